@@ -1,0 +1,27 @@
+/*
+ * base.h - the small words every room uses.
+ *
+ * Nothing here allocates or calls the system; it may be included from the
+ * signal zone.
+ */
+#ifndef JSTROBE_BASE_BASE_H
+#define JSTROBE_BASE_BASE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define JSTROBE_VERSION "0.1.0"
+
+#define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+#define likely(x) __builtin_expect(!!(x), 1)
+#define unlikely(x) __builtin_expect(!!(x), 0)
+#define CONTAINER_OF(p, type, field) ((type *)((char *)(p) - offsetof(type, field)))
+
+#define NS_PER_US 1000ull
+#define NS_PER_MS 1000000ull
+#define NS_PER_S 1000000000ull
+
+#endif

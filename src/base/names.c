@@ -1,0 +1,17 @@
+#include "base/names.h"
+
+const struct frame_kind_name frame_kind_names[FRAME_KINDS] = {
+#define X(name, word, suffix, colour) {word, suffix, colour},
+#include "base/frame_kinds.def"
+#undef X
+};
+
+const struct counter_name loss_names[LOSS_REASONS] = {
+#define LOSS(name, meaning) {#name, NULL, meaning},
+#include "base/counters.def"
+};
+
+const struct counter_name walk_end_names[WALK_ENDS] = {
+#define END(name, frame, meaning) {#name, frame, meaning},
+#include "base/counters.def"
+};

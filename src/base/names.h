@@ -1,0 +1,44 @@
+/*
+ * names.h - the enums behind frame_kinds.def and counters.def, and their words.
+ * Includable from the signal zone (the tables are constant data).
+ */
+#ifndef JSTROBE_BASE_NAMES_H
+#define JSTROBE_BASE_NAMES_H
+
+#include "base/base.h"
+
+enum frame_kind {
+#define X(name, word, suffix, colour) FRAME_##name,
+#include "base/frame_kinds.def"
+#undef X
+	FRAME_KINDS
+};
+
+enum loss_reason {
+#define LOSS(name, meaning) LOSS_##name,
+#include "base/counters.def"
+	LOSS_REASONS
+};
+
+enum walk_end {
+#define END(name, frame, meaning) END_##name,
+#include "base/counters.def"
+	WALK_ENDS
+};
+
+struct frame_kind_name {
+	const char *word;   /* "c1" */
+	const char *suffix; /* "_[1]" */
+	const char *colour; /* class name in the page */
+};
+struct counter_name {
+	const char *name;    /* "queue_full" */
+	const char *frame;   /* text of the ending frame; NULL for losses */
+	const char *meaning; /* one sentence without full stop */
+};
+
+extern const struct frame_kind_name frame_kind_names[FRAME_KINDS];
+extern const struct counter_name loss_names[LOSS_REASONS];
+extern const struct counter_name walk_end_names[WALK_ENDS];
+
+#endif

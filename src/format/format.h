@@ -1,0 +1,37 @@
+/*
+ * format.h - the door of the format room: one writer a file.
+ */
+#ifndef JSTROBE_FORMAT_FORMAT_H
+#define JSTROBE_FORMAT_FORMAT_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "format/profile.h"
+
+/* How the user wants frames and numbers; zeroed = defaults. */
+struct format_options {
+	bool total;     /* weights (ns) instead of sample counts */
+	bool lines;     /* show source lines where known */
+	bool threads;   /* thread name as root frame (text, collapsed, page) */
+	bool color;     /* ANSI colour in text output */
+	unsigned flat;   /* text: hottest methods to list; 0 = the format's default */
+	unsigned traces; /* text: hottest stacks to list; 0 = the format's default */
+};
+
+struct format {
+	const char *name;       /* "collapsed": word of -o and of the agent option */
+	const char *extensions; /* "collapsed folded": file extensions, space separated */
+	const char *help;       /* one line */
+	/* Write PROFILE to OUT. Errors stay in OUT (buffer_flush tells). Normal code. */
+	void (*write)(const struct profile *, const struct format_options *, struct buffer *out);
+};
+
+/* All formats, ended by an entry with name NULL (made from formats.def). */
+extern const struct format formats[];
+
+/* The format called NAME ("text" is flat+traces), or NULL. */
+const struct format *format_by_name(const char *name);
+/* The format for a file name's extension; "text" when it has no known one. */
+const struct format *format_by_file(const char *file);
+
+#endif

@@ -1,0 +1,89 @@
+/*
+ * profile.h - a finished profile, as the writers see it.
+ *
+ * Read-only and self-contained: no pointer leads into the JVM, the trace store
+ * or a queue. The collector builds it, a writer turns it into bytes. Writers
+ * know nothing of where samples come from.
+ *
+ * Units: times and weights in nanoseconds; `started_at` is real time.
+ */
+#ifndef JSTROBE_FORMAT_PROFILE_H
+#define JSTROBE_FORMAT_PROFILE_H
+
+#include "base/base.h"
+#include "base/names.h"
+
+/* One distinct frame: a method or symbol in one kind (and line, if lines were asked for). */
+struct profile_frame {
+	const char *class_name; /* "java/util/HashMap" (slashes, as in the JVM); NULL if not Java */
+	const char *name;       /* method "put", symbol "__libc_write", or a marker "[truncated]" */
+	const char *signature;  /* "(Ljava/lang/Object;)V"; NULL if not Java */
+	const char *library;    /* "libc.so.6"; NULL if Java, kernel or unknown */
+	int32_t line;           /* source line, 0 = not known or not asked for */
+	uint8_t kind;           /* enum frame_kind */
+};
+
+/* One distinct stack; with `per_thread`, one for each thread that had it. */
+struct profile_stack {
+	const uint32_t *frames; /* indices into profile.frames, root first */
+	uint32_t depth;
+	uint32_t thread;        /* index into profile.threads, or PROFILE_NO_THREAD */
+	uint64_t samples;
+	uint64_t weight;        /* ns */
+};
+#define PROFILE_NO_THREAD UINT32_MAX
+
+struct profile_thread {
+	uint32_t tid;
+	const char *name; /* never NULL */
+	uint64_t samples; /* stored samples of this thread */
+	uint64_t weight;  /* ns */
+};
+
+/* A distribution in ns. All 0 when nothing was measured. */
+struct profile_timing {
+	uint64_t count;
+	uint64_t mean, p99, p999, max;
+};
+
+struct profile {
+	/* where it comes from */
+	const char *event;      /* "cpu": what the user asked for */
+	const char *engine;     /* "perf", "ctimer", "itimer", or "perf+ctimer": what was in force */
+	const char *main_class; /* main class or jar with its arguments cut off; "" if unknown */
+	const char *jdk;        /* "17.0.15+6-Debian", "" if unknown */
+	const char *title;      /* page title; NULL = "CPU profile" or the like */
+	int pid;
+	uint64_t started_at;    /* ns since 1970 */
+	uint64_t duration;      /* ns */
+	uint64_t interval;      /* ns asked for */
+	uint64_t effective_interval; /* ns: stored weight / stored samples, 0 if none */
+
+	/* what happened to the samples: taken = stored + sum of lost */
+	uint64_t taken, stored;
+	uint64_t lost[LOSS_REASONS];
+	uint64_t lost_weight[LOSS_REASONS]; /* ns */
+	uint64_t weight_stored;  /* ns */
+	uint64_t unsampled;      /* ns of CPU time of the process in no sample, stored or lost */
+	uint64_t cpu_time;       /* ns of CPU time the process used during the session */
+	uint64_t own_cpu;        /* ns of it used by jstrobe's own threads */
+	uint64_t ended_early[WALK_ENDS];
+	uint64_t complete;       /* stored samples whose walk reached the root */
+
+	/* queues and own cost */
+	uint64_t queue_bytes, queue_increments;
+	uint32_t queue_max_capacity, queue_max_fill;
+	struct profile_timing handler; /* in the handler, kernel delivery excluded */
+	struct profile_timing drain;   /* one turn of the collector */
+	uint32_t threads_perf, threads_timer; /* armed at the end, by means */
+
+	const struct profile_frame *frames;
+	uint32_t frame_count;
+	const struct profile_stack *stacks;
+	uint32_t stack_count;
+	const struct profile_thread *threads;
+	uint32_t thread_count;
+	bool per_thread; /* stacks are split by thread */
+};
+
+#endif
