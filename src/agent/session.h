@@ -1,0 +1,49 @@
+/*
+ * session.h - the life of a profiling session inside the target process.
+ *
+ * There is at most one session a process. All functions are for normal code on
+ * a thread that is attached to the JVM (the control thread, Agent_OnLoad/OnAttach,
+ * VMDeath); they serialise themselves.
+ */
+#ifndef JSTROBE_AGENT_SESSION_H
+#define JSTROBE_AGENT_SESSION_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "options/options.h"
+
+struct session_status {
+	bool running;
+	bool has_data;          /* a stopped session whose result can still be dumped */
+	const char *event;      /* "cpu" */
+	const char *engine;     /* "perf", "ctimer", "perf+ctimer", "itimer" */
+	uint64_t interval;      /* ns */
+	uint64_t running_for;   /* ns */
+	uint64_t taken, stored, lost; /* samples so far */
+	uint32_t threads;       /* live threads known */
+	uint32_t threads_perf, threads_timer;
+	uint64_t queue_bytes;
+};
+
+/*
+ * Start sampling as OPTIONS say. -EBUSY: a session runs already (whoever started it);
+ * every other failure leaves nothing behind.
+ * NOTES gets lines a person should read ("cpu: no permission for kernel stacks …"), each ended by \n.
+ */
+int session_start(const struct options *options, struct buffer *notes, struct error *err);
+/* Start again and keep the data gathered so far. */
+int session_resume(const struct options *options, struct buffer *notes, struct error *err);
+/* Stop sampling; the data stay for session_dump until the next start. -ENOENT: nothing runs. */
+int session_stop(struct error *err);
+/*
+ * Write the profile in the form that OPTIONS ask for (format, total, lines, threads…) to OUT.
+ * Works while running and after a stop. -ENOENT: there is no data.
+ */
+int session_dump(const struct options *options, struct buffer *out, struct error *err);
+void session_get_status(struct session_status *status);
+/* One word a line: the events available here, with a help text after two spaces. */
+void session_list_events(struct buffer *out);
+/* The options the running (or last) session was started with; NULL if none. */
+const struct options *session_options(void);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * elf.h - the door of the elf room: images of this process, their unwind
+ * tables and symbols, kernel symbols, demangling.
+ *
+ * Normal code only (allocates, reads files); one thread at a time (start-up,
+ * then the collector). The signal zone uses elf/unwind.h on published sets.
+ * Files are hostile bytes: everything is read through bounded cursors, a
+ * broken file gives an image without table or symbols, never a crash.
+ */
+#ifndef JSTROBE_ELF_ELF_H
+#define JSTROBE_ELF_ELF_H
+
+#include "base/error.h"
+#include "elf/unwind.h"
+
+/*
+ * Describe all images of this process as they are now. PREVIOUS may be NULL;
+ * images that are still mapped at the same place are taken over (same pointer,
+ * same id, table and symbols kept), so a refresh costs only what is new.
+ * Returns NULL and sets ERR when out of memory.
+ * The caller owns the set; see image_set_retire.
+ */
+struct image_set *image_set_read(const struct image_set *previous, struct error *err);
+
+/* Whether dlopen/dlclose changed the images since SET was made. Cheap (no file access). */
+bool image_set_is_stale(const struct image_set *set);
+
+/*
+ * Free OLD, and those of its images that NEXT (may be NULL) did not take over.
+ * Call it only when no handler can still be reading OLD.
+ */
+void image_set_free(struct image_set *old, const struct image_set *next);
+
+/* Bytes of memory held by SET: tables, symbols, everything. */
+size_t image_set_bytes(const struct image_set *set);
+
+/*
+ * Name of the function that holds PC in IMAGE, from .symtab, else .dynsym, else
+ * a debug file (.gnu_debuglink, build id) if one is installed.
+ * The name is raw (not demangled), valid until image_symbols_release or the image is freed.
+ * *OFFSET (may be NULL) is the distance from its start in bytes. NULL: no symbol.
+ * Sized symbols cover [value, value+size); a zero-sized one (assembler) reaches to the next symbol.
+ */
+const char *image_symbol(const struct image *image, uintptr_t pc, uintptr_t *offset);
+
+/* Give back memory of symbol tables read so far (they are read again when needed). */
+void image_symbols_release(const struct image_set *set);
+
+/* Address of the defined symbol NAME (raw) in IMAGE, 0 if there is none; reads .symtab, then .dynsym. */
+uintptr_t image_address_of(const struct image *image, const char *name);
+
+/*
+ * Demangled copy of a C++ (Itanium) or Rust name, parameters left out
+ * ("JVM_Sleep" stays, "_ZN7Monitor4waitEl" gives "Monitor::wait"), or NULL when
+ * NAME is not mangled. free() it.
+ */
+char *demangle(const char *name);
+
+/*
+ * Kernel symbols: look up COUNT addresses, any order, in one pass over
+ * /proc/kallsyms that keeps nothing in memory but the answers.
+ * names[i] becomes a malloc'ed string ("do_syscall_64") or NULL.
+ * Returns 0, or a negative errno when kallsyms cannot be read or is hidden
+ * (all addresses zero: kptr_restrict).
+ */
+int kernel_symbols(const uint64_t *addresses, size_t count, char **names, struct error *err);
+
+#endif
