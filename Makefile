@@ -1,0 +1,187 @@
+# jstrobe - build, test, install. `make help` lists the targets.
+#
+# One rule a kind of file and wildcards by room: a new src/<room>/*.c needs no line here.
+# Nothing is written outside $(O), except by `install`.
+
+O      ?= build
+PREFIX ?= /usr/local
+SAN    ?=
+V      ?=
+ONLY   ?=
+PID    ?=
+PYTHON ?= /usr/bin/python3
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+CFLAGS ?= -O2 -g
+VERSION := $(shell sed -n 's/^.define JSTROBE_VERSION "\(.*\)"/\1/p' src/base/base.h)
+
+# All of the machine, unless the caller asked for a number of jobs.
+ifeq ($(filter -j%,$(MAKEFLAGS)),)
+MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+endif
+MAKEFLAGS += --no-builtin-rules
+.SUFFIXES:
+.DELETE_ON_ERROR:
+.DEFAULT_GOAL := all
+
+ifeq ($(V),)
+Q   := @
+say  = @printf '  %-7s %s\n' '$(1)' '$(patsubst $(O)/%,%,$(2))';
+else
+say  = @:;
+endif
+
+# ---- rooms -------------------------------------------------------------------
+# What goes into the library and into the command; a room without files is no error.
+LIB_ROOMS := base os elf hotspot signal engine options control format collect agent
+CMD_ROOMS := base os options control format cli
+
+ARCH := $(shell uname -m)
+# $(call sources,room): C and assembler files of a room, other CPUs' folders left out.
+find     = $(shell find $(1) -name '*.[cS]' 2>/dev/null | LC_ALL=C sort)
+sources  = $(foreach f,$(call find,src/$(1)),\
+             $(if $(findstring /arch/,$f),$(if $(findstring /arch/$(ARCH)/,$f),$f),$f))
+objects  = $(patsubst %,$(O)/obj/%.o,$(foreach room,$(1),$(call sources,$(room))))
+LIB_OBJ := $(call objects,$(LIB_ROOMS))
+CMD_OBJ := $(call objects,$(CMD_ROOMS))
+ZONE_OBJ := $(call objects,signal)
+missing := $(foreach r,$(LIB_ROOMS),$(if $(strip $(call sources,$r)),,$r))
+
+# ---- flags -------------------------------------------------------------------
+JDK := $(shell scripts/find-jdk.sh)
+# Shared code of the zone includes its CPU's headers by their bare names.
+INCLUDES = -Isrc -Isrc/signal/arch/$(ARCH) -I$(O)/gen $(if $(JDK),-I$(JDK)/include -I$(JDK)/include/linux)
+WARN  := -Wall -Wextra -Wvla -Wno-unused-parameter -Wmissing-prototypes -Wstrict-prototypes
+BASE  := -std=gnu11 -D_GNU_SOURCE -pthread -fPIC -fvisibility=hidden -fno-strict-aliasing \
+         -ffunction-sections -fdata-sections $(WARN)
+SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+COMPILE = $(CC) $(BASE) $(CFLAGS) $(SANFLAGS) $(INCLUDES) $(CPPFLAGS)
+# The signal zone is plain code whatever the build: a sanitizer, coverage, LTO or stack
+# protector would call functions there that may not run in a signal handler.
+ZONE_PLAIN := -fno-sanitize=all -fno-lto -fno-stack-protector -fno-profile-arcs -fno-test-coverage
+
+LDFLAGS_LIB := -shared -pthread -static-libgcc -Wl,-z,now,-z,relro -Wl,-Bsymbolic \
+  -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--version-script=src/agent/exports.map \
+  -Wl,-soname,libjstrobe.so $(if $(missing)$(SAN),,-Wl,-z,defs)
+LDFLAGS_CMD := -pthread -pie -Wl,-z,now,-z,relro -Wl,--gc-sections
+LIBS := -liberty
+
+LIB := $(O)/lib/libjstrobe.so
+CMD := $(O)/bin/jstrobe
+
+# ---- build -------------------------------------------------------------------
+all: $(LIB) $(if $(strip $(call sources,cli)),$(CMD) $(O)/bin/asprof) ## build the command and the agent library (default)
+	@$(if $(missing),echo 'note: rooms without code: $(missing)',:)
+ifneq ($(filter all $(LIB) $(CMD),$(or $(MAKECMDGOALS),all)),)
+$(if $(JDK),,$(error no JDK with headers found: set JAVA_HOME, put javac on PATH, or run `make deps`))
+endif
+
+# A JVM may have the old library mapped, so it is never written in place: link aside, rename.
+# Debug information goes into a file beside it; what lies in lib/ is what gets installed.
+$(LIB): $(LIB_OBJ) src/agent/exports.map Makefile | $(O)/lib/
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_LIB) $(LDFLAGS) -o $@.new $(LIB_OBJ) $(LIBS)
+	$(Q)objcopy --only-keep-debug $@.new $@.debug.new && mv -f $@.debug.new $@.debug
+	$(Q)cd $(@D) && objcopy $(if $(SAN),--strip-debug,--strip-unneeded) \
+	  --add-gnu-debuglink=$(@F).debug $(@F).new && mv -f $(@F).new $(@F)
+
+$(CMD): $(CMD_OBJ) Makefile | $(O)/bin/
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) $(LDFLAGS) -o $@.new $(CMD_OBJ) && mv -f $@.new $@
+
+$(O)/bin/asprof: | $(O)/bin/
+	$(Q)ln -sfn jstrobe $@
+
+$(O)/obj/src/signal/%.c.o: COMPILE += $(ZONE_PLAIN) $(ZONE_EXTRA)
+$(O)/obj/%.o: % $(O)/flags
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D) && $(COMPILE) -MMD -MP -c -o $@ $<
+
+# Objects depend on the flags they were made with.
+$(O)/flags: force | $(O)/
+	@echo '$(COMPILE)' | cmp -s - $@ || echo '$(COMPILE)' > $@
+
+# Files written by the build itself are C sources under $(O)/gen; each has a rule here.
+-include $(wildcard scripts/generated.mk)
+$(LIB_OBJ) $(CMD_OBJ): | $(GENERATED)
+
+$(O)/ $(O)/lib/ $(O)/bin/ $(O)/tests/ $(O)/gen/:
+	@mkdir -p $@
+
+-include $(shell find $(O)/obj -name '*.d' 2>/dev/null)
+
+# ---- set-up ------------------------------------------------------------------
+deps: ## install what building and testing need (apt-get as root or by sudo -n)
+	@scripts/deps.sh build test
+
+# ---- demo --------------------------------------------------------------------
+demo: ## build, start a small Java program and profile it for 10 s (PID=n: that process)
+	@scripts/deps.sh build
+	@+$(MAKE) --no-print-directory all
+	@O=$(O) scripts/demo.sh $(PID)
+
+# ---- tests -------------------------------------------------------------------
+# Unit tests: each tests/unit/test_*.c is a program of its own, linked with what it needs of
+# the rooms. Other files in tests/unit/ are helpers that any of them may use.
+UNIT_SRC := $(wildcard tests/unit/test_*.c)
+UNIT_HELP := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
+UNIT     := $(UNIT_SRC:tests/unit/%.c=$(O)/tests/%)
+ROOMS_AR := $(O)/tests/rooms.a
+
+$(ROOMS_AR): $(LIB_OBJ) $(call objects,cli) $(UNIT_HELP:%=$(O)/obj/%.o) | $(O)/tests/
+	$(call say,AR,$@)
+	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
+$(UNIT): $(O)/tests/%: $(O)/obj/tests/unit/%.c.o $(ROOMS_AR)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS) -lz -ldl
+unit: $(UNIT) ## build and run the unit tests
+	@$(PYTHON) tests/run.py --out $(O)/tests unit $(UNIT)
+unit-programs: $(UNIT)
+
+check: ## install what is missing, build, run all tests (shortened counts, < 10 min)
+	@scripts/deps.sh build test
+	@+$(MAKE) --no-print-directory check-run
+check-run: all $(UNIT)
+	@+$(MAKE) --no-print-directory O=$(O)/san SAN=address,undefined unit-programs
+	@O=$(O) CC='$(CC)' $(PYTHON) tests/run.py --out $(O)/tests check $(UNIT)
+
+soak: ## the tests with their full counts and durations (about an hour)
+	@scripts/deps.sh build test
+	@+$(MAKE) --no-print-directory all unit-programs
+	@O=$(O) CC='$(CC)' JSTROBE_SOAK=1 $(PYTHON) tests/run.py --out $(O)/tests soak
+
+bench: ## measure against other profilers (ONLY=name for one row)
+	@scripts/deps.sh build
+	@+$(MAKE) --no-print-directory all
+	@O=$(O) $(PYTHON) bench/run.py $(ONLY)
+
+# ---- install -----------------------------------------------------------------
+bindir := $(DESTDIR)$(PREFIX)/bin
+libdir := $(DESTDIR)$(PREFIX)/lib
+install: all ## install to PREFIX (/usr/local), under DESTDIR
+	install -d $(bindir) $(libdir)
+	install -m 755 $(LIB) $(libdir)/.libjstrobe.so.new && mv -f $(libdir)/.libjstrobe.so.new $(libdir)/libjstrobe.so
+	install -m 755 $(CMD) $(bindir)/.jstrobe.new && mv -f $(bindir)/.jstrobe.new $(bindir)/jstrobe
+	ln -sfn jstrobe $(bindir)/asprof
+uninstall: ## remove what install put there
+	rm -f $(bindir)/jstrobe $(libdir)/libjstrobe.so
+	[ "$$(readlink $(bindir)/asprof)" != jstrobe ] || rm -f $(bindir)/asprof
+clean: ## remove the build folder
+	rm -rf $(O)
+
+help: ## this list
+	@echo 'jstrobe $(VERSION) - targets:'
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
+	@echo 'variables:'
+	@echo '  O=dir          folder for everything that is built (build)'
+	@echo '  V=1            show the commands'
+	@echo '  CC=clang       another compiler;  CFLAGS="-O0 -g"'
+	@echo '  SAN=address    sanitizers: address, undefined, thread (the signal zone stays plain)'
+	@echo '  JAVA_HOME=dir  the JDK to build with and to test on'
+	@echo '  PREFIX= DESTDIR=  where install puts things'
+	@echo '  ONLY=name      bench: one row;  PID=n  demo: profile this process'
+
+force:
+.PHONY: all deps demo unit unit-programs check check-run soak bench install uninstall clean help force

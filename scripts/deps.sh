@@ -1,0 +1,80 @@
+#!/bin/sh
+# deps.sh build|test ... - install what is missing of these groups.
+#
+# Looks for what it needs (not for package names), says what it will install, and installs by
+# apt-get as root or through `sudo -n`. Where that is not possible it prints the command and
+# stops: it never waits at a prompt. When nothing is missing it does and says nothing.
+
+cd "$(dirname "$0")/.." || exit 1
+python=${PYTHON:-/usr/bin/python3}
+
+have()    { command -v "$1" >/dev/null 2>&1; }
+header()  { [ -f "/usr/include/$1" ] || [ -f "/usr/local/include/$1" ]; }
+library() { # is there a library file $1?
+	for dir in /usr/lib/*/ /usr/lib/ /usr/lib64/ /usr/local/lib/; do
+		[ ! -f "$dir$1" ] || return 0
+	done
+	return 1
+}
+module()  { "$python" -c "import $1" >/dev/null 2>&1; }
+
+missing=
+need() { # need PACKAGE CHECK...: remember PACKAGE unless CHECK succeeds
+	package=$1
+	shift
+	"$@" || missing="$missing $package"
+}
+
+for group in "$@"; do
+	case $group in
+	build)
+		need gcc have "${CC:-gcc}"
+		need libc6-dev header stdio.h
+		need binutils have objcopy
+		need make have make
+		need libiberty-dev library libiberty.a
+		need zlib1g-dev header zlib.h
+		need openjdk-17-jdk-headless scripts/find-jdk.sh >/dev/null
+		;;
+	test)
+		need libcmocka-dev header cmocka.h
+		need python3 have "$python"
+		need python3-pytest module pytest
+		need python3-selenium module selenium
+		need chromium have chromium
+		need chromium-driver have chromedriver
+		;;
+	bench)
+		need python3 have "$python"
+		need maven have mvn
+		;;
+	*)
+		echo "deps.sh: unknown group: $group (build, test, bench)" >&2
+		exit 2
+		;;
+	esac
+done
+[ -n "$missing" ] || exit 0
+
+install="apt-get install -y --no-install-recommends$missing"
+if ! have apt-get; then
+	echo "missing:$missing (Debian's names). There is no apt-get here: install them and try again." >&2
+	exit 1
+elif [ "$(id -u)" = 0 ]; then
+	sudo=
+elif have sudo && sudo -n true 2>/dev/null; then
+	sudo="sudo -n"
+else
+	echo "missing:$missing" >&2
+	echo "Neither root nor passwordless sudo. Please run this, then try again:" >&2
+	echo "  sudo $install" >&2
+	exit 1
+fi
+
+echo "Installing what is missing:$missing"
+export DEBIAN_FRONTEND=noninteractive
+# Package lists may be absent on a fresh machine, or too old to fetch from.
+$sudo $install </dev/null || { $sudo apt-get update </dev/null && $sudo $install </dev/null; } || {
+	echo "apt-get failed. Please run this by hand, then try again:  $install" >&2
+	exit 1
+}

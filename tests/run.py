@@ -1,0 +1,152 @@
+#!/usr/bin/python3
+"""Run the tests and say at the end what came of them.
+
+    run.py --out DIR unit PROGRAM...     the unit tests only
+    run.py --out DIR check PROGRAM...    everything, shortened counts
+    run.py --out DIR soak [PROGRAM...]   everything in the JVM, full counts
+
+A runner is a set of C programs (cmocka) or a folder of pytest files. Each ends in one line
+"NAME: N passed, N failed, N skipped"; these lines and their sum close the run. The exit status is
+not 0 when a test failed or when none ran. Logs and results lie under DIR.
+"""
+import argparse
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as xml
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+UNIT_TIMEOUT = 120  # seconds a unit test program may take
+
+
+class Result:
+    """What one runner found; `notes` are lines worth repeating at the end."""
+
+    def __init__(self, name):
+        self.name, self.passed, self.failed, self.skipped, self.notes = name, 0, 0, 0, []
+
+    def add(self, passed, failed, skipped):
+        self.passed, self.failed, self.skipped = (
+            self.passed + passed, self.failed + failed, self.skipped + skipped)
+
+    def line(self):
+        return f"{self.name}: {self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+
+def run_program(program, log):
+    """Run a cmocka program; returns (passed, failed, skipped, text of a failure or '')."""
+    name = os.path.basename(program)
+    env = dict(os.environ, CMOCKA_MESSAGE_OUTPUT="TAP", UBSAN_OPTIONS="print_stacktrace=1",
+               ASAN_OPTIONS="detect_leaks=1:allow_user_segv_handler=1:detect_stack_use_after_return=0")
+    try:
+        done = subprocess.run([program], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env,
+                              timeout=UNIT_TIMEOUT, cwd=ROOT, errors="replace")
+        text, status = done.stdout, done.returncode
+    except subprocess.TimeoutExpired as hung:
+        text, status = (hung.stdout or b"").decode(errors="replace"), f"no end in {UNIT_TIMEOUT} s"
+    log.write(f"==== {name}: exit {status}\n{text}\n")
+    if isinstance(status, int) and status < 0:
+        status = signal.Signals(-status).name
+    lines = re.findall(r"^(not ok|ok) \d+(.*)$", text, re.M)
+    skipped = sum(1 for word, rest in lines if re.search(r"#\s*SKIP", rest, re.I))
+    failed = sum(1 for word, rest in lines if word == "not ok")
+    planned = sum(int(n) for n in re.findall(r"^1\.\.(\d+)", text, re.M))
+    passed = len(lines) - failed - skipped
+    if not lines or planned > len(lines) or (status != 0 and not failed):
+        failed += max(1, planned - len(lines))  # it crashed, hung or ran nothing
+    why = f"---- {name} (exit {status})\n{text[-6000:]}" if failed else ""
+    return passed, failed, skipped, why
+
+
+def run_programs(name, programs, out):
+    result = Result(name)
+    with open(os.path.join(out, name + ".log"), "w") as log:
+        for program in programs:
+            passed, failed, skipped, why = run_program(program, log)
+            result.add(passed, failed, skipped)
+            if why:
+                print(why)
+    return result
+
+
+def run_pytest(name, folder, out, soak):
+    """Run the pytest files of a folder; counts are read from its junit file."""
+    result = Result(name)
+    junit = os.path.join(out, name + ".xml")
+    if os.path.exists(junit):
+        os.remove(junit)
+    command = [sys.executable, "-m", "pytest", "-q", "-rs", "--tb=short", "-p", "no:cacheprovider",
+               "--durations=5", "--junitxml", junit, folder]
+    status = subprocess.run(command, cwd=ROOT).returncode
+    try:
+        suite = next(xml.parse(junit).getroot().iter("testsuite"))
+    except (OSError, xml.ParseError, StopIteration):
+        result.add(0, 1, 0)
+        result.notes.append(f"{name}: pytest ended with {status} and left no result")
+        return result
+    count = {key: int(suite.get(key, 0)) for key in ("tests", "failures", "errors", "skipped")}
+    failed = count["failures"] + count["errors"]
+    result.add(count["tests"] - failed - count["skipped"], failed, count["skipped"])
+    if status not in (0, 1, 5) and not failed:
+        result.add(0, 1, 0)
+    for prop in suite.iter("property"):
+        if prop.get("name") == "note" and prop.get("value") not in result.notes:
+            result.notes.append(prop.get("value"))
+    for case in suite.iter("testcase"):
+        for skip in case.iter("skipped"):
+            result.notes.append(f"skipped {case.get('name')}: {skip.get('message')}")
+    return result
+
+
+def pytest_folders():
+    """The folders under tests/ that hold pytest files, tests/check first."""
+    folders = []
+    for entry in sorted(os.scandir(os.path.join(ROOT, "tests")), key=lambda e: e.name):
+        if entry.is_dir() and any(re.match(r"test_.*\.py$", f) for f in os.listdir(entry.path)):
+            folders.append(entry.name)
+    return sorted(folders, key=lambda name: (name != "check", name == "jvm", name))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", required=True)
+    parser.add_argument("mode", choices=["unit", "check", "soak"])
+    parser.add_argument("programs", nargs="*")
+    args = parser.parse_args()
+    out = os.path.abspath(args.out)
+    os.makedirs(out, exist_ok=True)
+    programs = [os.path.abspath(p) for p in args.programs]
+    os.environ["O"] = os.path.abspath(os.environ.get("O", os.path.dirname(out)))
+
+    began, results = time.time(), []
+    if programs:
+        results.append(run_programs("unit", programs, out))
+    if args.mode == "check" and programs:
+        # The same programs under AddressSanitizer and UBSan, built into O/san.
+        san = os.path.join(os.environ["O"], "san", "tests")
+        results.append(run_programs("unit-san", [os.path.join(san, os.path.basename(p))
+                                                 for p in programs], out))
+    if args.mode != "unit":
+        for folder in pytest_folders():
+            if args.mode == "check" or folder == "jvm":
+                results.append(run_pytest(folder, os.path.join("tests", folder), out,
+                                          args.mode == "soak"))
+
+    total = Result("all")
+    print()
+    for result in results:
+        for note in result.notes:
+            print(note)
+    print(f"---- closing lines of the runners ({time.time() - began:.0f} s)")
+    for result in results:
+        print(result.line())
+        total.add(result.passed, result.failed, result.skipped)
+    print(f"{total.passed} passed, {total.failed} failed, {total.skipped} skipped", flush=True)
+    sys.exit(1 if total.failed or not total.passed else 0)
+
+
+if __name__ == "__main__":
+    main()
