@@ -31,6 +31,12 @@ extern const struct format formats[];
 
 /* The format called NAME ("text" is flat+traces), or NULL. */
 const struct format *format_by_name(const char *name);
+/*
+ * Append what happened to the samples, one line without newline: "10,012 samples taken, 10,010
+ * stored, 2 lost (queue_full 2: 2.0 ms) · 9.99 s of 10.02 s CPU time sampled, 30 ms unsampled ·
+ * 99.98 % complete stacks". Without samples it says why. Normal code.
+ */
+void format_loss_line(const struct profile *p, struct buffer *out);
 /* The format for a file name's extension; "text" when it has no known one. */
 const struct format *format_by_file(const char *file);
 

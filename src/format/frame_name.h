@@ -1,0 +1,48 @@
+/*
+ * frame_name.h - how a frame is spelled, in one place for all writers.
+ *
+ * The spelling is async-profiler's, so that files can be compared and scripts
+ * keep working: "java/util/HashMap.put" in collapsed stacks and the page,
+ * "java.util.HashMap.put" in text; kernel symbols end in "_[k]"; a thread is
+ * "[name tid=123]". A new way of spelling (simple names, signatures, ...) is a
+ * bit here and a line in frame_name_put().
+ */
+#ifndef JSTROBE_FORMAT_FRAME_NAME_H
+#define JSTROBE_FORMAT_FRAME_NAME_H
+
+#include "base/buffer.h"
+#include "format/profile.h"
+
+enum frame_style {
+	STYLE_DOTS = 1 << 0,         /* java.util.HashMap.put */
+	STYLE_LINES = 1 << 1,        /* Class.method:123 */
+	STYLE_KERNEL = 1 << 2,       /* kernel symbols end in _[k] */
+	STYLE_PRINTABLE = 1 << 3,    /* control characters become blanks: no terminal tricks */
+	STYLE_NO_SEMICOLON = 1 << 4, /* ';' becomes ',': it separates frames there */
+
+	/* what the writers use */
+	STYLE_COLLAPSED = STYLE_KERNEL | STYLE_PRINTABLE | STYLE_NO_SEMICOLON,
+	STYLE_TEXT = STYLE_DOTS | STYLE_KERNEL | STYLE_PRINTABLE,
+	STYLE_JSON = STYLE_DOTS,
+	STYLE_PAGE = 0,
+};
+
+/* What a name stands for; coarser than enum frame_kind: a method may run in several kinds. */
+enum frame_type {
+	TYPE_JAVA,
+	TYPE_NATIVE,
+	TYPE_JVM, /* native, in libjvm.so */
+	TYPE_KERNEL,
+	TYPE_OTHER, /* marker or thread */
+	FRAME_TYPES
+};
+
+extern const char *const frame_type_names[FRAME_TYPES]; /* "java", ... */
+
+enum frame_type frame_type(const struct profile_frame *frame);
+/* Append FRAME's name in STYLE (bits of enum frame_style). */
+void frame_name_put(struct buffer *out, const struct profile_frame *frame, unsigned style);
+/* Append the name of a thread's root frame. */
+void frame_name_thread(struct buffer *out, const struct profile_thread *thread, unsigned style);
+
+#endif

@@ -1,0 +1,152 @@
+/*
+ * hot.c - the short report that `jstrobe record` prints when no file is asked for:
+ * what is hot, and whether it can be trusted, on one screen.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "format/frame_name.h"
+#include "format/human.h"
+#include "format/loss_line.h"
+#include "format/methods.h"
+#include "format/writers.h"
+
+#define HOT_METHODS 20
+#define BAR_CELLS 10
+
+/* Escape sequences, all empty without colour. */
+struct paint {
+	const char *bold, *dim, *hot, *warm, *off;
+};
+
+static struct paint paint(bool color)
+{
+	if (!color)
+		return (struct paint){"", "", "", "", ""};
+	return (struct paint){"\033[1m", "\033[2m", "\033[1;31m", "\033[33m", "\033[0m"};
+}
+
+/* A bar of eighths of a cell, PART of WHOLE long. */
+static void put_bar(struct buffer *out, uint64_t part, uint64_t whole)
+{
+	static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+	double share = whole ? (double)part / (double)whole : 0;
+	unsigned length = (unsigned)(share * BAR_CELLS * 8 + 0.5);
+	unsigned cells = length / 8 + (length % 8 ? 1 : 0), i;
+
+	for (i = 0; i < length / 8; i++)
+		buffer_puts(out, "█");
+	buffer_puts(out, eighths[length % 8]);
+	for (i = cells; i < BAR_CELLS; i++)
+		buffer_putc(out, ' ');
+}
+
+static void put_value(struct buffer *out, uint64_t value, bool is_time)
+{
+	human_right(out, is_time ? human_time(value).text : human_count(value).text, 10);
+}
+
+static void put_row(struct buffer *out, const struct methods *m, const struct method *row,
+		    const struct profile *p, bool by_weight, const struct paint *c)
+{
+	uint64_t all = by_weight ? p->weight_stored : p->stored;
+	uint64_t self = by_weight ? row->self_weight : row->self;
+	uint64_t total = by_weight ? row->total_weight : row->total;
+	const char *heat = self * 10 >= all ? c->hot : self * 33 >= all ? c->warm : "";
+	double scale = all ? 100.0 / (double)all : 0;
+
+	buffer_printf(out, "%s%6.2f%%", heat, (double)self * scale);
+	put_value(out, self, by_weight);
+	buffer_printf(out, "%s  %6.2f%%", *heat ? c->off : "", (double)total * scale);
+	put_value(out, total, by_weight);
+	buffer_printf(out, "  %s", c->dim);
+	put_bar(out, self, all);
+	buffer_printf(out, "%s  %s\n", c->off, name_text(&m->names, row->name));
+}
+
+/* The table; the rows that are not shown are summed up below. */
+static void put_table(struct buffer *out, const struct methods *m, const struct profile *p,
+		      const struct format_options *options, const struct paint *c)
+{
+	uint32_t limit = options->flat ? options->flat : HOT_METHODS, i, shown = 0, with_self = 0;
+	uint64_t all = options->total ? p->weight_stored : p->stored, rest = 0;
+	const char *unit = options->total ? "time" : "samples";
+
+	buffer_printf(out, "%s  self%%  %8s   total%%  %8s              method%s\n", c->bold, unit,
+		      unit, c->off);
+	for (i = 0; i < m->count; i++) {
+		if (!m->rows[i].self)
+			continue;
+		with_self++;
+		if (shown < limit) {
+			put_row(out, m, &m->rows[i], p, options->total, c);
+			shown++;
+		} else {
+			rest += options->total ? m->rows[i].self_weight : m->rows[i].self;
+		}
+	}
+	if (rest)
+		buffer_printf(out, "%s%6.2f%%  in %s more methods%s\n", c->dim,
+			      100.0 * (double)rest / (double)all,
+			      human_count(with_self - shown).text, c->off);
+	buffer_putc(out, '\n');
+}
+
+static void put_title(struct buffer *out, const struct profile *p, const struct paint *c)
+{
+	buffer_printf(out, "%s%s profile of %s (pid %d%s%s), ", c->bold,
+		      strcmp(p->event, "cpu") ? p->event : "CPU",
+		      *p->main_class ? p->main_class : "a JVM", p->pid, *p->jdk ? ", JDK " : "",
+		      p->jdk);
+	buffer_printf(out, "%s, engine %s, interval %s%s\n\n", human_time(p->duration).text, p->engine,
+		      human_time(p->interval).text, c->off);
+}
+
+/* Append LINE, starting a new line at each " · ": it is longer than a terminal is wide. */
+static void put_broken(struct buffer *out, const char *line)
+{
+	static const char separator[] = " · ";
+	const char *end;
+
+	while ((end = strstr(line, separator))) {
+		buffer_append(out, line, (size_t)(end - line));
+		buffer_putc(out, '\n');
+		line = end + sizeof(separator) - 1;
+	}
+	buffer_puts(out, line);
+}
+
+/* What happened to the samples, and what taking them cost. */
+static void put_trust(struct buffer *out, const struct profile *p, const struct paint *c)
+{
+	struct buffer text = BUFFER_INIT;
+	bool bad = loss_is_bad(p);
+
+	format_loss_line(p, &text);
+	buffer_putc(&text, '\0');
+	if (!text.failed) {
+		buffer_puts(out, bad ? c->hot : "");
+		put_broken(out, text.data);
+		buffer_printf(out, "%s\n%s", bad ? c->off : "", c->dim);
+		loss_details_cost(out, p);
+		buffer_puts(out, c->off);
+	}
+	if (text.failed && !out->failed)
+		out->failed = text.failed;
+	buffer_free(&text);
+}
+
+void format_hot(const struct profile *p, const struct format_options *options, struct buffer *out)
+{
+	struct paint c = paint(options->color);
+	unsigned style = STYLE_TEXT | (options->lines ? STYLE_LINES : 0);
+	struct methods m;
+
+	put_title(out, p, &c);
+	if (methods_build(&m, p, style, options->total))
+		out->failed = out->failed ? out->failed : ENOMEM;
+	else if (p->stored)
+		put_table(out, &m, p, options, &c);
+	methods_free(&m);
+	put_trust(out, p, &c);
+}

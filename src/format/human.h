@@ -1,0 +1,33 @@
+/*
+ * human.h - numbers as people read them. Pure functions, any thread.
+ *
+ * The result is a struct by value, so that it can stand inside a printf:
+ *   buffer_printf(out, "%s of %s", human_time(a).text, human_time(b).text);
+ */
+#ifndef JSTROBE_FORMAT_HUMAN_H
+#define JSTROBE_FORMAT_HUMAN_H
+
+#include "base/buffer.h"
+
+struct human {
+	char text[40];
+};
+
+/* "1,234,567" */
+struct human human_count(uint64_t n);
+/* "830 ns", "12.3 µs", "2.1 ms", "9.99 s", "3 min 20 s", "2 h 05 min"; exact values bare: "10 ms" */
+struct human human_time(uint64_t ns);
+/* "60 KB": bytes in binary steps */
+struct human human_bytes(uint64_t bytes);
+/*
+ * PART of WHOLE as "12.34 %". Never rounds up to 100 nor down to 0: what is not all reads
+ * "99.99 %", what is not nothing "< 0.01 %". "0 %" when WHOLE is 0.
+ */
+struct human human_percent(uint64_t part, uint64_t whole);
+/* "2026-11-21 11:46:36 UTC" from ns since 1970 */
+struct human human_date(uint64_t ns);
+
+/* Append TEXT (UTF-8) padded with spaces on the left to WIDTH columns. */
+void human_right(struct buffer *out, const char *text, int width);
+
+#endif

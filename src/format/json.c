@@ -1,0 +1,259 @@
+/*
+ * json.c - everything for programs; docs/json.md explains each key.
+ *
+ * Keys are only added; a change of meaning raises SCHEMA.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "format/frame_name.h"
+#include "format/loss_line.h"
+#include "format/methods.h"
+#include "format/writers.h"
+
+#define SCHEMA 1
+
+static void put_number(struct buffer *out, const char *key, uint64_t value)
+{
+	buffer_printf(out, "\"%s\": %llu", key, (unsigned long long)value);
+}
+
+static void put_string(struct buffer *out, const char *key, const char *value)
+{
+	buffer_printf(out, "  \"%s\": ", key);
+	buffer_json(out, value ? value : "");
+	buffer_puts(out, ",\n");
+}
+
+static void put_top_number(struct buffer *out, const char *key, uint64_t value)
+{
+	buffer_puts(out, "  ");
+	put_number(out, key, value);
+	buffer_puts(out, ",\n");
+}
+
+/* {"reason": n, ...} over a table of names. */
+static void put_counters(struct buffer *out, const char *key, const struct counter_name *names,
+			 const uint64_t *values, unsigned count)
+{
+	unsigned i;
+
+	buffer_printf(out, "\"%s\": {", key);
+	for (i = 0; i < count; i++) {
+		buffer_puts(out, i ? ", " : "");
+		put_number(out, names[i].name, values[i]);
+	}
+	buffer_putc(out, '}');
+}
+
+static void put_timing(struct buffer *out, const char *key, const struct profile_timing *t)
+{
+	buffer_printf(out, "  \"%s\": {", key);
+	put_number(out, "count", t->count);
+	buffer_puts(out, ", ");
+	put_number(out, "mean", t->mean);
+	buffer_puts(out, ", ");
+	put_number(out, "p99", t->p99);
+	buffer_puts(out, ", ");
+	put_number(out, "p999", t->p999);
+	buffer_puts(out, ", ");
+	put_number(out, "max", t->max);
+	buffer_puts(out, "},\n");
+}
+
+/* "2026-11-21T11:46:36.123Z" */
+static void put_date(struct buffer *out, const char *key, uint64_t ns)
+{
+	time_t seconds = (time_t)(ns / NS_PER_S);
+	char text[64] = "";
+	struct tm tm;
+
+	if (gmtime_r(&seconds, &tm))
+		strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm);
+	buffer_printf(out, "  \"%s\": \"%s.%03uZ\",\n", key, text,
+		      (unsigned)(ns % NS_PER_S / NS_PER_MS));
+}
+
+static void put_head(struct buffer *out, const struct profile *p)
+{
+	put_top_number(out, "schema", SCHEMA);
+	put_string(out, "version", JSTROBE_VERSION);
+	put_string(out, "event", p->event);
+	put_string(out, "engine", p->engine);
+	buffer_printf(out, "  \"pid\": %d,\n", p->pid);
+	put_string(out, "main", p->main_class);
+	put_string(out, "jdk", p->jdk);
+	put_date(out, "started_at", p->started_at);
+	put_top_number(out, "duration_ns", p->duration);
+	put_top_number(out, "interval_ns", p->interval);
+	put_top_number(out, "effective_interval_ns", p->effective_interval);
+	put_top_number(out, "cpu_time_ns", p->cpu_time);
+	put_top_number(out, "own_cpu_ns", p->own_cpu);
+}
+
+static void put_counts(struct buffer *out, const struct profile *p)
+{
+	buffer_puts(out, "  \"samples\": {");
+	put_number(out, "taken", p->taken);
+	buffer_puts(out, ", ");
+	put_number(out, "stored", p->stored);
+	buffer_puts(out, ", ");
+	put_number(out, "complete", p->complete);
+	buffer_puts(out, ", ");
+	put_counters(out, "lost", loss_names, p->lost, LOSS_REASONS);
+	buffer_puts(out, "},\n  \"weight\": {\"unit\": \"ns\", ");
+	put_number(out, "total", p->weight_stored);
+	buffer_puts(out, ", ");
+	put_number(out, "lost", loss_weight(p));
+	buffer_puts(out, ", ");
+	put_number(out, "unsampled", p->unsampled);
+	buffer_puts(out, ", ");
+	put_counters(out, "lost_by_reason", loss_names, p->lost_weight, LOSS_REASONS);
+	buffer_puts(out, "},\n  \"queues\": {");
+	put_number(out, "bytes", p->queue_bytes);
+	buffer_puts(out, ", ");
+	put_number(out, "increments", p->queue_increments);
+	buffer_puts(out, ", ");
+	put_number(out, "max_capacity", p->queue_max_capacity);
+	buffer_puts(out, ", ");
+	put_number(out, "max_fill", p->queue_max_fill);
+	buffer_puts(out, "},\n  \"armed\": {");
+	put_number(out, "perf", p->threads_perf);
+	buffer_puts(out, ", ");
+	put_number(out, "timer", p->threads_timer);
+	buffer_puts(out, "},\n");
+	put_timing(out, "handler_ns", &p->handler);
+	put_timing(out, "drain_ns", &p->drain);
+	buffer_puts(out, "  ");
+	put_counters(out, "walk_ended_early", walk_end_names, p->ended_early, WALK_ENDS);
+	buffer_puts(out, ",\n");
+}
+
+static int put_methods(struct buffer *out, const struct profile *p, bool by_weight)
+{
+	struct methods m;
+	uint32_t i;
+	int result = methods_build(&m, p, STYLE_JSON, by_weight);
+
+	buffer_puts(out, "  \"methods\": [");
+	for (i = 0; !result && i < m.count; i++) {
+		const struct method *row = &m.rows[i];
+
+		buffer_puts(out, i ? ",\n    {\"name\": " : "\n    {\"name\": ");
+		buffer_json(out, name_text(&m.names, row->name));
+		buffer_printf(out, ", \"type\": \"%s\", ",
+			      frame_type_names[m.names.names[row->name].type]);
+		put_number(out, "self", row->self);
+		buffer_puts(out, ", ");
+		put_number(out, "total", row->total);
+		buffer_puts(out, ", ");
+		put_number(out, "self_weight", row->self_weight);
+		buffer_puts(out, ", ");
+		put_number(out, "total_weight", row->total_weight);
+		buffer_putc(out, '}');
+	}
+	buffer_puts(out, "\n  ],\n");
+	methods_free(&m);
+	return result;
+}
+
+static void put_threads(struct buffer *out, const struct profile *p)
+{
+	uint32_t i;
+
+	buffer_puts(out, "  \"threads\": [");
+	for (i = 0; i < p->thread_count; i++) {
+		const struct profile_thread *t = &p->threads[i];
+
+		buffer_puts(out, i ? ",\n    {" : "\n    {");
+		put_number(out, "tid", t->tid);
+		buffer_puts(out, ", \"name\": ");
+		buffer_json(out, t->name);
+		buffer_puts(out, ", ");
+		put_number(out, "samples", t->samples);
+		buffer_puts(out, ", ");
+		put_number(out, "weight", t->weight);
+		buffer_putc(out, '}');
+	}
+	buffer_puts(out, "\n  ],\n");
+}
+
+/* Names are quoted once, not for each of the many stacks that hold them. */
+struct quoted {
+	struct buffer text;
+	size_t *offsets; /* of each frame, and the end */
+};
+
+static int quote(struct quoted *q, const struct profile *p, unsigned style)
+{
+	struct buffer name = BUFFER_INIT;
+	uint32_t i;
+
+	buffer_init(&q->text, -1);
+	q->offsets = calloc((size_t)p->frame_count + 1, sizeof(*q->offsets));
+	if (!q->offsets)
+		return -ENOMEM;
+	for (i = 0; i < p->frame_count; i++) {
+		name.length = 0;
+		frame_name_put(&name, &p->frames[i], style);
+		buffer_putc(&name, '\0');
+		if (name.failed)
+			break;
+		buffer_json(&q->text, name.data);
+		q->offsets[i + 1] = q->text.length;
+	}
+	buffer_free(&name);
+	return name.failed || q->text.failed ? -ENOMEM : 0;
+}
+
+static void put_stack(struct buffer *out, const struct profile *p, const struct profile_stack *s,
+		      const struct quoted *q)
+{
+	uint32_t i, f;
+
+	buffer_puts(out, "{\"frames\": [");
+	for (i = 0; i < s->depth; i++) {
+		f = s->frames[i];
+		buffer_puts(out, i ? ", " : "");
+		buffer_append(out, q->text.data + q->offsets[f], q->offsets[f + 1] - q->offsets[f]);
+	}
+	buffer_puts(out, "], \"kinds\": [");
+	for (i = 0; i < s->depth; i++)
+		buffer_printf(out, "%s\"%s\"", i ? ", " : "",
+			      frame_kind_names[p->frames[s->frames[i]].kind].word);
+	buffer_puts(out, "], ");
+	put_number(out, "samples", s->samples);
+	buffer_puts(out, ", ");
+	put_number(out, "weight", s->weight);
+	if (s->thread != PROFILE_NO_THREAD) {
+		buffer_puts(out, ", ");
+		put_number(out, "tid", p->threads[s->thread].tid);
+	}
+	buffer_putc(out, '}');
+}
+
+void format_json(const struct profile *p, const struct format_options *options, struct buffer *out)
+{
+	struct quoted q = {.offsets = NULL};
+	int result;
+	uint32_t i;
+
+	buffer_puts(out, "{\n");
+	put_head(out, p);
+	put_counts(out, p);
+	result = put_methods(out, p, options->total);
+	put_threads(out, p);
+	if (!result)
+		result = quote(&q, p, STYLE_JSON | (options->lines ? STYLE_LINES : 0));
+	buffer_puts(out, "  \"stacks\": [");
+	for (i = 0; !result && i < p->stack_count; i++) {
+		buffer_puts(out, i ? ",\n    " : "\n    ");
+		put_stack(out, p, &p->stacks[i], &q);
+	}
+	buffer_puts(out, "\n  ]\n}\n");
+	if (result && !out->failed)
+		out->failed = -result;
+	free(q.offsets);
+	buffer_free(&q.text);
+}

@@ -1,0 +1,147 @@
+/*
+ * loss_line.c - the sentences by which a profile vouches for itself.
+ *
+ * Every output that people read carries them, from here, so that they say the
+ * same everywhere.
+ */
+#include "format/loss_line.h"
+
+#include "format/format.h"
+#include "format/human.h"
+
+static uint64_t sum(const uint64_t *values, unsigned count)
+{
+	uint64_t total = 0;
+
+	while (count-- > 0)
+		total += values[count];
+	return total;
+}
+
+uint64_t loss_total(const struct profile *p)
+{
+	return sum(p->lost, LOSS_REASONS);
+}
+
+uint64_t loss_weight(const struct profile *p)
+{
+	return sum(p->lost_weight, LOSS_REASONS);
+}
+
+bool loss_is_bad(const struct profile *p)
+{
+	return loss_total(p) * 100 > p->taken || p->complete * 100 < p->stored * 99;
+}
+
+/* "10,012 samples taken, 10,010 stored, 2 lost (queue_full 2: 2.0 ms)" */
+static void put_counts(struct buffer *out, const struct profile *p)
+{
+	uint64_t lost = loss_total(p);
+	const char *separator = "";
+	unsigned i;
+
+	buffer_printf(out, "%s sample%s taken, ", human_count(p->taken).text,
+		      p->taken == 1 ? "" : "s");
+	if (!lost && p->stored == p->taken) {
+		buffer_puts(out, "all stored");
+		return;
+	}
+	buffer_printf(out, "%s stored, %s lost", human_count(p->stored).text,
+		      human_count(lost).text);
+	for (i = 0; i < LOSS_REASONS; i++) {
+		if (!p->lost[i])
+			continue;
+		buffer_printf(out, "%s%s %s: %s", *separator ? separator : " (",
+			      loss_names[i].name, human_count(p->lost[i]).text,
+			      human_time(p->lost_weight[i]).text);
+		separator = ", ";
+	}
+	if (*separator)
+		buffer_putc(out, ')');
+}
+
+void format_loss_line(const struct profile *p, struct buffer *out)
+{
+	if (p->taken == 0) {
+		buffer_printf(out,
+			      "No samples: the process used %s of CPU time in %s; a sample is taken"
+			      " each %s of CPU time", human_time(p->cpu_time).text,
+			      human_time(p->duration).text, human_time(p->interval).text);
+		return;
+	}
+	put_counts(out, p);
+	buffer_printf(out, " · %s", human_time(p->weight_stored).text);
+	if (p->cpu_time)
+		buffer_printf(out, " of %s", human_time(p->cpu_time).text);
+	buffer_printf(out, " CPU time sampled, %s unsampled", human_time(p->unsampled).text);
+	if (p->stored)
+		buffer_printf(out, " · %s complete stacks",
+			      human_percent(p->complete, p->stored).text);
+}
+
+static void put_walks(struct buffer *out, const struct profile *p)
+{
+	uint64_t total = sum(p->ended_early, WALK_ENDS);
+	const char *separator = " (";
+	unsigned i;
+
+	buffer_printf(out, "Walks ended early   : %s", human_count(total).text);
+	for (i = 0; i < WALK_ENDS; i++) {
+		if (!p->ended_early[i])
+			continue;
+		buffer_printf(out, "%s%s %s", separator, walk_end_names[i].name,
+			      human_count(p->ended_early[i]).text);
+		separator = ", ";
+	}
+	buffer_puts(out, total ? ")\n" : "\n");
+}
+
+static void put_timing(struct buffer *out, const char *what, const struct profile_timing *t,
+		       const char *note)
+{
+	buffer_printf(out, "%-20s: ", what);
+	if (t->count == 0)
+		buffer_puts(out, "nothing measured\n");
+	else
+		buffer_printf(out, "mean %s, p99 %s, p99.9 %s, max %s%s\n", human_time(t->mean).text,
+			      human_time(t->p99).text, human_time(t->p999).text,
+			      human_time(t->max).text, note);
+}
+
+static void put_source(struct buffer *out, const struct profile *p)
+{
+	buffer_printf(out, "Process             : %d%s%s", p->pid, *p->main_class ? " " : "",
+		      p->main_class);
+	buffer_printf(out, "%s%s\n", *p->jdk ? ", JDK " : "", p->jdk);
+	buffer_printf(out, "Recorded            : %s from %s\n", human_time(p->duration).text,
+		      human_date(p->started_at).text);
+	buffer_printf(out, "Event               : %s (engine %s), interval %s, effective %s\n",
+		      p->event, p->engine, human_time(p->interval).text,
+		      human_time(p->effective_interval).text);
+	buffer_puts(out, "Losses              : ");
+	format_loss_line(p, out);
+	buffer_putc(out, '\n');
+}
+
+void loss_details_cost(struct buffer *out, const struct profile *p)
+{
+	put_walks(out, p);
+	buffer_printf(out, "Queues              : %s, %s increment%s, ",
+		      human_bytes(p->queue_bytes).text, human_count(p->queue_increments).text,
+		      p->queue_increments == 1 ? "" : "s");
+	buffer_printf(out, "capacity up to %s, fill up to %s\n",
+		      human_count(p->queue_max_capacity).text,
+		      human_count(p->queue_max_fill).text);
+	put_timing(out, "Handler", &p->handler, " (without the kernel's delivery)");
+	put_timing(out, "Collector's turn", &p->drain, "");
+	buffer_printf(out, "Own CPU time        : %s (%s of the process)\n",
+		      human_time(p->own_cpu).text, human_percent(p->own_cpu, p->cpu_time).text);
+	buffer_printf(out, "Threads armed       : %u by perf events, %u by timers\n",
+		      p->threads_perf, p->threads_timer);
+}
+
+void loss_details(struct buffer *out, const struct profile *p)
+{
+	put_source(out, p);
+	loss_details_cost(out, p);
+}

@@ -1,0 +1,29 @@
+/*
+ * methods.h - the table of hot methods.
+ *
+ * self: samples (ns) with the method on top; total: samples (ns) with the method
+ * anywhere in the stack, once a stack however often it recurs. Kinds and lines
+ * are summed up.
+ */
+#ifndef JSTROBE_FORMAT_METHODS_H
+#define JSTROBE_FORMAT_METHODS_H
+
+#include "format/name_table.h"
+
+struct method {
+	uint32_t name; /* in methods.names */
+	uint64_t self, total;
+	uint64_t self_weight, total_weight; /* ns */
+};
+
+struct methods {
+	struct name_table names;
+	struct method *rows; /* hottest self first, then total, then name */
+	uint32_t count;
+};
+
+/* Sum up P with names in STYLE, sorted by weight or samples. 0 or -ENOMEM; free in both cases. */
+int methods_build(struct methods *m, const struct profile *p, unsigned style, bool by_weight);
+void methods_free(struct methods *m);
+
+#endif
