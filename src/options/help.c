@@ -1,0 +1,186 @@
+/*
+ * What people read of the table: --help, the page of docs, the list of events,
+ * and the way back from options to an agent's string.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "options/table.h"
+
+/* "  -i, --interval TIME" */
+static void spell(const struct option *p, char *out, size_t size)
+{
+	char letter[8] = "    ";
+
+	if (p->letter)
+		snprintf(letter, sizeof(letter), "-%c%s ", p->letter, p->name ? "," : " ");
+	snprintf(out, size, "%s%s%s%s%s", letter, p->name ? "--" : "", p->name ? p->name : "",
+		 p->arg ? " " : "", p->arg ? p->arg : "");
+}
+
+void options_help(struct buffer *out)
+{
+	const struct option *p;
+	int group, last = -1;
+	char spelled[64];
+
+	for (group = 0; group < OPTION_GROUPS; group++)
+		for (p = option_table; p->help; p++) {
+			if ((int)p->group != group || p->when != WHEN_NOW || (!p->name && !p->letter))
+				continue;
+			if (last != group)
+				buffer_printf(out, "%s%s:\n", last < 0 ? "" : "\n",
+					      option_group_names[group]);
+			last = group;
+			spell(p, spelled, sizeof(spelled));
+			buffer_printf(out, "  %-26s %s", spelled, p->help);
+			if (p->initial)
+				buffer_printf(out, " [%s]", p->initial);
+			buffer_putc(out, '\n');
+		}
+}
+
+static const char *const when_words[] = {"", "for tests", "internal", "not yet"};
+
+static void markdown_row(const struct option *p, struct buffer *out)
+{
+	char min[32], max[32];
+	bool time = p->kind == OPTION_TIME || p->kind == OPTION_DURATION;
+	bool value = p->arg != NULL;
+
+	buffer_puts(out, "| ");
+	if (p->agent)
+		buffer_printf(out, "`%s%s%s`", p->agent, !value ? "" : p->arg[0] == '[' ? "[=" : "=",
+			      !value ? "" : p->arg[0] == '[' ? p->arg + 1 : p->arg);
+	buffer_puts(out, " | ");
+	if (p->letter)
+		buffer_printf(out, "`-%c`%s", p->letter, p->name ? " " : "");
+	if (p->name)
+		buffer_printf(out, "`--%s%s%s`", p->name, value ? " " : "", value ? p->arg : "");
+	buffer_puts(out, " | ");
+	if (p->initial)
+		buffer_printf(out, "`%s`", p->initial);
+	buffer_puts(out, " | ");
+	if (p->max && time) {
+		option_time_text(p->min, min, sizeof(min));
+		option_time_text(p->max, max, sizeof(max));
+		buffer_printf(out, "%s – %s", min, max);
+	} else if (p->max) {
+		buffer_printf(out, "%llu – %llu", (unsigned long long)p->min,
+			      (unsigned long long)p->max);
+	}
+	buffer_printf(out, " | %s | %s |\n", p->help, when_words[p->when]);
+}
+
+void options_markdown(struct buffer *out)
+{
+	const struct option_event *e;
+	const struct option *p;
+	int group;
+
+	buffer_puts(out,
+		    "# Options\n\n"
+		    "<!-- Made by `jstrobe help --markdown` from src/options/options.def; change the table, not this page. -->\n\n"
+		    "The agent takes its options as one string, `-agentpath:/path/libjstrobe.so=start,event=cpu,interval=1ms,file=out.html`;\n"
+		    "the command takes them as arguments, `jstrobe record -e cpu -i 1ms -f out.html PID`. Names are those that async-profiler made\n"
+		    "known. Options marked \"not yet\" are known names whose engine or output does not exist yet; they are refused with\n"
+		    "`not available yet: NAME`.\n");
+	for (group = 0; group < OPTION_GROUPS; group++) {
+		buffer_printf(out, "\n## %s\n\n", option_group_names[group]);
+		buffer_puts(out, "| agent | command | default | range | what it does | |\n"
+				 "|---|---|---|---|---|---|\n");
+		for (p = option_table; p->help; p++)
+			if ((int)p->group == group)
+				markdown_row(p, out);
+	}
+	buffer_puts(out, "\n## Events\n\n| event | what it samples | |\n|---|---|---|\n");
+	for (e = option_events; e->name; e++)
+		buffer_printf(out, "| `%s` | %s | %s |\n", e->name, e->help, when_words[e->when]);
+}
+
+void options_events(struct buffer *out)
+{
+	const struct option_event *e;
+
+	for (e = option_events; e->name; e++)
+		if (e->when == WHEN_NOW)
+			buffer_printf(out, "%-8s %s\n", e->name, e->help);
+}
+
+static void item(const char *name, const char *value, char separator, struct buffer *out)
+{
+	if (out->length)
+		buffer_putc(out, separator);
+	buffer_puts(out, name);
+	if (value)
+		buffer_printf(out, "=%s", value);
+}
+
+/* Options that stay on the command's side, or travel in another way. */
+static bool travels(const struct option *p)
+{
+	return p->agent && p->size && strcmp(p->agent, "file") != 0 &&
+	       strcmp(p->agent, "connect") != 0 && strcmp(p->agent, "token") != 0 &&
+	       strcmp(p->agent, "protocol") != 0;
+}
+
+static void print_field(const struct option *p, const struct options *o, char separator,
+			struct buffer *out)
+{
+	const char *field = (const char *)o + p->offset;
+	char text[32];
+	uint64_t big;
+	uint32_t small;
+
+	switch (p->kind) {
+	case OPTION_FLAG:
+		item(p->agent, NULL, separator, out);
+		break;
+	case OPTION_TEXT:
+	case OPTION_EVENT:
+		item(p->agent, field, separator, out);
+		break;
+	case OPTION_COUNT:
+	case OPTION_DEPTH:
+		memcpy(&small, field, sizeof(small));
+		snprintf(text, sizeof(text), "%u", small);
+		item(p->agent, text, separator, out);
+		break;
+	case OPTION_TIME:
+		memcpy(&big, field, sizeof(big));
+		snprintf(text, sizeof(text), "%llu", (unsigned long long)big);
+		item(p->agent, text, separator, out);
+		break;
+	default:
+		break;
+	}
+}
+
+void options_print(const struct options *o, char separator, struct buffer *out)
+{
+	const struct option *p;
+	struct options initial;
+	char text[48];
+
+	options_init(&initial);
+	for (p = option_table; p->help; p++) {
+		if (p->kind == OPTION_ACTION && o->action == (enum options_action)p->action)
+			item(p->agent, NULL, separator, out);
+		if (travels(p) && memcmp((const char *)o + p->offset,
+					 (const char *)&initial + p->offset, p->size) != 0)
+			print_field(p, o, separator, out);
+	}
+	if (o->stats)
+		item("features", "stats", separator, out);
+	if (o->flat) {
+		snprintf(text, sizeof(text), "%u", o->flat);
+		item("flat", text, separator, out);
+	}
+	if (o->traces) {
+		snprintf(text, sizeof(text), "%u", o->traces);
+		item("traces", text, separator, out);
+	}
+	/* last, for flat= and traces= choose a format as well */
+	if (o->format[0])
+		item("output", o->format, separator, out);
+}

@@ -1,0 +1,114 @@
+/*
+ * options.h - the door of the options room: what a user can ask for.
+ *
+ * One table, options.def, describes every option of the agent and of the
+ * command. `struct options` is the result: plain data, copied by assignment,
+ * with no pointer in it. Nothing here keeps state; every function may be
+ * called on any thread in normal code.
+ */
+#ifndef JSTROBE_OPTIONS_OPTIONS_H
+#define JSTROBE_OPTIONS_OPTIONS_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+enum options_action {
+	ACTION_NONE,
+	ACTION_START,
+	ACTION_RESUME,
+	ACTION_STOP,
+	ACTION_DUMP,
+	ACTION_STATUS,
+	ACTION_LIST,
+	ACTION_VERSION,
+};
+
+#define OPTIONS_FILE_MAX 1024
+
+struct options {
+	enum options_action action;
+
+	/* what to sample */
+	char event[64];    /* "cpu", "ctimer", "itimer"; never empty after options_init */
+	uint64_t interval; /* ns, 0 = the event's default */
+	uint32_t depth;    /* frames kept of a stack */
+	bool stats;        /* features=stats: measure the walks */
+
+	/* the result */
+	char file[OPTIONS_FILE_MAX]; /* as given, patterns unexpanded; "" = none */
+	char format[16];  /* a name of formats[]; "" = not asked for */
+	uint32_t flat;    /* methods in text, 0 = the format's default */
+	uint32_t traces;  /* stacks in text, 0 = the format's default */
+	bool threads, total, lines;
+	char title[256];
+
+	/* the command's own */
+	uint64_t duration;       /* ns, 0 = not given */
+	uint64_t attach_timeout; /* ns */
+	char libpath[OPTIONS_FILE_MAX];
+	bool quiet, verbose, strict;
+	bool want_version, want_help;
+
+	/* knobs for tests */
+	uint32_t queue_start;       /* entries of a new queue, 0 = the default */
+	uint32_t collector_hold_ms; /* pause of the collector between two turns */
+	char engine_fail[32];       /* the part that shall fail; "" = none */
+
+	/* from the command to its agent */
+	char connect[108]; /* path of the command's socket; "" = nobody waits */
+	char token[72];
+	uint32_t protocol;
+	bool owner; /* the session ends with the conversation that started it */
+};
+
+/* Everything at its default. */
+void options_init(struct options *o);
+
+/*
+ * Read the agent's option string TEXT, items apart by SEPARATOR (',' in
+ * -agentpath; '\n' between command and agent, whose values may have commas).
+ * Items are added to what O holds. -EINVAL with the reason.
+ */
+int options_parse_agent(struct options *o, const char *text, char separator, struct error *err);
+
+/*
+ * Read the command's arguments ARGV[0..ARGC). Arguments that are no options are
+ * moved to the front of ARGV in their order; their number goes to *WORDS.
+ * What follows "--" is not read; *PROGRAM is the index of what follows it, or
+ * ARGC if there is no "--". -EINVAL with the reason.
+ */
+int options_parse_command(struct options *o, int argc, char **argv, int *words, int *program,
+			  struct error *err);
+
+/*
+ * Append O as an agent string with SEPARATOR: the action and what differs from
+ * the defaults, without the command's own options, the file and the connection.
+ */
+void options_print(const struct options *o, char separator, struct buffer *out);
+
+/* Append the options of --help, one a line, by groups. */
+void options_help(struct buffer *out);
+/* Append all options as a page of docs (Markdown). */
+void options_markdown(struct buffer *out);
+/* Append the event names, one a line, those without an engine marked. */
+void options_events(struct buffer *out);
+
+/* -EINVAL when FILE's extension names a format that does not exist yet. */
+int options_check_file(const char *file, struct error *err);
+
+/*
+ * Turn the patterns in PATTERN (%p = PID, %t = the time NOW in seconds since
+ * 1970 as yyyyMMdd-hhmmss, %n = the first number from 1 whose file does not
+ * exist, %{NAME} = environment variable) into a file name in OUT[SIZE].
+ * -ENAMETOOLONG, -EINVAL.
+ */
+int options_file_name(const char *pattern, int pid, int64_t now, char *out, size_t size,
+		      struct error *err);
+
+/*
+ * The candidate nearest to WORD by edit distance, or NULL if none is near.
+ * CANDIDATES ends with NULL.
+ */
+const char *options_nearest(const char *word, const char *const *candidates);
+
+#endif

@@ -1,0 +1,143 @@
+/*
+ * The two grammars: the agent's list of name[=value], and the command's
+ * -x value, --name value, --name=value.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "options/table.h"
+
+static int unknown(const char *name, const char *spelled, bool agent, struct error *err)
+{
+	const char *names[256], *near;
+	const struct option *p;
+	size_t n = 0;
+
+	for (p = option_table; p->help && n + 1 < ARRAY_LEN(names); p++) {
+		const char *candidate = agent ? p->agent : p->name;
+
+		if (candidate && (p->when == WHEN_NOW || p->when == WHEN_LATER))
+			names[n++] = candidate;
+	}
+	names[n] = NULL;
+	near = options_nearest(name, names);
+	if (near)
+		return error_set(err, EINVAL, "unknown option: %s (did you mean %s%s?)", spelled,
+				 agent ? "" : "--", near);
+	return error_set(err, EINVAL, "unknown option: %s; 'jstrobe help options' lists them", spelled);
+}
+
+int option_agent_item(struct options *o, const char *name, const char *value, struct error *err)
+{
+	const struct option *p;
+
+	for (p = option_table; p->help; p++)
+		if (p->agent && strcmp(p->agent, name) == 0)
+			return option_apply(p, name, value, o, err);
+	/* the command's word for the format is taken as well */
+	for (p = option_table; p->help; p++)
+		if (p->kind == OPTION_FORMAT && strcmp(name, "format") == 0)
+			return option_apply(p, name, value, o, err);
+	return unknown(name, name, true, err);
+}
+
+int options_parse_agent(struct options *o, const char *text, char separator, struct error *err)
+{
+	char *copy = strdup(text), *item = copy;
+	int rc = 0;
+
+	if (!copy)
+		return error_set(err, ENOMEM, "options: out of memory");
+	while (rc == 0 && item) {
+		char *end = strchr(item, separator), *value;
+
+		if (end)
+			*end++ = '\0';
+		value = strchr(item, '=');
+		if (value)
+			*value++ = '\0';
+		if (*item)
+			rc = option_agent_item(o, item, value, err);
+		else if (value)
+			rc = error_set(err, EINVAL, "unknown option: =%s; an option is NAME or NAME=VALUE",
+				       value);
+		item = end;
+	}
+	free(copy);
+	return rc;
+}
+
+/* "--name", "--name=value" or "--name value"; *USED counts the arguments taken. */
+static int parse_long(struct options *o, char **argv, int left, int *used, struct error *err)
+{
+	const char *name = argv[0] + 2, *equals = strchr(name, '=');
+	size_t n = equals ? (size_t)(equals - name) : strlen(name);
+	const char *value = equals ? equals + 1 : NULL;
+	const struct option *p = option_table;
+	char spelled[64];
+
+	snprintf(spelled, sizeof(spelled), "--%.*s", (int)n, name);
+	while (p->help && !option_is(p->name, name, n))
+		p++;
+	*used = 1;
+	if (!p->help)
+		return unknown(spelled + 2, spelled, false, err);
+	if (!value && p->arg && p->arg[0] != '[' && p->when != WHEN_LATER && left > 1) {
+		value = argv[1];
+		*used = 2;
+	}
+	return option_apply(p, spelled, value, o, err);
+}
+
+/* "-x", "-x value", "-xvalue", or several letters without values in one word. */
+static int parse_short(struct options *o, char **argv, int left, int *used, struct error *err)
+{
+	const char *letter = argv[0] + 1;
+	int rc = 0;
+
+	for (*used = 1; rc == 0 && *letter; letter++) {
+		const struct option *p = option_table;
+		const char *value = NULL;
+		char spelled[3] = {'-', *letter, '\0'};
+
+		while (p->help && p->letter != *letter)
+			p++;
+		if (!p->help)
+			return unknown(argv[0] + 1, argv[0], false, err);
+		if (p->arg && p->when != WHEN_LATER) {
+			if (letter[1])
+				value = letter + 1;
+			else if (left > 1)
+				value = argv[(*used)++];
+			return option_apply(p, spelled, value, o, err);
+		}
+		rc = option_apply(p, spelled, NULL, o, err);
+	}
+	return rc;
+}
+
+int options_parse_command(struct options *o, int argc, char **argv, int *words, int *program,
+			  struct error *err)
+{
+	int i = 0, used, rc = 0;
+
+	*words = 0;
+	*program = argc;
+	while (i < argc && rc == 0) {
+		if (strcmp(argv[i], "--") == 0) {
+			*program = i + 1;
+			break;
+		}
+		used = 1;
+		if (argv[i][0] != '-' || argv[i][1] == '\0')
+			argv[(*words)++] = argv[i];
+		else if (argv[i][1] == '-')
+			rc = parse_long(o, argv + i, argc - i, &used, err);
+		else
+			rc = parse_short(o, argv + i, argc - i, &used, err);
+		i += used;
+	}
+	return rc;
+}

@@ -1,0 +1,83 @@
+/*
+ * table.h - options.def and events.def as arrays. Inner header of the room.
+ */
+#ifndef JSTROBE_OPTIONS_TABLE_H
+#define JSTROBE_OPTIONS_TABLE_H
+
+#include "options/options.h"
+
+enum option_kind {
+	OPTION_NONE,        /* not available yet */
+	OPTION_ACTION,      /* a bare word; `field` is the action */
+	OPTION_FLAG,        /* bool */
+	OPTION_TEXT,        /* char[] */
+	OPTION_COUNT,       /* uint32_t */
+	OPTION_DEPTH,       /* uint32_t; N/M is not available yet */
+	OPTION_TIME,        /* uint64_t ns; a bare number is ns, m is milli */
+	OPTION_DURATION,    /* uint64_t ns; a bare number is seconds, m is minutes */
+	OPTION_EVENT,       /* char[], a name of events.def */
+	OPTION_EVENT_WORD,  /* the option's own name is the event */
+	OPTION_FORMAT,      /* a list of format words */
+	OPTION_FORMAT_WORD, /* one of them; `word` is the format's name */
+	OPTION_FEATURES,    /* a list of words */
+	OPTION_LOGLEVEL,
+};
+
+enum option_group {
+	OPTIONS_ACTIONS,
+	OPTIONS_SAMPLING,
+	OPTIONS_OUTPUT,
+	OPTIONS_TALKING,
+	OPTIONS_TESTING,
+	OPTIONS_INTERNALS,
+	OPTION_GROUPS
+};
+
+enum option_when { WHEN_NOW, WHEN_TEST, WHEN_INTERNAL, WHEN_LATER };
+
+struct option {
+	enum option_kind kind;
+	size_t offset, size; /* in struct options */
+	const char *word;    /* FORMAT_WORD: the format */
+	int action;          /* ACTION: the action */
+	const char *agent, *name;
+	char letter;
+	const char *arg, *initial;
+	uint64_t min, max;
+	enum option_group group;
+	enum option_when when;
+	const char *help;
+};
+
+struct option_event {
+	const char *name;
+	enum option_when when;
+	const char *help;
+};
+
+/* Both end with an entry without names. */
+extern const struct option option_table[];
+extern const struct option_event option_events[];
+extern const char *const option_group_names[OPTION_GROUPS];
+
+/* True if TEXT[0..N) is the whole of WORD. */
+bool option_is(const char *word, const char *text, size_t n);
+
+/* Store VALUE (NULL = none given) for OPTION in O. NAME is how the user spelled it. */
+int option_apply(const struct option *option, const char *name, const char *value,
+		 struct options *o, struct error *err);
+/* Handle one item NAME[=VALUE] of an agent's string. */
+int option_agent_item(struct options *o, const char *name, const char *value, struct error *err);
+
+/*
+ * Read a time. `minutes`: m means minutes and a bare number seconds; otherwise
+ * m means milliseconds and a bare number nanoseconds.
+ * 0, -EINVAL (no time), -ERANGE (negative or beyond 2^63 ns).
+ */
+int option_time(const char *text, bool minutes, uint64_t *ns);
+/* Read a whole number. 0, -EINVAL, -ERANGE. */
+int option_count(const char *text, uint64_t *value);
+/* NS in the largest unit that needs no fraction: "50us". */
+void option_time_text(uint64_t ns, char *out, size_t size);
+
+#endif
