@@ -1,0 +1,292 @@
+/*
+ * page_data.c - a profile as one compact JSON object for web/data.js.
+ *
+ * Names stand in a table of strings, the tree in one base64 string of bytes, its nodes in
+ * depth-first order, the heaviest child first, without the root:
+ *
+ *   head     bits 0-2 kind, 3 `kinds` follow, 4 `self` follows, 5-7 up: how many levels the node
+ *            stands above a child of the one before it (7: 7 + the number that follows)
+ *   [up]     varint
+ *   name     varint, index into `names`
+ *   [kinds]  a byte with a bit for each kind that was seen, and a varint of samples for each bit
+ *   [self]   varint samples, varint ns
+ *
+ * Varints are LEB128. A page of 100,000 stacks is a few MB this way and opens at once.
+ */
+#include "format/page_data.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "format/frame_name.h"
+#include "format/loss_line.h"
+#include "format/tree.h"
+#include "format/writers.h"
+
+#define HEAD_KINDS 0x08
+#define HEAD_SELF 0x10
+#define HEAD_UP_SHIFT 5
+#define HEAD_UP_MORE 7
+
+/* TEXT as a JSON string in which "<" is written as an escape: no name can end the script. */
+static void put_json(struct buffer *out, const char *text)
+{
+	struct buffer quoted = BUFFER_INIT;
+	size_t i;
+
+	buffer_json(&quoted, text ? text : "");
+	for (i = 0; i < quoted.length; i++) {
+		if (quoted.data[i] == '<')
+			buffer_puts(out, "\\u003c");
+		else
+			buffer_putc(out, quoted.data[i]);
+	}
+	if (quoted.failed && !out->failed)
+		out->failed = quoted.failed;
+	buffer_free(&quoted);
+}
+
+static void put_string(struct buffer *out, const char *key, const char *value)
+{
+	buffer_printf(out, "\"%s\":", key);
+	put_json(out, value);
+	buffer_puts(out, ",\n");
+}
+
+static void put_number(struct buffer *out, const char *key, uint64_t value)
+{
+	buffer_printf(out, "\"%s\":%llu,\n", key, (unsigned long long)value);
+}
+
+/* ---- base64 of a stream of bytes ---- */
+
+struct encoder {
+	struct buffer *out;
+	uint32_t bits;
+	unsigned count; /* bytes in bits */
+};
+
+static void put_group(struct encoder *e, unsigned characters)
+{
+	static const char alphabet[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	char group[4] = {'=', '=', '=', '='};
+	unsigned i;
+
+	for (i = 0; i < characters; i++)
+		group[i] = alphabet[e->bits >> (18 - 6 * i) & 63];
+	buffer_append(e->out, group, sizeof(group));
+	e->bits = 0;
+	e->count = 0;
+}
+
+static void put_byte(struct encoder *e, unsigned byte)
+{
+	e->bits |= (byte & 0xff) << (16 - 8 * e->count);
+	if (++e->count == 3)
+		put_group(e, 4);
+}
+
+static void put_varint(struct encoder *e, uint64_t value)
+{
+	while (value > 0x7f) {
+		put_byte(e, 0x80 | (unsigned)(value & 0x7f));
+		value >>= 7;
+	}
+	put_byte(e, (unsigned)value);
+}
+
+/* ---- the tree ---- */
+
+static void put_kinds(struct encoder *e, const struct tree_kinds *kinds)
+{
+	unsigned mask = 0, k;
+
+	for (k = 0; k < FRAME_KINDS; k++)
+		if (kinds->samples[k])
+			mask |= 1u << k;
+	put_byte(e, mask);
+	for (k = 0; k < FRAME_KINDS; k++)
+		if (kinds->samples[k])
+			put_varint(e, kinds->samples[k]);
+}
+
+static void put_node(struct encoder *e, const struct tree *t, uint32_t i, uint32_t up)
+{
+	const struct tree_node *n = &t->nodes[i];
+	unsigned head = n->kind;
+
+	if (n->mixed != TREE_NONE)
+		head |= HEAD_KINDS;
+	if (n->self || n->self_weight)
+		head |= HEAD_SELF;
+	put_byte(e, head | MIN(up, HEAD_UP_MORE) << HEAD_UP_SHIFT);
+	if (up >= HEAD_UP_MORE)
+		put_varint(e, up - HEAD_UP_MORE);
+	put_varint(e, n->name);
+	if (head & HEAD_KINDS)
+		put_kinds(e, &t->mixed[n->mixed]);
+	if (head & HEAD_SELF) {
+		put_varint(e, n->self);
+		put_varint(e, n->self_weight);
+	}
+}
+
+static void put_tree(struct buffer *out, const struct tree *t)
+{
+	struct encoder e = {.out = out};
+	uint32_t i = 0, depth = 0, before = 0;
+
+	put_number(out, "nodes", t->count - 1);
+	buffer_puts(out, "\"tree\":\"");
+	while ((i = tree_next(t, i, &depth)) != TREE_NONE) {
+		put_node(&e, t, i, before + 1 - depth);
+		before = depth;
+	}
+	if (e.count)
+		put_group(&e, e.count + 1);
+	buffer_puts(out, "\",\n");
+}
+
+static void put_names(struct buffer *out, const struct name_table *names)
+{
+	uint32_t i;
+
+	buffer_puts(out, "\"names\":[");
+	for (i = 0; i < names->count; i++) {
+		buffer_puts(out, i ? ",\n" : "\n");
+		put_json(out, name_text(names, i));
+	}
+	buffer_puts(out, "],\n\"nameTypes\":\"");
+	for (i = 0; i < names->count; i++)
+		buffer_putc(out, (char)('0' + names->names[i].type));
+	/* few names are native, so their libraries are pairs of name and library */
+	buffer_puts(out, "\",\n\"libraries\":[");
+	for (i = 0; i < names->count; i++) {
+		if (!names->names[i].library)
+			continue;
+		buffer_printf(out, "%u,", i);
+		put_json(out, names->names[i].library);
+		buffer_puts(out, ",\n");
+	}
+	buffer_puts(out, "0,\"\"],\n");
+}
+
+/* ---- everything else ---- */
+
+/* [samples, ns] by the kind of the frame on top; what runs in libjvm counts as a kind of its own. */
+static void put_top_kinds(struct buffer *out, const struct profile *p)
+{
+	uint64_t samples[FRAME_KINDS + 1] = {0}, weight[FRAME_KINDS + 1] = {0};
+	uint32_t i;
+
+	for (i = 0; i < p->stack_count; i++) {
+		const struct profile_stack *s = &p->stacks[i];
+		const struct profile_frame *top = s->depth ? &p->frames[s->frames[s->depth - 1]] : NULL;
+		unsigned kind = !top ? FRAME_OTHER : frame_type(top) == TYPE_JVM ? FRAME_KINDS : top->kind;
+
+		samples[kind] += s->samples;
+		weight[kind] += s->weight;
+	}
+	buffer_puts(out, "\"top\":[");
+	for (i = 0; i <= FRAME_KINDS; i++)
+		buffer_printf(out, "%s[%llu,%llu]", i ? "," : "", (unsigned long long)samples[i],
+			      (unsigned long long)weight[i]);
+	buffer_puts(out, "],\n");
+}
+
+static void put_threads(struct buffer *out, const struct profile *p)
+{
+	uint32_t i;
+
+	buffer_puts(out, "\"threads\":[");
+	for (i = 0; i < p->thread_count; i++) {
+		const struct profile_thread *t = &p->threads[i];
+
+		buffer_printf(out, "%s[%u,", i ? ",\n" : "", t->tid);
+		put_json(out, t->name);
+		buffer_printf(out, ",%llu,%llu]", (unsigned long long)t->samples,
+			      (unsigned long long)t->weight);
+	}
+	buffer_puts(out, "],\n");
+}
+
+/* [[name, count, ns, meaning], ...] of the counters that are not 0. */
+static void put_counters(struct buffer *out, const char *key, const struct counter_name *names,
+			 const uint64_t *values, const uint64_t *weights, unsigned count)
+{
+	const char *separator = "";
+	unsigned i;
+
+	buffer_printf(out, "\"%s\":[", key);
+	for (i = 0; i < count; i++) {
+		if (!values[i])
+			continue;
+		buffer_printf(out, "%s[\"%s\",%llu,%llu,", separator, names[i].name,
+			      (unsigned long long)values[i],
+			      (unsigned long long)(weights ? weights[i] : 0));
+		put_json(out, names[i].meaning);
+		buffer_putc(out, ']');
+		separator = ",";
+	}
+	buffer_puts(out, "],\n");
+}
+
+static void put_texts(struct buffer *out, const struct profile *p)
+{
+	struct buffer text = BUFFER_INIT;
+
+	format_loss_line(p, &text);
+	buffer_putc(&text, '\0');
+	put_string(out, "loss", text.failed ? "" : text.data);
+	text.length = 0;
+	loss_details(&text, p);
+	buffer_putc(&text, '\0');
+	put_string(out, "details", text.failed ? "" : text.data);
+	if (text.failed && !out->failed)
+		out->failed = text.failed;
+	buffer_free(&text);
+}
+
+static void put_head(struct buffer *out, const struct profile *p,
+		     const struct format_options *options)
+{
+	put_string(out, "version", JSTROBE_VERSION);
+	put_string(out, "event", p->event);
+	put_string(out, "engine", p->engine);
+	put_string(out, "main", p->main_class);
+	put_string(out, "jdk", p->jdk);
+	buffer_printf(out, "\"pid\":%d,\n", p->pid);
+	put_number(out, "startedMs", p->started_at / NS_PER_MS);
+	put_number(out, "duration", p->duration);
+	put_number(out, "interval", p->interval);
+	put_number(out, "cpuTime", p->cpu_time);
+	put_number(out, "taken", p->taken);
+	put_number(out, "stored", p->stored);
+	buffer_printf(out, "\"warn\":%s,\n\"byWeight\":%s,\n\"lines\":%s,\n",
+		      loss_is_bad(p) ? "true" : "false", options->total ? "true" : "false",
+		      options->lines ? "true" : "false");
+	put_counters(out, "lost", loss_names, p->lost, p->lost_weight, LOSS_REASONS);
+	put_counters(out, "ended", walk_end_names, p->ended_early, NULL, WALK_ENDS);
+}
+
+int page_data_put(struct buffer *out, const struct profile *p, const struct format_options *options)
+{
+	unsigned style = STYLE_PAGE | (options->lines ? STYLE_LINES : 0);
+	struct tree t;
+	int result;
+
+	buffer_puts(out, "{\n");
+	put_head(out, p, options);
+	put_texts(out, p);
+	put_top_kinds(out, p);
+	put_threads(out, p);
+	result = tree_build(&t, p, style, format_by_thread(p, options), options->total);
+	if (!result) {
+		put_names(out, &t.names);
+		put_tree(out, &t);
+	}
+	tree_free(&t);
+	buffer_puts(out, "\"end\":true\n}\n");
+	return result;
+}

@@ -1,0 +1,12 @@
+/*
+ * page_data.h - the data that the report page draws. Inner header of the format room.
+ */
+#ifndef JSTROBE_FORMAT_PAGE_DATA_H
+#define JSTROBE_FORMAT_PAGE_DATA_H
+
+#include "format/format.h"
+
+/* Append P as the one JSON object that web/data.js reads, safe inside <script>. 0 or -ENOMEM. */
+int page_data_put(struct buffer *out, const struct profile *p, const struct format_options *options);
+
+#endif
