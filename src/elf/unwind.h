@@ -25,6 +25,7 @@ enum unwind_cfa {
 	CFA_FP_DEREF, /* *(fp + cfa_offset): functions that realign their stack */
 	CFA_SIGNAL,   /* the signal return trampoline: a ucontext lies at sp */
 	CFA_END,      /* outermost frame (_start, clone): no caller */
+	CFA_SP_DEREF, /* *(sp + cfa_offset) + 8: assembly that keeps its old sp on the stack */
 };
 
 /* Where the caller's frame pointer is. */
