@@ -1,0 +1,97 @@
+/*
+ * engine.h - the door of the engine room: what makes a thread's signal go off,
+ * and the life of thread records.
+ *
+ * One engine is in force a session. Records are found by the pthread_create hook
+ * (new threads, on themselves), by JVMTI events (Java threads) and by /proc/self/task (at
+ * start and each second, as the net). Functions lock by themselves; normal code only.
+ */
+#ifndef JSTROBE_ENGINE_ENGINE_H
+#define JSTROBE_ENGINE_ENGINE_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "signal/zone.h"
+
+struct engine_options {
+	uint64_t interval;    /* ns */
+	uint32_t queue_start; /* entries of a new queue */
+	const char *fail;     /* test knob: the part that shall refuse ("perf", "ring", "fd"); "" = none */
+};
+
+/* What arms a sample. One constant a file; see engine_by_event. */
+struct engine_ops {
+	const char *name;  /* "perf", "ctimer", "itimer" */
+	const char *event; /* the event it serves: "cpu" */
+	/* Check permissions, take the signal. NOTES gets what a person should read. */
+	int (*start)(const struct engine_options *o, struct buffer *notes, struct error *err);
+	/* Arm thread R (its tid is set). 0, or negative errno: this thread is not sampled. */
+	int (*arm)(struct thread_record *r);
+	/* Take the thread's source away. R's own handler is not running, or it is this thread. */
+	void (*disarm)(struct thread_record *r);
+	/* Let no further signal come; handlers may still be at work. */
+	void (*silence)(struct thread_record *r);
+	/* The last step, when all handlers are out: give back the signal. */
+	void (*stop)(void);
+};
+
+extern const struct engine_ops engine_perf, engine_ctimer, engine_itimer;
+
+/* The engine for event NAME ("cpu", "ctimer", "itimer"), NULL if there is none. */
+const struct engine_ops *engine_by_event(const char *name);
+
+/* Start OPS for all threads of the process. -EBUSY: an engine runs. Undoes itself on failure. */
+int engine_start(const struct engine_ops *ops, const struct engine_options *o, struct buffer *notes,
+		 struct error *err);
+/*
+ * Stop: no further signal comes, all handlers are out, signal and descriptors are
+ * given back. Records stay until records_release, their queues can still be drained.
+ */
+void engine_stop(void);
+/* "perf", "perf+ctimer" …: what armed the live threads. */
+const char *engine_in_force(void);
+
+struct engine_counts {
+	uint32_t threads, perf, timer, refused;
+};
+void engine_count(struct engine_counts *c);
+
+/* ---- records (records.c) ---- */
+
+int records_open(struct error *err);
+/* A thread was found: record and arm it, unless known. TCB 0 = not known. Returns its record or NULL. */
+struct thread_record *records_found(pid_t tid, uintptr_t tcb);
+/* The record of thread TID, or NULL. */
+struct thread_record *records_by_tid(pid_t tid);
+/* TID is a thread of jstrobe: never sampled. */
+void records_own(pid_t tid);
+/* The running thread ends: disarm it, hand its record to the collector. */
+void records_ending(struct thread_record *r);
+/* Look at /proc/self/task: find new threads, close records of ended ones. Collector, each second. */
+void records_scan(void);
+/* The Java thread of TID: THREAD is its JavaThread*; 0 = it has ended. */
+void records_java(pid_t tid, uintptr_t thread);
+/* R (CLOSING) was drained: make it FREE. Collector. */
+void records_free(struct thread_record *r);
+/* Free all records and their queues, after engine_stop and the last drain. */
+void records_release(void);
+/* True when no handler entered before now can still run, i.e. none is older than EPOCH. */
+bool records_outside(uint32_t epoch);
+
+/* ---- hooks ---- */
+
+/* Replace pthread_create in the GOT of all images (again for images loaded since). */
+void thread_hook_install(void);
+/* Put it back. */
+void thread_hook_remove(void);
+/* Patch slot by slot: every image's GOT entry of SYMBOL holds NEW afterwards (got.c). */
+void got_patch(const char *symbol, void *new);
+/* Undo got_patch in all images that are still there. */
+void got_restore(const char *symbol, void *new, void *old);
+
+/* Put the fault handler before those of SIGSEGV and SIGBUS; idempotent. */
+int faults_install(struct error *err);
+/* Put theirs back, unless somebody replaced ours meanwhile. */
+void faults_remove(void);
+
+#endif

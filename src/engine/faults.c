@@ -1,0 +1,51 @@
+/*
+ * faults.c - SIGSEGV and SIGBUS: put our handler before the JVM's, and back.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "engine/engine.h"
+#include "signal/fault.h"
+
+static const int signals[2] = {SIGSEGV, SIGBUS};
+static bool installed[2];
+
+int faults_install(struct error *err)
+{
+	struct sigaction ours;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(signals); i++) {
+		if (installed[i])
+			continue;
+		if (sigaction(signals[i], NULL, &fault_former[i]))
+			return error_set(err, errno, "cannot read the handler of signal %d: %s",
+					 signals[i], strerror(errno));
+		/* The former's mask and flags: what is passed on runs as it always did. */
+		ours = fault_former[i];
+		ours.sa_flags |= SA_SIGINFO | SA_ONSTACK;
+		ours.sa_flags &= ~SA_RESETHAND;
+		ours.sa_sigaction = fault_handler;
+		if (sigaction(signals[i], &ours, NULL))
+			return error_set(err, errno, "cannot install a handler for signal %d: %s",
+					 signals[i], strerror(errno));
+		installed[i] = true;
+	}
+	return 0;
+}
+
+void faults_remove(void)
+{
+	struct sigaction now;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(signals); i++) {
+		if (!installed[i] || sigaction(signals[i], NULL, &now))
+			continue;
+		/* Somebody came after us and may call us: then ours stays in the chain. */
+		if (!(now.sa_flags & SA_SIGINFO) || now.sa_sigaction != fault_handler)
+			continue;
+		sigaction(signals[i], &fault_former[i], NULL);
+		installed[i] = false;
+	}
+}

@@ -1,0 +1,281 @@
+/*
+ * records.c - the table of thread records: found, armed, closed, freed.
+ *
+ * One mutex guards the life of records (not what is inside them). Handlers never
+ * take it: they find records by hints and by the table of thread pointers.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "engine/engine.h"
+#include "engine/force.h"
+#include "os/os.h"
+#include "signal/handler.h"
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t turn; /* of records_scan */
+static uint32_t first_free;
+
+static void *reserve(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		       -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+int records_open(struct error *err)
+{
+	struct record_table *t = &zone.records;
+
+	if (!t->records)
+		t->records = reserve(RECORD_LIMIT * sizeof(struct thread_record));
+	if (!t->by_tcb)
+		t->by_tcb = reserve(RECORD_SLOTS * sizeof(*t->by_tcb));
+	if (!zone.record_of_fd)
+		zone.record_of_fd = reserve(ZONE_FDS * sizeof(*zone.record_of_fd));
+	if (!t->records || !t->by_tcb || !zone.record_of_fd)
+		return error_set(err, ENOMEM, "cannot reserve address space for thread records: %s; raise "
+				 "the limit of virtual memory (ulimit -v)", strerror(errno));
+	return 0;
+}
+
+/* Lock held. */
+static struct thread_record *by_tid(pid_t tid)
+{
+	uint32_t i, count = atomic_load(&zone.records.count);
+
+	for (i = 0; i < count; i++) {
+		struct thread_record *r = &zone.records.records[i];
+
+		if (atomic_load(&r->state) == RECORD_LIVE && atomic_load(&r->tid) == tid)
+			return r;
+	}
+	return NULL;
+}
+
+/* Lock held: a FREE record, or NULL when the table is full. */
+static struct thread_record *unused(void)
+{
+	uint32_t i, count = atomic_load(&zone.records.count);
+
+	for (i = first_free; i < count; i++)
+		if (atomic_load(&zone.records.records[i].state) == RECORD_FREE) {
+			first_free = i + 1;
+			return &zone.records.records[i];
+		}
+	first_free = count;
+	if (count == RECORD_LIMIT)
+		return NULL;
+	first_free = count + 1;
+	zone.records.records[count].index = count;
+	atomic_store(&zone.records.count, count + 1);
+	return &zone.records.records[count];
+}
+
+/* Lock held. */
+static struct thread_record *create(pid_t tid, uintptr_t tcb)
+{
+	uint32_t start = force_options()->queue_start;
+	struct thread_record *r = unused();
+	uint32_t index;
+	struct queue *q;
+
+	if (!r)
+		return NULL;
+	q = calloc(1, queue_bytes(start));
+	if (!q) {
+		first_free = MIN(first_free, r->index);
+		return NULL;
+	}
+	q->capacity = start;
+	index = r->index;
+	memset(r, 0, sizeof(*r));
+	r->index = index;
+	r->fd = r->timer = -1;
+	r->seen = turn;
+	r->draining = q;
+	atomic_store(&r->current, q);
+	atomic_store(&r->tid, tid);
+	atomic_store(&r->state, RECORD_LIVE);
+	if (tcb)
+		record_publish(&zone.records, r, tcb);
+	return r;
+}
+
+struct thread_record *records_found(pid_t tid, uintptr_t tcb)
+{
+	struct thread_record *r;
+
+	pthread_mutex_lock(&lock);
+	r = by_tid(tid);
+	if (r && tcb && atomic_load(&r->tcb) && atomic_load(&r->tcb) != tcb) {
+		/* The tid came round again before the scan saw its first owner end. */
+		force_disarm(r);
+		atomic_store(&r->tcb, 0);
+		atomic_store(&r->state, RECORD_CLOSING);
+		r = NULL;
+	}
+	if (r) {
+		r->seen = turn;
+		if (tcb && !atomic_load(&r->tcb))
+			record_publish(&zone.records, r, tcb);
+	} else {
+		r = create(tid, tcb);
+		if (r)
+			force_arm(r);
+	}
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+struct thread_record *records_by_tid(pid_t tid)
+{
+	struct thread_record *r;
+
+	pthread_mutex_lock(&lock);
+	r = by_tid(tid);
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+void records_own(pid_t tid)
+{
+	struct thread_record *r;
+
+	pthread_mutex_lock(&lock);
+	r = by_tid(tid);
+	if (!r)
+		r = create(tid, 0);
+	if (r) {
+		r->own = true;
+		force_disarm(r);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+/* Lock held. */
+static void close_record(struct thread_record *r)
+{
+	force_disarm(r);
+	atomic_store(&r->java_thread, 0);
+	atomic_store(&r->tcb, 0);
+	atomic_store(&r->state, RECORD_CLOSING);
+}
+
+void records_ending(struct thread_record *r)
+{
+	/* No sample of ours while the source goes away under it. */
+	handler_enter(r);
+	pthread_mutex_lock(&lock);
+	if (atomic_load(&r->state) == RECORD_LIVE && atomic_load(&r->tid) == os_gettid())
+		close_record(r);
+	pthread_mutex_unlock(&lock);
+	handler_leave(r);
+}
+
+static void note_thread(pid_t tid, void *arg)
+{
+	(void)arg;
+	records_found(tid, 0);
+}
+
+void records_scan(void)
+{
+	uint32_t i, count;
+
+	pthread_mutex_lock(&lock);
+	turn++;
+	pthread_mutex_unlock(&lock);
+	if (os_each_thread(note_thread, NULL))
+		return;
+	pthread_mutex_lock(&lock);
+	count = atomic_load(&zone.records.count);
+	for (i = 0; i < count; i++) {
+		struct thread_record *r = &zone.records.records[i];
+
+		if (atomic_load(&r->state) == RECORD_LIVE && r->seen != turn &&
+		    !os_thread_exists(atomic_load(&r->tid)))
+			close_record(r);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void records_java(pid_t tid, uintptr_t thread)
+{
+	struct thread_record *r;
+
+	pthread_mutex_lock(&lock);
+	r = by_tid(tid);
+	if (r)
+		atomic_store(&r->java_thread, thread);
+	pthread_mutex_unlock(&lock);
+}
+
+static void drop_queues(struct thread_record *r)
+{
+	struct queue *next = atomic_exchange(&r->next, NULL);
+	struct queue *current = atomic_exchange(&r->current, NULL);
+
+	if (next != current && next != r->draining)
+		free(next);
+	if (current != r->draining)
+		free(current);
+	free(r->draining);
+	r->draining = NULL;
+}
+
+void records_free(struct thread_record *r)
+{
+	pthread_mutex_lock(&lock);
+	drop_queues(r);
+	atomic_store(&r->state, RECORD_FREE);
+	first_free = MIN(first_free, r->index);
+	pthread_mutex_unlock(&lock);
+}
+
+void records_release(void)
+{
+	struct record_table *t = &zone.records;
+	uint32_t i, count;
+
+	pthread_mutex_lock(&lock);
+	count = atomic_load(&t->count);
+	for (i = 0; i < count; i++)
+		drop_queues(&t->records[i]);
+	/* The address space stays (a stale hint must be readable), the memory goes back. */
+	madvise(t->records, RECORD_LIMIT * sizeof(struct thread_record), MADV_DONTNEED);
+	madvise(t->by_tcb, RECORD_SLOTS * sizeof(*t->by_tcb), MADV_DONTNEED);
+	madvise(zone.record_of_fd, ZONE_FDS * sizeof(*zone.record_of_fd), MADV_DONTNEED);
+	atomic_store(&t->count, 0);
+	first_free = 0;
+	pthread_mutex_unlock(&lock);
+}
+
+bool records_outside(uint32_t epoch)
+{
+	uint32_t i, count = atomic_load(&zone.records.count);
+
+	for (i = 0; i < count; i++) {
+		uint32_t inside = atomic_load(&zone.records.records[i].inside);
+
+		if (inside && inside < epoch)
+			return false;
+	}
+	return true;
+}
+
+void records_each(void (*fn)(struct thread_record *))
+{
+	uint32_t i, count;
+
+	pthread_mutex_lock(&lock);
+	count = atomic_load(&zone.records.count);
+	for (i = 0; i < count; i++)
+		if (atomic_load(&zone.records.records[i].state) == RECORD_LIVE)
+			fn(&zone.records.records[i]);
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,19 @@
+/*
+ * signals.h - taking and giving back the engine's signal. Inner header of the engine room.
+ */
+#ifndef JSTROBE_ENGINE_SIGNALS_H
+#define JSTROBE_ENGINE_SIGNALS_H
+
+#include "engine/engine.h"
+
+/* Install HANDLER for SIGNO and remember the former action in the zone. */
+int signals_take(int signo, void (*handler)(int, siginfo_t *, void *), struct error *err);
+/*
+ * Ignore the signal, so that the kernel throws away what is pending in every thread:
+ * going straight to the default would kill a process whose thread had it blocked and pending.
+ */
+void signals_flush(void);
+/* Give the signal back to its former action, unless somebody took it meanwhile. */
+void signals_give_back(void);
+
+#endif

@@ -1,0 +1,85 @@
+/*
+ * thread_hook.c - new threads are met at their first instruction, and at their end.
+ *
+ * pthread_create is replaced in the GOT of all images by a function that lets the new
+ * thread register itself and then jumps to its own start routine (no frame of ours stays
+ * on its stack). The end is told by a thread-specific key's destructor, which also runs
+ * for pthread_exit.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "engine/engine.h"
+#include "os/os.h"
+
+struct start {
+	void *(*routine)(void *);
+	void *arg;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static atomic_bool active;
+static pthread_key_t key;
+static bool has_key;
+
+static void on_end(void *record)
+{
+	if (atomic_load(&active))
+		records_ending(record);
+}
+
+static void register_thread(void)
+{
+	struct thread_record *r = records_found(os_gettid(), (uintptr_t)pthread_self());
+
+	if (r)
+		pthread_setspecific(key, r);
+}
+
+static void *begin(void *p)
+{
+	struct start s = *(struct start *)p;
+
+	free(p);
+	if (atomic_load(&active))
+		register_thread();
+	return s.routine(s.arg);
+}
+
+static int create(pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *), void *arg)
+{
+	struct start *s = atomic_load(&active) ? malloc(sizeof(*s)) : NULL;
+	int rc;
+
+	if (!s)
+		return pthread_create(thread, attr, routine, arg);
+	s->routine = routine;
+	s->arg = arg;
+	rc = pthread_create(thread, attr, begin, s);
+	if (rc)
+		free(s);
+	return rc;
+}
+
+void thread_hook_install(void)
+{
+	pthread_mutex_lock(&lock);
+	if (!has_key)
+		has_key = pthread_key_create(&key, on_end) == 0;
+	if (has_key) {
+		atomic_store(&active, true);
+		got_patch("pthread_create", (void *)create);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void thread_hook_remove(void)
+{
+	pthread_mutex_lock(&lock);
+	if (atomic_exchange(&active, false))
+		got_restore("pthread_create", (void *)create, (void *)pthread_create);
+	if (has_key)
+		pthread_key_delete(key);
+	has_key = false;
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,40 @@
+#include <time.h>
+
+#include "os/os.h"
+
+static uint64_t read_clock(clockid_t clock)
+{
+	struct timespec t;
+
+	if (clock_gettime(clock, &t))
+		return 0;
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+uint64_t os_monotonic(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t os_realtime(void)
+{
+	return read_clock(CLOCK_REALTIME);
+}
+
+uint64_t os_process_cpu(void)
+{
+	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+/* The kernel's encoding of a thread's CPU clock: ~tid << 3 | CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED. */
+uint64_t os_thread_cpu(pid_t tid)
+{
+	return read_clock((clockid_t)(~(unsigned)tid << 3 | 6));
+}
+
+void os_sleep(uint64_t ns)
+{
+	struct timespec t = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
+
+	nanosleep(&t, NULL);
+}

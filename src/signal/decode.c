@@ -1,0 +1,259 @@
+#include "signal/decode.h"
+
+/* Where the debug information of one nmethod lies. */
+struct debug_info {
+	uintptr_t pcs, pcs_end;  /* PcDesc array */
+	uintptr_t scopes;
+	uintptr_t metadata;      /* Method* array, 1-based indices */
+	uintptr_t method;        /* the nmethod's own */
+	uint32_t compile_id;
+	enum frame_kind kind;    /* of its outermost frame */
+};
+
+/* A bounded reader of scope bytes. */
+struct scope_reader {
+	uintptr_t at;
+	bool biased;             /* JDK 20+ (8292758) */
+	bool failed;
+};
+
+/*
+ * UNSIGNED5 (compressedStream.hpp): up to five bytes; one below 192 ends the number,
+ * each counts 64 times more than the one before. Since JDK 20 every byte is stored plus one.
+ */
+static uint32_t read_int(struct scope_reader *r)
+{
+	uint32_t sum = 0, byte, i;
+
+	for (i = 0; i < 5; i++) {
+		if (r->failed || !load_u8(r->at++, &byte)) {
+			r->failed = true;
+			return 0;
+		}
+		sum += (byte - (r->biased ? 1 : 0)) << (6 * i);
+		if (byte < 192)
+			break;
+	}
+	return sum;
+}
+
+static bool int_at(uintptr_t base, int32_t offset, uint32_t *value)
+{
+	return load_u32(base + (uintptr_t)offset, value);
+}
+
+/* ..22: everything behind the nmethod's header. */
+static bool info_old(const struct layout *l, uintptr_t nm, struct debug_info *d)
+{
+	uint32_t pcs, end, metadata;
+
+	if (!int_at(nm, l->nmethod_pcs_offset, &pcs) || !int_at(nm, l->nmethod_dependencies, &end) ||
+	    !int_at(nm, l->nmethod_metadata, &metadata) ||
+	    !load_word(nm + (uintptr_t)l->nmethod_scopes_begin, &d->scopes))
+		return false;
+	d->pcs = nm + pcs;
+	d->pcs_end = nm + end;
+	d->metadata = nm + metadata;
+	return true;
+}
+
+/* 23+: in malloc'ed memory that is freed with the nmethod. */
+static bool info_young(const struct layout *l, uintptr_t nm, struct debug_info *d)
+{
+	uint32_t pcs, scopes, data;
+	uint64_t metadata;
+	uintptr_t immutable;
+
+	if (!load_word(nm + (uintptr_t)l->nmethod_immutable, &immutable) ||
+	    !int_at(nm, l->nmethod_pcs_offset, &pcs) || !int_at(nm, l->nmethod_scopes_offset, &scopes))
+		return false;
+	d->pcs = immutable + pcs;
+	d->scopes = d->pcs_end = immutable + scopes;
+	if (l->blob_mutable_data >= 0) { /* 25+ */
+		if (!load_word(nm + (uintptr_t)l->blob_mutable_data, &d->metadata) ||
+		    !int_at(nm, l->blob_relocation_size, &data))
+			return false;
+		d->metadata += data;
+		return true;
+	}
+	if (!int_at(nm, l->blob_data_offset, &data) || l->nmethod_metadata < 0 ||
+	    !load_field(nm + (uintptr_t)l->nmethod_metadata, l->nmethod_metadata_width, &metadata))
+		return false;
+	d->metadata = nm + data + metadata;
+	return true;
+}
+
+static enum frame_kind kind_of_level(uint32_t level)
+{
+	return level == 0 ? FRAME_WRAPPER : level < 4 ? FRAME_C1 : FRAME_C2;
+}
+
+static bool identity(const struct layout *l, uintptr_t nm, uintptr_t *method, uint32_t *compile_id)
+{
+	*compile_id = 0;
+	return load_word(nm + (uintptr_t)l->nmethod_method, method) && *method &&
+	       (l->nmethod_compile_id < 0 || int_at(nm, l->nmethod_compile_id, compile_id));
+}
+
+static bool read_info(const struct layout *l, uintptr_t nm, struct debug_info *d)
+{
+	uint64_t level;
+
+	if (!identity(l, nm, &d->method, &d->compile_id) ||
+	    !load_field(nm + (uintptr_t)l->nmethod_comp_level, l->nmethod_comp_level_width, &level))
+		return false;
+	d->kind = kind_of_level((uint32_t)level);
+	return l->nmethod_scopes_begin >= 0 ? info_old(l, nm, d) : info_young(l, nm, d);
+}
+
+/*
+ * Scope offset of the first PcDesc at or behind OFFSET (from the code's begin); 0 =
+ * none. The array has a sentinel at both ends (-1 and the maximum).
+ */
+static bool find_scope(const struct layout *l, const struct debug_info *d, uint32_t offset,
+		       uint32_t *scope)
+{
+	uintptr_t size = (uintptr_t)l->pcdesc_size;
+	uint64_t low = 0, high = d->pcs_end > d->pcs ? (d->pcs_end - d->pcs) / size : 0;
+	uint64_t count = high;
+	uint32_t pc;
+
+	*scope = 0;
+	while (low < high) {
+		uint64_t middle = (low + high) / 2;
+
+		if (!int_at(d->pcs + middle * size, l->pcdesc_pc, &pc))
+			return false;
+		if ((int32_t)pc < (int32_t)offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low >= count)
+		return true;
+	if (!int_at(d->pcs + low * size, l->pcdesc_pc, &pc))
+		return false;
+	if (pc == (uint32_t)INT32_MAX || low + 1 >= count)
+		return true; /* the sentinel */
+	return int_at(d->pcs + low * size, l->pcdesc_scope, scope);
+}
+
+/* Append the chain of scopes that begins at SCOPE; the last one is the nmethod's own method. */
+static bool append_scopes(const struct layout *l, const struct debug_info *d, uint32_t scope,
+			  struct trace_writer *w)
+{
+	while (scope) {
+		struct scope_reader r = {d->scopes + scope, l->scope_bytes_biased, false};
+		uint32_t sender = read_int(&r);
+		uint32_t index = read_int(&r);
+		uint32_t bci = read_int(&r) - 1;
+		uintptr_t method;
+
+		if (r.failed || index == 0 || index > 1u << 20 ||
+		    !load_word(d->metadata + (index - 1) * sizeof(uintptr_t), &method) || !method ||
+		    (method & 7) || sender >= scope + (1u << 24))
+			return false;
+		if (!trace_put(w, frame_java(sender ? FRAME_INLINED : d->kind, method,
+					     bci > 0xfffe ? FRAME_NO_BCI : bci)))
+			return true;
+		if (sender == scope)
+			return false;
+		scope = sender;
+	}
+	return true;
+}
+
+static struct decoded *cache_room(struct decode_cache *c, uint32_t frames)
+{
+	uint32_t bytes = (uint32_t)(sizeof(struct decoded) + frames * sizeof(uint64_t));
+	uint32_t at;
+
+	if (atomic_load_explicit(&c->used, memory_order_relaxed) + bytes > c->size)
+		return NULL;
+	at = atomic_fetch_add_explicit(&c->used, bytes, memory_order_relaxed);
+	return at + bytes <= c->size ? (struct decoded *)((char *)c->arena + at) : NULL;
+}
+
+static uint32_t cache_home(uint64_t key)
+{
+	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 40);
+}
+
+/* Remember FRAMES for PC; a full neighbourhood loses its first entry. */
+static void remember(struct decode_cache *c, const struct blob *b, const struct debug_info *d,
+		     uint64_t key, const uint64_t *frame, uint32_t count)
+{
+	struct decoded *e = cache_room(c, count);
+	uint32_t i, home = cache_home(key);
+
+	if (!e)
+		return;
+	e->key = key;
+	e->blob = b->address;
+	e->method = d->method;
+	e->compile_id = d->compile_id;
+	e->frame_bytes = b->frame_bytes;
+	e->count = count;
+	for (i = 0; i < count; i++)
+		e->frame[i] = frame[i];
+	for (i = 0; i < DECODE_PROBES; i++) {
+		_Atomic(struct decoded *) *slot = &c->slot[(home + i) % DECODE_SLOTS];
+		struct decoded *there = atomic_load_explicit(slot, memory_order_relaxed);
+
+		if (!there || there->key == key) {
+			atomic_store_explicit(slot, e, memory_order_release);
+			return;
+		}
+	}
+	atomic_store_explicit(&c->slot[home % DECODE_SLOTS], e, memory_order_release);
+}
+
+const struct decoded *decode_lookup(const struct layout *l, struct decode_cache *c, uintptr_t pc,
+				    bool top)
+{
+	uint64_t key = (uint64_t)pc << 1 | top;
+	uint32_t i, id, home = cache_home(key);
+	uintptr_t method;
+
+	if (!c)
+		return NULL;
+	for (i = 0; i < DECODE_PROBES; i++) {
+		const struct decoded *e = atomic_load_explicit(&c->slot[(home + i) % DECODE_SLOTS],
+							       memory_order_acquire);
+
+		if (!e)
+			return NULL;
+		if (e->key == key)
+			return identity(l, e->blob, &method, &id) && method == e->method &&
+					       id == e->compile_id
+				       ? e
+				       : NULL;
+	}
+	return NULL;
+}
+
+bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct blob *b, uintptr_t pc,
+		    bool top, struct trace_writer *w)
+{
+	size_t before = (size_t)(w->pos - w->trace->frame);
+	struct debug_info d;
+	uint32_t scope;
+
+	if (!read_info(l, b->address, &d))
+		return false;
+	/* A sampled pc is described by the first PcDesc behind its instruction. */
+	if (!find_scope(l, &d, (uint32_t)(pc - b->code) + (top ? 1 : 0), &scope))
+		return false;
+	if (scope && !append_scopes(l, &d, scope, w)) {
+		w->pos = w->trace->frame + before;
+		scope = 0;
+	}
+	if (!scope && !trace_put(w, frame_java(d.kind, d.method, FRAME_NO_BCI)))
+		return false;
+	if (w->full)
+		return false;
+	if (c)
+		remember(c, b, &d, (uint64_t)pc << 1 | top, w->trace->frame + before,
+			 (uint32_t)((size_t)(w->pos - w->trace->frame) - before));
+	return true;
+}

@@ -1,0 +1,53 @@
+/*
+ * decode.h - from a pc inside a compiled method to the Java frames it stands
+ * for: HotSpot's debug information, and a cache of what was decoded.
+ *
+ *   nmethod ─▶ PcDesc[] (sorted by pc) ─▶ scope ─▶ sender scope ─▶ … ─▶ the method itself
+ *
+ * The cache is shared by all threads. An entry is immutable once its slot shows it
+ * and is believed only if the nmethod at its address still has the same compile id
+ * and Method*; nmethods that are on a stack cannot go away, so this is exact.
+ */
+#ifndef JSTROBE_SIGNAL_DECODE_H
+#define JSTROBE_SIGNAL_DECODE_H
+
+#include <stdatomic.h>
+
+#include "signal/codecache.h"
+#include "signal/trace.h"
+
+struct decoded {
+	uint64_t key;            /* pc << 1 | top */
+	uintptr_t blob;
+	uintptr_t method;
+	uint32_t compile_id;
+	uint32_t frame_bytes;
+	uint32_t count;          /* frames */
+	uint32_t unused;
+	uint64_t frame[];        /* innermost first */
+};
+
+#define DECODE_SLOTS 8192u
+#define DECODE_PROBES 4
+
+struct decode_cache {
+	_Atomic(struct decoded *) slot[DECODE_SLOTS];
+	_Atomic uint32_t used;   /* bytes of the arena handed out */
+	uint32_t size;
+	uint64_t arena[];
+};
+
+/* The cached decoding of PC, or NULL. Any context. */
+const struct decoded *decode_lookup(const struct layout *l, struct decode_cache *c, uintptr_t pc,
+				    bool top);
+
+/*
+ * Decode PC inside nmethod B, append its frames to W and remember them in C (may
+ * be NULL). TOP: PC is the next instruction to run, else a return address.
+ * False when the debug information cannot be read (nothing is appended then) or W is full.
+ * Any context.
+ */
+bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct blob *b, uintptr_t pc,
+		    bool top, struct trace_writer *w);
+
+#endif

@@ -1,0 +1,337 @@
+/*
+ * handler.c - what happens when a thread's signal goes off.
+ *
+ *   whose thread? ─▶ walk ─▶ intern the trace ─▶ push into the thread's queue
+ *
+ * Bounded time, no allocation, no lock, errno kept. A sample that cannot be kept
+ * is counted under its reason with its weight.
+ */
+#include "signal/handler.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "signal/decode.h"
+#include "signal/perf_ring.h"
+#include "signal/walk.h"
+
+struct zone zone = {.epoch = 1, .signo = 0};
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+static int32_t own_tid(void)
+{
+	return (int32_t)syscall(SYS_gettid);
+}
+
+/* Signals without a record: counted for the process. */
+static void lose_unknown(enum loss_reason why, uint64_t weight)
+{
+	atomic_fetch_add_explicit(&zone.lost_count[why], 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&zone.lost_weight[why], weight, memory_order_relaxed);
+}
+
+/*
+ * The record of the running thread: HINT if it is ours, else by thread pointer. A
+ * record met for the first time learns its thread pointer here, proved by tid.
+ */
+static struct thread_record *identify(struct thread_record *hint)
+{
+	uintptr_t tcb = context_tcb();
+	struct thread_record *r;
+
+	if (hint) {
+		uintptr_t its = atomic_load_explicit(&hint->tcb, memory_order_relaxed);
+
+		if (likely(its == tcb))
+			return hint;
+		if (its == 0 && atomic_load(&hint->tid) == own_tid() &&
+		    atomic_load(&hint->state) == RECORD_LIVE) {
+			record_publish(&zone.records, hint, tcb);
+			return hint;
+		}
+	}
+	r = record_find(&zone.records, tcb);
+	return r && atomic_load(&r->tid) == own_tid() ? r : NULL;
+}
+
+/* A queue the collector has prepared takes the place of the present one. */
+static struct queue *current_queue(struct thread_record *r)
+{
+	struct queue *next = atomic_load_explicit(&r->next, memory_order_acquire);
+
+	if (unlikely(next != NULL)) {
+		atomic_store_explicit(&r->current, next, memory_order_release);
+		atomic_store_explicit(&r->next, NULL, memory_order_release);
+		return next;
+	}
+	return atomic_load_explicit(&r->current, memory_order_relaxed);
+}
+
+/* Why a sample of R must not be taken now; LOSS_REASONS = it may. */
+static enum loss_reason refusal(const struct thread_record *r)
+{
+	if (unlikely(!atomic_load_explicit(&zone.enabled, memory_order_relaxed)))
+		return LOSS_disabled;
+	if (unlikely(atomic_load_explicit(&zone.vm_exiting, memory_order_relaxed)))
+		return LOSS_vm_exiting;
+	if (unlikely(atomic_load_explicit(&r->state, memory_order_relaxed) != RECORD_LIVE))
+		return LOSS_thread_exiting;
+	return LOSS_REASONS;
+}
+
+static uint8_t java_state(const struct thread_record *r)
+{
+	uintptr_t thread = atomic_load_explicit(&r->java_thread, memory_order_relaxed);
+	uint32_t state;
+
+	if (!thread || !load_u32(thread + (uintptr_t)zone.layout.thread_state, &state))
+		return 0;
+	return (uint8_t)state;
+}
+
+/* The java tid of a mounted virtual thread differs from its carrier's; 24+. */
+static uint64_t mounted_thread(const struct thread_record *r)
+{
+	uintptr_t thread = atomic_load_explicit(&r->java_thread, memory_order_relaxed);
+	uint64_t entry, owner;
+
+	if (!thread || zone.layout.thread_cont_entry < 0 || zone.layout.thread_owner_id < 0 ||
+	    !load_u64(thread + (uintptr_t)zone.layout.thread_cont_entry, &entry) || !entry ||
+	    !load_u64(thread + (uintptr_t)zone.layout.thread_owner_id, &owner))
+		return 0;
+	return owner;
+}
+
+/* The trace of R: kernel frames of RING's record (may be NULL) on top of the user stack. */
+static const struct trace *take_trace(struct thread_record *r, const struct perf_reader *ring,
+				      const struct walk_regs *regs)
+{
+	struct trace_writer w;
+	uint64_t i, address;
+
+	if (!trace_begin(&w, &zone.store, &r->chunk, zone.depth))
+		return NULL;
+	for (i = 0; ring && i < ring->chain_length; i++) {
+		address = perf_ring_address(ring, i);
+		if (address)
+			trace_put(&w, frame_pc(FRAME_KERNEL, address));
+	}
+	walk_thread(&zone, r, regs, &w);
+	return w.store_full ? NULL : trace_end(&w);
+}
+
+/* Take one sample of R, which is the running thread and entered. */
+static void take(struct thread_record *r, enum sample_kind kind, uint64_t time, uint64_t weight,
+		 const struct perf_reader *ring, const struct walk_regs *regs)
+{
+	uint64_t walk_start = zone.stats ? clock_ns(CLOCK_MONOTONIC) : 0;
+	struct sample s = {.time = time, .kind = (uint8_t)kind, .thread = r->index};
+	uint64_t now;
+
+	s.weight = weight + r->carried;
+	r->carried = 0;
+	s.trace = take_trace(r, ring, regs);
+	if (!s.trace) {
+		record_lose(r, LOSS_store_full, s.weight);
+		return;
+	}
+	s.state = java_state(r);
+	s.context = mounted_thread(r);
+	now = clock_ns(CLOCK_MONOTONIC);
+	s.handler_ns = (uint32_t)MIN(now - time, (uint64_t)UINT32_MAX);
+	if (zone.stats)
+		s.payload = (uint32_t)MIN(now - walk_start, (uint64_t)UINT32_MAX);
+	if (!queue_push(current_queue(r), &s))
+		record_lose(r, LOSS_queue_full, s.weight);
+}
+
+/* Enter R for a handler; false when this thread is inside the profiler already. */
+static bool enter(struct thread_record *r)
+{
+	if (atomic_load_explicit(&r->inside, memory_order_relaxed))
+		return false;
+	handler_enter(r);
+	return true;
+}
+
+/* The whole of a signal that brings one sample of WEIGHT. */
+static void one_sample(struct thread_record *r, enum sample_kind kind, uint64_t time, uint64_t weight,
+		       void *context)
+{
+	enum loss_reason why;
+	struct walk_regs regs;
+
+	record_take(r);
+	if (!enter(r)) {
+		record_lose(r, LOSS_recursion, 0);
+		r->carried += weight;
+		return;
+	}
+	why = refusal(r);
+	if (why != LOSS_REASONS) {
+		record_lose(r, why, weight);
+	} else {
+		context_read(context, &regs);
+		take(r, kind, time, weight, NULL, &regs);
+	}
+	handler_leave(r);
+}
+
+/* A signal that is not our engine's: whoever had it before us gets it. */
+static void pass_on(int signo, siginfo_t *info, void *context)
+{
+	const struct sigaction *old = &zone.former;
+
+	if (old->sa_flags & SA_SIGINFO)
+		old->sa_sigaction(signo, info, context);
+	else if (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN)
+		old->sa_handler(signo);
+}
+
+static uint64_t growth(struct thread_record *r, uint64_t count)
+{
+	uint64_t weight = count > r->last_count ? count - r->last_count : 0;
+
+	r->last_count = count;
+	return weight;
+}
+
+/* Without a ring the count must be asked for. */
+static uint64_t read_count(const struct thread_record *r)
+{
+	uint64_t count;
+
+	return read(r->fd, &count, sizeof(count)) == sizeof(count) ? count : r->last_count;
+}
+
+/*
+ * Several records may stand behind one signal (the thread was in the kernel all the
+ * while): each has a kernel stack of its own over the same user stack.
+ */
+static void perf_samples(struct thread_record *r, uint64_t time, void *context)
+{
+	enum loss_reason why = refusal(r);
+	struct perf_reader ring;
+	struct walk_regs regs;
+
+	context_read(context, &regs);
+	if (!r->ring) {
+		uint64_t weight = growth(r, read_count(r));
+
+		record_take(r);
+		if (why != LOSS_REASONS)
+			record_lose(r, why, weight);
+		else
+			take(r, SAMPLE_CPU, time, weight, NULL, &regs);
+		return;
+	}
+	perf_ring_open(&ring, r->ring);
+	while (perf_ring_next(&ring)) {
+		uint64_t weight = growth(r, ring.count);
+
+		record_take(r);
+		if (why != LOSS_REASONS)
+			record_lose(r, why, weight);
+		else
+			take(r, SAMPLE_CPU, time, weight, &ring, &regs);
+	}
+	perf_ring_close(&ring);
+}
+
+static void on_perf(siginfo_t *info, void *context)
+{
+	uint64_t time = clock_ns(CLOCK_MONOTONIC);
+	struct thread_record *r = NULL;
+	uint32_t index;
+
+	if ((uint32_t)info->si_fd < ZONE_FDS) {
+		index = atomic_load_explicit(&zone.record_of_fd[info->si_fd], memory_order_acquire);
+		if (index)
+			r = identify(&zone.records.records[index - 1]);
+	}
+	if (!r) {
+		lose_unknown(atomic_load(&zone.enabled) ? LOSS_no_record : LOSS_disabled, zone.interval);
+	} else if (!enter(r)) {
+		/* The ring keeps the records: they are read with the next signal. */
+		record_take(r);
+		record_lose(r, LOSS_recursion, 0);
+	} else {
+		perf_samples(r, time, context);
+		handler_leave(r);
+	}
+}
+
+static void on_timer(siginfo_t *info, void *context)
+{
+	uint64_t time = clock_ns(CLOCK_MONOTONIC);
+	struct thread_record *hint, *r = NULL;
+	uint64_t weight;
+
+	weight = zone.interval * ((uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0) + 1);
+	hint = info->si_value.sival_ptr;
+	/* The pointer is only believed if it lies in the table. */
+	if (hint >= zone.records.records && hint < zone.records.records + RECORD_LIMIT)
+		r = identify(hint);
+	if (r)
+		one_sample(r, SAMPLE_TIMER, time, weight, context);
+	else
+		lose_unknown(atomic_load(&zone.enabled) ? LOSS_no_record : LOSS_disabled, weight);
+}
+
+void handler_thread(int signo, siginfo_t *info, void *context)
+{
+	int saved = errno;
+
+	if (info->si_code == SI_TIMER)
+		on_timer(info, context);
+	else if (info->si_code > 0)
+		on_perf(info, context);
+	else
+		pass_on(signo, info, context);
+	errno = saved;
+}
+
+/* Growth of the process CPU clock since the last itimer sample, whoever took that. */
+static uint64_t process_growth(void)
+{
+	uint64_t now = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	uint64_t last = atomic_load_explicit(&zone.process_clock, memory_order_relaxed);
+	int tries;
+
+	for (tries = 0; tries < 8 && last < now; tries++)
+		if (atomic_compare_exchange_weak(&zone.process_clock, &last, now))
+			return now - last;
+	return 0;
+}
+
+void handler_itimer(int signo, siginfo_t *info, void *context)
+{
+	int saved = errno;
+	uint64_t time = clock_ns(CLOCK_MONOTONIC);
+	struct thread_record *r;
+	uint64_t weight;
+
+	if (info->si_code != SI_KERNEL) {
+		pass_on(signo, info, context);
+		errno = saved;
+		return;
+	}
+	weight = process_growth();
+	r = identify(NULL);
+	if (!r)
+		lose_unknown(atomic_load(&zone.enabled) ? LOSS_no_record : LOSS_disabled, weight);
+	else if (r->own)
+		atomic_fetch_add_explicit(&zone.own_weight, weight, memory_order_relaxed);
+	else
+		one_sample(r, SAMPLE_TIMER, time, weight, context);
+	errno = saved;
+}

@@ -1,0 +1,60 @@
+#include "signal/perf_ring.h"
+
+#include <linux/perf_event.h>
+
+#define PAGE 4096ull
+#define CHAIN_LIMIT 256
+
+static uint64_t word(const struct perf_reader *r, uint64_t position)
+{
+	const uint64_t *data = (const uint64_t *)((const char *)r->ring + PAGE);
+
+	return data[(position & (PAGE - 1)) / sizeof(uint64_t)];
+}
+
+void perf_ring_open(struct perf_reader *r, void *ring)
+{
+	struct perf_event_mmap_page *page = ring;
+
+	r->ring = ring;
+	r->head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+	r->tail = page->data_tail;
+}
+
+bool perf_ring_next(struct perf_reader *r)
+{
+	while (r->tail + sizeof(struct perf_event_header) <= r->head) {
+		uint64_t header = word(r, r->tail);
+		uint32_t type = (uint32_t)header;
+		uint64_t size = header >> 48;
+		uint64_t at = r->tail;
+
+		if (size < sizeof(struct perf_event_header) || at + size > r->head) {
+			r->tail = r->head;
+			return false;
+		}
+		r->tail += size;
+		if (type != PERF_RECORD_SAMPLE || size < 24)
+			continue;
+		r->count = word(r, at + 8);
+		r->chain = at + 24;
+		r->chain_length = word(r, at + 16);
+		r->chain_length = MIN(r->chain_length, MIN((size - 24) / 8, (uint64_t)CHAIN_LIMIT));
+		return true;
+	}
+	return false;
+}
+
+uint64_t perf_ring_address(const struct perf_reader *r, uint64_t i)
+{
+	uint64_t address = word(r, r->chain + i * 8);
+
+	return address >= (uint64_t)PERF_CONTEXT_MAX ? 0 : address;
+}
+
+void perf_ring_close(struct perf_reader *r)
+{
+	struct perf_event_mmap_page *page = r->ring;
+
+	__atomic_store_n(&page->data_tail, r->tail, __ATOMIC_RELEASE);
+}

@@ -1,0 +1,88 @@
+/*
+ * queue.h - the samples of one thread on their way to the collector.
+ *
+ * One producer (the handlers of that thread, which mask each other), one
+ * consumer (the collector). Pre-allocated; a full queue drops the new sample,
+ * which the caller counts. Queues grow only between drains: the collector
+ * hands a bigger one over through the thread record (see record.h).
+ */
+#ifndef JSTROBE_SIGNAL_QUEUE_H
+#define JSTROBE_SIGNAL_QUEUE_H
+
+#include <stdatomic.h>
+
+#include "base/base.h"
+
+struct trace;
+
+/* One sample, 48 bytes. */
+struct sample {
+	uint64_t time;          /* CLOCK_MONOTONIC ns */
+	const struct trace *trace;
+	uint64_t weight;        /* ns of CPU (or wall) time since this source's last sample */
+	uint64_t context;       /* virtual thread (its java tid), 0 = none */
+	uint32_t thread;        /* index of the subject's record */
+	uint32_t handler_ns;    /* time spent in the handler, saturating */
+	uint8_t kind;           /* enum sample_kind */
+	uint8_t state;          /* JavaThreadState when taken, 0 = not a Java thread */
+	uint16_t flags;
+	uint32_t payload;       /* ns of the walk when asked for (features=stats) */
+};
+
+enum sample_kind { SAMPLE_CPU, SAMPLE_TIMER };
+
+struct queue {
+	uint32_t capacity;
+	_Atomic uint32_t head;  /* written by the producer; counts for ever, index = head % capacity */
+	_Atomic uint32_t tail;  /* written by the collector */
+	uint32_t max_fill;      /* collector's: most entries found at one drain */
+	struct sample entries[];
+};
+
+#define QUEUE_START 20    /* entries of a new queue unless asked otherwise (960 bytes) */
+#define QUEUE_LIMIT 2000
+
+static inline size_t queue_bytes(uint32_t capacity)
+{
+	return sizeof(struct queue) + capacity * sizeof(struct sample);
+}
+
+/* Add S. False when full. Producer only; any context. */
+static inline bool queue_push(struct queue *q, const struct sample *s)
+{
+	uint32_t head = atomic_load_explicit(&q->head, memory_order_relaxed);
+
+	if (head - atomic_load_explicit(&q->tail, memory_order_acquire) >= q->capacity)
+		return false;
+	q->entries[head % q->capacity] = *s;
+	atomic_store_explicit(&q->head, head + 1, memory_order_release);
+	return true;
+}
+
+/* Entries waiting. Consumer only. */
+static inline uint32_t queue_fill(const struct queue *q)
+{
+	return atomic_load_explicit(&q->head, memory_order_acquire) -
+	       atomic_load_explicit(&q->tail, memory_order_relaxed);
+}
+
+/* Take the oldest entry. False when empty. Consumer only. */
+static inline bool queue_pop(struct queue *q, struct sample *s)
+{
+	uint32_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
+
+	if (tail == atomic_load_explicit(&q->head, memory_order_acquire))
+		return false;
+	*s = q->entries[tail % q->capacity];
+	atomic_store_explicit(&q->tail, tail + 1, memory_order_release);
+	return true;
+}
+
+/*
+ * Capacity after a drain in which LOST_FULL samples found the queue full:
+ * with r = lost / capacity: r > 8 → ×⌊r⌋, r > 2 → ×8, r > 0.5 → ×4, r > 0.01 → ×2,
+ * at most QUEUE_LIMIT, never smaller (the rule of JDK 25's CPU-time sampler, JDK-8366082).
+ */
+uint32_t queue_next_capacity(uint32_t capacity, uint64_t lost_full);
+
+#endif

@@ -1,0 +1,156 @@
+#include "signal/trace.h"
+
+#include <string.h>
+
+#define HEADER_WORDS (sizeof(struct trace) / sizeof(uint64_t))
+#define FIRST_CHUNK (4 * 1024)
+#define NEXT_CHUNK (16 * 1024)
+#define PROBES 8
+#define ADDRESS_MASK 0xffffffffffffull
+
+/* Take BYTES from the arena; 0 when it is used up. */
+static uintptr_t take(struct trace_store *s, size_t bytes)
+{
+	size_t at = atomic_fetch_add_explicit(&s->used, bytes, memory_order_relaxed);
+
+	if (at + bytes > s->size) {
+		/* Do not let the counter run away and wrap. */
+		atomic_fetch_sub_explicit(&s->used, bytes, memory_order_relaxed);
+		return 0;
+	}
+	return s->base + at;
+}
+
+static bool new_chunk(struct trace_store *s, struct trace_chunk *c, size_t words)
+{
+	size_t bytes = c->taken == 0 ? FIRST_CHUNK : NEXT_CHUNK;
+	uintptr_t at;
+
+	while (bytes < (words + HEADER_WORDS) * sizeof(uint64_t))
+		bytes *= 2;
+	at = take(s, bytes);
+	if (!at)
+		return false;
+	c->pos = (uint64_t *)at;
+	c->end = (uint64_t *)(at + bytes);
+	c->taken++;
+	return true;
+}
+
+bool trace_begin(struct trace_writer *w, struct trace_store *s, struct trace_chunk *c, uint32_t depth)
+{
+	size_t room;
+
+	w->store = s;
+	w->chunk = c;
+	w->full = w->store_full = false;
+	if ((!c->pos || c->pos + HEADER_WORDS + 32 > c->end) && !new_chunk(s, c, 0)) {
+		w->full = w->store_full = true;
+		return false;
+	}
+	w->trace = (struct trace *)c->pos;
+	w->pos = w->trace->frame;
+	room = (size_t)(c->end - w->pos);
+	w->limit = w->pos + MIN(room, (size_t)depth);
+	w->depth_left = depth - (uint32_t)MIN(room, (size_t)depth);
+	return true;
+}
+
+bool trace_grow(struct trace_writer *w)
+{
+	size_t have = (size_t)(w->pos - w->trace->frame);
+	struct trace *old = w->trace;
+	size_t more;
+
+	if (w->full || w->depth_left == 0) {
+		w->full = true;
+		return false;
+	}
+	/* The rest of the old chunk is given up; a deep stack needs a run of its own. */
+	if (!new_chunk(w->store, w->chunk, have * 2)) {
+		w->full = w->store_full = true;
+		return false;
+	}
+	w->trace = (struct trace *)w->chunk->pos;
+	memcpy(w->trace->frame, old->frame, have * sizeof(uint64_t));
+	w->pos = w->trace->frame + have;
+	more = MIN((size_t)(w->chunk->end - w->pos), (size_t)w->depth_left);
+	w->limit = w->pos + more;
+	w->depth_left -= (uint32_t)more;
+	return true;
+}
+
+/* Multiply-fold hash in two independent lanes (Wang Yi's wyhash mixing step). */
+static inline uint64_t mix(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)a * b;
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static uint32_t hash_frames(const uint64_t *frame, uint32_t n)
+{
+	uint64_t a = 0x9e3779b97f4a7c15ull ^ n, b = 0xd6e8feb86659fd93ull;
+	uint32_t i;
+
+	for (i = 0; i + 4 <= n; i += 4) {
+		a = mix(frame[i] ^ a, frame[i + 1] ^ 0xa0761d6478bd642full);
+		b = mix(frame[i + 2] ^ b, frame[i + 3] ^ 0xe7037ed1a0b428dbull);
+	}
+	for (; i < n; i++)
+		a = mix(frame[i] ^ a, 0x8ebc6af09c88c6e3ull);
+	a = mix(a ^ 0x589965cc75374cc3ull, b ^ 0x1d8e4e27c47d124full);
+	return (uint32_t)(a ^ a >> 32);
+}
+
+static bool equal(const struct trace *a, const struct trace *b)
+{
+	return a->hash == b->hash && a->length == b->length &&
+	       memcmp(a->frame, b->frame, a->length * sizeof(uint64_t)) == 0;
+}
+
+static uint64_t slot_value(const struct trace *t)
+{
+	return (uint64_t)(t->hash & 0xffff) << 48 | ((uintptr_t)t & ADDRESS_MASK);
+}
+
+/* Our trace is kept: the chunk's free part starts behind it. */
+static const struct trace *keep(struct trace_writer *w)
+{
+	w->chunk->pos = w->trace->frame + w->trace->length;
+	return w->trace;
+}
+
+const struct trace *trace_end(struct trace_writer *w)
+{
+	struct trace_index *x = atomic_load_explicit(&w->store->index, memory_order_acquire);
+	struct trace *t = w->trace;
+	uint32_t i, at;
+	uint64_t mine;
+
+	t->length = (uint32_t)(w->pos - t->frame);
+	t->hash = hash_frames(t->frame, t->length);
+	atomic_store_explicit(&t->id, 0, memory_order_relaxed);
+	t->reserved = 0;
+	mine = slot_value(t);
+	at = t->hash >> 8;
+	for (i = 0; i < PROBES; i++, at++) {
+		_Atomic uint64_t *slot = &x->slot[at & x->mask];
+		uint64_t found = atomic_load_explicit(slot, memory_order_acquire);
+
+		if (found == 0 &&
+		    atomic_compare_exchange_strong_explicit(slot, &found, mine, memory_order_acq_rel,
+							    memory_order_acquire)) {
+			atomic_fetch_add_explicit(&x->used, 1, memory_order_relaxed);
+			return keep(w);
+		}
+		/* Either it was taken, or somebody else won: FOUND holds what stands there now. */
+		if (found >> 48 == mine >> 48) {
+			const struct trace *other = (const struct trace *)(uintptr_t)(found & ADDRESS_MASK);
+
+			if (equal(other, t))
+				return other;
+		}
+	}
+	return keep(w);
+}

@@ -1,0 +1,90 @@
+/*
+ * trace.h - the store of stacks ("call traces").
+ *
+ * Every distinct stack is kept once. A handler writes the frames straight into
+ * memory reserved for its thread, then looks for an equal trace: if there is one
+ * the memory is simply used again, else the trace is published by one compare-and-swap.
+ *
+ *   arena  ┌──────────────┬───────────────┬────── ─ ─
+ *          │ chunk of T1  │ chunk of T2   │ …           bump-allocated, populated ahead by the collector
+ *          └──────────────┴───────────────┴────── ─ ─
+ *   index  [tag|address] [tag|address] …                 open addressing, at most 8 probes;
+ *                                                        past that a trace stays unshared
+ *                                                        (the collector merges it)
+ */
+#ifndef JSTROBE_SIGNAL_TRACE_H
+#define JSTROBE_SIGNAL_TRACE_H
+
+#include <stdatomic.h>
+
+#include "base/error.h"
+#include "signal/frame_word.h"
+
+struct trace {
+	uint32_t hash;
+	uint32_t length;          /* frames */
+	_Atomic uint32_t id;      /* the collector's number for it, 0 = not seen yet */
+	uint32_t reserved;
+	uint64_t frame[];         /* leaf first */
+};
+
+struct trace_index {
+	uint32_t mask;
+	_Atomic uint32_t used;
+	_Atomic uint64_t slot[];  /* hash bits 63..48, address 47..0 */
+};
+
+struct trace_store {
+	uintptr_t base;
+	size_t size;              /* reserved bytes */
+	_Atomic size_t used;      /* handed out; may run past size when full */
+	_Atomic size_t ready;     /* populated up to here (collector) */
+	_Atomic(struct trace_index *) index;
+	struct trace_index *retired; /* collector's: former index, freed when no handler reads it */
+};
+
+/* A thread's own piece of the arena. */
+struct trace_chunk {
+	uint64_t *pos, *end;      /* free words; NULL = none yet */
+	uint32_t taken;           /* chunks this thread has had: later ones are bigger */
+};
+
+/* A trace being written. */
+struct trace_writer {
+	struct trace_store *store;
+	struct trace_chunk *chunk;
+	struct trace *trace;
+	uint64_t *pos, *limit;
+	uint32_t depth_left;      /* frames that may still be written beyond LIMIT's chunk */
+	bool full;                /* depth or store exhausted: nothing more was written */
+	bool store_full;
+};
+
+/* Reserve a store of SIZE bytes of address space. Normal code. */
+int trace_store_open(struct trace_store *s, size_t size, struct error *err);
+/* Unmap everything; no handler may run any more. */
+void trace_store_close(struct trace_store *s);
+/* Collector: keep memory populated ahead of the handlers, and the index at most half full. */
+void trace_store_prepare(struct trace_store *s);
+/* Collector: free the index that prepare() retired; call when no handler can still read it. */
+void trace_store_reclaim(struct trace_store *s);
+/* Bytes of memory in use (arena handed out, and index). */
+size_t trace_store_bytes(const struct trace_store *s);
+
+/* Begin a trace of at most DEPTH frames. False when the store is full. Handler. */
+bool trace_begin(struct trace_writer *w, struct trace_store *s, struct trace_chunk *c, uint32_t depth);
+/* Slow path of trace_put: a bigger chunk, or full. Handler. */
+bool trace_grow(struct trace_writer *w);
+/* Finish: the shared trace equal to what was written (maybe that itself). Handler. */
+const struct trace *trace_end(struct trace_writer *w);
+
+/* Append one frame. False (and w->full) when depth or store are exhausted. Handler. */
+static inline bool trace_put(struct trace_writer *w, uint64_t word)
+{
+	if (unlikely(w->pos == w->limit) && !trace_grow(w))
+		return false;
+	*w->pos++ = word;
+	return true;
+}
+
+#endif

@@ -1,0 +1,90 @@
+/*
+ * walk.c - the order of a walk: native and Java steps in turn until the root.
+ */
+#include "signal/walk.h"
+
+#define STEPS 16384 /* frames that add no word (stubs) are bounded too */
+
+bool walk_to_anchor(struct walk *w, uintptr_t anchor)
+{
+	uintptr_t pc, sp, fp;
+
+	if (!load_word(anchor + (uintptr_t)w->l->anchor_sp, &sp) || sp == 0 || sp < w->sp ||
+	    !load_word(anchor + (uintptr_t)w->l->anchor_pc, &pc) ||
+	    !load_word(anchor + (uintptr_t)w->l->anchor_fp, &fp))
+		return false;
+	/* Not stored on every path: then it lies where the call pushed it, below sp. */
+	if (pc == 0 && !load_word(sp - sizeof(uintptr_t), &pc))
+		return false;
+	if (!code_contains(w->l, pc))
+		return false;
+	if (sp == w->sp)
+		w->sp -= sizeof(uintptr_t); /* standing on it already */
+	return walk_move(w, pc, sp, fp);
+}
+
+/* A native part that cannot be unwound is left for the last Java frame, once. */
+static bool recover(struct walk *w)
+{
+	if (w->used_anchor || w->seen_java || !w->java_thread || !w->z->has_jvm ||
+	    !atomic_load_explicit(&w->l->code_ready, memory_order_relaxed))
+		return false;
+	w->used_anchor = true;
+	return walk_to_anchor(w, w->java_thread + (uintptr_t)w->l->thread_anchor);
+}
+
+static enum step one_step(struct walk *w)
+{
+	if (w->z->has_jvm && code_contains(w->l, w->pc)) {
+		w->seen_java = true;
+		return walk_java(w);
+	}
+	return walk_native(w);
+}
+
+/* The frame that says why: it always has room, taking the place of the last one if need be. */
+static void put_end(struct walk *w, enum walk_end end)
+{
+	uint64_t word = frame_other(OTHER_END, end);
+
+	if (!trace_put(w->out, word) && w->out->pos > w->out->trace->frame)
+		w->out->pos[-1] = word;
+}
+
+bool walk_thread(const struct zone *z, struct thread_record *r, const struct walk_regs *regs,
+		 struct trace_writer *out)
+{
+	struct walk w = {
+		.z = z,
+		.l = &z->layout,
+		.images = atomic_load_explicit(&z->images, memory_order_acquire),
+		.stubs = atomic_load_explicit(&z->stubs, memory_order_acquire),
+		.cache = atomic_load_explicit(&z->cache, memory_order_acquire),
+		.java_thread = atomic_load_explicit(&r->java_thread, memory_order_relaxed),
+		.stack_high = r->stack_high,
+		.pc = regs->pc,
+		.sp = regs->sp,
+		.fp = regs->fp,
+		.regs = regs,
+		.top = true,
+		.out = out,
+	};
+	unsigned i;
+
+	for (i = 0; i < STEPS; i++) {
+		enum step s = one_step(&w);
+
+		if (out->full) {
+			put_end(&w, END_truncated);
+			return false;
+		}
+		if (s == STEP_ROOT)
+			return true;
+		if (s == STEP_END && !recover(&w)) {
+			put_end(&w, w.end);
+			return false;
+		}
+	}
+	put_end(&w, END_truncated);
+	return false;
+}

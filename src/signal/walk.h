@@ -1,0 +1,85 @@
+/*
+ * walk.h - from the registers of a thread to its stack.
+ *
+ * Native frames go by the unwind tables built beforehand, Java frames by HotSpot's
+ * own tables; every read of foreign memory is fault-safe. A walk ends at the root,
+ * or in a frame that says why it could not go on.
+ */
+#ifndef JSTROBE_SIGNAL_WALK_H
+#define JSTROBE_SIGNAL_WALK_H
+
+#include "context.h"
+#include "signal/codecache.h"
+#include "signal/zone.h"
+
+struct walk {
+	const struct zone *z;
+	const struct layout *l;
+	const struct image_set *images;
+	const struct stub_set *stubs;
+	struct decode_cache *cache;
+	uintptr_t java_thread;   /* JavaThread* of the walked thread, 0 = none */
+	uintptr_t stack_high;    /* end of its stack, 0 = unknown */
+	uintptr_t pc, sp, fp;    /* the frame to look at */
+	const struct walk_regs *regs; /* registers of the innermost frame while top, else NULL */
+	bool top;                /* pc is the next instruction to run, not a return address */
+	bool seen_java;
+	bool used_anchor;
+	enum walk_end end;       /* why it ended; meaningless after STEP_ROOT */
+	struct trace_writer *out;
+};
+
+enum step { STEP_ON, STEP_ROOT, STEP_END };
+
+/*
+ * Walk from REGS and append all frames to OUT; a walk that ends early appends the
+ * frame that says why. Returns true when the root was reached.
+ * In a handler of the walked thread, or - while it cannot run - from outside.
+ */
+bool walk_thread(const struct zone *z, struct thread_record *r, const struct walk_regs *regs,
+		 struct trace_writer *out);
+
+/* One step over a frame outside the code cache (walk_native.c). */
+enum step walk_native(struct walk *w);
+/* One step over a frame inside the code cache (walk_java.c). */
+enum step walk_java(struct walk *w);
+/* One step over an interpreted frame (walk_interpreted.c). */
+enum step walk_interpreted(struct walk *w);
+/* Go on at the thread's last Java frame. False when it has none above sp. */
+bool walk_to_anchor(struct walk *w, uintptr_t anchor);
+
+/*
+ * A compiled method's innermost frame may not have been set up, or be gone
+ * already. Find its return address: the caller's pc is at sp + *RETURN_OFFSET, and the
+ * caller's fp is one word below it if *FP_SAVED, else still in the register.
+ * arch/<cpu>/frame_edge.c.
+ */
+void frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, uint32_t *return_offset,
+		bool *fp_saved);
+/* The same for a stub that begins at START and has no fixed frame; false: it is not known. */
+bool stub_edge(uintptr_t start, uintptr_t pc, uintptr_t sp, uintptr_t fp, uintptr_t *return_slot,
+	       bool *fp_saved);
+
+/* Step to the caller: NEW_SP must lie above the present one. False ends the walk. */
+static inline bool walk_move(struct walk *w, uintptr_t pc, uintptr_t sp, uintptr_t fp)
+{
+	if (sp <= w->sp || (sp & 7) || sp >= USER_ADDRESS_END || (w->stack_high && sp > w->stack_high)) {
+		w->end = END_stack_range;
+		return false;
+	}
+	w->pc = pc;
+	w->sp = sp;
+	w->fp = fp;
+	w->top = false;
+	w->regs = NULL;
+	return true;
+}
+
+/* Whether PC could be a return address into code the JVM generated, with a blob to prove it. */
+static inline bool walk_is_code(const struct walk *w, uintptr_t pc)
+{
+	return code_contains(w->l, pc) &&
+	       (code_is_interpreter(w->l, pc) || code_blob_at(w->l, pc) != 0);
+}
+
+#endif

@@ -1,0 +1,164 @@
+/*
+ * walk_interpreted.c - one step over an interpreted frame.
+ *
+ *      fp + 8   return address            fp - 24  Method*
+ *      fp       caller's fp               …
+ *      fp - 8   caller's sp               fp - 64  bytecode pointer (when not running)
+ *
+ * The innermost frame may be half built or half gone. On x86_64 a method's entry keeps
+ * the caller's sp in r13, Method* in rbx and, for some instructions, the return address in
+ * rax; its exit has the caller's sp in rbx and the return address in r13
+ * (TemplateInterpreterGenerator::generate_normal_entry, remove_activation; 8 to 25).
+ */
+#include "signal/walk.h"
+
+#define ENTRY_SPAN (1u << 19) /* locals of one method: at most 65,535 slots */
+
+struct interpreted {
+	uintptr_t method, code;
+	uint32_t code_size;
+};
+
+/* Whether METHOD looks like a Method*: its chain of names can be read. */
+static bool read_method(const struct layout *l, uintptr_t method, struct interpreted *m)
+{
+	uintptr_t constant, pool, holder;
+
+	if ((method & 7) || method < 4096 || method >= USER_ADDRESS_END ||
+	    !load_word(method + (uintptr_t)l->method_const, &constant) || (constant & 7) ||
+	    constant < 4096 || !load_word(constant + (uintptr_t)l->const_pool, &pool) || (pool & 7) ||
+	    pool < 4096 || !load_word(pool + (uintptr_t)l->pool_holder, &holder) || holder < 4096 ||
+	    (holder & 7) || !load_u16(constant + (uintptr_t)l->const_code_size, &m->code_size))
+		return false;
+	m->method = method;
+	m->code = constant + (uintptr_t)l->const_size;
+	return true;
+}
+
+static bool bci_in(const struct interpreted *m, uintptr_t bcp, uint32_t *bci)
+{
+	if (bcp < m->code || bcp >= m->code + m->code_size)
+		return false;
+	*bci = (uint32_t)(bcp - m->code);
+	return true;
+}
+
+static bool put(struct walk *w, const struct interpreted *m, uint32_t bci)
+{
+	/* A method without byte code is native. */
+	return trace_put(w->out, frame_java(m->code_size ? FRAME_INTERPRETED : FRAME_WRAPPER, m->method,
+					    m->code_size ? bci : FRAME_NO_BCI));
+}
+
+/* The frame at fp, complete. False when there is none. */
+static bool read_frame(const struct walk *w, struct interpreted *m, uint32_t *bci)
+{
+	const struct layout *l = w->l;
+	uintptr_t method, bcp = 0;
+
+	if (w->fp < w->sp || w->fp - w->sp > ENTRY_SPAN * 2 || (w->fp & 7) ||
+	    !load_word(w->fp + (uintptr_t)((intptr_t)l->method_slot * 8), &method) ||
+	    !read_method(l, method, m))
+		return false;
+	*bci = FRAME_NO_BCI;
+	if (w->top && w->regs && bci_in(m, w->regs->bcp, bci))
+		return true;
+	if (load_word(w->fp + (uintptr_t)((intptr_t)l->bcp_slot * 8), &bcp))
+		bci_in(m, bcp, bci);
+	return true;
+}
+
+static enum step to_caller(struct walk *w)
+{
+	uintptr_t pc, sp, fp;
+
+	if (!load_word(w->fp + 8, &pc) || !load_word(w->fp, &fp) ||
+	    !load_word(w->fp + (uintptr_t)((intptr_t)w->l->interpreter_sender_sp_slot * 8), &sp)) {
+		w->end = END_fault;
+		return STEP_END;
+	}
+	/* A callee without arguments shares its caller's top of stack: sp may lie at the frame's very end. */
+	if (sp <= w->fp)
+		sp = w->fp + 16;
+	return walk_move(w, pc, sp, fp) ? STEP_ON : STEP_END;
+}
+
+static bool near_above(uintptr_t p, uintptr_t sp)
+{
+	return p >= sp && p - sp <= ENTRY_SPAN && !(p & 7);
+}
+
+/* At a method's entry: its frame does not stand yet. */
+static bool at_entry(struct walk *w, enum step *step)
+{
+	const struct walk_regs *r = w->regs;
+	uintptr_t pc = r->ret, fp = w->fp, above;
+	struct interpreted m;
+
+	if (!near_above(r->bcp, w->sp) || !read_method(w->l, r->method, &m))
+		return false;
+	if (!walk_is_code(w, pc) && (!load_word(w->sp, &pc) || !walk_is_code(w, pc)))
+		return false;
+	if (w->fp >= w->sp && w->fp < r->bcp && load_word(w->fp + 8, &above) && above == pc &&
+	    !load_word(w->fp, &fp))
+		return false;
+	if (!put(w, &m, 0)) {
+		*step = STEP_END;
+		return true;
+	}
+	if (r->bcp <= w->sp)
+		w->sp = r->bcp - 8;
+	*step = walk_move(w, pc, r->bcp, fp) ? STEP_ON : STEP_END;
+	return true;
+}
+
+/* At a method's exit: its frame is gone; what runs is the way back to the caller. */
+static bool at_exit(struct walk *w, enum step *step)
+{
+	const struct walk_regs *r = w->regs;
+	uintptr_t pc = r->bcp;
+
+	if (!near_above(r->method, w->sp))
+		return false;
+	if (!walk_is_code(w, pc) && (!load_word(w->sp, &pc) || !walk_is_code(w, pc)))
+		return false;
+	if (r->method <= w->sp)
+		w->sp = r->method - 8;
+	*step = walk_move(w, pc, r->method, w->fp) ? STEP_ON : STEP_END;
+	return true;
+}
+
+/* Code the interpreter jumps through without a frame of its own: the caller is on the stack. */
+static bool by_return_address(struct walk *w, enum step *step)
+{
+	struct interpreted m;
+	uintptr_t pc;
+
+	if (!load_word(w->sp, &pc) || !walk_is_code(w, pc))
+		return false;
+	if (w->regs && read_method(w->l, w->regs->method, &m) && !put(w, &m, FRAME_NO_BCI)) {
+		*step = STEP_END;
+		return true;
+	}
+	*step = walk_move(w, pc, w->sp + 8, w->fp) ? STEP_ON : STEP_END;
+	return true;
+}
+
+enum step walk_interpreted(struct walk *w)
+{
+	struct interpreted m;
+	enum step step;
+	uint32_t bci;
+
+	if (w->top && w->regs && at_entry(w, &step))
+		return step;
+	if (read_frame(w, &m, &bci)) {
+		if (!put(w, &m, bci))
+			return STEP_END;
+		return to_caller(w);
+	}
+	if (w->top && w->regs && (at_exit(w, &step) || by_return_address(w, &step)))
+		return step;
+	w->end = END_bad_interpreted;
+	return STEP_END;
+}

@@ -1,0 +1,227 @@
+/*
+ * walk_java.c - one step over a frame inside the code cache: compiled methods,
+ * stubs, and the border where native code called into Java.
+ *
+ *   compiled frame               sp ─▶ ┌───────────────┐
+ *                                      │ locals, spills│  frame_bytes in all
+ *                                      │ caller's fp   │  ◀ sp + frame_bytes - 16
+ *                                      │ return address│  ◀ sp + frame_bytes - 8
+ *                 the caller's sp ─▶   └───────────────┘
+ */
+#include "signal/decode.h"
+#include "signal/walk.h"
+
+static enum step end_with(struct walk *w, enum walk_end end)
+{
+	w->end = end;
+	return STEP_END;
+}
+
+/* Native code called into Java here; what was before lies in the saved anchor. */
+static enum step over_entry(struct walk *w)
+{
+	uintptr_t wrapper, sp;
+
+	if (!load_word(w->fp + (uintptr_t)((intptr_t)w->l->entry_wrapper_slot * 8), &wrapper) ||
+	    !load_word(wrapper + (uintptr_t)(w->l->wrapper_anchor + w->l->anchor_sp), &sp))
+		return end_with(w, END_bad_entry);
+	if (sp == 0)
+		return STEP_ROOT;
+	return walk_to_anchor(w, wrapper + (uintptr_t)w->l->wrapper_anchor)
+		       ? STEP_ON
+		       : end_with(w, END_bad_entry);
+}
+
+/* The caller of the innermost frame may be found in one of few places; the first that is code wins. */
+static bool top_caller(const struct walk *w, const uint32_t *offsets, unsigned count, uint32_t *offset,
+		       uintptr_t *pc)
+{
+	unsigned i;
+
+	for (i = 0; i < count; i++)
+		if (load_word(w->sp + offsets[i], pc) && walk_is_code(w, *pc)) {
+			*offset = offsets[i];
+			return true;
+		}
+	return false;
+}
+
+static enum step over_top_method(struct walk *w, const struct blob *b)
+{
+	uint32_t offset, found;
+	uintptr_t pc, fp = w->fp;
+	bool saved;
+
+	frame_edge(w->l, b, w->pc, &offset, &saved);
+	if (!load_word(w->sp + offset, &pc))
+		return end_with(w, END_fault);
+	if (!walk_is_code(w, pc)) {
+		const uint32_t others[] = {0, 8, b->frame_bytes - 8};
+
+		if (!top_caller(w, others, b->frame_bytes >= 16 ? 3 : 2, &found, &pc))
+			return end_with(w, END_bad_compiled);
+		saved = found != 0;
+		offset = found;
+	}
+	if (saved && offset >= 8 && !load_word(w->sp + offset - 8, &fp))
+		return end_with(w, END_fault);
+	return walk_move(w, pc, w->sp + offset + 8, fp) ? STEP_ON : STEP_END;
+}
+
+static enum step over_frame(struct walk *w, uint32_t frame_bytes, enum walk_end bad)
+{
+	uintptr_t pc, fp, sp = w->sp + frame_bytes;
+
+	if (frame_bytes < 16)
+		return end_with(w, bad);
+	if (!load_word(sp - 8, &pc) || !load_word(sp - 16, &fp))
+		return end_with(w, END_fault);
+	return walk_move(w, pc, sp, fp) ? STEP_ON : STEP_END;
+}
+
+/* A deoptimised frame returns to its handler; where it really was is kept in the frame. */
+static uintptr_t undo_deopt(const struct walk *w, const struct blob *b, uintptr_t pc)
+{
+	const struct layout *l = w->l;
+	uintptr_t handler = 0, handler_mh = 0, original;
+	uint32_t offset;
+
+	if (w->top)
+		return pc;
+	if (l->nmethod_deopt_offset >= 0) {
+		if (load_u32(b->address + (uintptr_t)l->nmethod_deopt_offset, &offset))
+			handler = b->address + offset;
+		if (l->nmethod_deopt_mh_offset >= 0 &&
+		    load_u32(b->address + (uintptr_t)l->nmethod_deopt_mh_offset, &offset))
+			handler_mh = b->address + offset;
+	} else if (l->nmethod_deopt >= 0) {
+		load_word(b->address + (uintptr_t)l->nmethod_deopt, &handler);
+		if (l->nmethod_deopt_mh >= 0)
+			load_word(b->address + (uintptr_t)l->nmethod_deopt_mh, &handler_mh);
+	}
+	if ((pc != handler && pc != handler_mh) || l->nmethod_orig_pc < 0 ||
+	    !load_u32(b->address + (uintptr_t)l->nmethod_orig_pc, &offset) ||
+	    !load_word(w->sp + offset, &original) || code_blob_at(l, original) != b->address)
+		return pc;
+	return original;
+}
+
+static enum step over_method(struct walk *w, const struct blob *b)
+{
+	const struct decoded *e;
+	uintptr_t pc;
+	uint32_t i;
+
+	if (b->address == w->l->enter_special_low) {
+		/* Continuation.enterSpecial: the root of a virtual thread's own stack. */
+		decode_nmethod(w->l, w->cache, b, w->pc, w->top, w->out);
+		return STEP_ROOT;
+	}
+	pc = undo_deopt(w, b, w->pc);
+	e = decode_lookup(w->l, w->cache, pc, w->top);
+	if (e) {
+		for (i = 0; i < e->count; i++)
+			if (!trace_put(w->out, e->frame[i]))
+				return STEP_END;
+	} else if (!decode_nmethod(w->l, w->cache, b, pc, w->top, w->out)) {
+		return end_with(w, END_bad_compiled);
+	}
+	return w->top ? over_top_method(w, b) : over_frame(w, b->frame_bytes, END_bad_compiled);
+}
+
+/* A stub without fixed frame: by its entry's code, else by what the stack shows. */
+static enum step over_bare_stub(struct walk *w, const struct stub *stub)
+{
+	static const uint32_t leaf[] = {0, 8};
+	uintptr_t slot, pc, fp = w->fp;
+	uint32_t offset;
+	bool saved;
+
+	if (stub && stub_edge(stub->start, w->pc, w->sp, w->fp, &slot, &saved) && load_word(slot, &pc) &&
+	    walk_is_code(w, pc)) {
+		if (saved && !load_word(slot - 8, &fp))
+			return end_with(w, END_fault);
+		return walk_move(w, pc, slot + 8, fp) ? STEP_ON : STEP_END;
+	}
+	if (w->top && top_caller(w, leaf, 2, &offset, &pc))
+		return walk_move(w, pc, w->sp + offset + 8, fp) ? STEP_ON : STEP_END;
+	/* A frame set up by push rbp; mov rbp, rsp: the usual form of the JVM's own stubs. */
+	if (w->fp >= w->sp && w->fp - w->sp < 65536 && load_word(w->fp + 8, &pc) && walk_is_code(w, pc) &&
+	    load_word(w->fp, &fp))
+		return walk_move(w, pc, w->fp + 16, fp) ? STEP_ON : STEP_END;
+	return end_with(w, END_bad_stub);
+}
+
+static enum step over_stub(struct walk *w, const struct blob *b)
+{
+	const struct stub *stub = stub_find(w->stubs, w->top ? w->pc : w->pc - 1);
+	uintptr_t pc;
+
+	if (stub && stub->frozen)
+		return end_with(w, END_frozen);
+	/* Only the innermost stub is of interest; those between Java frames only carry a call. */
+	if (w->top && !trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
+		return STEP_END;
+	if (b->frame_bytes == 0 ||
+	    (w->top && (b->frame_complete < 0 || w->pc - b->code < (uintptr_t)b->frame_complete)))
+		return over_bare_stub(w, stub);
+	if (w->top && load_word(w->sp + b->frame_bytes - 8, &pc) && !walk_is_code(w, pc))
+		return over_bare_stub(w, stub);
+	return over_frame(w, b->frame_bytes, END_bad_stub);
+}
+
+/* The same pc again and again is recursion: the last frame's words serve once more. */
+static bool repeat(struct walk *w, uintptr_t last_pc, uint32_t frame_bytes, const uint64_t *frame,
+		   uint32_t count, enum step *step)
+{
+	uint32_t i;
+
+	if (w->pc != last_pc)
+		return false;
+	for (i = 0; i < count; i++)
+		if (!trace_put(w->out, frame[i])) {
+			*step = STEP_END;
+			return true;
+		}
+	*step = over_frame(w, frame_bytes, END_bad_compiled);
+	return true;
+}
+
+/*
+ * The fast path: compiled callers whose decoding is remembered follow each other
+ * without a look at their blobs.
+ */
+static enum step over_known(struct walk *w, const struct decoded *e)
+{
+	uintptr_t pc = w->pc;
+	enum step step;
+	uint32_t i;
+
+	for (i = 0; i < e->count; i++)
+		if (!trace_put(w->out, e->frame[i]))
+			return STEP_END;
+	step = over_frame(w, e->frame_bytes, END_bad_compiled);
+	while (step == STEP_ON && repeat(w, pc, e->frame_bytes, e->frame, e->count, &step))
+		;
+	return step;
+}
+
+enum step walk_java(struct walk *w)
+{
+	const struct layout *l = w->l;
+	const struct decoded *e;
+	uintptr_t address;
+	struct blob b;
+
+	if (code_is_interpreter(l, w->pc))
+		return walk_interpreted(w);
+	if (w->pc == l->call_stub_pc)
+		return over_entry(w);
+	e = w->top ? NULL : decode_lookup(l, w->cache, w->pc, false);
+	if (e && e->blob != l->enter_special_low)
+		return over_known(w, e);
+	address = code_blob_at(l, w->pc);
+	if (!address || !code_blob_read(l, address, &b))
+		return end_with(w, END_unknown_nmethod);
+	return b.nmethod ? over_method(w, &b) : over_stub(w, &b);
+}

@@ -1,0 +1,51 @@
+/*
+ * zone.h - all that a handler can reach: frozen facts, the record table, the
+ * trace store. Set up and published by normal code (agent/session.c), read by handlers.
+ *
+ * There is one zone a process; it is never freed, because a handler may look at it
+ * for as long as the library is mapped - that is, for ever.
+ */
+#ifndef JSTROBE_SIGNAL_ZONE_H
+#define JSTROBE_SIGNAL_ZONE_H
+
+#include <signal.h>
+#include <stdatomic.h>
+
+#include "elf/unwind.h"
+#include "hotspot/layout.h"
+#include "hotspot/stubs.h"
+#include "signal/record.h"
+
+#define ZONE_FDS (1u << 20) /* descriptors the table by fd can hold */
+
+struct decode_cache;
+
+struct zone {
+	struct layout layout;
+	bool has_jvm;                           /* layout is valid */
+	_Atomic(const struct image_set *) images;
+	_Atomic(const struct stub_set *) stubs;
+	_Atomic(struct decode_cache *) cache;
+	struct trace_store store;
+	struct record_table records;
+	_Atomic uint32_t *record_of_fd;         /* index + 1 by descriptor; ZONE_FDS entries, reserved */
+
+	_Atomic bool enabled;                   /* false: signals count as `disabled` */
+	_Atomic bool vm_exiting;                /* true: signals count as `vm_exiting` */
+	_Atomic uint32_t epoch;                 /* grows whenever something a handler may read is retired; from 1 */
+	uint32_t depth;                         /* frames a trace may have */
+	bool stats;                             /* measure walks: sample.payload = ns */
+	uint64_t interval;                      /* ns */
+	int signo;                              /* the signal of the engine in force */
+	struct sigaction former;                /* what had that signal before us */
+
+	/* itimer only: process CPU clock at its last sample; contended, so each on its own line */
+	_Atomic uint64_t process_clock __attribute__((aligned(64)));
+	_Atomic uint64_t lost_count[LOSS_REASONS] __attribute__((aligned(64))); /* signals without a record */
+	_Atomic uint64_t lost_weight[LOSS_REASONS];
+	_Atomic uint64_t own_weight;            /* ns that fell on threads of jstrobe */
+};
+
+extern struct zone zone;
+
+#endif
