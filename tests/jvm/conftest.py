@@ -1,0 +1,51 @@
+"""Fixtures of the JVM tests: which JDKs there are, and the compiled programs."""
+import os
+import sys
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import jvm  # noqa: E402
+import pytest  # noqa: E402
+
+_jdks = {}
+
+
+def _jdk(version):
+    if version not in _jdks:
+        _jdks[version] = jvm.find_jdk(version)
+    return _jdks[version]
+
+
+@pytest.fixture(scope="session")
+def programs():
+    jvm.compile_programs()
+
+
+@pytest.fixture(params=[17, 25], ids=["jdk17", "jdk25"])
+def jdk(request, programs, record_testsuite_property):
+    """Each JDK the tests run on: 17 always, 25 where there is one or one can be fetched."""
+    found = _jdk(request.param)
+    if not found and request.param == 25:
+        record_testsuite_property("note", "JDK 25: not tested")
+        pytest.skip("JDK 25: not tested (none installed, none could be fetched)")
+    assert found, f"no JDK {request.param} found"
+    return found
+
+
+@pytest.fixture
+def jdk17(programs):
+    return _jdk(17)
+
+
+@pytest.fixture
+def jdk25(programs, record_testsuite_property):
+    if not _jdk(25):
+        record_testsuite_property("note", "JDK 25: not tested")
+        pytest.skip("JDK 25: not tested (none installed, none could be fetched)")
+    return _jdk(25)
+
+
+@pytest.fixture
+def say(record_testsuite_property):
+    """Put a figure into the closing lines of the run."""
+    return lambda text: record_testsuite_property("note", text)

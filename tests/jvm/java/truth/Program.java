@@ -1,0 +1,91 @@
+package truth;
+
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * What all programs of known truth share: clocks, counters, and the conversation with the test.
+ *
+ * A program starts its threads and calls serve(). That prints READY and then answers lines on
+ * stdin: "mark" prints "MARK name=value ..." with all counters, "reset" forgets them, "gc" collects
+ * garbage, "stop" or the end of stdin ends the program (so none outlives its test).
+ */
+public final class Program {
+    private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+    private static final Map<String, AtomicLong> COUNTERS = new ConcurrentHashMap<>();
+    public static volatile boolean stopping;
+    public static volatile long sink;
+
+    private Program() {
+    }
+
+    /** CPU time of the calling thread, ns. */
+    public static long cpu() {
+        return THREADS.getCurrentThreadCpuTime();
+    }
+
+    public static void count(String name, long value) {
+        COUNTERS.computeIfAbsent(name, key -> new AtomicLong()).addAndGet(value);
+    }
+
+    public static void set(String name, long value) {
+        COUNTERS.computeIfAbsent(name, key -> new AtomicLong()).set(value);
+    }
+
+    /** Keep the largest VALUE seen under NAME. */
+    public static void max(String name, long value) {
+        COUNTERS.computeIfAbsent(name, key -> new AtomicLong()).accumulateAndGet(value, Math::max);
+    }
+
+    /** A daemon thread with a name, started. */
+    public static Thread thread(String name, Runnable body) {
+        Thread thread = new Thread(body, name);
+        thread.setDaemon(true);
+        thread.start();
+        return thread;
+    }
+
+    public static void sleep(long ms) {
+        try {
+            Thread.sleep(ms);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Work that no compiler takes away: about 1.5 ns a round. */
+    public static long work(int rounds) {
+        long x = sink | 1;
+        for (int i = 0; i < rounds; i++) {
+            x ^= x << 13;
+            x ^= x >>> 7;
+            x ^= x << 17;
+        }
+        return x;
+    }
+
+    public static void serve() throws Exception {
+        System.out.println("READY");
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        for (String line = in.readLine(); line != null && !line.equals("stop"); line = in.readLine()) {
+            if (line.equals("mark")) {
+                StringBuilder all = new StringBuilder("MARK");
+                COUNTERS.forEach((name, value) -> all.append(' ').append(name).append('=').append(value));
+                System.out.println(all);
+            } else if (line.equals("reset")) {
+                COUNTERS.clear();
+                System.out.println("MARK");
+            } else if (line.equals("gc")) {
+                System.gc();
+                System.out.println("MARK");
+            }
+        }
+        stopping = true;
+        System.exit(0);
+    }
+}

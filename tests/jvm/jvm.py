@@ -1,0 +1,345 @@
+"""Java programs of known truth, jstrobe runs against them, and what came out.
+
+    with Program(jdk, "KnownShares") as program:
+        profile = record(program, "-i", "1ms", "-d", "5")
+        profile.share("truth.KnownShares.alpha")
+
+Everything a test starts is ended by its pid, also when the test fails.
+"""
+import glob
+import json
+import os
+import queue
+import subprocess
+import threading
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+OUT = os.path.abspath(os.path.join(ROOT, os.environ.get("O", "build")))
+COMMAND = os.path.join(OUT, "bin", "jstrobe")
+LIBRARY = os.path.join(OUT, "lib", "libjstrobe.so")
+WORK = os.path.join(OUT, "tests")
+CLASSES = os.path.join(WORK, "classes")
+SOAK = bool(os.environ.get("JSTROBE_SOAK"))
+CORES = os.cpu_count() or 1
+CHAINS = 16 * CORES  # classes made for NativeBurn
+
+
+def counted(short, full):
+    """A count or duration: SHORT in `make check`, FULL in `make soak`."""
+    return full if SOAK else short
+
+
+# ---- JDKs and compiled programs ----------------------------------------------------
+
+class Jdk:
+    def __init__(self, home, version):
+        self.home, self.version = home, version
+        self.java = os.path.join(home, "bin", "java")
+
+    def __repr__(self):
+        return f"jdk{self.version}"
+
+
+def run_script(name, *args):
+    done = subprocess.run([os.path.join(ROOT, "scripts", name), *args], cwd=ROOT, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env=dict(os.environ, O=OUT))
+    return done.stdout.strip() if done.returncode == 0 else ""
+
+
+def find_jdk(version):
+    """The JDK of that feature release, or None."""
+    script = "jdk25.sh" if version == 25 else "find-jdk.sh"
+    lines = run_script(script, *([] if version == 25 else [str(version)])).splitlines()
+    return Jdk(lines[-1], version) if lines else None
+
+
+def compiler():
+    """Folder of a JDK that has javac and jni.h."""
+    home = run_script("find-jdk.sh")
+    assert home, "no JDK with javac found"
+    return home
+
+
+def chain_source(number):
+    """Java source of chains.Chain<number>: m1 calls m2 … m100, which stays in native code."""
+    methods = "\n".join(f"    public static long m{i}(long ns) {{ return m{i + 1}(ns) + {i}; }}"
+                        for i in range(1, 100))
+    return (f"package chains;\npublic final class Chain{number} {{\n"
+            f"    public static final class Body implements Runnable {{\n"
+            f"        private final long ns;\n"
+            f"        public Body(long ns) {{ this.ns = ns; }}\n"
+            f"        @Override public void run() {{ while (!truth.Program.stopping) m1(ns); }}\n"
+            f"    }}\n{methods}\n"
+            f"    public static long m100(long ns) {{ truth.NativeBurn.burn(ns); return 100; }}\n}}\n")
+
+
+def newest(paths):
+    return max((os.path.getmtime(p) for p in paths), default=0)
+
+
+def compile_programs():
+    """Compile the Java programs and the native library, unless they are up to date."""
+    sources = sorted(glob.glob(os.path.join(ROOT, "tests", "jvm", "java", "truth", "*.java")))
+    native = os.path.join(ROOT, "tests", "jvm", "native", "burn.c")
+    stamp = os.path.join(WORK, "programs.stamp")
+    if os.path.exists(stamp) and os.path.getmtime(stamp) > newest(sources + [native, __file__]):
+        return
+    made = os.path.join(WORK, "made", "chains")
+    os.makedirs(made, exist_ok=True)
+    os.makedirs(CLASSES, exist_ok=True)
+    for number in range(CHAINS):
+        path = os.path.join(made, f"Chain{number}.java")
+        with open(path, "w") as file:
+            file.write(chain_source(number))
+        sources.append(path)
+    home = compiler()
+    subprocess.run([os.path.join(home, "bin", "javac"), "--release", "8", "-Xlint:-options",
+                    "-nowarn", "-d", CLASSES] + sources, check=True)
+    subprocess.run([os.environ.get("CC", "gcc"), "-O2", "-g", "-Wall", "-fPIC", "-shared",
+                    "-I", f"{home}/include", "-I", f"{home}/include/linux",
+                    "-o", os.path.join(WORK, "libburn.so"), native], check=True)
+    with open(stamp, "w"):
+        pass
+
+
+# ---- a running program ---------------------------------------------------------------
+
+class CpuClock(threading.Thread):
+    """Notes a process's CPU clock against real time, so that its value at any moment is known."""
+
+    def __init__(self, pid):
+        super().__init__(daemon=True)
+        self.clock = (~pid << 3) | 2  # the kernel's name for "CPU time of process PID"
+        self.points, self.ended = [], threading.Event()
+
+    def run(self):
+        while not self.ended.is_set():
+            try:
+                self.points.append((time.time_ns(), time.clock_gettime_ns(self.clock)))
+            except OSError:
+                return
+            self.ended.wait(0.01)
+
+    def at(self, moment):
+        """CPU ns used until MOMENT (ns of real time), between the two notes around it."""
+        before, after = self.points[0], self.points[-1]
+        for one, two in zip(self.points, self.points[1:]):
+            if one[0] <= moment <= two[0]:
+                before, after = one, two
+                break
+        span = after[0] - before[0]
+        return before[1] + (after[1] - before[1]) * (moment - before[0]) // span if span else before[1]
+
+
+class Program:
+    """One run of truth.NAME; a context manager."""
+
+    def __init__(self, jdk, name, *args, jvm=(), ready=True, wrap=()):
+        self.jdk, self.name, self.lines = jdk, name, queue.Queue()
+        self.output = []
+        command = [*wrap, jdk.java, "-Xmx1g", "-XX:-UsePerfData" if "no-perf" in jvm else "-Xshare:auto",
+                   *[a for a in jvm if a != "no-perf"], "-cp", CLASSES, "truth." + name,
+                   *map(str, args)]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, text=True, cwd=WORK)
+        self.pid = self.process.pid
+        threading.Thread(target=self._read, daemon=True).start()
+        if ready:
+            self.wait_for("READY")
+
+    def _read(self):
+        for line in self.process.stdout:
+            self.output.append(line.rstrip("\n"))
+            self.lines.put(line.rstrip("\n"))
+        self.lines.put(None)
+
+    def wait_for(self, word, timeout=60):
+        """The rest of the next line that begins with WORD."""
+        end = time.time() + timeout
+        while True:
+            try:
+                line = self.lines.get(timeout=max(0.1, end - time.time()))
+            except queue.Empty:
+                raise AssertionError(f"{self.name}: no line {word} in {timeout} s: {self.output[-20:]}")
+            if line is None:
+                raise AssertionError(f"{self.name} ended with {self.process.wait()}: {self.output[-20:]}")
+            if line.startswith(word):
+                return line[len(word):].strip()
+
+    def say(self, word):
+        self.process.stdin.write(word + "\n")
+        self.process.stdin.flush()
+
+    def ask(self, word):
+        self.say(word)
+        return {k: int(v) for k, v in (p.split("=") for p in self.wait_for("MARK").split())}
+
+    def mark(self):
+        """The program's counters now."""
+        return self.ask("mark")
+
+    def reset(self):
+        self.ask("reset")
+
+    def alive(self):
+        return self.process.poll() is None
+
+    def threads(self):
+        """{tid: name as the kernel knows it} of the live threads."""
+        found = {}
+        for tid in os.listdir(f"/proc/{self.pid}/task"):
+            try:
+                with open(f"/proc/{self.pid}/task/{tid}/comm") as file:
+                    found[int(tid)] = file.read().strip()
+            except OSError:
+                pass
+        return found
+
+    def thread_cpu(self, tid):
+        """CPU ns of a thread, by the scheduler's own count."""
+        with open(f"/proc/{self.pid}/task/{tid}/schedstat") as file:
+            return int(file.read().split()[0])
+
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+    def memory(self):
+        """Resident bytes."""
+        with open(f"/proc/{self.pid}/smaps_rollup") as file:
+            return next(int(line.split()[1]) for line in file if line.startswith("Rss:")) * 1024
+
+    def stop(self):
+        """End it the normal way; returns its exit status."""
+        try:
+            self.say("stop")
+        except OSError:
+            pass
+        return self.process.wait(timeout=30)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        if self.alive():
+            self.process.kill()
+        self.process.wait()
+        return False
+
+
+# ---- jstrobe ---------------------------------------------------------------------------
+
+def jstrobe(*args, timeout=120, **more):
+    """Run the command; returns the finished process with text in stdout and stderr."""
+    return subprocess.run([COMMAND, *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          text=True, timeout=timeout, cwd=more.pop("cwd", WORK), **more)
+
+
+_number = [0]
+
+
+def result_file(suffix=".json"):
+    _number[0] += 1
+    return os.path.join(WORK, f"result-{os.getpid()}-{_number[0]}{suffix}")
+
+
+def record(program, *options, timeout=120):
+    """Profile a running program; the profile with what is always true of one already checked."""
+    path = result_file()
+    clock = CpuClock(program.pid)
+    clock.start()
+    done = jstrobe("record", "-t", "-o", "json", "-f", path, *options, program.pid, timeout=timeout)
+    clock.ended.set()
+    clock.join()
+    assert done.returncode == 0, f"record: exit {done.returncode}: {done.stderr}{done.stdout}"
+    profile = Profile(path, clock, done)
+    os.remove(path)
+    profile.check()
+    return profile
+
+
+class Profile:
+    """A result in JSON and the questions that tests ask of it."""
+
+    def __init__(self, path, clock=None, done=None):
+        with open(path) as file:
+            self.json = json.load(file)
+        self.clock, self.done = clock, done
+        self.samples, self.weight = self.json["samples"], self.json["weight"]
+        self.stacks = self.json["stacks"]
+        self.threads = {t["tid"]: t for t in self.json["threads"]}
+        self.methods = {m["name"]: m for m in self.json["methods"]}
+
+    def check(self):
+        """Invariants of every result."""
+        samples, stacks = self.samples, self.stacks
+        assert self.json["schema"] == 1
+        assert samples["taken"] == samples["stored"] + sum(samples["lost"].values()), samples
+        assert sum(s["samples"] for s in stacks) == samples["stored"], "a stored sample has no stack"
+        assert sum(s["weight"] for s in stacks) == self.weight["total"], "weights of stacks"
+        assert sum(t["samples"] for t in self.threads.values()) == samples["stored"]
+        assert all(len(s["frames"]) == len(s["kinds"]) and s["frames"] for s in stacks)
+
+    def lost(self):
+        return sum(self.samples["lost"].values())
+
+    def lost_share(self):
+        return self.lost() / max(1, self.samples["taken"])
+
+    def cpu_clock(self):
+        """CPU ns of the target during the session by its own clock, read from outside."""
+        from datetime import datetime, timezone
+        text = self.json["started_at"].rstrip("Z")
+        began = datetime.fromisoformat(text + "000").replace(tzinfo=timezone.utc)
+        start = int(began.timestamp() * 1000) * 1_000_000
+        return self.clock.at(start + self.json["duration_ns"]) - self.clock.at(start)
+
+    def of_thread(self, name):
+        """Stacks of all threads whose name begins with NAME."""
+        tids = {tid for tid, t in self.threads.items() if t["name"].startswith(name)}
+        return [s for s in self.stacks if s.get("tid") in tids]
+
+    def total(self, method, stacks=None, key="weight"):
+        """Weight (or samples) of stacks that have METHOD somewhere."""
+        return sum(s[key] for s in (self.stacks if stacks is None else stacks)
+                   if method in s["frames"])
+
+    def share(self, method, stacks=None, key="weight"):
+        stacks = self.stacks if stacks is None else stacks
+        return self.total(method, stacks, key) / max(1, sum(s[key] for s in stacks))
+
+
+JAVA_KINDS = {"interpreted", "c1", "jit", "inlined", "java_native"}
+# Where a thread begins: libc's and the JVM's first functions.
+ROOTS = {"clone", "clone3", "__clone", "__clone3", "start_thread", "thread_start", "_start",
+         "__libc_start_main", "__libc_start_call_main", "main", "JavaMain", "ThreadJavaMain",
+         "java.lang.Thread.run", "java.lang.Thread.runWith", "jdk.internal.vm.Continuation.run",
+         "java.lang.VirtualThread.run", "[virtual_thread]", "__GI___clone", "__GI___clone3",
+         "thread_native_entry", "__clone_internal"}
+KERNEL_ROOTS = ("ret_from_fork", "ret_from_fork_asm", "entry_SYSCALL_64", "entry_SYSCALL_64_after_hwframe")
+
+
+def is_error(frame, kind):
+    """[break_…], [unknown…], [truncated] … - anything that stands for a frame we do not know."""
+    return kind == "vm" and frame.startswith("[") and frame not in ROOTS
+
+
+def java_frames(stack):
+    return [f for f, k in zip(stack["frames"], stack["kinds"]) if k in JAVA_KINDS]
+
+
+def incomplete(profile, stacks=None):
+    """(samples in incomplete stacks, samples, the worst offenders) for a set of stacks."""
+    bad, total = {}, 0
+    for stack in profile.stacks if stacks is None else stacks:
+        total += stack["samples"]
+        frames, kinds = stack["frames"], stack["kinds"]
+        root = frames[0]
+        wrong = [f for f, k in zip(frames, kinds) if is_error(f, k)]
+        if not wrong and root not in ROOTS and not root.startswith(KERNEL_ROOTS):
+            wrong = ["root " + root]
+        for why in wrong[:1]:
+            bad[why] = bad.get(why, 0) + stack["samples"]
+    worst = sorted(bad.items(), key=lambda item: -item[1])[:6]
+    return sum(bad.values()), total, worst
