@@ -18,7 +18,7 @@
  * images that are still mapped at the same place are taken over (same pointer,
  * same id, table and symbols kept), so a refresh costs only what is new.
  * Returns NULL and sets ERR when out of memory.
- * The caller owns the set; see image_set_retire.
+ * The caller owns the set; see image_set_free.
  */
 struct image_set *image_set_read(const struct image_set *previous, struct error *err);
 
@@ -27,7 +27,7 @@ bool image_set_is_stale(const struct image_set *set);
 
 /*
  * Free OLD, and those of its images that NEXT (may be NULL) did not take over.
- * Call it only when no handler can still be reading OLD.
+ * Call it only when no handler can still be reading OLD. NULL is fine.
  */
 void image_set_free(struct image_set *old, const struct image_set *next);
 
@@ -35,8 +35,9 @@ void image_set_free(struct image_set *old, const struct image_set *next);
 size_t image_set_bytes(const struct image_set *set);
 
 /*
- * Name of the function that holds PC in IMAGE, from .symtab, else .dynsym, else
- * a debug file (.gnu_debuglink, build id) if one is installed.
+ * Name of the function that holds PC in IMAGE, from .symtab of the file, else of a
+ * debug file with its build id (/usr/lib/debug/.build-id, .gnu_debuglink), else .dynsym.
+ * A file that was replaced since it was mapped is not read; memory has .dynsym still.
  * The name is raw (not demangled), valid until image_symbols_release or the image is freed.
  * *OFFSET (may be NULL) is the distance from its start in bytes. NULL: no symbol.
  * Sized symbols cover [value, value+size); a zero-sized one (assembler) reaches to the next symbol.
@@ -52,7 +53,7 @@ uintptr_t image_address_of(const struct image *image, const char *name);
 /*
  * Demangled copy of a C++ (Itanium) or Rust name, parameters left out
  * ("JVM_Sleep" stays, "_ZN7Monitor4waitEl" gives "Monitor::wait"), or NULL when
- * NAME is not mangled. free() it.
+ * NAME is not mangled (or longer than 1,024 bytes). free() it.
  */
 char *demangle(const char *name);
 

@@ -1,3 +1,407 @@
+/*
+ * Names of functions, read when the first one is asked for.
+ *
+ * The index has 12 bytes a symbol and the names stay in the file's page cache:
+ * only names that were asked for are copied. All of it is the collector's.
+ *
+ * Where several symbols share an address the most readable one is kept:
+ * typed and sized, visible, with few leading underscores ("write", not
+ * "__write"). Labels inside a sized function are dropped: assembly is full of them.
+ */
 #include "elf/symbols.h"
 
-void symbols_free(struct symbols *s){(void)s;} size_t symbols_bytes(const struct symbols *s){(void)s;return 0;}
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/vector.h"
+#include "elf/elf.h"
+#include "elf/memory.h"
+#include "elf/symtab.h"
+
+#define NAME_MAX_BYTES 4096
+#define BLOCK_BYTES 16384
+#define COPIED 0x80000000u /* in symbol.name: it is in the blocks, not in the string table */
+#define NESTING_MAX 8
+
+struct symbol {
+	uint32_t start; /* from image->start */
+	uint32_t size;
+	uint32_t name;  /* offset in the string table, or COPIED | place in the blocks */
+};
+
+struct symbols {
+	struct symbol *items; /* by start */
+	size_t count;
+	struct symtab table;  /* closed; its names are still mapped */
+	VECTOR(char *) blocks;
+	size_t block_used;    /* of the last block */
+};
+
+/* While the index is made. */
+struct index {
+	const struct object *o;
+	const struct symtab *table;
+	struct span names;        /* a copy of the string table */
+	uint64_t *keys, *scratch; /* start << 32 | number in the table */
+	size_t count;
+};
+
+/* ---- making the index ---- */
+
+static bool is_code(const struct index *x, const ElfW(Sym) *s)
+{
+	unsigned type = ELF64_ST_TYPE(s->st_info);
+	uintptr_t at = s->st_value + x->o->image.bias;
+
+	return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
+	       s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS && s->st_name != 0 &&
+	       s->st_name < x->names.size && at >= x->o->image.start && at < x->o->image.end &&
+	       at - x->o->image.start < UINT32_MAX;
+}
+
+static void collect(struct index *x)
+{
+	size_t i;
+
+	for (i = 0; i < x->table->count; i++) {
+		const ElfW(Sym) *s = &x->table->symbols[i];
+
+		if (is_code(x, s))
+			x->keys[x->count++] =
+				(uint64_t)(s->st_value + x->o->image.bias - x->o->image.start) << 32 | i;
+	}
+}
+
+/* Radix sort by start; equal starts keep the order of the table. */
+static void sort(struct index *x)
+{
+	unsigned shift;
+
+	for (shift = 32; shift < 64; shift += 11) {
+		size_t place[2048] = {0}, sum = 0, i;
+		uint64_t *swap;
+
+		for (i = 0; i < x->count; i++)
+			place[x->keys[i] >> shift & 2047]++;
+		for (i = 0; i < ARRAY_LEN(place); i++) {
+			size_t n = place[i];
+
+			place[i] = sum;
+			sum += n;
+		}
+		for (i = 0; i < x->count; i++)
+			x->scratch[place[x->keys[i] >> shift & 2047]++] = x->keys[i];
+		swap = x->keys;
+		x->keys = x->scratch;
+		x->scratch = swap;
+	}
+}
+
+/* How well S serves as the name of its address; more is better. */
+static unsigned rank(const struct index *x, const ElfW(Sym) *s)
+{
+	const char *name = (const char *)x->names.bytes + s->st_name;
+	unsigned bind = ELF64_ST_BIND(s->st_info);
+	size_t underscores = strspn(name, "_");
+	unsigned points = 0;
+
+	/* "_Z…" is how mangled names begin; that one does not count. */
+	if (name[underscores] == 'Z' && underscores == 1)
+		underscores = 0;
+	if (ELF64_ST_TYPE(s->st_info) != STT_NOTYPE)
+		points += 64;
+	if (s->st_size)
+		points += 32;
+	if (bind != STB_LOCAL)
+		points += 16;
+	points += 2 * (7 - (unsigned)MIN(underscores, (size_t)7));
+	if (bind == STB_GLOBAL)
+		points += 1;
+	return points;
+}
+
+/* The best of the keys that share an address with keys[*I]; *I moves past them. */
+static const ElfW(Sym) *best(const struct index *x, size_t *i)
+{
+	uint32_t start = (uint32_t)(x->keys[*i] >> 32);
+	const ElfW(Sym) *found = NULL;
+	unsigned points = 0;
+
+	for (; *i < x->count && x->keys[*i] >> 32 == start; ++*i) {
+		const ElfW(Sym) *s = &x->table->symbols[(uint32_t)x->keys[*i]];
+		unsigned p = rank(x, s);
+
+		if (!found || p > points) {
+			found = s;
+			points = p;
+		}
+	}
+	return found;
+}
+
+/* How far S, which says no size, reaches at most. */
+static uint64_t reach(const struct index *x, const ElfW(Sym) *s, size_t next)
+{
+	uint64_t size = x->o->image.end - x->o->image.bias - s->st_value;
+
+	if (next < x->count)
+		size = MIN(size, (x->keys[next] >> 32) + x->o->image.start - x->o->image.bias -
+					 s->st_value);
+	if (s->st_shndx < x->table->section_count &&
+	    x->table->section_end[s->st_shndx] > s->st_value)
+		size = MIN(size, x->table->section_end[s->st_shndx] - s->st_value);
+	return size;
+}
+
+/* Fill ITEMS (room for all keys); returns how many stay. */
+static size_t pick(const struct index *x, struct symbol *items)
+{
+	uint64_t covered = 0; /* end of the sized function reaching farthest */
+	size_t i = 0, count = 0;
+
+	while (i < x->count) {
+		uint64_t start = x->keys[i] >> 32;
+		const ElfW(Sym) *s = best(x, &i);
+		uint64_t size = s->st_size;
+
+		if (size)
+			covered = MAX(covered, start + size);
+		else if (start < covered)
+			continue;
+		else
+			size = reach(x, s, i);
+		items[count++] = (struct symbol){
+			.start = (uint32_t)start,
+			.size = (uint32_t)MIN(size, (uint64_t)UINT32_MAX - start),
+			.name = s->st_name,
+		};
+	}
+	return count;
+}
+
+static bool make_index(struct symbols *symbols, const struct object *o)
+{
+	struct index x = {.o = o, .table = &symbols->table};
+	size_t room = x.table->count * sizeof(uint64_t);
+	struct symbol *items = NULL;
+	uint64_t *keys = pages_alloc(room), *scratch = pages_alloc(room);
+	bool ok = false;
+
+	x.names = symtab_copy_names(x.table);
+	x.keys = keys;
+	x.scratch = scratch;
+	if (!keys || !scratch || !x.names.bytes)
+		goto out;
+	collect(&x);
+	sort(&x);
+	ok = x.count > 0 && (items = pages_alloc(x.count * sizeof(*items)));
+	if (!ok)
+		goto out;
+	symbols->count = pick(&x, items);
+	/* Give back what aliases and labels left over. */
+	symbols->items = pages_grow(items, x.count * sizeof(*items),
+				    symbols->count * sizeof(*items));
+	ok = symbols->items != NULL;
+out:
+	if (!ok && items)
+		pages_free(items, x.count * sizeof(*items));
+	pages_free((void *)x.names.bytes, x.names.size);
+	pages_free(keys, room);
+	pages_free(scratch, room);
+	return ok;
+}
+
+/* ---- looking up ---- */
+
+/* The symbols of O, read now if they were not yet. NULL when out of memory. */
+static struct symbols *load(struct object *o)
+{
+	static const enum symtab_source order[] = {
+		SYMTAB_FILE, SYMTAB_DEBUG, SYMTAB_DYNAMIC, SYMTAB_MEMORY,
+	};
+	struct symbols *s = o->image.symbols;
+	size_t i;
+
+	if (s)
+		return s;
+	s = calloc(1, sizeof(*s));
+	if (!s)
+		return NULL;
+	for (i = 0; i < ARRAY_LEN(order) && s->count == 0; i++) {
+		if (!symtab_open(&s->table, o, order[i]))
+			continue;
+		if (!make_index(s, o))
+			symtab_unmap(&s->table);
+		symtab_close(&s->table);
+	}
+	/* An object without symbols keeps an empty index, so that it is not searched again. */
+	o->image.symbols = s;
+	return s;
+}
+
+static struct symbol *find(const struct symbols *s, uint32_t offset)
+{
+	size_t low = 0, high = s->count;
+	size_t i;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (s->items[mid].start <= offset)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	/* A small function may lie inside a larger one. */
+	for (i = low; i > 0 && low - i < NESTING_MAX; i--) {
+		struct symbol *item = &s->items[i - 1];
+
+		if (offset - item->start < item->size)
+			return item;
+	}
+	return NULL;
+}
+
+/* Room for SIZE bytes that never move; their place to *PLACE. */
+static char *keep(struct symbols *s, size_t size, uint32_t *place)
+{
+	char *at;
+
+	if (s->blocks.count == 0 || s->block_used + size > BLOCK_BYTES) {
+		char *block = malloc(BLOCK_BYTES);
+		char **slot = block ? VECTOR_PUSH(&s->blocks) : NULL;
+
+		if (!slot) {
+			free(block);
+			return NULL;
+		}
+		*slot = block;
+		s->block_used = 0;
+	}
+	at = s->blocks.items[s->blocks.count - 1] + s->block_used;
+	*place = (uint32_t)((s->blocks.count - 1) * BLOCK_BYTES + s->block_used);
+	s->block_used += size;
+	return at;
+}
+
+/* ITEM's name, copied from the string table at the first time. */
+static const char *name_of(struct symbols *s, struct symbol *item)
+{
+	char name[NAME_MAX_BYTES + 1];
+	size_t size, length;
+	uint32_t place;
+	char *kept;
+
+	if (item->name & COPIED) {
+		place = item->name & ~COPIED;
+		return s->blocks.items[place / BLOCK_BYTES] + place % BLOCK_BYTES;
+	}
+	if (item->name >= s->table.names_size)
+		return NULL;
+	size = MIN(s->table.names_size - item->name, (size_t)NAME_MAX_BYTES);
+	size = memory_copy(name, s->table.names + item->name, size);
+	length = strnlen(name, size);
+	if (length == 0)
+		return NULL;
+	kept = keep(s, length + 1, &place);
+	if (!kept)
+		return NULL;
+	memcpy(kept, name, length);
+	kept[length] = '\0';
+	item->name = place | COPIED;
+	return kept;
+}
+
+const char *image_symbol(const struct image *image, uintptr_t pc, uintptr_t *offset)
+{
+	struct symbols *s;
+	struct symbol *item;
+
+	if (pc < image->start || pc >= image->end || pc - image->start >= UINT32_MAX)
+		return NULL;
+	s = load(object_of(image));
+	item = s ? find(s, (uint32_t)(pc - image->start)) : NULL;
+	if (!item)
+		return NULL;
+	if (offset)
+		*offset = pc - image->start - item->start;
+	return name_of(s, item);
+}
+
+static uintptr_t find_name(const struct symtab *t, const struct span *names, const char *name)
+{
+	size_t length = strlen(name) + 1;
+	size_t i;
+
+	for (i = 0; i < t->count; i++) {
+		const ElfW(Sym) *s = &t->symbols[i];
+
+		if (s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS && s->st_name != 0 &&
+		    ELF64_ST_TYPE(s->st_info) != STT_TLS && s->st_name < names->size &&
+		    length <= names->size - s->st_name &&
+		    memcmp(names->bytes + s->st_name, name, length) == 0)
+			return s->st_value;
+	}
+	return 0;
+}
+
+uintptr_t image_address_of(const struct image *image, const char *name)
+{
+	static const enum symtab_source order[] = {
+		SYMTAB_FILE, SYMTAB_DYNAMIC, SYMTAB_DEBUG, SYMTAB_MEMORY,
+	};
+	struct object *o = object_of(image);
+	uintptr_t value = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(order) && !value; i++) {
+		struct symtab table;
+		struct span names;
+
+		if (!symtab_open(&table, o, order[i]))
+			continue;
+		names = symtab_copy_names(&table);
+		if (names.bytes)
+			value = find_name(&table, &names, name);
+		pages_free((void *)names.bytes, names.size);
+		symtab_close(&table);
+		symtab_unmap(&table);
+	}
+	return value ? value + image->bias : 0;
+}
+
+/* ---- giving back ---- */
+
+void symbols_free(struct symbols *s)
+{
+	size_t i;
+
+	if (!s)
+		return;
+	for (i = 0; i < s->blocks.count; i++)
+		free(s->blocks.items[i]);
+	free(s->blocks.items);
+	pages_free(s->items, s->count * sizeof(*s->items));
+	symtab_unmap(&s->table);
+	free(s);
+}
+
+size_t symbols_bytes(const struct symbols *s)
+{
+	if (!s)
+		return 0;
+	return sizeof(*s) + pages_bytes(s->count * sizeof(*s->items)) +
+	       s->blocks.count * BLOCK_BYTES + s->blocks.capacity * sizeof(*s->blocks.items);
+}
+
+void image_symbols_release(const struct image_set *set)
+{
+	uint32_t i;
+
+	for (i = 0; i < set->count; i++) {
+		struct object *o = object_of(set->images[i]);
+
+		symbols_free(o->image.symbols);
+		o->image.symbols = NULL;
+	}
+}

@@ -1,0 +1,245 @@
+/*
+ * Names of kernel addresses: one pass over /proc/kallsyms (some 200,000 lines,
+ * mostly rising) with memory for the answers only.
+ *
+ * The asked addresses are sorted. Each line belongs to the first asked address
+ * at or above it; the highest line of each is remembered. At the end an
+ * address without a line of its own has that of its neighbour below.
+ * Data symbols take part: where one lies between, there is no function.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "elf/elf.h"
+
+#define PATH "/proc/kallsyms"
+#define READ_BYTES 65536
+#define LINE_MAX_BYTES 1024
+#define HIDDEN_LINES 4096             /* zero addresses in a row: all are */
+#define FUNCTION_MAX ((uint64_t)1 << 20) /* farther from its symbol is no part of it */
+
+struct line {
+	uint64_t address;
+	char type;
+	const char *name;
+	size_t name_length;
+	const char *module; /* "[ext4]" or NULL */
+	size_t module_length;
+};
+
+struct asked {
+	uint64_t address;
+	size_t place;       /* in the caller's array */
+	uint64_t best;      /* highest symbol not above, so far; 0 none */
+	bool is_text;
+	char *name;
+	size_t capacity;
+};
+
+struct pass {
+	struct asked *asked;
+	size_t count;
+	size_t lines, visible;
+	bool no_memory;
+};
+
+static bool is_text(char type)
+{
+	return type == 't' || type == 'T' || type == 'w' || type == 'W';
+}
+
+/* "ffffffff81000000 T name\t[module]" between AT and END. */
+static bool parse(const char *at, const char *end, struct line *line)
+{
+	const char *tab;
+
+	memset(line, 0, sizeof(*line));
+	for (; at < end && *at != ' '; at++) {
+		int digit = *at <= '9' ? *at - '0' : (*at | 0x20) - 'a' + 10;
+
+		if (digit < 0 || digit > 15)
+			return false;
+		line->address = line->address << 4 | (unsigned)digit;
+	}
+	if (end - at < 4 || at[2] != ' ')
+		return false;
+	line->type = at[1];
+	line->name = at + 3;
+	tab = memchr(line->name, '\t', (size_t)(end - line->name));
+	line->name_length = (size_t)((tab ? tab : end) - line->name);
+	if (tab) {
+		line->module = tab + 1;
+		line->module_length = (size_t)(end - line->module);
+	}
+	return line->name_length > 0;
+}
+
+/* Whether LINE says it better than what A has: higher, or as high and more readable. */
+static bool better(const struct asked *a, const struct line *line)
+{
+	if (a->best != line->address || !a->name)
+		return line->address >= a->best;
+	if (a->is_text != is_text(line->type))
+		return is_text(line->type);
+	return a->name[0] == '_' && line->name[0] != '_';
+}
+
+static bool store(struct asked *a, const struct line *line)
+{
+	size_t size = line->name_length + (line->module ? 1 + line->module_length : 0) + 1;
+	char *p;
+
+	if (size > a->capacity) {
+		p = realloc(a->name, size);
+		if (!p)
+			return false;
+		a->name = p;
+		a->capacity = size;
+	}
+	p = mempcpy(a->name, line->name, line->name_length);
+	if (line->module) {
+		*p++ = ' ';
+		p = mempcpy(p, line->module, line->module_length);
+	}
+	*p = '\0';
+	a->best = line->address;
+	a->is_text = is_text(line->type);
+	return true;
+}
+
+static void take(struct pass *pass, const char *at, const char *end)
+{
+	size_t low = 0, high = pass->count;
+	struct line line;
+
+	if (!parse(at, end, &line))
+		return;
+	pass->lines++;
+	/* Absolute symbols are numbers, not places. */
+	if (line.address == 0 || line.type == 'A' || line.type == 'a')
+		return;
+	pass->visible++;
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (pass->asked[mid].address < line.address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	if (low < pass->count && better(&pass->asked[low], &line) &&
+	    !store(&pass->asked[low], &line))
+		pass->no_memory = true;
+}
+
+static int read_lines(struct pass *pass, int fd, char *buffer)
+{
+	size_t filled = 0;
+
+	for (;;) {
+		ssize_t n = read(fd, buffer + filled, READ_BYTES - filled);
+		char *at = buffer, *end, *newline;
+
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return n < 0 ? -errno : 0;
+		end = buffer + filled + n;
+		while ((newline = memchr(at, '\n', (size_t)(end - at)))) {
+			take(pass, at, newline);
+			at = newline + 1;
+		}
+		filled = (size_t)(end - at);
+		if (filled > LINE_MAX_BYTES)
+			filled = 0; /* no line of kallsyms is that long */
+		memmove(buffer, at, filled);
+		if (pass->no_memory)
+			return -ENOMEM;
+		if (pass->visible == 0 && pass->lines >= HIDDEN_LINES)
+			return 0;
+	}
+}
+
+static int by_address(const void *a, const void *b)
+{
+	const struct asked *x = a, *y = b;
+
+	return x->address < y->address ? -1 : x->address > y->address;
+}
+
+/* Give each asked address the highest symbol that is not above it. */
+static int answer(struct pass *pass, char **names)
+{
+	const struct asked *best = NULL;
+	size_t i;
+
+	for (i = 0; i < pass->count; i++) {
+		const struct asked *a = &pass->asked[i];
+
+		if (a->name)
+			best = a;
+		if (!best || !best->is_text || a->address - best->best >= FUNCTION_MAX)
+			continue;
+		names[a->place] = strdup(best->name);
+		if (!names[a->place])
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int run(struct pass *pass, char **names, struct error *err)
+{
+	char *buffer = malloc(READ_BYTES);
+	int fd = open(PATH, O_RDONLY | O_CLOEXEC);
+	int rc;
+
+	if (fd < 0)
+		rc = error_set(err, errno, "kernel symbols: cannot open " PATH ": %s",
+			       strerror(errno));
+	else if (!buffer)
+		rc = error_set(err, ENOMEM, "kernel symbols: no memory");
+	else if ((rc = read_lines(pass, fd, buffer)) < 0)
+		error_set(err, -rc, "kernel symbols: reading " PATH ": %s", strerror(-rc));
+	else if (pass->visible == 0)
+		rc = error_set(err, EACCES, "kernel symbols are hidden: all addresses in " PATH
+			       " are zero; write 0 to /proc/sys/kernel/kptr_restrict and 1 or less to "
+			       "/proc/sys/kernel/perf_event_paranoid, or give the process CAP_SYSLOG");
+	else if ((rc = answer(pass, names)) < 0)
+		error_set(err, -rc, "kernel symbols: no memory");
+	if (fd >= 0)
+		close(fd);
+	free(buffer);
+	return rc;
+}
+
+int kernel_symbols(const uint64_t *addresses, size_t count, char **names, struct error *err)
+{
+	struct pass pass = {.count = count};
+	size_t i;
+	int rc;
+
+	memset(names, 0, count * sizeof(*names));
+	if (count == 0)
+		return 0;
+	pass.asked = calloc(count, sizeof(*pass.asked));
+	if (!pass.asked)
+		return error_set(err, ENOMEM, "kernel symbols: no memory");
+	for (i = 0; i < count; i++) {
+		pass.asked[i].address = addresses[i];
+		pass.asked[i].place = i;
+	}
+	qsort(pass.asked, count, sizeof(*pass.asked), by_address);
+	rc = run(&pass, names, err);
+	for (i = 0; i < count; i++) {
+		free(pass.asked[i].name);
+		if (rc < 0) {
+			free(names[i]);
+			names[i] = NULL;
+		}
+	}
+	free(pass.asked);
+	return rc;
+}
