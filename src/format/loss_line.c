@@ -8,6 +8,7 @@
 
 #include "format/format.h"
 #include "format/human.h"
+#include "format/writers.h"
 
 static uint64_t sum(const uint64_t *values, unsigned count)
 {
@@ -144,4 +145,11 @@ void loss_details(struct buffer *out, const struct profile *p)
 {
 	put_source(out, p);
 	loss_details_cost(out, p);
+}
+
+/* -o loss: the command shows it beside files that have no room for it. */
+void format_loss(const struct profile *p, const struct format_options *options, struct buffer *out)
+{
+	format_loss_line(p, out);
+	buffer_putc(out, '\n');
 }

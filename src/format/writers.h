@@ -10,7 +10,7 @@
 typedef void format_writer(const struct profile *, const struct format_options *, struct buffer *);
 
 format_writer format_collapsed, format_text, format_traces, format_flat, format_calltree,
-	format_hot, format_json, format_page;
+	format_hot, format_json, format_page, format_loss;
 
 /* Whether stacks get their thread as root frame. */
 static inline bool format_by_thread(const struct profile *p, const struct format_options *options)
