@@ -18,7 +18,8 @@ static int apply_text(const struct option *option, const char *name, const char 
 		      struct options *o, struct error *err)
 {
 	if (strlen(value) >= option->size)
-		return error_set(err, EINVAL, "%s: the value is too long (%zu bytes); at most %zu are possible",
+		return error_set(err, EINVAL, "%s: the value is too long (%zu bytes); at most %zu "
+					      "are possible",
 				 name, strlen(value), option->size - 1);
 	if (!*value)
 		return error_set(err, EINVAL, "%s: the value is empty; give %s=%s", name, name,
@@ -38,10 +39,12 @@ static int apply_time(const struct option *option, const char *name, const char 
 	option_time_text(option->min, min, sizeof(min));
 	option_time_text(option->max, max, sizeof(max));
 	if (rc == -EINVAL)
-		return error_set(err, EINVAL, "%s: '%s' is not a time; write it like %s", name, value,
+		return error_set(err, EINVAL, "%s: '%s' is not a time; write it like %s", name,
+				 value,
 				 minutes ? "30, 0.5, 500ms or 2m" : "10ms, 100us or 1s");
 	if (rc || ns < option->min || ns > option->max)
-		return error_set(err, EINVAL, "%s: %s is out of range; use a time from %s to %s (a bare number is in %s)",
+		return error_set(err, EINVAL, "%s: %s is out of range; use a time from %s to %s "
+					      "(a bare number is in %s)",
 				 name, value, min, max, minutes ? "seconds" : "nanoseconds");
 	memcpy(field(option, o), &ns, sizeof(ns));
 	return 0;
@@ -60,7 +63,8 @@ static int apply_count(const struct option *option, const char *name, const char
 	if (rc == -EINVAL)
 		return error_set(err, EINVAL, "%s: '%s' is not a whole number", name, value);
 	if (rc || n < option->min || n > option->max)
-		return error_set(err, EINVAL, "%s: %s is out of range; use a number from %llu to %llu",
+		return error_set(err, EINVAL, "%s: %s is out of range; use a number from %llu to "
+					      "%llu",
 				 name, value, (unsigned long long)option->min,
 				 (unsigned long long)option->max);
 	stored = (uint32_t)n;
@@ -92,7 +96,8 @@ static int apply_event(const struct option *option, const char *value, struct op
 		return error_set(err, EINVAL, "unknown event: %s (did you mean %s?)", value, near);
 	/* methods, probes and counters by name: async-profiler has them, jstrobe will */
 	if (e->name || strpbrk(value, ".:/"))
-		return error_set(err, EINVAL, "not available yet: event=%s; use cpu, ctimer or itimer",
+		return error_set(err, EINVAL, "not available yet: event=%s; use cpu, ctimer or "
+					      "itimer",
 				 value);
 	return error_set(err, EINVAL, "unknown event: %s; use cpu, ctimer or itimer", value);
 }
@@ -126,7 +131,8 @@ static int apply_format_word(const struct option *option, const char *name, cons
 		*(flat ? &o->flat : &o->traces) = (uint32_t)n;
 	}
 	/* flat and traces together are the text format */
-	if ((flat && strcmp(o->format, "traces") == 0) || (traces && strcmp(o->format, "flat") == 0))
+	if ((flat && strcmp(o->format, "traces") == 0) || (traces && strcmp(o->format,
+									    "flat") == 0))
 		strcpy(o->format, "text");
 	else
 		snprintf(o->format, sizeof(o->format), "%s", option->word);
@@ -156,7 +162,8 @@ static int unknown_format(const char *word, struct error *err)
 	names[n] = NULL;
 	near = options_nearest(word, names);
 	return error_set(err, EINVAL, "unknown output format: %s (%s%s%s)", word,
-			 near ? "did you mean " : "use collapsed, flat, traces, calltree, text, json or flamegraph",
+			 near ? "did you mean " : "use collapsed, flat, traces, calltree, text, "
+						  "json or flamegraph",
 			 near ? near : "", near ? "?" : "");
 }
 
@@ -184,9 +191,11 @@ static int apply_features(const char *value, struct options *o, struct error *er
 
 		for (i = 0; i < ARRAY_LEN(later); i++)
 			if (option_is(later[i], value, n))
-				return error_set(err, EINVAL, "not available yet: features=%s", later[i]);
+				return error_set(err, EINVAL, "not available yet: features=%s",
+						 later[i]);
 		if (!option_is("stats", value, n))
-			return error_set(err, EINVAL, "unknown feature: %.*s; there is features=stats",
+			return error_set(err, EINVAL, "unknown feature: %.*s; there is "
+						      "features=stats",
 					 (int)n, value);
 		o->stats = true;
 		value += n + (value[n] != '\0');
@@ -203,7 +212,8 @@ static int apply_loglevel(const char *name, const char *value, struct options *o
 	while (i < ARRAY_LEN(levels) && strcmp(levels[i], value) != 0)
 		i++;
 	if (i == ARRAY_LEN(levels))
-		return error_set(err, EINVAL, "%s: unknown level %s; use trace, debug, info, warn, error or none",
+		return error_set(err, EINVAL, "%s: unknown level %s; use trace, debug, info, "
+					      "warn, error or none",
 				 name, value);
 	o->verbose = i < 2;
 	o->quiet = i == 5;
@@ -267,7 +277,8 @@ int options_check_file(const char *file, struct error *err)
 		return 0;
 	p = format_word(dot + 1, strlen(dot + 1));
 	if (p && p->when == WHEN_LATER)
-		return error_set(err, EINVAL, "not available yet: %s (the extension of %s); use .html, .json, .collapsed or .txt, or -o FORMAT",
+		return error_set(err, EINVAL, "not available yet: %s (the extension of %s); use "
+					      ".html, .json, .collapsed or .txt, or -o FORMAT",
 				 p->agent, file);
 	return 0;
 }

@@ -15,7 +15,8 @@ static int put(char *out, size_t size, size_t *at, const char *text, struct erro
 	size_t n = strlen(text);
 
 	if (*at + n >= size)
-		return error_set(err, ENAMETOOLONG, "file: the name gets longer than %zu bytes; give a shorter one",
+		return error_set(err, ENAMETOOLONG, "file: the name gets longer than %zu bytes; "
+						    "give a shorter one",
 				 size - 1);
 	memcpy(out + *at, text, n + 1);
 	*at += n;
@@ -44,7 +45,8 @@ static int put_environment(char *out, size_t size, size_t *at, const char **patt
 	value = end ? getenv(name) : NULL;
 	if (!value)
 		return error_set(err, EINVAL, "file: %%{%s: %s", *pattern,
-				 end ? "the environment has no such variable" : "the closing } is missing");
+				 end ? "the environment has no such variable" : "the closing } is "
+										"missing");
 	*pattern = end + 1;
 	return put(out, size, at, value, err);
 }
@@ -97,6 +99,7 @@ int options_file_name(const char *pattern, int pid, int64_t now, char *out, size
 		if (rc || !numbered || access(out, F_OK) != 0)
 			return rc;
 	}
-	return error_set(err, EEXIST, "file: %s: all numbers up to 100000 are taken; remove old results",
+	return error_set(err, EEXIST, "file: %s: all numbers up to 100000 are taken; remove old "
+				      "results",
 			 pattern);
 }

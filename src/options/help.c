@@ -26,7 +26,8 @@ void options_help(struct buffer *out)
 
 	for (group = 0; group < OPTION_GROUPS; group++)
 		for (p = option_table; p->help; p++) {
-			if ((int)p->group != group || p->when != WHEN_NOW || (!p->name && !p->letter))
+			if ((int)p->group != group || p->when != WHEN_NOW || (!p->name &&
+									      !p->letter))
 				continue;
 			if (last != group)
 				buffer_printf(out, "%s%s:\n", last < 0 ? "" : "\n",
@@ -50,7 +51,8 @@ static void markdown_row(const struct option *p, struct buffer *out)
 
 	buffer_puts(out, "| ");
 	if (p->agent)
-		buffer_printf(out, "`%s%s%s`", p->agent, !value ? "" : p->arg[0] == '[' ? "[=" : "=",
+		buffer_printf(out, "`%s%s%s`", p->agent,
+			      !value ? "" : p->arg[0] == '[' ? "[=" : "=",
 			      !value ? "" : p->arg[0] == '[' ? p->arg + 1 : p->arg);
 	buffer_puts(out, " | ");
 	if (p->letter)
@@ -80,10 +82,14 @@ void options_markdown(struct buffer *out)
 
 	buffer_puts(out,
 		    "# Options\n\n"
-		    "<!-- Made by `jstrobe help --markdown` from src/options/options.def; change the table, not this page. -->\n\n"
-		    "The agent takes its options as one string, `-agentpath:/path/libjstrobe.so=start,event=cpu,interval=1ms,file=out.html`;\n"
-		    "the command takes them as arguments, `jstrobe record -e cpu -i 1ms -f out.html PID`. Names are those that async-profiler made\n"
-		    "known. Options marked \"not yet\" are known names whose engine or output does not exist yet; they are refused with\n"
+		    "<!-- Made by `jstrobe help --markdown` from src/options/options.def; change "
+		    "the table, not this page. -->\n\n"
+		    "The agent takes its options as one string, "
+		    "`-agentpath:/path/libjstrobe.so=start,event=cpu,interval=1ms,file=out.html`;\n"
+		    "the command takes them as arguments, `jstrobe record -e cpu -i 1ms -f "
+		    "out.html PID`. Names are those that async-profiler made\n"
+		    "known. Options marked \"not yet\" are known names whose engine or output "
+		    "does not exist yet; they are refused with\n"
 		    "`not available yet: NAME`.\n");
 	for (group = 0; group < OPTION_GROUPS; group++) {
 		buffer_printf(out, "\n## %s\n\n", option_group_names[group]);

@@ -52,7 +52,7 @@ bool option_is(const char *word, const char *text, size_t n)
 	return word && strlen(word) == n && memcmp(word, text, n) == 0;
 }
 
-/* Edit distance of A and B, letter case aside; a swap of neighbours counts 1. Words up to 31 letters. */
+/* Edit distance of A and B, letter case aside; a swap of neighbours counts 1. Up to 31 letters. */
 static unsigned distance(const char *a, const char *b)
 {
 	unsigned rows[3][32];

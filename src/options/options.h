@@ -59,6 +59,7 @@ struct options {
 	char token[72];
 	uint32_t protocol;
 	bool owner; /* the session ends with the conversation that started it */
+	bool color; /* text for a terminal */
 };
 
 /* Everything at its default. */

@@ -26,7 +26,8 @@ static int unknown(const char *name, const char *spelled, bool agent, struct err
 	if (near)
 		return error_set(err, EINVAL, "unknown option: %s (did you mean %s%s?)", spelled,
 				 agent ? "" : "--", near);
-	return error_set(err, EINVAL, "unknown option: %s; 'jstrobe help options' lists them", spelled);
+	return error_set(err, EINVAL, "unknown option: %s; 'jstrobe help options' lists them",
+			 spelled);
 }
 
 int option_agent_item(struct options *o, const char *name, const char *value, struct error *err)
@@ -61,7 +62,8 @@ int options_parse_agent(struct options *o, const char *text, char separator, str
 		if (*item)
 			rc = option_agent_item(o, item, value, err);
 		else if (value)
-			rc = error_set(err, EINVAL, "unknown option: =%s; an option is NAME or NAME=VALUE",
+			rc = error_set(err, EINVAL, "unknown option: =%s; an option is NAME or "
+						    "NAME=VALUE",
 				       value);
 		item = end;
 	}

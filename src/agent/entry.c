@@ -1,0 +1,245 @@
+/*
+ * What the JVM calls: the agent's load, its attach, and its end.
+ *
+ * The option string either names a waiting command (connect=…), which then
+ * says over its socket what to do, or says it itself, as in
+ *
+ *      -agentpath:libjstrobe.so=start,event=cpu,interval=1ms,file=out.html
+ *      jcmd PID JVMTI.agent_load libjstrobe.so stop,file=out.html
+ *
+ * A mistake in the string never stops the JVM: one line on stderr, and the
+ * program runs unprofiled. Only `strict` makes the load fail.
+ */
+#include "agent/entry.h"
+
+#include <errno.h>
+#include <jni.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/jvm.h"
+#include "agent/owed.h"
+#include "agent/session.h"
+#include "agent/talk.h"
+#include "control/control.h"
+
+static pthread_mutex_t front = PTHREAD_MUTEX_INITIALIZER;
+
+void entry_lock(void)
+{
+	pthread_mutex_lock(&front);
+}
+
+void entry_unlock(void)
+{
+	pthread_mutex_unlock(&front);
+}
+
+/* ---- option strings without a waiting command -------------------------------- */
+
+static int begin(struct options *o, struct error *err)
+{
+	struct buffer notes = BUFFER_INIT;
+	int rc = o->file[0] ? owed_check_path(o, err) : 0;
+
+	if (rc == 0)
+		rc = o->action == ACTION_RESUME ? session_resume(o, &notes, err)
+						: session_start(o, &notes, err);
+	if (rc == 0 && o->file[0])
+		owed_to_path(o);
+	else if (rc == 0 && o->action == ACTION_START)
+		owed_nothing();
+	if (rc == 0 && o->verbose && notes.length)
+		fprintf(stderr, "jstrobe: %.*s", (int)notes.length, notes.data);
+	buffer_free(&notes);
+	return rc;
+}
+
+/* The options of `stop` and `dump`: as said at the start, then as said in TEXT. */
+static int merge(const char *text, struct options *o, struct error *err)
+{
+	const struct options *said = session_options();
+	char file[OPTIONS_FILE_MAX];
+
+	if (!said)
+		return 0;
+	strcpy(file, o->file);
+	*o = *said;
+	o->file[0] = '\0';
+	if (file[0])
+		o->format[0] = '\0';
+	return options_parse_agent(o, text, ',', err);
+}
+
+static int end(const char *text, struct options *o, struct error *err)
+{
+	bool stop = o->action == ACTION_STOP;
+	int rc = merge(text, o, err);
+
+	if (rc == 0 && o->file[0])
+		rc = owed_check_path(o, err);
+	if (rc == 0 && stop)
+		rc = session_stop(err);
+	if (rc)
+		return rc;
+	if (o->file[0])
+		rc = owed_write_path(o, err);
+	else if (owed_name()[0])
+		rc = owed_write(o, err);
+	if (rc == 0 && stop)
+		owed_nothing();
+	return rc;
+}
+
+static int tell(const struct options *o, struct error *err)
+{
+	struct buffer text = BUFFER_INIT;
+	struct session_status s;
+	int rc = 0;
+
+	memset(&s, 0, sizeof(s));
+	session_get_status(&s);
+	if (o->action == ACTION_LIST)
+		session_list_events(&text);
+	else if (o->action == ACTION_VERSION)
+		buffer_puts(&text, JSTROBE_VERSION "\n");
+	else if (s.running)
+		buffer_printf(&text, "Profiling is running for %llu seconds\n",
+			      (unsigned long long)(s.running_for / NS_PER_S));
+	else
+		buffer_puts(&text, "Profiler is not active\n");
+	if (o->file[0])
+		rc = owed_write_text(o->file, text.data, text.length, err);
+	buffer_free(&text);
+	return rc;
+}
+
+static int obey(const char *text, struct options *o, struct error *err)
+{
+	int rc;
+
+	entry_lock();
+	switch (o->action) {
+	case ACTION_START:
+	case ACTION_RESUME:
+		rc = begin(o, err);
+		break;
+	case ACTION_STOP:
+	case ACTION_DUMP:
+		rc = end(text, o, err);
+		break;
+	case ACTION_STATUS:
+	case ACTION_LIST:
+	case ACTION_VERSION:
+		rc = tell(o, err);
+		break;
+	default:
+		if (o->file[0] || o->format[0])
+			rc = end(text, o, err);
+		else
+			rc = error_set(err, EINVAL, "nothing to do; say start, stop, dump, resume "
+						    "or "
+				       "status, as in start,event=cpu,file=out.html");
+	}
+	entry_unlock();
+	return rc;
+}
+
+/* ---- doors for the JVM -------------------------------------------------------- */
+
+static int serve(JavaVM *vm, const struct options *o, bool at_load, struct error *err)
+{
+	struct talk *talk;
+	int rc = talk_open(vm, o, &talk, err);
+
+	if (rc)
+		return rc;
+	if (o->protocol != CONTROL_PROTOCOL)
+		rc = error_set(err, EPROTO, "the command speaks protocol %u, the agent library %s "
+			       "protocol %d; use a command and a library of one version", o->protocol,
+			       JSTROBE_VERSION, CONTROL_PROTOCOL);
+	if (rc == 0)
+		rc = jvm_init(vm, at_load, err);
+	if (rc)
+		talk_refuse(talk, err);
+	if (rc == 0 && at_load)
+		rc = talk_first_command(talk, err);
+	if (rc == 0)
+		rc = talk_run(talk, at_load, err);
+	if (rc)
+		talk_end(talk);
+	return rc;
+}
+
+/* True if `strict` is among the options, even when another one of them is wrong. */
+static bool asks_strict(const char *text)
+{
+	size_t n;
+
+	for (; *text; text += n + (text[n] == ',')) {
+		n = strcspn(text, ",");
+		if (n == strlen("strict") && strncmp(text, "strict", n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The whole of a load; the reason of a failure goes to stderr, unless a command hears it. */
+static int load(JavaVM *vm, const char *text, bool at_load)
+{
+	struct options o;
+	struct error err;
+	int rc;
+
+	options_init(&o);
+	rc = options_parse_agent(&o, text, ',', &err);
+	if (rc == 0 && o.connect[0]) {
+		rc = serve(vm, &o, at_load, &err);
+		if (!at_load)
+			return rc;
+	} else if (rc == 0) {
+		rc = jvm_init(vm, at_load, &err);
+		if (rc == 0)
+			rc = obey(text, &o, &err);
+	}
+	if (rc && !o.quiet)
+		fprintf(stderr, "jstrobe: %s%s\n", err.text,
+			at_load && !asks_strict(text) ? "; the program runs unprofiled" : "");
+	return rc;
+}
+
+JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
+{
+	const char *text = options ? options : "";
+
+	if (!*text)
+		return JNI_OK;
+	return load(vm, text, true) && asks_strict(text) ? JNI_ERR : JNI_OK;
+}
+
+JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
+{
+	return load(vm, options ? options : "", false) ? JNI_ERR : JNI_OK;
+}
+
+JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
+{
+	/* all is done in VMDeath; the library is never unmapped */
+}
+
+void entry_vm_death(void)
+{
+	struct error err;
+
+	entry_lock();
+	talk_vm_death();
+	if (owed_name()[0]) {
+		/* the session may have been stopped already; its data are owed all the same */
+		session_stop(&err);
+		if (owed_write(NULL, &err))
+			fprintf(stderr, "jstrobe: %s\n", err.text);
+		owed_nothing();
+	}
+	entry_unlock();
+}

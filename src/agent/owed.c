@@ -1,0 +1,221 @@
+/*
+ * Results leave the agent here: written beside their place and renamed when
+ * they are whole, so that nobody ever sees half a file.
+ */
+#include "agent/owed.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/session.h"
+#include "format/format.h"
+
+enum owed_place { OWED_NOTHING, OWED_PATH, OWED_FILE, OWED_FOLDER };
+
+static struct {
+	enum owed_place place;
+	int fd;                      /* the file or the folder; -1 for a path */
+	char name[OPTIONS_FILE_MAX]; /* path, or name in the folder */
+	struct options options;      /* how the result shall look */
+} owed = {.fd = -1};
+
+/* Fills the open file FD; DATA is its own. */
+typedef int fill_fn(int fd, const void *data, struct error *err);
+
+static int cannot_write(const char *file, int code, struct error *err)
+{
+	const char *remedy = code == ENOSPC || code == EDQUOT ?
+		"free some space or choose another place" : "choose another place";
+
+	return error_set(err, code, "cannot write the result%s%s: %s; %s", *file ? " to " : "",
+			 file,
+			 strerror(code), remedy);
+}
+
+static int fill_profile(int fd, const void *data, struct error *err)
+{
+	const struct options *o = data;
+	struct buffer out;
+	int rc;
+
+	buffer_init(&out, fd);
+	rc = session_dump(o, &out, err);
+	if (rc == 0) {
+		rc = buffer_flush(&out);
+		if (rc)
+			cannot_write("", -rc, err);
+	}
+	buffer_free(&out);
+	return rc;
+}
+
+static int fill_text(int fd, const void *data, struct error *err)
+{
+	const struct buffer *text = data;
+	struct buffer out;
+	int rc;
+
+	buffer_init(&out, fd);
+	buffer_append(&out, text->data, text->length);
+	rc = buffer_flush(&out);
+	buffer_free(&out);
+	return rc ? cannot_write("", -rc, err) : 0;
+}
+
+/* A file NAME in FOLDER: filled aside, then renamed. */
+static int write_in_folder(int folder, const char *name, fill_fn *fill, const void *data,
+			   struct error *err)
+{
+	char aside[OPTIONS_FILE_MAX + 32];
+	int fd, rc;
+
+	snprintf(aside, sizeof(aside), ".%.200s.%d.new", name, getpid());
+	unlinkat(folder, aside, 0);
+	fd = openat(folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return cannot_write(name, errno, err);
+	rc = fill(fd, data, err);
+	if (close(fd) && rc == 0)
+		rc = cannot_write(name, errno, err);
+	if (rc == 0 && renameat(folder, aside, folder, name))
+		rc = cannot_write(name, errno, err);
+	if (rc)
+		unlinkat(folder, aside, 0);
+	return rc;
+}
+
+/* Open the folder of FILE; *NAME is what follows it. */
+static int open_folder(const char *file, const char **name, struct error *err)
+{
+	const char *slash = strrchr(file, '/');
+	char folder[OPTIONS_FILE_MAX];
+	int fd;
+
+	*name = slash ? slash + 1 : file;
+	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)MAX(slash - file, 1) : 1,
+		 slash ? file : ".");
+	fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return error_set(err, errno, "file=%s: the folder %s cannot be used: %s; create "
+					     "it or "
+				 "choose another", file, folder, strerror(errno));
+	if (!**name || faccessat(fd, ".", W_OK | X_OK, AT_EACCESS)) {
+		error_set(err, **name ? errno : EISDIR, "file=%s: %s; choose another place", file,
+			  **name ? strerror(errno) : "this is a folder");
+		close(fd);
+		return -err->code;
+	}
+	return fd;
+}
+
+static int write_at_path(const char *file, fill_fn *fill, const void *data, struct error *err)
+{
+	const char *name;
+	int rc, folder = open_folder(file, &name, err);
+
+	if (folder < 0)
+		return folder;
+	rc = write_in_folder(folder, name, fill, data, err);
+	close(folder);
+	return rc;
+}
+
+int owed_check_path(struct options *o, struct error *err)
+{
+	char file[OPTIONS_FILE_MAX];
+	const char *name;
+	int fd;
+
+	if (!o->format[0]) {
+		if (options_check_file(o->file, err))
+			return -err->code;
+		snprintf(o->format, sizeof(o->format), "%s", format_by_file(o->file)->name);
+	}
+	if (options_file_name(o->file, getpid(), time(NULL), file, sizeof(file), err))
+		return -err->code;
+	strcpy(o->file, file);
+	fd = open_folder(file, &name, err);
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+static void owe(enum owed_place place, const struct options *o, int fd, const char *name)
+{
+	owed_nothing();
+	owed.place = place;
+	owed.fd = fd;
+	owed.options = *o;
+	snprintf(owed.name, sizeof(owed.name), "%s", name);
+}
+
+void owed_to_path(const struct options *o)
+{
+	owe(OWED_PATH, o, -1, o->file);
+}
+
+void owed_to_file(const struct options *o, int fd)
+{
+	owe(OWED_FILE, o, fd, "the command's file");
+}
+
+void owed_to_folder(const struct options *o, int fd, const char *name)
+{
+	owe(OWED_FOLDER, o, fd, name);
+}
+
+void owed_nothing(void)
+{
+	if (owed.fd >= 0)
+		close(owed.fd);
+	owed.fd = -1;
+	owed.place = OWED_NOTHING;
+	owed.name[0] = '\0';
+}
+
+const char *owed_name(void)
+{
+	return owed.name;
+}
+
+int owed_write(const struct options *how, struct error *err)
+{
+	if (!how)
+		how = &owed.options;
+	switch (owed.place) {
+	case OWED_PATH:
+		return write_at_path(owed.name, fill_profile, how, err);
+	case OWED_FILE:
+		return owed_write_file(how, owed.fd, err);
+	case OWED_FOLDER:
+		return write_in_folder(owed.fd, owed.name, fill_profile, how, err);
+	case OWED_NOTHING:
+		break;
+	}
+	return error_set(err, ENOENT, "nobody said where the result shall go; give file=FILE");
+}
+
+int owed_write_file(const struct options *o, int fd, struct error *err)
+{
+	if (lseek(fd, 0, SEEK_SET) < 0 || ftruncate(fd, 0))
+		return cannot_write("", errno, err);
+	return fill_profile(fd, o, err);
+}
+
+int owed_write_path(const struct options *o, struct error *err)
+{
+	return write_at_path(o->file, fill_profile, o, err);
+}
+
+int owed_write_text(const char *file, const char *text, size_t length, struct error *err)
+{
+	struct buffer b = {.data = (char *)(uintptr_t)text, .length = length, .fd = -1};
+
+	return write_at_path(file, fill_text, &b, err);
+}

@@ -1,0 +1,43 @@
+/*
+ * owed.h - the result that a session still owes to somebody, and where it goes.
+ *
+ * `start` names a place when sampling begins; the result is written there when
+ * it ends, by whatever way it ends. All functions: with the front locked.
+ */
+#ifndef JSTROBE_AGENT_OWED_H
+#define JSTROBE_AGENT_OWED_H
+
+#include "base/error.h"
+#include "options/options.h"
+
+/*
+ * Check that the result can be written where O->file says: a known format, a folder that is there
+ * and writable. Nothing is created. Fills in O->format and expands the patterns in O->file.
+ */
+int owed_check_path(struct options *o, struct error *err);
+
+/* The session that now runs with O owes a result to O->file (checked before). */
+void owed_to_path(const struct options *o);
+/* ... to the open regular file FD, which becomes ours. */
+void owed_to_file(const struct options *o, int fd);
+/* ... to a file NAME in the folder FD, which becomes ours. */
+void owed_to_folder(const struct options *o, int fd, const char *name);
+/* Nothing is owed any more. */
+void owed_nothing(void);
+/* The name of the place, "" when nothing is owed. */
+const char *owed_name(void);
+
+/*
+ * Write the session's data where they are owed, as HOW says (NULL: as was said at the start).
+ * -ENOENT when nothing is owed. What is owed stays owed.
+ */
+int owed_write(const struct options *how, struct error *err);
+
+/* Write the session's data as O says to the regular file FD, replacing what it holds. */
+int owed_write_file(const struct options *o, int fd, struct error *err);
+/* The same to the path O->file: written aside, renamed when whole. */
+int owed_write_path(const struct options *o, struct error *err);
+/* Write TEXT instead of a profile, in the same way. */
+int owed_write_text(const char *file, const char *text, size_t length, struct error *err);
+
+#endif

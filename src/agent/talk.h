@@ -1,0 +1,41 @@
+/*
+ * talk.h - the agent's side of a conversation with a waiting command.
+ */
+#ifndef JSTROBE_AGENT_TALK_H
+#define JSTROBE_AGENT_TALK_H
+
+#include <jni.h>
+
+#include "base/error.h"
+#include "options/options.h"
+
+/* One conversation; several can go on at the same time. */
+struct talk;
+
+/*
+ * Connect to the command that O->connect names and say hello. The command accepts or refuses
+ * later. *TALK is the caller's until talk_run or talk_end.
+ */
+int talk_open(JavaVM *vm, const struct options *o, struct talk **talk, struct error *err);
+/* Tell the command why the agent cannot serve it. */
+void talk_refuse(struct talk *talk, const struct error *why);
+/*
+ * Agent_OnLoad: carry out what the command says up to its first command, on this thread, so that
+ * sampling begins before the program.
+ */
+int talk_first_command(struct talk *talk, struct error *err);
+/*
+ * Go on with the conversation on a thread of its own, which frees TALK at the end. AT_LOAD: the
+ * JVM is not up yet; the thread waits for it. On failure TALK is still the caller's.
+ */
+int talk_run(struct talk *talk, bool at_load, struct error *err);
+/* Close the connection, stop the session if it belongs to it, free all. Front not locked. */
+void talk_end(struct talk *talk);
+
+/*
+ * The JVM ends (front locked): give the command that owns the session its result. From now on no
+ * conversation touches the JVM.
+ */
+void talk_vm_death(void);
+
+#endif

@@ -1,0 +1,163 @@
+/*
+ * The socket itself: made by the command where the agent can see it, found by
+ * the agent, and checked from both ends.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "control/control.h"
+
+static int address(const char *path, struct sockaddr_un *a, struct error *err)
+{
+	memset(a, 0, sizeof(*a));
+	a->sun_family = AF_UNIX;
+	if (strlen(path) >= sizeof(a->sun_path))
+		return error_set(err, ENAMETOOLONG, "control socket: the path %s is too long",
+				 path);
+	strcpy(a->sun_path, path);
+	return 0;
+}
+
+int control_listen(const char *path, uid_t owner, struct error *err)
+{
+	struct sockaddr_un a;
+	mode_t mask;
+	int rc, sock;
+
+	if (address(path, &a, err))
+		return -err->code;
+	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (sock < 0)
+		return error_set(err, errno, "control socket: %s", strerror(errno));
+	/* nobody else may connect, not even before a chmod */
+	mask = umask(0177);
+	rc = bind(sock, (struct sockaddr *)&a, sizeof(a));
+	umask(mask);
+	if (rc) {
+		error_set(err, errno, "control socket: cannot create %s: %s; the folder must be "
+				      "writable",
+			  path, strerror(errno));
+		close(sock);
+		return -err->code;
+	}
+	if ((owner != (uid_t)-1 && lchown(path, owner, (gid_t)-1)) || listen(sock, 4)) {
+		error_set(err, errno, "control socket: cannot set up %s: %s", path,
+			  strerror(errno));
+		unlink(path);
+		close(sock);
+		return -err->code;
+	}
+	return sock;
+}
+
+int control_accept(int listener, int timeout_ms, struct error *err)
+{
+	struct pollfd p = {.fd = listener, .events = POLLIN};
+	int n, sock;
+
+	do
+		n = poll(&p, 1, timeout_ms);
+	while (n < 0 && errno == EINTR);
+	if (n == 0)
+		return error_set(err, ETIMEDOUT, "the agent did not call back in time");
+	do
+		sock = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	while (sock < 0 && errno == EINTR);
+	if (sock < 0)
+		return error_set(err, errno, "control socket: accept: %s", strerror(errno));
+	return sock;
+}
+
+int control_connect(const char *path, struct error *err)
+{
+	struct sockaddr_un a;
+	int sock, rc;
+
+	if (address(path, &a, err))
+		return -err->code;
+	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (sock < 0)
+		return error_set(err, errno, "control socket: %s", strerror(errno));
+	do
+		rc = connect(sock, (struct sockaddr *)&a, sizeof(a));
+	while (rc && errno == EINTR);
+	if (rc) {
+		error_set(err, errno, "cannot reach the jstrobe command at %s: %s", path,
+			  strerror(errno));
+		close(sock);
+		return -err->code;
+	}
+	return sock;
+}
+
+int control_peer(int sock, pid_t *pid, uid_t *uid, struct error *err)
+{
+	struct ucred cred;
+	socklen_t size = sizeof(cred);
+
+	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &size))
+		return error_set(err, errno, "control socket: who is there? %s", strerror(errno));
+	*pid = cred.pid;
+	*uid = cred.uid;
+	return 0;
+}
+
+int control_token(char token[CONTROL_TOKEN_LENGTH + 1], struct error *err)
+{
+	unsigned char bytes[CONTROL_TOKEN_LENGTH / 2];
+	size_t i;
+
+	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
+		return error_set(err, EIO, "no random numbers from the kernel: %s",
+				 strerror(errno));
+	for (i = 0; i < sizeof(bytes); i++)
+		snprintf(token + 2 * i, 3, "%02x", bytes[i]);
+	return 0;
+}
+
+bool control_token_equal(const char *a, const char *b)
+{
+	size_t i, n = strlen(a);
+	unsigned char difference = 0;
+
+	if (n != strlen(b) || n == 0)
+		return false;
+	for (i = 0; i < n; i++)
+		difference |= (unsigned char)(a[i] ^ b[i]);
+	return difference == 0;
+}
+
+bool control_value(const char *lines, const char *key, char *out, size_t size)
+{
+	size_t n = strlen(key);
+
+	while (lines && *lines) {
+		const char *end = strchr(lines, '\n');
+		size_t length = end ? (size_t)(end - lines) : strlen(lines);
+
+		if (length > n && strncmp(lines, key, n) == 0 && lines[n] == '=') {
+			if (length - n - 1 >= size)
+				return false;
+			memcpy(out, lines + n + 1, length - n - 1);
+			out[length - n - 1] = '\0';
+			return true;
+		}
+		lines = end ? end + 1 : NULL;
+	}
+	return false;
+}
+
+uint64_t control_number(const char *lines, const char *key)
+{
+	char text[32];
+
+	return control_value(lines, key, text, sizeof(text)) ? strtoull(text, NULL, 10) : 0;
+}
