@@ -6,7 +6,7 @@
 # {{title}} and {{data}} end one string and begin the next, for the writer to put its text between.
 
 function line(text) {
-	gsub(/\\/, "\\\\", text)
+	gsub(/\\/, "\\\\\\\\", text)
 	gsub(/"/, "\\\"", text)
 	print "\t\"" text "\\n\""
 }

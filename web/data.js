@@ -1,0 +1,244 @@
+/* data.js - the profile as written by src/format/page_data.c, unpacked into flat arrays.
+ *
+ * Nodes are numbered in depth-first order, 0 is "all": everything below node i is i + 1 … end[i] - 1.
+ * Kinds are numbers: those of the writer, and KIND_JVM for native code of libjvm.so.
+ */
+const D = JSON.parse(document.getElementById('data').textContent);
+
+const KIND_KERNEL = 6, KIND_OTHER = 7, KIND_JVM = 8;
+const KINDS = [
+  { css: 'interpreted', label: 'Interpreted' },
+  { css: 'c1', label: 'Compiled by C1' },
+  { css: 'jit', label: 'Compiled by C2' },
+  { css: 'inlined', label: 'Inlined' },
+  { css: 'interpreted', label: 'Native method', sameAs: 0 },
+  { css: 'native', label: 'Native' },
+  { css: 'kernel', label: 'Kernel' },
+  { css: 'other', label: 'Marker' },
+  { css: 'jvm', label: 'JVM (libjvm)' },
+];
+const TYPE_JAVA = '0', TYPE_JVM = '2';
+const NO_NAME = -1;
+
+const libraries = new Map();
+for (let i = 0; i + 1 < D.libraries.length - 2; i += 2) libraries.set(D.libraries[i], D.libraries[i + 1]);
+
+const tree = unpack(D.tree, D.nodes);
+
+function unpack(base64, count) {
+  const text = atob(base64), size = count + 1;
+  const t = {
+    count,
+    name: new Int32Array(size), parent: new Int32Array(size), end: new Int32Array(size),
+    kind: new Uint8Array(size), mixed: new Map(),
+    selfSamples: new Float64Array(size), selfWeight: new Float64Array(size),
+    totalSamples: new Float64Array(size), totalWeight: new Float64Array(size),
+  };
+  let at = 0;
+  function number() {
+    let value = 0, scale = 1, byte;
+    do {
+      byte = text.charCodeAt(at++);
+      value += (byte & 127) * scale;
+      scale *= 128;
+    } while (byte > 127);
+    return value;
+  }
+  t.name[0] = NO_NAME;
+  t.parent[0] = -1;
+  t.kind[0] = KIND_OTHER;
+  let parent = 0;
+  for (let i = 1; i <= count; i++) {
+    const head = text.charCodeAt(at++);
+    let up = head >> 5;
+    if (up === 7) up += number();
+    while (up-- > 0) parent = t.parent[parent];
+    t.parent[i] = parent;
+    const name = t.name[i] = number();
+    t.kind[i] = D.nameTypes[name] === TYPE_JVM ? KIND_JVM : head & 7;
+    if (head & 8) {
+      const mask = text.charCodeAt(at++), seen = [];
+      for (let k = 0; k < 8; k++) if (mask & 1 << k) seen.push([k, number()]);
+      t.mixed.set(i, seen);
+    }
+    if (head & 16) {
+      t.selfSamples[i] = t.totalSamples[i] = number();
+      t.selfWeight[i] = t.totalWeight[i] = number();
+    }
+    parent = i;
+  }
+  for (let i = 0; i <= count; i++) t.end[i] = i + 1;
+  for (let i = count; i > 0; i--) {
+    const p = t.parent[i];
+    t.totalSamples[p] += t.totalSamples[i];
+    t.totalWeight[p] += t.totalWeight[i];
+    if (t.end[p] < t.end[i]) t.end[p] = t.end[i];
+  }
+  return t;
+}
+
+/* ---- names ---- */
+
+function nameOf(id) {
+  return id === NO_NAME ? 'all' : D.names[id];
+}
+
+/* "java/util/HashMap.put" → ["java/util/", "HashMap", ".put"]; package and class are '' elsewhere. */
+function nameParts(id) {
+  const name = nameOf(id);
+  if (id === NO_NAME || D.nameTypes[id] !== TYPE_JAVA) return ['', '', name];
+  const dot = name.lastIndexOf('.');
+  const hidden = name.indexOf('/0x');
+  const slash = name.lastIndexOf('/', hidden > 0 ? hidden - 1 : dot);
+  return [name.slice(0, slash + 1), name.slice(slash + 1, dot), name.slice(dot)];
+}
+
+/* The spellings of a name to try, longest first, when there is little room. */
+function nameChoices(id) {
+  const [pack, klass, method] = nameParts(id);
+  if (!klass) return [method];
+  const all = pack ? [pack + klass + method, klass + method] : [klass + method];
+  return all.concat(method.slice(1));
+}
+
+/* ---- search ---- */
+
+/* A test for the text QUERY: a regular expression, plain text where it is none; case counts only
+ * when it has capitals. null for an empty query. */
+function matcher(query) {
+  if (!query) return null;
+  const flags = query === query.toLowerCase() ? 'i' : '';
+  let pattern, literal = false;
+  try {
+    pattern = new RegExp(query, flags);
+  } catch (error) {
+    pattern = new RegExp(query.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'), flags);
+    literal = true;
+  }
+  const names = new Uint8Array(D.names.length);
+  let any = false;
+  for (let i = 0; i < names.length; i++) {
+    if (pattern.test(D.names[i])) {
+      names[i] = 1;
+      any = true;
+    }
+  }
+  return { query, literal, names, any, test: (text) => pattern.test(text) };
+}
+
+/* What the matching stacks below node FROM come to, each counted once. */
+function matchedTotal(match, from) {
+  let samples = 0, weight = 0;
+  for (let i = from, end = tree.end[from]; i < end;) {
+    if (i > 0 && match.names[tree.name[i]]) {
+      samples += tree.totalSamples[i];
+      weight += tree.totalWeight[i];
+      i = tree.end[i];
+    } else {
+      i++;
+    }
+  }
+  return { samples, weight };
+}
+
+/* ---- methods ---- */
+
+/* The name without its line, so that a method is one row whatever its lines. */
+const methodOf = (function () {
+  const ids = Int32Array.from(D.names, (_, i) => i);
+  if (!D.lines) return ids;
+  const first = new Map();
+  D.names.forEach((name, i) => {
+    const plain = D.nameTypes[i] + (D.nameTypes[i] === TYPE_JAVA ? name.replace(/:\d+$/, '') : name);
+    if (!first.has(plain)) first.set(plain, i);
+    ids[i] = first.get(plain);
+  });
+  return ids;
+})();
+
+function methodName(id) {
+  return D.lines && D.nameTypes[id] === TYPE_JAVA ? D.names[id].replace(/:\d+$/, '') : D.names[id];
+}
+
+/* One row a method; recursion counts once in total. Made at first use. */
+let methodRows = null;
+function methods() {
+  if (methodRows) return methodRows;
+  const rows = new Map();
+  for (let i = 1; i <= tree.count; i++) {
+    const id = methodOf[tree.name[i]];
+    let row = rows.get(id);
+    if (!row) {
+      row = { id, kind: tree.kind[i], most: 0, until: 0, selfSamples: 0, selfWeight: 0, samples: 0, weight: 0 };
+      rows.set(id, row);
+    }
+    row.selfSamples += tree.selfSamples[i];
+    row.selfWeight += tree.selfWeight[i];
+    if (i >= row.until) { /* not below another frame of this method */
+      row.samples += tree.totalSamples[i];
+      row.weight += tree.totalWeight[i];
+      row.until = tree.end[i];
+    }
+    if (tree.totalSamples[i] > row.most) {
+      row.most = tree.totalSamples[i];
+      row.kind = tree.kind[i];
+    }
+  }
+  methodRows = [...rows.values()].filter((row) => !isThreadName(row.id));
+  return methodRows;
+}
+
+/* A thread's root frame: "[name tid=123]". */
+function isThreadName(id) {
+  return D.nameTypes[id] === '4' && / tid=\d+\]$/.test(D.names[id]);
+}
+
+/* Direct callers and callees of method ID with what they share of its total, each stack once. */
+function neighbours(id) {
+  const callers = new Map(), callees = new Map(), self = { samples: 0, weight: 0 };
+  const add = (map, other, i, values) => {
+    const row = map.get(other) || { id: other, kind: tree.kind[i], until: 0, samples: 0, weight: 0 };
+    if (values < row.until) return;
+    row.until = tree.end[values];
+    row.samples += tree.totalSamples[values];
+    row.weight += tree.totalWeight[values];
+    map.set(other, row);
+  };
+  for (let i = 1, until = 0; i <= tree.count; i++) {
+    if (methodOf[tree.name[i]] !== id) continue;
+    self.samples += tree.selfSamples[i];
+    self.weight += tree.selfWeight[i];
+    for (let j = i + 1; j < tree.end[i]; j = tree.end[j]) add(callees, methodOf[tree.name[j]], j, j);
+    if (i < until) continue;
+    until = tree.end[i];
+    const p = tree.parent[i];
+    add(callers, p > 0 ? methodOf[tree.name[p]] : NO_NAME, p, i);
+  }
+  return { callers: [...callers.values()], callees: [...callees.values()], self };
+}
+
+/* ---- numbers for people ---- */
+
+function count(n) {
+  return Math.round(n).toLocaleString('en-US');
+}
+
+function time(ns) {
+  const decimals = (value, unit, digits, word) => (ns % unit === 0 ? String(value) : value.toFixed(digits)) + ' ' + word;
+  if (ns < 1e3) return Math.round(ns) + ' ns';
+  if (ns < 999950) return decimals(ns / 1e3, 1e3, 1, 'µs');
+  if (ns < 999950000) return decimals(ns / 1e6, 1e6, 1, 'ms');
+  const s = Math.round(ns / 1e9), two = (n) => String(n).padStart(2, '0');
+  if (s < 120) return decimals(ns / 1e9, 1e9, 2, 's');
+  if (s < 7200) return Math.floor(s / 60) + ' min ' + two(s % 60) + ' s';
+  return Math.floor(s / 3600) + ' h ' + two(Math.floor(s / 60) % 60) + ' min';
+}
+
+/* Never rounds up to 100 % nor down to 0 %. */
+function percent(part, whole) {
+  if (!part || !whole) return '0 %';
+  if (part === whole) return '100 %';
+  const p = 100 * part / whole;
+  if (p < 0.01) return '< 0.01 %';
+  return Math.min(p, p < 100 ? 99.99 : p).toFixed(2) + ' %';
+}

@@ -1,0 +1,397 @@
+/* main.js - the state of the page, its controls, its keys and its address.
+ *
+ * Everything that can be seen follows from `state`, and `state` stands in the address after '#': a
+ * reload, a bookmark or a link in a chat shows the same. Zooming makes an entry in the browser's history,
+ * so its Back button works.
+ */
+const $ = (selector) => document.querySelector(selector);
+const UNITS = { samples: 'samples', weight: 'time' };
+
+const defaults = { tab: 'graph', view: 'callees', flip: '', unit: D.byWeight ? 'weight' : 'samples', q: '', zoom: '', focus: '', method: '' };
+const state = { ...defaults };
+let root = null, rootKey = null, zoom = null, match = null;
+
+const graph = new Graph($('#graph'), (node) => zoomTo(node), (node) => setStatus(node));
+const methodTable = new MethodTable($('#methods'), {
+  choose: (id) => change({ method: String(id) }),
+  find: (id) => change({ tab: 'graph', view: 'callees', focus: '', zoom: '', q: '^' + methodName(id).replace(/[.*+?^${}()|[\]\\]/g, '\\$&') + (D.lines ? '(:\\d+)?$' : '$') }, true),
+  callers: (id) => change({ tab: 'graph', view: 'callers', focus: String(id), zoom: '' }, true),
+});
+
+/* ---- state and address ---- */
+
+function readAddress() {
+  const words = new URLSearchParams(location.hash.slice(1));
+  for (const key of Object.keys(defaults)) state[key] = words.has(key) ? words.get(key) : defaults[key];
+  if (!['graph', 'methods', 'threads'].includes(state.tab)) state.tab = 'graph';
+  if (!['samples', 'weight'].includes(state.unit)) state.unit = defaults.unit;
+  if (state.view !== 'callers') state.view = 'callees';
+}
+
+function writeAddress(newEntry) {
+  const words = new URLSearchParams();
+  for (const key of Object.keys(defaults)) if (state[key] !== defaults[key]) words.set(key, state[key]);
+  const hash = '#' + words;
+  if (hash === (location.hash || '#')) return;
+  history[newEntry ? 'pushState' : 'replaceState'](null, '', hash);
+}
+
+function change(what, newEntry) {
+  Object.assign(state, what);
+  writeAddress(newEntry);
+  render();
+}
+
+function zoomTo(node) {
+  if (node === zoom) return;
+  change({ zoom: nodePath(node) }, true);
+  graph.scrollHome();
+}
+
+/* ---- drawing all from the state ---- */
+
+function render() {
+  if (!match || match.query !== state.q) match = matcher(state.q);
+  press('#tabs', 'tab', state.tab);
+  press('#views', 'view', state.view);
+  press('#flips', 'flip', state.flip);
+  press('#units', 'unit', state.unit);
+  for (const b of document.querySelectorAll('#tabs button')) b.setAttribute('aria-selected', b.dataset.tab === state.tab);
+  for (const tab of ['graph', 'methods', 'threads']) $('#' + tab).hidden = tab !== state.tab;
+  for (const id of ['views', 'flips', 'previous', 'next']) $('#' + id).hidden = state.tab !== 'graph';
+  if ($('#search').value !== state.q) $('#search').value = state.q;
+  if (state.tab === 'graph') renderGraph();
+  else if (state.tab === 'methods') methodTable.show(state.unit, match, state.method === '' ? null : +state.method);
+  else drawThreads($('#threads'), state.unit, match);
+  renderMatched();
+  renderKinds();
+}
+
+function press(group, key, value) {
+  for (const b of document.querySelectorAll(group + ' button')) b.setAttribute('aria-pressed', b.dataset[key] === value);
+}
+
+function renderGraph() {
+  const key = state.view + ' ' + state.focus;
+  if (key !== rootKey) {
+    root = makeRoot(state.view, state.focus === '' ? null : +state.focus);
+    rootKey = key;
+  }
+  zoom = findNode(root, state.zoom, state.unit);
+  graph.match = match;
+  const empty = root.samples === 0;
+  $('#nothing').hidden = !empty;
+  $('#scroller').hidden = empty;
+  if (empty) $('#nothing').textContent = D.loss;
+  renderCrumbs();
+  if (!empty) graph.show(root, zoom, state.unit, state.flip === '1');
+}
+
+/* The way to the zoomed frame; the middle of a long one is left out. */
+function renderCrumbs() {
+  const crumbs = $('#crumbs'), way = [];
+  for (let n = zoom; n; n = n.parent) way.push(n);
+  way.reverse();
+  const shown = way.length > 7 ? [...way.slice(0, 2), null, ...way.slice(-4)] : way;
+  crumbs.replaceChildren();
+  if (state.focus !== '' && state.view === 'callers') {
+    const b = crumb('Callers of ' + shortName(+state.focus) + '  ✕', 'Show all stacks again', () => change({ focus: '', zoom: '' }, true));
+    b.classList.add('focus');
+    crumbs.append(b);
+  }
+  shown.forEach((node, i) => {
+    if (i) crumbs.append(make('span', 'arrow', '›'));
+    if (!node) crumbs.append(make('span', 'arrow', '…'));
+    else crumbs.append(crumb(node.parent ? shortName(node.name) : 'all', nameOf(node.name), () => zoomTo(node), node === zoom));
+  });
+  const status = make('span', 'status');
+  status.id = 'status';
+  crumbs.append(status);
+  setStatus(null);
+}
+
+function crumb(text, title, action, current) {
+  const b = make('button', '', text);
+  b.type = 'button';
+  b.title = title;
+  if (current) b.setAttribute('aria-current', 'true');
+  b.addEventListener('click', action);
+  return b;
+}
+
+function shortName(id) {
+  const choices = nameChoices(id), text = choices.length > 1 ? choices[choices.length - 2] : choices[0];
+  return text.length > 60 ? text.slice(0, 59) + '…' : text;
+}
+
+function setStatus(node) {
+  const n = node || zoom, status = $('#status');
+  if (!status || !n) return;
+  status.textContent = `${node ? shortName(node.name) + ': ' : ''}${count(n.samples)} samples · ${time(n.weight)} · ${percent(n[state.unit], root[state.unit])}`;
+}
+
+function renderMatched() {
+  const out = $('#matched');
+  out.classList.toggle('literal', !!(match && match.literal));
+  if (!match) {
+    out.textContent = '';
+    return;
+  }
+  const all = { samples: tree.totalSamples[0], weight: tree.totalWeight[0] };
+  const sum = matchedTotal(match, 0)[state.unit];
+  let text = percent(sum, all[state.unit]);
+  if (state.tab === 'graph' && state.view === 'callees' && zoom && zoom.parent) {
+    const inside = matchedTotal(match, zoom.index)[state.unit];
+    text += ` · ${percent(inside, zoom[state.unit])} here`;
+  }
+  out.textContent = text;
+  out.title = `Stacks with a match: ${text} of all ${UNITS[state.unit]}` + (match.literal ? ' (not a regular expression: searched as plain text)' : '');
+}
+
+/* The bar of self time by kind is the legend, too. */
+function renderKinds() {
+  const column = state.unit === 'weight' ? 1 : 0, bar = make('div', 'bar'), legend = make('div', 'legend');
+  const sums = KINDS.map((kind, i) => ({ ...kind, value: D.top[i][column] }));
+  sums[0].value += sums[4].value;
+  sums[4].value = 0;
+  const all = sums.reduce((sum, kind) => sum + kind.value, 0);
+  for (const i of [2, 3, 1, 0, 5, 8, 6, 7]) {
+    const kind = sums[i];
+    if (!kind.value) continue;
+    const part = make('i', kind.css), item = make('span');
+    part.style.width = 100 * kind.value / all + '%';
+    part.title = `${kind.label}: ${percent(kind.value, all)} on top of the stack`;
+    item.append(make('i', 'swatch ' + kind.css), kind.label + ' ', make('b', '', roughly(kind.value, all)));
+    item.title = part.title;
+    bar.append(part);
+    legend.append(item);
+  }
+  $('#kinds').replaceChildren(bar, legend);
+}
+
+/* A share to look at: "57 %", "3.1 %"; the exact one is in the tooltip. */
+function roughly(part, whole) {
+  const p = 100 * part / whole;
+  return p >= 99.5 || p < 0.1 ? percent(part, whole) : p.toFixed(p < 9.95 ? 1 : 0) + ' %';
+}
+
+/* ---- header ---- */
+
+function renderHeader() {
+  $('#title').textContent = document.title.trim();
+  const started = new Date(D.startedMs);
+  const facts = [time(D.duration) + ' recorded', time(D.cpuTime) + ' CPU time', `${D.engine || '?'}, every ${time(D.interval)}`,
+    'pid ' + D.pid, D.jdk && 'JDK ' + D.jdk, started.toLocaleString('sv-SE')];
+  facts.filter(Boolean).forEach((fact) => $('#facts').append(make('span', '', fact)));
+  const loss = $('#loss');
+  loss.append(make('i', 'light'), make('span', '', D.loss), make('span', 'more', 'details'));
+  loss.classList.toggle('warn', D.warn);
+  loss.addEventListener('click', () => showDetails($('#details').hidden));
+}
+
+function showDetails(open) {
+  const panel = $('#details'), list = make('dl');
+  panel.hidden = !open;
+  $('#loss').setAttribute('aria-expanded', open);
+  const row = (name, text) => list.append(make('dt', '', name), make('dd', '', text));
+  D.details.trim().split('\n').forEach((line) => row(line.slice(0, line.indexOf(':')).trim(), line.slice(line.indexOf(':') + 1).trim()));
+  D.lost.forEach(([name, n, ns, meaning]) => row('Lost: ' + name, `${count(n)}, ${time(ns)} – ${meaning}`));
+  D.ended.forEach(([name, n, , meaning]) => row('Ended: ' + name, `${count(n)} – ${meaning}`));
+  panel.replaceChildren(list);
+  if (state.tab === 'graph') graph.layout();
+}
+
+/* ---- tooltip ---- */
+
+function showTip(box, event, g) {
+  const tip = $('#tip');
+  tip.hidden = !box;
+  if (!box) return;
+  const rows = make('dl'), unit = state.unit;
+  const row = (name, text) => rows.append(make('dt', '', name), make('dd', '', text));
+  tip.replaceChildren();
+  if (!box.node) {
+    tip.append(make('h4', '', `${count(box.hidden)} more frames, too narrow to draw`));
+    row('together', `${unit === 'weight' ? time(box.value) : count(box.value) + ' samples'} · ${percent(box.value, root[unit])}`);
+    tip.append(rows, make('p', 'hint', 'Zoom into the frame beside them to see them.'));
+  } else {
+    const n = box.node, title = make('h4'), [pack, klass, method] = nameParts(n.name);
+    if (pack) title.append(make('span', 'pack', pack));
+    title.append(klass + method);
+    const kinds = n.parent ? n.kinds() : [];
+    const sum = kinds.reduce((s, k) => s + k[1], 0);
+    tip.append(title);
+    if (kinds.length) {
+      row('kind', kinds.sort((a, b) => b[1] - a[1]).map(([k, v]) => {
+        const label = KINDS[n.kind === KIND_JVM ? KIND_JVM : k].label;
+        return kinds.length > 1 ? `${label} ${percent(v, sum)}` : label;
+      }).join(' · '));
+    }
+    if (libraries.has(n.name)) row('library', libraries.get(n.name));
+    row('total', tipValue(n.samples, n.weight));
+    row(g.root.index === 0 ? 'self' : 'ends here', tipValue(n.selfSamples, n.selfWeight));
+    if (zoom.parent && n !== zoom && n.depth > zoom.depth) row('of zoomed', percent(n[unit], zoom[unit]));
+    tip.append(rows);
+  }
+  place(tip, event);
+}
+
+function tipValue(samples, weight) {
+  const part = state.unit === 'weight' ? weight : samples;
+  return `${percent(part, root[state.unit])} · ${count(samples)} ${samples === 1 ? 'sample' : 'samples'} · ${time(weight)}`;
+}
+
+function place(tip, event) {
+  const gap = 14, { offsetWidth: w, offsetHeight: h } = tip;
+  const x = event.clientX + gap + w > innerWidth ? event.clientX - gap - w : event.clientX + gap;
+  const y = event.clientY + gap + h > innerHeight ? event.clientY - gap - h : event.clientY + gap;
+  tip.style.transform = `translate(${Math.max(4, x)}px, ${Math.max(4, y)}px)`;
+}
+
+/* ---- light and dark ---- */
+
+const darkSystem = matchMedia('(prefers-color-scheme: dark)');
+
+function stored(value) {
+  try { /* some browsers give files no storage */
+    if (value === undefined) return localStorage.getItem('jstrobe-theme');
+    localStorage.setItem('jstrobe-theme', value);
+  } catch (error) { /* then the choice lives as long as the page */ }
+  return null;
+}
+
+function setTheme(theme) {
+  document.documentElement.dataset.theme = theme;
+  graph.readColours();
+  if (root && state.tab === 'graph') graph.draw();
+}
+
+function isDark() {
+  return document.documentElement.dataset.theme === 'dark';
+}
+
+function toggleTheme() {
+  const theme = isDark() ? 'light' : 'dark';
+  stored(theme);
+  setTheme(theme);
+}
+
+/* ---- keys ---- */
+
+function step(direction) {
+  if (!match) return;
+  const [number, of] = graph.nextMatch(direction);
+  setStatusText(of ? `match ${number} of ${of} frames` : 'no match in what is drawn here');
+}
+
+function setStatusText(text) {
+  $('#status').textContent = text;
+}
+
+const toggleView = () => change({ view: state.view === 'callers' ? 'callees' : 'callers', zoom: '', focus: '' }, true);
+const KEYS = [
+  ['/', 'Search (a regular expression)', () => $('#search').select()],
+  ['n', 'Next match; Shift+N previous', () => step(1)],
+  ['N', '', () => step(-1)],
+  ['r', 'Callees or callers (reversed)', toggleView],
+  ['i', 'Icicle or flame', () => { change({ flip: state.flip ? '' : '1' }); graph.scrollHome(); }],
+  ['w', 'Samples or time', () => change({ unit: state.unit === 'samples' ? 'weight' : 'samples' })],
+  ['1', 'Flame graph; 2 hot methods; 3 threads', () => change({ tab: 'graph' }, true)],
+  ['2', '', () => change({ tab: 'methods' }, true)],
+  ['3', '', () => change({ tab: 'threads' }, true)],
+  ['0', 'Zoom out to everything', () => zoomTo(root)],
+  ['Escape', 'One level out; in the search box: clear it', () => escape()],
+  ['Backspace', 'Back, as the browser\'s button', () => history.back()],
+  ['Arrows', 'Walk from frame to frame; Enter zooms', null],
+  ['m', 'Callers of the selected frame\'s method', () => graph.selected && graph.selected.parent && change({ view: 'callers', focus: String(methodOf[graph.selected.name]), zoom: '' }, true)],
+  ['l', 'Details about losses and cost', () => showDetails($('#details').hidden)],
+  ['d', 'Dark or light', toggleTheme],
+  ['?', 'This list', () => $('#keys').showModal()],
+];
+
+function escape() {
+  if (zoom && zoom.parent) zoomTo(zoom.parent);
+  else if (state.focus) change({ focus: '', zoom: '' }, true);
+  else if (state.q) change({ q: '' });
+}
+
+function onKey(event) {
+  if (event.ctrlKey || event.altKey || event.metaKey || $('#keys').open) return;
+  if (event.target === $('#search')) {
+    if (event.key === 'Enter') step(event.shiftKey ? -1 : 1);
+    if (event.key === 'Escape') {
+      if (state.q) change({ q: '' });
+      $('#graph').focus();
+    }
+    return;
+  }
+  const arrows = { ArrowLeft: 'left', ArrowRight: 'right', ArrowUp: state.flip ? 'child' : 'parent', ArrowDown: state.flip ? 'parent' : 'child' };
+  if (state.tab === 'graph' && arrows[event.key] && root.samples) graph.walk(arrows[event.key]);
+  else if (state.tab === 'graph' && event.key === 'Enter' && graph.selected && event.target.tagName !== 'BUTTON') zoomTo(graph.selected);
+  else {
+    const key = KEYS.find((k) => k[2] && k[0] === (event.key.length === 1 && event.key !== 'N' ? event.key.toLowerCase() : event.key));
+    if (!key) return;
+    key[2]();
+  }
+  event.preventDefault();
+}
+
+function renderKeys() {
+  const list = make('dl');
+  KEYS.filter((key) => key[1]).forEach(([key, text]) => {
+    const name = make('dt');
+    name.append(make('kbd', '', key === 'Escape' ? 'Esc' : key));
+    list.append(name, make('dd', '', text));
+  });
+  const close = make('button', '', 'Close');
+  close.type = 'button';
+  close.addEventListener('click', () => $('#keys').close());
+  $('#keys').append(make('h2', '', 'Keys'), list,
+    make('p', 'hint', 'Click a frame to zoom into it, a frame above to zoom out. The address holds what you see: copy it to share the spot.'),
+    make('p', 'hint', 'jstrobe ' + D.version), close);
+}
+
+/* ---- wiring ---- */
+
+function wire() {
+  for (const group of ['tabs', 'views', 'flips', 'units']) {
+    $('#' + group).addEventListener('click', (event) => {
+      const b = event.target.closest('button');
+      if (!b) return;
+      const what = { ...b.dataset };
+      if (what.view) what.zoom = what.focus = '';
+      change(what, !!what.tab || !!what.view);
+      if ('flip' in what) graph.scrollHome();
+    });
+  }
+  let typing = 0;
+  $('#search').addEventListener('input', () => {
+    clearTimeout(typing);
+    typing = setTimeout(() => change({ q: $('#search').value }), tree.count > 200000 ? 150 : 30);
+  });
+  $('#previous').addEventListener('click', () => step(-1));
+  $('#next').addEventListener('click', () => step(1));
+  $('#theme').addEventListener('click', toggleTheme);
+  $('#help').addEventListener('click', () => $('#keys').showModal());
+  addEventListener('keydown', onKey);
+  addEventListener('popstate', () => {
+    readAddress();
+    render();
+    if (state.tab === 'graph' && root.samples) graph.scrollHome();
+  });
+  new ResizeObserver(() => {
+    if (state.tab === 'graph' && root && root.samples && !$('#scroller').hidden) graph.layout();
+  }).observe($('#scroller'));
+  darkSystem.addEventListener('change', () => stored() || setTheme(darkSystem.matches ? 'dark' : 'light'));
+}
+
+readAddress();
+renderHeader();
+renderKeys();
+setTheme(stored() || (darkSystem.matches ? 'dark' : 'light'));
+wire();
+render();
+if (root) graph.scrollHome();
+
+/* For tests, scripts and the curious: what is drawn, read-only by courtesy. */
+window.jstrobe = { data: D, tree, state, graph, methods, matchedTotal, get root() { return root; }, get zoom() { return zoom; } };

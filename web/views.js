@@ -1,0 +1,143 @@
+/* views.js - what the graph can show: the tree from the root, or the callers of what is on top.
+ *
+ * Both are trees of small objects made only where somebody looks: the caller tree of a large profile
+ * would be many times its size. A node has name, kind, samples, weight, its own samples and weight, and
+ * children(unit), heaviest first.
+ */
+
+/* The tree as it was sampled. */
+class CalleeNode {
+  constructor(index, parent) {
+    this.index = index;
+    this.parent = parent;
+    this.depth = parent ? parent.depth + 1 : 0;
+    this.name = tree.name[index];
+    this.kind = tree.kind[index];
+    this.samples = tree.totalSamples[index];
+    this.weight = tree.totalWeight[index];
+    this.selfSamples = tree.selfSamples[index];
+    this.selfWeight = tree.selfWeight[index];
+    this.below = null;
+  }
+
+  children(unit) {
+    if (!this.below || this.unit !== unit) {
+      const below = [], end = tree.end[this.index];
+      if (this.below) below.push(...this.below);
+      else for (let i = this.index + 1; i < end; i = tree.end[i]) below.push(new CalleeNode(i, this));
+      this.below = heaviest(below, unit);
+      this.unit = unit;
+    }
+    return this.below;
+  }
+
+  kinds() {
+    return tree.mixed.get(this.index) || [[this.kind, this.samples]];
+  }
+}
+
+/* Stacks merged from the top down to the root: a node holds the frames that it stands for, each with
+ * the samples that came through it. */
+class CallerNode {
+  constructor(name, parent, frames, samples, weights) {
+    this.name = name;
+    this.parent = parent;
+    this.depth = parent ? parent.depth + 1 : 0;
+    this.frames = frames;
+    this.frameSamples = samples;
+    this.frameWeights = weights;
+    this.samples = this.weight = 0;
+    this.selfSamples = this.selfWeight = 0;
+    const kinds = new Float64Array(KINDS.length);
+    for (let i = 0; i < frames.length; i++) {
+      this.samples += samples[i];
+      this.weight += weights[i];
+      kinds[tree.kind[frames[i]]] += samples[i];
+      if (tree.parent[frames[i]] <= 0 && parent) { /* nobody called it: the stack ends here */
+        this.selfSamples += samples[i];
+        this.selfWeight += weights[i];
+      }
+    }
+    this.kindSamples = kinds;
+    this.kind = parent ? kinds.indexOf(Math.max(...kinds)) : KIND_OTHER;
+    this.below = null;
+  }
+
+  children(unit) {
+    if (!this.below) this.below = this.group();
+    if (this.unit !== unit) {
+      heaviest(this.below, unit);
+      this.unit = unit;
+    }
+    return this.below;
+  }
+
+  group() {
+    const groups = new Map();
+    for (let i = 0; i < this.frames.length; i++) {
+      const frame = this.parent ? tree.parent[this.frames[i]] : this.frames[i];
+      if (frame <= 0) continue;
+      const name = tree.name[frame];
+      let group = groups.get(name);
+      if (!group) groups.set(name, group = [[], [], []]);
+      group[0].push(frame);
+      group[1].push(this.frameSamples[i]);
+      group[2].push(this.frameWeights[i]);
+    }
+    return [...groups].map(([name, g]) => new CallerNode(name, this, g[0], g[1], g[2]));
+  }
+
+  kinds() {
+    const seen = [];
+    this.kindSamples.forEach((n, kind) => n && seen.push([kind, n]));
+    return seen;
+  }
+}
+
+function heaviest(nodes, unit) {
+  return nodes.sort((a, b) => b[unit] - a[unit] || (nameOf(a.name) < nameOf(b.name) ? -1 : 1));
+}
+
+/* The root of a view: everything; everything by what is on top; or the callers of one method. */
+function makeRoot(view, focus) {
+  if (view !== 'callers') return new CalleeNode(0, null);
+  const frames = [], samples = [], weights = [];
+  const add = (i, s, w) => {
+    frames.push(i);
+    samples.push(s);
+    weights.push(w);
+  };
+  for (let i = 1; i <= tree.count;) {
+    if (focus === null) {
+      if (tree.selfSamples[i] || tree.selfWeight[i]) add(i, tree.selfSamples[i], tree.selfWeight[i]);
+      i++;
+    } else if (methodOf[tree.name[i]] === focus) {
+      add(i, tree.totalSamples[i], tree.totalWeight[i]); /* the outermost: recursion counts once */
+      i = tree.end[i];
+    } else {
+      i++;
+    }
+  }
+  return new CallerNode(NO_NAME, null, frames, samples, weights);
+}
+
+/* The way from the root to NODE as a word for the address, and back. */
+function nodePath(node) {
+  if (!node.parent) return '';
+  if (node.index !== undefined) return 'i' + node.index;
+  const names = [];
+  for (let n = node; n.parent; n = n.parent) names.push(n.name);
+  return names.reverse().join('.');
+}
+
+function findNode(root, path, unit) {
+  const index = /^i(\d+)$/.exec(path);
+  if (!path) return root;
+  if (index) {
+    const way = [];
+    if (root.index !== 0 || +index[1] > tree.count) return root;
+    for (let i = +index[1]; i > 0; i = tree.parent[i]) way.push(i);
+    return way.reverse().reduce((node, i) => node && node.children(unit).find((c) => c.index === i), root) || root;
+  }
+  return path.split('.').reduce((node, name) => node && node.children(unit).find((c) => c.name === +name), root) || root;
+}

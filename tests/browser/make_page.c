@@ -1,0 +1,243 @@
+/*
+ * make_page.c - write a page (or any format) of a made-up profile through the real writers.
+ *
+ *   make_page sample|threads|lines|clean|empty|demo|large [FORMAT [STACKS]] > file
+ *
+ * sample: the profile of the unit tests, with names that try to break out; threads, lines, clean:
+ * the same with -t, --lines, and without losses. demo: a plausible order service. large: STACKS
+ * distinct stacks (100,000), 20 to 80 frames deep. The same arguments make the same bytes.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../unit/format_sample.h"
+
+#define DEPTH_MAX 96
+
+static uint64_t seed = 42;
+
+/* xorshift64*: the same numbers on every machine. */
+static uint32_t pick(uint32_t limit)
+{
+	seed ^= seed >> 12;
+	seed ^= seed << 25;
+	seed ^= seed >> 27;
+	return (uint32_t)((seed * 0x2545f4914f6cdd1dull) >> 33) % limit;
+}
+
+static void *need(void *memory)
+{
+	if (!memory) {
+		fprintf(stderr, "make_page: out of memory\n");
+		exit(1);
+	}
+	return memory;
+}
+
+/* ---- large: many distinct stacks ---- */
+
+#define LARGE_METHODS 8000
+
+static void large_frames(struct profile *p)
+{
+	static const char *const packages[] = {"java/util", "java/util/concurrent", "com/example/orders",
+		"com/example/orders/pricing", "org/springframework/web/servlet", "io/netty/channel"};
+	struct profile_frame *frames = need(calloc(LARGE_METHODS, sizeof(*frames)));
+	uint32_t i;
+
+	for (i = 0; i < LARGE_METHODS; i++) {
+		char *text = need(malloc(128)), *name = need(malloc(32));
+
+		snprintf(text, 128, "%s/Component%u", packages[i % ARRAY_LEN(packages)], i / 8);
+		snprintf(name, 32, "operation%u", i % 8);
+		frames[i] = (struct profile_frame){text, name, "()V", NULL, 0, (uint8_t)(i % 4)};
+	}
+	p->frames = frames;
+	p->frame_count = LARGE_METHODS;
+}
+
+/*
+ * Each stack shares a random part of the one before it, as neighbours in a real tree do. A step's
+ * callee is one of four that its caller has, the first much more often than the last.
+ */
+static void large_stacks(struct profile *p, uint32_t count)
+{
+	struct profile_stack *stacks = need(calloc(count, sizeof(*stacks)));
+	uint32_t path[DEPTH_MAX] = {0}, i, d;
+
+	for (i = 0; i < count; i++) {
+		uint32_t depth = 20 + pick(60), shared = pick(depth);
+		uint32_t *frames = need(malloc(DEPTH_MAX * sizeof(*frames)));
+
+		for (d = shared ? shared : 1; d < depth; d++) {
+			uint32_t branch = pick(8);
+
+			branch = branch < 5 ? 0 : branch - 4;
+			path[d] = (path[d - 1] * 4 + branch * 7 + d * 131) % LARGE_METHODS;
+		}
+		path[depth - 1] = (path[depth - 1] + i) % LARGE_METHODS;
+		memcpy(frames, path, sizeof(path));
+		stacks[i] = (struct profile_stack){frames, depth, PROFILE_NO_THREAD, 1 + pick(9), 0};
+		stacks[i].weight = stacks[i].samples * 1000000 + pick(1000);
+	}
+	p->stacks = stacks;
+	p->stack_count = count;
+}
+
+/* ---- demo: an order service ---- */
+
+struct demo_line {
+	const char *stack; /* "kind name;kind name;…", root first */
+	uint32_t samples;
+};
+
+#define REQUEST "N start_thread;N thread_native_entry;N JavaThread::thread_main_inner;" \
+	"I java/lang/Thread.run;J java/util/concurrent/ThreadPoolExecutor$Worker.run;" \
+	"J java/util/concurrent/ThreadPoolExecutor.runWorker;J demo/OrderService$Request.run;"
+#define GC "N start_thread;N thread_native_entry;N GangWorker::run;N G1EvacuateTask::work;"
+
+static const struct demo_line demo_lines[] = {
+	{REQUEST "J demo/json/Parser.parse;L demo/json/Parser.value;L demo/json/Parser.object;J demo/json/Parser.string;L java/lang/StringBuilder.append;L java/lang/AbstractStringBuilder.ensureCapacityInternal;J java/util/Arrays.copyOf", 812},
+	{REQUEST "J demo/json/Parser.parse;L demo/json/Parser.value;L demo/json/Parser.object;J demo/json/Parser.string", 1543},
+	{REQUEST "J demo/json/Parser.parse;L demo/json/Parser.value;L demo/json/Parser.object;J demo/json/Parser.value;J demo/json/Parser.number;L java/lang/Double.parseDouble;J jdk/internal/math/FloatingDecimal.readJavaFormatString", 604},
+	{REQUEST "J demo/json/Parser.parse;L demo/json/Parser.value;L demo/json/Parser.object;J java/util/HashMap.put;L java/util/HashMap.putVal", 733},
+	{REQUEST "J demo/json/Parser.parse;L demo/json/Parser.value;L demo/json/Parser.object;J java/util/HashMap.put;L java/util/HashMap.putVal;J java/util/HashMap.resize", 288},
+	{REQUEST "J demo/Validator.check;J java/util/regex/Matcher.matches;L java/util/regex/Matcher.match;J java/util/regex/Pattern$Loop.match;J java/util/regex/Pattern$GroupTail.match;J java/util/regex/Pattern$CharProperty.match", 901},
+	{REQUEST "J demo/Validator.check;J java/util/regex/Matcher.matches;L java/util/regex/Matcher.match;J java/util/regex/Pattern$Loop.match;J java/util/regex/Pattern$Loop.match;J java/util/regex/Pattern$BmpCharProperty.match", 377},
+	{REQUEST "J demo/Pricing.total;J demo/Pricing$$Lambda$14+0x0000000800c03000.applyAsLong;L demo/Pricing.discount;J java/math/BigDecimal.multiply;L java/math/BigDecimal.divideAndRound", 455},
+	{REQUEST "J demo/Pricing.total;J java/util/stream/ReferencePipeline.collect;J java/util/stream/AbstractPipeline.evaluate;J java/util/stream/ReduceOps$ReduceOp.evaluateSequential;J java/util/ArrayList$ArrayListSpliterator.forEachRemaining", 391},
+	{REQUEST "C demo/Pricing.total;C demo/Catalog.lookup;C java/util/TreeMap.getEntry;L java/lang/String.compareTo;J java/lang/StringLatin1.compareTo", 520},
+	{REQUEST "J demo/Archive.store;J java/util/zip/DeflaterOutputStream.write;L java/util/zip/DeflaterOutputStream.deflate;J java/util/zip/Deflater.deflate;W java/util/zip/Deflater.deflateBytesBytes;N Java_java_util_zip_Deflater_deflateBytesBytes;N deflate;N deflate_slow;N longest_match", 1120},
+	{REQUEST "J demo/Archive.store;J java/util/zip/DeflaterOutputStream.write;L java/util/zip/DeflaterOutputStream.deflate;J java/util/zip/Deflater.deflate;W java/util/zip/Deflater.deflateBytesBytes;N Java_java_util_zip_Deflater_deflateBytesBytes;N deflate;N deflate_slow;N compress_block", 301},
+	{REQUEST "J demo/Archive.store;J java/io/FileOutputStream.write;W java/io/FileOutputStream.writeBytes;N writeBytes;N __write;K entry_SYSCALL_64_after_hwframe;K do_syscall_64;K ksys_write;K vfs_write;K ext4_file_write_iter;K copy_page_from_iter_atomic", 212},
+	{REQUEST "J demo/Archive.store;J java/io/FileOutputStream.write;W java/io/FileOutputStream.writeBytes;N writeBytes;N __write;K entry_SYSCALL_64_after_hwframe;K do_syscall_64;K ksys_write;K fsnotify", 64},
+	{REQUEST "I demo/Audit.log;I java/lang/String.format;I java/util/Formatter.format;I java/util/Formatter.parse", 188},
+	{REQUEST "J demo/Stock.reserve;N ObjectMonitor::enter;N ObjectMonitor::TrySpin", 140},
+	{GC "N G1ParEvacuateFollowersClosure::do_void;N G1ParScanThreadState::trim_queue_to_threshold;N G1ParScanThreadState::copy_to_survivor_space", 488},
+	{GC "N G1ParEvacuateFollowersClosure::do_void;N TaskTerminator::offer_termination", 77},
+	{"N start_thread;N thread_native_entry;N JavaThread::thread_main_inner;N CompileBroker::compiler_thread_loop;N CompileBroker::invoke_compiler_on_method;N C2Compiler::compile_method;N Compile::Compile;N PhaseIdealLoop::build_and_optimize", 266},
+	{"N start_thread;N thread_native_entry;N JavaThread::thread_main_inner;N CompileBroker::compiler_thread_loop;N CompileBroker::invoke_compiler_on_method;N C2Compiler::compile_method;N Compile::Compile;N Compile::Code_Gen;N PhaseChaitin::Register_Allocate", 194},
+	{"O [break_native];N __memmove_avx_unaligned_erms", 9},
+};
+
+static uint8_t demo_kind(char letter)
+{
+	static const char letters[] = "ICJLWNKO";
+
+	return (uint8_t)(strchr(letters, letter) - letters);
+}
+
+/* One frame from "K name"; names with a slash are Java's, those of the VM lie in libjvm.so. */
+static struct profile_frame demo_frame(char *word)
+{
+	struct profile_frame f = {.kind = demo_kind(word[0]), .name = word + 2};
+	char *dot = strrchr(word, '.');
+
+	if (f.kind <= FRAME_WRAPPER && dot) {
+		*dot = '\0';
+		f.class_name = word + 2;
+		f.name = dot + 1;
+		f.signature = "()V";
+	} else if (f.kind == FRAME_NATIVE) {
+		f.library = strstr(f.name, "::") || !strcmp(f.name, "thread_native_entry") ? "libjvm.so"
+			    : strstr(f.name, "deflate") || strstr(f.name, "match") ||
+				      strstr(f.name, "block") ? "libz.so.1" : "libc.so.6";
+	}
+	return f;
+}
+
+static void demo_fill(struct profile *p)
+{
+	struct profile_frame *frames = need(calloc(1024, sizeof(*frames)));
+	struct profile_stack *stacks = need(calloc(ARRAY_LEN(demo_lines), sizeof(*stacks)));
+	uint32_t i, count = 0;
+
+	for (i = 0; i < ARRAY_LEN(demo_lines); i++) {
+		uint32_t *path = need(calloc(64, sizeof(*path)));
+		char *copy = need(strdup(demo_lines[i].stack)), *rest = copy, *word;
+		uint32_t depth = 0;
+
+		while ((word = strsep(&rest, ";"))) {
+			frames[count] = demo_frame(word);
+			path[depth++] = count++;
+		}
+		stacks[i] = (struct profile_stack){path, depth, PROFILE_NO_THREAD,
+						   demo_lines[i].samples,
+						   demo_lines[i].samples * 1002000ull};
+	}
+	p->frames = frames;
+	p->frame_count = count;
+	p->stacks = stacks;
+	p->stack_count = ARRAY_LEN(demo_lines);
+}
+
+/* Counters that fit the stacks of P: two samples lost. */
+static void count_up(struct profile *p)
+{
+	uint32_t i;
+
+	memset(p->lost, 0, sizeof(p->lost));
+	memset(p->lost_weight, 0, sizeof(p->lost_weight));
+	memset(p->ended_early, 0, sizeof(p->ended_early));
+	p->stored = p->weight_stored = 0;
+	for (i = 0; i < p->stack_count; i++) {
+		p->stored += p->stacks[i].samples;
+		p->weight_stored += p->stacks[i].weight;
+	}
+	p->lost[LOSS_queue_full] = 2;
+	p->lost_weight[LOSS_queue_full] = 2000000;
+	p->ended_early[END_bad_native] = 9;
+	p->taken = p->stored + 2;
+	p->complete = p->stored - 9;
+	p->interval = 1000000;
+	p->effective_interval = p->stored ? p->weight_stored / p->stored : 0;
+	p->duration = 10020000000;
+	p->unsampled = 12000000;
+	p->cpu_time = p->weight_stored + 14000000;
+	p->started_at = 1790000000123456789;
+}
+
+static struct profile make(const char *what, uint32_t stacks, struct format_options *options)
+{
+	struct profile p;
+
+	options->threads = !strcmp(what, "threads");
+	options->lines = !strcmp(what, "lines");
+	if (!strcmp(what, "empty"))
+		return sample_empty();
+	p = sample_profile(options->threads);
+	if (!strcmp(what, "clean")) {
+		memset(p.lost, 0, sizeof(p.lost));
+		p.taken = p.complete = p.stored;
+	} else if (!strcmp(what, "demo")) {
+		demo_fill(&p);
+		count_up(&p);
+	} else if (!strcmp(what, "large")) {
+		large_frames(&p);
+		large_stacks(&p, stacks);
+		count_up(&p);
+	}
+	return p;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "demo";
+	const struct format *f = format_by_name(argc > 2 ? argv[2] : "flamegraph");
+	struct format_options options = {.total = false};
+	struct profile p = make(what, argc > 3 ? (uint32_t)atoi(argv[3]) : 100000, &options);
+	struct buffer out;
+	int result;
+
+	if (!f) {
+		fprintf(stderr, "make_page: no format called %s\n", argv[2]);
+		return 2;
+	}
+	buffer_init(&out, STDOUT_FILENO);
+	f->write(&p, &options, &out);
+	result = buffer_flush(&out);
+	buffer_free(&out);
+	return result ? 1 : 0;
+}
