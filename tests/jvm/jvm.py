@@ -13,6 +13,7 @@ import queue
 import subprocess
 import threading
 import time
+from datetime import datetime, timezone
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 OUT = os.path.abspath(os.path.join(ROOT, os.environ.get("O", "build")))
@@ -20,6 +21,7 @@ COMMAND = os.path.join(OUT, "bin", "jstrobe")
 LIBRARY = os.path.join(OUT, "lib", "libjstrobe.so")
 WORK = os.path.join(OUT, "tests")
 CLASSES = os.path.join(WORK, "classes")
+NATIVE = os.path.join(WORK, "libtruth.so")
 SOAK = bool(os.environ.get("JSTROBE_SOAK"))
 CORES = os.cpu_count() or 1
 CHAINS = 16 * CORES  # classes made for NativeBurn
@@ -82,9 +84,9 @@ def newest(paths):
 def compile_programs():
     """Compile the Java programs and the native library, unless they are up to date."""
     sources = sorted(glob.glob(os.path.join(ROOT, "tests", "jvm", "java", "truth", "*.java")))
-    native = os.path.join(ROOT, "tests", "jvm", "native", "burn.c")
+    native = sorted(glob.glob(os.path.join(ROOT, "tests", "jvm", "native", "*.c")))
     stamp = os.path.join(WORK, "programs.stamp")
-    if os.path.exists(stamp) and os.path.getmtime(stamp) > newest(sources + [native, __file__]):
+    if os.path.exists(stamp) and os.path.getmtime(stamp) > newest(sources + native + [__file__]):
         return
     made = os.path.join(WORK, "made", "chains")
     os.makedirs(made, exist_ok=True)
@@ -98,8 +100,8 @@ def compile_programs():
     subprocess.run([os.path.join(home, "bin", "javac"), "--release", "8", "-Xlint:-options",
                     "-nowarn", "-d", CLASSES] + sources, check=True)
     subprocess.run([os.environ.get("CC", "gcc"), "-O2", "-g", "-Wall", "-fPIC", "-shared",
-                    "-I", f"{home}/include", "-I", f"{home}/include/linux",
-                    "-o", os.path.join(WORK, "libburn.so"), native], check=True)
+                    "-pthread", "-I", f"{home}/include", "-I", f"{home}/include/linux",
+                    "-o", NATIVE] + native, check=True)
     with open(stamp, "w"):
         pass
 
@@ -107,20 +109,24 @@ def compile_programs():
 # ---- a running program ---------------------------------------------------------------
 
 class CpuClock(threading.Thread):
-    """Notes a process's CPU clock against real time, so that its value at any moment is known."""
+    """Notes a CPU clock against real time, so that its value at any moment is known."""
 
-    def __init__(self, pid):
+    def __init__(self, read):
         super().__init__(daemon=True)
-        self.clock = (~pid << 3) | 2  # the kernel's name for "CPU time of process PID"
-        self.points, self.ended = [], threading.Event()
+        self.read, self.points, self.ended = read, [], threading.Event()
+        self.start()
 
     def run(self):
         while not self.ended.is_set():
             try:
-                self.points.append((time.time_ns(), time.clock_gettime_ns(self.clock)))
+                self.points.append((time.time_ns(), self.read()))
             except OSError:
                 return
             self.ended.wait(0.01)
+
+    def stop(self):
+        self.ended.set()
+        self.join()
 
     def at(self, moment):
         """CPU ns used until MOMENT (ns of real time), between the two notes around it."""
@@ -197,6 +203,14 @@ class Program:
                 pass
         return found
 
+    def cpu(self):
+        """CPU ns of the process; (~pid << 3) | 2 is the kernel's name for that clock."""
+        return time.clock_gettime_ns((~self.pid << 3) | 2)
+
+    def tid(self, name):
+        """Id of the thread with that name (the kernel keeps 15 characters of it)."""
+        return next(tid for tid, comm in self.threads().items() if comm == name[:15])
+
     def thread_cpu(self, tid):
         """CPU ns of a thread, by the scheduler's own count."""
         with open(f"/proc/{self.pid}/task/{tid}/schedstat") as file:
@@ -244,16 +258,21 @@ def result_file(suffix=".json"):
     return os.path.join(WORK, f"result-{os.getpid()}-{_number[0]}{suffix}")
 
 
-def record(program, *options, timeout=120):
-    """Profile a running program; the profile with what is always true of one already checked."""
+def record(program, *options, watch=None, timeout=120):
+    """
+    Profile a running program; the profile with what is always true of one already checked.
+    WATCH: name of a thread whose CPU clock is watched meanwhile (Profile.thread_clock).
+    """
     path = result_file()
-    clock = CpuClock(program.pid)
-    clock.start()
+    clocks = [CpuClock(program.cpu)]
+    if watch:
+        tid = program.tid(watch)
+        clocks.append(CpuClock(lambda: program.thread_cpu(tid)))
     done = jstrobe("record", "-t", "-o", "json", "-f", path, *options, program.pid, timeout=timeout)
-    clock.ended.set()
-    clock.join()
+    for clock in clocks:
+        clock.stop()
     assert done.returncode == 0, f"record: exit {done.returncode}: {done.stderr}{done.stdout}"
-    profile = Profile(path, clock, done)
+    profile = Profile(path, clocks, done)
     os.remove(path)
     profile.check()
     return profile
@@ -262,10 +281,10 @@ def record(program, *options, timeout=120):
 class Profile:
     """A result in JSON and the questions that tests ask of it."""
 
-    def __init__(self, path, clock=None, done=None):
+    def __init__(self, path, clocks=(), done=None):
         with open(path) as file:
             self.json = json.load(file)
-        self.clock, self.done = clock, done
+        self.clocks, self.done = clocks, done
         self.samples, self.weight = self.json["samples"], self.json["weight"]
         self.stacks = self.json["stacks"]
         self.threads = {t["tid"]: t for t in self.json["threads"]}
@@ -287,13 +306,20 @@ class Profile:
     def lost_share(self):
         return self.lost() / max(1, self.samples["taken"])
 
+    def _during(self, clock):
+        """What CLOCK counted during the session."""
+        text = self.json["started_at"].rstrip("Z")
+        began = datetime.fromisoformat(text).replace(tzinfo=timezone.utc)
+        start = round(began.timestamp() * 1000) * 1_000_000
+        return clock.at(start + self.json["duration_ns"]) - clock.at(start)
+
     def cpu_clock(self):
         """CPU ns of the target during the session by its own clock, read from outside."""
-        from datetime import datetime, timezone
-        text = self.json["started_at"].rstrip("Z")
-        began = datetime.fromisoformat(text + "000").replace(tzinfo=timezone.utc)
-        start = int(began.timestamp() * 1000) * 1_000_000
-        return self.clock.at(start + self.json["duration_ns"]) - self.clock.at(start)
+        return self._during(self.clocks[0])
+
+    def thread_clock(self):
+        """The same for the thread that record() was told to watch."""
+        return self._during(self.clocks[1])
 
     def of_thread(self, name):
         """Stacks of all threads whose name begins with NAME."""

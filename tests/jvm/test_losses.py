@@ -1,0 +1,89 @@
+"""What happens to samples when it gets tight: every loss has a name, and queues grow."""
+import os
+
+import jvm
+import pytest
+from jvm import CORES, Program, counted, jstrobe, record
+
+WHOLE_RUN = 0
+
+
+def chain_of(number):
+    return [f"chains.Chain{number}$Body.run"] + \
+        [f"chains.Chain{number}.m{i}" for i in range(1, 101)] + ["truth.NativeBurn.burn"]
+
+
+def is_whole(stack, number):
+    """All of the thread's chain, then only native code - or, between two calls, a part of it."""
+    java = [f for f in jvm.java_frames(stack) if not f.startswith("java.lang.Thread.run")]
+    chain = chain_of(number)
+    return java == chain or (stack["kinds"][-1] != "native" and java == chain[:len(java)])
+
+
+@pytest.mark.parametrize("threads,burn_ms", [
+    (CORES, WHOLE_RUN), (CORES, counted(1000, 5000)),
+    (16 * CORES, WHOLE_RUN), (16 * CORES, counted(1000, 5000))])
+def test_native_worst_case(jdk, threads, burn_ms, say):
+    """Threads that stay in native code: a queue that is emptied only now and then would overflow."""
+    with Program(jdk, "NativeBurn", jvm.NATIVE, threads, burn_ms) as program:
+        profile = record(program, "-i", "1ms", "-d", counted("3", "20"))
+    say(f"lost, {threads} threads in native code for {burn_ms or 'ever'} ms, {jdk}: "
+        f"{profile.lost_share():.3%} of {profile.samples['taken']}")
+    assert profile.lost_share() < 0.001, profile.samples
+    seen = 0
+    for tid, thread in profile.threads.items():
+        if thread["name"].startswith("burn-"):
+            number = int(thread["name"].split("-")[1])
+            for stack in profile.stacks:
+                if stack["tid"] == tid:
+                    assert is_whole(stack, number), stack["frames"]
+                    seen += stack["samples"]
+    assert seen > 1000
+
+
+@pytest.mark.parametrize("start,interval", [(1, "1ms"), (20, "100us")])
+def test_queues_grow(jdk17, start, interval, say):
+    """
+    The collector comes by every 300 ms only, so queues must grow; then nothing is lost any more.
+    Two threads for each core: at 100 µs a thread has 1,500 samples in 300 ms, fewer than the 2,000
+    that a queue may hold.
+    """
+    with Program(jdk17, "Spin", 2 * CORES, 10) as program:
+        done = jstrobe("start", "-e", "cpu", "-i", interval, "--queuesize", start,
+                       "--collector-hold", 300, program.pid)
+        assert done.returncode == 0, done.stderr
+        grown, later = dump(program, after=4), dump(program, after=2)
+        done = jstrobe("stop", program.pid)
+        assert done.returncode == 0, done.stderr
+    say(f"queuesize {start} at {interval}, collector held 300 ms: {grown.samples['lost']['queue_full']} "
+        f"lost while growing, {later.lost() - grown.lost()} after; "
+        f"{later.json['queues']}")
+    assert later.json["queues"]["increments"] > 0
+    assert later.samples["taken"] > grown.samples["taken"]
+    assert later.samples["lost"] == grown.samples["lost"], "lost after the queues had grown"
+    assert set(later.samples["lost"]) >= {"queue_full", "store_full", "vm_exiting", "thread_exiting",
+                                          "recursion", "disabled", "no_record"}
+
+
+def dump(program, after):
+    import time
+    time.sleep(after)
+    path = jvm.result_file()
+    done = jstrobe("dump", "-t", "-o", "json", "-f", path, program.pid)
+    assert done.returncode == 0, done.stderr
+    profile = jvm.Profile(path)
+    os.remove(path)
+    profile.check()
+    return profile
+
+
+@pytest.mark.parametrize("interval", [1, 10, 20])
+def test_ordinary_load(jdk, interval, say):
+    with Program(jdk, "Words") as program:
+        profile = record(program, "-i", f"{interval}ms", "-d", counted("2", "20"))
+    queues = profile.json["queues"]
+    say(f"lost, ordinary load at {interval} ms, {jdk}: {profile.lost_share():.3%} of "
+        f"{profile.samples['taken']}, queues {queues['bytes']} bytes, fullest {queues['max_fill']}")
+    assert profile.lost_share() < 0.001, profile.samples
+    assert 0 < queues["max_fill"] <= queues["max_capacity"]
+    assert queues["bytes"] > 0

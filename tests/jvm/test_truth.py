@@ -1,0 +1,128 @@
+"""Numbers agree with clocks that jstrobe does not read: CPU time, shares, VM work, idleness."""
+import math
+
+import jvm
+import pytest
+from jvm import SOAK, Program, counted, record
+
+BUSY = {
+    "busy": ("KnownShares", ()),
+    "mostly-idle": ("MostlyIdle", ()),
+    "syscalls": ("Syscalls", ()),
+    "page-faults": ("PageFaults", ()),
+}
+
+
+def tolerance(profile, interval_ns, cpu):
+    """The larger of 2 %, half an interval a live thread, 3/sqrt(samples) - of the CPU time."""
+    threads = len(profile.threads)
+    samples = max(1, profile.samples["stored"])
+    return max(0.02, 0.5 * interval_ns * threads / cpu, 3 / math.sqrt(samples))
+
+
+def seconds_for(samples, interval_ms, cores):
+    return str(round(samples * interval_ms / 1000 / cores + 0.5, 1))
+
+
+CASES = [(engine, workload, 1) for engine in ("cpu", "ctimer", "itimer") for workload in BUSY]
+CASES += [(engine, workload, 10) for engine in ("cpu", "ctimer", "itimer")
+          for workload in (BUSY if SOAK else ["busy"])]
+
+
+@pytest.mark.parametrize("engine,workload,interval", CASES)
+def test_total_weight_is_the_cpu_time(jdk17, engine, workload, interval, say):
+    name, args = BUSY[workload]
+    cores = {"busy": 2, "mostly-idle": 0.4}.get(workload, 1)
+    length = seconds_for(5000, interval, cores) if SOAK else "3"
+    with Program(jdk17, name, *args) as program:
+        profile = record(program, "-e", engine, "-i", f"{interval}ms", "-d", length)
+    cpu = profile.cpu_clock() - profile.json.get("own_cpu_ns", 0)
+    weight = profile.weight["total"] + profile.weight["lost"]
+    allowed = tolerance(profile, interval * 1e6, cpu)
+    say(f"weight {engine} {interval} ms {workload}: {weight / cpu - 1:+.2%} of the CPU clock "
+        f"(allowed {allowed:.1%}), {profile.samples['stored']} samples")
+    assert abs(weight / cpu - 1) <= allowed
+    assert abs((weight + profile.weight["unsampled"]) / cpu - 1) <= max(0.02, allowed / 2), \
+        "weights and unsampled time together are the process's CPU time"
+    assert profile.weight["lost"] <= 0.001 * weight
+
+
+@pytest.mark.skipif(SOAK, reason="the soak runs all workloads on the first JDK, longer")
+@pytest.mark.parametrize("engine", ["cpu", "ctimer"])
+def test_total_weight_on_the_newest_jdk(jdk25, engine):
+    with Program(jdk25, "KnownShares") as program:
+        profile = record(program, "-e", engine, "-i", "1ms", "-d", "3")
+    cpu = profile.cpu_clock() - profile.json.get("own_cpu_ns", 0)
+    weight = profile.weight["total"] + profile.weight["lost"]
+    assert abs(weight / cpu - 1) <= tolerance(profile, 1e6, cpu)
+
+
+@pytest.mark.parametrize("engine,points", [("cpu", 2), ("ctimer", 4), ("itimer", 4)])
+def test_shares_of_methods(jdk, engine, points, say):
+    """Each method's share against CPU time it measured itself."""
+    with Program(jdk, "KnownShares") as program:
+        program.reset()
+        profile = record(program, "-e", engine, "-i", "1ms", "-d", counted("5", "10"))
+        truth = program.mark()
+    everything = sum(truth.values())
+    stacks = profile.of_thread("shares-")
+    worst = 0
+    for method, ns in sorted(truth.items()):
+        seen = 100 * profile.share("truth.KnownShares." + method, stacks)
+        worst = max(worst, abs(seen - 100 * ns / everything))
+        assert abs(seen - 100 * ns / everything) <= points, \
+            f"{method}: {seen:.2f} % of the profile, {100 * ns / everything:.2f} % of the CPU time"
+    say(f"shares {engine} {jdk}: worst method is {worst:.2f} points off (allowed {points})")
+
+
+@pytest.mark.parametrize("name,thread,method", [
+    ("Exceptions", "exceptions", "truth.Exceptions.storm"),
+    ("CloneCopy", "clone-copy", "truth.CloneCopy.storm"),
+])
+def test_time_inside_the_vm_has_its_java_caller(jdk, name, thread, method, say):
+    with Program(jdk, name) as program:
+        profile = record(program, "-i", "1ms", "-d", counted("4", "20"), watch=thread)
+    own = profile.total(method, profile.of_thread(thread)) / profile.thread_clock()
+    process = profile.weight["total"] / profile.cpu_clock()
+    say(f"VM work {name} {jdk}: {own:.2%} of the thread's CPU time under {method.split('.')[-1]}, "
+        f"{process:.2%} of the process's in some stack")
+    assert own >= 0.99
+    assert process >= 0.98
+
+
+def test_jvm_threads_have_their_names(jdk):
+    """GC and JIT threads stand under the names the JVM gave them, with the CPU time they used."""
+    with Program(jdk, "CloneCopy") as program:
+        profile = record(program, "-i", "1ms", "-d", "3")
+        kernel = program.threads()
+    collecting = [t for t in profile.threads.values() if t["name"].startswith(("GC Thread", "G1 "))]
+    assert sum(t["weight"] for t in collecting) > 0, [t["name"] for t in profile.threads.values()]
+    with Program(jdk, "Words") as program:
+        profile = record(program, "-i", "1ms", "-d", "2")
+        kernel = program.threads()
+    compiling = [t for t in profile.threads.values() if "CompilerThre" in t["name"]]
+    assert sum(t["weight"] for t in compiling) > 0, sorted(kernel.values())
+
+
+@pytest.mark.parametrize("engine", ["cpu", "ctimer", "itimer"])
+def test_sleeping_threads_do_not_appear(jdk17, engine):
+    with Program(jdk17, "Sleepers", 10) as program:
+        profile = record(program, "-e", engine, "-i", "1ms", "-d", counted("2", "10"))
+    assert sum(s["samples"] for s in profile.of_thread("worker")) > 1000
+    assert not profile.of_thread("idle-"), profile.of_thread("idle-")[:1]
+
+
+def test_an_idle_program_gives_a_valid_empty_result(jdk17):
+    """Next to no CPU time: the file is valid whatever was found, and the command says why."""
+    with Program(jdk17, "Sleepers", 3, "idle") as program:
+        profile = record(program, "-e", "ctimer", "-i", "100ms", "-d", "0.5")
+    if profile.samples["stored"] == 0:
+        assert profile.stacks == [] and profile.done.stderr.strip(), "nothing said about 0 samples"
+
+
+def test_threads_add_up(jdk17):
+    """Each thread's weight against the scheduler's count of it."""
+    with Program(jdk17, "KnownShares") as program:
+        profile = record(program, "-i", "1ms", "-d", "3", watch="shares-1")
+    weight = sum(t["weight"] for t in profile.threads.values() if t["name"] == "shares-1")
+    assert abs(weight / profile.thread_clock() - 1) <= 0.02, (weight, profile.thread_clock())
