@@ -46,6 +46,15 @@ function zoomTo(node) {
   if (node === zoom) return;
   change({ zoom: nodePath(node) }, true);
   graph.scrollHome();
+  graph.point(null); /* what lies under the mouse is another frame now */
+}
+
+/* With thread frames in the graph, a thread's row leads there; null without. */
+function zoomToThread(tid) {
+  const end = ` tid=${tid}]`;
+  for (let i = 1; i <= tree.count; i = tree.end[i])
+    if (isThreadName(tree.name[i]) && D.names[tree.name[i]].endsWith(end)) return () => change({ tab: 'graph', view: 'callees', focus: '', zoom: 'i' + i }, true);
+  return null;
 }
 
 /* ---- drawing all from the state ---- */
@@ -62,7 +71,7 @@ function render() {
   if ($('#search').value !== state.q) $('#search').value = state.q;
   if (state.tab === 'graph') renderGraph();
   else if (state.tab === 'methods') methodTable.show(state.unit, match, state.method === '' ? null : +state.method);
-  else drawThreads($('#threads'), state.unit, match);
+  else drawThreads($('#threads'), state.unit, match, zoomToThread);
   renderMatched();
   renderKinds();
 }
@@ -81,7 +90,7 @@ function renderGraph() {
   graph.match = match;
   const empty = root.samples === 0;
   $('#nothing').hidden = !empty;
-  $('#scroller').hidden = empty;
+  $('#scroller').hidden = $('#crumbs').hidden = empty;
   if (empty) $('#nothing').textContent = D.loss;
   renderCrumbs();
   if (!empty) graph.show(root, zoom, state.unit, state.flip === '1');
@@ -167,6 +176,7 @@ function renderKinds() {
     legend.append(item);
   }
   $('#kinds').replaceChildren(bar, legend);
+  $('#kinds').hidden = !all;
 }
 
 /* A share to look at: "57 %", "3.1 %"; the exact one is in the tooltip. */
@@ -194,7 +204,7 @@ function showDetails(open) {
   panel.hidden = !open;
   $('#loss').setAttribute('aria-expanded', open);
   const row = (name, text) => list.append(make('dt', '', name), make('dd', '', text));
-  D.details.trim().split('\n').forEach((line) => row(line.slice(0, line.indexOf(':')).trim(), line.slice(line.indexOf(':') + 1).trim()));
+  D.details.trim().split('\n').filter((line) => !line.startsWith('Losses')).forEach((line) => row(line.slice(0, line.indexOf(':')).trim(), line.slice(line.indexOf(':') + 1).trim()));
   D.lost.forEach(([name, n, ns, meaning]) => row('Lost: ' + name, `${count(n)}, ${time(ns)} – ${meaning}`));
   D.ended.forEach(([name, n, , meaning]) => row('Ended: ' + name, `${count(n)} – ${meaning}`));
   panel.replaceChildren(list);
@@ -294,7 +304,7 @@ const KEYS = [
   ['n', 'Next match; Shift+N previous', () => step(1)],
   ['N', '', () => step(-1)],
   ['r', 'Callees or callers (reversed)', toggleView],
-  ['i', 'Icicle or flame', () => { change({ flip: state.flip ? '' : '1' }); graph.scrollHome(); }],
+  ['i', 'Icicle or flame', () => { change({ flip: state.flip ? '' : '1' }); if (root.samples) graph.scrollHome(); }],
   ['w', 'Samples or time', () => change({ unit: state.unit === 'samples' ? 'weight' : 'samples' })],
   ['1', 'Flame graph; 2 hot methods; 3 threads', () => change({ tab: 'graph' }, true)],
   ['2', '', () => change({ tab: 'methods' }, true)],
@@ -316,6 +326,10 @@ function escape() {
 }
 
 function onKey(event) {
+  if (event.ctrlKey && event.key === 'f' && event.target !== $('#search')) {
+    $('#search').select(); /* the browser's own search cannot see a canvas; a second Ctrl+F opens it */
+    event.preventDefault();
+  }
   if (event.ctrlKey || event.altKey || event.metaKey || $('#keys').open) return;
   if (event.target === $('#search')) {
     if (event.key === 'Enter') step(event.shiftKey ? -1 : 1);
@@ -361,7 +375,7 @@ function wire() {
       const what = { ...b.dataset };
       if (what.view) what.zoom = what.focus = '';
       change(what, !!what.tab || !!what.view);
-      if ('flip' in what) graph.scrollHome();
+      if ('flip' in what && root.samples) graph.scrollHome();
     });
   }
   let typing = 0;
@@ -391,7 +405,7 @@ renderKeys();
 setTheme(stored() || (darkSystem.matches ? 'dark' : 'light'));
 wire();
 render();
-if (root) graph.scrollHome();
+if (root && root.samples) graph.scrollHome();
 
 /* For tests, scripts and the curious: what is drawn, read-only by courtesy. */
 window.jstrobe = { data: D, tree, state, graph, methods, matchedTotal, get root() { return root; }, get zoom() { return zoom; } };

@@ -28,10 +28,10 @@ function methodLabel(id, kind) {
   return label;
 }
 
-/* A cell with a share as a bar behind its number. */
-function shareCell(part, whole) {
+/* A cell with a share as a bar behind its number; the bar is full at FULL. */
+function shareCell(part, whole, full = whole) {
   const cell = make('td', 'share', percent(part, whole));
-  cell.style.setProperty('--share', (whole ? 100 * part / whole : 0) + '%');
+  cell.style.setProperty('--share', (full ? 100 * part / full : 0) + '%');
   return cell;
 }
 
@@ -65,6 +65,7 @@ class MethodTable {
   draw() {
     const all = { samples: tree.totalSamples[0], weight: tree.totalWeight[0] };
     const rows = this.rows(), unit = this.unit;
+    const most = methods().reduce((m, row) => Math.max(m, selfOf(row, unit)), 0);
     const table = make('table'), head = make('tr');
     const column = (key, text, span) => {
       const cell = make('th', key === this.sort ? 'sorted' : ''), button = make('button', '', text);
@@ -92,7 +93,7 @@ class MethodTable {
       name.append(methodLabel(row.id, row.kind));
       line.dataset.id = row.id;
       line.tabIndex = 0;
-      line.append(shareCell(self[unit], all[unit]), make('td', 'number', value(self, unit)),
+      line.append(shareCell(self[unit], all[unit], most), make('td', 'number', value(self, unit)),
         shareCell(row[unit], all[unit]), make('td', 'number', value(row, unit)), name);
       line.addEventListener('click', () => this.actions.choose(row.id));
       line.addEventListener('keydown', (e) => e.key === 'Enter' && this.actions.choose(row.id));
@@ -162,7 +163,7 @@ class MethodTable {
   }
 }
 
-function drawThreads(section, unit, match) {
+function drawThreads(section, unit, match, zoomTo) {
   const all = unit === 'weight' ? tree.totalWeight[0] : tree.totalSamples[0];
   const table = make('table'), head = make('tr'), thead = make('thead'), body = make('tbody');
   [['Share', 2], ['Thread', 1], ['tid', 1]].forEach(([text, span]) => {
@@ -177,6 +178,11 @@ function drawThreads(section, unit, match) {
     .forEach((t) => {
       const line = make('tr');
       line.append(shareCell(t[unit], all), make('td', 'number', value(t, unit)), make('td', '', t.name), make('td', 'number', String(t.tid)));
+      const action = zoomTo(t.tid);
+      if (action) {
+        line.classList.add('link');
+        line.addEventListener('click', action);
+      }
       body.append(line);
     });
   table.append(thead, body);

@@ -48,19 +48,30 @@ class CallerNode {
     this.frameWeights = weights;
     this.samples = this.weight = 0;
     this.selfSamples = this.selfWeight = 0;
-    const kinds = new Float64Array(KINDS.length);
     for (let i = 0; i < frames.length; i++) {
       this.samples += samples[i];
       this.weight += weights[i];
-      kinds[tree.kind[frames[i]]] += samples[i];
       if (tree.parent[frames[i]] <= 0 && parent) { /* nobody called it: the stack ends here */
         this.selfSamples += samples[i];
         this.selfWeight += weights[i];
       }
     }
-    this.kindSamples = kinds;
-    this.kind = parent ? kinds.indexOf(Math.max(...kinds)) : KIND_OTHER;
     this.below = null;
+    this.kindSamples = null;
+  }
+
+  /* Only for nodes that are drawn: there are thousands of others. */
+  sumKinds() {
+    if (!this.kindSamples) {
+      this.kindSamples = new Float64Array(KINDS.length);
+      this.frames.forEach((frame, i) => { this.kindSamples[tree.kind[frame]] += this.frameSamples[i]; });
+    }
+    return this.kindSamples;
+  }
+
+  get kind() {
+    const sums = this.sumKinds();
+    return this.parent ? sums.indexOf(Math.max(...sums)) : KIND_OTHER;
   }
 
   children(unit) {
@@ -89,7 +100,7 @@ class CallerNode {
 
   kinds() {
     const seen = [];
-    this.kindSamples.forEach((n, kind) => n && seen.push([kind, n]));
+    this.sumKinds().forEach((n, kind) => n && seen.push([kind, n]));
     return seen;
   }
 }

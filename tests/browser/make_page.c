@@ -77,7 +77,8 @@ static void large_stacks(struct profile *p, uint32_t count)
 			branch = branch < 5 ? 0 : branch - 4;
 			path[d] = (path[d - 1] * 4 + branch * 7 + d * 131) % LARGE_METHODS;
 		}
-		path[depth - 1] = (path[depth - 1] + i) % LARGE_METHODS;
+		/* what is on top: a few methods often, the others seldom */
+		path[depth - 1] = pick(3) ? pick(64) : pick(LARGE_METHODS);
 		memcpy(frames, path, sizeof(path));
 		stacks[i] = (struct profile_stack){frames, depth, PROFILE_NO_THREAD, 1 + pick(9), 0};
 		stacks[i].weight = stacks[i].samples * 1000000 + pick(1000);
