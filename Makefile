@@ -52,7 +52,7 @@ missing := $(foreach r,$(LIB_ROOMS),$(if $(strip $(call sources,$r)),,$r))
 # ---- flags -------------------------------------------------------------------
 JDK := $(shell scripts/find-jdk.sh)
 # Shared code of the zone includes its CPU's headers by their bare names.
-INCLUDES = -Isrc -Isrc/signal/arch/$(ARCH) -I$(O)/gen $(if $(JDK),-I$(JDK)/include -I$(JDK)/include/linux)
+INCLUDES = -Isrc -Isrc/signal/arch/$(ARCH) -I$(O)/gen $(if $(JDK),-isystem $(JDK)/include -isystem $(JDK)/include/linux)
 WARN  := -Wall -Wextra -Wvla -Wno-unused-parameter -Wmissing-prototypes -Wstrict-prototypes
 BASE  := -std=gnu11 -D_GNU_SOURCE -pthread -fPIC -fvisibility=hidden -fno-strict-aliasing \
          -ffunction-sections -fdata-sections $(WARN)

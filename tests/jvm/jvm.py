@@ -140,13 +140,12 @@ class CpuClock(threading.Thread):
 
 
 class Program:
-    """One run of truth.NAME; a context manager."""
+    """One run of truth.NAME (or of MAIN on CLASSPATH); a context manager."""
 
-    def __init__(self, jdk, name, *args, jvm=(), ready=True, wrap=()):
+    def __init__(self, jdk, name, *args, jvm=(), ready=True, wrap=(), main=None, classpath=CLASSES):
         self.jdk, self.name, self.lines = jdk, name, queue.Queue()
         self.output = []
-        command = [*wrap, jdk.java, "-Xmx1g", "-XX:-UsePerfData" if "no-perf" in jvm else "-Xshare:auto",
-                   *[a for a in jvm if a != "no-perf"], "-cp", CLASSES, "truth." + name,
+        command = [*wrap, jdk.java, "-Xmx1g", *jvm, "-cp", classpath, main or "truth." + name,
                    *map(str, args)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, text=True, cwd=WORK)

@@ -1,0 +1,322 @@
+"""The rows of docs/benchmarks.md: what is measured, the goal, and the measurement itself.
+
+A measurement returns (lines of figures, whether the goal was reached), or raises Skip with the
+reason why it cannot be made here.
+"""
+import os
+import statistics
+import subprocess
+import time
+from typing import Callable, NamedTuple
+
+import jvm
+from jvm import CORES, Program, record
+from measure import interval, only, ratio, spell
+from peers import AsyncProfiler, Jfr, Jstrobe
+
+
+class Skip(Exception):
+    pass
+
+
+class Row(NamedTuple):
+    what: str
+    goal: str
+    measure: Callable
+
+
+class Bench:
+    """What all rows share: JDKs, profilers, the number of pairs."""
+
+    def __init__(self, pairs):
+        self.pairs = pairs
+        print(subprocess.run([os.path.join(jvm.ROOT, "scripts", "fetch-peers.sh")],
+                             stdout=subprocess.PIPE, text=True,
+                             env=dict(os.environ, O=jvm.OUT)).stdout, end="", flush=True)
+        self.jdk = jvm.find_jdk(17)
+        self.jdk25 = jvm.find_jdk(25)
+        self.ours, self.theirs, self.jfr = Jstrobe(), AsyncProfiler(), Jfr(self.jdk25)
+        if not self.jdk25:
+            print("JDK 25: not tested")
+
+    def need_peer(self):
+        if not self.theirs.there():
+            raise Skip("async-profiler could not be fetched")
+        return [self.ours, self.theirs]
+
+    def need_jfr(self):
+        if not self.jfr.there():
+            raise Skip("no JDK 25 with the jfr tool")
+
+
+# ---- times ---------------------------------------------------------------------------
+
+def walk(bench):
+    """Both measure their own walks: ours the whole handler, theirs only the walk."""
+    figures, good = [], True
+    for depth in (10, 100, 1000):
+        found = {}
+        tools = bench.need_peer()
+        with Program(bench.jdk, "Spin", 1, depth) as a, Program(bench.jdk, "Spin", 1, depth) as b:
+            for _ in range(bench.pairs):
+                for tool, mine, other in zip(tools, (a, b), (b, a)):
+                    with only(mine, other):
+                        tool.start(mine.pid, interval="100us", stats=True)
+                        time.sleep(0.7)
+                        found.setdefault(tool.name, []).append(tool.walk_ns(mine.pid))
+        ours, theirs = (found[t.name] for t in tools)
+        share = ratio(ours, theirs)
+        good = good and interval(share)[0] <= 0.5
+        figures.append(f"depth {depth}: {spell(ours)} ns, async-profiler {spell(theirs)} ns, "
+                       f"ratio {spell(share, '{:.2f}')}")
+    return figures, good
+
+
+def window(program, seconds):
+    """(units of work, CPU ns of the spinning thread) during SECONDS."""
+    before = program.mark()
+    time.sleep(seconds)
+    after = program.mark()
+    return after["units"] - before["units"], after["cpu"] - before["cpu"]
+
+
+def outside(bench):
+    """
+    What a sample really costs, kernel included: the thread's CPU time for a unit of known work
+    with sampling, less that without (windows around it), divided by the samples of a unit.
+    """
+    tools, found = bench.need_peer(), {}
+    with Program(bench.jdk, "Spin", 1, 10) as a, Program(bench.jdk, "Spin", 1, 10) as b:
+        for _ in range(bench.pairs):
+            for tool, mine, other in zip(tools, (a, b), (b, a)):
+                with only(mine, other):
+                    units, cpu = window(mine, 0.5)
+                    tool.start(mine.pid, interval="100us")
+                    sampled_units, sampled_cpu = window(mine, 1)
+                    tool.stop(mine.pid)
+                    more_units, more_cpu = window(mine, 0.5)
+                plain = (cpu + more_cpu) / (units + more_units)
+                samples = sampled_cpu / 100_000
+                found.setdefault(tool.name, []).append(
+                    (sampled_cpu - sampled_units * plain) / samples)
+    ours, theirs = (found[t.name] for t in tools)
+    share = statistics.median(ours) / statistics.median(theirs)
+    return [f"{spell(ours)} ns a sample, async-profiler {spell(theirs)} ns, ratio of medians {share:.2f}"], \
+        share <= 0.5
+
+
+def slow_down(bench):
+    """CPU time of the whole process, agent included, for a unit of work: with against without."""
+    figures, good, tools = [], True, bench.need_peer()
+    for every in ("1ms", "10ms"):
+        for name, args in (("Spin", (CORES, 50)), ("Words", ())):
+            found = {}
+            with Program(bench.jdk, name, *args) as a, Program(bench.jdk, name, *args) as b:
+                for program in (a, b):
+                    with only(program, b if program is a else a):
+                        time.sleep(3)  # compiled by then
+                for _ in range(bench.pairs):
+                    for tool, mine, other in zip(tools, (a, b), (b, a)):
+                        with only(mine, other):
+                            plain = cost(mine)
+                            tool.start(mine.pid, interval=every)
+                            sampled = cost(mine)
+                            tool.stop(mine.pid)
+                            plain = (plain + cost(mine)) / 2
+                        found.setdefault(tool.name, []).append(100 * (sampled / plain - 1))
+            ours, theirs = (found[t.name] for t in tools)
+            limit = interval(theirs)[2] if every == "1ms" else 1
+            good = good and interval(ours)[1 if every == "1ms" else 0] <= limit
+            figures.append(f"{name} at {every}: {spell(ours, '{:+.2f}')} %, "
+                           f"async-profiler {spell(theirs, '{:+.2f}')} %")
+    return figures, good
+
+
+def cost(program, seconds=1):
+    """CPU ns of the process for a unit of work."""
+    units, cpu = program.mark()["units"], program.cpu()
+    time.sleep(seconds)
+    return (program.cpu() - cpu) / (program.mark()["units"] - units)
+
+
+def attach(bench):
+    """`start` on a JVM with 20,000 classes that has not been profiled before."""
+    tools, taken, late, noise = bench.need_peer(), {}, {}, []
+    for _ in range(bench.pairs):
+        for tool in tools:
+            with Program(bench.jdk, "ManyClasses", 20000) as program:
+                time.sleep(0.5)
+                program.reset()
+                time.sleep(0.3)
+                noise.append(program.mark()["worst_ns"] / 1e6)
+                program.reset()
+                began = time.perf_counter()
+                tool.start(program.pid)
+                taken.setdefault(tool.name, []).append(1000 * (time.perf_counter() - began))
+                time.sleep(0.1)
+                late.setdefault(tool.name, []).append(program.mark()["worst_ns"] / 1e6)
+                tool.stop(program.pid)
+    ours, theirs = (taken[t.name] for t in tools)
+    share = ratio(ours, theirs)
+    return [f"{spell(ours, '{:.1f}')} ms, async-profiler {spell(theirs, '{:.1f}')} ms, "
+            f"ratio {spell(share, '{:.2f}')}",
+            f"1 ms ticker late by at most {spell(late[tools[0].name], '{:.1f}')} ms, "
+            f"async-profiler {spell(late[tools[1].name], '{:.1f}')} ms, alone {spell(noise, '{:.1f}')} ms"], \
+        interval(share)[0] <= 0.5 and statistics.median(late[tools[0].name]) <= max(
+            5, statistics.median(noise))
+
+
+# ---- sizes ---------------------------------------------------------------------------
+
+def memory(bench):
+    tools, figures, good = bench.need_peer(), [], True
+    for threads in (50, 2000):
+        found = {}
+        for _ in range(max(3, bench.pairs // 4)):
+            for tool in tools:
+                with Program(bench.jdk, "Idle", threads) as program:
+                    time.sleep(2)
+                    before = program.memory()
+                    tool.start(program.pid)
+                    time.sleep(3)
+                    found.setdefault(tool.name, []).append((program.memory() - before) / 2**20)
+                    tool.stop(program.pid)
+        ours, theirs = (found[t.name] for t in tools)
+        good = good and statistics.median(ours) <= statistics.median(theirs)
+        figures.append(f"{threads} threads: {spell(ours, '{:.1f}')} MB, "
+                       f"async-profiler {spell(theirs, '{:.1f}')} MB")
+    return figures, good
+
+
+def size(bench):
+    tools = bench.need_peer()
+    ours, theirs = (os.path.getsize(t.library) for t in tools)
+    return [f"{ours:,} bytes, async-profiler {theirs:,}"], ours <= theirs
+
+
+# ---- truth ---------------------------------------------------------------------------
+
+ERRORS = ("[unknown", "[break", "[no_Java", "[not_walkable", "[deopt", "[GC_active", "[truncated", "[error",
+          "[frame", "[stack")
+
+
+def their_complete(stacks):
+    """Share of samples without an error frame and with a known root, in collapsed stacks."""
+    total = sum(n for _, n in stacks)
+    good = 0
+    for frames, samples in stacks:
+        body = frames[1:]  # the first is the thread
+        root = body[0].replace("/", ".").split("_[")[0] if body else ""
+        if body and not any(f.startswith(ERRORS) for f in body) and (
+                root in jvm.ROOTS or root.endswith(".main") or root.startswith(jvm.KERNEL_ROOTS)):
+            good += samples
+    return good / max(1, total)
+
+
+def complete(bench):
+    figures, good = [], True
+    for name, args in (("Recursion", (1000,)), ("Words", ()), ("Deflate", ()), ("ClassInit", ())):
+        with Program(bench.jdk, name, *args) as program:
+            profile = record(program, "-i", "1ms", "-d", "10")
+            bad, total, _ = jvm.incomplete(profile)
+            ours, theirs = (total - bad) / profile.samples["taken"], None
+            if bench.theirs.there():
+                bench.theirs.start(program.pid, interval="1ms")
+                time.sleep(10)
+                theirs = their_complete(bench.theirs.stop(program.pid))
+        good = good and ours >= 0.995
+        figures.append(f"{name}: {ours:.2%}" + (f", async-profiler {theirs:.2%}" if theirs is not None else ""))
+    return figures, good
+
+
+def vm_state(bench):
+    """CPU time of the causing thread under its Java method; for JFR: samples that have a stack."""
+    figures, good = [], True
+    jdk = bench.jdk25 or bench.jdk
+    for name, thread, method in (("Exceptions", "exceptions", "truth.Exceptions.storm"),
+                                 ("CloneCopy", "clone-copy", "truth.CloneCopy.storm")):
+        with Program(jdk, name) as program:
+            profile = record(program, "-i", "1ms", "-d", "10", watch=thread)
+            own = profile.total(method, profile.of_thread(thread)) / profile.thread_clock()
+            process = profile.weight["total"] / profile.cpu_clock()
+            line = f"{name}: {own:.2%} of the thread's CPU time, {process:.2%} of the process's"
+            if bench.theirs.there():
+                tid = program.tid(thread)
+                bench.theirs.start(program.pid, interval="1ms")
+                cpu = program.thread_cpu(tid)
+                time.sleep(10)
+                cpu = program.thread_cpu(tid) - cpu
+                stacks = bench.theirs.stop(program.pid)
+                under = sum(n for frames, n in stacks
+                            if method in [f.split("_[")[0].replace("/", ".") for f in frames])
+                line += f"; async-profiler {under * 1e6 / cpu:.2%}"
+        if bench.jfr.there():
+            path = jvm.result_file(".jfr")
+            with Program(jdk, name, jvm=[bench.jfr.option(path, "1ms")]) as program:
+                time.sleep(10)
+                cpu = program.thread_cpu(program.tid(thread))
+                program.stop()
+            having, failed, lost = bench.jfr.samples(path)
+            os.remove(path)
+            line += f"; JFR {having * 1e6 / cpu:.2%} ({having} samples with a stack, {failed} failed, {lost} lost)"
+        good = good and own >= 0.99 and process >= 0.98
+        figures.append(line)
+    return figures, good
+
+
+def native(bench):
+    figures, good = [], True
+    jdk = bench.jdk25 or bench.jdk
+    for threads, ms in ((CORES, 0), (CORES, 5000), (16 * CORES, 0), (16 * CORES, 5000)):
+        with Program(jdk, "NativeBurn", jvm.NATIVE, threads, ms) as program:
+            profile = record(program, "-i", "1ms", "-d", "12")
+        line = f"{threads} threads, burn {'for ever' if not ms else '5 s'}: {profile.lost_share():.3%} of " \
+               f"{profile.samples['taken']}"
+        if bench.jfr.there():
+            path = jvm.result_file(".jfr")
+            with Program(jdk, "NativeBurn", jvm.NATIVE, threads, ms,
+                         jvm=[bench.jfr.option(path, "1ms")]) as program:
+                time.sleep(12)
+                program.stop()
+            having, failed, lost = bench.jfr.samples(path)
+            os.remove(path)
+            line += f"; JFR {lost / max(1, having + failed + lost):.1%} lost, {failed} failed of " \
+                    f"{having + failed + lost}"
+        good = good and profile.lost_share() < 0.001
+        figures.append(line)
+    return figures, good
+
+
+def h2(bench):
+    jar = os.path.join(jvm.OUT, "peers", "h2-2.5.252.jar")
+    if not os.path.exists(jar):
+        raise Skip("H2 could not be fetched")
+    folder = os.path.join(jvm.OUT, "bench", "classes")
+    subprocess.run([os.path.join(jvm.compiler(), "bin", "javac"), "--release", "8", "-nowarn", "-Xlint:-options",
+                    "-d", folder, os.path.join(jvm.ROOT, "bench", "java", "H2Load.java")], check=True)
+    figures, good = [], True
+    for every in ("1ms", "10ms", "20ms"):
+        with Program(bench.jdk, "", main="H2Load", classpath=f"{folder}:{jar}") as program:
+            profile = record(program, "-i", every, "-d", "10")
+        queues = profile.json["queues"]
+        good = good and profile.lost_share() < 0.001
+        figures.append(f"{every}: {profile.lost_share():.3%} of {profile.samples['taken']} lost, queues "
+                       f"{queues['bytes']:,} bytes, fullest {queues['max_fill']} of {queues['max_capacity']}, "
+                       f"{queues['increments']} increments")
+    return figures, good
+
+
+ROWS = {
+    "complete": Row("stacks complete: known root, no error frame", "≥ 99.5 % of all samples taken", complete),
+    "vm_state": Row("CPU time inside the VM under the Java method that caused it",
+                    "≥ 99 % of the thread's own CPU time, ≥ 98 % of the process's in some stack", vm_state),
+    "native": Row("samples lost, threads in native code, 1 ms", "< 0.1 %", native),
+    "h2": Row("samples lost under ordinary load (H2, 2 clients)", "< 0.1 %; queue bytes and fill reported", h2),
+    "walk": Row("ns of a walk at depths 10, 100, 1000 (by their own clocks)", "≤ 0.5 × async-profiler's", walk),
+    "outside": Row("extra CPU ns a sample of a spinning thread, 100 µs, seen from outside",
+                   "≤ 0.5 × async-profiler's", outside),
+    "slow_down": Row("slow-down of CPU-bound work", "≤ async-profiler's at 1 ms, < 1 % at 10 ms", slow_down),
+    "attach": Row("`start` on a JVM with 20,000 classes", "≤ 0.5 × async-profiler's; no pause above 5 ms", attach),
+    "memory": Row("memory added to a JVM", "≤ async-profiler's", memory),
+    "size": Row("size of the stripped library", "≤ async-profiler's", size),
+}
