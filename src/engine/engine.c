@@ -82,30 +82,33 @@ int engine_start(const struct engine_ops *ops, const struct engine_options *o, s
 }
 
 /* All handlers that have entered are out again; at most 2 s, as a thread may be stopped by a debugger. */
-static void wait_outside(void)
+static bool wait_outside(void)
 {
 	uint32_t epoch = atomic_fetch_add(&zone.epoch, 1) + 1;
 	int i;
 
 	for (i = 0; i < 2000 && !records_outside(epoch); i++)
 		os_sleep(NS_PER_MS);
+	return records_outside(epoch);
 }
 
-void engine_stop(void)
+bool engine_stop(void)
 {
 	const struct engine_ops *ops = atomic_load(&in_force);
+	bool outside;
 
 	if (!ops)
-		return;
+		return true;
 	engine_in_force();
 	thread_hook_remove();
 	records_each(silence);
 	signals_flush();
 	atomic_store(&zone.enabled, false);
-	wait_outside();
+	outside = wait_outside();
 	records_each(force_disarm);
 	ops->stop();
 	atomic_store(&in_force, NULL);
+	return outside;
 }
 
 static struct engine_counts counting;

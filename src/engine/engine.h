@@ -46,8 +46,10 @@ int engine_start(const struct engine_ops *ops, const struct engine_options *o, s
 /*
  * Stop: no further signal comes, all handlers are out, signal and descriptors are
  * given back. Records stay until records_release, their queues can still be drained.
+ * False: a handler did not come out within 2 s (its thread is stopped by a debugger): what
+ * handlers read must not be freed.
  */
-void engine_stop(void);
+bool engine_stop(void);
 /* "perf", "perf+ctimer" …: what armed the live threads. */
 const char *engine_in_force(void);
 
@@ -63,8 +65,9 @@ int records_open(struct error *err);
 struct thread_record *records_found(pid_t tid, uintptr_t tcb);
 /* The record of thread TID, or NULL. */
 struct thread_record *records_by_tid(pid_t tid);
-/* TID is a thread of jstrobe: never sampled. */
-void records_own(pid_t tid);
+/* TID is (OWN) or is no longer a thread of jstrobe: such are never sampled. At most RECORDS_OWN at a time. */
+#define RECORDS_OWN 16
+void records_own(pid_t tid, bool own);
 /* The running thread ends: disarm it, hand its record to the collector. */
 void records_ending(struct thread_record *r);
 /* Look at /proc/self/task: find new threads, close records of ended ones. Collector, each second. */
@@ -84,6 +87,8 @@ bool records_outside(uint32_t epoch);
 void thread_hook_install(void);
 /* Put it back. */
 void thread_hook_remove(void);
+/* Let the running thread's end be told, though it began before the hook. */
+void thread_hook_watch(struct thread_record *r);
 /* Patch slot by slot: every image's GOT entry of SYMBOL holds NEW afterwards (got.c). */
 void got_patch(const char *symbol, void *new);
 /* Undo got_patch in all images that are still there. */

@@ -18,6 +18,7 @@
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t turn; /* of records_scan */
 static uint32_t first_free;
+static pid_t own_tids[RECORDS_OWN];
 
 static void *reserve(size_t bytes)
 {
@@ -77,6 +78,17 @@ static struct thread_record *unused(void)
 }
 
 /* Lock held. */
+static bool is_own(pid_t tid)
+{
+	int i;
+
+	for (i = 0; i < RECORDS_OWN; i++)
+		if (own_tids[i] == tid)
+			return true;
+	return false;
+}
+
+/* Lock held. */
 static struct thread_record *create(pid_t tid, uintptr_t tcb)
 {
 	uint32_t start = force_options()->queue_start;
@@ -97,6 +109,7 @@ static struct thread_record *create(pid_t tid, uintptr_t tcb)
 	r->index = index;
 	r->fd = r->timer = -1;
 	r->seen = turn;
+	r->own = is_own(tid);
 	r->draining = q;
 	atomic_store(&r->current, q);
 	atomic_store(&r->tid, tid);
@@ -142,17 +155,22 @@ struct thread_record *records_by_tid(pid_t tid)
 	return r;
 }
 
-void records_own(pid_t tid)
+void records_own(pid_t tid, bool own)
 {
 	struct thread_record *r;
+	int i, at = -1;
 
 	pthread_mutex_lock(&lock);
-	r = by_tid(tid);
-	if (!r)
-		r = create(tid, 0);
+	for (i = 0; i < RECORDS_OWN; i++)
+		if (own_tids[i] == tid || (own && at < 0 && own_tids[i] == 0))
+			at = i;
+	if (at >= 0)
+		own_tids[at] = own ? tid : 0;
+	r = zone.records.records ? by_tid(tid) : NULL;
 	if (r) {
-		r->own = true;
-		force_disarm(r);
+		r->own = own;
+		if (own)
+			force_disarm(r);
 	}
 	pthread_mutex_unlock(&lock);
 }

@@ -83,3 +83,9 @@ void thread_hook_remove(void)
 	has_key = false;
 	pthread_mutex_unlock(&lock);
 }
+
+void thread_hook_watch(struct thread_record *r)
+{
+	if (atomic_load(&active) && !pthread_getspecific(key))
+		pthread_setspecific(key, r);
+}

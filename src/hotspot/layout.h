@@ -41,7 +41,7 @@ struct layout {
 	uintptr_t code_low, code_high; /* hull of all heaps */
 	uintptr_t interpreter_low, interpreter_high;
 	uintptr_t call_stub_pc;     /* return address inside the call stub */
-	uintptr_t enter_special_low, enter_special_high; /* Continuation.enterSpecial, 21+, else 0 */
+	_Atomic uintptr_t enter_special; /* nmethod of Continuation.enterSpecial once made (21+), else 0 */
 };
 
 /*

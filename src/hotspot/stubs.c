@@ -1,55 +1,112 @@
 #include "hotspot/stubs.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-static bool overlaps(const struct stub *s, uintptr_t start, uintptr_t end)
-{
-	return s->start < end && start < s->end;
-}
+#include "base/vector.h"
 
-/* HotSpot calls the barrier "cont_returnBarrier" (JDK 21+), in 25 "StubRoutines::cont_return_barrier". */
+struct noted {
+	struct stub stub;
+	uint32_t order; /* of arrival: later ones win */
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static VECTOR(struct noted) pending;
+static atomic_bool has_pending;
+
+/* JDK 21 calls the barrier "cont_returnBarrier", 25 "cont_returnBarrier_stub" and the like. */
 static bool is_return_barrier(const char *name)
 {
 	return strstr(name, "cont_return") != NULL;
 }
 
-static bool fill(struct stub *s, const char *name, uintptr_t start, uintptr_t end)
+void stubs_note(const char *name, uintptr_t start, uintptr_t end)
 {
-	s->start = start;
-	s->end = end;
-	s->name = strdup(name);
-	s->call_stub = strstr(name, "call_stub") != NULL;
-	s->frozen = is_return_barrier(name);
-	return s->name != NULL;
+	struct noted *n;
+	char *copy = strdup(name);
+
+	if (!copy || start >= end) {
+		free(copy);
+		return;
+	}
+	pthread_mutex_lock(&lock);
+	n = VECTOR_PUSH(&pending);
+	if (n) {
+		n->stub = (struct stub){start, end, copy, is_return_barrier(name)};
+		n->order = (uint32_t)pending.count;
+		atomic_store(&has_pending, true);
+	} else {
+		free(copy);
+	}
+	pthread_mutex_unlock(&lock);
 }
 
-struct stub_set *stub_set_with(const struct stub_set *old, const char *name, uintptr_t start,
-			       uintptr_t end)
+bool stubs_pending(void)
+{
+	return atomic_load(&has_pending);
+}
+
+/* By start; of those that begin together the newest first. */
+static int compare(const void *a, const void *b)
+{
+	const struct noted *x = a, *y = b;
+
+	if (x->stub.start != y->stub.start)
+		return x->stub.start < y->stub.start ? -1 : 1;
+	return x->order > y->order ? -1 : 1;
+}
+
+static bool append(struct stub_set *set, const struct stub *s)
+{
+	struct stub *last = set->count ? &set->stubs[set->count - 1] : NULL;
+	char *name;
+
+	if (last && last->start == s->start)
+		return true; /* an older one at the same place */
+	name = strdup(s->name);
+	if (!name)
+		return false;
+	/* A range inside a wider one (a stub inside its blob) is the better name: cut the wider. */
+	if (last && last->end > s->start)
+		last->end = s->start;
+	set->stubs[set->count] = *s;
+	set->stubs[set->count++].name = name;
+	return true;
+}
+
+struct stub_set *stubs_merge(const struct stub_set *old)
 {
 	uint32_t i, count = old ? old->count : 0;
-	struct stub_set *set = calloc(1, sizeof(*set) + (count + 1) * sizeof(set->stubs[0]));
-	bool placed = false;
+	struct stub_set *set = NULL;
+	struct noted *all;
+	size_t n;
 
-	if (!set)
-		return NULL;
-	for (i = 0; i < count; i++) {
-		const struct stub *s = &old->stubs[i];
-
-		if (overlaps(s, start, end))
-			continue;
-		if (!placed && s->start > start) {
-			placed = true;
-			if (!fill(&set->stubs[set->count++], name, start, end))
-				goto fail;
-		}
-		if (!fill(&set->stubs[set->count++], s->name, s->start, s->end))
-			goto fail;
-	}
-	if (!placed && !fill(&set->stubs[set->count++], name, start, end))
-		goto fail;
+	pthread_mutex_lock(&lock);
+	n = count + pending.count;
+	all = calloc(n + 1, sizeof(*all));
+	set = calloc(1, sizeof(*set) + n * sizeof(set->stubs[0]));
+	if (!all || !set)
+		goto failed;
+	for (i = 0; i < count; i++)
+		all[i].stub = old->stubs[i];
+	if (pending.count)
+		memcpy(all + count, pending.items, pending.count * sizeof(*all));
+	qsort(all, n, sizeof(*all), compare);
+	for (i = 0; i < n; i++)
+		if (!append(set, &all[i].stub))
+			goto failed;
+	for (i = 0; i < pending.count; i++)
+		free((char *)pending.items[i].stub.name);
+	pending.count = 0;
+	atomic_store(&has_pending, false);
+	free(all);
+	pthread_mutex_unlock(&lock);
 	return set;
-fail:
+failed:
+	pthread_mutex_unlock(&lock);
+	free(all);
 	stub_set_free(set);
 	return NULL;
 }

@@ -14,7 +14,6 @@
 struct stub {
 	uintptr_t start, end;
 	const char *name; /* owned by the set */
-	bool call_stub;   /* enters Java from native code */
 	bool frozen;      /* continuation return barrier: what follows lies in the heap */
 };
 
@@ -42,11 +41,17 @@ static inline const struct stub *stub_find(const struct stub_set *set, uintptr_t
 }
 
 /*
- * A new set: OLD (may be NULL) plus one stub. Later news win where ranges
- * overlap. NULL when out of memory. Normal code; OLD stays the caller's.
+ * Remember a piece of generated code until the next stubs_merge. NAME is copied.
+ * Normal code, any thread (JVMTI callbacks).
  */
-struct stub_set *stub_set_with(const struct stub_set *old, const char *name, uintptr_t start,
-			       uintptr_t end);
+void stubs_note(const char *name, uintptr_t start, uintptr_t end);
+/* Whether something was noted since the last merge. Any thread. */
+bool stubs_pending(void);
+/*
+ * A new set: OLD (may be NULL; stays the caller's) and what was noted since; news win where
+ * ranges overlap. NULL when out of memory (what was noted is then kept for later).
+ */
+struct stub_set *stubs_merge(const struct stub_set *old);
 void stub_set_free(struct stub_set *set);
 
 #endif

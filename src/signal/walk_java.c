@@ -106,13 +106,18 @@ static uintptr_t undo_deopt(const struct walk *w, const struct blob *b, uintptr_
 	return original;
 }
 
+static uintptr_t enter_special(const struct walk *w)
+{
+	return atomic_load_explicit(&w->l->enter_special, memory_order_relaxed);
+}
+
 static enum step over_method(struct walk *w, const struct blob *b)
 {
 	const struct decoded *e;
 	uintptr_t pc;
 	uint32_t i;
 
-	if (b->address == w->l->enter_special_low) {
+	if (b->address == enter_special(w)) {
 		/* Continuation.enterSpecial: the root of a virtual thread's own stack. */
 		decode_nmethod(w->l, w->cache, b, w->pc, w->top, w->out);
 		return STEP_ROOT;
@@ -218,7 +223,7 @@ enum step walk_java(struct walk *w)
 	if (w->pc == l->call_stub_pc)
 		return over_entry(w);
 	e = w->top ? NULL : decode_lookup(l, w->cache, w->pc, false);
-	if (e && e->blob != l->enter_special_low)
+	if (e && e->blob != enter_special(w))
 		return over_known(w, e);
 	address = code_blob_at(l, w->pc);
 	if (!address || !code_blob_read(l, address, &b))

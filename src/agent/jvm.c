@@ -1,0 +1,284 @@
+#include "agent/jvm.h"
+
+#include <errno.h>
+#include <jvmti.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "agent/entry.h"
+#include "collect/collector.h"
+#include "engine/engine.h"
+#include "hotspot/flags.h"
+#include "hotspot/stubs.h"
+#include "os/os.h"
+#include "signal/handler.h"
+#include "signal/load.h"
+
+static JavaVM *vm;
+static jvmtiEnv *ti;
+static atomic_bool live;      /* VMInit has been: all of JVMTI and JNI may be used */
+static bool in_session;
+static pthread_rwlock_t session_lock = PTHREAD_RWLOCK_INITIALIZER; /* in_session, account */
+static struct collector *account;
+static char main_class[1024], version[128];
+
+/* ---- threads ---- */
+
+static pid_t tid_of(uintptr_t thread)
+{
+	const struct layout *l = &zone.layout;
+	uintptr_t os_thread;
+	uint32_t tid;
+
+	if (!load_word(thread + (uintptr_t)l->thread_osthread, &os_thread) || !os_thread ||
+	    !load_u32(os_thread + (uintptr_t)l->osthread_tid, &tid))
+		return 0;
+	return (pid_t)tid;
+}
+
+/* The JavaThread* behind a java.lang.Thread; 0 when it has none (any more). */
+static uintptr_t thread_behind(JNIEnv *env, jthread thread)
+{
+	static jfieldID eetop;
+	jclass class;
+
+	if (!eetop) {
+		class = (*env)->FindClass(env, "java/lang/Thread");
+		eetop = class ? (*env)->GetFieldID(env, class, "eetop", "J") : NULL;
+		if (!eetop) {
+			(*env)->ExceptionClear(env);
+			return 0;
+		}
+	}
+	return (uintptr_t)(*env)->GetLongField(env, thread, eetop);
+}
+
+/* JNIEnv lies inside JavaThread, at a distance that is the same for all threads. */
+static void measure_env(JNIEnv *env)
+{
+	jthread self;
+	uintptr_t thread;
+
+	if (zone.layout.jnienv_delta || (*ti)->GetCurrentThread(ti, &self) || !self)
+		return;
+	thread = thread_behind(env, self);
+	if (thread)
+		zone.layout.jnienv_delta = (intptr_t)env - (intptr_t)thread;
+	(*env)->DeleteLocalRef(env, self);
+}
+
+/* session_lock held. */
+static void name_thread(JNIEnv *env, jthread thread, pid_t tid)
+{
+	jvmtiThreadInfo info;
+
+	memset(&info, 0, sizeof(info));
+	if ((*ti)->GetThreadInfo(ti, thread, &info))
+		return;
+	if (account && info.name && info.name[0])
+		collector_name_thread(account, tid, info.name);
+	(*ti)->Deallocate(ti, (unsigned char *)info.name);
+	if (info.thread_group)
+		(*env)->DeleteLocalRef(env, info.thread_group);
+	if (info.context_class_loader)
+		(*env)->DeleteLocalRef(env, info.context_class_loader);
+}
+
+static void each_java_thread(JNIEnv *env, bool make_known)
+{
+	jthread *threads;
+	jint i, count;
+
+	if ((*ti)->GetAllThreads(ti, &count, &threads))
+		return;
+	for (i = 0; i < count; i++) {
+		uintptr_t thread = thread_behind(env, threads[i]);
+		pid_t tid = thread ? tid_of(thread) : 0;
+
+		if (tid) {
+			if (make_known)
+				records_java(tid, thread);
+			name_thread(env, threads[i], tid);
+		}
+		(*env)->DeleteLocalRef(env, threads[i]);
+	}
+	(*ti)->Deallocate(ti, (unsigned char *)threads);
+}
+
+static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+	pid_t tid = os_gettid();
+
+	pthread_rwlock_rdlock(&session_lock);
+	if (in_session && records_found(tid, (uintptr_t)pthread_self())) {
+		uintptr_t java = thread_behind(env, thread);
+
+		if (java && tid_of(java) == tid)
+			records_java(tid, java);
+		name_thread(env, thread, tid);
+	}
+	pthread_rwlock_unlock(&session_lock);
+}
+
+static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+	pid_t tid = os_gettid();
+	struct thread_record *r;
+
+	pthread_rwlock_rdlock(&session_lock);
+	if (in_session) {
+		/* The JavaThread goes away: from here on this is a native thread. */
+		records_java(tid, 0);
+		r = records_by_tid(tid);
+		if (r)
+			thread_hook_watch(r);
+		name_thread(env, thread, tid);
+	}
+	pthread_rwlock_unlock(&session_lock);
+}
+
+/* ---- generated code ---- */
+
+static void JNICALL on_code(jvmtiEnv *jvmti, const char *name, const void *address, jint length)
+{
+	stubs_note(name, (uintptr_t)address, (uintptr_t)address + (uintptr_t)length);
+}
+
+/* ---- life of the JVM ---- */
+
+static void read_property(const char *name, char *out, size_t size)
+{
+	char *value;
+
+	if ((*ti)->GetSystemProperty(ti, name, &value))
+		return;
+	strncpy(out, value, size - 1);
+	(*ti)->Deallocate(ti, (unsigned char *)value);
+}
+
+static void read_facts(void)
+{
+	if (main_class[0] == '\0') {
+		read_property("sun.java.command", main_class, sizeof(main_class));
+		main_class[strcspn(main_class, " ")] = '\0';
+	}
+	if (version[0] == '\0')
+		read_property("java.vm.version", version, sizeof(version));
+}
+
+static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+	atomic_store(&live, true);
+	read_facts();
+	pthread_rwlock_wrlock(&session_lock);
+	if (in_session) {
+		measure_env(env);
+		each_java_thread(env, true);
+	}
+	pthread_rwlock_unlock(&session_lock);
+}
+
+static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
+{
+	entry_vm_death();
+	atomic_store(&live, false);
+}
+
+static void enable(bool on, jvmtiEvent event)
+{
+	(*ti)->SetEventNotificationMode(ti, on ? JVMTI_ENABLE : JVMTI_DISABLE, event, NULL);
+}
+
+int jvm_init(JavaVM *java, bool at_load, struct error *err)
+{
+	jvmtiEventCallbacks callbacks;
+
+	if (ti)
+		return 0;
+	vm = java;
+	if ((*vm)->GetEnv(vm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK) {
+		ti = NULL;
+		return error_set(err, ENOTSUP, "this JVM offers no JVMTI: its threads cannot be found");
+	}
+	memset(&callbacks, 0, sizeof(callbacks));
+	callbacks.VMInit = on_vm_init;
+	callbacks.VMDeath = on_vm_death;
+	callbacks.ThreadStart = on_thread_start;
+	callbacks.ThreadEnd = on_thread_end;
+	callbacks.DynamicCodeGenerated = on_code;
+	(*ti)->SetEventCallbacks(ti, &callbacks, sizeof(callbacks));
+	enable(true, JVMTI_EVENT_VM_DEATH);
+	if (at_load) {
+		enable(true, JVMTI_EVENT_VM_INIT);
+		enable(true, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+	} else {
+		atomic_store(&live, true);
+		read_facts();
+	}
+	return 0;
+}
+
+/* ---- sessions ---- */
+
+void jvm_session_begin(struct collector *c)
+{
+	JNIEnv *env;
+
+	pthread_rwlock_wrlock(&session_lock);
+	in_session = true;
+	account = c;
+	pthread_rwlock_unlock(&session_lock);
+	enable(true, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+	enable(true, JVMTI_EVENT_THREAD_START);
+	enable(true, JVMTI_EVENT_THREAD_END);
+	if (!atomic_load(&live) || (*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK)
+		return; /* on_vm_init will do the rest */
+	(*ti)->GenerateEvents(ti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+	pthread_rwlock_rdlock(&session_lock);
+	measure_env(env);
+	each_java_thread(env, true);
+	pthread_rwlock_unlock(&session_lock);
+}
+
+void jvm_name_threads(void)
+{
+	JNIEnv *env;
+
+	if (!atomic_load(&live) || (*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK)
+		return;
+	pthread_rwlock_rdlock(&session_lock);
+	each_java_thread(env, false);
+	pthread_rwlock_unlock(&session_lock);
+}
+
+void jvm_session_end(void)
+{
+	enable(false, JVMTI_EVENT_THREAD_START);
+	enable(false, JVMTI_EVENT_THREAD_END);
+	enable(false, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+	pthread_rwlock_wrlock(&session_lock);
+	in_session = false;
+	account = NULL;
+	pthread_rwlock_unlock(&session_lock);
+}
+
+const char *jvm_main_class(void)
+{
+	return main_class;
+}
+
+const char *jvm_version(void)
+{
+	return version;
+}
+
+void jvm_debug_non_safepoints(bool on)
+{
+	static bool changed;
+
+	if (on && !changed && zone.has_jvm)
+		changed = flag_set_default_bool(&zone.layout, "DebugNonSafepoints", true);
+	else if (!on && changed)
+		changed = !flag_write_bool(&zone.layout, "DebugNonSafepoints", false);
+}

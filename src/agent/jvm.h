@@ -1,0 +1,39 @@
+/*
+ * jvm.h - what the agent asks of the JVM through JVMTI and JNI.
+ *
+ * All functions need an attached thread in normal code.
+ */
+#ifndef JSTROBE_AGENT_JVM_H
+#define JSTROBE_AGENT_JVM_H
+
+#include <jni.h>
+
+#include "base/error.h"
+
+struct collector;
+
+/*
+ * Make the JVMTI environment and set the callbacks. AT_LOAD: from Agent_OnLoad, the JVM
+ * is not up yet. Idempotent. -ENOTSUP when this JVM gives none.
+ */
+int jvm_init(JavaVM *vm, bool at_load, struct error *err);
+
+/* A session begins: events on, Java threads and generated code made known. C gets thread names. */
+void jvm_session_begin(struct collector *c);
+/* It ends: events off, names of all living threads brought up to date. */
+void jvm_session_end(void);
+/* Bring the names of all living threads up to date. */
+void jvm_name_threads(void);
+
+/* Main class or jar without its arguments, "" if not known (yet). Static text. */
+const char *jvm_main_class(void);
+/* "17.0.15+6-Debian-1deb12u1", "" if not known (yet). Static text. */
+const char *jvm_version(void);
+
+/*
+ * Let compilers record where inlined code is between safepoints too, from now on (what is
+ * compiled already stays coarse); only if the flag is at its default. And put it back.
+ */
+void jvm_debug_non_safepoints(bool on);
+
+#endif

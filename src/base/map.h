@@ -1,0 +1,36 @@
+/*
+ * map.h - from 64-bit keys to 32-bit values. Open addressing, grows by itself.
+ *
+ * Zeroed = empty. Normal code, one thread at a time.
+ */
+#ifndef JSTROBE_BASE_MAP_H
+#define JSTROBE_BASE_MAP_H
+
+#include "base/base.h"
+
+struct map {
+	struct map_slot *slots;
+	uint32_t capacity; /* power of two, or 0 */
+	uint32_t count;
+};
+struct map_slot {
+	uint64_t key;
+	uint32_t value;
+	uint32_t used;
+};
+
+/* The value of KEY, or NULL. Valid until the next map_put. */
+uint32_t *map_get(const struct map *m, uint64_t key);
+/* A place for KEY's value, new ones 0 with *FRESH (may be NULL) true; NULL when out of memory. */
+uint32_t *map_put(struct map *m, uint64_t key, bool *fresh);
+void map_free(struct map *m);
+
+/* Mix the bits of X (splitmix64's finaliser). */
+static inline uint64_t map_hash(uint64_t x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+#endif

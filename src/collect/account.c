@@ -1,0 +1,223 @@
+/*
+ * account.c - a sample becomes a number at a named stack.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "collect/account.h"
+#include "os/os.h"
+#include "signal/frame_word.h"
+
+static uint64_t versions_of(struct collector *c, const struct trace *t)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < t->length; i++) {
+		uint32_t version = frames_version(&c->frames, &zone, t->frame[i]);
+
+		if (version == FRAMES_GONE)
+			return UINT64_MAX;
+		sum += version;
+	}
+	return sum;
+}
+
+static uint8_t end_of(const struct trace *t)
+{
+	uint64_t root = t->length ? t->frame[t->length - 1] : 0;
+
+	if (frame_kind_of(root) != FRAME_OTHER || (uint32_t)root >= WALK_ENDS)
+		return 0;
+	return (uint8_t)((uint32_t)root + 1);
+}
+
+/* A new node for T, with the names its words have now. 0 = out of memory (node 0 is never used). */
+static uint32_t new_node(struct collector *c, const struct trace *t, uint64_t versions)
+{
+	struct node *n;
+	uint32_t i;
+
+	n = VECTOR_PUSH(&c->nodes);
+	if (n && c->nodes.count == 1)
+		n = VECTOR_PUSH(&c->nodes);
+	if (!n)
+		return 0;
+	n->trace = t;
+	n->first = (uint32_t)c->frame_list.count;
+	n->versions = versions;
+	n->checked = c->frames.drain;
+	n->end = end_of(t);
+	for (i = 0; i < t->length; i++) {
+		uint32_t *slot = VECTOR_PUSH(&c->frame_list);
+
+		if (!slot)
+			break;
+		*slot = frames_name(&c->frames, &zone, t->frame[i]);
+		n->depth++;
+	}
+	return (uint32_t)c->nodes.count - 1;
+}
+
+/* The node of trace T as its names are now. */
+static uint32_t node_of(struct collector *c, const struct trace *t)
+{
+	uint32_t id = atomic_load_explicit(&((struct trace *)t)->id, memory_order_relaxed);
+	uint64_t versions;
+
+	if (id && c->nodes.items[id].checked == c->frames.drain)
+		return id;
+	versions = versions_of(c, t);
+	if (id && c->nodes.items[id].versions == versions && versions != UINT64_MAX) {
+		c->nodes.items[id].checked = c->frames.drain;
+		return id;
+	}
+	id = new_node(c, t, versions);
+	atomic_store_explicit(&((struct trace *)t)->id, id, memory_order_relaxed);
+	return id;
+}
+
+static uint32_t thread_name(struct collector *c, pid_t tid)
+{
+	uint32_t *known = map_get(&c->names, (uint64_t)tid);
+	char name[32];
+
+	if (known)
+		return *known;
+	os_thread_name(tid, name, sizeof(name));
+	if (!name[0])
+		snprintf(name, sizeof(name), "thread %d", tid);
+	return strings_add(&c->frames.strings, name, strlen(name));
+}
+
+/* A new entry; its number + 1, 0 = out of memory. */
+static uint32_t new_thread(struct collector *c, pid_t tid, uint64_t context)
+{
+	struct thread_entry *e = VECTOR_PUSH(&c->threads);
+	char name[48];
+
+	if (!e)
+		return 0;
+	e->tid = tid;
+	e->context = context;
+	if (context) {
+		snprintf(name, sizeof(name), "[virtual thread #%llu]", (unsigned long long)context);
+		e->name = strings_add(&c->frames.strings, name, strlen(name));
+	} else {
+		e->name = thread_name(c, tid);
+	}
+	return (uint32_t)c->threads.count;
+}
+
+/* Entry + 1 of the thread that S belongs to: the virtual thread that was mounted, or R. */
+static uint32_t thread_of(struct collector *c, const struct sample *s, struct thread_record *r)
+{
+	uint32_t *slot;
+
+	if (!s->context) {
+		if (!r->thread_entry)
+			r->thread_entry = new_thread(c, atomic_load(&r->tid), 0);
+		return r->thread_entry;
+	}
+	slot = map_put(&c->by_context, s->context, NULL);
+	if (slot && !*slot)
+		*slot = new_thread(c, 0, s->context);
+	return slot ? *slot : 0;
+}
+
+void account_sample(struct collector *c, const struct sample *s, struct thread_record *r)
+{
+	uint32_t node = node_of(c, s->trace), thread = thread_of(c, s, r);
+	struct tally *t;
+	uint32_t *slot;
+
+	c->stored++;
+	c->weight_stored += s->weight;
+	timing_add(&c->handler, s->handler_ns);
+	if (c->options.stats) {
+		c->walk_count++;
+		c->walk_ns += s->payload;
+	}
+	if (c->nodes.items[node].end)
+		c->ended[c->nodes.items[node].end - 1]++;
+	else
+		c->complete++;
+	if (thread) {
+		c->threads.items[thread - 1].samples++;
+		c->threads.items[thread - 1].weight += s->weight;
+	}
+	if (!c->options.per_thread)
+		thread = 0;
+	slot = map_put(&c->by_node, (uint64_t)node << 32 | thread, NULL);
+	if (!slot)
+		return;
+	if (!*slot) {
+		t = VECTOR_PUSH(&c->tallies);
+		if (!t)
+			return;
+		t->node = node;
+		t->thread = thread;
+		*slot = (uint32_t)c->tallies.count;
+	}
+	t = &c->tallies.items[*slot - 1];
+	t->samples++;
+	t->weight += s->weight;
+}
+
+void account_losses(const struct thread_record *r, struct loss_totals *t)
+{
+	struct thread_record *record = (struct thread_record *)r;
+	int i;
+
+	t->taken += atomic_load(&record->lost.taken);
+	for (i = 0; i < LOSS_REASONS; i++) {
+		t->count[i] += atomic_load(&record->lost.count[i]);
+		t->weight[i] += atomic_load(&record->lost.weight[i]);
+	}
+}
+
+void account_open(struct collector *c)
+{
+	int i;
+
+	(void)c;
+	for (i = 0; i < LOSS_REASONS; i++) {
+		atomic_store(&zone.lost_count[i], 0);
+		atomic_store(&zone.lost_weight[i], 0);
+	}
+	atomic_store(&zone.own_weight, 0);
+}
+
+void account_close(struct collector *c)
+{
+	struct loss_totals all;
+	uint32_t n, count = atomic_load(&zone.records.count);
+	int i;
+
+	account_all_losses(c, &all);
+	c->losses_of_dead = all;
+	for (i = 0; i < LOSS_REASONS; i++) {
+		atomic_store(&zone.lost_count[i], 0);
+		atomic_store(&zone.lost_weight[i], 0);
+	}
+	for (n = 0; n < count; n++)
+		memset(&zone.records.records[n].lost, 0, sizeof(zone.records.records[n].lost));
+}
+
+void account_all_losses(struct collector *c, struct loss_totals *t)
+{
+	uint32_t n, count = atomic_load(&zone.records.count);
+	int i;
+
+	*t = c->losses_of_dead;
+	for (n = 0; n < count; n++)
+		if (atomic_load(&zone.records.records[n].state) != RECORD_FREE)
+			account_losses(&zone.records.records[n], t);
+	for (i = 0; i < LOSS_REASONS; i++) {
+		uint64_t lost = atomic_load(&zone.lost_count[i]);
+
+		t->count[i] += lost;
+		t->taken += lost;
+		t->weight[i] += atomic_load(&zone.lost_weight[i]);
+	}
+}

@@ -1,0 +1,94 @@
+/*
+ * account.h - what the collector keeps. Inner header of the collect room.
+ */
+#ifndef JSTROBE_COLLECT_ACCOUNT_H
+#define JSTROBE_COLLECT_ACCOUNT_H
+
+#include <pthread.h>
+
+#include "base/map.h"
+#include "base/vector.h"
+#include "collect/collector.h"
+#include "collect/frames.h"
+#include "collect/timing.h"
+
+/* A trace and the names its words had. */
+struct node {
+	const struct trace *trace;
+	uint32_t first;        /* of its named frames in collector.frame_list, leaf first */
+	uint32_t depth;
+	uint64_t versions;     /* sum of its methods' versions; UINT64_MAX: name it again */
+	uint64_t checked;      /* drain */
+	uint8_t end;           /* 0 = complete, else enum walk_end + 1 */
+};
+
+/* Samples of one node (on one thread, if kept apart). */
+struct tally {
+	uint32_t node, thread;
+	uint64_t samples, weight;
+};
+
+struct thread_entry {
+	int32_t tid;
+	uint64_t context;      /* virtual thread, 0 = none */
+	uint32_t name;         /* number in frames.strings */
+	uint64_t samples, weight;
+};
+
+struct loss_totals {
+	uint64_t taken;
+	uint64_t count[LOSS_REASONS], weight[LOSS_REASONS];
+};
+
+struct collector {
+	struct collector_options options;
+	pthread_t thread;
+	bool running;
+	atomic_bool stopping;
+	pthread_mutex_t lock;  /* everything below */
+
+	struct frames frames;
+	VECTOR(struct node) nodes;
+	VECTOR(uint32_t) frame_list;
+	VECTOR(struct tally) tallies;
+	struct map by_node;    /* node << 32 | thread → tally + 1 */
+	VECTOR(struct thread_entry) threads;
+	struct map by_context; /* virtual thread → thread entry + 1 */
+	struct map names;      /* tid → name number */
+
+	uint64_t stored, weight_stored, complete;
+	uint64_t ended[WALK_ENDS];
+	struct loss_totals losses_of_dead;
+	uint64_t queue_bytes, increments;
+	uint32_t max_capacity, max_fill;
+	struct timing handler, drain;
+	uint64_t walk_count, walk_ns;
+	uint64_t own_cpu;
+
+	uint64_t last_scan, last_images;
+	struct image_set *retired_images;
+	struct stub_set *retired_stubs;
+	struct decode_cache *retired_cache;
+	uint32_t retired_epoch;
+	uint64_t born;
+};
+
+/* Store one sample in the account. Lock held. */
+void account_sample(struct collector *c, const struct sample *s, struct thread_record *r);
+/* Losses of R added to T. */
+void account_losses(const struct thread_record *r, struct loss_totals *t);
+/* Losses of the session so far: records alive and dead, and signals without a record. Lock held. */
+void account_all_losses(struct collector *c, struct loss_totals *t);
+/* Begin counting signals without a record anew; take what was counted into the account. Lock held. */
+void account_open(struct collector *c);
+void account_close(struct collector *c);
+/* Empty all queues once. Lock held. */
+void drain_all(struct collector *c);
+/* Keep what handlers read in shape: trace store, images, decode cache, layout. Lock held. */
+void upkeep(struct collector *c);
+/* What handlers read must exist before the first of them runs. */
+int upkeep_open(struct error *err);
+/* Free it all, when no handler can run any more. */
+void upkeep_close(struct collector *c);
+
+#endif

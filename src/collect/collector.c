@@ -1,0 +1,171 @@
+/*
+ * collector.c - the collector's thread.
+ */
+#include "collect/collector.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "collect/account.h"
+#include "engine/engine.h"
+#include "os/os.h"
+
+#define DRAIN_EVERY (10 * NS_PER_MS)
+
+struct collector *collector_new(const struct collector_options *o)
+{
+	struct collector *c = calloc(1, sizeof(*c));
+
+	if (!c)
+		return NULL;
+	c->options = *o;
+	c->frames.lines = o->lines;
+	c->born = os_monotonic();
+	pthread_mutex_init(&c->lock, NULL);
+	return c;
+}
+
+static void turn(struct collector *c)
+{
+	uint64_t start;
+
+	pthread_mutex_lock(&c->lock);
+	start = os_monotonic();
+	drain_all(c);
+	timing_add(&c->drain, os_monotonic() - start);
+	upkeep(c);
+	c->own_cpu = os_thread_cpu(os_gettid());
+	pthread_mutex_unlock(&c->lock);
+}
+
+/*
+ * Faults of our own loads must come through, and SIGPROF: blocked here, a process-wide
+ * timer that this thread expires would fall on somebody else.
+ */
+static void block_signals(void)
+{
+	sigset_t set;
+
+	sigfillset(&set);
+	sigdelset(&set, SIGSEGV);
+	sigdelset(&set, SIGBUS);
+	sigdelset(&set, SIGPROF);
+	pthread_sigmask(SIG_SETMASK, &set, NULL);
+}
+
+static void *run(void *arg)
+{
+	struct collector *c = arg;
+
+	block_signals();
+	prctl(PR_SET_NAME, "jstrobe drain");
+	records_own(os_gettid(), true);
+	while (!atomic_load(&c->stopping)) {
+		uint64_t hold = c->options.hold_ms * NS_PER_MS;
+
+		turn(c);
+		os_sleep(hold ? hold : DRAIN_EVERY);
+	}
+	records_own(os_gettid(), false);
+	return NULL;
+}
+
+int collector_start(struct collector *c, struct error *err)
+{
+	sigset_t all, old;
+	int rc = upkeep_open(err);
+
+	if (rc)
+		return rc;
+	account_open(c);
+
+	/* Born with everything blocked: no signal of the program may land here before block_signals. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	atomic_store(&c->stopping, false);
+	rc = pthread_create(&c->thread, NULL, run, c);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc) {
+		collector_release(c);
+		return error_set(err, rc, "cannot create the collector thread: %s; raise the limit of threads "
+				 "(ulimit -u, pids.max)", strerror(rc));
+	}
+	c->running = true;
+	return 0;
+}
+
+void collector_stop(struct collector *c)
+{
+	if (c->running) {
+		atomic_store(&c->stopping, true);
+		pthread_join(c->thread, NULL);
+		c->running = false;
+	}
+	pthread_mutex_lock(&c->lock);
+	drain_all(c);
+	account_close(c);
+	pthread_mutex_unlock(&c->lock);
+}
+
+void collector_release(struct collector *c)
+{
+	records_release();
+	upkeep_close(c);
+	trace_store_close(&zone.store);
+}
+
+void collector_free(struct collector *c)
+{
+	if (!c)
+		return;
+	frames_free(&c->frames);
+	free(c->nodes.items);
+	free(c->frame_list.items);
+	free(c->tallies.items);
+	free(c->threads.items);
+	map_free(&c->by_node);
+	map_free(&c->by_context);
+	map_free(&c->names);
+	pthread_mutex_destroy(&c->lock);
+	free(c);
+}
+
+void collector_name_thread(struct collector *c, int tid, const char *name)
+{
+	uint32_t number, *slot;
+	size_t i;
+
+	pthread_mutex_lock(&c->lock);
+	number = strings_add(&c->frames.strings, name, strlen(name));
+	slot = map_put(&c->names, (uint64_t)tid, NULL);
+	if (slot)
+		*slot = number;
+	/* The newest entry of a tid is the living one. */
+	for (i = c->threads.count; i-- > 0;)
+		if (c->threads.items[i].tid == tid) {
+			c->threads.items[i].name = number;
+			break;
+		}
+	pthread_mutex_unlock(&c->lock);
+}
+
+void collector_totals(struct collector *c, struct collector_totals *t)
+{
+	struct loss_totals losses = {0};
+	int i;
+
+	memset(t, 0, sizeof(*t));
+	pthread_mutex_lock(&c->lock);
+	account_all_losses(c, &losses);
+	t->taken = losses.taken;
+	t->stored = c->stored;
+	for (i = 0; i < LOSS_REASONS; i++)
+		t->lost += losses.count[i];
+	t->queue_bytes = c->queue_bytes;
+	t->walk_count = c->walk_count;
+	t->walk_ns = c->walk_ns;
+	pthread_mutex_unlock(&c->lock);
+}

@@ -1,0 +1,58 @@
+/*
+ * collector.h - the door of the collect room: the thread that empties the queues,
+ * names what is in them and keeps the account.
+ *
+ * The collector is a thread of jstrobe, never attached to the JVM: it makes no JNI or JVMTI
+ * call, since it would stop in a GC pause just when GC threads are sampled.
+ */
+#ifndef JSTROBE_COLLECT_COLLECTOR_H
+#define JSTROBE_COLLECT_COLLECTOR_H
+
+#include "base/error.h"
+#include "format/profile.h"
+
+struct collector;
+
+struct collector_options {
+	bool per_thread;       /* keep stacks apart by thread */
+	bool lines;            /* keep source lines apart */
+	bool stats;            /* samples carry the time of their walk */
+	uint32_t hold_ms;      /* test knob: the first drains come so late */
+};
+
+/* What the agent knows of the session; strings are copied into the profile view by reference. */
+struct collector_facts {
+	const char *event, *engine, *main_class, *jdk, *title;
+	uint64_t started_at, duration, interval;
+	uint64_t cpu_time;     /* ns the process used during the session */
+	uint32_t threads_perf, threads_timer;
+};
+
+/* An empty account. NULL when out of memory. */
+struct collector *collector_new(const struct collector_options *o);
+/* Set up what handlers read and write (records must be open), and start the draining thread. */
+int collector_start(struct collector *c, struct error *err);
+/* Drain what is left and end the thread (after engine_stop). The account stays. */
+void collector_stop(struct collector *c);
+/* Give back records, queues, trace store: no handler can run any more. After collector_stop. */
+void collector_release(struct collector *c);
+void collector_free(struct collector *c);
+
+/* The name of thread TID (Java's, complete), for the samples it has and will have. */
+void collector_name_thread(struct collector *c, int tid, const char *name);
+
+struct collector_totals {
+	uint64_t taken, stored, lost, queue_bytes;
+	uint64_t walk_count, walk_ns; /* with stats: walks and their time */
+};
+void collector_totals(struct collector *c, struct collector_totals *t);
+
+/*
+ * The account as a profile, once everything queued so far has been drained. The view
+ * stays valid until collector_view_free; the collector goes on meanwhile.
+ * NULL when out of memory.
+ */
+struct profile *collector_view(struct collector *c, const struct collector_facts *facts);
+void collector_view_free(struct profile *p);
+
+#endif

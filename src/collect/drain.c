@@ -1,0 +1,87 @@
+/*
+ * drain.c - one turn of the collector over all queues.
+ *
+ * A queue that overflowed since the last turn gets a bigger successor: stored in
+ * record.next, taken by that thread's handler at its next start, and the old one is freed when
+ * record.current shows the new one. No fence, no waiting.
+ */
+#include <stdlib.h>
+
+#include "collect/account.h"
+#include "engine/engine.h"
+
+static void empty(struct collector *c, struct thread_record *r, struct queue *q)
+{
+	uint32_t fill = queue_fill(q);
+	struct sample s;
+
+	q->max_fill = MAX(q->max_fill, fill);
+	c->max_fill = MAX(c->max_fill, fill);
+	while (queue_pop(q, &s))
+		account_sample(c, &s, r);
+}
+
+static void grow(struct collector *c, struct thread_record *r)
+{
+	uint64_t full = atomic_load(&r->lost.count[LOSS_queue_full]);
+	uint32_t now = r->draining->capacity, wanted;
+	struct queue *q;
+
+	if (full == r->full_before || atomic_load(&r->next) ||
+	    atomic_load(&r->current) != r->draining)
+		return;
+	wanted = queue_next_capacity(now, full - r->full_before);
+	r->full_before = full;
+	if (wanted == now)
+		return;
+	q = calloc(1, queue_bytes(wanted));
+	if (!q)
+		return;
+	q->capacity = wanted;
+	c->increments++;
+	atomic_store_explicit(&r->next, q, memory_order_release);
+}
+
+/* The handler has moved to the queue it was offered: the old one is ours alone now. */
+static void follow(struct collector *c, struct thread_record *r)
+{
+	struct queue *current = atomic_load_explicit(&r->current, memory_order_acquire);
+
+	if (current == r->draining)
+		return;
+	empty(c, r, r->draining);
+	free(r->draining);
+	r->draining = current;
+	empty(c, r, current);
+}
+
+static void drain_record(struct collector *c, struct thread_record *r)
+{
+	/* Read first: what was queued before the thread ended is then seen below. */
+	bool closing = atomic_load(&r->state) == RECORD_CLOSING && !atomic_load(&r->inside);
+
+	empty(c, r, r->draining);
+	follow(c, r);
+	c->queue_bytes += queue_bytes(r->draining->capacity);
+	c->max_capacity = MAX(c->max_capacity, r->draining->capacity);
+	if (closing) {
+		account_losses(r, &c->losses_of_dead);
+		records_free(r);
+	} else {
+		grow(c, r);
+	}
+}
+
+void drain_all(struct collector *c)
+{
+	uint32_t i, count = atomic_load(&zone.records.count);
+
+	c->frames.drain++;
+	c->queue_bytes = 0;
+	for (i = 0; i < count; i++) {
+		struct thread_record *r = &zone.records.records[i];
+
+		if (atomic_load(&r->state) != RECORD_FREE && r->draining)
+			drain_record(c, r);
+	}
+}

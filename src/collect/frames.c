@@ -1,0 +1,272 @@
+#include "collect/frames.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "elf/elf.h"
+#include "signal/frame_word.h"
+
+static uint32_t text_number(struct frames *f, const char *text)
+{
+	return text ? strings_add(&f->strings, text, strlen(text)) : 0;
+}
+
+static uint64_t identity_of(const struct named_frame *n)
+{
+	uint64_t h = map_hash((uint64_t)n->class_name << 32 | n->name);
+
+	h = map_hash(h ^ ((uint64_t)n->signature << 32 | n->library));
+	return map_hash(h ^ ((uint64_t)(uint32_t)n->line << 8 | n->kind));
+}
+
+/* The number of a frame equal to N, made if need be. */
+static uint32_t intern(struct frames *f, const struct named_frame *n)
+{
+	uint64_t key = identity_of(n);
+	struct named_frame *item;
+	uint32_t *slot;
+	bool fresh;
+
+	for (;; key++) {
+		slot = map_put(&f->by_identity, key, &fresh);
+		if (!slot)
+			return 0;
+		if (fresh)
+			break;
+		item = &f->named.items[*slot - 1];
+		if (item->class_name == n->class_name && item->name == n->name &&
+		    item->signature == n->signature && item->library == n->library &&
+		    item->line == n->line && item->kind == n->kind)
+			return *slot - 1;
+	}
+	item = VECTOR_PUSH(&f->named);
+	if (!item)
+		return 0;
+	*item = *n;
+	*slot = (uint32_t)f->named.count;
+	return *slot - 1;
+}
+
+static uint32_t marker(struct frames *f, const char *text)
+{
+	struct named_frame n = {.name = text_number(f, text), .kind = FRAME_OTHER};
+
+	return intern(f, &n);
+}
+
+/* ---- Java ---- */
+
+static bool read_method(struct frames *f, const struct zone *z, struct seen_method *m)
+{
+	return method_read_chain(&z->layout, m->method, &m->chain) &&
+	       method_read_names(&z->layout, &m->chain, &f->strings, &m->names) &&
+	       method_check(&z->layout, m->method, &m->chain);
+}
+
+/* The method at ADDRESS for the first time; NULL when it is none. */
+static struct seen_method *first_sight(struct frames *f, const struct zone *z, uintptr_t address,
+				       uint32_t *slot)
+{
+	struct seen_method *m = VECTOR_PUSH(&f->methods);
+
+	if (!m)
+		return NULL;
+	m->method = address;
+	if (!read_method(f, z, m)) {
+		f->methods.count--;
+		return NULL;
+	}
+	m->checked = f->drain;
+	*slot = (uint32_t)f->methods.count;
+	return m;
+}
+
+/* The method at ADDRESS; NULL when it is none, or became another one since the last drain. */
+static struct seen_method *see_method(struct frames *f, const struct zone *z, uintptr_t address)
+{
+	uint32_t *slot = map_put(&f->by_method, address, NULL);
+	struct seen_method *m;
+
+	if (!slot)
+		return NULL;
+	if (*slot == 0)
+		return first_sight(f, z, address, slot);
+	m = &f->methods.items[*slot - 1];
+	if (m->checked != f->drain) {
+		m->checked = f->drain;
+		if (!method_check(&z->layout, address, &m->chain)) {
+			m->gone = f->drain;
+			m->version++;
+			/* Unreadable: the chain stays wrong and the next drain asks again. */
+			read_method(f, z, m);
+		}
+	}
+	return m->gone == f->drain ? NULL : m;
+}
+
+static uint32_t name_java(struct frames *f, const struct zone *z, uint64_t word)
+{
+	struct seen_method *m = see_method(f, z, frame_method(word));
+	struct named_frame n = {.kind = (uint8_t)frame_kind_of(word)};
+
+	if (!m) {
+		f->unloaded++;
+		return marker(f, "[unloaded]");
+	}
+	n.class_name = m->names.class_name;
+	n.name = m->names.name;
+	n.signature = m->names.signature;
+	if (f->lines && frame_bci(word) != FRAME_NO_BCI)
+		n.line = method_line(&z->layout, &m->chain, frame_bci(word));
+	return intern(f, &n);
+}
+
+/* ---- native ---- */
+
+static uint32_t name_generated(struct frames *f, const struct zone *z, uintptr_t pc)
+{
+	const struct stub *s = stub_find(atomic_load(&z->stubs), pc);
+	struct named_frame n = {.kind = FRAME_NATIVE};
+
+	n.name = text_number(f, s ? s->name : "[jvm_stub]");
+	return intern(f, &n);
+}
+
+static uint32_t name_native(struct frames *f, const struct zone *z, uintptr_t pc)
+{
+	const struct image_set *set = atomic_load(&z->images);
+	const struct image *image = set ? image_find(set, pc) : NULL;
+	struct named_frame n = {.kind = FRAME_NATIVE};
+	const char *symbol;
+	char *readable;
+	char text[64];
+
+	if (z->has_jvm && atomic_load(&z->layout.code_ready) && pc >= z->layout.code_low &&
+	    pc < z->layout.code_high)
+		return name_generated(f, z, pc);
+	if (!image)
+		return marker(f, "[unknown]");
+	n.library = text_number(f, image->name);
+	symbol = image_symbol(image, pc, NULL);
+	if (symbol) {
+		readable = demangle(symbol);
+		n.name = text_number(f, readable ? readable : symbol);
+		free(readable);
+	} else {
+		snprintf(text, sizeof(text), "[%.58s]", image->name);
+		n.name = text_number(f, text);
+	}
+	return intern(f, &n);
+}
+
+/* ---- kernel ---- */
+
+/* A frame of its own for each address until frames_name_kernel() has the names. */
+static uint32_t name_kernel(struct frames *f, uint64_t address)
+{
+	struct named_frame n = {.kind = FRAME_KERNEL};
+	uint32_t frame;
+	char text[32];
+	uint64_t *a;
+	uint32_t *k;
+
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
+	n.name = text_number(f, text);
+	frame = intern(f, &n);
+	a = VECTOR_PUSH(&f->kernel);
+	if (!a)
+		return frame;
+	*a = address;
+	k = VECTOR_PUSH(&f->kernel_frame);
+	if (!k)
+		f->kernel.count--;
+	else
+		*k = frame;
+	return frame;
+}
+
+void frames_name_kernel(struct frames *f)
+{
+	char **names = calloc(f->kernel.count, sizeof(*names));
+	struct error err;
+	size_t i;
+
+	if (names && f->kernel.count &&
+	    kernel_symbols(f->kernel.items, f->kernel.count, names, &err) == 0)
+		for (i = 0; i < f->kernel.count; i++) {
+			if (!names[i])
+				continue;
+			f->named.items[f->kernel_frame.items[i]].name = text_number(f, names[i]);
+			free(names[i]);
+		}
+	free(names);
+	f->kernel.count = f->kernel_frame.count = 0;
+}
+
+/* ---- all ---- */
+
+static uint32_t name_other(struct frames *f, uint64_t word)
+{
+	uint32_t end = (uint32_t)word;
+
+	return marker(f, end < WALK_ENDS ? walk_end_names[end].frame : "[unknown]");
+}
+
+uint32_t frames_version(struct frames *f, const struct zone *z, uint64_t word)
+{
+	struct seen_method *m;
+
+	if (!frame_is_java(word))
+		return 0;
+	m = see_method(f, z, frame_method(word));
+	return m ? m->version : FRAMES_GONE;
+}
+
+static uint64_t key_of(const struct frames *f, uint64_t word, uint32_t version)
+{
+	if (frame_is_java(word) && !f->lines)
+		word |= FRAME_NO_BCI;
+	return version ? map_hash(word + version) : word;
+}
+
+uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word)
+{
+	uint32_t version = frames_version(f, z, word);
+	uint64_t key = key_of(f, word, version);
+	uint32_t *known = version == FRAMES_GONE ? NULL : map_get(&f->by_word, key);
+	uint32_t frame;
+
+	if (known)
+		return *known - 1;
+	switch (frame_kind_of(word)) {
+	case FRAME_NATIVE:
+		frame = name_native(f, z, frame_address(word));
+		break;
+	case FRAME_KERNEL:
+		frame = name_kernel(f, frame_address(word));
+		break;
+	case FRAME_OTHER:
+		frame = name_other(f, word);
+		break;
+	default:
+		frame = name_java(f, z, word);
+	}
+	known = version == FRAMES_GONE ? NULL : map_put(&f->by_word, key, NULL);
+	if (known)
+		*known = frame + 1;
+	return frame;
+}
+
+void frames_free(struct frames *f)
+{
+	strings_free(&f->strings);
+	free(f->named.items);
+	free(f->methods.items);
+	free(f->kernel.items);
+	free(f->kernel_frame.items);
+	map_free(&f->by_word);
+	map_free(&f->by_identity);
+	map_free(&f->by_method);
+	memset(f, 0, sizeof(*f));
+}

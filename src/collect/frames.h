@@ -1,0 +1,60 @@
+/*
+ * frames.h - frame words become frames with names.
+ *
+ * A `named frame` is what the outputs show: kind, class, name, signature, library, line. Many
+ * words lead to one (all pcs of a function). Kernel words are named late, all in one pass over
+ * kallsyms, when a profile is built.
+ *
+ * Collector thread or, with the collector's lock held, whoever builds a profile.
+ */
+#ifndef JSTROBE_COLLECT_FRAMES_H
+#define JSTROBE_COLLECT_FRAMES_H
+
+#include "base/vector.h"
+#include "collect/name_java.h"
+#include "signal/zone.h"
+
+struct named_frame {
+	uint32_t class_name, name, signature, library; /* numbers in strings; 0 = none */
+	int32_t line;
+	uint8_t kind;
+};
+
+/* A Java method seen, and the proof of its name. */
+struct seen_method {
+	uintptr_t method;
+	struct method_chain chain;
+	struct method_names names;
+	uint64_t checked;  /* drain in which the chain was last compared */
+	uint64_t gone;     /* drain in which it was found to be another method, 0 = never */
+	uint32_t version;  /* grows with each such change */
+};
+
+struct frames {
+	struct strings strings;
+	VECTOR(struct named_frame) named;
+	VECTOR(struct seen_method) methods;
+	VECTOR(uint64_t) kernel;      /* addresses whose names are not known yet … */
+	VECTOR(uint32_t) kernel_frame; /* … and their named frames */
+	struct map by_word;           /* frame word (bci dropped unless lines) → named frame + 1 */
+	struct map by_identity;       /* hash of a named frame → itself + 1 */
+	struct map by_method;         /* Method* → seen_method + 1 */
+	uint64_t drain;               /* number of the present drain */
+	uint64_t unloaded;            /* words whose method was gone when it should be named */
+	bool lines;
+};
+
+/* The named frame of WORD. Never fails: what has no name gets a marker. */
+uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word);
+/*
+ * How often WORD's method has changed so far (0 for words without method): names given under
+ * another version do not hold any more. FRAMES_GONE: it changed since the last drain, and what was
+ * sampled meanwhile may be either. Compares each method's chain once a drain.
+ */
+#define FRAMES_GONE UINT32_MAX
+uint32_t frames_version(struct frames *f, const struct zone *z, uint64_t word);
+/* Ask the kernel for the names of all kernel frames seen since the last call. */
+void frames_name_kernel(struct frames *f);
+void frames_free(struct frames *f);
+
+#endif

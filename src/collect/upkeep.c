@@ -1,0 +1,167 @@
+/*
+ * upkeep.c - what handlers read is kept in shape by the collector: memory ahead in the
+ * trace store, images after dlopen, a fresh decode cache, the layout of a JVM that is starting.
+ *
+ * Something replaced is retired and freed when no handler that entered before can still
+ * be at work (the epoch rule of design §3, "Freeing memory"). One retirement at a time.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "collect/account.h"
+#include "elf/elf.h"
+#include "engine/engine.h"
+#include "os/os.h"
+#include "signal/decode.h"
+
+#define STORE_BYTES (512ull << 20)
+#define CACHE_ARENA (1u << 20)
+#define IMAGES_EVERY (100 * NS_PER_MS)
+#define SCAN_EVERY NS_PER_S
+
+static struct decode_cache *new_cache(void)
+{
+	size_t bytes = sizeof(struct decode_cache) + CACHE_ARENA;
+	struct decode_cache *c = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+				      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (c == MAP_FAILED)
+		return NULL;
+	c->size = CACHE_ARENA;
+	return c;
+}
+
+static void free_cache(struct decode_cache *c)
+{
+	if (c)
+		munmap(c, sizeof(*c) + c->size);
+}
+
+int upkeep_open(struct error *err)
+{
+	struct image_set *images;
+	struct decode_cache *cache;
+	int rc;
+
+	rc = trace_store_open(&zone.store, STORE_BYTES, err);
+	if (rc)
+		return rc;
+	cache = new_cache();
+	images = image_set_read(atomic_load(&zone.images), err);
+	if (!cache || !images) {
+		free_cache(cache);
+		trace_store_close(&zone.store);
+		return cache ? -err->code : error_set(err, ENOMEM, "out of memory for the decode cache");
+	}
+	if (atomic_load(&zone.images))
+		image_set_free((struct image_set *)atomic_load(&zone.images), images);
+	atomic_store(&zone.images, images);
+	atomic_store(&zone.cache, cache);
+	if (stubs_pending())
+		atomic_store(&zone.stubs, stubs_merge(NULL));
+	return 0;
+}
+
+static bool retire(struct collector *c)
+{
+	if (c->retired_epoch)
+		return false;
+	c->retired_epoch = atomic_fetch_add(&zone.epoch, 1) + 1;
+	return true;
+}
+
+static void reclaim(struct collector *c)
+{
+	if (!c->retired_epoch || !records_outside(c->retired_epoch))
+		return;
+	if (c->retired_images)
+		image_set_free(c->retired_images, atomic_load(&zone.images));
+	free_cache(c->retired_cache);
+	stub_set_free(c->retired_stubs);
+	trace_store_reclaim(&zone.store);
+	c->retired_images = NULL;
+	c->retired_cache = NULL;
+	c->retired_stubs = NULL;
+	c->retired_epoch = 0;
+}
+
+static void refresh_images(struct collector *c)
+{
+	struct image_set *old = (struct image_set *)atomic_load(&zone.images);
+	struct image_set *fresh;
+	struct error err;
+
+	if (!image_set_is_stale(old))
+		return;
+	fresh = image_set_read(old, &err);
+	if (!fresh)
+		return;
+	atomic_store(&zone.images, fresh);
+	c->retired_images = old;
+	thread_hook_install();
+}
+
+/* What the JVM generated since the last look. */
+static void refresh_stubs(struct collector *c)
+{
+	const struct stub_set *old = atomic_load(&zone.stubs);
+	struct stub_set *fresh = stubs_pending() ? stubs_merge(old) : NULL;
+
+	if (fresh) {
+		atomic_store(&zone.stubs, fresh);
+		c->retired_stubs = (struct stub_set *)old;
+	}
+}
+
+/* The JVM makes Continuation.enterSpecial with the first virtual thread. */
+static void find_enter_special(struct layout *l)
+{
+	uintptr_t pc;
+
+	if (!l->cont_return_pc || !atomic_load(&l->code_ready) || atomic_load(&l->enter_special))
+		return;
+	pc = *(const uintptr_t *)l->cont_return_pc;
+	if (pc)
+		atomic_store(&l->enter_special, code_blob_at(l, pc));
+}
+
+void upkeep(struct collector *c)
+{
+	uint64_t now = os_monotonic();
+	struct decode_cache *cache = atomic_load(&zone.cache);
+
+	if (zone.has_jvm) {
+		layout_refresh(&zone.layout);
+		find_enter_special(&zone.layout);
+	}
+	reclaim(c);
+	trace_store_prepare(&zone.store);
+	if (!c->retired_epoch && now - c->last_images >= IMAGES_EVERY) {
+		c->last_images = now;
+		refresh_images(c);
+		refresh_stubs(c);
+		if (atomic_load(&cache->used) > cache->size / 8 * 7) {
+			struct decode_cache *fresh = new_cache();
+
+			if (fresh) {
+				atomic_store(&zone.cache, fresh);
+				c->retired_cache = cache;
+			}
+		}
+	}
+	if (!c->retired_epoch && (c->retired_images || c->retired_stubs || c->retired_cache || zone.store.retired))
+		retire(c);
+	if (now - c->last_scan >= SCAN_EVERY) {
+		c->last_scan = now;
+		records_scan();
+	}
+}
+
+void upkeep_close(struct collector *c)
+{
+	c->retired_epoch = c->retired_epoch ? c->retired_epoch : 1;
+	reclaim(c);
+	free_cache(atomic_exchange(&zone.cache, NULL));
+	image_symbols_release(atomic_load(&zone.images));
+}

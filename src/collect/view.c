@@ -1,0 +1,282 @@
+/*
+ * view.c - the account becomes a `struct profile`.
+ *
+ * Everything is copied, so the collector goes on while writers work. Stacks that differ
+ * only in addresses are one stack by now: they are merged by their named frames.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collect/account.h"
+#include "engine/engine.h"
+#include "os/os.h"
+
+/* A profile and the memory it stands on. */
+struct view {
+	struct profile profile;
+	char *strings;
+	struct profile_frame *frames;
+	struct profile_stack *stacks;
+	struct profile_thread *threads;
+	uint32_t *lists;      /* frames of all stacks */
+	size_t listed;
+	char *facts;          /* copies of the agent's texts */
+};
+
+void collector_view_free(struct profile *p)
+{
+	struct view *v = p ? CONTAINER_OF(p, struct view, profile) : NULL;
+
+	if (!v)
+		return;
+	free(v->strings);
+	free(v->frames);
+	free(v->stacks);
+	free(v->threads);
+	free(v->lists);
+	free(v->facts);
+	free(v);
+}
+
+static const char *text(const struct view *v, uint32_t number)
+{
+	return v->strings + number;
+}
+
+static const char *text_or_null(const struct view *v, uint32_t number)
+{
+	return number ? text(v, number) : NULL;
+}
+
+/* Frames that have the same name by now get one number; *REMAP (to be freed) leads there. */
+static bool copy_frames(struct view *v, struct collector *c, uint32_t **remap)
+{
+	size_t i, n = c->frames.named.count;
+	struct map seen = {0};
+	bool ok = false;
+
+	*remap = calloc(n + 1, sizeof(**remap));
+	v->frames = calloc(n + 1, sizeof(*v->frames));
+	if (!*remap || !v->frames)
+		goto out;
+	for (i = 0; i < n; i++) {
+		const struct named_frame *f = &c->frames.named.items[i];
+		uint64_t key = map_hash((uint64_t)f->class_name << 32 | f->name);
+		struct profile_frame *to;
+		uint32_t *slot;
+
+		key = map_hash(key ^ ((uint64_t)f->signature << 32 | f->library)) ^
+		      ((uint64_t)(uint32_t)f->line << 8 | f->kind);
+		slot = map_put(&seen, key, NULL);
+		if (!slot)
+			goto out;
+		if (!*slot) {
+			*slot = ++v->profile.frame_count;
+			to = &v->frames[*slot - 1];
+			to->class_name = text_or_null(v, f->class_name);
+			to->name = text(v, f->name);
+			to->signature = text_or_null(v, f->signature);
+			to->library = text_or_null(v, f->library);
+			to->line = f->line;
+			to->kind = f->kind;
+		}
+		(*remap)[i] = *slot - 1;
+	}
+	ok = true;
+out:
+	map_free(&seen);
+	return ok;
+}
+
+static bool copy_threads(struct view *v, const struct collector *c)
+{
+	size_t i;
+
+	v->threads = calloc(c->threads.count + 1, sizeof(*v->threads));
+	if (!v->threads)
+		return false;
+	for (i = 0; i < c->threads.count; i++) {
+		const struct thread_entry *e = &c->threads.items[i];
+
+		v->threads[i].tid = (uint32_t)e->tid;
+		v->threads[i].name = text(v, e->name);
+		v->threads[i].samples = e->samples;
+		v->threads[i].weight = e->weight;
+	}
+	v->profile.thread_count = (uint32_t)c->threads.count;
+	return true;
+}
+
+/* Append node N's frames, root first. */
+static uint32_t *list_frames(struct view *v, const struct collector *c, const struct node *n,
+			     const uint32_t *remap)
+{
+	uint32_t *list = v->lists + v->listed;
+	uint32_t i;
+
+	for (i = 0; i < n->depth; i++)
+		list[i] = remap[c->frame_list.items[n->first + n->depth - 1 - i]];
+	return list;
+}
+
+static uint64_t hash_stack(const uint32_t *list, uint32_t depth, uint32_t thread)
+{
+	uint64_t h = map_hash((uint64_t)thread << 32 | depth);
+	uint32_t i;
+
+	for (i = 0; i < depth; i++)
+		h = map_hash(h ^ list[i]);
+	return h;
+}
+
+static bool copy_stacks(struct view *v, const struct collector *c, const uint32_t *remap)
+{
+	struct map seen = {0};
+	bool ok = false;
+	size_t i, total = 0;
+
+	for (i = 0; i < c->tallies.count; i++)
+		total += c->nodes.items[c->tallies.items[i].node].depth;
+	v->lists = malloc((total + 1) * sizeof(*v->lists));
+	v->stacks = calloc(c->tallies.count + 1, sizeof(*v->stacks));
+	if (!v->lists || !v->stacks)
+		return false;
+	for (i = 0; i < c->tallies.count; i++) {
+		const struct tally *t = &c->tallies.items[i];
+		const struct node *n = &c->nodes.items[t->node];
+		uint32_t *list = list_frames(v, c, n, remap);
+		uint64_t key = hash_stack(list, n->depth, t->thread);
+		struct profile_stack *s;
+		uint32_t *slot;
+
+		for (;; key++) {
+			slot = map_put(&seen, key, NULL);
+			if (!slot)
+				goto out;
+			s = *slot ? &v->stacks[*slot - 1] : NULL;
+			if (!s || (s->depth == n->depth &&
+				   s->thread == (t->thread ? t->thread - 1 : PROFILE_NO_THREAD) &&
+				   memcmp(s->frames, list, n->depth * sizeof(*list)) == 0))
+				break;
+		}
+		if (!s) {
+			*slot = ++v->profile.stack_count;
+			s = &v->stacks[*slot - 1];
+			s->frames = list;
+			s->depth = n->depth;
+			s->thread = t->thread ? t->thread - 1 : PROFILE_NO_THREAD;
+			v->listed += n->depth;
+		}
+		s->samples += t->samples;
+		s->weight += t->weight;
+	}
+	ok = true;
+out:
+	map_free(&seen);
+	return ok;
+}
+
+static void copy_counts(struct view *v, struct collector *c)
+{
+	struct profile *p = &v->profile;
+	struct loss_totals losses = {0};
+	uint64_t lost_weight = 0, accounted;
+	int i;
+
+	account_all_losses(c, &losses);
+	p->taken = losses.taken;
+	p->stored = c->stored;
+	for (i = 0; i < LOSS_REASONS; i++) {
+		p->lost[i] = losses.count[i];
+		p->lost_weight[i] = losses.weight[i];
+		lost_weight += losses.weight[i];
+	}
+	p->weight_stored = c->weight_stored;
+	p->effective_interval = c->stored ? c->weight_stored / c->stored : 0;
+	p->own_cpu = c->own_cpu;
+	accounted = c->weight_stored + lost_weight + c->own_cpu;
+	p->unsampled = p->cpu_time > accounted ? p->cpu_time - accounted : 0;
+	memcpy(p->ended_early, c->ended, sizeof(p->ended_early));
+	p->complete = c->complete;
+	p->queue_bytes = c->queue_bytes;
+	p->queue_increments = c->increments;
+	p->queue_max_capacity = c->max_capacity;
+	p->queue_max_fill = c->max_fill;
+	timing_report(&c->handler, &p->handler);
+	timing_report(&c->drain, &p->drain);
+}
+
+/* Copy the agent's texts behind each other. */
+static bool copy_facts(struct view *v, const struct collector_facts *f)
+{
+	const char *from[5] = {f->event, f->engine, f->main_class, f->jdk, f->title};
+	const char **to[5] = {&v->profile.event, &v->profile.engine, &v->profile.main_class,
+			      &v->profile.jdk, &v->profile.title};
+	size_t i, bytes = 1;
+	char *at;
+
+	for (i = 0; i < 5; i++)
+		bytes += from[i] ? strlen(from[i]) + 1 : 0;
+	at = v->facts = malloc(bytes);
+	if (!at)
+		return false;
+	for (i = 0; i < 5; i++) {
+		if (!from[i])
+			continue;
+		*to[i] = strcpy(at, from[i]);
+		at += strlen(at) + 1;
+	}
+	v->profile.pid = (int)getpid();
+	v->profile.started_at = f->started_at;
+	v->profile.duration = f->duration;
+	v->profile.interval = f->interval;
+	v->profile.cpu_time = f->cpu_time;
+	v->profile.threads_perf = f->threads_perf;
+	v->profile.threads_timer = f->threads_timer;
+	return true;
+}
+
+static bool fill(struct view *v, struct collector *c, const struct collector_facts *facts)
+{
+	uint32_t *remap = NULL;
+	bool ok;
+
+	frames_name_kernel(&c->frames);
+	v->strings = malloc(c->frames.strings.length + 1);
+	if (!v->strings)
+		return false;
+	v->strings[0] = '\0';
+	memcpy(v->strings, c->frames.strings.length ? c->frames.strings.bytes : "",
+	       c->frames.strings.length);
+	ok = copy_facts(v, facts) && copy_frames(v, c, &remap) && copy_threads(v, c) &&
+	     copy_stacks(v, c, remap);
+	free(remap);
+	if (!ok)
+		return false;
+	copy_counts(v, c);
+	v->profile.frames = v->frames;
+	v->profile.stacks = v->stacks;
+	v->profile.threads = v->threads;
+	v->profile.per_thread = c->options.per_thread;
+	return true;
+}
+
+struct profile *collector_view(struct collector *c, const struct collector_facts *facts)
+{
+	struct view *v = calloc(1, sizeof(*v));
+	bool ok;
+
+	if (!v)
+		return NULL;
+	pthread_mutex_lock(&c->lock);
+	if (c->running)
+		drain_all(c);
+	ok = fill(v, c, facts);
+	pthread_mutex_unlock(&c->lock);
+	if (!ok) {
+		collector_view_free(&v->profile);
+		return NULL;
+	}
+	return &v->profile;
+}
