@@ -157,6 +157,12 @@ bench: ## measure against other profilers (ONLY=name for one row)
 	@+$(MAKE) --no-print-directory all
 	@O=$(O) $(PYTHON) bench/run.py $(ONLY)
 
+# Pages made from tables; tests/check/test_docs.py fails when they are not up to date.
+docs: all ## write the pages of docs/ that are made from tables
+	$(Q)$(CMD) help --markdown > docs/options.md.new && mv docs/options.md.new docs/options.md
+	$(Q)scripts/counters-doc.py > docs/counters.md.new && mv docs/counters.md.new docs/counters.md
+	$(Q)O=$(O) $(PYTHON) bench/run.py --write-docs
+
 # ---- install -----------------------------------------------------------------
 bindir := $(DESTDIR)$(PREFIX)/bin
 libdir := $(DESTDIR)$(PREFIX)/lib
@@ -184,4 +190,4 @@ help: ## this list
 	@echo '  ONLY=name      bench: one row;  PID=n  demo: profile this process'
 
 force:
-.PHONY: all deps demo unit unit-programs check check-run soak bench install uninstall clean help force
+.PHONY: all deps demo unit unit-programs check check-run soak bench docs install uninstall clean help force
