@@ -37,15 +37,15 @@ function writeAddress(newEntry) {
 }
 
 function change(what, newEntry) {
+  const home = ['zoom', 'focus', 'view', 'flip', 'tab'].some((key) => key in what && what[key] !== state[key]);
   Object.assign(state, what);
   writeAddress(newEntry);
-  render();
+  render(home);
 }
 
 function zoomTo(node) {
   if (node === zoom) return;
   change({ zoom: nodePath(node) }, true);
-  graph.scrollHome();
   graph.point(null); /* what lies under the mouse is another frame now */
 }
 
@@ -59,7 +59,7 @@ function zoomToThread(tid) {
 
 /* ---- drawing all from the state ---- */
 
-function render() {
+function render(home) {
   if (!match || match.query !== state.q) match = matcher(state.q);
   press('#tabs', 'tab', state.tab);
   press('#views', 'view', state.view);
@@ -69,7 +69,7 @@ function render() {
   for (const tab of ['graph', 'methods', 'threads']) $('#' + tab).hidden = tab !== state.tab;
   for (const id of ['views', 'flips', 'previous', 'next']) $('#' + id).hidden = state.tab !== 'graph';
   if ($('#search').value !== state.q) $('#search').value = state.q;
-  if (state.tab === 'graph') renderGraph();
+  if (state.tab === 'graph') renderGraph(home);
   else if (state.tab === 'methods') methodTable.show(state.unit, match, state.method === '' ? null : +state.method);
   else drawThreads($('#threads'), state.unit, match, zoomToThread);
   renderMatched();
@@ -80,7 +80,7 @@ function press(group, key, value) {
   for (const b of document.querySelectorAll(group + ' button')) b.setAttribute('aria-pressed', b.dataset[key] === value);
 }
 
-function renderGraph() {
+function renderGraph(home) {
   const key = state.view + ' ' + state.focus;
   if (key !== rootKey) {
     root = makeRoot(state.view, state.focus === '' ? null : +state.focus);
@@ -93,7 +93,7 @@ function renderGraph() {
   $('#scroller').hidden = $('#crumbs').hidden = empty;
   if (empty) $('#nothing').textContent = D.loss;
   renderCrumbs();
-  if (!empty) graph.show(root, zoom, state.unit, state.flip === '1');
+  if (!empty) graph.show(root, zoom, state.unit, state.flip === '1', home);
 }
 
 /* The way to the zoomed frame; the middle of a long one is left out. */
@@ -304,7 +304,7 @@ const KEYS = [
   ['n', 'Next match; Shift+N previous', () => step(1)],
   ['N', '', () => step(-1)],
   ['r', 'Callees or callers (reversed)', toggleView],
-  ['i', 'Icicle or flame', () => { change({ flip: state.flip ? '' : '1' }); if (root.samples) graph.scrollHome(); }],
+  ['i', 'Icicle or flame', () => change({ flip: state.flip ? '' : '1' })],
   ['w', 'Samples or time', () => change({ unit: state.unit === 'samples' ? 'weight' : 'samples' })],
   ['1', 'Flame graph; 2 hot methods; 3 threads', () => change({ tab: 'graph' }, true)],
   ['2', '', () => change({ tab: 'methods' }, true)],
@@ -375,7 +375,6 @@ function wire() {
       const what = { ...b.dataset };
       if (what.view) what.zoom = what.focus = '';
       change(what, !!what.tab || !!what.view);
-      if ('flip' in what && root.samples) graph.scrollHome();
     });
   }
   let typing = 0;
@@ -390,8 +389,7 @@ function wire() {
   addEventListener('keydown', onKey);
   addEventListener('popstate', () => {
     readAddress();
-    render();
-    if (state.tab === 'graph' && root.samples) graph.scrollHome();
+    render(true);
   });
   new ResizeObserver(() => {
     if (state.tab === 'graph' && root && root.samples && !$('#scroller').hidden) graph.layout();
@@ -404,8 +402,7 @@ renderHeader();
 renderKeys();
 setTheme(stored() || (darkSystem.matches ? 'dark' : 'light'));
 wire();
-render();
-if (root && root.samples) graph.scrollHome();
+render(true);
 
 /* For tests, scripts and the curious: what is drawn, read-only by courtesy. */
 window.jstrobe = { data: D, tree, state, graph, methods, matchedTotal, get root() { return root; }, get zoom() { return zoom; } };

@@ -1,0 +1,355 @@
+"""What the report page shows and does, checked against the JSON output of the same profile."""
+import json
+import re
+
+import pytest
+from selenium.webdriver.common.keys import Keys
+
+
+@pytest.fixture(scope="module")
+def profile(make_page):
+    """profile("demo") → the parsed JSON of what the page shows."""
+    return lambda what: json.loads(make_page(what, "json").read_bytes())
+
+
+def slashes(name):
+    """A name of the JSON as the page spells it: "java.util.HashMap.put" → "java/util/HashMap.put"."""
+    head, dot, method = name.rpartition(".")
+    return name if "::" in name or not dot else head.replace(".", "/") + "." + method
+
+
+def stacks(profile):
+    return [([slashes(f) for f in s["frames"]], s["samples"], s["weight"]) for s in profile["stacks"]]
+
+
+def share(part, whole):
+    return f"{100 * part / whole:.2f} %"
+
+
+def test_header_says_what_was_recorded(page):
+    p = page("demo")
+    assert p.driver.title == "CPU profile of demo.OrderService"
+    assert p.text("#title") == "CPU profile of demo.OrderService"
+    facts = p.text("#facts")
+    for fact in ("10.02 s recorded", "perf, every 1 ms", "pid 4711", "JDK 17.0.15+6-Debian"):
+        assert fact in facts
+
+
+def test_all_boxes_have_their_samples(page, profile):
+    p, total = page("demo"), profile("demo")["samples"]["stored"]
+    boxes = p.boxes()
+    assert boxes[0]["name"] == "all" and boxes[0]["samples"] == total
+    parse = sum(n for frames, n, _ in stacks(profile("demo")) if "demo/json/Parser.parse" in frames)
+    assert p.box("demo/json/Parser.parse")["samples"] == parse
+    assert p.box("demo/json/Parser.parse")["width"] == pytest.approx(boxes[0]["width"] * parse / total)
+
+
+def test_click_zooms_and_the_browser_goes_back(page):
+    p = page("demo")
+    whole = p.boxes()[0]["width"]
+    p.point(p.box("demo/Archive.store"), click=True)
+    assert p.box("demo/Archive.store")["width"] == pytest.approx(whole)
+    assert p.box("start_thread")["width"] == pytest.approx(whole)
+    assert not [b for b in p.boxes() if b["name"] == "demo/Validator.check"]
+    assert p.text("#crumbs [aria-current]") == "Archive.store"
+    assert "zoom=" in p.js("return location.hash")
+    p.driver.back()
+    p.wait("return jstrobe.zoom === jstrobe.root")
+    assert [b for b in p.boxes() if b["name"] == "demo/Validator.check"]
+
+
+def test_the_address_restores_the_view(page):
+    p = page("demo")
+    p.point(p.box("demo/Archive.store"), click=True)
+    p.search("deflate")
+    p.click("[data-flip='1']")
+    p.click("[data-unit=weight]")
+    before, address = p.boxes(), p.js("return location.hash")
+    p.open(address)
+    assert p.boxes() == before
+    assert p.js("return document.querySelector('#search').value") == "deflate"
+
+
+def test_ancestor_and_crumb_zoom_out(page):
+    p = page("demo")
+    p.point(p.box("demo/Archive.store"), click=True)
+    p.point(p.box("demo/OrderService$Request.run"), click=True)
+    assert p.text("#crumbs [aria-current]") == "OrderService$Request.run"
+    p.click("#crumbs button")
+    assert p.text("#crumbs [aria-current]") == "all"
+
+
+@pytest.mark.parametrize("query", ["HashMap", "^java/util/", "Parser.value", "deflate|Regex", "Parser[", "zzz"])
+def test_search_counts_each_stack_once(page, profile, query):
+    p, data = page("demo"), profile("demo")
+    p.search(query)
+    try:
+        pattern = re.compile(query, 0 if re.search("[A-Z]", query) else re.I)
+    except re.error:
+        pattern = re.compile(re.escape(query))
+    hit = sum(n for frames, n, _ in stacks(data) if any(pattern.search(f) for f in frames))
+    assert p.text("#matched") == (share(hit, data["samples"]["stored"]) if hit else "0 %")
+    for box in p.boxes():
+        if box["name"] and box["name"] != "all":
+            assert box["matched"] == bool(pattern.search(box["name"])), box
+
+
+def test_search_in_the_zoomed_part(page, profile):
+    p = page("demo")
+    p.search("HashMap")
+    p.point(p.box("demo/json/Parser.parse"), click=True)
+    inside = [(f, n) for f, n, _ in stacks(profile("demo")) if "demo/json/Parser.parse" in f]
+    hit = sum(n for f, n in inside if any("HashMap" in name for name in f))
+    assert p.text("#matched").endswith(f"{share(hit, sum(n for _, n in inside))} here")
+
+
+def test_next_and_previous_match(page):
+    p = page("demo")
+    p.search("match")
+    p.js("document.querySelector('#graph').focus()")
+    count = sum(b["matched"] for b in p.boxes())
+    seen = []
+    for _ in range(count):
+        p.keys("n")
+        seen.append(p.js("const s = jstrobe.graph.selected; return [s.depth, jstrobe.data.names[s.name], s.index]"))
+    assert len({json.dumps(s) for s in seen}) == count > 3
+    assert p.text("#status") == f"match {count} of {count} frames"
+    p.keys("n")
+    assert p.text("#status") == f"match 1 of {count} frames"
+    p.keys("N")
+    assert p.text("#status") == f"match {count} of {count} frames"
+
+
+def test_icicle_and_flame_mirror_each_other(page):
+    p = page("demo")
+    icicle = p.boxes()
+    top = p.js("return jstrobe.graph.top(0)")
+    p.click("[data-flip='1']")
+    assert p.boxes() == icicle
+    assert p.js("return jstrobe.graph.top(0) > jstrobe.graph.top(1)") and top == 0
+    p.point(p.box("demo/Archive.store"), click=True)
+    assert p.text("#crumbs [aria-current]") == "Archive.store"
+
+
+@pytest.mark.parametrize("what", ["demo", "sample", "threads"])
+def test_callers_view_has_the_same_totals(page, profile, what):
+    p, data = page(what, "#view=callers"), profile(what)
+    boxes = p.boxes()
+    first = [b for b in boxes if b["depth"] == 1]
+    assert sum(b["samples"] for b in first) == data["samples"]["stored"] == boxes[0]["samples"]
+    assert sum(b["weight"] for b in first) == data["weight"]["total"]
+    tops = {}
+    for frames, n, _ in stacks(data):
+        if what == "demo":
+            tops[frames[-1]] = tops.get(frames[-1], 0) + n
+    for name, n in tops.items():
+        assert [b["samples"] for b in first if b["name"] == name] == [n]
+
+
+def test_callers_of_one_method(page, profile):
+    p = page("demo")
+    p.keys("2")
+    p.js("""[...document.querySelectorAll('#methods tbody tr')]
+        .find((r) => r.textContent.includes('HashMap.putVal')).click()""")
+    p.js("[...document.querySelectorAll('.side button')].find((b) => b.textContent.startsWith('Callers')).click()")
+    frames = {f: n for f, n in ((b["name"], b["samples"]) for b in p.boxes())}
+    total = sum(n for f, n, _ in stacks(profile("demo")) if "java/util/HashMap.putVal" in f)
+    assert frames["all"] == frames["java/util/HashMap.putVal"] == frames["java/util/HashMap.put"] == total
+    assert "Callers of HashMap.putVal" in p.text("#crumbs")
+
+
+def test_samples_and_time(page, profile):
+    p, data = page("sample"), profile("sample")
+    write = next(m for m in data["methods"] if m["name"] == "do_syscall_64")
+    whole = p.boxes()[0]["width"]
+    assert p.box("do_syscall_64")["width"] == pytest.approx(whole * write["total"] / data["samples"]["stored"])
+    p.keys("w")
+    assert p.box("do_syscall_64")["width"] == pytest.approx(whole * write["total_weight"] / data["weight"]["total"])
+    assert p.js("return jstrobe.state.unit") == "weight"
+
+
+def test_tooltip_tells_kind_total_and_self(page):
+    p = page("sample")
+    p.point(p.box("java/util/HashMap.put"))
+    tip = p.text("#tip")
+    assert "java/util/HashMap.put" in tip
+    assert "Compiled by C2 54.55 %" in tip and "Inlined 45.45 %" in tip  # 30 and 25 of 55
+    assert "61.11 % · 55 samples · 550 ms" in tip
+    assert "self61.11 %" in tip
+    p.point(p.box("start_thread"))
+    assert "libc.so.6" in p.text("#tip") and "self0 %" in p.text("#tip")
+
+
+def test_keyboard(page):
+    p = page("demo")
+    p.keys("i")
+    assert p.js("return jstrobe.state.flip") == "1"
+    p.keys("i", "r")
+    assert p.js("return jstrobe.state.view") == "callers"
+    p.keys("r", Keys.ARROW_DOWN, Keys.ARROW_DOWN, Keys.ARROW_DOWN)
+    assert p.js("return jstrobe.graph.selected.depth") == 2  # the first one selects the root itself
+    p.keys(Keys.ENTER)
+    assert p.text("#crumbs [aria-current]") == "thread_native_entry"
+    p.keys(Keys.ESCAPE)
+    assert p.text("#crumbs [aria-current]") == "start_thread"
+    p.keys("0")
+    assert p.text("#crumbs [aria-current]") == "all"
+    p.keys("?")
+    assert p.js("return document.querySelector('#keys').open")
+    p.keys(Keys.ESCAPE)
+    assert not p.js("return document.querySelector('#keys').open")
+    p.keys("/")
+    assert p.js("return document.activeElement.id") == "search"
+    p.keys("i", "r")
+    assert p.js("return [jstrobe.state.view, document.activeElement.value]") == ["callees", "ir"]
+
+
+def test_dark_follows_the_system_and_the_switch(page):
+    p = page("demo", theme="dark")
+    assert p.js("return document.documentElement.dataset.theme") == "dark"
+    dark = p.js("return getComputedStyle(document.body).backgroundColor")
+    p.keys("d")
+    assert p.js("return document.documentElement.dataset.theme") == "light"
+    assert p.js("return getComputedStyle(document.body).backgroundColor") != dark
+    p.js("localStorage.clear()")
+
+
+def pixels(p):
+    """Width and height of the canvas and how many colours are on it (read from a copy)."""
+    return p.js("""const c = jstrobe.graph.canvas, copy = new OffscreenCanvas(c.width, c.height).getContext('2d');
+        copy.drawImage(c, 0, 0);
+        const d = copy.getImageData(0, 0, c.width, c.height).data;
+        const seen = new Set(); for (let i = 0; i < d.length; i += 4 * 97) seen.add(d[i] << 16 | d[i+1] << 8 | d[i+2]);
+        return [c.width, c.height, seen.size]""")
+
+
+def test_canvas_is_painted_and_follows_the_window(page):
+    p = page("demo")
+    width, _, colours = pixels(p)
+    assert colours > 8
+    p.driver.set_window_size(1000, 700)
+    try:
+        p.wait("return jstrobe.graph.canvas.width < arguments[0] - 300", width)
+        assert p.boxes()[0]["width"] == p.js("return document.querySelector('#scroller').clientWidth")
+        assert pixels(p)[2] > 8
+    finally:
+        p.driver.set_window_size(1400, 900)
+
+
+def test_canvas_has_the_screens_pixels(page):
+    p = page("demo")
+    p.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                             {"width": 1400, "height": 800, "deviceScaleFactor": 2, "mobile": False})
+    try:
+        p.wait("const g = jstrobe.graph; return g.canvas.width === 2 * g.scroller.clientWidth")
+    finally:
+        p.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_loss_line_is_always_visible(page, make_page):
+    for what, warns in (("demo", False), ("sample", True), ("clean", False)):
+        p = page(what)
+        line = make_page(what, "loss").read_text().strip()
+        for tab in ("graph", "methods", "threads"):
+            p.click(f"[data-tab={tab}]")
+            shown = p.driver.find_element("css selector", "#loss")
+            assert line in shown.text and shown.is_displayed()
+            assert shown.rect["y"] + shown.rect["height"] < 140
+        assert p.js("return document.querySelector('#loss').classList.contains('warn')") is warns
+        assert p.logs() == []
+
+
+def test_details_name_every_cost(page):
+    p = page("sample")
+    assert not p.driver.find_element("css selector", "#details").is_displayed()
+    p.click("#loss")
+    details = p.text("#details")
+    for word in ("Queues", "1 increment", "fill up to 21", "Handler", "p99.9 5.6 µs", "Collector's turn",
+                 "Own CPU time", "Lost: queue_full", "Lost: recursion", "Ended: truncated"):
+        assert word in details
+
+
+def table(p, section):
+    return p.js("""return [...document.querySelectorAll(`#${arguments[0]} .list tbody tr`)]
+        .map((r) => [...r.cells].map((c) => c.textContent))""", section)
+
+
+def test_hot_methods_equal_the_json(page, profile):
+    p, data = page("demo", "#tab=methods"), profile("demo")
+    rows = {r[4]: (r[1], r[3]) for r in table(p, "methods")}
+    assert len(rows) == len(data["methods"])
+    for m in data["methods"]:
+        assert rows[slashes(m["name"])] == (f"{m['self']:,}", f"{m['total']:,}"), m
+    order = [r[4] for r in table(p, "methods")]
+    assert order[0] == slashes(data["methods"][0]["name"])
+    p.click("[data-sort=total]")
+    totals = [int(r[3].replace(",", "")) for r in table(p, "methods")]
+    assert totals == sorted(totals, reverse=True)
+    p.search("regex")
+    assert all("regex" in r[4] for r in table(p, "methods")) and table(p, "methods")
+
+
+def test_recursion_counts_once_in_total(page):
+    p = page("sample", "#tab=methods")
+    rows = {r[4]: (r[1], r[3]) for r in table(p, "methods")}
+    assert rows["demo/Tree.walk"] == ("10", "10")
+
+
+def test_lines_are_summed_up_in_the_method_table(page):
+    p = page("lines")
+    assert {b["name"] for b in p.boxes()} >= {"demo/OrderService.run:12", "demo/OrderService.run:14"}
+    p.keys("2")
+    rows = {r[4]: r[3] for r in table(p, "methods")}
+    assert rows["demo/OrderService.run"] == "81"
+
+
+def test_callers_and_callees_of_a_method(page):
+    p = page("sample", "#tab=methods")
+    p.js("""[...document.querySelectorAll('#methods tbody tr')]
+        .find((r) => r.textContent.includes('HashMap.put')).click()""")
+    side = p.js("return [...document.querySelectorAll('.side tr')].map((r) => r.textContent)")
+    assert side == ["84.62 %demo/OrderService.run", "15.38 %demo/OrderService$$Lambda$14/0x0000000800c03000.apply",
+                    "100 %its own code"]
+    p.js("[...document.querySelectorAll('.side button')].find((b) => b.textContent === 'Find in graph').click()")
+    assert {b["name"] for b in p.boxes() if b["matched"]} == {"java/util/HashMap.put"}
+
+
+def test_threads(page, profile):
+    p = page("threads", "#tab=threads")
+    rows = table(p, "threads")
+    assert [(r[1], r[2], r[3]) for r in rows] == [
+        (str(t["samples"]), t["name"], str(t["tid"])) for t in profile("threads")["threads"]]
+    p.click("#threads tbody tr")
+    assert p.text("#crumbs [aria-current]") == "[main tid=101]"
+
+
+def test_names_are_data(page):
+    """Markup in names is shown, never run: no element, no dialog, no error, script not ended early."""
+    p = page("threads")
+    evil = 'evil/"</script><script>alert(1)</script>.a;b\\\n<!--'
+    p.point(p.box(evil))
+    assert evil in p.text("#tip")
+    p.click("[data-tab=methods]")
+    assert evil in [r[4] for r in table(p, "methods")]
+    p.click("[data-tab=threads]")
+    assert '\x1b[31m<b>"evil"</b>' in [r[2] for r in table(p, "threads")]
+    assert p.js("return [document.querySelectorAll('script').length, document.querySelectorAll('main b').length]") == [2, 0]
+
+
+def test_no_samples(page, make_page):
+    p = page("empty")
+    assert make_page("empty", "loss").read_text().strip() in p.text("#nothing")
+    assert "No samples: the process used 3.2 ms of CPU time" in p.text("#loss")
+    p.keys("i", "r", "w", "n", Keys.ARROW_DOWN, "2")
+    assert "No samples" in p.text("#methods")
+    p.keys("3", "1")
+    assert p.driver.find_element("css selector", "#nothing").is_displayed()
+
+
+def test_no_way_out(make_page):
+    """Nothing in the file names another place, and the policy in it would stop it anyway."""
+    text = make_page("demo").read_text()
+    assert not re.findall(r"""(?:src|href|action)\s*=\s*["'](?!data:)""", text)
+    assert not re.findall(r"https?://", text)
+    assert "default-src 'none'" in text
+    assert text.count("</script>") == 2
