@@ -143,6 +143,9 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 static void JNICALL on_code(jvmtiEnv *jvmti, const char *name, const void *address, jint length)
 {
 	stubs_note(name, (uintptr_t)address, (uintptr_t)address + (uintptr_t)length);
+	/* While the JVM starts: from here on its code can be walked. */
+	if (zone.has_jvm && !atomic_load(&zone.layout.code_ready))
+		layout_refresh(&zone.layout);
 }
 
 /* ---- life of the JVM ---- */

@@ -65,7 +65,7 @@ struct collector {
 	uint64_t walk_count, walk_ns;
 	uint64_t own_cpu;
 
-	uint64_t last_scan, last_images;
+	uint64_t last_scan;
 	struct image_set *retired_images;
 	struct stub_set *retired_stubs;
 	struct decode_cache *retired_cache;

@@ -17,7 +17,6 @@
 
 #define STORE_BYTES (512ull << 20)
 #define CACHE_ARENA (1u << 20)
-#define IMAGES_EVERY (100 * NS_PER_MS)
 #define SCAN_EVERY NS_PER_S
 
 static struct decode_cache *new_cache(void)
@@ -137,8 +136,7 @@ void upkeep(struct collector *c)
 	}
 	reclaim(c);
 	trace_store_prepare(&zone.store);
-	if (!c->retired_epoch && now - c->last_images >= IMAGES_EVERY) {
-		c->last_images = now;
+	if (!c->retired_epoch) {
 		refresh_images(c);
 		refresh_stubs(c);
 		if (atomic_load(&cache->used) > cache->size / 8 * 7) {

@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -302,31 +303,52 @@ static bool read_heaps(struct layout *l)
 	return true;
 }
 
-bool layout_refresh(struct layout *l)
+/*
+ * The queue is made too large and cut to size when the interpreter has been generated:
+ * its end is read anew each time.
+ */
+static bool read_interpreter(struct layout *l)
 {
-	uintptr_t queue;
+	uintptr_t queue = l->interpreter_code ? word_at(l->interpreter_code) : 0;
+	uintptr_t low = queue ? word_at(queue + (uintptr_t)l->stubqueue_buffer) : 0;
+
+	if (!low)
+		return false;
+	l->interpreter_low = low;
+	l->interpreter_high = low + *(const uint32_t *)(queue + (uintptr_t)l->stubqueue_limit);
+	return true;
+}
+
+static bool read_code(struct layout *l)
+{
 	uint32_t i;
 
-	if (atomic_load_explicit(&l->code_ready, memory_order_acquire))
-		return true;
 	/* Order of birth inside the JVM: code heaps, stubs, interpreter. The last must exist. */
-	if (!read_heaps(l) || !l->interpreter_code || !l->call_stub_return)
+	if (!read_heaps(l) || !l->call_stub_return)
 		return false;
-	queue = word_at(l->interpreter_code);
 	l->call_stub_pc = word_at(l->call_stub_return);
-	if (!queue || !l->call_stub_pc)
+	if (!l->call_stub_pc || !read_interpreter(l))
 		return false;
-	l->interpreter_low = word_at(queue + (uintptr_t)l->stubqueue_buffer);
-	if (!l->interpreter_low)
-		return false;
-	l->interpreter_high = l->interpreter_low +
-			      *(const uint32_t *)(queue + (uintptr_t)l->stubqueue_limit);
 	l->code_low = UINTPTR_MAX;
 	l->code_high = 0;
 	for (i = 0; i < l->heap_count; i++) {
 		l->code_low = MIN(l->code_low, l->heap[i].low);
 		l->code_high = MAX(l->code_high, l->heap[i].high);
 	}
-	atomic_store_explicit(&l->code_ready, true, memory_order_release);
 	return true;
+}
+
+bool layout_refresh(struct layout *l)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	bool ready;
+
+	pthread_mutex_lock(&lock);
+	ready = atomic_load_explicit(&l->code_ready, memory_order_relaxed);
+	if (ready)
+		read_interpreter(l);
+	else if (read_code(l))
+		atomic_store_explicit(&l->code_ready, ready = true, memory_order_release);
+	pthread_mutex_unlock(&lock);
+	return ready;
 }

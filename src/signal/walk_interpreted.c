@@ -159,6 +159,8 @@ enum step walk_interpreted(struct walk *w)
 	}
 	if (w->top && w->regs && (at_exit(w, &step) || by_return_address(w, &step)))
 		return step;
+	if (w->top)
+		trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc));
 	w->end = END_bad_interpreted;
 	return STEP_END;
 }

@@ -148,12 +148,20 @@ static enum step over_bare_stub(struct walk *w, const struct stub *stub)
 			return end_with(w, END_fault);
 		return walk_move(w, pc, slot + 8, fp) ? STEP_ON : STEP_END;
 	}
+	/* The JVM's own code calls a few (instruction cache flush, feature tests). */
+	if (w->top && load_word(w->sp, &pc) && w->images && image_find(w->images, pc))
+		return walk_move(w, pc, w->sp + 8, fp) ? STEP_ON : STEP_END;
 	if (w->top && top_caller(w, leaf, 2, &offset, &pc))
 		return walk_move(w, pc, w->sp + offset + 8, fp) ? STEP_ON : STEP_END;
-	/* A frame set up by push rbp; mov rbp, rsp: the usual form of the JVM's own stubs. */
-	if (w->fp >= w->sp && w->fp - w->sp < 65536 && load_word(w->fp + 8, &pc) && walk_is_code(w, pc) &&
-	    load_word(w->fp, &fp))
-		return walk_move(w, pc, w->fp + 16, fp) ? STEP_ON : STEP_END;
+	/*
+	 * A frame set up by push rbp; mov rbp, rsp: the usual form of the JVM's own stubs. The nmethod
+	 * entry barrier has a cookie between it and the return address.
+	 */
+	if (w->fp < w->sp || w->fp - w->sp >= 65536 || !load_word(w->fp, &fp))
+		return end_with(w, END_bad_stub);
+	for (offset = 8; offset <= 16; offset += 8)
+		if (load_word(w->fp + offset, &pc) && walk_is_code(w, pc))
+			return walk_move(w, pc, w->fp + offset + 8, fp) ? STEP_ON : STEP_END;
 	return end_with(w, END_bad_stub);
 }
 
