@@ -157,7 +157,8 @@ static int serve(JavaVM *vm, const struct options *o, bool at_load, struct error
 		return rc;
 	if (o->protocol != CONTROL_PROTOCOL)
 		rc = error_set(err, EPROTO, "the command speaks protocol %u, the agent library %s "
-			       "protocol %d; use a command and a library of one version", o->protocol,
+			       "protocol %d; use a command and a library of one version",
+			       o->protocol,
 			       JSTROBE_VERSION, CONTROL_PROTOCOL);
 	if (rc == 0)
 		rc = jvm_init(vm, at_load, err);

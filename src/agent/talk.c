@@ -105,7 +105,8 @@ static void put_status(struct buffer *b)
 		      (unsigned long long)s.running_for, (unsigned long long)s.taken,
 		      (unsigned long long)s.stored, (unsigned long long)s.lost);
 	buffer_printf(b, "threads=%u\nthreads_perf=%u\nthreads_timer=%u\nqueue_bytes=%llu\n",
-		      s.threads, s.threads_perf, s.threads_timer, (unsigned long long)s.queue_bytes);
+		      s.threads, s.threads_perf, s.threads_timer,
+		      (unsigned long long)s.queue_bytes);
 	buffer_printf(b, "owed=%s\nowner=%d\nformat=%s\nversion=%s\n", owed_name(),
 		      shared.owner ? (int)shared.owner->peer : 0, o ? o->format : "",
 		      JSTROBE_VERSION);

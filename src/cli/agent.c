@@ -1,0 +1,382 @@
+/*
+ * Talking with the agent: see src/agent/talk.c for the order of things, and
+ * src/control/messages.def for the words.
+ *
+ * The command makes a socket with a random name where the target sees it
+ * (/proc/PID/root/tmp), has the JVM load the agent with that name and a
+ * one-time token, and unlinks the socket as soon as the agent has come.
+ */
+#include "cli/agent.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+#define LIBRARY "libjstrobe.so"
+#define SEND_MS 5000
+#define GREET_MS 5000
+
+void agent_init(struct agent *a, int wake)
+{
+	memset(a, 0, sizeof(*a));
+	a->wake = wake;
+	a->target.pidfd = a->listener = a->sock = a->in.fd = -1;
+	buffer_init(&a->text, -1);
+}
+
+void agent_close(struct agent *a)
+{
+	if (a->socket_path[0])
+		unlink(a->socket_path);
+	if (a->listener >= 0)
+		close(a->listener);
+	if (a->sock >= 0)
+		close(a->sock);
+	attach_close(&a->target);
+	control_release(&a->in);
+	buffer_free(&a->text);
+	free(a->status);
+	free(a->answer);
+	agent_init(a, a->wake);
+}
+
+/* ---- the library ---------------------------------------------------------------- */
+
+/* ../lib/libjstrobe.so beside the command, or what --libpath says. */
+static int find_library(const struct options *o, char path[PATH_MAX], struct error *err)
+{
+	char guess[PATH_MAX + 32];
+	ssize_t n;
+
+	if (o->libpath[0]) {
+		snprintf(path, PATH_MAX, "%s", o->libpath);
+		return path[0] == '/' ? 0 : error_set(err, EINVAL, "--libpath %s: give the whole "
+						      "path, from / on", path);
+	}
+	n = readlink("/proc/self/exe", guess, PATH_MAX - 1);
+	if (n < 0)
+		return error_set(err, errno, "/proc/self/exe: %s", strerror(errno));
+	guess[n] = '\0';
+	*strrchr(guess, '/') = '\0';
+	strcat(guess, "/../lib/" LIBRARY);
+	if (!realpath(guess, path))
+		return error_set(err, errno, "the agent library %s is missing: %s; install it "
+					     "there "
+				 "or give --libpath", guess, strerror(errno));
+	return 0;
+}
+
+static int check_visible(pid_t pid, const char *library, struct error *err)
+{
+	char path[PATH_MAX + 64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, library);
+	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+		return 0;
+	return error_set(err, ENOENT, "the agent library %s is not visible to process %d, which "
+				      "has "
+			 "its own file system (a container?); copy the library there and say where "
+			 "with --libpath", library, (int)pid);
+}
+
+/* ---- shaking hands -------------------------------------------------------------- */
+
+/* Listen at FOLDER/.jstrobe-<random>; SEEN is the folder as the agent sees it. */
+static int invite(struct agent *a, const char *folder, const char *seen, uid_t owner,
+		  char *options, size_t size, struct error *err)
+{
+	char name[CONTROL_TOKEN_LENGTH + 1], path[sizeof(a->socket_path)];
+
+	if (control_token(name, err) || control_token(a->token, err))
+		return -err->code;
+	name[16] = '\0';
+	snprintf(path, sizeof(path), "%s/.jstrobe-%s", folder, name);
+	a->listener = control_listen(path, owner, err);
+	if (a->listener < 0)
+		return -err->code;
+	strcpy(a->socket_path, path);
+	snprintf(options, size, "connect=%s/.jstrobe-%s,token=%s,protocol=%d", seen, name, a->token,
+		 CONTROL_PROTOCOL);
+	return 0;
+}
+
+/* Who has connected? -EAGAIN: not our agent. */
+static int check_peer(struct agent *a, int sock, struct error *err)
+{
+	pid_t pid;
+	uid_t uid, wanted = a->target.pid ? a->target.uid : geteuid();
+
+	if (control_peer(sock, &pid, &uid, err))
+		return -err->code;
+	if (uid != wanted || (a->target.pid && pid && pid != a->target.pid))
+		return error_set(err, EAGAIN, "uid %u, pid %d connected to our socket, not the "
+					      "agent",
+				 uid, (int)pid);
+	return 0;
+}
+
+static int check_hello(struct agent *a, const struct control_message *m, struct error *err)
+{
+	char token[CONTROL_TOKEN_LENGTH + 1], version[32] = "?", text[256];
+	unsigned protocol;
+
+	if (m->type != CONTROL_HELLO || !control_value(m->payload, "token", token, sizeof(token)) ||
+	    !control_token_equal(token, a->token))
+		return error_set(err, EAGAIN, "somebody without our token connected to our socket");
+	protocol = (unsigned)control_number(m->payload, "protocol");
+	control_value(m->payload, "version", version, sizeof(version));
+	if (protocol == CONTROL_PROTOCOL)
+		return 0;
+	snprintf(text, sizeof(text), "the agent library is version %s (protocol %u), this command "
+				     "%s "
+		 "(protocol %d); use a command and a library of one version, and restart a JVM "
+		 "that "
+		 "holds an older one", version, protocol, JSTROBE_VERSION, CONTROL_PROTOCOL);
+	return error_set(err, EPROTO, "%s", text);
+}
+
+int agent_greet(struct agent *a, int timeout_ms, struct error *err)
+{
+	struct pollfd p[2] = {{.fd = a->listener, .events = POLLIN},
+			      {.fd = a->wake, .events = POLLIN}};
+	int sock, rc;
+
+	if (poll(p, 2, timeout_ms) > 0 && !p[0].revents && p[1].revents)
+		return error_set(err, EINTR, "interrupted while waiting for the agent");
+	sock = control_accept(a->listener, 0, err);
+	if (sock < 0)
+		return sock;
+	rc = check_peer(a, sock, err);
+	if (rc == 0)
+		rc = control_receive(sock, &a->in, GREET_MS, err);
+	if (rc == 0)
+		rc = check_hello(a, &a->in, err);
+	if (rc == -EPROTO)
+		control_send_text(sock, CONTROL_REFUSE, err->text, SEND_MS, &(struct error){0});
+	if (rc == 0)
+		rc = control_send_text(sock, CONTROL_WELCOME, "protocol=1\nversion=" JSTROBE_VERSION
+				       "\n", SEND_MS, err);
+	if (rc) {
+		close(sock);
+		return rc;
+	}
+	a->sock = sock;
+	close(a->listener);
+	unlink(a->socket_path);
+	a->socket_path[0] = '\0';
+	a->listener = -1;
+	return 0;
+}
+
+/* The agent's own words on why it did not start, if it has left some. */
+static void hear_refusal(struct agent *a, struct error *err)
+{
+	struct error heard;
+
+	if (agent_greet(a, 200, &heard) || agent_listen(a, 500, &heard) == 0)
+		return;
+	if (heard.code != ECONNRESET)
+		*err = heard;
+}
+
+int agent_attach(struct agent *a, pid_t pid, const struct options *o, struct error *err)
+{
+	char library[PATH_MAX], options[256], folder[64];
+	int rc, timeout = (int)(o->attach_timeout / NS_PER_MS);
+	bool refused;
+
+	rc = attach_check(pid, a->wake, &a->target, err);
+	if (rc == 0)
+		rc = find_library(o, library, err);
+	if (rc == 0)
+		rc = check_visible(pid, library, err);
+	snprintf(folder, sizeof(folder), "/proc/%d/root/tmp", (int)pid);
+	if (rc == 0)
+		rc = invite(a, folder, "/tmp", a->target.uid, options, sizeof(options), err);
+	if (rc)
+		return rc;
+	console_detail("loading %s into process %d", library, (int)pid);
+	rc = attach_load(&a->target, library, options, timeout, &refused, err);
+	if (rc && refused)
+		hear_refusal(a, err);
+	if (rc)
+		return rc;
+	do
+		rc = agent_greet(a, timeout, err);
+	while (rc == -EAGAIN);
+	return rc;
+}
+
+int agent_invite(struct agent *a, const struct options *o, char *argument, size_t size,
+		 struct error *err)
+{
+	char library[PATH_MAX], options[256];
+	int rc = find_library(o, library, err);
+
+	if (rc == 0)
+		rc = invite(a, "/tmp", "/tmp", (uid_t)-1, options, sizeof(options), err);
+	if (rc == 0 && (size_t)snprintf(argument, size, "-agentpath:%s=%s", library,
+					options) >= size)
+		rc = error_set(err, ENAMETOOLONG, "the path of the agent library is too long: %s",
+			       library);
+	return rc;
+}
+
+/* ---- commands -------------------------------------------------------------------- */
+
+int agent_send_file(struct agent *a, int fd, struct error *err)
+{
+	return control_send(a->sock, CONTROL_OUTPUT, "", 0, fd, SEND_MS, err);
+}
+
+int agent_send_folder(struct agent *a, int fd, const char *name, struct error *err)
+{
+	return control_send(a->sock, CONTROL_FOLDER, name, strlen(name), fd, SEND_MS, err);
+}
+
+static void keep(char **place, const char *text)
+{
+	free(*place);
+	*place = strdup(text);
+}
+
+/* "code=…\nreason=…" */
+static int read_failure(const char *text, struct error *err)
+{
+	char reason[sizeof(err->text)];
+	int code = (int)control_number(text, "code");
+
+	if (!control_value(text, "reason", reason, sizeof(reason)))
+		strcpy(reason, "the agent gave no reason");
+	return error_set(err, code > 0 ? code : EIO, "%s", reason);
+}
+
+static void show_notes(char *text)
+{
+	char *line, *rest;
+
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		console_note("%s", line);
+}
+
+/* Handle the message received; 1: go on waiting. */
+static int understand(struct agent *a, struct error *err)
+{
+	switch (a->in.type) {
+	case CONTROL_NOTE:
+		show_notes(a->in.payload);
+		return 1;
+	case CONTROL_TEXT:
+		buffer_append(&a->text, a->in.payload, a->in.length);
+		return 1;
+	case CONTROL_STATUS:
+		keep(&a->status, a->in.payload);
+		return 1;
+	case CONTROL_DONE:
+		if (a->pending > 0 && --a->pending > 0)
+			return 1;
+		keep(&a->answer, a->in.payload);
+		return 0;
+	case CONTROL_FAILED:
+		if (a->pending > 0 && --a->pending > 0)
+			return 1;
+		return read_failure(a->in.payload, err);
+	case CONTROL_ENDED:
+		a->ended = true;
+		keep(&a->answer, a->in.payload);
+		if (control_number(a->in.payload, "code"))
+			read_failure(a->in.payload, &a->end_error);
+		return error_set(err, ESHUTDOWN, "the JVM ended");
+	default:
+		return error_set(err, EPROTO, "unexpected message %d from the agent",
+				 (int)a->in.type);
+	}
+}
+
+int agent_listen(struct agent *a, int timeout_ms, struct error *err)
+{
+	struct pollfd p[2] = {{.fd = a->sock, .events = POLLIN},
+			      {.fd = a->wake, .events = POLLIN}};
+	int n, rc;
+
+	do {
+		n = poll(p, 2, timeout_ms);
+		if (n > 0 && !p[0].revents)
+			return error_set(err, EINTR, "interrupted while waiting for the agent");
+		if (n == 0)
+			return error_set(err, ETIMEDOUT, "process %d does not answer; it may be "
+							 "busy, "
+					 "stopped or swapped out", (int)a->target.pid);
+		rc = control_receive(a->sock, &a->in, 0, err);
+		if (rc == 0)
+			rc = understand(a, err);
+	} while (rc == 1);
+	return rc;
+}
+
+int agent_command(struct agent *a, const char *command, int timeout_ms, struct error *err)
+{
+	int rc = control_send_text(a->sock, CONTROL_COMMAND, command, SEND_MS, err);
+
+	/* a JVM that has just ended may have left its last words */
+	if (rc && rc != -ECONNRESET)
+		return rc;
+	a->pending++;
+	return agent_listen(a, timeout_ms, err);
+}
+
+int agent_obey(struct agent *a, const struct options *o, int timeout_ms, struct error *err)
+{
+	struct buffer b = BUFFER_INIT;
+	int rc;
+
+	options_print(o, '\n', &b);
+	buffer_append(&b, "", 1);
+	if (b.failed)
+		rc = error_set(err, ENOMEM, "out of memory");
+	else
+		rc = agent_command(a, b.data, timeout_ms, err);
+	buffer_free(&b);
+	return rc;
+}
+
+int agent_open(struct agent *a, const struct cli *cli, bool only_if_loaded, struct error *err)
+{
+	const char *name;
+	pid_t pid;
+	int wake;
+
+	agent_init(a, -1);
+	if (cli_target(cli, &name, err)) {
+		console_error("%s", err->text);
+		return CLI_USAGE;
+	}
+	wake = signals_open(err);
+	if (wake < 0)
+		goto failed;
+	a->wake = wake;
+	if (attach_resolve(name, &pid, err))
+		goto failed;
+	if (only_if_loaded && attach_check(pid, wake, &a->target, err) == 0) {
+		attach_close(&a->target);
+		if (!attach_has_library(pid, LIBRARY)) {
+			error_set(err, ENOENT, "no session runs in process %d; 'jstrobe start' or "
+				  "'jstrobe record' begins one", (int)pid);
+			return CLI_FAILED;
+		}
+	}
+	if (agent_attach(a, pid, &cli->options, err) == 0)
+		return 0;
+failed:
+	console_error("%s", err->text);
+	agent_close(a);
+	return err->code == EINTR ? CLI_ABORTED : CLI_CANNOT_ATTACH;
+}

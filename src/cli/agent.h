@@ -1,0 +1,63 @@
+/*
+ * agent.h - the command's side of a conversation with the agent in a JVM.
+ */
+#ifndef JSTROBE_CLI_AGENT_H
+#define JSTROBE_CLI_AGENT_H
+
+#include "base/buffer.h"
+#include "cli/attach/attach.h"
+#include "control/control.h"
+#include "options/options.h"
+
+struct agent {
+	struct attach_target target; /* pid 0: the JVM was started by us */
+	int wake;                    /* descriptor of our signals */
+	int listener, sock;          /* -1: none */
+	char socket_path[128];       /* "" once it is unlinked */
+	char token[CONTROL_TOKEN_LENGTH + 1];
+	struct control_message in;
+	unsigned pending;      /* commands without an answer; only the last one's counts */
+	struct buffer text;    /* answers of list, version */
+	char *status;          /* the last STATUS; NULL: none yet */
+	char *answer;          /* what came with the last DONE or ENDED; "" at first */
+	bool ended;            /* the JVM came to its normal end (ENDED was received) */
+	struct error end_error; /* code 0: it wrote its result */
+};
+
+/* A conversation that has not begun; WAKE as in attach_check. */
+void agent_init(struct agent *a, int wake);
+/* Attach to process PID, load the agent, shake hands. */
+int agent_attach(struct agent *a, pid_t pid, const struct options *o, struct error *err);
+/*
+ * For a JVM that we start: listen, and put what its agent must be told, "-agentpath:…", into
+ * ARGUMENT[SIZE].
+ */
+int agent_invite(struct agent *a, const struct options *o, char *argument, size_t size,
+		 struct error *err);
+/* A connection waits on a->listener: shake hands. -EAGAIN: it was somebody else, wait on. */
+int agent_greet(struct agent *a, int timeout_ms, struct error *err);
+
+/* Pass the result's open file, or its folder and name (before the command that needs it). */
+int agent_send_file(struct agent *a, int fd, struct error *err);
+int agent_send_folder(struct agent *a, int fd, const char *name, struct error *err);
+/*
+ * Have the agent carry out COMMAND (options, one a line) and wait for its end; TIMEOUT_MS < 0:
+ * for ever. Notes are shown as they come. 0: DONE, see a->answer. -ESHUTDOWN: the JVM ended, see
+ * a->ended. -EINTR: a signal waits. Else what the agent said.
+ */
+int agent_command(struct agent *a, const char *command, int timeout_ms, struct error *err);
+/* The same for the action and the options of O. */
+int agent_obey(struct agent *a, const struct options *o, int timeout_ms, struct error *err);
+/* Handle what has come in unasked. As agent_command; 0 if that was all. */
+int agent_listen(struct agent *a, int timeout_ms, struct error *err);
+/* End the conversation and leave nothing behind; safe at any time after agent_init. */
+void agent_close(struct agent *a);
+
+/*
+ * For the short commands: find the JVM that the command line means, attach, or leave it alone if
+ * it was never profiled and ONLY_IF_LOADED. 0, or an exit code (the error is shown).
+ */
+struct cli;
+int agent_open(struct agent *a, const struct cli *cli, bool only_if_loaded, struct error *err);
+
+#endif

@@ -1,0 +1,65 @@
+/*
+ * attach.h - finding JVMs and getting the agent into one.
+ *
+ * Everything is read from /proc before anything is done, for the usual way of
+ * attaching begins with a SIGQUIT, and that kills whatever is not a HotSpot JVM
+ * with its handler in place. Single-threaded; the effective user may change for
+ * a moment inside attach_load.
+ */
+#ifndef JSTROBE_CLI_ATTACH_ATTACH_H
+#define JSTROBE_CLI_ATTACH_ATTACH_H
+
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "base/vector.h"
+
+struct attach_target {
+	pid_t pid;    /* as we see it */
+	pid_t nspid;  /* as the process sees itself */
+	uid_t uid;    /* effective */
+	gid_t gid;
+	int pidfd;    /* -1: the kernel has none */
+	int wake;     /* waiting ends with -EINTR when this descriptor is readable; -1: none */
+};
+
+/*
+ * Look at process PID and refuse it, with the reason and the remedy, if it is not a HotSpot JVM
+ * that we may attach to without harming it. WAKE goes into the target.
+ */
+int attach_check(pid_t pid, int wake, struct attach_target *t, struct error *err);
+/* Release what attach_check opened; safe on a zeroed target with pidfd -1. */
+void attach_close(struct attach_target *t);
+/* True while the process is there and no zombie. */
+bool attach_alive(const struct attach_target *t);
+/* True if a file called LIBRARY (base name) is mapped in PID. */
+bool attach_has_library(pid_t pid, const char *library);
+
+/*
+ * Have the JVM load the agent LIBRARY (absolute path as the target sees it) with OPTIONS.
+ * *REFUSED is set when the agent was loaded but its Agent_OnAttach returned an error.
+ */
+int attach_load(const struct attach_target *t, const char *library, const char *options,
+		int timeout_ms, bool *refused, struct error *err);
+
+/* One running JVM. */
+struct attach_jvm {
+	pid_t pid;
+	uid_t uid;
+	char jdk[48];    /* "17.0.15", "?" if unknown */
+	char main[256];  /* main class or jar, "?" if unknown */
+};
+struct attach_jvms {
+	struct attach_jvm *items;
+	size_t count, capacity;
+};
+
+/* All JVMs that we may look at, by pid. The caller frees jvms->items. */
+int attach_list(struct attach_jvms *jvms, struct error *err);
+/*
+ * The process that TARGET means: a number, or a name: equal to a main class (with or without its
+ * package) or jar, else contained in one. Several or none: an error that says which there are.
+ */
+int attach_resolve(const char *target, pid_t *pid, struct error *err);
+
+#endif

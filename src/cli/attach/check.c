@@ -1,0 +1,123 @@
+/*
+ * May we attach? Each reason against it has its own sentence and remedy.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "cli/attach/attach.h"
+#include "cli/attach/process.h"
+
+static int check_state(pid_t pid, const struct process_status *s, struct error *err)
+{
+	if (s->tgid != pid)
+		return error_set(err, EINVAL, "%d is a thread of process %d; give that number",
+				 (int)pid, (int)s->tgid);
+	if (s->state == 'Z' || s->state == 'X')
+		return error_set(err, ESRCH, "process %d has ended already (it is a zombie)",
+				 (int)pid);
+	if (s->state == 'T' || s->state == 't')
+		return error_set(err, EBUSY, "process %d is stopped (%s) and cannot answer; %s",
+				 (int)pid, s->state == 't' ? "by a debugger" : "by a signal",
+				 s->state == 't' ? "let the debugger continue it" :
+						   "continue it with kill -CONT");
+	return 0;
+}
+
+static int check_user(pid_t pid, const struct process_status *s, struct error *err)
+{
+	const struct passwd *owner;
+
+	if (geteuid() == 0 || geteuid() == s->uid)
+		return 0;
+	owner = getpwuid(s->uid);
+	return error_set(err, EPERM, "process %d belongs to %s (uid %u); run jstrobe as that user "
+			 "or as root", (int)pid, owner ? owner->pw_name : "another user", s->uid);
+}
+
+static int check_vm(pid_t pid, struct error *err)
+{
+	char libjvm[PATH_MAX];
+	enum process_vm vm;
+	int rc = process_vm(pid, &vm, libjvm);
+
+	if (rc)
+		return error_set(err, -rc, "process %d: its memory map cannot be read: %s; run "
+				 "jstrobe as root", (int)pid, strerror(-rc));
+	if (vm == PROCESS_OPENJ9)
+		return error_set(err, ENOTSUP, "process %d runs OpenJ9; jstrobe profiles HotSpot "
+				 "JVMs only", (int)pid);
+	if (vm == PROCESS_NO_VM)
+		return error_set(err, ENOTSUP, "process %d is no HotSpot JVM (it has no libjvm.so; "
+				 "native images cannot be profiled); 'jstrobe ps' lists the JVMs",
+				 (int)pid);
+	return 0;
+}
+
+static int check_switches(pid_t pid, const struct process_status *s, struct error *err)
+{
+	struct process_java java;
+	bool caught = s->caught >> (SIGQUIT - 1) & 1;
+
+	process_java(pid, &java);
+	if (java.attach_disabled)
+		return error_set(err, EPERM, "process %d runs with -XX:+DisableAttachMechanism; "
+					     "start "
+				 "it without, or with -agentpath:…/libjstrobe.so=start",
+				 (int)pid);
+	if (java.reduced_signals)
+		return error_set(err, EPERM, "process %d runs with -Xrs, so the SIGQUIT by which "
+					     "one "
+				 "attaches would kill it; start it without -Xrs, or with "
+				 "-agentpath:…/libjstrobe.so=start", (int)pid);
+	if (!caught)
+		return error_set(err, EAGAIN, "process %d has no handler for SIGQUIT, so attaching "
+				 "could kill it: it was started with -Xrs, or is just starting up "
+				 "(then try again)", (int)pid);
+	return 0;
+}
+
+int attach_check(pid_t pid, int wake, struct attach_target *t, struct error *err)
+{
+	struct process_status s;
+
+	memset(t, 0, sizeof(*t));
+	t->pid = pid;
+	t->wake = wake;
+	/* first the handle, then the checks: what was checked is what gets the signal */
+	t->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	if (process_status(pid, &s))
+		error_set(err, ESRCH, "there is no process %d; 'jstrobe ps' lists the JVMs",
+			  (int)pid);
+	else if (check_state(pid, &s, err) == 0 && check_user(pid, &s, err) == 0 &&
+		 check_vm(pid, err) == 0 && check_switches(pid, &s, err) == 0) {
+		t->nspid = s.nspid;
+		t->uid = s.uid;
+		t->gid = s.gid;
+		return 0;
+	}
+	attach_close(t);
+	return -err->code;
+}
+
+void attach_close(struct attach_target *t)
+{
+	if (t->pidfd >= 0)
+		close(t->pidfd);
+	t->pidfd = -1;
+}
+
+bool attach_alive(const struct attach_target *t)
+{
+	struct pollfd p = {.fd = t->pidfd, .events = POLLIN};
+	struct process_status s;
+
+	if (t->pidfd >= 0)
+		return poll(&p, 1, 0) == 0;
+	return process_status(t->pid, &s) == 0 && s.state != 'Z' && s.state != 'X';
+}

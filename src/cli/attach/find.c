@@ -1,0 +1,142 @@
+/*
+ * Which JVMs run here, and which one a name means.
+ */
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "cli/attach/attach.h"
+#include "cli/attach/process.h"
+
+static void look_at(pid_t pid, struct attach_jvms *jvms)
+{
+	char libjvm[PATH_MAX];
+	struct process_status s;
+	struct process_java java;
+	struct attach_jvm *jvm;
+	enum process_vm vm;
+
+	if (process_vm(pid, &vm, libjvm) || vm == PROCESS_NO_VM || process_status(pid, &s))
+		return;
+	if (!vector_grow((void **)&jvms->items, jvms->count, &jvms->capacity,
+			 sizeof(*jvms->items)))
+		return;
+	jvm = &jvms->items[jvms->count++];
+	process_java(pid, &java);
+	jvm->pid = pid;
+	jvm->uid = s.uid;
+	snprintf(jvm->main, sizeof(jvm->main), "%s", java.main);
+	if (vm == PROCESS_OPENJ9)
+		snprintf(jvm->jdk, sizeof(jvm->jdk), "OpenJ9");
+	else
+		process_jdk(pid, libjvm, jvm->jdk, sizeof(jvm->jdk));
+}
+
+static int by_pid(const void *a, const void *b)
+{
+	return ((const struct attach_jvm *)a)->pid - ((const struct attach_jvm *)b)->pid;
+}
+
+int attach_list(struct attach_jvms *jvms, struct error *err)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+
+	memset(jvms, 0, sizeof(*jvms));
+	if (!proc)
+		return error_set(err, errno, "/proc cannot be read: %s; mount it", strerror(errno));
+	while ((entry = readdir(proc)) != NULL)
+		if (isdigit((unsigned char)entry->d_name[0]))
+			look_at(atoi(entry->d_name), jvms);
+	closedir(proc);
+	if (jvms->count)
+		qsort(jvms->items, jvms->count, sizeof(*jvms->items), by_pid);
+	return 0;
+}
+
+/* The main class without its package, or the jar without its folder. */
+static const char *last_part(const char *main)
+{
+	const char *slash = strrchr(main, '/'), *dot;
+	size_t n = strlen(main);
+
+	main = slash ? slash + 1 : main;
+	if (n > 4 && strcmp(main + strlen(main) - MIN(strlen(main), (size_t)4), ".jar") == 0)
+		return main;
+	dot = strrchr(main, '.');
+	return dot ? dot + 1 : main;
+}
+
+static bool equals(const char *main, const char *name)
+{
+	const char *last = last_part(main);
+	size_t n = strlen(last);
+
+	if (strcmp(main, name) == 0 || strcmp(last, name) == 0)
+		return true;
+	return n > 4 && strcmp(last + n - 4, ".jar") == 0 && strlen(name) == n - 4 &&
+	       strncmp(last, name, n - 4) == 0;
+}
+
+/* How many match; *PID is the last of them, LIST names them. */
+static size_t match(const struct attach_jvms *jvms, const char *name, bool exact, pid_t *pid,
+		    char *list, size_t size)
+{
+	size_t i, found = 0, at = 0;
+
+	list[0] = '\0';
+	for (i = 0; i < jvms->count; i++) {
+		const struct attach_jvm *jvm = &jvms->items[i];
+
+		if (exact ? !equals(jvm->main, name) : !strcasestr(jvm->main, name))
+			continue;
+		found++;
+		*pid = jvm->pid;
+		if (at < size)
+			at += (size_t)snprintf(list + at, size - at, "%s%d %s", at ? ", " : "",
+					       (int)jvm->pid, jvm->main);
+	}
+	return found;
+}
+
+static int resolve_name(const char *name, pid_t *pid, struct error *err)
+{
+	struct attach_jvms jvms;
+	char list[320];
+	size_t found;
+	int rc = attach_list(&jvms, err);
+
+	if (rc)
+		return rc;
+	found = match(&jvms, name, true, pid, list, sizeof(list));
+	if (found == 0)
+		found = match(&jvms, name, false, pid, list, sizeof(list));
+	if (found > 1)
+		rc = error_set(err, EINVAL, "'%.64s' means several JVMs: %s; give the pid", name,
+			       list);
+	else if (found == 0)
+		rc = error_set(err, ESRCH, "no JVM is called '%.64s'; 'jstrobe ps' lists them",
+			       name);
+	free(jvms.items);
+	return rc;
+}
+
+int attach_resolve(const char *target, pid_t *pid, struct error *err)
+{
+	char *end;
+	long n;
+
+	errno = 0;
+	n = strtol(target, &end, 10);
+	if (*end || end == target)
+		return resolve_name(target, pid, err);
+	if (errno || n <= 0 || n > INT_MAX)
+		return error_set(err, ESRCH, "%s is no process number; 'jstrobe ps' lists the JVMs",
+				 target);
+	*pid = (pid_t)n;
+	return 0;
+}

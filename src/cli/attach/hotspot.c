@@ -1,0 +1,330 @@
+/*
+ * HotSpot's own way of attaching, as its jcmd does it:
+ *
+ *   1. a file .attach_pid<pid> in the target's /tmp says that a SIGQUIT is
+ *      meant as an invitation and not as a request for a thread dump
+ *   2. SIGQUIT; the JVM opens the socket .java_pid<pid> beside it and keeps it
+ *   3. "1\0load\0<library>\0true\0<options>\0" goes over that socket
+ *   4. the JVM answers with its result code, a line break, and text; what the
+ *      text says depends on the JDK: 8 prints what Agent_OnAttach returned, 9
+ *      and later "return code: N", and all of them the reason if the library
+ *      could not be loaded
+ *
+ * The pid is the one that the process sees (pid namespaces); its /tmp is
+ * reached through /proc/<pid>/root (mount namespaces, chroot). The JVM takes
+ * both file and connection only from its own user or root, and JDK 8 only from
+ * its own user: root becomes that user for as long as it takes.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/un.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "cli/attach/attach.h"
+
+#define ARGUMENT_MAX 1024 /* the JVM's own limit */
+#define ANSWER_MAX (64 * 1024)
+
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+/* ---- being the target's user --------------------------------------------------- */
+
+static int become(uid_t uid, gid_t gid, struct error *err)
+{
+	if (geteuid() == uid && getegid() == gid)
+		return 0;
+	if (geteuid() != 0) /* same user, other group: the JVM decides */
+		return 0;
+	if (setegid(gid) || seteuid(uid))
+		return error_set(err, errno, "cannot act as uid %u, the user of the JVM: %s", uid,
+				 strerror(errno));
+	return 0;
+}
+
+static void become_self(uid_t uid, gid_t gid)
+{
+	/* back to root first: only root may change the group */
+	if (seteuid(uid) || setegid(gid))
+		abort();
+}
+
+/* ---- the invitation ------------------------------------------------------------ */
+
+/* Connect to the JVM's attach socket. -ENOENT: it is not there (or nobody listens). */
+static int connect_socket(const struct attach_target *t, int tmp, struct error *err)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	struct stat st;
+	int sock, rc;
+
+	snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/.java_pid%d", tmp,
+		 (int)t->nspid);
+	if (lstat(a.sun_path, &st))
+		return -ENOENT;
+	if (!S_ISSOCK(st.st_mode) || (st.st_uid != t->uid && st.st_uid != 0))
+		return error_set(err, EPERM, "process %d: /tmp/.java_pid%d belongs to somebody "
+					     "else; "
+				 "remove it", (int)t->pid, (int)t->nspid);
+	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (sock < 0)
+		return error_set(err, errno, "socket: %s", strerror(errno));
+	do
+		rc = connect(sock, (struct sockaddr *)&a, sizeof(a));
+	while (rc && errno == EINTR);
+	if (rc == 0)
+		return sock;
+	rc = errno;
+	close(sock);
+	/* left behind by an earlier process of the same number */
+	if (rc == ECONNREFUSED || rc == ENOENT)
+		return -ENOENT;
+	return error_set(err, rc, "process %d: cannot connect to its attach socket: %s",
+			 (int)t->pid, strerror(rc));
+}
+
+static int send_quit(const struct attach_target *t, struct error *err)
+{
+	int rc = -1;
+
+	if (t->pidfd >= 0)
+		rc = (int)syscall(SYS_pidfd_send_signal, t->pidfd, SIGQUIT, NULL, 0);
+	if (rc && (t->pidfd < 0 || errno == ENOSYS))
+		rc = kill(t->pid, SIGQUIT);
+	if (rc)
+		return error_set(err, errno, "process %d cannot be signalled: %s", (int)t->pid,
+				 strerror(errno));
+	return 0;
+}
+
+/* Sleep; -EINTR when the user has had enough, -ESRCH when the process is gone. */
+static int rest(const struct attach_target *t, int ms, struct error *err)
+{
+	struct pollfd p = {.fd = t->wake, .events = POLLIN};
+
+	if (poll(&p, 1, ms) > 0)
+		return error_set(err, EINTR, "interrupted while attaching to process %d",
+				 (int)t->pid);
+	if (!attach_alive(t))
+		return error_set(err, ESRCH, "process %d ended while we attached to it",
+				 (int)t->pid);
+	return 0;
+}
+
+/* Signal and wait for the socket; the invitation file is there already. */
+static int wait_for_socket(const struct attach_target *t, int tmp, int timeout_ms,
+			   struct error *err)
+{
+	int64_t began = now_ms();
+	int sock, pause = 10, rc = send_quit(t, err);
+	bool again = false;
+
+	while (rc == 0) {
+		rc = rest(t, pause, err);
+		if (rc)
+			break;
+		sock = connect_socket(t, tmp, err);
+		if (sock != -ENOENT)
+			return sock;
+		if (now_ms() - began > timeout_ms)
+			return error_set(err, ETIMEDOUT, "process %d did not let us in within %d "
+							 "ms; it "
+					 "may be busy, swapped out or starting: try a longer "
+					 "--attach-timeout", (int)t->pid, timeout_ms);
+		/* a signal can be lost on a JVM that was just starting */
+		if (!again && now_ms() - began > timeout_ms / 2) {
+			again = true;
+			rc = send_quit(t, err);
+		}
+		pause = MIN(pause * 2, 100);
+	}
+	return rc;
+}
+
+static int open_door(const struct attach_target *t, int tmp, int timeout_ms, struct error *err)
+{
+	char invitation[32];
+	struct stat st;
+	int fd, sock = connect_socket(t, tmp, err);
+
+	if (sock != -ENOENT)
+		return sock;
+	snprintf(invitation, sizeof(invitation), ".attach_pid%d", (int)t->nspid);
+	fd = openat(tmp, invitation, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0660);
+	if (fd < 0)
+		return error_set(err, errno, "process %d: cannot create %s in its /tmp: %s; its "
+					     "/tmp "
+				 "must be writable", (int)t->pid, invitation, strerror(errno));
+	/* some mounts give files to another user, and then the JVM would dump its threads */
+	if (fstat(fd, &st) || (st.st_uid != t->uid && st.st_uid != 0))
+		sock = error_set(err, EPERM, "process %d: files in its /tmp get another owner, so "
+					     "it "
+				 "would not accept our invitation", (int)t->pid);
+	else
+		sock = wait_for_socket(t, tmp, timeout_ms, err);
+	close(fd);
+	unlinkat(tmp, invitation, 0);
+	return sock;
+}
+
+/* ---- the request --------------------------------------------------------------- */
+
+static int send_request(int sock, const char *library, const char *options, struct error *err)
+{
+	const char *words[] = {"1", "load", library, "true", options};
+	struct buffer b = BUFFER_INIT;
+	size_t i, sent = 0;
+
+	for (i = 0; i < ARRAY_LEN(words); i++)
+		buffer_append(&b, words[i], strlen(words[i]) + 1);
+	while (!b.failed && sent < b.length) {
+		ssize_t n = send(sock, b.data + sent, b.length - sent, MSG_NOSIGNAL);
+
+		if (n >= 0)
+			sent += (size_t)n;
+		else if (errno != EINTR)
+			b.failed = errno;
+	}
+	i = (size_t)b.failed;
+	buffer_free(&b);
+	return i ? error_set(err, (int)i, "the JVM's attach socket: %s", strerror((int)i)) : 0;
+}
+
+static int read_answer(const struct attach_target *t, int sock, int timeout_ms, char *answer,
+		       struct error *err)
+{
+	int64_t deadline = now_ms() + timeout_ms;
+	size_t length = 0;
+
+	for (;;) {
+		struct pollfd p[2] = {{.fd = sock, .events = POLLIN},
+				      {.fd = t->wake, .events = POLLIN}};
+		int64_t left = deadline - now_ms();
+		ssize_t n;
+
+		if (left <= 0)
+			return error_set(err, ETIMEDOUT, "process %d did not load the agent "
+							 "within %d "
+					 "ms; try a longer --attach-timeout", (int)t->pid,
+					 timeout_ms);
+		n = poll(p, 2, (int)left);
+		if (n > 0 && p[1].revents)
+			return error_set(err, EINTR, "interrupted while attaching to process %d",
+					 (int)t->pid);
+		if (n <= 0 || !p[0].revents)
+			continue;
+		n = recv(sock, answer + length, ANSWER_MAX - 1 - length, MSG_DONTWAIT);
+		if (n < 0 && (errno == EINTR || errno == EAGAIN))
+			continue;
+		if (n <= 0)
+			break;
+		length += (size_t)n;
+		if (length == ANSWER_MAX - 1)
+			break;
+	}
+	answer[length] = '\0';
+	return 0;
+}
+
+/* Make one line of several. */
+static void flatten(char *text)
+{
+	size_t n = strlen(text);
+
+	while (n > 0 && isspace((unsigned char)text[n - 1]))
+		text[--n] = '\0';
+	for (; *text; text++)
+		if (*text == '\n')
+			*text = ' ';
+}
+
+static int understand(const struct attach_target *t, char *answer, bool *refused,
+		      struct error *err)
+{
+	char *text = strchr(answer, '\n'), *end;
+	static const char code_line[] = "return code: ";
+	char *code;
+	long agent;
+
+	if (!text)
+		return error_set(err, ECONNRESET, "process %d closed the attach connection "
+						  "without an "
+				 "answer; it may be ending", (int)t->pid);
+	*text++ = '\0';
+	code = strstr(text, code_line);
+	agent = strtol(code ? code + strlen(code_line) : text, &end, 10);
+	if (strcmp(answer, "0") == 0 && (code || (end != text && *end == '\n'))) {
+		*refused = agent != 0;
+		return *refused ? error_set(err, EREMOTEIO, "the agent refused to start in "
+							    "process %d "
+					    "(code %ld)", (int)t->pid, agent) : 0;
+	}
+	flatten(text);
+	return error_set(err, EREMOTEIO, "process %d could not load the agent: %s", (int)t->pid,
+			 *text ? text : "it gave no reason");
+}
+
+static int request(const struct attach_target *t, int sock, const char *library,
+		   const char *options, int timeout_ms, bool *refused, struct error *err)
+{
+	char *answer = malloc(ANSWER_MAX);
+	int rc;
+
+	if (!answer)
+		return error_set(err, ENOMEM, "out of memory");
+	rc = send_request(sock, library, options, err);
+	if (rc == 0)
+		rc = read_answer(t, sock, timeout_ms, answer, err);
+	if (rc == 0)
+		rc = understand(t, answer, refused, err);
+	free(answer);
+	return rc;
+}
+
+int attach_load(const struct attach_target *t, const char *library, const char *options,
+		int timeout_ms, bool *refused, struct error *err)
+{
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+	char path[64];
+	int tmp, sock, rc;
+
+	*refused = false;
+	if (strlen(library) >= ARGUMENT_MAX || strlen(options) >= ARGUMENT_MAX)
+		return error_set(err, ENAMETOOLONG, "the path of the agent library is too long: %s",
+				 library);
+	/* opened before the user changes, who might not get through /proc */
+	snprintf(path, sizeof(path), "/proc/%d/root/tmp", (int)t->pid);
+	tmp = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (tmp < 0)
+		return error_set(err, errno, "process %d: its /tmp cannot be reached: %s; HotSpot "
+				 "needs one to be attached to", (int)t->pid, strerror(errno));
+	rc = become(t->uid, t->gid, err);
+	if (rc == 0) {
+		sock = open_door(t, tmp, timeout_ms, err);
+		become_self(uid, gid);
+		rc = sock < 0 ? sock : request(t, sock, library, options, timeout_ms, refused, err);
+		if (sock >= 0)
+			close(sock);
+	} else {
+		become_self(uid, gid);
+	}
+	close(tmp);
+	return rc;
+}

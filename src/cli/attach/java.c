@@ -1,0 +1,137 @@
+/*
+ * What a JVM was started with: the main class and the two switches that make
+ * attaching impossible, as HotSpot reads them: JAVA_TOOL_OPTIONS, then the
+ * command line (with JDK_JAVA_OPTIONS before it), then _JAVA_OPTIONS; the last
+ * word counts.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/attach/process.h"
+
+#define TEXT_MAX (256 * 1024)
+
+/* Options of the launcher whose value is the next argument. */
+static const char *const with_value[] = {
+	"-cp", "-classpath", "--class-path", "-p", "--module-path", "--upgrade-module-path",
+	"--add-modules", "--limit-modules", "--add-reads", "--add-exports", "--add-opens",
+	"--patch-module", "--enable-native-access", "--source", NULL,
+};
+
+static void read_switch(const char *option, struct process_java *java)
+{
+	if (strcmp(option, "-Xrs") == 0 || strcmp(option, "-XX:+ReduceSignalUsage") == 0)
+		java->reduced_signals = true;
+	else if (strcmp(option, "-XX:-ReduceSignalUsage") == 0)
+		java->reduced_signals = false;
+	else if (strcmp(option, "-XX:+DisableAttachMechanism") == 0)
+		java->attach_disabled = true;
+	else if (strcmp(option, "-XX:-DisableAttachMechanism") == 0)
+		java->attach_disabled = false;
+}
+
+/* The options in the environment variable NAME of ENVIRON[0..LENGTH), apart by blanks. */
+static void read_environment(const char *environ, size_t length, const char *name,
+			     struct process_java *java)
+{
+	size_t n = strlen(name);
+	const char *entry;
+	char *copy, *word, *rest;
+
+	for (entry = environ; entry < environ + length; entry += strlen(entry) + 1) {
+		if (strncmp(entry, name, n) != 0 || entry[n] != '=')
+			continue;
+		copy = strdup(entry + n + 1);
+		for (word = copy ? strtok_r(copy, " \t\n\"'", &rest) : NULL; word;
+		     word = strtok_r(NULL, " \t\n\"'", &rest))
+			read_switch(word, java);
+		free(copy);
+	}
+}
+
+static bool takes_value(const char *option)
+{
+	size_t i;
+
+	for (i = 0; with_value[i]; i++)
+		if (strcmp(option, with_value[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Walk over the launcher's arguments up to the main class. */
+static void read_arguments(const char *args, size_t length, struct process_java *java)
+{
+	const char *arg = args, *end = args + length;
+
+	for (arg += strlen(arg) + 1; arg < end; arg += strlen(arg) + 1) {
+		bool module = strcmp(arg, "-m") == 0 || strcmp(arg, "--module") == 0;
+
+		if (arg[0] != '-' && arg[0] != '@') {
+			snprintf(java->main, sizeof(java->main), "%s", arg);
+			return;
+		}
+		if (strncmp(arg, "--module=", 9) == 0) {
+			snprintf(java->main, sizeof(java->main), "%s", arg + 9);
+			return;
+		}
+		if (module || takes_value(arg))
+			arg += strlen(arg) + 1;
+		else
+			read_switch(arg, java);
+		if (module && arg < end) {
+			snprintf(java->main, sizeof(java->main), "%s", arg);
+			return;
+		}
+	}
+}
+
+/* A program that is no launcher but has a JVM inside goes by its own name. */
+static bool is_launcher(pid_t pid, const char *argv0)
+{
+	char exe[PATH_MAX], path[64];
+	const char *slash;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
+	n = readlink(path, exe, sizeof(exe) - 1);
+	if (n < 0)
+		n = snprintf(exe, sizeof(exe), "%s", argv0);
+	exe[MIN((size_t)n, sizeof(exe) - 1)] = '\0';
+	slash = strrchr(exe, '/');
+	slash = slash ? slash + 1 : exe;
+	return strncmp(slash, "java", 4) == 0 &&
+	       (slash[4] == '\0' || strncmp(slash + 4, " (deleted)", 10) == 0);
+}
+
+void process_java(pid_t pid, struct process_java *java)
+{
+	char *text = malloc(TEXT_MAX), *environ = malloc(TEXT_MAX);
+	ssize_t n, environ_length;
+
+	memset(java, 0, sizeof(*java));
+	strcpy(java->main, "?");
+	if (!text || !environ)
+		goto out;
+	environ_length = process_read(pid, "environ", environ, TEXT_MAX);
+	n = process_read(pid, "cmdline", text, TEXT_MAX);
+	if (environ_length > 0)
+		read_environment(environ, (size_t)environ_length, "JAVA_TOOL_OPTIONS", java);
+	if (n > 0 && is_launcher(pid, text)) {
+		if (environ_length > 0)
+			read_environment(environ, (size_t)environ_length, "JDK_JAVA_OPTIONS",
+					 java);
+		read_arguments(text, (size_t)n, java);
+	} else if (n > 0) {
+		const char *slash = strrchr(text, '/');
+
+		snprintf(java->main, sizeof(java->main), "%s", slash ? slash + 1 : text);
+	}
+	if (environ_length > 0)
+		read_environment(environ, (size_t)environ_length, "_JAVA_OPTIONS", java);
+out:
+	free(text);
+	free(environ);
+}

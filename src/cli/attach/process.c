@@ -1,0 +1,166 @@
+/*
+ * Reading /proc/PID: status and mapped libraries.
+ */
+#include "cli/attach/process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/attach/attach.h"
+
+ssize_t process_read(pid_t pid, const char *name, char *bytes, size_t size)
+{
+	char path[64];
+	size_t length = 0;
+	ssize_t n = 1;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	while (n > 0 && length + 1 < size) {
+		n = read(fd, bytes + length, size - 1 - length);
+		if (n < 0 && errno == EINTR)
+			n = 1;
+		else if (n > 0)
+			length += (size_t)n;
+	}
+	if (n < 0)
+		n = -errno;
+	close(fd);
+	bytes[length] = '\0';
+	return n < 0 ? n : (ssize_t)length;
+}
+
+int process_status(pid_t pid, struct process_status *s)
+{
+	char text[8192], *line, *next;
+	ssize_t n = process_read(pid, "status", text, sizeof(text));
+
+	if (n <= 0)
+		return n == -EACCES ? -EACCES : -ESRCH;
+	memset(s, 0, sizeof(*s));
+	s->nspid = pid;
+	for (line = text; line; line = next) {
+		next = strchr(line, '\n');
+		if (next)
+			*next++ = '\0';
+		if (strncmp(line, "State:\t", 7) == 0)
+			s->state = line[7];
+		else if (strncmp(line, "Tgid:\t", 6) == 0)
+			s->tgid = atoi(line + 6);
+		else if (strncmp(line, "NStgid:\t", 8) == 0)
+			s->nspid = atoi(strrchr(line, '\t') + 1);
+		else if (strncmp(line, "Uid:\t", 5) == 0)
+			sscanf(line + 5, "%*u %u", &s->uid);
+		else if (strncmp(line, "Gid:\t", 5) == 0)
+			sscanf(line + 5, "%*u %u", &s->gid);
+		else if (strncmp(line, "SigCgt:\t", 8) == 0)
+			s->caught = strtoull(line + 8, NULL, 16);
+		else if (strncmp(line, "SigIgn:\t", 8) == 0)
+			s->ignored = strtoull(line + 8, NULL, 16);
+	}
+	return s->tgid ? 0 : -ESRCH;
+}
+
+/* The path in a line of maps, without " (deleted)"; NULL if it has none. */
+static char *mapped_path(char *line)
+{
+	char *path = strchr(line, '/'), *end;
+
+	if (!path)
+		return NULL;
+	path[strcspn(path, "\n")] = '\0';
+	end = strstr(path, " (deleted)");
+	if (end)
+		*end = '\0';
+	return path;
+}
+
+static FILE *open_maps(pid_t pid)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
+	return fopen(path, "re");
+}
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+int process_vm(pid_t pid, enum process_vm *vm, char libjvm[PATH_MAX])
+{
+	FILE *maps = open_maps(pid);
+	char *line = NULL, *path;
+	size_t size = 0;
+
+	*vm = PROCESS_NO_VM;
+	libjvm[0] = '\0';
+	if (!maps)
+		return -errno;
+	while (getline(&line, &size, maps) > 0) {
+		path = mapped_path(line);
+		if (!path)
+			continue;
+		if (strcmp(base_name(path), "libjvm.so") == 0 && *vm == PROCESS_NO_VM) {
+			*vm = PROCESS_HOTSPOT;
+			snprintf(libjvm, PATH_MAX, "%s", path);
+		} else if (strncmp(base_name(path), "libj9vm", 7) == 0) {
+			*vm = PROCESS_OPENJ9;
+		}
+	}
+	free(line);
+	fclose(maps);
+	return 0;
+}
+
+bool attach_has_library(pid_t pid, const char *library)
+{
+	FILE *maps = open_maps(pid);
+	char *line = NULL, *path;
+	size_t size = 0;
+	bool found = false;
+
+	while (maps && !found && getline(&line, &size, maps) > 0) {
+		path = mapped_path(line);
+		found = path && strcmp(base_name(path), library) == 0;
+	}
+	free(line);
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+void process_jdk(pid_t pid, const char *libjvm, char *out, size_t size)
+{
+	char folder[PATH_MAX], path[PATH_MAX + 64], line[256], *slash;
+	int up;
+
+	snprintf(out, size, "?");
+	snprintf(folder, sizeof(folder), "%s", libjvm);
+	/* lib/server/libjvm.so, or jre/lib/amd64/server/libjvm.so in JDK 8 */
+	for (up = 0; up < 5 && (slash = strrchr(folder, '/')) != NULL; up++) {
+		FILE *f;
+
+		*slash = '\0';
+		snprintf(path, sizeof(path), "/proc/%d/root%s/release", (int)pid, folder);
+		f = fopen(path, "re");
+		if (!f)
+			continue;
+		while (fgets(line, sizeof(line), f))
+			if (strncmp(line, "JAVA_VERSION=\"", 14) == 0)
+				snprintf(out, size, "%.*s", (int)strcspn(line + 14, "\"\n"),
+					 line + 14);
+		fclose(f);
+		return;
+	}
+}

@@ -1,0 +1,40 @@
+/*
+ * process.h - what /proc tells of a process. Inner header of attach/.
+ */
+#ifndef JSTROBE_CLI_ATTACH_PROCESS_H
+#define JSTROBE_CLI_ATTACH_PROCESS_H
+
+#include <limits.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+struct process_status {
+	char state; /* R S D T t Z X */
+	pid_t tgid, nspid;
+	uid_t uid;
+	gid_t gid;
+	uint64_t caught, ignored; /* signals as bits, signal 1 = bit 0 */
+};
+
+/* Kinds of VM by the libraries that are mapped. */
+enum process_vm { PROCESS_NO_VM, PROCESS_HOTSPOT, PROCESS_OPENJ9 };
+
+/* NUL-terminated contents of /proc/PID/NAME in BYTES[SIZE], cut if too long; length or -errno. */
+ssize_t process_read(pid_t pid, const char *name, char *bytes, size_t size);
+/* -ESRCH: no such process. */
+int process_status(pid_t pid, struct process_status *s);
+/* Which VM is in PID; LIBJVM gets the path of libjvm.so. -EACCES: not ours to see. */
+int process_vm(pid_t pid, enum process_vm *vm, char libjvm[PATH_MAX]);
+
+/* What the launcher's command line and the environment's options say. */
+struct process_java {
+	char main[256];       /* main class, jar, or "?" */
+	bool reduced_signals; /* -Xrs */
+	bool attach_disabled; /* -XX:+DisableAttachMechanism */
+};
+void process_java(pid_t pid, struct process_java *java);
+/* The JDK's version from the file `release` near LIBJVM. "?" if there is none. */
+void process_jdk(pid_t pid, const char *libjvm, char *out, size_t size);
+
+#endif

@@ -1,0 +1,152 @@
+/*
+ * The child: forked early, since its pid can be part of the result's name, but
+ * let go only when everything that could fail has succeeded.
+ */
+#include "cli/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+static bool is_java(const char *program)
+{
+	const char *slash = strrchr(program, '/');
+
+	return strcmp(slash ? slash + 1 : program, "java") == 0;
+}
+
+/* PROGRAM with AGENT as first argument; NULL when out of memory. */
+static char **insert(char **program, const char *agent)
+{
+	char **argv;
+	size_t n = 0;
+
+	while (program[n])
+		n++;
+	argv = calloc(n + 2, sizeof(*argv));
+	if (!argv)
+		return NULL;
+	argv[0] = program[0];
+	argv[1] = (char *)(uintptr_t)agent;
+	memcpy(argv + 2, program + 1, n * sizeof(*argv));
+	return argv;
+}
+
+static int add_to_environment(const char *agent)
+{
+	const char *others = getenv("JAVA_TOOL_OPTIONS");
+	char *value;
+	int rc;
+
+	if (asprintf(&value, "%s%s%s", others ? others : "", others ? " " : "", agent) < 0)
+		return -1;
+	rc = setenv("JAVA_TOOL_OPTIONS", value, 1);
+	free(value);
+	return rc;
+}
+
+static void become(char **program, const char *agent, int go, int failure)
+{
+	char **argv = program, byte;
+	int code;
+
+	if (read(go, &byte, 1) != 1)
+		_exit(1);
+	signals_restore();
+	if (is_java(program[0]))
+		argv = insert(program, agent);
+	else if (add_to_environment(agent))
+		argv = NULL;
+	if (argv)
+		execvp(argv[0], argv);
+	code = argv ? errno : ENOMEM;
+	if (write(failure, &code, sizeof(code)) != sizeof(code))
+		_exit(126);
+	_exit(127);
+}
+
+int launch_fork(struct launch *l, char **program, const char *agent, struct error *err)
+{
+	int go[2], failure[2];
+
+	memset(l, 0, sizeof(*l));
+	if (pipe2(go, O_CLOEXEC))
+		return error_set(err, errno, "pipe: %s", strerror(errno));
+	if (pipe2(failure, O_CLOEXEC)) {
+		error_set(err, errno, "pipe: %s", strerror(errno));
+		goto close_go;
+	}
+	fflush(NULL);
+	l->pid = fork();
+	if (l->pid < 0) {
+		l->pid = 0;
+		error_set(err, errno, "fork: %s", strerror(errno));
+		goto close_failure;
+	}
+	if (l->pid == 0) {
+		close(go[1]);
+		close(failure[0]);
+		become(program, agent, go[0], failure[1]);
+	}
+	close(go[0]);
+	close(failure[1]);
+	l->go = go[1];
+	l->failure = failure[0];
+	if (!is_java(program[0]))
+		console_detail("%s is not the java launcher: the agent goes into JAVA_TOOL_OPTIONS",
+			       program[0]);
+	return 0;
+close_failure:
+	close(failure[0]);
+	close(failure[1]);
+close_go:
+	close(go[0]);
+	close(go[1]);
+	return -err->code;
+}
+
+int launch_go(struct launch *l, struct error *err)
+{
+	int code = 0;
+	ssize_t n;
+
+	if (write(l->go, "g", 1) != 1)
+		code = errno;
+	/* closed by a successful exec */
+	do
+		n = read(l->failure, &code, sizeof(code));
+	while (n < 0 && errno == EINTR);
+	close(l->go);
+	close(l->failure);
+	if (!code)
+		return 0;
+	waitpid(l->pid, NULL, 0);
+	l->pid = 0;
+	return error_set(err, code, "%s", strerror(code));
+}
+
+void launch_abandon(struct launch *l)
+{
+	if (!l->pid)
+		return;
+	close(l->go);
+	close(l->failure);
+	waitpid(l->pid, NULL, 0);
+	l->pid = 0;
+}
+
+void launch_reap(struct launch *l)
+{
+	int status;
+
+	if (!l->pid || l->ended || waitpid(l->pid, &status, WNOHANG) != l->pid)
+		return;
+	l->ended = true;
+	l->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}

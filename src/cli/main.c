@@ -1,0 +1,152 @@
+/*
+ * jstrobe, the command: reads the command line and calls the subcommand's file.
+ *
+ * Without a subcommand it is called as async-profiler's launcher is: options
+ * and a pid, or an action and a pid; then "record" is meant.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "cli/cli.h"
+
+static const struct {
+	const char *name;
+	int (*run)(struct cli *cli);
+} commands[] = {
+#define COMMAND(name, arguments, help) {#name, cli_##name},
+#include "cli/commands.def"
+	{"collect", cli_record},
+};
+
+/* Words of async-profiler's launcher that have no counterpart yet. */
+static const char *const later[] = {"metrics", "load", "jcmd", "threaddump", "dumpheap",
+				    "inspectheap"};
+
+static int find_command(const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(commands); i++)
+		if (strcmp(commands[i].name, word) == 0)
+			return (int)i;
+	return -1;
+}
+
+static int usage(const char *text)
+{
+	console_error("%s", text);
+	fputs("Try 'jstrobe help'.\n", stderr);
+	return CLI_USAGE;
+}
+
+static int unknown_command(const char *word)
+{
+	const char *names[ARRAY_LEN(commands) + 1] = {NULL}, *near;
+	char text[256];
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(commands); i++)
+		names[i] = commands[i].name;
+	near = options_nearest(word, names);
+	snprintf(text, sizeof(text), "unknown command: %.100s%s%s%s", word,
+		 near ? " (did you mean " : "", near ? near : "", near ? "?)" : "");
+	return usage(text);
+}
+
+/* Which command the words mean; moves past its name. -1: none of ours. */
+static int choose(struct cli *cli)
+{
+	int which;
+
+	if (cli->word_count == 0)
+		return find_command("record");
+	which = find_command(cli->words[0]);
+	if (which >= 0) {
+		cli->words++;
+		cli->word_count--;
+		return which;
+	}
+	return cli->word_count == 1 || cli->program ? find_command("record") : -1;
+}
+
+int cli_target(const struct cli *cli, const char **target, struct error *err)
+{
+	if (cli->word_count == 0)
+		return error_set(err, EINVAL, "%s: which JVM? Give its pid or name; 'jstrobe ps' "
+					      "lists "
+				 "them", cli->command);
+	if (cli->word_count > 1)
+		return error_set(err, EINVAL, "%s: one JVM at a time, not '%s' and '%s'",
+				 cli->command,
+				 cli->words[0], cli->words[1]);
+	*target = cli->words[0];
+	return 0;
+}
+
+int cli_print(struct buffer *b)
+{
+	bool failed = b->failed || (b->length && fwrite(b->data, b->length, 1, stdout) != 1);
+
+	buffer_free(b);
+	return fflush(stdout) || failed ? CLI_FAILED : CLI_DONE;
+}
+
+static int run(struct cli *cli)
+{
+	struct buffer help = BUFFER_INIT;
+	size_t i;
+	int which;
+
+	if (cli->options.want_version && cli->word_count == 0)
+		return cli_version(cli);
+	for (i = 0; cli->word_count && i < ARRAY_LEN(later); i++)
+		if (strcmp(cli->words[0], later[i]) == 0) {
+			console_error("not available yet: %s", later[i]);
+			return CLI_USAGE;
+		}
+	which = choose(cli);
+	if (which < 0)
+		return unknown_command(cli->words[0]);
+	cli->command = commands[which].run == cli_record ? "record" : commands[which].name;
+	if (cli->options.want_help) {
+		cli_help_command(cli->command, &help);
+		return cli_print(&help);
+	}
+	return commands[which].run(cli);
+}
+
+int main(int argc, char **argv)
+{
+	struct cli cli = {0};
+	struct error err;
+	int program;
+
+	options_init(&cli.options);
+	console_init(false, false);
+	if (argc < 2) {
+		cli_help(&cli);
+		return CLI_USAGE;
+	}
+	/* before the options: help words are no JVM's business */
+	if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 ||
+	    strcmp(argv[1], "-h") == 0) {
+		cli.words = argv + 2;
+		cli.word_count = argc - 2;
+		return cli_help(&cli);
+	}
+	if (options_parse_command(&cli.options, argc - 1, argv + 1, &cli.word_count, &program,
+				  &err))
+		return usage(err.text);
+	cli.words = argv + 1;
+	if (program < argc - 1)
+		cli.program = argv + 1 + program;
+	else if (program == argc - 1 && strcmp(argv[argc - 1], "--") == 0)
+		return usage("nothing follows --; give the program to run, as in -- java -jar "
+			     "app.jar");
+	console_init(cli.options.quiet, cli.options.verbose);
+	return run(&cli);
+}

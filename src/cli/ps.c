@@ -1,0 +1,43 @@
+/*
+ * jstrobe ps: the running JVMs that we may look at.
+ */
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "cli/attach/attach.h"
+#include "cli/cli.h"
+
+static void print(const struct attach_jvm *jvm)
+{
+	const struct passwd *user = getpwuid(jvm->uid);
+	char number[16];
+
+	snprintf(number, sizeof(number), "%u", (unsigned)jvm->uid);
+	printf("%7d  %-12s %-10s %s\n", (int)jvm->pid, user ? user->pw_name : number, jvm->jdk,
+	       jvm->main);
+}
+
+int cli_ps(struct cli *cli)
+{
+	struct attach_jvms jvms;
+	struct error err;
+	size_t i;
+
+	if (cli->word_count) {
+		console_error("ps takes no arguments");
+		return CLI_USAGE;
+	}
+	if (attach_list(&jvms, &err)) {
+		console_error("%s", err.text);
+		return CLI_FAILED;
+	}
+	printf("%7s  %-12s %-10s %s\n", "PID", "USER", "JDK", "MAIN");
+	for (i = 0; i < jvms.count; i++)
+		print(&jvms.items[i]);
+	free(jvms.items);
+	if (geteuid() != 0)
+		console_hint("only your own JVMs; run it as root to see all");
+	return CLI_DONE;
+}

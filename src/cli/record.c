@@ -1,0 +1,313 @@
+/*
+ * jstrobe record: one session from beginning to end, of a running JVM or of a
+ * program that we start.
+ *
+ * The session is ours: the agent ends it when our socket closes, whatever
+ * became of us. The result's file is open from the start, so that the agent
+ * can write it even when the JVM ends before we ask.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/agent.h"
+#include "cli/cli.h"
+#include "cli/launch.h"
+#include "cli/report.h"
+#include "cli/result.h"
+
+#define DEFAULT_DURATION (60 * NS_PER_S)
+#define TICK_MS 1000
+#define START_MS 120000
+
+struct recording {
+	struct cli *cli;
+	struct agent agent;
+	struct result result;
+	struct launch launch; /* pid 0: the JVM ran before */
+	int signals;
+	int interrupts;       /* requests to end, in a recording of a running JVM */
+	uint64_t began;
+};
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+/* Take the signals that have come: ours to obey, or the program's to pass on. */
+static void take_signals(struct recording *r)
+{
+	bool from_terminal;
+	int sig;
+
+	while ((sig = signals_next(r->signals, &from_terminal)) != 0) {
+		if (sig == SIGCHLD)
+			launch_reap(&r->launch);
+		else if (!r->launch.pid)
+			r->interrupts++;
+		else if (!from_terminal && !r->launch.ended)
+			kill(r->launch.pid, sig);
+	}
+}
+
+/* ---- the session ------------------------------------------------------------------ */
+
+static int begin(struct recording *r, struct error *err)
+{
+	struct options *o = &r->cli->options;
+	int rc = agent_send_file(&r->agent, r->result.fd, err);
+
+	o->action = ACTION_START;
+	o->owner = true;
+	o->color = r->result.copy && console_colour(r->result.out);
+	if (rc == 0)
+		rc = agent_obey(&r->agent, o, START_MS, err);
+	while (rc == -EINTR) {
+		take_signals(r);
+		if (r->interrupts)
+			return rc;
+		rc = agent_listen(&r->agent, START_MS, err);
+	}
+	r->began = now();
+	return rc;
+}
+
+static void show_progress(struct recording *r, uint64_t duration)
+{
+	struct error err;
+	const char *s;
+	char left[48];
+	uint64_t ran = now() - r->began;
+
+	if (!console_shows_progress() ||
+	    agent_command(&r->agent, "status", TICK_MS, &err) || !r->agent.status)
+		return;
+	s = r->agent.status;
+	if (duration)
+		snprintf(left, sizeof(left), "%llu s left",
+			 (unsigned long long)((duration - MIN(ran, duration)) / NS_PER_S));
+	else
+		snprintf(left, sizeof(left), "%llu s", (unsigned long long)(ran / NS_PER_S));
+	console_progress("sampling %s: %s, %llu samples, %llu lost", r->cli->options.event, left,
+			 (unsigned long long)control_number(s, "taken"),
+			 (unsigned long long)control_number(s, "lost"));
+}
+
+/* Let it run for DURATION ns (0: until something ends it). 0: it is time to stop. */
+static int let_run(struct recording *r, uint64_t duration, struct error *err)
+{
+	for (;;) {
+		uint64_t ran = now() - r->began, left;
+		int rc;
+
+		if (r->interrupts || (duration && ran >= duration))
+			return 0;
+		left = duration ? (duration - ran + NS_PER_MS - 1) / NS_PER_MS : TICK_MS;
+		rc = agent_listen(&r->agent, (int)MIN(left, (uint64_t)TICK_MS), err);
+		if (rc == -EINTR)
+			take_signals(r);
+		else if (rc == -ETIMEDOUT)
+			show_progress(r, duration);
+		else if (rc)
+			return rc;
+		/* a program can end without its JVM: its last words have come by now */
+		if (r->launch.ended && agent_listen(&r->agent, TICK_MS, err) == -ETIMEDOUT)
+			return 0;
+		if (r->agent.ended)
+			return -ESHUTDOWN;
+	}
+}
+
+/* Stop and have the result written. */
+static int finish(struct recording *r, struct error *err)
+{
+	struct options o = r->cli->options;
+	int interrupts = r->interrupts, rc;
+
+	o.action = ACTION_STOP;
+	o.owner = false;
+	rc = agent_obey(&r->agent, &o, -1, err);
+	while (rc == -EINTR) {
+		take_signals(r);
+		if (r->interrupts > interrupts)
+			return error_set(err, EINTR, "stopped without a result");
+		rc = agent_listen(&r->agent, -1, err);
+	}
+	return rc;
+}
+
+/* RC is how the session came to its end. Make its result visible. An exit code. */
+static int conclude(struct recording *r, int rc, struct error *err)
+{
+	if (rc == -ESHUTDOWN && r->agent.ended) {
+		rc = 0;
+		if (r->agent.end_error.code) {
+			*err = r->agent.end_error;
+			rc = -err->code;
+		} else if (!r->launch.pid) {
+			console_note("process %d ended; the result covers its last %.1f s",
+				     (int)r->agent.target.pid, (double)(now() - r->began) / 1e9);
+		}
+	} else if (rc == -ECONNRESET) {
+		error_set(err, ECONNRESET, "the JVM was killed or crashed while it was profiled; "
+			  "there is no result");
+	}
+	if (rc == 0)
+		rc = report_result(&r->agent, &r->cli->options, &r->result, "", err);
+	if (rc)
+		console_error("%s", err->text);
+	if (rc == -EINTR)
+		return CLI_ABORTED;
+	return rc ? CLI_FAILED : CLI_DONE;
+}
+
+static int session(struct recording *r, uint64_t duration, struct error *err)
+{
+	int rc = let_run(r, duration, err);
+
+	console_progress("%s", "");
+	if (rc == 0)
+		rc = finish(r, err);
+	return conclude(r, rc, err);
+}
+
+/* ---- a running JVM ------------------------------------------------------------------ */
+
+static int record_running(struct recording *r, struct error *err)
+{
+	struct options *o = &r->cli->options;
+	const char *name;
+	pid_t pid;
+	int rc;
+
+	if (cli_target(r->cli, &name, err)) {
+		console_error("%s", err->text);
+		return CLI_USAGE;
+	}
+	rc = attach_resolve(name, &pid, err);
+	if (rc == 0 && result_open(&r->result, o, (int)pid, "hot", err)) {
+		console_error("%s", err->text);
+		return CLI_FAILED;
+	}
+	if (rc == 0)
+		rc = agent_attach(&r->agent, pid, o, err);
+	if (rc) {
+		console_error("%s", err->text);
+		return rc == -EINTR ? CLI_ABORTED : CLI_CANNOT_ATTACH;
+	}
+	rc = begin(r, err);
+	if (rc)
+		return conclude(r, rc, err);
+	return session(r, o->duration ? o->duration : DEFAULT_DURATION, err);
+}
+
+/* ---- a program of our own ------------------------------------------------------------ */
+
+/* Wait for the JVM's call. 1: the program ended without one. */
+static int wait_for_jvm(struct recording *r, struct error *err)
+{
+	int rc;
+
+	do {
+		rc = agent_greet(&r->agent, -1, err);
+		if (rc == -EINTR)
+			take_signals(r);
+		if (rc && r->launch.ended)
+			return 1;
+	} while (rc == -EINTR || rc == -EAGAIN);
+	return rc;
+}
+
+static int wait_for_program(struct recording *r, int profiled)
+{
+	struct pollfd p = {.fd = r->signals, .events = POLLIN};
+
+	while (!r->launch.ended) {
+		poll(&p, 1, -1);
+		take_signals(r);
+	}
+	return r->launch.status ? r->launch.status : profiled;
+}
+
+static int start_program(struct recording *r, struct error *err)
+{
+	char agent[PATH_MAX + 512];
+	int rc = agent_invite(&r->agent, &r->cli->options, agent, sizeof(agent), err);
+
+	if (rc == 0)
+		rc = launch_fork(&r->launch, r->cli->program, agent, err);
+	if (rc)
+		return rc;
+	rc = result_open(&r->result, &r->cli->options, (int)r->launch.pid, "hot", err);
+	if (rc) {
+		launch_abandon(&r->launch);
+		return rc;
+	}
+	if (launch_go(&r->launch, err)) {
+		char reason[128];
+
+		snprintf(reason, sizeof(reason), "%.120s", err->text);
+		return error_set(err, err->code, "%s cannot be started: %s", r->cli->program[0],
+				 reason);
+	}
+	return 0;
+}
+
+static int record_program(struct recording *r, struct error *err)
+{
+	int rc;
+
+	if (r->cli->word_count) {
+		console_error("record: either a JVM ('%s') or a program after --, not both",
+			      r->cli->words[0]);
+		return CLI_USAGE;
+	}
+	if (start_program(r, err)) {
+		console_error("%s", err->text);
+		return CLI_FAILED;
+	}
+	rc = wait_for_jvm(r, err);
+	if (rc == 0)
+		rc = begin(r, err);
+	if (rc == 0)
+		return wait_for_program(r, session(r, r->cli->options.duration, err));
+	if (rc == 1)
+		console_error("%s ended before a JVM loaded the agent; there is no result",
+			      r->cli->program[0]);
+	else
+		console_error("%s; the program runs unprofiled", err->text);
+	agent_close(&r->agent);
+	return wait_for_program(r, CLI_FAILED);
+}
+
+int cli_record(struct cli *cli)
+{
+	struct recording r = {.cli = cli, .result = {.fd = -1}};
+	struct error err = {0};
+	int rc;
+
+	if (!cli->options.format[0] && options_check_file(cli->options.file, &err)) {
+		console_error("%s", err.text);
+		return CLI_USAGE;
+	}
+	agent_init(&r.agent, -1);
+	r.signals = signals_open(&err);
+	if (r.signals < 0) {
+		console_error("%s", err.text);
+		return CLI_FAILED;
+	}
+	r.agent.wake = r.signals;
+	rc = cli->program ? record_program(&r, &err) : record_running(&r, &err);
+	agent_close(&r.agent);
+	result_drop(&r.result);
+	return rc;
+}

@@ -1,0 +1,18 @@
+/*
+ * report.h - the last step of record, stop and dump: the result becomes
+ * visible, and what must be said about it is said.
+ */
+#ifndef JSTROBE_CLI_REPORT_H
+#define JSTROBE_CLI_REPORT_H
+
+#include "cli/agent.h"
+#include "cli/result.h"
+
+/*
+ * The agent has written the result as O says, with AGENT->answer about it. Keep RESULT (NULL: the
+ * agent wrote to the place OWED itself).
+ */
+int report_result(struct agent *agent, const struct options *o, struct result *result,
+		  const char *owed, struct error *err);
+
+#endif

@@ -1,0 +1,39 @@
+/*
+ * result.h - where the result goes: a file that appears whole or not at all,
+ * or stdout.
+ */
+#ifndef JSTROBE_CLI_RESULT_H
+#define JSTROBE_CLI_RESULT_H
+
+#include <limits.h>
+
+#include "base/error.h"
+#include "options/options.h"
+
+struct result {
+	int fd;                /* what the agent writes into; -1: not open */
+	bool copy;             /* to be copied to `out` at the end */
+	int out;               /* stdout, or a file that is none (a pipe, /dev/null) */
+	char file[PATH_MAX];   /* the final name; "" = stdout */
+	char aside[PATH_MAX + 32]; /* the name until then; "" = it has none */
+};
+
+/*
+ * Open the place that O->file names ("" and "-" are stdout), with its patterns expanded for PID,
+ * before anything is sampled. O->format is filled in from the file's extension if it is empty;
+ * WITHOUT_FILE is the format when there is none.
+ */
+int result_open(struct result *r, struct options *o, int pid, const char *without_file,
+		struct error *err);
+/* The agent has written all: make it visible. The result is closed in any case. */
+int result_keep(struct result *r, struct error *err);
+/* Forget it; safe on a closed one. */
+void result_drop(struct result *r);
+
+/*
+ * For `start`: open the folder of O->file; NAME gets the file's own name. A descriptor or a
+ * negative errno.
+ */
+int result_folder(struct options *o, int pid, char name[NAME_MAX + 1], struct error *err);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * jstrobe status: does sampling run in a JVM, and how is it doing?
+ */
+#include <errno.h>
+#include <stdio.h>
+
+#include "cli/agent.h"
+#include "cli/cli.h"
+
+static void print(const char *s)
+{
+	char text[1200], interval[32], engine[64] = "";
+	uint64_t ns = control_number(s, "interval");
+
+	if (!control_number(s, "running")) {
+		printf("Profiler is not active%s\n", control_number(s, "has_data") ?
+		       "; the last session's result can be dumped" : "");
+		return;
+	}
+	printf("Profiling is running for %llu seconds\n",
+	       (unsigned long long)(control_number(s, "running_for") / NS_PER_S));
+	control_value(s, "event", text, sizeof(text));
+	control_value(s, "engine", engine, sizeof(engine));
+	snprintf(interval, sizeof(interval), "%g ms", (double)ns / 1e6);
+	printf("  event    %s by %s, a sample each %s of CPU time\n", text, engine, interval);
+	printf("  samples  %llu taken, %llu stored, %llu lost\n",
+	       (unsigned long long)control_number(s, "taken"),
+	       (unsigned long long)control_number(s, "stored"),
+	       (unsigned long long)control_number(s, "lost"));
+	printf("  threads  %llu known, %llu sampled by perf events, %llu by timers\n",
+	       (unsigned long long)control_number(s, "threads"),
+	       (unsigned long long)control_number(s, "threads_perf"),
+	       (unsigned long long)control_number(s, "threads_timer"));
+	printf("  queues   %llu bytes\n", (unsigned long long)control_number(s, "queue_bytes"));
+	if (control_number(s, "owner"))
+		printf("  owner    a running 'jstrobe record', pid %llu\n",
+		       (unsigned long long)control_number(s, "owner"));
+	else if (control_value(s, "owed", text, sizeof(text)) && text[0])
+		printf("  result   goes to %s\n", text);
+}
+
+int cli_status(struct cli *cli)
+{
+	struct agent agent;
+	struct error err = {0};
+	int rc = agent_open(&agent, cli, true, &err);
+
+	if (rc == CLI_FAILED && err.code == ENOENT) {
+		printf("Profiler is not active\n");
+		return CLI_DONE;
+	}
+	if (rc)
+		return rc;
+	rc = agent_command(&agent, "status", 60000, &err);
+	if (rc || !agent.status)
+		console_error("%s", rc ? err.text : "the agent gave no status");
+	else
+		print(agent.status);
+	rc = rc || !agent.status;
+	agent_close(&agent);
+	return rc ? CLI_FAILED : CLI_DONE;
+}

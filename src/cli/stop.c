@@ -1,0 +1,85 @@
+/*
+ * jstrobe stop and dump: the result of a session that `start` began. It goes
+ * to -f; without it where `start -f` said, else to stdout.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/agent.h"
+#include "cli/cli.h"
+#include "cli/report.h"
+#include "cli/result.h"
+
+/* What the agent is to write: as asked now, else as asked at the start. */
+static void choose_format(struct options *o, const char *status)
+{
+	char format[sizeof(o->format)];
+
+	if (!o->format[0] && !o->file[0] &&
+	    control_value(status, "format", format, sizeof(format)) && format[0])
+		strcpy(o->format, format);
+}
+
+static int fetch(struct cli *cli, struct agent *agent, struct error *err)
+{
+	struct options *o = &cli->options;
+	char owed[1200] = "";
+	struct result result = {.fd = -1};
+	int rc = agent_command(agent, "status", 60000, err);
+
+	if (rc)
+		return rc;
+	control_value(agent->status, "owed", owed, sizeof(owed));
+	if (control_number(agent->status, "owner"))
+		owed[0] = '\0';
+	if (o->file[0] || !owed[0]) {
+		choose_format(o, agent->status);
+		rc = result_open(&result, o, (int)agent->target.pid, "hot", err);
+		if (rc == 0)
+			rc = agent_send_file(agent, result.fd, err);
+		o->color = !result.file[0] && console_colour(result.out);
+	}
+	if (rc == 0)
+		rc = agent_obey(agent, o, -1, err);
+	if (rc == 0)
+		rc = report_result(agent, o, result.fd >= 0 ? &result : NULL, owed, err);
+	result_drop(&result);
+	return rc;
+}
+
+static int run(struct cli *cli, enum options_action action)
+{
+	struct agent agent;
+	struct error err = {0};
+	int rc;
+
+	cli->options.action = action;
+	if (!cli->options.format[0] && options_check_file(cli->options.file, &err)) {
+		console_error("%s", err.text);
+		return CLI_USAGE;
+	}
+	rc = agent_open(&agent, cli, true, &err);
+	if (rc == CLI_FAILED)
+		console_error("%s", err.text);
+	if (rc)
+		return rc;
+	rc = fetch(cli, &agent, &err);
+	if (rc)
+		console_error("%s", err.text);
+	agent_close(&agent);
+	if (rc == -EINTR)
+		return CLI_ABORTED;
+	return rc ? CLI_FAILED : CLI_DONE;
+}
+
+int cli_stop(struct cli *cli)
+{
+	return run(cli, ACTION_STOP);
+}
+
+int cli_dump(struct cli *cli)
+{
+	return run(cli, ACTION_DUMP);
+}
