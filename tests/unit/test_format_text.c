@@ -1,0 +1,291 @@
+/* The text outputs of one small profile, letter by letter. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include "format_sample.h"
+
+static void expect(const struct profile *p, const char *format,
+		   const struct format_options *options, const char *expected)
+{
+	char *text = sample_write_text(p, format, options);
+
+	assert_string_equal(text, expected);
+	free(text);
+}
+
+#define LAMBDA "demo/OrderService$$Lambda$14/0x0000000800c03000.apply"
+#define LAMBDA_DOTS "demo.OrderService$$Lambda$14/0x0000000800c03000.apply"
+#define SURVIVOR "G1ParScanThreadState::copy_to_survivor_space(G1HeapRegionAttr, oopDesc*)"
+#define EVIL "evil/\"</script><script>alert(1)</script>.a,b\\ <!--"
+#define EVIL_DOTS "evil.\"<.script><script>alert(1)<.script>.a;b\\ <!--"
+
+static void collapsed(void **state)
+{
+	struct profile p = sample_profile(false);
+	static const char expected[] =
+		"start_thread;demo/OrderService.run;java/util/HashMap.put 55\n"
+		"start_thread;demo/OrderService.run;" LAMBDA ";java/util/HashMap.put 10\n"
+		"start_thread;demo/OrderService.run;demo/Tree.walk;demo/Tree.walk;demo/Tree.walk 8\n"
+		"start_thread;demo/OrderService.run;java/io/FileOutputStream.writeBytes;write;"
+		"do_syscall_64_[k] 7\n"
+		"start_thread;demo/OrderService.run;demo/Größe.<init> 1\n"
+		"start_thread;" SURVIVOR " 6\n"
+		"start_thread;" EVIL " 1\n"
+		"[truncated];demo/Tree.walk;demo/Tree.walk 2\n";
+
+	(void)state;
+	expect(&p, "collapsed", &(struct format_options){.total = false}, expected);
+	expect(&p, "folded", &(struct format_options){.total = false}, expected);
+}
+
+static void collapsed_by_weight_thread_and_line(void **state)
+{
+	struct profile p = sample_profile(true);
+
+	(void)state;
+	expect(&p, "collapsed",
+	       &(struct format_options){.total = true, .threads = true, .lines = true},
+	       "[main tid=101];start_thread;demo/OrderService.run:12;java/util/HashMap.put:610 300000000\n"
+	       "[main tid=101];start_thread;demo/OrderService.run:12;demo/Tree.walk:7;demo/Tree.walk:7;"
+	       "demo/Tree.walk:7 80000000\n"
+	       "[main tid=101];start_thread;demo/OrderService.run:12;demo/Größe.<init>:3 10000000\n"
+	       "[main tid=101];start_thread;demo/OrderService.run:14;java/util/HashMap.put:610 200000000\n"
+	       "[main tid=101];[truncated];demo/Tree.walk:7;demo/Tree.walk:7 20000000\n"
+	       "[worker,1 tid=102];start_thread;demo/OrderService.run:14;" LAMBDA
+	       ";java/util/HashMap.put:610 100000000\n"
+	       "[worker,1 tid=102];start_thread;demo/OrderService.run:14;java/util/HashMap.put:610 50000000\n"
+	       "[worker,1 tid=102];start_thread;demo/OrderService.run:12;"
+	       "java/io/FileOutputStream.writeBytes;write;do_syscall_64_[k] 90000000\n"
+	       "[GC Thread#0 tid=103];start_thread;" SURVIVOR " 60000000\n"
+	       "[ [31m<b>\"evil\"</b> tid=104];start_thread;" EVIL " 10000000\n");
+}
+
+#define LOSS_LINE                                                                                   \
+	"93 samples taken, 90 stored, 3 lost (queue_full 2: 20 ms, recursion 1: 10 ms) · 920 ms of" \
+	" 980 ms CPU time sampled, 30 ms unsampled · 97.78 % complete stacks"
+
+#define COST                                                                                      \
+	"Walks ended early   : 2 (truncated 2)\n"                                                 \
+	"Queues              : 60 KB, 1 increment, capacity up to 40, fill up to 21\n"            \
+	"Handler             : mean 1.2 µs, p99 3.4 µs, p99.9 5.6 µs, max 12 µs (without the"     \
+	" kernel's delivery)\n"                                                                   \
+	"Collector's turn    : mean 45 µs, p99 120 µs, p99.9 200 µs, max 210 µs\n"                \
+	"Own CPU time        : 1.5 ms (0.15 % of the process)\n"                                  \
+	"Threads armed       : 12 by perf events, 1 by timers\n"
+
+#define HEADER                                                                   \
+	"--- Execution profile ---\n"                                            \
+	"Total samples       : 90\n"                                             \
+	"queue_full          : 2 (2.15%)\n"                                      \
+	"recursion           : 1 (1.08%)\n"                                      \
+	"truncated           : 2 (2.15%)\n"                                      \
+	"Process             : 4711 demo.OrderService, JDK 17.0.15+6-Debian\n"   \
+	"Recorded            : 1.00 s from 2026-09-21 14:13:20 UTC\n"            \
+	"Event               : cpu (engine perf), interval 10 ms, effective 10.2 ms\n" \
+	"Losses              : " LOSS_LINE "\n" COST "\n"
+
+#define TRACE_1                                     \
+	"--- 550000000 ns (59.78%), 55 samples\n"   \
+	"  [ 0] java.util.HashMap.put\n"            \
+	"  [ 1] demo.OrderService.run\n"            \
+	"  [ 2] start_thread\n\n"
+
+#define TRACE_2                                     \
+	"--- 100000000 ns (10.87%), 10 samples\n"   \
+	"  [ 0] java.util.HashMap.put\n"            \
+	"  [ 1] " LAMBDA_DOTS "\n"                  \
+	"  [ 2] demo.OrderService.run\n"            \
+	"  [ 3] start_thread\n\n"
+
+#define TRACE_WALK                                  \
+	"--- 80000000 ns (8.70%), 8 samples\n"      \
+	"  [ 0] demo.Tree.walk\n"                   \
+	"  [ 1] demo.Tree.walk\n"                   \
+	"  [ 2] demo.Tree.walk\n"                   \
+	"  [ 3] demo.OrderService.run\n"            \
+	"  [ 4] start_thread\n\n"
+
+#define TRACE_WRITE                                 \
+	"--- 90000000 ns (9.78%), 7 samples\n"      \
+	"  [ 0] do_syscall_64_[k]\n"                \
+	"  [ 1] write\n"                            \
+	"  [ 2] java.io.FileOutputStream.writeBytes\n" \
+	"  [ 3] demo.OrderService.run\n"            \
+	"  [ 4] start_thread\n\n"
+
+#define TRACES_REST                                 \
+	"--- 60000000 ns (6.52%), 6 samples\n"      \
+	"  [ 0] " SURVIVOR "\n"                     \
+	"  [ 1] start_thread\n\n"                   \
+	"--- 20000000 ns (2.17%), 2 samples\n"      \
+	"  [ 0] demo.Tree.walk\n"                   \
+	"  [ 1] demo.Tree.walk\n"                   \
+	"  [ 2] [truncated]\n\n"                    \
+	"--- 10000000 ns (1.09%), 1 sample\n"       \
+	"  [ 0] " EVIL_DOTS "\n"                    \
+	"  [ 1] start_thread\n\n"                   \
+	"--- 10000000 ns (1.09%), 1 sample\n"       \
+	"  [ 0] demo.Größe.<init>\n"                \
+	"  [ 1] demo.OrderService.run\n"            \
+	"  [ 2] start_thread\n\n"
+
+#define FLAT_HEAD                                         \
+	"          ns  percent  samples  top\n"           \
+	"  ----------  -------  -------  ---\n"           \
+	"   650000000   70.65%       65  java.util.HashMap.put\n"
+
+#define FLAT_REST                                          \
+	"   100000000   10.87%       10  demo.Tree.walk\n" \
+	"    90000000    9.78%        7  do_syscall_64_[k]\n" \
+	"    60000000    6.52%        6  " SURVIVOR "\n"   \
+	"    10000000    1.09%        1  demo.Größe.<init>\n" \
+	"    10000000    1.09%        1  " EVIL_DOTS "\n"
+
+static void text(void **state)
+{
+	struct profile p = sample_profile(false);
+
+	(void)state;
+	expect(&p, "text", &(struct format_options){.total = false},
+	       HEADER TRACE_1 TRACE_2 TRACE_WALK TRACE_WRITE TRACES_REST FLAT_HEAD FLAT_REST);
+}
+
+static void traces_and_flat_alone(void **state)
+{
+	struct profile p = sample_profile(false);
+
+	(void)state;
+	expect(&p, "traces", &(struct format_options){.total = true},
+	       HEADER TRACE_1 TRACE_2 TRACE_WRITE TRACE_WALK TRACES_REST);
+	expect(&p, "flat", &(struct format_options){.total = false}, HEADER FLAT_HEAD FLAT_REST);
+	expect(&p, "flat", &(struct format_options){.flat = 1}, HEADER FLAT_HEAD);
+	expect(&p, "traces", &(struct format_options){.traces = 1, .flat = 1},
+	       HEADER TRACE_1 "(7 more stacks with 35 samples, 38.89 %, are not shown)\n\n" FLAT_HEAD);
+}
+
+static void call_tree(void **state)
+{
+	struct profile p = sample_profile(false);
+
+	(void)state;
+	expect(&p, "calltree", &(struct format_options){.total = false},
+	       HEADER
+	       "  total     self     samples  depth  frame\n"
+	       "100.00%    0.00%          90  [  0] all\n"
+	       " 97.78%    0.00%          88  [  1] start_thread\n"
+	       " 90.00%    0.00%          81  [  2]   demo.OrderService.run\n"
+	       " 61.11%   61.11%          55  [  3]     java.util.HashMap.put\n"
+	       " 11.11%    0.00%          10  [  3]     " LAMBDA_DOTS "\n"
+	       " 11.11%   11.11%          10  [  4]     java.util.HashMap.put\n"
+	       "  8.89%    0.00%           8  [  3]     demo.Tree.walk\n"
+	       "  8.89%    0.00%           8  [  4]     demo.Tree.walk\n"
+	       "  8.89%    8.89%           8  [  5]     demo.Tree.walk\n"
+	       "  7.78%    0.00%           7  [  3]     java.io.FileOutputStream.writeBytes\n"
+	       "  7.78%    0.00%           7  [  4]     write\n"
+	       "  7.78%    7.78%           7  [  5]     do_syscall_64_[k]\n"
+	       "  1.11%    1.11%           1  [  3]     demo.Größe.<init>\n"
+	       "  6.67%    6.67%           6  [  2]   " SURVIVOR "\n"
+	       "  1.11%    1.11%           1  [  2]   " EVIL_DOTS "\n"
+	       "  2.22%    0.00%           2  [  1] [truncated]\n"
+	       "  2.22%    0.00%           2  [  2] demo.Tree.walk\n"
+	       "  2.22%    2.22%           2  [  3] demo.Tree.walk\n");
+}
+
+#define HOT_TITLE                                                                       \
+	"CPU profile of demo.OrderService (pid 4711, JDK 17.0.15+6-Debian), 1.00 s, engine perf," \
+	" interval 10 ms\n\n"
+
+#define HOT_TRUST                                                                                 \
+	"93 samples taken, 90 stored, 3 lost (queue_full 2: 20 ms, recursion 1: 10 ms)\n"         \
+	"920 ms of 980 ms CPU time sampled, 30 ms unsampled\n97.78 % complete stacks\n" COST
+
+static void hot(void **state)
+{
+	struct profile p = sample_profile(false);
+
+	(void)state;
+	expect(&p, "hot", &(struct format_options){.total = false},
+	       HOT_TITLE
+	       "  self%   samples   total%   samples              method\n"
+	       " 72.22%        65   72.22%        65  ███████▎    java.util.HashMap.put\n"
+	       " 11.11%        10   11.11%        10  █▏          demo.Tree.walk\n"
+	       "  7.78%         7    7.78%         7  ▊           do_syscall_64_[k]\n"
+	       "  6.67%         6    6.67%         6  ▋           " SURVIVOR "\n"
+	       "  1.11%         1    1.11%         1  ▏           demo.Größe.<init>\n"
+	       "  1.11%         1    1.11%         1  ▏           " EVIL_DOTS "\n\n" HOT_TRUST);
+	expect(&p, "hot", &(struct format_options){.total = true, .flat = 2},
+	       HOT_TITLE
+	       "  self%      time   total%      time              method\n"
+	       " 70.65%    650 ms   70.65%    650 ms  ███████▏    java.util.HashMap.put\n"
+	       " 10.87%    100 ms   10.87%    100 ms  █▏          demo.Tree.walk\n"
+	       " 18.48%  in 4 more methods\n\n" HOT_TRUST);
+}
+
+static void colour_only_where_asked(void **state)
+{
+	struct profile p = sample_profile(true);
+	char *plain, *colour;
+
+	(void)state;
+	plain = sample_write_text(&p, "hot", &(struct format_options){.threads = true});
+	assert_null(strchr(plain, '\033'));
+	colour = sample_write_text(&p, "hot", &(struct format_options){.color = true});
+	assert_non_null(strstr(colour, "\033[1;31m93 samples taken")); /* 3 % lost: a warning */
+	free(plain);
+	free(colour);
+}
+
+/* No terminal sequence comes out of a name, in no text output. */
+static void names_are_printable(void **state)
+{
+	static const char *const names[] = {"collapsed", "text", "traces", "flat", "calltree", "hot"};
+	struct profile p = sample_profile(true);
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(names); i++) {
+		char *all = sample_write_text(&p, names[i], &(struct format_options){.threads = true});
+
+		assert_null(strchr(all, '\033'));
+		free(all);
+	}
+}
+
+static void no_samples(void **state)
+{
+	static const char line[] =
+		"No samples: the process used 3.2 ms of CPU time in 1 s; a sample is taken each 10 ms"
+		" of CPU time";
+	static const char *const with_line[] = {"text", "traces", "flat", "calltree", "hot", "loss"};
+	struct profile p = sample_empty();
+	unsigned i;
+
+	(void)state;
+	expect(&p, "collapsed", &(struct format_options){.threads = true}, "");
+	for (i = 0; i < ARRAY_LEN(with_line); i++) {
+		char *all = sample_write_text(&p, with_line[i], &(struct format_options){.total = true});
+
+		assert_non_null(strstr(all, line));
+		free(all);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(collapsed),
+		cmocka_unit_test(collapsed_by_weight_thread_and_line),
+		cmocka_unit_test(text),
+		cmocka_unit_test(traces_and_flat_alone),
+		cmocka_unit_test(call_tree),
+		cmocka_unit_test(hot),
+		cmocka_unit_test(colour_only_where_asked),
+		cmocka_unit_test(names_are_printable),
+		cmocka_unit_test(no_samples),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
