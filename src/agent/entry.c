@@ -13,7 +13,7 @@
 #include "agent/entry.h"
 
 #include <errno.h>
-#include <jni.h>
+#include <jvmti.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

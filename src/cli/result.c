@@ -163,7 +163,8 @@ static int name_it(struct result *r)
 		return 0;
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", r->fd);
 	for (tries = 0; tries < 100; tries++) {
-		snprintf(r->aside + n - 6, 7, "%06u", ((unsigned)getpid() + (unsigned)tries) % 1000000u);
+		snprintf(r->aside + n - 6, 7, "%06u",
+			 ((unsigned)getpid() + (unsigned)tries) % 1000000u);
 		if (linkat(AT_FDCWD, self, AT_FDCWD, r->aside, AT_SYMLINK_FOLLOW) == 0)
 			return 0;
 		if (errno != EEXIST)
