@@ -53,7 +53,7 @@ uintptr_t image_address_of(const struct image *image, const char *name);
 /*
  * Demangled copy of a C++ (Itanium) or Rust name, parameters left out
  * ("JVM_Sleep" stays, "_ZN7Monitor4waitEl" gives "Monitor::wait"), or NULL when
- * NAME is not mangled (or longer than 1,024 bytes). free() it.
+ * NAME is not mangled (or too long: 1,024 bytes, 4,096 demangled). free() it.
  */
 char *demangle(const char *name);
 

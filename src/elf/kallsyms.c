@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "elf/elf.h"
+#include "elf/kallsyms.h"
 
-#define PATH "/proc/kallsyms"
 #define READ_BYTES 65536
 #define LINE_MAX_BYTES 1024
 #define HIDDEN_LINES 4096             /* zero addresses in a row: all are */
@@ -190,23 +190,24 @@ static int answer(struct pass *pass, char **names)
 	return 0;
 }
 
-static int run(struct pass *pass, char **names, struct error *err)
+static int run(struct pass *pass, const char *path, char **names, struct error *err)
 {
 	char *buffer = malloc(READ_BYTES);
-	int fd = open(PATH, O_RDONLY | O_CLOEXEC);
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	int rc;
 
 	if (fd < 0)
-		rc = error_set(err, errno, "kernel symbols: cannot open " PATH ": %s",
+		rc = error_set(err, errno, "kernel symbols: cannot open %s: %s", path,
 			       strerror(errno));
 	else if (!buffer)
 		rc = error_set(err, ENOMEM, "kernel symbols: no memory");
 	else if ((rc = read_lines(pass, fd, buffer)) < 0)
-		error_set(err, -rc, "kernel symbols: reading " PATH ": %s", strerror(-rc));
+		error_set(err, -rc, "kernel symbols: reading %s: %s", path, strerror(-rc));
 	else if (pass->visible == 0)
-		rc = error_set(err, EACCES, "kernel symbols are hidden: all addresses in " PATH
-			       " are zero; write 0 to /proc/sys/kernel/kptr_restrict and 1 or less to "
-			       "/proc/sys/kernel/perf_event_paranoid, or give the process CAP_SYSLOG");
+		rc = error_set(err, EACCES, "kernel symbols are hidden: all addresses in %s are "
+			       "zero; write 0 to /proc/sys/kernel/kptr_restrict and 1 or less to "
+			       "/proc/sys/kernel/perf_event_paranoid, or give the process CAP_SYSLOG",
+			       path);
 	else if ((rc = answer(pass, names)) < 0)
 		error_set(err, -rc, "kernel symbols: no memory");
 	if (fd >= 0)
@@ -215,15 +216,16 @@ static int run(struct pass *pass, char **names, struct error *err)
 	return rc;
 }
 
-int kernel_symbols(const uint64_t *addresses, size_t count, char **names, struct error *err)
+int kallsyms_read(const char *path, const uint64_t *addresses, size_t count, char **names,
+		  struct error *err)
 {
 	struct pass pass = {.count = count};
 	size_t i;
 	int rc;
 
-	memset(names, 0, count * sizeof(*names));
 	if (count == 0)
 		return 0;
+	memset(names, 0, count * sizeof(*names));
 	pass.asked = calloc(count, sizeof(*pass.asked));
 	if (!pass.asked)
 		return error_set(err, ENOMEM, "kernel symbols: no memory");
@@ -232,7 +234,7 @@ int kernel_symbols(const uint64_t *addresses, size_t count, char **names, struct
 		pass.asked[i].place = i;
 	}
 	qsort(pass.asked, count, sizeof(*pass.asked), by_address);
-	rc = run(&pass, names, err);
+	rc = run(&pass, path, names, err);
 	for (i = 0; i < count; i++) {
 		free(pass.asked[i].name);
 		if (rc < 0) {
@@ -242,4 +244,9 @@ int kernel_symbols(const uint64_t *addresses, size_t count, char **names, struct
 	}
 	free(pass.asked);
 	return rc;
+}
+
+int kernel_symbols(const uint64_t *addresses, size_t count, char **names, struct error *err)
+{
+	return kallsyms_read("/proc/kallsyms", addresses, count, names, err);
 }

@@ -15,9 +15,17 @@
 #include <unistd.h>
 
 #include "elf/cursor.h"
+#include "elf/memory.h"
 
 #define FIRST_FACTS 64
 #define FIRST_NAMES 8192
+#define HEADERS_MAX 64
+
+/* Program headers, copied: they lie in the object's file, which may have shrunk. */
+struct headers {
+	ElfW(Phdr) at[HEADERS_MAX];
+	size_t count;
+};
 
 struct gather {
 	struct object_list *list;
@@ -25,6 +33,7 @@ struct gather {
 	size_t facts_wanted, names_wanted;
 	uintptr_t vdso;
 	bool first; /* the first object is the main program */
+	struct headers headers;
 };
 
 uint64_t object_hash(const void *bytes, size_t size, uint64_t seed)
@@ -63,15 +72,14 @@ struct build_id build_id_find(const void *notes, size_t size)
 }
 
 /* Facts that all executable ranges of the object share. */
-static void describe(const struct dl_phdr_info *info, struct object_facts *f)
+static void describe(const struct headers *headers, struct object_facts *f)
 {
-	const ElfW(Phdr) *end = info->dlpi_phdr + info->dlpi_phnum;
+	const ElfW(Phdr) *end = headers->at + headers->count;
 	const ElfW(Phdr) *p;
 
-	f->bias = info->dlpi_addr;
 	f->low = UINTPTR_MAX;
-	f->headers_hash = object_hash(info->dlpi_phdr, info->dlpi_phnum * sizeof(*p), 0);
-	for (p = info->dlpi_phdr; p < end; p++) {
+	f->headers_hash = object_hash(headers->at, headers->count * sizeof(*p), 0);
+	for (p = headers->at; p < end; p++) {
 		uintptr_t at = f->bias + p->p_vaddr;
 
 		if (p->p_type == PT_LOAD) {
@@ -88,7 +96,7 @@ static void describe(const struct dl_phdr_info *info, struct object_facts *f)
 			f->notes_size = p->p_memsz;
 		}
 	}
-	for (p = info->dlpi_phdr; p < end; p++) {
+	for (p = headers->at; p < end; p++) {
 		uintptr_t at = f->bias + p->p_vaddr;
 
 		if (p->p_type == PT_LOAD && f->hdr >= at && f->hdr < at + p->p_filesz) {
@@ -105,13 +113,13 @@ static void add(struct gather *g, const struct object_facts *f)
 }
 
 /* One entry for each run of adjacent executable segments. */
-static void add_ranges(struct gather *g, const struct dl_phdr_info *info, struct object_facts *f)
+static void add_ranges(struct gather *g, struct object_facts *f)
 {
-	const ElfW(Phdr) *end = info->dlpi_phdr + info->dlpi_phnum;
+	const ElfW(Phdr) *end = g->headers.at + g->headers.count;
 	const ElfW(Phdr) *p;
 
 	f->start = f->end = 0;
-	for (p = info->dlpi_phdr; p < end; p++) {
+	for (p = g->headers.at; p < end; p++) {
 		uintptr_t at = f->bias + p->p_vaddr;
 
 		if (p->p_type != PT_LOAD || !(p->p_flags & PF_X) || p->p_memsz == 0 ||
@@ -140,7 +148,11 @@ static int gather_one(struct dl_phdr_info *info, size_t size, void *data)
 		g->list->adds = info->dlpi_adds;
 		g->list->subs = info->dlpi_subs;
 	}
-	describe(info, &f);
+	g->headers.count = memory_copy(g->headers.at, (uintptr_t)info->dlpi_phdr,
+				       MIN((size_t)info->dlpi_phnum, (size_t)HEADERS_MAX) *
+					       sizeof(ElfW(Phdr))) / sizeof(ElfW(Phdr));
+	f.bias = info->dlpi_addr;
+	describe(&g->headers, &f);
 	f.is_vdso = g->vdso && f.low == g->vdso;
 	f.is_main = g->first;
 	g->first = false;
@@ -148,7 +160,7 @@ static int gather_one(struct dl_phdr_info *info, size_t size, void *data)
 	g->names_wanted += length;
 	if (g->names_wanted <= g->names_room)
 		memcpy(g->list->names + f.path, name, length);
-	add_ranges(g, info, &f);
+	add_ranges(g, &f);
 	return 0;
 }
 

@@ -301,6 +301,9 @@ static const char *name_of(struct symbols *s, struct symbol *item)
 	size = MIN(s->table.names_size - item->name, (size_t)NAME_MAX_BYTES);
 	size = memory_copy(name, s->table.names + item->name, size);
 	length = strnlen(name, size);
+	name[length] = '\0';
+	/* Linkers append the version of exported symbols: "pthread_create@@GLIBC_2.34". */
+	length = strcspn(name, "@");
 	if (length == 0)
 		return NULL;
 	kept = keep(s, length + 1, &place);
@@ -328,9 +331,16 @@ const char *image_symbol(const struct image *image, uintptr_t pc, uintptr_t *off
 	return name_of(s, item);
 }
 
+/* Whether TEXT is the SIZE bytes of NAME, with the mark of the default version or without. */
+static bool is_name(const char *text, const char *name, size_t size)
+{
+	return memcmp(text, name, size) == 0 &&
+	       (text[size] == '\0' || (text[size] == '@' && text[size + 1] == '@'));
+}
+
 static uintptr_t find_name(const struct symtab *t, const struct span *names, const char *name)
 {
-	size_t length = strlen(name) + 1;
+	size_t length = strlen(name);
 	size_t i;
 
 	for (i = 0; i < t->count; i++) {
@@ -338,8 +348,8 @@ static uintptr_t find_name(const struct symtab *t, const struct span *names, con
 
 		if (s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS && s->st_name != 0 &&
 		    ELF64_ST_TYPE(s->st_info) != STT_TLS && s->st_name < names->size &&
-		    length <= names->size - s->st_name &&
-		    memcmp(names->bytes + s->st_name, name, length) == 0)
+		    length < names->size - s->st_name &&
+		    is_name((const char *)names->bytes + s->st_name, name, length))
 			return s->st_value;
 	}
 	return 0;
