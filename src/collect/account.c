@@ -134,10 +134,8 @@ void account_sample(struct collector *c, const struct sample *s, struct thread_r
 	c->stored++;
 	c->weight_stored += s->weight;
 	timing_add(&c->handler, s->handler_ns);
-	if (c->options.stats) {
-		c->walk_count++;
-		c->walk_ns += s->payload;
-	}
+	if (c->options.stats)
+		timing_add(&c->walk, s->payload);
 	if (c->nodes.items[node].end)
 		c->ended[c->nodes.items[node].end - 1]++;
 	else

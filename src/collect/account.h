@@ -61,8 +61,7 @@ struct collector {
 	struct loss_totals losses_of_dead;
 	uint64_t queue_bytes, increments;
 	uint32_t max_capacity, max_fill;
-	struct timing handler, drain;
-	uint64_t walk_count, walk_ns;
+	struct timing handler, drain, walk;
 	uint64_t own_cpu;
 
 	uint64_t last_scan;

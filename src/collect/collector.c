@@ -165,7 +165,5 @@ void collector_totals(struct collector *c, struct collector_totals *t)
 	for (i = 0; i < LOSS_REASONS; i++)
 		t->lost += losses.count[i];
 	t->queue_bytes = c->queue_bytes;
-	t->walk_count = c->walk_count;
-	t->walk_ns = c->walk_ns;
 	pthread_mutex_unlock(&c->lock);
 }

@@ -43,7 +43,6 @@ void collector_name_thread(struct collector *c, int tid, const char *name);
 
 struct collector_totals {
 	uint64_t taken, stored, lost, queue_bytes;
-	uint64_t walk_count, walk_ns; /* with stats: walks and their time */
 };
 void collector_totals(struct collector *c, struct collector_totals *t);
 

@@ -205,6 +205,7 @@ static void copy_counts(struct view *v, struct collector *c)
 	p->queue_max_fill = c->max_fill;
 	timing_report(&c->handler, &p->handler);
 	timing_report(&c->drain, &p->drain);
+	timing_report(&c->walk, &p->walk);
 }
 
 /* Copy the agent's texts behind each other. */

@@ -113,7 +113,7 @@ static uint64_t mounted_thread(const struct thread_record *r)
 
 /* The trace of R: kernel frames of RING's record (may be NULL) on top of the user stack. */
 static const struct trace *take_trace(struct thread_record *r, const struct perf_reader *ring,
-				      const struct walk_regs *regs)
+				      const struct walk_regs *regs, struct sample *s)
 {
 	struct trace_writer w;
 	uint64_t i, address;
@@ -125,7 +125,14 @@ static const struct trace *take_trace(struct thread_record *r, const struct perf
 		if (address)
 			trace_put(&w, frame_pc(FRAME_KERNEL, address));
 	}
-	walk_thread(&zone, r, regs, &w);
+	if (unlikely(zone.stats)) {
+		uint64_t start = clock_ns(CLOCK_MONOTONIC);
+
+		walk_thread(&zone, r, regs, &w);
+		s->payload = (uint32_t)(clock_ns(CLOCK_MONOTONIC) - start);
+	} else {
+		walk_thread(&zone, r, regs, &w);
+	}
 	return w.store_full ? NULL : trace_end(&w);
 }
 
@@ -133,13 +140,12 @@ static const struct trace *take_trace(struct thread_record *r, const struct perf
 static void take(struct thread_record *r, enum sample_kind kind, uint64_t time, uint64_t weight,
 		 const struct perf_reader *ring, const struct walk_regs *regs)
 {
-	uint64_t walk_start = zone.stats ? clock_ns(CLOCK_MONOTONIC) : 0;
 	struct sample s = {.time = time, .kind = (uint8_t)kind, .thread = r->index};
 	uint64_t now;
 
 	s.weight = weight + r->carried;
 	r->carried = 0;
-	s.trace = take_trace(r, ring, regs);
+	s.trace = take_trace(r, ring, regs, &s);
 	if (!s.trace) {
 		record_lose(r, LOSS_store_full, s.weight);
 		return;
@@ -148,8 +154,6 @@ static void take(struct thread_record *r, enum sample_kind kind, uint64_t time, 
 	s.context = mounted_thread(r);
 	now = clock_ns(CLOCK_MONOTONIC);
 	s.handler_ns = (uint32_t)MIN(now - time, (uint64_t)UINT32_MAX);
-	if (zone.stats)
-		s.payload = (uint32_t)MIN(now - walk_start, (uint64_t)UINT32_MAX);
 	if (!queue_push(current_queue(r), &s))
 		record_lose(r, LOSS_queue_full, s.weight);
 }

@@ -80,7 +80,7 @@ bool trace_grow(struct trace_writer *w)
 	return true;
 }
 
-/* Multiply-fold hash in two independent lanes (Wang Yi's wyhash mixing step). */
+/* Multiply-fold hash (the mixing step of Wang Yi's wyhash), four lanes that do not wait for each other. */
 static inline uint64_t mix(uint64_t a, uint64_t b)
 {
 	unsigned __int128 product = (unsigned __int128)a * b;
@@ -90,16 +90,19 @@ static inline uint64_t mix(uint64_t a, uint64_t b)
 
 static uint32_t hash_frames(const uint64_t *frame, uint32_t n)
 {
-	uint64_t a = 0x9e3779b97f4a7c15ull ^ n, b = 0xd6e8feb86659fd93ull;
+	const uint64_t k0 = 0xa0761d6478bd642full, k1 = 0xe7037ed1a0b428dbull;
+	uint64_t a = 0x9e3779b97f4a7c15ull ^ n, b = k0, c = k1, d = 0x8ebc6af09c88c6e3ull;
 	uint32_t i;
 
-	for (i = 0; i + 4 <= n; i += 4) {
-		a = mix(frame[i] ^ a, frame[i + 1] ^ 0xa0761d6478bd642full);
-		b = mix(frame[i + 2] ^ b, frame[i + 3] ^ 0xe7037ed1a0b428dbull);
+	for (i = 0; i + 8 <= n; i += 8) {
+		a = mix(frame[i] ^ a, frame[i + 1] ^ k0);
+		b = mix(frame[i + 2] ^ b, frame[i + 3] ^ k1);
+		c = mix(frame[i + 4] ^ c, frame[i + 5] ^ k0);
+		d = mix(frame[i + 6] ^ d, frame[i + 7] ^ k1);
 	}
 	for (; i < n; i++)
-		a = mix(frame[i] ^ a, 0x8ebc6af09c88c6e3ull);
-	a = mix(a ^ 0x589965cc75374cc3ull, b ^ 0x1d8e4e27c47d124full);
+		a = mix(frame[i] ^ a, k1);
+	a = mix(a ^ c, b ^ d ^ k0);
 	return (uint32_t)(a ^ a >> 32);
 }
 

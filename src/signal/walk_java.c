@@ -111,11 +111,26 @@ static uintptr_t enter_special(const struct walk *w)
 	return atomic_load_explicit(&w->l->enter_special, memory_order_relaxed);
 }
 
+static bool put_frames(struct trace_writer *out, const struct decoded *e)
+{
+	uint32_t i;
+
+	if (likely((size_t)(out->limit - out->pos) >= e->count)) {
+		for (i = 0; i < e->count; i++)
+			out->pos[i] = e->frame[i];
+		out->pos += e->count;
+		return true;
+	}
+	for (i = 0; i < e->count; i++)
+		if (!trace_put(out, e->frame[i]))
+			return false;
+	return true;
+}
+
 static enum step over_method(struct walk *w, const struct blob *b)
 {
 	const struct decoded *e;
 	uintptr_t pc;
-	uint32_t i;
 
 	if (b->address == enter_special(w)) {
 		/* Continuation.enterSpecial: the root of a virtual thread's own stack. */
@@ -125,9 +140,8 @@ static enum step over_method(struct walk *w, const struct blob *b)
 	pc = undo_deopt(w, b, w->pc);
 	e = decode_lookup(w->l, w->cache, pc, w->top);
 	if (e) {
-		for (i = 0; i < e->count; i++)
-			if (!trace_put(w->out, e->frame[i]))
-				return STEP_END;
+		if (!put_frames(w->out, e))
+			return STEP_END;
 	} else if (!decode_nmethod(w->l, w->cache, b, pc, w->top, w->out)) {
 		return end_with(w, END_bad_compiled);
 	}
@@ -183,40 +197,26 @@ static enum step over_stub(struct walk *w, const struct blob *b)
 	return over_frame(w, b->frame_bytes, END_bad_stub);
 }
 
-/* The same pc again and again is recursion: the last frame's words serve once more. */
-static bool repeat(struct walk *w, uintptr_t last_pc, uint32_t frame_bytes, const uint64_t *frame,
-		   uint32_t count, enum step *step)
-{
-	uint32_t i;
-
-	if (w->pc != last_pc)
-		return false;
-	for (i = 0; i < count; i++)
-		if (!trace_put(w->out, frame[i])) {
-			*step = STEP_END;
-			return true;
-		}
-	*step = over_frame(w, frame_bytes, END_bad_compiled);
-	return true;
-}
-
 /*
- * The fast path: compiled callers whose decoding is remembered follow each other
- * without a look at their blobs.
+ * The fast path: compiled callers whose decoding is remembered need no look at their
+ * blobs. The same return address again is recursion: the same frames once more.
  */
 static enum step over_known(struct walk *w, const struct decoded *e)
 {
-	uintptr_t pc = w->pc;
-	enum step step;
-	uint32_t i;
+	uintptr_t pc, fp, sp = w->sp;
 
-	for (i = 0; i < e->count; i++)
-		if (!trace_put(w->out, e->frame[i]))
+	if (e->frame_bytes < 16)
+		return end_with(w, END_bad_compiled);
+	do {
+		if (!put_frames(w->out, e))
 			return STEP_END;
-	step = over_frame(w, e->frame_bytes, END_bad_compiled);
-	while (step == STEP_ON && repeat(w, pc, e->frame_bytes, e->frame, e->count, &step))
-		;
-	return step;
+		sp += e->frame_bytes;
+		if (!load_word(sp - 8, &pc))
+			return end_with(w, END_fault);
+	} while (pc == w->pc);
+	if (!load_word(sp - 16, &fp))
+		return end_with(w, END_fault);
+	return walk_move(w, pc, sp, fp) ? STEP_ON : STEP_END;
 }
 
 enum step walk_java(struct walk *w)
