@@ -9,104 +9,130 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "format/frame_name.h"
+#include "base/vector.h"
 #include "format/human.h"
+#include "format/sorted.h"
 #include "format/text.h"
-#include "format/tree.h"
 
 #define PRUNE 2000 /* one in so many: 0.05 % */
 #define INDENT_MAX 40
 
-struct drawing {
-	const struct tree *t;
-	struct buffer *out;
-	uint32_t *indents; /* of each depth */
-	bool is_time;
+struct branch {
+	struct sorted_range range;
+	uint64_t total, self; /* in the unit asked for */
+	uint32_t indent;
 };
 
-static void put_line(struct drawing *d, uint32_t i, uint32_t depth)
-{
-	const struct tree *t = d->t;
-	uint64_t all = tree_total(t, 0);
-	double scale = all ? 100.0 / (double)all : 0;
+struct drawing {
+	const struct sorted *s;
+	struct buffer *out;
+	bool by_weight;
+	VECTOR(struct branch) open; /* branches still to draw, the next one last */
+	uint64_t all;      /* total of the root */
+	uint32_t pruned;
+	uint64_t pruned_total;
+};
 
-	buffer_printf(d->out, "%6.2f%%  %6.2f%%  ", (double)tree_total(t, i) * scale,
-		      (double)tree_self(t, i) * scale);
-	human_right(d->out, d->is_time ? human_time(tree_total(t, i)).text
-				       : human_count(tree_total(t, i)).text, 10);
-	buffer_printf(d->out, "  [%3u] %*s%s\n", depth,
-		      (int)MIN(d->indents[depth], INDENT_MAX) * 2, "",
-		      i ? name_text(&t->names, t->nodes[i].name) : "all");
+static void put_line(struct drawing *d, const struct branch *b)
+{
+	double scale = d->all ? 100.0 / (double)d->all : 0;
+	uint32_t depth = b->range.depth;
+
+	buffer_printf(d->out, "%6.2f%%  %6.2f%%  ", (double)b->total * scale,
+		      (double)b->self * scale);
+	human_right(d->out,
+		    d->by_weight ? human_time(b->total).text : human_count(b->total).text, 10);
+	buffer_printf(d->out, "  [%3u] %*s%s\n", depth, (int)MIN(b->indent, INDENT_MAX) * 2, "",
+		      depth ? sorted_text(d->s, b->range.from, depth - 1) : "all");
 }
 
-/* Heavy enough to be drawn. */
-static bool drawn(const struct tree *t, uint32_t i)
+static int lightest_first(const void *left, const void *right)
 {
-	return tree_total(t, i) * PRUNE >= tree_total(t, 0);
+	const struct branch *a = left, *b = right;
+
+	if (a->total != b->total)
+		return a->total < b->total ? -1 : 1;
+	return a->range.from < b->range.from ? 1 : -1;
 }
 
-/*
- * Indent of the children of I (at DEPTH): one more where more than one is drawn or I has samples
- * of its own.
- */
-static uint32_t child_indent(const struct drawing *d, uint32_t i, uint32_t depth)
+/* Put the children of B on d->open; false when out of memory. */
+static bool open_children(struct drawing *d, const struct branch *b)
 {
-	const struct tree *t = d->t;
-	uint32_t first = t->nodes[i].child, second;
+	size_t first = d->open.count;
+	uint32_t i = b->range.from, indent;
+	struct branch *child;
+	uint64_t total;
 
-	if (i == 0)
-		return 0;
-	second = first == TREE_NONE ? TREE_NONE : t->nodes[first].next;
-	return d->indents[depth] +
-	       (tree_self(t, i) > 0 || (second != TREE_NONE && drawn(t, second)));
-}
+	while (i < b->range.to && sorted_depth(d->s, i) == b->range.depth)
+		i++; /* stacks that end here sort first */
+	while (i < b->range.to) {
+		struct sorted_range r = sorted_range(d->s, i, b->range.depth + 1);
 
-static void draw(struct drawing *d)
-{
-	const struct tree *t = d->t;
-	uint32_t i = 0, depth = 0, pruned = 0;
-	uint64_t weight = 0;
-
-	d->indents[0] = 0;
-	while (i != TREE_NONE) {
-		if (i && !drawn(t, i)) {
-			pruned++;
-			weight += tree_total(t, i);
-			i = tree_skip(t, i, &depth);
+		i = r.to;
+		total = d->by_weight ? r.weight : r.samples;
+		if (total * PRUNE < d->all) {
+			d->pruned++;
+			d->pruned_total += total;
 			continue;
 		}
-		put_line(d, i, depth);
-		if (t->nodes[i].child != TREE_NONE)
-			d->indents[depth + 1] = child_indent(d, i, depth);
-		i = tree_next(t, i, &depth);
+		child = VECTOR_PUSH(&d->open);
+		if (!child)
+			return false;
+		child->range = r;
+		child->total = total;
+		child->self = d->by_weight ? r.self_weight : r.self_samples;
 	}
-	if (pruned)
+	/* to the right where the tree branches or a part ends */
+	indent = b->indent + (b->range.depth > 0 && (b->self || d->open.count > first + 1));
+	for (; first < d->open.count; first++)
+		d->open.items[first].indent = indent;
+	return true;
+}
+
+/* Draw all from the root; 0 or -ENOMEM. */
+static int draw(struct drawing *d)
+{
+	const struct profile *p = d->s->profile;
+	struct branch root = {.range = {.to = d->s->count}};
+	size_t before;
+
+	d->all = root.total = d->by_weight ? p->weight_stored : p->stored;
+	put_line(d, &root);
+	if (!open_children(d, &root))
+		return -ENOMEM;
+	qsort(d->open.items, d->open.count, sizeof(root), lightest_first);
+	while (d->open.count) {
+		struct branch b = d->open.items[--d->open.count];
+
+		before = d->open.count;
+		put_line(d, &b);
+		if (!open_children(d, &b))
+			return -ENOMEM;
+		qsort(d->open.items + before, d->open.count - before, sizeof(b), lightest_first);
+	}
+	if (d->pruned)
 		buffer_printf(d->out,
 			      "(%s branches below 0.05 %% each, %s together, are not shown)\n",
-			      human_count(pruned).text,
-			      human_percent(weight, tree_total(t, 0)).text);
+			      human_count(d->pruned).text,
+			      human_percent(d->pruned_total, d->all).text);
+	return 0;
 }
 
 void format_calltree(const struct profile *p, const struct format_options *options,
 		     struct buffer *out)
 {
 	unsigned style = STYLE_TEXT | (options->lines ? STYLE_LINES : 0);
-	struct drawing d = {.out = out, .is_time = options->total};
-	struct tree t;
+	struct drawing d = {.out = out, .by_weight = options->total};
+	struct sorted s;
 
 	text_header(out, p);
 	if (!p->stored)
 		return;
-	if (!tree_build(&t, p, style, format_by_thread(p, options), options->total))
-		d.indents = calloc((size_t)t.depth + 2, sizeof(*d.indents));
-	if (d.indents) {
-		d.t = &t;
-		buffer_printf(out, "  total     self  %10s  depth  frame\n",
-			      options->total ? "time" : "samples");
-		draw(&d);
-	} else if (!out->failed) {
+	d.s = &s;
+	buffer_printf(out, "  total     self  %10s  depth  frame\n",
+		      options->total ? "time" : "samples");
+	if ((sorted_build(&s, p, style, format_by_thread(p, options)) || draw(&d)) && !out->failed)
 		out->failed = ENOMEM;
-	}
-	free(d.indents);
-	tree_free(&t);
+	free(d.open.items);
+	sorted_free(&s);
 }

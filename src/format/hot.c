@@ -98,8 +98,8 @@ static void put_title(struct buffer *out, const struct profile *p, const struct 
 		      strcmp(p->event, "cpu") ? p->event : "CPU",
 		      *p->main_class ? p->main_class : "a JVM", p->pid, *p->jdk ? ", JDK " : "",
 		      p->jdk);
-	buffer_printf(out, "%s, engine %s, interval %s%s\n\n", human_time(p->duration).text, p->engine,
-		      human_time(p->interval).text, c->off);
+	buffer_printf(out, "%s, engine %s, interval %s%s\n\n", human_time(p->duration).text,
+		      p->engine, human_time(p->interval).text, c->off);
 }
 
 /* Append LINE, starting a new line at each " · ": it is longer than a terminal is wide. */

@@ -2,7 +2,7 @@
  * page_data.c - a profile as one compact JSON object for web/data.js.
  *
  * Names stand in a table of strings, the tree in one base64 string of bytes, its nodes in
- * depth-first order, the heaviest child first, without the root:
+ * depth-first order without the root:
  *
  *   head     bits 0-2 kind, 3 `kinds` follow, 4 `self` follows, 5-7 up: how many levels the node
  *            stands above a child of the one before it (7: 7 + the number that follows)
@@ -18,9 +18,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "format/frame_name.h"
 #include "format/loss_line.h"
-#include "format/tree.h"
+#include "format/sorted.h"
 #include "format/writers.h"
 
 #define HEAD_KINDS 0x08
@@ -98,54 +97,87 @@ static void put_varint(struct encoder *e, uint64_t value)
 
 /* ---- the tree ---- */
 
-static void put_kinds(struct encoder *e, const struct tree_kinds *kinds)
+/* What the writer needs to know of a node. */
+struct node {
+	uint64_t kinds[FRAME_KINDS]; /* samples seen in each */
+	uint64_t self, self_weight;
+	uint8_t kind;   /* the most frequent one */
+	bool mixed;     /* there are others */
+};
+
+static struct node node_of(const struct sorted *s, uint32_t from, uint32_t depth)
+{
+	struct sorted_range r = sorted_range(s, from, depth);
+	struct node n = {.self = r.self_samples, .self_weight = r.self_weight};
+	uint32_t i;
+
+	n.kind = sorted_kind(s, from, depth - 1);
+	for (i = r.from; i < r.to; i++) {
+		uint8_t kind = sorted_kind(s, i, depth - 1);
+
+		n.kinds[kind] += s->profile->stacks[s->items[i].stack].samples;
+		n.mixed |= kind != n.kind;
+		if (n.kinds[kind] > n.kinds[n.kind])
+			n.kind = kind;
+	}
+	return n;
+}
+
+static void put_kinds(struct encoder *e, const struct node *n)
 {
 	unsigned mask = 0, k;
 
 	for (k = 0; k < FRAME_KINDS; k++)
-		if (kinds->samples[k])
+		if (n->kinds[k])
 			mask |= 1u << k;
 	put_byte(e, mask);
 	for (k = 0; k < FRAME_KINDS; k++)
-		if (kinds->samples[k])
-			put_varint(e, kinds->samples[k]);
+		if (n->kinds[k])
+			put_varint(e, n->kinds[k]);
 }
 
-static void put_node(struct encoder *e, const struct tree *t, uint32_t i, uint32_t up)
+static void put_node(struct encoder *e, const struct node *n, uint32_t name, uint32_t up)
 {
-	const struct tree_node *n = &t->nodes[i];
 	unsigned head = n->kind;
 
-	if (n->mixed != TREE_NONE)
+	if (n->mixed)
 		head |= HEAD_KINDS;
 	if (n->self || n->self_weight)
 		head |= HEAD_SELF;
 	put_byte(e, head | MIN(up, HEAD_UP_MORE) << HEAD_UP_SHIFT);
 	if (up >= HEAD_UP_MORE)
 		put_varint(e, up - HEAD_UP_MORE);
-	put_varint(e, n->name);
+	put_varint(e, name);
 	if (head & HEAD_KINDS)
-		put_kinds(e, &t->mixed[n->mixed]);
+		put_kinds(e, n);
 	if (head & HEAD_SELF) {
 		put_varint(e, n->self);
 		put_varint(e, n->self_weight);
 	}
 }
 
-static void put_tree(struct buffer *out, const struct tree *t)
+static void put_tree(struct buffer *out, const struct sorted *s)
 {
 	struct encoder e = {.out = out};
-	uint32_t i = 0, depth = 0, before = 0;
+	uint32_t i, level, before = 0;
+	uint64_t nodes = 0;
 
-	put_number(out, "nodes", t->count - 1);
 	buffer_puts(out, "\"tree\":\"");
-	while ((i = tree_next(t, i, &depth)) != TREE_NONE) {
-		put_node(&e, t, i, before + 1 - depth);
-		before = depth;
+	for (i = 0; i < s->count; i++) {
+		uint32_t depth = sorted_depth(s, i);
+
+		for (level = s->items[i].shared; level < depth; level++) {
+			struct node n = node_of(s, i, level + 1);
+
+			put_node(&e, &n, sorted_name(s, i, level), before - level);
+			before = level + 1;
+			nodes++;
+		}
 	}
 	if (e.count)
 		put_group(&e, e.count + 1);
 	buffer_puts(out, "\",\n");
+	put_number(out, "nodes", nodes);
 }
 
 static void put_names(struct buffer *out, const struct name_table *names)
@@ -174,7 +206,18 @@ static void put_names(struct buffer *out, const struct name_table *names)
 
 /* ---- everything else ---- */
 
-/* [samples, ns] by the kind of the frame on top; what runs in libjvm counts as a kind of its own. */
+/* The kind of S's top frame, with what runs in libjvm as a kind of its own. */
+static unsigned top_kind(const struct profile *p, const struct profile_stack *s)
+{
+	const struct profile_frame *top;
+
+	if (!s->depth)
+		return FRAME_OTHER;
+	top = &p->frames[s->frames[s->depth - 1]];
+	return frame_type(top) == TYPE_JVM ? FRAME_KINDS : top->kind;
+}
+
+/* [samples, ns] for each of these kinds. */
 static void put_top_kinds(struct buffer *out, const struct profile *p)
 {
 	uint64_t samples[FRAME_KINDS + 1] = {0}, weight[FRAME_KINDS + 1] = {0};
@@ -182,8 +225,7 @@ static void put_top_kinds(struct buffer *out, const struct profile *p)
 
 	for (i = 0; i < p->stack_count; i++) {
 		const struct profile_stack *s = &p->stacks[i];
-		const struct profile_frame *top = s->depth ? &p->frames[s->frames[s->depth - 1]] : NULL;
-		unsigned kind = !top ? FRAME_OTHER : frame_type(top) == TYPE_JVM ? FRAME_KINDS : top->kind;
+		unsigned kind = top_kind(p, s);
 
 		samples[kind] += s->samples;
 		weight[kind] += s->weight;
@@ -270,10 +312,11 @@ static void put_head(struct buffer *out, const struct profile *p,
 	put_counters(out, "ended", walk_end_names, p->ended_early, NULL, WALK_ENDS);
 }
 
-int page_data_put(struct buffer *out, const struct profile *p, const struct format_options *options)
+int page_data_put(struct buffer *out, const struct profile *p,
+		  const struct format_options *options)
 {
 	unsigned style = STYLE_PAGE | (options->lines ? STYLE_LINES : 0);
-	struct tree t;
+	struct sorted s;
 	int result;
 
 	buffer_puts(out, "{\n");
@@ -281,12 +324,12 @@ int page_data_put(struct buffer *out, const struct profile *p, const struct form
 	put_texts(out, p);
 	put_top_kinds(out, p);
 	put_threads(out, p);
-	result = tree_build(&t, p, style, format_by_thread(p, options), options->total);
+	result = sorted_build(&s, p, style, format_by_thread(p, options));
 	if (!result) {
-		put_names(out, &t.names);
-		put_tree(out, &t);
+		put_names(out, &s.names);
+		put_tree(out, &s);
 	}
-	tree_free(&t);
+	sorted_free(&s);
 	buffer_puts(out, "\"end\":true\n}\n");
 	return result;
 }

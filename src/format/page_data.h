@@ -7,6 +7,7 @@
 #include "format/format.h"
 
 /* Append P as the one JSON object that web/data.js reads, safe inside <script>. 0 or -ENOMEM. */
-int page_data_put(struct buffer *out, const struct profile *p, const struct format_options *options);
+int page_data_put(struct buffer *out, const struct profile *p,
+		  const struct format_options *options);
 
 #endif

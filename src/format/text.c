@@ -11,7 +11,7 @@
 #include "format/human.h"
 #include "format/loss_line.h"
 #include "format/methods.h"
-#include "format/tree.h"
+#include "format/sorted.h"
 
 #define TEXT_TRACES 100
 #define TEXT_FLAT 200
@@ -42,64 +42,79 @@ void text_header(struct buffer *out, const struct profile *p)
 	buffer_putc(out, '\n');
 }
 
-static int compare_self(const void *left, const void *right, void *arg)
-{
-	const struct tree *t = arg;
-	uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
-	uint64_t x = tree_self(t, a), y = tree_self(t, b);
+/* One distinct stack: a range of its full depth. */
+struct trace {
+	struct sorted_range range;
+	uint64_t value; /* what it is ordered by */
+};
 
-	if (x != y)
-		return x < y ? 1 : -1;
-	return a < b ? -1 : a > b;
+static int compare_traces(const void *left, const void *right)
+{
+	const struct trace *a = left, *b = right;
+
+	if (a->value != b->value)
+		return a->value < b->value ? 1 : -1;
+	return a->range.from < b->range.from ? -1 : 1;
 }
 
-/* One block: the stack that ends in node LEAF. */
-static void put_trace(struct buffer *out, const struct tree *t, uint32_t leaf)
+static void put_trace(struct buffer *out, const struct sorted *s, const struct sorted_range *r)
 {
-	const struct tree_node *n = &t->nodes[leaf];
-	unsigned number = 0;
+	unsigned long long samples = r->self_samples, ns = r->self_weight;
+	uint32_t i;
 
-	buffer_printf(out, "--- %llu ns (%.2f%%), %llu sample%s\n",
-		      (unsigned long long)n->self_weight,
-		      percent(n->self_weight, t->nodes[0].total_weight),
-		      (unsigned long long)n->self, n->self == 1 ? "" : "s");
-	for (; n->parent != TREE_NONE; n = &t->nodes[n->parent])
-		buffer_printf(out, "  [%2u] %s\n", number++, name_text(&t->names, n->name));
+	buffer_printf(out, "--- %llu ns (%.2f%%), %llu sample%s\n", ns,
+		      percent(ns, s->profile->weight_stored), samples, samples == 1 ? "" : "s");
+	for (i = 0; i < r->depth; i++)
+		buffer_printf(out, "  [%2u] %s\n", i, sorted_text(s, r->from, r->depth - 1 - i));
 	buffer_putc(out, '\n');
+}
+
+/* The distinct stacks of S, hottest first; returns how many. TRACES has room for all items. */
+static uint32_t collect(const struct sorted *s, struct trace *traces, bool by_weight)
+{
+	uint32_t i, count = 0;
+
+	for (i = 0; i < s->count; i++) {
+		struct sorted_range r;
+
+		if (!sorted_is_new(s, i))
+			continue;
+		r = sorted_range(s, i, sorted_depth(s, i));
+		if (r.self_samples || r.self_weight)
+			traces[count++] =
+				(struct trace){r, by_weight ? r.self_weight : r.self_samples};
+	}
+	qsort(traces, count, sizeof(*traces), compare_traces);
+	return count;
 }
 
 int text_traces(struct buffer *out, const struct profile *p, const struct format_options *options,
 		unsigned limit)
 {
 	unsigned style = STYLE_TEXT | (options->lines ? STYLE_LINES : 0);
-	uint32_t *leaves = NULL, count = 0, shown, i;
+	struct trace *traces = NULL;
+	uint32_t count, i;
 	uint64_t rest = 0;
-	struct tree t;
-	int result = -ENOMEM;
+	struct sorted s;
 
-	if (tree_build(&t, p, style, format_by_thread(p, options), options->total))
-		goto out;
-	leaves = malloc((size_t)t.count * sizeof(*leaves));
-	if (!leaves)
-		goto out;
-	for (i = 1; i < t.count; i++)
-		if (t.nodes[i].self)
-			leaves[count++] = i;
-	qsort_r(leaves, count, sizeof(*leaves), compare_self, &t);
-	shown = MIN(count, limit);
-	for (i = 0; i < shown; i++)
-		put_trace(out, &t, leaves[i]);
+	if (!sorted_build(&s, p, style, format_by_thread(p, options)))
+		traces = calloc((size_t)s.count + 1, sizeof(*traces));
+	if (!traces) {
+		sorted_free(&s);
+		return -ENOMEM;
+	}
+	count = collect(&s, traces, options->total);
+	for (i = 0; i < count && i < limit; i++)
+		put_trace(out, &s, &traces[i].range);
 	for (; i < count; i++)
-		rest += t.nodes[leaves[i]].self;
-	if (rest)
+		rest += traces[i].range.self_samples;
+	if (count > limit)
 		buffer_printf(out, "(%s more stacks with %s samples, %s, are not shown)\n\n",
-			      human_count(count - shown).text, human_count(rest).text,
+			      human_count(count - limit).text, human_count(rest).text,
 			      human_percent(rest, p->stored).text);
-	result = 0;
-out:
-	free(leaves);
-	tree_free(&t);
-	return result;
+	free(traces);
+	sorted_free(&s);
+	return 0;
 }
 
 int text_flat(struct buffer *out, const struct profile *p, const struct format_options *options,

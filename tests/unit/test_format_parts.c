@@ -12,7 +12,7 @@
 #include "format/human.h"
 #include "format/loss_line.h"
 #include "format/methods.h"
-#include "format/tree.h"
+#include "format/sorted.h"
 #include "format_sample.h"
 
 static void times(void **state)
@@ -102,62 +102,81 @@ static void frame_names(void **state)
 	expect_name(STYLE_PAGE, kernel, "do_idle");
 }
 
-/* Σ self of the methods, Σ self of the tree and the root's total are the stored samples. */
+/* Σ self of the methods, the distinct stacks and the root's range are the stored samples. */
 static void sums_agree(void **state)
 {
 	int variant;
 
 	(void)state;
-	for (variant = 0; variant < 8; variant++) {
-		bool by_thread = variant & 1, by_weight = variant & 2;
-		unsigned style = variant & 4 ? STYLE_TEXT | STYLE_LINES : STYLE_PAGE;
+	for (variant = 0; variant < 4; variant++) {
+		bool by_thread = variant & 1;
+		unsigned style = variant & 2 ? STYLE_TEXT | STYLE_LINES : STYLE_PAGE;
 		struct profile p = sample_profile(by_thread);
-		uint64_t self = 0, weight = 0, tree_self_sum = 0;
+		uint64_t self = 0, weight = 0, stacks = 0;
+		struct sorted_range all;
 		struct methods m;
-		struct tree t;
+		struct sorted s;
 		uint32_t i;
 
-		assert_int_equal(methods_build(&m, &p, style, by_weight), 0);
+		assert_int_equal(methods_build(&m, &p, style, by_thread), 0);
 		for (i = 0; i < m.count; i++) {
 			self += m.rows[i].self;
 			weight += m.rows[i].self_weight;
-			assert_true(m.rows[i].total >= m.rows[i].self && m.rows[i].total <= p.stored);
+			assert_true(m.rows[i].total >= m.rows[i].self);
+			assert_true(m.rows[i].total <= p.stored);
 		}
 		assert_int_equal(self, p.stored);
 		assert_int_equal(weight, p.weight_stored);
 		methods_free(&m);
 
-		assert_int_equal(tree_build(&t, &p, style, by_thread, by_weight), 0);
-		for (i = 0; i < t.count; i++)
-			tree_self_sum += t.nodes[i].self;
-		assert_int_equal(tree_self_sum, p.stored);
-		assert_int_equal(t.nodes[0].total, p.stored);
-		assert_int_equal(t.nodes[0].total_weight, p.weight_stored);
-		tree_free(&t);
+		assert_int_equal(sorted_build(&s, &p, style, by_thread), 0);
+		for (i = 0; i < s.count; i++)
+			if (sorted_is_new(&s, i))
+				stacks += sorted_range(&s, i, sorted_depth(&s, i)).self_samples;
+		assert_int_equal(stacks, p.stored);
+		all = sorted_range(&s, 0, 0);
+		assert_int_equal(all.to, p.stack_count);
+		assert_int_equal(all.samples, p.stored);
+		assert_int_equal(all.weight, p.weight_stored);
+		sorted_free(&s);
 	}
 }
 
-/* A name that ran in several kinds is one node that remembers how much of each. */
-static void kinds_of_a_node(void **state)
+/* Sorted by names, not by kinds; each item knows what it shares with the one before. */
+static void sorted_stacks(void **state)
 {
 	struct profile p = sample_profile(false);
-	uint32_t i, depth = 0, found = 0;
-	struct tree t;
+	struct sorted_range r;
+	struct sorted s;
+	uint32_t i, level, before;
 
 	(void)state;
-	assert_int_equal(tree_build(&t, &p, STYLE_PAGE, false, false), 0);
-	for (i = tree_next(&t, 0, &depth); i != TREE_NONE; i = tree_next(&t, i, &depth)) {
-		if (strcmp(name_text(&t.names, t.nodes[i].name), "java/util/HashMap.put") || depth != 3)
-			continue;
-		found++;
-		assert_int_equal(t.nodes[i].kind, FRAME_C2);
-		assert_int_not_equal(t.nodes[i].mixed, TREE_NONE);
-		assert_int_equal(t.mixed[t.nodes[i].mixed].samples[FRAME_C2], 30);
-		assert_int_equal(t.mixed[t.nodes[i].mixed].samples[FRAME_INLINED], 25);
+	assert_int_equal(sorted_build(&s, &p, STYLE_PAGE, false), 0);
+	assert_int_equal(s.depth, 5);
+	assert_int_equal(s.items[0].shared, 0);
+	for (i = 1; i < s.count; i++) {
+		before = s.items[i].shared;
+		for (level = 0; level < before; level++)
+			assert_int_equal(sorted_name(&s, i, level), sorted_name(&s, i - 1, level));
+		if (before < sorted_depth(&s, i) && before < sorted_depth(&s, i - 1))
+			assert_true(strcmp(sorted_text(&s, i - 1, before),
+					   sorted_text(&s, i, before)) < 0);
 	}
-	assert_int_equal(found, 1);
-	assert_int_equal(t.depth, 5);
-	tree_free(&t);
+	/* HashMap.put under run: two stacks as C2 and inlined code, and the inlined one again */
+	for (i = 0; strcmp(sorted_text(&s, i, sorted_depth(&s, i) - 1), "java/util/HashMap.put") ||
+		    sorted_depth(&s, i) != 3; i++)
+		assert_true(i + 1 < s.count);
+	r = sorted_range(&s, i, 3);
+	assert_int_equal(r.to - r.from, 3);
+	assert_int_equal(r.samples, 55);
+	assert_int_equal(r.self_samples, 55);
+	assert_int_equal(sorted_kind(&s, i, 2), FRAME_C2);
+	assert_int_equal(sorted_kind(&s, i + 1, 2), FRAME_INLINED);
+	assert_false(sorted_is_new(&s, i + 1));
+	r = sorted_range(&s, 1, 1); /* start_thread */
+	assert_int_equal(r.samples, 88);
+	assert_int_equal(r.self_samples, 0);
+	sorted_free(&s);
 }
 
 static void stack_without_frames_is_counted(void **state)
@@ -273,7 +292,7 @@ int main(void)
 		cmocka_unit_test(columns),
 		cmocka_unit_test(frame_names),
 		cmocka_unit_test(sums_agree),
-		cmocka_unit_test(kinds_of_a_node),
+		cmocka_unit_test(sorted_stacks),
 		cmocka_unit_test(stack_without_frames_is_counted),
 		cmocka_unit_test(loss_line),
 		cmocka_unit_test(formats_by_name_and_file),

@@ -16,6 +16,10 @@ static void expect(const struct profile *p, const char *format,
 	free(text);
 }
 
+#define RUN "start_thread;demo/OrderService.run;"
+#define RUN_AT "start_thread;demo/OrderService.run:"
+#define MAIN "[main tid=101];"
+#define WORKER "[worker,1 tid=102];"
 #define LAMBDA "demo/OrderService$$Lambda$14/0x0000000800c03000.apply"
 #define LAMBDA_DOTS "demo.OrderService$$Lambda$14/0x0000000800c03000.apply"
 #define SURVIVOR "G1ParScanThreadState::copy_to_survivor_space(G1HeapRegionAttr, oopDesc*)"
@@ -26,15 +30,14 @@ static void collapsed(void **state)
 {
 	struct profile p = sample_profile(false);
 	static const char expected[] =
-		"start_thread;demo/OrderService.run;java/util/HashMap.put 55\n"
-		"start_thread;demo/OrderService.run;" LAMBDA ";java/util/HashMap.put 10\n"
-		"start_thread;demo/OrderService.run;demo/Tree.walk;demo/Tree.walk;demo/Tree.walk 8\n"
-		"start_thread;demo/OrderService.run;java/io/FileOutputStream.writeBytes;write;"
-		"do_syscall_64_[k] 7\n"
-		"start_thread;demo/OrderService.run;demo/Größe.<init> 1\n"
+		"[truncated];demo/Tree.walk;demo/Tree.walk 2\n"
 		"start_thread;" SURVIVOR " 6\n"
-		"start_thread;" EVIL " 1\n"
-		"[truncated];demo/Tree.walk;demo/Tree.walk 2\n";
+		RUN "demo/Größe.<init> 1\n"
+		RUN LAMBDA ";java/util/HashMap.put 10\n"
+		RUN "demo/Tree.walk;demo/Tree.walk;demo/Tree.walk 8\n"
+		RUN "java/io/FileOutputStream.writeBytes;write;do_syscall_64_[k] 7\n"
+		RUN "java/util/HashMap.put 55\n"
+		"start_thread;" EVIL " 1\n";
 
 	(void)state;
 	expect(&p, "collapsed", &(struct format_options){.total = false}, expected);
@@ -48,19 +51,17 @@ static void collapsed_by_weight_thread_and_line(void **state)
 	(void)state;
 	expect(&p, "collapsed",
 	       &(struct format_options){.total = true, .threads = true, .lines = true},
-	       "[main tid=101];start_thread;demo/OrderService.run:12;java/util/HashMap.put:610 300000000\n"
-	       "[main tid=101];start_thread;demo/OrderService.run:12;demo/Tree.walk:7;demo/Tree.walk:7;"
-	       "demo/Tree.walk:7 80000000\n"
-	       "[main tid=101];start_thread;demo/OrderService.run:12;demo/Größe.<init>:3 10000000\n"
-	       "[main tid=101];start_thread;demo/OrderService.run:14;java/util/HashMap.put:610 200000000\n"
-	       "[main tid=101];[truncated];demo/Tree.walk:7;demo/Tree.walk:7 20000000\n"
-	       "[worker,1 tid=102];start_thread;demo/OrderService.run:14;" LAMBDA
-	       ";java/util/HashMap.put:610 100000000\n"
-	       "[worker,1 tid=102];start_thread;demo/OrderService.run:14;java/util/HashMap.put:610 50000000\n"
-	       "[worker,1 tid=102];start_thread;demo/OrderService.run:12;"
-	       "java/io/FileOutputStream.writeBytes;write;do_syscall_64_[k] 90000000\n"
+	       "[ [31m<b>\"evil\"</b> tid=104];start_thread;" EVIL " 10000000\n"
 	       "[GC Thread#0 tid=103];start_thread;" SURVIVOR " 60000000\n"
-	       "[ [31m<b>\"evil\"</b> tid=104];start_thread;" EVIL " 10000000\n");
+	       MAIN "[truncated];demo/Tree.walk:7;demo/Tree.walk:7 20000000\n"
+	       MAIN RUN_AT "12;demo/Größe.<init>:3 10000000\n"
+	       MAIN RUN_AT "12;demo/Tree.walk:7;demo/Tree.walk:7;demo/Tree.walk:7 80000000\n"
+	       MAIN RUN_AT "12;java/util/HashMap.put:610 300000000\n"
+	       MAIN RUN_AT "14;java/util/HashMap.put:610 200000000\n"
+	       WORKER RUN_AT "12;java/io/FileOutputStream.writeBytes;write;do_syscall_64_[k]"
+	       " 90000000\n"
+	       WORKER RUN_AT "14;" LAMBDA ";java/util/HashMap.put:610 100000000\n"
+	       WORKER RUN_AT "14;java/util/HashMap.put:610 50000000\n");
 }
 
 #define LOSS_LINE                                                                                   \
@@ -125,12 +126,12 @@ static void collapsed_by_weight_thread_and_line(void **state)
 	"  [ 1] demo.Tree.walk\n"                   \
 	"  [ 2] [truncated]\n\n"                    \
 	"--- 10000000 ns (1.09%), 1 sample\n"       \
-	"  [ 0] " EVIL_DOTS "\n"                    \
-	"  [ 1] start_thread\n\n"                   \
-	"--- 10000000 ns (1.09%), 1 sample\n"       \
 	"  [ 0] demo.Größe.<init>\n"                \
 	"  [ 1] demo.OrderService.run\n"            \
-	"  [ 2] start_thread\n\n"
+	"  [ 2] start_thread\n\n"                   \
+	"--- 10000000 ns (1.09%), 1 sample\n"       \
+	"  [ 0] " EVIL_DOTS "\n"                    \
+	"  [ 1] start_thread\n\n"
 
 #define FLAT_HEAD                                         \
 	"          ns  percent  samples  top\n"           \
