@@ -124,6 +124,7 @@ static void put_counts(struct buffer *out, const struct profile *p)
 	put_number(out, "timer", p->threads_timer);
 	buffer_puts(out, "},\n");
 	put_timing(out, "handler_ns", &p->handler);
+	put_timing(out, "walk_ns", &p->walk);
 	put_timing(out, "drain_ns", &p->drain);
 	put_timing(out, "walk_ns", &p->walk);
 	buffer_puts(out, "  ");

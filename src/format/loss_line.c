@@ -104,9 +104,9 @@ static void put_timing(struct buffer *out, const char *what, const struct profil
 	if (t->count == 0)
 		buffer_puts(out, "nothing measured\n");
 	else
-		buffer_printf(out, "mean %s, p99 %s, p99.9 %s, max %s%s\n", human_time(t->mean).text,
-			      human_time(t->p99).text, human_time(t->p999).text,
-			      human_time(t->max).text, note);
+		buffer_printf(out, "mean %s, p99 %s, p99.9 %s, max %s%s\n",
+			      human_time(t->mean).text, human_time(t->p99).text,
+			      human_time(t->p999).text, human_time(t->max).text, note);
 }
 
 static void put_source(struct buffer *out, const struct profile *p)
@@ -134,6 +134,8 @@ void loss_details_cost(struct buffer *out, const struct profile *p)
 		      human_count(p->queue_max_capacity).text,
 		      human_count(p->queue_max_fill).text);
 	put_timing(out, "Handler", &p->handler, " (without the kernel's delivery)");
+	if (p->walk.count)
+		put_timing(out, "Walk alone", &p->walk, "");
 	put_timing(out, "Collector's turn", &p->drain, "");
 	buffer_printf(out, "Own CPU time        : %s (%s of the process)\n",
 		      human_time(p->own_cpu).text, human_percent(p->own_cpu, p->cpu_time).text);
