@@ -30,7 +30,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "agent/entry.h"
@@ -48,7 +47,6 @@ struct talk {
 	int sock;
 	struct control_message in;
 	bool welcome;  /* the command has accepted us */
-	jvmtiEnv *jvmti; /* to see the JVM come up; NULL if it was up when we began */
 	int output;    /* the file for the next result, or -1 */
 	int folder;    /* the folder for it, or -1 */
 	char name[OPTIONS_FILE_MAX]; /* the file's name in that folder */
@@ -442,19 +440,6 @@ int talk_first_command(struct talk *t, struct error *err)
 
 /* ---- the thread ------------------------------------------------------------- */
 
-/* Wait until the JVM takes new threads. False: it never will. */
-static bool wait_for_vm(struct talk *t)
-{
-	struct timespec tick = {0, 10 * NS_PER_MS};
-	jvmtiPhase phase = JVMTI_PHASE_ONLOAD;
-
-	while ((*t->jvmti)->GetPhase(t->jvmti, &phase) == JVMTI_ERROR_NONE &&
-	       (phase == JVMTI_PHASE_ONLOAD || phase == JVMTI_PHASE_PRIMORDIAL ||
-		phase == JVMTI_PHASE_START))
-		nanosleep(&tick, NULL);
-	return phase == JVMTI_PHASE_LIVE;
-}
-
 static void converse(struct talk *t)
 {
 	struct error err;
@@ -481,14 +466,11 @@ static void *run(void *data)
 	JNIEnv *env;
 
 	pthread_setname_np(pthread_self(), name);
-	if ((t->jvmti && !wait_for_vm(t)) ||
-	    (*vm)->AttachCurrentThreadAsDaemon(vm, (void **)&env, &args) != JNI_OK) {
-		/* the JVM failed to start and takes the process down */
+	if ((*vm)->AttachCurrentThreadAsDaemon(vm, (void **)&env, &args) != JNI_OK) {
+		/* the JVM is on its way out already, and the owned session with it */
 		close(t->sock);
 		return NULL;
 	}
-	if (t->jvmti)
-		(*t->jvmti)->DisposeEnvironment(t->jvmti);
 	converse(t);
 	talk_end(t);
 	entry_lock();
@@ -500,16 +482,13 @@ static void *run(void *data)
 	return NULL;
 }
 
-int talk_run(struct talk *t, bool at_load, struct error *err)
+static int start_thread(struct talk *t, struct error *err)
 {
 	pthread_attr_t attr;
 	sigset_t all, old;
 	pthread_t thread;
 	int rc;
 
-	/* here, for GetEnv is no call for a thread that is not attached */
-	if (at_load && (*t->vm)->GetEnv(t->vm, (void **)&t->jvmti, JVMTI_VERSION_1_2) != JNI_OK)
-		return error_set(err, EIO, "the JVM gives no JVMTI environment");
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, STACK_SIZE);
@@ -519,10 +498,43 @@ int talk_run(struct talk *t, bool at_load, struct error *err)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	if (rc)
-		return error_set(err, rc, "cannot start the control thread: %s; the target's "
-					  "limit of "
+		return error_set(err, rc, "cannot start the control thread: %s; the target's limit of "
 				 "threads is reached", strerror(rc));
 	return 0;
+}
+
+/* The JVM is up and takes threads. */
+static void JNICALL vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
+{
+	struct talk *t = NULL;
+	struct error err;
+
+	(*jvmti)->GetEnvironmentLocalStorage(jvmti, (void **)&t);
+	if (t && start_thread(t, &err))
+		talk_end(t);
+	(*jvmti)->DisposeEnvironment(jvmti);
+}
+
+/* No thread can be attached while the JVM starts, so an environment of our own waits for it. */
+static int start_thread_later(struct talk *t, struct error *err)
+{
+	static const jvmtiEventCallbacks callbacks = {.VMInit = vm_init};
+	jvmtiEnv *jvmti;
+
+	if ((*t->vm)->GetEnv(t->vm, (void **)&jvmti, JVMTI_VERSION_1_2) != JNI_OK)
+		return error_set(err, EIO, "the JVM gives no JVMTI environment");
+	if ((*jvmti)->SetEnvironmentLocalStorage(jvmti, t) ||
+	    (*jvmti)->SetEventCallbacks(jvmti, &callbacks, sizeof(callbacks)) ||
+	    (*jvmti)->SetEventNotificationMode(jvmti, JVMTI_ENABLE, JVMTI_EVENT_VM_INIT, NULL)) {
+		(*jvmti)->DisposeEnvironment(jvmti);
+		return error_set(err, EIO, "the JVM refuses to say when it is up (VMInit)");
+	}
+	return 0;
+}
+
+int talk_run(struct talk *t, bool at_load, struct error *err)
+{
+	return at_load ? start_thread_later(t, err) : start_thread(t, err);
 }
 
 /* ---- the end of the JVM ----------------------------------------------------- */

@@ -96,9 +96,8 @@ static int apply_event(const struct option *option, const char *value, struct op
 		return error_set(err, EINVAL, "unknown event: %s (did you mean %s?)", value, near);
 	/* methods, probes and counters by name: async-profiler has them, jstrobe will */
 	if (e->name || strpbrk(value, ".:/"))
-		return error_set(err, EINVAL, "not available yet: event=%s; use cpu, ctimer or "
-					      "itimer",
-				 value);
+		return error_set(err, EINVAL, "not available yet: %s; events are cpu, ctimer and "
+				 "itimer", value);
 	return error_set(err, EINVAL, "unknown event: %s; use cpu, ctimer or itimer", value);
 }
 

@@ -47,8 +47,9 @@ static int check_vm(pid_t pid, struct error *err)
 	int rc = process_vm(pid, &vm, libjvm);
 
 	if (rc)
-		return error_set(err, -rc, "process %d: its memory map cannot be read: %s; run "
-				 "jstrobe as root", (int)pid, strerror(-rc));
+		return error_set(err, -rc, "process %d: its memory map cannot be read: %s; %s",
+				 (int)pid, strerror(-rc), geteuid() ? "run jstrobe as root" :
+				 "the system protects it even from root");
 	if (vm == PROCESS_OPENJ9)
 		return error_set(err, ENOTSUP, "process %d runs OpenJ9; jstrobe profiles HotSpot "
 				 "JVMs only", (int)pid);
