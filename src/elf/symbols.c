@@ -6,7 +6,7 @@
  *
  * Where several symbols share an address the most readable one is kept:
  * typed and sized, visible, with few leading underscores ("write", not
- * "__write"). Labels inside a sized function are dropped: assembly is full of them.
+ * "__write"), short. Labels inside a sized function are dropped: assembly is full of them.
  */
 #include "elf/symbols.h"
 
@@ -101,7 +101,6 @@ static void sort(struct index *x)
 static unsigned rank(const struct index *x, const ElfW(Sym) *s)
 {
 	const char *name = (const char *)x->names.bytes + s->st_name;
-	unsigned bind = ELF64_ST_BIND(s->st_info);
 	size_t underscores = strspn(name, "_");
 	unsigned points = 0;
 
@@ -112,18 +111,16 @@ static unsigned rank(const struct index *x, const ElfW(Sym) *s)
 		points += 64;
 	if (s->st_size)
 		points += 32;
-	if (bind != STB_LOCAL)
+	if (ELF64_ST_BIND(s->st_info) != STB_LOCAL)
 		points += 16;
-	points += 2 * (7 - (unsigned)MIN(underscores, (size_t)7));
-	if (bind == STB_GLOBAL)
-		points += 1;
-	return points;
+	return points + 7 - (unsigned)MIN(underscores, (size_t)7);
 }
 
 /* The best of the keys that share an address with keys[*I]; *I moves past them. */
 static const ElfW(Sym) *best(const struct index *x, size_t *i)
 {
 	uint32_t start = (uint32_t)(x->keys[*i] >> 32);
+	const char *names = (const char *)x->names.bytes;
 	const ElfW(Sym) *found = NULL;
 	unsigned points = 0;
 
@@ -131,7 +128,9 @@ static const ElfW(Sym) *best(const struct index *x, size_t *i)
 		const ElfW(Sym) *s = &x->table->symbols[(uint32_t)x->keys[*i]];
 		unsigned p = rank(x, s);
 
-		if (!found || p > points) {
+		/* Of equals the shorter: "mmap", not "mmap64". */
+		if (!found || p > points ||
+		    (p == points && strlen(names + s->st_name) < strlen(names + found->st_name))) {
 			found = s;
 			points = p;
 		}
