@@ -224,6 +224,13 @@ int jvm_init(JavaVM *java, bool at_load, struct error *err)
 
 /* ---- sessions ---- */
 
+void jvm_generated_code(void)
+{
+	enable(true, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+	if (atomic_load(&live))
+		(*ti)->GenerateEvents(ti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+}
+
 void jvm_session_begin(struct collector *c)
 {
 	JNIEnv *env;
@@ -232,12 +239,10 @@ void jvm_session_begin(struct collector *c)
 	in_session = true;
 	account = c;
 	pthread_rwlock_unlock(&session_lock);
-	enable(true, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
 	enable(true, JVMTI_EVENT_THREAD_START);
 	enable(true, JVMTI_EVENT_THREAD_END);
 	if (!atomic_load(&live) || (*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK)
 		return; /* on_vm_init will do the rest */
-	(*ti)->GenerateEvents(ti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
 	pthread_rwlock_rdlock(&session_lock);
 	measure_env(env);
 	each_java_thread(env, true);

@@ -18,7 +18,9 @@ struct collector;
  */
 int jvm_init(JavaVM *vm, bool at_load, struct error *err);
 
-/* A session begins: events on, Java threads and generated code made known. C gets thread names. */
+/* Let the JVM name the code it generated so far, for stubs_merge. Before a session begins. */
+void jvm_generated_code(void);
+/* A session begins: events on, Java threads made known. C gets thread names. */
 void jvm_session_begin(struct collector *c);
 /* It ends: events off, names of all living threads brought up to date. */
 void jvm_session_end(void);

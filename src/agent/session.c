@@ -30,6 +30,7 @@ static struct session {
 	uint64_t duration;          /* of earlier runs, ns */
 	uint64_t cpu_at_start;      /* process CPU clock at the present run's start */
 	uint64_t cpu_time;          /* of earlier runs */
+	uint64_t own_at_start, own_cpu; /* the same of jstrobe's own threads */
 	struct engine_counts counts; /* as it stopped */
 	char engine[32];
 } session = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -86,6 +87,7 @@ static int arm(const struct options *o, const struct engine_ops *ops, struct col
 	int rc;
 
 	e.queue_start = first_queue(o, e.interval);
+	jvm_generated_code();
 	rc = records_open(err);
 	if (rc == 0)
 		rc = faults_install(err);
@@ -94,6 +96,9 @@ static int arm(const struct options *o, const struct engine_ops *ops, struct col
 	rc = collector_start(account, err);
 	if (rc)
 		goto no_collector;
+	session.cpu_at_start = os_process_cpu();
+	session.own_at_start = records_own_cpu();
+	session.resumed_at = os_monotonic();
 	rc = engine_start(ops, &e, notes, err);
 	if (rc)
 		goto no_engine;
@@ -122,8 +127,6 @@ static int begin(const struct options *o, struct collector *account, struct buff
 	if (rc)
 		return rc;
 	prepare_zone(o);
-	session.cpu_at_start = os_process_cpu();
-	session.resumed_at = os_monotonic();
 	rc = arm(o, ops, account, notes, err);
 	if (rc)
 		return rc;
@@ -154,7 +157,7 @@ int session_start(const struct options *o, struct buffer *notes, struct error *e
 	rc = account ? 0 : error_set(err, ENOMEM, "out of memory for the samples");
 	if (rc)
 		goto out;
-	session.duration = session.cpu_time = 0;
+	session.duration = session.cpu_time = session.own_cpu = 0;
 	rc = begin(o, account, notes, err);
 	if (rc) {
 		collector_free(account);
@@ -194,12 +197,13 @@ int session_stop(struct error *err)
 		pthread_mutex_unlock(&session.lock);
 		return error_set(err, ENOENT, "no profiling runs in this process: `jstrobe start` it first");
 	}
-	jvm_name_threads();
 	engine_count(&session.counts);
 	outside = engine_stop();
-	strncpy(session.engine, engine_in_force(), sizeof(session.engine) - 1);
 	session.duration += os_monotonic() - session.resumed_at;
 	session.cpu_time += os_process_cpu() - session.cpu_at_start;
+	session.own_cpu += records_own_cpu() - session.own_at_start;
+	strncpy(session.engine, engine_in_force(), sizeof(session.engine) - 1);
+	jvm_name_threads();
 	collector_stop(session.account);
 	jvm_session_end();
 	jvm_debug_non_safepoints(false);
@@ -222,11 +226,13 @@ static void gather_facts(struct collector_facts *f)
 	memset(f, 0, sizeof(*f));
 	f->duration = session.duration;
 	f->cpu_time = session.cpu_time;
+	f->own_cpu = session.own_cpu;
 	if (session.running) {
 		engine_count(&counts);
 		strncpy(session.engine, engine_in_force(), sizeof(session.engine) - 1);
 		f->duration += os_monotonic() - session.resumed_at;
 		f->cpu_time += os_process_cpu() - session.cpu_at_start;
+		f->own_cpu += records_own_cpu() - session.own_at_start;
 	}
 	f->event = session.options.event;
 	f->engine = session.engine;

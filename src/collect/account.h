@@ -62,7 +62,6 @@ struct collector {
 	uint64_t queue_bytes, increments;
 	uint32_t max_capacity, max_fill;
 	struct timing handler, drain, walk;
-	uint64_t own_cpu;
 
 	uint64_t last_scan;
 	struct image_set *retired_images;

@@ -37,7 +37,6 @@ static void turn(struct collector *c)
 	drain_all(c);
 	timing_add(&c->drain, os_monotonic() - start);
 	upkeep(c);
-	c->own_cpu = os_thread_cpu(os_gettid());
 	pthread_mutex_unlock(&c->lock);
 }
 
@@ -81,6 +80,7 @@ int collector_start(struct collector *c, struct error *err)
 	if (rc)
 		return rc;
 	account_open(c);
+	c->last_scan = os_monotonic(); /* the engine scans by itself when it starts */
 
 	/* Born with everything blocked: no signal of the program may land here before block_signals. */
 	sigfillset(&all);
@@ -107,6 +107,7 @@ void collector_stop(struct collector *c)
 	pthread_mutex_lock(&c->lock);
 	drain_all(c);
 	account_close(c);
+	frames_name_late(&c->frames, &zone);
 	pthread_mutex_unlock(&c->lock);
 }
 

@@ -25,6 +25,7 @@ struct collector_facts {
 	const char *event, *engine, *main_class, *jdk, *title;
 	uint64_t started_at, duration, interval;
 	uint64_t cpu_time;     /* ns the process used during the session */
+	uint64_t own_cpu;      /* ns of it used by jstrobe's own threads */
 	uint32_t threads_perf, threads_timer;
 };
 

@@ -133,75 +133,93 @@ static uint32_t name_generated(struct frames *f, const struct zone *z, uintptr_t
 	return intern(f, &n);
 }
 
+/* A frame of its own for each address, until frames_name_late() has the names. */
+static uint32_t name_later(struct frames *f, uint64_t address, enum frame_kind kind, uint32_t library)
+{
+	struct named_frame n = {.library = library, .kind = (uint8_t)kind};
+	struct late_frame *late;
+	char text[32];
+
+	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
+	n.name = text_number(f, text);
+	late = VECTOR_PUSH(&f->late);
+	if (!late)
+		return intern(f, &n);
+	late->address = address;
+	late->kernel = kind == FRAME_KERNEL;
+	late->frame = intern(f, &n);
+	return late->frame;
+}
+
 static uint32_t name_native(struct frames *f, const struct zone *z, uintptr_t pc)
 {
 	const struct image_set *set = atomic_load(&z->images);
 	const struct image *image = set ? image_find(set, pc) : NULL;
-	struct named_frame n = {.kind = FRAME_NATIVE};
-	const char *symbol;
-	char *readable;
-	char text[64];
 
 	if (z->has_jvm && atomic_load(&z->layout.code_ready) && pc >= z->layout.code_low &&
 	    pc < z->layout.code_high)
 		return name_generated(f, z, pc);
 	if (!image)
 		return marker(f, "[unknown]");
-	n.library = text_number(f, image->name);
-	symbol = image_symbol(image, pc, NULL);
-	if (symbol) {
-		readable = demangle(symbol);
-		n.name = text_number(f, readable ? readable : symbol);
-		free(readable);
-	} else {
-		snprintf(text, sizeof(text), "[%.58s]", image->name);
-		n.name = text_number(f, text);
-	}
-	return intern(f, &n);
+	return name_later(f, pc, FRAME_NATIVE, text_number(f, image->name));
 }
 
-/* ---- kernel ---- */
-
-/* A frame of its own for each address until frames_name_kernel() has the names. */
-static uint32_t name_kernel(struct frames *f, uint64_t address)
+static uint32_t symbol_name(struct frames *f, const struct zone *z, uintptr_t pc)
 {
-	struct named_frame n = {.kind = FRAME_KERNEL};
-	uint32_t frame;
-	char text[32];
-	uint64_t *a;
-	uint32_t *k;
+	const struct image_set *set = atomic_load(&z->images);
+	const struct image *image = set ? image_find(set, pc) : NULL;
+	const char *symbol = image ? image_symbol(image, pc, NULL) : NULL;
+	char *readable = symbol ? demangle(symbol) : NULL;
+	uint32_t name = text_number(f, readable ? readable : symbol);
+	char text[64];
 
-	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
-	n.name = text_number(f, text);
-	frame = intern(f, &n);
-	a = VECTOR_PUSH(&f->kernel);
-	if (!a)
-		return frame;
-	*a = address;
-	k = VECTOR_PUSH(&f->kernel_frame);
-	if (!k)
-		f->kernel.count--;
-	else
-		*k = frame;
-	return frame;
+	free(readable);
+	if (name || !image)
+		return name;
+	snprintf(text, sizeof(text), "[%.58s]", image->name);
+	return text_number(f, text);
 }
 
-void frames_name_kernel(struct frames *f)
+/* All kernel addresses in one pass over kallsyms. */
+static void name_kernel(struct frames *f, size_t count)
 {
-	char **names = calloc(f->kernel.count, sizeof(*names));
+	uint64_t *addresses = calloc(count, sizeof(*addresses));
+	char **names = calloc(count, sizeof(*names));
 	struct error err;
-	size_t i;
+	size_t i, n = 0;
 
-	if (names && f->kernel.count &&
-	    kernel_symbols(f->kernel.items, f->kernel.count, names, &err) == 0)
-		for (i = 0; i < f->kernel.count; i++) {
-			if (!names[i])
-				continue;
-			f->named.items[f->kernel_frame.items[i]].name = text_number(f, names[i]);
-			free(names[i]);
-		}
+	if (!addresses || !names)
+		goto out;
+	for (i = 0; i < f->late.count; i++)
+		if (f->late.items[i].kernel)
+			addresses[n++] = f->late.items[i].address;
+	if (kernel_symbols(addresses, n, names, &err))
+		goto out;
+	for (i = n = 0; i < f->late.count; i++)
+		if (f->late.items[i].kernel && names[n++])
+			f->named.items[f->late.items[i].frame].name = text_number(f, names[n - 1]);
+	for (i = 0; i < n; i++)
+		free(names[i]);
+out:
+	free(addresses);
 	free(names);
-	f->kernel.count = f->kernel_frame.count = 0;
+}
+
+void frames_name_late(struct frames *f, const struct zone *z)
+{
+	size_t i, kernel = 0;
+
+	for (i = 0; i < f->late.count; i++) {
+		const struct late_frame *late = &f->late.items[i];
+		uint32_t name = late->kernel ? 0 : symbol_name(f, z, late->address);
+
+		kernel += late->kernel;
+		if (name)
+			f->named.items[late->frame].name = name;
+	}
+	if (kernel)
+		name_kernel(f, kernel);
+	f->late.count = 0;
 }
 
 /* ---- all ---- */
@@ -244,7 +262,7 @@ uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word)
 		frame = name_native(f, z, frame_address(word));
 		break;
 	case FRAME_KERNEL:
-		frame = name_kernel(f, frame_address(word));
+		frame = name_later(f, frame_address(word), FRAME_KERNEL, 0);
 		break;
 	case FRAME_OTHER:
 		frame = name_other(f, word);
@@ -263,8 +281,7 @@ void frames_free(struct frames *f)
 	strings_free(&f->strings);
 	free(f->named.items);
 	free(f->methods.items);
-	free(f->kernel.items);
-	free(f->kernel_frame.items);
+	free(f->late.items);
 	map_free(&f->by_word);
 	map_free(&f->by_identity);
 	map_free(&f->by_method);

@@ -2,8 +2,8 @@
  * frames.h - frame words become frames with names.
  *
  * A `named frame` is what the outputs show: kind, class, name, signature, library, line. Many
- * words lead to one (all pcs of a function). Kernel words are named late, all in one pass over
- * kallsyms, when a profile is built.
+ * words lead to one (all pcs of a function). Native and kernel words are named late, when a profile
+ * is built or their image goes away: symbol tables are large and would hold up the drains.
  *
  * Collector thread or, with the collector's lock held, whoever builds a profile.
  */
@@ -30,12 +30,18 @@ struct seen_method {
 	uint32_t version;  /* grows with each such change */
 };
 
+/* A native or kernel address whose frame has no name yet. */
+struct late_frame {
+	uint64_t address;
+	uint32_t frame;
+	bool kernel;
+};
+
 struct frames {
 	struct strings strings;
 	VECTOR(struct named_frame) named;
 	VECTOR(struct seen_method) methods;
-	VECTOR(uint64_t) kernel;      /* addresses whose names are not known yet … */
-	VECTOR(uint32_t) kernel_frame; /* … and their named frames */
+	VECTOR(struct late_frame) late; /* frames that have no name yet */
 	struct map by_word;           /* frame word (bci dropped unless lines) → named frame + 1 */
 	struct map by_identity;       /* hash of a named frame → itself + 1 */
 	struct map by_method;         /* Method* → seen_method + 1 */
@@ -53,8 +59,8 @@ uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word);
  */
 #define FRAMES_GONE UINT32_MAX
 uint32_t frames_version(struct frames *f, const struct zone *z, uint64_t word);
-/* Ask the kernel for the names of all kernel frames seen since the last call. */
-void frames_name_kernel(struct frames *f);
+/* Look up the names of all native and kernel frames seen since the last call. */
+void frames_name_late(struct frames *f, const struct zone *z);
 void frames_free(struct frames *f);
 
 #endif

@@ -41,6 +41,7 @@ int upkeep_open(struct error *err)
 {
 	struct image_set *images;
 	struct decode_cache *cache;
+	struct stub_set *stubs;
 	int rc;
 
 	rc = trace_store_open(&zone.store, STORE_BYTES, err);
@@ -57,8 +58,10 @@ int upkeep_open(struct error *err)
 		image_set_free((struct image_set *)atomic_load(&zone.images), images);
 	atomic_store(&zone.images, images);
 	atomic_store(&zone.cache, cache);
-	if (stubs_pending())
-		atomic_store(&zone.stubs, stubs_merge(NULL));
+	/* No handler runs yet: what is replaced can be freed at once. */
+	stubs = stubs_pending() ? stubs_merge(atomic_load(&zone.stubs)) : NULL;
+	if (stubs)
+		stub_set_free((struct stub_set *)atomic_exchange(&zone.stubs, stubs));
 	return 0;
 }
 
@@ -93,9 +96,11 @@ static void refresh_images(struct collector *c)
 
 	if (!image_set_is_stale(old))
 		return;
+	/* What is not named yet may lie in an image that is gone now: only its symbols' memory tells. */
 	fresh = image_set_read(old, &err);
 	if (!fresh)
 		return;
+	frames_name_late(&c->frames, &zone);
 	atomic_store(&zone.images, fresh);
 	c->retired_images = old;
 	thread_hook_install();

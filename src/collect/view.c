@@ -194,8 +194,7 @@ static void copy_counts(struct view *v, struct collector *c)
 	}
 	p->weight_stored = c->weight_stored;
 	p->effective_interval = c->stored ? c->weight_stored / c->stored : 0;
-	p->own_cpu = c->own_cpu;
-	accounted = c->weight_stored + lost_weight + c->own_cpu;
+	accounted = c->weight_stored + lost_weight + p->own_cpu;
 	p->unsampled = p->cpu_time > accounted ? p->cpu_time - accounted : 0;
 	memcpy(p->ended_early, c->ended, sizeof(p->ended_early));
 	p->complete = c->complete;
@@ -233,6 +232,7 @@ static bool copy_facts(struct view *v, const struct collector_facts *f)
 	v->profile.duration = f->duration;
 	v->profile.interval = f->interval;
 	v->profile.cpu_time = f->cpu_time;
+	v->profile.own_cpu = f->own_cpu;
 	v->profile.threads_perf = f->threads_perf;
 	v->profile.threads_timer = f->threads_timer;
 	return true;
@@ -243,7 +243,7 @@ static bool fill(struct view *v, struct collector *c, const struct collector_fac
 	uint32_t *remap = NULL;
 	bool ok;
 
-	frames_name_kernel(&c->frames);
+	frames_name_late(&c->frames, &zone);
 	v->strings = malloc(c->frames.strings.length + 1);
 	if (!v->strings)
 		return false;

@@ -68,6 +68,8 @@ struct thread_record *records_by_tid(pid_t tid);
 /* TID is (OWN) or is no longer a thread of jstrobe: such are never sampled. At most RECORDS_OWN at a time. */
 #define RECORDS_OWN 16
 void records_own(pid_t tid, bool own);
+/* CPU time of jstrobe's own threads in this process so far, ns. */
+uint64_t records_own_cpu(void);
 /* The running thread ends: disarm it, hand its record to the collector. */
 void records_ending(struct thread_record *r);
 /* Look at /proc/self/task: find new threads, close records of ended ones. Collector, each second. */

@@ -19,6 +19,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t turn; /* of records_scan */
 static uint32_t first_free;
 static pid_t own_tids[RECORDS_OWN];
+static uint64_t own_cpu_of_ended; /* ns */
 
 static void *reserve(size_t bytes)
 {
@@ -36,9 +37,11 @@ int records_open(struct error *err)
 		t->records = reserve(RECORD_LIMIT * sizeof(struct thread_record));
 	if (!t->by_tcb)
 		t->by_tcb = reserve(RECORD_SLOTS * sizeof(*t->by_tcb));
+	if (!t->by_tid)
+		t->by_tid = reserve(RECORD_SLOTS * sizeof(*t->by_tid));
 	if (!zone.record_of_fd)
 		zone.record_of_fd = reserve(ZONE_FDS * sizeof(*zone.record_of_fd));
-	if (!t->records || !t->by_tcb || !zone.record_of_fd)
+	if (!t->records || !t->by_tcb || !t->by_tid || !zone.record_of_fd)
 		return error_set(err, ENOMEM, "cannot reserve address space for thread records: %s; raise "
 				 "the limit of virtual memory (ulimit -v)", strerror(errno));
 	return 0;
@@ -47,15 +50,7 @@ int records_open(struct error *err)
 /* Lock held. */
 static struct thread_record *by_tid(pid_t tid)
 {
-	uint32_t i, count = atomic_load(&zone.records.count);
-
-	for (i = 0; i < count; i++) {
-		struct thread_record *r = &zone.records.records[i];
-
-		if (atomic_load(&r->state) == RECORD_LIVE && atomic_load(&r->tid) == tid)
-			return r;
-	}
-	return NULL;
+	return record_find_tid(&zone.records, tid);
 }
 
 /* Lock held: a FREE record, or NULL when the table is full. */
@@ -98,6 +93,7 @@ static struct thread_record *create(pid_t tid, uintptr_t tcb)
 
 	if (!r)
 		return NULL;
+	start = start ? start : QUEUE_START; /* no engine yet */
 	q = calloc(1, queue_bytes(start));
 	if (!q) {
 		first_free = MIN(first_free, r->index);
@@ -114,6 +110,7 @@ static struct thread_record *create(pid_t tid, uintptr_t tcb)
 	atomic_store(&r->current, q);
 	atomic_store(&r->tid, tid);
 	atomic_store(&r->state, RECORD_LIVE);
+	record_enter(zone.records.by_tid, true, r);
 	if (tcb)
 		record_publish(&zone.records, r, tcb);
 	return r;
@@ -164,6 +161,8 @@ void records_own(pid_t tid, bool own)
 	for (i = 0; i < RECORDS_OWN; i++)
 		if (own_tids[i] == tid || (own && at < 0 && own_tids[i] == 0))
 			at = i;
+	if (at >= 0 && !own && own_tids[at] == tid)
+		own_cpu_of_ended += os_thread_cpu(tid);
 	if (at >= 0)
 		own_tids[at] = own ? tid : 0;
 	r = zone.records.records ? by_tid(tid) : NULL;
@@ -267,10 +266,25 @@ void records_release(void)
 	/* The address space stays (a stale hint must be readable), the memory goes back. */
 	madvise(t->records, RECORD_LIMIT * sizeof(struct thread_record), MADV_DONTNEED);
 	madvise(t->by_tcb, RECORD_SLOTS * sizeof(*t->by_tcb), MADV_DONTNEED);
+	madvise(t->by_tid, RECORD_SLOTS * sizeof(*t->by_tid), MADV_DONTNEED);
 	madvise(zone.record_of_fd, ZONE_FDS * sizeof(*zone.record_of_fd), MADV_DONTNEED);
 	atomic_store(&t->count, 0);
 	first_free = 0;
 	pthread_mutex_unlock(&lock);
+}
+
+uint64_t records_own_cpu(void)
+{
+	uint64_t sum;
+	int i;
+
+	pthread_mutex_lock(&lock);
+	sum = own_cpu_of_ended;
+	for (i = 0; i < RECORDS_OWN; i++)
+		if (own_tids[i])
+			sum += os_thread_cpu(own_tids[i]);
+	pthread_mutex_unlock(&lock);
+	return sum;
 }
 
 bool records_outside(uint32_t epoch)

@@ -60,7 +60,12 @@ static struct thread_record *identify(struct thread_record *hint)
 		}
 	}
 	r = record_find(&zone.records, tcb);
-	return r && atomic_load(&r->tid) == own_tid() ? r : NULL;
+	if (r && atomic_load(&r->tid) == own_tid())
+		return r;
+	r = record_find_tid(&zone.records, own_tid());
+	if (r && atomic_load(&r->tcb) == 0)
+		record_publish(&zone.records, r, tcb);
+	return r;
 }
 
 /* A queue the collector has prepared takes the place of the present one. */

@@ -69,61 +69,80 @@ struct thread_record {
 struct record_table {
 	struct thread_record *records;               /* RECORD_LIMIT of them, reserved */
 	_Atomic uint32_t count;                      /* highest index ever used + 1 */
-	_Atomic(struct thread_record *) *by_tcb;     /* RECORD_SLOTS slots, open addressing */
+	/* Open addressing, RECORD_SLOTS slots each, RECORD_PROBES probes; stale entries are recognised. */
+	_Atomic(struct thread_record *) *by_tcb;
+	_Atomic(struct thread_record *) *by_tid;
 };
 
-static inline uint32_t record_hash(uintptr_t tcb)
+static inline uint32_t record_hash(uintptr_t key)
 {
-	return (uint32_t)((tcb >> 6) * 0x9e3779b97f4a7c15ull >> 40);
+	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 40);
 }
 
-/* The live record whose TCB is TCB, or NULL. Any context, no lock. */
-static inline struct thread_record *record_find(const struct record_table *t, uintptr_t tcb)
+/* What R is known by in the one table or the other; 0 = nothing. */
+static inline uintptr_t record_key(struct thread_record *r, bool tid)
 {
-	uint32_t i, at = record_hash(tcb);
+	return tid ? (uintptr_t)atomic_load_explicit(&r->tid, memory_order_relaxed)
+		   : atomic_load_explicit(&r->tcb, memory_order_relaxed);
+}
+
+static inline struct thread_record *record_look(_Atomic(struct thread_record *) *table, bool tid,
+						uintptr_t key)
+{
+	uint32_t i, at = record_hash(key);
 
 	for (i = 0; i < RECORD_PROBES; i++) {
-		struct thread_record *r = atomic_load_explicit(
-			&t->by_tcb[(at + i) % RECORD_SLOTS], memory_order_acquire);
+		struct thread_record *r =
+			atomic_load_explicit(&table[(at + i) % RECORD_SLOTS], memory_order_acquire);
 
 		if (!r)
 			return NULL;
-		if (atomic_load_explicit(&r->tcb, memory_order_relaxed) == tcb)
+		if (record_key(r, tid) == key && atomic_load(&r->state) == RECORD_LIVE)
 			return r;
 	}
 	return NULL;
 }
 
-/* Whether SLOT still serves R: it has a TCB, not OURS, whose probes come by here. */
-static inline bool record_at_home(struct thread_record *r, uintptr_t ours, uint32_t slot)
+/* The live record whose thread pointer is TCB, or NULL. Any context, no lock. */
+static inline struct thread_record *record_find(const struct record_table *t, uintptr_t tcb)
 {
-	uintptr_t tcb = atomic_load_explicit(&r->tcb, memory_order_relaxed);
+	return record_look(t->by_tcb, false, tcb);
+}
 
-	return tcb && tcb != ours && (slot - record_hash(tcb)) % RECORD_SLOTS < RECORD_PROBES;
+/* The live record of thread TID, or NULL. Any context, no lock. */
+static inline struct thread_record *record_find_tid(const struct record_table *t, pid_t tid)
+{
+	return record_look(t->by_tid, true, (uintptr_t)tid);
 }
 
 /*
- * Make R known under TCB. Slots of records that have another TCB now are stale
- * and may be taken over. Any context, no lock; false when the neighbourhood is full
- * (the thread is then found by its hint only).
+ * Enter R under its key. A slot whose record has another home by now is stale and is
+ * taken over. Any context, no lock; without effect when the neighbourhood is full.
  */
-static inline bool record_publish(const struct record_table *t, struct thread_record *r, uintptr_t tcb)
+static inline void record_enter(_Atomic(struct thread_record *) *table, bool tid, struct thread_record *r)
 {
-	uint32_t i, at = record_hash(tcb);
+	uintptr_t key = record_key(r, tid);
+	uint32_t i, at = record_hash(key);
 
-	atomic_store_explicit(&r->tcb, tcb, memory_order_release);
 	for (i = 0; i < RECORD_PROBES; i++) {
-		_Atomic(struct thread_record *) *slot = &t->by_tcb[(at + i) % RECORD_SLOTS];
-		struct thread_record *there = atomic_load_explicit(slot, memory_order_acquire);
+		uint32_t slot = (at + i) % RECORD_SLOTS;
+		struct thread_record *there = atomic_load_explicit(&table[slot], memory_order_acquire);
+		uintptr_t its = there && there != r ? record_key(there, tid) : 0;
 
 		if (there == r)
-			return true;
-		if (there && record_at_home(there, tcb, (at + i) % RECORD_SLOTS))
-			continue;
-		if (atomic_compare_exchange_strong(slot, &there, r))
-			return true;
+			return;
+		if (its && its != key && (slot - record_hash(its)) % RECORD_SLOTS < RECORD_PROBES)
+			continue; /* in use, and at home here */
+		if (atomic_compare_exchange_strong(&table[slot], &there, r))
+			return;
 	}
-	return false;
+}
+
+/* Make R known under TCB. Any context, no lock. */
+static inline void record_publish(const struct record_table *t, struct thread_record *r, uintptr_t tcb)
+{
+	atomic_store_explicit(&r->tcb, tcb, memory_order_release);
+	record_enter(t->by_tcb, false, r);
 }
 
 static inline void record_take(struct thread_record *r)
