@@ -207,8 +207,7 @@ def their_complete(stacks):
     for frames, samples in stacks:
         body = frames[1:]  # the first is the thread
         root = body[0].replace("/", ".").split("_[")[0] if body else ""
-        if body and not any(f.startswith(ERRORS) for f in body) and (
-                root in jvm.ROOTS or root.endswith(".main") or root.startswith(jvm.KERNEL_ROOTS)):
+        if body and not any(f.startswith(ERRORS) for f in body) and jvm.is_root(root):
             good += samples
     return good / max(1, total)
 

@@ -336,13 +336,25 @@ class Profile:
 
 
 JAVA_KINDS = {"interpreted", "c1", "jit", "inlined", "java_native"}
-# Where a thread begins: libc's and the JVM's first functions.
-ROOTS = {"clone", "clone3", "__clone", "__clone3", "start_thread", "thread_start", "_start",
-         "__libc_start_main", "__libc_start_call_main", "main", "JavaMain", "ThreadJavaMain",
-         "java.lang.Thread.run", "java.lang.Thread.runWith", "jdk.internal.vm.Continuation.run",
-         "java.lang.VirtualThread.run", "[virtual_thread]", "__GI___clone", "__GI___clone3",
-         "thread_native_entry", "__clone_internal"}
-KERNEL_ROOTS = ("ret_from_fork", "ret_from_fork_asm", "entry_SYSCALL_64", "entry_SYSCALL_64_after_hwframe")
+# Where a stack may begin. libc's and the JVM's first functions of a thread:
+ROOTS = {"clone", "clone3", "__clone", "__clone3", "__clone_internal", "__GI___clone", "__GI___clone3",
+         "start_thread", "thread_start", "_start", "__libc_start_main", "__libc_start_call_main", "main",
+         # what the JVM calls at a thread's start, and overrides of it in the JDK;
+         "java.lang.Thread.run", "java.util.concurrent.ForkJoinWorkerThread.run",
+         "java.lang.ref.Reference$ReferenceHandler.run", "java.lang.ref.Finalizer$FinalizerThread.run",
+         "jdk.internal.misc.InnocuousThread.run", "java.util.TimerThread.run",
+         # what it calls at its own start and end;
+         "java.lang.System.initPhase1", "java.lang.System.initPhase2", "java.lang.System.initPhase3",
+         "sun.launcher.LauncherHelper.checkAndLoadMain", "java.lang.Shutdown.shutdown",
+         "java.lang.Thread.exit", "java.lang.Thread.<init>", "java.lang.ThreadGroup.<init>",
+         # the marked root of a virtual thread.
+         "[virtual_thread]"}
+ROOT_ENDS = (".main", ".<clinit>")  # Java methods that native code calls
+KERNEL_ROOTS = ("ret_from_fork", "entry_SYSCALL_64")
+
+
+def is_root(frame):
+    return frame in ROOTS or frame.endswith(ROOT_ENDS) or frame.startswith(KERNEL_ROOTS)
 
 
 def is_error(frame, kind):
@@ -362,7 +374,7 @@ def incomplete(profile, stacks=None):
         frames, kinds = stack["frames"], stack["kinds"]
         root = frames[0]
         wrong = [f for f, k in zip(frames, kinds) if is_error(f, k)]
-        if not wrong and root not in ROOTS and not root.startswith(KERNEL_ROOTS):
+        if not wrong and not is_root(root):
             wrong = ["root " + root]
         for why in wrong[:1]:
             bad[why] = bad.get(why, 0) + stack["samples"]
