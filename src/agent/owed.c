@@ -21,6 +21,7 @@ static struct {
 	enum owed_place place;
 	int fd;                      /* the file or the folder; -1 for a path */
 	char name[OPTIONS_FILE_MAX]; /* path, or name in the folder */
+	char shown[2 * OPTIONS_FILE_MAX]; /* the whole path, for people */
 	struct options options;      /* how the result shall look */
 } owed = {.fd = -1};
 
@@ -45,11 +46,10 @@ static int fill_profile(int fd, const void *data, struct error *err)
 
 	buffer_init(&out, fd);
 	rc = session_dump(o, &out, err);
-	if (rc == 0) {
+	if (rc == 0 || out.failed)
 		rc = buffer_flush(&out);
-		if (rc)
-			cannot_write("", -rc, err);
-	}
+	if (out.failed)
+		cannot_write("", out.failed, err);
 	buffer_free(&out);
 	return rc;
 }
@@ -146,6 +146,18 @@ int owed_check_path(struct options *o, struct error *err)
 	return 0;
 }
 
+/* NAME with the folder that FD stands for, as far as it can be told. */
+static void name_in_folder(int fd, const char *name, char *out, size_t size)
+{
+	char link[32], folder[OPTIONS_FILE_MAX];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, folder, sizeof(folder) - 1);
+	folder[MAX(n, (ssize_t)0)] = '\0';
+	snprintf(out, size, "%s%s%s", folder, n > 0 ? "/" : "", name);
+}
+
 static void owe(enum owed_place place, const struct options *o, int fd, const char *name)
 {
 	owed_nothing();
@@ -153,6 +165,10 @@ static void owe(enum owed_place place, const struct options *o, int fd, const ch
 	owed.fd = fd;
 	owed.options = *o;
 	snprintf(owed.name, sizeof(owed.name), "%s", name);
+	if (place == OWED_FOLDER)
+		name_in_folder(fd, name, owed.shown, sizeof(owed.shown));
+	else
+		snprintf(owed.shown, sizeof(owed.shown), "%s", name);
 }
 
 void owed_to_path(const struct options *o)
@@ -176,12 +192,12 @@ void owed_nothing(void)
 		close(owed.fd);
 	owed.fd = -1;
 	owed.place = OWED_NOTHING;
-	owed.name[0] = '\0';
+	owed.name[0] = owed.shown[0] = '\0';
 }
 
 const char *owed_name(void)
 {
-	return owed.name;
+	return owed.shown;
 }
 
 int owed_write(const struct options *how, struct error *err)

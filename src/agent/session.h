@@ -43,6 +43,8 @@ int session_dump(const struct options *options, struct buffer *out, struct error
 void session_get_status(struct session_status *status);
 /* One word a line: the events available here, with a help text after two spaces. */
 void session_list_events(struct buffer *out);
+/* Give back the memory of a stopped session's data; does nothing while one runs. */
+void session_forget(void);
 /* The options the running (or last) session was started with; NULL if none. */
 const struct options *session_options(void);
 

@@ -55,6 +55,7 @@ struct talk {
 
 static struct {
 	struct talk *owner; /* whose session runs; NULL: nobody's */
+	struct talk *data;  /* whose data are kept, for as long as the conversation goes on */
 	bool vm_dead;       /* the JVM must not be touched any more */
 } shared;
 
@@ -171,8 +172,7 @@ static int start(struct talk *t, const struct options *o, struct buffer *answer,
 	say_buffer(t, CONTROL_NOTE, &notes);
 	if (rc)
 		return rc;
-	if (o->owner)
-		shared.owner = t;
+	shared.data = shared.owner = o->owner ? t : NULL;
 	if (t->output >= 0)
 		owed_to_file(o, t->output);
 	else if (t->folder >= 0)
@@ -241,16 +241,20 @@ static int stop_or_dump(struct talk *t, const char *text, bool stop, struct buff
 	return 0;
 }
 
-/* Stop without a result: the owner has changed its mind. */
+/* The conversation ends, and with it the session that it owns and the data of that. */
 static void abandon(struct talk *t)
 {
 	struct error ignored;
 
-	if (shared.owner != t)
-		return;
-	shared.owner = NULL;
-	owed_nothing();
-	session_stop(&ignored);
+	if (shared.owner == t) {
+		shared.owner = NULL;
+		owed_nothing();
+		session_stop(&ignored);
+	}
+	if (shared.data == t) {
+		shared.data = NULL;
+		session_forget();
+	}
 }
 
 static void carry_out(struct talk *t, const char *text)
@@ -471,7 +475,9 @@ static void *run(void *data)
 		close(t->sock);
 		return NULL;
 	}
+	session_own_thread(true);
 	converse(t);
+	session_own_thread(false);
 	talk_end(t);
 	entry_lock();
 	dead = shared.vm_dead;
@@ -548,6 +554,7 @@ void talk_vm_death(void)
 	int rc;
 
 	shared.vm_dead = true;
+	shared.data = NULL;
 	if (!t)
 		return;
 	shared.owner = NULL;

@@ -9,7 +9,7 @@
 
 static void print(const char *s)
 {
-	char text[1200], interval[32], engine[64] = "";
+	char text[2400], interval[32], engine[64] = "";
 	uint64_t ns = control_number(s, "interval");
 
 	if (!control_number(s, "running")) {

@@ -25,7 +25,7 @@ static void choose_format(struct options *o, const char *status)
 static int fetch(struct cli *cli, struct agent *agent, struct error *err)
 {
 	struct options *o = &cli->options;
-	char owed[1200] = "";
+	char owed[2400] = "";
 	struct result result = {.fd = -1};
 	int rc = agent_command(agent, "status", 60000, err);
 

@@ -81,7 +81,8 @@ int option_time(const char *text, bool minutes, uint64_t *ns)
 
 	text += negative;
 	rc = digits(&text, &whole);
-	if (rc)
+	/* ".5" is 0.5 */
+	if (rc && *text != '.')
 		return rc;
 	if (*text == '.') {
 		point = ++text;

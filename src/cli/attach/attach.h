@@ -32,6 +32,8 @@ int attach_check(pid_t pid, int wake, struct attach_target *t, struct error *err
 void attach_close(struct attach_target *t);
 /* True while the process is there and no zombie. */
 bool attach_alive(const struct attach_target *t);
+/* Why the process may be silent: "is stopped ..." or a guess; static text. */
+const char *attach_silence(const struct attach_target *t);
 /* True if a file called LIBRARY (base name) is mapped in PID. */
 bool attach_has_library(pid_t pid, const char *library);
 

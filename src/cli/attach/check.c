@@ -122,3 +122,15 @@ bool attach_alive(const struct attach_target *t)
 		return poll(&p, 1, 0) == 0;
 	return process_status(t->pid, &s) == 0 && s.state != 'Z' && s.state != 'X';
 }
+
+const char *attach_silence(const struct attach_target *t)
+{
+	struct process_status s = {0};
+
+	process_status(t->pid, &s);
+	if (s.state == 'T')
+		return "it is stopped by a signal: continue it with kill -CONT";
+	if (s.state == 't')
+		return "it is stopped by a debugger";
+	return "it may be busy, swapped out or starting: try a longer --attach-timeout";
+}
