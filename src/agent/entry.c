@@ -139,8 +139,7 @@ static int obey(const char *text, struct options *o, struct error *err)
 			rc = end(text, o, err);
 		else
 			rc = error_set(err, EINVAL, "nothing to do; say start, stop, dump, resume "
-						    "or "
-				       "status, as in start,event=cpu,file=out.html");
+				       "or status, as in start,event=cpu,file=out.html");
 	}
 	entry_unlock();
 	return rc;

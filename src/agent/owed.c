@@ -102,8 +102,7 @@ static int open_folder(const char *file, const char **name, struct error *err)
 	fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
 		return error_set(err, errno, "file=%s: the folder %s cannot be used: %s; create "
-					     "it or "
-				 "choose another", file, folder, strerror(errno));
+				 "it or choose another", file, folder, strerror(errno));
 	if (!**name || faccessat(fd, ".", W_OK | X_OK, AT_EACCESS)) {
 		error_set(err, **name ? errno : EISDIR, "file=%s: %s; choose another place", file,
 			  **name ? strerror(errno) : "this is a folder");

@@ -377,8 +377,7 @@ static int check_peer(struct talk *t, struct error *err)
 	if (uid == 0 || uid == geteuid() || (uid == 65534 && in_user_namespace()))
 		return 0;
 	return error_set(err, EPERM, "the socket belongs to uid %d, neither root nor this JVM's "
-				     "user",
-			 (int)uid);
+			 "user", (int)uid);
 }
 
 int talk_open(JavaVM *vm, const struct options *o, struct talk **talk, struct error *err)
@@ -504,8 +503,8 @@ static int start_thread(struct talk *t, struct error *err)
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	if (rc)
-		return error_set(err, rc, "cannot start the control thread: %s; the target's limit of "
-				 "threads is reached", strerror(rc));
+		return error_set(err, rc, "cannot start the control thread: %s; the target's "
+				 "limit of threads is reached", strerror(rc));
 	return 0;
 }
 

@@ -68,8 +68,7 @@ static int find_library(const struct options *o, char path[PATH_MAX], struct err
 	strcat(guess, "/../lib/" LIBRARY);
 	if (!realpath(guess, path))
 		return error_set(err, errno, "the agent library %s is missing: %s; install it "
-					     "there "
-				 "or give --libpath", guess, strerror(errno));
+				 "there or give --libpath", guess, strerror(errno));
 	return 0;
 }
 
@@ -82,9 +81,8 @@ static int check_visible(pid_t pid, const char *library, struct error *err)
 	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
 		return 0;
 	return error_set(err, ENOENT, "the agent library %s is not visible to process %d, which "
-				      "has "
-			 "its own file system (a container?); copy the library there and say where "
-			 "with --libpath", library, (int)pid);
+			 "has its own file system (a container?); copy the library there and say "
+			 "where with --libpath", library, (int)pid);
 }
 
 /* ---- shaking hands -------------------------------------------------------------- */
@@ -118,8 +116,7 @@ static int check_peer(struct agent *a, int sock, struct error *err)
 		return -err->code;
 	if (uid != wanted || (a->target.pid && pid && pid != a->target.pid))
 		return error_set(err, EAGAIN, "uid %u, pid %d connected to our socket, not the "
-					      "agent",
-				 uid, (int)pid);
+				 "agent", uid, (int)pid);
 	return 0;
 }
 
@@ -136,10 +133,8 @@ static int check_hello(struct agent *a, const struct control_message *m, struct 
 	if (protocol == CONTROL_PROTOCOL)
 		return 0;
 	snprintf(text, sizeof(text), "the agent library is version %s (protocol %u), this command "
-				     "%s "
-		 "(protocol %d); use a command and a library of one version, and restart a JVM "
-		 "that "
-		 "holds an older one", version, protocol, JSTROBE_VERSION, CONTROL_PROTOCOL);
+		 "%s (protocol %d); use a command and a library of one version, and restart a JVM "
+		 "that holds an older one", version, protocol, JSTROBE_VERSION, CONTROL_PROTOCOL);
 	return error_set(err, EPROTO, "%s", text);
 }
 
@@ -313,8 +308,7 @@ int agent_listen(struct agent *a, int timeout_ms, struct error *err)
 			return error_set(err, EINTR, "interrupted while waiting for the agent");
 		if (n == 0)
 			return error_set(err, ETIMEDOUT, "process %d does not answer; it may be "
-							 "busy, "
-					 "stopped or swapped out", (int)a->target.pid);
+					 "busy, stopped or swapped out", (int)a->target.pid);
 		rc = control_receive(a->sock, &a->in, 0, err);
 		if (rc == 0)
 			rc = understand(a, err);

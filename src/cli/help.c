@@ -26,19 +26,18 @@ static void overview(struct buffer *out)
 {
 	size_t i;
 
-	buffer_puts(out, "jstrobe " JSTROBE_VERSION " - a profiler for HotSpot JVMs\n\n"
-			 "Usage: jstrobe COMMAND [OPTIONS] PID|NAME\n\nCommands:\n");
+	buffer_puts(out, "jstrobe " JSTROBE_VERSION " - a profiler for HotSpot JVMs\n\nUsage: "
+		    "jstrobe COMMAND [OPTIONS] PID|NAME\n\nCommands:\n");
 	for (i = 0; i < ARRAY_LEN(commands); i++)
 		buffer_printf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
 	buffer_printf(out, "\nWithout a command: record. 'jstrobe help COMMAND' and 'jstrobe help "
-			   "options' say more.\n\n%s", examples);
+		      "options' say more.\n\n%s", examples);
 }
 
 static void exit_codes(struct buffer *out)
 {
 	buffer_puts(out, "\nExit codes: 0 done, 1 profiling failed, 2 wrong usage, 3 cannot "
-			 "attach, "
-			 "130 aborted;\nwith -- the program's own.\n");
+		    "attach, 130 aborted;\nwith -- the program's own.\n");
 }
 
 bool cli_help_command(const char *name, struct buffer *out)

@@ -77,8 +77,7 @@ int cli_target(const struct cli *cli, const char **target, struct error *err)
 {
 	if (cli->word_count == 0)
 		return error_set(err, EINVAL, "%s: which JVM? Give its pid or name; 'jstrobe ps' "
-					      "lists "
-				 "them", cli->command);
+				 "lists them", cli->command);
 	if (cli->word_count > 1)
 		return error_set(err, EINVAL, "%s: one JVM at a time, not '%s' and '%s'",
 				 cli->command,

@@ -35,8 +35,7 @@ static int no_folder(const char *file, const char *folder, int code, struct erro
 {
 	if (code == ENOENT || code == ENOTDIR)
 		return error_set(err, code, "-f %s: there is no folder %s; create it or choose "
-					    "another",
-				 file, folder);
+				 "another", file, folder);
 	return error_set(err, code, "-f %s: cannot write into the folder %s: %s; choose another",
 			 file,
 			 folder, strerror(code));
@@ -143,9 +142,8 @@ static int copy_out(struct result *r, struct error *err)
 				done = 0;
 			if (done < 0)
 				return error_set(err, errno, "the result cannot be written to %s: "
-							     "%s",
-						 r->out == STDOUT_FILENO ? "stdout" : "its file",
-						 strerror(errno));
+						 "%s", r->out == STDOUT_FILENO ? "stdout" : "its "
+						 "file", strerror(errno));
 		}
 	}
 	return n < 0 ? error_set(err, errno, "the result cannot be read back: %s",

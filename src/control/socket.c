@@ -43,8 +43,7 @@ int control_listen(const char *path, uid_t owner, struct error *err)
 	umask(mask);
 	if (rc) {
 		error_set(err, errno, "control socket: cannot create %s: %s; the folder must be "
-				      "writable",
-			  path, strerror(errno));
+			  "writable", path, strerror(errno));
 		close(sock);
 		return -err->code;
 	}

@@ -19,8 +19,7 @@ static int apply_text(const struct option *option, const char *name, const char 
 {
 	if (strlen(value) >= option->size)
 		return error_set(err, EINVAL, "%s: the value is too long (%zu bytes); at most %zu "
-					      "are possible",
-				 name, strlen(value), option->size - 1);
+				 "are possible", name, strlen(value), option->size - 1);
 	if (!*value)
 		return error_set(err, EINVAL, "%s: the value is empty; give %s=%s", name, name,
 				 option->arg);
@@ -44,8 +43,8 @@ static int apply_time(const struct option *option, const char *name, const char 
 				 minutes ? "30, 0.5, 500ms or 2m" : "10ms, 100us or 1s");
 	if (rc || ns < option->min || ns > option->max)
 		return error_set(err, EINVAL, "%s: %s is out of range; use a time from %s to %s "
-					      "(a bare number is in %s)",
-				 name, value, min, max, minutes ? "seconds" : "nanoseconds");
+				 "(a bare number is in %s)", name, value, min, max, minutes ?
+				 "seconds" : "nanoseconds");
 	memcpy(field(option, o), &ns, sizeof(ns));
 	return 0;
 }
@@ -64,8 +63,7 @@ static int apply_count(const struct option *option, const char *name, const char
 		return error_set(err, EINVAL, "%s: '%s' is not a whole number", name, value);
 	if (rc || n < option->min || n > option->max)
 		return error_set(err, EINVAL, "%s: %s is out of range; use a number from %llu to "
-					      "%llu",
-				 name, value, (unsigned long long)option->min,
+				 "%llu", name, value, (unsigned long long)option->min,
 				 (unsigned long long)option->max);
 	stored = (uint32_t)n;
 	if (option->size == sizeof(stored))
@@ -194,8 +192,7 @@ static int apply_features(const char *value, struct options *o, struct error *er
 						 later[i]);
 		if (!option_is("stats", value, n))
 			return error_set(err, EINVAL, "unknown feature: %.*s; there is "
-						      "features=stats",
-					 (int)n, value);
+					 "features=stats", (int)n, value);
 		o->stats = true;
 		value += n + (value[n] != '\0');
 	}
@@ -212,8 +209,7 @@ static int apply_loglevel(const char *name, const char *value, struct options *o
 		i++;
 	if (i == ARRAY_LEN(levels))
 		return error_set(err, EINVAL, "%s: unknown level %s; use trace, debug, info, "
-					      "warn, error or none",
-				 name, value);
+				 "warn, error or none", name, value);
 	o->verbose = i < 2;
 	o->quiet = i == 5;
 	return 0;
@@ -277,7 +273,6 @@ int options_check_file(const char *file, struct error *err)
 	p = format_word(dot + 1, strlen(dot + 1));
 	if (p && p->when == WHEN_LATER)
 		return error_set(err, EINVAL, "not available yet: %s (the extension of %s); use "
-					      ".html, .json, .collapsed or .txt, or -o FORMAT",
-				 p->agent, file);
+				 ".html, .json, .collapsed or .txt, or -o FORMAT", p->agent, file);
 	return 0;
 }

@@ -16,8 +16,7 @@ static int put(char *out, size_t size, size_t *at, const char *text, struct erro
 
 	if (*at + n >= size)
 		return error_set(err, ENAMETOOLONG, "file: the name gets longer than %zu bytes; "
-						    "give a shorter one",
-				 size - 1);
+				 "give a shorter one", size - 1);
 	memcpy(out + *at, text, n + 1);
 	*at += n;
 	return 0;
@@ -100,6 +99,5 @@ int options_file_name(const char *pattern, int pid, int64_t now, char *out, size
 			return rc;
 	}
 	return error_set(err, EEXIST, "file: %s: all numbers up to 100000 are taken; remove old "
-				      "results",
-			 pattern);
+			 "results", pattern);
 }

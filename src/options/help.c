@@ -93,8 +93,8 @@ void options_markdown(struct buffer *out)
 		    "`not available yet: NAME`.\n");
 	for (group = 0; group < OPTION_GROUPS; group++) {
 		buffer_printf(out, "\n## %s\n\n", option_group_names[group]);
-		buffer_puts(out, "| agent | command | default | range | what it does | |\n"
-				 "|---|---|---|---|---|---|\n");
+		buffer_puts(out, "| agent | command | default | range | what it does | "
+			    "|\n|---|---|---|---|---|---|\n");
 		for (p = option_table; p->help; p++)
 			if ((int)p->group == group)
 				markdown_row(p, out);

@@ -63,8 +63,7 @@ int options_parse_agent(struct options *o, const char *text, char separator, str
 			rc = option_agent_item(o, item, value, err);
 		else if (value)
 			rc = error_set(err, EINVAL, "unknown option: =%s; an option is NAME or "
-						    "NAME=VALUE",
-				       value);
+				       "NAME=VALUE", value);
 		item = end;
 	}
 	free(copy);

@@ -68,13 +68,11 @@ static int check_switches(pid_t pid, const struct process_status *s, struct erro
 	process_java(pid, &java);
 	if (java.attach_disabled)
 		return error_set(err, EPERM, "process %d runs with -XX:+DisableAttachMechanism; "
-					     "start "
-				 "it without, or with -agentpath:…/libjstrobe.so=start",
+				 "start it without, or with -agentpath:…/libjstrobe.so=start",
 				 (int)pid);
 	if (java.reduced_signals)
 		return error_set(err, EPERM, "process %d runs with -Xrs, so the SIGQUIT by which "
-					     "one "
-				 "attaches would kill it; start it without -Xrs, or with "
+				 "one attaches would kill it; start it without -Xrs, or with "
 				 "-agentpath:…/libjstrobe.so=start", (int)pid);
 	if (!caught)
 		return error_set(err, EAGAIN, "process %d has no handler for SIGQUIT, so attaching "

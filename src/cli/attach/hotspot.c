@@ -80,8 +80,7 @@ static int connect_socket(const struct attach_target *t, int tmp, struct error *
 		return -ENOENT;
 	if (!S_ISSOCK(st.st_mode) || (st.st_uid != t->uid && st.st_uid != 0))
 		return error_set(err, EPERM, "process %d: /tmp/.java_pid%d belongs to somebody "
-					     "else; "
-				 "remove it", (int)t->pid, (int)t->nspid);
+				 "else; remove it", (int)t->pid, (int)t->nspid);
 	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (sock < 0)
 		return error_set(err, errno, "socket: %s", strerror(errno));
@@ -144,9 +143,7 @@ static int wait_for_socket(const struct attach_target *t, int tmp, int timeout_m
 			return sock;
 		if (now_ms() - began > timeout_ms)
 			return error_set(err, ETIMEDOUT, "process %d did not let us in within %d "
-							 "ms; it "
-					 "may be busy, swapped out or starting: try a longer "
-					 "--attach-timeout", (int)t->pid, timeout_ms);
+					 "ms; %s", (int)t->pid, timeout_ms, attach_silence(t));
 		/* a signal can be lost on a JVM that was just starting */
 		if (!again && now_ms() - began > timeout_ms / 2) {
 			again = true;
@@ -169,13 +166,11 @@ static int open_door(const struct attach_target *t, int tmp, int timeout_ms, str
 	fd = openat(tmp, invitation, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0660);
 	if (fd < 0)
 		return error_set(err, errno, "process %d: cannot create %s in its /tmp: %s; its "
-					     "/tmp "
-				 "must be writable", (int)t->pid, invitation, strerror(errno));
+				 "/tmp must be writable", (int)t->pid, invitation, strerror(errno));
 	/* some mounts give files to another user, and then the JVM would dump its threads */
 	if (fstat(fd, &st) || (st.st_uid != t->uid && st.st_uid != 0))
 		sock = error_set(err, EPERM, "process %d: files in its /tmp get another owner, so "
-					     "it "
-				 "would not accept our invitation", (int)t->pid);
+				 "it would not accept our invitation", (int)t->pid);
 	else
 		sock = wait_for_socket(t, tmp, timeout_ms, err);
 	close(fd);
@@ -219,10 +214,9 @@ static int read_answer(const struct attach_target *t, int sock, int timeout_ms, 
 		ssize_t n;
 
 		if (left <= 0)
-			return error_set(err, ETIMEDOUT, "process %d did not load the agent "
-							 "within %d "
-					 "ms; try a longer --attach-timeout", (int)t->pid,
-					 timeout_ms);
+			return error_set(err, ETIMEDOUT, "process %d did not load the agent within "
+					 "%d ms; %s", (int)t->pid, timeout_ms,
+					 attach_silence(t));
 		n = poll(p, 2, (int)left);
 		if (n > 0 && p[1].revents)
 			return error_set(err, EINTR, "interrupted while attaching to process %d",
@@ -264,16 +258,14 @@ static int understand(const struct attach_target *t, char *answer, bool *refused
 
 	if (!text)
 		return error_set(err, ECONNRESET, "process %d closed the attach connection "
-						  "without an "
-				 "answer; it may be ending", (int)t->pid);
+				 "without an answer; it may be ending", (int)t->pid);
 	*text++ = '\0';
 	code = strstr(text, code_line);
 	agent = strtol(code ? code + strlen(code_line) : text, &end, 10);
 	if (strcmp(answer, "0") == 0 && (code || (end != text && *end == '\n'))) {
 		*refused = agent != 0;
 		return *refused ? error_set(err, EREMOTEIO, "the agent refused to start in "
-							    "process %d "
-					    "(code %ld)", (int)t->pid, agent) : 0;
+					    "process %d (code %ld)", (int)t->pid, agent) : 0;
 	}
 	flatten(text);
 	return error_set(err, EREMOTEIO, "process %d could not load the agent: %s", (int)t->pid,
