@@ -101,7 +101,7 @@ static uint32_t new_thread(struct collector *c, pid_t tid, uint64_t context)
 	e->tid = tid;
 	e->context = context;
 	if (context) {
-		snprintf(name, sizeof(name), "[virtual thread #%llu]", (unsigned long long)context);
+		snprintf(name, sizeof(name), "virtual thread #%llu", (unsigned long long)context);
 		e->name = strings_add(&c->frames.strings, name, strlen(name));
 	} else {
 		e->name = thread_name(c, tid);

@@ -70,5 +70,8 @@ void frame_name_thread(struct buffer *out, const struct profile_thread *thread, 
 {
 	buffer_putc(out, '[');
 	put_text(out, thread->name, style);
-	buffer_printf(out, " tid=%u]", thread->tid);
+	/* Virtual threads have no tid. */
+	if (thread->tid)
+		buffer_printf(out, " tid=%u", thread->tid);
+	buffer_putc(out, ']');
 }

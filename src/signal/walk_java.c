@@ -181,7 +181,8 @@ static enum step over_bare_stub(struct walk *w, const struct stub *stub)
 
 static enum step over_stub(struct walk *w, const struct blob *b)
 {
-	const struct stub *stub = stub_find(w->stubs, w->top ? w->pc : w->pc - 1);
+	/* Not pc - 1: the barrier of a frozen stack is returned to at its very first instruction. */
+	const struct stub *stub = stub_find(w->stubs, w->pc);
 	uintptr_t pc;
 
 	if (stub && stub->frozen)

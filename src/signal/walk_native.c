@@ -64,7 +64,12 @@ static bool frame_address_of(const struct walk *w, const struct unwind_rule *rul
 		*cfa = w->sp + 8 + ((w->pc & 15) >= (uintptr_t)rule->cfa_offset ? 8 : 0);
 		return true;
 	case CFA_FP_DEREF:
-		return load_word(w->fp + (uintptr_t)(intptr_t)rule->cfa_offset, cfa);
+	case CFA_SP_DEREF:
+		if (!load_word((rule->cfa_kind == CFA_FP_DEREF ? w->fp : w->sp) +
+			       (uintptr_t)(intptr_t)rule->cfa_offset, cfa))
+			return false;
+		*cfa += 8 * (uintptr_t)rule->cfa_register;
+		return true;
 	default:
 		return false;
 	}
