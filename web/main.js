@@ -136,7 +136,12 @@ function shortName(id) {
 function setStatus(node) {
   const n = node || zoom, status = $('#status');
   if (!status || !n) return;
-  status.textContent = `${node ? shortName(node.name) + ': ' : ''}${count(n.samples)} samples · ${time(n.weight)} · ${percent(n[state.unit], root[state.unit])}`;
+  status.textContent = `${node ? shortName(node.name) + ': ' : ''}${count(n.samples)} samples · ${time(n.weight)} · ${percent(n[state.unit], everything())}`;
+}
+
+/* What percentages are of, in every view: the whole profile. */
+function everything() {
+  return state.unit === 'weight' ? tree.totalWeight[0] : tree.totalSamples[0];
 }
 
 function renderMatched() {
@@ -146,9 +151,7 @@ function renderMatched() {
     out.textContent = '';
     return;
   }
-  const all = { samples: tree.totalSamples[0], weight: tree.totalWeight[0] };
-  const sum = matchedTotal(match, 0)[state.unit];
-  let text = percent(sum, all[state.unit]);
+  let text = percent(matchedTotal(match, 0)[state.unit], everything());
   if (state.tab === 'graph' && state.view === 'callees' && zoom && zoom.parent) {
     const inside = matchedTotal(match, zoom.index)[state.unit];
     text += ` · ${percent(inside, zoom[state.unit])} here`;
@@ -222,7 +225,7 @@ function showTip(box, event, g) {
   tip.replaceChildren();
   if (!box.node) {
     tip.append(make('h4', '', `${count(box.hidden)} more frames, too narrow to draw`));
-    row('together', `${unit === 'weight' ? time(box.value) : count(box.value) + ' samples'} · ${percent(box.value, root[unit])}`);
+    row('together', `${unit === 'weight' ? time(box.value) : count(box.value) + ' samples'} · ${percent(box.value, everything())}`);
     tip.append(rows, make('p', 'hint', 'Zoom into the frame beside them to see them.'));
   } else {
     const n = box.node, title = make('h4'), [pack, klass, method] = nameParts(n.name);
@@ -240,7 +243,7 @@ function showTip(box, event, g) {
     if (libraries.has(n.name)) row('library', libraries.get(n.name));
     row('total', tipValue(n.samples, n.weight));
     row(g.root.index === 0 ? 'self' : 'ends here', tipValue(n.selfSamples, n.selfWeight));
-    if (zoom.parent && n !== zoom && n.depth > zoom.depth) row('of zoomed', percent(n[unit], zoom[unit]));
+    if ((zoom.parent || state.focus) && n.depth > zoom.depth) row('of these', percent(n[unit], zoom[unit]));
     tip.append(rows);
   }
   place(tip, event);
@@ -248,7 +251,7 @@ function showTip(box, event, g) {
 
 function tipValue(samples, weight) {
   const part = state.unit === 'weight' ? weight : samples;
-  return `${percent(part, root[state.unit])} · ${count(samples)} ${samples === 1 ? 'sample' : 'samples'} · ${time(weight)}`;
+  return `${percent(part, everything())} · ${count(samples)} ${samples === 1 ? 'sample' : 'samples'} · ${time(weight)}`;
 }
 
 function place(tip, event) {

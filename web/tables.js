@@ -63,8 +63,7 @@ class MethodTable {
   }
 
   draw() {
-    const all = { samples: tree.totalSamples[0], weight: tree.totalWeight[0] };
-    const rows = this.rows(), unit = this.unit;
+    const all = everything(), rows = this.rows(), unit = this.unit;
     const most = methods().reduce((m, row) => Math.max(m, selfOf(row, unit)), 0);
     const table = make('table'), head = make('tr');
     const column = (key, text, span) => {
@@ -93,8 +92,8 @@ class MethodTable {
       name.append(methodLabel(row.id, row.kind));
       line.dataset.id = row.id;
       line.tabIndex = 0;
-      line.append(shareCell(self[unit], all[unit], most), make('td', 'number', value(self, unit)),
-        shareCell(row[unit], all[unit]), make('td', 'number', value(row, unit)), name);
+      line.append(shareCell(self[unit], all, most), make('td', 'number', value(self, unit)),
+        shareCell(row[unit], all), make('td', 'number', value(row, unit)), name);
       line.addEventListener('click', () => this.actions.choose(row.id));
       line.addEventListener('keydown', (e) => e.key === 'Enter' && this.actions.choose(row.id));
       body.append(line);
@@ -164,8 +163,7 @@ class MethodTable {
 }
 
 function drawThreads(section, unit, match, zoomTo) {
-  const all = unit === 'weight' ? tree.totalWeight[0] : tree.totalSamples[0];
-  const table = make('table'), head = make('tr'), thead = make('thead'), body = make('tbody');
+  const all = everything(), table = make('table'), head = make('tr'), thead = make('thead'), body = make('tbody');
   [['Share', 2], ['Thread', 1], ['tid', 1]].forEach(([text, span]) => {
     const cell = make('th', '', text);
     cell.colSpan = span;

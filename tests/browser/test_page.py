@@ -314,6 +314,18 @@ def test_callers_and_callees_of_a_method(page):
     assert {b["name"] for b in p.boxes() if b["matched"]} == {"java/util/HashMap.put"}
 
 
+def test_recursion_counts_once_for_callers(page):
+    """demo/Tree.walk is on three levels of 8 stacks and on two of 2 cut ones."""
+    p = page("sample", "#tab=methods")
+    p.js("""[...document.querySelectorAll('#methods tbody tr')]
+        .find((r) => r.textContent.includes('Tree.walk')).click()""")
+    side = p.js("return [...document.querySelectorAll('.side tr')].map((r) => r.textContent)")
+    assert side == ["80.00 %demo/OrderService.run", "20.00 %[truncated]", "100 %demo/Tree.walk", "100 %its own code"]
+    p.js("[...document.querySelectorAll('.side button')].find((b) => b.textContent.startsWith('Callers')).click()")
+    assert p.boxes()[0]["samples"] == p.box("demo/Tree.walk")["samples"] == 10
+    assert p.box("demo/OrderService.run")["samples"] == 8
+
+
 def test_threads(page, profile):
     p = page("threads", "#tab=threads")
     rows = table(p, "threads")
