@@ -127,13 +127,17 @@ static struct unwind_rule to_rule(const struct cfi_state *state, bool signal)
 	if (state->ra_kind != RA_AT_CFA || state->sp_odd || state->cfa_kind == CFA_UNKNOWN)
 		return rule;
 	rule.cfa_kind = state->cfa_kind;
-	if (state->cfa_kind == CFA_REG && state->cfa_register == REG_SP)
-		rule.cfa_kind = CFA_SP;
-	else if (state->cfa_kind == CFA_REG && state->cfa_register == REG_FP)
-		rule.cfa_kind = CFA_FP;
-	else if (state->cfa_kind == CFA_REG)
-		rule.cfa_register = state->cfa_register;
 	rule.cfa_offset = state->cfa_offset;
+	if (state->cfa_kind != CFA_REG) {
+		rule.cfa_register = state->words;
+		rule.cfa_offset = state->expression_offset;
+	} else if (state->cfa_register == REG_SP) {
+		rule.cfa_kind = CFA_SP;
+	} else if (state->cfa_register == REG_FP) {
+		rule.cfa_kind = CFA_FP;
+	} else {
+		rule.cfa_register = state->cfa_register;
+	}
 	rule.fp_kind = state->fp_kind;
 	if (state->fp_kind == FP_AT_CFA || state->fp_kind == FP_AT_FP)
 		rule.fp_offset = state->fp_offset;
@@ -219,16 +223,28 @@ static bool is_plt(const struct cursor *e, uint8_t *literal)
 	return *lit >= DW_OP_lit0 && *lit <= DW_OP_lit31;
 }
 
-/* breg REG OFFSET [deref [plus_uconst ADD]], and nothing after it. */
-static bool is_breg(struct cursor e, unsigned reg, bool deref, uint64_t add, int32_t *offset)
+/* breg REG OFFSET, and nothing after it. */
+static bool is_breg(struct cursor e, unsigned reg, int32_t *offset)
 {
-	if (cursor_u8(&e) != DW_OP_breg0 + reg || !narrow(cursor_sleb(&e), offset))
+	return cursor_u8(&e) == DW_OP_breg0 + reg && narrow(cursor_sleb(&e), offset) && !e.failed &&
+	       cursor_left(&e) == 0;
+}
+
+/* breg REG OFFSET deref [plus_uconst 8 * WORDS], and nothing after it. */
+static bool is_breg_deref(struct cursor e, unsigned reg, int32_t *offset, uint8_t *words)
+{
+	uint64_t add = 0;
+
+	if (cursor_u8(&e) != DW_OP_breg0 + reg || !narrow(cursor_sleb(&e), offset) ||
+	    cursor_u8(&e) != DW_OP_deref)
 		return false;
-	if (deref && cursor_u8(&e) != DW_OP_deref)
-		return false;
-	if (add && (cursor_u8(&e) != DW_OP_plus_uconst || cursor_uleb(&e) != add))
-		return false;
-	return !e.failed && cursor_left(&e) == 0;
+	if (cursor_left(&e) > 0) {
+		if (cursor_u8(&e) != DW_OP_plus_uconst)
+			return false;
+		add = cursor_uleb(&e);
+	}
+	*words = (uint8_t)(add / 8);
+	return add % 8 == 0 && add / 8 <= UINT8_MAX && !e.failed && cursor_left(&e) == 0;
 }
 
 static void define_cfa_by_expression(struct run *r, const struct cursor *e)
@@ -236,15 +252,15 @@ static void define_cfa_by_expression(struct run *r, const struct cursor *e)
 	struct cfi_state *s = &r->state;
 	uint8_t literal;
 
-	s->cfa_register = 0;
+	s->words = 0;
 	if (is_plt(e, &literal)) {
 		s->cfa_kind = CFA_PLT;
-		s->cfa_offset = literal;
-	} else if (is_breg(*e, REG_FP, true, 0, &s->cfa_offset)) {
+		s->expression_offset = literal;
+	} else if (is_breg_deref(*e, REG_FP, &s->expression_offset, &s->words)) {
 		s->cfa_kind = CFA_FP_DEREF;
-	} else if (is_breg(*e, REG_SP, true, 8, &s->cfa_offset)) {
+	} else if (is_breg_deref(*e, REG_SP, &s->expression_offset, &s->words)) {
 		s->cfa_kind = CFA_SP_DEREF;
-	} else if (is_breg(*e, REG_SP, false, 0, &s->cfa_offset)) {
+	} else if (is_breg(*e, REG_SP, &s->cfa_offset)) {
 		s->cfa_kind = CFA_REG;
 		s->cfa_register = REG_SP;
 	} else {
@@ -257,7 +273,7 @@ static void saved_by_expression(struct run *r, uint64_t reg, const struct cursor
 {
 	struct cfi_state *s = &r->state;
 
-	if (reg == REG_FP && is_breg(*e, REG_FP, false, 0, &s->fp_offset))
+	if (reg == REG_FP && is_breg(*e, REG_FP, &s->fp_offset))
 		s->fp_kind = FP_AT_FP;
 	else
 		lost(r, reg);
@@ -376,16 +392,18 @@ static void step_cfa(struct run *r, uint8_t op)
 		e = cursor_cut(c, cursor_uleb(c));
 		define_cfa_by_expression(r, &e);
 		break;
-	default:
-		/* The other part stays as it was, so it must be register + offset now. */
-		if (s->cfa_kind != CFA_REG)
-			cursor_fail(c);
-		else if (op == DW_CFA_def_cfa_register)
-			define_cfa(r, cursor_uleb(c), s->cfa_offset);
-		else if (op == DW_CFA_def_cfa_offset)
-			define_cfa(r, s->cfa_register, (int64_t)cursor_uleb(c));
-		else
-			define_cfa(r, s->cfa_register, (int64_t)((uint64_t)cursor_sleb(c) * align));
+	/*
+	 * The other part stays as it was – also behind an expression, which the standard
+	 * does not allow but assemblers write and other unwinders accept.
+	 */
+	case DW_CFA_def_cfa_register:
+		define_cfa(r, cursor_uleb(c), s->cfa_offset);
+		break;
+	case DW_CFA_def_cfa_offset:
+		define_cfa(r, s->cfa_register, (int64_t)cursor_uleb(c));
+		break;
+	default: /* def_cfa_offset_sf */
+		define_cfa(r, s->cfa_register, (int64_t)((uint64_t)cursor_sleb(c) * align));
 	}
 }
 

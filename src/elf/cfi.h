@@ -25,7 +25,10 @@ struct cfi_state {
 	uint8_t fp_kind;      /* enum unwind_fp */
 	uint8_t ra_kind;      /* enum cfi_ra */
 	bool sp_odd;          /* the caller's stack pointer is not the CFA */
-	int32_t cfa_offset, fp_offset, ra_offset;
+	uint8_t words;        /* expressions: what they add at the end, in words */
+	int32_t cfa_offset;   /* CFA_REG; kept while an expression is in force */
+	int32_t expression_offset;
+	int32_t fp_offset, ra_offset;
 };
 
 /* A common information entry: what its functions share. */

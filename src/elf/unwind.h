@@ -22,10 +22,10 @@ enum unwind_cfa {
 	CFA_FP,       /* fp + cfa_offset */
 	CFA_REG,      /* cfa_register + cfa_offset: only of use in the innermost frame */
 	CFA_PLT,      /* sp + 8 + ((pc & 15) >= cfa_offset ? 8 : 0): lazy PLT stub, x86_64 */
-	CFA_FP_DEREF, /* *(fp + cfa_offset): functions that realign their stack */
+	CFA_FP_DEREF, /* *(fp + cfa_offset) + 8 * cfa_register: functions that realign their stack */
 	CFA_SIGNAL,   /* the signal return trampoline: a ucontext lies at sp */
 	CFA_END,      /* outermost frame (_start, clone): no caller */
-	CFA_SP_DEREF, /* *(sp + cfa_offset) + 8: assembly that keeps its old sp on the stack */
+	CFA_SP_DEREF, /* *(sp + cfa_offset) + 8 * cfa_register: assembly that saved its old sp */
 };
 
 /* Where the caller's frame pointer is. */
@@ -39,7 +39,7 @@ enum unwind_fp {
 /* A rule; few hundred distinct ones an image. x86_64: return address at CFA + ra_offset. */
 struct unwind_rule {
 	uint8_t cfa_kind;     /* enum unwind_cfa */
-	uint8_t cfa_register; /* DWARF register number, for CFA_REG */
+	uint8_t cfa_register; /* CFA_REG: DWARF register number; CFA_…_DEREF: words to add, mostly 0 or 1 */
 	uint8_t fp_kind;      /* enum unwind_fp */
 	uint8_t flags;        /* 0 */
 	int32_t cfa_offset;

@@ -52,11 +52,11 @@ static bool find_cfa(const struct unwind_rule *rule, const struct walk_from *at,
 		*cfa = at->sp + 8 + ((at->pc & 15) >= (uintptr_t)rule->cfa_offset ? 8 : 0);
 		return true;
 	case CFA_FP_DEREF:
-		return load(at->fp + (uintptr_t)(intptr_t)rule->cfa_offset, cfa);
 	case CFA_SP_DEREF:
-		if (!load(at->sp + (uintptr_t)(intptr_t)rule->cfa_offset, cfa))
+		if (!load((rule->cfa_kind == CFA_FP_DEREF ? at->fp : at->sp) +
+			  (uintptr_t)(intptr_t)rule->cfa_offset, cfa))
 			return false;
-		*cfa += 8;
+		*cfa += 8 * (uintptr_t)rule->cfa_register;
 		return true;
 	case CFA_REG:
 		*stop = STOP_REGISTER;

@@ -180,9 +180,17 @@ static void expressions(void **state)
 	/* A frame realigned: CFA = *(rbp - 8), rbp saved at rbp. */
 	assert_rule(AFTER(0, 0x0f, 3, 0x76, 0x78, 0x06, 0x10, 6, 2, 0x76, 0), CFA_FP_DEREF, -8,
 		    FP_AT_FP, 0);
-	/* Assembly: CFA = *(rsp + 40) + 8; any other sum is not ours. */
+	/* Assembly: CFA = *(rsp + 40) + 8, or a few words more. */
 	assert_rule(AFTER(0, 0x0f, 5, 0x77, 40, 0x06, 0x23, 8), CFA_SP_DEREF, 40, FP_SAME, 0);
-	assert_rule(AFTER(0, 0x0f, 5, 0x77, 40, 0x06, 0x23, 64), CFA_UNKNOWN, 0, FP_SAME, 0);
+	assert_int_equal(AFTER(0, 0x0f, 5, 0x77, 40, 0x06, 0x23, 8).cfa_register, 1);
+	assert_int_equal(AFTER(0, 0x0f, 5, 0x77, 40, 0x06, 0x23, 64).cfa_register, 8);
+	assert_int_equal(AFTER(0, 0x0f, 3, 0x77, 40, 0x06).cfa_register, 0);
+	assert_rule(AFTER(0, 0x0f, 5, 0x76, 40, 0x06, 0x23, 8), CFA_FP_DEREF, 40, FP_SAME, 0);
+	assert_rule(AFTER(0, 0x0f, 5, 0x77, 40, 0x06, 0x23, 9), CFA_UNKNOWN, 0, FP_SAME, 0);
+	assert_rule(AFTER(0, 0x0f, 6, 0x77, 40, 0x06, 0x23, 8, 0x06), CFA_UNKNOWN, 0, FP_SAME, 0);
+	/* Behind it the register alone may change: the offset is the one from before. */
+	assert_rule(AFTER(1, 0x0e, 56, 0x0f, 5, 0x77, 40, 0x06, 0x23, 56, 0x41, 0x0d, 7), CFA_SP, 56,
+		    FP_SAME, 0);
 	assert_rule(AFTER(0, 0x0f, 3, 0x77, 40, 0x13), CFA_UNKNOWN, 0, FP_SAME, 0);
 	assert_rule(AFTER(0, 0x0f, 0), CFA_UNKNOWN, 0, FP_SAME, 0);
 	/* r10, as realigning functions have it at first */
