@@ -1,0 +1,399 @@
+/* Both grammars of the options, their errors, and the way back into an agent's string. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/format.h"
+#include "options/options.h"
+#include "options/table.h"
+
+static struct options o;
+static struct error err;
+
+static int agent(const char *text)
+{
+	options_init(&o);
+	memset(&err, 0, sizeof(err));
+	return options_parse_agent(&o, text, ',', &err);
+}
+
+#define WORDS 16
+static char *argv_of[WORDS];
+static int words, program;
+
+/* Arguments apart by single blanks. */
+static int command(const char *text)
+{
+	static char copy[512];
+	int argc = 0;
+	char *word, *rest;
+
+	strcpy(copy, text);
+	for (word = strtok_r(copy, " ", &rest); word && argc < WORDS; word = strtok_r(NULL, " ", &rest))
+		argv_of[argc++] = word;
+	options_init(&o);
+	memset(&err, 0, sizeof(err));
+	return options_parse_command(&o, argc, argv_of, &words, &program, &err);
+}
+
+static void defaults(void **state)
+{
+	assert_int_equal(agent(""), 0);
+	assert_int_equal(o.action, ACTION_NONE);
+	assert_string_equal(o.event, "cpu");
+	assert_int_equal(o.interval, 0);
+	assert_int_equal(o.depth, 2048);
+	assert_int_equal(o.attach_timeout, 10 * NS_PER_S);
+	assert_string_equal(o.format, "");
+	assert_false(o.threads || o.total || o.lines || o.owner || o.strict);
+}
+
+static void agent_string(void **state)
+{
+	assert_int_equal(agent("start,event=itimer,interval=1ms,file=/tmp/x y.html,threads,total,"
+			       "jstackdepth=64,lines,title=a b=c,features=stats,queuesize=1,strict"), 0);
+	assert_int_equal(o.action, ACTION_START);
+	assert_string_equal(o.event, "itimer");
+	assert_int_equal(o.interval, NS_PER_MS);
+	assert_string_equal(o.file, "/tmp/x y.html");
+	assert_true(o.threads && o.total && o.lines && o.stats && o.strict);
+	assert_int_equal(o.depth, 64);
+	assert_int_equal(o.queue_start, 1);
+	assert_string_equal(o.title, "a b=c");
+}
+
+static void agent_actions(void **state)
+{
+	static const struct {
+		const char *text;
+		enum options_action action;
+	} rows[] = {
+		{"start", ACTION_START}, {"resume", ACTION_RESUME}, {"stop", ACTION_STOP},
+		{"dump", ACTION_DUMP}, {"status", ACTION_STATUS}, {"list", ACTION_LIST},
+		{"version", ACTION_VERSION}, {"file=x", ACTION_NONE},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(agent(rows[i].text), 0);
+		assert_int_equal(o.action, rows[i].action);
+	}
+}
+
+static void formats_as_bare_words(void **state)
+{
+	static const struct {
+		const char *text, *format;
+		unsigned flat, traces;
+	} rows[] = {
+		{"collapsed", "collapsed", 0, 0}, {"folded", "collapsed", 0, 0},
+		{"flamegraph", "flamegraph", 0, 0}, {"html", "flamegraph", 0, 0},
+		{"json", "json", 0, 0}, {"text", "text", 0, 0}, {"calltree", "calltree", 0, 0},
+		{"flat", "flat", 0, 0}, {"flat=7", "flat", 7, 0}, {"traces=3", "traces", 0, 3},
+		{"traces=3,flat=4", "text", 4, 3}, {"flat,traces", "text", 0, 0},
+		{"output=collapsed", "collapsed", 0, 0}, {"output=flat=9", "flat", 9, 0},
+		{"hot", "hot", 0, 0},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(agent(rows[i].text), 0);
+		assert_string_equal(o.format, rows[i].format);
+		assert_int_equal(o.flat, rows[i].flat);
+		assert_int_equal(o.traces, rows[i].traces);
+		assert_non_null(format_by_name(o.format));
+	}
+}
+
+/* Every format word of the table is a format that exists, and every format has a word. */
+static void formats_and_words_agree(void **state)
+{
+	const struct option *p;
+	const struct format *f;
+
+	for (p = option_table; p->help; p++)
+		if (p->kind == OPTION_FORMAT_WORD)
+			assert_non_null(format_by_name(p->word));
+	for (f = formats; f->name; f++)
+		if (strcmp(f->name, "loss") != 0)
+			assert_int_equal(agent(f->name), 0);
+}
+
+static void times(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns;
+	} rows[] = {
+		{"interval=100000", 100000}, {"interval=100us", 100000}, {"interval=100u", 100000},
+		{"interval=10m", 10000000}, {"interval=10ms", 10000000}, {"interval=1s", NS_PER_S},
+		{"interval=0.5ms", 500000}, {"interval=60000ns", 60000}, {"interval=60000n", 60000},
+		{"interval=50us", 50000}, {"interval=100s", 100 * NS_PER_S}, {"interval=.5s", 500000000},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(agent(rows[i].text), 0);
+		assert_int_equal(o.interval, rows[i].ns);
+	}
+}
+
+static void senseless_intervals(void **state)
+{
+	static const char *const rows[] = {
+		"interval=0", "interval=-1ms", "interval=49us", "interval=101s",
+		"interval=99999999999999999999", "interval=18446744073709551616", "interval=1000000000h",
+	};
+	static const char *const no_times[] = {
+		"interval=", "interval=x", "interval=1x", "interval=1.ms", "interval=.", "interval=-",
+		"interval=1 ms", "interval=1e3", "interval=0x10", "interval",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(agent(rows[i]), -EINVAL);
+		assert_non_null(strstr(err.text, "interval"));
+		assert_non_null(strstr(err.text, i < 6 ? "50us to 100s" : "not a time"));
+		assert_int_equal(o.interval, 0);
+	}
+	for (i = 0; i < ARRAY_LEN(no_times); i++) {
+		assert_int_equal(agent(no_times[i]), -EINVAL);
+		assert_non_null(strstr(err.text, "interval"));
+	}
+}
+
+static void durations(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t ns;
+	} rows[] = {
+		{"-d 5", 5 * NS_PER_S}, {"-d 0.2", 200 * NS_PER_MS}, {"-d 500ms", 500 * NS_PER_MS},
+		{"-d 2m", 120 * NS_PER_S}, {"-d 1h", 3600 * NS_PER_S}, {"-d 1.5m", 90 * NS_PER_S},
+		{"-d .25", 250 * NS_PER_MS}, {"--duration=3", 3 * NS_PER_S}, {"-d3", 3 * NS_PER_S},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(command(rows[i].text), 0);
+		assert_int_equal(o.duration, rows[i].ns);
+	}
+	assert_int_equal(command("-d 0"), -EINVAL);
+	assert_int_equal(command("-d -1"), -EINVAL);
+	assert_int_equal(command("-d"), -EINVAL);
+	assert_non_null(strstr(err.text, "needs a value"));
+}
+
+static void known_but_not_yet(void **state)
+{
+	static const char *const rows[] = {
+		"wall", "wall=5ms", "alloc", "alloc=512k", "lock", "live", "nativemem", "jfr", "otlp",
+		"tree", "loop=1h", "timeout=5s", "chunksize=1m", "ann", "simple", "sig", "cstack=vm",
+		"include=*x*", "memlimit=1m", "metrics", "begin=f", "clock=tsc", "reverse",
+	};
+	char wanted[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(agent(rows[i]), -EINVAL);
+		strcpy(wanted, "not available yet: ");
+		strncat(wanted, rows[i], strcspn(rows[i], "="));
+		assert_string_equal(err.text, wanted);
+	}
+	assert_int_equal(agent("event=wall"), -EINVAL);
+	assert_non_null(strstr(err.text, "not available yet: wall"));
+	assert_int_equal(agent("event=java.util.HashMap.get"), -EINVAL);
+	assert_non_null(strstr(err.text, "not available yet: java.util.HashMap.get"));
+	assert_int_equal(command("-e cpu,alloc 1"), -EINVAL);
+	assert_string_equal(err.text, "not available yet: alloc");
+	assert_int_equal(command("-o jfr 1"), -EINVAL);
+	assert_string_equal(err.text, "not available yet: jfr");
+	assert_int_equal(command("--wall 5ms 1"), -EINVAL);
+	assert_int_equal(command("-s 1"), -EINVAL);
+	assert_string_equal(err.text, "not available yet: -s");
+}
+
+static void unknown(void **state)
+{
+	assert_int_equal(agent("start,intervall=5"), -EINVAL);
+	assert_string_equal(err.text, "unknown option: intervall (did you mean interval?)");
+	assert_int_equal(agent("strat"), -EINVAL);
+	assert_string_equal(err.text, "unknown option: strat (did you mean start?)");
+	assert_int_equal(agent("xyzzyplugh"), -EINVAL);
+	assert_non_null(strstr(err.text, "unknown option: xyzzyplugh"));
+	assert_null(strstr(err.text, "did you mean"));
+	assert_int_equal(command("--duraton 5"), -EINVAL);
+	assert_string_equal(err.text, "unknown option: --duraton (did you mean --duration?)");
+	assert_int_equal(command("-z"), -EINVAL);
+	assert_non_null(strstr(err.text, "unknown option: -z"));
+	assert_int_equal(agent("event=cpi"), -EINVAL);
+	assert_string_equal(err.text, "unknown event: cpi (did you mean cpu?)");
+	assert_int_equal(command("-o colapsed"), -EINVAL);
+	assert_string_equal(err.text, "unknown output format: colapsed (did you mean collapsed?)");
+	assert_int_equal(agent("=5"), -EINVAL);
+	assert_int_equal(agent("threads=7"), -EINVAL);
+}
+
+static void command_line(void **state)
+{
+	assert_int_equal(command("record -e cpu -i 1ms -d 5 -f out.html -tq --total --lines -j 100 "
+				 "--title=x 1234"), 0);
+	assert_int_equal(words, 2);
+	assert_string_equal(argv_of[0], "record");
+	assert_string_equal(argv_of[1], "1234");
+	assert_int_equal(o.interval, NS_PER_MS);
+	assert_string_equal(o.file, "out.html");
+	assert_true(o.threads && o.quiet && o.total && o.lines);
+	assert_int_equal(o.depth, 100);
+	assert_string_equal(o.title, "x");
+}
+
+static void program_after_dashes(void **state)
+{
+	assert_int_equal(command("record -d 5 -- java -d 7 --wall -x"), 0);
+	assert_int_equal(words, 1);
+	assert_int_equal(program, 4);
+	assert_string_equal(argv_of[program], "java");
+	assert_int_equal(o.duration, 5 * NS_PER_S);
+	assert_int_equal(command("record 5"), 0);
+	assert_int_equal(program, 2);
+	assert_int_equal(command("-f - 5"), 0);
+	assert_string_equal(o.file, "-");
+	assert_int_equal(words, 1);
+}
+
+static void too_long(void **state)
+{
+	char text[2 * OPTIONS_FILE_MAX] = "file=";
+
+	memset(text + 5, 'x', sizeof(text) - 6);
+	text[sizeof(text) - 1] = '\0';
+	assert_int_equal(agent(text), -EINVAL);
+	assert_non_null(strstr(err.text, "too long"));
+	text[5 + OPTIONS_FILE_MAX - 1] = '\0';
+	assert_int_equal(agent(text), 0);
+}
+
+/* What is printed for the agent reads back as the same options. */
+static void there_and_back(void **state)
+{
+	static const char *const rows[] = {
+		"start", "start,event=ctimer,interval=100us,threads,total,lines,owner",
+		"stop,collapsed", "dump,flat=5,traces=6", "start,features=stats,jstackdepth=7,queuesize=3",
+		"start,collector-hold=300,engine-fail=perf", "start,output=flamegraph,title=x", "status",
+		"start,quiet,verbose,strict,color",
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		struct buffer b = BUFFER_INIT;
+		struct options first;
+
+		assert_int_equal(agent(rows[i]), 0);
+		first = o;
+		options_print(&first, '\n', &b);
+		buffer_putc(&b, '\0');
+		options_init(&o);
+		assert_int_equal(options_parse_agent(&o, b.data, '\n', &err), 0);
+		assert_memory_equal(&o, &first, sizeof(o));
+		buffer_free(&b);
+	}
+	/* a comma in a value survives, for the separator is another */
+	agent("start");
+	strcpy(o.title, "a,b");
+	struct buffer b = BUFFER_INIT;
+
+	options_print(&o, '\n', &b);
+	buffer_putc(&b, '\0');
+	options_init(&o);
+	assert_int_equal(options_parse_agent(&o, b.data, '\n', &err), 0);
+	assert_string_equal(o.title, "a,b");
+	buffer_free(&b);
+}
+
+/* Names are unique on each side, and every row that can be used has a way to be used. */
+static void table_is_sound(void **state)
+{
+	const struct option *p, *q;
+
+	for (p = option_table; p->help; p++) {
+		assert_true(p->agent || p->name || p->letter);
+		assert_non_null(p->help);
+		for (q = p + 1; q->help; q++) {
+			assert_false(p->agent && q->agent && strcmp(p->agent, q->agent) == 0);
+			assert_false(p->name && q->name && strcmp(p->name, q->name) == 0);
+			assert_false(p->letter && p->letter == q->letter);
+		}
+		if (p->when != WHEN_LATER)
+			assert_int_not_equal(p->kind, OPTION_NONE);
+	}
+}
+
+static void help_hides_knobs(void **state)
+{
+	struct buffer help = BUFFER_INIT, page = BUFFER_INIT;
+
+	options_help(&help);
+	options_markdown(&page);
+	buffer_putc(&help, '\0');
+	buffer_putc(&page, '\0');
+	assert_non_null(strstr(help.data, "--interval TIME"));
+	assert_null(strstr(help.data, "queuesize"));
+	assert_null(strstr(help.data, "token"));
+	assert_null(strstr(help.data, "--wall"));
+	assert_non_null(strstr(page.data, "queuesize"));
+	assert_non_null(strstr(page.data, "`token=HEX`"));
+	assert_non_null(strstr(page.data, "`wall[=TIME]`"));
+	buffer_free(&help);
+	buffer_free(&page);
+}
+
+static void file_names(void **state)
+{
+	char out[64];
+
+	setenv("TZ", "UTC", 1);
+	setenv("JSTROBE_TEST", "yes", 1);
+	assert_int_equal(options_file_name("a%p-%t.%{JSTROBE_TEST}%%", 42, 86399, out, sizeof(out),
+					   &err), 0);
+	assert_string_equal(out, "a42-19700101-235959.yes%%");
+	assert_int_equal(options_file_name("/dev/nothing%n", 1, 0, out, sizeof(out), &err), 0);
+	assert_string_equal(out, "/dev/nothing1");
+	assert_int_equal(options_file_name("%{NO_SUCH_VARIABLE}", 1, 0, out, sizeof(out), &err), -EINVAL);
+	assert_int_equal(options_file_name("%{OPEN", 1, 0, out, sizeof(out), &err), -EINVAL);
+	assert_int_equal(options_file_name("%p", 1234, 0, out, 4, &err), -ENAMETOOLONG);
+	assert_int_equal(options_check_file("x.jfr", &err), -EINVAL);
+	assert_int_equal(options_check_file("x.html", &err), 0);
+	assert_int_equal(options_check_file("dir.jfr/x", &err), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(defaults),
+		cmocka_unit_test(agent_string),
+		cmocka_unit_test(agent_actions),
+		cmocka_unit_test(formats_as_bare_words),
+		cmocka_unit_test(formats_and_words_agree),
+		cmocka_unit_test(times),
+		cmocka_unit_test(senseless_intervals),
+		cmocka_unit_test(durations),
+		cmocka_unit_test(known_but_not_yet),
+		cmocka_unit_test(unknown),
+		cmocka_unit_test(command_line),
+		cmocka_unit_test(program_after_dashes),
+		cmocka_unit_test(too_long),
+		cmocka_unit_test(there_and_back),
+		cmocka_unit_test(table_is_sound),
+		cmocka_unit_test(help_hides_knobs),
+		cmocka_unit_test(file_names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
