@@ -1,0 +1,115 @@
+/*
+ * Writers run in other people's processes: each allocation of each writer fails once here, and the
+ * answer must be ENOMEM in the buffer or a complete output, never a crash or a cut one that claims
+ * to be whole.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "format_sample.h"
+
+/* AddressSanitizer brings its own allocator, which these would cut off. */
+#ifdef __SANITIZE_ADDRESS__
+#define OWN_ALLOCATOR 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define OWN_ALLOCATOR 0
+#endif
+#endif
+#ifndef OWN_ALLOCATOR
+#define OWN_ALLOCATOR 1
+#endif
+
+static unsigned fail_at; /* 1: the next allocation fails; 0: none */
+static unsigned allocations;
+
+#if OWN_ALLOCATOR
+static bool fails(void)
+{
+	allocations++;
+	if (!fail_at || --fail_at)
+		return false;
+	errno = ENOMEM;
+	return true;
+}
+
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *old, size_t size);
+
+void *malloc(size_t size)
+{
+	return fails() ? NULL : __libc_malloc(size);
+}
+
+void *calloc(size_t count, size_t size)
+{
+	return fails() ? NULL : __libc_calloc(count, size);
+}
+
+void *realloc(void *old, size_t size)
+{
+	return fails() ? NULL : __libc_realloc(old, size);
+}
+#endif
+
+static struct buffer write_failing(const struct format *f, const struct profile *p, unsigned n)
+{
+	struct format_options options = {.threads = true, .lines = true};
+	struct buffer out = BUFFER_INIT;
+
+	allocations = 0;
+	fail_at = n;
+	f->write(p, &options, &out);
+	fail_at = 0;
+	return out;
+}
+
+static void every_allocation_fails_once(void **state)
+{
+	struct profile p = sample_profile(true);
+	const struct format *f;
+	unsigned n, refused;
+
+	(void)state;
+	if (!OWN_ALLOCATOR) {
+		print_message("AddressSanitizer has its own allocator: run without it\n");
+		skip();
+	}
+	for (f = formats; f->name; f++) {
+		struct buffer whole = write_failing(f, &p, 0);
+		unsigned count = allocations;
+
+		assert_int_equal(whole.failed, 0);
+		assert_true(count > 0);
+		for (n = 1, refused = 0; n <= count; n++) {
+			struct buffer out = write_failing(f, &p, n);
+
+			if (out.failed) {
+				assert_int_equal(out.failed, ENOMEM);
+				refused++;
+			} else {
+				assert_int_equal(out.length, whole.length);
+				assert_memory_equal(out.data, whole.data, whole.length);
+			}
+			buffer_free(&out);
+		}
+		assert_true(refused > 0);
+		buffer_free(&whole);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_allocation_fails_once),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
