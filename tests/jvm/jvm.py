@@ -208,7 +208,12 @@ class Program:
 
     def tid(self, name):
         """Id of the thread with that name (the kernel keeps 15 characters of it)."""
-        return next(tid for tid, comm in self.threads().items() if comm == name[:15])
+        for _ in range(50):
+            for tid, comm in self.threads().items():
+                if comm == name[:15]:
+                    return tid
+            time.sleep(0.1)  # a new thread takes its name a moment after its start
+        raise AssertionError(f"no thread {name}: {self.threads()}")
 
     def thread_cpu(self, tid):
         """CPU ns of a thread, by the scheduler's own count."""
@@ -296,7 +301,7 @@ class Profile:
         assert samples["taken"] == samples["stored"] + sum(samples["lost"].values()), samples
         assert sum(s["samples"] for s in stacks) == samples["stored"], "a stored sample has no stack"
         assert sum(s["weight"] for s in stacks) == self.weight["total"], "weights of stacks"
-        assert sum(t["samples"] for t in self.threads.values()) == samples["stored"]
+        assert sum(t["samples"] for t in self.json["threads"]) == samples["stored"]
         assert all(len(s["frames"]) == len(s["kinds"]) and s["frames"] for s in stacks)
 
     def lost(self):

@@ -32,7 +32,7 @@ def test_the_jvms_own_faults_keep_working(jdk, engine):
     with Program(jdk, "NullChecks") as program:
         record(program, "-e", engine, "-i", "200us", "-d", counted("2", "60"))
         counters = program.mark()
-        assert abs(counters["expected"] - counters["caught"]) <= 100
+        assert counters["missed"] == 0 and counters["caught"] > 0
         assert counters["overflows"] > 0 and counters["safepoints"] > 0
         assert program.alive() and program.stop() == 0, program.output[-5:]
 
@@ -117,7 +117,7 @@ def test_debug_flag_is_put_back(jdk17):
         done = subprocess.run([os.path.join(jdk17.home, "bin", "jcmd"), str(program.pid), "VM.flags",
                                "-all"], stdout=subprocess.PIPE, text=True, timeout=30)
         return re.search(r"DebugNonSafepoints\s*=\s*(\w+)", done.stdout).group(1)
-    with Program(jdk17, "Words") as program:
+    with Program(jdk17, "Words", jvm=["-XX:+UnlockDiagnosticVMOptions"]) as program:
         assert flag(program) == "false"
         record(program, "-i", "1ms", "-d", "0.5")
         assert flag(program) == "false"
@@ -196,7 +196,7 @@ def test_as_another_user(jdk17):
         pytest.skip("the build folder cannot be read by user 65534")
     with Program(jdk17, "KnownShares", wrap=nobody) as program:
         profile = record(program, "-i", "1ms", "-d", "1")
-    assert profile.samples["stored"] > 500
+    assert profile.samples["stored"] > 100
     with open("/proc/sys/kernel/perf_event_paranoid") as file:
         if int(file.read()) >= 2:
             assert profile.json["engine"] == "ctimer", profile.json["engine"]

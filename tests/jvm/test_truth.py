@@ -59,10 +59,16 @@ def test_total_weight_on_the_newest_jdk(jdk25, engine):
 
 @pytest.mark.parametrize("engine,points", [("cpu", 2), ("ctimer", 4), ("itimer", 4)])
 def test_shares_of_methods(jdk, engine, points, say):
-    """Each method's share against CPU time it measured itself."""
+    """
+    Each method's share against CPU time it measured itself. Timers go off at the kernel's tick
+    (250 a second or so), so they need longer for the same number of samples.
+    """
+    length = "5" if engine == "cpu" and not SOAK else "10"
+    if engine == "itimer" and jdk.version != 17 and not SOAK:
+        pytest.skip("itimer on one JDK only, unless in the soak")
     with Program(jdk, "KnownShares") as program:
         program.reset()
-        profile = record(program, "-e", engine, "-i", "1ms", "-d", counted("5", "10"))
+        profile = record(program, "-e", engine, "-i", "1ms", "-d", length)
         truth = program.mark()
     everything = sum(truth.values())
     stacks = profile.of_thread("shares-")
@@ -108,7 +114,7 @@ def test_jvm_threads_have_their_names(jdk):
 def test_sleeping_threads_do_not_appear(jdk17, engine):
     with Program(jdk17, "Sleepers", 10) as program:
         profile = record(program, "-e", engine, "-i", "1ms", "-d", counted("2", "10"))
-    assert sum(s["samples"] for s in profile.of_thread("worker")) > 1000
+    assert sum(s["samples"] for s in profile.of_thread("worker")) > 100
     assert not profile.of_thread("idle-"), profile.of_thread("idle-")[:1]
 
 
