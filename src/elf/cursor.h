@@ -29,9 +29,11 @@ struct cursor {
 /* A cursor over SPAN from byte OFFSET on; failed if OFFSET lies outside. */
 static inline struct cursor cursor_at(const struct span *span, size_t offset)
 {
-	struct cursor c = {span->bytes, span->bytes + span->size, offset > span->size};
+	/* An empty span may have no bytes at all, and NULL is not to be added to. */
+	const uint8_t *bytes = span->bytes ? span->bytes : (const uint8_t *)"";
+	struct cursor c = {bytes, bytes + span->size, offset > span->size};
 
-	c.at = c.failed ? c.end : c.at + offset;
+	c.at = c.failed ? c.end : bytes + offset;
 	return c;
 }
 

@@ -38,8 +38,8 @@ static struct build_id read_build_id(const struct object_facts *facts)
 	return build_id_find(notes, memory_copy(notes, facts->notes, size));
 }
 
-/* Copy from .eh_frame_hdr and .eh_frame to the end of their segment; false: not found. */
-static bool copy_frames(const struct object_facts *f, struct span *copy)
+/* Find .eh_frame_hdr and .eh_frame up to the end of their segment, with pages for a copy. */
+static bool find_frames(const struct object_facts *f, struct span *copy, struct rows *rows)
 {
 	uint8_t head[16];
 	struct span hdr = {head, sizeof(head), f->hdr};
@@ -55,6 +55,8 @@ static bool copy_frames(const struct object_facts *f, struct span *copy)
 	if (copy->size > FRAMES_MAX)
 		return false;
 	copy->bytes = pages_alloc(copy->size);
+	if (!copy->bytes)
+		rows->failed = true;
 	return copy->bytes != NULL;
 }
 
@@ -74,7 +76,7 @@ static bool rows_from_memory(const struct object_facts *f, struct rows *rows)
 	struct span copy;
 	size_t length;
 
-	if (!copy_frames(f, &copy))
+	if (!find_frames(f, &copy, rows))
 		return false;
 	length = memory_copy((void *)copy.bytes, copy.address, copy.size);
 	sections.hdr = cut(&copy, f->hdr, length);

@@ -3,6 +3,7 @@
  * that libraries which vanish or shrink on disk do no harm.
  */
 #include <dlfcn.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <link.h>
 #include <pthread.h>
@@ -14,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -324,6 +326,68 @@ static void shrunk_file(void **state)
 	in_child(shrink_it);
 }
 
+/* ---- no memory ---- */
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+
+/* Address space of this process in bytes. */
+static size_t address_space(void)
+{
+	FILE *f = fopen("/proc/self/statm", "r");
+	size_t pages = 0;
+
+	CHILD_ASSERT(f && fscanf(f, "%zu", &pages) == 1);
+	fclose(f);
+	return pages * 4096;
+}
+
+/* Reading with room for a little more each time: fails cleanly until it succeeds. */
+static void read_with_little(const char *path)
+{
+	struct rlimit limit, unlimited;
+	struct image_set *set = NULL;
+	size_t base, room;
+	int failures = 0;
+
+	CHILD_ASSERT(getrlimit(RLIMIT_AS, &unlimited) == 0);
+	base = address_space();
+	for (room = 0; room < 64 << 20 && !set; room += 16384) {
+		struct error err = {0};
+
+		limit = unlimited;
+		limit.rlim_cur = base + room;
+		CHILD_ASSERT(setrlimit(RLIMIT_AS, &limit) == 0);
+		set = image_set_read(NULL, &err);
+		if (set) {
+			/* Symbols may be missing for want of memory; asking must do no harm. */
+			image_symbol(image_find(set, (uintptr_t)read_with_little),
+				     (uintptr_t)read_with_little, NULL);
+		} else {
+			CHILD_ASSERT(err.code == ENOMEM && err.text[0]);
+			failures++;
+		}
+	}
+	CHILD_ASSERT(setrlimit(RLIMIT_AS, &unlimited) == 0);
+	CHILD_ASSERT(set && failures > 5);
+	CHILD_ASSERT(image_find(set, (uintptr_t)read_with_little)->unwind.row_count > 100);
+	image_set_free(set, NULL);
+}
+
+static void short_of_memory(void **state)
+{
+#ifdef SANITIZED
+	print_message("SKIP: the sanitizer needs address space without limit\n");
+	skip();
+#endif
+	in_child(read_with_little);
+}
+
 static void unreadable_memory(void **state)
 {
 	char *pages = pages_alloc(3 * 4096), copy[8192];
@@ -350,6 +414,7 @@ int main(void)
 		cmocka_unit_test(reading_while_libraries_change),
 		cmocka_unit_test(replaced_file),
 		cmocka_unit_test(shrunk_file),
+		cmocka_unit_test(short_of_memory),
 		cmocka_unit_test(unreadable_memory),
 	};
 

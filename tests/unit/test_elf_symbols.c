@@ -131,7 +131,7 @@ static void addresses_of_names(void **state)
 	assert_int_equal(image_address_of(own, "probe_bare"), (uintptr_t)probe_bare);
 	assert_int_equal(image_address_of(own, "no_such_function_here"), 0);
 	assert_int_equal(image_address_of(own, ""), 0);
-	assert_int_equal(image_address_of(own, "malloc"), 0); /* used, not defined */
+	assert_int_equal(image_address_of(own, "_cmocka_run_group_tests"), 0); /* used only */
 }
 
 static void outside(void **state)

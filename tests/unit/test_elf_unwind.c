@@ -3,6 +3,7 @@
  * compiler's own run-time library (backtrace) – also at every single
  * instruction of a stretch of library code, prologues and epilogues included.
  */
+#include <dlfcn.h>
 #include <execinfo.h>
 #include <pthread.h>
 #include <setjmp.h>
@@ -176,6 +177,7 @@ static struct {
 	size_t steps, complete, compared, resolving, wrong;
 	uintptr_t first_wrong;
 	enum walk_stop first_stop;
+	size_t kinds[CFA_SP_DEREF + 1]; /* steps by enum unwind_cfa of the innermost frame */
 } seen;
 
 static bool ends_in_base(const uintptr_t *pcs, size_t count)
@@ -210,6 +212,16 @@ static bool is_resolving(uintptr_t pc, enum walk_stop stop)
 
 #define TRAP_FLAG 0x100
 
+/* So that the figures tell which rules were met. */
+static void note_kind(uintptr_t pc)
+{
+	const struct image *image = image_find(set, pc);
+	const struct unwind_rule *rule = image ? unwind_find(image, pc) : NULL;
+
+	if (rule && rule->cfa_kind <= CFA_SP_DEREF)
+		seen.kinds[rule->cfa_kind]++;
+}
+
 static void on_step(int signo, siginfo_t *info, void *context)
 {
 	struct walk_from from = walk_from_context(context);
@@ -223,6 +235,7 @@ static void on_step(int signo, siginfo_t *info, void *context)
 	}
 	count = walk_frames(set, &from, pcs, DEPTH, &stop);
 	seen.steps++;
+	note_kind(from.pc);
 	if (stop == STOP_END && ends_in_base(pcs, count)) {
 		seen.complete++;
 		if (agrees(pcs, count))
@@ -240,25 +253,47 @@ static int by_number(const void *a, const void *b)
 	return *(const int *)a - *(const int *)b;
 }
 
+/* Hand-written assembly whose frames only expressions describe; absent is fine. */
+static struct {
+	int (*init)(void *);
+	int (*update)(void *, const void *, size_t);
+} sha512;
+
+static void find_sha512(void)
+{
+	void *library = dlopen("libcrypto.so.3", RTLD_NOW);
+
+	if (!library) {
+		print_message("SKIP in part: no libcrypto.so.3, assembly is not stepped through\n");
+		return;
+	}
+	sha512.init = (int (*)(void *))dlsym(library, "SHA512_Init");
+	sha512.update = (int (*)(void *, const void *, size_t))dlsym(library, "SHA512_Update");
+}
+
 static noinline void work(void)
 {
+	static char digest[512] __attribute__((aligned(16))); /* larger than its SHA512_CTX */
+	static const char block[256];
 	int numbers[] = {5, 3, 9, 1, 7};
 	char text[128];
 	struct timespec now;
-	void *block;
+	void *memory;
 
 	stepping = true;
 	__asm__ volatile("pushfq\n\torq $0x100, (%%rsp)\n\tpopfq" ::: "memory", "cc");
 	snprintf(text, sizeof(text), "%d %s %g %p %-20.3f", 42, "text", 2.5, text, 1e10);
 	sink = (int)strtod("12.75", NULL) + (int)strlen(text);
 	qsort(numbers, 5, sizeof(int), by_number);
-	block = malloc(3000);
-	memset(block, 1, 3000);
-	free(block);
+	memory = malloc(3000);
+	memset(memory, 1, 3000);
+	free(memory);
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	/* libz is bound lazily: PLT stubs and the resolver. */
 	sink += (int)crc32(0, (const Bytef *)text, 20) + (int)compressBound(sizeof(text));
 	sink += aligned(9);
+	if (sha512.init && sha512.update && sha512.init(digest))
+		sha512.update(digest, block, sizeof(block));
 	stepping = false;
 }
 
@@ -289,6 +324,9 @@ static void at_every_instruction(void **state)
 	print_message("%zu instructions: %zu complete, %zu equal to backtrace(), %zu in lazy binding, "
 		      "%zu wrong\n",
 		      seen.steps, seen.complete, seen.compared, seen.resolving, seen.wrong);
+	print_message("rules met: sp %zu, fp %zu, register %zu, plt %zu, *fp %zu, *sp %zu\n",
+		      seen.kinds[CFA_SP], seen.kinds[CFA_FP], seen.kinds[CFA_REG],
+		      seen.kinds[CFA_PLT], seen.kinds[CFA_FP_DEREF], seen.kinds[CFA_SP_DEREF]);
 	if (seen.wrong) {
 		const struct image *image = image_find(set, seen.first_wrong);
 
@@ -309,6 +347,7 @@ static int set_up(void **state)
 	void *warm[4];
 
 	backtrace(warm, 4); /* loads a library at its first call */
+	find_sha512();
 	set = image_set_read(NULL, &err);
 	return set ? 0 : -1;
 }
