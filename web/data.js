@@ -1,7 +1,7 @@
 /* data.js - the profile as written by src/format/page_data.c, unpacked into flat arrays.
  *
  * Nodes are numbered in depth-first order, 0 is "all": everything below node i is i + 1 … end[i] - 1.
- * Kinds are numbers: those of the writer, and KIND_JVM for native code of libjvm.so.
+ * Kinds are numbers: those of the writer, and KIND_JVM for native code of the JVM itself.
  */
 const D = JSON.parse(document.getElementById('data').textContent);
 
@@ -15,7 +15,7 @@ const KINDS = [
   { css: 'native', label: 'Native' },
   { css: 'kernel', label: 'Kernel' },
   { css: 'other', label: 'Marker' },
-  { css: 'jvm', label: 'JVM (libjvm)' },
+  { css: 'jvm', label: 'JVM' },
 ];
 const TYPE_JAVA = '0', TYPE_JVM = '2';
 const NO_NAME = -1;

@@ -15,7 +15,7 @@ enum frame_type frame_type(const struct profile_frame *frame)
 		return TYPE_KERNEL;
 	if (frame->kind == FRAME_OTHER)
 		return TYPE_OTHER;
-	if (frame->library && !strncmp(frame->library, "libjvm.", 7))
+	if (!frame->library || !strncmp(frame->library, "libjvm.", 7))
 		return TYPE_JVM;
 	return TYPE_NATIVE;
 }

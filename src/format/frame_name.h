@@ -31,7 +31,7 @@ enum frame_style {
 enum frame_type {
 	TYPE_JAVA,
 	TYPE_NATIVE,
-	TYPE_JVM, /* native, in libjvm.so */
+	TYPE_JVM, /* native, in libjvm.so or in code that the JVM made: stubs */
 	TYPE_KERNEL,
 	TYPE_OTHER, /* marker or thread */
 	FRAME_TYPES

@@ -18,7 +18,7 @@ struct profile_frame {
 	const char *class_name; /* "java/util/HashMap" (slashes, as in the JVM); NULL if not Java */
 	const char *name;       /* method "put", symbol "__libc_write", or a marker "[truncated]" */
 	const char *signature;  /* "(Ljava/lang/Object;)V"; NULL if not Java */
-	const char *library;    /* "libc.so.6"; NULL if Java, kernel or unknown */
+	const char *library;    /* "libc.so.6"; NULL if Java, kernel, or made by the JVM */
 	int32_t line;           /* source line, 0 = not known or not asked for */
 	uint8_t kind;           /* enum frame_kind */
 };

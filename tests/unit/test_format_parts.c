@@ -102,6 +102,26 @@ static void frame_names(void **state)
 	expect_name(STYLE_PAGE, kernel, "do_idle");
 }
 
+static void frame_types(void **state)
+{
+	static const struct {
+		struct profile_frame frame;
+		enum frame_type type;
+	} cases[] = {
+		{{"A", "b", "()V", NULL, 0, FRAME_WRAPPER}, TYPE_JAVA},
+		{{NULL, "write", NULL, "libc.so.6", 0, FRAME_NATIVE}, TYPE_NATIVE},
+		{{NULL, "GangWorker::run()", NULL, "libjvm.so", 0, FRAME_NATIVE}, TYPE_JVM},
+		{{NULL, "itable stub", NULL, NULL, 0, FRAME_NATIVE}, TYPE_JVM},
+		{{NULL, "do_idle", NULL, NULL, 0, FRAME_KERNEL}, TYPE_KERNEL},
+		{{NULL, "[truncated]", NULL, NULL, 0, FRAME_OTHER}, TYPE_OTHER},
+	};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(cases); i++)
+		assert_int_equal(frame_type(&cases[i].frame), cases[i].type);
+}
+
 /* Σ self of the methods, the distinct stacks and the root's range are the stored samples. */
 static void sums_agree(void **state)
 {
@@ -291,6 +311,7 @@ int main(void)
 		cmocka_unit_test(percents),
 		cmocka_unit_test(columns),
 		cmocka_unit_test(frame_names),
+		cmocka_unit_test(frame_types),
 		cmocka_unit_test(sums_agree),
 		cmocka_unit_test(sorted_stacks),
 		cmocka_unit_test(stack_without_frames_is_counted),
