@@ -103,7 +103,7 @@ static void refresh_images(struct collector *c)
 	frames_name_late(&c->frames, &zone);
 	atomic_store(&zone.images, fresh);
 	c->retired_images = old;
-	thread_hook_install();
+	thread_hook_refresh();
 }
 
 /* What the JVM generated since the last look. */

@@ -13,6 +13,7 @@
 
 static const struct engine_ops *const engines[] = {&engine_perf, &engine_ctimer, &engine_itimer};
 static const struct engine_ops *_Atomic in_force;
+static atomic_bool arming; /* false from the first step of the stop: nothing armed later would be silenced */
 static struct engine_options options;
 static _Atomic uint32_t refused;
 static char force_name[32];
@@ -36,7 +37,7 @@ void force_arm(struct thread_record *r)
 {
 	const struct engine_ops *ops = atomic_load(&in_force);
 
-	if (!ops || r->own || r->arm != ARM_NONE)
+	if (!ops || !atomic_load(&arming) || r->own || r->arm != ARM_NONE)
 		return;
 	if (ops->arm(r))
 		atomic_fetch_add(&refused, 1);
@@ -74,6 +75,7 @@ int engine_start(const struct engine_ops *ops, const struct engine_options *o, s
 		return rc;
 	atomic_store(&zone.enabled, true);
 	atomic_store(&in_force, ops);
+	atomic_store(&arming, true);
 	thread_hook_install();
 	records_scan();
 	/* Records made before the engine was in force. */
@@ -101,6 +103,8 @@ bool engine_stop(void)
 		return true;
 	engine_in_force();
 	thread_hook_remove();
+	/* Arming happens under the records' lock: whoever was at it is seen by the next line. */
+	atomic_store(&arming, false);
 	records_each(silence);
 	signals_flush();
 	atomic_store(&zone.enabled, false);

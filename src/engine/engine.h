@@ -85,8 +85,10 @@ bool records_outside(uint32_t epoch);
 
 /* ---- hooks ---- */
 
-/* Replace pthread_create in the GOT of all images (again for images loaded since). */
+/* Replace pthread_create in the GOT of all images. */
 void thread_hook_install(void);
+/* The same for images loaded since, if the hook is in place. Any thread. */
+void thread_hook_refresh(void);
 /* Put it back. */
 void thread_hook_remove(void);
 /* Let the running thread's end be told, though it began before the hook. */

@@ -49,16 +49,18 @@ static void read_dynamic(const struct dl_phdr_info *image, const ElfW(Dyn) *d, s
 	}
 }
 
-/* Whether SLOT lies in the image's RELRO range. */
+/* Whether SLOT lies in the image's RELRO range; the loader protects whole pages only. */
 static bool is_relro(const struct dl_phdr_info *image, uintptr_t slot)
 {
+	uintptr_t page = (uintptr_t)getpagesize();
 	int i;
 
 	for (i = 0; i < image->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &image->dlpi_phdr[i];
 		uintptr_t start = image->dlpi_addr + p->p_vaddr;
+		uintptr_t end = (start + p->p_memsz) & ~(page - 1);
 
-		if (p->p_type == PT_GNU_RELRO && slot >= start && slot < start + p->p_memsz)
+		if (p->p_type == PT_GNU_RELRO && slot >= (start & ~(page - 1)) && slot < end)
 			return true;
 	}
 	return false;
@@ -89,7 +91,8 @@ static void patch_table(const struct dl_phdr_info *image, const struct dynamic *
 			continue;
 		if (strcmp(d->strings + d->symbols[ELF64_R_SYM(r->r_info)].st_name, p->symbol) != 0)
 			continue;
-		if (*slot != p->to && (!p->from || *slot == p->from))
+		/* An empty slot is a weak reference that a program asks whether there are threads. */
+		if (*slot && *slot != p->to && (!p->from || *slot == p->from))
 			store(image, slot, p->to);
 	}
 }

@@ -4,7 +4,8 @@
  * pthread_create is replaced in the GOT of all images by a function that lets the new
  * thread register itself and then jumps to its own start routine (no frame of ours stays
  * on its stack). The end is told by a thread-specific key's destructor, which also runs
- * for pthread_exit.
+ * for pthread_exit. The key is made once and kept: given back, its number could become a key
+ * of the program while a new thread is about to store under it.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -22,18 +23,20 @@ static atomic_bool active;
 static pthread_key_t key;
 static bool has_key;
 
-static void on_end(void *record)
+/* The value may be of an earlier session and its record somebody else's by now: the tid tells. */
+static void on_end(void *value)
 {
-	if (atomic_load(&active))
-		records_ending(record);
+	struct thread_record *r = atomic_load(&active) ? records_by_tid(os_gettid()) : NULL;
+
+	(void)value;
+	if (r)
+		records_ending(r);
 }
 
 static void register_thread(void)
 {
-	struct thread_record *r = records_found(os_gettid(), (uintptr_t)pthread_self());
-
-	if (r)
-		pthread_setspecific(key, r);
+	if (records_found(os_gettid(), (uintptr_t)pthread_self()))
+		pthread_setspecific(key, &key);
 }
 
 static void *begin(void *p)
@@ -73,19 +76,24 @@ void thread_hook_install(void)
 	pthread_mutex_unlock(&lock);
 }
 
+void thread_hook_refresh(void)
+{
+	pthread_mutex_lock(&lock);
+	if (atomic_load(&active))
+		got_patch("pthread_create", (void *)create);
+	pthread_mutex_unlock(&lock);
+}
+
 void thread_hook_remove(void)
 {
 	pthread_mutex_lock(&lock);
 	if (atomic_exchange(&active, false))
 		got_restore("pthread_create", (void *)create, (void *)pthread_create);
-	if (has_key)
-		pthread_key_delete(key);
-	has_key = false;
 	pthread_mutex_unlock(&lock);
 }
 
 void thread_hook_watch(struct thread_record *r)
 {
-	if (atomic_load(&active) && !pthread_getspecific(key))
-		pthread_setspecific(key, r);
+	if (r && atomic_load(&active) && !pthread_getspecific(key))
+		pthread_setspecific(key, &key);
 }
