@@ -88,6 +88,7 @@ static struct thread_record *create(pid_t tid, uintptr_t tcb)
 {
 	uint32_t start = force_options()->queue_start;
 	struct thread_record *r = unused();
+	struct trace_chunk chunk;
 	uint32_t index;
 	struct queue *q;
 
@@ -101,8 +102,10 @@ static struct thread_record *create(pid_t tid, uintptr_t tcb)
 	}
 	q->capacity = start;
 	index = r->index;
+	chunk = r->chunk; /* many short threads would use up the store, a piece each */
 	memset(r, 0, sizeof(*r));
 	r->index = index;
+	r->chunk = chunk;
 	r->fd = r->timer = -1;
 	r->seen = turn;
 	r->own = is_own(tid);
