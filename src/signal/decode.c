@@ -1,3 +1,4 @@
+#include "context.h"
 #include "signal/decode.h"
 
 /* Where the debug information of one nmethod lies. */
@@ -95,11 +96,17 @@ static bool identity(const struct layout *l, uintptr_t nm, uintptr_t *method, ui
 	       (l->nmethod_compile_id < 0 || int_at(nm, l->nmethod_compile_id, compile_id));
 }
 
+/* An address that a frame word can hold. */
+static bool is_method(uintptr_t method)
+{
+	return method && !(method & 7) && method < USER_ADDRESS_END;
+}
+
 static bool read_info(const struct layout *l, uintptr_t nm, struct debug_info *d)
 {
 	uint64_t level;
 
-	if (!identity(l, nm, &d->method, &d->compile_id) ||
+	if (!identity(l, nm, &d->method, &d->compile_id) || !is_method(d->method) ||
 	    !load_field(nm + (uintptr_t)l->nmethod_comp_level, l->nmethod_comp_level_width, &level))
 		return false;
 	d->kind = kind_of_level((uint32_t)level);
@@ -150,8 +157,8 @@ static bool append_scopes(const struct layout *l, const struct debug_info *d, ui
 		uintptr_t method;
 
 		if (r.failed || index == 0 || index > 1u << 20 ||
-		    !load_word(d->metadata + (index - 1) * sizeof(uintptr_t), &method) || !method ||
-		    (method & 7) || sender >= scope + (1u << 24))
+		    !load_word(d->metadata + (index - 1) * sizeof(uintptr_t), &method) ||
+		    !is_method(method) || sender >= scope + (1u << 24))
 			return false;
 		if (!trace_put(w, frame_java(sender ? FRAME_INLINED : d->kind, method,
 					     bci > 0xfffe ? FRAME_NO_BCI : bci)))

@@ -19,6 +19,9 @@ void perf_ring_open(struct perf_reader *r, void *ring)
 	r->ring = ring;
 	r->head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 	r->tail = page->data_tail;
+	/* More than the ring holds: the page was overwritten. */
+	if (r->head - r->tail > PAGE)
+		r->tail = r->head;
 }
 
 bool perf_ring_next(struct perf_reader *r)
