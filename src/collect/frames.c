@@ -59,9 +59,13 @@ static uint32_t marker(struct frames *f, const char *text)
 
 static bool read_method(struct frames *f, const struct zone *z, struct seen_method *m)
 {
-	return method_read_chain(&z->layout, m->method, &m->chain) &&
-	       method_read_names(&z->layout, &m->chain, &f->strings, &m->names) &&
-	       method_check(&z->layout, m->method, &m->chain);
+	if (method_read_chain(&z->layout, m->method, &m->chain) &&
+	    method_read_names(&z->layout, &m->chain, &f->strings, &m->names) &&
+	    method_check(&z->layout, m->method, &m->chain))
+		return true;
+	/* A chain that no method has: half-read names must never be taken for this one's. */
+	m->chain = (struct method_chain){0};
+	return false;
 }
 
 /* The method at ADDRESS for the first time; NULL when it is none. */
@@ -98,7 +102,7 @@ static struct seen_method *see_method(struct frames *f, const struct zone *z, ui
 		if (!method_check(&z->layout, address, &m->chain)) {
 			m->gone = f->drain;
 			m->version++;
-			/* Unreadable: the chain stays wrong and the next drain asks again. */
+			/* Unreadable: the chain is none, and the next drain asks again. */
 			read_method(f, z, m);
 		}
 	}
