@@ -17,9 +17,10 @@ endif
 CFLAGS ?= -O2 -g
 VERSION := $(shell sed -n 's/^.define JSTROBE_VERSION "\(.*\)"/\1/p' src/base/base.h)
 
-# All of the machine, unless the caller asked for a number of jobs.
-ifeq ($(filter -j%,$(MAKEFLAGS)),)
-MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+# All of the machine; a make that is called by another takes the jobs that one gives it.
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(JOBS)
 endif
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
@@ -47,7 +48,7 @@ objects  = $(patsubst %,$(O)/obj/%.o,$(foreach room,$(1),$(call sources,$(room))
 LIB_OBJ := $(call objects,$(LIB_ROOMS))
 CMD_OBJ := $(call objects,$(CMD_ROOMS))
 ZONE_OBJ := $(call objects,signal)
-missing := $(foreach r,$(LIB_ROOMS),$(if $(strip $(call sources,$r)),,$r))
+missing := $(strip $(foreach r,$(LIB_ROOMS),$(if $(strip $(call sources,$r)),,$r)))
 
 # ---- flags -------------------------------------------------------------------
 JDK := $(shell scripts/find-jdk.sh)
@@ -182,7 +183,7 @@ help: ## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1|\2/p' Makefile | awk -F'|' '{printf "%-14s %s\n", $$1, $$2}'
 	@echo 'variables:'
 	@echo '  O=dir          folder for everything that is built (build)'
-	@echo '  V=1            show the commands'
+	@echo '  V=1  JOBS=1    show the commands; one at a time'
 	@echo '  CC=clang       another compiler;  CFLAGS="-O0 -g"'
 	@echo '  SAN=address    sanitizers: address, undefined, thread (the signal zone stays plain)'
 	@echo '  JAVA_HOME=dir  the JDK to build with and to test on'

@@ -35,8 +35,13 @@ else
 fi
 
 rm -f "$page"
-"$jstrobe" record -e cpu -i 1ms -d $seconds -f "$page" "$target" || exit 1
+# `jstrobe record -e cpu -i 1ms -d 10 -f FILE PID` does this in one step; taken apart here because
+# the demo wants two results of one session: the page and the table.
+"$jstrobe" start -e cpu -i 1ms "$target" || exit 1
+trap '"$jstrobe" stop "$target" >/dev/null 2>&1; exit 130' INT TERM HUP
+sleep $seconds
+"$jstrobe" dump -f "$page" "$target" || exit 1
 echo
-"$jstrobe" dump "$target" || exit 1
+"$jstrobe" stop "$target" || exit 1
 echo
 echo "Flame graph: $page"
