@@ -388,7 +388,7 @@ static void short_of_memory(void **state)
 	in_child(read_with_little);
 }
 
-static void unreadable_memory(void **state)
+static void check_copies(void)
 {
 	char *pages = pages_alloc(3 * 4096), copy[8192];
 
@@ -403,6 +403,20 @@ static void unreadable_memory(void **state)
 	assert_int_equal(memory_copy(copy, (uintptr_t)pages + 8192, 4096), 4096);
 	pages_free(pages, 4096);
 	pages_free(pages + 8192, 4096);
+}
+
+static void unreadable_memory(void **state)
+{
+	struct rlimit none, limit;
+
+	check_copies();
+	/* Without a descriptor for the memory file the other way is taken. */
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none = limit;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	check_copies();
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
 int main(void)
