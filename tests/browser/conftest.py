@@ -3,6 +3,7 @@ from file:// in headless Chromium and driven by Selenium. Nothing here needs a J
 import glob
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -21,7 +22,7 @@ def make_page(tmp_path_factory):
     program = folder / "make_page"
     template = os.path.join(OUT, "gen", "page_template.h")
     subprocess.run(["make", "-s", "-C", ROOT, "O=" + OUT, template], check=True)
-    subprocess.run([os.environ.get("CC") or "gcc", "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-Wall",
+    subprocess.run([*shlex.split(os.environ.get("CC") or "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-Wall",
                     "-Wextra", "-Wno-unused-parameter", "-Werror", "-I" + os.path.join(ROOT, "src"),
                     "-I" + os.path.dirname(template), os.path.join(HERE, "make_page.c"),
                     *glob.glob(os.path.join(ROOT, "src/format/*.c")),
