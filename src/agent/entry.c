@@ -5,7 +5,7 @@
  * says over its socket what to do, or says it itself, as in
  *
  *      -agentpath:libjstrobe.so=start,event=cpu,interval=1ms,file=out.html
- *      jcmd PID JVMTI.agent_load libjstrobe.so stop,file=out.html
+ *      jcmd PID JVMTI.agent_load libjstrobe.so '"stop,file=out.html"'
  *
  * A mistake in the string never stops the JVM: one line on stderr, and the
  * program runs unprofiled. Only `strict` makes the load fail.

@@ -9,6 +9,7 @@
 #include "cli/agent.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
@@ -27,16 +28,26 @@ void agent_init(struct agent *a, int wake)
 {
 	memset(a, 0, sizeof(*a));
 	a->wake = wake;
-	a->target.pidfd = a->listener = a->sock = a->in.fd = -1;
+	a->target.pidfd = a->listener = a->sock = a->in.fd = a->folder = -1;
 	buffer_init(&a->text, -1);
+}
+
+static void stop_listening(struct agent *a)
+{
+	/* by descriptor: /proc/PID/root is gone when the process is */
+	if (a->socket_name[0])
+		unlinkat(a->folder, a->socket_name, 0);
+	if (a->listener >= 0)
+		close(a->listener);
+	if (a->folder >= 0)
+		close(a->folder);
+	a->socket_name[0] = '\0';
+	a->listener = a->folder = -1;
 }
 
 void agent_close(struct agent *a)
 {
-	if (a->socket_path[0])
-		unlink(a->socket_path);
-	if (a->listener >= 0)
-		close(a->listener);
+	stop_listening(a);
 	if (a->sock >= 0)
 		close(a->sock);
 	attach_close(&a->target);
@@ -87,21 +98,26 @@ static int check_visible(pid_t pid, const char *library, struct error *err)
 
 /* ---- shaking hands -------------------------------------------------------------- */
 
-/* Listen at FOLDER/.jstrobe-<random>; SEEN is the folder as the agent sees it. */
-static int invite(struct agent *a, const char *folder, const char *seen, uid_t owner,
-		  char *options, size_t size, struct error *err)
+/* Listen at FOLDER/.jstrobe-<random>; OPTIONS tell the agent, which sees FOLDER as /tmp. */
+static int invite(struct agent *a, const char *folder, uid_t owner, char *options, size_t size,
+		  struct error *err)
 {
-	char name[CONTROL_TOKEN_LENGTH + 1], path[sizeof(a->socket_path)];
+	char random[CONTROL_TOKEN_LENGTH + 1], path[96];
 
-	if (control_token(name, err) || control_token(a->token, err))
+	if (control_token(random, err) || control_token(a->token, err))
 		return -err->code;
-	name[16] = '\0';
-	snprintf(path, sizeof(path), "%s/.jstrobe-%s", folder, name);
+	a->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (a->folder < 0)
+		return error_set(err, errno, "%s cannot be used for the control socket: %s", folder,
+				 strerror(errno));
+	snprintf(a->socket_name, sizeof(a->socket_name), ".jstrobe-%.16s", random);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", a->folder, a->socket_name);
 	a->listener = control_listen(path, owner, err);
-	if (a->listener < 0)
+	if (a->listener < 0) {
+		a->socket_name[0] = '\0';
 		return -err->code;
-	strcpy(a->socket_path, path);
-	snprintf(options, size, "connect=%s/.jstrobe-%s,token=%s,protocol=%d", seen, name, a->token,
+	}
+	snprintf(options, size, "connect=/tmp/%s,token=%s,protocol=%d", a->socket_name, a->token,
 		 CONTROL_PROTOCOL);
 	return 0;
 }
@@ -164,10 +180,7 @@ int agent_greet(struct agent *a, int timeout_ms, struct error *err)
 		return rc;
 	}
 	a->sock = sock;
-	close(a->listener);
-	unlink(a->socket_path);
-	a->socket_path[0] = '\0';
-	a->listener = -1;
+	stop_listening(a);
 	return 0;
 }
 
@@ -195,7 +208,7 @@ int agent_attach(struct agent *a, pid_t pid, const struct options *o, struct err
 		rc = check_visible(pid, library, err);
 	snprintf(folder, sizeof(folder), "/proc/%d/root/tmp", (int)pid);
 	if (rc == 0)
-		rc = invite(a, folder, "/tmp", a->target.uid, options, sizeof(options), err);
+		rc = invite(a, folder, a->target.uid, options, sizeof(options), err);
 	if (rc)
 		return rc;
 	console_detail("loading %s into process %d", library, (int)pid);
@@ -217,7 +230,7 @@ int agent_invite(struct agent *a, const struct options *o, char *argument, size_
 	int rc = find_library(o, library, err);
 
 	if (rc == 0)
-		rc = invite(a, "/tmp", "/tmp", (uid_t)-1, options, sizeof(options), err);
+		rc = invite(a, "/tmp", (uid_t)-1, options, sizeof(options), err);
 	if (rc == 0 && (size_t)snprintf(argument, size, "-agentpath:%s=%s", library,
 					options) >= size)
 		rc = error_set(err, ENAMETOOLONG, "the path of the agent library is too long: %s",

@@ -13,7 +13,8 @@ struct agent {
 	struct attach_target target; /* pid 0: the JVM was started by us */
 	int wake;                    /* descriptor of our signals */
 	int listener, sock;          /* -1: none */
-	char socket_path[128];       /* "" once it is unlinked */
+	int folder;                  /* where the listener's socket lies; -1: none */
+	char socket_name[64];        /* its name there; "" once it is unlinked */
 	char token[CONTROL_TOKEN_LENGTH + 1];
 	struct control_message in;
 	unsigned pending;      /* commands without an answer; only the last one's counts */

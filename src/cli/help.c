@@ -63,9 +63,9 @@ static void agent_topic(struct buffer *out)
 		    "  java "
 		    "-agentpath:/path/libjstrobe.so=start,event=cpu,interval=1ms,file=out.html "
 		    "...\n"
-		    "or in a running JVM:\n"
-		    "  jcmd PID JVMTI.agent_load /path/libjstrobe.so start,event=cpu\n"
-		    "  jcmd PID JVMTI.agent_load /path/libjstrobe.so stop,file=/tmp/out.html\n\n"
+		    "or in a running JVM (jcmd wants the inner quotes):\n"
+		    "  jcmd PID JVMTI.agent_load /path/libjstrobe.so '\"start,event=cpu\"'\n"
+		    "  jcmd PID JVMTI.agent_load /path/libjstrobe.so '\"stop,file=/tmp/out.html\"'\n\n"
 		    "Options are NAME or NAME=VALUE with commas between them; the first is the "
 		    "action:\n"
 		    "start, resume, stop, dump, status, list or version. Relative files lie in the "
@@ -89,6 +89,8 @@ static bool topic(const char *word, struct buffer *out)
 		agent_topic(out);
 	} else if (strcmp(word, "--markdown") == 0) {
 		options_markdown(out);
+	} else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+		return cli_help_command("help", out);
 	} else {
 		return cli_help_command(word, out);
 	}

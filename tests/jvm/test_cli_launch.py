@@ -1,0 +1,198 @@
+"""record -- PROGRAM, and the agent without the command: -agentpath and jcmd."""
+import os
+import signal
+import subprocess
+import time
+
+import jvm
+from jvm import LIBRARY, Program, jstrobe
+
+COUNT = "truth.Launched"
+
+
+def launch(jdk, *options, program=(), **more):
+    return subprocess.Popen([jvm.COMMAND, "record", *map(str, options), "--", *map(str, program)],
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                            text=True, cwd=jvm.WORK, **more)
+
+
+def java(jdk, *args):
+    return [jdk.java, "-cp", jvm.CLASSES, COUNT, *args]
+
+
+def test_streams_and_status_pass_through(jdk):
+    path = jvm.result_file()
+    running = launch(jdk, "-i", "1ms", "-f", path, program=java(jdk, "300", "7"))
+    out, err = running.communicate("hello\n", timeout=60)
+    assert running.returncode == 7
+    assert out == "out hello\n" and err == "err hello\n"
+    profile = jvm.Profile(path)
+    profile.check()
+    assert profile.share("truth.Launched.main") > 0.3
+    os.remove(path)
+
+
+def test_profiled_from_the_first_instruction(jdk17):
+    """The JVM's own start is in the result."""
+    path = jvm.result_file()
+    running = launch(jdk17, "-i", "200us", "-f", path, program=java(jdk17, "50", "0"))
+    running.communicate("x\n", timeout=60)
+    assert running.returncode == 0
+    frames = {f for s in jvm.Profile(path).stacks for f in s["frames"]}
+    assert any(f.startswith("java.lang.System.initPhase") for f in frames), "System.initPhase…"
+    os.remove(path)
+
+
+def test_result_on_stdout_follows_the_programs_own(jdk17):
+    running = launch(jdk17, "-o", "collapsed", program=java(jdk17, "300", "0"))
+    out, err = running.communicate("x\n", timeout=60)
+    first, *rest = out.splitlines()
+    assert first == "out x" and any("truth/Launched.main" in line for line in rest)
+    assert running.returncode == 0
+
+
+def test_duration_ends_profiling_but_not_the_program(jdk17):
+    path = jvm.result_file()
+    running = launch(jdk17, "-d", "0.3", "-f", path, program=java(jdk17, "200", "3"))
+    end = time.time() + 10
+    while not os.path.exists(path):
+        assert running.poll() is None and time.time() < end
+        time.sleep(0.02)
+    assert running.poll() is None
+    out, _ = running.communicate("late\n", timeout=60)
+    assert running.returncode == 3 and out == "out late\n"
+    os.remove(path)
+
+
+def test_signals_reach_the_program(jdk17):
+    """SIGTERM ends the JVM as it always does (143); the result is written by then."""
+    path = jvm.result_file()
+    running = launch(jdk17, "-f", path, program=java(jdk17, "0", "0"))
+    time.sleep(1)
+    running.send_signal(signal.SIGTERM)
+    running.communicate(timeout=30)
+    assert running.returncode == 143
+    jvm.Profile(path).check()
+    os.remove(path)
+
+
+def test_program_that_is_killed(jdk17):
+    path = jvm.result_file()
+    running = launch(jdk17, "-f", path, program=java(jdk17, "0", "0"))
+    time.sleep(1)
+    with open(f"/proc/{running.pid}/task/{running.pid}/children") as file:
+        os.kill(int(file.read().split()[0]), signal.SIGKILL)
+    _, err = running.communicate(timeout=30)
+    assert running.returncode == 137 and "killed or crashed" in err
+    assert not os.path.exists(path)
+
+
+def test_scripts_get_the_agent_by_the_environment(jdk17):
+    path = jvm.result_file()
+    running = launch(jdk17, "--verbose", "-f", path,
+                     program=["sh", "-c", 'exec "$@"', "sh", *java(jdk17, "300", "5")])
+    _, err = running.communicate("x\n", timeout=60)
+    assert running.returncode == 5 and "JAVA_TOOL_OPTIONS" in err
+    jvm.Profile(path).check()
+    os.remove(path)
+
+
+def test_programs_without_a_jvm():
+    for program, status in ((["sh", "-c", "exit 4"], 4), (["true"], 1)):
+        done = jstrobe("record", "--", *program)
+        assert done.returncode == status
+        assert "ended before a JVM loaded the agent" in done.stderr
+    done = jstrobe("record", "--", "/no/such/program")
+    assert done.returncode == 1 and "/no/such/program cannot be started: No such file" in done.stderr
+    assert not [f for f in os.listdir("/tmp") if f.startswith(".jstrobe-")]
+
+
+def test_missing_folder_is_said_before_the_program_starts(jdk17):
+    done = jstrobe("record", "-f", "/no/such/folder/x", "--", "touch", os.path.join(jvm.WORK, "ran"))
+    assert done.returncode == 1 and "no folder" in done.stderr
+    assert not os.path.exists(os.path.join(jvm.WORK, "ran"))
+
+
+def test_session_that_cannot_start_lets_the_program_run(jdk17):
+    running = launch(jdk17, "--engine-fail", "all", "-i", "1ms", program=java(jdk17, "10", "6"))
+    out, err = running.communicate("x\n", timeout=60)
+    assert running.returncode == 6 and out.startswith("out x\n"), err
+
+
+# ---- the agent alone -------------------------------------------------------------------------
+
+def with_agent(jdk, options):
+    program = Program(jdk, "OneChain", jvm=[f"-agentpath:{LIBRARY}={options}"], ready=False)
+    return program
+
+
+def test_agentpath_patterns_and_formats(jdk17):
+    folder = os.path.join(jvm.WORK, f"agent-{os.getpid()}")
+    os.makedirs(folder)
+    with with_agent(jdk17, f"start,event=cpu,interval=1ms,collapsed,file={folder}/%p-%n.out") as program:
+        program.wait_for("READY")
+        time.sleep(0.5)
+        assert os.listdir(folder) == []
+        assert program.stop() == 0
+    assert os.listdir(folder) == [f"{program.pid}-1.out"]
+    with open(os.path.join(folder, f"{program.pid}-1.out")) as file:
+        assert sum(int(line.rsplit(" ", 1)[1]) for line in file) > 100
+    subprocess.run(["rm", "-r", folder], check=True)
+
+
+def test_mistakes_in_agentpath_leave_the_program_alone(jdk):
+    for options, words in (
+            ("start,intervall=1ms", ["intervall", "did you mean interval?"]),
+            ("start,event=wall", ["not available yet: wall"]),
+            ("start,interval=0", ["interval: 0 is out of range"]),
+            ("start,file=/no/such/folder/x.html", ["/no/such/folder"]),
+            ("start,file=x.jfr", ["not available yet: jfr"]),
+            ("stop", ["no "]),
+            ("threads", ["nothing to do"]),
+            ("connect=/no/such/socket,token=1,protocol=1", ["/no/such/socket"])):
+        with with_agent(jdk, options) as program:
+            program.wait_for("READY")
+            assert program.stop() == 0
+        said = [line for line in program.output if line != "READY"]
+        assert len(said) == 1 and said[0].startswith("jstrobe: "), (options, said)
+        assert "runs unprofiled" in said[0] and all(w in said[0] for w in words), said
+
+
+def test_strict_makes_a_mistake_fatal(jdk17):
+    for options in ("strict,start,intervall=1ms", "start,intervall=1ms,strict"):
+        with with_agent(jdk17, options) as program:
+            assert program.process.wait(timeout=30) == 1
+            time.sleep(0.2)
+        assert any("intervall" in line for line in program.output)
+        assert "READY" not in program.output
+
+
+def test_empty_options_do_nothing(jdk17):
+    with Program(jdk17, "OneChain", jvm=[f"-agentpath:{LIBRARY}"]) as program:
+        assert program.stop() == 0
+    assert program.output == ["READY"]
+
+
+def jcmd(jdk, program, options):
+    done = subprocess.run([os.path.join(jdk.home, "bin", "jcmd"), str(program.pid),
+                           "JVMTI.agent_load", LIBRARY, f'"{options}"'], capture_output=True, text=True)
+    return done.stdout
+
+
+def test_option_strings_by_jcmd(jdk):
+    path, status = jvm.result_file(".collapsed"), jvm.result_file(".txt")
+    with Program(jdk, "OneChain") as program:
+        assert "return code: 0" in jcmd(jdk, program, "start,event=cpu,interval=1ms")
+        time.sleep(0.5)
+        assert "return code: 0" in jcmd(jdk, program, f"status,file={status}")
+        with open(status) as file:
+            assert "running" in file.read()
+        assert "return code: 0" in jcmd(jdk, program, f"dump,file={path}")
+        os.remove(path)
+        assert "return code: 0" in jcmd(jdk, program, f"stop,file={path}")
+        with open(path) as file:
+            assert sum(int(line.rsplit(" ", 1)[1]) for line in file) > 100
+        assert "return code: 0" not in jcmd(jdk, program, "stop")
+        assert program.stop() == 0
+    os.remove(path)
+    os.remove(status)

@@ -1,0 +1,96 @@
+"""What the command says without a JVM: help, docs, versions, wrong usage."""
+import os
+import re
+
+import jvm
+import pytest
+from jvm import jstrobe
+
+COMMANDS = ["record", "start", "stop", "dump", "resume", "status", "ps", "list", "version", "help"]
+
+
+def test_help_names_all_commands():
+    for call in (["help"], ["--help"], ["-h"]):
+        done = jstrobe(*call)
+        assert done.returncode == 0 and not done.stderr
+        for command in COMMANDS:
+            assert re.search(rf"^  {command} ", done.stdout, re.M), command
+
+
+def test_no_arguments_is_wrong_usage():
+    done = jstrobe()
+    assert done.returncode == 2 and "Usage" in done.stdout
+
+
+@pytest.mark.parametrize("topic", COMMANDS + ["options", "events", "formats", "agent"])
+def test_help_topics(topic):
+    done = jstrobe("help", topic)
+    assert done.returncode == 0 and len(done.stdout) > 50, done.stderr
+    if topic in COMMANDS:
+        assert jstrobe(topic, "--help").stdout == done.stdout
+
+
+def test_help_shows_what_can_be_used_and_no_more():
+    text = jstrobe("help", "options").stdout
+    for option in ("-e, --event", "-i, --interval", "-d, --duration", "-f, --file", "-o, --output",
+                   "-t, --threads", "--total", "-j, --jstackdepth", "--lines", "-q, --quiet",
+                   "--verbose", "-v, --version", "--attach-timeout"):
+        assert option in text
+    for hidden in ("queuesize", "collector-hold", "--wall", "token", "connect"):
+        assert hidden not in text
+
+
+def test_unknown_topic():
+    done = jstrobe("help", "recrod")
+    assert done.returncode == 2 and "did you mean record?" in done.stderr
+
+
+def test_the_page_of_options_is_the_table():
+    with open(os.path.join(jvm.ROOT, "docs", "options.md")) as file:
+        assert file.read() == jstrobe("help", "--markdown").stdout, \
+            "run: build/bin/jstrobe help --markdown > docs/options.md"
+
+
+def test_versions():
+    with open(os.path.join(jvm.ROOT, "src", "base", "base.h")) as file:
+        version = re.search(r'JSTROBE_VERSION "(.*)"', file.read()).group(1)
+    assert jstrobe("version").stdout == f"jstrobe {version}\n"
+    assert jstrobe("-v").stdout == jstrobe("--version").stdout == version + "\n"
+
+
+def test_list_shows_the_events():
+    assert [line.split()[0] for line in jstrobe("list").stdout.splitlines()] == [
+        "cpu", "ctimer", "itimer"]
+
+
+@pytest.mark.parametrize("args, words", [
+    (["--threds", "1"], ["unknown option: --threds", "did you mean --threads?"]),
+    (["recrod", "1"], ["unknown command: recrod", "did you mean record?"]),
+    (["-i", "0", "1"], ["-i: 0 is out of range", "50us to 100s"]),
+    (["-i", "-1ms", "1"], ["-i: -1ms is out of range"]),
+    (["-i", "1000000h", "1"], ["-i: '1000000h' is not a time"]),
+    (["-i", "10us", "1"], ["-i: 10us is out of range"]),
+    (["-d", "x", "1"], ["-d: 'x' is not a time"]),
+    (["-j", "0", "1"], ["-j: 0 is out of range"]),
+    (["-e", "wall", "1"], ["not available yet: wall"]),
+    (["-e", "cpu,alloc", "1"], ["not available yet: alloc"]),
+    (["--lock", "1"], ["not available yet: --lock"]),
+    (["-o", "jfr", "1"], ["not available yet: jfr"]),
+    (["-o", "colapsed", "1"], ["unknown output format: colapsed", "collapsed?"]),
+    (["-f", "x.jfr", "1"], ["not available yet: jfr"]),
+    (["metrics", "1"], ["not available yet: metrics"]),
+    (["record"], ["which JVM?"]),
+    (["stop"], ["which JVM?"]),
+    (["record", "1", "2"], ["one JVM at a time"]),
+    (["record", "--"], ["nothing follows --"]),
+    (["record", "1", "--", "java"], ["either a JVM ('1') or a program"]),
+    (["ps", "1"], ["no arguments"]),
+    (["-f"], ["-f needs a value: FILE"]),
+])
+def test_wrong_usage(args, words):
+    done = jstrobe(*args)
+    assert done.returncode == 2, (done.returncode, done.stderr)
+    assert not done.stdout
+    for word in words:
+        assert word in done.stderr
+    assert done.stderr.startswith("jstrobe: ")
