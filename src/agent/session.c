@@ -254,6 +254,7 @@ int session_dump(const struct options *o, struct buffer *out, struct error *err)
 		.threads = o->threads,
 		.flat = o->flat,
 		.traces = o->traces,
+		.color = o->color,
 	};
 	struct collector_facts facts;
 	struct profile *p;
@@ -309,6 +310,17 @@ void session_get_status(struct session_status *s)
 		s->stored = totals.stored;
 		s->lost = totals.lost;
 		s->queue_bytes = totals.queue_bytes;
+	}
+	pthread_mutex_unlock(&session.lock);
+}
+
+void session_forget(void)
+{
+	pthread_mutex_lock(&session.lock);
+	if (!session.running) {
+		collector_free(session.account);
+		session.account = NULL;
+		session.has_options = false;
 	}
 	pthread_mutex_unlock(&session.lock);
 }
