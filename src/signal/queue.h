@@ -33,8 +33,9 @@ enum sample_kind { SAMPLE_CPU, SAMPLE_TIMER };
 
 struct queue {
 	uint32_t capacity;
-	_Atomic uint32_t head;  /* written by the producer; counts for ever, index = head % capacity */
-	_Atomic uint32_t tail;  /* written by the collector */
+	/* 64 bits: a wrap-around would break index = head % capacity (2^32 samples take 5 days at 100 µs). */
+	_Atomic uint64_t head;  /* written by the producer; counts for ever */
+	_Atomic uint64_t tail;  /* written by the collector */
 	uint32_t max_fill;      /* collector's: most entries found at one drain */
 	struct sample entries[];
 };
@@ -50,7 +51,7 @@ static inline size_t queue_bytes(uint32_t capacity)
 /* Add S. False when full. Producer only; any context. */
 static inline bool queue_push(struct queue *q, const struct sample *s)
 {
-	uint32_t head = atomic_load_explicit(&q->head, memory_order_relaxed);
+	uint64_t head = atomic_load_explicit(&q->head, memory_order_relaxed);
 
 	if (head - atomic_load_explicit(&q->tail, memory_order_acquire) >= q->capacity)
 		return false;
@@ -62,14 +63,14 @@ static inline bool queue_push(struct queue *q, const struct sample *s)
 /* Entries waiting. Consumer only. */
 static inline uint32_t queue_fill(const struct queue *q)
 {
-	return atomic_load_explicit(&q->head, memory_order_acquire) -
-	       atomic_load_explicit(&q->tail, memory_order_relaxed);
+	return (uint32_t)(atomic_load_explicit(&q->head, memory_order_acquire) -
+			  atomic_load_explicit(&q->tail, memory_order_relaxed));
 }
 
 /* Take the oldest entry. False when empty. Consumer only. */
 static inline bool queue_pop(struct queue *q, struct sample *s)
 {
-	uint32_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
+	uint64_t tail = atomic_load_explicit(&q->tail, memory_order_relaxed);
 
 	if (tail == atomic_load_explicit(&q->head, memory_order_acquire))
 		return false;

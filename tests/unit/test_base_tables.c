@@ -1,0 +1,134 @@
+/* Maps, interned texts and vectors against plain truth. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/names.h"
+#include "base/strings.h"
+#include "base/vector.h"
+
+#define MANY 100000u
+
+static void map_keeps_all(void **state)
+{
+	struct map m = {0};
+	uint32_t i, *value;
+	bool fresh;
+
+	assert_null(map_get(&m, 1));
+	for (i = 0; i < MANY; i++) {
+		/* Neighbours, multiples of a large power of two, and 0. */
+		value = map_put(&m, (uint64_t)i << (i % 3 * 20), &fresh);
+		assert_non_null(value);
+		if (fresh)
+			assert_int_equal(*value, 0);
+		*value = i + 1;
+	}
+	for (i = MANY; i-- > 0;) {
+		value = map_get(&m, (uint64_t)i << (i % 3 * 20));
+		assert_non_null(value);
+		/* A key that came twice has the later value. */
+		assert_true(*value - 1 >= i && (uint64_t)(*value - 1) << ((*value - 1) % 3 * 20) ==
+						       (uint64_t)i << (i % 3 * 20));
+	}
+	assert_null(map_get(&m, UINT64_MAX));
+	assert_true(m.count <= MANY && m.count * 4 <= m.capacity * 3 + 4);
+	map_put(&m, 0, &fresh);
+	assert_false(fresh);
+	map_put(&m, UINT64_MAX, &fresh);
+	assert_true(fresh);
+	map_free(&m);
+	assert_null(map_get(&m, 0));
+	map_free(&m);
+}
+
+static void strings_are_shared(void **state)
+{
+	struct strings s = {0};
+	uint32_t *number = malloc(MANY * sizeof(*number));
+	char text[32];
+	uint32_t i;
+
+	assert_string_equal(strings_get(&s, 0), "");
+	assert_int_equal(strings_add(&s, "", 0), 0);
+	for (i = 0; i < MANY; i++) {
+		int n = sprintf(text, "text %u", i);
+
+		number[i] = strings_add(&s, text, (size_t)n);
+		assert_true(number[i] > 0);
+	}
+	for (i = 0; i < MANY; i++) {
+		int n = sprintf(text, "text %u", i);
+
+		assert_string_equal(strings_get(&s, number[i]), text);
+		assert_int_equal(strings_add(&s, text, (size_t)n), number[i]);
+	}
+	/* A part of a longer text, a beginning of a kept one, and the end of one are texts of their own. */
+	i = strings_add(&s, "text 1 and more", 6);
+	assert_int_equal(i, number[1]);
+	i = strings_add(&s, "tex", 3);
+	assert_string_equal(strings_get(&s, i), "tex");
+	assert_string_equal(strings_get(&s, number[1]), "text 1");
+	assert_string_equal(strings_get(&s, 0), "");
+	free(number);
+	strings_free(&s);
+	assert_string_equal(strings_get(&s, 0), "");
+}
+
+static void vector_items_begin_zeroed(void **state)
+{
+	VECTOR(struct { uint32_t a; char b[7]; }) v = {0};
+	uint32_t i, j;
+
+	for (i = 0; i < 10000; i++) {
+		assert_non_null(VECTOR_PUSH(&v));
+		assert_int_equal(v.items[i].a, 0);
+		for (j = 0; j < 7; j++)
+			assert_int_equal(v.items[i].b[j], 0);
+		v.items[i].a = i;
+		memset(v.items[i].b, 0xff, 7);
+		if (i % 10 == 9) { /* a place given up and used again */
+			v.count--;
+			VECTOR_PUSH(&v)->a = i;
+			assert_int_equal(v.items[i].b[0], 0);
+		}
+	}
+	assert_int_equal(v.count, 10000);
+	for (i = 0; i < 10000; i++)
+		assert_int_equal(v.items[i].a, i);
+	free(v.items);
+}
+
+/* The tables of words are complete: outputs index them without looking. */
+static void names(void **state)
+{
+	int i;
+
+	for (i = 0; i < FRAME_KINDS; i++)
+		assert_true(frame_kind_names[i].word[0] && frame_kind_names[i].suffix);
+	for (i = 0; i < LOSS_REASONS; i++)
+		assert_true(loss_names[i].name[0] && loss_names[i].meaning[0]);
+	for (i = 0; i < WALK_ENDS; i++)
+		assert_true(walk_end_names[i].name[0] && walk_end_names[i].frame[0] == '[');
+	assert_int_equal(FRAME_KINDS, 8); /* three bits */
+	assert_string_equal(loss_names[LOSS_queue_full].name, "queue_full");
+	assert_string_equal(walk_end_names[END_truncated].frame, "[truncated]");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(map_keeps_all),
+		cmocka_unit_test(strings_are_shared),
+		cmocka_unit_test(vector_items_begin_zeroed),
+		cmocka_unit_test(names),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
