@@ -1,3 +1,6 @@
+/*
+ * clock.c - the kernel's clocks, as plain numbers of ns.
+ */
 #include <time.h>
 
 #include "os/os.h"

@@ -1,3 +1,6 @@
+/*
+ * limits.c - limits of this process: descriptors.
+ */
 #include <dirent.h>
 #include <sys/resource.h>
 

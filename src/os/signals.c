@@ -1,3 +1,6 @@
+/*
+ * signals.c - which signal is free.
+ */
 #include <signal.h>
 #include <stddef.h>
 

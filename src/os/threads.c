@@ -1,3 +1,6 @@
+/*
+ * threads.c - the threads of this process, from /proc/self/task.
+ */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
