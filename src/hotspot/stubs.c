@@ -34,7 +34,8 @@ void stubs_note(const char *name, uintptr_t start, uintptr_t end)
 	pthread_mutex_lock(&lock);
 	n = VECTOR_PUSH(&pending);
 	if (n) {
-		n->stub = (struct stub){start, end, copy, is_return_barrier(name)};
+		n->stub = (struct stub){start, end, copy, strncmp(name, "I2C/C2I", 7) == 0,
+				      is_return_barrier(name)};
 		n->order = (uint32_t)pending.count;
 		atomic_store(&has_pending, true);
 	} else {

@@ -14,6 +14,7 @@
 struct stub {
 	uintptr_t start, end;
 	const char *name; /* owned by the set */
+	bool adapter;     /* between compiled and interpreted calling conventions */
 	bool frozen;      /* continuation return barrier: what follows lies in the heap */
 };
 

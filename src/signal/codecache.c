@@ -45,11 +45,12 @@ bool code_blob_read(const struct layout *l, uintptr_t address, struct blob *b)
 	uint64_t complete;
 
 	b->address = address;
-	if (!load_u32(address + (uintptr_t)l->blob_frame_size, &words) || words > 1u << 20 ||
+	if (!load_u32(address + (uintptr_t)l->blob_frame_size, &words) ||
 	    !load_field(address + (uintptr_t)l->blob_frame_complete, l->blob_frame_complete_width,
 			&complete))
 		return false;
-	b->frame_bytes = words * 8;
+	/* -1: a stub of C1 that sets up no frame, or one of its own. */
+	b->frame_bytes = words > 1u << 20 ? 0 : words * 8;
 	b->frame_complete = l->blob_frame_complete_width == 2 ? (int16_t)complete : (int32_t)complete;
 	if (l->blob_code_offset >= 0) {
 		if (!load_u32(address + (uintptr_t)l->blob_code_offset, &offset))

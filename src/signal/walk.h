@@ -45,6 +45,11 @@ enum step walk_native(struct walk *w);
 enum step walk_java(struct walk *w);
 /* One step over an interpreted frame (walk_interpreted.c). */
 enum step walk_interpreted(struct walk *w);
+/*
+ * At a method's interpreted entry, or in an adapter on the way there: its frame does not
+ * stand yet. False: it does not look so (walk_interpreted.c).
+ */
+bool walk_at_entry(struct walk *w, enum step *step);
 /* Go on at the thread's last Java frame. False when it has none above sp. */
 bool walk_to_anchor(struct walk *w, uintptr_t anchor);
 
@@ -56,6 +61,14 @@ bool walk_to_anchor(struct walk *w, uintptr_t anchor);
  */
 void frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, uint32_t *return_offset,
 		bool *fp_saved);
+/* Whether PC stands before a fixed frame is built by the code from CODE on; results as above. */
+bool frame_not_built(uintptr_t code, uintptr_t pc, uint32_t *return_offset, bool *fp_saved);
+/* Whether PC stands behind a fixed frame's end (a stub's epilogue); results as above. */
+bool frame_is_gone(uintptr_t pc, uint32_t *return_offset, bool *fp_saved);
+/* Whether PC is a jump after the return address has been popped: then *CALLER is it. */
+bool frame_tail_jump(const struct walk_regs *r, uintptr_t *caller);
+/* Whether the instruction before PC is a call: so it can be a return address. */
+bool follows_call(uintptr_t pc);
 /* The same for a stub that begins at START and has no fixed frame; false: it is not known. */
 bool stub_edge(uintptr_t start, uintptr_t pc, uintptr_t sp, uintptr_t fp, uintptr_t *return_slot,
 	       bool *fp_saved);

@@ -88,8 +88,7 @@ static bool near_above(uintptr_t p, uintptr_t sp)
 	return p >= sp && p - sp <= ENTRY_SPAN && !(p & 7);
 }
 
-/* At a method's entry: its frame does not stand yet. */
-static bool at_entry(struct walk *w, enum step *step)
+bool walk_at_entry(struct walk *w, enum step *step)
 {
 	const struct walk_regs *r = w->regs;
 	uintptr_t pc = r->ret, fp = w->fp, above;
@@ -150,7 +149,7 @@ enum step walk_interpreted(struct walk *w)
 	enum step step;
 	uint32_t bci;
 
-	if (w->top && w->regs && at_entry(w, &step))
+	if (w->top && w->regs && walk_at_entry(w, &step))
 		return step;
 	if (read_frame(w, &m, &bci)) {
 		if (!put(w, &m, bci))

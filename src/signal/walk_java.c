@@ -32,36 +32,44 @@ static enum step over_entry(struct walk *w)
 		       : end_with(w, END_bad_entry);
 }
 
-/* The caller of the innermost frame may be found in one of few places; the first that is code wins. */
-static bool top_caller(const struct walk *w, const uint32_t *offsets, unsigned count, uint32_t *offset,
-		       uintptr_t *pc)
+/* Whether [sp + OFFSET] is a return address: code behind a call instruction. */
+static bool is_return(const struct walk *w, uint32_t offset, uintptr_t *pc)
 {
-	unsigned i;
+	return load_word(w->sp + offset, pc) && walk_is_code(w, *pc) && follows_call(*pc);
+}
 
-	for (i = 0; i < count; i++)
-		if (load_word(w->sp + offsets[i], pc) && walk_is_code(w, *pc)) {
-			*offset = offsets[i];
+/*
+ * The innermost frame is not as its blob says: it is not built yet, or gone already (0, 8), or
+ * an intrinsic has pushed a few registers on top of it (String.compareTo and indexOf do).
+ */
+static bool top_caller(const struct walk *w, uint32_t frame_bytes, uint32_t *offset, uintptr_t *pc)
+{
+	uint32_t pushed;
+
+	for (*offset = 0; *offset <= 8; *offset += 8)
+		if (is_return(w, *offset, pc))
 			return true;
-		}
+	for (pushed = 0; frame_bytes >= 16 && pushed <= 64; pushed += 8) {
+		*offset = frame_bytes - 8 + pushed;
+		if (is_return(w, *offset, pc))
+			return true;
+	}
 	return false;
 }
 
 static enum step over_top_method(struct walk *w, const struct blob *b)
 {
-	uint32_t offset, found;
 	uintptr_t pc, fp = w->fp;
+	uint32_t offset;
 	bool saved;
 
 	frame_edge(w->l, b, w->pc, &offset, &saved);
 	if (!load_word(w->sp + offset, &pc))
 		return end_with(w, END_fault);
 	if (!walk_is_code(w, pc)) {
-		const uint32_t others[] = {0, 8, b->frame_bytes - 8};
-
-		if (!top_caller(w, others, b->frame_bytes >= 16 ? 3 : 2, &found, &pc))
+		if (!top_caller(w, b->frame_bytes, &offset, &pc))
 			return end_with(w, END_bad_compiled);
-		saved = found != 0;
-		offset = found;
+		saved = offset != 0;
 	}
 	if (saved && offset >= 8 && !load_word(w->sp + offset - 8, &fp))
 		return end_with(w, END_fault);
@@ -151,11 +159,13 @@ static enum step over_method(struct walk *w, const struct blob *b)
 /* A stub without fixed frame: by its entry's code, else by what the stack shows. */
 static enum step over_bare_stub(struct walk *w, const struct stub *stub)
 {
-	static const uint32_t leaf[] = {0, 8};
 	uintptr_t slot, pc, fp = w->fp;
+	enum step step;
 	uint32_t offset;
 	bool saved;
 
+	if (stub && stub->adapter && w->top && w->regs && walk_at_entry(w, &step))
+		return step;
 	if (stub && stub_edge(stub->start, w->pc, w->sp, w->fp, &slot, &saved) && load_word(slot, &pc) &&
 	    walk_is_code(w, pc)) {
 		if (saved && !load_word(slot - 8, &fp))
@@ -163,9 +173,9 @@ static enum step over_bare_stub(struct walk *w, const struct stub *stub)
 		return walk_move(w, pc, slot + 8, fp) ? STEP_ON : STEP_END;
 	}
 	/* The JVM's own code calls a few (instruction cache flush, feature tests). */
-	if (w->top && load_word(w->sp, &pc) && w->images && image_find(w->images, pc))
+	if (w->top && load_word(w->sp, &pc) && w->images && image_find(w->images, pc) && follows_call(pc))
 		return walk_move(w, pc, w->sp + 8, fp) ? STEP_ON : STEP_END;
-	if (w->top && top_caller(w, leaf, 2, &offset, &pc))
+	if (w->top && top_caller(w, 0, &offset, &pc))
 		return walk_move(w, pc, w->sp + offset + 8, fp) ? STEP_ON : STEP_END;
 	/*
 	 * A frame set up by push rbp; mov rbp, rsp: the usual form of the JVM's own stubs. The nmethod
@@ -179,11 +189,35 @@ static enum step over_bare_stub(struct walk *w, const struct stub *stub)
 	return end_with(w, END_bad_stub);
 }
 
+/* The innermost frame of a stub that has one: it may be gone already. */
+static enum step over_top_stub(struct walk *w, const struct blob *b, const struct stub *stub)
+{
+	uintptr_t pc, fp = w->fp;
+	uint32_t offset;
+	bool saved;
+
+	if (w->regs && frame_tail_jump(w->regs, &pc) && walk_is_code(w, pc)) {
+		w->sp -= 8; /* the caller's frame begins right here */
+		return walk_move(w, pc, w->sp + 8, fp) ? STEP_ON : STEP_END;
+	}
+	/* C2's stubs do not say where their frame is complete (-1): their first instructions tell. */
+	if ((frame_is_gone(w->pc, &offset, &saved) ||
+	     (b->frame_complete < 0 && frame_not_built(b->code, w->pc, &offset, &saved))) &&
+	    load_word(w->sp + offset, &pc) &&
+	    walk_is_code(w, pc)) {
+		if (saved && !load_word(w->sp + offset - 8, &fp))
+			return end_with(w, END_fault);
+		return walk_move(w, pc, w->sp + offset + 8, fp) ? STEP_ON : STEP_END;
+	}
+	if (load_word(w->sp + b->frame_bytes - 8, &pc) && !walk_is_code(w, pc))
+		return over_bare_stub(w, stub);
+	return over_frame(w, b->frame_bytes, END_bad_stub);
+}
+
 static enum step over_stub(struct walk *w, const struct blob *b)
 {
 	/* Not pc - 1: the barrier of a frozen stack is returned to at its very first instruction. */
 	const struct stub *stub = stub_find(w->stubs, w->pc);
-	uintptr_t pc;
 
 	if (stub && stub->frozen)
 		return end_with(w, END_frozen);
@@ -191,11 +225,9 @@ static enum step over_stub(struct walk *w, const struct blob *b)
 	if (w->top && !trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
 		return STEP_END;
 	if (b->frame_bytes == 0 ||
-	    (w->top && (b->frame_complete < 0 || w->pc - b->code < (uintptr_t)b->frame_complete)))
+	    (w->top && b->frame_complete > 0 && w->pc - b->code < (uintptr_t)b->frame_complete))
 		return over_bare_stub(w, stub);
-	if (w->top && load_word(w->sp + b->frame_bytes - 8, &pc) && !walk_is_code(w, pc))
-		return over_bare_stub(w, stub);
-	return over_frame(w, b->frame_bytes, END_bad_stub);
+	return w->top ? over_top_stub(w, b, stub) : over_frame(w, b->frame_bytes, END_bad_stub);
 }
 
 /*
@@ -235,7 +267,10 @@ enum step walk_java(struct walk *w)
 	if (e && e->blob != enter_special(w))
 		return over_known(w, e);
 	address = code_blob_at(l, w->pc);
-	if (!address || !code_blob_read(l, address, &b))
+	if (!address || !code_blob_read(l, address, &b)) {
+		if (w->top)
+			trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc));
 		return end_with(w, END_unknown_nmethod);
+	}
 	return b.nmethod ? over_method(w, &b) : over_stub(w, &b);
 }

@@ -96,6 +96,13 @@ static uintptr_t verified_entry(const struct layout *l, const struct blob *b)
 	return b->code;
 }
 
+/* jmp rax, jmp r10: behind a pop rdx it is C2's way to an exception handler. */
+static bool is_jump(const uint8_t *c)
+{
+	return (c[0] == 0xff && (c[1] & 0xf8) == 0xe0) ||
+	       (c[0] == 0x41 && c[1] == 0xff && (c[2] & 0xf8) == 0xe0);
+}
+
 /* At or behind the frame's end: *OFFSET of the return address from sp. */
 static bool in_epilogue(const uint8_t *c, uint32_t *offset, bool *fp_saved)
 {
@@ -112,6 +119,8 @@ static bool in_epilogue(const uint8_t *c, uint32_t *offset, bool *fp_saved)
 		*fp_saved = true;
 		return true;
 	}
+	if (c[0] == 0x5a && is_jump(c + 1))
+		return true;
 	if (starts_with(c, poll, 3) && c[7] == 0x0f && c[8] == 0x87)
 		return true;
 	if (c[0] == 0x0f && c[1] == 0x87 && c[6] == 0xc3)
@@ -123,12 +132,42 @@ static bool in_epilogue(const uint8_t *c, uint32_t *offset, bool *fp_saved)
 	return c[0] == 0x85 && c[1] == 0x05 && c[6] == 0xc3; /* test [rip+imm32], eax: 8 */
 }
 
+bool frame_not_built(uintptr_t code, uintptr_t pc, uint32_t *offset, bool *fp_saved)
+{
+	bool pushed, lowered, saved;
+
+	if (!follow_prologue(code, pc, &pushed, &lowered, &saved) || lowered)
+		return false;
+	*offset = pushed ? 8 : 0;
+	*fp_saved = pushed;
+	return true;
+}
+
+bool frame_is_gone(uintptr_t pc, uint32_t *offset, bool *fp_saved)
+{
+	uint8_t code[17];
+
+	if (!load_bytes(code, pc - 1, sizeof(code)))
+		return false;
+	if (in_epilogue(code + 1, offset, fp_saved))
+		return true;
+	/* pop rbp; jmp: an exception leaves the method by the common stub. */
+	return code[0] == 0x5d && code[1] == 0xe9;
+}
+
+bool frame_tail_jump(const struct walk_regs *r, uintptr_t *caller)
+{
+	uint8_t code[4];
+
+	return load_bytes(code, r->pc - 1, sizeof(code)) && code[0] == 0x5a && is_jump(code + 1) &&
+	       context_dwarf_register(r->all, 1 /* rdx */, caller);
+}
+
 void frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, uint32_t *offset,
 		bool *fp_saved)
 {
 	uintptr_t entry = verified_entry(l, b);
 	bool pushed, lowered, saved;
-	uint8_t code[16];
 
 	if (pc <= entry) {
 		*offset = 0;
@@ -141,10 +180,63 @@ void frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, uint
 		*fp_saved = pushed || saved;
 		return;
 	}
-	if (load_bytes(code, pc, sizeof(code)) && in_epilogue(code, offset, fp_saved))
+	if (frame_is_gone(pc, offset, fp_saved))
 		return;
 	*offset = b->frame_bytes >= 16 ? b->frame_bytes - 8 : 0;
 	*fp_saved = b->frame_bytes >= 16;
+}
+
+bool follows_call(uintptr_t pc)
+{
+	uint8_t c[7];
+
+	if (!load_bytes(c, pc - 7, sizeof(c)))
+		return false;
+	/* call rel32; call r/m with no displacement, 8 and 32 bits of it, and with a SIB byte. */
+	return c[2] == 0xe8 || (c[5] == 0xff && (c[6] & 0x38) == 0x10) ||
+	       (c[4] == 0xff && (c[5] & 0x38) == 0x10) || (c[3] == 0xff && (c[4] & 0x38) == 0x10) ||
+	       (c[1] == 0xff && (c[2] & 0x38) == 0x10) || (c[0] == 0xff && (c[1] & 0x38) == 0x10);
+}
+
+/* Bytes of a push (FIRST 0x50) or pop (0x58) of one register at CODE, 0 if it is none. */
+static unsigned stack_op(const uint8_t *code, uint8_t first)
+{
+	if ((code[0] & 0xf8) == first)
+		return 1;
+	return code[0] == 0x41 && (code[1] & 0xf8) == first ? 2 : 0;
+}
+
+/*
+ * A stub without frame saves registers by pushes at its start and pops them before its
+ * return (C1's slow_subtype_check): the return address lies above them.
+ */
+static bool over_pushes(uintptr_t start, uintptr_t pc, uintptr_t sp, uintptr_t *return_slot)
+{
+	unsigned i, n, pushed = 0;
+	uint8_t code[2];
+
+	for (i = 0; i < 16; i++, pc += n) {
+		if (!load_bytes(code, pc, sizeof(code)))
+			return false;
+		if (code[0] == 0xc3) {
+			*return_slot = sp + 8 * i;
+			return true;
+		}
+		n = stack_op(code, 0x58);
+		if (!n)
+			break;
+	}
+	if (i > 0)
+		return false; /* pops, but no return behind them */
+	for (; pushed < 16 && start < pc; pushed++, start += n) {
+		if (!load_bytes(code, start, sizeof(code)))
+			return false;
+		n = stack_op(code, 0x50);
+		if (!n)
+			break;
+	}
+	*return_slot = sp + 8 * pushed;
+	return pushed > 0;
 }
 
 bool stub_edge(uintptr_t start, uintptr_t pc, uintptr_t sp, uintptr_t fp, uintptr_t *return_slot,
@@ -157,9 +249,9 @@ bool stub_edge(uintptr_t start, uintptr_t pc, uintptr_t sp, uintptr_t fp, uintpt
 		return false;
 	if (entry[0] == 0xf3 && entry[1] == 0x0f && entry[2] == 0x1e && entry[3] == 0xfa)
 		nops = 4; /* endbr64 */
-	if (entry[nops] != 0x55)
-		return false; /* no frame, or one we do not know */
 	*fp_saved = false;
+	if (entry[nops] != 0x55)
+		return over_pushes(start, pc, sp, return_slot);
 	*return_slot = sp;
 	if (pc <= start + nops || here[0] == 0xc3)
 		return true;
