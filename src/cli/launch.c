@@ -44,7 +44,8 @@ static int add_to_environment(const char *agent)
 	char *value;
 	int rc;
 
-	if (asprintf(&value, "%s%s%s", others ? others : "", others ? " " : "", agent) < 0)
+	/* quiet: JVMs that the first one starts inherit it, and find nobody who waits for them */
+	if (asprintf(&value, "%s%s%s,quiet", others ? others : "", others ? " " : "", agent) < 0)
 		return -1;
 	rc = setenv("JAVA_TOOL_OPTIONS", value, 1);
 	free(value);

@@ -65,7 +65,7 @@ static int check_switches(pid_t pid, const struct process_status *s, struct erro
 	struct process_java java;
 	bool caught = s->caught >> (SIGQUIT - 1) & 1;
 
-	process_java(pid, &java);
+	process_java(pid, s, &java);
 	if (java.attach_disabled)
 		return error_set(err, EPERM, "process %d runs with -XX:+DisableAttachMechanism; "
 				 "start it without, or with -agentpath:…/libjstrobe.so=start",

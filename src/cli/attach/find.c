@@ -26,7 +26,7 @@ static void look_at(pid_t pid, struct attach_jvms *jvms)
 			 sizeof(*jvms->items)))
 		return;
 	jvm = &jvms->items[jvms->count++];
-	process_java(pid, &java);
+	process_java(pid, &s, &java);
 	jvm->pid = pid;
 	jvm->uid = s.uid;
 	snprintf(jvm->main, sizeof(jvm->main), "%s", java.main);

@@ -32,6 +32,7 @@
 
 #include "base/buffer.h"
 #include "cli/attach/attach.h"
+#include "cli/attach/process.h"
 
 #define ARGUMENT_MAX 1024 /* the JVM's own limit */
 #define ANSWER_MAX (64 * 1024)
@@ -154,21 +155,46 @@ static int wait_for_socket(const struct attach_target *t, int tmp, int timeout_m
 	return rc;
 }
 
+/* Somebody else has invited the JVM just now: a second signal would print a thread dump. */
+static int wait_for_other(const struct attach_target *t, int tmp, int timeout_ms,
+			  struct error *err)
+{
+	int64_t began = now_ms();
+	int sock, rc;
+
+	do {
+		rc = rest(t, 20, err);
+		if (rc)
+			return rc;
+		sock = connect_socket(t, tmp, err);
+		if (sock != -ENOENT)
+			return sock;
+	} while (now_ms() - began < MIN(timeout_ms / 4, 1000));
+	return -ENOENT;
+}
+
 static int open_door(const struct attach_target *t, int tmp, int timeout_ms, struct error *err)
 {
 	char invitation[32];
-	struct stat st;
 	int fd, sock = connect_socket(t, tmp, err);
 
 	if (sock != -ENOENT)
 		return sock;
 	snprintf(invitation, sizeof(invitation), ".attach_pid%d", (int)t->nspid);
-	fd = openat(tmp, invitation, O_CREAT | O_RDWR | O_NOFOLLOW | O_CLOEXEC, 0660);
+	fd = openat(tmp, invitation, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0660);
+	if (fd < 0 && errno == EEXIST) {
+		sock = wait_for_other(t, tmp, timeout_ms, err);
+		if (sock != -ENOENT)
+			return sock;
+		/* left behind by a command that died: ours now */
+		unlinkat(tmp, invitation, 0);
+		fd = openat(tmp, invitation, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0660);
+	}
 	if (fd < 0)
 		return error_set(err, errno, "process %d: cannot create %s in its /tmp: %s; its "
 				 "/tmp must be writable", (int)t->pid, invitation, strerror(errno));
 	/* some mounts give files to another user, and then the JVM would dump its threads */
-	if (fstat(fd, &st) || (st.st_uid != t->uid && st.st_uid != 0))
+	if (!process_owned_by(fd, t->uid))
 		sock = error_set(err, EPERM, "process %d: files in its /tmp get another owner, so "
 				 "it would not accept our invitation", (int)t->pid);
 	else

@@ -2,7 +2,8 @@
  * What a JVM was started with: the main class and the two switches that make
  * attaching impossible, as HotSpot reads them: JAVA_TOOL_OPTIONS, then the
  * command line (with JDK_JAVA_OPTIONS before it), then _JAVA_OPTIONS; the last
- * word counts.
+ * word counts. What the JVM says of itself (perfdata.c) goes before its
+ * command line, which can hide options in argument files.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,23 +33,27 @@ static void read_switch(const char *option, struct process_java *java)
 		java->attach_disabled = false;
 }
 
-/* The options in the environment variable NAME of ENVIRON[0..LENGTH), apart by blanks. */
+/* Options apart by blanks. */
+static void read_words(const char *text, struct process_java *java)
+{
+	char *copy = strdup(text), *word, *rest;
+
+	for (word = copy ? strtok_r(copy, " \t\n\"'", &rest) : NULL; word;
+	     word = strtok_r(NULL, " \t\n\"'", &rest))
+		read_switch(word, java);
+	free(copy);
+}
+
+/* The options in the environment variable NAME of ENVIRON[0..LENGTH). */
 static void read_environment(const char *environ, size_t length, const char *name,
 			     struct process_java *java)
 {
 	size_t n = strlen(name);
 	const char *entry;
-	char *copy, *word, *rest;
 
-	for (entry = environ; entry < environ + length; entry += strlen(entry) + 1) {
-		if (strncmp(entry, name, n) != 0 || entry[n] != '=')
-			continue;
-		copy = strdup(entry + n + 1);
-		for (word = copy ? strtok_r(copy, " \t\n\"'", &rest) : NULL; word;
-		     word = strtok_r(NULL, " \t\n\"'", &rest))
-			read_switch(word, java);
-		free(copy);
-	}
+	for (entry = environ; entry < environ + length; entry += strlen(entry) + 1)
+		if (strncmp(entry, name, n) == 0 && entry[n] == '=')
+			read_words(entry + n + 1, java);
 }
 
 static bool takes_value(const char *option)
@@ -106,32 +111,44 @@ static bool is_launcher(pid_t pid, const char *argv0)
 	       (slash[4] == '\0' || strncmp(slash + 4, " (deleted)", 10) == 0);
 }
 
-void process_java(pid_t pid, struct process_java *java)
+/* The command line, which belongs to the launcher or to a program with a JVM inside. */
+static void read_command_line(pid_t pid, char *text, size_t size, struct process_java *java)
+{
+	ssize_t n = process_read(pid, "cmdline", text, size);
+	const char *slash;
+
+	if (n <= 0)
+		return;
+	if (is_launcher(pid, text)) {
+		read_arguments(text, (size_t)n, java);
+	} else {
+		slash = strrchr(text, '/');
+		snprintf(java->main, sizeof(java->main), "%s", slash ? slash + 1 : text);
+	}
+}
+
+void process_java(pid_t pid, const struct process_status *s, struct process_java *java)
 {
 	char *text = malloc(TEXT_MAX), *environ = malloc(TEXT_MAX);
-	ssize_t n, environ_length;
+	struct process_perfdata *own = malloc(sizeof(*own));
+	ssize_t n;
 
 	memset(java, 0, sizeof(*java));
 	strcpy(java->main, "?");
-	if (!text || !environ)
+	if (!text || !environ || !own)
 		goto out;
-	environ_length = process_read(pid, "environ", environ, TEXT_MAX);
-	n = process_read(pid, "cmdline", text, TEXT_MAX);
-	if (environ_length > 0)
-		read_environment(environ, (size_t)environ_length, "JAVA_TOOL_OPTIONS", java);
-	if (n > 0 && is_launcher(pid, text)) {
-		if (environ_length > 0)
-			read_environment(environ, (size_t)environ_length, "JDK_JAVA_OPTIONS",
-					 java);
-		read_arguments(text, (size_t)n, java);
-	} else if (n > 0) {
-		const char *slash = strrchr(text, '/');
-
-		snprintf(java->main, sizeof(java->main), "%s", slash ? slash + 1 : text);
+	n = MAX(process_read(pid, "environ", environ, TEXT_MAX), (ssize_t)0);
+	read_environment(environ, (size_t)n, "JAVA_TOOL_OPTIONS", java);
+	read_environment(environ, (size_t)n, "JDK_JAVA_OPTIONS", java);
+	read_command_line(pid, text, TEXT_MAX, java);
+	if (process_perfdata(pid, s, own)) {
+		read_words(own->arguments, java);
+		if (own->main[0])
+			snprintf(java->main, sizeof(java->main), "%s", own->main);
 	}
-	if (environ_length > 0)
-		read_environment(environ, (size_t)environ_length, "_JAVA_OPTIONS", java);
+	read_environment(environ, (size_t)n, "_JAVA_OPTIONS", java);
 out:
 	free(text);
 	free(environ);
+	free(own);
 }

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/attach/attach.h"
@@ -66,6 +67,13 @@ int process_status(pid_t pid, struct process_status *s)
 			s->ignored = strtoull(line + 8, NULL, 16);
 	}
 	return s->tgid ? 0 : -ESRCH;
+}
+
+bool process_owned_by(int fd, uid_t uid)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_uid == uid || st.st_uid == 0);
 }
 
 /* The path in a line of maps, without " (deleted)"; NULL if it has none. */

@@ -33,7 +33,17 @@ struct process_java {
 	bool reduced_signals; /* -Xrs */
 	bool attach_disabled; /* -XX:+DisableAttachMechanism */
 };
-void process_java(pid_t pid, struct process_java *java);
+void process_java(pid_t pid, const struct process_status *s, struct process_java *java);
+
+/* What the JVM itself says in its performance data; "" = not told. */
+struct process_perfdata {
+	char main[256];
+	char arguments[8192]; /* options, apart by blanks */
+};
+/* False if there are none (-XX:-UsePerfData, or another user's file). */
+bool process_perfdata(pid_t pid, const struct process_status *s, struct process_perfdata *p);
+/* True if the open file FD is a regular file of user UID or root. */
+bool process_owned_by(int fd, uid_t uid);
 /* The JDK's version from the file `release` near LIBJVM. "?" if there is none. */
 void process_jdk(pid_t pid, const char *libjvm, char *out, size_t size);
 

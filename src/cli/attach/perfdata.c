@@ -1,0 +1,102 @@
+/*
+ * A JVM's performance data, /tmp/hsperfdata_USER/PID: a file that HotSpot maps
+ * and keeps up to date. It knows the main class and the options as the JVM
+ * itself has understood them, whatever the launcher was (argument files, a
+ * program with a JVM inside). Any user can have put a file there, so nothing in
+ * it is trusted.
+ *
+ *      prologue   magic 0xcafec0c0, byte order, …, entry offset (24), entries (28)
+ *      entry      length (0), name offset (4), vector length (8), type (12), …,
+ *                 data offset (16); offsets count from the entry's start
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/attach/process.h"
+
+#define FILE_MAX (256 * 1024)
+#define PROLOGUE 32
+#define ENTRY 20
+
+static uint32_t number(const char *bytes, size_t at)
+{
+	uint32_t n;
+
+	memcpy(&n, bytes + at, sizeof(n));
+	return n;
+}
+
+/* Read the file into BYTES[FILE_MAX]; its length, 0 if there is none. */
+static size_t read_file(pid_t pid, pid_t nspid, uid_t uid, char *bytes)
+{
+	char folder[64], path[400];
+	struct dirent *entry;
+	size_t length = 0;
+	DIR *tmp;
+
+	snprintf(folder, sizeof(folder), "/proc/%d/root/tmp", (int)pid);
+	tmp = opendir(folder);
+	while (tmp && length == 0 && (entry = readdir(tmp)) != NULL) {
+		int fd;
+		ssize_t n;
+
+		if (strncmp(entry->d_name, "hsperfdata_", 11) != 0)
+			continue;
+		snprintf(path, sizeof(path), "%s/%s/%d", folder, entry->d_name, (int)nspid);
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+		if (fd < 0)
+			continue;
+		n = process_owned_by(fd, uid) ? read(fd, bytes, FILE_MAX) : 0;
+		length = n > 0 ? (size_t)n : 0;
+		close(fd);
+	}
+	if (tmp)
+		closedir(tmp);
+	return length;
+}
+
+/* The string called NAME in BYTES[0..LENGTH), NULL if there is none; ended by a NUL. */
+static const char *find(const char *bytes, size_t length, const char *name)
+{
+	size_t at, size, data, i, entries;
+
+	if (length < PROLOGUE || memcmp(bytes, "\xca\xfe\xc0\xc0", 4) != 0)
+		return NULL;
+	at = number(bytes, 24);
+	entries = number(bytes, 28);
+	for (i = 0; i < entries && at <= length && length - at >= ENTRY; i++, at += size) {
+		size_t name_at = number(bytes, at + 4);
+
+		size = number(bytes, at);
+		data = number(bytes, at + 16);
+		if (size < ENTRY || size > length - at)
+			return NULL;
+		if (name_at >= size || data >= size || !memchr(bytes + at + name_at, 0,
+							       size - name_at))
+			continue;
+		if (strcmp(bytes + at + name_at, name) == 0)
+			return memchr(bytes + at + data, 0, size - data) ? bytes + at + data : NULL;
+	}
+	return NULL;
+}
+
+bool process_perfdata(pid_t pid, const struct process_status *s, struct process_perfdata *p)
+{
+	char *bytes = malloc(FILE_MAX);
+	size_t length = bytes ? read_file(pid, s->nspid, s->uid, bytes) : 0;
+	const char *command, *arguments;
+
+	memset(p, 0, sizeof(*p));
+	command = length ? find(bytes, length, "sun.rt.javaCommand") : NULL;
+	arguments = length ? find(bytes, length, "java.rt.vmArgs") : NULL;
+	if (command)
+		snprintf(p->main, sizeof(p->main), "%.*s", (int)strcspn(command, " "), command);
+	if (arguments)
+		snprintf(p->arguments, sizeof(p->arguments), "%s", arguments);
+	free(bytes);
+	return command || arguments;
+}
