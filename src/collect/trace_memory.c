@@ -113,7 +113,8 @@ void trace_store_prepare(struct trace_store *s)
 	struct trace_index *x = atomic_load(&s->index);
 
 	populate(s);
-	if (!s->retired && atomic_load(&x->used) > x->mask / 2)
+	/* A trace that finds no slot is stored anew with each sample: fuller than this, 1 in 100 would. */
+	if (!s->retired && atomic_load(&x->used) > x->mask / 4)
 		grow_index(s);
 }
 

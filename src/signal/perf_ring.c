@@ -26,13 +26,13 @@ void perf_ring_open(struct perf_reader *r, void *ring)
 
 bool perf_ring_next(struct perf_reader *r)
 {
-	while (r->tail + sizeof(struct perf_event_header) <= r->head) {
+	while (r->head - r->tail >= sizeof(struct perf_event_header)) {
 		uint64_t header = word(r, r->tail);
 		uint32_t type = (uint32_t)header;
 		uint64_t size = header >> 48;
 		uint64_t at = r->tail;
 
-		if (size < sizeof(struct perf_event_header) || at + size > r->head) {
+		if (size < sizeof(struct perf_event_header) || size > r->head - at) {
 			r->tail = r->head;
 			return false;
 		}

@@ -64,7 +64,7 @@ struct trace_writer {
 int trace_store_open(struct trace_store *s, size_t size, struct error *err);
 /* Unmap everything; no handler may run any more. */
 void trace_store_close(struct trace_store *s);
-/* Collector: keep memory populated ahead of the handlers, and the index at most half full. */
+/* Collector: keep memory populated ahead of the handlers, and the index at most a quarter full. */
 void trace_store_prepare(struct trace_store *s);
 /* Collector: free the index that prepare() retired; call when no handler can still read it. */
 void trace_store_reclaim(struct trace_store *s);

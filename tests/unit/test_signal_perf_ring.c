@@ -1,0 +1,218 @@
+/* Records of a perf event, as the kernel writes them, and as it never would. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "signal/perf_ring.h"
+
+#define PAGE 4096u
+
+static _Alignas(4096) uint8_t ring[2 * PAGE + 64]; /* a guard behind the data page */
+static struct perf_event_mmap_page *const page = (void *)ring;
+
+static void reset(uint64_t position)
+{
+	memset(ring, 0, sizeof(ring));
+	memset(ring + 2 * PAGE, 0xee, 64);
+	page->data_head = page->data_tail = position;
+}
+
+static void write_word(uint64_t word)
+{
+	memcpy(ring + PAGE + page->data_head % PAGE, &word, 8);
+	page->data_head += 8;
+}
+
+static void write_header(uint32_t type, uint64_t size)
+{
+	write_word(type | (uint64_t)(uint16_t)size << 48);
+}
+
+static void write_sample(uint64_t count, uint32_t chain)
+{
+	uint32_t i;
+
+	write_header(PERF_RECORD_SAMPLE, 24 + 8 * chain);
+	write_word(count);
+	write_word(chain);
+	for (i = 0; i < chain; i++)
+		write_word(i == 0 ? (uint64_t)PERF_CONTEXT_KERNEL : 0xffffffff81000000ull + count + i);
+}
+
+static void none(void **state)
+{
+	struct perf_reader r;
+
+	reset(0);
+	perf_ring_open(&r, ring);
+	assert_false(perf_ring_next(&r));
+	perf_ring_close(&r);
+	assert_int_equal(page->data_tail, 0);
+}
+
+static void several(void **state)
+{
+	struct perf_reader r;
+	uint32_t i;
+
+	reset(0);
+	write_sample(1000, 0);
+	write_header(PERF_RECORD_LOST, 24);
+	write_word(5);
+	write_word(77);
+	write_sample(2000, 4);
+	write_header(PERF_RECORD_THROTTLE, 32);
+	write_word(0), write_word(0), write_word(0);
+	perf_ring_open(&r, ring);
+	assert_true(perf_ring_next(&r));
+	assert_int_equal(r.count, 1000);
+	assert_int_equal(r.chain_length, 0);
+	assert_true(perf_ring_next(&r));
+	assert_int_equal(r.count, 2000);
+	assert_int_equal(r.chain_length, 4);
+	assert_true(perf_ring_address(&r, 0) == 0); /* a context marker is no address */
+	for (i = 1; i < 4; i++)
+		assert_true(perf_ring_address(&r, i) == 0xffffffff81000000ull + 2000 + i);
+	assert_false(perf_ring_next(&r));
+	assert_false(perf_ring_next(&r));
+	perf_ring_close(&r);
+	assert_true(page->data_tail == page->data_head);
+}
+
+/* From every position in the page, also those where a record goes on at the page's begin. */
+static void wrapped(void **state)
+{
+	uint64_t begin;
+
+	for (begin = 0; begin <= 3 * PAGE; begin += 8) {
+		struct perf_reader r;
+		uint32_t n, i;
+
+		reset(begin);
+		for (n = 0; n < 5; n++)
+			write_sample(begin + n, 60 + n);
+		perf_ring_open(&r, ring);
+		for (n = 0; n < 5; n++) {
+			assert_true(perf_ring_next(&r));
+			assert_true(r.count == begin + n && r.chain_length == 60 + n);
+			for (i = 1; i < r.chain_length; i++)
+				assert_true(perf_ring_address(&r, i) ==
+					    0xffffffff81000000ull + begin + n + i);
+		}
+		assert_false(perf_ring_next(&r));
+		perf_ring_close(&r);
+		assert_true(page->data_tail == page->data_head);
+	}
+}
+
+/* A record not wholly written, or of a size that cannot be, ends the reading; the next one starts afresh. */
+static void senseless_sizes(void **state)
+{
+	static const uint16_t sizes[] = {0, 1, 7, 8, 16, 23, 4000, 65528, 65535};
+	struct perf_reader r;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(sizes); i++) {
+		reset(800);
+		write_sample(1, 2);
+		write_header(PERF_RECORD_SAMPLE, sizes[i]);
+		write_word(9), write_word(9);
+		perf_ring_open(&r, ring);
+		assert_true(perf_ring_next(&r));
+		assert_int_equal(r.count, 1);
+		while (perf_ring_next(&r))
+			assert_int_not_equal(r.count, 1);
+		perf_ring_close(&r);
+		assert_true(page->data_tail <= page->data_head);
+		page->data_tail = page->data_head;
+		write_sample(3, 0);
+		perf_ring_open(&r, ring);
+		assert_true(perf_ring_next(&r));
+		assert_int_equal(r.count, 3);
+	}
+}
+
+/* The chain's length is the record's own business only as far as its size goes. */
+static void long_chain(void **state)
+{
+	struct perf_reader r;
+
+	reset(0);
+	write_header(PERF_RECORD_SAMPLE, 40);
+	write_word(1);
+	write_word(UINT64_MAX);
+	write_word(0x10), write_word(0x20);
+	perf_ring_open(&r, ring);
+	assert_true(perf_ring_next(&r));
+	assert_int_equal(r.chain_length, 2);
+	assert_int_equal(perf_ring_address(&r, 1), 0x20);
+}
+
+/* Head before tail, or further ahead than the ring is large. */
+static void senseless_positions(void **state)
+{
+	static const uint64_t heads[] = {0, 8, 1ull << 40, UINT64_MAX, UINT64_MAX - 7, 1ull << 63};
+	struct perf_reader r;
+	size_t i, steps;
+
+	for (i = 0; i < ARRAY_LEN(heads); i++) {
+		reset(0);
+		memset(ring + PAGE, 8, PAGE); /* small records everywhere */
+		page->data_head = heads[i];
+		page->data_tail = 4096;
+		perf_ring_open(&r, ring);
+		for (steps = 0; perf_ring_next(&r) && steps < 10000; steps++)
+			;
+		assert_true(steps <= PAGE / 8);
+		perf_ring_close(&r);
+	}
+}
+
+static void random_bytes(void **state)
+{
+	uint64_t round, seed = 42;
+
+	for (round = 0; round < 20000; round++) {
+		struct perf_reader r;
+		uint64_t i, steps = 0, sum = 0;
+
+		reset(seed % 100000);
+		for (i = 0; i < PAGE / 8; i++) {
+			uint64_t word = seed = map_hash(seed + 1);
+
+			if (i % 3 == 0) /* often a plausible header */
+				word = PERF_RECORD_SAMPLE | (word % 300) << 48;
+			memcpy(ring + PAGE + i * 8, &word, 8);
+		}
+		page->data_head += seed % (PAGE + 1);
+		perf_ring_open(&r, ring);
+		while (perf_ring_next(&r)) {
+			assert_true(r.chain_length <= 256);
+			for (i = 0; i < r.chain_length; i++)
+				sum += perf_ring_address(&r, i);
+			assert_true(++steps <= PAGE / 8);
+		}
+		perf_ring_close(&r);
+		assert_true(page->data_tail <= page->data_head);
+		assert_int_equal(ring[2 * PAGE], 0xee);
+		seed += sum & 1;
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(none),            cmocka_unit_test(several),
+		cmocka_unit_test(wrapped),         cmocka_unit_test(senseless_sizes),
+		cmocka_unit_test(long_chain),      cmocka_unit_test(senseless_positions),
+		cmocka_unit_test(random_bytes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,310 @@
+/* The trace store: equal stacks are one, whoever writes them and whatever grows meanwhile. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "signal/trace.h"
+
+#define DEPTH 2048
+
+static struct trace_store store;
+
+static int set_up(void **state)
+{
+	struct error err;
+
+	return trace_store_open(&store, 256u << 20, &err);
+}
+
+static int tear_down(void **state)
+{
+	trace_store_close(&store);
+	return 0;
+}
+
+/* Frame I of trace NUMBER. Neighbouring numbers share all but their last frame. */
+static uint64_t frame_of(uint32_t number, uint32_t i, uint32_t length)
+{
+	return i + 1 == length ? map_hash(number) : map_hash(i + 1000003ull * length);
+}
+
+static const struct trace *intern(struct trace_chunk *c, uint32_t number, uint32_t length)
+{
+	struct trace_writer w;
+	uint32_t i;
+
+	if (!trace_begin(&w, &store, c, DEPTH))
+		return NULL;
+	for (i = 0; i < length; i++)
+		if (!trace_put(&w, frame_of(number, i, length)))
+			return NULL;
+	return trace_end(&w);
+}
+
+static bool is(const struct trace *t, uint32_t number, uint32_t length)
+{
+	uint32_t i;
+
+	if (!t || t->length != length)
+		return false;
+	for (i = 0; i < length; i++)
+		if (t->frame[i] != frame_of(number, i, length))
+			return false;
+	return true;
+}
+
+static void equal_is_one(void **state)
+{
+	struct trace_chunk a = {0}, b = {0};
+	const struct trace *t = intern(&a, 1, 10), *u = intern(&a, 2, 10), *v = intern(&a, 1, 11);
+	uint64_t *free_words = a.pos;
+
+	assert_true(is(t, 1, 10));
+	assert_true(is(u, 2, 10));
+	assert_true(is(v, 1, 11));
+	assert_ptr_equal(intern(&a, 1, 10), t);
+	assert_ptr_equal(intern(&a, 2, 10), u);
+	assert_ptr_equal(a.pos, free_words); /* a copy takes no room */
+	assert_ptr_equal(intern(&b, 1, 10), t);
+	assert_ptr_equal(intern(&b, 1, 11), v);
+	assert_true(is(t, 1, 10));
+}
+
+/* Also one without frames: a walk in a store that is full to the depth. */
+static void empty_trace(void **state)
+{
+	struct trace_chunk a = {0};
+	const struct trace *t = intern(&a, 1, 0);
+
+	assert_non_null(t);
+	assert_int_equal(t->length, 0);
+	assert_ptr_equal(intern(&a, 2, 0), t);
+}
+
+static void deep(void **state)
+{
+	static const uint32_t lengths[] = {31, 32, 33, 508, 509, 510, 511, 512, 513, 1000, 2046, 2047, 2048};
+	struct trace_chunk c = {0};
+	size_t round, i;
+
+	for (round = 0; round < 40; round++)
+		for (i = 0; i < ARRAY_LEN(lengths); i++) {
+			uint32_t number = (uint32_t)(round / 2 * 100 + i);
+			const struct trace *t = intern(&c, number, lengths[i]);
+
+			if (!is(t, number, lengths[i]))
+				fail_msg("trace of %u frames differs", lengths[i]);
+			if (round % 2)
+				assert_ptr_equal(intern(&c, number, lengths[i]), t);
+		}
+}
+
+static void depth_limit(void **state)
+{
+	static const uint32_t limits[] = {1, 7, 100, 511, 700, 2048};
+	struct trace_chunk c = {0};
+	struct trace_writer w;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(limits); i++) {
+		uint32_t n = 0;
+
+		assert_true(trace_begin(&w, &store, &c, limits[i]));
+		while (n < 3000 && trace_put(&w, 77000 + n))
+			n++;
+		assert_int_equal(n, limits[i]);
+		assert_true(w.full && !w.store_full);
+		assert_false(trace_put(&w, 1)); /* and so it stays */
+		assert_int_equal(trace_end(&w)->length, limits[i]);
+	}
+}
+
+/* 200,000 traces: some share their 32-bit hash, many more their place in the index. */
+static void many(void **state)
+{
+	enum { COUNT = 200000 };
+	const struct trace **t = malloc(COUNT * sizeof(*t));
+	struct trace_chunk c = {0};
+	struct map by_hash = {0};
+	uint32_t i, collisions = 0, unshared = 0;
+	bool fresh;
+
+	for (i = 0; i < COUNT; i++) {
+		t[i] = intern(&c, i, 3);
+		assert_true(is(t[i], i, 3));
+		map_put(&by_hash, t[i]->hash, &fresh);
+		collisions += !fresh;
+		if (i % 1000 == 0) {
+			trace_store_prepare(&store);
+			trace_store_reclaim(&store); /* nobody else reads */
+		}
+	}
+	assert_true(collisions >= 1 && collisions < 30);
+	for (i = 0; i < COUNT; i++) {
+		const struct trace *again = intern(&c, i, 3);
+
+		assert_true(is(again, i, 3));
+		unshared += again != t[i];
+	}
+	if (unshared * 500 > COUNT)
+		fail_msg("%u of %u stay unshared", unshared, COUNT);
+	assert_true(atomic_load(&store.index)->mask + 1 >= 4 * COUNT);
+	map_free(&by_hash);
+	free(t);
+}
+
+/* The collector late: the index is full, and traces stay unshared but whole. */
+static void full_index(void **state)
+{
+	enum { COUNT = 30000 };
+	struct trace_chunk c = {0};
+	uint32_t i;
+
+	for (i = 0; i < COUNT; i++)
+		if (!is(intern(&c, i, 2), i, 2))
+			fail_msg("trace %u differs", i);
+	assert_true(atomic_load(&store.index)->mask < COUNT);
+	assert_true(atomic_load(&store.index)->used <= atomic_load(&store.index)->mask + 1);
+}
+
+static void full_store(void **state)
+{
+	struct trace_store small;
+	struct trace_chunk c = {0}, d = {0};
+	struct trace_writer w;
+	struct error err;
+	uint32_t i, stored = 0;
+
+	assert_int_equal(trace_store_open(&small, 64 * 1024, &err), 0);
+	/* While a long stack grows. */
+	assert_true(trace_begin(&w, &small, &c, 100000));
+	for (i = 0; trace_put(&w, i); i++)
+		;
+	assert_true(w.full && w.store_full && i >= 500 && i < 8192);
+	assert_true(atomic_load(&small.used) <= small.size);
+	/* Short ones until the end. */
+	for (i = 0; i < 100000 && trace_begin(&w, &small, &d, DEPTH); i++) {
+		trace_put(&w, i);
+		assert_int_equal(trace_end(&w)->frame[0], i);
+		stored++;
+	}
+	assert_true(stored > 100 && stored < 64 * 1024 / 24);
+	assert_true(w.full && w.store_full);
+	for (i = 0; i < 100; i++)
+		assert_false(trace_begin(&w, &small, &d, DEPTH));
+	assert_true(atomic_load(&small.used) <= small.size);
+	trace_store_close(&small);
+}
+
+/* ---- many threads ---- */
+
+enum { THREADS = 4, TRACES = 12000, ROUNDS = 3 };
+
+struct worker {
+	pthread_t thread;
+	uint32_t seed;
+	const struct trace *seen[TRACES];
+	uint32_t wrong;
+};
+
+static uint32_t length_of(uint32_t number)
+{
+	return number % 500 == 0 ? 1500 : number % 37 + 1;
+}
+
+static _Atomic uint32_t at_work;
+
+static void *work(void *arg)
+{
+	struct worker *w = arg;
+	struct trace_chunk c = {0};
+	uint32_t i, round;
+
+	for (round = 0; round < ROUNDS; round++)
+		for (i = 0; i < TRACES; i++) {
+			/* Half of them in an order of its own, half side by side with the others. */
+			uint32_t number = i % 2 ? i : (uint32_t)(map_hash(i + w->seed) % TRACES);
+			const struct trace *t = intern(&c, number, length_of(number));
+
+			w->wrong += !is(t, number, length_of(number));
+			w->seen[number] = t;
+		}
+	atomic_fetch_sub(&at_work, 1);
+	return NULL;
+}
+
+static void threads_and_growth(void **state)
+{
+	static struct worker workers[THREADS];
+	struct trace_index *first = atomic_load(&store.index);
+	uint32_t i, j, same = 0, different = 0, wrong = 0;
+
+	atomic_store(&at_work, THREADS);
+	for (i = 0; i < THREADS; i++) {
+		workers[i].seed = i * 7919;
+		assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
+	}
+	while (atomic_load(&at_work))
+		trace_store_prepare(&store);
+	for (i = 0; i < THREADS; i++) {
+		pthread_join(workers[i].thread, NULL);
+		wrong += workers[i].wrong;
+	}
+	assert_int_equal(wrong, 0);
+	assert_ptr_not_equal(atomic_load(&store.index), first); /* it did grow under them */
+	for (j = 0; j < TRACES; j++)
+		for (i = 1; i < THREADS; i++)
+			if (workers[0].seen[j] && workers[i].seen[j]) {
+				same += workers[0].seen[j] == workers[i].seen[j];
+				different += workers[0].seen[j] != workers[i].seen[j];
+			}
+	/* Only what was published while the index was replaced may be there twice. */
+	assert_true(same > TRACES);
+	if (different * 20 > same)
+		fail_msg("%u traces shared, %u not", same, different);
+}
+
+/* No growth to excuse anything: one pointer for all threads. */
+static void threads_share(void **state)
+{
+	static struct worker workers[THREADS];
+	uint32_t i, j;
+
+	atomic_store(&at_work, THREADS);
+	trace_store_close(&store);
+	set_up(NULL);
+	for (i = 0; i < THREADS; i++) {
+		workers[i].seed = i;
+		pthread_create(&workers[i].thread, NULL, work, &workers[i]);
+	}
+	for (i = 0; i < THREADS; i++)
+		pthread_join(workers[i].thread, NULL);
+	/* 12,000 traces in 8,192 slots: the first ones found room and are shared by all. */
+	for (j = 1; j < 400; j += 2)
+		for (i = 1; i < THREADS; i++)
+			assert_ptr_equal(workers[0].seen[j], workers[i].seen[j]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(equal_is_one, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(empty_trace, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(deep, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(depth_limit, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(many, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(full_index, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(full_store, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(threads_and_growth, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(threads_share, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
