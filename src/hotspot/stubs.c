@@ -22,6 +22,12 @@ static bool is_return_barrier(const char *name)
 	return strstr(name, "cont_return") != NULL;
 }
 
+/* C1 passes two classes to its slow subtype check on the stack (C1_Runtime1_x86.cpp, all JDKs). */
+static uint8_t pushed_arguments(const char *name)
+{
+	return strstr(name, "slow_subtype_check") ? 16 : 0;
+}
+
 void stubs_note(const char *name, uintptr_t start, uintptr_t end)
 {
 	struct noted *n;
@@ -34,8 +40,14 @@ void stubs_note(const char *name, uintptr_t start, uintptr_t end)
 	pthread_mutex_lock(&lock);
 	n = VECTOR_PUSH(&pending);
 	if (n) {
-		n->stub = (struct stub){start, end, copy, strncmp(name, "I2C/C2I", 7) == 0,
-				      is_return_barrier(name)};
+		n->stub = (struct stub){
+			.start = start,
+			.end = end,
+			.name = copy,
+			.adapter = strncmp(name, "I2C/C2I", 7) == 0,
+			.pushed = pushed_arguments(name),
+			.frozen = is_return_barrier(name),
+		};
 		n->order = (uint32_t)pending.count;
 		atomic_store(&has_pending, true);
 	} else {

@@ -15,6 +15,7 @@ struct stub {
 	uintptr_t start, end;
 	const char *name; /* owned by the set */
 	bool adapter;     /* between compiled and interpreted calling conventions */
+	uint8_t pushed;   /* bytes of arguments that the caller takes off its stack again */
 	bool frozen;      /* continuation return barrier: what follows lies in the heap */
 };
 

@@ -188,7 +188,7 @@ static uint32_t cache_home(uint64_t key)
 
 /* Remember FRAMES for PC; a full neighbourhood loses its first entry. */
 static void remember(struct decode_cache *c, const struct blob *b, const struct debug_info *d,
-		     uint64_t key, const uint64_t *frame, uint32_t count)
+		     const struct edge *edge, uint64_t key, const uint64_t *frame, uint32_t count)
 {
 	struct decoded *e = cache_room(c, count);
 	uint32_t i, home = cache_home(key);
@@ -200,6 +200,8 @@ static void remember(struct decode_cache *c, const struct blob *b, const struct 
 	e->method = d->method;
 	e->compile_id = d->compile_id;
 	e->frame_bytes = b->frame_bytes;
+	e->return_offset = edge->return_offset;
+	e->fp_saved = edge->fp_saved;
 	e->count = count;
 	for (i = 0; i < count; i++)
 		e->frame[i] = frame[i];
@@ -240,7 +242,7 @@ const struct decoded *decode_lookup(const struct layout *l, struct decode_cache 
 }
 
 bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct blob *b, uintptr_t pc,
-		    bool top, struct trace_writer *w)
+		    bool top, const struct edge *edge, struct trace_writer *w)
 {
 	size_t before = (size_t)(w->pos - w->trace->frame);
 	struct debug_info d;
@@ -260,7 +262,7 @@ bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct
 	if (w->full)
 		return false;
 	if (c)
-		remember(c, b, &d, (uint64_t)pc << 1 | top, w->trace->frame + before,
+		remember(c, b, &d, edge, (uint64_t)pc << 1 | top, w->trace->frame + before,
 			 (uint32_t)((size_t)(w->pos - w->trace->frame) - before));
 	return true;
 }

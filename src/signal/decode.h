@@ -23,6 +23,8 @@ struct decoded {
 	uint32_t compile_id;
 	uint32_t frame_bytes;
 	uint32_t count;          /* frames */
+	uint32_t return_offset;  /* from sp: of the return address; a top pc before or behind the frame has its own */
+	uint32_t fp_saved;       /* the caller's fp lies below the return address */
 	uint32_t unused;
 	uint64_t frame[];        /* innermost first */
 };
@@ -43,11 +45,16 @@ const struct decoded *decode_lookup(const struct layout *l, struct decode_cache 
 
 /*
  * Decode PC inside nmethod B, append its frames to W and remember them in C (may
- * be NULL). TOP: PC is the next instruction to run, else a return address.
+ * be NULL). TOP: PC is the next instruction to run, else a return address. EDGE: where the
+ * return address is (of use to decode_lookup).
  * False when the debug information cannot be read (nothing is appended then) or W is full.
  * Any context.
  */
+struct edge {
+	uint32_t return_offset; /* of the return address from sp */
+	bool fp_saved;          /* the caller's fp is the word below it, else still in the register */
+};
 bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct blob *b, uintptr_t pc,
-		    bool top, struct trace_writer *w);
+		    bool top, const struct edge *edge, struct trace_writer *w);
 
 #endif

@@ -14,13 +14,8 @@
 
 #define ENTRY_SPAN (1u << 19) /* locals of one method: at most 65,535 slots */
 
-struct interpreted {
-	uintptr_t method, code;
-	uint32_t code_size;
-};
-
 /* Whether METHOD looks like a Method*: its chain of names can be read. */
-static bool read_method(const struct layout *l, uintptr_t method, struct interpreted *m)
+static bool read_method(const struct layout *l, uintptr_t method, struct walk_method *m)
 {
 	uintptr_t constant, pool, holder;
 
@@ -35,7 +30,20 @@ static bool read_method(const struct layout *l, uintptr_t method, struct interpr
 	return true;
 }
 
-static bool bci_in(const struct interpreted *m, uintptr_t bcp, uint32_t *bci)
+/* The same, read once a walk. */
+static bool know_method(struct walk *w, uintptr_t method, struct walk_method *m)
+{
+	struct walk_method *known = &w->methods[(method >> 4) % WALK_METHODS];
+
+	if (known->method != method && (method == 0 || !read_method(w->l, method, known))) {
+		known->method = 0;
+		return false;
+	}
+	*m = *known;
+	return true;
+}
+
+static bool bci_in(const struct walk_method *m, uintptr_t bcp, uint32_t *bci)
 {
 	if (bcp < m->code || bcp >= m->code + m->code_size)
 		return false;
@@ -43,7 +51,7 @@ static bool bci_in(const struct interpreted *m, uintptr_t bcp, uint32_t *bci)
 	return true;
 }
 
-static bool put(struct walk *w, const struct interpreted *m, uint32_t bci)
+static bool put(struct walk *w, const struct walk_method *m, uint32_t bci)
 {
 	/* A method without byte code is native. */
 	return trace_put(w->out, frame_java(m->code_size ? FRAME_INTERPRETED : FRAME_WRAPPER, m->method,
@@ -51,14 +59,14 @@ static bool put(struct walk *w, const struct interpreted *m, uint32_t bci)
 }
 
 /* The frame at fp, complete. False when there is none. */
-static bool read_frame(const struct walk *w, struct interpreted *m, uint32_t *bci)
+static bool read_frame(struct walk *w, struct walk_method *m, uint32_t *bci)
 {
 	const struct layout *l = w->l;
 	uintptr_t method, bcp = 0;
 
 	if (w->fp < w->sp || w->fp - w->sp > ENTRY_SPAN * 2 || (w->fp & 7) ||
 	    !load_word(w->fp + (uintptr_t)((intptr_t)l->method_slot * 8), &method) ||
-	    !read_method(l, method, m))
+	    !know_method(w, method, m))
 		return false;
 	*bci = FRAME_NO_BCI;
 	if (w->top && w->regs && bci_in(m, w->regs->bcp, bci))
@@ -92,7 +100,7 @@ bool walk_at_entry(struct walk *w, enum step *step)
 {
 	const struct walk_regs *r = w->regs;
 	uintptr_t pc = r->ret, fp = w->fp, above;
-	struct interpreted m;
+	struct walk_method m;
 
 	if (!near_above(r->bcp, w->sp) || !read_method(w->l, r->method, &m))
 		return false;
@@ -130,7 +138,7 @@ static bool at_exit(struct walk *w, enum step *step)
 /* Code the interpreter jumps through without a frame of its own: the caller is on the stack. */
 static bool by_return_address(struct walk *w, enum step *step)
 {
-	struct interpreted m;
+	struct walk_method m;
 	uintptr_t pc;
 
 	if (!load_word(w->sp, &pc) || !walk_is_code(w, pc))
@@ -145,16 +153,20 @@ static bool by_return_address(struct walk *w, enum step *step)
 
 enum step walk_interpreted(struct walk *w)
 {
-	struct interpreted m;
+	struct walk_method m;
 	enum step step;
 	uint32_t bci;
 
 	if (w->top && w->regs && walk_at_entry(w, &step))
 		return step;
 	if (read_frame(w, &m, &bci)) {
-		if (!put(w, &m, bci))
-			return STEP_END;
-		return to_caller(w);
+		/* Interpreted callers follow each other without a way round. */
+		do {
+			if (!put(w, &m, bci))
+				return STEP_END;
+			step = to_caller(w);
+		} while (step == STEP_ON && code_is_interpreter(w->l, w->pc) && read_frame(w, &m, &bci));
+		return step;
 	}
 	if (w->top && w->regs && (at_exit(w, &step) || by_return_address(w, &step)))
 		return step;

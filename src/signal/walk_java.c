@@ -57,23 +57,37 @@ static bool top_caller(const struct walk *w, uint32_t frame_bytes, uint32_t *off
 	return false;
 }
 
-static enum step over_top_method(struct walk *w, const struct blob *b)
+static struct edge edge_of(const struct walk *w, const struct blob *b)
+{
+	struct edge e = {b->frame_bytes - 8, true};
+
+	if (w->top)
+		frame_edge(w->l, b, w->pc, &e.return_offset, &e.fp_saved);
+	return e;
+}
+
+/* A return address by the first look at it: remembered, interpreter or call stub. */
+static bool is_known(const struct walk *w, uintptr_t pc)
+{
+	return code_contains(w->l, pc) &&
+	       (decode_lookup(w->l, w->cache, pc, false) || code_is_interpreter(w->l, pc) ||
+		pc == w->l->call_stub_pc);
+}
+
+static enum step over_top_method(struct walk *w, uint32_t frame_bytes, struct edge e)
 {
 	uintptr_t pc, fp = w->fp;
-	uint32_t offset;
-	bool saved;
 
-	frame_edge(w->l, b, w->pc, &offset, &saved);
-	if (!load_word(w->sp + offset, &pc))
+	if (!load_word(w->sp + e.return_offset, &pc))
 		return end_with(w, END_fault);
-	if (!walk_is_code(w, pc)) {
-		if (!top_caller(w, b->frame_bytes, &offset, &pc))
+	if (!is_known(w, pc) && !walk_is_code(w, pc)) {
+		if (!top_caller(w, frame_bytes, &e.return_offset, &pc))
 			return end_with(w, END_bad_compiled);
-		saved = offset != 0;
+		e.fp_saved = e.return_offset != 0;
 	}
-	if (saved && offset >= 8 && !load_word(w->sp + offset - 8, &fp))
+	if (e.fp_saved && e.return_offset >= 8 && !load_word(w->sp + e.return_offset - 8, &fp))
 		return end_with(w, END_fault);
-	return walk_move(w, pc, w->sp + offset + 8, fp) ? STEP_ON : STEP_END;
+	return walk_move(w, pc, w->sp + e.return_offset + 8, fp) ? STEP_ON : STEP_END;
 }
 
 static enum step over_frame(struct walk *w, uint32_t frame_bytes, enum walk_end bad)
@@ -137,46 +151,63 @@ static bool put_frames(struct trace_writer *out, const struct decoded *e)
 
 static enum step over_method(struct walk *w, const struct blob *b)
 {
+	struct edge edge = edge_of(w, b);
 	const struct decoded *e;
 	uintptr_t pc;
 
 	if (b->address == enter_special(w)) {
 		/* Continuation.enterSpecial: the root of a virtual thread's own stack. */
-		decode_nmethod(w->l, w->cache, b, w->pc, w->top, w->out);
+		decode_nmethod(w->l, w->cache, b, w->pc, w->top, &edge, w->out);
 		return STEP_ROOT;
 	}
 	pc = undo_deopt(w, b, w->pc);
-	e = decode_lookup(w->l, w->cache, pc, w->top);
+	e = pc == w->pc ? NULL : decode_lookup(w->l, w->cache, pc, w->top);
 	if (e) {
 		if (!put_frames(w->out, e))
 			return STEP_END;
-	} else if (!decode_nmethod(w->l, w->cache, b, pc, w->top, w->out)) {
+	} else if (!decode_nmethod(w->l, w->cache, b, pc, w->top, &edge, w->out)) {
 		return end_with(w, END_bad_compiled);
 	}
-	return w->top ? over_top_method(w, b) : over_frame(w, b->frame_bytes, END_bad_compiled);
+	return w->top ? over_top_method(w, b->frame_bytes, edge)
+		      : over_frame(w, b->frame_bytes, END_bad_compiled);
+}
+
+/* What the stub's first instructions say of its return address. */
+static bool by_entry(struct walk *w, const struct stub *stub, enum step *step)
+{
+	uintptr_t slot, pc, fp = w->fp;
+	bool saved;
+
+	if (!stub_edge(stub->start, w->pc, w->sp, w->fp, &slot, &saved) || !load_word(slot, &pc) ||
+	    !walk_is_code(w, pc))
+		return false;
+	if (saved && !load_word(slot - 8, &fp))
+		*step = end_with(w, END_fault);
+	else
+		*step = walk_move(w, pc, slot + 8 + stub->pushed, fp) ? STEP_ON : STEP_END;
+	return true;
 }
 
 /* A stub without fixed frame: by its entry's code, else by what the stack shows. */
 static enum step over_bare_stub(struct walk *w, const struct stub *stub)
 {
-	uintptr_t slot, pc, fp = w->fp;
+	uintptr_t pc, fp = w->fp;
 	enum step step;
 	uint32_t offset;
-	bool saved;
 
 	if (stub && stub->adapter && w->top && w->regs && walk_at_entry(w, &step))
 		return step;
-	if (stub && stub_edge(stub->start, w->pc, w->sp, w->fp, &slot, &saved) && load_word(slot, &pc) &&
-	    walk_is_code(w, pc)) {
-		if (saved && !load_word(slot - 8, &fp))
-			return end_with(w, END_fault);
-		return walk_move(w, pc, slot + 8, fp) ? STEP_ON : STEP_END;
-	}
+	if (stub && by_entry(w, stub, &step))
+		return step;
+	/* Registers pushed on the way, in a stub or in what it jumped to. */
+	for (offset = 0; w->top && offset <= 64; offset += 8)
+		if (is_return(w, offset, &pc))
+			return walk_move(w, pc, w->sp + offset + 8 + (stub ? stub->pushed : 0), fp)
+				       ? STEP_ON
+				       : STEP_END;
 	/* The JVM's own code calls a few (instruction cache flush, feature tests). */
 	if (w->top && load_word(w->sp, &pc) && w->images && image_find(w->images, pc) && follows_call(pc))
 		return walk_move(w, pc, w->sp + 8, fp) ? STEP_ON : STEP_END;
-	if (w->top && top_caller(w, 0, &offset, &pc))
-		return walk_move(w, pc, w->sp + offset + 8, fp) ? STEP_ON : STEP_END;
 	/*
 	 * A frame set up by push rbp; mov rbp, rsp: the usual form of the JVM's own stubs. The nmethod
 	 * entry barrier has a cookie between it and the return address.
@@ -238,6 +269,11 @@ static enum step over_known(struct walk *w, const struct decoded *e)
 {
 	uintptr_t pc, fp, sp = w->sp;
 
+	if (w->top)
+		return put_frames(w->out, e)
+			       ? over_top_method(w, e->frame_bytes,
+						 (struct edge){e->return_offset, e->fp_saved})
+			       : STEP_END;
 	if (e->frame_bytes < 16)
 		return end_with(w, END_bad_compiled);
 	do {
@@ -263,7 +299,7 @@ enum step walk_java(struct walk *w)
 		return walk_interpreted(w);
 	if (w->pc == l->call_stub_pc)
 		return over_entry(w);
-	e = w->top ? NULL : decode_lookup(l, w->cache, w->pc, false);
+	e = decode_lookup(l, w->cache, w->pc, w->top);
 	if (e && e->blob != enter_special(w))
 		return over_known(w, e);
 	address = code_blob_at(l, w->pc);
