@@ -195,10 +195,13 @@ def test_when_the_command_is_killed_the_agent_stops(jdk):
         running = begin(program, "-d", 60)
         sampling(program)
         running.kill()
+        began = time.time()
+        # within 1 s, on a machine that has the time
+        limit = 1 if os.getloadavg()[0] <= jvm.CORES else 4
+        while set(program.threads().values()) - threads or program.descriptors() > before:
+            assert time.time() - began < limit, (program.threads(), program.descriptors(), before)
+            time.sleep(0.02)
         running.communicate()
-        time.sleep(1)
-        assert set(program.threads().values()) - threads == set()
-        assert program.descriptors() <= before
         status = jstrobe("status", program.pid).stdout
         assert "Profiler is not active" in status and "dumped" not in status, "its data are gone"
         assert jstrobe("record", "-d", "0.2", program.pid).returncode == 0

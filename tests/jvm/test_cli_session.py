@@ -154,7 +154,7 @@ def test_launcher_style(jdk17):
         assert samples_of(run("dump", "-o", "collapsed", program.pid).stdout) > 10
         assert "truth.KnownShares" in run("stop", "-o", "flat=5,traces=2", program.pid).stdout
         assert "cpu" in run("list", program.pid).stdout
-        assert run("-d", "0.2", "-e", "itimer", "-o", "flat", "KnownShares").returncode == 0
+        assert run("-d", "0.2", "-e", "itimer", "-o", "flat", program.pid).returncode == 0
 
 
 # ---- finding JVMs --------------------------------------------------------------------------
