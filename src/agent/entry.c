@@ -46,6 +46,8 @@ static int begin(struct options *o, struct error *err)
 	if (rc == 0)
 		rc = o->action == ACTION_RESUME ? session_resume(o, &notes, err)
 						: session_start(o, &notes, err);
+	if (rc == 0)
+		talk_disown();
 	if (rc == 0 && o->file[0])
 		owed_to_path(o);
 	else if (rc == 0 && o->action == ACTION_START)
@@ -75,7 +77,10 @@ static int merge(const char *text, struct options *o, struct error *err)
 static int end(const char *text, struct options *o, struct error *err)
 {
 	bool stop = o->action == ACTION_STOP;
-	int rc = merge(text, o, err);
+	int rc = stop ? talk_check_free(err) : 0;
+
+	if (rc == 0)
+		rc = merge(text, o, err);
 
 	if (rc == 0 && o->file[0])
 		rc = owed_check_path(o, err);

@@ -148,6 +148,16 @@ static int check_owner(const struct talk *t, struct error *err)
 			 "stop that one", (int)shared.owner->peer);
 }
 
+int talk_check_free(struct error *err)
+{
+	return check_owner(NULL, err);
+}
+
+void talk_disown(void)
+{
+	shared.owner = shared.data = NULL;
+}
+
 /* The command's folder must take a new file from us; better said now than after the session. */
 static int check_folder(const struct talk *t, struct error *err)
 {

@@ -387,3 +387,11 @@ failed:
 	agent_close(a);
 	return err->code == EINTR ? CLI_ABORTED : CLI_CANNOT_ATTACH;
 }
+
+void agent_hint_old(const struct agent *a)
+{
+	if (attach_has_old_library(a->target.pid, LIBRARY))
+		console_note("process %d also holds an older build of the agent, replaced on disk "
+			     "since; a session of that one ends with the JVM",
+			     (int)a->target.pid);
+}

@@ -60,5 +60,7 @@ void agent_close(struct agent *a);
  */
 struct cli;
 int agent_open(struct agent *a, const struct cli *cli, bool only_if_loaded, struct error *err);
+/* No session was found: say so if an older build of the agent could have one. */
+void agent_hint_old(const struct agent *a);
 
 #endif

@@ -45,6 +45,46 @@ def test_no_jvm():
         other.wait()
 
 
+def test_a_thread(jdk17):
+    with Program(jdk17, "Sleepers", 1, "idle") as program:
+        tid = next(t for t in program.threads() if t != program.pid)
+        refused(tid, f"is a thread of process {program.pid}")
+
+
+def pretender(*libraries, handler=False):
+    """A Python process that has files of these names mapped."""
+    folder = os.path.join(jvm.WORK, "pretend")
+    os.makedirs(folder, exist_ok=True)
+    for library in libraries:
+        with open(os.path.join(folder, library), "wb") as file:
+            file.write(b"x" * 4096)
+    script = ("import mmap, signal, sys, time\n"
+              f"files = [open('{folder}/' + n) for n in {libraries!r}]\n"
+              "maps = [mmap.mmap(f.fileno(), 0, prot=mmap.PROT_READ) for f in files]\n"
+              + ("signal.signal(signal.SIGQUIT, lambda *a: None)\n" if handler else "")
+              + "print('up', flush=True)\ntime.sleep(60)\ntime.sleep(60)")
+    process = subprocess.Popen(["/usr/bin/python3", "-c", script], stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"up\n"
+    return process
+
+
+@pytest.mark.parametrize("libraries, handler, word", [
+    (["libjvm.so", "libj9vm29.so"], True, "OpenJ9"),
+    (["libjvm.so"], False, "no handler for SIGQUIT"),
+    (["libjvm.so"], True, "did not let us in within 500 ms"),
+])
+def test_what_looks_like_a_jvm(libraries, handler, word):
+    """Nothing without a handler for it is ever sent a SIGQUIT."""
+    process = pretender(*libraries, handler=handler)
+    try:
+        refused(process.pid, word, args=("--attach-timeout", "0.5"))
+        assert process.poll() is None, "it was killed"
+        assert not os.path.exists(f"/tmp/.attach_pid{process.pid}")
+    finally:
+        process.kill()
+        process.wait()
+
+
 def test_a_zombie():
     dead = subprocess.Popen(["true"])
     time.sleep(0.3)

@@ -36,6 +36,8 @@ bool attach_alive(const struct attach_target *t);
 const char *attach_silence(const struct attach_target *t);
 /* True if a file called LIBRARY (base name) is mapped in PID. */
 bool attach_has_library(pid_t pid, const char *library);
+/* The same for one that was deleted or replaced since: another build than the one on disk. */
+bool attach_has_old_library(pid_t pid, const char *library);
 
 /*
  * Have the JVM load the agent LIBRARY (absolute path as the target sees it) with OPTIONS.

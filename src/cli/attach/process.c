@@ -131,21 +131,32 @@ int process_vm(pid_t pid, enum process_vm *vm, char libjvm[PATH_MAX])
 	return 0;
 }
 
-bool attach_has_library(pid_t pid, const char *library)
+static bool has_library(pid_t pid, const char *library, bool old)
 {
 	FILE *maps = open_maps(pid);
 	char *line = NULL, *path;
 	size_t size = 0;
-	bool found = false;
+	bool found = false, deleted;
 
 	while (maps && !found && getline(&line, &size, maps) > 0) {
+		deleted = strstr(line, " (deleted)") != NULL;
 		path = mapped_path(line);
-		found = path && strcmp(base_name(path), library) == 0;
+		found = path && (deleted || !old) && strcmp(base_name(path), library) == 0;
 	}
 	free(line);
 	if (maps)
 		fclose(maps);
 	return found;
+}
+
+bool attach_has_library(pid_t pid, const char *library)
+{
+	return has_library(pid, library, false);
+}
+
+bool attach_has_old_library(pid_t pid, const char *library)
+{
+	return has_library(pid, library, true);
 }
 
 void process_jdk(pid_t pid, const char *libjvm, char *out, size_t size)
