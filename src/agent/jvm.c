@@ -185,6 +185,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
 {
 	entry_vm_death();
+	atomic_store(&zone.vm_exiting, true);
 	atomic_store(&live, false);
 }
 
