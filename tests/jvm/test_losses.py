@@ -38,7 +38,7 @@ def test_native_worst_case(jdk, threads, burn_ms, say):
                 if stack["tid"] == tid:
                     assert is_whole(stack, number), stack["frames"]
                     seen += stack["samples"]
-    assert seen > 1000
+    assert seen > 300
 
 
 @pytest.mark.parametrize("start,interval", [(1, "1ms"), (20, "100us")])

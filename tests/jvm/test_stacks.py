@@ -28,7 +28,7 @@ def test_stacks_are_complete(jdk, workload, say):
                     bad += stack["samples"]
     share = (total - bad) / taken
     say(f"stacks complete: {workload} {jdk}: {share:.2%} of {taken}; {worst}")
-    assert taken > 500
+    assert taken > 200
     assert share >= COMPLETE, worst
 
 
@@ -39,7 +39,7 @@ def test_recursion_depth_is_exact(jdk17, depth):
     stacks = [s for s in profile.of_thread("recursion") if "truth.Recursion.bottom" in s["frames"]]
     samples = sum(s["samples"] for s in stacks)
     right = sum(s["samples"] for s in stacks if s["frames"].count("truth.Recursion.down") == depth)
-    assert samples > 300 and right >= COMPLETE * samples, f"{right} of {samples}"
+    assert samples > 100 and right >= COMPLETE * samples, f"{right} of {samples}"
 
 
 @pytest.mark.parametrize("mode", ["mixed", "interpreted"])
@@ -49,7 +49,7 @@ def test_one_chain(jdk, mode):
     with Program(jdk, "OneChain", jvm=["-Xint"] if mode == "interpreted" else []) as program:
         profile = record(program, "-i", "1ms", "-d", SECONDS)
     stacks = profile.of_thread("chain")
-    assert sum(s["samples"] for s in stacks) > 500
+    assert sum(s["samples"] for s in stacks) > 200
     for stack in stacks:
         java = [f for f in jvm.java_frames(stack) if not f.startswith("java.lang.Thread.run")]
         assert java == chain[:len(java)], stack
@@ -100,7 +100,7 @@ def test_virtual_threads(jdk25):
     burn = "truth.VirtualThreads.burn"
     stacks = [s for s in profile.stacks if burn in s["frames"]]
     samples = sum(s["samples"] for s in stacks)
-    assert samples > 500
+    assert samples > 200
     whole = sum(s["samples"] for s in stacks if [f for f in s["frames"] if "VirtualThreads" in f][:3]
                 == ["truth.VirtualThreads." + n for n in ("outer", "inner", "burn")])
     assert whole >= COMPLETE * samples, f"{whole} of {samples}"
