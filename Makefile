@@ -24,6 +24,7 @@ MAKEFLAGS += -j$(JOBS)
 endif
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
+.SECONDARY:
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
 
@@ -125,16 +126,23 @@ demo: ## build, start a small Java program and profile it for 10 s (PID=n: that 
 
 # ---- tests -------------------------------------------------------------------
 # Unit tests: each tests/unit/test_*.c is a program of its own, linked with what it needs of
-# the rooms. Other files in tests/unit/ are helpers that any of them may use.
+# the rooms. Other files in tests/unit/ are helpers that any of them may use, and lib_*.c
+# libraries that tests load at run time, bound at once (.so) and lazily (_lazy.so).
 UNIT_SRC := $(wildcard tests/unit/test_*.c)
-UNIT_HELP := $(filter-out $(UNIT_SRC),$(wildcard tests/unit/*.c))
+UNIT_LIB := $(wildcard tests/unit/lib_*.c)
+UNIT_HELP := $(filter-out $(UNIT_SRC) $(UNIT_LIB),$(wildcard tests/unit/*.c))
+UNIT_SO  := $(UNIT_LIB:tests/unit/%.c=$(O)/tests/%.so) $(UNIT_LIB:tests/unit/%.c=$(O)/tests/%_lazy.so)
 UNIT     := $(UNIT_SRC:tests/unit/%.c=$(O)/tests/%)
 ROOMS_AR := $(O)/tests/rooms.a
 
 $(ROOMS_AR): $(LIB_OBJ) $(call objects,cli) $(UNIT_HELP:%=$(O)/obj/%.o) | $(O)/tests/
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
-$(UNIT): $(O)/tests/%: $(O)/obj/tests/unit/%.c.o $(ROOMS_AR)
+$(O)/tests/%.so: $(O)/obj/tests/unit/%.c.o | $(O)/tests/
+	$(Q)$(CC) $(SANFLAGS) -shared -Wl,-z,now,-z,relro $(LDFLAGS) -o $@ $<
+$(O)/tests/%_lazy.so: $(O)/obj/tests/unit/%.c.o | $(O)/tests/
+	$(Q)$(CC) $(SANFLAGS) -shared -Wl,-z,lazy,-z,norelro $(LDFLAGS) -o $@ $<
+$(UNIT): $(O)/tests/%: $(O)/obj/tests/unit/%.c.o $(ROOMS_AR) | $(UNIT_SO)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS) -lz -ldl
 unit: $(UNIT) ## build and run the unit tests
