@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 
 #include "collect/account.h"
 #include "engine/engine.h"
@@ -62,6 +63,8 @@ static void *run(void *arg)
 	block_signals();
 	prctl(PR_SET_NAME, "jstrobe drain");
 	records_own(os_gettid(), true);
+	/* On a machine that is busy to the last core queues must not wait; where not permitted they grow. */
+	setpriority(PRIO_PROCESS, (id_t)os_gettid(), -10);
 	while (!atomic_load(&c->stopping)) {
 		uint64_t hold = c->options.hold_ms * NS_PER_MS;
 
