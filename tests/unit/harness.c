@@ -1,0 +1,197 @@
+#include "harness.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "os/os.h"
+
+#define LIBC_FLAG 0x04000000u /* SA_RESTORER, which libc adds whenever it sets an action */
+
+static struct {
+	struct collector *collector;
+	struct profile *profile;
+	uint64_t cpu, own, interval;
+	struct buffer notes;
+	char engine[32];
+	bool running;
+} session;
+
+int harness_start(const struct engine_ops *ops, uint64_t interval, uint32_t queue, const char *fail,
+		  struct error *err)
+{
+	struct engine_options e = {.interval = interval, .queue_start = queue, .fail = fail ? fail : ""};
+	struct collector_options c = {.per_thread = true};
+	int rc;
+
+	memset(&session, 0, sizeof(session));
+	session.notes.fd = -1;
+	session.interval = interval;
+	zone.depth = 2048;
+	rc = records_open(err);
+	if (rc == 0)
+		rc = faults_install(err);
+	if (rc)
+		return rc;
+	session.collector = collector_new(&c);
+	assert_non_null(session.collector);
+	rc = collector_start(session.collector, err);
+	if (rc)
+		return rc;
+	session.cpu = os_process_cpu();
+	session.own = records_own_cpu();
+	rc = engine_start(ops, &e, &session.notes, err);
+	if (rc) {
+		collector_stop(session.collector);
+		collector_release(session.collector);
+		faults_remove();
+		collector_free(session.collector);
+	}
+	session.running = rc == 0;
+	return rc;
+}
+
+struct collector *harness_collector(void)
+{
+	return session.collector;
+}
+
+uint64_t harness_cpu(void)
+{
+	return session.cpu;
+}
+
+struct profile *harness_stop(void)
+{
+	struct collector_facts facts = {.event = "test", .engine = session.engine, .main_class = "",
+					.jdk = "", .interval = session.interval};
+
+	session.running = false;
+	assert_true(engine_stop());
+	facts.cpu_time = os_process_cpu() - session.cpu;
+	facts.own_cpu = records_own_cpu() - session.own;
+	session.cpu = facts.cpu_time - facts.own_cpu;
+	snprintf(session.engine, sizeof(session.engine), "%s", engine_in_force());
+	collector_stop(session.collector);
+	session.profile = collector_view(session.collector, &facts);
+	assert_non_null(session.profile);
+	collector_release(session.collector);
+	faults_remove();
+	return session.profile;
+}
+
+void harness_end(void)
+{
+	collector_view_free(session.profile);
+	collector_free(session.collector);
+	buffer_free(&session.notes);
+}
+
+void harness_abort(void)
+{
+	if (!session.running)
+		return;
+	harness_stop();
+	harness_end();
+}
+
+void *harness_library(const char *name)
+{
+	char path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 100);
+	void *library;
+
+	assert_true(n > 0);
+	path[n] = '\0';
+	strcpy(strrchr(path, '/') + 1, name);
+	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		print_message("cannot load %s: %s\n", path, dlerror());
+	return library;
+}
+
+static unsigned entries(const char *folder)
+{
+	DIR *dir = opendir(folder);
+	unsigned n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+static unsigned timers(void)
+{
+	FILE *f = fopen("/proc/self/timers", "r");
+	char line[256];
+	unsigned n = 0;
+
+	while (f && fgets(line, sizeof(line), f))
+		n += strncmp(line, "ID:", 3) == 0;
+	if (f)
+		fclose(f);
+	return n;
+}
+
+void holdings_take(struct holdings *h)
+{
+	int i;
+
+	memset(h, 0, sizeof(*h));
+	h->descriptors = entries("/proc/self/fd");
+	h->threads = entries("/proc/self/task");
+	h->timers = timers();
+	for (i = 1; i <= 64; i++) {
+		struct sigaction action;
+
+		if (sigaction(i, NULL, &action))
+			continue;
+		snprintf(h->actions[i], sizeof(h->actions[i]), "%p flags %x mask %lx",
+			 (void *)action.sa_sigaction, (unsigned)action.sa_flags & ~LIBC_FLAG,
+			 *(const unsigned long *)&action.sa_mask);
+	}
+}
+
+void holdings_compare(const struct holdings *before)
+{
+	struct holdings *now = malloc(sizeof(*now));
+	int i;
+
+	holdings_take(now);
+	/* A joined thread may still stand in /proc for a moment. */
+	for (i = 0; i < 100 && now->threads != before->threads; i++) {
+		os_sleep(10 * NS_PER_MS);
+		holdings_take(now);
+	}
+	assert_int_equal(now->descriptors, before->descriptors);
+	assert_int_equal(now->threads, before->threads);
+	assert_int_equal(now->timers, before->timers);
+	for (i = 1; i <= 64; i++)
+		if (strcmp(now->actions[i], before->actions[i]) != 0)
+			fail_msg("signal %d: %s, was %s", i, now->actions[i], before->actions[i]);
+	free(now);
+}
+
+__attribute__((noinline)) void harness_burn(uint64_t ns)
+{
+	uint64_t end = os_thread_cpu(os_gettid()) + ns;
+	volatile uint64_t x = 1;
+	int i;
+
+	while (os_thread_cpu(os_gettid()) < end)
+		for (i = 0; i < 20000; i++)
+			x = x * 3 + 1;
+}

@@ -1,0 +1,42 @@
+/*
+ * harness.h - what the tests of running engines share: a profiling session without JVM in
+ * the test process, threads that burn CPU time, and a look at what a process holds.
+ */
+#ifndef HARNESS_H
+#define HARNESS_H
+
+#include <pthread.h>
+
+#include "collect/collector.h"
+#include "engine/engine.h"
+
+/* Everything from records to engine, as agent/session.c does it. Negative errno on failure. */
+int harness_start(const struct engine_ops *ops, uint64_t interval, uint32_t queue, const char *fail,
+		  struct error *err);
+/* Stop; the result stays until harness_end. */
+struct profile *harness_stop(void);
+/* Free it all. */
+void harness_end(void);
+/* Stop and free if a session runs. */
+void harness_abort(void);
+/* The account of the running session. */
+struct collector *harness_collector(void);
+/* CPU time of the process during the session, own threads left out, ns. */
+uint64_t harness_cpu(void);
+
+/* A library beside the test program ("lib_threads.so"), NULL with the reason printed. */
+void *harness_library(const char *name);
+
+/* What the process holds; equal before and after a session. */
+struct holdings {
+	unsigned descriptors, threads, timers;
+	char actions[65][200]; /* by signal */
+};
+void holdings_take(struct holdings *h);
+/* Fails the test with what differs. */
+void holdings_compare(const struct holdings *before);
+
+/* Burn NS of the calling thread's CPU time in the function itself. */
+void harness_burn(uint64_t ns);
+
+#endif
