@@ -185,12 +185,22 @@ static void copy_counts(struct view *v, struct collector *c)
 	int i;
 
 	account_all_losses(c, &losses);
-	p->taken = losses.taken;
 	p->stored = c->stored;
+	p->taken = c->stored;
 	for (i = 0; i < LOSS_REASONS; i++) {
 		p->lost[i] = losses.count[i];
 		p->lost_weight[i] = losses.weight[i];
 		lost_weight += losses.weight[i];
+		p->taken += losses.count[i];
+	}
+	/* While sampling goes on, what came into the queues since the drain belongs to the next view. */
+	if (!c->running)
+		p->taken = losses.taken;
+	/* While sampling goes on some samples are on their way: only those whose fate is known count. */
+	if (c->running) {
+		p->taken = p->stored;
+		for (i = 0; i < LOSS_REASONS; i++)
+			p->taken += p->lost[i];
 	}
 	p->weight_stored = c->weight_stored;
 	p->effective_interval = c->stored ? c->weight_stored / c->stored : 0;
@@ -243,7 +253,6 @@ static bool fill(struct view *v, struct collector *c, const struct collector_fac
 	uint32_t *remap = NULL;
 	bool ok;
 
-	frames_name_late(&c->frames, &zone);
 	v->strings = malloc(c->frames.strings.length + 1);
 	if (!v->strings)
 		return false;
@@ -263,6 +272,34 @@ static bool fill(struct view *v, struct collector *c, const struct collector_fac
 	return true;
 }
 
+/*
+ * Symbol tables take long to read: drains go on meanwhile. Frames first seen after this
+ * keep their addresses (a handful of samples at most, and only while sampling goes on).
+ */
+static void name_frames(struct collector *c)
+{
+	struct late_frame *late;
+	char **names;
+	size_t count;
+
+	pthread_mutex_lock(&c->images);
+	pthread_mutex_lock(&c->lock);
+	if (c->running)
+		drain_all(c);
+	late = frames_take_late(&c->frames, &count);
+	pthread_mutex_unlock(&c->lock);
+	names = count ? calloc(count, sizeof(*names)) : NULL;
+	if (names)
+		frames_look_up(&zone, late, count, names);
+	pthread_mutex_lock(&c->lock);
+	if (names)
+		frames_give_names(&c->frames, late, count, names);
+	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_unlock(&c->images);
+	free(names);
+	free(late);
+}
+
 struct profile *collector_view(struct collector *c, const struct collector_facts *facts)
 {
 	struct view *v = calloc(1, sizeof(*v));
@@ -270,6 +307,7 @@ struct profile *collector_view(struct collector *c, const struct collector_facts
 
 	if (!v)
 		return NULL;
+	name_frames(c);
 	pthread_mutex_lock(&c->lock);
 	if (c->running)
 		drain_all(c);

@@ -52,7 +52,8 @@ def test_queues_grow(jdk17, start, interval, say):
         done = jstrobe("start", "-e", "cpu", "-i", interval, "--queuesize", start,
                        "--collector-hold", 300, program.pid)
         assert done.returncode == 0, done.stderr
-        grown, later = dump(program, after=4), dump(program, after=2)
+        dump(program, after=3)  # holds the collector up once more, and so the queues grow once more
+        grown, later = dump(program, after=1.5), dump(program, after=2)
         done = jstrobe("stop", program.pid)
         assert done.returncode == 0, done.stderr
     say(f"queuesize {start} at {interval}, collector held 300 ms: {grown.samples['lost']['queue_full']} "
