@@ -45,6 +45,7 @@ struct collector {
 	pthread_t thread;
 	bool running;
 	atomic_bool stopping;
+	pthread_mutex_t images; /* held while names are looked up: no image may go away; taken before `lock` */
 	pthread_mutex_t lock;  /* everything below */
 
 	struct frames frames;

@@ -26,6 +26,7 @@ struct collector *collector_new(const struct collector_options *o)
 	c->frames.lines = o->lines;
 	c->born = os_monotonic();
 	pthread_mutex_init(&c->lock, NULL);
+	pthread_mutex_init(&c->images, NULL);
 	return c;
 }
 
@@ -134,6 +135,7 @@ void collector_free(struct collector *c)
 	map_free(&c->by_context);
 	map_free(&c->names);
 	pthread_mutex_destroy(&c->lock);
+	pthread_mutex_destroy(&c->images);
 	free(c);
 }
 

@@ -168,62 +168,90 @@ static uint32_t name_native(struct frames *f, const struct zone *z, uintptr_t pc
 	return name_later(f, pc, FRAME_NATIVE, text_number(f, image->name));
 }
 
-static uint32_t symbol_name(struct frames *f, const struct zone *z, uintptr_t pc)
+/* Name of the function at PC, malloc'ed; the image in brackets if it has no symbol there; NULL. */
+static char *symbol_name(const struct zone *z, uintptr_t pc)
 {
 	const struct image_set *set = atomic_load(&z->images);
 	const struct image *image = set ? image_find(set, pc) : NULL;
 	const char *symbol = image ? image_symbol(image, pc, NULL) : NULL;
-	char *readable = symbol ? demangle(symbol) : NULL;
-	uint32_t name = text_number(f, readable ? readable : symbol);
-	char text[64];
+	char *name = symbol ? demangle(symbol) : NULL;
 
-	free(readable);
-	if (name || !image)
-		return name;
-	snprintf(text, sizeof(text), "[%.58s]", image->name);
-	return text_number(f, text);
+	if (symbol && !name)
+		name = strdup(symbol);
+	if (!symbol && image && asprintf(&name, "[%s]", image->name) < 0)
+		name = NULL;
+	return name;
 }
 
 /* All kernel addresses in one pass over kallsyms. */
-static void name_kernel(struct frames *f, size_t count)
+static void look_up_kernel(const struct late_frame *late, size_t count, char **names)
 {
 	uint64_t *addresses = calloc(count, sizeof(*addresses));
-	char **names = calloc(count, sizeof(*names));
+	char **found = calloc(count, sizeof(*found));
 	struct error err;
 	size_t i, n = 0;
 
-	if (!addresses || !names)
+	if (!addresses || !found)
 		goto out;
-	for (i = 0; i < f->late.count; i++)
-		if (f->late.items[i].kernel)
-			addresses[n++] = f->late.items[i].address;
-	if (kernel_symbols(addresses, n, names, &err))
+	for (i = 0; i < count; i++)
+		if (late[i].kernel)
+			addresses[n++] = late[i].address;
+	if (n == 0 || kernel_symbols(addresses, n, found, &err))
 		goto out;
-	for (i = n = 0; i < f->late.count; i++)
-		if (f->late.items[i].kernel && names[n++])
-			f->named.items[f->late.items[i].frame].name = text_number(f, names[n - 1]);
-	for (i = 0; i < n; i++)
-		free(names[i]);
+	for (i = n = 0; i < count; i++)
+		if (late[i].kernel)
+			names[i] = found[n++];
 out:
 	free(addresses);
-	free(names);
+	free(found);
+}
+
+struct late_frame *frames_take_late(struct frames *f, size_t *count)
+{
+	struct late_frame *late = f->late.items;
+
+	*count = f->late.count;
+	memset(&f->late, 0, sizeof(f->late));
+	return late;
+}
+
+void frames_look_up(const struct zone *z, const struct late_frame *late, size_t count, char **names)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (!late[i].kernel)
+			names[i] = symbol_name(z, late[i].address);
+	look_up_kernel(late, count, names);
+	if (atomic_load(&z->images))
+		image_symbols_release(atomic_load(&z->images));
+}
+
+void frames_give_names(struct frames *f, const struct late_frame *late, size_t count, char **names)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		uint32_t name = text_number(f, names[i]);
+
+		if (name)
+			f->named.items[late[i].frame].name = name;
+		free(names[i]);
+	}
 }
 
 void frames_name_late(struct frames *f, const struct zone *z)
 {
-	size_t i, kernel = 0;
+	size_t count;
+	struct late_frame *late = frames_take_late(f, &count);
+	char **names = count ? calloc(count, sizeof(*names)) : NULL;
 
-	for (i = 0; i < f->late.count; i++) {
-		const struct late_frame *late = &f->late.items[i];
-		uint32_t name = late->kernel ? 0 : symbol_name(f, z, late->address);
-
-		kernel += late->kernel;
-		if (name)
-			f->named.items[late->frame].name = name;
+	if (names) {
+		frames_look_up(z, late, count, names);
+		frames_give_names(f, late, count, names);
 	}
-	if (kernel)
-		name_kernel(f, kernel);
-	f->late.count = 0;
+	free(names);
+	free(late);
 }
 
 /* ---- all ---- */

@@ -59,7 +59,15 @@ uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word);
  */
 #define FRAMES_GONE UINT32_MAX
 uint32_t frames_version(struct frames *f, const struct zone *z, uint64_t word);
-/* Look up the names of all native and kernel frames seen since the last call. */
+/*
+ * Naming late, in three steps, so that the slow one needs no access to F: take the list of
+ * frames without names (NULL: none, or out of memory; free() it); look the names up (NAMES[i]
+ * becomes malloc'ed text or NULL; one thread at a time, no image may be freed meanwhile); give them to F.
+ */
+struct late_frame *frames_take_late(struct frames *f, size_t *count);
+void frames_look_up(const struct zone *z, const struct late_frame *late, size_t count, char **names);
+void frames_give_names(struct frames *f, const struct late_frame *late, size_t count, char **names);
+/* All three at once. */
 void frames_name_late(struct frames *f, const struct zone *z);
 void frames_free(struct frames *f);
 

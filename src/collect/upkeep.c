@@ -77,8 +77,12 @@ static void reclaim(struct collector *c)
 {
 	if (!c->retired_epoch || !records_outside(c->retired_epoch))
 		return;
-	if (c->retired_images)
+	if (c->retired_images && pthread_mutex_trylock(&c->images))
+		return;
+	if (c->retired_images) {
 		image_set_free(c->retired_images, atomic_load(&zone.images));
+		pthread_mutex_unlock(&c->images);
+	}
 	free_cache(c->retired_cache);
 	stub_set_free(c->retired_stubs);
 	trace_store_reclaim(&zone.store);
@@ -94,16 +98,19 @@ static void refresh_images(struct collector *c)
 	struct image_set *fresh;
 	struct error err;
 
-	if (!image_set_is_stale(old))
+	/* Somebody looks up names (see collector_view): the next turn will do. */
+	if (!image_set_is_stale(old) || pthread_mutex_trylock(&c->images))
 		return;
-	/* What is not named yet may lie in an image that is gone now: only its symbols' memory tells. */
 	fresh = image_set_read(old, &err);
-	if (!fresh)
-		return;
-	frames_name_late(&c->frames, &zone);
-	atomic_store(&zone.images, fresh);
-	c->retired_images = old;
-	thread_hook_refresh();
+	if (fresh) {
+		/* What has no name yet may lie in an image that is gone: the old set still knows it. */
+		frames_name_late(&c->frames, &zone);
+		atomic_store(&zone.images, fresh);
+		c->retired_images = old;
+	}
+	pthread_mutex_unlock(&c->images);
+	if (fresh)
+		thread_hook_install();
 }
 
 /* What the JVM generated since the last look. */

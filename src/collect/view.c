@@ -196,12 +196,6 @@ static void copy_counts(struct view *v, struct collector *c)
 	/* While sampling goes on, what came into the queues since the drain belongs to the next view. */
 	if (!c->running)
 		p->taken = losses.taken;
-	/* While sampling goes on some samples are on their way: only those whose fate is known count. */
-	if (c->running) {
-		p->taken = p->stored;
-		for (i = 0; i < LOSS_REASONS; i++)
-			p->taken += p->lost[i];
-	}
 	p->weight_stored = c->weight_stored;
 	p->effective_interval = c->stored ? c->weight_stored / c->stored : 0;
 	accounted = c->weight_stored + lost_weight + p->own_cpu;
