@@ -39,8 +39,7 @@ static int apply_time(const struct option *option, const char *name, const char 
 	option_time_text(option->max, max, sizeof(max));
 	if (rc == -EINVAL)
 		return error_set(err, EINVAL, "%s: '%s' is not a time; write it like %s", name,
-				 value,
-				 minutes ? "30, 0.5, 500ms or 2m" : "10ms, 100us or 1s");
+				 value, minutes ? "30, 0.5, 500ms or 2m" : "10ms, 100us or 1s");
 	if (rc || ns < option->min || ns > option->max)
 		return error_set(err, EINVAL, "%s: %s is out of range; use a time from %s to %s "
 				 "(a bare number is in %s)", name, value, min, max, minutes ?
@@ -119,6 +118,7 @@ static int apply_format_word(const struct option *option, const char *name, cons
 {
 	bool flat = strcmp(option->word, "flat") == 0;
 	bool traces = strcmp(option->word, "traces") == 0;
+	const char *other = flat ? "traces" : traces ? "flat" : "-";
 	uint64_t n = 0;
 
 	if (value && (flat || traces)) {
@@ -128,8 +128,7 @@ static int apply_format_word(const struct option *option, const char *name, cons
 		*(flat ? &o->flat : &o->traces) = (uint32_t)n;
 	}
 	/* flat and traces together are the text format */
-	if ((flat && strcmp(o->format, "traces") == 0) || (traces && strcmp(o->format,
-									    "flat") == 0))
+	if (strcmp(o->format, other) == 0)
 		strcpy(o->format, "text");
 	else
 		snprintf(o->format, sizeof(o->format), "%s", option->word);
@@ -158,10 +157,11 @@ static int unknown_format(const char *word, struct error *err)
 			names[n++] = p->agent;
 	names[n] = NULL;
 	near = options_nearest(word, names);
-	return error_set(err, EINVAL, "unknown output format: %s (%s%s%s)", word,
-			 near ? "did you mean " : "use collapsed, flat, traces, calltree, text, "
-						  "json or flamegraph",
-			 near ? near : "", near ? "?" : "");
+	if (near)
+		return error_set(err, EINVAL, "unknown output format: %s (did you mean %s?)", word,
+				 near);
+	return error_set(err, EINVAL, "unknown output format: %s; 'jstrobe help formats' lists them",
+			 word);
 }
 
 /* "-o flat=20,traces" or "-o collapsed,threads": format words first, any agent option after. */

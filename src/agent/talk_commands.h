@@ -1,0 +1,38 @@
+/*
+ * talk_commands.h - the two halves of a conversation: talk.c has the connection and its thread,
+ * talk_commands.c what the command can ask for. Inner header of these two.
+ *
+ * All functions: with the front locked.
+ */
+#ifndef JSTROBE_AGENT_TALK_COMMANDS_H
+#define JSTROBE_AGENT_TALK_COMMANDS_H
+
+#include <jni.h>
+#include <sys/types.h>
+
+#include "agent/talk.h"
+#include "control/control.h"
+
+struct talk {
+	JavaVM *vm;
+	int sock;
+	struct control_message in;
+	bool welcome;  /* the command has accepted us */
+	int output;    /* the file for the next result, or -1 */
+	int folder;    /* the folder for it, or -1 */
+	char name[OPTIONS_FILE_MAX]; /* the file's name in that folder */
+	pid_t peer;    /* the command's pid, 0 if out of sight */
+};
+
+/* Carry out a COMMAND, TEXT = options one a line, and answer it. */
+void talk_carry_out(struct talk *t, const char *text);
+/* Tell the command WHY something failed, in a message of TYPE. */
+void talk_fail(struct talk *t, enum control_type type, const struct error *why);
+/* Close the descriptors that were passed for the next result. */
+void talk_forget_places(struct talk *t);
+/* The conversation ends, and with it the session that it owns and the data of that. */
+void talk_abandon(struct talk *t);
+/* After VMDeath: the JVM must not be touched any more. */
+bool talk_jvm_is_gone(void);
+
+#endif
