@@ -35,7 +35,7 @@ static bool know_method(struct walk *w, uintptr_t method, struct walk_method *m)
 {
 	struct walk_method *known = &w->methods[(method >> 4) % WALK_METHODS];
 
-	if (known->method != method && (method == 0 || !read_method(w->l, method, known))) {
+	if (method == 0 || (known->method != method && !read_method(w->l, method, known))) {
 		known->method = 0;
 		return false;
 	}
