@@ -45,10 +45,10 @@ def test_native_worst_case(jdk, threads, burn_ms, say):
 def test_queues_grow(jdk17, start, interval, say):
     """
     The collector comes by every 300 ms only, so queues must grow; then nothing is lost any more.
-    Two threads for each core: at 100 µs a thread has 1,500 samples in 300 ms, fewer than the 2,000
-    that a queue may hold.
+    Four threads for each core: at 100 µs a thread has 750 samples in 300 ms, well below the 2,000
+    that a queue may hold. Interpreted only, so that no JIT thread wakes up late with a small queue.
     """
-    with Program(jdk17, "Spin", 2 * CORES, 10) as program:
+    with Program(jdk17, "Spin", 4 * CORES, 10, jvm=["-Xint"]) as program:
         done = jstrobe("start", "-e", "cpu", "-i", interval, "--queuesize", start,
                        "--collector-hold", 300, program.pid)
         assert done.returncode == 0, done.stderr
