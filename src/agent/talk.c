@@ -188,10 +188,13 @@ static void converse(struct talk *t)
 	while (!over) {
 		over = control_receive(t->sock, &t->in, t->welcome ? -1 : HELLO_MS, &err) != 0;
 		entry_lock();
-		if (talk_jvm_is_gone())
+		if (!over && talk_jvm_is_gone()) {
+			error_set(&err, ESHUTDOWN, "the JVM is ending");
+			talk_fail(t, CONTROL_FAILED, &err);
 			over = true;
-		else if (!over)
+		} else if (!over) {
 			over = handle(t, &err) != 0;
+		}
 		entry_unlock();
 	}
 }

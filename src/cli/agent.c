@@ -122,6 +122,16 @@ static int invite(struct agent *a, const char *folder, uid_t owner, char *option
 	return 0;
 }
 
+/* The connection broke: say whose. */
+static int hung_up(const struct agent *a, struct error *err)
+{
+	if (!a->target.pid)
+		return error_set(err, ECONNRESET, "the JVM ended without a word");
+	return error_set(err, ECONNRESET, attach_alive(&a->target) ?
+			 "the agent in process %d closed the connection" :
+			 "process %d ended meanwhile", (int)a->target.pid);
+}
+
 /* Who has connected? -EAGAIN: not our agent. */
 static int check_peer(struct agent *a, int sock, struct error *err)
 {
@@ -177,7 +187,7 @@ int agent_greet(struct agent *a, int timeout_ms, struct error *err)
 				       "\n", SEND_MS, err);
 	if (rc) {
 		close(sock);
-		return rc;
+		return rc == -ECONNRESET ? hung_up(a, err) : rc;
 	}
 	a->sock = sock;
 	stop_listening(a);
@@ -326,7 +336,7 @@ int agent_listen(struct agent *a, int timeout_ms, struct error *err)
 		if (rc == 0)
 			rc = understand(a, err);
 	} while (rc == 1);
-	return rc;
+	return rc == -ECONNRESET ? hung_up(a, err) : rc;
 }
 
 int agent_command(struct agent *a, const char *command, int timeout_ms, struct error *err)

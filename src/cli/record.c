@@ -32,7 +32,7 @@ struct recording {
 	struct launch launch; /* pid 0: the JVM ran before */
 	int signals;
 	int interrupts;       /* requests to end, in a recording of a running JVM */
-	uint64_t began;
+	uint64_t began;       /* ns; 0: sampling has not begun */
 };
 
 static uint64_t now(void)
@@ -77,7 +77,8 @@ static int begin(struct recording *r, struct error *err)
 			return rc;
 		rc = agent_listen(&r->agent, START_MS, err);
 	}
-	r->began = now();
+	if (rc == 0)
+		r->began = now();
 	return rc;
 }
 
@@ -157,7 +158,7 @@ static int conclude(struct recording *r, int rc, struct error *err)
 			console_note("process %d ended; the result covers its last %.1f s",
 				     (int)r->agent.target.pid, (double)(now() - r->began) / 1e9);
 		}
-	} else if (rc == -ECONNRESET) {
+	} else if (rc == -ECONNRESET && r->began) {
 		error_set(err, ECONNRESET, "the JVM was killed or crashed while it was profiled; "
 			  "there is no result");
 	}

@@ -6,6 +6,7 @@ import time
 
 import jvm
 from jvm import LIBRARY, Program, jstrobe
+from litter import litter
 
 COUNT = "truth.Launched"
 
@@ -99,13 +100,14 @@ def test_scripts_get_the_agent_by_the_environment(jdk17):
 
 
 def test_programs_without_a_jvm():
+    before = litter()
     for program, status in ((["sh", "-c", "exit 4"], 4), (["true"], 1)):
         done = jstrobe("record", "--", *program)
         assert done.returncode == status
         assert "ended before a JVM loaded the agent" in done.stderr
     done = jstrobe("record", "--", "/no/such/program")
     assert done.returncode == 1 and "/no/such/program cannot be started: No such file" in done.stderr
-    assert not [f for f in os.listdir("/tmp") if f.startswith(".jstrobe-")]
+    assert litter() <= before
 
 
 def test_missing_folder_is_said_before_the_program_starts(jdk17):

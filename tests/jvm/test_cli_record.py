@@ -10,6 +10,7 @@ import time
 import jvm
 import pytest
 from jvm import Program, jstrobe
+from litter import litter
 
 FORMATS = {".html": "<!DOCTYPE html", ".json": "{", ".collapsed": "", ".txt": "---", ".folded": ""}
 
@@ -173,6 +174,7 @@ def test_a_second_ctrl_c_stops_without_the_result(jdk17):
 
 
 def test_ctrl_c_while_attaching(jdk17):
+    before = litter()
     with Program(jdk17, "Sleepers", 1, "idle") as program:
         assert jstrobe("status", program.pid).returncode == 0
         os.kill(program.pid, signal.SIGSTOP)
@@ -184,7 +186,7 @@ def test_ctrl_c_while_attaching(jdk17):
         else:
             assert running.returncode == 3
         os.kill(program.pid, signal.SIGCONT)
-        assert not [f for f in os.listdir("/tmp") if f.startswith(".jstrobe-")]
+        assert litter() <= before
 
 
 def test_when_the_command_is_killed_the_agent_stops(jdk):
@@ -233,6 +235,36 @@ def test_the_target_is_killed(jdk17):
     assert not os.path.exists(path)
 
 
+def test_the_target_ends_at_any_moment(jdk):
+    """Its own exit status, at once; the command has a result or says why there is none."""
+    for round_ in range(jvm.counted(8, 200)):
+        path = jvm.result_file()
+        with Program(jdk, "KnownShares") as program:
+            running = begin(program, "-i", "1ms", "-d", 60, "-f", path)
+            time.sleep(0.1 * (round_ % 8) / 8)
+            assert program.stop() == 0
+            said = running.communicate(timeout=20)[1]
+        assert running.returncode in (0, 1, 3), (running.returncode, said)
+        assert os.path.exists(path) == (running.returncode == 0), said
+        assert re.match("jstrobe: (process|the JVM is ending)", said), said
+        if running.returncode == 0:
+            jvm.Profile(path).check()
+            os.remove(path)
+
+
+def test_the_command_is_killed_at_any_moment(jdk17):
+    with Program(jdk17, "KnownShares") as program:
+        for round_ in range(jvm.counted(16, 500)):
+            running = begin(program, "-i", "1ms", "-d", 60)
+            time.sleep(0.05 * (round_ % 8) / 8)
+            running.send_signal([signal.SIGKILL, signal.SIGINT][round_ % 2])
+            running.communicate(timeout=20)
+            assert program.alive()
+        not_sampling(program, 4)
+        assert jstrobe("record", "-d", "0.2", program.pid).returncode == 0
+        assert program.stop() == 0
+
+
 def test_no_samples_is_no_failure(jdk17):
     """An empty result of every kind is valid, exit 0, and one line says why."""
     with Program(jdk17, "Sleepers", 1, "idle") as program:
@@ -251,6 +283,7 @@ def test_no_samples_is_no_failure(jdk17):
 
 def test_rounds_leave_nothing_behind(jdk17):
     """Attach, profile, stop, again and again: threads, descriptors and /tmp as before."""
+    before = litter()
     with Program(jdk17, "Sleepers", 2, "idle") as program:
         for _ in range(3):
             assert jstrobe("record", "-d", "0.05", "-f", "/dev/null", program.pid).returncode == 0
@@ -264,7 +297,7 @@ def test_rounds_leave_nothing_behind(jdk17):
         assert [t for t in program.threads().values() if t.startswith("jstrobe")] == []
         assert len(program.threads()) <= len(threads) + 1  # the JVM may start one of its own
         assert program.memory() - memory < jvm.counted(8, 24) << 20
-        assert not [f for f in os.listdir("/tmp") if f.startswith((".jstrobe-", ".attach_pid"))]
+        assert litter() <= before
 
 
 def test_quiet_and_verbose(jdk17):

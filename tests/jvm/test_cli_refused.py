@@ -1,6 +1,5 @@
 """JVMs and other things that cannot be profiled, and places that take no result."""
 import os
-import re
 import signal
 import subprocess
 import time
@@ -8,6 +7,7 @@ import time
 import jvm
 import pytest
 from jvm import Program, jstrobe
+from litter import litter
 
 ROOT = os.geteuid() == 0
 
@@ -211,11 +211,12 @@ def test_result_to_a_device_that_is_full(jdk17):
 @pytest.mark.skipif(not ROOT, reason="needs root for namespaces")
 def test_library_that_the_target_cannot_see(jdk17):
     """Another mount namespace, where something else lies over the library's folder."""
+    before = litter()
     hide = ["unshare", "-m", "sh", "-c",
             f'mount -t tmpfs none "{os.path.dirname(jvm.LIBRARY)}" && exec "$@"', "sh"]
     with Program(jdk17, "Sleepers", 1, "idle", wrap=hide) as program:
         refused(program.pid, "is not visible to process", "--libpath")
-        assert not [f for f in os.listdir("/tmp") if f.startswith(".jstrobe-")]
+        assert litter() <= before
         refused(program.pid, "is not visible", args=("--libpath", "/no/such/lib.so"))
         assert program.stop() == 0
 
@@ -265,6 +266,7 @@ int Agent_OnAttach(void *vm, char *options, void *reserved)
 
 def test_target_that_dies_while_it_is_attached_to(jdk17):
     """Whenever it dies: an error, no file, nothing left in /tmp."""
+    before = litter()
     for delay in (0, 0.002, 0.01, 0.03):
         path = jvm.result_file()
         with Program(jdk17, "Sleepers", 1, "idle") as program:
@@ -275,5 +277,4 @@ def test_target_that_dies_while_it_is_attached_to(jdk17):
             said = running.communicate(timeout=15)[1]
         assert running.returncode in (1, 3), (delay, said)
         assert said.startswith("jstrobe: ") and not os.path.exists(path)
-        assert not [f for f in os.listdir("/tmp")
-                    if re.fullmatch(rf"\.jstrobe-.*|\.attach_pid{program.pid}", f)]
+        assert litter() <= before
