@@ -27,7 +27,8 @@ static uint8_t end_of(const struct trace *t)
 {
 	uint64_t root = t->length ? t->frame[t->length - 1] : 0;
 
-	if (frame_kind_of(root) != FRAME_OTHER || (uint32_t)root >= WALK_ENDS)
+	if (frame_kind_of(root) != FRAME_OTHER || frame_other_kind(root) != OTHER_END ||
+	    (uint32_t)root >= WALK_ENDS)
 		return 0;
 	return (uint8_t)((uint32_t)root + 1);
 }

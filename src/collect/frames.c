@@ -260,6 +260,8 @@ static uint32_t name_other(struct frames *f, uint64_t word)
 {
 	uint32_t end = (uint32_t)word;
 
+	if (frame_other_kind(word) == OTHER_VIRTUAL)
+		return marker(f, "[virtual_thread]");
 	return marker(f, end < WALK_ENDS ? walk_end_names[end].frame : "[unknown]");
 }
 

@@ -23,7 +23,8 @@
 #define FRAME_PAYLOAD ((1ull << FRAME_KIND_SHIFT) - 1)
 
 enum other_kind {
-	OTHER_END, /* value: enum walk_end */
+	OTHER_END,     /* value: enum walk_end */
+	OTHER_VIRTUAL, /* the root of a virtual thread's own stack */
 };
 
 static inline uint64_t frame_java(enum frame_kind kind, uintptr_t method, uint32_t bci)
@@ -41,6 +42,10 @@ static inline uint64_t frame_other(enum other_kind sub, uint32_t value)
 static inline enum frame_kind frame_kind_of(uint64_t word)
 {
 	return (enum frame_kind)(word >> FRAME_KIND_SHIFT);
+}
+static inline enum other_kind frame_other_kind(uint64_t word)
+{
+	return (enum other_kind)((word & FRAME_PAYLOAD) >> 32);
 }
 static inline bool frame_is_java(uint64_t word)
 {

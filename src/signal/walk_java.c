@@ -157,7 +157,9 @@ static enum step over_method(struct walk *w, const struct blob *b)
 
 	if (b->address == enter_special(w)) {
 		/* Continuation.enterSpecial: the root of a virtual thread's own stack. */
-		decode_nmethod(w->l, w->cache, b, w->pc, w->top, &edge, w->out);
+		if (!decode_nmethod(w->l, w->cache, b, w->pc, w->top, &edge, w->out) ||
+		    !trace_put(w->out, frame_other(OTHER_VIRTUAL, 0)))
+			return STEP_END;
 		return STEP_ROOT;
 	}
 	pc = undo_deopt(w, b, w->pc);
