@@ -15,6 +15,7 @@ enum fake_shape {
 	FAKE_SHAPES
 };
 
+#define FAKE_CALL 5000u /* offset in the interpreter of a return address: a call stands before it */
 #define FAKE_CODE_BYTES (256u * 1024)
 #define FAKE_STACK_WORDS 8192u
 

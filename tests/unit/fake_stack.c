@@ -56,7 +56,7 @@ void stack_interpreted(struct fake_stack *s, uintptr_t method, uint32_t bci, uin
 	*fake_at(fp - 64) = fake_bytecode(s->jvm, method) + bci;
 	s->fp = fp;
 	s->sp = fp - 80;
-	s->pc = fake_interpreter(s->jvm, 5000);
+	s->pc = fake_interpreter(s->jvm, FAKE_CALL);
 }
 
 static void set_anchor(const struct fake_stack *s, uintptr_t anchor, bool no_pc)
