@@ -160,19 +160,39 @@ def test_launcher_style(jdk17):
 
 # ---- finding JVMs --------------------------------------------------------------------------
 
+def named(*names):
+    """Classes of these names in package names, each the same as truth.Sleepers; their class path."""
+    folder = os.path.join(jvm.WORK, "names")
+    os.makedirs(folder, exist_ok=True)
+    sources = []
+    for name in names:
+        sources.append(os.path.join(folder, name + ".java"))
+        with open(sources[-1], "w") as file:
+            file.write(f"package names; public class {name} {{ public static void main(String[] a)"
+                       " throws Exception { truth.Sleepers.main(a); } }")
+    subprocess.run([os.path.join(jvm.compiler(), "bin", "javac"), "--release", "8", "-nowarn",
+                    "-Xlint:-options", "-cp", jvm.CLASSES, "-d", folder, *sources], check=True)
+    return f"{folder}:{jvm.CLASSES}"
+
+
 def test_ps_and_names(jdk):
-    with Program(jdk, "Sleepers", 1, "idle") as one, Program(jdk, "Sleepers", 1, "idle") as two, \
-            Program(jdk, "Idle", 1, jvm=["--add-modules", "java.sql"] if jdk.version > 8 else []
-                    ) as third:
+    """By class with and without package, by a part; several are named in the error."""
+    one, two = f"One{os.getpid()}x", f"Two{os.getpid()}x"
+    path = named(one, two)
+
+    def run(name, options=()):
+        return Program(jdk, name, 1, "idle", main="names." + name, classpath=path, jvm=options)
+
+    with run(one) as a, run(one) as b, run(two, ["--add-modules", "java.sql"]) as c:
         listed = {int(line.split()[0]): line.split() for line in
                   jstrobe("ps").stdout.splitlines()[1:]}
-        for program, main in ((one, "truth.Sleepers"), (two, "truth.Sleepers"), (third, "truth.Idle")):
+        for program, main in ((a, one), (b, one), (c, two)):
             pid, user, version, name = listed[program.pid][:4]
-            assert name == main and version.split(".")[0] == str(jdk.version)
-        done = jstrobe("record", "-d", "0.1", "Sleepers")
+            assert name == "names." + main and version.split(".")[0] == str(jdk.version)
+        done = jstrobe("record", "-d", "0.1", one)
         assert done.returncode == 3
-        assert str(one.pid) in done.stderr and str(two.pid) in done.stderr, done.stderr
-        for name in ("truth.Idle", "Idle", "th.Idl"):
+        assert str(a.pid) in done.stderr and str(b.pid) in done.stderr, done.stderr
+        for name in ("names." + two, two, "es." + two[:-1]):
             assert jstrobe("status", name).returncode == 0, name
 
 
