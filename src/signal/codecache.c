@@ -29,14 +29,16 @@ uintptr_t code_blob_at(const struct layout *l, uintptr_t pc)
 }
 
 /* "nmethod" or "native nmethod": before CodeBlob::_kind (24) a blob's name is its type. */
-static bool named_nmethod(const struct layout *l, uintptr_t blob)
+static bool read_kind_by_name(const struct layout *l, uintptr_t blob, bool *nmethod)
 {
 	uint64_t first;
 	uintptr_t name;
 
-	return load_word(blob + (uintptr_t)l->blob_name, &name) && load_u64(name, &first) &&
-	       (first == 0x00646f6874656d6eull /* "nmethod\0" */ ||
-		first == 0x6e2065766974616eull /* "native n" */);
+	if (!load_word(blob + (uintptr_t)l->blob_name, &name) || !load_u64(name, &first))
+		return false;
+	*nmethod = first == 0x00646f6874656d6eull /* "nmethod\0" */ ||
+		   first == 0x6e2065766974616eull /* "native n" */;
+	return true;
 }
 
 bool code_blob_read(const struct layout *l, uintptr_t address, struct blob *b)
@@ -63,8 +65,7 @@ bool code_blob_read(const struct layout *l, uintptr_t address, struct blob *b)
 		if (!load_u8(address + (uintptr_t)l->blob_kind, &kind))
 			return false;
 		b->nmethod = (int32_t)kind == l->kind_nmethod;
-	} else {
-		b->nmethod = named_nmethod(l, address);
+		return true;
 	}
-	return true;
+	return read_kind_by_name(l, address, &b->nmethod);
 }

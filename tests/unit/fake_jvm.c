@@ -136,8 +136,9 @@ static void shape_layout(struct layout *l, enum fake_shape shape)
 }
 
 /* A block of the code heap with a blob of HEADER + CODE_BYTES + MORE bytes; its address. */
-static uintptr_t new_blob(struct fake_jvm *f, const char *name, uint32_t code_bytes, uint32_t more)
+static uintptr_t new_blob(struct fake_jvm *f, const char *kind, uint32_t code_bytes, uint32_t more)
 {
+	char *name = strcpy((char *)fake_room(f, 32), kind);
 	uint32_t bytes = 16 + HEADER + code_bytes + more, n = (bytes + SEGMENT - 1) / SEGMENT, i;
 	uintptr_t block = f->code + (uintptr_t)f->segments * SEGMENT, blob = block + 16;
 	uint32_t hop = 0;
