@@ -100,10 +100,11 @@ def graph(tmp_path_factory):
                         "-c", "-o", str(made), source], check=True, cwd=tree.ROOT)
         text = made.with_suffix(".ci").read_text()
         for title, label in re.findall(r'node: \{ title: "([^"]+)" label: "([^"]*)"', text):
-            size = re.search(r"(\d+) bytes \((\w+)", label)
+            size = re.search(r"(\d+) bytes \(([\w,]+)", label)
             if size:
                 frames[title] = int(size.group(1))
-                if size.group(2).startswith("dynamic"):
+                # "dynamic,bounded" (arguments pushed for a call) is counted at its most.
+                if size.group(2) == "dynamic":
                     dynamic.append(title)
         for caller, callee in re.findall(
                 r'edge: \{ sourcename: "([^"]+)" targetname: "([^"]+)"', text):
