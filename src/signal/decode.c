@@ -246,6 +246,7 @@ bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct
 {
 	size_t before = (size_t)(w->pos - w->trace->frame);
 	struct debug_info d;
+	bool whole = true;
 	uint32_t scope;
 
 	if (!read_info(l, b->address, &d))
@@ -256,12 +257,14 @@ bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct
 	if (scope && !append_scopes(l, &d, scope, w)) {
 		w->pos = w->trace->frame + before;
 		scope = 0;
+		whole = false;
 	}
 	if (!scope && !trace_put(w, frame_java(d.kind, d.method, FRAME_NO_BCI)))
 		return false;
 	if (w->full)
 		return false;
-	if (c)
+	/* What could not be read now may be another time. */
+	if (c && whole)
 		remember(c, b, &d, edge, (uint64_t)pc << 1 | top, w->trace->frame + before,
 			 (uint32_t)((size_t)(w->pos - w->trace->frame) - before));
 	return true;

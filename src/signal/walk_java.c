@@ -159,7 +159,7 @@ static enum step over_method(struct walk *w, const struct blob *b)
 		/* Continuation.enterSpecial: the root of a virtual thread's own stack. */
 		if (!decode_nmethod(w->l, w->cache, b, w->pc, w->top, &edge, w->out) ||
 		    !trace_put(w->out, frame_other(OTHER_VIRTUAL, 0)))
-			return STEP_END;
+			return end_with(w, END_bad_compiled);
 		return STEP_ROOT;
 	}
 	pc = undo_deopt(w, b, w->pc);

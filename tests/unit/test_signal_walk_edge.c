@@ -363,7 +363,10 @@ static void virtual_thread(void **state)
 	stack_compiled(&s, method + 20, 6);
 	m = (struct machine){s.sp, s.fp};
 	walk_at(method + 20, &m);
-	expect("virtual thread", 0, frame_java(FRAME_C1, b, 11), frame_java(FRAME_WRAPPER, a, FRAME_NO_BCI));
+	assert_true(w.root && w.count == 3);
+	assert_true(w.frame[0] == frame_java(FRAME_C1, b, 11));
+	assert_true(w.frame[1] == frame_java(FRAME_WRAPPER, a, FRAME_NO_BCI));
+	assert_true(w.frame[2] == frame_other(OTHER_VIRTUAL, 0));
 }
 
 #define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
