@@ -109,7 +109,7 @@ def slow_down(bench):
     """CPU time of the whole process, agent included, for a unit of work: with against without."""
     figures, good, tools = [], True, bench.need_peer()
     for every in ("1ms", "10ms"):
-        for name, args in (("Spin", (CORES, 50)), ("Words", ())):
+        for name, args in (("Spin", (CORES, 50)), ("Words", ("build",)), ("Words", ("match",))):
             found = {}
             with Program(bench.jdk, name, *args) as a, Program(bench.jdk, name, *args) as b:
                 for program in (a, b):
@@ -127,7 +127,7 @@ def slow_down(bench):
             ours, theirs = (found[t.name] for t in tools)
             limit = interval(theirs)[2] if every == "1ms" else 1
             good = good and interval(ours)[1 if every == "1ms" else 0] <= limit
-            figures.append(f"{name} at {every}: {spell(ours, '{:+.2f}')} %, "
+            figures.append(f"{' '.join([name, *[a for a in args if isinstance(a, str)]])} at {every}: {spell(ours, '{:+.2f}')} %, "
                            f"async-profiler {spell(theirs, '{:+.2f}')} %")
     return figures, good
 

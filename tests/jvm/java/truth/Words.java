@@ -7,14 +7,27 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** StringBuilder, regular expressions, lambdas and streams: deep inlining and intrinsic stubs. Counter `units`: rounds. */
+/**
+ * StringBuilder, regular expressions, lambdas and streams: deep inlining and intrinsic stubs. One
+ * thread of each kind, or with the argument build, match or stream two threads of that kind.
+ * Counter `units`: rounds.
+ */
 public final class Words {
     private static final Pattern DATE = Pattern.compile("(\\d{4})-(\\d\\d)-(\\d\\d)|([a-z]+)@([a-z.]+)");
 
     public static void main(String[] args) throws Exception {
-        Program.thread("words-build", () -> forever(Words::build));
-        Program.thread("words-match", () -> forever(Words::match));
-        Program.thread("words-stream", () -> forever(Words::stream));
+        String kind = args.length > 0 ? args[0] : "";
+        for (int i = 0; i < (kind.isEmpty() ? 1 : 2); i++) {
+            if (kind.isEmpty() || kind.equals("build")) {
+                Program.thread("words-build", () -> forever(Words::build));
+            }
+            if (kind.isEmpty() || kind.equals("match")) {
+                Program.thread("words-match", () -> forever(Words::match));
+            }
+            if (kind.isEmpty() || kind.equals("stream")) {
+                Program.thread("words-stream", () -> forever(Words::stream));
+            }
+        }
         Program.serve();
     }
 
