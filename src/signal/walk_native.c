@@ -27,12 +27,12 @@ static enum step by_frame_pointer(struct walk *w)
 /* A signal handler was running: the interrupted registers lie in the ucontext at sp. */
 static enum step over_signal(struct walk *w)
 {
-	const ucontext_t *context = (const ucontext_t *)w->sp;
+	uintptr_t registers = w->sp + offsetof(ucontext_t, uc_mcontext.gregs);
 	uintptr_t pc, sp, fp;
 
-	if (!load_word((uintptr_t)&context->uc_mcontext.gregs[REG_RIP], &pc) ||
-	    !load_word((uintptr_t)&context->uc_mcontext.gregs[REG_RSP], &sp) ||
-	    !load_word((uintptr_t)&context->uc_mcontext.gregs[REG_RBP], &fp)) {
+	if (!load_word(registers + REG_RIP * sizeof(greg_t), &pc) ||
+	    !load_word(registers + REG_RSP * sizeof(greg_t), &sp) ||
+	    !load_word(registers + REG_RBP * sizeof(greg_t), &fp)) {
 		w->end = END_fault;
 		return STEP_END;
 	}
