@@ -1,0 +1,300 @@
+/* Thread records: found, known by tid and thread pointer, closed, used again. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "engine/engine.h"
+#include "os/os.h"
+#include "signal/handler.h"
+
+#define NOBODY 90000000 /* tids from here on are no threads of this process */
+
+static int set_up(void **state)
+{
+	struct error err;
+
+	return records_open(&err);
+}
+
+static int tear_down(void **state)
+{
+	records_release();
+	return 0;
+}
+
+static uintptr_t tcb_of(uint32_t n)
+{
+	return 0x7f0000000000 + (uintptr_t)n * 0x801000 + 0x6c0;
+}
+
+static void close_by_hand(struct thread_record *r)
+{
+	atomic_store(&r->tcb, 0);
+	atomic_store(&r->state, RECORD_CLOSING);
+}
+
+static void found_once(void **state)
+{
+	struct thread_record *r = records_found(NOBODY, 0), *s;
+
+	assert_non_null(r);
+	assert_ptr_equal(records_found(NOBODY, 0), r);
+	assert_ptr_equal(records_by_tid(NOBODY), r);
+	assert_null(records_by_tid(NOBODY + 1));
+	assert_null(record_find(&zone.records, 0x1000));
+	assert_int_equal(atomic_load(&r->tcb), 0);
+	/* Its thread pointer becomes known later. */
+	assert_ptr_equal(records_found(NOBODY, 0x1000), r);
+	assert_ptr_equal(record_find(&zone.records, 0x1000), r);
+	s = records_found(NOBODY + 1, 0x2000);
+	assert_ptr_not_equal(s, r);
+	assert_ptr_equal(record_find(&zone.records, 0x2000), s);
+	assert_ptr_equal(record_find(&zone.records, 0x1000), r);
+	assert_int_equal(r->fd, -1);
+	assert_int_equal(r->timer, -1);
+	assert_int_equal(atomic_load(&r->current)->capacity, QUEUE_START);
+	assert_int_equal(atomic_load(&zone.records.count), 2);
+}
+
+/* The same tid with another thread pointer is another thread: the first one's end was not seen. */
+static void tid_came_round(void **state)
+{
+	struct thread_record *r = records_found(NOBODY, 0x1000), *s = records_found(NOBODY, 0x3000);
+
+	assert_ptr_not_equal(r, s);
+	assert_int_equal(atomic_load(&r->state), RECORD_CLOSING);
+	assert_ptr_equal(records_by_tid(NOBODY), s);
+	assert_ptr_equal(record_find(&zone.records, 0x3000), s);
+	assert_null(record_find(&zone.records, 0x1000));
+	records_free(r);
+	assert_ptr_equal(records_by_tid(NOBODY), s);
+}
+
+/* A new thread gets the thread pointer of one that ended unseen (stacks are used again). */
+static void tcb_came_round(void **state)
+{
+	struct thread_record *r = records_found(NOBODY, 0x1000), *s = records_found(NOBODY + 1, 0x1000);
+
+	assert_ptr_not_equal(r, s);
+	assert_ptr_equal(record_find(&zone.records, 0x1000), s);
+	assert_ptr_equal(records_by_tid(NOBODY), r);
+	assert_ptr_equal(records_by_tid(NOBODY + 1), s);
+}
+
+static void used_again(void **state)
+{
+	struct thread_record *r = records_found(NOBODY, 0x1000), *s;
+	struct trace_chunk chunk = {(uint64_t *)0x10, (uint64_t *)0x20, 3};
+
+	r->chunk = chunk;
+	atomic_store(&r->lost.taken, 77);
+	atomic_store(&r->java_thread, 5);
+	close_by_hand(r);
+	assert_null(records_by_tid(NOBODY));
+	assert_null(record_find(&zone.records, 0x1000));
+	s = records_found(NOBODY + 1, 0x1000);
+	assert_ptr_not_equal(s, r); /* not drained yet */
+	records_free(r);
+	assert_ptr_equal(records_found(NOBODY + 2, 0), r);
+	assert_int_equal(atomic_load(&r->lost.taken), 0);
+	assert_int_equal(atomic_load(&r->java_thread), 0);
+	/* What is left of its piece of the trace store is used up. */
+	assert_true(r->chunk.pos == chunk.pos && r->chunk.end == chunk.end && r->chunk.taken == 3);
+	assert_null(records_by_tid(NOBODY));
+	assert_ptr_equal(record_find(&zone.records, 0x1000), s);
+	assert_int_equal(atomic_load(&zone.records.count), 2);
+}
+
+static void many(void **state)
+{
+	enum { COUNT = 30000 };
+	uint32_t i, lost = 0;
+
+	for (i = 0; i < COUNT; i++)
+		assert_non_null(records_found(NOBODY + (pid_t)i, tcb_of(i)));
+	assert_int_equal(atomic_load(&zone.records.count), COUNT);
+	for (i = 0; i < COUNT; i++) {
+		struct thread_record *r = record_find(&zone.records, tcb_of(i));
+
+		lost += !r || atomic_load(&r->tid) != NOBODY + (pid_t)i;
+		lost += records_by_tid(NOBODY + (pid_t)i) != r;
+	}
+	assert_int_equal(lost, 0);
+}
+
+/* 300,000 short lives in a table of few: stale entries give way. */
+static void churn(void **state)
+{
+	struct thread_record *live[50] = {0};
+	uint32_t i, lost = 0;
+
+	for (i = 0; i < 300000; i++) {
+		uint32_t at = i * 7 % ARRAY_LEN(live);
+
+		if (live[at]) {
+			lost += record_find(&zone.records, tcb_of(i - 50)) != live[at] && i * 7 / 50 == 0;
+			close_by_hand(live[at]);
+			records_free(live[at]);
+		}
+		live[at] = records_found(NOBODY + (pid_t)(i % 200000), tcb_of(i % 4000 + i / 1000));
+		lost += records_by_tid(NOBODY + (pid_t)(i % 200000)) != live[at];
+		lost += record_find(&zone.records, atomic_load(&live[at]->tcb)) != live[at];
+	}
+	assert_int_equal(lost, 0);
+	assert_int_equal(atomic_load(&zone.records.count), 50);
+}
+
+/* ---- real threads ---- */
+
+static void scan(void **state)
+{
+	struct thread_record *gone = records_found(NOBODY, 0x1000), *me;
+
+	records_scan();
+	me = records_by_tid(os_gettid());
+	assert_non_null(me);
+	assert_int_equal(atomic_load(&me->state), RECORD_LIVE);
+	assert_int_equal(atomic_load(&gone->state), RECORD_CLOSING);
+	assert_null(record_find(&zone.records, 0x1000));
+	records_scan();
+	assert_ptr_equal(records_by_tid(os_gettid()), me);
+	assert_int_equal(atomic_load(&me->state), RECORD_LIVE);
+}
+
+static void *end_of_another(void *arg)
+{
+	struct thread_record *mine = records_found(os_gettid(), (uintptr_t)pthread_self());
+
+	records_ending(arg); /* not ours: nothing happens */
+	if (atomic_load(&((struct thread_record *)arg)->state) != RECORD_LIVE)
+		return NULL;
+	records_ending(mine);
+	return mine;
+}
+
+static void ending(void **state)
+{
+	struct thread_record *me = records_found(os_gettid(), (uintptr_t)pthread_self());
+	pthread_t thread;
+	void *its;
+
+	pthread_create(&thread, NULL, end_of_another, me);
+	pthread_join(thread, &its);
+	assert_non_null(its);
+	assert_int_equal(atomic_load(&((struct thread_record *)its)->state), RECORD_CLOSING);
+	assert_int_equal(atomic_load(&((struct thread_record *)its)->inside), 0);
+	assert_int_equal(atomic_load(&me->state), RECORD_LIVE);
+	records_ending(me);
+	assert_int_equal(atomic_load(&me->state), RECORD_CLOSING);
+	assert_null(records_by_tid(os_gettid()));
+}
+
+static void burn(uint64_t ns)
+{
+	uint64_t end = os_thread_cpu(os_gettid()) + ns;
+
+	while (os_thread_cpu(os_gettid()) < end)
+		;
+}
+
+static void *own_thread(void *arg)
+{
+	records_own(os_gettid(), true);
+	*(bool *)arg = records_found(os_gettid(), 0)->own;
+	burn(20 * NS_PER_MS);
+	records_own(os_gettid(), false);
+	burn(20 * NS_PER_MS);
+	return NULL;
+}
+
+/* CPU time of own threads is theirs as long as they are own, and stays when they have ended. */
+static void own(void **state)
+{
+	uint64_t before = records_own_cpu(), used;
+	pthread_t thread;
+	bool was_own = false;
+
+	pthread_create(&thread, NULL, own_thread, &was_own);
+	pthread_join(thread, NULL);
+	used = records_own_cpu() - before;
+	assert_true(was_own);
+	assert_true(used >= 20 * NS_PER_MS && used < 35 * NS_PER_MS);
+	assert_true(records_own_cpu() - before == used);
+}
+
+static void outside(void **state)
+{
+	struct thread_record *r = records_found(NOBODY, 0), *s = records_found(NOBODY + 1, 0);
+	uint32_t before = atomic_load(&zone.epoch), now;
+
+	assert_true(records_outside(before));
+	handler_enter(r);
+	assert_true(records_outside(before)); /* entered in this epoch */
+	now = atomic_fetch_add(&zone.epoch, 1) + 1;
+	assert_false(records_outside(now));
+	handler_enter(s);
+	assert_false(records_outside(now));
+	handler_leave(r);
+	assert_true(records_outside(now));
+	handler_leave(s);
+	assert_true(records_outside(now + 10));
+}
+
+static void java_threads(void **state)
+{
+	struct thread_record *r = records_found(NOBODY, 0);
+
+	records_java(NOBODY, 0x4000);
+	assert_int_equal(atomic_load(&r->java_thread), 0x4000);
+	records_java(NOBODY, 0);
+	assert_int_equal(atomic_load(&r->java_thread), 0);
+	records_java(NOBODY + 1, 0x4000); /* nobody */
+	assert_int_equal(atomic_load(&zone.records.count), 1);
+}
+
+/* Queues in every state of being handed over are freed, each once (sanitizers tell). */
+static void queues_are_freed(void **state)
+{
+	struct thread_record *r[4];
+	struct queue *q;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		r[i] = records_found(NOBODY + i, 0);
+		q = calloc(1, queue_bytes(40));
+		q->capacity = 40;
+		if (i == 0) {
+			free(q);
+			continue;
+		}
+		atomic_store(&r[i]->next, q); /* 1: offered */
+		if (i >= 2)
+			atomic_store(&r[i]->current, q); /* 2: being taken */
+		if (i >= 3)
+			atomic_store(&r[i]->next, NULL); /* 3: taken, the old one not drained yet */
+	}
+	for (i = 0; i < 2; i++) {
+		close_by_hand(r[i]);
+		records_free(r[i]);
+		assert_null(atomic_load(&r[i]->current));
+	}
+	/* The others by the release. */
+}
+
+#define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(found_once), T(tid_came_round), T(tcb_came_round), T(used_again), T(many), T(churn),
+		T(scan), T(ending), T(own), T(outside), T(java_threads), T(queues_are_freed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
