@@ -15,6 +15,13 @@
 #include "lib_threads.h"
 #include "os/os.h"
 
+/* Under AddressSanitizer threads start in a function of its own, and it cannot follow a cancellation. */
+#ifdef __SANITIZE_ADDRESS__
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
+
 static void *library;
 static threads_start_fn *spawn;
 static void *(*nobody)(void);
@@ -205,6 +212,8 @@ static void begin_and_end(void **state)
 	assert_false(seen.recorded);
 	thread_hook_install();
 	for (i = 0; i < ARRAY_LEN(all); i++) {
+		if (SANITIZED && all[i] == is_cancelled)
+			continue;
 		run(all[i]);
 		if (!seen.tid) {
 			/* Cancelled before its first instruction. */
@@ -212,9 +221,7 @@ static void begin_and_end(void **state)
 			continue;
 		}
 		assert_true(seen.recorded && seen.has_tcb);
-#ifndef __SANITIZE_ADDRESS__ /* it starts threads in a function of its own */
-		assert_true(is_libc(seen.caller));
-#endif
+		assert_true(SANITIZED || is_libc(seen.caller));
 		assert_int_equal(atomic_load(&seen.record->state), RECORD_CLOSING);
 		assert_null(records_by_tid(seen.tid));
 	}

@@ -1,0 +1,453 @@
+/*
+ * From samples to a profile, with methods in plain memory: what is one stack, what becomes of a
+ * name when its Method* is another method's, threads, sums.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collect/account.h"
+#include "elf/elf.h"
+#include "engine/engine.h"
+#include "fake_jvm.h"
+#include "os/os.h"
+#include "signal/handler.h"
+
+static struct fake_jvm jvm;
+static struct collector *c;
+static struct thread_record *record;
+static struct trace_chunk chunk;
+static struct profile *view;
+static uintptr_t a, b;
+
+static int set_up(void **state)
+{
+	struct collector_options o = {.lines = *state && strcmp(*state, "lines") == 0,
+				      .per_thread = *state && strcmp(*state, "threads") == 0};
+	struct error err;
+
+	fake_open(&jvm, FAKE_YOUNG);
+	zone.layout = jvm.zone.layout;
+	zone.has_jvm = true;
+	if (records_open(&err) || trace_store_open(&zone.store, 16u << 20, &err))
+		return -1;
+	atomic_store(&zone.images, image_set_read(NULL, &err));
+	memset(&chunk, 0, sizeof(chunk));
+	record = records_found(os_gettid(), 0);
+	c = collector_new(&o);
+	account_open(c);
+	a = fake_method(&jvm, "pkg/A", "alpha", "()V", 100);
+	b = fake_method(&jvm, "pkg/B", "beta", "(I)I", 50);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	collector_view_free(view);
+	view = NULL;
+	collector_free(c);
+	records_release();
+	trace_store_close(&zone.store);
+	image_set_free((struct image_set *)atomic_exchange(&zone.images, NULL), NULL);
+	zone.has_jvm = false;
+	fake_close(&jvm);
+	return 0;
+}
+
+/* A stored sample with FRAMES (N of them, leaf first) on R. */
+static void sample_on(struct thread_record *r, uint64_t weight, uint64_t context, const uint64_t *frames,
+		      uint32_t n)
+{
+	struct sample s = {.weight = weight, .context = context, .handler_ns = 1000, .thread = r->index};
+	struct trace_writer w;
+	uint32_t i;
+
+	assert_true(trace_begin(&w, &zone.store, &chunk, 2048));
+	for (i = 0; i < n; i++)
+		assert_true(trace_put(&w, frames[i]));
+	s.trace = trace_end(&w);
+	record_take(r);
+	assert_true(queue_push(atomic_load(&r->current), &s));
+}
+
+#define SAMPLE(weight, ...)                                                        \
+	do {                                                                       \
+		const uint64_t frames_[] = {__VA_ARGS__};                          \
+		sample_on(record, weight, 0, frames_, ARRAY_LEN(frames_));         \
+	} while (0)
+
+static void drain(void)
+{
+	pthread_mutex_lock(&c->lock);
+	drain_all(c);
+	pthread_mutex_unlock(&c->lock);
+}
+
+static const struct profile *make_view(void)
+{
+	struct collector_facts facts = {.event = "cpu", .engine = "perf", .interval = 1000, .cpu_time = 1000000};
+	struct error err;
+
+	assert_int_equal(faults_install(&err), 0);
+	drain();
+	faults_remove();
+	collector_view_free(view);
+	view = collector_view(c, &facts);
+	assert_non_null(view);
+	return view;
+}
+
+#define I(m, bci) frame_java(FRAME_INTERPRETED, m, bci)
+#define C2(m, bci) frame_java(FRAME_C2, m, bci)
+
+/* "pkg/A.alpha;…", root first, with kinds as digits. */
+static const char *text_of(const struct profile *p, const struct profile_stack *s)
+{
+	static char text[4096];
+	uint32_t i;
+	int n = 0;
+
+	text[0] = '\0';
+	for (i = 0; i < s->depth; i++) {
+		const struct profile_frame *f = &p->frames[s->frames[i]];
+
+		n += snprintf(text + n, sizeof(text) - (size_t)n, "%s%s%s%s/%d", i ? ";" : "",
+			      f->class_name ? f->class_name : "", f->class_name ? "." : "", f->name, f->kind);
+		if (f->line)
+			n += snprintf(text + n, sizeof(text) - (size_t)n, ":%d", f->line);
+	}
+	return text;
+}
+
+static const struct profile_stack *stack(const struct profile *p, const char *text)
+{
+	uint32_t i;
+
+	for (i = 0; i < p->stack_count; i++)
+		if (strcmp(text_of(p, &p->stacks[i]), text) == 0)
+			return &p->stacks[i];
+	for (i = 0; i < p->stack_count; i++)
+		print_message("there is %s\n", text_of(p, &p->stacks[i]));
+	fail_msg("no stack %s", text);
+	return NULL;
+}
+
+static void has(const struct profile *p, const char *text, uint64_t samples, uint64_t weight)
+{
+	const struct profile_stack *s = stack(p, text);
+
+	if (s->samples != samples || s->weight != weight)
+		fail_msg("%s: %llu samples, weight %llu", text, (unsigned long long)s->samples,
+			 (unsigned long long)s->weight);
+}
+
+/* Other positions in a method, other pcs in a function, are the same frame. */
+static void merged(void **state)
+{
+	const struct profile *p;
+	uintptr_t here = (uintptr_t)make_view;
+
+	SAMPLE(10, I(a, 1), I(b, 7));
+	SAMPLE(20, I(a, 2), I(b, 7));
+	SAMPLE(40, I(a, 1), I(b, FRAME_NO_BCI));
+	SAMPLE(80, C2(a, 1), I(b, 7)); /* compiled: another kind */
+	SAMPLE(160, I(a, 1));
+	SAMPLE(1, frame_pc(FRAME_NATIVE, here + 4), I(a, 1));
+	SAMPLE(2, frame_pc(FRAME_NATIVE, here + 9), I(a, 3));
+	p = make_view();
+	assert_int_equal(p->stack_count, 4);
+	has(p, "pkg/B.beta/0;pkg/A.alpha/0", 3, 70);
+	has(p, "pkg/B.beta/0;pkg/A.alpha/2", 1, 80);
+	has(p, "pkg/A.alpha/0", 1, 160);
+	has(p, "pkg/A.alpha/0;make_view/5", 2, 3);
+	assert_int_equal(p->stored, 7);
+	assert_int_equal(p->taken, 7);
+	assert_int_equal(p->weight_stored, 313);
+	assert_int_equal(p->complete, 7);
+	assert_int_equal(p->unsampled, 1000000 - 313);
+	/* Later views go on from there. */
+	SAMPLE(1000, I(a, 9), I(b, 8));
+	p = make_view();
+	has(p, "pkg/B.beta/0;pkg/A.alpha/0", 4, 1070);
+	assert_int_equal(p->stack_count, 4);
+}
+
+static void recursion(void **state)
+{
+	SAMPLE(1, I(a, 1), I(a, 2), I(b, 1), I(a, 3));
+	SAMPLE(2, I(a, 5), I(a, 5), I(b, 1), I(a, 5));
+	SAMPLE(4, I(a, 1), I(a, 1), I(a, 1), I(b, 1), I(a, 3));
+	has(make_view(), "pkg/A.alpha/0;pkg/B.beta/0;pkg/A.alpha/0;pkg/A.alpha/0", 2, 3);
+	has(view, "pkg/A.alpha/0;pkg/B.beta/0;pkg/A.alpha/0;pkg/A.alpha/0;pkg/A.alpha/0", 1, 4);
+}
+
+static void early_ends(void **state)
+{
+	const struct profile *p;
+
+	SAMPLE(1, I(a, 1), frame_other(OTHER_END, END_fault));
+	SAMPLE(2, I(a, 1), frame_other(OTHER_END, END_truncated));
+	SAMPLE(4, I(a, 1), frame_other(OTHER_END, END_truncated));
+	SAMPLE(8, I(a, 1), frame_other(OTHER_VIRTUAL, 0));
+	SAMPLE(16, frame_other(OTHER_END, END_unknown_nmethod));
+	p = make_view();
+	has(p, "[break_fault]/7;pkg/A.alpha/0", 1, 1);
+	has(p, "[truncated]/7;pkg/A.alpha/0", 2, 6);
+	assert_int_equal(p->ended_early[END_fault], 1);
+	assert_int_equal(p->ended_early[END_truncated], 2);
+	assert_int_equal(p->ended_early[END_unknown_nmethod], 1);
+	assert_int_equal(p->complete, 1);
+}
+
+/* ---- a method's address is not the method ---- */
+
+/* Sampled before and after the change, drained in between: each has the name it had. */
+static void replaced_method(void **state)
+{
+	SAMPLE(1, I(a, 1), I(b, 1));
+	drain();
+	fake_replace(&jvm, a, "pkg/Other", "young");
+	SAMPLE(2, I(a, 1), I(b, 1)); /* may be either */
+	drain();
+	SAMPLE(4, I(a, 1), I(b, 1));
+	SAMPLE(8, I(a, 2), I(b, 1));
+	drain();
+	make_view();
+	assert_int_equal(view->stack_count, 3);
+	has(view, "pkg/B.beta/0;pkg/A.alpha/0", 1, 1);
+	has(view, "pkg/B.beta/0;[unloaded]/7", 1, 2);
+	has(view, "pkg/B.beta/0;pkg/Other.young/0", 2, 12);
+	/* And again, by a method of the first name. */
+	fake_replace(&jvm, a, "pkg/A", "alpha");
+	drain(); /* nothing was sampled */
+	SAMPLE(16, I(a, 1), I(b, 1));
+	drain();
+	SAMPLE(32, I(a, 1), I(b, 1));
+	make_view();
+	has(view, "pkg/B.beta/0;[unloaded]/7", 2, 18);
+	has(view, "pkg/B.beta/0;pkg/A.alpha/0", 2, 33);
+}
+
+/* Memory that is no method (any more) has no name; once it is one again it has. */
+static void gone_method(void **state)
+{
+	uint64_t chain = *fake_at(a + 8);
+	struct error err;
+
+	assert_int_equal(faults_install(&err), 0);
+	SAMPLE(1, I(a, 1));
+	drain();
+	*fake_at(a + 8) = 0x10;
+	SAMPLE(2, I(a, 1));
+	drain();
+	SAMPLE(4, I(a, 1));
+	drain();
+	*fake_at(a + 8) = chain;
+	SAMPLE(8, I(a, 1));
+	drain();
+	SAMPLE(16, I(a, 1));
+	SAMPLE(64, I(0x1230, 1), I(b, 1)); /* never was one */
+	drain();
+	SAMPLE(32, I(a, 2));
+	faults_remove();
+	make_view();
+	has(view, "pkg/A.alpha/0", 3, 1 + 16 + 32);
+	has(view, "[unloaded]/7", 3, 2 + 4 + 8);
+	has(view, "pkg/B.beta/0;[unloaded]/7", 1, 64);
+}
+
+/* The new method's names cannot be read at first: it must not appear under the old one's. */
+static void names_come_late(void **state)
+{
+	uint64_t pool, name;
+	struct error err;
+
+	assert_int_equal(faults_install(&err), 0);
+	SAMPLE(1, I(a, 1));
+	drain();
+	fake_replace(&jvm, a, "pkg/Other", "young");
+	pool = *fake_at(*fake_at(a + 8) + 8);
+	name = *fake_at(pool + 64 + 3 * 8);
+	*fake_at(pool + 64 + 3 * 8) = 0x18;
+	SAMPLE(2, I(a, 1));
+	drain();
+	SAMPLE(4, I(a, 1));
+	drain();
+	SAMPLE(8, I(a, 1));
+	drain();
+	*fake_at(pool + 64 + 3 * 8) = name;
+	SAMPLE(16, I(a, 1));
+	drain();
+	SAMPLE(32, I(a, 1));
+	drain();
+	faults_remove();
+	make_view();
+	has(view, "pkg/A.alpha/0", 1, 1);
+	has(view, "[unloaded]/7", 4, 2 + 4 + 8 + 16);
+	has(view, "pkg/Other.young/0", 1, 32);
+}
+
+/* ---- threads ---- */
+
+static void threads(void **state)
+{
+	const uint64_t stack_a[] = {I(a, 1)};
+	struct thread_record *other;
+	const struct profile *p;
+	uint32_t i;
+
+	other = records_found(90000001, 0);
+	sample_on(record, 1, 0, stack_a, 1);
+	sample_on(other, 2, 0, stack_a, 1);
+	sample_on(other, 4, 0, stack_a, 1);
+	sample_on(other, 8, 77, stack_a, 1);  /* a virtual thread mounted on it */
+	sample_on(record, 16, 77, stack_a, 1); /* and then on another */
+	drain();
+	collector_name_thread(c, 90000001, "worker with a long name \xe2\x82\xac");
+	collector_name_thread(c, 90000002, "comes later");
+	sample_on(records_found(90000002, 0), 32, 0, stack_a, 1);
+	p = make_view();
+	assert_true(p->per_thread);
+	assert_int_equal(p->thread_count, 4);
+	assert_int_equal(p->stack_count, 4);
+	for (i = 0; i < p->stack_count; i++) {
+		const struct profile_thread *t = &p->threads[p->stacks[i].thread];
+
+		assert_int_equal(t->samples, p->stacks[i].samples);
+		assert_int_equal(t->weight, p->stacks[i].weight);
+		if (t->tid == 90000001) {
+			assert_string_equal(t->name, "worker with a long name \xe2\x82\xac");
+			assert_int_equal(t->weight, 6);
+		} else if (t->tid == 90000002) {
+			assert_string_equal(t->name, "comes later");
+			assert_int_equal(t->weight, 32);
+		} else if (t->tid == (uint32_t)os_gettid()) {
+			assert_string_equal(t->name, "test_collect_ac"); /* as the kernel cuts it */
+			assert_int_equal(t->weight, 1);
+		} else {
+			assert_string_equal(t->name, "virtual thread #77");
+			assert_int_equal(t->weight, 24);
+		}
+	}
+}
+
+/* Losses of threads alive and ended, and of none, are in the account once. */
+static void losses(void **state)
+{
+	struct thread_record *other = records_found(90000001, 0);
+	const struct profile *p;
+	int round;
+
+	record_take(record);
+	record_lose(record, LOSS_queue_full, 100);
+	record_take(other);
+	record_lose(other, LOSS_store_full, 30);
+	record_take(other);
+	record_lose(other, LOSS_recursion, 0);
+	atomic_fetch_add(&zone.lost_count[LOSS_no_record], 2);
+	atomic_fetch_add(&zone.lost_weight[LOSS_no_record], 7);
+	SAMPLE(1, I(a, 1));
+	for (round = 0; round < 3; round++) {
+		p = make_view();
+		assert_int_equal(p->taken, 6);
+		assert_int_equal(p->stored, 1);
+		assert_int_equal(p->lost[LOSS_queue_full], 1);
+		assert_int_equal(p->lost[LOSS_store_full], 1);
+		assert_int_equal(p->lost[LOSS_recursion], 1);
+		assert_int_equal(p->lost[LOSS_no_record], 2);
+		assert_int_equal(p->lost_weight[LOSS_queue_full], 100);
+		assert_int_equal(p->unsampled, 1000000 - 138);
+		if (round == 0) /* the thread ends, and is drained */
+			atomic_store(&other->state, RECORD_CLOSING);
+		if (round == 1)
+			account_close(c);
+	}
+	assert_int_equal(atomic_load(&other->state), RECORD_FREE);
+}
+
+/* A queue that overflowed grows, and its samples are all there. */
+static void growth(void **state)
+{
+	uint64_t i, lost = 0, pushed = 0;
+	struct queue *next;
+
+	for (i = 0; i < 30; i++) {
+		const uint64_t frames[] = {I(a, (uint32_t)i)};
+		struct queue *q = atomic_load(&record->current);
+
+		if (queue_fill(q) == q->capacity) {
+			record_take(record);
+			record_lose(record, LOSS_queue_full, 1);
+			lost++;
+		} else {
+			sample_on(record, 1, 0, frames, 1);
+			pushed++;
+		}
+	}
+	assert_int_equal(lost, 10);
+	drain();
+	next = atomic_load(&record->next); /* 10 of 20: r = 0.5 → twice */
+	assert_non_null(next);
+	assert_int_equal(next->capacity, 40);
+	drain(); /* not taken yet: offered once */
+	assert_ptr_equal(atomic_load(&record->next), next);
+	SAMPLE(1, I(a, 1)); /* the handler is between two samples */
+	atomic_store(&record->current, next);
+	atomic_store(&record->next, NULL);
+	SAMPLE(1, I(a, 2));
+	make_view();
+	assert_int_equal(view->stored, pushed + 2);
+	assert_int_equal(view->lost[LOSS_queue_full], lost);
+	assert_int_equal(view->queue_increments, 1);
+	assert_int_equal(view->queue_max_capacity, 40);
+	assert_int_equal(view->queue_max_fill, 20);
+	assert_ptr_equal(record->draining, next);
+}
+
+/* Source lines keep positions apart that have one. */
+static void lines(void **state)
+{
+	uintptr_t constant = *fake_at(a + 8);
+	uint8_t *table = (uint8_t *)constant + 48 + 100; /* behind the byte code */
+
+	*(uint16_t *)(constant + 28) = 1; /* it has a line table */
+	*table++ = 0 << 3 | 5;   /* bci 0: line 5 */
+	*table++ = 10 << 3 | 2;  /* bci 10: line 7 */
+	*table++ = 0xff;         /* bci 50: line 2: two signed numbers, each byte one more */
+	*table++ = 40 * 2 + 1;
+	*table++ = 5 * 2 - 1 + 1;
+	*table = 0;
+	SAMPLE(1, I(a, 0));
+	SAMPLE(2, I(a, 9));
+	SAMPLE(4, I(a, 10));
+	SAMPLE(8, I(a, 49));
+	SAMPLE(16, I(a, 50));
+	SAMPLE(32, I(a, FRAME_NO_BCI));
+	SAMPLE(64, I(b, 3)); /* no table */
+	make_view();
+	has(view, "pkg/A.alpha/0:5", 2, 3);
+	has(view, "pkg/A.alpha/0:7", 2, 12);
+	has(view, "pkg/A.alpha/0:2", 1, 16);
+	has(view, "pkg/A.alpha/0", 1, 32);
+	has(view, "pkg/B.beta/0", 1, 64);
+}
+
+#define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
+#define WITH(test, what) cmocka_unit_test_prestate_setup_teardown(test, set_up, tear_down, (void *)what)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(merged), T(recursion), T(early_ends), T(replaced_method), T(gone_method), T(names_come_late),
+		WITH(threads, "threads"), T(losses), T(growth), WITH(lines, "lines"),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
