@@ -96,6 +96,8 @@ static uint64_t taken_away(void)
 }
 
 static uint64_t taken_before;
+/* CPU timers expire at the scheduler's tick, if the thread runs just then: what is left at the end, ns. */
+static uint64_t tick_rest;
 
 /* Weights against the process's CPU clock: PERCENT, and half an interval for each of THREADS. */
 static void check_weight(const struct profile *p, unsigned percent, unsigned threads)
@@ -103,7 +105,8 @@ static void check_weight(const struct profile *p, unsigned percent, unsigned thr
 	uint64_t truth = p->cpu_time - p->own_cpu, all = p->weight_stored + lost_weight(p);
 	uint64_t off = truth > all ? truth - all : all - truth;
 
-	if (off * 100 > truth * percent + 50 * threads * p->interval + 100 * (taken_away() - taken_before))
+	if (off * 100 > truth * percent + 50 * threads * p->interval + 100 * threads * tick_rest +
+			    100 * (taken_away() - taken_before))
 		fail_msg("%s: weights %llu ns, CPU clock %llu ns", p->engine, (unsigned long long)all,
 			 (unsigned long long)truth);
 }
@@ -114,6 +117,7 @@ static void start(const struct engine_ops *ops, uint64_t interval, uint32_t queu
 	int rc;
 
 	taken_before = taken_away();
+	tick_rest = ops == &engine_perf && (!*fail || strcmp(fail, "ring") == 0) ? 0 : 10 * NS_PER_MS;
 	rc = harness_start(ops, interval, queue, fail, &err);
 	if (rc)
 		fail_msg("%s", err.text);
@@ -176,12 +180,18 @@ static void begin_busy(unsigned blocked)
 			os_sleep(NS_PER_MS);
 }
 
+/* Until each of them has used NS of CPU time: other programs may want the machine too. */
 static void end_busy(uint64_t ns)
 {
+	uint64_t first[BUSY];
 	unsigned i;
 
+	for (i = 0; i < BUSY; i++)
+		first[i] = os_thread_cpu(atomic_load(&busy[i].tid));
 	atomic_store(&go, true);
-	os_sleep(ns);
+	for (i = 0; i < BUSY; i++)
+		while (os_thread_cpu(atomic_load(&busy[i].tid)) < first[i] + ns)
+			os_sleep(5 * NS_PER_MS);
 	atomic_store(&enough, true);
 	for (i = 0; i < BUSY; i++)
 		pthread_join(busy[i].thread, NULL);
@@ -210,7 +220,7 @@ static void check_busy(const struct profile *p, unsigned percent, bool each)
 			continue;
 		assert_non_null(t);
 		off = t->weight > busy[i].used ? t->weight - busy[i].used : busy[i].used - t->weight;
-		if (each && off * 100 > busy[i].used * percent + 100 * p->interval +
+		if (each && off * 100 > busy[i].used * percent + 100 * (p->interval + tick_rest) +
 					100 * (taken_away() - taken_before))
 			fail_msg("thread %u: weight %llu ns, CPU clock %llu ns", i,
 				 (unsigned long long)t->weight, (unsigned long long)busy[i].used);
@@ -244,13 +254,13 @@ static void busy_threads(const struct engine_ops *ops, uint64_t interval, const 
 	holdings_take(&before);
 	begin_busy(0);
 	start(ops, interval, 100, fail);
-	end_busy(NS_PER_S);
+	end_busy(NS_PER_S / 4);
 	p = harness_stop();
 	check_sums(p);
 	check_nothing_lost(p);
 	check_weight(p, 3, BUSY + 2);
 	check_busy(p, 3, each);
-	assert_true(p->stored > 50);
+	assert_true(p->stored > 20);
 	check_stacks(p);
 	harness_end();
 	holdings_compare(&before);
@@ -297,7 +307,7 @@ static void small_queues(void **state)
 	holdings_take(&before);
 	begin_busy(0);
 	start(&engine_perf, 100 * NS_PER_US, 1, "");
-	end_busy(NS_PER_S / 2);
+	end_busy(NS_PER_S / 5);
 	p = harness_stop();
 	check_sums(p);
 	if (strcmp(p->engine, "perf") == 0) {
@@ -321,7 +331,7 @@ static void blocked_signals(void **state)
 		holdings_take(&before);
 		begin_busy(2);
 		start(all[i], NS_PER_MS, 100, "");
-		end_busy(NS_PER_S / 4);
+		end_busy(NS_PER_S / 20);
 		begin_busy(2);
 		atomic_store(&go, true);
 		os_sleep(NS_PER_S / 10);
@@ -330,7 +340,7 @@ static void blocked_signals(void **state)
 		p = harness_stop(); /* while they run */
 		check_sums(p);
 		assert_true(p->stored > 0);
-		end_busy(NS_PER_S / 10);
+		end_busy(NS_PER_S / 20);
 		assert_int_equal(busy[0].wrong_errno + busy[2].wrong_errno, 0);
 		harness_end();
 		holdings_compare(&before);
