@@ -265,12 +265,21 @@ static uint32_t name_other(struct frames *f, uint64_t word)
 	return marker(f, end < WALK_ENDS ? walk_end_names[end].frame : "[unknown]");
 }
 
+/* Native code is of the image mapped there; another one may come to its place. */
+static uint32_t image_version(const struct zone *z, uintptr_t pc)
+{
+	const struct image_set *set = atomic_load(&z->images);
+	const struct image *image = set ? image_find(set, pc) : NULL;
+
+	return image ? image->id : 0;
+}
+
 uint32_t frames_version(struct frames *f, const struct zone *z, uint64_t word)
 {
 	struct seen_method *m;
 
 	if (!frame_is_java(word))
-		return 0;
+		return frame_kind_of(word) == FRAME_NATIVE ? image_version(z, frame_address(word)) : 0;
 	m = see_method(f, z, frame_method(word));
 	return m ? m->version : FRAMES_GONE;
 }

@@ -53,8 +53,8 @@ struct frames {
 /* The named frame of WORD. Never fails: what has no name gets a marker. */
 uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word);
 /*
- * How often WORD's method has changed so far (0 for words without method): names given under
- * another version do not hold any more. FRAMES_GONE: it changed since the last drain, and what was
+ * How often WORD's method has changed so far, or the image that its native code is of (0 for other
+ * words): names given under another version do not hold any more. FRAMES_GONE: it changed since the last drain, and what was
  * sampled meanwhile may be either. Compares each method's chain once a drain.
  */
 #define FRAMES_GONE UINT32_MAX

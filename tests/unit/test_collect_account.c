@@ -294,6 +294,27 @@ static void names_come_late(void **state)
 	has(view, "pkg/Other.young/0", 1, 32);
 }
 
+/* A library goes away: what was sampled in it keeps its name, what comes to its place does not get it. */
+static void unmapped_library(void **state)
+{
+	static const struct image_set none;
+	const struct image_set *real = atomic_load(&zone.images);
+	uintptr_t here = (uintptr_t)make_view;
+
+	SAMPLE(1, frame_pc(FRAME_NATIVE, here + 4));
+	make_view();
+	has(view, "make_view/5", 1, 1);
+	atomic_store(&zone.images, &none);
+	SAMPLE(2, frame_pc(FRAME_NATIVE, here + 4));
+	make_view();
+	has(view, "make_view/5", 1, 1);
+	has(view, "[unknown]/7", 1, 2);
+	atomic_store(&zone.images, real);
+	SAMPLE(4, frame_pc(FRAME_NATIVE, here + 4));
+	make_view();
+	has(view, "make_view/5", 2, 5);
+}
+
 /* ---- threads ---- */
 
 static void threads(void **state)
@@ -446,6 +467,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(merged), T(recursion), T(early_ends), T(replaced_method), T(gone_method), T(names_come_late),
+		T(unmapped_library),
 		WITH(threads, "threads"), T(losses), T(growth), WITH(lines, "lines"),
 	};
 
