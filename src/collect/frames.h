@@ -54,8 +54,9 @@ struct frames {
 uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word);
 /*
  * How often WORD's method has changed so far, or the image that its native code is of (0 for other
- * words): names given under another version do not hold any more. FRAMES_GONE: it changed since the last drain, and what was
- * sampled meanwhile may be either. Compares each method's chain once a drain.
+ * words): names given under another version do not hold any more. FRAMES_GONE: it changed since
+ * the last drain, and what was sampled meanwhile may be either. Compares each method's chain once
+ * a drain.
  */
 #define FRAMES_GONE UINT32_MAX
 uint32_t frames_version(struct frames *f, const struct zone *z, uint64_t word);
