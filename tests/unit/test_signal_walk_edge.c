@@ -81,6 +81,8 @@ static const struct sequence methods[] = {
 				POLL, JA, RETURN, END_OF_CODE}},
 	{"C2 leaf", 4, 2, 0, {SUB8(0x18), SAVE_RBP(0x10), OVERWRITE_RBP, WORK(5), ADD8(0x10), POP_RBP, POLL,
 			      JA, RETURN, END_OF_CODE}},
+	{"C2 leaf with barrier", 4, 5, 0, {BANG, SUB8(0x18), SAVE_RBP(0x10), BARRIER, JNE,
+					   WORK(5), ADD8(0x10), POP_RBP, POLL, JA, RETURN, END_OF_CODE}},
 	{"C2", 6, 3, 0, {BANG, PUSH_RBP, SUB8(0x20), OVERWRITE_RBP, WORK(5), ADD8(0x20), POP_RBP, POLL, JA,
 			 RETURN, END_OF_CODE}},
 	{"C2 with barrier", 6, 5, 0, {BANG, PUSH_RBP, SUB8(0x20), BARRIER, JNE, OVERWRITE_RBP, WORK(5),
