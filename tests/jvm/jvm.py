@@ -344,6 +344,8 @@ JAVA_KINDS = {"interpreted", "c1", "jit", "inlined", "java_native"}
 # Where a stack may begin. libc's and the JVM's first functions of a thread:
 ROOTS = {"clone", "clone3", "__clone", "__clone3", "__clone_internal", "__GI___clone", "__GI___clone3",
          "start_thread", "thread_start", "_start", "__libc_start_main", "__libc_start_call_main", "main",
+         # the same where libc and the launcher have no symbols but exported ones;
+         "[libc.so.6]", "[java]",
          # what the JVM calls at a thread's start, and overrides of it in the JDK;
          "java.lang.Thread.run", "java.util.concurrent.ForkJoinWorkerThread.run",
          "java.lang.ref.Reference$ReferenceHandler.run", "java.lang.ref.Finalizer$FinalizerThread.run",
