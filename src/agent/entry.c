@@ -239,9 +239,9 @@ void entry_vm_death(void)
 
 	entry_lock();
 	talk_vm_death();
+	/* the session may have been stopped already; its data are owed all the same */
+	session_stop(&err);
 	if (owed_name()[0]) {
-		/* the session may have been stopped already; its data are owed all the same */
-		session_stop(&err);
 		if (owed_write(NULL, &err))
 			fprintf(stderr, "jstrobe: %s\n", err.text);
 		owed_nothing();

@@ -31,6 +31,7 @@ static struct session {
 	uint64_t cpu_at_start;      /* process CPU clock at the present run's start */
 	uint64_t cpu_time;          /* of earlier runs */
 	uint64_t own_at_start, own_cpu; /* the same of jstrobe's own threads */
+	bool held;                  /* the last run's memory is kept: a handler was held inside */
 	struct engine_counts counts; /* as it stopped */
 	char engine[32];
 } session = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -114,6 +115,20 @@ no_collector:
 	return rc;
 }
 
+/* What the last run had to leave behind goes now. */
+static int settle(struct error *err)
+{
+	if (!session.held)
+		return 0;
+	if (!engine_settle())
+		return error_set(err, EBUSY, "a thread of this process is still held inside the profiler, by a "
+				 "debugger or by lack of CPU time; let it run, then try again");
+	collector_release(session.account);
+	faults_remove();
+	session.held = false;
+	return 0;
+}
+
 static int begin(const struct options *o, struct collector *account, struct buffer *notes,
 		 struct error *err)
 {
@@ -124,6 +139,8 @@ static int begin(const struct options *o, struct collector *account, struct buff
 		return error_set(err, EINVAL, "event '%s' is not available; `jstrobe list` shows those that are",
 				 o->event);
 	rc = read_layout(err);
+	if (rc == 0)
+		rc = settle(err);
 	if (rc)
 		return rc;
 	prepare_zone(o);
@@ -157,12 +174,12 @@ int session_start(const struct options *o, struct buffer *notes, struct error *e
 	rc = account ? 0 : error_set(err, ENOMEM, "out of memory for the samples");
 	if (rc)
 		goto out;
-	session.duration = session.cpu_time = session.own_cpu = 0;
 	rc = begin(o, account, notes, err);
 	if (rc) {
 		collector_free(account);
 		goto out;
 	}
+	session.duration = session.cpu_time = session.own_cpu = 0;
 	session.started_at = os_realtime();
 	collector_free(session.account);
 	session.account = account;
@@ -204,10 +221,12 @@ int session_stop(struct error *err)
 	session.own_cpu += records_own_cpu() - session.own_at_start;
 	strncpy(session.engine, engine_in_force(), sizeof(session.engine) - 1);
 	jvm_name_threads();
-	collector_stop(session.account);
+	/* Before the last drain: no thread's start or end waits for it. */
 	jvm_session_end();
+	collector_stop(session.account);
 	jvm_debug_non_safepoints(false);
-	/* A handler held by a debugger still reads all this: then it is left as it is. */
+	/* A handler held by a debugger still reads all this: then it is left until it is out. */
+	session.held = !outside;
 	if (outside) {
 		collector_release(session.account);
 		faults_remove();

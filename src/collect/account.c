@@ -2,11 +2,15 @@
  * account.c - a sample becomes a number at a named stack.
  */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "collect/account.h"
 #include "os/os.h"
 #include "signal/frame_word.h"
+
+#define VIRTUAL_THREADS 10000      /* kept apart with per_thread; all others are one entry */
+#define ALL_VIRTUAL UINT64_MAX
 
 static uint64_t versions_of(struct collector *c, const struct trace *t)
 {
@@ -83,12 +87,37 @@ static uint32_t thread_name(struct collector *c, pid_t tid)
 	uint32_t *known = map_get(&c->names, (uint64_t)tid);
 	char name[32];
 
-	if (known)
+	if (known && *known)
 		return *known;
 	os_thread_name(tid, name, sizeof(name));
 	if (!name[0])
 		snprintf(name, sizeof(name), "thread %d", tid);
 	return strings_add(&c->frames.strings, name, strlen(name));
+}
+
+static void name_now(struct collector *c, const struct given_name *g)
+{
+	uint32_t number = strings_add(&c->frames.strings, g->name, strlen(g->name));
+	uint32_t *slot = map_put(&c->names, (uint64_t)g->tid, NULL);
+	uint32_t *entry = map_get(&c->by_tid, (uint64_t)g->tid);
+
+	if (slot)
+		*slot = number;
+	if (entry && *entry)
+		c->threads.items[*entry - 1].name = number;
+}
+
+void account_names(struct collector *c)
+{
+	size_t i;
+
+	pthread_mutex_lock(&c->given_lock);
+	for (i = 0; i < c->given.count; i++) {
+		name_now(c, &c->given.items[i]);
+		free(c->given.items[i].name);
+	}
+	c->given.count = 0;
+	pthread_mutex_unlock(&c->given_lock);
 }
 
 /* A new entry; its number + 1, 0 = out of memory. */
@@ -101,7 +130,9 @@ static uint32_t new_thread(struct collector *c, pid_t tid, uint64_t context)
 		return 0;
 	e->tid = tid;
 	e->context = context;
-	if (context) {
+	if (context == ALL_VIRTUAL) {
+		e->name = strings_add(&c->frames.strings, "virtual threads", strlen("virtual threads"));
+	} else if (context) {
 		snprintf(name, sizeof(name), "virtual thread #%llu", (unsigned long long)context);
 		e->name = strings_add(&c->frames.strings, name, strlen(name));
 	} else {
@@ -115,14 +146,24 @@ static uint32_t thread_of(struct collector *c, const struct sample *s, struct th
 {
 	uint32_t *slot;
 
-	if (!s->context) {
-		if (!r->thread_entry)
+	uint64_t context = s->context;
+
+	if (!context) {
+		if (!r->thread_entry) {
 			r->thread_entry = new_thread(c, atomic_load(&r->tid), 0);
+			slot = map_put(&c->by_tid, (uint64_t)atomic_load(&r->tid), NULL);
+			if (slot)
+				*slot = r->thread_entry;
+		}
 		return r->thread_entry;
 	}
-	slot = map_put(&c->by_context, s->context, NULL);
+	/* There may be millions of virtual threads in a day: only so many are kept apart. */
+	if (!c->options.per_thread ||
+	    (c->by_context.count >= VIRTUAL_THREADS && !map_get(&c->by_context, context)))
+		context = ALL_VIRTUAL;
+	slot = map_put(&c->by_context, context, NULL);
 	if (slot && !*slot)
-		*slot = new_thread(c, 0, s->context);
+		*slot = new_thread(c, 0, context);
 	return slot ? *slot : 0;
 }
 
@@ -134,6 +175,8 @@ void account_sample(struct collector *c, const struct sample *s, struct thread_r
 
 	c->stored++;
 	c->weight_stored += s->weight;
+	if (!node)
+		return; /* out of memory: counted, but at no stack */
 	timing_add(&c->handler, s->handler_ns);
 	if (c->options.stats)
 		timing_add(&c->walk, s->payload);
@@ -161,6 +204,13 @@ void account_sample(struct collector *c, const struct sample *s, struct thread_r
 	t = &c->tallies.items[*slot - 1];
 	t->samples++;
 	t->weight += s->weight;
+}
+
+void account_carried(struct thread_record *r)
+{
+	if (atomic_load(&r->state) != RECORD_FREE)
+		atomic_fetch_add(&r->lost.weight[LOSS_recursion], r->carried);
+	r->carried = 0;
 }
 
 void account_losses(const struct thread_record *r, struct loss_totals *t)
@@ -193,6 +243,8 @@ void account_close(struct collector *c)
 	uint32_t n, count = atomic_load(&zone.records.count);
 	int i;
 
+	for (n = 0; n < count; n++)
+		account_carried(&zone.records.records[n]);
 	account_all_losses(c, &all);
 	c->losses_of_dead = all;
 	for (i = 0; i < LOSS_REASONS; i++) {

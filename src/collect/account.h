@@ -35,6 +35,12 @@ struct thread_entry {
 	uint64_t samples, weight;
 };
 
+/* A thread's name on its way into the account. */
+struct given_name {
+	int tid;
+	char *name;
+};
+
 struct loss_totals {
 	uint64_t taken;
 	uint64_t count[LOSS_REASONS], weight[LOSS_REASONS];
@@ -55,7 +61,11 @@ struct collector {
 	struct map by_node;    /* node << 32 | thread → tally + 1 */
 	VECTOR(struct thread_entry) threads;
 	struct map by_context; /* virtual thread → thread entry + 1 */
-	struct map names;      /* tid → name number */
+	struct map names;      /* tid → name number, 0 = none (any more) */
+	struct map by_tid;     /* tid → its newest thread entry + 1 */
+
+	pthread_mutex_t given_lock; /* the list below; never held for long: threads of the program take it */
+	VECTOR(struct given_name) given;
 
 	uint64_t stored, weight_stored, complete;
 	uint64_t ended[WALK_ENDS];
@@ -74,10 +84,14 @@ struct collector {
 
 /* Store one sample in the account. Lock held. */
 void account_sample(struct collector *c, const struct sample *s, struct thread_record *r);
+/* R will take no sample any more: the weight it carries for the next one is lost. */
+void account_carried(struct thread_record *r);
 /* Losses of R added to T. */
 void account_losses(const struct thread_record *r, struct loss_totals *t);
 /* Losses of the session so far: records alive and dead, and signals without a record. Lock held. */
 void account_all_losses(struct collector *c, struct loss_totals *t);
+/* Take the names given since the last call into the account. Lock held. */
+void account_names(struct collector *c);
 /* Begin counting signals without a record anew; take what was counted into the account. Lock held. */
 void account_open(struct collector *c);
 void account_close(struct collector *c);

@@ -27,6 +27,7 @@ struct collector *collector_new(const struct collector_options *o)
 	c->born = os_monotonic();
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_mutex_init(&c->images, NULL);
+	pthread_mutex_init(&c->given_lock, NULL);
 	return c;
 }
 
@@ -36,6 +37,7 @@ static void turn(struct collector *c)
 
 	pthread_mutex_lock(&c->lock);
 	start = os_monotonic();
+	account_names(c);
 	drain_all(c);
 	timing_add(&c->drain, os_monotonic() - start);
 	upkeep(c);
@@ -109,6 +111,7 @@ void collector_stop(struct collector *c)
 		c->running = false;
 	}
 	pthread_mutex_lock(&c->lock);
+	account_names(c);
 	drain_all(c);
 	account_close(c);
 	frames_name_late(&c->frames, &zone);
@@ -131,31 +134,33 @@ void collector_free(struct collector *c)
 	free(c->frame_list.items);
 	free(c->tallies.items);
 	free(c->threads.items);
+	while (c->given.count)
+		free(c->given.items[--c->given.count].name);
+	free(c->given.items);
 	map_free(&c->by_node);
 	map_free(&c->by_context);
 	map_free(&c->names);
+	map_free(&c->by_tid);
 	pthread_mutex_destroy(&c->lock);
 	pthread_mutex_destroy(&c->images);
+	pthread_mutex_destroy(&c->given_lock);
 	free(c);
 }
 
 void collector_name_thread(struct collector *c, int tid, const char *name)
 {
-	uint32_t number, *slot;
-	size_t i;
+	char *copy = strdup(name);
+	struct given_name *g;
 
-	pthread_mutex_lock(&c->lock);
-	number = strings_add(&c->frames.strings, name, strlen(name));
-	slot = map_put(&c->names, (uint64_t)tid, NULL);
-	if (slot)
-		*slot = number;
-	/* The newest entry of a tid is the living one. */
-	for (i = c->threads.count; i-- > 0;)
-		if (c->threads.items[i].tid == tid) {
-			c->threads.items[i].name = number;
-			break;
-		}
-	pthread_mutex_unlock(&c->lock);
+	if (!copy)
+		return;
+	pthread_mutex_lock(&c->given_lock);
+	g = VECTOR_PUSH(&c->given);
+	if (g)
+		*g = (struct given_name){tid, copy};
+	else
+		free(copy);
+	pthread_mutex_unlock(&c->given_lock);
 }
 
 void collector_totals(struct collector *c, struct collector_totals *t)

@@ -65,6 +65,12 @@ static void drain_record(struct collector *c, struct thread_record *r)
 	c->queue_bytes += queue_bytes(r->draining->capacity);
 	c->max_capacity = MAX(c->max_capacity, r->draining->capacity);
 	if (closing) {
+		uint32_t *name = map_get(&c->names, (uint64_t)atomic_load(&r->tid));
+
+		/* The tid may come again, with another name. */
+		if (name)
+			*name = 0;
+		account_carried(r);
 		account_losses(r, &c->losses_of_dead);
 		records_free(r);
 	} else {

@@ -20,7 +20,11 @@ static void *map(size_t bytes)
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-	return p == MAP_FAILED ? NULL : p;
+	if (p == MAP_FAILED)
+		return NULL;
+	/* A huge page for the first word of a range would be paid for in a handler. */
+	madvise(p, bytes, MADV_NOHUGEPAGE);
+	return p;
 }
 
 static size_t index_bytes(uint32_t slots)
@@ -69,7 +73,7 @@ void trace_store_close(struct trace_store *s)
 	memset(s, 0, sizeof(*s));
 }
 
-static void populate(struct trace_store *s)
+void trace_store_populate(struct trace_store *s)
 {
 	size_t ready = atomic_load(&s->ready);
 	size_t wanted = (MIN(atomic_load(&s->used) + AHEAD, s->size) + 4095) & ~(size_t)4095;
@@ -112,7 +116,7 @@ void trace_store_prepare(struct trace_store *s)
 {
 	struct trace_index *x = atomic_load(&s->index);
 
-	populate(s);
+	trace_store_populate(s);
 	/* A trace that finds no slot is stored anew with each sample: fuller than this, 1 in 100 would. */
 	if (!s->retired && atomic_load(&x->used) > x->mask / 4)
 		grow_index(s);

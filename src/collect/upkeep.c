@@ -104,13 +104,14 @@ static void refresh_images(struct collector *c)
 	fresh = image_set_read(old, &err);
 	if (fresh) {
 		/* What has no name yet may lie in an image that is gone: the old set still knows it. */
-		frames_name_late(&c->frames, &zone);
+		if (fresh->subs != old->subs)
+			frames_name_late(&c->frames, &zone);
 		atomic_store(&zone.images, fresh);
 		c->retired_images = old;
 	}
 	pthread_mutex_unlock(&c->images);
 	if (fresh)
-		thread_hook_install();
+		thread_hook_refresh();
 }
 
 /* What the JVM generated since the last look. */
@@ -147,8 +148,10 @@ void upkeep(struct collector *c)
 		find_enter_special(&zone.layout);
 	}
 	reclaim(c);
-	trace_store_prepare(&zone.store);
+	trace_store_populate(&zone.store);
 	if (!c->retired_epoch) {
+		/* May retire the index: only where the epoch taken below is the one it waits for. */
+		trace_store_prepare(&zone.store);
 		refresh_images(c);
 		refresh_stubs(c);
 		if (atomic_load(&cache->used) > cache->size / 8 * 7) {
@@ -165,6 +168,7 @@ void upkeep(struct collector *c)
 	if (now - c->last_scan >= SCAN_EVERY) {
 		c->last_scan = now;
 		records_scan();
+		thread_hook_retry();
 	}
 }
 

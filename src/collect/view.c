@@ -278,6 +278,7 @@ static void name_frames(struct collector *c)
 
 	pthread_mutex_lock(&c->images);
 	pthread_mutex_lock(&c->lock);
+	account_names(c);
 	if (c->running)
 		drain_all(c);
 	late = frames_take_late(&c->frames, &count);

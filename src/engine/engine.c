@@ -17,6 +17,8 @@ static atomic_bool arming; /* false from the first step of the stop: nothing arm
 static struct engine_options options;
 static _Atomic uint32_t refused;
 static char force_name[32];
+static const struct engine_ops *held; /* stopped while a handler was held inside; not disarmed yet */
+static uint32_t held_epoch;
 
 const struct engine_ops *engine_by_event(const char *name)
 {
@@ -109,10 +111,31 @@ bool engine_stop(void)
 	signals_flush();
 	atomic_store(&zone.enabled, false);
 	outside = wait_outside();
-	records_each(force_disarm);
+	/* A handler that is held (by a debugger) may be reading its ring: see engine_settle. */
+	if (outside)
+		records_each(force_disarm);
+	else
+		held_epoch = atomic_load(&zone.epoch);
 	ops->stop();
+	held = outside ? NULL : ops;
 	atomic_store(&in_force, NULL);
 	return outside;
+}
+
+static void disarm_held(struct thread_record *r)
+{
+	if (r->arm != ARM_NONE)
+		held->disarm(r);
+}
+
+bool engine_settle(void)
+{
+	if (held && !records_outside(held_epoch))
+		return false;
+	if (held)
+		records_each(disarm_held);
+	held = NULL;
+	return true;
 }
 
 static struct engine_counts counting;

@@ -50,6 +50,8 @@ int engine_start(const struct engine_ops *ops, const struct engine_options *o, s
  * handlers read must not be freed.
  */
 bool engine_stop(void);
+/* After engine_stop returned false: disarm what it left, as soon as the handler is out. False: not yet. */
+bool engine_settle(void);
 /* "perf", "perf+ctimer" …: what armed the live threads. */
 const char *engine_in_force(void);
 
@@ -89,12 +91,17 @@ bool records_outside(uint32_t epoch);
 void thread_hook_install(void);
 /* The same for images loaded since, if the hook is in place. Any thread. */
 void thread_hook_refresh(void);
+/* Once more, if an image was not ready the last time. Each second. */
+void thread_hook_retry(void);
 /* Put it back. */
 void thread_hook_remove(void);
 /* Let the running thread's end be told, though it began before the hook. */
 void thread_hook_watch(struct thread_record *r);
-/* Patch slot by slot: every image's GOT entry of SYMBOL holds NEW afterwards (got.c). */
-void got_patch(const char *symbol, void *new);
+/*
+ * Every GOT slot of SYMBOL that holds OLD, or is bound lazily, holds NEW afterwards (got.c).
+ * False: an image is still being loaded, try again.
+ */
+bool got_patch(const char *symbol, void *old, void *new);
 /* Undo got_patch in all images that are still there. */
 void got_restore(const char *symbol, void *new, void *old);
 

@@ -23,7 +23,7 @@ int faults_install(struct error *err)
 					 signals[i], strerror(errno));
 		/* The former's mask and flags: what is passed on runs as it always did. */
 		ours = fault_former[i];
-		ours.sa_flags |= SA_SIGINFO | SA_ONSTACK;
+		ours.sa_flags |= SA_SIGINFO;
 		ours.sa_flags &= ~SA_RESETHAND;
 		ours.sa_sigaction = fault_handler;
 		if (sigaction(signals[i], &ours, NULL))

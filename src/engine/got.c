@@ -7,6 +7,7 @@
  */
 #include <elf.h>
 #include <link.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -15,8 +16,10 @@
 
 struct patch {
 	const char *symbol;
-	void *from; /* only slots that hold this; NULL = any but `to` */
+	void *from;   /* slots that hold this are replaced … */
 	void *to;
+	bool lazy;    /* … and those still bound lazily, to the image's own PLT */
+	bool skipped; /* an image was met that the loader has not finished */
 };
 
 struct dynamic {
@@ -66,20 +69,73 @@ static bool is_relro(const struct dl_phdr_info *image, uintptr_t slot)
 	return false;
 }
 
-static void store(const struct dl_phdr_info *image, void **slot, void *value)
+/* Whether the page at ADDRESS is read-only by now, from /proc/self/maps. */
+static bool is_read_only(uintptr_t address)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	unsigned long start, end;
+	bool found = false;
+	char line[512], mode[8];
+
+	while (maps && !found && fgets(line, sizeof(line), maps))
+		found = sscanf(line, "%lx-%lx %7s", &start, &end, mode) == 3 && address >= start &&
+			address < end;
+	if (maps)
+		fclose(maps);
+	return found && mode[1] == '-';
+}
+
+/*
+ * The loader shows an image before it has relocated it (glibc: dlpi_adds grows first). RELRO
+ * pages become read-only when that is done and never writable again: a page that is still
+ * writable belongs to the loader, and is left alone until the next try.
+ */
+static bool store(const struct dl_phdr_info *image, void **slot, void *value)
 {
 	uintptr_t page = (uintptr_t)slot & ~((uintptr_t)getpagesize() - 1);
 	bool relro = is_relro(image, (uintptr_t)slot);
 
-	if (relro && mprotect((void *)page, (size_t)getpagesize(), PROT_READ | PROT_WRITE))
-		return;
+	if (relro && (!is_read_only(page) ||
+		      mprotect((void *)page, (size_t)getpagesize(), PROT_READ | PROT_WRITE)))
+		return false;
 	__atomic_store_n(slot, value, __ATOMIC_RELEASE);
 	if (relro)
 		mprotect((void *)page, (size_t)getpagesize(), PROT_READ);
+	return true;
+}
+
+/* Whether VALUE lies in the image itself: a relocated slot that is not bound yet. */
+static bool is_own_plt(const struct dl_phdr_info *image, uintptr_t value)
+{
+	int i;
+
+	for (i = 0; i < image->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &image->dlpi_phdr[i];
+		uintptr_t start = image->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && (p->p_flags & PF_X) && value >= start &&
+		    value < start + p->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+/* What to do with one slot of the symbol. Other tools' hooks and other definitions stay. */
+static void patch_slot(const struct dl_phdr_info *image, void **slot, struct patch *p)
+{
+	void *now = __atomic_load_n(slot, __ATOMIC_ACQUIRE);
+
+	/* An empty slot is a weak reference that a program asks whether there are threads. */
+	if (!now || now == p->to)
+		return;
+	if (now == p->from || (p->lazy && is_own_plt(image, (uintptr_t)now)))
+		p->skipped |= !store(image, slot, p->to);
+	else if ((uintptr_t)now < image->dlpi_addr)
+		p->skipped = true; /* a link-time offset: not relocated yet */
 }
 
 static void patch_table(const struct dl_phdr_info *image, const struct dynamic *d,
-			const ElfW(Rela) *r, size_t bytes, const struct patch *p)
+			const ElfW(Rela) *r, size_t bytes, struct patch *p)
 {
 	const ElfW(Rela) *end = (const void *)((const char *)r + bytes);
 
@@ -89,17 +145,14 @@ static void patch_table(const struct dl_phdr_info *image, const struct dynamic *
 
 		if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
 			continue;
-		if (strcmp(d->strings + d->symbols[ELF64_R_SYM(r->r_info)].st_name, p->symbol) != 0)
-			continue;
-		/* An empty slot is a weak reference that a program asks whether there are threads. */
-		if (*slot && *slot != p->to && (!p->from || *slot == p->from))
-			store(image, slot, p->to);
+		if (strcmp(d->strings + d->symbols[ELF64_R_SYM(r->r_info)].st_name, p->symbol) == 0)
+			patch_slot(image, slot, p);
 	}
 }
 
 static int patch_image(struct dl_phdr_info *image, size_t size, void *arg)
 {
-	const struct patch *p = arg;
+	struct patch *p = arg;
 	const ElfW(Dyn) *dynamic = NULL;
 	uintptr_t own = (uintptr_t)got_patch;
 	struct dynamic d;
@@ -127,16 +180,17 @@ static int patch_image(struct dl_phdr_info *image, size_t size, void *arg)
 	return 0;
 }
 
-void got_patch(const char *symbol, void *new)
+bool got_patch(const char *symbol, void *old, void *new)
 {
-	struct patch p = {symbol, NULL, new};
+	struct patch p = {.symbol = symbol, .from = old, .to = new, .lazy = true};
 
 	dl_iterate_phdr(patch_image, &p);
+	return !p.skipped;
 }
 
 void got_restore(const char *symbol, void *new, void *old)
 {
-	struct patch p = {symbol, new, old};
+	struct patch p = {.symbol = symbol, .from = new, .to = old};
 
 	dl_iterate_phdr(patch_image, &p);
 }

@@ -14,6 +14,7 @@
 #include "engine/force.h"
 #include "os/os.h"
 #include "signal/handler.h"
+#include "signal/load.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t turn; /* of records_scan */
@@ -227,9 +228,13 @@ void records_scan(void)
 void records_java(pid_t tid, uintptr_t thread)
 {
 	struct thread_record *r;
+	uintptr_t high;
 
 	pthread_mutex_lock(&lock);
 	r = by_tid(tid);
+	if (r && thread && zone.layout.thread_stack_base >= 0 &&
+	    load_word(thread + (uintptr_t)zone.layout.thread_stack_base, &high) && !(high & 7))
+		r->stack_high = high;
 	if (r)
 		atomic_store(&r->java_thread, thread);
 	pthread_mutex_unlock(&lock);

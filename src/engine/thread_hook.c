@@ -22,6 +22,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool active;
 static pthread_key_t key;
 static bool has_key;
+static bool unfinished; /* an image was still being loaded when we came by */
 
 /* The value may be of an earlier session and its record somebody else's by now: the tid tells. */
 static void on_end(void *value)
@@ -64,6 +65,12 @@ static int create(pthread_t *thread, const pthread_attr_t *attr, void *(*routine
 	return rc;
 }
 
+/* Lock held. */
+static void patch(void)
+{
+	unfinished = !got_patch("pthread_create", (void *)pthread_create, (void *)create);
+}
+
 void thread_hook_install(void)
 {
 	pthread_mutex_lock(&lock);
@@ -71,7 +78,7 @@ void thread_hook_install(void)
 		has_key = pthread_key_create(&key, on_end) == 0;
 	if (has_key) {
 		atomic_store(&active, true);
-		got_patch("pthread_create", (void *)create);
+		patch();
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -80,7 +87,15 @@ void thread_hook_refresh(void)
 {
 	pthread_mutex_lock(&lock);
 	if (atomic_load(&active))
-		got_patch("pthread_create", (void *)create);
+		patch();
+	pthread_mutex_unlock(&lock);
+}
+
+void thread_hook_retry(void)
+{
+	pthread_mutex_lock(&lock);
+	if (atomic_load(&active) && unfinished)
+		patch();
 	pthread_mutex_unlock(&lock);
 }
 

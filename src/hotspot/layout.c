@@ -256,6 +256,10 @@ int layout_read(struct layout *l, struct error *err)
 		return rc;
 	l->method_slot = -3;
 	l->bcp_slot = l->jdk <= 8 ? -7 : -8;
+	if (l->interpreter_sender_sp_slot == ABSENT_INT)
+		l->interpreter_sender_sp_slot = -1;
+	if (l->flag_size == 0)
+		l->flag_size = read_size(&t, "Flag"); /* ..9 */
 	if (l->entry_wrapper_slot == ABSENT_INT)
 		l->entry_wrapper_slot = -6;
 	l->scope_bytes_biased = l->jdk >= 20;

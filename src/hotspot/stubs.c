@@ -16,10 +16,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static VECTOR(struct noted) pending;
 static atomic_bool has_pending;
 
-/* JDK 21 calls the barrier "cont_returnBarrier", 25 "cont_returnBarrier_stub" and the like. */
+/* "Cont thaw return barrier" (21 to 23), "cont_returnBarrier" (25). */
 static bool is_return_barrier(const char *name)
 {
-	return strstr(name, "cont_return") != NULL;
+	return strstr(name, "cont_return") || strstr(name, "thaw return barrier");
 }
 
 /* C1 passes two classes to its slow subtype check on the stack (C1_Runtime1_x86.cpp, all JDKs). */

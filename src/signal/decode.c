@@ -158,13 +158,11 @@ static bool append_scopes(const struct layout *l, const struct debug_info *d, ui
 
 		if (r.failed || index == 0 || index > 1u << 20 ||
 		    !load_word(d->metadata + (index - 1) * sizeof(uintptr_t), &method) ||
-		    !is_method(method) || sender >= scope + (1u << 24))
+		    !is_method(method) || sender >= scope)
 			return false;
 		if (!trace_put(w, frame_java(sender ? FRAME_INLINED : d->kind, method,
 					     bci > 0xfffe ? FRAME_NO_BCI : bci)))
 			return true;
-		if (sender == scope)
-			return false;
 		scope = sender;
 	}
 	return true;

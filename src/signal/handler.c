@@ -163,24 +163,37 @@ static void take(struct thread_record *r, enum sample_kind kind, uint64_t time, 
 		record_lose(r, LOSS_queue_full, s.weight);
 }
 
-/* Enter R for a handler; false when this thread is inside the profiler already. */
-static bool enter(struct thread_record *r)
+enum entrance { ENTERED, BUSY, GONE };
+
+/*
+ * Enter R for a handler. BUSY: this thread is inside the profiler already. GONE: between the
+ * look-up and here the session ended, and the record may be somebody else's by now.
+ */
+static enum entrance enter(struct thread_record *r)
 {
 	if (atomic_load_explicit(&r->inside, memory_order_relaxed))
-		return false;
+		return atomic_load(&r->tcb) == context_tcb() ? BUSY : GONE;
 	handler_enter(r);
-	return true;
+	if (likely(atomic_load_explicit(&r->tcb, memory_order_relaxed) == context_tcb()))
+		return ENTERED;
+	handler_leave(r);
+	return GONE;
 }
 
 /* The whole of a signal that brings one sample of WEIGHT. */
 static void one_sample(struct thread_record *r, enum sample_kind kind, uint64_t time, uint64_t weight,
 		       void *context)
 {
+	enum entrance entrance = enter(r);
 	enum loss_reason why;
 	struct walk_regs regs;
 
+	if (entrance == GONE) {
+		lose_unknown(LOSS_disabled, weight);
+		return;
+	}
 	record_take(r);
-	if (!enter(r)) {
+	if (entrance == BUSY) {
 		record_lose(r, LOSS_recursion, 0);
 		r->carried += weight;
 		return;
@@ -233,26 +246,22 @@ static void perf_samples(struct thread_record *r, uint64_t time, void *context)
 	struct perf_reader ring;
 	struct walk_regs regs;
 
+	if (why != LOSS_REASONS) {
+		/* Ring and descriptor may be going away under us: not a look at them. */
+		record_take(r);
+		record_lose(r, why, zone.interval);
+		return;
+	}
 	context_read(context, &regs);
 	if (!r->ring) {
-		uint64_t weight = growth(r, read_count(r));
-
 		record_take(r);
-		if (why != LOSS_REASONS)
-			record_lose(r, why, weight);
-		else
-			take(r, SAMPLE_CPU, time, weight, NULL, &regs);
+		take(r, SAMPLE_CPU, time, growth(r, read_count(r)), NULL, &regs);
 		return;
 	}
 	perf_ring_open(&ring, r->ring);
 	while (perf_ring_next(&ring)) {
-		uint64_t weight = growth(r, ring.count);
-
 		record_take(r);
-		if (why != LOSS_REASONS)
-			record_lose(r, why, weight);
-		else
-			take(r, SAMPLE_CPU, time, weight, &ring, &regs);
+		take(r, SAMPLE_CPU, time, growth(r, ring.count), &ring, &regs);
 	}
 	perf_ring_close(&ring);
 }
@@ -270,13 +279,17 @@ static void on_perf(siginfo_t *info, void *context)
 	}
 	if (!r) {
 		lose_unknown(atomic_load(&zone.enabled) ? LOSS_no_record : LOSS_disabled, zone.interval);
-	} else if (!enter(r)) {
-		/* The ring keeps the records: they are read with the next signal. */
-		record_take(r);
-		record_lose(r, LOSS_recursion, 0);
-	} else {
+		return;
+	}
+	switch (enter(r)) {
+	case ENTERED:
 		perf_samples(r, time, context);
 		handler_leave(r);
+		break;
+	case BUSY:
+		break; /* the ring keeps the records: they are read, and counted, with the next signal */
+	case GONE:
+		lose_unknown(LOSS_disabled, zone.interval);
 	}
 }
 

@@ -66,6 +66,8 @@ int trace_store_open(struct trace_store *s, size_t size, struct error *err);
 void trace_store_close(struct trace_store *s);
 /* Collector: keep memory populated ahead of the handlers, and the index at most a quarter full. */
 void trace_store_prepare(struct trace_store *s);
+/* Collector: only the memory, nothing is retired. */
+void trace_store_populate(struct trace_store *s);
 /* Collector: free the index that prepare() retired; call when no handler can still read it. */
 void trace_store_reclaim(struct trace_store *s);
 /* Bytes of memory in use (arena handed out, and index). */

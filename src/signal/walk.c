@@ -30,7 +30,9 @@ static bool recover(struct walk *w)
 	    !atomic_load_explicit(&w->l->code_ready, memory_order_relaxed))
 		return false;
 	w->used_anchor = true;
-	return walk_to_anchor(w, w->java_thread + (uintptr_t)w->l->thread_anchor);
+	/* What lies between is missing: the stack says so in the middle. */
+	return walk_to_anchor(w, w->java_thread + (uintptr_t)w->l->thread_anchor) &&
+	       trace_put(w->out, frame_other(OTHER_END, w->end));
 }
 
 static enum step one_step(struct walk *w)

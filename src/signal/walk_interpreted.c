@@ -64,11 +64,18 @@ static bool read_frame(struct walk *w, struct walk_method *m, uint32_t *bci)
 	const struct layout *l = w->l;
 	uintptr_t method, bcp = 0;
 
-	if (w->fp < w->sp || w->fp - w->sp > ENTRY_SPAN * 2 || (w->fp & 7) ||
-	    !load_word(w->fp + (uintptr_t)((intptr_t)l->method_slot * 8), &method) ||
-	    !know_method(w, method, m))
+	uintptr_t slot = w->fp + (uintptr_t)((intptr_t)l->method_slot * 8);
+
+	if (w->fp < w->sp || w->fp - w->sp > ENTRY_SPAN * 2 || (w->fp & 7))
 		return false;
 	*bci = FRAME_NO_BCI;
+	if (w->top && slot < w->sp) {
+		/* Not pushed yet: below sp lies what an earlier callee left. */
+		*bci = 0;
+		return w->regs && know_method(w, w->regs->method, m);
+	}
+	if (!load_word(slot, &method) || !know_method(w, method, m))
+		return false;
 	if (w->top && w->regs && bci_in(m, w->regs->bcp, bci))
 		return true;
 	if (load_word(w->fp + (uintptr_t)((intptr_t)l->bcp_slot * 8), &bcp))
@@ -104,6 +111,9 @@ bool walk_at_entry(struct walk *w, enum step *step)
 
 	if (!near_above(r->bcp, w->sp) || !read_method(w->l, r->method, &m))
 		return false;
+	/* Not popped yet: rax holds something older. */
+	if (r->bcp == w->sp + 8 && load_word(w->sp, &above) && walk_is_code(w, above))
+		pc = above;
 	if (!walk_is_code(w, pc) && (!load_word(w->sp, &pc) || !walk_is_code(w, pc)))
 		return false;
 	if (w->fp >= w->sp && w->fp < r->bcp && load_word(w->fp + 8, &above) && above == pc &&
@@ -138,12 +148,11 @@ static bool at_exit(struct walk *w, enum step *step)
 /* Code the interpreter jumps through without a frame of its own: the caller is on the stack. */
 static bool by_return_address(struct walk *w, enum step *step)
 {
-	struct walk_method m;
 	uintptr_t pc;
 
 	if (!load_word(w->sp, &pc) || !walk_is_code(w, pc))
 		return false;
-	if (w->regs && read_method(w->l, w->regs->method, &m) && !put(w, &m, FRAME_NO_BCI)) {
+	if (!trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc))) {
 		*step = STEP_END;
 		return true;
 	}

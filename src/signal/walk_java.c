@@ -66,6 +66,51 @@ static struct edge edge_of(const struct walk *w, const struct blob *b)
 	return e;
 }
 
+/* Whether PC is where nmethod NM goes on once it has been deoptimised. */
+static bool is_deopt_handler(const struct layout *l, uintptr_t nm, uintptr_t pc)
+{
+	uintptr_t handler;
+	uint32_t offset;
+
+	if (l->nmethod_deopt_offset >= 0)
+		return (load_u32(nm + (uintptr_t)l->nmethod_deopt_offset, &offset) && pc == nm + offset) ||
+		       (l->nmethod_deopt_mh_offset >= 0 &&
+			load_u32(nm + (uintptr_t)l->nmethod_deopt_mh_offset, &offset) && pc == nm + offset);
+	return (l->nmethod_deopt >= 0 && load_word(nm + (uintptr_t)l->nmethod_deopt, &handler) &&
+		pc == handler) ||
+	       (l->nmethod_deopt_mh >= 0 && load_word(nm + (uintptr_t)l->nmethod_deopt_mh, &handler) &&
+		pc == handler);
+}
+
+/* A deoptimised frame returns to its handler; where it really was is kept in the frame. */
+static uintptr_t undo_deopt(const struct walk *w, const struct blob *b, uintptr_t pc)
+{
+	const struct layout *l = w->l;
+	uintptr_t original;
+	uint32_t offset;
+
+	if (w->top || !is_deopt_handler(l, b->address, pc) || l->nmethod_orig_pc < 0 ||
+	    !load_u32(b->address + (uintptr_t)l->nmethod_orig_pc, &offset) ||
+	    !load_word(w->sp + offset, &original) || code_blob_at(l, original) != b->address)
+		return pc;
+	return original;
+}
+
+/*
+ * What a compiled method returns to follows a call, unless its caller was deoptimised
+ * meanwhile, or frozen into the heap.
+ */
+static bool is_return_address(const struct walk *w, uintptr_t pc)
+{
+	uintptr_t blob = code_contains(w->l, pc) ? code_blob_at(w->l, pc) : 0;
+	const struct stub *stub;
+
+	if (!blob || code_is_interpreter(w->l, pc) || follows_call(pc))
+		return code_is_interpreter(w->l, pc) || blob;
+	stub = stub_find(w->stubs, pc);
+	return (stub && stub->frozen) || is_deopt_handler(w->l, blob, pc);
+}
+
 /* A return address by the first look at it: remembered, interpreter or call stub. */
 static bool is_known(const struct walk *w, uintptr_t pc)
 {
@@ -80,7 +125,7 @@ static enum step over_top_method(struct walk *w, uint32_t frame_bytes, struct ed
 
 	if (!load_word(w->sp + e.return_offset, &pc))
 		return end_with(w, END_fault);
-	if (!is_known(w, pc) && !walk_is_code(w, pc)) {
+	if (!is_known(w, pc) && !is_return_address(w, pc)) {
 		if (!top_caller(w, frame_bytes, &e.return_offset, &pc))
 			return end_with(w, END_bad_compiled);
 		e.fp_saved = e.return_offset != 0;
@@ -99,33 +144,6 @@ static enum step over_frame(struct walk *w, uint32_t frame_bytes, enum walk_end 
 	if (!load_word(sp - 8, &pc) || !load_word(sp - 16, &fp))
 		return end_with(w, END_fault);
 	return walk_move(w, pc, sp, fp) ? STEP_ON : STEP_END;
-}
-
-/* A deoptimised frame returns to its handler; where it really was is kept in the frame. */
-static uintptr_t undo_deopt(const struct walk *w, const struct blob *b, uintptr_t pc)
-{
-	const struct layout *l = w->l;
-	uintptr_t handler = 0, handler_mh = 0, original;
-	uint32_t offset;
-
-	if (w->top)
-		return pc;
-	if (l->nmethod_deopt_offset >= 0) {
-		if (load_u32(b->address + (uintptr_t)l->nmethod_deopt_offset, &offset))
-			handler = b->address + offset;
-		if (l->nmethod_deopt_mh_offset >= 0 &&
-		    load_u32(b->address + (uintptr_t)l->nmethod_deopt_mh_offset, &offset))
-			handler_mh = b->address + offset;
-	} else if (l->nmethod_deopt >= 0) {
-		load_word(b->address + (uintptr_t)l->nmethod_deopt, &handler);
-		if (l->nmethod_deopt_mh >= 0)
-			load_word(b->address + (uintptr_t)l->nmethod_deopt_mh, &handler_mh);
-	}
-	if ((pc != handler && pc != handler_mh) || l->nmethod_orig_pc < 0 ||
-	    !load_u32(b->address + (uintptr_t)l->nmethod_orig_pc, &offset) ||
-	    !load_word(w->sp + offset, &original) || code_blob_at(l, original) != b->address)
-		return pc;
-	return original;
 }
 
 static uintptr_t enter_special(const struct walk *w)

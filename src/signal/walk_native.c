@@ -19,7 +19,7 @@ static enum step by_frame_pointer(struct walk *w)
 
 	w->end = END_bad_native;
 	if (w->fp < w->sp || w->fp - w->sp > FRAME_MAX || (w->fp & 7) || !load_word(w->fp, &fp) ||
-	    !load_word(w->fp + 8, &pc) || !known_code(w, pc))
+	    !load_word(w->fp + 8, &pc) || !known_code(w, pc) || !follows_call(pc))
 		return STEP_END;
 	return walk_move(w, pc, w->fp + 16, fp) ? STEP_ON : STEP_END;
 }
@@ -88,6 +88,8 @@ static enum step by_rule(struct walk *w, const struct unwind_rule *rule)
 		return STEP_END;
 	if (rule->fp_kind == FP_AT_FP && !load_word(w->fp + (uintptr_t)(intptr_t)rule->fp_offset, &fp))
 		return STEP_END;
+	if (rule->fp_kind == FP_LOST)
+		fp = 0;
 	if (pc == 0)
 		return STEP_ROOT;
 	return walk_move(w, pc, cfa, fp) ? STEP_ON : STEP_END;
@@ -100,7 +102,8 @@ enum step walk_native(struct walk *w)
 	uintptr_t lookup = w->top ? w->pc : w->pc - 1;
 	uintptr_t pc;
 
-	if (!image && w->top && load_word(w->sp, &pc) && known_code(w, pc) && !known_code(w, w->pc)) {
+	if (!image && w->top && load_word(w->sp, &pc) && known_code(w, pc) && follows_call(pc) &&
+	    !known_code(w, w->pc)) {
 		/* A call through a bad pointer, or code that was never mapped: its caller is on the stack. */
 		if (!trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
 			return STEP_END;

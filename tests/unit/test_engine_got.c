@@ -79,12 +79,12 @@ static void patched_and_restored(const char *name)
 
 	load(name);
 	before = protections();
-	got_patch("pthread_create", (void *)counting);
+	got_patch("pthread_create", (void *)pthread_create, (void *)counting);
 	during = protections();
 	calls = 0;
 	spawn_one();
 	assert_int_equal(calls, 1);
-	got_patch("pthread_create", (void *)counting); /* twice is once */
+	got_patch("pthread_create", (void *)pthread_create, (void *)counting); /* twice is once */
 	spawn_one();
 	assert_int_equal(calls, 2);
 	got_restore("pthread_create", (void *)counting, (void *)pthread_create);
@@ -94,7 +94,7 @@ static void patched_and_restored(const char *name)
 	assert_string_equal(before, during); /* nothing stays writable that was not */
 	assert_string_equal(before, after);
 	/* A second round, now that a lazy slot has been bound. */
-	got_patch("pthread_create", (void *)counting);
+	got_patch("pthread_create", (void *)pthread_create, (void *)counting);
 	spawn_one();
 	assert_int_equal(calls, 3);
 	got_restore("pthread_create", (void *)counting, (void *)pthread_create);
@@ -119,7 +119,7 @@ static void empty_slots(void **state)
 {
 	load("lib_threads.so");
 	assert_null(nobody());
-	got_patch("jstrobe_test_nobody", (void *)counting);
+	got_patch("jstrobe_test_nobody", (void *)pthread_create, (void *)counting);
 	assert_null(nobody());
 	dlclose(library);
 }

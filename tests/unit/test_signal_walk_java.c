@@ -334,7 +334,7 @@ static void last_java_frame(void **state)
 	stack_interpreted(&s, a, 3, 0);
 	stack_compiled(&s, alpha + 100, 6);
 	stack_native(&s, jvm.meta + 64, 20);
-	CHECK(&s, NULL, true, NATIVE(jvm.meta + 64), IN(b, 2), C2(a, 7), I(a, 3));
+	CHECK(&s, NULL, true, NATIVE(jvm.meta + 64), ENDS(bad_native), IN(b, 2), C2(a, 7), I(a, 3));
 	/* No last Java frame: the thread is not in native code. */
 	*fake_at(jvm.java_thread + 512) = 0;
 	CHECK(&s, NULL, false, NATIVE(jvm.meta + 64), ENDS(bad_native));
