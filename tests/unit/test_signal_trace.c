@@ -244,7 +244,8 @@ static void threads_and_growth(void **state)
 {
 	static struct worker workers[THREADS];
 	struct trace_index *first = atomic_load(&store.index);
-	uint32_t i, j, same = 0, different = 0, wrong = 0;
+	struct trace_chunk one = {0}, two = {0};
+	uint32_t i, wrong = 0, unshared = 0;
 
 	atomic_store(&at_work, THREADS);
 	for (i = 0; i < THREADS; i++) {
@@ -259,16 +260,17 @@ static void threads_and_growth(void **state)
 	}
 	assert_int_equal(wrong, 0);
 	assert_ptr_not_equal(atomic_load(&store.index), first); /* it did grow under them */
-	for (j = 0; j < TRACES; j++)
-		for (i = 1; i < THREADS; i++)
-			if (workers[0].seen[j] && workers[i].seen[j]) {
-				same += workers[0].seen[j] == workers[i].seen[j];
-				different += workers[0].seen[j] != workers[i].seen[j];
-			}
-	/* Only what was published while the index was replaced may be there twice. */
-	assert_true(same > TRACES);
-	if (different * 20 > same)
-		fail_msg("%u traces shared, %u not", same, different);
+	/*
+	 * What was published while the index was replaced may be there twice; from now on nothing is,
+	 * but for the few that find no slot within the probes.
+	 */
+	for (i = 0; i < 8; i++) {
+		trace_store_reclaim(&store);
+		trace_store_prepare(&store);
+	}
+	for (i = 0; i < TRACES; i++)
+		unshared += intern(&one, i, length_of(i)) != intern(&two, i, length_of(i));
+	assert_in_range(unshared, 0, TRACES / 100);
 }
 
 /* No growth to excuse anything: one pointer for all threads. */
