@@ -52,7 +52,7 @@ class Bench:
 # ---- times ---------------------------------------------------------------------------
 
 def walk(bench):
-    """Both measure their own walks: ours the whole handler, theirs only the walk."""
+    """Both measure their own walks, by the same option: features=stats."""
     figures, good = [], True
     for depth in (10, 100, 1000):
         found = {}
@@ -319,3 +319,6 @@ ROWS = {
     "memory": Row("memory added to a JVM", "≤ async-profiler's", memory),
     "size": Row("size of the stripped library", "≤ async-profiler's", size),
 }
+
+# Rows whose times are compared in pairs.
+PAIRED = {"walk", "outside", "slow_down", "attach"}

@@ -45,7 +45,11 @@ def keep(results):
 
 def table_line(name, row, results):
     found = results.get(name)
-    figure = "<br>".join(found["figures"]) if found else "not measured yet"
+    figure = "not measured yet"
+    if found:
+        figure = "<br>".join(found["figures"]) + ("" if found["reached"] else "<br>**not reached**")
+        if name in rows.PAIRED and found.get("pairs", 20) < 20:
+            figure += f"<br>(only {found['pairs']} pairs)"
     return f"| {row.what} | {row.goal} | {figure} | `make bench ONLY={name}` |"
 
 
@@ -95,7 +99,7 @@ def main():
         for line in figures:
             print(f"   {line}", flush=True)
         print(f"   {'reached' if good else 'NOT REACHED'} ({time.time() - began:.0f} s)", flush=True)
-        results[name] = {"figures": figures, "reached": bool(good),
+        results[name] = {"figures": figures, "reached": bool(good), "pairs": args.pairs,
                          "when": datetime.date.today().isoformat()}
         keep(results)
     return status
