@@ -282,12 +282,19 @@ def record(program, *options, watch=None, timeout=120):
     return profile
 
 
+def unique(pairs):
+    """A JSON object whose keys must all be different."""
+    keys = [key for key, _ in pairs]
+    assert len(keys) == len(set(keys)), f"a key stands twice: {sorted(keys)}"
+    return dict(pairs)
+
+
 class Profile:
     """A result in JSON and the questions that tests ask of it."""
 
     def __init__(self, path, clocks=(), done=None):
         with open(path) as file:
-            self.json = json.load(file)
+            self.json = json.load(file, object_pairs_hook=unique)
         self.clocks, self.done = clocks, done
         self.samples, self.weight = self.json["samples"], self.json["weight"]
         self.stacks = self.json["stacks"]
