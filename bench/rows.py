@@ -58,8 +58,8 @@ def walk(bench):
         found = {}
         tools = bench.need_peer()
         with Program(bench.jdk, "Spin", 1, depth) as a, Program(bench.jdk, "Spin", 1, depth) as b:
-            for _ in range(bench.pairs):
-                for tool, mine, other in zip(tools, (a, b), (b, a)):
+            for pair in range(bench.pairs):
+                for tool, mine, other in turns(tools, a, b, pair):
                     with only(mine, other):
                         tool.start(mine.pid, interval="100us", stats=True)
                         time.sleep(0.7)
@@ -70,6 +70,15 @@ def walk(bench):
         figures.append(f"depth {depth}: {spell(ours)} ns, async-profiler {spell(theirs)} ns, "
                        f"ratio {spell(share, '{:.2f}')}")
     return figures, good
+
+
+def turns(tools, a, b, pair):
+    """
+    (tool, its program, the other one): programs change sides from pair to pair, since two JVMs
+    that run the same code do not always compile it alike.
+    """
+    mine, other = (a, b) if pair % 2 == 0 else (b, a)
+    return ((tools[0], mine, other), (tools[1], other, mine))
 
 
 def window(program, seconds):
@@ -87,8 +96,8 @@ def outside(bench):
     """
     tools, found = bench.need_peer(), {}
     with Program(bench.jdk, "Spin", 1, 10) as a, Program(bench.jdk, "Spin", 1, 10) as b:
-        for _ in range(bench.pairs):
-            for tool, mine, other in zip(tools, (a, b), (b, a)):
+        for pair in range(bench.pairs):
+            for tool, mine, other in turns(tools, a, b, pair):
                 with only(mine, other):
                     units, cpu = window(mine, 0.5)
                     tool.start(mine.pid, interval="100us")
@@ -115,8 +124,8 @@ def slow_down(bench):
                 for program in (a, b):
                     with only(program, b if program is a else a):
                         time.sleep(3)  # compiled by then
-                for _ in range(bench.pairs):
-                    for tool, mine, other in zip(tools, (a, b), (b, a)):
+                for pair in range(bench.pairs):
+                    for tool, mine, other in turns(tools, a, b, pair):
                         with only(mine, other):
                             plain = cost(mine)
                             tool.start(mine.pid, interval=every)

@@ -1,6 +1,11 @@
 """Fixtures of the JVM tests: which JDKs there are, and the compiled programs."""
 import os
+import signal
 import sys
+
+# What runs in the background or under nohup has these ignored, and so would all it starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
