@@ -122,12 +122,25 @@ static int invite(struct agent *a, const char *folder, uid_t owner, char *option
 	return 0;
 }
 
+/* A process on its way out can be seen for a while yet: whether it is gone within half a second. */
+static bool soon_gone(const struct agent *a)
+{
+	int i;
+
+	for (i = 0; i < 25; i++) {
+		if (!attach_alive(&a->target))
+			return true;
+		usleep(20000);
+	}
+	return false;
+}
+
 /* The connection broke: say whose. */
 static int hung_up(const struct agent *a, struct error *err)
 {
 	if (!a->target.pid)
 		return error_set(err, ECONNRESET, "the JVM ended without a word");
-	return error_set(err, ECONNRESET, attach_alive(&a->target) ?
+	return error_set(err, ECONNRESET, !soon_gone(a) ?
 			 "the agent in process %d closed the connection" :
 			 "process %d ended meanwhile", (int)a->target.pid);
 }
@@ -205,7 +218,7 @@ static void hear_refusal(struct agent *a, struct error *err)
 		*err = heard;
 }
 
-int agent_attach(struct agent *a, pid_t pid, const struct options *o, struct error *err)
+static int attach(struct agent *a, pid_t pid, const struct options *o, struct error *err)
 {
 	char library[PATH_MAX], options[256], folder[64];
 	int rc, timeout = (int)(o->attach_timeout / NS_PER_MS);
@@ -230,6 +243,16 @@ int agent_attach(struct agent *a, pid_t pid, const struct options *o, struct err
 	do
 		rc = agent_greet(a, timeout, err);
 	while (rc == -EAGAIN);
+	return rc;
+}
+
+int agent_attach(struct agent *a, pid_t pid, const struct options *o, struct error *err)
+{
+	int rc = attach(a, pid, o, err);
+
+	/* Whatever failed on the way, the end of the process is the cause that a person must read. */
+	if (rc && rc != -EINTR && a->target.pid && soon_gone(a))
+		return error_set(err, ESRCH, "process %d ended while we attached to it", (int)pid);
 	return rc;
 }
 
