@@ -224,9 +224,7 @@ static int attach(struct agent *a, pid_t pid, const struct options *o, struct er
 	int rc, timeout = (int)(o->attach_timeout / NS_PER_MS);
 	bool refused;
 
-	rc = attach_check(pid, a->wake, &a->target, err);
-	if (rc == 0)
-		rc = find_library(o, library, err);
+	rc = find_library(o, library, err);
 	if (rc == 0)
 		rc = check_visible(pid, library, err);
 	snprintf(folder, sizeof(folder), "/proc/%d/root/tmp", (int)pid);
@@ -248,8 +246,11 @@ static int attach(struct agent *a, pid_t pid, const struct options *o, struct er
 
 int agent_attach(struct agent *a, pid_t pid, const struct options *o, struct error *err)
 {
-	int rc = attach(a, pid, o, err);
+	int rc = attach_check(pid, a->wake, &a->target, err);
 
+	if (rc)
+		return rc;
+	rc = attach(a, pid, o, err);
 	/* Whatever failed on the way, the end of the process is the cause that a person must read. */
 	if (rc && rc != -EINTR && a->target.pid && soon_gone(a))
 		return error_set(err, ESRCH, "process %d ended while we attached to it", (int)pid);
