@@ -54,20 +54,6 @@ static uintptr_t thread_behind(JNIEnv *env, jthread thread)
 	return (uintptr_t)(*env)->GetLongField(env, thread, eetop);
 }
 
-/* JNIEnv lies inside JavaThread, at a distance that is the same for all threads. */
-static void measure_env(JNIEnv *env)
-{
-	jthread self;
-	uintptr_t thread;
-
-	if (zone.layout.jnienv_delta || (*ti)->GetCurrentThread(ti, &self) || !self)
-		return;
-	thread = thread_behind(env, self);
-	if (thread)
-		zone.layout.jnienv_delta = (intptr_t)env - (intptr_t)thread;
-	(*env)->DeleteLocalRef(env, self);
-}
-
 /* session_lock held. */
 static void name_thread(JNIEnv *env, jthread thread, pid_t tid)
 {
@@ -176,7 +162,6 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	read_facts();
 	pthread_rwlock_wrlock(&session_lock);
 	if (in_session) {
-		measure_env(env);
 		each_java_thread(env, true);
 	}
 	pthread_rwlock_unlock(&session_lock);
@@ -244,8 +229,8 @@ void jvm_session_begin(struct collector *c)
 	enable(true, JVMTI_EVENT_THREAD_END);
 	if (!atomic_load(&live) || (*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK)
 		return; /* on_vm_init will do the rest */
-	pthread_rwlock_rdlock(&session_lock);
-	measure_env(env);
+	/* For writing: a thread that ends meanwhile clears its JavaThread after us, not before. */
+	pthread_rwlock_wrlock(&session_lock);
 	each_java_thread(env, true);
 	pthread_rwlock_unlock(&session_lock);
 }

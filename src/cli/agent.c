@@ -429,3 +429,20 @@ void agent_hint_old(const struct agent *a)
 			     "since; a session of that one ends with the JVM",
 			     (int)a->target.pid);
 }
+
+int agent_ask(const struct cli *cli, const char *question)
+{
+	struct agent agent;
+	struct error err;
+	int rc = agent_open(&agent, cli, false, &err);
+
+	if (rc)
+		return rc;
+	rc = agent_command(&agent, question, 60000, &err);
+	if (rc)
+		console_error("%s", err.text);
+	else
+		cli_print(&agent.text);
+	agent_close(&agent);
+	return rc ? CLI_FAILED : CLI_DONE;
+}

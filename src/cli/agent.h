@@ -60,6 +60,8 @@ void agent_close(struct agent *a);
  */
 struct cli;
 int agent_open(struct agent *a, const struct cli *cli, bool only_if_loaded, struct error *err);
+/* Print what the agent in the JVM that the command line means answers to QUESTION. An exit code. */
+int agent_ask(const struct cli *cli, const char *question);
 /* No session was found: say so if an older build of the agent could have one. */
 void agent_hint_old(const struct agent *a);
 

@@ -79,7 +79,6 @@ struct collector {
 	struct stub_set *retired_stubs;
 	struct decode_cache *retired_cache;
 	uint32_t retired_epoch;
-	uint64_t born;
 };
 
 /* Store one sample in the account. Lock held. */

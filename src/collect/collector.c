@@ -24,7 +24,6 @@ struct collector *collector_new(const struct collector_options *o)
 		return NULL;
 	c->options = *o;
 	c->frames.lines = o->lines;
-	c->born = os_monotonic();
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_mutex_init(&c->images, NULL);
 	pthread_mutex_init(&c->given_lock, NULL);

@@ -114,10 +114,8 @@ static uint32_t name_java(struct frames *f, const struct zone *z, uint64_t word)
 	struct seen_method *m = see_method(f, z, frame_method(word));
 	struct named_frame n = {.kind = (uint8_t)frame_kind_of(word)};
 
-	if (!m) {
-		f->unloaded++;
+	if (!m)
 		return marker(f, "[unloaded]");
-	}
 	n.class_name = m->names.class_name;
 	n.name = m->names.name;
 	n.signature = m->names.signature;

@@ -46,7 +46,6 @@ struct frames {
 	struct map by_identity;       /* hash of a named frame → itself + 1 */
 	struct map by_method;         /* Method* → seen_method + 1 */
 	uint64_t drain;               /* number of the present drain */
-	uint64_t unloaded;            /* words whose method was gone when it should be named */
 	bool lines;
 };
 

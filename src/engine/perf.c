@@ -15,7 +15,6 @@
 
 static bool permitted;
 static unsigned descriptors_left; /* at most half of the limit is used */
-static bool told;
 
 static int probe(void)
 {
@@ -65,7 +64,6 @@ static int start(const struct engine_options *o, struct buffer *notes, struct er
 	descriptors_left = limit / 2 > open ? limit / 2 - open : 0;
 	if (fails(o, "fd"))
 		descriptors_left = 2;
-	told = false;
 	return signals_take(signo, handler_thread, err);
 }
 

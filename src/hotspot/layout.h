@@ -33,7 +33,6 @@ struct layout {
 	int32_t bcp_slot;           /* words from fp: where an interpreted frame keeps its bytecode pointer */
 	int32_t method_slot;        /* words from fp: its Method* */
 	bool scope_bytes_biased;    /* JDK 20+ (8292758): scope bytes are stored plus one */
-	intptr_t jnienv_delta;      /* JNIEnv* - JavaThread*, measured; 0 = not known yet */
 
 	_Atomic bool code_ready;    /* the fields below are valid */
 	struct code_heap heap[LAYOUT_HEAPS];
