@@ -54,10 +54,10 @@ class Bench:
 def walk(bench):
     """Both measure their own walks, by the same option: features=stats."""
     figures, good = [], True
-    for depth in (10, 100, 1000):
-        found = {}
-        tools = bench.need_peer()
-        with Program(bench.jdk, "Spin", 1, depth) as a, Program(bench.jdk, "Spin", 1, depth) as b:
+    tools = bench.need_peer()
+    for depth, form in [(depth, form) for depth in (10, 100, 1000) for form in ("warm", "cold")]:
+        found, args = {}, ("Spin", 1, depth, *(["warm"] if form == "warm" else []))
+        with Program(bench.jdk, *args) as a, Program(bench.jdk, *args) as b:
             for pair in range(bench.pairs):
                 for tool, mine, other in turns(tools, a, b, pair):
                     with only(mine, other):
@@ -67,7 +67,7 @@ def walk(bench):
         ours, theirs = (found[t.name] for t in tools)
         share = ratio(ours, theirs)
         good = good and interval(share)[0] <= 0.5
-        figures.append(f"depth {depth}: {spell(ours)} ns, async-profiler {spell(theirs)} ns, "
+        figures.append(f"depth {depth}, {'compiled' if form == 'warm' else 'interpreted'}: {spell(ours)} ns, async-profiler {spell(theirs)} ns, "
                        f"ratio {spell(share, '{:.2f}')}")
     return figures, good
 

@@ -35,12 +35,12 @@ struct layout {
 	bool scope_bytes_biased;    /* JDK 20+ (8292758): scope bytes are stored plus one */
 
 	_Atomic bool code_ready;    /* the fields below are valid */
-	struct code_heap heap[LAYOUT_HEAPS];
 	uint32_t heap_count;
 	uintptr_t code_low, code_high; /* hull of all heaps */
 	uintptr_t interpreter_low, interpreter_high;
 	uintptr_t call_stub_pc;     /* return address inside the call stub */
 	_Atomic uintptr_t enter_special; /* nmethod of Continuation.enterSpecial once made (21+), else 0 */
+	struct code_heap heap[LAYOUT_HEAPS];
 };
 
 /*

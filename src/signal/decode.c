@@ -96,17 +96,17 @@ static bool identity(const struct layout *l, uintptr_t nm, uintptr_t *method, ui
 	       (l->nmethod_compile_id < 0 || int_at(nm, l->nmethod_compile_id, compile_id));
 }
 
-/* An address that a frame word can hold. */
-static bool is_method(uintptr_t method)
+/* A pointer to something aligned in user memory: what a frame word can hold. */
+static bool is_pointer(uintptr_t p)
 {
-	return method && !(method & 7) && method < USER_ADDRESS_END;
+	return p >= 4096 && p < USER_ADDRESS_END && !(p & 7);
 }
 
 static bool read_info(const struct layout *l, uintptr_t nm, struct debug_info *d)
 {
 	uint64_t level;
 
-	if (!identity(l, nm, &d->method, &d->compile_id) || !is_method(d->method) ||
+	if (!identity(l, nm, &d->method, &d->compile_id) || !is_pointer(d->method) ||
 	    !load_field(nm + (uintptr_t)l->nmethod_comp_level, l->nmethod_comp_level_width, &level))
 		return false;
 	d->kind = kind_of_level((uint32_t)level);
@@ -158,12 +158,49 @@ static bool append_scopes(const struct layout *l, const struct debug_info *d, ui
 
 		if (r.failed || index == 0 || index > 1u << 20 ||
 		    !load_word(d->metadata + (index - 1) * sizeof(uintptr_t), &method) ||
-		    !is_method(method) || sender >= scope)
+		    !is_pointer(method) || sender >= scope)
 			return false;
 		if (!trace_put(w, frame_java(sender ? FRAME_INLINED : d->kind, method,
 					     bci > 0xfffe ? FRAME_NO_BCI : bci)))
 			return true;
 		scope = sender;
+	}
+	return true;
+}
+
+/* Whether the chain from a ConstMethod to the class that holds it can be followed. */
+static bool read_method(const struct layout *l, uintptr_t constant, uint32_t *code_size)
+{
+	uintptr_t pool, holder;
+
+	return is_pointer(constant) && load_word(constant + (uintptr_t)l->const_pool, &pool) &&
+	       is_pointer(pool) && load_word(pool + (uintptr_t)l->pool_holder, &holder) &&
+	       is_pointer(holder) &&
+	       load_u16(constant + (uintptr_t)l->const_code_size, code_size);
+}
+
+bool decode_method(const struct layout *l, struct decode_cache *c, uintptr_t address, struct method *m)
+{
+	struct known_method *known = c ? &c->method[(address >> 4) % DECODE_METHODS] : NULL;
+	uintptr_t constant;
+	uint64_t word;
+
+	if (!is_pointer(address) || !load_word(address + (uintptr_t)l->method_const, &constant))
+		return false;
+	m->address = address;
+	m->code = constant + (uintptr_t)l->const_size;
+	if (known && atomic_load_explicit(&known->method, memory_order_relaxed) == address) {
+		word = atomic_load_explicit(&known->constant_size, memory_order_relaxed);
+		m->code_size = (uint32_t)word & 0xffff;
+		if (word >> 16 == constant)
+			return true;
+	}
+	if (!read_method(l, constant, &m->code_size))
+		return false;
+	if (known) {
+		atomic_store_explicit(&known->method, address, memory_order_relaxed);
+		atomic_store_explicit(&known->constant_size, (uint64_t)constant << 16 | m->code_size,
+				      memory_order_relaxed);
 	}
 	return true;
 }

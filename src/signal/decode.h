@@ -7,6 +7,9 @@
  * The cache is shared by all threads. An entry is immutable once its slot shows it
  * and is believed only if the nmethod at its address still has the same compile id
  * and Method*; nmethods that are on a stack cannot go away, so this is exact.
+ *
+ * Beside it stand methods that interpreted frames showed: believed as long as the
+ * Method* points to the same ConstMethod, which spares the proof that it is a method.
  */
 #ifndef JSTROBE_SIGNAL_DECODE_H
 #define JSTROBE_SIGNAL_DECODE_H
@@ -29,11 +32,19 @@ struct decoded {
 	uint64_t frame[];        /* innermost first */
 };
 
+/* Two words that are written one by one: a torn entry has another method's ConstMethod. */
+struct known_method {
+	_Atomic uintptr_t method;
+	_Atomic uint64_t constant_size; /* ConstMethod* (8-byte aligned, 47 bits) << 16 | bytes of code */
+};
+
 #define DECODE_SLOTS 8192u
 #define DECODE_PROBES 4
+#define DECODE_METHODS 512u
 
 struct decode_cache {
 	_Atomic(struct decoded *) slot[DECODE_SLOTS];
+	struct known_method method[DECODE_METHODS];
 	_Atomic uint32_t used;   /* bytes of the arena handed out */
 	uint32_t size;
 	uint64_t arena[];
@@ -42,6 +53,15 @@ struct decode_cache {
 /* The cached decoding of PC, or NULL. Any context. */
 const struct decoded *decode_lookup(const struct layout *l, struct decode_cache *c, uintptr_t pc,
 				    bool top);
+
+/* A Method*, and where its byte code lies. */
+struct method {
+	uintptr_t address, code;
+	uint32_t code_size;      /* bytes; 0 = a native method */
+};
+
+/* Look at the Method* at ADDRESS. False when it does not look like one. C may be NULL. Any context. */
+bool decode_method(const struct layout *l, struct decode_cache *c, uintptr_t address, struct method *m);
 
 /*
  * Decode PC inside nmethod B, append its frames to W and remember them in C (may

@@ -12,13 +12,6 @@
 #include "signal/codecache.h"
 #include "signal/zone.h"
 
-/* A method met on this walk; valid that long. */
-struct walk_method {
-	uintptr_t method, code;
-	uint32_t code_size;
-};
-#define WALK_METHODS 8
-
 struct walk {
 	const struct zone *z;
 	const struct layout *l;
@@ -34,7 +27,6 @@ struct walk {
 	bool used_anchor;
 	enum walk_end end;       /* why it ended; meaningless after STEP_ROOT */
 	struct trace_writer *out;
-	struct walk_method methods[WALK_METHODS]; /* by address: interpreted recursion reads each once */
 };
 
 enum step { STEP_ON, STEP_ROOT, STEP_END };

@@ -10,40 +10,12 @@
  * rax; its exit has the caller's sp in rbx and the return address in r13
  * (TemplateInterpreterGenerator::generate_normal_entry, remove_activation; 8 to 25).
  */
+#include "signal/decode.h"
 #include "signal/walk.h"
 
 #define ENTRY_SPAN (1u << 19) /* locals of one method: at most 65,535 slots */
 
-/* Whether METHOD looks like a Method*: its chain of names can be read. */
-static bool read_method(const struct layout *l, uintptr_t method, struct walk_method *m)
-{
-	uintptr_t constant, pool, holder;
-
-	if ((method & 7) || method < 4096 || method >= USER_ADDRESS_END ||
-	    !load_word(method + (uintptr_t)l->method_const, &constant) || (constant & 7) ||
-	    constant < 4096 || !load_word(constant + (uintptr_t)l->const_pool, &pool) || (pool & 7) ||
-	    pool < 4096 || !load_word(pool + (uintptr_t)l->pool_holder, &holder) || holder < 4096 ||
-	    (holder & 7) || !load_u16(constant + (uintptr_t)l->const_code_size, &m->code_size))
-		return false;
-	m->method = method;
-	m->code = constant + (uintptr_t)l->const_size;
-	return true;
-}
-
-/* The same, read once a walk. */
-static bool know_method(struct walk *w, uintptr_t method, struct walk_method *m)
-{
-	struct walk_method *known = &w->methods[(method >> 4) % WALK_METHODS];
-
-	if (method == 0 || (known->method != method && !read_method(w->l, method, known))) {
-		known->method = 0;
-		return false;
-	}
-	*m = *known;
-	return true;
-}
-
-static bool bci_in(const struct walk_method *m, uintptr_t bcp, uint32_t *bci)
+static bool bci_in(const struct method *m, uintptr_t bcp, uint32_t *bci)
 {
 	if (bcp < m->code || bcp >= m->code + m->code_size)
 		return false;
@@ -51,15 +23,15 @@ static bool bci_in(const struct walk_method *m, uintptr_t bcp, uint32_t *bci)
 	return true;
 }
 
-static bool put(struct walk *w, const struct walk_method *m, uint32_t bci)
+/* A method without byte code is native. */
+static uint64_t word_of(const struct method *m, uint32_t bci)
 {
-	/* A method without byte code is native. */
-	return trace_put(w->out, frame_java(m->code_size ? FRAME_INTERPRETED : FRAME_WRAPPER, m->method,
-					    m->code_size ? bci : FRAME_NO_BCI));
+	return m->code_size ? frame_java(FRAME_INTERPRETED, m->address, bci)
+			    : frame_java(FRAME_WRAPPER, m->address, FRAME_NO_BCI);
 }
 
 /* The frame at fp, complete. False when there is none. */
-static bool read_frame(struct walk *w, struct walk_method *m, uint32_t *bci)
+static bool read_frame(struct walk *w, struct method *m, uint32_t *bci)
 {
 	const struct layout *l = w->l;
 	uintptr_t method, bcp = 0;
@@ -72,9 +44,9 @@ static bool read_frame(struct walk *w, struct walk_method *m, uint32_t *bci)
 	if (w->top && slot < w->sp) {
 		/* Not pushed yet: below sp lies what an earlier callee left. */
 		*bci = 0;
-		return w->regs && know_method(w, w->regs->method, m);
+		return w->regs && decode_method(w->l, w->cache, w->regs->method, m);
 	}
-	if (!load_word(slot, &method) || !know_method(w, method, m))
+	if (!load_word(slot, &method) || !decode_method(w->l, w->cache, method, m))
 		return false;
 	if (w->top && w->regs && bci_in(m, w->regs->bcp, bci))
 		return true;
@@ -98,6 +70,33 @@ static enum step to_caller(struct walk *w)
 	return walk_move(w, pc, sp, fp) ? STEP_ON : STEP_END;
 }
 
+/*
+ * The frame of M at fp and, in a tight loop, those callers that are interpreted too: their
+ * frames are found by fp alone. What ends the run is looked at by the next step.
+ */
+static enum step over_run(struct walk *w, struct method *m, uint32_t bci)
+{
+	const intptr_t method_slot = w->l->method_slot * 8, bcp_slot = w->l->bcp_slot * 8;
+	const uintptr_t low = w->l->interpreter_low, bytes = w->l->interpreter_high - low;
+	const uintptr_t end = w->stack_high ? w->stack_high : USER_ADDRESS_END;
+	uintptr_t fp = w->fp, pc, next, method, bcp;
+
+	while (trace_put(w->out, word_of(m, bci))) {
+		if (!load_word(fp + 8, &pc) || pc - low >= bytes || !load_word(fp, &next) || next <= fp ||
+		    next - fp > ENTRY_SPAN * 2 || (next & 7) || next >= end ||
+		    !load_word(next + (uintptr_t)method_slot, &method) ||
+		    !load_word(next + (uintptr_t)bcp_slot, &bcp) ||
+		    (method != m->address && !decode_method(w->l, w->cache, method, m))) {
+			w->fp = fp;
+			return to_caller(w);
+		}
+		if (!bci_in(m, bcp, &bci))
+			bci = FRAME_NO_BCI;
+		fp = next;
+	}
+	return STEP_END;
+}
+
 static bool near_above(uintptr_t p, uintptr_t sp)
 {
 	return p >= sp && p - sp <= ENTRY_SPAN && !(p & 7);
@@ -107,9 +106,9 @@ bool walk_at_entry(struct walk *w, enum step *step)
 {
 	const struct walk_regs *r = w->regs;
 	uintptr_t pc = r->ret, fp = w->fp, above;
-	struct walk_method m;
+	struct method m;
 
-	if (!near_above(r->bcp, w->sp) || !read_method(w->l, r->method, &m))
+	if (!near_above(r->bcp, w->sp) || !decode_method(w->l, w->cache, r->method, &m))
 		return false;
 	/* Not popped yet: rax holds something older. */
 	if (r->bcp == w->sp + 8 && load_word(w->sp, &above) && walk_is_code(w, above))
@@ -119,7 +118,7 @@ bool walk_at_entry(struct walk *w, enum step *step)
 	if (w->fp >= w->sp && w->fp < r->bcp && load_word(w->fp + 8, &above) && above == pc &&
 	    !load_word(w->fp, &fp))
 		return false;
-	if (!put(w, &m, 0)) {
+	if (!trace_put(w->out, word_of(&m, 0))) {
 		*step = STEP_END;
 		return true;
 	}
@@ -162,21 +161,14 @@ static bool by_return_address(struct walk *w, enum step *step)
 
 enum step walk_interpreted(struct walk *w)
 {
-	struct walk_method m;
+	struct method m;
 	enum step step;
 	uint32_t bci;
 
 	if (w->top && w->regs && walk_at_entry(w, &step))
 		return step;
-	if (read_frame(w, &m, &bci)) {
-		/* Interpreted callers follow each other without a way round. */
-		do {
-			if (!put(w, &m, bci))
-				return STEP_END;
-			step = to_caller(w);
-		} while (step == STEP_ON && code_is_interpreter(w->l, w->pc) && read_frame(w, &m, &bci));
-		return step;
-	}
+	if (read_frame(w, &m, &bci))
+		return over_run(w, &m, bci);
 	if (w->top && w->regs && (at_exit(w, &step) || by_return_address(w, &step)))
 		return step;
 	if (w->top)

@@ -32,10 +32,14 @@ static enum step over_entry(struct walk *w)
 		       : end_with(w, END_bad_entry);
 }
 
-/* Whether [sp + OFFSET] is a return address: code behind a call instruction. */
+/*
+ * Whether [sp + OFFSET] is a return address: code behind a call instruction, or the
+ * interpreter, whose return entries stand behind none.
+ */
 static bool is_return(const struct walk *w, uint32_t offset, uintptr_t *pc)
 {
-	return load_word(w->sp + offset, pc) && walk_is_code(w, *pc) && follows_call(*pc);
+	return load_word(w->sp + offset, pc) &&
+	       (code_is_interpreter(w->l, *pc) || (walk_is_code(w, *pc) && follows_call(*pc)));
 }
 
 /*

@@ -382,7 +382,6 @@ void fake_open(struct fake_jvm *f, enum fake_shape shape)
 	interpreter = new_blob(f, "Interpreter", 16384, 0) + HEADER;
 	l->interpreter_low = interpreter;
 	l->interpreter_high = interpreter + 16384;
-	*(uint8_t *)(interpreter + FAKE_CALL - 5) = 0xe8;
 	f->call_stub = fake_stub(f, 0, -1, stub_call, sizeof(stub_call)) + 6;
 	l->call_stub_pc = f->call_stub;
 	atomic_store(&l->code_ready, true);

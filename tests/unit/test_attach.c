@@ -34,12 +34,13 @@ static void processes_that_are_gone(void **state)
 {
 	struct process_status s;
 	struct attach_target t;
+	siginfo_t ended;
 	pid_t pid = fork();
 
 	if (pid == 0)
 		_exit(0);
 	/* a zombie first, then nothing */
-	usleep(50000);
+	assert_int_equal(waitid(P_PID, (id_t)pid, &ended, WEXITED | WNOWAIT), 0);
 	assert_int_equal(attach_check(pid, -1, &t, &err), -ESRCH);
 	assert_non_null(strstr(err.text, "zombie"));
 	waitpid(pid, NULL, 0);

@@ -62,6 +62,10 @@ struct insn {
 #define POLL_11 {7, {0x4d, 0x8b, 0x97, 0x08, 1, 0, 0}, NOTHING, 0}
 #define TEST_11 {3, {0x41, 0x85, 0x02}, NOTHING, 0}
 #define POLL_8 {6, {0x85, 0x05, 0x10, 0x20, 0x30, 0x00}, NOTHING, 0}
+/* Where the poll goes: JavaThread::_saved_exception_pc = its address, then the common handler. */
+#define POLL_STUB {10, {0x49, 0xba, 0x10, 0x20, 0x30, 0x40, 0x50, 0x7f, 0, 0}, NOTHING, 0}, \
+		  {7, {0x4d, 0x89, 0x97, 0x58, 3, 0, 0}, NOTHING, 0}, \
+		  {5, {0xe9, 0x10, 0x20, 0x30, 0}, NOTHING, 0}
 #define END_OF_CODE {0, {0}, NOTHING, 0}
 
 struct sequence {
@@ -85,6 +89,8 @@ static const struct sequence methods[] = {
 					   WORK(5), ADD8(0x10), POP_RBP, POLL, JA, RETURN, END_OF_CODE}},
 	{"C2", 6, 3, 0, {BANG, PUSH_RBP, SUB8(0x20), OVERWRITE_RBP, WORK(5), ADD8(0x20), POP_RBP, POLL, JA,
 			 RETURN, END_OF_CODE}},
+	{"C2 with the poll's stub", 6, 3, 0, {BANG, PUSH_RBP, SUB8(0x20), OVERWRITE_RBP, WORK(5), ADD8(0x20),
+					      POP_RBP, POLL, JA, RETURN, POLL_STUB, END_OF_CODE}},
 	{"C2 with barrier", 6, 5, 0, {BANG, PUSH_RBP, SUB8(0x20), BARRIER, JNE, OVERWRITE_RBP, WORK(5),
 				      ADD8(0x20), POP_RBP, POLL, JA, RETURN, END_OF_CODE}},
 	{"C2 of 11", 6, 3, 0, {BANG, PUSH_RBP, SUB8(0x20), OVERWRITE_RBP, WORK(5), ADD8(0x20), POP_RBP,

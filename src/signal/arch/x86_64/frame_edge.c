@@ -8,6 +8,11 @@
  *     mov [rsp+N-8], rbp    C2, small frames    ja  stub
  *     (cmp [r15+x], …       entry barrier)      ret
  *
+ *   stub of the return poll, behind the epilogue (17+, C1SafepointPollStub, C2SafepointPollStub):
+ *     mov r10, pc           the frame is gone, the return address at sp
+ *     mov [r15+x], r10      JavaThread::_saved_exception_pc
+ *     jmp SafepointBlob
+ *
  * Seen in code of 17 and 25 (C1_MacroAssembler::build_frame, MacroAssembler::verified_entry,
  * MachEpilogNode::emit). Reads are fault-safe; what is not recognised counts as the method's body.
  */
@@ -132,6 +137,21 @@ static bool in_epilogue(const uint8_t *c, uint32_t *offset, bool *fp_saved)
 	return c[0] == 0x85 && c[1] == 0x05 && c[6] == 0xc3; /* test [rip+imm32], eax: 8 */
 }
 
+/* In the stub a return poll jumps to, with the frame gone. */
+static bool in_poll_stub(uintptr_t pc)
+{
+	static const uint8_t store[] = {0x4d, 0x89, 0x97}; /* mov [r15+imm32], r10 */
+	uint8_t c[18];
+
+	if (!load_bytes(c, pc, 2))
+		return false;
+	if (c[0] == 0x49 && c[1] == 0xba) /* mov r10, imm64 */
+		return load_bytes(c, pc, 18) && starts_with(c + 10, store, 3) && c[17] == 0xe9;
+	if (c[0] == 0x4d)
+		return load_bytes(c, pc, 8) && starts_with(c, store, 3) && c[7] == 0xe9;
+	return c[0] == 0xe9 && load_bytes(c, pc - 7, 8) && starts_with(c, store, 3);
+}
+
 bool frame_not_built(uintptr_t code, uintptr_t pc, uint32_t *offset, bool *fp_saved)
 {
 	bool pushed, lowered, saved;
@@ -178,6 +198,11 @@ void frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, uint
 	    follow_prologue(entry, pc, &pushed, &lowered, &saved)) {
 		*offset = lowered ? b->frame_bytes - 8 : pushed ? 8 : 0;
 		*fp_saved = pushed || saved;
+		return;
+	}
+	if (in_poll_stub(pc)) {
+		*offset = 0;
+		*fp_saved = false;
 		return;
 	}
 	if (frame_is_gone(pc, offset, fp_saved))
