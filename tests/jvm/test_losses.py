@@ -21,12 +21,12 @@ def is_whole(stack, number):
 
 
 @pytest.mark.parametrize("threads,burn_ms", [
-    (CORES, WHOLE_RUN), (CORES, counted(1000, 5000)),
-    (16 * CORES, WHOLE_RUN), (16 * CORES, counted(1000, 5000))])
+    (CORES, WHOLE_RUN), (CORES, counted(700, 5000)),
+    (16 * CORES, WHOLE_RUN), (16 * CORES, counted(700, 5000))])
 def test_native_worst_case(jdk, threads, burn_ms, say):
     """Threads that stay in native code: a queue that is emptied only now and then would overflow."""
     with Program(jdk, "NativeBurn", jvm.NATIVE, threads, burn_ms) as program:
-        profile = record(program, "-i", "1ms", "-d", counted("3", "20"))
+        profile = record(program, "-i", "1ms", "-d", counted("2", "20"))
     say(f"lost, {threads} threads in native code for {burn_ms or 'ever'} ms, {jdk}: "
         f"{profile.lost_share():.3%} of {profile.samples['taken']}")
     assert profile.lost_share() < 0.001, profile.samples

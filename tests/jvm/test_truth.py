@@ -33,7 +33,7 @@ CASES += [(engine, workload, 10) for engine in ("cpu", "ctimer", "itimer")
 def test_total_weight_is_the_cpu_time(jdk17, engine, workload, interval, say):
     name, args = BUSY[workload]
     cores = {"busy": 2, "mostly-idle": 0.4}.get(workload, 1)
-    length = seconds_for(5000, interval, cores) if SOAK else "3"
+    length = seconds_for(5000, interval, cores) if SOAK else "2" if interval == 1 else "3"
     with Program(jdk17, name, *args) as program:
         profile = record(program, "-e", engine, "-i", f"{interval}ms", "-d", length)
     cpu = profile.cpu_clock() - profile.json.get("own_cpu_ns", 0)
@@ -67,9 +67,9 @@ def test_shares_of_methods(jdk, engine, points, say):
     Each method's share against CPU time it measured itself. Timers go off at the kernel's tick
     (250 a second or so), so they need longer for the same number of samples.
     """
-    length = "8" if engine == "cpu" and not SOAK else "10"
-    if engine == "itimer" and jdk.version != 17 and not SOAK:
-        pytest.skip("itimer on one JDK only, unless in the soak")
+    length = "6" if engine == "cpu" and not SOAK else "10"
+    if engine != "cpu" and not SOAK and jdk.version != 17:
+        pytest.skip("timers on one JDK only, unless in the soak")
     with Program(jdk, "KnownShares") as program:
         program.reset()
         profile = record(program, "-e", engine, "-i", "1ms", "-d", length)
