@@ -252,6 +252,12 @@ static void remember(struct decode_cache *c, const struct blob *b, const struct 
 	atomic_store_explicit(&c->slot[home % DECODE_SLOTS], e, memory_order_release);
 }
 
+void decode_prefetch(const struct decode_cache *c, uintptr_t pc, bool top)
+{
+	if (c)
+		__builtin_prefetch((const void *)&c->slot[cache_home((uint64_t)pc << 1 | top) % DECODE_SLOTS]);
+}
+
 const struct decoded *decode_lookup(const struct layout *l, struct decode_cache *c, uintptr_t pc,
 				    bool top)
 {

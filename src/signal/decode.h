@@ -54,6 +54,9 @@ struct decode_cache {
 const struct decoded *decode_lookup(const struct layout *l, struct decode_cache *c, uintptr_t pc,
 				    bool top);
 
+/* Begin to fetch what decode_lookup() will look at first. Any context. */
+void decode_prefetch(const struct decode_cache *c, uintptr_t pc, bool top);
+
 /* A Method*, and where its byte code lies. */
 struct method {
 	uintptr_t address, code;

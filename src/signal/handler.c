@@ -13,11 +13,30 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "context.h"
 #include "signal/decode.h"
 #include "signal/perf_ring.h"
 #include "signal/walk.h"
 
 struct zone zone = {.epoch = 1, .signo = 0};
+
+#define LINE 64
+#define STACK_LINES 8 /* the frames of ten ordinary methods */
+
+/* What the walk will need lies in cold memory: it comes while other things are seen to. */
+static void prefetch(const void *context)
+{
+	const char *layout = (const char *)&zone.layout;
+	struct walk_regs regs;
+	size_t i;
+
+	context_read(context, &regs);
+	decode_prefetch(atomic_load_explicit(&zone.cache, memory_order_relaxed), regs.pc, true);
+	for (i = 0; i < STACK_LINES; i++)
+		__builtin_prefetch((const char *)regs.sp + i * LINE);
+	for (i = 0; i < sizeof(zone.layout); i += LINE)
+		__builtin_prefetch(layout + i);
+}
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -314,6 +333,7 @@ void handler_thread(int signo, siginfo_t *info, void *context)
 {
 	int saved = errno;
 
+	prefetch(context);
 	if (info->si_code == SI_TIMER)
 		on_timer(info, context);
 	else if (info->si_code > 0)
@@ -348,6 +368,7 @@ void handler_itimer(int signo, siginfo_t *info, void *context)
 		errno = saved;
 		return;
 	}
+	prefetch(context);
 	weight = process_growth();
 	r = identify(NULL);
 	if (!r)
