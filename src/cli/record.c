@@ -159,8 +159,9 @@ static int conclude(struct recording *r, int rc, struct error *err)
 				     (int)r->agent.target.pid, (double)(now() - r->began) / 1e9);
 		}
 	} else if (rc == -ECONNRESET && r->began) {
-		error_set(err, ECONNRESET, "the JVM was killed or crashed while it was profiled; "
-			  "there is no result");
+		error_set(err, ECONNRESET, "process %d ended without a last word of the agent (killed or "
+			  "crashed, or right when profiling began); there is no result",
+			  (int)r->agent.target.pid);
 	}
 	if (rc == 0)
 		rc = report_result(&r->agent, &r->cli->options, &r->result, "", err);

@@ -262,7 +262,7 @@ def result_file(suffix=".json"):
     return os.path.join(WORK, f"result-{os.getpid()}-{_number[0]}{suffix}")
 
 
-def record(program, *options, watch=None, timeout=120):
+def record(program, *options, watch=None):
     """
     Profile a running program; the profile with what is always true of one already checked.
     WATCH: name of a thread whose CPU clock is watched meanwhile (Profile.thread_clock).
@@ -272,7 +272,8 @@ def record(program, *options, watch=None, timeout=120):
     if watch:
         tid = program.tid(watch)
         clocks.append(CpuClock(lambda: program.thread_cpu(tid)))
-    done = jstrobe("record", "-t", "-o", "json", "-f", path, *options, program.pid, timeout=timeout)
+    length = float(options[options.index("-d") + 1]) if "-d" in options else 60
+    done = jstrobe("record", "-t", "-o", "json", "-f", path, *options, program.pid, timeout=length + 100)
     for clock in clocks:
         clock.stop()
     assert done.returncode == 0, f"record: exit {done.returncode}: {done.stderr}{done.stdout}"

@@ -36,6 +36,10 @@ def test_total_weight_is_the_cpu_time(jdk17, engine, workload, interval, say):
     length = seconds_for(5000, interval, cores) if SOAK else "2" if interval == 1 else "3"
     with Program(jdk17, name, *args) as program:
         profile = record(program, "-e", engine, "-i", f"{interval}ms", "-d", length)
+        if SOAK and profile.samples["stored"] < 5000:
+            # Timers go off at the kernel's tick at most, and others may have had the machine.
+            more = float(length) * 5500 / max(profile.samples["stored"], 50)
+            profile = record(program, "-e", engine, "-i", f"{interval}ms", "-d", min(round(more, 1), 600))
     cpu = profile.cpu_clock() - profile.json.get("own_cpu_ns", 0)
     weight = profile.weight["total"] + profile.weight["lost"]
     allowed = tolerance(profile, interval * 1e6, cpu)
