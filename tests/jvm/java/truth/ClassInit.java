@@ -1,9 +1,5 @@
 package truth;
 
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.InputStream;
-
 /**
  * Class initialisers: the same small class is loaded and initialised again and again by fresh
  * loaders; its static block burns. Classes get unloaded while they are sampled.
@@ -40,7 +36,7 @@ public final class ClassInit {
     }
 
     public static void main(String[] args) throws Exception {
-        byte[] bytes = read("ClassInit$Burner.class");
+        byte[] bytes = Program.classFile("ClassInit$Burner.class");
         Program.thread("class-init", () -> {
             while (!Program.stopping) {
                 initialise(bytes);
@@ -56,15 +52,5 @@ public final class ClassInit {
         } catch (ClassNotFoundException e) {
             throw new IllegalStateException(e);
         }
-    }
-
-    private static byte[] read(String name) throws IOException {
-        ByteArrayOutputStream out = new ByteArrayOutputStream();
-        try (InputStream in = ClassInit.class.getResourceAsStream(name)) {
-            for (int b = in.read(); b >= 0; b = in.read()) {
-                out.write(b);
-            }
-        }
-        return out.toByteArray();
     }
 }

@@ -1,6 +1,9 @@
 package truth;
 
 import java.io.BufferedReader;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -67,6 +70,17 @@ public final class Program {
             x ^= x << 17;
         }
         return x;
+    }
+
+    /** The bytes of the class file NAME that lies beside this one. */
+    static byte[] classFile(String name) throws IOException {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        try (InputStream in = Program.class.getResourceAsStream(name)) {
+            for (int b = in.read(); b >= 0; b = in.read()) {
+                out.write(b);
+            }
+        }
+        return out.toByteArray();
     }
 
     public static void serve() throws Exception {

@@ -1,0 +1,77 @@
+"""
+Never a wrong name: classes come, go, are redefined, and say twice who they are.
+
+truth.Churn: every class has its number in its name, in the name of its method, and in a constant
+that it spells in frames of a class that stays. Where the names disagree, one of them is a lie.
+"""
+import os
+import re
+import zipfile
+
+import jvm
+import pytest
+from jvm import Program, counted, record
+
+NAMED = re.compile(r"\b[CHR](\d{6})[^.]*\.(run|r(\d{6})|<init>|f\d)$")
+DIGIT = re.compile(r"truth\.Churn\.d(\d)$")
+
+
+def agent_jar():
+    """truth.ChurnAgent as a Java agent that may redefine and retransform."""
+    path = os.path.join(jvm.WORK, "churn-agent.jar")
+    with zipfile.ZipFile(path, "w") as jar:
+        jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nPremain-Class: truth.ChurnAgent\n"
+                     "Can-Redefine-Classes: true\nCan-Retransform-Classes: true\n")
+    return path
+
+
+def read_stack(frames):
+    """(what is wrong or None, has a name, has an [unloaded] above burn) of one stack."""
+    named = [m for m in map(NAMED.search, frames) if m]
+    spelt = "".join(m.group(1) for m in map(DIGIT.match, frames) if m)
+    numbers = {m.group(1) for m in named} | {m.group(3) for m in named if m.group(3)}
+    wrong = None
+    if len(numbers) > 1:
+        wrong = f"{numbers} in one stack"
+    elif numbers and not next(iter(numbers)).startswith(spelt):
+        wrong = f"{numbers} burns by {spelt}"
+    elif spelt and not numbers and "[unloaded]" not in frames:
+        wrong = f"{spelt} burns, and nobody is named"
+    return wrong, bool(numbers), "[unloaded]" in frames
+
+
+KINDS = {
+    "loaders": ("loaders+lambdas", ["-XX:+UseSerialGC"], ()),
+    "loaders-held": ("loaders+lambdas", ["-XX:+UseSerialGC"], ("--collector-hold", 200)),
+    "hidden-zgc": ("hidden+loaders", ["-XX:+UseZGC"], ()),
+    "no-perf-data": ("loaders+hidden", ["-XX:-UsePerfData"], ()),
+    "redefine": ("redefine", [], ()),
+    "redefine-held": ("redefine+lambdas", [], ("--collector-hold", 200)),
+    "redefine-zgc": ("redefine+loaders", ["-XX:+UseZGC", "-XX:-UsePerfData"], ("--collector-hold", 200)),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_never_a_wrong_name(jdk, kind, say):
+    churn, flags, options = KINDS[kind]
+    if not jvm.SOAK and (jdk.version == 17) != (kind in ("loaders", "redefine-held", "no-perf-data")):
+        pytest.skip(f"{kind} on {jdk}: only with full counts (make soak)")
+    flags = [*flags, "-Xmx128m", f"-javaagent:{agent_jar()}"]
+    with Program(jdk, "Churn", churn, 25, jvm=flags) as program:
+        profile = record(program, "-i", "100us", "-d", counted(2, 60), *options)
+        counters = program.mark()
+        assert program.stop() == 0, program.output[-5:]
+    wrong, named, unloaded, frames, gone = {}, 0, 0, 0, 0
+    for stack in profile.stacks:
+        error, has_name, has_gap = read_stack(stack["frames"])
+        named += stack["samples"] * has_name
+        unloaded += stack["samples"] * has_gap
+        frames += len(stack["frames"]) * stack["samples"]
+        gone += stack["frames"].count("[unloaded]") * stack["samples"]
+        if error:
+            wrong[error] = wrong.get(error, 0) + stack["samples"]
+    say(f"never a wrong name, {kind} {jdk}: {sum(wrong.values())} wrong of {profile.samples['stored']} samples "
+        f"({named} name a class that comes and goes), {unloaded / profile.samples['stored']:.2%} of them with "
+        f"an [unloaded] frame, {gone / max(1, frames):.3%} of frames; {counters}")
+    assert not wrong, f"{sum(wrong.values())} samples: {list(wrong.items())[:5]}"
+    assert named > 300 and counters["classes"] > 50
