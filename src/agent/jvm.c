@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agent/entry.h"
+#include "agent/redefine.h"
 #include "collect/collector.h"
 #include "engine/engine.h"
 #include "hotspot/flags.h"
@@ -124,6 +125,16 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	pthread_rwlock_unlock(&session_lock);
 }
 
+/* ---- redefined classes ---- */
+
+void jvm_tell_redefined(const char *class_name)
+{
+	pthread_rwlock_rdlock(&session_lock);
+	if (account)
+		collector_redefined(account, class_name);
+	pthread_rwlock_unlock(&session_lock);
+}
+
 /* ---- generated code ---- */
 
 static void JNICALL on_code(jvmtiEnv *jvmti, const char *name, const void *address, jint length)
@@ -225,6 +236,7 @@ void jvm_session_begin(struct collector *c)
 	in_session = true;
 	account = c;
 	pthread_rwlock_unlock(&session_lock);
+	redefine_watch(ti);
 	enable(true, JVMTI_EVENT_THREAD_START);
 	enable(true, JVMTI_EVENT_THREAD_END);
 	if (!atomic_load(&live) || (*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK)
@@ -251,6 +263,7 @@ void jvm_session_end(void)
 	enable(false, JVMTI_EVENT_THREAD_START);
 	enable(false, JVMTI_EVENT_THREAD_END);
 	enable(false, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+	redefine_unwatch();
 	pthread_rwlock_wrlock(&session_lock);
 	in_session = false;
 	account = NULL;

@@ -24,6 +24,8 @@ void jvm_generated_code(void);
 void jvm_session_begin(struct collector *c);
 /* It ends: events off, names of all living threads brought up to date. */
 void jvm_session_end(void);
+/* The running session hears that CLASS_NAME (with slashes) is about to be redefined, or was. */
+void jvm_tell_redefined(const char *class_name);
 /* Bring the names of all living threads up to date. */
 void jvm_name_threads(void);
 

@@ -12,13 +12,13 @@
 #define VIRTUAL_THREADS 10000      /* kept apart with per_thread; all others are one entry */
 #define ALL_VIRTUAL UINT64_MAX
 
-static uint64_t versions_of(struct collector *c, const struct trace *t)
+static uint64_t versions_of(struct collector *c, const struct trace *t, uint64_t era)
 {
 	uint64_t sum = 0;
 	uint32_t i;
 
 	for (i = 0; i < t->length; i++) {
-		uint32_t version = frames_version(&c->frames, &zone, t->frame[i]);
+		uint32_t version = frames_version(&c->frames, &zone, t->frame[i], era);
 
 		if (version == FRAMES_GONE)
 			return UINT64_MAX;
@@ -37,8 +37,8 @@ static uint8_t end_of(const struct trace *t)
 	return (uint8_t)((uint32_t)root + 1);
 }
 
-/* A new node for T, with the names its words have now. 0 = out of memory (node 0 is never used). */
-static uint32_t new_node(struct collector *c, const struct trace *t, uint64_t versions)
+/* A new node for T, with the names its words had in ERA. 0 = out of memory (node 0 is never used). */
+static uint32_t new_node(struct collector *c, const struct trace *t, uint64_t versions, uint64_t era)
 {
 	struct node *n;
 	uint32_t i;
@@ -52,34 +52,48 @@ static uint32_t new_node(struct collector *c, const struct trace *t, uint64_t ve
 	n->first = (uint32_t)c->frame_list.count;
 	n->versions = versions;
 	n->checked = c->frames.drain;
+	n->era = era;
 	n->end = end_of(t);
 	for (i = 0; i < t->length; i++) {
 		uint32_t *slot = VECTOR_PUSH(&c->frame_list);
 
 		if (!slot)
 			break;
-		*slot = frames_name(&c->frames, &zone, t->frame[i]);
+		*slot = frames_name(&c->frames, &zone, t->frame[i], era);
 		n->depth++;
 	}
 	return (uint32_t)c->nodes.count - 1;
 }
 
-/* The node of trace T as its names are now. */
-static uint32_t node_of(struct collector *c, const struct trace *t)
+/* The node of trace T as its names were in ERA. */
+static uint32_t node_of(struct collector *c, const struct trace *t, uint64_t era)
 {
 	uint32_t id = atomic_load_explicit(&((struct trace *)t)->id, memory_order_relaxed);
+	struct node *n = id ? &c->nodes.items[id] : NULL;
 	uint64_t versions;
 
-	if (id && c->nodes.items[id].checked == c->frames.drain)
+	if (n && n->checked == c->frames.drain && n->era == era)
 		return id;
-	versions = versions_of(c, t);
-	if (id && c->nodes.items[id].versions == versions && versions != UINT64_MAX) {
-		c->nodes.items[id].checked = c->frames.drain;
+	versions = versions_of(c, t, era);
+	if (n && n->versions == versions && versions != UINT64_MAX) {
+		n->checked = c->frames.drain;
+		n->era = era;
 		return id;
 	}
-	id = new_node(c, t, versions);
+	id = new_node(c, t, versions, era);
 	atomic_store_explicit(&((struct trace *)t)->id, id, memory_order_relaxed);
 	return id;
+}
+
+/*
+ * The whole of the era that S carries the lower bits of: one between the last drain and now.
+ * 0 = unknown, when so many have passed that the bits do not tell.
+ */
+static uint64_t era_of(struct collector *c, const struct sample *s)
+{
+	uint64_t now = era_now(&zone.eras);
+
+	return now - c->era_floor > UINT16_MAX ? 0 : now - (uint16_t)((uint16_t)now - s->era);
 }
 
 static uint32_t thread_name(struct collector *c, pid_t tid)
@@ -169,7 +183,7 @@ static uint32_t thread_of(struct collector *c, const struct sample *s, struct th
 
 void account_sample(struct collector *c, const struct sample *s, struct thread_record *r)
 {
-	uint32_t node = node_of(c, s->trace), thread = thread_of(c, s, r);
+	uint32_t node = node_of(c, s->trace, era_of(c, s)), thread = thread_of(c, s, r);
 	struct tally *t;
 	uint32_t *slot;
 

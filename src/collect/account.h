@@ -19,6 +19,7 @@ struct node {
 	uint32_t depth;
 	uint64_t versions;     /* sum of its methods' versions; UINT64_MAX: name it again */
 	uint64_t checked;      /* drain */
+	uint64_t era;          /* of the sample it was last used for */
 	uint8_t end;           /* 0 = complete, else enum walk_end + 1 */
 };
 
@@ -55,6 +56,8 @@ struct collector {
 	pthread_mutex_t lock;  /* everything below */
 
 	struct frames frames;
+	uint64_t era_floor;    /* no sample that is still queued is older */
+	uint64_t era_of_drain; /* as the present drain began */
 	VECTOR(struct node) nodes;
 	VECTOR(uint32_t) frame_list;
 	VECTOR(struct tally) tallies;

@@ -24,6 +24,7 @@ struct collector *collector_new(const struct collector_options *o)
 		return NULL;
 	c->options = *o;
 	c->frames.lines = o->lines;
+	seen_init(&c->frames.methods);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_mutex_init(&c->images, NULL);
 	pthread_mutex_init(&c->given_lock, NULL);
@@ -85,6 +86,7 @@ int collector_start(struct collector *c, struct error *err)
 	if (rc)
 		return rc;
 	account_open(c);
+	c->era_of_drain = era_now(&zone.eras);
 	c->last_scan = os_monotonic(); /* the engine scans by itself when it starts */
 
 	/* Born with everything blocked: no signal of the program may land here before block_signals. */
@@ -160,6 +162,11 @@ void collector_name_thread(struct collector *c, int tid, const char *name)
 	else
 		free(copy);
 	pthread_mutex_unlock(&c->given_lock);
+}
+
+void collector_redefined(struct collector *c, const char *class_name)
+{
+	seen_redefined(&c->frames.methods, class_name);
 }
 
 void collector_totals(struct collector *c, struct collector_totals *t)

@@ -42,6 +42,12 @@ void collector_free(struct collector *c);
 /* The name of thread TID (Java's, complete), for the samples it has and will have. */
 void collector_name_thread(struct collector *c, int tid, const char *name);
 
+/*
+ * A class is about to be redefined or retransformed, or has been: told before zone.eras.redefinitions
+ * grows. NAME with slashes. Any thread in normal code.
+ */
+void collector_redefined(struct collector *c, const char *class_name);
+
 struct collector_totals {
 	uint64_t taken, stored, lost, queue_bytes;
 };

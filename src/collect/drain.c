@@ -83,6 +83,9 @@ void drain_all(struct collector *c)
 	uint32_t i, count = atomic_load(&zone.records.count);
 
 	c->frames.drain++;
+	/* What this drain finds was sampled after the last one began. */
+	c->era_floor = c->era_of_drain;
+	c->era_of_drain = era_now(&zone.eras);
 	c->queue_bytes = 0;
 	for (i = 0; i < count; i++) {
 		struct thread_record *r = &zone.records.records[i];
@@ -90,4 +93,6 @@ void drain_all(struct collector *c)
 		if (atomic_load(&r->state) != RECORD_FREE && r->draining)
 			drain_record(c, r);
 	}
+	if (!era_counts_known(&zone.eras))
+		atomic_fetch_add(&zone.eras.drains, 1);
 }

@@ -57,61 +57,9 @@ static uint32_t marker(struct frames *f, const char *text)
 
 /* ---- Java ---- */
 
-static bool read_method(struct frames *f, const struct zone *z, struct seen_method *m)
+static uint32_t name_java(struct frames *f, const struct zone *z, uint64_t word, uint64_t era)
 {
-	if (method_read_chain(&z->layout, m->method, &m->chain) &&
-	    method_read_names(&z->layout, &m->chain, &f->strings, &m->names) &&
-	    method_check(&z->layout, m->method, &m->chain))
-		return true;
-	/* A chain that no method has: half-read names must never be taken for this one's. */
-	m->chain = (struct method_chain){0};
-	return false;
-}
-
-/* The method at ADDRESS for the first time; NULL when it is none. */
-static struct seen_method *first_sight(struct frames *f, const struct zone *z, uintptr_t address,
-				       uint32_t *slot)
-{
-	struct seen_method *m = VECTOR_PUSH(&f->methods);
-
-	if (!m)
-		return NULL;
-	m->method = address;
-	if (!read_method(f, z, m)) {
-		f->methods.count--;
-		return NULL;
-	}
-	m->checked = f->drain;
-	*slot = (uint32_t)f->methods.count;
-	return m;
-}
-
-/* The method at ADDRESS; NULL when it is none, or became another one since the last drain. */
-static struct seen_method *see_method(struct frames *f, const struct zone *z, uintptr_t address)
-{
-	uint32_t *slot = map_put(&f->by_method, address, NULL);
-	struct seen_method *m;
-
-	if (!slot)
-		return NULL;
-	if (*slot == 0)
-		return first_sight(f, z, address, slot);
-	m = &f->methods.items[*slot - 1];
-	if (m->checked != f->drain) {
-		m->checked = f->drain;
-		if (!method_check(&z->layout, address, &m->chain)) {
-			m->gone = f->drain;
-			m->version++;
-			/* Unreadable: the chain is none, and the next drain asks again. */
-			read_method(f, z, m);
-		}
-	}
-	return m->gone == f->drain ? NULL : m;
-}
-
-static uint32_t name_java(struct frames *f, const struct zone *z, uint64_t word)
-{
-	struct seen_method *m = see_method(f, z, frame_method(word));
+	struct seen_method *m = seen_at(&f->methods, z, &f->strings, frame_method(word), era);
 	struct named_frame n = {.kind = (uint8_t)frame_kind_of(word)};
 
 	if (!m)
@@ -119,8 +67,12 @@ static uint32_t name_java(struct frames *f, const struct zone *z, uint64_t word)
 	n.class_name = m->names.class_name;
 	n.name = m->names.name;
 	n.signature = m->names.signature;
-	if (f->lines && frame_bci(word) != FRAME_NO_BCI)
+	if (f->lines && frame_bci(word) != FRAME_NO_BCI) {
 		n.line = method_line(&z->layout, &m->chain, frame_bci(word));
+		/* The table of a method that is gone by now may be anything. */
+		if (!seen_still(&f->methods, z, &f->strings, m, era))
+			n.line = 0;
+	}
 	return intern(f, &n);
 }
 
@@ -272,13 +224,13 @@ static uint32_t image_version(const struct zone *z, uintptr_t pc)
 	return image ? image->id : 0;
 }
 
-uint32_t frames_version(struct frames *f, const struct zone *z, uint64_t word)
+uint32_t frames_version(struct frames *f, const struct zone *z, uint64_t word, uint64_t era)
 {
 	struct seen_method *m;
 
 	if (!frame_is_java(word))
 		return frame_kind_of(word) == FRAME_NATIVE ? image_version(z, frame_address(word)) : 0;
-	m = see_method(f, z, frame_method(word));
+	m = seen_at(&f->methods, z, &f->strings, frame_method(word), era);
 	return m ? m->version : FRAMES_GONE;
 }
 
@@ -289,9 +241,9 @@ static uint64_t key_of(const struct frames *f, uint64_t word, uint32_t version)
 	return version ? map_hash(word + version) : word;
 }
 
-uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word)
+uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word, uint64_t era)
 {
-	uint32_t version = frames_version(f, z, word);
+	uint32_t version = frames_version(f, z, word, era);
 	uint64_t key = key_of(f, word, version);
 	uint32_t *known = version == FRAMES_GONE ? NULL : map_get(&f->by_word, key);
 	uint32_t frame;
@@ -309,7 +261,7 @@ uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word)
 		frame = name_other(f, word);
 		break;
 	default:
-		frame = name_java(f, z, word);
+		frame = name_java(f, z, word, era);
 	}
 	known = version == FRAMES_GONE ? NULL : map_put(&f->by_word, key, NULL);
 	if (known)
@@ -321,10 +273,9 @@ void frames_free(struct frames *f)
 {
 	strings_free(&f->strings);
 	free(f->named.items);
-	free(f->methods.items);
 	free(f->late.items);
 	map_free(&f->by_word);
 	map_free(&f->by_identity);
-	map_free(&f->by_method);
+	seen_free(&f->methods);
 	memset(f, 0, sizeof(*f));
 }

@@ -11,23 +11,13 @@
 #define JSTROBE_COLLECT_FRAMES_H
 
 #include "base/vector.h"
-#include "collect/name_java.h"
+#include "collect/seen.h"
 #include "signal/zone.h"
 
 struct named_frame {
 	uint32_t class_name, name, signature, library; /* numbers in strings; 0 = none */
 	int32_t line;
 	uint8_t kind;
-};
-
-/* A Java method seen, and the proof of its name. */
-struct seen_method {
-	uintptr_t method;
-	struct method_chain chain;
-	struct method_names names;
-	uint64_t checked;  /* drain in which the chain was last compared */
-	uint64_t gone;     /* drain in which it was found to be another method, 0 = never */
-	uint32_t version;  /* grows with each such change */
 };
 
 /* A native or kernel address whose frame has no name yet. */
@@ -40,25 +30,23 @@ struct late_frame {
 struct frames {
 	struct strings strings;
 	VECTOR(struct named_frame) named;
-	VECTOR(struct seen_method) methods;
+	struct seen methods;
 	VECTOR(struct late_frame) late; /* frames that have no name yet */
 	struct map by_word;           /* frame word (bci dropped unless lines) → named frame + 1 */
 	struct map by_identity;       /* hash of a named frame → itself + 1 */
-	struct map by_method;         /* Method* → seen_method + 1 */
 	uint64_t drain;               /* number of the present drain */
 	bool lines;
 };
 
-/* The named frame of WORD. Never fails: what has no name gets a marker. */
-uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word);
+/* The named frame of WORD as it was in ERA. Never fails: what has no name gets a marker. */
+uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word, uint64_t era);
 /*
  * How often WORD's method has changed so far, or the image that its native code is of (0 for other
- * words): names given under another version do not hold any more. FRAMES_GONE: it changed since
- * the last drain, and what was sampled meanwhile may be either. Compares each method's chain once
- * a drain.
+ * words): names given under another version do not hold any more. FRAMES_GONE: it is not proved
+ * which method it was in ERA.
  */
 #define FRAMES_GONE UINT32_MAX
-uint32_t frames_version(struct frames *f, const struct zone *z, uint64_t word);
+uint32_t frames_version(struct frames *f, const struct zone *z, uint64_t word, uint64_t era);
 /*
  * Naming late, in three steps, so that the slow one needs no access to F: take the list of
  * frames without names (NULL: none, or out of memory; free() it); look the names up (NAMES[i]

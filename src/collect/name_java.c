@@ -48,6 +48,18 @@ static bool read_symbol(const struct layout *l, uintptr_t symbol, struct strings
 	return true;
 }
 
+bool method_is_forever(const struct layout *l, const struct method_chain *c)
+{
+	uintptr_t data, loader;
+	uint32_t own;
+
+	return l->klass_loader_data >= 0 && l->loader_data_loader >= 0 && l->loader_data_own_class >= 0 &&
+	       load_word(c->holder + (uintptr_t)l->klass_loader_data, &data) && data &&
+	       /* A handle or, in old JDKs, an object: none is the boot loader either way. */
+	       load_word(data + (uintptr_t)l->loader_data_loader, &loader) && !loader &&
+	       load_u8(data + (uintptr_t)l->loader_data_own_class, &own) && !own;
+}
+
 static bool pool_symbol(const struct layout *l, const struct method_chain *c, uint32_t index,
 			uintptr_t *symbol)
 {

@@ -12,6 +12,7 @@
 #include "collect/account.h"
 #include "elf/elf.h"
 #include "engine/engine.h"
+#include "hotspot/class_counts.h"
 #include "os/os.h"
 #include "signal/decode.h"
 
@@ -37,6 +38,35 @@ static void free_cache(struct decode_cache *c)
 		munmap(c, sizeof(*c) + c->size);
 }
 
+static const struct image *libjvm(void)
+{
+	const struct image_set *set = atomic_load(&zone.images);
+	uint32_t i;
+
+	for (i = 0; set && i < set->count; i++)
+		if (strcmp(set->images[i]->name, "libjvm.so") == 0)
+			return set->images[i];
+	return NULL;
+}
+
+/* Where the JVM counts classes, once it has a code cache (and with it, these counts). */
+static void find_class_counts(void)
+{
+	static bool looked;
+	struct class_counts found;
+	int i;
+
+	if (looked || !zone.has_jvm || !atomic_load(&zone.layout.code_ready))
+		return;
+	looked = true;
+	if (!class_counts_find(&zone.layout, libjvm(), &found))
+		return;
+	for (i = ERA_COUNTS - 1; i >= 0; i--) {
+		atomic_store(&zone.eras.loaded[i], found.loaded[i]);
+		atomic_store(&zone.eras.unloaded[i], found.unloaded[i]);
+	}
+}
+
 int upkeep_open(struct error *err)
 {
 	struct image_set *images;
@@ -58,6 +88,7 @@ int upkeep_open(struct error *err)
 		image_set_free((struct image_set *)atomic_load(&zone.images), images);
 	atomic_store(&zone.images, images);
 	atomic_store(&zone.cache, cache);
+	find_class_counts();
 	/* No handler runs yet: what is replaced can be freed at once. */
 	stubs = stubs_pending() ? stubs_merge(atomic_load(&zone.stubs)) : NULL;
 	if (stubs)
@@ -146,6 +177,7 @@ void upkeep(struct collector *c)
 	if (zone.has_jvm) {
 		layout_refresh(&zone.layout);
 		find_enter_special(&zone.layout);
+		find_class_counts();
 	}
 	reclaim(c);
 	trace_store_populate(&zone.store);

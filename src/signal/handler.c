@@ -169,6 +169,7 @@ static void take(struct thread_record *r, enum sample_kind kind, uint64_t time, 
 
 	s.weight = weight + r->carried;
 	r->carried = 0;
+	s.era = (uint16_t)era_now(&zone.eras);
 	s.trace = take_trace(r, ring, regs, &s);
 	if (!s.trace) {
 		record_lose(r, LOSS_store_full, s.weight);

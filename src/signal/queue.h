@@ -25,7 +25,7 @@ struct sample {
 	uint32_t handler_ns;    /* time spent in the handler, saturating */
 	uint8_t kind;           /* enum sample_kind */
 	uint8_t state;          /* JavaThreadState when taken, 0 = not a Java thread */
-	uint16_t flags;
+	uint16_t era;           /* lower bits of the era its walk began in (see era.h) */
 	uint32_t payload;       /* ns of the walk when asked for (features=stats) */
 };
 

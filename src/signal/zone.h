@@ -14,6 +14,7 @@
 #include "elf/unwind.h"
 #include "hotspot/layout.h"
 #include "hotspot/stubs.h"
+#include "signal/era.h"
 #include "signal/record.h"
 
 #define ZONE_FDS (1u << 20) /* descriptors the table by fd can hold */
@@ -29,6 +30,8 @@ struct zone {
 	struct trace_store store;
 	struct record_table records;
 	_Atomic uint32_t *record_of_fd;         /* index + 1 by descriptor; ZONE_FDS entries, reserved */
+
+	struct eras eras;                       /* what can make a Method* another method */
 
 	_Atomic bool enabled;                   /* false: signals count as `disabled` */
 	_Atomic bool vm_exiting;                /* true: signals count as `vm_exiting` */

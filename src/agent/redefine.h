@@ -1,0 +1,18 @@
+/*
+ * redefine.h - hearing of every redefinition and retransformation of classes in this JVM.
+ */
+#ifndef JSTROBE_AGENT_REDEFINE_H
+#define JSTROBE_AGENT_REDEFINE_H
+
+#include <jvmti.h>
+
+/*
+ * Stand before RedefineClasses and RetransformClasses in the function table that all JVMTI
+ * environments of a JVM share: the session is told the classes, and zone.eras.redefinitions grows
+ * before and after each call. And step aside again, unless somebody stands before us by then (our
+ * functions then go on passing calls through). Attached thread; one session at a time.
+ */
+void redefine_watch(jvmtiEnv *ti);
+void redefine_unwatch(void);
+
+#endif

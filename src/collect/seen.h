@@ -1,0 +1,59 @@
+/*
+ * seen.h - the Java methods seen, and from when to when their names are proved.
+ *
+ * A Method* is an address, and an address is no method: its memory is used again when a class was
+ * unloaded or redefined. What may have happened between the moment of a sample and the one in
+ * which the names are read is told by eras (signal/era.h). A name is given to a sample only if the
+ * method is proved to have had it in the sample's era; otherwise the frame is [unloaded].
+ *
+ * The collector's, except seen_redefined.
+ */
+#ifndef JSTROBE_COLLECT_SEEN_H
+#define JSTROBE_COLLECT_SEEN_H
+
+#include <pthread.h>
+
+#include "base/map.h"
+#include "base/vector.h"
+#include "collect/name_java.h"
+#include "signal/zone.h"
+
+struct era_range {
+	uint64_t since, until; /* both included; since > until: none */
+};
+
+struct seen_method {
+	uintptr_t method;
+	struct method_chain chain; /* constant 0: could not be read */
+	struct method_names names;
+	struct era_range proved;   /* in these eras it had these names */
+	struct era_range before;   /* and in these, earlier ones */
+	uint64_t looked;           /* era in which it was alive for the last time we know */
+	uint64_t unloaded;         /* classes unloaded by then */
+	bool forever;              /* its class is never unloaded */
+	uint32_t version;          /* grows when it becomes another method */
+};
+
+struct seen {
+	VECTOR(struct seen_method) seen;
+	struct map by_address;     /* Method* → seen + 1 */
+	struct map redefined;      /* number of a class name → 1 */
+	pthread_mutex_t lock;      /* of the list below */
+	VECTOR(char *) told;       /* names of redefined classes on their way into the map */
+};
+
+void seen_init(struct seen *m);
+void seen_free(struct seen *m);
+/*
+ * The method at ADDRESS as it was in ERA, its names numbers in S; NULL when it is not proved to
+ * have been the one that is there now. Valid until the next call.
+ */
+struct seen_method *seen_at(struct seen *m, const struct zone *z, struct strings *s, uintptr_t address,
+			       uint64_t era);
+/* Whether what was read behind the chain of M, got from seen_at for ERA, was M's: it is alive still. */
+bool seen_still(struct seen *m, const struct zone *z, struct strings *s, struct seen_method *seen,
+		uint64_t era);
+/* A class is about to be redefined, or was. NAME with slashes, copied. Any thread in normal code. */
+void seen_redefined(struct seen *m, const char *name);
+
+#endif
