@@ -114,32 +114,43 @@ def outside(bench):
         interval(share)[2] <= 0.5
 
 
-def slow_down(bench):
-    """CPU time of the whole process, agent included, for a unit of work: with against without."""
+def slow_down(bench, every):
+    """
+    CPU time of the whole process, agent included, for a unit of work: with against without. What
+    a profiler does once, when it starts, is measured elsewhere: it is given half a second for that.
+    """
     figures, good, tools = [], True, bench.need_peer()
-    for every in ("1ms", "10ms"):
-        for name, args in (("Spin", (CORES, 50)), ("Words", ("build",)), ("Words", ("match",))):
-            found = {}
-            with Program(bench.jdk, name, *args) as a, Program(bench.jdk, name, *args) as b:
-                for program in (a, b):
-                    with only(program, b if program is a else a):
-                        time.sleep(3)  # compiled by then
-                for pair in range(bench.pairs):
-                    for tool, mine, other in turns(tools, a, b, pair):
-                        with only(mine, other):
-                            plain = cost(mine)
-                            tool.start(mine.pid, interval=every)
-                            sampled = cost(mine)
-                            tool.stop(mine.pid)
-                            plain = (plain + cost(mine)) / 2
-                        found.setdefault(tool.name, []).append(100 * (sampled / plain - 1))
-            ours, theirs = (found[t.name] for t in tools)
-            more = [a - b for a, b in zip(ours, theirs)]
-            good = good and (interval(more)[1] <= 0 if every == "1ms" else interval(ours)[2] < 1)
-            figures.append(f"{' '.join([name, *[a for a in args if isinstance(a, str)]])} at {every}: "
-                           f"{spell(ours, '{:+.2f}')} %, async-profiler {spell(theirs, '{:+.2f}')} %, "
-                           f"difference {spell(more, '{:+.2f}')} points")
+    for name, args in (("Spin", (CORES, 50)), ("Words", ("build",)), ("Words", ("match",))):
+        found = {}
+        with Program(bench.jdk, name, *args) as a, Program(bench.jdk, name, *args) as b:
+            for program in (a, b):
+                with only(program, b if program is a else a):
+                    time.sleep(3)  # compiled by then
+            for pair in range(bench.pairs):
+                for tool, mine, other in turns(tools, a, b, pair):
+                    with only(mine, other):
+                        plain = cost(mine)
+                        tool.start(mine.pid, interval=every)
+                        time.sleep(0.5)
+                        sampled = cost(mine)
+                        tool.stop(mine.pid)
+                        plain = (plain + cost(mine)) / 2
+                    found.setdefault(tool.name, []).append(100 * (sampled / plain - 1))
+        ours, theirs = (found[t.name] for t in tools)
+        more = [a - b for a, b in zip(ours, theirs)]
+        good = good and (interval(more)[1] <= 0 if every == "1ms" else interval(ours)[2] < 1)
+        figures.append(f"{' '.join([name, *[a for a in args if isinstance(a, str)]])}: "
+                       f"{spell(ours, '{:+.2f}')} %, async-profiler {spell(theirs, '{:+.2f}')} %, "
+                       f"difference {spell(more, '{:+.2f}')} points")
     return figures, good
+
+
+def slow_down_1ms(bench):
+    return slow_down(bench, "1ms")
+
+
+def slow_down_10ms(bench):
+    return slow_down(bench, "10ms")
 
 
 def cost(program, seconds=1):
@@ -335,11 +346,12 @@ ROWS = {
     "walk": Row("ns of a walk at depths 10, 100, 1000 (by their own clocks)", "≤ 0.5 × async-profiler's", walk),
     "outside": Row("extra CPU ns a sample of a spinning thread, 100 µs, seen from outside",
                    "≤ 0.5 × async-profiler's", outside),
-    "slow_down": Row("slow-down of CPU-bound work", "≤ async-profiler's at 1 ms, < 1 % at 10 ms", slow_down),
+    "slow_down_1ms": Row("slow-down of CPU-bound work at 1 ms", "≤ async-profiler's", slow_down_1ms),
+    "slow_down_10ms": Row("slow-down of CPU-bound work at 10 ms", "< 1 %", slow_down_10ms),
     "attach": Row("`start` on a JVM with 20,000 classes", "≤ 0.5 × async-profiler's; no pause above 5 ms", attach),
     "memory": Row("memory added to a JVM", "≤ async-profiler's", memory),
     "size": Row("size of the stripped library", "≤ async-profiler's", size),
 }
 
 # Rows whose times are compared in pairs.
-PAIRED = {"walk", "outside", "slow_down", "attach"}
+PAIRED = {"walk", "outside", "slow_down_1ms", "slow_down_10ms", "attach"}
