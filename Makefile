@@ -74,7 +74,7 @@ LIB := $(O)/lib/libjstrobe.so
 CMD := $(O)/bin/jstrobe
 
 # ---- build -------------------------------------------------------------------
-all: $(LIB) $(if $(strip $(call sources,cli)),$(CMD) $(O)/bin/asprof) ## build the command and the agent library (default)
+all: $(LIB) $(if $(strip $(call sources,cli)),$(CMD) $(O)/bin/asprof $(O)/bin/profiler.sh) ## build the command and the agent library (default)
 	@$(if $(missing),echo 'note: rooms without code: $(missing)',:)
 ifneq ($(filter all $(LIB) $(CMD),$(or $(MAKECMDGOALS),all)),)
 $(if $(JDK),,$(error no JDK with headers found: set JAVA_HOME, put javac on PATH, or run `make deps`))
@@ -93,7 +93,7 @@ $(CMD): $(CMD_OBJ) Makefile | $(O)/bin/
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) $(LDFLAGS) -o $@.new $(CMD_OBJ) && mv -f $@.new $@
 
-$(O)/bin/asprof: | $(O)/bin/
+$(O)/bin/asprof $(O)/bin/profiler.sh: | $(O)/bin/
 	$(Q)ln -sfn jstrobe $@
 
 $(O)/obj/src/signal/%.c.o: COMPILE += $(ZONE_PLAIN) $(ZONE_EXTRA)
@@ -175,14 +175,25 @@ docs: all ## write the pages of docs/ that are made from tables
 # ---- install -----------------------------------------------------------------
 bindir := $(DESTDIR)$(PREFIX)/bin
 libdir := $(DESTDIR)$(PREFIX)/lib
+share  := $(DESTDIR)$(PREFIX)/share
+# What the shells and man read, and the word by which the command writes it.
+TEXTS := bash-completion/completions/jstrobe:--completion=bash \
+         bash-completion/completions/asprof:--completion=bash \
+         zsh/site-functions/_jstrobe:--completion=zsh fish/vendor_completions.d/jstrobe.fish:--completion=fish \
+         man/man1/jstrobe.1:--man=jstrobe man/man7/jstrobe-agent.7:--man=agent
+text_file = $(share)/$(firstword $(subst :, ,$(1)))
 install: all ## install to PREFIX (/usr/local), under DESTDIR
 	install -d $(bindir) $(libdir)
 	install -m 755 $(LIB) $(libdir)/.libjstrobe.so.new && mv -f $(libdir)/.libjstrobe.so.new $(libdir)/libjstrobe.so
 	install -m 755 $(CMD) $(bindir)/.jstrobe.new && mv -f $(bindir)/.jstrobe.new $(bindir)/jstrobe
 	ln -sfn jstrobe $(bindir)/asprof
+	ln -sfn jstrobe $(bindir)/profiler.sh
+	$(foreach t,$(TEXTS),install -d $(dir $(call text_file,$t)) && \
+	  $(CMD) help $(subst =, ,$(lastword $(subst :, ,$t))) > $(call text_file,$t) && ) :
 uninstall: ## remove what install put there
 	rm -f $(bindir)/jstrobe $(libdir)/libjstrobe.so
-	[ "$$(readlink $(bindir)/asprof)" != jstrobe ] || rm -f $(bindir)/asprof
+	for l in asprof profiler.sh; do [ "$$(readlink $(bindir)/$$l)" != jstrobe ] || rm -f $(bindir)/$$l; done
+	rm -f $(foreach t,$(TEXTS),$(call text_file,$t))
 clean: ## remove the build folder
 	rm -rf $(O)
 

@@ -83,13 +83,13 @@ function nameOf(id) {
   return id === NO_NAME ? 'all' : D.names[id];
 }
 
-/* "java/util/HashMap.put" → ["java/util/", "HashMap", ".put"]; package and class are '' elsewhere. */
+/* "java/util/HashMap.put(I)V" → ["java/util/", "HashMap", ".put(I)V"]; package and class are '' elsewhere. */
 function nameParts(id) {
   const name = nameOf(id);
   if (id === NO_NAME || D.nameTypes[id] !== TYPE_JAVA) return ['', '', name];
-  const dot = name.lastIndexOf('.');
-  const hidden = name.indexOf('/0x');
-  const slash = name.lastIndexOf('/', hidden > 0 ? hidden - 1 : dot);
+  const open = name.indexOf('('), dot = name.lastIndexOf('.', open > 0 ? open : name.length);
+  const hidden = name.indexOf('.0x');
+  const slash = name.lastIndexOf(D.dots ? '.' : '/', (hidden > 0 ? hidden : dot) - 1);
   return [name.slice(0, slash + 1), name.slice(slash + 1, dot), name.slice(dot)];
 }
 

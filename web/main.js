@@ -7,7 +7,7 @@
 const $ = (selector) => document.querySelector(selector);
 const UNITS = { samples: 'samples', weight: 'time' };
 
-const defaults = { tab: 'graph', view: 'callees', flip: '', unit: D.byWeight ? 'weight' : 'samples', q: '', zoom: '', focus: '', method: '' };
+const defaults = { tab: 'graph', view: D.reverse ? 'callers' : 'callees', flip: D.inverted ? '1' : '', unit: D.byWeight ? 'weight' : 'samples', q: '', zoom: '', focus: '', method: '' };
 const state = { ...defaults };
 let root = null, rootKey = null, zoom = null, match = null;
 
@@ -25,7 +25,7 @@ function readAddress() {
   for (const key of Object.keys(defaults)) state[key] = words.has(key) ? words.get(key) : defaults[key];
   if (!['graph', 'methods', 'threads'].includes(state.tab)) state.tab = 'graph';
   if (!['samples', 'weight'].includes(state.unit)) state.unit = defaults.unit;
-  if (state.view !== 'callers') state.view = 'callees';
+  if (state.view !== 'callees') state.view = state.view === 'callers' ? 'callers' : defaults.view;
 }
 
 function writeAddress(newEntry) {

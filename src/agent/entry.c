@@ -19,7 +19,9 @@
 #include <string.h>
 
 #include "agent/jvm.h"
+#include "agent/log.h"
 #include "agent/owed.h"
+#include "agent/schedule.h"
 #include "agent/session.h"
 #include "agent/talk.h"
 #include "control/control.h"
@@ -41,8 +43,11 @@ void entry_unlock(void)
 static int begin(struct options *o, struct error *err)
 {
 	struct buffer notes = BUFFER_INIT;
-	int rc = o->file[0] ? owed_check_path(o, err) : 0;
+	struct error ignored;
+	int rc = schedule_check(o, o->file[0], err);
 
+	if (rc == 0 && o->file[0])
+		rc = owed_check_path(o, err);
 	if (rc == 0)
 		rc = o->action == ACTION_RESUME ? session_resume(o, &notes, err)
 						: session_start(o, &notes, err);
@@ -52,8 +57,13 @@ static int begin(struct options *o, struct error *err)
 		owed_to_path(o);
 	else if (rc == 0 && o->action == ACTION_START)
 		owed_nothing();
-	if (rc == 0 && o->verbose && notes.length)
-		fprintf(stderr, "jstrobe: %.*s", (int)notes.length, notes.data);
+	if (rc == 0 && notes.length)
+		log_notes(notes.data, notes.length);
+	if (rc == 0) {
+		rc = schedule_begin(o, err);
+		if (rc)
+			session_stop(&ignored);
+	}
 	buffer_free(&notes);
 	return rc;
 }
@@ -68,7 +78,8 @@ static int merge(const char *text, struct options *o, struct error *err)
 		return 0;
 	strcpy(file, o->file);
 	*o = *said;
-	o->file[0] = '\0';
+	o->patterns_old = true;
+	o->file[0] = o->timeout[0] = o->loop[0] = '\0';
 	if (file[0])
 		o->format[0] = '\0';
 	return options_parse_agent(o, text, ',', err);
@@ -88,6 +99,8 @@ static int end(const char *text, struct options *o, struct error *err)
 		rc = session_stop(err);
 	if (rc)
 		return rc;
+	if (stop)
+		schedule_end();
 	if (o->file[0])
 		rc = owed_write_path(o, err);
 	else if (owed_name()[0])
@@ -193,12 +206,16 @@ static bool asks_strict(const char *text)
 /* The whole of a load; the reason of a failure goes to stderr, unless a command hears it. */
 static int load(JavaVM *vm, const char *text, bool at_load)
 {
+	const struct options *said = session_options();
 	struct options o;
 	struct error err;
 	int rc;
 
 	options_init(&o);
+	if (said)
+		strcpy(o.log, said->log);
 	rc = options_parse_agent(&o, text, ',', &err);
+	log_as(&o);
 	if (rc == 0 && o.connect[0]) {
 		rc = serve(vm, &o, at_load, &err);
 		if (!at_load)
@@ -208,9 +225,12 @@ static int load(JavaVM *vm, const char *text, bool at_load)
 		if (rc == 0)
 			rc = obey(text, &o, &err);
 	}
-	if (rc && !o.quiet)
-		fprintf(stderr, "jstrobe: %s%s\n", err.text,
-			at_load && !asks_strict(text) ? "; the program runs unprofiled" : "");
+	if (rc)
+		log_error("%s%s", err.text,
+			  at_load && !asks_strict(text) ? "; the program runs unprofiled" : "");
+	said = session_options();
+	if (said)
+		log_as(said);
 	return rc;
 }
 
@@ -238,12 +258,13 @@ void entry_vm_death(void)
 	struct error err;
 
 	entry_lock();
+	schedule_end();
 	talk_vm_death();
 	/* the session may have been stopped already; its data are owed all the same */
 	session_stop(&err);
 	if (owed_name()[0]) {
 		if (owed_write(NULL, &err))
-			fprintf(stderr, "jstrobe: %s\n", err.text);
+			log_error("%s", err.text);
 		owed_nothing();
 	}
 	entry_unlock();

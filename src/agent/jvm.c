@@ -219,6 +219,19 @@ int jvm_init(JavaVM *java, bool at_load, struct error *err)
 	return 0;
 }
 
+bool jvm_attach(const char *name)
+{
+	JavaVMAttachArgs args = {.version = JNI_VERSION_1_6, .name = (char *)(uintptr_t)name};
+	JNIEnv *env;
+
+	return (*vm)->AttachCurrentThreadAsDaemon(vm, (void **)&env, &args) == JNI_OK;
+}
+
+void jvm_detach(void)
+{
+	(*vm)->DetachCurrentThread(vm);
+}
+
 /* ---- sessions ---- */
 
 void jvm_generated_code(void)

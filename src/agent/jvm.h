@@ -17,6 +17,9 @@ struct collector;
  * is not up yet. Idempotent. -ENOTSUP when this JVM gives none.
  */
 int jvm_init(JavaVM *vm, bool at_load, struct error *err);
+/* Make the running thread a daemon thread of the JVM called NAME. False: not now (it is starting, or gone). */
+bool jvm_attach(const char *name);
+void jvm_detach(void);
 
 /* Let the JVM name the code it generated so far, for stubs_merge. Before a session begins. */
 void jvm_generated_code(void);

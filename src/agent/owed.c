@@ -21,6 +21,8 @@ static struct {
 	enum owed_place place;
 	int fd;                      /* the file or the folder; -1 for a path */
 	char name[OPTIONS_FILE_MAX]; /* path, or name in the folder */
+	char pattern[OPTIONS_FILE_MAX]; /* what NAME is made from, in a loop */
+	unsigned round;
 	char shown[2 * OPTIONS_FILE_MAX]; /* the whole path, for people */
 	struct options options;      /* how the result shall look */
 } owed = {.fd = -1};
@@ -135,9 +137,11 @@ int owed_check_path(struct options *o, struct error *err)
 			return -err->code;
 		snprintf(o->format, sizeof(o->format), "%s", format_by_file(o->file)->name);
 	}
-	if (options_file_name(o->file, getpid(), time(NULL), file, sizeof(file), err))
+	if (options_file_name(o->file, getpid(), time(NULL), o->loop[0] ? 0 : -1, file,
+			      sizeof(file), err))
 		return -err->code;
-	strcpy(o->file, file);
+	if (!o->loop[0])
+		strcpy(o->file, file);
 	fd = open_folder(file, &name, err);
 	if (fd < 0)
 		return fd;
@@ -157,17 +161,37 @@ static void name_in_folder(int fd, const char *name, char *out, size_t size)
 	snprintf(out, size, "%s%s%s", folder, n > 0 ? "/" : "", name);
 }
 
+static int name_round(struct error *err)
+{
+	if (!owed.options.loop[0] || owed.place == OWED_FILE)
+		snprintf(owed.name, sizeof(owed.name), "%s", owed.pattern);
+	else if (options_file_name(owed.pattern, getpid(), time(NULL), (int)owed.round, owed.name,
+				   sizeof(owed.name), err))
+		return -err->code;
+	if (owed.place == OWED_FOLDER)
+		name_in_folder(owed.fd, owed.name, owed.shown, sizeof(owed.shown));
+	else
+		snprintf(owed.shown, sizeof(owed.shown), "%s", owed.name);
+	return 0;
+}
+
 static void owe(enum owed_place place, const struct options *o, int fd, const char *name)
 {
+	struct error ignored; /* the pattern was expanded before */
+
 	owed_nothing();
 	owed.place = place;
 	owed.fd = fd;
 	owed.options = *o;
-	snprintf(owed.name, sizeof(owed.name), "%s", name);
-	if (place == OWED_FOLDER)
-		name_in_folder(fd, name, owed.shown, sizeof(owed.shown));
-	else
-		snprintf(owed.shown, sizeof(owed.shown), "%s", name);
+	owed.round = 0;
+	snprintf(owed.pattern, sizeof(owed.pattern), "%s", name);
+	name_round(&ignored);
+}
+
+int owed_next(struct error *err)
+{
+	owed.round++;
+	return name_round(err);
 }
 
 void owed_to_path(const struct options *o)

@@ -12,9 +12,15 @@
 
 /*
  * Check that the result can be written where O->file says: a known format, a folder that is there
- * and writable. Nothing is created. Fills in O->format and expands the patterns in O->file.
+ * and writable. Nothing is created. Fills in O->format and, without O->loop, expands the patterns in
+ * O->file.
  */
 int owed_check_path(struct options *o, struct error *err);
+/*
+ * With O->loop names stay patterns: each round has a file of its own, %n in its name is the number
+ * of the round, from 0. Go on to the next one.
+ */
+int owed_next(struct error *err);
 
 /* The session that now runs with O owes a result to O->file (checked before). */
 void owed_to_path(const struct options *o);

@@ -64,6 +64,8 @@ static struct collector *new_account(const struct options *o)
 		.per_thread = o->threads,
 		.lines = o->lines,
 		.stats = o->stats,
+		.java_only = strcmp(o->cstack, "no") == 0,
+		.depth_kept = o->depth_kept,
 		.hold_ms = o->collector_hold_ms,
 	};
 
@@ -83,6 +85,7 @@ static int arm(const struct options *o, const struct engine_ops *ops, struct col
 {
 	struct engine_options e = {
 		.interval = o->interval ? o->interval : DEFAULT_INTERVAL,
+		.signal = (int)o->signal,
 		.fail = o->engine_fail,
 	};
 	int rc;
@@ -264,17 +267,34 @@ static void gather_facts(struct collector_facts *f)
 	f->threads_timer = counts.timer;
 }
 
-int session_dump(const struct options *o, struct buffer *out, struct error *err)
+/* What of O is the writers' business; borrows its texts. */
+static struct format_options format_options(const struct options *o)
 {
-	const struct format *format = format_by_name(o->format[0] ? o->format : "text");
-	struct format_options options = {
+	return (struct format_options){
 		.total = o->total,
 		.lines = o->lines,
 		.threads = o->threads,
 		.flat = o->flat,
 		.traces = o->traces,
 		.color = o->color,
+		.simple = o->simple,
+		.dot = o->dot,
+		.norm = o->norm,
+		.sig = o->sig,
+		.ann = o->ann,
+		.lib = o->lib,
+		.reverse = o->reverse,
+		.inverted = o->inverted,
+		.minwidth = o->minwidth / 1000.0,
+		.include = o->include,
+		.exclude = o->exclude,
 	};
+}
+
+int session_dump(const struct options *o, struct buffer *out, struct error *err)
+{
+	const struct format *format = format_by_name(o->format[0] ? o->format : "text");
+	struct format_options how = format_options(o);
 	struct collector_facts facts;
 	struct profile *p;
 
@@ -294,7 +314,7 @@ int session_dump(const struct options *o, struct buffer *out, struct error *err)
 	pthread_mutex_unlock(&session.lock);
 	if (!p)
 		return error_set(err, ENOMEM, "out of memory for the result");
-	format->write(p, &options, out);
+	format_write(format, p, &how, out);
 	collector_view_free(p);
 	if (out->failed)
 		return error_set(err, out->failed, "cannot write the result: %s", strerror(out->failed));

@@ -22,7 +22,6 @@
 #include <fcntl.h>
 #include <jvmti.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,10 +31,10 @@
 #include "agent/entry.h"
 #include "agent/session.h"
 #include "agent/talk_commands.h"
+#include "agent/thread.h"
 
 #define SEND_MS 2000
 #define HELLO_MS 10000
-#define STACK_SIZE (1024 * 1024)
 
 /* ---- messages --------------------------------------------------------------- */
 
@@ -229,27 +228,7 @@ static void *run(void *data)
 
 static int start_thread(struct talk *t, struct error *err)
 {
-	static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
-	pthread_attr_t attr;
-	sigset_t all, old;
-	pthread_t thread;
-	size_t i;
-	int rc;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attr, STACK_SIZE);
-	sigfillset(&all);
-	for (i = 0; i < ARRAY_LEN(faults); i++)
-		sigdelset(&all, faults[i]);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&thread, &attr, run, t);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	pthread_attr_destroy(&attr);
-	if (rc)
-		return error_set(err, rc, "cannot start the control thread: %s; the target's "
-				 "limit of threads is reached", strerror(rc));
-	return 0;
+	return thread_start("jstrobe control", run, t, err);
 }
 
 /* The JVM is up and takes threads. */

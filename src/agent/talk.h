@@ -42,5 +42,7 @@ void talk_disown(void);
  * conversation touches the JVM.
  */
 void talk_vm_death(void);
+/* That has happened: the JVM must not be touched any more (front locked). */
+bool talk_jvm_is_gone(void);
 
 #endif

@@ -13,7 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/log.h"
 #include "agent/owed.h"
+#include "agent/schedule.h"
 #include "agent/session.h"
 
 #define SEND_MS 2000
@@ -158,10 +160,13 @@ static int start(struct talk *t, const struct options *o, struct buffer *answer,
 		 struct error *err)
 {
 	struct buffer notes = BUFFER_INIT;
+	struct error ignored;
 	int rc = check_owner(t, err);
 
 	if (rc == 0)
 		rc = check_folder(t, err);
+	if (rc == 0)
+		rc = schedule_check(o, t->folder >= 0, err);
 	if (rc == 0)
 		rc = o->action == ACTION_RESUME ? session_resume(o, &notes, err)
 						: session_start(o, &notes, err);
@@ -177,7 +182,14 @@ static int start(struct talk *t, const struct options *o, struct buffer *answer,
 		owed_nothing();
 	t->output = t->folder = -1;
 	put_status(answer);
-	return 0;
+	log_as(o);
+	rc = schedule_begin(o, err);
+	if (rc) {
+		session_stop(&ignored);
+		shared.owner = shared.data = NULL;
+		owed_nothing();
+	}
+	return rc;
 }
 
 /* How the result shall look: as said at the start, then as said now. */
@@ -189,6 +201,8 @@ static int result_options(const char *text, struct options *o, struct error *err
 	if (said)
 		*o = *said;
 	o->action = ACTION_NONE;
+	o->patterns_old = true;
+	o->timeout[0] = o->loop[0] = '\0';
 	if (options_parse_agent(o, text, '\n', err))
 		return -err->code;
 	if (!o->format[0])
@@ -225,6 +239,7 @@ static int stop_or_dump(struct talk *t, const char *text, bool stop, struct buff
 		shared.owner = NULL;
 		if (rc)
 			return rc;
+		schedule_end();
 	}
 	put_status(answer);
 	rc = write_result(t, &o, err);

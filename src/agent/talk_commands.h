@@ -32,7 +32,5 @@ void talk_fail(struct talk *t, enum control_type type, const struct error *why);
 void talk_forget_places(struct talk *t);
 /* The conversation ends, and with it the session that it owns and the data of that. */
 void talk_abandon(struct talk *t);
-/* After VMDeath: the JVM must not be touched any more. */
-bool talk_jvm_is_gone(void);
 
 #endif

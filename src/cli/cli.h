@@ -36,6 +36,8 @@ struct cli {
 
 /* Help on the command called NAME on OUT; false if there is none. */
 bool cli_help_command(const char *name, struct buffer *out);
+/* The manual page PAGE, "agent" or NULL for the command's, on OUT; false if there is none. */
+bool cli_man(const char *page, struct buffer *out);
 /* Write all of B to stdout and free it. An exit code. */
 int cli_print(struct buffer *b);
 /* The one word that names the JVM; -EINVAL if there is none or several. */

@@ -75,7 +75,18 @@ static void agent_topic(struct buffer *out)
 		    "the options.\n'jstrobe help --markdown' prints all names.\n");
 }
 
-static bool topic(const char *word, struct buffer *out)
+static bool completion(const char *shell, struct buffer *out)
+{
+	struct options_word words[ARRAY_LEN(commands) + 1] = {{NULL, NULL}};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(commands); i++)
+		words[i] = (struct options_word){commands[i].name, commands[i].help};
+	return options_completion(shell, words, out) == 0;
+}
+
+/* WORD and, where it takes one, the word after it. */
+static bool topic(const char *word, const char *next, struct buffer *out)
 {
 	const struct format *f;
 
@@ -90,6 +101,10 @@ static bool topic(const char *word, struct buffer *out)
 		agent_topic(out);
 	} else if (strcmp(word, "--markdown") == 0) {
 		options_markdown(out);
+	} else if (strcmp(word, "--completion") == 0) {
+		return completion(next ? next : "bash", out);
+	} else if (strcmp(word, "--man") == 0) {
+		return cli_man(next, out);
 	} else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
 		return cli_help_command("help", out);
 	} else {
@@ -108,7 +123,7 @@ int cli_help(struct cli *cli)
 		overview(&out);
 		return cli_print(&out);
 	}
-	if (topic(cli->words[0], &out))
+	if (topic(cli->words[0], cli->word_count > 1 ? cli->words[1] : NULL, &out))
 		return cli_print(&out);
 	for (i = 0; i < ARRAY_LEN(commands); i++)
 		words[i] = commands[i].name;
@@ -117,6 +132,12 @@ int cli_help(struct cli *cli)
 	words[i++] = "formats";
 	words[i++] = "agent";
 	words[i] = NULL;
+	if (strcmp(cli->words[0], "--completion") == 0 || strcmp(cli->words[0], "--man") == 0) {
+		console_error("help %s: there is none for '%s'; say %s", cli->words[0],
+			      cli->words[1], strcmp(cli->words[0], "--man") ? "bash, zsh or fish" :
+			      "jstrobe or agent");
+		return CLI_USAGE;
+	}
 	near = options_nearest(cli->words[0], words);
 	console_error("no help on '%s'%s%s%s", cli->words[0], near ? " (did you mean " : "",
 		      near ? near : "", near ? "?)" : "");

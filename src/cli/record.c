@@ -301,6 +301,14 @@ int cli_record(struct cli *cli)
 		console_error("%s", err.text);
 		return CLI_USAGE;
 	}
+	/* these end without us, as in async-profiler */
+	if ((cli->options.timeout[0] || cli->options.loop[0]) && !cli->program)
+		return cli_start(cli);
+	if (cli->options.timeout[0] || cli->options.loop[0]) {
+		console_error("record: --timeout and --loop are for a JVM that runs already; use -d, "
+			      "or -agentpath with timeout or loop");
+		return CLI_USAGE;
+	}
 	agent_init(&r.agent, -1);
 	r.signals = signals_open(&err);
 	if (r.signals < 0) {

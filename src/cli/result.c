@@ -55,7 +55,7 @@ static int decide(struct options *o, int pid, const char *without_file, char fil
 	}
 	if (is_stdout(o->file))
 		return 0;
-	return options_file_name(o->file, pid, time(NULL), file, PATH_MAX, err);
+	return options_file_name(o->file, pid, time(NULL), -1, file, PATH_MAX, err);
 }
 
 /* Something that is no regular file must not be replaced by one; it gets a copy. */
@@ -218,6 +218,10 @@ int result_folder(struct options *o, int pid, char name[NAME_MAX + 1], struct er
 	if (strlen(slash) > NAME_MAX)
 		return error_set(err, ENAMETOOLONG, "-f %s: the name is too long", file);
 	strcpy(name, slash);
+	/* each round of a loop has a name of its own, made by the agent */
+	slash = strrchr(o->file, '/');
+	if (o->loop[0])
+		snprintf(name, NAME_MAX + 1, "%.*s", NAME_MAX, slash ? slash + 1 : o->file);
 	fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? no_folder(file, folder, errno, err) : fd;
 }

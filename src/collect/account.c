@@ -37,6 +37,29 @@ static uint8_t end_of(const struct trace *t)
 	return (uint8_t)((uint32_t)root + 1);
 }
 
+static void put_marker(struct collector *c, struct node *n, const char *text)
+{
+	uint32_t *slot = VECTOR_PUSH(&c->frame_list);
+
+	if (!slot)
+		return;
+	*slot = frames_marker(&c->frames, text);
+	n->depth++;
+}
+
+/* Frame I of T belongs into the account's stack of it, which has N so far. */
+static bool is_kept(const struct collector *c, const struct trace *t, uint32_t i, uint32_t n)
+{
+	enum frame_kind kind = frame_kind_of(t->frame[i]);
+
+	if (kind == FRAME_OTHER)
+		return true;
+	if (c->options.java_only && (kind == FRAME_NATIVE || kind == FRAME_KERNEL))
+		return false;
+	return !c->options.depth_kept || n < c->options.depth_kept ||
+	       end_of(t) != END_truncated + 1;
+}
+
 /* A new node for T, with the names its words had in ERA. 0 = out of memory (node 0 is never used). */
 static uint32_t new_node(struct collector *c, const struct trace *t, uint64_t versions, uint64_t era)
 {
@@ -55,13 +78,18 @@ static uint32_t new_node(struct collector *c, const struct trace *t, uint64_t ve
 	n->era = era;
 	n->end = end_of(t);
 	for (i = 0; i < t->length; i++) {
-		uint32_t *slot = VECTOR_PUSH(&c->frame_list);
+		uint32_t *slot;
 
+		if (!is_kept(c, t, i, n->depth))
+			continue;
+		slot = VECTOR_PUSH(&c->frame_list);
 		if (!slot)
 			break;
 		*slot = frames_name(&c->frames, &zone, t->frame[i], era);
 		n->depth++;
 	}
+	if (!n->depth && c->options.java_only)
+		put_marker(c, n, "[no_Java_frame]");
 	return (uint32_t)c->nodes.count - 1;
 }
 

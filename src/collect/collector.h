@@ -17,6 +17,8 @@ struct collector_options {
 	bool per_thread;       /* keep stacks apart by thread */
 	bool lines;            /* keep source lines apart */
 	bool stats;            /* samples carry the time of their walk */
+	bool java_only;        /* leave native and kernel frames out (cstack=no) */
+	uint32_t depth_kept;   /* frames kept of a stack that was cut, 0 = all of them */
 	uint32_t hold_ms;      /* test knob: the first drains come so late */
 };
 

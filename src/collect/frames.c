@@ -48,7 +48,7 @@ static uint32_t intern(struct frames *f, const struct named_frame *n)
 	return *slot - 1;
 }
 
-static uint32_t marker(struct frames *f, const char *text)
+uint32_t frames_marker(struct frames *f, const char *text)
 {
 	struct named_frame n = {.name = text_number(f, text), .kind = FRAME_OTHER};
 
@@ -63,7 +63,7 @@ static uint32_t name_java(struct frames *f, const struct zone *z, uint64_t word,
 	struct named_frame n = {.kind = (uint8_t)frame_kind_of(word)};
 
 	if (!m)
-		return marker(f, "[unloaded]");
+		return frames_marker(f, "[unloaded]");
 	n.class_name = m->names.class_name;
 	n.name = m->names.name;
 	n.signature = m->names.signature;
@@ -114,27 +114,30 @@ static uint32_t name_native(struct frames *f, const struct zone *z, uintptr_t pc
 	    pc < z->layout.code_high)
 		return name_generated(f, z, pc);
 	if (!image)
-		return marker(f, "[unknown]");
+		return frames_marker(f, "[unknown]");
 	return name_later(f, pc, FRAME_NATIVE, text_number(f, image->name));
 }
 
-/* Name of the function at PC, malloc'ed; the image in brackets if it has no symbol there; NULL. */
-static char *symbol_name(const struct zone *z, uintptr_t pc)
+/* The function at PC; the image in brackets if it has no symbol there. */
+static struct late_name symbol_name(const struct zone *z, uintptr_t pc)
 {
 	const struct image_set *set = atomic_load(&z->images);
 	const struct image *image = set ? image_find(set, pc) : NULL;
 	const char *symbol = image ? image_symbol(image, pc, NULL) : NULL;
-	char *name = symbol ? demangle(symbol) : NULL;
+	struct late_name n = {symbol ? demangle(symbol) : NULL, NULL};
 
-	if (symbol && !name)
-		name = strdup(symbol);
-	if (!symbol && image && asprintf(&name, "[%s]", image->name) < 0)
-		name = NULL;
-	return name;
+	if (n.name)
+		n.full = demangle_full(symbol);
+	else if (symbol)
+		n.name = strdup(symbol);
+	else if (image && asprintf(&n.name, "[%s]", image->name) < 0)
+		n.name = NULL;
+	return n;
 }
 
 /* All kernel addresses in one pass over kallsyms. */
-static void look_up_kernel(const struct late_frame *late, size_t count, char **names)
+static void look_up_kernel(const struct late_frame *late, size_t count,
+			   struct late_name *names)
 {
 	uint64_t *addresses = calloc(count, sizeof(*addresses));
 	char **found = calloc(count, sizeof(*found));
@@ -150,7 +153,7 @@ static void look_up_kernel(const struct late_frame *late, size_t count, char **n
 		goto out;
 	for (i = n = 0; i < count; i++)
 		if (late[i].kernel)
-			names[i] = found[n++];
+			names[i].name = found[n++];
 out:
 	free(addresses);
 	free(found);
@@ -165,7 +168,8 @@ struct late_frame *frames_take_late(struct frames *f, size_t *count)
 	return late;
 }
 
-void frames_look_up(const struct zone *z, const struct late_frame *late, size_t count, char **names)
+void frames_look_up(const struct zone *z, const struct late_frame *late, size_t count,
+		    struct late_name *names)
 {
 	size_t i;
 
@@ -177,16 +181,21 @@ void frames_look_up(const struct zone *z, const struct late_frame *late, size_t 
 		image_symbols_release(atomic_load(&z->images));
 }
 
-void frames_give_names(struct frames *f, const struct late_frame *late, size_t count, char **names)
+void frames_give_names(struct frames *f, const struct late_frame *late, size_t count,
+		       struct late_name *names)
 {
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		uint32_t name = text_number(f, names[i]);
+		struct named_frame *frame = &f->named.items[late[i].frame];
+		uint32_t name = text_number(f, names[i].name);
 
 		if (name)
-			f->named.items[late[i].frame].name = name;
-		free(names[i]);
+			frame->name = name;
+		if (names[i].full)
+			frame->signature = text_number(f, names[i].full);
+		free(names[i].name);
+		free(names[i].full);
 	}
 }
 
@@ -194,7 +203,7 @@ void frames_name_late(struct frames *f, const struct zone *z)
 {
 	size_t count;
 	struct late_frame *late = frames_take_late(f, &count);
-	char **names = count ? calloc(count, sizeof(*names)) : NULL;
+	struct late_name *names = count ? calloc(count, sizeof(*names)) : NULL;
 
 	if (names) {
 		frames_look_up(z, late, count, names);
@@ -211,8 +220,8 @@ static uint32_t name_other(struct frames *f, uint64_t word)
 	uint32_t end = (uint32_t)word;
 
 	if (frame_other_kind(word) == OTHER_VIRTUAL)
-		return marker(f, "[virtual_thread]");
-	return marker(f, end < WALK_ENDS ? walk_end_names[end].frame : "[unknown]");
+		return frames_marker(f, "[virtual_thread]");
+	return frames_marker(f, end < WALK_ENDS ? walk_end_names[end].frame : "[unknown]");
 }
 
 /* Native code is of the image mapped there; another one may come to its place. */

@@ -40,6 +40,8 @@ struct frames {
 
 /* The named frame of WORD as it was in ERA. Never fails: what has no name gets a marker. */
 uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word, uint64_t era);
+/* The frame of the marker TEXT, "[no_Java_frame]" and the like. */
+uint32_t frames_marker(struct frames *f, const char *text);
 /*
  * How often WORD's method has changed so far, or the image that its native code is of (0 for other
  * words): names given under another version do not hold any more. FRAMES_GONE: it is not proved
@@ -47,14 +49,22 @@ uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word, uint
  */
 #define FRAMES_GONE UINT32_MAX
 uint32_t frames_version(struct frames *f, const struct zone *z, uint64_t word, uint64_t era);
+/* Names that were looked up late, malloc'ed or NULL. */
+struct late_name {
+	char *name;
+	char *full; /* with arguments, where NAME has none of those it could have */
+};
+
 /*
  * Naming late, in three steps, so that the slow one needs no access to F: take the list of
  * frames without names (NULL: none, or out of memory; free() it); look the names up (NAMES[i]
- * becomes malloc'ed text or NULL; one thread at a time, no image may be freed meanwhile); give them to F.
+ * is filled in; one thread at a time, no image may be freed meanwhile); give them to F.
  */
 struct late_frame *frames_take_late(struct frames *f, size_t *count);
-void frames_look_up(const struct zone *z, const struct late_frame *late, size_t count, char **names);
-void frames_give_names(struct frames *f, const struct late_frame *late, size_t count, char **names);
+void frames_look_up(const struct zone *z, const struct late_frame *late, size_t count,
+		    struct late_name *names);
+void frames_give_names(struct frames *f, const struct late_frame *late, size_t count,
+		       struct late_name *names);
 /* All three at once. */
 void frames_name_late(struct frames *f, const struct zone *z);
 void frames_free(struct frames *f);

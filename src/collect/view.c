@@ -273,7 +273,7 @@ static bool fill(struct view *v, struct collector *c, const struct collector_fac
 static void name_frames(struct collector *c)
 {
 	struct late_frame *late;
-	char **names;
+	struct late_name *names;
 	size_t count;
 
 	pthread_mutex_lock(&c->images);

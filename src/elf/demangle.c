@@ -37,7 +37,7 @@ static void append(const char *piece, size_t size, void *data)
 	out->length += size;
 }
 
-char *demangle(const char *name)
+static char *demangle_with(const char *name, int options)
 {
 	struct output out;
 
@@ -50,7 +50,17 @@ char *demangle(const char *name)
 	if (rust_demangle_callback(name, DMGL_NO_OPTS, append, &out))
 		return strndup(out.text, out.length);
 	out.length = 0;
-	if (cplus_demangle_v3_callback(name, DMGL_NO_OPTS, append, &out))
+	if (cplus_demangle_v3_callback(name, options, append, &out))
 		return strndup(out.text, out.length);
 	return NULL;
+}
+
+char *demangle(const char *name)
+{
+	return demangle_with(name, DMGL_NO_OPTS);
+}
+
+char *demangle_full(const char *name)
+{
+	return demangle_with(name, DMGL_PARAMS | DMGL_ANSI);
 }

@@ -56,6 +56,8 @@ uintptr_t image_address_of(const struct image *image, const char *name);
  * NAME is not mangled (or too long: 1,024 bytes, 4,096 demangled). free() it.
  */
 char *demangle(const char *name);
+/* The same with parameters: "Monitor::wait(long)". */
+char *demangle_full(const char *name);
 
 /*
  * Kernel symbols: look up COUNT addresses, any order, in one pass over

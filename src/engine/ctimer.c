@@ -11,13 +11,11 @@
 
 static int start(const struct engine_options *o, struct buffer *notes, struct error *err)
 {
-	int signo = os_free_signal();
+	int signo = signals_choose(o, "ctimer", err);
 
-	(void)o;
 	(void)notes;
-	if (!signo)
-		return error_set(err, EBUSY, "ctimer: no free signal: SIGSTKFLT, SIGPWR, SIGVTALRM and SIGUSR1 all "
-				 "have handlers in this process; use -e itimer");
+	if (signo < 0)
+		return signo;
 	return signals_take(signo, handler_thread, err);
 }
 

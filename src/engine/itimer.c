@@ -3,6 +3,7 @@
  * that expires it is sampled. It is SIGPROF by nature and refused where that is taken.
  */
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/time.h>
 
@@ -26,6 +27,9 @@ static int start(const struct engine_options *o, struct buffer *notes, struct er
 	int rc;
 
 	(void)notes;
+	if (o->signal && o->signal != SIGPROF)
+		return error_set(err, EINVAL, "signal=%d: itimer has SIGPROF (%d) and no other; leave the "
+				 "option out, or use -e ctimer", o->signal, SIGPROF);
 	if (os_signal_taken(SIGPROF))
 		return error_set(err, EBUSY, "itimer: SIGPROF has a handler already (another profiler, or JFR's CPU "
 				 "sampler); stop that one, or use -e cpu or -e ctimer");

@@ -51,11 +51,10 @@ static int start(const struct engine_options *o, struct buffer *notes, struct er
 {
 	unsigned limit = os_descriptor_limit(), open = os_descriptors_open();
 	int rc = fails(o, "perf") ? -EACCES : probe();
-	int signo = os_free_signal();
+	int signo = signals_choose(o, "cpu", err);
 
-	if (!signo)
-		return error_set(err, EBUSY, "cpu: no free signal: SIGSTKFLT, SIGPWR, SIGVTALRM and SIGUSR1 all have "
-				 "handlers in this process; use -e itimer");
+	if (signo < 0)
+		return signo;
 	asked = o;
 	permitted = rc >= 0;
 	if (!permitted)

@@ -3,7 +3,40 @@
 #include <errno.h>
 #include <string.h>
 
+#include "os/os.h"
+
 static void (*installed)(int, siginfo_t *, void *);
+
+/* Signals that mean something to the kernel, the C library or HotSpot, whether handled or not. */
+static bool is_reserved(int signo)
+{
+	static const int reserved[] = {SIGKILL, SIGSTOP, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP,
+				       SIGABRT, SIGCHLD, SIGUSR2};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(reserved); i++)
+		if (reserved[i] == signo)
+			return true;
+	/* below SIGRTMIN the C library keeps some for itself; above, an overflow sends SIGIO */
+	return signo >= 32;
+}
+
+int signals_choose(const struct engine_options *o, const char *event, struct error *err)
+{
+	int signo = o->signal ? o->signal : os_free_signal();
+
+	if (!signo)
+		return error_set(err, EBUSY, "%s: no free signal: SIGSTKFLT, SIGPWR, SIGVTALRM and "
+				 "SIGUSR1 all have handlers in this process; use -e itimer", event);
+	if (o->signal && is_reserved(signo))
+		return error_set(err, EINVAL, "signal=%d cannot be used to sample by: the system or "
+				 "the JVM has its own use for it, or it would queue up; leave the "
+				 "option out, or use %d or %d", signo, SIGSTKFLT, SIGPWR);
+	if (o->signal && os_signal_taken(signo))
+		return error_set(err, EBUSY, "signal=%d is in use: this process has a handler for "
+				 "it; leave the option out, or use another", signo);
+	return signo;
+}
 
 int signals_take(int signo, void (*handler)(int, siginfo_t *, void *), struct error *err)
 {

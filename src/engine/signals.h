@@ -6,6 +6,11 @@
 
 #include "engine/engine.h"
 
+/*
+ * The signal for events of threads: the one that O asks for, if nobody uses it, else a free one.
+ * Negative errno.
+ */
+int signals_choose(const struct engine_options *o, const char *event, struct error *err);
 /* Install HANDLER for SIGNO and remember the former action in the zone. */
 int signals_take(int signo, void (*handler)(int, siginfo_t *, void *), struct error *err);
 /*

@@ -3,8 +3,8 @@
  *
  * Java stacks are deep and mostly straight, so a line moves to the right only
  * where the tree branches: an only child stands under its parent at the same
- * indent. The number in brackets is the true depth. Branches below PRUNE of all
- * are not drawn; one line tells how many and how heavy they were.
+ * indent. The number in brackets is the true depth. Branches below `minwidth`
+ * percent of all are not drawn; one line tells how many and how heavy they were.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #include "format/sorted.h"
 #include "format/text.h"
 
-#define PRUNE 2000 /* one in so many: 0.05 % */
+#define MINWIDTH 0.05 /* percent */
 #define INDENT_MAX 40
 
 struct branch {
@@ -28,7 +28,8 @@ struct drawing {
 	struct buffer *out;
 	bool by_weight;
 	VECTOR(struct branch) open; /* branches still to draw, the next one last */
-	uint64_t all;      /* total of the root */
+	uint64_t all;      /* of the profile; a filter may leave less for the root */
+	double minwidth;   /* percent */
 	uint32_t pruned;
 	uint64_t pruned_total;
 };
@@ -70,7 +71,7 @@ static bool open_children(struct drawing *d, const struct branch *b)
 
 		i = r.to;
 		total = d->by_weight ? r.weight : r.samples;
-		if (total * PRUNE < d->all) {
+		if ((double)total * 100 < (double)d->all * d->minwidth) {
 			d->pruned++;
 			d->pruned_total += total;
 			continue;
@@ -96,7 +97,8 @@ static int draw(struct drawing *d)
 	struct branch root = {.range = {.to = d->s->count}};
 	size_t before;
 
-	d->all = root.total = d->by_weight ? p->weight_stored : p->stored;
+	d->all = d->by_weight ? p->weight_stored : p->stored;
+	root.total = d->all - (d->by_weight ? p->left_out_weight : p->left_out);
 	put_line(d, &root);
 	if (!open_children(d, &root))
 		return -ENOMEM;
@@ -112,8 +114,8 @@ static int draw(struct drawing *d)
 	}
 	if (d->pruned)
 		buffer_printf(d->out,
-			      "(%s branches below 0.05 %% each, %s together, are not shown)\n",
-			      human_count(d->pruned).text,
+			      "(%s branches below %g %% each, %s together, are not shown)\n",
+			      human_count(d->pruned).text, d->minwidth,
 			      human_percent(d->pruned_total, d->all).text);
 	return 0;
 }
@@ -121,8 +123,12 @@ static int draw(struct drawing *d)
 void format_calltree(const struct profile *p, const struct format_options *options,
 		     struct buffer *out)
 {
-	unsigned style = STYLE_TEXT | (options->lines ? STYLE_LINES : 0);
-	struct drawing d = {.out = out, .by_weight = options->total};
+	unsigned style = format_style(STYLE_TEXT, options);
+	struct drawing d = {
+		.out = out,
+		.by_weight = options->total,
+		.minwidth = options->minwidth > 0 ? options->minwidth : MINWIDTH,
+	};
 	struct sorted s;
 
 	text_header(out, p);

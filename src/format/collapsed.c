@@ -26,7 +26,7 @@ static void put_line(struct buffer *out, const struct sorted *s, const struct so
 void format_collapsed(const struct profile *p, const struct format_options *options,
 		      struct buffer *out)
 {
-	unsigned style = STYLE_COLLAPSED | (options->lines ? STYLE_LINES : 0);
+	unsigned style = format_style(STYLE_COLLAPSED, options);
 	struct sorted s;
 	uint32_t i;
 

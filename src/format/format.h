@@ -14,6 +14,16 @@ struct format_options {
 	bool lines;     /* show source lines where known */
 	bool threads;   /* thread name as root frame (text, collapsed, page) */
 	bool color;     /* ANSI colour in text output */
+	/* names, see frame_name.h */
+	bool simple, dot, norm, sig, ann, lib;
+	/* the page: callers instead of callees, and the root at the other side */
+	bool reverse, inverted;
+	double minwidth; /* page, call tree: frames below this many percent are put together */
+	/*
+	 * Only stacks with a frame or thread that one of these patterns matches, none with one of
+	 * those; patterns are apart by '\n', NULL or "" = all.
+	 */
+	const char *include, *exclude;
 	unsigned flat;   /* text: hottest methods to list; 0 = the format's default */
 	unsigned traces; /* text: hottest stacks to list; 0 = the format's default */
 };
@@ -22,13 +32,16 @@ struct format {
 	const char *name;       /* "collapsed": word of -o and of the agent option */
 	const char *extensions; /* "collapsed folded": file extensions, space separated */
 	const char *help;       /* one line */
-	/* Write PROFILE to OUT. Errors stay in OUT (buffer_flush tells). Normal code. */
+	/* The writer itself; use format_write. */
 	void (*write)(const struct profile *, const struct format_options *, struct buffer *out);
 };
 
 /* All formats, ended by an entry with name NULL (made from formats.def). */
 extern const struct format formats[];
 
+/* Write what the filters of OPTIONS leave of P in FORMAT to OUT. Errors stay in OUT. Normal code. */
+void format_write(const struct format *format, const struct profile *p,
+		  const struct format_options *options, struct buffer *out);
 /* The format called NAME ("text" is flat+traces), or NULL. */
 const struct format *format_by_name(const char *name);
 /*

@@ -1,9 +1,12 @@
 /*
  * formats.c - which writer serves a word or a file name.
  */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "format/filter.h"
 #include "format/writers.h"
 
 const struct format formats[] = {
@@ -21,6 +24,23 @@ const struct format *format_by_name(const char *name)
 		if (!strcmp(f->name, name))
 			return f;
 	return NULL;
+}
+
+void format_write(const struct format *format, const struct profile *p,
+		  const struct format_options *options, struct buffer *out)
+{
+	struct profile view;
+
+	if (!filter_is_set(options)) {
+		format->write(p, options, out);
+		return;
+	}
+	if (filter_apply(p, options, &view)) {
+		out->failed = out->failed ? out->failed : ENOMEM;
+		return;
+	}
+	format->write(&view, options, out);
+	free((void *)(uintptr_t)view.stacks);
 }
 
 /* Whether the space separated LIST holds WORD, in any case. */

@@ -35,35 +35,89 @@ static void put_text(struct buffer *out, const char *text, unsigned style)
 		buffer_putc(out, safe_char(*text, style));
 }
 
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* Where the part that tells hidden classes of one name apart begins: at "+0x…", or "/123" (JDK 8). */
+static const char *hidden_part(const char *name)
+{
+	const char *p = name + strlen(name);
+
+	while (p > name && *p != '/' && *p != '+')
+		p--;
+	return p > name && is_digit(p[1]) ? p : name + strlen(name);
+}
+
 /*
- * A hidden class (lambda) is "Foo$$Lambda$14+0x0000000800c03000" in the JVM and
- * "Foo$$Lambda$14/0x0000000800c03000" for Java code: that slash separates no package
- * and stays in dotted names, too.
+ * A hidden class (lambda) is "Foo$$Lambda$14+0x0000000800c03000" in the JVM,
+ * "Foo$$Lambda$14.0x0000000800c03000" for agents and so for async-profiler, and
+ * "Foo$$Lambda$14/0x0000000800c03000" for Java code.
  */
 static void put_class(struct buffer *out, const char *name, unsigned style)
 {
+	const char *hidden = hidden_part(name), *p = name;
+
+	for (; (style & STYLE_SIMPLE) && p < hidden; p++)
+		if (*p == '/')
+			name = p + 1;
 	for (; *name; name++) {
-		if (name[0] == '+' && name[1] == '0' && name[2] == 'x')
-			buffer_putc(out, '/');
-		else if (name[0] == '/' && (style & STYLE_DOTS) &&
-			 !(name[1] >= '0' && name[1] <= '9'))
+		if (name == hidden && (style & STYLE_NORM))
+			break;
+		if (name == hidden)
+			buffer_putc(out, style & STYLE_GET_NAME || *name == '/' ? '/' : '.');
+		else if (*name == '/' && (style & STYLE_DOTS))
 			buffer_putc(out, '.');
 		else
 			buffer_putc(out, safe_char(*name, style));
 	}
 }
 
+/* As in class files: "(Ljava/lang/Object;I)V". */
+static void put_descriptor(struct buffer *out, const char *text, unsigned style)
+{
+	for (; *text; text++) {
+		if (*text == ';' && (style & STYLE_NO_SEMICOLON))
+			buffer_putc(out, '|');
+		else
+			buffer_putc(out, safe_char(*text, style));
+	}
+}
+
+static void put_java(struct buffer *out, const struct profile_frame *frame, unsigned style)
+{
+	put_class(out, frame->class_name, style);
+	buffer_putc(out, '.');
+	put_text(out, frame->name, style);
+	if ((style & STYLE_SIGNATURES) && frame->signature)
+		put_descriptor(out, frame->signature, style);
+}
+
+static void put_native(struct buffer *out, const struct profile_frame *frame, unsigned style)
+{
+	const char *name = frame->name ? frame->name : "[unknown]";
+
+	/* "[libx.so]" stands for code without a symbol and names its library already */
+	if ((style & STYLE_LIBRARY) && frame->library && name[0] != '[') {
+		put_text(out, frame->library, style);
+		buffer_putc(out, '`');
+	}
+	if ((style & STYLE_SIGNATURES) && frame->signature)
+		name = frame->signature;
+	put_text(out, name, style);
+}
+
 void frame_name_put(struct buffer *out, const struct profile_frame *frame, unsigned style)
 {
-	if (frame->class_name) {
-		put_class(out, frame->class_name, style);
-		buffer_putc(out, '.');
-	}
-	put_text(out, frame->name ? frame->name : "[unknown]", style);
+	if (frame->class_name)
+		put_java(out, frame, style);
+	else
+		put_native(out, frame, style);
 	if ((style & STYLE_LINES) && frame->line > 0)
 		buffer_printf(out, ":%d", (int)frame->line);
-	if ((style & STYLE_KERNEL) && frame->kind == FRAME_KERNEL)
-		buffer_puts(out, frame_kind_names[FRAME_KERNEL].suffix);
+	if (frame->kind == FRAME_KERNEL ? style & STYLE_KERNEL : style & STYLE_ANNOTATE)
+		buffer_puts(out, frame_kind_names[frame->kind].suffix);
 }
 
 void frame_name_thread(struct buffer *out, const struct profile_thread *thread, unsigned style)

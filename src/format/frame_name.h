@@ -4,8 +4,8 @@
  * The spelling is async-profiler's, so that files can be compared and scripts
  * keep working: "java/util/HashMap.put" in collapsed stacks and the page,
  * "java.util.HashMap.put" in text; kernel symbols end in "_[k]"; a thread is
- * "[name tid=123]". A new way of spelling (simple names, signatures, ...) is a
- * bit here and a line in frame_name_put().
+ * "[name tid=123]". A new way of spelling is a bit here and a line in
+ * frame_name_put(); which bits the user can ask for is said in format_style().
  */
 #ifndef JSTROBE_FORMAT_FRAME_NAME_H
 #define JSTROBE_FORMAT_FRAME_NAME_H
@@ -18,12 +18,18 @@ enum frame_style {
 	STYLE_LINES = 1 << 1,        /* Class.method:123 */
 	STYLE_KERNEL = 1 << 2,       /* kernel symbols end in _[k] */
 	STYLE_PRINTABLE = 1 << 3,    /* control characters become blanks: no terminal tricks */
-	STYLE_NO_SEMICOLON = 1 << 4, /* ';' becomes ',': it separates frames there */
+	STYLE_NO_SEMICOLON = 1 << 4, /* ';' becomes ',' ('|' in signatures): it separates frames */
+	STYLE_SIMPLE = 1 << 5,       /* HashMap.put */
+	STYLE_NORM = 1 << 6,         /* hidden classes without their address */
+	STYLE_SIGNATURES = 1 << 7,   /* HashMap.put(Ljava/lang/Object;)V; arguments of C++ */
+	STYLE_ANNOTATE = 1 << 8,     /* Java methods end in _[0], _[1], _[j] or _[i] */
+	STYLE_LIBRARY = 1 << 9,      /* libc.so.6`write */
+	STYLE_GET_NAME = 1 << 10,    /* hidden classes as Class.getName() has them: with a slash */
 
 	/* what the writers use */
 	STYLE_COLLAPSED = STYLE_KERNEL | STYLE_PRINTABLE | STYLE_NO_SEMICOLON,
 	STYLE_TEXT = STYLE_DOTS | STYLE_KERNEL | STYLE_PRINTABLE,
-	STYLE_JSON = STYLE_DOTS,
+	STYLE_JSON = STYLE_DOTS | STYLE_GET_NAME,
 	STYLE_PAGE = 0,
 };
 

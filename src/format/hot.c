@@ -139,7 +139,7 @@ static void put_trust(struct buffer *out, const struct profile *p, const struct 
 void format_hot(const struct profile *p, const struct format_options *options, struct buffer *out)
 {
 	struct paint c = paint(options->color);
-	unsigned style = STYLE_TEXT | (options->lines ? STYLE_LINES : 0);
+	unsigned style = format_style(STYLE_TEXT, options);
 	struct methods m;
 
 	put_title(out, p, &c);

@@ -101,9 +101,13 @@ static void put_counts(struct buffer *out, const struct profile *p)
 	buffer_puts(out, ", ");
 	put_number(out, "complete", p->complete);
 	buffer_puts(out, ", ");
+	put_number(out, "left_out", p->left_out);
+	buffer_puts(out, ", ");
 	put_counters(out, "lost", loss_names, p->lost, LOSS_REASONS);
 	buffer_puts(out, "},\n  \"weight\": {\"unit\": \"ns\", ");
 	put_number(out, "total", p->weight_stored);
+	buffer_puts(out, ", ");
+	put_number(out, "left_out", p->left_out_weight);
 	buffer_puts(out, ", ");
 	put_number(out, "lost", loss_weight(p));
 	buffer_puts(out, ", ");
@@ -131,11 +135,11 @@ static void put_counts(struct buffer *out, const struct profile *p)
 	buffer_puts(out, ",\n");
 }
 
-static int put_methods(struct buffer *out, const struct profile *p, bool by_weight)
+static int put_methods(struct buffer *out, const struct profile *p, unsigned style, bool by_weight)
 {
 	struct methods m;
 	uint32_t i;
-	int result = methods_build(&m, p, STYLE_JSON, by_weight);
+	int result = methods_build(&m, p, style & ~STYLE_LINES, by_weight);
 
 	buffer_puts(out, "  \"methods\": [");
 	for (i = 0; !result && i < m.count; i++) {
@@ -236,6 +240,8 @@ static void put_stack(struct buffer *out, const struct profile *p, const struct 
 
 void format_json(const struct profile *p, const struct format_options *options, struct buffer *out)
 {
+	/* the kinds stand beside the names */
+	unsigned style = format_style(STYLE_JSON, options) & ~STYLE_ANNOTATE;
 	struct quoted q = {.offsets = NULL};
 	int result;
 	uint32_t i;
@@ -243,10 +249,10 @@ void format_json(const struct profile *p, const struct format_options *options, 
 	buffer_puts(out, "{\n");
 	put_head(out, p);
 	put_counts(out, p);
-	result = put_methods(out, p, options->total);
+	result = put_methods(out, p, style, options->total);
 	put_threads(out, p);
 	if (!result)
-		result = quote(&q, p, STYLE_JSON | (options->lines ? STYLE_LINES : 0));
+		result = quote(&q, p, style);
 	buffer_puts(out, "  \"stacks\": [");
 	for (i = 0; !result && i < p->stack_count; i++) {
 		buffer_puts(out, i ? ",\n    " : "\n    ");

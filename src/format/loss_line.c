@@ -126,6 +126,12 @@ static void put_source(struct buffer *out, const struct profile *p)
 
 void loss_details_cost(struct buffer *out, const struct profile *p)
 {
+	if (p->filtered)
+		buffer_printf(out, "Filter              : %s of %s samples shown, %s of %s\n",
+			      human_count(p->stored - p->left_out).text,
+			      human_count(p->stored).text,
+			      human_time(p->weight_stored - p->left_out_weight).text,
+			      human_time(p->weight_stored).text);
 	put_walks(out, p);
 	buffer_printf(out, "Queues              : %s, %s increment%s, ",
 		      human_bytes(p->queue_bytes).text, human_count(p->queue_increments).text,

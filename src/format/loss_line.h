@@ -16,7 +16,7 @@ uint64_t loss_weight(const struct profile *p);
 bool loss_is_bad(const struct profile *p);
 /*
  * The lines "Name                : value\n" of every text header: event, process, time, losses, and
- * what loss_details_cost() adds: walks ended early, queues, handler, collector, own CPU time.
+ * what loss_details_cost() adds: what a filter left, walks ended early, queues, handler, collector, own CPU time.
  */
 void loss_details(struct buffer *out, const struct profile *p);
 void loss_details_cost(struct buffer *out, const struct profile *p);

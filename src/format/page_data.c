@@ -17,8 +17,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "format/loss_line.h"
+#include "format/narrow.h"
 #include "format/sorted.h"
 #include "format/writers.h"
 
@@ -55,6 +57,11 @@ static void put_string(struct buffer *out, const char *key, const char *value)
 static void put_number(struct buffer *out, const char *key, uint64_t value)
 {
 	buffer_printf(out, "\"%s\":%llu,\n", key, (unsigned long long)value);
+}
+
+static void put_flag(struct buffer *out, const char *key, bool value)
+{
+	buffer_printf(out, "\"%s\":%s,\n", key, value ? "true" : "false");
 }
 
 /* ---- base64 of a stream of bytes ---- */
@@ -180,15 +187,32 @@ static void put_tree(struct buffer *out, const struct sorted *s)
 	put_number(out, "nodes", nodes);
 }
 
-static void put_names(struct buffer *out, const struct name_table *names)
+/* Which names the tree has: a filter may leave only some. NULL when out of memory. */
+static bool *used_names(const struct sorted *s)
 {
+	bool *used = calloc((size_t)s->names.count + 1, sizeof(*used));
+	uint32_t i, level;
+
+	for (i = 0; used && i < s->count; i++)
+		for (level = s->items[i].shared; level < sorted_depth(s, i); level++)
+			used[sorted_name(s, i, level)] = true;
+	return used;
+}
+
+static int put_names(struct buffer *out, const struct sorted *s)
+{
+	const struct name_table *names = &s->names;
+	bool *used = used_names(s);
 	uint32_t i;
 
+	if (!used)
+		return -ENOMEM;
 	buffer_puts(out, "\"names\":[");
 	for (i = 0; i < names->count; i++) {
 		buffer_puts(out, i ? ",\n" : "\n");
-		put_json(out, name_text(names, i));
+		put_json(out, used[i] ? name_text(names, i) : "");
 	}
+	free(used);
 	buffer_puts(out, "],\n\"nameTypes\":\"");
 	for (i = 0; i < names->count; i++)
 		buffer_putc(out, (char)('0' + names->names[i].type));
@@ -202,6 +226,7 @@ static void put_names(struct buffer *out, const struct name_table *names)
 		buffer_puts(out, ",\n");
 	}
 	buffer_puts(out, "0,\"\"],\n");
+	return 0;
 }
 
 /* ---- everything else ---- */
@@ -305,9 +330,12 @@ static void put_head(struct buffer *out, const struct profile *p,
 	put_number(out, "cpuTime", p->cpu_time);
 	put_number(out, "taken", p->taken);
 	put_number(out, "stored", p->stored);
-	buffer_printf(out, "\"warn\":%s,\n\"byWeight\":%s,\n\"lines\":%s,\n",
-		      loss_is_bad(p) ? "true" : "false", options->total ? "true" : "false",
-		      options->lines ? "true" : "false");
+	put_flag(out, "warn", loss_is_bad(p));
+	put_flag(out, "byWeight", options->total);
+	put_flag(out, "lines", options->lines);
+	put_flag(out, "dots", options->dot);
+	put_flag(out, "reverse", options->reverse);
+	put_flag(out, "inverted", options->inverted);
 	put_counters(out, "lost", loss_names, p->lost, p->lost_weight, LOSS_REASONS);
 	put_counters(out, "ended", walk_end_names, p->ended_early, NULL, WALK_ENDS);
 }
@@ -315,21 +343,29 @@ static void put_head(struct buffer *out, const struct profile *p,
 int page_data_put(struct buffer *out, const struct profile *p,
 		  const struct format_options *options)
 {
-	unsigned style = STYLE_PAGE | (options->lines ? STYLE_LINES : 0);
+	/* kinds are colours here, not suffixes */
+	unsigned style = format_style(STYLE_PAGE, options) & ~STYLE_ANNOTATE;
+	struct narrowed narrowed = {.lists = NULL};
 	struct sorted s;
-	int result;
+	int result = 0;
 
+	if (options->minwidth > 0)
+		result = narrow_apply(&narrowed, p, options, style);
 	buffer_puts(out, "{\n");
 	put_head(out, p, options);
 	put_texts(out, p);
 	put_top_kinds(out, p);
 	put_threads(out, p);
-	result = sorted_build(&s, p, style, format_by_thread(p, options));
-	if (!result) {
-		put_names(out, &s.names);
+	memset(&s, 0, sizeof(s));
+	if (!result)
+		result = sorted_build(&s, narrowed.stacks ? &narrowed.profile : p, style,
+				      format_by_thread(p, options));
+	if (!result)
+		result = put_names(out, &s);
+	if (!result)
 		put_tree(out, &s);
-	}
 	sorted_free(&s);
+	narrow_free(&narrowed);
 	buffer_puts(out, "\"end\":true\n}\n");
 	return result;
 }

@@ -17,7 +17,8 @@
 struct profile_frame {
 	const char *class_name; /* "java/util/HashMap" (slashes, as in the JVM); NULL if not Java */
 	const char *name;       /* method "put", symbol "__libc_write", or a marker "[truncated]" */
-	const char *signature;  /* "(Ljava/lang/Object;)V"; NULL if not Java */
+	/* "(Ljava/lang/Object;)V"; native: the name with its arguments, NULL if it has none */
+	const char *signature;
 	const char *library;    /* "libc.so.6"; NULL if Java, kernel, or made by the JVM */
 	int32_t line;           /* source line, 0 = not known or not asked for */
 	uint8_t kind;           /* enum frame_kind */
@@ -85,6 +86,9 @@ struct profile {
 	const struct profile_thread *threads;
 	uint32_t thread_count;
 	bool per_thread; /* stacks are split by thread */
+	/* what include and exclude left out of `stacks` (the counts above know nothing of it) */
+	bool filtered;
+	uint64_t left_out, left_out_weight;
 };
 
 #endif

@@ -42,18 +42,17 @@ void text_header(struct buffer *out, const struct profile *p)
 	buffer_putc(out, '\n');
 }
 
-/* One distinct stack: a range of its full depth. */
+/* One distinct stack: a range of its full depth. By weight, as the first column says. */
 struct trace {
 	struct sorted_range range;
-	uint64_t value; /* what it is ordered by */
 };
 
 static int compare_traces(const void *left, const void *right)
 {
 	const struct trace *a = left, *b = right;
 
-	if (a->value != b->value)
-		return a->value < b->value ? 1 : -1;
+	if (a->range.self_weight != b->range.self_weight)
+		return a->range.self_weight < b->range.self_weight ? 1 : -1;
 	return a->range.from < b->range.from ? -1 : 1;
 }
 
@@ -70,7 +69,7 @@ static void put_trace(struct buffer *out, const struct sorted *s, const struct s
 }
 
 /* The distinct stacks of S, hottest first; returns how many. TRACES has room for all items. */
-static uint32_t collect(const struct sorted *s, struct trace *traces, bool by_weight)
+static uint32_t collect(const struct sorted *s, struct trace *traces)
 {
 	uint32_t i, count = 0;
 
@@ -81,8 +80,7 @@ static uint32_t collect(const struct sorted *s, struct trace *traces, bool by_we
 			continue;
 		r = sorted_range(s, i, sorted_depth(s, i));
 		if (r.self_samples || r.self_weight)
-			traces[count++] =
-				(struct trace){r, by_weight ? r.self_weight : r.self_samples};
+			traces[count++].range = r;
 	}
 	qsort(traces, count, sizeof(*traces), compare_traces);
 	return count;
@@ -91,7 +89,7 @@ static uint32_t collect(const struct sorted *s, struct trace *traces, bool by_we
 int text_traces(struct buffer *out, const struct profile *p, const struct format_options *options,
 		unsigned limit)
 {
-	unsigned style = STYLE_TEXT | (options->lines ? STYLE_LINES : 0);
+	unsigned style = format_style(STYLE_TEXT, options);
 	struct trace *traces = NULL;
 	uint32_t count, i;
 	uint64_t rest = 0;
@@ -103,7 +101,7 @@ int text_traces(struct buffer *out, const struct profile *p, const struct format
 		sorted_free(&s);
 		return -ENOMEM;
 	}
-	count = collect(&s, traces, options->total);
+	count = collect(&s, traces);
 	for (i = 0; i < count && i < limit; i++)
 		put_trace(out, &s, &traces[i].range);
 	for (; i < count; i++)
@@ -120,11 +118,11 @@ int text_traces(struct buffer *out, const struct profile *p, const struct format
 int text_flat(struct buffer *out, const struct profile *p, const struct format_options *options,
 	      unsigned limit)
 {
-	unsigned style = STYLE_TEXT | (options->lines ? STYLE_LINES : 0);
+	unsigned style = format_style(STYLE_TEXT, options);
 	struct methods m;
 	uint32_t i, count = 0;
 
-	if (methods_build(&m, p, style, options->total)) {
+	if (methods_build(&m, p, style, true)) {
 		methods_free(&m);
 		return -ENOMEM;
 	}

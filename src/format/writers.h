@@ -6,6 +6,7 @@
 #define JSTROBE_FORMAT_WRITERS_H
 
 #include "format/format.h"
+#include "format/frame_name.h"
 
 typedef void format_writer(const struct profile *, const struct format_options *, struct buffer *);
 
@@ -16,6 +17,15 @@ format_writer format_collapsed, format_text, format_traces, format_flat, format_
 static inline bool format_by_thread(const struct profile *p, const struct format_options *options)
 {
 	return p->per_thread && options->threads;
+}
+
+/* BASE with what the user asked for on top. */
+static inline unsigned format_style(unsigned base, const struct format_options *o)
+{
+	return base | (o->lines ? STYLE_LINES : 0) | (o->simple ? STYLE_SIMPLE : 0) |
+	       (o->dot ? STYLE_DOTS : 0) | (o->norm ? STYLE_NORM : 0) |
+	       (o->sig ? STYLE_SIGNATURES : 0) | (o->ann ? STYLE_ANNOTATE : 0) |
+	       (o->lib ? STYLE_LIBRARY : 0);
 }
 
 #endif

@@ -55,8 +55,6 @@ static int apply_count(const struct option *option, const char *name, const char
 	uint32_t stored;
 	int rc;
 
-	if (option->kind == OPTION_DEPTH && strchr(value, '/'))
-		return error_set(err, EINVAL, "not available yet: %s=N/M; use %s=N", name, name);
 	rc = option_count(value, &n);
 	if (rc == -EINVAL)
 		return error_set(err, EINVAL, "%s: '%s' is not a whole number", name, value);
@@ -67,6 +65,105 @@ static int apply_count(const struct option *option, const char *name, const char
 	stored = (uint32_t)n;
 	if (option->size == sizeof(stored))
 		memcpy(field(option, o), &stored, sizeof(stored));
+	return 0;
+}
+
+/* "N" or "N/M": of stacks deeper than N only the top M are kept. */
+static int apply_depth(const struct option *option, const char *name, const char *value,
+		       struct options *o, struct error *err)
+{
+	const char *slash = strchr(value, '/');
+	uint64_t kept = 0;
+	char first[32];
+	int rc;
+
+	snprintf(first, sizeof(first), "%.*s", (int)strcspn(value, "/"), value);
+	rc = apply_count(option, name, first, o, err);
+	if (rc)
+		return rc;
+	if (slash && (option_count(slash + 1, &kept) || kept < option->min || kept > o->depth))
+		return error_set(err, EINVAL, "%s: %s: what follows the slash is a number from "
+				 "%llu to %u, the frames to keep of deeper stacks", name, value,
+				 (unsigned long long)option->min, o->depth);
+	o->depth_kept = (uint32_t)kept;
+	return 0;
+}
+
+static int apply_percent(const struct option *option, const char *name, const char *value,
+			 struct options *o, struct error *err)
+{
+	uint32_t thousandths = 0;
+
+	if (option_percent(value, &thousandths))
+		return error_set(err, EINVAL, "%s: '%s' is no percentage; use a number from 0 to "
+				 "100, as in %s=0.5", name, value, name);
+	memcpy(field(option, o), &thousandths, sizeof(thousandths));
+	return 0;
+}
+
+static int apply_pattern(const struct option *option, const char *name, const char *value,
+			 struct options *o, struct error *err)
+{
+	char *list = field(option, o);
+	size_t used;
+
+	if (!*value || strchr(value, '\n'))
+		return error_set(err, EINVAL, "%s: the pattern is empty or has a line break; write "
+				 "it like java.util.* or *Lock*", name);
+	if (o->patterns_old)
+		o->include[0] = o->exclude[0] = '\0';
+	o->patterns_old = false;
+	used = strlen(list);
+	if (used + 1 + strlen(value) >= option->size)
+		return error_set(err, EINVAL, "%s: the patterns are longer than %zu bytes together",
+				 name, option->size - 1);
+	snprintf(list + used, option->size - used, "%s%s", used ? "\n" : "", value);
+	return 0;
+}
+
+static int apply_signal(const struct option *option, const char *name, const char *value,
+			struct options *o, struct error *err)
+{
+	const char *slash = strchr(value, '/');
+	uint64_t other;
+	char first[32];
+
+	snprintf(first, sizeof(first), "%.*s", (int)strcspn(value, "/"), value);
+	if (slash && (option_count(slash + 1, &other) || other < option->min || other > option->max))
+		return error_set(err, EINVAL, "%s: '%s' is no pair of signals; write it like %s=27 "
+				 "or %s=27/28", name, value, name, name);
+	return apply_count(option, name, first, o, err);
+}
+
+static int apply_moment(const struct option *option, const char *name, const char *value,
+			struct options *o, struct error *err)
+{
+	struct options_moment m;
+	char *text = field(option, o);
+
+	if (options_moment(value, NS_PER_S, NS_PER_S, &m) || strlen(value) >= option->size)
+		return error_set(err, EINVAL, "%s: '%s' is no time; write it like 90, 10m, 1h or "
+				 "12:30:00 (* for any hour or minute), at most a year", name,
+				 value);
+	/* 0 is never */
+	strcpy(text, m.at ? value : "");
+	return 0;
+}
+
+static int apply_cstack(const struct option *option, const char *name, const char *value,
+			struct options *o, struct error *err)
+{
+	static const char *const modes[] = {"no", "vm", "fp", "dwarf"};
+	size_t i = 0;
+
+	while (i < ARRAY_LEN(modes) && strcmp(modes[i], value) != 0)
+		i++;
+	if (strcmp(value, "vmx") == 0)
+		return error_set(err, EINVAL, "not available yet: %s=vmx; use %s=vm", name, name);
+	if (i == ARRAY_LEN(modes))
+		return error_set(err, EINVAL, "%s: unknown mode %s; use no, vm, fp or dwarf", name,
+				 value);
+	strcpy(field(option, o), value);
 	return 0;
 }
 
@@ -221,10 +318,15 @@ static int apply_flag(const struct option *option, const char *name, const char 
 	if (value && strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
 		return error_set(err, EINVAL, "%s takes no value; remove '=%s'", name, value);
 	*(bool *)field(option, o) = !value || strcmp(value, "true") == 0;
+	/* the last of the two counts */
+	if (o->samples && option->offset == offsetof(struct options, samples))
+		o->total = false;
+	if (o->total && option->offset == offsetof(struct options, total))
+		o->samples = false;
 	return 0;
 }
 
-int option_apply(const struct option *option, const char *name, const char *value,
+static int apply(const struct option *option, const char *name, const char *value,
 		 struct options *o, struct error *err)
 {
 	if (option->when == WHEN_LATER)
@@ -240,8 +342,21 @@ int option_apply(const struct option *option, const char *name, const char *valu
 	case OPTION_TEXT:
 		return apply_text(option, name, value, o, err);
 	case OPTION_COUNT:
-	case OPTION_DEPTH:
 		return apply_count(option, name, value, o, err);
+	case OPTION_DEPTH:
+		return apply_depth(option, name, value, o, err);
+	case OPTION_PERCENT:
+		return apply_percent(option, name, value, o, err);
+	case OPTION_PATTERNS:
+		return apply_pattern(option, name, value, o, err);
+	case OPTION_CSTACK:
+		return apply_cstack(option, name, value, o, err);
+	case OPTION_MOMENT:
+		return apply_moment(option, name, value, o, err);
+	case OPTION_SIGNAL:
+		return apply_signal(option, name, value, o, err);
+	case OPTION_IGNORED:
+		return 0;
 	case OPTION_TIME:
 	case OPTION_DURATION:
 		return apply_time(option, name, value, o, err);
@@ -261,6 +376,46 @@ int option_apply(const struct option *option, const char *name, const char *valu
 		break;
 	}
 	return error_set(err, EINVAL, "not available yet: %s", name);
+}
+
+/* What async-profiler says of a wrong value; scripts look for it. */
+static const struct {
+	const char *agent, *words;
+} known_words[] = {
+	{"interval", "Invalid interval"}, {"timeout", "Invalid timeout"},
+	{"loop", "Invalid loop duration"}, {"jstackdepth", "jstackdepth must be > 0"},
+	{"signal", "signal must be > 0"},
+};
+static const char *const not_empty[] = {"event", "file", "loglevel"};
+
+static const char *words_for(const struct option *option, const char *value, char *out, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(known_words); i++)
+		if (strcmp(known_words[i].agent, option->agent) == 0)
+			return known_words[i].words;
+	snprintf(out, size, "%s must not be empty", option->agent);
+	for (i = 0; i < ARRAY_LEN(not_empty) && (!value || !*value); i++)
+		if (strcmp(not_empty[i], option->agent) == 0)
+			return out;
+	return NULL;
+}
+
+int option_apply(const struct option *option, const char *name, const char *value,
+		 struct options *o, struct error *err)
+{
+	int rc = apply(option, name, value, o, err);
+	char text[sizeof(err->text)], buffer[64];
+	const char *words;
+
+	if (rc == 0 || !option->agent || option->when == WHEN_LATER)
+		return rc;
+	words = words_for(option, value, buffer, sizeof(buffer));
+	if (!words)
+		return rc;
+	strcpy(text, err->text);
+	return error_set(err, EINVAL, "%s: %s", words, text);
 }
 
 int options_check_file(const char *file, struct error *err)

@@ -50,6 +50,22 @@ static int put_environment(char *out, size_t size, size_t *at, const char **patt
 	return put(out, size, at, value, err);
 }
 
+/* "%n{10}" counts from 0 to 9 and again; 0 = "%n". Moves *PATTERN to the last letter but one. */
+static unsigned limit(const char **pattern)
+{
+	const char *open = *pattern + 2, *end = strchr(open, '}');
+	unsigned long most;
+	char *rest;
+
+	if (*open != '{' || !end)
+		return 0;
+	most = strtoul(open + 1, &rest, 10);
+	if (rest != end || most == 0 || most > 1000000)
+		return 0;
+	*pattern = end - 1;
+	return (unsigned)most;
+}
+
 /* Expand with NUMBER for %n; *NUMBERED says whether there was one. */
 static int expand(const char *pattern, int pid, int64_t now, unsigned number, bool *numbered,
 		  char *out, size_t size, struct error *err)
@@ -67,9 +83,11 @@ static int expand(const char *pattern, int pid, int64_t now, unsigned number, bo
 			snprintf(text, sizeof(text), "%d", pid);
 			rc = put(out, size, &at, text, err);
 		} else if (kind == 'n') {
-			snprintf(text, sizeof(text), "%u", number);
+			unsigned most = limit(&pattern);
+
+			snprintf(text, sizeof(text), "%u", most ? number % most : number);
 			rc = put(out, size, &at, text, err);
-			*numbered = true;
+			*numbered = !most;
 		} else if (kind == 't') {
 			rc = put_time(out, size, &at, now, err);
 		} else if (kind == '{') {
@@ -86,12 +104,15 @@ static int expand(const char *pattern, int pid, int64_t now, unsigned number, bo
 	return rc;
 }
 
-int options_file_name(const char *pattern, int pid, int64_t now, char *out, size_t size,
+int options_file_name(const char *pattern, int pid, int64_t now, int round, char *out, size_t size,
 		      struct error *err)
 {
 	bool numbered = true;
 	unsigned number;
 	int rc = 0;
+
+	if (round >= 0)
+		return expand(pattern, pid, now, (unsigned)round, &numbered, out, size, err);
 
 	for (number = 1; numbered && number <= 100000; number++) {
 		rc = expand(pattern, pid, now, number, &numbered, out, size, err);

@@ -130,6 +130,25 @@ static bool travels(const struct option *p)
 	       strcmp(p->agent, "protocol") != 0;
 }
 
+static void print_patterns(const char *name, const char *list, char separator, struct buffer *out)
+{
+	size_t n;
+
+	for (; *list; list += n + (list[n] != '\0')) {
+		n = strcspn(list, "\n");
+		item(name, "", separator, out);
+		buffer_append(out, list, n);
+	}
+}
+
+static void print_depth(const struct options *o, char separator, struct buffer *out)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), o->depth_kept ? "%u/%u" : "%u", o->depth, o->depth_kept);
+	item("jstackdepth", text, separator, out);
+}
+
 static void print_field(const struct option *p, const struct options *o, char separator,
 			struct buffer *out)
 {
@@ -144,12 +163,22 @@ static void print_field(const struct option *p, const struct options *o, char se
 		break;
 	case OPTION_TEXT:
 	case OPTION_EVENT:
+	case OPTION_CSTACK:
+	case OPTION_MOMENT:
 		item(p->agent, field, separator, out);
 		break;
+	case OPTION_PATTERNS:
+		print_patterns(p->agent, field, separator, out);
+		break;
 	case OPTION_COUNT:
-	case OPTION_DEPTH:
+	case OPTION_SIGNAL:
 		memcpy(&small, field, sizeof(small));
 		snprintf(text, sizeof(text), "%u", small);
+		item(p->agent, text, separator, out);
+		break;
+	case OPTION_PERCENT:
+		memcpy(&small, field, sizeof(small));
+		snprintf(text, sizeof(text), "%u.%03u", small / 1000, small % 1000);
 		item(p->agent, text, separator, out);
 		break;
 	case OPTION_TIME:
@@ -176,6 +205,8 @@ void options_print(const struct options *o, char separator, struct buffer *out)
 					 (const char *)&initial + p->offset, p->size) != 0)
 			print_field(p, o, separator, out);
 	}
+	if (o->depth != initial.depth || o->depth_kept)
+		print_depth(o, separator, out);
 	if (o->stats)
 		item("features", "stats", separator, out);
 	if (o->flat) {

@@ -24,6 +24,7 @@ enum options_action {
 };
 
 #define OPTIONS_FILE_MAX 1024
+#define OPTIONS_PATTERNS_MAX 1024
 
 struct options {
 	enum options_action action;
@@ -32,14 +33,23 @@ struct options {
 	char event[64];    /* "cpu", "ctimer", "itimer"; never empty after options_init */
 	uint64_t interval; /* ns, 0 = the event's default */
 	uint32_t depth;    /* frames kept of a stack */
+	uint32_t depth_kept; /* frames kept of a stack that is deeper, 0 = as many */
+	char cstack[8];    /* "no", "vm", …; "" = vm */
+	uint32_t signal;   /* to sample by, 0 = a free one */
 	bool stats;        /* features=stats: measure the walks */
 
 	/* the result */
 	char file[OPTIONS_FILE_MAX]; /* as given, patterns unexpanded; "" = none */
 	char format[16];  /* a name of formats[]; "" = not asked for */
+	char timeout[24], loop[24]; /* as options_moment reads them; "" = none */
 	uint32_t flat;    /* methods in text, 0 = the format's default */
 	uint32_t traces;  /* stacks in text, 0 = the format's default */
-	bool threads, total, lines;
+	bool threads, total, samples, lines;
+	bool simple, dot, norm, sig, ann, lib;
+	bool reverse, inverted;
+	uint32_t minwidth; /* thousandths of a percent */
+	char include[OPTIONS_PATTERNS_MAX], exclude[OPTIONS_PATTERNS_MAX]; /* a pattern a line */
+	bool patterns_old; /* said earlier: the first new one takes the place of all */
 	char title[256];
 
 	/* the command's own */
@@ -47,6 +57,7 @@ struct options {
 	uint64_t attach_timeout; /* ns */
 	char libpath[OPTIONS_FILE_MAX];
 	bool quiet, verbose, strict;
+	char log[OPTIONS_FILE_MAX]; /* where the agent's messages go; "" = stderr */
 	bool want_version, want_help;
 
 	/* knobs for tests */
@@ -91,19 +102,45 @@ void options_print(const struct options *o, char separator, struct buffer *out);
 void options_help(struct buffer *out);
 /* Append all options as a page of docs (Markdown). */
 void options_markdown(struct buffer *out);
+/* A word and what it is for. */
+struct options_word {
+	const char *name, *help;
+};
+/*
+ * Append the completion script for SHELL, "bash", "zsh" or "fish"; COMMANDS, ended by one without
+ * name, are the subcommands. -EINVAL for another shell.
+ */
+int options_completion(const char *shell, const struct options_word *commands, struct buffer *out);
+/* Append the options of the command, or of the agent, as paragraphs of a manual page. */
+void options_man(bool agent, struct buffer *out);
+void options_man_events(struct buffer *out);
+/* Append TEXT, escaped for a manual page. */
+void options_man_text(const char *text, struct buffer *out);
 /* Append the event names, one a line, those without an engine marked. */
 void options_events(struct buffer *out);
+
+/* A point in time. */
+struct options_moment {
+	uint64_t at;   /* ns; 0 = never */
+	bool by_clock; /* of CLOCK_REALTIME, else of CLOCK_MONOTONIC */
+};
+
+/*
+ * What TEXT ("90", "10m", "hh:mm:ss" with * for any) means at the time REAL and MONOTONIC (ns): so
+ * much later, or when local time is next so. 0 is never. -EINVAL, -ERANGE.
+ */
+int options_moment(const char *text, uint64_t real, uint64_t monotonic, struct options_moment *m);
 
 /* -EINVAL when FILE's extension names a format that does not exist yet. */
 int options_check_file(const char *file, struct error *err);
 
 /*
  * Turn the patterns in PATTERN (%p = PID, %t = the time NOW in seconds since
- * 1970 as yyyyMMdd-hhmmss, %n = the first number from 1 whose file does not
- * exist, %{NAME} = environment variable) into a file name in OUT[SIZE].
- * -ENAMETOOLONG, -EINVAL.
+ * 1970 as yyyyMMdd-hhmmss, %n = ROUND, or, if that is negative, the first number from 1 whose file
+ * does not exist; %n{MAX} = the number modulo MAX; %{NAME} = environment variable) into a file name
+ * in OUT[SIZE]. -ENAMETOOLONG, -EINVAL.
  */
-int options_file_name(const char *pattern, int pid, int64_t now, char *out, size_t size,
+int options_file_name(const char *pattern, int pid, int64_t now, int round, char *out, size_t size,
 		      struct error *err);
 
 /*

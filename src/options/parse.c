@@ -47,11 +47,13 @@ int option_agent_item(struct options *o, const char *name, const char *value, st
 int options_parse_agent(struct options *o, const char *text, char separator, struct error *err)
 {
 	char *copy = strdup(text), *item = copy;
-	int rc = 0;
+	struct error another, *to = err;
+	int rc = 0, bad;
 
 	if (!copy)
 		return error_set(err, ENOMEM, "options: out of memory");
-	while (rc == 0 && item) {
+	/* the first error counts, but what comes after it may say where errors go */
+	while (item) {
 		char *end = strchr(item, separator), *value;
 
 		if (end)
@@ -59,11 +61,16 @@ int options_parse_agent(struct options *o, const char *text, char separator, str
 		value = strchr(item, '=');
 		if (value)
 			*value++ = '\0';
+		bad = 0;
 		if (*item)
-			rc = option_agent_item(o, item, value, err);
+			bad = option_agent_item(o, item, value, to);
 		else if (value)
-			rc = error_set(err, EINVAL, "unknown option: =%s; an option is NAME or "
-				       "NAME=VALUE", value);
+			bad = error_set(to, EINVAL, "unknown option: =%s; an option is NAME or "
+					"NAME=VALUE", value);
+		if (bad && rc == 0) {
+			rc = bad;
+			to = &another;
+		}
 		item = end;
 	}
 	free(copy);

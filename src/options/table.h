@@ -12,7 +12,13 @@ enum option_kind {
 	OPTION_FLAG,        /* bool */
 	OPTION_TEXT,        /* char[] */
 	OPTION_COUNT,       /* uint32_t */
-	OPTION_DEPTH,       /* uint32_t; N/M is not available yet */
+	OPTION_DEPTH,       /* uint32_t, and depth_kept with N/M */
+	OPTION_PERCENT,     /* uint32_t, thousandths of a percent */
+	OPTION_PATTERNS,    /* char[], a line each time it is given */
+	OPTION_CSTACK,      /* char[], a word */
+	OPTION_MOMENT,      /* char[], as options_moment reads it */
+	OPTION_SIGNAL,      /* uint32_t; N or N/M */
+	OPTION_IGNORED,     /* taken without effect */
 	OPTION_TIME,        /* uint64_t ns; a bare number is ns, m is milli */
 	OPTION_DURATION,    /* uint64_t ns; a bare number is seconds, m is minutes */
 	OPTION_EVENT,       /* char[], a name of events.def */
@@ -77,6 +83,8 @@ int option_agent_item(struct options *o, const char *name, const char *value, st
 int option_time(const char *text, bool minutes, uint64_t *ns);
 /* Read a whole number. 0, -EINVAL, -ERANGE. */
 int option_count(const char *text, uint64_t *value);
+/* Read a percentage as thousandths of a percent, rounded down. 0, -EINVAL, -ERANGE. */
+int option_percent(const char *text, uint32_t *thousandths);
 /* NS in the largest unit that needs no fraction: "50us". */
 void option_time_text(uint64_t ns, char *out, size_t size);
 

@@ -98,6 +98,30 @@ int option_time(const char *text, bool minutes, uint64_t *ns)
 	return 0;
 }
 
+int option_percent(const char *text, uint32_t *thousandths)
+{
+	static const struct unit percent = {"", 1000};
+	bool negative = *text == '-';
+	uint64_t whole, rest = 0;
+	int rc;
+
+	text += negative;
+	rc = digits(&text, &whole);
+	if (rc && *text != '.')
+		return rc;
+	if (*text == '.') {
+		text++;
+		if (fraction(&text, &percent, &rest))
+			return -EINVAL;
+	}
+	if (*text)
+		return -EINVAL;
+	if (whole > 100 || (whole == 100 && rest) || (negative && (whole || rest)))
+		return -ERANGE;
+	*thousandths = (uint32_t)(whole * 1000 + rest);
+	return 0;
+}
+
 void option_time_text(uint64_t ns, char *out, size_t size)
 {
 	static const struct unit units[] = {

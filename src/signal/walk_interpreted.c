@@ -23,11 +23,10 @@ static bool bci_in(const struct method *m, uintptr_t bcp, uint32_t *bci)
 	return true;
 }
 
-/* A method without byte code is native. */
+/* A method without byte code is native, called through the interpreter's own entry. */
 static uint64_t word_of(const struct method *m, uint32_t bci)
 {
-	return m->code_size ? frame_java(FRAME_INTERPRETED, m->address, bci)
-			    : frame_java(FRAME_WRAPPER, m->address, FRAME_NO_BCI);
+	return frame_java(FRAME_INTERPRETED, m->address, m->code_size ? bci : FRAME_NO_BCI);
 }
 
 /* The frame at fp, complete. False when there is none. */

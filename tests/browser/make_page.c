@@ -206,13 +206,17 @@ static struct profile make(const char *what, uint32_t stacks, struct format_opti
 
 	options->threads = !strcmp(what, "threads");
 	options->lines = !strcmp(what, "lines");
+	/* the callers first, root at the bottom, names in the longest spelling, small ones together */
+	if (!strcmp(what, "styled"))
+		options->reverse = options->inverted = options->dot = options->sig = true;
+	options->minwidth = !strcmp(what, "styled") ? 5 : 0;
 	if (!strcmp(what, "empty"))
 		return sample_empty();
 	p = sample_profile(options->threads);
 	if (!strcmp(what, "clean")) {
 		memset(p.lost, 0, sizeof(p.lost));
 		p.taken = p.complete = p.stored;
-	} else if (!strcmp(what, "demo")) {
+	} else if (!strcmp(what, "demo") || !strcmp(what, "styled")) {
 		demo_fill(&p);
 		count_up(&p);
 	} else if (!strcmp(what, "large")) {
@@ -237,7 +241,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	buffer_init(&out, STDOUT_FILENO);
-	f->write(&p, &options, &out);
+	format_write(f, &p, &options, &out);
 	result = buffer_flush(&out);
 	buffer_free(&out);
 	return result ? 1 : 0;

@@ -15,7 +15,7 @@ def profile(make_page):
 def slashes(name):
     """A name of the JSON as the page spells it: "java.util.HashMap.put" → "java/util/HashMap.put"."""
     head, dot, method = name.rpartition(".")
-    return name if "::" in name or not dot else head.replace(".", "/") + "." + method
+    return name if "::" in name or not dot else head.replace("/0x", "/.0x").replace(".", "/").replace("//0x", ".0x") + "." + method
 
 
 def stacks(profile):
@@ -129,6 +129,26 @@ def test_icicle_and_flame_mirror_each_other(page):
     assert p.js("return jstrobe.graph.top(0) > jstrobe.graph.top(1)") and top == 0
     p.point(p.box("demo/Archive.store"), click=True)
     assert p.text("#crumbs [aria-current]") == "Archive.store"
+
+
+def test_options_choose_the_first_view(page, profile):
+    """reverse, inverted, dot, sig and minwidth; the reader can go back to the other view."""
+    p, data = page("styled"), profile("styled")
+    assert p.js("return [jstrobe.state.view, jstrobe.state.flip]") == ["callers", "1"]
+    assert p.js("return jstrobe.graph.top(0) > jstrobe.graph.top(1)")
+    p.click("[data-view='callees']")
+    p.click("[data-flip='']")
+    boxes = p.boxes()
+    assert boxes[0]["samples"] == data["samples"]["stored"]
+    narrow = [b for b in boxes if b["name"] == "[below minwidth]"]
+    least = data["samples"]["stored"] * 5 / 100
+    assert narrow and all(b["samples"] >= least for b in boxes if b not in narrow)
+    name = next(b["name"] for b in boxes if ".put" in b["name"] or ".store" in b["name"])
+    assert "/" not in name.split("(")[0]
+    p.point(p.box(name), click=True)
+    assert p.text("#crumbs [aria-current]") == ".".join(name.split("(")[0].split(".")[-2:]) + name[name.find("("):]
+    p.js("location.reload()")
+    assert p.js("return [jstrobe.state.view, jstrobe.state.flip]") == ["callees", ""]
 
 
 @pytest.mark.parametrize("what", ["demo", "sample", "threads"])
@@ -308,7 +328,7 @@ def test_callers_and_callees_of_a_method(page):
     p.js("""[...document.querySelectorAll('#methods tbody tr')]
         .find((r) => r.textContent.includes('HashMap.put')).click()""")
     side = p.js("return [...document.querySelectorAll('.side tr')].map((r) => r.textContent)")
-    assert side == ["84.62 %demo/OrderService.run", "15.38 %demo/OrderService$$Lambda$14/0x0000000800c03000.apply",
+    assert side == ["84.62 %demo/OrderService.run", "15.38 %demo/OrderService$$Lambda$14.0x0000000800c03000.apply",
                     "100 %its own code"]
     p.js("[...document.querySelectorAll('.side button')].find((b) => b.textContent === 'Find in graph').click()")
     assert {b["name"] for b in p.boxes() if b["matched"]} == {"java/util/HashMap.put"}

@@ -31,7 +31,9 @@ static uint64_t unloaded, loaded; /* the JVM's counts */
 static int set_up(void **state)
 {
 	struct collector_options o = {.lines = *state && strcmp(*state, "lines") == 0,
-				      .per_thread = *state && strcmp(*state, "threads") == 0};
+				      .per_thread = *state && strcmp(*state, "threads") == 0,
+				      .java_only = *state && strcmp(*state, "java only") == 0,
+				      .depth_kept = *state && strcmp(*state, "two kept") == 0 ? 2 : 0};
 	struct error err;
 
 	fake_open(&jvm, FAKE_YOUNG);
@@ -210,6 +212,36 @@ static void early_ends(void **state)
 	assert_int_equal(p->ended_early[END_truncated], 2);
 	assert_int_equal(p->ended_early[END_unknown_nmethod], 1);
 	assert_int_equal(p->complete, 1);
+}
+
+/* cstack=no: what is neither Java nor a marker goes; nothing left is marked. */
+static void java_only(void **state)
+{
+	uint64_t native = frame_pc(FRAME_NATIVE, (uintptr_t)make_view + 4);
+
+	SAMPLE(1, frame_pc(FRAME_KERNEL, 0x1000), native, I(a, 1), native, I(b, 1), native);
+	SAMPLE(2, I(a, 1), I(b, 1));
+	SAMPLE(4, native, native);
+	SAMPLE(8, native, frame_other(OTHER_END, END_fault));
+	make_view();
+	has(view, "pkg/B.beta/0;pkg/A.alpha/0", 2, 3);
+	has(view, "[no_Java_frame]/7", 1, 4);
+	has(view, "[break_fault]/7", 1, 8);
+	assert_int_equal(view->stack_count, 3);
+}
+
+/* jstackdepth=N/2: of stacks that were cut only two frames stay. */
+static void cut_stacks(void **state)
+{
+	SAMPLE(1, I(a, 1), I(b, 1), I(b, 1), I(b, 1), frame_other(OTHER_END, END_truncated));
+	SAMPLE(2, I(a, 1), I(b, 1), I(a, 1), frame_other(OTHER_END, END_truncated));
+	SAMPLE(4, I(a, 1), I(b, 1), I(b, 1));
+	SAMPLE(8, I(a, 1), I(b, 1), I(b, 1), frame_other(OTHER_END, END_fault));
+	make_view();
+	has(view, "[truncated]/7;pkg/B.beta/0;pkg/A.alpha/0", 2, 3);
+	has(view, "pkg/B.beta/0;pkg/B.beta/0;pkg/A.alpha/0", 1, 4);
+	has(view, "[break_fault]/7;pkg/B.beta/0;pkg/B.beta/0;pkg/A.alpha/0", 1, 8);
+	assert_int_equal(view->ended_early[END_truncated], 2);
 }
 
 /* ---- a method's address is not the method ---- */
@@ -551,6 +583,7 @@ int main(void)
 		T(dead_memory), T(redefined_class), WITH(without_counts, "no counts"), T(gone_method),
 		T(names_come_late),
 		T(unmapped_library),
+		WITH(java_only, "java only"), WITH(cut_stacks, "two kept"),
 		WITH(threads, "threads"), T(losses), T(growth), WITH(lines, "lines"),
 	};
 

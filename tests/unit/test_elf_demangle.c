@@ -64,6 +64,27 @@ static void table(void **state)
 	}
 }
 
+static void with_parameters(void **state)
+{
+	static const struct {
+		const char *raw, *text;
+	} rows[] = {
+		{"_ZN7Monitor4waitEl", "Monitor::wait(long)"}, {"_ZN7Monitor4waitEv", "Monitor::wait()"},
+		{"_RNvCs1234_7mycrate3foo", "mycrate::foo"}, {"JVM_Sleep", NULL}, {"_Z", NULL},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		char *text = demangle_full(rows[i].raw);
+
+		if (rows[i].text)
+			assert_string_equal(text, rows[i].text);
+		else
+			assert_null(text);
+		free(text);
+	}
+}
+
 static void too_long(void **state)
 {
 	char name[5000];
@@ -171,6 +192,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(table),
+		cmocka_unit_test(with_parameters),
 		cmocka_unit_test(too_long),
 		cmocka_unit_test(exploding),
 		cmocka_unit_test(hostile_names),

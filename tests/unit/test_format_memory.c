@@ -59,29 +59,25 @@ void *realloc(void *old, size_t size)
 }
 #endif
 
+static struct format_options options;
+
 static struct buffer write_failing(const struct format *f, const struct profile *p, unsigned n)
 {
-	struct format_options options = {.threads = true, .lines = true};
 	struct buffer out = BUFFER_INIT;
 
 	allocations = 0;
 	fail_at = n;
-	f->write(p, &options, &out);
+	format_write(f, p, &options, &out);
 	fail_at = 0;
 	return out;
 }
 
-static void every_allocation_fails_once(void **state)
+static void each_allocation_fails_once(void)
 {
 	struct profile p = sample_profile(true);
 	const struct format *f;
 	unsigned n, refused;
 
-	(void)state;
-	if (!OWN_ALLOCATOR) {
-		print_message("AddressSanitizer has its own allocator: run without it\n");
-		skip();
-	}
 	for (f = formats; f->name; f++) {
 		struct buffer whole = write_failing(f, &p, 0);
 		unsigned count = allocations;
@@ -103,6 +99,19 @@ static void every_allocation_fails_once(void **state)
 		assert_true(refused > 0);
 		buffer_free(&whole);
 	}
+}
+
+static void every_allocation_fails_once(void **state)
+{
+	(void)state;
+	if (!OWN_ALLOCATOR) {
+		print_message("AddressSanitizer has its own allocator: run without it\n");
+		skip();
+	}
+	options = (struct format_options){.threads = true, .lines = true};
+	each_allocation_fails_once();
+	options = (struct format_options){.threads = true, .include = "*.put", .minwidth = 20};
+	each_allocation_fails_once();
 }
 
 int main(void)

@@ -94,8 +94,8 @@ static void frame_names(void **state)
 	expect_name(STYLE_COLLAPSED | STYLE_LINES, put, "java/util/HashMap.put:610");
 	expect_name(STYLE_TEXT | STYLE_LINES, put, "java.util.HashMap.put:610");
 	expect_name(STYLE_TEXT, plain, "Main.main");
-	expect_name(STYLE_TEXT, hidden, "a.B$$Lambda/0x000001.run");
-	expect_name(STYLE_PAGE, hidden, "a/B$$Lambda/0x000001.run");
+	expect_name(STYLE_TEXT, hidden, "a.B$$Lambda.0x000001.run");
+	expect_name(STYLE_PAGE, hidden, "a/B$$Lambda.0x000001.run");
 	expect_name(STYLE_COLLAPSED, kernel, "do_idle_[k]");
 	expect_name(STYLE_TEXT, kernel, "do_idle_[k]");
 	expect_name(STYLE_JSON, kernel, "do_idle");

@@ -20,8 +20,8 @@ static void expect(const struct profile *p, const char *format,
 #define RUN_AT "start_thread;demo/OrderService.run:"
 #define MAIN "[main tid=101];"
 #define WORKER "[worker,1 tid=102];"
-#define LAMBDA "demo/OrderService$$Lambda$14/0x0000000800c03000.apply"
-#define LAMBDA_DOTS "demo.OrderService$$Lambda$14/0x0000000800c03000.apply"
+#define LAMBDA "demo/OrderService$$Lambda$14.0x0000000800c03000.apply"
+#define LAMBDA_DOTS "demo.OrderService$$Lambda$14.0x0000000800c03000.apply"
 #define SURVIVOR "G1ParScanThreadState::copy_to_survivor_space(G1HeapRegionAttr, oopDesc*)"
 #define EVIL "evil/\"</script><script>alert(1)</script>.a,b\\ <!--"
 #define EVIL_DOTS "evil.\"<.script><script>alert(1)<.script>.a;b\\ <!--"
@@ -151,7 +151,7 @@ static void text(void **state)
 
 	(void)state;
 	expect(&p, "text", &(struct format_options){.total = false},
-	       HEADER TRACE_1 TRACE_2 TRACE_WALK TRACE_WRITE TRACES_REST FLAT_HEAD FLAT_REST);
+	       HEADER TRACE_1 TRACE_2 TRACE_WRITE TRACE_WALK TRACES_REST FLAT_HEAD FLAT_REST);
 }
 
 static void traces_and_flat_alone(void **state)

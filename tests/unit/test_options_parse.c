@@ -6,8 +6,10 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "format/format.h"
 #include "options/options.h"
@@ -194,8 +196,7 @@ static void known_but_not_yet(void **state)
 {
 	static const char *const rows[] = {
 		"wall", "wall=5ms", "alloc", "alloc=512k", "lock", "live", "nativemem", "jfr", "otlp",
-		"tree", "loop=1h", "timeout=5s", "chunksize=1m", "ann", "simple", "sig", "cstack=vm",
-		"include=*x*", "memlimit=1m", "metrics", "begin=f", "clock=tsc", "reverse",
+		"tree", "chunksize=1m", "memlimit=1m", "metrics", "begin=f",
 	};
 	char wanted[64];
 	size_t i;
@@ -215,8 +216,8 @@ static void known_but_not_yet(void **state)
 	assert_int_equal(command("-o jfr 1"), -EINVAL);
 	assert_string_equal(err.text, "not available yet: jfr");
 	assert_int_equal(command("--wall 5ms 1"), -EINVAL);
-	assert_int_equal(command("-s 1"), -EINVAL);
-	assert_string_equal(err.text, "not available yet: -s");
+	assert_int_equal(agent("cstack=vmx"), -EINVAL);
+	assert_string_equal(err.text, "not available yet: cstack=vmx; use cstack=vm");
 }
 
 static void unknown(void **state)
@@ -238,6 +239,182 @@ static void unknown(void **state)
 	assert_string_equal(err.text, "unknown output format: colapsed (did you mean collapsed?)");
 	assert_int_equal(agent("=5"), -EINVAL);
 	assert_int_equal(agent("threads=7"), -EINVAL);
+}
+
+static void spelling_and_filters(void **state)
+{
+	assert_int_equal(agent("simple,dot,norm,sig,ann,lib,reverse,inverted,total,minwidth=0.5"), 0);
+	assert_true(o.simple && o.dot && o.norm && o.sig && o.ann && o.lib);
+	assert_true(o.reverse && o.inverted && o.total && !o.samples);
+	assert_int_equal(o.minwidth, 500);
+	assert_int_equal(command("-s -g -n -a -l -I a* -X *b -I c --include d --exclude=e 1"), 0);
+	assert_true(o.simple && o.norm && o.sig && o.ann && o.lib && !o.dot);
+	assert_string_equal(o.include, "a*\nc\nd");
+	assert_string_equal(o.exclude, "*b\ne");
+	assert_int_equal(command("-sgnal 1"), 0);
+	assert_true(o.simple && o.norm && o.sig && o.ann && o.lib);
+	/* the last one counts */
+	assert_int_equal(agent("total,samples"), 0);
+	assert_true(o.samples && !o.total);
+	assert_int_equal(agent("samples,total"), 0);
+	assert_true(o.total && !o.samples);
+	/* what was said at an earlier occasion goes as soon as something new is said */
+	assert_int_equal(agent("include=a,exclude=b"), 0);
+	o.patterns_old = true;
+	assert_int_equal(options_parse_agent(&o, "simple", ',', &err), 0);
+	assert_string_equal(o.include, "a");
+	assert_int_equal(options_parse_agent(&o, "include=c,include=d", ',', &err), 0);
+	assert_string_equal(o.include, "c\nd");
+	assert_string_equal(o.exclude, "");
+	assert_int_equal(agent("include="), -EINVAL);
+	assert_int_equal(agent("include"), -EINVAL);
+}
+
+static void percents(void **state)
+{
+	static const struct {
+		const char *text;
+		uint32_t thousandths;
+	} rows[] = {
+		{"0", 0}, {"1", 1000}, {"0.25", 250}, {".5", 500}, {"100", 100000}, {"99.9999", 99999},
+	};
+	static const char *const wrong[] = {"", "x", "1x", "-1", "101", "100.001", "1.", "0,5", "1e1"};
+	char text[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		snprintf(text, sizeof(text), "minwidth=%s", rows[i].text);
+		assert_int_equal(agent(text), 0);
+		assert_int_equal(o.minwidth, rows[i].thousandths);
+	}
+	for (i = 0; i < ARRAY_LEN(wrong); i++) {
+		snprintf(text, sizeof(text), "--minwidth=%s", wrong[i]);
+		assert_int_equal(command(text), -EINVAL);
+		assert_non_null(strstr(err.text, "minwidth"));
+	}
+}
+
+static void depths(void **state)
+{
+	static const char *const wrong[] = {"0", "x", "5/", "5/x", "5/0", "5/6", "/5", "5000", "-1", "5/-1"};
+	char text[64];
+	size_t i;
+
+	assert_int_equal(agent("jstackdepth=100"), 0);
+	assert_int_equal(o.depth, 100);
+	assert_int_equal(o.depth_kept, 0);
+	assert_int_equal(command("-j 500/20 1"), 0);
+	assert_int_equal(o.depth, 500);
+	assert_int_equal(o.depth_kept, 20);
+	for (i = 0; i < ARRAY_LEN(wrong); i++) {
+		snprintf(text, sizeof(text), "jstackdepth=%s", wrong[i]);
+		assert_int_equal(agent(text), -EINVAL);
+		assert_non_null(strstr(err.text, "jstackdepth"));
+	}
+}
+
+static void native_stacks(void **state)
+{
+	static const char *const modes[] = {"no", "vm", "fp", "dwarf"};
+	char text[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(modes); i++) {
+		snprintf(text, sizeof(text), "cstack=%s", modes[i]);
+		assert_int_equal(agent(text), 0);
+		assert_string_equal(o.cstack, modes[i]);
+	}
+	assert_int_equal(agent("cstack=lbr"), -EINVAL);
+	assert_string_equal(err.text, "cstack: unknown mode lbr; use no, vm, fp or dwarf");
+}
+
+#define NOON (12 * 3600 * NS_PER_S) /* of 1 January 1970 */
+#define SECOND NS_PER_S
+#define AT(hh, mm, ss) (((hh) * 3600 + (mm) * 60 + (ss)) * NS_PER_S)
+
+static void moments(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t at;
+		bool by_clock;
+	} rows[] = {
+		{"90", 5 * SECOND + 90 * SECOND, false}, {"10m", 5 * SECOND + 600 * SECOND, false},
+		{"1h", 5 * SECOND + 3600 * SECOND, false}, {"2d", 5 * SECOND + 2 * 86400 * SECOND, false},
+		{"300ms", 5 * SECOND + 300 * NS_PER_MS, false}, {"0", 0, false},
+		{"12:30:15", AT(12, 30, 15), true}, {"12:30", AT(12, 30, 7), true},
+		{"11:00:00", AT(24 + 11, 0, 0), true}, {"12:00:07", AT(24 + 12, 0, 7), true},
+		{"9:5:1", AT(24 + 9, 5, 1), true}, {"*:15:00", AT(12, 15, 0), true},
+		{"*:00:00", AT(13, 0, 0), true}, {"*:*:30", AT(12, 0, 30), true}, {"*:*:00", AT(12, 1, 0), true},
+	};
+	static const char *const wrong[] = {
+		"", "x", "-1", "12:60", "24:00", "12:30:60", "12:", ":30", "12:30:", "12:30:15:1", "*:*", "*:*:*",
+		"123:00", "12:3x", "367d", "1y",
+	};
+	struct options_moment m;
+	char text[64];
+	size_t i;
+
+	setenv("TZ", "UTC", 1);
+	tzset();
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(options_moment(rows[i].text, NOON + 7 * SECOND + 5, 5 * SECOND, &m), 0);
+		assert_int_equal(m.at, rows[i].at);
+		assert_int_equal(m.by_clock, rows[i].by_clock);
+		snprintf(text, sizeof(text), "--timeout=%s", rows[i].text);
+		assert_int_equal(command(text), 0);
+		assert_string_equal(o.timeout, rows[i].at ? rows[i].text : "");
+	}
+	for (i = 0; i < ARRAY_LEN(wrong); i++) {
+		snprintf(text, sizeof(text), "loop=%s", wrong[i]);
+		assert_int_equal(agent(text), -EINVAL);
+		assert_non_null(strstr(err.text, "Invalid loop duration"));
+		snprintf(text, sizeof(text), "timeout=%s", wrong[i]);
+		assert_int_equal(agent(text), -EINVAL);
+		assert_non_null(strstr(err.text, "Invalid timeout"));
+	}
+}
+
+/* An error does not keep the rest from being read: it may say where errors are to go. */
+static void all_is_read(void **state)
+{
+	assert_int_equal(agent("start,event=nonsense,log=/tmp/x,nonsens,quiet"), -EINVAL);
+	assert_string_equal(err.text, "unknown event: nonsense; use cpu, ctimer or itimer");
+	assert_string_equal(o.log, "/tmp/x");
+	assert_true(o.quiet);
+}
+
+/* What async-profiler calls a mistake is called so here, too. */
+static void known_words(void **state)
+{
+	static const struct {
+		const char *text, *words;
+	} rows[] = {
+		{"interval=0", "Invalid interval"}, {"interval=x", "Invalid interval"},
+		{"jstackdepth=0", "jstackdepth must be > 0"}, {"event=", "event must not be empty"},
+		{"event", "event must not be empty"}, {"file=", "file must not be empty"},
+		{"loglevel=", "loglevel must not be empty"}, {"timeout=x", "Invalid timeout"},
+		{"loop", "Invalid loop duration"}, {"signal=0", "signal must be > 0"},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(agent(rows[i].text), -EINVAL);
+		assert_int_equal(strncmp(err.text, rows[i].words, strlen(rows[i].words)), 0);
+		assert_true(strlen(err.text) > strlen(rows[i].words) + 5);
+	}
+}
+
+/* Options of async-profiler that have nothing to act on here must not stop anybody. */
+static void without_effect(void **state)
+{
+	struct options plain;
+
+	options_init(&plain);
+	assert_int_equal(agent("clock=tsc,mcache,mcache=3"), 0);
+	assert_memory_equal(&o, &plain, sizeof(o));
+	assert_int_equal(command("--width 1200 --height 16 --clock monotonic 1"), 0);
+	assert_memory_equal(&o, &plain, sizeof(o));
 }
 
 static void command_line(void **state)
@@ -287,7 +464,10 @@ static void there_and_back(void **state)
 		"start", "start,event=ctimer,interval=100us,threads,total,lines,owner",
 		"stop,collapsed", "dump,flat=5,traces=6", "start,features=stats,jstackdepth=7,queuesize=3",
 		"start,collector-hold=300,engine-fail=perf", "start,output=flamegraph,title=x", "status",
-		"start,quiet,verbose,strict,color",
+		"start,quiet,verbose,strict,color", "start,jstackdepth=70/7,cstack=no",
+		"stop,simple,dot,norm,sig,ann,lib,samples,reverse,inverted,minwidth=2.5",
+		"stop,include=a*,include=*b,exclude=c,minwidth=100", "stop,jstackdepth=2048/10",
+		"start,timeout=10m,loop=*:15:00,log=/tmp/x,signal=27",
 	};
 	size_t i;
 
@@ -360,14 +540,22 @@ static void file_names(void **state)
 
 	setenv("TZ", "UTC", 1);
 	setenv("JSTROBE_TEST", "yes", 1);
-	assert_int_equal(options_file_name("a%p-%t.%{JSTROBE_TEST}%%", 42, 86399, out, sizeof(out),
+	assert_int_equal(options_file_name("a%p-%t.%{JSTROBE_TEST}%%", 42, 86399, -1, out, sizeof(out),
 					   &err), 0);
 	assert_string_equal(out, "a42-19700101-235959.yes%%");
-	assert_int_equal(options_file_name("/dev/nothing%n", 1, 0, out, sizeof(out), &err), 0);
+	assert_int_equal(options_file_name("/dev/nothing%n", 1, 0, -1, out, sizeof(out), &err), 0);
 	assert_string_equal(out, "/dev/nothing1");
-	assert_int_equal(options_file_name("%{NO_SUCH_VARIABLE}", 1, 0, out, sizeof(out), &err), -EINVAL);
-	assert_int_equal(options_file_name("%{OPEN", 1, 0, out, sizeof(out), &err), -EINVAL);
-	assert_int_equal(options_file_name("%p", 1234, 0, out, 4, &err), -ENAMETOOLONG);
+	assert_int_equal(options_file_name("a%n", 1, 0, 0, out, sizeof(out), &err), 0);
+	assert_string_equal(out, "a0");
+	assert_int_equal(options_file_name("a%n{4}-%n.%{JSTROBE_TEST}", 1, 0, 6, out, sizeof(out), &err), 0);
+	assert_string_equal(out, "a2-6.yes");
+	assert_int_equal(options_file_name("a%n{4}", 1, 0, -1, out, sizeof(out), &err), 0);
+	assert_string_equal(out, "a1");
+	assert_int_equal(options_file_name("a%n{x}", 1, 0, 3, out, sizeof(out), &err), 0);
+	assert_string_equal(out, "a3{x}");
+	assert_int_equal(options_file_name("%{NO_SUCH_VARIABLE}", 1, 0, -1, out, sizeof(out), &err), -EINVAL);
+	assert_int_equal(options_file_name("%{OPEN", 1, 0, -1, out, sizeof(out), &err), -EINVAL);
+	assert_int_equal(options_file_name("%p", 1234, 0, -1, out, 4, &err), -ENAMETOOLONG);
 	assert_int_equal(options_check_file("x.jfr", &err), -EINVAL);
 	assert_int_equal(options_check_file("x.html", &err), 0);
 	assert_int_equal(options_check_file("dir.jfr/x", &err), 0);
@@ -386,6 +574,14 @@ int main(void)
 		cmocka_unit_test(durations),
 		cmocka_unit_test(known_but_not_yet),
 		cmocka_unit_test(unknown),
+		cmocka_unit_test(spelling_and_filters),
+		cmocka_unit_test(percents),
+		cmocka_unit_test(depths),
+		cmocka_unit_test(native_stacks),
+		cmocka_unit_test(moments),
+		cmocka_unit_test(all_is_read),
+		cmocka_unit_test(known_words),
+		cmocka_unit_test(without_effect),
 		cmocka_unit_test(command_line),
 		cmocka_unit_test(program_after_dashes),
 		cmocka_unit_test(too_long),

@@ -224,7 +224,7 @@ static void mixed(void **state)
 	stack_interpreted(&s, native, 0, 1);
 	stack_compiled(&s, beta + 80, 4);
 	stack_interpreted(&s, a, 99, 0);
-	CHECK(&s, NULL, true, I(a, 99), C1(b, 22), WRAPPER(native), I(c, 59999), C1(b, 11), IN(b, 2),
+	CHECK(&s, NULL, true, I(a, 99), C1(b, 22), I(native, FRAME_NO_BCI), I(c, 59999), C1(b, 11), IN(b, 2),
 	      C2(a, 7), I(b, 49), I(a, 1));
 }
 

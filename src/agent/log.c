@@ -1,0 +1,68 @@
+/*
+ * The file is opened for each message and closed again: nothing of ours stays open in the program,
+ * and a file that was rotated away is made anew.
+ */
+#include "agent/log.h"
+
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct {
+	char file[OPTIONS_FILE_MAX]; /* "" = stderr */
+	bool quiet, verbose;
+} as;
+
+void log_as(const struct options *o)
+{
+	snprintf(as.file, sizeof(as.file), "%s", o->log);
+	as.quiet = o->quiet;
+	as.verbose = o->verbose;
+}
+
+static void put(const char *text, size_t length)
+{
+	char line[1100];
+	int n = snprintf(line, sizeof(line), "jstrobe: %.*s\n", (int)length, text);
+	int fd = STDERR_FILENO, opened = -1;
+
+	n = MIN(n, (int)sizeof(line) - 1);
+	if (strcmp(as.file, "stdout") == 0)
+		fd = STDOUT_FILENO;
+	else if (as.file[0] && strcmp(as.file, "stderr") != 0)
+		fd = opened = open(as.file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY |
+				   O_NONBLOCK, 0600);
+	/* a log that cannot be written is no reason to be silent */
+	if (fd < 0)
+		fd = STDERR_FILENO;
+	if (write(fd, line, (size_t)n) < 0 && fd != STDERR_FILENO)
+		fd = (int)write(STDERR_FILENO, line, (size_t)n);
+	if (opened >= 0)
+		close(opened);
+}
+
+void log_error(const char *fmt, ...)
+{
+	char text[1000];
+	va_list args;
+
+	if (as.quiet)
+		return;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	put(text, strlen(text));
+}
+
+void log_notes(const char *text, size_t length)
+{
+	const char *end;
+
+	for (; as.verbose && !as.quiet && length; length -= (size_t)(end - text), text = end) {
+		end = memchr(text, '\n', length);
+		put(text, end ? (size_t)(end - text) : length);
+		end = end ? end + 1 : text + length;
+	}
+}

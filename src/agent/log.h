@@ -1,0 +1,19 @@
+/*
+ * log.h - what the agent has to say to people when no command listens.
+ *
+ * One line at a time on stderr, or to the file that `log` names. Errors are said unless `quiet`
+ * (loglevel=none), what is merely worth knowing only with `verbose` (trace, debug).
+ */
+#ifndef JSTROBE_AGENT_LOG_H
+#define JSTROBE_AGENT_LOG_H
+
+#include "base/base.h"
+#include "options/options.h"
+
+/* From now on as O says. Normal code, front locked or before anything runs; so are the others. */
+void log_as(const struct options *o);
+void log_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* LENGTH bytes of TEXT: lines, each with its newline. */
+void log_notes(const char *text, size_t length);
+
+#endif

@@ -1,0 +1,21 @@
+/*
+ * schedule.h - timeout and loop: sessions that end, or begin anew, by the clock.
+ *
+ * `timeout` stops the session at its time and writes the result where it is owed. `loop` does the
+ * same each time and starts the next session at once, with the next number for %n; with `timeout`
+ * as well the last one ends it. All functions: with the front locked.
+ */
+#ifndef JSTROBE_AGENT_SCHEDULE_H
+#define JSTROBE_AGENT_SCHEDULE_H
+
+#include "base/error.h"
+#include "options/options.h"
+
+/* Whether O can be done: `loop` needs a place for its results. */
+int schedule_check(const struct options *o, bool has_place, struct error *err);
+/* A session began with O; nothing happens unless O has a timeout or a loop. */
+int schedule_begin(const struct options *o, struct error *err);
+/* The session ended, or somebody else's began: forget the schedule. */
+void schedule_end(void);
+
+#endif

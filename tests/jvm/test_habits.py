@@ -1,0 +1,232 @@
+"""Options that async-profiler's users know: each changes the result as they expect."""
+import json
+import os
+import re
+import subprocess
+import time
+
+import jvm
+import pytest
+from jvm import Program, jstrobe
+
+LEAVES = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta")
+
+
+def stacks(text):
+    """{stack: count} of a collapsed result."""
+    return {line.rsplit(" ", 1)[0]: int(line.rsplit(" ", 1)[1]) for line in text.splitlines()}
+
+
+def names(text):
+    return {name for stack in stacks(text) for name in stack.split(";")}
+
+
+@pytest.fixture(scope="module")
+def ended(programs):
+    """dump(options…) → the text of one ended session of KnownShares: the same data for all tests."""
+    with Program(jvm.find_jdk(17), "KnownShares") as program:
+        assert jstrobe("start", "-i", "1ms", "-t", program.pid).returncode == 0
+        time.sleep(1)
+        assert jstrobe("stop", "-o", "collapsed", program.pid).returncode == 0
+
+        def dump(*options):
+            done = jstrobe("dump", *options, program.pid)
+            assert done.returncode == 0, done.stderr
+            return done.stdout
+        yield dump
+
+
+def test_names(ended):
+    plain = names(ended("-o", "collapsed"))
+    assert "truth/KnownShares.alpha" in plain
+    assert "KnownShares.alpha" in names(ended("-o", "collapsed", "-s"))
+    assert "truth.KnownShares.alpha" in names(ended("-o", "collapsed", "--dot"))
+    assert "truth/KnownShares.alpha(J)J" in names(ended("-o", "collapsed", "-g"))
+    assert "java/lang/Thread.run()V" in names(ended("-o", "collapsed", "-g"))
+    annotated = names(ended("-o", "collapsed", "-a"))
+    assert {"truth/KnownShares.alpha_[j]", "truth/KnownShares.alpha_[1]",
+            "truth/KnownShares.alpha_[0]"} & annotated, annotated
+    assert any(re.fullmatch(r"libjvm\.so`.*", name) for name in names(ended("-o", "collapsed", "-l")))
+    both = names(ended("-o", "collapsed,simple,sig,ann"))
+    assert any(name.startswith("KnownShares.alpha(J)J_[") for name in both), both
+
+
+def test_hidden_classes(ended):
+    """The lambdas that are the threads' bodies: with their address, as agents see it, or without."""
+    plain = {n for n in names(ended("-o", "collapsed")) if "$$Lambda" in n}
+    assert plain and all(re.fullmatch(r"truth/.*\$\$Lambda\$\d+\.0x[0-9a-f]{16}\.run", n) for n in plain), plain
+    short = {n for n in names(ended("-o", "collapsed", "-n")) if "$$Lambda" in n}
+    assert short and all(re.fullmatch(r"truth/.*\$\$Lambda\$\d+\.run", n) for n in short), short
+
+
+def test_include_and_exclude(ended):
+    everything = stacks(ended("-o", "collapsed"))
+    for options, wanted in (
+            (["-I", "truth/KnownShares.alpha"], lambda s: "truth/KnownShares.alpha" in s.split(";")),
+            (["-I", "*.alpha", "-I", "*.zeta"], lambda s: ".alpha" in s or ".zeta" in s),
+            (["-X", "*.alpha"], lambda s: not any(f.endswith(".alpha") for f in s.split(";"))),
+            (["-t", "-I", "shares-1"], lambda s: True)):
+        shown = stacks(ended("-o", "collapsed", *options))
+        if "-t" in options:
+            assert shown and all(s.startswith("[shares-1 tid=") for s in shown)
+            continue
+        assert shown, options
+        assert sum(shown.values()) == sum(n for s, n in everything.items() if wanted(s)), options
+    text = ended("-o", "traces", "-I", "truth.KnownShares.alpha")
+    assert re.search(r"^Filter +: [\d,]+ of [\d,]+ samples shown", text, re.M), text
+    assert "KnownShares.alpha" in text and "KnownShares.beta" not in text
+
+
+def test_counts_or_times(ended):
+    """total gives ns, samples takes it back; text is ordered by ns in any case."""
+    counts, times = (sum(stacks(ended("-o", "collapsed", *o)).values()) for o in ([], ["--total"]))
+    assert times > 1000 * counts
+    assert sum(stacks(ended("-o", "collapsed", "--total", "--samples")).values()) == counts
+    rows = re.findall(r"^ *(\d+) +[\d.]+% +\d+  \S", ended("-o", "flat"), re.M)
+    assert len(rows) > 4 and [int(r) for r in rows] == sorted((int(r) for r in rows), reverse=True)
+
+
+def test_so_many_rows(ended):
+    text = ended("-o", "traces=2,flat=3")
+    assert len(re.findall(r"^--- \d+ ns", text, re.M)) == 2
+    assert len(re.findall(r"^ *\d+ +[\d.]+% +\d+  \S", text, re.M)) == 3
+
+
+def test_page_options(ended, tmp_path):
+    path = tmp_path / "x.html"
+    ended("--reverse", "--inverted", "--title", "My <title>", "--minwidth", "60", "-f", path)
+    page = path.read_text()
+    assert "My &lt;title>" in page and '"reverse":true' in page and '"inverted":true' in page
+    assert "[below minwidth]" in page
+    ended("--minwidth", "100", "-f", path)
+    assert "KnownShares" not in path.read_text().split('"names":')[1], "two threads: none is all"
+
+
+def test_java_only_and_depth(jdk17):
+    """cstack=no leaves no native frame; jstackdepth=N/M keeps M frames of deeper stacks."""
+    with Program(jdk17, "Recursion", 200) as program:
+        done = jstrobe("record", "-d", "0.5", "-i", "1ms", "--cstack", "no", "-j", "40/5",
+                       "-o", "json", program.pid)
+        assert done.returncode == 0, done.stderr
+        profile = json.loads(done.stdout)
+    kinds = {k for s in profile["stacks"] for k in s["kinds"]}
+    assert not kinds & {"native", "kernel"}, kinds
+    cut = [s for s in profile["stacks"] if s["frames"][0] == "[truncated]"]
+    assert cut and all(len(s["frames"]) == 6 for s in cut)
+    others = [s for s in profile["stacks"] if s not in cut]
+    assert all(len(s["frames"]) <= 40 for s in others)
+
+
+def test_command_line_of_async_profiler(jdk17):
+    """A line as scripts have it: every letter is taken, the file is what it says."""
+    path = jvm.result_file(".collapsed")
+    asprof = os.path.join(jvm.OUT, "bin", "asprof")
+    with Program(jdk17, "KnownShares") as program:
+        done = subprocess.run(
+            [asprof, "-e", "cpu", "-d", "1", "-i", "1000000", "-j", "500", "-t", "-s", "-g", "-a", "-l", "-n",
+             "-I", "*alpha*", "-X", "*zeta*", "--cstack", "vm", "--width", "1000", "-L", "warn",
+             "-f", path, str(program.pid)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    with open(path) as file:
+        shown = stacks(file.read())
+    os.remove(path)
+    assert shown and all(re.match(r"\[shares-1 tid=\d+\];", s) and "KnownShares.alpha(J)J_[" in s for s in shown)
+
+
+def wait_for_file(path, seconds=20):
+    end = time.time() + seconds
+    while not os.path.exists(path):
+        assert time.time() < end, f"{path} did not appear"
+        time.sleep(0.05)
+
+
+def test_timeout_stops_and_writes(jdk17, tmp_path):
+    """The command returns at once; the session ends by itself, and the agent's thread with it."""
+    path = tmp_path / "result.collapsed"
+    with Program(jdk17, "KnownShares") as program:
+        began = time.time()
+        done = jstrobe("--timeout", "1s", "-i", "1ms", "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+        assert "Profiling is running" in jstrobe("status", program.pid).stdout
+        wait_for_file(path)
+        assert time.time() - began >= 1
+        assert sum(stacks(path.read_text()).values()) > 10
+        assert "not active" in jstrobe("status", program.pid).stdout
+        for _ in range(100):
+            if "jstrobe timer" not in program.threads().values():
+                break
+            time.sleep(0.05)
+        assert "jstrobe timer" not in program.threads().values()
+        # without a file the data stay to be fetched
+        assert jstrobe("start", "--timeout", "500ms", "-i", "1ms", program.pid).returncode == 0
+        end = time.time() + 20
+        while "not active" not in jstrobe("status", program.pid).stdout:
+            assert time.time() < end
+        assert stacks(jstrobe("dump", "-o", "collapsed", program.pid).stdout)
+
+
+def test_loop_writes_file_after_file(jdk17, tmp_path):
+    """%n counts the rounds from 0; each holds what came since the one before; stop ends the last."""
+    with Program(jdk17, "KnownShares") as program:
+        done = jstrobe("start", "--loop", "500ms", "-i", "1ms", "-f", tmp_path / "r-%p-%n.collapsed", program.pid)
+        assert done.returncode == 0, done.stderr
+        files = [tmp_path / f"r-{program.pid}-{n}.collapsed" for n in range(4)]
+        wait_for_file(files[2])
+        assert jstrobe("stop", program.pid).returncode == 0
+        assert files[3].exists()
+        counts = [sum(stacks(f.read_text()).values()) for f in files]
+        assert all(0 < n < 20000 for n in counts[:3]), counts
+        time.sleep(1)
+        assert sorted(os.listdir(tmp_path)) == sorted(f.name for f in files)
+        done = jstrobe("start", "--loop", "1h", program.pid)
+        assert done.returncode == 1 and "loop: nobody said where the results shall go" in done.stderr
+
+
+def test_agent_string_with_loop_and_timeout(jdk17, tmp_path):
+    """From -agentpath: rounds until the timeout ends the last one; %n{MAX} comes round again."""
+    pattern = tmp_path / "a%n{2}.collapsed"
+    agent = f"-agentpath:{jvm.LIBRARY}=start,interval=1ms,loop=400ms,timeout=1500ms,file={pattern}"
+    with Program(jdk17, "KnownShares", jvm=[agent]) as program:
+        wait_for_file(tmp_path / "a1.collapsed")
+        end = time.time() + 20
+        while "not active" not in jstrobe("status", program.pid).stdout:
+            assert time.time() < end
+            time.sleep(0.1)
+    assert sorted(os.listdir(tmp_path)) == ["a0.collapsed", "a1.collapsed"]
+
+
+def test_log(jdk17, tmp_path):
+    """What the agent has to say without a command goes to the file that log= names."""
+    log = tmp_path / "agent.log"
+    with Program(jdk17, "Sleepers", 1, "idle", jvm=[f"-agentpath:{jvm.LIBRARY}=start,event=nonsense,log={log}"]):
+        assert "unknown event: nonsense" in log.read_text()
+    log.unlink()
+    with Program(jdk17, "Sleepers", 1, "idle", jvm=[
+            f"-agentpath:{jvm.LIBRARY}=start,event=nonsense,log={log},loglevel=none"]) as program:
+        assert not log.exists() and not [line for line in program.output if "jstrobe" in line]
+
+
+def caught(program):
+    """Numbers of the signals that the process has handlers for."""
+    with open(f"/proc/{program.pid}/status") as file:
+        mask = int(next(line.split()[1] for line in file if line.startswith("SigCgt:")), 16)
+    return {n for n in range(1, 65) if mask >> (n - 1) & 1}
+
+
+def test_signal(jdk17):
+    """The signal asked for is the one; one that is in use is refused with the reason."""
+    with Program(jdk17, "KnownShares") as program:
+        before = caught(program)
+        for event in ("cpu", "ctimer"):
+            assert jstrobe("start", "-e", event, "--signal", "30/16", "-i", "1ms", program.pid).returncode == 0
+            assert caught(program) - before == {30}
+            time.sleep(0.3)
+            done = jstrobe("stop", "-o", "collapsed", program.pid)
+            assert sum(stacks(done.stdout).values()) > 0
+            assert caught(program) == before
+        for number, reason in ((3, "in use"), (11, "cannot be used"), (9, "cannot be used"), (40, "cannot be used")):
+            done = jstrobe("start", "--signal", number, program.pid)
+            assert done.returncode == 1 and f"signal={number}" in done.stderr and reason in done.stderr
+        done = jstrobe("start", "-e", "itimer", "--signal", "30", program.pid)
+        assert done.returncode == 1 and "SIGPROF" in done.stderr
+        assert caught(program) == before
