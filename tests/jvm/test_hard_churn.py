@@ -28,7 +28,7 @@ def agent_jar():
 def read_stack(frames):
     """(what is wrong or None, has a name, has an [unloaded] above burn) of one stack."""
     named = [m for m in map(NAMED.search, frames) if m]
-    spelt = "".join(m.group(1) for m in map(DIGIT.match, frames) if m)
+    spelt = "".join(m.group(1) for m in map(DIGIT.match, frames) if m and "truth.Churn.burn" in frames)
     numbers = {m.group(1) for m in named} | {m.group(3) for m in named if m.group(3)}
     wrong = None
     if len(numbers) > 1:

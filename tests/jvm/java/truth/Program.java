@@ -16,12 +16,13 @@ import java.util.concurrent.atomic.AtomicLong;
  *
  * A program starts its threads and calls serve(). That prints READY and then answers lines on
  * stdin: "mark" prints "MARK name=value ..." with all counters, "reset" forgets them, "gc" collects
- * garbage, "stop" or the end of stdin ends the program (so none outlives its test).
+ * garbage, "end" sets `ending`, "stop" or the end of stdin ends the program (so none outlives its test).
  */
 public final class Program {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final Map<String, AtomicLong> COUNTERS = new ConcurrentHashMap<>();
     public static volatile boolean stopping;
+    public static volatile boolean ending; // "end" was said
     public static volatile long sink;
 
     private Program() {
@@ -94,6 +95,8 @@ public final class Program {
             } else if (line.equals("reset")) {
                 COUNTERS.clear();
                 System.out.println("MARK");
+            } else if (line.equals("end")) {
+                ending = true;
             } else if (line.equals("gc")) {
                 System.gc();
                 System.out.println("MARK");

@@ -1,0 +1,271 @@
+/*
+ * tricks.c - the native methods of truth.Tricks: what native libraries do to signals, stacks, threads
+ * and images. Each plays its trick once and returns 0, or the number of what went wrong.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <jni.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define TRICK(name) JNIEXPORT jint JNICALL Java_truth_Tricks_##name(JNIEnv *env, jclass type)
+#define WITH_TEXT(name) \
+	JNIEXPORT jint JNICALL Java_truth_Tricks_##name(JNIEnv *env, jclass type, jstring text)
+
+static volatile unsigned long sink;
+
+/* Use CPU time. Exported: dlopen'ed copies of this library are called by this name. */
+__attribute__((noinline, visibility("default"))) void tricks_work(int rounds)
+{
+	int i;
+
+	for (i = 0; i < rounds; i++)
+		sink = sink * 31 + (unsigned long)i;
+}
+
+/* ---- SIGSEGV of one's own, as managed runtimes and probing libraries have it ---- */
+
+static char *page;
+static struct sigaction segv_before;
+static atomic_int segv_mine;
+
+static void on_segv(int signo, siginfo_t *info, void *context)
+{
+	if (info->si_addr >= (void *)page && info->si_addr < (void *)(page + 4096)) {
+		mprotect(page, 4096, PROT_READ | PROT_WRITE);
+		atomic_fetch_add(&segv_mine, 1);
+		return;
+	}
+	if (segv_before.sa_flags & SA_SIGINFO)
+		segv_before.sa_sigaction(signo, info, context);
+	else if (segv_before.sa_handler == SIG_DFL)
+		signal(signo, SIG_DFL);
+}
+
+/* A handler above whatever is there, 20 faults, and away again. */
+TRICK(segv)
+{
+	struct sigaction mine;
+	int i, before = atomic_load(&segv_mine);
+
+	if (!page)
+		page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memset(&mine, 0, sizeof(mine));
+	mine.sa_sigaction = on_segv;
+	mine.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+	if (sigaction(SIGSEGV, &mine, &segv_before))
+		return 1;
+	for (i = 0; i < 20; i++) {
+		tricks_work(20000);
+		mprotect(page, 4096, PROT_NONE);
+		*(volatile char *)page = 1;
+	}
+	if (sigaction(SIGSEGV, &segv_before, NULL))
+		return 2;
+	return atomic_load(&segv_mine) - before == 20 ? 0 : 3;
+}
+
+/* ---- an alternate stack as small as libraries make them, and work on it ---- */
+
+static void on_alternate(int signo)
+{
+	(void)signo;
+	tricks_work(300000);
+}
+
+static void *alternate_thread(void *arg)
+{
+	/* SIGSTKSZ of old, with a page below that nobody may touch. */
+	char *memory = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	stack_t stack = {.ss_sp = memory + 4096, .ss_size = 8192};
+	int i;
+
+	mprotect(memory, 4096, PROT_NONE);
+	if (sigaltstack(&stack, NULL))
+		return (void *)1;
+	for (i = 0; i < 10; i++) {
+		pthread_kill(pthread_self(), *(int *)arg);
+		tricks_work(300000);
+	}
+	stack.ss_flags = SS_DISABLE;
+	sigaltstack(&stack, NULL);
+	munmap(memory, 3 * 4096);
+	return NULL;
+}
+
+TRICK(alternate)
+{
+	int signo = SIGRTMIN + 7;
+	struct sigaction mine = {.sa_handler = on_alternate, .sa_flags = SA_ONSTACK};
+	pthread_t thread;
+	void *failed;
+
+	if (sigaction(signo, &mine, NULL) || pthread_create(&thread, NULL, alternate_thread, &signo))
+		return 1;
+	pthread_join(thread, &failed);
+	return failed ? 2 : 0;
+}
+
+/* ---- a thread that no library knows of: it even has the thread pointer of its maker ---- */
+
+static int raw_thread(void *arg)
+{
+	atomic_int *left = arg;
+	int i;
+
+	for (i = 0; i < 300 && atomic_load(left); i++)
+		tricks_work(1000000);
+	atomic_store(left, 0);
+	syscall(SYS_exit, 0);
+	return 0;
+}
+
+TRICK(raw)
+{
+	static atomic_int running;
+	const size_t size = 256 * 1024;
+	char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (stack == MAP_FAILED)
+		return 1;
+	atomic_store(&running, 1);
+	if (clone(raw_thread, stack + size, CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
+		  CLONE_SYSVSEM, &running) < 0)
+		return 2;
+	while (atomic_load(&running))
+		usleep(1000);
+	usleep(20000); /* it may still be on its stack */
+	munmap(stack, size);
+	return 0;
+}
+
+/* ---- children ---- */
+
+static int child_failed(pid_t pid)
+{
+	int status;
+
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return 1;
+	return !WIFEXITED(status) || WEXITSTATUS(status);
+}
+
+TRICK(vforked)
+{
+	char *const arguments[] = {"true", NULL}, *const environment[] = {NULL};
+	pid_t pid = vfork();
+
+	if (pid == 0) {
+		execve("/bin/true", arguments, environment);
+		_exit(127);
+	}
+	tricks_work(100000);
+	return pid < 0 || child_failed(pid);
+}
+
+/* A child that goes on without exec, and uses CPU time: no signal of a profiler may reach it. */
+TRICK(forked)
+{
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		tricks_work(30000000);
+		_exit(0);
+	}
+	return pid < 0 || child_failed(pid);
+}
+
+/* ---- images that come and go ---- */
+
+WITH_TEXT(loaded)
+{
+	const char *path = (*env)->GetStringUTFChars(env, text, NULL);
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	void (*work)(int) = library ? (void (*)(int))dlsym(library, "tricks_work") : NULL;
+
+	(*env)->ReleaseStringUTFChars(env, text, path);
+	if (!work)
+		return 1;
+	work(3000000);
+	return dlclose(library) ? 2 : 0;
+}
+
+/* ---- threads with all signals blocked ---- */
+
+TRICK(blocked)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	tricks_work(3000000);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return 0;
+}
+
+/* ---- one native thread, attached and detached again and again ---- */
+
+static void *attach_thread(void *arg)
+{
+	JavaVM *vm = arg;
+	JNIEnv *env;
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		if ((*vm)->AttachCurrentThread(vm, (void **)&env, NULL) != JNI_OK)
+			return (void *)1;
+		if (!(*env)->FindClass(env, "java/lang/String"))
+			return (void *)2;
+		tricks_work(10000);
+		if ((*vm)->DetachCurrentThread(vm) != JNI_OK)
+			return (void *)3;
+		tricks_work(10000);
+	}
+	return NULL;
+}
+
+TRICK(attached)
+{
+	pthread_t thread;
+	JavaVM *vm;
+	void *failed;
+
+	if ((*env)->GetJavaVM(env, &vm) || pthread_create(&thread, NULL, attach_thread, vm))
+		return 9;
+	pthread_join(thread, &failed);
+	return (int)(intptr_t)failed;
+}
+
+/* ---- the end ---- */
+
+static volatile uintptr_t nowhere = 0x10;
+
+__attribute__((noinline)) static void tricks_crash(void)
+{
+	*(volatile int *)nowhere = 1;
+}
+
+TRICK(crash)
+{
+	tricks_crash();
+	return 0;
+}
+
+TRICK(aborted)
+{
+	abort();
+}

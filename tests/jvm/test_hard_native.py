@@ -1,0 +1,137 @@
+"""Native libraries that play tricks with signals, stacks, threads and images while samples are taken."""
+import ctypes
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import jvm
+import pytest
+from jvm import Program, counted, jstrobe, record
+
+ALL = "segv+alternate+raw+vforked+forked+loaded+blocked+attached"
+SECONDS = counted("2", "120")
+
+
+def tricks(jdk, names, **more):
+    copy = os.path.join(jvm.WORK, "libcopy.so")
+    shutil.copyfile(jvm.NATIVE, copy)
+    return Program(jdk, "Tricks", jvm.NATIVE, copy, names, **more)
+
+
+def worked(program, names):
+    """Every trick was played at least once, none failed, and the program ends as it should."""
+    counters = program.mark()
+    assert counters["failed"] == 0, program.output[-5:]
+    for name in names.split("+"):
+        assert counters.get(name, 0) > 0, (name, counters)
+    assert program.alive() and program.stop() == 0, program.output[-5:]
+    return counters
+
+
+@pytest.mark.parametrize("version,engine", [(17, "cpu"), (25, "ctimer"), (17, "itimer")])
+def test_tricks(jdk, version, engine, say):
+    if jdk.version != version and not jvm.SOAK:
+        pytest.skip(f"{engine} on {jdk}: only with full counts (make soak)")
+    with tricks(jdk, ALL) as program:
+        time.sleep(0.5)
+        profile = record(program, "-e", engine, "-i", "500us", "-d", SECONDS)
+        time.sleep(0.3)
+        counters = worked(program, ALL)
+    bad, total, worst = jvm.incomplete(profile)
+    named = {k: v for k, v in profile.samples["lost"].items() if v}
+    say(f"native tricks, {engine} {jdk}: {total} samples, {bad / total:.2%} incomplete {worst}, lost {named}; "
+        f"{counters}")
+    assert profile.total("tricks_work", key="samples") > 50
+    assert profile.total("truth.Tricks.segv", key="samples") > 0
+    # What blocks our signal is sampled when it lets it in, or counted as unsampled: never more than there was.
+    cpu = profile.cpu_clock()
+    assert profile.weight["total"] + profile.weight["lost"] <= 1.05 * cpu
+    assert abs((profile.weight["total"] + profile.weight["lost"] + profile.weight["unsampled"])
+               / (cpu - profile.json.get("own_cpu_ns", 0)) - 1) < 0.05
+
+
+def test_tricks_under_libjsig_and_check_jni(jdk, say):
+    """libjsig keeps the JVM's handlers behind the program's; -Xcheck:jni looks over the agent's shoulder."""
+    names = "segv+alternate+attached"
+    libjsig = os.path.join(jdk.home, "lib", "libjsig.so")
+    if not os.path.exists(libjsig):
+        libjsig = os.path.join(jdk.home, "lib", "server", "libjsig.so")
+    assert os.path.exists(libjsig), "this JDK has no libjsig"
+    with tricks(jdk, names, wrap=["env", f"LD_PRELOAD={libjsig}"], jvm=["-Xcheck:jni"]) as program:
+        before = list(program.output)
+        profile = record(program, "-i", "500us", "-d", counted("1.5", "60"))
+        worked(program, names)
+    assert profile.samples["stored"] > 100
+    said = [line for line in program.output[len(before):] if not line.startswith("MARK")]
+    said = [line for line in said if "EnableDynamicAgentLoading" not in line and "java agent" not in line.lower()]
+    complaints = [line for line in said if re.search(r"jstrobe|FATAL|WARNING in native|pending exception", line)]
+    assert not [c for c in complaints if "loaded dynamically" not in c], said
+
+
+def test_children_get_no_signal_of_ours(jdk17):
+    """Children of a sampled JVM: nothing of ours is ignored, blocked or pending there."""
+    with Program(jdk17, "Children") as program:
+        time.sleep(0.3)
+        plain = program.mark()
+        assert jstrobe("start", "-i", "200us", program.pid).returncode == 0
+        program.reset()
+        time.sleep(counted(1, 60))
+        during = program.mark()
+        done = jstrobe("stop", "-o", "json", program.pid)
+        assert done.returncode == 0, done.stderr
+        assert program.stop() == 0
+    assert during["children"] > 5 and "failed" not in during, during
+    for state in ("ignored", "blocked", "pending"):
+        assert during.get(state, 0) == plain.get(state, 0), (plain, during)
+
+
+# ---- stopped and traced ----
+
+PTRACE_SEIZE, PTRACE_INTERRUPT, PTRACE_DETACH, WALL = 0x4206, 0x4207, 17, 0x40000000
+
+
+def ptrace(request, tid, data=0):
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p]
+    return libc.ptrace(request, tid, None, data)
+
+
+def hold(tid, seconds):
+    """Stop one thread as a debugger does, wherever it is, and let it go with what it was about to get."""
+    if ptrace(PTRACE_SEIZE, tid):
+        return False
+    ptrace(PTRACE_INTERRUPT, tid)
+    try:
+        status = os.waitpid(tid, WALL)[1]
+    except ChildProcessError:
+        return False
+    time.sleep(seconds)
+    if not os.WIFSTOPPED(status):
+        return False
+    stopped_by = os.WSTOPSIG(status)
+    ptrace(PTRACE_DETACH, tid, 0 if status >> 16 else stopped_by)
+    return True
+
+
+def test_stopped_and_traced(jdk17):
+    with Program(jdk17, "KnownShares") as program:
+        running = subprocess.Popen([jvm.COMMAND, "record", "-d", counted("2", "60"), "-i", "200us", "-t", "-o", "json",
+                                    "-f", jvm.result_file(), str(program.pid)], stderr=subprocess.PIPE, text=True)
+        held, end = 0, time.time() + counted(1.5, 55)
+        while time.time() < end:
+            os.kill(program.pid, signal.SIGSTOP)
+            time.sleep(0.02)
+            os.kill(program.pid, signal.SIGCONT)
+            for tid in list(program.threads())[:6]:
+                held += hold(tid, 0.002)
+            time.sleep(0.02)
+        assert running.wait(timeout=30) == 0, running.stderr.read()
+        path = running.args[running.args.index("-f") + 1]
+        profile = jvm.Profile(path)
+        os.remove(path)
+        profile.check()
+        assert held > 10 and profile.samples["stored"] > 200
+        assert program.alive() and program.stop() == 0, program.output[-5:]

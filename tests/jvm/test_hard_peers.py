@@ -1,0 +1,107 @@
+"""Other profilers in the same JVM: two jstrobes, async-profiler, JFR; both work, or one says why not."""
+import os
+import re
+import shutil
+import subprocess
+import time
+
+import jvm
+import pytest
+from jvm import Program, jstrobe, record
+
+METHOD = "truth.KnownShares"
+
+
+def load_agent(program, library, options):
+    """What the agent said; asserts that it was loaded."""
+    done = subprocess.run([os.path.join(program.jdk.home, "bin", "jcmd"), str(program.pid), "JVMTI.agent_load",
+                           library, f'"{options}"'], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          timeout=60)
+    assert "return code: 0" in done.stdout, done.stdout
+    return done.stdout
+
+
+def samples_in(path):
+    """Samples in METHOD of a collapsed result."""
+    with open(path) as file:
+        return sum(int(line.rsplit(" ", 1)[1]) for line in file
+                   if METHOD in line.replace("/", "."))
+
+
+@pytest.fixture
+def other():
+    """A second jstrobe: another copy of the library is another library."""
+    path = os.path.join(jvm.WORK, "other", "libjstrobe.so")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    shutil.copyfile(jvm.LIBRARY, path)
+    return path
+
+
+@pytest.mark.parametrize("first_to_stop", ["first", "second"])
+def test_two_jstrobes(jdk, other, first_to_stop):
+    if (jdk.version == 17) != (first_to_stop == "first") and not jvm.SOAK:
+        pytest.skip("only with full counts (make soak)")
+    mine, theirs = jvm.result_file(".collapsed"), jvm.result_file(".collapsed")
+    with Program(jdk, "KnownShares") as program:
+        assert jstrobe("start", "-i", "1ms", "-f", mine, program.pid).returncode == 0
+        load_agent(program, other, f"start,event=cpu,interval=1ms,file={theirs}")
+        time.sleep(0.7)
+        stops = [lambda: jstrobe("stop", program.pid), lambda: load_agent(program, other, "stop")]
+        for stop in stops if first_to_stop == "first" else reversed(stops):
+            stop()
+            time.sleep(0.2)
+        # And once more, now that handlers of either may have stayed in the chain.
+        profile = record(program, "-i", "1ms", "-d", "0.5")
+        assert profile.samples["stored"] > 50
+        assert program.alive() and program.stop() == 0, program.output[-5:]
+    for path in (mine, theirs):
+        assert samples_in(path) > 50, path
+        os.remove(path)
+
+
+def async_profiler():
+    path = os.path.join(jvm.OUT, "peers", "ap46", "lib", "libasyncProfiler.so")
+    if not os.path.exists(path) and jvm.SOAK:
+        jvm.run_script("fetch-peers.sh")
+    if not os.path.exists(path):
+        pytest.skip("async-profiler is not there: scripts/fetch-peers.sh fetches it (make soak does)")
+    return path
+
+
+@pytest.mark.parametrize("theirs", ["cpu", "itimer", "ctimer"])
+def test_beside_async_profiler_and_jfr(jdk, theirs):
+    if (jdk.version == 17) != (theirs == "cpu") and not jvm.SOAK:
+        pytest.skip("only with full counts (make soak)")
+    library = async_profiler()
+    result, recording = jvm.result_file(".collapsed"), jvm.result_file(".jfr")
+    flags = [f"-XX:StartFlightRecording=filename={recording},settings=profile"]
+    with Program(jdk, "KnownShares", jvm=flags) as program:
+        load_agent(program, library, f"start,event={theirs},interval=1ms,file={result}")
+        profile = record(program, "-e", "cpu", "-i", "1ms", "-d", "1")
+        # itimer is SIGPROF, and that is taken: refused with the reason, nothing harmed.
+        refused = jstrobe("record", "-e", "itimer", "-d", "0.2", program.pid)
+        load_agent(program, library, f"stop,collapsed,file={result}")
+        again = record(program, "-i", "1ms", "-d", "0.5")
+        assert program.stop() == 0, program.output[-5:]
+    assert profile.samples["stored"] > 100 and again.samples["stored"] > 50
+    assert refused.returncode == 1 and re.search(r"SIGPROF has a handler", refused.stderr), refused.stderr
+    assert samples_in(result) > 30
+    assert os.path.getsize(recording) > 10000
+    os.remove(result)
+    os.remove(recording)
+
+
+def test_async_profiler_starts_while_we_sample(jdk25):
+    library = async_profiler()
+    result = jvm.result_file(".collapsed")
+    with Program(jdk25, "KnownShares") as program:
+        assert jstrobe("start", "-i", "1ms", program.pid).returncode == 0
+        load_agent(program, library, f"start,event=cpu,interval=1ms,file={result}")
+        time.sleep(0.7)
+        done = jstrobe("stop", "-o", "collapsed", program.pid)
+        assert done.returncode == 0 and METHOD in done.stdout.replace("/", "."), done.stderr
+        time.sleep(0.3)
+        load_agent(program, library, f"stop,collapsed,file={result}")
+        assert program.alive() and program.stop() == 0, program.output[-5:]
+    assert samples_in(result) > 30
+    os.remove(result)
