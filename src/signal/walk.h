@@ -69,7 +69,12 @@ bool frame_is_gone(uintptr_t pc, uint32_t *return_offset, bool *fp_saved);
 bool frame_tail_jump(const struct walk_regs *r, uintptr_t *caller);
 /* Whether the instruction before PC is a call: so it can be a return address. */
 bool follows_call(uintptr_t pc);
-/* The same for a stub that begins at START and has no fixed frame; false: it is not known. */
+/*
+ * Bytes that compiled code had put on top of its frame for the call that returns to PC, by what
+ * it takes off again behind it; 0: none, or not recognised. arch/<cpu>/barrier_stub.c.
+ */
+uint32_t frame_saved(uintptr_t pc);
+/* Like frame_edge, for a stub that begins at START and has no fixed frame; false: it is not known. */
 bool stub_edge(uintptr_t start, uintptr_t pc, uintptr_t sp, uintptr_t fp, uintptr_t *return_slot,
 	       bool *fp_saved);
 

@@ -171,7 +171,27 @@ static bool put_frames(struct trace_writer *out, const struct decoded *e)
 	return true;
 }
 
-static enum step over_method(struct walk *w, const struct blob *b)
+/* The frame's return address, if it ends FRAME_BYTES above sp, looks like one. */
+static bool ends_at(const struct walk *w, uint32_t frame_bytes)
+{
+	uintptr_t pc;
+
+	return load_word(w->sp + frame_bytes - 8, &pc) && (is_known(w, pc) || is_return_address(w, pc));
+}
+
+/* A frame that called the JVM from a barrier's slow path is bigger than its method says. */
+static void add_saved(const struct walk *w, struct blob *b)
+{
+	uint32_t saved;
+
+	if (ends_at(w, b->frame_bytes))
+		return;
+	saved = frame_saved(w->pc);
+	if (saved && ends_at(w, b->frame_bytes + saved))
+		b->frame_bytes += saved;
+}
+
+static enum step over_method(struct walk *w, struct blob *b)
 {
 	struct edge edge = edge_of(w, b);
 	const struct decoded *e;
@@ -185,6 +205,8 @@ static enum step over_method(struct walk *w, const struct blob *b)
 		return STEP_ROOT;
 	}
 	pc = undo_deopt(w, b, w->pc);
+	if (!w->top)
+		add_saved(w, b);
 	e = pc == w->pc ? NULL : decode_lookup(w->l, w->cache, pc, w->top);
 	if (e) {
 		if (!put_frames(w->out, e))
