@@ -43,14 +43,26 @@ static bool int_at(uintptr_t base, int32_t offset, uint32_t *value)
 	return load_u32(base + (uintptr_t)offset, value);
 }
 
+/* Where scopes begin: 8 keeps an offset, 9 to 22 a pointer. */
+static bool old_scopes(const struct layout *l, uintptr_t nm, uintptr_t *scopes)
+{
+	uint32_t offset;
+
+	if (l->nmethod_scopes_begin >= 0)
+		return load_word(nm + (uintptr_t)l->nmethod_scopes_begin, scopes);
+	if (!int_at(nm, l->nmethod_scopes_offset, &offset))
+		return false;
+	*scopes = nm + offset;
+	return true;
+}
+
 /* ..22: everything behind the nmethod's header. */
 static bool info_old(const struct layout *l, uintptr_t nm, struct debug_info *d)
 {
 	uint32_t pcs, end, metadata;
 
 	if (!int_at(nm, l->nmethod_pcs_offset, &pcs) || !int_at(nm, l->nmethod_dependencies, &end) ||
-	    !int_at(nm, l->nmethod_metadata, &metadata) ||
-	    !load_word(nm + (uintptr_t)l->nmethod_scopes_begin, &d->scopes))
+	    !int_at(nm, l->nmethod_metadata, &metadata) || !old_scopes(l, nm, &d->scopes))
 		return false;
 	d->pcs = nm + pcs;
 	d->pcs_end = nm + end;
@@ -110,7 +122,7 @@ static bool read_info(const struct layout *l, uintptr_t nm, struct debug_info *d
 	    !load_field(nm + (uintptr_t)l->nmethod_comp_level, l->nmethod_comp_level_width, &level))
 		return false;
 	d->kind = kind_of_level((uint32_t)level);
-	return l->nmethod_scopes_begin >= 0 ? info_old(l, nm, d) : info_young(l, nm, d);
+	return l->nmethod_immutable < 0 ? info_old(l, nm, d) : info_young(l, nm, d);
 }
 
 /*

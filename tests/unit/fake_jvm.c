@@ -102,10 +102,23 @@ static void common_layout(struct layout *l)
 
 static void shape_layout(struct layout *l, enum fake_shape shape)
 {
-	l->jdk = shape == FAKE_OLD ? 17 : shape == FAKE_MIDDLE ? 23 : 25;
-	l->scope_bytes_biased = shape != FAKE_OLD;
+	static const int jdk[FAKE_SHAPES] = {8, 17, 23, 25};
+
+	l->jdk = jdk[shape];
+	l->scope_bytes_biased = shape > FAKE_OLD;
 	l->blob_frame_complete_width = shape == FAKE_YOUNG ? 2 : 4;
-	l->nmethod_comp_level_width = shape == FAKE_OLD ? 4 : 1;
+	l->nmethod_comp_level_width = shape <= FAKE_OLD ? 4 : 1;
+	if (shape == FAKE_FIRST) {
+		l->bcp_slot = -7;
+		l->blob_code_offset = CODE;
+		l->nmethod_entry = ENTRY;
+		l->nmethod_deopt_offset = DEOPT;
+		l->nmethod_deopt_mh_offset = DEOPT_MH;
+		l->nmethod_dependencies = DEPENDENCIES;
+		l->nmethod_scopes_offset = SCOPES;
+		l->nmethod_metadata = METADATA;
+		return;
+	}
 	if (shape == FAKE_OLD) {
 		l->blob_code_begin = CODE;
 		l->nmethod_entry = ENTRY;
@@ -294,11 +307,14 @@ static void link_debug_info(struct fake_jvm *f, const struct fake_code *c, uintp
 {
 	struct built b;
 
-	if (f->shape == FAKE_OLD) {
+	if (f->shape <= FAKE_OLD) {
 		write_debug_info(f, c, nm + HEADER + size, &b);
 		put32(nm + PCS, (uint32_t)(b.pcs - nm));
 		put32(nm + DEPENDENCIES, (uint32_t)(b.end - nm));
-		put64(nm + SCOPES, b.scopes);
+		if (f->shape == FAKE_OLD)
+			put64(nm + SCOPES, b.scopes);
+		else
+			put32(nm + SCOPES, (uint32_t)(b.scopes - nm));
 		put32(nm + METADATA, (uint32_t)(b.metadata - nm));
 		return;
 	}
@@ -343,14 +359,16 @@ uintptr_t fake_nmethod(struct fake_jvm *f, const struct fake_code *c)
 	put32(nm + LEVEL, (uint32_t)c->level);
 	put32(nm + COMPILE_ID, ++compile_id);
 	put32(nm + ORIG_PC, c->orig_pc);
-	if (f->shape == FAKE_OLD) {
+	if (f->shape <= FAKE_OLD) {
 		put64(nm + ENTRY, code + c->entry);
-		put64(nm + DEOPT, c->deopt ? code + c->deopt : 0);
 	} else {
 		put16(nm + ENTRY, c->entry);
-		put32(nm + DEOPT, c->deopt ? HEADER + c->deopt : 0);
 		*(uint8_t *)(nm + KIND) = 1;
 	}
+	if (f->shape == FAKE_OLD)
+		put64(nm + DEOPT, c->deopt ? code + c->deopt : 0);
+	else
+		put32(nm + DEOPT, c->deopt ? HEADER + c->deopt : 0);
 	link_debug_info(f, c, nm, size);
 	return code;
 }

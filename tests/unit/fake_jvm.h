@@ -9,7 +9,8 @@
 #include "signal/zone.h"
 
 enum fake_shape {
-	FAKE_OLD,    /* ..22 */
+	FAKE_FIRST,  /* 8 */
+	FAKE_OLD,    /* 9..22 */
 	FAKE_MIDDLE, /* 23, 24 */
 	FAKE_YOUNG,  /* 25.. */
 	FAKE_SHAPES

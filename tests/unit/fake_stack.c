@@ -53,7 +53,7 @@ void stack_interpreted(struct fake_stack *s, uintptr_t method, uint32_t bci, uin
 	*fake_at(fp) = s->fp;
 	*fake_at(fp - 8) = sender;
 	*fake_at(fp - 24) = method;
-	*fake_at(fp - 64) = fake_bytecode(s->jvm, method) + bci;
+	*fake_at(fp + (uintptr_t)((intptr_t)s->jvm->zone.layout.bcp_slot * 8)) = fake_bytecode(s->jvm, method) + bci;
 	s->fp = fp;
 	s->sp = fp - 80;
 	s->pc = fake_interpreter(s->jvm, FAKE_CALL);

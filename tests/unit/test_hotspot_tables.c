@@ -30,14 +30,15 @@ static void no_jvm(void **state)
 /* What differs between the shapes must be what this release has. */
 static const char *wrong_with(const struct layout *l)
 {
-	bool young = l->jdk >= 23;
+	bool young = l->jdk >= 23, first = l->jdk == 8;
 
 	if (l->jdk < 8 || l->jdk > 60)
 		return "release";
 	if (atomic_load(&l->code_ready) || l->heap_count)
 		return "code cache";
-	if ((l->nmethod_scopes_begin >= 0) == young || (l->nmethod_immutable >= 0) != young ||
-	    (l->blob_code_offset >= 0) != young || (l->blob_code_begin >= 0) == young)
+	if ((l->nmethod_scopes_begin >= 0) != (!young && !first) || (l->nmethod_immutable >= 0) != young ||
+	    (l->blob_code_offset >= 0) != (young || first) || (l->blob_code_begin < 0) != (young || first) ||
+	    (l->nmethod_scopes_offset >= 0) != (young || first))
 		return "shape of debug information";
 	if ((l->blob_mutable_data >= 0) != (l->jdk >= 25) || (l->blob_kind >= 0) != (l->jdk >= 24))
 		return "shape of blobs";
@@ -45,7 +46,7 @@ static const char *wrong_with(const struct layout *l)
 		return "encoding of scopes";
 	if (l->anchor_sp < 0 || l->anchor_pc <= l->anchor_sp || l->anchor_fp <= l->anchor_sp)
 		return "anchor";
-	if (l->entry_wrapper_slot != -6 || l->interpreter_sender_sp_slot != -1)
+	if (l->bcp_slot != (first ? -7 : -8) || l->entry_wrapper_slot != -6 || l->interpreter_sender_sp_slot != -1)
 		return "slots of frames";
 	if (l->pcdesc_size < 12 || l->pcdesc_size > 32 || (l->block_size != 16 && l->block_size != 8))
 		return "sizes";
@@ -112,7 +113,8 @@ static void real_tables(void **state)
 
 	snprintf(pattern, sizeof(pattern), "%s/lib/server/libjvm.so", home ? home : "/nowhere");
 	glob("/usr/lib/jvm/*/lib/server/libjvm.so", 0, NULL, &found);
-	glob(pattern, found.gl_pathc ? GLOB_APPEND : 0, NULL, &found);
+	glob("/usr/lib/jvm/*/jre/lib/amd64/server/libjvm.so", GLOB_APPEND, NULL, &found); /* 8 */
+	glob(pattern, GLOB_APPEND, NULL, &found);
 	if (!found.gl_pathc) {
 		print_message("skipped: no libjvm.so under JAVA_HOME or /usr/lib/jvm\n");
 		skip();

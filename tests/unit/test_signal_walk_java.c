@@ -236,7 +236,7 @@ static void bytecode_pointers(void **state)
 
 	stack_begin(&s, &jvm);
 	stack_interpreted(&s, a, 1, 2);
-	*fake_at(s.fp - 64) = 0x1234;
+	*fake_at(s.fp + (uintptr_t)((intptr_t)jvm.zone.layout.bcp_slot * 8)) = 0x1234;
 	stack_interpreted(&s, b, 5, 2);
 	r.pc = s.pc, r.sp = s.sp, r.fp = s.fp;
 	r.bcp = fake_bytecode(&jvm, b) + 33;
@@ -456,7 +456,8 @@ int main(void)
 	int failed = 0;
 
 	for (shape = 0; shape < FAKE_SHAPES; shape++)
-		failed += cmocka_run_group_tests_name(shape == FAKE_OLD      ? "JDK 17"
+		failed += cmocka_run_group_tests_name(shape == FAKE_FIRST    ? "JDK 8"
+						      : shape == FAKE_OLD    ? "JDK 17"
 						      : shape == FAKE_MIDDLE ? "JDK 23"
 									     : "JDK 25",
 						      tests, NULL, NULL);
