@@ -161,6 +161,12 @@ soak: ## the tests with their full counts and durations (about an hour)
 	@+$(MAKE) --no-print-directory all unit-programs
 	@O=$(O) CC='$(CC)' JSTROBE_SOAK=1 $(PYTHON) tests/run.py --out $(O)/tests soak
 
+check-jdks: ## fetch every JVM that can be had and profile known programs on each, in each mode (an hour)
+	@scripts/deps.sh build jdks
+	@+$(MAKE) --no-print-directory all
+	@O=$(O) PYTHON=$(PYTHON) scripts/fetch-jdks.sh
+	@O=$(O) CC='$(CC)' $(PYTHON) tests/jdks.py
+
 bench: ## measure against other profilers (ONLY=name for one row)
 	@scripts/deps.sh build
 	@+$(MAKE) --no-print-directory all
@@ -210,4 +216,4 @@ help: ## this list
 	@echo '  ONLY=name      bench: one row;  PID=n  demo: profile this process'
 
 force:
-.PHONY: all deps demo unit unit-programs check check-run soak bench docs install uninstall clean help force
+.PHONY: all deps demo unit unit-programs check check-run check-jdks soak bench docs install uninstall clean help force

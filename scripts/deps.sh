@@ -1,5 +1,5 @@
 #!/bin/sh
-# deps.sh build|test ... - install what is missing of these groups.
+# deps.sh build|test|bench|jdks ... - install what is missing of these groups.
 #
 # Looks for what it needs (not for package names), says what it will install, and installs by
 # apt-get as root or through `sudo -n`. Where that is not possible it prints the command and
@@ -50,8 +50,14 @@ for group in "$@"; do
 		need python3 have "$python"
 		need maven have mvn
 		;;
+	jdks)
+		need python3 have "$python"
+		need python3-pip module pip
+		need maven have mvn
+		need util-linux have unshare
+		;;
 	*)
-		echo "deps.sh: unknown group: $group (build, test, bench)" >&2
+		echo "deps.sh: unknown group: $group (build, test, bench, jdks)" >&2
 		exit 2
 		;;
 	esac

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agent/entry.h"
+#include "agent/fallback.h"
 #include "agent/redefine.h"
 #include "collect/collector.h"
 #include "engine/engine.h"
@@ -32,14 +33,14 @@ static pid_t tid_of(uintptr_t thread)
 	uintptr_t os_thread;
 	uint32_t tid;
 
-	if (!load_word(thread + (uintptr_t)l->thread_osthread, &os_thread) || !os_thread ||
+	if (l->osthread_tid < 0 ||
+	    !load_word(thread + (uintptr_t)l->thread_osthread, &os_thread) || !os_thread ||
 	    !load_u32(os_thread + (uintptr_t)l->osthread_tid, &tid))
 		return 0;
 	return (pid_t)tid;
 }
 
-/* The JavaThread* behind a java.lang.Thread; 0 when it has none (any more). */
-static uintptr_t thread_behind(JNIEnv *env, jthread thread)
+uintptr_t jvm_thread_behind(JNIEnv *env, jthread thread)
 {
 	static jfieldID eetop;
 	jclass class;
@@ -80,7 +81,7 @@ static void each_java_thread(JNIEnv *env, bool make_known)
 	if ((*ti)->GetAllThreads(ti, &count, &threads))
 		return;
 	for (i = 0; i < count; i++) {
-		uintptr_t thread = thread_behind(env, threads[i]);
+		uintptr_t thread = jvm_thread_behind(env, threads[i]);
 		pid_t tid = thread ? tid_of(thread) : 0;
 
 		if (tid) {
@@ -99,9 +100,10 @@ static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread
 
 	pthread_rwlock_rdlock(&session_lock);
 	if (in_session && records_found(tid, (uintptr_t)pthread_self())) {
-		uintptr_t java = thread_behind(env, thread);
+		uintptr_t java = jvm_thread_behind(env, thread);
 
-		if (java && tid_of(java) == tid)
+		/* Its OSThread's id is proof; where that cannot be read the thread is its own. */
+		if (java && (zone.layout.osthread_tid < 0 || tid_of(java) == tid))
 			records_java(tid, java);
 		name_thread(env, thread, tid);
 	}
@@ -171,10 +173,10 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	atomic_store(&live, true);
 	read_facts();
+	fallback_begin(ti, env);
 	pthread_rwlock_wrlock(&session_lock);
-	if (in_session) {
+	if (in_session)
 		each_java_thread(env, true);
-	}
 	pthread_rwlock_unlock(&session_lock);
 }
 
@@ -207,6 +209,8 @@ int jvm_init(JavaVM *java, bool at_load, struct error *err)
 	callbacks.ThreadStart = on_thread_start;
 	callbacks.ThreadEnd = on_thread_end;
 	callbacks.DynamicCodeGenerated = on_code;
+	callbacks.ClassLoad = fallback_class_load;
+	callbacks.ClassPrepare = fallback_class_prepare;
 	(*ti)->SetEventCallbacks(ti, &callbacks, sizeof(callbacks));
 	enable(true, JVMTI_EVENT_VM_DEATH);
 	if (at_load) {
@@ -254,6 +258,7 @@ void jvm_session_begin(struct collector *c)
 	enable(true, JVMTI_EVENT_THREAD_END);
 	if (!atomic_load(&live) || (*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK)
 		return; /* on_vm_init will do the rest */
+	fallback_begin(ti, env);
 	/* For writing: a thread that ends meanwhile clears its JavaThread after us, not before. */
 	pthread_rwlock_wrlock(&session_lock);
 	each_java_thread(env, true);
@@ -276,6 +281,7 @@ void jvm_session_end(void)
 	enable(false, JVMTI_EVENT_THREAD_START);
 	enable(false, JVMTI_EVENT_THREAD_END);
 	enable(false, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+	fallback_end(ti);
 	redefine_unwatch();
 	pthread_rwlock_wrlock(&session_lock);
 	in_session = false;

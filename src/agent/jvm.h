@@ -6,7 +6,7 @@
 #ifndef JSTROBE_AGENT_JVM_H
 #define JSTROBE_AGENT_JVM_H
 
-#include <jni.h>
+#include <jvmti.h>
 
 #include "base/error.h"
 
@@ -31,6 +31,9 @@ void jvm_session_end(void);
 void jvm_tell_redefined(const char *class_name);
 /* Bring the names of all living threads up to date. */
 void jvm_name_threads(void);
+
+/* The JavaThread* behind a java.lang.Thread; 0 when it has none (any more). */
+uintptr_t jvm_thread_behind(JNIEnv *env, jthread thread);
 
 /* Main class or jar without its arguments, "" if not known (yet). Static text. */
 const char *jvm_main_class(void);

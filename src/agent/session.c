@@ -6,9 +6,11 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/fallback.h"
 #include "agent/jvm.h"
 #include "collect/collector.h"
 #include "engine/engine.h"
@@ -42,11 +44,11 @@ static int read_layout(struct error *err)
 {
 	int rc;
 
-	if (zone.has_jvm)
+	if (zone.has_jvm || fallback_taken())
 		return 0;
 	rc = layout_read(&zone.layout, err);
 	zone.has_jvm = rc == 0;
-	return rc;
+	return rc && fallback_take(&zone.layout) ? 0 : rc;
 }
 
 static uint32_t first_queue(const struct options *o, uint64_t interval)
@@ -70,6 +72,13 @@ static struct collector *new_account(const struct options *o)
 	};
 
 	return collector_new(&c);
+}
+
+/* What was in force, and that stacks came from the JVM itself if so. */
+static void name_engine(void)
+{
+	snprintf(session.engine, sizeof(session.engine), "%s%s", engine_in_force(),
+		 fallback_taken() ? "+agct" : "");
 }
 
 static void prepare_zone(const struct options *o)
@@ -150,6 +159,9 @@ static int begin(const struct options *o, struct collector *account, struct buff
 	rc = arm(o, ops, account, notes, err);
 	if (rc)
 		return rc;
+	if (fallback_taken())
+		buffer_puts(notes, "the Zero VM cannot be walked: its Java frames come from AsyncGetCallTrace "
+			    "(see docs/jdks.md)\n");
 	session.options = *o;
 	session.has_options = true;
 	session.running = true;
@@ -222,7 +234,7 @@ int session_stop(struct error *err)
 	session.duration += os_monotonic() - session.resumed_at;
 	session.cpu_time += os_process_cpu() - session.cpu_at_start;
 	session.own_cpu += records_own_cpu() - session.own_at_start;
-	strncpy(session.engine, engine_in_force(), sizeof(session.engine) - 1);
+	name_engine();
 	jvm_name_threads();
 	/* Before the last drain: no thread's start or end waits for it. */
 	jvm_session_end();
@@ -251,7 +263,7 @@ static void gather_facts(struct collector_facts *f)
 	f->own_cpu = session.own_cpu;
 	if (session.running) {
 		engine_count(&counts);
-		strncpy(session.engine, engine_in_force(), sizeof(session.engine) - 1);
+		name_engine();
 		f->duration += os_monotonic() - session.resumed_at;
 		f->cpu_time += os_process_cpu() - session.cpu_at_start;
 		f->own_cpu += records_own_cpu() - session.own_at_start;
@@ -336,7 +348,7 @@ void session_get_status(struct session_status *s)
 	counts = session.counts;
 	if (session.running) {
 		engine_count(&counts);
-		strncpy(session.engine, engine_in_force(), sizeof(session.engine) - 1);
+		name_engine();
 		s->running_for += os_monotonic() - session.resumed_at;
 	}
 	s->engine = session.engine;

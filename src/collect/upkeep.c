@@ -49,14 +49,14 @@ static const struct image *libjvm(void)
 	return NULL;
 }
 
-/* Where the JVM counts classes, once it has a code cache (and with it, these counts). */
+/* Where the JVM counts classes, once it is up so far that it has a code cache, and with it these counts. */
 static void find_class_counts(void)
 {
 	static bool looked;
 	struct class_counts found;
 	int i;
 
-	if (looked || !zone.has_jvm || !atomic_load(&zone.layout.code_ready))
+	if (looked || !(atomic_load(&zone.agct) || (zone.has_jvm && atomic_load(&zone.layout.code_ready))))
 		return;
 	looked = true;
 	if (!class_counts_find(&zone.layout, libjvm(), &found))
@@ -177,8 +177,8 @@ void upkeep(struct collector *c)
 	if (zone.has_jvm) {
 		layout_refresh(&zone.layout);
 		find_enter_special(&zone.layout);
-		find_class_counts();
 	}
+	find_class_counts();
 	reclaim(c);
 	trace_store_populate(&zone.store);
 	if (!c->retired_epoch) {

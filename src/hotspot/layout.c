@@ -22,7 +22,7 @@ struct table {
 	uint64_t stride;
 };
 
-static void *jvm_symbol(const char *name)
+void *layout_symbol(const char *name)
 {
 	void *jvm = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
 	void *symbol = dlsym(jvm ? jvm : RTLD_DEFAULT, name);
@@ -34,7 +34,7 @@ static void *jvm_symbol(const char *name)
 
 static bool exported(const char *name, uint64_t *value)
 {
-	const uint64_t *p = jvm_symbol(name);
+	const uint64_t *p = layout_symbol(name);
 
 	if (p)
 		*value = *p;
@@ -190,6 +190,14 @@ static void read_all(struct layout *l, const struct struct_table *s, const struc
 #include "hotspot/vmstructs.def"
 }
 
+/* "OpenJDK 64-Bit Zero VM (17.0.21+3) for …": an interpreter in C++, its frames are not machine frames. */
+static bool is_zero(const struct layout *l)
+{
+	const char *info = l->vm_info ? *(const char *const *)l->vm_info : NULL;
+
+	return info && strstr(info, " Zero VM ");
+}
+
 static int check_needed(const struct layout *l, struct error *err)
 {
 #define NEED(member)                                                                        \
@@ -201,11 +209,16 @@ static int check_needed(const struct layout *l, struct error *err)
 	return 0;
 }
 
-/* The widths of a debug-info layout are a choice of three; refuse what is none of them. */
+/*
+ * Debug information is laid out in one of four ways (8, 9 to 22, 23 and 24, 25 and later);
+ * refuse what is none of them.
+ */
 static int check_sense(const struct layout *l, struct error *err)
 {
-	bool old = l->nmethod_scopes_begin >= 0 && l->nmethod_metadata >= 0 &&
-		   l->nmethod_dependencies >= 0 && l->blob_code_begin >= 0;
+	bool old = l->nmethod_immutable < 0 && l->nmethod_metadata >= 0 &&
+		   l->nmethod_dependencies >= 0 &&
+		   (l->nmethod_scopes_begin >= 0 || l->nmethod_scopes_offset >= 0) &&
+		   (l->blob_code_begin >= 0 || l->blob_code_offset >= 0);
 	bool middle = l->nmethod_immutable >= 0 && l->nmethod_metadata >= 0 &&
 		      l->nmethod_scopes_offset >= 0 && l->blob_data_offset >= 0;
 	bool young = l->nmethod_immutable >= 0 && l->blob_mutable_data >= 0 &&
@@ -249,6 +262,10 @@ int layout_read(struct layout *l, struct error *err)
 				 "tables (OpenJ9, native-image and GraalVM executables are not supported)");
 	read_all(l, &s, &t, &i);
 	l->jdk = jdk_release(&s);
+	l->zero = is_zero(l);
+	if (l->zero)
+		return error_set(err, ENOTSUP, "this JVM (JDK %d) is the Zero VM, an interpreter whose stacks "
+				 "cannot be read; use the Server VM (java without -zero)", l->jdk);
 	rc = check_needed(l, err);
 	if (rc == 0)
 		rc = check_sense(l, err);

@@ -29,6 +29,7 @@ struct layout {
 #define INT(member, name) int32_t member;
 #include "hotspot/vmstructs.def"
 
+	bool zero;                  /* the Zero VM: no machine stacks (layout_read refuses it) */
 	int jdk;                    /* feature release: 8, 11, 17, 25 */
 	int32_t bcp_slot;           /* words from fp: where an interpreted frame keeps its bytecode pointer */
 	int32_t method_slot;        /* words from fp: its Method* */
@@ -49,6 +50,8 @@ struct layout {
  * Normal code, once.
  */
 int layout_read(struct layout *l, struct error *err);
+/* Address of what libjvm exports as NAME, NULL if it does not. Normal code. */
+void *layout_symbol(const char *name);
 /* Try to fill in what the JVM had not made yet. True when code_ready (now or already). Normal code. */
 bool layout_refresh(struct layout *l);
 

@@ -35,8 +35,18 @@ static bool recover(struct walk *w)
 	       trace_put(w->out, frame_other(OTHER_END, w->end));
 }
 
+static size_t length(const struct walk *w)
+{
+	return (size_t)(w->out->pos - w->out->trace->frame);
+}
+
 static enum step one_step(struct walk *w)
 {
+	if (unlikely(w->vm) && image_find(w->images, w->pc) == w->vm) {
+		w->before_vm = length(w);
+		w->met_vm = true;
+		w->vm = NULL;
+	}
 	if (w->z->has_jvm && code_contains(w->l, w->pc)) {
 		w->seen_java = true;
 		return walk_java(w);
@@ -51,6 +61,42 @@ static void put_end(struct walk *w, enum walk_end end)
 
 	if (!trace_put(w->out, word) && w->out->pos > w->out->trace->frame)
 		w->out->pos[-1] = word;
+}
+
+/* Step by step up to the root; false, with the frame that says why, when it is not reached. */
+static bool walk_all(struct walk *w)
+{
+	unsigned i;
+
+	for (i = 0; i < STEPS; i++) {
+		enum step s = one_step(w);
+
+		if (w->out->full) {
+			put_end(w, END_truncated);
+			return false;
+		}
+		if (s == STEP_ROOT)
+			return true;
+		if (s == STEP_END && !recover(w)) {
+			put_end(w, w->end);
+			return false;
+		}
+	}
+	put_end(w, END_truncated);
+	return false;
+}
+
+/* A Java thread of a JVM that cannot be walked: native frames by us, Java frames by the JVM. */
+static bool walk_and_ask(struct walk *w, uintptr_t agct)
+{
+	void *context = context_of(w->regs->all);
+	bool whole;
+
+	w->vm = w->images ? image_find(w->images, agct) : NULL;
+	whole = walk_all(w);
+	if (w->out->full)
+		return false;
+	return walk_by_jvm(w, context, w->met_vm ? w->before_vm : length(w) - !whole, whole);
 }
 
 bool walk_thread(const struct zone *z, struct thread_record *r, const struct walk_regs *regs,
@@ -71,22 +117,7 @@ bool walk_thread(const struct zone *z, struct thread_record *r, const struct wal
 		.top = true,
 		.out = out,
 	};
-	unsigned i;
+	uintptr_t agct = (uintptr_t)atomic_load_explicit(&z->agct, memory_order_acquire);
 
-	for (i = 0; i < STEPS; i++) {
-		enum step s = one_step(&w);
-
-		if (out->full) {
-			put_end(&w, END_truncated);
-			return false;
-		}
-		if (s == STEP_ROOT)
-			return true;
-		if (s == STEP_END && !recover(&w)) {
-			put_end(&w, w.end);
-			return false;
-		}
-	}
-	put_end(&w, END_truncated);
-	return false;
+	return unlikely(agct) && w.java_thread && regs->all ? walk_and_ask(&w, agct) : walk_all(&w);
 }

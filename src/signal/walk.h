@@ -25,6 +25,9 @@ struct walk {
 	bool top;                /* pc is the next instruction to run, not a return address */
 	bool seen_java;
 	bool used_anchor;
+	const struct image *vm;  /* libjvm, where its stacks are not walked, until it was met; else NULL */
+	bool met_vm;
+	size_t before_vm;        /* frames before the first one in it */
 	enum walk_end end;       /* why it ended; meaningless after STEP_ROOT */
 	struct trace_writer *out;
 };
@@ -50,6 +53,12 @@ enum step walk_interpreted(struct walk *w);
  * stand yet. False: it does not look so (walk_interpreted.c).
  */
 bool walk_at_entry(struct walk *w, enum step *step);
+/*
+ * Replace all but the innermost KEEP frames of a native walk by the Java frames that
+ * AsyncGetCallTrace gives, if there are any. Returns whether the stack is complete, as WHOLE
+ * says of the native one. CONTEXT: of the signal. In a handler of the walked thread (walk_agct.c).
+ */
+bool walk_by_jvm(struct walk *w, void *context, size_t keep, bool whole);
 /* Go on at the thread's last Java frame. False when it has none above sp. */
 bool walk_to_anchor(struct walk *w, uintptr_t anchor);
 

@@ -24,6 +24,12 @@ struct decode_cache;
 struct zone {
 	struct layout layout;
 	bool has_jvm;                           /* layout is valid */
+	/*
+	 * AsyncGetCallTrace, for a JVM whose stacks cannot be walked (then has_jvm is false); published
+	 * behind agct_env, what to add to a JavaThread* to have its JNIEnv*. See walk_agct.c.
+	 */
+	void (*_Atomic agct)(void *trace, int32_t depth, void *context);
+	uintptr_t agct_env;
 	_Atomic(const struct image_set *) images;
 	_Atomic(const struct stub_set *) stubs;
 	_Atomic(struct decode_cache *) cache;

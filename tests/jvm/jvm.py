@@ -358,6 +358,7 @@ ROOTS = {"clone", "clone3", "__clone", "__clone3", "__clone_internal", "__GI___c
          "java.lang.Thread.run", "java.util.concurrent.ForkJoinWorkerThread.run",
          "java.lang.ref.Reference$ReferenceHandler.run", "java.lang.ref.Finalizer$FinalizerThread.run",
          "jdk.internal.misc.InnocuousThread.run", "java.util.TimerThread.run",
+         "java.util.concurrent.DelayScheduler.run", "jdk.vm.ci.hotspot.HotSpotJVMCIRuntime.compileMethod",
          # what it calls at its own start and end;
          "java.lang.System.initPhase1", "java.lang.System.initPhase2", "java.lang.System.initPhase3",
          "sun.launcher.LauncherHelper.checkAndLoadMain", "java.lang.Shutdown.shutdown",

@@ -4,6 +4,7 @@
 #ifndef JSTROBE_SIGNAL_CONTEXT_H
 #define JSTROBE_SIGNAL_CONTEXT_H
 
+#include <stddef.h>
 #include <ucontext.h>
 
 #include "base/base.h"
@@ -38,6 +39,12 @@ static inline void context_read(const void *context, struct walk_regs *r)
 	r->method = (uintptr_t)g[REG_RBX];
 	r->ret = (uintptr_t)g[REG_RAX];
 	r->all = g;
+}
+
+/* The context that ALL, as context_read() left it, is a part of. */
+static inline void *context_of(const greg_t *all)
+{
+	return (char *)(uintptr_t)all - offsetof(ucontext_t, uc_mcontext.gregs);
 }
 
 /* Value of DWARF register NUMBER (System V x86_64 ABI, figure 3.36). */

@@ -24,6 +24,8 @@ public final class Program {
     public static volatile boolean stopping;
     public static volatile boolean ending; // "end" was said
     public static volatile long sink;
+    /** Another program has called main(): it converses, serve() returns at once. */
+    static boolean hosted;
 
     private Program() {
     }
@@ -85,6 +87,9 @@ public final class Program {
     }
 
     public static void serve() throws Exception {
+        if (hosted) {
+            return;
+        }
         System.out.println("READY");
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
         for (String line = in.readLine(); line != null && !line.equals("stop"); line = in.readLine()) {
