@@ -57,6 +57,7 @@ struct insn {
 #define ADD32(n) {7, {0x48, 0x81, 0xc4, (n) & 0xff, (n) >> 8, 0, 0}, ADD, n}
 #define POP_RBP {1, {0x5d}, POP, 0}
 #define POLL {7, {0x49, 0x3b, 0xa7, 0x78, 3, 0, 0}, NOTHING, 0}
+#define POLL_NEAR {4, {0x49, 0x3b, 0x67, 0x28}, NOTHING, 0}
 #define JA {6, {0x0f, 0x87, 0x40, 0, 0, 0}, NOTHING, 0}
 #define RETURN {1, {0xc3}, RET, 0}
 #define POLL_11 {7, {0x4d, 0x8b, 0x97, 0x08, 1, 0, 0}, NOTHING, 0}
@@ -93,6 +94,8 @@ static const struct sequence methods[] = {
 					      POP_RBP, POLL, JA, RETURN, POLL_STUB, END_OF_CODE}},
 	{"C2 with barrier", 6, 5, 0, {BANG, PUSH_RBP, SUB8(0x20), BARRIER, JNE, OVERWRITE_RBP, WORK(5),
 				      ADD8(0x20), POP_RBP, POLL, JA, RETURN, END_OF_CODE}},
+	{"C2 of 25", 4, 2, 0, {SUB8(0x18), SAVE_RBP(0x10), OVERWRITE_RBP, WORK(5), ADD8(0x10), POP_RBP,
+			       POLL_NEAR, JA, RETURN, POLL_STUB, END_OF_CODE}},
 	{"C2 of 11", 6, 3, 0, {BANG, PUSH_RBP, SUB8(0x20), OVERWRITE_RBP, WORK(5), ADD8(0x20), POP_RBP,
 			       POLL_11, TEST_11, RETURN, END_OF_CODE}},
 	{"C2 of 8", 6, 3, 0, {BANG, PUSH_RBP, SUB8(0x20), OVERWRITE_RBP, WORK(5), ADD8(0x20), POP_RBP,
@@ -171,6 +174,7 @@ static void every_instruction(const struct sequence *q)
 	struct machine m;
 	const struct insn *i;
 	uintptr_t pc;
+	unsigned n;
 
 	memset(bytes, 0x90, sizeof(bytes));
 	code.byte_count = q->entry;
@@ -184,6 +188,9 @@ static void every_instruction(const struct sequence *q)
 	pc = fake_nmethod(&jvm, &code);
 	stack_begin(&s, &jvm);
 	stack_interpreted(&s, a, 1, 0);
+	/* The caller's expression stack, in which old return addresses are left from calls before. */
+	for (n = 0; n < 8; n++)
+		*fake_at(s.sp -= 8) = s.pc;
 	/* The call: its return address is pushed. */
 	m = (struct machine){s.sp - 8, s.fp};
 	*fake_at(m.sp) = s.pc;

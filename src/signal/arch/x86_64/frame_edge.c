@@ -112,6 +112,7 @@ static bool is_jump(const uint8_t *c)
 static bool in_epilogue(const uint8_t *c, uint32_t *offset, bool *fp_saved)
 {
 	static const uint8_t poll[] = {0x49, 0x3b, 0xa7};       /* cmp rsp, [r15+imm32] */
+	static const uint8_t poll_near[] = {0x49, 0x3b, 0x67};  /* cmp rsp, [r15+imm8]: 24 and later */
 	static const uint8_t poll_load[] = {0x4d, 0x8b, 0x97};  /* mov r10, [r15+imm32]: 11 */
 	static const uint8_t poll_test[] = {0x41, 0x85, 0x02};  /* test [r10], eax */
 
@@ -127,6 +128,8 @@ static bool in_epilogue(const uint8_t *c, uint32_t *offset, bool *fp_saved)
 	if (c[0] == 0x5a && is_jump(c + 1))
 		return true;
 	if (starts_with(c, poll, 3) && c[7] == 0x0f && c[8] == 0x87)
+		return true;
+	if (starts_with(c, poll_near, 3) && c[4] == 0x0f && c[5] == 0x87)
 		return true;
 	if (c[0] == 0x0f && c[1] == 0x87 && c[6] == 0xc3)
 		return true;
