@@ -81,8 +81,17 @@ static void name_engine(void)
 		 fallback_taken() ? "+agct" : "");
 }
 
+/* Threads of the option `filter`; changes only while no engine is in force. */
+static char wanted[sizeof(((struct options *)0)->filter)];
+
+static bool is_wanted(pid_t tid)
+{
+	return options_thread_listed(wanted, (uint32_t)tid);
+}
+
 static void prepare_zone(const struct options *o)
 {
+	strcpy(wanted, o->filter);
 	zone.depth = o->depth ? o->depth : DEFAULT_DEPTH;
 	zone.stats = o->stats;
 	atomic_store(&zone.vm_exiting, false);
@@ -94,6 +103,7 @@ static int arm(const struct options *o, const struct engine_ops *ops, struct col
 {
 	struct engine_options e = {
 		.interval = o->interval ? o->interval : DEFAULT_INTERVAL,
+		.wanted = o->filter[0] ? is_wanted : NULL,
 		.signal = (int)o->signal,
 		.fail = o->engine_fail,
 	};
@@ -150,6 +160,9 @@ static int begin(const struct options *o, struct collector *account, struct buff
 	if (!ops)
 		return error_set(err, EINVAL, "event '%s' is not available; `jstrobe list` shows those that are",
 				 o->event);
+	if (o->filter[0] && strcmp(o->event, "itimer") == 0)
+		return error_set(err, EINVAL, "filter: itimer samples whichever thread runs; use -e cpu or "
+				 "-e ctimer");
 	rc = read_layout(err);
 	if (rc == 0)
 		rc = settle(err);
@@ -170,8 +183,8 @@ static int begin(const struct options *o, struct collector *account, struct buff
 
 static int busy(struct error *err)
 {
-	return error_set(err, EBUSY, "profiling of this process runs already (event %s, for %llu s): `jstrobe stop` "
-			 "it first", session.options.event,
+	return error_set(err, EBUSY, "Profiler already started: it samples this process (event %s) for %llu s "
+			 "already; `jstrobe stop` it first", session.options.event,
 			 (unsigned long long)((os_monotonic() - session.resumed_at) / NS_PER_S));
 }
 
@@ -227,7 +240,8 @@ int session_stop(struct error *err)
 	pthread_mutex_lock(&session.lock);
 	if (!session.running) {
 		pthread_mutex_unlock(&session.lock);
-		return error_set(err, ENOENT, "no profiling runs in this process: `jstrobe start` it first");
+		return error_set(err, ENOENT, "Profiler is not active: no session runs in this process; "
+				 "`jstrobe start` begins one");
 	}
 	engine_count(&session.counts);
 	outside = engine_stop();

@@ -231,7 +231,7 @@ static int stop_or_dump(struct talk *t, const char *text, bool stop, struct buff
 	memset(&s, 0, sizeof(s));
 	session_get_status(&s);
 	if (!s.running && (stop || !s.has_data))
-		return error_set(err, ENOENT, "no session runs in this JVM%s", s.has_data ?
+		return error_set(err, ENOENT, "Profiler is not active: no session runs in this JVM%s", s.has_data ?
 				 "; 'jstrobe dump' writes the result of the last one" :
 				 "; 'jstrobe start' or 'jstrobe record' begins one");
 	if (stop) {

@@ -409,8 +409,9 @@ int agent_open(struct agent *a, const struct cli *cli, bool only_if_loaded, stru
 	if (only_if_loaded && attach_check(pid, wake, &a->target, err) == 0) {
 		attach_close(&a->target);
 		if (!attach_has_library(pid, LIBRARY)) {
-			error_set(err, ENOENT, "no session runs in process %d; 'jstrobe start' or "
-				  "'jstrobe record' begins one", (int)pid);
+			error_set(err, ENOENT, "Profiler is not active: no session runs in "
+				  "process %d; 'jstrobe start' or 'jstrobe record' begins one",
+				  (int)pid);
 			return CLI_FAILED;
 		}
 	}

@@ -41,6 +41,8 @@ void force_arm(struct thread_record *r)
 
 	if (!ops || !atomic_load(&arming) || r->own || r->arm != ARM_NONE)
 		return;
+	if (options.wanted && !options.wanted(atomic_load(&r->tid)))
+		return;
 	if (ops->arm(r))
 		atomic_fetch_add(&refused, 1);
 }

@@ -16,6 +16,7 @@
 struct engine_options {
 	uint64_t interval;    /* ns */
 	uint32_t queue_start; /* entries of a new queue */
+	bool (*wanted)(pid_t tid); /* which threads are sampled, NULL = all; any thread may ask */
 	int signal;           /* the one to use, 0 = a free one */
 	const char *fail;     /* test knob: the part that shall refuse ("perf", "ring", "fd"); "" = none */
 };

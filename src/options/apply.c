@@ -135,6 +135,25 @@ static int apply_signal(const struct option *option, const char *name, const cha
 	return apply_count(option, name, first, o, err);
 }
 
+/* Kept with ';' between the parts: a comma would end the option in an agent's string. */
+static int apply_threads(const struct option *option, const char *name, const char *value,
+			 struct options *o, struct error *err)
+{
+	char *text = field(option, o), *p;
+
+	if (!*value)
+		return error_set(err, EINVAL, "not available yet: %s without ids (threads that "
+				 "the program adds itself)", name);
+	if (!options_thread_listed(value, UINT32_MAX) || strlen(value) >= option->size)
+		return error_set(err, EINVAL, "%s: '%s' is no list of thread ids of at most %zu "
+				 "bytes; write it like 120-127,132", name, value, option->size - 1);
+	strcpy(text, value);
+	for (p = text; *p; p++)
+		if (*p == ',')
+			*p = ';';
+	return 0;
+}
+
 static int apply_moment(const struct option *option, const char *name, const char *value,
 			struct options *o, struct error *err)
 {
@@ -355,6 +374,8 @@ static int apply(const struct option *option, const char *name, const char *valu
 		return apply_moment(option, name, value, o, err);
 	case OPTION_SIGNAL:
 		return apply_signal(option, name, value, o, err);
+	case OPTION_THREADS:
+		return apply_threads(option, name, value, o, err);
 	case OPTION_IGNORED:
 		return 0;
 	case OPTION_TIME:

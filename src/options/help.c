@@ -165,6 +165,7 @@ static void print_field(const struct option *p, const struct options *o, char se
 	case OPTION_EVENT:
 	case OPTION_CSTACK:
 	case OPTION_MOMENT:
+	case OPTION_THREADS:
 		item(p->agent, field, separator, out);
 		break;
 	case OPTION_PATTERNS:

@@ -35,6 +35,7 @@ struct options {
 	uint32_t depth;    /* frames kept of a stack */
 	uint32_t depth_kept; /* frames kept of a stack that is deeper, 0 = as many */
 	char cstack[8];    /* "no", "vm", …; "" = vm */
+	char filter[256];  /* ids of threads, "120-127;132"; "" = all */
 	uint32_t signal;   /* to sample by, 0 = a free one */
 	bool stats;        /* features=stats: measure the walks */
 
@@ -118,6 +119,12 @@ void options_man_events(struct buffer *out);
 void options_man_text(const char *text, struct buffer *out);
 /* Append the event names, one a line, those without an engine marked. */
 void options_events(struct buffer *out);
+
+/*
+ * Whether thread TID is in LIST, "120-127;132" (or with commas). With TID UINT32_MAX: whether LIST
+ * is such a list at all.
+ */
+bool options_thread_listed(const char *list, uint32_t tid);
 
 /* A point in time. */
 struct options_moment {

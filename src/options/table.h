@@ -17,6 +17,7 @@ enum option_kind {
 	OPTION_PATTERNS,    /* char[], a line each time it is given */
 	OPTION_CSTACK,      /* char[], a word */
 	OPTION_MOMENT,      /* char[], as options_moment reads it */
+	OPTION_THREADS,     /* char[], a list of numbers and ranges */
 	OPTION_SIGNAL,      /* uint32_t; N or N/M */
 	OPTION_IGNORED,     /* taken without effect */
 	OPTION_TIME,        /* uint64_t ns; a bare number is ns, m is milli */

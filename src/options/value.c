@@ -53,6 +53,25 @@ int option_count(const char *text, uint64_t *value)
 	return negative && *value ? -ERANGE : 0;
 }
 
+bool options_thread_listed(const char *list, uint32_t tid)
+{
+	uint64_t from, to;
+	bool listed = false;
+
+	for (;; list++) {
+		if (digits(&list, &from) || from == 0)
+			return false;
+		to = from;
+		if (*list == '-' && (list++, digits(&list, &to)))
+			return false;
+		if (to < from || to >= UINT32_MAX || (*list && *list != ',' && *list != ';'))
+			return false;
+		listed |= tid >= from && tid <= to;
+		if (!*list)
+			return listed || tid == UINT32_MAX;
+	}
+}
+
 /* The part after the point at *TEXT in parts of UNIT, rounded down. */
 static int fraction(const char **text, const struct unit *unit, uint64_t *ns)
 {

@@ -67,9 +67,9 @@ def test_record_owns_its_session(jdk17):
         for other in ("stop", "start"):
             done = jstrobe(other, program.pid)
             assert done.returncode == 1 and f"pid {running.pid}" in done.stderr
-        assert samples_of(jstrobe("dump", "-o", "collapsed", program.pid).stdout) > 10
+        assert samples_of(jstrobe("dump", "-o", "collapsed", program.pid).stdout) > 0
         assert running.wait(timeout=10) == 0
-    assert jvm.Profile(path).samples["stored"] > 100
+    assert jvm.Profile(path).samples["stored"] > 10
     os.remove(path)
 
 
@@ -130,7 +130,7 @@ def test_start_options_hold_at_stop(jdk17):
         time.sleep(0.4)
         text = jstrobe("stop", program.pid).stdout
     assert any(line.startswith("[chain") or line.startswith("chain") for line in text.splitlines())
-    assert samples_of(text) > 100_000_000, "nanoseconds"
+    assert samples_of(text) > 1_000_000, "nanoseconds"
 
 
 # ---- the launcher's grammar --------------------------------------------------------------

@@ -230,3 +230,29 @@ def test_signal(jdk17):
         done = jstrobe("start", "-e", "itimer", "--signal", "30", program.pid)
         assert done.returncode == 1 and "SIGPROF" in done.stderr
         assert caught(program) == before
+
+
+def test_thread_filter(jdk17):
+    """Only the threads that are named have samples; the CPU time of the others is unsampled."""
+    with Program(jdk17, "KnownShares") as program:
+        tid = program.tid("shares-1")
+        for event in ("cpu", "ctimer"):
+            done = jstrobe("record", "-e", event, "-d", "0.5", "-i", "1ms", "-t", "--filter", f"1,{tid}",
+                           "-o", "json", program.pid)
+            assert done.returncode == 0, done.stderr
+            profile = json.loads(done.stdout)
+            assert [t["tid"] for t in profile["threads"]] == [tid]
+            assert profile["samples"]["stored"] > 0
+            assert profile["weight"]["unsampled"] >= 0.3 * profile["weight"]["total"], profile["weight"]
+        done = jstrobe("record", "-e", "itimer", "-d", "0.5", "--filter", tid, program.pid)
+        assert done.returncode == 1 and "filter: itimer" in done.stderr
+
+
+def test_words_of_async_profiler(jdk17):
+    """What goes wrong is called as there."""
+    with Program(jdk17, "Sleepers", 1, "idle") as program:
+        assert "Profiler is not active" in jstrobe("stop", program.pid).stderr
+        assert jstrobe("start", program.pid).returncode == 0
+        assert "Profiler already started" in jstrobe("start", program.pid).stderr
+        assert jstrobe("stop", program.pid).returncode == 0
+        assert "Profiler is not active" in jstrobe("stop", program.pid).stderr

@@ -375,6 +375,30 @@ static void moments(void **state)
 	}
 }
 
+static void thread_lists(void **state)
+{
+	static const char *const wrong[] = {"x", "1,", ",1", "1-", "-1", "2-1", "0", "1--2", "1,,2",
+					    "99999999999999999999", "1;x"};
+	char text[64];
+	size_t i;
+
+	assert_int_equal(command("--filter 120-127,132 1"), 0);
+	assert_string_equal(o.filter, "120-127;132");
+	assert_int_equal(agent("start,filter=7;9-10"), 0);
+	assert_string_equal(o.filter, "7;9-10");
+	assert_true(options_thread_listed(o.filter, 7) && options_thread_listed(o.filter, 9) &&
+		    options_thread_listed(o.filter, 10));
+	assert_false(options_thread_listed(o.filter, 8) || options_thread_listed(o.filter, 11) ||
+		     options_thread_listed(o.filter, 1));
+	for (i = 0; i < ARRAY_LEN(wrong); i++) {
+		snprintf(text, sizeof(text), "--filter=%s", wrong[i]);
+		assert_int_equal(command(text), -EINVAL);
+		assert_non_null(strstr(err.text, "no list of thread ids"));
+	}
+	assert_int_equal(agent("filter="), -EINVAL);
+	assert_non_null(strstr(err.text, "not available yet: filter without ids"));
+}
+
 /* An error does not keep the rest from being read: it may say where errors are to go. */
 static void all_is_read(void **state)
 {
@@ -467,7 +491,7 @@ static void there_and_back(void **state)
 		"start,quiet,verbose,strict,color", "start,jstackdepth=70/7,cstack=no",
 		"stop,simple,dot,norm,sig,ann,lib,samples,reverse,inverted,minwidth=2.5",
 		"stop,include=a*,include=*b,exclude=c,minwidth=100", "stop,jstackdepth=2048/10",
-		"start,timeout=10m,loop=*:15:00,log=/tmp/x,signal=27",
+		"start,timeout=10m,loop=*:15:00,log=/tmp/x,signal=27,filter=1-5;9",
 	};
 	size_t i;
 
@@ -579,6 +603,7 @@ int main(void)
 		cmocka_unit_test(depths),
 		cmocka_unit_test(native_stacks),
 		cmocka_unit_test(moments),
+		cmocka_unit_test(thread_lists),
 		cmocka_unit_test(all_is_read),
 		cmocka_unit_test(known_words),
 		cmocka_unit_test(without_effect),
