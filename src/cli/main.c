@@ -65,6 +65,14 @@ static int choose(struct cli *cli)
 	if (cli->word_count == 0)
 		return find_command("record");
 	which = find_command(cli->words[0]);
+	/* "1234 stop" is how some write it */
+	if (which < 0 && cli->word_count == 2 && find_command(cli->words[1]) >= 0) {
+		char *target = cli->words[0];
+
+		cli->words[0] = cli->words[1];
+		cli->words[1] = target;
+		which = find_command(cli->words[0]);
+	}
 	if (which >= 0) {
 		cli->words++;
 		cli->word_count--;

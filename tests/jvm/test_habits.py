@@ -256,3 +256,30 @@ def test_words_of_async_profiler(jdk17):
         assert "Profiler already started" in jstrobe("start", program.pid).stderr
         assert jstrobe("stop", program.pid).returncode == 0
         assert "Profiler is not active" in jstrobe("stop", program.pid).stderr
+
+
+def started(pid):
+    """Ticks since boot at which a process began; 0 when it is gone."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return int(file.read().rpartition(")")[2].split()[19])
+    except OSError:
+        return 0
+
+
+def test_jps_is_the_newest_jvm(jdk17):
+    """Others may start JVMs meanwhile: then it is one of those, never an older one."""
+    with Program(jdk17, "Sleepers", 1, "idle") as older, Program(jdk17, "Sleepers", 1, "idle") as program:
+        for _ in range(10):
+            done = jstrobe("version", "--verbose", "jps")
+            found = re.search(r"into process (\d+)", done.stderr)
+            if found and started(int(found[1])):
+                break
+        assert int(found[1]) != older.pid and started(int(found[1])) >= started(program.pid)
+
+
+def test_the_process_may_stand_first(jdk17):
+    with Program(jdk17, "Sleepers", 1, "idle") as program:
+        assert jstrobe(program.pid, "status").stdout == "Profiler is not active\n"
+        assert jstrobe(program.pid, "start", "-i", "1ms").returncode == 0
+        assert jstrobe(program.pid, "stop").returncode == 0

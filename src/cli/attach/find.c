@@ -103,6 +103,48 @@ static size_t match(const struct attach_jvms *jvms, const char *name, bool exact
 	return found;
 }
 
+/* When PID started, in ticks since boot; 0 when it is gone. */
+static uint64_t started(pid_t pid)
+{
+	unsigned long long ticks = 0;
+	char path[64], text[1024];
+	const char *p;
+	FILE *f;
+	size_t n;
+	int i;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return 0;
+	n = fread(text, 1, sizeof(text) - 1, f);
+	fclose(f);
+	text[n] = '\0';
+	/* the program's name is in brackets and may hold any; the start is field 22 */
+	p = strrchr(text, ')');
+	for (i = 2; p && i < 22; i++) {
+		p = strchr(p, ' ');
+		p = p ? p + 1 : NULL;
+	}
+	return p && sscanf(p, "%llu", &ticks) == 1 ? ticks : 0;
+}
+
+/* async-profiler's word for "the JVM": the one that started last. */
+static size_t newest(const struct attach_jvms *jvms, pid_t *pid)
+{
+	uint64_t latest = 0, its;
+	size_t i;
+
+	for (i = 0; i < jvms->count; i++) {
+		its = started(jvms->items[i].pid);
+		if (its < latest)
+			continue;
+		latest = its;
+		*pid = jvms->items[i].pid;
+	}
+	return jvms->count > 0;
+}
+
 static int resolve_name(const char *name, pid_t *pid, struct error *err)
 {
 	struct attach_jvms jvms;
@@ -113,6 +155,8 @@ static int resolve_name(const char *name, pid_t *pid, struct error *err)
 	if (rc)
 		return rc;
 	found = match(&jvms, name, true, pid, list, sizeof(list));
+	if (found == 0 && strcmp(name, "jps") == 0)
+		found = newest(&jvms, pid);
 	if (found == 0)
 		found = match(&jvms, name, false, pid, list, sizeof(list));
 	if (found > 1)
