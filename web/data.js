@@ -3,7 +3,10 @@
  * Nodes are numbered in depth-first order, 0 is "all": everything below node i is i + 1 … end[i] - 1.
  * Kinds are numbers: those of the writer, and KIND_JVM for native code of the JVM itself.
  */
-const D = JSON.parse(document.getElementById('data').textContent);
+const PROFILES = [].concat(JSON.parse(document.getElementById('data').textContent)); /* one of each event */
+const shownEvent = () => +new URLSearchParams(location.hash.slice(1)).get('event') || 0;
+const SHOWN = shownEvent() < PROFILES.length ? shownEvent() : 0;
+const D = PROFILES[SHOWN];
 
 const KIND_KERNEL = 6, KIND_OTHER = 7, KIND_JVM = 8;
 const KINDS = [
@@ -221,6 +224,11 @@ function neighbours(id) {
 
 function count(n) {
   return Math.round(n).toLocaleString('en-US');
+}
+
+/* A weight: CPU time, or events. */
+function amount(weight) {
+  return D.inEvents ? `${count(weight)} ${D.event}` : time(weight);
 }
 
 function time(ns) {

@@ -5,9 +5,9 @@
  * so its Back button works.
  */
 const $ = (selector) => document.querySelector(selector);
-const UNITS = { samples: 'samples', weight: 'time' };
+const UNITS = { samples: 'samples', weight: D.inEvents ? D.event : 'time' };
 
-const defaults = { tab: 'graph', view: D.reverse ? 'callers' : 'callees', flip: D.inverted ? '1' : '', unit: D.byWeight ? 'weight' : 'samples', q: '', zoom: '', focus: '', method: '' };
+const defaults = { event: '0', tab: 'graph', view: D.reverse ? 'callers' : 'callees', flip: D.inverted ? '1' : '', unit: D.byWeight ? 'weight' : 'samples', q: '', zoom: '', focus: '', method: '' };
 const state = { ...defaults };
 let root = null, rootKey = null, zoom = null, match = null;
 
@@ -136,7 +136,7 @@ function shortName(id) {
 function setStatus(node) {
   const n = node || zoom, status = $('#status');
   if (!status || !n) return;
-  status.textContent = `${node ? shortName(node.name) + ': ' : ''}${count(n.samples)} samples · ${time(n.weight)} · ${percent(n[state.unit], everything())}`;
+  status.textContent = `${node ? shortName(node.name) + ': ' : ''}${count(n.samples)} samples · ${amount(n.weight)} · ${percent(n[state.unit], everything())}`;
 }
 
 /* What percentages are of, in every view: the whole profile. */
@@ -190,10 +190,30 @@ function roughly(part, whole) {
 
 /* ---- header ---- */
 
+/* Another event is another page over the same file. */
+function showEvent(i) {
+  if (i === SHOWN || i >= PROFILES.length) return;
+  location.hash = i ? 'event=' + i : '';
+  location.reload();
+}
+
+function renderEvents() {
+  $('#events').hidden = PROFILES.length < 2;
+  PROFILES.forEach((p, i) => {
+    const b = make('button', '', p.event);
+    b.type = 'button';
+    b.setAttribute('aria-pressed', i === SHOWN);
+    b.addEventListener('click', () => showEvent(i));
+    $('#events').append(b);
+  });
+  if (D.inEvents) Object.assign($('#units [data-unit=weight]'), { textContent: 'Events', title: `Width is the number of ${D.event} (W)` });
+}
+
 function renderHeader() {
+  renderEvents();
   $('#title').textContent = document.title.trim();
   const started = new Date(D.startedMs);
-  const facts = [time(D.duration) + ' recorded', time(D.cpuTime) + ' CPU time', `${D.engine || '?'}, every ${time(D.interval)}`,
+  const facts = [time(D.duration) + ' recorded', time(D.cpuTime) + ' CPU time', `${D.engine || '?'}, every ${D.inEvents ? count(D.interval) : time(D.interval)}`,
     'pid ' + D.pid, D.jdk && 'JDK ' + D.jdk, started.toLocaleString('sv-SE')];
   facts.filter(Boolean).forEach((fact) => $('#facts').append(make('span', '', fact)));
   const loss = $('#loss');
@@ -208,7 +228,7 @@ function showDetails(open) {
   $('#loss').setAttribute('aria-expanded', open);
   const row = (name, text) => list.append(make('dt', '', name), make('dd', '', text));
   D.details.trim().split('\n').filter((line) => !line.startsWith('Losses')).forEach((line) => row(line.slice(0, line.indexOf(':')).trim(), line.slice(line.indexOf(':') + 1).trim()));
-  D.lost.forEach(([name, n, ns, meaning]) => row('Lost: ' + name, `${count(n)}, ${time(ns)} – ${meaning}`));
+  D.lost.forEach(([name, n, ns, meaning]) => row('Lost: ' + name, `${count(n)}, ${amount(ns)} – ${meaning}`));
   D.ended.forEach(([name, n, , meaning]) => row('Ended: ' + name, `${count(n)} – ${meaning}`));
   panel.replaceChildren(list);
   if (state.tab === 'graph') graph.layout();
@@ -225,7 +245,7 @@ function showTip(box, event, g) {
   tip.replaceChildren();
   if (!box.node) {
     tip.append(make('h4', '', `${count(box.hidden)} more frames, too narrow to draw`));
-    row('together', `${unit === 'weight' ? time(box.value) : count(box.value) + ' samples'} · ${percent(box.value, everything())}`);
+    row('together', `${unit === 'weight' ? amount(box.value) : count(box.value) + ' samples'} · ${percent(box.value, everything())}`);
     tip.append(rows, make('p', 'hint', 'Zoom into the frame beside them to see them.'));
   } else {
     const n = box.node, title = make('h4'), [pack, klass, method] = nameParts(n.name);
@@ -251,7 +271,7 @@ function showTip(box, event, g) {
 
 function tipValue(samples, weight) {
   const part = state.unit === 'weight' ? weight : samples;
-  return `${percent(part, everything())} · ${count(samples)} ${samples === 1 ? 'sample' : 'samples'} · ${time(weight)}`;
+  return `${percent(part, everything())} · ${count(samples)} ${samples === 1 ? 'sample' : 'samples'} · ${amount(weight)}`;
 }
 
 function place(tip, event) {

@@ -10,7 +10,7 @@ function make(tag, classes, text) {
 }
 
 function value(row, unit) {
-  return unit === 'weight' ? time(row.weight) : count(row.samples);
+  return unit === 'weight' ? amount(row.weight) : count(row.samples);
 }
 
 function selfOf(row, unit) {

@@ -17,9 +17,9 @@
 #include "format/format.h"
 #include "os/os.h"
 
-#define DEFAULT_INTERVAL (10 * NS_PER_MS)
 #define DEFAULT_DEPTH 2048
 #define DRAIN_EVERY (10 * NS_PER_MS)
+#define EVENT_QUEUE 200 /* entries; what a thread may give in one turn of the collector, see handler.c */
 
 static struct session {
 	pthread_mutex_t lock;       /* everything below */
@@ -34,8 +34,13 @@ static struct session {
 	uint64_t cpu_time;          /* of earlier runs */
 	uint64_t own_at_start, own_cpu; /* the same of jstrobe's own threads */
 	bool held;                  /* the last run's memory is kept: a handler was held inside */
-	struct engine_counts counts; /* as it stopped */
-	char engine[32];
+	uint32_t event_count;       /* of the running or last session */
+	struct session_event {
+		struct engine_event event;
+		struct engine_counts counts; /* as it stopped */
+		uint64_t counted;            /* by the kernel, in earlier runs */
+		char engine[32];
+	} events[RECORD_EVENTS];
 } session = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- start ---- */
@@ -51,18 +56,23 @@ static int read_layout(struct error *err)
 	return rc && fallback_take(&zone.layout) ? 0 : rc;
 }
 
-static uint32_t first_queue(const struct options *o, uint64_t interval)
+static uint32_t first_queue(const struct options *o, const struct engine_event *events, uint32_t count)
 {
-	uint64_t wanted = 4 * DRAIN_EVERY / interval;
+	uint64_t wanted = 0;
+	uint32_t e;
 
+	for (e = 0; e < count; e++)
+		wanted += events[e].time ? 4 * DRAIN_EVERY / events[e].interval
+					 : MAX(EVENT_QUEUE / events[e].interval, (uint64_t)QUEUE_START);
 	if (o->queue_start)
 		return o->queue_start;
 	return (uint32_t)MIN(MAX(wanted, (uint64_t)QUEUE_START), (uint64_t)QUEUE_LIMIT);
 }
 
-static struct collector *new_account(const struct options *o)
+static struct collector *new_account(const struct options *o, uint32_t events)
 {
 	struct collector_options c = {
+		.events = events,
 		.per_thread = o->threads,
 		.lines = o->lines,
 		.stats = o->stats,
@@ -72,13 +82,6 @@ static struct collector *new_account(const struct options *o)
 	};
 
 	return collector_new(&c);
-}
-
-/* What was in force, and that stacks came from the JVM itself if so. */
-static void name_engine(void)
-{
-	snprintf(session.engine, sizeof(session.engine), "%s%s", engine_in_force(),
-		 fallback_taken() ? "+agct" : "");
 }
 
 /* Threads of the option `filter`; changes only while no engine is in force. */
@@ -97,19 +100,39 @@ static void prepare_zone(const struct options *o)
 	atomic_store(&zone.vm_exiting, false);
 }
 
+/* The events of O's list; their number, or a negative errno. */
+static int resolve(const struct options *o, struct engine_event *events, struct error *err)
+{
+	char list[sizeof(o->event)], *at = NULL, *name;
+	int count = 0, rc;
+
+	strcpy(list, o->event);
+	for (name = strtok_r(list, ",", &at); name; name = strtok_r(NULL, ",", &at)) {
+		if (count == RECORD_EVENTS)
+			return error_set(err, EINVAL, "too many events: %s; a session takes %d", o->event,
+					 RECORD_EVENTS);
+		rc = event_resolve(name, count ? 0 : o->interval, &events[count], err);
+		if (rc)
+			return rc;
+		count++;
+	}
+	return count;
+}
+
 /* Everything from the records up to the first signal; undone on failure. */
-static int arm(const struct options *o, const struct engine_ops *ops, struct collector *account,
-	       struct buffer *notes, struct error *err)
+static int arm(const struct options *o, const struct engine_event *events, uint32_t count,
+	       struct collector *account, struct buffer *notes, struct error *err)
 {
 	struct engine_options e = {
-		.interval = o->interval ? o->interval : DEFAULT_INTERVAL,
 		.wanted = o->filter[0] ? is_wanted : NULL,
 		.signal = (int)o->signal,
+		.events = events,
+		.count = count,
+		.queue_start = first_queue(o, events, count),
 		.fail = o->engine_fail,
 	};
 	int rc;
 
-	e.queue_start = first_queue(o, e.interval);
 	jvm_generated_code();
 	rc = records_open(err);
 	if (rc == 0)
@@ -122,7 +145,7 @@ static int arm(const struct options *o, const struct engine_ops *ops, struct col
 	session.cpu_at_start = os_process_cpu();
 	session.own_at_start = records_own_cpu();
 	session.resumed_at = os_monotonic();
-	rc = engine_start(ops, &e, notes, err);
+	rc = engine_start(&e, notes, err);
 	if (rc)
 		goto no_engine;
 	jvm_session_begin(account);
@@ -151,30 +174,27 @@ static int settle(struct error *err)
 	return 0;
 }
 
-static int begin(const struct options *o, struct collector *account, struct buffer *notes,
-		 struct error *err)
+static int begin(const struct options *o, const struct engine_event *events, uint32_t count,
+		 struct collector *account, struct buffer *notes, struct error *err)
 {
-	const struct engine_ops *ops = engine_by_event(o->event);
-	int rc;
+	int rc = settle(err);
+	uint32_t e;
 
-	if (!ops)
-		return error_set(err, EINVAL, "event '%s' is not available; `jstrobe list` shows those that are",
-				 o->event);
-	if (o->filter[0] && strcmp(o->event, "itimer") == 0)
-		return error_set(err, EINVAL, "filter: itimer samples whichever thread runs; use -e cpu or "
-				 "-e ctimer");
-	rc = read_layout(err);
-	if (rc == 0)
-		rc = settle(err);
+	if (rc == 0 && o->filter[0] && events[0].ops == &engine_itimer)
+		rc = error_set(err, EINVAL, "filter: itimer samples whichever thread runs; use -e cpu or "
+			       "-e ctimer");
 	if (rc)
 		return rc;
 	prepare_zone(o);
-	rc = arm(o, ops, account, notes, err);
+	rc = arm(o, events, count, account, notes, err);
 	if (rc)
 		return rc;
 	if (fallback_taken())
 		buffer_puts(notes, "the Zero VM cannot be walked: its Java frames come from AsyncGetCallTrace "
 			    "(see docs/jdks.md)\n");
+	for (e = 0; e < count; e++)
+		session.events[e].event = events[e];
+	session.event_count = count;
 	session.options = *o;
 	session.has_options = true;
 	session.running = true;
@@ -188,50 +208,105 @@ static int busy(struct error *err)
 			 (unsigned long long)((os_monotonic() - session.resumed_at) / NS_PER_S));
 }
 
-int session_start(const struct options *o, struct buffer *notes, struct error *err)
+/* What must be known before anything is set up. The number of EVENTS, or a negative errno. */
+static int prepare(const struct options *o, struct engine_event *events, struct error *err)
 {
-	struct collector *account;
+	int rc = session.running ? busy(err) : read_layout(err);
+
+	return rc ? rc : resolve(o, events, err);
+}
+
+/* Lock held. */
+static int start_anew(const struct options *o, const struct engine_event *events, uint32_t count,
+		      struct buffer *notes, struct error *err)
+{
+	struct collector *account = new_account(o, count);
+	uint32_t e;
 	int rc;
 
-	pthread_mutex_lock(&session.lock);
-	if (session.running) {
-		rc = busy(err);
-		goto out;
-	}
-	account = new_account(o);
-	rc = account ? 0 : error_set(err, ENOMEM, "out of memory for the samples");
-	if (rc)
-		goto out;
-	rc = begin(o, account, notes, err);
+	if (!account)
+		return error_set(err, ENOMEM, "out of memory for the samples");
+	rc = begin(o, events, count, account, notes, err);
 	if (rc) {
 		collector_free(account);
-		goto out;
+		return rc;
 	}
 	session.duration = session.cpu_time = session.own_cpu = 0;
+	for (e = 0; e < RECORD_EVENTS; e++)
+		session.events[e].counted = 0;
 	session.started_at = os_realtime();
 	collector_free(session.account);
 	session.account = account;
-out:
+	return 0;
+}
+
+/* Lock held. Samples of one event do not mix with those of another. */
+static int go_on(const struct options *o, const struct engine_event *events, uint32_t count,
+		 struct buffer *notes, struct error *err)
+{
+	uint32_t e = 0;
+
+	while (e < count && e < session.event_count &&
+	       strcmp(events[e].name, session.events[e].event.name) == 0)
+		e++;
+	if (e != count || e != session.event_count)
+		return error_set(err, EINVAL, "the samples gathered so far are of %s, not of %s: resume with the same "
+				 "events, or start anew", session.options.event, o->event);
+	return begin(o, events, count, session.account, notes, err);
+}
+
+static int start_or_resume(const struct options *o, bool resume, struct buffer *notes, struct error *err)
+{
+	struct engine_event *events = calloc(RECORD_EVENTS, sizeof(*events));
+	int rc;
+
+	if (!events)
+		return error_set(err, ENOMEM, "out of memory for the session");
+	pthread_mutex_lock(&session.lock);
+	rc = prepare(o, events, err);
+	if (rc > 0)
+		rc = resume && session.account
+			     ? go_on(o, events, (uint32_t)rc, notes, err)
+			     : start_anew(o, events, (uint32_t)rc, notes, err);
 	pthread_mutex_unlock(&session.lock);
+	free(events);
 	return rc;
+}
+
+int session_start(const struct options *o, struct buffer *notes, struct error *err)
+{
+	return start_or_resume(o, false, notes, err);
 }
 
 int session_resume(const struct options *o, struct buffer *notes, struct error *err)
 {
-	bool fresh;
-	int rc;
-
-	pthread_mutex_lock(&session.lock);
-	fresh = !session.account;
-	if (session.running)
-		rc = busy(err);
-	else
-		rc = fresh ? 0 : begin(o, session.account, notes, err);
-	pthread_mutex_unlock(&session.lock);
-	return fresh && rc == 0 ? session_start(o, notes, err) : rc;
+	return start_or_resume(o, true, notes, err);
 }
 
 /* ---- stop ---- */
+
+/* What the engines say now; once STOPPED only their final counts are new. */
+static void note_counts(bool stopped)
+{
+	struct engine_counts counts;
+	uint32_t e;
+
+	for (e = 0; e < session.event_count; e++) {
+		struct session_event *event = &session.events[e];
+
+		engine_count(e, &counts);
+		if (stopped) {
+			event->counted += counts.counted;
+			event->counts.counted = 0;
+			event->counts.raised = counts.raised;
+		} else {
+			event->counts = counts;
+			/* and that stacks came from the JVM itself, if so */
+			snprintf(event->engine, sizeof(event->engine), "%s%s", engine_in_force(e),
+				 fallback_taken() ? "+agct" : "");
+		}
+	}
+}
 
 int session_stop(struct error *err)
 {
@@ -243,12 +318,12 @@ int session_stop(struct error *err)
 		return error_set(err, ENOENT, "Profiler is not active: no session runs in this process; "
 				 "`jstrobe start` begins one");
 	}
-	engine_count(&session.counts);
+	note_counts(false);
 	outside = engine_stop();
+	note_counts(true);
 	session.duration += os_monotonic() - session.resumed_at;
 	session.cpu_time += os_process_cpu() - session.cpu_at_start;
 	session.own_cpu += records_own_cpu() - session.own_at_start;
-	name_engine();
 	jvm_name_threads();
 	/* Before the last drain: no thread's start or end waits for it. */
 	jvm_session_end();
@@ -267,30 +342,91 @@ int session_stop(struct error *err)
 
 /* ---- results ---- */
 
-static void gather_facts(struct collector_facts *f)
+static void gather_facts(uint32_t e, struct collector_facts *f)
 {
-	struct engine_counts counts = session.counts;
+	const struct session_event *event = &session.events[e];
 
 	memset(f, 0, sizeof(*f));
 	f->duration = session.duration;
 	f->cpu_time = session.cpu_time;
 	f->own_cpu = session.own_cpu;
 	if (session.running) {
-		engine_count(&counts);
-		name_engine();
 		f->duration += os_monotonic() - session.resumed_at;
 		f->cpu_time += os_process_cpu() - session.cpu_at_start;
 		f->own_cpu += records_own_cpu() - session.own_at_start;
 	}
-	f->event = session.options.event;
-	f->engine = session.engine;
+	f->event = event->event.name;
+	f->engine = event->engine;
+	f->in_events = !event->event.time;
 	f->main_class = jvm_main_class();
 	f->jdk = jvm_version();
 	f->title = session.options.title[0] ? session.options.title : NULL;
 	f->started_at = session.started_at;
-	f->interval = session.options.interval ? session.options.interval : DEFAULT_INTERVAL;
-	f->threads_perf = counts.perf;
-	f->threads_timer = counts.timer;
+	f->interval = event->event.interval;
+	f->counted = event->event.time ? 0 : event->counted + event->counts.counted;
+	f->threads_perf = event->counts.perf;
+	f->threads_timer = event->counts.timer;
+	f->threads_refused = event->counts.refused;
+	f->raised = event->counts.raised;
+}
+
+/* The event that O wants to see: its number, session.event_count for all of them, or a negative errno. */
+static int shown_event(const struct options *o, struct error *err)
+{
+	const char *name = o->show[0] ? o->show : NULL;
+	uint32_t e;
+
+	if (strcmp(o->event, session.options.event) != 0)
+		name = o->event;
+	if (!name)
+		return session.event_count == 1 ? 0 : (int)session.event_count;
+	for (e = 0; e < session.event_count; e++)
+		if (strcmp(name, session.events[e].event.name) == 0)
+			return (int)e;
+	return error_set(err, ENOENT, "the samples are of %s, not of %s", session.options.event, name);
+}
+
+/* Views of events FROM up to, not including, TO. */
+static int take_views(const struct options *o, uint32_t from, uint32_t to, struct profile **views,
+		      struct error *err)
+{
+	struct collector_facts facts;
+	uint32_t e;
+
+	if (session.running) {
+		jvm_name_threads();
+		note_counts(false);
+	}
+	for (e = from; e < to; e++) {
+		gather_facts(e, &facts);
+		views[e - from] = collector_view(session.account, e, &facts);
+		if (!views[e - from])
+			return error_set(err, ENOMEM, "out of memory for the result");
+		if (o->title[0])
+			views[e - from]->title = o->title;
+	}
+	return 0;
+}
+
+static int take_result(const struct options *o, struct profile **views, uint32_t *count, struct error *err)
+{
+	int rc = -ENOENT;
+
+	*count = 0;
+	pthread_mutex_lock(&session.lock);
+	if (!session.account)
+		error_set(err, ENOENT, "there are no samples: profiling has not been started in this process");
+	else
+		rc = shown_event(o, err);
+	if (rc >= 0) {
+		bool all = (uint32_t)rc == session.event_count;
+
+		*count = all ? session.event_count : 1;
+		rc = take_views(o, all ? 0 : (uint32_t)rc, all ? session.event_count : (uint32_t)rc + 1,
+				views, err);
+	}
+	pthread_mutex_unlock(&session.lock);
+	return rc;
 }
 
 /* What of O is the writers' business; borrows its texts. */
@@ -321,54 +457,42 @@ int session_dump(const struct options *o, struct buffer *out, struct error *err)
 {
 	const struct format *format = format_by_name(o->format[0] ? o->format : "text");
 	struct format_options how = format_options(o);
-	struct collector_facts facts;
-	struct profile *p;
+	struct profile *views[RECORD_EVENTS] = {NULL};
+	uint32_t count, i;
+	int rc;
 
 	if (!format)
 		return error_set(err, EINVAL, "unknown output format: %s", o->format);
-	pthread_mutex_lock(&session.lock);
-	if (!session.account) {
-		pthread_mutex_unlock(&session.lock);
-		return error_set(err, ENOENT, "there are no samples: profiling has not been started in this process");
-	}
-	if (session.running)
-		jvm_name_threads();
-	gather_facts(&facts);
-	p = collector_view(session.account, &facts);
-	if (p && o->title[0])
-		p->title = o->title;
-	pthread_mutex_unlock(&session.lock);
-	if (!p)
-		return error_set(err, ENOMEM, "out of memory for the result");
-	format_write(format, p, &how, out);
-	collector_view_free(p);
-	if (out->failed)
+	rc = take_result(o, views, &count, err);
+	if (rc == 0)
+		format_write(format, (const struct profile *const *)views, count, &how, out);
+	for (i = 0; i < count; i++)
+		collector_view_free(views[i]);
+	if (rc == 0 && out->failed)
 		return error_set(err, out->failed, "cannot write the result: %s", strerror(out->failed));
-	return 0;
+	return rc;
 }
 
 void session_get_status(struct session_status *s)
 {
 	struct collector_totals totals;
-	struct engine_counts counts;
+	const struct session_event *first = &session.events[0];
 
 	memset(s, 0, sizeof(*s));
 	pthread_mutex_lock(&session.lock);
 	s->running = session.running;
 	s->has_data = session.account && !session.running;
 	s->event = session.options.event;
-	s->interval = session.options.interval ? session.options.interval : DEFAULT_INTERVAL;
+	s->interval = first->event.interval;
 	s->running_for = session.duration;
-	counts = session.counts;
 	if (session.running) {
-		engine_count(&counts);
-		name_engine();
+		note_counts(false);
 		s->running_for += os_monotonic() - session.resumed_at;
 	}
-	s->engine = session.engine;
-	s->threads = counts.threads;
-	s->threads_perf = counts.perf;
-	s->threads_timer = counts.timer;
+	s->engine = first->engine;
+	s->threads = first->counts.threads;
+	s->threads_perf = first->counts.perf;
+	s->threads_timer = first->counts.timer;
 	if (session.account) {
 		collector_totals(session.account, &totals);
 		s->taken = totals.taken;
@@ -392,7 +516,7 @@ void session_forget(void)
 
 void session_list_events(struct buffer *out)
 {
-	options_events(out);
+	event_list(out);
 }
 
 const struct options *session_options(void)

@@ -15,9 +15,9 @@
 struct session_status {
 	bool running;
 	bool has_data;          /* a stopped session whose result can still be dumped */
-	const char *event;      /* "cpu" */
+	const char *event;      /* "cpu", "cpu,page-faults" */
 	const char *engine;     /* "perf", "ctimer", "perf+ctimer", "itimer" */
-	uint64_t interval;      /* ns */
+	uint64_t interval;      /* of the first event: ns of CPU time, or events */
 	uint64_t running_for;   /* ns */
 	uint64_t taken, stored, lost; /* samples so far */
 	uint32_t threads;       /* live threads known */

@@ -165,9 +165,19 @@ void account_names(struct collector *c)
 /* A new entry; its number + 1, 0 = out of memory. */
 static uint32_t new_thread(struct collector *c, pid_t tid, uint64_t context)
 {
-	struct thread_entry *e = VECTOR_PUSH(&c->threads);
+	struct thread_entry *e;
+	uint32_t i, n = (uint32_t)c->threads.count;
 	char name[48];
 
+	while (c->sums.count < (n + 1) * (size_t)c->options.events) {
+		struct thread_sum *sum = VECTOR_PUSH(&c->sums);
+
+		if (!sum)
+			return 0;
+	}
+	for (i = 0; i < c->options.events; i++)
+		c->sums.items[n * c->options.events + i] = (struct thread_sum){0, 0};
+	e = VECTOR_PUSH(&c->threads);
 	if (!e)
 		return 0;
 	e->tid = tid;
@@ -209,108 +219,136 @@ static uint32_t thread_of(struct collector *c, const struct sample *s, struct th
 	return slot ? *slot : 0;
 }
 
+/* The tally of NODE, for EVENT on THREAD (0 = all together); NULL when out of memory. */
+static struct tally *tally_of(struct collector *c, uint32_t event, uint32_t node, uint32_t thread)
+{
+	uint32_t *slot = map_put(&c->events[event].by_node, (uint64_t)node << 32 | thread, NULL);
+	struct tally *t;
+
+	if (!slot || *slot)
+		return slot ? &c->tallies.items[*slot - 1] : NULL;
+	t = VECTOR_PUSH(&c->tallies);
+	if (!t)
+		return NULL;
+	t->node = node;
+	t->thread = thread;
+	t->event = event;
+	*slot = (uint32_t)c->tallies.count;
+	return t;
+}
+
 void account_sample(struct collector *c, const struct sample *s, struct thread_record *r)
 {
 	uint32_t node = node_of(c, s->trace, era_of(c, s)), thread = thread_of(c, s, r);
+	struct event_account *a = &c->events[s->event];
+	struct thread_sum *sum;
 	struct tally *t;
-	uint32_t *slot;
 
-	c->stored++;
-	c->weight_stored += s->weight;
+	a->stored++;
+	a->weight_stored += s->weight;
 	if (!node)
 		return; /* out of memory: counted, but at no stack */
 	timing_add(&c->handler, s->handler_ns);
 	if (c->options.stats)
 		timing_add(&c->walk, s->payload);
 	if (c->nodes.items[node].end)
-		c->ended[c->nodes.items[node].end - 1]++;
+		a->ended[c->nodes.items[node].end - 1]++;
 	else
-		c->complete++;
+		a->complete++;
 	if (thread) {
-		c->threads.items[thread - 1].samples++;
-		c->threads.items[thread - 1].weight += s->weight;
+		sum = &c->sums.items[(thread - 1) * c->options.events + s->event];
+		sum->samples++;
+		sum->weight += s->weight;
 	}
-	if (!c->options.per_thread)
-		thread = 0;
-	slot = map_put(&c->by_node, (uint64_t)node << 32 | thread, NULL);
-	if (!slot)
+	t = tally_of(c, s->event, node, c->options.per_thread ? thread : 0);
+	if (!t)
 		return;
-	if (!*slot) {
-		t = VECTOR_PUSH(&c->tallies);
-		if (!t)
-			return;
-		t->node = node;
-		t->thread = thread;
-		*slot = (uint32_t)c->tallies.count;
-	}
-	t = &c->tallies.items[*slot - 1];
 	t->samples++;
 	t->weight += s->weight;
 }
 
 void account_carried(struct thread_record *r)
 {
-	if (atomic_load(&r->state) != RECORD_FREE)
-		atomic_fetch_add(&r->lost.weight[LOSS_recursion], r->carried);
-	r->carried = 0;
+	uint32_t e;
+
+	for (e = 0; e < RECORD_EVENTS; e++) {
+		if (atomic_load(&r->state) != RECORD_FREE && r->sources[e].carried)
+			atomic_fetch_add(&r->lost[e].weight[LOSS_recursion], r->sources[e].carried);
+		r->sources[e].carried = 0;
+	}
 }
 
-void account_losses(const struct thread_record *r, struct loss_totals *t)
+/* Losses of R's event E added to T. */
+static void add_losses(struct thread_record *r, uint32_t e, struct loss_totals *t)
 {
-	struct thread_record *record = (struct thread_record *)r;
+	struct record_losses *lost = &r->lost[e];
 	int i;
 
-	t->taken += atomic_load(&record->lost.taken);
+	t->taken += atomic_load(&lost->taken);
 	for (i = 0; i < LOSS_REASONS; i++) {
-		t->count[i] += atomic_load(&record->lost.count[i]);
-		t->weight[i] += atomic_load(&record->lost.weight[i]);
+		t->count[i] += atomic_load(&lost->count[i]);
+		t->weight[i] += atomic_load(&lost->weight[i]);
 	}
+}
+
+void account_end(struct collector *c, struct thread_record *r)
+{
+	uint32_t e;
+
+	account_carried(r);
+	for (e = 0; e < c->options.events; e++)
+		add_losses(r, e, &c->events[e].losses_of_dead);
+}
+
+static void forget_unknown(void)
+{
+	uint32_t e;
+	int i;
+
+	for (e = 0; e < RECORD_EVENTS; e++)
+		for (i = 0; i < LOSS_REASONS; i++) {
+			atomic_store(&zone.lost_count[e][i], 0);
+			atomic_store(&zone.lost_weight[e][i], 0);
+		}
 }
 
 void account_open(struct collector *c)
 {
-	int i;
-
 	(void)c;
-	for (i = 0; i < LOSS_REASONS; i++) {
-		atomic_store(&zone.lost_count[i], 0);
-		atomic_store(&zone.lost_weight[i], 0);
-	}
+	forget_unknown();
 	atomic_store(&zone.own_weight, 0);
 }
 
 void account_close(struct collector *c)
 {
+	uint32_t e, n, count = atomic_load(&zone.records.count);
 	struct loss_totals all;
-	uint32_t n, count = atomic_load(&zone.records.count);
-	int i;
 
 	for (n = 0; n < count; n++)
 		account_carried(&zone.records.records[n]);
-	account_all_losses(c, &all);
-	c->losses_of_dead = all;
-	for (i = 0; i < LOSS_REASONS; i++) {
-		atomic_store(&zone.lost_count[i], 0);
-		atomic_store(&zone.lost_weight[i], 0);
+	for (e = 0; e < c->options.events; e++) {
+		account_all_losses(c, e, &all);
+		c->events[e].losses_of_dead = all;
 	}
+	forget_unknown();
 	for (n = 0; n < count; n++)
-		memset(&zone.records.records[n].lost, 0, sizeof(zone.records.records[n].lost));
+		memset(zone.records.records[n].lost, 0, sizeof(zone.records.records[n].lost));
 }
 
-void account_all_losses(struct collector *c, struct loss_totals *t)
+void account_all_losses(struct collector *c, uint32_t e, struct loss_totals *t)
 {
 	uint32_t n, count = atomic_load(&zone.records.count);
 	int i;
 
-	*t = c->losses_of_dead;
+	*t = c->events[e].losses_of_dead;
 	for (n = 0; n < count; n++)
 		if (atomic_load(&zone.records.records[n].state) != RECORD_FREE)
-			account_losses(&zone.records.records[n], t);
+			add_losses(&zone.records.records[n], e, t);
 	for (i = 0; i < LOSS_REASONS; i++) {
-		uint64_t lost = atomic_load(&zone.lost_count[i]);
+		uint64_t lost = atomic_load(&zone.lost_count[e][i]);
 
 		t->count[i] += lost;
 		t->taken += lost;
-		t->weight[i] += atomic_load(&zone.lost_weight[i]);
+		t->weight[i] += atomic_load(&zone.lost_weight[e][i]);
 	}
 }

@@ -23,9 +23,9 @@ struct node {
 	uint8_t end;           /* 0 = complete, else enum walk_end + 1 */
 };
 
-/* Samples of one node (on one thread, if kept apart). */
+/* Samples of one node and event (on one thread, if kept apart). */
 struct tally {
-	uint32_t node, thread;
+	uint32_t node, thread, event;
 	uint64_t samples, weight;
 };
 
@@ -33,6 +33,9 @@ struct thread_entry {
 	int32_t tid;
 	uint64_t context;      /* virtual thread, 0 = none */
 	uint32_t name;         /* number in frames.strings */
+};
+
+struct thread_sum {
 	uint64_t samples, weight;
 };
 
@@ -45,6 +48,14 @@ struct given_name {
 struct loss_totals {
 	uint64_t taken;
 	uint64_t count[LOSS_REASONS], weight[LOSS_REASONS];
+};
+
+/* The account of one event. */
+struct event_account {
+	uint64_t stored, weight_stored, complete;
+	uint64_t ended[WALK_ENDS];
+	struct loss_totals losses_of_dead;
+	struct map by_node;    /* node << 32 | thread → tally + 1 */
 };
 
 struct collector {
@@ -61,8 +72,8 @@ struct collector {
 	VECTOR(struct node) nodes;
 	VECTOR(uint32_t) frame_list;
 	VECTOR(struct tally) tallies;
-	struct map by_node;    /* node << 32 | thread → tally + 1 */
 	VECTOR(struct thread_entry) threads;
+	VECTOR(struct thread_sum) sums; /* of each thread, one for each event */
 	struct map by_context; /* virtual thread → thread entry + 1 */
 	struct map names;      /* tid → name number, 0 = none (any more) */
 	struct map by_tid;     /* tid → its newest thread entry + 1 */
@@ -70,9 +81,7 @@ struct collector {
 	pthread_mutex_t given_lock; /* the list below; never held for long: threads of the program take it */
 	VECTOR(struct given_name) given;
 
-	uint64_t stored, weight_stored, complete;
-	uint64_t ended[WALK_ENDS];
-	struct loss_totals losses_of_dead;
+	struct event_account events[RECORD_EVENTS];
 	uint64_t queue_bytes, increments;
 	uint32_t max_capacity, max_fill;
 	struct timing handler, drain, walk;
@@ -88,10 +97,10 @@ struct collector {
 void account_sample(struct collector *c, const struct sample *s, struct thread_record *r);
 /* R will take no sample any more: the weight it carries for the next one is lost. */
 void account_carried(struct thread_record *r);
-/* Losses of R added to T. */
-void account_losses(const struct thread_record *r, struct loss_totals *t);
-/* Losses of the session so far: records alive and dead, and signals without a record. Lock held. */
-void account_all_losses(struct collector *c, struct loss_totals *t);
+/* R ends: its losses of all events go to those of the dead. Lock held. */
+void account_end(struct collector *c, struct thread_record *r);
+/* Losses of event E so far: records alive and dead, and signals without a record. Lock held. */
+void account_all_losses(struct collector *c, uint32_t e, struct loss_totals *t);
 /* Take the names given since the last call into the account. Lock held. */
 void account_names(struct collector *c);
 /* Begin counting signals without a record anew; take what was counted into the account. Lock held. */

@@ -23,6 +23,7 @@ struct collector *collector_new(const struct collector_options *o)
 	if (!c)
 		return NULL;
 	c->options = *o;
+	c->options.events = MAX(o->events, 1u);
 	c->frames.lines = o->lines;
 	seen_init(&c->frames.methods);
 	pthread_mutex_init(&c->lock, NULL);
@@ -128,6 +129,8 @@ void collector_release(struct collector *c)
 
 void collector_free(struct collector *c)
 {
+	uint32_t e;
+
 	if (!c)
 		return;
 	frames_free(&c->frames);
@@ -138,7 +141,9 @@ void collector_free(struct collector *c)
 	while (c->given.count)
 		free(c->given.items[--c->given.count].name);
 	free(c->given.items);
-	map_free(&c->by_node);
+	for (e = 0; e < RECORD_EVENTS; e++)
+		map_free(&c->events[e].by_node);
+	free(c->sums.items);
 	map_free(&c->by_context);
 	map_free(&c->names);
 	map_free(&c->by_tid);
@@ -171,16 +176,19 @@ void collector_redefined(struct collector *c, const char *class_name)
 
 void collector_totals(struct collector *c, struct collector_totals *t)
 {
-	struct loss_totals losses = {0};
+	struct loss_totals losses;
+	uint32_t e;
 	int i;
 
 	memset(t, 0, sizeof(*t));
 	pthread_mutex_lock(&c->lock);
-	account_all_losses(c, &losses);
-	t->taken = losses.taken;
-	t->stored = c->stored;
-	for (i = 0; i < LOSS_REASONS; i++)
-		t->lost += losses.count[i];
+	for (e = 0; e < c->options.events; e++) {
+		account_all_losses(c, e, &losses);
+		t->taken += losses.taken;
+		t->stored += c->events[e].stored;
+		for (i = 0; i < LOSS_REASONS; i++)
+			t->lost += losses.count[i];
+	}
 	t->queue_bytes = c->queue_bytes;
 	pthread_mutex_unlock(&c->lock);
 }

@@ -14,6 +14,7 @@
 struct collector;
 
 struct collector_options {
+	uint32_t events;       /* how many the session samples, 1 to RECORD_EVENTS */
 	bool per_thread;       /* keep stacks apart by thread */
 	bool lines;            /* keep source lines apart */
 	bool stats;            /* samples carry the time of their walk */
@@ -25,10 +26,12 @@ struct collector_options {
 /* What the agent knows of the session; strings are copied into the profile view by reference. */
 struct collector_facts {
 	const char *event, *engine, *main_class, *jdk, *title;
+	bool in_events;        /* weights are events, else ns */
 	uint64_t started_at, duration, interval;
+	uint64_t counted;      /* events by the kernel's own count */
 	uint64_t cpu_time;     /* ns the process used during the session */
 	uint64_t own_cpu;      /* ns of it used by jstrobe's own threads */
-	uint32_t threads_perf, threads_timer;
+	uint32_t threads_perf, threads_timer, threads_refused, raised;
 };
 
 /* An empty account. NULL when out of memory. */
@@ -56,11 +59,11 @@ struct collector_totals {
 void collector_totals(struct collector *c, struct collector_totals *t);
 
 /*
- * The account as a profile, once everything queued so far has been drained. The view
+ * The account of event number E as a profile, once everything queued so far has been drained. The view
  * stays valid until collector_view_free; the collector goes on meanwhile.
  * NULL when out of memory.
  */
-struct profile *collector_view(struct collector *c, const struct collector_facts *facts);
+struct profile *collector_view(struct collector *c, uint32_t e, const struct collector_facts *facts);
 void collector_view_free(struct profile *p);
 
 #endif

@@ -23,10 +23,12 @@ static void empty(struct collector *c, struct thread_record *r, struct queue *q)
 
 static void grow(struct collector *c, struct thread_record *r)
 {
-	uint64_t full = atomic_load(&r->lost.count[LOSS_queue_full]);
-	uint32_t now = r->draining->capacity, wanted;
+	uint32_t now = r->draining->capacity, wanted, e;
+	uint64_t full = 0;
 	struct queue *q;
 
+	for (e = 0; e < c->options.events; e++)
+		full += atomic_load(&r->lost[e].count[LOSS_queue_full]);
 	if (full == r->full_before || atomic_load(&r->next) ||
 	    atomic_load(&r->current) != r->draining)
 		return;
@@ -70,8 +72,7 @@ static void drain_record(struct collector *c, struct thread_record *r)
 		/* The tid may come again, with another name. */
 		if (name)
 			*name = 0;
-		account_carried(r);
-		account_losses(r, &c->losses_of_dead);
+		account_end(c, r);
 		records_free(r);
 	} else {
 		grow(c, r);

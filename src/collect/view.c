@@ -89,22 +89,30 @@ out:
 	return ok;
 }
 
-static bool copy_threads(struct view *v, const struct collector *c)
+/* Threads that had a sample of event E; *REMAP (to be freed) leads from the collector's numbers to theirs. */
+static bool copy_threads(struct view *v, const struct collector *c, uint32_t e, uint32_t **remap)
 {
+	uint32_t n = 0;
 	size_t i;
 
+	*remap = calloc(c->threads.count + 1, sizeof(**remap));
 	v->threads = calloc(c->threads.count + 1, sizeof(*v->threads));
-	if (!v->threads)
+	if (!v->threads || !*remap)
 		return false;
 	for (i = 0; i < c->threads.count; i++) {
-		const struct thread_entry *e = &c->threads.items[i];
+		const struct thread_entry *from = &c->threads.items[i];
+		const struct thread_sum *sum = &c->sums.items[i * c->options.events + e];
 
-		v->threads[i].tid = (uint32_t)e->tid;
-		v->threads[i].name = text(v, e->name);
-		v->threads[i].samples = e->samples;
-		v->threads[i].weight = e->weight;
+		if (!sum->samples)
+			continue;
+		(*remap)[i] = n;
+		v->threads[n].tid = (uint32_t)from->tid;
+		v->threads[n].name = text(v, from->name);
+		v->threads[n].samples = sum->samples;
+		v->threads[n].weight = sum->weight;
+		n++;
 	}
-	v->profile.thread_count = (uint32_t)c->threads.count;
+	v->profile.thread_count = n;
 	return true;
 }
 
@@ -130,14 +138,17 @@ static uint64_t hash_stack(const uint32_t *list, uint32_t depth, uint32_t thread
 	return h;
 }
 
-static bool copy_stacks(struct view *v, const struct collector *c, const uint32_t *remap)
+/* Stacks of event E; FRAMES and THREADS lead from the collector's numbers to the view's. */
+static bool copy_stacks(struct view *v, const struct collector *c, uint32_t e, const uint32_t *frames,
+			const uint32_t *threads)
 {
 	struct map seen = {0};
 	bool ok = false;
 	size_t i, total = 0;
 
 	for (i = 0; i < c->tallies.count; i++)
-		total += c->nodes.items[c->tallies.items[i].node].depth;
+		if (c->tallies.items[i].event == e)
+			total += c->nodes.items[c->tallies.items[i].node].depth;
 	v->lists = malloc((total + 1) * sizeof(*v->lists));
 	v->stacks = calloc(c->tallies.count + 1, sizeof(*v->stacks));
 	if (!v->lists || !v->stacks)
@@ -145,18 +156,21 @@ static bool copy_stacks(struct view *v, const struct collector *c, const uint32_
 	for (i = 0; i < c->tallies.count; i++) {
 		const struct tally *t = &c->tallies.items[i];
 		const struct node *n = &c->nodes.items[t->node];
-		uint32_t *list = list_frames(v, c, n, remap);
-		uint64_t key = hash_stack(list, n->depth, t->thread);
+		uint32_t *list, *slot, thread;
 		struct profile_stack *s;
-		uint32_t *slot;
+		uint64_t key;
 
+		if (t->event != e)
+			continue;
+		list = list_frames(v, c, n, frames);
+		thread = t->thread ? threads[t->thread - 1] : PROFILE_NO_THREAD;
+		key = hash_stack(list, n->depth, thread);
 		for (;; key++) {
 			slot = map_put(&seen, key, NULL);
 			if (!slot)
 				goto out;
 			s = *slot ? &v->stacks[*slot - 1] : NULL;
-			if (!s || (s->depth == n->depth &&
-				   s->thread == (t->thread ? t->thread - 1 : PROFILE_NO_THREAD) &&
+			if (!s || (s->depth == n->depth && s->thread == thread &&
 				   memcmp(s->frames, list, n->depth * sizeof(*list)) == 0))
 				break;
 		}
@@ -165,7 +179,7 @@ static bool copy_stacks(struct view *v, const struct collector *c, const uint32_
 			s = &v->stacks[*slot - 1];
 			s->frames = list;
 			s->depth = n->depth;
-			s->thread = t->thread ? t->thread - 1 : PROFILE_NO_THREAD;
+			s->thread = thread;
 			v->listed += n->depth;
 		}
 		s->samples += t->samples;
@@ -177,16 +191,26 @@ out:
 	return ok;
 }
 
-static void copy_counts(struct view *v, struct collector *c)
+/* What is in no sample: CPU time of the process, or events by the kernel's count. */
+static uint64_t unsampled(const struct profile *p, uint64_t lost)
 {
+	uint64_t all = p->in_events ? p->counted : p->cpu_time;
+	uint64_t accounted = p->weight_stored + lost + (p->in_events ? 0 : p->own_cpu);
+
+	return all > accounted ? all - accounted : 0;
+}
+
+static void copy_counts(struct view *v, struct collector *c, uint32_t e)
+{
+	const struct event_account *a = &c->events[e];
 	struct profile *p = &v->profile;
 	struct loss_totals losses = {0};
-	uint64_t lost_weight = 0, accounted;
+	uint64_t lost_weight = 0;
 	int i;
 
-	account_all_losses(c, &losses);
-	p->stored = c->stored;
-	p->taken = c->stored;
+	account_all_losses(c, e, &losses);
+	p->stored = a->stored;
+	p->taken = a->stored;
 	for (i = 0; i < LOSS_REASONS; i++) {
 		p->lost[i] = losses.count[i];
 		p->lost_weight[i] = losses.weight[i];
@@ -196,12 +220,11 @@ static void copy_counts(struct view *v, struct collector *c)
 	/* While sampling goes on, what came into the queues since the drain belongs to the next view. */
 	if (!c->running)
 		p->taken = losses.taken;
-	p->weight_stored = c->weight_stored;
-	p->effective_interval = c->stored ? c->weight_stored / c->stored : 0;
-	accounted = c->weight_stored + lost_weight + p->own_cpu;
-	p->unsampled = p->cpu_time > accounted ? p->cpu_time - accounted : 0;
-	memcpy(p->ended_early, c->ended, sizeof(p->ended_early));
-	p->complete = c->complete;
+	p->weight_stored = a->weight_stored;
+	p->effective_interval = a->stored ? a->weight_stored / a->stored : 0;
+	p->unsampled = unsampled(p, lost_weight);
+	memcpy(p->ended_early, a->ended, sizeof(p->ended_early));
+	p->complete = a->complete;
 	p->queue_bytes = c->queue_bytes;
 	p->queue_increments = c->increments;
 	p->queue_max_capacity = c->max_capacity;
@@ -235,6 +258,10 @@ static bool copy_facts(struct view *v, const struct collector_facts *f)
 	v->profile.started_at = f->started_at;
 	v->profile.duration = f->duration;
 	v->profile.interval = f->interval;
+	v->profile.in_events = f->in_events;
+	v->profile.counted = f->counted;
+	v->profile.threads_refused = f->threads_refused;
+	v->profile.raised = f->raised;
 	v->profile.cpu_time = f->cpu_time;
 	v->profile.own_cpu = f->own_cpu;
 	v->profile.threads_perf = f->threads_perf;
@@ -242,9 +269,9 @@ static bool copy_facts(struct view *v, const struct collector_facts *f)
 	return true;
 }
 
-static bool fill(struct view *v, struct collector *c, const struct collector_facts *facts)
+static bool fill(struct view *v, struct collector *c, uint32_t e, const struct collector_facts *facts)
 {
-	uint32_t *remap = NULL;
+	uint32_t *frames = NULL, *threads = NULL;
 	bool ok;
 
 	v->strings = malloc(c->frames.strings.length + 1);
@@ -253,12 +280,13 @@ static bool fill(struct view *v, struct collector *c, const struct collector_fac
 	v->strings[0] = '\0';
 	memcpy(v->strings, c->frames.strings.length ? c->frames.strings.bytes : "",
 	       c->frames.strings.length);
-	ok = copy_facts(v, facts) && copy_frames(v, c, &remap) && copy_threads(v, c) &&
-	     copy_stacks(v, c, remap);
-	free(remap);
+	ok = copy_facts(v, facts) && copy_frames(v, c, &frames) && copy_threads(v, c, e, &threads) &&
+	     copy_stacks(v, c, e, frames, threads);
+	free(frames);
+	free(threads);
 	if (!ok)
 		return false;
-	copy_counts(v, c);
+	copy_counts(v, c, e);
 	v->profile.frames = v->frames;
 	v->profile.stacks = v->stacks;
 	v->profile.threads = v->threads;
@@ -295,7 +323,7 @@ static void name_frames(struct collector *c)
 	free(late);
 }
 
-struct profile *collector_view(struct collector *c, const struct collector_facts *facts)
+struct profile *collector_view(struct collector *c, uint32_t e, const struct collector_facts *facts)
 {
 	struct view *v = calloc(1, sizeof(*v));
 	bool ok;
@@ -306,7 +334,7 @@ struct profile *collector_view(struct collector *c, const struct collector_facts
 	pthread_mutex_lock(&c->lock);
 	if (c->running)
 		drain_all(c);
-	ok = fill(v, c, facts);
+	ok = fill(v, c, e, facts);
 	pthread_mutex_unlock(&c->lock);
 	if (!ok) {
 		collector_view_free(&v->profile);

@@ -49,6 +49,8 @@ void image_symbols_release(const struct image_set *set);
 
 /* Address of the defined symbol NAME (raw) in IMAGE, 0 if there is none; reads .symtab, then .dynsym. */
 uintptr_t image_address_of(const struct image *image, const char *name);
+/* The same of the first symbol whose name begins with PREFIX. */
+uintptr_t image_address_of_prefix(const struct image *image, const char *prefix);
 
 /*
  * Demangled copy of a C++ (Itanium) or Rust name, parameters left out

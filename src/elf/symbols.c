@@ -337,7 +337,7 @@ static bool is_name(const char *text, const char *name, size_t size)
 	       (text[size] == '\0' || (text[size] == '@' && text[size + 1] == '@'));
 }
 
-static uintptr_t find_name(const struct symtab *t, const struct span *names, const char *name)
+static uintptr_t find_name(const struct symtab *t, const struct span *names, const char *name, bool prefix)
 {
 	size_t length = strlen(name);
 	size_t i;
@@ -348,13 +348,14 @@ static uintptr_t find_name(const struct symtab *t, const struct span *names, con
 		if (s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS && s->st_name != 0 &&
 		    ELF64_ST_TYPE(s->st_info) != STT_TLS && s->st_name < names->size &&
 		    length < names->size - s->st_name &&
-		    is_name((const char *)names->bytes + s->st_name, name, length))
+		    (prefix ? memcmp((const char *)names->bytes + s->st_name, name, length) == 0
+			    : is_name((const char *)names->bytes + s->st_name, name, length)))
 			return s->st_value;
 	}
 	return 0;
 }
 
-uintptr_t image_address_of(const struct image *image, const char *name)
+static uintptr_t address_of(const struct image *image, const char *name, bool prefix)
 {
 	static const enum symtab_source order[] = {
 		SYMTAB_FILE, SYMTAB_DYNAMIC, SYMTAB_DEBUG, SYMTAB_MEMORY,
@@ -371,12 +372,22 @@ uintptr_t image_address_of(const struct image *image, const char *name)
 			continue;
 		names = symtab_copy_names(&table);
 		if (names.bytes)
-			value = find_name(&table, &names, name);
+			value = find_name(&table, &names, name, prefix);
 		pages_free((void *)names.bytes, names.size);
 		symtab_close(&table);
 		symtab_unmap(&table);
 	}
 	return value ? value + image->bias : 0;
+}
+
+uintptr_t image_address_of(const struct image *image, const char *name)
+{
+	return address_of(image, name, false);
+}
+
+uintptr_t image_address_of_prefix(const struct image *image, const char *prefix)
+{
+	return address_of(image, prefix, true);
 }
 
 /* ---- giving back ---- */

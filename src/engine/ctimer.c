@@ -5,54 +5,50 @@
 #include <errno.h>
 
 #include "engine/engine.h"
-#include "engine/signals.h"
 #include "os/os.h"
 #include "signal/handler.h"
 
-static int start(const struct engine_options *o, struct buffer *notes, struct error *err)
+static int start(struct engine_event *event, uint32_t e, struct buffer *notes, struct error *err)
 {
-	int signo = signals_choose(o, "ctimer", err);
-
+	(void)event;
+	(void)e;
 	(void)notes;
-	if (signo < 0)
-		return signo;
-	return signals_take(signo, handler_thread, err);
+	(void)err;
+	return 0;
 }
 
-static int arm(struct thread_record *r)
+static int arm(struct thread_record *r, uint32_t e)
 {
 	int32_t timer;
 	int rc = os_timer_create(atomic_load(&r->tid), zone.signo, r, &timer);
 
 	if (rc)
 		return rc;
-	rc = os_timer_start(timer, zone.interval);
+	rc = os_timer_start(timer, zone.events[e].interval);
 	if (rc) {
 		os_timer_delete(timer);
 		return rc;
 	}
-	r->timer = timer;
-	r->arm = ARM_TIMER;
+	r->sources[e].timer = timer;
+	atomic_store(&r->sources[e].arm, ARM_TIMER);
 	return 0;
 }
 
-static void disarm(struct thread_record *r)
+/* Deleting is all there is to silence; the record keeps its arm for the count. */
+static void silence(struct thread_record *r, uint32_t e)
 {
-	if (r->arm == ARM_TIMER && r->timer >= 0)
-		os_timer_delete(r->timer);
-	r->timer = -1;
-	r->arm = ARM_NONE;
+	if (r->sources[e].timer >= 0)
+		os_timer_delete(r->sources[e].timer);
+	r->sources[e].timer = -1;
 }
 
-/* Deleting is all there is to silence; the record keeps its arm for the count. */
-static void silence(struct thread_record *r)
+static void disarm(struct thread_record *r, uint32_t e)
 {
-	if (r->timer >= 0)
-		os_timer_delete(r->timer);
-	r->timer = -1;
+	silence(r, e);
+	atomic_store(&r->sources[e].arm, ARM_NONE);
 }
 
 const struct engine_ops engine_ctimer = {
-	.name = "ctimer", .event = "ctimer", .start = start, .arm = arm, .silence = silence,
-	.disarm = disarm, .stop = signals_give_back,
+	.name = "ctimer", .handler = handler_thread, .start = start, .arm = arm, .silence = silence,
+	.disarm = disarm,
 };

@@ -1,5 +1,5 @@
 /*
- * engine.c - starting and stopping the engine in force, in the one order that
+ * engine.c - starting and stopping the engines of a session's events, in the one order that
  * leaves nothing behind.
  */
 #include "engine/engine.h"
@@ -10,75 +10,175 @@
 #include "engine/force.h"
 #include "engine/signals.h"
 #include "os/os.h"
+#include "signal/perf_ring.h"
 
-static const struct engine_ops *const engines[] = {&engine_perf, &engine_ctimer, &engine_itimer};
-static const struct engine_ops *_Atomic in_force;
+static struct engine_event events[RECORD_EVENTS];
+static uint32_t event_count;
+static atomic_bool in_force;
 static atomic_bool arming; /* false from the first step of the stop: nothing armed later would be silenced */
 static struct engine_options options;
-static _Atomic uint32_t refused;
-static char force_name[32];
-static const struct engine_ops *held; /* stopped while a handler was held inside; not disarmed yet */
+static _Atomic uint32_t refused[RECORD_EVENTS];
+static uint64_t counted[RECORD_EVENTS]; /* of disarmed threads; records' lock */
+static char force_names[RECORD_EVENTS][32];
+static bool held; /* stopped while a handler was held inside; not disarmed yet */
 static uint32_t held_epoch;
-
-const struct engine_ops *engine_by_event(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_LEN(engines); i++)
-		if (strcmp(engines[i]->event, name) == 0)
-			return engines[i];
-	return NULL;
-}
 
 const struct engine_options *force_options(void)
 {
 	return &options;
 }
 
+const struct engine_event *force_event(uint32_t e)
+{
+	return &events[e];
+}
+
+void force_counted(uint32_t e, uint64_t count)
+{
+	counted[e] += count;
+}
+
 void force_arm(struct thread_record *r)
 {
-	const struct engine_ops *ops = atomic_load(&in_force);
+	uint32_t e;
 
-	if (!ops || !atomic_load(&arming) || r->own || r->arm != ARM_NONE)
+	if (!atomic_load(&in_force) || !atomic_load(&arming) || r->own)
 		return;
 	if (options.wanted && !options.wanted(atomic_load(&r->tid)))
 		return;
-	if (ops->arm(r))
-		atomic_fetch_add(&refused, 1);
+	for (e = 0; e < event_count; e++)
+		if (atomic_load(&r->sources[e].arm) == ARM_NONE && events[e].ops->arm(r, e))
+			atomic_fetch_add(&refused[e], 1);
+}
+
+static void disarm(struct thread_record *r)
+{
+	uint32_t e;
+
+	for (e = 0; e < event_count; e++)
+		if (atomic_load(&r->sources[e].arm) != ARM_NONE)
+			events[e].ops->disarm(r, e);
 }
 
 void force_disarm(struct thread_record *r)
 {
-	const struct engine_ops *ops = atomic_load(&in_force);
+	uint32_t e;
 
-	if (ops && r->arm != ARM_NONE)
-		ops->disarm(r);
-	r->arm = ARM_NONE;
+	if (atomic_load(&in_force))
+		disarm(r);
+	for (e = 0; e < RECORD_EVENTS; e++)
+		atomic_store(&r->sources[e].arm, ARM_NONE);
 }
 
 static void silence(struct thread_record *r)
 {
-	const struct engine_ops *ops = atomic_load(&in_force);
+	uint32_t e;
 
-	if (ops->silence && r->arm != ARM_NONE)
-		ops->silence(r);
+	for (e = 0; e < event_count; e++)
+		if (atomic_load(&r->sources[e].arm) != ARM_NONE)
+			events[e].ops->silence(r, e);
 }
 
-int engine_start(const struct engine_ops *ops, const struct engine_options *o, struct buffer *notes,
-		 struct error *err)
+/* The events go together: at most one of CPU time by timers, SIGPROF's for itself, none twice. */
+static int check(const struct engine_options *o, struct error *err)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < o->count; i++) {
+		const struct engine_event *e = &o->events[i];
+
+		if (e->ops->sigprof && o->count > 1)
+			return error_set(err, EINVAL, "%s cannot be sampled together with other "
+						 "events; use cpu or ctimer",
+					 e->name);
+		for (j = 0; j < i; j++) {
+			const struct engine_event *f = &o->events[j];
+
+			if (strcmp(e->name, f->name) == 0)
+				return error_set(err, EINVAL, "the event %s stands twice in the list", e->name);
+			if ((e->fallback || e->ops == &engine_ctimer) &&
+			    (f->fallback || f->ops == &engine_ctimer))
+				return error_set(err, EINVAL, "%s and %s both are CPU time: leave one of them out",
+						 f->name, e->name);
+		}
+	}
+	return 0;
+}
+
+static int take_signal(const struct engine_options *o, struct error *err)
+{
+	const struct engine_event *e = &o->events[0];
+	int signo = SIGPROF;
+
+	if (!e->ops->sigprof)
+		signo = signals_choose(o, e->name, err);
+	else if (o->signal && o->signal != SIGPROF)
+		return error_set(err, EINVAL, "signal=%d: itimer has SIGPROF (%d) and no other; leave the "
+				 "option out, or use -e ctimer", o->signal, SIGPROF);
+	else if (os_signal_taken(SIGPROF))
+		return error_set(err, EBUSY, "itimer: SIGPROF has a handler already (another profiler, or JFR's CPU "
+				 "sampler); stop that one, or use -e cpu or -e ctimer");
+	return signo < 0 ? signo : signals_take(signo, e->ops->handler, err);
+}
+
+/* What handlers know of event E. */
+static void tell_zone(uint32_t e)
+{
+	struct zone_event *z = &zone.events[e];
+	const struct engine_event *event = &events[e];
+
+	z->interval = event->interval;
+	z->quiet = event->ops == &engine_perf && !event->time;
+	z->scaled = event->perf.scaled;
+	zone.quiet |= z->quiet;
+	if (event->fallback || event->ops == &engine_ctimer)
+		zone.timer_event = e;
+	atomic_store(&zone.raised[e], 0);
+}
+
+static int start_events(struct buffer *notes, struct error *err)
+{
+	uint32_t e;
+	int rc;
+
+	zone.quiet = false;
+	zone.timer_event = 0;
+	zone.event_count = event_count;
+	for (e = 0; e < event_count; e++) {
+		atomic_store(&refused[e], 0);
+		counted[e] = 0;
+		rc = events[e].ops->start(&events[e], e, notes, err);
+		if (rc)
+			return rc;
+		tell_zone(e);
+	}
+	return 0;
+}
+
+int engine_start(const struct engine_options *o, struct buffer *notes, struct error *err)
 {
 	int rc;
 
 	if (atomic_load(&in_force))
-		return error_set(err, EBUSY, "an engine runs already: %s", atomic_load(&in_force)->name);
-	options = *o;
-	atomic_store(&refused, 0);
-	zone.interval = o->interval;
-	rc = ops->start(&options, notes, err);
+		return error_set(err, EBUSY, "an engine runs already: %s", events[0].ops->name);
+	rc = check(o, err);
 	if (rc)
 		return rc;
+	memcpy(events, o->events, o->count * sizeof(*events));
+	event_count = o->count;
+	options = *o;
+	options.events = events;
+	rc = take_signal(&options, err);
+	if (rc)
+		return rc;
+	rc = start_events(notes, err);
+	if (rc) {
+		signals_flush();
+		signals_give_back();
+		return rc;
+	}
 	atomic_store(&zone.enabled, true);
-	atomic_store(&in_force, ops);
+	atomic_store(&in_force, true);
 	atomic_store(&arming, true);
 	thread_hook_install();
 	records_scan();
@@ -98,14 +198,24 @@ static bool wait_outside(void)
 	return records_outside(epoch);
 }
 
+static void stop_events(void)
+{
+	uint32_t e;
+
+	for (e = 0; e < event_count; e++)
+		if (events[e].ops->stop)
+			events[e].ops->stop();
+}
+
 bool engine_stop(void)
 {
-	const struct engine_ops *ops = atomic_load(&in_force);
 	bool outside;
+	uint32_t e;
 
-	if (!ops)
+	if (!atomic_load(&in_force))
 		return true;
-	engine_in_force();
+	for (e = 0; e < event_count; e++)
+		engine_in_force(e);
 	thread_hook_remove();
 	/* Arming happens under the records' lock: whoever was at it is seen by the next line. */
 	atomic_store(&arming, false);
@@ -118,58 +228,68 @@ bool engine_stop(void)
 		records_each(force_disarm);
 	else
 		held_epoch = atomic_load(&zone.epoch);
-	ops->stop();
-	held = outside ? NULL : ops;
-	atomic_store(&in_force, NULL);
+	stop_events();
+	signals_give_back();
+	held = !outside;
+	atomic_store(&in_force, false);
 	return outside;
-}
-
-static void disarm_held(struct thread_record *r)
-{
-	if (r->arm != ARM_NONE)
-		held->disarm(r);
 }
 
 bool engine_settle(void)
 {
 	if (held && !records_outside(held_epoch))
 		return false;
-	if (held)
-		records_each(disarm_held);
-	held = NULL;
+	if (held) {
+		records_each(disarm);
+		stop_events();
+	}
+	held = false;
 	return true;
 }
 
+/* ---- counts ---- */
+
 static struct engine_counts counting;
+static uint32_t counting_event;
 
 static void count_one(struct thread_record *r)
 {
+	struct record_source *s = &r->sources[counting_event];
+	uint32_t arm = atomic_load(&s->arm);
+	bool scaled = events[counting_event].perf.scaled;
+	uint64_t words[3] = {0, 0, 0};
+
 	if (r->own)
 		return;
 	counting.threads++;
-	counting.perf += r->arm == ARM_PERF;
-	counting.timer += r->arm == ARM_TIMER;
+	counting.perf += arm == ARM_PERF;
+	counting.timer += arm == ARM_TIMER;
+	if (arm == ARM_PERF && os_perf_read(s->fd, scaled, words))
+		counting.counted += scaled ? perf_scaled(words[0], words[1], words[2]) : words[0];
 }
 
-void engine_count(struct engine_counts *c)
+void engine_count(uint32_t e, struct engine_counts *c)
 {
 	memset(&counting, 0, sizeof(counting));
+	counting_event = e;
 	records_each(count_one);
-	counting.refused = atomic_load(&refused);
+	counting.refused = atomic_load(&refused[e]);
+	counting.raised = (uint32_t)atomic_load(&zone.raised[e]);
+	counting.counted += counted[e];
 	*c = counting;
 }
 
-const char *engine_in_force(void)
+const char *engine_in_force(uint32_t e)
 {
-	const struct engine_ops *ops = atomic_load(&in_force);
 	struct engine_counts c;
+	char *name = force_names[e];
 
-	if (!ops)
-		return force_name;
-	engine_count(&c);
-	if (ops == &engine_perf && c.timer)
-		strcpy(force_name, c.perf ? "perf+ctimer" : "ctimer");
+	if (!atomic_load(&in_force))
+		return name;
+	engine_count(e, &c);
+	if (events[e].fallback && c.timer)
+		strcpy(name, c.perf ? "perf+ctimer" : "ctimer");
 	else
-		strcpy(force_name, ops->name);
-	return force_name;
+		strcpy(name, events[e].ops->name);
+	return name;
 }

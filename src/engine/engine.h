@@ -2,7 +2,7 @@
  * engine.h - the door of the engine room: what makes a thread's signal go off,
  * and the life of thread records.
  *
- * One engine is in force a session. Records are found by the pthread_create hook
+ * A session samples one event or several, each by an engine. Records are found by the pthread_create hook
  * (new threads, on themselves), by JVMTI events (Java threads) and by /proc/self/task (at
  * start and each second, as the net). Functions lock by themselves; normal code only.
  */
@@ -11,10 +11,34 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "os/os.h"
 #include "signal/zone.h"
 
+struct engine_ops;
+
+/* An event as a session samples it. */
+struct engine_event {
+	char name[256];       /* as asked, without its interval */
+	const struct engine_ops *ops;
+	uint64_t interval;    /* ns of CPU time, or events */
+	bool time;            /* weights are ns of CPU time; else events */
+	bool kernel_only;     /* nothing of it happens in user mode */
+	bool fallback;        /* a thread that gets no perf event gets a CPU timer */
+	struct os_perf perf;  /* for engine_perf; path and filter are set from those below */
+	char path[256], filter[256];
+};
+
+/*
+ * What NAME stands for (events.def, or spelled out: docs/events.md), with INTERVAL, or its own
+ * "@N", or its default (0). -EINVAL, -ENOENT, -ENODEV, -EACCES with cause and remedy.
+ */
+int event_resolve(const char *name, uint64_t interval, struct engine_event *event, struct error *err);
+/* All events and kinds of events, one a line, and whether this process may sample them. */
+void event_list(struct buffer *out);
+
 struct engine_options {
-	uint64_t interval;    /* ns */
+	const struct engine_event *events; /* copied */
+	uint32_t count;       /* 1 to RECORD_EVENTS */
 	uint32_t queue_start; /* entries of a new queue */
 	bool (*wanted)(pid_t tid); /* which threads are sampled, NULL = all; any thread may ask */
 	int signal;           /* the one to use, 0 = a free one */
@@ -24,27 +48,26 @@ struct engine_options {
 /* What arms a sample. One constant a file; see engine_by_event. */
 struct engine_ops {
 	const char *name;  /* "perf", "ctimer", "itimer" */
-	const char *event; /* the event it serves: "cpu" */
-	/* Check permissions, take the signal. NOTES gets what a person should read. */
-	int (*start)(const struct engine_options *o, struct buffer *notes, struct error *err);
-	/* Arm thread R (its tid is set). 0, or negative errno: this thread is not sampled. */
-	int (*arm)(struct thread_record *r);
+	/* What its signal is handled by, and whether it must be SIGPROF. */
+	void (*handler)(int signo, siginfo_t *info, void *context);
+	bool sigprof;
+	/* Check permissions for event number E, which may be changed to what is permitted. NOTES gets what a
+	 * person should read. */
+	int (*start)(struct engine_event *event, uint32_t e, struct buffer *notes, struct error *err);
+	/* Arm thread R (its tid is set) for event E. 0, or negative errno: this thread is not sampled. */
+	int (*arm)(struct thread_record *r, uint32_t e);
 	/* Take the thread's source away. R's own handler is not running, or it is this thread. */
-	void (*disarm)(struct thread_record *r);
+	void (*disarm)(struct thread_record *r, uint32_t e);
 	/* Let no further signal come; handlers may still be at work. */
-	void (*silence)(struct thread_record *r);
-	/* The last step, when all handlers are out: give back the signal. */
+	void (*silence)(struct thread_record *r, uint32_t e);
+	/* When all handlers are out; may be NULL. */
 	void (*stop)(void);
 };
 
 extern const struct engine_ops engine_perf, engine_ctimer, engine_itimer;
 
-/* The engine for event NAME ("cpu", "ctimer", "itimer"), NULL if there is none. */
-const struct engine_ops *engine_by_event(const char *name);
-
-/* Start OPS for all threads of the process. -EBUSY: an engine runs. Undoes itself on failure. */
-int engine_start(const struct engine_ops *ops, const struct engine_options *o, struct buffer *notes,
-		 struct error *err);
+/* Start sampling O's events on all threads of the process. -EBUSY: it runs. Undoes itself on failure. */
+int engine_start(const struct engine_options *o, struct buffer *notes, struct error *err);
 /*
  * Stop: no further signal comes, all handlers are out, signal and descriptors are
  * given back. Records stay until records_release, their queues can still be drained.
@@ -54,13 +77,16 @@ int engine_start(const struct engine_ops *ops, const struct engine_options *o, s
 bool engine_stop(void);
 /* After engine_stop returned false: disarm what it left, as soon as the handler is out. False: not yet. */
 bool engine_settle(void);
-/* "perf", "perf+ctimer" …: what armed the live threads. */
-const char *engine_in_force(void);
+/* "perf", "perf+ctimer" …: what armed the live threads for event E of the session, or of the last one. */
+const char *engine_in_force(uint32_t e);
 
 struct engine_counts {
-	uint32_t threads, perf, timer, refused;
+	uint32_t threads, perf, timer;
+	uint32_t refused;     /* threads that could not be armed */
+	uint32_t raised;      /* times a thread's interval was doubled in a storm of events */
+	uint64_t counted;     /* events by the kernel's own count since engine_start; 0 for CPU engines */
 };
-void engine_count(struct engine_counts *c);
+void engine_count(uint32_t e, struct engine_counts *c);
 
 /* ---- records (records.c) ---- */
 

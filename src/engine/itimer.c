@@ -8,7 +8,6 @@
 #include <sys/time.h>
 
 #include "engine/engine.h"
-#include "engine/signals.h"
 #include "os/os.h"
 #include "signal/handler.h"
 
@@ -22,54 +21,41 @@ static int set_timer(uint64_t interval)
 	return setitimer(ITIMER_PROF, &value, NULL) ? -errno : 0;
 }
 
-static int start(const struct engine_options *o, struct buffer *notes, struct error *err)
+static int start(struct engine_event *event, uint32_t e, struct buffer *notes, struct error *err)
 {
 	int rc;
 
+	(void)e;
 	(void)notes;
-	if (o->signal && o->signal != SIGPROF)
-		return error_set(err, EINVAL, "signal=%d: itimer has SIGPROF (%d) and no other; leave the "
-				 "option out, or use -e ctimer", o->signal, SIGPROF);
-	if (os_signal_taken(SIGPROF))
-		return error_set(err, EBUSY, "itimer: SIGPROF has a handler already (another profiler, or JFR's CPU "
-				 "sampler); stop that one, or use -e cpu or -e ctimer");
-	rc = signals_take(SIGPROF, handler_itimer, err);
-	if (rc)
-		return rc;
 	atomic_store(&zone.process_clock, os_process_cpu());
-	rc = set_timer(o->interval);
-	if (rc) {
-		signals_flush();
-		signals_give_back();
-		return error_set(err, -rc, "itimer: setitimer: %s", strerror(-rc));
-	}
+	rc = set_timer(event->interval);
+	return rc ? error_set(err, -rc, "itimer: setitimer: %s", strerror(-rc)) : 0;
+}
+
+static int arm(struct thread_record *r, uint32_t e)
+{
+	atomic_store(&r->sources[e].arm, ARM_PROCESS);
 	return 0;
 }
 
-static int arm(struct thread_record *r)
+static void disarm(struct thread_record *r, uint32_t e)
 {
-	r->arm = ARM_PROCESS;
-	return 0;
+	atomic_store(&r->sources[e].arm, ARM_NONE);
 }
 
-static void disarm(struct thread_record *r)
-{
-	r->arm = ARM_NONE;
-}
-
-static void silence(struct thread_record *r)
+static void silence(struct thread_record *r, uint32_t e)
 {
 	(void)r;
+	(void)e;
 	set_timer(0);
 }
 
 static void stop(void)
 {
 	set_timer(0);
-	signals_give_back();
 }
 
 const struct engine_ops engine_itimer = {
-	.name = "itimer", .event = "itimer", .start = start, .arm = arm, .silence = silence,
-	.disarm = disarm, .stop = stop,
+	.name = "itimer", .sigprof = true, .handler = handler_itimer, .start = start, .arm = arm,
+	.silence = silence, .disarm = disarm, .stop = stop,
 };

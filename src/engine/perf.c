@@ -1,33 +1,68 @@
 /*
- * perf.c - the `cpu` engine: a perf event a thread; a CPU timer for each thread that
- * gets none (permission, descriptors), for all of them without kernel permission
- * (an event that counts user time only would hide all kernel time).
+ * perf.c - a perf event a thread. For `cpu` a CPU timer for each thread that gets none
+ * (permission, descriptors), for all of them without kernel permission (an event that counts
+ * user time only would hide all kernel time). Other events have nothing to fall back to: they
+ * are refused with the reason, or, where they make sense so, counted in user mode only.
  */
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/vector.h"
 #include "engine/engine.h"
-#include "engine/signals.h"
+#include "engine/force.h"
 #include "os/os.h"
 #include "signal/handler.h"
+#include "signal/perf_ring.h"
 
-static bool permitted;
+static bool permitted[RECORD_EVENTS];
 static unsigned descriptors_left; /* at most half of the limit is used */
 
-static int probe(void)
+/*
+ * Closing a probe waits for all CPUs (20 to 50 ms), which must not happen while records are locked or
+ * on a thread of the program that ends: such descriptors are closed by the stop. Records' lock.
+ */
+static VECTOR(int) buried;
+
+static void close_event(int fd, const struct engine_event *event)
 {
-	int fd = os_perf_open(os_gettid(), NS_PER_S, true);
+	int *slot = event->path[0] ? VECTOR_PUSH(&buried) : NULL;
+
+	if (slot) {
+		*slot = fd;
+		return;
+	}
+	close(fd);
+	descriptors_left++;
+}
+
+static int open_event(pid_t tid, const struct engine_event *event)
+{
+	struct os_perf spec = event->perf;
+
+	spec.period = event->interval;
+	spec.path = event->path[0] ? event->path : NULL;
+	spec.filter = event->filter[0] ? event->filter : NULL;
+	return os_perf_open(tid, &spec);
+}
+
+static bool fails(const char *part)
+{
+	const char *fail = force_options()->fail;
+
+	return fail && strcmp(fail, part) == 0;
+}
+
+static int probe(const struct engine_event *event)
+{
+	int fd = fails("perf") ? -EACCES : open_event(os_gettid(), event);
 
 	if (fd >= 0)
 		close(fd);
-	return fd;
-}
-
-static bool fails(const struct engine_options *o, const char *part)
-{
-	return o->fail && strcmp(o->fail, part) == 0;
+	return MIN(fd, 0);
 }
 
 static const char *why_not(int rc)
@@ -45,45 +80,91 @@ static const char *why_not(int rc)
 	}
 }
 
-static const struct engine_options *asked;
+static int refuse(const struct engine_event *event, int rc, struct error *err)
+{
+	uint32_t type = event->perf.type;
+	bool counter = type == PERF_TYPE_HARDWARE || type == PERF_TYPE_HW_CACHE || type == PERF_TYPE_RAW;
 
-static int start(const struct engine_options *o, struct buffer *notes, struct error *err)
+	switch (-rc) {
+	case EACCES:
+	case EPERM:
+		if (event->path[0])
+			return error_set(err, -rc, "%s: probes need the capability CAP_PERFMON (or "
+						 "CAP_SYS_ADMIN) in the "
+					 "profiled process", event->name);
+		return error_set(err, -rc, "%s: no permission: kernel.perf_event_paranoid is %d, or seccomp forbids "
+				 "perf_event_open; as root: sysctl kernel.perf_event_paranoid=%d", event->name,
+				 os_perf_paranoid(), type == PERF_TYPE_TRACEPOINT ? -1 : 1);
+	case ENOENT:
+	case ENODEV:
+	case EOPNOTSUPP:
+		if (counter)
+			return error_set(err, -rc, "%s: this machine (or virtual machine) has no such hardware "
+					 "counter; `jstrobe list PID` shows what there is", event->name);
+		break;
+	case ENOSPC:
+		if (type == PERF_TYPE_BREAKPOINT)
+			return error_set(err, -rc, "%s: no hardware breakpoint is free (a CPU has 4; a "
+						 "debugger may hold "
+					 "them)", event->name);
+		break;
+	case EINVAL:
+		if (event->filter[0])
+			return error_set(err, -rc, "%s: the kernel does not accept this event or its "
+						 "filter", event->name);
+		break;
+	}
+	return error_set(err, -rc, "%s: the kernel refuses this event: %s", event->name, strerror(-rc));
+}
+
+static int start(struct engine_event *event, uint32_t e, struct buffer *notes, struct error *err)
 {
 	unsigned limit = os_descriptor_limit(), open = os_descriptors_open();
-	int rc = fails(o, "perf") ? -EACCES : probe();
-	int signo = signals_choose(o, "cpu", err);
+	int rc;
 
-	if (signo < 0)
-		return signo;
-	asked = o;
-	permitted = rc >= 0;
-	if (!permitted)
+	if (e == 0) {
+		descriptors_left = limit / 2 > open ? limit / 2 - open : 0;
+		if (fails("fd"))
+			descriptors_left = 2;
+	}
+	event->perf.kernel = true;
+	rc = probe(event);
+	if ((rc == -EACCES || rc == -EPERM) && !event->fallback && !event->kernel_only && !event->time) {
+		event->perf.kernel = false;
+		if (probe(event) == 0) {
+			rc = 0;
+			buffer_printf(notes, "%s: no permission for the kernel: events in user mode "
+						 "only, without kernel "
+				      "frames; as root: sysctl kernel.perf_event_paranoid=1\n", event->name);
+		}
+	}
+	permitted[e] = rc == 0;
+	if (rc && !event->fallback)
+		return refuse(event, rc, err);
+	if (rc)
 		buffer_printf(notes, "cpu: %s; CPU timers are used instead, without kernel frames\n",
 			      why_not(rc));
-	descriptors_left = limit / 2 > open ? limit / 2 - open : 0;
-	if (fails(o, "fd"))
-		descriptors_left = 2;
-	return signals_take(signo, handler_thread, err);
+	return 0;
 }
 
-static void forget_fd(struct thread_record *r)
+static void forget_fd(struct record_source *s, uint32_t e)
 {
-	if (r->fd < 0)
+	if (s->fd < 0)
 		return;
-	atomic_store(&zone.record_of_fd[r->fd], 0);
-	close(r->fd);
-	r->fd = -1;
-	descriptors_left++;
+	atomic_store(&zone.record_of_fd[s->fd], 0);
+	close_event(s->fd, force_event(e));
+	s->fd = -1;
 }
 
-static int arm_perf(struct thread_record *r)
+static int arm_perf(struct thread_record *r, uint32_t e)
 {
+	struct record_source *s = &r->sources[e];
 	pid_t tid = atomic_load(&r->tid);
 	int fd, rc;
 
-	if (!permitted || descriptors_left == 0)
+	if (!permitted[e] || descriptors_left == 0)
 		return -EMFILE;
-	fd = os_perf_open(tid, zone.interval, true);
+	fd = open_event(tid, force_event(e));
 	if (fd < 0)
 		return fd;
 	if (fd >= (int)ZONE_FDS) {
@@ -91,53 +172,72 @@ static int arm_perf(struct thread_record *r)
 		return -EMFILE;
 	}
 	descriptors_left--;
-	r->fd = fd;
-	r->ring = fails(asked, "ring") ? NULL : os_perf_map(fd);
-	r->last_count = 0;
-	atomic_store(&zone.record_of_fd[fd], r->index + 1);
+	s->fd = fd;
+	s->ring = fails("ring") ? NULL : os_perf_map(fd);
+	s->last_count = 0;
+	s->period = zone.events[e].interval;
+	s->burst = 0;
+	s->burst_began = os_monotonic();
+	s->burst_cpu = os_thread_cpu(tid);
+	atomic_store(&zone.record_of_fd[fd], zone_fd_word(r->index, e));
 	rc = os_perf_signal(fd, tid, zone.signo);
 	if (rc) {
-		forget_fd(r);
-		os_perf_unmap(r->ring);
-		r->ring = NULL;
+		forget_fd(s, e);
+		os_perf_unmap(s->ring);
+		s->ring = NULL;
 		return rc;
 	}
-	r->arm = ARM_PERF;
+	/* Only now: a handler for another event looks at sources that are armed. */
+	atomic_store_explicit(&s->arm, ARM_PERF, memory_order_release);
 	return 0;
 }
 
-static int arm(struct thread_record *r)
+static int arm(struct thread_record *r, uint32_t e)
 {
-	int rc = arm_perf(r);
+	int rc = arm_perf(r, e);
 
 	/* -ESRCH: the thread has ended meanwhile. */
-	if (rc && rc != -ESRCH)
-		rc = engine_ctimer.arm(r);
+	if (rc && rc != -ESRCH && force_event(e)->fallback)
+		rc = engine_ctimer.arm(r, e);
 	return rc;
 }
 
-static void silence(struct thread_record *r)
+static void silence(struct thread_record *r, uint32_t e)
 {
-	if (r->arm == ARM_PERF)
-		os_perf_disable(r->fd);
+	if (atomic_load(&r->sources[e].arm) == ARM_PERF)
+		os_perf_disable(r->sources[e].fd);
 	else
-		engine_ctimer.silence(r);
+		engine_ctimer.silence(r, e);
 }
 
-static void disarm(struct thread_record *r)
+static void disarm(struct thread_record *r, uint32_t e)
 {
-	if (r->arm != ARM_PERF) {
-		engine_ctimer.disarm(r);
+	struct record_source *s = &r->sources[e];
+	bool scaled = force_event(e)->perf.scaled;
+	uint64_t words[3] = {0, 0, 0};
+
+	if (atomic_load(&s->arm) != ARM_PERF) {
+		engine_ctimer.disarm(r, e);
 		return;
 	}
-	os_perf_disable(r->fd);
-	forget_fd(r);
-	os_perf_unmap(r->ring);
-	r->ring = NULL;
-	r->arm = ARM_NONE;
+	os_perf_disable(s->fd);
+	if (os_perf_read(s->fd, scaled, words))
+		force_counted(e, scaled ? perf_scaled(words[0], words[1], words[2]) : words[0]);
+	forget_fd(s, e);
+	os_perf_unmap(s->ring);
+	s->ring = NULL;
+	atomic_store(&s->arm, ARM_NONE);
+}
+
+static void stop(void)
+{
+	while (buried.count)
+		close(buried.items[--buried.count]);
+	free(buried.items);
+	memset(&buried, 0, sizeof(buried));
 }
 
 const struct engine_ops engine_perf = {
-	.name = "perf", .event = "cpu", .start = start, .arm = arm, .silence = silence,
-	.disarm = disarm, .stop = signals_give_back,
+	.name = "perf", .handler = handler_thread, .start = start, .arm = arm, .silence = silence,
+	.disarm = disarm, .stop = stop,
 };

@@ -90,7 +90,7 @@ static struct thread_record *create(pid_t tid, uintptr_t tcb)
 	uint32_t start = force_options()->queue_start;
 	struct thread_record *r = unused();
 	struct trace_chunk chunk;
-	uint32_t index;
+	uint32_t index, e;
 	struct queue *q;
 
 	if (!r)
@@ -107,7 +107,8 @@ static struct thread_record *create(pid_t tid, uintptr_t tcb)
 	memset(r, 0, sizeof(*r));
 	r->index = index;
 	r->chunk = chunk;
-	r->fd = r->timer = -1;
+	for (e = 0; e < RECORD_EVENTS; e++)
+		r->sources[e].fd = r->sources[e].timer = -1;
 	r->seen = turn;
 	r->own = is_own(tid);
 	r->draining = q;

@@ -10,17 +10,19 @@
 #include "format/writers.h"
 
 static void put_line(struct buffer *out, const struct sorted *s, const struct sorted_range *r,
-		     bool by_weight)
+		     const struct format_options *options)
 {
 	uint32_t level;
 
+	if (options->event)
+		buffer_printf(out, "[%s];", s->profile->event);
 	for (level = 0; level < r->depth; level++) {
 		if (level)
 			buffer_putc(out, ';');
 		buffer_puts(out, sorted_text(s, r->from, level));
 	}
 	buffer_printf(out, " %llu\n",
-		      (unsigned long long)(by_weight ? r->self_weight : r->self_samples));
+		      (unsigned long long)(options->total ? r->self_weight : r->self_samples));
 }
 
 void format_collapsed(const struct profile *p, const struct format_options *options,
@@ -39,7 +41,7 @@ void format_collapsed(const struct profile *p, const struct format_options *opti
 			continue; /* the line of the item before holds this one */
 		r = sorted_range(&s, i, sorted_depth(&s, i));
 		if (r.self_samples || r.self_weight)
-			put_line(out, &s, &r, options->total);
+			put_line(out, &s, &r, options);
 	}
 	sorted_free(&s);
 }

@@ -24,6 +24,7 @@ struct format_options {
 	 * those; patterns are apart by '\n', NULL or "" = all.
 	 */
 	const char *include, *exclude;
+	bool event;     /* collapsed: the event as root frame */
 	unsigned flat;   /* text: hottest methods to list; 0 = the format's default */
 	unsigned traces; /* text: hottest stacks to list; 0 = the format's default */
 };
@@ -36,12 +37,17 @@ struct format {
 	void (*write)(const struct profile *, const struct format_options *, struct buffer *out);
 };
 
+/*
+ * Write what the filters of OPTIONS leave of COUNT profiles, one of each event of a session: JSON and the
+ * page as one document that holds them all, texts one after the other, collapsed stacks with the event
+ * as root frame. Errors stay in OUT. Normal code.
+ */
+void format_write(const struct format *f, const struct profile *const *profiles, uint32_t count,
+		  const struct format_options *options, struct buffer *out);
+
 /* All formats, ended by an entry with name NULL (made from formats.def). */
 extern const struct format formats[];
 
-/* Write what the filters of OPTIONS leave of P in FORMAT to OUT. Errors stay in OUT. Normal code. */
-void format_write(const struct format *format, const struct profile *p,
-		  const struct format_options *options, struct buffer *out);
 /* The format called NAME ("text" is flat+traces), or NULL. */
 const struct format *format_by_name(const char *name);
 /*

@@ -26,21 +26,54 @@ const struct format *format_by_name(const char *name)
 	return NULL;
 }
 
-void format_write(const struct format *format, const struct profile *p,
+static void write_all(const struct format *f, const struct profile *const *profiles, uint32_t count,
+		      const struct format_options *options, struct buffer *out)
+{
+	struct format_options own = *options;
+	bool json = f->write == format_json;
+	uint32_t i;
+
+	if (count > 1 && f->write == format_page) {
+		format_pages(profiles, count, options, out);
+		return;
+	}
+	own.event = count > 1;
+	for (i = 0; i < count; i++) {
+		if (count > 1 && json)
+			buffer_puts(out, i ? ",\n" : "{\"schema\": 1, \"profiles\": [\n");
+		else if (i && f->write != format_collapsed && f->write != format_loss)
+			buffer_putc(out, '\n');
+		f->write(profiles[i], &own, out);
+	}
+	if (count > 1 && json)
+		buffer_puts(out, "]}\n");
+}
+
+void format_write(const struct format *f, const struct profile *const *profiles, uint32_t count,
 		  const struct format_options *options, struct buffer *out)
 {
-	struct profile view;
+	struct profile *views = calloc(count, sizeof(*views));
+	const struct profile **shown = calloc(count, sizeof(*shown));
+	uint32_t i = 0;
 
 	if (!filter_is_set(options)) {
-		format->write(p, options, out);
-		return;
+		write_all(f, profiles, count, options, out);
+		goto out;
 	}
-	if (filter_apply(p, options, &view)) {
+	for (; views && shown && i < count; i++) {
+		if (filter_apply(profiles[i], options, &views[i]))
+			break;
+		shown[i] = &views[i];
+	}
+	if (i == count)
+		write_all(f, shown, count, options, out);
+	else
 		out->failed = out->failed ? out->failed : ENOMEM;
-		return;
-	}
-	format->write(&view, options, out);
-	free((void *)(uintptr_t)view.stacks);
+	while (i-- > 0)
+		free((void *)(uintptr_t)views[i].stacks);
+out:
+	free(views);
+	free(shown);
 }
 
 /* Whether the space separated LIST holds WORD, in any case. */

@@ -43,7 +43,7 @@ static void put_bar(struct buffer *out, uint64_t part, uint64_t whole)
 
 static void put_value(struct buffer *out, uint64_t value, bool is_time)
 {
-	human_right(out, is_time ? human_time(value).text : human_count(value).text, 10);
+	human_right(out, human_amount(value, !is_time).text, 10);
 }
 
 static void put_row(struct buffer *out, const struct methods *m, const struct method *row,
@@ -56,9 +56,9 @@ static void put_row(struct buffer *out, const struct methods *m, const struct me
 	double scale = all ? 100.0 / (double)all : 0;
 
 	buffer_printf(out, "%s%6.2f%%", heat, (double)self * scale);
-	put_value(out, self, by_weight);
+	put_value(out, self, by_weight && !p->in_events);
 	buffer_printf(out, "%s  %6.2f%%", *heat ? c->off : "", (double)total * scale);
-	put_value(out, total, by_weight);
+	put_value(out, total, by_weight && !p->in_events);
 	buffer_printf(out, "  %s", c->dim);
 	put_bar(out, self, all);
 	buffer_printf(out, "%s  %s\n", c->off, name_text(&m->names, row->name));
@@ -70,7 +70,7 @@ static void put_table(struct buffer *out, const struct methods *m, const struct 
 {
 	uint32_t limit = options->flat ? options->flat : HOT_METHODS, i, shown = 0, with_self = 0;
 	uint64_t all = options->total ? p->weight_stored : p->stored, rest = 0;
-	const char *unit = options->total ? "time" : "samples";
+	const char *unit = !options->total ? "samples" : p->in_events ? "events" : "time";
 
 	buffer_printf(out, "%s  self%%  %8s   total%%  %8s              method%s\n", c->bold, unit,
 		      unit, c->off);
@@ -99,7 +99,7 @@ static void put_title(struct buffer *out, const struct profile *p, const struct 
 		      *p->main_class ? p->main_class : "a JVM", p->pid, *p->jdk ? ", JDK " : "",
 		      p->jdk);
 	buffer_printf(out, "%s, engine %s, interval %s%s\n\n", human_time(p->duration).text,
-		      p->engine, human_time(p->interval).text, c->off);
+		      p->engine, human_amount(p->interval, p->in_events).text, c->off);
 }
 
 /* Append LINE, starting a new line at each " · ": it is longer than a terminal is wide. */

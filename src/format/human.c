@@ -110,3 +110,8 @@ void human_right(struct buffer *out, const char *text, int width)
 		buffer_putc(out, ' ');
 	buffer_puts(out, text);
 }
+
+struct human human_amount(uint64_t weight, bool in_events)
+{
+	return in_events ? human_count(weight) : human_time(weight);
+}

@@ -86,8 +86,11 @@ static void put_head(struct buffer *out, const struct profile *p)
 	put_string(out, "jdk", p->jdk);
 	put_date(out, "started_at", p->started_at);
 	put_top_number(out, "duration_ns", p->duration);
-	put_top_number(out, "interval_ns", p->interval);
-	put_top_number(out, "effective_interval_ns", p->effective_interval);
+	put_top_number(out, p->in_events ? "interval" : "interval_ns", p->interval);
+	put_top_number(out, p->in_events ? "effective_interval" : "effective_interval_ns",
+		       p->effective_interval);
+	if (p->in_events)
+		put_top_number(out, "counted", p->counted);
 	put_top_number(out, "cpu_time_ns", p->cpu_time);
 	put_top_number(out, "own_cpu_ns", p->own_cpu);
 }
@@ -104,7 +107,7 @@ static void put_counts(struct buffer *out, const struct profile *p)
 	put_number(out, "left_out", p->left_out);
 	buffer_puts(out, ", ");
 	put_counters(out, "lost", loss_names, p->lost, LOSS_REASONS);
-	buffer_puts(out, "},\n  \"weight\": {\"unit\": \"ns\", ");
+	buffer_printf(out, "},\n  \"weight\": {\"unit\": \"%s\", ", p->in_events ? "events" : "ns");
 	put_number(out, "total", p->weight_stored);
 	buffer_puts(out, ", ");
 	put_number(out, "left_out", p->left_out_weight);
@@ -126,6 +129,10 @@ static void put_counts(struct buffer *out, const struct profile *p)
 	put_number(out, "perf", p->threads_perf);
 	buffer_puts(out, ", ");
 	put_number(out, "timer", p->threads_timer);
+	buffer_puts(out, ", ");
+	put_number(out, "refused", p->threads_refused);
+	buffer_puts(out, ", ");
+	put_number(out, "intervals_doubled", p->raised);
 	buffer_puts(out, "},\n");
 	put_timing(out, "handler_ns", &p->handler);
 	put_timing(out, "walk_ns", &p->walk);

@@ -54,14 +54,30 @@ static void put_counts(struct buffer *out, const struct profile *p)
 			continue;
 		buffer_printf(out, "%s%s %s: %s", *separator ? separator : " (",
 			      loss_names[i].name, human_count(p->lost[i]).text,
-			      human_time(p->lost_weight[i]).text);
+			      human_amount(p->lost_weight[i], p->in_events).text);
 		separator = ", ";
 	}
 	if (*separator)
 		buffer_putc(out, ')');
 }
 
-void format_loss_line(const struct profile *p, struct buffer *out)
+/* Events: the kernel's own count beside what the samples stand for. */
+static void put_events(const struct profile *p, struct buffer *out)
+{
+	if (p->taken == 0) {
+		buffer_printf(out, "No samples: %s %s in %s; a thread's sample is taken when it has had %s",
+			      p->counted ? human_count(p->counted).text : "no", p->event,
+			      human_time(p->duration).text, human_count(p->interval).text);
+		return;
+	}
+	put_counts(out, p);
+	buffer_printf(out, " · %s", human_count(p->weight_stored).text);
+	if (p->counted)
+		buffer_printf(out, " of %s", human_count(p->counted).text);
+	buffer_printf(out, " %s sampled, %s unsampled", p->event, human_count(p->unsampled).text);
+}
+
+static void put_time(const struct profile *p, struct buffer *out)
 {
 	if (p->taken == 0) {
 		buffer_printf(out,
@@ -75,6 +91,18 @@ void format_loss_line(const struct profile *p, struct buffer *out)
 	if (p->cpu_time)
 		buffer_printf(out, " of %s", human_time(p->cpu_time).text);
 	buffer_printf(out, " CPU time sampled, %s unsampled", human_time(p->unsampled).text);
+}
+
+void format_loss_line(const struct profile *p, struct buffer *out)
+{
+	if (p->in_events)
+		put_events(p, out);
+	else
+		put_time(p, out);
+	if (p->threads_refused)
+		buffer_printf(out, " · %u threads could not be armed", p->threads_refused);
+	if (p->raised)
+		buffer_printf(out, " · intervals doubled %u times in a storm of events", p->raised);
 	if (p->stored)
 		buffer_printf(out, " · %s complete stacks",
 			      human_percent(p->complete, p->stored).text);
@@ -117,8 +145,8 @@ static void put_source(struct buffer *out, const struct profile *p)
 	buffer_printf(out, "Recorded            : %s from %s\n", human_time(p->duration).text,
 		      human_date(p->started_at).text);
 	buffer_printf(out, "Event               : %s (engine %s), interval %s, effective %s\n",
-		      p->event, p->engine, human_time(p->interval).text,
-		      human_time(p->effective_interval).text);
+		      p->event, p->engine, human_amount(p->interval, p->in_events).text,
+		      human_amount(p->effective_interval, p->in_events).text);
 	buffer_puts(out, "Losses              : ");
 	format_loss_line(p, out);
 	buffer_putc(out, '\n');

@@ -34,15 +34,27 @@ static void put_title(struct buffer *out, const struct profile *p)
 	}
 }
 
-void format_page(const struct profile *p, const struct format_options *options, struct buffer *out)
+void format_pages(const struct profile *const *profiles, uint32_t count,
+		  const struct format_options *options, struct buffer *out)
 {
-	int result;
+	int result = 0;
+	uint32_t i;
 
 	buffer_append(out, page_head, sizeof(page_head) - 1);
-	put_title(out, p);
+	put_title(out, profiles[0]);
 	buffer_append(out, page_style, sizeof(page_style) - 1);
-	result = page_data_put(out, p, options);
+	buffer_puts(out, count > 1 ? "[\n" : "");
+	for (i = 0; i < count && !result; i++) {
+		buffer_puts(out, i ? ",\n" : "");
+		result = page_data_put(out, profiles[i], options);
+	}
+	buffer_puts(out, count > 1 ? "]\n" : "");
 	buffer_append(out, page_code, sizeof(page_code) - 1);
 	if (result && !out->failed)
 		out->failed = -result;
+}
+
+void format_page(const struct profile *p, const struct format_options *options, struct buffer *out)
+{
+	format_pages(&p, 1, options, out);
 }

@@ -327,6 +327,7 @@ static void put_head(struct buffer *out, const struct profile *p,
 	put_number(out, "startedMs", p->started_at / NS_PER_MS);
 	put_number(out, "duration", p->duration);
 	put_number(out, "interval", p->interval);
+	buffer_printf(out, "\"inEvents\":%s,\n", p->in_events ? "true" : "false");
 	put_number(out, "cpuTime", p->cpu_time);
 	put_number(out, "taken", p->taken);
 	put_number(out, "stored", p->stored);

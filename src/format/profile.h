@@ -5,7 +5,8 @@
  * or a queue. The collector builds it, a writer turns it into bytes. Writers
  * know nothing of where samples come from.
  *
- * Units: times and weights in nanoseconds; `started_at` is real time.
+ * Units: times in nanoseconds; weights and intervals in nanoseconds of CPU time, or, where `in_events` is
+ * set, in events of the kernel's count; `started_at` is real time.
  */
 #ifndef JSTROBE_FORMAT_PROFILE_H
 #define JSTROBE_FORMAT_PROFILE_H
@@ -30,7 +31,7 @@ struct profile_stack {
 	uint32_t depth;
 	uint32_t thread;        /* index into profile.threads, or PROFILE_NO_THREAD */
 	uint64_t samples;
-	uint64_t weight;        /* ns */
+	uint64_t weight;
 };
 #define PROFILE_NO_THREAD UINT32_MAX
 
@@ -38,7 +39,7 @@ struct profile_thread {
 	uint32_t tid;
 	const char *name; /* never NULL */
 	uint64_t samples; /* stored samples of this thread */
-	uint64_t weight;  /* ns */
+	uint64_t weight;
 };
 
 /* A distribution in ns. All 0 when nothing was measured. */
@@ -57,15 +58,19 @@ struct profile {
 	int pid;
 	uint64_t started_at;    /* ns since 1970 */
 	uint64_t duration;      /* ns */
-	uint64_t interval;      /* ns asked for */
-	uint64_t effective_interval; /* ns: stored weight / stored samples, 0 if none */
+	bool in_events;         /* weights are events; else ns of CPU time */
+	uint64_t interval;      /* asked for */
+	uint64_t effective_interval; /* stored weight / stored samples, 0 if none */
 
 	/* what happened to the samples: taken = stored + sum of lost */
 	uint64_t taken, stored;
 	uint64_t lost[LOSS_REASONS];
-	uint64_t lost_weight[LOSS_REASONS]; /* ns */
-	uint64_t weight_stored;  /* ns */
-	uint64_t unsampled;      /* ns of CPU time of the process in no sample, stored or lost */
+	uint64_t lost_weight[LOSS_REASONS];
+	uint64_t weight_stored;
+	uint64_t unsampled;      /* CPU time of the process, or events counted, in no sample, stored or lost */
+	uint64_t counted;        /* events by the kernel's own count; 0 for CPU time */
+	uint32_t threads_refused; /* threads that could not be armed */
+	uint32_t raised;         /* times a thread's interval was doubled in a storm of events */
 	uint64_t cpu_time;       /* ns of CPU time the process used during the session */
 	uint64_t own_cpu;        /* ns of it used by jstrobe's own threads */
 	uint64_t ended_early[WALK_ENDS];

@@ -58,11 +58,12 @@ static int compare_traces(const void *left, const void *right)
 
 static void put_trace(struct buffer *out, const struct sorted *s, const struct sorted_range *r)
 {
-	unsigned long long samples = r->self_samples, ns = r->self_weight;
+	unsigned long long samples = r->self_samples, weight = r->self_weight;
 	uint32_t i;
 
-	buffer_printf(out, "--- %llu ns (%.2f%%), %llu sample%s\n", ns,
-		      percent(ns, s->profile->weight_stored), samples, samples == 1 ? "" : "s");
+	buffer_printf(out, "--- %llu %s (%.2f%%), %llu sample%s\n", weight,
+		      s->profile->in_events ? s->profile->event : "ns",
+		      percent(weight, s->profile->weight_stored), samples, samples == 1 ? "" : "s");
 	for (i = 0; i < r->depth; i++)
 		buffer_printf(out, "  [%2u] %s\n", i, sorted_text(s, r->from, r->depth - 1 - i));
 	buffer_putc(out, '\n');
@@ -126,8 +127,8 @@ int text_flat(struct buffer *out, const struct profile *p, const struct format_o
 		methods_free(&m);
 		return -ENOMEM;
 	}
-	buffer_puts(out, "          ns  percent  samples  top\n"
-			 "  ----------  -------  -------  ---\n");
+	buffer_printf(out, "%12s  percent  samples  top\n"
+			   "  ----------  -------  -------  ---\n", p->in_events ? "events" : "ns");
 	for (i = 0; i < m.count && count < limit; i++) {
 		const struct method *row = &m.rows[i];
 

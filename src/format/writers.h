@@ -13,6 +13,10 @@ typedef void format_writer(const struct profile *, const struct format_options *
 format_writer format_collapsed, format_text, format_traces, format_flat, format_calltree,
 	format_hot, format_json, format_page, format_loss;
 
+/* One page with several profiles to choose from. */
+void format_pages(const struct profile *const *profiles, uint32_t count,
+		  const struct format_options *options, struct buffer *out);
+
 /* Whether stacks get their thread as root frame. */
 static inline bool format_by_thread(const struct profile *p, const struct format_options *options)
 {

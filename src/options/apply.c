@@ -48,6 +48,23 @@ static int apply_time(const struct option *option, const char *name, const char 
 	return 0;
 }
 
+static int apply_interval(const struct option *option, const char *name, const char *value,
+			  struct options *o, struct error *err)
+{
+	uint64_t n = 0;
+	int rc = option_interval(value, &n);
+
+	if (rc == -EINVAL)
+		return error_set(err, EINVAL, "%s: '%s' is not a time or number of events; write it like 10ms, 100us "
+				 "or 1000", name, value);
+	if (rc || n < 1 || n > option->max)
+		return error_set(err, EINVAL, "%s: %s is out of range; use a time from 50us to 100s, "
+					 "or with an event that is "
+				 "not CPU time a number of events", name, value);
+	memcpy(field(option, o), &n, sizeof(n));
+	return 0;
+}
+
 static int apply_count(const struct option *option, const char *name, const char *value,
 		       struct options *o, struct error *err)
 {
@@ -184,49 +201,6 @@ static int apply_cstack(const struct option *option, const char *name, const cha
 				 value);
 	strcpy(field(option, o), value);
 	return 0;
-}
-
-static int apply_event(const struct option *option, const char *value, struct options *o,
-		       struct error *err)
-{
-	const char *names[64], *near;
-	const struct option_event *e;
-	size_t n = 0;
-
-	for (e = option_events; e->name; e++) {
-		if (strcmp(e->name, value) == 0)
-			break;
-		if (n + 1 < ARRAY_LEN(names))
-			names[n++] = e->name;
-	}
-	if (e->name && e->when != WHEN_LATER) {
-		strcpy(field(option, o), value);
-		return 0;
-	}
-	names[n] = NULL;
-	near = e->name ? NULL : options_nearest(value, names);
-	if (near)
-		return error_set(err, EINVAL, "unknown event: %s (did you mean %s?)", value, near);
-	/* methods, probes and counters by name: async-profiler has them, jstrobe will */
-	if (e->name || strpbrk(value, ".:/"))
-		return error_set(err, EINVAL, "not available yet: %s; events are cpu, ctimer and "
-				 "itimer", value);
-	return error_set(err, EINVAL, "unknown event: %s; use cpu, ctimer or itimer", value);
-}
-
-/* "-e cpu,alloc" works in async-profiler because what follows the comma is an option again. */
-static int apply_event_list(const struct option *option, const char *value, struct options *o,
-			    struct error *err)
-{
-	const char *comma = strchr(value, ',');
-	char first[64];
-	int rc;
-
-	if (!comma)
-		return apply_event(option, value, o, err);
-	snprintf(first, sizeof(first), "%.*s", (int)(comma - value), value);
-	rc = apply_event(option, first, o, err);
-	return rc ? rc : options_parse_agent(o, comma + 1, ',', err);
 }
 
 static int apply_format_word(const struct option *option, const char *name, const char *value,
@@ -381,10 +355,12 @@ static int apply(const struct option *option, const char *name, const char *valu
 	case OPTION_TIME:
 	case OPTION_DURATION:
 		return apply_time(option, name, value, o, err);
+	case OPTION_INTERVAL:
+		return apply_interval(option, name, value, o, err);
 	case OPTION_EVENT:
-		return apply_event_list(option, value, o, err);
+		return option_events_apply(value, o, err);
 	case OPTION_EVENT_WORD:
-		return apply_event(option, option->agent, o, err);
+		return option_events_apply(option->agent, o, err);
 	case OPTION_FORMAT:
 		return apply_format_list(value, o, err);
 	case OPTION_FORMAT_WORD:

@@ -46,7 +46,8 @@ static const char *const when_words[] = {"", "for tests", "internal", "not yet"}
 static void markdown_row(const struct option *p, struct buffer *out)
 {
 	char min[32], max[32];
-	bool time = p->kind == OPTION_TIME || p->kind == OPTION_DURATION;
+	bool time = p->kind == OPTION_TIME || p->kind == OPTION_DURATION ||
+		    p->kind == OPTION_INTERVAL;
 	bool value = p->arg != NULL;
 
 	buffer_puts(out, "| ");
@@ -110,7 +111,10 @@ void options_events(struct buffer *out)
 
 	for (e = option_events; e->name; e++)
 		if (e->when == WHEN_NOW)
-			buffer_printf(out, "%-8s %s\n", e->name, e->help);
+			buffer_printf(out, "%-24s %s\n", e->name, e->help);
+	buffer_puts(out, "and by name, see docs/events.md: tracepoints (sched:sched_switch), uprobe:FUNCTION, "
+		    "kprobe:FUNCTION, mem:SYMBOL,\nFUNCTION (a native one), rNNN, PMU/TERM=VALUE/; "
+		    "`jstrobe list PID` says what is permitted there\n");
 }
 
 static void item(const char *name, const char *value, char separator, struct buffer *out)
@@ -183,6 +187,7 @@ static void print_field(const struct option *p, const struct options *o, char se
 		item(p->agent, text, separator, out);
 		break;
 	case OPTION_TIME:
+	case OPTION_INTERVAL:
 		memcpy(&big, field, sizeof(big));
 		snprintf(text, sizeof(text), "%llu", (unsigned long long)big);
 		item(p->agent, text, separator, out);

@@ -24,10 +24,13 @@ const struct option option_table[] = {
 	{.agent = NULL},
 };
 
-#define EVENT(name, when, help) {name, WHEN_##when, help},
+#define NEEDS_TIME true
+#define NEEDS_COUNT false
+#define NEEDS_KERNEL false
+#define EVENT(name, when, source, config, interval, needs, help) {name, WHEN_##when, NEEDS_##needs, help},
 const struct option_event option_events[] = {
-#include "options/events.def"
-	{NULL, WHEN_NOW, NULL},
+#include "base/events.def"
+	{NULL, WHEN_NOW, false, NULL},
 };
 
 const char *const option_group_names[OPTION_GROUPS] = {

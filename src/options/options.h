@@ -30,8 +30,9 @@ struct options {
 	enum options_action action;
 
 	/* what to sample */
-	char event[64];    /* "cpu", "ctimer", "itimer"; never empty after options_init */
-	uint64_t interval; /* ns, 0 = the event's default */
+	char event[512];   /* names apart by commas, each may end in @INTERVAL; never empty after options_init */
+	uint64_t interval; /* of the first: ns of CPU time, or events; 0 = its default */
+	char show[256];    /* the event that the result shows; "" = all */
 	uint32_t depth;    /* frames kept of a stack */
 	uint32_t depth_kept; /* frames kept of a stack that is deeper, 0 = as many */
 	char cstack[8];    /* "no", "vm", …; "" = vm */
@@ -60,6 +61,9 @@ struct options {
 	bool quiet, verbose, strict;
 	char log[OPTIONS_FILE_MAX]; /* where the agent's messages go; "" = stderr */
 	bool want_version, want_help;
+
+	/* while a text is read */
+	bool parsing, event_said;
 
 	/* knobs for tests */
 	uint32_t queue_start;       /* entries of a new queue, 0 = the default */

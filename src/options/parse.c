@@ -44,20 +44,43 @@ int option_agent_item(struct options *o, const char *name, const char *value, st
 	return unknown(name, name, true, err);
 }
 
+/* An event after the first, in a list apart by commas; a tracepoint's filter may hold '='. */
+static bool adds_event(const struct options *o, const char *item)
+{
+	const struct option *p;
+	size_t n = strcspn(item, "=");
+
+	for (p = option_table; p->help; p++)
+		if (option_is(p->agent, item, n) && p->kind != OPTION_EVENT_WORD)
+			return false;
+	return o->event_said && option_is_event(item);
+}
+
 int options_parse_agent(struct options *o, const char *text, char separator, struct error *err)
 {
+	bool outer = !o->parsing;
 	char *copy = strdup(text), *item = copy;
 	struct error another, *to = err;
 	int rc = 0, bad;
 
 	if (!copy)
 		return error_set(err, ENOMEM, "options: out of memory");
+	o->parsing = true;
 	/* the first error counts, but what comes after it may say where errors go */
 	while (item) {
 		char *end = strchr(item, separator), *value;
 
 		if (end)
 			*end++ = '\0';
+		if (adds_event(o, item)) {
+			bad = option_add_event(item, o, to);
+			if (bad && rc == 0) {
+				rc = bad;
+				to = &another;
+			}
+			item = end;
+			continue;
+		}
 		value = strchr(item, '=');
 		if (value)
 			*value++ = '\0';
@@ -74,7 +97,9 @@ int options_parse_agent(struct options *o, const char *text, char separator, str
 		item = end;
 	}
 	free(copy);
-	return rc;
+	if (outer)
+		o->parsing = o->event_said = false;
+	return rc == 0 && outer ? option_check_interval(o, err) : rc;
 }
 
 /* "--name", "--name=value" or "--name value"; *USED counts the arguments taken. */
@@ -133,6 +158,7 @@ int options_parse_command(struct options *o, int argc, char **argv, int *words, 
 
 	*words = 0;
 	*program = argc;
+	o->parsing = true;
 	while (i < argc && rc == 0) {
 		if (strcmp(argv[i], "--") == 0) {
 			*program = i + 1;
@@ -147,5 +173,6 @@ int options_parse_command(struct options *o, int argc, char **argv, int *words, 
 			rc = parse_short(o, argv + i, argc - i, &used, err);
 		i += used;
 	}
-	return rc;
+	o->parsing = o->event_said = false;
+	return rc ? rc : option_check_interval(o, err);
 }

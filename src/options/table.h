@@ -1,5 +1,5 @@
 /*
- * table.h - options.def and events.def as arrays. Inner header of the room.
+ * table.h - options.def and base/events.def as arrays. Inner header of the room.
  */
 #ifndef JSTROBE_OPTIONS_TABLE_H
 #define JSTROBE_OPTIONS_TABLE_H
@@ -22,7 +22,8 @@ enum option_kind {
 	OPTION_IGNORED,     /* taken without effect */
 	OPTION_TIME,        /* uint64_t ns; a bare number is ns, m is milli */
 	OPTION_DURATION,    /* uint64_t ns; a bare number is seconds, m is minutes */
-	OPTION_EVENT,       /* char[], a name of events.def */
+	OPTION_INTERVAL,    /* uint64_t, as OPTION_TIME, or a number of events */
+	OPTION_EVENT,       /* char[], a list of events */
 	OPTION_EVENT_WORD,  /* the option's own name is the event */
 	OPTION_FORMAT,      /* a list of format words */
 	OPTION_FORMAT_WORD, /* one of them; `word` is the format's name */
@@ -59,6 +60,7 @@ struct option {
 struct option_event {
 	const char *name;
 	enum option_when when;
+	bool time; /* the interval is CPU time */
 	const char *help;
 };
 
@@ -82,6 +84,16 @@ int option_agent_item(struct options *o, const char *name, const char *value, st
  * 0, -EINVAL (no time), -ERANGE (negative or beyond 2^63 ns).
  */
 int option_time(const char *text, bool minutes, uint64_t *ns);
+/* Read a number of events (1k is 1024, as async-profiler has it) or a time. */
+int option_interval(const char *text, uint64_t *value);
+/* -EINVAL when the interval does not suit the first event. */
+int option_check_interval(struct options *o, struct error *err);
+/* Take VALUE as the list of events, or, if it is one of several asked for already, as the one to show. */
+int option_events_apply(const char *value, struct options *o, struct error *err);
+/* Whether ITEM of an agent's string, which is no option, may be an event. */
+bool option_is_event(const char *item);
+/* Add one event to the list of O. */
+int option_add_event(const char *name, struct options *o, struct error *err);
 /* Read a whole number. 0, -EINVAL, -ERANGE. */
 int option_count(const char *text, uint64_t *value);
 /* Read a percentage as thousandths of a percent, rounded down. 0, -EINVAL, -ERANGE. */

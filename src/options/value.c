@@ -72,6 +72,20 @@ bool options_thread_listed(const char *list, uint32_t tid)
 	}
 }
 
+int option_interval(const char *text, uint64_t *value)
+{
+	static const struct unit units[] = {{"b", 1}, {"k", 1u << 10}, {"g", 1u << 30}};
+	const char *p = text;
+	uint64_t n;
+	size_t i;
+
+	if (digits(&p, &n) == 0)
+		for (i = 0; i < ARRAY_LEN(units); i++)
+			if (strcmp(units[i].name, p) == 0)
+				return __builtin_mul_overflow(n, units[i].ns, value) ? -ERANGE : 0;
+	return option_time(text, false, value);
+}
+
 /* The part after the point at *TEXT in parts of UNIT, rounded down. */
 static int fraction(const char **text, const struct unit *unit, uint64_t *ns)
 {

@@ -32,18 +32,53 @@ bool os_thread_exists(pid_t tid);
 unsigned os_descriptor_limit(void);
 unsigned os_descriptors_open(void);
 
+/* What a perf event counts; types and configs are those of linux/perf_event.h. */
+struct os_perf {
+	uint32_t type;
+	uint64_t config, config1, config2;
+	uint32_t bp_type;    /* breakpoints: HW_BREAKPOINT_R … */
+	uint64_t period;     /* a record each so many */
+	bool kernel;         /* events in the kernel, and kernel stacks, too */
+	bool scaled;         /* counts come with the times to scale them by */
+	const char *path;    /* a file (uprobe) or function (kprobe) that config1 shall point to; NULL = none */
+	const char *filter;  /* of a tracepoint; NULL = none */
+};
+struct perf_event_attr;
+/* What the kernel is asked for SPEC. */
+void os_perf_attr(const struct os_perf *spec, struct perf_event_attr *attr);
 /*
- * A disabled perf event "cpu-clock" for thread TID, with one record each INTERVAL ns of
- * its CPU time: the event's count and, if KERNEL, the kernel stack. Returns the
- * descriptor (close-on-exec).
+ * A disabled perf event for thread TID, with one record each PERIOD: the event's count and,
+ * if KERNEL, the kernel stack. Returns the descriptor (close-on-exec).
  */
-int os_perf_open(pid_t tid, uint64_t interval, bool kernel);
+int os_perf_open(pid_t tid, const struct os_perf *spec);
+/* The event's count so far; 0 when it cannot be read. SCALED as in struct os_perf: three WORDS. */
+bool os_perf_read(int fd, bool scaled, uint64_t words[3]);
+/* Whether a perf event may count what happens in the kernel (perf_event_paranoid, capabilities). */
+bool os_perf_kernel_allowed(void);
+/* kernel.perf_event_paranoid; -2 = not known. */
+int os_perf_paranoid(void);
+/* The number of perf's dynamic source NAME ("uprobe"), -ENOENT = this kernel has none. */
+int os_perf_source(const char *name);
+/* Id of tracepoint NAME ("sched:sched_switch"); -ENOENT: no such, -ENODEV: tracefs is not mounted, -EACCES. */
+int os_tracepoint(const char *name);
+/*
+ * Turn FIELD=VALUE of a source's event (as in /sys/bus/event_source/devices/SOURCE/format) into bits of
+ * SPEC's configs; -ENOENT: no such field.
+ */
+int os_perf_field(const char *source, const char *field, uint64_t value, struct os_perf *spec);
+/* The words behind a named event of a source ("event=0x3c,umask=1"), into OUT. */
+int os_perf_alias(const char *source, const char *event, char *out, size_t size);
 /* One data page behind the control page; NULL when refused (perf_event_mlock_kb). */
 void *os_perf_map(int fd);
 void os_perf_unmap(void *ring);
 /* Let FD send SIGNO to thread TID at each record, and switch it on. */
 int os_perf_signal(int fd, pid_t tid, int signo);
 int os_perf_disable(int fd);
+
+/* Close a descriptor. */
+void os_close(int fd);
+/* The file that ADDRESS is mapped from, and its place there. -ENOENT, -ENAMETOOLONG. */
+int os_mapped_file(uintptr_t address, char *path, size_t size, uint64_t *offset);
 
 /* A POSIX timer on thread TID's CPU clock that sends SIGNO with VALUE to that thread. */
 int os_timer_create(pid_t tid, int signo, void *value, int32_t *timer);

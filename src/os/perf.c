@@ -1,9 +1,10 @@
 /*
- * perf.c - perf events of the software clock "cpu-clock", one a thread.
+ * perf.c - perf events, one a thread and event.
  *
- * It is driven by a high-resolution timer: exact at 1 ms and 100 µs, where CPU
- * timers are bound to the scheduler's tick (4 ms at CONFIG_HZ=250).
- * PERF_EVENT_IOC_REFRESH is not used: it hangs Linux 6.16 and 6.17.
+ * The software clock "cpu-clock" is driven by a high-resolution timer: exact at 1 ms and
+ * 100 µs, where CPU timers are bound to the scheduler's tick (4 ms at CONFIG_HZ=250).
+ * PERF_EVENT_IOC_REFRESH is not used: it hangs Linux 6.16 and 6.17. Nor is precise_ip:
+ * the stack is walked from where the signal finds the thread.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,24 +19,50 @@
 
 #define RING_BYTES (2 * 4096)
 
-int os_perf_open(pid_t tid, uint64_t interval, bool kernel)
+void os_perf_attr(const struct os_perf *spec, struct perf_event_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->size = sizeof(*attr);
+	attr->type = spec->type;
+	attr->config = spec->config;
+	attr->config1 = spec->path ? (uintptr_t)spec->path : spec->config1; /* bp_addr, too */
+	attr->config2 = spec->config2;                                      /* bp_len, too */
+	attr->bp_type = spec->bp_type;
+	attr->sample_period = spec->period;
+	attr->sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN;
+	if (spec->scaled)
+		attr->read_format =
+			PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
+	attr->exclude_callchain_user = 1;
+	attr->exclude_callchain_kernel = !spec->kernel;
+	attr->exclude_kernel = !spec->kernel;
+	attr->exclude_hv = !spec->kernel;
+	attr->disabled = 1;
+	attr->wakeup_events = 1;
+}
+
+int os_perf_open(pid_t tid, const struct os_perf *spec)
 {
 	struct perf_event_attr attr;
-	int fd;
+	int fd, rc;
 
-	memset(&attr, 0, sizeof(attr));
-	attr.size = sizeof(attr);
-	attr.type = PERF_TYPE_SOFTWARE;
-	attr.config = PERF_COUNT_SW_CPU_CLOCK;
-	attr.sample_period = interval;
-	attr.sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN;
-	attr.exclude_callchain_user = 1;
-	attr.exclude_callchain_kernel = !kernel;
-	attr.exclude_kernel = !kernel;
-	attr.disabled = 1;
-	attr.wakeup_events = 1;
+	os_perf_attr(spec, &attr);
 	fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
-	return fd < 0 ? -errno : fd;
+	if (fd < 0)
+		return -errno;
+	if (spec->filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, spec->filter)) {
+		rc = -errno;
+		close(fd);
+		return rc;
+	}
+	return fd;
+}
+
+bool os_perf_read(int fd, bool scaled, uint64_t words[3])
+{
+	ssize_t size = (scaled ? 3 : 1) * (ssize_t)sizeof(words[0]);
+
+	return read(fd, words, (size_t)size) == size;
 }
 
 void *os_perf_map(int fd)
@@ -67,4 +94,9 @@ int os_perf_signal(int fd, pid_t tid, int signo)
 int os_perf_disable(int fd)
 {
 	return ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) ? -errno : 0;
+}
+
+void os_close(int fd)
+{
+	close(fd);
 }

@@ -15,7 +15,7 @@
 
 #include "context.h"
 #include "signal/decode.h"
-#include "signal/perf_ring.h"
+#include "signal/perf_samples.h"
 #include "signal/walk.h"
 
 struct zone zone = {.epoch = 1, .signo = 0};
@@ -52,10 +52,15 @@ static int32_t own_tid(void)
 }
 
 /* Signals without a record: counted for the process. */
-static void lose_unknown(enum loss_reason why, uint64_t weight)
+static void lose_unknown(uint32_t event, enum loss_reason why, uint64_t weight)
 {
-	atomic_fetch_add_explicit(&zone.lost_count[why], 1, memory_order_relaxed);
-	atomic_fetch_add_explicit(&zone.lost_weight[why], weight, memory_order_relaxed);
+	atomic_fetch_add_explicit(&zone.lost_count[event][why], 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&zone.lost_weight[event][why], weight, memory_order_relaxed);
+}
+
+static enum loss_reason unknown_why(void)
+{
+	return atomic_load(&zone.enabled) ? LOSS_no_record : LOSS_disabled;
 }
 
 /*
@@ -100,8 +105,7 @@ static struct queue *current_queue(struct thread_record *r)
 	return atomic_load_explicit(&r->current, memory_order_relaxed);
 }
 
-/* Why a sample of R must not be taken now; LOSS_REASONS = it may. */
-static enum loss_reason refusal(const struct thread_record *r)
+enum loss_reason handler_refusal(const struct thread_record *r)
 {
 	if (unlikely(!atomic_load_explicit(&zone.enabled, memory_order_relaxed)))
 		return LOSS_disabled;
@@ -160,19 +164,18 @@ static const struct trace *take_trace(struct thread_record *r, const struct perf
 	return w.store_full ? NULL : trace_end(&w);
 }
 
-/* Take one sample of R, which is the running thread and entered. */
-static void take(struct thread_record *r, enum sample_kind kind, uint64_t time, uint64_t weight,
-		 const struct perf_reader *ring, const struct walk_regs *regs)
+void handler_take(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,
+		  const struct perf_reader *ring, const struct walk_regs *regs)
 {
-	struct sample s = {.time = time, .kind = (uint8_t)kind, .thread = r->index};
+	struct sample s = {.time = time, .event = (uint8_t)event, .thread = r->index};
 	uint64_t now;
 
-	s.weight = weight + r->carried;
-	r->carried = 0;
+	s.weight = weight + r->sources[event].carried;
+	r->sources[event].carried = 0;
 	s.era = (uint16_t)era_now(&zone.eras);
 	s.trace = take_trace(r, ring, regs, &s);
 	if (!s.trace) {
-		record_lose(r, LOSS_store_full, s.weight);
+		record_lose(r, event, LOSS_store_full, s.weight);
 		return;
 	}
 	s.state = java_state(r);
@@ -180,7 +183,7 @@ static void take(struct thread_record *r, enum sample_kind kind, uint64_t time, 
 	now = clock_ns(CLOCK_MONOTONIC);
 	s.handler_ns = (uint32_t)MIN(now - time, (uint64_t)UINT32_MAX);
 	if (!queue_push(current_queue(r), &s))
-		record_lose(r, LOSS_queue_full, s.weight);
+		record_lose(r, event, LOSS_queue_full, s.weight);
 }
 
 enum entrance { ENTERED, BUSY, GONE };
@@ -201,7 +204,7 @@ static enum entrance enter(struct thread_record *r)
 }
 
 /* The whole of a signal that brings one sample of WEIGHT. */
-static void one_sample(struct thread_record *r, enum sample_kind kind, uint64_t time, uint64_t weight,
+static void one_sample(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,
 		       void *context)
 {
 	enum entrance entrance = enter(r);
@@ -209,21 +212,23 @@ static void one_sample(struct thread_record *r, enum sample_kind kind, uint64_t 
 	struct walk_regs regs;
 
 	if (entrance == GONE) {
-		lose_unknown(LOSS_disabled, weight);
+		lose_unknown(event, LOSS_disabled, weight);
 		return;
 	}
-	record_take(r);
+	record_take(r, event);
 	if (entrance == BUSY) {
-		record_lose(r, LOSS_recursion, 0);
-		r->carried += weight;
+		record_lose(r, event, LOSS_recursion, 0);
+		r->sources[event].carried += weight;
 		return;
 	}
-	why = refusal(r);
+	why = handler_refusal(r);
 	if (why != LOSS_REASONS) {
-		record_lose(r, why, weight);
+		record_lose(r, event, why, weight);
 	} else {
+		perf_hush(r, true);
 		context_read(context, &regs);
-		take(r, kind, time, weight, NULL, &regs);
+		handler_take(r, event, time, weight, NULL, &regs);
+		perf_hush(r, false);
 	}
 	handler_leave(r);
 }
@@ -239,77 +244,31 @@ static void pass_on(int signo, siginfo_t *info, void *context)
 		old->sa_handler(signo);
 }
 
-static uint64_t growth(struct thread_record *r, uint64_t count)
-{
-	uint64_t weight = count > r->last_count ? count - r->last_count : 0;
-
-	r->last_count = count;
-	return weight;
-}
-
-/* Without a ring the count must be asked for. */
-static uint64_t read_count(const struct thread_record *r)
-{
-	uint64_t count;
-
-	/* Not read(): that is a cancellation point. */
-	return syscall(SYS_read, r->fd, &count, sizeof(count)) == sizeof(count) ? count : r->last_count;
-}
-
-/*
- * Several records may stand behind one signal (the thread was in the kernel all the
- * while): each has a kernel stack of its own over the same user stack.
- */
-static void perf_samples(struct thread_record *r, uint64_t time, void *context)
-{
-	enum loss_reason why = refusal(r);
-	struct perf_reader ring;
-	struct walk_regs regs;
-
-	if (why != LOSS_REASONS) {
-		/* Ring and descriptor may be going away under us: not a look at them. */
-		record_take(r);
-		record_lose(r, why, zone.interval);
-		return;
-	}
-	context_read(context, &regs);
-	if (!r->ring) {
-		record_take(r);
-		take(r, SAMPLE_CPU, time, growth(r, read_count(r)), NULL, &regs);
-		return;
-	}
-	perf_ring_open(&ring, r->ring);
-	while (perf_ring_next(&ring)) {
-		record_take(r);
-		take(r, SAMPLE_CPU, time, growth(r, ring.count), &ring, &regs);
-	}
-	perf_ring_close(&ring);
-}
-
 static void on_perf(siginfo_t *info, void *context)
 {
 	uint64_t time = clock_ns(CLOCK_MONOTONIC);
 	struct thread_record *r = NULL;
-	uint32_t index;
+	uint32_t word = 0, event = 0;
 
-	if ((uint32_t)info->si_fd < ZONE_FDS) {
-		index = atomic_load_explicit(&zone.record_of_fd[info->si_fd], memory_order_acquire);
-		if (index)
-			r = identify(&zone.records.records[index - 1]);
+	if ((uint32_t)info->si_fd < ZONE_FDS)
+		word = atomic_load_explicit(&zone.record_of_fd[info->si_fd], memory_order_acquire);
+	if (word) {
+		event = (word - 1) % RECORD_EVENTS;
+		r = identify(&zone.records.records[(word - 1) / RECORD_EVENTS]);
 	}
 	if (!r) {
-		lose_unknown(atomic_load(&zone.enabled) ? LOSS_no_record : LOSS_disabled, zone.interval);
+		lose_unknown(event, unknown_why(), zone.events[event].interval);
 		return;
 	}
 	switch (enter(r)) {
 	case ENTERED:
-		perf_samples(r, time, context);
+		perf_samples(r, event, time, context);
 		handler_leave(r);
 		break;
 	case BUSY:
 		break; /* the ring keeps the records: they are read, and counted, with the next signal */
 	case GONE:
-		lose_unknown(LOSS_disabled, zone.interval);
+		lose_unknown(event, LOSS_disabled, zone.events[event].interval);
 	}
 }
 
@@ -317,17 +276,19 @@ static void on_timer(siginfo_t *info, void *context)
 {
 	uint64_t time = clock_ns(CLOCK_MONOTONIC);
 	struct thread_record *hint, *r = NULL;
+	uint32_t event = zone.timer_event;
 	uint64_t weight;
 
-	weight = zone.interval * ((uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0) + 1);
+	weight = zone.events[event].interval *
+		 ((uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0) + 1);
 	hint = info->si_value.sival_ptr;
 	/* The pointer is only believed if it lies in the table. */
 	if (hint >= zone.records.records && hint < zone.records.records + RECORD_LIMIT)
 		r = identify(hint);
 	if (r)
-		one_sample(r, SAMPLE_TIMER, time, weight, context);
+		one_sample(r, event, time, weight, context);
 	else
-		lose_unknown(atomic_load(&zone.enabled) ? LOSS_no_record : LOSS_disabled, weight);
+		lose_unknown(event, unknown_why(), weight);
 }
 
 void handler_thread(int signo, siginfo_t *info, void *context)
@@ -373,10 +334,10 @@ void handler_itimer(int signo, siginfo_t *info, void *context)
 	weight = process_growth();
 	r = identify(NULL);
 	if (!r)
-		lose_unknown(atomic_load(&zone.enabled) ? LOSS_no_record : LOSS_disabled, weight);
+		lose_unknown(0, unknown_why(), weight);
 	else if (r->own)
 		atomic_fetch_add_explicit(&zone.own_weight, weight, memory_order_relaxed);
 	else
-		one_sample(r, SAMPLE_TIMER, time, weight, context);
+		one_sample(r, 0, time, weight, context);
 	errno = saved;
 }

@@ -12,11 +12,19 @@ static uint64_t word(const struct perf_reader *r, uint64_t position)
 	return data[(position & (PAGE - 1)) / sizeof(uint64_t)];
 }
 
-void perf_ring_open(struct perf_reader *r, void *ring)
+uint64_t perf_scaled(uint64_t count, uint64_t enabled, uint64_t running)
+{
+	if (running == 0 || running >= enabled)
+		return count;
+	return (uint64_t)((double)count * (double)enabled / (double)running);
+}
+
+void perf_ring_open(struct perf_reader *r, void *ring, bool scaled)
 {
 	struct perf_event_mmap_page *page = ring;
 
 	r->ring = ring;
+	r->scaled = scaled;
 	r->head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 	r->tail = page->data_tail;
 	/* More than the ring holds: the page was overwritten. */
@@ -26,6 +34,8 @@ void perf_ring_open(struct perf_reader *r, void *ring)
 
 bool perf_ring_next(struct perf_reader *r)
 {
+	uint64_t fixed = r->scaled ? 40 : 24; /* header, what was read, number of addresses */
+
 	while (r->head - r->tail >= sizeof(struct perf_event_header)) {
 		uint64_t header = word(r, r->tail);
 		uint32_t type = (uint32_t)header;
@@ -37,12 +47,14 @@ bool perf_ring_next(struct perf_reader *r)
 			return false;
 		}
 		r->tail += size;
-		if (type != PERF_RECORD_SAMPLE || size < 24)
+		if (type != PERF_RECORD_SAMPLE || size < fixed)
 			continue;
 		r->count = word(r, at + 8);
-		r->chain = at + 24;
-		r->chain_length = word(r, at + 16);
-		r->chain_length = MIN(r->chain_length, MIN((size - 24) / 8, (uint64_t)CHAIN_LIMIT));
+		if (r->scaled)
+			r->count = perf_scaled(r->count, word(r, at + 16), word(r, at + 24));
+		r->chain = at + fixed;
+		r->chain_length = word(r, r->chain - 8);
+		r->chain_length = MIN(r->chain_length, MIN((size - fixed) / 8, (uint64_t)CHAIN_LIMIT));
 		return true;
 	}
 	return false;

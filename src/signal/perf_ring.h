@@ -1,8 +1,9 @@
 /*
  * perf_ring.h - the records a perf event leaves behind a signal.
  *
- * One data page a thread. A record is {header, u64 count, u64 nr, u64 ips[nr]}
- * (PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN, user part excluded). The kernel
+ * One data page a thread and event. A record is {header, u64 count, u64 nr, u64 ips[nr]}
+ * (PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN, user part excluded). Hardware counters that the
+ * kernel may share out have two more words after the count: ns enabled, ns running. The kernel
  * writes at data_head, we read up to it and store data_tail.
  */
 #ifndef JSTROBE_SIGNAL_PERF_RING_H
@@ -13,13 +14,16 @@
 struct perf_reader {
 	void *ring;
 	uint64_t head, tail;
-	uint64_t count;    /* the event's count when the record was made: ns of CPU time */
+	uint64_t count;    /* the event's count when the record was made: ns of CPU time, or events */
+	bool scaled;       /* counts are followed by the two times */
 	uint64_t chain;    /* position of the kernel addresses */
 	uint64_t chain_length;
 };
 
 /* Start reading RING (the mmap of the descriptor). Handler. */
-void perf_ring_open(struct perf_reader *r, void *ring);
+void perf_ring_open(struct perf_reader *r, void *ring, bool scaled);
+/* COUNT as it would be had the counter run all the time it was ENABLED, not only RUNNING ns. */
+uint64_t perf_scaled(uint64_t count, uint64_t enabled, uint64_t running);
 /* Step to the next sample record. False when there is none. Handler. */
 bool perf_ring_next(struct perf_reader *r);
 /* Kernel address I of the record, leaf first; 0 for context markers. Handler. */

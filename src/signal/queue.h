@@ -19,17 +19,15 @@ struct trace;
 struct sample {
 	uint64_t time;          /* CLOCK_MONOTONIC ns */
 	const struct trace *trace;
-	uint64_t weight;        /* ns of CPU (or wall) time since this source's last sample */
+	uint64_t weight;        /* ns of CPU (or wall) time, or events, since this source's last sample */
 	uint64_t context;       /* virtual thread (its java tid), 0 = none */
 	uint32_t thread;        /* index of the subject's record */
 	uint32_t handler_ns;    /* time spent in the handler, saturating */
-	uint8_t kind;           /* enum sample_kind */
+	uint8_t event;          /* which of the session's */
 	uint8_t state;          /* JavaThreadState when taken, 0 = not a Java thread */
 	uint16_t era;           /* lower bits of the era its walk began in (see era.h) */
 	uint32_t payload;       /* ns of the walk when asked for (features=stats) */
 };
-
-enum sample_kind { SAMPLE_CPU, SAMPLE_TIMER };
 
 struct queue {
 	uint32_t capacity;

@@ -22,15 +22,30 @@
 #define RECORD_SLOTS (2 * RECORD_LIMIT) /* of the table by TCB */
 
 #define RECORD_PROBES 32
+#define RECORD_EVENTS 8 /* that one session may sample */
 
 enum record_state { RECORD_FREE, RECORD_LIVE, RECORD_CLOSING };
 enum record_arm { ARM_NONE, ARM_PERF, ARM_TIMER, ARM_PROCESS };
 
-/* Samples lost on this thread, by reason. Written by its handlers, read by the collector. */
+/* What makes a thread's signal go off for one event. The engine sets it up before it arms it. */
+struct record_source {
+	_Atomic uint32_t arm;           /* enum record_arm */
+	int32_t fd;                     /* perf descriptor, -1 = none */
+	int32_t timer;                  /* POSIX timer id, -1 = none */
+	uint32_t burst;                 /* samples since burst_began, handler's */
+	void *ring;                     /* mmap of the descriptor */
+	uint64_t last_count;            /* the event's count at the last sample, handler's */
+	uint64_t carried;               /* weight of `recursion` losses, carried to the next sample */
+	uint64_t period;                /* of this thread; grows in a storm of events, handler's */
+	uint64_t burst_began;           /* real time and the thread's CPU time then, ns, handler's */
+	uint64_t burst_cpu;
+};
+
+/* Samples of one event lost on this thread, by reason. Written by its handlers, read by the collector. */
 struct record_losses {
 	_Atomic uint64_t taken;                /* samples begun, whatever became of them */
 	_Atomic uint64_t count[LOSS_REASONS];
-	_Atomic uint64_t weight[LOSS_REASONS]; /* ns */
+	_Atomic uint64_t weight[LOSS_REASONS]; /* in the event's unit */
 };
 
 struct thread_record {
@@ -45,23 +60,16 @@ struct thread_record {
 	struct queue *_Atomic next;     /* a bigger one, handed over by the collector */
 	uintptr_t stack_high;           /* end of the stack, 0 = unknown */
 
-	/* The engine's, set up before the record is armed. */
-	uint32_t arm;                   /* enum record_arm */
-	int32_t fd;                     /* perf descriptor, -1 = none */
-	int32_t timer;                  /* POSIX timer id, -1 = none */
 	bool own;                       /* a thread of jstrobe itself: never sampled */
-	void *ring;                     /* mmap of the descriptor */
-	uint64_t last_count;            /* the event's count at the last sample, handler's */
-	uint64_t carried;               /* weight of `recursion` losses, carried to the next sample */
+	struct record_source sources[RECORD_EVENTS];
 
 	struct trace_chunk chunk;       /* the handler's */
-	struct record_losses lost;
+	struct record_losses lost[RECORD_EVENTS];
 
 	/* The collector's. */
 	struct queue *draining;         /* the queue being emptied: current until replaced */
 	uint64_t full_before;           /* lost[queue_full] at the last drain */
 	uint64_t seen;                  /* turn in which /proc/self/task last showed it */
-	uint64_t samples, weight;       /* stored, since the session's start */
 	uint32_t name;                  /* collector's name id */
 	uint32_t thread_entry;          /* collector's entry for outputs */
 };
@@ -145,22 +153,26 @@ static inline void record_publish(const struct record_table *t, struct thread_re
 	record_enter(t->by_tcb, false, r);
 }
 
-static inline void record_take(struct thread_record *r)
+static inline void record_take(struct thread_record *r, uint32_t event)
 {
-	atomic_store_explicit(&r->lost.taken,
-			      atomic_load_explicit(&r->lost.taken, memory_order_relaxed) + 1,
+	struct record_losses *l = &r->lost[event];
+
+	atomic_store_explicit(&l->taken, atomic_load_explicit(&l->taken, memory_order_relaxed) + 1,
 			      memory_order_relaxed);
 }
 
-/* Count a lost sample of R. Handlers of R's thread only. */
-static inline void record_lose(struct thread_record *r, enum loss_reason why, uint64_t weight)
+/* Count a lost sample of R's EVENT. Handlers of R's thread only. */
+static inline void record_lose(struct thread_record *r, uint32_t event, enum loss_reason why,
+			       uint64_t weight)
 {
+	struct record_losses *l = &r->lost[event];
+
 	/* Single writer (the thread itself): plain read-modify-write is enough. */
-	atomic_store_explicit(&r->lost.count[why],
-			      atomic_load_explicit(&r->lost.count[why], memory_order_relaxed) + 1,
+	atomic_store_explicit(&l->count[why],
+			      atomic_load_explicit(&l->count[why], memory_order_relaxed) + 1,
 			      memory_order_relaxed);
-	atomic_store_explicit(&r->lost.weight[why],
-			      atomic_load_explicit(&r->lost.weight[why], memory_order_relaxed) + weight,
+	atomic_store_explicit(&l->weight[why],
+			      atomic_load_explicit(&l->weight[why], memory_order_relaxed) + weight,
 			      memory_order_relaxed);
 }
 

@@ -21,6 +21,13 @@
 
 struct decode_cache;
 
+/* What a handler must know of an event. */
+struct zone_event {
+	uint64_t interval; /* ns or events */
+	bool quiet;        /* our handler could cause it: switched off while one runs */
+	bool scaled;       /* the kernel shares the counter out: counts carry the times to scale them by */
+};
+
 struct zone {
 	struct layout layout;
 	bool has_jvm;                           /* layout is valid */
@@ -35,7 +42,7 @@ struct zone {
 	_Atomic(struct decode_cache *) cache;
 	struct trace_store store;
 	struct record_table records;
-	_Atomic uint32_t *record_of_fd;         /* index + 1 by descriptor; ZONE_FDS entries, reserved */
+	_Atomic uint32_t *record_of_fd;         /* zone_fd_word() by descriptor; ZONE_FDS entries, reserved */
 
 	struct eras eras;                       /* what can make a Method* another method */
 
@@ -44,17 +51,28 @@ struct zone {
 	_Atomic uint32_t epoch;                 /* grows whenever something a handler may read is retired; from 1 */
 	uint32_t depth;                         /* frames a trace may have */
 	bool stats;                             /* measure walks: sample.payload = ns */
-	uint64_t interval;                      /* ns */
+	struct zone_event events[RECORD_EVENTS];
+	uint32_t event_count;
+	uint32_t timer_event;                   /* the one that timers stand for */
+	bool quiet;                             /* one of them is */
 	int signo;                              /* the signal of the engine in force */
 	struct sigaction former;                /* what had that signal before us */
 
 	/* itimer only: process CPU clock at its last sample; contended, so each on its own line */
 	_Atomic uint64_t process_clock __attribute__((aligned(64)));
-	_Atomic uint64_t lost_count[LOSS_REASONS] __attribute__((aligned(64))); /* signals without a record */
-	_Atomic uint64_t lost_weight[LOSS_REASONS];
+	/* signals without a record */
+	_Atomic uint64_t lost_count[RECORD_EVENTS][LOSS_REASONS] __attribute__((aligned(64)));
+	_Atomic uint64_t lost_weight[RECORD_EVENTS][LOSS_REASONS];
+	_Atomic uint64_t raised[RECORD_EVENTS]; /* times a thread's interval was doubled in a storm of events */
 	_Atomic uint64_t own_weight;            /* ns that fell on threads of jstrobe */
 };
 
 extern struct zone zone;
+
+/* Record and event of a descriptor in one word that is never 0. */
+static inline uint32_t zone_fd_word(uint32_t record, uint32_t event)
+{
+	return record * RECORD_EVENTS + event + 1;
+}
 
 #endif

@@ -241,7 +241,7 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	buffer_init(&out, STDOUT_FILENO);
-	format_write(f, &p, &options, &out);
+	format_write(f, (const struct profile *const[]){&p}, 1, &options, &out);
 	result = buffer_flush(&out);
 	buffer_free(&out);
 	return result ? 1 : 0;

@@ -198,11 +198,11 @@ def test_agent_string_with_loop_and_timeout(jdk17, tmp_path):
 def test_log(jdk17, tmp_path):
     """What the agent has to say without a command goes to the file that log= names."""
     log = tmp_path / "agent.log"
-    with Program(jdk17, "Sleepers", 1, "idle", jvm=[f"-agentpath:{jvm.LIBRARY}=start,event=nonsense,log={log}"]):
-        assert "unknown event: nonsense" in log.read_text()
+    with Program(jdk17, "Sleepers", 1, "idle", jvm=[f"-agentpath:{jvm.LIBRARY}=start,event=9nonsense,log={log}"]):
+        assert "unknown event: 9nonsense" in log.read_text()
     log.unlink()
     with Program(jdk17, "Sleepers", 1, "idle", jvm=[
-            f"-agentpath:{jvm.LIBRARY}=start,event=nonsense,log={log},loglevel=none"]) as program:
+            f"-agentpath:{jvm.LIBRARY}=start,event=9nonsense,log={log},loglevel=none"]) as program:
         assert not log.exists() and not [line for line in program.output if "jstrobe" in line]
 
 

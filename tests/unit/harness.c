@@ -25,19 +25,36 @@ static struct {
 	uint64_t cpu, own, interval;
 	struct buffer notes;
 	char engine[32];
+	struct engine_event events[RECORD_EVENTS];
 	bool running;
 } session;
 
 int harness_start(const struct engine_ops *ops, uint64_t interval, uint32_t queue, const char *fail,
 		  struct error *err)
 {
-	struct engine_options e = {.interval = interval, .queue_start = queue, .fail = fail ? fail : ""};
+	const char *name = ops == &engine_perf ? "cpu" : ops->name;
+
+	return harness_start_events(name, interval, queue, fail, err);
+}
+
+int harness_start_events(const char *names, uint64_t interval, uint32_t queue, const char *fail,
+			 struct error *err)
+{
+	struct engine_options e = {.events = session.events, .queue_start = queue, .fail = fail ? fail : ""};
 	struct collector_options c = {.per_thread = true};
+	char list[256], *at = NULL, *word;
 	int rc;
 
 	memset(&session, 0, sizeof(session));
 	session.notes.fd = -1;
 	session.interval = interval;
+	strcpy(list, names);
+	for (word = strtok_r(list, ",", &at); word; word = strtok_r(NULL, ",", &at))
+		if (event_resolve(word, e.count ? 0 : interval, &session.events[e.count], err))
+			return -err->code;
+		else
+			e.count++;
+	c.events = e.count;
 	zone.depth = 2048;
 	rc = records_open(err);
 	if (rc == 0)
@@ -51,7 +68,7 @@ int harness_start(const struct engine_ops *ops, uint64_t interval, uint32_t queu
 		return rc;
 	session.cpu = os_process_cpu();
 	session.own = records_own_cpu();
-	rc = engine_start(ops, &e, &session.notes, err);
+	rc = engine_start(&e, &session.notes, err);
 	if (rc) {
 		collector_stop(session.collector);
 		collector_release(session.collector);
@@ -82,9 +99,9 @@ struct profile *harness_stop(void)
 	facts.cpu_time = os_process_cpu() - session.cpu;
 	facts.own_cpu = records_own_cpu() - session.own;
 	session.cpu = facts.cpu_time - facts.own_cpu;
-	snprintf(session.engine, sizeof(session.engine), "%s", engine_in_force());
+	snprintf(session.engine, sizeof(session.engine), "%s", engine_in_force(0));
 	collector_stop(session.collector);
-	session.profile = collector_view(session.collector, &facts);
+	session.profile = collector_view(session.collector, 0, &facts);
 	assert_non_null(session.profile);
 	collector_release(session.collector);
 	faults_remove();

@@ -11,6 +11,8 @@
 #include "engine/engine.h"
 
 /* Everything from records to engine, as agent/session.c does it. Negative errno on failure. */
+int harness_start_events(const char *names, uint64_t interval, uint32_t queue, const char *fail,
+			 struct error *err);
 int harness_start(const struct engine_ops *ops, uint64_t interval, uint32_t queue, const char *fail,
 		  struct error *err);
 /* Stop; the result stays until harness_end. */

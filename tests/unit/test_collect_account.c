@@ -81,7 +81,7 @@ static void sample_on(struct thread_record *r, uint64_t weight, uint64_t context
 	for (i = 0; i < n; i++)
 		assert_true(trace_put(&w, frames[i]));
 	s.trace = trace_end(&w);
-	record_take(r);
+	record_take(r, 0);
 	assert_true(queue_push(atomic_load(&r->current), &s));
 }
 
@@ -107,7 +107,7 @@ static const struct profile *make_view(void)
 	drain();
 	faults_remove();
 	collector_view_free(view);
-	view = collector_view(c, &facts);
+	view = collector_view(c, 0, &facts);
 	assert_non_null(view);
 	return view;
 }
@@ -479,14 +479,14 @@ static void losses(void **state)
 	const struct profile *p;
 	int round;
 
-	record_take(record);
-	record_lose(record, LOSS_queue_full, 100);
-	record_take(other);
-	record_lose(other, LOSS_store_full, 30);
-	record_take(other);
-	record_lose(other, LOSS_recursion, 0);
-	atomic_fetch_add(&zone.lost_count[LOSS_no_record], 2);
-	atomic_fetch_add(&zone.lost_weight[LOSS_no_record], 7);
+	record_take(record, 0);
+	record_lose(record, 0, LOSS_queue_full, 100);
+	record_take(other, 0);
+	record_lose(other, 0, LOSS_store_full, 30);
+	record_take(other, 0);
+	record_lose(other, 0, LOSS_recursion, 0);
+	atomic_fetch_add(&zone.lost_count[0][LOSS_no_record], 2);
+	atomic_fetch_add(&zone.lost_weight[0][LOSS_no_record], 7);
 	SAMPLE(1, I(a, 1));
 	for (round = 0; round < 3; round++) {
 		p = make_view();
@@ -517,8 +517,8 @@ static void growth(void **state)
 		struct queue *q = atomic_load(&record->current);
 
 		if (queue_fill(q) == q->capacity) {
-			record_take(record);
-			record_lose(record, LOSS_queue_full, 1);
+			record_take(record, 0);
+			record_lose(record, 0, LOSS_queue_full, 1);
 			lost++;
 		} else {
 			sample_on(record, 1, 0, frames, 1);

@@ -56,8 +56,8 @@ static void found_once(void **state)
 	assert_ptr_not_equal(s, r);
 	assert_ptr_equal(record_find(&zone.records, 0x2000), s);
 	assert_ptr_equal(record_find(&zone.records, 0x1000), r);
-	assert_int_equal(r->fd, -1);
-	assert_int_equal(r->timer, -1);
+	assert_int_equal(r->sources[0].fd, -1);
+	assert_int_equal(r->sources[0].timer, -1);
 	assert_int_equal(atomic_load(&r->current)->capacity, QUEUE_START);
 	assert_int_equal(atomic_load(&zone.records.count), 2);
 }
@@ -93,7 +93,7 @@ static void used_again(void **state)
 	struct trace_chunk chunk = {(uint64_t *)0x10, (uint64_t *)0x20, 3};
 
 	r->chunk = chunk;
-	atomic_store(&r->lost.taken, 77);
+	atomic_store(&r->lost[0].taken, 77);
 	atomic_store(&r->java_thread, 5);
 	close_by_hand(r);
 	assert_null(records_by_tid(NOBODY));
@@ -102,7 +102,7 @@ static void used_again(void **state)
 	assert_ptr_not_equal(s, r); /* not drained yet */
 	records_free(r);
 	assert_ptr_equal(records_found(NOBODY + 2, 0), r);
-	assert_int_equal(atomic_load(&r->lost.taken), 0);
+	assert_int_equal(atomic_load(&r->lost[0].taken), 0);
 	assert_int_equal(atomic_load(&r->java_thread), 0);
 	/* What is left of its piece of the trace store is used up. */
 	assert_true(r->chunk.pos == chunk.pos && r->chunk.end == chunk.end && r->chunk.taken == 3);

@@ -192,6 +192,65 @@ static void durations(void **state)
 	assert_non_null(strstr(err.text, "needs a value"));
 }
 
+static void events(void **state)
+{
+	static const struct {
+		const char *text, *events;
+	} agents[] = {
+		{"event=cpu,page-faults,threads", "cpu,page-faults"},
+		{"event=page-faults,cpu,ctimer", "page-faults,cpu,ctimer"},
+		{"event=cpu,sched:sched_switch:prev_prio==120,lines", "cpu,sched:sched_switch:prev_prio==120"},
+		{"event=cycles@2m,r1a8", "cycles@2m,r1a8"},
+		{"event=cpu/event=0x3c:umask=1/", "cpu/event=0x3c:umask=1/"},
+		{"cpu", "cpu"}, {"event=malloc", "malloc"}, {"event=JavaThread::run", "JavaThread::run"},
+	}, commands[] = {
+		{"-e cpu,page-faults 1", "cpu,page-faults"},
+		{"-e cpu,threads,interval=1ms 1", "cpu"},
+		{"-e cpu/event=0x3c,umask=1/,cpu 1", "cpu/event=0x3c:umask=1/,cpu"},
+		{"-e mem:x+8/8:rw,uprobe:/lib/libc.so.6+0x10 1", "mem:x+8/8:rw,uprobe:/lib/libc.so.6+0x10"},
+		{"--event ctimer 1", "ctimer"}, {"--cpu 1", "cpu"},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(agents); i++) {
+		assert_int_equal(agent(agents[i].text), 0);
+		assert_string_equal(o.event, agents[i].events);
+	}
+	assert_int_equal(agent("event=cpu,page-faults,threads"), 0);
+	assert_true(o.threads);
+	for (i = 0; i < ARRAY_LEN(commands); i++) {
+		assert_int_equal(command(commands[i].text), 0);
+		assert_string_equal(o.event, commands[i].events);
+	}
+	/* an interval is a time for CPU time, a number for others, whatever comes first */
+	assert_int_equal(command("-i 1 -e page-faults 1"), 0);
+	assert_int_equal(o.interval, 1);
+	assert_int_equal(command("-i 2k -e cycles,cpu 1"), 0);
+	assert_int_equal(o.interval, 2048);
+	assert_int_equal(command("-e cpu,page-faults -i 10 1"), -EINVAL);
+	assert_non_null(strstr(err.text, "out of range for cpu"));
+	assert_int_equal(agent("event=,cpu"), -EINVAL);
+	assert_int_equal(agent("event=cyclse"), -EINVAL);
+	assert_non_null(strstr(err.text, "did you mean cycles?"));
+	assert_int_equal(agent("page-faults"), -EINVAL); /* an event without event= before it */
+}
+
+/* One of several events, named once more, is the one to show. */
+static void events_shown(void **state)
+{
+	assert_int_equal(command("-e cpu,page-faults --event page-faults 1"), 0);
+	assert_string_equal(o.event, "cpu,page-faults");
+	assert_string_equal(o.show, "page-faults");
+	assert_int_equal(command("-e cpu,cycles@5 --show cycles 1"), 0);
+	assert_string_equal(o.show, "cycles");
+	assert_int_equal(agent("event=cpu,cycles"), 0);
+	assert_int_equal(options_parse_agent(&o, "stop\nevent=cycles", '\n', &err), 0);
+	assert_string_equal(o.event, "cpu,cycles");
+	assert_string_equal(o.show, "cycles");
+	assert_int_equal(options_parse_agent(&o, "stop\nevent=ctimer", '\n', &err), 0);
+	assert_string_equal(o.event, "ctimer");
+}
+
 static void known_but_not_yet(void **state)
 {
 	static const char *const rows[] = {
@@ -402,8 +461,8 @@ static void thread_lists(void **state)
 /* An error does not keep the rest from being read: it may say where errors are to go. */
 static void all_is_read(void **state)
 {
-	assert_int_equal(agent("start,event=nonsense,log=/tmp/x,nonsens,quiet"), -EINVAL);
-	assert_string_equal(err.text, "unknown event: nonsense; use cpu, ctimer or itimer");
+	assert_int_equal(agent("start,event=9nonsense,log=/tmp/x,nonsens,quiet"), -EINVAL);
+	assert_string_equal(err.text, "unknown event: 9nonsense; `jstrobe list` shows the events there are");
 	assert_string_equal(o.log, "/tmp/x");
 	assert_true(o.quiet);
 }
@@ -488,7 +547,8 @@ static void there_and_back(void **state)
 		"start", "start,event=ctimer,interval=100us,threads,total,lines,owner",
 		"stop,collapsed", "dump,flat=5,traces=6", "start,features=stats,jstackdepth=7,queuesize=3",
 		"start,collector-hold=300,engine-fail=perf", "start,output=flamegraph,title=x", "status",
-		"start,quiet,verbose,strict,color", "start,jstackdepth=70/7,cstack=no",
+		"start,quiet,verbose,strict,color", "start,event=page-faults,cpu,show=cpu,interval=7",
+		"start,jstackdepth=70/7,cstack=no",
 		"stop,simple,dot,norm,sig,ann,lib,samples,reverse,inverted,minwidth=2.5",
 		"stop,include=a*,include=*b,exclude=c,minwidth=100", "stop,jstackdepth=2048/10",
 		"start,timeout=10m,loop=*:15:00,log=/tmp/x,signal=27,filter=1-5;9",
@@ -547,7 +607,7 @@ static void help_hides_knobs(void **state)
 	options_markdown(&page);
 	buffer_putc(&help, '\0');
 	buffer_putc(&page, '\0');
-	assert_non_null(strstr(help.data, "--interval TIME"));
+	assert_non_null(strstr(help.data, "--interval N"));
 	assert_null(strstr(help.data, "queuesize"));
 	assert_null(strstr(help.data, "token"));
 	assert_null(strstr(help.data, "--wall"));
@@ -596,6 +656,8 @@ int main(void)
 		cmocka_unit_test(times),
 		cmocka_unit_test(senseless_intervals),
 		cmocka_unit_test(durations),
+		cmocka_unit_test(events),
+		cmocka_unit_test(events_shown),
 		cmocka_unit_test(known_but_not_yet),
 		cmocka_unit_test(unknown),
 		cmocka_unit_test(spelling_and_filters),

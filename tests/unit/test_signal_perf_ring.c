@@ -50,10 +50,32 @@ static void none(void **state)
 	struct perf_reader r;
 
 	reset(0);
-	perf_ring_open(&r, ring);
+	perf_ring_open(&r, ring, false);
 	assert_false(perf_ring_next(&r));
 	perf_ring_close(&r);
 	assert_int_equal(page->data_tail, 0);
+}
+
+/* Counters that the kernel shared out: the count is scaled by the time they ran. */
+static void scaled(void **state)
+{
+	struct perf_reader r;
+
+	reset(0);
+	write_header(PERF_RECORD_SAMPLE, 40 + 8);
+	write_word(1000), write_word(4000), write_word(1000);
+	write_word(1), write_word(0xffffffff81000001ull);
+	write_header(PERF_RECORD_SAMPLE, 24); /* too short for one */
+	write_word(1), write_word(0);
+	perf_ring_open(&r, ring, true);
+	assert_true(perf_ring_next(&r));
+	assert_int_equal(r.count, 4000);
+	assert_int_equal(r.chain_length, 1);
+	assert_true(perf_ring_address(&r, 0) == 0xffffffff81000001ull);
+	assert_false(perf_ring_next(&r));
+	perf_ring_close(&r);
+	assert_int_equal(perf_scaled(10, 5, 0), 10);
+	assert_int_equal(perf_scaled(10, 5, 5), 10);
 }
 
 static void several(void **state)
@@ -69,7 +91,7 @@ static void several(void **state)
 	write_sample(2000, 4);
 	write_header(PERF_RECORD_THROTTLE, 32);
 	write_word(0), write_word(0), write_word(0);
-	perf_ring_open(&r, ring);
+	perf_ring_open(&r, ring, false);
 	assert_true(perf_ring_next(&r));
 	assert_int_equal(r.count, 1000);
 	assert_int_equal(r.chain_length, 0);
@@ -97,7 +119,7 @@ static void wrapped(void **state)
 		reset(begin);
 		for (n = 0; n < 5; n++)
 			write_sample(begin + n, 60 + n);
-		perf_ring_open(&r, ring);
+		perf_ring_open(&r, ring, false);
 		for (n = 0; n < 5; n++) {
 			assert_true(perf_ring_next(&r));
 			assert_true(r.count == begin + n && r.chain_length == 60 + n);
@@ -123,7 +145,7 @@ static void senseless_sizes(void **state)
 		write_sample(1, 2);
 		write_header(PERF_RECORD_SAMPLE, sizes[i]);
 		write_word(9), write_word(9);
-		perf_ring_open(&r, ring);
+		perf_ring_open(&r, ring, false);
 		assert_true(perf_ring_next(&r));
 		assert_int_equal(r.count, 1);
 		while (perf_ring_next(&r))
@@ -132,7 +154,7 @@ static void senseless_sizes(void **state)
 		assert_true(page->data_tail <= page->data_head);
 		page->data_tail = page->data_head;
 		write_sample(3, 0);
-		perf_ring_open(&r, ring);
+		perf_ring_open(&r, ring, false);
 		assert_true(perf_ring_next(&r));
 		assert_int_equal(r.count, 3);
 	}
@@ -148,7 +170,7 @@ static void long_chain(void **state)
 	write_word(1);
 	write_word(UINT64_MAX);
 	write_word(0x10), write_word(0x20);
-	perf_ring_open(&r, ring);
+	perf_ring_open(&r, ring, false);
 	assert_true(perf_ring_next(&r));
 	assert_int_equal(r.chain_length, 2);
 	assert_int_equal(perf_ring_address(&r, 1), 0x20);
@@ -166,7 +188,7 @@ static void senseless_positions(void **state)
 		memset(ring + PAGE, 8, PAGE); /* small records everywhere */
 		page->data_head = heads[i];
 		page->data_tail = 4096;
-		perf_ring_open(&r, ring);
+		perf_ring_open(&r, ring, false);
 		for (steps = 0; perf_ring_next(&r) && steps < 10000; steps++)
 			;
 		assert_true(steps <= PAGE / 8);
@@ -191,7 +213,7 @@ static void random_bytes(void **state)
 			memcpy(ring + PAGE + i * 8, &word, 8);
 		}
 		page->data_head += seed % (PAGE + 1);
-		perf_ring_open(&r, ring);
+		perf_ring_open(&r, ring, false);
 		while (perf_ring_next(&r)) {
 			assert_true(r.chain_length <= 256);
 			for (i = 0; i < r.chain_length; i++)
@@ -208,7 +230,7 @@ static void random_bytes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(none),            cmocka_unit_test(several),
+		cmocka_unit_test(none),            cmocka_unit_test(scaled), cmocka_unit_test(several),
 		cmocka_unit_test(wrapped),         cmocka_unit_test(senseless_sizes),
 		cmocka_unit_test(long_chain),      cmocka_unit_test(senseless_positions),
 		cmocka_unit_test(random_bytes),

@@ -124,7 +124,7 @@ static void *produce(void *arg)
 
 	for (s.time = 1; s.time <= SAMPLES; s.time++) {
 		if (!queue_push(current_queue(&record), &s)) {
-			record_lose(&record, LOSS_queue_full, s.time);
+			record_lose(&record, 0, LOSS_queue_full, s.time);
 			full++;
 		}
 		if (s.time % 64 == 0)
@@ -179,8 +179,8 @@ static void handed_over(void **state)
 	assert_true(grown > 10);
 	assert_true(got > 0);
 	assert_int_equal(got + full, SAMPLES);
-	assert_int_equal(full, atomic_load(&record.lost.count[LOSS_queue_full]));
-	assert_true(weight_got + atomic_load(&record.lost.weight[LOSS_queue_full]) ==
+	assert_int_equal(full, atomic_load(&record.lost[0].count[LOSS_queue_full]));
+	assert_true(weight_got + atomic_load(&record.lost[0].weight[LOSS_queue_full]) ==
 		    (uint64_t)SAMPLES * (SAMPLES + 1) / 2);
 	free(atomic_load(&record.next));
 	free(record.draining);

@@ -1,0 +1,182 @@
+/*
+ * events.c - the list of events: which words belong to it, and what they are spelled like.
+ * What they stand for is known to the agent alone (engine/events.c): it depends on the machine.
+ */
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "options/table.h"
+
+/* The length of the event's name in TEXT without "@INTERVAL". */
+static size_t plain_length(const char *text)
+{
+	const char *at = strrchr(text, '@');
+
+	return at && isdigit((unsigned char)at[1]) ? (size_t)(at - text) : strlen(text);
+}
+
+static const struct option_event *known(const char *name)
+{
+	size_t n = plain_length(name);
+	const struct option_event *e = option_events;
+
+	while (e->name && !option_is(e->name, name, n))
+		e++;
+	return e->name ? e : NULL;
+}
+
+/* Spelled out: a tracepoint, a probe, a source's event or a raw counter. */
+static bool is_spelled(const char *name)
+{
+	return (strchr(name, ':') && !strstr(name, "::")) || strchr(name, '/') || strncmp(name, "mem:", 4) == 0 ||
+	       (name[0] == 'r' && isdigit((unsigned char)name[1]));
+}
+
+bool option_is_event(const char *item)
+{
+	return known(item) || is_spelled(item);
+}
+
+static const char *nearest(const char *name)
+{
+	const char *names[64];
+	const struct option_event *e;
+	size_t n = 0;
+
+	/* "malloc" is a function, not a misspelt "alloc" that does not exist yet */
+	for (e = option_events; e->name && n + 1 < ARRAY_LEN(names); e++)
+		if (e->when == WHEN_NOW)
+			names[n++] = e->name;
+	names[n] = NULL;
+	return options_nearest(name, names);
+}
+
+static int check(const char *name, struct error *err)
+{
+	const struct option_event *e = known(name);
+	const char *near;
+
+	if (e && e->when != WHEN_LATER)
+		return 0;
+	if (e)
+		return error_set(err, EINVAL, "not available yet: %s; `jstrobe list` shows the events there are", name);
+	if (is_spelled(name))
+		return 0;
+	near = nearest(name);
+	if (near)
+		return error_set(err, EINVAL, "unknown event: %s (did you mean %s?)", name, near);
+	if (strchr(name, '.'))
+		return error_set(err, EINVAL, "not available yet: %s: a Java method is an event by "
+					 "instrumentation, which "
+				 "does not exist yet", name);
+	/* the name of a native function, perhaps; C++ names are qualified */
+	if ((isalpha((unsigned char)name[0]) || name[0] == '_') && strspn(name, "abcdefghijklmnopqrstuvwxyz"
+	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:@~") == strlen(name))
+		return 0;
+	return error_set(err, EINVAL, "unknown event: %s; `jstrobe list` shows the events there are", name);
+}
+
+/* A comma between slashes belongs to the event: "cpu/event=0x3c,umask=1/". */
+static size_t item_length(const char *list)
+{
+	size_t n = strcspn(list, "/:,");
+	const char *end = list[n] == '/' ? strchr(list + n + 1, '/') : NULL;
+
+	n = end ? (size_t)(end - list) : 0;
+	return n + strcspn(list + n, ",");
+}
+
+int option_add_event(const char *name, struct options *o, struct error *err)
+{
+	size_t length = strlen(o->event), i;
+	int rc = check(name, err);
+
+	if (rc)
+		return rc;
+	if (length + strlen(name) + 2 > sizeof(o->event))
+		return error_set(err, EINVAL, "event: the list is too long");
+	if (length)
+		o->event[length++] = ',';
+	for (i = 0; i <= strlen(name); i++)
+		o->event[length + i] = name[i] == ',' ? ':' : name[i];
+	return 0;
+}
+
+/* Whether NAME is one of several events of LIST. */
+static bool is_one_of(const char *list, const char *name)
+{
+	size_t n;
+
+	if (!strchr(list, ','))
+		return false;
+	for (; *list; list += n + (list[n] != '\0')) {
+		char item[512];
+
+		n = strcspn(list, ",");
+		snprintf(item, sizeof(item), "%.*s", (int)n, list);
+		if (option_is(name, item, plain_length(item)))
+			return true;
+	}
+	return false;
+}
+
+static bool is_option(const char *item)
+{
+	const struct option *p;
+	size_t n = strcspn(item, "=");
+
+	for (p = option_table; p->help; p++)
+		if (option_is(p->agent, item, n) && p->kind != OPTION_EVENT_WORD)
+			return true;
+	return false;
+}
+
+/* "cpu,alloc" and "cpu,interval=1ms" work in async-profiler because commas part options, too. */
+int option_events_apply(const char *value, struct options *o, struct error *err)
+{
+	char before[sizeof(o->event)], item[sizeof(o->event)];
+	bool first = true;
+	int rc = 0;
+	size_t n;
+
+	o->event_said = true;
+	if (is_one_of(o->event, value)) {
+		snprintf(o->show, sizeof(o->show), "%s", value);
+		return 0;
+	}
+	if (strlen(value) >= sizeof(item))
+		return error_set(err, EINVAL, "event: the list is too long");
+	strcpy(before, o->event);
+	o->event[0] = '\0';
+	for (; rc == 0 && *value; value += n + (value[n] != '\0')) {
+		n = item_length(value);
+		snprintf(item, sizeof(item), "%.*s", (int)n, value);
+		rc = !first && is_option(item) ? options_parse_agent(o, item, '\n', err)
+					       : option_add_event(item, o, err);
+		first = false;
+	}
+	if (rc == 0 && !o->event[0])
+		rc = error_set(err, EINVAL, "event: the list is empty");
+	if (rc)
+		strcpy(o->event, before);
+	return rc;
+}
+
+int option_check_interval(struct options *o, struct error *err)
+{
+	const struct option_event *e;
+	char first[sizeof(o->event)], given[32];
+
+	snprintf(first, sizeof(first), "%.*s", (int)strcspn(o->event, ","), o->event);
+	e = known(first);
+	if (!o->interval || !e || !e->time ||
+	    (o->interval >= 50 * NS_PER_US && o->interval <= 100 * NS_PER_S))
+		return 0;
+	option_time_text(o->interval, given, sizeof(given));
+	error_set(err, EINVAL, "interval: %s is out of range for %s; use a time from 50us to 100s (a bare number is in "
+		  "nanoseconds)", given, first);
+	o->interval = 0;
+	return -EINVAL;
+}

@@ -1,0 +1,31 @@
+/*
+ * maps.c - what is mapped where, from /proc/self/maps.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "os/os.h"
+
+int os_mapped_file(uintptr_t address, char *path, size_t size, uint64_t *offset)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	char line[1024], name[768];
+	int rc = -ENOENT;
+
+	if (!maps)
+		return -errno;
+	while (rc == -ENOENT && fgets(line, sizeof(line), maps)) {
+		unsigned long long start, end, at;
+
+		if (sscanf(line, "%llx-%llx %*s %llx %*s %*s %767[^\n]", &start, &end, &at, name) != 4 ||
+		    address < start || address >= end || name[0] != '/')
+			continue;
+		*offset = address - start + at;
+		rc = strlen(name) < size ? 0 : -ENAMETOOLONG;
+		if (rc == 0)
+			strcpy(path, name);
+	}
+	fclose(maps);
+	return rc;
+}

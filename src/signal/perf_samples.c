@@ -1,0 +1,141 @@
+/*
+ * perf_samples.c - the samples behind a perf event's signal: what its ring and those of the thread's
+ * other events hold, each weighing what the event's count has grown by.
+ */
+#include "signal/perf_samples.h"
+
+#include <linux/perf_event.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/*
+ * A thread whose last BURST samples came each within 50 µs of its CPU time, and 1 ms of real time, gets
+ * its interval doubled: this bounds what a session can cost, and ends the storms in which a signal
+ * causes the very event that sends the next one (it wakes a thread, whose restarted system call waits
+ * again: a context switch). Weights are counts, so they stay right.
+ */
+#define BURST 64
+#define BURST_CPU (BURST * 50 * NS_PER_US)
+#define BURST_REAL (BURST * NS_PER_MS)
+
+static uint64_t cpu_used(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+void perf_hush(struct thread_record *r, bool on)
+{
+	unsigned long request = on ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE;
+	uint32_t e;
+
+	if (likely(!zone.quiet))
+		return;
+	for (e = 0; e < zone.event_count; e++)
+		if (zone.events[e].quiet &&
+		    atomic_load_explicit(&r->sources[e].arm, memory_order_acquire) == ARM_PERF)
+			syscall(SYS_ioctl, r->sources[e].fd, request, 0);
+}
+
+static uint64_t growth(struct record_source *s, uint64_t count)
+{
+	uint64_t weight = count > s->last_count ? count - s->last_count : 0;
+
+	s->last_count = MAX(count, s->last_count);
+	return weight;
+}
+
+/* Without a ring the count must be asked for. */
+static uint64_t read_count(const struct record_source *s, bool scaled)
+{
+	uint64_t words[3] = {0, 0, 0};
+	long size = (scaled ? 3 : 1) * (long)sizeof(words[0]);
+
+	/* Not read(): that is a cancellation point. */
+	if (syscall(SYS_read, s->fd, words, size) != size)
+		return s->last_count;
+	return scaled ? perf_scaled(words[0], words[1], words[2]) : words[0];
+}
+
+/* See BURST. */
+static void calm(struct record_source *s, uint32_t event, uint64_t time)
+{
+	uint64_t doubled = s->period * 2, cpu;
+
+	if (++s->burst < BURST)
+		return;
+	cpu = cpu_used();
+	if (time - s->burst_began < BURST_REAL && cpu - s->burst_cpu < BURST_CPU &&
+	    syscall(SYS_ioctl, s->fd, PERF_EVENT_IOC_PERIOD, &doubled) == 0) {
+		s->period = doubled;
+		atomic_fetch_add_explicit(&zone.raised[event], 1, memory_order_relaxed);
+	}
+	s->burst = 0;
+	s->burst_began = time;
+	s->burst_cpu = cpu;
+}
+
+/*
+ * Several records may stand behind one signal (the thread was in the kernel all the
+ * while): each has a kernel stack of its own over the same user stack.
+ */
+static void ring_samples(struct thread_record *r, uint32_t event, uint64_t time,
+			 const struct walk_regs *regs)
+{
+	struct record_source *s = &r->sources[event];
+	struct perf_reader ring;
+
+	perf_ring_open(&ring, s->ring, zone.events[event].scaled);
+	while (perf_ring_next(&ring)) {
+		record_take(r, event);
+		handler_take(r, event, time, growth(s, ring.count), &ring, regs);
+		if (zone.events[event].quiet)
+			calm(s, event, time);
+	}
+	perf_ring_close(&ring);
+}
+
+/* Without a ring: one sample, if EVENT sent the SIGNAL or has counted enough by now. */
+static void bare_sample(struct thread_record *r, uint32_t event, bool signal, uint64_t time,
+			const struct walk_regs *regs)
+{
+	struct record_source *s = &r->sources[event];
+	uint64_t count = read_count(s, zone.events[event].scaled);
+
+	if (!signal && count - s->last_count < s->period)
+		return;
+	record_take(r, event);
+	handler_take(r, event, time, growth(s, count), NULL, regs);
+	if (zone.events[event].quiet)
+		calm(s, event, time);
+}
+
+void perf_samples(struct thread_record *r, uint32_t event, uint64_t time, void *context)
+{
+	enum loss_reason why = handler_refusal(r);
+	struct walk_regs regs;
+	uint32_t e;
+
+	if (why != LOSS_REASONS) {
+		/* Ring and descriptor may be going away under us: not a look at them. */
+		record_take(r, event);
+		record_lose(r, event, why, zone.events[event].interval);
+		return;
+	}
+	perf_hush(r, true);
+	context_read(context, &regs);
+	for (e = 0; e < zone.event_count; e++) {
+		struct record_source *s = &r->sources[e];
+
+		if (e != event && atomic_load_explicit(&s->arm, memory_order_acquire) != ARM_PERF)
+			continue;
+		if (s->ring)
+			ring_samples(r, e, time, &regs);
+		else
+			bare_sample(r, e, e == event, time, &regs);
+	}
+	perf_hush(r, false);
+}

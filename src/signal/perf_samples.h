@@ -1,0 +1,25 @@
+/*
+ * perf_samples.h - between the handler and the rings of perf events. Inner header of the signal
+ * zone; all of it is for handlers, on R's own thread, which has entered R.
+ */
+#ifndef JSTROBE_SIGNAL_PERF_SAMPLES_H
+#define JSTROBE_SIGNAL_PERF_SAMPLES_H
+
+#include "signal/perf_ring.h"
+#include "signal/walk.h"
+
+/*
+ * Take all samples of R that wait. EVENT sent the signal; those of other events may have been merged
+ * into it, so all are looked at.
+ */
+void perf_samples(struct thread_record *r, uint32_t event, uint64_t time, void *context);
+/* Switch R's events that our own work could cause off (ON: there is quiet) or on again. */
+void perf_hush(struct thread_record *r, bool on);
+
+/* Why a sample of R must not be taken now; LOSS_REASONS = it may. In handler.c. */
+enum loss_reason handler_refusal(const struct thread_record *r);
+/* Take one sample of R's EVENT; RING may be NULL: no kernel frames. In handler.c. */
+void handler_take(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,
+		  const struct perf_reader *ring, const struct walk_regs *regs);
+
+#endif

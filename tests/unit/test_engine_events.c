@@ -1,0 +1,271 @@
+/*
+ * What the kernel is asked for an event's name - also of events that this machine does not have -
+ * and several events at once on this very process.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "harness.h"
+#include "os/os.h"
+
+#define PAGES 3000
+#define CALLS 500
+
+static volatile long variable;
+
+__attribute__((noinline, visibility("default"))) void events_target(void);
+void events_target(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+static struct perf_event_attr attr_of(const char *name, bool kernel)
+{
+	struct engine_event event;
+	struct perf_event_attr attr;
+	struct error err;
+
+	if (event_resolve(name, 0, &event, &err))
+		fail_msg("%s: %s", name, err.text);
+	assert_ptr_equal(event.ops, &engine_perf);
+	event.perf.period = event.interval;
+	event.perf.kernel = kernel;
+	event.perf.path = event.path[0] ? event.path : NULL;
+	os_perf_attr(&event.perf, &attr);
+	assert_int_equal(attr.sample_type, PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN);
+	assert_int_equal(attr.exclude_kernel, !kernel);
+	assert_int_equal(attr.exclude_callchain_user, 1);
+	assert_int_equal(attr.disabled, 1);
+	assert_int_equal(attr.inherit, 0);
+	return attr;
+}
+
+static void attributes(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t type;
+		uint64_t config, period;
+		bool scaled;
+	} rows[] = {
+		{"cpu", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 10000000, false},
+		{"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, 10000000, false},
+		{"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 1, false},
+		{"page-faults@5k", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, 5000, false},
+		{"context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, 2, false},
+		{"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, 1000000, true},
+		{"branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, 1000, true},
+		{"LLC-load-misses", PERF_TYPE_HW_CACHE,
+		 PERF_COUNT_HW_CACHE_LL | PERF_COUNT_HW_CACHE_OP_READ << 8 |
+			 PERF_COUNT_HW_CACHE_RESULT_MISS << 16, 1000, true},
+		{"r1a8@7", PERF_TYPE_RAW, 0x1a8, 7, true},
+		{"trace:316", PERF_TYPE_TRACEPOINT, 316, 1, false},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		struct perf_event_attr attr = attr_of(rows[i].name, i % 2);
+
+		assert_int_equal(attr.type, rows[i].type);
+		assert_int_equal(attr.config, rows[i].config);
+		assert_int_equal(attr.sample_period, rows[i].period);
+		assert_int_equal(attr.read_format, rows[i].scaled ? PERF_FORMAT_TOTAL_TIME_ENABLED |
+									PERF_FORMAT_TOTAL_TIME_RUNNING : 0);
+	}
+}
+
+static void breakpoints(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t type;
+		uint64_t address, length;
+	} rows[] = {
+		{"mem:0x1000", HW_BREAKPOINT_RW, 0x1000, 1},
+		{"mem:0x1000+0x20/4:w", HW_BREAKPOINT_W, 0x1020, 4},
+		{"mem:0x1000/8:r", HW_BREAKPOINT_RW, 0x1000, 8},
+		{"mem:0x1000:rw", HW_BREAKPOINT_RW, 0x1000, 1},
+		{"mem:0x1000:x", HW_BREAKPOINT_X, 0x1000, 8},
+	};
+	struct perf_event_attr attr;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		attr = attr_of(rows[i].name, false);
+		assert_int_equal(attr.type, PERF_TYPE_BREAKPOINT);
+		assert_int_equal(attr.bp_type, rows[i].type);
+		assert_int_equal(attr.bp_addr, rows[i].address);
+		assert_int_equal(attr.bp_len, rows[i].length);
+	}
+	attr = attr_of("events_target", false);
+	assert_int_equal(attr.bp_addr, (uintptr_t)events_target);
+	assert_int_equal(attr.bp_type, HW_BREAKPOINT_X);
+	attr = attr_of("mem:events_target+4:x", false);
+	assert_int_equal(attr.bp_addr, (uintptr_t)events_target + 4);
+}
+
+static void wrong_names(void **state)
+{
+	static const struct {
+		const char *name;
+		const char *says;
+	} rows[] = {
+		{"mem:0x1000/3", "1, 2, 4 or 8"}, {"mem:0x1000:q", "rw or x"}, {"mem:0x1000:rx", "rw or x"},
+		{"mem:", "write it like"}, {"mem:0xzz", "no address"}, {"trace:0", "tracepoint"},
+		{"no_such_function_anywhere", "no event has this name"}, {"No::such", "no event has this name"},
+		{"nosource/x=1/", "no event source"}, {"software/", "write it like"},
+		{"cpu@10us", "out of range"}, {"breakpoint/nofield=1/", "no event or field"},
+		{"a:b:", "filter is empty"},
+	};
+	struct engine_event event;
+	struct error err;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_true(event_resolve(rows[i].name, 0, &event, &err) < 0);
+		if (!strstr(err.text, rows[i].says))
+			fail_msg("%s: %s", rows[i].name, err.text);
+	}
+}
+
+/* ---- at work ---- */
+
+static uint64_t faults_of_thread(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	return (uint64_t)usage.ru_minflt;
+}
+
+static uint64_t touch(void)
+{
+	uint64_t before = faults_of_thread();
+	size_t size = PAGES * 4096ul, i;
+	volatile char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	madvise((char *)memory, size, MADV_NOHUGEPAGE);
+	for (i = 0; i < PAGES; i++)
+		memory[i * 4096] = 1;
+	munmap((char *)memory, size);
+	return faults_of_thread() - before;
+}
+
+static struct profile *view(uint32_t e, const char *name)
+{
+	struct collector_facts facts = {.event = name, .engine = "perf", .main_class = "", .jdk = "",
+					.in_events = e > 0};
+	struct engine_counts counts;
+	struct profile *p;
+
+	engine_count(e, &counts);
+	facts.counted = e ? counts.counted : 0;
+	p = collector_view(harness_collector(), e, &facts);
+	assert_non_null(p);
+	return p;
+}
+
+static uint64_t lost_weight(const struct profile *p)
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < LOSS_REASONS; i++)
+		sum += p->lost_weight[i];
+	return sum;
+}
+
+static void several(void **state)
+{
+	struct profile *faults, *calls;
+	struct holdings before;
+	struct error err;
+	uint64_t truth;
+	int i;
+
+	if (!os_perf_kernel_allowed()) {
+		print_message("skipped: perf events are not permitted here\n");
+		skip();
+	}
+	harness_burn(NS_PER_MS); /* what libc does once is done */
+	holdings_take(&before);
+	if (harness_start_events("cpu,page-faults@1,events_target@2", NS_PER_MS, 200, "", &err))
+		fail_msg("%s", err.text);
+	truth = touch();
+	for (i = 0; i < CALLS; i++) {
+		events_target();
+		variable++;
+	}
+	harness_stop();
+	faults = view(1, "page-faults");
+	calls = view(2, "events_target");
+	/* those inside the handler are not the program's */
+	assert_true(faults->counted >= PAGES && faults->counted <= truth + 100 && truth >= PAGES);
+	assert_int_equal(faults->weight_stored + lost_weight(faults) + faults->unsampled, faults->counted);
+	assert_true(faults->weight_stored >= PAGES / 2);
+	assert_int_equal(calls->counted, CALLS);
+	assert_int_equal(calls->weight_stored + lost_weight(calls) + calls->unsampled, CALLS);
+	assert_true(calls->stored > 0 && calls->stored <= CALLS / 2);
+	assert_int_equal(faults->taken, faults->stored + faults->lost[LOSS_queue_full]);
+	collector_view_free(faults);
+	collector_view_free(calls);
+	harness_end();
+	holdings_compare(&before);
+}
+
+static void not_together(void **state)
+{
+	static const struct {
+		const char *events, *says;
+	} rows[] = {
+		{"cpu,itimer", "together"}, {"cpu,ctimer", "CPU time"}, {"page-faults,cpu,page-faults", "twice"},
+	};
+	struct holdings before;
+	struct error err;
+	size_t i;
+
+	holdings_take(&before);
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_true(harness_start_events(rows[i].events, 0, 20, "", &err) < 0);
+		assert_non_null(strstr(err.text, rows[i].says));
+	}
+	assert_true(harness_start_events("page-faults", 0, 20, "perf", &err) < 0);
+	assert_non_null(strstr(err.text, "perf_event_paranoid"));
+	holdings_compare(&before);
+}
+
+static void listed(void **state)
+{
+	static const char *const names[] = {"cpu ", "page-faults ", "cycles ", "SUBSYSTEM:EVENT", "kprobe:",
+					    "uprobe:", "mem:", "rNNN"};
+	struct buffer out = BUFFER_INIT;
+	size_t i;
+
+	event_list(&out);
+	buffer_putc(&out, '\0');
+	for (i = 0; i < ARRAY_LEN(names); i++)
+		assert_non_null(strstr(out.data, names[i]));
+	buffer_free(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(attributes), cmocka_unit_test(breakpoints), cmocka_unit_test(wrong_names),
+		cmocka_unit_test(several),    cmocka_unit_test(not_together), cmocka_unit_test(listed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
