@@ -96,8 +96,11 @@ def wrong(stack, whole):
         if (number or whole) and caller not in callers:
             return f"{frame} called by {caller}"
         caller = frame
+    leaf = stack["frames"][-1] if stack["kinds"][-1] == "inlined" else None
     for bottom, (method, depth) in DEPTH.items():
-        if whole and bottom in [*frames, *stack["frames"]] and frames.count(method) != depth:
+        # An innermost inlined frame is as exact as debug information is: the code around has none.
+        if whole and leaf != "truth." + bottom and bottom in [*frames, *stack["frames"]] and \
+                frames.count(method) != depth:
             return f"{method} stands {frames.count(method)} times"
     return None
 
@@ -207,6 +210,7 @@ def measure(java, mode, options, seconds):
     row.bad, row.frozen, row.untrue, row.reasons = judge(profile)
     row.samples = profile.samples["taken"]
     row.bad += profile.lost()
+    row.reasons.update({f"lost: {why}": n for why, n in profile.samples["lost"].items() if n})
     return row
 
 

@@ -234,6 +234,12 @@ static bool by_entry(struct walk *w, const struct stub *stub, enum step *step)
 	return true;
 }
 
+/* Whether a return address into native code lies on top of the stack. */
+static bool called_from_native(const struct walk *w, uintptr_t *pc)
+{
+	return w->images && load_word(w->sp, pc) && image_find(w->images, *pc) && follows_call(*pc);
+}
+
 /* A stub without fixed frame: by its entry's code, else by what the stack shows. */
 static enum step over_bare_stub(struct walk *w, const struct stub *stub)
 {
@@ -245,15 +251,18 @@ static enum step over_bare_stub(struct walk *w, const struct stub *stub)
 		return step;
 	if (stub && by_entry(w, stub, &step))
 		return step;
+	/*
+	 * The JVM's own code calls a few (instruction cache flush, feature tests). Before a look further
+	 * up: what it keeps there can be return addresses of Java code (SharedRuntime::resolve_helper).
+	 */
+	if (w->top && called_from_native(w, &pc))
+		return walk_move(w, pc, w->sp + 8, fp) ? STEP_ON : STEP_END;
 	/* Registers pushed on the way, in a stub or in what it jumped to. */
 	for (offset = 0; w->top && offset <= 64; offset += 8)
 		if (is_return(w, offset, &pc))
 			return walk_move(w, pc, w->sp + offset + 8 + (stub ? stub->pushed : 0), fp)
 				       ? STEP_ON
 				       : STEP_END;
-	/* The JVM's own code calls a few (instruction cache flush, feature tests). */
-	if (w->top && load_word(w->sp, &pc) && w->images && image_find(w->images, pc) && follows_call(pc))
-		return walk_move(w, pc, w->sp + 8, fp) ? STEP_ON : STEP_END;
 	/*
 	 * A frame set up by push rbp; mov rbp, rsp: the usual form of the JVM's own stubs. The nmethod
 	 * entry barrier has a cookie between it and the return address.

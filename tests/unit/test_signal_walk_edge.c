@@ -334,6 +334,43 @@ static void framed_stubs(void **state)
 	expect("first instruction", 0, frame_pc(FRAME_NATIVE, stub), frame_java(FRAME_C1, b, 11));
 }
 
+/*
+ * A stub that the JVM's own code called (the flush of the instruction cache), with a return
+ * address of compiled code among what the caller keeps on its stack: the caller is native.
+ */
+static void stub_called_by_the_jvm(void **state)
+{
+	static struct image image = {.path = "/lib/fake.so", .name = "fake.so"};
+	static struct {
+		struct image_set set;
+		const struct image *one[1];
+	} images = {.one = {&image}};
+	static const uint8_t flush[] = {0x0f, 0xae, 0x3f, 0x48, 0x83, 0xc7, 0x40, 0xc3};
+	const struct fake_code code = {
+		.method = b, .level = 1, .frame_words = 6, .frame_complete = 5,
+		.scopes = {{0, b, 11}}, .pcs = {{60, 1}},
+	};
+	uintptr_t method = fake_nmethod(&jvm, &code), stub = fake_stub(&jvm, 0, -1, flush, sizeof(flush));
+	uintptr_t native = fake_room(&jvm, 64) + 32;
+	struct fake_stack s;
+	struct machine m;
+
+	image.start = native - 32;
+	image.end = native + 32;
+	images.set.count = 1;
+	images.set.images = images.one;
+	atomic_store(&jvm.zone.images, &images.set);
+	*(uint8_t *)(native - 5) = 0xe8;
+	stack_begin(&s, &jvm);
+	stack_compiled(&s, method + 60, 6);
+	m = (struct machine){s.sp - 32, s.fp};
+	*fake_at(m.sp) = native;
+	*fake_at(m.sp + 8) = method + 60;
+	walk_at(stub + 3, &m);
+	assert_true(w.count > 1 && w.frame[0] == frame_pc(FRAME_NATIVE, stub + 3));
+	assert_true(w.frame[1] == frame_pc(FRAME_NATIVE, native - 1));
+}
+
 /* The rest of a virtual thread's stack is in the heap. */
 static void frozen(void **state)
 {
@@ -389,8 +426,8 @@ static void virtual_thread(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(compiled_methods), T(pushed_registers), T(bare_stubs), T(framed_stubs), T(frozen),
-		T(virtual_thread),
+		T(compiled_methods), T(pushed_registers), T(bare_stubs), T(framed_stubs),
+		T(stub_called_by_the_jvm), T(frozen), T(virtual_thread),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
