@@ -8,6 +8,7 @@ PREFIX ?= /usr/local
 SAN    ?=
 V      ?=
 ONLY   ?=
+FUZZ_SECONDS ?= 60
 PID    ?=
 PYTHON ?= /usr/bin/python3
 
@@ -133,6 +134,9 @@ UNIT_LIB := $(wildcard tests/unit/lib_*.c)
 UNIT_HELP := $(filter-out $(UNIT_SRC) $(UNIT_LIB),$(wildcard tests/unit/*.c))
 UNIT_SO  := $(UNIT_LIB:tests/unit/%.c=$(O)/tests/%.so) $(UNIT_LIB:tests/unit/%.c=$(O)/tests/%_lazy.so)
 UNIT     := $(UNIT_SRC:tests/unit/%.c=$(O)/tests/%)
+# Fuzzers: here each is a program that runs the inputs kept in tests/fuzz/corpus.
+FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+REPLAY   := $(FUZZ_SRC:tests/fuzz/%.c=$(O)/tests/%)
 ROOMS_AR := $(O)/tests/rooms.a
 
 $(ROOMS_AR): $(LIB_OBJ) $(call objects,cli) $(UNIT_HELP:%=$(O)/obj/%.o) | $(O)/tests/
@@ -145,16 +149,22 @@ $(O)/tests/%_lazy.so: $(O)/obj/tests/unit/%.c.o | $(O)/tests/
 $(UNIT): $(O)/tests/%: $(O)/obj/tests/unit/%.c.o $(ROOMS_AR) | $(UNIT_SO)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS) -lz -ldl
-unit: $(UNIT) ## build and run the unit tests
-	@$(PYTHON) tests/run.py --out $(O)/tests unit $(UNIT)
-unit-programs: $(UNIT)
+$(REPLAY): $(O)/tests/%: $(O)/obj/tests/fuzz/%.c.o $(O)/obj/tests/fuzz/replay.c.o $(O)/obj/tests/fuzz/fuzz.c.o $(ROOMS_AR)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) $(LDFLAGS) -o $@ $^ $(LIBS)
+# Tests in which these calls fail when told to (tests/unit/faulty.c).
+WRAPPED := malloc calloc realloc strdup strndup mmap mremap mprotect fopen opendir open syscall
+$(filter $(O)/tests/test_faults_%,$(UNIT)): LDFLAGS += $(WRAPPED:%=-Wl,--wrap=%)
+unit: $(UNIT) $(REPLAY) ## build and run the unit tests
+	@$(PYTHON) tests/run.py --out $(O)/tests unit $(UNIT) $(REPLAY)
+unit-programs: $(UNIT) $(REPLAY)
 
 check: ## install what is missing, build, run all tests (shortened counts, < 10 min)
 	@scripts/deps.sh build test
 	@+$(MAKE) --no-print-directory check-run
-check-run: all $(UNIT)
+check-run: all $(UNIT) $(REPLAY)
 	@+$(MAKE) --no-print-directory O=$(O)/san SAN=address,undefined unit-programs
-	@O=$(O) CC='$(CC)' $(PYTHON) tests/run.py --out $(O)/tests check $(UNIT)
+	@O=$(O) CC='$(CC)' $(PYTHON) tests/run.py --out $(O)/tests check $(UNIT) $(REPLAY)
 
 soak: ## the tests with their full counts and durations (about an hour)
 	@scripts/deps.sh build test
@@ -166,6 +176,18 @@ check-jdks: ## fetch every JVM that can be had and profile known programs on eac
 	@+$(MAKE) --no-print-directory all
 	@O=$(O) PYTHON=$(PYTHON) scripts/fetch-jdks.sh
 	@O=$(O) CC='$(CC)' $(PYTHON) tests/jdks.py
+
+# The same entries under libFuzzer, which needs clang; everything but the signal zone tells it what ran.
+FUZZERS := $(FUZZ_SRC:tests/fuzz/%.c=$(O)/fuzzers/%)
+$(FUZZERS): $(O)/fuzzers/%: $(O)/obj/tests/fuzz/%.c.o $(O)/obj/tests/fuzz/fuzz.c.o $(ROOMS_AR)
+	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D) && $(CC) $(SANFLAGS) -fsanitize=fuzzer $(LDFLAGS_CMD) $(LDFLAGS) -o $@ $^ $(LIBS)
+fuzzers: $(FUZZERS)
+fuzz: ## let libFuzzer look for inputs that break the parsers (ONLY=name, FUZZ_SECONDS=n each)
+	@scripts/deps.sh build fuzz
+	@+$(MAKE) --no-print-directory O=$(O)/fuzz CC=clang SAN=address,undefined \
+	  CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' fuzzers
+	@O=$(O)/fuzz FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run.sh $(ONLY)
 
 bench: ## measure against other profilers (ONLY=name for one row)
 	@scripts/deps.sh build
@@ -213,7 +235,7 @@ help: ## this list
 	@echo '  SAN=address    sanitizers: address, undefined, thread (the signal zone stays plain)'
 	@echo '  JAVA_HOME=dir  the JDK to build with and to test on'
 	@echo '  PREFIX= DESTDIR=  where install puts things'
-	@echo '  ONLY=name      bench: one row;  PID=n  demo: profile this process'
+	@echo '  ONLY=name      bench: one row, fuzz: one fuzzer;  PID=n  demo: profile this process'
 
 force:
-.PHONY: all deps demo unit unit-programs check check-run check-jdks soak bench docs install uninstall clean help force
+.PHONY: all deps demo unit unit-programs check check-run check-jdks soak fuzz fuzzers bench docs install uninstall clean help force

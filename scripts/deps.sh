@@ -1,5 +1,5 @@
 #!/bin/sh
-# deps.sh build|test|bench|jdks ... - install what is missing of these groups.
+# deps.sh build|test|fuzz|bench|jdks ... - install what is missing of these groups.
 #
 # Looks for what it needs (not for package names), says what it will install, and installs by
 # apt-get as root or through `sudo -n`. Where that is not possible it prints the command and
@@ -16,6 +16,7 @@ library() { # is there a library file $1?
 	done
 	return 1
 }
+fuzzer()  { have clang && [ -f "$(clang -print-resource-dir)/lib/linux/libclang_rt.fuzzer-$(uname -m).a" ]; }
 module()  { "$python" -c "import $1" >/dev/null 2>&1; }
 
 missing=
@@ -46,6 +47,10 @@ for group in "$@"; do
 		# to fetch a JDK 25 with, where there is none
 		scripts/find-jdk.sh 25 >/dev/null || need python3-pip module pip
 		;;
+	fuzz)
+		need clang have clang
+		need libclang-rt-14-dev fuzzer
+		;;
 	bench)
 		need python3 have "$python"
 		need maven have mvn
@@ -57,7 +62,7 @@ for group in "$@"; do
 		need util-linux have unshare
 		;;
 	*)
-		echo "deps.sh: unknown group: $group (build, test, bench, jdks)" >&2
+		echo "deps.sh: unknown group: $group (build, test, fuzz, bench, jdks)" >&2
 		exit 2
 		;;
 	esac

@@ -493,6 +493,7 @@ void session_get_status(struct session_status *s)
 	s->threads = first->counts.threads;
 	s->threads_perf = first->counts.perf;
 	s->threads_timer = first->counts.timer;
+	s->threads_refused = first->counts.refused;
 	if (session.account) {
 		collector_totals(session.account, &totals);
 		s->taken = totals.taken;
@@ -511,6 +512,13 @@ void session_forget(void)
 		session.account = NULL;
 		session.has_options = false;
 	}
+	pthread_mutex_unlock(&session.lock);
+}
+
+void session_notes(struct buffer *notes)
+{
+	pthread_mutex_lock(&session.lock);
+	engine_notes(notes);
 	pthread_mutex_unlock(&session.lock);
 }
 

@@ -21,7 +21,7 @@ struct session_status {
 	uint64_t running_for;   /* ns */
 	uint64_t taken, stored, lost; /* samples so far */
 	uint32_t threads;       /* live threads known */
-	uint32_t threads_perf, threads_timer;
+	uint32_t threads_perf, threads_timer, threads_refused;
 	uint64_t queue_bytes;
 };
 
@@ -41,6 +41,8 @@ int session_stop(struct error *err);
  */
 int session_dump(const struct options *options, struct buffer *out, struct error *err);
 void session_get_status(struct session_status *status);
+/* What a person should read of threads that got less than others since the last call, as NOTES above. */
+void session_notes(struct buffer *notes);
 /* One word a line: the events available here, with a help text after two spaces. */
 void session_list_events(struct buffer *out);
 /* Give back the memory of a stopped session's data; does nothing while one runs. */

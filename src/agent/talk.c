@@ -186,6 +186,9 @@ static void converse(struct talk *t)
 
 	while (!over) {
 		over = control_receive(t->sock, &t->in, t->welcome ? -1 : HELLO_MS, &err) != 0;
+		/* A message that could not be taken in: its sender should know why this is the end. */
+		if (over && err.code != ECONNRESET)
+			talk_fail(t, CONTROL_FAILED, &err);
 		entry_lock();
 		if (!over && talk_jvm_is_gone()) {
 			error_set(&err, ESHUTDOWN, "the JVM is ending");

@@ -70,8 +70,8 @@ static void put_status(struct buffer *b)
 	buffer_printf(b, "running_for=%llu\ntaken=%llu\nstored=%llu\nlost=%llu\n",
 		      (unsigned long long)s.running_for, (unsigned long long)s.taken,
 		      (unsigned long long)s.stored, (unsigned long long)s.lost);
-	buffer_printf(b, "threads=%u\nthreads_perf=%u\nthreads_timer=%u\nqueue_bytes=%llu\n",
-		      s.threads, s.threads_perf, s.threads_timer,
+	buffer_printf(b, "threads=%u\nthreads_perf=%u\nthreads_timer=%u\nthreads_refused=%u\n"
+		      "queue_bytes=%llu\n", s.threads, s.threads_perf, s.threads_timer, s.threads_refused,
 		      (unsigned long long)s.queue_bytes);
 	buffer_printf(b, "owed=%s\nowner=%d\nformat=%s\nversion=%s\n", owed_name(),
 		      shared.owner ? (int)shared.owner->peer : 0, o ? o->format : "",
@@ -192,6 +192,15 @@ static int start(struct talk *t, const struct options *o, struct buffer *answer,
 	return rc;
 }
 
+/* What has happened to threads since the start and was not said yet. */
+static void say_notes(struct talk *t)
+{
+	struct buffer notes = BUFFER_INIT;
+
+	session_notes(&notes);
+	say_buffer(t, CONTROL_NOTE, &notes);
+}
+
 /* How the result shall look: as said at the start, then as said now. */
 static int result_options(const char *text, struct options *o, struct error *err)
 {
@@ -234,6 +243,7 @@ static int stop_or_dump(struct talk *t, const char *text, bool stop, struct buff
 		return error_set(err, ENOENT, "Profiler is not active: no session runs in this JVM%s", s.has_data ?
 				 "; 'jstrobe dump' writes the result of the last one" :
 				 "; 'jstrobe start' or 'jstrobe record' begins one");
+	say_notes(t);
 	if (stop) {
 		rc = session_stop(err);
 		shared.owner = NULL;

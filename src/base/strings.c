@@ -36,15 +36,21 @@ uint32_t strings_add(struct strings *s, const char *text, size_t length)
 	uint32_t *slot;
 	bool fresh;
 
-	if (length == 0 || !room(s, length + 2))
+	if (length == 0)
 		return 0;
+	if (!room(s, length + 2)) {
+		s->failed = true;
+		return 0;
+	}
 	if (s->length == 0)
 		s->bytes[s->length++] = '\0';
 	/* Texts that share a hash (never seen) take the next keys. */
 	for (;; hash++) {
 		slot = map_put(&s->index, hash, &fresh);
-		if (!slot)
+		if (!slot) {
+			s->failed = true;
 			return 0;
+		}
 		if (fresh)
 			break;
 		if (strncmp(s->bytes + *slot, text, length) == 0 && s->bytes[*slot + length] == '\0')

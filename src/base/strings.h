@@ -12,6 +12,7 @@ struct strings {
 	char *bytes;      /* all texts behind each other, NUL-ended */
 	size_t length, capacity;
 	struct map index; /* hash → offset of the first text with that hash */
+	bool failed;      /* a text could not be kept: out of memory; the caller's to reset */
 };
 
 /* The number of TEXT[0..LENGTH), kept from now on; 0 when out of memory (or empty). */

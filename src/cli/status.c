@@ -27,10 +27,11 @@ static void print(const char *s)
 	       (unsigned long long)control_number(s, "taken"),
 	       (unsigned long long)control_number(s, "stored"),
 	       (unsigned long long)control_number(s, "lost"));
-	printf("  threads  %llu known, %llu sampled by perf events, %llu by timers\n",
+	printf("  threads  %llu known, %llu sampled by perf events, %llu by timers, %llu by nothing\n",
 	       (unsigned long long)control_number(s, "threads"),
 	       (unsigned long long)control_number(s, "threads_perf"),
-	       (unsigned long long)control_number(s, "threads_timer"));
+	       (unsigned long long)control_number(s, "threads_timer"),
+	       (unsigned long long)control_number(s, "threads_refused"));
 	printf("  queues   %llu bytes\n", (unsigned long long)control_number(s, "queue_bytes"));
 	if (control_number(s, "owner"))
 		printf("  owner    a running 'jstrobe record', pid %llu\n",

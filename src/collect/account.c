@@ -142,11 +142,13 @@ static void name_now(struct collector *c, const struct given_name *g)
 	uint32_t number = strings_add(&c->frames.strings, g->name, strlen(g->name));
 	uint32_t *slot = map_put(&c->names, (uint64_t)g->tid, NULL);
 	uint32_t *entry = map_get(&c->by_tid, (uint64_t)g->tid);
+	struct thread_entry *e = entry && *entry ? &c->threads.items[*entry - 1] : NULL;
 
 	if (slot)
 		*slot = number;
-	if (entry && *entry)
-		c->threads.items[*entry - 1].name = number;
+	/* Not if the thread of today is another one, that began since. */
+	if (e && number && e->name != number && os_thread_start(g->tid) <= e->first)
+		e->name = number;
 }
 
 void account_names(struct collector *c)
@@ -190,23 +192,41 @@ static uint32_t new_thread(struct collector *c, pid_t tid, uint64_t context)
 	} else {
 		e->name = thread_name(c, tid);
 	}
+	if (!e->name) {
+		c->threads.count--;
+		return 0;
+	}
 	return (uint32_t)c->threads.count;
+}
+
+/* Entry + 1 of the OS thread R, whose sample S is the first under this record. */
+static uint32_t thread_of_record(struct collector *c, const struct sample *s, const struct thread_record *r)
+{
+	pid_t tid = atomic_load(&((struct thread_record *)r)->tid);
+	uint32_t *slot = map_put(&c->by_tid, (uint64_t)tid, NULL);
+	uint64_t start = slot && *slot ? os_thread_start(tid) : 0;
+	uint32_t entry;
+
+	/* It has one from before a stop and a resume. */
+	if (start && start <= c->threads.items[*slot - 1].first)
+		return *slot;
+	entry = new_thread(c, tid, 0);
+	if (entry)
+		c->threads.items[entry - 1].first = s->time;
+	if (slot)
+		*slot = entry;
+	return entry;
 }
 
 /* Entry + 1 of the thread that S belongs to: the virtual thread that was mounted, or R. */
 static uint32_t thread_of(struct collector *c, const struct sample *s, struct thread_record *r)
 {
+	uint64_t context = s->context;
 	uint32_t *slot;
 
-	uint64_t context = s->context;
-
 	if (!context) {
-		if (!r->thread_entry) {
-			r->thread_entry = new_thread(c, atomic_load(&r->tid), 0);
-			slot = map_put(&c->by_tid, (uint64_t)atomic_load(&r->tid), NULL);
-			if (slot)
-				*slot = r->thread_entry;
-		}
+		if (!r->thread_entry)
+			r->thread_entry = thread_of_record(c, s, r);
 		return r->thread_entry;
 	}
 	/* There may be millions of virtual threads in a day: only so many are kept apart. */
@@ -239,15 +259,18 @@ static struct tally *tally_of(struct collector *c, uint32_t event, uint32_t node
 
 void account_sample(struct collector *c, const struct sample *s, struct thread_record *r)
 {
-	uint32_t node = node_of(c, s->trace, era_of(c, s)), thread = thread_of(c, s, r);
+	uint32_t node = node_of(c, s->trace, era_of(c, s)), thread = node ? thread_of(c, s, r) : 0;
 	struct event_account *a = &c->events[s->event];
+	struct tally *t = thread ? tally_of(c, s->event, node, c->options.per_thread ? thread : 0) : NULL;
 	struct thread_sum *sum;
-	struct tally *t;
 
+	if (!t) {
+		a->losses_of_dead.count[LOSS_no_memory]++;
+		a->losses_of_dead.weight[LOSS_no_memory] += s->weight;
+		return;
+	}
 	a->stored++;
 	a->weight_stored += s->weight;
-	if (!node)
-		return; /* out of memory: counted, but at no stack */
 	timing_add(&c->handler, s->handler_ns);
 	if (c->options.stats)
 		timing_add(&c->walk, s->payload);
@@ -255,14 +278,9 @@ void account_sample(struct collector *c, const struct sample *s, struct thread_r
 		a->ended[c->nodes.items[node].end - 1]++;
 	else
 		a->complete++;
-	if (thread) {
-		sum = &c->sums.items[(thread - 1) * c->options.events + s->event];
-		sum->samples++;
-		sum->weight += s->weight;
-	}
-	t = tally_of(c, s->event, node, c->options.per_thread ? thread : 0);
-	if (!t)
-		return;
+	sum = &c->sums.items[(thread - 1) * c->options.events + s->event];
+	sum->samples++;
+	sum->weight += s->weight;
 	t->samples++;
 	t->weight += s->weight;
 }

@@ -33,6 +33,7 @@ struct thread_entry {
 	int32_t tid;
 	uint64_t context;      /* virtual thread, 0 = none */
 	uint32_t name;         /* number in frames.strings */
+	uint64_t first;        /* time of its first sample */
 };
 
 struct thread_sum {

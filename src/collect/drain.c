@@ -68,10 +68,13 @@ static void drain_record(struct collector *c, struct thread_record *r)
 	c->max_capacity = MAX(c->max_capacity, r->draining->capacity);
 	if (closing) {
 		uint32_t *name = map_get(&c->names, (uint64_t)atomic_load(&r->tid));
+		uint32_t *entry = map_get(&c->by_tid, (uint64_t)atomic_load(&r->tid));
 
 		/* The tid may come again, with another name. */
 		if (name)
 			*name = 0;
+		if (entry && *entry == r->thread_entry)
+			*entry = 0;
 		account_end(c, r);
 		records_free(r);
 	} else {

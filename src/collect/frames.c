@@ -26,13 +26,12 @@ static uint32_t intern(struct frames *f, const struct named_frame *n)
 	uint64_t key = identity_of(n);
 	struct named_frame *item;
 	uint32_t *slot;
-	bool fresh;
 
 	for (;; key++) {
-		slot = map_put(&f->by_identity, key, &fresh);
+		slot = map_put(&f->by_identity, key, NULL);
 		if (!slot)
-			return 0;
-		if (fresh)
+			goto no_memory;
+		if (!*slot)
 			break;
 		item = &f->named.items[*slot - 1];
 		if (item->class_name == n->class_name && item->name == n->name &&
@@ -40,12 +39,16 @@ static uint32_t intern(struct frames *f, const struct named_frame *n)
 		    item->line == n->line && item->kind == n->kind)
 			return *slot - 1;
 	}
-	item = VECTOR_PUSH(&f->named);
+	/* No frame by a half name: it would stand for others later. */
+	item = f->strings.failed ? NULL : VECTOR_PUSH(&f->named);
 	if (!item)
-		return 0;
+		goto no_memory;
 	*item = *n;
 	*slot = (uint32_t)f->named.count;
 	return *slot - 1;
+no_memory:
+	f->no_memory = true;
+	return FRAMES_NO_MEMORY;
 }
 
 uint32_t frames_marker(struct frames *f, const char *text)
@@ -92,17 +95,19 @@ static uint32_t name_later(struct frames *f, uint64_t address, enum frame_kind k
 {
 	struct named_frame n = {.library = library, .kind = (uint8_t)kind};
 	struct late_frame *late;
+	uint32_t frame;
 	char text[32];
 
 	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
 	n.name = text_number(f, text);
+	frame = intern(f, &n);
+	if (frame == FRAMES_NO_MEMORY)
+		return frame;
 	late = VECTOR_PUSH(&f->late);
-	if (!late)
-		return intern(f, &n);
-	late->address = address;
-	late->kernel = kind == FRAME_KERNEL;
-	late->frame = intern(f, &n);
-	return late->frame;
+	/* Without a place in the list it keeps its address for a name. */
+	if (late)
+		*late = (struct late_frame){.address = address, .frame = frame, .kernel = kind == FRAME_KERNEL};
+	return frame;
 }
 
 static uint32_t name_native(struct frames *f, const struct zone *z, uintptr_t pc)
@@ -252,11 +257,13 @@ static uint64_t key_of(const struct frames *f, uint64_t word, uint32_t version)
 
 uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word, uint64_t era)
 {
-	uint32_t version = frames_version(f, z, word, era);
-	uint64_t key = key_of(f, word, version);
-	uint32_t *known = version == FRAMES_GONE ? NULL : map_get(&f->by_word, key);
-	uint32_t frame;
+	uint32_t version, frame, *known;
+	uint64_t key;
 
+	f->no_memory = f->strings.failed = false;
+	version = frames_version(f, z, word, era);
+	key = key_of(f, word, version);
+	known = version == FRAMES_GONE ? NULL : map_get(&f->by_word, key);
 	if (known)
 		return *known - 1;
 	switch (frame_kind_of(word)) {
@@ -272,6 +279,8 @@ uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word, uint
 	default:
 		frame = name_java(f, z, word, era);
 	}
+	if (f->no_memory || f->strings.failed)
+		return FRAMES_NO_MEMORY;
 	known = version == FRAMES_GONE ? NULL : map_put(&f->by_word, key, NULL);
 	if (known)
 		*known = frame + 1;

@@ -36,9 +36,11 @@ struct frames {
 	struct map by_identity;       /* hash of a named frame → itself + 1 */
 	uint64_t drain;               /* number of the present drain */
 	bool lines;
+	bool no_memory;               /* for the frame being named */
 };
 
-/* The named frame of WORD as it was in ERA. Never fails: what has no name gets a marker. */
+/* The named frame of WORD as it was in ERA; what has no name gets a marker. FRAMES_NO_MEMORY: nothing was kept. */
+#define FRAMES_NO_MEMORY UINT32_MAX
 uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word, uint64_t era);
 /* The frame of the marker TEXT, "[no_Java_frame]" and the like. */
 uint32_t frames_marker(struct frames *f, const char *text);

@@ -45,7 +45,7 @@ static bool read_symbol(const struct layout *l, uintptr_t symbol, struct strings
 	if (!load_bytes(text, symbol + (uintptr_t)l->symbol_body, length))
 		return false;
 	*number = strings_add(s, text, length);
-	return true;
+	return *number || length == 0;
 }
 
 bool method_is_forever(const struct layout *l, const struct method_chain *c)

@@ -38,14 +38,14 @@ void seen_redefined(struct seen *m, const char *name)
 {
 	char *copy = strdup(name), **slot;
 
-	if (!copy)
-		return;
 	pthread_mutex_lock(&m->lock);
-	slot = VECTOR_PUSH(&m->told);
-	if (slot)
+	slot = copy ? VECTOR_PUSH(&m->told) : NULL;
+	if (slot) {
 		*slot = copy;
-	else
+	} else {
+		m->unsure = true;
 		free(copy);
+	}
 	pthread_mutex_unlock(&m->lock);
 }
 
@@ -58,8 +58,10 @@ static void listen(struct seen *m, struct strings *s)
 		uint32_t name = strings_add(s, m->told.items[i], strlen(m->told.items[i]));
 		uint32_t *slot = map_put(&m->redefined, name, NULL);
 
-		if (slot)
+		if (slot && name)
 			*slot = 1;
+		else
+			m->unsure = true;
 		free(m->told.items[i]);
 	}
 	m->told.count = 0;
@@ -87,7 +89,9 @@ static bool equal(const struct seen_method *m, const struct method_chain *chain,
 /* It cannot have been freed since the last look. */
 static bool lasted(const struct seen *all, const struct seen_method *m, const struct zone *z, uint64_t unloaded)
 {
-	return m->chain.constant && (m->forever || (era_counts_known(&z->eras) && m->unloaded == unloaded)) &&
+	bool counted = era_counts_known(&z->eras) && m->unloaded == unloaded;
+
+	return !all->unsure && m->chain.constant && (m->forever || counted) &&
 	       !map_get(&all->redefined, m->names.class_name);
 }
 

@@ -40,6 +40,7 @@ struct seen {
 	struct map redefined;      /* number of a class name → 1 */
 	pthread_mutex_t lock;      /* of the list below */
 	VECTOR(char *) told;       /* names of redefined classes on their way into the map */
+	atomic_bool unsure;        /* one was lost for lack of memory: it may be any class */
 };
 
 void seen_init(struct seen *m);

@@ -6,26 +6,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "os/os.h"
 #include "signal/trace.h"
 
 #define AHEAD (256 * 1024)
+#define WRITABLE_AHEAD (32u << 20) /* made writable in one step: more than handlers can use between two */
 #define FIRST_SLOTS 8192u
 
 #ifndef MADV_POPULATE_WRITE
 #define MADV_POPULATE_WRITE 23 /* Linux 5.14 */
 #endif
-
-static void *map(size_t bytes)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-	if (p == MAP_FAILED)
-		return NULL;
-	/* A huge page for the first word of a range would be paid for in a handler. */
-	madvise(p, bytes, MADV_NOHUGEPAGE);
-	return p;
-}
 
 static size_t index_bytes(uint32_t slots)
 {
@@ -34,29 +24,52 @@ static size_t index_bytes(uint32_t slots)
 
 static struct trace_index *new_index(uint32_t slots)
 {
-	struct trace_index *x = map(index_bytes(slots));
+	struct trace_index *x = os_reserve(index_bytes(slots));
 
-	if (x)
-		x->mask = slots - 1;
+	if (!x)
+		return NULL;
+	if (os_make_writable(x, index_bytes(slots))) {
+		munmap(x, index_bytes(slots));
+		return NULL;
+	}
+	x->mask = slots - 1;
 	return x;
+}
+
+/* Handlers may write up to `writable`; the rest is reserved. */
+static bool make_writable(struct trace_store *s)
+{
+	size_t writable = atomic_load(&s->writable), used = MIN(atomic_load(&s->used), s->size);
+	size_t wanted = MIN(used + WRITABLE_AHEAD, s->size);
+
+	if (writable == s->size || writable > used + WRITABLE_AHEAD / 2)
+		return true;
+	wanted = MIN((wanted + 4095) & ~(size_t)4095, s->size);
+	if (os_make_writable((void *)s->base, wanted))
+		return false; /* samples are lost as `store_full` when it comes to that */
+	atomic_store_explicit(&s->writable, wanted, memory_order_release);
+	return true;
 }
 
 int trace_store_open(struct trace_store *s, size_t size, struct error *err)
 {
-	void *arena = map(size);
-	struct trace_index *x = new_index(FIRST_SLOTS);
+	struct trace_index *x;
+	void *arena;
 
 	memset(s, 0, sizeof(*s));
-	if (!arena || !x) {
-		if (arena)
-			munmap(arena, size);
+	arena = os_reserve(size);
+	if (!arena)
 		return error_set(err, ENOMEM, "cannot reserve %zu MB of address space for stacks: %s; "
-				 "raise the limit of virtual memory (ulimit -v)",
-				 size >> 20, strerror(errno));
-	}
+				 "raise the limit of virtual memory (ulimit -v)", size >> 20, strerror(errno));
 	s->base = (uintptr_t)arena;
 	s->size = size;
+	x = new_index(FIRST_SLOTS);
 	atomic_store(&s->index, x);
+	if (!x || !make_writable(s)) {
+		error_set(err, ENOMEM, "out of memory for stacks: %s", strerror(errno));
+		trace_store_close(s);
+		return -ENOMEM;
+	}
 	trace_store_prepare(s);
 	return 0;
 }
@@ -78,6 +91,8 @@ void trace_store_populate(struct trace_store *s)
 	size_t ready = atomic_load(&s->ready);
 	size_t wanted = (MIN(atomic_load(&s->used) + AHEAD, s->size) + 4095) & ~(size_t)4095;
 
+	make_writable(s);
+	wanted = MIN(wanted, atomic_load(&s->writable));
 	if (wanted <= ready)
 		return;
 	/* Older kernels refuse the advice: handlers then take the page faults themselves. */

@@ -77,12 +77,14 @@ int upkeep_open(struct error *err)
 	rc = trace_store_open(&zone.store, STORE_BYTES, err);
 	if (rc)
 		return rc;
-	cache = new_cache();
 	images = image_set_read(atomic_load(&zone.images), err);
-	if (!cache || !images) {
-		free_cache(cache);
+	cache = images ? new_cache() : NULL;
+	if (!cache) {
+		if (images)
+			error_set(err, ENOMEM, "out of memory for the decode cache");
+		image_set_free(images, atomic_load(&zone.images));
 		trace_store_close(&zone.store);
-		return cache ? -err->code : error_set(err, ENOMEM, "out of memory for the decode cache");
+		return -ENOMEM;
 	}
 	if (atomic_load(&zone.images))
 		image_set_free((struct image_set *)atomic_load(&zone.images), images);

@@ -1,8 +1,8 @@
 /*
  * Names of functions, read when the first one is asked for.
  *
- * The index has 12 bytes a symbol and the names stay in the file's page cache:
- * only names that were asked for are copied. All of it is the collector's.
+ * The index has 12 bytes a symbol and leads into a copy of the string table: the file
+ * may be cut or written over at any time. All of it is the collector's.
  *
  * Where several symbols share an address the most readable one is kept:
  * typed and sized, visible, with few leading underscores ("write", not
@@ -13,35 +13,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vector.h"
 #include "elf/elf.h"
 #include "elf/memory.h"
 #include "elf/symtab.h"
 
 #define NAME_MAX_BYTES 4096
-#define BLOCK_BYTES 16384
-#define COPIED 0x80000000u /* in symbol.name: it is in the blocks, not in the string table */
 #define NESTING_MAX 8
 
 struct symbol {
 	uint32_t start; /* from image->start */
 	uint32_t size;
-	uint32_t name;  /* offset in the string table, or COPIED | place in the blocks */
+	uint32_t name;  /* offset in the string table */
 };
 
 struct symbols {
 	struct symbol *items; /* by start */
 	size_t count;
-	struct symtab table;  /* closed; its names are still mapped */
-	VECTOR(char *) blocks;
-	size_t block_used;    /* of the last block */
+	struct symtab table;  /* closed; its names are still there */
 };
 
 /* While the index is made. */
 struct index {
 	const struct object *o;
 	const struct symtab *table;
-	struct span names;        /* a copy of the string table */
 	uint64_t *keys, *scratch; /* start << 32 | number in the table */
 	size_t count;
 };
@@ -55,7 +49,7 @@ static bool is_code(const struct index *x, const ElfW(Sym) *s)
 
 	return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
 	       s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS && s->st_name != 0 &&
-	       s->st_name < x->names.size && at >= x->o->image.start && at < x->o->image.end &&
+	       s->st_name < x->table->names_size && at >= x->o->image.start && at < x->o->image.end &&
 	       at - x->o->image.start < UINT32_MAX;
 }
 
@@ -100,7 +94,7 @@ static void sort(struct index *x)
 /* How well S serves as the name of its address; more is better. */
 static unsigned rank(const struct index *x, const ElfW(Sym) *s)
 {
-	const char *name = (const char *)x->names.bytes + s->st_name;
+	const char *name = x->table->names + s->st_name;
 	size_t underscores = strspn(name, "_");
 	unsigned points = 0;
 
@@ -120,7 +114,7 @@ static unsigned rank(const struct index *x, const ElfW(Sym) *s)
 static const ElfW(Sym) *best(const struct index *x, size_t *i)
 {
 	uint32_t start = (uint32_t)(x->keys[*i] >> 32);
-	const char *names = (const char *)x->names.bytes;
+	const char *names = x->table->names;
 	const ElfW(Sym) *found = NULL;
 	unsigned points = 0;
 
@@ -186,10 +180,9 @@ static bool make_index(struct symbols *symbols, const struct object *o)
 	uint64_t *keys = pages_alloc(room), *scratch = pages_alloc(room);
 	bool ok = false;
 
-	x.names = symtab_copy_names(x.table);
 	x.keys = keys;
 	x.scratch = scratch;
-	if (!keys || !scratch || !x.names.bytes)
+	if (!keys || !scratch)
 		goto out;
 	collect(&x);
 	sort(&x);
@@ -201,10 +194,11 @@ static bool make_index(struct symbols *symbols, const struct object *o)
 	symbols->items = pages_grow(items, x.count * sizeof(*items),
 				    symbols->count * sizeof(*items));
 	ok = symbols->items != NULL;
+	if (!ok)
+		symbols->count = 0;
 out:
 	if (!ok && items)
 		pages_free(items, x.count * sizeof(*items));
-	pages_free((void *)x.names.bytes, x.names.size);
 	pages_free(keys, room);
 	pages_free(scratch, room);
 	return ok;
@@ -230,7 +224,7 @@ static struct symbols *load(struct object *o)
 		if (!symtab_open(&s->table, o, order[i]))
 			continue;
 		if (!make_index(s, o))
-			symtab_unmap(&s->table);
+			symtab_free_names(&s->table);
 		symtab_close(&s->table);
 	}
 	/* An object without symbols keeps an empty index, so that it is not searched again. */
@@ -261,57 +255,14 @@ static struct symbol *find(const struct symbols *s, uint32_t offset)
 	return NULL;
 }
 
-/* Room for SIZE bytes that never move; their place to *PLACE. */
-static char *keep(struct symbols *s, size_t size, uint32_t *place)
+/* The name of ITEM, cut in place: linkers append the version of exported symbols ("fork@@GLIBC_2.2.5"). */
+static const char *name_of(struct symbols *s, const struct symbol *item)
 {
-	char *at;
+	char *name = s->table.names + item->name;
+	size_t length = strcspn(name, "@");
 
-	if (s->blocks.count == 0 || s->block_used + size > BLOCK_BYTES) {
-		char *block = malloc(BLOCK_BYTES);
-		char **slot = block ? VECTOR_PUSH(&s->blocks) : NULL;
-
-		if (!slot) {
-			free(block);
-			return NULL;
-		}
-		*slot = block;
-		s->block_used = 0;
-	}
-	at = s->blocks.items[s->blocks.count - 1] + s->block_used;
-	*place = (uint32_t)((s->blocks.count - 1) * BLOCK_BYTES + s->block_used);
-	s->block_used += size;
-	return at;
-}
-
-/* ITEM's name, copied from the string table at the first time. */
-static const char *name_of(struct symbols *s, struct symbol *item)
-{
-	char name[NAME_MAX_BYTES + 1];
-	size_t size, length;
-	uint32_t place;
-	char *kept;
-
-	if (item->name & COPIED) {
-		place = item->name & ~COPIED;
-		return s->blocks.items[place / BLOCK_BYTES] + place % BLOCK_BYTES;
-	}
-	if (item->name >= s->table.names_size)
-		return NULL;
-	size = MIN(s->table.names_size - item->name, (size_t)NAME_MAX_BYTES);
-	size = memory_copy(name, s->table.names + item->name, size);
-	length = strnlen(name, size);
-	name[length] = '\0';
-	/* Linkers append the version of exported symbols: "pthread_create@@GLIBC_2.34". */
-	length = strcspn(name, "@");
-	if (length == 0)
-		return NULL;
-	kept = keep(s, length + 1, &place);
-	if (!kept)
-		return NULL;
-	memcpy(kept, name, length);
-	kept[length] = '\0';
-	item->name = place | COPIED;
-	return kept;
+	name[MIN(length, (size_t)NAME_MAX_BYTES)] = '\0';
+	return length ? name : NULL;
 }
 
 const char *image_symbol(const struct image *image, uintptr_t pc, uintptr_t *offset)
@@ -337,7 +288,7 @@ static bool is_name(const char *text, const char *name, size_t size)
 	       (text[size] == '\0' || (text[size] == '@' && text[size + 1] == '@'));
 }
 
-static uintptr_t find_name(const struct symtab *t, const struct span *names, const char *name, bool prefix)
+static uintptr_t find_name(const struct symtab *t, const char *name, bool prefix)
 {
 	size_t length = strlen(name);
 	size_t i;
@@ -346,10 +297,10 @@ static uintptr_t find_name(const struct symtab *t, const struct span *names, con
 		const ElfW(Sym) *s = &t->symbols[i];
 
 		if (s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS && s->st_name != 0 &&
-		    ELF64_ST_TYPE(s->st_info) != STT_TLS && s->st_name < names->size &&
-		    length < names->size - s->st_name &&
-		    (prefix ? memcmp((const char *)names->bytes + s->st_name, name, length) == 0
-			    : is_name((const char *)names->bytes + s->st_name, name, length)))
+		    ELF64_ST_TYPE(s->st_info) != STT_TLS && s->st_name < t->names_size &&
+		    length < t->names_size - s->st_name &&
+		    (prefix ? memcmp(t->names + s->st_name, name, length) == 0
+			    : is_name(t->names + s->st_name, name, length)))
 			return s->st_value;
 	}
 	return 0;
@@ -366,16 +317,12 @@ static uintptr_t address_of(const struct image *image, const char *name, bool pr
 
 	for (i = 0; i < ARRAY_LEN(order) && !value; i++) {
 		struct symtab table;
-		struct span names;
 
 		if (!symtab_open(&table, o, order[i]))
 			continue;
-		names = symtab_copy_names(&table);
-		if (names.bytes)
-			value = find_name(&table, &names, name, prefix);
-		pages_free((void *)names.bytes, names.size);
+		value = find_name(&table, name, prefix);
 		symtab_close(&table);
-		symtab_unmap(&table);
+		symtab_free_names(&table);
 	}
 	return value ? value + image->bias : 0;
 }
@@ -394,15 +341,10 @@ uintptr_t image_address_of_prefix(const struct image *image, const char *prefix)
 
 void symbols_free(struct symbols *s)
 {
-	size_t i;
-
 	if (!s)
 		return;
-	for (i = 0; i < s->blocks.count; i++)
-		free(s->blocks.items[i]);
-	free(s->blocks.items);
 	pages_free(s->items, s->count * sizeof(*s->items));
-	symtab_unmap(&s->table);
+	symtab_free_names(&s->table);
 	free(s);
 }
 
@@ -411,7 +353,7 @@ size_t symbols_bytes(const struct symbols *s)
 	if (!s)
 		return 0;
 	return sizeof(*s) + pages_bytes(s->count * sizeof(*s->items)) +
-	       s->blocks.count * BLOCK_BYTES + s->blocks.capacity * sizeof(*s->blocks.items);
+	       (s->table.names ? pages_bytes(s->table.names_size) : 0);
 }
 
 void image_symbols_release(const struct image_set *set)

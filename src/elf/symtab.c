@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "elf/file.h"
 #include "elf/memory.h"
@@ -14,19 +12,12 @@
 #define DYNAMIC_MAX 512
 #define DEBUG_ROOT "/usr/lib/debug"
 
-/* Map the SIZE bytes at OFFSET of FD; the names stay there and cost no memory of their own. */
-static bool map_names(struct symtab *t, int fd, uint64_t offset, size_t size)
+/* NAMES, pages of SIZE bytes, are T's from now on. */
+static void take_names(struct symtab *t, char *names, size_t size)
 {
-	size_t skip = offset % (size_t)sysconf(_SC_PAGESIZE);
-	void *mapping = mmap(NULL, skip + size, PROT_READ, MAP_PRIVATE, fd, (off_t)(offset - skip));
-
-	if (mapping == MAP_FAILED)
-		return false;
-	t->mapping = mapping;
-	t->mapping_size = skip + size;
-	t->names = (uintptr_t)mapping + skip;
+	names[size - 1] = '\0';
+	t->names = names;
 	t->names_size = size;
-	return true;
 }
 
 static bool note_sections(struct symtab *t, const struct elf_file *file)
@@ -47,20 +38,23 @@ static bool read_table(struct symtab *t, const struct elf_file *file, uint32_t t
 {
 	const ElfW(Shdr) *header = elf_file_find_type(file, type);
 	const ElfW(Shdr) *names;
-	struct span symbols;
+	struct span symbols, text;
 
 	if (!header || header->sh_link >= file->count ||
 	    header->sh_size > SYMBOLS_MAX * sizeof(*t->symbols))
 		return false;
 	names = &file->headers[header->sh_link];
-	if (names->sh_type != SHT_STRTAB || names->sh_flags & SHF_COMPRESSED ||
-	    names->sh_size == 0 || names->sh_size > INT32_MAX)
+	if (names->sh_type != SHT_STRTAB || names->sh_size > INT32_MAX)
 		return false;
 	if (!elf_file_read(file, header, &symbols))
 		return false;
 	t->symbols = (ElfW(Sym) *)symbols.bytes;
+	t->symbols_size = symbols.size;
 	t->count = symbols.size / sizeof(*t->symbols);
-	return map_names(t, file->fd, names->sh_offset, names->sh_size) && note_sections(t, file);
+	if (!elf_file_read(file, names, &text))
+		return false;
+	take_names(t, (char *)(uintptr_t)text.bytes, text.size);
+	return note_sections(t, file);
 }
 
 /* Open the debug file PATH if it has O's build id. */
@@ -191,30 +185,46 @@ static size_t count_by_gnu_hash(uintptr_t table)
 	}
 	if (last < head[1])
 		return head[1];
-	while (last < SYMBOLS_MAX && !(word_at(chains + (uintptr_t)(last - head[1]) * 4) & 1))
-		last++;
-	return (size_t)last + 1;
+	/* Not word by word: a table that is being unmapped, or nonsense, may seem to have no end. */
+	for (; last < SYMBOLS_MAX; last += n) {
+		n = (uint32_t)(memory_copy(part, chains + (uintptr_t)(last - head[1]) * 4, sizeof(part)) / 4);
+		for (i = 0; i < n; i++)
+			if (part[i] & 1)
+				return (size_t)last + i + 1;
+		if (n < ARRAY_LEN(part))
+			break;
+	}
+	return 0;
+}
+
+/* Whether the SIZE bytes at ADDRESS are O's own: nothing else is worth a copy, however long. */
+static bool is_inside(const struct object *o, uintptr_t address, size_t size)
+{
+	return address >= o->facts.low && address < o->facts.high && size <= o->facts.high - address;
 }
 
 static bool read_memory(struct symtab *t, const struct object *o)
 {
 	struct dynamic d;
+	char *names;
 
 	if (!o->facts.dynamic)
 		return false;
 	read_dynamic(o, &d);
-	if (!d.symbols || !d.names || d.names_size == 0 || d.names_size > INT32_MAX)
+	if (d.names_size == 0 || !is_inside(o, d.names, d.names_size))
 		return false;
 	t->count = d.hash ? word_at(d.hash + 4) : d.gnu_hash ? count_by_gnu_hash(d.gnu_hash) : 0;
-	if (t->count == 0 || t->count > SYMBOLS_MAX)
+	t->symbols_size = t->count * sizeof(*t->symbols);
+	if (t->count == 0 || t->count > SYMBOLS_MAX || !is_inside(o, d.symbols, t->symbols_size))
 		return false;
-	t->symbols = pages_alloc(t->count * sizeof(*t->symbols));
-	if (!t->symbols)
+	t->symbols = pages_alloc(t->symbols_size);
+	names = t->symbols ? pages_alloc(d.names_size) : NULL;
+	if (!names)
 		return false;
-	/* Whatever cannot be read stays zero: undefined symbols. */
-	memory_copy(t->symbols, d.symbols, t->count * sizeof(*t->symbols));
-	t->names = d.names;
-	t->names_size = d.names_size;
+	take_names(t, names, d.names_size);
+	/* Whatever cannot be read stays zero: undefined symbols, empty names. */
+	memory_copy(t->symbols, d.symbols, t->symbols_size);
+	memory_copy(names, d.names, d.names_size - 1);
 	return true;
 }
 
@@ -237,33 +247,21 @@ bool symtab_open(struct symtab *t, const struct object *o, enum symtab_source so
 	}
 	if (!ok) {
 		symtab_close(t);
-		symtab_unmap(t);
+		symtab_free_names(t);
 	}
 	return ok;
 }
 
 void symtab_close(struct symtab *t)
 {
-	/* elf_file_read took pages for the section's bytes, which rounds up to the same pages. */
-	pages_free(t->symbols, t->count * sizeof(*t->symbols));
+	pages_free(t->symbols, t->symbols_size);
 	free(t->section_end);
 	t->symbols = NULL;
 	t->section_end = NULL;
 }
 
-void symtab_unmap(struct symtab *t)
+void symtab_free_names(struct symtab *t)
 {
-	if (t->mapping)
-		munmap(t->mapping, t->mapping_size);
-	t->mapping = NULL;
-}
-
-struct span symtab_copy_names(const struct symtab *t)
-{
-	char *copy = pages_alloc(t->names_size + 1);
-
-	if (!copy)
-		return (struct span){0};
-	memory_copy(copy, t->names, t->names_size);
-	return (struct span){(uint8_t *)copy, t->names_size + 1, t->names};
+	pages_free(t->names, t->names_size);
+	t->names = NULL;
 }

@@ -23,21 +23,17 @@ enum symtab_source {
 struct symtab {
 	ElfW(Sym) *symbols;    /* a copy */
 	size_t count;
-	uintptr_t names;       /* where the string table lies in memory; read it by memory_copy only */
-	size_t names_size;
-	void *mapping;         /* of the file that holds the names; NULL if they are the object's own */
-	size_t mapping_size;
+	size_t symbols_size;   /* bytes */
+	char *names;           /* the string table, a copy: the file may be cut or written over */
+	size_t names_size;     /* its last byte is NUL */
 	uintptr_t *section_end; /* by section number, as in the file; NULL from memory */
 	size_t section_count;
 };
 
 /* Read O's symbols from SOURCE. False, nothing to close, when there are none. */
 bool symtab_open(struct symtab *table, const struct object *o, enum symtab_source source);
-/* Free all but the mapping of the names. */
+/* Free all but the names. */
 void symtab_close(struct symtab *table);
-void symtab_unmap(struct symtab *table);
-
-/* The string table copied into pages, its last byte NUL; bytes NULL when memory is short. */
-struct span symtab_copy_names(const struct symtab *table);
+void symtab_free_names(struct symtab *table);
 
 #endif

@@ -5,8 +5,18 @@
 #include <errno.h>
 
 #include "engine/engine.h"
+#include "engine/force.h"
 #include "os/os.h"
 #include "signal/handler.h"
+
+static unsigned timers_left; /* at most half of the user's pending signals are used */
+
+void force_count_timers(void)
+{
+	unsigned limit = os_pending_limit(), used = os_pending_used();
+
+	timers_left = limit / 2 > used ? limit / 2 - used : 0;
+}
 
 static int start(struct engine_event *event, uint32_t e, struct buffer *notes, struct error *err)
 {
@@ -17,18 +27,31 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 	return 0;
 }
 
-static int arm(struct thread_record *r, uint32_t e)
+static int create(pid_t tid, struct thread_record *r, uint32_t e, int32_t *timer)
 {
-	int32_t timer;
-	int rc = os_timer_create(atomic_load(&r->tid), zone.signo, r, &timer);
+	int rc = timers_left ? os_timer_create(tid, zone.signo, r, timer) : -EAGAIN;
 
 	if (rc)
 		return rc;
-	rc = os_timer_start(timer, zone.events[e].interval);
+	rc = os_timer_start(*timer, zone.events[e].interval);
+	if (rc)
+		os_timer_delete(*timer);
+	return rc;
+}
+
+static int arm(struct thread_record *r, uint32_t e)
+{
+	pid_t tid = atomic_load(&r->tid);
+	int32_t timer;
+	int rc = create(tid, r, e, &timer);
+
 	if (rc) {
-		os_timer_delete(timer);
+		/* A thread that has just ended lacks nothing. */
+		if (os_thread_exists(tid))
+			force_lacks(LACK_TIMER, rc);
 		return rc;
 	}
+	timers_left--;
 	r->sources[e].timer = timer;
 	atomic_store(&r->sources[e].arm, ARM_TIMER);
 	return 0;
@@ -37,9 +60,11 @@ static int arm(struct thread_record *r, uint32_t e)
 /* Deleting is all there is to silence; the record keeps its arm for the count. */
 static void silence(struct thread_record *r, uint32_t e)
 {
-	if (r->sources[e].timer >= 0)
-		os_timer_delete(r->sources[e].timer);
+	if (r->sources[e].timer < 0)
+		return;
+	os_timer_delete(r->sources[e].timer);
 	r->sources[e].timer = -1;
+	timers_left++;
 }
 
 static void disarm(struct thread_record *r, uint32_t e)

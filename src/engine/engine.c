@@ -17,7 +17,6 @@ static uint32_t event_count;
 static atomic_bool in_force;
 static atomic_bool arming; /* false from the first step of the stop: nothing armed later would be silenced */
 static struct engine_options options;
-static _Atomic uint32_t refused[RECORD_EVENTS];
 static uint64_t counted[RECORD_EVENTS]; /* of disarmed threads; records' lock */
 static char force_names[RECORD_EVENTS][32];
 static bool held; /* stopped while a handler was held inside; not disarmed yet */
@@ -38,17 +37,22 @@ void force_counted(uint32_t e, uint64_t count)
 	counted[e] += count;
 }
 
+static bool is_wanted(const struct thread_record *r)
+{
+	return !options.wanted || options.wanted(atomic_load(&((struct thread_record *)r)->tid));
+}
+
 void force_arm(struct thread_record *r)
 {
 	uint32_t e;
 
 	if (!atomic_load(&in_force) || !atomic_load(&arming) || r->own)
 		return;
-	if (options.wanted && !options.wanted(atomic_load(&r->tid)))
+	if (!is_wanted(r))
 		return;
 	for (e = 0; e < event_count; e++)
-		if (atomic_load(&r->sources[e].arm) == ARM_NONE && events[e].ops->arm(r, e))
-			atomic_fetch_add(&refused[e], 1);
+		if (atomic_load(&r->sources[e].arm) == ARM_NONE)
+			events[e].ops->arm(r, e);
 }
 
 static void disarm(struct thread_record *r)
@@ -144,8 +148,9 @@ static int start_events(struct buffer *notes, struct error *err)
 	zone.quiet = false;
 	zone.timer_event = 0;
 	zone.event_count = event_count;
+	force_nothing_lacks();
+	force_count_timers();
 	for (e = 0; e < event_count; e++) {
-		atomic_store(&refused[e], 0);
 		counted[e] = 0;
 		rc = events[e].ops->start(&events[e], e, notes, err);
 		if (rc)
@@ -184,6 +189,7 @@ int engine_start(const struct engine_options *o, struct buffer *notes, struct er
 	records_scan();
 	/* Records made before the engine was in force. */
 	records_each(force_arm);
+	engine_notes(notes);
 	return 0;
 }
 
@@ -264,6 +270,7 @@ static void count_one(struct thread_record *r)
 	counting.threads++;
 	counting.perf += arm == ARM_PERF;
 	counting.timer += arm == ARM_TIMER;
+	counting.refused += arm == ARM_NONE && is_wanted(r) && os_thread_exists(atomic_load(&r->tid));
 	if (arm == ARM_PERF && os_perf_read(s->fd, scaled, words))
 		counting.counted += scaled ? perf_scaled(words[0], words[1], words[2]) : words[0];
 }
@@ -273,7 +280,6 @@ void engine_count(uint32_t e, struct engine_counts *c)
 	memset(&counting, 0, sizeof(counting));
 	counting_event = e;
 	records_each(count_one);
-	counting.refused = atomic_load(&refused[e]);
 	counting.raised = (uint32_t)atomic_load(&zone.raised[e]);
 	counting.counted += counted[e];
 	*c = counting;

@@ -82,17 +82,24 @@ const char *engine_in_force(uint32_t e);
 
 struct engine_counts {
 	uint32_t threads, perf, timer;
-	uint32_t refused;     /* threads that could not be armed */
+	uint32_t refused;     /* live threads that could not be armed */
 	uint32_t raised;      /* times a thread's interval was doubled in a storm of events */
 	uint64_t counted;     /* events by the kernel's own count since engine_start; 0 for CPU engines */
 };
 void engine_count(uint32_t e, struct engine_counts *c);
+/*
+ * What a person should know of the threads that got less than others since the last call: a line
+ * for each reason that is new in this session.
+ */
+void engine_notes(struct buffer *notes);
 
 /* ---- records (records.c) ---- */
 
 int records_open(struct error *err);
 /* A thread was found: record and arm it, unless known. TCB 0 = not known. Returns its record or NULL. */
 struct thread_record *records_found(pid_t tid, uintptr_t tcb);
+/* The same for a thread that began after AFTER (os_monotonic): an earlier record of its tid is another's. */
+struct thread_record *records_begun(pid_t tid, uintptr_t tcb, uint64_t after);
 /* The record of thread TID, or NULL. */
 struct thread_record *records_by_tid(pid_t tid);
 /* TID is (OWN) or is no longer a thread of jstrobe: such are never sampled. At most RECORDS_OWN at a time. */
@@ -130,7 +137,7 @@ void thread_hook_watch(struct thread_record *r);
  * False: an image is still being loaded, try again.
  */
 bool got_patch(const char *symbol, void *old, void *new);
-/* Undo got_patch in all images that are still there. */
+/* Undo got_patch in all images that are still there; slots that somebody else has taken since stay. */
 void got_restore(const char *symbol, void *new, void *old);
 
 /* Put the fault handler before those of SIGSEGV and SIGBUS; idempotent. */

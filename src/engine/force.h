@@ -6,7 +6,7 @@
 
 #include "engine/engine.h"
 
-/* Arm R for all events of the session, if one runs; counts refusals. Records' lock held. */
+/* Arm R for those events of the session, if one runs, that it is not armed for yet. Records' lock held. */
 void force_arm(struct thread_record *r);
 void force_disarm(struct thread_record *r);
 const struct engine_options *force_options(void);
@@ -14,6 +14,12 @@ const struct engine_options *force_options(void);
 const struct engine_event *force_event(uint32_t e);
 /* The kernel counted COUNT of event E on a thread that is disarmed. Records' lock held. */
 void force_counted(uint32_t e, uint64_t count);
+/* A thread could not have something, by -errno RC. Each is said once a session: see engine_notes (lacks.c). */
+enum force_lack { LACK_PERF, LACK_RING, LACK_TIMER, LACKS };
+void force_lacks(enum force_lack what, int rc);
+void force_nothing_lacks(void);
+/* How many timers may be made from now on: half of the user's pending signals are left to others (ctimer.c). */
+void force_count_timers(void);
 /* Call FN for each live record, under the records' lock (records.c). */
 void records_each(void (*fn)(struct thread_record *));
 

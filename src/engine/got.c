@@ -90,7 +90,7 @@ static bool is_read_only(uintptr_t address)
  * pages become read-only when that is done and never writable again: a page that is still
  * writable belongs to the loader, and is left alone until the next try.
  */
-static bool store(const struct dl_phdr_info *image, void **slot, void *value)
+static bool store(const struct dl_phdr_info *image, void **slot, void *now, void *value)
 {
 	uintptr_t page = (uintptr_t)slot & ~((uintptr_t)getpagesize() - 1);
 	bool relro = is_relro(image, (uintptr_t)slot);
@@ -98,7 +98,8 @@ static bool store(const struct dl_phdr_info *image, void **slot, void *value)
 	if (relro && (!is_read_only(page) ||
 		      mprotect((void *)page, (size_t)getpagesize(), PROT_READ | PROT_WRITE)))
 		return false;
-	__atomic_store_n(slot, value, __ATOMIC_RELEASE);
+	/* Another tool may have put its hook there since we looked: that one stays. */
+	__atomic_compare_exchange_n(slot, &now, value, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 	if (relro)
 		mprotect((void *)page, (size_t)getpagesize(), PROT_READ);
 	return true;
@@ -129,7 +130,7 @@ static void patch_slot(const struct dl_phdr_info *image, void **slot, struct pat
 	if (!now || now == p->to)
 		return;
 	if (now == p->from || (p->lazy && is_own_plt(image, (uintptr_t)now)))
-		p->skipped |= !store(image, slot, p->to);
+		p->skipped |= !store(image, slot, now, p->to);
 	else if ((uintptr_t)now < image->dlpi_addr)
 		p->skipped = true; /* a link-time offset: not relocated yet */
 }

@@ -65,21 +65,6 @@ static int probe(const struct engine_event *event)
 	return MIN(fd, 0);
 }
 
-static const char *why_not(int rc)
-{
-	switch (-rc) {
-	case EACCES:
-	case EPERM:
-		return "no permission for kernel profiling (kernel.perf_event_paranoid, seccomp); "
-		       "as root: sysctl kernel.perf_event_paranoid=1";
-	case ENOSYS:
-	case ENOENT:
-		return "this kernel or container offers no perf events";
-	default:
-		return strerror(-rc);
-	}
-}
-
 static int refuse(const struct engine_event *event, int rc, struct error *err)
 {
 	uint32_t type = event->perf.type;
@@ -143,7 +128,7 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 		return refuse(event, rc, err);
 	if (rc)
 		buffer_printf(notes, "cpu: %s; CPU timers are used instead, without kernel frames\n",
-			      why_not(rc));
+			      os_perf_refusal(rc));
 	return 0;
 }
 
@@ -174,6 +159,8 @@ static int arm_perf(struct thread_record *r, uint32_t e)
 	descriptors_left--;
 	s->fd = fd;
 	s->ring = fails("ring") ? NULL : os_perf_map(fd);
+	if (!s->ring)
+		force_lacks(LACK_RING, -EPERM);
 	s->last_count = 0;
 	s->period = zone.events[e].interval;
 	s->burst = 0;
@@ -197,9 +184,11 @@ static int arm(struct thread_record *r, uint32_t e)
 	int rc = arm_perf(r, e);
 
 	/* -ESRCH: the thread has ended meanwhile. */
-	if (rc && rc != -ESRCH && force_event(e)->fallback)
-		rc = engine_ctimer.arm(r, e);
-	return rc;
+	if (rc == 0 || rc == -ESRCH)
+		return rc;
+	if (permitted[e])
+		force_lacks(LACK_PERF, rc);
+	return force_event(e)->fallback ? engine_ctimer.arm(r, e) : rc;
 }
 
 static void silence(struct thread_record *r, uint32_t e)

@@ -16,18 +16,24 @@
 #include "signal/handler.h"
 #include "signal/load.h"
 
+#define RECORDS_AT_ONCE 4096 /* made writable in one step */
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t turn; /* of records_scan */
 static uint32_t first_free;
+static size_t writable; /* records whose memory may be written */
 static pid_t own_tids[RECORDS_OWN];
 static uint64_t own_cpu_of_ended; /* ns */
 
-static void *reserve(size_t bytes)
+/* A table that is written at any place. */
+static void *reserve_table(size_t bytes)
 {
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-		       -1, 0);
+	void *p = os_reserve(bytes);
 
-	return p == MAP_FAILED ? NULL : p;
+	if (!p || os_make_writable(p, bytes) == 0)
+		return p;
+	munmap(p, bytes);
+	return NULL;
 }
 
 int records_open(struct error *err)
@@ -35,17 +41,30 @@ int records_open(struct error *err)
 	struct record_table *t = &zone.records;
 
 	if (!t->records)
-		t->records = reserve(RECORD_LIMIT * sizeof(struct thread_record));
+		t->records = os_reserve(RECORD_LIMIT * sizeof(struct thread_record));
 	if (!t->by_tcb)
-		t->by_tcb = reserve(RECORD_SLOTS * sizeof(*t->by_tcb));
+		t->by_tcb = reserve_table(RECORD_SLOTS * sizeof(*t->by_tcb));
 	if (!t->by_tid)
-		t->by_tid = reserve(RECORD_SLOTS * sizeof(*t->by_tid));
+		t->by_tid = reserve_table(RECORD_SLOTS * sizeof(*t->by_tid));
 	if (!zone.record_of_fd)
-		zone.record_of_fd = reserve(ZONE_FDS * sizeof(*zone.record_of_fd));
+		zone.record_of_fd = reserve_table(ZONE_FDS * sizeof(*zone.record_of_fd));
 	if (!t->records || !t->by_tcb || !t->by_tid || !zone.record_of_fd)
 		return error_set(err, ENOMEM, "cannot reserve address space for thread records: %s; raise "
 				 "the limit of virtual memory (ulimit -v)", strerror(errno));
 	return 0;
+}
+
+/* Lock held: let record INDEX be written. Handlers look at all of them, but write no others. */
+static bool make_writable(uint32_t index)
+{
+	size_t wanted = MIN(writable + RECORDS_AT_ONCE, (size_t)RECORD_LIMIT);
+
+	if (index < writable)
+		return true;
+	if (os_make_writable(zone.records.records, wanted * sizeof(struct thread_record)))
+		return false;
+	writable = wanted;
+	return true;
 }
 
 /* Lock held. */
@@ -65,7 +84,7 @@ static struct thread_record *unused(void)
 			return &zone.records.records[i];
 		}
 	first_free = count;
-	if (count == RECORD_LIMIT)
+	if (count == RECORD_LIMIT || !make_writable(count))
 		return NULL;
 	first_free = count + 1;
 	zone.records.records[count].index = count;
@@ -110,6 +129,7 @@ static struct thread_record *create(pid_t tid, uintptr_t tcb)
 	for (e = 0; e < RECORD_EVENTS; e++)
 		r->sources[e].fd = r->sources[e].timer = -1;
 	r->seen = turn;
+	r->since = os_monotonic();
 	r->own = is_own(tid);
 	r->draining = q;
 	atomic_store(&r->current, q);
@@ -121,28 +141,56 @@ static struct thread_record *create(pid_t tid, uintptr_t tcb)
 	return r;
 }
 
+/* Lock held. */
+static void close_record(struct thread_record *r)
+{
+	force_disarm(r);
+	atomic_store(&r->java_thread, 0);
+	atomic_store(&r->tcb, 0);
+	atomic_store(&r->state, RECORD_CLOSING);
+}
+
+/*
+ * Lock held: the record of TID, made unless there is one. That of an earlier owner of the tid,
+ * whose end nobody saw, is closed: its thread pointer differs, or it was found before BORN.
+ */
+static struct thread_record *found(pid_t tid, uintptr_t tcb, uint64_t born)
+{
+	struct thread_record *r = by_tid(tid);
+	uintptr_t its = r ? atomic_load(&r->tcb) : 0;
+
+	if (r && ((tcb && its && its != tcb) || r->since < born)) {
+		close_record(r);
+		r = NULL;
+	}
+	if (!r) {
+		r = create(tid, tcb);
+		if (r)
+			force_arm(r);
+		return r;
+	}
+	r->seen = turn;
+	if (tcb && !its)
+		record_publish(&zone.records, r, tcb);
+	return r;
+}
+
 struct thread_record *records_found(pid_t tid, uintptr_t tcb)
 {
 	struct thread_record *r;
 
 	pthread_mutex_lock(&lock);
-	r = by_tid(tid);
-	if (r && tcb && atomic_load(&r->tcb) && atomic_load(&r->tcb) != tcb) {
-		/* The tid came round again before the scan saw its first owner end. */
-		force_disarm(r);
-		atomic_store(&r->tcb, 0);
-		atomic_store(&r->state, RECORD_CLOSING);
-		r = NULL;
-	}
-	if (r) {
-		r->seen = turn;
-		if (tcb && !atomic_load(&r->tcb))
-			record_publish(&zone.records, r, tcb);
-	} else {
-		r = create(tid, tcb);
-		if (r)
-			force_arm(r);
-	}
+	r = found(tid, tcb, 0);
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+struct thread_record *records_begun(pid_t tid, uintptr_t tcb, uint64_t after)
+{
+	struct thread_record *r;
+
+	pthread_mutex_lock(&lock);
+	r = found(tid, tcb, after);
 	pthread_mutex_unlock(&lock);
 	return r;
 }
@@ -179,15 +227,6 @@ void records_own(pid_t tid, bool own)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Lock held. */
-static void close_record(struct thread_record *r)
-{
-	force_disarm(r);
-	atomic_store(&r->java_thread, 0);
-	atomic_store(&r->tcb, 0);
-	atomic_store(&r->state, RECORD_CLOSING);
-}
-
 void records_ending(struct thread_record *r)
 {
 	/* No sample of ours while the source goes away under it. */
@@ -199,10 +238,24 @@ void records_ending(struct thread_record *r)
 	handler_leave(r);
 }
 
-static void note_thread(pid_t tid, void *arg)
+/* Another mark than the last time: the thread may be another one, and then began after R was found. */
+static void note_thread(pid_t tid, uint64_t mark, void *arg)
 {
+	struct thread_record *r;
+	uint64_t born = 0;
+
 	(void)arg;
-	records_found(tid, 0);
+	pthread_mutex_lock(&lock);
+	r = by_tid(tid);
+	if (r && r->mark && r->mark != mark)
+		born = os_thread_start(tid);
+	r = found(tid, 0, born);
+	/* What was refused a source at an earlier look may get one now. */
+	if (r && r->mark)
+		force_arm(r);
+	if (r)
+		r->mark = mark;
+	pthread_mutex_unlock(&lock);
 }
 
 void records_scan(void)

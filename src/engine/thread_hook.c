@@ -16,6 +16,7 @@
 struct start {
 	void *(*routine)(void *);
 	void *arg;
+	uint64_t after; /* the thread begins after this moment */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -34,9 +35,9 @@ static void on_end(void *value)
 		records_ending(r);
 }
 
-static void register_thread(void)
+static void register_thread(uint64_t after)
 {
-	if (records_found(os_gettid(), (uintptr_t)pthread_self()))
+	if (records_begun(os_gettid(), (uintptr_t)pthread_self(), after))
 		pthread_setspecific(key, &key);
 }
 
@@ -46,7 +47,7 @@ static void *begin(void *p)
 
 	free(p);
 	if (atomic_load(&active))
-		register_thread();
+		register_thread(s.after);
 	return s.routine(s.arg);
 }
 
@@ -59,6 +60,7 @@ static int create(pthread_t *thread, const pthread_attr_t *attr, void *(*routine
 		return pthread_create(thread, attr, routine, arg);
 	s->routine = routine;
 	s->arg = arg;
+	s->after = os_monotonic();
 	rc = pthread_create(thread, attr, begin, s);
 	if (rc)
 		free(s);

@@ -173,8 +173,11 @@ void loss_details_cost(struct buffer *out, const struct profile *p)
 	put_timing(out, "Collector's turn", &p->drain, "");
 	buffer_printf(out, "Own CPU time        : %s (%s of the process)\n",
 		      human_time(p->own_cpu).text, human_percent(p->own_cpu, p->cpu_time).text);
-	buffer_printf(out, "Threads armed       : %u by perf events, %u by timers\n",
+	buffer_printf(out, "Threads armed       : %u by perf events, %u by timers",
 		      p->threads_perf, p->threads_timer);
+	if (p->threads_refused)
+		buffer_printf(out, ", %u could not be", p->threads_refused);
+	buffer_putc(out, '\n');
 }
 
 void loss_details(struct buffer *out, const struct profile *p)

@@ -69,7 +69,7 @@ struct profile {
 	uint64_t weight_stored;
 	uint64_t unsampled;      /* CPU time of the process, or events counted, in no sample, stored or lost */
 	uint64_t counted;        /* events by the kernel's own count; 0 for CPU time */
-	uint32_t threads_refused; /* threads that could not be armed */
+	uint32_t threads_refused; /* threads alive at the end that could not be armed */
 	uint32_t raised;         /* times a thread's interval was doubled in a storm of events */
 	uint64_t cpu_time;       /* ns of CPU time the process used during the session */
 	uint64_t own_cpu;        /* ns of it used by jstrobe's own threads */

@@ -324,6 +324,9 @@ static int apply(const struct option *option, const char *name, const char *valu
 {
 	if (option->when == WHEN_LATER)
 		return error_set(err, EINVAL, "not available yet: %s", name);
+	/* Command and agent tell each other options one a line. */
+	if (value && strchr(value, '\n'))
+		return error_set(err, EINVAL, "%s: the value has a line break", name);
 	if (!value && option->arg && option->arg[0] != '[')
 		return error_set(err, EINVAL, "%s needs a value: %s", name, option->arg);
 	switch (option->kind) {

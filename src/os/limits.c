@@ -1,18 +1,45 @@
 /*
- * limits.c - limits of this process: descriptors.
+ * limits.c - limits of this process: descriptors, pending signals.
  */
 #include <dirent.h>
+#include <stdio.h>
 #include <sys/resource.h>
 
 #include "os/os.h"
 
-unsigned os_descriptor_limit(void)
+#define PLENTY (1u << 20)
+
+static unsigned soft_limit(int resource)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur > 1u << 30)
-		return 1u << 20;
+	if (getrlimit((__rlimit_resource_t)resource, &limit) || limit.rlim_cur > 1u << 30)
+		return PLENTY;
 	return (unsigned)limit.rlim_cur;
+}
+
+unsigned os_descriptor_limit(void)
+{
+	return soft_limit(RLIMIT_NOFILE);
+}
+
+unsigned os_pending_limit(void)
+{
+	return soft_limit(RLIMIT_SIGPENDING);
+}
+
+unsigned os_pending_used(void)
+{
+	FILE *f = fopen("/proc/self/status", "re");
+	unsigned used = 0;
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "SigQ: %u/", &used) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return used;
 }
 
 unsigned os_descriptors_open(void)

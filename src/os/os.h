@@ -22,15 +22,37 @@ uint64_t os_thread_cpu(pid_t tid);
 void os_sleep(uint64_t ns);
 
 pid_t os_gettid(void);
-/* Call FN for each thread of this process, from /proc/self/task. */
-int os_each_thread(void (*fn)(pid_t tid, void *arg), void *arg);
+/*
+ * Call FN for each thread of this process, from /proc/self/task. MARK of a tid is the same from
+ * call to call for one thread, though it may change (then os_thread_start tells); it differs
+ * for two threads that had one tid after each other.
+ */
+int os_each_thread(void (*fn)(pid_t tid, uint64_t mark, void *arg), void *arg);
+/*
+ * When thread TID of this process began, as os_monotonic, rounded down to the kernel's ticks
+ * (10 ms); 0 when it is gone.
+ */
+uint64_t os_thread_start(pid_t tid);
 /* The kernel's name of thread TID (15 characters at most); "" when it is gone. */
 void os_thread_name(pid_t tid, char *name, size_t size);
 bool os_thread_exists(pid_t tid);
 
+/*
+ * BYTES of address space that read as zero everywhere and may be written nowhere yet; NULL: none
+ * left. munmap() it. And: the BYTES at START (whole pages) may be written from now on.
+ */
+void *os_reserve(size_t bytes);
+int os_make_writable(void *start, size_t bytes);
+
 /* Soft limit of descriptors, and how many are open now. */
 unsigned os_descriptor_limit(void);
 unsigned os_descriptors_open(void);
+/*
+ * How many signals of this user may wait (RLIMIT_SIGPENDING: a POSIX timer takes one for as long
+ * as it exists), and how many do now, in all of the user's processes.
+ */
+unsigned os_pending_limit(void);
+unsigned os_pending_used(void);
 
 /* What a perf event counts; types and configs are those of linux/perf_event.h. */
 struct os_perf {
@@ -51,6 +73,9 @@ void os_perf_attr(const struct os_perf *spec, struct perf_event_attr *attr);
  * if KERNEL, the kernel stack. Returns the descriptor (close-on-exec).
  */
 int os_perf_open(pid_t tid, const struct os_perf *spec);
+/* Whether one of CPU time may be had with kernel stacks: 0, or why not; and that in words. */
+int os_perf_probe(void);
+const char *os_perf_refusal(int rc);
 /* The event's count so far; 0 when it cannot be read. SCALED as in struct os_perf: three WORDS. */
 bool os_perf_read(int fd, bool scaled, uint64_t words[3]);
 /* Whether a perf event may count what happens in the kernel (perf_event_paranoid, capabilities). */

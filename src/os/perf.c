@@ -65,6 +65,35 @@ bool os_perf_read(int fd, bool scaled, uint64_t words[3])
 	return read(fd, words, (size_t)size) == size;
 }
 
+int os_perf_probe(void)
+{
+	struct os_perf clock = {
+		.type = PERF_TYPE_SOFTWARE, .config = PERF_COUNT_SW_CPU_CLOCK, .period = NS_PER_S,
+		.kernel = true,
+	};
+	int fd = os_perf_open(os_gettid(), &clock);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+const char *os_perf_refusal(int rc)
+{
+	switch (-rc) {
+	case EACCES:
+	case EPERM:
+		return "no permission for kernel profiling (kernel.perf_event_paranoid, seccomp); "
+		       "as root: sysctl kernel.perf_event_paranoid=1";
+	case ENOSYS:
+	case ENOENT:
+		return "this kernel or container offers no perf events";
+	default:
+		return strerror(-rc);
+	}
+}
+
 void *os_perf_map(int fd)
 {
 	void *ring = mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "os/os.h"
@@ -17,7 +18,8 @@ pid_t os_gettid(void)
 	return (pid_t)syscall(SYS_gettid);
 }
 
-int os_each_thread(void (*fn)(pid_t tid, void *arg), void *arg)
+/* A mark is the number of the thread's folder, which the kernel gives anew to each (but also after it forgot one). */
+int os_each_thread(void (*fn)(pid_t tid, uint64_t mark, void *arg), void *arg)
 {
 	DIR *dir = opendir("/proc/self/task");
 	struct dirent *entry;
@@ -26,26 +28,53 @@ int os_each_thread(void (*fn)(pid_t tid, void *arg), void *arg)
 		return -errno;
 	while ((entry = readdir(dir)))
 		if (entry->d_name[0] != '.')
-			fn((pid_t)atoi(entry->d_name), arg);
+			fn((pid_t)atoi(entry->d_name), entry->d_ino, arg);
 	closedir(dir);
 	return 0;
 }
 
-void os_thread_name(pid_t tid, char *name, size_t size)
+/* The beginning of /proc/self/task/TID/FILE to TEXT; "" when the thread is gone. */
+static void read_file(pid_t tid, const char *file, char *text, size_t size)
 {
 	char path[64];
 	ssize_t n;
 	int fd;
 
-	name[0] = '\0';
-	snprintf(path, sizeof(path), "/proc/self/task/%d/comm", tid);
+	text[0] = '\0';
+	snprintf(path, sizeof(path), "/proc/self/task/%d/%s", tid, file);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return;
-	n = read(fd, name, size - 1);
+	n = read(fd, text, size - 1);
 	close(fd);
-	name[n > 0 ? n : 0] = '\0';
+	text[n > 0 ? n : 0] = '\0';
+}
+
+void os_thread_name(pid_t tid, char *name, size_t size)
+{
+	read_file(tid, "comm", name, size);
 	name[strcspn(name, "\n")] = '\0';
+}
+
+/* Field 22 of stat(5), in ticks of the clock that also runs while the machine sleeps. */
+uint64_t os_thread_start(pid_t tid)
+{
+	char text[1024];
+	unsigned long long ticks;
+	uint64_t start, slept, now = os_monotonic();
+	struct timespec boot;
+	const char *at;
+	int field;
+
+	read_file(tid, "stat", text, sizeof(text));
+	at = strrchr(text, ')'); /* the name before it may hold anything */
+	for (field = 2; at && field < 22; field++)
+		at = strchr(at + 1, ' ');
+	if (!at || sscanf(at, "%llu", &ticks) != 1 || clock_gettime(CLOCK_BOOTTIME, &boot))
+		return 0;
+	slept = (uint64_t)boot.tv_sec * NS_PER_S + (uint64_t)boot.tv_nsec - now;
+	start = ticks * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
+	return start > slept ? start - slept : 1;
 }
 
 bool os_thread_exists(pid_t tid)

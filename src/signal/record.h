@@ -70,6 +70,8 @@ struct thread_record {
 	struct queue *draining;         /* the queue being emptied: current until replaced */
 	uint64_t full_before;           /* lost[queue_full] at the last drain */
 	uint64_t seen;                  /* turn in which /proc/self/task last showed it */
+	uint64_t mark;                  /* what it showed then, see os_each_thread; 0 = not yet */
+	uint64_t since;                 /* when it was found, os_monotonic */
 	uint32_t name;                  /* collector's name id */
 	uint32_t thread_entry;          /* collector's entry for outputs */
 };

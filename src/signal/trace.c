@@ -13,7 +13,7 @@ static uintptr_t take(struct trace_store *s, size_t bytes)
 {
 	size_t at = atomic_fetch_add_explicit(&s->used, bytes, memory_order_relaxed);
 
-	if (at + bytes > s->size) {
+	if (at + bytes > atomic_load_explicit(&s->writable, memory_order_acquire)) {
 		/* Do not let the counter run away and wrap. */
 		atomic_fetch_sub_explicit(&s->used, bytes, memory_order_relaxed);
 		return 0;

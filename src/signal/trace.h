@@ -37,7 +37,8 @@ struct trace_index {
 struct trace_store {
 	uintptr_t base;
 	size_t size;              /* reserved bytes */
-	_Atomic size_t used;      /* handed out; may run past size when full */
+	_Atomic size_t used;      /* handed out */
+	_Atomic size_t writable;  /* handlers may use it up to here (collector) */
 	_Atomic size_t ready;     /* populated up to here (collector) */
 	_Atomic(struct trace_index *) index;
 	struct trace_index *retired; /* collector's: former index, freed when no handler reads it */

@@ -120,6 +120,11 @@ def test_resume_keeps_what_was_gathered(jdk17):
         assert jstrobe("resume", "-i", "1ms", program.pid).returncode == 0
         time.sleep(0.4)
         assert samples_of(jstrobe("stop", "-o", "collapsed", program.pid).stdout) > first + 100
+        path = jvm.result_file()
+        assert jstrobe("dump", "-t", "-o", "json", "-f", path, program.pid).returncode == 0
+    threads = [t["tid"] for t in jvm.Profile(path).json["threads"]]
+    os.remove(path)
+    assert threads and len(threads) == len(set(threads)), "a thread is in the list twice"
 
 
 def test_start_options_hold_at_stop(jdk17):

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 #include <dirent.h>
 #include <dlfcn.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,10 +63,12 @@ int harness_start_events(const char *names, uint64_t interval, uint32_t queue, c
 	if (rc)
 		return rc;
 	session.collector = collector_new(&c);
-	assert_non_null(session.collector);
-	rc = collector_start(session.collector, err);
-	if (rc)
+	rc = session.collector ? collector_start(session.collector, err) : error_set(err, ENOMEM, "no account");
+	if (rc) {
+		faults_remove();
+		collector_free(session.collector);
 		return rc;
+	}
 	session.cpu = os_process_cpu();
 	session.own = records_own_cpu();
 	rc = engine_start(&e, &session.notes, err);
@@ -74,9 +77,16 @@ int harness_start_events(const char *names, uint64_t interval, uint32_t queue, c
 		collector_release(session.collector);
 		faults_remove();
 		collector_free(session.collector);
+		buffer_free(&session.notes);
 	}
 	session.running = rc == 0;
 	return rc;
+}
+
+const char *harness_notes(void)
+{
+	buffer_putc(&session.notes, '\0');
+	return session.notes.data ? session.notes.data : "";
 }
 
 struct collector *harness_collector(void)
@@ -91,6 +101,14 @@ uint64_t harness_cpu(void)
 
 struct profile *harness_stop(void)
 {
+	struct profile *p = harness_try_stop();
+
+	assert_non_null(p);
+	return p;
+}
+
+struct profile *harness_try_stop(void)
+{
 	struct collector_facts facts = {.event = "test", .engine = session.engine, .main_class = "",
 					.jdk = "", .interval = session.interval};
 
@@ -102,7 +120,6 @@ struct profile *harness_stop(void)
 	snprintf(session.engine, sizeof(session.engine), "%s", engine_in_force(0));
 	collector_stop(session.collector);
 	session.profile = collector_view(session.collector, 0, &facts);
-	assert_non_null(session.profile);
 	collector_release(session.collector);
 	faults_remove();
 	return session.profile;

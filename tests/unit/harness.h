@@ -17,6 +17,10 @@ int harness_start(const struct engine_ops *ops, uint64_t interval, uint32_t queu
 		  struct error *err);
 /* Stop; the result stays until harness_end. */
 struct profile *harness_stop(void);
+/* The same; NULL when there is no memory for the result. */
+struct profile *harness_try_stop(void);
+/* What the start had to say; "" = nothing. */
+const char *harness_notes(void);
 /* Free it all. */
 void harness_end(void);
 /* Stop and free if a session runs. */

@@ -27,6 +27,7 @@ static struct trace_chunk chunk;
 static struct profile *view;
 static uintptr_t a, b;
 static uint64_t unloaded, loaded; /* the JVM's counts */
+static uint64_t now; /* of the samples to come */
 
 static int set_up(void **state)
 {
@@ -52,6 +53,7 @@ static int set_up(void **state)
 	account_open(c);
 	a = fake_method(&jvm, "pkg/A", "alpha", "()V", 100);
 	b = fake_method(&jvm, "pkg/B", "beta", "(I)I", 50);
+	now = os_monotonic();
 	return 0;
 }
 
@@ -72,8 +74,8 @@ static int tear_down(void **state)
 static void sample_on(struct thread_record *r, uint64_t weight, uint64_t context, const uint64_t *frames,
 		      uint32_t n)
 {
-	struct sample s = {.weight = weight, .context = context, .handler_ns = 1000, .thread = r->index,
-			   .era = (uint16_t)era_now(&zone.eras)};
+	struct sample s = {.time = now, .weight = weight, .context = context, .handler_ns = 1000,
+			   .thread = r->index, .era = (uint16_t)era_now(&zone.eras)};
 	struct trace_writer w;
 	uint32_t i;
 
@@ -472,6 +474,52 @@ static void threads(void **state)
 	}
 }
 
+/* Stop and resume: new records, the same thread; but a tid that nobody has any more is no such proof. */
+static void resumed(void **state)
+{
+	const uint64_t stack_a[] = {I(a, 1)};
+	const struct profile *p;
+	uint32_t i, mine = 0, others = 0;
+
+	for (i = 0; i < 3; i++) {
+		sample_on(record, 1, 0, stack_a, 1);
+		sample_on(records_found(90000001, 0), 2, 0, stack_a, 1);
+		drain();
+		records_release();
+		record = records_found(os_gettid(), 0);
+	}
+	p = make_view();
+	for (i = 0; i < p->thread_count; i++) {
+		mine += p->threads[i].tid == (uint32_t)os_gettid() && p->threads[i].weight == 3;
+		others += p->threads[i].tid == 90000001 && p->threads[i].weight == 2;
+	}
+	assert_int_equal(mine, 1);
+	assert_int_equal(others, 3);
+	assert_int_equal(p->thread_count, 4);
+	assert_int_equal(p->stack_count, 4);
+}
+
+/* A thread that ended between stop and resume keeps its name though its tid has a new owner. */
+static void name_of_the_next(void **state)
+{
+	const uint64_t stack_a[] = {I(a, 1)};
+	const struct profile *p;
+
+	now = 1; /* this sample was taken before the thread of today began */
+	sample_on(record, 1, 0, stack_a, 1);
+	drain();
+	records_release();
+	now = os_monotonic();
+	collector_name_thread(c, os_gettid(), "the next");
+	record = records_found(os_gettid(), 0);
+	sample_on(record, 2, 0, stack_a, 1);
+	p = make_view();
+	assert_int_equal(p->thread_count, 2);
+	assert_string_equal(p->threads[0].name, "test_collect_ac");
+	assert_int_equal(p->threads[0].weight, 1);
+	assert_string_equal(p->threads[1].name, "the next");
+}
+
 /* Losses of threads alive and ended, and of none, are in the account once. */
 static void losses(void **state)
 {
@@ -584,7 +632,8 @@ int main(void)
 		T(names_come_late),
 		T(unmapped_library),
 		WITH(java_only, "java only"), WITH(cut_stacks, "two kept"),
-		WITH(threads, "threads"), T(losses), T(growth), WITH(lines, "lines"),
+		WITH(threads, "threads"), WITH(resumed, "threads"),
+		WITH(name_of_the_next, "threads"), T(losses), T(growth), WITH(lines, "lines"),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

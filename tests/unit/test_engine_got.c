@@ -114,6 +114,28 @@ static void bound_lazily(void **state)
 	patched_and_restored("lib_threads_lazy.so");
 }
 
+/* Another tool hooks after us: its hook stays when ours goes, and slots it did not take are put back. */
+static int theirs(pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *), void *arg)
+{
+	calls += 100;
+	return pthread_create(thread, attr, routine, arg);
+}
+
+static void hooked_by_another_since(void **state)
+{
+	load("lib_threads.so");
+	got_patch("pthread_create", (void *)pthread_create, (void *)counting);
+	got_patch("pthread_create", (void *)counting, (void *)theirs);
+	got_restore("pthread_create", (void *)counting, (void *)pthread_create);
+	calls = 0;
+	spawn_one();
+	assert_int_equal(calls, 100);
+	got_restore("pthread_create", (void *)theirs, (void *)pthread_create);
+	spawn_one();
+	assert_int_equal(calls, 100);
+	dlclose(library);
+}
+
 /* A weak reference to nothing says "there is none" and goes on saying so. */
 static void empty_slots(void **state)
 {
@@ -323,6 +345,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(bound_at_once), cmocka_unit_test(bound_lazily),
+		cmocka_unit_test(hooked_by_another_since),
 		cmocka_unit_test(empty_slots),   T(begin_and_end),
 		T(outlives_the_hook),            T(outlives_the_session),
 		T(loaded_later),                 T(keys),

@@ -6,8 +6,11 @@
 
 #include <cmocka.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
 
 #include "engine/engine.h"
 #include "os/os.h"
@@ -74,6 +77,102 @@ static void tid_came_round(void **state)
 	assert_null(record_find(&zone.records, 0x1000));
 	records_free(r);
 	assert_ptr_equal(records_by_tid(NOBODY), s);
+}
+
+/*
+ * The tid comes round again, the new thread begins with the hook: also where the first one's
+ * thread pointer was never learned, or is the same (libc gives a stack to the next thread).
+ */
+static void begun_after(void **state)
+{
+	struct thread_record *r = records_found(NOBODY, 0), *s, *t;
+	uint64_t later;
+
+	/* Found by a look at /proc between its creation and its first instruction: the same. */
+	assert_ptr_equal(records_begun(NOBODY, 0x1000, r->since - 1), r);
+	assert_ptr_equal(record_find(&zone.records, 0x1000), r);
+	later = os_monotonic() + 1;
+	s = records_begun(NOBODY, 0x1000, later);
+	assert_ptr_not_equal(s, r);
+	assert_int_equal(atomic_load(&r->state), RECORD_CLOSING);
+	assert_ptr_equal(records_by_tid(NOBODY), s);
+	assert_ptr_equal(record_find(&zone.records, 0x1000), s);
+	t = records_found(NOBODY + 1, 0);
+	assert_ptr_not_equal(records_begun(NOBODY + 1, 0x2000, os_monotonic() + 1), t);
+	assert_int_equal(atomic_load(&t->state), RECORD_CLOSING);
+}
+
+/* The same seen by the scan: another mark and a later start. Another mark alone is the same thread. */
+static void began_since_the_scan(void **state)
+{
+	struct thread_record *r, *s;
+
+	records_scan();
+	r = records_by_tid(os_gettid());
+	assert_true(r->mark != 0);
+	r->mark++;
+	records_scan();
+	assert_ptr_equal(records_by_tid(os_gettid()), r);
+	r->mark++;
+	r->since = 1; /* long before this thread began */
+	records_scan();
+	s = records_by_tid(os_gettid());
+	assert_ptr_not_equal(s, r);
+	assert_int_equal(atomic_load(&r->state), RECORD_CLOSING);
+	records_scan();
+	assert_ptr_equal(records_by_tid(os_gettid()), s);
+}
+
+static void *start_of(void *arg)
+{
+	*(uint64_t *)arg = os_thread_start(os_gettid());
+	return NULL;
+}
+
+/* A thread's start by the kernel lies between the moments around its creation, to a tick. */
+static void start_times(void **state)
+{
+	uint64_t before = os_monotonic(), start = 0;
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, start_of, &start);
+	pthread_join(thread, NULL);
+	assert_true(start + 11 * NS_PER_MS > before);
+	assert_true(start <= os_monotonic());
+	assert_int_equal(os_thread_start(NOBODY), 0);
+}
+
+/* The tables of 256 K records cost little writable memory before there are that many. */
+static void little_memory(void **state)
+{
+	struct record_table old = zone.records;
+	_Atomic uint32_t *old_fds = zone.record_of_fd;
+	struct rlimit all, few;
+	struct error err;
+	char line[256];
+	size_t kb = 0;
+	FILE *f = fopen("/proc/self/status", "r");
+	int rc;
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmData: %zu", &kb) == 1)
+			break;
+	fclose(f);
+	getrlimit(RLIMIT_DATA, &all);
+	few = all;
+	few.rlim_cur = kb * 1024 + (16u << 20);
+	zone.records = (struct record_table){0};
+	zone.record_of_fd = NULL;
+	setrlimit(RLIMIT_DATA, &few);
+	rc = records_open(&err);
+	setrlimit(RLIMIT_DATA, &all);
+	assert_int_equal(rc, 0);
+	munmap(zone.records.records, RECORD_LIMIT * sizeof(struct thread_record));
+	munmap(zone.records.by_tcb, RECORD_SLOTS * sizeof(*zone.records.by_tcb));
+	munmap(zone.records.by_tid, RECORD_SLOTS * sizeof(*zone.records.by_tid));
+	munmap(zone.record_of_fd, ZONE_FDS * sizeof(*zone.record_of_fd));
+	zone.records = old;
+	zone.record_of_fd = old_fds;
 }
 
 /* A new thread gets the thread pointer of one that ended unseen (stacks are used again). */
@@ -292,7 +391,8 @@ static void queues_are_freed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(found_once), T(tid_came_round), T(tcb_came_round), T(used_again), T(many), T(churn),
+		T(found_once), T(tid_came_round), T(begun_after), T(began_since_the_scan), T(start_times), T(little_memory),
+		T(tcb_came_round), T(used_again), T(many), T(churn),
 		T(scan), T(ending), T(own), T(outside), T(java_threads), T(queues_are_freed),
 	};
 

@@ -6,8 +6,10 @@
 
 #include <cmocka.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/map.h"
 #include "signal/trace.h"
@@ -174,6 +176,21 @@ static void full_index(void **state)
 	assert_true(atomic_load(&store.index)->used <= atomic_load(&store.index)->mask + 1);
 }
 
+/* Private memory of this process that may be written. */
+static size_t data_bytes(void)
+{
+	FILE *f = fopen("/proc/self/status", "r");
+	size_t kb = 0;
+	char line[256];
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "VmData: %zu", &kb) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kb * 1024;
+}
+
 static void full_store(void **state)
 {
 	struct trace_store small;
@@ -201,6 +218,38 @@ static void full_store(void **state)
 		assert_false(trace_begin(&w, &small, &d, DEPTH));
 	assert_true(atomic_load(&small.used) <= small.size);
 	trace_store_close(&small);
+}
+
+/*
+ * Where memory that may be written counts (RLIMIT_DATA here, vm.overcommit_memory=2 in the large) a
+ * store of 512 MB can be opened in 64, and is full before it asks for more than there is.
+ */
+static void little_memory(void **state)
+{
+	struct trace_chunk c = {0};
+	struct trace_writer w;
+	struct rlimit old, few;
+	struct trace_store s;
+	struct error err;
+	uint32_t i;
+	int rc;
+
+	assert_int_equal(getrlimit(RLIMIT_DATA, &old), 0);
+	few = old;
+	few.rlim_cur = data_bytes() + (64u << 20);
+	assert_int_equal(setrlimit(RLIMIT_DATA, &few), 0);
+	rc = trace_store_open(&s, 512u << 20, &err);
+	for (i = 0; rc == 0 && i < 1u << 22 && trace_begin(&w, &s, &c, DEPTH); i++) {
+		trace_put(&w, i);
+		trace_end(&w);
+		if (i % 1024 == 0)
+			trace_store_prepare(&s);
+	}
+	setrlimit(RLIMIT_DATA, &old);
+	assert_int_equal(rc, 0);
+	assert_true(i > 100000 && w.store_full);
+	assert_true(atomic_load(&s.used) <= 64u << 20);
+	trace_store_close(&s);
 }
 
 /* ---- many threads ---- */
@@ -304,6 +353,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(many, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(full_index, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(full_store, set_up, tear_down),
+		cmocka_unit_test(little_memory),
 		cmocka_unit_test_setup_teardown(threads_and_growth, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(threads_share, set_up, tear_down),
 	};

@@ -95,6 +95,9 @@ static int connect_socket(const struct attach_target *t, int tmp, struct error *
 	/* left behind by an earlier process of the same number */
 	if (rc == ECONNREFUSED || rc == ENOENT)
 		return -ENOENT;
+	if (rc == EACCES)
+		return error_set(err, rc, "process %d: /tmp/.java_pid%d cannot be used by its user: left behind by "
+				 "another process of that number? remove it", (int)t->pid, (int)t->nspid);
 	return error_set(err, rc, "process %d: cannot connect to its attach socket: %s",
 			 (int)t->pid, strerror(rc));
 }

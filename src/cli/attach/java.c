@@ -86,7 +86,9 @@ static void read_arguments(const char *args, size_t length, struct process_java 
 			arg += strlen(arg) + 1;
 		else
 			read_switch(arg, java);
-		if (module && arg < end) {
+		if (arg >= end)
+			return; /* the value is missing */
+		if (module) {
 			snprintf(java->main, sizeof(java->main), "%s", arg);
 			return;
 		}

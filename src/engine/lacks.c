@@ -1,0 +1,62 @@
+/*
+ * lacks.c - what single threads could not have (a perf event, its ring, a timer), remembered
+ * when it happens and said once: a limit that one thread has met, hundreds will meet.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "engine/engine.h"
+#include "engine/force.h"
+#include "os/os.h"
+
+/* The first reason since the session's start; 0 = none. Written under the records' lock. */
+static _Atomic int reason[LACKS];
+static bool said[LACKS];
+
+void force_lacks(enum force_lack what, int rc)
+{
+	int none = 0;
+
+	atomic_compare_exchange_strong(&reason[what], &none, rc);
+}
+
+void force_nothing_lacks(void)
+{
+	int i;
+
+	for (i = 0; i < LACKS; i++) {
+		atomic_store(&reason[i], 0);
+		said[i] = false;
+	}
+}
+
+static const char *why(int what, int rc)
+{
+	if (what == LACK_TIMER)
+		return rc == -EAGAIN ? "half of the user's limit of pending signals is left to others; "
+				       "raise it (ulimit -i)"
+				     : strerror(-rc);
+	if (what == LACK_RING)
+		return "the kernel locks no more memory for it; raise kernel.perf_event_mlock_kb or ulimit -l";
+	return rc == -EMFILE ? "half of the limit of open files is left to the program; raise it (ulimit -n)"
+			     : os_perf_refusal(rc);
+}
+
+void engine_notes(struct buffer *notes)
+{
+	static const char *const texts[LACKS] = {
+		[LACK_PERF] = "some threads get no perf event: CPU timers sample them, without kernel frames",
+		[LACK_RING] = "some perf events get no ring, so their threads show no kernel frames",
+		[LACK_TIMER] = "some threads get no CPU timer: they are not sampled, it is unsampled time",
+	};
+	int i;
+
+	for (i = 0; i < LACKS; i++) {
+		int rc = atomic_load(&reason[i]);
+
+		if (!rc || said[i])
+			continue;
+		said[i] = true;
+		buffer_printf(notes, "%s (%s)\n", texts[i], why(i, rc));
+	}
+}
