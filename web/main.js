@@ -193,8 +193,7 @@ function roughly(part, whole) {
 /* Another event is another page over the same file. */
 function showEvent(i) {
   if (i === SHOWN || i >= PROFILES.length) return;
-  location.hash = i ? 'event=' + i : '';
-  location.reload();
+  location.hash = i ? 'event=' + i : ''; /* popstate follows, which loads it */
 }
 
 function renderEvents() {
@@ -411,6 +410,7 @@ function wire() {
   $('#help').addEventListener('click', () => $('#keys').showModal());
   addEventListener('keydown', onKey);
   addEventListener('popstate', () => {
+    if (shownEvent() !== SHOWN && shownEvent() < PROFILES.length) location.reload();
     readAddress();
     render(true);
   });

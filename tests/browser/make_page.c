@@ -216,7 +216,7 @@ static struct profile make(const char *what, uint32_t stacks, struct format_opti
 	if (!strcmp(what, "clean")) {
 		memset(p.lost, 0, sizeof(p.lost));
 		p.taken = p.complete = p.stored;
-	} else if (!strcmp(what, "demo") || !strcmp(what, "styled")) {
+	} else if (!strcmp(what, "demo") || !strcmp(what, "styled") || !strcmp(what, "events")) {
 		demo_fill(&p);
 		count_up(&p);
 	} else if (!strcmp(what, "large")) {
@@ -232,7 +232,8 @@ int main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "demo";
 	const struct format *f = format_by_name(argc > 2 ? argv[2] : "flamegraph");
 	struct format_options options = {.total = false};
-	struct profile p = make(what, argc > 3 ? (uint32_t)atoi(argv[3]) : 100000, &options);
+	struct profile p = make(what, argc > 3 ? (uint32_t)atoi(argv[3]) : 100000, &options), faults;
+	const struct profile *both[] = {&p, &faults};
 	struct buffer out;
 	int result;
 
@@ -241,7 +242,12 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	buffer_init(&out, STDOUT_FILENO);
-	format_write(f, (const struct profile *const[]){&p}, 1, &options, &out);
+	/* "events": a session of two, the second a smaller one that is counted */
+	faults = sample_profile(false);
+	faults.event = "page-faults";
+	faults.in_events = true;
+	faults.interval = 7;
+	format_write(f, both, strcmp(what, "events") ? 1 : 2, &options, &out);
 	result = buffer_flush(&out);
 	buffer_free(&out);
 	return result ? 1 : 0;

@@ -35,6 +35,26 @@ def test_header_says_what_was_recorded(page):
         assert fact in facts
 
 
+def test_several_events_are_buttons(page, profile):
+    """Each event of a session is a page of its own over the same file; the address says which."""
+    one, two = profile("events")["profiles"]
+    p = page("events")
+    assert p.js("return [...document.querySelectorAll('#events button')].map((b) => b.textContent)") == ["cpu", "page-faults"]
+    assert p.boxes()[0]["samples"] == one["samples"]["stored"]
+    p.js("document.querySelectorAll('#events button')[1].click()")
+    p.wait("return window.jstrobe && jstrobe.data.event === 'page-faults'")
+    assert p.boxes()[0]["samples"] == two["samples"]["stored"]
+    assert "every 7" in p.text("#facts") and "event=1" in p.js("return location.hash")
+    assert p.text("#units [data-unit=weight]") == "Events"
+    p.js("document.querySelector('#units [data-unit=weight]').click()")
+    assert p.js("return jstrobe.state.event") == "1" and "page-faults" in p.text("#status")
+    p.js("document.querySelectorAll('#events button')[0].click()")
+    p.wait("return window.jstrobe && jstrobe.data.event === 'cpu'")
+    p.driver.back()
+    p.wait("return window.jstrobe && jstrobe.data.event === 'page-faults'")
+    assert not page("demo").js("return document.querySelector('#events').offsetWidth")
+
+
 def test_all_boxes_have_their_samples(page, profile):
     p, total = page("demo"), profile("demo")["samples"]["stored"]
     boxes = p.boxes()
