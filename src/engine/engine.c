@@ -271,7 +271,7 @@ static void count_one(struct thread_record *r)
 	counting.perf += arm == ARM_PERF;
 	counting.timer += arm == ARM_TIMER;
 	counting.refused += arm == ARM_NONE && is_wanted(r) && os_thread_exists(atomic_load(&r->tid));
-	if (arm == ARM_PERF && os_perf_read(s->fd, scaled, words))
+	if (arm == ARM_PERF && !events[counting_event].time && os_perf_read(s->fd, scaled, words))
 		counting.counted += scaled ? perf_scaled(words[0], words[1], words[2]) : words[0];
 }
 
