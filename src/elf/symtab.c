@@ -162,8 +162,14 @@ static uint32_t word_at(uintptr_t address)
 	return memory_copy(&word, address, sizeof(word)) == sizeof(word) ? word : 0;
 }
 
+/* Whether the SIZE bytes at ADDRESS are O's own: nothing else is worth a copy, however long. */
+static bool is_inside(const struct object *o, uintptr_t address, size_t size)
+{
+	return address >= o->facts.low && address < o->facts.high && size <= o->facts.high - address;
+}
+
 /* A GNU hash table has no count: it is one more than the end of the chain that starts last. */
-static size_t count_by_gnu_hash(uintptr_t table)
+static size_t count_by_gnu_hash(const struct object *o, uintptr_t table)
 {
 	uint32_t head[4]; /* buckets, first symbol, bloom words, bloom shift */
 	uint32_t part[256];
@@ -174,6 +180,8 @@ static size_t count_by_gnu_hash(uintptr_t table)
 		return 0;
 	buckets = table + sizeof(head) + (uintptr_t)head[2] * sizeof(uintptr_t);
 	chains = buckets + (uintptr_t)head[0] * sizeof(uint32_t);
+	if (!is_inside(o, buckets, (size_t)head[0] * sizeof(uint32_t)))
+		return 0;
 	for (i = 0; i < head[0]; i += n) {
 		uint32_t j;
 
@@ -186,7 +194,7 @@ static size_t count_by_gnu_hash(uintptr_t table)
 	if (last < head[1])
 		return head[1];
 	/* Not word by word: a table that is being unmapped, or nonsense, may seem to have no end. */
-	for (; last < SYMBOLS_MAX; last += n) {
+	for (; last < SYMBOLS_MAX && is_inside(o, chains + (uintptr_t)(last - head[1]) * 4, 4); last += n) {
 		n = (uint32_t)(memory_copy(part, chains + (uintptr_t)(last - head[1]) * 4, sizeof(part)) / 4);
 		for (i = 0; i < n; i++)
 			if (part[i] & 1)
@@ -195,12 +203,6 @@ static size_t count_by_gnu_hash(uintptr_t table)
 			break;
 	}
 	return 0;
-}
-
-/* Whether the SIZE bytes at ADDRESS are O's own: nothing else is worth a copy, however long. */
-static bool is_inside(const struct object *o, uintptr_t address, size_t size)
-{
-	return address >= o->facts.low && address < o->facts.high && size <= o->facts.high - address;
 }
 
 static bool read_memory(struct symtab *t, const struct object *o)
@@ -213,7 +215,7 @@ static bool read_memory(struct symtab *t, const struct object *o)
 	read_dynamic(o, &d);
 	if (d.names_size == 0 || !is_inside(o, d.names, d.names_size))
 		return false;
-	t->count = d.hash ? word_at(d.hash + 4) : d.gnu_hash ? count_by_gnu_hash(d.gnu_hash) : 0;
+	t->count = d.hash ? word_at(d.hash + 4) : d.gnu_hash ? count_by_gnu_hash(o, d.gnu_hash) : 0;
 	t->symbols_size = t->count * sizeof(*t->symbols);
 	if (t->count == 0 || t->count > SYMBOLS_MAX || !is_inside(o, d.symbols, t->symbols_size))
 		return false;
