@@ -49,12 +49,13 @@ KINDS = {
     "redefine-held": ("redefine+lambdas", [], ("--collector-hold", 200)),
     "redefine-zgc": ("redefine+loaders", ["-XX:+UseZGC", "-XX:-UsePerfData"], ("--collector-hold", 200)),
 }
+IN_CHECK = {(17, "loaders"), (17, "redefine-held"), (17, "no-perf-data"), (25, "hidden-zgc"), (25, "redefine")}
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_never_a_wrong_name(jdk, kind, say):
     churn, flags, options = KINDS[kind]
-    if not jvm.SOAK and (jdk.version == 17) != (kind in ("loaders", "redefine-held", "no-perf-data")):
+    if (jdk.version, kind) not in IN_CHECK and not jvm.SOAK:
         pytest.skip(f"{kind} on {jdk}: only with full counts (make soak)")
     # Not inlined, so that each frame of the truth is one, exact where it is innermost too.
     truth = "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,truth.Churn::*"
@@ -79,4 +80,4 @@ def test_never_a_wrong_name(jdk, kind, say):
         f"an [unloaded] frame, {gone / max(1, frames):.3%} of frames; {counters}")
     print(f"{kind} {jdk} {profile.samples['stored']} named {named} unloaded {unloaded} {frames} {gone}")
     assert not wrong, f"{sum(wrong.values())} samples: {list(wrong.items())[:5]}, {worst}"
-    assert named > 20 and counters["classes"] > 50
+    assert named > 10 and counters["classes"] > 20

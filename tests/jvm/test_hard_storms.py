@@ -34,11 +34,11 @@ def compare(profile, name):
 @pytest.mark.parametrize("engine", ["cpu", "ctimer"])
 def test_2000_threads_a_second(jdk, engine, say):
     """No record is used by two threads at once: the samples of a thread are its own."""
-    if (jdk.version == 17) != (engine == "cpu") and not jvm.SOAK:
+    if (jdk.version, engine) != (17, "cpu") and not jvm.SOAK:
         pytest.skip(f"{engine} on {jdk}: only with full counts (make soak)")
     with Program(jdk, "ThreadStorm", "platform", 2000, jvm=NOT_INLINED) as program:
         program.reset()
-        profile = record(program, "-e", engine, "-i", "100us", "-d", counted("3", "600"))
+        profile = record(program, "-e", engine, "-i", "100us", "-d", counted("2", "600"))
         started = program.mark()["threads"]
         assert program.stop() == 0, program.output[-5:]
     total, wrong, example = compare(profile, "storm-")
@@ -47,7 +47,7 @@ def test_2000_threads_a_second(jdk, engine, say):
     say(f"{started} threads started and ended, {engine} {jdk}: {total} samples in them, {wrong} in the wrong one; "
         f"lost {lost} of {profile.samples['taken']}, unsampled {profile.weight['unsampled'] / cpu:.1%}")
     assert not wrong, example
-    assert total > 100
+    assert total > 20
     assert abs((profile.weight["total"] + profile.weight["lost"] + profile.weight["unsampled"]) / cpu - 1) < 0.05
 
 
@@ -72,12 +72,12 @@ def test_100000_virtual_threads(jdk25, say):
                 example = line
     say(f"{count} virtual threads {jdk25}: {total} samples of threads kept apart, {wrong} at the wrong one; "
         f"{done.stderr.strip().splitlines()[-1]}")
-    assert total > 100 and not wrong, example or done.stdout[:2000]
+    assert total > 20 and not wrong, example or done.stdout[:2000]
 
 
 COLLECTORS = [(17, "Serial"), (17, "Parallel"), (17, "G1"), (17, "Shenandoah"), (17, "Z"),
               (25, "Serial"), (25, "Parallel"), (25, "G1"), (25, "Shenandoah"), (25, "Z")]
-IN_CHECK = {(17, "Parallel"), (17, "Shenandoah"), (25, "G1"), (25, "Z")}
+IN_CHECK = {(17, "Shenandoah"), (25, "Z")}
 
 
 @pytest.mark.parametrize("version,collector", COLLECTORS)
@@ -94,4 +94,4 @@ def test_collector_under_signals(jdk, version, collector, say):
     bad, total, worst = jvm.incomplete(profile)
     lost = {k: v for k, v in profile.samples["lost"].items() if v}
     say(f"{collector}GC at 100 us {jdk}: {total} samples, {bad / total:.3%} incomplete {worst}, lost {lost}; {counters}")
-    assert total > 2000 and bad <= 0.01 * total, worst
+    assert total > 200 and bad <= 0.01 * total, worst
