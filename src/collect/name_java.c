@@ -48,6 +48,13 @@ static bool read_symbol(const struct layout *l, uintptr_t symbol, struct strings
 	return *number || length == 0;
 }
 
+bool method_is_linked(const struct layout *l, uintptr_t method)
+{
+	uintptr_t entry;
+
+	return l->method_entry < 0 || (load_word(method + (uintptr_t)l->method_entry, &entry) && entry);
+}
+
 bool method_is_forever(const struct layout *l, const struct method_chain *c)
 {
 	uintptr_t data, loader;

@@ -28,6 +28,8 @@ bool method_check(const struct layout *l, uintptr_t method, const struct method_
 /* Copy the names behind C into S. False when they cannot be read. Fault-safe. */
 bool method_read_names(const struct layout *l, const struct method_chain *c, struct strings *s,
 		       struct method_names *n);
+/* Whether METHOD can have been run: one that is being made has no entry point yet. Fault-safe. */
+bool method_is_linked(const struct layout *l, uintptr_t method);
 /* Whether the class behind C is one that is never unloaded: the boot loader's, and not hidden. Fault-safe. */
 bool method_is_forever(const struct layout *l, const struct method_chain *c);
 /* Source line of BCI in the method with chain C, 0 = unknown. Fault-safe. */

@@ -68,12 +68,16 @@ static void listen(struct seen *m, struct strings *s)
 	pthread_mutex_unlock(&m->lock);
 }
 
-/* What stands at ADDRESS now. */
+/*
+ * What stands at ADDRESS now. A class counts as loaded when it has been parsed, which may be long
+ * after its methods took the place of replaced ones (a GC can come between): those have no entry
+ * point. Looked at last: a method that got its entry meanwhile has ended the era before.
+ */
 static bool read_now(const struct layout *l, struct strings *s, uintptr_t address, struct method_chain *chain,
 		     struct method_names *names)
 {
 	return method_read_chain(l, address, chain) && method_read_names(l, chain, s, names) &&
-	       method_check(l, address, chain);
+	       method_check(l, address, chain) && method_is_linked(l, address);
 }
 
 static bool equal(const struct seen_method *m, const struct method_chain *chain, const struct method_names *names)

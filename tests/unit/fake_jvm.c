@@ -13,7 +13,7 @@ enum { NAME = 8, SIZE = 16, FRAME_SIZE = 20, FRAME_COMPLETE = 24, KIND = 28, COD
        PCS = 96, DEPENDENCIES = 100, SCOPES = 104, METADATA = 112, IMMUTABLE = 120, MUTABLE = 128,
        RELOCATION = 136 };
 
-enum { M_CONST = 8, C_POOL = 8, C_CODE_SIZE = 20, C_NAME = 24, C_SIGNATURE = 26, C_FLAGS = 28, C_SIZE = 48,
+enum { M_CONST = 8, M_ENTRY = 16, C_POOL = 8, C_CODE_SIZE = 20, C_NAME = 24, C_SIGNATURE = 26, C_FLAGS = 28, C_SIZE = 48,
        P_HOLDER = 24, P_SIZE = 64, K_NAME = 16, S_LENGTH = 0, S_BODY = 6 };
 
 uint64_t *fake_at(uintptr_t address)
@@ -55,7 +55,7 @@ static void common_layout(struct layout *l)
 		&l->nmethod_deopt_mh, &l->nmethod_deopt_mh_offset, &l->nmethod_dependencies,
 		&l->nmethod_scopes_begin, &l->nmethod_scopes_offset, &l->nmethod_metadata,
 		&l->nmethod_immutable, &l->thread_owner_id, &l->thread_cont_entry,
-		&l->symbol_length_refcount,
+		&l->symbol_length_refcount, &l->klass_loader_data,
 	};
 	size_t i;
 
@@ -87,6 +87,7 @@ static void common_layout(struct layout *l)
 	l->pcdesc_scope = 4;
 	l->pcdesc_size = 16;
 	l->method_const = M_CONST;
+	l->method_entry = M_ENTRY;
 	l->const_pool = C_POOL;
 	l->const_code_size = C_CODE_SIZE;
 	l->const_name = C_NAME;
@@ -240,6 +241,7 @@ uintptr_t fake_method(struct fake_jvm *f, const char *class_name, const char *na
 	uintptr_t m = fake_room(f, 64);
 
 	put64(m + M_CONST, const_method(f, class_name, name, signature, code_size));
+	put64(m + M_ENTRY, fake_interpreter(f, 0));
 	return m;
 }
 

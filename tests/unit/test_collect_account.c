@@ -333,6 +333,24 @@ static void redefined_class(void **state)
 	has(view, "pkg/B.beta/0", 3, 7);
 }
 
+/* A replaced method's place is taken by one of a class that is still being parsed: not counted as loaded yet. */
+static void method_in_the_making(void **state)
+{
+	uint64_t entry = *fake_at(a + 16);
+
+	atomic_fetch_add(&zone.eras.redefinitions, 1);
+	SAMPLE(1, I(a, 1)); /* the last of the old method */
+	fake_replace(&jvm, a, "pkg/Other", "young");
+	*fake_at(a + 16) = 0;
+	drain();
+	loaded++;
+	*fake_at(a + 16) = entry;
+	SAMPLE(2, I(a, 1));
+	make_view();
+	has(view, "[unloaded]/7", 1, 1);
+	has(view, "pkg/Other.young/0", 1, 2);
+}
+
 /* Without the JVM's counts: a name holds if it was there before a sample and is there after it. */
 static void without_counts(void **state)
 {
@@ -628,7 +646,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(merged), T(recursion), T(early_ends), T(replaced_method), T(replaced_twice),
-		T(dead_memory), T(redefined_class), WITH(without_counts, "no counts"), T(gone_method),
+		T(dead_memory), T(redefined_class), T(method_in_the_making),
+		WITH(without_counts, "no counts"), T(gone_method),
 		T(names_come_late),
 		T(unmapped_library),
 		WITH(java_only, "java only"), WITH(cut_stacks, "two kept"),
