@@ -42,9 +42,11 @@ static jvmtiError JNICALL on_redefine(jvmtiEnv *env, jint count, const jvmtiClas
 
 	for (i = 0; classes && i < count; i++)
 		tell(classes[i].klass);
+	atomic_fetch_add(&zone.eras.redefining, 1);
 	atomic_fetch_add(&zone.eras.redefinitions, 1);
 	result = atomic_load(&redefine)(env, count, classes);
 	atomic_fetch_add(&zone.eras.redefinitions, 1);
+	atomic_fetch_sub(&zone.eras.redefining, 1);
 	return result;
 }
 
@@ -55,9 +57,11 @@ static jvmtiError JNICALL on_retransform(jvmtiEnv *env, jint count, const jclass
 
 	for (i = 0; classes && i < count; i++)
 		tell(classes[i]);
+	atomic_fetch_add(&zone.eras.redefining, 1);
 	atomic_fetch_add(&zone.eras.redefinitions, 1);
 	result = atomic_load(&retransform)(env, count, classes);
 	atomic_fetch_add(&zone.eras.redefinitions, 1);
+	atomic_fetch_sub(&zone.eras.redefining, 1);
 	return result;
 }
 

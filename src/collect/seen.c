@@ -119,8 +119,18 @@ static void found_other(struct seen_method *m, uint64_t era, bool counts_known)
 	m->proved = (struct era_range){counts_known ? era : era + 1, era};
 }
 
+/*
+ * While a call redefines them, methods of its classes are made and replaced in one and the same era: what
+ * is read of them may have stood there for a moment only.
+ */
+static bool is_in_flux(const struct seen *all, const struct zone *z, const struct method_names *names)
+{
+	return atomic_load(&z->eras.redefining) && map_get(&all->redefined, names->class_name);
+}
+
 /* Read what stands there now, in ERA; no change if that has ended meanwhile. */
-static void look(struct seen_method *m, const struct zone *z, struct strings *s, uint64_t era, uint64_t unloaded)
+static void look(struct seen *all, struct seen_method *m, const struct zone *z, struct strings *s,
+		 uint64_t era, uint64_t unloaded)
 {
 	bool known = era_counts_known(&z->eras), readable;
 	struct method_chain chain = {0};
@@ -129,7 +139,7 @@ static void look(struct seen_method *m, const struct zone *z, struct strings *s,
 
 	readable = read_now(&z->layout, s, m->method, &chain, &names);
 	forever = readable && method_is_forever(&z->layout, &chain);
-	if (era_now(&z->eras) != era)
+	if ((readable && is_in_flux(all, z, &names)) || era_now(&z->eras) != era)
 		return;
 	m->looked = era;
 	m->unloaded = unloaded;
@@ -160,7 +170,7 @@ static void follow(struct seen *all, struct seen_method *m, const struct zone *z
 		return;
 	if (!lasted(all, m, z, unloaded)) {
 		if (alive_in == era || !era_counts_known(&z->eras))
-			look(m, z, s, era, unloaded);
+			look(all, m, z, s, era, unloaded);
 	} else if (era_now(&z->eras) == era) {
 		m->proved.until = m->looked = era;
 	}

@@ -28,6 +28,7 @@ struct eras {
 	_Atomic(const uint64_t *) unloaded[ERA_COUNTS]; /* the JVM's own counts; NULL: not found (yet) */
 	_Atomic(const uint64_t *) loaded[ERA_COUNTS];
 	_Atomic uint64_t redefinitions;                 /* begun and ended, since the agent watches */
+	_Atomic uint32_t redefining;                    /* calls under way: grows before the count, falls after it */
 	_Atomic uint64_t drains;                        /* stand in for the counts where there are none */
 };
 
