@@ -80,4 +80,4 @@ def test_never_a_wrong_name(jdk, kind, say):
         f"an [unloaded] frame, {gone / max(1, frames):.3%} of frames; {counters}")
     print(f"{kind} {jdk} {profile.samples['stored']} named {named} unloaded {unloaded} {frames} {gone}")
     assert not wrong, f"{sum(wrong.values())} samples: {list(wrong.items())[:5]}, {worst}"
-    assert named > 10 and counters["classes"] > 20
+    assert named > (0 if "held" in kind else 10) and counters["classes"] > 20

@@ -160,6 +160,7 @@ public final class Churn {
                 String name = String.format("churn.C%06d", id);
                 run(loader.define(name, ClassBytes.make(name.replace('.', '/'), id, id % 4, id % 3)));
                 Program.count("redefined", 1);
+                Program.sleep(3);
             }
         } catch (Exception e) {
             throw new IllegalStateException(e);
