@@ -78,6 +78,8 @@ static struct collector *new_account(const struct options *o, uint32_t events)
 		.stats = o->stats,
 		.java_only = strcmp(o->cstack, "no") == 0,
 		.depth_kept = o->depth_kept,
+		.sched = o->sched,
+		.record_cpu = o->record_cpu,
 		.hold_ms = o->collector_hold_ms,
 	};
 
@@ -97,6 +99,7 @@ static void prepare_zone(const struct options *o)
 	strcpy(wanted, o->filter);
 	zone.depth = o->depth ? o->depth : DEFAULT_DEPTH;
 	zone.stats = o->stats;
+	zone.record_cpu = o->record_cpu;
 	atomic_store(&zone.vm_exiting, false);
 }
 
@@ -125,6 +128,8 @@ static int arm(const struct options *o, const struct engine_event *events, uint3
 {
 	struct engine_options e = {
 		.wanted = o->filter[0] ? is_wanted : NULL,
+		.user_only = o->alluser,
+		.only_cpu = o->target_cpu + 1, /* OPTIONS_ANY_CPU + 1 = 0 */
 		.signal = (int)o->signal,
 		.events = events,
 		.count = count,

@@ -37,14 +37,14 @@ static uint8_t end_of(const struct trace *t)
 	return (uint8_t)((uint32_t)root + 1);
 }
 
-static void put_marker(struct collector *c, struct node *n, const char *text)
+static void push_frame(struct collector *c, uint32_t node, uint32_t frame)
 {
 	uint32_t *slot = VECTOR_PUSH(&c->frame_list);
 
 	if (!slot)
 		return;
-	*slot = frames_marker(&c->frames, text);
-	n->depth++;
+	*slot = frame;
+	c->nodes.items[node].depth++;
 }
 
 /* Frame I of T belongs into the account's stack of it, which has N so far. */
@@ -89,7 +89,7 @@ static uint32_t new_node(struct collector *c, const struct trace *t, uint64_t ve
 		n->depth++;
 	}
 	if (!n->depth && c->options.java_only)
-		put_marker(c, n, "[no_Java_frame]");
+		push_frame(c, (uint32_t)c->nodes.count - 1, frames_marker(&c->frames, "[no_Java_frame]"));
 	return (uint32_t)c->nodes.count - 1;
 }
 
@@ -257,11 +257,62 @@ static struct tally *tally_of(struct collector *c, uint32_t event, uint32_t node
 	return t;
 }
 
+/*
+ * NODE with the frames of CPU (a number + 1, 0 = not asked for) and POLICY (or NULL) at its root; 0 =
+ * out of memory.
+ */
+static uint32_t node_at(struct collector *c, uint32_t node, uint32_t cpu, const char *policy)
+{
+	uint32_t name = policy ? frames_marker(&c->frames, policy) + 1 : 0;
+	uint64_t key = map_hash(map_hash((uint64_t)node << 32 | name) ^ cpu);
+	uint32_t *slot = map_put(&c->by_place, key, NULL), i;
+	struct node n = c->nodes.items[node], *to;
+	uint32_t id, more = (policy ? 1 : 0) + (cpu ? 1 : 0);
+	char text[32];
+
+	if (!slot || *slot)
+		return slot ? *slot : 0;
+	to = VECTOR_PUSH(&c->nodes);
+	if (!to)
+		return 0;
+	id = (uint32_t)c->nodes.count - 1;
+	to->end = n.end;
+	to->first = (uint32_t)c->frame_list.count;
+	for (i = 0; i < n.depth; i++)
+		push_frame(c, id, c->frame_list.items[n.first + i]);
+	if (policy)
+		push_frame(c, id, name - 1);
+	snprintf(text, sizeof(text), "[CPU-%u]", cpu - 1);
+	if (cpu)
+		push_frame(c, id, frames_marker(&c->frames, text));
+	/* out of memory: no stack may lack a frame */
+	if (c->nodes.items[id].depth == n.depth + more)
+		*slot = id;
+	return *slot;
+}
+
+/* With `sched` and `record-cpu` the same stack at another place is another one. */
+static uint32_t placed(struct collector *c, uint32_t node, const struct sample *s, struct thread_record *r)
+{
+	uint32_t cpu = c->options.record_cpu ? s->payload + 1 : 0;
+	const char *policy;
+	char text[32];
+
+	if (likely(!c->options.sched && !cpu))
+		return node;
+	if (!c->options.sched)
+		return node_at(c, node, cpu, NULL);
+	policy = os_thread_policy(atomic_load(&r->tid));
+	snprintf(text, sizeof(text), "[%s]", policy ? policy : "thread_gone");
+	return node_at(c, node, cpu, text);
+}
+
 void account_sample(struct collector *c, const struct sample *s, struct thread_record *r)
 {
 	uint32_t node = node_of(c, s->trace, era_of(c, s)), thread = node ? thread_of(c, s, r) : 0;
 	struct event_account *a = &c->events[s->event];
-	struct tally *t = thread ? tally_of(c, s->event, node, c->options.per_thread ? thread : 0) : NULL;
+	uint32_t place = thread ? placed(c, node, s, r) : 0;
+	struct tally *t = place ? tally_of(c, s->event, place, c->options.per_thread ? thread : 0) : NULL;
 	struct thread_sum *sum;
 
 	if (!t) {
@@ -272,7 +323,7 @@ void account_sample(struct collector *c, const struct sample *s, struct thread_r
 	a->stored++;
 	a->weight_stored += s->weight;
 	timing_add(&c->handler, s->handler_ns);
-	if (c->options.stats)
+	if (c->options.stats && !c->options.record_cpu)
 		timing_add(&c->walk, s->payload);
 	if (c->nodes.items[node].end)
 		a->ended[c->nodes.items[node].end - 1]++;

@@ -73,6 +73,7 @@ struct collector {
 	VECTOR(struct node) nodes;
 	VECTOR(uint32_t) frame_list;
 	VECTOR(struct tally) tallies;
+	struct map by_place;   /* node, CPU and policy → the node with their frames */
 	VECTOR(struct thread_entry) threads;
 	VECTOR(struct thread_sum) sums; /* of each thread, one for each event */
 	struct map by_context; /* virtual thread → thread entry + 1 */

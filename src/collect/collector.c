@@ -144,6 +144,7 @@ void collector_free(struct collector *c)
 	for (e = 0; e < RECORD_EVENTS; e++)
 		map_free(&c->events[e].by_node);
 	free(c->sums.items);
+	map_free(&c->by_place);
 	map_free(&c->by_context);
 	map_free(&c->names);
 	map_free(&c->by_tid);

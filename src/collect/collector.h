@@ -19,6 +19,8 @@ struct collector_options {
 	bool lines;            /* keep source lines apart */
 	bool stats;            /* samples carry the time of their walk */
 	bool java_only;        /* leave native and kernel frames out (cstack=no) */
+	bool sched;            /* scheduling policies as outermost frames */
+	bool record_cpu;       /* numbers of CPUs as outermost frames; samples carry them, not walks' times */
 	uint32_t depth_kept;   /* frames kept of a stack that was cut, 0 = all of them */
 	uint32_t hold_ms;      /* test knob: the first drains come so late */
 };

@@ -290,6 +290,7 @@ static bool fill(struct view *v, struct collector *c, uint32_t e, const struct c
 	v->profile.frames = v->frames;
 	v->profile.stacks = v->stacks;
 	v->profile.threads = v->threads;
+	v->profile.outer = (c->options.sched ? 1 : 0) + (c->options.record_cpu ? 1 : 0);
 	v->profile.per_thread = c->options.per_thread;
 	return true;
 }

@@ -151,6 +151,9 @@ static int start_events(struct buffer *notes, struct error *err)
 	force_nothing_lacks();
 	force_count_timers();
 	for (e = 0; e < event_count; e++) {
+		if (options.only_cpu && events[e].ops != &engine_perf)
+			return error_set(err, EINVAL, "%s: target-cpu is only supported with perf_events",
+					 events[e].name);
 		counted[e] = 0;
 		rc = events[e].ops->start(&events[e], e, notes, err);
 		if (rc)

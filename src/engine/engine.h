@@ -41,6 +41,8 @@ struct engine_options {
 	uint32_t count;       /* 1 to RECORD_EVENTS */
 	uint32_t queue_start; /* entries of a new queue */
 	bool (*wanted)(pid_t tid); /* which threads are sampled, NULL = all; any thread may ask */
+	bool user_only;       /* events in the kernel do not count */
+	uint32_t only_cpu;    /* as in struct os_perf */
 	int signal;           /* the one to use, 0 = a free one */
 	const char *fail;     /* test knob: the part that shall refuse ("perf", "ring", "fd"); "" = none */
 };

@@ -44,6 +44,7 @@ static int open_event(pid_t tid, const struct engine_event *event)
 	struct os_perf spec = event->perf;
 
 	spec.period = event->interval;
+	spec.only_cpu = force_options()->only_cpu;
 	spec.path = event->path[0] ? event->path : NULL;
 	spec.filter = event->filter[0] ? event->filter : NULL;
 	return os_perf_open(tid, &spec);
@@ -112,9 +113,16 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 		if (fails("fd"))
 			descriptors_left = 2;
 	}
-	event->perf.kernel = true;
+	event->perf.kernel = !force_options()->user_only;
+	if (event->kernel_only && !event->perf.kernel)
+		return error_set(err, EINVAL, "alluser: %s happens in the kernel only", event->name);
+	if (force_options()->only_cpu)
+		event->fallback = false;
+	if (force_options()->only_cpu > os_cpus())
+		return error_set(err, EINVAL, "target-cpu: this machine has CPUs 0 to %u", os_cpus() - 1);
 	rc = probe(event);
-	if ((rc == -EACCES || rc == -EPERM) && !event->fallback && !event->kernel_only && !event->time) {
+	if (event->perf.kernel && (rc == -EACCES || rc == -EPERM) && !event->fallback &&
+	    !event->kernel_only && !event->time) {
 		event->perf.kernel = false;
 		if (probe(event) == 0) {
 			rc = 0;

@@ -42,16 +42,19 @@ static void find_cuts(const struct sorted *s, uint32_t *cut, uint64_t least, boo
 
 /* TO becomes FROM down to LEVEL (threads count as one), with MARKER below it. */
 static uint32_t cut_stack(struct profile_stack *to, const struct profile_stack *from,
-			  uint32_t level, bool by_thread, uint32_t *list, uint32_t marker)
+			  uint32_t level, bool by_thread, uint32_t outer, uint32_t *list,
+			  uint32_t marker)
 {
-	uint32_t before = by_thread && from->thread != PROFILE_NO_THREAD, keep;
+	bool has_thread = by_thread && from->thread != PROFILE_NO_THREAD;
+	uint32_t keep = level;
 
 	*to = *from;
-	if (level >= before + MAX(from->depth, 1u))
+	if (level >= has_thread + MAX(from->depth, 1u))
 		return 0;
-	keep = level > before ? level - before : 0;
-	if (level < before)
+	if (has_thread && level <= MIN(outer, from->depth))
 		to->thread = PROFILE_NO_THREAD;
+	else if (has_thread)
+		keep--;
 	if (keep)
 		memcpy(list, from->frames, keep * sizeof(*list));
 	list[keep] = marker;
@@ -78,7 +81,7 @@ static int cut_all(struct narrowed *n, const struct profile *p, const struct sor
 							   .kind = FRAME_OTHER};
 	for (i = 0; i < s->count; i++)
 		used += cut_stack(&n->stacks[i], &p->stacks[s->items[i].stack], cut[i],
-				  s->by_thread, n->lists + used, p->frame_count);
+				  s->by_thread, p->outer, n->lists + used, p->frame_count);
 	n->profile.frames = n->frames;
 	n->profile.frame_count++;
 	n->profile.stacks = n->stacks;

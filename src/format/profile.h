@@ -91,6 +91,7 @@ struct profile {
 	const struct profile_thread *threads;
 	uint32_t thread_count;
 	bool per_thread; /* stacks are split by thread */
+	uint32_t outer;  /* so many frames of each stack (CPU, policy) stand outside its thread's */
 	/* what include and exclude left out of `stacks` (the counts above know nothing of it) */
 	bool filtered;
 	uint64_t left_out, left_out_weight;

@@ -9,7 +9,7 @@ static const struct profile_stack *stack_of(const struct sorted *s, uint32_t i)
 	return &s->profile->stacks[s->items[i].stack];
 }
 
-/* 1 where the thread's name comes before the frames. */
+/* 1 where the thread's name stands among the frames. */
 static uint32_t thread_levels(const struct sorted *s, const struct profile_stack *stack)
 {
 	return s->by_thread && stack->thread != PROFILE_NO_THREAD;
@@ -20,13 +20,23 @@ static uint32_t depth_of(const struct sorted *s, const struct profile_stack *sta
 	return thread_levels(s, stack) + MAX(stack->depth, 1);
 }
 
+/* The place in STACK->frames of what stands at LEVEL; PROFILE_NO_THREAD: the thread's name does. */
+static uint32_t frame_at(const struct sorted *s, const struct profile_stack *stack, uint32_t level)
+{
+	uint32_t outer = MIN(s->profile->outer, stack->depth);
+
+	if (!thread_levels(s, stack) || level < outer)
+		return level;
+	return level == outer ? PROFILE_NO_THREAD : level - 1;
+}
+
 static uint32_t name_of(const struct sorted *s, const struct profile_stack *stack, uint32_t level)
 {
-	uint32_t before = thread_levels(s, stack);
+	uint32_t at = frame_at(s, stack, level);
 
-	if (level < before)
+	if (at == PROFILE_NO_THREAD)
 		return s->names.of_thread[stack->thread];
-	return stack->depth ? s->names.of_frame[stack->frames[level - before]] : s->names.no_frames;
+	return stack->depth ? s->names.of_frame[stack->frames[at]] : s->names.no_frames;
 }
 
 uint32_t sorted_depth(const struct sorted *s, uint32_t i)
@@ -42,11 +52,11 @@ uint32_t sorted_name(const struct sorted *s, uint32_t i, uint32_t level)
 uint8_t sorted_kind(const struct sorted *s, uint32_t i, uint32_t level)
 {
 	const struct profile_stack *stack = stack_of(s, i);
-	uint32_t before = thread_levels(s, stack);
+	uint32_t at = frame_at(s, stack, level);
 
-	if (level < before || !stack->depth)
+	if (at == PROFILE_NO_THREAD || !stack->depth)
 		return FRAME_OTHER;
-	return s->profile->frames[stack->frames[level - before]].kind;
+	return s->profile->frames[stack->frames[at]].kind;
 }
 
 /* How many leading names A and B share. */

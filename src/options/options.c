@@ -47,6 +47,7 @@ void options_init(struct options *o)
 	memset(o, 0, sizeof(*o));
 	strcpy(o->event, "cpu");
 	o->depth = 2048;
+	o->target_cpu = OPTIONS_ANY_CPU;
 	o->attach_timeout = 10 * NS_PER_S;
 }
 

@@ -25,6 +25,7 @@ enum options_action {
 
 #define OPTIONS_FILE_MAX 1024
 #define OPTIONS_PATTERNS_MAX 1024
+#define OPTIONS_ANY_CPU UINT32_MAX
 
 struct options {
 	enum options_action action;
@@ -36,6 +37,8 @@ struct options {
 	uint32_t depth;    /* frames kept of a stack */
 	uint32_t depth_kept; /* frames kept of a stack that is deeper, 0 = as many */
 	char cstack[8];    /* "no", "vm", …; "" = vm */
+	bool sched, alluser, record_cpu;
+	uint32_t target_cpu; /* OPTIONS_ANY_CPU = all */
 	char filter[256];  /* ids of threads, "120-127;132"; "" = all */
 	uint32_t signal;   /* to sample by, 0 = a free one */
 	bool stats;        /* features=stats: measure the walks */

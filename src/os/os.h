@@ -61,6 +61,7 @@ struct os_perf {
 	uint32_t bp_type;    /* breakpoints: HW_BREAKPOINT_R … */
 	uint64_t period;     /* a record each so many */
 	bool kernel;         /* events in the kernel, and kernel stacks, too */
+	uint32_t only_cpu;   /* the number of a CPU + 1; 0 = all of them */
 	bool scaled;         /* counts come with the times to scale them by */
 	const char *path;    /* a file (uprobe) or function (kprobe) that config1 shall point to; NULL = none */
 	const char *filter;  /* of a tracepoint; NULL = none */
@@ -99,6 +100,11 @@ void os_perf_unmap(void *ring);
 /* Let FD send SIGNO to thread TID at each record, and switch it on. */
 int os_perf_signal(int fd, pid_t tid, int signo);
 int os_perf_disable(int fd);
+
+/* Name of thread TID's scheduling policy, "SCHED_OTHER"; NULL when it is gone. */
+const char *os_thread_policy(pid_t tid);
+/* How many CPUs this machine may have. */
+unsigned os_cpus(void);
 
 /* Close a descriptor. */
 void os_close(int fd);

@@ -47,7 +47,8 @@ int os_perf_open(pid_t tid, const struct os_perf *spec)
 	int fd, rc;
 
 	os_perf_attr(spec, &attr);
-	fd = (int)syscall(SYS_perf_event_open, &attr, tid, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	fd = (int)syscall(SYS_perf_event_open, &attr, tid, (int)spec->only_cpu - 1, -1,
+			  PERF_FLAG_FD_CLOEXEC);
 	if (fd < 0)
 		return -errno;
 	if (spec->filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, spec->filter)) {

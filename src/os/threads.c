@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,4 +81,31 @@ uint64_t os_thread_start(pid_t tid)
 bool os_thread_exists(pid_t tid)
 {
 	return syscall(SYS_tgkill, getpid(), tid, 0) == 0;
+}
+
+const char *os_thread_policy(pid_t tid)
+{
+	switch (sched_getscheduler(tid)) {
+	case SCHED_OTHER:
+		return "SCHED_OTHER";
+	case SCHED_BATCH:
+		return "SCHED_BATCH";
+	case SCHED_IDLE:
+		return "SCHED_IDLE";
+	case SCHED_FIFO:
+		return "SCHED_FIFO";
+	case SCHED_RR:
+		return "SCHED_RR";
+	case -1:
+		return NULL;
+	default:
+		return "SCHED_DEADLINE";
+	}
+}
+
+unsigned os_cpus(void)
+{
+	long n = sysconf(_SC_NPROCESSORS_CONF);
+
+	return n > 0 ? (unsigned)n : 1;
 }

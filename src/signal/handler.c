@@ -51,6 +51,13 @@ static int32_t own_tid(void)
 	return (int32_t)syscall(SYS_gettid);
 }
 
+static uint32_t this_cpu(void)
+{
+	unsigned cpu = 0;
+
+	return syscall(SYS_getcpu, &cpu, NULL, NULL) ? UINT32_MAX : cpu;
+}
+
 /* Signals without a record: counted for the process. */
 static void lose_unknown(uint32_t event, enum loss_reason why, uint64_t weight)
 {
@@ -153,7 +160,10 @@ static const struct trace *take_trace(struct thread_record *r, const struct perf
 		if (address)
 			trace_put(&w, frame_pc(FRAME_KERNEL, address));
 	}
-	if (unlikely(zone.stats)) {
+	if (unlikely(zone.record_cpu)) {
+		s->payload = this_cpu();
+		walk_thread(&zone, r, regs, &w);
+	} else if (unlikely(zone.stats)) {
 		uint64_t start = clock_ns(CLOCK_MONOTONIC);
 
 		walk_thread(&zone, r, regs, &w);

@@ -26,7 +26,7 @@ struct sample {
 	uint8_t event;          /* which of the session's */
 	uint8_t state;          /* JavaThreadState when taken, 0 = not a Java thread */
 	uint16_t era;           /* lower bits of the era its walk began in (see era.h) */
-	uint32_t payload;       /* ns of the walk when asked for (features=stats) */
+	uint32_t payload;       /* ns of the walk, or the CPU, when asked for (features=stats, record-cpu) */
 };
 
 struct queue {

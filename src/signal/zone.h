@@ -51,6 +51,7 @@ struct zone {
 	_Atomic uint32_t epoch;                 /* grows whenever something a handler may read is retired; from 1 */
 	uint32_t depth;                         /* frames a trace may have */
 	bool stats;                             /* measure walks: sample.payload = ns */
+	bool record_cpu;                        /* else sample.payload = number of the CPU */
 	struct zone_event events[RECORD_EVENTS];
 	uint32_t event_count;
 	uint32_t timer_event;                   /* the one that timers stand for */

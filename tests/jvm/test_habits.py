@@ -283,3 +283,46 @@ def test_the_process_may_stand_first(jdk17):
         assert jstrobe(program.pid, "status").stdout == "Profiler is not active\n"
         assert jstrobe(program.pid, "start", "-i", "1ms").returncode == 0
         assert jstrobe(program.pid, "stop").returncode == 0
+
+
+def test_place_frames(jdk17):
+    """sched and record-cpu put their frames outside everything, in async-profiler's order."""
+    with Program(jdk17, "KnownShares") as program:
+        for event in ("cpu", "ctimer"):
+            done = jstrobe("record", "-e", event, "-d", "0.5", "-i", "1ms", "-t", "--sched", "--record-cpu",
+                           "-o", "collapsed", program.pid)
+            assert done.returncode == 0, done.stderr
+            found = stacks(done.stdout)
+            pattern = r"\[CPU-\d+\];\[SCHED_[A-Z]+\];\[[^;]+ tid=\d+\];[^;]+"
+            assert found and all(re.match(pattern, s) for s in found), list(found)[:5]
+            cpus = {int(re.match(r"\[CPU-(\d+)", s)[1]) for s in found}
+            assert cpus <= set(range(os.cpu_count())), cpus
+        found = stacks(jstrobe("record", "-d", "0.3", "-i", "1ms", "--sched", "-o", "collapsed", program.pid).stdout)
+        assert found and all(s.startswith("[SCHED_OTHER];") for s in found)
+
+
+def test_user_mode_only(jdk17):
+    """No kernel frame; the time in the kernel is reported as unsampled."""
+    with Program(jdk17, "Syscalls") as program:
+        done = jstrobe("record", "--all-user", "-d", "0.5", "-i", "1ms", "-o", "json", program.pid)
+        assert done.returncode == 0, done.stderr
+        profile = json.loads(done.stdout)
+    assert profile["samples"]["stored"] > 0
+    assert not [s for s in profile["stacks"] if "kernel" in s["kinds"]]
+
+
+def test_one_cpu(jdk17):
+    """Samples of one CPU only; engines without perf events refuse, as async-profiler does."""
+    with Program(jdk17, "KnownShares") as program:
+        done = jstrobe("record", "--target-cpu", "0", "--record-cpu", "-d", "0.5", "-i", "1ms", "-o", "collapsed", program.pid)
+        if done.returncode == 1 and "no permission" in done.stderr:
+            pytest.skip("no perf events are permitted here: " + done.stderr)
+        assert done.returncode == 0, done.stderr
+        found = stacks(done.stdout)
+        total = sum(found.values())
+        # a thread can be moved between the signal and the handler's look
+        assert sum(n for s, n in found.items() if s.startswith("[CPU-0];")) >= 0.9 * total > 0
+        done = jstrobe("record", "-e", "ctimer", "--target-cpu", "0", "-d", "0.5", program.pid)
+        assert done.returncode == 1 and "target-cpu is only supported with perf_events" in done.stderr
+        done = jstrobe("record", "--target-cpu", "8000", "-d", "0.5", program.pid)
+        assert done.returncode == 1 and "this machine has CPUs 0 to" in done.stderr

@@ -34,6 +34,8 @@ static int set_up(void **state)
 	struct collector_options o = {.lines = *state && strcmp(*state, "lines") == 0,
 				      .per_thread = *state && strcmp(*state, "threads") == 0,
 				      .java_only = *state && strcmp(*state, "java only") == 0,
+				      .sched = *state && strcmp(*state, "places") == 0,
+				      .record_cpu = *state && strcmp(*state, "places") == 0,
 				      .depth_kept = *state && strcmp(*state, "two kept") == 0 ? 2 : 0};
 	struct error err;
 
@@ -70,12 +72,15 @@ static int tear_down(void **state)
 	return 0;
 }
 
+static uint32_t payload; /* of the samples made */
+
 /* A stored sample with FRAMES (N of them, leaf first) on R. */
 static void sample_on(struct thread_record *r, uint64_t weight, uint64_t context, const uint64_t *frames,
 		      uint32_t n)
 {
 	struct sample s = {.time = now, .weight = weight, .context = context, .handler_ns = 1000,
-			   .thread = r->index, .era = (uint16_t)era_now(&zone.eras)};
+			   .thread = r->index, .era = (uint16_t)era_now(&zone.eras),
+			   .payload = payload};
 	struct trace_writer w;
 	uint32_t i;
 
@@ -230,6 +235,24 @@ static void java_only(void **state)
 	has(view, "[no_Java_frame]/7", 1, 4);
 	has(view, "[break_fault]/7", 1, 8);
 	assert_int_equal(view->stack_count, 3);
+}
+
+/* sched and record-cpu: the same stack at another place is another one. */
+static void places(void **state)
+{
+	const uint64_t frames[] = {I(a, 1), I(b, 1)};
+	uint32_t cpus[] = {0, 3, 0, 3, 3}, i;
+
+	for (i = 0; i < ARRAY_LEN(cpus); i++) {
+		payload = cpus[i];
+		sample_on(record, 1u << i, 0, frames, ARRAY_LEN(frames));
+	}
+	payload = 0;
+	make_view();
+	assert_int_equal(view->outer, 2);
+	assert_int_equal(view->stack_count, 2);
+	has(view, "[CPU-0]/7;[SCHED_OTHER]/7;pkg/B.beta/0;pkg/A.alpha/0", 2, 1 + 4);
+	has(view, "[CPU-3]/7;[SCHED_OTHER]/7;pkg/B.beta/0;pkg/A.alpha/0", 3, 2 + 8 + 16);
 }
 
 /* jstackdepth=N/2: of stacks that were cut only two frames stay. */
@@ -650,7 +673,7 @@ int main(void)
 		WITH(without_counts, "no counts"), T(gone_method),
 		T(names_come_late),
 		T(unmapped_library),
-		WITH(java_only, "java only"), WITH(cut_stacks, "two kept"),
+		WITH(java_only, "java only"), WITH(cut_stacks, "two kept"), WITH(places, "places"),
 		WITH(threads, "threads"), WITH(resumed, "threads"),
 		WITH(name_of_the_next, "threads"), T(losses), T(growth), WITH(lines, "lines"),
 	};

@@ -235,6 +235,32 @@ static void narrow_branches(void **state)
 			    "(5 branches below 8 % each, 18.89 % together, are not shown)");
 }
 
+/* Frames of CPU and policy stand outside the thread's, also where the tree is cut. */
+static void frames_outside_the_thread(void **state)
+{
+	struct profile p = sample_profile(true);
+	char *page;
+
+	(void)state;
+	p.outer = 1;
+	assert_string_equal(line_with(&p, "collapsed", "FileOutput", OPTIONS(.threads = true)),
+			    "start_thread;[worker,1 tid=102];demo/OrderService.run;"
+			    "java/io/FileOutputStream.writeBytes;write;do_syscall_64_[k] 7");
+	assert_string_equal(line_with(&p, "collapsed", "FileOutput", OPTIONS(.threads = false)),
+			    "start_thread;demo/OrderService.run;java/io/FileOutputStream.writeBytes;write;"
+			    "do_syscall_64_[k] 7");
+	p.outer = 9; /* deeper than some stacks */
+	assert_string_equal(line_with(&p, "collapsed", "G1Par", OPTIONS(.threads = true)),
+			    "start_thread;G1ParScanThreadState::copy_to_survivor_space(G1HeapRegionAttr, oopDesc*);"
+			    "[GC Thread#0 tid=103] 6");
+	p.outer = 1;
+	page = sample_write_text(&p, "flamegraph", OPTIONS(.threads = true, .minwidth = 30));
+	assert_non_null(strstr(page, "[main tid=101]"));
+	assert_null(strstr(page, "\"[worker;1 tid=102]\",\n\""));
+	assert_non_null(strstr(page, "[below minwidth]"));
+	free(page);
+}
+
 static void page_is_told_the_view(void **state)
 {
 	struct profile p = sample_profile(false);
@@ -258,6 +284,7 @@ int main(void)
 		cmocka_unit_test(threads_are_filtered),
 		cmocka_unit_test(filtered_outputs_say_so),
 		cmocka_unit_test(narrow_branches),
+		cmocka_unit_test(frames_outside_the_thread),
 		cmocka_unit_test(page_is_told_the_view),
 	};
 

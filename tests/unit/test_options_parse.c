@@ -434,6 +434,17 @@ static void moments(void **state)
 	}
 }
 
+static void places(void **state)
+{
+	assert_int_equal(agent("start"), 0);
+	assert_int_equal(o.target_cpu, OPTIONS_ANY_CPU);
+	assert_int_equal(agent("sched,alluser,record-cpu,target-cpu=0"), 0);
+	assert_true(o.sched && o.alluser && o.record_cpu && o.target_cpu == 0);
+	assert_int_equal(command("--sched --all-user --record-cpu --target-cpu 3 1"), 0);
+	assert_true(o.sched && o.alluser && o.record_cpu && o.target_cpu == 3);
+	assert_int_equal(agent("target-cpu=x"), -EINVAL);
+}
+
 static void thread_lists(void **state)
 {
 	static const char *const wrong[] = {"x", "1,", ",1", "1-", "-1", "2-1", "0", "1--2", "1,,2",
@@ -552,6 +563,7 @@ static void there_and_back(void **state)
 		"stop,simple,dot,norm,sig,ann,lib,samples,reverse,inverted,minwidth=2.5",
 		"stop,include=a*,include=*b,exclude=c,minwidth=100", "stop,jstackdepth=2048/10",
 		"start,timeout=10m,loop=*:15:00,log=/tmp/x,signal=27,filter=1-5;9",
+		"start,sched,alluser,record-cpu,target-cpu=0", "start,target-cpu=8",
 	};
 	size_t i;
 
@@ -665,6 +677,7 @@ int main(void)
 		cmocka_unit_test(depths),
 		cmocka_unit_test(native_stacks),
 		cmocka_unit_test(moments),
+		cmocka_unit_test(places),
 		cmocka_unit_test(thread_lists),
 		cmocka_unit_test(all_is_read),
 		cmocka_unit_test(known_words),
