@@ -166,7 +166,7 @@ check-run: all $(UNIT) $(REPLAY)
 	@+$(MAKE) --no-print-directory O=$(O)/san SAN=address,undefined unit-programs
 	@O=$(O) CC='$(CC)' $(PYTHON) tests/run.py --out $(O)/tests check $(UNIT) $(REPLAY)
 
-soak: ## the tests with their full counts and durations (about an hour)
+soak: ## the tests with their full counts and durations (several hours)
 	@scripts/deps.sh build test
 	@+$(MAKE) --no-print-directory all unit-programs
 	@O=$(O) CC='$(CC)' JSTROBE_SOAK=1 $(PYTHON) tests/run.py --out $(O)/tests soak

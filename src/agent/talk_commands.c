@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -123,10 +124,20 @@ void talk_forget_places(struct talk *t)
 	t->output = t->folder = -1;
 }
 
+static bool has_hung_up(const struct talk *t)
+{
+	struct pollfd p = {.fd = t->sock, .events = POLLRDHUP};
+
+	return poll(&p, 1, 0) > 0 && (p.revents & (POLLRDHUP | POLLHUP | POLLERR));
+}
+
 static int check_owner(const struct talk *t, struct error *err)
 {
 	if (!shared.owner || shared.owner == t)
 		return 0;
+	if (has_hung_up(shared.owner))
+		return error_set(err, EAGAIN, "the session of a 'jstrobe record' that was killed (pid %d) "
+				 "is being ended; try again in a second", (int)shared.owner->peer);
 	return error_set(err, EBUSY, "the session belongs to a running 'jstrobe record' (pid %d); "
 			 "stop that one", (int)shared.owner->peer);
 }

@@ -90,7 +90,7 @@ def dump(program, after):
 @pytest.mark.parametrize("interval", [1, 10, 20])
 def test_ordinary_load(jdk, interval, say):
     with Program(jdk, "Words") as program:
-        profile = record(program, "-i", f"{interval}ms", "-d", counted("2", "20"))
+        profile = record(program, "-i", f"{interval}ms", "-d", counted("1.2", "20"))
     queues = profile.json["queues"]
     say(f"lost, ordinary load at {interval} ms, {jdk}: {profile.lost_share():.3%} of "
         f"{profile.samples['taken']}, queues {queues['bytes']} bytes, fullest {queues['max_fill']}")

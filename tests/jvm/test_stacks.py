@@ -4,7 +4,7 @@ import pytest
 from jvm import Program, counted, record
 
 COMPLETE = 0.995
-SECONDS = counted("2.5", "20")
+SECONDS = counted("2", "20")
 
 WORKLOADS = {
     "recursion": ("Recursion", (1000,)),

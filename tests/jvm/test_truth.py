@@ -71,7 +71,7 @@ def test_shares_of_methods(jdk, engine, points, say):
     Each method's share against CPU time it measured itself. Timers go off at the kernel's tick
     (250 a second or so), so they need longer for the same number of samples.
     """
-    length = "6" if engine == "cpu" and not SOAK else "10"
+    length = "10" if SOAK else "6" if engine == "cpu" else "7"
     if engine != "cpu" and not SOAK and jdk.version != 17:
         pytest.skip("timers on one JDK only, unless in the soak")
     with Program(jdk, "KnownShares") as program:
@@ -100,7 +100,7 @@ def test_shares_of_methods(jdk, engine, points, say):
 ])
 def test_time_inside_the_vm_has_its_java_caller(jdk, name, thread, method, say):
     with Program(jdk, name) as program:
-        profile = record(program, "-i", "1ms", "-d", counted("4", "20"), watch=thread)
+        profile = record(program, "-i", "1ms", "-d", counted("3", "20"), watch=thread)
     own = profile.total(method, profile.of_thread(thread)) / profile.thread_clock()
     # A short run is mostly the profiler's own start; the result shows that time apart.
     own_cpu = 0 if SOAK else profile.json["own_cpu_ns"]
