@@ -276,12 +276,16 @@ int agent_invite(struct agent *a, const struct options *o, char *argument, size_
 
 int agent_send_file(struct agent *a, int fd, struct error *err)
 {
-	return control_send(a->sock, CONTROL_OUTPUT, "", 0, fd, SEND_MS, err);
+	int rc = control_send(a->sock, CONTROL_OUTPUT, "", 0, fd, SEND_MS, err);
+
+	return rc == -ECONNRESET ? hung_up(a, err) : rc;
 }
 
 int agent_send_folder(struct agent *a, int fd, const char *name, struct error *err)
 {
-	return control_send(a->sock, CONTROL_FOLDER, name, strlen(name), fd, SEND_MS, err);
+	int rc = control_send(a->sock, CONTROL_FOLDER, name, strlen(name), fd, SEND_MS, err);
+
+	return rc == -ECONNRESET ? hung_up(a, err) : rc;
 }
 
 static void keep(char **place, const char *text)

@@ -225,7 +225,7 @@ static uint32_t thread_of(struct collector *c, const struct sample *s, struct th
 	uint32_t *slot;
 
 	if (!context) {
-		if (!r->thread_entry)
+		if (!r->thread_entry || r->thread_entry > c->threads.count)
 			r->thread_entry = thread_of_record(c, s, r);
 		return r->thread_entry;
 	}
@@ -383,9 +383,14 @@ static void forget_unknown(void)
 
 void account_open(struct collector *c)
 {
+	uint32_t n, count = atomic_load(&zone.records.count);
+
 	(void)c;
 	forget_unknown();
 	atomic_store(&zone.own_weight, 0);
+	/* A record that outlived its session has the number of that one's entry. */
+	for (n = 0; n < count; n++)
+		zone.records.records[n].thread_entry = 0;
 }
 
 void account_close(struct collector *c)

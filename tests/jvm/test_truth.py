@@ -48,7 +48,8 @@ def test_total_weight_is_the_cpu_time(jdk17, engine, workload, interval, say):
     assert abs(weight / cpu - 1) <= allowed
     assert abs((weight + profile.weight["unsampled"]) / cpu - 1) <= max(0.02, allowed / 2), \
         "weights and unsampled time together are the process's CPU time"
-    assert profile.weight["lost"] <= 0.001 * weight
+    # One sample of a timer is worth a tick of the kernel or more: two may be lost in a short run.
+    assert profile.weight["lost"] <= max(0.001 * weight, 2 * max(interval * 1e6, 4e6)), profile.samples
 
 
 @pytest.mark.skipif(SOAK, reason="the soak runs all workloads on the first JDK, longer")
