@@ -37,14 +37,16 @@ static uint8_t end_of(const struct trace *t)
 	return (uint8_t)((uint32_t)root + 1);
 }
 
-static void push_frame(struct collector *c, uint32_t node, uint32_t frame)
+/* Append FRAME to NODE, the last one; false when out of memory, also if FRAME says so. */
+static bool push_frame(struct collector *c, struct node *node, uint32_t frame)
 {
-	uint32_t *slot = VECTOR_PUSH(&c->frame_list);
+	uint32_t *slot = frame == FRAMES_NO_MEMORY ? NULL : VECTOR_PUSH(&c->frame_list);
 
 	if (!slot)
-		return;
+		return false;
 	*slot = frame;
-	c->nodes.items[node].depth++;
+	node->depth++;
+	return true;
 }
 
 /* Frame I of T belongs into the account's stack of it, which has N so far. */
@@ -58,6 +60,13 @@ static bool is_kept(const struct collector *c, const struct trace *t, uint32_t i
 		return false;
 	return !c->options.depth_kept || n < c->options.depth_kept ||
 	       end_of(t) != END_truncated + 1;
+}
+
+/* A stack is kept whole or not at all: the last node goes again. */
+static uint32_t forget_node(struct collector *c)
+{
+	c->frame_list.count = c->nodes.items[--c->nodes.count].first;
+	return 0;
 }
 
 /* A new node for T, with the names its words had in ERA. 0 = out of memory (node 0 is never used). */
@@ -77,19 +86,13 @@ static uint32_t new_node(struct collector *c, const struct trace *t, uint64_t ve
 	n->checked = c->frames.drain;
 	n->era = era;
 	n->end = end_of(t);
-	for (i = 0; i < t->length; i++) {
-		uint32_t *slot;
-
-		if (!is_kept(c, t, i, n->depth))
-			continue;
-		slot = VECTOR_PUSH(&c->frame_list);
-		if (!slot)
-			break;
-		*slot = frames_name(&c->frames, &zone, t->frame[i], era);
-		n->depth++;
-	}
-	if (!n->depth && c->options.java_only)
-		push_frame(c, (uint32_t)c->nodes.count - 1, frames_marker(&c->frames, "[no_Java_frame]"));
+	for (i = 0; i < t->length; i++)
+		if (is_kept(c, t, i, n->depth) &&
+		    !push_frame(c, n, frames_name(&c->frames, &zone, t->frame[i], era)))
+			return forget_node(c);
+	if (!n->depth && c->options.java_only &&
+	    !push_frame(c, n, frames_marker(&c->frames, "[no_Java_frame]")))
+		return forget_node(c);
 	return (uint32_t)c->nodes.count - 1;
 }
 
@@ -267,7 +270,7 @@ static uint32_t node_at(struct collector *c, uint32_t node, uint32_t cpu, const 
 	uint64_t key = map_hash(map_hash((uint64_t)node << 32 | name) ^ cpu);
 	uint32_t *slot = map_put(&c->by_place, key, NULL), i;
 	struct node n = c->nodes.items[node], *to;
-	uint32_t id, more = (policy ? 1 : 0) + (cpu ? 1 : 0);
+	bool whole = true;
 	char text[32];
 
 	if (!slot || *slot)
@@ -275,20 +278,18 @@ static uint32_t node_at(struct collector *c, uint32_t node, uint32_t cpu, const 
 	to = VECTOR_PUSH(&c->nodes);
 	if (!to)
 		return 0;
-	id = (uint32_t)c->nodes.count - 1;
 	to->end = n.end;
 	to->first = (uint32_t)c->frame_list.count;
-	for (i = 0; i < n.depth; i++)
-		push_frame(c, id, c->frame_list.items[n.first + i]);
-	if (policy)
-		push_frame(c, id, name - 1);
+	for (i = 0; i < n.depth && whole; i++)
+		whole = push_frame(c, to, c->frame_list.items[n.first + i]);
+	if (policy && whole)
+		whole = push_frame(c, to, name - 1);
 	snprintf(text, sizeof(text), "[CPU-%u]", cpu - 1);
-	if (cpu)
-		push_frame(c, id, frames_marker(&c->frames, text));
-	/* out of memory: no stack may lack a frame */
-	if (c->nodes.items[id].depth == n.depth + more)
-		*slot = id;
-	return *slot;
+	if (cpu && whole)
+		whole = push_frame(c, to, frames_marker(&c->frames, text));
+	if (!whole)
+		return forget_node(c);
+	return *slot = (uint32_t)c->nodes.count - 1;
 }
 
 /* With `sched` and `record-cpu` the same stack at another place is another one. */
