@@ -35,6 +35,19 @@ static void tell(jclass class)
 	(*own)->Deallocate(own, (unsigned char *)signature);
 }
 
+/* While classes change no name is proved; before and after are different eras. */
+static void begin(void)
+{
+	atomic_fetch_add(&zone.eras.redefining, 1);
+	atomic_fetch_add(&zone.eras.redefinitions, 1);
+}
+
+static void end(void)
+{
+	atomic_fetch_add(&zone.eras.redefinitions, 1);
+	atomic_fetch_sub(&zone.eras.redefining, 1);
+}
+
 static jvmtiError JNICALL on_redefine(jvmtiEnv *env, jint count, const jvmtiClassDefinition *classes)
 {
 	jvmtiError result;
@@ -42,11 +55,9 @@ static jvmtiError JNICALL on_redefine(jvmtiEnv *env, jint count, const jvmtiClas
 
 	for (i = 0; classes && i < count; i++)
 		tell(classes[i].klass);
-	atomic_fetch_add(&zone.eras.redefining, 1);
-	atomic_fetch_add(&zone.eras.redefinitions, 1);
+	begin();
 	result = atomic_load(&redefine)(env, count, classes);
-	atomic_fetch_add(&zone.eras.redefinitions, 1);
-	atomic_fetch_sub(&zone.eras.redefining, 1);
+	end();
 	return result;
 }
 
@@ -57,11 +68,9 @@ static jvmtiError JNICALL on_retransform(jvmtiEnv *env, jint count, const jclass
 
 	for (i = 0; classes && i < count; i++)
 		tell(classes[i]);
-	atomic_fetch_add(&zone.eras.redefining, 1);
-	atomic_fetch_add(&zone.eras.redefinitions, 1);
+	begin();
 	result = atomic_load(&retransform)(env, count, classes);
-	atomic_fetch_add(&zone.eras.redefinitions, 1);
-	atomic_fetch_sub(&zone.eras.redefining, 1);
+	end();
 	return result;
 }
 

@@ -94,6 +94,16 @@ struct collector *harness_collector(void)
 	return session.collector;
 }
 
+uint64_t harness_lost_weight(const struct profile *p)
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < LOSS_REASONS; i++)
+		sum += p->lost_weight[i];
+	return sum;
+}
+
 uint64_t harness_cpu(void)
 {
 	return session.cpu;

@@ -27,6 +27,8 @@ void harness_end(void);
 void harness_abort(void);
 /* The account of the running session. */
 struct collector *harness_collector(void);
+/* Weight of all samples that P lost, whatever the reason. */
+uint64_t harness_lost_weight(const struct profile *p);
 /* CPU time of the process during the session, own threads left out, ns. */
 uint64_t harness_cpu(void);
 

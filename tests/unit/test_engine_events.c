@@ -177,16 +177,6 @@ static struct profile *view(uint32_t e, const char *name)
 	return p;
 }
 
-static uint64_t lost_weight(const struct profile *p)
-{
-	uint64_t sum = 0;
-	int i;
-
-	for (i = 0; i < LOSS_REASONS; i++)
-		sum += p->lost_weight[i];
-	return sum;
-}
-
 static void several(void **state)
 {
 	struct profile *faults, *calls;
@@ -213,10 +203,10 @@ static void several(void **state)
 	calls = view(2, "events_target");
 	/* those inside the handler are not the program's */
 	assert_true(faults->counted >= PAGES && faults->counted <= truth + 100 && truth >= PAGES);
-	assert_int_equal(faults->weight_stored + lost_weight(faults) + faults->unsampled, faults->counted);
+	assert_int_equal(faults->weight_stored + harness_lost_weight(faults) + faults->unsampled, faults->counted);
 	assert_true(faults->weight_stored >= PAGES / 2);
 	assert_int_equal(calls->counted, CALLS);
-	assert_int_equal(calls->weight_stored + lost_weight(calls) + calls->unsampled, CALLS);
+	assert_int_equal(calls->weight_stored + harness_lost_weight(calls) + calls->unsampled, CALLS);
 	assert_true(calls->stored > 0 && calls->stored <= CALLS / 2);
 	assert_int_equal(faults->taken, faults->stored + faults->lost[LOSS_queue_full]);
 	collector_view_free(faults);

@@ -37,16 +37,6 @@ static uint64_t lost(const struct profile *p)
 	return sum;
 }
 
-static uint64_t lost_weight(const struct profile *p)
-{
-	uint64_t sum = 0;
-	int i;
-
-	for (i = 0; i < LOSS_REASONS; i++)
-		sum += p->lost_weight[i];
-	return sum;
-}
-
 /* What every result must fulfil. */
 static void check_sums(const struct profile *p)
 {
@@ -102,7 +92,7 @@ static uint64_t tick_rest;
 /* Weights against the process's CPU clock: PERCENT, and half an interval for each of THREADS. */
 static void check_weight(const struct profile *p, unsigned percent, unsigned threads)
 {
-	uint64_t truth = p->cpu_time - p->own_cpu, all = p->weight_stored + lost_weight(p);
+	uint64_t truth = p->cpu_time - p->own_cpu, all = p->weight_stored + harness_lost_weight(p);
 	uint64_t off = truth > all ? truth - all : all - truth;
 
 	if (off * 100 > truth * percent + 50 * threads * p->interval + 100 * threads * tick_rest +

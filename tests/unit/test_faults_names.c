@@ -13,20 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define JSTROBE_SIGNAL_LOAD_ARCH_H
-static int may_load(void);
-#define LOAD_TEST(type, out, address, label)                                \
-	do {                                                                \
-		type loaded_;                                               \
-		if (!may_load())                                            \
-			goto label;                                         \
-		memcpy(&loaded_, (const void *)(address), sizeof(loaded_)); \
-		(out) = loaded_;                                            \
-	} while (0)
-#define LOAD64(out, address, label) LOAD_TEST(uint64_t, out, address, label)
-#define LOAD32(out, address, label) LOAD_TEST(uint32_t, out, address, label)
-#define LOAD16(out, address, label) LOAD_TEST(uint16_t, out, address, label)
-#define LOAD8(out, address, label) LOAD_TEST(uint8_t, out, address, label)
+#include "load_test.h"
 
 #include "collect/name_java.c"
 #include "collect/seen.c"
@@ -37,7 +24,7 @@ static int may_load(void);
 static unsigned loads, fail_at;
 static bool ever;
 
-static int may_load(void)
+static int may_load(uintptr_t address, unsigned width)
 {
 	loads++;
 	return loads != fail_at && !(ever && fail_at && loads > fail_at);
