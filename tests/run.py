@@ -23,10 +23,11 @@ UNIT_TIMEOUT = 120  # seconds a unit test program may take
 
 
 class Result:
-    """What one runner found; `notes` are lines worth repeating at the end."""
+    """What one runner found; `notes` are lines worth repeating at the end, `failures` say which and why."""
 
     def __init__(self, name):
-        self.name, self.passed, self.failed, self.skipped, self.notes = name, 0, 0, 0, []
+        self.name, self.passed, self.failed, self.skipped = name, 0, 0, 0
+        self.notes, self.failures = [], []
 
     def add(self, passed, failed, skipped):
         self.passed, self.failed, self.skipped = (
@@ -73,6 +74,7 @@ def run_programs(name, programs, out):
                              for test in skipped]
             if why:
                 print(why)
+                result.failures.append(f"failed {name}: {os.path.basename(program)}, see above")
     return result
 
 
@@ -99,9 +101,18 @@ def run_pytest(name, folder, out, soak):
     for prop in suite.iter("property"):
         if prop.get("name") == "note" and prop.get("value") not in result.notes:
             result.notes.append(prop.get("value"))
+    full_counts = 0
     for case in suite.iter("testcase"):
         for skip in case.iter("skipped"):
-            result.notes.append(f"skipped {case.get('name')}: {skip.get('message')}")
+            if "only with full counts" in skip.get("message", ""):
+                full_counts += 1
+            else:
+                result.notes.append(f"skipped {case.get('name')}: {skip.get('message')}")
+        for bad in [*case.iter("failure"), *case.iter("error")]:
+            text = (bad.get("message") or "").splitlines() or [""]
+            result.failures.append(f"failed {case.get('classname')} {case.get('name')}: {text[0][:500]}")
+    if full_counts:
+        result.notes.append(f"skipped in {name}: {full_counts} cases that run only with full counts (make soak)")
     return result
 
 
@@ -144,6 +155,9 @@ def main():
     for result in results:
         for note in result.notes:
             print(note)
+    for result in results:
+        for failure in result.failures:
+            print(failure)
     print(f"---- closing lines of the runners ({time.time() - began:.0f} s)")
     for result in results:
         print(result.line())
