@@ -9,7 +9,7 @@
 #ifndef JSTROBE_ELF_CFI_H
 #define JSTROBE_ELF_CFI_H
 
-#include "elf/cursor.h"
+#include "base/cursor.h"
 #include "elf/rows.h"
 
 enum cfi_ra {

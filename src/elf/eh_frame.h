@@ -7,7 +7,7 @@
 #ifndef JSTROBE_ELF_EH_FRAME_H
 #define JSTROBE_ELF_EH_FRAME_H
 
-#include "elf/cursor.h"
+#include "base/cursor.h"
 #include "elf/rows.h"
 
 /* Where frame descriptions are; empty spans for what there is not. */

@@ -7,7 +7,7 @@
 
 #include <link.h>
 
-#include "elf/cursor.h"
+#include "base/cursor.h"
 #include "elf/object.h"
 
 struct elf_file {

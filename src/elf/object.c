@@ -14,7 +14,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "elf/cursor.h"
+#include "base/cursor.h"
 #include "elf/memory.h"
 
 #define FIRST_FACTS 64

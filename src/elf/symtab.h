@@ -9,7 +9,7 @@
 #ifndef JSTROBE_ELF_SYMTAB_H
 #define JSTROBE_ELF_SYMTAB_H
 
-#include "elf/cursor.h"
+#include "base/cursor.h"
 #include "elf/object.h"
 
 enum symtab_source {

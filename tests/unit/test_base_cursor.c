@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "elf/cursor.h"
+#include "base/cursor.h"
 
 static struct cursor over(const void *bytes, size_t size)
 {
@@ -26,6 +26,19 @@ static void fixed_sizes(void **state)
 	assert_true(cursor_u64(&c) == 0x0f0e0d0c0b0a0908ull);
 	assert_false(c.failed);
 	assert_int_equal(cursor_left(&c), 0);
+}
+
+static void high_byte_first(void **state)
+{
+	static const uint8_t bytes[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+	struct cursor c = over(bytes, sizeof(bytes));
+
+	assert_int_equal(cursor_be16(&c), 0x0102);
+	assert_int_equal(cursor_be32(&c), 0x03040506);
+	assert_true(cursor_be64(&c) == 0x0708090a0b0c0d0eull);
+	assert_false(c.failed);
+	assert_int_equal(cursor_be32(&c), 0); /* one is left */
+	assert_true(c.failed);
 }
 
 static void underflow_sticks(void **state)
@@ -116,9 +129,10 @@ static void offsets(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(fixed_sizes), cmocka_unit_test(underflow_sticks),
-		cmocka_unit_test(leb128),      cmocka_unit_test(strings),
-		cmocka_unit_test(parts),       cmocka_unit_test(offsets),
+		cmocka_unit_test(fixed_sizes),      cmocka_unit_test(high_byte_first),
+		cmocka_unit_test(underflow_sticks), cmocka_unit_test(leb128),
+		cmocka_unit_test(strings),          cmocka_unit_test(parts),
+		cmocka_unit_test(offsets),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

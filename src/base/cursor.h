@@ -2,12 +2,13 @@
  * cursor.h - reading hostile bytes: a cursor that cannot run past its end.
  *
  * A read that does not fit gives 0, moves the cursor to its end and sets
- * `failed`, which sticks: parse a whole record, then ask once. Multi-byte
- * values are in the byte order of this machine (we read our own process's
- * files only). Pure functions, any context.
+ * `failed`, which sticks: parse a whole record, then ask once. u16, u32 and
+ * u64 are in the byte order of this machine (files of our own process), be16,
+ * be32 and be64 have their high byte first (class files, recordings). Pure
+ * functions, any context.
  */
-#ifndef JSTROBE_ELF_CURSOR_H
-#define JSTROBE_ELF_CURSOR_H
+#ifndef JSTROBE_BASE_CURSOR_H
+#define JSTROBE_BASE_CURSOR_H
 
 #include <string.h>
 
@@ -86,6 +87,25 @@ CURSOR_FIXED(u16, uint16_t)
 CURSOR_FIXED(u32, uint32_t)
 CURSOR_FIXED(u64, uint64_t)
 #undef CURSOR_FIXED
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define CURSOR_BIG(bits, value) __builtin_bswap##bits(value)
+#else
+#define CURSOR_BIG(bits, value) (value)
+#endif
+static inline uint16_t cursor_be16(struct cursor *c)
+{
+	return CURSOR_BIG(16, cursor_u16(c));
+}
+static inline uint32_t cursor_be32(struct cursor *c)
+{
+	return CURSOR_BIG(32, cursor_u32(c));
+}
+static inline uint64_t cursor_be64(struct cursor *c)
+{
+	return CURSOR_BIG(64, cursor_u64(c));
+}
+#undef CURSOR_BIG
 
 /* LEB128; bits above the 64th are dropped. */
 static inline uint64_t cursor_uleb(struct cursor *c)
