@@ -150,8 +150,10 @@ static void name_now(struct collector *c, const struct given_name *g)
 	if (slot)
 		*slot = number;
 	/* Not if the thread of today is another one, that began since. */
-	if (e && number && e->name != number && os_thread_start(g->tid) <= e->first)
+	if (e && number && e->name != number && os_thread_start(g->tid) <= e->first) {
 		e->name = number;
+		sink_thread_name(c, *entry - 1);
+	}
 }
 
 void account_names(struct collector *c)
@@ -214,8 +216,10 @@ static uint32_t thread_of_record(struct collector *c, const struct sample *s, co
 	if (start && start <= c->threads.items[*slot - 1].first)
 		return *slot;
 	entry = new_thread(c, tid, 0);
-	if (entry)
+	if (entry) {
 		c->threads.items[entry - 1].first = s->time;
+		sink_thread_begin(c, entry - 1);
+	}
 	if (slot)
 		*slot = entry;
 	return entry;
@@ -237,8 +241,11 @@ static uint32_t thread_of(struct collector *c, const struct sample *s, struct th
 	    (c->by_context.count >= VIRTUAL_THREADS && !map_get(&c->by_context, context)))
 		context = ALL_VIRTUAL;
 	slot = map_put(&c->by_context, context, NULL);
-	if (slot && !*slot)
+	if (slot && !*slot) {
 		*slot = new_thread(c, 0, context);
+		if (*slot)
+			sink_thread_begin(c, *slot - 1);
+	}
 	return slot ? *slot : 0;
 }
 
@@ -308,6 +315,20 @@ static uint32_t placed(struct collector *c, uint32_t node, const struct sample *
 	return node_at(c, node, cpu, text);
 }
 
+static void tell_sinks(struct collector *c, const struct sample *s, uint32_t node, uint32_t thread)
+{
+	sink_event(c, &(struct sink_event){
+		.time = s->time,
+		.samples = 1,
+		.weight = s->weight,
+		.context = s->context,
+		.node = node,
+		.thread = thread,
+		.event = s->event,
+		.state = s->state,
+	});
+}
+
 void account_sample(struct collector *c, const struct sample *s, struct thread_record *r)
 {
 	uint32_t node = node_of(c, s->trace, era_of(c, s)), thread = node ? thread_of(c, s, r) : 0;
@@ -335,6 +356,8 @@ void account_sample(struct collector *c, const struct sample *s, struct thread_r
 	sum->weight += s->weight;
 	t->samples++;
 	t->weight += s->weight;
+	if (c->sinks)
+		tell_sinks(c, s, place, thread - 1);
 }
 
 void account_carried(struct thread_record *r)

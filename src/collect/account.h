@@ -10,6 +10,7 @@
 #include "base/vector.h"
 #include "collect/collector.h"
 #include "collect/frames.h"
+#include "collect/sink.h"
 #include "collect/timing.h"
 
 /* A trace and the names its words had. */
@@ -84,6 +85,7 @@ struct collector {
 	VECTOR(struct given_name) given;
 
 	struct event_account events[RECORD_EVENTS];
+	struct sink *sinks;    /* who gets each sample besides */
 	uint64_t queue_bytes, increments;
 	uint32_t max_capacity, max_fill;
 	struct timing handler, drain, walk;

@@ -75,6 +75,8 @@ static void drain_record(struct collector *c, struct thread_record *r)
 			*name = 0;
 		if (entry && *entry == r->thread_entry)
 			*entry = 0;
+		if (r->thread_entry && r->thread_entry <= c->threads.count)
+			sink_thread_end(c, r->thread_entry - 1);
 		account_end(c, r);
 		records_free(r);
 	} else {
@@ -99,4 +101,5 @@ void drain_all(struct collector *c)
 	}
 	if (!era_counts_known(&zone.eras))
 		atomic_fetch_add(&zone.eras.drains, 1);
+	sink_drained(c);
 }

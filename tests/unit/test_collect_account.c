@@ -662,6 +662,88 @@ static void lines(void **state)
 	has(view, "pkg/B.beta/0", 1, 64);
 }
 
+/* A sink that counts. */
+struct counting {
+	struct sink sink;
+	uint64_t samples, weight, drains, begun, ended, closed;
+	struct sink_event last;
+};
+
+#define COUNTING(s) CONTAINER_OF(s, struct counting, sink)
+
+static void count_event(struct sink *s, const struct sink_event *e)
+{
+	COUNTING(s)->samples += e->samples;
+	COUNTING(s)->weight += e->weight;
+	COUNTING(s)->last = *e;
+}
+
+static void count_drain(struct sink *s, uint64_t at)
+{
+	COUNTING(s)->drains += at > 0;
+}
+
+static void count_begin(struct sink *s, uint32_t thread)
+{
+	COUNTING(s)->begun += thread < s->collector->threads.count;
+}
+
+static void count_end(struct sink *s, uint32_t thread, uint64_t at)
+{
+	COUNTING(s)->ended += thread < s->collector->threads.count;
+}
+
+static void count_close(struct sink *s)
+{
+	COUNTING(s)->closed++;
+}
+
+/* What is stored while a sink is there reaches it, once: no more, no less. */
+static void sinks(void **state)
+{
+	static const struct sink_ops ops = {count_event, count_drain, count_begin, NULL, count_end, count_close};
+	static const struct sink_ops none;
+	struct counting first = {.sink.ops = &ops}, second = {.sink.ops = &ops};
+	struct sink deaf = {.ops = &none};
+
+	SAMPLE(1, I(a, 1));
+	drain();
+	sink_add(c, &first.sink);
+	sink_add(c, &deaf);
+	SAMPLE(2, I(a, 1));
+	now += 7;
+	SAMPLE(4, I(a, 2), I(b, 1));
+	drain();
+	assert_int_equal(first.samples, 2);
+	assert_int_equal(first.weight, 6);
+	assert_int_equal(first.drains, 1);
+	assert_int_equal(first.last.time, now);
+	assert_int_equal(first.last.samples, 1);
+	assert_int_equal(first.last.span, 0);
+	assert_int_equal(c->nodes.items[first.last.node].depth, 2);
+	assert_int_equal(c->threads.items[first.last.thread].tid, os_gettid());
+	sink_add(c, &second.sink);
+	SAMPLE(8, I(b, 1));
+	drain();
+	sink_remove(&first.sink);
+	assert_int_equal(first.closed, 1);
+	SAMPLE(16, I(b, 1));
+	sample_on(record, 32, 77, (const uint64_t[]){I(b, 1)}, 1);
+	drain();
+	assert_int_equal(first.weight, 14);
+	assert_int_equal(second.weight, 56);
+	assert_int_equal(second.last.context, 77);
+	assert_int_equal(second.begun, 1); /* the virtual threads' */
+	atomic_store(&record->state, RECORD_CLOSING);
+	drain();
+	assert_int_equal(second.ended, 1);
+	sink_remove(&second.sink);
+	sink_remove(&second.sink);
+	assert_int_equal(second.closed, 1);
+	assert_ptr_equal(c->sinks, &deaf);
+	assert_int_equal(make_view()->weight_stored, 63);
+}
+
 #define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 #define WITH(test, what) cmocka_unit_test_prestate_setup_teardown(test, set_up, tear_down, (void *)what)
 
@@ -675,7 +757,7 @@ int main(void)
 		T(unmapped_library),
 		WITH(java_only, "java only"), WITH(cut_stacks, "two kept"), WITH(places, "places"),
 		WITH(threads, "threads"), WITH(resumed, "threads"),
-		WITH(name_of_the_next, "threads"), T(losses), T(growth), WITH(lines, "lines"),
+		WITH(name_of_the_next, "threads"), T(losses), T(growth), WITH(lines, "lines"), T(sinks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

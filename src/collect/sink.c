@@ -1,0 +1,71 @@
+#include "collect/sink.h"
+
+#include "collect/account.h"
+#include "os/os.h"
+
+void sink_add(struct collector *c, struct sink *s)
+{
+	pthread_mutex_lock(&c->lock);
+	s->collector = c;
+	s->next = c->sinks;
+	c->sinks = s;
+	pthread_mutex_unlock(&c->lock);
+}
+
+void sink_remove(struct sink *s)
+{
+	struct collector *c = s->collector;
+	struct sink **at;
+
+	if (!c)
+		return;
+	pthread_mutex_lock(&c->lock);
+	if (c->running)
+		drain_all(c);
+	for (at = &c->sinks; *at; at = &(*at)->next)
+		if (*at == s) {
+			*at = s->next;
+			break;
+		}
+	s->collector = NULL;
+	s->next = NULL;
+	pthread_mutex_unlock(&c->lock);
+	if (s->ops->close)
+		s->ops->close(s);
+}
+
+/* Call FUNCTION of all sinks that have it. */
+#define TELL(c, function, ...)                                \
+	do {                                                  \
+		struct sink *s;                               \
+		for (s = (c)->sinks; s; s = s->next)          \
+			if (s->ops->function)                 \
+				s->ops->function(s, __VA_ARGS__); \
+	} while (0)
+
+void sink_event(struct collector *c, const struct sink_event *e)
+{
+	TELL(c, event, e);
+}
+
+void sink_drained(struct collector *c)
+{
+	if (c->sinks)
+		TELL(c, drained, os_monotonic());
+}
+
+void sink_thread_begin(struct collector *c, uint32_t thread)
+{
+	TELL(c, thread_begin, thread);
+}
+
+void sink_thread_name(struct collector *c, uint32_t thread)
+{
+	TELL(c, thread_name, thread);
+}
+
+void sink_thread_end(struct collector *c, uint32_t thread)
+{
+	if (c->sinks)
+		TELL(c, thread_end, thread, os_monotonic());
+}

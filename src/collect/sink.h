@@ -1,0 +1,68 @@
+/*
+ * sink.h - the seam between the account and what goes out sample by sample: recordings, the ring
+ * of the last minutes, a live stream.
+ *
+ * The account sums up; a sink gets each stored sample on its own, in the order in which the queues
+ * are emptied (of one thread in order of time, of different threads not). Exactly what the account
+ * counts as stored reaches each sink, once: the sum of `samples` over a sink's events is the growth of
+ * the account's `stored` while it was there, and so with weights.
+ *
+ * A sink is called with the collector's lock held, on whichever thread drains: it must be short, may
+ * not wait and may not call the collector's door. What takes time (names, files) belongs on a thread of
+ * its own.
+ */
+#ifndef JSTROBE_COLLECT_SINK_H
+#define JSTROBE_COLLECT_SINK_H
+
+#include "base/base.h"
+
+struct collector;
+
+/* One sample, or several in a row of one thread that are equal but for their time. */
+struct sink_event {
+	uint64_t time;     /* of the first, CLOCK_MONOTONIC ns */
+	uint64_t span;     /* ns from the first to the last, 0 = a single one */
+	uint64_t samples;  /* at least 1 */
+	uint64_t weight;   /* of all of them together, in the event's unit */
+	uint64_t context;  /* virtual thread (its java tid) that was mounted, 0 = none */
+	uint32_t node;     /* its stack: index into collector.nodes */
+	uint32_t thread;   /* index into collector.threads */
+	uint32_t event;    /* which of the session's */
+	uint8_t state;     /* JavaThreadState when taken, 0 = not a Java thread */
+};
+
+struct sink;
+
+/* Any of them may be NULL. */
+struct sink_ops {
+	void (*event)(struct sink *, const struct sink_event *);
+	/* All queues have been emptied once; NOW is os_monotonic. */
+	void (*drained)(struct sink *, uint64_t now);
+	/* Thread number THREAD is known from now on; it got another name; it has ended. */
+	void (*thread_begin)(struct sink *, uint32_t thread);
+	void (*thread_name)(struct sink *, uint32_t thread);
+	void (*thread_end)(struct sink *, uint32_t thread, uint64_t now);
+	/* Nothing more will come: the sink has been taken off its collector. */
+	void (*close)(struct sink *);
+};
+
+/* What a kind of sink has as its first member. */
+struct sink {
+	const struct sink_ops *ops;
+	struct collector *collector; /* NULL: of none */
+	struct sink *next;
+};
+
+/* S gets what is stored from now on; S stays its owner's. Lock not held, any thread in normal code. */
+void sink_add(struct collector *c, struct sink *s);
+/* Empty the queues if sampling goes on, then take S off its collector and close it. The same. */
+void sink_remove(struct sink *s);
+
+/* For those who store samples: tell all sinks. Lock held. */
+void sink_event(struct collector *c, const struct sink_event *e);
+void sink_drained(struct collector *c);
+void sink_thread_begin(struct collector *c, uint32_t thread);
+void sink_thread_name(struct collector *c, uint32_t thread);
+void sink_thread_end(struct collector *c, uint32_t thread);
+
+#endif
