@@ -41,6 +41,7 @@ for group in "$@"; do
 		need libcmocka-dev header cmocka.h
 		need python3 have "$python"
 		need python3-pytest module pytest
+		need python3-pytest-xdist module xdist
 		need python3-selenium module selenium
 		need chromium have chromium
 		need chromium-driver have chromedriver

@@ -78,14 +78,17 @@ def run_programs(name, programs, out):
     return result
 
 
-def run_pytest(name, folder, out, soak):
+TOGETHER = 3  # tests marked so run beside each other: they mostly wait
+
+
+def run_pytest(name, folder, out, more=()):
     """Run the pytest files of a folder; counts are read from its junit file."""
     result = Result(name)
     junit = os.path.join(out, name + ".xml")
     if os.path.exists(junit):
         os.remove(junit)
     command = [sys.executable, "-m", "pytest", "-q", "-rs", "--tb=short", "-p", "no:cacheprovider",
-               "--durations=5", "--junitxml", junit, folder]
+               "--durations=5", "--junitxml", junit, *more, folder]
     status = subprocess.run(command, cwd=ROOT).returncode
     try:
         suite = next(xml.parse(junit).getroot().iter("testsuite"))
@@ -146,9 +149,13 @@ def main():
                                                  for p in programs], out))
     if args.mode != "unit":
         for folder in pytest_folders():
-            if args.mode == "check" or folder == "jvm":
-                results.append(run_pytest(folder, os.path.join("tests", folder), out,
-                                          args.mode == "soak"))
+            path = os.path.join("tests", folder)
+            if folder == "jvm":
+                results.append(run_pytest("jvm", path, out, ("-m", "not together")))
+                results.append(run_pytest("jvm-together", path, out,
+                                          ("-m", "together", "-n", str(TOGETHER), "--dist", "loadfile")))
+            elif args.mode == "check":
+                results.append(run_pytest(folder, path, out))
 
     total = Result("all")
     print()

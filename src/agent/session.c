@@ -19,6 +19,8 @@
 
 #define DEFAULT_DEPTH 2048
 #define DRAIN_EVERY (10 * NS_PER_MS)
+#define DRAIN_RARELY (50 * NS_PER_MS)
+#define DRAIN_INTERVALS 5 /* samples of a thread between two drains, where they come rarely */
 #define EVENT_QUEUE 200 /* entries; what a thread may give in one turn of the collector, see handler.c */
 
 static struct session {
@@ -56,23 +58,38 @@ static int read_layout(struct error *err)
 	return rc && fallback_take(&zone.layout) ? 0 : rc;
 }
 
-static uint32_t first_queue(const struct options *o, const struct engine_event *events, uint32_t count)
+/*
+ * How often queues are emptied. Each time the collector wakes it takes a core from the program for a
+ * moment: at an interval of 10 ms a hundred times a second costs more than the samples themselves do.
+ */
+static uint64_t drain_period(const struct engine_event *events, uint32_t count)
 {
-	uint64_t wanted = 0;
+	uint64_t shortest = DRAIN_RARELY;
 	uint32_t e;
 
 	for (e = 0; e < count; e++)
-		wanted += events[e].time ? 4 * DRAIN_EVERY / events[e].interval
+		shortest = MIN(shortest, events[e].time ? events[e].interval : 0);
+	return MIN(MAX(DRAIN_INTERVALS * shortest, DRAIN_EVERY), DRAIN_RARELY);
+}
+
+static uint32_t first_queue(const struct options *o, const struct engine_event *events, uint32_t count)
+{
+	uint64_t wanted = 0, period = drain_period(events, count);
+	uint32_t e;
+
+	for (e = 0; e < count; e++)
+		wanted += events[e].time ? 4 * period / events[e].interval
 					 : MAX(EVENT_QUEUE / events[e].interval, (uint64_t)QUEUE_START);
 	if (o->queue_start)
 		return o->queue_start;
 	return (uint32_t)MIN(MAX(wanted, (uint64_t)QUEUE_START), (uint64_t)QUEUE_LIMIT);
 }
 
-static struct collector *new_account(const struct options *o, uint32_t events)
+static struct collector *new_account(const struct options *o, const struct engine_event *events, uint32_t count)
 {
 	struct collector_options c = {
-		.events = events,
+		.events = count,
+		.drain_every = drain_period(events, count),
 		.per_thread = o->threads,
 		.lines = o->lines,
 		.stats = o->stats,
@@ -225,7 +242,7 @@ static int prepare(const struct options *o, struct engine_event *events, struct 
 static int start_anew(const struct options *o, const struct engine_event *events, uint32_t count,
 		      struct buffer *notes, struct error *err)
 {
-	struct collector *account = new_account(o, count);
+	struct collector *account = new_account(o, events, count);
 	uint32_t e;
 	int rc;
 

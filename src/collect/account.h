@@ -65,6 +65,8 @@ struct collector {
 	pthread_t thread;
 	bool running;
 	atomic_bool stopping;
+	pthread_mutex_t wake_lock; /* with `wake`: cuts the rest between two drains short */
+	pthread_cond_t wake;
 	pthread_mutex_t images; /* held while names are looked up: no image may go away; taken before `lock` */
 	pthread_mutex_t lock;  /* everything below */
 

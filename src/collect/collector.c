@@ -14,7 +14,16 @@
 #include "engine/engine.h"
 #include "os/os.h"
 
-#define DRAIN_EVERY (10 * NS_PER_MS)
+static void wake_init(struct collector *c)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(&c->wake, &attr);
+	pthread_condattr_destroy(&attr);
+	pthread_mutex_init(&c->wake_lock, NULL);
+}
 
 struct collector *collector_new(const struct collector_options *o)
 {
@@ -24,8 +33,11 @@ struct collector *collector_new(const struct collector_options *o)
 		return NULL;
 	c->options = *o;
 	c->options.events = MAX(o->events, 1u);
+	if (!c->options.drain_every)
+		c->options.drain_every = 10 * NS_PER_MS;
 	c->frames.lines = o->lines;
 	seen_init(&c->frames.methods);
+	wake_init(c);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_mutex_init(&c->images, NULL);
 	pthread_mutex_init(&c->given_lock, NULL);
@@ -43,6 +55,18 @@ static void turn(struct collector *c)
 	timing_add(&c->drain, os_monotonic() - start);
 	upkeep(c);
 	pthread_mutex_unlock(&c->lock);
+}
+
+/* Wait NS, or less when the collector shall stop. */
+static void rest(struct collector *c, uint64_t ns)
+{
+	uint64_t until = os_monotonic() + ns;
+	struct timespec t = {(time_t)(until / NS_PER_S), (long)(until % NS_PER_S)};
+
+	pthread_mutex_lock(&c->wake_lock);
+	while (!atomic_load(&c->stopping) && !pthread_cond_timedwait(&c->wake, &c->wake_lock, &t))
+		;
+	pthread_mutex_unlock(&c->wake_lock);
 }
 
 /*
@@ -70,10 +94,8 @@ static void *run(void *arg)
 	/* On a machine that is busy to the last core queues must not wait; where not permitted they grow. */
 	setpriority(PRIO_PROCESS, (id_t)os_gettid(), -10);
 	while (!atomic_load(&c->stopping)) {
-		uint64_t hold = c->options.hold_ms * NS_PER_MS;
-
 		turn(c);
-		os_sleep(hold ? hold : DRAIN_EVERY);
+		rest(c, c->options.hold_ms ? c->options.hold_ms * NS_PER_MS : c->options.drain_every);
 	}
 	records_own(os_gettid(), false);
 	return NULL;
@@ -108,7 +130,10 @@ int collector_start(struct collector *c, struct error *err)
 void collector_stop(struct collector *c)
 {
 	if (c->running) {
+		pthread_mutex_lock(&c->wake_lock);
 		atomic_store(&c->stopping, true);
+		pthread_cond_signal(&c->wake);
+		pthread_mutex_unlock(&c->wake_lock);
 		pthread_join(c->thread, NULL);
 		c->running = false;
 	}
@@ -149,6 +174,8 @@ void collector_free(struct collector *c)
 	map_free(&c->names);
 	map_free(&c->by_tid);
 	pthread_mutex_destroy(&c->lock);
+	pthread_mutex_destroy(&c->wake_lock);
+	pthread_cond_destroy(&c->wake);
 	pthread_mutex_destroy(&c->images);
 	pthread_mutex_destroy(&c->given_lock);
 	free(c);

@@ -15,6 +15,7 @@ struct collector;
 
 struct collector_options {
 	uint32_t events;       /* how many the session samples, 1 to RECORD_EVENTS */
+	uint64_t drain_every;  /* ns from drain to drain, 0 = 10 ms */
 	bool per_thread;       /* keep stacks apart by thread */
 	bool lines;            /* keep source lines apart */
 	bool stats;            /* samples carry the time of their walk */

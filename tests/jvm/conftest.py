@@ -56,6 +56,10 @@ def say(record_testsuite_property):
     return lambda text: record_testsuite_property("note", text)
 
 
+def pytest_configure(config):
+    config.addinivalue_line("markers", "together: measures nothing, may run beside other tests (see tests/run.py)")
+
+
 def pytest_collection_modifyitems(items):
     session = os.path.join(jvm.ROOT, "src", "agent", "session.c")
     if not os.path.exists(session):

@@ -6,6 +6,7 @@
 
 Everything a test starts is ended by its pid, also when the test fails.
 """
+import fcntl
 import glob
 import json
 import os
@@ -82,7 +83,14 @@ def newest(paths):
 
 
 def compile_programs():
-    """Compile the Java programs and the native library, unless they are up to date."""
+    """Compile the Java programs and the native library, unless they are up to date; once, whoever asks beside us."""
+    os.makedirs(WORK, exist_ok=True)
+    with open(os.path.join(WORK, "programs.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        compile_if_old()
+
+
+def compile_if_old():
     sources = sorted(glob.glob(os.path.join(ROOT, "tests", "jvm", "java", "truth", "*.java")))
     native = sorted(glob.glob(os.path.join(ROOT, "tests", "jvm", "native", "*.c")))
     stamp = os.path.join(WORK, "programs.stamp")

@@ -10,7 +10,9 @@ import time
 import jvm
 import pytest
 from jvm import Program, jstrobe
-from litter import litter
+from litter import left_since, litter
+
+pytestmark = pytest.mark.together
 
 FORMATS = {".html": "<!DOCTYPE html", ".json": "{", ".collapsed": "", ".txt": "---", ".folded": ""}
 
@@ -186,7 +188,7 @@ def test_ctrl_c_while_attaching(jdk17):
         else:
             assert running.returncode == 3
         os.kill(program.pid, signal.SIGCONT)
-        assert litter() <= before
+        assert not left_since(before)
 
 
 def test_when_the_command_is_killed_the_agent_stops(jdk):
@@ -297,7 +299,7 @@ def test_rounds_leave_nothing_behind(jdk17):
         assert [t for t in program.threads().values() if t.startswith("jstrobe")] == []
         assert len(program.threads()) <= len(threads) + 1  # the JVM may start one of its own
         assert program.memory() - memory < jvm.counted(8, 24) << 20
-        assert litter() <= before
+        assert not left_since(before)
 
 
 def test_quiet_and_verbose(jdk17):

@@ -7,7 +7,9 @@ import time
 import jvm
 import pytest
 from jvm import Program, jstrobe
-from litter import litter
+from litter import left_since, litter
+
+pytestmark = pytest.mark.together
 
 ROOT = os.geteuid() == 0
 
@@ -216,7 +218,7 @@ def test_library_that_the_target_cannot_see(jdk17):
             f'mount -t tmpfs none "{os.path.dirname(jvm.LIBRARY)}" && exec "$@"', "sh"]
     with Program(jdk17, "Sleepers", 1, "idle", wrap=hide) as program:
         refused(program.pid, "is not visible to process", "--libpath")
-        assert litter() <= before
+        assert not left_since(before)
         refused(program.pid, "is not visible", args=("--libpath", "/no/such/lib.so"))
         assert program.stop() == 0
 
@@ -277,4 +279,4 @@ def test_target_that_dies_while_it_is_attached_to(jdk17):
             said = running.communicate(timeout=15)[1]
         assert running.returncode in (1, 3), (delay, said)
         assert said.startswith("jstrobe: ") and not os.path.exists(path)
-        assert litter() <= before
+        assert not left_since(before)

@@ -8,6 +8,8 @@ import jvm
 import pytest
 from jvm import jstrobe
 
+pytestmark = pytest.mark.together
+
 COMMANDS = ["record", "start", "stop", "dump", "resume", "status", "ps", "list", "version", "help"]
 
 

@@ -9,6 +9,8 @@ import jvm
 import pytest
 from jvm import Program, jstrobe
 
+pytestmark = pytest.mark.together
+
 LEAVES = ("alpha", "beta", "gamma", "delta", "epsilon", "zeta")
 
 

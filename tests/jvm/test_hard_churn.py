@@ -32,7 +32,7 @@ def is_part(spelt, number):
 
 
 def read_stack(frames):
-    """(what is wrong or None, has a name, has an [unloaded] above burn) of one stack."""
+    """(what is wrong or None, has a name, has an [unloaded], spells a number) of one stack."""
     named = [m for m in map(NAMED.search, frames) if m]
     spelt = "".join(m.group(1) for m in map(DIGIT.match, frames) if m and "truth.Churn.burn" in frames)
     numbers = {m.group(1) for m in named} | {m.group(3) for m in named if m.group(3)}
@@ -43,7 +43,7 @@ def read_stack(frames):
         wrong = f"{numbers} burns by {spelt}"
     elif spelt and not numbers and not any(frame.startswith("[") for frame in frames):
         wrong = f"{spelt} burns, and nobody is named"
-    return wrong, bool(numbers), "[unloaded]" in frames
+    return wrong, bool(numbers), "[unloaded]" in frames, bool(spelt)
 
 
 KINDS = {
@@ -71,19 +71,23 @@ def test_never_a_wrong_name(jdk, kind, say):
         counters = program.mark()
         assert program.stop() == 0, program.output[-5:]
     print(counters)
-    wrong, named, unloaded, frames, gone = {}, 0, 0, 0, 0
+    wrong, named, unloaded, spelling, frames, gone = {}, 0, 0, 0, 0, 0
     for stack in profile.stacks:
-        error, has_name, has_gap = read_stack(stack["frames"])
+        error, has_name, has_gap, spells = read_stack(stack["frames"])
         named += stack["samples"] * has_name
         unloaded += stack["samples"] * has_gap
+        spelling += stack["samples"] * spells
         frames += len(stack["frames"]) * stack["samples"]
         gone += stack["frames"].count("[unloaded]") * stack["samples"]
         if error:
             wrong[error] = wrong.get(error, 0) + stack["samples"]
             worst = stack
     say(f"never a wrong name, {kind} {jdk}: {sum(wrong.values())} wrong of {profile.samples['stored']} samples "
-        f"({named} name a class that comes and goes), {unloaded / profile.samples['stored']:.2%} of them with "
-        f"an [unloaded] frame, {gone / max(1, frames):.3%} of frames; {counters}")
+        f"({named} name a class that comes and goes, {spelling} spell a number), "
+        f"{unloaded / profile.samples['stored']:.2%} of them with an [unloaded] frame, {gone / max(1, frames):.3%} of frames; {counters}")
     print(f"{kind} {jdk} {profile.samples['stored']} named {named} unloaded {unloaded} {frames} {gone}")
     assert not wrong, f"{sum(wrong.values())} samples: {list(wrong.items())[:5]}, {worst}"
-    assert named > (0 if "held" in kind else 10) and counters["classes"] > 20
+    # With the collector held up, a class that comes and goes may have no provable name at all (36 redefinitions
+    # in 2 s leave no drain without one); those that stay have theirs.
+    assert spelling > 100 and counters["classes"] > 20
+    assert named > 10 or "held" in kind

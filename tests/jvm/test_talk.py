@@ -10,6 +10,8 @@ import jvm
 import pytest
 from jvm import LIBRARY, Program, jstrobe
 
+pytestmark = pytest.mark.together
+
 HELLO, WELCOME, REFUSE, OUTPUT, FOLDER, COMMAND, NOTE, TEXT, STATUS, DONE, FAILED, ENDED = range(1, 13)
 
 
