@@ -15,6 +15,10 @@ mkdir -p "$O/found"
 for name in "$@"; do
 	mkdir -p "$O/work/$name"
 	log=$O/work/$name.log
+	if [ ! -x "$O/fuzzers/fuzz_$name" ]; then
+		echo "fuzz $name: $O/fuzzers/fuzz_$name is not built (make fuzz does)"
+		exit 2
+	fi
 	if "$O/fuzzers/fuzz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
 		-max_len=65536 -artifact_prefix="$O/found/$name-" -print_final_stats=1 \
 		"$O/work/$name" "tests/fuzz/corpus/$name" >"$log" 2>&1; then
