@@ -169,7 +169,7 @@ check-run: all $(UNIT) $(REPLAY)
 soak: ## the tests with their full counts and durations (several hours)
 	@scripts/deps.sh build test
 	@+$(MAKE) --no-print-directory all unit-programs
-	@O=$(O) CC='$(CC)' JSTROBE_SOAK=1 $(PYTHON) tests/run.py --out $(O)/tests soak
+	@O=$(O) CC='$(CC)' JSTROBE_SOAK=1 $(PYTHON) tests/run.py --out $(O)/tests soak $(UNIT)
 
 check-jdks: ## fetch every JVM that can be had and profile known programs on each, in each mode (an hour)
 	@scripts/deps.sh build jdks

@@ -3,7 +3,7 @@
 
     run.py --out DIR unit PROGRAM...     the unit tests only
     run.py --out DIR check PROGRAM...    everything, shortened counts
-    run.py --out DIR soak [PROGRAM...]   everything in the JVM, full counts
+    run.py --out DIR soak PROGRAM...     unit tests and everything in the JVM, full counts
 
 A runner is a set of C programs (cmocka) or a folder of pytest files. Each ends in one line
 "NAME: N passed, N failed, N skipped"; these lines and their sum close the run. The exit status is
@@ -19,7 +19,8 @@ import time
 import xml.etree.ElementTree as xml
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-UNIT_TIMEOUT = 120  # seconds a unit test program may take
+# Seconds a unit test program may take.
+UNIT_TIMEOUT = 3600 if os.environ.get("JSTROBE_SOAK") else 120
 
 
 class Result:

@@ -12,6 +12,7 @@
 
 #include "agent/fallback.h"
 #include "agent/jvm.h"
+#include "agent/window.h"
 #include "collect/collector.h"
 #include "engine/engine.h"
 #include "format/format.h"
@@ -43,6 +44,7 @@ static struct session {
 		uint64_t counted;            /* by the kernel, in earlier runs */
 		char engine[32];
 	} events[RECORD_EVENTS];
+	struct engine_window windows; /* of runs that have ended */
 } session = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- start ---- */
@@ -98,6 +100,7 @@ static struct collector *new_account(const struct options *o, const struct engin
 		.sched = o->sched,
 		.record_cpu = o->record_cpu,
 		.hold_ms = o->collector_hold_ms,
+		.store_bytes = o->memlimit,
 	};
 
 	return collector_new(&c);
@@ -139,22 +142,25 @@ static int resolve(const struct options *o, struct engine_event *events, struct 
 	return count;
 }
 
-/* Everything from the records up to the first signal; undone on failure. */
-static int arm(const struct options *o, const struct engine_event *events, uint32_t count,
+/* Everything from the records up to the first signal; undone on failure. EVENTS has room for more than COUNT. */
+static int arm(const struct options *o, struct engine_event *events, uint32_t count,
 	       struct collector *account, struct buffer *notes, struct error *err)
 {
 	struct engine_options e = {
 		.wanted = o->filter[0] ? is_wanted : NULL,
 		.user_only = o->alluser,
 		.only_cpu = o->target_cpu + 1, /* OPTIONS_ANY_CPU + 1 = 0 */
+		.window_watched = o->nostop,
 		.signal = (int)o->signal,
 		.events = events,
-		.count = count,
 		.queue_start = first_queue(o, events, count),
 		.fail = o->engine_fail,
 	};
-	int rc;
+	int rc = agent_window_add(o, events, count, err);
 
+	if (rc < 0)
+		return rc;
+	e.count = (uint32_t)rc;
 	jvm_generated_code();
 	rc = records_open(err);
 	if (rc == 0)
@@ -196,7 +202,7 @@ static int settle(struct error *err)
 	return 0;
 }
 
-static int begin(const struct options *o, const struct engine_event *events, uint32_t count,
+static int begin(const struct options *o, struct engine_event *events, uint32_t count,
 		 struct collector *account, struct buffer *notes, struct error *err)
 {
 	int rc = settle(err);
@@ -239,7 +245,7 @@ static int prepare(const struct options *o, struct engine_event *events, struct 
 }
 
 /* Lock held. */
-static int start_anew(const struct options *o, const struct engine_event *events, uint32_t count,
+static int start_anew(const struct options *o, struct engine_event *events, uint32_t count,
 		      struct buffer *notes, struct error *err)
 {
 	struct collector *account = new_account(o, events, count);
@@ -254,6 +260,7 @@ static int start_anew(const struct options *o, const struct engine_event *events
 		return rc;
 	}
 	session.duration = session.cpu_time = session.own_cpu = 0;
+	session.windows = (struct engine_window){0};
 	for (e = 0; e < RECORD_EVENTS; e++)
 		session.events[e].counted = 0;
 	session.started_at = os_realtime();
@@ -263,7 +270,7 @@ static int start_anew(const struct options *o, const struct engine_event *events
 }
 
 /* Lock held. Samples of one event do not mix with those of another. */
-static int go_on(const struct options *o, const struct engine_event *events, uint32_t count,
+static int go_on(const struct options *o, struct engine_event *events, uint32_t count,
 		 struct buffer *notes, struct error *err)
 {
 	uint32_t e = 0;
@@ -343,6 +350,7 @@ int session_stop(struct error *err)
 	note_counts(false);
 	outside = engine_stop();
 	note_counts(true);
+	agent_window_keep(&session.windows);
 	session.duration += os_monotonic() - session.resumed_at;
 	session.cpu_time += os_process_cpu() - session.cpu_at_start;
 	session.own_cpu += records_own_cpu() - session.own_at_start;
@@ -390,6 +398,7 @@ static void gather_facts(uint32_t e, struct collector_facts *f)
 	f->threads_timer = event->counts.timer;
 	f->threads_refused = event->counts.refused;
 	f->raised = event->counts.raised;
+	agent_window_facts(&session.options, &session.windows, session.running, &f->window);
 }
 
 /* The event that O wants to see: its number, session.event_count for all of them, or a negative errno. */

@@ -22,18 +22,6 @@ static const char *const examples =
 	"  jstrobe record -f cpu.json -- java -jar app.jar\n"
 	"  jstrobe start 1234; sleep 30; jstrobe stop -f out.collapsed 1234\n";
 
-static void overview(struct buffer *out)
-{
-	size_t i;
-
-	buffer_puts(out, "jstrobe " JSTROBE_VERSION " - a profiler for HotSpot JVMs\n\nUsage: "
-		    "jstrobe COMMAND [OPTIONS] PID|NAME\n\nCommands:\n");
-	for (i = 0; i < ARRAY_LEN(commands); i++)
-		buffer_printf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
-	buffer_printf(out, "\nWithout a command: record. 'jstrobe help COMMAND' and 'jstrobe help "
-		      "options' say more.\n\n%s", examples);
-}
-
 static void exit_codes(struct buffer *out)
 {
 	buffer_puts(out, "\nExit codes: 0 done, 1 profiling failed, 2 wrong usage, 3 cannot "
@@ -56,23 +44,99 @@ bool cli_help_command(const char *name, struct buffer *out)
 	return false;
 }
 
+/* ---- topics ---- */
+
 static void agent_topic(struct buffer *out)
 {
 	buffer_puts(out,
 		    "The agent without the command, from the JVM's first instruction:\n"
-		    "  java "
-		    "-agentpath:/path/libjstrobe.so=start,event=cpu,interval=1ms,file=out.html "
-		    "...\n"
+		    "  java -agentpath:/path/libjstrobe.so=start,event=cpu,interval=1ms,file=out.html ...\n"
 		    "or in a running JVM (jcmd wants the inner quotes):\n"
 		    "  jcmd PID JVMTI.agent_load /path/libjstrobe.so '\"start,event=cpu\"'\n"
-		    "  jcmd PID JVMTI.agent_load /path/libjstrobe.so "
-		    "'\"stop,file=/tmp/out.html\"'\n\n"
-		    "Options are NAME or NAME=VALUE with commas between them; the first is the "
-		    "action:\n"
-		    "start, resume, stop, dump, status, list or version. Relative files lie in the "
-		    "program's\nworking folder. A mistake never stops the JVM, unless 'strict' is "
-		    "among "
-		    "the options.\n'jstrobe help --markdown' prints all names.\n");
+		    "  jcmd PID JVMTI.agent_load /path/libjstrobe.so '\"stop,file=/tmp/out.html\"'\n\n"
+		    "Options are NAME or NAME=VALUE with commas between them; the first is the action:\n"
+		    "start, resume, stop, dump, status, list or version. Relative files lie in the program's\n"
+		    "working folder. A mistake never stops the JVM, unless 'strict' is among the options.\n"
+		    "'jstrobe help --markdown' prints all names.\n");
+}
+
+static void recipes_topic(struct buffer *out)
+{
+	buffer_puts(out,
+		    "A service that runs\n"
+		    "  jstrobe record -d 30 -f flame.html PID\n"
+		    "A program from start to end\n"
+		    "  jstrobe record -f flame.html -- java -jar app.jar\n"
+		    "Every JVM of a build or a CI job, a file each (%p is the pid)\n"
+		    "  JAVA_TOOL_OPTIONS=-agentpath:/path/libjstrobe.so=start,file=/tmp/build-%p.html mvn verify\n"
+		    "Only the forks that run tests\n"
+		    "  mvn test -DargLine=-agentpath:/path/libjstrobe.so=start,file=/tmp/test-%p.html\n"
+		    "Tomcat\n"
+		    "  CATALINA_OPTS=-agentpath:/path/libjstrobe.so=start,file=/tmp/tomcat.html catalina.sh run\n"
+		    "Why does it take so long to reach a safepoint?\n"
+		    "  jstrobe record --ttsp -i 100us -t -f ttsp.html PID\n"
+		    "A container, from the host, as root\n"
+		    "  jstrobe record -d 30 -f flame.html PID-ON-THE-HOST\n"
+		    "More of them, with Gradle and Ant: docs/recipes.md\n");
+}
+
+static void problems_topic(struct buffer *out)
+{
+	buffer_puts(out,
+		    "It cannot attach\n"
+		    "  Same user as the JVM, or root. Not into -Xrs, -XX:+DisableAttachMechanism, or where a file\n"
+		    "  /tmp/.java_pidPID of another user lies in the way: the message says which. -agentpath works\n"
+		    "  everywhere ('jstrobe help agent').\n"
+		    "No kernel frames, \"CPU timers are used instead\"\n"
+		    "  As root: sysctl kernel.perf_event_paranoid=1, or a container with CAP_PERFMON and a seccomp\n"
+		    "  profile that allows perf_event_open. The shares of Java methods are right without it.\n"
+		    "Few samples\n"
+		    "  A sample stands for an interval of CPU time: an idle process gives none; -i 1ms gives more.\n"
+		    "Samples were lost\n"
+		    "  The line under each result says how many, and why; docs/counters.md explains each reason.\n"
+		    "No file\n"
+		    "  With -agentpath the file is written when the JVM ends, not when it is killed by -9 or a crash.\n"
+		    "  Relative names lie in the program's working folder; 'log=FILE' says where messages go.\n"
+		    "Methods are missing, or lines are wrong\n"
+		    "  Inlined code has exact positions only if compiled after the session began: -agentpath, or\n"
+		    "  -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints. See docs/jvm-flags.md.\n"
+		    "\"WARNING: A JVM TI agent has been loaded dynamically\" in the program's output\n"
+		    "  JDK 21+ prints it itself when something attaches: -XX:+EnableDynamicAgentLoading hides it.\n");
+}
+
+static void formats_topic(struct buffer *out)
+{
+	const struct format *f;
+
+	for (f = formats; f->name; f++)
+		buffer_printf(out, "%-11s %s\n", f->name, f->help);
+}
+
+static const struct {
+	const char *name;
+	void (*put)(struct buffer *out);
+	const char *help;
+} topics[] = {
+	{"options", options_help, "all options of the command"},
+	{"events", options_events, "what can be sampled"},
+	{"formats", formats_topic, "what results can look like"},
+	{"agent", agent_topic, "without the command: -agentpath, jcmd"},
+	{"recipes", recipes_topic, "command lines for builds, CI, Tomcat, containers"},
+	{"problems", problems_topic, "what to do if something does not work"},
+};
+
+static void overview(struct buffer *out)
+{
+	size_t i;
+
+	buffer_puts(out, "jstrobe " JSTROBE_VERSION " - a profiler for HotSpot JVMs\n\nUsage: "
+		    "jstrobe COMMAND [OPTIONS] PID|NAME\n\nCommands:\n");
+	for (i = 0; i < ARRAY_LEN(commands); i++)
+		buffer_printf(out, "  %-9s %s\n", commands[i].name, commands[i].help);
+	buffer_puts(out, "\nTopics, 'jstrobe help TOPIC':\n");
+	for (i = 0; i < ARRAY_LEN(topics); i++)
+		buffer_printf(out, "  %-9s %s\n", topics[i].name, topics[i].help);
+	buffer_printf(out, "\nWithout a command: record. 'jstrobe help COMMAND' says more.\n\n%s", examples);
 }
 
 static bool completion(const char *shell, struct buffer *out)
@@ -88,28 +152,22 @@ static bool completion(const char *shell, struct buffer *out)
 /* WORD and, where it takes one, the word after it. */
 static bool topic(const char *word, const char *next, struct buffer *out)
 {
-	const struct format *f;
+	size_t i;
 
-	if (strcmp(word, "options") == 0) {
-		options_help(out);
-	} else if (strcmp(word, "events") == 0) {
-		options_events(out);
-	} else if (strcmp(word, "formats") == 0) {
-		for (f = formats; f->name; f++)
-			buffer_printf(out, "%-11s %s\n", f->name, f->help);
-	} else if (strcmp(word, "agent") == 0) {
-		agent_topic(out);
-	} else if (strcmp(word, "--markdown") == 0) {
-		options_markdown(out);
-	} else if (strcmp(word, "--completion") == 0) {
+	for (i = 0; i < ARRAY_LEN(topics); i++)
+		if (strcmp(word, topics[i].name) == 0) {
+			topics[i].put(out);
+			return true;
+		}
+	if (strcmp(word, "--completion") == 0)
 		return completion(next ? next : "bash", out);
-	} else if (strcmp(word, "--man") == 0) {
+	if (strcmp(word, "--man") == 0)
 		return cli_man(next, out);
-	} else if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0)
 		return cli_help_command("help", out);
-	} else {
+	if (strcmp(word, "--markdown") != 0)
 		return cli_help_command(word, out);
-	}
+	options_markdown(out);
 	return true;
 }
 
@@ -117,7 +175,7 @@ int cli_help(struct cli *cli)
 {
 	struct buffer out = BUFFER_INIT;
 	const char *words[32], *near;
-	size_t i;
+	size_t i, t;
 
 	if (cli->word_count == 0) {
 		overview(&out);
@@ -127,10 +185,8 @@ int cli_help(struct cli *cli)
 		return cli_print(&out);
 	for (i = 0; i < ARRAY_LEN(commands); i++)
 		words[i] = commands[i].name;
-	words[i++] = "options";
-	words[i++] = "events";
-	words[i++] = "formats";
-	words[i++] = "agent";
+	for (t = 0; t < ARRAY_LEN(topics); t++)
+		words[i++] = topics[t].name;
 	words[i] = NULL;
 	if (strcmp(cli->words[0], "--completion") == 0 || strcmp(cli->words[0], "--man") == 0) {
 		console_error("help %s: there is none for '%s'; say %s", cli->words[0],

@@ -28,13 +28,8 @@ static void put_commands(struct buffer *out)
 	size_t i;
 
 	buffer_puts(out, ".SH COMMANDS\nWithout one, \\fBrecord\\fR is meant.\n");
-	for (i = 0; i < ARRAY_LEN(commands); i++) {
-		buffer_printf(out, ".TP\n\\fB%s\\fR ", commands[i].name);
-		options_man_text(commands[i].arguments, out);
-		buffer_putc(out, '\n');
-		options_man_text(commands[i].help, out);
-		buffer_puts(out, ".\n");
-	}
+	for (i = 0; i < ARRAY_LEN(commands); i++)
+		options_man_entry(commands[i].name, commands[i].arguments, commands[i].help, out);
 }
 
 static void put_formats(struct buffer *out)
@@ -43,11 +38,8 @@ static void put_formats(struct buffer *out)
 
 	buffer_puts(out, ".SH FORMATS\nThe suffix of the result's file chooses one, "
 		    "\\fB\\-\\-output\\fR wins over it.\n");
-	for (f = formats; f->name; f++) {
-		buffer_printf(out, ".TP\n.B %s\n", f->name);
-		options_man_text(f->help, out);
-		buffer_puts(out, ".\n");
-	}
+	for (f = formats; f->name; f++)
+		options_man_entry(f->name, "", f->help, out);
 }
 
 static void command_page(struct buffer *out)

@@ -117,7 +117,7 @@ void drain_all(struct collector *c);
 /* Keep what handlers read in shape: trace store, images, decode cache, layout. Lock held. */
 void upkeep(struct collector *c);
 /* What handlers read must exist before the first of them runs. */
-int upkeep_open(struct error *err);
+int upkeep_open(size_t store_bytes, struct error *err);
 /* Free it all, when no handler can run any more. */
 void upkeep_close(struct collector *c);
 

@@ -104,7 +104,7 @@ static void *run(void *arg)
 int collector_start(struct collector *c, struct error *err)
 {
 	sigset_t all, old;
-	int rc = upkeep_open(err);
+	int rc = upkeep_open(c->options.store_bytes, err);
 
 	if (rc)
 		return rc;

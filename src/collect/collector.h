@@ -23,6 +23,7 @@ struct collector_options {
 	bool sched;            /* scheduling policies as outermost frames */
 	bool record_cpu;       /* numbers of CPUs as outermost frames; samples carry them, not walks' times */
 	uint32_t depth_kept;   /* frames kept of a stack that was cut, 0 = all of them */
+	uint64_t store_bytes;  /* memory for stacks, 0 = the default */
 	uint32_t hold_ms;      /* test knob: the first drains come so late */
 };
 
@@ -35,6 +36,7 @@ struct collector_facts {
 	uint64_t cpu_time;     /* ns the process used during the session */
 	uint64_t own_cpu;      /* ns of it used by jstrobe's own threads */
 	uint32_t threads_perf, threads_timer, threads_refused, raised;
+	struct profile_window window;
 };
 
 /* An empty account. NULL when out of memory. */

@@ -67,14 +67,14 @@ static void find_class_counts(void)
 	}
 }
 
-int upkeep_open(struct error *err)
+int upkeep_open(size_t store_bytes, struct error *err)
 {
 	struct image_set *images;
 	struct decode_cache *cache;
 	struct stub_set *stubs;
 	int rc;
 
-	rc = trace_store_open(&zone.store, STORE_BYTES, err);
+	rc = trace_store_open(&zone.store, store_bytes ? store_bytes : STORE_BYTES, err);
 	if (rc)
 		return rc;
 	images = image_set_read(atomic_load(&zone.images), err);

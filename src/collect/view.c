@@ -237,18 +237,21 @@ static void copy_counts(struct view *v, struct collector *c, uint32_t e)
 /* Copy the agent's texts behind each other. */
 static bool copy_facts(struct view *v, const struct collector_facts *f)
 {
-	const char *from[5] = {f->event, f->engine, f->main_class, f->jdk, f->title};
-	const char **to[5] = {&v->profile.event, &v->profile.engine, &v->profile.main_class,
-			      &v->profile.jdk, &v->profile.title};
+	const char *from[] = {f->event, f->engine, f->main_class, f->jdk, f->title, f->window.begin,
+			      f->window.end};
+	const char **to[] = {&v->profile.event, &v->profile.engine, &v->profile.main_class,
+			     &v->profile.jdk, &v->profile.title, &v->profile.window.begin,
+			     &v->profile.window.end};
 	size_t i, bytes = 1;
 	char *at;
 
-	for (i = 0; i < 5; i++)
+	v->profile.window = f->window;
+	for (i = 0; i < ARRAY_LEN(from); i++)
 		bytes += from[i] ? strlen(from[i]) + 1 : 0;
 	at = v->facts = malloc(bytes);
 	if (!at)
 		return false;
-	for (i = 0; i < 5; i++) {
+	for (i = 0; i < ARRAY_LEN(from); i++) {
 		if (!from[i])
 			continue;
 		*to[i] = strcpy(at, from[i]);

@@ -37,9 +37,11 @@ void force_counted(uint32_t e, uint64_t count)
 	counted[e] += count;
 }
 
-static bool is_wanted(const struct thread_record *r)
+/* Any thread may open or shut the window. */
+static bool is_wanted(const struct thread_record *r, uint32_t e)
 {
-	return !options.wanted || options.wanted(atomic_load(&((struct thread_record *)r)->tid));
+	return !options.wanted || events[e].role != WINDOW_NONE ||
+	       options.wanted(atomic_load(&((struct thread_record *)r)->tid));
 }
 
 void force_arm(struct thread_record *r)
@@ -48,10 +50,8 @@ void force_arm(struct thread_record *r)
 
 	if (!atomic_load(&in_force) || !atomic_load(&arming) || r->own)
 		return;
-	if (!is_wanted(r))
-		return;
 	for (e = 0; e < event_count; e++)
-		if (atomic_load(&r->sources[e].arm) == ARM_NONE)
+		if (atomic_load(&r->sources[e].arm) == ARM_NONE && is_wanted(r, e))
 			events[e].ops->arm(r, e);
 }
 
@@ -91,6 +91,9 @@ static int check(const struct engine_options *o, struct error *err)
 	for (i = 0; i < o->count; i++) {
 		const struct engine_event *e = &o->events[i];
 
+		if (e->ops->sigprof && o->events[o->count - 1].role != WINDOW_NONE)
+			return error_set(err, EINVAL, "begin and end do not go together with %s; use cpu or ctimer",
+					 e->name);
 		if (e->ops->sigprof && o->count > 1)
 			return error_set(err, EINVAL, "%s cannot be sampled together with other "
 						 "events; use cpu or ctimer",
@@ -134,6 +137,7 @@ static void tell_zone(uint32_t e)
 	z->interval = event->interval;
 	z->quiet = event->ops == &engine_perf && !event->time;
 	z->scaled = event->perf.scaled;
+	z->role = event->role;
 	zone.quiet |= z->quiet;
 	if (event->fallback || event->ops == &engine_ctimer)
 		zone.timer_event = e;
@@ -148,8 +152,10 @@ static int start_events(struct buffer *notes, struct error *err)
 	zone.quiet = false;
 	zone.timer_event = 0;
 	zone.event_count = event_count;
+	window_start(&options);
 	force_nothing_lacks();
 	force_count_timers();
+	force_count_descriptors();
 	for (e = 0; e < event_count; e++) {
 		if (options.only_cpu && events[e].ops != &engine_perf)
 			return error_set(err, EINVAL, "%s: target-cpu is only supported with perf_events",
@@ -157,7 +163,7 @@ static int start_events(struct buffer *notes, struct error *err)
 		counted[e] = 0;
 		rc = events[e].ops->start(&events[e], e, notes, err);
 		if (rc)
-			return rc;
+			return events[e].role != WINDOW_NONE ? window_refused(&events[e], err) : rc;
 		tell_zone(e);
 	}
 	return 0;
@@ -238,6 +244,7 @@ bool engine_stop(void)
 	else
 		held_epoch = atomic_load(&zone.epoch);
 	stop_events();
+	window_stop();
 	signals_give_back();
 	held = !outside;
 	atomic_store(&in_force, false);
@@ -273,7 +280,7 @@ static void count_one(struct thread_record *r)
 	counting.threads++;
 	counting.perf += arm == ARM_PERF;
 	counting.timer += arm == ARM_TIMER;
-	counting.refused += arm == ARM_NONE && is_wanted(r) && os_thread_exists(atomic_load(&r->tid));
+	counting.refused += arm == ARM_NONE && is_wanted(r, counting_event) && os_thread_exists(atomic_load(&r->tid));
 	if (arm == ARM_PERF && !events[counting_event].time && os_perf_read(s->fd, scaled, words))
 		counting.counted += scaled ? perf_scaled(words[0], words[1], words[2]) : words[0];
 }

@@ -24,6 +24,7 @@ struct engine_event {
 	bool time;            /* weights are ns of CPU time; else events */
 	bool kernel_only;     /* nothing of it happens in user mode */
 	bool fallback;        /* a thread that gets no perf event gets a CPU timer */
+	enum window_role role; /* it brings no samples, but opens or shuts the window */
 	struct os_perf perf;  /* for engine_perf; path and filter are set from those below */
 	char path[256], filter[256];
 };
@@ -36,13 +37,20 @@ int event_resolve(const char *name, uint64_t interval, struct engine_event *even
 /* All events and kinds of events, one a line, and whether this process may sample them. */
 void event_list(struct buffer *out);
 
+/*
+ * The native functions BEGIN and END ("" = none) as one or two events of a role, which stand behind those of
+ * the session (window.c). Their number; -ENOENT, -EINVAL.
+ */
+int window_resolve(const char *begin, const char *end, struct engine_event *events, struct error *err);
+
 struct engine_options {
 	const struct engine_event *events; /* copied */
-	uint32_t count;       /* 1 to RECORD_EVENTS */
+	uint32_t count;       /* 1 to RECORD_EVENTS, those with a role at the end */
 	uint32_t queue_start; /* entries of a new queue */
 	bool (*wanted)(pid_t tid); /* which threads are sampled, NULL = all; any thread may ask */
 	bool user_only;       /* events in the kernel do not count */
 	uint32_t only_cpu;    /* as in struct os_perf */
+	bool window_watched;  /* samples outside the window are kept, too */
 	int signal;           /* the one to use, 0 = a free one */
 	const char *fail;     /* test knob: the part that shall refuse ("perf", "ring", "fd"); "" = none */
 };
@@ -89,6 +97,13 @@ struct engine_counts {
 	uint64_t counted;     /* events by the kernel's own count since engine_start; 0 for CPU engines */
 };
 void engine_count(uint32_t e, struct engine_counts *c);
+struct engine_window {
+	uint64_t count, total, longest; /* windows so far and their time, ns; an open one as if it were shut now */
+	bool open;            /* the last one is, or was when the session stopped */
+	uint32_t raised;      /* times a breakpoint's interval was doubled: begins or ends may have been missed */
+};
+/* The windows of the session, or of the last one. */
+void engine_window(struct engine_window *counts);
 /*
  * What a person should know of the threads that got less than others since the last call: a line
  * for each reason that is new in this session.

@@ -15,11 +15,18 @@ const struct engine_event *force_event(uint32_t e);
 /* The kernel counted COUNT of event E on a thread that is disarmed. Records' lock held. */
 void force_counted(uint32_t e, uint64_t count);
 /* A thread could not have something, by -errno RC. Each is said once a session: see engine_notes (lacks.c). */
-enum force_lack { LACK_PERF, LACK_RING, LACK_TIMER, LACKS };
+enum force_lack { LACK_PERF, LACK_RING, LACK_TIMER, LACK_BREAKPOINT, LACKS };
 void force_lacks(enum force_lack what, int rc);
 void force_nothing_lacks(void);
+/* Prepare the window of O's events; shut it when no handler can any more (window.c). */
+void window_start(const struct engine_options *o);
+void window_stop(void);
+/* Say of the error ERR that it is about the breakpoint E. Returns the error. */
+int window_refused(const struct engine_event *e, struct error *err);
 /* How many timers may be made from now on: half of the user's pending signals are left to others (ctimer.c). */
 void force_count_timers(void);
+/* The same of perf events: half of the limit of open files (perf.c). */
+void force_count_descriptors(void);
 /* Call FN for each live record, under the records' lock (records.c). */
 void records_each(void (*fn)(struct thread_record *));
 

@@ -47,6 +47,7 @@ void engine_notes(struct buffer *notes)
 	static const char *const texts[LACKS] = {
 		[LACK_PERF] = "some threads get no perf event: CPU timers sample them, without kernel frames",
 		[LACK_RING] = "some perf events get no ring, so their threads show no kernel frames",
+		[LACK_BREAKPOINT] = "on some threads the functions of begin and end are not met",
 		[LACK_TIMER] = "some threads get no CPU timer: they are not sampled, it is unsampled time",
 	};
 	int i;

@@ -39,11 +39,24 @@ static uintptr_t search(const char *symbol, bool prefix, struct error *err)
 	return found;
 }
 
+static int unknown(const char *symbol, struct error *err)
+{
+	return error_set(err, ENOENT, "%s: no event has this name, and no library of the process a function or "
+			 "variable; `jstrobe list` shows the events, libraries without symbol tables hide their "
+			 "functions", symbol);
+}
+
 int native_address(const char *symbol, uintptr_t *address, struct error *err)
 {
 	char mangled[512];
 	bool cpp = strstr(symbol, "::") != NULL;
+	size_t length = strlen(symbol);
 
+	if (length > 1 && symbol[length - 1] == '*' && !cpp) {
+		snprintf(mangled, sizeof(mangled), "%.*s", (int)length - 1, symbol);
+		*address = search(mangled, true, err);
+		return *address ? 0 : unknown(symbol, err);
+	}
 	if (cpp && !mangle(symbol, mangled, sizeof(mangled)))
 		return error_set(err, EINVAL, "%s: no name of a C++ function", symbol);
 	/* The loader knows which of several versions and variants is called. */
@@ -52,9 +65,7 @@ int native_address(const char *symbol, uintptr_t *address, struct error *err)
 		*address = search(cpp ? mangled : symbol, cpp, err);
 	if (*address)
 		return 0;
-	return error_set(err, ENOENT, "%s: no event has this name, and no library of the process a function or "
-			 "variable; `jstrobe list` shows the events, libraries without symbol tables hide their "
-			 "functions", symbol);
+	return unknown(symbol, err);
 }
 
 int native_place(const char *symbol, char *path, size_t size, uint64_t *offset, struct error *err)

@@ -8,7 +8,8 @@
 #include "base/error.h"
 
 /*
- * Address of SYMBOL, as callers are bound to it; "Class::method" stands for a C++ name. -ENOENT.
+ * Address of SYMBOL, as callers are bound to it; "Class::method" stands for a C++ name, "name*"
+ * for any that begins so. -ENOENT.
  */
 int native_address(const char *symbol, uintptr_t *address, struct error *err);
 /* The same as a place in the file it was mapped from. */

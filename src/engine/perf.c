@@ -44,7 +44,7 @@ static int open_event(pid_t tid, const struct engine_event *event)
 	struct os_perf spec = event->perf;
 
 	spec.period = event->interval;
-	spec.only_cpu = force_options()->only_cpu;
+	spec.only_cpu = event->role == WINDOW_NONE ? force_options()->only_cpu : 0;
 	spec.path = event->path[0] ? event->path : NULL;
 	spec.filter = event->filter[0] ? event->filter : NULL;
 	return os_perf_open(tid, &spec);
@@ -80,7 +80,8 @@ static int refuse(const struct engine_event *event, int rc, struct error *err)
 					 "profiled process", event->name);
 		return error_set(err, -rc, "%s: no permission: kernel.perf_event_paranoid is %d, or seccomp forbids "
 				 "perf_event_open; as root: sysctl kernel.perf_event_paranoid=%d", event->name,
-				 os_perf_paranoid(), type == PERF_TYPE_TRACEPOINT ? -1 : 1);
+				 os_perf_paranoid(), type == PERF_TYPE_TRACEPOINT ? -1 :
+				 type == PERF_TYPE_BREAKPOINT ? 2 : 1);
 	case ENOENT:
 	case ENODEV:
 	case EOPNOTSUPP:
@@ -103,17 +104,20 @@ static int refuse(const struct engine_event *event, int rc, struct error *err)
 	return error_set(err, -rc, "%s: the kernel refuses this event: %s", event->name, strerror(-rc));
 }
 
-static int start(struct engine_event *event, uint32_t e, struct buffer *notes, struct error *err)
+void force_count_descriptors(void)
 {
 	unsigned limit = os_descriptor_limit(), open = os_descriptors_open();
+
+	descriptors_left = limit / 2 > open ? limit / 2 - open : 0;
+	if (fails("fd"))
+		descriptors_left = 2;
+}
+
+static int start(struct engine_event *event, uint32_t e, struct buffer *notes, struct error *err)
+{
 	int rc;
 
-	if (e == 0) {
-		descriptors_left = limit / 2 > open ? limit / 2 - open : 0;
-		if (fails("fd"))
-			descriptors_left = 2;
-	}
-	event->perf.kernel = !force_options()->user_only;
+	event->perf.kernel = !force_options()->user_only && event->role == WINDOW_NONE;
 	if (event->kernel_only && !event->perf.kernel)
 		return error_set(err, EINVAL, "alluser: %s happens in the kernel only", event->name);
 	if (force_options()->only_cpu)
@@ -166,8 +170,9 @@ static int arm_perf(struct thread_record *r, uint32_t e)
 	}
 	descriptors_left--;
 	s->fd = fd;
-	s->ring = fails("ring") ? NULL : os_perf_map(fd);
-	if (!s->ring)
+	/* A breakpoint that brings no samples needs no room for them. */
+	s->ring = fails("ring") || force_event(e)->role != WINDOW_NONE ? NULL : os_perf_map(fd);
+	if (!s->ring && force_event(e)->role == WINDOW_NONE)
 		force_lacks(LACK_RING, -EPERM);
 	s->last_count = 0;
 	s->period = zone.events[e].interval;
@@ -195,7 +200,7 @@ static int arm(struct thread_record *r, uint32_t e)
 	if (rc == 0 || rc == -ESRCH)
 		return rc;
 	if (permitted[e])
-		force_lacks(LACK_PERF, rc);
+		force_lacks(force_event(e)->role == WINDOW_NONE ? LACK_PERF : LACK_BREAKPOINT, rc);
 	return force_event(e)->fallback ? engine_ctimer.arm(r, e) : rc;
 }
 

@@ -49,6 +49,7 @@ enum verdict { WANTED = 1, UNWANTED = 2 };
 
 /* What each name says about the stacks it is in. */
 struct judgement {
+	const struct format_options *options;
 	unsigned char *frames, *threads;
 };
 
@@ -58,23 +59,12 @@ static unsigned char judge(const struct format_options *o, const char *text)
 			       (o->exclude && matches(o->exclude, text) ? UNWANTED : 0));
 }
 
-/* Judge all frames by their names in STYLE. */
-static int judge_frames(struct judgement *j, const struct profile *p,
-			const struct format_options *o, unsigned style)
+static bool judge_frame(uint32_t frame, const char *name, void *arg)
 {
-	struct buffer name = BUFFER_INIT;
-	uint32_t i;
+	struct judgement *j = arg;
 
-	for (i = 0; i < p->frame_count; i++) {
-		name.length = 0;
-		frame_name_put(&name, &p->frames[i], style);
-		buffer_putc(&name, '\0');
-		if (name.failed)
-			break;
-		j->frames[i] |= judge(o, name.data);
-	}
-	buffer_free(&name);
-	return name.failed ? -ENOMEM : 0;
+	j->frames[frame] |= judge(j->options, name);
+	return true;
 }
 
 static int judge_all(struct judgement *j, const struct profile *p, const struct format_options *o)
@@ -84,8 +74,8 @@ static int judge_all(struct judgement *j, const struct profile *p, const struct 
 
 	j->frames = calloc((size_t)p->frame_count + 1, 1);
 	j->threads = calloc((size_t)p->thread_count + 1, 1);
-	if (!j->frames || !j->threads || judge_frames(j, p, o, style) ||
-	    judge_frames(j, p, o, style ^ STYLE_DOTS))
+	if (!j->frames || !j->threads || frame_name_each(p, style, judge_frame, j) ||
+	    frame_name_each(p, style ^ STYLE_DOTS, judge_frame, j))
 		return -ENOMEM;
 	for (i = 0; format_by_thread(p, o) && i < p->thread_count; i++)
 		j->threads[i] = judge(o, p->threads[i].name);
@@ -110,7 +100,7 @@ bool filter_is_set(const struct format_options *o)
 int filter_apply(const struct profile *p, const struct format_options *o, struct profile *view)
 {
 	struct profile_stack *stacks = calloc((size_t)p->stack_count + 1, sizeof(*stacks));
-	struct judgement j = {NULL, NULL};
+	struct judgement j = {.options = o};
 	bool all = !o->include || !*o->include;
 	int rc = stacks ? judge_all(&j, p, o) : -ENOMEM;
 	uint32_t i;

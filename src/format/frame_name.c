@@ -1,5 +1,6 @@
 #include "format/frame_name.h"
 
+#include <errno.h>
 #include <string.h>
 
 const char *const frame_type_names[FRAME_TYPES] = {
@@ -128,4 +129,23 @@ void frame_name_thread(struct buffer *out, const struct profile_thread *thread, 
 	if (thread->tid)
 		buffer_printf(out, " tid=%u", thread->tid);
 	buffer_putc(out, ']');
+}
+
+int frame_name_each(const struct profile *p, unsigned style,
+		    bool (*fn)(uint32_t frame, const char *name, void *arg), void *arg)
+{
+	struct buffer name = BUFFER_INIT;
+	uint32_t i;
+	int failed;
+
+	for (i = 0; i < p->frame_count; i++) {
+		name.length = 0;
+		frame_name_put(&name, &p->frames[i], style);
+		buffer_putc(&name, '\0');
+		if (name.failed || !fn(i, name.data, arg))
+			break;
+	}
+	failed = name.failed;
+	buffer_free(&name);
+	return failed ? -ENOMEM : 0;
 }

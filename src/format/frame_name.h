@@ -48,6 +48,12 @@ extern const char *const frame_type_names[FRAME_TYPES]; /* "java", ... */
 enum frame_type frame_type(const struct profile_frame *frame);
 /* Append FRAME's name in STYLE (bits of enum frame_style). */
 void frame_name_put(struct buffer *out, const struct profile_frame *frame, unsigned style);
+/*
+ * Call FN for each frame of P with its name in STYLE, in their order; it returns false to end that. 0, or
+ * -ENOMEM: not all names could be spelled.
+ */
+int frame_name_each(const struct profile *p, unsigned style,
+		    bool (*fn)(uint32_t frame, const char *name, void *arg), void *arg);
 /* Append the name of a thread's root frame. */
 void frame_name_thread(struct buffer *out, const struct profile_thread *thread, unsigned style);
 

@@ -33,6 +33,30 @@ static void put_top_number(struct buffer *out, const char *key, uint64_t value)
 	buffer_puts(out, ",\n");
 }
 
+/* A key and its number; a list of them ends with one without key. */
+struct member {
+	const char *key;
+	uint64_t value;
+};
+
+static void put_numbers(struct buffer *out, const struct member *list)
+{
+	const char *separator = "";
+
+	for (; list->key; list++, separator = ", ") {
+		buffer_puts(out, separator);
+		put_number(out, list->key, list->value);
+	}
+}
+
+/* A line of the top object: numbers under a key. */
+static void put_object(struct buffer *out, const char *key, const struct member *list)
+{
+	buffer_printf(out, "  \"%s\": {", key);
+	put_numbers(out, list);
+	buffer_puts(out, "},\n");
+}
+
 /* {"reason": n, ...} over a table of names. */
 static void put_counters(struct buffer *out, const char *key, const struct counter_name *names,
 			 const uint64_t *values, unsigned count)
@@ -49,17 +73,8 @@ static void put_counters(struct buffer *out, const char *key, const struct count
 
 static void put_timing(struct buffer *out, const char *key, const struct profile_timing *t)
 {
-	buffer_printf(out, "  \"%s\": {", key);
-	put_number(out, "count", t->count);
-	buffer_puts(out, ", ");
-	put_number(out, "mean", t->mean);
-	buffer_puts(out, ", ");
-	put_number(out, "p99", t->p99);
-	buffer_puts(out, ", ");
-	put_number(out, "p999", t->p999);
-	buffer_puts(out, ", ");
-	put_number(out, "max", t->max);
-	buffer_puts(out, "},\n");
+	put_object(out, key, (const struct member[]){{"count", t->count}, {"mean", t->mean}, {"p99", t->p99},
+		   {"p999", t->p999}, {"max", t->max}, {NULL, 0}});
 }
 
 /* "2026-11-21T11:46:36.123Z" */
@@ -95,45 +110,51 @@ static void put_head(struct buffer *out, const struct profile *p)
 	put_top_number(out, "own_cpu_ns", p->own_cpu);
 }
 
-static void put_counts(struct buffer *out, const struct profile *p)
+static void put_samples(struct buffer *out, const struct profile *p)
 {
 	buffer_puts(out, "  \"samples\": {");
-	put_number(out, "taken", p->taken);
-	buffer_puts(out, ", ");
-	put_number(out, "stored", p->stored);
-	buffer_puts(out, ", ");
-	put_number(out, "complete", p->complete);
-	buffer_puts(out, ", ");
-	put_number(out, "left_out", p->left_out);
+	put_numbers(out, (const struct member[]){{"taken", p->taken}, {"stored", p->stored},
+		    {"complete", p->complete}, {"left_out", p->left_out}, {NULL, 0}});
 	buffer_puts(out, ", ");
 	put_counters(out, "lost", loss_names, p->lost, LOSS_REASONS);
-	buffer_printf(out, "},\n  \"weight\": {\"unit\": \"%s\", ", p->in_events ? "events" : "ns");
-	put_number(out, "total", p->weight_stored);
-	buffer_puts(out, ", ");
-	put_number(out, "left_out", p->left_out_weight);
-	buffer_puts(out, ", ");
-	put_number(out, "lost", loss_weight(p));
-	buffer_puts(out, ", ");
-	put_number(out, "unsampled", p->unsampled);
+	buffer_puts(out, "},\n");
+}
+
+static void put_weight(struct buffer *out, const struct profile *p)
+{
+	buffer_printf(out, "  \"weight\": {\"unit\": \"%s\", ", p->in_events ? "events" : "ns");
+	put_numbers(out, (const struct member[]){{"total", p->weight_stored}, {"left_out", p->left_out_weight},
+		    {"lost", loss_weight(p)}, {"unsampled", p->unsampled}, {NULL, 0}});
 	buffer_puts(out, ", ");
 	put_counters(out, "lost_by_reason", loss_names, p->lost_weight, LOSS_REASONS);
-	buffer_puts(out, "},\n  \"queues\": {");
-	put_number(out, "bytes", p->queue_bytes);
-	buffer_puts(out, ", ");
-	put_number(out, "increments", p->queue_increments);
-	buffer_puts(out, ", ");
-	put_number(out, "max_capacity", p->queue_max_capacity);
-	buffer_puts(out, ", ");
-	put_number(out, "max_fill", p->queue_max_fill);
-	buffer_puts(out, "},\n  \"armed\": {");
-	put_number(out, "perf", p->threads_perf);
-	buffer_puts(out, ", ");
-	put_number(out, "timer", p->threads_timer);
-	buffer_puts(out, ", ");
-	put_number(out, "refused", p->threads_refused);
-	buffer_puts(out, ", ");
-	put_number(out, "intervals_doubled", p->raised);
 	buffer_puts(out, "},\n");
+}
+
+static void put_window(struct buffer *out, const struct profile_window *w)
+{
+	buffer_puts(out, "  \"window\": {\"begin\": ");
+	buffer_json(out, w->begin);
+	buffer_puts(out, ", \"end\": ");
+	buffer_json(out, w->end);
+	buffer_printf(out, ", \"watched\": %s, \"open\": %s, ", w->watched ? "true" : "false",
+		      w->open ? "true" : "false");
+	put_numbers(out, (const struct member[]){{"count", w->count}, {"total_ns", w->total},
+		    {"longest_ns", w->longest}, {"intervals_doubled", w->raised}, {NULL, 0}});
+	buffer_puts(out, "},\n");
+}
+
+static void put_counts(struct buffer *out, const struct profile *p)
+{
+	put_samples(out, p);
+	put_weight(out, p);
+	if (p->window.begin)
+		put_window(out, &p->window);
+	put_object(out, "queues", (const struct member[]){{"bytes", p->queue_bytes},
+		   {"increments", p->queue_increments}, {"max_capacity", p->queue_max_capacity},
+		   {"max_fill", p->queue_max_fill}, {NULL, 0}});
+	put_object(out, "armed", (const struct member[]){{"perf", p->threads_perf},
+		   {"timer", p->threads_timer}, {"refused", p->threads_refused},
+		   {"intervals_doubled", p->raised}, {NULL, 0}});
 	put_timing(out, "handler_ns", &p->handler);
 	put_timing(out, "walk_ns", &p->walk);
 	put_timing(out, "drain_ns", &p->drain);
@@ -156,13 +177,8 @@ static int put_methods(struct buffer *out, const struct profile *p, unsigned sty
 		buffer_json(out, name_text(&m.names, row->name));
 		buffer_printf(out, ", \"type\": \"%s\", ",
 			      frame_type_names[m.names.names[row->name].type]);
-		put_number(out, "self", row->self);
-		buffer_puts(out, ", ");
-		put_number(out, "total", row->total);
-		buffer_puts(out, ", ");
-		put_number(out, "self_weight", row->self_weight);
-		buffer_puts(out, ", ");
-		put_number(out, "total_weight", row->total_weight);
+		put_numbers(out, (const struct member[]){{"self", row->self}, {"total", row->total},
+			    {"self_weight", row->self_weight}, {"total_weight", row->total_weight}, {NULL, 0}});
 		buffer_putc(out, '}');
 	}
 	buffer_puts(out, "\n  ],\n");
@@ -183,9 +199,7 @@ static void put_threads(struct buffer *out, const struct profile *p)
 		buffer_puts(out, ", \"name\": ");
 		buffer_json(out, t->name);
 		buffer_puts(out, ", ");
-		put_number(out, "samples", t->samples);
-		buffer_puts(out, ", ");
-		put_number(out, "weight", t->weight);
+		put_numbers(out, (const struct member[]){{"samples", t->samples}, {"weight", t->weight}, {NULL, 0}});
 		buffer_putc(out, '}');
 	}
 	buffer_puts(out, "\n  ],\n");
@@ -197,26 +211,25 @@ struct quoted {
 	size_t *offsets; /* of each frame, and the end */
 };
 
+static bool quote_one(uint32_t frame, const char *name, void *arg)
+{
+	struct quoted *q = arg;
+
+	buffer_json(&q->text, name);
+	q->offsets[frame + 1] = q->text.length;
+	return !q->text.failed;
+}
+
 static int quote(struct quoted *q, const struct profile *p, unsigned style)
 {
-	struct buffer name = BUFFER_INIT;
-	uint32_t i;
+	int rc;
 
 	buffer_init(&q->text, -1);
 	q->offsets = calloc((size_t)p->frame_count + 1, sizeof(*q->offsets));
 	if (!q->offsets)
 		return -ENOMEM;
-	for (i = 0; i < p->frame_count; i++) {
-		name.length = 0;
-		frame_name_put(&name, &p->frames[i], style);
-		buffer_putc(&name, '\0');
-		if (name.failed)
-			break;
-		buffer_json(&q->text, name.data);
-		q->offsets[i + 1] = q->text.length;
-	}
-	buffer_free(&name);
-	return name.failed || q->text.failed ? -ENOMEM : 0;
+	rc = frame_name_each(p, style, quote_one, q);
+	return rc || q->text.failed ? -ENOMEM : 0;
 }
 
 static void put_stack(struct buffer *out, const struct profile *p, const struct profile_stack *s,
@@ -235,9 +248,7 @@ static void put_stack(struct buffer *out, const struct profile *p, const struct 
 		buffer_printf(out, "%s\"%s\"", i ? ", " : "",
 			      frame_kind_names[p->frames[s->frames[i]].kind].word);
 	buffer_puts(out, "], ");
-	put_number(out, "samples", s->samples);
-	buffer_puts(out, ", ");
-	put_number(out, "weight", s->weight);
+	put_numbers(out, (const struct member[]){{"samples", s->samples}, {"weight", s->weight}, {NULL, 0}});
 	if (s->thread != PROFILE_NO_THREAD) {
 		buffer_puts(out, ", ");
 		put_number(out, "tid", p->threads[s->thread].tid);

@@ -29,28 +29,32 @@ uint64_t loss_weight(const struct profile *p)
 	return sum(p->lost_weight, LOSS_REASONS);
 }
 
+/* What is left out because it was not asked for is no loss. */
 bool loss_is_bad(const struct profile *p)
 {
-	return loss_total(p) * 100 > p->taken || p->complete * 100 < p->stored * 99;
+	return (loss_total(p) - p->lost[LOSS_outside_window]) * 100 > p->taken || p->complete * 100 < p->stored * 99;
 }
 
 /* "10,012 samples taken, 10,010 stored, 2 lost (queue_full 2: 2.0 ms)" */
 static void put_counts(struct buffer *out, const struct profile *p)
 {
-	uint64_t lost = loss_total(p);
+	uint64_t outside = p->lost[LOSS_outside_window], lost = loss_total(p) - outside;
 	const char *separator = "";
 	unsigned i;
 
 	buffer_printf(out, "%s sample%s taken, ", human_count(p->taken).text,
 		      p->taken == 1 ? "" : "s");
-	if (!lost && p->stored == p->taken) {
-		buffer_puts(out, "all stored");
+	if (outside)
+		buffer_printf(out, "%s of them outside the window (%s), ", human_count(outside).text,
+			      human_amount(p->lost_weight[LOSS_outside_window], p->in_events).text);
+	if (!lost && p->stored + outside == p->taken) {
+		buffer_puts(out, outside ? "the others stored" : "all stored");
 		return;
 	}
 	buffer_printf(out, "%s stored, %s lost", human_count(p->stored).text,
 		      human_count(lost).text);
 	for (i = 0; i < LOSS_REASONS; i++) {
-		if (!p->lost[i])
+		if (!p->lost[i] || i == LOSS_outside_window)
 			continue;
 		buffer_printf(out, "%s%s %s: %s", *separator ? separator : " (",
 			      loss_names[i].name, human_count(p->lost[i]).text,
@@ -152,6 +156,24 @@ static void put_source(struct buffer *out, const struct profile *p)
 	buffer_putc(out, '\n');
 }
 
+/* "begin=f end=g: 3 times, 1.2 ms in all, longest 800 µs, open still" */
+static void put_window(struct buffer *out, const struct profile_window *w)
+{
+	buffer_printf(out, "Window              : %s%s%s%s%s: ", *w->begin ? "begin=" : "", w->begin,
+		      *w->begin && *w->end ? " " : "", *w->end ? "end=" : "", w->end);
+	if (!w->count)
+		buffer_puts(out, "never open");
+	else
+		buffer_printf(out, "%s time%s, %s in all, longest %s%s", human_count(w->count).text,
+			      w->count == 1 ? "" : "s", human_time(w->total).text,
+			      human_time(w->longest).text, w->open ? ", the last one had not ended" : "");
+	if (w->watched)
+		buffer_puts(out, "; samples outside are kept, too");
+	if (w->raised)
+		buffer_printf(out, "; some calls may have been missed, they came too often (%u times)", w->raised);
+	buffer_putc(out, '\n');
+}
+
 void loss_details_cost(struct buffer *out, const struct profile *p)
 {
 	if (p->filtered)
@@ -160,6 +182,8 @@ void loss_details_cost(struct buffer *out, const struct profile *p)
 			      human_count(p->stored).text,
 			      human_time(p->weight_stored - p->left_out_weight).text,
 			      human_time(p->weight_stored).text);
+	if (p->window.begin)
+		put_window(out, &p->window);
 	put_walks(out, p);
 	buffer_printf(out, "Queues              : %s, %s increment%s, ",
 		      human_bytes(p->queue_bytes).text, human_count(p->queue_increments).text,

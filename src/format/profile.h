@@ -48,6 +48,15 @@ struct profile_timing {
 	uint64_t mean, p99, p999, max;
 };
 
+/* The window of the options begin and end; all 0 and NULL without them. */
+struct profile_window {
+	const char *begin, *end; /* the functions; "" = none. NULL: there is no window */
+	bool watched;            /* samples outside were kept, too */
+	bool open;               /* the last one had not ended */
+	uint64_t count, total, longest; /* ns */
+	uint32_t raised;         /* times a breakpoint's interval was doubled */
+};
+
 struct profile {
 	/* where it comes from */
 	const char *event;      /* "cpu": what the user asked for */
@@ -71,6 +80,7 @@ struct profile {
 	uint64_t counted;        /* events by the kernel's own count; 0 for CPU time */
 	uint32_t threads_refused; /* threads alive at the end that could not be armed */
 	uint32_t raised;         /* times a thread's interval was doubled in a storm of events */
+	struct profile_window window;
 	uint64_t cpu_time;       /* ns of CPU time the process used during the session */
 	uint64_t own_cpu;        /* ns of it used by jstrobe's own threads */
 	uint64_t ended_early[WALK_ENDS];

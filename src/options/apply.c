@@ -48,6 +48,24 @@ static int apply_time(const struct option *option, const char *name, const char 
 	return 0;
 }
 
+static int apply_size(const struct option *option, const char *name, const char *value,
+		      struct options *o, struct error *err)
+{
+	char min[32], max[32];
+	uint64_t bytes = 0;
+	int rc = option_size(value, &bytes);
+
+	option_size_text(option->min, min, sizeof(min));
+	option_size_text(option->max, max, sizeof(max));
+	if (rc == -EINVAL)
+		return error_set(err, EINVAL, "%s: '%s' is not a size; write it like 64m or 1g", name, value);
+	if (rc || bytes < option->min || bytes > option->max)
+		return error_set(err, EINVAL, "%s: %s is out of range; use a size from %s to %s (a bare number is in "
+				 "bytes)", name, value, min, max);
+	memcpy(field(option, o), &bytes, sizeof(bytes));
+	return 0;
+}
+
 static int apply_interval(const struct option *option, const char *name, const char *value,
 			  struct options *o, struct error *err)
 {
@@ -358,6 +376,8 @@ static int apply(const struct option *option, const char *name, const char *valu
 	case OPTION_TIME:
 	case OPTION_DURATION:
 		return apply_time(option, name, value, o, err);
+	case OPTION_SIZE:
+		return apply_size(option, name, value, o, err);
 	case OPTION_INTERVAL:
 		return apply_interval(option, name, value, o, err);
 	case OPTION_EVENT:

@@ -64,7 +64,11 @@ static void markdown_row(const struct option *p, struct buffer *out)
 	if (p->initial)
 		buffer_printf(out, "`%s`", p->initial);
 	buffer_puts(out, " | ");
-	if (p->max && time) {
+	if (p->kind == OPTION_SIZE) {
+		option_size_text(p->min, min, sizeof(min));
+		option_size_text(p->max, max, sizeof(max));
+		buffer_printf(out, "%s – %s", min, max);
+	} else if (p->max && time) {
 		option_time_text(p->min, min, sizeof(min));
 		option_time_text(p->max, max, sizeof(max));
 		buffer_printf(out, "%s – %s", min, max);
@@ -187,6 +191,7 @@ static void print_field(const struct option *p, const struct options *o, char se
 		item(p->agent, text, separator, out);
 		break;
 	case OPTION_TIME:
+	case OPTION_SIZE:
 	case OPTION_INTERVAL:
 		memcpy(&big, field, sizeof(big));
 		snprintf(text, sizeof(text), "%llu", (unsigned long long)big);

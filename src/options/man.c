@@ -19,6 +19,15 @@ void options_man_text(const char *text, struct buffer *out)
 	}
 }
 
+void options_man_entry(const char *name, const char *arguments, const char *help, struct buffer *out)
+{
+	buffer_printf(out, ".TP\n\\fB%s\\fR%s", name, *arguments ? " " : "");
+	options_man_text(arguments, out);
+	buffer_putc(out, '\n');
+	options_man_text(help, out);
+	buffer_puts(out, ".\n");
+}
+
 /* A value's placeholder: in italics, brackets around what may be left out. */
 static void put_value(const struct option *p, const char *before, struct buffer *out)
 {
@@ -86,11 +95,7 @@ void options_man_events(struct buffer *out)
 {
 	const struct option_event *e;
 
-	for (e = option_events; e->name; e++) {
-		if (e->when != WHEN_NOW)
-			continue;
-		buffer_printf(out, ".TP\n.B %s\n", e->name);
-		options_man_text(e->help, out);
-		buffer_puts(out, ".\n");
-	}
+	for (e = option_events; e->name; e++)
+		if (e->when == WHEN_NOW)
+			options_man_entry(e->name, "", e->help, out);
 }

@@ -42,6 +42,9 @@ struct options {
 	char filter[256];  /* ids of threads, "120-127;132"; "" = all */
 	uint32_t signal;   /* to sample by, 0 = a free one */
 	bool stats;        /* features=stats: measure the walks */
+	char begin[256], end[256]; /* native functions; "" = none */
+	bool nostop, ttsp;
+	uint64_t memlimit; /* bytes for stacks, 0 = the default */
 
 	/* the result */
 	char file[OPTIONS_FILE_MAX]; /* as given, patterns unexpanded; "" = none */
@@ -122,6 +125,8 @@ int options_completion(const char *shell, const struct options_word *commands, s
 /* Append the options of the command, or of the agent, as paragraphs of a manual page. */
 void options_man(bool agent, struct buffer *out);
 void options_man_events(struct buffer *out);
+/* Append an entry of a list of a manual page. */
+void options_man_entry(const char *name, const char *arguments, const char *help, struct buffer *out);
 /* Append TEXT, escaped for a manual page. */
 void options_man_text(const char *text, struct buffer *out);
 /* Append the event names, one a line, those without an engine marked. */

@@ -22,6 +22,7 @@ enum option_kind {
 	OPTION_IGNORED,     /* taken without effect */
 	OPTION_TIME,        /* uint64_t ns; a bare number is ns, m is milli */
 	OPTION_DURATION,    /* uint64_t ns; a bare number is seconds, m is minutes */
+	OPTION_SIZE,        /* uint64_t bytes; k, m, g are 1024, 1024², 1024³ */
 	OPTION_INTERVAL,    /* uint64_t, as OPTION_TIME, or a number of events */
 	OPTION_EVENT,       /* char[], a list of events */
 	OPTION_EVENT_WORD,  /* the option's own name is the event */
@@ -96,9 +97,13 @@ bool option_is_event(const char *item);
 int option_add_event(const char *name, struct options *o, struct error *err);
 /* Read a whole number. 0, -EINVAL, -ERANGE. */
 int option_count(const char *text, uint64_t *value);
+/* Read a number of bytes. 0, -EINVAL, -ERANGE. */
+int option_size(const char *text, uint64_t *bytes);
 /* Read a percentage as thousandths of a percent, rounded down. 0, -EINVAL, -ERANGE. */
 int option_percent(const char *text, uint32_t *thousandths);
 /* NS in the largest unit that needs no fraction: "50us". */
 void option_time_text(uint64_t ns, char *out, size_t size);
+/* BYTES in the same way: "512m". */
+void option_size_text(uint64_t bytes, char *out, size_t size);
 
 #endif

@@ -5,12 +5,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "options/table.h"
 
+/* What may stand behind a number, and how much it is; ends with one without name. */
 struct unit {
 	const char *name;
-	uint64_t ns;
+	uint64_t value;
 };
 
 static const struct unit interval_units[] = {
@@ -22,6 +24,12 @@ static const struct unit duration_units[] = {
 	{"m", 60 * NS_PER_S}, {"min", 60 * NS_PER_S}, {"h", 3600 * NS_PER_S},
 	{"d", 86400 * NS_PER_S}, {NULL, 0},
 };
+static const struct unit event_units[] = {{"b", 1}, {"k", 1u << 10}, {"g", 1u << 30}, {NULL, 0}};
+static const struct unit size_units[] = {
+	{"", 1}, {"b", 1}, {"k", 1u << 10}, {"kb", 1u << 10}, {"m", 1u << 20}, {"mb", 1u << 20},
+	{"g", 1u << 30}, {"gb", 1u << 30}, {NULL, 0},
+};
+static const struct unit percent_units[] = {{"", 1000}, {NULL, 0}};
 
 /* Digits at *TEXT, moved past them. -EINVAL: there are none. */
 static int digits(const char **text, uint64_t *value)
@@ -72,44 +80,29 @@ bool options_thread_listed(const char *list, uint32_t tid)
 	}
 }
 
-int option_interval(const char *text, uint64_t *value)
+/* The digits at *TEXT, moved past them, as the part of UNIT behind its point, rounded down. */
+static uint64_t fraction(const char **text, uint64_t unit)
 {
-	static const struct unit units[] = {{"b", 1}, {"k", 1u << 10}, {"g", 1u << 30}};
-	const char *p = text;
-	uint64_t n;
-	size_t i;
+	uint64_t sum = 0;
 
-	if (digits(&p, &n) == 0)
-		for (i = 0; i < ARRAY_LEN(units); i++)
-			if (strcmp(units[i].name, p) == 0)
-				return __builtin_mul_overflow(n, units[i].ns, value) ? -ERANGE : 0;
-	return option_time(text, false, value);
-}
+	for (; isdigit((unsigned char)**text); ++*text) {
+		uint64_t digit = (uint64_t)(**text - '0');
 
-/* The part after the point at *TEXT in parts of UNIT, rounded down. */
-static int fraction(const char **text, const struct unit *unit, uint64_t *ns)
-{
-	uint64_t place = unit->ns;
-	const char *p = *text;
-
-	*ns = 0;
-	if (!isdigit((unsigned char)*p))
-		return -EINVAL;
-	for (; isdigit((unsigned char)*p); p++) {
-		*ns += (uint64_t)(*p - '0') * (place / 10) +
-		       (uint64_t)(*p - '0') * (place % 10) / 10;
-		place /= 10;
+		sum += digit * (unit / 10) + digit * (unit % 10) / 10;
+		unit /= 10;
 	}
-	*text = p;
-	return 0;
+	return sum;
 }
 
-int option_time(const char *text, bool minutes, uint64_t *ns)
+/*
+ * "12", "0.5ms", ".5": a number and one of UNITS. 0, -EINVAL (it is none), -ERANGE (below 0, or 2^63
+ * and more).
+ */
+static int quantity(const char *text, const struct unit *unit, uint64_t *value)
 {
-	const struct unit *unit = minutes ? duration_units : interval_units;
 	bool negative = *text == '-';
 	const char *point = NULL;
-	uint64_t whole, rest = 0;
+	uint64_t whole, rest;
 	int rc;
 
 	text += negative;
@@ -120,39 +113,54 @@ int option_time(const char *text, bool minutes, uint64_t *ns)
 	if (*text == '.') {
 		point = ++text;
 		text += strspn(text, "0123456789");
+		if (text == point)
+			return -EINVAL;
 	}
-	while (unit->name && strcmp(unit->name, text) != 0)
+	while (unit->name && strcasecmp(unit->name, text) != 0)
 		unit++;
-	if (!unit->name || (point && fraction(&point, unit, &rest)))
+	if (!unit->name)
 		return -EINVAL;
-	if (negative || __builtin_mul_overflow(whole, unit->ns, &whole) ||
-	    __builtin_add_overflow(whole, rest, ns) || *ns > INT64_MAX)
+	rest = point ? fraction(&point, unit->value) : 0;
+	if (__builtin_mul_overflow(whole, unit->value, &whole) ||
+	    __builtin_add_overflow(whole, rest, value) || *value > INT64_MAX || (negative && *value))
 		return -ERANGE;
 	return 0;
 }
 
+int option_time(const char *text, bool minutes, uint64_t *ns)
+{
+	return quantity(text, minutes ? duration_units : interval_units, ns);
+}
+
+int option_interval(const char *text, uint64_t *value)
+{
+	int rc = quantity(text, event_units, value);
+
+	return rc == -EINVAL ? quantity(text, interval_units, value) : rc;
+}
+
+int option_size(const char *text, uint64_t *bytes)
+{
+	return quantity(text, size_units, bytes);
+}
+
 int option_percent(const char *text, uint32_t *thousandths)
 {
-	static const struct unit percent = {"", 1000};
-	bool negative = *text == '-';
-	uint64_t whole, rest = 0;
-	int rc;
+	uint64_t value = 0;
+	int rc = quantity(text, percent_units, &value);
 
-	text += negative;
-	rc = digits(&text, &whole);
-	if (rc && *text != '.')
-		return rc;
-	if (*text == '.') {
-		text++;
-		if (fraction(&text, &percent, &rest))
-			return -EINVAL;
-	}
-	if (*text)
-		return -EINVAL;
-	if (whole > 100 || (whole == 100 && rest) || (negative && (whole || rest)))
+	if (rc == 0 && value > 100 * 1000)
 		return -ERANGE;
-	*thousandths = (uint32_t)(whole * 1000 + rest);
-	return 0;
+	*thousandths = (uint32_t)value;
+	return rc;
+}
+
+/* VALUE in the largest of UNITS, which go from large to small, that needs no fraction. */
+static void put_text(uint64_t value, const struct unit *unit, char *out, size_t size)
+{
+	while (unit->value > 1 && (value == 0 || value % unit->value))
+		unit++;
+	snprintf(out, size, "%llu%s", (unsigned long long)(value / unit->value), unit->name);
 }
 
 void option_time_text(uint64_t ns, char *out, size_t size)
@@ -161,9 +169,13 @@ void option_time_text(uint64_t ns, char *out, size_t size)
 		{"h", 3600 * NS_PER_S}, {"s", NS_PER_S}, {"ms", NS_PER_MS}, {"us", NS_PER_US},
 		{"ns", 1},
 	};
-	const struct unit *unit = units;
 
-	while (unit->ns > 1 && (ns == 0 || ns % unit->ns))
-		unit++;
-	snprintf(out, size, "%llu%s", (unsigned long long)(ns / unit->ns), unit->name);
+	put_text(ns, units, out, size);
+}
+
+void option_size_text(uint64_t bytes, char *out, size_t size)
+{
+	static const struct unit units[] = {{"g", 1u << 30}, {"m", 1u << 20}, {"k", 1u << 10}, {"", 1}};
+
+	put_text(bytes, units, out, size);
 }

@@ -182,6 +182,10 @@ void handler_take(struct thread_record *r, uint32_t event, uint64_t time, uint64
 
 	s.weight = weight + r->sources[event].carried;
 	r->sources[event].carried = 0;
+	if (window_keeps_out(&zone.window)) {
+		record_lose(r, event, LOSS_outside_window, s.weight);
+		return;
+	}
 	s.era = (uint16_t)era_now(&zone.eras);
 	s.trace = take_trace(r, ring, regs, &s);
 	if (!s.trace) {
@@ -236,6 +240,8 @@ static void one_sample(struct thread_record *r, uint32_t event, uint64_t time, u
 		record_lose(r, event, why, weight);
 	} else {
 		perf_hush(r, true);
+		if (unlikely(zone.windowed))
+			window_look(r, RECORD_EVENTS, time);
 		context_read(context, &regs);
 		handler_take(r, event, time, weight, NULL, &regs);
 		perf_hush(r, false);

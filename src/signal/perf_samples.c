@@ -49,7 +49,7 @@ static uint64_t growth(struct record_source *s, uint64_t count)
 }
 
 /* Without a ring the count must be asked for. */
-static uint64_t read_count(const struct record_source *s, bool scaled)
+uint64_t perf_count(const struct record_source *s, bool scaled)
 {
 	uint64_t words[3] = {0, 0, 0};
 	long size = (scaled ? 3 : 1) * (long)sizeof(words[0]);
@@ -61,14 +61,16 @@ static uint64_t read_count(const struct record_source *s, bool scaled)
 }
 
 /* See BURST. */
-static void calm(struct record_source *s, uint32_t event, uint64_t time)
+void perf_calm(struct record_source *s, uint32_t event, uint64_t time)
 {
+	/* A breakpoint of the window is of no use when it is met so often, whatever its handler costs here. */
+	bool window = zone.events[event].role != WINDOW_NONE;
 	uint64_t doubled = s->period * 2, cpu;
 
 	if (++s->burst < BURST)
 		return;
 	cpu = cpu_used();
-	if (time - s->burst_began < BURST_REAL && cpu - s->burst_cpu < BURST_CPU &&
+	if (time - s->burst_began < BURST_REAL && (window || cpu - s->burst_cpu < BURST_CPU) &&
 	    syscall(SYS_ioctl, s->fd, PERF_EVENT_IOC_PERIOD, &doubled) == 0) {
 		s->period = doubled;
 		atomic_fetch_add_explicit(&zone.raised[event], 1, memory_order_relaxed);
@@ -93,7 +95,7 @@ static void ring_samples(struct thread_record *r, uint32_t event, uint64_t time,
 		record_take(r, event);
 		handler_take(r, event, time, growth(s, ring.count), &ring, regs);
 		if (zone.events[event].quiet)
-			calm(s, event, time);
+			perf_calm(s, event, time);
 	}
 	perf_ring_close(&ring);
 }
@@ -103,14 +105,14 @@ static void bare_sample(struct thread_record *r, uint32_t event, bool signal, ui
 			const struct walk_regs *regs)
 {
 	struct record_source *s = &r->sources[event];
-	uint64_t count = read_count(s, zone.events[event].scaled);
+	uint64_t count = perf_count(s, zone.events[event].scaled);
 
 	if (!signal && count - s->last_count < s->period)
 		return;
 	record_take(r, event);
 	handler_take(r, event, time, growth(s, count), NULL, regs);
 	if (zone.events[event].quiet)
-		calm(s, event, time);
+		perf_calm(s, event, time);
 }
 
 void perf_samples(struct thread_record *r, uint32_t event, uint64_t time, void *context)
@@ -119,6 +121,8 @@ void perf_samples(struct thread_record *r, uint32_t event, uint64_t time, void *
 	struct walk_regs regs;
 	uint32_t e;
 
+	if (why != LOSS_REASONS && zone.events[event].role != WINDOW_NONE)
+		return;
 	if (why != LOSS_REASONS) {
 		/* Ring and descriptor may be going away under us: not a look at them. */
 		record_take(r, event);
@@ -126,10 +130,14 @@ void perf_samples(struct thread_record *r, uint32_t event, uint64_t time, void *
 		return;
 	}
 	perf_hush(r, true);
+	if (unlikely(zone.windowed))
+		window_look(r, event, time);
 	context_read(context, &regs);
 	for (e = 0; e < zone.event_count; e++) {
 		struct record_source *s = &r->sources[e];
 
+		if (zone.events[e].role != WINDOW_NONE)
+			continue;
 		if (e != event && atomic_load_explicit(&s->arm, memory_order_acquire) != ARM_PERF)
 			continue;
 		if (s->ring)

@@ -16,6 +16,11 @@ void perf_samples(struct thread_record *r, uint32_t event, uint64_t time, void *
 /* Switch R's events that our own work could cause off (ON: there is quiet) or on again. */
 void perf_hush(struct thread_record *r, bool on);
 
+/* What the kernel has counted for S, by a system call; its last_count if that fails. */
+uint64_t perf_count(const struct record_source *s, bool scaled);
+/* A sample of EVENT by S was taken at TIME: in a storm of them S gets a longer period. */
+void perf_calm(struct record_source *s, uint32_t event, uint64_t time);
+
 /* Why a sample of R must not be taken now; LOSS_REASONS = it may. In handler.c. */
 enum loss_reason handler_refusal(const struct thread_record *r);
 /* Take one sample of R's EVENT; RING may be NULL: no kernel frames. In handler.c. */

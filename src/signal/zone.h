@@ -16,6 +16,7 @@
 #include "hotspot/stubs.h"
 #include "signal/era.h"
 #include "signal/record.h"
+#include "signal/window.h"
 
 #define ZONE_FDS (1u << 20) /* descriptors the table by fd can hold */
 
@@ -26,6 +27,7 @@ struct zone_event {
 	uint64_t interval; /* ns or events */
 	bool quiet;        /* our handler could cause it: switched off while one runs */
 	bool scaled;       /* the kernel shares the counter out: counts carry the times to scale them by */
+	enum window_role role; /* it brings no samples, but opens or shuts the window */
 };
 
 struct zone {
@@ -56,9 +58,11 @@ struct zone {
 	uint32_t event_count;
 	uint32_t timer_event;                   /* the one that timers stand for */
 	bool quiet;                             /* one of them is */
+	bool windowed;                          /* one of them has a role */
 	int signo;                              /* the signal of the engine in force */
 	struct sigaction former;                /* what had that signal before us */
 
+	struct window window __attribute__((aligned(64)));
 	/* itimer only: process CPU clock at its last sample; contended, so each on its own line */
 	_Atomic uint64_t process_clock __attribute__((aligned(64)));
 	/* signals without a record */

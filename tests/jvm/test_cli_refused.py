@@ -1,6 +1,7 @@
 """JVMs and other things that cannot be profiled, and places that take no result."""
 import os
 import signal
+import socket
 import subprocess
 import time
 
@@ -157,6 +158,31 @@ def test_somebody_elses_jvm(jdk17):
         assert done.returncode == 3
         assert f"process {program.pid} belongs to root" in done.stderr
         assert program.alive()
+
+
+@pytest.mark.skipif(not ROOT, reason="needs root to be two others")
+def test_something_of_another_user_in_the_way(jdk17):
+    """Left behind in /tmp: said with its owner and the command that removes it; then it can be attached to."""
+    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    if subprocess.run(nobody + ["test", "-r", jvm.LIBRARY]).returncode != 0:
+        pytest.skip("the build folder cannot be read by user 65534")
+    with Program(jdk17, "Sleepers", 1, "idle", wrap=nobody) as program:
+        for name, owner in ((".java_pid", 1), (".java_pid", 0), (".attach_pid", 1)):
+            path = f"/tmp/{name}{program.pid}"
+            if name == ".java_pid":
+                with socket.socket(socket.AF_UNIX) as listener:
+                    listener.bind(path)
+            else:
+                open(path, "x").close()
+            os.chown(path, owner, owner)
+            try:
+                refused(program.pid, f"{name}{program.pid} in its /tmp belongs to", f"(uid {owner})",
+                        f"rm /proc/%d/root/tmp/{name}{program.pid}" % program.pid)
+            finally:
+                os.remove(path)
+        assert jstrobe("status", program.pid).returncode == 0
+        assert program.stop() == 0
+    assert not any("thread dump" in line for line in program.output)
 
 
 def test_missing_folder(jdk17):

@@ -26,7 +26,7 @@ def test_no_arguments_is_wrong_usage():
     assert done.returncode == 2 and "Usage" in done.stdout
 
 
-@pytest.mark.parametrize("topic", COMMANDS + ["options", "events", "formats", "agent"])
+@pytest.mark.parametrize("topic", COMMANDS + ["options", "events", "formats", "agent", "recipes", "problems"])
 def test_help_topics(topic):
     done = jstrobe("help", topic)
     assert done.returncode == 0 and len(done.stdout) > 50, done.stderr

@@ -9,6 +9,8 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "syscall_arguments.h"
+
 static _Atomic unsigned calls, fail_from;
 static _Atomic int kind = -1;
 static atomic_bool for_ever;
@@ -100,13 +102,8 @@ long __wrap_syscall(long number, ...);
 __attribute__((no_sanitize_address)) long __wrap_syscall(long number, ...)
 {
 	long a[6];
-	va_list args;
-	int i;
 
-	va_start(args, number);
-	for (i = 0; i < 6; i++)
-		a[i] = va_arg(args, long);
-	va_end(args);
+	SYSCALL_ARGUMENTS(number, a);
 	if ((number == SYS_perf_event_open && fails(FAULT_PERF, EMFILE)) ||
 	    (number == SYS_timer_create && fails(FAULT_TIMER, EAGAIN)))
 		return -1;

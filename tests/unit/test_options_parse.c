@@ -255,7 +255,7 @@ static void known_but_not_yet(void **state)
 {
 	static const char *const rows[] = {
 		"wall", "wall=5ms", "alloc", "alloc=512k", "lock", "live", "nativemem", "jfr", "otlp",
-		"tree", "chunksize=1m", "memlimit=1m", "metrics", "begin=f",
+		"tree", "chunksize=1m", "metrics", "fdtransfer=x",
 	};
 	char wanted[64];
 	size_t i;
@@ -350,6 +350,31 @@ static void percents(void **state)
 		snprintf(text, sizeof(text), "--minwidth=%s", wrong[i]);
 		assert_int_equal(command(text), -EINVAL);
 		assert_non_null(strstr(err.text, "minwidth"));
+	}
+}
+
+static void sizes(void **state)
+{
+	static const struct {
+		const char *text;
+		uint64_t bytes;
+	} rows[] = {
+		{"1048576", 1 << 20}, {"1m", 1 << 20}, {"1.5M", 3 << 19}, {"2048k", 2 << 20}, {"1g", 1 << 30},
+		{"64mb", 64 << 20}, {"16g", 1ull << 34},
+	};
+	static const char *const wrong[] = {"", "x", "1x", "-1m", "1k", "17g", "1s", "99999999999999999999"};
+	char text[64];
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		snprintf(text, sizeof(text), "memlimit=%s", rows[i].text);
+		assert_int_equal(agent(text), 0);
+		assert_int_equal(o.memlimit, rows[i].bytes);
+	}
+	for (i = 0; i < ARRAY_LEN(wrong); i++) {
+		snprintf(text, sizeof(text), "--memlimit=%s", wrong[i]);
+		assert_int_equal(command(text), -EINVAL);
+		assert_non_null(strstr(err.text, "memlimit"));
 	}
 }
 
@@ -564,6 +589,7 @@ static void there_and_back(void **state)
 		"stop,include=a*,include=*b,exclude=c,minwidth=100", "stop,jstackdepth=2048/10",
 		"start,timeout=10m,loop=*:15:00,log=/tmp/x,signal=27,filter=1-5;9",
 		"start,sched,alluser,record-cpu,target-cpu=0", "start,target-cpu=8",
+		"start,begin=f,end=A::g,nostop,memlimit=64m", "start,ttsp",
 	};
 	size_t i;
 
@@ -674,6 +700,7 @@ int main(void)
 		cmocka_unit_test(unknown),
 		cmocka_unit_test(spelling_and_filters),
 		cmocka_unit_test(percents),
+		cmocka_unit_test(sizes),
 		cmocka_unit_test(depths),
 		cmocka_unit_test(native_stacks),
 		cmocka_unit_test(moments),

@@ -19,6 +19,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,6 +69,17 @@ static void become_self(uid_t uid, gid_t gid)
 
 /* ---- the invitation ------------------------------------------------------------ */
 
+/* Something in the way that another user left in the JVM's /tmp; the JVM cannot remove it either. */
+static int in_the_way(const struct attach_target *t, const char *name, uid_t owner, struct error *err)
+{
+	const struct passwd *user = getpwuid(owner);
+
+	return error_set(err, EPERM, "process %d: %s%d in its /tmp belongs to %s (uid %u), left behind by another "
+			 "process of that number, so the JVM cannot be attached to; as that user or root: rm "
+			 "/proc/%d/root/tmp/%s%d", (int)t->pid, name, (int)t->nspid,
+			 user ? user->pw_name : "another user", (unsigned)owner, (int)t->pid, name, (int)t->nspid);
+}
+
 /* Connect to the JVM's attach socket. -ENOENT: it is not there (or nobody listens). */
 static int connect_socket(const struct attach_target *t, int tmp, struct error *err)
 {
@@ -80,8 +92,7 @@ static int connect_socket(const struct attach_target *t, int tmp, struct error *
 	if (lstat(a.sun_path, &st))
 		return -ENOENT;
 	if (!S_ISSOCK(st.st_mode) || (st.st_uid != t->uid && st.st_uid != 0))
-		return error_set(err, EPERM, "process %d: /tmp/.java_pid%d belongs to somebody "
-				 "else; remove it", (int)t->pid, (int)t->nspid);
+		return in_the_way(t, ".java_pid", st.st_uid, err);
 	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (sock < 0)
 		return error_set(err, errno, "socket: %s", strerror(errno));
@@ -92,12 +103,11 @@ static int connect_socket(const struct attach_target *t, int tmp, struct error *
 		return sock;
 	rc = errno;
 	close(sock);
-	/* left behind by an earlier process of the same number */
+	/* Left behind by an earlier process of the same number: the JVM replaces what is its own. */
+	if (rc == EACCES || (rc == ECONNREFUSED && st.st_uid != t->uid))
+		return in_the_way(t, ".java_pid", st.st_uid, err);
 	if (rc == ECONNREFUSED || rc == ENOENT)
 		return -ENOENT;
-	if (rc == EACCES)
-		return error_set(err, rc, "process %d: /tmp/.java_pid%d cannot be used by its user: left behind by "
-				 "another process of that number? remove it", (int)t->pid, (int)t->nspid);
 	return error_set(err, rc, "process %d: cannot connect to its attach socket: %s",
 			 (int)t->pid, strerror(rc));
 }
@@ -179,6 +189,7 @@ static int wait_for_other(const struct attach_target *t, int tmp, int timeout_ms
 static int open_door(const struct attach_target *t, int tmp, int timeout_ms, struct error *err)
 {
 	char invitation[32];
+	struct stat st;
 	int fd, sock = connect_socket(t, tmp, err);
 
 	if (sock != -ENOENT)
@@ -193,6 +204,8 @@ static int open_door(const struct attach_target *t, int tmp, int timeout_ms, str
 		unlinkat(tmp, invitation, 0);
 		fd = openat(tmp, invitation, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0660);
 	}
+	if (fd < 0 && errno == EEXIST && fstatat(tmp, invitation, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return in_the_way(t, ".attach_pid", st.st_uid, err);
 	if (fd < 0)
 		return error_set(err, errno, "process %d: cannot create %s in its /tmp: %s; its "
 				 "/tmp must be writable", (int)t->pid, invitation, strerror(errno));

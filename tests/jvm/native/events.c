@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include <jni.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -61,4 +62,60 @@ JNIEXPORT void JNICALL Java_truth_Events_waits(JNIEnv *env, jclass type, jlong n
 	(void)type;
 	while (n-- > 0)
 		nanosleep(&ms, NULL);
+}
+
+/* ---- windows: CPU time between truth_begin and truth_end, and outside ---- */
+
+#define BURN_NS 4000000
+
+JNIEXPORT __attribute__((noinline)) void truth_begin(void)
+{
+	__asm__ volatile("" ::: "memory");
+}
+
+JNIEXPORT __attribute__((noinline)) void truth_end(void)
+{
+	__asm__ volatile("nop" ::: "memory");
+}
+
+static uint64_t thread_cpu(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static inline __attribute__((always_inline)) void spin(void)
+{
+	uint64_t until = thread_cpu() + BURN_NS;
+	int i;
+
+	while (thread_cpu() < until)
+		for (i = 0; i < 1000; i++)
+			truth_variable = i;
+}
+
+JNIEXPORT __attribute__((noinline)) void truth_inside(void)
+{
+	spin();
+}
+
+JNIEXPORT __attribute__((noinline)) void truth_outside(void)
+{
+	spin();
+	__asm__ volatile("nop" ::: "memory");
+}
+
+JNIEXPORT void JNICALL Java_truth_Events_windows(JNIEnv *env, jclass type, jlong n)
+{
+	(void)env;
+	(void)type;
+	while (n-- > 0) {
+		truth_outside();
+		truth_begin();
+		truth_inside();
+		truth_end();
+	}
+	truth_outside();
 }

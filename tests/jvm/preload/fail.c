@@ -24,6 +24,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "../../unit/syscall_arguments.h"
+
 enum { NOTHING, MEMORY, MAP, PERF, TIMER, THREAD, FILES, RING };
 
 struct orders {
@@ -150,13 +152,8 @@ __attribute__((constructor(101))) static void find_syscall(void)
 long syscall(long number, ...)
 {
 	long a[6];
-	va_list args;
-	int i;
 
-	va_start(args, number);
-	for (i = 0; i < 6; i++)
-		a[i] = va_arg(args, long);
-	va_end(args);
+	SYSCALL_ARGUMENTS(number, a);
 	if ((number == SYS_perf_event_open && fails(PERF, EMFILE, BACK)) ||
 	    (number == SYS_timer_create && fails(TIMER, EAGAIN, BACK)))
 		return -1;

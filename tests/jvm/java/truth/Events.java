@@ -3,13 +3,15 @@ package truth;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 
-/** Does on request what the kernel counts: "calls 100", "faults 100", "waits 100", each on a thread of its own. */
+/** Does on request what the kernel counts: "calls 100", "faults 100", "waits 100", "windows 100", on a thread of its own. */
 public final class Events {
     private static native void calls(long n);
 
     private static native void faults(long pages);
 
     private static native void waits(long n);
+
+    private static native void windows(long n);
 
     private static void obey(String word, long n) {
         switch (word) {
@@ -18,6 +20,9 @@ public final class Events {
                 break;
             case "faults":
                 faults(n);
+                break;
+            case "windows":
+                windows(n);
                 break;
             default:
                 waits(n);

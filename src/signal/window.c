@@ -1,0 +1,60 @@
+#include "signal/window.h"
+
+#include "signal/perf_samples.h"
+
+void window_open(struct window *w, uint64_t now)
+{
+	uint64_t shut = 0;
+
+	atomic_compare_exchange_strong(&w->since, &shut, now);
+}
+
+void window_shut(struct window *w, uint64_t now)
+{
+	uint64_t since = atomic_exchange(&w->since, 0), longest, took;
+	int tries;
+
+	if (!since)
+		return;
+	took = now > since ? now - since : 0;
+	atomic_fetch_add_explicit(&w->count, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&w->total, took, memory_order_relaxed);
+	longest = atomic_load_explicit(&w->longest, memory_order_relaxed);
+	for (tries = 0; tries < 8 && took > longest; tries++)
+		if (atomic_compare_exchange_weak(&w->longest, &longest, took))
+			return;
+}
+
+/* Whether R's breakpoint E has been met since the last look. */
+static bool is_met(struct thread_record *r, uint32_t e, uint64_t time)
+{
+	struct record_source *s = &r->sources[e];
+	uint64_t count;
+
+	if (atomic_load_explicit(&s->arm, memory_order_acquire) != ARM_PERF)
+		return false;
+	count = perf_count(s, false);
+	if (count <= s->last_count)
+		return false;
+	s->last_count = count;
+	perf_calm(s, e, time);
+	return true;
+}
+
+void window_look(struct thread_record *r, uint32_t event, uint64_t time)
+{
+	bool met[3] = {false, false, false}, end_first;
+	uint32_t e;
+
+	for (e = 0; e < zone.event_count; e++)
+		if (zone.events[e].role != WINDOW_NONE)
+			met[zone.events[e].role] = is_met(r, e, time);
+	/* Both behind one signal: it names the one that came first. */
+	end_first = met[WINDOW_END] && event < zone.event_count && zone.events[event].role == WINDOW_END;
+	if (end_first)
+		window_shut(&zone.window, time);
+	if (met[WINDOW_BEGIN])
+		window_open(&zone.window, time);
+	if (met[WINDOW_END] && !end_first)
+		window_shut(&zone.window, time);
+}
