@@ -69,13 +69,37 @@ static int fill_text(int fd, const void *data, struct error *err)
 	return rc ? cannot_write("", -rc, err) : 0;
 }
 
+/* A device or pipe, /dev/null or /dev/stdout: written to, for a rename would put a file in its place. */
+static int write_special(int folder, const char *name, fill_fn *fill, const void *data, struct error *err)
+{
+	int fd, rc;
+
+	/* A pipe that nobody reads is refused instead of waited for. */
+	fd = openat(folder, name, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return cannot_write(name, errno, err);
+	fcntl(fd, F_SETFL, O_WRONLY);
+	rc = fill(fd, data, err);
+	if (close(fd) && rc == 0)
+		rc = cannot_write(name, errno, err);
+	return rc;
+}
+
 /* A file NAME in FOLDER: filled aside, then renamed. */
 static int write_in_folder(int folder, const char *name, fill_fn *fill, const void *data,
 			   struct error *err)
 {
 	char aside[OPTIONS_FILE_MAX + 32];
+	struct stat st;
 	int fd, rc;
 
+	if (fstatat(folder, name, &st, 0))
+		st.st_mode = S_IFREG;
+	if (S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode))
+		return write_special(folder, name, fill, data, err);
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, EISDIR, "cannot write the result to %s: this is no file; choose another place",
+				 name);
 	snprintf(aside, sizeof(aside), ".%.200s.%d.new", name, getpid());
 	unlinkat(folder, aside, 0);
 	fd = openat(folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -1,7 +1,9 @@
 """record -- PROGRAM, and the agent without the command: -agentpath and jcmd."""
 import os
 import signal
+import stat
 import subprocess
+import threading
 import time
 
 import jvm
@@ -147,6 +149,32 @@ def test_agentpath_patterns_and_formats(jdk17):
     with open(os.path.join(folder, f"{program.pid}-1.out")) as file:
         assert sum(int(line.rsplit(" ", 1)[1]) for line in file) > 100
     subprocess.run(["rm", "-r", folder], check=True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make a device")
+def test_agentpath_into_a_device_or_a_pipe(jdk17, tmp_path):
+    """It is written to; a rename would put a file in its place. What is neither stays as it is."""
+    device, pipe, folder = tmp_path / "null", tmp_path / "pipe", tmp_path / "folder"
+    os.mknod(device, 0o666 | stat.S_IFCHR, os.makedev(1, 3))
+    os.mkfifo(pipe)
+    folder.mkdir()
+    for path in (device, pipe, folder):
+        got = []
+        reader = threading.Thread(target=lambda: got.append(pipe.read_text())) if path == pipe else None
+        if reader:
+            reader.start()
+        options = f"start,interval=1ms,collapsed,file={path}"
+        with Program(jdk17, "OneChain", jvm=[f"-agentpath:{LIBRARY}={options}"]) as program:
+            time.sleep(0.3)
+            assert program.stop() == 0
+        if reader:
+            reader.join(10)
+            assert "OneChain" in got[0]
+        assert stat.S_IFMT(os.stat(path).st_mode) == \
+            {device: stat.S_IFCHR, pipe: stat.S_IFIFO, folder: stat.S_IFDIR}[path]
+        said = [line for line in program.output if "this is no file" in line]
+        assert len(said) == (path == folder), program.output
+    assert sorted(os.listdir(tmp_path)) == ["folder", "null", "pipe"]
 
 
 def test_mistakes_in_agentpath_leave_the_program_alone(jdk):
