@@ -118,11 +118,13 @@ def slow_down(bench, every):
     """
     CPU time of the whole process, agent included, for a unit of work: with against without. What
     a profiler does once, when it starts, is measured elsewhere: it is given half a second for that.
+    The collector is the one without concurrent phases: theirs change what a unit costs by 5 % and more.
     """
     figures, good, tools = [], True, bench.need_peer()
     for name, args in (("Spin", (CORES, 50)), ("Words", ("build",)), ("Words", ("match",))):
         found = {}
-        with Program(bench.jdk, name, *args) as a, Program(bench.jdk, name, *args) as b:
+        calm = ["-XX:+UseSerialGC", "-Xms256m", "-Xmx256m"]
+        with Program(bench.jdk, name, *args, jvm=calm) as a, Program(bench.jdk, name, *args, jvm=calm) as b:
             for program in (a, b):
                 with only(program, b if program is a else a):
                     time.sleep(3)  # compiled by then
