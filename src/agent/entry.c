@@ -44,19 +44,24 @@ static int begin(struct options *o, struct error *err)
 {
 	struct buffer notes = BUFFER_INIT;
 	struct error ignored;
-	int rc = schedule_check(o, o->file[0], err);
+	int rc = schedule_check(o, o->file[0], err), file = -1;
 
 	if (rc == 0 && o->file[0])
 		rc = owed_check_path(o, err);
-	if (rc == 0)
-		rc = o->action == ACTION_RESUME ? session_resume(o, &notes, err)
-						: session_start(o, &notes, err);
-	if (rc == 0)
-		talk_disown();
-	if (rc == 0 && o->file[0])
+	if (rc)
+		return rc;
+	if (o->file[0])
 		owed_to_path(o);
-	else if (rc == 0 && o->action == ACTION_START)
-		owed_nothing();
+	rc = owed_open(o, &file, err);
+	if (rc == 0)
+		rc = o->action == ACTION_RESUME ? session_resume(o, file, &notes, err)
+						: session_start(o, file, &notes, err);
+	if (rc) {
+		owed_cancel();
+	} else {
+		talk_disown();
+		owed_confirm(o->action == ACTION_RESUME);
+	}
 	if (rc == 0 && notes.length)
 		log_notes(notes.data, notes.length);
 	if (rc == 0) {
@@ -105,8 +110,10 @@ static int end(const char *text, struct options *o, struct error *err)
 		rc = owed_write_path(o, err);
 	else if (owed_name()[0])
 		rc = owed_write(o, err);
-	if (rc == 0 && stop)
+	if (rc == 0 && stop) {
 		owed_nothing();
+		session_close_recording();
+	}
 	return rc;
 }
 
@@ -267,5 +274,6 @@ void entry_vm_death(void)
 			log_error("%s", err.text);
 		owed_nothing();
 	}
+	session_close_recording();
 	entry_unlock();
 }

@@ -56,6 +56,23 @@ uintptr_t jvm_thread_behind(JNIEnv *env, jthread thread)
 	return (uintptr_t)(*env)->GetLongField(env, thread, eetop);
 }
 
+/* Thread.getId of THREAD, 0 when it cannot be had. */
+static uint64_t java_id(JNIEnv *env, jthread thread)
+{
+	static jfieldID tid;
+	jclass class;
+
+	if (!tid) {
+		class = (*env)->FindClass(env, "java/lang/Thread");
+		tid = class ? (*env)->GetFieldID(env, class, "tid", "J") : NULL;
+		if (!tid) {
+			(*env)->ExceptionClear(env);
+			return 0;
+		}
+	}
+	return (uint64_t)(*env)->GetLongField(env, thread, tid);
+}
+
 /* session_lock held. */
 static void name_thread(JNIEnv *env, jthread thread, pid_t tid)
 {
@@ -65,7 +82,7 @@ static void name_thread(JNIEnv *env, jthread thread, pid_t tid)
 	if ((*ti)->GetThreadInfo(ti, thread, &info))
 		return;
 	if (account && info.name && info.name[0])
-		collector_name_thread(account, tid, info.name);
+		collector_name_thread(account, tid, java_id(env, thread), info.name);
 	(*ti)->Deallocate(ti, (unsigned char *)info.name);
 	if (info.thread_group)
 		(*env)->DeleteLocalRef(env, info.thread_group);
@@ -157,6 +174,23 @@ static void read_property(const char *name, char *out, size_t size)
 		return;
 	strncpy(out, value, size - 1);
 	(*ti)->Deallocate(ti, (unsigned char *)value);
+}
+
+void jvm_each_property(void (*fn)(const char *key, const char *value, void *arg), void *arg)
+{
+	char **keys, *value;
+	jint i, count;
+
+	if ((*ti)->GetSystemProperties(ti, &count, &keys))
+		return;
+	for (i = 0; i < count; i++) {
+		if ((*ti)->GetSystemProperty(ti, keys[i], &value) == 0) {
+			fn(keys[i], value, arg);
+			(*ti)->Deallocate(ti, (unsigned char *)value);
+		}
+		(*ti)->Deallocate(ti, (unsigned char *)keys[i]);
+	}
+	(*ti)->Deallocate(ti, (unsigned char *)keys);
 }
 
 static void read_facts(void)

@@ -40,6 +40,9 @@ const char *jvm_main_class(void);
 /* "17.0.15+6-Debian-1deb12u1", "" if not known (yet). Static text. */
 const char *jvm_version(void);
 
+/* Call FN with each system property as the JVM knows it (what Java code sets is not among them). */
+void jvm_each_property(void (*fn)(const char *key, const char *value, void *arg), void *arg);
+
 /*
  * Let compilers record where inlined code is between safepoints too, from now on (what is
  * compiled already stays coarse); only if the flag is at its default. And put it back.

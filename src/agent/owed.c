@@ -17,7 +17,7 @@
 
 enum owed_place { OWED_NOTHING, OWED_PATH, OWED_FILE, OWED_FOLDER };
 
-static struct {
+static struct owed {
 	enum owed_place place;
 	int fd;                      /* the file or the folder; -1 for a path */
 	char name[OPTIONS_FILE_MAX]; /* path, or name in the folder */
@@ -25,7 +25,9 @@ static struct {
 	unsigned round;
 	char shown[2 * OPTIONS_FILE_MAX]; /* the whole path, for people */
 	struct options options;      /* how the result shall look */
-} owed = {.fd = -1};
+	bool recording;              /* it is a recording that is written there meanwhile */
+	bool created;                /* its file was not there before */
+} owed = {.fd = -1}, next = {.fd = -1};
 
 /* Fills the open file FD; DATA is its own. */
 typedef int fill_fn(int fd, const void *data, struct error *err);
@@ -185,37 +187,45 @@ static void name_in_folder(int fd, const char *name, char *out, size_t size)
 	snprintf(out, size, "%s%s%s", folder, n > 0 ? "/" : "", name);
 }
 
-static int name_round(struct error *err)
+static int name_round(struct owed *o, struct error *err)
 {
-	if (!owed.options.loop[0] || owed.place == OWED_FILE)
-		snprintf(owed.name, sizeof(owed.name), "%s", owed.pattern);
-	else if (options_file_name(owed.pattern, getpid(), time(NULL), (int)owed.round, owed.name,
-				   sizeof(owed.name), err))
+	if (!o->options.loop[0] || o->place == OWED_FILE)
+		snprintf(o->name, sizeof(o->name), "%s", o->pattern);
+	else if (options_file_name(o->pattern, getpid(), time(NULL), (int)o->round, o->name,
+				   sizeof(o->name), err))
 		return -err->code;
-	if (owed.place == OWED_FOLDER)
-		name_in_folder(owed.fd, owed.name, owed.shown, sizeof(owed.shown));
+	if (o->place == OWED_FOLDER)
+		name_in_folder(o->fd, o->name, o->shown, sizeof(o->shown));
 	else
-		snprintf(owed.shown, sizeof(owed.shown), "%s", owed.name);
+		snprintf(o->shown, sizeof(o->shown), "%s", o->name);
 	return 0;
+}
+
+static void forget(struct owed *o)
+{
+	if (o->fd >= 0)
+		close(o->fd);
+	memset(o, 0, sizeof(*o));
+	o->fd = -1;
 }
 
 static void owe(enum owed_place place, const struct options *o, int fd, const char *name)
 {
 	struct error ignored; /* the pattern was expanded before */
 
-	owed_nothing();
-	owed.place = place;
-	owed.fd = fd;
-	owed.options = *o;
-	owed.round = 0;
-	snprintf(owed.pattern, sizeof(owed.pattern), "%s", name);
-	name_round(&ignored);
+	forget(&next);
+	next.place = place;
+	next.fd = fd;
+	next.options = *o;
+	next.recording = strcmp(o->format, "jfr") == 0;
+	snprintf(next.pattern, sizeof(next.pattern), "%s", name);
+	name_round(&next, &ignored);
 }
 
 int owed_next(struct error *err)
 {
 	owed.round++;
-	return name_round(err);
+	return name_round(&owed, err);
 }
 
 void owed_to_path(const struct options *o)
@@ -233,13 +243,89 @@ void owed_to_folder(const struct options *o, int fd, const char *name)
 	owe(OWED_FOLDER, o, fd, name);
 }
 
+/* Open NAME in FOLDER to write and read, made if need be. */
+static int open_recording(int folder, const char *name, bool *created, struct error *err)
+{
+	int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, fd;
+
+	fd = openat(folder, name, flags | O_EXCL, 0600);
+	*created = fd >= 0;
+	if (fd < 0 && errno == EEXIST)
+		fd = openat(folder, name, flags, 0600);
+	return fd < 0 ? cannot_write(name, errno, err) : fd;
+}
+
+static int open_place(struct owed *o, struct error *err)
+{
+	const char *name;
+	int folder, fd;
+
+	if (o->place == OWED_FILE) {
+		fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
+		return fd < 0 ? cannot_write(o->name, errno, err) : fd;
+	}
+	if (o->place == OWED_FOLDER)
+		return open_recording(o->fd, o->name, &o->created, err);
+	folder = open_folder(o->name, &name, err);
+	if (folder < 0)
+		return folder;
+	fd = open_recording(folder, name, &o->created, err);
+	close(folder);
+	return fd;
+}
+
+int owed_open(const struct options *o, int *file, struct error *err)
+{
+	*file = -1;
+	if (strcmp(o->format, "jfr") != 0)
+		return 0;
+	if (next.place == OWED_NOTHING)
+		return error_set(err, EINVAL, "a recording is written while it happens; say where with "
+				 "file=FILE (-f FILE)");
+	*file = open_place(&next, err);
+	return *file < 0 ? *file : 0;
+}
+
+int owed_reopen(int *file, struct error *err)
+{
+	*file = -1;
+	if (!owed.recording)
+		return 0;
+	*file = open_place(&owed, err);
+	return *file < 0 ? *file : 0;
+}
+
+void owed_cancel(void)
+{
+	const char *name;
+	int folder;
+	struct error ignored;
+
+	if (next.created && next.place == OWED_FOLDER)
+		unlinkat(next.fd, next.name, 0);
+	if (next.created && next.place == OWED_PATH) {
+		folder = open_folder(next.name, &name, &ignored);
+		if (folder >= 0) {
+			unlinkat(folder, name, 0);
+			close(folder);
+		}
+	}
+	forget(&next);
+}
+
+void owed_confirm(bool keep)
+{
+	if (keep && next.place == OWED_NOTHING)
+		return;
+	owed_nothing();
+	owed = next;
+	next.fd = -1;
+	forget(&next);
+}
+
 void owed_nothing(void)
 {
-	if (owed.fd >= 0)
-		close(owed.fd);
-	owed.fd = -1;
-	owed.place = OWED_NOTHING;
-	owed.name[0] = owed.shown[0] = '\0';
+	forget(&owed);
 }
 
 const char *owed_name(void)
@@ -251,6 +337,9 @@ int owed_write(const struct options *how, struct error *err)
 {
 	if (!how)
 		how = &owed.options;
+	/* it is there already */
+	if (owed.recording && strcmp(how->format, "jfr") == 0)
+		return session_complete_recording(err);
 	switch (owed.place) {
 	case OWED_PATH:
 		return write_at_path(owed.name, fill_profile, how, err);

@@ -22,12 +22,23 @@ int owed_check_path(struct options *o, struct error *err);
  */
 int owed_next(struct error *err);
 
-/* The session that now runs with O owes a result to O->file (checked before). */
+/*
+ * The session that is about to begin with O will owe a result to O->file (checked before). What is owed so
+ * far stays owed until owed_confirm.
+ */
 void owed_to_path(const struct options *o);
 /* ... to the open regular file FD, which becomes ours. */
 void owed_to_file(const struct options *o, int fd);
 /* ... to a file NAME in the folder FD, which becomes ours. */
 void owed_to_folder(const struct options *o, int fd, const char *name);
+/* If O asks for a recording, open the place just named: *FILE, else -1. */
+int owed_open(const struct options *o, int *file, struct error *err);
+/* The same for the next round of a loop, after owed_next. */
+int owed_reopen(int *file, struct error *err);
+/* The session has begun: from here on that is owed. KEEP: what was owed before stays so if no place was named. */
+void owed_confirm(bool keep);
+/* It could not begin: nothing of the place named last stays. */
+void owed_cancel(void);
 /* Nothing is owed any more. */
 void owed_nothing(void);
 /* The name of the place, "" when nothing is owed. */

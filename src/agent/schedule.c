@@ -88,13 +88,14 @@ static bool next_round(struct schedule *s, struct error *err)
 {
 	struct buffer notes = BUFFER_INIT;
 	bool last = !s->round.at || (s->end.at && left_until(&s->end) == 0);
-	int rc;
+	int rc, file = -1;
 
 	if (session_stop(err))
 		return false;
 	rc = owed_name()[0] ? owed_write(NULL, err) : 0;
 	if (rc)
 		log_error("%s", err->text);
+	session_close_recording();
 	if (last) {
 		if (rc == 0)
 			owed_nothing();
@@ -103,7 +104,9 @@ static bool next_round(struct schedule *s, struct error *err)
 	/* a full disk now may have room at the next round */
 	rc = owed_next(err);
 	if (rc == 0)
-		rc = session_start(&s->options, &notes, err);
+		rc = owed_reopen(&file, err);
+	if (rc == 0)
+		rc = session_start(&s->options, file, &notes, err);
 	if (rc)
 		log_error("loop ends: %s", err->text);
 	buffer_free(&notes);

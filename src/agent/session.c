@@ -9,9 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "agent/derive.h"
 #include "agent/fallback.h"
 #include "agent/jvm.h"
+#include "agent/recorder.h"
 #include "agent/window.h"
 #include "collect/collector.h"
 #include "engine/engine.h"
@@ -19,10 +22,6 @@
 #include "os/os.h"
 
 #define DEFAULT_DEPTH 2048
-#define DRAIN_EVERY (10 * NS_PER_MS)
-#define DRAIN_RARELY (50 * NS_PER_MS)
-#define DRAIN_INTERVALS 5 /* samples of a thread between two drains, where they come rarely */
-#define EVENT_QUEUE 200 /* entries; what a thread may give in one turn of the collector, see handler.c */
 
 static struct session {
 	pthread_mutex_t lock;       /* everything below */
@@ -58,52 +57,6 @@ static int read_layout(struct error *err)
 	rc = layout_read(&zone.layout, err);
 	zone.has_jvm = rc == 0;
 	return rc && fallback_take(&zone.layout) ? 0 : rc;
-}
-
-/*
- * How often queues are emptied. Each time the collector wakes it takes a core from the program for a
- * moment: at an interval of 10 ms a hundred times a second costs more than the samples themselves do.
- */
-static uint64_t drain_period(const struct engine_event *events, uint32_t count)
-{
-	uint64_t shortest = DRAIN_RARELY;
-	uint32_t e;
-
-	for (e = 0; e < count; e++)
-		shortest = MIN(shortest, events[e].time ? events[e].interval : 0);
-	return MIN(MAX(DRAIN_INTERVALS * shortest, DRAIN_EVERY), DRAIN_RARELY);
-}
-
-static uint32_t first_queue(const struct options *o, const struct engine_event *events, uint32_t count)
-{
-	uint64_t wanted = 0, period = drain_period(events, count);
-	uint32_t e;
-
-	for (e = 0; e < count; e++)
-		wanted += events[e].time ? 4 * period / events[e].interval
-					 : MAX(EVENT_QUEUE / events[e].interval, (uint64_t)QUEUE_START);
-	if (o->queue_start)
-		return o->queue_start;
-	return (uint32_t)MIN(MAX(wanted, (uint64_t)QUEUE_START), (uint64_t)QUEUE_LIMIT);
-}
-
-static struct collector *new_account(const struct options *o, const struct engine_event *events, uint32_t count)
-{
-	struct collector_options c = {
-		.events = count,
-		.drain_every = drain_period(events, count),
-		.per_thread = o->threads,
-		.lines = o->lines,
-		.stats = o->stats,
-		.java_only = strcmp(o->cstack, "no") == 0,
-		.depth_kept = o->depth_kept,
-		.sched = o->sched,
-		.record_cpu = o->record_cpu,
-		.hold_ms = o->collector_hold_ms,
-		.store_bytes = o->memlimit,
-	};
-
-	return collector_new(&c);
 }
 
 /* Threads of the option `filter`; changes only while no engine is in force. */
@@ -144,8 +97,10 @@ static int resolve(const struct options *o, struct engine_event *events, struct 
 
 /* Everything from the records up to the first signal; undone on failure. EVENTS has room for more than COUNT. */
 static int arm(const struct options *o, struct engine_event *events, uint32_t count,
-	       struct collector *account, struct buffer *notes, struct error *err)
+	       struct collector *account, struct recording *recording, struct buffer *notes,
+	       struct error *err)
 {
+	struct error ignored;
 	struct engine_options e = {
 		.wanted = o->filter[0] ? is_wanted : NULL,
 		.user_only = o->alluser,
@@ -153,7 +108,7 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 		.window_watched = o->nostop,
 		.signal = (int)o->signal,
 		.events = events,
-		.queue_start = first_queue(o, events, count),
+		.queue_start = derive_queue(o, events, count),
 		.fail = o->engine_fail,
 	};
 	int rc = agent_window_add(o, events, count, err);
@@ -173,7 +128,10 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 	session.cpu_at_start = os_process_cpu();
 	session.own_at_start = records_own_cpu();
 	session.resumed_at = os_monotonic();
-	rc = engine_start(&e, notes, err);
+	if (recording)
+		rc = recording_begin(recording, account, err);
+	if (rc == 0)
+		rc = engine_start(&e, notes, err);
 	if (rc)
 		goto no_engine;
 	jvm_session_begin(account);
@@ -182,6 +140,8 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 
 no_engine:
 	collector_stop(account);
+	if (recording)
+		recording_end(recording, &ignored);
 	collector_release(account);
 no_collector:
 	faults_remove();
@@ -203,7 +163,8 @@ static int settle(struct error *err)
 }
 
 static int begin(const struct options *o, struct engine_event *events, uint32_t count,
-		 struct collector *account, struct buffer *notes, struct error *err)
+		 struct collector *account, struct recording *recording, struct buffer *notes,
+		 struct error *err)
 {
 	int rc = settle(err);
 	uint32_t e;
@@ -214,7 +175,7 @@ static int begin(const struct options *o, struct engine_event *events, uint32_t 
 	if (rc)
 		return rc;
 	prepare_zone(o);
-	rc = arm(o, events, count, account, notes, err);
+	rc = arm(o, events, count, account, recording, notes, err);
 	if (rc)
 		return rc;
 	if (fallback_taken())
@@ -223,6 +184,7 @@ static int begin(const struct options *o, struct engine_event *events, uint32_t 
 	for (e = 0; e < count; e++)
 		session.events[e].event = events[e];
 	session.event_count = count;
+	recorder_take(recording);
 	session.options = *o;
 	session.has_options = true;
 	session.running = true;
@@ -246,15 +208,15 @@ static int prepare(const struct options *o, struct engine_event *events, struct 
 
 /* Lock held. */
 static int start_anew(const struct options *o, struct engine_event *events, uint32_t count,
-		      struct buffer *notes, struct error *err)
+		      struct recording *recording, struct buffer *notes, struct error *err)
 {
-	struct collector *account = new_account(o, events, count);
+	struct collector *account = derive_account(o, events, count);
 	uint32_t e;
 	int rc;
 
 	if (!account)
 		return error_set(err, ENOMEM, "out of memory for the samples");
-	rc = begin(o, events, count, account, notes, err);
+	rc = begin(o, events, count, account, recording, notes, err);
 	if (rc) {
 		collector_free(account);
 		return rc;
@@ -271,7 +233,7 @@ static int start_anew(const struct options *o, struct engine_event *events, uint
 
 /* Lock held. Samples of one event do not mix with those of another. */
 static int go_on(const struct options *o, struct engine_event *events, uint32_t count,
-		 struct buffer *notes, struct error *err)
+		 struct recording *recording, struct buffer *notes, struct error *err)
 {
 	uint32_t e = 0;
 
@@ -281,35 +243,59 @@ static int go_on(const struct options *o, struct engine_event *events, uint32_t 
 	if (e != count || e != session.event_count)
 		return error_set(err, EINVAL, "the samples gathered so far are of %s, not of %s: resume with the same "
 				 "events, or start anew", session.options.event, o->event);
-	return begin(o, events, count, session.account, notes, err);
+	return begin(o, events, count, session.account, recording, notes, err);
 }
 
-static int start_or_resume(const struct options *o, bool resume, struct buffer *notes, struct error *err)
+/* Lock held. FILE is used up in any case. */
+static int start_or_go_on(const struct options *o, bool resume, int file, struct engine_event *events,
+			  struct buffer *notes, struct error *err)
+{
+	struct recording *recording = NULL;
+	int count = prepare(o, events, err), rc = count;
+
+	if (rc < 0) {
+		if (file >= 0)
+			close(file);
+		return rc;
+	}
+	if (file >= 0) {
+		recording = recorder_open(o, events, (uint32_t)count, resume && session.account, file, err);
+		if (!recording)
+			return -err->code;
+	}
+	rc = resume && session.account ? go_on(o, events, (uint32_t)count, recording, notes, err)
+				       : start_anew(o, events, (uint32_t)count, recording, notes, err);
+	if (rc)
+		recording_free(recording);
+	return rc;
+}
+
+static int start_or_resume(const struct options *o, bool resume, int file, struct buffer *notes,
+			   struct error *err)
 {
 	struct engine_event *events = calloc(RECORD_EVENTS, sizeof(*events));
 	int rc;
 
-	if (!events)
+	if (!events) {
+		if (file >= 0)
+			close(file);
 		return error_set(err, ENOMEM, "out of memory for the session");
+	}
 	pthread_mutex_lock(&session.lock);
-	rc = prepare(o, events, err);
-	if (rc > 0)
-		rc = resume && session.account
-			     ? go_on(o, events, (uint32_t)rc, notes, err)
-			     : start_anew(o, events, (uint32_t)rc, notes, err);
+	rc = start_or_go_on(o, resume, file, events, notes, err);
 	pthread_mutex_unlock(&session.lock);
 	free(events);
 	return rc;
 }
 
-int session_start(const struct options *o, struct buffer *notes, struct error *err)
+int session_start(const struct options *o, int file, struct buffer *notes, struct error *err)
 {
-	return start_or_resume(o, false, notes, err);
+	return start_or_resume(o, false, file, notes, err);
 }
 
-int session_resume(const struct options *o, struct buffer *notes, struct error *err)
+int session_resume(const struct options *o, int file, struct buffer *notes, struct error *err)
 {
-	return start_or_resume(o, true, notes, err);
+	return start_or_resume(o, true, file, notes, err);
 }
 
 /* ---- stop ---- */
@@ -358,6 +344,7 @@ int session_stop(struct error *err)
 	/* Before the last drain: no thread's start or end waits for it. */
 	jvm_session_end();
 	collector_stop(session.account);
+	recorder_end();
 	jvm_debug_non_safepoints(false);
 	/* A handler held by a debugger still reads all this: then it is left until it is out. */
 	session.held = !outside;
@@ -460,40 +447,46 @@ static int take_result(const struct options *o, struct profile **views, uint32_t
 	return rc;
 }
 
-/* What of O is the writers' business; borrows its texts. */
-static struct format_options format_options(const struct options *o)
+static int copy_recording(struct buffer *out, struct error *err)
 {
-	return (struct format_options){
-		.total = o->total,
-		.lines = o->lines,
-		.threads = o->threads,
-		.flat = o->flat,
-		.traces = o->traces,
-		.color = o->color,
-		.simple = o->simple,
-		.dot = o->dot,
-		.norm = o->norm,
-		.sig = o->sig,
-		.ann = o->ann,
-		.lib = o->lib,
-		.reverse = o->reverse,
-		.inverted = o->inverted,
-		.minwidth = o->minwidth / 1000.0,
-		.include = o->include,
-		.exclude = o->exclude,
-	};
+	int rc;
+
+	pthread_mutex_lock(&session.lock);
+	rc = recorder_copy(out, err);
+	pthread_mutex_unlock(&session.lock);
+	return rc;
+}
+
+int session_complete_recording(struct error *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&session.lock);
+	rc = recorder_complete(err);
+	pthread_mutex_unlock(&session.lock);
+	return rc;
+}
+
+void session_close_recording(void)
+{
+	pthread_mutex_lock(&session.lock);
+	if (!session.running)
+		recorder_close();
+	pthread_mutex_unlock(&session.lock);
 }
 
 int session_dump(const struct options *o, struct buffer *out, struct error *err)
 {
 	const struct format *format = format_by_name(o->format[0] ? o->format : "text");
-	struct format_options how = format_options(o);
+	struct format_options how = derive_format(o);
 	struct profile *views[RECORD_EVENTS] = {NULL};
 	uint32_t count, i;
 	int rc;
 
 	if (!format)
 		return error_set(err, EINVAL, "unknown output format: %s", o->format);
+	if (strcmp(format->name, "jfr") == 0)
+		return copy_recording(out, err);
 	rc = take_result(o, views, &count, err);
 	if (rc == 0)
 		format_write(format, (const struct profile *const *)views, count, &how, out);
@@ -532,6 +525,7 @@ void session_get_status(struct session_status *s)
 		s->lost = totals.lost;
 		s->queue_bytes = totals.queue_bytes;
 	}
+	recorder_status(&s->recording, &s->unwritten);
 	pthread_mutex_unlock(&session.lock);
 }
 
@@ -539,6 +533,7 @@ void session_forget(void)
 {
 	pthread_mutex_lock(&session.lock);
 	if (!session.running) {
+		recorder_close();
 		collector_free(session.account);
 		session.account = NULL;
 		session.has_options = false;

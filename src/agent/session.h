@@ -23,16 +23,19 @@ struct session_status {
 	uint32_t threads;       /* live threads known */
 	uint32_t threads_perf, threads_timer, threads_refused;
 	uint64_t queue_bytes;
+	uint64_t recording;     /* bytes of the recording so far; 0 = none is written */
+	uint64_t unwritten;     /* stored samples that are not in it: the disk was full, … */
 };
 
 /*
- * Start sampling as OPTIONS say. -EBUSY: a session runs already (whoever started it);
+ * Start sampling as OPTIONS say. FILE: where a recording (format jfr) goes, open for reading and writing; it
+ * becomes the session's, also on failure; -1 for other formats. -EBUSY: a session runs already (whoever started it);
  * every other failure leaves nothing behind.
  * NOTES gets lines a person should read ("cpu: no permission for kernel stacks …"), each ended by \n.
  */
-int session_start(const struct options *options, struct buffer *notes, struct error *err);
-/* Start again and keep the data gathered so far. */
-int session_resume(const struct options *options, struct buffer *notes, struct error *err);
+int session_start(const struct options *options, int file, struct buffer *notes, struct error *err);
+/* Start again and keep the data gathered so far; a recording into the file of the last one goes on there. */
+int session_resume(const struct options *options, int file, struct buffer *notes, struct error *err);
 /* Stop sampling; the data stay for session_dump until the next start. -ENOENT: nothing runs. */
 int session_stop(struct error *err);
 /*
@@ -40,6 +43,10 @@ int session_stop(struct error *err);
  * Works while running and after a stop. -ENOENT: there is no data.
  */
 int session_dump(const struct options *options, struct buffer *out, struct error *err);
+/* Everything stored so far is in the recording's file. -ENOENT: there is none; else why something is missing. */
+int session_complete_recording(struct error *err);
+/* Close the file of a recording that has ended (it can be copied by session_dump until then). */
+void session_close_recording(void);
 void session_get_status(struct session_status *status);
 /* What a person should read of threads that got less than others since the last call, as NOTES above. */
 void session_notes(struct buffer *notes);

@@ -77,6 +77,9 @@ static void put_status(struct buffer *b)
 	buffer_printf(b, "owed=%s\nowner=%d\nformat=%s\nversion=%s\n", owed_name(),
 		      shared.owner ? (int)shared.owner->peer : 0, o ? o->format : "",
 		      JSTROBE_VERSION);
+	if (s.recording)
+		buffer_printf(b, "recording=%llu\nunwritten=%llu\n", (unsigned long long)s.recording,
+			      (unsigned long long)s.unwritten);
 }
 
 /* Texts for people carry the loss line themselves; it costs a second look at all the data. */
@@ -167,31 +170,41 @@ static int check_folder(const struct talk *t, struct error *err)
 			 t->name, strerror(errno));
 }
 
+/* Where the result shall go, as the command said. */
+static void name_place(struct talk *t, const struct options *o)
+{
+	if (t->output >= 0)
+		owed_to_file(o, t->output);
+	else if (t->folder >= 0)
+		owed_to_folder(o, t->folder, t->name);
+	t->output = t->folder = -1;
+}
+
 static int start(struct talk *t, const struct options *o, struct buffer *answer,
 		 struct error *err)
 {
 	struct buffer notes = BUFFER_INIT;
 	struct error ignored;
-	int rc = check_owner(t, err);
+	int rc = check_owner(t, err), file = -1;
 
 	if (rc == 0)
 		rc = check_folder(t, err);
 	if (rc == 0)
 		rc = schedule_check(o, t->folder >= 0, err);
-	if (rc == 0)
-		rc = o->action == ACTION_RESUME ? session_resume(o, &notes, err)
-						: session_start(o, &notes, err);
-	say_buffer(t, CONTROL_NOTE, &notes);
 	if (rc)
 		return rc;
+	name_place(t, o);
+	rc = owed_open(o, &file, err);
+	if (rc == 0)
+		rc = o->action == ACTION_RESUME ? session_resume(o, file, &notes, err)
+						: session_start(o, file, &notes, err);
+	say_buffer(t, CONTROL_NOTE, &notes);
+	if (rc) {
+		owed_cancel();
+		return rc;
+	}
 	shared.data = shared.owner = o->owner ? t : NULL;
-	if (t->output >= 0)
-		owed_to_file(o, t->output);
-	else if (t->folder >= 0)
-		owed_to_folder(o, t->folder, t->name);
-	else if (o->action == ACTION_START)
-		owed_nothing();
-	t->output = t->folder = -1;
+	owed_confirm(o->action == ACTION_RESUME);
 	put_status(answer);
 	log_as(o);
 	rc = schedule_begin(o, err);
@@ -268,8 +281,10 @@ static int stop_or_dump(struct talk *t, const char *text, bool stop, struct buff
 	if (rc)
 		return rc;
 	put_loss_line(&o, answer);
-	if (stop)
+	if (stop) {
 		owed_nothing();
+		session_close_recording();
+	}
 	return 0;
 }
 
@@ -356,6 +371,7 @@ void talk_vm_death(void)
 	if (rc == 0)
 		put_loss_line(&o, &answer);
 	owed_nothing();
+	session_close_recording();
 	buffer_putc(&answer, '\0');
 	if (rc)
 		talk_fail(t, CONTROL_ENDED, &err);

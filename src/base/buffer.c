@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
+
 #define FLUSH_AT (64 * 1024)
 
 void buffer_init(struct buffer *b, int fd)
@@ -98,30 +100,6 @@ void buffer_printf(struct buffer *b, const char *fmt, ...)
 	va_start(args, fmt);
 	buffer_vprintf(b, fmt, args);
 	va_end(args);
-}
-
-/* Length of the valid UTF-8 sequence at P (NUL-terminated), 0 if invalid. */
-static size_t utf8_length(const unsigned char *p)
-{
-	size_t n, i;
-
-	if (p[0] < 0x80)
-		return 1;
-	if (p[0] >= 0xc2 && p[0] <= 0xdf)
-		n = 2;
-	else if ((p[0] & 0xf0) == 0xe0)
-		n = 3;
-	else if (p[0] >= 0xf0 && p[0] <= 0xf4)
-		n = 4;
-	else
-		return 0;
-	for (i = 1; i < n; i++)
-		if ((p[i] & 0xc0) != 0x80)
-			return 0;
-	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
-	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
-		return 0;
-	return n;
 }
 
 void buffer_json(struct buffer *b, const char *text)

@@ -174,6 +174,10 @@ static int conclude(struct recording *r, int rc, struct error *err)
 			console_note("process %d ended; the result covers its last %.1f s",
 				     (int)r->agent.target.pid, (double)(now() - r->began) / 1e9);
 		}
+	} else if (rc == -ECONNRESET && r->began && r->result.in_place) {
+		error_set(err, ECONNRESET, "process %d ended without a last word of the agent (killed or "
+			  "crashed); %s holds what was recorded until a second before",
+			  (int)r->agent.target.pid, r->result.file);
 	} else if (rc == -ECONNRESET && r->began) {
 		error_set(err, ECONNRESET, "process %d ended without a last word of the agent (killed or "
 			  "crashed, or right when profiling began); there is no result",
@@ -212,7 +216,7 @@ static int record_running(struct recording *r, struct error *err)
 		return CLI_USAGE;
 	}
 	rc = attach_resolve(name, &pid, err);
-	if (rc == 0 && result_open(&r->result, o, (int)pid, "hot", err)) {
+	if (rc == 0 && result_open(&r->result, o, (int)pid, "hot", true, err)) {
 		console_error("%s", err->text);
 		return CLI_FAILED;
 	}
@@ -265,7 +269,7 @@ static int start_program(struct recording *r, struct error *err)
 		rc = launch_fork(&r->launch, r->cli->program, agent, err);
 	if (rc)
 		return rc;
-	rc = result_open(&r->result, &r->cli->options, (int)r->launch.pid, "hot", err);
+	rc = result_open(&r->result, &r->cli->options, (int)r->launch.pid, "hot", true, err);
 	if (rc) {
 		launch_abandon(&r->launch);
 		return rc;

@@ -99,7 +99,21 @@ static int open_aside(struct result *r, struct error *err)
 	return 0;
 }
 
-int result_open(struct result *r, struct options *o, int pid, const char *without_file,
+/* A recording grows under its final name. */
+static int open_in_place(struct result *r, struct error *err)
+{
+	char folder[PATH_MAX];
+
+	r->fd = open(r->file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	r->created = r->fd >= 0;
+	if (r->fd < 0 && errno == EEXIST)
+		r->fd = open(r->file, O_RDWR | O_CLOEXEC);
+	r->in_place = true;
+	folder_of(r->file, folder);
+	return r->fd < 0 ? no_folder(r->file, folder, errno, err) : 0;
+}
+
+int result_open(struct result *r, struct options *o, int pid, const char *without_file, bool grows,
 		struct error *err)
 {
 	char file[PATH_MAX], *real;
@@ -125,6 +139,8 @@ int result_open(struct result *r, struct options *o, int pid, const char *withou
 		free(real);
 	}
 	strcpy(r->file, file);
+	if (grows && strcmp(o->format, "jfr") == 0)
+		return open_in_place(r, err);
 	return open_aside(r, err);
 }
 
@@ -178,6 +194,8 @@ int result_keep(struct result *r, struct error *err)
 
 	if (r->copy)
 		rc = copy_out(r, err);
+	else if (r->in_place)
+		r->in_place = r->created = false;
 	else if (name_it(r) || rename(r->aside, r->file))
 		rc = error_set(err, errno, "-f %s: %s", r->file, strerror(errno));
 	else
@@ -189,16 +207,32 @@ int result_keep(struct result *r, struct error *err)
 void result_drop(struct result *r)
 {
 	size_t n = strlen(r->aside);
+	struct stat st;
 
 	if (n > 6 && strcmp(r->aside + n - 6, "XXXXXX") != 0)
 		unlink(r->aside);
 	r->aside[0] = '\0';
+	/* nothing was ever written to it */
+	if (r->created && r->fd >= 0 && fstat(r->fd, &st) == 0 && st.st_size == 0)
+		unlink(r->file);
+	r->created = false;
 	if (r->fd >= 0)
 		close(r->fd);
 	if (r->copy && r->out != STDOUT_FILENO && r->out >= 0)
 		close(r->out);
 	r->fd = -1;
 	r->copy = false;
+}
+
+bool result_is(const struct options *o, int pid, const char *path)
+{
+	char file[PATH_MAX];
+	struct stat a, b;
+	struct error ignored;
+
+	return !is_stdout(o->file) &&
+	       options_file_name(o->file, pid, time(NULL), -1, file, sizeof(file), &ignored) == 0 &&
+	       stat(file, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 int result_folder(struct options *o, int pid, char name[NAME_MAX + 1], struct error *err)

@@ -16,15 +16,20 @@ struct result {
 	int out;               /* stdout, or a file that is none (a pipe, /dev/null) */
 	char file[PATH_MAX];   /* the final name; "" = stdout */
 	char aside[PATH_MAX + 32]; /* the name until then; "" = it has none */
+	bool in_place;         /* a recording: it has its final name from the start */
+	bool created;          /* and was not there before */
 };
 
 /*
  * Open the place that O->file names ("" and "-" are stdout), with its patterns expanded for PID,
  * before anything is sampled. O->format is filled in from the file's extension if it is empty;
- * WITHOUT_FILE is the format when there is none.
+ * WITHOUT_FILE is the format when there is none. GROWS: it will be written while sampling goes on, if it is a
+ * recording.
  */
-int result_open(struct result *r, struct options *o, int pid, const char *without_file,
+int result_open(struct result *r, struct options *o, int pid, const char *without_file, bool grows,
 		struct error *err);
+/* Whether O->file, for PID, is the file PATH. */
+bool result_is(const struct options *o, int pid, const char *path);
 /* The agent has written all: make it visible. The result is closed in any case. */
 int result_keep(struct result *r, struct error *err);
 /* Forget it; safe on a closed one. */

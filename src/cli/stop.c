@@ -27,6 +27,7 @@ static int fetch(struct cli *cli, struct agent *agent, struct error *err)
 	struct options *o = &cli->options;
 	char owed[2400] = "";
 	struct result result = {.fd = -1};
+	bool elsewhere = false;
 	int rc = agent_command(agent, "status", 60000, err);
 
 	if (rc)
@@ -34,9 +35,16 @@ static int fetch(struct cli *cli, struct agent *agent, struct error *err)
 	control_value(agent->status, "owed", owed, sizeof(owed));
 	if (control_number(agent->status, "owner"))
 		owed[0] = '\0';
-	if (o->file[0] || !owed[0]) {
+	if (control_number(agent->status, "recording") && owed[0]) {
+		/* what is asked for is there already, and grows: it must not be replaced by a copy of itself */
+		if (result_is(o, (int)agent->target.pid, owed))
+			o->file[0] = '\0';
+		else if (!o->file[0] && o->format[0] && strcmp(o->format, "jfr") != 0)
+			elsewhere = true;
+	}
+	if (o->file[0] || !owed[0] || elsewhere) {
 		choose_format(o, agent->status);
-		rc = result_open(&result, o, (int)agent->target.pid, "hot", err);
+		rc = result_open(&result, o, (int)agent->target.pid, "hot", false, err);
 		if (rc == 0)
 			rc = agent_send_file(agent, result.fd, err);
 		o->color = !result.file[0] && console_colour(result.out);

@@ -38,13 +38,15 @@ static uint8_t end_of(const struct trace *t)
 }
 
 /* Append FRAME to NODE, the last one; false when out of memory, also if FRAME says so. */
-static bool push_frame(struct collector *c, struct node *node, uint32_t frame)
+static bool push_frame(struct collector *c, struct node *node, uint32_t frame, uint32_t bci)
 {
 	uint32_t *slot = frame == FRAMES_NO_MEMORY ? NULL : VECTOR_PUSH(&c->frame_list);
+	uint16_t *position = slot ? VECTOR_PUSH(&c->bcis) : NULL;
 
-	if (!slot)
+	if (!position)
 		return false;
 	*slot = frame;
+	*position = (uint16_t)bci;
 	node->depth++;
 	return true;
 }
@@ -65,7 +67,7 @@ static bool is_kept(const struct collector *c, const struct trace *t, uint32_t i
 /* A stack is kept whole or not at all: the last node goes again. */
 static uint32_t forget_node(struct collector *c)
 {
-	c->frame_list.count = c->nodes.items[--c->nodes.count].first;
+	c->frame_list.count = c->bcis.count = c->nodes.items[--c->nodes.count].first;
 	return 0;
 }
 
@@ -88,10 +90,11 @@ static uint32_t new_node(struct collector *c, const struct trace *t, uint64_t ve
 	n->end = end_of(t);
 	for (i = 0; i < t->length; i++)
 		if (is_kept(c, t, i, n->depth) &&
-		    !push_frame(c, n, frames_name(&c->frames, &zone, t->frame[i], era)))
+		    !push_frame(c, n, frames_name(&c->frames, &zone, t->frame[i], era),
+				frame_is_java(t->frame[i]) ? frame_bci(t->frame[i]) : FRAME_NO_BCI))
 			return forget_node(c);
 	if (!n->depth && c->options.java_only &&
-	    !push_frame(c, n, frames_marker(&c->frames, "[no_Java_frame]")))
+	    !push_frame(c, n, frames_marker(&c->frames, "[no_Java_frame]"), FRAME_NO_BCI))
 		return forget_node(c);
 	return (uint32_t)c->nodes.count - 1;
 }
@@ -149,9 +152,13 @@ static void name_now(struct collector *c, const struct given_name *g)
 
 	if (slot)
 		*slot = number;
+	slot = map_put(&c->java_ids, (uint64_t)g->tid, NULL);
+	if (slot)
+		*slot = (uint32_t)g->java_id;
 	/* Not if the thread of today is another one, that began since. */
 	if (e && number && e->name != number && os_thread_start(g->tid) <= e->first) {
 		e->name = number;
+		e->java_id = g->java_id;
 		sink_thread_name(c, *entry - 1);
 	}
 }
@@ -195,7 +202,10 @@ static uint32_t new_thread(struct collector *c, pid_t tid, uint64_t context)
 		snprintf(name, sizeof(name), "virtual thread #%llu", (unsigned long long)context);
 		e->name = strings_add(&c->frames.strings, name, strlen(name));
 	} else {
+		uint32_t *java_id = map_get(&c->java_ids, (uint64_t)tid);
+
 		e->name = thread_name(c, tid);
+		e->java_id = java_id ? *java_id : 0;
 	}
 	if (!e->name) {
 		c->threads.count--;
@@ -218,6 +228,7 @@ static uint32_t thread_of_record(struct collector *c, const struct sample *s, co
 	entry = new_thread(c, tid, 0);
 	if (entry) {
 		c->threads.items[entry - 1].first = s->time;
+		c->threads.items[entry - 1].since = r->since;
 		sink_thread_begin(c, entry - 1);
 	}
 	if (slot)
@@ -288,12 +299,12 @@ static uint32_t node_at(struct collector *c, uint32_t node, uint32_t cpu, const 
 	to->end = n.end;
 	to->first = (uint32_t)c->frame_list.count;
 	for (i = 0; i < n.depth && whole; i++)
-		whole = push_frame(c, to, c->frame_list.items[n.first + i]);
+		whole = push_frame(c, to, c->frame_list.items[n.first + i], c->bcis.items[n.first + i]);
 	if (policy && whole)
-		whole = push_frame(c, to, name - 1);
+		whole = push_frame(c, to, name - 1, FRAME_NO_BCI);
 	snprintf(text, sizeof(text), "[CPU-%u]", cpu - 1);
 	if (cpu && whole)
-		whole = push_frame(c, to, frames_marker(&c->frames, text));
+		whole = push_frame(c, to, frames_marker(&c->frames, text), FRAME_NO_BCI);
 	if (!whole)
 		return forget_node(c);
 	return *slot = (uint32_t)c->nodes.count - 1;

@@ -33,8 +33,10 @@ struct tally {
 struct thread_entry {
 	int32_t tid;
 	uint64_t context;      /* virtual thread, 0 = none */
+	uint64_t java_id;      /* Thread.getId, 0 = not known (yet) */
 	uint32_t name;         /* number in frames.strings */
 	uint64_t first;        /* time of its first sample */
+	uint64_t since;        /* when it was found, os_monotonic; 0 = not known */
 };
 
 struct thread_sum {
@@ -44,6 +46,7 @@ struct thread_sum {
 /* A thread's name on its way into the account. */
 struct given_name {
 	int tid;
+	uint64_t java_id;
 	char *name;
 };
 
@@ -75,6 +78,7 @@ struct collector {
 	uint64_t era_of_drain; /* as the present drain began */
 	VECTOR(struct node) nodes;
 	VECTOR(uint32_t) frame_list;
+	VECTOR(uint16_t) bcis; /* beside frame_list: FRAME_NO_BCI = none */
 	VECTOR(struct tally) tallies;
 	struct map by_place;   /* node, CPU and policy → the node with their frames */
 	VECTOR(struct thread_entry) threads;
@@ -82,6 +86,7 @@ struct collector {
 	struct map by_context; /* virtual thread → thread entry + 1 */
 	struct map names;      /* tid → name number, 0 = none (any more) */
 	struct map by_tid;     /* tid → its newest thread entry + 1 */
+	struct map java_ids;   /* tid → Thread.getId, 0 = none (any more); its lower 32 bits */
 
 	pthread_mutex_t given_lock; /* the list below; never held for long: threads of the program take it */
 	VECTOR(struct given_name) given;
@@ -116,6 +121,10 @@ void account_close(struct collector *c);
 void drain_all(struct collector *c);
 /* Keep what handlers read in shape: trace store, images, decode cache, layout. Lock held. */
 void upkeep(struct collector *c);
+/* A thread of jstrobe, from its first line to its last: no sample is taken of it, no signal lands on it. */
+int collect_thread_start(pthread_t *thread, void *(*run)(void *), void *arg, struct error *err);
+void collect_thread_begin(const char *name);
+void collect_thread_end(void);
 /* What handlers read must exist before the first of them runs. */
 int upkeep_open(size_t store_bytes, struct error *err);
 /* Free it all, when no handler can run any more. */

@@ -84,26 +84,51 @@ static void block_signals(void)
 	pthread_sigmask(SIG_SETMASK, &set, NULL);
 }
 
+void collect_thread_begin(const char *name)
+{
+	block_signals();
+	prctl(PR_SET_NAME, name);
+	records_own(os_gettid(), true);
+}
+
+void collect_thread_end(void)
+{
+	records_own(os_gettid(), false);
+}
+
+/* Born with everything blocked: no signal of the program may land there before block_signals. */
+int collect_thread_start(pthread_t *thread, void *(*run)(void *), void *arg, struct error *err)
+{
+	sigset_t all, old;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	rc = pthread_create(thread, NULL, run, arg);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc)
+		return error_set(err, rc, "cannot create a thread of the collector: %s; raise the limit of "
+				 "threads (ulimit -u, pids.max)", strerror(rc));
+	return 0;
+}
+
 static void *run(void *arg)
 {
 	struct collector *c = arg;
 
-	block_signals();
-	prctl(PR_SET_NAME, "jstrobe drain");
-	records_own(os_gettid(), true);
+	collect_thread_begin("jstrobe drain");
 	/* On a machine that is busy to the last core queues must not wait; where not permitted they grow. */
 	setpriority(PRIO_PROCESS, (id_t)os_gettid(), -10);
 	while (!atomic_load(&c->stopping)) {
 		turn(c);
 		rest(c, c->options.hold_ms ? c->options.hold_ms * NS_PER_MS : c->options.drain_every);
 	}
-	records_own(os_gettid(), false);
+	collect_thread_end();
 	return NULL;
 }
 
 int collector_start(struct collector *c, struct error *err)
 {
-	sigset_t all, old;
 	int rc = upkeep_open(c->options.store_bytes, err);
 
 	if (rc)
@@ -111,17 +136,11 @@ int collector_start(struct collector *c, struct error *err)
 	account_open(c);
 	c->era_of_drain = era_now(&zone.eras);
 	c->last_scan = os_monotonic(); /* the engine scans by itself when it starts */
-
-	/* Born with everything blocked: no signal of the program may land here before block_signals. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &old);
 	atomic_store(&c->stopping, false);
-	rc = pthread_create(&c->thread, NULL, run, c);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	rc = collect_thread_start(&c->thread, run, c, err);
 	if (rc) {
 		collector_release(c);
-		return error_set(err, rc, "cannot create the collector thread: %s; raise the limit of threads "
-				 "(ulimit -u, pids.max)", strerror(rc));
+		return rc;
 	}
 	c->running = true;
 	return 0;
@@ -137,12 +156,14 @@ void collector_stop(struct collector *c)
 		pthread_join(c->thread, NULL);
 		c->running = false;
 	}
+	pthread_mutex_lock(&c->images);
 	pthread_mutex_lock(&c->lock);
 	account_names(c);
 	drain_all(c);
 	account_close(c);
 	frames_name_late(&c->frames, &zone);
 	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_unlock(&c->images);
 }
 
 void collector_release(struct collector *c)
@@ -161,6 +182,7 @@ void collector_free(struct collector *c)
 	frames_free(&c->frames);
 	free(c->nodes.items);
 	free(c->frame_list.items);
+	free(c->bcis.items);
 	free(c->tallies.items);
 	free(c->threads.items);
 	while (c->given.count)
@@ -173,6 +195,7 @@ void collector_free(struct collector *c)
 	map_free(&c->by_context);
 	map_free(&c->names);
 	map_free(&c->by_tid);
+	map_free(&c->java_ids);
 	pthread_mutex_destroy(&c->lock);
 	pthread_mutex_destroy(&c->wake_lock);
 	pthread_cond_destroy(&c->wake);
@@ -181,7 +204,7 @@ void collector_free(struct collector *c)
 	free(c);
 }
 
-void collector_name_thread(struct collector *c, int tid, const char *name)
+void collector_name_thread(struct collector *c, int tid, uint64_t java_id, const char *name)
 {
 	char *copy = strdup(name);
 	struct given_name *g;
@@ -191,7 +214,7 @@ void collector_name_thread(struct collector *c, int tid, const char *name)
 	pthread_mutex_lock(&c->given_lock);
 	g = VECTOR_PUSH(&c->given);
 	if (g)
-		*g = (struct given_name){tid, copy};
+		*g = (struct given_name){tid, java_id, copy};
 	else
 		free(copy);
 	pthread_mutex_unlock(&c->given_lock);

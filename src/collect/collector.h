@@ -49,8 +49,8 @@ void collector_stop(struct collector *c);
 void collector_release(struct collector *c);
 void collector_free(struct collector *c);
 
-/* The name of thread TID (Java's, complete), for the samples it has and will have. */
-void collector_name_thread(struct collector *c, int tid, const char *name);
+/* Name (Java's, complete) and Thread.getId of thread TID, for the samples it has and will have. */
+void collector_name_thread(struct collector *c, int tid, uint64_t java_id, const char *name);
 
 /*
  * A class is about to be redefined or retransformed, or has been: told before zone.eras.redefinitions

@@ -69,10 +69,13 @@ static void drain_record(struct collector *c, struct thread_record *r)
 	if (closing) {
 		uint32_t *name = map_get(&c->names, (uint64_t)atomic_load(&r->tid));
 		uint32_t *entry = map_get(&c->by_tid, (uint64_t)atomic_load(&r->tid));
+		uint32_t *java_id = map_get(&c->java_ids, (uint64_t)atomic_load(&r->tid));
 
 		/* The tid may come again, with another name. */
 		if (name)
 			*name = 0;
+		if (java_id)
+			*java_id = 0;
 		if (entry && *entry == r->thread_entry)
 			*entry = 0;
 		if (r->thread_entry && r->thread_entry <= c->threads.count)

@@ -105,6 +105,7 @@ static uint32_t name_later(struct frames *f, uint64_t address, enum frame_kind k
 		return frame;
 	late = VECTOR_PUSH(&f->late);
 	/* Without a place in the list it keeps its address for a name. */
+	f->named.items[frame].late = late != NULL;
 	if (late)
 		*late = (struct late_frame){.address = address, .frame = frame, .kernel = kind == FRAME_KERNEL};
 	return frame;
@@ -195,6 +196,7 @@ void frames_give_names(struct frames *f, const struct late_frame *late, size_t c
 		struct named_frame *frame = &f->named.items[late[i].frame];
 		uint32_t name = text_number(f, names[i].name);
 
+		frame->late = false;
 		if (name)
 			frame->name = name;
 		if (names[i].full)

@@ -18,6 +18,7 @@ struct named_frame {
 	uint32_t class_name, name, signature, library; /* numbers in strings; 0 = none */
 	int32_t line;
 	uint8_t kind;
+	bool late;             /* its name is an address so far: frames_name_late has not looked it up yet */
 };
 
 /* A native or kernel address whose frame has no name yet. */

@@ -33,7 +33,7 @@ struct format {
 	const char *name;       /* "collapsed": word of -o and of the agent option */
 	const char *extensions; /* "collapsed folded": file extensions, space separated */
 	const char *help;       /* one line */
-	/* The writer itself; use format_write. */
+	/* The writer itself; use format_write. NULL: a recording, see jfr.h. */
 	void (*write)(const struct profile *, const struct format_options *, struct buffer *out);
 };
 

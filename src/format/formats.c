@@ -9,6 +9,9 @@
 #include "format/filter.h"
 #include "format/writers.h"
 
+/* A recording is written sample by sample while it happens; of sums none can be made. */
+#define format_jfr NULL
+
 const struct format formats[] = {
 #define FORMAT(name, extensions, function, help) {#name, extensions, help, format_##function},
 #include "format/formats.def"
@@ -56,6 +59,10 @@ void format_write(const struct format *f, const struct profile *const *profiles,
 	const struct profile **shown = calloc(count, sizeof(*shown));
 	uint32_t i = 0;
 
+	if (!f->write) {
+		out->failed = out->failed ? out->failed : ENOTSUP;
+		goto out;
+	}
 	if (!filter_is_set(options)) {
 		write_all(f, profiles, count, options, out);
 		goto out;

@@ -307,6 +307,22 @@ static int apply_features(const char *value, struct options *o, struct error *er
 	return 0;
 }
 
+static int apply_word(const struct option *option, const char *name, const char *value,
+		      struct options *o, struct error *err)
+{
+	const char *word = option->arg;
+	size_t n;
+
+	for (; *word; word += n + (word[n] == '|')) {
+		n = strcspn(word, "|");
+		if (strlen(value) == n && strncmp(word, value, n) == 0) {
+			strcpy(field(option, o), value);
+			return 0;
+		}
+	}
+	return error_set(err, EINVAL, "%s: unknown word '%s'; use one of %s", name, value, option->arg);
+}
+
 static int apply_loglevel(const char *name, const char *value, struct options *o,
 			  struct error *err)
 {
@@ -365,6 +381,8 @@ static int apply(const struct option *option, const char *name, const char *valu
 		return apply_pattern(option, name, value, o, err);
 	case OPTION_CSTACK:
 		return apply_cstack(option, name, value, o, err);
+	case OPTION_WORD:
+		return apply_word(option, name, value, o, err);
 	case OPTION_MOMENT:
 		return apply_moment(option, name, value, o, err);
 	case OPTION_SIGNAL:

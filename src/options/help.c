@@ -172,6 +172,7 @@ static void print_field(const struct option *p, const struct options *o, char se
 	case OPTION_TEXT:
 	case OPTION_EVENT:
 	case OPTION_CSTACK:
+	case OPTION_WORD:
 	case OPTION_MOMENT:
 	case OPTION_THREADS:
 		item(p->agent, field, separator, out);
@@ -188,6 +189,11 @@ static void print_field(const struct option *p, const struct options *o, char se
 	case OPTION_PERCENT:
 		memcpy(&small, field, sizeof(small));
 		snprintf(text, sizeof(text), "%u.%03u", small / 1000, small % 1000);
+		item(p->agent, text, separator, out);
+		break;
+	case OPTION_DURATION:
+		memcpy(&big, field, sizeof(big));
+		snprintf(text, sizeof(text), "%lluns", (unsigned long long)big);
 		item(p->agent, text, separator, out);
 		break;
 	case OPTION_TIME:

@@ -60,6 +60,11 @@ struct options {
 	bool patterns_old; /* said earlier: the first new one takes the place of all */
 	char title[256];
 
+	/* recordings */
+	char cpu_events[12]; /* "execution", "cputime", "both"; "" = both */
+	uint64_t chunk_size, chunk_time, max_size; /* bytes, ns, bytes; 0 = the default */
+	bool no_props;
+
 	/* the command's own */
 	uint64_t duration;       /* ns, 0 = not given */
 	uint64_t attach_timeout; /* ns */

@@ -16,6 +16,7 @@ enum option_kind {
 	OPTION_PERCENT,     /* uint32_t, thousandths of a percent */
 	OPTION_PATTERNS,    /* char[], a line each time it is given */
 	OPTION_CSTACK,      /* char[], a word */
+	OPTION_WORD,        /* char[], one of those in `arg`, apart by | */
 	OPTION_MOMENT,      /* char[], as options_moment reads it */
 	OPTION_THREADS,     /* char[], a list of numbers and ranges */
 	OPTION_SIGNAL,      /* uint32_t; N or N/M */

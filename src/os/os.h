@@ -103,8 +103,18 @@ int os_perf_disable(int fd);
 
 /* Name of thread TID's scheduling policy, "SCHED_OTHER"; NULL when it is gone. */
 const char *os_thread_policy(pid_t tid);
-/* How many CPUs this machine may have. */
+/* How many CPUs this machine may have; and has now. */
 unsigned os_cpus(void);
+unsigned os_cpus_online(void);
+
+/* CPU time in user and in system mode of this process, and of a thread of it, ns (a thread's in ticks of 10 ms). */
+int os_process_times(uint64_t *user, uint64_t *system);
+int os_thread_times(pid_t tid, uint64_t *user, uint64_t *system);
+/* Time that the CPUs of the machine were busy, and were there, in one unit. */
+int os_machine_times(uint64_t *busy, uint64_t *all);
+/* Memory of the machine, bytes. */
+uint64_t os_memory_total(void);
+uint64_t os_memory_free(void);
 
 /* Close a descriptor. */
 void os_close(int fd);

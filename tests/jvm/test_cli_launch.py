@@ -183,7 +183,7 @@ def test_mistakes_in_agentpath_leave_the_program_alone(jdk):
             ("start,event=wall", ["not available yet: wall"]),
             ("start,interval=0", ["interval: 0 is out of range"]),
             ("start,file=/no/such/folder/x.html", ["/no/such/folder"]),
-            ("start,file=x.jfr", ["not available yet: jfr"]),
+            ("start,file=x.pprof", ["not available yet: pprof"]),
             ("stop", ["no "]),
             ("threads", ["nothing to do"]),
             ("connect=/no/such/socket,token=1,protocol=1", ["/no/such/socket"])):

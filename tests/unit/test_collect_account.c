@@ -487,8 +487,8 @@ static void threads(void **state)
 	sample_on(other, 8, 77, stack_a, 1);  /* a virtual thread mounted on it */
 	sample_on(record, 16, 77, stack_a, 1); /* and then on another */
 	drain();
-	collector_name_thread(c, 90000001, "worker with a long name \xe2\x82\xac");
-	collector_name_thread(c, 90000002, "comes later");
+	collector_name_thread(c, 90000001, 7, "worker with a long name \xe2\x82\xac");
+	collector_name_thread(c, 90000002, 8, "comes later");
 	sample_on(records_found(90000002, 0), 32, 0, stack_a, 1);
 	p = make_view();
 	assert_true(p->per_thread);
@@ -551,7 +551,7 @@ static void name_of_the_next(void **state)
 	drain();
 	records_release();
 	now = os_monotonic();
-	collector_name_thread(c, os_gettid(), "the next");
+	collector_name_thread(c, os_gettid(), 9, "the next");
 	record = records_found(os_gettid(), 0);
 	sample_on(record, 2, 0, stack_a, 1);
 	p = make_view();

@@ -263,7 +263,7 @@ static void formats_by_name_and_file(void **state)
 	static const struct {
 		const char *file, *format;
 	} cases[] = {
-		{"a.html", "flamegraph"}, {"a.HTM", "flamegraph"}, {"/x.json/a.collapsed", "collapsed"},
+		{"a.html", "flamegraph"}, {"a.jfr", "jfr"}, {"a.HTM", "flamegraph"}, {"/x.json/a.collapsed", "collapsed"},
 		{"a.folded", "collapsed"}, {"a.json", "json"}, {"a.txt", "text"}, {"a", "text"},
 		{"/x.json/a", "text"}, {"a.", "text"}, {"a.unknown", "text"}, {"a.jso", "text"},
 	};
@@ -275,7 +275,7 @@ static void formats_by_name_and_file(void **state)
 		assert_string_equal(format_by_file(cases[i].file)->name, cases[i].format);
 	for (f = formats; f->name; f++) {
 		assert_ptr_equal(format_by_name(f->name), f);
-		assert_non_null(f->write);
+		assert_true(f->write || strcmp(f->name, "jfr") == 0);
 		assert_true(strlen(f->help) > 10);
 	}
 	assert_null(format_by_name("nothing"));
@@ -295,6 +295,8 @@ static void write_errors_arrive(void **state)
 		struct format_options options = {.threads = true};
 		struct buffer out;
 
+		if (!f->write)
+			continue;
 		buffer_init(&out, fd);
 		f->write(&p, &options, &out);
 		assert_int_equal(buffer_flush(&out), -ENOSPC);

@@ -1,0 +1,77 @@
+#include "agent/derive.h"
+
+#include <string.h>
+
+#define DRAIN_EVERY (10 * NS_PER_MS)
+#define DRAIN_RARELY (50 * NS_PER_MS)
+#define DRAIN_INTERVALS 5 /* samples of a thread between two drains, where they come rarely */
+#define EVENT_QUEUE 200 /* entries; what a thread may give in one turn of the collector, see handler.c */
+
+/*
+ * How often queues are emptied. Each time the collector wakes it takes a core from the program for a
+ * moment: at an interval of 10 ms a hundred times a second costs more than the samples themselves do.
+ */
+static uint64_t drain_period(const struct engine_event *events, uint32_t count)
+{
+	uint64_t shortest = DRAIN_RARELY;
+	uint32_t e;
+
+	for (e = 0; e < count; e++)
+		shortest = MIN(shortest, events[e].time ? events[e].interval : 0);
+	return MIN(MAX(DRAIN_INTERVALS * shortest, DRAIN_EVERY), DRAIN_RARELY);
+}
+
+uint32_t derive_queue(const struct options *o, const struct engine_event *events, uint32_t count)
+{
+	uint64_t wanted = 0, period = drain_period(events, count);
+	uint32_t e;
+
+	for (e = 0; e < count; e++)
+		wanted += events[e].time ? 4 * period / events[e].interval
+					 : MAX(EVENT_QUEUE / events[e].interval, (uint64_t)QUEUE_START);
+	if (o->queue_start)
+		return o->queue_start;
+	return (uint32_t)MIN(MAX(wanted, (uint64_t)QUEUE_START), (uint64_t)QUEUE_LIMIT);
+}
+
+struct collector *derive_account(const struct options *o, const struct engine_event *events, uint32_t count)
+{
+	struct collector_options c = {
+		.events = count,
+		.drain_every = drain_period(events, count),
+		.per_thread = o->threads,
+		.lines = o->lines || strcmp(o->format, "jfr") == 0,
+		.stats = o->stats,
+		.java_only = strcmp(o->cstack, "no") == 0,
+		.depth_kept = o->depth_kept,
+		.sched = o->sched,
+		.record_cpu = o->record_cpu,
+		.hold_ms = o->collector_hold_ms,
+		.store_bytes = o->memlimit,
+	};
+
+	return collector_new(&c);
+}
+
+struct format_options derive_format(const struct options *o)
+{
+	return (struct format_options){
+		.total = o->total,
+		.lines = o->lines,
+		.threads = o->threads,
+		.flat = o->flat,
+		.traces = o->traces,
+		.color = o->color,
+		.simple = o->simple,
+		.dot = o->dot,
+		.norm = o->norm,
+		.sig = o->sig,
+		.ann = o->ann,
+		.lib = o->lib,
+		.reverse = o->reverse,
+		.inverted = o->inverted,
+		.minwidth = o->minwidth / 1000.0,
+		.include = o->include,
+		.exclude = o->exclude,
+	};
+}

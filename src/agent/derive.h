@@ -1,0 +1,19 @@
+/*
+ * derive.h - what follows from options and events alone, for collector and writers. Inner header.
+ */
+#ifndef JSTROBE_AGENT_DERIVE_H
+#define JSTROBE_AGENT_DERIVE_H
+
+#include "collect/collector.h"
+#include "engine/engine.h"
+#include "format/format.h"
+#include "options/options.h"
+
+/* Entries of a new queue. */
+uint32_t derive_queue(const struct options *o, const struct engine_event *events, uint32_t count);
+/* An empty account for samples of EVENTS as O wants it; NULL when out of memory. */
+struct collector *derive_account(const struct options *o, const struct engine_event *events, uint32_t count);
+/* What of O is the writers' business; borrows its texts. */
+struct format_options derive_format(const struct options *o);
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * facts.h - what a recording says of the JVM, the machine and its own settings.
+ */
+#ifndef JSTROBE_AGENT_FACTS_H
+#define JSTROBE_AGENT_FACTS_H
+
+#include "collect/recording.h"
+#include "engine/engine.h"
+#include "options/options.h"
+
+/* Give R all there is to know as a session with O begins. Attached thread, or Agent_OnLoad. */
+void facts_gather(struct recording *r, const struct options *o, const struct engine_event *events,
+		  uint32_t count);
+
+#endif

@@ -1,0 +1,127 @@
+#include "agent/recorder.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "agent/facts.h"
+
+#define DEFAULT_CHUNK_SIZE (100ull << 20)
+#define DEFAULT_CHUNK_TIME (3600 * NS_PER_S)
+
+static struct {
+	struct recording *recording; /* ended, but still open, after a stop; NULL: none */
+	bool ended;
+	struct error error;          /* why something is missing in it; code 0: nothing is */
+	struct {                     /* the file of the last one */
+		dev_t device;
+		ino_t inode;
+		struct recording_totals totals;
+	} recorded;
+} recorder;
+
+/* Whether FILE is that of the last recording, as it left it. */
+static bool is_recorded(int file)
+{
+	struct stat st;
+
+	return fstat(file, &st) == 0 && st.st_ino == recorder.recorded.inode &&
+	       st.st_dev == recorder.recorded.device &&
+	       (uint64_t)st.st_size == recorder.recorded.totals.bytes;
+}
+
+static enum recording_kind kind_of(const struct engine_event *event)
+{
+	if (strcmp(event->name, "wall") == 0)
+		return RECORDING_WALL;
+	return event->time ? RECORDING_CPU : RECORDING_EVENT;
+}
+
+struct recording *recorder_open(const struct options *o, const struct engine_event *events, uint32_t count,
+				bool resume, int file, struct error *err)
+{
+	struct recording_options how = {
+		.cpu_events = strcmp(o->cpu_events, "execution") == 0 ? JFR_CPU_EXECUTION :
+			      strcmp(o->cpu_events, "cputime") == 0 ? JFR_CPU_TIME :
+			      JFR_CPU_EXECUTION | JFR_CPU_TIME,
+		.chunk_size = o->chunk_size ? o->chunk_size : DEFAULT_CHUNK_SIZE,
+		.chunk_time = o->chunk_time ? o->chunk_time : DEFAULT_CHUNK_TIME,
+		.max_size = o->max_size,
+	};
+	struct recording *r;
+	uint32_t e;
+
+	for (e = 0; e < count; e++) {
+		snprintf(how.events[e].name, sizeof(how.events[e].name), "%s", events[e].name);
+		how.events[e].kind = kind_of(&events[e]);
+		how.events[e].interval = events[e].interval;
+	}
+	if (resume && is_recorded(file)) {
+		how.append.size = recorder.recorded.totals.bytes;
+		how.append.last_key = recorder.recorded.totals.last_key;
+		how.append.began = recorder.recorded.totals.began;
+	}
+	r = recording_new(file, &how, err);
+	if (r)
+		facts_gather(r, o, events, count);
+	return r;
+}
+
+void recorder_take(struct recording *r)
+{
+	recorder_close();
+	recorder.recording = r;
+	recorder.ended = false;
+	recorder.error.code = 0;
+}
+
+void recorder_end(void)
+{
+	if (!recorder.recording)
+		return;
+	if (recording_end(recorder.recording, &recorder.error) == 0)
+		recorder.error.code = 0;
+	recorder.ended = true;
+	recording_identity(recorder.recording, &recorder.recorded.device, &recorder.recorded.inode);
+	recording_totals(recorder.recording, &recorder.recorded.totals);
+}
+
+void recorder_close(void)
+{
+	recording_free(recorder.recording);
+	recorder.recording = NULL;
+}
+
+int recorder_complete(struct error *err)
+{
+	if (!recorder.recording)
+		return error_set(err, ENOENT, "no recording is written in this process: that begins with sampling; "
+				 "start with -f FILE.jfr (agent: file=FILE.jfr)");
+	if (!recorder.ended)
+		return recording_flush(recorder.recording, err);
+	if (recorder.error.code)
+		*err = recorder.error;
+	return -recorder.error.code;
+}
+
+int recorder_copy(struct buffer *out, struct error *err)
+{
+	int rc = recorder_complete(err);
+
+	if (rc == 0)
+		rc = recording_copy(recorder.recording, out, err);
+	if (rc == 0 && out->failed)
+		return error_set(err, out->failed, "cannot write the result: %s", strerror(out->failed));
+	return rc;
+}
+
+void recorder_status(uint64_t *bytes, uint64_t *unwritten)
+{
+	struct recording_totals totals = {0};
+
+	if (recorder.recording)
+		recording_totals(recorder.recording, &totals);
+	*bytes = totals.bytes;
+	*unwritten = totals.dropped;
+}

@@ -1,0 +1,30 @@
+/*
+ * recorder.h - the recording that belongs to the session, from its file's opening to its closing. Inner header:
+ * all functions with the session's lock held.
+ */
+#ifndef JSTROBE_AGENT_RECORDER_H
+#define JSTROBE_AGENT_RECORDER_H
+
+#include "collect/recording.h"
+#include "engine/engine.h"
+#include "options/options.h"
+
+/*
+ * The recording that O asks for, into FILE, which becomes its own also on failure. RESUME: the samples
+ * gathered so far stay, and if FILE is the one they were recorded in, it goes on there. NULL with the reason.
+ */
+struct recording *recorder_open(const struct options *o, const struct engine_event *events, uint32_t count,
+				bool resume, int file, struct error *err);
+/* R (NULL: none) has begun and is the session's; the former one is closed. */
+void recorder_take(struct recording *r);
+/* The collector has stopped: the rest is written. The file stays open, to be copied. */
+void recorder_end(void);
+void recorder_close(void);
+/* Everything stored so far is in the file. -ENOENT: there is no recording; else why something is missing. */
+int recorder_complete(struct error *err);
+/* Append the file, complete, to OUT. The same. */
+int recorder_copy(struct buffer *out, struct error *err);
+/* Bytes of the file and samples that are not in it; 0, 0 without a recording. */
+void recorder_status(uint64_t *bytes, uint64_t *unwritten);
+
+#endif

@@ -1,0 +1,80 @@
+#include "base/utf8.h"
+
+#include <string.h>
+
+static const char replacement[] = "\xef\xbf\xbd";
+
+size_t utf8_length(const unsigned char *p)
+{
+	size_t n, i;
+
+	if (p[0] < 0x80)
+		return 1;
+	if (p[0] >= 0xc2 && p[0] <= 0xdf)
+		n = 2;
+	else if ((p[0] & 0xf0) == 0xe0)
+		n = 3;
+	else if (p[0] >= 0xf0 && p[0] <= 0xf4)
+		n = 4;
+	else
+		return 0;
+	for (i = 1; i < n; i++)
+		if ((p[i] & 0xc0) != 0x80)
+			return 0;
+	if ((p[0] == 0xe0 && p[1] < 0xa0) || (p[0] == 0xed && p[1] > 0x9f) ||
+	    (p[0] == 0xf0 && p[1] < 0x90) || (p[0] == 0xf4 && p[1] > 0x8f))
+		return 0;
+	return n;
+}
+
+/* The surrogate encoded in three bytes at P, 0 = none. */
+static uint32_t surrogate(const unsigned char *p)
+{
+	if (p[0] != 0xed || (p[1] & 0xe0) != 0xa0 || (p[2] & 0xc0) != 0x80)
+		return 0;
+	return 0xd000u | (uint32_t)(p[1] & 0x3f) << 6 | (p[2] & 0x3f);
+}
+
+/* Append the character that begins at P; the number of bytes it took. */
+static size_t put_foreign(struct buffer *b, const unsigned char *p)
+{
+	uint32_t high = surrogate(p), low, c;
+
+	if (p[0] == 0xc0 && p[1] == 0x80) {
+		buffer_putc(b, '\0');
+		return 2;
+	}
+	if (!high) {
+		buffer_puts(b, replacement);
+		return 1;
+	}
+	low = high < 0xdc00 ? surrogate(p + 3) : 0;
+	if (low < 0xdc00) {
+		buffer_puts(b, replacement);
+		return 3;
+	}
+	c = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+	buffer_putc(b, (char)(0xf0 | c >> 18));
+	buffer_putc(b, (char)(0x80 | (c >> 12 & 0x3f)));
+	buffer_putc(b, (char)(0x80 | (c >> 6 & 0x3f)));
+	buffer_putc(b, (char)(0x80 | (c & 0x3f)));
+	return 6;
+}
+
+void utf8_put(struct buffer *b, const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text, *clean = p;
+
+	while (*p) {
+		size_t n = utf8_length(p);
+
+		if (n) {
+			p += n;
+			continue;
+		}
+		buffer_append(b, clean, (size_t)(p - clean));
+		p += put_foreign(b, p);
+		clean = p;
+	}
+	buffer_append(b, clean, (size_t)(p - clean));
+}

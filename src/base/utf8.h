@@ -1,0 +1,18 @@
+/*
+ * utf8.h - texts of foreign origin as clean UTF-8.
+ */
+#ifndef JSTROBE_BASE_UTF8_H
+#define JSTROBE_BASE_UTF8_H
+
+#include "base/buffer.h"
+
+/* Length of the valid UTF-8 sequence at P (NUL-ended), 0 if there is none. */
+size_t utf8_length(const unsigned char *p);
+/*
+ * Append TEXT as valid UTF-8. The JVM's own kind is understood: pairs of encoded surrogates become
+ * one character, a zero in two bytes becomes one; what is neither becomes U+FFFD, one for a byte, or
+ * for a lone surrogate.
+ */
+void utf8_put(struct buffer *b, const char *text);
+
+#endif

@@ -1,0 +1,74 @@
+/*
+ * recording.h - the sink that writes a recording (format/jfr.h) while sampling goes on.
+ *
+ *   collector's thread ─ events ─▶ pending ─▶ thread "jstrobe write", each second: names, constants, file
+ *
+ * Naming and writing may take long, so they have a thread of their own; the collector only appends
+ * to a list. What is in the file after each second is whole. Memory: the samples of a second, the
+ * distinct stacks of a chunk.
+ */
+#ifndef JSTROBE_COLLECT_RECORDING_H
+#define JSTROBE_COLLECT_RECORDING_H
+
+#include <sys/types.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "collect/collector.h"
+#include "format/jfr.h"
+#include "signal/record.h"
+
+struct recording;
+
+enum recording_kind {
+	RECORDING_CPU,   /* weights are CPU time */
+	RECORDING_WALL,  /* weights are real time, samples come in runs */
+	RECORDING_EVENT, /* weights are events of the kernel or the hardware */
+};
+
+struct recording_options {
+	unsigned cpu_events;  /* JFR_CPU_* */
+	uint64_t chunk_size, chunk_time; /* when a chunk ends: bytes, ns */
+	uint64_t max_size;    /* of the file, 0 = any */
+	struct {
+		uint64_t size;   /* of what it holds already, whole chunks; 0 = replace it */
+		uint32_t last_key;
+		uint64_t began;  /* os_monotonic, of the first recording in it */
+	} append;
+	bool no_batch;        /* wall-clock samples one by one */
+	struct {
+		char name[256];
+		enum recording_kind kind;
+		uint64_t interval;
+	} events[RECORD_EVENTS];
+};
+
+/*
+ * A recording into FD, a file open for reading and writing, which becomes the recording's (also
+ * when this fails). What it holds is replaced. NULL with the reason.
+ */
+struct recording *recording_new(int fd, const struct recording_options *o, struct error *err);
+/* An event that stands at the begin of each chunk; values are copied. */
+void recording_fact(struct recording *r, unsigned type, const struct jfr_value *values, unsigned count);
+/* From here on samples of C go into it. */
+int recording_begin(struct recording *r, struct collector *c, struct error *err);
+/* Everything stored so far is in the file afterwards. 0, or why something is missing there. */
+int recording_flush(struct recording *r, struct error *err);
+/* Append what the file holds so far to OUT. */
+int recording_copy(struct recording *r, struct buffer *out, struct error *err);
+/* The end (after collector_stop): the last samples are written. Why something is missing, or 0. */
+int recording_end(struct recording *r, struct error *err);
+/* After recording_end, or instead of recording_begin. Closes the file. */
+void recording_free(struct recording *r);
+
+struct recording_totals {
+	uint64_t bytes, samples, dropped; /* of the file; written to it; stored, but not written */
+	uint32_t chunks;
+	uint32_t last_key;
+	uint64_t began;
+};
+void recording_totals(struct recording *r, struct recording_totals *t);
+/* Which file it is. */
+void recording_identity(struct recording *r, dev_t *device, ino_t *inode);
+
+#endif

@@ -1,0 +1,91 @@
+/*
+ * recording_inner.h - what the parts of a recording share. Inner header of the collect room.
+ */
+#ifndef JSTROBE_COLLECT_RECORDING_INNER_H
+#define JSTROBE_COLLECT_RECORDING_INNER_H
+
+#include <pthread.h>
+
+#include "collect/account.h"
+#include "collect/recording.h"
+
+#define RECORDING_FACT_VALUES 10
+
+struct recording_fact {
+	unsigned type, count;
+	struct jfr_value values[RECORDING_FACT_VALUES]; /* texts are its own */
+};
+
+struct thread_note {
+	uint32_t thread;
+	uint64_t time;
+	bool end;
+};
+
+/* A thread's key, and the name it stands for. */
+struct thread_key {
+	uint32_t key, name;
+};
+
+/* CPU time of a thread when it was last looked at, ns. */
+struct thread_load {
+	uint64_t user, system;
+	bool known;
+};
+
+/* Machine and process as they were when last looked at, see recording_load.c. */
+struct load {
+	uint64_t at, user, system, machine_busy, machine_all;
+	VECTOR(struct thread_load) each; /* by thread */
+	uint64_t threads_at;
+};
+
+struct recording {
+	struct sink sink;
+	struct recording_options options;
+	pthread_mutex_t lock;  /* everything but the collector's part; taken before the collector's locks */
+	struct jfr *jfr;
+	int fd;
+	struct collector *collector;
+	VECTOR(struct recording_fact) facts;
+	struct error failed;   /* the first failure; code 0: none */
+	struct load load;
+	uint64_t began, cpu_at_start, own_at_start;
+
+	/* the collector's: with its lock */
+	/* (batches: being written; held: waiting for names; these with the recording's lock) */
+	VECTOR(struct sink_event) pending, batch, held;
+	VECTOR(struct thread_note) notes, batch_notes;
+	uint64_t dropped;      /* no memory, or too many were waiting */
+
+	/* what the account's numbers are in the present chunk; 0 = nothing yet */
+	VECTOR(uint32_t) stacks;  /* by node */
+	VECTOR(uint32_t) methods; /* by named frame */
+	VECTOR(struct thread_key) threads; /* by thread */
+	struct map contexts;      /* virtual thread → key */
+
+	uint64_t held_until;      /* names are looked up again then */
+	struct loss_totals told[RECORD_EVENTS]; /* losses that are in the file */
+	uint64_t samples;         /* written */
+	uint32_t chunks;
+
+	pthread_t thread;
+	bool running;
+	pthread_mutex_t wake_lock;
+	pthread_cond_t wake;
+	bool stopping, hurry;     /* with wake_lock */
+};
+
+/* The keys of thread and stack of E; 0 = out of memory. Recording's and collector's lock held. */
+uint32_t recording_thread(struct recording *r, uint32_t thread, uint64_t context);
+uint32_t recording_stack(struct recording *r, uint32_t node);
+/* Whether a frame of NODE has no name yet. The same. */
+bool recording_is_late(const struct recording *r, uint32_t node);
+/* A new chunk began: all keys are void. */
+void recording_forget_keys(struct recording *r);
+
+/* Events that tell of the machine, the process and its threads (recording_load.c). Recording's lock held. */
+void recording_load(struct recording *r, uint64_t now);
+void recording_load_free(struct recording *r);
+
+#endif

@@ -1,0 +1,138 @@
+/*
+ * recording_keys.c - from the account's numbers of threads and stacks to a recording's keys.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "collect/recording_inner.h"
+#include "signal/frame_word.h"
+
+/* ITEMS[I] of VECTOR *V of words, made if need be; NULL when out of memory. */
+static uint32_t *word_at(void *vector, size_t i)
+{
+	VECTOR(uint32_t) *v = vector;
+
+	while (v->count <= i) {
+		uint32_t *fresh = VECTOR_PUSH(v);
+
+		if (!fresh)
+			return NULL;
+	}
+	return &v->items[i];
+}
+
+static const char *text(const struct recording *r, uint32_t number)
+{
+	return number ? strings_get(&r->collector->frames.strings, number) : "";
+}
+
+/* ---- stacks ---- */
+
+/* What stands for the class of a frame that is not Java. Never empty: the JDK's tools fail at that. */
+static const char *holder_of(const struct recording *r, const struct named_frame *f)
+{
+	if (f->kind == FRAME_KERNEL)
+		return "kernel";
+	if (f->kind == FRAME_OTHER)
+		return "jstrobe";
+	return f->library ? text(r, f->library) : "jvm";
+}
+
+static uint32_t method_of(struct recording *r, uint32_t frame)
+{
+	const struct named_frame *f = &r->collector->frames.named.items[frame];
+	uint32_t *slot = word_at(&r->methods, frame);
+
+	if (!slot || *slot)
+		return slot ? *slot : 0;
+	if (f->class_name)
+		*slot = jfr_method(r->jfr, text(r, f->class_name), text(r, f->name), text(r, f->signature));
+	else /* the descriptor: without parentheses the JDK's tools fail */
+		*slot = jfr_method(r->jfr, holder_of(r, f), text(r, f->name), "()");
+	return *slot;
+}
+
+bool recording_is_late(const struct recording *r, uint32_t node)
+{
+	const struct collector *c = r->collector;
+	const struct node *n = &c->nodes.items[node];
+	uint32_t i;
+
+	if (node < r->stacks.count && r->stacks.items[node])
+		return false;
+	for (i = 0; i < n->depth; i++)
+		if (c->frames.named.items[c->frame_list.items[n->first + i]].late)
+			return true;
+	return false;
+}
+
+uint32_t recording_stack(struct recording *r, uint32_t node)
+{
+	const struct collector *c = r->collector;
+	const struct node *n = &c->nodes.items[node];
+	uint32_t *slot = word_at(&r->stacks, node), i;
+	struct jfr_frame *frames;
+
+	if (!slot || *slot)
+		return slot ? *slot : 0;
+	frames = malloc((n->depth + 1) * sizeof(*frames));
+	for (i = 0; frames && i < n->depth; i++) {
+		uint32_t number = c->frame_list.items[n->first + i];
+		const struct named_frame *f = &c->frames.named.items[number];
+		uint16_t bci = c->bcis.items[n->first + i];
+
+		frames[i].method = method_of(r, number);
+		if (!frames[i].method)
+			break;
+		frames[i].line = f->line;
+		frames[i].bci = bci == FRAME_NO_BCI ? JFR_NO_BCI : bci;
+		frames[i].kind = f->kind;
+	}
+	if (frames && i == n->depth)
+		*slot = jfr_stack(r->jfr, frames, n->depth, n->end != 0);
+	free(frames);
+	return *slot;
+}
+
+/* ---- threads ---- */
+
+static uint32_t virtual_thread(struct recording *r, uint64_t context)
+{
+	uint32_t *slot = map_put(&r->contexts, context, NULL);
+	char name[48];
+
+	if (!slot || *slot)
+		return slot ? *slot : 0;
+	snprintf(name, sizeof(name), "virtual thread #%llu", (unsigned long long)context);
+	*slot = jfr_thread(r->jfr, &(struct jfr_thread){.java_id = context, .is_java = true,
+							.is_virtual = true, .name = name});
+	return *slot;
+}
+
+uint32_t recording_thread(struct recording *r, uint32_t thread, uint64_t context)
+{
+	const struct thread_entry *e = &r->collector->threads.items[thread];
+	struct thread_key *k;
+
+	if (context)
+		return virtual_thread(r, context);
+	while (r->threads.count <= thread) {
+		k = VECTOR_PUSH(&r->threads);
+		if (!k)
+			return 0;
+	}
+	k = &r->threads.items[thread];
+	/* a thread that was given another name is another constant from then on */
+	if (k->key && k->name == e->name)
+		return k->key;
+	k->name = e->name;
+	k->key = jfr_thread(r->jfr, &(struct jfr_thread){.tid = (uint32_t)e->tid, .java_id = e->java_id,
+							 .is_java = e->java_id != 0, .name = text(r, e->name)});
+	return k->key;
+}
+
+void recording_forget_keys(struct recording *r)
+{
+	r->stacks.count = r->methods.count = r->threads.count = 0;
+	map_free(&r->contexts);
+}

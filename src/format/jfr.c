@@ -1,0 +1,365 @@
+#include "format/jfr.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "format/jfr_chunk.h"
+#include "format/jfr_emit.h"
+#include "format/jfr_pools.h"
+
+#define WEIGHT_UNIT 1000 /* ns */
+
+struct jfr {
+	int fd;
+	struct jfr_options options;
+	uint64_t began;             /* ns: tick 0 */
+	struct jfr_chunk chunk;
+	struct jfr_pools pools;
+	struct buffer events;       /* not flushed yet */
+	struct buffer weights;      /* of the execution samples since the last flush, where those stand alone */
+	uint64_t last_weight;       /* the last one there */
+	uint32_t weight_count;
+	uint64_t weight_rest;       /* ns that were no whole unit yet */
+	bool linked;                /* its file has a name, as far as we know */
+	struct error dead;          /* code 0: alive */
+};
+
+static uint64_t ticks(const struct jfr *j, uint64_t time)
+{
+	return time > j->began ? (time - j->began) / JFR_TICK : 0;
+}
+
+struct jfr *jfr_new(int fd, const struct jfr_options *o, uint64_t real, uint64_t now)
+{
+	struct jfr *j = calloc(1, sizeof(*j));
+	struct stat st;
+	int pool;
+
+	if (!j)
+		return NULL;
+	j->fd = fd;
+	j->options = *o;
+	j->linked = fstat(fd, &st) == 0 && st.st_nlink > 0;
+	j->began = o->began ? o->began : now;
+	buffer_init(&j->events, -1);
+	buffer_init(&j->weights, -1);
+	jfr_pools_free(&j->pools);
+	for (pool = 0; pool < JFR_POOLS; pool++)
+		j->pools.last_key[pool] = o->first_key;
+	jfr_chunk_begin(&j->chunk, o->start, real, now, ticks(j, now));
+	return j;
+}
+
+void jfr_free(struct jfr *j)
+{
+	if (!j)
+		return;
+	jfr_chunk_free(&j->chunk);
+	jfr_pools_free(&j->pools);
+	buffer_free(&j->events);
+	buffer_free(&j->weights);
+	free(j);
+}
+
+/* ---- constants ---- */
+
+uint32_t jfr_method(struct jfr *j, const char *class_name, const char *name, const char *descriptor)
+{
+	return jfr_pool_method(&j->pools, *class_name ? class_name : "?", *name ? name : "?",
+			       *descriptor ? descriptor : "()");
+}
+
+uint32_t jfr_stack(struct jfr *j, const struct jfr_frame *frames, uint32_t count, bool truncated)
+{
+	return jfr_pool_stack(&j->pools, frames, count, truncated);
+}
+
+uint32_t jfr_thread(struct jfr *j, const struct jfr_thread *t)
+{
+	return jfr_pool_thread(&j->pools, t);
+}
+
+/* ---- samples ---- */
+
+static size_t begin(struct jfr *j, unsigned type, uint64_t time)
+{
+	size_t at = jfr_begin_short(&j->events);
+
+	jfr_put_number(&j->events, type);
+	jfr_put_number(&j->events, ticks(j, time));
+	return at;
+}
+
+static void put_execution(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum jfr_state state)
+{
+	size_t at = begin(j, JFR_EXECUTION_SAMPLE, time);
+
+	jfr_put_number(&j->events, thread);
+	jfr_put_number(&j->events, stack);
+	jfr_put_number(&j->events, state);
+	jfr_end_short(&j->events, at);
+}
+
+/* DIFFERENCE as base-64 VLQ, known from source maps: 5 bits a letter, the lowest first, of them the first the sign. */
+static void put_letters(struct buffer *b, int64_t difference)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	uint64_t rest = difference < 0 ? (uint64_t)-difference << 1 | 1 : (uint64_t)difference << 1;
+
+	do {
+		unsigned bits = rest & 31;
+
+		rest >>= 5;
+		buffer_putc(b, letters[bits | (rest ? 32 : 0)]);
+	} while (rest);
+}
+
+/* The weights of execution samples that have no CPU-time sample beside them follow them in one event. */
+static void keep_weight(struct jfr *j, uint64_t weight)
+{
+	weight += j->weight_rest;
+	j->weight_rest = weight % WEIGHT_UNIT;
+	weight /= WEIGHT_UNIT;
+	put_letters(&j->weights, (int64_t)(weight - j->last_weight));
+	j->last_weight = weight;
+	j->weight_count++;
+}
+
+void jfr_cpu_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, uint64_t weight)
+{
+	size_t at;
+
+	if (j->options.cpu_events & JFR_CPU_EXECUTION)
+		put_execution(j, time, thread, stack, STATE_NONE);
+	if (!(j->options.cpu_events & JFR_CPU_TIME)) {
+		keep_weight(j, weight);
+		return;
+	}
+	at = begin(j, JFR_CPU_TIME_SAMPLE, time);
+	jfr_put_number(&j->events, stack);
+	jfr_put_number(&j->events, thread);
+	buffer_putc(&j->events, 0); /* not failed */
+	jfr_put_number(&j->events, weight);
+	buffer_putc(&j->events, 0); /* not biased */
+	jfr_end_short(&j->events, at);
+}
+
+void jfr_wall_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum jfr_state state)
+{
+	put_execution(j, time, thread, stack, state);
+}
+
+void jfr_wall_run(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum jfr_state state,
+		  uint64_t samples, uint64_t span)
+{
+	size_t at = begin(j, JFR_WALL_CLOCK_SAMPLE, time);
+
+	jfr_put_number(&j->events, thread);
+	jfr_put_number(&j->events, stack);
+	jfr_put_number(&j->events, state);
+	jfr_put_number(&j->events, samples);
+	jfr_put_number(&j->events, span / JFR_TICK);
+	jfr_end_short(&j->events, at);
+}
+
+void jfr_event_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum jfr_state state,
+		      const char *event, uint64_t weight)
+{
+	size_t at = begin(j, JFR_EVENT_SAMPLE, time);
+
+	jfr_put_number(&j->events, thread);
+	jfr_put_number(&j->events, stack);
+	jfr_put_number(&j->events, state);
+	jfr_put_string(&j->events, event);
+	jfr_put_number(&j->events, weight);
+	jfr_end_short(&j->events, at);
+}
+
+static void put_weights(struct jfr *j, uint64_t now)
+{
+	size_t at;
+
+	if (!j->weight_count)
+		return;
+	at = begin(j, JFR_SAMPLE_WEIGHTS, now);
+	jfr_put_number(&j->events, WEIGHT_UNIT);
+	buffer_putc(&j->weights, '\0');
+	jfr_put_string(&j->events, j->weights.failed ? NULL : j->weights.data);
+	jfr_end_short(&j->events, at);
+	j->weights.length = 0;
+	j->weight_count = 0;
+	j->last_weight = 0;
+}
+
+/* ---- other events ---- */
+
+static const struct jfr_row *row_of(unsigned type)
+{
+	unsigned i;
+
+	for (i = 0; i < jfr_row_count; i++)
+		if (!jfr_rows[i].is_field && jfr_rows[i].type == type)
+			return &jfr_rows[i];
+	return NULL;
+}
+
+/* The values of the fields behind ROW; the number of them. */
+static unsigned put_fields(struct buffer *b, const struct jfr_row *row, const struct jfr_value *v,
+			   unsigned count)
+{
+	const struct jfr_row *end = jfr_rows + jfr_row_count;
+	unsigned n = 0;
+
+	for (row++; row < end && row->is_field; row++) {
+		if (strcmp(row->name, "startTime") == 0)
+			continue;
+		if (row->type > JFR_STRING && row->flag == JFR_FLAG_0) {
+			n += put_fields(b, row_of(row->type), v + n, count - n);
+			continue;
+		}
+		if (n == count) {
+			b->failed = EINVAL;
+			return n;
+		}
+		if (row->flag == JFR_FLAG_POOL || row->type == JFR_INT || row->type == JFR_LONG)
+			jfr_put_number(b, v[n].number);
+		else if (row->type == JFR_BOOLEAN)
+			buffer_putc(b, v[n].number != 0);
+		else if (row->type == JFR_FLOAT)
+			jfr_put_float(b, (float)v[n].share);
+		else
+			jfr_put_string(b, v[n].text);
+		n++;
+	}
+	return n;
+}
+
+void jfr_event(struct jfr *j, unsigned type, uint64_t time, const struct jfr_value *values, unsigned count)
+{
+	size_t at = begin(j, type, time);
+
+	if (put_fields(&j->events, row_of(type), values, count) != count)
+		j->events.failed = EINVAL;
+	jfr_end_short(&j->events, at);
+}
+
+/* ---- into the file ---- */
+
+static void forget_pending(struct jfr *j)
+{
+	j->events.length = j->weights.length = 0;
+	j->events.failed = j->weights.failed = 0;
+	j->weight_count = 0;
+	j->last_weight = 0;
+}
+
+static int die(struct jfr *j, struct error *err)
+{
+	j->dead = *err;
+	forget_pending(j);
+	return -err->code;
+}
+
+/* Others may have done something to the file. */
+static int check_file(struct jfr *j, struct error *err)
+{
+	uint64_t ours = j->chunk.start + j->chunk.size;
+	struct stat st;
+
+	if (j->dead.code) {
+		*err = j->dead;
+		forget_pending(j);
+		return -err->code;
+	}
+	if (fstat(j->fd, &st))
+		return error_set(err, errno, "the recording's file: %s", strerror(errno)), die(j, err);
+	if (j->linked && st.st_nlink == 0)
+		return error_set(err, ENOENT, "the recording's file was deleted while it was written: what it held "
+				 "is lost; nothing more is written"), die(j, err);
+	if ((uint64_t)st.st_size != ours && j->chunk.size)
+		return error_set(err, EIO, "the recording's file was %s while it was written; nothing more is "
+				 "written to it", (uint64_t)st.st_size < ours ? "cut by somebody" :
+				 "written to by somebody else"), die(j, err);
+	return 0;
+}
+
+static int write_pending(struct jfr *j, uint64_t now, bool last, struct error *err)
+{
+	struct buffer constants = BUFFER_INIT;
+	unsigned count;
+	int rc = check_file(j, err);
+
+	if (rc)
+		return rc;
+	put_weights(j, now);
+	if (!j->events.length && !j->events.failed && !last)
+		return 0;
+	count = jfr_pools_take(&j->pools, &constants);
+	if (j->weights.failed)
+		j->events.failed = j->weights.failed;
+	rc = jfr_chunk_flush(&j->chunk, j->fd, &j->events, &constants, count, now, last, j->options.max_size);
+	buffer_free(&constants);
+	if (rc == -EFBIG && j->options.max_size)
+		return error_set(err, EFBIG, "the recording has reached its maxsize; nothing more is written "
+				 "to it"), die(j, err);
+	if (rc == 0)
+		jfr_pools_taken(&j->pools);
+	else
+		error_set(err, -rc, "the recording cannot be written: %s%s", strerror(-rc),
+			  rc == -ENOSPC || rc == -EDQUOT ? "; free some space" : "");
+	forget_pending(j);
+	return rc;
+}
+
+int jfr_flush(struct jfr *j, uint64_t now, struct error *err)
+{
+	return write_pending(j, now, false, err);
+}
+
+int jfr_rotate(struct jfr *j, uint64_t real, uint64_t now, struct error *err)
+{
+	int rc = write_pending(j, now, true, err);
+
+	if (rc)
+		return rc;
+	jfr_pools_reset(&j->pools);
+	jfr_chunk_begin(&j->chunk, j->chunk.start + j->chunk.size, real, now, ticks(j, now));
+	return 0;
+}
+
+int jfr_finish(struct jfr *j, uint64_t now, struct error *err)
+{
+	return write_pending(j, now, true, err);
+}
+
+uint64_t jfr_chunk_size(const struct jfr *j)
+{
+	return j->chunk.size;
+}
+
+uint64_t jfr_chunk_began(const struct jfr *j)
+{
+	return j->chunk.began;
+}
+
+uint64_t jfr_size(const struct jfr *j)
+{
+	return j->chunk.start + j->chunk.size;
+}
+
+size_t jfr_pending(const struct jfr *j)
+{
+	return j->events.length + j->weights.length;
+}
+
+uint32_t jfr_last_key(const struct jfr *j)
+{
+	uint32_t last = 0;
+	int pool;
+
+	for (pool = 0; pool < JFR_POOLS; pool++)
+		last = MAX(last, j->pools.last_key[pool]);
+	return last;
+}

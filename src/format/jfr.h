@@ -1,0 +1,101 @@
+/*
+ * jfr.h - writes a recording in the JDK's Flight Recorder format, while it happens.
+ *
+ * What comes in is named by keys that jfr_method, jfr_stack and jfr_thread give out; keys hold until the
+ * next jfr_rotate. jfr_flush makes everything so far readable in the file. Memory is bounded by what comes
+ * between two flushes and by the distinct constants of a chunk.
+ *
+ * Normal code, one thread at a time. Times are CLOCK_MONOTONIC ns unless said otherwise. docs/jfr.md tells
+ * users what is in a recording.
+ */
+#ifndef JSTROBE_FORMAT_JFR_H
+#define JSTROBE_FORMAT_JFR_H
+
+#include "base/error.h"
+#include "base/names.h"
+#include "format/jfr_types.h"
+
+struct jfr;
+
+/* How a sample of CPU time is written. */
+enum { JFR_CPU_EXECUTION = 1, JFR_CPU_TIME = 2 };
+
+struct jfr_options {
+	unsigned cpu_events;   /* of the above */
+	uint64_t start;        /* where in the file to begin: behind whole chunks */
+	uint64_t max_size;     /* of the file, bytes; 0 = any */
+	uint32_t first_key;    /* keys are above it: those up to it are in the file already */
+	uint64_t began;        /* of the first chunk in the file; 0 = now */
+};
+
+#define JFR_NO_BCI UINT32_MAX
+
+struct jfr_frame {
+	uint32_t method;       /* key */
+	int32_t line;          /* 0 = not known */
+	uint32_t bci;          /* or JFR_NO_BCI */
+	uint8_t kind;          /* enum frame_kind */
+};
+
+struct jfr_thread {
+	uint32_t tid;          /* of the system; 0 for a virtual thread */
+	uint64_t java_id;      /* of Java, 0 = no Java thread, or not known */
+	bool is_java, is_virtual;
+	const char *name;
+};
+
+/* A value of an event's field, in the order of jfr_types.def behind startTime. */
+struct jfr_value {
+	uint64_t number;       /* also booleans, and keys */
+	double share;          /* floats */
+	const char *text;      /* strings, NULL allowed */
+};
+#define JFR_N(x) {.number = (uint64_t)(x)}
+#define JFR_F(x) {.share = (x)}
+#define JFR_S(x) {.text = (x)}
+
+/* A recording into FD, which stays the caller's. NULL when out of memory. */
+struct jfr *jfr_new(int fd, const struct jfr_options *o, uint64_t real, uint64_t now);
+void jfr_free(struct jfr *j);
+
+/* Keys; 0 when out of memory: nothing is to be written with it. Empty names become "?". */
+uint32_t jfr_method(struct jfr *j, const char *class_name, const char *name, const char *descriptor);
+/* FRAMES leaf first; TRUNCATED: its root is missing. */
+uint32_t jfr_stack(struct jfr *j, const struct jfr_frame *frames, uint32_t count, bool truncated);
+uint32_t jfr_thread(struct jfr *j, const struct jfr_thread *t);
+
+/* Samples. STATE: enum jfr_state. */
+enum jfr_state {
+#define JFR_STATE(name, text) STATE_##name,
+#include "format/jfr_states.def"
+	JFR_STATES
+};
+void jfr_cpu_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, uint64_t weight);
+void jfr_wall_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum jfr_state state);
+void jfr_wall_run(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum jfr_state state,
+		  uint64_t samples, uint64_t span);
+void jfr_event_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum jfr_state state,
+		      const char *event, uint64_t weight);
+/* Any other event of TYPE at TIME, with COUNT values. */
+void jfr_event(struct jfr *j, unsigned type, uint64_t time, const struct jfr_value *values, unsigned count);
+
+/*
+ * Write what came since the last flush. 0, or a negative errno with the reason: then it was dropped, the
+ * file is as it was. After an error that will not go away (the file was cut or has grown by another
+ * hand, max_size was reached) every further call fails with the same.
+ */
+int jfr_flush(struct jfr *j, uint64_t now, struct error *err);
+/* End the chunk and begin the next one: all keys are void. */
+int jfr_rotate(struct jfr *j, uint64_t real, uint64_t now, struct error *err);
+/* The last flush of all. */
+int jfr_finish(struct jfr *j, uint64_t now, struct error *err);
+
+/* Of the present chunk: bytes in the file, time of its begin; bytes of the file; bytes not flushed yet. */
+uint64_t jfr_chunk_size(const struct jfr *j);
+uint64_t jfr_chunk_began(const struct jfr *j);
+uint64_t jfr_size(const struct jfr *j);
+size_t jfr_pending(const struct jfr *j);
+/* The highest key used so far. */
+uint32_t jfr_last_key(const struct jfr *j);
+
+#endif

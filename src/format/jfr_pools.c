@@ -1,0 +1,291 @@
+#include "format/jfr_pools.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/jfr_emit.h"
+#include "format/jfr_types.h"
+
+/* The numbers async-profiler gives them: its converter goes by those. */
+enum { FRAME_TYPE_JAVA_NATIVE = 7, FRAME_TYPE_PROFILER = 8 };
+static const char *const frame_types[] = {
+	"Interpreted", "JIT compiled", "Inlined", "Native", "C++", "Kernel", "C1 compiled", "Java native",
+	"Profiler",
+};
+static const uint8_t type_of_kind[FRAME_KINDS] = {
+	[FRAME_INTERPRETED] = 0, [FRAME_C1] = 6,     [FRAME_C2] = 1,     [FRAME_INLINED] = 2,
+	[FRAME_WRAPPER] = FRAME_TYPE_JAVA_NATIVE, [FRAME_NATIVE] = 3,
+	[FRAME_KERNEL] = 5, [FRAME_OTHER] = FRAME_TYPE_PROFILER,
+};
+static const char *const states[] = {
+#define JFR_STATE(name, text) text,
+#include "format/jfr_states.def"
+};
+static const char *const gc_whens[] = {"Before GC", "After GC"};
+
+static const uint8_t type_of_pool[JFR_POOLS] = {
+	[POOL_THREAD] = JFR_THREAD, [POOL_SYMBOL] = JFR_SYMBOL, [POOL_PACKAGE] = JFR_PACKAGE,
+	[POOL_CLASS] = JFR_CLASS,   [POOL_METHOD] = JFR_METHOD, [POOL_STACK] = JFR_STACK_TRACE,
+};
+
+/* Begin a new constant: its key. */
+static uint32_t begin(struct jfr_pools *p, enum jfr_pool pool)
+{
+	uint32_t key = ++p->last_key[pool];
+
+	p->fresh_count[pool]++;
+	jfr_put_number(&p->fresh[pool], key);
+	return key;
+}
+
+static uint32_t no_memory(struct jfr_pools *p)
+{
+	p->failed = ENOMEM;
+	return 0;
+}
+
+/* The number of TEXT; never 0, not even of "". */
+static uint32_t text_number(struct jfr_pools *p, const char *text)
+{
+	uint32_t n;
+
+	p->texts.failed = false;
+	n = strings_add(&p->texts, text, strlen(text));
+	return p->texts.failed ? no_memory(p) : n + 1;
+}
+
+/* Where the key of text N in POOL stands, NULL when out of memory. */
+static uint32_t *place(struct jfr_pools *p, enum jfr_pool pool, uint32_t n)
+{
+	uint32_t *slot = n ? map_put(&p->by_text[pool], n, NULL) : NULL;
+
+	if (!slot)
+		no_memory(p);
+	return slot;
+}
+
+uint32_t jfr_pool_symbol(struct jfr_pools *p, const char *text)
+{
+	uint32_t *slot = place(p, POOL_SYMBOL, text_number(p, text));
+
+	if (slot && !*slot) {
+		*slot = begin(p, POOL_SYMBOL);
+		jfr_put_symbol(&p->fresh[POOL_SYMBOL], text);
+	}
+	return slot ? *slot : 0;
+}
+
+/* The package of CLASS_NAME, 0 = none. */
+static uint32_t package_of(struct jfr_pools *p, const char *class_name)
+{
+	const char *end = strrchr(class_name, '/');
+	uint32_t *slot, symbol;
+	char *name;
+
+	/* of a library's file name it is none */
+	if (!end || end == class_name)
+		return 0;
+	name = strndup(class_name, (size_t)(end - class_name));
+	slot = name ? place(p, POOL_PACKAGE, text_number(p, name)) : NULL;
+	if (slot && !*slot) {
+		symbol = jfr_pool_symbol(p, name);
+		*slot = begin(p, POOL_PACKAGE);
+		jfr_put_number(&p->fresh[POOL_PACKAGE], symbol);
+	}
+	free(name);
+	return slot ? *slot : 0;
+}
+
+/* The JVM names hidden classes Name+0x…. */
+static bool is_hidden(const char *class_name)
+{
+	return strstr(class_name, "+0x") != NULL;
+}
+
+static uint32_t class_key(struct jfr_pools *p, const char *name, uint32_t number)
+{
+	uint32_t *slot = place(p, POOL_CLASS, number), symbol, package;
+	struct buffer *b = &p->fresh[POOL_CLASS];
+
+	if (!slot || *slot)
+		return slot ? *slot : 0;
+	symbol = jfr_pool_symbol(p, name);
+	package = package_of(p, name);
+	*slot = begin(p, POOL_CLASS);
+	jfr_put_number(b, 0); /* class loader: not known */
+	jfr_put_number(b, symbol);
+	jfr_put_number(b, package);
+	jfr_put_number(b, 0); /* modifiers: not known */
+	buffer_putc(b, is_hidden(name));
+	return *slot;
+}
+
+uint32_t jfr_pool_method(struct jfr_pools *p, const char *class_name, const char *name,
+			 const char *descriptor)
+{
+	uint32_t c = text_number(p, class_name), n = text_number(p, name), d = text_number(p, descriptor);
+	uint32_t *pair, *slot, class, name_symbol, descriptor_symbol;
+	struct buffer *b = &p->fresh[POOL_METHOD];
+
+	if (!c || !n || !d)
+		return 0;
+	pair = map_put(&p->pairs, (uint64_t)c << 32 | n, NULL);
+	if (!pair)
+		return no_memory(p);
+	if (!*pair)
+		*pair = p->pairs.count;
+	slot = map_put(&p->methods, (uint64_t)*pair << 32 | d, NULL);
+	if (!slot)
+		return no_memory(p);
+	if (*slot)
+		return *slot;
+	class = class_key(p, class_name, c);
+	name_symbol = jfr_pool_symbol(p, name);
+	descriptor_symbol = jfr_pool_symbol(p, descriptor);
+	*slot = begin(p, POOL_METHOD);
+	jfr_put_number(b, class);
+	jfr_put_number(b, name_symbol);
+	jfr_put_number(b, descriptor_symbol);
+	jfr_put_number(b, 0); /* modifiers: not known */
+	buffer_putc(b, 0);
+	return *slot;
+}
+
+static uint64_t hash_frames(const struct jfr_frame *f, uint32_t count, uint64_t h)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		h = map_hash(h ^ ((uint64_t)f[i].method << 32 | (uint32_t)f[i].line));
+		h = map_hash(h ^ ((uint64_t)f[i].bci << 8 | f[i].kind));
+	}
+	return h;
+}
+
+static void put_stack(struct buffer *b, const struct jfr_frame *f, uint32_t count, bool truncated)
+{
+	uint32_t i;
+
+	buffer_putc(b, truncated);
+	jfr_put_number(b, count);
+	for (i = 0; i < count; i++) {
+		jfr_put_number(b, f[i].method);
+		jfr_put_number(b, (uint32_t)f[i].line);
+		jfr_put_number(b, f[i].bci == JFR_NO_BCI ? 0 : f[i].bci);
+		jfr_put_number(b, type_of_kind[f[i].kind]);
+	}
+}
+
+/* Stacks are told apart by 128 bits of hash. */
+uint32_t jfr_pool_stack(struct jfr_pools *p, const struct jfr_frame *f, uint32_t count, bool truncated)
+{
+	uint64_t first = hash_frames(f, count, (uint64_t)count << 1 | truncated);
+	uint64_t second = hash_frames(f, count, first ^ 0x9e3779b97f4a7c15ull);
+	struct jfr_stack_id *id;
+	uint32_t *slot;
+
+	for (;; first++) {
+		slot = map_put(&p->stacks, first, NULL);
+		if (!slot)
+			return no_memory(p);
+		if (!*slot)
+			break;
+		if (p->stack_ids.items[*slot - 1].second_hash == second)
+			return p->stack_ids.items[*slot - 1].key;
+	}
+	id = VECTOR_PUSH(&p->stack_ids);
+	if (!id)
+		return no_memory(p);
+	*slot = (uint32_t)p->stack_ids.count;
+	id->second_hash = second;
+	id->key = begin(p, POOL_STACK);
+	put_stack(&p->fresh[POOL_STACK], f, count, truncated);
+	return id->key;
+}
+
+uint32_t jfr_pool_thread(struct jfr_pools *p, const struct jfr_thread *t)
+{
+	uint32_t key = begin(p, POOL_THREAD);
+	struct buffer *b = &p->fresh[POOL_THREAD];
+
+	jfr_put_string(b, t->name);
+	jfr_put_number(b, t->tid);
+	jfr_put_string(b, t->is_java ? t->name : NULL);
+	jfr_put_number(b, t->java_id);
+	buffer_putc(b, t->is_virtual);
+	return key;
+}
+
+static void put_fixed(struct buffer *out, unsigned type, const char *const *texts, unsigned count)
+{
+	unsigned i;
+
+	jfr_put_number(out, type);
+	jfr_put_number(out, count);
+	for (i = 0; i < count; i++) {
+		jfr_put_number(out, i);
+		jfr_put_string(out, texts[i]);
+	}
+}
+
+unsigned jfr_pools_take(struct jfr_pools *p, struct buffer *out)
+{
+	unsigned pool, count = 0;
+
+	if (!p->fixed_written) {
+		put_fixed(out, JFR_FRAME_TYPE, frame_types, ARRAY_LEN(frame_types));
+		put_fixed(out, JFR_THREAD_STATE, states, ARRAY_LEN(states));
+		put_fixed(out, JFR_GC_WHEN, gc_whens, ARRAY_LEN(gc_whens));
+		count = 3;
+	}
+	for (pool = 0; pool < JFR_POOLS; pool++) {
+		if (!p->fresh_count[pool])
+			continue;
+		jfr_put_number(out, type_of_pool[pool]);
+		jfr_put_number(out, p->fresh_count[pool]);
+		buffer_append(out, p->fresh[pool].data, p->fresh[pool].length);
+		if (p->fresh[pool].failed)
+			out->failed = p->fresh[pool].failed;
+		count++;
+	}
+	return count;
+}
+
+void jfr_pools_taken(struct jfr_pools *p)
+{
+	unsigned pool;
+
+	p->fixed_written = true;
+	for (pool = 0; pool < JFR_POOLS; pool++) {
+		p->fresh_count[pool] = 0;
+		p->fresh[pool].length = 0;
+	}
+}
+
+void jfr_pools_reset(struct jfr_pools *p)
+{
+	uint32_t keys[JFR_POOLS];
+
+	memcpy(keys, p->last_key, sizeof(keys));
+	jfr_pools_free(p);
+	memcpy(p->last_key, keys, sizeof(keys));
+}
+
+void jfr_pools_free(struct jfr_pools *p)
+{
+	unsigned pool;
+
+	strings_free(&p->texts);
+	map_free(&p->pairs);
+	map_free(&p->methods);
+	map_free(&p->stacks);
+	free(p->stack_ids.items);
+	for (pool = 0; pool < JFR_POOLS; pool++) {
+		map_free(&p->by_text[pool]);
+		buffer_free(&p->fresh[pool]);
+	}
+	memset(p, 0, sizeof(*p));
+	for (pool = 0; pool < JFR_POOLS; pool++)
+		buffer_init(&p->fresh[pool], -1);
+}

@@ -1,0 +1,54 @@
+/*
+ * jfr_pools.h - the constants of a recording: what events point to by keys. Inner header.
+ *
+ * Within a chunk each constant is written once, before the end of the flush with the first event that
+ * needs it; each chunk has all it needs. Keys are counted on through the whole file and never used
+ * again: the JDK's reader keeps what it has resolved under a key in the chunk before (ConstantLookup),
+ * so the same key with another value would show the old one.
+ */
+#ifndef JSTROBE_FORMAT_JFR_POOLS_H
+#define JSTROBE_FORMAT_JFR_POOLS_H
+
+#include "base/buffer.h"
+#include "base/strings.h"
+#include "base/vector.h"
+#include "format/jfr.h"
+
+enum jfr_pool { POOL_THREAD, POOL_SYMBOL, POOL_PACKAGE, POOL_CLASS, POOL_METHOD, POOL_STACK, JFR_POOLS };
+
+struct jfr_stack_id {
+	uint64_t second_hash;
+	uint32_t key;
+};
+
+/* Zeroed is not enough: jfr_pools_free makes one ready. */
+struct jfr_pools {
+	uint32_t last_key[JFR_POOLS];
+	/* of the present chunk */
+	struct strings texts;
+	struct map by_text[JFR_POOLS];   /* number of a text → key: symbols, packages, classes */
+	struct map pairs;                /* class and name → a number */
+	struct map methods;              /* that number and descriptor → key */
+	struct map stacks;               /* hash → 1 + index of stack_ids */
+	VECTOR(struct jfr_stack_id) stack_ids;
+	struct buffer fresh[JFR_POOLS];  /* not written yet */
+	uint32_t fresh_count[JFR_POOLS];
+	bool fixed_written;              /* frame types, thread states */
+	int failed;                      /* ENOMEM */
+};
+
+/* Keys; 0 when out of memory, which `failed` says, too. */
+uint32_t jfr_pool_symbol(struct jfr_pools *p, const char *text);
+uint32_t jfr_pool_method(struct jfr_pools *p, const char *class_name, const char *name,
+			 const char *descriptor);
+uint32_t jfr_pool_stack(struct jfr_pools *p, const struct jfr_frame *frames, uint32_t count,
+			bool truncated);
+uint32_t jfr_pool_thread(struct jfr_pools *p, const struct jfr_thread *t);
+
+/* Append all that is not written yet to OUT; the number of pools. Nothing is forgotten before: */
+unsigned jfr_pools_take(struct jfr_pools *p, struct buffer *out);
+void jfr_pools_taken(struct jfr_pools *p);
+/* A new chunk begins: everything must be written again, under new keys. */
+void jfr_pools_reset(struct jfr_pools *p);
+void jfr_pools_free(struct jfr_pools *p);
+#endif

@@ -1,0 +1,268 @@
+"""Recordings (-f x.jfr): what is in them, that every reader takes them, and what can happen to them meanwhile."""
+import os
+import re
+import signal
+import subprocess
+import time
+
+import jfr
+import jvm
+import pytest
+from jvm import Program, counted, jstrobe
+from litter import litter
+
+# Fast enough for many samples, in chunks as small as may be.
+MANY = ("-i", "1ms", "--chunksize", "64k", "--chunktime", "1s")
+VIEWS = ["hot-methods", "cpu-time-hot-methods", "cpu-time-statistics", "cpu-load", "thread-cpu-load",
+         "jvm-information", "system-information", "system-properties", "native-libraries", "active-settings",
+         "active-recordings", "gc-pauses"]
+
+
+def tool(jdk, *args):
+    """What the JDK's own `jfr` says; it may not complain."""
+    done = subprocess.run([os.path.join(jdk.home, "bin", "jfr"), *map(str, args)], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=300, encoding="utf-8", errors="replace")
+    assert done.returncode == 0 and not done.stderr, (args, done.stderr[-2000:], done.stdout[-500:])
+    return done.stdout
+
+
+def count_in_summary(text, event):
+    found = re.search(rf"{re.escape(event)}\s+(\d+)", text)
+    return int(found.group(1)) if found else None
+
+
+def check_books(recording, event="cpu"):
+    """Each stored sample is in the file, once, with its weight."""
+    books = recording.counters(event)
+    assert books["taken"] == books["stored"] + books["lost"] and books["unwritten"] == 0
+    if event != "cpu":
+        samples = [s for s in recording.events["jstrobe.EventSample"] if s["event"] == event]
+        assert (len(samples), sum(s["weight"] for s in samples)) == (books["stored"], books["weightStored"])
+        return books
+    executions, times = (recording.events.get(n, []) for n in ("jdk.ExecutionSample", "jdk.CPUTimeSample"))
+    if times:
+        assert len(times) == books["stored"]
+        assert sum(s["samplingPeriod"] for s in times) == books["weightStored"]
+    if executions:
+        assert len(executions) == books["stored"]
+    if not times:
+        weights = [w for e in recording.events["jstrobe.SampleWeights"] for w in jfr.weights(e)]
+        assert len(weights) == books["stored"]
+        assert 0 <= books["weightStored"] - sum(weights) < 1000 * len(recording.chunks)
+    lost = sum(e["samples"] for e in recording.events["jstrobe.SamplesLost"] if e["event"] == event)
+    assert lost == books["lost"]
+    return books
+
+
+def test_several_chunks_and_readers(jdk, jdk17, say):
+    """Two events, many chunks: complete, and taken by both `jfr` tools without a word."""
+    path = jvm.result_file(".jfr")
+    with Program(jdk, "KnownShares", jvm=["-Dmy.password=hunter2", "-Dapi=key=hunter2"]) as program:
+        done = jstrobe("record", "-e", "cpu,page-faults", *MANY, "-d", counted(2.5, 20), "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+        pid = program.pid
+    recording = jfr.Recording(path)
+    assert len(recording.chunks) >= 2 and [c.final for c in recording.chunks[:-1]] == [False] * (
+        len(recording.chunks) - 1)
+    books = check_books(recording)
+    check_books(recording, "page-faults")
+    assert books["stored"] > 500
+    assert {e["pid"] for e in recording.events["jdk.JVMInformation"]} == {pid}
+    properties = {e["key"]: e["value"] for e in recording.events["jdk.InitialSystemProperty"]}
+    assert properties["my.password"] == "***" and "hunter2" not in open(path, "rb").read().decode("latin-1")
+    assert properties["java.vm.name"]
+    stacks = [jfr.stack(e) for e in recording.events["jdk.CPUTimeSample"]]
+    assert sum("truth/KnownShares.alpha" in s for s in stacks) > 50
+    times = [e["time"] for e in recording.events["jdk.CPUTimeSample"]]
+    assert max(times) - min(times) > 1.5e9 and abs(max(times) / 1e9 - time.time()) < 60
+    for reader in {jdk, jdk17}:
+        summary = tool(reader, "summary", path)
+        assert count_in_summary(summary, "jdk.CPUTimeSample") == books["stored"]
+        assert count_in_summary(summary, "jdk.ExecutionSample") == books["stored"]
+        assert f"Chunks: {len(recording.chunks)}" in summary
+        tool(reader, "metadata", path)
+    printed = tool(jdk, "print", path)
+    assert printed.count("jdk.CPUTimeSample {") == books["stored"]
+    say(f"recording of {jdk}: {os.path.getsize(path)} bytes, {len(recording.chunks)} chunks, "
+        f"{books['stored']} samples, each read back")
+
+
+def test_views(jdk25):
+    """Each view of JDK 25's `jfr` whose event is there shows it."""
+    path = jvm.result_file(".jfr")
+    with Program(jdk25, "KnownShares") as program:
+        assert jstrobe("record", "-i", "1ms", "-d", counted(1, 12), "-f", path, program.pid).returncode == 0
+    for view in counted(["hot-methods", "cpu-time-hot-methods", "jvm-information"], VIEWS):
+        text = tool(jdk25, "view", view, path)
+        if view in ("thread-cpu-load", "gc-pauses", "active-recordings"):
+            continue
+        assert "No events found" not in text and "Missing event" not in text, text
+        if "methods" in view:
+            assert "truth.KnownShares" in text
+
+
+@pytest.mark.parametrize("events", ["execution", "cputime"])
+def test_one_event_a_sample(jdk17, events):
+    path = jvm.result_file(".jfr")
+    with Program(jdk17, "KnownShares") as program:
+        done = jstrobe("record", "--cpuevents", events, "-i", "1ms", "-d", 1, "--noprops", "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+    recording = jfr.Recording(path)
+    assert check_books(recording)["stored"] > 100
+    assert bool(recording.count("jdk.ExecutionSample")) == (events == "execution")
+    assert bool(recording.count("jdk.CPUTimeSample")) == (events == "cputime")
+    assert recording.count("jdk.InitialSystemProperty") == 0
+    tool(jdk17, "print", path)
+
+
+def test_killed_jvm(jdk):
+    """After kill -9 the file is whole, up to the last second."""
+    path = jvm.result_file(".jfr")
+    with Program(jdk, "KnownShares") as program:
+        command = subprocess.Popen([jvm.COMMAND, "record", "-i", "1ms", "-d", "60", "-f", path, str(program.pid)],
+                                   stderr=subprocess.PIPE, text=True)
+        try:
+            deadline = time.time() + 60
+            while time.time() < deadline and (not os.path.exists(path) or os.path.getsize(path) < 40000):
+                time.sleep(0.1)
+            time.sleep(counted(1.5, 5))
+            killed = time.time_ns()
+            os.kill(program.pid, signal.SIGKILL)
+            errors = command.communicate(timeout=60)[1]
+        finally:
+            command.kill()
+    assert command.returncode == 1 and "holds what was recorded" in errors, errors
+    recording = jfr.Recording(path)
+    assert recording.count("jdk.ExecutionSample") == recording.count("jdk.CPUTimeSample") > 100
+    last = max(e["time"] for e in recording.events["jdk.CPUTimeSample"])
+    assert 0 < killed - last < 4e9, "a second, and what a busy machine adds"
+    assert count_in_summary(tool(jdk, "summary", path), "jdk.CPUTimeSample") == recording.count("jdk.CPUTimeSample")
+
+
+def test_start_dump_stop_resume(jdk17):
+    path, copy = jvm.result_file(".jfr"), jvm.result_file(".jfr")
+    with Program(jdk17, "KnownShares") as program:
+        before = litter()
+        done = jstrobe("start", "-i", "1ms", "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+        assert jfr.Recording(path).count("jdk.JVMInformation") == 1, "in the file from the begin"
+        time.sleep(0.5)
+        assert jstrobe("dump", program.pid).returncode == 0
+        first = jfr.Recording(path).count("jdk.CPUTimeSample")
+        assert first > 50, "dump makes all there is readable"
+        assert jstrobe("dump", "-f", copy, program.pid).returncode == 0
+        assert jfr.Recording(copy).count("jdk.CPUTimeSample") >= first
+        inode = os.stat(path).st_ino
+        assert jstrobe("dump", "-f", path, program.pid).returncode == 0
+        assert os.stat(path).st_ino == inode, "the file that grows must not be replaced"
+        text = jstrobe("dump", "-o", "collapsed", program.pid).stdout
+        assert "truth/KnownShares" in text, "other formats of the same session"
+        assert jstrobe("stop", program.pid).returncode == 0
+        stopped = check_books(jfr.Recording(path))["stored"]
+        assert stopped > first
+        done = jstrobe("resume", "-i", "1ms", "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+        time.sleep(0.3)
+        assert jstrobe("stop", program.pid).returncode == 0
+        resumed = jfr.Recording(path)
+        assert len(resumed.chunks) == 2
+        assert check_books(resumed)["stored"] > stopped
+        after = litter()
+    assert after == before
+    tool(jdk17, "print", path)
+
+
+def test_loop_and_agent(jdk17):
+    """Each round has a file of its own; the JVM's end completes the last."""
+    pattern = jvm.result_file("-%n.jfr")
+    agent = f"-agentpath:{jvm.LIBRARY}=start,event=cpu,interval=1ms,loop=1s,file={pattern}"
+    paths = [pattern.replace("%n", str(i)) for i in range(3)]
+    with Program(jdk17, "KnownShares", jvm=[agent]) as program:
+        deadline = time.time() + 60
+        while time.time() < deadline and not os.path.exists(paths[2]):
+            time.sleep(0.1)
+        program.stop()
+    assert sum(check_books(jfr.Recording(path))["stored"] for path in paths) > 20
+
+
+def test_refused(jdk17):
+    folder = os.path.dirname(jvm.result_file(".jfr"))
+    with Program(jdk17, "Sleepers", 1, "idle") as program:
+        for options, words in [
+                (("start", "-o", "jfr"), "say where"),
+                (("record", "--chunksize", "1", "-f", f"{folder}/x1.jfr"), "out of range"),
+                (("record", "--cpuevents", "all", "-f", f"{folder}/x2.jfr"), "execution|cputime|both"),
+                (("record", "-f", f"{folder}/none/x3.jfr"), "there is no folder")]:
+            done = jstrobe(*options, program.pid)
+            assert done.returncode != 0 and words in done.stderr, (options, done.stderr)
+        assert jstrobe("start", program.pid).returncode == 0
+        done = jstrobe("dump", "-f", f"{folder}/x4.jfr", program.pid)
+        assert done.returncode == 1 and "begins with sampling" in done.stderr
+        done = jstrobe("start", "-f", f"{folder}/x5.jfr", program.pid)
+        assert done.returncode == 1 and "already" in done.stderr
+        assert not os.path.exists(f"{folder}/x5.jfr"), "nothing is left of a recording that could not begin"
+        assert jstrobe("stop", "-f", os.devnull, program.pid).returncode == 0
+        assert program.alive()
+
+
+def test_file_lost_meanwhile(jdk17):
+    """Deleted, cut, written to: said, and the program goes on."""
+    for harm, words in [(os.unlink, "was deleted"), (lambda p: os.truncate(p, 100), "was cut"),
+                        (lambda p: open(p, "ab").write(b"x"), "was written to")]:
+        path = jvm.result_file(".jfr")
+        with Program(jdk17, "KnownShares") as program:
+            assert jstrobe("start", "-f", path, program.pid).returncode == 0
+            harm(path)
+            time.sleep(0.1)
+            done = jstrobe("stop", program.pid)
+            assert done.returncode == 1 and words in done.stderr, done.stderr
+            assert program.alive()
+            assert jstrobe("record", "-d", "0.2", program.pid).returncode == 0
+
+
+def test_thread_names(jdk17):
+    """Names with anything in them, as clean UTF-8."""
+    path = jvm.result_file(".jfr")
+    with Program(jdk17, "ThreadNames") as program:
+        assert jstrobe("record", "-i", "1ms", "-d", "1", "-f", path, program.pid).returncode == 0
+    recording = jfr.Recording(path)  # strict about UTF-8
+    names = {e["eventThread"]["javaName"] for e in recording.events["jdk.CPUTimeSample"]}
+    assert {"euro \u20ac", "clef \U0001d11e", "lone \ufffd end", "two\nlines"} <= names, names
+    tool(jdk17, "print", path)
+
+
+def test_full_disk(jdk17):
+    """What fits is whole; the rest is said to be missing; the program goes on."""
+    folder = jvm.result_file("")
+    os.mkdir(folder)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", folder],
+                      stderr=subprocess.DEVNULL).returncode:
+        pytest.skip("no small file system can be mounted here (needs root)")
+    try:
+        path = os.path.join(folder, "full.jfr")
+        with Program(jdk17, "KnownShares") as program:
+            assert jstrobe("start", "-i", "2ms", "-f", path, program.pid).returncode == 0
+            time.sleep(0.5)
+            assert jstrobe("dump", program.pid).returncode == 0
+            subprocess.run(["dd", "if=/dev/zero", "of=" + os.path.join(folder, "filler"), "bs=1k", "count=8k"],
+                           stderr=subprocess.DEVNULL)
+            time.sleep(counted(0.5, 5))
+            done = jstrobe("stop", program.pid)
+            assert done.returncode == 1 and "No space left" in done.stderr, done.stderr
+            assert program.alive()
+        recording = jfr.Recording(path)
+        assert recording.count("jdk.CPUTimeSample") == recording.count("jdk.ExecutionSample") > 20
+        tool(jdk17, "summary", path)
+    finally:
+        subprocess.run(["umount", folder], check=True)
+        os.rmdir(folder)
+
+
+def test_maxsize(jdk17):
+    path = jvm.result_file(".jfr")
+    with Program(jdk17, "KnownShares") as program:
+        assert jstrobe("start", "-i", "100us", "--maxsize", "64k", "-f", path, program.pid).returncode == 0
+        time.sleep(counted(2, 6))
+        done = jstrobe("stop", program.pid)
+        assert done.returncode == 1 and "maxsize" in done.stderr, done.stderr
+    assert jfr.Recording(path).count("jdk.JVMInformation") == 1 and os.path.getsize(path) <= 64 * 1024
