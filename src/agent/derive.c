@@ -49,7 +49,10 @@ struct collector *derive_account(const struct options *o, const struct engine_ev
 		.hold_ms = o->collector_hold_ms,
 		.store_bytes = o->memlimit,
 	};
+	uint32_t e;
 
+	for (e = 0; e < count; e++)
+		c.turns[e] = events[e].turns != TURNS_NONE;
 	return collector_new(&c);
 }
 

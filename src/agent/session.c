@@ -76,6 +76,14 @@ static void prepare_zone(const struct options *o)
 	atomic_store(&zone.vm_exiting, false);
 }
 
+/* What O says of the interval of event NAME, the FIRST or another one; 0 = nothing. */
+static uint64_t interval_of(const char *name, bool first, const struct options *o)
+{
+	if (o->wall > 1 && strcmp(name, "wall") == 0)
+		return o->wall;
+	return first ? o->interval : 0;
+}
+
 /* The events of O's list; their number, or a negative errno. */
 static int resolve(const struct options *o, struct engine_event *events, struct error *err)
 {
@@ -87,7 +95,7 @@ static int resolve(const struct options *o, struct engine_event *events, struct 
 		if (count == RECORD_EVENTS)
 			return error_set(err, EINVAL, "too many events: %s; a session takes %d", o->event,
 					 RECORD_EVENTS);
-		rc = event_resolve(name, count ? 0 : o->interval, &events[count], err);
+		rc = event_resolve(name, interval_of(name, !count, o), &events[count], err);
 		if (rc)
 			return rc;
 		count++;
@@ -109,6 +117,8 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 		.signal = (int)o->signal,
 		.events = events,
 		.queue_start = derive_queue(o, events, count),
+		.one_by_one = o->nobatch,
+		.wall_mode = o->wall_mode,
 		.fail = o->engine_fail,
 	};
 	int rc = agent_window_add(o, events, count, err);
@@ -135,6 +145,7 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 	if (rc)
 		goto no_engine;
 	jvm_session_begin(account);
+	engine_threads_known();
 	jvm_debug_non_safepoints(true);
 	return 0;
 
@@ -375,6 +386,7 @@ static void gather_facts(uint32_t e, struct collector_facts *f)
 	f->event = event->event.name;
 	f->engine = event->engine;
 	f->in_events = !event->event.time;
+	f->wall = event->event.turns == TURNS_WALL;
 	f->main_class = jvm_main_class();
 	f->jdk = jvm_version();
 	f->title = session.options.title[0] ? session.options.title : NULL;
@@ -497,6 +509,19 @@ int session_dump(const struct options *o, struct buffer *out, struct error *err)
 	return rc;
 }
 
+/* "perf,wall-marker". Lock held. */
+static const char *all_engines(void)
+{
+	static char text[RECORD_EVENTS * (sizeof(session.events[0].engine) + 1)];
+	uint32_t e;
+	size_t n = 0;
+
+	text[0] = '\0';
+	for (e = 0; e < session.event_count; e++)
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", e ? "," : "", session.events[e].engine);
+	return text;
+}
+
 void session_get_status(struct session_status *s)
 {
 	struct collector_totals totals;
@@ -513,7 +538,7 @@ void session_get_status(struct session_status *s)
 		note_counts(false);
 		s->running_for += os_monotonic() - session.resumed_at;
 	}
-	s->engine = first->engine;
+	s->engine = all_engines();
 	s->threads = first->counts.threads;
 	s->threads_perf = first->counts.perf;
 	s->threads_timer = first->counts.timer;

@@ -16,7 +16,7 @@ struct session_status {
 	bool running;
 	bool has_data;          /* a stopped session whose result can still be dumped */
 	const char *event;      /* "cpu", "cpu,page-faults" */
-	const char *engine;     /* "perf", "ctimer", "perf+ctimer", "itimer" */
+	const char *engine;     /* of each event: "perf", "perf+ctimer,wall-marker" */
 	uint64_t interval;      /* of the first event: ns of CPU time, or events */
 	uint64_t running_for;   /* ns */
 	uint64_t taken, stored, lost; /* samples so far */

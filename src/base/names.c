@@ -6,6 +6,11 @@ const struct frame_kind_name frame_kind_names[FRAME_KINDS] = {
 #undef X
 };
 
+const struct thread_state_name thread_state_names[THREAD_STATES] = {
+#define STATE(name, word, meaning) {word, meaning},
+#include "base/thread_states.def"
+};
+
 const struct counter_name loss_names[LOSS_REASONS] = {
 #define LOSS(name, meaning) {#name, NULL, meaning},
 #include "base/counters.def"

@@ -1,5 +1,5 @@
 /*
- * names.h - the enums behind frame_kinds.def and counters.def, and their words.
+ * names.h - the enums behind frame_kinds.def, thread_states.def and counters.def, and their words.
  * Includable from the signal zone (the tables are constant data).
  */
 #ifndef JSTROBE_BASE_NAMES_H
@@ -26,6 +26,15 @@ enum walk_end {
 	WALK_ENDS
 };
 
+enum thread_state {
+#define STATE(name, word, meaning) THREAD_##name,
+#include "base/thread_states.def"
+	THREAD_STATES
+};
+
+struct thread_state_name {
+	const char *word, *meaning;
+};
 struct frame_kind_name {
 	const char *word;   /* "c1" */
 	const char *suffix; /* "_[1]" */
@@ -38,6 +47,7 @@ struct counter_name {
 };
 
 extern const struct frame_kind_name frame_kind_names[FRAME_KINDS];
+extern const struct thread_state_name thread_state_names[THREAD_STATES];
 extern const struct counter_name loss_names[LOSS_REASONS];
 extern const struct counter_name walk_end_names[WALK_ENDS];
 

@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cli/agent.h"
 #include "cli/cli.h"
@@ -22,7 +23,8 @@ static void print(const char *s)
 	control_value(s, "event", text, sizeof(text));
 	control_value(s, "engine", engine, sizeof(engine));
 	snprintf(interval, sizeof(interval), "%g ms", (double)ns / 1e6);
-	printf("  event    %s by %s, a sample each %s of CPU time\n", text, engine, interval);
+	printf("  event    %s by %s, a sample each %s of %s time\n", text, engine, interval,
+	       strncmp(text, "wall", 4) == 0 ? "wall" : "CPU");
 	printf("  samples  %llu taken, %llu stored, %llu lost\n",
 	       (unsigned long long)control_number(s, "taken"),
 	       (unsigned long long)control_number(s, "stored"),

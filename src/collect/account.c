@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "collect/account.h"
+#include "engine/runs.h"
 #include "os/os.h"
 #include "signal/frame_word.h"
 
@@ -261,9 +262,11 @@ static uint32_t thread_of(struct collector *c, const struct sample *s, struct th
 }
 
 /* The tally of NODE, for EVENT on THREAD (0 = all together); NULL when out of memory. */
-static struct tally *tally_of(struct collector *c, uint32_t event, uint32_t node, uint32_t thread)
+static struct tally *tally_of(struct collector *c, uint32_t event, uint32_t node, uint32_t thread,
+			      uint8_t state)
 {
-	uint32_t *slot = map_put(&c->events[event].by_node, (uint64_t)node << 32 | thread, NULL);
+	uint64_t key = (uint64_t)node << 32 | thread << 3 | state;
+	uint32_t *slot = map_put(&c->events[event].by_node, key, NULL);
 	struct tally *t;
 
 	if (!slot || *slot)
@@ -274,6 +277,7 @@ static struct tally *tally_of(struct collector *c, uint32_t event, uint32_t node
 	t->node = node;
 	t->thread = thread;
 	t->event = event;
+	t->state = state;
 	*slot = (uint32_t)c->tallies.count;
 	return t;
 }
@@ -326,49 +330,147 @@ static uint32_t placed(struct collector *c, uint32_t node, const struct sample *
 	return node_at(c, node, cpu, text);
 }
 
-static void tell_sinks(struct collector *c, const struct sample *s, uint32_t node, uint32_t thread)
+/* Stored samples E (its node and thread are set here) at PLACE; TALLY was found. */
+static void add(struct collector *c, struct sink_event *e, const struct place *place, struct tally *t)
 {
-	sink_event(c, &(struct sink_event){
-		.time = s->time,
-		.samples = 1,
-		.weight = s->weight,
-		.context = s->context,
-		.node = node,
-		.thread = thread,
-		.event = s->event,
-		.state = s->state,
-	});
+	struct event_account *a = &c->events[e->event];
+	struct thread_sum *sum = &c->sums.items[(place->thread - 1) * c->options.events + e->event];
+	uint8_t end = c->nodes.items[place->node].end;
+
+	a->stored += e->samples;
+	a->weight_stored += e->weight;
+	if (end)
+		a->ended[end - 1] += e->samples;
+	else
+		a->complete += e->samples;
+	sum->samples += e->samples;
+	sum->weight += e->weight;
+	t->samples += e->samples;
+	t->weight += e->weight;
+	e->node = place->shown;
+	e->thread = place->thread - 1;
+	e->state = place->state;
+	e->context = place->context;
+	sink_event(c, e);
+}
+
+/* Samples E at PLACE are kept, or lost for lack of memory. */
+static bool store(struct collector *c, struct sink_event *e, const struct place *place)
+{
+	struct event_account *a = &c->events[e->event];
+	uint8_t state = a->turns ? place->state : THREAD_NONE;
+	struct tally *t = place->shown ? tally_of(c, e->event, place->shown,
+						  c->options.per_thread ? place->thread : 0, state)
+				       : NULL;
+
+	if (t) {
+		add(c, e, place, t);
+		return true;
+	}
+	a->losses_of_dead.count[LOSS_no_memory] += e->samples;
+	a->losses_of_dead.weight[LOSS_no_memory] += e->weight;
+	return false;
+}
+
+static void find_place(struct collector *c, const struct sample *s, struct thread_record *r, struct place *p)
+{
+	p->node = node_of(c, s->trace, era_of(c, s));
+	p->thread = p->node ? thread_of(c, s, r) : 0;
+	p->shown = p->thread ? placed(c, p->node, s, r) : 0;
+	p->state = s->state;
+	p->context = s->context;
 }
 
 void account_sample(struct collector *c, const struct sample *s, struct thread_record *r)
 {
-	uint32_t node = node_of(c, s->trace, era_of(c, s)), thread = node ? thread_of(c, s, r) : 0;
-	struct event_account *a = &c->events[s->event];
-	uint32_t place = thread ? placed(c, node, s, r) : 0;
-	struct tally *t = place ? tally_of(c, s->event, place, c->options.per_thread ? thread : 0) : NULL;
-	struct thread_sum *sum;
+	struct sink_event e = {.time = s->time, .samples = 1, .weight = s->weight, .event = s->event};
+	struct place place;
 
-	if (!t) {
-		a->losses_of_dead.count[LOSS_no_memory]++;
-		a->losses_of_dead.weight[LOSS_no_memory] += s->weight;
+	find_place(c, s, r, &place);
+	if (!store(c, &e, &place))
 		return;
-	}
-	a->stored++;
-	a->weight_stored += s->weight;
 	timing_add(&c->handler, s->handler_ns);
 	if (c->options.stats && !c->options.record_cpu)
 		timing_add(&c->walk, s->payload);
-	if (c->nodes.items[node].end)
-		a->ended[c->nodes.items[node].end - 1]++;
-	else
-		a->complete++;
-	sum = &c->sums.items[(thread - 1) * c->options.events + s->event];
-	sum->samples++;
-	sum->weight += s->weight;
-	t->samples++;
-	t->weight += s->weight;
-	if (c->sinks)
-		tell_sinks(c, s, place, thread - 1);
+}
+
+/* ---- runs ---- */
+
+/* Methods in which a Java thread waits, by their own names: the JVM shows no more than "blocked". */
+static enum thread_state state_at(const struct collector *c, const struct node *n)
+{
+	static const struct {
+		const char *class_name, *name;
+		enum thread_state state;
+	} waits[] = {
+		{"jdk/internal/misc/Unsafe", "park", THREAD_PARKED},
+		{"sun/misc/Unsafe", "park", THREAD_PARKED},
+		{"java/lang/ref/Reference", "waitForReferencePendingList", THREAD_WAITING},
+		{"java/lang/Object", "wait", THREAD_WAITING},
+		{"java/lang/Object", "wait0", THREAD_WAITING},
+		{"java/lang/Thread", "sleep", THREAD_SLEEPING},
+		{"java/lang/Thread", "sleep0", THREAD_SLEEPING},
+		{"java/lang/Thread", "sleepNanos0", THREAD_SLEEPING}, /* 21+ */
+	};
+	const struct named_frame *f;
+	size_t i;
+
+	if (!n->depth)
+		return THREAD_RUNNABLE;
+	f = &c->frames.named.items[c->frame_list.items[n->first]];
+	for (i = 0; f->class_name && i < ARRAY_LEN(waits); i++)
+		if (strcmp(strings_get(&c->frames.strings, f->class_name), waits[i].class_name) == 0 &&
+		    strcmp(strings_get(&c->frames.strings, f->name), waits[i].name) == 0)
+			return waits[i].state;
+	/* Held where it could be running: at a safepoint, or for a collection. */
+	return THREAD_RUNNABLE;
+}
+
+static struct place *run_of(struct collector *c, uint32_t thread)
+{
+	while (c->runs.count <= thread) {
+		struct place *p = VECTOR_PUSH(&c->runs);
+
+		if (!p)
+			return NULL;
+		memset(p, 0, sizeof(*p));
+	}
+	return &c->runs.items[thread];
+}
+
+static void begin_run(struct collector *c, const struct run_note *n, struct place *p)
+{
+	struct sample s = {
+		.time = n->time,
+		.trace = n->trace,
+		.context = n->context,
+		.thread = n->thread,
+		.event = n->event,
+		.state = n->state,
+		.era = n->era,
+		.payload = UINT32_MAX, /* of no CPU */
+	};
+
+	find_place(c, &s, &zone.records.records[n->thread], p);
+	if (p->node && n->state == THREAD_NONE)
+		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node]);
+}
+
+void account_run(struct collector *c, const struct run_note *n)
+{
+	struct place *p = run_of(c, n->thread), none = {0};
+	struct sink_event e = {
+		.time = n->time,
+		.span = n->span,
+		.samples = n->samples,
+		.weight = n->weight,
+		.event = n->event,
+	};
+
+	if (n->trace && p)
+		begin_run(c, n, p);
+	else if (!n->trace)
+		store(c, &e, p ? p : &none);
 }
 
 void account_carried(struct thread_record *r)
@@ -409,19 +511,23 @@ static void forget_unknown(void)
 	uint32_t e;
 	int i;
 
-	for (e = 0; e < RECORD_EVENTS; e++)
+	for (e = 0; e < RECORD_EVENTS; e++) {
+		atomic_store(&zone.due[e], 0);
 		for (i = 0; i < LOSS_REASONS; i++) {
 			atomic_store(&zone.lost_count[e][i], 0);
 			atomic_store(&zone.lost_weight[e][i], 0);
 		}
+	}
 }
 
 void account_open(struct collector *c)
 {
-	uint32_t n, count = atomic_load(&zone.records.count);
+	uint32_t n, e, count = atomic_load(&zone.records.count);
 
-	(void)c;
 	forget_unknown();
+	c->runs.count = 0;
+	for (e = 0; e < c->options.events; e++)
+		c->events[e].turns = c->options.turns[e];
 	atomic_store(&zone.own_weight, 0);
 	/* A record that outlived its session has the number of that one's entry. */
 	for (n = 0; n < count; n++)
@@ -450,6 +556,7 @@ void account_all_losses(struct collector *c, uint32_t e, struct loss_totals *t)
 	int i;
 
 	*t = c->events[e].losses_of_dead;
+	t->taken += atomic_load(&zone.due[e]);
 	for (n = 0; n < count; n++)
 		if (atomic_load(&zone.records.records[n].state) != RECORD_FREE)
 			add_losses(&zone.records.records[n], e, t);
@@ -457,7 +564,9 @@ void account_all_losses(struct collector *c, uint32_t e, struct loss_totals *t)
 		uint64_t lost = atomic_load(&zone.lost_count[e][i]);
 
 		t->count[i] += lost;
-		t->taken += lost;
+		/* Turns that were missed are among those that were due. */
+		if (!zone.events[e].turns)
+			t->taken += lost;
 		t->weight[i] += atomic_load(&zone.lost_weight[e][i]);
 	}
 }

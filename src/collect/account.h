@@ -24,10 +24,20 @@ struct node {
 	uint8_t end;           /* 0 = complete, else enum walk_end + 1 */
 };
 
-/* Samples of one node and event (on one thread, if kept apart). */
+/* Samples of one node and event (on one thread, if kept apart; by wall clock, in one state). */
 struct tally {
 	uint32_t node, thread, event;
+	uint8_t state;         /* enum thread_state; NONE: not kept apart */
 	uint64_t samples, weight;
+};
+
+/* Where samples belong; node 0 = nowhere, memory was short. */
+struct place {
+	uint32_t node;         /* as its names were */
+	uint32_t shown;        /* with CPU and policy, where they are asked for */
+	uint32_t thread;       /* entry + 1 */
+	uint8_t state;         /* enum thread_state */
+	uint64_t context;
 };
 
 struct thread_entry {
@@ -60,7 +70,8 @@ struct event_account {
 	uint64_t stored, weight_stored, complete;
 	uint64_t ended[WALK_ENDS];
 	struct loss_totals losses_of_dead;
-	struct map by_node;    /* node << 32 | thread → tally + 1 */
+	struct map by_node;    /* node << 32 | thread << 3 | state → tally + 1 */
+	bool turns;            /* by wall clock or in turns: see enum turns; states are kept apart */
 };
 
 struct collector {
@@ -92,12 +103,13 @@ struct collector {
 	VECTOR(struct given_name) given;
 
 	struct event_account events[RECORD_EVENTS];
+	VECTOR(struct place) runs; /* by index of the record: the run that is open on it */
 	struct sink *sinks;    /* who gets each sample besides */
 	uint64_t queue_bytes, increments;
 	uint32_t max_capacity, max_fill;
 	struct timing handler, drain, walk;
 
-	uint64_t last_scan;
+	uint64_t last_scan, scan_took, last_full;
 	struct image_set *retired_images;
 	struct stub_set *retired_stubs;
 	struct decode_cache *retired_cache;
@@ -106,6 +118,9 @@ struct collector {
 
 /* Store one sample in the account. Lock held. */
 void account_sample(struct collector *c, const struct sample *s, struct thread_record *r);
+/* What the engine read from outside. Lock held. */
+struct run_note;
+void account_run(struct collector *c, const struct run_note *n);
 /* R will take no sample any more: the weight it carries for the next one is lost. */
 void account_carried(struct thread_record *r);
 /* R ends: its losses of all events go to those of the dead. Lock held. */
@@ -117,8 +132,9 @@ void account_names(struct collector *c);
 /* Begin counting signals without a record anew; take what was counted into the account. Lock held. */
 void account_open(struct collector *c);
 void account_close(struct collector *c);
-/* Empty all queues once. Lock held. */
+/* Empty all queues once, or only those of records that were stirred since the last time. Lock held. */
 void drain_all(struct collector *c);
+void drain_stirred(struct collector *c);
 /* Keep what handlers read in shape: trace store, images, decode cache, layout. Lock held. */
 void upkeep(struct collector *c);
 /* A thread of jstrobe, from its first line to its last: no sample is taken of it, no signal lands on it. */

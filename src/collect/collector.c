@@ -25,6 +25,8 @@ static void wake_init(struct collector *c)
 	pthread_mutex_init(&c->wake_lock, NULL);
 }
 
+#define FULL_EVERY NS_PER_S /* all records, stirred or not */
+
 struct collector *collector_new(const struct collector_options *o)
 {
 	struct collector *c = calloc(1, sizeof(*c));
@@ -51,7 +53,12 @@ static void turn(struct collector *c)
 	pthread_mutex_lock(&c->lock);
 	start = os_monotonic();
 	account_names(c);
-	drain_all(c);
+	if (start - c->last_full < FULL_EVERY) {
+		drain_stirred(c);
+	} else {
+		c->last_full = start;
+		drain_all(c);
+	}
 	timing_add(&c->drain, os_monotonic() - start);
 	upkeep(c);
 	pthread_mutex_unlock(&c->lock);
@@ -69,24 +76,9 @@ static void rest(struct collector *c, uint64_t ns)
 	pthread_mutex_unlock(&c->wake_lock);
 }
 
-/*
- * Faults of our own loads must come through, and SIGPROF: blocked here, a process-wide
- * timer that this thread expires would fall on somebody else.
- */
-static void block_signals(void)
-{
-	sigset_t set;
-
-	sigfillset(&set);
-	sigdelset(&set, SIGSEGV);
-	sigdelset(&set, SIGBUS);
-	sigdelset(&set, SIGPROF);
-	pthread_sigmask(SIG_SETMASK, &set, NULL);
-}
-
 void collect_thread_begin(const char *name)
 {
-	block_signals();
+	os_block_signals();
 	prctl(PR_SET_NAME, name);
 	records_own(os_gettid(), true);
 }
@@ -96,7 +88,7 @@ void collect_thread_end(void)
 	records_own(os_gettid(), false);
 }
 
-/* Born with everything blocked: no signal of the program may land there before block_signals. */
+/* Born with everything blocked: no signal of the program may land there before os_block_signals. */
 int collect_thread_start(pthread_t *thread, void *(*run)(void *), void *arg, struct error *err)
 {
 	sigset_t all, old;
@@ -191,6 +183,7 @@ void collector_free(struct collector *c)
 	for (e = 0; e < RECORD_EVENTS; e++)
 		map_free(&c->events[e].by_node);
 	free(c->sums.items);
+	free(c->runs.items);
 	map_free(&c->by_place);
 	map_free(&c->by_context);
 	map_free(&c->names);

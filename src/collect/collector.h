@@ -16,6 +16,7 @@ struct collector;
 struct collector_options {
 	uint32_t events;       /* how many the session samples, 1 to RECORD_EVENTS */
 	uint64_t drain_every;  /* ns from drain to drain, 0 = 10 ms */
+	bool turns[8];         /* of each: sampled in turns, states are kept apart */
 	bool per_thread;       /* keep stacks apart by thread */
 	bool lines;            /* keep source lines apart */
 	bool stats;            /* samples carry the time of their walk */
@@ -31,6 +32,7 @@ struct collector_options {
 struct collector_facts {
 	const char *event, *engine, *main_class, *jdk, *title;
 	bool in_events;        /* weights are events, else ns */
+	bool wall;             /* … of wall time, else of CPU time */
 	uint64_t started_at, duration, interval;
 	uint64_t counted;      /* events by the kernel's own count */
 	uint64_t cpu_time;     /* ns the process used during the session */

@@ -1,5 +1,5 @@
 /*
- * drain.c - one turn of the collector over all queues.
+ * drain.c - one turn of the collector over the queues: those that something was put into, now and then all.
  *
  * A queue that overflowed since the last turn gets a bigger successor: stored in
  * record.next, taken by that thread's handler at its next start, and the old one is freed when
@@ -9,6 +9,7 @@
 
 #include "collect/account.h"
 #include "engine/engine.h"
+#include "engine/runs.h"
 
 static void empty(struct collector *c, struct thread_record *r, struct queue *q)
 {
@@ -57,11 +58,24 @@ static void follow(struct collector *c, struct thread_record *r)
 	empty(c, r, current);
 }
 
+static void drain_runs(struct collector *c)
+{
+	struct run_note n;
+
+	while (runs_pop(&n))
+		account_run(c, &n);
+}
+
 static void drain_record(struct collector *c, struct thread_record *r)
 {
 	/* Read first: what was queued before the thread ended is then seen below. */
-	bool closing = atomic_load(&r->state) == RECORD_CLOSING && !atomic_load(&r->inside);
+	bool ended = atomic_load(&r->state) == RECORD_CLOSING;
+	bool closing = ended && !atomic_load(&r->inside) && !engine_keeps(r);
 
+	if (ended && !closing)
+		record_stir(&zone.records, r->index); /* at the next turn, perhaps */
+	if (closing)
+		drain_runs(c);
 	empty(c, r, r->draining);
 	follow(c, r);
 	c->queue_bytes += queue_bytes(r->draining->capacity);
@@ -87,22 +101,52 @@ static void drain_record(struct collector *c, struct thread_record *r)
 	}
 }
 
-void drain_all(struct collector *c)
+static void drain_index(struct collector *c, uint32_t i)
 {
-	uint32_t i, count = atomic_load(&zone.records.count);
+	struct thread_record *r = &zone.records.records[i];
 
+	if (atomic_load(&r->state) != RECORD_FREE && r->draining)
+		drain_record(c, r);
+}
+
+static void begin(struct collector *c)
+{
 	c->frames.drain++;
 	/* What this drain finds was sampled after the last one began. */
 	c->era_floor = c->era_of_drain;
 	c->era_of_drain = era_now(&zone.eras);
-	c->queue_bytes = 0;
-	for (i = 0; i < count; i++) {
-		struct thread_record *r = &zone.records.records[i];
+	drain_runs(c);
+}
 
-		if (atomic_load(&r->state) != RECORD_FREE && r->draining)
-			drain_record(c, r);
-	}
+static void end(struct collector *c)
+{
 	if (!era_counts_known(&zone.eras))
 		atomic_fetch_add(&zone.eras.drains, 1);
 	sink_drained(c);
+}
+
+void drain_all(struct collector *c)
+{
+	uint32_t i, count = atomic_load(&zone.records.count);
+
+	begin(c);
+	c->queue_bytes = 0;
+	for (i = 0; i < count; i++)
+		drain_index(c, i);
+	end(c);
+}
+
+void drain_stirred(struct collector *c)
+{
+	uint32_t i, words = atomic_load(&zone.records.count) / 64 + 1;
+
+	begin(c);
+	for (i = 0; i < words; i++) {
+		_Atomic uint64_t *word = &zone.records.stirred[i];
+		uint64_t bits = atomic_load_explicit(word, memory_order_relaxed) ? atomic_exchange(word, 0) : 0;
+
+		for (; bits; bits &= bits - 1)
+			drain_index(c, i * 64 + (uint32_t)__builtin_ctzll(bits));
+	}
+	end(c);
 }

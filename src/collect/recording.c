@@ -91,7 +91,14 @@ static void drop(struct recording *r, uint64_t samples)
 
 static enum jfr_state state_of(uint8_t state)
 {
-	return (enum jfr_state)(state < JFR_STATES ? state : STATE_NONE);
+	static const enum jfr_state states[THREAD_STATES] = {
+		[THREAD_NONE] = STATE_NONE, [THREAD_RUNNING] = STATE_RUNNABLE,
+		[THREAD_RUNNABLE] = STATE_RUNNABLE, [THREAD_BLOCKED] = STATE_BLOCKED,
+		[THREAD_PARKED] = STATE_PARKED, [THREAD_WAITING] = STATE_WAITING,
+		[THREAD_SLEEPING] = STATE_SLEEPING, [THREAD_NATIVE] = STATE_NATIVE,
+	};
+
+	return state < THREAD_STATES ? states[state] : STATE_NONE;
 }
 
 static void put_sample(struct recording *r, const struct sink_event *e)

@@ -28,7 +28,7 @@ struct sink_event {
 	uint32_t node;     /* its stack: index into collector.nodes */
 	uint32_t thread;   /* index into collector.threads */
 	uint32_t event;    /* which of the session's */
-	uint8_t state;     /* JavaThreadState when taken, 0 = not a Java thread */
+	uint8_t state;     /* enum thread_state */
 };
 
 struct sink;

@@ -164,13 +164,13 @@ static bool copy_stacks(struct view *v, const struct collector *c, uint32_t e, c
 			continue;
 		list = list_frames(v, c, n, frames);
 		thread = t->thread ? threads[t->thread - 1] : PROFILE_NO_THREAD;
-		key = hash_stack(list, n->depth, thread);
+		key = hash_stack(list, n->depth, thread) ^ t->state;
 		for (;; key++) {
 			slot = map_put(&seen, key, NULL);
 			if (!slot)
 				goto out;
 			s = *slot ? &v->stacks[*slot - 1] : NULL;
-			if (!s || (s->depth == n->depth && s->thread == thread &&
+			if (!s || (s->depth == n->depth && s->thread == thread && s->state == t->state &&
 				   memcmp(s->frames, list, n->depth * sizeof(*list)) == 0))
 				break;
 		}
@@ -180,6 +180,7 @@ static bool copy_stacks(struct view *v, const struct collector *c, uint32_t e, c
 			s->frames = list;
 			s->depth = n->depth;
 			s->thread = thread;
+			s->state = t->state;
 			v->listed += n->depth;
 		}
 		s->samples += t->samples;
@@ -194,7 +195,7 @@ out:
 /* What is in no sample: CPU time of the process, or events by the kernel's count. */
 static uint64_t unsampled(const struct profile *p, uint64_t lost)
 {
-	uint64_t all = p->in_events ? p->counted : p->cpu_time;
+	uint64_t all = p->in_events ? p->counted : p->wall ? 0 : p->cpu_time;
 	uint64_t accounted = p->weight_stored + lost + (p->in_events ? 0 : p->own_cpu);
 
 	return all > accounted ? all - accounted : 0;
@@ -262,6 +263,7 @@ static bool copy_facts(struct view *v, const struct collector_facts *f)
 	v->profile.duration = f->duration;
 	v->profile.interval = f->interval;
 	v->profile.in_events = f->in_events;
+	v->profile.wall = f->wall;
 	v->profile.counted = f->counted;
 	v->profile.threads_refused = f->threads_refused;
 	v->profile.raised = f->raised;
@@ -334,6 +336,8 @@ struct profile *collector_view(struct collector *c, uint32_t e, const struct col
 
 	if (!v)
 		return NULL;
+	if (c->running)
+		engine_flush();
 	name_frames(c);
 	pthread_mutex_lock(&c->lock);
 	if (c->running)

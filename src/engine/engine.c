@@ -5,6 +5,7 @@
 #include "engine/engine.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "engine/force.h"
@@ -138,10 +139,21 @@ static void tell_zone(uint32_t e)
 	z->quiet = event->ops == &engine_perf && !event->time;
 	z->scaled = event->perf.scaled;
 	z->role = event->role;
+	z->turns = event->turns;
 	zone.quiet |= z->quiet;
 	if (event->fallback || event->ops == &engine_ctimer)
 		zone.timer_event = e;
 	atomic_store(&zone.raised[e], 0);
+}
+
+/* The threads of the first COUNT events' engines end. */
+static void halt_events(uint32_t count)
+{
+	uint32_t e;
+
+	for (e = 0; e < count; e++)
+		if (events[e].ops->halt)
+			events[e].ops->halt();
 }
 
 static int start_events(struct buffer *notes, struct error *err)
@@ -161,9 +173,12 @@ static int start_events(struct buffer *notes, struct error *err)
 			return error_set(err, EINVAL, "%s: target-cpu is only supported with perf_events",
 					 events[e].name);
 		counted[e] = 0;
+		tell_zone(e);
 		rc = events[e].ops->start(&events[e], e, notes, err);
-		if (rc)
+		if (rc) {
+			halt_events(e);
 			return events[e].role != WINDOW_NONE ? window_refused(&events[e], err) : rc;
+		}
 		tell_zone(e);
 	}
 	return 0;
@@ -232,6 +247,7 @@ bool engine_stop(void)
 	for (e = 0; e < event_count; e++)
 		engine_in_force(e);
 	thread_hook_remove();
+	halt_events(event_count);
 	/* Arming happens under the records' lock: whoever was at it is seen by the next line. */
 	atomic_store(&arming, false);
 	records_each(silence);
@@ -305,6 +321,8 @@ const char *engine_in_force(uint32_t e)
 	engine_count(e, &c);
 	if (events[e].fallback && c.timer)
 		strcpy(name, c.perf ? "perf+ctimer" : "ctimer");
+	else if (events[e].ops->way)
+		snprintf(name, sizeof(force_names[0]), "%s-%s", events[e].ops->name, events[e].ops->way());
 	else
 		strcpy(name, events[e].ops->name);
 	return name;

@@ -21,8 +21,9 @@ struct engine_event {
 	char name[256];       /* as asked, without its interval */
 	const struct engine_ops *ops;
 	uint64_t interval;    /* ns of CPU time, or events */
-	bool time;            /* weights are ns of CPU time; else events */
+	bool time;            /* weights are ns of CPU time, or of wall time if so; else events */
 	bool kernel_only;     /* nothing of it happens in user mode */
+	enum turns turns;     /* of an engine that asks for each sample */
 	bool fallback;        /* a thread that gets no perf event gets a CPU timer */
 	enum window_role role; /* it brings no samples, but opens or shuts the window */
 	struct os_perf perf;  /* for engine_perf; path and filter are set from those below */
@@ -52,12 +53,15 @@ struct engine_options {
 	uint32_t only_cpu;    /* as in struct os_perf */
 	bool window_watched;  /* samples outside the window are kept, too */
 	int signal;           /* the one to use, 0 = a free one */
+	bool one_by_one;      /* wall: a signal for each thread and turn */
+	const char *wall_mode; /* "marker", "slots", or "" = what works; never NULL where wall is sampled */
 	const char *fail;     /* test knob: the part that shall refuse ("perf", "ring", "fd"); "" = none */
 };
 
 /* What arms a sample. One constant a file; see engine_by_event. */
 struct engine_ops {
-	const char *name;  /* "perf", "ctimer", "itimer" */
+	const char *name;  /* "perf", "ctimer", "itimer", "wall" */
+	const char *(*way)(void); /* how it goes about it here, added to the name; may be NULL */
 	/* What its signal is handled by, and whether it must be SIGPROF. */
 	void (*handler)(int signo, siginfo_t *info, void *context);
 	bool sigprof;
@@ -68,13 +72,15 @@ struct engine_ops {
 	int (*arm)(struct thread_record *r, uint32_t e);
 	/* Take the thread's source away. R's own handler is not running, or it is this thread. */
 	void (*disarm)(struct thread_record *r, uint32_t e);
+	/* First of all at the end: threads of the engine's own go home. May be NULL; no lock is held. */
+	void (*halt)(void);
 	/* Let no further signal come; handlers may still be at work. */
 	void (*silence)(struct thread_record *r, uint32_t e);
 	/* When all handlers are out; may be NULL. */
 	void (*stop)(void);
 };
 
-extern const struct engine_ops engine_perf, engine_ctimer, engine_itimer;
+extern const struct engine_ops engine_perf, engine_ctimer, engine_itimer, engine_wall;
 
 /* Start sampling O's events on all threads of the process. -EBUSY: it runs. Undoes itself on failure. */
 int engine_start(const struct engine_options *o, struct buffer *notes, struct error *err);
@@ -87,6 +93,12 @@ int engine_start(const struct engine_options *o, struct buffer *notes, struct er
 bool engine_stop(void);
 /* After engine_stop returned false: disarm what it left, as soon as the handler is out. False: not yet. */
 bool engine_settle(void);
+/* The JVM's threads are known as such by now: turns may begin. */
+void engine_threads_known(void);
+/* What was sampled so far is on its way to the collector: open runs are counted out. Takes no lock of records. */
+void engine_flush(void);
+/* Whether the engine has something of R that has not gone to the collector yet. Collector. */
+bool engine_keeps(const struct thread_record *r);
 /* "perf", "perf+ctimer" …: what armed the live threads for event E of the session, or of the last one. */
 const char *engine_in_force(uint32_t e);
 

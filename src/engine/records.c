@@ -12,6 +12,7 @@
 
 #include "engine/engine.h"
 #include "engine/force.h"
+#include "engine/runs.h"
 #include "os/os.h"
 #include "signal/handler.h"
 #include "signal/load.h"
@@ -148,6 +149,7 @@ static void close_record(struct thread_record *r)
 	atomic_store(&r->java_thread, 0);
 	atomic_store(&r->tcb, 0);
 	atomic_store(&r->state, RECORD_CLOSING);
+	record_stir(&zone.records, r->index);
 }
 
 /*
@@ -279,6 +281,19 @@ void records_scan(void)
 	pthread_mutex_unlock(&lock);
 }
 
+/* A Java thread's OSThread has its pthread_t, which is its thread pointer, whose first word points to itself. */
+static void learn_tcb(struct thread_record *r, uintptr_t thread)
+{
+	uintptr_t os_thread, tcb, self;
+
+	if (atomic_load(&r->tcb) || zone.layout.osthread_pthread < 0 ||
+	    !load_word(thread + (uintptr_t)zone.layout.thread_osthread, &os_thread) || !os_thread ||
+	    !load_word(os_thread + (uintptr_t)zone.layout.osthread_pthread, &tcb) || !tcb || (tcb & 7) ||
+	    !load_word(tcb, &self) || self != tcb)
+		return;
+	record_publish(&zone.records, r, tcb);
+}
+
 void records_java(pid_t tid, uintptr_t thread)
 {
 	struct thread_record *r;
@@ -289,8 +304,12 @@ void records_java(pid_t tid, uintptr_t thread)
 	if (r && thread && zone.has_jvm && zone.layout.thread_stack_base >= 0 &&
 	    load_word(thread + (uintptr_t)zone.layout.thread_stack_base, &high) && !(high & 7))
 		r->stack_high = high;
+	if (r && thread && zone.has_jvm)
+		learn_tcb(r, thread);
 	if (r)
 		atomic_store(&r->java_thread, thread);
+	if (r && !thread)
+		wall_wait(r);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -330,6 +349,7 @@ void records_release(void)
 	madvise(t->by_tcb, RECORD_SLOTS * sizeof(*t->by_tcb), MADV_DONTNEED);
 	madvise(t->by_tid, RECORD_SLOTS * sizeof(*t->by_tid), MADV_DONTNEED);
 	madvise(zone.record_of_fd, ZONE_FDS * sizeof(*zone.record_of_fd), MADV_DONTNEED);
+	runs_release();
 	atomic_store(&t->count, 0);
 	first_free = 0;
 	pthread_mutex_unlock(&lock);

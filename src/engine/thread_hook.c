@@ -37,8 +37,10 @@ static void on_end(void *value)
 
 static void register_thread(uint64_t after)
 {
-	if (records_begun(os_gettid(), (uintptr_t)pthread_self(), after))
-		pthread_setspecific(key, &key);
+	struct thread_record *r = records_begun(os_gettid(), (uintptr_t)pthread_self(), after);
+
+	if (r && pthread_setspecific(key, &key) == 0)
+		atomic_store(&r->end_told, true);
 }
 
 static void *begin(void *p)
@@ -111,6 +113,6 @@ void thread_hook_remove(void)
 
 void thread_hook_watch(struct thread_record *r)
 {
-	if (r && atomic_load(&active) && !pthread_getspecific(key))
-		pthread_setspecific(key, &key);
+	if (r && atomic_load(&active) && (pthread_getspecific(key) || pthread_setspecific(key, &key) == 0))
+		atomic_store(&r->end_told, true);
 }

@@ -249,6 +249,8 @@ static void put_stack(struct buffer *out, const struct profile *p, const struct 
 			      frame_kind_names[p->frames[s->frames[i]].kind].word);
 	buffer_puts(out, "], ");
 	put_numbers(out, (const struct member[]){{"samples", s->samples}, {"weight", s->weight}, {NULL, 0}});
+	if (s->state != THREAD_NONE)
+		buffer_printf(out, ", \"state\": \"%s\"", thread_state_names[s->state].word);
 	if (s->thread != PROFILE_NO_THREAD) {
 		buffer_puts(out, ", ");
 		put_number(out, "tid", p->threads[s->thread].tid);

@@ -81,6 +81,16 @@ static void put_events(const struct profile *p, struct buffer *out)
 	buffer_printf(out, " %s sampled, %s unsampled", p->event, human_count(p->unsampled).text);
 }
 
+static void put_wall(const struct profile *p, struct buffer *out)
+{
+	if (p->taken == 0) {
+		buffer_printf(out, "No samples: no thread had a turn in %s", human_time(p->duration).text);
+		return;
+	}
+	put_counts(out, p);
+	buffer_printf(out, " · %s wall time of %u threads", human_time(p->weight_stored).text, p->thread_count);
+}
+
 static void put_time(const struct profile *p, struct buffer *out)
 {
 	if (p->taken == 0) {
@@ -101,6 +111,8 @@ void format_loss_line(const struct profile *p, struct buffer *out)
 {
 	if (p->in_events)
 		put_events(p, out);
+	else if (p->wall)
+		put_wall(p, out);
 	else
 		put_time(p, out);
 	if (p->threads_refused)

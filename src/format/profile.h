@@ -5,8 +5,8 @@
  * or a queue. The collector builds it, a writer turns it into bytes. Writers
  * know nothing of where samples come from.
  *
- * Units: times in nanoseconds; weights and intervals in nanoseconds of CPU time, or, where `in_events` is
- * set, in events of the kernel's count; `started_at` is real time.
+ * Units: times in nanoseconds; weights and intervals in nanoseconds of CPU time (of wall time where `wall`
+ * is set), or, where `in_events` is set, in events of the kernel's count; `started_at` is real time.
  */
 #ifndef JSTROBE_FORMAT_PROFILE_H
 #define JSTROBE_FORMAT_PROFILE_H
@@ -32,6 +32,7 @@ struct profile_stack {
 	uint32_t thread;        /* index into profile.threads, or PROFILE_NO_THREAD */
 	uint64_t samples;
 	uint64_t weight;
+	uint8_t state;          /* enum thread_state; THREAD_NONE where states are not kept apart */
 };
 #define PROFILE_NO_THREAD UINT32_MAX
 
@@ -67,7 +68,8 @@ struct profile {
 	int pid;
 	uint64_t started_at;    /* ns since 1970 */
 	uint64_t duration;      /* ns */
-	bool in_events;         /* weights are events; else ns of CPU time */
+	bool in_events;         /* weights are events; else ns */
+	bool wall;              /* … of wall time, else of CPU time */
 	uint64_t interval;      /* asked for */
 	uint64_t effective_interval; /* stored weight / stored samples, 0 if none */
 

@@ -323,6 +323,13 @@ static int apply_word(const struct option *option, const char *name, const char 
 	return error_set(err, EINVAL, "%s: unknown word '%s'; use one of %s", name, value, option->arg);
 }
 
+static int apply_wall(const struct option *option, const char *name, const char *value, struct options *o,
+		      struct error *err)
+{
+	o->wall = 1;
+	return value ? apply_time(option, name, value, o, err) : 0;
+}
+
 static int apply_loglevel(const char *name, const char *value, struct options *o,
 			  struct error *err)
 {
@@ -400,6 +407,8 @@ static int apply(const struct option *option, const char *name, const char *valu
 		return apply_interval(option, name, value, o, err);
 	case OPTION_EVENT:
 		return option_events_apply(value, o, err);
+	case OPTION_WALL:
+		return apply_wall(option, name, value, o, err);
 	case OPTION_EVENT_WORD:
 		return option_events_apply(option->agent, o, err);
 	case OPTION_FORMAT:

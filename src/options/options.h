@@ -33,6 +33,7 @@ struct options {
 	/* what to sample */
 	char event[512];   /* names apart by commas, each may end in @INTERVAL; never empty after options_init */
 	uint64_t interval; /* of the first: ns of CPU time, or events; 0 = its default */
+	uint64_t wall;     /* interval of the event wall, ns; 1 = its default; 0 = not said */
 	char show[256];    /* the event that the result shows; "" = all */
 	uint32_t depth;    /* frames kept of a stack */
 	uint32_t depth_kept; /* frames kept of a stack that is deeper, 0 = as many */
@@ -41,6 +42,7 @@ struct options {
 	uint32_t target_cpu; /* OPTIONS_ANY_CPU = all */
 	char filter[256];  /* ids of threads, "120-127;132"; "" = all */
 	uint32_t signal;   /* to sample by, 0 = a free one */
+	bool nobatch;      /* wall: a signal for each sample */
 	bool stats;        /* features=stats: measure the walks */
 	char begin[256], end[256]; /* native functions; "" = none */
 	bool nostop, ttsp;
@@ -79,6 +81,7 @@ struct options {
 	/* knobs for tests */
 	uint32_t queue_start;       /* entries of a new queue, 0 = the default */
 	uint32_t collector_hold_ms; /* pause of the collector between two turns */
+	char wall_mode[8];          /* "marker", "slots"; "" = what works */
 	char engine_fail[32];       /* the part that shall fail; "" = none */
 
 	/* from the command to its agent */

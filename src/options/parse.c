@@ -58,7 +58,7 @@ static bool adds_event(const struct options *o, const char *item)
 
 int options_parse_agent(struct options *o, const char *text, char separator, struct error *err)
 {
-	bool outer = !o->parsing;
+	bool outer = !o->parsing, event_said;
 	char *copy = strdup(text), *item = copy;
 	struct error another, *to = err;
 	int rc = 0, bad;
@@ -97,9 +97,19 @@ int options_parse_agent(struct options *o, const char *text, char separator, str
 		item = end;
 	}
 	free(copy);
-	if (outer)
-		o->parsing = o->event_said = false;
-	return rc == 0 && outer ? option_check_interval(o, err) : rc;
+	if (!outer)
+		return rc;
+	event_said = o->event_said;
+	o->parsing = o->event_said = false;
+	return rc ? rc : option_finish_events(o, event_said, err);
+}
+
+/* "--wall 20ms": a time that may be left out. A bare number is one, too, unless it is the pid at the end. */
+static bool takes_next(const struct option *p, char **argv, int left)
+{
+	size_t digits = left > 1 ? strspn(argv[1], "0123456789.") : 0;
+
+	return p->kind == OPTION_WALL && digits && (argv[1][digits] || left > 2);
 }
 
 /* "--name", "--name=value" or "--name value"; *USED counts the arguments taken. */
@@ -117,7 +127,8 @@ static int parse_long(struct options *o, char **argv, int left, int *used, struc
 	*used = 1;
 	if (!p->help)
 		return unknown(spelled + 2, spelled, false, err);
-	if (!value && p->arg && p->arg[0] != '[' && p->when != WHEN_LATER && left > 1) {
+	if (!value && p->arg && (p->arg[0] != '[' || takes_next(p, argv, left)) && p->when != WHEN_LATER &&
+	    left > 1) {
 		value = argv[1];
 		*used = 2;
 	}
@@ -155,6 +166,7 @@ int options_parse_command(struct options *o, int argc, char **argv, int *words, 
 			  struct error *err)
 {
 	int i = 0, used, rc = 0;
+	bool event_said;
 
 	*words = 0;
 	*program = argc;
@@ -173,6 +185,7 @@ int options_parse_command(struct options *o, int argc, char **argv, int *words, 
 			rc = parse_short(o, argv + i, argc - i, &used, err);
 		i += used;
 	}
+	event_said = o->event_said;
 	o->parsing = o->event_said = false;
-	return rc ? rc : option_check_interval(o, err);
+	return rc ? rc : option_finish_events(o, event_said, err);
 }

@@ -36,6 +36,18 @@ uint64_t os_thread_start(pid_t tid);
 /* The kernel's name of thread TID (15 characters at most); "" when it is gone. */
 void os_thread_name(pid_t tid, char *name, size_t size);
 bool os_thread_exists(pid_t tid);
+/*
+ * Where thread TID of this process waits in the kernel: true, and its stack pointer and program counter
+ * in user mode. False: it runs or is ready to, it is gone, or the kernel does not tell.
+ */
+bool os_thread_waits(pid_t tid, uintptr_t *sp, uintptr_t *pc);
+/* Send SIGNO with VALUE to thread TID of this process, as sigqueue() does to a process. */
+int os_signal_thread(pid_t tid, int signo, uintptr_t value);
+/*
+ * Block signals on the calling thread, one of jstrobe's, but for faults of our own loads, and SIGPROF: blocked
+ * here, a process-wide timer that this thread expires would fall on somebody else.
+ */
+void os_block_signals(void);
 
 /*
  * BYTES of address space that read as zero everywhere and may be written nowhere yet; NULL: none

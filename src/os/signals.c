@@ -1,8 +1,12 @@
 /*
- * signals.c - which signal is free.
+ * signals.c - which signal is free, and signals of our own.
  */
+#include <errno.h>
 #include <signal.h>
 #include <stddef.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "os/os.h"
 
@@ -30,4 +34,28 @@ int os_free_signal(void)
 		if (!os_signal_taken(candidates[i]))
 			return candidates[i];
 	return 0;
+}
+
+int os_signal_thread(pid_t tid, int signo, uintptr_t value)
+{
+	siginfo_t info;
+
+	memset(&info, 0, sizeof(info));
+	info.si_signo = signo;
+	info.si_code = SI_QUEUE;
+	info.si_pid = getpid();
+	info.si_uid = getuid();
+	info.si_value.sival_ptr = (void *)value;
+	return syscall(SYS_rt_tgsigqueueinfo, getpid(), tid, signo, &info) ? -errno : 0;
+}
+
+void os_block_signals(void)
+{
+	sigset_t set;
+
+	sigfillset(&set);
+	sigdelset(&set, SIGSEGV);
+	sigdelset(&set, SIGBUS);
+	sigdelset(&set, SIGPROF);
+	pthread_sigmask(SIG_SETMASK, &set, NULL);
 }

@@ -78,6 +78,22 @@ uint64_t os_thread_start(pid_t tid)
 	return start > slept ? start - slept : 1;
 }
 
+/* "running", "7 0x3 … 0x7f…sp 0x7f…pc", or "-1 sp pc" where it waits outside a system call (proc(5)). */
+bool os_thread_waits(pid_t tid, uintptr_t *sp, uintptr_t *pc)
+{
+	char text[256], *last, *one;
+
+	read_file(tid, "syscall", text, sizeof(text));
+	last = strrchr(text, ' ');
+	if (!last)
+		return false;
+	*pc = strtoull(last, NULL, 16);
+	*last = '\0';
+	one = strrchr(text, ' ');
+	*sp = one ? strtoull(one, NULL, 16) : 0;
+	return *sp && *pc;
+}
+
 bool os_thread_exists(pid_t tid)
 {
 	return syscall(SYS_tgkill, getpid(), tid, 0) == 0;

@@ -123,18 +123,7 @@ enum loss_reason handler_refusal(const struct thread_record *r)
 	return LOSS_REASONS;
 }
 
-static uint8_t java_state(const struct thread_record *r)
-{
-	uintptr_t thread = atomic_load_explicit(&r->java_thread, memory_order_relaxed);
-	uint32_t state;
-
-	if (!thread || !load_u32(thread + (uintptr_t)zone.layout.thread_state, &state))
-		return 0;
-	return (uint8_t)state;
-}
-
-/* The java tid of a mounted virtual thread differs from its carrier's; 24+. */
-static uint64_t mounted_thread(const struct thread_record *r)
+uint64_t handler_mounted(const struct thread_record *r)
 {
 	uintptr_t thread = atomic_load_explicit(&r->java_thread, memory_order_relaxed);
 	uint64_t entry, owner;
@@ -144,6 +133,20 @@ static uint64_t mounted_thread(const struct thread_record *r)
 	    !load_u64(thread + (uintptr_t)zone.layout.thread_owner_id, &owner))
 		return 0;
 	return owner;
+}
+
+/* A signal that comes this much later found its thread without a CPU. */
+#define AT_ONCE (200 * NS_PER_US)
+
+static enum thread_state state_of(const struct thread_record *r, uint32_t event, uint64_t time)
+{
+	const struct record_source *s = &r->sources[event];
+
+	if (zone.events[event].turns != TURNS_WALL)
+		return THREAD_RUNNING;
+	if (s->expected != THREAD_RUNNING)
+		return (enum thread_state)s->expected;
+	return time > s->asked_at + AT_ONCE ? THREAD_RUNNABLE : THREAD_RUNNING;
 }
 
 /* The trace of R: kernel frames of RING's record (may be NULL) on top of the user stack. */
@@ -192,12 +195,15 @@ void handler_take(struct thread_record *r, uint32_t event, uint64_t time, uint64
 		record_lose(r, event, LOSS_store_full, s.weight);
 		return;
 	}
-	s.state = java_state(r);
-	s.context = mounted_thread(r);
+	s.state = (uint8_t)state_of(r, event, time);
+	s.context = handler_mounted(r);
 	now = clock_ns(CLOCK_MONOTONIC);
 	s.handler_ns = (uint32_t)MIN(now - time, (uint64_t)UINT32_MAX);
+	if (zone.events[event].turns == TURNS_WALL)
+		r->place = (struct record_place){regs->pc, regs->sp, regs->fp, s.trace};
 	if (!queue_push(current_queue(r), &s))
 		record_lose(r, event, LOSS_queue_full, s.weight);
+	record_stir(&zone.records, r->index);
 }
 
 enum entrance { ENTERED, BUSY, GONE };
@@ -307,12 +313,74 @@ static void on_timer(siginfo_t *info, void *context)
 		lose_unknown(event, unknown_why(), weight);
 }
 
+/* What a sample by turns weighs: the time since the last one, by its clock. */
+static uint64_t turn_weight(struct record_source *s, uint32_t event, uint64_t time)
+{
+	uint64_t now = zone.events[event].turns == TURNS_WALL ? time : clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	uint64_t weight = now > s->charged ? now - s->charged : 0;
+
+	s->charged = now;
+	return weight;
+}
+
+/*
+ * Somebody asks for a sample of R. Whatever becomes of it, the question is answered once; one
+ * that is not (this thread was inside the profiler, its record was closed) is counted by who asked.
+ */
+static void answer(struct thread_record *r, uint32_t event, uint64_t time, void *context)
+{
+	struct record_source *s = &r->sources[event];
+	uint32_t asked;
+	enum loss_reason why;
+	struct walk_regs regs;
+
+	if (enter(r) != ENTERED)
+		return;
+	asked = atomic_load_explicit(&s->asked, memory_order_acquire);
+	if (atomic_load_explicit(&s->arm, memory_order_relaxed) == ARM_TURNS &&
+	    asked != atomic_load_explicit(&s->answered, memory_order_relaxed)) {
+		uint64_t weight = turn_weight(s, event, time);
+
+		why = handler_refusal(r);
+		if (why != LOSS_REASONS) {
+			record_lose(r, event, why, weight);
+		} else {
+			perf_hush(r, true);
+			context_read(context, &regs);
+			handler_take(r, event, time, weight, NULL, &regs);
+			perf_hush(r, false);
+		}
+		atomic_store_explicit(&s->answered, asked, memory_order_release);
+	}
+	handler_leave(r);
+}
+
+/* False: it is not a signal of ours. */
+static bool on_turn(siginfo_t *info, void *context)
+{
+	uint64_t time = clock_ns(CLOCK_MONOTONIC);
+	uintptr_t word = (uintptr_t)info->si_value.sival_ptr;
+	uint32_t event = word % RECORD_EVENTS;
+	uintptr_t at = word - event - (uintptr_t)zone.records.records;
+	struct thread_record *r;
+
+	if (word < (uintptr_t)zone.records.records || at / sizeof(*r) >= RECORD_LIMIT || at % sizeof(*r))
+		return false;
+	r = identify(&zone.records.records[at / sizeof(*r)]);
+	if (r && zone.events[event].turns)
+		answer(r, event, time, context);
+	return true;
+}
+
 void handler_thread(int signo, siginfo_t *info, void *context)
 {
 	int saved = errno;
 
 	prefetch(context);
-	if (info->si_code == SI_TIMER)
+	if (info->si_code == SI_QUEUE) {
+		if (!on_turn(info, context))
+			pass_on(signo, info, context);
+	} else if (info->si_code == SI_TIMER)
 		on_timer(info, context);
 	else if (info->si_code > 0)
 		on_perf(info, context);

@@ -24,7 +24,7 @@ struct sample {
 	uint32_t thread;        /* index of the subject's record */
 	uint32_t handler_ns;    /* time spent in the handler, saturating */
 	uint8_t event;          /* which of the session's */
-	uint8_t state;          /* JavaThreadState when taken, 0 = not a Java thread */
+	uint8_t state;          /* enum thread_state */
 	uint16_t era;           /* lower bits of the era its walk began in (see era.h) */
 	uint32_t payload;       /* ns of the walk, or the CPU, when asked for (features=stats, record-cpu) */
 };

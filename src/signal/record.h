@@ -25,7 +25,7 @@
 #define RECORD_EVENTS 8 /* that one session may sample */
 
 enum record_state { RECORD_FREE, RECORD_LIVE, RECORD_CLOSING };
-enum record_arm { ARM_NONE, ARM_PERF, ARM_TIMER, ARM_PROCESS };
+enum record_arm { ARM_NONE, ARM_PERF, ARM_TIMER, ARM_PROCESS, ARM_TURNS };
 
 /* What makes a thread's signal go off for one event. The engine sets it up before it arms it. */
 struct record_source {
@@ -39,6 +39,20 @@ struct record_source {
 	uint64_t period;                /* of this thread; grows in a storm of events, handler's */
 	uint64_t burst_began;           /* real time and the thread's CPU time then, ns, handler's */
 	uint64_t burst_cpu;
+	/*
+	 * ARM_TURNS: a thread of the engine asks for each sample by a signal of its own. It has the fields below
+	 * while asked == answered, the thread's handlers have them from the signal to the answer.
+	 */
+	_Atomic uint32_t asked, answered; /* number of the last question, and of the last one that was taken */
+	uint64_t asked_at;                /* os_monotonic */
+	uint64_t charged;                 /* up to here its time is in samples: os_monotonic, or its CPU clock */
+	uint32_t expected;                /* enum thread_state, as it looked from outside */
+};
+
+/* Where the thread stood when a handler took its last sample by wall clock. Valid as above. */
+struct record_place {
+	uintptr_t pc, sp, fp;
+	const struct trace *trace; /* NULL = none */
 };
 
 /* Samples of one event lost on this thread, by reason. Written by its handlers, read by the collector. */
@@ -61,8 +75,10 @@ struct thread_record {
 	uintptr_t stack_high;           /* end of the stack, 0 = unknown */
 
 	bool own;                       /* a thread of jstrobe itself: never sampled */
+	_Atomic bool end_told;          /* its end will be told by the thread itself, before its memory goes away */
 	struct record_source sources[RECORD_EVENTS];
 
+	struct record_place place;
 	struct trace_chunk chunk;       /* the handler's */
 	struct record_losses lost[RECORD_EVENTS];
 
@@ -82,7 +98,16 @@ struct record_table {
 	/* Open addressing, RECORD_SLOTS slots each, RECORD_PROBES probes; stale entries are recognised. */
 	_Atomic(struct thread_record *) *by_tcb;
 	_Atomic(struct thread_record *) *by_tid;
+	/* A bit for each record: it has something for the collector, who need not look at all of them. */
+	_Atomic uint64_t stirred[RECORD_LIMIT / 64];
 };
+
+/* Record INDEX has something for the collector. Any context; after it was put there. */
+static inline void record_stir(struct record_table *t, uint32_t index)
+{
+	/* A locked instruction is a fence as well: whoever takes the bit away sees what was put there before. */
+	atomic_fetch_or(&t->stirred[index / 64], 1ull << index % 64);
+}
 
 static inline uint32_t record_hash(uintptr_t key)
 {

@@ -99,10 +99,9 @@ static bool walk_and_ask(struct walk *w, uintptr_t agct)
 	return walk_by_jvm(w, context, w->met_vm ? w->before_vm : length(w) - !whole, whole);
 }
 
-bool walk_thread(const struct zone *z, struct thread_record *r, const struct walk_regs *regs,
-		 struct trace_writer *out)
+static void prepare(struct walk *w, const struct zone *z, struct thread_record *r, struct trace_writer *out)
 {
-	struct walk w = {
+	*w = (struct walk){
 		.z = z,
 		.l = &z->layout,
 		.images = atomic_load_explicit(&z->images, memory_order_acquire),
@@ -110,14 +109,34 @@ bool walk_thread(const struct zone *z, struct thread_record *r, const struct wal
 		.cache = atomic_load_explicit(&z->cache, memory_order_acquire),
 		.java_thread = atomic_load_explicit(&r->java_thread, memory_order_relaxed),
 		.stack_high = r->stack_high,
-		.pc = regs->pc,
-		.sp = regs->sp,
-		.fp = regs->fp,
-		.regs = regs,
-		.top = true,
 		.out = out,
 	};
-	uintptr_t agct = (uintptr_t)atomic_load_explicit(&z->agct, memory_order_acquire);
+}
 
+bool walk_outside(const struct zone *z, struct thread_record *r, struct trace_writer *out)
+{
+	struct walk w;
+
+	prepare(&w, z, r, out);
+	w.used_anchor = true;
+	if (!w.java_thread || !z->has_jvm || !atomic_load_explicit(&z->layout.code_ready, memory_order_acquire) ||
+	    !walk_to_anchor(&w, w.java_thread + (uintptr_t)z->layout.thread_anchor))
+		return false;
+	walk_all(&w);
+	return true;
+}
+
+bool walk_thread(const struct zone *z, struct thread_record *r, const struct walk_regs *regs,
+		 struct trace_writer *out)
+{
+	uintptr_t agct = (uintptr_t)atomic_load_explicit(&z->agct, memory_order_acquire);
+	struct walk w;
+
+	prepare(&w, z, r, out);
+	w.pc = regs->pc;
+	w.sp = regs->sp;
+	w.fp = regs->fp;
+	w.regs = regs;
+	w.top = true;
 	return unlikely(agct) && w.java_thread && regs->all ? walk_and_ask(&w, agct) : walk_all(&w);
 }

@@ -42,6 +42,13 @@ enum step { STEP_ON, STEP_ROOT, STEP_END };
 bool walk_thread(const struct zone *z, struct thread_record *r, const struct walk_regs *regs,
 		 struct trace_writer *out);
 
+/*
+ * The same for a thread that waits, from its last Java frame on; native frames above that one are left out.
+ * False: it has none. Its JavaThread must not go away meanwhile (see zone.held); the caller knows
+ * that the thread did not run. Any context but the thread itself.
+ */
+bool walk_outside(const struct zone *z, struct thread_record *r, struct trace_writer *out);
+
 /* One step over a frame outside the code cache (walk_native.c). */
 enum step walk_native(struct walk *w);
 /* One step over a frame inside the code cache (walk_java.c). */

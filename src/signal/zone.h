@@ -22,12 +22,16 @@
 
 struct decode_cache;
 
+/* Whether a thread of the engine asks for each sample, and what its weight is then. */
+enum turns { TURNS_NONE, TURNS_WALL, TURNS_CPU };
+
 /* What a handler must know of an event. */
 struct zone_event {
 	uint64_t interval; /* ns or events */
 	bool quiet;        /* our handler could cause it: switched off while one runs */
 	bool scaled;       /* the kernel shares the counter out: counts carry the times to scale them by */
 	enum window_role role; /* it brings no samples, but opens or shuts the window */
+	enum turns turns;
 };
 
 struct zone {
@@ -70,9 +74,22 @@ struct zone {
 	_Atomic uint64_t lost_weight[RECORD_EVENTS][LOSS_REASONS];
 	_Atomic uint64_t raised[RECORD_EVENTS]; /* times a thread's interval was doubled in a storm of events */
 	_Atomic uint64_t own_weight;            /* ns that fell on threads of jstrobe */
+	_Atomic uint64_t due[RECORD_EVENTS];    /* turns: samples that should be, missed ones too */
+	/*
+	 * Index + 1 of the record whose thread is being looked at from outside, 0 = none. Held for one look
+	 * (microseconds); a thread that ends waits for it before its JavaThread and its TCB go away.
+	 */
+	_Atomic uint32_t held;
 };
 
 extern struct zone zone;
+
+/* What a signal of a turn carries: the record, whose address is a multiple of RECORD_EVENTS, and the event. */
+static inline uintptr_t zone_turn_word(const struct thread_record *r, uint32_t event)
+{
+	return (uintptr_t)r | event;
+}
+_Static_assert(sizeof(struct thread_record) % RECORD_EVENTS == 0, "see zone_turn_word");
 
 /* Record and event of a descriptor in one word that is never 0. */
 static inline uint32_t zone_fd_word(uint32_t record, uint32_t event)

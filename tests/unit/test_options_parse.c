@@ -251,10 +251,35 @@ static void events_shown(void **state)
 	assert_string_equal(o.event, "ctimer");
 }
 
+/* The option wall adds an event to those asked for, whatever the order, and is the only one beside none. */
+static void wall_beside_others(void **state)
+{
+	assert_int_equal(agent("wall=5ms"), 0);
+	assert_string_equal(o.event, "wall");
+	assert_int_equal(o.wall, 5000000);
+	assert_int_equal(agent("start,event=cpu,wall"), 0);
+	assert_string_equal(o.event, "cpu,wall");
+	assert_int_equal(o.wall, 1);
+	assert_int_equal(agent("wall=20ms,event=ctimer,page-faults,interval=1ms"), 0);
+	assert_string_equal(o.event, "ctimer,page-faults,wall");
+	assert_int_equal(o.interval, 1000000);
+	assert_int_equal(command("-e cpu,wall -i 1ms --wall 20ms 1"), 0);
+	assert_string_equal(o.event, "cpu,wall");
+	assert_int_equal(o.wall, 20000000);
+	assert_int_equal(command("-e cpu --wall=20ms 1"), 0);
+	assert_string_equal(o.event, "cpu,wall");
+	assert_int_equal(command("--wall 1234"), 0); /* a pid */
+	assert_int_equal(o.wall, 1);
+	assert_int_equal(command("--wall 2000000 -d 1 1234"), 0);
+	assert_int_equal(o.wall, 2000000);
+	assert_int_equal(agent("wall=1us"), -EINVAL);
+	assert_int_equal(agent("wall=x"), -EINVAL);
+}
+
 static void known_but_not_yet(void **state)
 {
 	static const char *const rows[] = {
-		"wall", "wall=5ms", "alloc", "alloc=512k", "lock", "live", "nativemem", "otlp",
+		"alloc", "alloc=512k", "lock", "live", "nativemem", "otlp",
 		"tree", "metrics", "fdtransfer=x",
 	};
 	char wanted[64];
@@ -266,15 +291,12 @@ static void known_but_not_yet(void **state)
 		strncat(wanted, rows[i], strcspn(rows[i], "="));
 		assert_string_equal(err.text, wanted);
 	}
-	assert_int_equal(agent("event=wall"), -EINVAL);
-	assert_non_null(strstr(err.text, "not available yet: wall"));
 	assert_int_equal(agent("event=java.util.HashMap.get"), -EINVAL);
 	assert_non_null(strstr(err.text, "not available yet: java.util.HashMap.get"));
 	assert_int_equal(command("-e cpu,alloc 1"), -EINVAL);
 	assert_string_equal(err.text, "not available yet: alloc");
 	assert_int_equal(command("-o pprof 1"), -EINVAL);
 	assert_string_equal(err.text, "not available yet: pprof");
-	assert_int_equal(command("--wall 5ms 1"), -EINVAL);
 	assert_int_equal(agent("cstack=vmx"), -EINVAL);
 	assert_string_equal(err.text, "not available yet: cstack=vmx; use cstack=vm");
 }
@@ -648,7 +670,8 @@ static void help_hides_knobs(void **state)
 	assert_non_null(strstr(help.data, "--interval N"));
 	assert_null(strstr(help.data, "queuesize"));
 	assert_null(strstr(help.data, "token"));
-	assert_null(strstr(help.data, "--wall"));
+	assert_null(strstr(help.data, "--alloc"));
+	assert_non_null(strstr(help.data, "--wall [TIME]"));
 	assert_non_null(strstr(page.data, "queuesize"));
 	assert_non_null(strstr(page.data, "`token=HEX`"));
 	assert_non_null(strstr(page.data, "`wall[=TIME]`"));
@@ -697,7 +720,8 @@ int main(void)
 		cmocka_unit_test(durations),
 		cmocka_unit_test(events),
 		cmocka_unit_test(events_shown),
-		cmocka_unit_test(known_but_not_yet),
+		cmocka_unit_test(wall_beside_others),
+		cmocka_unit_test(wall_beside_others), cmocka_unit_test(known_but_not_yet),
 		cmocka_unit_test(unknown),
 		cmocka_unit_test(spelling_and_filters),
 		cmocka_unit_test(percents),

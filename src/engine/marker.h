@@ -1,0 +1,33 @@
+/*
+ * marker.h - "has this thread run since?", answered by one load. Inner header of the engine room.
+ *
+ * The C library (glibc 2.35+) registers a `struct rseq` for every thread, at a fixed distance from its thread
+ * pointer. Its field rseq_cs names a critical section that the thread is in; the kernel looks at it whenever
+ * the thread returns to user mode after it was off the CPU, and clears it if the thread is outside of the
+ * section (kernel/rseq.c, rseq_ip_fixup). Written into the field of a thread that waits, the address of a
+ * section that nobody ever runs stays there for exactly as long as the thread has not run.
+ *
+ *   struct rseq:  +0 cpu_id_start  +4 cpu_id (< 0: not registered)  +8 rseq_cs
+ *
+ * A value of somebody else (librseq, tcmalloc) is never overwritten. The section stays mapped for ever.
+ */
+#ifndef JSTROBE_ENGINE_MARKER_H
+#define JSTROBE_ENGINE_MARKER_H
+
+#include "base/base.h"
+
+/*
+ * Whether this process has the means, tried out on a thread of our own that sleeps and wakes: its marker must
+ * stay and then be gone. Normal code, some milliseconds; asked at the start of each session.
+ */
+bool marker_works(void);
+/* The field of the thread with thread pointer TCB; 0 = it is not registered. Its memory must not go away meanwhile. */
+uintptr_t marker_of(uintptr_t tcb);
+/* Whether FIELD holds our marker. Fault-safe: the thread may be gone. */
+bool marker_is_set(uintptr_t field);
+/* Mark; true when our marker stands there afterwards. The thread's memory must not go away meanwhile. */
+bool marker_set(uintptr_t field);
+/* Take our marker away if it is there. As above. */
+void marker_clear(uintptr_t field);
+
+#endif

@@ -1,0 +1,54 @@
+#include "engine/runs.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "os/os.h"
+
+static struct run_note *notes; /* RUNS_LIMIT of them */
+static _Atomic uint64_t head, tail;
+
+int runs_open(struct error *err)
+{
+	size_t bytes = RUNS_LIMIT * sizeof(*notes);
+
+	if (notes)
+		return 0;
+	notes = os_reserve(bytes);
+	if (notes && os_make_writable(notes, bytes) == 0)
+		return 0;
+	notes = NULL;
+	return error_set(err, ENOMEM, "cannot reserve address space for samples: %s; raise the limit of virtual memory "
+			 "(ulimit -v)", strerror(errno));
+}
+
+void runs_release(void)
+{
+	if (notes)
+		madvise(notes, RUNS_LIMIT * sizeof(*notes), MADV_DONTNEED);
+	atomic_store(&head, 0);
+	atomic_store(&tail, 0);
+}
+
+bool runs_push(const struct run_note *n)
+{
+	uint64_t at = atomic_load_explicit(&head, memory_order_relaxed);
+
+	if (at - atomic_load_explicit(&tail, memory_order_acquire) >= RUNS_LIMIT)
+		return false;
+	notes[at % RUNS_LIMIT] = *n;
+	atomic_store_explicit(&head, at + 1, memory_order_release);
+	return true;
+}
+
+bool runs_pop(struct run_note *n)
+{
+	uint64_t at = atomic_load_explicit(&tail, memory_order_relaxed);
+
+	if (at == atomic_load_explicit(&head, memory_order_acquire))
+		return false;
+	*n = notes[at % RUNS_LIMIT];
+	atomic_store_explicit(&tail, at + 1, memory_order_release);
+	return true;
+}

@@ -1,0 +1,192 @@
+/*
+ * wall_look.c - the stack of a thread that waits, read from outside without waking it.
+ *
+ *   mark it ─▶ read its CPU clock ─▶ walk ─▶ state, frame and clock are as before, the marker is still there
+ *
+ * Only then the thread did not run meanwhile, and the stack is kept. A Java thread in the JVM's or in
+ * native code has left its last Java frame in its JavaThread (JavaFrameAnchor); other threads are walked from the
+ * registers that the kernel tells of a thread that waits, as far as the unwind tables lead without the others.
+ */
+#include <string.h>
+
+#include "engine/force.h"
+#include "engine/marker.h"
+#include "engine/wall.h"
+#include "os/os.h"
+#include "signal/handler.h"
+#include "signal/walk.h"
+
+#define SYSCALL_BYTES 2 /* a call that will be started again shows its own instruction, else the one behind */
+#define YOUNG 64        /* turns for which a thread that moved is compared whole each turn, later one in 8 */
+
+bool wall_hold(uint32_t i)
+{
+	atomic_store(&zone.held, i + 1);
+	if (likely(atomic_load(&wall.threads[i].life) == WALL_ON &&
+		   atomic_load(&zone.records.records[i].state) == RECORD_LIVE))
+		return true;
+	wall_let_go();
+	return false;
+}
+
+void wall_let_go(void)
+{
+	atomic_store_explicit(&zone.held, 0, memory_order_release);
+}
+
+/* ---- what the JVM says of a thread ---- */
+
+struct java_place {
+	uint32_t state;
+	uintptr_t sp, pc, fp;
+};
+
+static bool read_place(uintptr_t java, struct java_place *p)
+{
+	const struct layout *l = &zone.layout;
+	uintptr_t anchor = java + (uintptr_t)l->thread_anchor;
+
+	return load_u32(java + (uintptr_t)l->thread_state, &p->state) &&
+	       load_word(anchor + (uintptr_t)l->anchor_sp, &p->sp) &&
+	       load_word(anchor + (uintptr_t)l->anchor_pc, &p->pc) &&
+	       load_word(anchor + (uintptr_t)l->anchor_fp, &p->fp);
+}
+
+static bool is_same(const struct java_place *a, const struct java_place *b)
+{
+	return a->state == b->state && a->sp == b->sp && a->pc == b->pc && a->fp == b->fp;
+}
+
+static bool waits_for_monitor(uintptr_t java)
+{
+	uintptr_t monitor;
+
+	return zone.layout.thread_pending_monitor >= 0 &&
+	       load_word(java + (uintptr_t)zone.layout.thread_pending_monitor, &monitor) && monitor;
+}
+
+/* ---- the look ---- */
+
+/* The marker's field of R, if its end will be told: written into a thread that is gone it would fall on others. */
+static uintptr_t field_of(const struct thread_record *r)
+{
+	uintptr_t tcb = atomic_load(&((struct thread_record *)r)->tcb);
+
+	if (!wall.marker || !tcb || !(atomic_load(&((struct thread_record *)r)->java_thread) || r->end_told))
+		return 0;
+	return marker_of(tcb);
+}
+
+/* The trace that W holds is done; NULL when the store is full. */
+static const struct trace *done(struct trace_writer *w)
+{
+	return w->store_full ? NULL : trace_end(w);
+}
+
+static void mark(const struct thread_record *r, struct wall_sight *s)
+{
+	s->field = field_of(r);
+	if (s->field && !marker_set(s->field))
+		s->field = 0;
+	s->clock = os_thread_cpu(atomic_load(&((struct thread_record *)r)->tid));
+	s->stack.era = (uint16_t)era_now(&zone.eras);
+}
+
+/* Whether R has not run since mark(). */
+static bool has_slept(const struct thread_record *r, const struct wall_sight *s)
+{
+	return os_thread_cpu(atomic_load(&((struct thread_record *)r)->tid)) == s->clock &&
+	       (!s->field || marker_is_set(s->field));
+}
+
+static bool look_at_java(struct thread_record *r, uintptr_t java, const struct java_place *p,
+			 struct wall_sight *s)
+{
+	bool native = p->state == (uint32_t)zone.layout.state_native;
+	struct trace_writer w;
+	struct java_place now;
+	uintptr_t sp, pc;
+
+	s->state = THREAD_RUNNING;
+	mark(r, s);
+	/* In native code it may well be running, or want to. */
+	if (native && !os_thread_waits(atomic_load(&r->tid), &sp, &pc))
+		return false;
+	if (!trace_begin(&w, &zone.store, &wall.self->chunk, zone.depth) || !walk_outside(&zone, r, &w))
+		return false;
+	s->stack.trace = done(&w);
+	s->stack.context = handler_mounted(r);
+	s->stack.java = java;
+	s->stack.sp = p->sp;
+	s->stack.pc = p->pc;
+	s->stack.fp = p->fp;
+	s->stack.java_state = p->state;
+	if (!read_place(java, &now) || !is_same(p, &now) || !has_slept(r, s))
+		return false;
+	s->state = native ? THREAD_NATIVE : waits_for_monitor(java) ? THREAD_BLOCKED : THREAD_NONE;
+	s->mode = s->field ? WALL_MARKED : native ? WALL_CLOCK : WALL_STILL;
+	return s->stack.trace != NULL;
+}
+
+/* Whether T, which ended early, shows what a handler saw when the thread stood at the same place. */
+static bool is_as_handled(const struct trace *t, const struct record_place *place)
+{
+	const struct trace *was = place->trace;
+
+	return was && t && was->length == t->length && t->length > 0 &&
+	       memcmp(was->frame + 1, t->frame + 1, (t->length - 1) * sizeof(*t->frame)) == 0;
+}
+
+static bool look_at_native(struct thread_record *r, struct wall_sight *s)
+{
+	struct walk_regs regs = {.pc = 0};
+	struct trace_writer w;
+	bool whole, same;
+
+	s->state = THREAD_RUNNING;
+	mark(r, s);
+	if (!os_thread_waits(atomic_load(&r->tid), &regs.sp, &regs.pc))
+		return false;
+	same = r->place.sp == regs.sp &&
+	       (r->place.pc == regs.pc || r->place.pc + SYSCALL_BYTES == regs.pc);
+	/* The frame pointer it had there then, for functions that have not saved it. */
+	regs.fp = same ? r->place.fp : 0;
+	if (!trace_begin(&w, &zone.store, &wall.self->chunk, zone.depth))
+		return false;
+	whole = walk_thread(&zone, r, &regs, &w);
+	s->stack.trace = done(&w);
+	if (!has_slept(r, s))
+		return false;
+	s->state = THREAD_NATIVE;
+	s->mode = s->field ? WALL_MARKED : WALL_CLOCK;
+	return s->stack.trace && (whole || (same && is_as_handled(s->stack.trace, &r->place)));
+}
+
+bool wall_look(struct thread_record *r, const struct wall_thread *t, struct wall_sight *s)
+{
+	uintptr_t java = atomic_load(&r->java_thread);
+	struct java_place place;
+
+	memset(s, 0, sizeof(*s));
+	s->state = THREAD_RUNNING;
+	if (wall.one_by_one || atomic_load_explicit(&zone.agct, memory_order_relaxed))
+		return false;
+	if (!java || !zone.has_jvm)
+		return look_at_native(r, s);
+	if (!read_place(java, &place) || (place.state != (uint32_t)zone.layout.state_blocked &&
+					  place.state != (uint32_t)zone.layout.state_native))
+		return false;
+	return place.sp ? look_at_java(r, java, &place, s) : look_at_native(r, s);
+}
+
+bool wall_is_still(uint32_t i)
+{
+	const struct wall_thread *t = &wall.threads[i];
+	const struct wall_stack *k = &wall.stacks[i];
+	struct java_place now, was = {k->java_state, k->sp, k->pc, k->fp};
+
+	if (t->still < YOUNG || (t->still + i) % 8 == 0)
+		return false; /* a whole look is due */
+	return read_place(k->java, &now) && is_same(&now, &was) &&
+	       (t->state == THREAD_BLOCKED) == waits_for_monitor(k->java);
+}

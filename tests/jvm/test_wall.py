@@ -1,0 +1,188 @@
+"""Wall clock: where all threads spend their time, those that wait without waking them."""
+import os
+import time
+from datetime import datetime, timezone
+
+import pytest
+from jvm import SOAK, Profile, Program, counted, jstrobe, record, result_file
+
+# thread: its state, and what must be the innermost Java frame
+STATES = {
+    "parker": ("parked", "jdk.internal.misc.Unsafe.park"),
+    "sleeper": ("sleeping", "java.lang.Thread.sleep"),
+    "waiter": ("waiting", "java.lang.Object.wait"),
+    "holder": ("sleeping", "java.lang.Thread.sleep"),
+    "enterer": ("blocked", "truth.Phases"),
+    "reader": ("native", "sun.nio.ch."),
+    "burner": ("running", "truth."),
+}
+# phase: its state, and the method it goes through
+PHASES = {
+    "park": ("parked", "truth.Phases.park"),
+    "sleep": ("sleeping", "truth.Phases.sleep"),
+    "await": ("waiting", "truth.Phases.await"),
+    "enter": ("blocked", "truth.Phases.enter"),
+    "read": ("native", "truth.Phases.read"),
+    "burn": ("running", "truth.Phases.burn"),
+}
+
+
+def window(profile):
+    """Begin and end of the session, ns since 1970."""
+    began = datetime.fromisoformat(profile.json["started_at"].rstrip("Z")).replace(tzinfo=timezone.utc)
+    start = round(began.timestamp() * 1000) * 1_000_000
+    return start, start + profile.json["duration_ns"]
+
+
+def phases(program, start, end):
+    """{phase: (ns of it between START and END, how often)} by the program's own log."""
+    program.mark()
+    found = {}
+    for line in program.output:
+        if line.startswith("PHASE "):
+            name, a, b = line.split()[1:]
+            inside = min(int(b), end) - max(int(a), start)
+            if inside > 0:
+                ns, times = found.get(name, (0, 0))
+                found[name] = (ns + inside, times + 1)
+    return found
+
+
+def weights(profile, stacks, method, state=None):
+    return sum(s["weight"] for s in stacks
+               if method in s["frames"] and (not state or s["state"] == state))
+
+
+def allowed(profile, times, interval_ns):
+    """
+    A turn charges its thread's time to what it sees, so each change of phase costs up to the gap between
+    two turns, at random; on a busy machine turns come late, and so does the end of a phase.
+    """
+    busy = 0 if SOAK else 2e6 * times + interval_ns * profile.samples["lost"]["late"]
+    return max(interval_ns, 0.01 * profile.json["duration_ns"] / 6) + busy
+
+
+@pytest.mark.parametrize("mode", ["marker", "slots"])
+def test_states_and_times(jdk, mode, say):
+    """Each thread is in its state under its frames; the phases of one thread have the times it logged."""
+    if mode == "slots" and jdk.version == 25 and not SOAK:
+        pytest.skip("slots on one JDK only, unless in the soak")
+    with Program(jdk, "Phases") as program:
+        time.sleep(0.3)
+        profile = record(program, "-e", "wall", "-i", "1ms", "-d", counted("2", "20"), "--wallmode", mode)
+        assert profile.json["engine"] == f"wall-{mode}"
+        start, end = window(profile)
+        truth = phases(program, start, end)
+    total = end - start
+    for thread, (state, frame) in STATES.items():
+        stacks = profile.of_thread(thread)
+        good = sum(s["weight"] for s in stacks if s["state"] in (state, "runnable" if state == "running" else state)
+                   and any(f.startswith(frame) for f in s["frames"]))
+        assert good >= 0.99 * sum(s["weight"] for s in stacks), (thread, [
+            (s["state"], s["frames"][-2:], s["samples"]) for s in stacks])
+    stacks = profile.of_thread("phased")
+    assert abs(sum(s["weight"] for s in stacks) / total - 1) < 0.1
+    worst = 0
+    for phase, (state, method) in PHASES.items():
+        ns, times = truth[phase]
+        seen = weights(profile, stacks, method)
+        worst = max(worst, abs(seen - ns) / total)
+        assert abs(seen - ns) <= allowed(profile, times, 1e6), (
+            phase, seen / 1e6, ns / 1e6, times, profile.samples)
+        if phase != "burn":
+            assert weights(profile, stacks, method, state) >= 0.95 * seen - 2e6 * times, phase
+    say(f"wall clock, {mode}: phases within {worst:.2%} of the time")
+    assert profile.samples["complete"] >= 0.99 * profile.samples["stored"]
+
+
+def switches(program, name):
+    """Context switches so far of all threads called NAME."""
+    found = {}
+    for tid, comm in program.threads().items():
+        if comm == name:
+            with open(f"/proc/{program.pid}/task/{tid}/status") as file:
+                found[tid] = sum(int(line.split()[1]) for line in file if "ctxt_switches" in line)
+    return found
+
+
+@pytest.mark.parametrize("kind,mode", [("pool", "marker"), ("socket", "marker"), ("pool", "slots"), ("epoll", "slots")])
+def test_idle_threads_are_not_woken(jdk17, kind, mode, say):
+    """Threads that wait do not run, and have a sample for each turn all the same."""
+    count = counted(200, 2000)
+    with Program(jdk17, "IdlePool", kind, count) as program:
+        before = switches(program, "idle")
+        profile = record(program, "-e", "wall", "-i", "10ms", "-d", counted("1", "10"), "--wallmode", mode)
+        after = switches(program, "idle")
+    assert len(after) == count
+    woken = sum(after[tid] - before[tid] for tid in before)
+    idle = [profile.threads[tid]["samples"] for tid in after]
+    turns = max(t["samples"] for t in profile.json["threads"])
+    say(f"wall clock, {mode}, {count} threads ({kind}): {woken} woken, "
+        f"{sum(idle) / (turns * count):.1%} of their turns have a sample")
+    assert woken <= count / 100, woken
+    # Turns that came late on a busy machine are counted; slots cannot tell what they would have shown.
+    assert sum(idle) + profile.samples["lost"]["late"] >= 0.98 * turns * count
+
+
+@pytest.mark.parametrize("mode", ["marker", "slots"])
+@pytest.mark.parametrize("flags", [(), ("-Xint",)], ids=["compiled", "interpreted"])
+def test_same_place_under_another_caller(jdk17, flags, mode):
+    """A thread that wakes for microseconds and waits again at the same depth, under another caller, has moved."""
+    with Program(jdk17, "Phases", "alternate", jvm=flags) as program:
+        profile = record(program, "-e", "wall", "-i", "1ms", "-d", counted("1", "10"), "--wallmode", mode)
+        truth = phases(program, *window(profile))
+    stacks = profile.of_thread("alternating")
+    for phase in "ab":
+        ns, times = truth[phase]
+        seen = weights(profile, stacks, f"truth.Phases.{phase}")
+        assert abs(seen - ns) <= allowed(profile, times, 1e6), (
+            phase, seen / 1e6, ns / 1e6, times, profile.samples)
+
+
+def test_threads_end_under_the_look(jdk, say):
+    """Hundreds of threads a second begin and end while all are looked at each millisecond."""
+    with Program(jdk, "ThreadStorm", "platform", 500) as program:
+        profile = record(program, "-e", "wall", "-i", "1ms", "-d", counted("1.5", "30"))
+        assert program.alive()
+        assert program.stop() == 0
+    say(f"wall clock, threads that end: {len(profile.threads)} threads, {profile.samples['stored']} samples")
+
+
+def test_several_times_and_beside_another_event(jdk17):
+    """wall beside cpu, each with its interval; results while it runs grow and hold what waits; resume goes on."""
+    path = result_file()
+    with Program(jdk17, "Phases") as program:
+        done = jstrobe("start", "-t", "-e", "cpu,wall", "-i", "5ms", "--wall", "2ms", program.pid)
+        assert done.returncode == 0, done.stderr
+        seen = []
+        for _ in range(2):
+            time.sleep(0.3)
+            done = jstrobe("dump", "--show", "wall", "-t", "-o", "json", "-f", path, program.pid)
+            assert done.returncode == 0, done.stderr
+            seen.append(Profile(path))
+            seen[-1].check()
+        assert "wall-" in jstrobe("status", program.pid).stdout
+        for event in ("wall", "cpu"):
+            done = jstrobe("stop" if event == "wall" else "dump", "--show", event, "-t", "-o", "json",
+                           "-f", path, program.pid)
+            assert done.returncode == 0, done.stderr
+            seen.append(Profile(path))
+            seen[-1].check()
+    os.remove(path)
+    first, second, last, cpu = seen
+    of = [sum(s["samples"] for s in p.of_thread("parker")) for p in (first, second, last)]
+    assert 50 < of[0] < of[1] <= of[2], of
+    assert last.json["interval_ns"] == 2e6 and cpu.json["interval_ns"] == 5e6
+    assert cpu.of_thread("burner") and not cpu.of_thread("parker")
+    assert "state" not in cpu.stacks[0]
+
+
+def test_one_by_one(jdk17):
+    """nobatch: a signal for each turn, also for those that wait."""
+    with Program(jdk17, "Phases") as program:
+        profile = record(program, "-e", "wall", "-i", "20ms", "-d", "1", "--nobatch")
+    assert profile.json["engine"] == "wall-signals"
+    assert profile.json["handler_ns"]["count"] == profile.samples["stored"]
+    parker = profile.of_thread("parker")
+    assert sum(s["samples"] for s in parker) >= 20
+    assert all("jdk.internal.misc.Unsafe.park" in s["frames"] and s["kinds"][-1] == "native" for s in parker)
