@@ -179,6 +179,25 @@ missed:
 	miss(LOSS_late, late);
 }
 
+/* The window that `begin` and `end` make is shut: the turn is no sample, nor is the time up to now. */
+static void leave_out(uint32_t i, uint32_t late, uint64_t now)
+{
+	struct wall_thread *t = &wall.threads[i];
+
+	due += late + 1;
+	if (t->mode == WALL_ASKED && is_unanswered(i)) {
+		miss(LOSS_late, late);
+		return;
+	}
+	miss(LOSS_outside_window, t->pending + late + 1);
+	t->pending = 0;
+	if (!wall_count_out(i))
+		return;
+	wall.stacks[i].trace = NULL;
+	t->mode = WALL_NEW;
+	t->begun = t->last = now;
+}
+
 /* Turns that wait for a look at thread I's clock are decided. */
 static void settle(uint32_t i)
 {
@@ -206,6 +225,7 @@ static void finish(uint32_t i)
 static void each_turn(uint32_t late)
 {
 	uint32_t i, count = atomic_load(&zone.records.count), clocked = 0;
+	bool shut = window_keeps_out(&zone.window);
 	uint64_t now = os_monotonic();
 
 	handler_enter(wall.self);
@@ -219,7 +239,10 @@ static void each_turn(uint32_t late)
 			finish(i);
 		if (life != WALL_ON)
 			continue;
-		turn(i, late, now);
+		if (shut)
+			leave_out(i, late, now);
+		else
+			turn(i, late, now);
 		clocked += t->mode == WALL_CLOCK;
 	}
 	handler_leave(wall.self);
