@@ -210,6 +210,20 @@ static bool asks_strict(const char *text)
 	return false;
 }
 
+/* Options that only the start of the JVM can have. */
+static int forbid(const struct options *o, bool at_load, struct error *err)
+{
+	const char *name = o->disable_all ? "disableall" : o->disable_sampling ? "disable_async_sampling" : NULL;
+
+	if (!name)
+		return 0;
+	if (!at_load)
+		return error_set(err, EINVAL, "%s: only possible at the start of the JVM, as in "
+				 "-agentpath:libjstrobe.so=%s", name, name);
+	session_forbid(name);
+	return 0;
+}
+
 /* The whole of a load; the reason of a failure goes to stderr, unless a command hears it. */
 static int load(JavaVM *vm, const char *text, bool at_load)
 {
@@ -223,13 +237,15 @@ static int load(JavaVM *vm, const char *text, bool at_load)
 		strcpy(o.log, said->log);
 	rc = options_parse_agent(&o, text, ',', &err);
 	log_as(&o);
+	if (rc == 0)
+		rc = forbid(&o, at_load, &err);
 	if (rc == 0 && o.connect[0]) {
 		rc = serve(vm, &o, at_load, &err);
 		if (!at_load)
 			return rc;
 	} else if (rc == 0) {
 		rc = jvm_init(vm, at_load, &err);
-		if (rc == 0)
+		if (rc == 0 && (o.action != ACTION_NONE || !(o.disable_all || o.disable_sampling)))
 			rc = obey(text, &o, &err);
 	}
 	if (rc)

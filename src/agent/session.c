@@ -98,6 +98,8 @@ static int resolve(const struct options *o, struct engine_event *events, struct 
 		rc = event_resolve(name, interval_of(name, !count, o), &events[count], err);
 		if (rc)
 			return rc;
+		if (events[count].turns == TURNS_CPU && o->by_wall)
+			events[count].turns = TURNS_WALL;
 		count++;
 	}
 	return count;
@@ -209,10 +211,26 @@ static int busy(struct error *err)
 			 (unsigned long long)((os_monotonic() - session.resumed_at) / NS_PER_S));
 }
 
+static const char *forbidden_by; /* the start-up option; NULL = nothing is forbidden */
+
+void session_forbid(const char *option)
+{
+	pthread_mutex_lock(&session.lock);
+	forbidden_by = option;
+	pthread_mutex_unlock(&session.lock);
+}
+
+/* Lock held. */
+static int refused(struct error *err)
+{
+	return error_set(err, EPERM, "sampling was switched off when this JVM started, by the agent's option %s, for as "
+			 "long as it lives; start it without", forbidden_by);
+}
+
 /* What must be known before anything is set up. The number of EVENTS, or a negative errno. */
 static int prepare(const struct options *o, struct engine_event *events, struct error *err)
 {
-	int rc = session.running ? busy(err) : read_layout(err);
+	int rc = forbidden_by ? refused(err) : session.running ? busy(err) : read_layout(err);
 
 	return rc ? rc : resolve(o, events, err);
 }

@@ -80,7 +80,7 @@ struct engine_ops {
 	void (*stop)(void);
 };
 
-extern const struct engine_ops engine_perf, engine_ctimer, engine_itimer, engine_wall;
+extern const struct engine_ops engine_perf, engine_ctimer, engine_itimer, engine_wall, engine_periodic;
 
 /* Start sampling O's events on all threads of the process. -EBUSY: it runs. Undoes itself on failure. */
 int engine_start(const struct engine_options *o, struct buffer *notes, struct error *err);

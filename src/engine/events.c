@@ -28,7 +28,7 @@
 
 #define COUNTER_INTERVAL 1000000 /* of counters that events.def does not know */
 
-enum source { SOURCE_CPU, SOURCE_CTIMER, SOURCE_ITIMER, SOURCE_WALL, SOURCE_SOFTWARE, SOURCE_HARDWARE, SOURCE_CACHE };
+enum source { SOURCE_CPU, SOURCE_CTIMER, SOURCE_ITIMER, SOURCE_WALL, SOURCE_PERIODIC, SOURCE_SOFTWARE, SOURCE_HARDWARE, SOURCE_CACHE };
 enum needs { NEEDS_TIME, NEEDS_COUNT, NEEDS_KERNEL };
 
 struct known {
@@ -51,7 +51,8 @@ static int resolve_known(const struct known *k, struct engine_event *e)
 {
 	static const struct engine_ops *const engines[] = {
 		[SOURCE_CPU] = &engine_perf, [SOURCE_CTIMER] = &engine_ctimer,
-		[SOURCE_ITIMER] = &engine_itimer, [SOURCE_WALL] = &engine_wall, [SOURCE_SOFTWARE] = &engine_perf,
+		[SOURCE_ITIMER] = &engine_itimer, [SOURCE_WALL] = &engine_wall,
+		[SOURCE_PERIODIC] = &engine_periodic, [SOURCE_SOFTWARE] = &engine_perf,
 		[SOURCE_HARDWARE] = &engine_perf, [SOURCE_CACHE] = &engine_perf,
 	};
 	static const uint32_t types[] = {
@@ -62,7 +63,7 @@ static int resolve_known(const struct known *k, struct engine_event *e)
 	e->ops = engines[k->source];
 	e->fallback = k->source == SOURCE_CPU;
 	e->time = k->needs == NEEDS_TIME;
-	e->turns = k->source == SOURCE_WALL ? TURNS_WALL : TURNS_NONE;
+	e->turns = k->source == SOURCE_WALL ? TURNS_WALL : k->source == SOURCE_PERIODIC ? TURNS_CPU : TURNS_NONE;
 	e->kernel_only = k->needs == NEEDS_KERNEL;
 	if (e->ops == &engine_perf)
 		e->perf.type = types[k->source];

@@ -27,8 +27,8 @@ int window_refused(const struct engine_event *e, struct error *err);
 void force_count_timers(void);
 /* The same of perf events: half of the limit of open files (perf.c). */
 void force_count_descriptors(void);
-/* Wait until nobody looks at R's thread from outside (wall.c). */
-void wall_wait(const struct thread_record *r);
+/* Wait until nobody looks at R's thread from outside (rounds.c). */
+void force_wait(const struct thread_record *r);
 /* Call FN for each live record, under the records' lock (records.c). */
 void records_each(void (*fn)(struct thread_record *));
 

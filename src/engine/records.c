@@ -309,7 +309,7 @@ void records_java(pid_t tid, uintptr_t thread)
 	if (r)
 		atomic_store(&r->java_thread, thread);
 	if (r && !thread)
-		wall_wait(r);
+		force_wait(r);
 	pthread_mutex_unlock(&lock);
 }
 

@@ -14,15 +14,11 @@
 #include "engine/wall.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <time.h>
 
 #include "engine/force.h"
 #include "engine/marker.h"
+#include "engine/rounds.h"
 #include "engine/runs.h"
 #include "os/os.h"
 #include "signal/handler.h"
@@ -33,20 +29,16 @@
 
 struct wall wall;
 
-static pthread_t thread;
-static bool running;
-static pthread_mutex_t sleep_lock = PTHREAD_MUTEX_INITIALIZER; /* the next four */
-static pthread_cond_t wake;
-static bool ending, known;
-static uint64_t flushes_asked, flushes_done;
+static void each_turn(uint32_t late), flush(void), leave(void);
+static struct rounds rounds = {
+	.name = "jstrobe wall", .scattered = true, .turn = each_turn, .flush = flush, .leave = leave,
+};
 
 static uint64_t due; /* turns that have not been added to zone.due yet */
 
 static void miss(enum loss_reason why, uint64_t count)
 {
-	if (!count)
-		return;
-	atomic_fetch_add_explicit(&zone.lost_count[wall.event][why], count, memory_order_relaxed);
+	turn_miss(wall.event, why, count);
 }
 
 /* ---- a thread's turn ---- */
@@ -55,9 +47,7 @@ static void miss(enum loss_reason why, uint64_t count)
 static void ask(uint32_t i, enum thread_state expected, uint64_t now)
 {
 	struct thread_record *r = &zone.records.records[i];
-	struct record_source *s = &r->sources[wall.event];
 	struct wall_thread *t = &wall.threads[i];
-	int rc;
 
 	if (!wall_count_out(i)) {
 		miss(LOSS_queue_full, 1);
@@ -65,15 +55,8 @@ static void ask(uint32_t i, enum thread_state expected, uint64_t now)
 	}
 	wall.stacks[i].trace = NULL;
 	t->mode = WALL_ASKED;
-	s->charged = t->last;
-	s->expected = expected;
-	s->asked_at = now;
-	atomic_store_explicit(&s->asked, atomic_load(&s->asked) + 1, memory_order_release);
-	rc = os_signal_thread(atomic_load(&r->tid), zone.signo, zone_turn_word(r, wall.event));
-	if (rc) {
-		atomic_store(&s->answered, atomic_load(&s->asked));
-		miss(rc == -ESRCH ? LOSS_thread_exiting : LOSS_unanswered, 1);
-	}
+	r->sources[wall.event].charged = t->last;
+	turn_ask(r, wall.event, expected, now);
 }
 
 static void look(uint32_t i, uint64_t now)
@@ -82,7 +65,7 @@ static void look(uint32_t i, uint64_t now)
 	struct wall_thread *t = &wall.threads[i];
 	struct wall_sight s;
 
-	if (!wall_hold(i)) {
+	if (!turn_hold(r, wall.event)) {
 		due--; /* it has ended: this is no turn */
 		return;
 	}
@@ -91,22 +74,18 @@ static void look(uint32_t i, uint64_t now)
 		ask(i, s.state, now);
 	else if (!wall_stands(i, &s, now))
 		miss(LOSS_queue_full, 1);
-	wall_let_go();
+	turn_let_go(wall.event);
 }
 
-/* The signal of an earlier turn has not been taken: it is sent once more, in case it was lost. */
+/* The signal of an earlier turn has not been taken. */
 static bool is_unanswered(uint32_t i)
 {
 	struct thread_record *r = &zone.records.records[i];
-	struct record_source *s = &r->sources[wall.event];
 
-	if (atomic_load_explicit(&s->answered, memory_order_acquire) == atomic_load(&s->asked)) {
-		wall.threads[i].last = wall.threads[i].begun = s->charged;
-		return false;
-	}
-	miss(LOSS_unanswered, 1);
-	os_signal_thread(atomic_load(&r->tid), zone.signo, zone_turn_word(r, wall.event));
-	return true;
+	if (turn_is_open(r, wall.event))
+		return true;
+	wall.threads[i].last = wall.threads[i].begun = r->sources[wall.event].charged;
+	return false;
 }
 
 /* By the CPU clock: true when the turn is done with. Rarely read, unmoved clocks vouch for the turns before. */
@@ -228,7 +207,6 @@ static void each_turn(uint32_t late)
 	bool shut = window_keeps_out(&zone.window);
 	uint64_t now = os_monotonic();
 
-	handler_enter(wall.self);
 	for (i = 0; i < count; i++) {
 		struct wall_thread *t = &wall.threads[i];
 		uint32_t life = atomic_load_explicit(&t->life, memory_order_acquire);
@@ -245,91 +223,20 @@ static void each_turn(uint32_t late)
 			turn(i, late, now);
 		clocked += t->mode == WALL_CLOCK;
 	}
-	handler_leave(wall.self);
 	wall.clocked = clocked;
-	atomic_fetch_add_explicit(&zone.due[wall.event], due, memory_order_relaxed);
+	turn_due(wall.event, due);
 	due = 0;
-}
-
-/* ---- the thread ---- */
-
-/* Sleep until WHEN, or until somebody wants something. False: the engine ends. */
-static bool sleep_until(uint64_t when)
-{
-	struct timespec t = {(time_t)(when / NS_PER_S), (long)(when % NS_PER_S)};
-	bool go_on;
-
-	pthread_mutex_lock(&sleep_lock);
-	while (!ending && flushes_asked == flushes_done)
-		if (pthread_cond_timedwait(&wake, &sleep_lock, &t) == ETIMEDOUT)
-			break;
-	go_on = !ending;
-	pthread_mutex_unlock(&sleep_lock);
-	return go_on;
 }
 
 static void flush(void)
 {
 	uint32_t i, count = atomic_load(&zone.records.count);
-	uint64_t asked;
 
-	pthread_mutex_lock(&sleep_lock);
-	asked = flushes_asked;
-	pthread_mutex_unlock(&sleep_lock);
-	if (asked == flushes_done)
-		return;
 	for (i = 0; i < count; i++)
 		if (atomic_load_explicit(&wall.threads[i].life, memory_order_acquire) != WALL_FREE) {
 			settle(i);
 			wall_count_out(i);
 		}
-	pthread_mutex_lock(&sleep_lock);
-	flushes_done = asked;
-	pthread_cond_broadcast(&wake);
-	pthread_mutex_unlock(&sleep_lock);
-}
-
-/* Java threads must be known as such first: taken for native ones they would get signals. */
-static bool wait_until_known(void)
-{
-	bool go_on;
-
-	pthread_mutex_lock(&sleep_lock);
-	while (!known && !ending)
-		pthread_cond_wait(&wake, &sleep_lock);
-	go_on = !ending;
-	pthread_mutex_unlock(&sleep_lock);
-	return go_on;
-}
-
-/* xorshift64* (Vigna 2016): turns must not run in step with the program. */
-static uint64_t random_below(uint64_t *state, uint64_t limit)
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return (uint64_t)((unsigned __int128)(*state * 0x2545f4914f6cdd1dull) * limit >> 64);
-}
-
-static void go_round(void)
-{
-	uint64_t interval = zone.events[wall.event].interval, start = os_monotonic(), seed = start | 1;
-	uint64_t round = 0, when = start + random_below(&seed, interval);
-
-	while (sleep_until(when)) {
-		uint64_t now = os_monotonic();
-		uint32_t late;
-
-		flush();
-		if (now < when)
-			continue; /* it was only that */
-		/* Whole intervals that passed without a turn. */
-		late = (uint32_t)((now - when) / interval);
-		round += late;
-		each_turn(late);
-		round++;
-		when = start + round * interval + random_below(&seed, interval);
-	}
 }
 
 /* All threads are counted out, and no marker stays behind. */
@@ -342,33 +249,13 @@ static void leave(void)
 
 		if (atomic_load(&t->life) == WALL_FREE)
 			continue;
-		if (t->field && wall_hold(i)) {
+		if (t->field && turn_hold(&zone.records.records[i], wall.event)) {
 			marker_clear(t->field);
-			wall_let_go();
+			turn_let_go(wall.event);
 		}
 		atomic_store(&t->life, WALL_GONE);
 		finish(i);
 	}
-	flush();
-}
-
-static void *run(void *arg)
-{
-	pid_t tid = os_gettid();
-
-	(void)arg;
-	os_block_signals();
-	prctl(PR_SET_NAME, "jstrobe wall");
-	prctl(PR_SET_TIMERSLACK, 1);
-	records_own(tid, true);
-	/* Turns must not wait on a busy machine; where not permitted some are late. */
-	setpriority(PRIO_PROCESS, (id_t)tid, -10);
-	wall.self = records_found(tid, (uintptr_t)pthread_self());
-	if (wall.self && wait_until_known())
-		go_round();
-	leave();
-	records_own(tid, false);
-	return NULL;
 }
 
 /* ---- the engine ---- */
@@ -388,29 +275,6 @@ static int open_tables(struct error *err)
 	return runs_open(err);
 }
 
-static int begin_thread(struct error *err)
-{
-	pthread_condattr_t monotonic;
-	sigset_t all, old;
-	int rc;
-
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&wake, &monotonic);
-	pthread_condattr_destroy(&monotonic);
-	ending = known = false;
-	flushes_asked = flushes_done = 0;
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &old);
-	rc = pthread_create(&thread, NULL, run, NULL);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (rc)
-		return error_set(err, rc, "wall: cannot create the sampling thread: %s; raise the limit of threads "
-				 "(ulimit -u, pids.max)", strerror(rc));
-	running = true;
-	return 0;
-}
-
 static int start(struct engine_event *event, uint32_t e, struct buffer *notes, struct error *err)
 {
 	const char *mode = force_options()->wall_mode;
@@ -420,6 +284,7 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 	if (rc)
 		return rc;
 	wall.event = e;
+	wall.rounds = &rounds;
 	wall.clocked = 0;
 	wall.one_by_one = force_options()->one_by_one;
 	due = 0;
@@ -429,7 +294,7 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 				 "glibc 2.35, glibc.pthread.rseq=1 and a kernel that passes the self-test); "
 				 "leave the option out");
 	(void)notes;
-	return begin_thread(err);
+	return rounds_begin(&rounds, e, err);
 }
 
 static int arm(struct thread_record *r, uint32_t e)
@@ -448,38 +313,18 @@ static int arm(struct thread_record *r, uint32_t e)
 	return 0;
 }
 
-void wall_wait(const struct thread_record *r)
-{
-	while (atomic_load(&zone.held) == r->index + 1)
-		os_sleep(20 * NS_PER_US);
-}
-
 static void disarm(struct thread_record *r, uint32_t e)
 {
-	struct wall_thread *t = &wall.threads[r->index];
-	struct record_source *s = &r->sources[e];
 	uint32_t on = WALL_ON;
 
-	if (atomic_compare_exchange_strong(&t->life, &on, WALL_GONE))
-		wall_wait(r);
-	atomic_store(&s->arm, ARM_NONE);
-	if (atomic_load(&s->asked) != atomic_load(&s->answered)) {
-		miss(atomic_load(&zone.enabled) ? LOSS_thread_exiting : LOSS_disabled, 1);
-		atomic_store(&s->answered, atomic_load(&s->asked));
-	}
+	atomic_compare_exchange_strong(&wall.threads[r->index].life, &on, WALL_GONE);
+	turn_close(r, e);
 }
 
-/* End the thread, before anything else goes away. */
+/* Before anything else goes away. */
 static void halt(void)
 {
-	if (!running)
-		return;
-	pthread_mutex_lock(&sleep_lock);
-	ending = true;
-	pthread_cond_broadcast(&wake);
-	pthread_mutex_unlock(&sleep_lock);
-	pthread_join(thread, NULL);
-	running = false;
+	rounds_end(&rounds);
 }
 
 static void silence(struct thread_record *r, uint32_t e)
@@ -495,30 +340,12 @@ bool engine_keeps(const struct thread_record *r)
 
 void engine_threads_known(void)
 {
-	pthread_mutex_lock(&sleep_lock);
-	if (running) {
-		known = true;
-		pthread_cond_broadcast(&wake);
-	}
-	pthread_mutex_unlock(&sleep_lock);
+	rounds_known();
 }
 
 void engine_flush(void)
 {
-	struct timespec t;
-	uint64_t mine;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_sec += 1;
-	pthread_mutex_lock(&sleep_lock);
-	if (running && known && !ending) {
-		mine = ++flushes_asked;
-		pthread_cond_broadcast(&wake);
-		while (running && !ending && flushes_done < mine)
-			if (pthread_cond_timedwait(&wake, &sleep_lock, &t) == ETIMEDOUT)
-				break;
-	}
-	pthread_mutex_unlock(&sleep_lock);
+	rounds_flush();
 }
 
 static const char *way(void)

@@ -6,7 +6,7 @@
 #ifndef JSTROBE_ENGINE_WALL_H
 #define JSTROBE_ENGINE_WALL_H
 
-#include "engine/engine.h"
+#include "engine/rounds.h"
 
 /* FREE ──(armed)──▶ ON ──(disarmed, ended)──▶ GONE ──(the engine's thread has counted it out)──▶ FREE */
 enum wall_life { WALL_FREE, WALL_ON, WALL_GONE };
@@ -63,7 +63,7 @@ struct wall {
 	bool marker;                 /* in use */
 	bool one_by_one;             /* all threads by signals (nobatch) */
 	uint32_t clocked;            /* threads in mode CLOCK at the last turn */
-	struct thread_record *self;  /* of the engine's thread */
+	const struct rounds *rounds; /* of the engine's thread */
 };
 extern struct wall wall;
 
@@ -74,9 +74,6 @@ extern struct wall wall;
 bool wall_look(struct thread_record *r, const struct wall_thread *t, struct wall_sight *s);
 /* Whether thread I, in mode STILL, looks as it did (wall_look.c). */
 bool wall_is_still(uint32_t i);
-/* Begin to hold the record of thread I; false: it is gone, and nothing is held. */
-bool wall_hold(uint32_t i);
-void wall_let_go(void);
 
 /* Thread I stands as S says at time NOW: one more sample. False: no room for it (wall_runs.c). */
 bool wall_stands(uint32_t i, const struct wall_sight *s, uint64_t now);

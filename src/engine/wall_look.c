@@ -19,21 +19,6 @@
 #define SYSCALL_BYTES 2 /* a call that will be started again shows its own instruction, else the one behind */
 #define YOUNG 64        /* turns for which a thread that moved is compared whole each turn, later one in 8 */
 
-bool wall_hold(uint32_t i)
-{
-	atomic_store(&zone.held, i + 1);
-	if (likely(atomic_load(&wall.threads[i].life) == WALL_ON &&
-		   atomic_load(&zone.records.records[i].state) == RECORD_LIVE))
-		return true;
-	wall_let_go();
-	return false;
-}
-
-void wall_let_go(void)
-{
-	atomic_store_explicit(&zone.held, 0, memory_order_release);
-}
-
 /* ---- what the JVM says of a thread ---- */
 
 struct java_place {
@@ -112,7 +97,7 @@ static bool look_at_java(struct thread_record *r, uintptr_t java, const struct j
 	/* In native code it may well be running, or want to. */
 	if (native && !os_thread_waits(atomic_load(&r->tid), &sp, &pc))
 		return false;
-	if (!trace_begin(&w, &zone.store, &wall.self->chunk, zone.depth) || !walk_outside(&zone, r, &w))
+	if (!trace_begin(&w, &zone.store, &wall.rounds->self->chunk, zone.depth) || !walk_outside(&zone, r, &w))
 		return false;
 	s->stack.trace = done(&w);
 	s->stack.context = handler_mounted(r);
@@ -151,7 +136,7 @@ static bool look_at_native(struct thread_record *r, struct wall_sight *s)
 	       (r->place.pc == regs.pc || r->place.pc + SYSCALL_BYTES == regs.pc);
 	/* The frame pointer it had there then, for functions that have not saved it. */
 	regs.fp = same ? r->place.fp : 0;
-	if (!trace_begin(&w, &zone.store, &wall.self->chunk, zone.depth))
+	if (!trace_begin(&w, &zone.store, &wall.rounds->self->chunk, zone.depth))
 		return false;
 	whole = walk_thread(&zone, r, &regs, &w);
 	s->stack.trace = done(&w);

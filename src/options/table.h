@@ -26,6 +26,8 @@ enum option_kind {
 	OPTION_SIZE,        /* uint64_t bytes; k, m, g are 1024, 1024², 1024³ */
 	OPTION_INTERVAL,    /* uint64_t, as OPTION_TIME, or a number of events */
 	OPTION_EVENT,       /* char[], a list of events */
+	OPTION_TIME_KIND,   /* bool; cpu or wall */
+	OPTION_PERIOD_MS,   /* uint64_t ns; a number of ms */
 	OPTION_WALL,        /* uint64_t ns, or 1; adds wall to the events */
 	OPTION_EVENT_WORD,  /* the option's own name is the event */
 	OPTION_FORMAT,      /* a list of format words */

@@ -76,10 +76,10 @@ struct zone {
 	_Atomic uint64_t own_weight;            /* ns that fell on threads of jstrobe */
 	_Atomic uint64_t due[RECORD_EVENTS];    /* turns: samples that should be, missed ones too */
 	/*
-	 * Index + 1 of the record whose thread is being looked at from outside, 0 = none. Held for one look
+	 * Index + 1 of the record that an event's thread of the engine looks at, 0 = none. Held for one look
 	 * (microseconds); a thread that ends waits for it before its JavaThread and its TCB go away.
 	 */
-	_Atomic uint32_t held;
+	_Atomic uint32_t held[RECORD_EVENTS];
 };
 
 extern struct zone zone;

@@ -1,0 +1,89 @@
+/*
+ * periodic.c - each period a signal to each live thread, which takes its own stack.
+ *
+ * By CPU time (time=cpu) only threads get one that have used some since their last sample, and that much is
+ * its weight. By wall time (time=wall) all of them do.
+ */
+#include <string.h>
+
+#include "engine/force.h"
+#include "engine/rounds.h"
+#include "os/os.h"
+#include "signal/handler.h"
+
+/* A handler's way out, and the way back into a wait it broke off: not enough for a sample. */
+#define NOTHING (50 * NS_PER_US)
+
+static void turn(uint32_t late);
+static struct rounds rounds = {.name = "jstrobe turns", .turn = turn};
+
+/* Whether R has used CPU time since its last sample. The record is held. */
+static bool has_run(struct thread_record *r)
+{
+	const struct record_source *s = &r->sources[rounds.event];
+
+	return os_thread_cpu(atomic_load(&r->tid)) > s->charged + NOTHING;
+}
+
+static void give(struct thread_record *r, uint32_t late, uint64_t now)
+{
+	uint32_t event = rounds.event;
+	bool by_cpu = zone.events[event].turns == TURNS_CPU;
+
+	if (atomic_load_explicit(&r->sources[event].arm, memory_order_relaxed) != ARM_TURNS || !turn_hold(r, event))
+		return;
+	if (turn_is_open(r, event)) {
+		turn_due(event, late + 1);
+		turn_miss(event, LOSS_late, late);
+	} else if (!by_cpu || has_run(r)) {
+		turn_due(event, late + 1);
+		turn_miss(event, LOSS_late, late);
+		turn_ask(r, event, THREAD_RUNNING, now);
+	}
+	turn_let_go(event);
+}
+
+static void turn(uint32_t late)
+{
+	uint32_t i, count = atomic_load(&zone.records.count);
+	uint64_t now = os_monotonic();
+
+	for (i = 0; i < count; i++)
+		give(&zone.records.records[i], late, now);
+}
+
+static int start(struct engine_event *event, uint32_t e, struct buffer *notes, struct error *err)
+{
+	(void)event;
+	(void)notes;
+	return rounds_begin(&rounds, e, err);
+}
+
+static int arm(struct thread_record *r, uint32_t e)
+{
+	r->sources[e].charged = zone.events[e].turns == TURNS_WALL ? os_monotonic()
+								    : os_thread_cpu(atomic_load(&r->tid));
+	atomic_store(&r->sources[e].arm, ARM_TURNS);
+	return 0;
+}
+
+static void silence(struct thread_record *r, uint32_t e)
+{
+	(void)r;
+	(void)e;
+}
+
+static void halt(void)
+{
+	rounds_end(&rounds);
+}
+
+static const char *way(void)
+{
+	return zone.events[rounds.event].turns == TURNS_WALL ? "wall" : "cpu";
+}
+
+const struct engine_ops engine_periodic = {
+	.name = "periodic", .way = way, .handler = handler_thread, .start = start, .arm = arm,
+	.silence = silence, .disarm = turn_close, .halt = halt,
+};

@@ -1,0 +1,292 @@
+#include "engine/rounds.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <time.h>
+
+#include "engine/force.h"
+#include "os/os.h"
+#include "signal/handler.h"
+
+#define FLUSH_SECONDS 1 /* longer nobody waits for what was gathered */
+
+static struct rounds *all[RECORD_EVENTS];
+static uint32_t count;
+static bool known;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the above, and each one's own; held for moments */
+static pthread_cond_t wake;
+static bool has_wake;
+
+/* Sleep until WHEN, or until somebody wants something. False: the thread shall end. */
+static bool sleep_until(struct rounds *r, uint64_t when)
+{
+	struct timespec t = {(time_t)(when / NS_PER_S), (long)(when % NS_PER_S)};
+	bool go_on;
+
+	pthread_mutex_lock(&lock);
+	while (!r->ending && r->asked == r->done)
+		if (pthread_cond_timedwait(&wake, &lock, &t) == ETIMEDOUT)
+			break;
+	go_on = !r->ending;
+	pthread_mutex_unlock(&lock);
+	return go_on;
+}
+
+static void flush(struct rounds *r)
+{
+	uint64_t asked;
+
+	pthread_mutex_lock(&lock);
+	asked = r->asked;
+	pthread_mutex_unlock(&lock);
+	if (asked == r->done)
+		return;
+	if (r->flush)
+		r->flush();
+	pthread_mutex_lock(&lock);
+	r->done = asked;
+	pthread_cond_broadcast(&wake);
+	pthread_mutex_unlock(&lock);
+}
+
+/* Java threads must be known as such first: taken for native ones they would get signals. */
+static bool wait_until_known(struct rounds *r)
+{
+	bool go_on;
+
+	pthread_mutex_lock(&lock);
+	while (!known && !r->ending)
+		pthread_cond_wait(&wake, &lock);
+	go_on = !r->ending;
+	pthread_mutex_unlock(&lock);
+	return go_on;
+}
+
+/* xorshift64* (Vigna 2016): turns must not run in step with the program. */
+static uint64_t random_below(uint64_t *state, uint64_t limit)
+{
+	*state ^= *state >> 12;
+	*state ^= *state << 25;
+	*state ^= *state >> 27;
+	return (uint64_t)((unsigned __int128)(*state * 0x2545f4914f6cdd1dull) * limit >> 64);
+}
+
+static void go_round(struct rounds *r)
+{
+	uint64_t interval = zone.events[r->event].interval, start = os_monotonic(), seed = start | 1;
+	uint64_t round = 0, when = start + (r->scattered ? random_below(&seed, interval) : interval);
+
+	while (sleep_until(r, when)) {
+		uint64_t now = os_monotonic();
+		uint32_t late;
+
+		flush(r);
+		if (now < when)
+			continue; /* it was only that */
+		/* Whole intervals that passed without a turn. */
+		late = (uint32_t)((now - when) / interval);
+		round += late;
+		handler_enter(r->self);
+		r->turn(late);
+		handler_leave(r->self);
+		round++;
+		when = start + round * interval + (r->scattered ? random_below(&seed, interval) : interval);
+	}
+}
+
+static void *run(void *arg)
+{
+	struct rounds *r = arg;
+	pid_t tid = os_gettid();
+
+	os_block_signals();
+	prctl(PR_SET_NAME, r->name);
+	prctl(PR_SET_TIMERSLACK, 1);
+	records_own(tid, true);
+	/* Turns must not wait on a busy machine; where not permitted some are late. */
+	setpriority(PRIO_PROCESS, (id_t)tid, -10);
+	r->self = records_found(tid, (uintptr_t)pthread_self());
+	if (r->self && wait_until_known(r))
+		go_round(r);
+	if (r->leave)
+		r->leave();
+	flush(r);
+	records_own(tid, false);
+	return NULL;
+}
+
+/* A condition by the clock that does not jump. */
+static void open_wake(void)
+{
+	pthread_condattr_t monotonic;
+
+	if (has_wake)
+		return;
+	pthread_condattr_init(&monotonic);
+	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+	pthread_cond_init(&wake, &monotonic);
+	pthread_condattr_destroy(&monotonic);
+	has_wake = true;
+}
+
+int rounds_begin(struct rounds *r, uint32_t event, struct error *err)
+{
+	sigset_t every, old;
+	int rc;
+
+	open_wake();
+	r->event = event;
+	r->ending = false;
+	r->asked = r->done = 0;
+	if (count == 0)
+		known = false;
+	sigfillset(&every);
+	pthread_sigmask(SIG_BLOCK, &every, &old);
+	rc = pthread_create(&r->thread, NULL, run, r);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	if (rc)
+		return error_set(err, rc, "%s: cannot create the sampling thread: %s; raise the limit of threads "
+				 "(ulimit -u, pids.max)", r->name, strerror(rc));
+	pthread_mutex_lock(&lock);
+	r->running = true;
+	all[count++] = r;
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+
+void rounds_end(struct rounds *r)
+{
+	uint32_t i;
+
+	if (!r->running)
+		return;
+	pthread_mutex_lock(&lock);
+	r->ending = true;
+	r->running = false;
+	for (i = 0; i < count; i++)
+		if (all[i] == r)
+			all[i] = all[--count];
+	pthread_cond_broadcast(&wake);
+	pthread_mutex_unlock(&lock);
+	pthread_join(r->thread, NULL);
+}
+
+void rounds_known(void)
+{
+	pthread_mutex_lock(&lock);
+	known = true;
+	if (count)
+		pthread_cond_broadcast(&wake);
+	pthread_mutex_unlock(&lock);
+}
+
+/* Lock held. */
+static bool are_done(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++)
+		if (all[i]->asked != all[i]->done)
+			return false;
+	return true;
+}
+
+void rounds_flush(void)
+{
+	struct timespec t;
+	uint32_t i;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	t.tv_sec += FLUSH_SECONDS;
+	pthread_mutex_lock(&lock);
+	for (i = 0; known && i < count; i++)
+		all[i]->asked++;
+	if (known && count)
+		pthread_cond_broadcast(&wake);
+	while (known && !are_done())
+		if (pthread_cond_timedwait(&wake, &lock, &t) == ETIMEDOUT)
+			break;
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- turns ---- */
+
+void turn_miss(uint32_t event, enum loss_reason why, uint64_t n)
+{
+	if (n)
+		atomic_fetch_add_explicit(&zone.lost_count[event][why], n, memory_order_relaxed);
+}
+
+void turn_due(uint32_t event, uint64_t n)
+{
+	atomic_fetch_add_explicit(&zone.due[event], n, memory_order_relaxed);
+}
+
+static int send(struct thread_record *r, uint32_t event)
+{
+	return os_signal_thread(atomic_load(&r->tid), zone.signo, zone_turn_word(r, event));
+}
+
+void turn_ask(struct thread_record *r, uint32_t event, enum thread_state expected, uint64_t now)
+{
+	struct record_source *s = &r->sources[event];
+	int rc;
+
+	s->expected = expected;
+	s->asked_at = now;
+	atomic_store_explicit(&s->asked, atomic_load(&s->asked) + 1, memory_order_release);
+	rc = send(r, event);
+	if (rc) {
+		atomic_store(&s->answered, atomic_load(&s->asked));
+		turn_miss(event, rc == -ESRCH ? LOSS_thread_exiting : LOSS_unanswered, 1);
+	}
+}
+
+bool turn_is_open(struct thread_record *r, uint32_t event)
+{
+	struct record_source *s = &r->sources[event];
+
+	if (atomic_load_explicit(&s->answered, memory_order_acquire) == atomic_load(&s->asked))
+		return false;
+	turn_miss(event, LOSS_unanswered, 1);
+	send(r, event);
+	return true;
+}
+
+void turn_close(struct thread_record *r, uint32_t event)
+{
+	struct record_source *s = &r->sources[event];
+
+	atomic_store(&s->arm, ARM_NONE);
+	while (atomic_load(&zone.held[event]) == r->index + 1)
+		os_sleep(20 * NS_PER_US);
+	if (atomic_load(&s->asked) != atomic_load(&s->answered)) {
+		turn_miss(event, atomic_load(&zone.enabled) ? LOSS_thread_exiting : LOSS_disabled, 1);
+		atomic_store(&s->answered, atomic_load(&s->asked));
+	}
+}
+
+bool turn_hold(struct thread_record *r, uint32_t event)
+{
+	atomic_store(&zone.held[event], r->index + 1);
+	if (likely(atomic_load(&r->sources[event].arm) == ARM_TURNS && atomic_load(&r->state) == RECORD_LIVE))
+		return true;
+	turn_let_go(event);
+	return false;
+}
+
+void turn_let_go(uint32_t event)
+{
+	atomic_store_explicit(&zone.held[event], 0, memory_order_release);
+}
+
+void force_wait(const struct thread_record *r)
+{
+	uint32_t e;
+
+	for (e = 0; e < RECORD_EVENTS; e++)
+		while (atomic_load(&zone.held[e]) == r->index + 1)
+			os_sleep(20 * NS_PER_US);
+}

@@ -1,0 +1,57 @@
+/*
+ * rounds.h - a thread of the engine that gives all threads a turn once an interval. Inner header of the engine room.
+ *
+ * Rounds begin when the JVM's threads are known, go on until rounds_end, and can be interrupted by a wish for what
+ * was gathered so far. The thread is one of jstrobe's own: not attached to the JVM, never sampled.
+ */
+#ifndef JSTROBE_ENGINE_ROUNDS_H
+#define JSTROBE_ENGINE_ROUNDS_H
+
+#include <pthread.h>
+
+#include "engine/engine.h"
+
+struct rounds {
+	const char *name;    /* of the thread */
+	bool scattered;      /* at a random moment of each interval, else at its begin */
+	/* One round; LATE whole intervals before it passed without one. */
+	void (*turn)(uint32_t late);
+	/* What was gathered so far shall go out; may be NULL. */
+	void (*flush)(void);
+	/* The thread ends; may be NULL. */
+	void (*leave)(void);
+	uint32_t event;              /* set by rounds_begin */
+	struct thread_record *self;  /* of the thread; its queue is not used */
+
+	/* rounds.c's own */
+	pthread_t thread;
+	bool running, ending;
+	uint64_t asked, done;        /* wishes */
+};
+
+/* Begin R's thread for EVENT, whose interval the zone knows. */
+int rounds_begin(struct rounds *r, uint32_t event, struct error *err);
+/* End it, if it runs; when this returns it is gone. No lock held. */
+void rounds_end(struct rounds *r);
+/* For all that run: */
+void rounds_known(void);
+void rounds_flush(void);
+
+/*
+ * A sample of R is asked for by a signal: at NOW, EXPECTED to be in that state. The record is held. A question
+ * that was not answered must not be followed by another: see turn_is_open.
+ */
+void turn_ask(struct thread_record *r, uint32_t event, enum thread_state expected, uint64_t now);
+/* Whether R has not answered yet; then this turn is missed, and the signal goes out once more, in case it was lost. */
+bool turn_is_open(struct thread_record *r, uint32_t event);
+/* COUNT turns of EVENT are missed. */
+void turn_miss(uint32_t event, enum loss_reason why, uint64_t count);
+/* COUNT turns of EVENT were due. */
+void turn_due(uint32_t event, uint64_t count);
+/* R is not given turns any more: a question that is open stays so. */
+void turn_close(struct thread_record *r, uint32_t event);
+/* Begin to hold R, so that it is not closed meanwhile; false: it is not sampled (any more), and not held. */
+bool turn_hold(struct thread_record *r, uint32_t event);
+void turn_let_go(uint32_t event);
+
+#endif
