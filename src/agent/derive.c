@@ -1,5 +1,6 @@
 #include "agent/derive.h"
 
+#include <errno.h>
 #include <string.h>
 
 #define DRAIN_EVERY (10 * NS_PER_MS)
@@ -32,6 +33,34 @@ uint32_t derive_queue(const struct options *o, const struct engine_event *events
 	if (o->queue_start)
 		return o->queue_start;
 	return (uint32_t)MIN(MAX(wanted, (uint64_t)QUEUE_START), (uint64_t)QUEUE_LIMIT);
+}
+
+/* What O says of the interval of event NAME, the FIRST or another one; 0 = nothing. */
+static uint64_t interval_of(const char *name, bool first, const struct options *o)
+{
+	if (o->wall > 1 && strcmp(name, "wall") == 0)
+		return o->wall;
+	return first ? o->interval : 0;
+}
+
+int derive_events(const struct options *o, struct engine_event *events, struct error *err)
+{
+	char list[sizeof(o->event)], *at = NULL, *name;
+	int count = 0, rc;
+
+	strcpy(list, o->event);
+	for (name = strtok_r(list, ",", &at); name; name = strtok_r(NULL, ",", &at)) {
+		if (count == RECORD_EVENTS)
+			return error_set(err, EINVAL, "too many events: %s; a session takes %d", o->event,
+					 RECORD_EVENTS);
+		rc = event_resolve(name, interval_of(name, !count, o), &events[count], err);
+		if (rc)
+			return rc;
+		if (events[count].turns == TURNS_CPU && strcmp(o->time, "wall") == 0)
+			events[count].turns = TURNS_WALL;
+		count++;
+	}
+	return count;
 }
 
 struct collector *derive_account(const struct options *o, const struct engine_event *events, uint32_t count)

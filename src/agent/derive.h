@@ -9,6 +9,8 @@
 #include "format/format.h"
 #include "options/options.h"
 
+/* The events of O's list; EVENTS has room for RECORD_EVENTS. Their number, or a negative errno. */
+int derive_events(const struct options *o, struct engine_event *events, struct error *err);
 /* Entries of a new queue. */
 uint32_t derive_queue(const struct options *o, const struct engine_event *events, uint32_t count);
 /* An empty account for samples of EVENTS as O wants it; NULL when out of memory. */

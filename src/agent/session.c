@@ -76,35 +76,6 @@ static void prepare_zone(const struct options *o)
 	atomic_store(&zone.vm_exiting, false);
 }
 
-/* What O says of the interval of event NAME, the FIRST or another one; 0 = nothing. */
-static uint64_t interval_of(const char *name, bool first, const struct options *o)
-{
-	if (o->wall > 1 && strcmp(name, "wall") == 0)
-		return o->wall;
-	return first ? o->interval : 0;
-}
-
-/* The events of O's list; their number, or a negative errno. */
-static int resolve(const struct options *o, struct engine_event *events, struct error *err)
-{
-	char list[sizeof(o->event)], *at = NULL, *name;
-	int count = 0, rc;
-
-	strcpy(list, o->event);
-	for (name = strtok_r(list, ",", &at); name; name = strtok_r(NULL, ",", &at)) {
-		if (count == RECORD_EVENTS)
-			return error_set(err, EINVAL, "too many events: %s; a session takes %d", o->event,
-					 RECORD_EVENTS);
-		rc = event_resolve(name, interval_of(name, !count, o), &events[count], err);
-		if (rc)
-			return rc;
-		if (events[count].turns == TURNS_CPU && o->by_wall)
-			events[count].turns = TURNS_WALL;
-		count++;
-	}
-	return count;
-}
-
 /* Everything from the records up to the first signal; undone on failure. EVENTS has room for more than COUNT. */
 static int arm(const struct options *o, struct engine_event *events, uint32_t count,
 	       struct collector *account, struct recording *recording, struct buffer *notes,
@@ -223,8 +194,8 @@ void session_forbid(const char *option)
 /* Lock held. */
 static int refused(struct error *err)
 {
-	return error_set(err, EPERM, "sampling was switched off when this JVM started, by the agent's option %s, for as "
-			 "long as it lives; start it without", forbidden_by);
+	return error_set(err, EPERM, "sampling was switched off when this JVM started, by the agent's "
+			 "option %s, for as long as it lives; start it without", forbidden_by);
 }
 
 /* What must be known before anything is set up. The number of EVENTS, or a negative errno. */
@@ -232,7 +203,7 @@ static int prepare(const struct options *o, struct engine_event *events, struct 
 {
 	int rc = forbidden_by ? refused(err) : session.running ? busy(err) : read_layout(err);
 
-	return rc ? rc : resolve(o, events, err);
+	return rc ? rc : derive_events(o, events, err);
 }
 
 /* Lock held. */

@@ -323,17 +323,6 @@ static int apply_word(const struct option *option, const char *name, const char 
 	return error_set(err, EINVAL, "%s: unknown word '%s'; use one of %s", name, value, option->arg);
 }
 
-static int apply_time_kind(const struct option *option, const char *name, const char *value, struct options *o,
-			   struct error *err)
-{
-	bool wall = strcmp(value, "wall") == 0;
-
-	if (!wall && strcmp(value, "cpu") != 0)
-		return error_set(err, EINVAL, "%s: '%s' is no kind of time; use cpu or wall", name, value);
-	*(bool *)field(option, o) = wall;
-	return 0;
-}
-
 static int apply_period(const struct option *option, const char *name, const char *value, struct options *o,
 			struct error *err)
 {
@@ -430,8 +419,6 @@ static int apply(const struct option *option, const char *name, const char *valu
 		return apply_interval(option, name, value, o, err);
 	case OPTION_EVENT:
 		return option_events_apply(value, o, err);
-	case OPTION_TIME_KIND:
-		return apply_time_kind(option, name, value, o, err);
 	case OPTION_PERIOD_MS:
 		return apply_period(option, name, value, o, err);
 	case OPTION_WALL:

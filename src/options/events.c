@@ -45,9 +45,9 @@ static const char *nearest(const char *name)
 	const struct option_event *e;
 	size_t n = 0;
 
-	/* "malloc" is a function, not a misspelt "alloc" that does not exist yet, nor a "wall" */
+	/* "malloc" is a function, not a misspelt "alloc" that does not exist yet */
 	for (e = option_events; e->name && n + 1 < ARRAY_LEN(names); e++)
-		if (e->when == WHEN_NOW && strlen(e->name) + 1 >= strlen(name))
+		if (e->when == WHEN_NOW)
 			names[n++] = e->name;
 	names[n] = NULL;
 	return options_nearest(name, names);
@@ -104,25 +104,22 @@ int option_add_event(const char *name, struct options *o, struct error *err)
 	return 0;
 }
 
-/* Whether LIST holds NAME, with an interval or without. */
-static bool holds(const char *list, const char *name)
+/* Whether NAME is one of several events of LIST. */
+static bool is_one_of(const char *list, const char *name)
 {
-	char item[512];
 	size_t n;
 
+	if (!strchr(list, ','))
+		return false;
 	for (; *list; list += n + (list[n] != '\0')) {
+		char item[512];
+
 		n = strcspn(list, ",");
 		snprintf(item, sizeof(item), "%.*s", (int)n, list);
 		if (option_is(name, item, plain_length(item)))
 			return true;
 	}
 	return false;
-}
-
-/* Whether NAME is one of several events of LIST. */
-static bool is_one_of(const char *list, const char *name)
-{
-	return strchr(list, ',') && holds(list, name);
 }
 
 static bool is_option(const char *item)
@@ -167,7 +164,7 @@ int option_events_apply(const char *value, struct options *o, struct error *err)
 	return rc;
 }
 
-static int check_interval(struct options *o, struct error *err)
+int option_check_interval(struct options *o, struct error *err)
 {
 	const struct option_event *e;
 	char first[sizeof(o->event)], given[32];
@@ -182,16 +179,4 @@ static int check_interval(struct options *o, struct error *err)
 		  "nanoseconds)", given, first);
 	o->interval = 0;
 	return -EINVAL;
-}
-
-int option_finish_events(struct options *o, bool event_said, struct error *err)
-{
-	int rc = 0;
-
-	if (o->wall && !holds(o->event, "wall")) {
-		if (!event_said)
-			o->event[0] = '\0';
-		rc = option_add_event("wall", o, err);
-	}
-	return rc ? rc : check_interval(o, err);
 }

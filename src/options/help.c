@@ -166,9 +166,6 @@ static void print_field(const struct option *p, const struct options *o, char se
 	uint32_t small;
 
 	switch (p->kind) {
-	case OPTION_TIME_KIND:
-		item(p->agent, o->by_wall ? "wall" : "cpu", separator, out);
-		break;
 	case OPTION_WALL:
 		option_time_text(o->wall, text, sizeof(text));
 		item(p->agent, o->wall > 1 ? text : NULL, separator, out);

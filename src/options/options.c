@@ -93,7 +93,8 @@ const char *options_nearest(const char *word, const char *const *candidates)
 	for (; *candidates; candidates++) {
 		unsigned d = distance(word, *candidates);
 
-		if (d < least) {
+		/* what differs in more than half of a short word is another word: "malloc" is no "wall" */
+		if (d < least && d <= strlen(*candidates) / 2) {
 			least = d;
 			nearest = *candidates;
 		}

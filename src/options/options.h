@@ -42,7 +42,7 @@ struct options {
 	uint32_t target_cpu; /* OPTIONS_ANY_CPU = all */
 	char filter[256];  /* ids of threads, "120-127;132"; "" = all */
 	uint32_t signal;   /* to sample by, 0 = a free one */
-	bool by_wall;      /* periodic: all threads, else those that used CPU time */
+	char time[8];      /* periodic: "wall" asks all threads, else those that used CPU time */
 	bool disable_sampling, disable_all; /* for the life of the JVM */
 	bool nobatch;      /* wall: a signal for each sample */
 	bool stats;        /* features=stats: measure the walks */

@@ -26,7 +26,6 @@ enum option_kind {
 	OPTION_SIZE,        /* uint64_t bytes; k, m, g are 1024, 1024², 1024³ */
 	OPTION_INTERVAL,    /* uint64_t, as OPTION_TIME, or a number of events */
 	OPTION_EVENT,       /* char[], a list of events */
-	OPTION_TIME_KIND,   /* bool; cpu or wall */
 	OPTION_PERIOD_MS,   /* uint64_t ns; a number of ms */
 	OPTION_WALL,        /* uint64_t ns, or 1; adds wall to the events */
 	OPTION_EVENT_WORD,  /* the option's own name is the event */
@@ -91,9 +90,11 @@ int option_agent_item(struct options *o, const char *name, const char *value, st
 int option_time(const char *text, bool minutes, uint64_t *ns);
 /* Read a number of events (1k is 1024, as async-profiler has it) or a time. */
 int option_interval(const char *text, uint64_t *value);
+/* -EINVAL when the interval does not suit the first event. */
+int option_check_interval(struct options *o, struct error *err);
 /*
  * All has been read, EVENT_SAID: a list of events, too. The option wall joins them, or stands alone if none
- * is asked for. -EINVAL when the interval does not suit the first event.
+ * is asked for. -EINVAL, also when the interval does not suit the first event (finish.c).
  */
 int option_finish_events(struct options *o, bool event_said, struct error *err);
 /* Take VALUE as the list of events, or, if it is one of several asked for already, as the one to show. */

@@ -1,10 +1,11 @@
 """Wall clock: where all threads spend their time, those that wait without waking them."""
 import os
+import subprocess
 import time
 from datetime import datetime, timezone
 
 import pytest
-from jvm import SOAK, Profile, Program, counted, jstrobe, record, result_file
+from jvm import LIBRARY, SOAK, Profile, Program, counted, jstrobe, record, result_file
 
 # thread: its state, and what must be the innermost Java frame
 STATES = {
@@ -186,3 +187,40 @@ def test_one_by_one(jdk17):
     parker = profile.of_thread("parker")
     assert sum(s["samples"] for s in parker) >= 20
     assert all("jdk.internal.misc.Unsafe.park" in s["frames"] and s["kinds"][-1] == "native" for s in parker)
+
+
+@pytest.mark.parametrize("kind", ["cpu", "wall"])
+def test_periodic(jdk, kind, say):
+    """Each period a signal to each thread that used CPU time, weighted by it; or to each, by wall time."""
+    if kind == "wall" and jdk.version == 25 and not SOAK:
+        pytest.skip("periodic by wall time on one JDK only, unless in the soak")
+    with Program(jdk, "Phases") as program:
+        profile = record(program, "-e", "periodic", "--sampling-period-ms", "5", "--time", kind,
+                         "-d", counted("2", "20"), watch="burner")
+        watched = profile.thread_clock()
+    assert profile.json["engine"] == f"periodic-{kind}" and profile.json["interval_ns"] == 5e6
+    burner, parker = (sum(s["weight"] for s in profile.of_thread(name)) for name in ("burner", "parker"))
+    if kind == "cpu":
+        assert abs(burner / watched - 1) <= 0.02 + 1e7 / watched, (burner, watched)
+        assert not profile.of_thread("parker") and not profile.of_thread("waiter")
+        say(f"periodic: weight of a thread {burner / watched - 1:+.2%} of its CPU clock")
+    else:
+        assert abs(parker / profile.json["duration_ns"] - 1) <= 0.1
+        assert len(profile.of_thread("waiter")) >= 1
+
+
+@pytest.mark.parametrize("option", ["disable_async_sampling", "disableall"])
+def test_switched_off_at_the_start(jdk17, option):
+    """Start-up options for the life of the JVM: later starts are refused with that reason."""
+    with Program(jdk17, "Idle", "2", jvm=(f"-agentpath:{LIBRARY}={option}",)) as program:
+        for event in ("cpu", "wall", "periodic", "ctimer", "page-faults"):
+            done = jstrobe("start", "-e", event, program.pid)
+            assert done.returncode != 0 and option in done.stderr, done.stderr
+        assert "not active" in jstrobe("status", program.pid).stdout
+        assert jstrobe("list", program.pid).returncode == 0
+        assert program.alive()
+    with Program(jdk17, "Idle", "2") as program:
+        done = subprocess.run([os.path.join(os.path.dirname(jdk17.java), "jcmd"), str(program.pid), "JVMTI.agent_load",
+                               LIBRARY, f'"{option}"'], stdout=subprocess.PIPE, text=True)
+        assert "return code: 0" not in done.stdout or "-1" in done.stdout, done.stdout
+        assert jstrobe("record", "-d", "0.1", "-o", "hot", program.pid).returncode == 0
