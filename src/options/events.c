@@ -34,6 +34,17 @@ static bool is_spelled(const char *name)
 	       (name[0] == 'r' && isdigit((unsigned char)name[1]));
 }
 
+/*
+ * "cpu/event=0x3c" without its closing slash: no event, and in a list the next one's slash would
+ * seem to close it.
+ */
+static bool is_open_source(const char *name)
+{
+	const char *slash = strpbrk(name, "/:");
+
+	return slash && *slash == '/' && !strchr(slash + 1, '/');
+}
+
 bool option_is_event(const char *item)
 {
 	return known(item) || is_spelled(item);
@@ -62,6 +73,9 @@ static int check(const char *name, struct error *err)
 		return 0;
 	if (e)
 		return error_set(err, EINVAL, "not available yet: %s; `jstrobe list` shows the events there are", name);
+	if (is_open_source(name))
+		return error_set(err, EINVAL, "unknown event: %s; an event of a source is written SOURCE/WHAT/, with a "
+				 "slash at its end", name);
 	if (is_spelled(name))
 		return 0;
 	near = nearest(name);

@@ -523,6 +523,9 @@ static void all_is_read(void **state)
 	assert_string_equal(err.text, "unknown event: 9nonsense; `jstrobe list` shows the events there are");
 	assert_string_equal(o.log, "/tmp/x");
 	assert_true(o.quiet);
+	assert_int_equal(agent("start,event=cpu/event=0x3c,umask=1/"), -EINVAL);
+	assert_string_equal(err.text, "unknown event: cpu/event=0x3c; an event of a source is written SOURCE/WHAT/, "
+			    "with a slash at its end");
 }
 
 /* What async-profiler calls a mistake is called so here, too. */
