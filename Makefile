@@ -39,7 +39,7 @@ endif
 # ---- rooms -------------------------------------------------------------------
 # What goes into the library and into the command; a room without files is no error.
 LIB_ROOMS := base os elf hotspot signal engine options control format collect agent
-CMD_ROOMS := base os options control format cli
+CMD_ROOMS := base os options control format convert cli
 
 ARCH := $(shell uname -m)
 # $(call sources,room): C and assembler files of a room, other CPUs' folders left out.
@@ -139,7 +139,7 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 REPLAY   := $(FUZZ_SRC:tests/fuzz/%.c=$(O)/tests/%)
 ROOMS_AR := $(O)/tests/rooms.a
 
-$(ROOMS_AR): $(LIB_OBJ) $(call objects,cli) $(UNIT_HELP:%=$(O)/obj/%.o) | $(O)/tests/
+$(ROOMS_AR): $(LIB_OBJ) $(call objects,convert cli) $(UNIT_HELP:%=$(O)/obj/%.o) | $(O)/tests/
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 $(O)/tests/%.so: $(O)/obj/tests/unit/%.c.o | $(O)/tests/

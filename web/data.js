@@ -226,9 +226,9 @@ function count(n) {
   return Math.round(n).toLocaleString('en-US');
 }
 
-/* A weight: CPU time, or events. */
+/* A weight: CPU time, or events, or bytes. */
 function amount(weight) {
-  return D.inEvents ? `${count(weight)} ${D.event}` : time(weight);
+  return D.inEvents ? `${count(weight)} ${D.unit}` : time(weight);
 }
 
 function time(ns) {

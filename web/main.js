@@ -5,7 +5,7 @@
  * so its Back button works.
  */
 const $ = (selector) => document.querySelector(selector);
-const UNITS = { samples: 'samples', weight: D.inEvents ? D.event : 'time' };
+const UNITS = { samples: 'samples', weight: D.inEvents ? D.unit : 'time' };
 
 const defaults = { event: '0', tab: 'graph', view: D.reverse ? 'callers' : 'callees', flip: D.inverted ? '1' : '', unit: D.byWeight ? 'weight' : 'samples', q: '', zoom: '', focus: '', method: '' };
 const state = { ...defaults };
@@ -205,15 +205,17 @@ function renderEvents() {
     b.addEventListener('click', () => showEvent(i));
     $('#events').append(b);
   });
-  if (D.inEvents) Object.assign($('#units [data-unit=weight]'), { textContent: 'Events', title: `Width is the number of ${D.event} (W)` });
+  if (D.inEvents) Object.assign($('#units [data-unit=weight]'), { textContent: D.unit === D.event ? 'Events' : D.unit, title: `Width is the number of ${D.unit} (W)` });
 }
 
 function renderHeader() {
   renderEvents();
   $('#title').textContent = document.title.trim();
   const started = new Date(D.startedMs);
-  const facts = [time(D.duration) + ' recorded', time(D.cpuTime) + ' CPU time', `${D.engine || '?'}, every ${D.inEvents ? count(D.interval) : time(D.interval)}`,
-    'pid ' + D.pid, D.jdk && 'JDK ' + D.jdk, started.toLocaleString('sv-SE')];
+  const every = D.inEvents ? count(D.interval) : time(D.interval);
+  const facts = [D.duration && time(D.duration) + ' recorded', D.cpuTime && time(D.cpuTime) + ' CPU time',
+    (D.engine || '?') + (D.interval ? `, every ${every}` : ''), D.pid && 'pid ' + D.pid, D.jdk && 'JDK ' + D.jdk,
+    D.startedMs && started.toLocaleString('sv-SE')];
   facts.filter(Boolean).forEach((fact) => $('#facts').append(make('span', '', fact)));
   const loss = $('#loss');
   loss.append(make('i', 'light'), make('span', '', D.loss), make('span', 'more', 'details'));

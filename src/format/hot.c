@@ -70,7 +70,7 @@ static void put_table(struct buffer *out, const struct methods *m, const struct 
 {
 	uint32_t limit = options->flat ? options->flat : HOT_METHODS, i, shown = 0, with_self = 0;
 	uint64_t all = options->total ? p->weight_stored : p->stored, rest = 0;
-	const char *unit = !options->total ? "samples" : p->in_events ? "events" : "time";
+	const char *unit = !options->total ? "samples" : !p->in_events ? "time" : p->unit ? p->unit : "events";
 
 	buffer_printf(out, "%s  self%%  %8s   total%%  %8s              method%s\n", c->bold, unit,
 		      unit, c->off);
@@ -98,8 +98,10 @@ static void put_title(struct buffer *out, const struct profile *p, const struct 
 		      strcmp(p->event, "cpu") ? p->event : "CPU",
 		      *p->main_class ? p->main_class : "a JVM", p->pid, *p->jdk ? ", JDK " : "",
 		      p->jdk);
-	buffer_printf(out, "%s, engine %s, interval %s%s\n\n", human_time(p->duration).text,
-		      p->engine, human_amount(p->interval, p->in_events).text, c->off);
+	buffer_printf(out, "%s, engine %s", human_time(p->duration).text, p->engine);
+	if (p->interval)
+		buffer_printf(out, ", interval %s", human_amount(p->interval, p->in_events).text);
+	buffer_printf(out, "%s\n\n", c->off);
 }
 
 /* Append LINE, starting a new line at each " · ": it is longer than a terminal is wide. */

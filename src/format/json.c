@@ -108,6 +108,8 @@ static void put_head(struct buffer *out, const struct profile *p)
 		put_top_number(out, "counted", p->counted);
 	put_top_number(out, "cpu_time_ns", p->cpu_time);
 	put_top_number(out, "own_cpu_ns", p->own_cpu);
+	if (p->told)
+		put_string(out, "told", p->told);
 }
 
 static void put_samples(struct buffer *out, const struct profile *p)
@@ -122,7 +124,8 @@ static void put_samples(struct buffer *out, const struct profile *p)
 
 static void put_weight(struct buffer *out, const struct profile *p)
 {
-	buffer_printf(out, "  \"weight\": {\"unit\": \"%s\", ", p->in_events ? "events" : "ns");
+	buffer_printf(out, "  \"weight\": {\"unit\": \"%s\", ",
+		      !p->in_events ? "ns" : p->unit ? p->unit : "events");
 	put_numbers(out, (const struct member[]){{"total", p->weight_stored}, {"left_out", p->left_out_weight},
 		    {"lost", loss_weight(p)}, {"unsampled", p->unsampled}, {NULL, 0}});
 	buffer_puts(out, ", ");

@@ -32,6 +32,8 @@ uint64_t loss_weight(const struct profile *p)
 /* What is left out because it was not asked for is no loss. */
 bool loss_is_bad(const struct profile *p)
 {
+	if (p->told)
+		return false;
 	return (loss_total(p) - p->lost[LOSS_outside_window]) * 100 > p->taken || p->complete * 100 < p->stored * 99;
 }
 
@@ -109,6 +111,10 @@ static void put_time(const struct profile *p, struct buffer *out)
 
 void format_loss_line(const struct profile *p, struct buffer *out)
 {
+	if (p->told) {
+		buffer_puts(out, p->told);
+		return;
+	}
 	if (p->in_events)
 		put_events(p, out);
 	else if (p->wall)
@@ -155,14 +161,20 @@ static void put_timing(struct buffer *out, const char *what, const struct profil
 
 static void put_source(struct buffer *out, const struct profile *p)
 {
-	buffer_printf(out, "Process             : %d%s%s", p->pid, *p->main_class ? " " : "",
-		      p->main_class);
-	buffer_printf(out, "%s%s\n", *p->jdk ? ", JDK " : "", p->jdk);
-	buffer_printf(out, "Recorded            : %s from %s\n", human_time(p->duration).text,
-		      human_date(p->started_at).text);
-	buffer_printf(out, "Event               : %s (engine %s), interval %s, effective %s\n",
-		      p->event, p->engine, human_amount(p->interval, p->in_events).text,
-		      human_amount(p->effective_interval, p->in_events).text);
+	if (p->pid || *p->main_class || *p->jdk) {
+		buffer_printf(out, "Process             : %d%s%s", p->pid, *p->main_class ? " " : "",
+			      p->main_class);
+		buffer_printf(out, "%s%s\n", *p->jdk ? ", JDK " : "", p->jdk);
+	}
+	if (p->started_at)
+		buffer_printf(out, "Recorded            : %s from %s\n", human_time(p->duration).text,
+			      human_date(p->started_at).text);
+	buffer_printf(out, "Event               : %s (engine %s)", p->event, p->engine);
+	if (p->interval)
+		buffer_printf(out, ", interval %s, effective %s",
+			      human_amount(p->interval, p->in_events).text,
+			      human_amount(p->effective_interval, p->in_events).text);
+	buffer_putc(out, '\n');
 	buffer_puts(out, "Losses              : ");
 	format_loss_line(p, out);
 	buffer_putc(out, '\n');
@@ -196,6 +208,8 @@ void loss_details_cost(struct buffer *out, const struct profile *p)
 			      human_time(p->weight_stored).text);
 	if (p->window.begin)
 		put_window(out, &p->window);
+	if (p->told)
+		return; /* nobody knows */
 	put_walks(out, p);
 	buffer_printf(out, "Queues              : %s, %s increment%s, ",
 		      human_bytes(p->queue_bytes).text, human_count(p->queue_increments).text,

@@ -328,6 +328,7 @@ static void put_head(struct buffer *out, const struct profile *p,
 	put_number(out, "duration", p->duration);
 	put_number(out, "interval", p->interval);
 	buffer_printf(out, "\"inEvents\":%s,\n", p->in_events ? "true" : "false");
+	put_string(out, "unit", p->unit ? p->unit : p->event);
 	put_number(out, "cpuTime", p->cpu_time);
 	put_number(out, "taken", p->taken);
 	put_number(out, "stored", p->stored);

@@ -65,6 +65,9 @@ struct profile {
 	const char *main_class; /* main class or jar with its arguments cut off; "" if unknown */
 	const char *jdk;        /* "17.0.15+6-Debian", "" if unknown */
 	const char *title;      /* page title; NULL = "CPU profile" or the like */
+	const char *unit;       /* of weights that are no ns: "bytes"; NULL = events */
+	/* read from a file that does not say what became of all samples: the sentence that stands for the loss line */
+	const char *told;
 	int pid;
 	uint64_t started_at;    /* ns since 1970 */
 	uint64_t duration;      /* ns */

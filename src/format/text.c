@@ -62,7 +62,7 @@ static void put_trace(struct buffer *out, const struct sorted *s, const struct s
 	uint32_t i;
 
 	buffer_printf(out, "--- %llu %s (%.2f%%), %llu sample%s\n", weight,
-		      s->profile->in_events ? s->profile->event : "ns",
+		      !s->profile->in_events ? "ns" : s->profile->unit ? s->profile->unit : s->profile->event,
 		      percent(weight, s->profile->weight_stored), samples, samples == 1 ? "" : "s");
 	for (i = 0; i < r->depth; i++)
 		buffer_printf(out, "  [%2u] %s\n", i, sorted_text(s, r->from, r->depth - 1 - i));
@@ -128,7 +128,7 @@ int text_flat(struct buffer *out, const struct profile *p, const struct format_o
 		return -ENOMEM;
 	}
 	buffer_printf(out, "%12s  percent  samples  top\n"
-			   "  ----------  -------  -------  ---\n", p->in_events ? "events" : "ns");
+			   "  ----------  -------  -------  ---\n", !p->in_events ? "ns" : p->unit ? p->unit : "events");
 	for (i = 0; i < m.count && count < limit; i++) {
 		const struct method *row = &m.rows[i];
 

@@ -375,6 +375,8 @@ static int apply_flag(const struct option *option, const char *name, const char 
 static int apply(const struct option *option, const char *name, const char *value,
 		 struct options *o, struct error *err)
 {
+	if (option->group == OPTIONS_CONVERTING && !o->converting)
+		return error_set(err, EINVAL, "%s: only 'jstrobe convert' knows it", name);
 	if (option->when == WHEN_LATER)
 		return error_set(err, EINVAL, "not available yet: %s", name);
 	/* Command and agent tell each other options one a line. */
@@ -418,7 +420,8 @@ static int apply(const struct option *option, const char *name, const char *valu
 	case OPTION_INTERVAL:
 		return apply_interval(option, name, value, o, err);
 	case OPTION_EVENT:
-		return option_events_apply(value, o, err);
+		return o->converting ? option_add_families(value, o, err) :
+				       option_events_apply(value, o, err);
 	case OPTION_PERIOD_MS:
 		return apply_period(option, name, value, o, err);
 	case OPTION_WALL:

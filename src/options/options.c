@@ -37,6 +37,7 @@ const char *const option_group_names[OPTION_GROUPS] = {
 	[OPTIONS_ACTIONS] = "Actions",
 	[OPTIONS_SAMPLING] = "Sampling",
 	[OPTIONS_OUTPUT] = "Result",
+	[OPTIONS_CONVERTING] = "Converting files",
 	[OPTIONS_TALKING] = "Attaching and messages",
 	[OPTIONS_TESTING] = "Knobs for tests",
 	[OPTIONS_INTERNALS] = "From the command to its agent",

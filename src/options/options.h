@@ -69,6 +69,12 @@ struct options {
 	uint64_t chunk_size, chunk_time, max_size; /* bytes, ns, bytes; 0 = the default */
 	bool no_props;
 
+	/* what to take from a file (jstrobe convert) */
+	bool converting;
+	char families[256]; /* "cpu,alloc"; "" = not said */
+	char states[128];   /* "runnable,sleeping"; "" = any */
+	char from[40], to[40]; /* as convert/range.h reads them; "" = all */
+
 	/* the command's own */
 	uint64_t duration;       /* ns, 0 = not given */
 	uint64_t attach_timeout; /* ns */

@@ -125,6 +125,8 @@ static int parse_long(struct options *o, char **argv, int left, int *used, struc
 	while (p->help && !option_is(p->name, name, n))
 		p++;
 	*used = 1;
+	if (o->converting && !equals && option_is_family(name, n))
+		return option_add_families(name, o, err);
 	if (!p->help)
 		return unknown(spelled + 2, spelled, false, err);
 	if (!value && p->arg && (p->arg[0] != '[' || takes_next(p, argv, left)) && p->when != WHEN_LATER &&
@@ -142,13 +144,11 @@ static int parse_short(struct options *o, char **argv, int left, int *used, stru
 	int rc = 0;
 
 	for (*used = 1; rc == 0 && *letter; letter++) {
-		const struct option *p = option_table;
+		const struct option *p = option_by_letter(o, *letter);
 		const char *value = NULL;
 		char spelled[3] = {'-', *letter, '\0'};
 
-		while (p->help && p->letter != *letter)
-			p++;
-		if (!p->help)
+		if (!p)
 			return unknown(argv[0] + 1, argv[0], false, err);
 		if (p->arg && p->when != WHEN_LATER) {
 			if (letter[1])

@@ -39,6 +39,7 @@ enum option_group {
 	OPTIONS_ACTIONS,
 	OPTIONS_SAMPLING,
 	OPTIONS_OUTPUT,
+	OPTIONS_CONVERTING,
 	OPTIONS_TALKING,
 	OPTIONS_TESTING,
 	OPTIONS_INTERNALS,
@@ -90,6 +91,14 @@ int option_agent_item(struct options *o, const char *name, const char *value, st
 int option_time(const char *text, bool minutes, uint64_t *ns);
 /* Read a number of events (1k is 1024, as async-profiler has it) or a time. */
 int option_interval(const char *text, uint64_t *value);
+/*
+ * convert: whether NAME is the word for events of a file, alloc as in --alloc; then it is added to those
+ * of O. And a list of them, apart by commas. Errors as usual.
+ */
+bool option_is_family(const char *name, size_t n);
+int option_add_families(const char *list, struct options *o, struct error *err);
+/* The option that LETTER is short for, in convert those of jfrconv; NULL. */
+const struct option *option_by_letter(const struct options *o, char letter);
 /* -EINVAL when the interval does not suit the first event. */
 int option_check_interval(struct options *o, struct error *err);
 /*

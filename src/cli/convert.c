@@ -1,0 +1,167 @@
+/*
+ * jstrobe convert: a file that holds a profile already, as another one: recordings (JFR) and collapsed
+ * stacks become pages, stacks, text, JSON; a recording that was not finished becomes one that is.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/result.h"
+#include "convert/convert.h"
+#include "format/format.h"
+
+/* Somebody cut the file while we read it: there is nothing to read on with. */
+static void file_was_cut(int signal)
+{
+	static const char text[] = "jstrobe: the file became shorter while it was read, or its disk failed\n";
+
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		_exit(CLI_FAILED);
+	_exit(CLI_FAILED);
+}
+
+static bool ends_in(const char *name, const char *ending)
+{
+	size_t n = strlen(name), m = strlen(ending);
+
+	return n >= m && strcmp(name + n - m, ending) == 0;
+}
+
+static void say_notes(const char *notes)
+{
+	size_t n;
+
+	for (; *notes; notes += n + (notes[n] != '\0')) {
+		n = strcspn(notes, "\n");
+		console_note("%.*s", (int)n, notes);
+	}
+}
+
+/* One file cannot be read and replaced at the same time. */
+static int check_places(const char *in, const struct options *o, struct error *err)
+{
+	struct stat a, b;
+
+	if (o->file[0] && stat(in, &a) == 0 && stat(o->file, &b) == 0 && a.st_dev == b.st_dev &&
+	    a.st_ino == b.st_ino)
+		return error_set(err, EINVAL, "convert: %s and %s are the same file; choose another name for "
+				 "the result", in, o->file);
+	return 0;
+}
+
+static struct format_options shape(const struct options *o, int out)
+{
+	return (struct format_options){
+		.total = o->total, .lines = o->lines, .threads = o->threads,
+		.color = out >= 0 && console_colour(out), .simple = o->simple, .dot = o->dot,
+		.norm = o->norm, .sig = o->sig, .ann = o->ann, .lib = o->lib, .reverse = o->reverse,
+		.inverted = o->inverted, .minwidth = o->minwidth / 1000.0, .include = o->include,
+		.exclude = o->exclude, .flat = o->flat, .traces = o->traces,
+	};
+}
+
+/* Formats that hold several events side by side; of others one is shown unless more are asked for. */
+static bool holds_several(const struct format *f)
+{
+	return strcmp(f->name, "json") == 0 || format_by_name("html")->write == f->write;
+}
+
+static int write_profiles(const struct conversion *c, const struct format *f, const struct options *o,
+			  const struct result *result, struct error *err)
+{
+	struct format_options options = shape(o, result->file[0] ? -1 : result->out);
+	const struct profile *const *profiles;
+	struct buffer out;
+	uint32_t count;
+	int rc;
+
+	buffer_init(&out, result->fd);
+	profiles = convert_profiles(c, &count);
+	format_write(f, profiles, count, &options, &out);
+	rc = buffer_flush(&out);
+	buffer_free(&out);
+	return rc ? error_set(err, -rc, "the result cannot be written: %s", strerror(-rc)) : 0;
+}
+
+static int make_profile(const char *in, struct options *o, struct error *err)
+{
+	struct result result = {.fd = -1};
+	struct conversion *c = NULL;
+	const struct format *f;
+	int rc = result_open(&result, o, 0, "hot", err);
+
+	if (rc)
+		return rc;
+	f = format_by_name(o->format);
+	rc = convert_read(in, o, !holds_several(f), &c, err);
+	if (rc == 0)
+		rc = write_profiles(c, f, o, &result, err);
+	if (rc == 0)
+		rc = result_keep(&result, err);
+	if (rc == 0)
+		say_notes(convert_notes(c));
+	if (c)
+		convert_free(c);
+	result_drop(&result);
+	return rc;
+}
+
+static int repair(const char *in, struct options *o, struct error *err)
+{
+	struct result result = {.fd = -1};
+	struct buffer notes = BUFFER_INIT;
+	int rc;
+
+	/* a format as any other, which the table does not have: it is no picture of a profile */
+	strcpy(o->format, "jfr");
+	rc = result_open(&result, o, 0, "jfr", err);
+	if (rc == 0)
+		rc = convert_repair(in, result.fd, &notes, err);
+	if (rc == 0)
+		rc = result_keep(&result, err);
+	buffer_putc(&notes, '\0');
+	if (!notes.failed)
+		say_notes(notes.data);
+	buffer_free(&notes);
+	result_drop(&result);
+	return rc;
+}
+
+static int check_words(struct cli *cli, struct error *err)
+{
+	struct options *o = &cli->options;
+
+	if (cli->word_count == 0)
+		return error_set(err, EINVAL, "convert: which file? jstrobe convert recording.jfr flame.html");
+	if (cli->word_count > 2 || (cli->word_count == 2 && o->file[0]) || cli->program)
+		return error_set(err, EINVAL, "convert: one file becomes one; give IN and OUT, or IN and -f OUT");
+	if (cli->word_count == 2 && strlen(cli->words[1]) >= sizeof(o->file))
+		return error_set(err, ENAMETOOLONG, "convert: the name of the result is too long");
+	if (cli->word_count == 2)
+		strcpy(o->file, cli->words[1]);
+	return check_places(cli->words[0], o, err);
+}
+
+int cli_convert(struct cli *cli)
+{
+	struct options *o = &cli->options;
+	struct error err;
+	int rc = check_words(cli, &err);
+
+	if (rc) {
+		console_error("%s", err.text);
+		return CLI_USAGE;
+	}
+	signal(SIGBUS, file_was_cut);
+	if (!o->format[0] && ends_in(o->file, ".jfr"))
+		rc = repair(cli->words[0], o, &err);
+	else
+		rc = make_profile(cli->words[0], o, &err);
+	if (rc)
+		console_error("%s", err.text);
+	return rc == 0 ? CLI_DONE : rc == -EINVAL ? CLI_USAGE : CLI_FAILED;
+}

@@ -1,0 +1,145 @@
+#include "convert/collapsed.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A frame's text without its ending, and the kind that the ending says; FRAME_KINDS: none. */
+static enum frame_kind ending(const char *text, size_t *length)
+{
+	unsigned k;
+
+	for (k = 0; k < FRAME_KINDS; k++) {
+		const char *suffix = frame_kind_names[k].suffix;
+		size_t n = strlen(suffix);
+
+		if (!n || k == FRAME_WRAPPER || *length <= n ||
+		    memcmp(text + *length - n, suffix, n) != 0)
+			continue;
+		*length -= n;
+		return k;
+	}
+	return FRAME_KINDS;
+}
+
+/*
+ * Where the class of a Java frame ends: at the last dot before any arguments. A frame is Java's if its
+ * ending says so, or if it looks like package/Class.method; C++ has "::", and files of libraries have ".so".
+ */
+static size_t class_length(const char *text, size_t length, enum frame_kind kind)
+{
+	const char *arguments = memchr(text, '(', length);
+	size_t n = arguments ? (size_t)(arguments - text) : length;
+
+	if (kind == FRAME_KERNEL || !n || text[0] == '[' || memmem(text, n, "::", 2) || text[0] == '/')
+		return 0;
+	while (n > 0 && text[n - 1] != '.')
+		n--;
+	if (n < 2 || n == length || memmem(text, length, ".so", 3))
+		return 0;
+	n--;
+	return kind != FRAME_KINDS || memchr(text, '/', n) || memchr(text, '.', n) ||
+	       (text[0] >= 'A' && text[0] <= 'Z') ? n : 0;
+}
+
+static uint32_t make_frame(struct fold *f, const char *text, size_t length)
+{
+	uint32_t words[FOLD_FRAME_WORDS] = {0};
+	enum frame_kind kind = ending(text, &length);
+	size_t n = class_length(text, length, kind), i;
+	char *class_name;
+
+	words[FOLD_KIND] = kind;
+	if (n) {
+		class_name = strndup(text, n);
+		for (i = 0; class_name && i < n; i++)
+			if (class_name[i] == '.' && !memchr(text, '/', n))
+				class_name[i] = '/';
+		words[FOLD_CLASS] = class_name ? strings_add(&f->strings, class_name, n) : 0;
+		f->no_memory |= !class_name;
+		free(class_name);
+		text += n + 1;
+		length -= n + 1;
+	}
+	if (kind == FRAME_KINDS)
+		words[FOLD_KIND] = n ? FRAME_C2 : length && text[0] == '[' ? FRAME_OTHER : FRAME_NATIVE;
+	words[FOLD_NAME] = strings_add(&f->strings, text, length);
+	return fold_frame(f, words);
+}
+
+struct frames {
+	uint32_t *list;
+	size_t room;
+};
+
+static bool add_stack(struct fold *fold, struct frames *frames, uint32_t family, const char *line,
+		      size_t length, uint64_t samples)
+{
+	uint32_t count = 0, stack;
+	size_t n;
+
+	for (; length; line += MIN(n + 1, length), length -= MIN(n + 1, length)) {
+		const char *end = memchr(line, ';', length);
+
+		n = end ? (size_t)(end - line) : length;
+		if (count == frames->room) {
+			size_t wanted = frames->room * 2 + 64;
+			uint32_t *bigger = realloc(frames->list, wanted * sizeof(*bigger));
+
+			if (!bigger)
+				return false;
+			frames->list = bigger;
+			frames->room = wanted;
+		}
+		if (n)
+			frames->list[count++] = make_frame(fold, line, n);
+	}
+	stack = fold->no_memory ? LISTS_FAILED : lists_add(&fold->stacks, frames->list, count);
+	if (stack != LISTS_FAILED)
+		fold_add(fold, family, stack, FOLD_NO_THREAD, samples, samples);
+	return stack != LISTS_FAILED && !fold->no_memory && !fold->strings.failed;
+}
+
+/* "frames 12": the number at the end; false if there is none. */
+static bool split(const char *line, size_t *length, uint64_t *samples)
+{
+	size_t n = *length, digits = 0;
+	uint64_t place = 1;
+
+	for (*samples = 0; n && line[n - 1] >= '0' && line[n - 1] <= '9' && digits < 19; n--, digits++) {
+		*samples += place * (uint64_t)(line[n - 1] - '0');
+		place *= 10;
+	}
+	if (!digits || n < 2 || line[n - 1] != ' ')
+		return false;
+	*length = n - 1;
+	return true;
+}
+
+int collapsed_read(const struct input *in, struct fold *fold, struct error *err)
+{
+	const char *line = (const char *)in->bytes, *end = line + in->size;
+	struct frames frames = {NULL, 0};
+	uint64_t samples, number = 0;
+	uint32_t family;
+	int rc = 0;
+
+	family = fold_family(fold, "samples", true, "samples");
+	while (rc == 0 && line < end && family != UINT32_MAX) {
+		const char *newline = memchr(line, '\n', (size_t)(end - line));
+		size_t length = newline ? (size_t)(newline - line) : (size_t)(end - line);
+		const char *next = line + length + (newline != NULL);
+
+		number++;
+		if (length && line[length - 1] == '\r')
+			length--;
+		if (memchr(line, '\0', length) || (length && !split(line, &length, &samples)))
+			rc = error_set(err, EINVAL, "%s: neither a JFR recording nor collapsed stacks: line %llu is "
+				       "no 'frame;frame;frame count'", in->name, (unsigned long long)number);
+		else if (length && !add_stack(fold, &frames, family, line, length, samples))
+			rc = error_set(err, ENOMEM, "%s: out of memory", in->name);
+		line = next;
+	}
+	free(frames.list);
+	return rc == 0 && family == UINT32_MAX ? error_set(err, ENOMEM, "%s: out of memory", in->name) : rc;
+}

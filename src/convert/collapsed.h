@@ -1,0 +1,18 @@
+/*
+ * collapsed.h - collapsed stacks, "root;caller;leaf 12" a line, back into a profile: our own, and those
+ * that async-profiler, perf scripts and others write.
+ */
+#ifndef JSTROBE_CONVERT_COLLAPSED_H
+#define JSTROBE_CONVERT_COLLAPSED_H
+
+#include "base/error.h"
+#include "convert/fold.h"
+#include "convert/input.h"
+
+/*
+ * Gather the lines of IN as the family "samples". What a frame is follows from its spelling. -EINVAL if a
+ * line is no stack.
+ */
+int collapsed_read(const struct input *in, struct fold *fold, struct error *err);
+
+#endif

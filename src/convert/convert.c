@@ -1,0 +1,362 @@
+#include "convert/convert.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/collapsed.h"
+#include "convert/range.h"
+#include "convert/recording.h"
+
+struct conversion {
+	struct input in;
+	struct fold fold;
+	struct facts facts;
+	struct selection selection;
+	VECTOR(struct profile) profiles;
+	const struct profile **shown;
+	uint32_t shown_count;
+	VECTOR(char *) texts;
+	struct buffer notes;
+	const char *title;
+};
+
+static int no_memory(struct error *err)
+{
+	return error_set(err, ENOMEM, "out of memory; fewer events or a part of the time (--from, --to) need less");
+}
+
+static void begin_selection(struct selection *s, const struct options *o)
+{
+	s->families = o->families;
+	s->states = o->states;
+	s->threads = o->filter;
+	s->by_thread = o->threads;
+	s->in_range = o->from[0] || o->to[0];
+	s->from = INT64_MIN;
+	s->to = INT64_MAX;
+}
+
+static int find_range(struct conversion *c, const struct options *o, struct error *err)
+{
+	struct selection *s = &c->selection;
+	int64_t start, end;
+	int rc;
+
+	if (!s->in_range)
+		return 0;
+	rc = recording_span(&c->in, &start, &end);
+	if (rc == -ENOMEM)
+		return no_memory(err);
+	if (rc)
+		return error_set(err, -rc, "%s: no chunk of this recording can be read", c->in.name);
+	if (o->from[0])
+		rc = range_moment(o->from, start, end, "--from", &s->from, err);
+	if (rc == 0 && o->to[0])
+		rc = range_moment(o->to, start, end, "--to", &s->to, err);
+	if (rc == 0 && s->from >= s->to)
+		rc = error_set(err, EINVAL, "--from %s is not before --to %s", o->from, o->to);
+	return rc;
+}
+
+/* TEXT, kept as long as C; NULL: out of memory. */
+static const char *keep(struct conversion *c, struct buffer *text)
+{
+	char **place;
+
+	buffer_putc(text, '\0');
+	place = text->failed ? NULL : VECTOR_PUSH(&c->texts);
+	if (!place) {
+		buffer_free(text);
+		return NULL;
+	}
+	*place = text->data;
+	return *place;
+}
+
+static const struct facts_counts *counts_of(const struct conversion *c, const char *event)
+{
+	const struct facts_counts *only = NULL;
+	size_t i;
+
+	for (i = 0; i < c->facts.counts.count; i++) {
+		only = &c->facts.counts.items[i];
+		if (strcmp(strings_get(&c->fold.strings, only->event), event) == 0)
+			return only;
+	}
+	return NULL;
+}
+
+/* A part of the samples only was asked for: accounts of all of them do not fit. */
+static bool is_part(const struct conversion *c)
+{
+	return c->selection.in_range || *c->selection.states || *c->selection.threads;
+}
+
+/* What the recording says of the whole session, if this is the whole. */
+static bool put_counts(const struct conversion *c, struct profile *p)
+{
+	const struct facts_counts *n = counts_of(c, p->event);
+	unsigned i;
+
+	if (!n || is_part(c) || n->stored != p->stored || n->lost_otherwise)
+		return false;
+	p->engine = strings_get(&c->fold.strings, n->engine);
+	p->interval = n->interval;
+	p->taken = n->stored;
+	for (i = 0; i < LOSS_REASONS; i++) {
+		p->lost[i] = n->lost[i];
+		p->lost_weight[i] = n->lost_weight[i];
+		p->taken += n->lost[i];
+	}
+	p->complete = n->complete;
+	p->cpu_time = n->cpu_time;
+	p->own_cpu = n->own_cpu;
+	return p->taken == n->taken;
+}
+
+static void put_count(struct buffer *out, uint64_t n, const char *what)
+{
+	if (n)
+		buffer_printf(out, " · %llu %s", (unsigned long long)n, what);
+}
+
+/* The sentence that stands where a session of our own would vouch for its samples. */
+static const char *sentence(struct conversion *c, const struct fold_family *f)
+{
+	struct buffer text = BUFFER_INIT;
+	const char *slash = strrchr(c->in.name, '/');
+
+	buffer_printf(&text, "%llu sample%s in %s", (unsigned long long)f->samples,
+		      f->samples == 1 ? "" : "s", slash ? slash + 1 : c->in.name);
+	if (c->selection.in_range || is_part(c))
+		buffer_puts(&text, " (a part of them, as asked for)");
+	if (strcmp(f->name, "cputime") == 0)
+		put_count(&text, c->facts.jdk_lost, "lost, as the recording says");
+	put_count(&text, f->failed, "without a stack, since the walk failed");
+	if (f->no_stack > f->failed)
+		put_count(&text, f->no_stack - f->failed, "without a stack");
+	put_count(&text, f->truncated, "with a truncated one");
+	return keep(c, &text);
+}
+
+static int make_profile(struct conversion *c, uint32_t family, struct error *err)
+{
+	const struct fold_family *f = &c->fold.families.items[family];
+	struct profile *p = VECTOR_PUSH(&c->profiles);
+	int64_t from = (int64_t)c->facts.start_ns, to = (int64_t)c->facts.end_ns;
+
+	if (!p || fold_profile(&c->fold, family, p))
+		return no_memory(err);
+	p->engine = "recording";
+	p->main_class = strings_get(&c->fold.strings, c->facts.main_class);
+	p->jdk = strings_get(&c->fold.strings, c->facts.jdk);
+	p->title = c->title;
+	p->pid = c->facts.pid;
+	if (c->selection.in_range) {
+		from = MAX(from, c->selection.from);
+		to = MIN(to, c->selection.to);
+	}
+	p->started_at = (uint64_t)MAX(from, 0);
+	p->duration = to > from ? (uint64_t)(to - from) : 0;
+	p->interval = p->in_events ? 0 : p->effective_interval;
+	p->complete = f->samples - f->truncated - f->no_stack;
+	if (put_counts(c, p))
+		return 0;
+	p->taken = p->stored;
+	p->told = sentence(c, f);
+	return p->told ? 0 : no_memory(err);
+}
+
+/* Families in the order of importance, then those that are called by the recording. */
+static uint32_t rank(const char *name)
+{
+	uint32_t i = 0;
+
+	while (convert_families[i].name && strcmp(convert_families[i].name, name) != 0)
+		i++;
+	/* CPU-time samples know more than the sampled ones of the same file */
+	return strcmp(name, "cputime") == 0 ? 0 : i + 1;
+}
+
+static uint32_t next_family(const struct conversion *c, const bool *done)
+{
+	uint32_t i, best = UINT32_MAX;
+
+	for (i = 0; i < c->fold.families.count; i++)
+		if (!done[i] && c->fold.families.items[i].samples &&
+		    (best == UINT32_MAX || rank(c->fold.families.items[i].name) <
+						   rank(c->fold.families.items[best].name)))
+			best = i;
+	return best;
+}
+
+static int make_profiles(struct conversion *c, bool main_only, struct error *err)
+{
+	bool *done = calloc(c->fold.families.count + 1, sizeof(*done));
+	const char *separator = "";
+	uint32_t family;
+	int rc = done ? 0 : no_memory(err);
+
+	while (rc == 0 && (family = next_family(c, done)) != UINT32_MAX) {
+		done[family] = true;
+		if (!main_only || !c->profiles.count) {
+			rc = make_profile(c, family, err);
+			continue;
+		}
+		buffer_printf(&c->notes, "%s%s", *separator ? separator : "also in the recording: ",
+			      c->fold.families.items[family].name);
+		separator = ", ";
+	}
+	if (*separator)
+		buffer_puts(&c->notes, "; choose with --event\n");
+	free(done);
+	return rc;
+}
+
+static int show(struct conversion *c, struct error *err)
+{
+	uint32_t i;
+
+	c->shown = calloc(c->profiles.count + 1, sizeof(*c->shown));
+	if (!c->shown)
+		return no_memory(err);
+	for (i = 0; i < c->profiles.count; i++)
+		c->shown[c->shown_count++] = &c->profiles.items[i];
+	return 0;
+}
+
+static int nothing(const struct conversion *c, struct error *err)
+{
+	const char *wanted = c->selection.families;
+
+	if (is_part(c))
+		return error_set(err, ENODATA, "%s: no sample%s%s is left by --filter, --state, --from and "
+				 "--to", c->in.name, *wanted ? " of " : "", wanted);
+	if (*wanted)
+		return error_set(err, ENODATA, "%s: there are no samples of %s; 'jstrobe help events' lists what "
+				 "can be asked for", c->in.name, wanted);
+	return error_set(err, ENODATA, "%s: there are no samples in this recording", c->in.name);
+}
+
+static int read_stacks(struct conversion *c, struct error *err)
+{
+	if (is_part(c) || *c->selection.families)
+		return error_set(err, EINVAL, "%s: collapsed stacks do not say when, in which state and of what event "
+				 "they are; leave out --event, --filter, --state, --from and --to", c->in.name);
+	return collapsed_read(&c->in, &c->fold, err);
+}
+
+static int read_recording(struct conversion *c, const struct options *o, struct error *err)
+{
+	int rc = find_range(c, o, err);
+
+	if (rc)
+		return rc;
+	rc = recording_read(&c->in, &c->selection, &c->fold, &c->facts, o->lines);
+	if (rc == -ENOMEM)
+		return no_memory(err);
+	if (rc)
+		return error_set(err, -rc, "%s: no chunk of this recording can be read", c->in.name);
+	facts_notes(&c->facts, c->in.name, &c->notes);
+	return 0;
+}
+
+int convert_read(const char *name, const struct options *o, bool main_only, struct conversion **result,
+		 struct error *err)
+{
+	struct conversion *c = calloc(1, sizeof(*c));
+	int rc;
+
+	if (!c)
+		return no_memory(err);
+	buffer_init(&c->notes, -1);
+	c->title = o->title[0] ? o->title : NULL;
+	c->fold.per_thread = o->threads;
+	begin_selection(&c->selection, o);
+	rc = input_open(&c->in, name, err);
+	if (rc == 0 && chunk_is_recording(&c->in))
+		rc = read_recording(c, o, err);
+	else if (rc == 0)
+		rc = read_stacks(c, err);
+	if (rc == 0)
+		rc = make_profiles(c, main_only && !o->families[0], err);
+	if (rc == 0 && !c->profiles.count)
+		rc = nothing(c, err);
+	if (rc == 0)
+		rc = show(c, err);
+	buffer_putc(&c->notes, '\0');
+	if (rc) {
+		convert_free(c);
+		return rc;
+	}
+	*result = c;
+	return 0;
+}
+
+const struct profile *const *convert_profiles(const struct conversion *c, uint32_t *count)
+{
+	*count = c->shown_count;
+	return c->shown;
+}
+
+const char *convert_notes(const struct conversion *c)
+{
+	return c->notes.failed ? "" : c->notes.data;
+}
+
+void convert_free(struct conversion *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->profiles.count; i++)
+		fold_profile_free(&c->profiles.items[i]);
+	for (i = 0; i < c->texts.count; i++)
+		free(c->texts.items[i]);
+	free(c->profiles.items);
+	free(c->texts.items);
+	free(c->shown);
+	free(c->facts.counts.items);
+	buffer_free(&c->notes);
+	fold_free(&c->fold);
+	input_close(&c->in);
+	free(c);
+}
+
+bool convert_is_recording(const char *name)
+{
+	struct input in;
+	struct error err;
+	bool is = input_open(&in, name, &err) == 0 && chunk_is_recording(&in);
+
+	input_close(&in);
+	return is;
+}
+
+int convert_repair(const char *name, int fd, struct buffer *notes, struct error *err)
+{
+	struct facts facts = {.chunks = 0};
+	struct buffer out;
+	struct input in;
+	int rc = input_open(&in, name, err);
+
+	buffer_init(&out, fd);
+	if (rc)
+		return rc;
+	if (!chunk_is_recording(&in)) {
+		rc = error_set(err, EINVAL, "%s: this is no JFR recording; only one can become a .jfr file", name);
+		goto out;
+	}
+	rc = recording_repair(&in, &out, &facts);
+	if (rc == -ENOMEM)
+		rc = no_memory(err);
+	else if (rc)
+		rc = error_set(err, -rc, "%s: no chunk of this recording can be read", name);
+	else if (buffer_flush(&out))
+		rc = error_set(err, out.failed, "the result cannot be written: %s", strerror(out.failed));
+	facts_notes(&facts, name, notes);
+out:
+	buffer_free(&out);
+	input_close(&in);
+	return rc;
+}

@@ -1,0 +1,38 @@
+/*
+ * convert.h - the door of the convert room: files that hold profiles already, back into `struct profile`.
+ *
+ * Recordings in the JFR format (our own, the JDK's, async-profiler's) and collapsed stacks. The command
+ * alone uses it. docs/convert.md tells users what is read from what.
+ */
+#ifndef JSTROBE_CONVERT_CONVERT_H
+#define JSTROBE_CONVERT_CONVERT_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "format/profile.h"
+#include "options/options.h"
+
+struct conversion;
+
+/*
+ * Read the file called NAME as O says (families, states, filter, from, to, threads, lines; MAIN_ONLY: of
+ * several events that nobody asked for only the most important one). *RESULT is to be freed. 0, or a
+ * negative errno with the reason: also when there is not one sample of what was asked for.
+ */
+int convert_read(const char *name, const struct options *o, bool main_only, struct conversion **result,
+		 struct error *err);
+/* The profiles, one of each event; they live as long as C. */
+const struct profile *const *convert_profiles(const struct conversion *c, uint32_t *count);
+/* Sentences, a line each, on what was not read or not shown; "" = all was. */
+const char *convert_notes(const struct conversion *c);
+void convert_free(struct conversion *c);
+
+/* Whether the file called NAME begins as a recording does. */
+bool convert_is_recording(const char *name);
+/*
+ * Write the recording NAME anew to FD, every chunk of it finished. NOTES gets sentences on what was
+ * left out. 0 or a negative errno with the reason.
+ */
+int convert_repair(const char *name, int fd, struct buffer *notes, struct error *err);
+
+#endif

@@ -1,0 +1,43 @@
+/*
+ * facts.h - what a recording says of itself beside its samples.
+ */
+#ifndef JSTROBE_CONVERT_FACTS_H
+#define JSTROBE_CONVERT_FACTS_H
+
+#include "base/buffer.h"
+#include "convert/fold.h"
+
+/* Our own account of an event's samples, as of the end of the recording. */
+struct facts_counts {
+	uint32_t event, engine; /* strings of the fold */
+	uint64_t interval, taken, stored, complete, cpu_time, own_cpu;
+	uint64_t weight_stored;
+	uint64_t lost[LOSS_REASONS], lost_weight[LOSS_REASONS];
+	uint64_t lost_otherwise; /* by a reason that this version does not know */
+};
+
+struct facts {
+	uint64_t start_ns, end_ns;          /* of what was read; 0 = nothing was */
+	uint64_t interval, wall_interval;   /* ns, by the settings of the last chunk; 0 = not said */
+	uint64_t period;                    /* of jdk.ExecutionSample */
+	int pid;
+	uint32_t jdk, main_class;           /* strings of the fold */
+	uint64_t jdk_lost;                  /* jdk.CPUTimeSamplesLost */
+	VECTOR(struct facts_counts) counts;
+	/* what could not be read */
+	uint32_t chunks, open_chunks, lost_chunks;
+	uint64_t lost_bytes;
+	bool constants_damaged;
+};
+
+/* The counts of the event with number EVENT; NULL: out of memory. */
+struct facts_counts *facts_of(struct facts *f, uint32_t event);
+/* A setting of a recording; ns, 0 if VALUE is no time. "20 ms", "10000000" (ns). */
+uint64_t facts_time(const char *value);
+/* Keep what jdk.JVMInformation says. */
+void facts_jvm(struct facts *f, struct strings *strings, const char *version, const char *arguments,
+	       int64_t pid);
+/* Append a sentence a line on what could not be read of the file called NAME. */
+void facts_notes(const struct facts *f, const char *name, struct buffer *out);
+
+#endif

@@ -1,0 +1,213 @@
+#include "convert/fold.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+uint32_t fold_frame(struct fold *f, const uint32_t words[FOLD_FRAME_WORDS])
+{
+	uint32_t number = lists_add(&f->frames, words, FOLD_FRAME_WORDS);
+
+	f->no_memory |= number == LISTS_FAILED || f->strings.failed;
+	return number;
+}
+
+uint32_t fold_family(struct fold *f, const char *name, bool in_events, const char *unit)
+{
+	struct fold_family *family;
+	uint32_t i;
+
+	for (i = 0; i < f->families.count; i++)
+		if (strcmp(f->families.items[i].name, name) == 0)
+			return i;
+	family = VECTOR_PUSH(&f->families);
+	if (family)
+		family->name = strdup(name);
+	if (!family || !family->name) {
+		f->families.count -= family != NULL;
+		f->no_memory = true;
+		return UINT32_MAX;
+	}
+	family->in_events = in_events;
+	family->unit = unit;
+	return i;
+}
+
+void fold_add(struct fold *f, uint32_t family, uint32_t stack, uint32_t thread, uint64_t samples,
+	      uint64_t weight)
+{
+	struct fold_family *to = &f->families.items[family];
+	struct fold_tally *t;
+	uint32_t *slot = map_put(&to->index, (uint64_t)stack << 32 | thread, NULL);
+
+	if (slot && !*slot) {
+		t = VECTOR_PUSH(&to->tallies);
+		if (t) {
+			t->stack = stack;
+			t->thread = thread;
+			*slot = (uint32_t)to->tallies.count;
+		}
+	}
+	if (!slot || !*slot) {
+		f->no_memory = true;
+		return;
+	}
+	t = &to->tallies.items[*slot - 1];
+	t->samples += samples;
+	t->weight += weight;
+	to->samples += samples;
+	to->weight += weight;
+}
+
+void fold_add_thread(struct fold *f, uint32_t family, uint32_t thread, uint64_t samples,
+		     uint64_t weight)
+{
+	struct fold_family *to = &f->families.items[family];
+	uint32_t *slot = map_put(&to->thread_index, thread, NULL);
+	struct fold_thread_tally *t;
+
+	if (slot && !*slot && (t = VECTOR_PUSH(&to->threads))) {
+		t->thread = thread;
+		*slot = (uint32_t)to->threads.count;
+	}
+	if (!slot || !*slot) {
+		f->no_memory = true;
+		return;
+	}
+	t = &to->threads.items[*slot - 1];
+	t->samples += samples;
+	t->weight += weight;
+}
+
+uint32_t fold_leaf(struct fold *f, uint32_t stack, uint32_t frame)
+{
+	uint32_t depth, *longer, number;
+	const uint32_t *list = lists_get(&f->stacks, stack, &depth);
+
+	longer = malloc(((size_t)depth + 1) * sizeof(*longer));
+	if (!longer)
+		return LISTS_FAILED;
+	if (depth)
+		memcpy(longer, list, depth * sizeof(*list));
+	longer[depth] = frame;
+	number = lists_add(&f->stacks, longer, depth + 1);
+	free(longer);
+	return number;
+}
+
+void fold_free(struct fold *f)
+{
+	size_t i;
+
+	for (i = 0; i < f->families.count; i++) {
+		free(f->families.items[i].name);
+		free(f->families.items[i].tallies.items);
+		map_free(&f->families.items[i].index);
+		free(f->families.items[i].threads.items);
+		map_free(&f->families.items[i].thread_index);
+	}
+	free(f->families.items);
+	strings_free(&f->strings);
+	lists_free(&f->frames);
+	lists_free(&f->stacks);
+	lists_free(&f->threads);
+	memset(f, 0, sizeof(*f));
+}
+
+static const char *text_or_null(const struct fold *f, uint32_t number)
+{
+	return number ? strings_get(&f->strings, number) : NULL;
+}
+
+static bool copy_frames(const struct fold *f, struct profile *p)
+{
+	struct profile_frame *frames = calloc(f->frames.places.count + 1, sizeof(*frames));
+	uint32_t i, n;
+
+	p->frames = frames;
+	if (!frames)
+		return false;
+	p->frame_count = (uint32_t)f->frames.places.count;
+	for (i = 0; i < p->frame_count; i++) {
+		const uint32_t *words = lists_get(&f->frames, i, &n);
+
+		frames[i].class_name = text_or_null(f, words[FOLD_CLASS]);
+		frames[i].name = strings_get(&f->strings, words[FOLD_NAME]);
+		frames[i].signature = text_or_null(f, words[FOLD_SIGNATURE]);
+		frames[i].library = text_or_null(f, words[FOLD_LIBRARY]);
+		frames[i].line = (int32_t)words[FOLD_LINE];
+		frames[i].kind = (uint8_t)words[FOLD_KIND];
+	}
+	return true;
+}
+
+/* PLACES leads from the threads' numbers to where they stand in P. */
+static bool copy_threads(const struct fold *f, const struct fold_family *family, struct profile *p,
+			 uint32_t *places)
+{
+	struct profile_thread *threads = calloc(family->threads.count + 1, sizeof(*threads));
+	uint32_t n;
+
+	p->threads = threads;
+	if (!threads)
+		return false;
+	for (; p->thread_count < family->threads.count; p->thread_count++) {
+		const struct fold_thread_tally *t = &family->threads.items[p->thread_count];
+		const uint32_t *words = lists_get(&f->threads, t->thread, &n);
+
+		places[t->thread] = p->thread_count;
+		threads[p->thread_count] = (struct profile_thread){
+			words[FOLD_TID], strings_get(&f->strings, words[FOLD_THREAD_NAME]),
+			t->samples, t->weight};
+	}
+	return true;
+}
+
+static bool copy_stacks(const struct fold *f, const struct fold_family *family, struct profile *p,
+			const uint32_t *places)
+{
+	struct profile_stack *stacks = calloc(family->tallies.count + 1, sizeof(*stacks));
+	uint32_t i;
+
+	p->stacks = stacks;
+	for (i = 0; stacks && i < family->tallies.count; i++) {
+		const struct fold_tally *t = &family->tallies.items[i];
+
+		stacks[i].frames = lists_get(&f->stacks, t->stack, &stacks[i].depth);
+		stacks[i].thread = t->thread == FOLD_NO_THREAD ? PROFILE_NO_THREAD :
+								 places[t->thread];
+		stacks[i].samples = t->samples;
+		stacks[i].weight = t->weight;
+	}
+	p->stack_count = stacks ? i : 0;
+	return stacks != NULL;
+}
+
+int fold_profile(const struct fold *f, uint32_t family, struct profile *p)
+{
+	const struct fold_family *from = &f->families.items[family];
+	uint32_t *places = calloc(f->threads.places.count + 1, sizeof(*places));
+	bool ok = places && copy_frames(f, p) && copy_threads(f, from, p, places) &&
+		  copy_stacks(f, from, p, places);
+
+	free(places);
+	p->event = from->name;
+	p->in_events = from->in_events;
+	p->unit = from->unit;
+	p->per_thread = f->per_thread;
+	p->stored = from->samples;
+	p->taken = from->samples + from->lost;
+	p->weight_stored = from->weight;
+	p->effective_interval = from->samples ? from->weight / from->samples : 0;
+	return ok ? 0 : -ENOMEM;
+}
+
+void fold_profile_free(struct profile *p)
+{
+	free((void *)(uintptr_t)p->frames);
+	free((void *)(uintptr_t)p->stacks);
+	free((void *)(uintptr_t)p->threads);
+	p->frames = NULL;
+	p->stacks = NULL;
+	p->threads = NULL;
+}

@@ -1,0 +1,193 @@
+/*
+ * merge.c - the accounts of a chunk go into the fold, and with that what was a number gets a name.
+ *
+ * Here it is decided what counts once: our own recordings may have a CPU sample as execution sample and
+ * as CPU-time sample, so that every tool finds the one it knows; and the JDK may tell the same allocation
+ * by a sample and by the new TLAB it was in.
+ */
+#include <string.h>
+
+#include "convert/watch.h"
+
+/* What an account's weights are to be multiplied by. */
+struct scale {
+	uint64_t by, divided_by; /* 0: weights are not known */
+	bool by_samples;         /* the samples are multiplied instead */
+};
+
+static uint64_t scaled(const struct scale *s, uint64_t samples, uint64_t weight)
+{
+	if (!s->divided_by)
+		return 0;
+	return (uint64_t)((unsigned __int128)(s->by_samples ? samples : weight) * s->by / s->divided_by);
+}
+
+/* The interval of sampling, as the recording's settings have it. */
+static uint64_t interval_of(const struct chunk_watches *w, const char *family)
+{
+	const struct facts *f = w->facts;
+	bool wall = strcmp(family, "wall") == 0;
+
+	if (wall && f->wall_interval)
+		return f->wall_interval;
+	return f->interval ? f->interval : wall ? 0 : f->period;
+}
+
+static struct scale scale_of(const struct chunk_watches *w, const struct account *a,
+			     const struct family *family, const char *name)
+{
+	static const uint64_t units[] = {
+		[UNIT_NS] = 1, [UNIT_US] = NS_PER_US, [UNIT_MS] = NS_PER_MS, [UNIT_S] = NS_PER_S};
+
+	if (a->has_weight && a->unit == UNIT_TICKS)
+		return (struct scale){NS_PER_S, w->chunk->ticks_per_second, false};
+	if (a->has_weight)
+		return (struct scale){a->unit == UNIT_NONE ? 1 : units[a->unit], 1, false};
+	if (family && family->unit == FAMILY_TIME)
+		return (struct scale){interval_of(w, name), 1, true};
+	return (struct scale){1, 1, true};
+}
+
+static const char *text_of(const struct chunk_watches *w, uint32_t number)
+{
+	return strings_get(&w->fold->strings, number);
+}
+
+/* Whether another account of the chunk has the same samples, and tells them better. */
+static bool is_told_by(const struct chunk_watches *w, const struct account *a, const char *event,
+		       const char *by)
+{
+	size_t i;
+
+	if (strcmp(a->event, event) != 0 || (a->family && strcmp(a->family, "wall") == 0))
+		return false;
+	for (i = 0; i < w->accounts.count; i++)
+		if (strcmp(w->accounts.items[i].event, by) == 0 && w->accounts.items[i].t.samples)
+			return true;
+	return false;
+}
+
+static bool is_double(const struct chunk_watches *w, const struct account *a)
+{
+	return (w->ours && is_told_by(w, a, "jdk.ExecutionSample", "jdk.CPUTimeSample")) ||
+	       is_told_by(w, a, "jdk.ObjectAllocationInNewTLAB", "jdk.ObjectAllocationSample") ||
+	       is_told_by(w, a, "jdk.ObjectAllocationOutsideTLAB", "jdk.ObjectAllocationSample");
+}
+
+/* The innermost frame of an object's class on STACK. */
+static uint32_t with_object(struct chunk_watches *w, const struct account *a, uint32_t stack,
+			    uint32_t object)
+{
+	const struct pool *pool;
+	uint32_t type = METADATA_NONE, frame;
+	size_t i;
+
+	for (i = 0; i < w->watches.count; i++)
+		if (w->watches.items[i].has_object && w->watches.items[i].event == a->event)
+			type = w->watches.items[i].object_type;
+	if (type == METADATA_NONE)
+		return stack;
+	pool = &w->pools.of_type[type];
+	frame = names_object(&w->names, type, pool->constants.items[object].key);
+	return frame == LISTS_FAILED ? LISTS_FAILED : fold_leaf(w->fold, stack, frame);
+}
+
+static void merge_stack(struct chunk_watches *w, const struct account *a, uint32_t family,
+			const struct scale *scale, const struct tally *t)
+{
+	struct tally_with with = {TALLY_NONE, TALLY_NONE};
+	uint32_t stack = LISTS_FAILED, thread = FOLD_NO_THREAD;
+	bool truncated = false;
+
+	if (t->with)
+		with = a->t.with.items[t->with - 1];
+	if (t->stack != TALLY_NONE)
+		stack = names_stack(&w->names, t->stack, &truncated);
+	if (w->fold->no_memory)
+		return;
+	if (stack == LISTS_FAILED) {
+		stack = w->names.empty_stack;
+		w->fold->families.items[family].no_stack += t->samples;
+	}
+	if (truncated)
+		w->fold->families.items[family].truncated += t->samples;
+	if (with.object != TALLY_NONE)
+		stack = with_object(w, a, stack, with.object);
+	if (with.thread != TALLY_NONE)
+		thread = names_thread(&w->names, with.thread);
+	if (stack != LISTS_FAILED)
+		fold_add(w->fold, family, stack, thread, t->samples, scaled(scale, t->samples, t->weight));
+	else
+		w->fold->no_memory = true;
+}
+
+static void merge_threads(struct chunk_watches *w, const struct account *a, uint32_t family,
+			  const struct scale *scale)
+{
+	uint32_t i, thread;
+
+	for (i = 0; i < w->thread_count; i++) {
+		const struct tally_thread *t = &a->t.threads[i + 1];
+
+		if (!t->samples)
+			continue;
+		thread = names_thread(&w->names, i);
+		if (thread != LISTS_FAILED)
+			fold_add_thread(w->fold, family, thread, t->samples,
+					scaled(scale, t->samples, t->weight));
+	}
+}
+
+static void merge(struct chunk_watches *w, const struct account *a, const char *name)
+{
+	const struct family *known = family_by_name(name);
+	struct scale scale = scale_of(w, a, known, name);
+	bool time = (known && known->unit == FAMILY_TIME) || (!known && a->has_weight && a->unit != UNIT_NONE);
+	const char *unit = known && known->unit == FAMILY_BYTES ? "bytes" : NULL;
+	uint32_t family = fold_family(w->fold, name, !time, unit);
+	size_t i;
+
+	if (family == UINT32_MAX)
+		return;
+	for (i = 0; i < a->t.items.count && !w->fold->no_memory; i++)
+		merge_stack(w, a, family, &scale, &a->t.items.items[i]);
+	merge_threads(w, a, family, &scale);
+	w->fold->families.items[family].failed += a->failed;
+}
+
+/* The families of an event by the table; "cpu" for the CPU-time samples of ours. */
+static void merge_by_table(struct chunk_watches *w, const struct account *a)
+{
+	const char *families = w->selection->families;
+	const struct source *s;
+
+	for (s = convert_sources; s->event; s++) {
+		bool ours = w->ours && strcmp(s->family, "cputime") == 0;
+
+		if (strcmp(s->event, a->event) != 0)
+			continue;
+		if (family_wanted(families, ours ? "cpu" : s->family) ||
+		    (ours && family_named(families, s->family)))
+			merge(w, a, ours ? "cpu" : s->family);
+	}
+	if (family_named(families, a->event))
+		merge(w, a, a->event);
+}
+
+void watches_fold(struct chunk_watches *w)
+{
+	size_t i;
+
+	for (i = 0; i < w->accounts.count && !w->fold->no_memory; i++) {
+		const struct account *a = &w->accounts.items[i];
+
+		if (!a->t.samples || is_double(w, a))
+			continue;
+		if (a->name && family_wanted(w->selection->families, text_of(w, a->name)))
+			merge(w, a, text_of(w, a->name));
+		else if (!a->name && a->family && family_wanted(w->selection->families, a->family))
+			merge(w, a, a->family);
+		else if (!a->name && !a->family)
+			merge_by_table(w, a);
+	}
+}

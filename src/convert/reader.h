@@ -1,0 +1,155 @@
+/*
+ * reader.h - the bytes of a JFR file: numbers as it writes them.
+ *
+ * Read a whole event, then ask once whether it has failed (base/cursor.h). What is fixed in length is
+ * big-endian; whole numbers are, with the chunk's flag "compressed integers", little-endian groups of
+ * 7 bits in at most 9 bytes, the ninth with all its 8 bits, and without it fixed (`wide`). Source:
+ * jdk/jfr/internal/consumer/RecordingInput.java. Pure functions, any thread.
+ */
+#ifndef JSTROBE_CONVERT_READER_H
+#define JSTROBE_CONVERT_READER_H
+
+#include <endian.h>
+
+#include "base/cursor.h"
+
+struct reader {
+	struct cursor c;
+	bool wide; /* integers are not compressed */
+};
+
+/* A reader from AT up to END. */
+static inline struct reader read_between(const uint8_t *at, const uint8_t *end, bool wide)
+{
+	return (struct reader){{at, end, false}, wide};
+}
+
+static inline size_t read_left(const struct reader *r)
+{
+	return cursor_left(&r->c);
+}
+
+static inline void read_fail(struct reader *r)
+{
+	cursor_fail(&r->c);
+}
+
+static inline void read_skip(struct reader *r, uint64_t n)
+{
+	cursor_skip(&r->c, n);
+}
+
+static inline uint8_t read_u8(struct reader *r)
+{
+	return cursor_u8(&r->c);
+}
+
+/* A big-endian number of SIZE bytes: 1, 2, 4 or 8. */
+static inline uint64_t read_fixed(struct reader *r, unsigned size)
+{
+	return size == 8 ? cursor_be64(&r->c) : size == 4 ? cursor_be32(&r->c) :
+	       size == 2 ? cursor_be16(&r->c) : cursor_u8(&r->c);
+}
+
+/* The same byte by byte, near the end. */
+static __attribute__((noinline, unused)) uint64_t read_varint_slowly(struct reader *r)
+{
+	uint64_t value = 0;
+	unsigned shift;
+
+	for (shift = 0; shift < 56; shift += 7) {
+		uint8_t byte = read_u8(r);
+
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (!(byte & 0x80))
+			return value;
+	}
+	return value | (uint64_t)read_u8(r) << 56;
+}
+
+#define READ_HIGH_BITS 0x8080808080808080ull
+
+/* Put the eight 7-bit groups of X side by side. */
+static inline uint64_t read_squeeze(uint64_t x)
+{
+	x &= ~READ_HIGH_BITS;
+	x = (x & 0x007f007f007f007full) | (x & 0x7f007f007f007f00ull) >> 1;
+	x = (x & 0x00003fff00003fffull) | (x & 0x3fff00003fff0000ull) >> 2;
+	return (x & 0x0fffffffull) | (x & 0x0fffffff00000000ull) >> 4;
+}
+
+static inline uint64_t read_varint_long(struct reader *r)
+{
+	uint64_t word, ends;
+
+	if (unlikely(read_left(r) < 9))
+		return read_varint_slowly(r);
+	memcpy(&word, r->c.at, sizeof(word));
+	word = le64toh(word);
+	ends = ~word & READ_HIGH_BITS;
+	if (unlikely(!ends)) {
+		r->c.at += 9;
+		return read_squeeze(word) | (uint64_t)r->c.at[-1] << 56;
+	}
+	r->c.at += (unsigned)__builtin_ctzll(ends) / 8 + 1;
+	return read_squeeze(word & (ends ^ (ends - 1)));
+}
+
+static inline __attribute__((always_inline)) uint64_t read_varint(struct reader *r)
+{
+	if (likely(r->c.at < r->c.end && !(*r->c.at & 0x80)))
+		return *r->c.at++;
+	return read_varint_long(r);
+}
+
+/* Skip one that is short as a rule. */
+static inline void read_skip_varint(struct reader *r)
+{
+	unsigned n = 0;
+
+	if (unlikely(read_left(r) < 9)) {
+		read_varint_slowly(r);
+		return;
+	}
+	while (n < 8 && (r->c.at[n] & 0x80))
+		n++;
+	r->c.at += n + 1;
+}
+
+/* A `long`, an `int` (a size, a count, a key's type), as the chunk writes them. */
+static inline uint64_t read_long(struct reader *r)
+{
+	return unlikely(r->wide) ? read_fixed(r, 8) : read_varint(r);
+}
+
+static inline uint64_t read_int(struct reader *r)
+{
+	return unlikely(r->wide) ? read_fixed(r, 4) : read_varint(r);
+}
+
+/* Skip COUNT compressed numbers, eight bytes at a time where none of them is longer than that. */
+static inline void read_skip_varints(struct reader *r, uint64_t count)
+{
+	const uint8_t *start = r->c.at; /* of the number that AT is in */
+
+	while (count > 8 && read_left(r) >= 9) {
+		uint64_t word, ends;
+
+		memcpy(&word, r->c.at, sizeof(word));
+		ends = ~le64toh(word) & READ_HIGH_BITS;
+		if (!ends || r->c.at + __builtin_ctzll(ends) / 8 - start >= 8) {
+			r->c.at = start;
+			read_varint(r);
+			start = r->c.at;
+			count--;
+			continue;
+		}
+		count -= (unsigned)((ends >> 7) * 0x0101010101010101ull >> 56); /* a bit a byte */
+		start = r->c.at + (63 - __builtin_clzll(ends)) / 8 + 1;
+		r->c.at += 8;
+	}
+	for (r->c.at = start; count && !r->c.failed; count--)
+		read_varint(r);
+}
+
+#endif

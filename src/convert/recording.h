@@ -1,0 +1,25 @@
+/*
+ * recording.h - a whole JFR file, chunk by chunk.
+ */
+#ifndef JSTROBE_CONVERT_RECORDING_H
+#define JSTROBE_CONVERT_RECORDING_H
+
+#include "convert/facts.h"
+#include "convert/input.h"
+#include "convert/watch.h"
+
+/*
+ * Gather the samples of IN that SELECTION lets through in FOLD, and in FACTS what is said beside them.
+ * Damaged parts are left out and counted. 0; -ENOMEM; -EBADMSG if there is nothing that can be read.
+ */
+int recording_read(const struct input *in, const struct selection *selection, struct fold *fold,
+		   struct facts *facts, bool lines);
+/* When IN begins and ends, ns since 1970. 0, -ENOMEM, -EBADMSG. */
+int recording_span(const struct input *in, int64_t *start, int64_t *end);
+/*
+ * Write the recording IN anew to OUT, with every chunk finished: open ones and those that were cut end at
+ * their last whole event. FACTS says what was left out. 0, -EBADMSG, -ENOMEM; OUT keeps its own errors.
+ */
+int recording_repair(const struct input *in, struct buffer *out, struct facts *facts);
+
+#endif

@@ -1,0 +1,291 @@
+#include "convert/shape.h"
+
+#include <stdlib.h>
+
+#include "convert/text.h"
+
+#define NESTED_MAX 16
+#define STEPS_MAX 65536
+#define WORK_MAX 1000000 /* fields looked at for a chunk: types may hold one another many times over */
+
+/* A list under construction: steps of lists inside it are made meanwhile, so it lies apart. */
+struct list {
+	VECTOR(struct step) steps;
+	const struct wanted *wanted;
+	size_t wanted_count;
+};
+
+static uint32_t plain(struct shapes *s, uint32_t type, unsigned depth);
+
+void shapes_init(struct shapes *s, const struct metadata *m, bool wide)
+{
+	memset(s, 0, sizeof(*s));
+	s->metadata = m;
+	s->wide = wide;
+}
+
+void shapes_free(struct shapes *s)
+{
+	free(s->steps.items);
+	free(s->shapes.items);
+	map_free(&s->plain);
+	memset(s, 0, sizeof(*s));
+}
+
+static bool add(struct shapes *s, struct list *l, enum step_op op, uint8_t slot, uint32_t count)
+{
+	struct step *last = l->steps.count ? &l->steps.items[l->steps.count - 1] : NULL;
+
+	if (last && last->op == op && (op == STEP_INTS || op == STEP_BYTES)) {
+		last->count += count;
+		return true;
+	}
+	last = l->steps.count < STEPS_MAX ? VECTOR_PUSH(&l->steps) : NULL;
+	if (!last) {
+		s->no_memory |= l->steps.count < STEPS_MAX;
+		return false;
+	}
+	*last = (struct step){op, slot, count};
+	return true;
+}
+
+/* Whole numbers, and how many bytes they have when they are not compressed. */
+static unsigned whole_number(const char *type)
+{
+	return !strcmp(type, "long") ? 8 : !strcmp(type, "int") ? 4 :
+	       !strcmp(type, "short") || !strcmp(type, "char") ? 2 : 0;
+}
+
+static unsigned fixed_size(const char *type)
+{
+	return !strcmp(type, "double") ? 8 : !strcmp(type, "float") ? 4 :
+	       !strcmp(type, "byte") || !strcmp(type, "boolean") ? 1 : 0;
+}
+
+static bool add_number(struct shapes *s, struct list *l, unsigned bytes, bool compressed,
+		       uint8_t slot)
+{
+	if (compressed)
+		return add(s, l, slot == SHAPE_NO_SLOT ? STEP_INTS : STEP_INT, slot, 1);
+	return add(s, l, slot == SHAPE_NO_SLOT ? STEP_BYTES : STEP_FIXED, slot, bytes);
+}
+
+static uint8_t slot_of(const struct list *l, const struct metadata_field *f)
+{
+	size_t i;
+
+	for (i = 0; i < l->wanted_count; i++)
+		if (strcmp(l->wanted[i].field, f->name) == 0)
+			return l->wanted[i].slot;
+	return SHAPE_NO_SLOT;
+}
+
+static bool add_fields(struct shapes *s, struct list *l, uint32_t type, unsigned depth);
+
+/* One value of the type that F has, or a key of it. */
+static bool add_value(struct shapes *s, struct list *l, const struct metadata_field *f,
+		      uint8_t slot, unsigned depth)
+{
+	const char *name;
+	struct list none;
+	bool ok;
+
+	if (s->work++ > WORK_MAX)
+		return false;
+	if (f->pooled)
+		return add_number(s, l, 8, !s->wide, slot);
+	if (f->type == METADATA_NONE)
+		return false;
+	name = s->metadata->types.items[f->type].name;
+	if (whole_number(name))
+		return add_number(s, l, whole_number(name), !s->wide, slot);
+	if (fixed_size(name))
+		return add_number(s, l, fixed_size(name), false, slot);
+	if (strcmp(name, "java.lang.String") == 0)
+		return add(s, l, STEP_TEXT, slot, 1);
+	if (depth > NESTED_MAX)
+		return false;
+	/* a struct in a struct: nobody asks for what is in it */
+	none = (struct list){.steps = {l->steps.items, l->steps.count, l->steps.capacity}};
+	ok = add_fields(s, &none, f->type, depth + 1);
+	l->steps.items = none.steps.items;
+	l->steps.count = none.steps.count;
+	l->steps.capacity = none.steps.capacity;
+	return ok;
+}
+
+/* A list of the values of F's type, for an array. */
+static uint32_t keep(struct shapes *s, struct list *l);
+
+static uint32_t elements(struct shapes *s, const struct metadata_field *f, unsigned depth)
+{
+	struct metadata_field one = *f;
+	struct list l = {.wanted = NULL};
+	uint32_t shape = SHAPE_NONE;
+
+	if (!f->pooled && f->type != METADATA_NONE && s->metadata->types.items[f->type].count)
+		return plain(s, f->type, depth + 1);
+	one.array = false;
+	if (add_value(s, &l, &one, SHAPE_NO_SLOT, depth))
+		shape = keep(s, &l);
+	free(l.steps.items);
+	return shape;
+}
+
+static bool add_fields(struct shapes *s, struct list *l, uint32_t type, unsigned depth)
+{
+	const struct metadata_type *t = &s->metadata->types.items[type];
+	uint32_t i;
+
+	for (i = 0; i < t->count; i++) {
+		const struct metadata_field *f = &s->metadata->fields.items[t->first + i];
+		uint8_t slot = slot_of(l, f);
+		uint32_t inner;
+
+		if (!f->array) {
+			if (!add_value(s, l, f, slot, depth))
+				return false;
+			continue;
+		}
+		inner = elements(s, f, depth);
+		if (inner == SHAPE_NONE || !add(s, l, STEP_ARRAY, slot, inner))
+			return false;
+	}
+	return true;
+}
+
+static uint32_t keep(struct shapes *s, struct list *l)
+{
+	struct shape *shape = VECTOR_PUSH(&s->shapes);
+	size_t i;
+
+	if (!shape || s->steps.count + l->steps.count > UINT32_MAX / 2) {
+		s->no_memory = true;
+		return SHAPE_NONE;
+	}
+	shape->first = (uint32_t)s->steps.count;
+	shape->ints = true;
+	for (i = 0; i < l->steps.count; i++) {
+		struct step *step = VECTOR_PUSH(&s->steps);
+
+		if (!step) {
+			s->no_memory = true;
+			return SHAPE_NONE;
+		}
+		*step = l->steps.items[i];
+		shape->ints &= step->op == STEP_INT;
+		shape->count++;
+	}
+	return (uint32_t)s->shapes.count - 1;
+}
+
+static uint32_t build(struct shapes *s, uint32_t type, const struct wanted *wanted, size_t count,
+		      unsigned depth)
+{
+	struct list l = {.wanted = wanted, .wanted_count = count};
+	uint32_t shape = SHAPE_NONE;
+
+	s->work++;
+	if (type != METADATA_NONE && depth <= NESTED_MAX && add_fields(s, &l, type, depth))
+		shape = keep(s, &l);
+	free(l.steps.items);
+	return shape;
+}
+
+/* Types that hold arrays of themselves end at the depth limit: no known file has any. */
+static uint32_t plain(struct shapes *s, uint32_t type, unsigned depth)
+{
+	uint32_t *slot = map_get(&s->plain, type), shape;
+
+	if (slot)
+		return *slot - 1;
+	shape = build(s, type, NULL, 0, depth);
+	if (shape == SHAPE_NONE)
+		return SHAPE_NONE;
+	slot = map_put(&s->plain, type, NULL);
+	if (slot)
+		*slot = shape + 1;
+	s->no_memory |= !slot;
+	return slot ? shape : SHAPE_NONE;
+}
+
+uint32_t shape_of(struct shapes *s, uint32_t type, const struct wanted *wanted, size_t count)
+{
+	return count ? build(s, type, wanted, count, 0) :
+	       type != METADATA_NONE ? plain(s, type, 0) : SHAPE_NONE;
+}
+
+uint32_t shape_of_text(struct shapes *s)
+{
+	struct list l = {.wanted = NULL};
+	uint32_t shape = SHAPE_NONE;
+
+	if (add(s, &l, STEP_TEXT, SHAPE_NO_SLOT, 1))
+		shape = keep(s, &l);
+	free(l.steps.items);
+	return shape;
+}
+
+uint32_t shape_of_elements(struct shapes *s, uint32_t type, const char *field,
+			   const struct wanted *wanted, size_t count)
+{
+	const struct metadata_type *t = type == METADATA_NONE ? NULL : &s->metadata->types.items[type];
+	uint32_t i;
+
+	for (i = 0; t && i < t->count; i++) {
+		const struct metadata_field *f = &s->metadata->fields.items[t->first + i];
+
+		if (f->array && !f->pooled && strcmp(f->name, field) == 0)
+			return shape_of(s, f->type, wanted, count);
+	}
+	return SHAPE_NONE;
+}
+
+static void skip_array(const struct shapes *s, uint32_t shape, struct reader *r)
+{
+	const struct shape *inner = &s->shapes.items[shape];
+	const struct step *only = &s->steps.items[inner->first];
+	uint64_t count = read_int(r);
+
+	if (count > read_left(r)) {
+		read_fail(r); /* each element has at least a byte */
+		return;
+	}
+	if (inner->count == 1 && only->op == STEP_INTS && !r->wide) {
+		read_skip_varints(r, count * only->count);
+		return;
+	}
+	for (; inner->count && count && !r->c.failed; count--)
+		shape_read(s, shape, r, NULL);
+}
+
+void shape_read(const struct shapes *s, uint32_t shape, struct reader *r, uint64_t *slots)
+{
+	const struct shape *list = &s->shapes.items[shape];
+	const struct step *step = &s->steps.items[list->first], *end = step + list->count;
+
+	for (; step < end; step++) {
+		if (step->op == STEP_INT) {
+			slots[step->slot] = read_varint(r);
+			continue;
+		}
+		if (step->op == STEP_INTS) {
+			read_skip_varints(r, step->count);
+			continue;
+		}
+		if (step->op == STEP_BYTES) {
+			read_skip(r, step->count);
+			continue;
+		}
+		if (step->op == STEP_FIXED) {
+			slots[step->slot] = read_fixed(r, step->count);
+			continue;
+		}
+		if (step->slot != SHAPE_NO_SLOT)
+			slots[step->slot] = (uintptr_t)r->c.at;
+		if (step->op == STEP_TEXT)
+			text_skip(r);
+		else
+			skip_array(s, step->count, r);
+	}
+}

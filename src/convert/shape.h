@@ -1,0 +1,73 @@
+/*
+ * shape.h - how values of a type lie in the file, as a list of steps.
+ *
+ * The metadata of a chunk are compiled once: the steps of a type skip what nobody asked for and put
+ * the rest into numbered slots. Structs inside structs become part of the list; what an array holds
+ * is a list of its own. Each step takes at least one byte, so that hostile metadata cannot make a
+ * loop that does not end.
+ *
+ *   jdk.ExecutionSample {startTime, sampledThread, stackTrace, state}, without its thread:
+ *     INT → slot 0, INTS 1, INT → slot 1, INT → slot 2
+ */
+#ifndef JSTROBE_CONVERT_SHAPE_H
+#define JSTROBE_CONVERT_SHAPE_H
+
+#include "convert/metadata.h"
+
+enum step_op {
+	STEP_INT,   /* a compressed number → slot */
+	STEP_INTS,  /* skip `count` of them */
+	STEP_FIXED, /* `count` bytes, big-endian → slot */
+	STEP_BYTES, /* skip `count` bytes */
+	STEP_TEXT,  /* a string; slot: its address */
+	STEP_ARRAY, /* a number of elements, each by the list `count`; slot: its address */
+};
+
+#define SHAPE_NO_SLOT 0xff
+#define SHAPE_NONE UINT32_MAX
+
+struct step {
+	uint8_t op;
+	uint8_t slot;
+	uint32_t count;
+};
+
+/* A list of steps. */
+struct shape {
+	uint32_t first, count;
+	bool ints; /* every step is a STEP_INT: the frames of stacks */
+};
+
+struct shapes {
+	const struct metadata *metadata;
+	bool wide;
+	VECTOR(struct step) steps;
+	VECTOR(struct shape) shapes;
+	struct map plain; /* type → shape + 1, without slots */
+	uint32_t work; /* fields looked at */
+	bool no_memory;
+};
+
+/* A field to be put into SLOT. */
+struct wanted {
+	const char *field;
+	uint8_t slot;
+};
+
+void shapes_init(struct shapes *s, const struct metadata *m, bool wide);
+void shapes_free(struct shapes *s);
+/*
+ * The shape of TYPE with the fields of WANTED[0..COUNT) in their slots: numbers (floats as their
+ * bits) and keys as they are, texts and arrays as addresses. SHAPE_NONE if the type cannot be read,
+ * or with s->no_memory set.
+ */
+uint32_t shape_of(struct shapes *s, uint32_t type, const struct wanted *wanted, size_t count);
+/* The shape of a bare string: the constants of java.lang.String. */
+uint32_t shape_of_text(struct shapes *s);
+/* The list of the elements of TYPE's array FIELD with slots for WANTED; SHAPE_NONE. */
+uint32_t shape_of_elements(struct shapes *s, uint32_t type, const char *field,
+			   const struct wanted *wanted, size_t count);
+/* Move R past one value of SHAPE and fill SLOTS. R fails when it does not fit. */
+void shape_read(const struct shapes *s, uint32_t shape, struct reader *r, uint64_t *slots);
+
+#endif

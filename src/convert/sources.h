@@ -1,0 +1,33 @@
+/*
+ * sources.h - what is asked for, against what a recording has: which events count, and for what.
+ */
+#ifndef JSTROBE_CONVERT_SOURCES_H
+#define JSTROBE_CONVERT_SOURCES_H
+
+#include "base/vector.h"
+
+enum family_unit { FAMILY_TIME, FAMILY_BYTES, FAMILY_COUNT };
+
+struct family {
+	const char *name;
+	enum family_unit unit;
+	bool main; /* shown when nothing is asked for */
+	const char *help;
+};
+
+struct source {
+	const char *event, *family, *weight, *object;
+};
+
+/* Both end with an entry without names. */
+extern const struct family convert_families[];
+extern const struct source convert_sources[];
+
+/* The family called NAME, or NULL. */
+const struct family *family_by_name(const char *name);
+/* Whether family NAME is wanted by LIST, "cpu,alloc"; "" = the main ones, "all" = each. */
+bool family_wanted(const char *list, const char *name);
+/* Whether LIST names it, and not just by "" or "all". */
+bool family_named(const char *list, const char *name);
+
+#endif

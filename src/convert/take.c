@@ -1,0 +1,238 @@
+/*
+ * take.c - one event after the other, into the accounts of its chunk.
+ */
+#include <string.h>
+
+#include "convert/watch.h"
+
+/* Of a batch of samples, evenly spread over SPAN ticks from AT on, those in the range. */
+static uint64_t in_range(const struct chunk_watches *w, int64_t at, uint64_t span, uint64_t samples)
+{
+	__int128 last = (__int128)at + (__int128)(int64_t)span, first_in, last_in;
+	__int128 steps = (__int128)samples - 1;
+
+	if (samples <= 1 || (int64_t)span <= 0)
+		return at >= w->from && at < w->to ? samples : 0;
+	if (at >= w->from && last < w->to)
+		return samples;
+	if (last < w->from || at >= w->to)
+		return 0;
+	/* sample i is at AT + i × SPAN / STEPS */
+	first_in = at >= w->from ? 0 : ((w->from - (__int128)at) * steps + (int64_t)span - 1) / (int64_t)span;
+	last_in = last < w->to ? steps : ((w->to - 1 - (__int128)at) * steps) / (int64_t)span;
+	return last_in < first_in ? 0 : (uint64_t)(last_in - first_in + 1);
+}
+
+static uint32_t place(const struct pool *p, bool there, uint64_t key)
+{
+	return there && p ? pool_find(p, key) : TALLY_NONE;
+}
+
+/* The account of the event whose name is at SLOT. */
+static struct account *event_account(struct chunk_watches *w, const struct watch *watch)
+{
+	uint32_t name = watch->slots[SLOT_A] ? names_string(&w->names, watch->slots[SLOT_A]) : 0;
+	struct account *a;
+	size_t i;
+
+	for (i = 0; i < w->accounts.count; i++)
+		if (w->accounts.items[i].name == name && w->accounts.items[i].event == watch->event)
+			return &w->accounts.items[i];
+	a = VECTOR_PUSH(&w->accounts);
+	if (!a || tallies_begin(&a->t, w->stack_count, w->thread_count)) {
+		w->fold->no_memory = true;
+		return NULL;
+	}
+	a->event = watch->event;
+	a->name = name;
+	a->has_weight = true;
+	return a;
+}
+
+/* Weights of execution samples come later, in their order. */
+static void keep_unweighed(struct chunk_watches *w, uint32_t item, uint32_t thread)
+{
+	struct unweighed *u = VECTOR_PUSH(&w->unweighed);
+
+	if (!u) {
+		w->fold->no_memory = true;
+		return;
+	}
+	u->item = item;
+	u->thread = thread;
+}
+
+static void take_sample(struct chunk_watches *w, struct watch *watch)
+{
+	const uint64_t *slots = watch->slots;
+	uint32_t stack = place(w->stack_pool, watch->has_stack, slots[SLOT_STACK]);
+	uint32_t thread = place(w->thread_pool, watch->has_thread, slots[SLOT_THREAD]);
+	uint32_t state = place(w->state_pool, watch->has_state, slots[SLOT_STATE]);
+	uint8_t mark = state == POOL_NO_PLACE ? *w->selection->states ? STATE_UNWANTED : 0 :
+						w->states[state];
+	struct account *a = &w->accounts.items[watch->account];
+	uint64_t samples = watch->kind == WATCH_WALL ? slots[SLOT_SAMPLES] : 1, weight = slots[SLOT_WEIGHT];
+	uint32_t object = TALLY_NONE, item = TALLY_NONE;
+	bool wall = watch->kind == WATCH_EXECUTION && (w->knows_cpu_state || w->ours) &&
+		    state != POOL_NO_PLACE && !(mark & STATE_CPU);
+
+	if (w->selection->in_range)
+		samples = in_range(w, (int64_t)slots[SLOT_TIME], slots[SLOT_SPAN], samples);
+	if (wall)
+		a = &w->accounts.items[watch->wall_account];
+	else if (watch->kind == WATCH_EVENT)
+		a = event_account(w, watch);
+	if (!a)
+		return;
+	if (watch->has_object)
+		object = pool_find(&w->pools.of_type[watch->object_type], slots[SLOT_OBJECT]);
+	if (samples && !(mark & STATE_UNWANTED) &&
+	    (!w->threads || (thread != TALLY_NONE && w->threads[thread]))) {
+		item = tally_add(&a->t, stack, thread, w->selection->by_thread, object, samples, weight);
+		a->failed += slots[SLOT_FAILED] != 0;
+		w->fold->no_memory |= item == TALLY_NONE;
+	}
+	if (w->ours && watch->kind == WATCH_EXECUTION && !wall)
+		keep_unweighed(w, item, thread);
+}
+
+/* Give the execution samples before their weights. */
+static void take_weights(struct chunk_watches *w, const struct watch *watch)
+{
+	struct reader list = names_reader(&w->names, watch->slots[SLOT_B]);
+	struct tallies *t = NULL;
+	struct account *a = NULL;
+	uint64_t count;
+	size_t i;
+
+	for (i = 0; i < w->watches.count; i++)
+		if (w->watches.items[i].kind == WATCH_EXECUTION)
+			a = &w->accounts.items[w->watches.items[i].account];
+	if (!a)
+		return;
+	t = &a->t;
+	count = read_int(&list);
+	for (; count && !list.c.failed && w->weights_at < w->unweighed.count; count--) {
+		const struct unweighed *u = &w->unweighed.items[w->weights_at++];
+		uint64_t weight = read_long(&list) * watch->slots[SLOT_A];
+
+		a->has_weight = true;
+		a->unit = UNIT_NS;
+		if (list.c.failed || u->item == TALLY_NONE)
+			continue;
+		t->items.items[u->item].weight += weight;
+		t->weight += weight;
+		t->threads[u->thread + 1].weight += weight;
+	}
+	w->unweighed.count = 0;
+	w->weights_at = 0;
+}
+
+/* ---- what is no sample ---- */
+
+static uint32_t text_at(struct chunk_watches *w, uint64_t slot)
+{
+	return slot ? names_string(&w->names, slot) : 0;
+}
+
+static const char *text(struct chunk_watches *w, uint64_t slot)
+{
+	return strings_get(&w->fold->strings, text_at(w, slot));
+}
+
+static void take_counts(struct chunk_watches *w, const uint64_t *slots)
+{
+	struct facts_counts *c = facts_of(w->facts, text_at(w, slots[SLOT_A]));
+
+	if (!c) {
+		w->fold->no_memory = true;
+		return;
+	}
+	c->engine = text_at(w, slots[SLOT_B]);
+	c->interval = slots[SLOT_C];
+	c->taken = slots[SLOT_D];
+	c->stored = slots[SLOT_E];
+	c->complete = slots[SLOT_F];
+	c->cpu_time = slots[SLOT_G];
+	c->own_cpu = slots[SLOT_H];
+	c->weight_stored = slots[SLOT_WEIGHT];
+}
+
+static void take_reason(struct chunk_watches *w, const uint64_t *slots)
+{
+	struct facts_counts *c = facts_of(w->facts, text_at(w, slots[SLOT_A]));
+	const char *reason = text(w, slots[SLOT_B]);
+	unsigned i = 0;
+
+	if (!c) {
+		w->fold->no_memory = true;
+		return;
+	}
+	while (i < LOSS_REASONS && strcmp(loss_names[i].name, reason) != 0)
+		i++;
+	if (i == LOSS_REASONS) {
+		c->lost_otherwise += slots[SLOT_C];
+		return;
+	}
+	c->lost[i] += slots[SLOT_C];
+	c->lost_weight[i] += slots[SLOT_D];
+}
+
+static void take_setting(struct chunk_watches *w, const uint64_t *slots)
+{
+	uint32_t name = text_at(w, slots[SLOT_B]), value = text_at(w, slots[SLOT_C]);
+	const struct strings *strings = &w->fold->strings;
+	uint32_t type = metadata_by_id(w->metadata, slots[SLOT_A]);
+	uint64_t ns = facts_time(strings_get(strings, value));
+	const char *word = strings_get(strings, name);
+
+	if (!ns)
+		return;
+	if (strcmp(word, "interval") == 0)
+		w->facts->interval = ns;
+	else if (strcmp(word, "wall") == 0)
+		w->facts->wall_interval = ns;
+	else if (strcmp(word, "period") == 0 && type != METADATA_NONE &&
+		 strcmp(w->metadata->types.items[type].name, "jdk.ExecutionSample") == 0)
+		w->facts->period = ns;
+}
+
+static void take_jvm(struct chunk_watches *w, const uint64_t *slots)
+{
+	uint32_t version = text_at(w, slots[SLOT_A]), arguments = text_at(w, slots[SLOT_B]);
+	struct strings *strings = &w->fold->strings;
+
+	facts_jvm(w->facts, strings, strings_get(strings, version), strings_get(strings, arguments),
+		  (int64_t)slots[SLOT_C]);
+}
+
+void watch_take(struct chunk_watches *w, struct watch *watch, struct reader *r)
+{
+	if (watch->shape == SHAPE_NONE)
+		return;
+	shape_read(&w->shapes, watch->shape, r, watch->slots);
+	if (unlikely(r->c.failed))
+		return;
+	switch (watch->kind) {
+	case WATCH_WEIGHTS:
+		take_weights(w, watch);
+		break;
+	case WATCH_COUNTS:
+		take_counts(w, watch->slots);
+		break;
+	case WATCH_REASON:
+		take_reason(w, watch->slots);
+		break;
+	case WATCH_SETTING:
+		take_setting(w, watch->slots);
+		break;
+	case WATCH_JVM:
+		take_jvm(w, watch->slots);
+		break;
+	case WATCH_JDK_LOST:
+		w->facts->jdk_lost += (uint32_t)watch->slots[SLOT_A];
+		break;
+	default:
+		take_sample(w, watch);
+	}
+}

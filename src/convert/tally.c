@@ -1,0 +1,63 @@
+#include "convert/tally.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int tallies_begin(struct tallies *t, uint32_t stack_count, uint32_t thread_count)
+{
+	memset(t, 0, sizeof(*t));
+	t->stack_count = stack_count;
+	t->thread_count = thread_count;
+	t->direct = calloc((size_t)stack_count + 1, sizeof(*t->direct));
+	t->threads = calloc((size_t)thread_count + 1, sizeof(*t->threads));
+	return t->direct && t->threads ? 0 : -ENOMEM;
+}
+
+void tallies_end(struct tallies *t)
+{
+	free(t->items.items);
+	free(t->direct);
+	free(t->with.items);
+	free(t->threads);
+	map_free(&t->others);
+	map_free(&t->with_index);
+	memset(t, 0, sizeof(*t));
+}
+
+/* The number of THREAD and OBJECT together, 0 for neither. */
+static uint32_t with_number(struct tallies *t, uint32_t thread, uint32_t object)
+{
+	struct tally_with *with;
+	uint32_t *slot;
+
+	if (thread == TALLY_NONE && object == TALLY_NONE)
+		return 0;
+	slot = map_put(&t->with_index, (uint64_t)thread << 32 | object, NULL);
+	if (slot && !*slot && (with = VECTOR_PUSH(&t->with))) {
+		with->thread = thread;
+		with->object = object;
+		*slot = (uint32_t)t->with.count;
+	}
+	t->no_memory |= !slot || !*slot;
+	return slot ? *slot : 0;
+}
+
+struct tally *tally_of(struct tallies *t, uint32_t stack, uint32_t thread, uint32_t object)
+{
+	uint32_t with = with_number(t, thread, object), *slot;
+	struct tally *item;
+
+	slot = with ? map_put(&t->others, (uint64_t)with << 32 | stack, NULL) : &t->direct[stack + 1];
+	if (slot && !t->no_memory && *slot)
+		return &t->items.items[*slot - 1];
+	item = slot && !t->no_memory ? VECTOR_PUSH(&t->items) : NULL;
+	if (!item) {
+		t->no_memory = true;
+		return NULL;
+	}
+	item->stack = stack;
+	item->with = with;
+	*slot = (uint32_t)t->items.count;
+	return item;
+}

@@ -1,0 +1,340 @@
+#include "convert/watch.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "options/options.h"
+
+/* Events that are no samples of the table of sources, and the fields that are wanted of them. */
+struct rule {
+	const char *event;
+	enum watch_kind kind;
+	struct wanted fields[9];
+};
+
+static const struct rule rules[] = {
+	{"jstrobe.SampleWeights", WATCH_WEIGHTS, {{"unit", SLOT_A}, {"weights", SLOT_B}}},
+	{"jstrobe.Counters", WATCH_COUNTS,
+	 {{"event", SLOT_A}, {"engine", SLOT_B}, {"interval", SLOT_C}, {"taken", SLOT_D},
+	  {"stored", SLOT_E}, {"complete", SLOT_F}, {"cpuTime", SLOT_G}, {"ownCpuTime", SLOT_H},
+	  {"weightStored", SLOT_WEIGHT}}},
+	{"jstrobe.SamplesLost", WATCH_REASON,
+	 {{"event", SLOT_A}, {"reason", SLOT_B}, {"samples", SLOT_C}, {"weight", SLOT_D}}},
+	{"jdk.ActiveSetting", WATCH_SETTING, {{"id", SLOT_A}, {"name", SLOT_B}, {"value", SLOT_C}}},
+	{"jdk.JVMInformation", WATCH_JVM,
+	 {{"jvmVersion", SLOT_A}, {"javaArguments", SLOT_B}, {"pid", SLOT_C}}},
+	{"jdk.CPUTimeSamplesLost", WATCH_JDK_LOST, {{"lostSamples", SLOT_A}}},
+};
+
+static const struct wanted sample_fields[] = {
+	{"startTime", SLOT_TIME}, {"stackTrace", SLOT_STACK}, {"sampledThread", SLOT_THREAD},
+	{"eventThread", SLOT_THREAD}, {"state", SLOT_STATE}, {"samples", SLOT_SAMPLES},
+	{"timeSpan", SLOT_SPAN}, {"failed", SLOT_FAILED}, {"event", SLOT_A},
+};
+
+static const struct metadata_field *field_of(const struct metadata *m, uint32_t type, const char *name)
+{
+	const struct metadata_type *t = &m->types.items[type];
+	uint32_t i;
+
+	for (i = 0; name && i < t->count; i++)
+		if (strcmp(m->fields.items[t->first + i].name, name) == 0)
+			return &m->fields.items[t->first + i];
+	return NULL;
+}
+
+/* Whether FIELD is a key of the constants of type POOL. */
+static bool is_key(const struct chunk_watches *w, uint32_t type, const char *field, uint32_t pool)
+{
+	const struct metadata_field *f = field_of(w->metadata, type, field);
+
+	return f && f->pooled && !f->array && f->type == pool && pool != METADATA_NONE;
+}
+
+static uint32_t add_account(struct chunk_watches *w, const char *event, const char *family,
+			    const struct metadata_field *weight)
+{
+	struct account *a = VECTOR_PUSH(&w->accounts);
+
+	if (!a)
+		return UINT32_MAX;
+	a->event = event;
+	a->family = family;
+	a->has_weight = weight != NULL;
+	a->unit = weight ? weight->unit : UNIT_NONE;
+	return (uint32_t)w->accounts.count - 1;
+}
+
+static struct watch *add_watch(struct chunk_watches *w, uint32_t type, enum watch_kind kind)
+{
+	const struct metadata_type *t = &w->metadata->types.items[type];
+	struct watch *watch = VECTOR_PUSH(&w->watches);
+	uint32_t *slot;
+
+	if (!watch)
+		return NULL;
+	watch->kind = kind;
+	watch->event = t->name;
+	watch->type_id = t->id;
+	watch->object_type = METADATA_NONE;
+	watch->slots[SLOT_SAMPLES] = 1;
+	if (t->id < ARRAY_LEN(w->by_type)) {
+		w->by_type[t->id] = (uint16_t)w->watches.count;
+		return watch;
+	}
+	slot = map_put(&w->by_any_type, t->id, NULL);
+	if (slot)
+		*slot = (uint32_t)w->watches.count;
+	return slot ? watch : NULL;
+}
+
+/* An event type is a sample of this source's families. -EBADMSG: its fields cannot be read. */
+static int add_sample(struct chunk_watches *w, uint32_t type, const struct source *source)
+{
+	const char *event = w->metadata->types.items[type].name;
+	const struct metadata_field *weight = field_of(w->metadata, type, source->weight);
+	const struct metadata_field *object = field_of(w->metadata, type, source->object);
+	bool execution = strcmp(event, "jdk.ExecutionSample") == 0;
+	struct wanted wanted[ARRAY_LEN(sample_fields) + 2];
+	size_t count = ARRAY_LEN(sample_fields);
+	struct watch *watch;
+
+	memcpy(wanted, sample_fields, sizeof(sample_fields));
+	if (weight && !weight->pooled && !weight->array)
+		wanted[count++] = (struct wanted){source->weight, SLOT_WEIGHT};
+	if (object && object->pooled && !object->array)
+		wanted[count++] = (struct wanted){source->object, SLOT_OBJECT};
+	watch = add_watch(w, type, execution ? WATCH_EXECUTION :
+				   strcmp(event, "jdk.CPUTimeSample") == 0 ? WATCH_CPU_TIME :
+				   strcmp(event, "profiler.WallClockSample") == 0 ? WATCH_WALL :
+				   strcmp(event, "jstrobe.EventSample") == 0 ? WATCH_EVENT : WATCH_SAMPLE);
+	if (!watch)
+		return -ENOMEM;
+	watch->shape = shape_of(&w->shapes, type, wanted, count);
+	watch->has_time = field_of(w->metadata, type, "startTime") != NULL;
+	watch->has_stack = is_key(w, type, "stackTrace", w->names.stack_type);
+	watch->has_thread = is_key(w, type, "sampledThread", w->names.thread_type) ||
+			    is_key(w, type, "eventThread", w->names.thread_type);
+	watch->has_state = is_key(w, type, "state", w->names.state_type);
+	watch->object_type = object && object->pooled ? object->type : METADATA_NONE;
+	watch->has_object = watch->object_type != METADATA_NONE;
+	if (watch->has_object)
+		names_want(&w->names, watch->object_type);
+	watch->account = add_account(w, event, NULL, weight);
+	watch->wall_account = execution ? add_account(w, event, "wall", NULL) : watch->account;
+	return watch->account == UINT32_MAX || watch->wall_account == UINT32_MAX ? -ENOMEM : 0;
+}
+
+/* Whether a wanted family has samples of SOURCE's event; those that the event's name itself asks for. */
+static bool is_wanted(const struct chunk_watches *w, const struct source *source)
+{
+	const char *families = w->selection->families;
+
+	if (family_wanted(families, source->family) || family_named(families, source->event))
+		return true;
+	/* execution samples may turn out to be of wall time, CPU-time samples to be the cpu of ours */
+	if (strcmp(source->event, "jdk.ExecutionSample") == 0)
+		return family_wanted(families, "wall");
+	return strcmp(source->event, "jdk.CPUTimeSample") == 0 && family_wanted(families, "cpu");
+}
+
+/* The event called by its own name, if no source speaks of it. */
+static int add_by_name(struct chunk_watches *w, uint32_t type)
+{
+	const char *name = w->metadata->types.items[type].name;
+	struct source source = {name, NULL, NULL, NULL};
+
+	if (strcmp(name, "jstrobe.EventSample") == 0) {
+		source.weight = "weight";
+		return add_sample(w, type, &source);
+	}
+	if (!family_named(w->selection->families, name))
+		return 0;
+	source.weight = field_of(w->metadata, type, "duration") ? "duration" : NULL;
+	return add_sample(w, type, &source);
+}
+
+static int add_fact(struct chunk_watches *w, uint32_t type, const struct rule *rule)
+{
+	struct watch *watch = add_watch(w, type, rule->kind);
+	size_t count = 0;
+
+	if (!watch)
+		return -ENOMEM;
+	while (count < ARRAY_LEN(rule->fields) && rule->fields[count].field)
+		count++;
+	watch->shape = shape_of(&w->shapes, type, rule->fields, count);
+	return 0;
+}
+
+static int add_type(struct chunk_watches *w, uint32_t type)
+{
+	const char *name = w->metadata->types.items[type].name;
+	const struct source *s;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rules); i++)
+		if (strcmp(rules[i].event, name) == 0)
+			return add_fact(w, type, &rules[i]);
+	for (s = convert_sources; s->event; s++)
+		if (strcmp(s->event, name) == 0 && is_wanted(w, s))
+			return add_sample(w, type, s);
+	return add_by_name(w, type);
+}
+
+static int add_types(struct chunk_watches *w)
+{
+	uint32_t i;
+	int rc = 0;
+
+	for (i = 0; rc == 0 && i < w->metadata->types.count; i++)
+		if (w->metadata->types.items[i].event)
+			rc = add_type(w, i);
+	w->ours = metadata_by_name(w->metadata, "jstrobe.Counters") != METADATA_NONE;
+	return rc;
+}
+
+/* "STATE_RUNNABLE" is what the user calls runnable. */
+static bool state_wanted(const char *states, const char *state)
+{
+	size_t n;
+
+	if (strncmp(state, "STATE_", 6) == 0)
+		state += 6;
+	for (; *states; states += n + (states[n] != '\0')) {
+		n = strcspn(states, ",");
+		if (n > 6 && strncasecmp(states, "STATE_", 6) == 0) {
+			states += 6;
+			n -= 6;
+		}
+		if (n && strncasecmp(states, state, n) == 0 && (state[n] == '\0' || state[n] == '_'))
+			return true;
+	}
+	return false;
+}
+
+static int mark_states(struct chunk_watches *w)
+{
+	uint32_t i;
+
+	w->states = calloc((size_t)w->state_count + 1, 1);
+	if (!w->states)
+		return -ENOMEM;
+	for (i = 0; i < w->state_count; i++) {
+		uint32_t text = names_text(&w->names, w->names.state_type,
+					   w->state_pool->constants.items[i].key);
+		const char *name = strings_get(&w->fold->strings, text);
+
+		if (strcmp(name, "STATE_DEFAULT") == 0) {
+			w->states[i] |= STATE_CPU;
+			w->knows_cpu_state = true;
+		}
+		if (*w->selection->states && !state_wanted(w->selection->states, name))
+			w->states[i] |= STATE_UNWANTED;
+	}
+	return 0;
+}
+
+static int mark_threads(struct chunk_watches *w)
+{
+	uint32_t i, thread, count;
+
+	if (!*w->selection->threads)
+		return 0;
+	w->threads = calloc((size_t)w->thread_count + 1, 1);
+	if (!w->threads)
+		return -ENOMEM;
+	for (i = 0; i < w->thread_count; i++) {
+		thread = names_thread(&w->names, i);
+		w->threads[i] = thread != LISTS_FAILED &&
+				options_thread_listed(w->selection->threads,
+						      lists_get(&w->fold->threads, thread, &count)[FOLD_TID]);
+	}
+	return 0;
+}
+
+static const struct pool *pool_of(const struct chunk_watches *w, uint32_t type, uint32_t *count)
+{
+	const struct pool *p = type == METADATA_NONE ? NULL : &w->pools.of_type[type];
+
+	*count = p ? (uint32_t)p->constants.count : 0;
+	return p;
+}
+
+/* NS since 1970 in the chunk's ticks. */
+static int64_t ticks_of(const struct chunk *c, int64_t ns)
+{
+	__int128 passed = (__int128)(ns - (int64_t)c->start_ns) * (int64_t)c->ticks_per_second;
+
+	return (int64_t)c->start_ticks + (int64_t)(passed / (int64_t)NS_PER_S);
+}
+
+static int begin_accounts(struct chunk_watches *w)
+{
+	size_t i;
+
+	for (i = 0; i < w->accounts.count; i++)
+		if (tallies_begin(&w->accounts.items[i].t, w->stack_count, w->thread_count))
+			return -ENOMEM;
+	return 0;
+}
+
+int watches_begin(struct chunk_watches *w, const struct chunk *c, struct metadata *metadata,
+		  const struct selection *selection, struct fold *fold, struct facts *facts, bool lines)
+{
+	struct chunk_event e;
+	int rc;
+
+	memset(w, 0, sizeof(*w));
+	w->chunk = c;
+	w->metadata = metadata;
+	w->selection = selection;
+	w->fold = fold;
+	w->facts = facts;
+	if (!c->metadata || !chunk_event(c, c->metadata, &e))
+		return -EBADMSG;
+	rc = metadata_read(w->metadata, read_between(c->in->bytes + e.at, c->in->bytes + e.at + e.size,
+						      c->wide));
+	if (rc)
+		return rc;
+	shapes_init(&w->shapes, w->metadata, c->wide);
+	if (pools_init(&w->pools, w->metadata) ||
+	    names_begin(&w->names, fold, w->metadata, &w->shapes, &w->pools, lines))
+		return -ENOMEM;
+	rc = add_types(w);
+	if (rc == 0)
+		rc = pools_load(&w->pools, c, &w->shapes);
+	if (rc == 0)
+		rc = w->shapes.no_memory ? -ENOMEM : 0;
+	if (rc)
+		return rc;
+	facts->constants_damaged |= w->pools.damaged;
+	w->stack_pool = pool_of(w, w->names.stack_type, &w->stack_count);
+	w->thread_pool = pool_of(w, w->names.thread_type, &w->thread_count);
+	w->state_pool = pool_of(w, w->names.state_type, &w->state_count);
+	if (selection->in_range) {
+		w->from = ticks_of(c, selection->from);
+		w->to = ticks_of(c, selection->to);
+	}
+	rc = mark_states(w);
+	if (rc == 0)
+		rc = mark_threads(w);
+	return rc ? rc : begin_accounts(w);
+}
+
+void watches_end(struct chunk_watches *w)
+{
+	size_t i;
+
+	for (i = 0; i < w->accounts.count; i++)
+		tallies_end(&w->accounts.items[i].t);
+	free(w->accounts.items);
+	free(w->watches.items);
+	free(w->unweighed.items);
+	free(w->states);
+	free(w->threads);
+	map_free(&w->by_any_type);
+	names_end(&w->names);
+	pools_free(&w->pools);
+	shapes_free(&w->shapes);
+}

@@ -1,0 +1,118 @@
+/*
+ * watch.h - the events of one chunk that matter, each compiled into a shape and a rule.
+ */
+#ifndef JSTROBE_CONVERT_WATCH_H
+#define JSTROBE_CONVERT_WATCH_H
+
+#include "convert/facts.h"
+#include "convert/names.h"
+#include "convert/sources.h"
+#include "convert/tally.h"
+
+/* Which samples count; the same for all chunks, but for the clock. */
+struct selection {
+	const char *families; /* "cpu,alloc"; "" = the main ones */
+	const char *states;   /* "runnable,sleeping"; "" = any */
+	const char *threads;  /* "120-127;132"; "" = all */
+	bool by_thread;
+	bool in_range;        /* FROM and TO are set */
+	int64_t from, to;     /* ns since 1970 */
+};
+
+enum watch_kind {
+	WATCH_SAMPLE,    /* one event, one sample */
+	WATCH_EXECUTION, /* jdk.ExecutionSample: of CPU or of wall time, as its state says */
+	WATCH_WALL,      /* one event, several samples */
+	WATCH_CPU_TIME,
+	WATCH_EVENT,     /* jstrobe.EventSample: the event is said by name */
+	WATCH_WEIGHTS,   /* jstrobe.SampleWeights: of the execution samples before */
+	WATCH_COUNTS, WATCH_REASON, /* jstrobe.Counters, jstrobe.SamplesLost */
+	WATCH_SETTING, WATCH_JVM, WATCH_JDK_LOST,
+};
+
+enum watch_slot {
+	SLOT_TIME, SLOT_STACK, SLOT_THREAD, SLOT_STATE, SLOT_SAMPLES, SLOT_SPAN, SLOT_WEIGHT, SLOT_OBJECT,
+	SLOT_FAILED, SLOT_A, SLOT_B, SLOT_C, SLOT_D, SLOT_E, SLOT_F, SLOT_G, SLOT_H, SLOTS
+};
+
+struct watch {
+	enum watch_kind kind;
+	const char *event;
+	uint64_t type_id;
+	uint32_t shape;
+	uint32_t account, wall_account; /* of chunk_watches.accounts */
+	bool has_stack, has_thread, has_state, has_object, has_time;
+	uint32_t object_type;
+	uint64_t slots[SLOTS];
+};
+
+/* The samples of one event of the chunk. */
+struct account {
+	const char *event;  /* "jdk.ExecutionSample" */
+	const char *family; /* NULL: by the table; else the family, kept by the fold's strings or static */
+	uint32_t name;      /* WATCH_EVENT: the event's, in the fold's strings */
+	enum metadata_unit unit; /* of its weights */
+	bool has_weight;
+	struct tallies t;
+	uint64_t failed;
+};
+
+/* An execution sample whose weight is still to come: its tally, or TALLY_NONE, and its thread. */
+struct unweighed {
+	uint32_t item, thread;
+};
+
+struct chunk_watches {
+	const struct chunk *chunk;
+	const struct selection *selection;
+	struct fold *fold;
+	struct facts *facts;
+	struct names names;
+	struct metadata *metadata; /* the caller's */
+	struct shapes shapes;
+	struct pools pools;
+	VECTOR(struct watch) watches;
+	VECTOR(struct account) accounts;
+	uint16_t by_type[2048]; /* type number → watch + 1 */
+	struct map by_any_type; /* the same for larger numbers */
+	int64_t from, to;       /* ticks */
+	uint8_t *states;        /* by place: enum state_mark */
+	uint8_t *threads;       /* by place: whether it is wanted; NULL = all are */
+	uint32_t stack_count, thread_count, state_count;
+	const struct pool *stack_pool, *thread_pool, *state_pool; /* NULL: the chunk has none */
+	bool ours;              /* written by jstrobe */
+	bool knows_cpu_state;   /* STATE_DEFAULT stands for CPU samples */
+	VECTOR(struct unweighed) unweighed;
+	uint64_t weights_at;    /* of them have their weight */
+};
+
+enum state_mark { STATE_CPU = 1, STATE_UNWANTED = 2 };
+
+/*
+ * Read the chunk's types, into METADATA (see metadata_read), and its constants. 0, -EBADMSG (nothing
+ * can be read), -ENOMEM. End in all cases.
+ */
+int watches_begin(struct chunk_watches *w, const struct chunk *c, struct metadata *metadata,
+		  const struct selection *selection, struct fold *fold, struct facts *facts, bool lines);
+void watches_end(struct chunk_watches *w);
+/* Take one event, whose fields R stands at. */
+void watch_take(struct chunk_watches *w, struct watch *watch, struct reader *r);
+/* All events were taken: add the accounts to the fold. */
+void watches_fold(struct chunk_watches *w);
+
+/* What becomes of events of type number TYPE, or NULL. */
+static inline struct watch *watches_find(struct chunk_watches *w, uint64_t type)
+{
+	const uint32_t *slot;
+	uint32_t at;
+
+	if (likely(type < ARRAY_LEN(w->by_type))) {
+		at = w->by_type[type];
+	} else {
+		slot = map_get(&w->by_any_type, type);
+		at = slot ? *slot : 0;
+	}
+	return at ? &w->watches.items[at - 1] : NULL;
+}
+
+#endif

@@ -1,0 +1,195 @@
+/* The parts of the convert room by themselves: numbers, moments, lists, collapsed stacks. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include <cmocka.h>
+
+#include "convert/convert.h"
+#include "convert/facts.h"
+#include "convert/lists.h"
+#include "convert/range.h"
+#include "convert/reader.h"
+#include "format/format.h"
+#include "made_jfr.h"
+
+/* All lengths, at all distances from the end. */
+static void compressed_numbers(void **state)
+{
+	static const uint64_t numbers[] = {
+		0, 1, 0x7f, 0x80, 0x3fff, 0x4000, 0x1fffff, 0x200000, 0xfffffff, 0x10000000, 0x7ffffffff,
+		0x800000000, 0x3ffffffffff, 0x40000000000, 0x1ffffffffffff, 0x2000000000000, 0xffffffffffffff,
+		0x100000000000000, INT64_MAX, (uint64_t)INT64_MIN, UINT64_MAX,
+	};
+	struct made m = {.ours = false};
+	size_t i, pad, n;
+
+	for (i = 0; i < ARRAY_LEN(numbers); i++)
+		for (pad = 0; pad < 12; pad++) {
+			struct reader r;
+
+			buffer_init(&m.bytes, -1);
+			made_long(&m, numbers[i]);
+			n = m.bytes.length;
+			while (m.bytes.length < n + pad)
+				buffer_putc(&m.bytes, (char)0xff);
+			r = read_between((uint8_t *)m.bytes.data, (uint8_t *)m.bytes.data + n + pad, false);
+			assert_true(read_varint(&r) == numbers[i]);
+			assert_false(r.c.failed);
+			assert_int_equal(read_left(&r), pad);
+			r = read_between((uint8_t *)m.bytes.data, (uint8_t *)m.bytes.data + n - 1, false);
+			read_varint(&r);
+			assert_true(r.c.failed);
+			made_free(&m);
+		}
+}
+
+/* Skipping many is as reading them one by one. */
+static void skipping(void **state)
+{
+	unsigned seed, i, count;
+
+	for (seed = 1; seed < 500; seed++) {
+		struct made m = {.ours = false};
+		struct reader one, all;
+
+		srand(seed);
+		buffer_init(&m.bytes, -1);
+		count = (unsigned)rand() % 60;
+		for (i = 0; i < count; i++)
+			made_long(&m, rand() % 4 ? (uint64_t)rand() >> rand() % 31 :
+				      rand() % 2 ? UINT64_MAX - (uint64_t)rand() : (uint64_t)rand() << rand() % 33);
+		for (i = rand() % 12; i; i--)
+			buffer_putc(&m.bytes, (char)rand());
+		one = all = read_between((uint8_t *)m.bytes.data, (uint8_t *)m.bytes.data + m.bytes.length, false);
+		for (i = 0; i < count; i++)
+			read_varint(&one);
+		read_skip_varints(&all, count);
+		assert_ptr_equal(one.c.at, all.c.at);
+		assert_false(one.c.failed || all.c.failed);
+		made_free(&m);
+	}
+}
+
+static void moments(void **state)
+{
+	const int64_t s = 1000000000, start = 1790000000 * s, end = start + 60 * s;
+	static const struct {
+		const char *text;
+		int64_t seconds; /* from the start; -1: not a time */
+	} rows[] = {
+		{"0", 0}, {"2000", 2}, {"2s", 2}, {"1m", 60}, {"-10s", 50}, {"-10000", 50}, {"0.001h", 3},
+		{"1790000005000", 5}, {"2026-09-21T14:13:30Z", 10}, {"", -1}, {"x", -1}, {"1x", -1}, {"0x10", -1},
+		{"inf", -1}, {"nan", -1}, {"10 s", -1}, {"2026-09-21T14:13", -1}, {"25:00", -1}, {"1e30", -1},
+	};
+	struct error err;
+	int64_t ns;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		int rc = range_moment(rows[i].text, start, end, "--from", &ns, &err);
+
+		assert_int_equal(rc, rows[i].seconds < 0 ? -EINVAL : 0);
+		if (rc == 0)
+			assert_int_equal((ns - start) / s, rows[i].seconds);
+	}
+	/* the first such time of day from the start on */
+	setenv("TZ", "UTC", 1);
+	tzset();
+	assert_int_equal(range_moment("14:13:30", start, end, "--from", &ns, &err), 0);
+	assert_int_equal(ns, start + 10 * s);
+	assert_int_equal(range_moment("14:13:10", start, end, "--from", &ns, &err), 0);
+	assert_int_equal(ns, start + (86400 - 10) * s);
+	assert_int_equal(facts_time("20 ms"), 20000000);
+	assert_int_equal(facts_time("10000000"), 10000000);
+	assert_int_equal(facts_time("everyChunk"), 0);
+	assert_int_equal(facts_time("99999999999 h"), 0);
+}
+
+static void lists(void **state)
+{
+	struct lists l = {.slots = NULL};
+	uint32_t words[40], i, n;
+
+	for (i = 0; i < 5000; i++) {
+		for (n = 0; n < i % 40; n++)
+			words[n] = i / 40 + n;
+		assert_int_equal(lists_add(&l, words, i % 40), i < 40 ? i : i % 40 ? i - i / 40 : 0);
+	}
+	assert_int_equal(lists_add(&l, NULL, 0), 0);
+	words[0] = 3;
+	assert_int_equal(lists_add(&l, words, 1), 3 * 39 + 1);
+	assert_int_equal(lists_get(&l, 3 * 39 + 1, &n)[0], 3);
+	assert_int_equal(n, 1);
+	lists_free(&l);
+}
+
+static void expect(const char *in, const char *expected)
+{
+	struct format_options options = {.ann = true};
+	struct buffer out = BUFFER_INIT;
+	struct conversion *c;
+	struct options o;
+	struct error err;
+	uint32_t count;
+	const struct profile *const *profiles;
+
+	options_init(&o);
+	assert_int_equal(convert_read(made_file_of(in, strlen(in)), &o, true, &c, &err), 0);
+	profiles = convert_profiles(c, &count);
+	assert_int_equal(count, 1);
+	format_write(format_by_name("collapsed"), profiles, count, &options, &out);
+	buffer_putc(&out, '\0');
+	assert_string_equal(out.data, expected);
+	buffer_free(&out);
+	convert_free(c);
+}
+
+/* Spelled as they came, endings too. */
+static void collapsed_again(void **state)
+{
+	static const char text[] =
+		"[main tid=1];java/lang/Thread.run_[0];demo/Größe.<init>_[i];libc_write;sys_write_[k] 12\n"
+		"a/B.c(Ljava/lang/Object|)V_[1] 3\n"
+		"start_thread;G1::collect(int, char*);std::vector<a.b>::push 1\n";
+
+	expect(text, text);
+	expect("java.lang.Thread.run_[j];libc.so.6 1\n\nx 2", "java/lang/Thread.run_[j];libc.so.6 1\nx 2\n");
+	expect("a;b 1\r\na;b 2\r\n", "a;b 3\n");
+}
+
+static void no_stacks(void **state)
+{
+	static const char *const texts[] = {"hello", "a;b\n", "a;b x\n", " 1\n", "a 1\nb\n", "1\n"};
+	struct conversion *c;
+	struct options o;
+	struct error err;
+	size_t i;
+
+	options_init(&o);
+	for (i = 0; i < ARRAY_LEN(texts); i++) {
+		assert_int_equal(convert_read(made_file_of(texts[i], strlen(texts[i])), &o, true, &c, &err),
+				 -EINVAL);
+		assert_non_null(strstr(err.text, "neither a JFR recording nor collapsed stacks"));
+	}
+	assert_int_equal(convert_read(made_file_of("a\0b 1\n", 6), &o, true, &c, &err), -EINVAL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(compressed_numbers),
+		cmocka_unit_test(skipping),
+		cmocka_unit_test(moments),
+		cmocka_unit_test(lists),
+		cmocka_unit_test(collapsed_again),
+		cmocka_unit_test(no_stacks),
+	};
+
+	return cmocka_run_group_tests_name("convert/parts", tests, NULL, NULL);
+}
