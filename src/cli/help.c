@@ -6,6 +6,7 @@
 
 #include "base/buffer.h"
 #include "cli/cli.h"
+#include "convert/sources.h"
 #include "format/format.h"
 
 static const struct {
@@ -112,6 +113,16 @@ static void formats_topic(struct buffer *out)
 		buffer_printf(out, "%-11s %s\n", f->name, f->help);
 }
 
+static void families_topic(struct buffer *out)
+{
+	const struct family *f;
+
+	for (f = convert_families; f->name; f++)
+		buffer_printf(out, "%-11s %s%s\n", f->name, f->help, f->main ? "" : " (only with -e)");
+	buffer_puts(out, "and any event with a stack by its full name, as in -e jdk.ThreadStart; -e all is all "
+		    "of the above\n");
+}
+
 static const struct {
 	const char *name;
 	void (*put)(struct buffer *out);
@@ -120,6 +131,7 @@ static const struct {
 	{"options", options_help, "all options of the command"},
 	{"events", options_events, "what can be sampled"},
 	{"formats", formats_topic, "what results can look like"},
+	{"families", families_topic, "what convert finds in recordings"},
 	{"agent", agent_topic, "without the command: -agentpath, jcmd"},
 	{"recipes", recipes_topic, "command lines for builds, CI, Tomcat, containers"},
 	{"problems", problems_topic, "what to do if something does not work"},

@@ -163,7 +163,7 @@ void chunk_free(struct chunk *c)
 
 int64_t chunk_time(const struct chunk *c, uint64_t ticks)
 {
-	__int128 passed = (__int128)(int64_t)(ticks - c->start_ticks) * (int64_t)NS_PER_S;
+	__int128 passed = ((__int128)(int64_t)ticks - (int64_t)c->start_ticks) * (int64_t)NS_PER_S;
 	int64_t rate = (int64_t)c->ticks_per_second;
 
 	return (int64_t)c->start_ns + (int64_t)(passed / (rate > 0 ? rate : 1));

@@ -234,7 +234,7 @@ static int nothing(const struct conversion *c, struct error *err)
 		return error_set(err, ENODATA, "%s: no sample%s%s is left by --filter, --state, --from and "
 				 "--to", c->in.name, *wanted ? " of " : "", wanted);
 	if (*wanted)
-		return error_set(err, ENODATA, "%s: there are no samples of %s; 'jstrobe help events' lists what "
+		return error_set(err, ENODATA, "%s: there are no samples of %s; 'jstrobe help families' lists what "
 				 "can be asked for", c->in.name, wanted);
 	return error_set(err, ENODATA, "%s: there are no samples in this recording", c->in.name);
 }

@@ -84,7 +84,8 @@ const uint32_t *lists_get(const struct lists *l, uint32_t number, uint32_t *coun
 	const struct list_place *place = &l->places.items[number];
 
 	*count = place->count;
-	return l->words.items + place->first;
+	/* without any words there is no memory for them, and NULL is not to be added to */
+	return place->count ? l->words.items + place->first : l->words.items;
 }
 
 void lists_free(struct lists *l)

@@ -19,9 +19,14 @@ static uint32_t plain(struct shapes *s, uint32_t type, unsigned depth);
 
 void shapes_init(struct shapes *s, const struct metadata *m, bool wide)
 {
+	struct step *first;
+
 	memset(s, 0, sizeof(*s));
 	s->metadata = m;
 	s->wide = wide;
+	/* an array for lists without steps to point into */
+	first = VECTOR_PUSH(&s->steps);
+	s->no_memory = !first;
 }
 
 void shapes_free(struct shapes *s)

@@ -261,12 +261,13 @@ static const struct pool *pool_of(const struct chunk_watches *w, uint32_t type, 
 	return p;
 }
 
-/* NS since 1970 in the chunk's ticks. */
+/* NS since 1970 in the chunk's ticks, or the first or last there can be. */
 static int64_t ticks_of(const struct chunk *c, int64_t ns)
 {
-	__int128 passed = (__int128)(ns - (int64_t)c->start_ns) * (int64_t)c->ticks_per_second;
+	__int128 passed = ((__int128)ns - (int64_t)c->start_ns) * (int64_t)c->ticks_per_second;
+	__int128 ticks = (int64_t)c->start_ticks + passed / (int64_t)NS_PER_S;
 
-	return (int64_t)c->start_ticks + (int64_t)(passed / (int64_t)NS_PER_S);
+	return ticks < INT64_MIN ? INT64_MIN : ticks > INT64_MAX ? INT64_MAX : (int64_t)ticks;
 }
 
 static int begin_accounts(struct chunk_watches *w)

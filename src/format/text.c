@@ -128,7 +128,8 @@ int text_flat(struct buffer *out, const struct profile *p, const struct format_o
 		return -ENOMEM;
 	}
 	buffer_printf(out, "%12s  percent  samples  top\n"
-			   "  ----------  -------  -------  ---\n", !p->in_events ? "ns" : p->unit ? p->unit : "events");
+			   "  ----------  -------  -------  ---\n",
+		      !p->in_events ? "ns" : p->unit ? p->unit : "events");
 	for (i = 0; i < m.count && count < limit; i++) {
 		const struct method *row = &m.rows[i];
 

@@ -10,7 +10,7 @@ from jvm import jstrobe
 
 pytestmark = pytest.mark.together
 
-COMMANDS = ["record", "start", "stop", "dump", "resume", "status", "ps", "list", "version", "help"]
+COMMANDS = ["record", "start", "stop", "dump", "resume", "status", "convert", "ps", "list", "version", "help"]
 
 
 def test_help_names_all_commands():
@@ -26,7 +26,7 @@ def test_no_arguments_is_wrong_usage():
     assert done.returncode == 2 and "Usage" in done.stdout
 
 
-@pytest.mark.parametrize("topic", COMMANDS + ["options", "events", "formats", "agent", "recipes", "problems"])
+@pytest.mark.parametrize("topic", COMMANDS + ["options", "events", "formats", "families", "agent", "recipes", "problems"])
 def test_help_topics(topic):
     done = jstrobe("help", topic)
     assert done.returncode == 0 and len(done.stdout) > 50, done.stderr

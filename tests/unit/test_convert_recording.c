@@ -282,6 +282,8 @@ static void ranges(void **state)
 	expect_as(&m, &o, false, MAIN " 8\n" MAIN ";write 1\n");
 	strcpy(o.to, "700ms");
 	expect_as(&m, &o, false, MAIN " 4\n");
+	strcpy(o.from, "");
+	expect_as(&m, &o, false, MAIN " 7\n");
 	strcpy(o.from, "-0.5s");
 	strcpy(o.to, "");
 	expect_as(&m, &o, false, MAIN ";write 1\n");

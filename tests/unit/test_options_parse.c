@@ -575,6 +575,35 @@ static void command_line(void **state)
 	assert_string_equal(o.title, "x");
 }
 
+/* The words after `jstrobe convert`: events of a file, and jfrconv's letters. */
+static int convert(char **argv, int argc)
+{
+	options_init(&o);
+	o.converting = true;
+	return options_parse_command(&o, argc, argv, &words, &program, &err);
+}
+
+static void converting(void **state)
+{
+	char *families[] = {"--alloc", "--cpu-time", "-e", "jdk.FileRead,lock", "--wall", "in.jfr", "--trace", "out.html"};
+	char *letters[] = {"-ri", "-s", "runnable,sleeping", "-t", "--from=1s", "--to", "-1s", "in.jfr"};
+
+	assert_int_equal(convert(families, ARRAY_LEN(families)), 0);
+	assert_string_equal(o.families, "alloc,cputime,jdk.FileRead,lock,wall,trace");
+	assert_int_equal(words, 2);
+	assert_int_equal(convert(letters, ARRAY_LEN(letters)), 0);
+	assert_true(o.reverse && o.inverted && o.threads && !o.simple);
+	assert_string_equal(o.states, "runnable,sleeping");
+	assert_string_equal(o.from, "1s");
+	assert_string_equal(o.to, "-1s");
+	assert_int_equal(words, 1);
+	/* elsewhere they are what they were */
+	assert_int_equal(command("-s -i 5ms"), 0);
+	assert_true(o.simple && o.interval == 5000000);
+	assert_int_equal(command("--from 1s"), -EINVAL);
+	assert_non_null(strstr(err.text, "only 'jstrobe convert' knows it"));
+}
+
 static void program_after_dashes(void **state)
 {
 	assert_int_equal(command("record -d 5 -- java -d 7 --wall -x"), 0);
@@ -738,6 +767,7 @@ int main(void)
 		cmocka_unit_test(known_words),
 		cmocka_unit_test(without_effect),
 		cmocka_unit_test(command_line),
+		cmocka_unit_test(converting),
 		cmocka_unit_test(program_after_dashes),
 		cmocka_unit_test(too_long),
 		cmocka_unit_test(there_and_back),

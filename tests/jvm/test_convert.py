@@ -1,0 +1,171 @@
+"""jstrobe convert on recordings of real JVMs, held against what the JDK's own tool says of the same file."""
+import collections
+import json
+import os
+import re
+import subprocess
+import time
+
+import jvm
+import pytest
+from jvm import Profile, Program, counted, jstrobe
+
+pytestmark = pytest.mark.together
+
+
+def tool(jdk, *args):
+    done = subprocess.run([os.path.join(jdk.home, "bin", "jfr"), *args], stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout[-2000:]
+    return done.stdout
+
+
+def recording(jdk, settings, seconds):
+    if not jdk:
+        pytest.skip("JDK 25: not tested (none installed, none could be fetched)")
+    path = jvm.result_file(".jfr")
+    with Program(jdk, "KnownShares", jvm=[f"-XX:StartFlightRecording:settings=profile,{settings}filename={path}"]) as program:
+        time.sleep(seconds)
+        assert program.stop() == 0
+    return path
+
+
+@pytest.fixture(scope="module")
+def of_17(programs):
+    path = recording(jvm.find_jdk(17), "", counted(2, 20))
+    yield path
+    os.remove(path)
+
+
+@pytest.fixture(scope="module")
+def of_25(programs):
+    path = recording(jvm.find_jdk(25), "jdk.CPUTimeSample#enabled=true,jdk.CPUTimeSample#throttle=5ms,", counted(2, 20))
+    yield path
+    os.remove(path)
+
+
+def converted(path, *options):
+    out = jvm.result_file()
+    done = jstrobe("convert", *options, path, out)
+    assert done.returncode == 0, done.stderr
+    profile = Profile(out)
+    os.remove(out)
+    profile.check()
+    return profile
+
+
+def counts(jdk, path):
+    """{event: how many} by the JDK's tool."""
+    return {name: int(n) for name, n in re.findall(r"^ (\S+)\s+(\d+)\s+\d+$", tool(jdk, "summary", path), re.M)}
+
+
+def test_every_stack_is_the_jdks(of_17):
+    jdk = jvm.find_jdk(17)
+    text = tool(jdk, "print", "--json", "--stack-depth", "200", "--events",
+                "jdk.ExecutionSample,jdk.NativeMethodSample", of_17)
+    theirs = collections.Counter()
+    for event in json.loads(text)["recording"]["events"]:
+        values = event["values"]
+        frames = [f"{f['method']['type']['name'].replace('/', '.')}.{f['method']['name']}:{f['lineNumber']}"
+                  for f in values["stackTrace"]["frames"]]
+        theirs[(values["sampledThread"]["osThreadId"], *reversed(frames))] += 1
+    profile = converted(of_17, "-t", "--lines", "-e", "cpu")
+    ours = collections.Counter()
+    for stack in profile.stacks:
+        frames = [f if ":" in f else f + ":-1" for f in stack["frames"]]
+        ours[(stack["tid"], *frames)] += stack["samples"]
+    plain = lambda stacks: collections.Counter({tuple(re.sub(r"\$\$Lambda.*?\.(?=\w+:)|:(-1|0)$", "", str(f)) for f in s): n
+                                                for s, n in stacks.items()})
+    assert sum(theirs.values()) > 20
+    assert plain(ours) == plain(theirs)
+
+
+def test_cpu_time_samples(of_25):
+    found = counts(jvm.find_jdk(25), of_25)
+    profile = converted(of_25, "--cpu-time")
+    assert profile.json["event"] == "cputime"
+    assert profile.samples["stored"] == found["jdk.CPUTimeSample"] > 100
+    text = tool(jvm.find_jdk(25), "print", "--json", "--events", "jdk.CPUTimeSample", of_25)
+    periods = [float(p) for p in re.findall(r'"samplingPeriod": "PT([\d.]+)S"', text)]
+    assert len(periods) == profile.samples["stored"]
+    assert profile.weight["total"] == pytest.approx(sum(periods) * 1e9, rel=1e-6)
+    assert profile.share("truth.KnownShares.alpha") > 0.2
+    assert converted(of_25, "--cpu").samples["stored"] == found["jdk.ExecutionSample"] + found["jdk.NativeMethodSample"]
+
+
+def test_the_page_has_all_families(of_25):
+    out = jvm.result_file(".html")
+    done = jstrobe("convert", of_25, out)
+    assert done.returncode == 0, done.stderr
+    with open(out) as page:
+        events = re.findall(r'^"event":"(\w+)"', page.read(), re.M)
+    os.remove(out)
+    assert events[0] == "cputime" and "cpu" in events
+
+
+def test_a_part_of_the_time(of_25):
+    whole = converted(of_25, "--cpu-time").samples["stored"]
+    first = converted(of_25, "--cpu-time", "--to", "-1s").samples["stored"]
+    rest = converted(of_25, "--cpu-time", "--from", "-1000").samples["stored"]
+    assert first + rest == whole and first and rest
+
+
+def test_an_unfinished_recording_is_mended(of_17):
+    """As a killed JVM leaves it: the header says that the chunk is open, and an event is cut."""
+    jdk = jvm.find_jdk(17)
+    with open(of_17, "rb") as file:
+        content = bytearray(file.read())
+    content[64] = 1
+    broken, mended = jvm.result_file(".jfr"), jvm.result_file(".jfr")
+    with open(broken, "wb") as file:
+        file.write(content + b"\xff\x01\x02")
+    done = jstrobe("convert", broken, mended)
+    assert done.returncode == 0 and "not finished" in done.stderr, done.stderr
+    assert counts(jdk, mended) == counts(jdk, of_17) or \
+        counts(jdk, mended)["jdk.ExecutionSample"] == counts(jdk, of_17)["jdk.ExecutionSample"]
+    tool(jdk, "print", "--events", "jdk.ExecutionSample", mended)
+    assert converted(mended, "-e", "cpu").stacks == converted(of_17, "-e", "cpu").stacks
+    os.remove(broken)
+    os.remove(mended)
+
+
+def test_wrong_usage(tmp_path):
+    text = tmp_path / "x.collapsed"
+    text.write_text("a;b 1\n")
+    for words, says in ((["convert"], "which file"), (["convert", "a", "b", "c"], "one file becomes one"),
+                        (["convert", text, text], "same file"), (["record", "--from", "1s", "1"], "only 'jstrobe convert'"),
+                        (["convert", text, tmp_path / "y.jfr"], "no JFR recording"), (["convert", "-e", "cpu", text], "collapsed")):
+        done = jstrobe(*words)
+        assert done.returncode == 2 and says in done.stderr, done.stderr
+        assert len(os.listdir(tmp_path)) == 1
+    done = jstrobe("convert", text, "-o", "collapsed")
+    assert done.returncode == 0 and done.stdout == "a;b 1\n"
+
+
+def test_async_profilers(programs, tmp_path):
+    """Its own converter says the same of its recordings."""
+    peers = os.path.join(jvm.OUT, "peers")
+    library, converter = os.path.join(peers, "ap46", "lib", "libasyncProfiler.so"), os.path.join(peers, "jfr-converter-4.5.jar")
+    if jvm.SOAK:
+        jvm.run_script("fetch-peers.sh")
+    if not (os.path.exists(library) and os.path.exists(converter)):
+        pytest.skip("async-profiler and its converter are not here; make soak fetches them")
+    jdk = jvm.find_jdk(17)
+    path = tmp_path / "peer.jfr"
+    agent = f"-agentpath:{library}=start,event=cpu,interval=1ms,alloc=10k,file={path}"
+    with Program(jdk, "KnownShares", jvm=[agent]) as program:
+        time.sleep(2)
+        program.stop()
+    for family in ("--cpu", "--alloc"):
+        ours, theirs = tmp_path / "ours.collapsed", tmp_path / "theirs.collapsed"
+        assert jstrobe("convert", family, path, ours).returncode == 0
+        subprocess.run([jdk.java, "-jar", converter, family, "-o", "collapsed", path, theirs], check=True,
+                       stdout=subprocess.DEVNULL)
+        found = []
+        for file in (ours, theirs):
+            stacks = collections.Counter()
+            for line in file.read_text().splitlines():
+                stack, _, n = line.rpartition(" ")
+                stacks[re.sub(r"_\[[0-9a-z]\](?=;|$)", "", stack).replace("/", ".")] += int(n)
+            found.append(stacks)
+        assert found[0] == found[1] and found[0]
