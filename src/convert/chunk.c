@@ -165,6 +165,8 @@ int64_t chunk_time(const struct chunk *c, uint64_t ticks)
 {
 	__int128 passed = ((__int128)(int64_t)ticks - (int64_t)c->start_ticks) * (int64_t)NS_PER_S;
 	int64_t rate = (int64_t)c->ticks_per_second;
+	__int128 ns = (int64_t)c->start_ns + passed / (rate > 0 ? rate : 1);
 
-	return (int64_t)c->start_ns + (int64_t)(passed / (rate > 0 ? rate : 1));
+	/* a damaged header may speak of any time */
+	return ns < 0 ? 0 : ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
 }

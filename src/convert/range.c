@@ -19,6 +19,13 @@ static int64_t fraction(const char **text)
 	return ns;
 }
 
+/* SECONDS since 1970 and REST ns; false beyond what 64 bits hold. */
+static bool in_ns(time_t seconds, int64_t rest, int64_t *ns)
+{
+	return !__builtin_mul_overflow((int64_t)seconds, (int64_t)NS_PER_S, ns) &&
+	       !__builtin_add_overflow(*ns, rest, ns);
+}
+
 static bool by_date(const char *text, int64_t *ns)
 {
 	struct tm tm = {.tm_isdst = -1};
@@ -34,8 +41,7 @@ static bool by_date(const char *text, int64_t *ns)
 		return false;
 	rest = fraction(&p);
 	t = *p == 'Z' ? timegm(&tm) : mktime(&tm);
-	*ns = (int64_t)t * (int64_t)NS_PER_S + rest;
-	return t != -1 && (*p == '\0' || strcmp(p, "Z") == 0);
+	return t != -1 && in_ns(t, rest, ns) && (*p == '\0' || strcmp(p, "Z") == 0);
 }
 
 static bool by_clock(const char *text, int64_t start, int64_t *ns)
@@ -53,10 +59,12 @@ static bool by_clock(const char *text, int64_t start, int64_t *ns)
 	tm.tm_mday = day.tm_mday;
 	tm.tm_isdst = -1;
 	day = tm;
-	*ns = (int64_t)mktime(&tm) * (int64_t)NS_PER_S + rest;
+	if (!in_ns(mktime(&tm), rest, ns))
+		return false;
 	if (*ns < start - start % (int64_t)NS_PER_S) {
 		day.tm_mday++;
-		*ns = (int64_t)mktime(&day) * (int64_t)NS_PER_S + rest;
+		if (!in_ns(mktime(&day), rest, ns))
+			return false;
 	}
 	return *p == '\0';
 }
@@ -83,9 +91,8 @@ static bool by_number(const char *text, int64_t start, int64_t end, int64_t *ns)
 		if (n * units[i].ns > 9e18 || n * units[i].ns < -9e18)
 			return false;
 		*ns = (int64_t)(n * units[i].ns);
-		if (*rest || n < SINCE_1970_FROM)
-			*ns += text[0] == '-' ? end : start;
-		return true;
+		return (!*rest && n >= SINCE_1970_FROM) ||
+		       !__builtin_add_overflow(*ns, text[0] == '-' ? end : start, ns);
 	}
 	return false;
 }

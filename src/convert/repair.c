@@ -144,7 +144,7 @@ static bool put_chunk(const struct chunk *c, struct buffer *out)
 	big_endian(head + 8, measured.size, 8);
 	big_endian(head + 16, measured.constants, 8);
 	big_endian(head + 24, measured.metadata, 8);
-	big_endian(head + 40, (uint64_t)(measured.last - (int64_t)c->start_ns), 8);
+	big_endian(head + 40, (uint64_t)measured.last - c->start_ns, 8);
 	head[64] = 0;
 	buffer_append(out, head, sizeof(head));
 	put_events(c, out, &measured);

@@ -71,7 +71,7 @@ static void take_sample(struct chunk_watches *w, struct watch *watch)
 	uint8_t mark = state == POOL_NO_PLACE ? *w->selection->states ? STATE_UNWANTED : 0 :
 						w->states[state];
 	struct account *a = &w->accounts.items[watch->account];
-	uint64_t samples = watch->kind == WATCH_WALL ? slots[SLOT_SAMPLES] : 1, weight = slots[SLOT_WEIGHT];
+	uint64_t samples = watch->kind == WATCH_WALL ? (uint32_t)slots[SLOT_SAMPLES] : 1, weight = slots[SLOT_WEIGHT];
 	uint32_t object = TALLY_NONE, item = TALLY_NONE;
 	bool wall = watch->kind == WATCH_EXECUTION && (w->knows_cpu_state || w->ours) &&
 		    state != POOL_NO_PLACE && !(mark & STATE_CPU);
