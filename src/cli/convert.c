@@ -24,13 +24,6 @@ static void file_was_cut(int signal)
 	_exit(CLI_FAILED);
 }
 
-static bool ends_in(const char *name, const char *ending)
-{
-	size_t n = strlen(name), m = strlen(ending);
-
-	return n >= m && strcmp(name + n - m, ending) == 0;
-}
-
 static void say_notes(const char *notes)
 {
 	size_t n;
@@ -87,46 +80,45 @@ static int write_profiles(const struct conversion *c, const struct format *f, co
 	return rc ? error_set(err, -rc, "the result cannot be written: %s", strerror(-rc)) : 0;
 }
 
-static int make_profile(const char *in, struct options *o, struct error *err)
+static int make_profile(const char *in, struct options *o, struct result *result, struct error *err)
 {
-	struct result result = {.fd = -1};
+	const struct format *f = format_by_name(o->format);
 	struct conversion *c = NULL;
-	const struct format *f;
-	int rc = result_open(&result, o, 0, "hot", err);
+	int rc = convert_read(in, o, !holds_several(f), &c, err);
 
-	if (rc)
-		return rc;
-	f = format_by_name(o->format);
-	rc = convert_read(in, o, !holds_several(f), &c, err);
 	if (rc == 0)
-		rc = write_profiles(c, f, o, &result, err);
+		rc = write_profiles(c, f, o, result, err);
 	if (rc == 0)
-		rc = result_keep(&result, err);
+		rc = result_keep(result, err);
 	if (rc == 0)
 		say_notes(convert_notes(c));
 	if (c)
 		convert_free(c);
-	result_drop(&result);
 	return rc;
 }
 
-static int repair(const char *in, struct options *o, struct error *err)
+static int repair(const char *in, struct result *result, struct error *err)
 {
-	struct result result = {.fd = -1};
 	struct buffer notes = BUFFER_INIT;
-	int rc;
+	int rc = convert_repair(in, result->fd, &notes, err);
 
-	/* a format as any other, which the table does not have: it is no picture of a profile */
-	strcpy(o->format, "jfr");
-	rc = result_open(&result, o, 0, "jfr", err);
 	if (rc == 0)
-		rc = convert_repair(in, result.fd, &notes, err);
-	if (rc == 0)
-		rc = result_keep(&result, err);
+		rc = result_keep(result, err);
 	buffer_putc(&notes, '\0');
 	if (!notes.failed)
 		say_notes(notes.data);
 	buffer_free(&notes);
+	return rc;
+}
+
+static int convert(const char *in, struct options *o, struct error *err)
+{
+	struct result result = {.fd = -1};
+	int rc = result_open(&result, o, 0, "hot", false, err);
+
+	if (rc)
+		return rc;
+	rc = strcmp(o->format, "jfr") == 0 ? repair(in, &result, err) : make_profile(in, o, &result, err);
 	result_drop(&result);
 	return rc;
 }
@@ -157,10 +149,7 @@ int cli_convert(struct cli *cli)
 		return CLI_USAGE;
 	}
 	signal(SIGBUS, file_was_cut);
-	if (!o->format[0] && ends_in(o->file, ".jfr"))
-		rc = repair(cli->words[0], o, &err);
-	else
-		rc = make_profile(cli->words[0], o, &err);
+	rc = convert(cli->words[0], o, &err);
 	if (rc)
 		console_error("%s", err.text);
 	return rc == 0 ? CLI_DONE : rc == -EINVAL ? CLI_USAGE : CLI_FAILED;

@@ -262,7 +262,7 @@ static bool is_java(const char *kind, const char *class_name, const char *signat
 	return signature[0] == '(' && n > 2 && strcmp(signature + n - 2, "L;") != 0;
 }
 
-static enum frame_kind kind_of(const char *kind, bool java, const char *name)
+static enum frame_kind kind_of(const char *kind, bool java, bool library, const char *name)
 {
 	static const struct {
 		const char *word;
@@ -275,13 +275,25 @@ static enum frame_kind kind_of(const char *kind, bool java, const char *name)
 	};
 	size_t i, length = strlen(name);
 
-	/* "[break_native]", "[unknown_Java]": what a profiler has to say */
-	if (!java && length > 1 && name[0] == '[' && name[length - 1] == ']')
+	/* "[break_native]", "[unknown_Java]": what a profiler has to say; code of a library may be "[libz.so.1]" */
+	if (!java && !library && length > 1 && name[0] == '[' && name[length - 1] == ']')
 		return FRAME_OTHER;
 	for (i = 0; i < ARRAY_LEN(kinds); i++)
 		if (strcmp(kinds[i].word, kind) == 0)
 			return java && kinds[i].kind == FRAME_NATIVE ? FRAME_WRAPPER : kinds[i].kind;
 	return java ? FRAME_INTERPRETED : FRAME_OTHER;
+}
+
+/* Our own recordings have a class for what is in no library. */
+static uint32_t library_of(const struct names *n, uint32_t name)
+{
+	static const char *const none[] = {"kernel", "jvm", "jstrobe"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(none); i++)
+		if (strcmp(text_of(n, name), none[i]) == 0)
+			return 0;
+	return name;
 }
 
 /* Kernel symbols may carry the ending that our writers add. */
@@ -344,13 +356,14 @@ static uint32_t make_frame(struct names *n, uint64_t method, uint64_t kind_key, 
 			field_text(n, n->method_type, "descriptor", slots[METHOD_SIGNATURE]);
 		java = is_java(text_of(n, kind), text_of(n, class_name),
 			       text_of(n, words[FOLD_SIGNATURE]));
-		words[java ? FOLD_CLASS : FOLD_LIBRARY] = java ? as_in_the_jvm(n, class_name) : class_name;
+		words[java ? FOLD_CLASS : FOLD_LIBRARY] =
+			java ? as_in_the_jvm(n, class_name) : library_of(n, class_name);
+		if (!java)
+			words[FOLD_SIGNATURE] = 0;
 	}
 	if (!words[FOLD_NAME])
 		words[FOLD_NAME] = strings_add(&n->fold->strings, "[unknown]", 9);
-	words[FOLD_KIND] = kind_of(text_of(n, kind), java, text_of(n, words[FOLD_NAME]));
-	if (!java)
-		words[FOLD_SIGNATURE] = 0;
+	words[FOLD_KIND] = kind_of(text_of(n, kind), java, words[FOLD_LIBRARY], text_of(n, words[FOLD_NAME]));
 	if (words[FOLD_KIND] == FRAME_KERNEL) {
 		words[FOLD_NAME] = without_ending(n, words[FOLD_NAME]);
 		words[FOLD_LIBRARY] = 0;

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "convert/text.h"
 #include "convert/watch.h"
 
 /* Of a batch of samples, evenly spread over SPAN ticks from AT on, those in the range. */
@@ -96,36 +97,66 @@ static void take_sample(struct chunk_watches *w, struct watch *watch)
 		keep_unweighed(w, item, thread);
 }
 
-/* Give the execution samples before their weights. */
-static void take_weights(struct chunk_watches *w, const struct watch *watch)
+/* A number of base-64 VLQ at *TEXT, moved past it: docs/jfr.md. False at the end, or if it is none. */
+static bool next_difference(const char **text, int64_t *difference)
 {
-	struct reader list = names_reader(&w->names, watch->slots[SLOT_B]);
-	struct tallies *t = NULL;
-	struct account *a = NULL;
-	uint64_t count;
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	uint64_t value = 0;
+	unsigned shift = 0, bits;
+	const char *at;
+
+	do {
+		at = **text ? strchr(letters, **text) : NULL;
+		if (!at || shift > 60)
+			return false;
+		(*text)++;
+		bits = (unsigned)(at - letters);
+		value |= (uint64_t)(bits & 31) << shift;
+		shift += 5;
+	} while (bits & 32);
+	*difference = value & 1 ? -(int64_t)(value >> 1) : (int64_t)(value >> 1);
+	return true;
+}
+
+static struct account *execution_account(struct chunk_watches *w)
+{
 	size_t i;
 
 	for (i = 0; i < w->watches.count; i++)
 		if (w->watches.items[i].kind == WATCH_EXECUTION)
-			a = &w->accounts.items[w->watches.items[i].account];
-	if (!a)
-		return;
-	t = &a->t;
-	count = read_int(&list);
-	for (; count && !list.c.failed && w->weights_at < w->unweighed.count; count--) {
-		const struct unweighed *u = &w->unweighed.items[w->weights_at++];
-		uint64_t weight = read_long(&list) * watch->slots[SLOT_A];
+			return &w->accounts.items[w->watches.items[i].account];
+	return NULL;
+}
+
+/* Give the execution samples before their weights. */
+static void take_weights(struct chunk_watches *w, const struct watch *watch)
+{
+	struct reader r = names_reader(&w->names, watch->slots[SLOT_B]);
+	struct account *a = execution_account(w);
+	struct buffer *text = &w->names.text;
+	uint64_t key, weight = 0, ns;
+	int64_t difference;
+	const char *at;
+	size_t i;
+
+	text->length = 0;
+	text_read(&r, text, &key);
+	buffer_putc(text, '\0');
+	at = text->failed ? "" : text->data;
+	for (i = 0; a && i < w->unweighed.count && next_difference(&at, &difference); i++) {
+		const struct unweighed *u = &w->unweighed.items[i];
 
 		a->has_weight = true;
 		a->unit = UNIT_NS;
-		if (list.c.failed || u->item == TALLY_NONE)
+		weight += (uint64_t)difference;
+		ns = weight * watch->slots[SLOT_A];
+		if (u->item == TALLY_NONE)
 			continue;
-		t->items.items[u->item].weight += weight;
-		t->weight += weight;
-		t->threads[u->thread + 1].weight += weight;
+		a->t.items.items[u->item].weight += ns;
+		a->t.weight += ns;
+		a->t.threads[u->thread + 1].weight += ns;
 	}
 	w->unweighed.count = 0;
-	w->weights_at = 0;
 }
 
 /* ---- what is no sample ---- */

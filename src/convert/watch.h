@@ -83,7 +83,6 @@ struct chunk_watches {
 	bool ours;              /* written by jstrobe */
 	bool knows_cpu_state;   /* STATE_DEFAULT stands for CPU samples */
 	VECTOR(struct unweighed) unweighed;
-	uint64_t weights_at;    /* of them have their weight */
 };
 
 enum state_mark { STATE_CPU = 1, STATE_UNWANTED = 2 };

@@ -110,6 +110,33 @@ def test_a_part_of_the_time(of_25):
     assert first + rest == whole and first and rest
 
 
+def stacks(profile):
+    found = collections.Counter()
+    for s in profile.stacks:
+        found[s.get("tid"), tuple(s["frames"]), tuple(s["kinds"])] += s["samples"]
+    return found
+
+
+@pytest.mark.parametrize("events", ["both", "execution"])
+def test_our_own_say_the_same_as_the_session(jdk17, events):
+    path, at_once = jvm.result_file(".jfr"), jvm.result_file()
+    with Program(jdk17, "KnownShares") as program:
+        done = jstrobe("start", "-e", "cpu", "-i", "1ms", "-t", "--cpuevents", events, "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+        time.sleep(counted(1, 10))
+        assert jstrobe("stop", "-t", "-f", at_once, program.pid).returncode == 0
+    said = Profile(at_once)
+    again = converted(path, "-t")
+    assert "told" not in again.json
+    for key in ("samples", "engine", "event", "pid", "main", "jdk"):
+        assert again.json[key] == said.json[key], key
+    # weights that follow the samples are in microseconds; what is less is carried on
+    assert again.weight["total"] == pytest.approx(said.weight["total"], abs=2000 if events == "execution" else 0)
+    assert stacks(again) == stacks(said)
+    os.remove(path)
+    os.remove(at_once)
+
+
 def test_an_unfinished_recording_is_mended(of_17):
     """As a killed JVM leaves it: the header says that the chunk is open, and an event is cut."""
     jdk = jvm.find_jdk(17)

@@ -138,7 +138,7 @@ static const struct made_type types[] = {
 	  {"interval", MADE_LONG, ""}, {"taken", MADE_LONG, ""}, {"stored", MADE_LONG, ""},
 	  {"complete", MADE_LONG, ""}, {"cpuTime", MADE_LONG, ""}, {"ownCpuTime", MADE_LONG, ""}}},
 	{MADE_WEIGHTS, "jstrobe.SampleWeights", true,
-	 {{"startTime", MADE_LONG, "t"}, {"unit", MADE_LONG, "n"}, {"weights", MADE_LONG, "a"}}},
+	 {{"startTime", MADE_LONG, "t"}, {"unit", MADE_LONG, "n"}, {"weights", MADE_STRING, ""}}},
 	{MADE_EVENT, "jstrobe.EventSample", true,
 	 {{"startTime", MADE_LONG, "t"}, {"sampledThread", MADE_THREAD, "p"},
 	  {"stackTrace", MADE_STACK, "p"}, {"state", MADE_STATE, "p"}, {"event", MADE_STRING, ""},

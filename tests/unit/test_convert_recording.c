@@ -385,7 +385,6 @@ static void pairs_count_once(void **state)
 static void weights_that_follow(void **state)
 {
 	struct made m = {.ours = true};
-	unsigned i;
 
 	made_begin(&m, START, TICKS, RATE);
 	made_usual_constants(&m, 0);
@@ -395,12 +394,10 @@ static void weights_that_follow(void **state)
 	made_event(&m, MADE_WEIGHTS);
 	made_long(&m, TICKS);
 	made_long(&m, 1000);
-	made_int(&m, 3);
-	for (i = 0; i < 3; i++)
-		made_long(&m, 100 * i + 7);
+	made_text(&m, "OoGsM"); /* 7, then 100 more, then 198 more */
 	made_event_end(&m);
 	made_end(&m, 1000000);
-	expect_event(&m, "cpu", true, MAIN " 214000\n" MAIN ";write 107000\n");
+	expect_event(&m, "cpu", true, MAIN " 312000\n" MAIN ";write 107000\n");
 	made_free(&m);
 }
 
