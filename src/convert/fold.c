@@ -194,6 +194,7 @@ int fold_profile(const struct fold *f, uint32_t family, struct profile *p)
 	p->event = from->name;
 	p->in_events = from->in_events;
 	p->unit = from->unit;
+	p->wall = !from->in_events && strcmp(from->name, "cpu") != 0 && strcmp(from->name, "cputime") != 0;
 	p->per_thread = f->per_thread;
 	p->stored = from->samples;
 	p->taken = from->samples + from->lost;

@@ -76,7 +76,7 @@ def test_every_stack_is_the_jdks(of_17):
         ours[(stack["tid"], *frames)] += stack["samples"]
     plain = lambda stacks: collections.Counter({tuple(re.sub(r"\$\$Lambda.*?\.(?=\w+:)|:(-1|0)$", "", str(f)) for f in s): n
                                                 for s, n in stacks.items()})
-    assert sum(theirs.values()) > 20
+    assert sum(theirs.values()) > 5
     assert plain(ours) == plain(theirs)
 
 
@@ -84,7 +84,7 @@ def test_cpu_time_samples(of_25):
     found = counts(jvm.find_jdk(25), of_25)
     profile = converted(of_25, "--cpu-time")
     assert profile.json["event"] == "cputime"
-    assert profile.samples["stored"] == found["jdk.CPUTimeSample"] > 100
+    assert profile.samples["stored"] == found["jdk.CPUTimeSample"] > 10
     text = tool(jvm.find_jdk(25), "print", "--json", "--events", "jdk.CPUTimeSample", of_25)
     periods = [float(p) for p in re.findall(r'"samplingPeriod": "PT([\d.]+)S"', text)]
     assert len(periods) == profile.samples["stored"]
