@@ -167,7 +167,7 @@ check-run: all $(UNIT) $(REPLAY)
 	@O=$(O) CC='$(CC)' $(PYTHON) tests/run.py --out $(O)/tests check $(UNIT) $(REPLAY)
 
 soak: ## the tests with their full counts and durations (several hours)
-	@scripts/deps.sh build test
+	@scripts/deps.sh build test recipes
 	@+$(MAKE) --no-print-directory all unit-programs
 	@O=$(O) CC='$(CC)' JSTROBE_SOAK=1 $(PYTHON) tests/run.py --out $(O)/tests soak $(UNIT)
 

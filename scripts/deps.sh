@@ -1,5 +1,5 @@
 #!/bin/sh
-# deps.sh build|test|fuzz|bench|jdks ... - install what is missing of these groups.
+# deps.sh build|test|fuzz|bench|recipes|jdks ... - install what is missing of these groups.
 #
 # Looks for what it needs (not for package names), says what it will install, and installs by
 # apt-get as root or through `sudo -n`. Where that is not possible it prints the command and
@@ -56,6 +56,13 @@ for group in "$@"; do
 		need python3 have "$python"
 		need maven have mvn
 		;;
+	recipes)
+		need maven have mvn
+		need gradle have gradle
+		need ant have ant
+		need ant-optional test -f /usr/share/java/ant-junit.jar
+		need util-linux have unshare
+		;;
 	jdks)
 		need python3 have "$python"
 		need python3-pip module pip
@@ -63,7 +70,7 @@ for group in "$@"; do
 		need util-linux have unshare
 		;;
 	*)
-		echo "deps.sh: unknown group: $group (build, test, fuzz, bench, jdks)" >&2
+		echo "deps.sh: unknown group: $group (build, test, fuzz, bench, recipes, jdks)" >&2
 		exit 2
 		;;
 	esac
