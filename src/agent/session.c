@@ -537,6 +537,7 @@ void session_get_status(struct session_status *s)
 		s->taken = totals.taken;
 		s->stored = totals.stored;
 		s->lost = totals.lost;
+		s->outside = totals.outside;
 		s->queue_bytes = totals.queue_bytes;
 	}
 	recorder_status(&s->recording, &s->unwritten);

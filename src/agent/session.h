@@ -20,6 +20,7 @@ struct session_status {
 	uint64_t interval;      /* of the first event: ns of CPU time, or events */
 	uint64_t running_for;   /* ns */
 	uint64_t taken, stored, lost; /* samples so far */
+	uint64_t outside;             /* the window of begin and end */
 	uint32_t threads;       /* live threads known */
 	uint32_t threads_perf, threads_timer, threads_refused;
 	uint64_t queue_bytes;

@@ -33,7 +33,7 @@ static void add(struct engine_window *sum, const struct engine_window *run)
 	sum->count += run->count;
 	sum->total += run->total;
 	sum->longest = MAX(sum->longest, run->longest);
-	sum->raised += run->raised;
+	sum->pauses += run->pauses;
 	sum->open = run->open;
 }
 
@@ -62,5 +62,5 @@ void agent_window_facts(const struct options *o, const struct engine_window *ear
 	w->count = all.count;
 	w->total = all.total;
 	w->longest = all.longest;
-	w->raised = all.raised;
+	w->pauses = all.pauses;
 }

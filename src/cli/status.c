@@ -25,10 +25,13 @@ static void print(const char *s)
 	snprintf(interval, sizeof(interval), "%g ms", (double)ns / 1e6);
 	printf("  event    %s by %s, a sample each %s of %s time\n", text, engine, interval,
 	       strncmp(text, "wall", 4) == 0 ? "wall" : "CPU");
-	printf("  samples  %llu taken, %llu stored, %llu lost\n",
+	printf("  samples  %llu taken, %llu stored, %llu lost",
 	       (unsigned long long)control_number(s, "taken"),
 	       (unsigned long long)control_number(s, "stored"),
 	       (unsigned long long)control_number(s, "lost"));
+	if (control_number(s, "outside"))
+		printf(", %llu outside the window", (unsigned long long)control_number(s, "outside"));
+	putchar('\n');
 	printf("  threads  %llu known, %llu sampled by perf events, %llu by timers, %llu by nothing\n",
 	       (unsigned long long)control_number(s, "threads"),
 	       (unsigned long long)control_number(s, "threads_perf"),

@@ -231,7 +231,7 @@ void collector_totals(struct collector *c, struct collector_totals *t)
 		t->taken += losses.taken;
 		t->stored += c->events[e].stored;
 		for (i = 0; i < LOSS_REASONS; i++)
-			t->lost += losses.count[i];
+			*(i == LOSS_outside_window ? &t->outside : &t->lost) += losses.count[i];
 	}
 	t->queue_bytes = c->queue_bytes;
 	pthread_mutex_unlock(&c->lock);

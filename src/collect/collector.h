@@ -62,6 +62,7 @@ void collector_redefined(struct collector *c, const char *class_name);
 
 struct collector_totals {
 	uint64_t taken, stored, lost, queue_bytes;
+	uint64_t outside;      /* the window; not in LOST */
 };
 void collector_totals(struct collector *c, struct collector_totals *t);
 

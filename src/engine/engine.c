@@ -51,9 +51,12 @@ void force_arm(struct thread_record *r)
 
 	if (!atomic_load(&in_force) || !atomic_load(&arming) || r->own)
 		return;
-	for (e = 0; e < event_count; e++)
+	for (e = 0; e < event_count; e++) {
 		if (atomic_load(&r->sources[e].arm) == ARM_NONE && is_wanted(r, e))
 			events[e].ops->arm(r, e);
+		else if (events[e].role != WINDOW_NONE)
+			window_wake(&r->sources[e]);
+	}
 }
 
 static void disarm(struct thread_record *r)

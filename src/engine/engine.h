@@ -112,7 +112,7 @@ void engine_count(uint32_t e, struct engine_counts *c);
 struct engine_window {
 	uint64_t count, total, longest; /* windows so far and their time, ns; an open one as if it were shut now */
 	bool open;            /* the last one is, or was when the session stopped */
-	uint32_t raised;      /* times a breakpoint's interval was doubled: begins or ends may have been missed */
+	uint32_t pauses;      /* of a breakpoint on a thread: begins or ends may have been missed */
 };
 /* The windows of the session, or of the last one. */
 void engine_window(struct engine_window *counts);

@@ -21,6 +21,8 @@ void force_nothing_lacks(void);
 /* Prepare the window of O's events; shut it when no handler can any more (window.c). */
 void window_start(const struct engine_options *o);
 void window_stop(void);
+/* S, a breakpoint, has rested long enough. Records' lock held; each second. */
+void window_wake(struct record_source *s);
 /* Say of the error ERR that it is about the breakpoint E. Returns the error. */
 int window_refused(const struct engine_event *e, struct error *err);
 /* How many timers may be made from now on: half of the user's pending signals are left to others (ctimer.c). */

@@ -176,7 +176,8 @@ static int arm_perf(struct thread_record *r, uint32_t e)
 		force_lacks(LACK_RING, -EPERM);
 	s->last_count = 0;
 	s->period = zone.events[e].interval;
-	s->burst = 0;
+	s->burst = s->rests = 0;
+	atomic_store(&s->rests_until, 0);
 	s->burst_began = os_monotonic();
 	s->burst_cpu = os_thread_cpu(tid);
 	atomic_store(&zone.record_of_fd[fd], zone_fd_word(r->index, e));

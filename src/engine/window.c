@@ -99,6 +99,16 @@ void window_stop(void)
 	window_shut(&zone.window, os_monotonic());
 }
 
+void window_wake(struct record_source *s)
+{
+	uint64_t until = atomic_load(&s->rests_until);
+
+	if (!until || os_monotonic() < until || atomic_load(&s->arm) != ARM_PERF)
+		return;
+	atomic_store(&s->rests_until, 0);
+	os_perf_enable(s->fd);
+}
+
 void engine_window(struct engine_window *counts)
 {
 	struct window *w = &zone.window;
@@ -109,10 +119,10 @@ void engine_window(struct engine_window *counts)
 	counts->total = atomic_load(&w->total);
 	counts->longest = atomic_load(&w->longest);
 	counts->open = since || left_open;
-	counts->raised = 0;
+	counts->pauses = 0;
 	for (e = 0; e < zone.event_count; e++)
 		if (zone.events[e].role != WINDOW_NONE)
-			counts->raised += (uint32_t)atomic_load(&zone.raised[e]);
+			counts->pauses += (uint32_t)atomic_load(&zone.raised[e]);
 	if (since && now > since) {
 		counts->count++;
 		counts->total += now - since;

@@ -142,7 +142,7 @@ static void put_window(struct buffer *out, const struct profile_window *w)
 	buffer_printf(out, ", \"watched\": %s, \"open\": %s, ", w->watched ? "true" : "false",
 		      w->open ? "true" : "false");
 	put_numbers(out, (const struct member[]){{"count", w->count}, {"total_ns", w->total},
-		    {"longest_ns", w->longest}, {"intervals_doubled", w->raised}, {NULL, 0}});
+		    {"longest_ns", w->longest}, {"pauses", w->pauses}, {NULL, 0}});
 	buffer_puts(out, "},\n");
 }
 

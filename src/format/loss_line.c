@@ -193,8 +193,8 @@ static void put_window(struct buffer *out, const struct profile_window *w)
 			      human_time(w->longest).text, w->open ? ", the last one had not ended" : "");
 	if (w->watched)
 		buffer_puts(out, "; samples outside are kept, too");
-	if (w->raised)
-		buffer_printf(out, "; some calls may have been missed, they came too often (%u times)", w->raised);
+	if (w->pauses)
+		buffer_printf(out, "; calls came too often: %u pauses in which some may have been missed", w->pauses);
 	buffer_putc(out, '\n');
 }
 

@@ -55,7 +55,7 @@ struct profile_window {
 	bool watched;            /* samples outside were kept, too */
 	bool open;               /* the last one had not ended */
 	uint64_t count, total, longest; /* ns */
-	uint32_t raised;         /* times a breakpoint's interval was doubled */
+	uint32_t pauses;         /* calls came so often on a thread that they were not watched for some time */
 };
 
 struct profile {

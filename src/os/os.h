@@ -112,6 +112,7 @@ void os_perf_unmap(void *ring);
 /* Let FD send SIGNO to thread TID at each record, and switch it on. */
 int os_perf_signal(int fd, pid_t tid, int signo);
 int os_perf_disable(int fd);
+int os_perf_enable(int fd);
 
 /* Name of thread TID's scheduling policy, "SCHED_OTHER"; NULL when it is gone. */
 const char *os_thread_policy(pid_t tid);

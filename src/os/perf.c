@@ -126,6 +126,11 @@ int os_perf_disable(int fd)
 	return ioctl(fd, PERF_EVENT_IOC_DISABLE, 0) ? -errno : 0;
 }
 
+int os_perf_enable(int fd)
+{
+	return ioctl(fd, PERF_EVENT_IOC_ENABLE, 0) ? -errno : 0;
+}
+
 void os_close(int fd)
 {
 	close(fd);

@@ -10,14 +10,15 @@
 #include <unistd.h>
 
 /*
- * A thread whose last BURST samples came each within 50 µs of its CPU time, and 1 ms of real time, gets
- * its interval doubled: this bounds what a session can cost, and ends the storms in which a signal
- * causes the very event that sends the next one (it wakes a thread, whose restarted system call waits
- * again: a context switch). Weights are counts, so they stay right.
+ * A thread whose last BURST samples came each within 500 µs of its CPU time, and 2 ms of real time, gets
+ * its interval doubled: this bounds what a session can cost (a sample of a breakpoint takes 50 µs and more
+ * where a hypervisor has a say in debug registers), and ends the storms in which a signal causes the very
+ * event that sends the next one (it wakes a thread, whose restarted system call waits again: a context
+ * switch). Weights are counts, so they stay right.
  */
 #define BURST 64
-#define BURST_CPU (BURST * 50 * NS_PER_US)
-#define BURST_REAL (BURST * NS_PER_MS)
+#define BURST_CPU (BURST * 500 * NS_PER_US)
+#define BURST_REAL (BURST * 2 * NS_PER_MS)
 
 static uint64_t cpu_used(void)
 {
@@ -36,7 +37,8 @@ void perf_hush(struct thread_record *r, bool on)
 		return;
 	for (e = 0; e < zone.event_count; e++)
 		if (zone.events[e].quiet &&
-		    atomic_load_explicit(&r->sources[e].arm, memory_order_acquire) == ARM_PERF)
+		    atomic_load_explicit(&r->sources[e].arm, memory_order_acquire) == ARM_PERF &&
+		    (on || !atomic_load_explicit(&r->sources[e].rests_until, memory_order_relaxed)))
 			syscall(SYS_ioctl, r->sources[e].fd, request, 0);
 }
 
@@ -61,16 +63,14 @@ uint64_t perf_count(const struct record_source *s, bool scaled)
 }
 
 /* See BURST. */
-void perf_calm(struct record_source *s, uint32_t event, uint64_t time)
+static void calm(struct record_source *s, uint32_t event, uint64_t time)
 {
-	/* A breakpoint of the window is of no use when it is met so often, whatever its handler costs here. */
-	bool window = zone.events[event].role != WINDOW_NONE;
 	uint64_t doubled = s->period * 2, cpu;
 
 	if (++s->burst < BURST)
 		return;
 	cpu = cpu_used();
-	if (time - s->burst_began < BURST_REAL && (window || cpu - s->burst_cpu < BURST_CPU) &&
+	if (time - s->burst_began < BURST_REAL && cpu - s->burst_cpu < BURST_CPU &&
 	    syscall(SYS_ioctl, s->fd, PERF_EVENT_IOC_PERIOD, &doubled) == 0) {
 		s->period = doubled;
 		atomic_fetch_add_explicit(&zone.raised[event], 1, memory_order_relaxed);
@@ -95,7 +95,7 @@ static void ring_samples(struct thread_record *r, uint32_t event, uint64_t time,
 		record_take(r, event);
 		handler_take(r, event, time, growth(s, ring.count), &ring, regs);
 		if (zone.events[event].quiet)
-			perf_calm(s, event, time);
+			calm(s, event, time);
 	}
 	perf_ring_close(&ring);
 }
@@ -112,7 +112,7 @@ static void bare_sample(struct thread_record *r, uint32_t event, bool signal, ui
 	record_take(r, event);
 	handler_take(r, event, time, growth(s, count), NULL, regs);
 	if (zone.events[event].quiet)
-		perf_calm(s, event, time);
+		calm(s, event, time);
 }
 
 void perf_samples(struct thread_record *r, uint32_t event, uint64_t time, void *context)

@@ -18,8 +18,6 @@ void perf_hush(struct thread_record *r, bool on);
 
 /* What the kernel has counted for S, by a system call; its last_count if that fails. */
 uint64_t perf_count(const struct record_source *s, bool scaled);
-/* A sample of EVENT by S was taken at TIME: in a storm of them S gets a longer period. */
-void perf_calm(struct record_source *s, uint32_t event, uint64_t time);
 
 /* Why a sample of R must not be taken now; LOSS_REASONS = it may. In handler.c. */
 enum loss_reason handler_refusal(const struct thread_record *r);

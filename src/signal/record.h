@@ -37,6 +37,8 @@ struct record_source {
 	uint64_t last_count;            /* the event's count at the last sample, handler's */
 	uint64_t carried;               /* weight of `recursion` losses, carried to the next sample */
 	uint64_t period;                /* of this thread; grows in a storm of events, handler's */
+	_Atomic uint64_t rests_until;   /* switched off by the handler for so long, ns; 0 = it is not */
+	uint32_t rests;                 /* so far, handler's */
 	uint64_t burst_began;           /* real time and the thread's CPU time then, ns, handler's */
 	uint64_t burst_cpu;
 	/*

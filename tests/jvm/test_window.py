@@ -1,9 +1,13 @@
 """begin, end, nostop and ttsp: samples are kept only while the window is open, and it is known how long that was."""
+import json
 import re
+import time
 
 import jvm
 import pytest
 from jvm import Profile, Program, jstrobe
+
+pytestmark = pytest.mark.together
 
 N = jvm.counted(30, 300)
 BURN_MS = 4  # of CPU time inside each window, and outside before it (native/events.c)
@@ -107,7 +111,28 @@ def test_often_called(jdk17):
             profile = during(program, "-e", event, "--begin", "clock_gettime", "--end", "syscall",
                              todo="windows 10")
             assert profile.samples["taken"] > 0
-            assert profile.json["window"]["intervals_doubled"] > 0, profile.json["window"]
+            assert profile.json["window"]["pauses"] > 0, profile.json["window"]
+
+
+def test_watched_again(jdk17):
+    """A function that is left alone after too many calls is met again a little later."""
+    with Program(jdk17, "Events", jvm.NATIVE) as program:
+        done = jstrobe("start", "--begin", "truth_target", "--end", "truth_touch", program.pid)
+        if perf_is_refused(done):
+            pytest.skip("no breakpoints are permitted here: " + done.stderr)
+
+        def windows():
+            return json.loads(jstrobe("dump", "-o", "json", program.pid).stdout)["window"]
+        program.ask("calls 50000")
+        program.ask("faults 1")
+        window = windows()
+        assert window["pauses"] > 0 and window["count"] == 1 and not window["open"], window
+        end = time.time() + 30
+        while windows()["count"] == 1:
+            assert time.time() < end
+            time.sleep(0.3)
+            program.ask("calls 1")
+        assert windows()["open"]
 
 
 REFUSED = {

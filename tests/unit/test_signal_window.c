@@ -97,11 +97,41 @@ static void breakpoints(void **state)
 	tear_down();
 }
 
+/* What is called all the time is left alone for a while, each time longer. */
+static void rests(void **state)
+{
+	struct record_source *s = &record.sources[1];
+	uint64_t i, time = NS_PER_S;
+
+	set_up();
+	s->burst_began = time;
+	atomic_store(&zone.raised[1], 0);
+	for (i = 1; i <= 64; i++) {
+		assert_int_equal(s->rests_until, 0);
+		look(i, 0, 1, time += NS_PER_MS);
+	}
+	assert_int_equal(s->rests_until, time + NS_PER_S);
+	assert_int_equal(zone.raised[1], 1);
+	atomic_store(&s->rests_until, 0); /* the engine wakes it */
+	for (; i <= 128; i++)
+		look(i, 0, 1, time += 3 * NS_PER_MS);
+	assert_int_equal(s->rests_until, 0); /* not too often */
+	for (; i <= 192; i++)
+		look(i, 0, 1, time += NS_PER_MS);
+	assert_int_equal(s->rests_until, time + 2 * NS_PER_S);
+	for (; i <= 192 + 20 * 64; i++)
+		look(i, 0, 1, time += NS_PER_MS);
+	assert_int_equal(s->rests_until, time + 64 * NS_PER_S);
+	assert_int_equal(zone.raised[1], 22);
+	tear_down();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(opens_and_shuts),
 		cmocka_unit_test(breakpoints),
+		cmocka_unit_test(rests),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
