@@ -346,6 +346,8 @@ static void answer(struct thread_record *r, uint32_t event, uint64_t time, void 
 			record_lose(r, event, why, weight);
 		} else {
 			perf_hush(r, true);
+			if (unlikely(zone.windowed))
+				window_look(r, RECORD_EVENTS, time);
 			context_read(context, &regs);
 			handler_take(r, event, time, weight, NULL, &regs);
 			perf_hush(r, false);
