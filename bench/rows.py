@@ -235,12 +235,12 @@ def their_complete(stacks):
     return good / max(1, total)
 
 
-def demo(jdk):
+def demo(jdk, *options):
     """The order service of `make demo`."""
     sources, folder = os.path.join(jvm.ROOT, "demo", "src", "demo"), os.path.join(jvm.OUT, "bench", "demo")
     subprocess.run([os.path.join(jvm.compiler(), "bin", "javac"), "--release", "8", "-nowarn", "-Xlint:-options",
                     "-d", folder, *(os.path.join(sources, file) for file in os.listdir(sources))], check=True)
-    program = Program(jdk, "demo", main="demo.OrderService", classpath=folder, ready=False)
+    program = Program(jdk, "demo", main="demo.OrderService", classpath=folder, ready=False, jvm=options)
     program.wait_for("order service: started")
     return program
 
@@ -339,6 +339,79 @@ def h2(bench):
     return figures, good
 
 
+# ---- files that were recorded earlier ----------------------------------------------------
+
+GIGABYTE = 1 << 30
+
+
+def timed(command):
+    """(seconds, MB resident at most) of a command."""
+    began = time.perf_counter()
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+    _, status, used = os.wait4(process.pid, 0)
+    process.returncode = status
+    if status:
+        raise RuntimeError(f"{command[0]} ended with {status}")
+    return time.perf_counter() - began, used.ru_maxrss / 1024
+
+
+def repeated(path):
+    """A file of 1 GB: the chunks of PATH again and again, whose keys thus mean the same each time."""
+    big = path + ".big.jfr"
+    with open(path, "rb") as file:
+        chunks = file.read()
+    with open(big, "wb") as file:
+        for _ in range(GIGABYTE // len(chunks) + 1):
+            file.write(chunks)
+    return big
+
+
+def recorded(bench):
+    """{who recorded it: path}: 30 s of the order service, all CPU samples at 1 ms."""
+    folder = os.path.join(jvm.OUT, "bench")
+    kinds = {"async-profiler's": (bench.jdk, lambda path: f"-agentpath:{bench.theirs.library}=start,event=cpu,"
+                                                          f"interval=1ms,file={path}"),
+             "our own": (bench.jdk, lambda path: f"-agentpath:{jvm.LIBRARY}=start,event=cpu,interval=1ms,file={path}")}
+    if bench.jfr.there():
+        kinds["the JDK's"] = (bench.jdk25, lambda path: bench.jfr.option(path, "1ms"))
+    found = {}
+    for number, (who, (jdk, option)) in enumerate(kinds.items()):
+        path = os.path.join(folder, f"convert-{number}.jfr")
+        with demo(jdk, option(path)) as program:
+            time.sleep(30)
+            program.process.terminate()
+            program.process.wait()
+        found[who] = path
+    return found
+
+
+def convert(bench):
+    """Best of 3 with the file in memory; the flame graph of CPU samples."""
+    converter = os.path.join(jvm.OUT, "peers", "jfr-converter-4.5.jar")
+    if not (bench.theirs.there() and os.path.exists(converter)):
+        raise Skip("async-profiler or its converter could not be fetched")
+    figures, good = [], True
+    for who, path in recorded(bench).items():
+        big, page = repeated(path), path + ".html"
+        family = "--cpu-time" if who == "the JDK's" else "--cpu"
+        ours, theirs = [], []
+        try:
+            for _ in range(3):
+                with open(big, "rb") as file:
+                    while file.read(1 << 24):
+                        pass
+                ours.append(timed([jvm.COMMAND, "convert", "-q", family, big, page]))
+                theirs.append(timed([bench.jdk.java, "-jar", converter, family, big, page]))
+        finally:
+            os.remove(big)
+        mine, other = min(ours)[0], min(theirs)[0]
+        memory_used = max(used for _, used in ours)
+        good = good and mine <= other / 5 and memory_used <= 256
+        figures.append(f"{who} recording: {mine:.2f} s and {memory_used:.0f} MB, jfr-converter {other:.2f} s and "
+                       f"{max(used for _, used in theirs):.0f} MB, ratio {mine / other:.2f}")
+    return figures, good
+
+
 ROWS = {
     "complete": Row("stacks complete: known root, no error frame", "≥ 99.5 % of all samples taken", complete),
     "vm_state": Row("CPU time inside the VM under the Java method that caused it",
@@ -352,6 +425,7 @@ ROWS = {
     "slow_down_10ms": Row("slow-down of CPU-bound work at 10 ms", "< 1 %", slow_down_10ms),
     "attach": Row("`start` on a JVM with 20,000 classes", "≤ 0.5 × async-profiler's; no pause above 5 ms", attach),
     "memory": Row("memory added to a JVM", "≤ async-profiler's", memory),
+    "convert": Row("recording of 1 GB → flame graph", "≤ 1/5 of jfr-converter's time, ≤ 256 MB", convert),
     "size": Row("size of the stripped library", "≤ async-profiler's", size),
 }
 

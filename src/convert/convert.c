@@ -3,10 +3,14 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "convert/collapsed.h"
 #include "convert/range.h"
 #include "convert/recording.h"
+
+#define SIZE_FOR_THREADS (8u << 20) /* bytes */
+#define THREADS_MAX 4               /* each holds the constants of a chunk */
 
 struct conversion {
 	struct input in;
@@ -247,13 +251,21 @@ static int read_stacks(struct conversion *c, struct error *err)
 	return collapsed_read(&c->in, &c->fold, err);
 }
 
+/* Small files are read by one. */
+static unsigned threads_for(uint64_t size)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return size < SIZE_FOR_THREADS || cpus < 1 ? 1 : (unsigned)MIN(cpus, THREADS_MAX);
+}
+
 static int read_recording(struct conversion *c, const struct options *o, struct error *err)
 {
 	int rc = find_range(c, o, err);
 
 	if (rc)
 		return rc;
-	rc = recording_read(&c->in, &c->selection, &c->fold, &c->facts, o->lines);
+	rc = recording_read(&c->in, &c->selection, &c->fold, &c->facts, o->lines, threads_for(c->in.size));
 	if (rc == -ENOMEM)
 		return no_memory(err);
 	if (rc)

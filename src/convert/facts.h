@@ -10,6 +10,7 @@
 /* Our own account of an event's samples, as of the end of the recording. */
 struct facts_counts {
 	uint32_t event, engine; /* strings of the fold */
+	uint64_t said_at;       /* where in the file, 0 = only losses were said */
 	uint64_t interval, taken, stored, complete, cpu_time, own_cpu;
 	uint64_t weight_stored;
 	uint64_t lost[LOSS_REASONS], lost_weight[LOSS_REASONS];

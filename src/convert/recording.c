@@ -1,6 +1,11 @@
 #include "convert/recording.h"
 
 #include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/workers.h"
 
 #define FORGET_EVERY (16u << 20) /* bytes */
 
@@ -83,35 +88,118 @@ static void count_chunk(struct facts *facts, const struct chunk *c, int rc)
 	facts->lost_bytes += c->next - c->end;
 }
 
-int recording_read(const struct input *in, const struct selection *selection, struct fold *fold,
-		   struct facts *facts, bool lines)
+/* What the threads share. */
+struct reading {
+	const struct input *in;
+	const struct selection *selection;
+	bool lines;
+	pthread_mutex_t lock; /* of what follows */
+	uint64_t at;
+	uint64_t lost_bytes; /* between chunks */
+	int rc;              /* of the search for chunks; -ENOMEM also of reading one */
+};
+
+struct worker {
+	struct reading *reading;
+	struct fold *fold;
+	struct facts *facts;
+	struct fold own_fold;
+	struct facts own_facts;
+	pthread_t thread;
+};
+
+/* The next chunk nobody has; false if there is none, or memory has run out. */
+static bool next_chunk(struct reading *r, struct chunk *c)
 {
+	bool found = false;
+
+	memset(c, 0, sizeof(*c));
+	pthread_mutex_lock(&r->lock);
+	if (r->rc == 0)
+		r->rc = chunk_find(c, r->in, r->at);
+	if (r->rc == 0) {
+		r->lost_bytes += c->start - r->at;
+		r->at = c->next;
+		found = true;
+	}
+	pthread_mutex_unlock(&r->lock);
+	return found;
+}
+
+static bool is_outside(const struct chunk *c, const struct selection *s)
+{
+	return s->in_range && c->finished && ((int64_t)c->start_ns >= s->to || end_of(c) < s->from);
+}
+
+static void *work(void *argument)
+{
+	struct worker *w = argument;
+	struct reading *r = w->reading;
 	struct metadata metadata = {.text = NULL};
-	uint64_t at = 0;
 	struct chunk c;
-	int rc;
+	int rc = 0;
 
-	while ((rc = chunk_find(&c, in, at)) == 0) {
-		bool outside;
-
-		facts->lost_bytes += c.start - at;
-		outside = selection->in_range && c.finished &&
-			  ((int64_t)c.start_ns >= selection->to || end_of(&c) < selection->from);
-		if (!outside)
-			rc = read_chunk(&c, &metadata, selection, fold, facts, lines);
-		if (rc == -ENOMEM)
-			break;
-		count_chunk(facts, &c, rc);
-		extend(facts, &c);
-		at = c.next;
-		input_forget(in, c.start, at);
+	while (rc != -ENOMEM && next_chunk(r, &c)) {
+		rc = is_outside(&c, r->selection) ? 0 :
+		     read_chunk(&c, &metadata, r->selection, w->fold, w->facts, r->lines);
+		count_chunk(w->facts, &c, rc);
+		extend(w->facts, &c);
+		input_forget(r->in, c.start, c.next);
 		chunk_free(&c);
 	}
 	chunk_free(&c);
 	metadata_free(&metadata);
-	if (rc == -ENOENT)
-		facts->lost_bytes += in->size - at;
-	return rc != -ENOENT ? rc : facts->chunks ? 0 : -EBADMSG;
+	if (rc == -ENOMEM) {
+		pthread_mutex_lock(&r->lock);
+		r->rc = rc;
+		pthread_mutex_unlock(&r->lock);
+	}
+	return NULL;
+}
+
+/* Others work beside the caller; a thread that cannot be had is done without. */
+static void work_together(struct worker *all, unsigned count)
+{
+	unsigned i, started = 1;
+
+	while (started < count &&
+	       pthread_create(&all[started].thread, NULL, work, &all[started]) == 0)
+		started++;
+	work(&all[0]);
+	for (i = 1; i < started; i++)
+		pthread_join(all[i].thread, NULL);
+}
+
+int recording_read(const struct input *in, const struct selection *selection, struct fold *fold,
+		   struct facts *facts, bool lines, unsigned threads)
+{
+	struct reading r = {.in = in, .selection = selection, .lines = lines,
+			    .lock = PTHREAD_MUTEX_INITIALIZER};
+	struct worker *all = calloc(threads, sizeof(*all));
+	unsigned i;
+
+	if (!all)
+		return -ENOMEM;
+	for (i = 0; i < threads; i++) {
+		all[i].reading = &r;
+		all[i].fold = i ? &all[i].own_fold : fold;
+		all[i].facts = i ? &all[i].own_facts : facts;
+		all[i].own_fold.per_thread = fold->per_thread;
+	}
+	work_together(all, threads);
+	for (i = 1; i < threads; i++) {
+		workers_join_fold(fold, &all[i].own_fold);
+		workers_join_facts(facts, fold, &all[i].own_facts, &all[i].own_fold);
+		free(all[i].own_facts.counts.items);
+		fold_free(&all[i].own_fold);
+	}
+	free(all);
+	facts->lost_bytes += r.lost_bytes;
+	if (r.rc == -ENOENT)
+		facts->lost_bytes += in->size - r.at;
+	if (fold->no_memory)
+		return -ENOMEM;
+	return r.rc != -ENOENT ? r.rc : facts->chunks ? 0 : -EBADMSG;
 }
 
 int recording_span(const struct input *in, int64_t *start, int64_t *end)

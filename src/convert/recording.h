@@ -10,10 +10,11 @@
 
 /*
  * Gather the samples of IN that SELECTION lets through in FOLD, and in FACTS what is said beside them.
- * Damaged parts are left out and counted. 0; -ENOMEM; -EBADMSG if there is nothing that can be read.
+ * Damaged parts are left out and counted. THREADS (1 or more) of them read, the caller's among them. 0;
+ * -ENOMEM; -EBADMSG if there is nothing that can be read.
  */
 int recording_read(const struct input *in, const struct selection *selection, struct fold *fold,
-		   struct facts *facts, bool lines);
+		   struct facts *facts, bool lines, unsigned threads);
 /* When IN begins and ends, ns since 1970. 0, -ENOMEM, -EBADMSG. */
 int recording_span(const struct input *in, int64_t *start, int64_t *end);
 /*

@@ -179,6 +179,7 @@ static void take_counts(struct chunk_watches *w, const uint64_t *slots)
 		w->fold->no_memory = true;
 		return;
 	}
+	c->said_at = w->chunk->start + 1;
 	c->engine = text_at(w, slots[SLOT_B]);
 	c->interval = slots[SLOT_C];
 	c->taken = slots[SLOT_D];

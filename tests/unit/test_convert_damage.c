@@ -14,6 +14,8 @@
 
 #include "convert/chunk.h"
 #include "convert/convert.h"
+#include "convert/recording.h"
+#include "format/format.h"
 #include "made_jfr.h"
 
 #define START 1790000000000000000ll
@@ -235,6 +237,88 @@ static void repair(void **state)
 	buffer_free(&notes);
 }
 
+/* What THREADS of them make of the file called NAME, as collapsed stacks; FACTS are filled in. */
+static char *read_by(const char *name, unsigned threads, struct facts *facts, struct fold *fold)
+{
+	struct selection all = {.families = "cpu", .states = "", .threads = "", .by_thread = true};
+	struct format_options options = {.threads = true};
+	struct profile p = {.main_class = "", .jdk = "", .engine = ""};
+	const struct profile *shown = &p;
+	struct buffer out = BUFFER_INIT;
+	struct input in;
+	struct error err;
+
+	memset(facts, 0, sizeof(*facts));
+	memset(fold, 0, sizeof(*fold));
+	fold->per_thread = true;
+	assert_int_equal(input_open(&in, name, &err), 0);
+	assert_int_equal(recording_read(&in, &all, fold, facts, false, threads), 0);
+	input_close(&in);
+	assert_int_equal(fold_profile(fold, 0, &p), 0);
+	format_write(format_by_name("collapsed"), &shown, 1, &options, &out);
+	buffer_putc(&out, '\0');
+	assert_int_equal(out.failed, 0);
+	fold_profile_free(&p);
+	return out.data;
+}
+
+static void put_lost(struct made *m, uint64_t samples)
+{
+	made_event(m, MADE_LOST);
+	made_long(m, 1000);
+	made_text(m, "cpu");
+	made_text(m, "queue_full");
+	made_long(m, samples);
+	made_long(m, 10 * samples);
+	made_event_end(m);
+}
+
+/* However many read, and whoever reads which chunk, the sums are the same. */
+static void several_threads(void **state)
+{
+	struct made m = {.ours = true};
+	struct facts one, many;
+	struct fold fold;
+	char *expected, *found;
+	const char *name;
+	unsigned i, threads;
+
+	for (i = 0; i < 40; i++) {
+		made_begin(&m, START + i, 1000, 1000000000);
+		made_usual_constants(&m, i % 3);
+		made_execution(&m, 1000, 1 + i % 2, 1 + i % 3, 1);
+		made_execution(&m, 1000, 2, 2 + i % 3, 1);
+		put_lost(&m, i);
+		if (i % 7)
+			made_end(&m, 5000);
+		else
+			made_byte(&m, 0);
+	}
+	name = made_file(&m);
+	expected = read_by(name, 1, &one, &fold);
+	assert_int_equal(one.chunks, 40);
+	assert_int_equal(one.open_chunks, 6);
+	assert_int_equal(one.lost_bytes, 6);
+	assert_int_equal(one.counts.items[0].lost[LOSS_queue_full], 780);
+	fold_free(&fold);
+	for (threads = 2; threads < 6; threads++) {
+		found = read_by(name, threads, &many, &fold);
+		assert_string_equal(found, expected);
+		assert_int_equal(many.start_ns, one.start_ns);
+		assert_int_equal(many.end_ns, one.end_ns);
+		assert_int_equal(many.open_chunks, 6);
+		assert_int_equal(many.lost_bytes, 6);
+		assert_int_equal(many.counts.items[0].lost[LOSS_queue_full], 780);
+		assert_int_equal(many.counts.items[0].lost_weight[LOSS_queue_full], 7800);
+		free(found);
+		free(many.counts.items);
+		fold_free(&fold);
+	}
+	free(one.counts.items);
+	free(expected);
+	made_free(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -246,6 +330,7 @@ int main(void)
 		cmocka_unit_test(changed_at_every_byte),
 		cmocka_unit_test(types_without_end),
 		cmocka_unit_test(repair),
+		cmocka_unit_test(several_threads),
 	};
 
 	return cmocka_run_group_tests_name("convert/damage", tests, NULL, NULL);
