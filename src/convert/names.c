@@ -518,8 +518,9 @@ static bool make_room(struct names *n)
 }
 
 /* The frames at R, innermost first there, outermost first in the fold. */
-static uint32_t read_stack(struct names *n, struct reader *r)
+static uint32_t read_stack(struct names *n, struct reader reader)
 {
+	struct reader *r = &reader;
 	const struct pool *methods = n->method_type == METADATA_NONE ? NULL :
 				     &n->pools->of_type[n->method_type];
 	uint64_t count = read_int(r), i, slots[FRAME_SLOTS] = {0};
@@ -565,7 +566,7 @@ uint32_t names_stack(struct names *n, uint32_t place, bool *truncated)
 		return LISTS_FAILED;
 	*truncated = constant->truncated = slots[STACK_TRUNCATED] != 0;
 	r = names_reader(n, slots[STACK_FRAMES]);
-	number = read_stack(n, &r);
+	number = read_stack(n, r);
 	if (number != LISTS_FAILED)
 		constant->known = number + 1;
 	return number;

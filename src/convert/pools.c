@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#define SPAN_ALWAYS 262144 /* keys so close together are looked up in an array, however few there are */
+
 int pools_init(struct pools *p, const struct metadata *m)
 {
 	memset(p, 0, sizeof(*p));
@@ -81,7 +83,8 @@ static int make_index(struct pool *p)
 	}
 	if (!p->constants.count || p->constants.count >= UINT32_MAX)
 		return p->constants.count ? -ENOMEM : 0;
-	if (highest - p->lowest < 8 * (uint64_t)p->constants.count + 64) {
+	/* async-profiler's keys of stacks are places in a table with some hundred thousand */
+	if (highest - p->lowest < 8 * (uint64_t)p->constants.count + SPAN_ALWAYS) {
 		p->span = highest - p->lowest + 1;
 		p->direct = calloc(p->span, sizeof(*p->direct));
 		if (!p->direct)

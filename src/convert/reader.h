@@ -130,23 +130,23 @@ static inline uint64_t read_int(struct reader *r)
 /* Skip COUNT compressed numbers, eight bytes at a time where none of them is longer than that. */
 static inline void read_skip_varints(struct reader *r, uint64_t count)
 {
-	const uint8_t *start = r->c.at; /* of the number that AT is in */
+	const uint8_t *at = r->c.at, *end = r->c.end, *start = at; /* of the number that AT is in */
 
-	while (count > 8 && read_left(r) >= 9) {
+	while (count > 8 && (size_t)(end - at) >= 9) {
 		uint64_t word, ends;
 
-		memcpy(&word, r->c.at, sizeof(word));
+		memcpy(&word, at, sizeof(word));
 		ends = ~le64toh(word) & READ_HIGH_BITS;
-		if (!ends || r->c.at + __builtin_ctzll(ends) / 8 - start >= 8) {
+		if (unlikely(!ends || at + __builtin_ctzll(ends) / 8 - start >= 8)) {
 			r->c.at = start;
 			read_varint(r);
-			start = r->c.at;
+			at = start = r->c.at;
 			count--;
 			continue;
 		}
 		count -= (unsigned)((ends >> 7) * 0x0101010101010101ull >> 56); /* a bit a byte */
-		start = r->c.at + (63 - __builtin_clzll(ends)) / 8 + 1;
-		r->c.at += 8;
+		start = at + (63 - __builtin_clzll(ends)) / 8 + 1;
+		at += 8;
 	}
 	for (r->c.at = start; count && !r->c.failed; count--)
 		read_varint(r);
