@@ -1,0 +1,29 @@
+/*
+ * names_inner.h - what names.c and frames.c share.
+ */
+#ifndef JSTROBE_CONVERT_NAMES_INNER_H
+#define JSTROBE_CONVERT_NAMES_INNER_H
+
+#include "convert/names.h"
+
+/* Slots of the shapes. */
+enum { STACK_TRUNCATED, STACK_FRAMES, STACK_SLOTS };
+enum { IN_METHOD, IN_LINE, IN_KIND, IN_BCI, FRAME_SLOTS };
+enum { METHOD_TYPE, METHOD_NAME, METHOD_SIGNATURE, METHOD_SLOTS };
+enum { OS_NAME, OS_ID, JAVA_NAME, JAVA_ID, THREAD_SLOTS };
+
+/* A reader at AT, which is inside the chunk. */
+static inline struct reader names_reader_at(const struct names *n, const uint8_t *at)
+{
+	return read_between(at, n->pools->end, n->wide);
+}
+
+static inline const char *names_text_of(const struct names *n, uint32_t number)
+{
+	return strings_get(&n->fold->strings, number);
+}
+
+/* The text of field NAME of a constant of TYPE, whose value is in SLOT: a key or a string, as the metadata say. */
+uint32_t names_field_text(struct names *n, uint32_t type, const char *name, uint64_t slot);
+
+#endif
