@@ -69,7 +69,7 @@ struct collector *derive_account(const struct options *o, const struct engine_ev
 		.events = count,
 		.drain_every = drain_period(events, count),
 		.per_thread = o->threads,
-		.lines = o->lines || strcmp(o->format, "jfr") == 0,
+		.lines = o->lines || o->last || strcmp(o->format, "jfr") == 0,
 		.stats = o->stats,
 		.java_only = strcmp(o->cstack, "no") == 0,
 		.depth_kept = o->depth_kept,

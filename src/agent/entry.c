@@ -24,6 +24,7 @@
 #include "agent/schedule.h"
 #include "agent/session.h"
 #include "agent/talk.h"
+#include "agent/trigger.h"
 #include "control/control.h"
 
 static pthread_mutex_t front = PTHREAD_MUTEX_INITIALIZER;
@@ -66,6 +67,8 @@ static int begin(struct options *o, struct error *err)
 		log_notes(notes.data, notes.length);
 	if (rc == 0) {
 		rc = schedule_begin(o, err);
+		if (rc == 0)
+			rc = trigger_begin(o, err);
 		if (rc)
 			session_stop(&ignored);
 	}
@@ -104,8 +107,10 @@ static int end(const char *text, struct options *o, struct error *err)
 		rc = session_stop(err);
 	if (rc)
 		return rc;
-	if (stop)
+	if (stop) {
 		schedule_end();
+		trigger_end();
+	}
 	if (o->file[0])
 		rc = owed_write_path(o, err);
 	else if (owed_name()[0])
@@ -282,6 +287,7 @@ void entry_vm_death(void)
 
 	entry_lock();
 	schedule_end();
+	trigger_end();
 	talk_vm_death();
 	/* the session may have been stopped already; its data are owed all the same */
 	session_stop(&err);

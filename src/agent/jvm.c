@@ -9,6 +9,7 @@
 #include "agent/entry.h"
 #include "agent/fallback.h"
 #include "agent/redefine.h"
+#include "agent/trigger.h"
 #include "collect/collector.h"
 #include "engine/engine.h"
 #include "hotspot/flags.h"
@@ -226,6 +227,25 @@ static void enable(bool on, jvmtiEvent event)
 	(*ti)->SetEventNotificationMode(ti, on ? JVMTI_ENABLE : JVMTI_DISABLE, event, NULL);
 }
 
+static void JNICALL on_exhausted(jvmtiEnv *jvmti, JNIEnv *env, jint flags, const void *reserved,
+				 const char *description)
+{
+	trigger_exhausted();
+}
+
+int jvm_watch_exhaustion(bool on, struct error *err)
+{
+	jvmtiCapabilities wanted;
+
+	memset(&wanted, 0, sizeof(wanted));
+	wanted.can_generate_resource_exhaustion_heap_events = 1;
+	wanted.can_generate_resource_exhaustion_threads_events = 1;
+	if (on && (*ti)->AddCapabilities(ti, &wanted))
+		return error_set(err, ENOTSUP, "onoom: this JVM does not tell of OutOfMemoryErrors");
+	enable(on, JVMTI_EVENT_RESOURCE_EXHAUSTED);
+	return 0;
+}
+
 int jvm_init(JavaVM *java, bool at_load, struct error *err)
 {
 	jvmtiEventCallbacks callbacks;
@@ -245,6 +265,7 @@ int jvm_init(JavaVM *java, bool at_load, struct error *err)
 	callbacks.DynamicCodeGenerated = on_code;
 	callbacks.ClassLoad = fallback_class_load;
 	callbacks.ClassPrepare = fallback_class_prepare;
+	callbacks.ResourceExhausted = on_exhausted;
 	(*ti)->SetEventCallbacks(ti, &callbacks, sizeof(callbacks));
 	enable(true, JVMTI_EVENT_VM_DEATH);
 	if (at_load) {

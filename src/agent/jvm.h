@@ -40,6 +40,9 @@ const char *jvm_main_class(void);
 /* "17.0.15+6-Debian-1deb12u1", "" if not known (yet). Static text. */
 const char *jvm_version(void);
 
+/* Call trigger_exhausted when the Java heap or threads are used up. -ENOTSUP: this JVM does not say so. */
+int jvm_watch_exhaustion(bool on, struct error *err);
+
 /* Call FN with each system property as the JVM knows it (what Java code sets is not among them). */
 void jvm_each_property(void (*fn)(const char *key, const char *value, void *arg), void *arg);
 

@@ -48,6 +48,8 @@ static int fill_profile(int fd, const void *data, struct error *err)
 	struct buffer out;
 	int rc;
 
+	if (strcmp(o->format, "jfr") == 0 && o->last)
+		return session_write_window(o, fd, err);
 	buffer_init(&out, fd);
 	rc = session_dump(o, &out, err);
 	if (rc == 0 || out.failed)
@@ -209,6 +211,12 @@ static void forget(struct owed *o)
 	o->fd = -1;
 }
 
+/* Whether O's result is written while sampling goes on. */
+static bool grows(const struct options *o)
+{
+	return strcmp(o->format, "jfr") == 0 && !o->last;
+}
+
 static void owe(enum owed_place place, const struct options *o, int fd, const char *name)
 {
 	struct error ignored; /* the pattern was expanded before */
@@ -217,7 +225,7 @@ static void owe(enum owed_place place, const struct options *o, int fd, const ch
 	next.place = place;
 	next.fd = fd;
 	next.options = *o;
-	next.recording = strcmp(o->format, "jfr") == 0;
+	next.recording = grows(o);
 	snprintf(next.pattern, sizeof(next.pattern), "%s", name);
 	name_round(&next, &ignored);
 }
@@ -277,7 +285,7 @@ static int open_place(struct owed *o, struct error *err)
 int owed_open(const struct options *o, int *file, struct error *err)
 {
 	*file = -1;
-	if (strcmp(o->format, "jfr") != 0)
+	if (!grows(o))
 		return 0;
 	if (next.place == OWED_NOTHING)
 		return error_set(err, EINVAL, "a recording is written while it happens; say where with "

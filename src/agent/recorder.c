@@ -33,13 +33,13 @@ static bool is_recorded(int file)
 
 static enum recording_kind kind_of(const struct engine_event *event)
 {
-	if (strcmp(event->name, "wall") == 0)
+	if (event->turns == TURNS_WALL)
 		return RECORDING_WALL;
 	return event->time ? RECORDING_CPU : RECORDING_EVENT;
 }
 
 struct recording *recorder_open(const struct options *o, const struct engine_event *events, uint32_t count,
-				bool resume, int file, struct error *err)
+				bool resume, uint64_t began, int file, struct error *err)
 {
 	struct recording_options how = {
 		.cpu_events = strcmp(o->cpu_events, "execution") == 0 ? JFR_CPU_EXECUTION :
@@ -48,6 +48,8 @@ struct recording *recorder_open(const struct options *o, const struct engine_eve
 		.chunk_size = o->chunk_size ? o->chunk_size : DEFAULT_CHUNK_SIZE,
 		.chunk_time = o->chunk_time ? o->chunk_time : DEFAULT_CHUNK_TIME,
 		.max_size = o->max_size,
+		.no_batch = o->nobatch,
+		.began = began,
 	};
 	struct recording *r;
 	uint32_t e;

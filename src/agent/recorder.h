@@ -11,10 +11,11 @@
 
 /*
  * The recording that O asks for, into FILE, which becomes its own also on failure. RESUME: the samples
- * gathered so far stay, and if FILE is the one they were recorded in, it goes on there. NULL with the reason.
+ * gathered so far stay, and if FILE is the one they were recorded in, it goes on there. BEGAN: os_monotonic of its
+ * begin, 0 = now. NULL with the reason.
  */
 struct recording *recorder_open(const struct options *o, const struct engine_event *events, uint32_t count,
-				bool resume, int file, struct error *err);
+				bool resume, uint64_t began, int file, struct error *err);
 /* R (NULL: none) has begun and is the session's; the former one is closed. */
 void recorder_take(struct recording *r);
 /* The collector has stopped: the rest is written. The file stays open, to be copied. */

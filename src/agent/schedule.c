@@ -18,6 +18,7 @@
 #include "agent/session.h"
 #include "agent/talk.h"
 #include "agent/thread.h"
+#include "agent/trigger.h"
 #include "os/os.h"
 
 #define LOOK_AGAIN (60 * NS_PER_S) /* clocks can be set */
@@ -97,6 +98,7 @@ static bool next_round(struct schedule *s, struct error *err)
 		log_error("%s", err->text);
 	session_close_recording();
 	if (last) {
+		trigger_end();
 		if (rc == 0)
 			owed_nothing();
 		return false;

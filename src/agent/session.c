@@ -1,6 +1,6 @@
 /*
  * session.c - the life of a session: what is set up in which order, and undone in the
- * reverse one. `struct session` is the one process-wide state of normal code.
+ * reverse one.
  */
 #include "agent/session.h"
 
@@ -15,36 +15,17 @@
 #include "agent/fallback.h"
 #include "agent/jvm.h"
 #include "agent/recorder.h"
+#include "agent/session_state.h"
 #include "agent/window.h"
 #include "collect/collector.h"
+#include "collect/ring.h"
 #include "engine/engine.h"
-#include "format/format.h"
 #include "os/os.h"
 
 #define DEFAULT_DEPTH 2048
+#define DEFAULT_RING (64ull << 20) /* bytes: some four million samples */
 
-static struct session {
-	pthread_mutex_t lock;       /* everything below */
-	bool running;
-	bool has_options;
-	struct options options;     /* of the running or last session */
-	struct collector *account;  /* its samples; NULL before the first */
-	uint64_t started_at;        /* real time, ns */
-	uint64_t resumed_at;        /* monotonic: start of the present run */
-	uint64_t duration;          /* of earlier runs, ns */
-	uint64_t cpu_at_start;      /* process CPU clock at the present run's start */
-	uint64_t cpu_time;          /* of earlier runs */
-	uint64_t own_at_start, own_cpu; /* the same of jstrobe's own threads */
-	bool held;                  /* the last run's memory is kept: a handler was held inside */
-	uint32_t event_count;       /* of the running or last session */
-	struct session_event {
-		struct engine_event event;
-		struct engine_counts counts; /* as it stopped */
-		uint64_t counted;            /* by the kernel, in earlier runs */
-		char engine[32];
-	} events[RECORD_EVENTS];
-	struct engine_window windows; /* of runs that have ended */
-} session = {.lock = PTHREAD_MUTEX_INITIALIZER};
+struct session session = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- start ---- */
 
@@ -113,6 +94,8 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 	session.resumed_at = os_monotonic();
 	if (recording)
 		rc = recording_begin(recording, account, err);
+	if (session.ring)
+		ring_begin(session.ring, account);
 	if (rc == 0)
 		rc = engine_start(&e, notes, err);
 	if (rc)
@@ -126,6 +109,8 @@ no_engine:
 	collector_stop(account);
 	if (recording)
 		recording_end(recording, &ignored);
+	if (session.ring)
+		ring_end(session.ring);
 	collector_release(account);
 no_collector:
 	faults_remove();
@@ -211,16 +196,22 @@ static int start_anew(const struct options *o, struct engine_event *events, uint
 		      struct recording *recording, struct buffer *notes, struct error *err)
 {
 	struct collector *account = derive_account(o, events, count);
+	struct ring *before = session.ring;
 	uint32_t e;
 	int rc;
 
-	if (!account)
-		return error_set(err, ENOMEM, "out of memory for the samples");
-	rc = begin(o, events, count, account, recording, notes, err);
+	session.ring = o->last ? ring_new(o->last, o->memlimit ? o->memlimit : DEFAULT_RING) : NULL;
+	if (!account || (o->last && !session.ring))
+		rc = error_set(err, ENOMEM, "out of memory for the samples");
+	else
+		rc = begin(o, events, count, account, recording, notes, err);
 	if (rc) {
+		ring_free(session.ring);
+		session.ring = before;
 		collector_free(account);
 		return rc;
 	}
+	ring_free(before);
 	session.duration = session.cpu_time = session.own_cpu = 0;
 	session.windows = (struct engine_window){0};
 	for (e = 0; e < RECORD_EVENTS; e++)
@@ -259,7 +250,7 @@ static int start_or_go_on(const struct options *o, bool resume, int file, struct
 		return rc;
 	}
 	if (file >= 0) {
-		recording = recorder_open(o, events, (uint32_t)count, resume && session.account, file, err);
+		recording = recorder_open(o, events, (uint32_t)count, resume && session.account, 0, file, err);
 		if (!recording)
 			return -err->code;
 	}
@@ -301,7 +292,7 @@ int session_resume(const struct options *o, int file, struct buffer *notes, stru
 /* ---- stop ---- */
 
 /* What the engines say now; once STOPPED only their final counts are new. */
-static void note_counts(bool stopped)
+void session_note_counts(bool stopped)
 {
 	struct engine_counts counts;
 	uint32_t e;
@@ -333,9 +324,9 @@ int session_stop(struct error *err)
 		return error_set(err, ENOENT, "Profiler is not active: no session runs in this process; "
 				 "`jstrobe start` begins one");
 	}
-	note_counts(false);
+	session_note_counts(false);
 	outside = engine_stop();
-	note_counts(true);
+	session_note_counts(true);
 	agent_window_keep(&session.windows);
 	session.duration += os_monotonic() - session.resumed_at;
 	session.cpu_time += os_process_cpu() - session.cpu_at_start;
@@ -345,6 +336,8 @@ int session_stop(struct error *err)
 	jvm_session_end();
 	collector_stop(session.account);
 	recorder_end();
+	if (session.ring)
+		ring_end(session.ring);
 	jvm_debug_non_safepoints(false);
 	/* A handler held by a debugger still reads all this: then it is left until it is out. */
 	session.held = !outside;
@@ -357,198 +350,15 @@ int session_stop(struct error *err)
 	return 0;
 }
 
-/* ---- results ---- */
-
-static void gather_facts(uint32_t e, struct collector_facts *f)
-{
-	const struct session_event *event = &session.events[e];
-
-	memset(f, 0, sizeof(*f));
-	f->duration = session.duration;
-	f->cpu_time = session.cpu_time;
-	f->own_cpu = session.own_cpu;
-	if (session.running) {
-		f->duration += os_monotonic() - session.resumed_at;
-		f->cpu_time += os_process_cpu() - session.cpu_at_start;
-		f->own_cpu += records_own_cpu() - session.own_at_start;
-	}
-	f->event = event->event.name;
-	f->engine = event->engine;
-	f->in_events = !event->event.time;
-	f->wall = event->event.turns == TURNS_WALL;
-	f->main_class = jvm_main_class();
-	f->jdk = jvm_version();
-	f->title = session.options.title[0] ? session.options.title : NULL;
-	f->started_at = session.started_at;
-	f->interval = event->event.interval;
-	f->counted = event->event.time ? 0 : event->counted + event->counts.counted;
-	f->threads_perf = event->counts.perf;
-	f->threads_timer = event->counts.timer;
-	f->threads_refused = event->counts.refused;
-	f->raised = event->counts.raised;
-	agent_window_facts(&session.options, &session.windows, session.running, &f->window);
-}
-
-/* The event that O wants to see: its number, session.event_count for all of them, or a negative errno. */
-static int shown_event(const struct options *o, struct error *err)
-{
-	const char *name = o->show[0] ? o->show : NULL;
-	uint32_t e;
-
-	if (strcmp(o->event, session.options.event) != 0)
-		name = o->event;
-	if (!name)
-		return session.event_count == 1 ? 0 : (int)session.event_count;
-	for (e = 0; e < session.event_count; e++)
-		if (strcmp(name, session.events[e].event.name) == 0)
-			return (int)e;
-	return error_set(err, ENOENT, "the samples are of %s, not of %s", session.options.event, name);
-}
-
-/* Views of events FROM up to, not including, TO. */
-static int take_views(const struct options *o, uint32_t from, uint32_t to, struct profile **views,
-		      struct error *err)
-{
-	struct collector_facts facts;
-	uint32_t e;
-
-	if (session.running) {
-		jvm_name_threads();
-		note_counts(false);
-	}
-	for (e = from; e < to; e++) {
-		gather_facts(e, &facts);
-		views[e - from] = collector_view(session.account, e, &facts);
-		if (!views[e - from])
-			return error_set(err, ENOMEM, "out of memory for the result");
-		if (o->title[0])
-			views[e - from]->title = o->title;
-	}
-	return 0;
-}
-
-static int take_result(const struct options *o, struct profile **views, uint32_t *count, struct error *err)
-{
-	int rc = -ENOENT;
-
-	*count = 0;
-	pthread_mutex_lock(&session.lock);
-	if (!session.account)
-		error_set(err, ENOENT, "there are no samples: profiling has not been started in this process");
-	else
-		rc = shown_event(o, err);
-	if (rc >= 0) {
-		bool all = (uint32_t)rc == session.event_count;
-
-		*count = all ? session.event_count : 1;
-		rc = take_views(o, all ? 0 : (uint32_t)rc, all ? session.event_count : (uint32_t)rc + 1,
-				views, err);
-	}
-	pthread_mutex_unlock(&session.lock);
-	return rc;
-}
-
-static int copy_recording(struct buffer *out, struct error *err)
-{
-	int rc;
-
-	pthread_mutex_lock(&session.lock);
-	rc = recorder_copy(out, err);
-	pthread_mutex_unlock(&session.lock);
-	return rc;
-}
-
-int session_complete_recording(struct error *err)
-{
-	int rc;
-
-	pthread_mutex_lock(&session.lock);
-	rc = recorder_complete(err);
-	pthread_mutex_unlock(&session.lock);
-	return rc;
-}
-
-void session_close_recording(void)
-{
-	pthread_mutex_lock(&session.lock);
-	if (!session.running)
-		recorder_close();
-	pthread_mutex_unlock(&session.lock);
-}
-
-int session_dump(const struct options *o, struct buffer *out, struct error *err)
-{
-	const struct format *format = format_by_name(o->format[0] ? o->format : "text");
-	struct format_options how = derive_format(o);
-	struct profile *views[RECORD_EVENTS] = {NULL};
-	uint32_t count, i;
-	int rc;
-
-	if (!format)
-		return error_set(err, EINVAL, "unknown output format: %s", o->format);
-	if (strcmp(format->name, "jfr") == 0)
-		return copy_recording(out, err);
-	rc = take_result(o, views, &count, err);
-	if (rc == 0)
-		format_write(format, (const struct profile *const *)views, count, &how, out);
-	for (i = 0; i < count; i++)
-		collector_view_free(views[i]);
-	if (rc == 0 && out->failed)
-		return error_set(err, out->failed, "cannot write the result: %s", strerror(out->failed));
-	return rc;
-}
-
-/* "perf,wall-marker". Lock held. */
-static const char *all_engines(void)
-{
-	static char text[RECORD_EVENTS * (sizeof(session.events[0].engine) + 1)];
-	uint32_t e;
-	size_t n = 0;
-
-	text[0] = '\0';
-	for (e = 0; e < session.event_count; e++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", e ? "," : "", session.events[e].engine);
-	return text;
-}
-
-void session_get_status(struct session_status *s)
-{
-	struct collector_totals totals;
-	const struct session_event *first = &session.events[0];
-
-	memset(s, 0, sizeof(*s));
-	pthread_mutex_lock(&session.lock);
-	s->running = session.running;
-	s->has_data = session.account && !session.running;
-	s->event = session.options.event;
-	s->interval = first->event.interval;
-	s->running_for = session.duration;
-	if (session.running) {
-		note_counts(false);
-		s->running_for += os_monotonic() - session.resumed_at;
-	}
-	s->engine = all_engines();
-	s->threads = first->counts.threads;
-	s->threads_perf = first->counts.perf;
-	s->threads_timer = first->counts.timer;
-	s->threads_refused = first->counts.refused;
-	if (session.account) {
-		collector_totals(session.account, &totals);
-		s->taken = totals.taken;
-		s->stored = totals.stored;
-		s->lost = totals.lost;
-		s->outside = totals.outside;
-		s->queue_bytes = totals.queue_bytes;
-	}
-	recorder_status(&s->recording, &s->unwritten);
-	pthread_mutex_unlock(&session.lock);
-}
+/* ---- afterwards ---- */
 
 void session_forget(void)
 {
 	pthread_mutex_lock(&session.lock);
 	if (!session.running) {
 		recorder_close();
+		ring_free(session.ring);
+		session.ring = NULL;
 		collector_free(session.account);
 		session.account = NULL;
 		session.has_options = false;

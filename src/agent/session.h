@@ -25,6 +25,7 @@ struct session_status {
 	uint32_t threads_perf, threads_timer, threads_refused;
 	uint64_t queue_bytes;
 	uint64_t recording;     /* bytes of the recording so far; 0 = none is written */
+	uint64_t last, ring_bytes; /* flight recorder: ns that it reaches back now, memory */
 	uint64_t unwritten;     /* stored samples that are not in it: the disk was full, … */
 };
 
@@ -46,6 +47,8 @@ int session_stop(struct error *err);
  * Works while running and after a stop. -ENOENT: there is no data.
  */
 int session_dump(const struct options *options, struct buffer *out, struct error *err);
+/* Write what a flight recorder (options.last) holds as a recording into FD, replacing what is there. */
+int session_write_window(const struct options *options, int fd, struct error *err);
 /* Everything stored so far is in the recording's file. -ENOENT: there is none; else why something is missing. */
 int session_complete_recording(struct error *err);
 /* Close the file of a recording that has ended (it can be copied by session_dump until then). */

@@ -18,6 +18,7 @@
 #include "agent/owed.h"
 #include "agent/schedule.h"
 #include "agent/session.h"
+#include "agent/trigger.h"
 
 #define SEND_MS 2000
 
@@ -78,6 +79,9 @@ static void put_status(struct buffer *b)
 	buffer_printf(b, "owed=%s\nowner=%d\nformat=%s\nversion=%s\n", owed_name(),
 		      shared.owner ? (int)shared.owner->peer : 0, o ? o->format : "",
 		      JSTROBE_VERSION);
+	if (s.last)
+		buffer_printf(b, "last=%llu\nring_bytes=%llu\n", (unsigned long long)s.last,
+			      (unsigned long long)s.ring_bytes);
 	if (s.recording)
 		buffer_printf(b, "recording=%llu\nunwritten=%llu\n", (unsigned long long)s.recording,
 			      (unsigned long long)s.unwritten);
@@ -209,6 +213,8 @@ static int start(struct talk *t, const struct options *o, struct buffer *answer,
 	put_status(answer);
 	log_as(o);
 	rc = schedule_begin(o, err);
+	if (rc == 0)
+		rc = trigger_begin(o, err);
 	if (rc) {
 		session_stop(&ignored);
 		shared.owner = shared.data = NULL;
@@ -275,6 +281,7 @@ static int stop_or_dump(struct talk *t, const char *text, bool stop, struct buff
 		if (rc)
 			return rc;
 		schedule_end();
+		trigger_end();
 	}
 	put_status(answer);
 	rc = write_result(t, &o, err);
@@ -296,6 +303,7 @@ void talk_abandon(struct talk *t)
 	if (shared.owner == t) {
 		shared.owner = NULL;
 		owed_nothing();
+		trigger_end();
 		session_stop(&ignored);
 	}
 	if (shared.data == t) {

@@ -229,7 +229,8 @@ static int record_running(struct recording *r, struct error *err)
 	rc = begin(r, err);
 	if (rc)
 		return conclude(r, rc, err);
-	return session(r, o->duration ? o->duration : DEFAULT_DURATION, err);
+	/* a flight recorder runs until Ctrl-C */
+	return session(r, o->duration || o->last ? o->duration : DEFAULT_DURATION, err);
 }
 
 /* ---- a program of our own ------------------------------------------------------------ */

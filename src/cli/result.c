@@ -139,7 +139,7 @@ int result_open(struct result *r, struct options *o, int pid, const char *withou
 		free(real);
 	}
 	strcpy(r->file, file);
-	if (grows && strcmp(o->format, "jfr") == 0)
+	if (grows && strcmp(o->format, "jfr") == 0 && !o->last)
 		return open_in_place(r, err);
 	return open_aside(r, err);
 }

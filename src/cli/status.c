@@ -38,6 +38,13 @@ static void print(const char *s)
 	       (unsigned long long)control_number(s, "threads_timer"),
 	       (unsigned long long)control_number(s, "threads_refused"));
 	printf("  queues   %llu bytes\n", (unsigned long long)control_number(s, "queue_bytes"));
+	if (control_number(s, "last"))
+		printf("  recorder holds the last %.1f s in %llu bytes\n", (double)control_number(s, "last") / 1e9,
+		       (unsigned long long)control_number(s, "ring_bytes"));
+	if (control_number(s, "recording"))
+		printf("  written  %llu bytes of recording, %llu samples are missing there\n",
+		       (unsigned long long)control_number(s, "recording"),
+		       (unsigned long long)control_number(s, "unwritten"));
 	if (control_number(s, "owner"))
 		printf("  owner    a running 'jstrobe record', pid %llu\n",
 		       (unsigned long long)control_number(s, "owner"));

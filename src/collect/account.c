@@ -261,13 +261,15 @@ static uint32_t thread_of(struct collector *c, const struct sample *s, struct th
 	return slot ? *slot : 0;
 }
 
-/* The tally of NODE, for EVENT on THREAD (0 = all together); NULL when out of memory. */
-static struct tally *tally_of(struct collector *c, uint32_t event, uint32_t node, uint32_t thread,
-			      uint8_t state)
+struct tally *account_tally(struct collector *c, uint32_t event, uint32_t node, uint32_t thread, uint8_t state)
 {
-	uint64_t key = (uint64_t)node << 32 | thread << 3 | state;
-	uint32_t *slot = map_put(&c->events[event].by_node, key, NULL);
+	struct event_account *a = &c->events[event];
 	struct tally *t;
+	uint32_t *slot;
+
+	thread = c->options.per_thread ? thread : 0;
+	state = a->turns ? state : THREAD_NONE;
+	slot = map_put(&a->by_node, (uint64_t)node << 32 | thread << 3 | state, NULL);
 
 	if (!slot || *slot)
 		return slot ? &c->tallies.items[*slot - 1] : NULL;
@@ -358,10 +360,7 @@ static void add(struct collector *c, struct sink_event *e, const struct place *p
 static bool store(struct collector *c, struct sink_event *e, const struct place *place)
 {
 	struct event_account *a = &c->events[e->event];
-	uint8_t state = a->turns ? place->state : THREAD_NONE;
-	struct tally *t = place->shown ? tally_of(c, e->event, place->shown,
-						  c->options.per_thread ? place->thread : 0, state)
-				       : NULL;
+	struct tally *t = place->shown ? account_tally(c, e->event, place->shown, place->thread, place->state) : NULL;
 
 	if (t) {
 		add(c, e, place, t);

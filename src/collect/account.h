@@ -121,6 +121,11 @@ void account_sample(struct collector *c, const struct sample *s, struct thread_r
 /* What the engine read from outside. Lock held. */
 struct run_note;
 void account_run(struct collector *c, const struct run_note *n);
+/*
+ * The tally of NODE for EVENT, on thread number THREAD - 1 and in STATE as far as these are kept apart; NULL when
+ * out of memory. Lock held.
+ */
+struct tally *account_tally(struct collector *c, uint32_t event, uint32_t node, uint32_t thread, uint8_t state);
 /* R will take no sample any more: the weight it carries for the next one is lost. */
 void account_carried(struct thread_record *r);
 /* R ends: its losses of all events go to those of the dead. Lock held. */
@@ -141,6 +146,10 @@ void upkeep(struct collector *c);
 int collect_thread_start(pthread_t *thread, void *(*run)(void *), void *arg, struct error *err);
 void collect_thread_begin(const char *name);
 void collect_thread_end(void);
+/* Look up the names that are missing. Lock not held. */
+void collect_name_frames(struct collector *c);
+/* What the account holds of event E as a profile, NULL when out of memory. Lock held. */
+struct profile *collect_fill_view(struct collector *c, uint32_t e, const struct collector_facts *facts);
 /* What handlers read must exist before the first of them runs. */
 int upkeep_open(size_t store_bytes, struct error *err);
 /* Free it all, when no handler can run any more. */

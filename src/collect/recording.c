@@ -74,7 +74,7 @@ static const struct sink_ops ops = {
 
 /* ---- what goes into the file ---- */
 
-static void put_facts(struct recording *r, uint64_t now)
+void recording_put_facts(struct recording *r, uint64_t now)
 {
 	size_t i;
 
@@ -89,22 +89,11 @@ static void drop(struct recording *r, uint64_t samples)
 	r->dropped += samples;
 }
 
-static enum jfr_state state_of(uint8_t state)
-{
-	static const enum jfr_state states[THREAD_STATES] = {
-		[THREAD_NONE] = STATE_NONE, [THREAD_RUNNING] = STATE_RUNNABLE,
-		[THREAD_RUNNABLE] = STATE_RUNNABLE, [THREAD_BLOCKED] = STATE_BLOCKED,
-		[THREAD_PARKED] = STATE_PARKED, [THREAD_WAITING] = STATE_WAITING,
-		[THREAD_SLEEPING] = STATE_SLEEPING, [THREAD_NATIVE] = STATE_NATIVE,
-	};
-
-	return state < THREAD_STATES ? states[state] : STATE_NONE;
-}
-
 static void put_sample(struct recording *r, const struct sink_event *e)
 {
 	uint32_t thread = recording_thread(r, e->thread, e->context), stack = recording_stack(r, e->node);
 	const char *name = r->options.events[e->event].name;
+	enum thread_state state = (enum thread_state)e->state;
 
 	if (!thread || !stack) {
 		drop(r, e->samples);
@@ -117,12 +106,12 @@ static void put_sample(struct recording *r, const struct sink_event *e)
 		break;
 	case RECORDING_WALL:
 		if (r->options.no_batch && e->samples == 1)
-			jfr_wall_sample(r->jfr, e->time, thread, stack, state_of(e->state));
+			jfr_wall_sample(r->jfr, e->time, thread, stack, state, e->weight);
 		else
-			jfr_wall_run(r->jfr, e->time, thread, stack, state_of(e->state), e->samples, e->span);
+			jfr_wall_run(r->jfr, e->time, thread, stack, state, e->samples, e->span, e->weight);
 		break;
 	case RECORDING_EVENT:
-		jfr_event_sample(r->jfr, e->time, thread, stack, STATE_RUNNABLE, name, e->weight);
+		jfr_event_sample(r->jfr, e->time, thread, stack, THREAD_RUNNING, name, e->weight);
 		break;
 	}
 }
@@ -173,7 +162,7 @@ static void put_losses(struct recording *r, uint64_t now)
 }
 
 /* The books as they stand, at the end of each chunk. Both locks held. */
-static void put_counters(struct recording *r, uint64_t now)
+void recording_put_counters(struct recording *r, uint64_t now)
 {
 	const struct collector *c = r->collector;
 	struct loss_totals all;
@@ -277,12 +266,19 @@ static void put_all(struct recording *r, bool everything)
 	r->batch.count = r->batch_notes.count = 0;
 }
 
+void recording_put_batch(struct recording *r)
+{
+	put_all(r, true);
+}
+
 /* Names, constants and events, in memory. Recording's lock held. */
 static void gather(struct recording *r, enum urgency urgency, uint64_t now)
 {
 	struct collector *c = r->collector;
 	bool everything = urgency != URGENCY_TURN;
 
+	if (everything && c->running)
+		engine_flush();
 	pthread_mutex_lock(&c->images);
 	pthread_mutex_lock(&c->lock);
 	if (everything && c->running) {
@@ -294,7 +290,7 @@ static void gather(struct recording *r, enum urgency urgency, uint64_t now)
 	put_all(r, everything);
 	put_losses(r, now);
 	if (urgency == URGENCY_END)
-		put_counters(r, now);
+		recording_put_counters(r, now);
 	pthread_mutex_unlock(&c->lock);
 	pthread_mutex_unlock(&c->images);
 }
@@ -307,39 +303,47 @@ static void note_failure(struct recording *r, uint64_t samples, const struct err
 		r->failed = *err;
 }
 
-/* The chunk is as large or as old as it may be: the next one. Recording's lock held. */
-static void rotate(struct recording *r, uint64_t now)
+/* Whether the chunk is as large or as old as it may be. */
+static bool is_full(const struct recording *r, uint64_t now)
+{
+	return jfr_chunk_size(r->jfr) && (jfr_chunk_size(r->jfr) >= r->options.chunk_size ||
+					  now - jfr_chunk_began(r->jfr) >= r->options.chunk_time);
+}
+
+/* The next chunk. Recording's lock held. */
+static int rotate(struct recording *r, uint64_t now, struct error *err)
 {
 	struct collector *c = r->collector;
-	struct error err;
+	int rc;
 
-	if (!jfr_chunk_size(r->jfr) || (jfr_chunk_size(r->jfr) < r->options.chunk_size &&
-					now - jfr_chunk_began(r->jfr) < r->options.chunk_time))
-		return;
 	pthread_mutex_lock(&c->lock);
-	put_counters(r, now);
+	recording_put_counters(r, now);
 	pthread_mutex_unlock(&c->lock);
-	if (jfr_rotate(r->jfr, os_realtime(), now, &err)) {
-		note_failure(r, 0, &err);
-		return;
-	}
+	rc = jfr_rotate(r->jfr, os_realtime(), now, err);
+	if (rc)
+		return rc;
 	recording_forget_keys(r);
-	put_facts(r, now);
+	recording_put_facts(r, now);
+	return 0;
 }
 
 static void turn(struct recording *r, enum urgency urgency)
 {
 	uint64_t now = os_monotonic(), before = r->samples;
+	bool full = urgency != URGENCY_END && is_full(r, now);
 	struct error err;
 	int rc;
 
-	gather(r, urgency, now);
+	gather(r, full ? URGENCY_FLUSH : urgency, now);
 	recording_load(r, now);
-	rc = urgency == URGENCY_END ? jfr_finish(r->jfr, now, &err) : jfr_flush(r->jfr, now, &err);
+	if (full)
+		rc = rotate(r, now, &err);
+	else if (urgency == URGENCY_END)
+		rc = jfr_finish(r->jfr, now, &err);
+	else
+		rc = jfr_flush(r->jfr, now, &err);
 	if (rc)
 		note_failure(r, r->samples - before, &err);
-	else if (urgency != URGENCY_END)
-		rotate(r, now);
 }
 
 /* Wait until it is time, or somebody is in a hurry; false at the end. */
@@ -410,10 +414,10 @@ struct recording *recording_new(int fd, const struct recording_options *o, struc
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&r->wake, &attr);
 	pthread_condattr_destroy(&attr);
-	r->began = os_monotonic();
+	r->began = o->began ? o->began : os_monotonic();
 	r->cpu_at_start = os_process_cpu();
 	r->own_at_start = records_own_cpu();
-	r->jfr = jfr_new(fd, &how, os_realtime(), r->began);
+	r->jfr = jfr_new(fd, &how, os_realtime() - (os_monotonic() - r->began), r->began);
 	if (!r->jfr) {
 		error_set(err, ENOMEM, "out of memory for the recording");
 		recording_free(r);
@@ -442,7 +446,7 @@ int recording_begin(struct recording *r, struct collector *c, struct error *err)
 	int rc;
 
 	r->collector = c;
-	put_facts(r, r->began);
+	recording_put_facts(r, r->began);
 	/* in the file from the first second: also when nothing ever happens */
 	rc = jfr_flush(r->jfr, os_monotonic(), err);
 	if (rc)

@@ -30,6 +30,7 @@ struct recording_options {
 	unsigned cpu_events;  /* JFR_CPU_* */
 	uint64_t chunk_size, chunk_time; /* when a chunk ends: bytes, ns */
 	uint64_t max_size;    /* of the file, 0 = any */
+	uint64_t began;       /* os_monotonic; 0 = now */
 	struct {
 		uint64_t size;   /* of what it holds already, whole chunks; 0 = replace it */
 		uint32_t last_key;
@@ -52,6 +53,12 @@ struct recording *recording_new(int fd, const struct recording_options *o, struc
 void recording_fact(struct recording *r, unsigned type, const struct jfr_value *values, unsigned count);
 /* From here on samples of C go into it. */
 int recording_begin(struct recording *r, struct collector *c, struct error *err);
+/*
+ * Instead: write what RING holds of C, in slices, so that sampling goes on meanwhile without a gap. 0, or why
+ * something is missing.
+ */
+struct ring;
+int recording_write_ring(struct recording *r, struct collector *c, struct ring *ring, struct error *err);
 /* Everything stored so far is in the file afterwards. 0, or why something is missing there. */
 int recording_flush(struct recording *r, struct error *err);
 /* Append what the file holds so far to OUT. */

@@ -84,6 +84,12 @@ bool recording_is_late(const struct recording *r, uint32_t node);
 /* A new chunk began: all keys are void. */
 void recording_forget_keys(struct recording *r);
 
+/* The events at a chunk's begin. The books, at its end: collector's lock held. */
+void recording_put_facts(struct recording *r, uint64_t now);
+void recording_put_counters(struct recording *r, uint64_t now);
+/* What is in r->batch, samples whose frames have no name yet included. Collector's lock held. */
+void recording_put_batch(struct recording *r);
+
 /* Events that tell of the machine, the process and its threads (recording_load.c). Recording's lock held. */
 void recording_load(struct recording *r, uint64_t now);
 void recording_load_free(struct recording *r);

@@ -46,9 +46,10 @@ static uint32_t method_of(struct recording *r, uint32_t frame)
 	if (!slot || *slot)
 		return slot ? *slot : 0;
 	if (f->class_name)
-		*slot = jfr_method(r->jfr, text(r, f->class_name), text(r, f->name), text(r, f->signature));
+		*slot = jfr_method(r->jfr, text(r, f->class_name), text(r, f->name), text(r, f->signature),
+				   f->kind == FRAME_WRAPPER);
 	else /* the descriptor: without parentheses the JDK's tools fail */
-		*slot = jfr_method(r->jfr, holder_of(r, f), text(r, f->name), "()");
+		*slot = jfr_method(r->jfr, holder_of(r, f), text(r, f->name), "()", false);
 	return *slot;
 }
 

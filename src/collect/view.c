@@ -304,7 +304,7 @@ static bool fill(struct view *v, struct collector *c, uint32_t e, const struct c
  * Symbol tables take long to read: drains go on meanwhile. Frames first seen after this
  * keep their addresses (a handful of samples at most, and only while sampling goes on).
  */
-static void name_frames(struct collector *c)
+void collect_name_frames(struct collector *c)
 {
 	struct late_frame *late;
 	struct late_name *names;
@@ -329,24 +329,29 @@ static void name_frames(struct collector *c)
 	free(late);
 }
 
-struct profile *collector_view(struct collector *c, uint32_t e, const struct collector_facts *facts)
+struct profile *collect_fill_view(struct collector *c, uint32_t e, const struct collector_facts *facts)
 {
 	struct view *v = calloc(1, sizeof(*v));
-	bool ok;
 
 	if (!v)
 		return NULL;
+	if (fill(v, c, e, facts))
+		return &v->profile;
+	collector_view_free(&v->profile);
+	return NULL;
+}
+
+struct profile *collector_view(struct collector *c, uint32_t e, const struct collector_facts *facts)
+{
+	struct profile *p;
+
 	if (c->running)
 		engine_flush();
-	name_frames(c);
+	collect_name_frames(c);
 	pthread_mutex_lock(&c->lock);
 	if (c->running)
 		drain_all(c);
-	ok = fill(v, c, e, facts);
+	p = collect_fill_view(c, e, facts);
 	pthread_mutex_unlock(&c->lock);
-	if (!ok) {
-		collector_view_free(&v->profile);
-		return NULL;
-	}
-	return &v->profile;
+	return p;
 }

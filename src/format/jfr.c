@@ -11,6 +11,12 @@
 
 #define WEIGHT_UNIT 1000 /* ns */
 
+struct weights {
+	struct buffer text;
+	uint64_t last;              /* in units of WEIGHT_UNIT */
+	uint64_t rest;              /* ns that were no whole unit yet */
+};
+
 struct jfr {
 	int fd;
 	struct jfr_options options;
@@ -18,10 +24,7 @@ struct jfr {
 	struct jfr_chunk chunk;
 	struct jfr_pools pools;
 	struct buffer events;       /* not flushed yet */
-	struct buffer weights;      /* of the execution samples since the last flush, where those stand alone */
-	uint64_t last_weight;       /* the last one there */
-	uint32_t weight_count;
-	uint64_t weight_rest;       /* ns that were no whole unit yet */
+	struct weights cpu, wall;   /* of samples since the last flush whose own event has no place for them */
 	bool linked;                /* its file has a name, as far as we know */
 	struct error dead;          /* code 0: alive */
 };
@@ -44,7 +47,8 @@ struct jfr *jfr_new(int fd, const struct jfr_options *o, uint64_t real, uint64_t
 	j->linked = fstat(fd, &st) == 0 && st.st_nlink > 0;
 	j->began = o->began ? o->began : now;
 	buffer_init(&j->events, -1);
-	buffer_init(&j->weights, -1);
+	buffer_init(&j->cpu.text, -1);
+	buffer_init(&j->wall.text, -1);
 	jfr_pools_free(&j->pools);
 	for (pool = 0; pool < JFR_POOLS; pool++)
 		j->pools.last_key[pool] = o->first_key;
@@ -59,16 +63,18 @@ void jfr_free(struct jfr *j)
 	jfr_chunk_free(&j->chunk);
 	jfr_pools_free(&j->pools);
 	buffer_free(&j->events);
-	buffer_free(&j->weights);
+	buffer_free(&j->cpu.text);
+	buffer_free(&j->wall.text);
 	free(j);
 }
 
 /* ---- constants ---- */
 
-uint32_t jfr_method(struct jfr *j, const char *class_name, const char *name, const char *descriptor)
+uint32_t jfr_method(struct jfr *j, const char *class_name, const char *name, const char *descriptor,
+		    bool native)
 {
 	return jfr_pool_method(&j->pools, *class_name ? class_name : "?", *name ? name : "?",
-			       *descriptor ? descriptor : "()");
+			       *descriptor ? descriptor : "()", native);
 }
 
 uint32_t jfr_stack(struct jfr *j, const struct jfr_frame *frames, uint32_t count, bool truncated)
@@ -92,7 +98,7 @@ static size_t begin(struct jfr *j, unsigned type, uint64_t time)
 	return at;
 }
 
-static void put_execution(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum jfr_state state)
+static void put_execution(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum thread_state state)
 {
 	size_t at = begin(j, JFR_EXECUTION_SAMPLE, time);
 
@@ -116,15 +122,14 @@ static void put_letters(struct buffer *b, int64_t difference)
 	} while (rest);
 }
 
-/* The weights of execution samples that have no CPU-time sample beside them follow them in one event. */
-static void keep_weight(struct jfr *j, uint64_t weight)
+/* Weights that have no place in their sample's own event follow it in one of all of them. */
+static void keep_weight(struct weights *w, uint64_t weight)
 {
-	weight += j->weight_rest;
-	j->weight_rest = weight % WEIGHT_UNIT;
+	weight += w->rest;
+	w->rest = weight % WEIGHT_UNIT;
 	weight /= WEIGHT_UNIT;
-	put_letters(&j->weights, (int64_t)(weight - j->last_weight));
-	j->last_weight = weight;
-	j->weight_count++;
+	put_letters(&w->text, (int64_t)(weight - w->last));
+	w->last = weight;
 }
 
 void jfr_cpu_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, uint64_t weight)
@@ -132,9 +137,9 @@ void jfr_cpu_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stac
 	size_t at;
 
 	if (j->options.cpu_events & JFR_CPU_EXECUTION)
-		put_execution(j, time, thread, stack, STATE_NONE);
+		put_execution(j, time, thread, stack, THREAD_NONE);
 	if (!(j->options.cpu_events & JFR_CPU_TIME)) {
-		keep_weight(j, weight);
+		keep_weight(&j->cpu, weight);
 		return;
 	}
 	at = begin(j, JFR_CPU_TIME_SAMPLE, time);
@@ -146,13 +151,15 @@ void jfr_cpu_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stac
 	jfr_end_short(&j->events, at);
 }
 
-void jfr_wall_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum jfr_state state)
+void jfr_wall_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack,
+		     enum thread_state state, uint64_t weight)
 {
 	put_execution(j, time, thread, stack, state);
+	keep_weight(&j->wall, weight);
 }
 
-void jfr_wall_run(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum jfr_state state,
-		  uint64_t samples, uint64_t span)
+void jfr_wall_run(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum thread_state state,
+		  uint64_t samples, uint64_t span, uint64_t weight)
 {
 	size_t at = begin(j, JFR_WALL_CLOCK_SAMPLE, time);
 
@@ -162,9 +169,10 @@ void jfr_wall_run(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack,
 	jfr_put_number(&j->events, samples);
 	jfr_put_number(&j->events, span / JFR_TICK);
 	jfr_end_short(&j->events, at);
+	keep_weight(&j->wall, weight);
 }
 
-void jfr_event_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum jfr_state state,
+void jfr_event_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum thread_state state,
 		      const char *event, uint64_t weight)
 {
 	size_t at = begin(j, JFR_EVENT_SAMPLE, time);
@@ -177,20 +185,27 @@ void jfr_event_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t st
 	jfr_end_short(&j->events, at);
 }
 
-static void put_weights(struct jfr *j, uint64_t now)
+static void forget_weights(struct weights *w)
+{
+	w->text.length = 0;
+	w->text.failed = 0;
+	w->last = 0;
+}
+
+static void put_weights(struct jfr *j, struct weights *w, unsigned type, uint64_t now)
 {
 	size_t at;
 
-	if (!j->weight_count)
+	if (!w->text.length && !w->text.failed)
 		return;
-	at = begin(j, JFR_SAMPLE_WEIGHTS, now);
+	at = begin(j, type, now);
 	jfr_put_number(&j->events, WEIGHT_UNIT);
-	buffer_putc(&j->weights, '\0');
-	jfr_put_string(&j->events, j->weights.failed ? NULL : j->weights.data);
+	buffer_putc(&w->text, '\0');
+	jfr_put_string(&j->events, w->text.failed ? NULL : w->text.data);
 	jfr_end_short(&j->events, at);
-	j->weights.length = 0;
-	j->weight_count = 0;
-	j->last_weight = 0;
+	if (w->text.failed)
+		j->events.failed = w->text.failed;
+	forget_weights(w);
 }
 
 /* ---- other events ---- */
@@ -249,10 +264,10 @@ void jfr_event(struct jfr *j, unsigned type, uint64_t time, const struct jfr_val
 
 static void forget_pending(struct jfr *j)
 {
-	j->events.length = j->weights.length = 0;
-	j->events.failed = j->weights.failed = 0;
-	j->weight_count = 0;
-	j->last_weight = 0;
+	j->events.length = 0;
+	j->events.failed = 0;
+	forget_weights(&j->cpu);
+	forget_weights(&j->wall);
 }
 
 static int die(struct jfr *j, struct error *err)
@@ -293,12 +308,11 @@ static int write_pending(struct jfr *j, uint64_t now, bool last, struct error *e
 
 	if (rc)
 		return rc;
-	put_weights(j, now);
+	put_weights(j, &j->cpu, JFR_SAMPLE_WEIGHTS, now);
+	put_weights(j, &j->wall, JFR_WALL_WEIGHTS, now);
 	if (!j->events.length && !j->events.failed && !last)
 		return 0;
 	count = jfr_pools_take(&j->pools, &constants);
-	if (j->weights.failed)
-		j->events.failed = j->weights.failed;
 	rc = jfr_chunk_flush(&j->chunk, j->fd, &j->events, &constants, count, now, last, j->options.max_size);
 	buffer_free(&constants);
 	if (rc == -EFBIG && j->options.max_size)
@@ -351,7 +365,7 @@ uint64_t jfr_size(const struct jfr *j)
 
 size_t jfr_pending(const struct jfr *j)
 {
-	return j->events.length + j->weights.length;
+	return j->events.length + j->cpu.text.length + j->wall.text.length;
 }
 
 uint32_t jfr_last_key(const struct jfr *j)

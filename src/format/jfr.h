@@ -58,23 +58,23 @@ struct jfr_value {
 struct jfr *jfr_new(int fd, const struct jfr_options *o, uint64_t real, uint64_t now);
 void jfr_free(struct jfr *j);
 
-/* Keys; 0 when out of memory: nothing is to be written with it. Empty names become "?". */
-uint32_t jfr_method(struct jfr *j, const char *class_name, const char *name, const char *descriptor);
+/*
+ * Keys; 0 when out of memory: nothing is to be written with it. Empty names become "?".
+ * NATIVE: a Java method without byte code.
+ */
+uint32_t jfr_method(struct jfr *j, const char *class_name, const char *name, const char *descriptor,
+		    bool native);
 /* FRAMES leaf first; TRUNCATED: its root is missing. */
 uint32_t jfr_stack(struct jfr *j, const struct jfr_frame *frames, uint32_t count, bool truncated);
 uint32_t jfr_thread(struct jfr *j, const struct jfr_thread *t);
 
-/* Samples. STATE: enum jfr_state. */
-enum jfr_state {
-#define JFR_STATE(name, text) STATE_##name,
-#include "format/jfr_states.def"
-	JFR_STATES
-};
+/* Samples. WEIGHTs are in ns, but for those of events. */
 void jfr_cpu_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, uint64_t weight);
-void jfr_wall_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum jfr_state state);
-void jfr_wall_run(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum jfr_state state,
-		  uint64_t samples, uint64_t span);
-void jfr_event_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum jfr_state state,
+void jfr_wall_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack,
+		     enum thread_state state, uint64_t weight);
+void jfr_wall_run(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum thread_state state,
+		  uint64_t samples, uint64_t span, uint64_t weight);
+void jfr_event_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum thread_state state,
 		      const char *event, uint64_t weight);
 /* Any other event of TYPE at TIME, with COUNT values. */
 void jfr_event(struct jfr *j, unsigned type, uint64_t time, const struct jfr_value *values, unsigned count);

@@ -7,16 +7,13 @@
 #include "format/jfr_emit.h"
 #include "format/jfr_types.h"
 
-/* The numbers async-profiler gives them: its converter goes by those. */
-enum { FRAME_TYPE_JAVA_NATIVE = 7, FRAME_TYPE_PROFILER = 8 };
+/* With the numbers that async-profiler gives them: its converter goes by those, and knows no others. */
 static const char *const frame_types[] = {
-	"Interpreted", "JIT compiled", "Inlined", "Native", "C++", "Kernel", "C1 compiled", "Java native",
-	"Profiler",
+	"Interpreted", "JIT compiled", "Inlined", "Native", "C++", "Kernel", "C1 compiled",
 };
 static const uint8_t type_of_kind[FRAME_KINDS] = {
 	[FRAME_INTERPRETED] = 0, [FRAME_C1] = 6,     [FRAME_C2] = 1,     [FRAME_INLINED] = 2,
-	[FRAME_WRAPPER] = FRAME_TYPE_JAVA_NATIVE, [FRAME_NATIVE] = 3,
-	[FRAME_KERNEL] = 5, [FRAME_OTHER] = FRAME_TYPE_PROFILER,
+	[FRAME_WRAPPER] = 1,     [FRAME_NATIVE] = 3, [FRAME_KERNEL] = 5, [FRAME_OTHER] = 3,
 };
 static const char *const states[] = {
 #define JFR_STATE(name, text) text,
@@ -28,6 +25,8 @@ static const uint8_t type_of_pool[JFR_POOLS] = {
 	[POOL_THREAD] = JFR_THREAD, [POOL_SYMBOL] = JFR_SYMBOL, [POOL_PACKAGE] = JFR_PACKAGE,
 	[POOL_CLASS] = JFR_CLASS,   [POOL_METHOD] = JFR_METHOD, [POOL_STACK] = JFR_STACK_TRACE,
 };
+
+#define MODIFIER_NATIVE 0x100
 
 /* Begin a new constant: its key. */
 static uint32_t begin(struct jfr_pools *p, enum jfr_pool pool)
@@ -122,7 +121,7 @@ static uint32_t class_key(struct jfr_pools *p, const char *name, uint32_t number
 }
 
 uint32_t jfr_pool_method(struct jfr_pools *p, const char *class_name, const char *name,
-			 const char *descriptor)
+			 const char *descriptor, bool native)
 {
 	uint32_t c = text_number(p, class_name), n = text_number(p, name), d = text_number(p, descriptor);
 	uint32_t *pair, *slot, class, name_symbol, descriptor_symbol;
@@ -135,7 +134,7 @@ uint32_t jfr_pool_method(struct jfr_pools *p, const char *class_name, const char
 		return no_memory(p);
 	if (!*pair)
 		*pair = p->pairs.count;
-	slot = map_put(&p->methods, (uint64_t)*pair << 32 | d, NULL);
+	slot = map_put(&p->methods, (uint64_t)*pair << 33 | (uint64_t)d << 1 | native, NULL);
 	if (!slot)
 		return no_memory(p);
 	if (*slot)
@@ -147,7 +146,7 @@ uint32_t jfr_pool_method(struct jfr_pools *p, const char *class_name, const char
 	jfr_put_number(b, class);
 	jfr_put_number(b, name_symbol);
 	jfr_put_number(b, descriptor_symbol);
-	jfr_put_number(b, 0); /* modifiers: not known */
+	jfr_put_number(b, native ? MODIFIER_NATIVE : 0); /* the others are not known */
 	buffer_putc(b, 0);
 	return *slot;
 }

@@ -68,6 +68,9 @@ struct options {
 	char cpu_events[12]; /* "execution", "cputime", "both"; "" = both */
 	uint64_t chunk_size, chunk_time, max_size; /* bytes, ns, bytes; 0 = the default */
 	bool no_props;
+	uint64_t last;      /* ns kept in memory, 0 = no flight recorder */
+	bool on_oom;
+	uint32_t on_signal; /* 0 = none */
 
 	/* what to take from a file (jstrobe convert) */
 	bool converting;

@@ -1,4 +1,5 @@
 """Recordings (-f x.jfr): what is in them, that every reader takes them, and what can happen to them meanwhile."""
+import json
 import os
 import re
 import signal
@@ -266,3 +267,93 @@ def test_maxsize(jdk17):
         done = jstrobe("stop", program.pid)
         assert done.returncode == 1 and "maxsize" in done.stderr, done.stderr
     assert jfr.Recording(path).count("jdk.JVMInformation") == 1 and os.path.getsize(path) <= 64 * 1024
+
+
+def test_cpu_and_wall(jdk17):
+    """Two clocks in one file; runs of equal samples are one event, none missing, none twice."""
+    path = jvm.result_file(".jfr")
+    with Program(jdk17, "KnownShares") as program:
+        done = jstrobe("record", "-e", "cpu,wall", "-i", "2ms", "--wall", "10ms", "-d", counted(1.5, 20), "-f", path,
+                       program.pid)
+        assert done.returncode == 0, done.stderr
+    recording = jfr.Recording(path)
+    check_books(recording)
+    books, runs = recording.counters("wall"), recording.events["profiler.WallClockSample"]
+    assert sum(r["samples"] for r in runs) == books["stored"] > 100
+    weights = [w for e in recording.events["jstrobe.WallWeights"] for w in jfr.weights(e)]
+    assert len(weights) == len(runs) and 0 <= books["weightStored"] - sum(weights) < 1000
+    states = {r["state"] for r in runs}
+    assert {"STATE_RUNNABLE", "STATE_IN_NATIVE"} <= states and "STATE_DEFAULT" not in states, states
+    assert max(r["samples"] for r in runs) > 50, "idle threads in long runs"
+    tool(jdk17, "print", path)
+
+
+# ---- the flight recorder
+
+def test_flight_recorder(jdk17):
+    """The last seconds at any time, as often as wanted, without a gap; no file until then."""
+    paths, page = [jvm.result_file(".jfr") for _ in range(3)], jvm.result_file(".json")
+    with Program(jdk17, "KnownShares") as program:
+        assert jstrobe("start", "--last", "2s", "-i", "1ms", program.pid).returncode == 0
+        time.sleep(2.6)
+        assert jstrobe("dump", "-f", paths[0], program.pid).returncode == 0
+        assert jstrobe("dump", "-f", page, program.pid).returncode == 0
+        assert "recorder holds the last" in jstrobe("status", program.pid).stdout
+        assert jstrobe("stop", program.pid).returncode == 0
+        assert jstrobe("start", "--last", "10m", "-i", "1ms", program.pid).returncode == 0
+        for path in paths[1:]:
+            time.sleep(0.3)
+            assert jstrobe("dump", "-f", path, program.pid).returncode == 0
+        assert jstrobe("stop", program.pid).returncode == 0
+    seen = []
+    for path in paths:
+        recording = jfr.Recording(path)
+        samples = sorted(recording.events["jdk.CPUTimeSample"], key=lambda s: s["startTime"])
+        assert recording.count("jdk.ExecutionSample") == len(samples) > 20
+        seen.append(samples)
+        tool(jdk17, "print", path)
+    times = [s["time"] for s in seen[0]]
+    assert 1e9 < times[-1] - times[0] < 2.6e9, "the window, begun at a mark before it"
+    with open(page) as file:
+        profile = json.load(file)
+    assert 1.5e9 < profile["duration_ns"] < 2.6e9
+    assert profile["samples"]["taken"] == profile["samples"]["stored"] > 20
+    # the second dump has what the first had, sample by sample, and more
+    for thread in ("shares-1", "shares-2"):
+        first, second = ([s["samplingPeriod"] for s in samples if s["eventThread"]["javaName"] == thread]
+                         for samples in seen[1:])
+        assert second[:len(first)] == first and len(second) > len(first) > 0
+
+
+def test_flight_recorder_triggers(jdk17):
+    """An OutOfMemoryError, a signal and the end of the JVM write it where -f said."""
+    path = jvm.result_file(".jfr")
+    agent = f"-agentpath:{jvm.LIBRARY}=start,event=cpu,interval=1ms,last=1m,onoom,onsignal=10,file={path}"
+    with Program(jdk17, "OutOfMemory", jvm=[agent, "-Xmx32m"]) as program:
+        def written():
+            deadline = time.time() + 60
+            while time.time() < deadline and not os.path.exists(path):
+                time.sleep(0.05)
+            count = jfr.Recording(path).count("jdk.CPUTimeSample")
+            os.unlink(path)
+            return count
+
+        assert not os.path.exists(path)
+        os.kill(program.pid, signal.SIGUSR1)
+        on_signal = written()
+        program.say("end")
+        on_oom = written()
+        assert on_oom >= on_signal
+        program.stop()
+        assert written() >= on_oom
+    done = jstrobe("record", "--on-signal", "10", "--last", "1m", "-f", path, "--", jdk17.java, "-version")
+    assert done.returncode == 0, done.stderr
+
+
+def test_signal_of_another(jdk17):
+    with Program(jdk17, "Sleepers", 1, "idle") as program:
+        done = jstrobe("start", "--last", "1m", "--on-signal", "12", "-f", jvm.result_file(".jfr"), program.pid)
+        assert done.returncode == 1 and "is in use" in done.stderr, done.stderr
+        done = jstrobe("start", "--last", "1m", "--on-oom", program.pid)
+        assert done.returncode == 1 and "-f FILE" in done.stderr, done.stderr
+        assert "not active" in jstrobe("status", program.pid).stdout

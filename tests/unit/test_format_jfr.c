@@ -119,7 +119,7 @@ static uint64_t size_of(int fd)
 /* A sample on a new thread, in method NAME. */
 static void sample(struct jfr *j, uint64_t time, const char *name)
 {
-	struct jfr_frame f = {.method = jfr_method(j, "pkg/A", name, "()V"), .line = 3, .bci = 1, .kind = FRAME_C2};
+	struct jfr_frame f = {.method = jfr_method(j, "pkg/A", name, "()V", false), .line = 3, .bci = 1, .kind = FRAME_C2};
 	uint32_t thread = jfr_thread(j, &(struct jfr_thread){.tid = 7, .java_id = 1, .is_java = true, .name = "t"});
 
 	assert_int_not_equal(f.method, 0);
@@ -175,16 +175,16 @@ static void chunks(void **state)
 	struct error err;
 	int fd;
 	struct jfr *j = open_memory(&fd, 0);
-	uint32_t first = jfr_method(j, "pkg/A", "m", "()V"), second;
+	uint32_t first = jfr_method(j, "pkg/A", "m", "()V", false), second;
 	uint64_t size;
 
-	assert_int_equal(jfr_method(j, "pkg/A", "m", "()V"), first);
-	assert_int_not_equal(jfr_method(j, "pkg/A", "m", "(I)V"), first);
+	assert_int_equal(jfr_method(j, "pkg/A", "m", "()V", false), first);
+	assert_int_not_equal(jfr_method(j, "pkg/A", "m", "(I)V", false), first);
 	sample(j, 2 * NS_PER_S, "m");
 	assert_int_equal(jfr_rotate(j, 3 * NS_PER_S, 3 * NS_PER_S, &err), 0);
 	size = size_of(fd);
 	assert_int_equal(chunk(fd, 0), size);
-	second = jfr_method(j, "pkg/A", "m", "()V");
+	second = jfr_method(j, "pkg/A", "m", "()V", false);
 	assert_true(second > first);
 	sample(j, 4 * NS_PER_S, "m");
 	assert_int_equal(jfr_finish(j, 4 * NS_PER_S, &err), 0);

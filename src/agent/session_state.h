@@ -1,0 +1,42 @@
+/*
+ * session_state.h - the one process-wide state of normal code, for the files that are the session. Inner header.
+ */
+#ifndef JSTROBE_AGENT_SESSION_STATE_H
+#define JSTROBE_AGENT_SESSION_STATE_H
+
+#include <pthread.h>
+
+#include "collect/collector.h"
+#include "engine/engine.h"
+#include "options/options.h"
+
+struct session {
+	pthread_mutex_t lock;       /* everything below */
+	bool running;
+	bool has_options;
+	struct options options;     /* of the running or last session */
+	struct collector *account;  /* its samples; NULL before the first */
+	struct ring *ring;          /* the last of them, of a flight recorder; NULL: none */
+	uint64_t started_at;        /* real time, ns */
+	uint64_t resumed_at;        /* monotonic: start of the present run */
+	uint64_t duration;          /* of earlier runs, ns */
+	uint64_t cpu_at_start;      /* process CPU clock at the present run's start */
+	uint64_t cpu_time;          /* of earlier runs */
+	uint64_t own_at_start, own_cpu; /* the same of jstrobe's own threads */
+	bool held;                  /* the last run's memory is kept: a handler was held inside */
+	uint32_t event_count;       /* of the running or last session */
+	struct session_event {
+		struct engine_event event;
+		struct engine_counts counts; /* as it stopped */
+		uint64_t counted;            /* by the kernel, in earlier runs */
+		char engine[32];
+	} events[RECORD_EVENTS];
+	struct engine_window windows; /* of runs that have ended */
+};
+
+extern struct session session;
+
+/* What the engines say now; once STOPPED only their final counts are new. Lock held. */
+void session_note_counts(bool stopped);
+
+#endif

@@ -1,0 +1,74 @@
+/*
+ * recording_ring.c - what a ring holds becomes a recording, while sampling goes on.
+ */
+#include <errno.h>
+
+#include "collect/recording_inner.h"
+#include "collect/ring.h"
+#include "engine/engine.h"
+#include "os/os.h"
+
+#define SLICE 4096             /* samples for which the collector waits */
+#define FLUSH_AT (1u << 20)
+
+struct writing {
+	struct recording *r;
+	struct error *err;
+	int rc;
+};
+
+/* The samples gathered so far go into the recording. */
+static void write_slice(struct writing *w)
+{
+	struct recording *r = w->r;
+
+	pthread_mutex_lock(&r->collector->lock);
+	recording_put_batch(r);
+	pthread_mutex_unlock(&r->collector->lock);
+	if (w->rc == 0 && jfr_pending(r->jfr) > FLUSH_AT)
+		w->rc = jfr_flush(r->jfr, os_monotonic(), w->err);
+}
+
+static void take(const struct sink_event *e, void *arg)
+{
+	struct writing *w = arg;
+	struct sink_event *slot = VECTOR_PUSH(&w->r->batch);
+
+	if (slot)
+		*slot = *e;
+	else
+		w->r->dropped += e->samples;
+	if (w->r->batch.count >= SLICE)
+		write_slice(w);
+}
+
+int recording_write_ring(struct recording *r, struct collector *c, struct ring *ring, struct error *err)
+{
+	struct writing w = {r, err, 0};
+	struct ring *copy;
+
+	r->collector = c;
+	recording_put_facts(r, r->began);
+	if (c->running)
+		engine_flush();
+	collect_name_frames(c);
+	pthread_mutex_lock(&c->lock);
+	if (c->running)
+		drain_all(c);
+	copy = ring_copy(ring);
+	pthread_mutex_unlock(&c->lock);
+	if (!copy)
+		return error_set(err, ENOMEM, "out of memory for a copy of the last samples");
+	ring_each(copy, take, &w);
+	ring_free(copy);
+	write_slice(&w);
+	pthread_mutex_lock(&c->lock);
+	recording_put_counters(r, os_monotonic());
+	pthread_mutex_unlock(&c->lock);
+	if (w.rc == 0)
+		w.rc = jfr_finish(r->jfr, os_monotonic(), err);
+	if (w.rc == 0 && r->dropped)
+		w.rc = error_set(err, ENOMEM, "out of memory for %llu of the last samples",
+				 (unsigned long long)r->dropped);
+	return w.rc;
+}

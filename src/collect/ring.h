@@ -1,0 +1,38 @@
+/*
+ * ring.h - the sink that remembers the last minutes and writes no file: the flight recorder.
+ *
+ * Samples lie packed in blocks, one after the other in the order in which they came; a block whose last
+ * sample is older than the window is used for new ones. About 16 bytes a sample. Beyond `limit` the
+ * oldest block goes although it is in the window, and the ring says how far back it reaches.
+ */
+#ifndef JSTROBE_COLLECT_RING_H
+#define JSTROBE_COLLECT_RING_H
+
+#include "base/error.h"
+#include "collect/collector.h"
+#include "collect/sink.h"
+
+struct ring;
+
+/* A ring of the last LAST ns in at most LIMIT bytes. NULL when out of memory. */
+struct ring *ring_new(uint64_t last, uint64_t limit);
+/* Samples of C go into it from now on; no longer. What it holds stays until ring_free. */
+void ring_begin(struct ring *r, struct collector *c);
+void ring_end(struct ring *r);
+void ring_free(struct ring *r);
+
+/*
+ * Call FN for each sample of the window that ends now (of one that has ended: at its end), oldest first by
+ * threads. Collector's lock held.
+ */
+void ring_each(struct ring *r, void (*fn)(const struct sink_event *, void *arg), void *arg);
+/* A ring of its own with what R holds now. NULL when out of memory. Collector's lock held. */
+struct ring *ring_copy(const struct ring *r);
+/* Where the window begins at present: os_monotonic of its oldest sample. 0: it is empty. */
+uint64_t ring_since(const struct ring *r);
+size_t ring_bytes(const struct ring *r);
+
+/* As collector_view, of the samples in R alone. */
+struct profile *ring_view(struct ring *r, struct collector *c, uint32_t e, const struct collector_facts *facts);
+
+#endif
