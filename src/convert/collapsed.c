@@ -96,7 +96,7 @@ static bool add_stack(struct fold *fold, struct frames *frames, uint32_t family,
 	}
 	stack = fold->no_memory ? LISTS_FAILED : lists_add(&fold->stacks, frames->list, count);
 	if (stack != LISTS_FAILED)
-		fold_add(fold, family, stack, FOLD_NO_THREAD, samples, samples);
+		fold_add(fold, family, stack, FOLD_NO_THREAD, THREAD_NONE, samples, samples);
 	return stack != LISTS_FAILED && !fold->no_memory && !fold->strings.failed;
 }
 

@@ -33,18 +33,19 @@ uint32_t fold_family(struct fold *f, const char *name, bool in_events, const cha
 	return i;
 }
 
-void fold_add(struct fold *f, uint32_t family, uint32_t stack, uint32_t thread, uint64_t samples,
-	      uint64_t weight)
+void fold_add(struct fold *f, uint32_t family, uint32_t stack, uint32_t thread, uint8_t state,
+	      uint64_t samples, uint64_t weight)
 {
 	struct fold_family *to = &f->families.items[family];
 	struct fold_tally *t;
-	uint32_t *slot = map_put(&to->index, (uint64_t)stack << 32 | thread, NULL);
+	uint32_t *slot = map_put(&to->index[state], (uint64_t)stack << 32 | thread, NULL);
 
 	if (slot && !*slot) {
 		t = VECTOR_PUSH(&to->tallies);
 		if (t) {
 			t->stack = stack;
 			t->thread = thread;
+			t->state = state;
 			*slot = (uint32_t)to->tallies.count;
 		}
 	}
@@ -97,12 +98,13 @@ uint32_t fold_leaf(struct fold *f, uint32_t stack, uint32_t frame)
 
 void fold_free(struct fold *f)
 {
-	size_t i;
+	size_t i, k;
 
 	for (i = 0; i < f->families.count; i++) {
 		free(f->families.items[i].name);
 		free(f->families.items[i].tallies.items);
-		map_free(&f->families.items[i].index);
+		for (k = 0; k < THREAD_STATES; k++)
+			map_free(&f->families.items[i].index[k]);
 		free(f->families.items[i].threads.items);
 		map_free(&f->families.items[i].thread_index);
 	}
@@ -178,6 +180,7 @@ static bool copy_stacks(const struct fold *f, const struct fold_family *family, 
 								 places[t->thread];
 		stacks[i].samples = t->samples;
 		stacks[i].weight = t->weight;
+		stacks[i].state = t->state;
 	}
 	p->stack_count = stacks ? i : 0;
 	return stacks != NULL;

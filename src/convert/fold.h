@@ -27,6 +27,7 @@ enum fold_thread { FOLD_TID, FOLD_THREAD_NAME, FOLD_JAVA_ID, FOLD_THREAD_WORDS }
 
 struct fold_tally {
 	uint32_t stack, thread; /* thread: FOLD_NO_THREAD if stacks are not apart by thread */
+	uint8_t state;          /* enum thread_state */
 	uint64_t samples, weight;
 };
 struct fold_thread_tally {
@@ -40,7 +41,7 @@ struct fold_family {
 	bool in_events;
 	const char *unit; /* of weights that are no time: "bytes" */
 	VECTOR(struct fold_tally) tallies;
-	struct map index; /* stack and thread → tally + 1 */
+	struct map index[THREAD_STATES]; /* of each state: stack and thread → tally + 1 */
 	VECTOR(struct fold_thread_tally) threads;
 	struct map thread_index;
 	uint64_t samples, weight;
@@ -66,8 +67,8 @@ uint32_t fold_family(struct fold *f, const char *name, bool in_events, const cha
  * Add to a stack of a family, and to one of its threads. THREAD of a stack is FOLD_NO_THREAD unless
  * f->per_thread. Out of memory sets f->no_memory.
  */
-void fold_add(struct fold *f, uint32_t family, uint32_t stack, uint32_t thread, uint64_t samples,
-	      uint64_t weight);
+void fold_add(struct fold *f, uint32_t family, uint32_t stack, uint32_t thread, uint8_t state,
+	      uint64_t samples, uint64_t weight);
 void fold_add_thread(struct fold *f, uint32_t family, uint32_t thread, uint64_t samples,
 		     uint64_t weight);
 /* STACK with FRAME as its innermost one. LISTS_FAILED: out of memory. */

@@ -95,7 +95,7 @@ static uint32_t with_object(struct chunk_watches *w, const struct account *a, ui
 static void merge_stack(struct chunk_watches *w, const struct account *a, uint32_t family,
 			const struct scale *scale, const struct tally *t)
 {
-	struct tally_with with = {TALLY_NONE, TALLY_NONE};
+	struct tally_with with = {TALLY_NONE, TALLY_NONE, THREAD_NONE};
 	uint32_t stack = LISTS_FAILED, thread = FOLD_NO_THREAD;
 	bool truncated = false;
 
@@ -116,7 +116,8 @@ static void merge_stack(struct chunk_watches *w, const struct account *a, uint32
 	if (with.thread != TALLY_NONE)
 		thread = names_thread(&w->names, with.thread);
 	if (stack != LISTS_FAILED)
-		fold_add(w->fold, family, stack, thread, t->samples, scaled(scale, t->samples, t->weight));
+		fold_add(w->fold, family, stack, thread, with.state, t->samples,
+			 scaled(scale, t->samples, t->weight));
 	else
 		w->fold->no_memory = true;
 }

@@ -50,17 +50,14 @@ static struct account *event_account(struct chunk_watches *w, const struct watch
 	return a;
 }
 
-/* Weights of execution samples come later, in their order. */
-static void keep_unweighed(struct chunk_watches *w, uint32_t item, uint32_t thread)
+/* Weights of some samples of ours come later, in their order. */
+static void keep_unweighed(struct chunk_watches *w, bool wall, const struct unweighed *event)
 {
-	struct unweighed *u = VECTOR_PUSH(&w->unweighed);
+	struct unweighed *u = wall ? VECTOR_PUSH(&w->unweighed_wall) : VECTOR_PUSH(&w->unweighed);
 
-	if (!u) {
-		w->fold->no_memory = true;
-		return;
-	}
-	u->item = item;
-	u->thread = thread;
+	if (u)
+		*u = *event;
+	w->fold->no_memory |= !u;
 }
 
 static void take_sample(struct chunk_watches *w, struct watch *watch)
@@ -74,9 +71,11 @@ static void take_sample(struct chunk_watches *w, struct watch *watch)
 	struct account *a = &w->accounts.items[watch->account];
 	uint64_t samples = watch->kind == WATCH_WALL ? (uint32_t)slots[SLOT_SAMPLES] : 1, weight = slots[SLOT_WEIGHT];
 	uint32_t object = TALLY_NONE, item = TALLY_NONE;
+	uint64_t all;
 	bool wall = watch->kind == WATCH_EXECUTION && (w->knows_cpu_state || w->ours) &&
 		    state != POOL_NO_PLACE && !(mark & STATE_CPU);
 
+	all = samples;
 	if (w->selection->in_range)
 		samples = in_range(w, (int64_t)slots[SLOT_TIME], slots[SLOT_SPAN], samples);
 	if (wall)
@@ -89,12 +88,14 @@ static void take_sample(struct chunk_watches *w, struct watch *watch)
 		object = pool_find(&w->pools.of_type[watch->object_type], slots[SLOT_OBJECT]);
 	if (samples && !(mark & STATE_UNWANTED) &&
 	    (!w->threads || (thread != TALLY_NONE && w->threads[thread]))) {
-		item = tally_add(&a->t, stack, thread, w->selection->by_thread, object, samples, weight);
+		item = tally_add(&a->t, stack, thread, w->selection->by_thread, object,
+				 wall || watch->kind == WATCH_WALL ? mark >> STATE_SHIFT : THREAD_NONE, samples, weight);
 		a->failed += slots[SLOT_FAILED] != 0;
 		w->fold->no_memory |= item == TALLY_NONE;
 	}
-	if (w->ours && watch->kind == WATCH_EXECUTION && !wall)
-		keep_unweighed(w, item, thread);
+	if (w->ours && (watch->kind == WATCH_EXECUTION || watch->kind == WATCH_WALL))
+		keep_unweighed(w, wall || watch->kind == WATCH_WALL, &(struct unweighed){
+			(uint32_t)(a - w->accounts.items), item, thread, (uint32_t)samples, (uint32_t)all});
 }
 
 /* A number of base-64 VLQ at *TEXT, moved past it: docs/jfr.md. False at the end, or if it is none. */
@@ -118,23 +119,28 @@ static bool next_difference(const char **text, int64_t *difference)
 	return true;
 }
 
-static struct account *execution_account(struct chunk_watches *w)
+static void weigh(struct chunk_watches *w, const struct unweighed *u, uint64_t ns)
 {
-	size_t i;
+	struct account *a = &w->accounts.items[u->account];
 
-	for (i = 0; i < w->watches.count; i++)
-		if (w->watches.items[i].kind == WATCH_EXECUTION)
-			return &w->accounts.items[w->watches.items[i].account];
-	return NULL;
+	a->has_weight = true;
+	a->unit = UNIT_NS;
+	if (u->item == TALLY_NONE)
+		return;
+	if (u->counted != u->samples)
+		ns = (uint64_t)((unsigned __int128)ns * u->counted / u->samples);
+	a->t.items.items[u->item].weight += ns;
+	a->t.weight += ns;
+	a->t.threads[u->thread + 1].weight += ns;
 }
 
-/* Give the execution samples before their weights. */
-static void take_weights(struct chunk_watches *w, const struct watch *watch)
+/* Give COUNT events before this one their weights. */
+static void take_weights(struct chunk_watches *w, const struct watch *watch, const struct unweighed *events,
+			 size_t count)
 {
 	struct reader r = names_reader(&w->names, watch->slots[SLOT_B]);
-	struct account *a = execution_account(w);
 	struct buffer *text = &w->names.text;
-	uint64_t key, weight = 0, ns;
+	uint64_t key, weight = 0;
 	int64_t difference;
 	const char *at;
 	size_t i;
@@ -143,20 +149,10 @@ static void take_weights(struct chunk_watches *w, const struct watch *watch)
 	text_read(&r, text, &key);
 	buffer_putc(text, '\0');
 	at = text->failed ? "" : text->data;
-	for (i = 0; a && i < w->unweighed.count && next_difference(&at, &difference); i++) {
-		const struct unweighed *u = &w->unweighed.items[i];
-
-		a->has_weight = true;
-		a->unit = UNIT_NS;
+	for (i = 0; i < count && next_difference(&at, &difference); i++) {
 		weight += (uint64_t)difference;
-		ns = weight * watch->slots[SLOT_A];
-		if (u->item == TALLY_NONE)
-			continue;
-		a->t.items.items[u->item].weight += ns;
-		a->t.weight += ns;
-		a->t.threads[u->thread + 1].weight += ns;
+		weigh(w, &events[i], weight * watch->slots[SLOT_A]);
 	}
-	w->unweighed.count = 0;
 }
 
 /* ---- what is no sample ---- */
@@ -247,7 +243,12 @@ void watch_take(struct chunk_watches *w, struct watch *watch, struct reader *r)
 		return;
 	switch (watch->kind) {
 	case WATCH_WEIGHTS:
-		take_weights(w, watch);
+		take_weights(w, watch, w->unweighed.items, w->unweighed.count);
+		w->unweighed.count = 0;
+		break;
+	case WATCH_WALL_WEIGHTS:
+		take_weights(w, watch, w->unweighed_wall.items, w->unweighed_wall.count);
+		w->unweighed_wall.count = 0;
 		break;
 	case WATCH_COUNTS:
 		take_counts(w, watch->slots);

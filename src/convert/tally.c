@@ -22,30 +22,34 @@ void tallies_end(struct tallies *t)
 	free(t->threads);
 	map_free(&t->others);
 	map_free(&t->with_index);
+	map_free(&t->with_states);
 	memset(t, 0, sizeof(*t));
 }
 
-/* The number of THREAD and OBJECT together, 0 for neither. */
-static uint32_t with_number(struct tallies *t, uint32_t thread, uint32_t object)
+/* The number of THREAD, OBJECT and STATE together, 0 for none of them. */
+static uint32_t with_number(struct tallies *t, uint32_t thread, uint32_t object, uint8_t state)
 {
 	struct tally_with *with;
-	uint32_t *slot;
+	uint32_t *pair, *slot = NULL;
 
-	if (thread == TALLY_NONE && object == TALLY_NONE)
+	if (thread == TALLY_NONE && object == TALLY_NONE && !state)
 		return 0;
-	slot = map_put(&t->with_index, (uint64_t)thread << 32 | object, NULL);
+	pair = map_put(&t->with_index, (uint64_t)thread << 32 | object, NULL);
+	if (pair && !*pair)
+		*pair = t->with_index.count;
+	if (pair)
+		slot = map_put(&t->with_states, (uint64_t)*pair << 8 | state, NULL);
 	if (slot && !*slot && (with = VECTOR_PUSH(&t->with))) {
-		with->thread = thread;
-		with->object = object;
+		*with = (struct tally_with){thread, object, state};
 		*slot = (uint32_t)t->with.count;
 	}
 	t->no_memory |= !slot || !*slot;
 	return slot ? *slot : 0;
 }
 
-struct tally *tally_of(struct tallies *t, uint32_t stack, uint32_t thread, uint32_t object)
+struct tally *tally_of(struct tallies *t, uint32_t stack, uint32_t thread, uint32_t object, uint8_t state)
 {
-	uint32_t with = with_number(t, thread, object), *slot;
+	uint32_t with = with_number(t, thread, object, state), *slot;
 	struct tally *item;
 
 	slot = with ? map_put(&t->others, (uint64_t)with << 32 | stack, NULL) : &t->direct[stack + 1];

@@ -14,6 +14,7 @@ struct rule {
 
 static const struct rule rules[] = {
 	{"jstrobe.SampleWeights", WATCH_WEIGHTS, {{"unit", SLOT_A}, {"weights", SLOT_B}}},
+	{"jstrobe.WallWeights", WATCH_WALL_WEIGHTS, {{"unit", SLOT_A}, {"weights", SLOT_B}}},
 	{"jstrobe.Counters", WATCH_COUNTS,
 	 {{"event", SLOT_A}, {"engine", SLOT_B}, {"interval", SLOT_C}, {"taken", SLOT_D},
 	  {"stored", SLOT_E}, {"complete", SLOT_F}, {"cpuTime", SLOT_G}, {"ownCpuTime", SLOT_H},
@@ -213,6 +214,28 @@ static bool state_wanted(const char *states, const char *state)
 	return false;
 }
 
+/* What our outputs call a state; we write RUNNABLE of threads on a CPU, others of those that could be. */
+static enum thread_state state_of(const struct chunk_watches *w, const char *name)
+{
+	static const struct {
+		const char *name;
+		enum thread_state state;
+	} states[] = {
+		{"STATE_READY", THREAD_RUNNABLE}, {"STATE_IN_NATIVE", THREAD_NATIVE},
+		{"STATE_SLEEPING", THREAD_SLEEPING},
+		{"STATE_PARKED", THREAD_PARKED}, {"STATE_IN_OBJECT_WAIT", THREAD_WAITING},
+		{"STATE_BLOCKED_ON_MONITOR_ENTER", THREAD_BLOCKED},
+	};
+	size_t i;
+
+	if (strcmp(name, "STATE_RUNNABLE") == 0)
+		return w->ours ? THREAD_RUNNING : THREAD_RUNNABLE;
+	for (i = 0; i < ARRAY_LEN(states); i++)
+		if (strcmp(states[i].name, name) == 0)
+			return states[i].state;
+	return THREAD_NONE;
+}
+
 static int mark_states(struct chunk_watches *w)
 {
 	uint32_t i;
@@ -229,6 +252,7 @@ static int mark_states(struct chunk_watches *w)
 			w->states[i] |= STATE_CPU;
 			w->knows_cpu_state = true;
 		}
+		w->states[i] |= (uint8_t)(state_of(w, name) << STATE_SHIFT);
 		if (*w->selection->states && !state_wanted(w->selection->states, name))
 			w->states[i] |= STATE_UNWANTED;
 	}
@@ -332,6 +356,7 @@ void watches_end(struct chunk_watches *w)
 	free(w->accounts.items);
 	free(w->watches.items);
 	free(w->unweighed.items);
+	free(w->unweighed_wall.items);
 	free(w->states);
 	free(w->threads);
 	map_free(&w->by_any_type);

@@ -25,7 +25,8 @@ enum watch_kind {
 	WATCH_WALL,      /* one event, several samples */
 	WATCH_CPU_TIME,
 	WATCH_EVENT,     /* jstrobe.EventSample: the event is said by name */
-	WATCH_WEIGHTS,   /* jstrobe.SampleWeights: of the execution samples before */
+	WATCH_WEIGHTS,   /* jstrobe.SampleWeights: of the execution samples of CPU time before */
+	WATCH_WALL_WEIGHTS, /* jstrobe.WallWeights: of the wall-clock samples before */
 	WATCH_COUNTS, WATCH_REASON, /* jstrobe.Counters, jstrobe.SamplesLost */
 	WATCH_SETTING, WATCH_JVM, WATCH_JDK_LOST,
 };
@@ -57,9 +58,13 @@ struct account {
 	uint64_t failed;
 };
 
-/* An execution sample whose weight is still to come: its tally, or TALLY_NONE, and its thread. */
+/*
+ * An event whose weight is still to come: its account, the tally in it (TALLY_NONE: it does not count), its
+ * thread, and how many of its samples count.
+ */
 struct unweighed {
-	uint32_t item, thread;
+	uint32_t account, item, thread;
+	uint32_t counted, samples;
 };
 
 struct chunk_watches {
@@ -76,16 +81,16 @@ struct chunk_watches {
 	uint16_t by_type[2048]; /* type number → watch + 1 */
 	struct map by_any_type; /* the same for larger numbers */
 	int64_t from, to;       /* ticks */
-	uint8_t *states;        /* by place: enum state_mark */
+	uint8_t *states;        /* by place: enum state_mark, and the enum thread_state above it */
 	uint8_t *threads;       /* by place: whether it is wanted; NULL = all are */
 	uint32_t stack_count, thread_count, state_count;
 	const struct pool *stack_pool, *thread_pool, *state_pool; /* NULL: the chunk has none */
 	bool ours;              /* written by jstrobe */
 	bool knows_cpu_state;   /* STATE_DEFAULT stands for CPU samples */
-	VECTOR(struct unweighed) unweighed;
+	VECTOR(struct unweighed) unweighed, unweighed_wall;
 };
 
-enum state_mark { STATE_CPU = 1, STATE_UNWANTED = 2 };
+enum state_mark { STATE_CPU = 1, STATE_UNWANTED = 2, STATE_SHIFT = 2 };
 
 /*
  * Read the chunk's types, into METADATA (see metadata_read), and its constants. 0, -EBADMSG (nothing

@@ -74,7 +74,8 @@ static void copy_family(struct fold *to, const struct fold_family *from, const u
 		const struct fold_tally *t = &from->tallies.items[i];
 
 		fold_add(to, number, stacks[t->stack],
-			 t->thread == FOLD_NO_THREAD ? FOLD_NO_THREAD : threads[t->thread], t->samples, t->weight);
+			 t->thread == FOLD_NO_THREAD ? FOLD_NO_THREAD : threads[t->thread], t->state,
+			 t->samples, t->weight);
 	}
 	for (i = 0; i < from->threads.count; i++)
 		fold_add_thread(to, number, threads[from->threads.items[i].thread],

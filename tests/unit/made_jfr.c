@@ -139,6 +139,8 @@ static const struct made_type types[] = {
 	  {"complete", MADE_LONG, ""}, {"cpuTime", MADE_LONG, ""}, {"ownCpuTime", MADE_LONG, ""}}},
 	{MADE_WEIGHTS, "jstrobe.SampleWeights", true,
 	 {{"startTime", MADE_LONG, "t"}, {"unit", MADE_LONG, "n"}, {"weights", MADE_STRING, ""}}},
+	{MADE_WALL_WEIGHTS, "jstrobe.WallWeights", true,
+	 {{"startTime", MADE_LONG, "t"}, {"unit", MADE_LONG, "n"}, {"weights", MADE_STRING, ""}}},
 	{MADE_EVENT, "jstrobe.EventSample", true,
 	 {{"startTime", MADE_LONG, "t"}, {"sampledThread", MADE_THREAD, "p"},
 	  {"stackTrace", MADE_STACK, "p"}, {"state", MADE_STATE, "p"}, {"event", MADE_STRING, ""},

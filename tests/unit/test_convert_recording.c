@@ -401,6 +401,30 @@ static void weights_that_follow(void **state)
 	made_free(&m);
 }
 
+/* A weight is of an event, however many samples it has; of a part of them the part counts. */
+static void weights_of_wall_samples(void **state)
+{
+	struct made m = {.ours = true};
+	struct options o = defaults();
+
+	made_begin(&m, START, TICKS, RATE);
+	made_usual_constants(&m, 0);
+	made_wall(&m, TICKS, 1, 1, 3, 11, 1000000); /* 0, 100 ms, … 1 s */
+	made_execution(&m, TICKS, 1, 1, 1); /* of CPU time: not in the list */
+	made_execution(&m, TICKS + 500000, 1, 2, 2);
+	made_event(&m, MADE_WALL_WEIGHTS);
+	made_long(&m, TICKS);
+	made_long(&m, 1000);
+	made_text(&m, "4kClkC"); /* 1100, then 1090 less */
+	made_event_end(&m);
+	made_end(&m, 2000000000);
+	strcpy(o.families, "wall");
+	expect_as(&m, &o, true, MAIN " 1100000\n" MAIN ";write 10000\n");
+	strcpy(o.from, "300");
+	expect_as(&m, &o, true, MAIN " 800000\n" MAIN ";write 10000\n");
+	made_free(&m);
+}
+
 static void put_event(struct made *m, const char *event, uint64_t stack, uint64_t weight)
 {
 	made_event(m, MADE_EVENT);
@@ -510,6 +534,7 @@ int main(void)
 		cmocka_unit_test(locks_and_any_event),
 		cmocka_unit_test(pairs_count_once),
 		cmocka_unit_test(weights_that_follow),
+		cmocka_unit_test(weights_of_wall_samples),
 		cmocka_unit_test(events_by_name),
 		cmocka_unit_test(account_of_the_recorder),
 		cmocka_unit_test(what_is_not_there),
