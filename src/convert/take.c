@@ -86,10 +86,12 @@ static void take_sample(struct chunk_watches *w, struct watch *watch)
 		return;
 	if (watch->has_object)
 		object = pool_find(&w->pools.of_type[watch->object_type], slots[SLOT_OBJECT]);
+	if (!wall && watch->kind != WATCH_WALL)
+		mark &= STATE_CPU | STATE_UNWANTED; /* states are told of wall-clock samples */
 	if (samples && !(mark & STATE_UNWANTED) &&
 	    (!w->threads || (thread != TALLY_NONE && w->threads[thread]))) {
 		item = tally_add(&a->t, stack, thread, w->selection->by_thread, object,
-				 wall || watch->kind == WATCH_WALL ? mark >> STATE_SHIFT : THREAD_NONE, samples, weight);
+				 mark >> STATE_SHIFT, samples, weight);
 		a->failed += slots[SLOT_FAILED] != 0;
 		w->fold->no_memory |= item == TALLY_NONE;
 	}
