@@ -12,8 +12,8 @@ class Jstrobe:
     name = "jstrobe"
     library = jvm.LIBRARY
 
-    def start(self, pid, event="cpu", interval="10ms", stats=False):
-        self._run("start", "-e", event, "-i", interval, *(["-F", "stats"] if stats else []), pid)
+    def start(self, pid, event="cpu", interval="10ms", stats=False, more=()):
+        self._run("start", "-e", event, "-i", interval, *(["-F", "stats"] if stats else []), *more, pid)
 
     def stop(self, pid):
         """Stop; the JSON result."""
@@ -44,8 +44,8 @@ class AsyncProfiler:
     def there(self):
         return os.path.exists(self.library) and os.path.exists(self.launcher)
 
-    def start(self, pid, event="cpu", interval="10ms", stats=False):
-        self._run("start", "-t", "-e", event, "-i", interval, *(["-F", "stats"] if stats else []), pid)
+    def start(self, pid, event="cpu", interval="10ms", stats=False, more=()):
+        self._run("start", "-t", "-e", event, "-i", interval, *(["-F", "stats"] if stats else []), *more, pid)
 
     def stop(self, pid):
         """Stop; collapsed stacks with threads as [(frames, samples)]."""

@@ -217,6 +217,76 @@ def size(bench):
     return [f"{ours:,} bytes, async-profiler {theirs:,}"], ours <= theirs
 
 
+# ---- wall clock ------------------------------------------------------------------------
+
+def idle_switches(program):
+    """Context switches so far of the threads called "idle"."""
+    found = {}
+    for tid, name in program.threads().items():
+        if name == "idle":
+            with open(f"/proc/{program.pid}/task/{tid}/status") as file:
+                found[tid] = sum(int(line.split()[1]) for line in file if "ctxt_switches" in line)
+    return found
+
+
+def watch_idle(tool, kind, count, seconds, active, more=()):
+    """
+    Wall clock at 10 ms of COUNT threads that wait and ACTIVE ones that do not: CPU share of a core that the
+    process uses more than before, context switches of the threads that wait, what stop() gave, seconds.
+    """
+    with Program(jvm.find_jdk(17), "IdlePool", kind, count, active) as program:
+        time.sleep(2)
+        before, began = program.cpu(), time.time()
+        time.sleep(seconds)
+        alone = (program.cpu() - before) / 1e9 / (time.time() - began)
+        started = time.time()
+        tool.start(program.pid, event="wall", more=more)
+        time.sleep(2)
+        switches, before, began = idle_switches(program), program.cpu(), time.time()
+        time.sleep(seconds)
+        used = (program.cpu() - before) / 1e9 / (time.time() - began)
+        after = idle_switches(program)
+        result = tool.stop(program.pid)
+        return 100 * (used - alone), sum(after[t] - switches[t] for t in switches), result, time.time() - started
+
+
+def served(profile):
+    """(signals a second to threads that waited, turns with a sample of all that were due, lost ones by reason)."""
+    ran = sum(s["samples"] for s in profile.stacks if s["state"] in ("running", "runnable"))
+    signals = max(0, profile.json["handler_ns"]["count"] - ran)
+    due = len(profile.threads) * profile.json["duration_ns"] / profile.json["interval_ns"]
+    return (signals / profile.json["duration_ns"] * 1e9, profile.samples["stored"] / due,
+            {k: v for k, v in profile.samples["lost"].items() if v})
+
+
+def wall_signals(bench):
+    """Whom signals go to, and how many turns are served, with two threads that run."""
+    figures, good = [], True
+    for count in (1000, 10000):
+        for mode in ("marker", "slots"):
+            _, switches, profile, _ = watch_idle(bench.ours, "pool", count, 8, 2, ("-t", "--wallmode", mode))
+            signals, share, lost = served(profile)
+            good = good and switches <= count / 100 and signals <= 10 and (mode == "slots" or share >= 0.98)
+            figures.append(f"{count} threads, {mode}: {switches} context switches of threads that wait, {signals:.1f} signals a "
+                           f"second to threads that do not run, {share:.1%} of all turns have a sample, missed {lost}")
+    return figures, good
+
+
+def wall_cost(bench):
+    """CPU time of the whole process beyond what it used before; nothing runs in it but what watches."""
+    figures, good, tools = [], True, bench.need_peer()
+    for kind, count in (("pool", 1000), ("pool", 10000), ("epoll", 10000), ("socket", 10000)):
+        found = {mode: watch_idle(bench.ours, kind, count, 8, 0, ("--wallmode", mode))[0]
+                 for mode in ("marker", "slots")}
+        theirs = watch_idle(tools[1], kind, count, 8, 0)[0]
+        limits = (4, 7) if kind == "pool" else (4, 10)
+        good = good and (found["marker"] <= theirs / 10 if count == 1000
+                         else found["marker"] <= limits[0] and found["slots"] <= limits[1])
+        figures.append(f"{count} threads ({kind}): marker {found['marker']:.2f} %, slots {found['slots']:.2f} % of a core, "
+                       f"async-profiler's batch mode {theirs:.2f} %")
+    return figures, good
+
+
 # ---- truth ---------------------------------------------------------------------------
 
 ERRORS = ("[unknown", "[break", "[no_Java", "[not_walkable", "[deopt", "[GC_active", "[truncated", "[error",
@@ -426,6 +496,12 @@ ROWS = {
     "attach": Row("`start` on a JVM with 20,000 classes", "≤ 0.5 × async-profiler's; no pause above 5 ms", attach),
     "memory": Row("memory added to a JVM", "≤ async-profiler's", memory),
     "convert": Row("recording of 1 GB → flame graph", "≤ 1/5 of jfr-converter's time, ≤ 256 MB", convert),
+    "wall_signals": Row("wall clock at 10 ms, 1,000 and 10,000 threads that wait, 2 that run: who gets signals, turns served",
+                        "no switch of theirs (≤ 1 per 100 threads); ≤ 10 signals/s to others that wait; ≥ 98 % of turns",
+                        wall_signals),
+    "wall_cost": Row("the same with none that runs: CPU time of profiling",
+                     "parked: ≤ 1/10 of async-profiler's at 1,000; 10,000: ≤ 4 % marker, ≤ 7 % slots; epoll, sockets ≤ 4 %, ≤ 10 %",
+                     wall_cost),
     "size": Row("size of the stripped library", "≤ async-profiler's", size),
 }
 

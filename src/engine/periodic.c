@@ -14,8 +14,8 @@
 /* A handler's way out, and the way back into a wait it broke off: not enough for a sample. */
 #define NOTHING (50 * NS_PER_US)
 
-static void turn(uint32_t late);
-static struct rounds rounds = {.name = "jstrobe turns", .turn = turn};
+static void open_rounds(uint64_t now), turn(uint32_t late);
+static struct rounds rounds = {.name = "jstrobe turns", .open = open_rounds, .turn = turn};
 
 /* Whether R has used CPU time since its last sample. The record is held. */
 static bool has_run(struct thread_record *r)
@@ -41,6 +41,15 @@ static void give(struct thread_record *r, uint32_t late, uint64_t now)
 		turn_ask(r, event, THREAD_RUNNING, now);
 	}
 	turn_let_go(event);
+}
+
+/* By wall time what was before the first turn is nobody's; CPU time is, from the arming on. */
+static void open_rounds(uint64_t now)
+{
+	uint32_t i, count = atomic_load(&zone.records.count);
+
+	for (i = 0; i < count && zone.events[rounds.event].turns == TURNS_WALL; i++)
+		zone.records.records[i].sources[rounds.event].charged = now;
 }
 
 static void turn(uint32_t late)

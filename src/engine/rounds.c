@@ -4,64 +4,55 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "engine/force.h"
 #include "os/os.h"
 #include "signal/handler.h"
 
-#define FLUSH_SECONDS 1 /* longer nobody waits for what was gathered */
+#define FLUSH_LIMIT NS_PER_S     /* longer nobody waits for what was gathered */
+#define NOTICE (50 * NS_PER_MS)  /* later no wish is noticed */
 
 static struct rounds *all[RECORD_EVENTS];
 static uint32_t count;
-static bool known;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the above, and each one's own; held for moments */
-static pthread_cond_t wake;
-static bool has_wake;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the above; not taken by the threads themselves */
+static atomic_bool known;
 
-/* Sleep until WHEN, or until somebody wants something. False: the thread shall end. */
+/*
+ * Sleep until WHEN, or until somebody wants something, which is noticed soon enough. Not on a condition:
+ * to wake nobody, glibc's unlock behind it goes through the kernel's list of all threads that
+ * wait for a lock, and with ten thousand of them that took longer than their turns.
+ * False: the thread shall end.
+ */
 static bool sleep_until(struct rounds *r, uint64_t when)
 {
-	struct timespec t = {(time_t)(when / NS_PER_S), (long)(when % NS_PER_S)};
-	bool go_on;
+	uint64_t now;
 
-	pthread_mutex_lock(&lock);
-	while (!r->ending && r->asked == r->done)
-		if (pthread_cond_timedwait(&wake, &lock, &t) == ETIMEDOUT)
+	while (!atomic_load(&r->ending) && atomic_load(&r->asked) == atomic_load(&r->done)) {
+		now = os_monotonic();
+		if (now >= when)
 			break;
-	go_on = !r->ending;
-	pthread_mutex_unlock(&lock);
-	return go_on;
+		os_sleep(MIN(when - now, NOTICE));
+	}
+	return !atomic_load(&r->ending);
 }
 
 static void flush(struct rounds *r)
 {
-	uint64_t asked;
+	uint64_t asked = atomic_load(&r->asked);
 
-	pthread_mutex_lock(&lock);
-	asked = r->asked;
-	pthread_mutex_unlock(&lock);
-	if (asked == r->done)
+	if (asked == atomic_load(&r->done))
 		return;
 	if (r->flush)
 		r->flush();
-	pthread_mutex_lock(&lock);
-	r->done = asked;
-	pthread_cond_broadcast(&wake);
-	pthread_mutex_unlock(&lock);
+	atomic_store(&r->done, asked);
 }
 
 /* Java threads must be known as such first: taken for native ones they would get signals. */
 static bool wait_until_known(struct rounds *r)
 {
-	bool go_on;
-
-	pthread_mutex_lock(&lock);
-	while (!known && !r->ending)
-		pthread_cond_wait(&wake, &lock);
-	go_on = !r->ending;
-	pthread_mutex_unlock(&lock);
-	return go_on;
+	while (!atomic_load(&known) && !atomic_load(&r->ending))
+		os_sleep(NS_PER_MS);
+	return !atomic_load(&r->ending);
 }
 
 /* xorshift64* (Vigna 2016): turns must not run in step with the program. */
@@ -78,6 +69,7 @@ static void go_round(struct rounds *r)
 	uint64_t interval = zone.events[r->event].interval, start = os_monotonic(), seed = start | 1;
 	uint64_t round = 0, when = start + (r->scattered ? random_below(&seed, interval) : interval);
 
+	r->open(start);
 	while (sleep_until(r, when)) {
 		uint64_t now = os_monotonic();
 		uint32_t late;
@@ -117,31 +109,17 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* A condition by the clock that does not jump. */
-static void open_wake(void)
-{
-	pthread_condattr_t monotonic;
-
-	if (has_wake)
-		return;
-	pthread_condattr_init(&monotonic);
-	pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
-	pthread_cond_init(&wake, &monotonic);
-	pthread_condattr_destroy(&monotonic);
-	has_wake = true;
-}
-
 int rounds_begin(struct rounds *r, uint32_t event, struct error *err)
 {
 	sigset_t every, old;
 	int rc;
 
-	open_wake();
 	r->event = event;
-	r->ending = false;
-	r->asked = r->done = 0;
+	atomic_store(&r->ending, false);
+	atomic_store(&r->asked, 0);
+	atomic_store(&r->done, 0);
 	if (count == 0)
-		known = false;
+		atomic_store(&known, false);
 	sigfillset(&every);
 	pthread_sigmask(SIG_BLOCK, &every, &old);
 	rc = pthread_create(&r->thread, NULL, run, r);
@@ -163,23 +141,18 @@ void rounds_end(struct rounds *r)
 	if (!r->running)
 		return;
 	pthread_mutex_lock(&lock);
-	r->ending = true;
 	r->running = false;
 	for (i = 0; i < count; i++)
 		if (all[i] == r)
 			all[i] = all[--count];
-	pthread_cond_broadcast(&wake);
 	pthread_mutex_unlock(&lock);
+	atomic_store(&r->ending, true);
 	pthread_join(r->thread, NULL);
 }
 
 void rounds_known(void)
 {
-	pthread_mutex_lock(&lock);
-	known = true;
-	if (count)
-		pthread_cond_broadcast(&wake);
-	pthread_mutex_unlock(&lock);
+	atomic_store(&known, true);
 }
 
 /* Lock held. */
@@ -188,26 +161,23 @@ static bool are_done(void)
 	uint32_t i;
 
 	for (i = 0; i < count; i++)
-		if (all[i]->asked != all[i]->done)
+		if (atomic_load(&all[i]->asked) != atomic_load(&all[i]->done))
 			return false;
 	return true;
 }
 
 void rounds_flush(void)
 {
-	struct timespec t;
+	uint64_t until = os_monotonic() + FLUSH_LIMIT;
 	uint32_t i;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	t.tv_sec += FLUSH_SECONDS;
+	if (!atomic_load(&known))
+		return;
 	pthread_mutex_lock(&lock);
-	for (i = 0; known && i < count; i++)
-		all[i]->asked++;
-	if (known && count)
-		pthread_cond_broadcast(&wake);
-	while (known && !are_done())
-		if (pthread_cond_timedwait(&wake, &lock, &t) == ETIMEDOUT)
-			break;
+	for (i = 0; i < count; i++)
+		atomic_fetch_add(&all[i]->asked, 1);
+	while (!are_done() && os_monotonic() < until)
+		os_sleep(NS_PER_MS);
 	pthread_mutex_unlock(&lock);
 }
 

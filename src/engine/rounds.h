@@ -14,6 +14,8 @@
 struct rounds {
 	const char *name;    /* of the thread */
 	bool scattered;      /* at a random moment of each interval, else at its begin */
+	/* Rounds begin at NOW: time before belongs to nobody. */
+	void (*open)(uint64_t now);
 	/* One round; LATE whole intervals before it passed without one. */
 	void (*turn)(uint32_t late);
 	/* What was gathered so far shall go out; may be NULL. */
@@ -25,8 +27,9 @@ struct rounds {
 
 	/* rounds.c's own */
 	pthread_t thread;
-	bool running, ending;
-	uint64_t asked, done;        /* wishes */
+	bool running;
+	atomic_bool ending;
+	_Atomic uint64_t asked, done; /* wishes */
 };
 
 /* Begin R's thread for EVENT, whose interval the zone knows. */

@@ -15,6 +15,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "engine/force.h"
 #include "engine/marker.h"
@@ -23,15 +24,16 @@
 #include "os/os.h"
 #include "signal/handler.h"
 
-#define AHEAD 8        /* threads whose markers are fetched before their turn */
+#define AHEAD 16       /* threads whose markers are fetched before their turn */
 #define PAUSE 16       /* turns between two looks at a CPU clock, at most */
 #define MANY_CLOCKS 64 /* threads whose clocks are read each turn whatever they do */
 
 struct wall wall;
 
-static void each_turn(uint32_t late), flush(void), leave(void);
+static void open_rounds(uint64_t now), each_turn(uint32_t late), flush(void), leave(void);
 static struct rounds rounds = {
-	.name = "jstrobe wall", .scattered = true, .turn = each_turn, .flush = flush, .leave = leave,
+	.name = "jstrobe wall", .scattered = true, .open = open_rounds, .turn = each_turn, .flush = flush,
+	.leave = leave,
 };
 
 static uint64_t due; /* turns that have not been added to zone.due yet */
@@ -69,7 +71,6 @@ static void look(uint32_t i, uint64_t now)
 		due--; /* it has ended: this is no turn */
 		return;
 	}
-	/* What it said a moment ago is the newest there is. */
 	if (!wall_look(r, t, &s))
 		ask(i, s.state, now);
 	else if (!wall_stands(i, &s, now))
@@ -112,6 +113,24 @@ static bool by_clock(uint32_t i, uint32_t late, uint64_t now)
 	return true;
 }
 
+/* LATE turns of thread I saw nobody knows what: they are lost, with their time. */
+static void lose_late(uint32_t i, uint32_t late, uint64_t now)
+{
+	struct wall_thread *t = &wall.threads[i];
+	uint64_t time = late * zone.events[wall.event].interval;
+
+	if (!late)
+		return;
+	miss(LOSS_late, late);
+	/* While a question is open the time is its handler's: the thread has not come out of where it was. */
+	if (t->mode == WALL_ASKED || now <= t->last || !wall_count_out(i))
+		return;
+	time = MIN(time, now - t->last);
+	t->last += time;
+	t->begun = t->last;
+	atomic_fetch_add_explicit(&zone.lost_weight[wall.event][LOSS_late], time, memory_order_relaxed);
+}
+
 /*
  * LATE turns of the thread were due before this one. Where it is proved that the thread has not run since its
  * last one, they saw the same.
@@ -139,9 +158,10 @@ static void turn(uint32_t i, uint32_t late, uint64_t now)
 		break;
 	case WALL_STILL:
 		if (wall_is_still(i)) {
+			lose_late(i, late, now); /* what it did in between is not known */
 			t->still++;
 			wall_again(i, 1, now);
-			goto missed; /* what it did in between is not known */
+			return;
 		}
 		break;
 	case WALL_CLOCK:
@@ -149,13 +169,15 @@ static void turn(uint32_t i, uint32_t late, uint64_t now)
 			return;
 		break;
 	case WALL_ASKED:
-		if (is_unanswered(i))
-			goto missed;
+		if (is_unanswered(i)) {
+			miss(LOSS_late, late);
+			return;
+		}
+		t->mode = WALL_NEW;
 		break;
 	}
+	lose_late(i, late, now);
 	look(i, now);
-missed:
-	miss(LOSS_late, late);
 }
 
 /* The window that `begin` and `end` make is shut: the turn is no sample, nor is the time up to now. */
@@ -201,6 +223,15 @@ static void finish(uint32_t i)
 		atomic_store_explicit(&t->life, WALL_FREE, memory_order_release);
 }
 
+/* What thread I's turn will look at is begun to be fetched. */
+static void fetch_ahead(uint32_t i, uint32_t count)
+{
+	const struct wall_thread *t = &wall.threads[i];
+
+	if (i < count && (t->field || t->mode == WALL_STILL))
+		__builtin_prefetch((const void *)(t->mode == WALL_STILL ? t->anchor : t->field));
+}
+
 static void each_turn(uint32_t late)
 {
 	uint32_t i, count = atomic_load(&zone.records.count), clocked = 0;
@@ -211,8 +242,7 @@ static void each_turn(uint32_t late)
 		struct wall_thread *t = &wall.threads[i];
 		uint32_t life = atomic_load_explicit(&t->life, memory_order_acquire);
 
-		if (i + AHEAD < count && wall.threads[i + AHEAD].field)
-			__builtin_prefetch((const void *)wall.threads[i + AHEAD].field);
+		fetch_ahead(i + AHEAD, count);
 		if (life == WALL_GONE)
 			finish(i);
 		if (life != WALL_ON)
@@ -226,6 +256,15 @@ static void each_turn(uint32_t late)
 	wall.clocked = clocked;
 	turn_due(wall.event, due);
 	due = 0;
+}
+
+/* Threads that were armed before the JVM's were known have had no turns since. */
+static void open_rounds(uint64_t now)
+{
+	uint32_t i, count = atomic_load(&zone.records.count);
+
+	for (i = 0; i < count; i++)
+		wall.threads[i].begun = wall.threads[i].last = now;
 }
 
 static void flush(void)
@@ -348,6 +387,13 @@ void engine_flush(void)
 	rounds_flush();
 }
 
+/* The tables' memory goes back; their address space stays. */
+static void stop(void)
+{
+	madvise(wall.threads, RECORD_LIMIT * sizeof(*wall.threads), MADV_DONTNEED);
+	madvise(wall.stacks, RECORD_LIMIT * sizeof(*wall.stacks), MADV_DONTNEED);
+}
+
 static const char *way(void)
 {
 	return wall.one_by_one ? "signals" : wall.marker ? "marker" : "slots";
@@ -355,5 +401,5 @@ static const char *way(void)
 
 const struct engine_ops engine_wall = {
 	.name = "wall", .way = way, .handler = handler_thread, .start = start, .arm = arm, .silence = silence,
-	.disarm = disarm, .halt = halt,
+	.disarm = disarm, .halt = halt, .stop = stop,
 };

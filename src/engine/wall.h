@@ -16,7 +16,7 @@ enum wall_mode {
 	WALL_NEW,    /* it does not: look */
 	WALL_MARKED, /* marker, and its CPU clock once more */
 	WALL_SEALED, /* marker alone */
-	WALL_STILL,  /* state and last Java frame; its whole stack in rotation (wall_still.c) */
+	WALL_STILL,  /* its last Java frame; state and whole stack in rotation */
 	WALL_CLOCK,  /* its CPU clock */
 	WALL_ASKED,  /* it was sent a signal */
 };
@@ -28,7 +28,10 @@ struct wall_thread {
 	uint8_t wait;      /* CLOCK: turns until the next look */
 	uint8_t pause;     /* CLOCK: turns between two looks */
 	uintptr_t field;   /* of its marker, 0 = it cannot be marked */
-	uint64_t clock;    /* its CPU clock when its stack was read */
+	union {
+		uint64_t clock;   /* its CPU clock when its stack was read */
+		uintptr_t anchor; /* STILL: where its last Java frame is noted */
+	};
 	uint64_t begun;    /* up to here its time has been counted out */
 	uint64_t first;    /* of the run's samples that have not been counted out */
 	uint64_t last;     /* up to here its time is in samples */
@@ -42,8 +45,7 @@ struct wall_thread {
 struct wall_stack {
 	const struct trace *trace; /* of the run; NULL = none is open */
 	uint64_t context;
-	uintptr_t java, sp, pc, fp; /* STILL: its JavaThread, and the last Java frame in it */
-	uint32_t java_state;
+	uintptr_t sp, pc, fp; /* STILL: the last Java frame */
 	uint16_t era;
 };
 
@@ -51,7 +53,7 @@ struct wall_stack {
 struct wall_sight {
 	struct wall_stack stack;
 	enum thread_state state;
-	uint64_t clock;
+	uint64_t clock;      /* or the anchor's address */
 	uintptr_t field;
 	enum wall_mode mode; /* for the next turn */
 };

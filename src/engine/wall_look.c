@@ -68,18 +68,25 @@ static const struct trace *done(struct trace_writer *w)
 	return w->store_full ? NULL : trace_end(w);
 }
 
-static void mark(const struct thread_record *r, struct wall_sight *s)
+/*
+ * BY_FRAME: where it cannot be marked, an unchanged state and last Java frame prove that it slept. What is blocked in
+ * the JVM uses no CPU time on its way that its clock could tell.
+ */
+static void mark(const struct thread_record *r, bool by_frame, struct wall_sight *s)
 {
 	s->field = field_of(r);
 	if (s->field && !marker_set(s->field))
 		s->field = 0;
-	s->clock = os_thread_cpu(atomic_load(&((struct thread_record *)r)->tid));
+	if (s->field || !by_frame)
+		s->clock = os_thread_cpu(atomic_load(&((struct thread_record *)r)->tid));
 	s->stack.era = (uint16_t)era_now(&zone.eras);
 }
 
 /* Whether R has not run since mark(). */
 static bool has_slept(const struct thread_record *r, const struct wall_sight *s)
 {
+	if (s->mode == WALL_STILL)
+		return true;
 	return os_thread_cpu(atomic_load(&((struct thread_record *)r)->tid)) == s->clock &&
 	       (!s->field || marker_is_set(s->field));
 }
@@ -93,7 +100,8 @@ static bool look_at_java(struct thread_record *r, uintptr_t java, const struct j
 	uintptr_t sp, pc;
 
 	s->state = THREAD_RUNNING;
-	mark(r, s);
+	mark(r, !native, s);
+	s->mode = s->field ? WALL_MARKED : native ? WALL_CLOCK : WALL_STILL;
 	/* In native code it may well be running, or want to. */
 	if (native && !os_thread_waits(atomic_load(&r->tid), &sp, &pc))
 		return false;
@@ -101,15 +109,14 @@ static bool look_at_java(struct thread_record *r, uintptr_t java, const struct j
 		return false;
 	s->stack.trace = done(&w);
 	s->stack.context = handler_mounted(r);
-	s->stack.java = java;
 	s->stack.sp = p->sp;
 	s->stack.pc = p->pc;
 	s->stack.fp = p->fp;
-	s->stack.java_state = p->state;
 	if (!read_place(java, &now) || !is_same(p, &now) || !has_slept(r, s))
 		return false;
 	s->state = native ? THREAD_NATIVE : waits_for_monitor(java) ? THREAD_BLOCKED : THREAD_NONE;
-	s->mode = s->field ? WALL_MARKED : native ? WALL_CLOCK : WALL_STILL;
+	if (s->mode == WALL_STILL)
+		s->clock = java + (uintptr_t)zone.layout.thread_anchor;
 	return s->stack.trace != NULL;
 }
 
@@ -129,7 +136,8 @@ static bool look_at_native(struct thread_record *r, struct wall_sight *s)
 	bool whole, same;
 
 	s->state = THREAD_RUNNING;
-	mark(r, s);
+	mark(r, false, s);
+	s->mode = s->field ? WALL_MARKED : WALL_CLOCK;
 	if (!os_thread_waits(atomic_load(&r->tid), &regs.sp, &regs.pc))
 		return false;
 	same = r->place.sp == regs.sp &&
@@ -143,7 +151,6 @@ static bool look_at_native(struct thread_record *r, struct wall_sight *s)
 	if (!has_slept(r, s))
 		return false;
 	s->state = THREAD_NATIVE;
-	s->mode = s->field ? WALL_MARKED : WALL_CLOCK;
 	return s->stack.trace && (whole || (same && is_as_handled(s->stack.trace, &r->place)));
 }
 
@@ -168,10 +175,11 @@ bool wall_is_still(uint32_t i)
 {
 	const struct wall_thread *t = &wall.threads[i];
 	const struct wall_stack *k = &wall.stacks[i];
-	struct java_place now, was = {k->java_state, k->sp, k->pc, k->fp};
+	uintptr_t sp, pc, fp;
 
 	if (t->still < YOUNG || (t->still + i) % 8 == 0)
 		return false; /* a whole look is due */
-	return read_place(k->java, &now) && is_same(&now, &was) &&
-	       (t->state == THREAD_BLOCKED) == waits_for_monitor(k->java);
+	return load_word(t->anchor + (uintptr_t)zone.layout.anchor_sp, &sp) && sp == k->sp &&
+	       load_word(t->anchor + (uintptr_t)zone.layout.anchor_pc, &pc) && pc == k->pc &&
+	       load_word(t->anchor + (uintptr_t)zone.layout.anchor_fp, &fp) && fp == k->fp;
 }
