@@ -94,12 +94,12 @@ def states_and_times(jdk, mode, say):
     assert sum(s["weight"] for s in stacks) <= 1.02 * total
     worst = 0
     for phase, (state, method) in PHASES.items():
-        ns, times = truth[phase]
+        ns, times = truth.get(phase, (0, 0))
         seen = weights(profile, stacks, method)
         worst = max(worst, abs(seen - ns) / total)
         assert abs(seen - ns) <= allowed(profile, times, 1e6, stacks), (
             phase, seen / 1e6, ns / 1e6, times, profile.samples)
-        if phase != "burn":
+        if phase != "burn" and times > 1:
             assert weights(profile, stacks, method, state) >= 0.95 * seen - 2e6 * times, phase
     say(f"wall clock, {mode}: phases within {worst:.2%} of the time")
     assert profile.samples["complete"] >= 0.99 * profile.samples["stored"]
@@ -144,7 +144,7 @@ def test_same_place_under_another_caller(jdk17, mode, flags):
         truth = phases(program, *window(profile))
     stacks = profile.of_thread("alternating")
     for phase in "ab":
-        ns, times = truth[phase]
+        ns, times = truth.get(phase, (0, 0))
         seen = weights(profile, stacks, f"truth.Phases.{phase}")
         assert abs(seen - ns) <= allowed(profile, times, 1e6, stacks), (
             phase, seen / 1e6, ns / 1e6, times, profile.samples)
