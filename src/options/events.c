@@ -105,8 +105,11 @@ static size_t item_length(const char *list)
 int option_add_event(const char *name, struct options *o, struct error *err)
 {
 	size_t length = strlen(o->event), i;
-	int rc = check(name, err);
+	int rc;
 
+	if (strchr(name, '\n'))
+		return error_set(err, EINVAL, "event: the name has a line break");
+	rc = check(name, err);
 	if (rc)
 		return rc;
 	if (length + strlen(name) + 2 > sizeof(o->event))
