@@ -155,20 +155,26 @@ $(REPLAY): $(O)/tests/%: $(O)/obj/tests/fuzz/%.c.o $(O)/obj/tests/fuzz/replay.c.
 # Tests in which these calls fail when told to (tests/unit/faulty.c).
 WRAPPED := malloc calloc realloc strdup strndup mmap mremap mprotect fopen opendir open syscall
 $(filter $(O)/tests/test_faults_%,$(UNIT)): LDFLAGS += $(WRAPPED:%=-Wl,--wrap=%)
+# The library once more, with what runs its walkers at each instruction of a thread (tests/jvm/step).
+STEP := $(O)/tests/libstep.so
+$(STEP): $(LIB_OBJ) $(patsubst %,$(O)/obj/%.o,$(wildcard tests/jvm/step/*.c)) | $(O)/tests/
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SANFLAGS) -shared -pthread -Wl,-z,now -Wl,-Bsymbolic $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 unit: $(UNIT) $(REPLAY) ## build and run the unit tests
 	@$(PYTHON) tests/run.py --out $(O)/tests unit $(UNIT) $(REPLAY)
 unit-programs: $(UNIT) $(REPLAY)
+step: $(STEP)
 
 check: ## install what is missing, build, run all tests (shortened counts, < 10 min)
 	@scripts/deps.sh build test
 	@+$(MAKE) --no-print-directory check-run
-check-run: all $(UNIT) $(REPLAY)
+check-run: all step $(UNIT) $(REPLAY)
 	@+$(MAKE) --no-print-directory O=$(O)/san SAN=address,undefined unit-programs
 	@O=$(O) CC='$(CC)' $(PYTHON) tests/run.py --out $(O)/tests check $(UNIT) $(REPLAY)
 
 soak: ## the tests with their full counts and durations (several hours)
 	@scripts/deps.sh build test recipes
-	@+$(MAKE) --no-print-directory all unit-programs
+	@+$(MAKE) --no-print-directory all step unit-programs
 	@O=$(O) CC='$(CC)' JSTROBE_SOAK=1 $(PYTHON) tests/run.py --out $(O)/tests soak $(UNIT)
 
 check-jdks: ## fetch every JVM that can be had and profile known programs on each, in each mode (an hour)
@@ -238,4 +244,4 @@ help: ## this list
 	@echo '  ONLY=name      bench: one row, fuzz: one fuzzer;  PID=n  demo: profile this process'
 
 force:
-.PHONY: all deps demo unit unit-programs check check-run check-jdks soak fuzz fuzzers bench docs install uninstall clean help force
+.PHONY: all deps demo unit unit-programs step check check-run check-jdks soak fuzz fuzzers bench docs install uninstall clean help force

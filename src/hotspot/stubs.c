@@ -22,10 +22,36 @@ static bool is_return_barrier(const char *name)
 	return strstr(name, "cont_return") || strstr(name, "thaw return barrier");
 }
 
-/* C1 passes two classes to its slow subtype check on the stack (C1_Runtime1_x86.cpp, all JDKs). */
-static uint8_t pushed_arguments(const char *name)
+/* "vtable stub", "itable stub" (all JDKs). */
+static bool is_dispatch(const char *name)
 {
-	return strstr(name, "slow_subtype_check") ? 16 : 0;
+	return strncmp(name, "vtable stub", 11) == 0 || strncmp(name, "itable stub", 11) == 0;
+}
+
+/* _invokeBasic, _linkToStatic … ("invokehandle" and the like on 8) */
+static bool is_intrinsic(const char *name)
+{
+	return strncmp(name, "_invoke", 7) == 0 || strncmp(name, "_linkTo", 7) == 0;
+}
+
+/* One of C2, those of C1, and the one of all (StubRoutines), under their names of 8 to 25. */
+static bool is_exception(const char *name)
+{
+	return strstr(name, "xceptionBlob") || strstr(name, "unwind_exception") ||
+	       strstr(name, "handle_exception") || strstr(name, "rethrow") || strstr(name, "forward exception") ||
+	       strstr(name, "forward_exception");
+}
+
+/*
+ * The exception blob takes the place of a call, C1's stubs share the end of one of them; the
+ * deoptimisation handler pushes its own address first.
+ */
+static uint8_t stands_onto(const char *name)
+{
+	if (strstr(name, "xceptionBlob") || strstr(name, "forward_exception Runtime1") ||
+	    strstr(name, "Runtime forward_exception"))
+		return STUB_ONTO_FRAME;
+	return strstr(name, "eoptimizationBlob") ? STUB_ONTO_PC : STUB_ONTO_NOTHING;
 }
 
 void stubs_note(const char *name, uintptr_t start, uintptr_t end)
@@ -45,7 +71,11 @@ void stubs_note(const char *name, uintptr_t start, uintptr_t end)
 			.end = end,
 			.name = copy,
 			.adapter = strncmp(name, "I2C/C2I", 7) == 0,
-			.pushed = pushed_arguments(name),
+			.intrinsic = is_intrinsic(name),
+			.dispatch = is_dispatch(name),
+			.polled = strcmp(name, "SafepointBlob") == 0,
+			.exception = is_exception(name),
+			.onto = stands_onto(name),
 			.frozen = is_return_barrier(name),
 		};
 		n->order = (uint32_t)pending.count;

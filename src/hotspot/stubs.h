@@ -11,12 +11,19 @@
 
 #include "base/base.h"
 
+/* Stubs that compiled code jumps to: with its frame gone, standing, or standing below a pushed pc. */
+enum { STUB_ONTO_NOTHING, STUB_ONTO_FRAME, STUB_ONTO_PC };
+
 struct stub {
 	uintptr_t start, end;
 	const char *name; /* owned by the set */
 	bool adapter;     /* between compiled and interpreted calling conventions */
-	uint8_t pushed;   /* bytes of arguments that the caller takes off its stack again */
+	bool intrinsic;   /* a method handle's, in the interpreter's calling convention */
+	bool dispatch;    /* of a vtable or itable: jumps to the method, for which it was called */
+	bool polled;      /* a safepoint poll's: entered by a signal handler of the JVM, not called */
+	bool exception;   /* takes an exception to its handler, the address it was thrown at in a register */
 	bool frozen;      /* continuation return barrier: what follows lies in the heap */
+	uint8_t onto;     /* STUB_ONTO_*: how compiled code jumps to it */
 };
 
 struct stub_set {

@@ -69,3 +69,11 @@ bool code_blob_read(const struct layout *l, uintptr_t address, struct blob *b)
 	}
 	return read_kind_by_name(l, address, &b->nmethod);
 }
+
+uintptr_t code_blob_end(const struct layout *l, const struct blob *b)
+{
+	uint32_t size;
+
+	return load_u32(b->address + (uintptr_t)l->blob_size, &size) && size < 1u << 28 ? b->address + size
+										      : b->code;
+}

@@ -36,5 +36,7 @@ struct blob {
 uintptr_t code_blob_at(const struct layout *l, uintptr_t pc);
 /* Read the header of the blob at ADDRESS. False when it cannot be. Any context. */
 bool code_blob_read(const struct layout *l, uintptr_t address, struct blob *b);
+/* Where the blob ends; its code is before that. Any context. */
+uintptr_t code_blob_end(const struct layout *l, const struct blob *b);
 
 #endif

@@ -126,35 +126,60 @@ static bool read_info(const struct layout *l, uintptr_t nm, struct debug_info *d
 }
 
 /*
- * Scope offset of the first PcDesc at or behind OFFSET (from the code's begin); 0 =
- * none. The array has a sentinel at both ends (-1 and the maximum).
+ * The first PcDesc at or behind OFFSET (from the code's begin) and the offset it is for; 0 = none.
+ * The array has a sentinel at both ends (-1 and the maximum).
  */
-static bool find_scope(const struct layout *l, const struct debug_info *d, uint32_t offset,
-		       uint32_t *scope)
+static bool find_desc(const struct layout *l, const struct debug_info *d, uint32_t offset,
+		      uintptr_t *desc, uint32_t *pc)
 {
 	uintptr_t size = (uintptr_t)l->pcdesc_size;
 	uint64_t low = 0, high = d->pcs_end > d->pcs ? (d->pcs_end - d->pcs) / size : 0;
 	uint64_t count = high;
-	uint32_t pc;
 
-	*scope = 0;
+	*desc = 0;
 	while (low < high) {
 		uint64_t middle = (low + high) / 2;
 
-		if (!int_at(d->pcs + middle * size, l->pcdesc_pc, &pc))
+		if (!int_at(d->pcs + middle * size, l->pcdesc_pc, pc))
 			return false;
-		if ((int32_t)pc < (int32_t)offset)
+		if ((int32_t)*pc < (int32_t)offset)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low >= count)
+	if (low + 1 >= count)
 		return true;
-	if (!int_at(d->pcs + low * size, l->pcdesc_pc, &pc))
+	if (!int_at(d->pcs + low * size, l->pcdesc_pc, pc))
 		return false;
-	if (pc == (uint32_t)INT32_MAX || low + 1 >= count)
-		return true; /* the sentinel */
-	return int_at(d->pcs + low * size, l->pcdesc_scope, scope);
+	if (*pc != (uint32_t)INT32_MAX) /* else the sentinel */
+		*desc = d->pcs + low * size;
+	return true;
+}
+
+/* Scope offset of the PcDesc for OFFSET, 0 = none. */
+static bool find_scope(const struct layout *l, const struct debug_info *d, uint32_t offset,
+		       uint32_t *scope)
+{
+	uintptr_t desc;
+	uint32_t pc;
+
+	*scope = 0;
+	if (!find_desc(l, d, offset, &desc, &pc))
+		return false;
+	return !desc || int_at(desc, l->pcdesc_scope, scope);
+}
+
+bool decode_is_call(const struct layout *l, const struct blob *b, uintptr_t pc)
+{
+	struct debug_info d;
+	uintptr_t desc;
+	uint32_t at;
+
+	if (!read_info(l, b->address, &d))
+		return false;
+	/* A native method's wrapper has no such table, and pushes nothing. */
+	return d.kind == FRAME_WRAPPER ||
+	       (find_desc(l, &d, (uint32_t)(pc - b->code), &desc, &at) && desc && at == (uint32_t)(pc - b->code));
 }
 
 /* Append the chain of scopes that begins at SCOPE; the last one is the nmethod's own method. */
@@ -317,7 +342,7 @@ bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct
 	if (w->full)
 		return false;
 	/* What could not be read now may be another time. */
-	if (c && whole)
+	if (c && whole && edge->fixed)
 		remember(c, b, &d, edge, (uint64_t)pc << 1 | top, w->trace->frame + before,
 			 (uint32_t)((size_t)(w->pos - w->trace->frame) - before));
 	return true;

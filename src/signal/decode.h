@@ -76,8 +76,14 @@ bool decode_method(const struct layout *l, struct decode_cache *c, uintptr_t add
 struct edge {
 	uint32_t return_offset; /* of the return address from sp */
 	bool fp_saved;          /* the caller's fp is the word below it, else still in the register */
+	bool fixed;             /* it is so whenever this pc is reached: may be remembered */
 };
 bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct blob *b, uintptr_t pc,
 		    bool top, const struct edge *edge, struct trace_writer *w);
+/*
+ * Whether debug information describes PC inside nmethod B, so that its frame stands as the method says: as a
+ * return address it is that of a call of Java code or of the JVM. Any context.
+ */
+bool decode_is_call(const struct layout *l, const struct blob *b, uintptr_t pc);
 
 #endif

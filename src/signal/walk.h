@@ -53,6 +53,15 @@ bool walk_outside(const struct zone *z, struct thread_record *r, struct trace_wr
 enum step walk_native(struct walk *w);
 /* One step over a frame inside the code cache (walk_java.c). */
 enum step walk_java(struct walk *w);
+/* One step over stub B (walk_stub.c). */
+enum step walk_stub(struct walk *w, const struct blob *b);
+/* One step over a frame of FRAME_BYTES that stands; BAD: why a walk ends if it has none (walk_java.c). */
+enum step walk_over_frame(struct walk *w, uint32_t frame_bytes, enum walk_end bad);
+/*
+ * Whether what a compiled method returns to can be PC: it follows a call, unless its caller was
+ * deoptimised meanwhile, or frozen into the heap (walk_java.c).
+ */
+bool walk_is_return(const struct walk *w, uintptr_t pc);
 /* One step over an interpreted frame (walk_interpreted.c). */
 enum step walk_interpreted(struct walk *w);
 /*
@@ -71,25 +80,46 @@ bool walk_to_anchor(struct walk *w, uintptr_t anchor);
 
 /*
  * A compiled method's innermost frame may not have been set up, or be gone
- * already. Find its return address: the caller's pc is at sp + *RETURN_OFFSET, and the
- * caller's fp is one word below it if *FP_SAVED, else still in the register.
- * arch/<cpu>/frame_edge.c.
+ * already. Find its return address where the first and last instructions say it: the caller's pc is at
+ * sp + *RETURN_OFFSET, and the caller's fp is one word below it if *FP_SAVED, else still in the
+ * register. False: PC is in the method's body. arch/<cpu>/frame_edge.c.
  */
-void frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, uint32_t *return_offset,
+bool frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, uint32_t *return_offset,
 		bool *fp_saved);
-/* Whether PC stands before a fixed frame is built by the code from CODE on; results as above. */
-bool frame_not_built(uintptr_t code, uintptr_t pc, uint32_t *return_offset, bool *fp_saved);
-/* Whether PC stands behind a fixed frame's end (a stub's epilogue); results as above. */
-bool frame_is_gone(uintptr_t pc, uint32_t *return_offset, bool *fp_saved);
-/* Whether PC is a jump after the return address has been popped: then *CALLER is it. */
-bool frame_tail_jump(const struct walk_regs *r, uintptr_t *caller);
 /* Whether the instruction before PC is a call: so it can be a return address. */
 bool follows_call(uintptr_t pc);
+/* Whether an adapter, having popped the return address, is about to note the sender's sp at PC. */
+bool frame_sets_sender(uintptr_t pc);
+/* Whether PC stands before the frame pointer is set up by the code from ENTRY on. */
+bool frame_not_built(uintptr_t entry, uintptr_t pc);
+/* Whether an interpreted frame was just removed: *PC and *SP of the caller. R: at its last instructions. */
+bool frame_exit_interpreted(const struct walk_regs *r, uintptr_t *pc, uintptr_t *sp);
+
+enum way_end { WAY_RETURN, WAY_STANDING, WAY_AWAY };
+
+/* Where code leads from a pc on; offsets from its sp. */
+struct way_out {
+	enum way_end end;
+	bool fixed;       /* it is so whenever that pc is reached */
+	int32_t released; /* where sp is at the end of the way: at the return address, or at the frame's end below */
+	int32_t fp_at;    /* where the caller's fp lies, -1: still in the register */
+	int32_t popped;   /* where the last other register was popped from, INT32_MIN: none was */
+};
+
 /*
- * Bytes that compiled code had put on top of its frame for the call that returns to PC, by what
- * it takes off again behind it; 0: none, or not recognised. arch/<cpu>/barrier_stub.c.
+ * Follow the code of B, or of STUB in it (else NULL), from W's pc on: to a return (WAY_RETURN), to where its
+ * frame stands as the blob says (WAY_STANDING) or, if AWAY, to an indirect jump (WAY_AWAY). False: it
+ * leads nowhere that is known. Bounded. arch/<cpu>/way_out.c.
  */
-uint32_t frame_saved(uintptr_t pc);
+bool frame_way_out(const struct walk *w, const struct blob *b, const struct stub *stub, bool away,
+		   struct way_out *out);
+/*
+ * Whether the stub that begins at START, at PC, has yet to store the pc that a poll interrupted where a
+ * return address would be; then *FIELD is where in the JavaThread that pc lies.
+ */
+bool frame_polled(uintptr_t start, uintptr_t pc, uint32_t *field);
+/* The caller's pc in the register that an exception's stubs have it in. */
+bool frame_exception_pc(const struct walk_regs *r, uintptr_t *pc);
 /* Like frame_edge, for a stub that begins at START and has no fixed frame; false: it is not known. */
 bool stub_edge(uintptr_t start, uintptr_t pc, uintptr_t sp, uintptr_t fp, uintptr_t *return_slot,
 	       bool *fp_saved);

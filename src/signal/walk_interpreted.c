@@ -56,13 +56,15 @@ static bool read_frame(struct walk *w, struct method *m, uint32_t *bci)
 
 static enum step to_caller(struct walk *w)
 {
+	uintptr_t slot = w->fp + (uintptr_t)((intptr_t)w->l->interpreter_sender_sp_slot * 8);
 	uintptr_t pc, sp, fp;
 
-	if (!load_word(w->fp + 8, &pc) || !load_word(w->fp, &fp) ||
-	    !load_word(w->fp + (uintptr_t)((intptr_t)w->l->interpreter_sender_sp_slot * 8), &sp)) {
+	if (!load_word(w->fp + 8, &pc) || !load_word(w->fp, &fp) || !load_word(slot, &sp)) {
 		w->end = END_fault;
 		return STEP_END;
 	}
+	if (slot < w->sp && w->regs)
+		sp = w->regs->bcp; /* not pushed yet */
 	/* A callee without arguments shares its caller's top of stack: sp may lie at the frame's very end. */
 	if (sp <= w->fp)
 		sp = w->fp + 16;
@@ -127,49 +129,46 @@ bool walk_at_entry(struct walk *w, enum step *step)
 	return true;
 }
 
-/* At a method's exit: its frame is gone; what runs is the way back to the caller. */
-static bool at_exit(struct walk *w, enum step *step)
+/* Behind the frame's removal: PC and SP are the caller's. */
+static enum step over_exit(struct walk *w, uintptr_t pc, uintptr_t sp)
 {
-	const struct walk_regs *r = w->regs;
-	uintptr_t pc = r->bcp;
-
-	if (!near_above(r->method, w->sp))
-		return false;
-	if (!walk_is_code(w, pc) && (!load_word(w->sp, &pc) || !walk_is_code(w, pc)))
-		return false;
-	if (r->method <= w->sp)
-		w->sp = r->method - 8;
-	*step = walk_move(w, pc, r->method, w->fp) ? STEP_ON : STEP_END;
-	return true;
+	w->end = END_bad_interpreted;
+	if (!near_above(sp, w->sp) || !walk_is_code(w, pc))
+		return STEP_END;
+	if (sp <= w->sp)
+		w->sp = sp - 8;
+	return walk_move(w, pc, sp, w->fp) ? STEP_ON : STEP_END;
 }
 
-/* Code the interpreter jumps through without a frame of its own: the caller is on the stack. */
-static bool by_return_address(struct walk *w, enum step *step)
+/*
+ * Whether pc stands in the entry of the method in the register for it, where its frame is not built. Elsewhere
+ * the registers may look the same: they are what the last call left.
+ */
+static bool before_frame(const struct walk *w)
 {
-	uintptr_t pc;
+	uintptr_t entry;
 
-	if (!load_word(w->sp, &pc) || !walk_is_code(w, pc))
-		return false;
-	if (!trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc))) {
-		*step = STEP_END;
-		return true;
-	}
-	*step = walk_move(w, pc, w->sp + 8, w->fp) ? STEP_ON : STEP_END;
-	return true;
+	/* The cheap test first, which a value that is no Method* hardly stands. */
+	return near_above(w->regs->bcp, w->sp) && !(w->regs->method & 7) && w->regs->method < USER_ADDRESS_END &&
+	       w->l->method_entry >= 0 && load_word(w->regs->method + (uintptr_t)w->l->method_entry, &entry) &&
+	       code_is_interpreter(w->l, entry) && frame_not_built(entry, w->pc);
 }
 
 enum step walk_interpreted(struct walk *w)
 {
+	uintptr_t pc, sp;
 	struct method m;
 	enum step step;
 	uint32_t bci;
 
-	if (w->top && w->regs && walk_at_entry(w, &step))
+	/* Then a register has the caller's sp, else a bytecode or an index. */
+	if (w->top && w->regs && near_above(w->regs->method, w->sp) &&
+	    frame_exit_interpreted(w->regs, &pc, &sp))
+		return over_exit(w, pc, sp);
+	if (w->top && w->regs && before_frame(w) && walk_at_entry(w, &step))
 		return step;
 	if (read_frame(w, &m, &bci))
 		return over_run(w, &m, bci);
-	if (w->top && w->regs && (at_exit(w, &step) || by_return_address(w, &step)))
-		return step;
 	if (w->top)
 		trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc));
 	w->end = END_bad_interpreted;

@@ -1,6 +1,6 @@
 /*
- * walk_java.c - one step over a frame inside the code cache: compiled methods,
- * stubs, and the border where native code called into Java.
+ * walk_java.c - one step over a frame inside the code cache: compiled methods, and the border
+ * where native code called into Java.
  *
  *   compiled frame               sp ─▶ ┌───────────────┐
  *                                      │ locals, spills│  frame_bytes in all
@@ -32,42 +32,25 @@ static enum step over_entry(struct walk *w)
 		       : end_with(w, END_bad_entry);
 }
 
-/*
- * Whether [sp + OFFSET] is a return address: code behind a call instruction, or the
- * interpreter, whose return entries stand behind none.
- */
-static bool is_return(const struct walk *w, uint32_t offset, uintptr_t *pc)
+/* Where the innermost frame's return address is. False: that is not known. */
+static bool top_edge(const struct walk *w, const struct blob *b, struct edge *e)
 {
-	return load_word(w->sp + offset, pc) &&
-	       (code_is_interpreter(w->l, *pc) || (walk_is_code(w, *pc) && follows_call(*pc)));
-}
+	/* Method handles' own methods have no frame, and end in a jump. */
+	bool frameless = b->frame_bytes < 16 || (uint32_t)b->frame_complete >= code_blob_end(w->l, b) - b->code;
+	struct way_out o;
 
-/*
- * The innermost frame is not as its blob says: it is not built yet, or gone already (0, 8), or
- * an intrinsic has pushed a few registers on top of it (String.compareTo and indexOf do).
- */
-static bool top_caller(const struct walk *w, uint32_t frame_bytes, uint32_t *offset, uintptr_t *pc)
-{
-	uint32_t pushed;
-
-	for (*offset = 0; *offset <= 8; *offset += 8)
-		if (is_return(w, *offset, pc))
-			return true;
-	for (pushed = 0; frame_bytes >= 16 && pushed <= 64; pushed += 8) {
-		*offset = frame_bytes - 8 + pushed;
-		if (is_return(w, *offset, pc))
-			return true;
-	}
-	return false;
-}
-
-static struct edge edge_of(const struct walk *w, const struct blob *b)
-{
-	struct edge e = {b->frame_bytes - 8, true};
-
-	if (w->top)
-		frame_edge(w->l, b, w->pc, &e.return_offset, &e.fp_saved);
-	return e;
+	e->fixed = true;
+	if (frame_edge(w->l, b, w->pc, &e->return_offset, &e->fp_saved))
+		return true;
+	if (!frame_way_out(w, b, NULL, frameless, &o))
+		return false;
+	if (o.end == WAY_STANDING)
+		o.released += (int32_t)b->frame_bytes - 8;
+	e->fixed = o.fixed;
+	e->return_offset = (uint32_t)o.released;
+	/* Not pushed yet, if the way did it. */
+	e->fp_saved = o.end == WAY_STANDING ? o.released >= 8 : o.fp_at >= 0;
+	return o.released >= 0 && o.released < 1 << 24 && (o.fp_at < 0 || o.fp_at == o.released - 8);
 }
 
 /* Whether PC is where nmethod NM goes on once it has been deoptimised. */
@@ -100,11 +83,7 @@ static uintptr_t undo_deopt(const struct walk *w, const struct blob *b, uintptr_
 	return original;
 }
 
-/*
- * What a compiled method returns to follows a call, unless its caller was deoptimised
- * meanwhile, or frozen into the heap.
- */
-static bool is_return_address(const struct walk *w, uintptr_t pc)
+bool walk_is_return(const struct walk *w, uintptr_t pc)
 {
 	uintptr_t blob = code_contains(w->l, pc) ? code_blob_at(w->l, pc) : 0;
 	const struct stub *stub;
@@ -123,23 +102,20 @@ static bool is_known(const struct walk *w, uintptr_t pc)
 		pc == w->l->call_stub_pc);
 }
 
-static enum step over_top_method(struct walk *w, uint32_t frame_bytes, struct edge e)
+static enum step over_top_method(struct walk *w, struct edge e)
 {
 	uintptr_t pc, fp = w->fp;
 
 	if (!load_word(w->sp + e.return_offset, &pc))
 		return end_with(w, END_fault);
-	if (!is_known(w, pc) && !is_return_address(w, pc)) {
-		if (!top_caller(w, frame_bytes, &e.return_offset, &pc))
-			return end_with(w, END_bad_compiled);
-		e.fp_saved = e.return_offset != 0;
-	}
-	if (e.fp_saved && e.return_offset >= 8 && !load_word(w->sp + e.return_offset - 8, &fp))
+	if (!is_known(w, pc) && !walk_is_return(w, pc))
+		return end_with(w, END_bad_compiled);
+	if (e.fp_saved && !load_word(w->sp + e.return_offset - 8, &fp))
 		return end_with(w, END_fault);
 	return walk_move(w, pc, w->sp + e.return_offset + 8, fp) ? STEP_ON : STEP_END;
 }
 
-static enum step over_frame(struct walk *w, uint32_t frame_bytes, enum walk_end bad)
+enum step walk_over_frame(struct walk *w, uint32_t frame_bytes, enum walk_end bad)
 {
 	uintptr_t pc, fp, sp = w->sp + frame_bytes;
 
@@ -171,32 +147,33 @@ static bool put_frames(struct trace_writer *out, const struct decoded *e)
 	return true;
 }
 
-/* The frame's return address, if it ends FRAME_BYTES above sp, looks like one. */
-static bool ends_at(const struct walk *w, uint32_t frame_bytes)
+/*
+ * Compiled code calls leaf routines of the JVM from the slow paths of GC barriers as if they were
+ * ordinary instructions: all registers that live across it are kept first (SaveLiveRegisters, ZGC since 14,
+ * G1 since 24), C1 pushes arguments for a few stubs. So the frame is bigger there than the method says, by
+ * what the code behind the call takes off again.
+ */
+static void add_pushed(const struct walk *w, struct blob *b)
 {
-	uintptr_t pc;
+	struct way_out o;
 
-	return load_word(w->sp + frame_bytes - 8, &pc) && (is_known(w, pc) || is_return_address(w, pc));
-}
-
-/* A frame that called the JVM from a barrier's slow path is bigger than its method says. */
-static void add_saved(const struct walk *w, struct blob *b)
-{
-	uint32_t saved;
-
-	if (ends_at(w, b->frame_bytes))
+	if (decode_is_call(w->l, b, w->pc) ||
+	    !frame_way_out(w, b, NULL, false, &o) || o.released < 0)
 		return;
-	saved = frame_saved(w->pc);
-	if (saved && ends_at(w, b->frame_bytes + saved))
-		b->frame_bytes += saved;
+	if (o.end == WAY_STANDING)
+		b->frame_bytes += (uint32_t)o.released;
+	else
+		b->frame_bytes = (uint32_t)o.released + 8;
 }
 
 static enum step over_method(struct walk *w, struct blob *b)
 {
-	struct edge edge = edge_of(w, b);
+	struct edge edge = {b->frame_bytes - 8, true, true};
+	bool known = !w->top || top_edge(w, b, &edge);
 	const struct decoded *e;
 	uintptr_t pc;
 
+	edge.fixed &= known;
 	if (b->address == enter_special(w)) {
 		/* Continuation.enterSpecial: the root of a virtual thread's own stack. */
 		if (!decode_nmethod(w->l, w->cache, b, w->pc, w->top, &edge, w->out) ||
@@ -205,8 +182,8 @@ static enum step over_method(struct walk *w, struct blob *b)
 		return STEP_ROOT;
 	}
 	pc = undo_deopt(w, b, w->pc);
-	if (!w->top)
-		add_saved(w, b);
+	if (!w->top && pc == w->pc)
+		add_pushed(w, b);
 	e = pc == w->pc ? NULL : decode_lookup(w->l, w->cache, pc, w->top);
 	if (e) {
 		if (!put_frames(w->out, e))
@@ -214,106 +191,9 @@ static enum step over_method(struct walk *w, struct blob *b)
 	} else if (!decode_nmethod(w->l, w->cache, b, pc, w->top, &edge, w->out)) {
 		return end_with(w, END_bad_compiled);
 	}
-	return w->top ? over_top_method(w, b->frame_bytes, edge)
-		      : over_frame(w, b->frame_bytes, END_bad_compiled);
-}
-
-/* What the stub's first instructions say of its return address. */
-static bool by_entry(struct walk *w, const struct stub *stub, enum step *step)
-{
-	uintptr_t slot, pc, fp = w->fp;
-	bool saved;
-
-	if (!stub_edge(stub->start, w->pc, w->sp, w->fp, &slot, &saved) || !load_word(slot, &pc) ||
-	    !walk_is_code(w, pc))
-		return false;
-	if (saved && !load_word(slot - 8, &fp))
-		*step = end_with(w, END_fault);
-	else
-		*step = walk_move(w, pc, slot + 8 + stub->pushed, fp) ? STEP_ON : STEP_END;
-	return true;
-}
-
-/* Whether a return address into native code lies on top of the stack. */
-static bool called_from_native(const struct walk *w, uintptr_t *pc)
-{
-	return w->images && load_word(w->sp, pc) && image_find(w->images, *pc) && follows_call(*pc);
-}
-
-/* A stub without fixed frame: by its entry's code, else by what the stack shows. */
-static enum step over_bare_stub(struct walk *w, const struct stub *stub)
-{
-	uintptr_t pc, fp = w->fp;
-	enum step step;
-	uint32_t offset;
-
-	if (stub && stub->adapter && w->top && w->regs && walk_at_entry(w, &step))
-		return step;
-	if (stub && by_entry(w, stub, &step))
-		return step;
-	/*
-	 * The JVM's own code calls a few (instruction cache flush, feature tests). Before a look further
-	 * up: what it keeps there can be return addresses of Java code (SharedRuntime::resolve_helper).
-	 */
-	if (w->top && called_from_native(w, &pc))
-		return walk_move(w, pc, w->sp + 8, fp) ? STEP_ON : STEP_END;
-	/* Registers pushed on the way, in a stub or in what it jumped to. */
-	for (offset = 0; w->top && offset <= 64; offset += 8)
-		if (is_return(w, offset, &pc))
-			return walk_move(w, pc, w->sp + offset + 8 + (stub ? stub->pushed : 0), fp)
-				       ? STEP_ON
-				       : STEP_END;
-	/*
-	 * A frame set up by push rbp; mov rbp, rsp: the usual form of the JVM's own stubs. The nmethod
-	 * entry barrier has a cookie between it and the return address.
-	 */
-	if (w->fp < w->sp || w->fp - w->sp >= 65536 || !load_word(w->fp, &fp))
-		return end_with(w, END_bad_stub);
-	for (offset = 8; offset <= 16; offset += 8)
-		if (load_word(w->fp + offset, &pc) && walk_is_code(w, pc))
-			return walk_move(w, pc, w->fp + offset + 8, fp) ? STEP_ON : STEP_END;
-	return end_with(w, END_bad_stub);
-}
-
-/* The innermost frame of a stub that has one: it may be gone already. */
-static enum step over_top_stub(struct walk *w, const struct blob *b, const struct stub *stub)
-{
-	uintptr_t pc, fp = w->fp;
-	uint32_t offset;
-	bool saved;
-
-	if (w->regs && frame_tail_jump(w->regs, &pc) && walk_is_code(w, pc)) {
-		w->sp -= 8; /* the caller's frame begins right here */
-		return walk_move(w, pc, w->sp + 8, fp) ? STEP_ON : STEP_END;
-	}
-	/* C2's stubs do not say where their frame is complete (-1): their first instructions tell. */
-	if ((frame_is_gone(w->pc, &offset, &saved) ||
-	     (b->frame_complete < 0 && frame_not_built(b->code, w->pc, &offset, &saved))) &&
-	    load_word(w->sp + offset, &pc) &&
-	    walk_is_code(w, pc)) {
-		if (saved && !load_word(w->sp + offset - 8, &fp))
-			return end_with(w, END_fault);
-		return walk_move(w, pc, w->sp + offset + 8, fp) ? STEP_ON : STEP_END;
-	}
-	if (load_word(w->sp + b->frame_bytes - 8, &pc) && !walk_is_code(w, pc))
-		return over_bare_stub(w, stub);
-	return over_frame(w, b->frame_bytes, END_bad_stub);
-}
-
-static enum step over_stub(struct walk *w, const struct blob *b)
-{
-	/* Not pc - 1: the barrier of a frozen stack is returned to at its very first instruction. */
-	const struct stub *stub = stub_find(w->stubs, w->pc);
-
-	if (stub && stub->frozen)
-		return end_with(w, END_frozen);
-	/* Only the innermost stub is of interest; those between Java frames only carry a call. */
-	if (w->top && !trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
-		return STEP_END;
-	if (b->frame_bytes == 0 ||
-	    (w->top && b->frame_complete > 0 && w->pc - b->code < (uintptr_t)b->frame_complete))
-		return over_bare_stub(w, stub);
-	return w->top ? over_top_stub(w, b, stub) : over_frame(w, b->frame_bytes, END_bad_stub);
+	if (!known)
+		return end_with(w, END_bad_compiled);
+	return w->top ? over_top_method(w, edge) : walk_over_frame(w, b->frame_bytes, END_bad_compiled);
 }
 
 /*
@@ -326,8 +206,7 @@ static enum step over_known(struct walk *w, const struct decoded *e)
 
 	if (w->top)
 		return put_frames(w->out, e)
-			       ? over_top_method(w, e->frame_bytes,
-						 (struct edge){e->return_offset, e->fp_saved})
+			       ? over_top_method(w, (struct edge){e->return_offset, e->fp_saved, true})
 			       : STEP_END;
 	if (e->frame_bytes < 16)
 		return end_with(w, END_bad_compiled);
@@ -363,5 +242,5 @@ enum step walk_java(struct walk *w)
 			trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc));
 		return end_with(w, END_unknown_nmethod);
 	}
-	return b.nmethod ? over_method(w, &b) : over_stub(w, &b);
+	return b.nmethod ? over_method(w, &b) : walk_stub(w, &b);
 }

@@ -201,8 +201,11 @@ uintptr_t fake_stub(struct fake_jvm *f, uint32_t frame_words, int frame_complete
 		    uint32_t count)
 {
 	uintptr_t blob = new_blob(f, "StubRoutines", 256, 0);
+	const uint8_t end[] = {0x48, 0x83, 0xc4, (uint8_t)(frame_words * 8 - 16), 0x5d, 0xc3};
 
 	set_frame(f, blob, frame_words, frame_complete);
+	if (frame_words)
+		memcpy((void *)(blob + HEADER + 256 - sizeof(end)), end, sizeof(end));
 	if (count)
 		memcpy((void *)(blob + HEADER), bytes, count);
 	return blob + HEADER;
@@ -346,14 +349,16 @@ static void link_debug_info(struct fake_jvm *f, const struct fake_code *c, uintp
 
 uintptr_t fake_nmethod(struct fake_jvm *f, const struct fake_code *c)
 {
+	static const uint8_t call[] = {0xff, 0x10}, end[] = {0xeb, 0xfe};
 	static uint32_t compile_id;
 	uint32_t size = c->size ? c->size : 256, i;
 	uintptr_t nm = new_blob(f, c->level ? "nmethod" : "native nmethod", size, 1024);
 	uintptr_t code = nm + HEADER;
 
 	for (i = 0; i < ARRAY_LEN(c->pcs); i++)
-		if (c->pcs[i].offset >= 5)
-			*(uint8_t *)(code + (uintptr_t)c->pcs[i].offset - 5) = 0xe8;
+		if (c->pcs[i].offset >= 2)
+			memcpy((void *)(code + (uintptr_t)c->pcs[i].offset - 2), call, sizeof(call));
+	memcpy((void *)(code + size - sizeof(end)), end, sizeof(end));
 	if (c->byte_count)
 		memcpy((void *)code, c->bytes, c->byte_count);
 	set_frame(f, nm, c->frame_words, c->frame_complete);

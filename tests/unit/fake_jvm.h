@@ -72,7 +72,7 @@ void fake_replace(struct fake_jvm *f, uintptr_t method, const char *class_name, 
 
 /* A compiled method; returns the address of its first instruction. */
 uintptr_t fake_nmethod(struct fake_jvm *f, const struct fake_code *c);
-/* A stub with a frame of FRAME_WORDS; returns the address of its first instruction. */
+/* A stub with a frame of FRAME_WORDS, taken down at its end; returns the address of its first instruction. */
 uintptr_t fake_stub(struct fake_jvm *f, uint32_t frame_words, int frame_complete, const uint8_t *bytes,
 		    uint32_t count);
 /* The blob that the code at CODE is of. */

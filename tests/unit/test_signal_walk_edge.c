@@ -108,9 +108,12 @@ static const struct sequence methods[] = {
 struct machine {
 	uintptr_t sp, fp;
 };
+static uint64_t stale; /* what the stack is full of below sp: a return address of earlier calls */
 
 static void execute(struct machine *m, const struct insn *i)
 {
+	uint32_t n;
+
 	switch (i->does) {
 	case PUSH:
 		m->sp -= 8;
@@ -118,7 +121,8 @@ static void execute(struct machine *m, const struct insn *i)
 		break;
 	case SUB:
 		m->sp -= i->amount;
-		memset((void *)m->sp, 0x11, i->amount); /* what was there before is no return address */
+		for (n = 0; n < i->amount; n += 8) /* what was there before: return addresses of other calls */
+			*fake_at(m->sp + n) = stale;
 		break;
 	case SAVE:
 		*fake_at(m->sp + i->amount) = m->fp;
@@ -193,6 +197,7 @@ static void every_instruction(const struct sequence *q)
 		*fake_at(s.sp -= 8) = s.pc;
 	/* The call: its return address is pushed. */
 	m = (struct machine){s.sp - 8, s.fp};
+	stale = s.pc;
 	*fake_at(m.sp) = s.pc;
 	if (q->entry) {
 		walk_at(pc + 8, &m);
@@ -216,27 +221,20 @@ static void compiled_methods(void **state)
 		every_instruction(&methods[i]);
 }
 
-/* An intrinsic in the body has pushed registers on top of the frame. */
+/*
+ * An intrinsic in the body pushes registers on top of the frame, makes room and takes all off again; the room
+ * is full of return addresses that calls before left there.
+ */
 static void pushed_registers(void **state)
 {
-	const struct fake_code code = {
-		.method = b, .level = 4, .frame_words = 6, .frame_complete = 5,
-		.scopes = {{0, b, 11}}, .pcs = {{250, 1}},
+	static const struct sequence q = {
+		"intrinsic", 6, 2, 0,
+		{PUSH_RBP, SUB8(0x20), WORK(5), {1, {0x50}, PUSH, 0}, {2, {0x41, 0x51}, PUSH, 0}, SUB8(0x20), WORK(5),
+		 WORK(7), ADD8(0x20), {2, {0x41, 0x59}, POP, 0}, {1, {0x58}, POP, 0}, WORK(5), ADD8(0x20), POP_RBP,
+		 RETURN, END_OF_CODE},
 	};
-	uintptr_t pc = fake_nmethod(&jvm, &code) + 60;
-	struct fake_stack s;
-	struct machine m;
-	uint32_t pushed;
 
-	for (pushed = 0; pushed <= 8; pushed++) {
-		stack_begin(&s, &jvm);
-		stack_interpreted(&s, a, 1, 0);
-		stack_compiled(&s, pc, 6);
-		m = (struct machine){s.sp - pushed * 8, 7};
-		memset((void *)m.sp, 0x11, pushed * 8 + 32);
-		walk_at(pc, &m);
-		expect("pushed", pushed, frame_java(FRAME_C2, b, 11), frame_java(FRAME_INTERPRETED, a, 1));
-	}
+	every_instruction(&q);
 }
 
 /* ---- stubs ---- */

@@ -25,7 +25,10 @@
 #include "signal/walk.c"
 #include "signal/walk_java.c"
 #include "signal/walk_native.c"
+#define end_with end_stub_with
+#include "signal/walk_stub.c"
 #include "frame_edge.c"
+#include "way_out.c"
 
 #include "base/map.h"
 #include "fake_stack.h"
@@ -260,6 +263,7 @@ static void failing_loads(void **state)
 		stack_interpreted(&s, a, 5, 1);
 		stack_compiled(&s, beta + 30, 4);
 		one_load_fails(&s, NULL, true);
+		s.pc = beta + 40;
 		stack_compiled(&s, stub + 16, 8);
 		one_load_fails(&s, NULL, true);
 		stack_begin(&s, &jvm);

@@ -14,9 +14,12 @@
  *     jmp SafepointBlob
  *
  * Seen in code of 17 and 25 (C1_MacroAssembler::build_frame, MacroAssembler::verified_entry,
- * MachEpilogNode::emit). Reads are fault-safe; what is not recognised counts as the method's body.
+ * MachEpilogNode::emit). Reads are fault-safe; what is not recognised counts as the method's body: way_out.c.
  */
+#include "insn.h"
 #include "signal/walk.h"
+
+#define ENTRY_MAX 512 /* bytes before an interpreted method's frame stands */
 
 /* One instruction of a prologue, by its first bytes. */
 struct pattern {
@@ -101,13 +104,6 @@ static uintptr_t verified_entry(const struct layout *l, const struct blob *b)
 	return b->code;
 }
 
-/* jmp rax, jmp r10: behind a pop rdx it is C2's way to an exception handler. */
-static bool is_jump(const uint8_t *c)
-{
-	return (c[0] == 0xff && (c[1] & 0xf8) == 0xe0) ||
-	       (c[0] == 0x41 && c[1] == 0xff && (c[2] & 0xf8) == 0xe0);
-}
-
 /* At or behind the frame's end: *OFFSET of the return address from sp. */
 static bool in_epilogue(const uint8_t *c, uint32_t *offset, bool *fp_saved)
 {
@@ -125,8 +121,6 @@ static bool in_epilogue(const uint8_t *c, uint32_t *offset, bool *fp_saved)
 		*fp_saved = true;
 		return true;
 	}
-	if (c[0] == 0x5a && is_jump(c + 1))
-		return true;
 	if (starts_with(c, poll, 3) && c[7] == 0x0f && c[8] == 0x87)
 		return true;
 	if (starts_with(c, poll_near, 3) && c[4] == 0x0f && c[5] == 0x87)
@@ -140,78 +134,106 @@ static bool in_epilogue(const uint8_t *c, uint32_t *offset, bool *fp_saved)
 	return c[0] == 0x85 && c[1] == 0x05 && c[6] == 0xc3; /* test [rip+imm32], eax: 8 */
 }
 
-/* In the stub a return poll jumps to, with the frame gone. */
-static bool in_poll_stub(uintptr_t pc)
-{
-	static const uint8_t store[] = {0x4d, 0x89, 0x97}; /* mov [r15+imm32], r10 */
-	uint8_t c[18];
-
-	if (!load_bytes(c, pc, 2))
-		return false;
-	if (c[0] == 0x49 && c[1] == 0xba) /* mov r10, imm64 */
-		return load_bytes(c, pc, 18) && starts_with(c + 10, store, 3) && c[17] == 0xe9;
-	if (c[0] == 0x4d)
-		return load_bytes(c, pc, 8) && starts_with(c, store, 3) && c[7] == 0xe9;
-	return c[0] == 0xe9 && load_bytes(c, pc - 7, 8) && starts_with(c, store, 3);
-}
-
-bool frame_not_built(uintptr_t code, uintptr_t pc, uint32_t *offset, bool *fp_saved)
-{
-	bool pushed, lowered, saved;
-
-	if (!follow_prologue(code, pc, &pushed, &lowered, &saved) || lowered)
-		return false;
-	*offset = pushed ? 8 : 0;
-	*fp_saved = pushed;
-	return true;
-}
-
-bool frame_is_gone(uintptr_t pc, uint32_t *offset, bool *fp_saved)
-{
-	uint8_t code[17];
-
-	if (!load_bytes(code, pc - 1, sizeof(code)))
-		return false;
-	if (in_epilogue(code + 1, offset, fp_saved))
-		return true;
-	/* pop rbp; jmp: an exception leaves the method by the common stub. */
-	return code[0] == 0x5d && code[1] == 0xe9;
-}
-
-bool frame_tail_jump(const struct walk_regs *r, uintptr_t *caller)
-{
-	uint8_t code[4];
-
-	return load_bytes(code, r->pc - 1, sizeof(code)) && code[0] == 0x5a && is_jump(code + 1) &&
-	       context_dwarf_register(r->all, 1 /* rdx */, caller);
-}
-
-void frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, uint32_t *offset,
+bool frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, uint32_t *offset,
 		bool *fp_saved)
 {
 	uintptr_t entry = verified_entry(l, b);
 	bool pushed, lowered, saved;
+	uint8_t code[16];
 
 	if (pc <= entry) {
 		*offset = 0;
 		*fp_saved = false;
-		return;
+		return true;
 	}
 	if (b->frame_complete > 0 && pc < b->code + (uintptr_t)b->frame_complete &&
 	    follow_prologue(entry, pc, &pushed, &lowered, &saved)) {
 		*offset = lowered ? b->frame_bytes - 8 : pushed ? 8 : 0;
 		*fp_saved = pushed || saved;
-		return;
+		return true;
 	}
-	if (in_poll_stub(pc)) {
-		*offset = 0;
-		*fp_saved = false;
-		return;
+	return load_bytes(code, pc, sizeof(code)) && in_epilogue(code, offset, fp_saved);
+}
+
+bool frame_not_built(uintptr_t entry, uintptr_t pc)
+{
+	uint8_t code[INSN_MAX + 1];
+	struct insn insn;
+	unsigned i;
+
+	if (pc < entry || pc - entry > ENTRY_MAX)
+		return false;
+	for (i = 0; i < ENTRY_MAX && entry < pc; i++, entry += insn.length)
+		if (!load_bytes(code, entry, sizeof(code)) || !insn_decode(code, &insn) ||
+		    insn.does == INSN_FP_FROM_SP)
+			return false;
+	return entry == pc;
+}
+
+/*
+ * The end of remove_activation (interp_masm_x86.cpp, 8 to 25), behind `leave`:
+ *     pop r13;  mov rsp, rbx;  (24 and later: some instructions that do not matter)  jmp r13
+ */
+bool frame_exit_interpreted(const struct walk_regs *r, uintptr_t *pc, uintptr_t *sp)
+{
+	static const uint8_t pop[] = {0x41, 0x5d}, jump[] = {0x41, 0xff, 0xe5};
+	enum { RBX = 3 };
+	uintptr_t at = r->pc;
+	uint8_t code[INSN_MAX + 1];
+	struct insn insn;
+	unsigned i;
+
+	*pc = r->bcp;
+	*sp = r->sp;
+	for (i = 0; i < 8 && load_bytes(code, at, sizeof(code)) && insn_decode(code, &insn); i++) {
+		if (insn.does == INSN_JUMP_AWAY)
+			return starts_with(code, jump, sizeof(jump));
+		if (insn.does == INSN_SP_FROM && insn.amount == RBX)
+			*sp = r->method;
+		else if (insn.does == INSN_POP && starts_with(code, pop, sizeof(pop)) && i < 2)
+			load_word(r->sp, pc);
+		else if (insn.does != INSN_OTHER && insn.does != INSN_BRANCH)
+			return false;
+		at += insn.length;
 	}
-	if (frame_is_gone(pc, offset, fp_saved))
-		return;
-	*offset = b->frame_bytes >= 16 ? b->frame_bytes - 8 : 0;
-	*fp_saved = b->frame_bytes >= 16;
+	return false;
+}
+
+bool frame_sets_sender(uintptr_t pc)
+{
+	static const uint8_t sets[] = {0x58, 0x4c, 0x8b, 0xec}; /* pop rax; mov r13, rsp */
+	uint8_t code[4];
+
+	return load_bytes(code, pc - 1, sizeof(code)) && starts_with(code, sets, sizeof(sets));
+}
+
+/*
+ * SharedRuntime::generate_handler_blob (8 to 25):
+ *     push rbx                    room for a return address
+ *     push rbp; mov rbp, rsp; …   registers are kept
+ *     mov rbx, [r15 + field]      JavaThread::_saved_exception_pc
+ *     mov [rbp + 8], rbx
+ */
+bool frame_polled(uintptr_t start, uintptr_t pc, uint32_t *field)
+{
+	static const uint8_t get[] = {0x49, 0x8b, 0x9f}, put[] = {0x48, 0x89, 0x5d, 0x08};
+	uint8_t code[INSN_MAX + 1];
+	struct insn insn;
+	unsigned i;
+
+	for (i = 0; i < ENTRY_MAX; i++, start += insn.length) {
+		if (!load_bytes(code, start, sizeof(code)) || !insn_decode(code, &insn) || insn.does == INSN_CALL)
+			return false;
+		if (starts_with(code, get, sizeof(get)) && starts_with(code + 7, put, sizeof(put)))
+			break;
+	}
+	__builtin_memcpy(field, code + 3, sizeof(*field));
+	return i < ENTRY_MAX && pc <= start + 7;
+}
+
+bool frame_exception_pc(const struct walk_regs *r, uintptr_t *pc)
+{
+	return r && context_dwarf_register(r->all, 1 /* rdx */, pc);
 }
 
 bool follows_call(uintptr_t pc)

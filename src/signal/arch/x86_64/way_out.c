@@ -1,0 +1,334 @@
+/*
+ * way_out.c (x86_64) - where an innermost frame's return address lies, by following its code.
+ *
+ * How far rsp is from where the frame's blob says depends on the instruction alone: prologues,
+ * epilogues, intrinsics that push registers, slow paths that save them. So any way from pc to a place where
+ * that distance is known tells it for pc too:
+ *
+ *     ret                                       the return address is what rsp points to there
+ *     a call of code with a frame of its own    the frame stands as its blob says
+ *     a jump to other generated code            the one or the other, by what is jumped to
+ *
+ * The way goes straight on at branches and with jumps; where it leads in a circle or cannot be read,
+ * the branches left behind are tried. Words on the stack that look like return addresses play no part: those
+ * that earlier calls left there look as good as the true one.
+ */
+#include "insn.h"
+#include "signal/decode.h"
+#include "signal/walk.h"
+
+#define BUDGET 400  /* instructions in all */
+#define LATER 8     /* branches to come back to */
+#define CIRCLE 16   /* targets of jumps that are remembered */
+#define SPAN_MAX 65536
+#define KEEPS_SP 13 /* r13, in the calling convention of the interpreter and its adapters */
+
+struct place {
+	uintptr_t pc;
+	int32_t released; /* bytes that rsp lies above its value at the beginning */
+	int32_t fp_at;    /* where the caller's rbp was popped from, seen from the first rsp; -1: in the register */
+	int32_t base;     /* what rbp is, seen from the first rsp */
+	bool has_base;    /* else rbp is as it was */
+	int32_t popped;   /* where the last register but rbp was popped from; INT32_MIN: none */
+	uint8_t keeper;   /* number of a register that took rsp */
+	int32_t kept;     /* and what it was, INT32_MIN: there is none */
+	int32_t kept_at;  /* where KEEPS_SP was loaded from; INT32_MIN: it was not */
+	bool lost;        /* rsp was aligned: it is not known until it is restored */
+};
+
+struct way {
+	const struct walk *w;
+	const struct blob *blob;
+	uintptr_t begin, end; /* the code */
+	struct place at;
+	struct place later[LATER];
+	uint32_t later_count;
+	uintptr_t jumped[CIRCLE];
+	uint32_t jumps;
+	bool fixed;           /* nothing depended on registers or the stack */
+	bool touched;         /* something changed rsp */
+	bool described;       /* what debug information describes is a border too */
+};
+
+enum go { GO_ON, GO_BACK, GO_RETURN, GO_STANDING, GO_AWAY };
+
+static bool inside(const struct way *y, uintptr_t pc)
+{
+	return pc >= y->begin && pc < y->end;
+}
+
+static bool in_circle(struct way *y, uintptr_t target)
+{
+	uint32_t i;
+
+	for (i = 0; i < MIN(y->jumps, CIRCLE); i++)
+		if (y->jumped[i] == target)
+			return true;
+	y->jumped[y->jumps++ % CIRCLE] = target;
+	return false;
+}
+
+/* Out of the code by a jump: the frame still stands for some stubs, for all others it is gone. */
+static enum go jump_out(struct way *y, uintptr_t target)
+{
+	const struct stub *stub = stub_find(y->w->stubs, target);
+
+	if (!stub || !stub->onto)
+		return GO_RETURN;
+	if (stub->onto == STUB_ONTO_PC)
+		y->at.released += 8;
+	return GO_STANDING;
+}
+
+static enum go jump(struct way *y, uintptr_t target)
+{
+	if (!inside(y, target))
+		return jump_out(y, target);
+	y->at.pc = target;
+	return in_circle(y, target) ? GO_BACK : GO_ON;
+}
+
+/*
+ * Whether the frame stands as its blob says at a call of TARGET (0 = not known) that returns to RA: what is
+ * called has a frame of its own, or debug information describes the call.
+ */
+static bool is_border(const struct way *y, uintptr_t target, uintptr_t ra)
+{
+	const struct layout *l = y->w->l;
+	uintptr_t blob;
+	struct blob b;
+
+	if (target && code_contains(l, target)) {
+		if (inside(y, target))
+			return true;
+		blob = code_blob_at(l, target);
+		if (blob && code_blob_read(l, blob, &b) && (b.nmethod || b.frame_bytes >= 16))
+			return true;
+	} else if (target) {
+		return false;
+	}
+	return y->blob->nmethod && decode_is_call(l, y->blob, ra);
+}
+
+static enum go known_sp(struct way *y, int32_t released)
+{
+	y->at.released = released;
+	y->at.lost = false;
+	return GO_ON;
+}
+
+/* rsp becomes VALUE, which was computed before the way began. */
+static enum go set_sp(struct way *y, uintptr_t value)
+{
+	y->fixed = false;
+	if (value < y->w->sp || value - y->w->sp > SPAN_MAX || (value & 7))
+		return GO_BACK;
+	return known_sp(y, (int32_t)(value - y->w->sp));
+}
+
+static enum go sp_from_fp(struct way *y, int32_t amount)
+{
+	if (y->at.has_base)
+		return known_sp(y, y->at.base + amount);
+	return y->at.fp_at >= 0 ? GO_BACK : set_sp(y, y->w->fp + (uintptr_t)(intptr_t)amount);
+}
+
+static void pop_fp(struct way *y)
+{
+	/* What the way pushed itself is still in the register. */
+	y->at.fp_at = y->at.released < 0 ? -1 : y->at.released;
+	y->at.has_base = false;
+	y->at.released += 8;
+}
+
+static enum go leave(struct way *y)
+{
+	enum go go = sp_from_fp(y, 0);
+
+	pop_fp(y);
+	return go;
+}
+
+static enum go pop_sp(struct way *y)
+{
+	uintptr_t value;
+
+	if (y->at.released < 0 || !load_word(y->w->sp + (uintptr_t)y->at.released, &value))
+		return GO_BACK;
+	return set_sp(y, value);
+}
+
+static enum go sp_from(struct way *y, uint32_t number)
+{
+	static const uint8_t dwarf[16] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
+	uintptr_t value;
+
+	if (y->at.kept != INT32_MIN && y->at.keeper == number)
+		return known_sp(y, y->at.kept);
+	/* It has that value since before its place was written. */
+	if (number == KEEPS_SP && y->at.kept_at >= 0 && !y->w->regs)
+		return load_word(y->w->sp + (uintptr_t)y->at.kept_at, &value) ? set_sp(y, value) : GO_BACK;
+	if (!y->w->regs || number > 15 || !context_dwarf_register(y->w->regs->all, dwarf[number], &value))
+		return GO_BACK;
+	return set_sp(y, value);
+}
+
+/* Where a branch leads is tried if straight on leads nowhere; those back are the heads of loops. */
+static void remember_branch(struct way *y, uintptr_t target)
+{
+	struct place p = y->at;
+
+	if (!inside(y, target) || target < y->at.pc)
+		return;
+	p.pc = target;
+	if (y->later_count == LATER)
+		__builtin_memmove(y->later, y->later + 1, (LATER - 1) * sizeof(p));
+	else
+		y->later_count++;
+	y->later[y->later_count - 1] = p;
+}
+
+static enum go call(struct way *y, int32_t distance)
+{
+	if (distance == 0) { /* pushes its own address: the deoptimisation handler */
+		y->at.released -= 8;
+		return GO_ON;
+	}
+	return is_border(y, y->at.pc + (uintptr_t)(intptr_t)distance, y->at.pc) ? GO_STANDING : GO_ON;
+}
+
+/* What INSN does to rsp. */
+static enum go change(struct way *y, const struct insn *i)
+{
+	switch (i->does) {
+	case INSN_POP:
+		y->at.popped = y->at.released;
+		y->at.released += 8;
+		return GO_ON;
+	case INSN_RELEASE: y->at.released += i->amount; return GO_ON;
+	case INSN_POP_FP: pop_fp(y); return GO_ON;
+	case INSN_POP_SP: return pop_sp(y);
+	case INSN_LEAVE: return leave(y);
+	case INSN_SP_FROM_FP: return sp_from_fp(y, i->amount);
+	case INSN_SP_FROM: return sp_from(y, (uint32_t)i->amount);
+	case INSN_ALIGN:
+		/* Frames are aligned, so it mostly is by now. */
+		y->at.lost |= (y->w->sp + (uintptr_t)(intptr_t)y->at.released) % (uintptr_t)i->amount != 0;
+		return GO_ON;
+	case INSN_SP_LOST:
+	default: y->at.lost = true; return GO_ON;
+	}
+}
+
+/* What INSN, behind which Y stands, does to the way. */
+static enum go turn(struct way *y, const struct insn *i)
+{
+	uintptr_t target = y->at.pc + (uintptr_t)(intptr_t)i->amount;
+
+	switch (i->does) {
+	case INSN_OTHER: return GO_ON;
+	case INSN_RELOAD:
+		if (i->number == KEEPS_SP)
+			y->at.kept_at = y->at.released + i->amount;
+		return GO_ON;
+	case INSN_FP_FROM_SP:
+		y->at.base = y->at.released;
+		y->at.has_base = !y->at.lost;
+		return GO_ON;
+	case INSN_SP_TO:
+		if (!y->at.lost) {
+			y->at.keeper = (uint8_t)i->amount;
+			y->at.kept = y->at.released;
+		}
+		return GO_ON;
+	case INSN_CALL: return call(y, i->amount);
+	case INSN_CALL_MEMORY: return is_border(y, 0, y->at.pc) ? GO_STANDING : GO_ON;
+	case INSN_CALL_REGISTER: return GO_ON;
+	case INSN_RETURN: return GO_RETURN;
+	case INSN_JUMP: return jump(y, target);
+	case INSN_JUMP_AWAY: return GO_AWAY;
+	case INSN_BRANCH: remember_branch(y, target); return GO_ON;
+	case INSN_END: return GO_BACK;
+	default:
+		y->touched = true;
+		return change(y, i);
+	}
+}
+
+static enum go one_instruction(struct way *y)
+{
+	uint8_t code[INSN_MAX + 1];
+	struct insn i;
+	enum go go;
+
+	if (y->described && decode_is_call(y->w->l, y->blob, y->at.pc))
+		return GO_STANDING;
+	if (!inside(y, y->at.pc) || !load_bytes(code, y->at.pc, sizeof(code)) || !insn_decode(code, &i))
+		return GO_BACK;
+	y->at.pc += i.length;
+	go = turn(y, &i);
+	return go > GO_BACK && y->at.lost ? GO_BACK : go;
+}
+
+static enum go follow(struct way *y, bool away)
+{
+	enum go go = GO_ON;
+	unsigned i;
+
+	for (i = 0; i < BUDGET && (go == GO_ON || go == GO_BACK); i++) {
+		if (go == GO_BACK) {
+			if (!y->later_count)
+				break;
+			y->at = y->later[--y->later_count];
+		}
+		go = one_instruction(y);
+		if (go == GO_AWAY && !away)
+			go = GO_BACK;
+	}
+	/* A long way that leaves rsp as it is: what pushes registers takes them off again within less. */
+	if (((go == GO_ON && y->at.released == 0 && !y->at.lost) || (go == GO_BACK && !y->touched)) &&
+	    y->blob->nmethod && y->blob->frame_bytes >= 16)
+		return GO_STANDING;
+	return go;
+}
+
+static void begin(struct way *y, const struct walk *w, const struct blob *b, const struct stub *stub)
+{
+	*y = (struct way){
+		.w = w,
+		.blob = b,
+		.fixed = true,
+		.begin = stub ? stub->start : b->code,
+		.end = stub ? stub->end : code_blob_end(w->l, b),
+		.at = {.pc = w->pc, .fp_at = -1, .popped = INT32_MIN, .kept = INT32_MIN, .kept_at = INT32_MIN},
+	};
+}
+
+bool frame_way_out(const struct walk *w, const struct blob *b, const struct stub *stub, bool away,
+		   struct way_out *out)
+{
+	struct way y;
+	enum go go;
+
+	begin(&y, w, b, stub);
+	go = follow(&y, away);
+	if ((go == GO_ON || go == GO_BACK) && b->nmethod) {
+		/*
+		 * A loop without calls, say. Debug information stands between what the compiler made of one
+		 * node and the next: nothing is on top of the frame there. (Dear to look for, so only now.)
+		 */
+		begin(&y, w, b, stub);
+		y.described = true;
+		go = follow(&y, away);
+	}
+	if (go == GO_ON || go == GO_BACK)
+		return false;
+	*out = (struct way_out){
+		.end = go == GO_STANDING ? WAY_STANDING : go == GO_RETURN ? WAY_RETURN : WAY_AWAY,
+		.fixed = y.fixed,
+		.released = y.at.released,
+		.fp_at = y.at.fp_at,
+		.popped = y.at.popped,
+	};
+	return true;
+}
