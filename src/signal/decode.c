@@ -169,17 +169,18 @@ static bool find_scope(const struct layout *l, const struct debug_info *d, uint3
 	return !desc || int_at(desc, l->pcdesc_scope, scope);
 }
 
-bool decode_is_call(const struct layout *l, const struct blob *b, uintptr_t pc)
+uintptr_t decode_described(const struct layout *l, const struct blob *b, uintptr_t pc, bool is_return)
 {
 	struct debug_info d;
 	uintptr_t desc;
 	uint32_t at;
 
 	if (!read_info(l, b->address, &d))
-		return false;
-	/* A native method's wrapper has no such table, and pushes nothing. */
-	return d.kind == FRAME_WRAPPER ||
-	       (find_desc(l, &d, (uint32_t)(pc - b->code), &desc, &at) && desc && at == (uint32_t)(pc - b->code));
+		return 0;
+	/* A native method's wrapper has no such table, and puts nothing on its frame for a call. */
+	if (d.kind == FRAME_WRAPPER)
+		return is_return ? pc : 0;
+	return find_desc(l, &d, (uint32_t)(pc - b->code), &desc, &at) && desc ? b->code + at : 0;
 }
 
 /* Append the chain of scopes that begins at SCOPE; the last one is the nmethod's own method. */

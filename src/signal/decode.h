@@ -81,9 +81,10 @@ struct edge {
 bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct blob *b, uintptr_t pc,
 		    bool top, const struct edge *edge, struct trace_writer *w);
 /*
- * Whether debug information describes PC inside nmethod B, so that its frame stands as the method says: as a
- * return address it is that of a call of Java code or of the JVM. Any context.
+ * The first pc from PC on, inside nmethod B, that debug information describes: there the frame stands as
+ * the method says, unless it was taken down. If it IS_RETURN, a return address: PC itself, for a call of Java
+ * code or of the JVM. 0: there is none. Any context.
  */
-bool decode_is_call(const struct layout *l, const struct blob *b, uintptr_t pc);
+uintptr_t decode_described(const struct layout *l, const struct blob *b, uintptr_t pc, bool is_return);
 
 #endif

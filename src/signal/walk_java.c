@@ -157,7 +157,7 @@ static void add_pushed(const struct walk *w, struct blob *b)
 {
 	struct way_out o;
 
-	if (decode_is_call(w->l, b, w->pc) ||
+	if (decode_described(w->l, b, w->pc, true) == w->pc ||
 	    !frame_way_out(w, b, NULL, false, &o) || o.released < 0)
 		return;
 	if (o.end == WAY_STANDING)

@@ -6,6 +6,7 @@
  * that distance is known tells it for pc too:
  *
  *     ret                                       the return address is what rsp points to there
+ *     a pc that debug information describes,
  *     a call of code with a frame of its own    the frame stands as its blob says
  *     a jump to other generated code            the one or the other, by what is jumped to
  *
@@ -47,7 +48,8 @@ struct way {
 	uint32_t jumps;
 	bool fixed;           /* nothing depended on registers or the stack */
 	bool touched;         /* something changed rsp */
-	bool described;       /* what debug information describes is a border too */
+	uintptr_t next;       /* the next pc that debug information describes */
+	bool everywhere;      /* what it describes is looked for at each instruction */
 };
 
 enum go { GO_ON, GO_BACK, GO_RETURN, GO_STANDING, GO_AWAY };
@@ -107,7 +109,7 @@ static bool is_border(const struct way *y, uintptr_t target, uintptr_t ra)
 	} else if (target) {
 		return false;
 	}
-	return y->blob->nmethod && decode_is_call(l, y->blob, ra);
+	return y->blob->nmethod && decode_described(l, y->blob, ra, true) == ra;
 }
 
 static enum go known_sp(struct way *y, int32_t released)
@@ -255,13 +257,25 @@ static enum go turn(struct way *y, const struct insn *i)
 	}
 }
 
+/*
+ * Debug information stands between what a compiler made of one operation and the next: nothing is on top of
+ * the frame there.
+ */
+static bool is_described(const struct way *y)
+{
+	if (y->at.fp_at >= 0)
+		return false; /* the frame is being taken down */
+	return y->at.pc == y->next ||
+	       (y->everywhere && decode_described(y->w->l, y->blob, y->at.pc, false) == y->at.pc);
+}
+
 static enum go one_instruction(struct way *y)
 {
 	uint8_t code[INSN_MAX + 1];
 	struct insn i;
 	enum go go;
 
-	if (y->described && decode_is_call(y->w->l, y->blob, y->at.pc))
+	if (is_described(y))
 		return GO_STANDING;
 	if (!inside(y, y->at.pc) || !load_bytes(code, y->at.pc, sizeof(code)) || !insn_decode(code, &i))
 		return GO_BACK;
@@ -311,14 +325,13 @@ bool frame_way_out(const struct walk *w, const struct blob *b, const struct stub
 	enum go go;
 
 	begin(&y, w, b, stub);
+	if (b->nmethod)
+		y.next = decode_described(w->l, b, w->pc, false);
 	go = follow(&y, away);
 	if ((go == GO_ON || go == GO_BACK) && b->nmethod) {
-		/*
-		 * A loop without calls, say. Debug information stands between what the compiler made of one
-		 * node and the next: nothing is on top of the frame there. (Dear to look for, so only now.)
-		 */
+		/* A loop without calls, say. (Dear to look for, so only now.) */
 		begin(&y, w, b, stub);
-		y.described = true;
+		y.everywhere = true;
 		go = follow(&y, away);
 	}
 	if (go == GO_ON || go == GO_BACK)
