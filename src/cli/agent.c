@@ -3,7 +3,7 @@
  * src/control/messages.def for the words.
  *
  * The command makes a socket with a random name where the target sees it
- * (/proc/PID/root/tmp), has the JVM load the agent with that name and a
+ * (its /tmp), has the JVM load the agent with that name and a
  * one-time token, and unlinks the socket as soon as the agent has come.
  */
 #include "cli/agent.h"
@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/attach/root.h"
 #include "cli/cli.h"
 
 #define LIBRARY "libjstrobe.so"
@@ -28,7 +29,7 @@ void agent_init(struct agent *a, int wake)
 {
 	memset(a, 0, sizeof(*a));
 	a->wake = wake;
-	a->target.pidfd = a->listener = a->sock = a->in.fd = a->folder = -1;
+	a->target.pidfd = a->target.root = a->listener = a->sock = a->in.fd = a->folder = -1;
 	buffer_init(&a->text, -1);
 }
 
@@ -83,36 +84,56 @@ static int find_library(const struct options *o, char path[PATH_MAX], struct err
 	return 0;
 }
 
-static int check_visible(pid_t pid, const char *library, struct error *err)
+/* What --libpath says lies in the target's file system, which may be another than ours. */
+static int check_visible(const struct attach_target *t, const char *library, struct error *err)
 {
-	char path[PATH_MAX + 64];
 	struct stat st;
+	int fd = root_open(t->root, library, O_PATH);
+	bool file = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 
-	snprintf(path, sizeof(path), "/proc/%d/root%s", (int)pid, library);
-	if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
-		return 0;
-	return error_set(err, ENOENT, "the agent library %s is not visible to process %d, which "
-			 "has its own file system (a container?); copy the library there and say "
-			 "where with --libpath", library, (int)pid);
+	if (fd >= 0)
+		close(fd);
+	return file ? 0 : error_set(err, ENOENT, "--libpath %s is not visible to process %d; leave "
+				    "--libpath out, and the library is copied to where it is",
+				    library, (int)t->pid);
+}
+
+/* Where the target shall load the agent from. */
+static int choose_library(struct agent *a, const struct options *o, char path[PATH_MAX],
+			  struct error *err)
+{
+	char library[PATH_MAX];
+	bool copied = false;
+	int rc = find_library(o, library, err);
+
+	if (rc == 0 && o->libpath[0]) {
+		snprintf(path, PATH_MAX, "%s", library);
+		return check_visible(&a->target, library, err);
+	}
+	if (rc == 0)
+		rc = attach_library(&a->target, library, path, &copied, err);
+	if (rc == 0 && copied)
+		console_detail("process %d sees the agent as its own copy %s",
+			       (int)a->target.pid, path);
+	return rc;
 }
 
 /* ---- shaking hands -------------------------------------------------------------- */
 
-/* Listen at FOLDER/.jstrobe-<random>; OPTIONS tell the agent, which sees FOLDER as /tmp. */
-static int invite(struct agent *a, const char *folder, uid_t owner, char *options, size_t size,
-		  struct error *err)
+/* Listen at .jstrobe-<random> in folder TMP; OPTIONS tell the agent, which sees TMP as /tmp. */
+static int invite(struct agent *a, int tmp, char *options, size_t size, struct error *err)
 {
 	char random[CONTROL_TOKEN_LENGTH + 1], path[96];
 
+	a->folder = tmp;
 	if (control_token(random, err) || control_token(a->token, err))
 		return -err->code;
-	a->folder = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (a->folder < 0)
-		return error_set(err, errno, "%s cannot be used for the control socket: %s", folder,
-				 strerror(errno));
+	if (tmp < 0)
+		return error_set(err, -tmp, "/tmp cannot be used for the control socket: %s",
+				 strerror(-tmp));
 	snprintf(a->socket_name, sizeof(a->socket_name), ".jstrobe-%.16s", random);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", a->folder, a->socket_name);
-	a->listener = control_listen(path, owner, err);
+	a->listener = control_listen(path, err);
 	if (a->listener < 0) {
 		a->socket_name[0] = '\0';
 		return -err->code;
@@ -218,18 +239,36 @@ static void hear_refusal(struct agent *a, struct error *err)
 		*err = heard;
 }
 
+/* The same in the target's /tmp, as its user: the socket is his, and root may have no place there. */
+static int invite_target(struct agent *a, char *options, size_t size, struct error *err)
+{
+	int tmp = root_open(a->target.root, "/tmp", O_PATH | O_DIRECTORY);
+	struct user_former former;
+	int rc = user_become(a->target.uid, a->target.gid, &former, err);
+
+	if (rc == 0)
+		rc = invite(a, tmp, options, size, err);
+	else if (tmp >= 0)
+		close(tmp);
+	user_return(&former);
+	if (rc && (err->code == EROFS || err->code == ENOENT))
+		rc = error_set(err, err->code, "process %d %s, and HotSpot makes its attach socket there; give "
+			       "it a writable one (a tmpfs, an emptyDir), or start the JVM with "
+			       "-agentpath:…/libjstrobe.so=start", (int)a->target.pid,
+			       err->code == EROFS ? "has a read-only /tmp" : "has no /tmp");
+	return rc;
+}
+
 static int attach(struct agent *a, pid_t pid, const struct options *o, struct error *err)
 {
-	char library[PATH_MAX], options[256], folder[64];
+	char library[PATH_MAX], options[256];
 	int rc, timeout = (int)(o->attach_timeout / NS_PER_MS);
 	bool refused;
 
-	rc = find_library(o, library, err);
+	/* the socket first: where that is impossible no copy is left behind */
+	rc = invite_target(a, options, sizeof(options), err);
 	if (rc == 0)
-		rc = check_visible(pid, library, err);
-	snprintf(folder, sizeof(folder), "/proc/%d/root/tmp", (int)pid);
-	if (rc == 0)
-		rc = invite(a, folder, a->target.uid, options, sizeof(options), err);
+		rc = choose_library(a, o, library, err);
 	if (rc)
 		return rc;
 	console_detail("loading %s into process %d", library, (int)pid);
@@ -261,10 +300,12 @@ int agent_invite(struct agent *a, const struct options *o, char *argument, size_
 		 struct error *err)
 {
 	char library[PATH_MAX], options[256];
-	int rc = find_library(o, library, err);
+	int rc = find_library(o, library, err), tmp;
 
-	if (rc == 0)
-		rc = invite(a, "/tmp", (uid_t)-1, options, sizeof(options), err);
+	if (rc == 0) {
+		tmp = open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		rc = invite(a, tmp < 0 ? -errno : tmp, options, sizeof(options), err);
+	}
 	if (rc == 0 && (size_t)snprintf(argument, size, "-agentpath:%s=%s", library,
 					options) >= size)
 		rc = error_set(err, ENAMETOOLONG, "the path of the agent library is too long: %s",

@@ -1,21 +1,20 @@
 /*
  * jstrobe ps: the running JVMs that we may look at.
  */
-#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "cli/attach/attach.h"
+#include "cli/attach/root.h"
 #include "cli/cli.h"
 
 static void print(const struct attach_jvm *jvm)
 {
-	const struct passwd *user = getpwuid(jvm->uid);
-	char number[16];
+	char number[16], name[64];
 
 	snprintf(number, sizeof(number), "%u", (unsigned)jvm->uid);
-	printf("%7d  %-12s %-10s %s\n", (int)jvm->pid, user ? user->pw_name : number, jvm->jdk,
+	printf("%7d  %-12s %-10s %s\n", (int)jvm->pid, user_name(jvm->uid, name, number), jvm->jdk,
 	       jvm->main);
 }
 

@@ -61,10 +61,10 @@ int control_receive(int sock, struct control_message *m, int timeout_ms, struct 
 void control_release(struct control_message *m);
 
 /*
- * A listening socket at PATH with mode 0600, owned by OWNER (-1: the caller).
+ * A listening socket at PATH with mode 0600.
  * The caller unlinks the path. Changes the process's umask for a moment.
  */
-int control_listen(const char *path, uid_t owner, struct error *err);
+int control_listen(const char *path, struct error *err);
 /* Wait for one connection; its descriptor, or a negative errno. */
 int control_accept(int listener, int timeout_ms, struct error *err);
 /* Connect to the socket at PATH; its descriptor, or a negative errno. */

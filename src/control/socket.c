@@ -26,7 +26,7 @@ static int address(const char *path, struct sockaddr_un *a, struct error *err)
 	return 0;
 }
 
-int control_listen(const char *path, uid_t owner, struct error *err)
+int control_listen(const char *path, struct error *err)
 {
 	struct sockaddr_un a;
 	mode_t mask;
@@ -47,7 +47,7 @@ int control_listen(const char *path, uid_t owner, struct error *err)
 		close(sock);
 		return -err->code;
 	}
-	if ((owner != (uid_t)-1 && lchown(path, owner, (gid_t)-1)) || listen(sock, 4)) {
+	if (listen(sock, 4)) {
 		error_set(err, errno, "control socket: cannot set up %s: %s", path,
 			  strerror(errno));
 		unlink(path);

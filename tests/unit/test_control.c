@@ -305,7 +305,7 @@ static void listening(void **state)
 
 	snprintf(path, sizeof(path), "/tmp/jstrobe-test-%d", (int)getpid());
 	umask(0);
-	listener = control_listen(path, (uid_t)-1, &err);
+	listener = control_listen(path, &err);
 	assert_true(listener >= 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
@@ -318,14 +318,14 @@ static void listening(void **state)
 	assert_int_equal(control_peer(server, &pid, &uid, &err), 0);
 	assert_int_equal(pid, getpid());
 	assert_int_equal(uid, geteuid());
-	assert_true(control_listen(path, (uid_t)-1, &err) < 0); /* taken */
+	assert_true(control_listen(path, &err) < 0); /* taken */
 	close(client);
 	close(server);
 	close(listener);
 	assert_int_equal(control_connect(path, &err), -ECONNREFUSED);
 	unlink(path);
 	assert_int_equal(control_connect(path, &err), -ENOENT);
-	assert_true(control_listen("/no/such/folder/s", (uid_t)-1, &err) < 0);
+	assert_true(control_listen("/no/such/folder/s", &err) < 0);
 }
 
 static void tokens(void **state)

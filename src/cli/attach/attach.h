@@ -9,6 +9,7 @@
 #ifndef JSTROBE_CLI_ATTACH_ATTACH_H
 #define JSTROBE_CLI_ATTACH_ATTACH_H
 
+#include <limits.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -20,6 +21,7 @@ struct attach_target {
 	uid_t uid;    /* effective */
 	gid_t gid;
 	int pidfd;    /* -1: the kernel has none */
+	int root;     /* its root folder, for root_open; -1: none */
 	int wake;     /* waiting ends with -EINTR when this descriptor is readable; -1: none */
 };
 
@@ -28,7 +30,7 @@ struct attach_target {
  * that we may attach to without harming it. WAKE goes into the target.
  */
 int attach_check(pid_t pid, int wake, struct attach_target *t, struct error *err);
-/* Release what attach_check opened; safe on a zeroed target with pidfd -1. */
+/* Release what attach_check opened; safe on a zeroed target with pidfd and root -1. */
 void attach_close(struct attach_target *t);
 /* True while the process is there and no zombie. */
 bool attach_alive(const struct attach_target *t);
@@ -38,6 +40,23 @@ const char *attach_silence(const struct attach_target *t);
 bool attach_has_library(pid_t pid, const char *library);
 /* The same for one that was deleted or replaced since: another build than the one on disk. */
 bool attach_has_old_library(pid_t pid, const char *library);
+
+/*
+ * Where the target's user can load the agent LIBRARY (absolute path here) from, as the target sees
+ * it: LIBRARY itself if it is the same file there, else a copy in /tmp/jstrobe/<version>/ (or
+ * another folder, where /tmp is noexec), which is made unless an equal one is there. *COPIED says
+ * which. Nothing is ever overwritten.
+ */
+int attach_library(const struct attach_target *t, const char *library, char path[PATH_MAX],
+		   bool *copied, struct error *err);
+/* What attach_clean found. */
+struct attach_cleaned {
+	unsigned removed;    /* copies of the agent */
+	unsigned used;       /* copies that a process still has loaded, */
+	pid_t user;          /* for example this one */
+};
+/* Remove the copies that attach_library made in PID's file system and that no process uses. */
+int attach_clean(pid_t pid, struct attach_cleaned *cleaned, struct error *err);
 
 /*
  * Have the JVM load the agent LIBRARY (absolute path as the target sees it) with OPTIONS.

@@ -3,7 +3,6 @@
  */
 #include <errno.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 
 #include "cli/attach/attach.h"
 #include "cli/attach/process.h"
+#include "cli/attach/root.h"
 
 static int check_state(pid_t pid, const struct process_status *s, struct error *err)
 {
@@ -31,13 +31,13 @@ static int check_state(pid_t pid, const struct process_status *s, struct error *
 
 static int check_user(pid_t pid, const struct process_status *s, struct error *err)
 {
-	const struct passwd *owner;
+	char owner[64];
 
 	if (geteuid() == 0 || geteuid() == s->uid)
 		return 0;
-	owner = getpwuid(s->uid);
 	return error_set(err, EPERM, "process %d belongs to %s (uid %u); run jstrobe as that user "
-			 "or as root", (int)pid, owner ? owner->pw_name : "another user", s->uid);
+			 "or as root", (int)pid, user_name(s->uid, owner, "another user"),
+			 (unsigned)s->uid);
 }
 
 static int check_vm(pid_t pid, struct error *err)
@@ -81,6 +81,19 @@ static int check_switches(pid_t pid, const struct process_status *s, struct erro
 	return 0;
 }
 
+static int open_root(struct attach_target *t, struct error *err)
+{
+	t->root = root_of(t->pid);
+	if (t->root < 0)
+		return error_set(err, -t->root, "process %d: its file system cannot be reached: %s; "
+				 "run jstrobe with CAP_SYS_PTRACE", (int)t->pid,
+				 strerror(-t->root));
+	/* the number may be another process's by now */
+	if (!attach_alive(t))
+		return error_set(err, ESRCH, "process %d ended while we looked at it", (int)t->pid);
+	return 0;
+}
+
 int attach_check(pid_t pid, int wake, struct attach_target *t, struct error *err)
 {
 	struct process_status s;
@@ -88,13 +101,15 @@ int attach_check(pid_t pid, int wake, struct attach_target *t, struct error *err
 	memset(t, 0, sizeof(*t));
 	t->pid = pid;
 	t->wake = wake;
+	t->root = -1;
 	/* first the handle, then the checks: what was checked is what gets the signal */
 	t->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (process_status(pid, &s))
 		error_set(err, ESRCH, "there is no process %d; 'jstrobe ps' lists the JVMs",
 			  (int)pid);
 	else if (check_state(pid, &s, err) == 0 && check_user(pid, &s, err) == 0 &&
-		 check_vm(pid, err) == 0 && check_switches(pid, &s, err) == 0) {
+		 check_vm(pid, err) == 0 && check_switches(pid, &s, err) == 0 &&
+		 open_root(t, err) == 0) {
 		t->nspid = s.nspid;
 		t->uid = s.uid;
 		t->gid = s.gid;
@@ -108,7 +123,9 @@ void attach_close(struct attach_target *t)
 {
 	if (t->pidfd >= 0)
 		close(t->pidfd);
-	t->pidfd = -1;
+	if (t->root >= 0)
+		close(t->root);
+	t->pidfd = t->root = -1;
 }
 
 bool attach_alive(const struct attach_target *t)

@@ -11,7 +11,7 @@
  *      could not be loaded
  *
  * The pid is the one that the process sees (pid namespaces); its /tmp is
- * reached through /proc/<pid>/root (mount namespaces, chroot). The JVM takes
+ * reached by way of /proc/<pid>/root (mount namespaces, chroot; root.c). The JVM takes
  * both file and connection only from its own user or root, and JDK 8 only from
  * its own user: root becomes that user for as long as it takes.
  */
@@ -19,7 +19,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +33,7 @@
 #include "base/buffer.h"
 #include "cli/attach/attach.h"
 #include "cli/attach/process.h"
+#include "cli/attach/root.h"
 
 #define ARGUMENT_MAX 1024 /* the JVM's own limit */
 #define ANSWER_MAX (64 * 1024)
@@ -46,38 +46,17 @@ static int64_t now_ms(void)
 	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
 }
 
-/* ---- being the target's user --------------------------------------------------- */
-
-static int become(uid_t uid, gid_t gid, struct error *err)
-{
-	if (geteuid() == uid && getegid() == gid)
-		return 0;
-	if (geteuid() != 0) /* same user, other group: the JVM decides */
-		return 0;
-	if (setegid(gid) || seteuid(uid))
-		return error_set(err, errno, "cannot act as uid %u, the user of the JVM: %s", uid,
-				 strerror(errno));
-	return 0;
-}
-
-static void become_self(uid_t uid, gid_t gid)
-{
-	/* back to root first: only root may change the group */
-	if (seteuid(uid) || setegid(gid))
-		abort();
-}
-
 /* ---- the invitation ------------------------------------------------------------ */
 
 /* Something in the way that another user left in the JVM's /tmp; the JVM cannot remove it either. */
 static int in_the_way(const struct attach_target *t, const char *name, uid_t owner, struct error *err)
 {
-	const struct passwd *user = getpwuid(owner);
+	char user[64];
 
 	return error_set(err, EPERM, "process %d: %s%d in its /tmp belongs to %s (uid %u), left behind by another "
 			 "process of that number, so the JVM cannot be attached to; as that user or root: rm "
 			 "/proc/%d/root/tmp/%s%d", (int)t->pid, name, (int)t->nspid,
-			 user ? user->pw_name : "another user", (unsigned)owner, (int)t->pid, name, (int)t->nspid);
+			 user_name(owner, user, "another user"), (unsigned)owner, (int)t->pid, name, (int)t->nspid);
 }
 
 /* Connect to the JVM's attach socket. -ENOENT: it is not there (or nobody listens). */
@@ -334,31 +313,23 @@ static int request(const struct attach_target *t, int sock, const char *library,
 int attach_load(const struct attach_target *t, const char *library, const char *options,
 		int timeout_ms, bool *refused, struct error *err)
 {
-	uid_t uid = geteuid();
-	gid_t gid = getegid();
-	char path[64];
+	struct user_former former;
 	int tmp, sock, rc;
 
 	*refused = false;
 	if (strlen(library) >= ARGUMENT_MAX || strlen(options) >= ARGUMENT_MAX)
 		return error_set(err, ENAMETOOLONG, "the path of the agent library is too long: %s",
 				 library);
-	/* opened before the user changes, who might not get through /proc */
-	snprintf(path, sizeof(path), "/proc/%d/root/tmp", (int)t->pid);
-	tmp = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	tmp = root_open(t->root, "/tmp", O_PATH | O_DIRECTORY);
 	if (tmp < 0)
-		return error_set(err, errno, "process %d: its /tmp cannot be reached: %s; HotSpot "
-				 "needs one to be attached to", (int)t->pid, strerror(errno));
-	rc = become(t->uid, t->gid, err);
-	if (rc == 0) {
-		sock = open_door(t, tmp, timeout_ms, err);
-		become_self(uid, gid);
-		rc = sock < 0 ? sock : request(t, sock, library, options, timeout_ms, refused, err);
-		if (sock >= 0)
-			close(sock);
-	} else {
-		become_self(uid, gid);
-	}
+		return error_set(err, -tmp, "process %d: its /tmp cannot be reached: %s; HotSpot "
+				 "needs one to be attached to", (int)t->pid, strerror(-tmp));
+	rc = user_become(t->uid, t->gid, &former, err);
+	sock = rc ? rc : open_door(t, tmp, timeout_ms, err);
+	user_return(&former);
+	rc = sock < 0 ? sock : request(t, sock, library, options, timeout_ms, refused, err);
+	if (sock >= 0)
+		close(sock);
 	close(tmp);
 	return rc;
 }

@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "cli/attach/process.h"
+#include "cli/attach/root.h"
 
 #define FILE_MAX (256 * 1024)
 #define PROLOGUE 32
@@ -33,21 +34,19 @@ static uint32_t number(const char *bytes, size_t at)
 /* Read the file into BYTES[FILE_MAX]; its length, 0 if there is none. */
 static size_t read_file(pid_t pid, pid_t nspid, uid_t uid, char *bytes)
 {
-	char folder[64], path[400];
+	int root = root_of(pid), fd = root < 0 ? -1 : root_open(root, "/tmp", O_RDONLY | O_DIRECTORY);
+	DIR *tmp = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
+	char path[300];
 	size_t length = 0;
-	DIR *tmp;
 
-	snprintf(folder, sizeof(folder), "/proc/%d/root/tmp", (int)pid);
-	tmp = opendir(folder);
 	while (tmp && length == 0 && (entry = readdir(tmp)) != NULL) {
-		int fd;
 		ssize_t n;
 
 		if (strncmp(entry->d_name, "hsperfdata_", 11) != 0)
 			continue;
-		snprintf(path, sizeof(path), "%s/%s/%d", folder, entry->d_name, (int)nspid);
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+		snprintf(path, sizeof(path), "/tmp/%s/%d", entry->d_name, (int)nspid);
+		fd = root_open(root, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
 		if (fd < 0)
 			continue;
 		n = process_owned_by(fd, uid) ? read(fd, bytes, FILE_MAX) : 0;
@@ -56,6 +55,8 @@ static size_t read_file(pid_t pid, pid_t nspid, uid_t uid, char *bytes)
 	}
 	if (tmp)
 		closedir(tmp);
+	if (root >= 0)
+		close(root);
 	return length;
 }
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "cli/attach/attach.h"
+#include "cli/attach/root.h"
 
 ssize_t process_read(pid_t pid, const char *name, char *bytes, size_t size)
 {
@@ -38,6 +39,24 @@ ssize_t process_read(pid_t pid, const char *name, char *bytes, size_t size)
 	return n < 0 ? n : (ssize_t)length;
 }
 
+static void read_numbers(const char *line, struct process_status *s)
+{
+	if (strncmp(line, "SigCgt:\t", 8) == 0)
+		s->caught = strtoull(line + 8, NULL, 16);
+	else if (strncmp(line, "SigIgn:\t", 8) == 0)
+		s->ignored = strtoull(line + 8, NULL, 16);
+	else if (strncmp(line, "CapEff:\t", 8) == 0)
+		s->capabilities = strtoull(line + 8, NULL, 16);
+	else if (strncmp(line, "Threads:\t", 9) == 0)
+		s->threads = (unsigned)atoi(line + 9);
+	else if (strncmp(line, "TracerPid:\t", 11) == 0)
+		s->tracer = atoi(line + 11);
+	else if (strncmp(line, "Seccomp:\t", 9) == 0)
+		s->seccomp = atoi(line + 9);
+	else
+		sscanf(line, "SigQ:\t%u/%u", &s->pending, &s->pending_limit);
+}
+
 int process_status(pid_t pid, struct process_status *s)
 {
 	char text[8192], *line, *next;
@@ -61,10 +80,8 @@ int process_status(pid_t pid, struct process_status *s)
 			sscanf(line + 5, "%*u %u", &s->uid);
 		else if (strncmp(line, "Gid:\t", 5) == 0)
 			sscanf(line + 5, "%*u %u", &s->gid);
-		else if (strncmp(line, "SigCgt:\t", 8) == 0)
-			s->caught = strtoull(line + 8, NULL, 16);
-		else if (strncmp(line, "SigIgn:\t", 8) == 0)
-			s->ignored = strtoull(line + 8, NULL, 16);
+		else
+			read_numbers(line, s);
 	}
 	return s->tgid ? 0 : -ESRCH;
 }
@@ -131,17 +148,20 @@ int process_vm(pid_t pid, enum process_vm *vm, char libjvm[PATH_MAX])
 	return 0;
 }
 
-static bool has_library(pid_t pid, const char *library, bool old)
+/* Whether a file is mapped whose name, or path if it begins with /, ends in SUFFIX. */
+static bool has_mapped(pid_t pid, const char *suffix, bool old)
 {
 	FILE *maps = open_maps(pid);
 	char *line = NULL, *path;
-	size_t size = 0;
+	size_t size = 0, n = strlen(suffix), length;
 	bool found = false, deleted;
 
 	while (maps && !found && getline(&line, &size, maps) > 0) {
 		deleted = strstr(line, " (deleted)") != NULL;
 		path = mapped_path(line);
-		found = path && (deleted || !old) && strcmp(base_name(path), library) == 0;
+		length = path ? strlen(path) : 0;
+		found = length >= n && (deleted || !old) && strcmp(path + length - n, suffix) == 0 &&
+			(suffix[0] == '/' || base_name(path) == path + length - n);
 	}
 	free(line);
 	if (maps)
@@ -149,37 +169,52 @@ static bool has_library(pid_t pid, const char *library, bool old)
 	return found;
 }
 
+bool process_has_mapped(pid_t pid, const char *suffix)
+{
+	return has_mapped(pid, suffix, false);
+}
+
 bool attach_has_library(pid_t pid, const char *library)
 {
-	return has_library(pid, library, false);
+	return has_mapped(pid, library, false);
 }
 
 bool attach_has_old_library(pid_t pid, const char *library)
 {
-	return has_library(pid, library, true);
+	return has_mapped(pid, library, true);
+}
+
+/* The version in the file `release` in FOLDER, if there is one. */
+static bool read_release(int root, const char *folder, char *out, size_t size)
+{
+	char path[PATH_MAX + 16], line[256];
+	FILE *f;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/release", folder);
+	fd = root_open(root, path, O_RDONLY | O_NONBLOCK);
+	f = fd < 0 ? NULL : fdopen(fd, "re");
+	while (f && fgets(line, sizeof(line), f))
+		if (strncmp(line, "JAVA_VERSION=\"", 14) == 0)
+			snprintf(out, size, "%.*s", (int)strcspn(line + 14, "\"\n"), line + 14);
+	if (f)
+		fclose(f);
+	return f != NULL;
 }
 
 void process_jdk(pid_t pid, const char *libjvm, char *out, size_t size)
 {
-	char folder[PATH_MAX], path[PATH_MAX + 64], line[256], *slash;
-	int up;
+	char folder[PATH_MAX], *slash;
+	int up, root = root_of(pid);
 
 	snprintf(out, size, "?");
 	snprintf(folder, sizeof(folder), "%s", libjvm);
 	/* lib/server/libjvm.so, or jre/lib/amd64/server/libjvm.so in JDK 8 */
-	for (up = 0; up < 5 && (slash = strrchr(folder, '/')) != NULL; up++) {
-		FILE *f;
-
+	for (up = 0; root >= 0 && up < 5 && (slash = strrchr(folder, '/')) != NULL; up++) {
 		*slash = '\0';
-		snprintf(path, sizeof(path), "/proc/%d/root%s/release", (int)pid, folder);
-		f = fopen(path, "re");
-		if (!f)
-			continue;
-		while (fgets(line, sizeof(line), f))
-			if (strncmp(line, "JAVA_VERSION=\"", 14) == 0)
-				snprintf(out, size, "%.*s", (int)strcspn(line + 14, "\"\n"),
-					 line + 14);
-		fclose(f);
-		return;
+		if (read_release(root, folder, out, size))
+			break;
 	}
+	if (root >= 0)
+		close(root);
 }

@@ -15,6 +15,11 @@ struct process_status {
 	uid_t uid;
 	gid_t gid;
 	uint64_t caught, ignored; /* signals as bits, signal 1 = bit 0 */
+	uint64_t capabilities;    /* effective ones as bits */
+	unsigned threads;
+	unsigned pending, pending_limit; /* signals of the user that wait, and may */
+	pid_t tracer;             /* who debugs it; 0 = nobody */
+	int seccomp;              /* 2 = a filter */
 };
 
 /* Kinds of VM by the libraries that are mapped. */
@@ -26,6 +31,9 @@ ssize_t process_read(pid_t pid, const char *name, char *bytes, size_t size);
 int process_status(pid_t pid, struct process_status *s);
 /* Which VM is in PID; LIBJVM gets the path of libjvm.so. -EACCES: not ours to see. */
 int process_vm(pid_t pid, enum process_vm *vm, char libjvm[PATH_MAX]);
+
+/* Whether PID has a file mapped whose path ends in SUFFIX, "/folder/file". */
+bool process_has_mapped(pid_t pid, const char *suffix);
 
 /* What the launcher's command line and the environment's options say. */
 struct process_java {

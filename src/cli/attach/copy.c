@@ -1,0 +1,318 @@
+/*
+ * Putting the agent library where the target can load it.
+ *
+ * A container has a file system of its own, and its /tmp is anybody's: what is loaded from there
+ * runs as the JVM's user. So each folder on the way is opened without following links and has to
+ * belong to root or to the JVM's user, and to be writable by nobody else; the file as well, and it
+ * has to be ours byte for byte. A new copy is written under another name and then linked to its
+ * own, which fails where anything is there already: nothing is ever overwritten, and no half of a
+ * copy is ever seen. Root makes the copy as root, so that not even the JVM's user can change it;
+ * in a file system of a user namespace, which has no place for root, as the JVM's user.
+ */
+#include "cli/attach/copy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "cli/attach/attach.h"
+#include "cli/attach/root.h"
+#include "control/control.h"
+
+const char *const copy_places[] = {"/tmp", "/var/tmp", "/dev/shm", "/run", NULL};
+
+/* The library as it is here. */
+struct ours {
+	const char *bytes;
+	size_t size;
+	dev_t device;
+	ino_t inode;
+	char hash[17];
+};
+
+/* FNV-1a: only a name, for contents are compared whole. */
+static void name_contents(struct ours *o)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+	size_t i;
+
+	for (i = 0; i < o->size; i++)
+		hash = (hash ^ (unsigned char)o->bytes[i]) * 0x100000001b3ull;
+	snprintf(o->hash, sizeof(o->hash), "%016llx", (unsigned long long)hash);
+}
+
+static int read_ours(const char *library, struct ours *o, struct error *err)
+{
+	int fd = open(library, O_RDONLY | O_CLOEXEC);
+	void *bytes = MAP_FAILED;
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0)
+		bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (bytes == MAP_FAILED)
+		error_set(err, errno, "the agent library %s cannot be read: %s; give another with "
+			  "--libpath", library, strerror(errno));
+	if (fd >= 0)
+		close(fd);
+	if (bytes == MAP_FAILED)
+		return -err->code;
+	*o = (struct ours){bytes, (size_t)st.st_size, st.st_dev, st.st_ino, ""};
+	name_contents(o);
+	return 0;
+}
+
+static unsigned long mount_flags(int fd)
+{
+	struct statvfs fs;
+
+	return fstatvfs(fd, &fs) ? 0 : fs.f_flag;
+}
+
+/* Open PATH as the JVM's user would, to see whether it can. */
+static int open_as_user(const struct attach_target *t, const char *path, struct error *err)
+{
+	struct user_former former;
+	int rc = user_become(t->uid, t->gid, &former, err);
+
+	if (rc == 0)
+		rc = root_open(t->root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+	user_return(&former);
+	return rc;
+}
+
+/* ---- whom to trust ---------------------------------------------------------------- */
+
+bool copy_trusted(const struct stat *st, uid_t uid)
+{
+	return (st->st_uid == 0 || st->st_uid == uid) && (st->st_mode & 022) == 0;
+}
+
+static int distrust(const struct stat *st, const char *what, struct error *err)
+{
+	char user[64];
+
+	if (st->st_mode & 022 && S_ISDIR(st->st_mode))
+		return error_set(err, EPERM, "%s can be written to by others, so the agent is not "
+				 "loaded from there; remove it, or make it mode 755", what);
+	return error_set(err, EPERM, "%s belongs to %s (uid %u), neither root nor the JVM's user, so "
+			 "the agent is not loaded from there; remove it", what,
+			 user_name(st->st_uid, user, "another user"), (unsigned)st->st_uid);
+}
+
+int copy_folder(int parent, const char *name, uid_t uid, bool make, const char *what,
+		struct error *err)
+{
+	bool made = make && mkdirat(parent, name, 0700) == 0;
+	struct stat st;
+	int fd;
+
+	if (make && !made && errno != EEXIST)
+		return error_set(err, errno, "%s cannot be made: %s", what, strerror(errno));
+	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno == ENOENT && !make)
+		return -ENOENT;
+	if (fd < 0)
+		return error_set(err, EPERM, "%s is no folder that jstrobe has made (%s); remove it",
+				 what, strerror(errno));
+	if (fstat(fd, &st) == 0 && copy_trusted(&st, uid) &&
+	    (!made || fchmod(fd, 0755) == 0))
+		return fd;
+	distrust(&st, what, err);
+	close(fd);
+	return -EPERM;
+}
+
+int copy_place(int root, const char *place, struct error *err)
+{
+	int fd = root_open(root, place, O_RDONLY | O_DIRECTORY);
+	struct stat st;
+
+	if (fd < 0)
+		return error_set(err, -fd, "%s: %s", place, strerror(-fd));
+	if (fstat(fd, &st) == 0 && (!(st.st_mode & 022) || st.st_mode & S_ISVTX))
+		return fd;
+	close(fd);
+	return error_set(err, EACCES, "%s: anybody may rename what lies there (it has no sticky "
+			 "bit)", place);
+}
+
+/* ---- the file ---------------------------------------------------------------------- */
+
+/* Is the library in FOLDER ours? 0, -ENOENT: there is none, or the error. */
+static int verify(int folder, const struct ours *o, uid_t uid, const char *what, struct error *err)
+{
+	int fd = openat(folder, COPY_LIBRARY, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	void *bytes = MAP_FAILED;
+	struct stat st;
+	bool equal;
+
+	if (fd < 0 && errno == ENOENT)
+		return -ENOENT;
+	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		error_set(err, EPERM, "%s/" COPY_LIBRARY " is no file that jstrobe has made; remove "
+			  "it", what);
+	} else if (!copy_trusted(&st, uid)) {
+		distrust(&st, what, err);
+	} else {
+		if ((size_t)st.st_size == o->size)
+			bytes = mmap(NULL, o->size, PROT_READ, MAP_PRIVATE, fd, 0);
+		equal = bytes != MAP_FAILED && memcmp(bytes, o->bytes, o->size) == 0;
+		if (bytes != MAP_FAILED)
+			munmap(bytes, o->size);
+		close(fd);
+		return equal ? 0 : error_set(err, EPERM, "%s/" COPY_LIBRARY " is not the agent of "
+					     "this jstrobe: it was changed or cut short; remove it",
+					     what);
+	}
+	if (fd >= 0)
+		close(fd);
+	return -EPERM;
+}
+
+static int write_all(int fd, const struct ours *o)
+{
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < o->size) {
+		n = write(fd, o->bytes + done, o->size - done);
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return fchmod(fd, 0755) ? -errno : 0;
+}
+
+/* Make the copy in FOLDER; -EEXIST: somebody was faster. */
+static int write_copy(int folder, const struct ours *o, const char *what, struct error *err)
+{
+	char aside[sizeof(COPY_ASIDE) + CONTROL_TOKEN_LENGTH], token[CONTROL_TOKEN_LENGTH + 1];
+	int fd, rc;
+
+	if (control_token(token, err))
+		return -err->code;
+	snprintf(aside, sizeof(aside), COPY_ASIDE "%s", token);
+	fd = openat(folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0700);
+	if (fd < 0)
+		return error_set(err, errno, "%s: no copy of the agent can be made: %s", what,
+				 strerror(errno));
+	rc = write_all(fd, o);
+	close(fd);
+	if (rc == 0 && linkat(folder, aside, folder, COPY_LIBRARY, 0))
+		rc = -errno;
+	unlinkat(folder, aside, 0);
+	if (rc && rc != -EEXIST)
+		return error_set(err, -rc, "%s: the copy of the agent (%zu KB) cannot be written: %s",
+				 what, o->size / 1024 + 1, strerror(-rc));
+	return rc;
+}
+
+/* Have the copy in PLACE; PATH names it. */
+static int copy_into(const struct attach_target *t, const char *place, const struct ours *o,
+		     char path[PATH_MAX], struct error *err)
+{
+	const char *names[] = {COPY_FOLDER, JSTROBE_VERSION, o->hash};
+	int parent = copy_place(t->root, place, err), fd = -1, rc;
+	char what[PATH_MAX];
+	size_t i, at;
+
+	if (parent < 0)
+		return parent;
+	if (mount_flags(parent) & (ST_NOEXEC | ST_RDONLY)) {
+		rc = error_set(err, ENOEXEC, "%s is mounted %s", place,
+			       mount_flags(parent) & ST_NOEXEC ? "noexec" : "read-only");
+		close(parent);
+		return rc;
+	}
+	at = (size_t)snprintf(what, sizeof(what), "/proc/%d/root%s", (int)t->pid, place);
+	for (i = 0; i < ARRAY_LEN(names); i++) {
+		at += (size_t)snprintf(what + at, sizeof(what) - at, "/%s", names[i]);
+		fd = copy_folder(parent, names[i], t->uid, true, what, err);
+		close(parent);
+		if (fd < 0)
+			return fd;
+		parent = fd;
+	}
+	rc = verify(fd, o, t->uid, what, err);
+	if (rc == -ENOENT)
+		rc = write_copy(fd, o, what, err);
+	if (rc == -EEXIST)
+		rc = verify(fd, o, t->uid, what, err);
+	close(fd);
+	snprintf(path, PATH_MAX, "%s" "/" COPY_LIBRARY, strstr(what, "/root") + strlen("/root"));
+	return rc;
+}
+
+/* The same by whom it can be made, and see whether the JVM's user can read it. */
+static int place_copy(const struct attach_target *t, const char *place, const struct ours *o,
+		      char path[PATH_MAX], struct error *err)
+{
+	struct user_former former;
+	int rc = copy_into(t, place, o, path, err), fd;
+
+	if (rc == -EOVERFLOW || rc == -EACCES) {
+		rc = user_become(t->uid, t->gid, &former, err);
+		if (rc == 0)
+			rc = copy_into(t, place, o, path, err);
+		user_return(&former);
+	}
+	if (rc)
+		return rc;
+	fd = open_as_user(t, path, err);
+	if (fd < 0)
+		return error_set(err, -fd, "%s: the JVM's user cannot read it: %s", path,
+				 strerror(-fd));
+	close(fd);
+	return 0;
+}
+
+/* ---- the door ------------------------------------------------------------------------ */
+
+/* Whether the JVM's user finds our very file under the same name, and may execute it. */
+static bool is_visible(const struct attach_target *t, const char *library, const struct ours *o)
+{
+	struct error err;
+	struct stat st;
+	int fd = open_as_user(t, library, &err);
+	bool same = fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == o->device &&
+		    st.st_ino == o->inode && !(mount_flags(fd) & ST_NOEXEC);
+
+	if (fd >= 0)
+		close(fd);
+	return same;
+}
+
+int attach_library(const struct attach_target *t, const char *library, char path[PATH_MAX],
+		   bool *copied, struct error *err)
+{
+	char reasons[300] = "";
+	const char *const *place;
+	struct ours ours;
+	size_t at = 0;
+	int rc = read_ours(library, &ours, err);
+
+	if (rc)
+		return rc;
+	*copied = !is_visible(t, library, &ours);
+	snprintf(path, PATH_MAX, "%s", library);
+	for (place = copy_places; *copied && *place; place++) {
+		rc = place_copy(t, *place, &ours, path, err);
+		if (rc == 0 || rc == -EPERM) /* done; or hostile, which a person must hear */
+			break;
+		if (at < sizeof(reasons))
+			at += (size_t)snprintf(reasons + at, sizeof(reasons) - at, "%s%s", at ?
+					       "; " : "", err->text);
+	}
+	munmap((void *)(uintptr_t)ours.bytes, ours.size);
+	if (*copied && !*place)
+		rc = error_set(err, EACCES, "process %d has its own file system (a container?), and "
+			       "no folder there takes a copy of the agent: %s. Give it a writable one "
+			       "that is not noexec, or say with --libpath where the library lies in it",
+			       (int)t->pid, reasons);
+	return rc;
+}

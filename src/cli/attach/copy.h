@@ -1,0 +1,38 @@
+/*
+ * copy.h - copies of the agent library in other processes' file systems. Inner header of attach/.
+ *
+ *      /tmp/jstrobe/<version>/<hash of the contents>/libjstrobe.so
+ *
+ * Two versions, and two builds of one, never meet, and each stays where a JVM has it loaded.
+ */
+#ifndef JSTROBE_CLI_ATTACH_COPY_H
+#define JSTROBE_CLI_ATTACH_COPY_H
+
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+#define COPY_LIBRARY "libjstrobe.so"
+#define COPY_ASIDE ".libjstrobe.so-" /* and random digits: a copy that is being made */
+#define COPY_FOLDER "jstrobe"
+
+/* Where copies may lie, best first; ended by NULL. */
+extern const char *const copy_places[];
+
+/*
+ * Whether we would let a JVM of user UID load what lies at ST (a file or folder): it belongs to
+ * root or to that user, and nobody else can write to it.
+ */
+bool copy_trusted(const struct stat *st, uid_t uid);
+/*
+ * Open the folder NAME in folder PARENT; MAKE: make it first if it is not there. WHAT names it to
+ * a person. A descriptor, -ENOENT (only without MAKE), or the error: made by somebody we do not
+ * trust, a link, no folder (-EPERM); or it cannot be made.
+ */
+int copy_folder(int parent, const char *name, uid_t uid, bool make, const char *what,
+		struct error *err);
+/* The same for one of copy_places: it belongs to anybody, but what we make there stays ours. */
+int copy_place(int root, const char *place, struct error *err);
+
+#endif

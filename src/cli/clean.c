@@ -1,0 +1,33 @@
+/*
+ * jstrobe clean: remove the copies of the agent library that attaching to containers left in a
+ * process's file system. The process need not be a JVM: the one that was profiled may have ended.
+ */
+#include <stdio.h>
+
+#include "cli/attach/attach.h"
+#include "cli/cli.h"
+
+int cli_clean(struct cli *cli)
+{
+	struct attach_cleaned cleaned;
+	struct error err;
+	const char *target;
+	pid_t pid;
+
+	if (cli_target(cli, &target, &err)) {
+		console_error("%s", err.text);
+		return CLI_USAGE;
+	}
+	if (attach_resolve(target, &pid, &err)) {
+		console_error("%s", err.text);
+		return CLI_CANNOT_ATTACH;
+	}
+	attach_clean(pid, &cleaned, &err);
+	if (err.code)
+		console_error("%s", err.text);
+	printf("%u cop%s of the agent removed", cleaned.removed, cleaned.removed == 1 ? "y" : "ies");
+	if (cleaned.used)
+		printf(", %u still loaded (by process %d)", cleaned.used, (int)cleaned.user);
+	printf("\n");
+	return err.code ? CLI_FAILED : CLI_DONE;
+}

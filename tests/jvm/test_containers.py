@@ -1,0 +1,179 @@
+"""Attaching across namespaces and chroots, and what a hostile file system can do about it."""
+import os
+import re
+import subprocess
+import tempfile
+import time
+
+import container
+import jvm
+import pytest
+from container import Container
+from jvm import SOAK, counted, jstrobe
+
+pytestmark = [pytest.mark.together,
+              pytest.mark.skipif(os.geteuid() != 0 or not container.permitted("--pid", "--user"),
+                                 reason="needs root and namespaces")]
+
+FULL = pytest.mark.skipif(not SOAK, reason="runs only with full counts (make soak)")
+COPY = re.compile(r"/(tmp|var/tmp)/jstrobe/[0-9.]+/[0-9a-f]{16}/libjstrobe\.so$")
+
+
+def copies(program):
+    """Paths inside of what jstrobe put there."""
+    found = []
+    for place in ("/tmp", "/var/tmp", "/dev/shm", "/run"):
+        for folder, _, files in os.walk(program.inside(place) + "/jstrobe"):
+            found += [os.path.join(folder, f)[len(program.inside("")):] for f in files]
+    return found
+
+
+def dot_files(program):
+    return [f for f in os.listdir(program.inside("/tmp")) if f.startswith((".jstrobe", ".attach_pid"))]
+
+
+def end_jvm(program):
+    """The JVM ends, and a helper of the test keeps its file system: that process's pid."""
+    keeper = subprocess.Popen(["nsenter", "-t", str(program.pid), "-m", "-r", "sleep", "60"])
+    time.sleep(0.2)
+    program.stop()
+    return keeper
+
+
+@pytest.mark.parametrize("how", [
+    pytest.param(dict(namespaces=["--pid", "--net", "--ipc", "--uts"], tmp="noexec"), id="noexec"),
+    pytest.param(dict(namespaces=["--user", "--map-root-user", "--pid"]), id="user-namespace"),
+    pytest.param(dict(chroot=True, user=65534), id="chroot-other-user"),
+    pytest.param(dict(namespaces=["--pid"], tmp="full"), id="full", marks=FULL),
+    pytest.param(dict(namespaces=["--pid"], user=65534), id="other-user", marks=FULL),
+    pytest.param(dict(namespaces=["--pid", "--net"]), id="root", marks=FULL),
+    pytest.param(dict(chroot=True), id="chroot", marks=FULL),
+])
+def test_profile_and_clean(jdk17, how):
+    """A result lands outside; one copy inside, used again; nothing is left after `clean`."""
+    with Container(jdk17, "KnownShares", (), **how) as program:
+        path = jvm.result_file()
+        for _ in range(2):
+            done = jstrobe("record", "-i", "1ms", "-d", "0.5", "-f", path, program.pid)
+            assert done.returncode == 0, done.stderr
+        assert jvm.Profile(path).samples["stored"] > 0
+        os.remove(path)
+        assert len(copies(program)) == 1 and COPY.match(copies(program)[0]), copies(program)
+        assert not dot_files(program)
+        assert "0 copies of the agent removed, 1 still loaded" in jstrobe("clean", program.pid).stdout
+        assert len(copies(program)) == 1
+        keeper = end_jvm(program)
+        try:
+            done = jstrobe("clean", keeper.pid)
+            assert "1 copy of the agent removed\n" == done.stdout, (done.stdout, done.stderr)
+            for place in ("tmp", "var/tmp"):
+                assert not os.path.exists(os.path.join("/proc", str(keeper.pid), "root", place, "jstrobe"))
+        finally:
+            keeper.kill()
+            keeper.wait()
+
+
+@pytest.mark.parametrize("tmp, words", [("read-only", "has a read-only /tmp"), ("none", "has no /tmp")])
+def test_no_tmp(jdk17, tmp, words):
+    with Container(jdk17, tmp=tmp) as program:
+        done = jstrobe("status", program.pid)
+        assert "not active" in done.stdout  # the JVM was never attached to
+        done = jstrobe("start", program.pid)
+        assert done.returncode == 3 and words in done.stderr and "-agentpath" in done.stderr
+        assert not copies(program)
+
+
+def plant(program, what, path):
+    """Something hostile at PATH (inside); what is there must be as it was afterwards."""
+    place = program.inside(path)
+    if what == "link":
+        os.symlink("/etc", place)
+    elif what == "file":
+        with open(place, "w") as file:
+            file.write("not yours")
+    elif what == "foreign":
+        os.mkdir(place)
+        os.chown(place, 12345, 12345)
+    elif what == "writable":
+        os.mkdir(place)
+        os.chmod(place, 0o777)
+    elif what == "fifo":
+        os.mkfifo(place)
+    return os.lstat(place)
+
+
+@pytest.fixture
+def inside(jdk17):
+    with Container(jdk17, namespaces=["--pid"]) as program:
+        yield program
+        assert program.alive()
+
+
+def test_hostile_files(inside):
+    """At each step of the way: an error that names the file, nothing followed, changed or loaded."""
+    assert jstrobe("start", inside.pid).returncode == 0
+    path = copies(inside)[0]
+    assert jstrobe("stop", inside.pid).returncode == 0
+    top, version, build = "/tmp/jstrobe", path.rsplit("/", 2)[0], path.rsplit("/", 1)[0]
+    kept = inside.inside("/tmp/kept")
+    etc = sorted(os.listdir(inside.inside("/etc")))
+    for where, kinds in ((top, ("link", "file", "foreign", "writable")), (version, ("link", "foreign")),
+                         (build, ("link", "writable")), (path, ("link", "file", "fifo"))):
+        os.rename(inside.inside(where), kept)
+        for what in kinds:
+            before = plant(inside, what, where)
+            done = jstrobe("start", inside.pid)
+            assert done.returncode == 3, (where, what, done.stderr)
+            assert inside.inside(where) in done.stderr and "remove it" in done.stderr, (where, what, done.stderr)
+            after = os.lstat(inside.inside(where))
+            assert (before.st_ino, before.st_mode, before.st_size, before.st_mtime_ns) == \
+                   (after.st_ino, after.st_mode, after.st_size, after.st_mtime_ns)
+            if what in ("foreign", "writable"):
+                assert not os.listdir(inside.inside(where))
+                os.rmdir(inside.inside(where))
+            else:
+                os.remove(inside.inside(where))
+        os.rename(kept, inside.inside(where))
+    assert sorted(os.listdir(inside.inside("/etc"))) == etc and not dot_files(inside)
+    os.truncate(inside.inside(path), 1000)  # ours once, and cut short
+    done = jstrobe("start", inside.pid)
+    assert done.returncode == 3 and "changed or cut short" in done.stderr
+
+
+def test_tmp_that_leads_out(jdk17):
+    """A link in a container never leads into the file system outside: root writes nothing there."""
+    outside = tempfile.mkdtemp(dir="/var/tmp")
+    try:
+        with Container(jdk17, extra=[f"umount tmp; rmdir tmp; ln -s {outside} tmp"]) as program:
+            done = jstrobe("start", program.pid)
+            assert done.returncode == 3 and "has no /tmp" in done.stderr, done.stderr
+            assert not os.listdir(outside)
+        with Container(jdk17, extra=["umount tmp; rmdir tmp; ln -s /var/tmp tmp"]) as program:
+            assert jstrobe("start", program.pid).returncode == 0
+            assert os.listdir(program.inside("/var/tmp/jstrobe"))
+            assert not os.path.exists("/var/tmp/jstrobe")
+    finally:
+        os.rmdir(outside)
+
+
+@FULL
+def test_two_versions_in_turn(jdk17, say):
+    """Another version's copy beside ours, in the same JVM."""
+    old = os.path.join(jvm.WORK, "old-version.so")
+    rounds = counted(0, 500)
+    with open(jvm.LIBRARY, "rb") as file, open(old, "wb") as copy:
+        copy.write(file.read() + b"\0another build")
+    os.chmod(old, 0o755)
+    with Container(jdk17, namespaces=["--pid"]) as program:
+        subprocess.run(["cp", old, program.inside("/var/tmp/libjstrobe.so")], check=True)
+        memory = None
+        for number in range(rounds):
+            for words in ((), ("--libpath", "/var/tmp/libjstrobe.so")):
+                done = jstrobe("record", "-d", "0.05", "-f", "/dev/null", *words, program.pid)
+                assert done.returncode == 0, (number, done.stderr)
+            if number == rounds // 10:
+                memory, descriptors = program.memory(), program.descriptors()
+        assert program.descriptors() <= descriptors and program.memory() < memory + (8 << 20)
+        say(f"two builds in turn in a container: {2 * rounds} rounds, memory {memory >> 20} -> "
+            f"{program.memory() >> 20} MB")
+        assert program.stop() == 0
