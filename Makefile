@@ -38,7 +38,7 @@ endif
 
 # ---- rooms -------------------------------------------------------------------
 # What goes into the library and into the command; a room without files is no error.
-LIB_ROOMS := base os elf hotspot signal engine options control format collect agent
+LIB_ROOMS := base os elf instrument hotspot signal engine options control format collect agent
 CMD_ROOMS := base os options control format convert cli
 
 ARCH := $(shell uname -m)
@@ -160,6 +160,12 @@ STEP := $(O)/tests/libstep.so
 $(STEP): $(LIB_OBJ) $(patsubst %,$(O)/obj/%.o,$(wildcard tests/jvm/step/*.c)) | $(O)/tests/
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SANFLAGS) -shared -pthread -Wl,-z,now -Wl,-Bsymbolic $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
+# Programs that tests call.
+TOOLS := $(patsubst tests/tools/%.c,$(O)/tests/%,$(wildcard tests/tools/*.c))
+$(TOOLS): $(O)/tests/%: $(O)/obj/tests/tools/%.c.o $(ROOMS_AR)
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) $(LDFLAGS) -o $@ $^ $(LIBS)
+tools: $(TOOLS)
 unit: $(UNIT) $(REPLAY) ## build and run the unit tests
 	@$(PYTHON) tests/run.py --out $(O)/tests unit $(UNIT) $(REPLAY)
 unit-programs: $(UNIT) $(REPLAY)
@@ -168,13 +174,13 @@ step: $(STEP)
 check: ## install what is missing, build, run all tests (shortened counts, < 10 min)
 	@scripts/deps.sh build test
 	@+$(MAKE) --no-print-directory check-run
-check-run: all step $(UNIT) $(REPLAY)
+check-run: all step $(UNIT) $(REPLAY) $(TOOLS)
 	@+$(MAKE) --no-print-directory O=$(O)/san SAN=address,undefined unit-programs
 	@O=$(O) CC='$(CC)' $(PYTHON) tests/run.py --out $(O)/tests check $(UNIT) $(REPLAY)
 
 soak: ## the tests with their full counts and durations (several hours)
 	@scripts/deps.sh build test recipes
-	@+$(MAKE) --no-print-directory all step unit-programs
+	@+$(MAKE) --no-print-directory all step unit-programs tools
 	@O=$(O) CC='$(CC)' JSTROBE_SOAK=1 $(PYTHON) tests/run.py --out $(O)/tests soak $(UNIT)
 
 check-jdks: ## fetch every JVM that can be had and profile known programs on each, in each mode (an hour)
@@ -244,4 +250,4 @@ help: ## this list
 	@echo '  ONLY=name      bench: one row, fuzz: one fuzzer;  PID=n  demo: profile this process'
 
 force:
-.PHONY: all deps demo unit unit-programs step check check-run check-jdks soak fuzz fuzzers bench docs install uninstall clean help force
+.PHONY: all deps demo unit unit-programs step check check-run check-jdks soak fuzz fuzzers bench docs install uninstall clean help force tools

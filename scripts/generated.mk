@@ -7,3 +7,18 @@ $(O)/gen/page_template.h: scripts/embed.awk scripts/generated.mk web/flame.html 
 	$(Q)awk -f scripts/embed.awk -v css=web/flame.css -v js='$(PAGE_JS)' web/flame.html > $@.new && mv -f $@.new $@
 
 GENERATED += $(O)/gen/page_template.h
+
+# The classes that instrumented methods call, as bytes. The JDK's classes that they use are not there for a
+# compiler; java/stubs/ stands in for them.
+PROBE_JAVA := java/java/lang/JstrobeProbe.java java/jstrobe/Natives.java $(shell find java/stubs -name '*.java')
+PROBE_CLASSES := java/lang/JstrobeProbe jstrobe/Natives
+$(O)/gen/probe_class.h: $(PROBE_JAVA) scripts/generated.mk | $(O)/gen/
+	$(call say,JAVAC,$@)
+	$(Q)$(JDK)/bin/javac --release 8 -nowarn -Xlint:-options -d $(O)/gen/probe $(PROBE_JAVA)
+	$(Q)(for c in $(PROBE_CLASSES); do \
+	    echo "static const unsigned char class_$$(basename $$c)[] = {"; \
+	    od -An -v -tx1 $(O)/gen/probe/$$c.class | sed 's/ \(..\)/0x\1,/g'; \
+	    echo '};'; \
+	  done) > $@.new && mv -f $@.new $@
+
+GENERATED += $(O)/gen/probe_class.h

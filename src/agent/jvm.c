@@ -9,6 +9,7 @@
 #include "agent/entry.h"
 #include "agent/fallback.h"
 #include "agent/redefine.h"
+#include "agent/trace.h"
 #include "agent/trigger.h"
 #include "collect/collector.h"
 #include "engine/engine.h"
@@ -213,6 +214,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	if (in_session)
 		each_java_thread(env, true);
 	pthread_rwlock_unlock(&session_lock);
+	trace_vm_init();
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
@@ -289,6 +291,25 @@ bool jvm_attach(const char *name)
 void jvm_detach(void)
 {
 	(*vm)->DetachCurrentThread(vm);
+}
+
+JNIEnv *jvm_jni(void)
+{
+	JNIEnv *env;
+
+	return (*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) == JNI_OK ? env : NULL;
+}
+
+jvmtiEnv *jvm_environment(void)
+{
+	jvmtiEnv *jvmti;
+
+	return (*vm)->GetEnv(vm, (void **)&jvmti, JVMTI_VERSION_1_2) == JNI_OK ? jvmti : NULL;
+}
+
+bool jvm_is_live(void)
+{
+	return atomic_load(&live);
 }
 
 /* ---- sessions ---- */

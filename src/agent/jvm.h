@@ -21,6 +21,12 @@ int jvm_init(JavaVM *vm, bool at_load, struct error *err);
 bool jvm_attach(const char *name);
 void jvm_detach(void);
 
+/* The running thread's JNI functions; NULL when it is not attached. Another JVMTI environment, NULL: none. */
+JNIEnv *jvm_jni(void);
+jvmtiEnv *jvm_environment(void);
+/* VMInit has been: all of JVMTI and JNI may be used. */
+bool jvm_is_live(void);
+
 /* Let the JVM name the code it generated so far, for stubs_merge. Before a session begins. */
 void jvm_generated_code(void);
 /* A session begins: events on, Java threads made known. C gets thread names. */

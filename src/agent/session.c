@@ -16,6 +16,7 @@
 #include "agent/jvm.h"
 #include "agent/recorder.h"
 #include "agent/session_state.h"
+#include "agent/trace.h"
 #include "agent/window.h"
 #include "collect/collector.h"
 #include "collect/ring.h"
@@ -261,6 +262,24 @@ static int start_or_go_on(const struct options *o, bool resume, int file, struct
 	return rc;
 }
 
+/* Lock held. Calls are counted instead of sampling. FILE is used up. */
+static int start_tracing(const struct options *o, int file, struct buffer *notes, struct error *err)
+{
+	int rc = forbidden_by ? refused(err) : session.running ? busy(err) : trace_start(o, notes, err);
+
+	if (file >= 0)
+		close(file);
+	if (rc)
+		return rc;
+	session.options = *o;
+	session.has_options = session.running = session.tracing = true;
+	session.duration = 0;
+	session.event_count = 0;
+	session.started_at = os_realtime();
+	session.resumed_at = os_monotonic();
+	return 0;
+}
+
 static int start_or_resume(const struct options *o, bool resume, int file, struct buffer *notes,
 			   struct error *err)
 {
@@ -273,7 +292,14 @@ static int start_or_resume(const struct options *o, bool resume, int file, struc
 		return error_set(err, ENOMEM, "out of memory for the session");
 	}
 	pthread_mutex_lock(&session.lock);
-	rc = start_or_go_on(o, resume, file, events, notes, err);
+	if (o->instrument[0]) {
+		rc = start_tracing(o, file, notes, err);
+	} else {
+		rc = start_or_go_on(o, resume, file, events, notes, err);
+		if (!rc && session.tracing)
+			trace_forget();
+		session.tracing = session.tracing && rc;
+	}
 	pthread_mutex_unlock(&session.lock);
 	free(events);
 	return rc;
@@ -324,6 +350,13 @@ int session_stop(struct error *err)
 		return error_set(err, ENOENT, "Profiler is not active: no session runs in this process; "
 				 "`jstrobe start` begins one");
 	}
+	if (session.tracing) {
+		trace_stop();
+		session.duration += os_monotonic() - session.resumed_at;
+		session.running = false;
+		pthread_mutex_unlock(&session.lock);
+		return 0;
+	}
 	session_note_counts(false);
 	outside = engine_stop();
 	session_note_counts(true);
@@ -361,7 +394,8 @@ void session_forget(void)
 		session.ring = NULL;
 		collector_free(session.account);
 		session.account = NULL;
-		session.has_options = false;
+		session.has_options = session.tracing = false;
+		trace_forget();
 	}
 	pthread_mutex_unlock(&session.lock);
 }

@@ -13,6 +13,7 @@
 #include "agent/jvm.h"
 #include "agent/recorder.h"
 #include "agent/session_state.h"
+#include "agent/trace.h"
 #include "agent/window.h"
 #include "collect/collector.h"
 #include "collect/ring.h"
@@ -166,6 +167,19 @@ void session_close_recording(void)
 	pthread_mutex_unlock(&session.lock);
 }
 
+/* True if the session counts calls: then *RC tells whether its result is in OUT. */
+static bool dump_trace(const struct options *o, struct buffer *out, int *rc, struct error *err)
+{
+	bool tracing;
+
+	pthread_mutex_lock(&session.lock);
+	tracing = session.tracing;
+	if (tracing)
+		*rc = trace_dump(o, out, err);
+	pthread_mutex_unlock(&session.lock);
+	return tracing;
+}
+
 int session_dump(const struct options *o, struct buffer *out, struct error *err)
 {
 	const struct format *format = format_by_name(o->format[0] ? o->format : "text");
@@ -176,6 +190,8 @@ int session_dump(const struct options *o, struct buffer *out, struct error *err)
 
 	if (!format)
 		return error_set(err, EINVAL, "unknown output format: %s", o->format);
+	if (dump_trace(o, out, &rc, err))
+		return rc;
 	if (strcmp(format->name, "jfr") == 0)
 		return copy_recording(out, err);
 	rc = take_result(o, views, &count, err);
@@ -209,12 +225,13 @@ void session_get_status(struct session_status *s)
 	memset(s, 0, sizeof(*s));
 	pthread_mutex_lock(&session.lock);
 	s->running = session.running;
-	s->has_data = session.account && !session.running;
+	s->has_data = (session.account || session.tracing) && !session.running;
 	s->event = session.options.event;
 	s->interval = first->event.interval;
 	s->running_for = session.duration;
 	if (session.running) {
-		session_note_counts(false);
+		if (!session.tracing)
+			session_note_counts(false);
 		s->running_for += os_monotonic() - session.resumed_at;
 	}
 	s->engine = all_engines();
@@ -222,7 +239,12 @@ void session_get_status(struct session_status *s)
 	s->threads_perf = first->counts.perf;
 	s->threads_timer = first->counts.timer;
 	s->threads_refused = first->counts.refused;
-	if (session.account) {
+	if (session.tracing) {
+		s->event = "calls";
+		s->engine = "probes";
+		s->interval = 0;
+		s->taken = s->stored = trace_calls();
+	} else if (session.account) {
 		collector_totals(session.account, &totals);
 		s->taken = totals.taken;
 		s->stored = totals.stored;

@@ -13,6 +13,7 @@
 struct session {
 	pthread_mutex_t lock;       /* everything below */
 	bool running;
+	bool tracing;               /* the running or last session counts calls (agent/trace.c), it samples nothing */
 	bool has_options;
 	struct options options;     /* of the running or last session */
 	struct collector *account;  /* its samples; NULL before the first */

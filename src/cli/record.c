@@ -114,6 +114,11 @@ static void show_progress(struct recording *r, uint64_t duration)
 			 (unsigned long long)((duration - MIN(ran, duration)) / NS_PER_S));
 	else
 		snprintf(left, sizeof(left), "%llu s", (unsigned long long)(ran / NS_PER_S));
+	if (r->cli->options.instrument[0]) {
+		console_progress("counting calls: %s, %llu calls", left,
+				 (unsigned long long)control_number(s, "taken"));
+		return;
+	}
 	console_progress("sampling %s: %s, %llu samples, %llu lost", r->cli->options.event, left,
 			 (unsigned long long)control_number(s, "taken"),
 			 (unsigned long long)control_number(s, "lost"));

@@ -53,6 +53,9 @@ static int run(struct cli *cli, enum options_action action)
 	rc = begin(cli, &agent, &err);
 	if (rc)
 		console_error("%s", err.text);
+	else if (cli->options.instrument[0])
+		console_note("counting calls in process %d; 'jstrobe stop %d' ends it", (int)agent.target.pid,
+			     (int)agent.target.pid);
 	else if (control_value(agent.answer, "engine", engine, sizeof(engine)))
 		console_note("sampling %s in process %d by %s; 'jstrobe stop %d' ends it",
 			     cli->options.event, (int)agent.target.pid, engine,

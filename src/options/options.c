@@ -36,6 +36,7 @@ const struct option_event option_events[] = {
 const char *const option_group_names[OPTION_GROUPS] = {
 	[OPTIONS_ACTIONS] = "Actions",
 	[OPTIONS_SAMPLING] = "Sampling",
+	[OPTIONS_TRACING] = "Tracing calls",
 	[OPTIONS_OUTPUT] = "Result",
 	[OPTIONS_CONVERTING] = "Converting files",
 	[OPTIONS_TALKING] = "Attaching and messages",

@@ -50,6 +50,11 @@ struct options {
 	bool nostop, ttsp;
 	uint64_t memlimit; /* bytes for stacks, 0 = the default */
 
+	/* calls to trace */
+	char instrument[2048]; /* patterns of methods; "" = sample instead */
+	char timing[16];       /* "" = sampled */
+	uint64_t period;       /* ns, 0 = the default */
+
 	/* the result */
 	char file[OPTIONS_FILE_MAX]; /* as given, patterns unexpanded; "" = none */
 	char format[16];  /* a name of formats[]; "" = not asked for */

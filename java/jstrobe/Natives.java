@@ -1,0 +1,22 @@
+package jstrobe;
+
+/**
+ * The slow ways of java.lang.JstrobeProbe, in C (src/agent/probe.c). In a class of its own, outside java.base: the
+ * JVM complains on stdout about anybody who binds native methods of a JDK class.
+ */
+public final class Natives {
+    private Natives() {
+    }
+
+    /** The context of thread T, 0 if it has none. */
+    public static native long context(Thread t, long tid);
+
+    /** The child ID of node PARENT, made if need be. */
+    public static native long child(long parent, int id);
+
+    /** Charge the time since the last stamp to node TOP; what time it is. */
+    public static native long stamp(long top);
+
+    /** The exit to PARENT, with a stamp. */
+    public static native void leave(long parent);
+}

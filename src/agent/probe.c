@@ -1,0 +1,215 @@
+#include "agent/probe.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe_class.h"
+#include "instrument/tree.h"
+#include "os/os.h"
+
+#define PROBE_CLASS "java/lang/JstrobeProbe"
+#define BASE_MARK 0x4a7374726f626531ull /* stands in the class where the address of the trees goes */
+/* Functions that headers of older JDKs do not have, by their places in the JVM's tables. */
+#define GET_MODULE 233        /* JNI, from JDK 9 on */
+#define IS_VIRTUAL_THREAD 234 /* JNI, from JDK 21 on */
+#define ADD_MODULE_READS 93   /* JVMTI, from JDK 9 on: function 94 */
+#define JNI_9 0x00090000
+#define JNI_21 0x00150000
+#define ROUNDS 8
+#define ROUND_CALLS 100000
+
+static jclass probe;
+static jfieldID thread_id;
+static jmethodID calibrate[2];
+static jvmtiEnv *namer;
+
+/* ---- what the probe calls ------------------------------------------------------------------ */
+
+static bool is_virtual(JNIEnv *env, jobject thread)
+{
+	jboolean(JNICALL * ask)(JNIEnv *, jobject);
+
+	if ((*env)->GetVersion(env) < JNI_21)
+		return false;
+	memcpy(&ask, (const void *const *)*env + IS_VIRTUAL_THREAD, sizeof(ask));
+	return ask(env, thread);
+}
+
+static jlong JNICALL on_context(JNIEnv *env, jclass class, jobject thread, jlong id)
+{
+	bool virtual = id && is_virtual(env, thread);
+	jvmtiThreadInfo info = {.name = NULL};
+	uint64_t at;
+
+	/* the JVM makes no difference between a thread and one that is just being attached, but its number */
+	if (id && !virtual)
+		(*namer)->GetThreadInfo(namer, thread, &info);
+	at = tree_context((uint64_t)id, virtual, info.name ? info.name : "");
+	if (info.name)
+		(*namer)->Deallocate(namer, (unsigned char *)info.name);
+	if (info.thread_group)
+		(*env)->DeleteLocalRef(env, info.thread_group);
+	if (info.context_class_loader)
+		(*env)->DeleteLocalRef(env, info.context_class_loader);
+	return (jlong)at;
+}
+
+static jlong JNICALL on_child(JNIEnv *env, jclass class, jlong parent, jint id)
+{
+	return (jlong)tree_child((uint64_t)parent, (uint32_t)id);
+}
+
+static jlong JNICALL on_stamp(JNIEnv *env, jclass class, jlong top)
+{
+	return (jlong)tree_stamp((uint64_t)top);
+}
+
+static void JNICALL on_leave(JNIEnv *env, jclass class, jlong parent)
+{
+	tree_leave((uint64_t)parent);
+}
+
+/* ---- the class ----------------------------------------------------------------------------- */
+
+static bool clear(JNIEnv *env)
+{
+	bool thrown = (*env)->ExceptionCheck(env);
+
+	(*env)->ExceptionClear(env);
+	return thrown;
+}
+
+/* Put the address of the trees where the constants of BYTES count from the mark. */
+static void put_base(unsigned char *bytes, size_t size)
+{
+	struct class_file c;
+	unsigned i;
+
+	if (class_open(&c, bytes, size)) {
+		for (i = 1; i < c.pool_count; i++) {
+			struct cursor at = class_constant(&c, (uint16_t)i, CONSTANT_LONG);
+			uint8_t *place = (uint8_t *)(uintptr_t)at.at;
+			uint64_t value = cursor_be64(&at);
+
+			if (at.failed || value - BASE_MARK > TREE_SLOTS)
+				continue;
+			value = __builtin_bswap64(value - BASE_MARK + tree_base);
+			memcpy(place, &value, sizeof(value));
+		}
+	}
+	class_close(&c);
+}
+
+static jclass define(JNIEnv *env, const char *name, const unsigned char *class, size_t size)
+{
+	unsigned char *bytes = malloc(size);
+	jclass local, global = NULL;
+
+	if (!bytes)
+		return NULL;
+	memcpy(bytes, class, size);
+	put_base(bytes, size);
+	local = (*env)->DefineClass(env, name, NULL, (jbyte *)bytes, (jsize)size);
+	free(bytes);
+	if (local)
+		global = (*env)->NewGlobalRef(env, local);
+	(*env)->DeleteLocalRef(env, local);
+	return global;
+}
+
+/* java.base may call a class outside it from now on. */
+static bool open_door(JNIEnv *env, jvmtiEnv *ti, jclass from, jclass to)
+{
+	jobject(JNICALL * module_of)(JNIEnv *, jclass);
+	jvmtiError(JNICALL * add_reads)(jvmtiEnv *, jobject, jobject);
+
+	if ((*env)->GetVersion(env) < JNI_9)
+		return false;
+	memcpy(&module_of, (const void *const *)*env + GET_MODULE, sizeof(module_of));
+	memcpy(&add_reads, (const void *const *)*ti + ADD_MODULE_READS, sizeof(add_reads));
+	return add_reads(ti, module_of(env, from), module_of(env, to)) == JVMTI_ERROR_NONE;
+}
+
+/* Methods, fields, and the classes initialised. */
+static bool prepare(JNIEnv *env, jvmtiEnv *ti, jclass class, jclass slow)
+{
+	static const JNINativeMethod natives[] = {
+		{(char *)"context", (char *)"(Ljava/lang/Thread;J)J", on_context},
+		{(char *)"child", (char *)"(JI)J", on_child},
+		{(char *)"stamp", (char *)"(J)J", on_stamp},
+		{(char *)"leave", (char *)"(J)V", on_leave},
+	};
+	jclass thread;
+
+	if ((*env)->RegisterNatives(env, slow, natives, ARRAY_LEN(natives)) || !open_door(env, ti, class, slow))
+		return false;
+	calibrate[0] = (*env)->GetStaticMethodID(env, class, "calibrate", "(II)V");
+	calibrate[1] = calibrate[0] ? (*env)->GetStaticMethodID(env, class, "calibrateExact", "(II)V") : NULL;
+	thread = calibrate[1] ? (*env)->FindClass(env, "java/lang/Thread") : NULL;
+	thread_id = thread ? (*env)->GetFieldID(env, thread, "tid", "J") : NULL;
+	return thread_id;
+}
+
+int probe_define(JNIEnv *env, jvmtiEnv *ti, struct error *err)
+{
+	jclass class, slow;
+	bool thrown;
+
+	namer = ti;
+	if (probe)
+		return 0;
+	if ((*env)->GetVersion(env) < JNI_9)
+		return error_set(err, ENOTSUP, "tracing works from JDK 11 on");
+	slow = define(env, "jstrobe/Natives", class_Natives, sizeof(class_Natives));
+	class = slow ? define(env, PROBE_CLASS, class_JstrobeProbe, sizeof(class_JstrobeProbe)) : NULL;
+	thrown = clear(env);
+	if (!class)
+		return error_set(err, thrown ? EEXIST : ENOMEM, "the class " PROBE_CLASS " cannot be "
+				 "defined%s", thrown ? ": another build of jstrobe has traced this JVM; "
+				 "start it anew" : "");
+	if (!prepare(env, ti, class, slow)) {
+		clear(env);
+		return error_set(err, ENOTSUP, "tracing needs jdk.internal.misc.Unsafe and Thread.tid, which this "
+				 "JDK does not have; it works from JDK 11 on");
+	}
+	probe = class;
+	return 0;
+}
+
+const struct rewrite_probes *probe_names(bool exact)
+{
+	static const struct rewrite_probes names[] = {
+		{PROBE_CLASS, "enter", "leave", "again"},
+		{PROBE_CLASS, "enterExact", "leaveExact", "again"},
+	};
+
+	return &names[exact];
+}
+
+bool probe_uses(const struct text *class_name, const struct text *method)
+{
+	return text_is(class_name, PROBE_CLASS) || text_is(class_name, "jstrobe/Natives") ||
+	       text_is(class_name, "jdk/internal/misc/Unsafe");
+}
+
+uint64_t probe_thread_id(JNIEnv *env, jthread thread)
+{
+	return thread_id ? (uint64_t)(*env)->GetLongField(env, thread, thread_id) : 0;
+}
+
+double probe_cost(JNIEnv *env, uint32_t method, bool exact)
+{
+	uint64_t best = UINT64_MAX, began, ns;
+	int i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		began = os_monotonic();
+		(*env)->CallStaticVoidMethod(env, probe, calibrate[exact], (jint)method, ROUND_CALLS);
+		if (clear(env))
+			return 0;
+		ns = os_monotonic() - began;
+		best = MIN(best, ns);
+	}
+	return (double)best / ROUND_CALLS;
+}

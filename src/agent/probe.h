@@ -1,0 +1,28 @@
+/*
+ * probe.h - the Java class that instrumented methods call, and the way from there to the call trees.
+ *
+ * Attached threads, normal code.
+ */
+#ifndef JSTROBE_AGENT_PROBE_H
+#define JSTROBE_AGENT_PROBE_H
+
+#include <jvmti.h>
+
+#include "base/error.h"
+#include "instrument/rewrite.h"
+
+/*
+ * Define the class in the JVM, once; it stays. After tree_begin. TI names threads. -ENOTSUP where the JDK
+ * has not what the class needs.
+ */
+int probe_define(JNIEnv *env, jvmtiEnv *ti, struct error *err);
+/* What the probes call. */
+const struct rewrite_probes *probe_names(bool exact);
+/* True for what the probes use themselves: it must never call them. */
+bool probe_uses(const struct text *class_name, const struct text *method);
+/* The number of a java.lang.Thread. */
+uint64_t probe_thread_id(JNIEnv *env, jthread thread);
+/* ns that an entry and an exit cost in code compiled here; METHOD is the number to count them under. 0: unknown. */
+double probe_cost(JNIEnv *env, uint32_t method, bool exact);
+
+#endif

@@ -1,0 +1,27 @@
+/*
+ * trace.h - a tracing session: methods counted and timed by probes in their byte code.
+ *
+ * It takes the place of a sampling session (agent/session.c calls this file, under its lock, when the options
+ * name methods). Attached threads, normal code.
+ */
+#ifndef JSTROBE_AGENT_TRACE_H
+#define JSTROBE_AGENT_TRACE_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "options/options.h"
+
+/* Put probes in and begin to count. While the JVM starts: as soon as it is up. NOTES as in session_start. */
+int trace_start(const struct options *o, struct buffer *notes, struct error *err);
+/* Take all probes out. The result stays for trace_dump until the next start. */
+void trace_stop(void);
+/* Write the result, so far or of the last session, as O says. -ENOENT: there is none. */
+int trace_dump(const struct options *o, struct buffer *out, struct error *err);
+/* Calls counted so far. */
+uint64_t trace_calls(void);
+/* Give back what the result needs. */
+void trace_forget(void);
+/* The JVM is up: a session that was started before begins. */
+void trace_vm_init(void);
+
+#endif

@@ -1,0 +1,110 @@
+/*
+ * code.h - the code of one method, with probes put in.
+ *
+ *      entry    ldc ID; invokestatic enter(I)J; lstore L          L: a new local, behind all others
+ *      ...
+ *      handler: lload L; ldc ID; invokestatic again(JI)V          an exception came from below
+ *      ...
+ *               lload L; invokestatic leave(J)V; return           before each return
+ *      ...
+ *      last:    lload L; invokestatic leave(J)V; athrow           an exception goes out
+ *
+ * `enter` gives the node of the caller, `leave` takes it: an exit that was missed (of a method whose
+ * stack overflowed within the probe) is made good by the next exit further out, or by `again`.
+ *
+ * What jumps to an instruction jumps to what stands before it, but at the very start: a jump there
+ * is a loop, no new call. Tables by pc follow; frames are widened by L. The handler of exceptions
+ * that go out is last in the table, so that the method's own come first. In a constructor nothing
+ * may cover both sides of the call of super() nor that call itself, for the verifier has no frame
+ * that fits (JVMS 4.10.1.6, flagThisUninit); so there are two of them there.
+ *
+ * Normal code, any thread, on memory of its own.
+ */
+#ifndef JSTROBE_INSTRUMENT_CODE_H
+#define JSTROBE_INSTRUMENT_CODE_H
+
+#include "instrument/classfile.h"
+#include "instrument/frames.h"
+#include "instrument/opcodes.h"
+#include "instrument/pool.h"
+
+enum skip {
+	SKIP_NONE,
+#define SKIP(name, text) SKIP_##name,
+#include "instrument/skips.def"
+	SKIPS
+};
+
+/* Marks of a byte of code. */
+enum {
+	MARK_START = 1,     /* an instruction begins */
+	MARK_RETURN = 2,    /* it returns */
+	MARK_HANDLER = 4,   /* an exception handler begins */
+	MARK_WIDE = 8,      /* it needs the wide form of its jump now */
+	MARK_EARLY = 16,    /* constructor: before it `this` is not yet initialised */
+	MARK_UNCOVERED = 32, /* no handler may cover it */
+};
+
+/* Numbers of what is called, in the class's pool. */
+struct code_calls {
+	uint16_t enter, leave, again;
+};
+
+struct code {
+	/* the method */
+	const struct class_file *file;
+	const struct member *method;
+	struct pool *pool;
+	const struct code_calls *calls;
+	uint32_t id;
+	struct span bytes;
+	unsigned max_stack, max_locals;
+	struct cursor handlers, attributes, frames; /* frames: failed = it has none */
+	unsigned handler_count, attribute_count;
+	bool constructor; /* of a class that has a super class */
+	bool jumps;
+
+	/* by pc, one more than there are bytes */
+	uint8_t *marks;
+	uint32_t *at;     /* where a jump to it goes now */
+	uint32_t *moved;  /* where it stands now */
+	size_t room;
+
+	/* what is put in */
+	uint16_t id_constant;           /* 0 = it fits in a sipush */
+	unsigned entry, leave, again;   /* lengths */
+	unsigned local;                 /* L */
+	bool early_handler, handler;    /* which are needed */
+	uint32_t end;                   /* length without the handlers */
+
+	struct frame memory;            /* for frames_begin */
+	size_t memory_room;
+};
+
+/*
+ * Emit to OUT the Code attribute A of METHOD, with probes for ID. The memory of C is used again for
+ * the next method; zeroed at first, the four pointers at its top set by the caller. On a reason to skip
+ * what was emitted is of no use.
+ */
+enum skip code_rewrite(struct code *c, const struct member *method, const struct attribute *a, uint32_t id,
+		       struct buffer *out);
+void code_free(struct code *c);
+
+/* ---- between the files of the rewriter ---- */
+
+/* Length of the instruction at PC, 0 if it is none or does not end within the code. */
+unsigned code_instruction(const struct code *c, uint32_t pc);
+/* The signed number in N bytes at PC, which must lie in the code. */
+int32_t code_number(const struct code *c, uint32_t pc, unsigned n);
+/* Mark what a constructor's handlers may cover. */
+enum skip code_mark_constructor(struct code *c);
+/* Marks, places and lengths. */
+enum skip code_lay_out(struct code *c);
+/* The code and its handlers; false if a jump leads nowhere. */
+bool code_emit(const struct code *c, struct buffer *out);
+/* The attributes of the code, their count first. */
+enum skip code_emit_attributes(const struct code *c, struct buffer *out);
+/* True if a frame's types make sense in C. */
+bool code_frame_is_sound(const struct code *c, const struct frame *f);
+
+#endif

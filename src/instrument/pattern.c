@@ -1,0 +1,279 @@
+#include "instrument/pattern.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "instrument/annotations.h"
+
+#define STARS_MAX 4    /* in a pattern: each multiplies the ways to look at a name */
+#define NAME_SIZE 2048 /* of class and method together; longer ones match no pattern */
+
+/* ---- reading ------------------------------------------------------------------------ */
+
+static unsigned count_stars(const char *text)
+{
+	unsigned count = 0;
+
+	for (; *text; text++)
+		if (text[0] == '*' && text[1] != '*')
+			count++;
+	return count;
+}
+
+/* Take TEXT[0..LENGTH) apart. */
+static int parse(struct pattern *p, const char *text, size_t length, struct error *err)
+{
+	const char *open = memchr(text, '(', length);
+	char *colons, *c;
+
+	p->annotation = text[0] == '@';
+	if (p->annotation) {
+		text++;
+		length--;
+	}
+	if (open && text[length - 1] != ')' && !memchr(open, ')', length - (size_t)(open - text)))
+		return error_set(err, EINVAL, "the pattern '%.*s' has no closing parenthesis", (int)length, text);
+	p->signature = open ? strndup(open, length - (size_t)(open - text)) : NULL;
+	p->name = strndup(text, open ? (size_t)(open - text) : length);
+	if (!p->name || (open && !p->signature))
+		return error_set(err, ENOMEM, "out of memory for the patterns");
+	for (c = p->name; *c; c++)
+		*c = *c == '/' ? '.' : *c;
+	colons = strstr(p->name, "::");
+	if (colons) {
+		p->method = true;
+		*colons = '.';
+		memmove(colons + 1, colons + 2, strlen(colons + 2) + 1);
+	}
+	if (!p->name[0] || p->name[0] == '.' || p->name[strlen(p->name) - 1] == '.' || strstr(p->name, "..") ||
+	    (p->annotation && (p->signature || p->method)))
+		return error_set(err, EINVAL, "the pattern '%.*s' is none: say Class, Class.method, "
+				 "Class::method(int), package.*, package.** or @Annotation", (int)length, text);
+	if (count_stars(p->name) > STARS_MAX)
+		return error_set(err, EINVAL, "the pattern '%.*s' has more than %d stars", (int)length, text,
+				 STARS_MAX);
+	return 0;
+}
+
+int patterns_add(struct patterns *p, const char *text, bool exclude, struct error *err)
+{
+	static const char apart[] = "; \t\n";
+
+	for (text += strspn(text, apart); *text; text += strspn(text, apart)) {
+		size_t length = strcspn(text, apart);
+		struct pattern *one = VECTOR_PUSH(&p->list);
+		int rc;
+
+		if (!one)
+			return error_set(err, ENOMEM, "out of memory for the patterns");
+		one->exclude = exclude;
+		rc = parse(one, text, length, err);
+		if (rc)
+			return rc;
+		p->annotations = p->annotations || (one->annotation && !exclude);
+		text += length;
+	}
+	return 0;
+}
+
+void patterns_free(struct patterns *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->list.count; i++) {
+		free(p->list.items[i].name);
+		free(p->list.items[i].signature);
+	}
+	free(p->list.items);
+	memset(p, 0, sizeof(*p));
+}
+
+/* ---- globs -------------------------------------------------------------------------- */
+
+/* Whether PATTERN is all of TEXT; with PARTLY: of TEXT and something that could follow it. */
+static bool glob(const char *pattern, const char *text, bool partly)
+{
+	bool dots;
+
+	for (; *pattern != '*'; pattern++, text++) {
+		if (!*pattern || !*text)
+			return !*text && (partly || !*pattern);
+		if (*pattern != *text)
+			return false;
+	}
+	dots = pattern[1] == '*';
+	pattern += dots ? 2 : 1;
+	for (;; text++) {
+		if (glob(pattern, text, partly))
+			return true;
+		if (!*text || (!dots && *text == '.'))
+			return false;
+	}
+}
+
+/* ---- matching ----------------------------------------------------------------------- */
+
+/* NAME with dots, cut off at the end of OUT; its length, or NAME_SIZE if it does not fit. */
+static size_t dotted(char out[NAME_SIZE], size_t at, const struct text *name)
+{
+	size_t i;
+
+	if (at + name->length + 1 >= NAME_SIZE)
+		return NAME_SIZE;
+	for (i = 0; i < name->length; i++)
+		out[at + i] = name->at[i] == '/' ? '.' : name->at[i];
+	out[at + i] = '\0';
+	return at + i;
+}
+
+static const char *primitive(char letter)
+{
+	static const char letters[] = "BCDFIJSZ";
+	static const char *const words[] = {"byte", "char", "double", "float", "int", "long", "short", "boolean"};
+	const char *at = strchr(letters, letter);
+
+	return at ? words[at - letters] : NULL;
+}
+
+/* Whether WORD[0..LENGTH) is the Java name of TYPE; classes may be named without their package. */
+static bool type_is(const char *word, size_t length, struct text type)
+{
+	const char *name;
+	size_t n, i;
+
+	while (type.at[0] == '[' && length > 2 && memcmp(word + length - 2, "[]", 2) == 0) {
+		type.at++;
+		type.length--;
+		length -= 2;
+	}
+	name = primitive(type.at[0]);
+	if (name)
+		return strlen(name) == length && memcmp(word, name, length) == 0;
+	if (type.at[0] != 'L')
+		return false;
+	n = type.length - 2u;
+	if (length > n)
+		return false;
+	name = type.at + 1 + n - length;
+	for (i = 0; i < length; i++)
+		if (word[i] != name[i] && !(word[i] == '.' && (name[i] == '/' || name[i] == '$')))
+			return false;
+	return length == n || name[-1] == '/' || name[-1] == '$';
+}
+
+/* Whether a signature as people write it, "(II)J", "(II)" or "(int, String)", is that of TYPE. */
+static bool signature_is(const char *written, const struct text *type)
+{
+	size_t length = strlen(written);
+	struct text rest = {type->at + 1, (uint16_t)(type->length - 1)}, one;
+
+	if (length <= type->length && memcmp(written, type->at, length) == 0 &&
+	    (length == type->length || written[length - 1] == ')'))
+		return true;
+	written++;
+	while (descriptor_next(&rest, &one)) {
+		written += strspn(written, ", ");
+		length = strcspn(written, ", )");
+		if (!type_is(written, length, one))
+			return false;
+		written += length;
+	}
+	return written[strspn(written, " ")] == ')';
+}
+
+/* Whether the annotations of an attribute list have the name that P asks for. */
+static bool has_annotation(const struct class_file *c, struct cursor at, unsigned count, const struct pattern *p)
+{
+	char name[NAME_SIZE];
+	struct attribute a;
+	struct text type;
+	unsigned i, k;
+
+	for (i = 0; i < count && attribute_next(c, &at, &a); i++) {
+		if (!text_is(&a.name, "RuntimeVisibleAnnotations") && !text_is(&a.name, "RuntimeInvisibleAnnotations"))
+			continue;
+		for (k = cursor_be16(&a.body); k > 0 && annotation_next(c, &a.body, &type); k--) {
+			const char *simple;
+
+			if (type.length < 3)
+				continue;
+			type = (struct text){type.at + 1, (uint16_t)(type.length - 2)};
+			if (dotted(name, 0, &type) == NAME_SIZE)
+				continue;
+			simple = strrchr(name, '.');
+			if (glob(p->name, name, false) ||
+			    (simple && !strchr(p->name, '.') && glob(p->name, simple + 1, false)))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool is_annotated(const struct class_file *c, const struct member *m, const struct pattern *p)
+{
+	struct cursor at = cursor_at(&c->file, c->attributes);
+	unsigned count = cursor_be16(&at);
+
+	return has_annotation(c, m->attributes, m->attribute_count, p) || has_annotation(c, at, count, p);
+}
+
+bool patterns_touch(const struct patterns *p, const struct text *class_name)
+{
+	char name[NAME_SIZE + 1];
+	size_t i, n = dotted(name, 0, class_name);
+
+	if (n == NAME_SIZE)
+		return false;
+	name[n + 1] = '\0';
+	for (i = 0; i < p->list.count; i++) {
+		const struct pattern *one = &p->list.items[i];
+
+		if (one->exclude)
+			continue;
+		name[n] = '\0';
+		if (one->annotation || (!one->method && glob(one->name, name, false)))
+			return true;
+		name[n] = '.';
+		if (glob(one->name, name, true))
+			return true;
+	}
+	return false;
+}
+
+bool patterns_match(struct patterns *p, const struct class_file *c, const struct member *m)
+{
+	struct pattern *first = NULL;
+	struct text class_text;
+	char name[NAME_SIZE];
+	size_t i, n, end;
+
+	if (!class_name(c, c->this_class, &class_text))
+		return false;
+	n = dotted(name, 0, &class_text);
+	if (n + 2 > NAME_SIZE)
+		return false;
+	end = dotted(name, n + 1, &m->name);
+	if (end == NAME_SIZE)
+		return false;
+	for (i = 0; i < p->list.count; i++) {
+		struct pattern *one = &p->list.items[i];
+		bool hit;
+
+		if (first && !one->exclude)
+			continue;
+		name[n] = '\0';
+		hit = one->annotation ? is_annotated(c, m, one)
+				      : !one->method && !one->signature && glob(one->name, name, false);
+		name[n] = '.';
+		hit = hit || (!one->annotation && glob(one->name, name, false));
+		if (!hit || (one->signature && !signature_is(one->signature, &m->type)))
+			continue;
+		if (one->exclude)
+			return false;
+		first = one;
+	}
+	if (first)
+		first->hits++;
+	return first;
+}

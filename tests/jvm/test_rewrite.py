@@ -1,0 +1,74 @@
+"""Classes with probes in all methods satisfy the JVM's verifier and ASM's: the JDK's own modules, and jars."""
+import glob
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+from jvm import OUT, ROOT, SOAK, WORK, compiler, counted
+
+REWRITER = os.path.join(OUT, "tests", "rewrite_classes")
+TOOLS = os.path.join(WORK, "rewrite")
+# ASM as the JDK brings it along, up to JDK 23; none that is newer
+ASM = ["--add-exports", "java.base/jdk.internal.org.objectweb.asm=ALL-UNNAMED",
+       "--add-exports", "java.base/jdk.internal.org.objectweb.asm.util=ALL-UNNAMED"]
+
+
+@pytest.fixture(scope="module")
+def tools():
+    sources = glob.glob(os.path.join(ROOT, "tests", "jvm", "java", "rewrite", "*.java"))
+    subprocess.run([os.path.join(compiler(), "bin", "javac"), "--release", "8", "-Xlint:-options", "-nowarn",
+                    "-d", TOOLS, *sources], check=True)
+
+
+def run(jdk, *args, asm=False):
+    """{word: number} of what the tool prints."""
+    done = subprocess.run([jdk.java, "-Xverify:all", *(ASM if asm else []), *args], stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=1800)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    found = {word: int(n) for word, n in re.findall(r"([A-Z]+)=(\d+)", done.stdout)}
+    assert found["WRONG"] == 0, done.stdout
+    return found
+
+
+def modules(folder):
+    return [f"--patch-module={name}={os.path.join(folder, name)}" for name in sorted(os.listdir(folder))]
+
+
+def test_modules_of_the_jdk(jdk, tools, tmp_path, say):
+    """The JVM links all their classes, from where the probes are; java.base, where it starts, goes by ASM alone."""
+    names = [] if SOAK else ["java.logging", "java.sql", "java.compiler"]
+    asm = jdk.version == 17
+    wrote = run(jdk, f"-Dasm={'true' if asm else 'false'}", "-cp", TOOLS, "rewrite.Modules", REWRITER, str(tmp_path), *names,
+                asm=asm)
+    assert wrote["CLASSES"] > counted(100, 20000) and wrote["LEFT"] == 0 and wrote["SKIPPED"] < 0.001 * wrote["METHODS"]
+    assert not asm or wrote["CHECKED"] > 0.99 * wrote["CLASSES"]
+    shutil.rmtree(tmp_path / "java.base", ignore_errors=True)
+    stub(tmp_path / "java.base")
+    linked = run(jdk, *modules(tmp_path), "--add-modules", "ALL-SYSTEM", "-cp", TOOLS, "rewrite.Modules", "-", "-", *names)
+    assert linked["LINKED"] > counted(100, 20000)
+    say(f"rewritten classes of JDK {jdk.version}: {wrote['CLASSES']}, linked {linked['LINKED']}")
+
+
+def stub(folder):
+    """A probe class that does nothing, for a JVM without the agent."""
+    source = folder / "JstrobeProbe.java"
+    os.makedirs(folder)
+    source.write_text("package java.lang; public class JstrobeProbe { public static long enter(int id) { return 1; } "
+                      "public static void leave(long p) { } public static void again(long p, int id) { } }")
+    subprocess.run([os.path.join(compiler(), "bin", "javac"), "--release", "8", "-Xlint:-options", "-nowarn", "-d",
+                    str(folder), str(source)], check=True)
+    source.unlink()
+
+
+@pytest.mark.skipif(not SOAK, reason="jars of the machine: in make soak")
+def test_jars(jdk17, tools, say):
+    jars = [jar for jar in sorted(glob.glob("/usr/share/java/*.jar")) if not os.path.islink(jar)]
+    jars += glob.glob(os.path.join(OUT, "peers", "*.jar"))
+    if not jars:
+        pytest.skip("no jars in /usr/share/java")
+    total = 0
+    for jar in jars:
+        total += run(jdk17, "-cp", TOOLS, "rewrite.Jars", REWRITER, "asm", jar, asm=True)["CLASSES"]
+    say(f"rewritten classes of {len(jars)} jars: {total}")
