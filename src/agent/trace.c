@@ -184,7 +184,7 @@ static void put_notes(struct buffer *notes)
 static int begin(struct buffer *notes, struct error *err)
 {
 	JNIEnv *env = jvm_jni();
-	int rc = tree_begin(TREE_LIMIT, err);
+	int rc = tree_begin(TREE_LIMIT, trace.classes.exact, trace.period, err);
 
 	if (rc)
 		return rc;

@@ -56,17 +56,17 @@ static void push(struct merge *m, uint64_t node, uint32_t parent)
 		*t = (struct todo){node, parent};
 }
 
-/* Time since the last stamp, which nobody has charged yet: it is the current node's. */
-static struct calls_times pending(const struct tree_context *k)
+/* Time that nobody has charged yet, since the last stamp or tick: it is the current node's. */
+static struct calls_times pending(const struct tree_context *k, bool exact)
 {
 	/* the thread may stamp at any moment: each is read once, the older time first */
-	uint64_t last = __atomic_load_n(&k->last, __ATOMIC_ACQUIRE);
+	uint64_t since = __atomic_load_n(exact ? &k->last : &k->ticked, __ATOMIC_ACQUIRE);
 	uint64_t last_cpu = __atomic_load_n(&k->last_cpu, __ATOMIC_ACQUIRE);
 	uint64_t stamped = __atomic_load_n(&k->stamped, __ATOMIC_ACQUIRE);
-	uint64_t cpu = k->is_virtual ? 0 : os_thread_cpu((pid_t)k->tid), wall = os_monotonic();
+	uint64_t cpu = k->is_virtual ? 0 : os_thread_cpu((pid_t)k->tid), now = os_monotonic();
 
-	cpu = cpu > last_cpu && wall > stamped ? MIN(cpu - last_cpu, wall - stamped) : 0;
-	return (struct calls_times){.wall = wall > last ? wall - last : 0, .cpu = cpu};
+	cpu = cpu > last_cpu && now > stamped ? MIN(cpu - last_cpu, now - stamped) : 0;
+	return (struct calls_times){.wall = now > since ? now - since : 0, .cpu = cpu};
 }
 
 static void add_node(struct merge *m, const struct todo *t, uint64_t current, struct calls_times more,
@@ -114,7 +114,7 @@ static void add_thread(struct merge *m, const struct tree_thread *t, struct call
 
 	/* an owner is inside an instrumented method */
 	if (m->c->timed && k->key && current != k->root)
-		more = pending(k);
+		more = pending(k, m->classes->exact);
 	*thread = (struct calls_thread){.name = strdup(t->name), .id = t->id, .threads = t->threads};
 	push(m, k->root, 0);
 	while (m->todo.count && !m->failed) {

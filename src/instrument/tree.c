@@ -11,6 +11,7 @@
 #include "base/map.h"
 #include "os/os.h"
 
+#define TICK_TIME (TREE_TICK + 8)
 #define BASE_SIZE (TREE_SLOTS + TREE_SLOT_COUNT * sizeof(uint64_t))
 #define LINE 128u          /* two threads' data are never closer than that */
 #define CHUNK_FIRST 1024u
@@ -32,7 +33,8 @@ uintptr_t tree_base;
 /* Guards what follows; probes hold it for reading while they follow offsets, so that no memory goes meanwhile. */
 static pthread_rwlock_t life = PTHREAD_RWLOCK_INITIALIZER;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* threads and contexts */
-static bool running;
+static bool running, exact;
+static uint64_t period;
 static uintptr_t region;
 static size_t limit;
 static _Atomic size_t used;
@@ -71,7 +73,7 @@ static void *reserve(size_t size)
 	return at == MAP_FAILED ? NULL : at;
 }
 
-int tree_begin(size_t bytes, struct error *err)
+int tree_begin(size_t bytes, bool exact_timing, uint64_t period_ns, struct error *err)
 {
 	void *base = tree_base ? (void *)tree_base : reserve(BASE_SIZE), *memory;
 
@@ -87,6 +89,8 @@ int tree_begin(size_t bytes, struct error *err)
 	pthread_rwlock_wrlock(&life);
 	tree_base = (uintptr_t)base;
 	node(0)->id = TREE_NO_ID;
+	exact = exact_timing;
+	period = period_ns;
 	region = (uintptr_t)memory;
 	limit = bytes;
 	atomic_store(&used, 0);
@@ -102,13 +106,19 @@ void tree_tick(void)
 	_Atomic uint32_t *tick = (_Atomic uint32_t *)(tree_base + TREE_TICK);
 	uint32_t value = atomic_load_explicit(tick, memory_order_relaxed) + 1;
 
+	__atomic_store_n((uint64_t *)(tree_base + TICK_TIME), os_monotonic(), __ATOMIC_RELAXED);
 	/* never 0, which is what the blind has seen */
-	atomic_store_explicit(tick, value ? value : 1, memory_order_relaxed);
+	atomic_store_explicit(tick, value ? value : 1, memory_order_release);
+}
+
+static uint64_t tick_time(void)
+{
+	return __atomic_load_n((uint64_t *)(tree_base + TICK_TIME), __ATOMIC_RELAXED);
 }
 
 static uint32_t ticks(void)
 {
-	return atomic_load_explicit((_Atomic uint32_t *)(tree_base + TREE_TICK), memory_order_relaxed);
+	return atomic_load_explicit((_Atomic uint32_t *)(tree_base + TREE_TICK), memory_order_acquire);
 }
 
 void tree_end(void)
@@ -272,6 +282,8 @@ static uint64_t assign(uint64_t id, bool is_virtual, const char *name)
 	c->current = c->root;
 	c->seen = ticks();
 	c->last = c->stamped = os_monotonic();
+	/* a tick stands for a whole period, also for who came within it; but not for more, should ticks be late */
+	c->ticked = MAX(tick_time(), c->last - period);
 	c->last_cpu = own_cpu();
 	c->tid = (uint64_t)os_gettid();
 	c->key = id + 1;
@@ -415,22 +427,25 @@ uint64_t tree_child(uint64_t parent, uint32_t id)
 
 /* ---- stamps ----------------------------------------------------------------------------- */
 
-/* Charge to TOP what passed since C's last stamp. */
+/* Charge to TOP what is due in C. */
 static uint64_t charge(struct tree_context *c, struct tree_node *top)
 {
-	uint64_t wall = os_monotonic(), cpu = own_cpu(), tid = c->tid;
+	uint32_t seen = ticks();
+	uint64_t now = os_monotonic(), cpu = own_cpu(), tick = tick_time(), tid = c->tid;
+	uint64_t due = tick > c->ticked ? tick - c->ticked : 0;
 
-	top->wall += wall - c->last;
-	top->stamps++;
 	/* a virtual thread may have changed its carrier; its CPU time is not known then */
 	if (c->is_virtual)
 		c->tid = (uint64_t)os_gettid();
-	if (c->tid == tid && cpu >= c->last_cpu)
-		top->cpu += MIN(cpu - c->last_cpu, wall - c->stamped);
-	c->last = c->stamped = wall;
+	if (c->tid == tid && cpu > c->last_cpu && now > c->stamped)
+		top->cpu += (uint64_t)((double)due * MIN((double)(cpu - c->last_cpu) / (double)(now - c->stamped), 1.0));
+	top->wall += exact ? now - c->last : due;
+	top->stamps += due > 0;
+	c->ticked = MAX(c->ticked, tick);
+	c->last = c->stamped = now;
 	c->last_cpu = cpu;
-	c->seen = ticks();
-	return wall;
+	c->seen = seen;
+	return now;
 }
 
 uint64_t tree_stamp(uint64_t top)

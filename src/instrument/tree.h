@@ -2,13 +2,17 @@
  * tree.h - the call trees of instrumented threads, in native memory.
  *
  *      base ─┬─ the blind: context, node and table of children in one, all zero but its id
- *            ├─ 4096: tick, a number that a timer thread raises; "take a time stamp" to whoever sees it new
+ *            ├─ 4096: tick, a number that a timer thread raises, and when; "take a stamp" to whoever sees it new
  *            └─ 8192: slots, thread id (low bits) → context
  *      region of a session: contexts, nodes and tables, one after the other
  *
  * Each thread writes its own context and nodes alone, from JstrobeProbe.java: enter counts a node and makes
  * it current, leave goes back to the one saved. Everybody may read at any time: numbers only grow, and a node
  * is whole before its elder sibling or its parent names it.
+ *
+ * A stamp charges the time from tick to tick, not from stamp to stamp: whoever is on top at a tick is so still at
+ * the next entry or exit, where it is seen. Between stamps it would be wrong: they come at the ends of calls, and
+ * what runs for longer than a tick would always get what the short calls before it had used.
  *
  * All places are offsets from base, and offset 0 is the blind: memory that was given back reads as zeros and so
  * leads there, where every call takes the slow way and finds that nobody listens. Therefore a probe that comes
@@ -37,9 +41,9 @@ struct tree_node {
 	uint64_t count;    /* invocations */
 	uint32_t id;       /* 0 is never one */
 	uint32_t depth;
-	uint64_t wall;     /* ns with this node current */
+	uint64_t wall;     /* ns with this node current, by ticks or exactly */
 	uint64_t entered;  /* exact timing: when its last invocation began, monotonic ns */
-	uint64_t cpu;      /* ns of the thread's CPU clock, charged at stamps */
+	uint64_t cpu;      /* ns by ticks, of that the share in which the thread ran */
 	uint64_t parent;
 	uint64_t first;    /* its youngest child */
 	uint64_t next;     /* the sibling made before it */
@@ -51,11 +55,12 @@ struct tree_node {
 struct tree_context {
 	uint64_t key;      /* thread id + 1; 0 = nobody's */
 	uint64_t current;  /* node */
-	uint32_t seen;     /* the tick of the last stamp */
+	uint32_t seen;     /* number of that tick */
 	uint32_t is_virtual;
-	uint64_t last;     /* monotonic ns of the last charge, by a stamp or, with exact timing, by the probe itself */
-	uint64_t last_cpu; /* the thread's CPU clock at the last stamp */
-	uint64_t stamped;  /* monotonic ns of that */
+	uint64_t last;     /* exact timing: monotonic ns of the last entry or exit */
+	uint64_t ticked;   /* when the tick was that has been charged last, monotonic ns */
+	uint64_t stamped;  /* monotonic ns of the last stamp */
+	uint64_t last_cpu; /* the thread's CPU clock then */
 	uint64_t tid;      /* the system's number of the thread that the CPU clock was of */
 	uint64_t root;     /* node */
 	uint64_t chunk, chunk_end; /* free memory for nodes */
@@ -64,10 +69,13 @@ struct tree_context {
 	uint64_t next_free;
 };
 
-/* Begin: memory for at most LIMIT bytes of trees. -ENOMEM. Then tree_base is set and stays. */
-int tree_begin(size_t limit, struct error *err);
+/*
+ * Begin: memory for at most LIMIT bytes of trees. -ENOMEM. Then tree_base is set and stays. EXACT: timing;
+ * PERIOD: ns between ticks.
+ */
+int tree_begin(size_t limit, bool exact, uint64_t period, struct error *err);
 extern uintptr_t tree_base;
-/* From now on threads are told, every PERIOD_NS, to take the time: raise the tick. */
+/* Tell all threads to take the time: raise the tick. */
 void tree_tick(void);
 /* End: late probes find nothing any more, memory goes back. Results are to be read before. */
 void tree_end(void);
@@ -76,7 +84,7 @@ void tree_end(void);
 uint64_t tree_context(uint64_t id, bool is_virtual, const char *name);
 /* PROBE: the child ID of PARENT. */
 uint64_t tree_child(uint64_t parent, uint32_t id);
-/* PROBE: charge the time since the last stamp to TOP; now. */
+/* PROBE: charge the time that is due to TOP; now. */
 uint64_t tree_stamp(uint64_t top);
 /* PROBE: go back to PARENT, with a stamp. */
 void tree_leave(uint64_t parent);

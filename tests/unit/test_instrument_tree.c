@@ -68,7 +68,7 @@ static void begin(size_t limit)
 {
 	struct error err;
 
-	assert_int_equal(tree_begin(limit, &err), 0);
+	assert_int_equal(tree_begin(limit, false, NS_PER_S, &err), 0);
 }
 
 /* The child ID of the node at PARENT; 0 if it has none. */
@@ -134,6 +134,30 @@ static void time_goes_to_who_is_on_top(void **state)
 	assert_int_equal(node(b)->stamps, 1);
 	assert_int_equal(node(a)->stamps, 1);
 	assert_true(node(a)->wall > 0 && node(b)->wall > 0 && node(b)->cpu <= node(b)->wall);
+	tree_end();
+}
+
+/* A tick is charged to who was on top, from the tick before; time since is nobody's yet. */
+static void ticks_are_charged_not_stamps(void **state)
+{
+	volatile uint64_t *when = (uint64_t *)(tree_base + TREE_TICK + 8);
+	uint64_t saved, root, first, second;
+
+	begin(1 << 20);
+	root = here(1, false)->root;
+	first = *when;
+	saved = enter(1);
+	tree_tick();
+	tree_tick();
+	second = *when;
+	leave(saved); /* later than the tick */
+	assert_true(node(child(root, 1))->wall == second - first);
+	saved = enter(2);
+	tree_tick();
+	leave(saved);
+	assert_true(node(child(root, 2))->wall == *when - second);
+	leave(enter(3));
+	assert_true(node(child(root, 3))->wall == 0);
 	tree_end();
 }
 
@@ -310,6 +334,7 @@ int main(void)
 		cmocka_unit_test(calls_make_a_tree),
 		cmocka_unit_test(a_missed_exit_is_made_good_by_the_next),
 		cmocka_unit_test(time_goes_to_who_is_on_top),
+		cmocka_unit_test(ticks_are_charged_not_stamps),
 		cmocka_unit_test(any_number_of_children),
 		cmocka_unit_test(deep_recursion_folds),
 		cmocka_unit_test(calls_without_memory_are_counted_in_one_node),
