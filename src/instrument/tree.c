@@ -433,12 +433,14 @@ static uint64_t charge(struct tree_context *c, struct tree_node *top)
 	uint32_t seen = ticks();
 	uint64_t now = os_monotonic(), cpu = own_cpu(), tick = tick_time(), tid = c->tid;
 	uint64_t due = tick > c->ticked ? tick - c->ticked : 0;
+	double ran = 0; /* the share of the time in which the thread did */
 
 	/* a virtual thread may have changed its carrier; its CPU time is not known then */
 	if (c->is_virtual)
 		c->tid = (uint64_t)os_gettid();
 	if (c->tid == tid && cpu > c->last_cpu && now > c->stamped)
-		top->cpu += (uint64_t)((double)due * MIN((double)(cpu - c->last_cpu) / (double)(now - c->stamped), 1.0));
+		ran = (double)(cpu - c->last_cpu) / (double)(now - c->stamped);
+	top->cpu += (uint64_t)((double)due * MIN(ran, 1.0));
 	top->wall += exact ? now - c->last : due;
 	top->stamps += due > 0;
 	c->ticked = MAX(c->ticked, tick);
