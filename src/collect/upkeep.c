@@ -181,6 +181,7 @@ void upkeep(struct collector *c)
 		layout_refresh(&zone.layout);
 		find_enter_special(&zone.layout);
 	}
+	faults_keep();
 	find_class_counts();
 	reclaim(c);
 	trace_store_populate(&zone.store);

@@ -171,6 +171,11 @@ void got_restore(const char *symbol, void *new, void *old);
 
 /* Put the fault handler before those of SIGSEGV and SIGBUS; idempotent. */
 int faults_install(struct error *err);
+/*
+ * A library that had put its own handler in place before us may have put back what was there before that, without
+ * asking: then ours goes in front again. A third one's handler is left alone, it may pass on to ours. Each drain.
+ */
+void faults_keep(void);
 /* Put theirs back, unless somebody replaced ours meanwhile. */
 void faults_remove(void);
 

@@ -10,9 +10,19 @@
 static const int signals[2] = {SIGSEGV, SIGBUS};
 static bool installed[2];
 
+/* Ours before FORMER, with its mask and flags: what is passed on runs as it always did. */
+static int put(int signo, const struct sigaction *former)
+{
+	struct sigaction ours = *former;
+
+	ours.sa_flags |= SA_SIGINFO;
+	ours.sa_flags &= ~SA_RESETHAND;
+	ours.sa_sigaction = fault_handler;
+	return sigaction(signo, &ours, NULL);
+}
+
 int faults_install(struct error *err)
 {
-	struct sigaction ours;
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(signals); i++) {
@@ -21,17 +31,23 @@ int faults_install(struct error *err)
 		if (sigaction(signals[i], NULL, &fault_former[i]))
 			return error_set(err, errno, "cannot read the handler of signal %d: %s",
 					 signals[i], strerror(errno));
-		/* The former's mask and flags: what is passed on runs as it always did. */
-		ours = fault_former[i];
-		ours.sa_flags |= SA_SIGINFO;
-		ours.sa_flags &= ~SA_RESETHAND;
-		ours.sa_sigaction = fault_handler;
-		if (sigaction(signals[i], &ours, NULL))
+		if (put(signals[i], &fault_former[i]))
 			return error_set(err, errno, "cannot install a handler for signal %d: %s",
 					 signals[i], strerror(errno));
 		installed[i] = true;
 	}
 	return 0;
+}
+
+void faults_keep(void)
+{
+	struct sigaction now;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(signals); i++)
+		if (installed[i] && sigaction(signals[i], NULL, &now) == 0 &&
+		    now.sa_handler == fault_former[i].sa_handler)
+			put(signals[i], &fault_former[i]);
 }
 
 void faults_remove(void)
