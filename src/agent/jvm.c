@@ -11,6 +11,7 @@
 #include "agent/redefine.h"
 #include "agent/trace.h"
 #include "agent/trigger.h"
+#include "agent/wanted.h"
 #include "collect/collector.h"
 #include "engine/engine.h"
 #include "hotspot/flags.h"
@@ -75,6 +76,21 @@ static uint64_t java_id(JNIEnv *env, jthread thread)
 	return (uint64_t)(*env)->GetLongField(env, thread, tid);
 }
 
+/* With the option `filter`: whether the thread of INFO is sampled. */
+static void judge(JNIEnv *env, const jvmtiThreadInfo *info, pid_t tid)
+{
+	jvmtiThreadGroupInfo group;
+
+	memset(&group, 0, sizeof(group));
+	if (info->thread_group)
+		(*ti)->GetThreadGroupInfo(ti, info->thread_group, &group);
+	records_judge(tid, wanted_java(tid, info->name ? info->name : "", group.name));
+	if (group.name)
+		(*ti)->Deallocate(ti, (unsigned char *)group.name);
+	if (group.parent)
+		(*env)->DeleteLocalRef(env, group.parent);
+}
+
 /* session_lock held. */
 static void name_thread(JNIEnv *env, jthread thread, pid_t tid)
 {
@@ -85,6 +101,8 @@ static void name_thread(JNIEnv *env, jthread thread, pid_t tid)
 		return;
 	if (account && info.name && info.name[0])
 		collector_name_thread(account, tid, java_id(env, thread), info.name);
+	if (account && wanted_by_name())
+		judge(env, &info, tid);
 	(*ti)->Deallocate(ti, (unsigned char *)info.name);
 	if (info.thread_group)
 		(*env)->DeleteLocalRef(env, info.thread_group);

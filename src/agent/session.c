@@ -18,6 +18,7 @@
 #include "agent/session_state.h"
 #include "agent/trace.h"
 #include "agent/window.h"
+#include "agent/wanted.h"
 #include "collect/collector.h"
 #include "collect/ring.h"
 #include "engine/engine.h"
@@ -41,17 +42,9 @@ static int read_layout(struct error *err)
 	return rc && fallback_take(&zone.layout) ? 0 : rc;
 }
 
-/* Threads of the option `filter`; changes only while no engine is in force. */
-static char wanted[sizeof(((struct options *)0)->filter)];
-
-static bool is_wanted(pid_t tid)
-{
-	return options_thread_listed(wanted, (uint32_t)tid);
-}
-
 static void prepare_zone(const struct options *o)
 {
-	strcpy(wanted, o->filter);
+	wanted_set(o);
 	zone.depth = o->depth ? o->depth : DEFAULT_DEPTH;
 	zone.stats = o->stats;
 	zone.record_cpu = o->record_cpu;
@@ -65,7 +58,7 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 {
 	struct error ignored;
 	struct engine_options e = {
-		.wanted = o->filter[0] ? is_wanted : NULL,
+		.wanted = o->filter[0] ? wanted_tid : NULL,
 		.user_only = o->alluser,
 		.only_cpu = o->target_cpu + 1, /* OPTIONS_ANY_CPU + 1 = 0 */
 		.window_watched = o->nostop,

@@ -41,7 +41,9 @@ void force_counted(uint32_t e, uint64_t count)
 /* Any thread may open or shut the window. */
 static bool is_wanted(const struct thread_record *r, uint32_t e)
 {
-	return !options.wanted || events[e].role != WINDOW_NONE ||
+	if (!options.wanted || events[e].role != WINDOW_NONE)
+		return true;
+	return r->judged ? r->judged == JUDGED_IN :
 	       options.wanted(atomic_load(&((struct thread_record *)r)->tid));
 }
 

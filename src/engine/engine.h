@@ -142,6 +142,8 @@ void records_ending(struct thread_record *r);
 void records_scan(void);
 /* The Java thread of TID: THREAD is its JavaThread*; 0 = it has ended. */
 void records_java(pid_t tid, uintptr_t thread);
+/* Whether thread TID is sampled, said by one who knows more than engine_options.wanted could. */
+void records_judge(pid_t tid, bool wanted);
 /* R (CLOSING) was drained: make it FREE. Collector. */
 void records_free(struct thread_record *r);
 /* Free all records and their queues, after engine_stop and the last drain. */

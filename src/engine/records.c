@@ -313,6 +313,21 @@ void records_java(pid_t tid, uintptr_t thread)
 	pthread_mutex_unlock(&lock);
 }
 
+void records_judge(pid_t tid, bool wanted)
+{
+	struct thread_record *r;
+
+	pthread_mutex_lock(&lock);
+	r = by_tid(tid);
+	if (r && r->judged != (wanted ? JUDGED_IN : JUDGED_OUT)) {
+		r->judged = wanted ? JUDGED_IN : JUDGED_OUT;
+		if (!wanted)
+			force_disarm(r);
+		force_arm(r);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
 static void drop_queues(struct thread_record *r)
 {
 	struct queue *next = atomic_exchange(&r->next, NULL);

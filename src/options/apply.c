@@ -180,8 +180,9 @@ static int apply_threads(const struct option *option, const char *name, const ch
 		return error_set(err, EINVAL, "not available yet: %s without ids (threads that "
 				 "the program adds itself)", name);
 	if (!options_thread_listed(value, UINT32_MAX) || strlen(value) >= option->size)
-		return error_set(err, EINVAL, "%s: '%s' is no list of thread ids of at most %zu "
-				 "bytes; write it like 120-127,132", name, value, option->size - 1);
+		return error_set(err, EINVAL, "%s: '%s' is no list of threads of at most %zu "
+				 "bytes; write it like 120-127,132,name:http-*,group:main", name, value,
+				 option->size - 1);
 	strcpy(text, value);
 	for (p = text; *p; p++)
 		if (*p == ',')

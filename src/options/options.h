@@ -157,7 +157,8 @@ void options_man_text(const char *text, struct buffer *out);
 void options_events(struct buffer *out);
 
 /*
- * Whether thread TID is in LIST, "120-127;132" (or with commas). With TID UINT32_MAX: whether LIST
+ * Whether thread TID is in LIST, "120-127;132" (or with commas), by its number: items like name:http-* and
+ * group:main may stand there, too. With TID UINT32_MAX: whether LIST
  * is such a list at all.
  */
 bool options_thread_listed(const char *list, uint32_t tid);

@@ -60,12 +60,29 @@ int option_count(const char *text, uint64_t *value)
 	return negative && *value ? -ERANGE : 0;
 }
 
+/* "name:PATTERN" or "group:PATTERN" at *TEXT, moved past it. */
+static bool is_named(const char **text)
+{
+	size_t prefix = strncmp(*text, "name:", 5) == 0 ? 5 : strncmp(*text, "group:", 6) == 0 ? 6 : 0;
+	size_t n = strcspn(*text, ",;");
+
+	if (!prefix || n <= prefix)
+		return false;
+	*text += n;
+	return true;
+}
+
 bool options_thread_listed(const char *list, uint32_t tid)
 {
 	uint64_t from, to;
 	bool listed = false;
 
 	for (;; list++) {
+		if (is_named(&list)) {
+			if (*list)
+				continue;
+			return listed || tid == UINT32_MAX;
+		}
 		if (digits(&list, &from) || from == 0)
 			return false;
 		to = from;

@@ -64,6 +64,8 @@ struct record_losses {
 	_Atomic uint64_t weight[LOSS_REASONS]; /* in the event's unit */
 };
 
+enum record_judged { JUDGED_NOT, JUDGED_IN, JUDGED_OUT };
+
 struct thread_record {
 	/* Read by the handler for each signal: one cache line. */
 	_Atomic uintptr_t tcb;          /* thread pointer; 0 = not learned yet */
@@ -77,6 +79,7 @@ struct thread_record {
 	uintptr_t stack_high;           /* end of the stack, 0 = unknown */
 
 	bool own;                       /* a thread of jstrobe itself: never sampled */
+	uint8_t judged;                 /* whether it is sampled, by what the JVM says of it; records' lock */
 	_Atomic bool end_told;          /* its end will be told by the thread itself, before its memory goes away */
 	struct record_source sources[RECORD_EVENTS];
 

@@ -248,3 +248,18 @@ def test_without_rseq(jdk17):
         profile = record(program, "-e", "wall", "-i", "10ms", "-d", "0.5")
     assert profile.json["engine"] == "wall-slots"
     assert {s["state"] for s in profile.of_thread("idle")} == {"parked"}
+
+
+@pytest.mark.parametrize("event", ["wall", "cpu"] if SOAK else ["wall"])
+def test_threads_by_name_and_group(jdk17, event):
+    """Only the threads that are asked for are sampled: by id, by pattern of the name, by group."""
+    with Program(jdk17, "Phases") as program:
+        tid = program.tid("parker")
+        for what, names in ((f"{tid},name:*urner", {"parker", "burner"}), ("group:main", None),
+                            ("name:VM Th*,name:read*", {"VM Thread", "reader"})):
+            profile = record(program, "-e", event, "-i", "5ms", "-d", counted("0.3", "2"), "--filter", what)
+            seen = {t["name"] for t in profile.json["threads"]}
+            if names:
+                assert seen == names if event == "wall" else seen <= names, (what, seen)
+            else:
+                assert "burner" in seen and not seen & {"Finalizer", "VM Thread", "Reference Handler"}, seen

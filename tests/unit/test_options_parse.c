@@ -505,12 +505,15 @@ static void thread_lists(void **state)
 	assert_string_equal(o.filter, "7;9-10");
 	assert_true(options_thread_listed(o.filter, 7) && options_thread_listed(o.filter, 9) &&
 		    options_thread_listed(o.filter, 10));
+	assert_true(options_thread_listed("7,name:http-*;9", 9) && options_thread_listed("name:a", UINT32_MAX));
+	assert_false(options_thread_listed("name:http-8", 8) || options_thread_listed("7,name:", UINT32_MAX) ||
+		     options_thread_listed("group:,7", 7) || options_thread_listed("nome:a", UINT32_MAX));
 	assert_false(options_thread_listed(o.filter, 8) || options_thread_listed(o.filter, 11) ||
 		     options_thread_listed(o.filter, 1));
 	for (i = 0; i < ARRAY_LEN(wrong); i++) {
 		snprintf(text, sizeof(text), "--filter=%s", wrong[i]);
 		assert_int_equal(command(text), -EINVAL);
-		assert_non_null(strstr(err.text, "no list of thread ids"));
+		assert_non_null(strstr(err.text, "no list of threads"));
 	}
 	assert_int_equal(agent("filter="), -EINVAL);
 	assert_non_null(strstr(err.text, "not available yet: filter without ids"));

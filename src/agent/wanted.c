@@ -1,0 +1,58 @@
+/*
+ * wanted.c - the list of the option `filter`: ids of threads, name:PATTERN and group:PATTERN.
+ *
+ * A native thread has the name that the kernel knows. A Java thread is judged once more when the JVM tells its
+ * whole name and its group.
+ */
+#include "agent/wanted.h"
+
+#include <string.h>
+
+#include "format/filter.h"
+#include "os/os.h"
+
+static char list[sizeof(((struct options *)0)->filter)];
+static bool by_name;
+
+void wanted_set(const struct options *o)
+{
+	strcpy(list, o->filter);
+	by_name = strstr(list, "name:") || strstr(list, "group:");
+}
+
+bool wanted_by_name(void)
+{
+	return by_name;
+}
+
+/* Whether an item of the list that begins with KIND has a pattern for TEXT. */
+static bool matches(const char *kind, const char *text)
+{
+	size_t n, prefix = strlen(kind);
+	const char *item;
+
+	for (item = list; *item; item += n + (item[n] != '\0')) {
+		n = strcspn(item, ",;");
+		if (n > prefix && strncmp(item, kind, prefix) == 0 &&
+		    filter_match(item + prefix, n - prefix, text))
+			return true;
+	}
+	return false;
+}
+
+bool wanted_tid(pid_t tid)
+{
+	char name[32];
+
+	if (options_thread_listed(list, (uint32_t)tid))
+		return true;
+	if (by_name)
+		os_thread_name(tid, name, sizeof(name));
+	return by_name && matches("name:", name);
+}
+
+bool wanted_java(pid_t tid, const char *name, const char *group)
+{
+	return options_thread_listed(list, (uint32_t)tid) || matches("name:", name) ||
+	       (group && matches("group:", group));
+}

@@ -1,0 +1,20 @@
+/*
+ * wanted.h - which threads the option `filter` lets be sampled. Inner header.
+ */
+#ifndef JSTROBE_AGENT_WANTED_H
+#define JSTROBE_AGENT_WANTED_H
+
+#include <sys/types.h>
+
+#include "options/options.h"
+
+/* From now on as O says; only while no engine is in force. */
+void wanted_set(const struct options *o);
+/* Whether names or groups are asked for, so that Java threads must be judged by wanted_java. */
+bool wanted_by_name(void);
+/* Thread TID by its id, or the kernel's name of it. Any thread in normal code. */
+bool wanted_tid(pid_t tid);
+/* A Java thread by its id, its whole name and its group (NULL = none). */
+bool wanted_java(pid_t tid, const char *name, const char *group);
+
+#endif
