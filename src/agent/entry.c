@@ -225,7 +225,7 @@ static int forbid(const struct options *o, bool at_load, struct error *err)
 	if (!at_load)
 		return error_set(err, EINVAL, "%s: only possible at the start of the JVM, as in "
 				 "-agentpath:libjstrobe.so=%s", name, name);
-	session_forbid(name);
+	session_forbid(name, o->disable_all);
 	return 0;
 }
 

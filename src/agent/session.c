@@ -162,18 +162,20 @@ static int busy(struct error *err)
 }
 
 static const char *forbidden_by; /* the start-up option; NULL = nothing is forbidden */
+static bool all_forbidden;       /* not only sampling */
 
-void session_forbid(const char *option)
+void session_forbid(const char *option, bool all)
 {
 	pthread_mutex_lock(&session.lock);
 	forbidden_by = option;
+	all_forbidden = all;
 	pthread_mutex_unlock(&session.lock);
 }
 
 /* Lock held. */
 static int refused(struct error *err)
 {
-	return error_set(err, EPERM, "sampling was switched off when this JVM started, by the agent's "
+	return error_set(err, EPERM, "this was switched off when the JVM started, by the agent's "
 			 "option %s, for as long as it lives; start it without", forbidden_by);
 }
 
@@ -258,7 +260,7 @@ static int start_or_go_on(const struct options *o, bool resume, int file, struct
 /* Lock held. Calls are counted instead of sampling. FILE is used up. */
 static int start_tracing(const struct options *o, int file, struct buffer *notes, struct error *err)
 {
-	int rc = forbidden_by ? refused(err) : session.running ? busy(err) : trace_start(o, notes, err);
+	int rc = all_forbidden ? refused(err) : session.running ? busy(err) : trace_start(o, notes, err);
 
 	if (file >= 0)
 		close(file);

@@ -36,8 +36,11 @@ struct session_status {
  * NOTES gets lines a person should read ("cpu: no permission for kernel stacks …"), each ended by \n.
  */
 int session_start(const struct options *options, int file, struct buffer *notes, struct error *err);
-/* No session may begin in this JVM any more: a start is refused and says that OPTION (a constant) is why. */
-void session_forbid(const char *option);
+/*
+ * No session that samples may begin in this JVM any more, or (ALL) none at all: a start is refused and
+ * says that OPTION (a constant) is why.
+ */
+void session_forbid(const char *option, bool all);
 /* Start again and keep the data gathered so far; a recording into the file of the last one goes on there. */
 int session_resume(const struct options *options, int file, struct buffer *notes, struct error *err);
 /* Stop sampling; the data stay for session_dump until the next start. -ENOENT: nothing runs. */
