@@ -4,6 +4,7 @@ A measurement returns (lines of figures, whether the goal was reached), or raise
 reason why it cannot be made here.
 """
 import os
+import re
 import statistics
 import subprocess
 import time
@@ -482,6 +483,50 @@ def convert(bench):
     return figures, good
 
 
+# ---- recordings ----------------------------------------------------------------------
+
+def count_events(bench, path, event):
+    """How many of EVENT the JDK's own tool finds in a recording."""
+    text = subprocess.run([os.path.join(bench.jdk.home, "bin", "jfr"), "summary", path], check=True, text=True,
+                          stdout=subprocess.PIPE).stdout
+    found = re.search(rf"{re.escape(event)}\s+(\d+)", text)
+    return int(found.group(1)) if found else 0
+
+
+def both_record(bench, program, seconds, ours, theirs):
+    """Record one after the other; the two paths."""
+    paths = [jvm.result_file(".jfr"), jvm.result_file(".jfr")]
+    jvm.jstrobe("record", *ours, "-d", seconds, "-f", paths[0], program.pid, timeout=seconds + 60)
+    subprocess.run([bench.theirs.launcher, "--libpath", bench.theirs.library, *theirs, "-d", str(seconds), "-f",
+                    paths[1], str(program.pid)], check=True, stdout=subprocess.DEVNULL, timeout=seconds + 60)
+    return paths
+
+
+def recording_size(bench):
+    bench.need_peer()
+    figures, good = [], True
+    for name, args, seconds in [("demo", (), 60), ("Words", (), 60)]:
+        with demo(bench.jdk) if name == "demo" else Program(bench.jdk, name, *args) as program:
+            paths = both_record(bench, program, seconds, ["-i", "1ms", "--cpuevents", "execution"],
+                                ["-e", "cpu", "-i", "1ms"])
+        a_sample = [os.path.getsize(p) / max(1, count_events(bench, p, "jdk.ExecutionSample")) for p in paths]
+        good = good and a_sample[0] <= 0.7 * a_sample[1]
+        figures.append(f"{name}, 60 s at 1 ms: {a_sample[0]:.1f} bytes a sample with all that belongs to it, "
+                       f"async-profiler {a_sample[1]:.1f}, ratio {a_sample[0] / a_sample[1]:.2f}")
+    return figures, good
+
+
+def wall_recording_size(bench):
+    bench.need_peer()
+    with Program(bench.jdk, "Sleepers", 1000, "idle") as program:
+        batch = both_record(bench, program, 30, ["-e", "wall", "-i", "10ms"], ["-e", "wall", "-i", "10ms"])
+        single = both_record(bench, program, 30, ["-e", "wall", "-i", "10ms"], ["-e", "wall", "-i", "10ms", "--nobatch"])
+    sizes = [os.path.getsize(p) for p in batch + single]
+    return ([f"{sizes[0]:,} bytes, async-profiler {sizes[1]:,}, ratio {sizes[0] / sizes[1]:.2f}; "
+             f"{sizes[2]:,} bytes, async-profiler with nobatch {sizes[3]:,}, 1/{sizes[3] / sizes[2]:.0f}"],
+            sizes[0] <= sizes[1] and sizes[2] * 20 < sizes[3])
+
+
 ROWS = {
     "complete": Row("stacks complete: known root, no error frame", "≥ 99.5 % of all samples taken", complete),
     "vm_state": Row("CPU time inside the VM under the Java method that caused it",
@@ -495,6 +540,10 @@ ROWS = {
     "slow_down_10ms": Row("slow-down of CPU-bound work at 10 ms", "< 1 %", slow_down_10ms),
     "attach": Row("`start` on a JVM with 20,000 classes", "≤ 0.5 × async-profiler's; no pause above 5 ms", attach),
     "memory": Row("memory added to a JVM", "≤ async-profiler's", memory),
+    "recording_size": Row("size of a recording, a CPU sample (`cpuevents=execution`)", "≤ 0.7 × async-profiler's",
+                          recording_size),
+    "wall_recording_size": Row("size of a wall-clock recording, 1,000 idle threads, 30 s at 10 ms",
+                               "≤ async-profiler's; < 1/20 of its `nobatch`", wall_recording_size),
     "convert": Row("recording of 1 GB → flame graph", "≤ 1/5 of jfr-converter's time, ≤ 256 MB", convert),
     "wall_signals": Row("wall clock at 10 ms, 1,000 and 10,000 threads that wait, 2 that run: who gets signals, turns served",
                         "no switch of theirs (≤ 1 per 100 threads); ≤ 10 signals/s to others that wait; ≥ 98 % of turns",

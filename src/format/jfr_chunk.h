@@ -15,7 +15,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
-#define JFR_TICK 1000 /* ns in a tick of ours */
+#define JFR_TICK 10000 /* ns in a tick of ours: a finer one costs each event a byte */
 
 struct jfr_chunk {
 	uint64_t start;           /* its place in the file */
