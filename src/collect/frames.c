@@ -90,14 +90,62 @@ static uint32_t name_generated(struct frames *f, const struct zone *z, uintptr_t
 	return intern(f, &n);
 }
 
-/* A frame of its own for each address, until frames_name_late() has the names. */
-static uint32_t name_later(struct frames *f, uint64_t address, enum frame_kind kind, uint32_t library)
+/* ---- functions looked up before ---- */
+
+/* The first range that ends behind ADDRESS. */
+static size_t range_at(const struct frames *f, uint64_t address)
 {
+	size_t low = 0, high = f->ranges.count;
+
+	while (low < high) {
+		size_t mid = (low + high) / 2;
+
+		if (f->ranges.items[mid].to <= address)
+			low = mid + 1;
+		else
+			high = mid;
+	}
+	return low;
+}
+
+/*
+ * Symbol tables are large: a function that was looked up once is known from then on, wherever in it an address
+ * lies. What was known of another image at the same place goes.
+ */
+static void keep_range(struct frames *f, const struct late_frame *late, const struct late_name *name)
+{
+	size_t at = range_at(f, name->from), past = at;
+	struct named_range *r;
+
+	while (past < f->ranges.count && f->ranges.items[past].from < name->to)
+		past++;
+	if (past == at) {
+		r = VECTOR_PUSH(&f->ranges);
+		if (!r)
+			return;
+		memmove(f->ranges.items + at + 1, f->ranges.items + at, (f->ranges.count - 1 - at) * sizeof(*r));
+	} else if (past > at + 1) {
+		memmove(f->ranges.items + at + 1, f->ranges.items + past,
+			(f->ranges.count - past) * sizeof(*r));
+		f->ranges.count -= past - at - 1;
+	}
+	r = &f->ranges.items[at];
+	*r = (struct named_range){name->from, name->to, late->frame, late->image};
+}
+
+/* A frame of its own for each address, until frames_name_late() has the names. */
+static uint32_t name_later(struct frames *f, uint64_t address, enum frame_kind kind, uint32_t library,
+			   uint32_t image)
+{
+	size_t at = range_at(f, address);
+	const struct named_range *r = at < f->ranges.count ? &f->ranges.items[at] : NULL;
 	struct named_frame n = {.library = library, .kind = (uint8_t)kind};
 	struct late_frame *late;
 	uint32_t frame;
 	char text[32];
 
+	if (r && r->from <= address && r->image == image)
+		return r->frame;
 	snprintf(text, sizeof(text), "0x%llx", (unsigned long long)address);
 	n.name = text_number(f, text);
 	frame = intern(f, &n);
@@ -107,7 +155,8 @@ static uint32_t name_later(struct frames *f, uint64_t address, enum frame_kind k
 	/* Without a place in the list it keeps its address for a name. */
 	f->named.items[frame].late = late != NULL;
 	if (late)
-		*late = (struct late_frame){.address = address, .frame = frame, .kernel = kind == FRAME_KERNEL};
+		*late = (struct late_frame){.address = address, .frame = frame, .image = image,
+					    .kernel = kind == FRAME_KERNEL};
 	return frame;
 }
 
@@ -121,16 +170,17 @@ static uint32_t name_native(struct frames *f, const struct zone *z, uintptr_t pc
 		return name_generated(f, z, pc);
 	if (!image)
 		return frames_marker(f, "[unknown]");
-	return name_later(f, pc, FRAME_NATIVE, text_number(f, image->name));
+	return name_later(f, pc, FRAME_NATIVE, text_number(f, image->name), image->id);
 }
 
 /* The function at PC; the image in brackets if it has no symbol there. */
-static struct late_name symbol_name(const struct zone *z, uintptr_t pc)
+static struct late_name symbol_name(const struct zone *z, uintptr_t pc, uint32_t id)
 {
 	const struct image_set *set = atomic_load(&z->images);
 	const struct image *image = set ? image_find(set, pc) : NULL;
 	const char *symbol = image ? image_symbol(image, pc, NULL) : NULL;
-	struct late_name n = {symbol ? demangle(symbol) : NULL, NULL};
+	struct late_name n = {.name = symbol ? demangle(symbol) : NULL};
+	uintptr_t from, to;
 
 	if (n.name)
 		n.full = demangle_full(symbol);
@@ -138,6 +188,10 @@ static struct late_name symbol_name(const struct zone *z, uintptr_t pc)
 		n.name = strdup(symbol);
 	else if (image && asprintf(&n.name, "[%s]", image->name) < 0)
 		n.name = NULL;
+	if (symbol && n.name && image->id == id && image_symbol_range(image, pc, &from, &to)) {
+		n.from = from;
+		n.to = to;
+	}
 	return n;
 }
 
@@ -147,21 +201,26 @@ static void look_up_kernel(const struct late_frame *late, size_t count,
 {
 	uint64_t *addresses = calloc(count, sizeof(*addresses));
 	char **found = calloc(count, sizeof(*found));
+	struct kernel_range *ranges = calloc(count, sizeof(*ranges));
 	struct error err;
 	size_t i, n = 0;
 
-	if (!addresses || !found)
+	if (!addresses || !found || !ranges)
 		goto out;
 	for (i = 0; i < count; i++)
 		if (late[i].kernel)
 			addresses[n++] = late[i].address;
-	if (n == 0 || kernel_symbols(addresses, n, found, &err))
+	if (n == 0 || kernel_symbols(addresses, n, found, ranges, &err))
 		goto out;
 	for (i = n = 0; i < count; i++)
-		if (late[i].kernel)
-			names[i].name = found[n++];
+		if (late[i].kernel) {
+			names[i].name = found[n];
+			names[i].from = ranges[n].from;
+			names[i].to = ranges[n++].to;
+		}
 out:
 	free(addresses);
+	free(ranges);
 	free(found);
 }
 
@@ -181,7 +240,7 @@ void frames_look_up(const struct zone *z, const struct late_frame *late, size_t 
 
 	for (i = 0; i < count; i++)
 		if (!late[i].kernel)
-			names[i] = symbol_name(z, late[i].address);
+			names[i] = symbol_name(z, late[i].address, late[i].image);
 	look_up_kernel(late, count, names);
 	if (atomic_load(&z->images))
 		image_symbols_release(atomic_load(&z->images));
@@ -199,6 +258,8 @@ void frames_give_names(struct frames *f, const struct late_frame *late, size_t c
 		frame->late = false;
 		if (name)
 			frame->name = name;
+		if (name && names[i].from < names[i].to)
+			keep_range(f, &late[i], &names[i]);
 		if (names[i].full)
 			frame->signature = text_number(f, names[i].full);
 		free(names[i].name);
@@ -273,7 +334,7 @@ uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word, uint
 		frame = name_native(f, z, frame_address(word));
 		break;
 	case FRAME_KERNEL:
-		frame = name_later(f, frame_address(word), FRAME_KERNEL, 0);
+		frame = name_later(f, frame_address(word), FRAME_KERNEL, 0, 0);
 		break;
 	case FRAME_OTHER:
 		frame = name_other(f, word);
@@ -294,6 +355,7 @@ void frames_free(struct frames *f)
 	strings_free(&f->strings);
 	free(f->named.items);
 	free(f->late.items);
+	free(f->ranges.items);
 	map_free(&f->by_word);
 	map_free(&f->by_identity);
 	seen_free(&f->methods);

@@ -25,7 +25,14 @@ struct named_frame {
 struct late_frame {
 	uint64_t address;
 	uint32_t frame;
+	uint32_t image;        /* its id, 0 = the kernel */
 	bool kernel;
+};
+
+/* Addresses [FROM, TO) of IMAGE belong to the function that FRAME stands for. */
+struct named_range {
+	uint64_t from, to;
+	uint32_t frame, image;
 };
 
 struct frames {
@@ -33,6 +40,7 @@ struct frames {
 	VECTOR(struct named_frame) named;
 	struct seen methods;
 	VECTOR(struct late_frame) late; /* frames that have no name yet */
+	VECTOR(struct named_range) ranges; /* of functions looked up so far, in order, none over another */
 	struct map by_word;           /* frame word (bci dropped unless lines) → named frame + 1 */
 	struct map by_identity;       /* hash of a named frame → itself + 1 */
 	uint64_t drain;               /* number of the present drain */
@@ -56,6 +64,7 @@ uint32_t frames_version(struct frames *f, const struct zone *z, uint64_t word, u
 struct late_name {
 	char *name;
 	char *full; /* with arguments, where NAME has none of those it could have */
+	uint64_t from, to; /* where around the address the name is the same; 0, 0: not known */
 };
 
 /*

@@ -44,6 +44,9 @@ size_t image_set_bytes(const struct image_set *set);
  */
 const char *image_symbol(const struct image *image, uintptr_t pc, uintptr_t *offset);
 
+/* Where around PC image_symbol has the same answer: [*FROM, *TO). False: it has none. The same. */
+bool image_symbol_range(const struct image *image, uintptr_t pc, uintptr_t *from, uintptr_t *to);
+
 /* Give back memory of symbol tables read so far (they are read again when needed). */
 void image_symbols_release(const struct image_set *set);
 
@@ -64,10 +67,15 @@ char *demangle_full(const char *name);
 /*
  * Kernel symbols: look up COUNT addresses, any order, in one pass over
  * /proc/kallsyms that keeps nothing in memory but the answers.
- * names[i] becomes a malloc'ed string ("do_syscall_64") or NULL.
+ * names[i] becomes a malloc'ed string ("do_syscall_64") or NULL; unless RANGES is NULL, ranges[i] says
+ * where around the address that is so (0, 0 where there is no name).
  * Returns 0, or a negative errno when kallsyms cannot be read or is hidden
  * (all addresses zero: kptr_restrict).
  */
-int kernel_symbols(const uint64_t *addresses, size_t count, char **names, struct error *err);
+struct kernel_range {
+	uint64_t from, to;
+};
+int kernel_symbols(const uint64_t *addresses, size_t count, char **names, struct kernel_range *ranges,
+		   struct error *err);
 
 #endif

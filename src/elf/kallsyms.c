@@ -34,6 +34,7 @@ struct asked {
 	uint64_t address;
 	size_t place;       /* in the caller's array */
 	uint64_t best;      /* highest symbol not above, so far; 0 none */
+	uint64_t next;      /* lowest symbol above it and not above the next one asked for; 0 none */
 	bool is_text;
 	char *name;
 	size_t capacity;
@@ -130,6 +131,8 @@ static void take(struct pass *pass, const char *at, const char *end)
 		else
 			high = mid;
 	}
+	if (low > 0 && (!pass->asked[low - 1].next || line.address < pass->asked[low - 1].next))
+		pass->asked[low - 1].next = line.address;
 	if (low < pass->count && better(&pass->asked[low], &line) &&
 	    !store(&pass->asked[low], &line))
 		pass->no_memory = true;
@@ -171,10 +174,14 @@ static int by_address(const void *a, const void *b)
 }
 
 /* Give each asked address the highest symbol that is not above it. */
-static int answer(struct pass *pass, char **names)
+static int answer(struct pass *pass, char **names, struct kernel_range *ranges)
 {
 	const struct asked *best = NULL;
 	size_t i;
+
+	for (i = pass->count; i-- > 1;)
+		if (!pass->asked[i - 1].next)
+			pass->asked[i - 1].next = pass->asked[i].next;
 
 	for (i = 0; i < pass->count; i++) {
 		const struct asked *a = &pass->asked[i];
@@ -186,11 +193,14 @@ static int answer(struct pass *pass, char **names)
 		names[a->place] = strdup(best->name);
 		if (!names[a->place])
 			return -ENOMEM;
+		if (ranges && a->next)
+			ranges[a->place] = (struct kernel_range){best->best, MIN(a->next, best->best + FUNCTION_MAX)};
 	}
 	return 0;
 }
 
-static int run(struct pass *pass, const char *path, char **names, struct error *err)
+static int run(struct pass *pass, const char *path, char **names, struct kernel_range *ranges,
+	       struct error *err)
 {
 	char *buffer = malloc(READ_BYTES);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -208,7 +218,7 @@ static int run(struct pass *pass, const char *path, char **names, struct error *
 			       "zero; write 0 to /proc/sys/kernel/kptr_restrict and 1 or less to "
 			       "/proc/sys/kernel/perf_event_paranoid, or give the process CAP_SYSLOG",
 			       path);
-	else if ((rc = answer(pass, names)) < 0)
+	else if ((rc = answer(pass, names, ranges)) < 0)
 		error_set(err, -rc, "kernel symbols: no memory");
 	if (fd >= 0)
 		close(fd);
@@ -217,7 +227,7 @@ static int run(struct pass *pass, const char *path, char **names, struct error *
 }
 
 int kallsyms_read(const char *path, const uint64_t *addresses, size_t count, char **names,
-		  struct error *err)
+		  struct kernel_range *ranges, struct error *err)
 {
 	struct pass pass = {.count = count};
 	size_t i;
@@ -226,6 +236,8 @@ int kallsyms_read(const char *path, const uint64_t *addresses, size_t count, cha
 	if (count == 0)
 		return 0;
 	memset(names, 0, count * sizeof(*names));
+	if (ranges)
+		memset(ranges, 0, count * sizeof(*ranges));
 	pass.asked = calloc(count, sizeof(*pass.asked));
 	if (!pass.asked)
 		return error_set(err, ENOMEM, "kernel symbols: no memory");
@@ -234,7 +246,7 @@ int kallsyms_read(const char *path, const uint64_t *addresses, size_t count, cha
 		pass.asked[i].place = i;
 	}
 	qsort(pass.asked, count, sizeof(*pass.asked), by_address);
-	rc = run(&pass, path, names, err);
+	rc = run(&pass, path, names, ranges, err);
 	for (i = 0; i < count; i++) {
 		free(pass.asked[i].name);
 		if (rc < 0) {
@@ -246,7 +258,8 @@ int kallsyms_read(const char *path, const uint64_t *addresses, size_t count, cha
 	return rc;
 }
 
-int kernel_symbols(const uint64_t *addresses, size_t count, char **names, struct error *err)
+int kernel_symbols(const uint64_t *addresses, size_t count, char **names, struct kernel_range *ranges,
+		   struct error *err)
 {
-	return kallsyms_read("/proc/kallsyms", addresses, count, names, err);
+	return kallsyms_read("/proc/kallsyms", addresses, count, names, ranges, err);
 }

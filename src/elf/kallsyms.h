@@ -7,7 +7,8 @@
 #include "base/error.h"
 
 /* As kernel_symbols, with PATH in place of /proc/kallsyms. */
+struct kernel_range;
 int kallsyms_read(const char *path, const uint64_t *addresses, size_t count, char **names,
-		  struct error *err);
+		  struct kernel_range *ranges, struct error *err);
 
 #endif

@@ -281,6 +281,30 @@ const char *image_symbol(const struct image *image, uintptr_t pc, uintptr_t *off
 	return name_of(s, item);
 }
 
+bool image_symbol_range(const struct image *image, uintptr_t pc, uintptr_t *from, uintptr_t *to)
+{
+	uint32_t offset = (uint32_t)(pc - image->start);
+	const struct symbols *s = image->symbols;
+	uintptr_t at;
+	struct symbol *item, *other;
+
+	if (!image_symbol(image, pc, &at))
+		return false;
+	s = image->symbols;
+	item = find(s, offset);
+	*from = image->start + item->start;
+	*to = *from + item->size;
+	/* Functions that lie inside it have names of their own. */
+	for (other = item + 1; other < s->items + s->count && other->start < item->start + item->size; other++) {
+		if (other->start > offset) {
+			*to = MIN(*to, image->start + other->start);
+			break;
+		}
+		*from = MAX(*from, image->start + other->start + other->size);
+	}
+	return *from <= pc && pc < *to;
+}
+
 /* Whether TEXT is the SIZE bytes of NAME, with the mark of the default version or without. */
 static bool is_name(const char *text, const char *name, size_t size)
 {

@@ -15,7 +15,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	fuzz_file(data, size, path);
 	err.text[0] = '\0';
-	if (kallsyms_read(path, addresses, 9, names, &err))
+	if (kallsyms_read(path, addresses, 9, names, NULL, &err))
 		FUZZ_CHECK(err.text[0]);
 	for (i = 0; i < 9; i++) {
 		FUZZ_CHECK(!names[i] || strlen(names[i]) < size);

@@ -450,6 +450,25 @@ static void names_come_late(void **state)
 	has(view, "pkg/Other.young/0", 1, 32);
 }
 
+/* Where a function was looked up once, other addresses in it have its name at once. */
+static void known_functions(void **state)
+{
+	uintptr_t here = (uintptr_t)make_view;
+
+	SAMPLE(1, frame_pc(FRAME_NATIVE, here + 4));
+	make_view();
+	SAMPLE(2, frame_pc(FRAME_NATIVE, here + 9));
+	SAMPLE(4, frame_pc(FRAME_NATIVE, here));
+	drain();
+	assert_int_equal(c->frames.late.count, 0);
+	SAMPLE(8, frame_pc(FRAME_NATIVE, (uintptr_t)has + 4));
+	drain();
+	assert_int_equal(c->frames.late.count, 1);
+	make_view();
+	has(view, "make_view/5", 3, 7);
+	has(view, "has/5", 1, 8);
+}
+
 /* A library goes away: what was sampled in it keeps its name, what comes to its place does not get it. */
 static void unmapped_library(void **state)
 {
@@ -754,7 +773,7 @@ int main(void)
 		T(dead_memory), T(redefined_class), T(method_in_the_making),
 		WITH(without_counts, "no counts"), T(gone_method),
 		T(names_come_late),
-		T(unmapped_library),
+		T(unmapped_library), T(known_functions),
 		WITH(java_only, "java only"), WITH(cut_stacks, "two kept"), WITH(places, "places"),
 		WITH(threads, "threads"), WITH(resumed, "threads"),
 		WITH(name_of_the_next, "threads"), T(losses), T(growth), WITH(lines, "lines"), T(sinks),

@@ -68,15 +68,28 @@ static void hand_made(void **state)
 		{UINT64_MAX, NULL},
 	};
 	uint64_t addresses[ARRAY_LEN(rows)];
-	char *names[ARRAY_LEN(rows)];
+	char *names[ARRAY_LEN(rows)], *edge[2];
+	struct kernel_range ranges[ARRAY_LEN(rows)];
 	struct error err;
 	size_t i;
 
 	write_list(list);
 	for (i = 0; i < ARRAY_LEN(rows); i++)
 		addresses[i] = rows[i].address;
-	assert_int_equal(kallsyms_read(path, addresses, ARRAY_LEN(rows), names, &err), 0);
+	assert_int_equal(kallsyms_read(path, addresses, ARRAY_LEN(rows), names, ranges, &err), 0);
 	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		if (ranges[i].to) {
+			const uint64_t edges[] = {ranges[i].from, ranges[i].to - 1};
+
+			assert_true(ranges[i].from <= rows[i].address && rows[i].address < ranges[i].to);
+			assert_int_equal(kallsyms_read(path, edges, 2, edge, NULL, &err), 0);
+			assert_string_equal(edge[0], rows[i].name);
+			assert_string_equal(edge[1], rows[i].name);
+			free(edge[0]);
+			free(edge[1]);
+		}
+		if (rows[i].address == 0xffffffff8100024f)
+			assert_int_equal(ranges[i].to, 0xffffffff81000250);
 		if (rows[i].name) {
 			assert_non_null(names[i]);
 			assert_string_equal(names[i], rows[i].name);
@@ -85,7 +98,7 @@ static void hand_made(void **state)
 		}
 		free(names[i]);
 	}
-	assert_int_equal(kallsyms_read(path, NULL, 0, NULL, &err), 0);
+	assert_int_equal(kallsyms_read(path, NULL, 0, NULL, NULL, &err), 0);
 }
 
 static void hidden(void **state)
@@ -99,11 +112,11 @@ static void hidden(void **state)
 	for (i = 0; i < 20000; i++)
 		fprintf(f, "0000000000000000 T function_%d\n", i);
 	fclose(f);
-	assert_int_equal(kallsyms_read(path, &address, 1, &name, &err), -EACCES);
+	assert_int_equal(kallsyms_read(path, &address, 1, &name, NULL, &err), -EACCES);
 	assert_null(name);
 	assert_int_equal(err.code, EACCES);
 	assert_non_null(strstr(err.text, "/proc/sys/kernel/kptr_restrict"));
-	assert_int_equal(kallsyms_read("/nowhere/kallsyms", &address, 1, &name, &err), -ENOENT);
+	assert_int_equal(kallsyms_read("/nowhere/kallsyms", &address, 1, &name, NULL, &err), -ENOENT);
 	assert_non_null(strstr(err.text, "/nowhere/kallsyms"));
 }
 
@@ -128,7 +141,7 @@ static void garbage(void **state)
 			for (n = 0; n < 200000; n++)
 				fputc('f', f);
 		fclose(f);
-		assert_int_equal(kallsyms_read(path, addresses, 3, names, &err), 0);
+		assert_int_equal(kallsyms_read(path, addresses, 3, names, NULL, &err), 0);
 		assert_non_null(names[1]);
 		free(names[0]);
 		free(names[1]);
@@ -207,13 +220,13 @@ static void this_kernel(void **state)
 	fclose(f);
 	if (n == 0) {
 		addresses[0] = 0xffffffff81000000;
-		assert_int_equal(kernel_symbols(addresses, 1, names, &err), -EACCES);
+		assert_int_equal(kernel_symbols(addresses, 1, names, NULL, &err), -EACCES);
 		print_message("SKIP: %s\n", err.text);
 		skip();
 	}
 	for (i = 0; i < n; i++)
 		addresses[i] = known[i].address;
-	assert_int_equal(kernel_symbols(addresses, n, names, &err), 0);
+	assert_int_equal(kernel_symbols(addresses, n, names, NULL, &err), 0);
 	text = whole_list();
 	for (i = 0; i < n; i++) {
 		assert_non_null(names[i]);

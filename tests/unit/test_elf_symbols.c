@@ -55,6 +55,8 @@ static __attribute__((noinline)) int a_static_function(int n)
 	return n + 1;
 }
 
+static int set_up(void **state);
+
 static void own_functions(void **state)
 {
 	uintptr_t offset = 99;
@@ -132,6 +134,35 @@ static void addresses_of_names(void **state)
 	assert_int_equal(image_address_of(own, "no_such_function_here"), 0);
 	assert_int_equal(image_address_of(own, ""), 0);
 	assert_int_equal(image_address_of(own, "_cmocka_run_group_tests"), 0); /* used only */
+}
+
+/* Wherever in its range one looks, the symbol is the same; ranges of a library's functions do not overlap. */
+static void ranges(void **state)
+{
+	const struct image *libc = image_find(set, (uintptr_t)qsort), *own = image_find(set, (uintptr_t)set_up);
+	const struct image *images[] = {libc, own};
+	uintptr_t pc, from, to, offset, other, at;
+	unsigned i, found = 0, seed = 1;
+
+	for (i = 0; i < 20000; i++) {
+		const struct image *image = images[i % 2];
+
+		pc = image->start + (uintptr_t)rand_r(&seed) % (image->end - image->start);
+		if (!image_symbol_range(image, pc, &from, &to)) {
+			assert_null(image_symbol(image, pc, NULL));
+			continue;
+		}
+		found++;
+		assert_true(from <= pc && pc < to);
+		assert_non_null(image_symbol(image, pc, &offset));
+		for (at = from; at < to; at += MAX((uintptr_t)1, (to - from) / 8)) {
+			assert_non_null(image_symbol(image, at, &other));
+			assert_int_equal(at - other, pc - offset);
+		}
+		assert_non_null(image_symbol(image, to - 1, &other));
+		assert_int_equal(to - 1 - other, pc - offset);
+	}
+	assert_true(found > 5000);
 }
 
 static void outside(void **state)
@@ -293,7 +324,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(own_functions),      cmocka_unit_test(several_at_one_place),
 		cmocka_unit_test(names_of_libc),      cmocka_unit_test(kernel_page),
-		cmocka_unit_test(addresses_of_names), cmocka_unit_test(outside),
+		cmocka_unit_test(addresses_of_names), cmocka_unit_test(outside), cmocka_unit_test(ranges),
 		cmocka_unit_test(memory_comes_back),  cmocka_unit_test(broken_files),
 	};
 
