@@ -517,11 +517,11 @@ def recording_size(bench):
             for who in (0, 1, 1, 0):
                 paths[who].append(record_theirs(bench, program, seconds, "-e", "cpu", "-i", "1ms") if who else
                                   record_ours(bench, program, seconds, "-i", "1ms", "--cpuevents", "execution"))
-        a_sample = [sum(map(os.path.getsize, those)) / max(1, sum(count_events(bench, p, "jdk.ExecutionSample") for p in those))
-                    for those in paths]
+        a_sample = [sum(map(os.path.getsize, those)) /
+                    max(1, sum(count_events(bench, p, "jdk.ExecutionSample") for p in those)) for those in paths]
         good = good and a_sample[0] <= 0.7 * a_sample[1]
-        figures.append(f"{name}, 2 × {seconds} s at 1 ms: {a_sample[0]:.1f} bytes a sample with all that belongs to it, "
-                       f"async-profiler {a_sample[1]:.1f}, ratio {a_sample[0] / a_sample[1]:.2f}")
+        figures.append(f"{name}, 2 × {seconds} s at 1 ms: {a_sample[0]:.1f} bytes a sample with all that belongs to "
+                       f"it, async-profiler {a_sample[1]:.1f}, ratio {a_sample[0] / a_sample[1]:.2f}")
     return figures, good
 
 

@@ -49,3 +49,8 @@ fi
 fetch tools.profiler:jfr-converter:4.5 ||
 	echo "jfr-converter 4.5: cannot be fetched; what is compared with it is left out"
 fetch com.h2database:h2:2.5.252 || echo "H2 2.5.252: cannot be fetched; its row is left out"
+# The parser of JDK Mission Control, which the tests let read recordings.
+for part in org.openjdk.jmc:flightrecorder:9.1.1 org.openjdk.jmc:common:9.1.1 org.owasp.encoder:encoder:1.3.1 \
+	org.lz4:lz4-java:1.8.0; do
+	fetch $part || echo "$part: cannot be fetched; JDK Mission Control's parser reads no recording"
+done

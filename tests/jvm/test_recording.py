@@ -288,6 +288,48 @@ def test_cpu_and_wall(jdk17):
     tool(jdk17, "print", path)
 
 
+@pytest.mark.skipif(not jvm.SOAK, reason="readers from elsewhere are fetched and tried in make soak")
+def test_other_readers(jdk17, jdk25, say):
+    """jdk.jfr.consumer of both JDKs, JDK Mission Control's parser and async-profiler's converter find every event."""
+    path, text = jvm.result_file(".jfr"), jvm.result_file(".collapsed")
+    with Program(jdk17, "KnownShares") as program:
+        done = jstrobe("record", "-e", "cpu,wall", *MANY, "-d", "10", "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+    recording = jfr.Recording(path)
+    counts = {name: len(events) for name, events in recording.events.items() if events}
+    assert len(recording.chunks) > 1 and counts["profiler.WallClockSample"] > 10
+    jvm.run_script("fetch-peers.sh")
+    peers, sources = os.path.join(jvm.OUT, "peers"), os.path.join(os.path.dirname(os.path.abspath(__file__)), "readers")
+
+    def read(jdk, program, classpath=""):
+        done = subprocess.run([jdk.java, "-cp", classpath or ".", os.path.join(sources, program), path], text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=300)
+        assert done.returncode == 0, done.stderr
+        found = dict(line.split() for line in done.stdout.splitlines())
+        assert {name: int(n) for name, n in found.items() if int(n)} == counts, program
+        return done.stderr
+
+    for jdk in (jdk17, jdk25):
+        assert not read(jdk, "ReadRecording.java")
+    if os.path.exists(os.path.join(peers, "flightrecorder-9.1.1.jar")):
+        complaints = read(jdk17, "JmcRead.java", os.path.join(peers, "*"))
+        # it says so of the JDK's own recordings, too
+        others = [line for line in complaints.splitlines()
+                  if "addField" not in line and "'virtual' in reader for 'thread'" not in line]
+        assert not others, complaints
+    else:
+        say("JDK Mission Control's parser could not be fetched: not tried")
+    converter = os.path.join(peers, "jfr-converter-4.5.jar")
+    if os.path.exists(converter):
+        for family, wanted in [("--cpu", counts["jdk.ExecutionSample"]),
+                               ("--wall", recording.counters("wall")["stored"])]:
+            subprocess.run([jdk17.java, "-jar", converter, family, path, text], check=True, stdout=subprocess.DEVNULL)
+            with open(text) as file:
+                assert sum(int(line.rsplit(" ", 1)[1]) for line in file) == wanted, family
+    else:
+        say("async-profiler's converter could not be fetched: not tried")
+
+
 # ---- the flight recorder
 
 def test_flight_recorder(jdk17):
