@@ -11,6 +11,7 @@ import time
 from typing import Callable, NamedTuple
 
 import jvm
+import trace_rows
 from jvm import CORES, Program, record
 from measure import interval, only, ratio, spell
 from peers import AsyncProfiler, Jfr, Jstrobe
@@ -548,6 +549,14 @@ ROWS = {
     "slow_down_1ms": Row("slow-down of CPU-bound work at 1 ms", "≤ async-profiler's", slow_down_1ms),
     "slow_down_10ms": Row("slow-down of CPU-bound work at 10 ms", "< 1 %", slow_down_10ms),
     "attach": Row("`start` on a JVM with 20,000 classes", "≤ 0.5 × async-profiler's; no pause above 5 ms", attach),
+    "trace_sampled": Row("what a traced call costs, sampled timing", "≤ 5 ns a tiny call, ≤ 3 % of a call of 80 ns",
+                         trace_rows.trace_sampled),
+    "trace_exact": Row("what a traced call costs, exact timing", "≤ two clock reads + 11 ns; ≥ 10 × sampled timing",
+                       trace_rows.trace_exact),
+    "trace_threads": Row("two threads on the same traced methods", "a call costs each ≤ 1.1 × what it costs one",
+                         trace_rows.trace_threads),
+    "trace_peers": Row("a traced call beside other tools", "≥ 10 × cheaper", trace_rows.trace_peers),
+    "rewrite_speed": Row("class files rewritten", "≥ 50 MB/s", trace_rows.rewrite_speed),
     "memory": Row("memory added to a JVM", "≤ async-profiler's", memory),
     "recording_size": Row("size of a recording, a CPU sample (`cpuevents=execution`)", "≤ 0.7 × async-profiler's",
                           recording_size),

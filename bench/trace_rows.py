@@ -1,0 +1,141 @@
+"""Rows on tracing: what a counted call costs, beside others that count calls; how fast classes are rewritten."""
+import glob
+import os
+import re
+import statistics
+import subprocess
+import time
+
+import jvm
+from jvm import CORES, Program
+from measure import spell
+
+KINDS = ("fib", "chain", "leaf", "clock")
+# what is counted: not the loops around it
+METHODS = [f"truth.CallBound.{name}" for name in ("fib", "chain", "one", "two", "three", "leaf")]
+
+
+def window(program, seconds):
+    """{kind: CPU ns a call} during SECONDS."""
+    before = program.mark()
+    time.sleep(seconds)
+    after = program.mark()
+    return {k: (after[k + "_ns"] - before[k + "_ns"]) / max(1, after[k + "_calls"] - before[k + "_calls"]) for k in KINDS}
+
+
+def command(*args):
+    done = jvm.jstrobe(*args)
+    if done.returncode != 0:
+        raise RuntimeError(done.stderr)
+    return done
+
+
+def traced(jdk, timing, rounds, threads=1, methods=METHODS):
+    """[(without, with, after)] of ROUNDS runs: ns a call by kinds."""
+    found = []
+    with Program(jdk, "CallBound", threads) as program:
+        time.sleep(4)
+        for _ in range(rounds):
+            plain = window(program, 1.5)
+            command("start", "--timing", timing, "--instrument", ";".join(methods), program.pid)
+            time.sleep(3)  # compiled again by then
+            probed = window(program, 1.5)
+            command("stop", "-o", "json", "-f", "/dev/null", program.pid)
+            time.sleep(3)
+            found.append((plain, probed, window(program, 1.5)))
+    return found
+
+
+def added(found, kind):
+    return [probed[kind] - (plain[kind] + after[kind]) / 2 for plain, probed, after in found]
+
+
+def rounds_of(bench):
+    return max(3, bench.pairs // 4)
+
+
+def jdks(bench):
+    return [jdk for jdk in (bench.jdk, bench.jdk25) if jdk]
+
+
+def trace_sampled(bench):
+    figures, good = [], True
+    for jdk in jdks(bench):
+        found = traced(jdk, "sampled", rounds_of(bench))
+        slower = [100 * (probed["leaf"] / ((plain["leaf"] + after["leaf"]) / 2) - 1) for plain, probed, after in found]
+        figures.append(f"{jdk}: {spell(added(found, 'fib'), '{:.1f}')} ns a recursive call, {spell(added(found, 'chain'), '{:.1f}')} ns a "
+                       f"call of a chain, {spell(added(found, 'leaf'), '{:.1f}')} ns a call of 80 ns ({spell(slower, '{:+.1f}')} %)")
+        good = good and statistics.median(added(found, "fib")) <= 5 and statistics.median(added(found, "chain")) <= 5 and \
+            statistics.median(slower) <= 3
+        again = [plain2["fib"] / plain["fib"] for plain, _, plain2 in found]
+        figures.append(f"{jdk}: after the probes are gone a recursive call takes {spell(again, '{:.3f}')} × what it took before")
+    return figures, good
+
+
+def trace_exact(bench):
+    figures, good = [], True
+    for jdk in jdks(bench):
+        found = traced(jdk, "exact", rounds_of(bench))
+        sampled = traced(jdk, "sampled", rounds_of(bench))
+        clock = statistics.median(plain["clock"] for plain, _, _ in found)
+        ours = statistics.median(added(found, "fib"))
+        times = ours / statistics.median(added(sampled, "fib"))
+        figures.append(f"{jdk}: {spell(added(found, 'fib'), '{:.1f}')} ns a recursive call, {spell(added(found, 'chain'), '{:.1f}')} of a "
+                       f"chain; a clock read {clock:.1f} ns; {times:.1f} × what sampled timing adds")
+        good = good and ours <= 2 * clock + 11 and times >= 10
+    return figures, good
+
+
+def trace_threads(bench):
+    figures, good = [], True
+    for jdk in jdks(bench):
+        one = traced(jdk, "sampled", rounds_of(bench), 1)
+        two = traced(jdk, "sampled", rounds_of(bench), min(2, CORES))
+        cost = [statistics.median(probed["fib"] for _, probed, _ in found) for found in (one, two)]
+        figures.append(f"{jdk}: {cost[0]:.2f} ns a call by one thread, {cost[1]:.2f} ns by each of two")
+        good = good and cost[1] <= 1.1 * cost[0]
+    return figures, good
+
+
+def method_timing(jdk, rounds):
+    """JDK 25's own: ns a call with it, less without; it cannot be switched on from outside, so each has its run."""
+    found = []
+    methods = ";".join(m.replace("CallBound.", "CallBound::") for m in METHODS)
+    flags = (f"-XX:StartFlightRecording:jdk.MethodTiming#enabled=true,jdk.MethodTiming#filter={methods},"
+             f"filename={jvm.result_file('.jfr')}")
+    for _ in range(rounds):
+        costs = []
+        for args in ([], [flags]):
+            with Program(jdk, "CallBound", 1, jvm=args) as program:
+                time.sleep(5)
+                costs.append(window(program, 1.5))
+                program.stop()
+        found.append((costs[0], costs[1], costs[0]))
+    for path in glob.glob(os.path.join(jvm.WORK, "result-*.jfr")):
+        os.remove(path)
+    return found
+
+
+def trace_peers(bench):
+    """Beside the JDK's own counting of calls."""
+    bench.need_jfr()
+    ours = traced(bench.jdk25, "sampled", 3)
+    theirs = method_timing(bench.jdk25, 3)
+    figures = [f"{name}: {spell(added(found, 'fib'), '{:.1f}')} ns a recursive call, {spell(added(found, 'leaf'), '{:.1f}')} a call "
+               f"of 80 ns" for name, found in (("jstrobe, sampled", ours), ("JDK 25's jdk.MethodTiming", theirs))]
+    return figures, statistics.median(added(theirs, "fib")) >= 10 * statistics.median(added(ours, "fib"))
+
+
+def rewrite_speed(bench):
+    """All classes of java.base, as they lie in the JDK, ten times each."""
+    tool, folder = os.path.join(jvm.OUT, "tests", "rewrite_classes"), os.path.join(jvm.WORK, "rewrite")
+    subprocess.run(["make", "-s", "-C", jvm.ROOT, "O=" + jvm.OUT, "tools"], check=True)
+    subprocess.run([os.path.join(jvm.compiler(), "bin", "javac"), "--release", "8", "-Xlint:-options", "-nowarn", "-d", folder,
+                    *glob.glob(os.path.join(jvm.ROOT, "tests", "jvm", "java", "rewrite", "*.java"))], check=True)
+    speeds = []
+    for _ in range(max(3, bench.pairs // 4)):
+        done = subprocess.run([bench.jdk.java, "-cp", folder, "rewrite.Modules", tool, os.path.join(jvm.WORK, "rewritten"), "java.base"],
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=True)
+        size, ns = re.search(r"in=(\d+) out=\d+ ns=(\d+)", done.stderr).groups()
+        speeds.append(int(size) * 1000 / int(ns))
+    return [f"java.base of JDK 17, a probe in every method: {spell(speeds)} MB/s on one core"], statistics.median(speeds) >= 50
