@@ -25,6 +25,7 @@
 #include "signal/handler.h"
 
 #define AHEAD 16       /* threads whose markers are fetched before their turn */
+#define CLOCK_EVERY 32 /* threads that one look at the clock stands for */
 #define PAUSE 16       /* turns between two looks at a CPU clock, at most */
 #define MANY_CLOCKS 64 /* threads whose clocks are read each turn whatever they do */
 
@@ -61,7 +62,7 @@ static void ask(uint32_t i, enum thread_state expected, uint64_t now)
 	turn_ask(r, wall.event, expected, now);
 }
 
-static void look(uint32_t i, uint64_t now)
+static void look(uint32_t i)
 {
 	struct thread_record *r = &zone.records.records[i];
 	struct wall_thread *t = &wall.threads[i];
@@ -71,9 +72,10 @@ static void look(uint32_t i, uint64_t now)
 		due--; /* it has ended: this is no turn */
 		return;
 	}
+	/* The time after the look: this thread may have been kept from its CPU since the turn began. */
 	if (!wall_look(r, t, &s))
-		ask(i, s.state, now);
-	else if (!wall_stands(i, &s, now))
+		ask(i, s.state, os_monotonic());
+	else if (!wall_stands(i, &s, os_monotonic()))
 		miss(LOSS_queue_full, 1);
 	turn_let_go(wall.event);
 }
@@ -177,7 +179,7 @@ static void turn(uint32_t i, uint32_t late, uint64_t now)
 		break;
 	}
 	lose_late(i, late, now);
-	look(i, now);
+	look(i);
 }
 
 /* The window that `begin` and `end` make is shut: the turn is no sample, nor is the time up to now. */
@@ -243,6 +245,8 @@ static void each_turn(uint32_t late)
 		uint32_t life = atomic_load_explicit(&t->life, memory_order_acquire);
 
 		fetch_ahead(i + AHEAD, count);
+		if (i % CLOCK_EVERY == 0)
+			now = os_monotonic();
 		if (life == WALL_GONE)
 			finish(i);
 		if (life != WALL_ON)
