@@ -7,6 +7,7 @@
 #include "base/names.h"
 #include "convert/names_inner.h"
 
+#define MODIFIER_NATIVE 0x100     /* ACC_NATIVE: such a method runs as a wrapper, whatever a recorder calls it */
 #define NAMES_METHODS_MAX 1000000 /* beyond, their frames are looked up by hash */
 
 /*
@@ -129,6 +130,8 @@ static uint32_t make_frame(struct names *n, uint64_t method, uint64_t kind_key, 
 		words[FOLD_NAME] = strings_add(&n->fold->strings, "[unknown]", 9);
 	words[FOLD_KIND] = kind_of(names_text_of(n, kind), java, words[FOLD_LIBRARY],
 				   names_text_of(n, words[FOLD_NAME]));
+	if (java && slots[METHOD_MODIFIERS] & MODIFIER_NATIVE && words[FOLD_KIND] == FRAME_C2)
+		words[FOLD_KIND] = FRAME_WRAPPER;
 	if (words[FOLD_KIND] == FRAME_KERNEL) {
 		words[FOLD_NAME] = without_ending(n, words[FOLD_NAME]);
 		words[FOLD_LIBRARY] = 0;

@@ -12,7 +12,8 @@ static const struct wanted stack_fields[] = {{"truncated", STACK_TRUNCATED}, {"f
 static const struct wanted frame_fields[] = {
 	{"method", IN_METHOD}, {"lineNumber", IN_LINE}, {"type", IN_KIND}, {"bytecodeIndex", IN_BCI}};
 static const struct wanted method_fields[] = {
-	{"type", METHOD_TYPE}, {"name", METHOD_NAME}, {"descriptor", METHOD_SIGNATURE}};
+	{"type", METHOD_TYPE}, {"name", METHOD_NAME}, {"descriptor", METHOD_SIGNATURE},
+	{"modifiers", METHOD_MODIFIERS}};
 static const struct wanted thread_fields[] = {
 	{"osName", OS_NAME}, {"osThreadId", OS_ID}, {"javaName", JAVA_NAME}, {"javaThreadId", JAVA_ID}};
 

@@ -231,8 +231,12 @@ enum step walk_java(struct walk *w)
 
 	if (code_is_interpreter(l, w->pc))
 		return walk_interpreted(w);
-	if (w->pc == l->call_stub_pc)
+	if (w->pc == l->call_stub_pc) {
+		/* As the innermost frame, just returned to, it is all there may be. */
+		if (w->top && !trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
+			return STEP_END;
 		return over_entry(w);
+	}
 	e = decode_lookup(l, w->cache, w->pc, w->top);
 	if (e && e->blob != enter_special(w))
 		return over_known(w, e);

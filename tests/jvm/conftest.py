@@ -27,11 +27,11 @@ def programs():
 
 
 @pytest.fixture(params=[17, 25], ids=["jdk17", "jdk25"])
-def jdk(request, programs, record_testsuite_property):
+def jdk(request, programs, record_property):
     """Each JDK the tests run on: 17 always, 25 where there is one or one can be fetched."""
     found = _jdk(request.param)
     if not found and request.param == 25:
-        record_testsuite_property("note", "JDK 25: not tested")
+        record_property("note", "JDK 25: not tested")
         pytest.skip("JDK 25: not tested (none installed, none could be fetched)")
     assert found, f"no JDK {request.param} found"
     return found
@@ -43,17 +43,17 @@ def jdk17(programs):
 
 
 @pytest.fixture
-def jdk25(programs, record_testsuite_property):
+def jdk25(programs, record_property):
     if not _jdk(25):
-        record_testsuite_property("note", "JDK 25: not tested")
+        record_property("note", "JDK 25: not tested")
         pytest.skip("JDK 25: not tested (none installed, none could be fetched)")
     return _jdk(25)
 
 
 @pytest.fixture
-def say(record_testsuite_property):
+def say(record_property):
     """Put a figure into the closing lines of the run."""
-    return lambda text: record_testsuite_property("note", text)
+    return lambda text: record_property("note", text)
 
 
 def pytest_configure(config):

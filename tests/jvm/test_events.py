@@ -9,6 +9,8 @@ import jvm
 import pytest
 from jvm import Profile, Program, jstrobe
 
+pytestmark = pytest.mark.together
+
 N = 2000
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 

@@ -7,6 +7,8 @@ import time
 import pytest
 from jvm import CLASSES, COMMAND, WORK, Program, counted, jstrobe, result_file
 
+pytestmark = pytest.mark.together
+
 PATTERN = "truth.Calls;truth.Calls$*"
 
 

@@ -249,7 +249,7 @@ static void busy_threads(const struct engine_ops *ops, uint64_t interval, const 
 	check_sums(p);
 	check_nothing_lost(p);
 	check_weight(p, 3, BUSY + 2);
-	check_busy(p, 3, each);
+	check_busy(p, 5, each); /* a thread on a busy machine: 3 were not enough */
 	assert_true(p->stored > 20);
 	check_stacks(p);
 	harness_end();
