@@ -108,7 +108,7 @@ static inline uint64_t cursor_be64(struct cursor *c)
 #undef CURSOR_BIG
 
 /* LEB128; bits above the 64th are dropped. */
-static inline uint64_t cursor_uleb(struct cursor *c)
+static inline uint64_t cursor_leb(struct cursor *c, bool sign)
 {
 	uint64_t value = 0;
 	unsigned shift = 0;
@@ -120,24 +120,19 @@ static inline uint64_t cursor_uleb(struct cursor *c)
 			value |= (uint64_t)(byte & 0x7f) << shift;
 		shift += 7;
 	} while (byte & 0x80);
+	if (sign && shift < 64 && (byte & 0x40))
+		value |= ~0ull << shift;
 	return value;
+}
+
+static inline uint64_t cursor_uleb(struct cursor *c)
+{
+	return cursor_leb(c, false);
 }
 
 static inline int64_t cursor_sleb(struct cursor *c)
 {
-	uint64_t value = 0;
-	unsigned shift = 0;
-	uint8_t byte;
-
-	do {
-		byte = cursor_u8(c);
-		if (shift < 64)
-			value |= (uint64_t)(byte & 0x7f) << shift;
-		shift += 7;
-	} while (byte & 0x80);
-	if (shift < 64 && (byte & 0x40))
-		value |= ~0ull << shift;
-	return (int64_t)value;
+	return (int64_t)cursor_leb(c, true);
 }
 
 /* The NUL-terminated string here; "" and failed if no NUL comes before the end. */

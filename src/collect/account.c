@@ -333,11 +333,10 @@ static uint32_t placed(struct collector *c, uint32_t node, const struct sample *
 }
 
 /* Stored samples E (its node and thread are set here) at PLACE; TALLY was found. */
-static void add(struct collector *c, struct sink_event *e, const struct place *place, struct tally *t)
+void account_add(struct collector *c, const struct sink_event *e, uint8_t end, struct tally *t)
 {
 	struct event_account *a = &c->events[e->event];
-	struct thread_sum *sum = &c->sums.items[(place->thread - 1) * c->options.events + e->event];
-	uint8_t end = c->nodes.items[place->node].end;
+	struct thread_sum *sum = &c->sums.items[e->thread * c->options.events + e->event];
 
 	a->stored += e->samples;
 	a->weight_stored += e->weight;
@@ -349,10 +348,15 @@ static void add(struct collector *c, struct sink_event *e, const struct place *p
 	sum->weight += e->weight;
 	t->samples += e->samples;
 	t->weight += e->weight;
+}
+
+static void add(struct collector *c, struct sink_event *e, const struct place *place, struct tally *t)
+{
 	e->node = place->shown;
 	e->thread = place->thread - 1;
 	e->state = place->state;
 	e->context = place->context;
+	account_add(c, e, c->nodes.items[place->node].end, t);
 	sink_event(c, e);
 }
 

@@ -146,8 +146,10 @@ void upkeep(struct collector *c);
 int collect_thread_start(pthread_t *thread, void *(*run)(void *), void *arg, struct error *err);
 void collect_thread_begin(const char *name);
 void collect_thread_end(void);
-/* Look up the names that are missing. Lock not held. */
-void collect_name_frames(struct collector *c);
+/* Everything sampled so far is in the account, with names as far as they are found; the lock is held afterwards. */
+void collect_all_and_lock(struct collector *c);
+/* Add E to the sums of its event and thread and to T; END is that of its stack. Lock held. */
+void account_add(struct collector *c, const struct sink_event *e, uint8_t end, struct tally *t);
 /* What the account holds of event E as a profile, NULL when out of memory. Lock held. */
 struct profile *collect_fill_view(struct collector *c, uint32_t e, const struct collector_facts *facts);
 /* What handlers read must exist before the first of them runs. */

@@ -49,12 +49,7 @@ int recording_write_ring(struct recording *r, struct collector *c, struct ring *
 
 	r->collector = c;
 	recording_put_facts(r, r->began);
-	if (c->running)
-		engine_flush();
-	collect_name_frames(c);
-	pthread_mutex_lock(&c->lock);
-	if (c->running)
-		drain_all(c);
+	collect_all_and_lock(c);
 	copy = ring_copy(ring);
 	pthread_mutex_unlock(&c->lock);
 	if (!copy)

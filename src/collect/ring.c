@@ -310,7 +310,6 @@ size_t ring_bytes(const struct ring *r)
 
 struct summing {
 	struct collector *c;
-	struct event_account *accounts;
 	bool failed;
 };
 
@@ -318,25 +317,12 @@ static void add(const struct sink_event *e, void *arg)
 {
 	struct summing *w = arg;
 	struct collector *c = w->c;
-	struct event_account *a = &w->accounts[e->event];
 	struct tally *t = account_tally(c, e->event, e->node, e->thread + 1, e->state);
-	struct thread_sum *sum = &c->sums.items[e->thread * c->options.events + e->event];
-	uint8_t end = c->nodes.items[e->node].end;
 
-	if (!t) {
-		w->failed = true;
-		return;
-	}
-	t->samples += e->samples;
-	t->weight += e->weight;
-	sum->samples += e->samples;
-	sum->weight += e->weight;
-	a->stored += e->samples;
-	a->weight_stored += e->weight;
-	if (end)
-		a->ended[end - 1] += e->samples;
+	if (t)
+		account_add(c, e, c->nodes.items[e->node].end, t);
 	else
-		a->complete += e->samples;
+		w->failed = true;
 }
 
 /* Losses of EVENT in the window are those of now less those of the mark at its begin. */
@@ -381,7 +367,7 @@ static struct collector_facts facts_of(const struct ring *r, const struct mark *
 struct profile *ring_view(struct ring *r, struct collector *c, uint32_t e, const struct collector_facts *facts)
 {
 	struct event_account accounts[RECORD_EVENTS];
-	struct summing w = {c, c->events, false};
+	struct summing w = {c, false};
 	const struct mark *m;
 	struct collector_facts window;
 	typeof(c->tallies) *tallies = &c->tallies;
@@ -391,12 +377,7 @@ struct profile *ring_view(struct ring *r, struct collector *c, uint32_t e, const
 	struct profile *p = NULL;
 	uint32_t i;
 
-	if (c->running)
-		engine_flush();
-	collect_name_frames(c);
-	pthread_mutex_lock(&c->lock);
-	if (c->running)
-		drain_all(c);
+	collect_all_and_lock(c);
 	memcpy(accounts, c->events, sizeof(accounts));
 	items = tallies->items;
 	count = tallies->count;

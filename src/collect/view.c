@@ -304,7 +304,7 @@ static bool fill(struct view *v, struct collector *c, uint32_t e, const struct c
  * Symbol tables take long to read: drains go on meanwhile. Frames first seen after this
  * keep their addresses (a handful of samples at most, and only while sampling goes on).
  */
-void collect_name_frames(struct collector *c)
+static void name_frames(struct collector *c)
 {
 	struct late_frame *late;
 	struct late_name *names;
@@ -329,6 +329,16 @@ void collect_name_frames(struct collector *c)
 	free(late);
 }
 
+void collect_all_and_lock(struct collector *c)
+{
+	if (c->running)
+		engine_flush();
+	name_frames(c);
+	pthread_mutex_lock(&c->lock);
+	if (c->running)
+		drain_all(c);
+}
+
 struct profile *collect_fill_view(struct collector *c, uint32_t e, const struct collector_facts *facts)
 {
 	struct view *v = calloc(1, sizeof(*v));
@@ -345,12 +355,7 @@ struct profile *collector_view(struct collector *c, uint32_t e, const struct col
 {
 	struct profile *p;
 
-	if (c->running)
-		engine_flush();
-	collect_name_frames(c);
-	pthread_mutex_lock(&c->lock);
-	if (c->running)
-		drain_all(c);
+	collect_all_and_lock(c);
 	p = collect_fill_view(c, e, facts);
 	pthread_mutex_unlock(&c->lock);
 	return p;

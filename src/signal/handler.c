@@ -223,13 +223,29 @@ static enum entrance enter(struct thread_record *r)
 	return GONE;
 }
 
+/* R has been entered: its sample of WEIGHT, or the reason why there is none. */
+static void take_or_lose(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight, void *context)
+{
+	enum loss_reason why = handler_refusal(r);
+	struct walk_regs regs;
+
+	if (why != LOSS_REASONS) {
+		record_lose(r, event, why, weight);
+		return;
+	}
+	perf_hush(r, true);
+	if (unlikely(zone.windowed))
+		window_look(r, RECORD_EVENTS, time);
+	context_read(context, &regs);
+	handler_take(r, event, time, weight, NULL, &regs);
+	perf_hush(r, false);
+}
+
 /* The whole of a signal that brings one sample of WEIGHT. */
 static void one_sample(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,
 		       void *context)
 {
 	enum entrance entrance = enter(r);
-	enum loss_reason why;
-	struct walk_regs regs;
 
 	if (entrance == GONE) {
 		lose_unknown(event, LOSS_disabled, weight);
@@ -241,17 +257,7 @@ static void one_sample(struct thread_record *r, uint32_t event, uint64_t time, u
 		r->sources[event].carried += weight;
 		return;
 	}
-	why = handler_refusal(r);
-	if (why != LOSS_REASONS) {
-		record_lose(r, event, why, weight);
-	} else {
-		perf_hush(r, true);
-		if (unlikely(zone.windowed))
-			window_look(r, RECORD_EVENTS, time);
-		context_read(context, &regs);
-		handler_take(r, event, time, weight, NULL, &regs);
-		perf_hush(r, false);
-	}
+	take_or_lose(r, event, time, weight, context);
 	handler_leave(r);
 }
 
@@ -331,27 +337,13 @@ static void answer(struct thread_record *r, uint32_t event, uint64_t time, void 
 {
 	struct record_source *s = &r->sources[event];
 	uint32_t asked;
-	enum loss_reason why;
-	struct walk_regs regs;
 
 	if (enter(r) != ENTERED)
 		return;
 	asked = atomic_load_explicit(&s->asked, memory_order_acquire);
 	if (atomic_load_explicit(&s->arm, memory_order_relaxed) == ARM_TURNS &&
 	    asked != atomic_load_explicit(&s->answered, memory_order_relaxed)) {
-		uint64_t weight = turn_weight(s, event, time);
-
-		why = handler_refusal(r);
-		if (why != LOSS_REASONS) {
-			record_lose(r, event, why, weight);
-		} else {
-			perf_hush(r, true);
-			if (unlikely(zone.windowed))
-				window_look(r, RECORD_EVENTS, time);
-			context_read(context, &regs);
-			handler_take(r, event, time, weight, NULL, &regs);
-			perf_hush(r, false);
-		}
+		take_or_lose(r, event, time, turn_weight(s, event, time), context);
 		atomic_store_explicit(&s->answered, asked, memory_order_release);
 	}
 	handler_leave(r);
