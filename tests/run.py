@@ -89,7 +89,8 @@ def run_pytest(name, folder, out, more=()):
     if os.path.exists(junit):
         os.remove(junit)
     command = [sys.executable, "-m", "pytest", "-q", "-rs", "--tb=short", "-p", "no:cacheprovider",
-               "--durations=5", "--junitxml", junit, *more, folder]
+               "--durations=5", "-o", "junit_family=xunit1",  # which keeps the notes of single tests
+               "--junitxml", junit, *more, folder]
     status = subprocess.run(command, cwd=ROOT).returncode
     try:
         suite = next(xml.parse(junit).getroot().iter("testsuite"))

@@ -29,7 +29,8 @@ def head(path):
             "what": r"^#\s+((?:SIG\w+|Out of Memory Error|Internal Error|fatal error).*)$",
             "frame": r"^# Problematic frame:\n# (.*)$",
             "siginfo": r"^siginfo: (.*)$",
-            "java": r"^j\s+(truth\.Tricks\.\w+|truth\.Ends\.end)",
+            # "j  name" interpreted, "J 42% c2 name" compiled: which of them is the compiler's race
+            "java": r"^[jJ]\s+(?:\d+%?\s+(?:c[12]\s+)?)?(truth\.Tricks\.\w+|truth\.Ends\.end)",
             "end": r"^(END)\.$"}.items():
         match = re.search(pattern, text, re.M)
         found[name] = re.sub(r"0x[0-9a-f]+|\b(pid|tid)=\d+|\d+ bytes", "N", match.group(1)) if match else None
