@@ -11,6 +11,11 @@ const struct thread_state_name thread_state_names[THREAD_STATES] = {
 #include "base/thread_states.def"
 };
 
+const struct lock_kind_name lock_kind_names[LOCK_KINDS] = {
+#define LOCK(name, word, meaning) {word, meaning},
+#include "base/lock_kinds.def"
+};
+
 const struct counter_name loss_names[LOSS_REASONS] = {
 #define LOSS(name, meaning) {#name, NULL, meaning},
 #include "base/counters.def"

@@ -1,5 +1,5 @@
 /*
- * names.h - the enums behind frame_kinds.def, thread_states.def and counters.def, and their words.
+ * names.h - the enums behind frame_kinds.def, thread_states.def, lock_kinds.def and counters.def, and their words.
  * Includable from the signal zone (the tables are constant data).
  */
 #ifndef JSTROBE_BASE_NAMES_H
@@ -32,7 +32,16 @@ enum thread_state {
 	THREAD_STATES
 };
 
+enum lock_kind {
+#define LOCK(name, word, meaning) LOCK_##name,
+#include "base/lock_kinds.def"
+	LOCK_KINDS
+};
+
 struct thread_state_name {
+	const char *word, *meaning;
+};
+struct lock_kind_name {
 	const char *word, *meaning;
 };
 struct frame_kind_name {
@@ -48,6 +57,7 @@ struct counter_name {
 
 extern const struct frame_kind_name frame_kind_names[FRAME_KINDS];
 extern const struct thread_state_name thread_state_names[THREAD_STATES];
+extern const struct lock_kind_name lock_kind_names[LOCK_KINDS];
 extern const struct counter_name loss_names[LOSS_REASONS];
 extern const struct counter_name walk_end_names[WALK_ENDS];
 

@@ -18,6 +18,21 @@
 
 struct collector;
 
+/*
+ * What an event that is a wait says besides; its stack, thread and weight are those of the one who waited. Plain
+ * data: a sink that keeps it copies it.
+ */
+struct sink_lock {
+	uint8_t kind;           /* enum lock_kind */
+	uint32_t class_name;    /* of the lock or the synchroniser, with slashes: number in collector.frames.strings */
+	uint64_t identity;      /* the same for one lock for as long as it lives, wherever it is moved; 0 = none */
+	uint64_t duration;      /* ns of this wait; the event's weight stands for shorter ones as well */
+	int32_t owner_tid;      /* OS thread that held it when the wait began; 0 = none, or not known */
+	uint64_t owner_context; /* the virtual thread that did; 0 = none */
+	uint32_t owner_name;    /* number in collector.frames.strings, 0 = none */
+	uint32_t owner_node;    /* its stack then, index into collector.nodes; 0 = not taken */
+};
+
 /* One sample, or several in a row of one thread that are equal but for their time. */
 struct sink_event {
 	uint64_t time;     /* of the first, CLOCK_MONOTONIC ns */
@@ -29,6 +44,7 @@ struct sink_event {
 	uint32_t thread;   /* index into collector.threads */
 	uint32_t event;    /* which of the session's */
 	uint8_t state;     /* enum thread_state */
+	const struct sink_lock *lock; /* valid during the call; NULL: it is no wait */
 };
 
 struct sink;
