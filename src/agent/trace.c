@@ -255,6 +255,7 @@ static void fill_head(struct calls *c, uint64_t until)
 {
 	c->timing = timing_words[trace.timing];
 	c->timed = trace.timing != TIMING_NONE;
+	c->latency = UINT64_MAX;
 	c->period = trace.timing == TIMING_SAMPLED ? trace.period : 0;
 	c->duration = until > trace.began ? until - trace.began : 0;
 	c->main_class = jvm_main_class();

@@ -21,6 +21,26 @@ struct merge {
 	bool failed;
 };
 
+static void add_times(struct calls_times *to, const struct calls_times *more)
+{
+	unsigned i;
+
+	to->wall += more->wall;
+	to->cpu += more->cpu;
+	for (i = 0; i < CALLS_WAITS; i++)
+		to->waits[i] += more->waits[i];
+}
+
+/* `self` is without waiting, `total` with it. */
+static struct calls_times with_waits(struct calls_times self)
+{
+	unsigned i;
+
+	for (i = 0; i < CALLS_WAITS; i++)
+		self.wall += self.waits[i];
+	return self;
+}
+
 static uint32_t method_of(const struct merge *m, uint32_t id)
 {
 	return id - m->classes->first < m->classes->methods.count ? id - m->classes->first : m->other;
@@ -85,21 +105,17 @@ static void add_node(struct merge *m, const struct todo *t, uint64_t current, st
 		return;
 	merged = &m->nodes.items[at];
 	if (at) {
-		struct calls_times self = {n->wall, n->cpu};
+		struct calls_times self = {.wall = n->wall, .cpu = n->cpu};
 
 		if (!m->c->timed) /* virtual threads stamp when they are done, all the same */
-			self = (struct calls_times){0, 0};
-		if (t->node == current) {
-			self.wall += more.wall;
-			self.cpu += more.cpu;
-		}
+			self = (struct calls_times){.wall = 0};
+		if (t->node == current)
+			add_times(&self, &more);
 		merged->count += n->count;
 		merged->stamps += n->stamps;
-		merged->self.wall += self.wall;
-		merged->self.cpu += self.cpu;
+		add_times(&merged->self, &self);
 		thread->count += n->count;
-		thread->self.wall += self.wall;
-		thread->self.cpu += self.cpu;
+		add_times(&thread->self, &self);
 	}
 	for (; child; child = tree_node_at(child)->next)
 		if (tree_node_at(child)->id != TREE_OTHER || tree_node_at(child)->count)
@@ -110,7 +126,7 @@ static void add_thread(struct merge *m, const struct tree_thread *t, struct call
 {
 	const struct tree_context *k = tree_context_at(t->context);
 	uint64_t current = k->current;
-	struct calls_times more = {0, 0};
+	struct calls_times more = {.wall = 0};
 
 	/* an owner is inside an instrumented method */
 	if (m->c->timed && k->key && current != k->root)
@@ -131,25 +147,20 @@ static void sum_up(struct merge *m)
 	uint32_t i, at;
 
 	for (i = 0; i < m->nodes.count; i++)
-		nodes[i].total = nodes[i].self;
-	for (i = (uint32_t)m->nodes.count - 1; i > 0; i--) {
-		nodes[nodes[i].parent].total.wall += nodes[i].total.wall;
-		nodes[nodes[i].parent].total.cpu += nodes[i].total.cpu;
-	}
+		nodes[i].total = with_waits(nodes[i].self);
+	for (i = (uint32_t)m->nodes.count - 1; i > 0; i--)
+		add_times(&nodes[nodes[i].parent].total, &nodes[i].total);
 	for (i = 1; i < m->nodes.count; i++) {
 		struct calls_method *method = &m->c->methods[nodes[i].method];
 
 		method->count += nodes[i].count;
 		method->stamps += nodes[i].stamps;
-		method->self.wall += nodes[i].self.wall;
-		method->self.cpu += nodes[i].self.cpu;
+		add_times(&method->self, &nodes[i].self);
 		m->c->count += nodes[i].count;
 		for (at = nodes[i].parent; at && nodes[at].method != nodes[i].method; at = nodes[at].parent)
 			;
-		if (!at) {
-			method->total.wall += nodes[i].total.wall;
-			method->total.cpu += nodes[i].total.cpu;
-		}
+		if (!at)
+			add_times(&method->total, &nodes[i].total);
 	}
 }
 

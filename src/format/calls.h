@@ -2,7 +2,8 @@
  * calls.h - what a trace of instrumented methods counted, and its writers.
  *
  * A read-only view; texts and arrays belong to whoever made it. Times are ns; `self` is time with the method on
- * top, `total` with all that it called, counted once where it called itself. Normal code.
+ * top and not waiting, `total` with all that it called and waited for, counted once where it called itself.
+ * Normal code.
  */
 #ifndef JSTROBE_FORMAT_CALLS_H
 #define JSTROBE_FORMAT_CALLS_H
@@ -11,8 +12,26 @@
 
 #define CALLS_ROOT UINT32_MAX /* the method of a tree's root */
 
+/* What a method on top can wait for. */
+enum calls_wait {
+	CALLS_SLEEP,
+	CALLS_WAIT,    /* Object.wait */
+	CALLS_PARK,
+	CALLS_MONITOR, /* to enter a synchronized block or method */
+	CALLS_IO,
+	CALLS_WAITS,
+};
+extern const char *const calls_wait_words[CALLS_WAITS]; /* "sleep", "wait", "park", "monitor", "io" */
+
 struct calls_times {
 	uint64_t wall, cpu;
+	uint64_t waits[CALLS_WAITS]; /* in `total` part of wall; in `self` beside it */
+};
+
+/* How long single calls took, with all they called; of those that were timed. Unknown in sampled timing. */
+struct calls_spread {
+	uint64_t timed;              /* calls that it stands for; 0 = nothing is known */
+	uint64_t min, p50, p99, max; /* p50 and p99 from buckets of a quarter octave */
 };
 
 struct calls_method {
@@ -22,6 +41,8 @@ struct calls_method {
 	uint64_t count;
 	uint64_t stamps;        /* sampled timing: times that `self` was charged; its error is about 1/√stamps */
 	struct calls_times self, total;
+	struct calls_spread spread;
+	uint64_t error;         /* adaptive timing: standard error of total.wall */
 };
 
 /* Parents come before their children; the first node is the root, which is no method. */
@@ -29,6 +50,7 @@ struct calls_node {
 	uint32_t method, parent, depth;
 	uint64_t count, stamps;
 	struct calls_times self, total;
+	uint64_t error;          /* as in a method */
 };
 
 struct calls_thread {
@@ -43,9 +65,38 @@ struct calls_skip {
 	const char *name, *reason;
 };
 
+/* A stack as it was when a slow call ended; innermost first. */
+struct calls_frame {
+	const char *class_name, *name, *type;
+	int line;                /* 0 = unknown */
+};
+
+struct calls_stack {
+	const uint32_t *frames;  /* places in calls.frames */
+	uint32_t count;
+	bool truncated;
+};
+
+/* A call that took at least `latency`. */
+struct calls_event {
+	uint32_t method, stack;
+	uint64_t started_at;     /* ns since 1970 */
+	uint64_t duration;
+	uint64_t thread_id;      /* of java.lang.Thread */
+	const char *thread;      /* its name */
+};
+
+/* A method that was running already when its probes came: that invocation is not counted. */
+struct calls_entered {
+	uint32_t method, threads; /* in so many threads */
+};
+
 struct calls {
-	const char *timing;      /* "sampled", "exact", "none" */
+	const char *timing;      /* "sampled", "exact", "adaptive", "none" */
 	bool timed;
+	bool cpu_exact;          /* CPU time by a clock read at each entry and exit; else by ticks: ≈ */
+	uint32_t budget;         /* adaptive timing: percent */
+	uint64_t latency;        /* ns from which on a call is an event; UINT64_MAX = none is */
 	uint64_t period, duration, started_at;
 	const char *main_class, *jdk;
 	int pid;
@@ -62,6 +113,17 @@ struct calls {
 	uint32_t class_count;    /* with probes */
 	uint64_t bytes;          /* of trees */
 	double cost;             /* ns of an entry and exit, measured here; 0 = unknown */
+	double stamped_cost;     /* adaptive timing: of one that takes the time; then `cost` is of one that does not */
+	uint64_t stamped;        /* adaptive timing: calls that took the time */
+	struct calls_frame *frames;
+	uint32_t frame_count;
+	struct calls_stack *stacks;
+	uint32_t stack_count;
+	struct calls_event *events; /* in the order in which they ended */
+	uint32_t event_count;
+	uint64_t events_lost;    /* beyond the memory for them */
+	struct calls_entered *entered;
+	uint32_t entered_count;
 };
 
 /* Writers. HOT: methods to show at most, 0 = a default. */

@@ -7,6 +7,8 @@
 
 #define SCHEMA 1
 
+const char *const calls_wait_words[CALLS_WAITS] = {"sleep", "wait", "park", "monitor", "io"};
+
 static void put_times(const struct calls_times *self, const struct calls_times *total, struct buffer *out)
 {
 	buffer_printf(out, "\"total_wall\": %" PRIu64 ", \"self_wall\": %" PRIu64 ", \"total_cpu\": %" PRIu64
