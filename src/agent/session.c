@@ -96,6 +96,8 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 		goto no_engine;
 	jvm_session_begin(account);
 	engine_threads_known();
+	if (recording)
+		recording_threads_known(recording);
 	jvm_debug_non_safepoints(true);
 	return 0;
 

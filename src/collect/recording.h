@@ -53,6 +53,8 @@ struct recording *recording_new(int fd, const struct recording_options *o, struc
 void recording_fact(struct recording *r, unsigned type, const struct jfr_value *values, unsigned count);
 /* From here on samples of C go into it. */
 int recording_begin(struct recording *r, struct collector *c, struct error *err);
+/* All threads there were have been found: those found from now on are new ones. */
+void recording_threads_known(struct recording *r);
 /*
  * Instead: write what RING holds of C, in slices, so that sampling goes on meanwhile without a gap. 0, or why
  * something is missing.

@@ -51,6 +51,7 @@ struct recording {
 	struct error failed;   /* the first failure; code 0: none */
 	struct load load;
 	uint64_t began, cpu_at_start, own_at_start;
+	uint64_t threads_known; /* threads found since then are new; collector's lock */
 
 	/* the collector's: with its lock */
 	/* (batches: being written; held: waiting for names; these with the recording's lock) */
@@ -84,11 +85,24 @@ bool recording_is_late(const struct recording *r, uint32_t node);
 /* A new chunk began: all keys are void. */
 void recording_forget_keys(struct recording *r);
 
-/* The events at a chunk's begin. The books, at its end: collector's lock held. */
+/* Take what the collector has gathered into r->batch. Both locks held. */
+void recording_take_over(struct recording *r);
+extern const struct sink_ops recording_sink_ops;
+
+/* The events at a chunk's begin. The books as they stand, at its end: collector's lock held. */
 void recording_put_facts(struct recording *r, uint64_t now);
 void recording_put_counters(struct recording *r, uint64_t now);
-/* What is in r->batch, samples whose frames have no name yet included. Collector's lock held. */
-void recording_put_batch(struct recording *r);
+/* What was lost since the file was last told, by event and reason. Both locks held. */
+void recording_put_losses(struct recording *r, uint64_t now);
+/* What is in r->batch; samples whose frames have no name yet wait, unless EVERYTHING is to go. Both locks held. */
+void recording_put_batch(struct recording *r, bool everything);
+
+/* One turn: what came in goes into the file; FLUSH: all of it, END: for the last time. Recording's lock held. */
+enum urgency { URGENCY_TURN, URGENCY_FLUSH, URGENCY_END };
+void recording_turn(struct recording *r, enum urgency urgency);
+/* The writing thread, and to make it take its turn now, for the last time if STOP. */
+void *recording_run(void *recording);
+void recording_wake(struct recording *r, bool stop);
 
 /* Events that tell of the machine, the process and its threads (recording_load.c). Recording's lock held. */
 void recording_load(struct recording *r, uint64_t now);

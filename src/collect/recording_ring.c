@@ -23,7 +23,7 @@ static void write_slice(struct writing *w)
 	struct recording *r = w->r;
 
 	pthread_mutex_lock(&r->collector->lock);
-	recording_put_batch(r);
+	recording_put_batch(r, true);
 	pthread_mutex_unlock(&r->collector->lock);
 	if (w->rc == 0 && jfr_pending(r->jfr) > FLUSH_AT)
 		w->rc = jfr_flush(r->jfr, os_monotonic(), w->err);

@@ -101,7 +101,7 @@ static void take_sample(struct chunk_watches *w, struct watch *watch)
 }
 
 /* A number of base-64 VLQ at *TEXT, moved past it: docs/jfr.md. False at the end, or if it is none. */
-static bool next_difference(const char **text, int64_t *difference)
+static bool next_number(const char **text, int64_t *number)
 {
 	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 	uint64_t value = 0;
@@ -117,7 +117,7 @@ static bool next_difference(const char **text, int64_t *difference)
 		value |= (uint64_t)(bits & 31) << shift;
 		shift += 5;
 	} while (bits & 32);
-	*difference = value & 1 ? -(int64_t)(value >> 1) : (int64_t)(value >> 1);
+	*number = value & 1 ? -(int64_t)(value >> 1) : (int64_t)(value >> 1);
 	return true;
 }
 
@@ -142,18 +142,19 @@ static void take_weights(struct chunk_watches *w, const struct watch *watch, con
 {
 	struct reader r = names_reader(&w->names, watch->slots[SLOT_B]);
 	struct buffer *text = &w->names.text;
+	int64_t difference, repeats;
 	uint64_t key, weight = 0;
-	int64_t difference;
 	const char *at;
-	size_t i;
+	size_t i = 0;
 
 	text->length = 0;
 	text_read(&r, text, &key);
 	buffer_putc(text, '\0');
 	at = text->failed ? "" : text->data;
-	for (i = 0; i < count && next_difference(&at, &difference); i++) {
+	while (i < count && next_number(&at, &difference) && next_number(&at, &repeats)) {
 		weight += (uint64_t)difference;
-		weigh(w, &events[i], weight * watch->slots[SLOT_A]);
+		for (; i < count && repeats >= 0; repeats--)
+			weigh(w, &events[i++], weight * watch->slots[SLOT_A]);
 	}
 }
 

@@ -8,14 +8,7 @@
 #include "format/jfr_chunk.h"
 #include "format/jfr_emit.h"
 #include "format/jfr_pools.h"
-
-#define WEIGHT_UNIT 1000 /* ns */
-
-struct weights {
-	struct buffer text;
-	uint64_t last;              /* in units of WEIGHT_UNIT */
-	uint64_t rest;              /* ns that were no whole unit yet */
-};
+#include "format/jfr_weights.h"
 
 struct jfr {
 	int fd;
@@ -24,7 +17,7 @@ struct jfr {
 	struct jfr_chunk chunk;
 	struct jfr_pools pools;
 	struct buffer events;       /* not flushed yet */
-	struct weights cpu, wall;   /* of samples since the last flush whose own event has no place for them */
+	struct jfr_weights cpu, wall; /* of samples since the last flush whose own event has no place for them */
 	bool linked;                /* its file has a name, as far as we know */
 	struct error dead;          /* code 0: alive */
 };
@@ -47,8 +40,8 @@ struct jfr *jfr_new(int fd, const struct jfr_options *o, uint64_t real, uint64_t
 	j->linked = fstat(fd, &st) == 0 && st.st_nlink > 0;
 	j->began = o->began ? o->began : now;
 	buffer_init(&j->events, -1);
-	buffer_init(&j->cpu.text, -1);
-	buffer_init(&j->wall.text, -1);
+	jfr_weights_init(&j->cpu, o->cpu_interval);
+	jfr_weights_init(&j->wall, o->wall_interval);
 	jfr_pools_free(&j->pools);
 	for (pool = 0; pool < JFR_POOLS; pool++)
 		j->pools.last_key[pool] = o->first_key;
@@ -63,8 +56,8 @@ void jfr_free(struct jfr *j)
 	jfr_chunk_free(&j->chunk);
 	jfr_pools_free(&j->pools);
 	buffer_free(&j->events);
-	buffer_free(&j->cpu.text);
-	buffer_free(&j->wall.text);
+	jfr_weights_free(&j->cpu);
+	jfr_weights_free(&j->wall);
 	free(j);
 }
 
@@ -108,30 +101,6 @@ static void put_execution(struct jfr *j, uint64_t time, uint32_t thread, uint32_
 	jfr_end_short(&j->events, at);
 }
 
-/* DIFFERENCE as base-64 VLQ, known from source maps: 5 bits a letter, the lowest first, of them the first the sign. */
-static void put_letters(struct buffer *b, int64_t difference)
-{
-	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	uint64_t rest = difference < 0 ? (uint64_t)-difference << 1 | 1 : (uint64_t)difference << 1;
-
-	do {
-		unsigned bits = rest & 31;
-
-		rest >>= 5;
-		buffer_putc(b, letters[bits | (rest ? 32 : 0)]);
-	} while (rest);
-}
-
-/* Weights that have no place in their sample's own event follow it in one of all of them. */
-static void keep_weight(struct weights *w, uint64_t weight)
-{
-	weight += w->rest;
-	w->rest = weight % WEIGHT_UNIT;
-	weight /= WEIGHT_UNIT;
-	put_letters(&w->text, (int64_t)(weight - w->last));
-	w->last = weight;
-}
-
 void jfr_cpu_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, uint64_t weight)
 {
 	size_t at;
@@ -139,7 +108,7 @@ void jfr_cpu_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stac
 	if (j->options.cpu_events & JFR_CPU_EXECUTION)
 		put_execution(j, time, thread, stack, THREAD_NONE);
 	if (!(j->options.cpu_events & JFR_CPU_TIME)) {
-		keep_weight(&j->cpu, weight);
+		jfr_weights_add(&j->cpu, weight);
 		return;
 	}
 	at = begin(j, JFR_CPU_TIME_SAMPLE, time);
@@ -155,7 +124,7 @@ void jfr_wall_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t sta
 		     enum thread_state state, uint64_t weight)
 {
 	put_execution(j, time, thread, stack, state);
-	keep_weight(&j->wall, weight);
+	jfr_weights_add(&j->wall, weight);
 }
 
 void jfr_wall_run(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum thread_state state,
@@ -169,7 +138,7 @@ void jfr_wall_run(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack,
 	jfr_put_number(&j->events, samples);
 	jfr_put_number(&j->events, span / JFR_TICK);
 	jfr_end_short(&j->events, at);
-	keep_weight(&j->wall, weight);
+	jfr_weights_add(&j->wall, weight);
 }
 
 void jfr_event_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum thread_state state,
@@ -185,40 +154,25 @@ void jfr_event_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t st
 	jfr_end_short(&j->events, at);
 }
 
-static void forget_weights(struct weights *w)
+/* Weights that have no place in their sample's own event follow it in one of all of them. */
+static void put_weights(struct jfr *j, struct jfr_weights *w, unsigned type, uint64_t now)
 {
-	w->text.length = 0;
-	w->text.failed = 0;
-	w->last = 0;
-}
-
-static void put_weights(struct jfr *j, struct weights *w, unsigned type, uint64_t now)
-{
+	const char *text;
 	size_t at;
 
-	if (!w->text.length && !w->text.failed)
+	if (!w->begun)
 		return;
 	at = begin(j, type, now);
-	jfr_put_number(&j->events, WEIGHT_UNIT);
-	buffer_putc(&w->text, '\0');
-	jfr_put_string(&j->events, w->text.failed ? NULL : w->text.data);
+	text = jfr_weights_text(w);
+	jfr_put_number(&j->events, (uint64_t)w->unit);
+	jfr_put_string(&j->events, text);
 	jfr_end_short(&j->events, at);
-	if (w->text.failed)
-		j->events.failed = w->text.failed;
-	forget_weights(w);
+	if (!text)
+		j->events.failed = ENOMEM;
+	jfr_weights_forget(w);
 }
 
 /* ---- other events ---- */
-
-static const struct jfr_row *row_of(unsigned type)
-{
-	unsigned i;
-
-	for (i = 0; i < jfr_row_count; i++)
-		if (!jfr_rows[i].is_field && jfr_rows[i].type == type)
-			return &jfr_rows[i];
-	return NULL;
-}
 
 /* The values of the fields behind ROW; the number of them. */
 static unsigned put_fields(struct buffer *b, const struct jfr_row *row, const struct jfr_value *v,
@@ -231,7 +185,7 @@ static unsigned put_fields(struct buffer *b, const struct jfr_row *row, const st
 		if (strcmp(row->name, "startTime") == 0)
 			continue;
 		if (row->type > JFR_STRING && row->flag == JFR_FLAG_0) {
-			n += put_fields(b, row_of(row->type), v + n, count - n);
+			n += put_fields(b, jfr_row_of(row->type), v + n, count - n);
 			continue;
 		}
 		if (n == count) {
@@ -255,7 +209,7 @@ void jfr_event(struct jfr *j, unsigned type, uint64_t time, const struct jfr_val
 {
 	size_t at = begin(j, type, time);
 
-	if (put_fields(&j->events, row_of(type), values, count) != count)
+	if (put_fields(&j->events, jfr_row_of(type), values, count) != count)
 		j->events.failed = EINVAL;
 	jfr_end_short(&j->events, at);
 }
@@ -266,8 +220,8 @@ static void forget_pending(struct jfr *j)
 {
 	j->events.length = 0;
 	j->events.failed = 0;
-	forget_weights(&j->cpu);
-	forget_weights(&j->wall);
+	jfr_weights_forget(&j->cpu);
+	jfr_weights_forget(&j->wall);
 }
 
 static int die(struct jfr *j, struct error *err)

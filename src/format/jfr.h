@@ -23,6 +23,7 @@ enum { JFR_CPU_EXECUTION = 1, JFR_CPU_TIME = 2 };
 struct jfr_options {
 	unsigned cpu_events;   /* of the above */
 	uint64_t start;        /* where in the file to begin: behind whole chunks */
+	uint64_t cpu_interval, wall_interval; /* ns, of samples; 0 = not known */
 	uint64_t max_size;     /* of the file, bytes; 0 = any */
 	uint32_t first_key;    /* keys are above it: those up to it are in the file already */
 	uint64_t began;        /* of the first chunk in the file; 0 = now */

@@ -18,7 +18,7 @@
 #include "format/jfr_emit.h"
 #include "format/jfr_types.h"
 
-#define METADATA_ID 1
+#define METADATA_ID 0x6a737472 /* no JVM gets that far: its reader takes equal numbers for equal types */
 
 const struct jfr_row jfr_rows[] = {
 #define JFR_TYPE(id, type_name, type_kind, type_label) \
@@ -29,6 +29,23 @@ const struct jfr_row jfr_rows[] = {
 #include "format/jfr_types.def"
 };
 const unsigned jfr_row_count = ARRAY_LEN(jfr_rows);
+
+const struct jfr_row *jfr_row_of(unsigned type)
+{
+	unsigned i;
+
+	for (i = 0; i < jfr_row_count; i++)
+		if (!jfr_rows[i].is_field && jfr_rows[i].type == type)
+			return &jfr_rows[i];
+	return NULL;
+}
+
+unsigned jfr_type_id(unsigned type)
+{
+	unsigned kind = jfr_row_of(type)->kind;
+
+	return kind == JFR_CONSTANT || kind == JFR_SIMPLE || kind == JFR_STRUCT ? JFR_CONSTANT_ID(type) : type;
+}
 
 /* The annotation that says what a field's number is. */
 static const struct {
@@ -138,7 +155,7 @@ static void put_field(struct tree *t, const struct jfr_row *f)
 {
 	open_element(t, "field", f->flag == JFR_FLAG_0 ? 2 : 3);
 	put_attribute(t, "name", f->name);
-	put_attribute_number(t, "class", f->type);
+	put_attribute_number(t, "class", jfr_type_id(f->type));
 	if (f->flag == JFR_FLAG_POOL)
 		put_attribute(t, "constantPool", "true");
 	else if (f->flag == JFR_FLAG_LIST)
@@ -156,7 +173,7 @@ static void put_class(struct tree *t, const struct jfr_row *row, unsigned count)
 	open_element(t, "class", row->kind == JFR_EVENT || row->kind == JFR_ANNOTATION ||
 					 row->kind == JFR_SIMPLE ? 3 : 2);
 	put_attribute(t, "name", row->name);
-	put_attribute_number(t, "id", row->type);
+	put_attribute_number(t, "id", jfr_type_id(row->type));
 	if (row->kind == JFR_EVENT)
 		put_attribute(t, "superType", "jdk.jfr.Event");
 	else if (row->kind == JFR_ANNOTATION)

@@ -220,7 +220,7 @@ static void put_fixed(struct buffer *out, unsigned type, const char *const *text
 {
 	unsigned i;
 
-	jfr_put_number(out, type);
+	jfr_put_number(out, JFR_CONSTANT_ID(type));
 	jfr_put_number(out, count);
 	for (i = 0; i < count; i++) {
 		jfr_put_number(out, i);
@@ -241,7 +241,7 @@ unsigned jfr_pools_take(struct jfr_pools *p, struct buffer *out)
 	for (pool = 0; pool < JFR_POOLS; pool++) {
 		if (!p->fresh_count[pool])
 			continue;
-		jfr_put_number(out, type_of_pool[pool]);
+		jfr_put_number(out, JFR_CONSTANT_ID(type_of_pool[pool]));
 		jfr_put_number(out, p->fresh_count[pool]);
 		buffer_append(out, p->fresh[pool].data, p->fresh[pool].length);
 		if (p->fresh[pool].failed)

@@ -6,6 +6,12 @@
 
 #include "base/base.h"
 
+/*
+ * The JDK's reader looks constants up by type and key through all chunks of a file, and jfrsync puts chunks of the
+ * JDK's own behind ours: numbers of our constants' types are far above those that a JVM gives out.
+ */
+#define JFR_CONSTANT_ID(type) ((type) + 10000u)
+
 /* Types 0 and 1 are the format's own: metadata and checkpoint. */
 enum jfr_type {
 	JFR_METADATA,
@@ -43,5 +49,9 @@ struct jfr_row {
 
 extern const struct jfr_row jfr_rows[];
 extern const unsigned jfr_row_count;
+
+/* The row of TYPE, and the number that stands for it in a file. */
+const struct jfr_row *jfr_row_of(unsigned type);
+unsigned jfr_type_id(unsigned type);
 
 #endif

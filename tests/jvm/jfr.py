@@ -245,14 +245,17 @@ LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 
 
 def weights(event):
-    """The weights in a jstrobe.SampleWeights, ns: base-64 VLQ, each relative to the one before."""
-    found, last, value, shift = [], 0, 0, 0
+    """The weights in a jstrobe.SampleWeights, ns: pairs of base-64 VLQ, a difference and how often it is repeated."""
+    numbers, value, shift = [], 0, 0
     for letter in event["weights"] or "":
         bits = LETTERS.index(letter)
         value |= (bits & 31) << shift
         shift += 5
         if bits < 32:
-            last += -(value >> 1) if value & 1 else value >> 1
-            found.append(last * event["unit"])
+            numbers.append(-(value >> 1) if value & 1 else value >> 1)
             value = shift = 0
+    found, last = [], 0
+    for difference, repeats in zip(numbers[::2], numbers[1::2]):
+        last += difference
+        found += [last * event["unit"]] * (1 + repeats)
     return found

@@ -51,7 +51,7 @@ def check_books(recording, event="cpu"):
     if not times:
         weights = [w for e in recording.events["jstrobe.SampleWeights"] for w in jfr.weights(e)]
         assert len(weights) == books["stored"]
-        assert 0 <= books["weightStored"] - sum(weights) < 1000 * len(recording.chunks)
+        assert abs(books["weightStored"] - sum(weights)) <= books["interval"] / 32
     lost = sum(e["samples"] for e in recording.events["jstrobe.SamplesLost"] if e["event"] == event)
     assert lost == books["lost"]
     return books
@@ -111,7 +111,7 @@ def test_one_event_a_sample(jdk17, events):
         done = jstrobe("record", "--cpuevents", events, "-i", "1ms", "-d", 1, "--noprops", "-f", path, program.pid)
         assert done.returncode == 0, done.stderr
     recording = jfr.Recording(path)
-    assert check_books(recording)["stored"] > 100
+    assert check_books(recording)["stored"] > 20
     assert bool(recording.count("jdk.ExecutionSample")) == (events == "execution")
     assert bool(recording.count("jdk.CPUTimeSample")) == (events == "cputime")
     assert recording.count("jdk.InitialSystemProperty") == 0
@@ -282,7 +282,7 @@ def test_cpu_and_wall(jdk17):
     books, runs = recording.counters("wall"), recording.events["profiler.WallClockSample"]
     assert sum(r["samples"] for r in runs) == books["stored"] > 100
     weights = [w for e in recording.events["jstrobe.WallWeights"] for w in jfr.weights(e)]
-    assert len(weights) == len(runs) and 0 <= books["weightStored"] - sum(weights) < 1000
+    assert len(weights) == len(runs) and abs(books["weightStored"] - sum(weights)) <= books["interval"] / 32
     states = {r["state"] for r in runs}
     assert {"STATE_RUNNABLE", "STATE_IN_NATIVE"} <= states and "STATE_DEFAULT" not in states, states
     assert max(r["samples"] for r in runs) > 50, "idle threads in long runs"

@@ -391,13 +391,14 @@ static void weights_that_follow(void **state)
 	made_execution(&m, TICKS, 1, 1, 1);
 	made_execution(&m, TICKS, 1, 2, 1);
 	made_execution(&m, TICKS, 2, 1, 1);
+	made_execution(&m, TICKS, 2, 1, 1);
 	made_event(&m, MADE_WEIGHTS);
 	made_long(&m, TICKS);
 	made_long(&m, 1000);
-	made_text(&m, "OoGsM"); /* 7, then 100 more, then 198 more */
+	made_text(&m, "OAoGAsMC"); /* 7, then 100 more, then 198 more, and the same again */
 	made_event_end(&m);
 	made_end(&m, 1000000);
-	expect_event(&m, "cpu", true, MAIN " 312000\n" MAIN ";write 107000\n");
+	expect_event(&m, "cpu", true, MAIN " 617000\n" MAIN ";write 107000\n");
 	made_free(&m);
 }
 
@@ -415,7 +416,7 @@ static void weights_of_wall_samples(void **state)
 	made_event(&m, MADE_WALL_WEIGHTS);
 	made_long(&m, TICKS);
 	made_long(&m, 1000);
-	made_text(&m, "4kClkC"); /* 1100, then 1090 less */
+	made_text(&m, "4kCAlkCA"); /* 1100, then 1090 less */
 	made_event_end(&m);
 	made_end(&m, 2000000000);
 	strcpy(o.families, "wall");

@@ -21,6 +21,7 @@
 #include "base/utf8.h"
 #include "format/jfr.h"
 #include "format/jfr_emit.h"
+#include "format/jfr_weights.h"
 
 static void numbers(void **state)
 {
@@ -269,6 +270,69 @@ static void limit(void **state)
 }
 
 /* An event with more or fewer values than its type has fields is a mistake of ours, and written nowhere. */
+/* The number at *TEXT, moved past it. */
+static int64_t next_number(const char **text)
+{
+	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	uint64_t value = 0;
+	unsigned shift = 0, bits;
+
+	do {
+		const char *at = strchr(letters, *(*text)++);
+
+		assert_non_null(at);
+		bits = (unsigned)(at - letters);
+		value |= (uint64_t)(bits & 31) << shift;
+		shift += 5;
+	} while (bits & 32);
+	return value & 1 ? -(int64_t)(value >> 1) : (int64_t)(value >> 1);
+}
+
+/* COUNT weights, read back: up to each of them the sum is right within a 32nd of an interval. Letters used. */
+static size_t there_and_back(const uint64_t *weights, size_t count, uint64_t interval)
+{
+	int64_t sum = 0, written = 0, last = 0, repeats, bound = (int64_t)interval / 32;
+	struct jfr_weights w;
+	const char *text;
+	size_t i, length;
+
+	jfr_weights_init(&w, interval);
+	for (i = 0; i < count; i++)
+		jfr_weights_add(&w, weights[i]);
+	text = jfr_weights_text(&w);
+	length = strlen(text);
+	for (i = 0; i < count;) {
+		last += next_number(&text);
+		assert_true(last >= 0);
+		for (repeats = next_number(&text); repeats >= 0; repeats--, i++) {
+			assert_true(i < count);
+			sum += (int64_t)weights[i];
+			written += last * w.unit;
+			assert_true(written - sum <= bound && sum - written <= bound);
+		}
+	}
+	assert_int_equal(*text, '\0');
+	jfr_weights_free(&w);
+	return length;
+}
+
+static void weights_as_text(void **state)
+{
+	const uint64_t odd[] = {0, 1, 999, 1000000000000, 0, 0, 5000000, 5000001, 3, 1000000, 1000000, 17};
+	static uint64_t steady[5000], wild[5000];
+	size_t i;
+
+	assert_true(there_and_back(odd, ARRAY_LEN(odd), 1000000) > ARRAY_LEN(odd));
+	assert_true(there_and_back(odd, 1, 1) > 0);
+	for (i = 0; i < ARRAY_LEN(steady); i++) {
+		steady[i] = 1000000 + i * 7919 % 9001; /* a timer of 1 ms that is up to 9 us late */
+		wild[i] = i * 2654435761u % 20000000;
+	}
+	assert_true(there_and_back(steady, ARRAY_LEN(steady), 1000000) < ARRAY_LEN(steady) / 4);
+	there_and_back(wild, ARRAY_LEN(wild), 1000000);
+	there_and_back(wild, ARRAY_LEN(wild), 100000);
+}
+
 static void wrong_values(void **state)
 {
 	const struct jfr_value v[] = {JFR_S("a"), JFR_S("b"), JFR_S("c")};
@@ -291,7 +355,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers), cmocka_unit_test(texts), cmocka_unit_test(secrets),
 		cmocka_unit_test(whole_after_each_flush), cmocka_unit_test(chunks), cmocka_unit_test(full_disk),
-		cmocka_unit_test(other_hands), cmocka_unit_test(limit), cmocka_unit_test(wrong_values),
+		cmocka_unit_test(other_hands), cmocka_unit_test(limit), cmocka_unit_test(weights_as_text), cmocka_unit_test(wrong_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,68 @@
+/*
+ * recording_intake.c - what the collector's thread hands to a recording: it is put on a list, no more.
+ */
+#include "collect/recording_inner.h"
+#include "os/os.h"
+
+#define HURRY_AT 16384             /* events waiting */
+#define MOST_WAITING (1u << 20)    /* beyond, the disk does not keep up */
+
+static void on_event(struct sink *s, const struct sink_event *e)
+{
+	struct recording *r = CONTAINER_OF(s, struct recording, sink);
+	struct sink_event *slot = r->pending.count < MOST_WAITING ? VECTOR_PUSH(&r->pending) : NULL;
+
+	if (!slot) {
+		r->dropped += e->samples;
+		return;
+	}
+	*slot = *e;
+	if (r->pending.count == HURRY_AT)
+		recording_wake(r, false);
+}
+
+static void note_thread(struct sink *s, uint32_t thread, uint64_t time, bool end)
+{
+	struct recording *r = CONTAINER_OF(s, struct recording, sink);
+	struct thread_note *note = r->notes.count < MOST_WAITING ? VECTOR_PUSH(&r->notes) : NULL;
+
+	if (note)
+		*note = (struct thread_note){thread, time, end};
+}
+
+/* Threads that were there before sampling began are met one by one, too: those did not start now. */
+static void on_thread_begin(struct sink *s, uint32_t thread)
+{
+	const struct thread_entry *e = &s->collector->threads.items[thread];
+
+	if (e->since > CONTAINER_OF(s, struct recording, sink)->threads_known)
+		note_thread(s, thread, e->since, false);
+}
+
+static void on_thread_end(struct sink *s, uint32_t thread, uint64_t now)
+{
+	note_thread(s, thread, now, true);
+}
+
+const struct sink_ops recording_sink_ops = {
+	.event = on_event, .thread_begin = on_thread_begin, .thread_end = on_thread_end,
+};
+
+void recording_threads_known(struct recording *r)
+{
+	pthread_mutex_lock(&r->collector->lock);
+	r->threads_known = os_monotonic();
+	pthread_mutex_unlock(&r->collector->lock);
+}
+
+void recording_take_over(struct recording *r)
+{
+	typeof(r->pending) empty = r->batch;
+	typeof(r->notes) no_notes = r->batch_notes;
+
+	r->batch = r->pending;
+	r->batch_notes = r->notes;
+	r->pending = empty;
+	r->notes = no_notes;
+	r->pending.count = r->notes.count = 0;
+}

@@ -1,0 +1,156 @@
+/*
+ * recording_turn.c - the thread "jstrobe write": each second it names, puts and writes what came in.
+ */
+#include <stdlib.h>
+
+#include "collect/recording_inner.h"
+#include "elf/elf.h"
+#include "engine/engine.h"
+#include "os/os.h"
+
+#define WRITE_EVERY NS_PER_S
+/* Symbol tables are large: looking names up may take this part of the time. */
+#define LOOK_UP_SHARE 200
+#define LOOK_UP_LATEST (10 * NS_PER_S)
+
+/*
+ * Look up names that are missing, if it is time again or FORCE says so. Locks: recording's, images', and
+ * the collector's, which is given up meanwhile.
+ */
+static void name_frames(struct recording *r, bool force, uint64_t now)
+{
+	struct collector *c = r->collector;
+	struct late_frame *late;
+	struct late_name *names;
+	size_t count;
+	uint64_t took;
+
+	if (!c->frames.late.count || (!force && now < r->held_until))
+		return;
+	late = frames_take_late(&c->frames, &count);
+	names = count ? calloc(count, sizeof(*names)) : NULL;
+	pthread_mutex_unlock(&c->lock);
+	if (names)
+		frames_look_up(&zone, late, count, names);
+	pthread_mutex_lock(&c->lock);
+	if (names)
+		frames_give_names(&c->frames, late, count, names);
+	free(names);
+	free(late);
+	took = os_monotonic() - now;
+	r->held_until = now + MIN(took * LOOK_UP_SHARE, LOOK_UP_LATEST);
+}
+
+/* Names, constants and events, in memory. Recording's lock held. */
+static void gather(struct recording *r, enum urgency urgency, uint64_t now)
+{
+	struct collector *c = r->collector;
+	bool everything = urgency != URGENCY_TURN;
+
+	if (everything && c->running)
+		engine_flush();
+	pthread_mutex_lock(&c->images);
+	pthread_mutex_lock(&c->lock);
+	if (everything && c->running) {
+		account_names(c);
+		drain_all(c);
+	}
+	recording_take_over(r);
+	name_frames(r, everything, now);
+	recording_put_batch(r, everything);
+	recording_put_losses(r, now);
+	if (urgency == URGENCY_END)
+		recording_put_counters(r, now);
+	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_unlock(&c->images);
+}
+
+static void note_failure(struct recording *r, uint64_t samples, const struct error *err)
+{
+	r->dropped += samples;
+	r->samples -= MIN(samples, r->samples);
+	if (!r->failed.code)
+		r->failed = *err;
+}
+
+/* Whether the chunk is as large or as old as it may be. */
+static bool is_full(const struct recording *r, uint64_t now)
+{
+	return jfr_chunk_size(r->jfr) && (jfr_chunk_size(r->jfr) >= r->options.chunk_size ||
+					  now - jfr_chunk_began(r->jfr) >= r->options.chunk_time);
+}
+
+/* The next chunk. Recording's lock held. */
+static int rotate(struct recording *r, uint64_t now, struct error *err)
+{
+	struct collector *c = r->collector;
+	int rc;
+
+	pthread_mutex_lock(&c->lock);
+	recording_put_counters(r, now);
+	pthread_mutex_unlock(&c->lock);
+	rc = jfr_rotate(r->jfr, os_realtime(), now, err);
+	if (rc)
+		return rc;
+	recording_forget_keys(r);
+	recording_put_facts(r, now);
+	return 0;
+}
+
+void recording_turn(struct recording *r, enum urgency urgency)
+{
+	uint64_t now = os_monotonic(), before = r->samples;
+	bool full = urgency != URGENCY_END && is_full(r, now);
+	struct error err;
+	int rc;
+
+	gather(r, full ? URGENCY_FLUSH : urgency, now);
+	recording_load(r, now);
+	if (full)
+		rc = rotate(r, now, &err);
+	else if (urgency == URGENCY_END)
+		rc = jfr_finish(r->jfr, now, &err);
+	else
+		rc = jfr_flush(r->jfr, now, &err);
+	if (rc)
+		note_failure(r, r->samples - before, &err);
+}
+
+void recording_wake(struct recording *r, bool stop)
+{
+	pthread_mutex_lock(&r->wake_lock);
+	r->stopping |= stop;
+	r->hurry = true;
+	pthread_cond_signal(&r->wake);
+	pthread_mutex_unlock(&r->wake_lock);
+}
+
+/* Wait until it is time, or somebody is in a hurry; false at the end. */
+static bool wait_for_turn(struct recording *r, uint64_t until)
+{
+	struct timespec at = {(time_t)(until / NS_PER_S), (long)(until % NS_PER_S)};
+	bool go_on;
+	int rc = 0;
+
+	pthread_mutex_lock(&r->wake_lock);
+	while (rc == 0 && !r->hurry)
+		rc = pthread_cond_timedwait(&r->wake, &r->wake_lock, &at);
+	r->hurry = false;
+	go_on = !r->stopping;
+	pthread_mutex_unlock(&r->wake_lock);
+	return go_on;
+}
+
+void *recording_run(void *arg)
+{
+	struct recording *r = arg;
+
+	collect_thread_begin("jstrobe write");
+	while (wait_for_turn(r, os_monotonic() + WRITE_EVERY)) {
+		pthread_mutex_lock(&r->lock);
+		recording_turn(r, URGENCY_TURN);
+		pthread_mutex_unlock(&r->lock);
+	}
+	collect_thread_end();
+	return NULL;
+}
