@@ -24,6 +24,7 @@
 #include "agent/schedule.h"
 #include "agent/session.h"
 #include "agent/talk.h"
+#include "agent/trace.h"
 #include "agent/trigger.h"
 #include "control/control.h"
 
@@ -103,8 +104,10 @@ static int end(const char *text, struct options *o, struct error *err)
 
 	if (rc == 0 && o->file[0])
 		rc = owed_check_path(o, err);
-	if (rc == 0 && stop)
+	if (rc == 0 && stop) {
+		trace_by_thread(o->threads);
 		rc = session_stop(err);
+	}
 	if (rc)
 		return rc;
 	if (stop) {

@@ -214,7 +214,7 @@ static void forget(struct owed *o)
 /* Whether O's result is written while sampling goes on. */
 static bool grows(const struct options *o)
 {
-	return strcmp(o->format, "jfr") == 0 && !o->last;
+	return strcmp(o->format, "jfr") == 0 && !o->last && !o->instrument[0];
 }
 
 static void owe(enum owed_place place, const struct options *o, int fd, const char *name)

@@ -18,6 +18,7 @@
 #include "agent/owed.h"
 #include "agent/schedule.h"
 #include "agent/session.h"
+#include "agent/trace.h"
 #include "agent/trigger.h"
 
 #define SEND_MS 2000
@@ -276,6 +277,7 @@ static int stop_or_dump(struct talk *t, const char *text, bool stop, struct buff
 				 "; 'jstrobe start' or 'jstrobe record' begins one");
 	say_notes(t);
 	if (stop) {
+		trace_by_thread(o.threads);
 		rc = session_stop(err);
 		shared.owner = NULL;
 		if (rc)

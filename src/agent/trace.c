@@ -37,10 +37,12 @@ static const char *const timing_words[] = {"sampled", "exact", "none"};
 static struct {
 	jvmtiEnv *ti;           /* with its capabilities, once one is needed */
 	bool running, waiting;  /* waiting: for the JVM to be up */
+	bool by_thread;         /* the result is to keep threads apart */
 	struct options options;
 	enum timing timing;
 	uint64_t period;        /* ns */
 	uint64_t began, ended;  /* monotonic ns */
+	uint64_t began_at;      /* ns since 1970 */
 	uint32_t next_method;   /* numbers are never used again */
 	double cost;
 	struct trace_classes classes;
@@ -128,19 +130,6 @@ static int environment(struct error *err)
 	return rc;
 }
 
-/* A trace has its own forms. */
-static int check_format(const struct options *o, struct error *err)
-{
-	static const char *const none[] = {"flamegraph", "jfr"};
-	size_t i;
-
-	for (i = 0; i < ARRAY_LEN(none); i++)
-		if (strcmp(o->format, none[i]) == 0)
-			return error_set(err, ENOTSUP, "a trace is written as text, json or collapsed, not as %s yet",
-					 none[i]);
-	return 0;
-}
-
 /* ---- start ------------------------------------------------------------------------------- */
 
 static int read_options(const struct options *o, struct error *err)
@@ -200,6 +189,7 @@ static int begin(struct buffer *notes, struct error *err)
 	if (rc == 0) {
 		(*trace.ti)->SetEventNotificationMode(trace.ti, JVMTI_ENABLE, JVMTI_EVENT_THREAD_END, NULL);
 		trace.began = os_monotonic();
+		trace.began_at = os_realtime();
 		rc = trace_classes_put(trace.ti, env, &trace.classes, err);
 	}
 	if (rc) {
@@ -216,12 +206,11 @@ int trace_start(const struct options *o, struct buffer *notes, struct error *err
 	int rc;
 
 	trace_forget();
-	rc = check_format(o, err);
-	if (rc == 0)
-		rc = read_options(o, err);
+	rc = read_options(o, err);
 	if (rc == 0)
 		rc = environment(err);
 	trace.options = *o;
+	trace.by_thread = o->threads;
 	if (rc == 0 && jvm_is_live())
 		rc = begin(notes, err);
 	else if (rc == 0)
@@ -257,6 +246,7 @@ static void fill_head(struct calls *c, uint64_t until)
 	c->timed = trace.timing != TIMING_NONE;
 	c->latency = UINT64_MAX;
 	c->period = trace.timing == TIMING_SAMPLED ? trace.period : 0;
+	c->started_at = trace.began_at;
 	c->duration = until > trace.began ? until - trace.began : 0;
 	c->main_class = jvm_main_class();
 	c->jdk = jvm_version();
@@ -264,16 +254,21 @@ static void fill_head(struct calls *c, uint64_t until)
 	c->cost = trace.cost;
 }
 
-/* The trees as they are now. */
-static int read_trees(struct calls *c)
+/* The trees as they are now; BY_THREAD: apart. */
+static int read_trees(struct calls *c, bool by_thread)
 {
 	int rc;
 
 	fill_head(c, trace.ended ? trace.ended : os_monotonic());
 	trace_classes_lock();
-	rc = trace_result_read(c, &trace.classes);
+	rc = trace_result_read(c, &trace.classes, by_thread);
 	trace_classes_unlock();
 	return rc;
+}
+
+void trace_by_thread(bool apart)
+{
+	trace.by_thread = apart;
 }
 
 void trace_stop(void)
@@ -294,34 +289,28 @@ void trace_stop(void)
 	trace.ended = os_monotonic();
 	stop_ticks();
 	(*trace.ti)->SetEventNotificationMode(trace.ti, JVMTI_DISABLE, JVMTI_EVENT_THREAD_END, NULL);
-	trace.has_result = read_trees(&trace.result) == 0;
+	trace.has_result = read_trees(&trace.result, trace.by_thread) == 0;
 	trace.next_method = trace.classes.first + (uint32_t)trace.classes.methods.count;
 	tree_end();
 }
 
 static void write_result(const struct calls *c, const struct options *o, struct buffer *out)
 {
-	if (strcmp(o->format, "json") == 0)
-		calls_json(c, out);
-	else if (strcmp(o->format, "collapsed") == 0)
-		calls_collapsed(c, o->total && c->timed, out);
-	else if (strcmp(o->format, "loss") == 0)
-		calls_overhead(c, out);
-	else
-		calls_text(c, o->flat, out);
+	struct calls_style style = {
+		.title = o->title, .total = o->total, .reverse = o->reverse, .inverted = o->inverted, .hot = o->flat,
+	};
+
+	calls_write(c, o->format, &style, out);
 }
 
 int trace_dump(const struct options *o, struct buffer *out, struct error *err)
 {
 	struct calls now = {.pid = 0};
-	int rc = check_format(o, err);
 
-	if (rc)
-		return rc;
 	if (trace.has_result) {
 		write_result(&trace.result, o, out);
 	} else if (trace.running && !trace.waiting) {
-		if (read_trees(&now)) {
+		if (read_trees(&now, o->threads)) {
 			trace_result_free(&now);
 			return error_set(err, ENOMEM, "out of memory for the result");
 		}
@@ -341,7 +330,7 @@ uint64_t trace_calls(void)
 	uint64_t count = trace.result.count;
 
 	if (trace.running && !trace.waiting) {
-		if (read_trees(&now) == 0)
+		if (read_trees(&now, false) == 0)
 			count = now.count;
 		trace_result_free(&now);
 	}

@@ -13,6 +13,8 @@
 
 /* Put probes in and begin to count. While the JVM starts: as soon as it is up. NOTES as in session_start. */
 int trace_start(const struct options *o, struct buffer *notes, struct error *err);
+/* whether trace_stop keeps threads APART in the result; trace_start does as its options say. */
+void trace_by_thread(bool apart);
 /* Take all probes out. The result stays for trace_dump until the next start. */
 void trace_stop(void);
 /* Write the result, so far or of the last session, as O says. -ENOENT: there is none. */

@@ -17,27 +17,16 @@ struct merge {
 		uint64_t node;
 		uint32_t parent;
 	}) todo;
+	bool by_thread;
+	uint32_t top;      /* where the roots of a thread's tree go */
 	uint32_t other;    /* the method that stands for what no memory was left for */
 	bool failed;
 };
 
-static void add_times(struct calls_times *to, const struct calls_times *more)
-{
-	unsigned i;
-
-	to->wall += more->wall;
-	to->cpu += more->cpu;
-	for (i = 0; i < CALLS_WAITS; i++)
-		to->waits[i] += more->waits[i];
-}
-
 /* `self` is without waiting, `total` with it. */
 static struct calls_times with_waits(struct calls_times self)
 {
-	unsigned i;
-
-	for (i = 0; i < CALLS_WAITS; i++)
-		self.wall += self.waits[i];
+	self.wall += calls_waited(&self);
 	return self;
 }
 
@@ -101,21 +90,23 @@ static void add_node(struct merge *m, const struct todo *t, uint64_t current, st
 		return;
 	if (n->id != TREE_ROOT)
 		at = place(m, t->parent, method_of(m, n->id));
+	else
+		at = m->top;
 	if (m->failed)
 		return;
 	merged = &m->nodes.items[at];
-	if (at) {
+	if (n->id != TREE_ROOT) {
 		struct calls_times self = {.wall = n->wall, .cpu = n->cpu};
 
 		if (!m->c->timed) /* virtual threads stamp when they are done, all the same */
 			self = (struct calls_times){.wall = 0};
 		if (t->node == current)
-			add_times(&self, &more);
+			calls_times_add(&self, &more);
 		merged->count += n->count;
 		merged->stamps += n->stamps;
-		add_times(&merged->self, &self);
+		calls_times_add(&merged->self, &self);
 		thread->count += n->count;
-		add_times(&thread->self, &self);
+		calls_times_add(&thread->self, &self);
 	}
 	for (; child; child = tree_node_at(child)->next)
 		if (tree_node_at(child)->id != TREE_OTHER || tree_node_at(child)->count)
@@ -140,6 +131,18 @@ static void add_thread(struct merge *m, const struct tree_thread *t, struct call
 	}
 }
 
+/* The node that stands for the thread with number I in the result. */
+static uint32_t thread_place(struct merge *m, uint32_t i)
+{
+	uint32_t at = place(m, 0, CALLS_THREAD - 1 - i);
+
+	if (at) {
+		m->nodes.items[at].method = CALLS_THREAD;
+		m->nodes.items[at].thread = i;
+	}
+	return at;
+}
+
 /* Sums: of each node with all below it, and of each method, once where it called itself. */
 static void sum_up(struct merge *m)
 {
@@ -149,18 +152,21 @@ static void sum_up(struct merge *m)
 	for (i = 0; i < m->nodes.count; i++)
 		nodes[i].total = with_waits(nodes[i].self);
 	for (i = (uint32_t)m->nodes.count - 1; i > 0; i--)
-		add_times(&nodes[nodes[i].parent].total, &nodes[i].total);
+		calls_times_add(&nodes[nodes[i].parent].total, &nodes[i].total);
 	for (i = 1; i < m->nodes.count; i++) {
-		struct calls_method *method = &m->c->methods[nodes[i].method];
+		struct calls_method *method;
 
+		if (nodes[i].method == CALLS_THREAD)
+			continue;
+		method = &m->c->methods[nodes[i].method];
 		method->count += nodes[i].count;
 		method->stamps += nodes[i].stamps;
-		add_times(&method->self, &nodes[i].self);
+		calls_times_add(&method->self, &nodes[i].self);
 		m->c->count += nodes[i].count;
 		for (at = nodes[i].parent; at && nodes[at].method != nodes[i].method; at = nodes[at].parent)
 			;
 		if (!at)
-			add_times(&method->total, &nodes[i].total);
+			calls_times_add(&method->total, &nodes[i].total);
 	}
 }
 
@@ -191,9 +197,9 @@ static int name_all(struct merge *m)
 	return 0;
 }
 
-int trace_result_read(struct calls *c, const struct trace_classes *classes)
+int trace_result_read(struct calls *c, const struct trace_classes *classes, bool by_thread)
 {
-	struct merge m = {.c = c, .classes = classes};
+	struct merge m = {.c = c, .classes = classes, .by_thread = by_thread};
 	uint32_t i, count = tree_threads();
 	int rc = name_all(&m);
 
@@ -203,12 +209,17 @@ int trace_result_read(struct calls *c, const struct trace_classes *classes)
 		struct tree_thread t;
 
 		tree_thread(i, &t);
+		if (by_thread)
+			m.top = thread_place(&m, c->thread_count);
 		add_thread(&m, &t, &c->threads[c->thread_count]);
 		if (c->threads[c->thread_count].count)
 			c->thread_count++;
 		else
 			free((char *)(uintptr_t)c->threads[c->thread_count].name);
 	}
+	/* made for a thread that turned out to have called nothing */
+	if (m.top && m.nodes.items[m.top].thread == c->thread_count)
+		m.nodes.count--;
 	if (!c->threads || m.failed)
 		rc = -ENOMEM;
 	if (rc == 0) {

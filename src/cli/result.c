@@ -99,7 +99,7 @@ static int open_aside(struct result *r, struct error *err)
 	return 0;
 }
 
-/* A recording grows under its final name. */
+/* A recording grows under its final name; a trace is written at the end, whatever its form. */
 static int open_in_place(struct result *r, struct error *err)
 {
 	char folder[PATH_MAX];
@@ -139,7 +139,7 @@ int result_open(struct result *r, struct options *o, int pid, const char *withou
 		free(real);
 	}
 	strcpy(r->file, file);
-	if (grows && strcmp(o->format, "jfr") == 0 && !o->last)
+	if (grows && strcmp(o->format, "jfr") == 0 && !o->last && !o->instrument[0])
 		return open_in_place(r, err);
 	return open_aside(r, err);
 }

@@ -10,7 +10,8 @@
 
 #include "base/buffer.h"
 
-#define CALLS_ROOT UINT32_MAX /* the method of a tree's root */
+#define CALLS_ROOT UINT32_MAX         /* the method of a tree's root */
+#define CALLS_THREAD (UINT32_MAX - 1) /* of a thread's root, where threads are apart */
 
 /* What a method on top can wait for. */
 enum calls_wait {
@@ -27,6 +28,27 @@ struct calls_times {
 	uint64_t wall, cpu;
 	uint64_t waits[CALLS_WAITS]; /* in `total` part of wall; in `self` beside it */
 };
+
+static inline void calls_times_add(struct calls_times *to, const struct calls_times *more)
+{
+	unsigned i;
+
+	to->wall += more->wall;
+	to->cpu += more->cpu;
+	for (i = 0; i < CALLS_WAITS; i++)
+		to->waits[i] += more->waits[i];
+}
+
+/* Time spent waiting. */
+static inline uint64_t calls_waited(const struct calls_times *t)
+{
+	uint64_t sum = 0;
+	unsigned i;
+
+	for (i = 0; i < CALLS_WAITS; i++)
+		sum += t->waits[i];
+	return sum;
+}
 
 /* How long single calls took, with all they called; of those that were timed. Unknown in sampled timing. */
 struct calls_spread {
@@ -48,6 +70,7 @@ struct calls_method {
 /* Parents come before their children; the first node is the root, which is no method. */
 struct calls_node {
 	uint32_t method, parent, depth;
+	uint32_t thread;        /* of a thread's root: place in `threads` */
 	uint64_t count, stamps;
 	struct calls_times self, total;
 	uint64_t error;          /* as in a method */
@@ -126,11 +149,34 @@ struct calls {
 	uint32_t entered_count;
 };
 
-/* Writers. HOT: methods to show at most, 0 = a default. */
-void calls_text(const struct calls *c, unsigned hot, struct buffer *out);
+/* How it is written; zeroed = defaults. Texts are the caller's. */
+struct calls_style {
+	const char *title;       /* of the page; NULL or "" = a default */
+	bool total;              /* collapsed: time instead of invocations */
+	bool reverse, inverted;  /* the page: callers instead of callees, the root at the other side */
+	unsigned hot;            /* text: methods to list at most; 0 = a default */
+};
+
+/* Write C in the format called NAME (formats.def). Errors stay in OUT. */
+void calls_write(const struct calls *c, const char *name, const struct calls_style *style, struct buffer *out);
+
+/* The parts of a text. */
+enum calls_part {
+	CALLS_HOT = 1,      /* methods by self time */
+	CALLS_TREE = 2,     /* from the root */
+	CALLS_BACK = 4,     /* who called the hot ones */
+	CALLS_GROUPS = 8,   /* sums by class and package */
+	CALLS_THREADS = 16,
+	CALLS_ALL = 31,
+};
+void calls_text(const struct calls *c, unsigned parts, const struct calls_style *style, struct buffer *out);
 void calls_json(const struct calls *c, struct buffer *out);
 /* One line a node: the methods from the root, then invocations, or with TIME its own wall-clock ns. */
 void calls_collapsed(const struct calls *c, bool time, struct buffer *out);
+/* The page that web/ draws. */
+void calls_page(const struct calls *c, const struct calls_style *style, struct buffer *out);
+/* A recording of jdk.MethodTiming, which `jfr view method-timing` of JDK 25 shows. */
+void calls_jfr(const struct calls *c, struct buffer *out);
 /* The sentence on cost that every result carries. */
 void calls_overhead(const struct calls *c, struct buffer *out);
 

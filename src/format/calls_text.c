@@ -1,17 +1,20 @@
 /*
- * calls_text.c - a trace for people: what it counted, the hot methods, the call tree.
+ * calls_text.c - a trace for people: what it counted, hot methods, call tree, back traces, sums.
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "format/calls.h"
+#include "format/calls_tree.h"
 #include "format/human.h"
 
 #define HOT_METHODS 20
 #define SKIPS_SHOWN 10
 #define TREE_SHARE 200   /* of the tree, branches below 1/200 of the whole are left out */
 #define TREE_DEPTH 64
+#define BACK_METHODS 10
+#define BACK_DEPTH 16
 #define MANY_CALLS 10000 /* a second: from here on stamps cost more than most methods */
 
 static double share(uint64_t part, uint64_t whole)
@@ -49,104 +52,201 @@ void calls_overhead(const struct calls *c, struct buffer *out)
 			    "it\n");
 }
 
-static int by_self(const void *a, const void *b)
-{
-	const struct calls_method *x = *(const struct calls_method *const *)a;
-	const struct calls_method *y = *(const struct calls_method *const *)b;
+/* ---- tables of methods, classes, packages ---- */
 
-	if (x->self.wall != y->self.wall)
-		return x->self.wall < y->self.wall ? 1 : -1;
-	if (x->count != y->count)
-		return x->count < y->count ? 1 : -1;
-	return x < y ? -1 : x > y;
+static void put_ms(uint64_t ns, int width, struct buffer *out)
+{
+	buffer_printf(out, "%*.3f", width, (double)ns / 1e6);
 }
 
-static void put_method(const struct calls *c, const struct calls_method *m, uint64_t whole, struct buffer *out)
+static void put_row(const struct calls *c, const struct calls_method *m, uint64_t whole, bool grouped,
+		    struct buffer *out)
 {
 	buffer_printf(out, "%14" PRIu64, m->count);
-	if (c->timed)
-		buffer_printf(out, "  %6.2f%%  %12.3f  %12.3f  %10.0f  %12.3f", share(m->self.wall, whole),
-			      (double)m->self.wall / 1e6, (double)m->total.wall / 1e6,
-			      m->count ? (double)m->total.wall / (double)m->count : 0, (double)m->self.cpu / 1e6);
-	buffer_printf(out, "  %s.%s\n", m->class_name, m->name);
+	if (!c->timed)
+		return;
+	buffer_printf(out, "  %6.2f%%", share(m->self.wall, whole));
+	put_ms(m->self.wall, 14, out);
+	put_ms(m->total.wall, 14, out);
+	put_ms(m->self.cpu, 14, out);
+	put_ms(m->total.cpu, 14, out);
+	if (grouped)
+		return;
+	buffer_printf(out, "%12.0f", m->count ? (double)m->total.wall / (double)m->count : 0);
+	if (m->spread.timed)
+		buffer_printf(out, "%12" PRIu64, m->spread.p99);
+	else
+		buffer_printf(out, "%12s", "-");
 }
 
-static void put_hot(const struct calls *c, unsigned limit, struct buffer *out)
+static void put_columns(const struct calls *c, bool grouped, const char *what, struct buffer *out)
 {
-	const struct calls_method **order = calloc(c->method_count + 1u, sizeof(*order));
-	uint32_t i;
-
-	if (!order) {
-		out->failed = 12;
-		return;
-	}
-	for (i = 0; i < c->method_count; i++)
-		order[i] = &c->methods[i];
-	qsort(order, c->method_count, sizeof(*order), by_self);
 	buffer_puts(out, "         calls");
 	if (c->timed)
-		buffer_puts(out, "     self       self ms      total ms  mean ns     ≈ self CPU ms");
-	buffer_puts(out, "  method\n");
-	for (i = 0; i < c->method_count && i < limit && order[i]->count; i++)
-		put_method(c, order[i], c->nodes[0].total.wall, out);
-	free(order);
+		buffer_puts(out, "     self       self ms      total ms   ≈ self CPU  ≈ total CPU");
+	if (c->timed && !grouped)
+		buffer_puts(out, "     mean ns      p99 ns");
+	buffer_printf(out, "  %s\n", what);
 }
 
-static void put_tree(const struct calls *c, struct buffer *out)
+static int put_hot(const struct calls *c, const bool *overloads, unsigned limit, struct buffer *out)
 {
-	uint64_t whole = c->timed ? c->nodes[0].total.wall : c->count;
-	uint32_t i, *first = calloc(c->node_count * 2 + 1u, sizeof(*first)), *next = first + c->node_count, at;
+	const struct calls_method **order = calls_hottest(c);
+	uint32_t i;
 
-	if (!first) {
-		out->failed = 12;
-		return;
+	if (!order)
+		return -ENOMEM;
+	put_columns(c, false, "method", out);
+	for (i = 0; i < c->method_count && i < limit && order[i]->count; i++) {
+		put_row(c, order[i], c->nodes[0].total.wall, false, out);
+		buffer_puts(out, "  ");
+		calls_name(c, overloads, (uint32_t)(order[i] - c->methods), out);
+		buffer_putc(out, '\n');
 	}
-	for (i = c->node_count - 1; i > 0; i--) {
-		next[i] = first[c->nodes[i].parent];
-		first[c->nodes[i].parent] = i;
-	}
-	for (at = first[0]; at;) {
-		const struct calls_node *n = &c->nodes[at];
-		uint64_t weight = c->timed ? n->total.wall : n->count;
-		bool shown = weight * TREE_SHARE >= whole && n->depth < TREE_DEPTH && n->count;
-
-		if (shown) {
-			buffer_printf(out, "%14" PRIu64, n->count);
-			if (c->timed)
-				buffer_printf(out, "  %6.2f%%  %12.3f", share(n->total.wall, whole),
-					      (double)n->total.wall / 1e6);
-			buffer_printf(out, "  %*s%s.%s\n", (int)(n->depth - 1) * 2, "",
-				      c->methods[n->method].class_name, c->methods[n->method].name);
-		}
-		if (shown && first[at]) {
-			at = first[at];
-			continue;
-		}
-		while (at && !next[at])
-			at = c->nodes[at].parent;
-		at = at ? next[at] : 0;
-	}
-	free(first);
+	free(order);
+	return 0;
 }
 
-void calls_text(const struct calls *c, unsigned hot, struct buffer *out)
+static int put_groups(const struct calls *c, enum calls_level level, unsigned limit, struct buffer *out)
+{
+	struct calls_groups g;
+	int rc = calls_groups_build(&g, c, level);
+	const struct calls_method **order = rc ? NULL : calls_hottest(&g.calls);
+	uint32_t i;
+
+	if (order)
+		put_columns(c, true, level == CALLS_BY_CLASS ? "class" : "package", out);
+	for (i = 0; order && i < g.calls.method_count && i < limit && order[i]->count; i++) {
+		put_row(c, order[i], c->nodes[0].total.wall, true, out);
+		buffer_printf(out, "  %s\n", order[i]->class_name);
+	}
+	rc = order ? 0 : -ENOMEM;
+	free(order);
+	calls_groups_free(&g);
+	return rc;
+}
+
+static void put_threads(const struct calls *c, struct buffer *out)
 {
 	uint32_t i;
 
+	buffer_printf(out, "         calls%s  thread\n", c->timed ? "       wall ms         ≈ CPU" : "");
+	for (i = 0; i < c->thread_count; i++) {
+		const struct calls_thread *t = &c->threads[i];
+
+		buffer_printf(out, "%14" PRIu64, t->count);
+		if (c->timed) {
+			put_ms(t->self.wall, 14, out);
+			put_ms(t->self.cpu, 14, out);
+		}
+		buffer_printf(out, "  %s\n", t->name);
+	}
+}
+
+/* ---- trees ---- */
+
+/* Branches of TREE, a view of C; below 1/LEAST of the whole they are left out. */
+static int put_tree(const struct calls *tree, const bool *overloads, uint32_t least, const char *what,
+		    struct buffer *out)
+{
+	uint64_t whole = tree->timed ? tree->nodes[0].total.wall : tree->count;
+	struct calls_worth w;
+	uint32_t i, hidden = UINT32_MAX; /* depth of the node that is left out with all below it */
+	int rc = calls_worth_build(&w, tree);
+
+	buffer_printf(out, "         calls%s  %s\n", tree->timed ? "    total      total ms       self ms" : "", what);
+	for (i = 0; rc == 0 && i + 1 < tree->node_count; i++) {
+		const struct calls_node *n = &tree->nodes[w.order[i]];
+
+		if (n->depth > hidden)
+			continue;
+		hidden = UINT32_MAX;
+		if (w.of_node[w.order[i]] * least < whole || n->depth >= TREE_DEPTH || !w.of_node[w.order[i]]) {
+			hidden = n->depth;
+			continue;
+		}
+		buffer_printf(out, "%14" PRIu64, n->count);
+		if (tree->timed) {
+			buffer_printf(out, "  %6.2f%%", share(n->total.wall, whole));
+			put_ms(n->total.wall, 14, out);
+			put_ms(n->self.wall, 14, out);
+		}
+		buffer_printf(out, "  %*s", (int)(n->depth - 1) * 2, "");
+		calls_node_name(tree, overloads, n, out);
+		buffer_putc(out, '\n');
+	}
+	calls_worth_free(&w);
+	return rc;
+}
+
+static int put_back(const struct calls *c, const bool *overloads, struct buffer *out)
+{
+	struct calls back;
+	int rc = calls_back(c, BACK_METHODS, BACK_DEPTH, &back);
+
+	if (rc == 0)
+		rc = put_tree(&back, overloads, TREE_SHARE, "back traces: hot method, by whom it was called (its own time, not theirs)", out);
+	free(back.nodes);
+	return rc;
+}
+
+/* ---- all ---- */
+
+static void put_head(const struct calls *c, struct buffer *out)
+{
 	buffer_printf(out, "--- Calls of %" PRIu32 " methods in %" PRIu32 " classes, %s timing, %.1f s ---\n",
 		      c->method_count, c->class_count, c->timing, (double)c->duration / 1e9);
 	calls_overhead(c, out);
 	if (c->uncounted)
 		buffer_printf(out, "%" PRIu64 " calls are in no tree: by threads that were being attached, or beyond "
 			      "the memory for trees\n", c->uncounted);
-	buffer_putc(out, '\n');
-	put_hot(c, hot ? hot : HOT_METHODS, out);
-	buffer_printf(out, "\n         calls%s  call tree\n", c->timed ? "    total      total ms" : "");
-	put_tree(c, out);
+}
+
+static void put_skips(const struct calls *c, struct buffer *out)
+{
+	uint32_t i;
+
 	for (i = 0; i < c->skipped_count && i < SKIPS_SHOWN; i++)
 		buffer_printf(out, "%s%s: not instrumented, %s\n", i ? "" : "\n", c->skipped[i].name,
 			      c->skipped[i].reason);
 	if (c->skipped_count + c->skipped_more > SKIPS_SHOWN)
 		buffer_printf(out, "(%u more are not instrumented; see the JSON output)\n",
 			      c->skipped_count + c->skipped_more - SKIPS_SHOWN);
+}
+
+void calls_text(const struct calls *c, unsigned parts, const struct calls_style *style, struct buffer *out)
+{
+	bool *overloads = calls_overloads(c);
+	unsigned hot = style->hot ? style->hot : HOT_METHODS, part;
+	int rc = overloads ? 0 : -ENOMEM;
+
+	put_head(c, out);
+	for (part = CALLS_HOT; rc == 0 && part < CALLS_ALL; part <<= 1) {
+		if (!(parts & part))
+			continue;
+		buffer_putc(out, '\n');
+		switch (part) {
+		case CALLS_HOT:
+			rc = put_hot(c, overloads, hot, out);
+			break;
+		case CALLS_TREE:
+			rc = put_tree(c, overloads, TREE_SHARE, "call tree", out);
+			break;
+		case CALLS_BACK:
+			rc = put_back(c, overloads, out);
+			break;
+		case CALLS_GROUPS:
+			rc = put_groups(c, CALLS_BY_CLASS, hot, out);
+			buffer_putc(out, '\n');
+			rc = rc ? rc : put_groups(c, CALLS_BY_PACKAGE, hot, out);
+			break;
+		case CALLS_THREADS:
+			put_threads(c, out);
+			break;
+		}
+	}
+	if (rc && !out->failed)
+		out->failed = -rc;
+	put_skips(c, out);
+	free(overloads);
 }

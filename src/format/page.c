@@ -4,34 +4,23 @@
 #include <string.h>
 
 #include "format/page_data.h"
+#include "format/page_put.h"
 #include "format/writers.h"
-#include "page_template.h"
 
-/* TEXT for the inside of an element. */
-static void put_html(struct buffer *out, const char *text)
+static void put_head(struct buffer *out, const struct profile *p)
 {
-	for (; *text; text++) {
-		if (*text == '<')
-			buffer_puts(out, "&lt;");
-		else if (*text == '&')
-			buffer_puts(out, "&amp;");
-		else
-			buffer_putc(out, *text);
-	}
-}
+	struct buffer title = BUFFER_INIT;
 
-static void put_title(struct buffer *out, const struct profile *p)
-{
 	if (p->title) {
-		put_html(out, p->title);
+		page_begin(out, p->title);
 		return;
 	}
-	put_html(out, strcmp(p->event, "cpu") ? p->event : "CPU");
-	buffer_puts(out, " profile");
-	if (*p->main_class) {
-		buffer_puts(out, " of ");
-		put_html(out, p->main_class);
-	}
+	buffer_printf(&title, "%s profile", strcmp(p->event, "cpu") ? p->event : "CPU");
+	if (*p->main_class)
+		buffer_printf(&title, " of %s", p->main_class);
+	buffer_putc(&title, '\0');
+	page_begin(out, title.failed ? "profile" : title.data);
+	buffer_free(&title);
 }
 
 void format_pages(const struct profile *const *profiles, uint32_t count,
@@ -40,16 +29,14 @@ void format_pages(const struct profile *const *profiles, uint32_t count,
 	int result = 0;
 	uint32_t i;
 
-	buffer_append(out, page_head, sizeof(page_head) - 1);
-	put_title(out, profiles[0]);
-	buffer_append(out, page_style, sizeof(page_style) - 1);
+	put_head(out, profiles[0]);
 	buffer_puts(out, count > 1 ? "[\n" : "");
 	for (i = 0; i < count && !result; i++) {
 		buffer_puts(out, i ? ",\n" : "");
 		result = page_data_put(out, profiles[i], options);
 	}
 	buffer_puts(out, count > 1 ? "]\n" : "");
-	buffer_append(out, page_code, sizeof(page_code) - 1);
+	page_end(out);
 	if (result && !out->failed)
 		out->failed = -result;
 }

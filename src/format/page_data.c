@@ -21,86 +21,9 @@
 
 #include "format/loss_line.h"
 #include "format/narrow.h"
+#include "format/page_put.h"
 #include "format/sorted.h"
 #include "format/writers.h"
-
-#define HEAD_KINDS 0x08
-#define HEAD_SELF 0x10
-#define HEAD_UP_SHIFT 5
-#define HEAD_UP_MORE 7
-
-/* TEXT as a JSON string in which "<" is written as an escape: no name can end the script. */
-static void put_json(struct buffer *out, const char *text)
-{
-	struct buffer quoted = BUFFER_INIT;
-	size_t i;
-
-	buffer_json(&quoted, text ? text : "");
-	for (i = 0; i < quoted.length; i++) {
-		if (quoted.data[i] == '<')
-			buffer_puts(out, "\\u003c");
-		else
-			buffer_putc(out, quoted.data[i]);
-	}
-	if (quoted.failed && !out->failed)
-		out->failed = quoted.failed;
-	buffer_free(&quoted);
-}
-
-static void put_string(struct buffer *out, const char *key, const char *value)
-{
-	buffer_printf(out, "\"%s\":", key);
-	put_json(out, value);
-	buffer_puts(out, ",\n");
-}
-
-static void put_number(struct buffer *out, const char *key, uint64_t value)
-{
-	buffer_printf(out, "\"%s\":%llu,\n", key, (unsigned long long)value);
-}
-
-static void put_flag(struct buffer *out, const char *key, bool value)
-{
-	buffer_printf(out, "\"%s\":%s,\n", key, value ? "true" : "false");
-}
-
-/* ---- base64 of a stream of bytes ---- */
-
-struct encoder {
-	struct buffer *out;
-	uint32_t bits;
-	unsigned count; /* bytes in bits */
-};
-
-static void put_group(struct encoder *e, unsigned characters)
-{
-	static const char alphabet[] =
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-	char group[4] = {'=', '=', '=', '='};
-	unsigned i;
-
-	for (i = 0; i < characters; i++)
-		group[i] = alphabet[e->bits >> (18 - 6 * i) & 63];
-	buffer_append(e->out, group, sizeof(group));
-	e->bits = 0;
-	e->count = 0;
-}
-
-static void put_byte(struct encoder *e, unsigned byte)
-{
-	e->bits |= (byte & 0xff) << (16 - 8 * e->count);
-	if (++e->count == 3)
-		put_group(e, 4);
-}
-
-static void put_varint(struct encoder *e, uint64_t value)
-{
-	while (value > 0x7f) {
-		put_byte(e, 0x80 | (unsigned)(value & 0x7f));
-		value >>= 7;
-	}
-	put_byte(e, (unsigned)value);
-}
 
 /* ---- the tree ---- */
 
@@ -130,42 +53,39 @@ static struct node node_of(const struct sorted *s, uint32_t from, uint32_t depth
 	return n;
 }
 
-static void put_kinds(struct encoder *e, const struct node *n)
+static void put_kinds(struct page_bytes *e, const struct node *n)
 {
 	unsigned mask = 0, k;
 
 	for (k = 0; k < FRAME_KINDS; k++)
 		if (n->kinds[k])
 			mask |= 1u << k;
-	put_byte(e, mask);
+	page_byte(e, mask);
 	for (k = 0; k < FRAME_KINDS; k++)
 		if (n->kinds[k])
-			put_varint(e, n->kinds[k]);
+			page_varint(e, n->kinds[k]);
 }
 
-static void put_node(struct encoder *e, const struct node *n, uint32_t name, uint32_t up)
+static void put_node(struct page_bytes *e, const struct node *n, uint32_t name, uint32_t up)
 {
 	unsigned head = n->kind;
 
 	if (n->mixed)
-		head |= HEAD_KINDS;
+		head |= PAGE_HEAD_KINDS;
 	if (n->self || n->self_weight)
-		head |= HEAD_SELF;
-	put_byte(e, head | MIN(up, HEAD_UP_MORE) << HEAD_UP_SHIFT);
-	if (up >= HEAD_UP_MORE)
-		put_varint(e, up - HEAD_UP_MORE);
-	put_varint(e, name);
-	if (head & HEAD_KINDS)
+		head |= PAGE_HEAD_SELF;
+	page_node(e, head, up, name);
+	if (head & PAGE_HEAD_KINDS)
 		put_kinds(e, n);
-	if (head & HEAD_SELF) {
-		put_varint(e, n->self);
-		put_varint(e, n->self_weight);
+	if (head & PAGE_HEAD_SELF) {
+		page_varint(e, n->self);
+		page_varint(e, n->self_weight);
 	}
 }
 
 static void put_tree(struct buffer *out, const struct sorted *s)
 {
-	struct encoder e = {.out = out};
+	struct page_bytes e = {.out = out};
 	uint32_t i, level, before = 0;
 	uint64_t nodes = 0;
 
@@ -181,10 +101,9 @@ static void put_tree(struct buffer *out, const struct sorted *s)
 			nodes++;
 		}
 	}
-	if (e.count)
-		put_group(&e, e.count + 1);
+	page_bytes_end(&e);
 	buffer_puts(out, "\",\n");
-	put_number(out, "nodes", nodes);
+	page_number(out, "nodes", nodes);
 }
 
 /* Which names the tree has: a filter may leave only some. NULL when out of memory. */
@@ -210,7 +129,7 @@ static int put_names(struct buffer *out, const struct sorted *s)
 	buffer_puts(out, "\"names\":[");
 	for (i = 0; i < names->count; i++) {
 		buffer_puts(out, i ? ",\n" : "\n");
-		put_json(out, used[i] ? name_text(names, i) : "");
+		page_json(out, used[i] ? name_text(names, i) : "");
 	}
 	free(used);
 	buffer_puts(out, "],\n\"nameTypes\":\"");
@@ -222,7 +141,7 @@ static int put_names(struct buffer *out, const struct sorted *s)
 		if (!names->names[i].library)
 			continue;
 		buffer_printf(out, "%u,", i);
-		put_json(out, names->names[i].library);
+		page_json(out, names->names[i].library);
 		buffer_puts(out, ",\n");
 	}
 	buffer_puts(out, "0,\"\"],\n");
@@ -271,7 +190,7 @@ static void put_threads(struct buffer *out, const struct profile *p)
 		const struct profile_thread *t = &p->threads[i];
 
 		buffer_printf(out, "%s[%u,", i ? ",\n" : "", t->tid);
-		put_json(out, t->name);
+		page_json(out, t->name);
 		buffer_printf(out, ",%llu,%llu]", (unsigned long long)t->samples,
 			      (unsigned long long)t->weight);
 	}
@@ -292,7 +211,7 @@ static void put_counters(struct buffer *out, const char *key, const struct count
 		buffer_printf(out, "%s[\"%s\",%llu,%llu,", separator, names[i].name,
 			      (unsigned long long)values[i],
 			      (unsigned long long)(weights ? weights[i] : 0));
-		put_json(out, names[i].meaning);
+		page_json(out, names[i].meaning);
 		buffer_putc(out, ']');
 		separator = ",";
 	}
@@ -305,11 +224,11 @@ static void put_texts(struct buffer *out, const struct profile *p)
 
 	format_loss_line(p, &text);
 	buffer_putc(&text, '\0');
-	put_string(out, "loss", text.failed ? "" : text.data);
+	page_string(out, "loss", text.failed ? "" : text.data);
 	text.length = 0;
 	loss_details(&text, p);
 	buffer_putc(&text, '\0');
-	put_string(out, "details", text.failed ? "" : text.data);
+	page_string(out, "details", text.failed ? "" : text.data);
 	if (text.failed && !out->failed)
 		out->failed = text.failed;
 	buffer_free(&text);
@@ -318,26 +237,26 @@ static void put_texts(struct buffer *out, const struct profile *p)
 static void put_head(struct buffer *out, const struct profile *p,
 		     const struct format_options *options)
 {
-	put_string(out, "version", JSTROBE_VERSION);
-	put_string(out, "event", p->event);
-	put_string(out, "engine", p->engine);
-	put_string(out, "main", p->main_class);
-	put_string(out, "jdk", p->jdk);
+	page_string(out, "version", JSTROBE_VERSION);
+	page_string(out, "event", p->event);
+	page_string(out, "engine", p->engine);
+	page_string(out, "main", p->main_class);
+	page_string(out, "jdk", p->jdk);
 	buffer_printf(out, "\"pid\":%d,\n", p->pid);
-	put_number(out, "startedMs", p->started_at / NS_PER_MS);
-	put_number(out, "duration", p->duration);
-	put_number(out, "interval", p->interval);
+	page_number(out, "startedMs", p->started_at / NS_PER_MS);
+	page_number(out, "duration", p->duration);
+	page_number(out, "interval", p->interval);
 	buffer_printf(out, "\"inEvents\":%s,\n", p->in_events ? "true" : "false");
-	put_string(out, "unit", p->unit ? p->unit : p->event);
-	put_number(out, "cpuTime", p->cpu_time);
-	put_number(out, "taken", p->taken);
-	put_number(out, "stored", p->stored);
-	put_flag(out, "warn", loss_is_bad(p));
-	put_flag(out, "byWeight", options->total);
-	put_flag(out, "lines", options->lines);
-	put_flag(out, "dots", options->dot);
-	put_flag(out, "reverse", options->reverse);
-	put_flag(out, "inverted", options->inverted);
+	page_string(out, "unit", p->unit ? p->unit : p->event);
+	page_number(out, "cpuTime", p->cpu_time);
+	page_number(out, "taken", p->taken);
+	page_number(out, "stored", p->stored);
+	page_flag(out, "warn", loss_is_bad(p));
+	page_flag(out, "byWeight", options->total);
+	page_flag(out, "lines", options->lines);
+	page_flag(out, "dots", options->dot);
+	page_flag(out, "reverse", options->reverse);
+	page_flag(out, "inverted", options->inverted);
 	put_counters(out, "lost", loss_names, p->lost, p->lost_weight, LOSS_REASONS);
 	put_counters(out, "ended", walk_end_names, p->ended_early, NULL, WALK_ENDS);
 }

@@ -1,0 +1,122 @@
+/*
+ * calls_jfr.c - a trace as a recording: jdk.MethodTiming for each method and jdk.MethodTrace for each slow call, as the
+ * JDK 25 writes them (JEP 520), so that its `jfr view method-timing`, `method-calls` and JMC show them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "format/calls.h"
+#include "format/jfr.h"
+
+#define NOT_KNOWN ((uint64_t)1 << 63) /* Long.MIN_VALUE, as the event's description says */
+#define BEGAN NS_PER_S                /* any time that is not 0 */
+
+static void put_jvm(struct jfr *j, const struct calls *c, uint64_t time)
+{
+	const struct jfr_value values[] = {
+		JFR_S(""), JFR_S(c->jdk), JFR_S(""), JFR_S(""), JFR_S(c->main_class), JFR_N(0), JFR_N(c->pid),
+	};
+
+	jfr_event(j, JFR_JVM_INFORMATION, time, values, ARRAY_LEN(values));
+}
+
+/* A method's key; classes are spelled with slashes there. */
+static uint32_t method_key(struct jfr *j, const char *class_name, const char *name, const char *type)
+{
+	char *spelled = strdup(class_name), *dot;
+	uint32_t key = 0;
+
+	for (dot = spelled; dot && (dot = strchr(dot, '.')); )
+		*dot = '/';
+	if (spelled)
+		key = jfr_method(j, spelled, name, type, false);
+	free(spelled);
+	return key;
+}
+
+static void put_method(struct jfr *j, const struct calls *c, const struct calls_method *m, uint64_t time)
+{
+	uint32_t key = method_key(j, m->class_name, m->name, m->type);
+
+	jfr_event(j, JFR_METHOD_TIMING, time, (const struct jfr_value[]){
+		JFR_N(key), JFR_N(m->count),
+		JFR_N(m->spread.timed ? m->spread.min : NOT_KNOWN),
+		JFR_N(c->timed && m->count ? m->total.wall / m->count : NOT_KNOWN),
+		JFR_N(m->spread.timed ? m->spread.max : NOT_KNOWN),
+	}, 5);
+}
+
+/* The stack of EVENT as a key, made once for all events that have it. */
+static uint32_t stack_of(struct jfr *j, const struct calls *c, const struct calls_stack *stack)
+{
+	struct jfr_frame *frames = calloc(stack->count + 1ul, sizeof(*frames));
+	uint32_t i, key = 0;
+
+	for (i = 0; frames && i < stack->count; i++) {
+		const struct calls_frame *f = &c->frames[stack->frames[i]];
+
+		frames[i] = (struct jfr_frame){
+			.method = method_key(j, f->class_name, f->name, f->type),
+			.line = f->line, .bci = JFR_NO_BCI, .kind = FRAME_C2,
+		};
+	}
+	if (frames)
+		key = jfr_stack(j, frames, stack->count, stack->truncated);
+	free(frames);
+	return key;
+}
+
+/* Calls that took longer than --latency. */
+static void put_event(struct jfr *j, const struct calls *c, const struct calls_event *e)
+{
+	const struct calls_method *m = &c->methods[e->method];
+	struct jfr_thread thread = {.java_id = e->thread_id, .is_java = true, .name = e->thread};
+	uint64_t since = e->started_at > c->started_at ? e->started_at - c->started_at : 0;
+
+	jfr_event(j, JFR_METHOD_TRACE, BEGAN + since, (const struct jfr_value[]){
+		JFR_N(e->duration), JFR_N(jfr_thread(j, &thread)), JFR_N(stack_of(j, c, &c->stacks[e->stack])),
+		JFR_N(method_key(j, m->class_name, m->name, m->type)),
+	}, 4);
+}
+
+static void copy_out(int fd, struct buffer *out)
+{
+	char bytes[16384];
+	ssize_t n;
+	off_t at = 0;
+
+	for (; (n = pread(fd, bytes, sizeof(bytes), at)) > 0; at += n)
+		buffer_append(out, bytes, (size_t)n);
+	if (n < 0 && !out->failed)
+		out->failed = errno;
+}
+
+void calls_jfr(const struct calls *c, struct buffer *out)
+{
+	int fd = memfd_create("jstrobe trace", MFD_CLOEXEC);
+	struct jfr *j = fd < 0 ? NULL : jfr_new(fd, &(struct jfr_options){.began = BEGAN}, c->started_at, BEGAN);
+	uint64_t end = BEGAN + c->duration;
+	struct error err = {.code = ENOMEM};
+	uint32_t i;
+
+	if (j) {
+		put_jvm(j, c, BEGAN);
+		for (i = 0; i < c->method_count; i++)
+			if (c->methods[i].count)
+				put_method(j, c, &c->methods[i], end);
+		for (i = 0; i < c->event_count; i++)
+			put_event(j, c, &c->events[i]);
+		if (jfr_finish(j, end, &err) == 0) {
+			copy_out(fd, out);
+			err.code = 0;
+		}
+	}
+	if (err.code && !out->failed)
+		out->failed = fd < 0 ? EMFILE : err.code;
+	jfr_free(j);
+	if (fd >= 0)
+		close(fd);
+}

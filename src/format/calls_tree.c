@@ -1,0 +1,139 @@
+/*
+ * calls_tree.c - a trace's tree in the order in which people read it, and the names in it.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/calls_tree.h"
+
+static void sum_up(const struct calls *c, uint64_t *worth)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->node_count; i++)
+		worth[i] = c->timed ? c->nodes[i].total.wall : c->nodes[i].count;
+	for (i = c->node_count - 1; !c->timed && i > 0; i--)
+		worth[c->nodes[i].parent] += worth[i];
+}
+
+struct order {
+	const struct calls *c;
+	const uint64_t *worth;
+};
+
+static int by_parent_and_worth(const void *a, const void *b, void *arg)
+{
+	const struct order *o = arg;
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	const struct calls_node *n = &o->c->nodes[x], *m = &o->c->nodes[y];
+
+	if (n->parent != m->parent)
+		return n->parent < m->parent ? -1 : 1;
+	if (o->worth[x] != o->worth[y])
+		return o->worth[x] < o->worth[y] ? 1 : -1;
+	return x < y ? -1 : x > y;
+}
+
+/* SORTED holds siblings side by side: from there depth first into ORDER. FIRST and WHERE are places for node_count. */
+static void go_down(const struct calls *c, const uint32_t *sorted, uint32_t *first, uint32_t *where, uint32_t *order)
+{
+	uint32_t count = c->node_count - 1, i, at, n = 0;
+
+	for (i = count; i-- > 0;) {
+		first[c->nodes[sorted[i]].parent] = sorted[i];
+		where[sorted[i]] = i;
+	}
+	for (at = first[0]; at;) {
+		order[n++] = at;
+		if (first[at]) {
+			at = first[at];
+			continue;
+		}
+		while (at) {
+			i = where[at] + 1;
+			if (i < count && c->nodes[sorted[i]].parent == c->nodes[at].parent)
+				break;
+			at = c->nodes[at].parent;
+		}
+		at = at ? sorted[i] : 0;
+	}
+}
+
+int calls_worth_build(struct calls_worth *w, const struct calls *c)
+{
+	uint32_t *sorted = calloc(c->node_count * 3ul, sizeof(*sorted)), i;
+	struct order o = {.c = c};
+
+	w->of_node = calloc(c->node_count, sizeof(*w->of_node));
+	w->order = calloc(c->node_count, sizeof(*w->order));
+	if (!sorted || !w->of_node || !w->order) {
+		free(sorted);
+		return -ENOMEM;
+	}
+	sum_up(c, w->of_node);
+	o.worth = w->of_node;
+	for (i = 1; i < c->node_count; i++)
+		sorted[i - 1] = i;
+	qsort_r(sorted, c->node_count - 1, sizeof(*sorted), by_parent_and_worth, &o);
+	go_down(c, sorted, sorted + c->node_count, sorted + 2ul * c->node_count, w->order);
+	free(sorted);
+	return 0;
+}
+
+void calls_worth_free(struct calls_worth *w)
+{
+	free(w->of_node);
+	free(w->order);
+}
+
+/* ---- names ---- */
+
+bool *calls_overloads(const struct calls *c)
+{
+	bool *overloads = calloc(c->method_count + 1ul, sizeof(*overloads));
+	struct strings names = {.bytes = NULL};
+	struct map first = {.slots = NULL};
+	struct buffer name = BUFFER_INIT;
+	uint32_t i, *at = NULL;
+
+	for (i = 0; overloads && i < c->method_count; i++) {
+		bool fresh = false;
+
+		name.length = 0;
+		buffer_printf(&name, "%s.%s", c->methods[i].class_name, c->methods[i].name);
+		at = name.failed ? NULL : map_put(&first, strings_add(&names, name.data, name.length), &fresh);
+		if (!at)
+			break;
+		if (fresh)
+			*at = i;
+		else
+			overloads[i] = overloads[*at] = true;
+	}
+	if (overloads && (i < c->method_count || names.failed)) {
+		free(overloads);
+		overloads = NULL;
+	}
+	strings_free(&names);
+	map_free(&first);
+	buffer_free(&name);
+	return overloads;
+}
+
+void calls_name(const struct calls *c, const bool *overloads, uint32_t method, struct buffer *out)
+{
+	const struct calls_method *m = &c->methods[method];
+	const char *end = overloads && overloads[method] ? strchr(m->type, ')') : NULL;
+
+	buffer_printf(out, "%s.%s", m->class_name, m->name);
+	if (end)
+		buffer_append(out, m->type, (size_t)(end + 1 - m->type));
+}
+
+void calls_node_name(const struct calls *c, const bool *overloads, const struct calls_node *n, struct buffer *out)
+{
+	if (n->method == CALLS_THREAD)
+		buffer_printf(out, "[%s]", c->threads[n->thread].name);
+	else
+		calls_name(c, overloads, n->method, out);
+}

@@ -1,0 +1,41 @@
+/*
+ * page_put.h - the pieces that a page's data are made of: JSON that is safe inside <script>, and bytes as one
+ * base64 string, which is what a tree of a million nodes fits into. Inner header of the format room.
+ */
+#ifndef JSTROBE_FORMAT_PAGE_PUT_H
+#define JSTROBE_FORMAT_PAGE_PUT_H
+
+#include "base/buffer.h"
+
+/* How a node of the tree begins; the whole of it is at the top of page_data.c. */
+#define PAGE_HEAD_KINDS 0x08
+#define PAGE_HEAD_SELF 0x10
+#define PAGE_HEAD_UP_SHIFT 5
+#define PAGE_HEAD_UP_MORE 7
+
+/* Append what stands in front of the data, with TEXT in the window's title, and what stands behind them. */
+void page_begin(struct buffer *out, const char *title);
+void page_end(struct buffer *out);
+
+/* TEXT (NULL: "") as a JSON string in which "<" is written as an escape: no name can end the script. */
+void page_json(struct buffer *out, const char *text);
+/* "key":value, and a newline. */
+void page_string(struct buffer *out, const char *key, const char *value);
+void page_number(struct buffer *out, const char *key, uint64_t value);
+void page_flag(struct buffer *out, const char *key, bool value);
+
+/* Base64 of a stream of bytes; {.out = …} to begin, page_bytes_end for what is left. */
+struct page_bytes {
+	struct buffer *out;
+	uint32_t bits;
+	unsigned count; /* bytes in bits */
+};
+void page_byte(struct page_bytes *e, unsigned byte);
+/* LEB128 */
+void page_varint(struct page_bytes *e, uint64_t value);
+void page_bytes_end(struct page_bytes *e);
+
+/* The head of a node: KIND and flags, UP levels above a child of the node before, and its NAME. */
+void page_node(struct page_bytes *e, unsigned head, uint32_t up, uint32_t name);
+
+#endif
