@@ -1,14 +1,17 @@
 /* data.js - the profile as written by src/format/page_data.c, unpacked into flat arrays.
  *
  * Nodes are numbered in depth-first order, 0 is "all": everything below node i is i + 1 … end[i] - 1.
- * Kinds are numbers: those of the writer, and KIND_JVM for native code of the JVM itself.
+ * Kinds are numbers: those of the writer, KIND_JVM for native code of the JVM itself, and KIND_CALL.
+ *
+ * Of a trace (D.calls, src/format/calls_page.c) samples are invocations: a node's own are those of itself, and
+ * weight is wall-clock time.
  */
 const PROFILES = [].concat(JSON.parse(document.getElementById('data').textContent)); /* one of each event */
 const shownEvent = () => +new URLSearchParams(location.hash.slice(1)).get('event') || 0;
 const SHOWN = shownEvent() < PROFILES.length ? shownEvent() : 0;
 const D = PROFILES[SHOWN];
 
-const KIND_KERNEL = 6, KIND_OTHER = 7, KIND_JVM = 8;
+const KIND_KERNEL = 6, KIND_OTHER = 7, KIND_JVM = 8, KIND_CALL = 9;
 const KINDS = [
   { css: 'interpreted', label: 'Interpreted' },
   { css: 'c1', label: 'Compiled by C1' },
@@ -19,6 +22,7 @@ const KINDS = [
   { css: 'kernel', label: 'Kernel' },
   { css: 'other', label: 'Marker' },
   { css: 'jvm', label: 'JVM' },
+  { css: 'call', label: 'Traced method' },
 ];
 const TYPE_JAVA = '0', TYPE_JVM = '2';
 const NO_NAME = -1;
@@ -28,17 +32,10 @@ for (let i = 0; i + 1 < D.libraries.length - 2; i += 2) libraries.set(D.librarie
 
 const tree = unpack(D.tree, D.nodes);
 
-function unpack(base64, count) {
-  const text = atob(base64), size = count + 1;
-  const t = {
-    count,
-    name: new Int32Array(size), parent: new Int32Array(size), end: new Int32Array(size),
-    kind: new Uint8Array(size), mixed: new Map(),
-    selfSamples: new Float64Array(size), selfWeight: new Float64Array(size),
-    totalSamples: new Float64Array(size), totalWeight: new Float64Array(size),
-  };
+/* A function that gives the numbers (LEB128) in TEXT one after the other; byte() gives a single byte. */
+function numbersOf(text) {
   let at = 0;
-  function number() {
+  const number = () => {
     let value = 0, scale = 1, byte;
     do {
       byte = text.charCodeAt(at++);
@@ -46,21 +43,34 @@ function unpack(base64, count) {
       scale *= 128;
     } while (byte > 127);
     return value;
-  }
+  };
+  return { number, byte: () => text.charCodeAt(at++) };
+}
+
+function unpack(base64, count) {
+  const size = count + 1;
+  const t = {
+    count,
+    name: new Int32Array(size), parent: new Int32Array(size), end: new Int32Array(size),
+    kind: new Uint8Array(size), mixed: new Map(),
+    selfSamples: new Float64Array(size), selfWeight: new Float64Array(size),
+    totalSamples: new Float64Array(size), totalWeight: new Float64Array(size),
+  };
+  const { number, byte } = numbersOf(atob(base64));
   t.name[0] = NO_NAME;
   t.parent[0] = -1;
   t.kind[0] = KIND_OTHER;
   let parent = 0;
   for (let i = 1; i <= count; i++) {
-    const head = text.charCodeAt(at++);
+    const head = byte();
     let up = head >> 5;
     if (up === 7) up += number();
     while (up-- > 0) parent = t.parent[parent];
     t.parent[i] = parent;
     const name = t.name[i] = number();
-    t.kind[i] = D.nameTypes[name] === TYPE_JVM ? KIND_JVM : head & 7;
+    t.kind[i] = D.nameTypes[name] === TYPE_JVM ? KIND_JVM : D.calls && D.nameTypes[name] === TYPE_JAVA ? KIND_CALL : head & 7;
     if (head & 8) {
-      const mask = text.charCodeAt(at++), seen = [];
+      const mask = byte(), seen = [];
       for (let k = 0; k < 8; k++) if (mask & 1 << k) seen.push([k, number()]);
       t.mixed.set(i, seen);
     }
@@ -79,6 +89,19 @@ function unpack(base64, count) {
   }
   return t;
 }
+
+/* One more number a node, and what it comes to with all below. */
+function unpackColumn(base64) {
+  const self = new Float64Array(tree.count + 1), total = new Float64Array(tree.count + 1);
+  const { number } = numbersOf(atob(base64));
+  for (let i = 1; i <= tree.count; i++) self[i] = number();
+  for (let i = tree.count; i > 0; i--) {
+    total[i] += self[i];
+    total[tree.parent[i]] += total[i];
+  }
+  return { self, total };
+}
+const cpuTimes = D.calls ? unpackColumn(D.calls.cpu) : null;
 
 /* ---- names ---- */
 
@@ -163,23 +186,47 @@ function methodName(id) {
   return D.lines && D.nameTypes[id] === TYPE_JAVA ? D.names[id].replace(/:\d+$/, '') : D.names[id];
 }
 
-/* One row a method; recursion counts once in total. Made at first use. */
-let methodRows = null;
-function methods() {
-  if (methodRows) return methodRows;
-  const rows = new Map();
+/* The class or the package of a method; other code is a group of its own kind. */
+const GROUPS = { '': 'method', class: 'class', package: 'package' };
+const OTHER_CODE = { 1: '(native code)', 2: '(the JVM)', 3: '(the kernel)', 4: '(markers)' };
+
+function groupName(id, by) {
+  if (D.nameTypes[id] !== TYPE_JAVA) return OTHER_CODE[D.nameTypes[id]];
+  const [pack, klass] = nameParts(id);
+  return by === 'class' ? pack + klass : pack.slice(0, -1) || '(no package)';
+}
+
+/* For each name the number of its row; rows are named by the first name in them. */
+function groupIds(by) {
+  if (!by) return methodOf;
+  const first = new Map();
+  return Int32Array.from(D.names, (_, i) => {
+    const text = groupName(i, by);
+    if (!first.has(text)) first.set(text, i);
+    return first.get(text);
+  });
+}
+
+/* One row a method, class or package; where it called itself that counts once in total. Made at first use. */
+const rowsBy = {};
+function methods(by = '') {
+  if (rowsBy[by]) return rowsBy[by];
+  const rows = new Map(), ids = groupIds(by);
   for (let i = 1; i <= tree.count; i++) {
-    const id = methodOf[tree.name[i]];
+    const id = ids[tree.name[i]];
     let row = rows.get(id);
     if (!row) {
-      row = { id, kind: tree.kind[i], most: 0, until: 0, selfSamples: 0, selfWeight: 0, samples: 0, weight: 0 };
+      row = { id, text: by ? groupName(id, by) : methodName(id), kind: tree.kind[i], most: 0, until: 0, selfSamples: 0, selfWeight: 0, samples: 0, weight: 0, selfCpu: 0, cpu: 0 };
       rows.set(id, row);
     }
+    const outermost = i >= row.until; /* not below another frame of this row */
     row.selfSamples += tree.selfSamples[i];
     row.selfWeight += tree.selfWeight[i];
-    if (i >= row.until) { /* not below another frame of this method */
+    if (cpuTimes) row.selfCpu += cpuTimes.self[i];
+    if (outermost) {
       row.samples += tree.totalSamples[i];
       row.weight += tree.totalWeight[i];
+      if (cpuTimes) row.cpu += cpuTimes.total[i];
       row.until = tree.end[i];
     }
     if (tree.totalSamples[i] > row.most) {
@@ -187,8 +234,8 @@ function methods() {
       row.kind = tree.kind[i];
     }
   }
-  methodRows = [...rows.values()].filter((row) => !isThreadName(row.id));
-  return methodRows;
+  rowsBy[by] = [...rows.values()].filter((row) => !isThreadName(row.id));
+  return rowsBy[by];
 }
 
 /* A thread's root frame: "[name tid=123]". */
@@ -224,6 +271,12 @@ function neighbours(id) {
 
 function count(n) {
   return Math.round(n).toLocaleString('en-US');
+}
+
+/* What is counted, in words: "1 sample", "2,000 calls". */
+function counted(n) {
+  const word = D.calls ? 'call' : 'sample';
+  return `${count(n)} ${n === 1 ? word : word + 's'}`;
 }
 
 /* A weight: CPU time, or events, or bytes. */

@@ -5,25 +5,34 @@
  * so its Back button works.
  */
 const $ = (selector) => document.querySelector(selector);
-const UNITS = { samples: 'samples', weight: D.inEvents ? D.unit : 'time' };
+const UNITS = { samples: D.calls ? 'calls' : 'samples', weight: D.inEvents ? D.unit : 'time' };
 
-const defaults = { event: '0', tab: 'graph', view: D.reverse ? 'callers' : 'callees', flip: D.inverted ? '1' : '', unit: D.byWeight ? 'weight' : 'samples', q: '', zoom: '', focus: '', method: '' };
+const defaults = { event: '0', tab: 'graph', view: D.reverse ? 'callers' : 'callees', flip: D.inverted ? '1' : '', unit: D.byWeight ? 'weight' : 'samples', q: '', zoom: '', focus: '', method: '', group: '' };
+const TABS = ['graph', 'tree', 'methods', 'threads'];
 const state = { ...defaults };
 let root = null, rootKey = null, zoom = null, match = null;
 
 const graph = new Graph($('#graph'), (node) => zoomTo(node), (node) => setStatus(node));
 const methodTable = new MethodTable($('#methods'), {
   choose: (id) => change({ method: String(id) }),
-  find: (id) => change({ tab: 'graph', view: 'callees', focus: '', zoom: '', q: '^' + methodName(id).replace(/[.*+?^${}()|[\]\\]/g, '\\$&') + (D.lines ? '(:\\d+)?$' : '$') }, true),
+  find: (id) => change({ tab: 'graph', view: 'callees', focus: '', zoom: '', q: exactly(methodName(id)) + (D.lines ? '(:\\d+)?$' : '$') }, true),
   callers: (id) => change({ tab: 'graph', view: 'callers', focus: String(id), zoom: '' }, true),
+  search: (text) => change({ group: '', q: exactly(text.startsWith('(') ? '' : text) }, true),
 });
+const treeTable = new TreeTable($('#tree'), { zoom: (node) => change({ tab: 'graph', zoom: nodePath(node) }, true) });
+
+/* TEXT as a regular expression that begins with it. */
+function exactly(text) {
+  return text && '^' + text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
 
 /* ---- state and address ---- */
 
 function readAddress() {
   const words = new URLSearchParams(location.hash.slice(1));
   for (const key of Object.keys(defaults)) state[key] = words.has(key) ? words.get(key) : defaults[key];
-  if (!['graph', 'methods', 'threads'].includes(state.tab)) state.tab = 'graph';
+  if (!TABS.includes(state.tab)) state.tab = 'graph';
+  if (!(state.group in GROUPS)) state.group = '';
   if (!['samples', 'weight'].includes(state.unit)) state.unit = defaults.unit;
   if (state.view !== 'callees') state.view = state.view === 'callers' ? 'callers' : defaults.view;
 }
@@ -65,12 +74,16 @@ function render(home) {
   press('#views', 'view', state.view);
   press('#flips', 'flip', state.flip);
   press('#units', 'unit', state.unit);
+  press('#groups', 'group', state.group);
   for (const b of document.querySelectorAll('#tabs button')) b.setAttribute('aria-selected', b.dataset.tab === state.tab);
-  for (const tab of ['graph', 'methods', 'threads']) $('#' + tab).hidden = tab !== state.tab;
-  for (const id of ['views', 'flips', 'previous', 'next']) $('#' + id).hidden = state.tab !== 'graph';
+  for (const tab of TABS) $('#' + tab).hidden = tab !== state.tab;
+  for (const id of ['flips', 'previous', 'next']) $('#' + id).hidden = state.tab !== 'graph';
+  $('#views').hidden = state.tab !== 'graph' && state.tab !== 'tree';
+  $('#groups').hidden = state.tab !== 'methods';
   if ($('#search').value !== state.q) $('#search').value = state.q;
   if (state.tab === 'graph') renderGraph(home);
-  else if (state.tab === 'methods') methodTable.show(state.unit, match, state.method === '' ? null : +state.method);
+  else if (state.tab === 'tree') treeTable.show(viewRoot(), rootKey, state.unit, match);
+  else if (state.tab === 'methods') methodTable.show(state.unit, match, state.method === '' ? null : +state.method, state.group);
   else drawThreads($('#threads'), state.unit, match, zoomToThread);
   renderMatched();
   renderKinds();
@@ -80,12 +93,18 @@ function press(group, key, value) {
   for (const b of document.querySelectorAll(group + ' button')) b.setAttribute('aria-pressed', b.dataset[key] === value);
 }
 
-function renderGraph(home) {
+/* The root of what is seen: callees, callers, or the callers of one method. */
+function viewRoot() {
   const key = state.view + ' ' + state.focus;
   if (key !== rootKey) {
     root = makeRoot(state.view, state.focus === '' ? null : +state.focus);
     rootKey = key;
   }
+  return root;
+}
+
+function renderGraph(home) {
+  root = viewRoot();
   zoom = findNode(root, state.zoom, state.unit);
   graph.match = match;
   const empty = root.samples === 0;
@@ -136,7 +155,7 @@ function shortName(id) {
 function setStatus(node) {
   const n = node || zoom, status = $('#status');
   if (!status || !n) return;
-  status.textContent = `${node ? shortName(node.name) + ': ' : ''}${count(n.samples)} samples · ${amount(n.weight)} · ${percent(n[state.unit], everything())}`;
+  status.textContent = `${node ? shortName(node.name) + ': ' : ''}${counted(n.samples)} · ${amount(n.weight)} · ${percent(n[state.unit], everything())}`;
 }
 
 /* What percentages are of, in every view: the whole profile. */
@@ -163,7 +182,7 @@ function renderMatched() {
 /* The bar of self time by kind is the legend, too. */
 function renderKinds() {
   const column = state.unit === 'weight' ? 1 : 0, bar = make('div', 'bar'), legend = make('div', 'legend');
-  const sums = KINDS.map((kind, i) => ({ ...kind, value: D.top[i][column] }));
+  const sums = KINDS.map((kind, i) => ({ ...kind, value: (D.top[i] || [0, 0])[column] }));
   sums[0].value += sums[4].value;
   sums[4].value = 0;
   const all = sums.reduce((sum, kind) => sum + kind.value, 0);
@@ -205,6 +224,8 @@ function renderEvents() {
     b.addEventListener('click', () => showEvent(i));
     $('#events').append(b);
   });
+  if (D.calls) Object.assign($('#units [data-unit=samples]'), { textContent: 'Calls', title: 'Width is the number of calls (W)' });
+  $('#units').hidden = !!D.calls && !D.calls.timed;
   if (D.inEvents) Object.assign($('#units [data-unit=weight]'), { textContent: D.unit === D.event ? 'Events' : D.unit, title: `Width is the number of ${D.unit} (W)` });
 }
 
@@ -213,8 +234,8 @@ function renderHeader() {
   $('#title').textContent = document.title.trim();
   const started = new Date(D.startedMs);
   const every = D.inEvents ? count(D.interval) : time(D.interval);
-  const facts = [D.duration && time(D.duration) + ' recorded', D.cpuTime && time(D.cpuTime) + ' CPU time',
-    (D.engine || '?') + (D.interval ? `, every ${every}` : ''), D.pid && 'pid ' + D.pid, D.jdk && 'JDK ' + D.jdk,
+  const facts = [D.duration && time(D.duration) + (D.calls ? ' traced' : ' recorded'), D.cpuTime && time(D.cpuTime) + ' CPU time',
+    (D.calls ? D.engine + ' timing' : D.engine || '?') + (D.interval ? `, every ${every}` : ''), D.pid && 'pid ' + D.pid, D.jdk && 'JDK ' + D.jdk,
     D.startedMs && started.toLocaleString('sv-SE')];
   facts.filter(Boolean).forEach((fact) => $('#facts').append(make('span', '', fact)));
   const loss = $('#loss');
@@ -246,7 +267,7 @@ function showTip(box, event, g) {
   tip.replaceChildren();
   if (!box.node) {
     tip.append(make('h4', '', `${count(box.hidden)} more frames, too narrow to draw`));
-    row('together', `${unit === 'weight' ? amount(box.value) : count(box.value) + ' samples'} · ${percent(box.value, everything())}`);
+    row('together', `${unit === 'weight' ? amount(box.value) : counted(box.value)} · ${percent(box.value, everything())}`);
     tip.append(rows, make('p', 'hint', 'Zoom into the frame beside them to see them.'));
   } else {
     const n = box.node, title = make('h4'), [pack, klass, method] = nameParts(n.name);
@@ -264,15 +285,22 @@ function showTip(box, event, g) {
     if (libraries.has(n.name)) row('library', libraries.get(n.name));
     row('total', tipValue(n.samples, n.weight));
     row(g.root.index === 0 ? 'self' : 'ends here', tipValue(n.selfSamples, n.selfWeight));
+    if (D.calls && n.parent && n.calls) callRows(row, n, g.root.index === 0);
     if ((zoom.parent || state.focus) && n.depth > zoom.depth) row('of these', percent(n[unit], zoom[unit]));
     tip.append(rows);
   }
   place(tip, event);
 }
 
+/* What a trace knows more of a node; a caller's has the hot method's own numbers. */
+function callRows(row, n, own) {
+  row('calls', count(n.calls) + (own && D.calls.timed ? `, ${time(n.weight / n.calls)} each` : ''));
+  if (D.calls.timed) row(D.calls.cpuExact ? 'CPU' : '≈ CPU', time(n.cpu));
+}
+
 function tipValue(samples, weight) {
   const part = state.unit === 'weight' ? weight : samples;
-  return `${percent(part, everything())} · ${count(samples)} ${samples === 1 ? 'sample' : 'samples'} · ${amount(weight)}`;
+  return `${percent(part, everything())} · ${counted(samples)} · ${amount(weight)}`;
 }
 
 function place(tip, event) {
@@ -330,9 +358,10 @@ const KEYS = [
   ['r', 'Callees or callers (reversed)', toggleView],
   ['i', 'Icicle or flame', () => change({ flip: state.flip ? '' : '1' })],
   ['w', 'Samples or time', () => change({ unit: state.unit === 'samples' ? 'weight' : 'samples' })],
-  ['1', 'Flame graph; 2 hot methods; 3 threads', () => change({ tab: 'graph' }, true)],
+  ['1', 'Flame graph; 2 hot methods; 3 threads; 4 call tree', () => change({ tab: 'graph' }, true)],
   ['2', '', () => change({ tab: 'methods' }, true)],
   ['3', '', () => change({ tab: 'threads' }, true)],
+  ['4', '', () => change({ tab: 'tree' }, true)],
   ['0', 'Zoom out to everything', () => zoomTo(root)],
   ['Escape', 'One level out; in the search box: clear it', () => escape()],
   ['Backspace', 'Back, as the browser\'s button', () => history.back()],
@@ -392,7 +421,7 @@ function renderKeys() {
 /* ---- wiring ---- */
 
 function wire() {
-  for (const group of ['tabs', 'views', 'flips', 'units']) {
+  for (const group of ['tabs', 'views', 'flips', 'units', 'groups']) {
     $('#' + group).addEventListener('click', (event) => {
       const b = event.target.closest('button');
       if (!b) return;

@@ -1,4 +1,4 @@
-/* tables.js - hot methods with their callers and callees, and threads. */
+/* tables.js - hot methods (classes, packages) with their callers and callees, and threads. */
 const FIRST_ROWS = 200;
 
 /* An element; TEXT is data and never becomes markup. */
@@ -35,6 +35,55 @@ function shareCell(part, whole, full = whole) {
   return cell;
 }
 
+/* The columns of a table of methods: [key, title, cells it takes, a number to sort by, the cells]. */
+function methodColumns(unit, all, most, by) {
+  const self = (row) => selfOf(row, unit), total = (row) => row[unit];
+  const columns = [
+    ['self', 'Self', 2, self, (row) => [shareCell(self(row), all, most), numberCell(value({ samples: row.selfSamples, weight: row.selfWeight }, unit))]],
+    ['total', 'Total', 2, total, (row) => [shareCell(total(row), all), numberCell(value(row, unit))]],
+  ];
+  return D.calls ? columns.concat(callColumns((row) => row.selfSamples, by ? null : spreadOf)) : columns;
+}
+
+/* What a trace knows of a row more than a profile: invocations, their length, CPU time. */
+function callColumns(calls, spread) {
+  const cpu = D.calls.cpuExact ? 'CPU' : '≈ CPU', columns = [['calls', 'Calls', 1, calls, (row) => [numberCell(count(calls(row)))]]];
+  if (!D.calls.timed) return columns;
+  const mean = (row) => (calls(row) ? row.weight / calls(row) : 0);
+  const p99 = (row) => (spread && spread(row) ? spread(row)[2] : -1);
+  columns.push(['mean', 'Mean', 1, mean, (row) => [numberCell(calls(row) ? time(mean(row)) : '')]]);
+  if (spread) columns.push(['p99', 'p99', 1, p99, (row) => [numberCell(p99(row) < 0 ? '-' : time(p99(row)))]]);
+  columns.push(['selfcpu', cpu + ' self', 1, (row) => row.selfCpu, (row) => [numberCell(time(row.selfCpu))]],
+    ['cpu', cpu + ' total', 1, (row) => row.cpu, (row) => [numberCell(time(row.cpu))]]);
+  return columns;
+}
+
+/* [min, p50, p99, max] of a method's calls, or 0. */
+function spreadOf(row) {
+  return D.calls.methods[row.id] || 0;
+}
+
+function numberCell(text) {
+  return make('td', 'number', text);
+}
+
+/* The line of titles; those of SORTS sort by themselves. */
+function headLine(columns, sort, onSort) {
+  const head = make('tr'), thead = make('thead');
+  for (const [key, text, span] of columns) {
+    const cell = make('th', key === sort ? 'sorted' : ''), button = make('button', '', text);
+    cell.colSpan = span;
+    cell.setAttribute('aria-sort', key === sort ? (key === 'name' ? 'ascending' : 'descending') : 'none');
+    button.type = 'button';
+    button.dataset.sort = key;
+    button.addEventListener('click', () => onSort(key));
+    cell.append(button);
+    head.append(cell);
+  }
+  thead.append(head);
+  return thead;
+}
+
 class MethodTable {
   constructor(section, actions) {
     this.section = section;
@@ -44,73 +93,54 @@ class MethodTable {
     this.limit = FIRST_ROWS;
   }
 
-  show(unit, match, chosen) {
+  show(unit, match, chosen, by) {
     this.unit = unit;
     this.match = match;
-    this.chosen = chosen;
+    this.chosen = by ? null : chosen;
+    this.by = by;
     this.draw();
   }
 
-  rows() {
-    const unit = this.unit, match = this.match;
-    const rows = methods().filter((row) => !match || match.test(methodName(row.id)));
-    const by = {
-      self: (a, b) => selfOf(b, unit) - selfOf(a, unit) || b[unit] - a[unit],
-      total: (a, b) => b[unit] - a[unit] || selfOf(b, unit) - selfOf(a, unit),
-      name: () => 0,
-    }[this.sort];
-    return rows.sort((a, b) => by(a, b) || (D.names[a.id] < D.names[b.id] ? -1 : 1));
+  rows(columns) {
+    const match = this.match, sorted = columns.find(([key]) => key === this.sort) || [], by = sorted[3] || (() => 0);
+    const rows = methods(this.by).filter((row) => !match || match.test(row.text));
+    return rows.sort((a, b) => by(b) - by(a) || (this.sort === 'name' ? 0 : b[this.unit] - a[this.unit]) || (a.text < b.text ? -1 : 1));
   }
 
   draw() {
-    const all = everything(), rows = this.rows(), unit = this.unit;
-    const most = methods().reduce((m, row) => Math.max(m, selfOf(row, unit)), 0);
-    const table = make('table'), head = make('tr');
-    const column = (key, text, span) => {
-      const cell = make('th', key === this.sort ? 'sorted' : ''), button = make('button', '', text);
-      cell.colSpan = span;
-      cell.setAttribute('aria-sort', key === this.sort ? (key === 'name' ? 'ascending' : 'descending') : 'none');
-      button.type = 'button';
-      button.dataset.sort = key;
-      button.addEventListener('click', () => {
-        this.sort = key;
-        this.draw();
-      });
-      cell.append(button);
-      head.append(cell);
-    };
-    column('self', 'Self', 2);
-    column('total', 'Total', 2);
-    column('name', 'Method', 1);
-    const thead = make('thead');
-    thead.append(head);
-    const body = make('tbody');
-    for (const row of rows.slice(0, this.limit)) {
-      const line = make('tr', row.id === this.chosen ? 'chosen' : '');
-      const self = { samples: row.selfSamples, weight: row.selfWeight };
-      const name = make('td');
-      name.append(methodLabel(row.id, row.kind));
-      line.dataset.id = row.id;
-      line.tabIndex = 0;
-      line.append(shareCell(self[unit], all, most), make('td', 'number', value(self, unit)),
-        shareCell(row[unit], all), make('td', 'number', value(row, unit)), name);
-      line.addEventListener('click', () => this.actions.choose(row.id));
-      line.addEventListener('keydown', (e) => e.key === 'Enter' && this.actions.choose(row.id));
-      body.append(line);
-    }
-    table.append(thead, body);
+    const unit = this.unit, most = methods(this.by).reduce((m, row) => Math.max(m, selfOf(row, unit)), 0);
+    const columns = methodColumns(unit, everything(), most, this.by), rows = this.rows(columns);
+    const table = make('table'), body = make('tbody');
+    for (const row of rows.slice(0, this.limit)) body.append(this.line(row, columns));
+    table.append(headLine([...columns, ['name', { '': 'Method', class: 'Class', package: 'Package' }[this.by], 1]], this.sort, (key) => {
+      this.sort = key;
+      this.draw();
+    }), body);
     const list = make('div', 'list');
     list.append(table);
     this.more(list, rows.length);
     const scroll = this.section.firstChild ? this.section.firstChild.scrollTop : 0;
-    this.section.replaceChildren(list, this.side());
+    this.section.replaceChildren(...[list].concat(this.by ? [] : this.side()));
     list.scrollTop = scroll;
   }
 
+  line(row, columns) {
+    const line = make('tr', row.id === this.chosen ? 'chosen' : ''), name = make('td');
+    name.append(this.by ? make('span', 'name', row.text) : methodLabel(row.id, row.kind));
+    line.dataset.id = row.id;
+    line.tabIndex = 0;
+    for (const column of columns) line.append(...column[4](row));
+    line.append(name);
+    const choose = () => (this.by ? this.actions.search(row.text) : this.actions.choose(row.id));
+    line.addEventListener('click', choose);
+    line.addEventListener('keydown', (e) => e.key === 'Enter' && choose());
+    return line;
+  }
+
   more(list, rows) {
-    if (!rows) list.append(make('p', 'nothing', this.match ? 'No method matches.' : 'No samples.'));
+    if (!rows) list.append(make('p', 'nothing', this.match ? 'Nothing matches.' : 'No samples.'));
     if (rows <= this.limit) return;
-    const button = make('button', 'more', `Show all ${count(rows)} methods`);
+    const button = make('button', 'more', `Show all ${count(rows)} rows`);
     button.type = 'button';
     button.addEventListener('click', () => {
       this.limit = Infinity;

@@ -20,6 +20,11 @@ class CalleeNode {
     this.below = null;
   }
 
+  /* Of a trace: its own invocations, and CPU time with all below. */
+  get calls() { return this.selfSamples; }
+  get cpu() { return cpuTimes.total[this.index]; }
+  get selfCpu() { return cpuTimes.self[this.index]; }
+
   children(unit) {
     if (!this.below || this.unit !== unit) {
       const below = [], end = tree.end[this.index];
@@ -36,35 +41,42 @@ class CalleeNode {
   }
 }
 
-/* Stacks merged from the top down to the root: a node holds the frames that it stands for, each with
- * the samples that came through it. */
+/* Stacks merged from the top down to the root: a node holds the frames that it stands for, and for each the
+ * node that it came from, which says what it is worth: VALUES has the numbers of all nodes of the tree. */
 class CallerNode {
-  constructor(name, parent, frames, samples, weights) {
+  constructor(name, parent, frames, origins, values) {
     this.name = name;
     this.parent = parent;
     this.depth = parent ? parent.depth + 1 : 0;
     this.frames = frames;
-    this.frameSamples = samples;
-    this.frameWeights = weights;
+    this.origins = origins;
+    this.values = values;
     this.samples = this.weight = 0;
     this.selfSamples = this.selfWeight = 0;
     for (let i = 0; i < frames.length; i++) {
-      this.samples += samples[i];
-      this.weight += weights[i];
+      this.samples += values.samples[origins[i]];
+      this.weight += values.weight[origins[i]];
       if (tree.parent[frames[i]] <= 0 && parent) { /* nobody called it: the stack ends here */
-        this.selfSamples += samples[i];
-        this.selfWeight += weights[i];
+        this.selfSamples += values.samples[origins[i]];
+        this.selfWeight += values.weight[origins[i]];
       }
     }
     this.below = null;
     this.kindSamples = null;
   }
 
+  get calls() { return this.sum(tree.selfSamples); }
+  get cpu() { return this.sum(this.values.cpu); }
+
+  sum(column) {
+    return this.origins.reduce((sum, i) => sum + column[i], 0);
+  }
+
   /* Only for nodes that are drawn: there are thousands of others. */
   sumKinds() {
     if (!this.kindSamples) {
       this.kindSamples = new Float64Array(KINDS.length);
-      this.frames.forEach((frame, i) => { this.kindSamples[tree.kind[frame]] += this.frameSamples[i]; });
+      this.frames.forEach((frame, i) => { this.kindSamples[tree.kind[frame]] += this.values.samples[this.origins[i]]; });
     }
     return this.kindSamples;
   }
@@ -90,12 +102,11 @@ class CallerNode {
       if (frame <= 0) continue;
       const name = tree.name[frame];
       let group = groups.get(name);
-      if (!group) groups.set(name, group = [[], [], []]);
+      if (!group) groups.set(name, group = [[], []]);
       group[0].push(frame);
-      group[1].push(this.frameSamples[i]);
-      group[2].push(this.frameWeights[i]);
+      group[1].push(this.origins[i]);
     }
-    return [...groups].map(([name, g]) => new CallerNode(name, this, g[0], g[1], g[2]));
+    return [...groups].map(([name, g]) => new CallerNode(name, this, g[0], g[1], this.values));
   }
 
   kinds() {
@@ -112,24 +123,20 @@ function heaviest(nodes, unit) {
 /* The root of a view: everything; everything by what is on top; or the callers of one method. */
 function makeRoot(view, focus) {
   if (view !== 'callers') return new CalleeNode(0, null);
-  const frames = [], samples = [], weights = [];
-  const add = (i, s, w) => {
-    frames.push(i);
-    samples.push(s);
-    weights.push(w);
-  };
+  const frames = [], cpu = cpuTimes ? cpuTimes[focus === null ? 'self' : 'total'] : null;
   for (let i = 1; i <= tree.count;) {
     if (focus === null) {
-      if (tree.selfSamples[i] || tree.selfWeight[i]) add(i, tree.selfSamples[i], tree.selfWeight[i]);
+      if (tree.selfSamples[i] || tree.selfWeight[i]) frames.push(i);
       i++;
     } else if (methodOf[tree.name[i]] === focus) {
-      add(i, tree.totalSamples[i], tree.totalWeight[i]); /* the outermost: recursion counts once */
+      frames.push(i); /* the outermost: recursion counts once */
       i = tree.end[i];
     } else {
       i++;
     }
   }
-  return new CallerNode(NO_NAME, null, frames, samples, weights);
+  return new CallerNode(NO_NAME, null, frames, frames, focus === null ?
+    { samples: tree.selfSamples, weight: tree.selfWeight, cpu } : { samples: tree.totalSamples, weight: tree.totalWeight, cpu });
 }
 
 /* The way from the root to NODE as a word for the address, and back. */

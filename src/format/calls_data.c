@@ -16,11 +16,11 @@ static void put_times(const struct calls_times *self, const struct calls_times *
 }
 
 /* How long the method on top waited, by what for. */
-static void put_waits(const struct calls_times *self, const char *key, struct buffer *out)
+static void put_waits(const struct calls_times *self, struct buffer *out)
 {
 	unsigned i;
 
-	buffer_printf(out, ", \"%s\": {", key);
+	buffer_puts(out, ", \"waits\": {");
 	for (i = 0; i < CALLS_WAITS; i++)
 		buffer_printf(out, "%s\"%s\": %" PRIu64, i ? ", " : "", calls_wait_words[i], self->waits[i]);
 	buffer_putc(out, '}');
@@ -58,7 +58,7 @@ static void put_methods(const struct calls *c, struct buffer *out)
 		put_times(&m->self, &m->total, out);
 		buffer_printf(out, ", \"mean\": %" PRIu64, m->count ? m->total.wall / m->count : 0);
 		put_spread(&m->spread, out);
-		put_waits(&m->self, "waits", out);
+		put_waits(&m->self, out);
 		buffer_printf(out, ", \"error\": %" PRIu64 "}", m->error);
 	}
 	buffer_puts(out, "\n  ],\n");
@@ -78,7 +78,7 @@ static void put_tree(const struct calls *c, struct buffer *out)
 			      n->method == CALLS_THREAD ? n->thread : n->method, n->count);
 		put_times(&n->self, &n->total, out);
 		if (calls_waited(&n->self))
-			put_waits(&n->self, "waits", out);
+			put_waits(&n->self, out);
 		buffer_putc(out, '}');
 	}
 	buffer_puts(out, "\n  ],\n");
@@ -95,8 +95,10 @@ static void put_threads(const struct calls *c, struct buffer *out)
 		buffer_puts(out, i ? ",\n    {\"name\": " : "\n    {\"name\": ");
 		buffer_json(out, t->name);
 		buffer_printf(out, ", \"id\": %" PRIu64 ", \"threads\": %" PRIu32 ", \"invocations\": %" PRIu64
-			      ", \"wall\": %" PRIu64 ", \"cpu\": %" PRIu64 "}",
+			      ", \"wall\": %" PRIu64 ", \"cpu\": %" PRIu64,
 			      t->id, t->threads, t->count, t->self.wall, t->self.cpu);
+		put_waits(&t->self, out);
+		buffer_putc(out, '}');
 	}
 	buffer_puts(out, "\n  ],\n");
 }

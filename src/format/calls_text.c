@@ -13,6 +13,7 @@
 #define SKIPS_SHOWN 10
 #define TREE_SHARE 200   /* of the tree, branches below 1/200 of the whole are left out */
 #define TREE_DEPTH 64
+#define SLOW_FRAMES 5
 #define BACK_METHODS 10
 #define BACK_DEPTH 16
 #define MANY_CALLS 10000 /* a second: from here on stamps cost more than most methods */
@@ -70,6 +71,8 @@ static void put_row(const struct calls *c, const struct calls_method *m, uint64_
 	put_ms(m->total.wall, 14, out);
 	put_ms(m->self.cpu, 14, out);
 	put_ms(m->total.cpu, 14, out);
+	if (calls_waited(&c->nodes[0].total))
+		put_ms(calls_waited(&m->self), 14, out);
 	if (grouped)
 		return;
 	buffer_printf(out, "%12.0f", m->count ? (double)m->total.wall / (double)m->count : 0);
@@ -83,7 +86,9 @@ static void put_columns(const struct calls *c, bool grouped, const char *what, s
 {
 	buffer_puts(out, "         calls");
 	if (c->timed)
-		buffer_puts(out, "     self       self ms      total ms   ≈ self CPU  ≈ total CPU");
+		buffer_printf(out, "     self       self ms      total ms %s%s", c->cpu_exact ?
+			      "    self CPU     total CPU" : "  ≈ self CPU   ≈ total CPU",
+			      calls_waited(&c->nodes[0].total) ? "        waited" : "");
 	if (c->timed && !grouped)
 		buffer_puts(out, "     mean ns      p99 ns");
 	buffer_printf(out, "  %s\n", what);
@@ -141,6 +146,70 @@ static void put_threads(const struct calls *c, struct buffer *out)
 		}
 		buffer_printf(out, "  %s\n", t->name);
 	}
+}
+
+/* ---- slow calls, and calls that were not counted ---- */
+
+static int by_duration(const void *a, const void *b)
+{
+	const struct calls_event *x = *(const struct calls_event *const *)a;
+	const struct calls_event *y = *(const struct calls_event *const *)b;
+
+	return x->duration < y->duration ? 1 : x->duration > y->duration ? -1 : x < y ? -1 : x > y;
+}
+
+/* The method of E, and some of its callers. */
+static void put_stack(const struct calls *c, const struct calls_event *e, struct buffer *out)
+{
+	const struct calls_stack *s = &c->stacks[e->stack];
+	uint32_t i;
+
+	for (i = 0; i < s->count && i < SLOW_FRAMES; i++) {
+		const struct calls_frame *f = &c->frames[s->frames[i]];
+
+		buffer_printf(out, "%s%s.%s", i ? " < " : "", f->class_name, f->name);
+	}
+	buffer_puts(out, i < s->count || s->truncated ? " < …\n" : "\n");
+}
+
+static int put_slow(const struct calls *c, unsigned limit, struct buffer *out)
+{
+	const struct calls_event **order = calloc(c->event_count + 1ul, sizeof(*order));
+	uint32_t i;
+
+	if (!order)
+		return -ENOMEM;
+	for (i = 0; i < c->event_count; i++)
+		order[i] = &c->events[i];
+	qsort(order, c->event_count, sizeof(*order), by_duration);
+	buffer_printf(out, "\n%s calls took %s or longer", human_count(c->event_count + c->events_lost).text,
+		      human_time(c->latency).text);
+	if (c->events_lost)
+		buffer_printf(out, " (%s of them were not kept: too many)", human_count(c->events_lost).text);
+	buffer_puts(out, c->event_count ? ":\n            ms  thread                method < its callers\n" : "\n");
+	for (i = 0; i < c->event_count && i < limit; i++) {
+		put_ms(order[i]->duration, 14, out);
+		buffer_printf(out, "  %-20.40s  ", order[i]->thread);
+		put_stack(c, order[i], out);
+	}
+	free(order);
+	return 0;
+}
+
+static void put_entered(const struct calls *c, const bool *overloads, struct buffer *out)
+{
+	uint32_t i;
+
+	if (c->entered_count)
+		buffer_puts(out, "\nentered before the probes came, so not counted until called again:\n");
+	for (i = 0; i < c->entered_count && i < SKIPS_SHOWN; i++) {
+		buffer_puts(out, "  ");
+		calls_name(c, overloads, c->entered[i].method, out);
+		buffer_printf(out, ", in %" PRIu32 " thread%s\n", c->entered[i].threads,
+			      c->entered[i].threads == 1 ? "" : "s");
+	}
+	if (c->entered_count > SKIPS_SHOWN)
+		buffer_printf(out, "  (and %" PRIu32 " more; see the JSON output)\n", c->entered_count - SKIPS_SHOWN);
 }
 
 /* ---- trees ---- */
@@ -245,8 +314,11 @@ void calls_text(const struct calls *c, unsigned parts, const struct calls_style 
 			break;
 		}
 	}
+	if (rc == 0 && c->latency != UINT64_MAX)
+		rc = put_slow(c, hot, out);
 	if (rc && !out->failed)
 		out->failed = -rc;
+	put_entered(c, overloads, out);
 	put_skips(c, out);
 	free(overloads);
 }
