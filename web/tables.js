@@ -51,7 +51,7 @@ function callColumns(calls, spread) {
   if (!D.calls.timed) return columns;
   const mean = (row) => (calls(row) ? row.weight / calls(row) : 0);
   const p99 = (row) => (spread && spread(row) ? spread(row)[2] : -1);
-  columns.push(['mean', 'Mean', 1, mean, (row) => [numberCell(calls(row) ? time(mean(row)) : '')]]);
+  columns.push(['mean', 'Mean', 1, mean, (row) => [numberCell(mean(row) ? time(mean(row)) : '-')]]);
   if (spread) columns.push(['p99', 'p99', 1, p99, (row) => [numberCell(p99(row) < 0 ? '-' : time(p99(row)))]]);
   columns.push(['selfcpu', cpu + ' self', 1, (row) => row.selfCpu, (row) => [numberCell(time(row.selfCpu))]],
     ['cpu', cpu + ' total', 1, (row) => row.cpu, (row) => [numberCell(time(row.cpu))]]);
@@ -149,10 +149,11 @@ class MethodTable {
     list.append(button);
   }
 
-  /* The chosen method with who called it and what it called. */
+  /* The chosen method with who called it and what it called; nothing to append where there is no place for it. */
   side() {
     const side = make('aside', 'side'), id = this.chosen;
     const row = id === null ? null : methods().find((r) => r.id === id);
+    if (!row && D.calls) return []; /* the columns need the place */
     if (!row) {
       side.append(make('p', 'hint', 'Choose a method to see who called it and what it called.'));
       return side;

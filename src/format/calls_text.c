@@ -75,7 +75,11 @@ static void put_row(const struct calls *c, const struct calls_method *m, uint64_
 		put_ms(calls_waited(&m->self), 14, out);
 	if (grouped)
 		return;
-	buffer_printf(out, "%12.0f", m->count ? (double)m->total.wall / (double)m->count : 0);
+	/* no time was ever charged to it: it is short, not nothing */
+	if (m->count && m->total.wall)
+		buffer_printf(out, "%12.0f", (double)m->total.wall / (double)m->count);
+	else
+		buffer_printf(out, "%12s", "-");
 	if (m->spread.timed)
 		buffer_printf(out, "%12" PRIu64, m->spread.p99);
 	else

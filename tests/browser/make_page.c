@@ -6,6 +6,7 @@
  * sample: the profile of the unit tests, with names that try to break out; threads, lines, clean:
  * the same with -t, --lines, and without losses. demo: a plausible order service. large: STACKS
  * distinct stacks (100,000), 20 to 80 frames deep. The same arguments make the same bytes.
+ * calls, calls-threads, calls-none: a trace, merged, by thread, without times.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@
 #include <unistd.h>
 
 #include "../unit/format_sample.h"
+#include "../unit/calls_sample.h"
 
 #define DEPTH_MAX 96
 
@@ -227,9 +229,19 @@ static struct profile make(const char *what, uint32_t stacks, struct format_opti
 	return p;
 }
 
-int main(int argc, char **argv)
+static int write_calls(const char *what, const char *form)
 {
-	const char *what = argc > 1 ? argv[1] : "demo";
+	struct calls c = calls_sample(!strcmp(what, "calls-threads"), strcmp(what, "calls-none"));
+	struct calls_style style = {.total = true};
+	struct buffer out;
+
+	buffer_init(&out, STDOUT_FILENO);
+	calls_write(&c, form, &style, &out);
+	return buffer_flush(&out) ? 1 : 0;
+}
+
+static int write_profile(int argc, char **argv, const char *what)
+{
 	const struct format *f = format_by_name(argc > 2 ? argv[2] : "flamegraph");
 	struct format_options options = {.total = false};
 	struct profile p = make(what, argc > 3 ? (uint32_t)atoi(argv[3]) : 100000, &options), faults;
@@ -251,4 +263,11 @@ int main(int argc, char **argv)
 	result = buffer_flush(&out);
 	buffer_free(&out);
 	return result ? 1 : 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "demo";
+
+	return strncmp(what, "calls", 5) ? write_profile(argc, argv, what) : write_calls(what, argc > 2 ? argv[2] : "html");
 }

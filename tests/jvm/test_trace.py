@@ -4,6 +4,7 @@ import os
 import subprocess
 import time
 
+import jfr
 import pytest
 from jvm import CLASSES, COMMAND, WORK, Program, counted, jstrobe, result_file
 
@@ -47,7 +48,7 @@ def check(result):
         assert node["self_wall"] <= node["total_wall"] and node["self_cpu"] <= node["total_cpu"]
         assert node["self_wall"] < 10 * result["duration_ns"] * (1 + len(result["threads"])), "no time before the start"
     for method in methods:
-        assert method["self_wall"] == sum(n["self_wall"] for n in tree if methods[n["method"]] is method)
+        assert method["self_wall"] == sum(n["self_wall"] for n in tree if "method" in n and methods[n["method"]] is method)
 
 
 def counts(result):
@@ -173,6 +174,37 @@ def test_texts(jdk):
     assert "truth.Calls.fib" in text and "calls, " in text and "probes cost" in text
     lines = dict(line.rsplit(" ", 1) for line in collapsed.splitlines() if ".chain" in line)
     assert lines["truth.Calls.run;truth.Calls.rounds;truth.Calls.round;truth.Calls.chain;truth.Calls.one"] == "5000"
+
+
+def test_forms(jdk, jdk25):
+    """A page, a recording that JDK 25's `jfr` shows, threads apart; before and at the stop."""
+    files = {form: result_file("." + form) for form in ("html", "jfr", "json")}
+    with Program(jdk, "Calls", 5, 3) as program:
+        wait(program, "ready")
+        assert jstrobe("start", "--instrument", "truth.Calls", program.pid).returncode == 0
+        program.say("end")
+        wait(program, "done")
+        for form in ("html", "jfr"):
+            done = jstrobe("dump", "-f", files[form], program.pid)
+            assert done.returncode == 0, done.stderr
+        assert jstrobe("stop", "-t", "-f", files["json"], program.pid).returncode == 0
+    with open(files["json"]) as file:
+        result = json.load(file)
+    check(result)
+    known = expected(5, 3, 0)
+    roots = [n for n in result["tree"] if not n["parent"]]
+    assert [result["threads"][n["thread"]]["invocations"] for n in roots] == [t["invocations"] for t in result["threads"]]
+    events = jfr.Recording(files["jfr"]).events["jdk.MethodTiming"]
+    found = {e["method"]["name"]["string"]: e["invocations"] for e in events}
+    assert found["fib"] == known["Calls.fib(I)I"] and found["through"] == known["Calls.through(I)V"]
+    page = open(files["html"]).read()
+    assert "truth.Calls.fib" in page and '"timing":"sampled"' in page
+    if jdk25:
+        view = subprocess.run([os.path.join(jdk25.home, "bin", "jfr"), "view", "--width", "160", "method-timing", files["jfr"]],
+                              stdout=subprocess.PIPE, text=True).stdout
+        assert any(line.split()[:2] == ["truth.Calls.fib(int)", f"{known['Calls.fib(I)I']:,}"] for line in view.splitlines()), view
+    for path in files.values():
+        os.remove(path)
 
 
 @pytest.mark.parametrize("args, code, words", [

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdio.h>
 
+#include "calls_sample.h"
 #include "format_sample.h"
 
 /* AddressSanitizer brings its own allocator, which these would cut off. */
@@ -119,10 +120,55 @@ static void every_allocation_fails_once(void **state)
 	each_allocation_fails_once();
 }
 
+static struct buffer write_calls_failing(const char *form, const struct calls *c, unsigned n)
+{
+	struct calls_style style = {.total = true};
+	struct buffer out = BUFFER_INIT;
+
+	allocations = 0;
+	fail_at = n;
+	calls_write(c, form, &style, &out);
+	fail_at = 0;
+	return out;
+}
+
+/* Recordings have moments in them and keep nothing half done either: jfr.c's own tests. */
+static void every_allocation_of_a_trace_fails_once(void **state)
+{
+	static const char *const forms[] = {"text", "json", "collapsed", "html", "jfr"};
+	struct calls c = calls_sample(true, true);
+	unsigned i, n;
+
+	(void)state;
+	if (!OWN_ALLOCATOR) {
+		print_message("AddressSanitizer has its own allocator: run without it\n");
+		skip();
+	}
+	for (i = 0; i < ARRAY_LEN(forms); i++) {
+		struct buffer whole = write_calls_failing(forms[i], &c, 0);
+		unsigned count = allocations, refused = 0;
+
+		assert_int_equal(whole.failed, 0);
+		assert_true(count > 0);
+		for (n = 1; n <= count; n++) {
+			struct buffer out = write_calls_failing(forms[i], &c, n);
+
+			if (out.failed)
+				refused++;
+			else
+				assert_int_equal(out.length, whole.length);
+			buffer_free(&out);
+		}
+		assert_true(refused > 0);
+		buffer_free(&whole);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_allocation_fails_once),
+		cmocka_unit_test(every_allocation_of_a_trace_fails_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
