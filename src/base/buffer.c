@@ -129,6 +129,16 @@ void buffer_json(struct buffer *b, const char *text)
 	buffer_putc(b, '"');
 }
 
+const char *buffer_text(struct buffer *b, struct buffer *out)
+{
+	buffer_putc(b, '\0');
+	if (!b->failed)
+		return b->data;
+	if (!out->failed)
+		out->failed = b->failed;
+	return "";
+}
+
 int buffer_flush(struct buffer *b)
 {
 	if (!b->failed && b->fd >= 0)

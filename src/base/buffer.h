@@ -35,6 +35,8 @@ void buffer_printf(struct buffer *b, const char *fmt, ...)
 void buffer_vprintf(struct buffer *b, const char *fmt, va_list args);
 /* Append TEXT as a quoted JSON string (invalid UTF-8 becomes U+FFFD). */
 void buffer_json(struct buffer *b, const char *text);
+/* What B holds as a text, NUL-ended, until B changes. If B has failed: "", and the failure is OUT's as well. */
+const char *buffer_text(struct buffer *b, struct buffer *out);
 /* Write out what is left. Returns 0 or the negative errno of the first failure. */
 int buffer_flush(struct buffer *b);
 /* Free the memory; safe on a zeroed or already freed buffer. */

@@ -127,8 +127,9 @@ static void put_events(const struct calls *c, struct buffer *out)
 		const struct calls_event *e = &c->events[i];
 		const struct calls_stack *s = &c->stacks[e->stack];
 
-		buffer_printf(out, "%s\n    {\"method\": %" PRIu32 ", \"started_at_ns\": %" PRIu64 ", \"duration\": %" PRIu64
-			      ", \"thread\": ", i ? "," : "", e->method, e->started_at, e->duration);
+		buffer_printf(out, "%s\n    {\"method\": %" PRIu32 ", \"started_at_ns\": %" PRIu64
+			      ", \"duration\": %" PRIu64 ", \"thread\": ", i ? "," : "", e->method,
+			      e->started_at, e->duration);
 		buffer_json(out, e->thread);
 		buffer_printf(out, ", \"thread_id\": %" PRIu64 ", \"truncated\": %s, \"stack\": [", e->thread_id,
 			      s->truncated ? "true" : "false");
@@ -139,9 +140,8 @@ static void put_events(const struct calls *c, struct buffer *out)
 			buffer_printf(&name, "%s.%s", f->class_name, f->name);
 			if (f->line > 0)
 				buffer_printf(&name, ":%d", f->line);
-			buffer_putc(&name, '\0');
 			buffer_puts(out, k ? ", " : "");
-			buffer_json(out, name.failed ? "" : name.data);
+			buffer_json(out, buffer_text(&name, out));
 			buffer_free(&name);
 		}
 		buffer_puts(out, "]}");

@@ -23,7 +23,7 @@ static void put_jvm(struct jfr *j, const struct calls *c, uint64_t time)
 	jfr_event(j, JFR_JVM_INFORMATION, time, values, ARRAY_LEN(values));
 }
 
-/* A method's key; classes are spelled with slashes there. */
+/* A method's key, 0: out of memory. Classes are spelled with slashes there. */
 static uint32_t method_key(struct jfr *j, const char *class_name, const char *name, const char *type)
 {
 	char *spelled = strdup(class_name), *dot;
@@ -37,49 +37,58 @@ static uint32_t method_key(struct jfr *j, const char *class_name, const char *na
 	return key;
 }
 
-static void put_method(struct jfr *j, const struct calls *c, const struct calls_method *m, uint64_t time)
+static bool put_method(struct jfr *j, const struct calls *c, const struct calls_method *m, uint64_t time)
 {
 	uint32_t key = method_key(j, m->class_name, m->name, m->type);
 
+	if (!key)
+		return false;
 	jfr_event(j, JFR_METHOD_TIMING, time, (const struct jfr_value[]){
 		JFR_N(key), JFR_N(m->count),
 		JFR_N(m->spread.timed ? m->spread.min : NOT_KNOWN),
 		JFR_N(c->timed && m->count ? m->total.wall / m->count : NOT_KNOWN),
 		JFR_N(m->spread.timed ? m->spread.max : NOT_KNOWN),
 	}, 5);
+	return true;
 }
 
-/* The stack of EVENT as a key, made once for all events that have it. */
+/* STACK as a key, 0: out of memory. */
 static uint32_t stack_of(struct jfr *j, const struct calls *c, const struct calls_stack *stack)
 {
 	struct jfr_frame *frames = calloc(stack->count + 1ul, sizeof(*frames));
 	uint32_t i, key = 0;
+	bool whole = frames;
 
-	for (i = 0; frames && i < stack->count; i++) {
+	for (i = 0; whole && i < stack->count; i++) {
 		const struct calls_frame *f = &c->frames[stack->frames[i]];
 
 		frames[i] = (struct jfr_frame){
 			.method = method_key(j, f->class_name, f->name, f->type),
 			.line = f->line, .bci = JFR_NO_BCI, .kind = FRAME_C2,
 		};
+		whole = frames[i].method;
 	}
-	if (frames)
+	if (whole)
 		key = jfr_stack(j, frames, stack->count, stack->truncated);
 	free(frames);
 	return key;
 }
 
 /* Calls that took longer than --latency. */
-static void put_event(struct jfr *j, const struct calls *c, const struct calls_event *e)
+static bool put_event(struct jfr *j, const struct calls *c, const struct calls_event *e)
 {
 	const struct calls_method *m = &c->methods[e->method];
 	struct jfr_thread thread = {.java_id = e->thread_id, .is_java = true, .name = e->thread};
 	uint64_t since = e->started_at > c->started_at ? e->started_at - c->started_at : 0;
+	uint32_t by = jfr_thread(j, &thread), stack = stack_of(j, c, &c->stacks[e->stack]);
+	uint32_t method = method_key(j, m->class_name, m->name, m->type);
 
+	if (!by || !stack || !method)
+		return false;
 	jfr_event(j, JFR_METHOD_TRACE, BEGAN + since, (const struct jfr_value[]){
-		JFR_N(e->duration), JFR_N(jfr_thread(j, &thread)), JFR_N(stack_of(j, c, &c->stacks[e->stack])),
-		JFR_N(method_key(j, m->class_name, m->name, m->type)),
+		JFR_N(e->duration), JFR_N(by), JFR_N(stack), JFR_N(method),
 	}, 4);
+	return true;
 }
 
 static void copy_out(int fd, struct buffer *out)
@@ -100,19 +109,18 @@ void calls_jfr(const struct calls *c, struct buffer *out)
 	struct jfr *j = fd < 0 ? NULL : jfr_new(fd, &(struct jfr_options){.began = BEGAN}, c->started_at, BEGAN);
 	uint64_t end = BEGAN + c->duration;
 	struct error err = {.code = ENOMEM};
+	bool whole = j;
 	uint32_t i;
 
-	if (j) {
+	if (j)
 		put_jvm(j, c, BEGAN);
-		for (i = 0; i < c->method_count; i++)
-			if (c->methods[i].count)
-				put_method(j, c, &c->methods[i], end);
-		for (i = 0; i < c->event_count; i++)
-			put_event(j, c, &c->events[i]);
-		if (jfr_finish(j, end, &err) == 0) {
-			copy_out(fd, out);
-			err.code = 0;
-		}
+	for (i = 0; whole && i < c->method_count; i++)
+		whole = !c->methods[i].count || put_method(j, c, &c->methods[i], end);
+	for (i = 0; whole && i < c->event_count; i++)
+		whole = put_event(j, c, &c->events[i]);
+	if (whole && jfr_finish(j, end, &err) == 0) {
+		copy_out(fd, out);
+		err.code = 0;
 	}
 	if (err.code && !out->failed)
 		out->failed = fd < 0 ? EMFILE : err.code;

@@ -41,9 +41,8 @@ static int put_names(const struct calls *c, struct buffer *out)
 	for (i = 0; i < count; i++) {
 		name.length = 0;
 		spell(c, overloads, i, &name);
-		buffer_putc(&name, '\0');
 		buffer_puts(out, i ? ",\n" : "\n");
-		page_json(out, name.failed ? "" : name.data);
+		page_json(out, buffer_text(&name, out));
 	}
 	buffer_puts(out, "],\n\"nameTypes\":\"");
 	for (i = 0; i < count; i++)
@@ -54,7 +53,7 @@ static int put_names(const struct calls *c, struct buffer *out)
 	return 0;
 }
 
-/* Node N, BEFORE: the depth of the one in front of it; then a node for each thing that it waited for. The last depth. */
+/* Node N and one for each thing that it waited for; BEFORE: the depth of the node in front. The depth of the last. */
 static uint32_t put_node(const struct calls *c, const struct calls_node *n, uint32_t before, struct page_bytes *tree,
 			 uint64_t *count)
 {
@@ -171,8 +170,7 @@ static void put_head(const struct calls *c, const struct calls_style *style, str
 	struct buffer cost = BUFFER_INIT;
 
 	calls_overhead(c, &cost);
-	buffer_putc(&cost, '\0');
-	page_string(out, "loss", cost.failed ? "" : cost.data);
+	page_string(out, "loss", buffer_text(&cost, out));
 	buffer_free(&cost);
 	page_string(out, "version", JSTROBE_VERSION);
 	page_string(out, "event", "calls");
@@ -205,8 +203,7 @@ static void put_title(const struct calls *c, const struct calls_style *style, st
 	struct buffer title = BUFFER_INIT;
 
 	buffer_printf(&title, "%s%s", c->main_class[0] ? "Calls of " : "Calls", c->main_class);
-	buffer_putc(&title, '\0');
-	page_begin(out, style->title && style->title[0] ? style->title : title.failed ? "Calls" : title.data);
+	page_begin(out, style->title && style->title[0] ? style->title : buffer_text(&title, out));
 	buffer_free(&title);
 }
 

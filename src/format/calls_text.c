@@ -258,7 +258,8 @@ static int put_back(const struct calls *c, const bool *overloads, struct buffer 
 	int rc = calls_back(c, BACK_METHODS, BACK_DEPTH, &back);
 
 	if (rc == 0)
-		rc = put_tree(&back, overloads, TREE_SHARE, "back traces: hot method, by whom it was called (its own time, not theirs)", out);
+		rc = put_tree(&back, overloads, TREE_SHARE, "back traces: a hot method, its own time by who called it",
+			      out);
 	free(back.nodes);
 	return rc;
 }

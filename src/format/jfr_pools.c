@@ -86,7 +86,9 @@ static uint32_t package_of(struct jfr_pools *p, const char *class_name)
 	if (!end || end == class_name)
 		return 0;
 	name = strndup(class_name, (size_t)(end - class_name));
-	slot = name ? place(p, POOL_PACKAGE, text_number(p, name)) : NULL;
+	if (!name)
+		return no_memory(p);
+	slot = place(p, POOL_PACKAGE, text_number(p, name));
 	if (slot && !*slot) {
 		symbol = jfr_pool_symbol(p, name);
 		*slot = begin(p, POOL_PACKAGE);

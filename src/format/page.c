@@ -18,8 +18,7 @@ static void put_head(struct buffer *out, const struct profile *p)
 	buffer_printf(&title, "%s profile", strcmp(p->event, "cpu") ? p->event : "CPU");
 	if (*p->main_class)
 		buffer_printf(&title, " of %s", p->main_class);
-	buffer_putc(&title, '\0');
-	page_begin(out, title.failed ? "profile" : title.data);
+	page_begin(out, buffer_text(&title, out));
 	buffer_free(&title);
 }
 

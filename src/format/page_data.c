@@ -223,14 +223,10 @@ static void put_texts(struct buffer *out, const struct profile *p)
 	struct buffer text = BUFFER_INIT;
 
 	format_loss_line(p, &text);
-	buffer_putc(&text, '\0');
-	page_string(out, "loss", text.failed ? "" : text.data);
+	page_string(out, "loss", buffer_text(&text, out));
 	text.length = 0;
 	loss_details(&text, p);
-	buffer_putc(&text, '\0');
-	page_string(out, "details", text.failed ? "" : text.data);
-	if (text.failed && !out->failed)
-		out->failed = text.failed;
+	page_string(out, "details", buffer_text(&text, out));
 	buffer_free(&text);
 }
 

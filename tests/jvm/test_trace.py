@@ -195,7 +195,7 @@ def test_forms(jdk, jdk25):
     roots = [n for n in result["tree"] if not n["parent"]]
     assert [result["threads"][n["thread"]]["invocations"] for n in roots] == [t["invocations"] for t in result["threads"]]
     events = jfr.Recording(files["jfr"]).events["jdk.MethodTiming"]
-    found = {e["method"]["name"]["string"]: e["invocations"] for e in events}
+    found = {e["method"]["name"]: e["invocations"] for e in events}
     assert found["fib"] == known["Calls.fib(I)I"] and found["through"] == known["Calls.through(I)V"]
     page = open(files["html"]).read()
     assert "truth.Calls.fib" in page and '"timing":"sampled"' in page
