@@ -132,7 +132,7 @@ static struct buffer write_calls_failing(const char *form, const struct calls *c
 	return out;
 }
 
-/* Recordings have moments in them and keep nothing half done either: jfr.c's own tests. */
+/* A recording goes on without a name that it had no memory for, so of that only failures count. */
 static void every_allocation_of_a_trace_fails_once(void **state)
 {
 	static const char *const forms[] = {"text", "json", "collapsed", "html", "jfr"};
@@ -155,7 +155,7 @@ static void every_allocation_of_a_trace_fails_once(void **state)
 
 			if (out.failed)
 				refused++;
-			else if (out.length != whole.length)
+			else if (out.length != whole.length && strcmp(forms[i], "jfr") != 0)
 				fail_msg("%s is cut when allocation %u fails", forms[i], n);
 			buffer_free(&out);
 		}
