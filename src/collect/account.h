@@ -121,6 +121,15 @@ void account_sample(struct collector *c, const struct sample *s, struct thread_r
 /* What the engine read from outside. Lock held. */
 struct run_note;
 void account_run(struct collector *c, const struct run_note *n);
+/* The node of S's trace as its names were when S was taken; 0 = out of memory. Lock held. */
+uint32_t account_stack(struct collector *c, const struct sample *s);
+/* NODE with the frames of CPU and policy that S has of R, where asked for; 0 = out of memory. Lock held. */
+uint32_t account_stack_placed(struct collector *c, uint32_t node, const struct sample *s, struct thread_record *r);
+/*
+ * Entry + 1 of the thread that S belongs to: the virtual thread that was mounted, or R; 0 = out of memory. Lock
+ * held.
+ */
+uint32_t account_thread(struct collector *c, const struct sample *s, struct thread_record *r);
 /*
  * The tally of NODE for EVENT, on thread number THREAD - 1 and in STATE as far as these are kept apart; NULL when
  * out of memory. Lock held.

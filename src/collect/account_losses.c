@@ -1,0 +1,104 @@
+/*
+ * account_losses.c - what was taken and not stored, by reason: of living records, of dead ones, of none.
+ */
+#include <string.h>
+
+#include "collect/account.h"
+
+void account_carried(struct thread_record *r)
+{
+	uint32_t e;
+
+	for (e = 0; e < RECORD_EVENTS; e++) {
+		if (atomic_load(&r->state) != RECORD_FREE && r->sources[e].carried)
+			atomic_fetch_add(&r->lost[e].weight[LOSS_recursion], r->sources[e].carried);
+		r->sources[e].carried = 0;
+	}
+}
+
+/* Losses of R's event E added to T. */
+static void add_losses(struct thread_record *r, uint32_t e, struct loss_totals *t)
+{
+	struct record_losses *lost = &r->lost[e];
+	int i;
+
+	t->taken += atomic_load(&lost->taken);
+	for (i = 0; i < LOSS_REASONS; i++) {
+		t->count[i] += atomic_load(&lost->count[i]);
+		t->weight[i] += atomic_load(&lost->weight[i]);
+	}
+}
+
+void account_end(struct collector *c, struct thread_record *r)
+{
+	uint32_t e;
+
+	account_carried(r);
+	for (e = 0; e < c->options.events; e++)
+		add_losses(r, e, &c->events[e].losses_of_dead);
+}
+
+static void forget_unknown(void)
+{
+	uint32_t e;
+	int i;
+
+	for (e = 0; e < RECORD_EVENTS; e++) {
+		atomic_store(&zone.due[e], 0);
+		for (i = 0; i < LOSS_REASONS; i++) {
+			atomic_store(&zone.lost_count[e][i], 0);
+			atomic_store(&zone.lost_weight[e][i], 0);
+		}
+	}
+}
+
+void account_open(struct collector *c)
+{
+	uint32_t n, e, count = atomic_load(&zone.records.count);
+
+	forget_unknown();
+	c->runs.count = 0;
+	for (e = 0; e < c->options.events; e++)
+		c->events[e].turns = c->options.turns[e];
+	atomic_store(&zone.own_weight, 0);
+	/* A record that outlived its session has the number of that one's entry. */
+	for (n = 0; n < count; n++)
+		zone.records.records[n].thread_entry = 0;
+}
+
+void account_close(struct collector *c)
+{
+	uint32_t e, n, count = atomic_load(&zone.records.count);
+	struct loss_totals all;
+
+	for (n = 0; n < count; n++)
+		account_carried(&zone.records.records[n]);
+	for (e = 0; e < c->options.events; e++) {
+		account_all_losses(c, e, &all);
+		c->events[e].losses_of_dead = all;
+	}
+	forget_unknown();
+	for (n = 0; n < count; n++)
+		memset(zone.records.records[n].lost, 0, sizeof(zone.records.records[n].lost));
+}
+
+void account_all_losses(struct collector *c, uint32_t e, struct loss_totals *t)
+{
+	uint32_t n, count = atomic_load(&zone.records.count);
+	int i;
+
+	*t = c->events[e].losses_of_dead;
+	t->taken += atomic_load(&zone.due[e]);
+	for (n = 0; n < count; n++)
+		if (atomic_load(&zone.records.records[n].state) != RECORD_FREE)
+			add_losses(&zone.records.records[n], e, t);
+	for (i = 0; i < LOSS_REASONS; i++) {
+		uint64_t lost = atomic_load(&zone.lost_count[e][i]);
+
+		t->count[i] += lost;
+		/* Turns that were missed are among those that were due. */
+		if (!zone.events[e].turns)
+			t->taken += lost;
+		t->weight[i] += atomic_load(&zone.lost_weight[e][i]);
+	}
+}

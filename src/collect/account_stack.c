@@ -1,0 +1,174 @@
+/*
+ * account_stack.c - a trace becomes a named stack, once for each set of names that its words had.
+ */
+#include <stdio.h>
+
+#include "collect/account.h"
+#include "os/os.h"
+#include "signal/frame_word.h"
+
+static uint64_t versions_of(struct collector *c, const struct trace *t, uint64_t era)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < t->length; i++) {
+		uint32_t version = frames_version(&c->frames, &zone, t->frame[i], era);
+
+		if (version == FRAMES_GONE)
+			return UINT64_MAX;
+		sum += version;
+	}
+	return sum;
+}
+
+static uint8_t end_of(const struct trace *t)
+{
+	uint64_t root = t->length ? t->frame[t->length - 1] : 0;
+
+	if (frame_kind_of(root) != FRAME_OTHER || frame_other_kind(root) != OTHER_END ||
+	    (uint32_t)root >= WALK_ENDS)
+		return 0;
+	return (uint8_t)((uint32_t)root + 1);
+}
+
+/* Append FRAME to NODE, the last one; false when out of memory, also if FRAME says so. */
+static bool push_frame(struct collector *c, struct node *node, uint32_t frame, uint32_t bci)
+{
+	uint32_t *slot = frame == FRAMES_NO_MEMORY ? NULL : VECTOR_PUSH(&c->frame_list);
+	uint16_t *position = slot ? VECTOR_PUSH(&c->bcis) : NULL;
+
+	if (!position)
+		return false;
+	*slot = frame;
+	*position = (uint16_t)bci;
+	node->depth++;
+	return true;
+}
+
+/* Frame I of T belongs into the account's stack of it, which has N so far. */
+static bool is_kept(const struct collector *c, const struct trace *t, uint32_t i, uint32_t n)
+{
+	enum frame_kind kind = frame_kind_of(t->frame[i]);
+
+	if (kind == FRAME_OTHER)
+		return true;
+	if (c->options.java_only && (kind == FRAME_NATIVE || kind == FRAME_KERNEL))
+		return false;
+	return !c->options.depth_kept || n < c->options.depth_kept ||
+	       end_of(t) != END_truncated + 1;
+}
+
+/* A stack is kept whole or not at all: the last node goes again. */
+static uint32_t forget_node(struct collector *c)
+{
+	c->frame_list.count = c->bcis.count = c->nodes.items[--c->nodes.count].first;
+	return 0;
+}
+
+/* A new node for T, with the names its words had in ERA. 0 = out of memory (node 0 is never used). */
+static uint32_t new_node(struct collector *c, const struct trace *t, uint64_t versions, uint64_t era)
+{
+	struct node *n;
+	uint32_t i;
+
+	n = VECTOR_PUSH(&c->nodes);
+	if (n && c->nodes.count == 1)
+		n = VECTOR_PUSH(&c->nodes);
+	if (!n)
+		return 0;
+	n->trace = t;
+	n->first = (uint32_t)c->frame_list.count;
+	n->versions = versions;
+	n->checked = c->frames.drain;
+	n->era = era;
+	n->end = end_of(t);
+	for (i = 0; i < t->length; i++)
+		if (is_kept(c, t, i, n->depth) &&
+		    !push_frame(c, n, frames_name(&c->frames, &zone, t->frame[i], era),
+				frame_is_java(t->frame[i]) ? frame_bci(t->frame[i]) : FRAME_NO_BCI))
+			return forget_node(c);
+	if (!n->depth && c->options.java_only &&
+	    !push_frame(c, n, frames_marker(&c->frames, "[no_Java_frame]"), FRAME_NO_BCI))
+		return forget_node(c);
+	return (uint32_t)c->nodes.count - 1;
+}
+
+/*
+ * The whole of the era that S carries the lower bits of: one between the last drain and now.
+ * 0 = unknown, when so many have passed that the bits do not tell.
+ */
+static uint64_t era_of(struct collector *c, const struct sample *s)
+{
+	uint64_t now = era_now(&zone.eras);
+
+	return now - c->era_floor > UINT16_MAX ? 0 : now - (uint16_t)((uint16_t)now - s->era);
+}
+
+uint32_t account_stack(struct collector *c, const struct sample *s)
+{
+	const struct trace *t = s->trace;
+	uint64_t era = era_of(c, s);
+	uint32_t id = atomic_load_explicit(&((struct trace *)t)->id, memory_order_relaxed);
+	struct node *n = id ? &c->nodes.items[id] : NULL;
+	uint64_t versions;
+
+	if (n && n->checked == c->frames.drain && n->era == era)
+		return id;
+	versions = versions_of(c, t, era);
+	if (n && n->versions == versions && versions != UINT64_MAX) {
+		n->checked = c->frames.drain;
+		n->era = era;
+		return id;
+	}
+	id = new_node(c, t, versions, era);
+	atomic_store_explicit(&((struct trace *)t)->id, id, memory_order_relaxed);
+	return id;
+}
+
+/*
+ * NODE with the frames of CPU (a number + 1, 0 = not asked for) and POLICY (or NULL) at its root; 0 =
+ * out of memory.
+ */
+static uint32_t node_at(struct collector *c, uint32_t node, uint32_t cpu, const char *policy)
+{
+	uint32_t name = policy ? frames_marker(&c->frames, policy) + 1 : 0;
+	uint64_t key = map_hash(map_hash((uint64_t)node << 32 | name) ^ cpu);
+	uint32_t *slot = map_put(&c->by_place, key, NULL), i;
+	struct node n = c->nodes.items[node], *to;
+	bool whole = true;
+	char text[32];
+
+	if (!slot || *slot)
+		return slot ? *slot : 0;
+	to = VECTOR_PUSH(&c->nodes);
+	if (!to)
+		return 0;
+	to->end = n.end;
+	to->first = (uint32_t)c->frame_list.count;
+	for (i = 0; i < n.depth && whole; i++)
+		whole = push_frame(c, to, c->frame_list.items[n.first + i], c->bcis.items[n.first + i]);
+	if (policy && whole)
+		whole = push_frame(c, to, name - 1, FRAME_NO_BCI);
+	snprintf(text, sizeof(text), "[CPU-%u]", cpu - 1);
+	if (cpu && whole)
+		whole = push_frame(c, to, frames_marker(&c->frames, text), FRAME_NO_BCI);
+	if (!whole)
+		return forget_node(c);
+	return *slot = (uint32_t)c->nodes.count - 1;
+}
+
+uint32_t account_stack_placed(struct collector *c, uint32_t node, const struct sample *s, struct thread_record *r)
+{
+	uint32_t cpu = c->options.record_cpu ? s->payload + 1 : 0;
+	const char *policy;
+	char text[32];
+
+	if (likely(!c->options.sched && !cpu))
+		return node;
+	if (!c->options.sched)
+		return node_at(c, node, cpu, NULL);
+	policy = os_thread_policy(atomic_load(&r->tid));
+	snprintf(text, sizeof(text), "[%s]", policy ? policy : "thread_gone");
+	return node_at(c, node, cpu, text);
+}

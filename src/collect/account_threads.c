@@ -1,0 +1,141 @@
+/*
+ * account_threads.c - whose a sample is: OS threads with their names, virtual threads by number.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/account.h"
+#include "os/os.h"
+
+#define VIRTUAL_THREADS 10000      /* kept apart with per_thread; all others are one entry */
+#define ALL_VIRTUAL UINT64_MAX
+
+static uint32_t thread_name(struct collector *c, pid_t tid)
+{
+	uint32_t *known = map_get(&c->names, (uint64_t)tid);
+	char name[32];
+
+	if (known && *known)
+		return *known;
+	os_thread_name(tid, name, sizeof(name));
+	if (!name[0])
+		snprintf(name, sizeof(name), "thread %d", tid);
+	return strings_add(&c->frames.strings, name, strlen(name));
+}
+
+static void name_now(struct collector *c, const struct given_name *g)
+{
+	uint32_t number = strings_add(&c->frames.strings, g->name, strlen(g->name));
+	uint32_t *slot = map_put(&c->names, (uint64_t)g->tid, NULL);
+	uint32_t *entry = map_get(&c->by_tid, (uint64_t)g->tid);
+	struct thread_entry *e = entry && *entry ? &c->threads.items[*entry - 1] : NULL;
+
+	if (slot)
+		*slot = number;
+	slot = map_put(&c->java_ids, (uint64_t)g->tid, NULL);
+	if (slot)
+		*slot = (uint32_t)g->java_id;
+	/* Not if the thread of today is another one, that began since. */
+	if (e && number && e->name != number && os_thread_start(g->tid) <= e->first) {
+		e->name = number;
+		e->java_id = g->java_id;
+		sink_thread_name(c, *entry - 1);
+	}
+}
+
+void account_names(struct collector *c)
+{
+	size_t i;
+
+	pthread_mutex_lock(&c->given_lock);
+	for (i = 0; i < c->given.count; i++) {
+		name_now(c, &c->given.items[i]);
+		free(c->given.items[i].name);
+	}
+	c->given.count = 0;
+	pthread_mutex_unlock(&c->given_lock);
+}
+
+/* A new entry; its number + 1, 0 = out of memory. */
+static uint32_t new_thread(struct collector *c, pid_t tid, uint64_t context)
+{
+	struct thread_entry *e;
+	uint32_t i, n = (uint32_t)c->threads.count;
+	char name[48];
+
+	while (c->sums.count < (n + 1) * (size_t)c->options.events) {
+		struct thread_sum *sum = VECTOR_PUSH(&c->sums);
+
+		if (!sum)
+			return 0;
+	}
+	for (i = 0; i < c->options.events; i++)
+		c->sums.items[n * c->options.events + i] = (struct thread_sum){0, 0};
+	e = VECTOR_PUSH(&c->threads);
+	if (!e)
+		return 0;
+	e->tid = tid;
+	e->context = context;
+	if (context == ALL_VIRTUAL) {
+		e->name = strings_add(&c->frames.strings, "virtual threads", strlen("virtual threads"));
+	} else if (context) {
+		snprintf(name, sizeof(name), "virtual thread #%llu", (unsigned long long)context);
+		e->name = strings_add(&c->frames.strings, name, strlen(name));
+	} else {
+		uint32_t *java_id = map_get(&c->java_ids, (uint64_t)tid);
+
+		e->name = thread_name(c, tid);
+		e->java_id = java_id ? *java_id : 0;
+	}
+	if (!e->name) {
+		c->threads.count--;
+		return 0;
+	}
+	return (uint32_t)c->threads.count;
+}
+
+/* Entry + 1 of the OS thread R, whose sample S is the first under this record. */
+static uint32_t thread_of_record(struct collector *c, const struct sample *s, const struct thread_record *r)
+{
+	pid_t tid = atomic_load(&((struct thread_record *)r)->tid);
+	uint32_t *slot = map_put(&c->by_tid, (uint64_t)tid, NULL);
+	uint64_t start = slot && *slot ? os_thread_start(tid) : 0;
+	uint32_t entry;
+
+	/* It has one from before a stop and a resume. */
+	if (start && start <= c->threads.items[*slot - 1].first)
+		return *slot;
+	entry = new_thread(c, tid, 0);
+	if (entry) {
+		c->threads.items[entry - 1].first = s->time;
+		c->threads.items[entry - 1].since = r->since;
+		sink_thread_begin(c, entry - 1);
+	}
+	if (slot)
+		*slot = entry;
+	return entry;
+}
+
+uint32_t account_thread(struct collector *c, const struct sample *s, struct thread_record *r)
+{
+	uint64_t context = s->context;
+	uint32_t *slot;
+
+	if (!context) {
+		if (!r->thread_entry || r->thread_entry > c->threads.count)
+			r->thread_entry = thread_of_record(c, s, r);
+		return r->thread_entry;
+	}
+	/* There may be millions of virtual threads in a day: only so many are kept apart. */
+	if (!c->options.per_thread ||
+	    (c->by_context.count >= VIRTUAL_THREADS && !map_get(&c->by_context, context)))
+		context = ALL_VIRTUAL;
+	slot = map_put(&c->by_context, context, NULL);
+	if (slot && !*slot) {
+		*slot = new_thread(c, 0, context);
+		if (*slot)
+			sink_thread_begin(c, *slot - 1);
+	}
+	return slot ? *slot : 0;
+}
