@@ -257,6 +257,7 @@ bool engine_stop(void)
 	atomic_store(&arming, false);
 	records_each(silence);
 	signals_flush();
+	/* A handler that had silenced its thread's events itself may wake them up to here: closing ends that. */
 	atomic_store(&zone.enabled, false);
 	outside = wait_outside();
 	/* A handler that is held (by a debugger) may be reading its ring: see engine_settle. */

@@ -67,25 +67,29 @@ static bool ours_still(void)
 	       now.sa_sigaction == installed;
 }
 
-void signals_flush(void)
+bool signals_flush(void)
 {
-	struct sigaction ignore;
+	struct sigaction ours, ignore;
 
-	if (!ours_still())
-		return;
+	if (!ours_still() || sigaction(zone.signo, NULL, &ours))
+		return false;
 	memset(&ignore, 0, sizeof(ignore));
 	ignore.sa_handler = SIG_IGN;
-	sigaction(zone.signo, &ignore, NULL);
+	return sigaction(zone.signo, &ignore, NULL) == 0 && sigaction(zone.signo, &ours, NULL) == 0;
 }
 
+/*
+ * A thread may have taken its signal from the list and not yet looked at what is to be done with it: the kernel
+ * lets go of the list in between for the signal of a timer (posixtimer_rearm, since 6.13
+ * posixtimer_deliver_signal). Going to the default under it kills the process; seen once, on a machine
+ * with 30 threads for 2 CPUs.
+ */
 void signals_give_back(void)
 {
-	struct sigaction now;
-
-	if (!installed)
-		return;
+	if (signals_flush()) {
+		os_wait_for_cpus();
+		if (ours_still())
+			sigaction(zone.signo, &zone.former, NULL);
+	}
 	installed = NULL;
-	if (sigaction(zone.signo, NULL, &now) == 0 && !(now.sa_flags & SA_SIGINFO) &&
-	    now.sa_handler == SIG_IGN)
-		sigaction(zone.signo, &zone.former, NULL);
 }

@@ -14,11 +14,15 @@ int signals_choose(const struct engine_options *o, const char *event, struct err
 /* Install HANDLER for SIGNO and remember the former action in the zone. */
 int signals_take(int signo, void (*handler)(int, siginfo_t *, void *), struct error *err);
 /*
- * Ignore the signal, so that the kernel throws away what is pending in every thread:
- * going straight to the default would kill a process whose thread had it blocked and pending.
+ * Ignore the signal for a moment, so that the kernel throws away what is pending in every thread: going
+ * straight to the default would kill a process whose thread had it blocked and pending. False: it is not
+ * ours any more.
  */
-void signals_flush(void);
-/* Give the signal back to its former action, unless somebody took it meanwhile. */
+bool signals_flush(void);
+/*
+ * Give the signal back to its former action, unless somebody took it meanwhile. Nothing may send it any more. Takes
+ * 10 to 30 ms.
+ */
 void signals_give_back(void);
 
 #endif

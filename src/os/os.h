@@ -143,5 +143,10 @@ void os_timer_delete(int32_t timer);
 int os_free_signal(void);
 /* Whether somebody handles SIGNO. */
 bool os_signal_taken(int signo);
+/*
+ * Wait until every CPU has been out of what the kernel does with interrupts off (taking a signal from a list, for
+ * example) once since the call: 10 to 30 ms.
+ */
+void os_wait_for_cpus(void);
 
 #endif

@@ -2,6 +2,7 @@
  * signals.c - which signal is free, and signals of our own.
  */
 #include <errno.h>
+#include <linux/membarrier.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -18,6 +19,13 @@ bool os_signal_taken(int signo)
 		return true;
 	return (action.sa_flags & SA_SIGINFO) ||
 	       (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+}
+
+/* membarrier(GLOBAL) is the kernel's synchronize_rcu; where it is refused (seccomp, nohz_full), time must do. */
+void os_wait_for_cpus(void)
+{
+	if (syscall(SYS_membarrier, MEMBARRIER_CMD_SHARED, 0))
+		os_sleep(30 * NS_PER_MS);
 }
 
 /*

@@ -35,6 +35,9 @@ void perf_hush(struct thread_record *r, bool on)
 
 	if (likely(!zone.quiet))
 		return;
+	/* What the stop has silenced meanwhile stays so: see engine_stop. */
+	if (!on && !atomic_load(&zone.enabled))
+		return;
 	for (e = 0; e < zone.event_count; e++)
 		if (zone.events[e].quiet &&
 		    atomic_load_explicit(&r->sources[e].arm, memory_order_acquire) == ARM_PERF &&

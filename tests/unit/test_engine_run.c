@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -404,6 +405,8 @@ static void thread_churn(void **state)
 static atomic_bool churning;
 static threads_start_fn *spawn_fn;
 
+#define EVENT_STOPS (getenv("JSTROBE_SOAK") ? 500u : 15u)
+
 static void *tiny(void *arg)
 {
 	harness_burn(NS_PER_MS / 5);
@@ -445,6 +448,50 @@ static void stops_in_the_middle(void **state)
 	for (i = 0; i < ARRAY_LEN(threads); i++)
 		pthread_join(threads[i], NULL);
 	dlclose(library);
+	holdings_compare(&before);
+}
+
+/* A handler that silenced its thread's events meanwhile does not wake them after the stop has. */
+static void *faulter(void *arg)
+{
+	size_t size = 64 * 4096, i;
+	char *p = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (p == MAP_FAILED)
+		return NULL;
+	while (atomic_load(&churning)) {
+		for (i = 0; i < size; i += 4096)
+			p[i] = 1;
+		madvise(p, size, MADV_DONTNEED);
+	}
+	munmap(p, size);
+	return NULL;
+}
+
+static void stops_amid_events(void **state)
+{
+	pthread_t threads[3];
+	struct error err;
+	unsigned i;
+
+	if (!os_perf_kernel_allowed()) {
+		print_message("skipped: perf events are not permitted here\n");
+		skip();
+	}
+	holdings_take(&before);
+	atomic_store(&churning, true);
+	for (i = 0; i < ARRAY_LEN(threads); i++)
+		pthread_create(&threads[i], NULL, faulter, NULL);
+	for (i = 0; i < EVENT_STOPS; i++) {
+		if (harness_start_events("page-faults", 1, 100, "", &err))
+			fail_msg("%s", err.text);
+		os_sleep(2 * NS_PER_MS);
+		harness_stop();
+		harness_end();
+	}
+	atomic_store(&churning, false);
+	for (i = 0; i < ARRAY_LEN(threads); i++)
+		pthread_join(threads[i], NULL);
 	holdings_compare(&before);
 }
 
@@ -544,8 +591,8 @@ int main(void)
 		T(ctimer),          T(itimer),
 		T(small_queues),    T(blocked_signals),
 		T(thread_churn),    T(stops_in_the_middle),
-		T(taken_signals),   T(foreign_signal),
-		T(children),
+		T(stops_amid_events), T(taken_signals),
+		T(foreign_signal),  T(children),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
