@@ -126,11 +126,12 @@ static bool read_info(const struct layout *l, uintptr_t nm, struct debug_info *d
 }
 
 /*
- * The first PcDesc at or behind OFFSET (from the code's begin) and the offset it is for; 0 = none.
+ * The first PcDesc at or behind OFFSET (from the code's begin), the offset it is for and, in BEFORE (or NULL), that
+ * of the one before it; 0 = none.
  * The array has a sentinel at both ends (-1 and the maximum).
  */
 static bool find_desc(const struct layout *l, const struct debug_info *d, uint32_t offset,
-		      uintptr_t *desc, uint32_t *pc)
+		      uintptr_t *desc, uint32_t *pc, uint32_t *before)
 {
 	uintptr_t size = (uintptr_t)l->pcdesc_size;
 	uint64_t low = 0, high = d->pcs_end > d->pcs ? (d->pcs_end - d->pcs) / size : 0;
@@ -151,21 +152,33 @@ static bool find_desc(const struct layout *l, const struct debug_info *d, uint32
 		return true;
 	if (!int_at(d->pcs + low * size, l->pcdesc_pc, pc))
 		return false;
-	if (*pc != (uint32_t)INT32_MAX) /* else the sentinel */
-		*desc = d->pcs + low * size;
+	if (*pc == (uint32_t)INT32_MAX) /* the sentinel */
+		return true;
+	if (before && (low == 0 || !int_at(d->pcs + (low - 1) * size, l->pcdesc_pc, before)))
+		return false;
+	*desc = d->pcs + low * size;
 	return true;
 }
 
-/* Scope offset of the PcDesc for OFFSET, 0 = none. */
-static bool find_scope(const struct layout *l, const struct debug_info *d, uint32_t offset,
-		       uint32_t *scope)
+/*
+ * Scope offset of the PcDesc for PC, 0 = none. E is narrowed to the pcs whose scope it is too. A sampled pc (TOP)
+ * is described by the first PcDesc behind its instruction, a return address by its own.
+ */
+static bool find_scope(const struct layout *l, const struct debug_info *d, const struct blob *b, uintptr_t pc,
+		       bool top, uint32_t *scope, struct edge *e)
 {
+	uint32_t at, before;
 	uintptr_t desc;
-	uint32_t pc;
 
 	*scope = 0;
-	if (!find_desc(l, d, offset, &desc, &pc))
+	if (!find_desc(l, d, (uint32_t)(pc - b->code) + top, &desc, &at, &before))
 		return false;
+	if (!desc || !top) {
+		e->first = e->last = pc;
+	} else {
+		e->first = MAX(e->first, before == UINT32_MAX ? b->code : b->code + before);
+		e->last = MIN(e->last, b->code + at - 1);
+	}
 	return !desc || int_at(desc, l->pcdesc_scope, scope);
 }
 
@@ -180,7 +193,7 @@ uintptr_t decode_described(const struct layout *l, const struct blob *b, uintptr
 	/* A native method's wrapper has no such table, and puts nothing on its frame for a call. */
 	if (d.kind == FRAME_WRAPPER)
 		return is_return ? pc : 0;
-	return find_desc(l, &d, (uint32_t)(pc - b->code), &desc, &at) && desc ? b->code + at : 0;
+	return find_desc(l, &d, (uint32_t)(pc - b->code), &desc, &at, NULL) && desc ? b->code + at : 0;
 }
 
 /* Append the chain of scopes that begins at SCOPE; the last one is the nmethod's own method. */
@@ -243,15 +256,14 @@ bool decode_method(const struct layout *l, struct decode_cache *c, uintptr_t add
 	return true;
 }
 
-static struct decoded *cache_room(struct decode_cache *c, uint32_t frames)
+static void *cache_room(struct decode_cache *c, size_t size)
 {
-	uint32_t bytes = (uint32_t)(sizeof(struct decoded) + frames * sizeof(uint64_t));
-	uint32_t at;
+	uint32_t at, bytes = (uint32_t)(size + 7) & ~7u;
 
 	if (atomic_load_explicit(&c->used, memory_order_relaxed) + bytes > c->size)
 		return NULL;
 	at = atomic_fetch_add_explicit(&c->used, bytes, memory_order_relaxed);
-	return at + bytes <= c->size ? (struct decoded *)((char *)c->arena + at) : NULL;
+	return at + bytes <= c->size ? (char *)c->arena + at : NULL;
 }
 
 static uint32_t cache_home(uint64_t key)
@@ -259,12 +271,24 @@ static uint32_t cache_home(uint64_t key)
 	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 40);
 }
 
+/* Lines that follow each other are neighbours. */
+static _Atomic(struct stretch *) *stretch_slot(struct decode_cache *c, uintptr_t line)
+{
+	return &c->stretch[line % DECODE_LINES];
+}
+
+static _Atomic(struct decoded *) *near_slot(struct decode_cache *c, uintptr_t line)
+{
+	return &c->near[line % DECODE_LINES];
+}
+
 /* Remember FRAMES for PC; a full neighbourhood loses its first entry. */
 static void remember(struct decode_cache *c, const struct blob *b, const struct debug_info *d,
 		     const struct edge *edge, uint64_t key, const uint64_t *frame, uint32_t count)
 {
-	struct decoded *e = cache_room(c, count);
+	struct decoded *e = cache_room(c, sizeof(*e) + count * sizeof(e->frame[0]));
 	uint32_t i, home = cache_home(key);
+	uintptr_t line, pc = key >> 1;
 
 	if (!e)
 		return;
@@ -275,9 +299,13 @@ static void remember(struct decode_cache *c, const struct blob *b, const struct 
 	e->frame_bytes = b->frame_bytes;
 	e->return_offset = edge->return_offset;
 	e->fp_saved = edge->fp_saved;
+	e->before = (uint16_t)MIN(pc - edge->first, UINT16_MAX);
+	e->after = (uint16_t)MIN(edge->last - pc, UINT16_MAX);
 	e->count = count;
 	for (i = 0; i < count; i++)
 		e->frame[i] = frame[i];
+	for (line = edge->first / DECODE_LINE; (key & 1) && line <= edge->last / DECODE_LINE; line++)
+		atomic_store_explicit(near_slot(c, line), e, memory_order_release);
 	for (i = 0; i < DECODE_PROBES; i++) {
 		_Atomic(struct decoded *) *slot = &c->slot[(home + i) % DECODE_SLOTS];
 		struct decoded *there = atomic_load_explicit(slot, memory_order_relaxed);
@@ -290,48 +318,69 @@ static void remember(struct decode_cache *c, const struct blob *b, const struct 
 	atomic_store_explicit(&c->slot[home % DECODE_SLOTS], e, memory_order_release);
 }
 
-void decode_prefetch(const struct decode_cache *c, uintptr_t pc, bool top)
+void decode_prefetch(const struct decode_cache *c, uintptr_t pc)
 {
 	if (c)
-		__builtin_prefetch((const void *)&c->slot[cache_home((uint64_t)pc << 1 | top) % DECODE_SLOTS]);
+		__builtin_prefetch((const void *)&c->near[pc / DECODE_LINE % DECODE_LINES]);
+}
+
+/* Whether the nmethod at BLOB still is the one of that METHOD and COMPILE_ID. */
+static bool is_same(const struct layout *l, uintptr_t blob, uintptr_t method, uint32_t compile_id)
+{
+	uintptr_t there;
+	uint32_t id;
+
+	return identity(l, blob, &there, &id) && there == method && id == compile_id;
+}
+
+/* What was decoded for an innermost frame a few instructions further, as long as it is the same here. */
+static const struct decoded *lookup_near(struct decode_cache *c, uintptr_t pc)
+{
+	const struct decoded *e = atomic_load_explicit(near_slot(c, pc / DECODE_LINE), memory_order_acquire);
+	uintptr_t at = e ? e->key >> 1 : 0;
+
+	return e && pc + e->before >= at && pc <= at + e->after ? e : NULL;
+}
+
+static const struct decoded *lookup_exact(struct decode_cache *c, uint64_t key)
+{
+	uint32_t i, home = cache_home(key);
+
+	for (i = 0; i < DECODE_PROBES; i++) {
+		const struct decoded *e = atomic_load_explicit(&c->slot[(home + i) % DECODE_SLOTS],
+							       memory_order_acquire);
+
+		if (!e || e->key == key)
+			return e;
+	}
+	return NULL;
 }
 
 const struct decoded *decode_lookup(const struct layout *l, struct decode_cache *c, uintptr_t pc,
 				    bool top)
 {
-	uint64_t key = (uint64_t)pc << 1 | top;
-	uint32_t i, id, home = cache_home(key);
-	uintptr_t method;
+	const struct decoded *e;
 
 	if (!c)
 		return NULL;
-	for (i = 0; i < DECODE_PROBES; i++) {
-		const struct decoded *e = atomic_load_explicit(&c->slot[(home + i) % DECODE_SLOTS],
-							       memory_order_acquire);
-
-		if (!e)
-			return NULL;
-		if (e->key == key)
-			return identity(l, e->blob, &method, &id) && method == e->method &&
-					       id == e->compile_id
-				       ? e
-				       : NULL;
-	}
-	return NULL;
+	e = top ? lookup_near(c, pc) : NULL;
+	if (!e)
+		e = lookup_exact(c, (uint64_t)pc << 1 | top);
+	return e && is_same(l, e->blob, e->method, e->compile_id) ? e : NULL;
 }
 
 bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct blob *b, uintptr_t pc,
 		    bool top, const struct edge *edge, struct trace_writer *w)
 {
 	size_t before = (size_t)(w->pos - w->trace->frame);
+	struct edge here = *edge;
 	struct debug_info d;
 	bool whole = true;
 	uint32_t scope;
 
 	if (!read_info(l, b->address, &d))
 		return false;
-	/* A sampled pc is described by the first PcDesc behind its instruction. */
-	if (!find_scope(l, &d, (uint32_t)(pc - b->code) + (top ? 1 : 0), &scope))
+	if (!find_scope(l, &d, b, pc, top, &scope, &here))
 		return false;
 	if (scope && !append_scopes(l, &d, scope, w)) {
 		w->pos = w->trace->frame + before;
@@ -344,7 +393,37 @@ bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct
 		return false;
 	/* What could not be read now may be another time. */
 	if (c && whole && edge->fixed)
-		remember(c, b, &d, edge, (uint64_t)pc << 1 | top, w->trace->frame + before,
+		remember(c, b, &d, &here, (uint64_t)pc << 1 | top, w->trace->frame + before,
 			 (uint32_t)((size_t)(w->pos - w->trace->frame) - before));
 	return true;
+}
+
+bool decode_edge(const struct layout *l, struct decode_cache *c, const struct blob *b, uintptr_t pc,
+		 struct edge *edge)
+{
+	const struct stretch *s;
+
+	s = c ? atomic_load_explicit(stretch_slot(c, pc / DECODE_LINE), memory_order_acquire) : NULL;
+	if (!s || pc < s->edge.first || pc > s->edge.last || s->blob != b->address ||
+	    !is_same(l, s->blob, s->method, s->compile_id))
+		return false;
+	*edge = s->edge;
+	return true;
+}
+
+void decode_keep_edge(const struct layout *l, struct decode_cache *c, const struct blob *b,
+		      const struct edge *edge)
+{
+	uintptr_t method, line;
+	struct stretch *s;
+	uint32_t id;
+
+	if (!c || !identity(l, b->address, &method, &id))
+		return;
+	s = cache_room(c, sizeof(*s));
+	if (!s)
+		return;
+	*s = (struct stretch){b->address, method, id, *edge};
+	for (line = edge->first / DECODE_LINE; line <= edge->last / DECODE_LINE; line++)
+		atomic_store_explicit(stretch_slot(c, line), s, memory_order_release);
 }

@@ -8,7 +8,10 @@
  * and is believed only if the nmethod at its address still has the same compile id
  * and Method*; nmethods that are on a stack cannot go away, so this is exact.
  *
- * Beside it stand methods that interpreted frames showed: believed as long as the
+ * Beside it stand stretches of code in which the innermost frame is the same, or at least its edge: following
+ * the code costs microseconds, and a loop has many instructions to be sampled at.
+ *
+ * And methods that interpreted frames showed: believed as long as the
  * Method* points to the same ConstMethod, which spares the proof that it is a method.
  */
 #ifndef JSTROBE_SIGNAL_DECODE_H
@@ -27,8 +30,8 @@ struct decoded {
 	uint32_t frame_bytes;
 	uint32_t count;          /* frames */
 	uint32_t return_offset;  /* from sp: of the return address; a top pc before or behind the frame has its own */
-	uint32_t fp_saved;       /* the caller's fp lies below the return address */
-	uint32_t unused;
+	bool fp_saved;           /* the caller's fp lies below the return address */
+	uint16_t before, after;  /* bytes of code around pc that the same is true of */
 	uint64_t frame[];        /* innermost first */
 };
 
@@ -38,13 +41,32 @@ struct known_method {
 	_Atomic uint64_t constant_size; /* ConstMethod* (8-byte aligned, 47 bits) << 16 | bytes of code */
 };
 
+/* Where the innermost frame's return address is. */
+struct edge {
+	uint32_t return_offset; /* from sp */
+	bool fp_saved;          /* the caller's fp is the word below it, else still in the register */
+	bool fixed;             /* it is so whenever this pc is reached: may be remembered */
+	uintptr_t first, last;  /* it is the same at all pcs from here to there */
+};
+
+/* Instructions in a row that leave sp alone: the edge is the same at each of them. */
+struct stretch {
+	uintptr_t blob, method;
+	uint32_t compile_id;
+	struct edge edge;
+};
+
 #define DECODE_SLOTS 8192u
 #define DECODE_PROBES 4
 #define DECODE_METHODS 512u
+#define DECODE_LINES 1024u
+#define DECODE_LINE 32u         /* bytes of code that share a slot of the next two tables */
 
 struct decode_cache {
 	_Atomic(struct decoded *) slot[DECODE_SLOTS];
 	struct known_method method[DECODE_METHODS];
+	_Atomic(struct stretch *) stretch[DECODE_LINES];
+	_Atomic(struct decoded *) near[DECODE_LINES]; /* innermost frames, for pcs not seen yet */
 	_Atomic uint32_t used;   /* bytes of the arena handed out */
 	uint32_t size;
 	uint64_t arena[];
@@ -54,8 +76,8 @@ struct decode_cache {
 const struct decoded *decode_lookup(const struct layout *l, struct decode_cache *c, uintptr_t pc,
 				    bool top);
 
-/* Begin to fetch what decode_lookup() will look at first. Any context. */
-void decode_prefetch(const struct decode_cache *c, uintptr_t pc, bool top);
+/* Begin to fetch what decode_lookup() will look at first for an innermost frame. C may be NULL. Any context. */
+void decode_prefetch(const struct decode_cache *c, uintptr_t pc);
 
 /* A Method*, and where its byte code lies. */
 struct method {
@@ -73,11 +95,6 @@ bool decode_method(const struct layout *l, struct decode_cache *c, uintptr_t add
  * False when the debug information cannot be read (nothing is appended then) or W is full.
  * Any context.
  */
-struct edge {
-	uint32_t return_offset; /* of the return address from sp */
-	bool fp_saved;          /* the caller's fp is the word below it, else still in the register */
-	bool fixed;             /* it is so whenever this pc is reached: may be remembered */
-};
 bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct blob *b, uintptr_t pc,
 		    bool top, const struct edge *edge, struct trace_writer *w);
 /*
@@ -86,5 +103,13 @@ bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct
  * code or of the JVM. 0: there is none. Any context.
  */
 uintptr_t decode_described(const struct layout *l, const struct blob *b, uintptr_t pc, bool is_return);
+
+/* The edge known for PC in nmethod B; false: none is. Any context. */
+bool decode_edge(const struct layout *l, struct decode_cache *c, const struct blob *b, uintptr_t pc,
+		 struct edge *edge);
+
+/* Remember EDGE of nmethod B from its first to its last pc. C may be NULL. Any context. */
+void decode_keep_edge(const struct layout *l, struct decode_cache *c, const struct blob *b,
+		      const struct edge *edge);
 
 #endif

@@ -31,7 +31,7 @@ static void prefetch(const void *context)
 	size_t i;
 
 	context_read(context, &regs);
-	decode_prefetch(atomic_load_explicit(&zone.cache, memory_order_relaxed), regs.pc, true);
+	decode_prefetch(atomic_load_explicit(&zone.cache, memory_order_relaxed), regs.pc);
 	for (i = 0; i < STACK_LINES; i++)
 		__builtin_prefetch((const char *)regs.sp + i * LINE);
 	for (i = 0; i < sizeof(zone.layout); i += LINE)

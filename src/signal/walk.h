@@ -104,6 +104,7 @@ struct way_out {
 	int32_t released; /* where sp is at the end of the way: at the return address, or at the frame's end below */
 	int32_t fp_at;    /* where the caller's fp lies, -1: still in the register */
 	int32_t popped;   /* where the last other register was popped from, INT32_MIN: none was */
+	uintptr_t same;   /* from pc to here, instruction by instruction, sp stays what it is */
 };
 
 /*

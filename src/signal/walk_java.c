@@ -40,7 +40,8 @@ static bool top_edge(const struct walk *w, const struct blob *b, struct edge *e)
 	struct way_out o;
 
 	e->fixed = true;
-	if (frame_edge(w->l, b, w->pc, &e->return_offset, &e->fp_saved))
+	e->first = e->last = w->pc;
+	if (frame_edge(w->l, b, w->pc, &e->return_offset, &e->fp_saved) || decode_edge(w->l, w->cache, b, w->pc, e))
 		return true;
 	if (!frame_way_out(w, b, NULL, frameless, &o))
 		return false;
@@ -50,7 +51,12 @@ static bool top_edge(const struct walk *w, const struct blob *b, struct edge *e)
 	e->return_offset = (uint32_t)o.released;
 	/* Not pushed yet, if the way did it. */
 	e->fp_saved = o.end == WAY_STANDING ? o.released >= 8 : o.fp_at >= 0;
-	return o.released >= 0 && o.released < 1 << 24 && (o.fp_at < 0 || o.fp_at == o.released - 8);
+	if (o.released < 0 || o.released >= 1 << 24 || (o.fp_at >= 0 && o.fp_at != o.released - 8))
+		return false;
+	e->last = o.same;
+	if (o.fixed && e->last > e->first)
+		decode_keep_edge(w->l, w->cache, b, e);
+	return true;
 }
 
 /* Whether PC is where nmethod NM goes on once it has been deoptimised. */
@@ -168,7 +174,7 @@ static void add_pushed(const struct walk *w, struct blob *b)
 
 static enum step over_method(struct walk *w, struct blob *b)
 {
-	struct edge edge = {b->frame_bytes - 8, true, true};
+	struct edge edge = {b->frame_bytes - 8, true, true, w->pc, w->pc};
 	bool known = !w->top || top_edge(w, b, &edge);
 	const struct decoded *e;
 	uintptr_t pc;
@@ -206,7 +212,7 @@ static enum step over_known(struct walk *w, const struct decoded *e)
 
 	if (w->top)
 		return put_frames(w->out, e)
-			       ? over_top_method(w, (struct edge){e->return_offset, e->fp_saved, true})
+			       ? over_top_method(w, (struct edge){.return_offset = e->return_offset, .fp_saved = e->fp_saved})
 			       : STEP_END;
 	if (e->frame_bytes < 16)
 		return end_with(w, END_bad_compiled);

@@ -162,6 +162,35 @@ static void top_position(void **state)
 	}
 }
 
+/* What was decoded at one pc is used at those around it, as far as the same scope describes them. */
+static void neighbours(void **state)
+{
+	uintptr_t alpha = compiled_alpha();
+	static struct walked w;
+	struct fake_stack s;
+	uint32_t used;
+	int pc;
+
+	atomic_store(&jvm.zone.cache, cache);
+	stack_begin(&s, &jvm);
+	stack_compiled(&s, alpha, 6);
+	s.pc = alpha + 65;
+	stack_walk(&jvm, &s, NULL, &w);
+	used = atomic_load(&cache->used);
+	assert_int_not_equal(used, 0);
+	/* A call ends at 100. */
+	for (pc = 65; pc <= 98; pc++) {
+		s.pc = alpha + (uintptr_t)pc;
+		stack_walk(&jvm, &s, NULL, &w);
+		compare(&w, "near", (uint64_t[]){IN(b, 2), C2(a, 7)}, 2, true);
+	}
+	assert_int_equal(atomic_load(&cache->used), used);
+	s.pc = alpha + 100;
+	stack_walk(&jvm, &s, NULL, &w);
+	assert_true(w.root && w.count == 1 && w.frame[0] == C2(a, FRAME_NO_BCI));
+	assert_true(atomic_load(&cache->used) > used);
+}
+
 static void recursion(void **state)
 {
 	uintptr_t alpha = compiled_alpha(), beta = compiled_beta(4, 20);
@@ -431,7 +460,7 @@ static void cache_overflows(void **state)
 	atomic_store(&jvm.zone.cache, cache);
 	stack_begin(&s, &jvm);
 	stack_compiled(&s, alpha, 6);
-	for (round = 0; round < 40; round++) {
+	for (round = 0; round < 400; round++) {
 		*(uint32_t *)(fake_blob_of(&jvm, alpha) + (uintptr_t)jvm.zone.layout.nmethod_compile_id) += 1;
 		for (pc = 12; pc < 64; pc++) {
 			s.pc = alpha + pc;
@@ -441,6 +470,7 @@ static void cache_overflows(void **state)
 			assert_true(w.frame[w.count - 1] == C2(a, pc < 30 ? 40 : 7));
 		}
 	}
+	assert_true(atomic_load(&cache->used) + 200 > cache->size);
 }
 
 #define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
@@ -448,7 +478,7 @@ static void cache_overflows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(inlining),        T(top_position),      T(recursion),       T(depth_limit),
+		T(inlining),        T(top_position),      T(neighbours),      T(recursion),       T(depth_limit),
 		T(mixed),           T(bytecode_pointers), T(interpreted_entry), T(broken_interpreted),
 		T(entries),         T(broken_entry),      T(last_java_frame), T(deoptimised),
 		T(large_method),    T(no_method),         T(cache_follows),   T(cache_overflows),

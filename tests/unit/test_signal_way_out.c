@@ -31,6 +31,9 @@ static int tear_down(void **state)
 /* A frame that stands, with nothing on top. */
 #define STANDS 0
 
+/* How many bytes further on the first rsp was still there, by the last call of on_top(). */
+static uintptr_t same;
+
 /* The way out of a method of 6 words whose code from its middle on is BYTES: what is on top of its frame. */
 static int32_t on_top(const uint8_t *bytes, size_t n)
 {
@@ -52,6 +55,7 @@ static int32_t on_top(const uint8_t *bytes, size_t n)
 	assert_true(code_blob_read(w.l, fake_blob_of(&jvm, w.pc - 100), &b));
 	if (!frame_way_out(&w, &b, NULL, false, &o) || o.end == WAY_AWAY)
 		return INT32_MIN;
+	same = o.same - w.pc;
 	return o.end == WAY_STANDING ? o.released : o.released + 8 - 48;
 }
 #define ON_TOP(...)                                                 \
@@ -111,6 +115,48 @@ static void ways(void **state)
 	assert_int_equal(ON_TOP(0x4c, 0x8b, 0x6c, 0x24, 8, 0x49, 0x8b, 0xe5, EPILOGUE), 96);
 	/* jmp [rax]: who knows */
 	assert_int_equal(ON_TOP(0x50, 0xff, 0x20), INT32_MIN);
+}
+
+/* As far as no instruction moved rsp and none jumped, the way out is the same from each of them. */
+static void stretches(void **state)
+{
+	ON_TOP(0x90, 0x90, POP_RAX, EPILOGUE);
+	assert_int_equal(same, 2);                 /* the pop, before it pops */
+	ON_TOP(RELOAD_R11, 0x74, 1, 0xf4, POP_RAX, EPILOGUE);
+	assert_int_equal(same, 6);                 /* the hlt: behind it the branch's way is gone */
+	ON_TOP(0x90, 0xeb, 1, 0xf4, POP_RAX, EPILOGUE);
+	assert_int_equal(same, 1);                 /* the jump */
+	ON_TOP(0xe8, 0, 0, 0, 0, POP_RAX, EPILOGUE);
+	assert_int_equal(same, 0);                 /* a call that only pushes its address */
+	ON_TOP(EPILOGUE);
+	assert_int_equal(same, 0);
+}
+
+/* A stretch is believed at its instructions, for the very nmethod it was found in. */
+static void remembered(void **state)
+{
+	struct edge at = {.return_offset = 40, .fp_saved = true, .fixed = true};
+	struct fake_code c = {.method = method, .level = 4, .frame_words = 6, .frame_complete = 5};
+	struct decode_cache *cache = test_calloc(1, sizeof(*cache) + 4096);
+	uintptr_t pc = fake_nmethod(&jvm, &c);
+	const struct layout *l = &jvm.zone.layout;
+	struct edge edge = {0};
+	struct blob b;
+
+	cache->size = 4096;
+	assert_true(code_blob_read(l, fake_blob_of(&jvm, pc), &b));
+	assert_false(decode_edge(l, cache, &b, pc + 20, &edge));
+	at.first = pc + 20;
+	at.last = pc + 200;
+	decode_keep_edge(l, cache, &b, &at);
+	assert_true(decode_edge(l, cache, &b, pc + 20, &edge) && edge.return_offset == 40 && edge.fp_saved && edge.fixed);
+	assert_true(decode_edge(l, cache, &b, pc + 130, &edge));
+	assert_true(decode_edge(l, cache, &b, pc + 200, &edge));
+	assert_false(decode_edge(l, cache, &b, pc + 19, &edge));
+	assert_false(decode_edge(l, cache, &b, pc + 201, &edge));
+	++*(int32_t *)(b.address + (uintptr_t)l->nmethod_compile_id);
+	assert_false(decode_edge(l, cache, &b, pc + 20, &edge));
+	test_free(cache);
 }
 
 /* Memory that cannot be read ends the way. */
@@ -193,7 +239,7 @@ static void instructions(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {T(as_compiled), T(ways), T(hostile), T(instructions)};
+	const struct CMUnitTest tests[] = {T(as_compiled), T(ways), T(stretches), T(remembered), T(hostile), T(instructions)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

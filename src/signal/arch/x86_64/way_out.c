@@ -49,6 +49,8 @@ struct way {
 	bool fixed;           /* nothing depended on registers or the stack */
 	bool touched;         /* something changed rsp */
 	uintptr_t next;       /* the next pc that debug information describes */
+	uintptr_t same;       /* the last pc that straight on and with the first rsp leads to */
+	bool straight;        /* it may still grow */
 	bool everywhere;      /* what it describes is looked for at each instruction */
 };
 
@@ -272,15 +274,19 @@ static bool is_described(const struct way *y)
 static enum go one_instruction(struct way *y)
 {
 	uint8_t code[INSN_MAX + 1];
+	uintptr_t next;
 	struct insn i;
 	enum go go;
 
+	if (y->straight)
+		y->same = y->at.pc;
 	if (is_described(y))
 		return GO_STANDING;
 	if (!inside(y, y->at.pc) || !load_bytes(code, y->at.pc, sizeof(code)) || !insn_decode(code, &i))
 		return GO_BACK;
-	y->at.pc += i.length;
+	next = y->at.pc += i.length;
 	go = turn(y, &i);
+	y->straight &= go == GO_ON && y->at.pc == next && y->at.released == 0 && !y->touched;
 	return go > GO_BACK && y->at.lost ? GO_BACK : go;
 }
 
@@ -294,6 +300,7 @@ static enum go follow(struct way *y, bool away)
 			if (!y->later_count)
 				break;
 			y->at = y->later[--y->later_count];
+			y->straight = false;
 		}
 		go = one_instruction(y);
 		if (go == GO_AWAY && !away)
@@ -312,6 +319,7 @@ static void begin(struct way *y, const struct walk *w, const struct blob *b, con
 		.w = w,
 		.blob = b,
 		.fixed = true,
+		.straight = true,
 		.begin = stub ? stub->start : b->code,
 		.end = stub ? stub->end : code_blob_end(w->l, b),
 		.at = {.pc = w->pc, .fp_at = -1, .popped = INT32_MIN, .kept = INT32_MIN, .kept_at = INT32_MIN},
@@ -342,6 +350,7 @@ bool frame_way_out(const struct walk *w, const struct blob *b, const struct stub
 		.released = y.at.released,
 		.fp_at = y.at.fp_at,
 		.popped = y.at.popped,
+		.same = y.same,
 	};
 	return true;
 }
