@@ -101,13 +101,6 @@ static enum frame_kind kind_of_level(uint32_t level)
 	return level == 0 ? FRAME_WRAPPER : level < 4 ? FRAME_C1 : FRAME_C2;
 }
 
-static bool identity(const struct layout *l, uintptr_t nm, uintptr_t *method, uint32_t *compile_id)
-{
-	*compile_id = 0;
-	return load_word(nm + (uintptr_t)l->nmethod_method, method) && *method &&
-	       (l->nmethod_compile_id < 0 || int_at(nm, l->nmethod_compile_id, compile_id));
-}
-
 /* A pointer to something aligned in user memory: what a frame word can hold. */
 static bool is_pointer(uintptr_t p)
 {
@@ -118,7 +111,7 @@ static bool read_info(const struct layout *l, uintptr_t nm, struct debug_info *d
 {
 	uint64_t level;
 
-	if (!identity(l, nm, &d->method, &d->compile_id) || !is_pointer(d->method) ||
+	if (!decode_identity(l, nm, &d->method, &d->compile_id) || !is_pointer(d->method) ||
 	    !load_field(nm + (uintptr_t)l->nmethod_comp_level, l->nmethod_comp_level_width, &level))
 		return false;
 	d->kind = kind_of_level((uint32_t)level);
@@ -126,8 +119,8 @@ static bool read_info(const struct layout *l, uintptr_t nm, struct debug_info *d
 }
 
 /*
- * The first PcDesc at or behind OFFSET (from the code's begin), the offset it is for and, in BEFORE (or NULL), that
- * of the one before it; 0 = none.
+ * The first PcDesc at or behind OFFSET (from the code's begin), the offset it is for and, in BEFORE (or NULL),
+ * that of the one before it; 0 = none.
  * The array has a sentinel at both ends (-1 and the maximum).
  */
 static bool find_desc(const struct layout *l, const struct debug_info *d, uint32_t offset,
@@ -161,8 +154,8 @@ static bool find_desc(const struct layout *l, const struct debug_info *d, uint32
 }
 
 /*
- * Scope offset of the PcDesc for PC, 0 = none. E is narrowed to the pcs whose scope it is too. A sampled pc (TOP)
- * is described by the first PcDesc behind its instruction, a return address by its own.
+ * Scope offset of the PcDesc for PC, 0 = none. E is narrowed to the pcs whose scope it is too. A sampled
+ * pc (TOP) is described by the first PcDesc behind its instruction, a return address by its own.
  */
 static bool find_scope(const struct layout *l, const struct debug_info *d, const struct blob *b, uintptr_t pc,
 		       bool top, uint32_t *scope, struct edge *e)
@@ -256,119 +249,6 @@ bool decode_method(const struct layout *l, struct decode_cache *c, uintptr_t add
 	return true;
 }
 
-static void *cache_room(struct decode_cache *c, size_t size)
-{
-	uint32_t at, bytes = (uint32_t)(size + 7) & ~7u;
-
-	if (atomic_load_explicit(&c->used, memory_order_relaxed) + bytes > c->size)
-		return NULL;
-	at = atomic_fetch_add_explicit(&c->used, bytes, memory_order_relaxed);
-	return at + bytes <= c->size ? (char *)c->arena + at : NULL;
-}
-
-static uint32_t cache_home(uint64_t key)
-{
-	return (uint32_t)(key * 0x9e3779b97f4a7c15ull >> 40);
-}
-
-/* Lines that follow each other are neighbours. */
-static _Atomic(struct stretch *) *stretch_slot(struct decode_cache *c, uintptr_t line)
-{
-	return &c->stretch[line % DECODE_LINES];
-}
-
-static _Atomic(struct decoded *) *near_slot(struct decode_cache *c, uintptr_t line)
-{
-	return &c->near[line % DECODE_LINES];
-}
-
-/* Remember FRAMES for PC; a full neighbourhood loses its first entry. */
-static void remember(struct decode_cache *c, const struct blob *b, const struct debug_info *d,
-		     const struct edge *edge, uint64_t key, const uint64_t *frame, uint32_t count)
-{
-	struct decoded *e = cache_room(c, sizeof(*e) + count * sizeof(e->frame[0]));
-	uint32_t i, home = cache_home(key);
-	uintptr_t line, pc = key >> 1;
-
-	if (!e)
-		return;
-	e->key = key;
-	e->blob = b->address;
-	e->method = d->method;
-	e->compile_id = d->compile_id;
-	e->frame_bytes = b->frame_bytes;
-	e->return_offset = edge->return_offset;
-	e->fp_saved = edge->fp_saved;
-	e->before = (uint16_t)MIN(pc - edge->first, UINT16_MAX);
-	e->after = (uint16_t)MIN(edge->last - pc, UINT16_MAX);
-	e->count = count;
-	for (i = 0; i < count; i++)
-		e->frame[i] = frame[i];
-	for (line = edge->first / DECODE_LINE; (key & 1) && line <= edge->last / DECODE_LINE; line++)
-		atomic_store_explicit(near_slot(c, line), e, memory_order_release);
-	for (i = 0; i < DECODE_PROBES; i++) {
-		_Atomic(struct decoded *) *slot = &c->slot[(home + i) % DECODE_SLOTS];
-		struct decoded *there = atomic_load_explicit(slot, memory_order_relaxed);
-
-		if (!there || there->key == key) {
-			atomic_store_explicit(slot, e, memory_order_release);
-			return;
-		}
-	}
-	atomic_store_explicit(&c->slot[home % DECODE_SLOTS], e, memory_order_release);
-}
-
-void decode_prefetch(const struct decode_cache *c, uintptr_t pc)
-{
-	if (c)
-		__builtin_prefetch((const void *)&c->near[pc / DECODE_LINE % DECODE_LINES]);
-}
-
-/* Whether the nmethod at BLOB still is the one of that METHOD and COMPILE_ID. */
-static bool is_same(const struct layout *l, uintptr_t blob, uintptr_t method, uint32_t compile_id)
-{
-	uintptr_t there;
-	uint32_t id;
-
-	return identity(l, blob, &there, &id) && there == method && id == compile_id;
-}
-
-/* What was decoded for an innermost frame a few instructions further, as long as it is the same here. */
-static const struct decoded *lookup_near(struct decode_cache *c, uintptr_t pc)
-{
-	const struct decoded *e = atomic_load_explicit(near_slot(c, pc / DECODE_LINE), memory_order_acquire);
-	uintptr_t at = e ? e->key >> 1 : 0;
-
-	return e && pc + e->before >= at && pc <= at + e->after ? e : NULL;
-}
-
-static const struct decoded *lookup_exact(struct decode_cache *c, uint64_t key)
-{
-	uint32_t i, home = cache_home(key);
-
-	for (i = 0; i < DECODE_PROBES; i++) {
-		const struct decoded *e = atomic_load_explicit(&c->slot[(home + i) % DECODE_SLOTS],
-							       memory_order_acquire);
-
-		if (!e || e->key == key)
-			return e;
-	}
-	return NULL;
-}
-
-const struct decoded *decode_lookup(const struct layout *l, struct decode_cache *c, uintptr_t pc,
-				    bool top)
-{
-	const struct decoded *e;
-
-	if (!c)
-		return NULL;
-	e = top ? lookup_near(c, pc) : NULL;
-	if (!e)
-		e = lookup_exact(c, (uint64_t)pc << 1 | top);
-	return e && is_same(l, e->blob, e->method, e->compile_id) ? e : NULL;
-}
-
 bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct blob *b, uintptr_t pc,
 		    bool top, const struct edge *edge, struct trace_writer *w)
 {
@@ -393,37 +273,10 @@ bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct
 		return false;
 	/* What could not be read now may be another time. */
 	if (c && whole && edge->fixed)
-		remember(c, b, &d, &here, (uint64_t)pc << 1 | top, w->trace->frame + before,
-			 (uint32_t)((size_t)(w->pos - w->trace->frame) - before));
+		decode_remember(c, &(struct decoded){.key = (uint64_t)pc << 1 | top, .blob = b->address,
+						     .method = d.method, .compile_id = d.compile_id,
+						     .frame_bytes = b->frame_bytes,
+						     .count = (uint32_t)((size_t)(w->pos - w->trace->frame) - before)},
+				&here, w->trace->frame + before);
 	return true;
-}
-
-bool decode_edge(const struct layout *l, struct decode_cache *c, const struct blob *b, uintptr_t pc,
-		 struct edge *edge)
-{
-	const struct stretch *s;
-
-	s = c ? atomic_load_explicit(stretch_slot(c, pc / DECODE_LINE), memory_order_acquire) : NULL;
-	if (!s || pc < s->edge.first || pc > s->edge.last || s->blob != b->address ||
-	    !is_same(l, s->blob, s->method, s->compile_id))
-		return false;
-	*edge = s->edge;
-	return true;
-}
-
-void decode_keep_edge(const struct layout *l, struct decode_cache *c, const struct blob *b,
-		      const struct edge *edge)
-{
-	uintptr_t method, line;
-	struct stretch *s;
-	uint32_t id;
-
-	if (!c || !identity(l, b->address, &method, &id))
-		return;
-	s = cache_room(c, sizeof(*s));
-	if (!s)
-		return;
-	*s = (struct stretch){b->address, method, id, *edge};
-	for (line = edge->first / DECODE_LINE; line <= edge->last / DECODE_LINE; line++)
-		atomic_store_explicit(stretch_slot(c, line), s, memory_order_release);
 }

@@ -8,10 +8,9 @@
  * and is believed only if the nmethod at its address still has the same compile id
  * and Method*; nmethods that are on a stack cannot go away, so this is exact.
  *
- * Beside it stand stretches of code in which the innermost frame is the same, or at least its edge: following
- * the code costs microseconds, and a loop has many instructions to be sampled at.
- *
- * And methods that interpreted frames showed: believed as long as the
+ * Beside it stand stretches of code in which the innermost frame is the same, or at least
+ * its edge: following the code costs microseconds, and a loop has many instructions to be
+ * sampled at. And methods that interpreted frames showed: believed as long as the
  * Method* points to the same ConstMethod, which spares the proof that it is a method.
  */
 #ifndef JSTROBE_SIGNAL_DECODE_H
@@ -76,7 +75,7 @@ struct decode_cache {
 const struct decoded *decode_lookup(const struct layout *l, struct decode_cache *c, uintptr_t pc,
 				    bool top);
 
-/* Begin to fetch what decode_lookup() will look at first for an innermost frame. C may be NULL. Any context. */
+/* Begin to fetch what decode_lookup() will look at first for an innermost frame. Any context. C may be NULL. */
 void decode_prefetch(const struct decode_cache *c, uintptr_t pc);
 
 /* A Method*, and where its byte code lies. */
@@ -103,6 +102,13 @@ bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct
  * code or of the JVM. 0: there is none. Any context.
  */
 uintptr_t decode_described(const struct layout *l, const struct blob *b, uintptr_t pc, bool is_return);
+
+/* The Method* and the compile id of the nmethod at NM. False: they cannot be read. Any context. */
+bool decode_identity(const struct layout *l, uintptr_t nm, uintptr_t *method, uint32_t *compile_id);
+
+/* Remember HEAD (key to count filled in) with its FRAMEs and EDGE in C. Any context. */
+void decode_remember(struct decode_cache *c, const struct decoded *head, const struct edge *edge,
+		     const uint64_t *frame);
 
 /* The edge known for PC in nmethod B; false: none is. Any context. */
 bool decode_edge(const struct layout *l, struct decode_cache *c, const struct blob *b, uintptr_t pc,

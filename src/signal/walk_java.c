@@ -108,17 +108,17 @@ static bool is_known(const struct walk *w, uintptr_t pc)
 		pc == w->l->call_stub_pc);
 }
 
-static enum step over_top_method(struct walk *w, struct edge e)
+static enum step over_top_method(struct walk *w, uint32_t return_offset, bool fp_saved)
 {
 	uintptr_t pc, fp = w->fp;
 
-	if (!load_word(w->sp + e.return_offset, &pc))
+	if (!load_word(w->sp + return_offset, &pc))
 		return end_with(w, END_fault);
 	if (!is_known(w, pc) && !walk_is_return(w, pc))
 		return end_with(w, END_bad_compiled);
-	if (e.fp_saved && !load_word(w->sp + e.return_offset - 8, &fp))
+	if (fp_saved && !load_word(w->sp + return_offset - 8, &fp))
 		return end_with(w, END_fault);
-	return walk_move(w, pc, w->sp + e.return_offset + 8, fp) ? STEP_ON : STEP_END;
+	return walk_move(w, pc, w->sp + return_offset + 8, fp) ? STEP_ON : STEP_END;
 }
 
 enum step walk_over_frame(struct walk *w, uint32_t frame_bytes, enum walk_end bad)
@@ -199,7 +199,8 @@ static enum step over_method(struct walk *w, struct blob *b)
 	}
 	if (!known)
 		return end_with(w, END_bad_compiled);
-	return w->top ? over_top_method(w, edge) : walk_over_frame(w, b->frame_bytes, END_bad_compiled);
+	return w->top ? over_top_method(w, edge.return_offset, edge.fp_saved)
+		      : walk_over_frame(w, b->frame_bytes, END_bad_compiled);
 }
 
 /*
@@ -212,7 +213,7 @@ static enum step over_known(struct walk *w, const struct decoded *e)
 
 	if (w->top)
 		return put_frames(w->out, e)
-			       ? over_top_method(w, (struct edge){.return_offset = e->return_offset, .fp_saved = e->fp_saved})
+			       ? over_top_method(w, e->return_offset, e->fp_saved)
 			       : STEP_END;
 	if (e->frame_bytes < 16)
 		return end_with(w, END_bad_compiled);
