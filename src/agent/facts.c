@@ -150,7 +150,7 @@ static void tell_machine(struct recording *r)
 
 static void tell_setting(struct recording *r, unsigned type, const char *name, const char *value)
 {
-	FACT(r, JFR_ACTIVE_SETTING, JFR_N(type), JFR_S(name), JFR_S(value));
+	FACT(r, JFR_ACTIVE_SETTING, JFR_N(jfr_type_id(type, recording_is_apart(r))), JFR_S(name), JFR_S(value));
 }
 
 /* As the JDK has it: of each event that is on, three settings. */

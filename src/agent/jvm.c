@@ -8,6 +8,7 @@
 
 #include "agent/entry.h"
 #include "agent/fallback.h"
+#include "agent/jfrsync.h"
 #include "agent/redefine.h"
 #include "agent/trace.h"
 #include "agent/trigger.h"
@@ -233,6 +234,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 		each_java_thread(env, true);
 	pthread_rwlock_unlock(&session_lock);
 	trace_vm_init();
+	jfrsync_vm_init();
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)

@@ -49,6 +49,7 @@ struct recording *recorder_open(const struct options *o, const struct engine_eve
 		.chunk_time = o->chunk_time ? o->chunk_time : DEFAULT_CHUNK_TIME,
 		.max_size = o->max_size,
 		.no_batch = o->nobatch,
+		.apart = o->jfrsync[0],
 		.began = began,
 	};
 	struct recording *r;
@@ -87,6 +88,16 @@ void recorder_end(void)
 	recorder.ended = true;
 	recording_identity(recorder.recording, &recorder.recorded.device, &recorder.recorded.inode);
 	recording_totals(recorder.recording, &recorder.recorded.totals);
+}
+
+void recorder_append(int file, struct error *err)
+{
+	if (!recorder.recording || !recorder.ended)
+		return;
+	if (file >= 0 && recording_append(recorder.recording, file, err) == 0)
+		recording_totals(recorder.recording, &recorder.recorded.totals);
+	else if (!recorder.error.code)
+		recorder.error = *err;
 }
 
 void recorder_close(void)

@@ -20,6 +20,11 @@ struct recording *recorder_open(const struct options *o, const struct engine_eve
 void recorder_take(struct recording *r);
 /* The collector has stopped: the rest is written. The file stays open, to be copied. */
 void recorder_end(void);
+/*
+ * Put the JDK's chunks in FILE behind the recording that has ended; FILE is negative: they cannot be had, for the
+ * reason in ERR. What fails is said as the reason why something is missing.
+ */
+void recorder_append(int file, struct error *err);
 void recorder_close(void);
 /* Everything stored so far is in the file. -ENOENT: there is no recording; else why something is missing. */
 int recorder_complete(struct error *err);

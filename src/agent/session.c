@@ -13,6 +13,7 @@
 
 #include "agent/derive.h"
 #include "agent/fallback.h"
+#include "agent/jfrsync.h"
 #include "agent/jvm.h"
 #include "agent/recorder.h"
 #include "agent/session_state.h"
@@ -302,14 +303,43 @@ static int start_or_resume(const struct options *o, bool resume, int file, struc
 	return rc;
 }
 
+/* Java code runs in there: not with the session's lock held. */
+static int sync_and_start(const struct options *o, bool resume, int file, struct buffer *notes, struct error *err)
+{
+	struct error ignored;
+	int rc = 0;
+
+	if (!o->jfrsync[0])
+		return start_or_resume(o, resume, file, notes, err);
+	if (session.running)
+		rc = busy(err);
+	else if (file < 0)
+		rc = error_set(err, EINVAL, "jfrsync: the JDK's events need a recording to go to: give -f FILE.jfr, "
+			       "without --last");
+	else
+		rc = jfrsync_begin(o->jfrsync, err);
+	if (rc) {
+		if (file >= 0)
+			close(file);
+		return rc;
+	}
+	rc = start_or_resume(o, resume, file, notes, err);
+	if (rc) {
+		file = jfrsync_end(&ignored);
+		if (file >= 0)
+			close(file);
+	}
+	return rc;
+}
+
 int session_start(const struct options *o, int file, struct buffer *notes, struct error *err)
 {
-	return start_or_resume(o, false, file, notes, err);
+	return sync_and_start(o, false, file, notes, err);
 }
 
 int session_resume(const struct options *o, int file, struct buffer *notes, struct error *err)
 {
-	return start_or_resume(o, true, file, notes, err);
+	return sync_and_start(o, true, file, notes, err);
 }
 
 /* ---- stop ---- */
@@ -335,6 +365,21 @@ void session_note_counts(bool stopped)
 				 fallback_taken() ? "+agct" : "");
 		}
 	}
+}
+
+/* What the JDK recorded meanwhile goes behind our own recording. */
+static void join_sync(void)
+{
+	struct error err;
+	int fd = jfrsync_end(&err);
+
+	if (fd == -ENOENT)
+		return;
+	pthread_mutex_lock(&session.lock);
+	recorder_append(fd, &err);
+	pthread_mutex_unlock(&session.lock);
+	if (fd >= 0)
+		close(fd);
 }
 
 int session_stop(struct error *err)
@@ -377,6 +422,7 @@ int session_stop(struct error *err)
 	}
 	session.running = false;
 	pthread_mutex_unlock(&session.lock);
+	join_sync();
 	return 0;
 }
 

@@ -26,7 +26,7 @@ struct recording *recording_new(int fd, const struct recording_options *o, struc
 {
 	struct jfr_options how = {.cpu_events = o->cpu_events, .max_size = o->max_size,
 				  .start = o->append.size, .first_key = o->append.last_key,
-				  .began = o->append.began};
+				  .began = o->append.began, .apart = o->apart};
 	struct recording *r = calloc(1, sizeof(*r));
 	pthread_condattr_t attr;
 	uint32_t e;
@@ -64,6 +64,11 @@ struct recording *recording_new(int fd, const struct recording_options *o, struc
 		return NULL;
 	}
 	return r;
+}
+
+bool recording_is_apart(const struct recording *r)
+{
+	return r->options.apart;
 }
 
 void recording_fact(struct recording *r, unsigned type, const struct jfr_value *values, unsigned count)
@@ -121,7 +126,7 @@ int recording_copy(struct recording *r, struct buffer *out, struct error *err)
 	ssize_t n = 1;
 
 	pthread_mutex_lock(&r->lock);
-	size = jfr_size(r->jfr);
+	size = jfr_size(r->jfr) + r->appended;
 	while (at < size && n > 0) {
 		n = pread(r->fd, bytes, MIN(sizeof(bytes), size - at), (off_t)at);
 		if (n > 0)
@@ -153,6 +158,47 @@ int recording_end(struct recording *r, struct error *err)
 		rc = -err->code;
 	}
 	return rc;
+}
+
+/* FILE's bytes behind the first SIZE of FD; those copied, or a negative errno. */
+static int64_t copy_behind(int fd, uint64_t size, int file)
+{
+	char bytes[65536];
+	uint64_t done = 0;
+	ssize_t n;
+
+	while ((n = pread(file, bytes, sizeof(bytes), (off_t)done)) > 0) {
+		if (done == 0 && (n < 4 || memcmp(bytes, "FLR", 4) != 0))
+			return -EBADMSG;
+		if (pwrite(fd, bytes, (size_t)n, (off_t)(size + done)) != n)
+			return errno ? -errno : -ENOSPC;
+		done += (uint64_t)n;
+	}
+	return n < 0 ? -errno : (int64_t)done;
+}
+
+int recording_append(struct recording *r, int file, struct error *err)
+{
+	uint64_t size = jfr_size(r->jfr) + r->appended, limit = r->options.max_size;
+	struct stat st, ours;
+	int64_t copied;
+
+	if (r->failed.code || fstat(file, &st) || fstat(r->fd, &ours) || (uint64_t)ours.st_size != size)
+		return error_set(err, EIO, "the JDK's events are not in the recording: what should stand before them "
+				 "is not there");
+	if (limit && size + (uint64_t)st.st_size > limit)
+		return error_set(err, EFBIG, "the JDK's events are not in the recording: with them it would be larger "
+				 "than maxsize");
+	errno = 0;
+	copied = copy_behind(r->fd, size, file);
+	if (copied >= 0) {
+		r->appended += (uint64_t)copied;
+		return 0;
+	}
+	if (ftruncate(r->fd, (off_t)size))
+		errno = (int)-copied;
+	return error_set(err, (int)-copied, "the JDK's events cannot be put into the recording: %s",
+			 strerror((int)-copied));
 }
 
 void recording_free(struct recording *r)
@@ -187,7 +233,7 @@ void recording_free(struct recording *r)
 void recording_totals(struct recording *r, struct recording_totals *t)
 {
 	pthread_mutex_lock(&r->lock);
-	t->bytes = jfr_size(r->jfr);
+	t->bytes = jfr_size(r->jfr) + r->appended;
 	t->samples = r->samples;
 	t->dropped = r->dropped;
 	t->chunks = r->chunks;

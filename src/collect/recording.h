@@ -36,6 +36,7 @@ struct recording_options {
 		uint32_t last_key;
 		uint64_t began;  /* os_monotonic, of the first recording in it */
 	} append;
+	bool apart;           /* recording_append will come */
 	bool no_batch;        /* wall-clock samples one by one */
 	struct {
 		char name[256];
@@ -49,6 +50,8 @@ struct recording_options {
  * when this fails). What it holds is replaced. NULL with the reason.
  */
 struct recording *recording_new(int fd, const struct recording_options *o, struct error *err);
+/* Whether its types are numbered apart from a JVM's: see format/jfr_types.h. */
+bool recording_is_apart(const struct recording *r);
 /* An event that stands at the begin of each chunk; values are copied. */
 void recording_fact(struct recording *r, unsigned type, const struct jfr_value *values, unsigned count);
 /* From here on samples of C go into it. */
@@ -67,6 +70,8 @@ int recording_flush(struct recording *r, struct error *err);
 int recording_copy(struct recording *r, struct buffer *out, struct error *err);
 /* The end (after collector_stop): the last samples are written. Why something is missing, or 0. */
 int recording_end(struct recording *r, struct error *err);
+/* After recording_end: append FILE, whole chunks of the JDK's own. A failure leaves ours as it was. */
+int recording_append(struct recording *r, int file, struct error *err);
 /* After recording_end, or instead of recording_begin. Closes the file. */
 void recording_free(struct recording *r);
 

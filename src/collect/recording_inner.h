@@ -69,6 +69,7 @@ struct recording {
 	struct loss_totals told[RECORD_EVENTS]; /* losses that are in the file */
 	uint64_t samples;         /* written */
 	uint32_t chunks;
+	uint64_t appended;        /* bytes behind ours */
 
 	pthread_t thread;
 	bool running;

@@ -45,7 +45,8 @@ struct jfr *jfr_new(int fd, const struct jfr_options *o, uint64_t real, uint64_t
 	jfr_pools_free(&j->pools);
 	for (pool = 0; pool < JFR_POOLS; pool++)
 		j->pools.last_key[pool] = o->first_key;
-	jfr_chunk_begin(&j->chunk, o->start, real, now, ticks(j, now));
+	jfr_chunk_begin(&j->chunk, o->start, real, now, ticks(j, now),
+			j->options.apart);
 	return j;
 }
 
@@ -86,7 +87,7 @@ static size_t begin(struct jfr *j, unsigned type, uint64_t time)
 {
 	size_t at = jfr_begin_short(&j->events);
 
-	jfr_put_number(&j->events, type);
+	jfr_put_number(&j->events, type + (j->options.apart ? JFR_APART : 0));
 	jfr_put_number(&j->events, ticks(j, time));
 	return at;
 }
@@ -293,7 +294,8 @@ int jfr_rotate(struct jfr *j, uint64_t real, uint64_t now, struct error *err)
 	if (rc)
 		return rc;
 	jfr_pools_reset(&j->pools);
-	jfr_chunk_begin(&j->chunk, j->chunk.start + j->chunk.size, real, now, ticks(j, now));
+	jfr_chunk_begin(&j->chunk, j->chunk.start + j->chunk.size, real, now, ticks(j, now),
+			j->options.apart);
 	return 0;
 }
 

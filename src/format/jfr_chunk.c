@@ -16,7 +16,8 @@ static uint64_t ticks_at(const struct jfr_chunk *c, uint64_t now)
 	return c->start_ticks + (now > c->began ? (now - c->began) / JFR_TICK : 0);
 }
 
-void jfr_chunk_begin(struct jfr_chunk *c, uint64_t start, uint64_t real, uint64_t now, uint64_t ticks)
+void jfr_chunk_begin(struct jfr_chunk *c, uint64_t start, uint64_t real, uint64_t now, uint64_t ticks,
+		     bool apart)
 {
 	buffer_free(&c->head);
 	memset(c, 0, sizeof(*c));
@@ -26,7 +27,7 @@ void jfr_chunk_begin(struct jfr_chunk *c, uint64_t start, uint64_t real, uint64_
 	c->start_ticks = ticks;
 	c->start_nanos = real;
 	c->metadata = HEADER_BYTES;
-	jfr_put_metadata(&c->head, ticks);
+	jfr_put_metadata(&c->head, ticks, apart);
 }
 
 static void put_header(const struct jfr_chunk *c, struct buffer *out, uint64_t now, bool last)

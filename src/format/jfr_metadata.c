@@ -40,11 +40,11 @@ const struct jfr_row *jfr_row_of(unsigned type)
 	return NULL;
 }
 
-unsigned jfr_type_id(unsigned type)
+unsigned jfr_type_id(unsigned type, bool apart)
 {
 	unsigned kind = jfr_row_of(type)->kind;
 
-	return kind == JFR_CONSTANT || kind == JFR_SIMPLE || kind == JFR_STRUCT ? JFR_CONSTANT_ID(type) : type;
+	return apart || kind == JFR_CONSTANT || kind == JFR_SIMPLE || kind == JFR_STRUCT ? JFR_CONSTANT_ID(type) : type;
 }
 
 /* The annotation that says what a field's number is. */
@@ -65,6 +65,7 @@ static const struct {
 
 struct tree {
 	struct buffer body;
+	bool apart;
 	VECTOR(char *) texts;
 };
 
@@ -116,7 +117,7 @@ static void put_attribute_number(struct tree *t, const char *key, unsigned value
 static void put_annotation(struct tree *t, unsigned type, const char *value)
 {
 	open_element(t, "annotation", value ? 2 : 1);
-	put_attribute_number(t, "class", type);
+	put_attribute_number(t, "class", jfr_type_id(type, t->apart));
 	if (value)
 		put_attribute(t, "value", value);
 	jfr_put_number(&t->body, 0);
@@ -131,7 +132,7 @@ static void put_label(struct tree *t, const char *label)
 	char key[24];
 
 	open_element(t, "annotation", 2);
-	put_attribute_number(t, "class", JFR_LABEL);
+	put_attribute_number(t, "class", jfr_type_id(JFR_LABEL, t->apart));
 	put_text(t, "value");
 	jfr_put_number(&t->body, number(t, label, n));
 	jfr_put_number(&t->body, 0);
@@ -140,7 +141,7 @@ static void put_label(struct tree *t, const char *label)
 	for (p = label; *p; p++)
 		count += *p == '|';
 	open_element(t, "annotation", count + 1);
-	put_attribute_number(t, "class", JFR_CATEGORY);
+	put_attribute_number(t, "class", jfr_type_id(JFR_CATEGORY, t->apart));
 	for (i = 0, p = label + n; i < count; i++, p += n) {
 		p++;
 		n = strcspn(p, "|");
@@ -155,7 +156,7 @@ static void put_field(struct tree *t, const struct jfr_row *f)
 {
 	open_element(t, "field", f->flag == JFR_FLAG_0 ? 2 : 3);
 	put_attribute(t, "name", f->name);
-	put_attribute_number(t, "class", jfr_type_id(f->type));
+	put_attribute_number(t, "class", jfr_type_id(f->type, t->apart));
 	if (f->flag == JFR_FLAG_POOL)
 		put_attribute(t, "constantPool", "true");
 	else if (f->flag == JFR_FLAG_LIST)
@@ -173,7 +174,7 @@ static void put_class(struct tree *t, const struct jfr_row *row, unsigned count)
 	open_element(t, "class", row->kind == JFR_EVENT || row->kind == JFR_ANNOTATION ||
 					 row->kind == JFR_SIMPLE ? 3 : 2);
 	put_attribute(t, "name", row->name);
-	put_attribute_number(t, "id", jfr_type_id(row->type));
+	put_attribute_number(t, "id", jfr_type_id(row->type, t->apart));
 	if (row->kind == JFR_EVENT)
 		put_attribute(t, "superType", "jdk.jfr.Event");
 	else if (row->kind == JFR_ANNOTATION)
@@ -202,9 +203,9 @@ static void put_classes(struct tree *t)
 	}
 }
 
-void jfr_put_metadata(struct buffer *out, uint64_t now)
+void jfr_put_metadata(struct buffer *out, uint64_t now, bool apart)
 {
-	struct tree t = {.body = BUFFER_INIT};
+	struct tree t = {.body = BUFFER_INIT, .apart = apart};
 	size_t i, begin;
 
 	open_element(&t, "root", 0);

@@ -7,10 +7,13 @@
 #include "base/base.h"
 
 /*
- * The JDK's reader looks constants up by type and key through all chunks of a file, and jfrsync puts chunks of the
- * JDK's own behind ours: numbers of our constants' types are far above those that a JVM gives out.
+ * The JDK's reader looks constants up by type and key through all chunks of a file, and its `jfr summary` counts events
+ * by their type's number, whatever it is called in another chunk. Chunks of a JVM's own may come behind ours (jfrsync):
+ * numbers of our constants' types are always far above those that a JVM gives out, those of events, which
+ * cost a byte more then, only in such a file (apart).
  */
-#define JFR_CONSTANT_ID(type) ((type) + 10000u)
+#define JFR_APART 10000u
+#define JFR_CONSTANT_ID(type) ((type) + JFR_APART)
 
 /* Types 0 and 1 are the format's own: metadata and checkpoint. */
 enum jfr_type {
@@ -52,6 +55,6 @@ extern const unsigned jfr_row_count;
 
 /* The row of TYPE, and the number that stands for it in a file. */
 const struct jfr_row *jfr_row_of(unsigned type);
-unsigned jfr_type_id(unsigned type);
+unsigned jfr_type_id(unsigned type, bool apart);
 
 #endif

@@ -393,6 +393,8 @@ static int apply(const struct option *option, const char *name, const char *valu
 		return apply_flag(option, name, value, o, err);
 	case OPTION_TEXT:
 		return apply_text(option, name, value, o, err);
+	case OPTION_PROFILE:
+		return apply_text(option, name, value ? value : "default", o, err);
 	case OPTION_COUNT:
 		return apply_count(option, name, value, o, err);
 	case OPTION_DEPTH:

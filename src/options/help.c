@@ -174,6 +174,7 @@ static void print_field(const struct option *p, const struct options *o, char se
 		item(p->agent, NULL, separator, out);
 		break;
 	case OPTION_TEXT:
+	case OPTION_PROFILE:
 	case OPTION_EVENT:
 	case OPTION_CSTACK:
 	case OPTION_WORD:

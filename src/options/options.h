@@ -73,6 +73,7 @@ struct options {
 	char cpu_events[12]; /* "execution", "cputime", "both"; "" = both */
 	uint64_t chunk_size, chunk_time, max_size; /* bytes, ns, bytes; 0 = the default */
 	bool no_props;
+	char jfrsync[OPTIONS_FILE_MAX]; /* of the JDK's own recording beside ours; "" = none */
 	uint64_t last;      /* ns kept in memory, 0 = no flight recorder */
 	bool on_oom;
 	uint32_t on_signal; /* 0 = none */

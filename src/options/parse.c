@@ -104,11 +104,16 @@ int options_parse_agent(struct options *o, const char *text, char separator, str
 	return rc ? rc : option_finish_events(o, event_said, err);
 }
 
-/* "--wall 20ms": a time that may be left out. A bare number is one, too, unless it is the pid at the end. */
+/*
+ * "--wall 20ms": a time that may be left out. A bare number is one, too, unless it is the pid at the end; a word is
+ * a profile unless it is the target.
+ */
 static bool takes_next(const struct option *p, char **argv, int left)
 {
 	size_t digits = left > 1 ? strspn(argv[1], "0123456789.") : 0;
 
+	if (p->kind == OPTION_PROFILE)
+		return left > 2 && argv[1][0] != '-';
 	return p->kind == OPTION_WALL && digits && (argv[1][digits] || left > 2);
 }
 

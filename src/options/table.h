@@ -27,6 +27,7 @@ enum option_kind {
 	OPTION_INTERVAL,    /* uint64_t, as OPTION_TIME, or a number of events */
 	OPTION_EVENT,       /* char[], a list of events */
 	OPTION_PERIOD_MS,   /* uint64_t ns; a number of ms */
+	OPTION_PROFILE,     /* char[], "default" if nothing is said */
 	OPTION_WALL,        /* uint64_t ns, or 1; adds wall to the events */
 	OPTION_EVENT_WORD,  /* the option's own name is the event */
 	OPTION_FORMAT,      /* a list of format words */

@@ -30,8 +30,8 @@ def tool(jdk, *args):
 
 
 def count_in_summary(text, event):
-    found = re.search(rf"{re.escape(event)}\s+(\d+)", text)
-    return int(found.group(1)) if found else None
+    found = re.findall(rf"^\s*{re.escape(event)}\s+(\d+)", text, re.M)
+    return sum(map(int, found)) if found else None
 
 
 def check_books(recording, event="cpu"):
@@ -329,6 +329,68 @@ def test_other_readers(jdk17, jdk25, say):
                 assert sum(int(line.rsplit(" ", 1)[1]) for line in file) == wanted, family
     else:
         say("async-profiler's converter could not be fetched: not tried")
+
+
+# ---- the JDK's own recording beside ours
+
+def check_joined(path, jdk):
+    """Ours first, whole; behind it chunks of the JDK, which every reader takes. Counts of the JDK's events."""
+    with open(path, "rb") as file:
+        ours = jfr.Chunk(file.read(), 0, set())
+    summary = tool(jdk, "summary", path)
+    assert count_in_summary(summary, "jdk.CPUTimeSample") == len(ours.events["jdk.CPUTimeSample"]) > 20
+    assert count_in_summary(summary, "jdk.ExecutionSample") == len(ours.events["jdk.ExecutionSample"])
+    assert count_in_summary(summary, "jdk.JVMInformation") == 1, "what we tell ourselves is told once"
+    assert "Chunks: 1\n" not in summary
+    assert "jdk.CPUTimeSample {" in tool(jdk, "print", "--events", "jdk.CPUTimeSample,jdk.GarbageCollection", path)
+    books = {c["event"]: c for c in ours.events["jstrobe.Counters"]}["cpu"]
+    text = jstrobe("convert", "-e", "cpu", "-o", "collapsed", path, "-").stdout
+    assert sum(int(line.rsplit(" ", 1)[1]) for line in text.splitlines()) == books["stored"]
+    return {event: count_in_summary(summary, event) for event in
+            ("jdk.GarbageCollection", "jdk.GCHeapSummary", "jdk.SafepointBegin", "jdk.BooleanFlag", "jdk.ClassLoad")}
+
+
+def folders():
+    return [name for name in os.listdir("/tmp") if name.startswith(".jstrobe-jfr-")]
+
+
+def test_jfrsync_with_the_jvm(jdk17):
+    """From the JVM's first moment to its end; only the events that were asked for."""
+    path, before = jvm.result_file(".jfr"), folders()
+    agent = f"-agentpath:{jvm.LIBRARY}=start,event=cpu,interval=1ms,jfrsync=+jdk.GarbageCollection+jdk.ClassLoad#threshold=0ms,file={path}"
+    with Program(jdk17, "KnownShares", jvm=[agent]) as program:
+        subprocess.run([os.path.join(jvm.compiler(), "bin", "jcmd"), str(program.pid), "GC.run"], check=True,
+                       stdout=subprocess.DEVNULL)
+        time.sleep(counted(0.3, 3))
+        program.stop()
+    found = check_joined(path, jdk17)
+    assert found["jdk.GarbageCollection"] >= 1 and found["jdk.ClassLoad"] >= 1 and not found["jdk.BooleanFlag"], found
+    assert folders() == before
+
+
+@pytest.mark.skipif(not jvm.SOAK, reason="the JDK's recording takes seconds to begin: more of them in make soak")
+def test_jfrsync_of_a_running_jvm(jdk, jdk17):
+    """Joined at stop, twice in one file; a session that cannot have it does not begin."""
+    path, before = jvm.result_file(".jfr"), folders()
+    with Program(jdk, "Garbage") as program:
+        for verb in "start", "resume":
+            done = jstrobe(verb, "--jfrsync", "profile", "-i", "1ms", "-f", path, program.pid)
+            assert done.returncode == 0, done.stderr
+            time.sleep(2)
+            assert jstrobe("stop", program.pid).returncode == 0
+            if verb == "start":
+                found = check_joined(path, jdk)
+                assert found["jdk.GarbageCollection"] and found["jdk.GCHeapSummary"] and found["jdk.BooleanFlag"], found
+        assert "Chunks: 4\n" in tool(jdk17, "summary", path)
+        for options, words in [(("--jfrsync=none.such", "-f", path), "none.such"), (("--jfrsync",), "give -f FILE.jfr"),
+                               (("--jfrsync", "--last", "1m"), "give -f FILE.jfr")]:
+            done = jstrobe("start", *options, program.pid)
+            assert done.returncode == 1 and words in done.stderr, done.stderr
+            assert "not active" in jstrobe("status", program.pid).stdout
+        listed = subprocess.run([os.path.join(jdk.home, "bin", "jcmd"), str(program.pid), "JFR.check"],
+                                stdout=subprocess.PIPE, text=True).stdout
+        assert "jstrobe" not in listed
+    assert folders() == before
 
 
 # ---- the flight recorder
