@@ -13,23 +13,22 @@
 
 #include "engine/engine.h"
 #include "os/os.h"
-#include "signal/load.h"
 
 #define TRIALS 4
 #define FIELD_CPU 4
 #define FIELD_SECTION 8
 
 /* linux/rseq.h; the section is one byte of DATA, which no program counter ever shows. */
-static const struct section {
+const struct marker_section {
 	uint32_t version, flags;
 	uint64_t start, length, abort;
 	uint8_t data[8];
 	uint32_t signature; /* before the address of the abort handler: the one glibc registers with */
 	uint8_t handler[4];
-} section __attribute__((aligned(32))) = {
-	.start = (uintptr_t)section.data,
+} marker_section __attribute__((aligned(32))) = {
+	.start = (uintptr_t)marker_section.data,
 	.length = 1,
-	.abort = (uintptr_t)section.handler,
+	.abort = (uintptr_t)marker_section.handler,
 	.signature = 0x53053053,
 };
 
@@ -47,24 +46,17 @@ uintptr_t marker_of(uintptr_t tcb)
 	return tcb + (uintptr_t)offset + FIELD_SECTION;
 }
 
-bool marker_is_set(uintptr_t field)
-{
-	uintptr_t value;
-
-	return load_word(field, &value) && value == (uintptr_t)&section;
-}
-
 bool marker_set(uintptr_t field)
 {
 	uint64_t none = 0;
 
-	return atomic_compare_exchange_strong((_Atomic uint64_t *)field, &none, (uintptr_t)&section) ||
-	       none == (uintptr_t)&section;
+	return atomic_compare_exchange_strong((_Atomic uint64_t *)field, &none, (uintptr_t)&marker_section) ||
+	       none == (uintptr_t)&marker_section;
 }
 
 void marker_clear(uintptr_t field)
 {
-	uint64_t ours = (uintptr_t)&section;
+	uint64_t ours = (uintptr_t)&marker_section;
 
 	atomic_compare_exchange_strong((_Atomic uint64_t *)field, &ours, 0);
 }

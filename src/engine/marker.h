@@ -14,7 +14,9 @@
 #ifndef JSTROBE_ENGINE_MARKER_H
 #define JSTROBE_ENGINE_MARKER_H
 
-#include "base/base.h"
+#include "signal/load.h"
+
+extern const struct marker_section marker_section; /* its address is the marker */
 
 /*
  * Whether this process has the means, tried out on a thread of our own that sleeps and wakes: its marker must
@@ -24,7 +26,12 @@ bool marker_works(void);
 /* The field of the thread with thread pointer TCB; 0 = it is not registered. Its memory must not go away meanwhile. */
 uintptr_t marker_of(uintptr_t tcb);
 /* Whether FIELD holds our marker. Fault-safe: the thread may be gone. */
-bool marker_is_set(uintptr_t field);
+static inline bool marker_is_set(uintptr_t field)
+{
+	uintptr_t value;
+
+	return load_word(field, &value) && value == (uintptr_t)&marker_section;
+}
 /* Mark; true when our marker stands there afterwards. The thread's memory must not go away meanwhile. */
 bool marker_set(uintptr_t field);
 /* Take our marker away if it is there. As above. */

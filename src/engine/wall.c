@@ -1,7 +1,7 @@
 /*
  * wall.c - the wall clock: once an interval, at a random moment in it, each thread has its turn.
  *
- *   has it run since the last turn?  no ──▶ one more sample of the same stack          (wall_runs.c)
+ *   has it run since the last turn?  no ──▶ one more sample of the same stack: nothing to be done (here)
  *                │ yes
  *   does it wait, and can its stack be read from outside?  yes ──▶ a sample of that stack (wall_look.c)
  *                │ no
@@ -24,10 +24,10 @@
 #include "os/os.h"
 #include "signal/handler.h"
 
-#define AHEAD 16       /* threads whose markers are fetched before their turn */
-#define CLOCK_EVERY 32 /* threads that one look at the clock stands for */
-#define PAUSE 16       /* turns between two looks at a CPU clock, at most */
-#define MANY_CLOCKS 64 /* threads whose clocks are read each turn whatever they do */
+#define AHEAD 16    /* threads whose places to look are fetched before their turn */
+#define ROTATION 8  /* STILL: the words of a stack are compared each so many turns */
+#define SLICES 32   /* turns in which each run is looked at once, at most */
+#define SLICES_TIME (NS_PER_S) /* and the time they take */
 
 struct wall wall;
 
@@ -37,229 +37,104 @@ static struct rounds rounds = {
 	.leave = leave,
 };
 
-static uint64_t due; /* turns that have not been added to zone.due yet */
+/* ---- a round ---- */
 
-static void miss(enum loss_reason why, uint64_t count)
+/* Begin the next turn; LATE passed without one. */
+static void begin_turn(uint32_t late)
 {
-	turn_miss(wall.event, why, count);
-}
+	uint64_t now = os_monotonic();
+	uint32_t i;
 
-/* ---- a thread's turn ---- */
-
-/* The record of thread I is held. */
-static void ask(uint32_t i, enum thread_state expected, uint64_t now)
-{
-	struct thread_record *r = &zone.records.records[i];
-	struct wall_thread *t = &wall.threads[i];
-
-	if (!wall_count_out(i)) {
-		miss(LOSS_queue_full, 1);
-		return;
-	}
-	wall.stacks[i].trace = NULL;
-	t->mode = WALL_ASKED;
-	r->sources[wall.event].charged = t->last;
-	turn_ask(r, wall.event, expected, now);
-}
-
-static void look(uint32_t i)
-{
-	struct thread_record *r = &zone.records.records[i];
-	struct wall_thread *t = &wall.threads[i];
-	struct wall_sight s;
-
-	if (!turn_hold(r, wall.event)) {
-		due--; /* it has ended: this is no turn */
-		return;
-	}
-	/* The time after the look: this thread may have been kept from its CPU since the turn began. */
-	if (!wall_look(r, t, &s))
-		ask(i, s.state, os_monotonic());
-	else if (!wall_stands(i, &s, os_monotonic()))
-		miss(LOSS_queue_full, 1);
-	turn_let_go(wall.event);
-}
-
-/* The signal of an earlier turn has not been taken. */
-static bool is_unanswered(uint32_t i)
-{
-	struct thread_record *r = &zone.records.records[i];
-
-	if (turn_is_open(r, wall.event))
-		return true;
-	wall.threads[i].last = wall.threads[i].begun = r->sources[wall.event].charged;
-	return false;
-}
-
-/* By the CPU clock: true when the turn is done with. Rarely read, unmoved clocks vouch for the turns before. */
-static bool by_clock(uint32_t i, uint32_t late, uint64_t now)
-{
-	struct wall_thread *t = &wall.threads[i];
-	uint32_t pending = t->pending;
-
-	if (t->wait) {
-		t->wait--;
-		t->pending += late + 1;
-		return true;
-	}
-	t->pending = 0;
-	if (os_thread_cpu(atomic_load(&zone.records.records[i].tid)) != t->clock) {
-		t->pause = 0;
-		miss(LOSS_unseen, pending);
-		return false;
-	}
-	if (wall.clocked > MANY_CLOCKS)
-		t->pause = (uint8_t)MIN(t->pause * 2 + 1, PAUSE - 1);
-	t->wait = t->pause;
-	wall_again(i, pending + late + 1, now);
-	return true;
-}
-
-/* LATE turns of thread I saw nobody knows what: they are lost, with their time. */
-static void lose_late(uint32_t i, uint32_t late, uint64_t now)
-{
-	struct wall_thread *t = &wall.threads[i];
-	uint64_t time = late * zone.events[wall.event].interval;
-
-	if (!late)
-		return;
-	miss(LOSS_late, late);
-	/* While a question is open the time is its handler's: the thread has not come out of where it was. */
-	if (t->mode == WALL_ASKED || now <= t->last || !wall_count_out(i))
-		return;
-	time = MIN(time, now - t->last);
-	t->last += time;
-	t->begun = t->last;
-	atomic_fetch_add_explicit(&zone.lost_weight[wall.event][LOSS_late], time, memory_order_relaxed);
-}
-
-/*
- * LATE turns of the thread were due before this one. Where it is proved that the thread has not run since its
- * last one, they saw the same.
- */
-static void turn(uint32_t i, uint32_t late, uint64_t now)
-{
-	struct wall_thread *t = &wall.threads[i];
-
-	due += late + 1;
-	switch (t->mode) {
-	case WALL_SEALED:
-		if (likely(marker_is_set(t->field))) {
-			wall_again(i, late + 1, now);
-			return;
-		}
-		break;
-	case WALL_MARKED:
-		/* It may have been on its way to sleep when it was marked, and sleep elsewhere since. */
-		if (marker_is_set(t->field) &&
-		    os_thread_cpu(atomic_load(&zone.records.records[i].tid)) == t->clock) {
-			t->mode = WALL_SEALED;
-			wall_again(i, late + 1, now);
-			return;
-		}
-		break;
-	case WALL_STILL:
-		if (wall_is_still(i)) {
-			lose_late(i, late, now); /* what it did in between is not known */
-			t->still++;
-			wall_again(i, 1, now);
-			return;
-		}
-		break;
-	case WALL_CLOCK:
-		if (by_clock(i, late, now))
-			return;
-		break;
-	case WALL_ASKED:
-		if (is_unanswered(i)) {
-			miss(LOSS_late, late);
-			return;
-		}
-		t->mode = WALL_NEW;
-		break;
-	}
-	lose_late(i, late, now);
-	look(i);
-}
-
-/* The window that `begin` and `end` make is shut: the turn is no sample, nor is the time up to now. */
-static void leave_out(uint32_t i, uint32_t late, uint64_t now)
-{
-	struct wall_thread *t = &wall.threads[i];
-
-	due += late + 1;
-	if (t->mode == WALL_ASKED && is_unanswered(i)) {
-		miss(LOSS_late, late);
-		return;
-	}
-	miss(LOSS_outside_window, t->pending + late + 1);
-	t->pending = 0;
-	if (!wall_count_out(i))
-		return;
-	wall.stacks[i].trace = NULL;
-	t->mode = WALL_NEW;
-	t->begun = t->last = now;
-}
-
-/* Turns that wait for a look at thread I's clock are decided. */
-static void settle(uint32_t i)
-{
-	struct wall_thread *t = &wall.threads[i];
-	uint32_t pending = t->pending;
-
-	t->pending = 0;
-	t->wait = 0;
-	if (pending && os_thread_cpu(atomic_load(&zone.records.records[i].tid)) == t->clock)
-		wall_again(i, pending, os_monotonic());
-	else
-		miss(LOSS_unseen, pending);
-}
-
-/* The thread has ended, or is not sampled any more: what is known of it goes out. */
-static void finish(uint32_t i)
-{
-	struct wall_thread *t = &wall.threads[i];
-
-	settle(i);
-	if (wall_count_out(i))
-		atomic_store_explicit(&t->life, WALL_FREE, memory_order_release);
+	wall.late = late;
+	wall.turn += late + 1ull;
+	for (i = 0; i <= MIN(late, WALL_TIMES - 1); i++)
+		wall.times[(wall.turn - i) % WALL_TIMES] = now;
 }
 
 /* What thread I's turn will look at is begun to be fetched. */
-static void fetch_ahead(uint32_t i, uint32_t count)
+static inline void fetch_ahead(uint32_t i, uint32_t count)
 {
-	const struct wall_thread *t = &wall.threads[i];
+	uintptr_t what = i < count ? atomic_load_explicit(&wall.watch[i], memory_order_relaxed) : 0;
 
-	if (i < count && (t->field || t->mode == WALL_STILL))
-		__builtin_prefetch((const void *)(t->mode == WALL_STILL ? t->anchor : t->field));
+	if (what <= WATCH_KIND)
+		return;
+	__builtin_prefetch((const void *)(what & ~(uintptr_t)WATCH_KIND));
+	if ((what & WATCH_KIND) == WATCH_FRAME && (wall.turn + i) % ROTATION == 0)
+		__builtin_prefetch(&wall.slots[i]);
+}
+
+/* Whether a glance shows that thread I has not moved. WHAT: its watch. */
+static inline bool stands(uint32_t i, uintptr_t what)
+{
+	switch (what & WATCH_KIND) {
+	case WATCH_MARKER:
+		return marker_is_set(what);
+	case WATCH_FRAME:
+		return !wall.late && wall_frame(what - WATCH_FRAME) == wall.expected[i] &&
+		       ((wall.turn + i) % ROTATION || wall_is_still(i));
+	case WATCH_CLOCK:
+		return wall.turn < wall.expected[i];
+	default:
+		return false;
+	}
+}
+
+/* All threads' turns; how many were due. */
+static uint64_t go_through(uint32_t count)
+{
+	uint64_t due = 0, stood = 0;
+	uint32_t i, clocked = 0;
+
+	for (i = 0; i < count; i++) {
+		uintptr_t what = atomic_load_explicit(&wall.watch[i], memory_order_relaxed);
+
+		fetch_ahead(i + AHEAD, count);
+		if (!what)
+			continue;
+		if (likely(stands(i, what))) {
+			stood++;
+			clocked += what == WATCH_CLOCK;
+		} else {
+			due += wall_attend(i);
+			clocked += wall.threads[i].mode == WALL_CLOCK;
+		}
+	}
+	wall.clocked = clocked;
+	return due + stood * (wall.late + 1ull);
+}
+
+static uint64_t leave_all_out(uint32_t count)
+{
+	uint64_t due = 0;
+	uint32_t i;
+
+	for (i = 0; i < count; i++)
+		if (atomic_load_explicit(&wall.watch[i], memory_order_relaxed))
+			due += wall_leave_out(i);
+	return due;
+}
+
+/* Runs that go on are counted out now and then: each turn a slice of the threads is looked at. */
+static void look_after_runs(uint32_t count)
+{
+	uint32_t slice = (uint32_t)(wall.turn % wall.slices), i;
+	uint32_t end = (uint32_t)((uint64_t)count * (slice + 1) / wall.slices);
+
+	for (i = (uint32_t)((uint64_t)count * slice / wall.slices); i < end; i++) {
+		const struct wall_thread *t = &wall.threads[i];
+
+		if (atomic_load(&t->life) == WALL_ON && (t->mode == WALL_SEALED || t->mode == WALL_STILL))
+			wall_settle(i, wall.turn);
+	}
 }
 
 static void each_turn(uint32_t late)
 {
-	uint32_t i, count = atomic_load(&zone.records.count), clocked = 0;
-	bool shut = window_keeps_out(&zone.window);
-	uint64_t now = os_monotonic();
+	uint32_t count = atomic_load(&zone.records.count);
 
-	for (i = 0; i < count; i++) {
-		struct wall_thread *t = &wall.threads[i];
-		uint32_t life = atomic_load_explicit(&t->life, memory_order_acquire);
-
-		fetch_ahead(i + AHEAD, count);
-		if (i % CLOCK_EVERY == 0)
-			now = os_monotonic();
-		if (life == WALL_GONE)
-			finish(i);
-		if (life != WALL_ON)
-			continue;
-		if (shut)
-			leave_out(i, late, now);
-		else
-			turn(i, late, now);
-		clocked += t->mode == WALL_CLOCK;
-	}
-	wall.clocked = clocked;
-	turn_due(wall.event, due);
-	due = 0;
+	begin_turn(late);
+	turn_due(wall.event, window_keeps_out(&zone.window) ? leave_all_out(count) : go_through(count));
+	look_after_runs(count);
 }
 
 /* Threads that were armed before the JVM's were known have had no turns since. */
@@ -277,7 +152,7 @@ static void flush(void)
 
 	for (i = 0; i < count; i++)
 		if (atomic_load_explicit(&wall.threads[i].life, memory_order_acquire) != WALL_FREE) {
-			settle(i);
+			wall_settle(i, wall.turn);
 			wall_count_out(i);
 		}
 }
@@ -292,29 +167,43 @@ static void leave(void)
 
 		if (atomic_load(&t->life) == WALL_FREE)
 			continue;
+		wall_settle(i, wall.turn);
 		if (t->field && turn_hold(&zone.records.records[i], wall.event)) {
 			marker_clear(t->field);
 			turn_let_go(wall.event);
 		}
 		atomic_store(&t->life, WALL_GONE);
-		finish(i);
+		wall_finish(i, wall.turn);
 	}
 }
 
 /* ---- the engine ---- */
 
+/* The tables: RECORD_LIMIT rows each. */
+static const struct table {
+	void *at; /* the pointer in `wall` */
+	size_t row;
+} tables[] = {
+	{&wall.watch, sizeof(*wall.watch)},
+	{&wall.expected, sizeof(*wall.expected)},
+	{&wall.threads, sizeof(*wall.threads)},
+	{&wall.stacks, sizeof(*wall.stacks)},
+	{&wall.slots, sizeof(*wall.slots)},
+};
+
 static int open_tables(struct error *err)
 {
-	size_t bytes[2] = {RECORD_LIMIT * sizeof(*wall.threads), RECORD_LIMIT * sizeof(*wall.stacks)};
+	size_t i;
 
-	if (!wall.threads) {
-		wall.threads = os_reserve(bytes[0]);
-		wall.stacks = os_reserve(bytes[1]);
+	for (i = 0; i < ARRAY_LEN(tables); i++) {
+		void **table = tables[i].at;
+
+		if (!*table)
+			*table = os_reserve(RECORD_LIMIT * tables[i].row);
+		if (!*table || os_make_writable(*table, RECORD_LIMIT * tables[i].row))
+			return error_set(err, ENOMEM, "wall: cannot reserve address space for threads; raise the "
+					 "limit of virtual memory (ulimit -v)");
 	}
-	if (!wall.threads || !wall.stacks || os_make_writable(wall.threads, bytes[0]) ||
-	    os_make_writable(wall.stacks, bytes[1]))
-		return error_set(err, ENOMEM, "wall: cannot reserve address space for threads; raise the limit of "
-				 "virtual memory (ulimit -v)");
 	return runs_open(err);
 }
 
@@ -329,8 +218,10 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 	wall.event = e;
 	wall.rounds = &rounds;
 	wall.clocked = 0;
+	wall.turn = 0;
+	wall.late = 0;
+	wall.slices = (uint32_t)MIN(MAX(SLICES_TIME / zone.events[e].interval, 1), SLICES);
 	wall.one_by_one = force_options()->one_by_one;
-	due = 0;
 	wall.marker = strcmp(mode, "slots") != 0 && marker_works();
 	if (!wall.marker && strcmp(mode, "marker") == 0)
 		return error_set(err, ENOTSUP, "wallmode=marker: threads of this process cannot be marked (it needs "
@@ -352,7 +243,9 @@ static int arm(struct thread_record *r, uint32_t e)
 	t->begun = t->last = os_monotonic();
 	r->sources[e].charged = t->last;
 	atomic_store(&r->sources[e].arm, ARM_TURNS);
+	/* In this order: see wall_turn.c. */
 	atomic_store(&t->life, WALL_ON);
+	atomic_store(&wall.watch[r->index], WATCH_ATTEND);
 	return 0;
 }
 
@@ -360,7 +253,8 @@ static void disarm(struct thread_record *r, uint32_t e)
 {
 	uint32_t on = WALL_ON;
 
-	atomic_compare_exchange_strong(&wall.threads[r->index].life, &on, WALL_GONE);
+	if (atomic_compare_exchange_strong(&wall.threads[r->index].life, &on, WALL_GONE))
+		atomic_store(&wall.watch[r->index], WATCH_ATTEND);
 	turn_close(r, e);
 }
 
@@ -394,8 +288,10 @@ void engine_flush(void)
 /* The tables' memory goes back; their address space stays. */
 static void stop(void)
 {
-	madvise(wall.threads, RECORD_LIMIT * sizeof(*wall.threads), MADV_DONTNEED);
-	madvise(wall.stacks, RECORD_LIMIT * sizeof(*wall.stacks), MADV_DONTNEED);
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(tables); i++)
+		madvise(*(void **)tables[i].at, RECORD_LIMIT * tables[i].row, MADV_DONTNEED);
 }
 
 static const char *way(void)

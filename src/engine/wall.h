@@ -1,7 +1,9 @@
 /*
  * wall.h - the table of threads that the wall-clock engine goes through each turn. Inner header of the engine room.
  *
- * What each turn reads of a thread that waits is one line of 64 bytes here, and one word of the thread's own.
+ * Most threads wait, and nothing is written for a thread that has not moved: its samples are the turns that
+ * passed, and are counted when it moves on. What each turn reads of it is one word here, which says where to look,
+ * and what lies there.
  */
 #ifndef JSTROBE_ENGINE_WALL_H
 #define JSTROBE_ENGINE_WALL_H
@@ -16,51 +18,83 @@ enum wall_mode {
 	WALL_NEW,    /* it does not: look */
 	WALL_MARKED, /* marker, and its CPU clock once more */
 	WALL_SEALED, /* marker alone */
-	WALL_STILL,  /* its last Java frame; state and whole stack in rotation */
+	WALL_STILL,  /* its last Java frame; the words of its stack in rotation */
 	WALL_CLOCK,  /* its CPU clock */
 	WALL_ASKED,  /* it was sent a signal */
+};
+
+/*
+ * Where to look each turn: an address and, in its low bits, what it is of. 0 = no thread.
+ * Written by the engine's thread; by others only together with wall_thread.life.
+ */
+enum wall_watch {
+	WATCH_MARKER = 0, /* the field of the marker: mode SEALED */
+	WATCH_FRAME = 1,  /* the last Java frame, which gives wall.expected: mode STILL, for a while */
+	WATCH_CLOCK = 2,  /* nowhere before turn wall.expected: mode CLOCK */
+	WATCH_ATTEND = 3, /* it needs more than a glance */
+	WATCH_KIND = 3,
 };
 
 struct wall_thread {
 	_Atomic uint32_t life;
 	uint8_t mode;
 	uint8_t state;     /* enum thread_state, of the run */
-	uint8_t wait;      /* CLOCK: turns until the next look */
 	uint8_t pause;     /* CLOCK: turns between two looks */
 	uintptr_t field;   /* of its marker, 0 = it cannot be marked */
 	union {
 		uint64_t clock;   /* its CPU clock when its stack was read */
 		uintptr_t anchor; /* STILL: where its last Java frame is noted */
 	};
+	uint64_t turn;     /* up to here its turns are in samples, or lost; 0 = it has had none */
+	uint64_t moved;    /* STILL: the turn in which it was seen to move */
 	uint64_t begun;    /* up to here its time has been counted out */
 	uint64_t first;    /* of the run's samples that have not been counted out */
 	uint64_t last;     /* up to here its time is in samples */
 	uint32_t samples;  /* of the run, not counted out yet */
-	uint32_t pending;  /* CLOCK: turns since the last look */
-	uint32_t still;    /* STILL: turns since it moved */
-	uint32_t unused;
 };
 
 /* The rest, which is read when a thread has moved. */
 struct wall_stack {
 	const struct trace *trace; /* of the run; NULL = none is open */
 	uint64_t context;
-	uintptr_t sp, pc, fp; /* STILL: the last Java frame */
 	uint16_t era;
 };
+
+/*
+ * The words of a stack that say who called whom, and a digest of what they were (wall_slots.c).
+ * A whole number of cache lines: most threads that wait need two.
+ */
+#define WALL_SLOTS 119
+struct wall_slots {
+	uint64_t digest;
+	uintptr_t base;          /* the last Java frame's sp */
+	uint16_t count;          /* 0: none were noted */
+	uint16_t at[WALL_SLOTS]; /* in words from base on */
+};
+_Static_assert(sizeof(struct wall_slots) == 256, "see above");
 
 /* What was seen of a thread that waits. */
 struct wall_sight {
 	struct wall_stack stack;
 	enum thread_state state;
 	uint64_t clock;      /* or the anchor's address */
+	uint64_t frame;      /* STILL: digest of the last Java frame */
 	uintptr_t field;
 	enum wall_mode mode; /* for the next turn */
 };
 
+#define WALL_TIMES 2048 /* turns whose moments are known: more than a run may last */
+
 struct wall {
-	struct wall_thread *threads; /* RECORD_LIMIT of each, reserved */
+	_Atomic uintptr_t *watch;    /* RECORD_LIMIT of each, reserved */
+	uint64_t *expected;
+	struct wall_thread *threads;
 	struct wall_stack *stacks;
+	struct wall_slots *slots;
+	uint64_t times[WALL_TIMES];  /* of turn n: times[n % WALL_TIMES] */
+	uint64_t turn;               /* number of this turn, or of the last one; those that passed without one count */
+	uint32_t late;               /* that many before it did */
+	uint32_t slices;             /* turns in which each thread's run is looked at once */
 	uint32_t event;
 	bool marker;                 /* in use */
 	bool one_by_one;             /* all threads by signals (nobatch) */
@@ -69,18 +103,53 @@ struct wall {
 };
 extern struct wall wall;
 
+/* ---- wall_turn.c ---- */
+
+/* Thread I's turn, when its watch shows that it moved, or does not show enough. Returns how many turns were due. */
+uint32_t wall_attend(uint32_t i);
+/* The same while the window that `begin` and `end` make is shut: no sample, and its time is nobody's. */
+uint32_t wall_leave_out(uint32_t i);
+/* What is known of thread I up to turn TURN becomes samples of its run, or is lost. */
+void wall_settle(uint32_t i, uint64_t turn);
+/* The thread has ended, or is not sampled any more: what is known of it up to TURN goes out. */
+void wall_finish(uint32_t i, uint64_t turn);
+
+/* ---- wall_look.c ---- */
+
 /*
- * Look at R, held, whose line is T: true when it waits and its stack could be read from outside. Else
- * s->state says what to expect of it (wall_look.c).
+ * Look at R, held: true when it waits and its stack could be read from outside. Else s->state says what to expect
+ * of it.
  */
-bool wall_look(struct thread_record *r, const struct wall_thread *t, struct wall_sight *s);
-/* Whether thread I, in mode STILL, looks as it did (wall_look.c). */
+bool wall_look(struct thread_record *r, struct wall_sight *s);
+/* A digest of the last Java frame noted at ANCHOR; 0 = it cannot be read. */
+uint64_t wall_frame(uintptr_t anchor);
+/* Whether thread I, in mode STILL, whose last Java frame is as it was, looks as it did in all else. */
 bool wall_is_still(uint32_t i);
 
-/* Thread I stands as S says at time NOW: one more sample. False: no room for it (wall_runs.c). */
+/* ---- wall_slots.c ---- */
+
+/* A word for A and B: each bit of theirs changes half of its bits (the multiplication of both as 64 × 64 → 128 bits). */
+static inline uint64_t wall_mix(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)(a ^ 0x9e3779b97f4a7c15ull) * (b ^ 0xbf58476d1ce4e5b9ull);
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+/*
+ * Note in S the words of a stack whose last Java frame is at SP, PC, FP and which ends at HIGH (0 = unknown).
+ * False: they are too many, or cannot be read.
+ */
+bool wall_slots_note(struct wall_slots *s, uintptr_t sp, uintptr_t pc, uintptr_t fp, uintptr_t high);
+/* Whether they are what they were; false also when none were noted. */
+bool wall_slots_hold(const struct wall_slots *s);
+
+/* ---- wall_runs.c ---- */
+
+/* Thread I stands as S says at time NOW, in this turn: one more sample. False: no room for it. */
 bool wall_stands(uint32_t i, const struct wall_sight *s, uint64_t now);
-/* COUNT more samples of thread I's run, the last one at NOW. */
-void wall_again(uint32_t i, uint32_t count, uint64_t now);
+/* Thread I stood as before in all turns up to TURN. */
+void wall_stood(uint32_t i, uint64_t turn);
 /* Count thread I's run out, as far as it goes. False: no room. */
 bool wall_count_out(uint32_t i);
 

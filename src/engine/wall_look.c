@@ -17,7 +17,6 @@
 #include "signal/walk.h"
 
 #define SYSCALL_BYTES 2 /* a call that will be started again shows its own instruction, else the one behind */
-#define YOUNG 64        /* turns for which a thread that moved is compared whole each turn, later one in 8 */
 
 /* ---- what the JVM says of a thread ---- */
 
@@ -48,6 +47,29 @@ static bool waits_for_monitor(uintptr_t java)
 
 	return zone.layout.thread_pending_monitor >= 0 &&
 	       load_word(java + (uintptr_t)zone.layout.thread_pending_monitor, &monitor) && monitor;
+}
+
+static uint64_t digest(const struct java_place *p)
+{
+	return wall_mix(wall_mix(p->sp, p->pc), p->fp) | 1;
+}
+
+uint64_t wall_frame(uintptr_t anchor)
+{
+	const struct layout *l = &zone.layout;
+	struct java_place p;
+
+	return load_word(anchor + (uintptr_t)l->anchor_sp, &p.sp) && load_word(anchor + (uintptr_t)l->anchor_pc, &p.pc) &&
+	       load_word(anchor + (uintptr_t)l->anchor_fp, &p.fp) ? digest(&p) : 0;
+}
+
+bool wall_is_still(uint32_t i)
+{
+	uintptr_t java = wall.threads[i].anchor - (uintptr_t)zone.layout.thread_anchor;
+	uint32_t state;
+
+	return load_u32(java + (uintptr_t)zone.layout.thread_state, &state) &&
+	       state == (uint32_t)zone.layout.state_blocked && wall_slots_hold(&wall.slots[i]);
 }
 
 /* ---- the look ---- */
@@ -94,7 +116,8 @@ static bool has_slept(const struct thread_record *r, const struct wall_sight *s)
 static bool look_at_java(struct thread_record *r, uintptr_t java, const struct java_place *p,
 			 struct wall_sight *s)
 {
-	bool native = p->state == (uint32_t)zone.layout.state_native;
+	bool noted = false, native = p->state == (uint32_t)zone.layout.state_native;
+	struct wall_slots *slots = &wall.slots[r->index];
 	struct trace_writer w;
 	struct java_place now;
 	uintptr_t sp, pc;
@@ -105,18 +128,19 @@ static bool look_at_java(struct thread_record *r, uintptr_t java, const struct j
 	/* In native code it may well be running, or want to. */
 	if (native && !os_thread_waits(atomic_load(&r->tid), &sp, &pc))
 		return false;
+	if (s->mode == WALL_STILL)
+		noted = wall_slots_note(slots, p->sp, p->pc, p->fp, r->stack_high);
 	if (!trace_begin(&w, &zone.store, &wall.rounds->self->chunk, zone.depth) || !walk_outside(&zone, r, &w))
 		return false;
 	s->stack.trace = done(&w);
 	s->stack.context = handler_mounted(r);
-	s->stack.sp = p->sp;
-	s->stack.pc = p->pc;
-	s->stack.fp = p->fp;
-	if (!read_place(java, &now) || !is_same(p, &now) || !has_slept(r, s))
+	if (!read_place(java, &now) || !is_same(p, &now) || !has_slept(r, s) || (noted && !wall_slots_hold(slots)))
 		return false;
 	s->state = native ? THREAD_NATIVE : waits_for_monitor(java) ? THREAD_BLOCKED : THREAD_NONE;
-	if (s->mode == WALL_STILL)
+	if (s->mode == WALL_STILL) {
 		s->clock = java + (uintptr_t)zone.layout.thread_anchor;
+		s->frame = digest(p);
+	}
 	return s->stack.trace != NULL;
 }
 
@@ -154,7 +178,7 @@ static bool look_at_native(struct thread_record *r, struct wall_sight *s)
 	return s->stack.trace && (whole || (same && is_as_handled(s->stack.trace, &r->place)));
 }
 
-bool wall_look(struct thread_record *r, const struct wall_thread *t, struct wall_sight *s)
+bool wall_look(struct thread_record *r, struct wall_sight *s)
 {
 	uintptr_t java = atomic_load(&r->java_thread);
 	struct java_place place;
@@ -169,17 +193,4 @@ bool wall_look(struct thread_record *r, const struct wall_thread *t, struct wall
 					  place.state != (uint32_t)zone.layout.state_native))
 		return false;
 	return place.sp ? look_at_java(r, java, &place, s) : look_at_native(r, s);
-}
-
-bool wall_is_still(uint32_t i)
-{
-	const struct wall_thread *t = &wall.threads[i];
-	const struct wall_stack *k = &wall.stacks[i];
-	uintptr_t sp, pc, fp;
-
-	if (t->still < YOUNG || (t->still + i) % 8 == 0)
-		return false; /* a whole look is due */
-	return load_word(t->anchor + (uintptr_t)zone.layout.anchor_sp, &sp) && sp == k->sp &&
-	       load_word(t->anchor + (uintptr_t)zone.layout.anchor_pc, &pc) && pc == k->pc &&
-	       load_word(t->anchor + (uintptr_t)zone.layout.anchor_fp, &fp) && fp == k->fp;
 }

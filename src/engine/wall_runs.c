@@ -1,12 +1,20 @@
 /*
  * wall_runs.c - equal samples of a thread one after the other are one run, counted out when the thread
  * moves on, at 1000 samples, after 10 s, and when somebody wants to see the result.
+ *
+ * Nothing is written while a thread stands: how many turns passed, and when they were, is known of all threads alike.
  */
 #include "engine/runs.h"
 #include "engine/wall.h"
 
 #define RUN_SAMPLES 1000
 #define RUN_LENGTH (10 * NS_PER_S)
+
+/* When turn TURN was; 0 = too long ago. */
+static uint64_t time_of(uint64_t turn)
+{
+	return turn + WALL_TIMES > wall.turn ? wall.times[turn % WALL_TIMES] : 0;
+}
 
 bool wall_count_out(uint32_t i)
 {
@@ -30,16 +38,30 @@ bool wall_count_out(uint32_t i)
 	return true;
 }
 
-void wall_again(uint32_t i, uint32_t count, uint64_t now)
+/* COUNT samples, the first of them at FIRST, the last one at LAST. */
+static void add(uint32_t i, uint32_t count, uint64_t first, uint64_t last)
 {
 	struct wall_thread *t = &wall.threads[i];
+	uint64_t ahead = wall.slices * zone.events[wall.event].interval; /* until it is looked at again */
 
+	/* It may have been found, or have answered, since its turn began. */
 	if (!t->samples)
-		t->first = MAX(t->last, now);
+		t->first = MAX(t->last, first);
+	t->last = MAX(t->last, last);
 	t->samples += count;
-	t->last = MAX(t->last, now); /* it may have been found, or have answered, since this turn began */
-	if (unlikely(t->samples >= RUN_SAMPLES || now - t->first >= RUN_LENGTH))
+	if (unlikely(t->samples + wall.slices > RUN_SAMPLES || t->last - t->first + ahead > RUN_LENGTH))
 		wall_count_out(i);
+}
+
+void wall_stood(uint32_t i, uint64_t turn)
+{
+	struct wall_thread *t = &wall.threads[i];
+	uint64_t from = t->turn;
+
+	if (turn <= from)
+		return;
+	t->turn = turn;
+	add(i, (uint32_t)(turn - from), time_of(from + 1), time_of(turn));
 }
 
 static bool begin(uint32_t i, const struct wall_sight *s, uint64_t now)
@@ -65,12 +87,14 @@ bool wall_stands(uint32_t i, const struct wall_sight *s, uint64_t now)
 
 	if (!same && (!wall_count_out(i) || !begin(i, s, now)))
 		return false;
-	t->still = same ? t->still + 1 : 0;
+	if (!same)
+		t->moved = wall.turn;
 	*k = s->stack;
 	t->state = (uint8_t)s->state;
 	t->mode = (uint8_t)s->mode;
 	t->clock = s->clock;
 	t->field = s->field;
-	wall_again(i, 1, now);
+	wall.expected[i] = s->frame;
+	add(i, 1, now, now);
 	return true;
 }
