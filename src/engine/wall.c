@@ -25,7 +25,6 @@
 #include "signal/handler.h"
 
 #define AHEAD 16    /* threads whose places to look are fetched before their turn */
-#define ROTATION 8  /* STILL: the words of a stack are compared each so many turns */
 #define SLICES 32   /* turns in which each run is looked at once, at most */
 #define SLICES_TIME (NS_PER_S) /* and the time they take */
 
@@ -46,21 +45,45 @@ static void begin_turn(uint32_t late)
 	uint32_t i;
 
 	wall.late = late;
+	wall.lates += late;
 	wall.turn += late + 1ull;
 	for (i = 0; i <= MIN(late, WALL_TIMES - 1); i++)
 		wall.times[(wall.turn - i) % WALL_TIMES] = now;
 }
 
-/* What thread I's turn will look at is begun to be fetched. */
-static inline void fetch_ahead(uint32_t i, uint32_t count)
+/* Whether in this turn more than a glance at thread I is due. */
+static inline bool is_turn_of(uint32_t i)
 {
-	uintptr_t what = i < count ? atomic_load_explicit(&wall.watch[i], memory_order_relaxed) : 0;
+	return (wall.turn + i) % WALL_ROTATION == 0;
+}
+
+static inline uintptr_t watch_of(uint32_t i, uint32_t count)
+{
+	return i < count ? atomic_load_explicit(&wall.watch[i], memory_order_relaxed) : 0;
+}
+
+/* What thread I's turn will look at is begun to be fetched. */
+static inline void fetch(uint32_t i, uint32_t count)
+{
+	uintptr_t what = watch_of(i, count);
+	uint32_t kind = what & WATCH_KIND;
 
 	if (what <= WATCH_KIND)
 		return;
 	__builtin_prefetch((const void *)(what & ~(uintptr_t)WATCH_KIND));
-	if ((what & WATCH_KIND) == WATCH_FRAME && (wall.turn + i) % ROTATION == 0)
+	if (kind == WATCH_WAIT)
+		__builtin_prefetch((const void *)(what + wall.refs));
+	else if (kind == WATCH_PLACE && is_turn_of(i))
+		__builtin_prefetch((const void *)wall.fields[i]);
+	else if (kind == WATCH_FRAME && is_turn_of(i))
 		__builtin_prefetch(&wall.slots[i]);
+}
+
+/* And what the things that were fetched lead to. */
+static inline void fetch_more(uint32_t i, uint32_t count)
+{
+	if ((watch_of(i, count) & WATCH_KIND) == WATCH_FRAME && is_turn_of(i))
+		wall_slots_fetch(&wall.slots[i]);
 }
 
 /* Whether a glance shows that thread I has not moved. WHAT: its watch. */
@@ -69,9 +92,14 @@ static inline bool stands(uint32_t i, uintptr_t what)
 	switch (what & WATCH_KIND) {
 	case WATCH_MARKER:
 		return marker_is_set(what);
+	case WATCH_WAIT:
+		return wall_hint_holds(i, what);
+	case WATCH_PLACE:
+		return wall_hint_holds(i, what) && likely(!wall.late) &&
+		       (!is_turn_of(i) || marker_is_set(wall.fields[i]));
 	case WATCH_FRAME:
-		return !wall.late && wall_frame(what - WATCH_FRAME) == wall.expected[i] &&
-		       ((wall.turn + i) % ROTATION || wall_is_still(i));
+		return wall_frame(what - WATCH_FRAME) == wall.expected[i] &&
+		       (!is_turn_of(i) || wall_is_still(i));
 	case WATCH_CLOCK:
 		return wall.turn < wall.expected[i];
 	default:
@@ -86,9 +114,10 @@ static uint64_t go_through(uint32_t count)
 	uint32_t i, clocked = 0;
 
 	for (i = 0; i < count; i++) {
-		uintptr_t what = atomic_load_explicit(&wall.watch[i], memory_order_relaxed);
+		uintptr_t what = watch_of(i, count);
 
-		fetch_ahead(i + AHEAD, count);
+		fetch(i + AHEAD, count);
+		fetch_more(i + AHEAD / 2, count);
 		if (!what)
 			continue;
 		if (likely(stands(i, what))) {
@@ -120,12 +149,8 @@ static void look_after_runs(uint32_t count)
 	uint32_t slice = (uint32_t)(wall.turn % wall.slices), i;
 	uint32_t end = (uint32_t)((uint64_t)count * (slice + 1) / wall.slices);
 
-	for (i = (uint32_t)((uint64_t)count * slice / wall.slices); i < end; i++) {
-		const struct wall_thread *t = &wall.threads[i];
-
-		if (atomic_load(&t->life) == WALL_ON && (t->mode == WALL_SEALED || t->mode == WALL_STILL))
-			wall_settle(i, wall.turn);
-	}
+	for (i = (uint32_t)((uint64_t)count * slice / wall.slices); i < end; i++)
+		wall_look_after(i);
 }
 
 static void each_turn(uint32_t late)
@@ -168,8 +193,8 @@ static void leave(void)
 		if (atomic_load(&t->life) == WALL_FREE)
 			continue;
 		wall_settle(i, wall.turn);
-		if (t->field && turn_hold(&zone.records.records[i], wall.event)) {
-			marker_clear(t->field);
+		if (wall.fields[i] && turn_hold(&zone.records.records[i], wall.event)) {
+			marker_clear(wall.fields[i]);
 			turn_let_go(wall.event);
 		}
 		atomic_store(&t->life, WALL_GONE);
@@ -186,6 +211,7 @@ static const struct table {
 } tables[] = {
 	{&wall.watch, sizeof(*wall.watch)},
 	{&wall.expected, sizeof(*wall.expected)},
+	{&wall.fields, sizeof(*wall.fields)},
 	{&wall.threads, sizeof(*wall.threads)},
 	{&wall.stacks, sizeof(*wall.stacks)},
 	{&wall.slots, sizeof(*wall.slots)},
@@ -218,7 +244,8 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 	wall.event = e;
 	wall.rounds = &rounds;
 	wall.clocked = 0;
-	wall.turn = 0;
+	wall.turn = wall.lates = 0;
+	wall_hint_open();
 	wall.late = 0;
 	wall.slices = (uint32_t)MIN(MAX(SLICES_TIME / zone.events[e].interval, 1), SLICES);
 	wall.one_by_one = force_options()->one_by_one;
@@ -239,6 +266,7 @@ static int arm(struct thread_record *r, uint32_t e)
 	if (atomic_load(&t->life) != WALL_FREE)
 		return -EAGAIN;
 	memset(t, 0, sizeof(*t));
+	wall.fields[r->index] = 0;
 	memset(&wall.stacks[r->index], 0, sizeof(wall.stacks[r->index]));
 	t->begun = t->last = os_monotonic();
 	r->sources[e].charged = t->last;

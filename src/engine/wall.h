@@ -9,6 +9,7 @@
 #define JSTROBE_ENGINE_WALL_H
 
 #include "engine/rounds.h"
+#include "signal/load.h"
 
 /* FREE ──(armed)──▶ ON ──(disarmed, ended)──▶ GONE ──(the engine's thread has counted it out)──▶ FREE */
 enum wall_life { WALL_FREE, WALL_ON, WALL_GONE };
@@ -28,11 +29,13 @@ enum wall_mode {
  * Written by the engine's thread; by others only together with wall_thread.life.
  */
 enum wall_watch {
-	WATCH_MARKER = 0, /* the field of the marker: mode SEALED */
-	WATCH_FRAME = 1,  /* the last Java frame, which gives wall.expected: mode STILL, for a while */
-	WATCH_CLOCK = 2,  /* nowhere before turn wall.expected: mode CLOCK */
-	WATCH_ATTEND = 3, /* it needs more than a glance */
-	WATCH_KIND = 3,
+	WATCH_MARKER, /* SEALED: the field of the marker */
+	WATCH_FRAME,  /* STILL: the last Java frame, which gives wall.expected; the words of the stack in rotation */
+	WATCH_CLOCK,  /* CLOCK: nowhere before turn wall.expected */
+	WATCH_ATTEND, /* it needs more than a glance */
+	WATCH_WAIT,   /* SEALED, a hint: what it waits on, which gives wall.expected; the marker now and then */
+	WATCH_PLACE,  /* SEALED, a hint: as FRAME; the marker in rotation */
+	WATCH_KIND = 7,
 };
 
 struct wall_thread {
@@ -40,13 +43,13 @@ struct wall_thread {
 	uint8_t mode;
 	uint8_t state;     /* enum thread_state, of the run */
 	uint8_t pause;     /* CLOCK: turns between two looks */
-	uintptr_t field;   /* of its marker, 0 = it cannot be marked */
 	union {
 		uint64_t clock;   /* its CPU clock when its stack was read */
 		uintptr_t anchor; /* STILL: where its last Java frame is noted */
 	};
 	uint64_t turn;     /* up to here its turns are in samples, or lost; 0 = it has had none */
-	uint64_t moved;    /* STILL: the turn in which it was seen to move */
+	uint64_t lates;    /* STILL: wall.lates then */
+	uint64_t moved;    /* the turn in which it was seen to move */
 	uint64_t begun;    /* up to here its time has been counted out */
 	uint64_t first;    /* of the run's samples that have not been counted out */
 	uint64_t last;     /* up to here its time is in samples */
@@ -83,17 +86,21 @@ struct wall_sight {
 	enum wall_mode mode; /* for the next turn */
 };
 
+#define WALL_ROTATION 8 /* turns in which what a glance does not show is looked at once */
 #define WALL_TIMES 2048 /* turns whose moments are known: more than a run may last */
 
 struct wall {
 	_Atomic uintptr_t *watch;    /* RECORD_LIMIT of each, reserved */
 	uint64_t *expected;
+	uintptr_t *fields;           /* of their markers, 0 = it cannot be marked */
 	struct wall_thread *threads;
 	struct wall_stack *stacks;
 	struct wall_slots *slots;
 	uint64_t times[WALL_TIMES];  /* of turn n: times[n % WALL_TIMES] */
 	uint64_t turn;               /* number of this turn, or of the last one; those that passed without one count */
 	uint32_t late;               /* that many before it did */
+	uint64_t lates;              /* and of all turns */
+	uintptr_t refs;              /* of a condition variable: where it counts who waits */
 	uint32_t slices;             /* turns in which each thread's run is looked at once */
 	uint32_t event;
 	bool marker;                 /* in use */
@@ -111,6 +118,8 @@ uint32_t wall_attend(uint32_t i);
 uint32_t wall_leave_out(uint32_t i);
 /* What is known of thread I up to turn TURN becomes samples of its run, or is lost. */
 void wall_settle(uint32_t i, uint64_t turn);
+/* Now and then: count the run out if it is long, find a hint if it is very long. */
+void wall_look_after(uint32_t i);
 /* The thread has ended, or is not sampled any more: what is known of it up to TURN goes out. */
 void wall_finish(uint32_t i, uint64_t turn);
 
@@ -121,26 +130,31 @@ void wall_finish(uint32_t i, uint64_t turn);
  * of it.
  */
 bool wall_look(struct thread_record *r, struct wall_sight *s);
-/* A digest of the last Java frame noted at ANCHOR; 0 = it cannot be read. */
-uint64_t wall_frame(uintptr_t anchor);
 /* Whether thread I, in mode STILL, whose last Java frame is as it was, looks as it did in all else. */
 bool wall_is_still(uint32_t i);
 
+/* ---- wall_hint.c ---- */
+
+/* Before a session: what is known of the C library. */
+void wall_hint_open(void);
+/* Thread I, in mode SEALED, has not moved for long: find it a hint. Returns its watch, 0 = there is none. */
+uintptr_t wall_hint(uint32_t i);
+
 /* ---- wall_slots.c ---- */
-
-/* A word for A and B: each bit of theirs changes half of its bits (the multiplication of both as 64 × 64 → 128 bits). */
-static inline uint64_t wall_mix(uint64_t a, uint64_t b)
-{
-	unsigned __int128 product = (unsigned __int128)(a ^ 0x9e3779b97f4a7c15ull) * (b ^ 0xbf58476d1ce4e5b9ull);
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
 
 /*
  * Note in S the words of a stack whose last Java frame is at SP, PC, FP and which ends at HIGH (0 = unknown).
  * False: they are too many, or cannot be read.
  */
 bool wall_slots_note(struct wall_slots *s, uintptr_t sp, uintptr_t pc, uintptr_t fp, uintptr_t high);
+/* Begin to fetch them. */
+static inline void wall_slots_fetch(const struct wall_slots *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->count; i += 3)
+		__builtin_prefetch((const void *)(s->base + 8 * (uintptr_t)s->at[i]));
+}
 /* Whether they are what they were; false also when none were noted. */
 bool wall_slots_hold(const struct wall_slots *s);
 
@@ -152,5 +166,55 @@ bool wall_stands(uint32_t i, const struct wall_sight *s, uint64_t now);
 void wall_stood(uint32_t i, uint64_t turn);
 /* Count thread I's run out, as far as it goes. False: no room. */
 bool wall_count_out(uint32_t i);
+
+/* ---- glances, which are many ---- */
+
+/* A word for A and B: each bit of theirs changes half of its bits (the multiplication of both as 64 × 64 → 128 bits). */
+static inline uint64_t wall_mix(uint64_t a, uint64_t b)
+{
+	unsigned __int128 product = (unsigned __int128)(a ^ 0x9e3779b97f4a7c15ull) * (b ^ 0xbf58476d1ce4e5b9ull);
+
+	return (uint64_t)product ^ (uint64_t)(product >> 64);
+}
+
+static inline uint64_t wall_frame_of(uintptr_t sp, uintptr_t pc, uintptr_t fp)
+{
+	return wall_mix(wall_mix(sp, pc), fp) | 1;
+}
+
+/* The last Java frame noted at ANCHOR; 0 = there is none. */
+static inline uint64_t wall_frame(uintptr_t anchor)
+{
+	const struct layout *l = &zone.layout;
+	uintptr_t sp, pc, fp;
+
+	return load_word(anchor + (uintptr_t)l->anchor_sp, &sp) && sp &&
+	       load_word(anchor + (uintptr_t)l->anchor_pc, &pc) && load_word(anchor + (uintptr_t)l->anchor_fp, &fp)
+		       ? wall_frame_of(sp, pc, fp)
+		       : 0;
+}
+
+/* Who began to wait at the condition variable CONDITION, and who does (wall_hint.c); 0 = it cannot be read. */
+static inline uint64_t wall_wait(uintptr_t condition)
+{
+	uintptr_t begun, refs;
+
+	return load_word(condition, &begun) && load_word(condition + wall.refs, &refs) ? wall_mix(begun, refs) | 1 : 0;
+}
+
+/* Whether WHAT, thread I's watch, is a hint that shows no move. */
+static inline bool wall_hint_holds(uint32_t i, uintptr_t what)
+{
+	uintptr_t place = what & ~(uintptr_t)WATCH_KIND;
+
+	switch (what & WATCH_KIND) {
+	case WATCH_WAIT:
+		return wall_wait(place) == wall.expected[i];
+	case WATCH_PLACE:
+		return wall_frame(place) == wall.expected[i];
+	default:
+		return false;
+	}
+}
 
 #endif

@@ -49,20 +49,6 @@ static bool waits_for_monitor(uintptr_t java)
 	       load_word(java + (uintptr_t)zone.layout.thread_pending_monitor, &monitor) && monitor;
 }
 
-static uint64_t digest(const struct java_place *p)
-{
-	return wall_mix(wall_mix(p->sp, p->pc), p->fp) | 1;
-}
-
-uint64_t wall_frame(uintptr_t anchor)
-{
-	const struct layout *l = &zone.layout;
-	struct java_place p;
-
-	return load_word(anchor + (uintptr_t)l->anchor_sp, &p.sp) && load_word(anchor + (uintptr_t)l->anchor_pc, &p.pc) &&
-	       load_word(anchor + (uintptr_t)l->anchor_fp, &p.fp) ? digest(&p) : 0;
-}
-
 bool wall_is_still(uint32_t i)
 {
 	uintptr_t java = wall.threads[i].anchor - (uintptr_t)zone.layout.thread_anchor;
@@ -139,7 +125,7 @@ static bool look_at_java(struct thread_record *r, uintptr_t java, const struct j
 	s->state = native ? THREAD_NATIVE : waits_for_monitor(java) ? THREAD_BLOCKED : THREAD_NONE;
 	if (s->mode == WALL_STILL) {
 		s->clock = java + (uintptr_t)zone.layout.thread_anchor;
-		s->frame = digest(p);
+		s->frame = wall_frame_of(p->sp, p->pc, p->fp);
 	}
 	return s->stack.trace != NULL;
 }

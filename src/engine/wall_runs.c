@@ -87,13 +87,13 @@ bool wall_stands(uint32_t i, const struct wall_sight *s, uint64_t now)
 
 	if (!same && (!wall_count_out(i) || !begin(i, s, now)))
 		return false;
-	if (!same)
+	if (!same || s->mode == WALL_MARKED)
 		t->moved = wall.turn;
 	*k = s->stack;
 	t->state = (uint8_t)s->state;
 	t->mode = (uint8_t)s->mode;
 	t->clock = s->clock;
-	t->field = s->field;
+	wall.fields[i] = s->field;
 	wall.expected[i] = s->frame;
 	add(i, 1, now, now);
 	return true;

@@ -6,6 +6,7 @@
 #include "os/os.h"
 
 #define YOUNG 64       /* STILL: turns after a move for which the words of its stack are compared each turn */
+#define OLD 128        /* SEALED: turns after a move from which a hint is worth its while */
 #define PAUSE 16       /* CLOCK: turns between two looks, at most */
 #define MANY_CLOCKS 64 /* threads whose clocks are read each turn whatever they do */
 
@@ -25,15 +26,21 @@ static uint64_t cpu_clock(uint32_t i)
 	return os_thread_cpu(atomic_load(&zone.records.records[i].tid));
 }
 
+static bool is_marked(uint32_t i)
+{
+	return marker_is_set(wall.fields[i]);
+}
+
 /* ---- what the next turn will look at ---- */
 
 static uintptr_t watch_of(uint32_t i)
 {
 	const struct wall_thread *t = &wall.threads[i];
+	uintptr_t now = atomic_load_explicit(&wall.watch[i], memory_order_relaxed);
 
 	switch (t->mode) {
 	case WALL_SEALED:
-		return t->field | WATCH_MARKER;
+		return wall_hint_holds(i, now) ? now : wall.fields[i] | WATCH_MARKER;
 	case WALL_STILL:
 		return wall.turn - t->moved < YOUNG || (t->anchor & WATCH_KIND) ? WATCH_ATTEND
 										: t->anchor | WATCH_FRAME;
@@ -56,19 +63,89 @@ static void watch(uint32_t i, uintptr_t what)
 
 /* ---- turns that were not looked at one by one ---- */
 
+/* TURNS of thread I saw nobody knows what: they are lost, with their time. */
+static void lose(uint32_t i, enum loss_reason why, uint64_t turns)
+{
+	struct wall_thread *t = &wall.threads[i];
+	uint64_t now, time = turns * zone.events[wall.event].interval;
+
+	if (!turns)
+		return;
+	miss(why, turns);
+	t->turn += turns;
+	now = os_monotonic();
+	/* While a question is open the time is its handler's: the thread has not come out of where it was. */
+	if (t->mode == WALL_ASKED || now <= t->last || !wall_count_out(i))
+		return;
+	time = MIN(time, now - t->last);
+	t->last += time;
+	t->begun = t->last;
+	atomic_fetch_add_explicit(&zone.lost_weight[wall.event][why], time, memory_order_relaxed);
+}
+
+/*
+ * Thread I, SEALED, has lost its marker by TURN, and its hint WHAT does not say when: it ran, and waits at the same
+ * place again. Returns the last turn in which its marker was there.
+ */
+static uint64_t sealed_until(uint32_t i, uintptr_t what, uint64_t turn)
+{
+	uint64_t until = wall.threads[i].turn;
+
+	if ((what & WATCH_KIND) == WATCH_PLACE)
+		until = MAX(until, turn - (turn + i) % WALL_ROTATION);
+	return until;
+}
+
+/* Thread I, STILL, stood in all turns up to TURN that were served. What it did in the others is not known. */
+static void stood_when_seen(uint32_t i, uint64_t turn)
+{
+	struct wall_thread *t = &wall.threads[i];
+	uint64_t lates = turn == wall.turn ? wall.lates : wall.lates - wall.late;
+	uint64_t late = MIN(lates - t->lates, turn - t->turn);
+
+	t->lates = lates;
+	wall_stood(i, turn - late);
+	lose(i, LOSS_late, late);
+}
+
 void wall_settle(uint32_t i, uint64_t turn)
 {
 	struct wall_thread *t = &wall.threads[i];
+	uintptr_t what = atomic_load_explicit(&wall.watch[i], memory_order_relaxed);
 
 	if (!t->turn || turn <= t->turn)
 		return;
-	if (t->mode == WALL_SEALED || t->mode == WALL_STILL || (t->mode == WALL_CLOCK && cpu_clock(i) == t->clock)) {
-		wall_stood(i, turn);
+	if (t->mode == WALL_CLOCK && cpu_clock(i) != t->clock) {
+		lose(i, LOSS_unseen, turn - t->turn);
 		return;
 	}
-	if (t->mode == WALL_CLOCK)
-		miss(LOSS_unseen, turn - t->turn);
-	t->turn = turn;
+	if (t->mode == WALL_SEALED && !is_marked(i) && wall_hint_holds(i, what)) {
+		wall_stood(i, sealed_until(i, what, turn));
+		lose(i, LOSS_unseen, turn - t->turn);
+		watch(i, WATCH_ATTEND);
+		return;
+	}
+	if (t->mode == WALL_STILL)
+		stood_when_seen(i, turn);
+	else
+		wall_stood(i, turn);
+}
+
+void wall_look_after(uint32_t i)
+{
+	struct wall_thread *t = &wall.threads[i];
+	uintptr_t hint;
+
+	if (atomic_load(&t->life) != WALL_ON || (t->mode != WALL_SEALED && t->mode != WALL_STILL))
+		return;
+	wall_settle(i, wall.turn);
+	if (t->mode != WALL_SEALED || wall.turn - t->moved < OLD || wall.watch[i] != wall.fields[i])
+		return;
+	hint = wall_hint(i);
+	if (hint)
+		watch(i, hint);
+	else
+		t->moved = wall.turn; /* later, perhaps */
 }
 
 void wall_finish(uint32_t i, uint64_t turn)
@@ -86,26 +163,6 @@ static void forget(uint32_t i)
 	atomic_store(&wall.watch[i], 0);
 	if (atomic_load(&wall.threads[i].life) != WALL_FREE)
 		atomic_store(&wall.watch[i], WATCH_ATTEND);
-}
-
-/* LATE turns of thread I saw nobody knows what: they are lost, with their time. */
-static void lose_late(uint32_t i, uint32_t late)
-{
-	struct wall_thread *t = &wall.threads[i];
-	uint64_t now, time = late * zone.events[wall.event].interval;
-
-	if (!late)
-		return;
-	miss(LOSS_late, late);
-	t->turn += late;
-	now = os_monotonic();
-	/* While a question is open the time is its handler's: the thread has not come out of where it was. */
-	if (t->mode == WALL_ASKED || now <= t->last || !wall_count_out(i))
-		return;
-	time = MIN(time, now - t->last);
-	t->last += time;
-	t->begun = t->last;
-	atomic_fetch_add_explicit(&zone.lost_weight[wall.event][LOSS_late], time, memory_order_relaxed);
 }
 
 /* ---- the turn ---- */
@@ -161,7 +218,7 @@ static bool by_clock(uint32_t i)
 
 	if (cpu_clock(i) != t->clock) {
 		t->pause = 0;
-		return false;
+		return false; /* what is owed is lost by wall_settle */
 	}
 	if (wall.clocked > MANY_CLOCKS)
 		t->pause = (uint8_t)MIN(t->pause * 2 + 1, PAUSE - 1);
@@ -170,37 +227,43 @@ static bool by_clock(uint32_t i)
 	return true;
 }
 
-/* By its last Java frame and the words of its stack. What it did in turns that passed without a look is not known. */
-static bool by_frame(uint32_t i, uint32_t late)
+/* By its last Java frame and the words of its stack. */
+static bool by_frame(uint32_t i)
 {
 	if (wall_frame(wall.threads[i].anchor) != wall.expected[i] || !wall_is_still(i))
 		return false;
-	wall_settle(i, turn_before());
-	lose_late(i, late);
-	wall_stood(i, wall.turn);
+	stood_when_seen(i, wall.turn);
 	return true;
 }
 
-/* Whether thread I has stood in this turn; LATE ones before it are decided then, too. */
-static bool has_stood(uint32_t i, uint32_t late)
+/* Whether thread I's watch WHAT is a hint that shows a move; that there was none is known. */
+static bool is_wrong(uint32_t i, uintptr_t what)
+{
+	return (what & WATCH_KIND) >= WATCH_WAIT && !wall_hint_holds(i, what);
+}
+
+/* Whether thread I has stood in this turn; then all turns up to it are decided. */
+static bool has_stood(uint32_t i)
 {
 	struct wall_thread *t = &wall.threads[i];
 
 	switch (t->mode) {
 	case WALL_MARKED:
 		/* It may have been on its way to sleep when it was marked, and sleep elsewhere since. */
-		if (!marker_is_set(t->field) || cpu_clock(i) != t->clock)
+		if (!is_marked(i) || cpu_clock(i) != t->clock)
 			return false;
 		t->mode = WALL_SEALED;
 		wall_stood(i, wall.turn);
 		return true;
 	case WALL_SEALED:
-		if (!marker_is_set(t->field))
+		if (!is_marked(i))
 			return false;
+		if (is_wrong(i, wall.watch[i]))
+			t->moved = wall.turn; /* no hint for a while */
 		wall_stood(i, wall.turn);
 		return true;
 	case WALL_STILL:
-		return by_frame(i, late);
+		return by_frame(i);
 	case WALL_CLOCK:
 		return by_clock(i);
 	default:
@@ -237,14 +300,15 @@ uint32_t wall_attend(uint32_t i)
 	due = late + 1;
 	if (t->mode == WALL_ASKED && is_unanswered(i)) {
 		miss(LOSS_late, late);
-	} else if (!has_stood(i, late)) {
+	} else if (!has_stood(i)) {
 		wall_settle(i, turn_before());
 		if (t->mode == WALL_ASKED)
 			t->mode = WALL_NEW;
-		lose_late(i, late);
+		lose(i, LOSS_late, late);
 		due -= !look(i);
 	}
 	t->turn = wall.turn;
+	t->lates = wall.lates;
 	watch(i, watch_of(i));
 	return due;
 }

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -92,6 +93,20 @@ bool os_thread_waits(pid_t tid, uintptr_t *sp, uintptr_t *pc)
 	one = strrchr(text, ' ');
 	*sp = one ? strtoull(one, NULL, 16) : 0;
 	return *sp && *pc;
+}
+
+/* "202 0x7f…word 0x189 …": the operation's low bits are what is asked, see futex(2). */
+uintptr_t os_thread_futex(pid_t tid)
+{
+	unsigned long long word, operation;
+	char text[256];
+	int call;
+
+	read_file(tid, "syscall", text, sizeof(text));
+	if (sscanf(text, "%d %llx %llx", &call, &word, &operation) != 3 || call != SYS_futex ||
+	    (operation & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET)
+		return 0;
+	return (uintptr_t)word;
 }
 
 bool os_thread_exists(pid_t tid)

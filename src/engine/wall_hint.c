@@ -1,0 +1,74 @@
+/*
+ * wall_hint.c - where to look for a move of a thread that sleeps for long.
+ *
+ * Its marker lies in the last page of its stack: for ten thousand threads that is a miss in all caches and in
+ * the TLB for each of them, each turn. What the JVM notes of a thread lies closer together:
+ *
+ *   the condition variable it waits on      parked, waiting, sleeping, in a monitor of the JVM: pthread_cond_wait counts
+ *                                           those who begin to wait (__wseq) and those who do (__wrefs): while both
+ *                                           are the same it is in the same call
+ *   its last Java frame                     else: input and output
+ *
+ * These are hints: they say when to look, and the marker, looked at in rotation, decides. What is no condition
+ * variable but looks like one costs time, or a few turns that count as unseen.
+ */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "engine/marker.h"
+#include "engine/wall.h"
+#include "os/os.h"
+
+/*
+ * struct __pthread_cond_s (glibc, sysdeps/nptl/bits/thread-shared-types.h), where waiters sleep on __g_signals:
+ *   2.25:  0 __wseq  8 __g1_start  16 __g_refs  24 __g_size  32 __g1_orig_size, __wrefs  40 __g_signals
+ *   2.41:  0 __wseq  8 __g1_start  16 __g_size  24 __g1_orig_size, __wrefs  32 __g_signals
+ */
+#define SIGNALS_BEFORE_2_41 40
+#define SIGNALS_SINCE_2_41 32
+#define REFS_BEFORE_SIGNALS 8
+
+static uintptr_t signals;
+
+void wall_hint_open(void)
+{
+	char version[64] = "";
+	unsigned major = 0, minor = 0;
+
+	confstr(_CS_GNU_LIBC_VERSION, version, sizeof(version));
+	sscanf(version, "glibc %u.%u", &major, &minor);
+	signals = major > 2 || minor >= 41 ? SIGNALS_SINCE_2_41 : SIGNALS_BEFORE_2_41;
+	wall.refs = signals - REFS_BEFORE_SIGNALS;
+}
+
+/* The condition variable that thread I waits on, 0 = none. */
+static uintptr_t wait_of(uint32_t i)
+{
+	uintptr_t word = os_thread_futex(atomic_load(&zone.records.records[i].tid));
+
+	return word ? (word & ~(uintptr_t)7) - signals : 0;
+}
+
+static uintptr_t anchor_of(uint32_t i)
+{
+	uintptr_t java = atomic_load(&zone.records.records[i].java_thread);
+
+	return java && zone.has_jvm ? java + (uintptr_t)zone.layout.thread_anchor : 0;
+}
+
+uintptr_t wall_hint(uint32_t i)
+{
+	uintptr_t place = wait_of(i), kind = WATCH_WAIT;
+	uint64_t expected = place ? wall_wait(place) : 0;
+
+	if (!expected) {
+		place = anchor_of(i);
+		kind = WATCH_PLACE;
+		expected = place && !(place & WATCH_KIND) ? wall_frame(place) : 0;
+	}
+	/* Read while it slept? */
+	if (!expected || !marker_is_set(wall.fields[i]))
+		return 0;
+	wall.expected[i] = expected;
+	return place | kind;
+}
