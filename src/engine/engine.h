@@ -55,7 +55,7 @@ struct engine_options {
 	int signal;           /* the one to use, 0 = a free one */
 	bool one_by_one;      /* wall: a signal for each thread and turn */
 	const char *wall_mode; /* "marker", "slots", or "" = what works; never NULL where wall is sampled */
-	const char *fail;     /* test knob: the part that shall refuse ("perf", "ring", "fd"); "" = none */
+	const char *fail;     /* test knob: the part that shall refuse ("perf", "ring", "fd", "marker"); "" = none */
 };
 
 /* What arms a sample. One constant a file; see engine_by_event. */

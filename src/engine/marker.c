@@ -110,8 +110,8 @@ static bool wait_asleep(pid_t tid)
 	return i < 1000;
 }
 
-/* Mark it asleep, look that the marker stays, wake it, look that it is gone. */
-static bool try_once(struct trial *t, uint32_t turn)
+/* Mark it asleep, look that the marker stays, wake it, look that it is gone. BROKEN: as if it were not. */
+static bool try_once(struct trial *t, uint32_t turn, bool broken)
 {
 	uintptr_t field = marker_of(atomic_load(&t->tcb));
 	bool stays;
@@ -122,10 +122,12 @@ static bool try_once(struct trial *t, uint32_t turn)
 	stays = marker_is_set(field);
 	hand_over(&t->turn);
 	sleep_while(&t->turn, turn + 1);
+	if (broken)
+		marker_set(field);
 	return stays && !marker_is_set(field);
 }
 
-static bool try_out(void)
+static bool try_out(bool broken)
 {
 	struct trial t = {.turn = 0};
 	sigset_t all, old;
@@ -143,7 +145,7 @@ static bool try_out(void)
 	sleep_while(&t.turn, 0);
 	for (i = 0; i < TRIALS; i++) {
 		if (good)
-			good = try_once(&t, 2 * i + 1);
+			good = try_once(&t, 2 * i + 1, broken);
 		else
 			hand_over(&t.turn), sleep_while(&t.turn, 2 * i + 2);
 	}
@@ -151,7 +153,7 @@ static bool try_out(void)
 	return good;
 }
 
-bool marker_works(void)
+bool marker_works(bool broken)
 {
 	const ptrdiff_t *at = dlsym(RTLD_DEFAULT, "__rseq_offset");
 	const unsigned *size = dlsym(RTLD_DEFAULT, "__rseq_size");
@@ -160,5 +162,5 @@ bool marker_works(void)
 	if (!at || !size || *size == 0)
 		return false;
 	offset = *at;
-	return try_out();
+	return try_out(broken);
 }

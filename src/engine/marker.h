@@ -21,8 +21,9 @@ extern const struct marker_section marker_section; /* its address is the marker 
 /*
  * Whether this process has the means, tried out on a thread of our own that sleeps and wakes: its marker must
  * stay and then be gone. Normal code, some milliseconds; asked at the start of each session.
+ * BROKEN: let the trial fail, as under a kernel that does not clear the field.
  */
-bool marker_works(void);
+bool marker_works(bool broken);
 /* The field of the thread with thread pointer TCB; 0 = it is not registered. Its memory must not go away meanwhile. */
 uintptr_t marker_of(uintptr_t tcb);
 /* Whether FIELD holds our marker. Fault-safe: the thread may be gone. */

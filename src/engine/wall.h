@@ -139,6 +139,8 @@ bool wall_is_still(uint32_t i);
 void wall_hint_open(void);
 /* Thread I, in mode SEALED, has not moved for long: find it a hint. Returns its watch, 0 = there is none. */
 uintptr_t wall_hint(uint32_t i);
+/* The condition variable that thread TID waits on, 0 = on none; it may be something else that looks like one. */
+uintptr_t wall_condition(pid_t tid);
 
 /* ---- wall_slots.c ---- */
 

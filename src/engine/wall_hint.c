@@ -41,10 +41,9 @@ void wall_hint_open(void)
 	wall.refs = signals - REFS_BEFORE_SIGNALS;
 }
 
-/* The condition variable that thread I waits on, 0 = none. */
-static uintptr_t wait_of(uint32_t i)
+uintptr_t wall_condition(pid_t tid)
 {
-	uintptr_t word = os_thread_futex(atomic_load(&zone.records.records[i].tid));
+	uintptr_t word = os_thread_futex(tid);
 
 	return word ? (word & ~(uintptr_t)7) - signals : 0;
 }
@@ -58,7 +57,7 @@ static uintptr_t anchor_of(uint32_t i)
 
 uintptr_t wall_hint(uint32_t i)
 {
-	uintptr_t place = wait_of(i), kind = WATCH_WAIT;
+	uintptr_t place = wall_condition(atomic_load(&zone.records.records[i].tid)), kind = WATCH_WAIT;
 	uint64_t expected = place ? wall_wait(place) : 0;
 
 	if (!expected) {

@@ -33,7 +33,7 @@ void stack_begin(struct fake_stack *s, struct fake_jvm *f)
 {
 	s->jvm = f;
 	s->sp = f->stack_high - 1024;
-	entry_frame(s, fake_room(f, 128));
+	entry_frame(s, f->stack_high - 512);
 }
 
 void stack_compiled(struct fake_stack *s, uintptr_t pc, uint32_t words)
@@ -69,10 +69,10 @@ static void set_anchor(const struct fake_stack *s, uintptr_t anchor, bool no_pc)
 
 void stack_reenter(struct fake_stack *s, bool no_pc)
 {
-	uintptr_t wrapper = fake_room(s->jvm, 128);
+	uintptr_t wrapper = s->sp - 256; /* in one of the native frames */
 
 	set_anchor(s, wrapper + 32, no_pc);
-	s->sp -= 512; /* native frames */
+	s->sp -= 512;
 	entry_frame(s, wrapper);
 }
 

@@ -41,7 +41,8 @@ int harness_start(const struct engine_ops *ops, uint64_t interval, uint32_t queu
 int harness_start_events(const char *names, uint64_t interval, uint32_t queue, const char *fail,
 			 struct error *err)
 {
-	struct engine_options e = {.events = session.events, .queue_start = queue, .fail = fail ? fail : ""};
+	struct engine_options e = {.events = session.events, .queue_start = queue, .fail = fail ? fail : "",
+				   .wall_mode = fail && strcmp(fail, "slots") == 0 ? fail : ""};
 	struct collector_options c = {.per_thread = true};
 	char list[256], *at = NULL, *word;
 	int rc;
@@ -80,6 +81,8 @@ int harness_start_events(const char *names, uint64_t interval, uint32_t queue, c
 		buffer_free(&session.notes);
 	}
 	session.running = rc == 0;
+	if (rc == 0)
+		engine_threads_known();
 	return rc;
 }
 

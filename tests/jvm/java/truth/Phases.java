@@ -11,7 +11,7 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * One thread for each way to wait, one that burns CPU, and one that goes through all of them and says when:
  * "PHASE name from to", in ns since 1970. With the argument "alternate" there is only one thread, which waits
- * under a() and b() in turn, asleep in between but for some microseconds.
+ * under a() and b() in turn, asleep in between but for some microseconds; a second argument says how long, in ms.
  */
 public final class Phases {
     private static final Object HELD = new Object();
@@ -92,8 +92,10 @@ public final class Phases {
 
     /** Waits for a time that neither a tick of the kernel nor an interval divides. */
     private static void doze() {
-        LockSupport.parkNanos(17_300_000);
+        LockSupport.parkNanos(doze);
     }
+
+    private static long doze = 17_300_000;
 
     private static int a() {
         doze();
@@ -161,6 +163,9 @@ public final class Phases {
         if (args.length > 0) {
             for (int i = 0; i < 20_000; i++) {
                 Program.sink += Program.work(1);
+            }
+            if (args.length > 1) {
+                doze = Long.parseLong(args[1]) * 1_000_000;
             }
             Program.thread("alternating", Phases::alternate);
             Program.serve();
