@@ -171,7 +171,7 @@ bool wall_count_out(uint32_t i);
 
 /* ---- glances, which are many ---- */
 
-/* A word for A and B: each bit of theirs changes half of its bits (the multiplication of both as 64 × 64 → 128 bits). */
+/* A word for A and B, each bit of which changes half of its bits: both halves of their product. */
 static inline uint64_t wall_mix(uint64_t a, uint64_t b)
 {
 	unsigned __int128 product = (unsigned __int128)(a ^ 0x9e3779b97f4a7c15ull) * (b ^ 0xbf58476d1ce4e5b9ull);

@@ -4,10 +4,10 @@
  * Its marker lies in the last page of its stack: for ten thousand threads that is a miss in all caches and in
  * the TLB for each of them, each turn. What the JVM notes of a thread lies closer together:
  *
- *   the condition variable it waits on      parked, waiting, sleeping, in a monitor of the JVM: pthread_cond_wait counts
- *                                           those who begin to wait (__wseq) and those who do (__wrefs): while both
- *                                           are the same it is in the same call
- *   its last Java frame                     else: input and output
+ *   the condition variable it waits on    parked, waiting, sleeping, in a monitor of the JVM: pthread_cond_wait
+ *                                         counts who begins to wait (__wseq) and who does (__wrefs): while both
+ *                                         are the same it is in the same call
+ *   its last Java frame                   else: input and output
  *
  * These are hints: they say when to look, and the marker, looked at in rotation, decides. What is no condition
  * variable but looks like one costs time, or a few turns that count as unseen.

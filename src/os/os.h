@@ -41,7 +41,7 @@ bool os_thread_exists(pid_t tid);
  * in user mode. False: it runs or is ready to, it is gone, or the kernel does not tell.
  */
 bool os_thread_waits(pid_t tid, uintptr_t *sp, uintptr_t *pc);
-/* The word on which thread TID waits with a futex that has a time limit or none (as pthread_cond_wait does), 0 = on none. */
+/* The word on which thread TID waits by FUTEX_WAIT_BITSET, as pthread_cond_wait does; 0 = on none. */
 uintptr_t os_thread_futex(pid_t tid);
 /* Send SIGNO with VALUE to thread TID of this process, as sigqueue() does to a process. */
 int os_signal_thread(pid_t tid, int signo, uintptr_t value);
