@@ -22,3 +22,13 @@ $(O)/gen/probe_class.h: $(PROBE_JAVA) scripts/generated.mk | $(O)/gen/
 	  done) > $@.new && mv -f $@.new $@
 
 GENERATED += $(O)/gen/probe_class.h
+
+# What LockSupport calls while lock waits are watched.
+$(O)/gen/waits_class.h: java/jstrobe/Waits.java scripts/generated.mk | $(O)/gen/
+	$(call say,JAVAC,$@)
+	$(Q)$(JDK)/bin/javac --release 8 -nowarn -Xlint:-options -d $(O)/gen/waits java/jstrobe/Waits.java
+	$(Q)(echo "static const unsigned char class_Waits[] = {"; \
+	    od -An -v -tx1 $(O)/gen/waits/jstrobe/Waits.class | sed 's/ \(..\)/0x\1,/g'; \
+	    echo '};') > $@.new && mv -f $@.new $@
+
+GENERATED += $(O)/gen/waits_class.h

@@ -6,6 +6,7 @@
 #define DRAIN_EVERY (10 * NS_PER_MS)
 #define DRAIN_RARELY (50 * NS_PER_MS)
 #define DRAIN_INTERVALS 5 /* samples of a thread between two drains, where they come rarely */
+#define WAIT_QUEUE 128  /* entries; a wait takes two */
 #define EVENT_QUEUE 200 /* entries; what a thread may give in one turn of the collector, see handler.c */
 
 /*
@@ -28,7 +29,7 @@ uint32_t derive_queue(const struct options *o, const struct engine_event *events
 	uint32_t e;
 
 	for (e = 0; e < count; e++)
-		wanted += events[e].time ? 4 * period / events[e].interval
+		wanted += events[e].waits ? WAIT_QUEUE : events[e].time ? 4 * period / events[e].interval
 					 : MAX(EVENT_QUEUE / events[e].interval, (uint64_t)QUEUE_START);
 	if (o->queue_start)
 		return o->queue_start;
@@ -40,6 +41,8 @@ static uint64_t interval_of(const char *name, bool first, const struct options *
 {
 	if (o->wall > 1 && strcmp(name, "wall") == 0)
 		return o->wall;
+	if (o->lock > 1 && strcmp(name, "lock") == 0)
+		return o->lock;
 	return first ? o->interval : 0;
 }
 
@@ -80,8 +83,10 @@ struct collector *derive_account(const struct options *o, const struct engine_ev
 	};
 	uint32_t e;
 
-	for (e = 0; e < count; e++)
-		c.turns[e] = events[e].turns != TURNS_NONE;
+	for (e = 0; e < count; e++) {
+		c.turns[e] = events[e].turns != TURNS_NONE || events[e].waits;
+		c.waits[e] = events[e].waits;
+	}
 	return collector_new(&c);
 }
 

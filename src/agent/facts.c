@@ -183,6 +183,12 @@ static void tell_settings(struct recording *r, const struct options *o, const st
 			tell_enabled(r, JFR_EVENT_SAMPLE, "period", text);
 			continue;
 		}
+		if (events[e].waits) {
+			tell_enabled(r, JFR_MONITOR_ENTER, "threshold", text);
+			tell_enabled(r, JFR_MONITOR_WAIT, "threshold", text);
+			tell_enabled(r, JFR_THREAD_PARK, "threshold", text);
+			continue;
+		}
 		if (strcmp(o->cpu_events, "cputime") != 0)
 			tell_enabled(r, JFR_EXECUTION_SAMPLE, "period", text);
 		if (strcmp(o->cpu_events, "execution") != 0)

@@ -12,6 +12,7 @@
 #include "agent/redefine.h"
 #include "agent/trace.h"
 #include "agent/trigger.h"
+#include "agent/waits.h"
 #include "agent/wanted.h"
 #include "collect/collector.h"
 #include "engine/engine.h"
@@ -235,10 +236,12 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	pthread_rwlock_unlock(&session_lock);
 	trace_vm_init();
 	jfrsync_vm_init();
+	agent_waits_vm_init();
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
 {
+	agent_waits_vm_death();
 	entry_vm_death();
 	atomic_store(&zone.vm_exiting, true);
 	atomic_store(&live, false);

@@ -4,18 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/java.h"
 #include "probe_class.h"
 #include "instrument/tree.h"
 #include "os/os.h"
 
 #define PROBE_CLASS "java/lang/JstrobeProbe"
 #define BASE_MARK 0x4a7374726f626531ull /* stands in the class where the address of the trees goes */
-/* Functions that headers of older JDKs do not have, by their places in the JVM's tables. */
-#define GET_MODULE 233        /* JNI, from JDK 9 on */
-#define IS_VIRTUAL_THREAD 234 /* JNI, from JDK 21 on */
-#define ADD_MODULE_READS 93   /* JVMTI, from JDK 9 on: function 94 */
 #define JNI_9 0x00090000
-#define JNI_21 0x00150000
 #define ROUNDS 8
 #define ROUND_CALLS 100000
 
@@ -26,19 +22,9 @@ static jvmtiEnv *namer;
 
 /* ---- what the probe calls ------------------------------------------------------------------ */
 
-static bool is_virtual(JNIEnv *env, jobject thread)
-{
-	jboolean(JNICALL * ask)(JNIEnv *, jobject);
-
-	if ((*env)->GetVersion(env) < JNI_21)
-		return false;
-	memcpy(&ask, (const void *const *)*env + IS_VIRTUAL_THREAD, sizeof(ask));
-	return ask(env, thread);
-}
-
 static jlong JNICALL on_context(JNIEnv *env, jclass class, jobject thread, jlong id)
 {
-	bool virtual = id && is_virtual(env, thread);
+	bool virtual = id && java_is_virtual(env, thread);
 	jvmtiThreadInfo info = {.name = NULL};
 	uint64_t at;
 
@@ -72,14 +58,6 @@ static void JNICALL on_leave(JNIEnv *env, jclass class, jlong parent)
 
 /* ---- the class ----------------------------------------------------------------------------- */
 
-static bool clear(JNIEnv *env)
-{
-	bool thrown = (*env)->ExceptionCheck(env);
-
-	(*env)->ExceptionClear(env);
-	return thrown;
-}
-
 /* Put the address of the trees where the constants of BYTES count from the mark. */
 static void put_base(unsigned char *bytes, size_t size)
 {
@@ -104,31 +82,15 @@ static void put_base(unsigned char *bytes, size_t size)
 static jclass define(JNIEnv *env, const char *name, const unsigned char *class, size_t size)
 {
 	unsigned char *bytes = malloc(size);
-	jclass local, global = NULL;
+	jclass defined;
 
 	if (!bytes)
 		return NULL;
 	memcpy(bytes, class, size);
 	put_base(bytes, size);
-	local = (*env)->DefineClass(env, name, NULL, (jbyte *)bytes, (jsize)size);
+	defined = java_define(env, name, bytes, size);
 	free(bytes);
-	if (local)
-		global = (*env)->NewGlobalRef(env, local);
-	(*env)->DeleteLocalRef(env, local);
-	return global;
-}
-
-/* java.base may call a class outside it from now on. */
-static bool open_door(JNIEnv *env, jvmtiEnv *ti, jclass from, jclass to)
-{
-	jobject(JNICALL * module_of)(JNIEnv *, jclass);
-	jvmtiError(JNICALL * add_reads)(jvmtiEnv *, jobject, jobject);
-
-	if ((*env)->GetVersion(env) < JNI_9)
-		return false;
-	memcpy(&module_of, (const void *const *)*env + GET_MODULE, sizeof(module_of));
-	memcpy(&add_reads, (const void *const *)*ti + ADD_MODULE_READS, sizeof(add_reads));
-	return add_reads(ti, module_of(env, from), module_of(env, to)) == JVMTI_ERROR_NONE;
+	return defined;
 }
 
 /* Methods, fields, and the classes initialised. */
@@ -142,7 +104,7 @@ static bool prepare(JNIEnv *env, jvmtiEnv *ti, jclass class, jclass slow)
 	};
 	jclass thread;
 
-	if ((*env)->RegisterNatives(env, slow, natives, ARRAY_LEN(natives)) || !open_door(env, ti, class, slow))
+	if ((*env)->RegisterNatives(env, slow, natives, ARRAY_LEN(natives)) || !java_open_door(env, ti, class, slow))
 		return false;
 	calibrate[0] = (*env)->GetStaticMethodID(env, class, "calibrate", "(II)V");
 	calibrate[1] = calibrate[0] ? (*env)->GetStaticMethodID(env, class, "calibrateExact", "(II)V") : NULL;
@@ -163,13 +125,13 @@ int probe_define(JNIEnv *env, jvmtiEnv *ti, struct error *err)
 		return error_set(err, ENOTSUP, "tracing works from JDK 11 on");
 	slow = define(env, "jstrobe/Natives", class_Natives, sizeof(class_Natives));
 	class = slow ? define(env, PROBE_CLASS, class_JstrobeProbe, sizeof(class_JstrobeProbe)) : NULL;
-	thrown = clear(env);
+	thrown = java_clear(env);
 	if (!class)
 		return error_set(err, thrown ? EEXIST : ENOMEM, "the class " PROBE_CLASS " cannot be "
 				 "defined%s", thrown ? ": another build of jstrobe has traced this JVM; "
 				 "start it anew" : "");
 	if (!prepare(env, ti, class, slow)) {
-		clear(env);
+		java_clear(env);
 		return error_set(err, ENOTSUP, "tracing needs jdk.internal.misc.Unsafe and Thread.tid, which this "
 				 "JDK does not have; it works from JDK 11 on");
 	}
@@ -180,8 +142,8 @@ int probe_define(JNIEnv *env, jvmtiEnv *ti, struct error *err)
 const struct rewrite_probes *probe_names(bool exact)
 {
 	static const struct rewrite_probes names[] = {
-		{PROBE_CLASS, "enter", "leave", "again"},
-		{PROBE_CLASS, "enterExact", "leaveExact", "again"},
+		{PROBE_CLASS, "enter", "leave", "again", NULL},
+		{PROBE_CLASS, "enterExact", "leaveExact", "again", NULL},
 	};
 
 	return &names[exact];
@@ -206,7 +168,7 @@ double probe_cost(JNIEnv *env, uint32_t method, bool exact)
 	for (i = 0; i < ROUNDS; i++) {
 		began = os_monotonic();
 		(*env)->CallStaticVoidMethod(env, probe, calibrate[exact], (jint)method, ROUND_CALLS);
-		if (clear(env))
+		if (java_clear(env))
 			return 0;
 		ns = os_monotonic() - began;
 		best = MIN(best, ns);

@@ -18,6 +18,7 @@
 #include "agent/recorder.h"
 #include "agent/session_state.h"
 #include "agent/trace.h"
+#include "agent/waits.h"
 #include "agent/window.h"
 #include "agent/wanted.h"
 #include "collect/collector.h"
@@ -96,12 +97,18 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 	if (rc)
 		goto no_engine;
 	jvm_session_begin(account);
+	rc = agent_waits_begin(notes, err);
+	if (rc)
+		goto no_waits;
 	engine_threads_known();
 	if (recording)
 		recording_threads_known(recording);
 	jvm_debug_non_safepoints(true);
 	return 0;
 
+no_waits:
+	engine_stop();
+	jvm_session_end();
 no_engine:
 	collector_stop(account);
 	if (recording)
@@ -400,6 +407,7 @@ int session_stop(struct error *err)
 		return 0;
 	}
 	session_note_counts(false);
+	agent_waits_end();
 	outside = engine_stop();
 	session_note_counts(true);
 	agent_window_keep(&session.windows);

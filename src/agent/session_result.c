@@ -37,7 +37,7 @@ static void gather_facts(uint32_t e, struct collector_facts *f)
 	f->event = event->event.name;
 	f->engine = event->engine;
 	f->in_events = !event->event.time;
-	f->wall = event->event.turns == TURNS_WALL;
+	f->wall = event->event.turns == TURNS_WALL || event->event.waits;
 	f->main_class = jvm_main_class();
 	f->jdk = jvm_version();
 	f->title = session.options.title[0] ? session.options.title : NULL;

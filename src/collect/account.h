@@ -12,6 +12,7 @@
 #include "collect/frames.h"
 #include "collect/sink.h"
 #include "collect/timing.h"
+#include "collect/waits.h"
 
 /* A trace and the names its words had. */
 struct node {
@@ -104,6 +105,7 @@ struct collector {
 
 	struct event_account events[RECORD_EVENTS];
 	VECTOR(struct place) runs; /* by index of the record: the run that is open on it */
+	struct waits_account waits;
 	struct sink *sinks;    /* who gets each sample besides */
 	uint64_t queue_bytes, increments;
 	uint32_t max_capacity, max_fill;
@@ -123,6 +125,8 @@ struct run_note;
 void account_run(struct collector *c, const struct run_note *n);
 /* The node of S's trace as its names were when S was taken; 0 = out of memory. Lock held. */
 uint32_t account_stack(struct collector *c, const struct sample *s);
+/* A new node: NODE with FRAME innermost; 0 = out of memory. Lock held. */
+uint32_t account_stack_under(struct collector *c, uint32_t node, uint32_t frame);
 /* NODE with the frames of CPU and policy that S has of R, where asked for; 0 = out of memory. Lock held. */
 uint32_t account_stack_placed(struct collector *c, uint32_t node, const struct sample *s, struct thread_record *r);
 /*

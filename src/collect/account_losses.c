@@ -10,7 +10,8 @@ void account_carried(struct thread_record *r)
 	uint32_t e;
 
 	for (e = 0; e < RECORD_EVENTS; e++) {
-		if (atomic_load(&r->state) != RECORD_FREE && r->sources[e].carried)
+		/* what short waits have come to is no loss: it makes no sample yet */
+		if (atomic_load(&r->state) != RECORD_FREE && r->sources[e].carried && !zone.events[e].waits)
 			atomic_fetch_add(&r->lost[e].weight[LOSS_recursion], r->sources[e].carried);
 		r->sources[e].carried = 0;
 	}

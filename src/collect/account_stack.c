@@ -126,6 +126,30 @@ uint32_t account_stack(struct collector *c, const struct sample *s)
 	return id;
 }
 
+/* The frames of FROM behind those that TO, the last node, has; false when out of memory. */
+static bool push_frames(struct collector *c, struct node *to, const struct node *from)
+{
+	bool whole = true;
+	uint32_t i;
+
+	for (i = 0; i < from->depth && whole; i++)
+		whole = push_frame(c, to, c->frame_list.items[from->first + i], c->bcis.items[from->first + i]);
+	return whole;
+}
+
+uint32_t account_stack_under(struct collector *c, uint32_t node, uint32_t frame)
+{
+	struct node n = c->nodes.items[node], *to = VECTOR_PUSH(&c->nodes);
+
+	if (!to)
+		return 0;
+	to->end = n.end;
+	to->first = (uint32_t)c->frame_list.count;
+	if (!push_frame(c, to, frame, FRAME_NO_BCI) || !push_frames(c, to, &n))
+		return forget_node(c);
+	return (uint32_t)c->nodes.count - 1;
+}
+
 /*
  * NODE with the frames of CPU (a number + 1, 0 = not asked for) and POLICY (or NULL) at its root; 0 =
  * out of memory.
@@ -134,9 +158,9 @@ static uint32_t node_at(struct collector *c, uint32_t node, uint32_t cpu, const 
 {
 	uint32_t name = policy ? frames_marker(&c->frames, policy) + 1 : 0;
 	uint64_t key = map_hash(map_hash((uint64_t)node << 32 | name) ^ cpu);
-	uint32_t *slot = map_put(&c->by_place, key, NULL), i;
+	uint32_t *slot = map_put(&c->by_place, key, NULL);
 	struct node n = c->nodes.items[node], *to;
-	bool whole = true;
+	bool whole;
 	char text[32];
 
 	if (!slot || *slot)
@@ -146,8 +170,7 @@ static uint32_t node_at(struct collector *c, uint32_t node, uint32_t cpu, const 
 		return 0;
 	to->end = n.end;
 	to->first = (uint32_t)c->frame_list.count;
-	for (i = 0; i < n.depth && whole; i++)
-		whole = push_frame(c, to, c->frame_list.items[n.first + i], c->bcis.items[n.first + i]);
+	whole = push_frames(c, to, &n);
 	if (policy && whole)
 		whole = push_frame(c, to, name - 1, FRAME_NO_BCI);
 	snprintf(text, sizeof(text), "[CPU-%u]", cpu - 1);

@@ -36,6 +36,7 @@ static void name_now(struct collector *c, const struct given_name *g)
 	slot = map_put(&c->java_ids, (uint64_t)g->tid, NULL);
 	if (slot)
 		*slot = (uint32_t)g->java_id;
+	account_wait_thread(c, g->java_id, g->tid);
 	/* Not if the thread of today is another one, that began since. */
 	if (e && number && e->name != number && os_thread_start(g->tid) <= e->first) {
 		e->name = number;

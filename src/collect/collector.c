@@ -172,6 +172,7 @@ void collector_free(struct collector *c)
 	if (!c)
 		return;
 	frames_free(&c->frames);
+	account_waits_free(&c->waits);
 	free(c->nodes.items);
 	free(c->frame_list.items);
 	free(c->bcis.items);

@@ -17,6 +17,7 @@ struct collector_options {
 	uint32_t events;       /* how many the session samples, 1 to RECORD_EVENTS */
 	uint64_t drain_every;  /* ns from drain to drain, 0 = 10 ms */
 	bool turns[8];         /* of each: sampled in turns, states are kept apart */
+	bool waits[8];         /* of each: samples are waits for locks, with notes */
 	bool per_thread;       /* keep stacks apart by thread */
 	bool lines;            /* keep source lines apart */
 	bool stats;            /* samples carry the time of their walk */

@@ -14,12 +14,15 @@
 static void empty(struct collector *c, struct thread_record *r, struct queue *q)
 {
 	uint32_t fill = queue_fill(q);
-	struct sample s;
+	struct sample s, note;
 
 	q->max_fill = MAX(q->max_fill, fill);
 	c->max_fill = MAX(c->max_fill, fill);
 	while (queue_pop(q, &s))
-		account_sample(c, &s, r);
+		if (unlikely(c->options.waits[s.event]) && queue_pop(q, &note))
+			account_wait(c, &s, (const struct wait_note *)(const void *)&note, r);
+		else
+			account_sample(c, &s, r);
 }
 
 static void grow(struct collector *c, struct thread_record *r)

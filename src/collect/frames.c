@@ -58,6 +58,21 @@ uint32_t frames_marker(struct frames *f, const char *text)
 	return intern(f, &n);
 }
 
+uint32_t frames_class(struct frames *f, uint32_t name)
+{
+	struct named_frame n = {.class_name = name, .kind = FRAME_OTHER};
+
+	return intern(f, &n);
+}
+
+uint32_t frames_java(struct frames *f, const char *class_name, const char *name)
+{
+	struct named_frame n = {.class_name = text_number(f, class_name), .name = text_number(f, name),
+				.kind = FRAME_INLINED};
+
+	return intern(f, &n);
+}
+
 /* ---- Java ---- */
 
 static uint32_t name_java(struct frames *f, const struct zone *z, uint64_t word, uint64_t era)

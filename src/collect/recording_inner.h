@@ -86,6 +86,9 @@ bool recording_is_late(const struct recording *r, uint32_t node);
 /* A new chunk began: all keys are void. */
 void recording_forget_keys(struct recording *r);
 
+/* Copy E with what it points to; and give back what a copy has of its own. */
+void recording_keep(struct sink_event *to, const struct sink_event *e);
+void recording_let_go(const struct sink_event *e);
 /* Take what the collector has gathered into r->batch. Both locks held. */
 void recording_take_over(struct recording *r);
 extern const struct sink_ops recording_sink_ops;

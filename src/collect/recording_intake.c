@@ -1,11 +1,28 @@
 /*
  * recording_intake.c - what the collector's thread hands to a recording: it is put on a list, no more.
  */
+#include <stdlib.h>
+
 #include "collect/recording_inner.h"
 #include "os/os.h"
 
 #define HURRY_AT 16384             /* events waiting */
 #define MOST_WAITING (1u << 20)    /* beyond, the disk does not keep up */
+
+void recording_keep(struct sink_event *to, const struct sink_event *e)
+{
+	struct sink_lock *lock = e->lock ? malloc(sizeof(*lock)) : NULL;
+
+	*to = *e;
+	to->lock = lock;
+	if (lock)
+		*lock = *e->lock;
+}
+
+void recording_let_go(const struct sink_event *e)
+{
+	free((void *)(uintptr_t)e->lock);
+}
 
 static void on_event(struct sink *s, const struct sink_event *e)
 {
@@ -16,7 +33,7 @@ static void on_event(struct sink *s, const struct sink_event *e)
 		r->dropped += e->samples;
 		return;
 	}
-	*slot = *e;
+	recording_keep(slot, e);
 	if (r->pending.count == HURRY_AT)
 		recording_wake(r, false);
 }

@@ -20,6 +20,25 @@ static void drop(struct recording *r, uint64_t samples)
 	r->dropped += samples;
 }
 
+static void put_wait(struct recording *r, const struct sink_event *e, uint32_t thread, uint32_t stack)
+{
+	const struct sink_lock *l = e->lock;
+	const char *name = l->class_name ? strings_get(&r->collector->frames.strings, l->class_name) : NULL;
+	const struct jfr_wait w = {
+		.time = e->time,
+		.duration = l->duration,
+		.thread = thread,
+		.stack = stack,
+		.owner = l->owner_thread ? recording_thread(r, l->owner_thread - 1, l->owner_context) : 0,
+		.class = name ? jfr_class(r->jfr, name) : 0,
+		.identity = l->identity,
+		.kind = (enum lock_kind)l->kind,
+	};
+
+	jfr_wait(r->jfr, &w);
+}
+
+/* E, which is not needed any more. */
 static void put_sample(struct recording *r, const struct sink_event *e)
 {
 	uint32_t thread = recording_thread(r, e->thread, e->context), stack = recording_stack(r, e->node);
@@ -28,7 +47,7 @@ static void put_sample(struct recording *r, const struct sink_event *e)
 
 	if (!thread || !stack) {
 		drop(r, e->samples);
-		return;
+		goto out;
 	}
 	r->samples += e->samples;
 	switch (r->options.events[e->event].kind) {
@@ -41,10 +60,16 @@ static void put_sample(struct recording *r, const struct sink_event *e)
 		else
 			jfr_wall_run(r->jfr, e->time, thread, stack, state, e->samples, e->span, e->weight);
 		break;
+	case RECORDING_LOCK:
+		if (e->lock)
+			put_wait(r, e, thread, stack);
+		break;
 	case RECORDING_EVENT:
 		jfr_event_sample(r->jfr, e->time, thread, stack, THREAD_RUNNING, name, e->weight);
 		break;
 	}
+out:
+	recording_let_go(e);
 }
 
 static void put_note(struct recording *r, const struct thread_note *n)
@@ -181,10 +206,12 @@ void recording_put_batch(struct recording *r, bool everything)
 			continue;
 		}
 		slot = VECTOR_PUSH(&r->held);
-		if (slot)
+		if (slot) {
 			*slot = *e;
-		else
+		} else {
 			drop(r, e->samples);
+			recording_let_go(e);
+		}
 	}
 	for (i = 0; i < r->batch_notes.count; i++)
 		put_note(r, &r->batch_notes.items[i]);

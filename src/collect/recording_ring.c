@@ -35,7 +35,7 @@ static void take(const struct sink_event *e, void *arg)
 	struct sink_event *slot = VECTOR_PUSH(&w->r->batch);
 
 	if (slot)
-		*slot = *e;
+		recording_keep(slot, e);
 	else
 		w->r->dropped += e->samples;
 	if (w->r->batch.count >= SLICE)

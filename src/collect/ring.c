@@ -9,7 +9,7 @@
 
 #define BLOCK_BYTES (64u * 1024)
 #define MARKS 300      /* in a window */
-#define EVENT_BYTES 96 /* at most: ten numbers of at most 9 bytes */
+#define EVENT_BYTES 192 /* at most: nineteen numbers of at most 10 bytes */
 
 struct block {
 	struct block *next;
@@ -60,24 +60,55 @@ static uint64_t get(const struct block *b, uint32_t *at)
 	}
 }
 
+static void pack_lock(struct block *b, const struct sink_lock *l)
+{
+	put(b, l->kind);
+	put(b, l->class_name);
+	put(b, l->identity);
+	put(b, l->duration);
+	put(b, (uint64_t)l->owner_tid);
+	put(b, l->owner_context);
+	put(b, l->owner_thread);
+	put(b, l->owner_name);
+	put(b, l->owner_node);
+}
+
+static void unpack_lock(const struct block *b, uint32_t *at, struct sink_lock *l)
+{
+	l->kind = (uint8_t)get(b, at);
+	l->class_name = (uint32_t)get(b, at);
+	l->identity = get(b, at);
+	l->duration = get(b, at);
+	l->owner_tid = (int32_t)get(b, at);
+	l->owner_context = get(b, at);
+	l->owner_thread = (uint32_t)get(b, at);
+	l->owner_name = (uint32_t)get(b, at);
+	l->owner_node = (uint32_t)get(b, at);
+}
+
 static void pack(struct block *b, const struct sink_event *e, uint64_t before)
 {
 	int64_t step = (int64_t)(e->time - before);
+	bool more = e->samples != 1 || e->span || e->context || e->lock;
 
 	put(b, step < 0 ? (uint64_t)-step << 1 | 1 : (uint64_t)step << 1);
-	put(b, (uint64_t)e->event << 9 | (uint64_t)e->state << 1 | (e->samples != 1 || e->span || e->context));
+	put(b, (uint64_t)e->event << 9 | (uint64_t)e->state << 1 | more);
 	put(b, e->node);
 	put(b, e->thread);
 	put(b, e->weight);
-	if (e->samples != 1 || e->span || e->context) {
+	if (more) {
 		put(b, e->samples);
 		put(b, e->span);
 		put(b, e->context);
+		put(b, e->lock != NULL);
 	}
+	if (e->lock)
+		pack_lock(b, e->lock);
 	b->count++;
 }
 
-static void unpack(const struct block *b, uint32_t *at, uint64_t before, struct sink_event *e)
+/* LOCK: where to put what the event points to. */
+static void unpack(const struct block *b, uint32_t *at, uint64_t before, struct sink_event *e, struct sink_lock *lock)
 {
 	uint64_t step = get(b, at), what;
 
@@ -94,7 +125,10 @@ static void unpack(const struct block *b, uint32_t *at, uint64_t before, struct 
 		e->samples = get(b, at);
 		e->span = get(b, at);
 		e->context = get(b, at);
+		e->lock = get(b, at) ? lock : NULL;
 	}
+	if (e->lock)
+		unpack_lock(b, at, lock);
 }
 
 /* ---- blocks ---- */
@@ -257,11 +291,12 @@ void ring_each(struct ring *r, void (*fn)(const struct sink_event *, void *arg),
 	uint64_t start = window_start(r), before;
 	const struct block *b;
 	struct sink_event e;
+	struct sink_lock lock;
 	uint32_t i, at;
 
 	for (b = r->oldest; b; b = b->next)
 		for (i = at = 0, before = b->base; i < b->count; i++) {
-			unpack(b, &at, before, &e);
+			unpack(b, &at, before, &e, &lock);
 			before = e.time;
 			if (e.time + e.span >= start)
 				fn(&e, arg);
@@ -317,12 +352,15 @@ static void add(const struct sink_event *e, void *arg)
 {
 	struct summing *w = arg;
 	struct collector *c = w->c;
-	struct tally *t = account_tally(c, e->event, e->node, e->thread + 1, e->state);
+	uint32_t node = e->lock ? account_wait_shown(c, e) : e->node;
+	struct tally *t = node ? account_tally(c, e->event, node, e->thread + 1, e->state) : NULL;
 
 	if (t)
 		account_add(c, e, c->nodes.items[e->node].end, t);
 	else
 		w->failed = true;
+	if (e->lock)
+		account_wait_sums(c, e);
 }
 
 /* Losses of EVENT in the window are those of now less those of the mark at its begin. */
@@ -374,6 +412,7 @@ struct profile *ring_view(struct ring *r, struct collector *c, uint32_t e, const
 	struct tally *items;
 	size_t count, capacity, sums_count;
 	struct thread_sum *sums;
+	struct waits_sums waits;
 	struct profile *p = NULL;
 	uint32_t i;
 
@@ -383,6 +422,8 @@ struct profile *ring_view(struct ring *r, struct collector *c, uint32_t e, const
 	count = tallies->count;
 	capacity = tallies->capacity;
 	sums = c->sums.items;
+	waits = c->waits.sums;
+	memset(&c->waits.sums, 0, sizeof(waits));
 	sums_count = c->sums.count;
 	memset(tallies, 0, sizeof(*tallies));
 	m = window_mark(r);
@@ -408,6 +449,8 @@ struct profile *ring_view(struct ring *r, struct collector *c, uint32_t e, const
 	tallies->count = count;
 	tallies->capacity = capacity;
 	c->sums.items = sums;
+	account_waits_sums_free(&c->waits.sums);
+	c->waits.sums = waits;
 	memcpy(c->events, accounts, sizeof(accounts));
 	pthread_mutex_unlock(&c->lock);
 	return p;

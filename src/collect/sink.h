@@ -29,6 +29,7 @@ struct sink_lock {
 	uint64_t duration;      /* ns of this wait; the event's weight stands for shorter ones as well */
 	int32_t owner_tid;      /* OS thread that held it when the wait began; 0 = none, or not known */
 	uint64_t owner_context; /* the virtual thread that did; 0 = none */
+	uint32_t owner_thread;  /* 1 + index into collector.threads, 0 = none */
 	uint32_t owner_name;    /* number in collector.frames.strings, 0 = none */
 	uint32_t owner_node;    /* its stack then, index into collector.nodes; 0 = not taken */
 };

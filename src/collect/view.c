@@ -22,6 +22,7 @@ struct view {
 	uint32_t *lists;      /* frames of all stacks */
 	size_t listed;
 	char *facts;          /* copies of the agent's texts */
+	struct profile_waits *waits; /* by lock, then by owner */
 };
 
 void collector_view_free(struct profile *p)
@@ -36,6 +37,7 @@ void collector_view_free(struct profile *p)
 	free(v->threads);
 	free(v->lists);
 	free(v->facts);
+	free(v->waits);
 	free(v);
 }
 
@@ -192,6 +194,43 @@ out:
 	return ok;
 }
 
+static int by_time(const void *a, const void *b)
+{
+	uint64_t x = ((const struct profile_waits *)a)->time, y = ((const struct profile_waits *)b)->time;
+
+	return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static void copy_waits_of(const struct view *v, const struct wait_sum *sums, size_t count, struct profile_waits *to)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		to[i] = (struct profile_waits){text(v, sums[i].name), sums[i].identity, sums[i].kind,
+					       sums[i].waits, sums[i].time, sums[i].longest};
+	qsort(to, count, sizeof(*to), by_time);
+}
+
+/* Locks and owners, if event E is of waits. */
+static bool copy_waits(struct view *v, const struct collector *c, uint32_t e)
+{
+	const struct waits_sums *w = &c->waits.sums;
+
+	v->profile.waits = c->options.waits[e];
+	if (!v->profile.waits)
+		return true;
+	v->waits = calloc(w->locks.count + w->owners.count + 1, sizeof(*v->waits));
+	if (!v->waits)
+		return false;
+	copy_waits_of(v, w->locks.items, w->locks.count, v->waits);
+	copy_waits_of(v, w->owners.items, w->owners.count, v->waits + w->locks.count);
+	v->profile.locks = v->waits;
+	v->profile.lock_count = (uint32_t)w->locks.count;
+	v->profile.owners = v->waits + w->locks.count;
+	v->profile.owner_count = (uint32_t)w->owners.count;
+	return true;
+}
+
 /* What is in no sample: CPU time of the process, or events by the kernel's count. */
 static uint64_t unsampled(const struct profile *p, uint64_t lost)
 {
@@ -286,7 +325,7 @@ static bool fill(struct view *v, struct collector *c, uint32_t e, const struct c
 	memcpy(v->strings, c->frames.strings.length ? c->frames.strings.bytes : "",
 	       c->frames.strings.length);
 	ok = copy_facts(v, facts) && copy_frames(v, c, &frames) && copy_threads(v, c, e, &threads) &&
-	     copy_stacks(v, c, e, frames, threads);
+	     copy_stacks(v, c, e, frames, threads) && copy_waits(v, c, e);
 	free(frames);
 	free(threads);
 	if (!ok)

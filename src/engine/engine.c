@@ -145,6 +145,7 @@ static void tell_zone(uint32_t e)
 	z->scaled = event->perf.scaled;
 	z->role = event->role;
 	z->turns = event->turns;
+	z->waits = event->waits;
 	zone.quiet |= z->quiet;
 	if (event->fallback || event->ops == &engine_ctimer)
 		zone.timer_event = e;

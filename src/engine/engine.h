@@ -24,6 +24,7 @@ struct engine_event {
 	bool time;            /* weights are ns of CPU time, or of wall time if so; else events */
 	bool kernel_only;     /* nothing of it happens in user mode */
 	enum turns turns;     /* of an engine that asks for each sample */
+	bool waits;           /* samples are of threads that have waited, with what they waited for */
 	bool fallback;        /* a thread that gets no perf event gets a CPU timer */
 	enum window_role role; /* it brings no samples, but opens or shuts the window */
 	struct os_perf perf;  /* for engine_perf; path and filter are set from those below */
@@ -80,7 +81,7 @@ struct engine_ops {
 	void (*stop)(void);
 };
 
-extern const struct engine_ops engine_perf, engine_ctimer, engine_itimer, engine_wall, engine_periodic;
+extern const struct engine_ops engine_perf, engine_ctimer, engine_itimer, engine_wall, engine_periodic, engine_lock;
 
 /* Start sampling O's events on all threads of the process. -EBUSY: it runs. Undoes itself on failure. */
 int engine_start(const struct engine_options *o, struct buffer *notes, struct error *err);

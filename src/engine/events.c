@@ -29,7 +29,7 @@
 #define COUNTER_INTERVAL 1000000 /* of counters that events.def does not know */
 
 enum source {
-	SOURCE_CPU, SOURCE_CTIMER, SOURCE_ITIMER, SOURCE_WALL, SOURCE_PERIODIC, SOURCE_SOFTWARE,
+	SOURCE_CPU, SOURCE_CTIMER, SOURCE_ITIMER, SOURCE_WALL, SOURCE_PERIODIC, SOURCE_LOCK, SOURCE_SOFTWARE,
 	SOURCE_HARDWARE, SOURCE_CACHE,
 };
 enum needs { NEEDS_TIME, NEEDS_COUNT, NEEDS_KERNEL };
@@ -55,7 +55,7 @@ static int resolve_known(const struct known *k, struct engine_event *e)
 	static const struct engine_ops *const engines[] = {
 		[SOURCE_CPU] = &engine_perf, [SOURCE_CTIMER] = &engine_ctimer,
 		[SOURCE_ITIMER] = &engine_itimer, [SOURCE_WALL] = &engine_wall,
-		[SOURCE_PERIODIC] = &engine_periodic, [SOURCE_SOFTWARE] = &engine_perf,
+		[SOURCE_PERIODIC] = &engine_periodic, [SOURCE_LOCK] = &engine_lock, [SOURCE_SOFTWARE] = &engine_perf,
 		[SOURCE_HARDWARE] = &engine_perf, [SOURCE_CACHE] = &engine_perf,
 	};
 	static const uint32_t types[] = {
@@ -67,6 +67,7 @@ static int resolve_known(const struct known *k, struct engine_event *e)
 	e->fallback = k->source == SOURCE_CPU;
 	e->time = k->needs == NEEDS_TIME;
 	e->turns = k->source == SOURCE_WALL ? TURNS_WALL : k->source == SOURCE_PERIODIC ? TURNS_CPU : TURNS_NONE;
+	e->waits = k->source == SOURCE_LOCK;
 	e->kernel_only = k->needs == NEEDS_KERNEL;
 	if (e->ops == &engine_perf)
 		e->perf.type = types[k->source];
@@ -365,7 +366,7 @@ int event_resolve(const char *name, uint64_t interval, struct engine_event *e, s
 		return rc;
 	if (interval || own)
 		e->interval = interval ? interval : own;
-	if (e->time && (e->interval < 50 * NS_PER_US || e->interval > 100 * NS_PER_S))
+	if (e->time && !e->waits && (e->interval < 50 * NS_PER_US || e->interval > 100 * NS_PER_S))
 		return error_set(err, EINVAL, "%s: the interval is out of range; use a time from 50us "
 					 "to 100s", e->name);
 	return 0;

@@ -13,6 +13,7 @@
 #include "engine/engine.h"
 #include "engine/force.h"
 #include "engine/runs.h"
+#include "engine/waits.h"
 #include "os/os.h"
 #include "signal/handler.h"
 #include "signal/load.h"
@@ -365,6 +366,7 @@ void records_release(void)
 	madvise(t->by_tid, RECORD_SLOTS * sizeof(*t->by_tid), MADV_DONTNEED);
 	madvise(zone.record_of_fd, ZONE_FDS * sizeof(*zone.record_of_fd), MADV_DONTNEED);
 	runs_release();
+	waits_release();
 	atomic_store(&t->count, 0);
 	first_free = 0;
 	pthread_mutex_unlock(&lock);

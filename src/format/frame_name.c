@@ -89,6 +89,8 @@ static void put_descriptor(struct buffer *out, const char *text, unsigned style)
 static void put_java(struct buffer *out, const struct profile_frame *frame, unsigned style)
 {
 	put_class(out, frame->class_name, style);
+	if (!frame->name[0])
+		return; /* the class of a lock */
 	buffer_putc(out, '.');
 	put_text(out, frame->name, style);
 	if ((style & STYLE_SIGNATURES) && frame->signature)

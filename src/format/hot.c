@@ -9,6 +9,7 @@
 #include "format/human.h"
 #include "format/loss_line.h"
 #include "format/methods.h"
+#include "format/waits.h"
 #include "format/writers.h"
 
 #define HOT_METHODS 20
@@ -147,6 +148,8 @@ void format_hot(const struct profile *p, const struct format_options *options, s
 	put_title(out, p, &c);
 	if (methods_build(&m, p, style, options->total))
 		out->failed = out->failed ? out->failed : ENOMEM;
+	else if (p->stored && p->waits)
+		waits_tables(out, p, options);
 	else if (p->stored)
 		put_table(out, &m, p, options, &c);
 	methods_free(&m);

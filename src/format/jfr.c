@@ -71,6 +71,11 @@ uint32_t jfr_method(struct jfr *j, const char *class_name, const char *name, con
 			       *descriptor ? descriptor : "()", native);
 }
 
+uint32_t jfr_class(struct jfr *j, const char *name)
+{
+	return jfr_pool_class(&j->pools, name);
+}
+
 uint32_t jfr_stack(struct jfr *j, const struct jfr_frame *frames, uint32_t count, bool truncated)
 {
 	return jfr_pool_stack(&j->pools, frames, count, truncated);

@@ -68,6 +68,7 @@ uint32_t jfr_method(struct jfr *j, const char *class_name, const char *name, con
 		    bool native);
 /* FRAMES leaf first; TRUNCATED: its root is missing. */
 uint32_t jfr_stack(struct jfr *j, const struct jfr_frame *frames, uint32_t count, bool truncated);
+uint32_t jfr_class(struct jfr *j, const char *name);
 uint32_t jfr_thread(struct jfr *j, const struct jfr_thread *t);
 
 /* Samples. WEIGHTs are in ns, but for those of events. */
@@ -78,6 +79,15 @@ void jfr_wall_run(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack,
 		  uint64_t samples, uint64_t span, uint64_t weight);
 void jfr_event_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum thread_state state,
 		      const char *event, uint64_t weight);
+/* A wait for a lock. */
+struct jfr_wait {
+	uint64_t time, duration;       /* ns */
+	uint32_t thread, stack, owner; /* keys; owner 0 = none */
+	uint32_t class;                /* key, 0 = not known */
+	uint64_t identity;             /* in the place of the address, which a collection changes */
+	enum lock_kind kind;
+};
+void jfr_wait(struct jfr *j, const struct jfr_wait *w);
 /* Any other event of TYPE at TIME, with COUNT values. */
 void jfr_event(struct jfr *j, unsigned type, uint64_t time, const struct jfr_value *values, unsigned count);
 

@@ -122,6 +122,13 @@ static uint32_t class_key(struct jfr_pools *p, const char *name, uint32_t number
 	return *slot;
 }
 
+uint32_t jfr_pool_class(struct jfr_pools *p, const char *name)
+{
+	uint32_t number = text_number(p, name);
+
+	return number ? class_key(p, name, number) : 0;
+}
+
 uint32_t jfr_pool_method(struct jfr_pools *p, const char *class_name, const char *name,
 			 const char *descriptor, bool native)
 {

@@ -39,6 +39,7 @@ struct jfr_pools {
 
 /* Keys; 0 when out of memory, which `failed` says, too. */
 uint32_t jfr_pool_symbol(struct jfr_pools *p, const char *text);
+uint32_t jfr_pool_class(struct jfr_pools *p, const char *name);
 uint32_t jfr_pool_method(struct jfr_pools *p, const char *class_name, const char *name,
 			 const char *descriptor, bool native);
 uint32_t jfr_pool_stack(struct jfr_pools *p, const struct jfr_frame *frames, uint32_t count,

@@ -208,6 +208,25 @@ static void put_threads(struct buffer *out, const struct profile *p)
 	buffer_puts(out, "\n  ],\n");
 }
 
+static void put_waits(struct buffer *out, const char *key, const struct profile_waits *w, uint32_t count, bool locks)
+{
+	uint32_t i;
+
+	buffer_printf(out, "  \"%s\": [", key);
+	for (i = 0; i < count; i++) {
+		buffer_printf(out, "%s{\"%s\": ", i ? ",\n    " : "\n    ", locks ? "class" : "name");
+		buffer_json(out, w[i].name);
+		if (locks)
+			buffer_printf(out, ", \"identity\": \"%x\", \"kind\": \"%s\"", w[i].identity,
+				      lock_kind_names[w[i].kind].word);
+		buffer_puts(out, ", ");
+		put_numbers(out, (const struct member[]){{"waits", w[i].waits}, {"time_ns", w[i].time},
+			    {"longest_ns", w[i].longest}, {NULL, 0}});
+		buffer_putc(out, '}');
+	}
+	buffer_puts(out, "\n  ],\n");
+}
+
 /* Names are quoted once, not for each of the many stacks that hold them. */
 struct quoted {
 	struct buffer text;
@@ -274,6 +293,10 @@ void format_json(const struct profile *p, const struct format_options *options, 
 	put_counts(out, p);
 	result = put_methods(out, p, style, options->total);
 	put_threads(out, p);
+	if (p->waits) {
+		put_waits(out, "locks", p->locks, p->lock_count, true);
+		put_waits(out, "owners", p->owners, p->owner_count, false);
+	}
 	if (!result)
 		result = quote(&q, p, style);
 	buffer_puts(out, "  \"stacks\": [");

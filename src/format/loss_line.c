@@ -86,10 +86,16 @@ static void put_events(const struct profile *p, struct buffer *out)
 static void put_wall(const struct profile *p, struct buffer *out)
 {
 	if (p->taken == 0) {
-		buffer_printf(out, "No samples: no thread had a turn in %s", human_time(p->duration).text);
+		buffer_printf(out, "No samples: no thread %s in %s", p->waits ? "has waited for a lock long enough"
+									       : "had a turn",
+			      human_time(p->duration).text);
 		return;
 	}
 	put_counts(out, p);
+	if (p->waits) {
+		buffer_printf(out, " · %s waited by %u threads", human_time(p->weight_stored).text, p->thread_count);
+		return;
+	}
 	buffer_printf(out, " · %s wall time of %u threads", human_time(p->weight_stored).text, p->thread_count);
 }
 

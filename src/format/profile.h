@@ -43,6 +43,16 @@ struct profile_thread {
 	uint64_t weight;
 };
 
+/* Waits that were recorded for one lock, or because of one owner. */
+struct profile_waits {
+	const char *name;  /* class of the lock (slashes), or name of the owner; "" = not known, or too many of them */
+	uint32_t identity; /* identity hash code of the lock; 0 = not known, or several locks */
+	uint8_t kind;      /* enum lock_kind; of a lock only */
+	uint64_t waits;    /* samples */
+	uint64_t time;     /* what they weigh, ns */
+	uint64_t longest;  /* ns */
+};
+
 /* A distribution in ns. All 0 when nothing was measured. */
 struct profile_timing {
 	uint64_t count;
@@ -73,6 +83,7 @@ struct profile {
 	uint64_t duration;      /* ns */
 	bool in_events;         /* weights are events; else ns */
 	bool wall;              /* … of wall time, else of CPU time */
+	bool waits;             /* … that threads waited for locks: see `locks` and `owners` */
 	uint64_t interval;      /* asked for */
 	uint64_t effective_interval; /* stored weight / stored samples, 0 if none */
 
@@ -103,6 +114,8 @@ struct profile {
 	uint32_t frame_count;
 	const struct profile_stack *stacks;
 	uint32_t stack_count;
+	const struct profile_waits *locks, *owners; /* the longest first */
+	uint32_t lock_count, owner_count;
 	const struct profile_thread *threads;
 	uint32_t thread_count;
 	bool per_thread; /* stacks are split by thread */

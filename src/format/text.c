@@ -152,6 +152,8 @@ static void write_text(const struct profile *p, const struct format_options *opt
 	int result = 0;
 
 	text_header(out, p);
+	if (p->stored && p->waits)
+		waits_tables(out, p, options);
 	if (p->stored && traces)
 		result = text_traces(out, p, options, traces);
 	if (p->stored && flat && !result)

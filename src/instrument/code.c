@@ -5,6 +5,7 @@
 #include "instrument/code.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "instrument/emit.h"
 
@@ -172,6 +173,13 @@ static enum skip mark_handlers(struct code *c)
 	return SKIP_NONE;
 }
 
+static bool takes_object(const struct member *m)
+{
+	static const char object[] = "(Ljava/lang/Object;";
+
+	return m->type.length > strlen(object) && memcmp(m->type.at, object, strlen(object)) == 0;
+}
+
 /* How long the probes are, and which constants and handlers they need. */
 static enum skip plan(struct code *c)
 {
@@ -185,7 +193,8 @@ static enum skip plan(struct code *c)
 	c->local = c->max_locals;
 	id = c->id_constant && c->id_constant < 256 ? 2 : 3;
 	local = c->local < 4 ? 1 : c->local < 256 ? 2 : 4;
-	c->entry = id + 3 + local;
+	c->with = c->calls->enter_with && (c->method->access & ACC_STATIC) && takes_object(c->method);
+	c->entry = c->with + id + 3 + local;
 	c->leave = local + 3;
 	c->again = local + id + 3;
 	c->early_handler = false;

@@ -11,6 +11,7 @@
  *
  * `enter` gives the node of the caller, `leave` takes it: an exit that was missed (of a method whose
  * stack overflowed within the probe) is made good by the next exit further out, or by `again`.
+ * `enter_with`, if there is one, gets the method's first argument as well, by an aload_0 in front.
  *
  * What jumps to an instruction jumps to what stands before it, but at the very start: a jump there
  * is a loop, no new call. Tables by pc follow; frames are widened by L. The handler of exceptions
@@ -48,6 +49,7 @@ enum {
 /* Numbers of what is called, in the class's pool. */
 struct code_calls {
 	uint16_t enter, leave, again;
+	uint16_t enter_with; /* 0 = never */
 };
 
 struct code {
@@ -72,6 +74,7 @@ struct code {
 
 	/* what is put in */
 	uint16_t id_constant;           /* 0 = it fits in a sipush */
+	bool with;                      /* its first argument goes to the entry's probe */
 	unsigned entry, leave, again;   /* lengths */
 	unsigned local;                 /* L */
 	bool early_handler, handler;    /* which are needed */

@@ -214,8 +214,10 @@ bool code_emit(const struct code *c, struct buffer *out)
 	uint32_t pc, copied = 0; /* the run COPIED..PC goes as it is */
 	unsigned i, length;
 
+	if (c->with)
+		emit_u1(out, OP_aload_0);
 	emit_id(c, out);
-	emit_call(out, c->calls->enter);
+	emit_call(out, c->with ? c->calls->enter_with : c->calls->enter);
 	emit_local(c, out, OP_lstore, OP_lstore_0);
 	for (pc = 0; pc < c->bytes.size; pc += length) {
 		bool jump = is_jump(opcode_facts[c->bytes.bytes[pc]].flow);

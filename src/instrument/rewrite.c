@@ -33,6 +33,8 @@ static bool name_calls(struct job *j)
 	j->calls.enter = pool_method(&j->pool, p->class, p->enter, "(I)J");
 	j->calls.leave = pool_method(&j->pool, p->class, p->leave, "(J)V");
 	j->calls.again = pool_method(&j->pool, p->class, p->again, "(JI)V");
+	if (p->enter_with)
+		j->calls.enter_with = pool_method(&j->pool, p->class, p->enter_with, "(Ljava/lang/Object;I)J");
 	return !j->pool.failed;
 }
 

@@ -16,6 +16,8 @@ struct rewrite_probes {
 	const char *enter; /* (I)J */
 	const char *leave; /* (J)V */
 	const char *again; /* (JI)V */
+	/* (Ljava/lang/Object;I)J, for static methods whose first argument is an Object; NULL: `enter` is */
+	const char *enter_with;
 };
 
 /* One method, as the chooser sees it. */

@@ -336,11 +336,20 @@ static int apply_period(const struct option *option, const char *name, const cha
 	return 0;
 }
 
-static int apply_wall(const struct option *option, const char *name, const char *value, struct options *o,
-		      struct error *err)
+/* 0 in the field is "not said" and 1 the default: a time that short becomes 2 ns, which is as good. */
+static int apply_timed_event(const struct option *option, const char *name, const char *value, struct options *o,
+			     struct error *err)
 {
-	o->wall = 1;
-	return value ? apply_time(option, name, value, o, err) : 0;
+	uint64_t ns = 1;
+	int rc = value ? apply_time(option, name, value, o, err) : 0;
+
+	if (rc)
+		return rc;
+	if (value)
+		memcpy(&ns, field(option, o), sizeof(ns));
+	ns = value ? MAX(ns, 2) : 1;
+	memcpy(field(option, o), &ns, sizeof(ns));
+	return 0;
 }
 
 static int apply_loglevel(const char *name, const char *value, struct options *o,
@@ -427,8 +436,8 @@ static int apply(const struct option *option, const char *name, const char *valu
 				       option_events_apply(value, o, err);
 	case OPTION_PERIOD_MS:
 		return apply_period(option, name, value, o, err);
-	case OPTION_WALL:
-		return apply_wall(option, name, value, o, err);
+	case OPTION_TIMED_EVENT:
+		return apply_timed_event(option, name, value, o, err);
 	case OPTION_EVENT_WORD:
 		return option_events_apply(option->agent, o, err);
 	case OPTION_FORMAT:

@@ -189,7 +189,7 @@ int option_check_interval(struct options *o, struct error *err)
 	snprintf(first, sizeof(first), "%.*s", (int)strcspn(o->event, ","), o->event);
 	e = known(first);
 	if (!o->interval || !e || !e->time ||
-	    (o->interval >= 50 * NS_PER_US && o->interval <= 100 * NS_PER_S))
+	    (o->interval >= (strcmp(first, "lock") == 0 ? 1 : 50 * NS_PER_US) && o->interval <= 100 * NS_PER_S))
 		return 0;
 	option_time_text(o->interval, given, sizeof(given));
 	error_set(err, EINVAL, "interval: %s is out of range for %s; use a time from 50us to 100s (a bare number is in "

@@ -20,12 +20,20 @@ static bool holds(const char *list, const char *name)
 
 int option_finish_events(struct options *o, bool event_said, struct error *err)
 {
+	const struct {
+		const char *name;
+		uint64_t said;
+	} timed[] = {{"wall", o->wall}, {"lock", o->lock}};
 	int rc = 0;
+	size_t i;
 
-	if (o->wall && !holds(o->event, "wall")) {
+	for (i = 0; rc == 0 && i < ARRAY_LEN(timed); i++) {
+		if (!timed[i].said || holds(o->event, timed[i].name))
+			continue;
 		if (!event_said)
 			o->event[0] = '\0';
-		rc = option_add_event("wall", o, err);
+		event_said = true;
+		rc = option_add_event(timed[i].name, o, err);
 	}
 	return rc ? rc : option_check_interval(o, err);
 }

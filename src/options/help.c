@@ -166,9 +166,10 @@ static void print_field(const struct option *p, const struct options *o, char se
 	uint32_t small;
 
 	switch (p->kind) {
-	case OPTION_WALL:
-		option_time_text(o->wall, text, sizeof(text));
-		item(p->agent, o->wall > 1 ? text : NULL, separator, out);
+	case OPTION_TIMED_EVENT:
+		memcpy(&big, field, sizeof(big));
+		option_time_text(big, text, sizeof(text));
+		item(p->agent, big > 1 ? text : NULL, separator, out);
 		break;
 	case OPTION_FLAG:
 		item(p->agent, NULL, separator, out);

@@ -28,7 +28,7 @@ enum option_kind {
 	OPTION_EVENT,       /* char[], a list of events */
 	OPTION_PERIOD_MS,   /* uint64_t ns; a number of ms */
 	OPTION_PROFILE,     /* char[], "default" if nothing is said */
-	OPTION_WALL,        /* uint64_t ns, or 1; adds wall to the events */
+	OPTION_TIMED_EVENT, /* uint64_t ns, or 1; adds the event of its name to the others */
 	OPTION_EVENT_WORD,  /* the option's own name is the event */
 	OPTION_FORMAT,      /* a list of format words */
 	OPTION_FORMAT_WORD, /* one of them; `word` is the format's name */

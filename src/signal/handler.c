@@ -100,7 +100,7 @@ static struct thread_record *identify(struct thread_record *hint)
 }
 
 /* A queue the collector has prepared takes the place of the present one. */
-static struct queue *current_queue(struct thread_record *r)
+struct queue *handler_queue(struct thread_record *r)
 {
 	struct queue *next = atomic_load_explicit(&r->next, memory_order_acquire);
 
@@ -201,7 +201,7 @@ void handler_take(struct thread_record *r, uint32_t event, uint64_t time, uint64
 	s.handler_ns = (uint32_t)MIN(now - time, (uint64_t)UINT32_MAX);
 	if (zone.events[event].turns == TURNS_WALL)
 		r->place = (struct record_place){regs->pc, regs->sp, regs->fp, s.trace};
-	if (!queue_push(current_queue(r), &s))
+	if (!queue_push(handler_queue(r), &s))
 		record_lose(r, event, LOSS_queue_full, s.weight);
 	record_stir(&zone.records, r->index);
 }

@@ -58,6 +58,19 @@ static inline bool queue_push(struct queue *q, const struct sample *s)
 	return true;
 }
 
+/* Add S and, right behind it, NOTE; both or none. False when there is no room. As queue_push. */
+static inline bool queue_push_pair(struct queue *q, const struct sample *s, const struct sample *note)
+{
+	uint64_t head = atomic_load_explicit(&q->head, memory_order_relaxed);
+
+	if (head + 1 - atomic_load_explicit(&q->tail, memory_order_acquire) >= q->capacity)
+		return false;
+	q->entries[head % q->capacity] = *s;
+	q->entries[(head + 1) % q->capacity] = *note;
+	atomic_store_explicit(&q->head, head + 2, memory_order_release);
+	return true;
+}
+
 /* Entries waiting. Consumer only. */
 static inline uint32_t queue_fill(const struct queue *q)
 {

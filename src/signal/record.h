@@ -25,7 +25,7 @@
 #define RECORD_EVENTS 8 /* that one session may sample */
 
 enum record_state { RECORD_FREE, RECORD_LIVE, RECORD_CLOSING };
-enum record_arm { ARM_NONE, ARM_PERF, ARM_TIMER, ARM_PROCESS, ARM_TURNS };
+enum record_arm { ARM_NONE, ARM_PERF, ARM_TIMER, ARM_PROCESS, ARM_TURNS, ARM_CALLS };
 
 /* What makes a thread's signal go off for one event. The engine sets it up before it arms it. */
 struct record_source {
@@ -35,7 +35,7 @@ struct record_source {
 	uint32_t burst;                 /* samples since burst_began, handler's */
 	void *ring;                     /* mmap of the descriptor */
 	uint64_t last_count;            /* the event's count at the last sample, handler's */
-	uint64_t carried;               /* weight of `recursion` losses, carried to the next sample */
+	uint64_t carried;               /* weight of `recursion` losses, of short waits: the next sample's */
 	uint64_t period;                /* of this thread; grows in a storm of events, handler's */
 	_Atomic uint64_t rests_until;   /* switched off by the handler for so long, ns; 0 = it is not */
 	uint32_t rests;                 /* so far, handler's */

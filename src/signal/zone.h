@@ -32,6 +32,7 @@ struct zone_event {
 	bool scaled;       /* the kernel shares the counter out: counts carry the times to scale them by */
 	enum window_role role; /* it brings no samples, but opens or shuts the window */
 	enum turns turns;
+	bool waits;        /* each sample in a queue is followed by a struct wait_note */
 };
 
 struct zone {

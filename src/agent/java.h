@@ -1,0 +1,22 @@
+/*
+ * java.h - functions of JNI and JVMTI that headers of older JDKs do not have, by their places in the JVM's tables.
+ *
+ * Attached threads, normal code.
+ */
+#ifndef JSTROBE_AGENT_JAVA_H
+#define JSTROBE_AGENT_JAVA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <jvmti.h>
+
+/* False before JDK 21. */
+bool java_is_virtual(JNIEnv *env, jthread thread);
+/* The module of FROM may call class TO from now on. False: it may not, or there are no modules (JDK 8). */
+bool java_open_door(JNIEnv *env, jvmtiEnv *ti, jclass from, jclass to);
+/* Forget the exception that was thrown; whether there was one. */
+bool java_clear(JNIEnv *env);
+/* Class NAME for the boot loader, a global reference; NULL with an exception, or out of memory. */
+jclass java_define(JNIEnv *env, const char *name, const unsigned char *bytes, size_t size);
+
+#endif

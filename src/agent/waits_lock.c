@@ -1,0 +1,104 @@
+/*
+ * waits_lock.c - what a thread is about to wait for: the lock's class, its identity, and who holds it.
+ *
+ * The identity hash code stays the same wherever a collection moves the object; it is what Object.toString shows
+ * behind the @. Two locks of a class can share one (31 bits): of a million, a few hundred do.
+ */
+#include <string.h>
+
+#include "agent/java.h"
+#include "agent/jvm.h"
+#include "agent/waits.h"
+
+#define NAME_MAX_LENGTH 512
+
+static jvmtiEnv *jvmti;
+static jfieldID thread_id, blocker, owner;
+static jclass ownable; /* AbstractOwnableSynchronizer, what has an owner in java.util.concurrent */
+
+static jfieldID field(JNIEnv *env, const char *class_name, const char *name, const char *type, jclass *keep)
+{
+	jclass class = (*env)->FindClass(env, class_name);
+	jfieldID id = class ? (*env)->GetFieldID(env, class, name, type) : NULL;
+
+	if (id && keep && !*keep)
+		*keep = (*env)->NewGlobalRef(env, class);
+	java_clear(env);
+	if (class)
+		(*env)->DeleteLocalRef(env, class);
+	return id;
+}
+
+bool waits_lock_open(JNIEnv *env, jvmtiEnv *ti)
+{
+	jvmti = ti;
+	if (!thread_id)
+		thread_id = field(env, "java/lang/Thread", "tid", "J", NULL);
+	if (!blocker)
+		blocker = field(env, "java/lang/Thread", "parkBlocker", "Ljava/lang/Object;", NULL);
+	if (!owner)
+		owner = field(env, "java/util/concurrent/locks/AbstractOwnableSynchronizer", "exclusiveOwnerThread",
+			      "Ljava/lang/Thread;", &ownable);
+	return thread_id;
+}
+
+uint64_t agent_wait_thread(JNIEnv *env, jthread thread)
+{
+	return thread_id && thread ? (uint64_t)(*env)->GetLongField(env, thread, thread_id) : 0;
+}
+
+jobject waits_lock_blocker(JNIEnv *env, jthread thread)
+{
+	return blocker && thread ? (*env)->GetObjectField(env, thread, blocker) : NULL;
+}
+
+/* "Ljava/lang/Object;" as java/lang/Object; arrays stay as the JVM spells them. */
+static void put_name(const char *signature, char *out)
+{
+	size_t length = MIN(strlen(signature), (size_t)NAME_MAX_LENGTH - 1);
+	bool object = signature[0] == 'L' && length > 2;
+
+	if (object) {
+		signature++;
+		length -= 2;
+	}
+	memcpy(out, signature, length);
+	out[length] = '\0';
+}
+
+static uint32_t class_of(JNIEnv *env, jobject lock)
+{
+	jclass class = (*env)->GetObjectClass(env, lock);
+	char *signature = NULL, name[NAME_MAX_LENGTH];
+
+	if ((*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) || !signature)
+		return 0;
+	put_name(signature, name);
+	(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
+	(*env)->DeleteLocalRef(env, class);
+	return waits_class(name);
+}
+
+static void put_owner(JNIEnv *env, jobject lock, struct wait_begin *b)
+{
+	jobject thread;
+
+	if (!owner || !(*env)->IsInstanceOf(env, lock, ownable))
+		return;
+	thread = (*env)->GetObjectField(env, lock, owner);
+	if (!thread)
+		return;
+	b->owner_id = agent_wait_thread(env, thread);
+	(*env)->DeleteLocalRef(env, thread);
+}
+
+void waits_lock_read(JNIEnv *env, jobject lock, struct wait_begin *b)
+{
+	jint hash = 0;
+
+	b->class = class_of(env, lock);
+	if ((*jvmti)->GetObjectHashCode(jvmti, lock, &hash) == JVMTI_ERROR_NONE)
+		b->identity = (uint32_t)hash;
+	if (b->kind == LOCK_PARK)
+		put_owner(env, lock, b);
+}

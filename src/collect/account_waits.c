@@ -1,0 +1,236 @@
+/*
+ * account_waits.c - a wait for a lock: its stack ends in the lock's class, who held it is a thread of the account.
+ */
+#include "collect/waits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/account.h"
+#include "engine/waits.h"
+
+/* ---- whose lock it was ---- */
+
+void account_wait_thread(struct collector *c, uint64_t java_id, int tid)
+{
+	uint32_t *slot = java_id ? map_put(&c->waits.java_threads, java_id, NULL) : NULL;
+
+	if (slot)
+		*slot = (uint32_t)tid;
+}
+
+/* The system's number of Java thread JAVA_ID; 0: a virtual thread, or one that has ended. */
+static uint32_t tid_of(struct collector *c, uint64_t java_id)
+{
+	uint32_t *tid = map_get(&c->waits.java_threads, java_id);
+	uint32_t *its = tid ? map_get(&c->java_ids, *tid) : NULL;
+
+	/* the tid may be another thread's by now */
+	return its && *its == (uint32_t)java_id ? *tid : 0;
+}
+
+/* The owner that N tells of as a thread of the account, into L. */
+static void find_owner(struct collector *c, const struct wait_note *n, uint64_t time, struct sink_lock *l)
+{
+	struct sample as = {.time = time};
+	struct thread_record *r;
+	uint32_t tid = n->owner_tid;
+
+	if (!n->owner_id && !tid)
+		return;
+	if (!tid && n->owner_id) {
+		account_names(c);
+		tid = tid_of(c, n->owner_id);
+	}
+	r = tid ? record_find_tid(&zone.records, (pid_t)tid) : NULL;
+	if (!r && tid)
+		return; /* it has ended meanwhile */
+	as.context = tid ? 0 : n->owner_id;
+	l->owner_tid = (int32_t)tid;
+	l->owner_context = as.context;
+	l->owner_thread = account_thread(c, &as, r);
+	l->owner_name = l->owner_thread ? c->threads.items[l->owner_thread - 1].name : 0;
+}
+
+/* ---- the stack ---- */
+
+/* NODE with FRAME as innermost one; 0 = out of memory. */
+static uint32_t node_under(struct collector *c, uint32_t node, uint32_t frame)
+{
+	uint32_t *slot;
+
+	if (!node || frame == FRAMES_NO_MEMORY)
+		return 0;
+	slot = map_put(&c->waits.leaves, (uint64_t)node << 32 | frame, NULL);
+	if (slot && !*slot)
+		*slot = account_stack_under(c, node, frame);
+	return slot ? *slot : 0;
+}
+
+/* The stack of S with the method of LockSupport that N names. */
+static uint32_t node_of_wait(struct collector *c, const struct sample *s, const struct wait_note *n)
+{
+	static const char *const names[WAIT_METHODS] = {
+		[WAIT_METHOD_PARK] = "park", [WAIT_METHOD_PARK_NANOS] = "parkNanos",
+		[WAIT_METHOD_PARK_UNTIL] = "parkUntil",
+	};
+	uint32_t node = account_stack(c, s);
+
+	if (!n->method || n->method >= WAIT_METHODS)
+		return node;
+	return node_under(c, node, frames_java(&c->frames, "java/util/concurrent/locks/LockSupport", names[n->method]));
+}
+
+uint32_t account_wait_shown(struct collector *c, const struct sink_event *e)
+{
+	uint32_t class_name = e->lock->class_name;
+
+	return node_under(c, e->node, class_name ? frames_class(&c->frames, class_name)
+					      : frames_marker(&c->frames, "[no_lock]"));
+}
+
+/* ---- sums ---- */
+
+static void sum_up(struct wait_sum *sum, const struct sink_event *e)
+{
+	sum->waits++;
+	sum->time += e->weight;
+	sum->longest = MAX(sum->longest, e->lock->duration);
+}
+
+/* The line of lock L; when there are too many, that of its class. */
+static struct wait_sum *lock_line(struct waits_sums *w, const struct sink_lock *l)
+{
+	uint64_t key = map_hash((uint64_t)l->class_name << 32 | (uint32_t)l->identity) + l->kind;
+	uint32_t *slot = map_get(&w->by_lock, key);
+	bool full = w->locks.count >= WAITS_LOCKS;
+	struct wait_sum *sum;
+
+	if (slot)
+		return &w->locks.items[*slot - 1];
+	if (full)
+		key = map_hash((uint64_t)l->class_name << 32) + l->kind;
+	slot = map_put(&w->by_lock, key, NULL);
+	if (slot && *slot)
+		return &w->locks.items[*slot - 1];
+	sum = slot ? VECTOR_PUSH(&w->locks) : NULL;
+	if (!sum)
+		return NULL;
+	*sum = (struct wait_sum){.name = l->class_name, .identity = full ? 0 : (uint32_t)l->identity, .kind = l->kind};
+	*slot = (uint32_t)w->locks.count;
+	return sum;
+}
+
+static struct wait_sum *owner_line(struct waits_sums *w, uint32_t thread, uint32_t name)
+{
+	uint64_t key = w->owners.count < WAITS_OWNERS || map_get(&w->by_owner, thread) ? thread : 0;
+	uint32_t *slot = map_put(&w->by_owner, key, NULL);
+	struct wait_sum *sum;
+
+	if (slot && *slot)
+		return &w->owners.items[*slot - 1];
+	sum = slot ? VECTOR_PUSH(&w->owners) : NULL;
+	if (!sum)
+		return NULL;
+	*sum = (struct wait_sum){.name = key ? name : 0};
+	*slot = (uint32_t)w->owners.count;
+	return sum;
+}
+
+void account_wait_sums(struct collector *c, const struct sink_event *e)
+{
+	struct wait_sum *lock = lock_line(&c->waits.sums, e->lock), *owner;
+
+	if (lock)
+		sum_up(lock, e);
+	if (!e->lock->owner_thread)
+		return;
+	owner = owner_line(&c->waits.sums, e->lock->owner_thread, e->lock->owner_name);
+	if (owner)
+		sum_up(owner, e);
+}
+
+/* ---- a wait ---- */
+
+static enum lock_kind kind_of(uint8_t state)
+{
+	switch (state) {
+	case THREAD_BLOCKED:
+		return LOCK_MONITOR;
+	case THREAD_WAITING:
+		return LOCK_WAIT;
+	case THREAD_SLEEPING:
+		return LOCK_SLEEP;
+	default:
+		return LOCK_PARK;
+	}
+}
+
+static uint32_t class_number(struct collector *c, uint32_t class)
+{
+	const char *name = waits_class_name(class);
+
+	return name ? strings_add(&c->frames.strings, name, strlen(name)) : 0;
+}
+
+static void lose(struct collector *c, const struct sample *s)
+{
+	struct event_account *a = &c->events[s->event];
+
+	a->losses_of_dead.count[LOSS_no_memory]++;
+	a->losses_of_dead.weight[LOSS_no_memory] += s->weight;
+}
+
+void account_wait(struct collector *c, const struct sample *s, const struct wait_note *n, struct thread_record *r)
+{
+	struct sink_lock l = {.kind = kind_of(s->state), .identity = n->identity, .duration = n->duration};
+	struct sink_event e = {
+		.time = s->time,
+		.samples = 1,
+		.weight = s->weight,
+		.context = s->context,
+		.event = s->event,
+		.state = s->state,
+		.lock = &l,
+	};
+	uint32_t thread, shown = 0;
+	struct tally *t = NULL;
+
+	if (s->state == THREAD_NONE) { /* it begins to wait: its methods are there now, and get their names */
+		account_stack(c, s);
+		return;
+	}
+	l.class_name = class_number(c, n->class);
+	e.node = node_of_wait(c, s, n);
+	thread = e.node ? account_thread(c, s, r) : 0;
+	if (thread)
+		shown = account_wait_shown(c, &e);
+	if (shown)
+		shown = account_stack_placed(c, shown, s, r);
+	if (shown)
+		t = account_tally(c, e.event, shown, thread, e.state);
+	if (!t) {
+		lose(c, s);
+		return;
+	}
+	e.thread = thread - 1;
+	find_owner(c, n, s->time, &l);
+	account_add(c, &e, c->nodes.items[e.node].end, t);
+	account_wait_sums(c, &e);
+	sink_event(c, &e);
+}
+
+void account_waits_sums_free(struct waits_sums *s)
+{
+	free(s->locks.items);
+	free(s->owners.items);
+	map_free(&s->by_lock);
+	map_free(&s->by_owner);
+}
+
+void account_waits_free(struct waits_account *w)
+{
+	account_waits_sums_free(&w->sums);
+	map_free(&w->leaves);
+	map_free(&w->java_threads);
+}

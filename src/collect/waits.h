@@ -1,0 +1,49 @@
+/*
+ * waits.h - what the account keeps of waits for locks. Inner header of the collect room.
+ *
+ * Stacks end in the lock's class, and waits are summed up by lock and by owner. Both tables are bounded: beyond
+ * WAITS_LOCKS the locks of a class are one line, beyond WAITS_OWNERS the owners are.
+ */
+#ifndef JSTROBE_COLLECT_WAITS_H
+#define JSTROBE_COLLECT_WAITS_H
+
+#include "base/map.h"
+#include "base/vector.h"
+#include "signal/wait.h"
+
+#define WAITS_LOCKS 16384
+#define WAITS_OWNERS 4096
+
+struct wait_sum {
+	uint32_t name;         /* number in frames.strings: of the class, or of the owner; 0 = not known */
+	uint32_t identity;     /* of the lock; 0 = several, or not known */
+	uint8_t kind;          /* enum lock_kind */
+	uint64_t waits, time;  /* recorded ones, and the time they stand for, ns */
+	uint64_t longest;      /* ns */
+};
+
+struct waits_sums {
+	VECTOR(struct wait_sum) locks, owners;
+	struct map by_lock, by_owner; /* → index + 1 */
+};
+
+struct waits_account {
+	struct waits_sums sums;
+	struct map leaves;            /* node and frame of a class → node with it */
+	struct map java_threads;      /* Thread.getId → tid of a thread of the system */
+};
+
+struct collector;
+
+/* A sample of a wait and its note. Collector's lock held. */
+void account_wait(struct collector *c, const struct sample *s, const struct wait_note *n, struct thread_record *r);
+/* Thread TID has Thread.getId JAVA_ID. The same. */
+void account_wait_thread(struct collector *c, uint64_t java_id, int tid);
+/* The node of E's stack that ends in the lock's class; 0 = out of memory. Add E to the sums. The same. */
+struct sink_event;
+uint32_t account_wait_shown(struct collector *c, const struct sink_event *e);
+void account_wait_sums(struct collector *c, const struct sink_event *e);
+void account_waits_sums_free(struct waits_sums *s);
+void account_waits_free(struct waits_account *w);
+
+#endif

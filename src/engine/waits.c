@@ -1,0 +1,236 @@
+#include "engine/waits.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/map.h"
+#include "engine/force.h"
+#include "os/os.h"
+#include "signal/handler.h"
+
+#define PROBES 32
+#define TAKEN UINT64_MAX /* key of a place that is being filled in or emptied */
+
+struct place {
+	_Atomic uint64_t key;     /* see key_of; 0 = free */
+	uint64_t began;
+	const struct trace *trace;
+	uint64_t virtual_id;
+	struct wait_note note;
+	uint16_t era;
+};
+
+static struct place *places; /* WAITS_LIMIT, address space once, memory as it is used */
+static _Atomic int event = -1;
+static int wanted = -1;   /* from the start to the halt */
+
+int waits_event(void)
+{
+	return atomic_load_explicit(&event, memory_order_acquire);
+}
+
+bool waits_are_wanted(void)
+{
+	return wanted >= 0;
+}
+
+void waits_open(void)
+{
+	atomic_store(&event, wanted);
+}
+
+/* ---- the table ---- */
+
+static uint64_t key_of(uint64_t thread, enum lock_kind kind)
+{
+	return (thread + 1) * LOCK_KINDS + kind;
+}
+
+static struct place *probe(uint64_t key, uint32_t i)
+{
+	return &places[(map_hash(key) + i) % WAITS_LIMIT];
+}
+
+/* The place of KEY, which nobody else may look at until it is given another key; NULL: there is none. */
+static struct place *take(uint64_t key)
+{
+	uint32_t i;
+
+	for (i = 0; i < PROBES; i++) {
+		struct place *p = probe(key, i);
+		uint64_t there = key;
+
+		if (atomic_load_explicit(&p->key, memory_order_relaxed) == key &&
+		    atomic_compare_exchange_strong(&p->key, &there, TAKEN))
+			return p;
+	}
+	return NULL;
+}
+
+/* The place of KEY, or a free one. */
+static struct place *take_or_claim(uint64_t key)
+{
+	struct place *p = take(key);
+	uint32_t i;
+
+	for (i = 0; !p && i < PROBES; i++) {
+		struct place *other = probe(key, i);
+		uint64_t nobody = 0;
+
+		if (atomic_load_explicit(&other->key, memory_order_relaxed) == 0 &&
+		    atomic_compare_exchange_strong(&other->key, &nobody, TAKEN))
+			p = other;
+	}
+	return p;
+}
+
+static void let_go(struct place *p, uint64_t key)
+{
+	atomic_store_explicit(&p->key, key, memory_order_release);
+}
+
+/* ---- begin and end ---- */
+
+static void fill(struct place *p, const struct wait_begin *b, const struct trace *trace, uint16_t era)
+{
+	p->trace = trace;
+	p->era = era;
+	p->virtual_id = b->virtual_id;
+	p->note = (struct wait_note){
+		.owner_id = b->owner_id,
+		.owner_tid = b->owner_tid,
+		.class = b->class,
+		.identity = b->identity,
+		.method = b->method,
+	};
+	p->began = os_monotonic();
+}
+
+uint64_t waits_begin(const struct wait_begin *b)
+{
+	uint64_t key = key_of(b->thread, b->kind), began = 0;
+	int e = waits_event();
+	struct thread_record *r = e < 0 ? NULL : wait_enter((uint32_t)e);
+	const struct trace *trace;
+	struct place *p;
+	uint16_t era;
+
+	if (!r)
+		return 0;
+	trace = wait_walk(r, b->skip, &era);
+	if (trace)
+		wait_announce(r, (uint32_t)e, trace, era);
+	p = take_or_claim(key);
+	if (p) {
+		fill(p, b, trace, era);
+		began = p->began;
+		let_go(p, key);
+	} else {
+		/* How long it will be nobody knows: it is one sample without weight. */
+		record_take(r, (uint32_t)e);
+		record_lose(r, (uint32_t)e, LOSS_too_many_waits, 0);
+	}
+	wait_leave(r);
+	return began;
+}
+
+static enum thread_state state_of(enum lock_kind kind)
+{
+	static const enum thread_state states[LOCK_KINDS] = {
+		[LOCK_MONITOR] = THREAD_BLOCKED, [LOCK_WAIT] = THREAD_WAITING,
+		[LOCK_PARK] = THREAD_PARKED, [LOCK_SLEEP] = THREAD_SLEEPING,
+	};
+
+	return states[kind];
+}
+
+static void note(struct thread_record *r, struct place *p, uint32_t e, enum lock_kind kind, uint64_t now)
+{
+	struct sample s = {
+		.time = p->began,
+		.trace = p->trace,
+		.context = p->virtual_id,
+		.event = (uint8_t)e,
+		.state = (uint8_t)state_of(kind),
+		.era = p->era,
+	};
+
+	p->note.duration = now > p->began ? now - p->began : 0;
+	if (p->trace)
+		wait_take(r, &s, &p->note);
+	else
+		wait_lose(r, e, p->note.duration, LOSS_store_full);
+}
+
+void waits_end(uint64_t thread, enum lock_kind kind, uint64_t began)
+{
+	uint64_t now = os_monotonic(), key = key_of(thread, kind);
+	struct thread_record *r;
+	struct place *p;
+	int e = waits_event();
+
+	if (e < 0)
+		return;
+	r = wait_enter((uint32_t)e);
+	p = take(key);
+	/* A park within a park (parkUntil of JDK 21 calls the other one) has taken the place of the outer one. */
+	if (p && began && p->began != began) {
+		let_go(p, key);
+		p = NULL;
+	}
+	if (p && r)
+		note(r, p, (uint32_t)e, kind, now);
+	if (p)
+		let_go(p, 0);
+	if (r)
+		wait_leave(r);
+}
+
+/* ---- the engine ---- */
+
+static int start(struct engine_event *event_of_session, uint32_t e, struct buffer *notes, struct error *err)
+{
+	size_t bytes = WAITS_LIMIT * sizeof(*places);
+
+	(void)event_of_session;
+	(void)notes;
+	if (!zone.has_jvm)
+		return error_set(err, ENOTSUP, "lock: this JVM's stacks cannot be walked");
+	if (!places)
+		places = os_reserve(bytes);
+	if (!places || os_make_writable(places, bytes) || waits_classes_open())
+		return error_set(err, ENOMEM, "lock: cannot reserve address space for waits; raise the limit of "
+				 "virtual memory (ulimit -v)");
+	wanted = (int)e;
+	return 0;
+}
+
+static int arm(struct thread_record *r, uint32_t e)
+{
+	atomic_store(&r->sources[e].arm, ARM_CALLS);
+	return 0;
+}
+
+static void disarm(struct thread_record *r, uint32_t e)
+{
+	atomic_store(&r->sources[e].arm, ARM_NONE);
+}
+
+void waits_halt(void)
+{
+	atomic_store(&event, -1);
+	wanted = -1;
+}
+
+void waits_release(void)
+{
+	if (places)
+		madvise(places, WAITS_LIMIT * sizeof(*places), MADV_DONTNEED);
+	waits_classes_release();
+}
+
+const struct engine_ops engine_lock = {
+	.name = "lock", .handler = handler_thread, .start = start, .arm = arm, .silence = disarm, .disarm = disarm,
+	.halt = waits_halt,
+};

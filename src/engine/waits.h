@@ -1,0 +1,57 @@
+/*
+ * waits.h - what is known of threads that wait for a lock, from the moment they begin until they have it.
+ *
+ *   begin: stack, lock, owner ─▶ a place in the table, by the number of the Java thread ─▶ end: a sample, if due
+ *
+ * All that costs something is done at the begin, when nobody waits for this thread; at the end, which may be with the
+ * lock in hand, only the clock is read and what is known goes into the queue. The place belongs to the thread of Java,
+ * not of the system: a virtual thread may wake up on another one.
+ *
+ * The table has WAITS_LIMIT places and does not grow; a wait that finds no place is lost under `too_many_waits`.
+ * Functions are for the waiting thread itself, in normal code.
+ */
+#ifndef JSTROBE_ENGINE_WAITS_H
+#define JSTROBE_ENGINE_WAITS_H
+
+#include "base/error.h"
+#include "signal/wait.h"
+
+#define WAITS_LIMIT (64u * 1024)
+
+struct wait_begin {
+	uint64_t thread;      /* Thread.getId */
+	enum lock_kind kind;
+	uint32_t skip;        /* innermost frames that are the probe's */
+	uint32_t method;      /* enum wait_method */
+	uint32_t class, identity; /* as in struct wait_note */
+	uint64_t owner_id;
+	uint32_t owner_tid;
+	uint64_t virtual_id;  /* the thread's number if it is a virtual one, else 0 */
+};
+
+/* Which of the session's events is `lock`; -1 = waits are not noted: before waits_open, after waits_halt. */
+int waits_event(void);
+/* Whether `lock` is an event of the session; waits are noted from now on. */
+bool waits_are_wanted(void);
+void waits_open(void);
+/* When the wait began, os_monotonic; 0: nothing is known of it, and it is counted nowhere. */
+uint64_t waits_begin(const struct wait_begin *b);
+/* A wait of THREAD and KIND is over. BEGAN: as waits_begin gave it, 0 = take whatever stands there. */
+void waits_end(uint64_t thread, enum lock_kind kind, uint64_t began);
+
+/*
+ * The number of a lock's class by its NAME (with slashes); 0: there are too many. Any thread. And the name of a number,
+ * NULL = not known; valid until records_release.
+ */
+uint32_t waits_class(const char *name);
+const char *waits_class_name(uint32_t class);
+/* Address space for them, once, negative if there is none; what they use goes back. */
+int waits_classes_open(void);
+void waits_classes_release(void);
+
+/* No wait that ends from now on is noted. */
+void waits_halt(void);
+/* The memory of the table goes back. No thread is inside. */
+void waits_release(void);
+
+#endif

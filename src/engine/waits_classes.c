@@ -1,0 +1,80 @@
+/*
+ * waits_classes.c - numbers for the names of locks' classes, given on threads that are about to wait.
+ *
+ * A table of fixed size, without a lock. Two threads that bring a new name at once may give it two numbers: whoever
+ * reads goes by the name. Its memory goes back when records do; a late writer only makes a page dirty again.
+ */
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/map.h"
+#include "engine/waits.h"
+#include "os/os.h"
+
+#define CLASSES 4096u /* beyond, classes have no name */
+#define PROBES 16
+#define NAME 252
+
+enum { FREE, WRITING, READY };
+
+struct class_name {
+	_Atomic uint32_t state;
+	char name[NAME];
+};
+
+static struct class_name *classes;
+
+int waits_classes_open(void)
+{
+	size_t bytes = CLASSES * sizeof(*classes);
+
+	if (!classes)
+		classes = os_reserve(bytes);
+	return classes && os_make_writable(classes, bytes) == 0 ? 0 : -1;
+}
+
+void waits_classes_release(void)
+{
+	if (classes)
+		madvise(classes, CLASSES * sizeof(*classes), MADV_DONTNEED);
+}
+
+static uint64_t hash(const char *name)
+{
+	uint64_t h = 0xcbf29ce484222325ull;
+
+	while (*name)
+		h = (h ^ (uint8_t)*name++) * 0x100000001b3ull;
+	return map_hash(h);
+}
+
+uint32_t waits_class(const char *name)
+{
+	uint64_t at = hash(name);
+	uint32_t i;
+
+	if (!classes)
+		return 0;
+	for (i = 0; i < PROBES; i++) {
+		uint32_t slot = (uint32_t)(at + i) % CLASSES, nobody = FREE;
+		struct class_name *c = &classes[slot];
+		uint32_t state = atomic_load_explicit(&c->state, memory_order_acquire);
+
+		if (state == FREE && atomic_compare_exchange_strong(&c->state, &nobody, WRITING)) {
+			strncpy(c->name, name, NAME - 1);
+			atomic_store_explicit(&c->state, READY, memory_order_release);
+			return slot + 1;
+		}
+		if (state == READY && strncmp(c->name, name, NAME - 1) == 0)
+			return slot + 1;
+	}
+	return 0;
+}
+
+const char *waits_class_name(uint32_t class)
+{
+	if (!class || class > CLASSES || !classes ||
+	    atomic_load_explicit(&classes[class - 1].state, memory_order_acquire) != READY)
+		return NULL;
+	return classes[class - 1].name;
+}

@@ -1,0 +1,24 @@
+/*
+ * waits_owner.h - who holds a monitor, read from the JVM's own memory by loads that may fault.
+ *
+ *   JDK 24+    ObjectMonitor::_owner is the Thread.getId of the owner
+ *   ..23       it is the owner's JavaThread*, or, if the owner had locked the object before somebody had to wait,
+ *              the place on the owner's stack where that is noted (LM_LEGACY)
+ *   21+        or 1: the owner is whoever has the object on its lock stack (LM_LIGHTWEIGHT; default from 23 on)
+ *
+ * No safepoint, no handshake, no JVMTI: GetObjectMonitorUsage stops the program. What cannot be proved is left open.
+ */
+#ifndef JSTROBE_ENGINE_WAITS_OWNER_H
+#define JSTROBE_ENGINE_WAITS_OWNER_H
+
+#include "engine/waits.h"
+
+/*
+ * The owner of the monitor that the running thread, of record R, waits to enter, into B; left alone when it cannot be
+ * known. HANDLE: where the object's address is, a JNI reference. Normal code, within MonitorContendedEnter.
+ */
+void waits_monitor_owner(const struct thread_record *r, const void *handle, struct wait_begin *b);
+/* The system's number of the thread of JAVA_THREAD, a JavaThread*, if it is alive and known; else 0. */
+uint32_t waits_tid_of(uintptr_t java_thread);
+
+#endif

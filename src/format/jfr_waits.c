@@ -1,0 +1,26 @@
+/*
+ * jfr_waits.c - waits for locks under the names that the JDK has for them. What nobody can know from outside is written
+ * as the JDK writes what does not apply.
+ */
+#include "format/jfr.h"
+#include "format/jfr_chunk.h"
+
+#define NOT_SAID INT64_MIN /* of times */
+
+void jfr_wait(struct jfr *j, const struct jfr_wait *w)
+{
+	uint64_t ticks = w->duration / JFR_TICK;
+	const struct jfr_value enter[] = {JFR_N(ticks), JFR_N(w->thread), JFR_N(w->stack), JFR_N(w->class),
+					  JFR_N(w->owner), JFR_N(w->identity)};
+	const struct jfr_value wait[] = {JFR_N(ticks), JFR_N(w->thread), JFR_N(w->stack), JFR_N(w->class),
+					 JFR_N(0), JFR_N(NOT_SAID), JFR_N(false), JFR_N(w->identity)};
+	const struct jfr_value park[] = {JFR_N(ticks), JFR_N(w->thread), JFR_N(w->stack), JFR_N(w->class),
+					 JFR_N(NOT_SAID), JFR_N(NOT_SAID), JFR_N(w->identity)};
+
+	if (w->kind == LOCK_MONITOR)
+		jfr_event(j, JFR_MONITOR_ENTER, w->time, enter, ARRAY_LEN(enter));
+	else if (w->kind == LOCK_WAIT)
+		jfr_event(j, JFR_MONITOR_WAIT, w->time, wait, ARRAY_LEN(wait));
+	else
+		jfr_event(j, JFR_THREAD_PARK, w->time, park, ARRAY_LEN(park));
+}

@@ -1,0 +1,58 @@
+/*
+ * wait.h - a thread that is about to wait for a lock, or has waited, takes its own sample.
+ *
+ * Not in a signal but in a callback of the JVM or a probe, in normal code, on the thread itself: its last Java
+ * frame is noted in its JavaThread, and the walk begins there. The same rules hold as in a handler, for the
+ * same queue is written and a signal may come at any moment: until wait_leave it counts as `recursion`.
+ */
+#ifndef JSTROBE_SIGNAL_WAIT_H
+#define JSTROBE_SIGNAL_WAIT_H
+
+#include "signal/zone.h"
+
+/*
+ * Methods of LockSupport that have probes. They are in no trace: redefined by us, their names could be proved for
+ * the moment of a look only, and waits are long (signal/era.h).
+ */
+enum wait_method { WAIT_NO_METHOD, WAIT_METHOD_PARK, WAIT_METHOD_PARK_NANOS, WAIT_METHOD_PARK_UNTIL, WAIT_METHODS };
+
+/* What follows a sample of a wait in its queue. */
+struct wait_note {
+	uint64_t duration;     /* ns */
+	uint64_t owner_id;     /* Thread.getId of who held the lock when the wait began, 0 = see owner_tid */
+	const struct trace *owner_trace; /* its stack then; NULL = not known */
+	uint32_t owner_tid;    /* the same by the system's number; both 0: nobody, or not known */
+	uint32_t class;        /* the lock's, as waits_class gave it; 0 = not known */
+	uint32_t identity;     /* identity hash code of the lock; 0 = not known */
+	uint32_t owner_era;    /* lower bits of the era in which owner_trace was taken */
+	uint32_t method;       /* enum wait_method */
+	uint32_t unused;
+};
+_Static_assert(sizeof(struct wait_note) == sizeof(struct sample), "they share a queue");
+
+/*
+ * The running thread's record, entered; NULL: it has none, or nothing is sampled now. Until wait_leave the caller
+ * must not block, allocate or call the JVM.
+ */
+struct thread_record *wait_enter(uint32_t event);
+void wait_leave(struct thread_record *r);
+
+/*
+ * The stack of R, entered, from its last Java frame on without the innermost SKIP frames; NULL when there is none,
+ * or no room for it. *ERA: as in struct sample.
+ */
+const struct trace *wait_walk(struct thread_record *r, uint32_t skip, uint16_t *era);
+
+/* T was just taken: if the collector has not seen it yet, it shall name it now and not when the wait is over. */
+void wait_announce(struct thread_record *r, uint32_t event, const struct trace *t, uint16_t era);
+
+/*
+ * R, entered, has waited as S and N say: a sample if the time waited since its last one has come to the event's
+ * interval, else the time is carried to the next one.
+ */
+void wait_take(struct thread_record *r, struct sample *s, const struct wait_note *n);
+
+/* The same without a stack to show: the sample is lost for WHY, if it were one. */
+void wait_lose(struct thread_record *r, uint32_t event, uint64_t duration, enum loss_reason why);
+
+#endif
