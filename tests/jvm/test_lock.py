@@ -1,0 +1,137 @@
+"""Waits for locks, against a program that measures its own."""
+import os
+import subprocess
+
+from jvm import LIBRARY, Program, counted, jstrobe, record, result_file
+from jfr import Recording
+
+STATES = {"monitor": "blocked", "lock": "parked", "write": "parked", "semaphore": "parked", "wait": "waiting",
+          "condition": "parked", "queue": "parked"}
+CLASSES = {"monitor": "truth.Locks$Monitor", "lock": "java.util.concurrent.locks.ReentrantLock$NonfairSync",
+           "write": "java.util.concurrent.locks.ReentrantReadWriteLock$NonfairSync",
+           "semaphore": "java.util.concurrent.Semaphore$NonfairSync", "wait": "truth.Locks$Signals",
+           "condition": "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject",
+           "queue": "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject"}
+EVENTS = {"monitor": "jdk.JavaMonitorEnter", "wait": "jdk.JavaMonitorWait"}
+MS = 1_000_000
+TICK = 10_000
+
+
+def said(program):
+    """[(kind, begin, end, holder)], ns since 1970, as the program measured them."""
+    program.mark()
+    return [(kind, int(a), int(b), holder) for kind, a, b, holder in
+            (line.split()[1:] for line in program.output if line.startswith("WAITED "))]
+
+
+def found(path):
+    """{kind: [(begin, duration, previous owner, class)]} of the waiters' waits in a recording."""
+    waits, recording = {}, Recording(path)
+    for name in ("jdk.JavaMonitorEnter", "jdk.JavaMonitorWait", "jdk.ThreadPark"):
+        for e in recording.events.get(name, ()):
+            thread = (e["eventThread"] or {}).get("javaName") or ""
+            if not thread.startswith("waiter-"):
+                continue
+            kind = thread.removeprefix("waiter-")
+            lock = e.get("monitorClass") or e.get("parkedClass") or {"name": ""}
+            if EVENTS.get(kind, "jdk.ThreadPark") != name or (lock["name"] or "").replace("/", ".") != CLASSES[kind]:
+                continue
+            owner = (e.get("previousOwner") or {}).get("javaName")
+            waits.setdefault(kind, []).append((e["time"], e["duration"] * TICK, owner))
+    return waits
+
+
+def compare(program, path, say):
+    """Each wait that the program measured, and that is long enough, is in the recording, with its length."""
+    waits, own = found(path), said(program)
+    begin = min(w[0] for list_ in waits.values() for w in list_) + 50 * MS
+    end = max(w[0] + w[1] for list_ in waits.values() for w in list_) - 50 * MS
+    errors, missed, wrong_owner, owners = [], [], 0, 0
+    for kind, a, b, holder in own:
+        # What the program measured contains the wait: time to get going before it and behind it is no part of it.
+        if a < begin or b > end or b - a < MS:
+            continue
+        inside = [w for w in waits.get(kind, ()) if w[0] >= a - MS and w[0] + w[1] <= b + MS]
+        if not inside:
+            missed.append((kind, a, b))
+            continue
+        errors.append(b - a - sum(w[1] for w in inside))
+        if kind == "monitor":
+            owners += len(inside)
+            wrong_owner += sum(w[2] != holder for w in inside)
+    errors.sort()
+    assert len(errors) > 50, (len(errors), len(own))
+    p50, p99 = errors[len(errors) // 2], errors[len(errors) * 99 // 100]
+    say(f"lock, {program.jdk}: {len(errors)} waits, {len(missed)} missed, duration off by {p50 / MS:.3f} ms "
+        f"(median), {p99 / MS:.3f} ms (p99); {wrong_owner} of {owners} owners wrong")
+    return errors, missed, wrong_owner, owners
+
+
+def lost(path):
+    return sum(e["samples"] for e in Recording(path).events.get("jstrobe.SamplesLost", ()))
+
+
+def test_waits_are_found(jdk, say):
+    """Every wait, under its class, with its length and the thread that made it wait."""
+    path = result_file(".jfr")
+    with Program(jdk, "Locks") as program:
+        done = jstrobe("record", "-e", "lock", "-d", counted(2, 30), "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+        errors, missed, wrong_owner, owners = compare(program, path, say)
+        assert program.stop() == 0
+    # what was lost says so
+    assert len(missed) <= lost(path), missed[:5]
+    assert wrong_owner <= 0.01 * owners
+    # a busy machine keeps the thread from its CPU on its way into the wait and out of it
+    assert errors[len(errors) // 2] < MS
+    os.remove(path)
+
+
+def test_stacks_end_in_the_lock(jdk):
+    """Class and state of each kind of wait; sums by lock and by owner add up; the program is as it was afterwards."""
+    with Program(jdk, "Locks") as program:
+        jstrobe("record", "-e", "lock", "-d", "0.1", program.pid)  # the JVM's socket for agents stays
+        before = program.descriptors()
+        profile = record(program, "-e", "lock", "-d", "1")
+        assert program.descriptors() == before
+        for kind, state in STATES.items():
+            stacks = [s for s in profile.of_thread("waiter-" + kind) if s["frames"][-1] == CLASSES[kind]]
+            assert stacks, (kind, profile.of_thread("waiter-" + kind))
+            assert {s["state"] for s in stacks} == {state}, kind
+        assert sum(l["time_ns"] for l in profile.json["locks"]) == profile.weight["total"]
+        assert sum(l["waits"] for l in profile.json["locks"]) == profile.samples["stored"]
+        owners = {o["name"]: o for o in profile.json["owners"]}
+        for kind in ("monitor", "lock", "write"):
+            assert owners["holder-" + kind]["waits"] > 10, (kind, owners)
+        assert program.stop() == 0
+
+
+def test_virtual_threads(jdk25):
+    """Their waits are theirs, whichever threads carry them; so is what they hold."""
+    with Program(jdk25, "Locks", "virtual") as program:
+        profile = record(program, "-e", "lock", "-d", "1")
+        tops = {s["frames"][-1] for s in profile.stacks}
+        assert set(CLASSES.values()) <= tops, tops
+        assert sum(o["waits"] for o in profile.json["owners"] if o["name"].startswith("virtual thread #")) > 50
+        assert program.stop() == 0
+
+
+def test_thresholds(jdk25):
+    """lock=T: only waits that T fits in; lock=0: all. Beside another event, and from the start of the JVM."""
+    with Program(jdk25, "Locks") as program:
+        profile = record(program, "-e", "lock", "--lock", "5ms", "-d", "1")
+        assert profile.samples["stored"] > 10
+        assert profile.weight["total"] >= 5 * MS * profile.samples["stored"]
+        done = jstrobe("record", "-e", "cpu", "--lock", "0", "-d", "0.5", "-o", "collapsed", "-f", "-",
+                       "--show", "lock", program.pid)
+        assert done.returncode == 0 and "truth/Locks$Monitor" in done.stdout, done.stderr
+        assert program.stop() == 0
+    path = result_file(".txt")
+    with Program(jdk25, "Locks", jvm=[f"-agentpath:{LIBRARY}=start,event=lock,file={path}"]) as program:
+        program.mark()
+        subprocess.run(["sleep", "0.5"], check=True)
+        assert program.stop() == 0
+    with open(path) as file:
+        text = file.read()
+    os.remove(path)
+    assert "truth.Locks$Monitor@" in text and "holder-monitor" in text, text
