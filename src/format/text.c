@@ -12,6 +12,7 @@
 #include "format/loss_line.h"
 #include "format/methods.h"
 #include "format/sorted.h"
+#include "format/waits.h"
 
 #define TEXT_TRACES 100
 #define TEXT_FLAT 200

@@ -276,6 +276,21 @@ static void wall_beside_others(void **state)
 	assert_int_equal(agent("wall=x"), -EINVAL);
 }
 
+static void lock_beside_others(void **state)
+{
+	assert_int_equal(agent("lock"), 0);
+	assert_string_equal(o.event, "lock");
+	assert_int_equal(o.lock, 1); /* its default */
+	assert_int_equal(agent("event=cpu,lock=1ms,wall"), 0);
+	assert_string_equal(o.event, "cpu,wall,lock");
+	assert_int_equal(o.lock, NS_PER_MS);
+	assert_int_equal(agent("lock=0"), 0);
+	assert_int_equal(o.lock, 2); /* as good as nothing, and yet said */
+	assert_int_equal(agent("event=lock,interval=1us"), 0);
+	assert_int_equal(o.interval, NS_PER_US);
+	assert_int_equal(agent("lock=200s"), -EINVAL);
+}
+
 static void known_but_not_yet(void **state)
 {
 	static const char *const rows[] = {
@@ -756,7 +771,8 @@ int main(void)
 		cmocka_unit_test(events),
 		cmocka_unit_test(events_shown),
 		cmocka_unit_test(wall_beside_others),
-		cmocka_unit_test(wall_beside_others), cmocka_unit_test(known_but_not_yet),
+		cmocka_unit_test(wall_beside_others), cmocka_unit_test(lock_beside_others),
+		cmocka_unit_test(known_but_not_yet),
 		cmocka_unit_test(unknown),
 		cmocka_unit_test(spelling_and_filters),
 		cmocka_unit_test(percents),
