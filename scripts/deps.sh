@@ -43,6 +43,7 @@ for group in "$@"; do
 		need python3-pytest module pytest
 		need python3-pytest-xdist module xdist
 		need python3-selenium module selenium
+		need python3-jsonschema module jsonschema
 		need chromium have chromium
 		need chromium-driver have chromedriver
 		# to fetch a JDK 25 with, where there is none

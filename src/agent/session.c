@@ -17,6 +17,7 @@
 #include "agent/jvm.h"
 #include "agent/recorder.h"
 #include "agent/session_state.h"
+#include "agent/streams.h"
 #include "agent/trace.h"
 #include "agent/waits.h"
 #include "agent/window.h"
@@ -93,6 +94,8 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 	if (session.ring)
 		ring_begin(session.ring, account);
 	if (rc == 0)
+		rc = streams_begin(o, events, count, account, err);
+	if (rc == 0)
 		rc = engine_start(&e, notes, err);
 	if (rc)
 		goto no_engine;
@@ -115,6 +118,7 @@ no_engine:
 		recording_end(recording, &ignored);
 	if (session.ring)
 		ring_end(session.ring);
+	streams_end();
 	collector_release(account);
 no_collector:
 	faults_remove();
@@ -147,10 +151,15 @@ static int begin(const struct options *o, struct engine_event *events, uint32_t 
 			       "-e ctimer");
 	if (rc)
 		return rc;
-	prepare_zone(o);
-	rc = arm(o, events, count, account, recording, notes, err);
+	rc = streams_open(o, err);
 	if (rc)
 		return rc;
+	prepare_zone(o);
+	rc = arm(o, events, count, account, recording, notes, err);
+	if (rc) {
+		streams_end();
+		return rc;
+	}
 	if (fallback_taken())
 		buffer_puts(notes, "the Zero VM cannot be walked: its Java frames come from AsyncGetCallTrace "
 			    "(see docs/jdks.md)\n");
@@ -349,6 +358,36 @@ int session_resume(const struct options *o, int file, struct buffer *notes, stru
 	return sync_and_start(o, true, file, notes, err);
 }
 
+/* ---- streams of a session that runs ---- */
+
+int session_join(const struct options *o, struct error *err)
+{
+	struct engine_event *events = calloc(RECORD_EVENTS, sizeof(*events));
+	int rc = -EAGAIN;
+	uint32_t e;
+
+	pthread_mutex_lock(&session.lock);
+	if (!events)
+		rc = error_set(err, ENOMEM, "out of memory for the stream");
+	else if (session.running && session.tracing)
+		rc = error_set(err, EBUSY, "a session that counts calls runs in this process; it has no samples to "
+			       "stream");
+	for (e = 0; events && e < session.event_count; e++)
+		events[e] = session.events[e].event;
+	if (rc == -EAGAIN && session.running)
+		rc = streams_join(o, events, session.event_count, session.account, err);
+	pthread_mutex_unlock(&session.lock);
+	free(events);
+	return rc;
+}
+
+void session_leave(const void *reader)
+{
+	pthread_mutex_lock(&session.lock);
+	streams_leave(reader);
+	pthread_mutex_unlock(&session.lock);
+}
+
 /* ---- stop ---- */
 
 /* What the engines say now; once STOPPED only their final counts are new. */
@@ -421,6 +460,7 @@ int session_stop(struct error *err)
 	recorder_end();
 	if (session.ring)
 		ring_end(session.ring);
+	streams_end();
 	jvm_debug_non_safepoints(false);
 	/* A handler held by a debugger still reads all this: then it is left until it is out. */
 	session.held = !outside;

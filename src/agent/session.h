@@ -26,6 +26,9 @@ struct session_status {
 	uint64_t queue_bytes;
 	uint64_t recording;     /* bytes of the recording so far; 0 = none is written */
 	uint64_t last, ring_bytes; /* flight recorder: ns that it reaches back now, memory */
+	uint32_t streams;       /* live ones that are read */
+	uint64_t streamed, dropped; /* samples in records; those for which their readers were too slow */
+	uint64_t cpu_time, own_cpu; /* ns that the process used since the session began; of it jstrobe's threads */
 	uint64_t unwritten;     /* stored samples that are not in it: the disk was full, … */
 };
 
@@ -41,6 +44,13 @@ int session_start(const struct options *options, int file, struct buffer *notes,
  * says that OPTION (a constant) is why.
  */
 void session_forbid(const char *option, bool all);
+/*
+ * The stream that was offered (agent/streams.h) gets the samples of the session that runs; OPTIONS say how
+ * it is spelled. -EAGAIN: none runs.
+ */
+int session_join(const struct options *options, struct error *err);
+/* READER, who offered a stream, is gone. */
+void session_leave(const void *reader);
 /* Start again and keep the data gathered so far; a recording into the file of the last one goes on there. */
 int session_resume(const struct options *options, int file, struct buffer *notes, struct error *err);
 /* Stop sampling; the data stay for session_dump until the next start. -ENOENT: nothing runs. */

@@ -13,6 +13,7 @@
 #include "agent/jvm.h"
 #include "agent/recorder.h"
 #include "agent/session_state.h"
+#include "agent/streams.h"
 #include "agent/trace.h"
 #include "agent/window.h"
 #include "collect/collector.h"
@@ -220,6 +221,7 @@ static const char *all_engines(void)
 void session_get_status(struct session_status *s)
 {
 	struct collector_totals totals;
+	struct stream_totals streamed;
 	const struct session_event *first = &session.events[0];
 
 	memset(s, 0, sizeof(*s));
@@ -229,6 +231,12 @@ void session_get_status(struct session_status *s)
 	s->event = session.options.event;
 	s->interval = first->event.interval;
 	s->running_for = session.duration;
+	s->cpu_time = session.cpu_time;
+	s->own_cpu = session.own_cpu;
+	if (session.running && !session.tracing) {
+		s->cpu_time += os_process_cpu() - session.cpu_at_start;
+		s->own_cpu += records_own_cpu() - session.own_at_start;
+	}
 	if (session.running) {
 		if (!session.tracing)
 			session_note_counts(false);
@@ -253,6 +261,9 @@ void session_get_status(struct session_status *s)
 		s->queue_bytes = totals.queue_bytes;
 	}
 	recorder_status(&s->recording, &s->unwritten);
+	s->streams = streams_count(&streamed);
+	s->streamed = streamed.samples;
+	s->dropped = streamed.dropped;
 	if (session.ring && ring_since(session.ring)) {
 		s->last = os_monotonic() - ring_since(session.ring);
 		s->ring_bytes = ring_bytes(session.ring);

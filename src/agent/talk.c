@@ -66,6 +66,18 @@ static int take_folder(struct talk *t, struct error *err)
 	return 0;
 }
 
+static int take_stream(struct talk *t, struct error *err)
+{
+	struct stat st;
+
+	talk_forget_places(t);
+	if (t->in.fd < 0 || fstat(t->in.fd, &st) || !S_ISSOCK(st.st_mode))
+		return error_set(err, EPROTO, "the command sent no socket for the stream");
+	t->stream = t->in.fd;
+	t->in.fd = -1;
+	return 0;
+}
+
 /* Handle the message received; not 0: the conversation is over. */
 static int handle(struct talk *t, struct error *err)
 {
@@ -79,6 +91,8 @@ static int handle(struct talk *t, struct error *err)
 		return take_file(t, err);
 	case CONTROL_FOLDER:
 		return take_folder(t, err);
+	case CONTROL_STREAM:
+		return take_stream(t, err);
 	case CONTROL_COMMAND:
 		talk_carry_out(t, t->in.payload);
 		return 0;
@@ -125,7 +139,7 @@ int talk_open(JavaVM *vm, const struct options *o, struct talk **talk, struct er
 	if (!t)
 		return error_set(err, ENOMEM, "out of memory");
 	t->vm = vm;
-	t->in.fd = t->output = t->folder = -1;
+	t->in.fd = t->output = t->folder = t->stream = -1;
 	t->sock = control_connect(o->connect, err);
 	if (t->sock < 0) {
 		free(t);

@@ -19,6 +19,7 @@
 #include "agent/schedule.h"
 #include "agent/session.h"
 #include "agent/trace.h"
+#include "agent/streams.h"
 #include "agent/trigger.h"
 
 #define SEND_MS 2000
@@ -60,6 +61,12 @@ static void say_buffer(struct talk *t, enum control_type type, struct buffer *b)
 	buffer_free(b);
 }
 
+static void put_stream_status(const struct session_status *s, struct buffer *b)
+{
+	buffer_printf(b, "streams=%u\nstreamed=%llu\ndropped=%llu\n", s->streams, (unsigned long long)s->streamed,
+		      (unsigned long long)s->dropped);
+}
+
 static void put_status(struct buffer *b)
 {
 	struct session_status s;
@@ -80,6 +87,8 @@ static void put_status(struct buffer *b)
 	buffer_printf(b, "owed=%s\nowner=%d\nformat=%s\nversion=%s\n", owed_name(),
 		      shared.owner ? (int)shared.owner->peer : 0, o ? o->format : "",
 		      JSTROBE_VERSION);
+	if (s.streams || s.streamed || s.dropped)
+		put_stream_status(&s, b);
 	if (s.last)
 		buffer_printf(b, "last=%llu\nring_bytes=%llu\n", (unsigned long long)s.last,
 			      (unsigned long long)s.ring_bytes);
@@ -130,7 +139,9 @@ void talk_forget_places(struct talk *t)
 		close(t->output);
 	if (t->folder >= 0)
 		close(t->folder);
-	t->output = t->folder = -1;
+	if (t->stream >= 0)
+		close(t->stream);
+	t->output = t->folder = t->stream = -1;
 }
 
 static bool has_hung_up(const struct talk *t)
@@ -184,6 +195,18 @@ static void name_place(struct talk *t, const struct options *o)
 	else if (t->folder >= 0)
 		owed_to_folder(o, t->folder, t->name);
 	t->output = t->folder = -1;
+}
+
+/* The stream goes with the session that runs, whoever began it. -EAGAIN: none does. */
+static int join(const struct options *o, struct buffer *answer, struct error *err)
+{
+	int rc = session_join(o, err);
+
+	if (rc == 0) {
+		put_status(answer);
+		buffer_puts(answer, "joined=1\n");
+	}
+	return rc;
 }
 
 static int start(struct talk *t, const struct options *o, struct buffer *answer,
@@ -302,12 +325,14 @@ void talk_abandon(struct talk *t)
 {
 	struct error ignored;
 
+	/* a stream of our own session tells of all its samples; one of another's ends where it is */
 	if (shared.owner == t) {
 		shared.owner = NULL;
 		owed_nothing();
 		trigger_end();
 		session_stop(&ignored);
 	}
+	session_leave(t);
 	if (shared.data == t) {
 		shared.data = NULL;
 		session_forget();
@@ -326,7 +351,12 @@ void talk_carry_out(struct talk *t, const char *text)
 	switch (rc ? ACTION_NONE : o.action) {
 	case ACTION_START:
 	case ACTION_RESUME:
-		rc = start(t, &o, &answer, &err);
+		streams_offer(t->stream, t);
+		t->stream = -1;
+		rc = o.join ? join(&o, &answer, &err) : -EAGAIN;
+		if (rc == -EAGAIN)
+			rc = start(t, &o, &answer, &err);
+		streams_offer(-1, NULL);
 		break;
 	case ACTION_STOP:
 	case ACTION_DUMP:

@@ -20,6 +20,7 @@ struct talk {
 	bool welcome;  /* the command has accepted us */
 	int output;    /* the file for the next result, or -1 */
 	int folder;    /* the folder for it, or -1 */
+	int stream;    /* the socket for a live stream, or -1 */
 	char name[OPTIONS_FILE_MAX]; /* the file's name in that folder */
 	pid_t peer;    /* the command's pid, 0 if out of sight */
 };

@@ -322,6 +322,13 @@ int agent_send_file(struct agent *a, int fd, struct error *err)
 	return rc == -ECONNRESET ? hung_up(a, err) : rc;
 }
 
+int agent_send_stream(struct agent *a, int sock, struct error *err)
+{
+	int rc = control_send(a->sock, CONTROL_STREAM, "", 0, sock, SEND_MS, err);
+
+	return rc == -ECONNRESET ? hung_up(a, err) : rc;
+}
+
 int agent_send_folder(struct agent *a, int fd, const char *name, struct error *err)
 {
 	int rc = control_send(a->sock, CONTROL_FOLDER, name, strlen(name), fd, SEND_MS, err);

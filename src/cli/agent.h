@@ -38,8 +38,9 @@ int agent_invite(struct agent *a, const struct options *o, char *argument, size_
 /* A connection waits on a->listener: shake hands. -EAGAIN: it was somebody else, wait on. */
 int agent_greet(struct agent *a, int timeout_ms, struct error *err);
 
-/* Pass the result's open file, or its folder and name (before the command that needs it). */
+/* Pass the result's open file, a socket for a stream, or the result's folder and name (before the command). */
 int agent_send_file(struct agent *a, int fd, struct error *err);
+int agent_send_stream(struct agent *a, int sock, struct error *err);
 int agent_send_folder(struct agent *a, int fd, const char *name, struct error *err);
 /*
  * Have the agent carry out COMMAND (options, one a line) and wait for its end; TIMEOUT_MS < 0:

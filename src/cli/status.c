@@ -41,6 +41,11 @@ static void print(const char *s)
 	if (control_number(s, "last"))
 		printf("  recorder holds the last %.1f s in %llu bytes\n", (double)control_number(s, "last") / 1e9,
 		       (unsigned long long)control_number(s, "ring_bytes"));
+	if (control_number(s, "streams") || control_number(s, "streamed"))
+		printf("  streams  %llu read now, %llu samples told, %llu dropped for slow readers\n",
+		       (unsigned long long)control_number(s, "streams"),
+		       (unsigned long long)control_number(s, "streamed"),
+		       (unsigned long long)control_number(s, "dropped"));
 	if (control_number(s, "recording"))
 		printf("  written  %llu bytes of recording, %llu samples are missing there\n",
 		       (unsigned long long)control_number(s, "recording"),

@@ -83,6 +83,7 @@ struct collector {
 	pthread_mutex_t wake_lock; /* with `wake`: cuts the rest between two drains short */
 	pthread_cond_t wake;
 	pthread_mutex_t images; /* held while names are looked up: no image may go away; taken before `lock` */
+	struct kernel_table *kernel; /* kept for a while where names are asked for all the time; with `images` */
 	pthread_mutex_t lock;  /* everything below */
 
 	struct frames frames;
@@ -107,6 +108,7 @@ struct collector {
 	VECTOR(struct place) runs; /* by index of the record: the run that is open on it */
 	struct waits_account waits;
 	struct sink *sinks;    /* who gets each sample besides */
+	_Atomic uint32_t hurried; /* so many of them want each sample at once */
 	uint64_t queue_bytes, increments;
 	uint32_t max_capacity, max_fill;
 	struct timing handler, drain, walk;

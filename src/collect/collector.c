@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 
 #include "collect/account.h"
+#include "elf/elf.h"
 #include "engine/engine.h"
 #include "os/os.h"
 
@@ -26,6 +27,7 @@ static void wake_init(struct collector *c)
 }
 
 #define FULL_EVERY NS_PER_S /* all records, stirred or not */
+#define DRAIN_OFTEN (10 * NS_PER_MS)
 
 struct collector *collector_new(const struct collector_options *o)
 {
@@ -36,7 +38,7 @@ struct collector *collector_new(const struct collector_options *o)
 	c->options = *o;
 	c->options.events = MAX(o->events, 1u);
 	if (!c->options.drain_every)
-		c->options.drain_every = 10 * NS_PER_MS;
+		c->options.drain_every = DRAIN_OFTEN;
 	c->frames.lines = o->lines;
 	seen_init(&c->frames.methods);
 	wake_init(c);
@@ -104,6 +106,13 @@ int collect_thread_start(pthread_t *thread, void *(*run)(void *), void *arg, str
 	return 0;
 }
 
+static uint64_t pause_between(const struct collector *c)
+{
+	if (c->options.hold_ms)
+		return c->options.hold_ms * NS_PER_MS;
+	return atomic_load(&c->hurried) ? MIN(c->options.drain_every, DRAIN_OFTEN) : c->options.drain_every;
+}
+
 static void *run(void *arg)
 {
 	struct collector *c = arg;
@@ -113,7 +122,7 @@ static void *run(void *arg)
 	setpriority(PRIO_PROCESS, (id_t)os_gettid(), -10);
 	while (!atomic_load(&c->stopping)) {
 		turn(c);
-		rest(c, c->options.hold_ms ? c->options.hold_ms * NS_PER_MS : c->options.drain_every);
+		rest(c, pause_between(c));
 	}
 	collect_thread_end();
 	return NULL;
@@ -173,6 +182,7 @@ void collector_free(struct collector *c)
 		return;
 	frames_free(&c->frames);
 	account_waits_free(&c->waits);
+	kernel_table_free(c->kernel);
 	free(c->nodes.items);
 	free(c->frame_list.items);
 	free(c->bcis.items);

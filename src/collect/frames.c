@@ -248,15 +248,49 @@ struct late_frame *frames_take_late(struct frames *f, size_t *count)
 	return late;
 }
 
+/* The same by a table that stays in memory. */
+static void look_up_kernel_kept(struct kernel_table **kernel, const struct late_frame *late, size_t count,
+				struct late_name *names)
+{
+	struct kernel_range range;
+	struct error ignored;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (!late[i].kernel)
+			continue;
+		if (!*kernel)
+			*kernel = kernel_table_read(&ignored);
+		if (!*kernel)
+			return;
+		names[i].name = kernel_table_name(*kernel, late[i].address, &range);
+		names[i].from = range.from;
+		names[i].to = range.to;
+	}
+}
+
 void frames_look_up(const struct zone *z, const struct late_frame *late, size_t count,
-		    struct late_name *names)
+		    struct late_name *names, struct kernel_table **kernel)
 {
 	size_t i;
 
 	for (i = 0; i < count; i++)
 		if (!late[i].kernel)
 			names[i] = symbol_name(z, late[i].address, late[i].image);
+	if (kernel) {
+		look_up_kernel_kept(kernel, late, count, names);
+		return;
+	}
 	look_up_kernel(late, count, names);
+	frames_forget_symbols(z, NULL);
+}
+
+void frames_forget_symbols(const struct zone *z, struct kernel_table **kernel)
+{
+	if (kernel) {
+		kernel_table_free(*kernel);
+		*kernel = NULL;
+	}
 	if (atomic_load(&z->images))
 		image_symbols_release(atomic_load(&z->images));
 }
@@ -289,7 +323,7 @@ void frames_name_late(struct frames *f, const struct zone *z)
 	struct late_name *names = count ? calloc(count, sizeof(*names)) : NULL;
 
 	if (names) {
-		frames_look_up(z, late, count, names);
+		frames_look_up(z, late, count, names, NULL);
 		frames_give_names(f, late, count, names);
 	}
 	free(names);

@@ -77,8 +77,12 @@ struct late_name {
  * is filled in; one thread at a time, no image may be freed meanwhile); give them to F.
  */
 struct late_frame *frames_take_late(struct frames *f, size_t *count);
+struct kernel_table;
+/* KERNEL: where the kernel's table is kept for the next look-up; NULL: no symbols stay in memory. */
 void frames_look_up(const struct zone *z, const struct late_frame *late, size_t count,
-		    struct late_name *names);
+		    struct late_name *names, struct kernel_table **kernel);
+/* Give back the symbols that were kept. */
+void frames_forget_symbols(const struct zone *z, struct kernel_table **kernel);
 void frames_give_names(struct frames *f, const struct late_frame *late, size_t count,
 		       struct late_name *names);
 /* All three at once. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "collect/late.h"
 #include "collect/recording_inner.h"
 #include "signal/frame_word.h"
 
@@ -55,16 +56,9 @@ static uint32_t method_of(struct recording *r, uint32_t frame)
 
 bool recording_is_late(const struct recording *r, uint32_t node)
 {
-	const struct collector *c = r->collector;
-	const struct node *n = &c->nodes.items[node];
-	uint32_t i;
-
 	if (node < r->stacks.count && r->stacks.items[node])
 		return false;
-	for (i = 0; i < n->depth; i++)
-		if (c->frames.named.items[c->frame_list.items[n->first + i]].late)
-			return true;
-	return false;
+	return late_waits(r->collector, node);
 }
 
 uint32_t recording_stack(struct recording *r, uint32_t node)

@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 
+#include "collect/late.h"
 #include "collect/recording_inner.h"
 #include "elf/elf.h"
 #include "engine/engine.h"
@@ -19,24 +20,11 @@
  */
 static void name_frames(struct recording *r, bool force, uint64_t now)
 {
-	struct collector *c = r->collector;
-	struct late_frame *late;
-	struct late_name *names;
-	size_t count;
 	uint64_t took;
 
-	if (!c->frames.late.count || (!force && now < r->held_until))
+	if (!r->collector->frames.late.count || (!force && now < r->held_until))
 		return;
-	late = frames_take_late(&c->frames, &count);
-	names = count ? calloc(count, sizeof(*names)) : NULL;
-	pthread_mutex_unlock(&c->lock);
-	if (names)
-		frames_look_up(&zone, late, count, names);
-	pthread_mutex_lock(&c->lock);
-	if (names)
-		frames_give_names(&c->frames, late, count, names);
-	free(names);
-	free(late);
+	late_look_up(r->collector, false);
 	took = os_monotonic() - now;
 	r->held_until = now + MIN(took * LOOK_UP_SHARE, LOOK_UP_LATEST);
 }

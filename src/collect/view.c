@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "collect/account.h"
+#include "collect/late.h"
 #include "engine/engine.h"
 #include "os/os.h"
 
@@ -345,27 +346,14 @@ static bool fill(struct view *v, struct collector *c, uint32_t e, const struct c
  */
 static void name_frames(struct collector *c)
 {
-	struct late_frame *late;
-	struct late_name *names;
-	size_t count;
-
 	pthread_mutex_lock(&c->images);
 	pthread_mutex_lock(&c->lock);
 	account_names(c);
 	if (c->running)
 		drain_all(c);
-	late = frames_take_late(&c->frames, &count);
-	pthread_mutex_unlock(&c->lock);
-	names = count ? calloc(count, sizeof(*names)) : NULL;
-	if (names)
-		frames_look_up(&zone, late, count, names);
-	pthread_mutex_lock(&c->lock);
-	if (names)
-		frames_give_names(&c->frames, late, count, names);
+	late_look_up(c, false);
 	pthread_mutex_unlock(&c->lock);
 	pthread_mutex_unlock(&c->images);
-	free(names);
-	free(late);
 }
 
 void collect_all_and_lock(struct collector *c)

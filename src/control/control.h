@@ -62,7 +62,7 @@ void control_release(struct control_message *m);
 
 /*
  * A listening socket at PATH with mode 0600.
- * The caller unlinks the path. Changes the process's umask for a moment.
+ * The caller unlinks the path.
  */
 int control_listen(const char *path, struct error *err);
 /* Wait for one connection; its descriptor, or a negative errno. */

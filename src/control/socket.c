@@ -29,19 +29,15 @@ static int address(const char *path, struct sockaddr_un *a, struct error *err)
 int control_listen(const char *path, struct error *err)
 {
 	struct sockaddr_un a;
-	mode_t mask;
-	int rc, sock;
+	int sock;
 
 	if (address(path, &a, err))
 		return -err->code;
 	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (sock < 0)
 		return error_set(err, errno, "control socket: %s", strerror(errno));
-	/* nobody else may connect, not even before a chmod */
-	mask = umask(0177);
-	rc = bind(sock, (struct sockaddr *)&a, sizeof(a));
-	umask(mask);
-	if (rc) {
+	/* nobody else may connect at any moment: the file that bind makes gets the mode that the socket has */
+	if (fchmod(sock, 0600) || bind(sock, (struct sockaddr *)&a, sizeof(a))) {
 		error_set(err, errno, "control socket: cannot create %s: %s; the folder must be "
 			  "writable", path, strerror(errno));
 		close(sock);

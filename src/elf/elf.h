@@ -78,4 +78,13 @@ struct kernel_range {
 int kernel_symbols(const uint64_t *addresses, size_t count, char **names, struct kernel_range *ranges,
 		   struct error *err);
 
+/*
+ * All of them in memory (4 MB), for who asks often: a pass takes 50 ms of CPU time. NULL with the reason. A name is
+ * malloc'ed, NULL = none there; *RANGE as above.
+ */
+struct kernel_table;
+struct kernel_table *kernel_table_read(struct error *err);
+char *kernel_table_name(const struct kernel_table *t, uint64_t address, struct kernel_range *range);
+void kernel_table_free(struct kernel_table *t);
+
 #endif

@@ -19,16 +19,6 @@
 #define READ_BYTES 65536
 #define LINE_MAX_BYTES 1024
 #define HIDDEN_LINES 4096             /* zero addresses in a row: all are */
-#define FUNCTION_MAX ((uint64_t)1 << 20) /* farther from its symbol is no part of it */
-
-struct line {
-	uint64_t address;
-	char type;
-	const char *name;
-	size_t name_length;
-	const char *module; /* "[ext4]" or NULL */
-	size_t module_length;
-};
 
 struct asked {
 	uint64_t address;
@@ -43,6 +33,12 @@ struct asked {
 struct pass {
 	struct asked *asked;
 	size_t count;
+};
+
+/* Going through the lines. */
+struct walk {
+	bool (*fn)(const struct kallsyms_line *line, void *arg);
+	void *arg;
 	size_t lines, visible;
 	bool no_memory;
 };
@@ -53,7 +49,7 @@ static bool is_text(char type)
 }
 
 /* "ffffffff81000000 T name\t[module]" between AT and END. */
-static bool parse(const char *at, const char *end, struct line *line)
+static bool parse(const char *at, const char *end, struct kallsyms_line *line)
 {
 	const char *tab;
 
@@ -79,16 +75,16 @@ static bool parse(const char *at, const char *end, struct line *line)
 }
 
 /* Whether LINE says it better than what A has: higher, or as high and more readable. */
-static bool better(const struct asked *a, const struct line *line)
+static bool better(const struct asked *a, const struct kallsyms_line *line)
 {
 	if (a->best != line->address || !a->name)
 		return line->address >= a->best;
-	if (a->is_text != is_text(line->type))
-		return is_text(line->type);
+	if (a->is_text != line->is_text)
+		return line->is_text;
 	return a->name[0] == '_' && line->name[0] != '_';
 }
 
-static bool store(struct asked *a, const struct line *line)
+static bool store(struct asked *a, const struct kallsyms_line *line)
 {
 	size_t size = line->name_length + (line->module ? 1 + line->module_length : 0) + 1;
 	char *p;
@@ -107,38 +103,45 @@ static bool store(struct asked *a, const struct line *line)
 	}
 	*p = '\0';
 	a->best = line->address;
-	a->is_text = is_text(line->type);
+	a->is_text = line->is_text;
 	return true;
 }
 
-static void take(struct pass *pass, const char *at, const char *end)
+/* False: out of memory. */
+static bool take(const struct kallsyms_line *line, void *arg)
 {
+	struct pass *pass = arg;
 	size_t low = 0, high = pass->count;
-	struct line line;
 
-	if (!parse(at, end, &line))
-		return;
-	pass->lines++;
-	/* Absolute symbols are numbers, not places. */
-	if (line.address == 0 || line.type == 'A' || line.type == 'a')
-		return;
-	pass->visible++;
 	while (low < high) {
 		size_t mid = (low + high) / 2;
 
-		if (pass->asked[mid].address < line.address)
+		if (pass->asked[mid].address < line->address)
 			low = mid + 1;
 		else
 			high = mid;
 	}
-	if (low > 0 && (!pass->asked[low - 1].next || line.address < pass->asked[low - 1].next))
-		pass->asked[low - 1].next = line.address;
-	if (low < pass->count && better(&pass->asked[low], &line) &&
-	    !store(&pass->asked[low], &line))
-		pass->no_memory = true;
+	if (low > 0 && (!pass->asked[low - 1].next || line->address < pass->asked[low - 1].next))
+		pass->asked[low - 1].next = line->address;
+	return low == pass->count || !better(&pass->asked[low], line) || store(&pass->asked[low], line);
 }
 
-static int read_lines(struct pass *pass, int fd, char *buffer)
+static void take_line(struct walk *walk, const char *at, const char *end)
+{
+	struct kallsyms_line line;
+
+	if (!parse(at, end, &line))
+		return;
+	walk->lines++;
+	/* Absolute symbols are numbers, not places. */
+	if (line.address == 0 || line.type == 'A' || line.type == 'a')
+		return;
+	walk->visible++;
+	line.is_text = is_text(line.type);
+	walk->no_memory |= !walk->fn(&line, walk->arg);
+}
+
+static int read_lines(struct walk *walk, int fd, char *buffer)
 {
 	size_t filled = 0;
 
@@ -152,16 +155,16 @@ static int read_lines(struct pass *pass, int fd, char *buffer)
 			return n < 0 ? -errno : 0;
 		end = buffer + filled + n;
 		while ((newline = memchr(at, '\n', (size_t)(end - at)))) {
-			take(pass, at, newline);
+			take_line(walk, at, newline);
 			at = newline + 1;
 		}
 		filled = (size_t)(end - at);
 		if (filled > LINE_MAX_BYTES)
 			filled = 0; /* no line of kallsyms is that long */
 		memmove(buffer, at, filled);
-		if (pass->no_memory)
+		if (walk->no_memory)
 			return -ENOMEM;
-		if (pass->visible == 0 && pass->lines >= HIDDEN_LINES)
+		if (walk->visible == 0 && walk->lines >= HIDDEN_LINES)
 			return 0;
 	}
 }
@@ -188,20 +191,22 @@ static int answer(struct pass *pass, char **names, struct kernel_range *ranges)
 
 		if (a->name)
 			best = a;
-		if (!best || !best->is_text || a->address - best->best >= FUNCTION_MAX)
+		if (!best || !best->is_text || a->address - best->best >= KALLSYMS_FUNCTION_MAX)
 			continue;
 		names[a->place] = strdup(best->name);
 		if (!names[a->place])
 			return -ENOMEM;
 		if (ranges && a->next)
-			ranges[a->place] = (struct kernel_range){best->best, MIN(a->next, best->best + FUNCTION_MAX)};
+			ranges[a->place] = (struct kernel_range){
+				best->best, MIN(a->next, best->best + KALLSYMS_FUNCTION_MAX)};
 	}
 	return 0;
 }
 
-static int run(struct pass *pass, const char *path, char **names, struct kernel_range *ranges,
-	       struct error *err)
+int kallsyms_each(const char *path, bool (*fn)(const struct kallsyms_line *line, void *arg), void *arg,
+		  struct error *err)
 {
+	struct walk walk = {.fn = fn, .arg = arg};
 	char *buffer = malloc(READ_BYTES);
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
 	int rc;
@@ -211,15 +216,13 @@ static int run(struct pass *pass, const char *path, char **names, struct kernel_
 			       strerror(errno));
 	else if (!buffer)
 		rc = error_set(err, ENOMEM, "kernel symbols: no memory");
-	else if ((rc = read_lines(pass, fd, buffer)) < 0)
+	else if ((rc = read_lines(&walk, fd, buffer)) < 0)
 		error_set(err, -rc, "kernel symbols: reading %s: %s", path, strerror(-rc));
-	else if (pass->visible == 0)
+	else if (walk.visible == 0)
 		rc = error_set(err, EACCES, "kernel symbols are hidden: all addresses in %s are "
 			       "zero; write 0 to /proc/sys/kernel/kptr_restrict and 1 or less to "
 			       "/proc/sys/kernel/perf_event_paranoid, or give the process CAP_SYSLOG",
 			       path);
-	else if ((rc = answer(pass, names, ranges)) < 0)
-		error_set(err, -rc, "kernel symbols: no memory");
 	if (fd >= 0)
 		close(fd);
 	free(buffer);
@@ -246,7 +249,9 @@ int kallsyms_read(const char *path, const uint64_t *addresses, size_t count, cha
 		pass.asked[i].place = i;
 	}
 	qsort(pass.asked, count, sizeof(*pass.asked), by_address);
-	rc = run(&pass, path, names, ranges, err);
+	rc = kallsyms_each(path, take, &pass, err);
+	if (rc == 0 && (rc = answer(&pass, names, ranges)) < 0)
+		error_set(err, -rc, "kernel symbols: no memory");
 	for (i = 0; i < count; i++) {
 		free(pass.asked[i].name);
 		if (rc < 0) {

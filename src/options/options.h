@@ -79,6 +79,11 @@ struct options {
 	bool on_oom;
 	uint32_t on_signal; /* 0 = none */
 
+	/* live streams */
+	char stream[OPTIONS_FILE_MAX]; /* the target; "" = none */
+	char stream_format[12];        /* "" = ndjson */
+	uint64_t names_every;          /* ns, 0 = the default */
+
 	/* what to take from a file (jstrobe convert) */
 	bool converting;
 	char families[256]; /* "cpu,alloc"; "" = not said */
@@ -107,6 +112,7 @@ struct options {
 	char token[72];
 	uint32_t protocol;
 	bool owner; /* the session ends with the conversation that started it */
+	bool join;  /* the stream is of the session that runs, if one does */
 	bool color; /* text for a terminal */
 };
 

@@ -1,0 +1,37 @@
+/*
+ * streams.h - the live streams of the session: the one that its options name, and those that commands read.
+ *
+ * All functions: with the session's lock held, unless said otherwise.
+ */
+#ifndef JSTROBE_AGENT_STREAMS_H
+#define JSTROBE_AGENT_STREAMS_H
+
+#include "base/error.h"
+#include "collect/stream.h"
+#include "engine/engine.h"
+#include "options/options.h"
+
+/*
+ * The command READER passed the socket FD, which becomes ours: the next session streams into it. FD -1: it does not
+ * any more. Front locked, not the session.
+ */
+void streams_offer(int fd, const void *reader);
+/* Whether the next session will have a stream. The same. */
+bool streams_wanted(const struct options *o);
+
+/* Open what O names and what was offered; nothing is left open on failure. */
+int streams_open(const struct options *o, struct error *err);
+/* Samples of ACCOUNT, of COUNT events, go into what was opened. On failure streams_end is the caller's. */
+int streams_begin(const struct options *o, const struct engine_event *events, uint32_t count,
+		  struct collector *account, struct error *err);
+/* What was offered gets the samples of the session that runs, from now on. */
+int streams_join(const struct options *o, const struct engine_event *events, uint32_t count,
+		 struct collector *account, struct error *err);
+/* The command READER is gone. */
+void streams_leave(const void *reader);
+/* The collector has stopped: the rest is written, all are closed. */
+void streams_end(void);
+/* Sums over all streams so far; their number. */
+unsigned streams_count(struct stream_totals *t);
+
+#endif

@@ -1,0 +1,128 @@
+#include "cli/live.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+
+#define START_MS 120000
+
+/* Nothing was said of what to sample: a session that runs already will do. */
+static bool takes_any(const struct options *o)
+{
+	struct options plain;
+
+	options_init(&plain);
+	return strcmp(o->event, plain.event) == 0 && !o->interval && !o->wall && !o->filter[0] && !o->begin[0];
+}
+
+static int begin(struct live *l, struct options *o, struct error *err)
+{
+	int ends[2], rc;
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return error_set(err, errno, "no socket for the stream: %s", strerror(errno));
+	l->sock = ends[0];
+	rc = agent_send_stream(&l->agent, ends[1], err);
+	close(ends[1]);
+	if (rc)
+		return rc;
+	o->action = ACTION_START;
+	o->owner = true;
+	o->join = takes_any(o);
+	rc = agent_obey(&l->agent, o, START_MS, err);
+	while (rc == -EINTR) {
+		bool from_terminal;
+		int sig = signals_next(l->agent.wake, &from_terminal);
+
+		if (sig && sig != SIGCHLD)
+			return rc;
+		rc = agent_listen(&l->agent, START_MS, err);
+	}
+	return rc;
+}
+
+int live_open(struct live *l, struct cli *cli)
+{
+	struct error err = {0};
+	char event[128];
+	int rc;
+
+	l->sock = -1;
+	l->interrupts = 0;
+	if (cli->program) {
+		console_error("%s: a program can only be started by record; give the pid or name of a JVM",
+			      cli->command);
+		return CLI_USAGE;
+	}
+	rc = agent_open(&l->agent, cli, false, &err);
+	if (rc)
+		return rc;
+	rc = begin(l, &cli->options, &err);
+	if (rc == 0) {
+		if (control_number(l->agent.answer, "joined"))
+			console_note("process %d is sampled already (%s): the stream is of that session",
+				     (int)l->agent.target.pid,
+				     control_value(l->agent.answer, "event", event, sizeof(event)) ? event : "?");
+		return 0;
+	}
+	console_error("%s", err.text);
+	live_close(l);
+	return rc == -EINTR ? CLI_ABORTED : CLI_FAILED;
+}
+
+static void take_signals(struct live *l)
+{
+	bool from_terminal;
+	int sig;
+
+	while ((sig = signals_next(l->agent.wake, &from_terminal)) != 0)
+		l->interrupts += sig != SIGCHLD;
+}
+
+int live_wait(struct live *l, bool bytes, int out, int timeout_ms, struct error *err)
+{
+	struct pollfd p[4] = {
+		{.fd = l->sock, .events = bytes ? POLLIN : 0},
+		{.fd = l->agent.wake, .events = POLLIN},
+		{.fd = l->agent.sock, .events = POLLIN},
+		{.fd = out, .events = POLLOUT},
+	};
+	int n = poll(p, 4, timeout_ms), rc;
+
+	if (n < 0 && errno != EINTR)
+		return error_set(err, errno, "poll: %s", strerror(errno));
+	if (n <= 0)
+		return 0;
+	if (p[1].revents) {
+		take_signals(l);
+		if (l->interrupts)
+			return -EINTR;
+	}
+	/* the JVM's last words; what it streamed before them is still to be read */
+	if (p[2].revents && !(bytes && p[0].revents)) {
+		rc = agent_listen(&l->agent, 0, err);
+		if (rc && rc != -ETIMEDOUT && rc != -EINTR)
+			return rc;
+	}
+	return (bytes && p[0].revents ? LIVE_BYTES : 0) | (p[3].revents & POLLOUT ? LIVE_ROOM : 0) |
+	       (p[3].revents & (POLLERR | POLLHUP | POLLNVAL) ? LIVE_GONE : 0);
+}
+
+void live_stop(struct live *l)
+{
+	agent_close(&l->agent);
+}
+
+void live_close(struct live *l)
+{
+	if (l->sock >= 0)
+		close(l->sock);
+	l->sock = -1;
+	agent_close(&l->agent);
+}

@@ -1,0 +1,131 @@
+/*
+ * jstrobe stream: what happens in a JVM, sample by sample, on stdout or into a file, for as long as somebody reads it.
+ *
+ * The bytes pass through unread. Where stdout is slow we stop reading, and the agent, which never waits, counts what
+ * it had to drop.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/live.h"
+
+#define PIECE 4096 /* a pipe that has room at all has room for so much */
+
+struct copying {
+	struct live live;
+	int out;
+	char bytes[64 * 1024];
+	size_t from, to;      /* what of it was not written yet */
+	uint64_t until;       /* ns, 0 = no end */
+	bool ending;          /* the stream comes to its end: it is read up to there */
+};
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+static int open_out(struct copying *c, const struct options *o, struct error *err)
+{
+	c->out = STDOUT_FILENO;
+	if (!o->file[0] || strcmp(o->file, "-") == 0)
+		return 0;
+	c->out = open(o->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (c->out < 0)
+		return error_set(err, errno, "cannot write to %s: %s; choose another place", o->file,
+				 strerror(errno));
+	return 0;
+}
+
+static int write_some(struct copying *c, struct error *err)
+{
+	ssize_t n = write(c->out, c->bytes + c->from, MIN(c->to - c->from, (size_t)PIECE));
+
+	if (n < 0 && errno != EINTR && errno != EAGAIN)
+		return error_set(err, errno, "cannot write the stream: %s", strerror(errno));
+	c->from += n > 0 ? (size_t)n : 0;
+	return 0;
+}
+
+/* 1: the stream has ended. */
+static int read_some(struct copying *c, struct error *err)
+{
+	ssize_t n = recv(c->live.sock, c->bytes, sizeof(c->bytes), MSG_DONTWAIT);
+
+	if (n < 0 && errno != EINTR && errno != EAGAIN && errno != ECONNRESET)
+		return error_set(err, errno, "cannot read the stream: %s", strerror(errno));
+	c->from = 0;
+	c->to = n > 0 ? (size_t)n : 0;
+	return n == 0 || (n < 0 && errno == ECONNRESET);
+}
+
+/* Begin the end: our session stops, what it has still to say is read. */
+static void wind_up(struct copying *c)
+{
+	c->ending = true;
+	live_stop(&c->live);
+}
+
+/* One step; 1 = done. */
+static int step(struct copying *c, struct error *err)
+{
+	bool full = c->from < c->to;
+	uint64_t left = c->until ? (c->until - MIN(c->until, now())) / NS_PER_MS + 1 : 1000;
+	int ready = live_wait(&c->live, !full, full ? c->out : -1, (int)MIN(left, (uint64_t)1000), err);
+
+	if (ready == -EINTR && c->live.interrupts > 1)
+		return ready;
+	if (ready == -EINTR || (!c->ending && c->until && now() >= c->until)) {
+		if (!c->ending)
+			wind_up(c);
+		return 0;
+	}
+	if (ready == -ESHUTDOWN || ready == -ECONNRESET) {
+		agent_close(&c->live.agent);
+		c->ending = true;
+		return 0;
+	}
+	if (ready < 0)
+		return ready;
+	if (full && (ready & LIVE_GONE))
+		return 1; /* nobody wants it any more: as "head" does */
+	if (full && (ready & LIVE_ROOM))
+		return write_some(c, err);
+	return !full && (ready & LIVE_BYTES) ? read_some(c, err) : 0;
+}
+
+int cli_stream(struct cli *cli)
+{
+	static struct copying c;
+	struct error err = {0};
+	int rc;
+
+	signal(SIGPIPE, SIG_IGN);
+	if (open_out(&c, &cli->options, &err)) {
+		console_error("%s", err.text);
+		return CLI_FAILED;
+	}
+	cli->options.file[0] = '\0';
+	rc = live_open(&c.live, cli);
+	if (rc)
+		return rc;
+	c.until = cli->options.duration ? now() + cli->options.duration : 0;
+	do
+		rc = step(&c, &err);
+	while (rc == 0);
+	live_close(&c.live);
+	if (rc < 0 && rc != -EPIPE)
+		console_error("%s", rc == -EINTR ? "aborted" : err.text);
+	return rc == -EINTR ? CLI_ABORTED : rc < 0 && rc != -EPIPE ? CLI_FAILED : CLI_DONE;
+}

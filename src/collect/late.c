@@ -1,0 +1,37 @@
+#include "collect/late.h"
+
+#include <stdlib.h>
+
+bool late_waits(const struct collector *c, uint32_t node)
+{
+	const struct node *n = &c->nodes.items[node];
+	uint32_t i;
+
+	for (i = 0; i < n->depth; i++)
+		if (c->frames.named.items[c->frame_list.items[n->first + i]].late)
+			return true;
+	return false;
+}
+
+void late_look_up(struct collector *c, bool keep)
+{
+	struct late_frame *late;
+	struct late_name *names;
+	size_t count;
+
+	late = frames_take_late(&c->frames, &count);
+	names = count ? calloc(count, sizeof(*names)) : NULL;
+	pthread_mutex_unlock(&c->lock);
+	if (names)
+		frames_look_up(&zone, late, count, names, keep || c->kernel ? &c->kernel : NULL);
+	pthread_mutex_lock(&c->lock);
+	if (names)
+		frames_give_names(&c->frames, late, count, names);
+	free(names);
+	free(late);
+}
+
+void late_forget(struct collector *c)
+{
+	frames_forget_symbols(&zone, &c->kernel);
+}

@@ -1,0 +1,334 @@
+#include "collect/stream_inner.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "collect/late.h"
+#include "engine/engine.h"
+#include "os/os.h"
+
+#define MOST_PENDING (1u << 16)      /* events; beyond, the thread gets no CPU */
+#define STATS_EVERY NS_PER_S
+#define FLUSH_EVERY NS_PER_S         /* runs that go on are told of so often */
+#define REPEAT_EVERY (10 * NS_PER_S) /* for readers whose coming nobody notices */
+#define LINGER (2 * NS_PER_S)              /* at the end, for a slow reader */
+/* Tables of symbols (some 10 MB) stay in memory for so long after the last question. */
+#define SYMBOLS_KEPT (30 * NS_PER_S)
+
+/* ---- what the collector calls ---- */
+
+static void wake(struct stream *s)
+{
+	uint64_t one = 1;
+	ssize_t n = write(s->wake, &one, sizeof(one));
+
+	(void)n; /* a counter that is full wakes as well */
+}
+
+static void on_event(struct sink *sink, const struct sink_event *e)
+{
+	struct stream *s = CONTAINER_OF(sink, struct stream, sink);
+	struct stream_item *item = NULL;
+
+	if (atomic_load_explicit(&s->over, memory_order_relaxed))
+		return;
+	if (s->pending.count < MOST_PENDING)
+		item = VECTOR_PUSH(&s->pending);
+	if (!item) {
+		stream_lose(&s->late[e->event], e, os_monotonic());
+		return;
+	}
+	item->event = *e;
+	if (e->lock)
+		item->lock = *e->lock;
+}
+
+static void note_thread(struct sink *sink, uint32_t thread, uint64_t time, bool ended)
+{
+	struct stream *s = CONTAINER_OF(sink, struct stream, sink);
+	struct stream_note *note = s->notes.count < MOST_PENDING ? VECTOR_PUSH(&s->notes) : NULL;
+
+	if (note)
+		*note = (struct stream_note){thread, ended, time};
+}
+
+static void on_thread(struct sink *sink, uint32_t thread)
+{
+	note_thread(sink, thread, os_monotonic(), false);
+}
+
+static void on_thread_end(struct sink *sink, uint32_t thread, uint64_t now)
+{
+	note_thread(sink, thread, now, true);
+}
+
+static void on_drained(struct sink *sink, uint64_t now)
+{
+	struct stream *s = CONTAINER_OF(sink, struct stream, sink);
+
+	if (s->pending.count || s->notes.count)
+		wake(s);
+}
+
+static const struct sink_ops ops = {
+	.event = on_event, .drained = on_drained, .thread_begin = on_thread, .thread_name = on_thread,
+	.thread_end = on_thread_end,
+};
+
+/* ---- a turn of the stream's thread ---- */
+
+/* Take what the collector has gathered. Its lock is held. */
+static void take_over(struct stream *s)
+{
+	typeof(s->pending) items = s->batch;
+	typeof(s->notes) notes = s->batch_notes;
+	uint32_t e;
+
+	s->batch = s->pending;
+	s->batch_notes = s->notes;
+	s->pending = items;
+	s->notes = notes;
+	s->pending.count = s->notes.count = 0;
+	for (e = 0; e < RECORD_EVENTS; e++) {
+		struct stream_lost *late = &s->late[e], *lost = &s->lost[e];
+
+		if (!late->records)
+			continue;
+		lost->since = lost->records ? lost->since : late->since;
+		lost->records += late->records;
+		lost->samples += late->samples;
+		lost->value += late->value;
+		s->dropped[e] += late->samples;
+		s->dropped_all += late->samples;
+		*late = (struct stream_lost){0};
+	}
+}
+
+/* True when *DUE has come; then it comes again EVERY ns later. */
+static bool is_due(uint64_t *due, uint64_t every, uint64_t now)
+{
+	if (!every || now < *due)
+		return false;
+	*due = now + every;
+	return true;
+}
+
+/* Whoever reads now must have been told what samples lean on. Collector's lock held. */
+static void introduce(struct stream *s, uint64_t now)
+{
+	uint32_t reader = stream_out_reader(s->out);
+	bool again = stream_out_blind(s->out) && is_due(&s->repeat_due, REPEAT_EVERY, now);
+
+	if (reader && (reader != s->reader || again)) {
+		s->round++;
+		stream_tell_header(s, now);
+		s->names_due = s->stats_due = now;
+	}
+	s->reader = reader ? reader : s->reader;
+	if (stream_out_over(s->out))
+		atomic_store(&s->over, true);
+}
+
+/* The frames of ITEM have names, as far as they will ever have. */
+static bool is_named(const struct stream *s, const struct stream_item *item)
+{
+	return !late_waits(s->collector, item->event.node) &&
+	       !(item->event.lock && item->lock.owner_node && late_waits(s->collector, item->lock.owner_node));
+}
+
+/* ITEM is told, or waits until its frames have names. LAST: nothing waits any more. */
+static void tell_or_hold(struct stream *s, const struct stream_item *item, bool last)
+{
+	bool wait = !last && s->held.count < MOST_PENDING && !is_named(s, item);
+	struct stream_item *slot = wait ? VECTOR_PUSH(&s->held) : NULL;
+
+	if (slot)
+		*slot = *item;
+	else
+		stream_tell_item(s, item);
+}
+
+static void tell_items(struct stream *s, bool last)
+{
+	typeof(s->held) before = s->held;
+	size_t i;
+
+	memset(&s->held, 0, sizeof(s->held));
+	for (i = 0; i < before.count; i++)
+		tell_or_hold(s, &before.items[i], last);
+	free(before.items);
+	for (i = 0; i < s->batch.count; i++)
+		tell_or_hold(s, &s->batch.items[i], last);
+	s->batch.count = 0;
+}
+
+/*
+ * Look up names that are missing, unless somebody else is just doing so. The collector's lock is held, and given up
+ * meanwhile.
+ */
+static void look_up(struct stream *s, bool last, uint64_t now)
+{
+	struct collector *c = s->collector;
+	bool due = c->frames.late.count, forget = s->symbols_due && (last || (!due && now >= s->symbols_due));
+
+	if ((!due && !forget) || pthread_mutex_trylock(&c->images))
+		return;
+	if (due) {
+		late_look_up(c, true);
+		s->symbols_due = now + SYMBOLS_KEPT;
+	}
+	if (forget) {
+		late_forget(c);
+		s->symbols_due = 0;
+	}
+	pthread_mutex_unlock(&c->images);
+}
+
+static void turn(struct stream *s, bool last)
+{
+	struct collector *c = s->collector;
+	uint64_t now = os_monotonic();
+	size_t i;
+
+	if (c->running && is_due(&s->flush_due, FLUSH_EVERY, now))
+		engine_flush();
+	pthread_mutex_lock(&c->lock);
+	introduce(s, now);
+	take_over(s);
+	look_up(s, last, now);
+	for (i = 0; i < s->batch_notes.count; i++)
+		stream_tell_note(s, &s->batch_notes.items[i]);
+	s->batch_notes.count = 0;
+	if (is_due(&s->names_due, s->options.names_every, now))
+		stream_tell_threads(s, now);
+	tell_items(s, last);
+	if (last)
+		s->drops_due = 0;
+	stream_tell_drops(s, now);
+	if (is_due(&s->stats_due, STATS_EVERY, now) || last)
+		stream_tell_stats(s, now);
+	pthread_mutex_unlock(&c->lock);
+	stream_out_write(s->out);
+	s->waiting = stream_out_waiting(s->out);
+}
+
+/* Until there is something to tell or the reader takes more; at most until the next stats are due. */
+static void rest(struct stream *s)
+{
+	struct pollfd p[1 + STREAM_POLLS] = {{.fd = s->wake, .events = POLLIN}};
+	unsigned count = 1 + (atomic_load(&s->over) ? 0 : stream_out_polls(s->out, p + 1));
+	uint64_t told;
+	ssize_t n;
+
+	/* A held sample waits for its names, a FIFO for its reader. */
+	poll(p, count, s->held.count ? 20 : 100);
+	if (p[0].revents) {
+		n = read(s->wake, &told, sizeof(told));
+		(void)n;
+	}
+}
+
+static void *run(void *arg)
+{
+	struct stream *s = arg;
+
+	collect_thread_begin("jstrobe stream");
+	/* As the collector: on a machine that is busy to the last core events must not wait. */
+	setpriority(PRIO_PROCESS, (id_t)os_gettid(), -10);
+	while (!atomic_load(&s->stopping)) {
+		turn(s, false);
+		rest(s);
+	}
+	collect_thread_end();
+	return NULL;
+}
+
+/* ---- the door ---- */
+
+struct stream *stream_new(struct stream_out *out, const struct stream_options *o, struct error *err)
+{
+	struct stream *s = calloc(1, sizeof(*s));
+
+	if (s)
+		s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (!s || s->wake < 0) {
+		error_set(err, s ? errno : ENOMEM, "the stream cannot be set up: %s",
+			  strerror(s ? errno : ENOMEM));
+		stream_out_close(out, 0);
+		free(s);
+		return NULL;
+	}
+	s->sink.ops = &ops;
+	s->options = *o;
+	s->out = out;
+	buffer_init(&s->record, -1);
+	s->real_offset = os_realtime() - os_monotonic();
+	return s;
+}
+
+int stream_begin(struct stream *s, struct collector *c, struct error *err)
+{
+	int rc;
+
+	s->collector = c;
+	sink_add(c, &s->sink);
+	atomic_fetch_add(&c->hurried, 1);
+	rc = collect_thread_start(&s->thread, run, s, err);
+	if (rc) {
+		sink_remove(&s->sink);
+		atomic_fetch_sub(&c->hurried, 1);
+	}
+	s->running = rc == 0;
+	return rc;
+}
+
+void stream_end(struct stream *s)
+{
+	if (!s->running)
+		return;
+	atomic_store(&s->stopping, true);
+	wake(s);
+	pthread_join(s->thread, NULL);
+	s->running = false;
+	atomic_fetch_sub(&s->collector->hurried, 1);
+	/* Nothing comes behind what the last turn takes. */
+	sink_remove(&s->sink);
+	turn(s, true);
+	stream_out_close(s->out, LINGER);
+	s->out = NULL;
+}
+
+void stream_free(struct stream *s)
+{
+	if (!s)
+		return;
+	stream_out_close(s->out, 0);
+	close(s->wake);
+	free(s->pending.items);
+	free(s->notes.items);
+	free(s->batch.items);
+	free(s->held.items);
+	free(s->batch_notes.items);
+	free(s->stacks.items);
+	free(s->frames);
+	buffer_free(&s->record);
+	free(s);
+}
+
+void stream_totals(struct stream *s, struct stream_totals *t)
+{
+	*t = (struct stream_totals){
+		.records = s->records, .samples = s->samples, .dropped = s->dropped_all, .bytes = s->bytes,
+		.waiting = s->waiting,
+	};
+}
+
+bool stream_is_over(struct stream *s)
+{
+	return atomic_load(&s->over);
+}

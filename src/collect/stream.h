@@ -1,0 +1,49 @@
+/*
+ * stream.h - the sink that tells of each sample at once: the live stream (docs/stream.md).
+ *
+ *   collector's thread ─ events ─▶ pending ─▶ thread "jstrobe stream": names, records ─▶ waiting bytes ─▶ reader
+ *
+ * Nobody but that thread has to do with the reader, and it never waits for him: what finds no room is dropped and
+ * counted, by event. A stack or a name that a record needs stands before it, for each reader anew.
+ */
+#ifndef JSTROBE_COLLECT_STREAM_H
+#define JSTROBE_COLLECT_STREAM_H
+
+#include "base/error.h"
+#include "collect/collector.h"
+#include "collect/stream_out.h"
+#include "format/stream.h"
+#include "signal/record.h"
+
+struct stream;
+
+struct stream_options {
+	const struct stream_writer *writer;
+	char main_class[256], jdk[128];
+	uint64_t names_every;    /* ns between two times that all names are said; 0 = never */
+	uint64_t cpu_at_start, own_at_start; /* of process and own threads, when the session began */
+	struct {
+		char name[256];
+		uint64_t interval;
+		bool in_events, wall;
+	} events[RECORD_EVENTS];
+};
+
+/* A stream into OUT, which becomes its own also on failure. NULL with the reason. */
+struct stream *stream_new(struct stream_out *out, const struct stream_options *o, struct error *err);
+/* From here on samples of C go into it. */
+int stream_begin(struct stream *s, struct collector *c, struct error *err);
+/* The end (best after collector_stop): what waits is written, if the reader takes it within two seconds. */
+void stream_end(struct stream *s);
+/* After stream_end, or instead of stream_begin. NULL: nothing. */
+void stream_free(struct stream *s);
+
+struct stream_totals {
+	uint64_t records, samples, dropped; /* written; samples in them; stored ones that are in none */
+	uint64_t bytes, waiting;
+};
+void stream_totals(struct stream *s, struct stream_totals *t);
+/* The only reader it can have has left. */
+bool stream_is_over(struct stream *s);
+
+#endif

@@ -1,0 +1,77 @@
+/*
+ * stream_inner.h - what the parts of a stream share. Inner header of the collect room.
+ */
+#ifndef JSTROBE_COLLECT_STREAM_INNER_H
+#define JSTROBE_COLLECT_STREAM_INNER_H
+
+#include <pthread.h>
+
+#include "collect/account.h"
+#include "collect/stream.h"
+
+/* An event on its way, with its wait if it is one. */
+struct stream_item {
+	struct sink_event event;
+	struct sink_lock lock; /* event.lock leads there, or is NULL */
+};
+
+/* A thread's name or end on its way. */
+struct stream_note {
+	uint32_t thread;
+	bool ended;
+	uint64_t time;
+};
+
+/* What was dropped since the reader was last told. */
+struct stream_lost {
+	uint64_t records, samples, value, since;
+};
+
+/* A stack by its node: the id it has here, and up to which round its reader knows it. */
+struct stream_known {
+	uint32_t id, round;
+};
+
+struct stream {
+	struct sink sink;
+	struct stream_options options;
+	struct stream_out *out;
+	struct collector *collector;
+	int wake;              /* eventfd: events are pending, or it is the end */
+	pthread_t thread;
+	bool running;
+	atomic_bool stopping, over;
+
+	/* the collector's, with its lock: `pending`, `notes`, `late`. The thread's own: all else */
+	VECTOR(struct stream_item) pending, batch, held; /* being told: batch; waiting for names of frames: held */
+	VECTOR(struct stream_note) notes, batch_notes;
+	struct stream_lost late[RECORD_EVENTS]; /* no room in `pending` */
+
+	VECTOR(struct stream_known) stacks;     /* by node */
+	uint32_t last_id, round;
+	uint32_t reader;       /* who was told so far; 0 = nobody */
+	uint64_t real_offset;
+	uint64_t names_due, stats_due, flush_due, repeat_due, drops_due;
+	uint64_t symbols_due;  /* when symbol tables are given back if nobody asks them, 0 = none are kept */
+	struct stream_lost lost[RECORD_EVENTS + 1]; /* the last: names */
+	uint64_t dropped[RECORD_EVENTS];            /* samples, since the begin */
+	struct buffer record;  /* what is put next */
+	struct profile_frame *frames; /* room for a stack, and for its holder's */
+	size_t frames_room;
+
+	_Atomic uint64_t records, samples, dropped_all, bytes, waiting;
+};
+
+/* Records about the session, its threads and samples: put, or counted as dropped. Collector's lock held. */
+void stream_tell_header(struct stream *s, uint64_t now);
+void stream_tell_thread(struct stream *s, const struct stream_thread *t);
+void stream_tell_threads(struct stream *s, uint64_t now);
+void stream_tell_note(struct stream *s, const struct stream_note *n);
+void stream_tell_item(struct stream *s, const struct stream_item *item);
+void stream_tell_stats(struct stream *s, uint64_t now);
+/* What was dropped, as soon as there is room again. */
+void stream_tell_drops(struct stream *s, uint64_t now);
+/* E never went into the stream. */
+void stream_lose(struct stream_lost *lost, const struct sink_event *e, uint64_t now);
+
+#endif

@@ -1,0 +1,350 @@
+#include "collect/stream_out.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "control/control.h"
+#include "format/stream.h"
+#include "os/os.h"
+
+#define LOOK_AGAIN (NS_PER_S / 10) /* whether somebody reads the FIFO */
+
+enum kind { KIND_FILE, KIND_FIFO, KIND_DEVICE, KIND_SOCKET, KIND_LISTENER };
+
+struct stream_out {
+	enum kind kind;
+	bool records, over;
+	int fd;               /* where to write; -1 = nobody reads */
+	int listener;         /* -1 = none */
+	uint32_t reader;      /* number of the present or last one */
+	uint64_t tried;       /* when a FIFO's reader was last looked for */
+	char path[1024];      /* of the FIFO or the listener's socket */
+	dev_t device;         /* the socket's file */
+	ino_t inode;
+	struct buffer bytes;  /* what waits: from `done` on */
+	size_t done;
+};
+
+/* ---- opening ---- */
+
+static struct stream_out *out_new(enum kind kind, bool records, struct error *err)
+{
+	struct stream_out *o = calloc(1, sizeof(*o));
+
+	if (!o) {
+		error_set(err, ENOMEM, "out of memory for the stream");
+		return NULL;
+	}
+	o->kind = kind;
+	o->records = records || kind == KIND_DEVICE;
+	o->fd = o->listener = -1;
+	buffer_init(&o->bytes, -1);
+	return o;
+}
+
+/*
+ * A file at PATH to write to, which need not be there. A link is followed to a device or FIFO (/dev/stdout), never
+ * to a file: somebody else may have put it into a folder that all may write to.
+ */
+static int open_path(const char *path, struct stat *st, struct error *err)
+{
+	int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+	int fd = open(path, flags | O_CREAT | O_EXCL, 0600);
+	bool link;
+
+	if (fd < 0 && errno == EEXIST) {
+		fd = open(path, flags | O_NOFOLLOW);
+		link = fd < 0 && errno == ELOOP;
+		if (link)
+			fd = open(path, flags);
+		if (link && fd >= 0 && fstat(fd, st) == 0 && S_ISREG(st->st_mode)) {
+			close(fd);
+			return error_set(err, ELOOP, "stream=%s: this is a link to a file; name the file itself", path);
+		}
+	}
+	/* A FIFO that nobody reads: it is opened when somebody does. */
+	if (fd < 0 && errno == ENXIO && stat(path, st) == 0 && S_ISFIFO(st->st_mode))
+		return -1;
+	if (fd < 0)
+		return error_set(err, errno, "stream=%s: %s; choose another place", path, strerror(errno));
+	fstat(fd, st);
+	if (S_ISREG(st->st_mode) && ftruncate(fd, 0) == 0)
+		return fd;
+	if (S_ISFIFO(st->st_mode) || S_ISCHR(st->st_mode))
+		return fd;
+	close(fd);
+	return error_set(err, EINVAL, "stream=%s: this is no file, FIFO or device", path);
+}
+
+static struct stream_out *open_file(const char *path, bool records, struct error *err)
+{
+	struct stat st;
+	struct stream_out *o;
+	int fd;
+
+	err->code = 0;
+	fd = open_path(path, &st, err);
+	if (fd < 0 && err->code)
+		return NULL;
+	o = out_new(fd < 0 || S_ISFIFO(st.st_mode) ? KIND_FIFO : S_ISCHR(st.st_mode) ? KIND_DEVICE : KIND_FILE,
+		    records, err);
+	if (!o) {
+		if (fd >= 0)
+			close(fd);
+		return NULL;
+	}
+	o->fd = fd;
+	o->reader = fd >= 0;
+	snprintf(o->path, sizeof(o->path), "%s", path);
+	return o;
+}
+
+/* What is left at PATH of a process that was killed: a socket that nobody listens at. */
+static void remove_dead_socket(const char *path)
+{
+	struct error ignored;
+	struct stat st;
+	int sock;
+
+	if (lstat(path, &st) || !S_ISSOCK(st.st_mode) || st.st_uid != geteuid())
+		return;
+	sock = control_connect(path, &ignored);
+	if (sock >= 0)
+		close(sock);
+	else if (ignored.code == ECONNREFUSED)
+		unlink(path);
+}
+
+static struct stream_out *open_listener(const char *path, bool records, struct error *err)
+{
+	struct stream_out *o = out_new(KIND_LISTENER, records, err);
+	struct stat st;
+
+	if (!o)
+		return NULL;
+	remove_dead_socket(path);
+	o->listener = control_listen(path, err);
+	if (o->listener < 0) {
+		free(o);
+		return NULL;
+	}
+	fcntl(o->listener, F_SETFL, O_NONBLOCK);
+	snprintf(o->path, sizeof(o->path), "%s", path);
+	if (stat(path, &st) == 0) {
+		o->device = st.st_dev;
+		o->inode = st.st_ino;
+	}
+	return o;
+}
+
+static struct stream_out *take(int fd, enum kind kind, bool records, struct error *err)
+{
+	struct stream_out *o = out_new(kind, records, err);
+
+	if (!o) {
+		close(fd);
+		return NULL;
+	}
+	o->fd = fd;
+	o->reader = 1;
+	return o;
+}
+
+struct stream_out *stream_out_take(int fd, bool records, struct error *err)
+{
+	struct stat st;
+
+	if (fstat(fd, &st) == 0 && S_ISSOCK(st.st_mode))
+		return take(fd, KIND_SOCKET, records, err);
+	close(fd);
+	error_set(err, EINVAL, "the stream's descriptor is no socket");
+	return NULL;
+}
+
+/* The mode of an inherited descriptor belongs to all who have it, so it is opened once more, but for sockets. */
+static struct stream_out *open_inherited(const char *number, bool records, struct error *err)
+{
+	char path[64], *end;
+	long n = strtol(number, &end, 10);
+	struct stat st;
+	int fd;
+
+	if (!*number || *end || n < 0 || n > 1 << 20 || fstat((int)n, &st)) {
+		error_set(err, EBADF, "stream=fd:%s: there is no such descriptor", number);
+		return NULL;
+	}
+	if (!S_ISSOCK(st.st_mode) && !S_ISREG(st.st_mode)) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%ld", n);
+		return open_file(path, records, err);
+	}
+	fd = fcntl((int)n, F_DUPFD_CLOEXEC, 0);
+	if (fd < 0) {
+		error_set(err, errno, "stream=fd:%s: %s", number, strerror(errno));
+		return NULL;
+	}
+	return take(fd, S_ISREG(st.st_mode) ? KIND_FILE : KIND_SOCKET, records, err);
+}
+
+struct stream_out *stream_out_open(const char *target, bool records, struct error *err)
+{
+	if (strncmp(target, "unix:", 5) == 0)
+		return open_listener(target + 5, records, err);
+	if (strncmp(target, "fd:", 3) == 0)
+		return open_inherited(target + 3, records, err);
+	return open_file(target, records, err);
+}
+
+/* ---- readers ---- */
+
+/* The reader has left; what was on its way to him goes with him. */
+static void lose_reader(struct stream_out *o)
+{
+	close(o->fd);
+	o->fd = -1;
+	o->bytes.length = o->done = 0;
+	o->over = o->kind != KIND_FIFO && o->kind != KIND_LISTENER;
+}
+
+static bool has_left(const struct stream_out *o)
+{
+	struct pollfd p = {.fd = o->fd};
+
+	return (o->kind == KIND_FIFO || o->kind == KIND_SOCKET || o->kind == KIND_LISTENER) &&
+	       poll(&p, 1, 0) > 0 && (p.revents & (POLLERR | POLLHUP | POLLNVAL));
+}
+
+/* Let in whoever may read: this process's user, or root. Others are turned away. */
+static int accept_reader(struct stream_out *o)
+{
+	struct error ignored;
+	pid_t pid;
+	uid_t uid;
+	int sock = accept4(o->listener, NULL, NULL, SOCK_CLOEXEC);
+
+	if (sock >= 0 && (o->fd >= 0 || control_peer(sock, &pid, &uid, &ignored) || (uid != 0 && uid != geteuid()))) {
+		close(sock);
+		return -1;
+	}
+	return sock;
+}
+
+uint32_t stream_out_reader(struct stream_out *o)
+{
+	int fd = -1;
+
+	if (o->fd >= 0 && has_left(o))
+		lose_reader(o);
+	if (o->kind == KIND_LISTENER) {
+		fd = accept_reader(o);
+	} else if (o->kind == KIND_FIFO && o->fd < 0 && os_monotonic() - o->tried >= LOOK_AGAIN) {
+		o->tried = os_monotonic();
+		fd = open(o->path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	}
+	if (fd >= 0) {
+		o->fd = fd;
+		o->reader++;
+	}
+	return o->fd < 0 ? 0 : o->reader;
+}
+
+bool stream_out_blind(const struct stream_out *o)
+{
+	return o->kind == KIND_DEVICE;
+}
+
+bool stream_out_over(const struct stream_out *o)
+{
+	return o->over;
+}
+
+/* ---- bytes ---- */
+
+size_t stream_out_waiting(const struct stream_out *o)
+{
+	return o->bytes.length - o->done;
+}
+
+bool stream_out_put(struct stream_out *o, const char *bytes, size_t n, bool urgent)
+{
+	if (o->fd < 0 || stream_out_waiting(o) + n > STREAM_WAITING + (urgent ? STREAM_URGENT : 0))
+		return false;
+	if (o->done > STREAM_WAITING / 2) {
+		o->bytes.length -= o->done;
+		memmove(o->bytes.data, o->bytes.data + o->done, o->bytes.length);
+		o->done = 0;
+	}
+	buffer_append(&o->bytes, bytes, n);
+	if (!o->bytes.failed)
+		return true;
+	o->bytes.failed = 0; /* nothing of it was appended */
+	return false;
+}
+
+/* Write as much of N BYTES as goes; as write(2). */
+static ssize_t give(struct stream_out *o, const char *bytes, size_t n)
+{
+	if (o->kind == KIND_SOCKET || o->kind == KIND_LISTENER)
+		return send(o->fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	return write(o->fd, bytes, n);
+}
+
+void stream_out_write(struct stream_out *o)
+{
+	while (o->fd >= 0 && stream_out_waiting(o)) {
+		const char *bytes = o->bytes.data + o->done;
+		size_t n = stream_out_waiting(o);
+		ssize_t done = give(o, bytes, o->records ? stream_record_length(bytes, n) : n);
+
+		if (done > 0)
+			o->done += (size_t)done;
+		else if (done < 0 && (errno == EPIPE || errno == ECONNRESET))
+			lose_reader(o);
+		else if (done == 0 || errno != EINTR)
+			return; /* the reader is slow, or the disk is full: later, perhaps */
+	}
+	o->bytes.length = o->done = 0;
+}
+
+unsigned stream_out_polls(const struct stream_out *o, struct pollfd *p)
+{
+	unsigned n = 0;
+
+	if (o->listener >= 0)
+		p[n++] = (struct pollfd){.fd = o->listener, .events = POLLIN};
+	if (o->fd >= 0 && o->kind != KIND_FILE && o->kind != KIND_DEVICE)
+		p[n++] = (struct pollfd){.fd = o->fd, .events = stream_out_waiting(o) ? POLLOUT : 0};
+	return n;
+}
+
+void stream_out_close(struct stream_out *o, uint64_t linger_ns)
+{
+	uint64_t until = os_monotonic() + linger_ns;
+	struct stat st;
+
+	if (!o)
+		return;
+	stream_out_write(o);
+	while (o->fd >= 0 && stream_out_waiting(o) && os_monotonic() < until) {
+		struct pollfd p = {.fd = o->fd, .events = POLLOUT};
+
+		poll(&p, 1, 10);
+		stream_out_write(o);
+	}
+	if (o->fd >= 0)
+		close(o->fd);
+	if (o->listener >= 0) {
+		close(o->listener);
+		if (lstat(o->path, &st) == 0 && st.st_dev == o->device && st.st_ino == o->inode)
+			unlink(o->path);
+	}
+	buffer_free(&o->bytes);
+	free(o);
+}

@@ -1,0 +1,50 @@
+/*
+ * stream_out.h - where a live stream goes, and what waits for its reader.
+ *
+ * Bytes wait in a buffer of at most STREAM_WAITING; who puts more is told that there is no room, and counts a drop.
+ * Nothing here waits for a reader. One thread uses it: the stream's own, with all signals blocked (SIGPIPE too).
+ *
+ *   PATH        a file (made 0600, or emptied), a FIFO (also before anybody reads it), a device as /dev/null
+ *   unix:PATH   listens at a socket there (0600): one reader at a time, of this process's user or root
+ *   fd:N        a descriptor that the process has inherited
+ */
+#ifndef JSTROBE_COLLECT_STREAM_OUT_H
+#define JSTROBE_COLLECT_STREAM_OUT_H
+
+#include "base/error.h"
+
+#define STREAM_WAITING (1u << 20)
+#define STREAM_URGENT (1u << 16) /* beyond that */
+#define STREAM_POLLS 2 /* descriptors that stream_out_polls fills in, at most */
+
+struct stream_out;
+struct pollfd;
+
+/* Open TARGET. RECORDS: each record is written by a call of its own. NULL with the reason. */
+struct stream_out *stream_out_open(const char *target, bool records, struct error *err);
+/* The same for FD, which becomes its own also on failure: a socket whose other end the reader has. */
+struct stream_out *stream_out_take(int fd, bool records, struct error *err);
+/* Give the reader LINGER_NS to take what waits, then close; remove the socket's file. NULL: nothing. */
+void stream_out_close(struct stream_out *o, uint64_t linger_ns);
+
+/*
+ * Look who is there: take in a reader that has come, notice one that left. The number of the present reader, who
+ * knows nothing of what was written to others; 0 = nobody reads.
+ */
+uint32_t stream_out_reader(struct stream_out *o);
+/* A reader who comes later is not noticed here: what he needs is to be said again now and then. */
+bool stream_out_blind(const struct stream_out *o);
+/* The only reader there can be has left: there is nothing more to do. */
+bool stream_out_over(const struct stream_out *o);
+/*
+ * Put N bytes, whole records, all of them or none; false: there is no room (or no reader). URGENT: what tells of
+ * drops has some room that samples have not.
+ */
+bool stream_out_put(struct stream_out *o, const char *bytes, size_t n, bool urgent);
+/* Write what goes without waiting. */
+void stream_out_write(struct stream_out *o);
+size_t stream_out_waiting(const struct stream_out *o);
+/* What to wait for: fills in P[STREAM_POLLS], returns how many. */
+unsigned stream_out_polls(const struct stream_out *o, struct pollfd *p);
+
+#endif

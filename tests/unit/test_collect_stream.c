@@ -1,0 +1,323 @@
+/*
+ * Where a stream goes: files, FIFOs without and with readers, sockets, readers that are slow, that leave, that send
+ * garbage; and that nobody else is let in.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "collect/stream_out.h"
+#include "control/control.h"
+#include "os/os.h"
+
+static char folder[64], path[96];
+static struct error err;
+
+static int set_up(void **state)
+{
+	signal(SIGPIPE, SIG_IGN);
+	strcpy(folder, "/tmp/jstrobe-test-XXXXXX");
+	if (!mkdtemp(folder))
+		return -1;
+	snprintf(path, sizeof(path), "%s/out", folder);
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	unlink(path);
+	return rmdir(folder);
+}
+
+static struct stream_out *open_out(const char *target, bool records)
+{
+	struct stream_out *o = stream_out_open(target, records, &err);
+
+	if (!o)
+		fail_msg("%s: %s", target, err.text);
+	return o;
+}
+
+static size_t read_all(int fd, char *to, size_t size)
+{
+	size_t used = 0;
+	ssize_t n;
+
+	while (used < size && (n = read(fd, to + used, size - used)) > 0)
+		used += (size_t)n;
+	return used;
+}
+
+static void file(void **state)
+{
+	struct stream_out *o;
+	char text[32];
+	struct stat st;
+	int fd;
+
+	fd = open(path, O_WRONLY | O_CREAT, 0644);
+	assert_int_equal(write(fd, "what was there before", 21), 21);
+	close(fd);
+	o = open_out(path, false);
+	assert_int_equal(stream_out_reader(o), 1);
+	assert_false(stream_out_blind(o));
+	assert_true(stream_out_put(o, "one\n", 4, false));
+	stream_out_write(o);
+	assert_true(stream_out_put(o, "two\n", 4, false));
+	stream_out_close(o, 0);
+	fd = open(path, O_RDONLY);
+	assert_int_equal(read_all(fd, text, sizeof(text)), 8);
+	assert_memory_equal(text, "one\ntwo\n", 8);
+	close(fd);
+	unlink(path);
+	stream_out_close(open_out(path, false), 0);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+}
+
+/* Somebody put a link there that leads to another file. */
+static void link_to_a_file(void **state)
+{
+	char other[128];
+	struct stat st;
+	int fd;
+
+	snprintf(other, sizeof(other), "%s/other", folder);
+	fd = open(other, O_WRONLY | O_CREAT, 0600);
+	assert_int_equal(write(fd, "keep", 4), 4);
+	close(fd);
+	assert_int_equal(symlink(other, path), 0);
+	assert_null(stream_out_open(path, false, &err));
+	assert_int_equal(err.code, ELOOP);
+	assert_int_equal(stat(other, &st), 0);
+	assert_int_equal(st.st_size, 4);
+	unlink(other);
+	assert_null(stream_out_open(folder, false, &err));
+	assert_null(stream_out_open("/nowhere/at/all", false, &err));
+	assert_null(stream_out_open("fd:12345", false, &err));
+	assert_null(stream_out_open("fd:x", false, &err));
+}
+
+/* Wait until there is a reader other than LAST (0: none). */
+static uint32_t wait_for_reader(struct stream_out *o, uint32_t last)
+{
+	uint32_t now;
+	int i;
+
+	for (i = 0; i < 500; i++) {
+		now = stream_out_reader(o);
+		if (now && now != last)
+			return now;
+		usleep(10000);
+	}
+	fail_msg("no reader was noticed");
+	return 0;
+}
+
+static void fifo(void **state)
+{
+	struct stream_out *o;
+	uint32_t first;
+	char text[32];
+	int fd;
+
+	assert_int_equal(mkfifo(path, 0600), 0);
+	o = open_out(path, false);
+	assert_int_equal(stream_out_reader(o), 0);
+	assert_false(stream_out_put(o, "lost\n", 5, false));
+	fd = open(path, O_RDONLY | O_NONBLOCK);
+	first = wait_for_reader(o, 0);
+	assert_true(stream_out_put(o, "one\n", 4, false));
+	stream_out_write(o);
+	assert_int_equal(read(fd, text, sizeof(text)), 4);
+	/* he leaves in the middle, with something on its way */
+	assert_true(stream_out_put(o, "two\n", 4, false));
+	close(fd);
+	stream_out_write(o);
+	assert_int_equal(stream_out_reader(o), 0);
+	assert_int_equal(stream_out_waiting(o), 0);
+	assert_false(stream_out_over(o));
+	fd = open(path, O_RDONLY | O_NONBLOCK);
+	wait_for_reader(o, first);
+	assert_true(stream_out_put(o, "three\n", 6, false));
+	stream_out_close(o, 0);
+	assert_int_equal(read(fd, text, sizeof(text)), 6);
+	close(fd);
+}
+
+/* Who reads nothing costs memory up to a limit, and gets whole records later. */
+static void slow_reader(void **state)
+{
+	struct stream_out *o;
+	char record[101], *text = malloc(4u << 20);
+	unsigned put = 0, i;
+	size_t n = 0;
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	o = stream_out_take(ends[1], false, &err);
+	assert_non_null(o);
+	for (i = 0; i < 30000; i++) {
+		snprintf(record, sizeof(record), "%099u", put);
+		record[99] = '\n';
+		if (stream_out_put(o, record, 100, false))
+			put++;
+		stream_out_write(o);
+	}
+	assert_in_range(put, STREAM_WAITING / 100, 29999);
+	assert_in_range(stream_out_waiting(o), STREAM_WAITING - 200, STREAM_WAITING);
+	snprintf(record, sizeof(record), "%099u", put);
+	record[99] = '\n';
+	assert_true(stream_out_put(o, record, 100, true));
+	put++;
+	while (stream_out_waiting(o)) {
+		n += (size_t)read(ends[0], text + n, 65536);
+		stream_out_write(o);
+	}
+	stream_out_close(o, 0);
+	n += read_all(ends[0], text + n, (4u << 20) - n);
+	assert_int_equal(n, put * 100);
+	for (i = 0; i < put; i++)
+		assert_int_equal(strtoul(text + i * 100, NULL, 10), i);
+	close(ends[0]);
+	free(text);
+}
+
+/* The command at the other end is gone: there is nothing more to do. */
+static void reader_gone(void **state)
+{
+	struct stream_out *o;
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	o = stream_out_take(ends[1], false, &err);
+	close(ends[0]);
+	assert_int_equal(stream_out_reader(o), 0);
+	assert_true(stream_out_over(o));
+	assert_false(stream_out_put(o, "x\n", 2, false));
+	stream_out_close(o, 0);
+	assert_null(stream_out_take(open("/dev/null", O_WRONLY), false, &err));
+}
+
+static void listener(void **state)
+{
+	char target[128], text[64], garbage[4096] = "garbage";
+	struct stream_out *o;
+	struct stat st;
+	uint32_t first;
+	int one, two;
+
+	snprintf(target, sizeof(target), "unix:%s", path);
+	o = open_out(target, false);
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 0777, 0600);
+	assert_int_equal(stream_out_reader(o), 0);
+	one = control_connect(path, &err);
+	first = wait_for_reader(o, 0);
+	/* a second one is turned away, the first one's flood is left where it is */
+	two = control_connect(path, &err);
+	while (send(one, garbage, sizeof(garbage), MSG_DONTWAIT) > 0)
+		;
+	assert_int_equal(stream_out_reader(o), first);
+	assert_int_equal(read(two, text, sizeof(text)), 0);
+	close(two);
+	assert_true(stream_out_put(o, "one\n", 4, false));
+	stream_out_write(o);
+	assert_int_equal(read(one, text, sizeof(text)), 4);
+	close(one);
+	assert_int_equal(stream_out_reader(o), 0);
+	one = control_connect(path, &err);
+	wait_for_reader(o, first);
+	close(one);
+	stream_out_close(o, 0);
+	assert_int_equal(stat(path, &st), -1);
+}
+
+/* A socket that a killed process left is taken over, one in use and what is no socket are not. */
+static void dead_socket(void **state)
+{
+	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	struct stream_out *o;
+	char target[128];
+	int sock = socket(AF_UNIX, SOCK_STREAM, 0), fd;
+
+	snprintf(target, sizeof(target), "unix:%s", path);
+	snprintf(a.sun_path, sizeof(a.sun_path), "%s", path);
+	assert_int_equal(bind(sock, (struct sockaddr *)&a, sizeof(a)), 0);
+	close(sock);
+	o = open_out(target, false);
+	assert_null(stream_out_open(target, false, &err));
+	assert_int_equal(err.code, EADDRINUSE);
+	stream_out_close(o, 0);
+	fd = open(path, O_WRONLY | O_CREAT, 0600);
+	close(fd);
+	assert_null(stream_out_open(target, false, &err));
+}
+
+/* By records: one write each, so that who looks at writes sees whole ones. A datagram socket shows them. */
+static void records(void **state)
+{
+	struct stream_out *o;
+	char text[64];
+	int ends[2];
+
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
+	o = stream_out_take(ends[1], true, &err);
+	assert_true(stream_out_put(o, "one\ntwo\nthree\n", 14, false));
+	stream_out_write(o);
+	assert_int_equal(read(ends[0], text, sizeof(text)), 4);
+	assert_int_equal(read(ends[0], text, sizeof(text)), 4);
+	assert_int_equal(read(ends[0], text, sizeof(text)), 6);
+	stream_out_close(o, 0);
+	close(ends[0]);
+	o = open_out("/dev/null", false);
+	assert_true(stream_out_blind(o));
+	assert_true(stream_out_put(o, "one\ntwo\n", 8, false));
+	stream_out_write(o);
+	assert_int_equal(stream_out_waiting(o), 0);
+	stream_out_close(o, 0);
+}
+
+static void inherited(void **state)
+{
+	struct stream_out *o;
+	char target[32], text[32];
+	int ends[2];
+
+	assert_int_equal(pipe(ends), 0);
+	snprintf(target, sizeof(target), "fd:%d", ends[1]);
+	o = open_out(target, false);
+	/* the program's own descriptor stays as it is */
+	assert_int_equal(fcntl(ends[1], F_GETFL) & O_NONBLOCK, 0);
+	assert_true(stream_out_put(o, "one\n", 4, false));
+	stream_out_write(o);
+	assert_int_equal(read(ends[0], text, sizeof(text)), 4);
+	stream_out_close(o, 0);
+	assert_int_equal(write(ends[1], "x", 1), 1);
+	close(ends[0]);
+	close(ends[1]);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(file), TEST(link_to_a_file), TEST(fifo), TEST(slow_reader), TEST(reader_gone), TEST(listener),
+		TEST(dead_socket), TEST(records), TEST(inherited),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
