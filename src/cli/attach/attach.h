@@ -25,6 +25,16 @@ struct attach_target {
 	int wake;     /* waiting ends with -EINTR when this descriptor is readable; -1: none */
 };
 
+struct process_status;
+
+/* What attach_check asks of a process, in its order; ended by a row without name. */
+struct attach_precondition {
+	const char *name, *asks;
+	/* 0, or a negative errno with the reason and the remedy in ERR. */
+	int (*check)(pid_t pid, const struct process_status *s, struct error *err);
+};
+extern const struct attach_precondition attach_preconditions[];
+
 /*
  * Look at process PID and refuse it, with the reason and the remedy, if it is not a HotSpot JVM
  * that we may attach to without harming it. WAKE goes into the target.

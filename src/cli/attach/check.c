@@ -40,7 +40,7 @@ static int check_user(pid_t pid, const struct process_status *s, struct error *e
 			 (unsigned)s->uid);
 }
 
-static int check_vm(pid_t pid, struct error *err)
+static int check_vm(pid_t pid, const struct process_status *s, struct error *err)
 {
 	char libjvm[PATH_MAX];
 	enum process_vm vm;
@@ -81,6 +81,24 @@ static int check_switches(pid_t pid, const struct process_status *s, struct erro
 	return 0;
 }
 
+const struct attach_precondition attach_preconditions[] = {
+	{"state", "it runs", check_state},
+	{"user", "it belongs to us, or we are root", check_user},
+	{"vm", "it is a HotSpot JVM", check_vm},
+	{"attach", "the JVM lets itself be attached to", check_switches},
+	{NULL, NULL, NULL},
+};
+
+static int check_all(pid_t pid, const struct process_status *s, struct error *err)
+{
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; attach_preconditions[i].name && !rc; i++)
+		rc = attach_preconditions[i].check(pid, s, err);
+	return rc;
+}
+
 static int open_root(struct attach_target *t, struct error *err)
 {
 	t->root = root_of(t->pid);
@@ -107,9 +125,7 @@ int attach_check(pid_t pid, int wake, struct attach_target *t, struct error *err
 	if (process_status(pid, &s))
 		error_set(err, ESRCH, "there is no process %d; 'jstrobe ps' lists the JVMs",
 			  (int)pid);
-	else if (check_state(pid, &s, err) == 0 && check_user(pid, &s, err) == 0 &&
-		 check_vm(pid, err) == 0 && check_switches(pid, &s, err) == 0 &&
-		 open_root(t, err) == 0) {
+	else if (check_all(pid, &s, err) == 0 && open_root(t, err) == 0) {
 		t->nspid = s.nspid;
 		t->uid = s.uid;
 		t->gid = s.gid;

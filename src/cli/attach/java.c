@@ -1,10 +1,11 @@
 /*
- * What a JVM was started with: the main class and the two switches that make
- * attaching impossible, as HotSpot reads them: JAVA_TOOL_OPTIONS, then the
+ * What a JVM was started with: the main class and the switches that matter to
+ * attaching and sampling, as HotSpot reads them: JAVA_TOOL_OPTIONS, then the
  * command line (with JDK_JAVA_OPTIONS before it), then _JAVA_OPTIONS; the last
  * word counts. What the JVM says of itself (perfdata.c) goes before its
  * command line, which can hide options in argument files.
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,16 +22,34 @@ static const char *const with_value[] = {
 	"--patch-module", "--enable-native-access", "--source", NULL,
 };
 
+/* What each switch sets. */
+static const struct {
+	const char *option;
+	size_t field;
+	bool value;
+} switches[] = {
+#define F(name) offsetof(struct process_java, name)
+	{"-Xrs", F(reduced_signals), true},
+	{"-XX:+ReduceSignalUsage", F(reduced_signals), true},
+	{"-XX:-ReduceSignalUsage", F(reduced_signals), false},
+	{"-XX:+DisableAttachMechanism", F(attach_disabled), true},
+	{"-XX:-DisableAttachMechanism", F(attach_disabled), false},
+	{"-XX:+EnableDynamicAgentLoading", F(agents_on), true},
+	{"-XX:+EnableDynamicAgentLoading", F(agents_off), false},
+	{"-XX:-EnableDynamicAgentLoading", F(agents_off), true},
+	{"-XX:-EnableDynamicAgentLoading", F(agents_on), false},
+	{"-XX:+DebugNonSafepoints", F(debug_positions), true},
+	{"-XX:-DebugNonSafepoints", F(debug_positions), false},
+#undef F
+};
+
 static void read_switch(const char *option, struct process_java *java)
 {
-	if (strcmp(option, "-Xrs") == 0 || strcmp(option, "-XX:+ReduceSignalUsage") == 0)
-		java->reduced_signals = true;
-	else if (strcmp(option, "-XX:-ReduceSignalUsage") == 0)
-		java->reduced_signals = false;
-	else if (strcmp(option, "-XX:+DisableAttachMechanism") == 0)
-		java->attach_disabled = true;
-	else if (strcmp(option, "-XX:-DisableAttachMechanism") == 0)
-		java->attach_disabled = false;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(switches); i++)
+		if (strcmp(option, switches[i].option) == 0)
+			*((bool *)java + switches[i].field) = switches[i].value;
 }
 
 /* Options apart by blanks. */

@@ -40,6 +40,8 @@ struct process_java {
 	char main[256];       /* main class, jar, or "?" */
 	bool reduced_signals; /* -Xrs */
 	bool attach_disabled; /* -XX:+DisableAttachMechanism */
+	bool agents_on, agents_off; /* EnableDynamicAgentLoading, if it was said */
+	bool debug_positions; /* -XX:+DebugNonSafepoints */
 };
 void process_java(pid_t pid, const struct process_status *s, struct process_java *java);
 
