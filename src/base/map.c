@@ -1,6 +1,7 @@
 #include "base/map.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static struct map_slot *find(const struct map *m, uint64_t key)
 {
@@ -54,6 +55,13 @@ uint32_t *map_put(struct map *m, uint64_t key, bool *fresh)
 		m->count++;
 	}
 	return &s->value;
+}
+
+void map_clear(struct map *m)
+{
+	if (m->count)
+		memset(m->slots, 0, m->capacity * sizeof(*m->slots));
+	m->count = 0;
 }
 
 void map_free(struct map *m)

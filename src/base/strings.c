@@ -5,12 +5,21 @@
 
 static uint64_t hash_text(const char *text, size_t length)
 {
-	uint64_t h = 0xcbf29ce484222325ull;
-	size_t i;
+	uint64_t h = length * 0x9e3779b97f4a7c15ull, word;
 
-	for (i = 0; i < length; i++)
-		h = (h ^ (unsigned char)text[i]) * 0x100000001b3ull;
-	return h;
+	for (; length >= sizeof(word); length -= sizeof(word), text += sizeof(word)) {
+		memcpy(&word, text, sizeof(word));
+		h = (h ^ word) * 0x9e3779b97f4a7c15ull;
+		h ^= h >> 32;
+	}
+	word = 0;
+	memcpy(&word, text, length);
+	return (h ^ word) * 0xbf58476d1ce4e5b9ull;
+}
+
+static bool is_text(const struct strings *s, uint32_t at, const char *text, size_t length)
+{
+	return length < s->length - at && memcmp(s->bytes + at, text, length) == 0 && !s->bytes[at + length];
 }
 
 static bool room(struct strings *s, size_t n)
@@ -32,12 +41,13 @@ static bool room(struct strings *s, size_t n)
 
 uint32_t strings_add(struct strings *s, const char *text, size_t length)
 {
-	uint64_t hash = hash_text(text, length);
+	uint64_t hash;
 	uint32_t *slot;
 	bool fresh;
 
 	if (length == 0)
 		return 0;
+	hash = hash_text(text, length);
 	if (!room(s, length + 2)) {
 		s->failed = true;
 		return 0;
@@ -53,7 +63,7 @@ uint32_t strings_add(struct strings *s, const char *text, size_t length)
 		}
 		if (fresh)
 			break;
-		if (strncmp(s->bytes + *slot, text, length) == 0 && s->bytes[*slot + length] == '\0')
+		if (is_text(s, *slot, text, length))
 			return *slot;
 	}
 	*slot = (uint32_t)s->length;

@@ -8,6 +8,8 @@
 #ifndef JSTROBE_BASE_VECTOR_H
 #define JSTROBE_BASE_VECTOR_H
 
+#include <string.h>
+
 #include "base/base.h"
 
 #define VECTOR(type)             \
@@ -17,13 +19,22 @@
 		size_t capacity; \
 	}
 
-/* Room for one more item of SIZE bytes; false when out of memory. */
-bool vector_grow(void **items, size_t count, size_t *capacity, size_t size);
+/* Twice the room, or room for the first items; false when out of memory. */
+bool vector_grow(void **items, size_t *capacity, size_t size);
+
+/* Room for one more item of SIZE bytes, which is zeroed; false when out of memory. */
+static inline bool vector_extend(void **items, size_t count, size_t *capacity, size_t size)
+{
+	if (unlikely(count == *capacity) && !vector_grow(items, capacity, size))
+		return false;
+	memset((char *)*items + count * size, 0, size);
+	return true;
+}
 
 /* A pointer to a new zeroed last item, or NULL when out of memory. */
 #define VECTOR_PUSH(v)                                                                     \
-	(vector_grow((void **)&(v)->items, (v)->count, &(v)->capacity, sizeof(*(v)->items)) \
-		 ? &(v)->items[(v)->count++]                                               \
+	(vector_extend((void **)&(v)->items, (v)->count, &(v)->capacity, sizeof(*(v)->items)) \
+		 ? &(v)->items[(v)->count++]                                                 \
 		 : NULL)
 
 #endif

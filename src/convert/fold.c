@@ -33,12 +33,30 @@ uint32_t fold_family(struct fold *f, const char *name, bool in_events, const cha
 	return i;
 }
 
+/* Where the tally of STACK alone is noted. */
+static uint32_t *direct_slot(const struct fold *f, struct fold_family *to, uint32_t stack)
+{
+	uint32_t room = (uint32_t)f->stacks.places.capacity, *bigger;
+
+	if (likely(stack < to->direct_room))
+		return &to->direct[stack];
+	bigger = realloc(to->direct, room * sizeof(*bigger));
+	if (!bigger)
+		return NULL;
+	memset(bigger + to->direct_room, 0, (room - to->direct_room) * sizeof(*bigger));
+	to->direct = bigger;
+	to->direct_room = room;
+	return &to->direct[stack];
+}
+
 void fold_add(struct fold *f, uint32_t family, uint32_t stack, uint32_t thread, uint8_t state,
 	      uint64_t samples, uint64_t weight)
 {
 	struct fold_family *to = &f->families.items[family];
 	struct fold_tally *t;
-	uint32_t *slot = map_put(&to->index[state], (uint64_t)stack << 32 | thread, NULL);
+	uint32_t *slot = thread == FOLD_NO_THREAD && state == THREAD_NONE ?
+				 direct_slot(f, to, stack) :
+				 map_put(&to->index[state], (uint64_t)stack << 32 | thread, NULL);
 
 	if (slot && !*slot) {
 		t = VECTOR_PUSH(&to->tallies);
@@ -105,6 +123,7 @@ void fold_free(struct fold *f)
 		free(f->families.items[i].tallies.items);
 		for (k = 0; k < THREAD_STATES; k++)
 			map_free(&f->families.items[i].index[k]);
+		free(f->families.items[i].direct);
 		free(f->families.items[i].threads.items);
 		map_free(&f->families.items[i].thread_index);
 	}

@@ -41,7 +41,9 @@ struct fold_family {
 	bool in_events;
 	const char *unit; /* of weights that are no time: "bytes" */
 	VECTOR(struct fold_tally) tallies;
-	struct map index[THREAD_STATES]; /* of each state: stack and thread → tally + 1 */
+	uint32_t *direct;     /* stack without thread and state → tally + 1 */
+	uint32_t direct_room;
+	struct map index[THREAD_STATES]; /* of others, by state: stack and thread → tally + 1 */
 	VECTOR(struct fold_thread_tally) threads;
 	struct map thread_index;
 	uint64_t samples, weight;

@@ -5,14 +5,16 @@
 
 static uint32_t hash_words(const uint32_t *words, uint32_t count)
 {
-	uint64_t h = count;
+	uint64_t h = count, two;
 
-	for (; count; count--, words++) {
-		h = (h ^ *words) * 0x9e3779b97f4a7c15ull;
+	for (; count >= 2; count -= 2, words += 2) {
+		memcpy(&two, words, sizeof(two));
+		h = (h ^ two) * 0x9e3779b97f4a7c15ull;
 		h ^= h >> 29;
 	}
-	h *= 0xbf58476d1ce4e5b9ull;
-	return (uint32_t)(h >> 32);
+	if (count)
+		h = (h ^ *words) * 0x9e3779b97f4a7c15ull;
+	return (uint32_t)((h ^ h >> 29) * 0xbf58476d1ce4e5b9ull >> 32);
 }
 
 static bool grow(struct lists *l)

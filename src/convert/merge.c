@@ -39,6 +39,8 @@ static struct scale scale_of(const struct chunk_watches *w, const struct account
 	static const uint64_t units[] = {
 		[UNIT_NS] = 1, [UNIT_US] = NS_PER_US, [UNIT_MS] = NS_PER_MS, [UNIT_S] = NS_PER_S};
 
+	if (a->weighed)
+		return (struct scale){1, 1, false};
 	if (a->has_weight && a->unit == UNIT_TICKS)
 		return (struct scale){NS_PER_S, w->chunk->ticks_per_second, false};
 	if (a->has_weight)
@@ -143,7 +145,7 @@ static void merge(struct chunk_watches *w, const struct account *a, const char *
 {
 	const struct family *known = family_by_name(name);
 	struct scale scale = scale_of(w, a, known, name);
-	bool time = (known && known->unit == FAMILY_TIME) || (!known && a->has_weight && a->unit != UNIT_NONE);
+	bool time = (known && known->unit == FAMILY_TIME) || (!known && (a->weighed || (a->has_weight && a->unit != UNIT_NONE)));
 	const char *unit = known && known->unit == FAMILY_BYTES ? "bytes" : NULL;
 	uint32_t family = fold_family(w->fold, name, !time, unit);
 	size_t i;

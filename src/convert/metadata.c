@@ -176,7 +176,7 @@ static void connect(struct metadata *m)
 	}
 }
 
-int metadata_read(struct metadata *m, struct reader r)
+int metadata_read(struct metadata *m, struct reader r, bool *fresh)
 {
 	struct reader source;
 	int rc;
@@ -186,8 +186,8 @@ int metadata_read(struct metadata *m, struct reader r)
 	read_long(&r); /* start */
 	read_long(&r); /* duration */
 	read_long(&r); /* number of this metadata */
-	if (m->source && m->source_size == read_left(&r) &&
-	    memcmp(m->source, r.c.at, m->source_size) == 0)
+	*fresh = !m->source || m->source_size != read_left(&r) || memcmp(m->source, r.c.at, m->source_size) != 0;
+	if (!*fresh)
 		return 0;
 	metadata_free(m);
 	source = r;

@@ -60,10 +60,10 @@ struct metadata {
 
 /*
  * Read the metadata event that R stands at; M is zeroed or was read before: the chunks of a recording
- * mostly have the same, which is not read again then. 0, -EBADMSG (damaged: nothing is usable) or
- * -ENOMEM. Free in all cases.
+ * mostly have the same, which is not read again then, and *FRESH is false. 0, -EBADMSG (damaged: nothing
+ * is usable) or -ENOMEM. Free in all cases.
  */
-int metadata_read(struct metadata *m, struct reader r);
+int metadata_read(struct metadata *m, struct reader r, bool *fresh);
 void metadata_free(struct metadata *m);
 
 /* The type with this number, or called NAME; METADATA_NONE. */

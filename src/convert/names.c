@@ -16,6 +16,7 @@ static const struct wanted method_fields[] = {
 	{"modifiers", METHOD_MODIFIERS}};
 static const struct wanted thread_fields[] = {
 	{"osName", OS_NAME}, {"osThreadId", OS_ID}, {"javaName", JAVA_NAME}, {"javaThreadId", JAVA_ID}};
+static const uint8_t usual_frame[] = {IN_METHOD, IN_LINE, IN_BCI, IN_KIND};
 
 static const struct metadata_field *field_of(const struct metadata *m, uint32_t type, const char *name)
 {
@@ -46,7 +47,7 @@ static void find_way(struct names *n, uint32_t type)
 		if (f->array || f->type == METADATA_NONE ||
 		    (f->type != n->string_type && !(f->pooled && name)))
 			continue;
-		way->shape = shape_of(n->shapes, type, &wanted, 1);
+		way->shape = shape_up_to(n->shapes, type, &wanted, 1);
 		way->pooled = f->pooled;
 		way->type = f->type;
 	}
@@ -69,13 +70,14 @@ void names_want(struct names *n, uint32_t type)
 	want(n, type, 0);
 }
 
-/* Constants that FIELD of TYPE refers to. */
-static void want_field(struct names *n, uint32_t type, const char *field)
+/* FIELD of TYPE, or NULL; the constants that it refers to will be asked for. */
+static const struct metadata_field *want_field(struct names *n, uint32_t type, const char *field)
 {
 	const struct metadata_field *f = field_of(n->metadata, type, field);
 
 	if (f && f->pooled)
 		want(n, f->type, 0);
+	return f;
 }
 
 static void find_types(struct names *n)
@@ -94,46 +96,66 @@ static void find_types(struct names *n)
 	n->frame_kind_type = kind && kind->pooled ? kind->type : METADATA_NONE;
 }
 
-int names_begin(struct names *n, struct fold *fold, const struct metadata *metadata,
-		struct shapes *shapes, struct pools *pools, bool lines)
+int names_init(struct names *n, struct fold *fold, bool lines)
+{
+	memset(n, 0, sizeof(*n));
+	buffer_init(&n->text, -1);
+	n->fold = fold;
+	n->lines = lines;
+	n->empty_stack = lists_add(&fold->stacks, NULL, 0);
+	return n->empty_stack == LISTS_FAILED ? -ENOMEM : 0;
+}
+
+static void find_shapes(struct names *n)
+{
+	n->stack_shape = shape_up_to(n->shapes, n->stack_type, stack_fields, ARRAY_LEN(stack_fields));
+	n->frame_shape = shape_of_elements(n->shapes, n->stack_type, "frames", frame_fields, ARRAY_LEN(frame_fields));
+	n->method_shape = shape_up_to(n->shapes, n->method_type, method_fields, ARRAY_LEN(method_fields));
+	n->thread_shape = shape_up_to(n->shapes, n->thread_type, thread_fields, ARRAY_LEN(thread_fields));
+	n->usual = n->frame_shape != SHAPE_NONE && shape_is_row(n->shapes, n->frame_shape, usual_frame,
+								ARRAY_LEN(usual_frame));
+}
+
+int names_learn(struct names *n, const struct metadata *metadata, struct shapes *shapes, struct pools *pools)
 {
 	const uint32_t *types[] = {&n->stack_type, &n->method_type, &n->class_type, &n->thread_type,
 				   &n->state_type, &n->string_type, &n->frame_kind_type};
 	size_t i;
 
-	memset(n, 0, sizeof(*n));
-	buffer_init(&n->text, -1);
-	n->fold = fold;
 	n->metadata = metadata;
 	n->shapes = shapes;
 	n->pools = pools;
-	n->lines = lines;
 	n->wide = shapes->wide;
+	free(n->ways);
 	n->ways = calloc(metadata->types.count + 1, sizeof(*n->ways));
 	if (!n->ways)
 		return -ENOMEM;
 	find_types(n);
 	for (i = 0; i < ARRAY_LEN(types); i++)
 		want(n, *types[i], 0);
-	for (i = 0; i < ARRAY_LEN(method_fields); i++)
-		want_field(n, n->method_type, method_fields[i].field);
-	for (i = 0; i < ARRAY_LEN(thread_fields); i++)
-		want_field(n, n->thread_type, thread_fields[i].field);
-	n->stack_shape = shape_of(shapes, n->stack_type, stack_fields, ARRAY_LEN(stack_fields));
-	n->frame_shape = shape_of_elements(shapes, n->stack_type, "frames", frame_fields,
-					   ARRAY_LEN(frame_fields));
-	n->method_shape = shape_of(shapes, n->method_type, method_fields, ARRAY_LEN(method_fields));
-	n->thread_shape = shape_of(shapes, n->thread_type, thread_fields, ARRAY_LEN(thread_fields));
-	n->empty_stack = lists_add(&fold->stacks, NULL, 0);
-	return shapes->no_memory || n->empty_stack == LISTS_FAILED ? -ENOMEM : 0;
+	n->method_class = want_field(n, n->method_type, "type");
+	n->method_name = want_field(n, n->method_type, "name");
+	n->method_signature = want_field(n, n->method_type, "descriptor");
+	n->java_name = want_field(n, n->thread_type, "javaName");
+	n->os_name = want_field(n, n->thread_type, "osName");
+	find_shapes(n);
+	return shapes->no_memory ? -ENOMEM : 0;
 }
 
-void names_end(struct names *n)
+void names_begin(struct names *n)
+{
+	if (n->slots_used)
+		memset(n->slots, 0, n->slot_count * sizeof(*n->slots));
+	n->slots_used = 0;
+}
+
+void names_free(struct names *n)
 {
 	free(n->ways);
-	free(n->by_method);
 	free(n->slots);
 	free(n->list);
+	free(n->said_frames.items);
+	lists_free(&n->said);
 	buffer_free(&n->text);
 }
 
@@ -194,8 +216,12 @@ static uint32_t text_by_key(struct names *n, uint32_t type, uint64_t key, unsign
 
 static uint32_t keep_text(struct names *n, struct reader *r, unsigned chain)
 {
+	const char *text;
 	uint64_t key;
+	size_t length;
 
+	if (text_plain(r, &text, &length))
+		return strings_add(&n->fold->strings, text, length);
 	n->text.length = 0;
 	if (text_read(r, &n->text, &key) == TEXT_POOLED)
 		return text_by_key(n, n->string_type, key, chain + 1);
@@ -215,15 +241,13 @@ uint32_t names_string(struct names *n, uint64_t at)
 	return keep_text(n, &r, 0);
 }
 
-uint32_t names_field_text(struct names *n, uint32_t type, const char *name, uint64_t slot)
+uint32_t names_field_text(struct names *n, const struct metadata_field *field, uint64_t slot)
 {
-	const struct metadata_field *f = field_of(n->metadata, type, name);
-
-	if (!f)
+	if (!field)
 		return 0;
-	if (f->pooled)
-		return names_text(n, f->type, slot);
-	return f->type == n->string_type && slot ? names_string(n, slot) : 0;
+	if (field->pooled)
+		return names_text(n, field->type, slot);
+	return field->type == n->string_type && slot ? names_string(n, slot) : 0;
 }
 
 /* ---- threads ---- */
@@ -243,9 +267,9 @@ uint32_t names_thread(struct names *n, uint32_t place)
 	shape_read(n->shapes, n->thread_shape, &r, slots);
 	words[FOLD_TID] = (uint32_t)slots[OS_ID];
 	words[FOLD_JAVA_ID] = (uint32_t)slots[JAVA_ID];
-	words[FOLD_THREAD_NAME] = names_field_text(n, n->thread_type, "javaName", slots[JAVA_NAME]);
+	words[FOLD_THREAD_NAME] = names_field_text(n, n->java_name, slots[JAVA_NAME]);
 	if (!words[FOLD_THREAD_NAME])
-		words[FOLD_THREAD_NAME] = names_field_text(n, n->thread_type, "osName", slots[OS_NAME]);
+		words[FOLD_THREAD_NAME] = names_field_text(n, n->os_name, slots[OS_NAME]);
 	number = lists_add(&n->fold->threads, words, FOLD_THREAD_WORDS);
 	if (number == LISTS_FAILED)
 		n->fold->no_memory = true;

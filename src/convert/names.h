@@ -18,44 +18,52 @@ struct text_way {
 	bool known;
 };
 
-#define NAMES_KINDS 16 /* keys of kinds below it */
-
+/* A frame of this chunk: a method, how it ran, and its line where lines matter. */
 struct frame_slot {
-	uint64_t method, detail;
-	uint32_t frame; /* + 1 */
+	uint64_t code; /* the method's key and the kind's: stacks.c */
+	uint32_t line;
+	uint32_t frame; /* + 1; 0 = free */
 };
 
 struct names {
 	struct fold *fold;
+	bool lines;
+	struct buffer text;
+	/* what frames were made of, in all chunks, and the frame of each */
+	struct lists said;
+	VECTOR(uint32_t) said_frames;
+	uint32_t empty_stack;
+
+	/* of the metadata */
 	const struct metadata *metadata;
 	struct shapes *shapes;
 	struct pools *pools;
-	bool wide, lines;
+	bool wide;
+	bool usual; /* frames are four compressed numbers in the order that all known recorders have */
 	/* types by name; METADATA_NONE */
 	uint32_t stack_type, frame_type, method_type, class_type, thread_type, state_type, string_type;
 	uint32_t frame_kind_type;
 	uint32_t stack_shape, frame_shape, method_shape, thread_shape;
+	const struct metadata_field *method_class, *method_name, *method_signature, *os_name, *java_name;
 	struct text_way *ways; /* by type */
-	struct buffer text;
-	/*
-	 * Frames of this chunk, + 1: where lines do not matter by the method's place and a small key of
-	 * the kind, else by hash.
-	 */
-	uint32_t *by_method;
+
+	/* of this chunk: its frames, by hash */
 	struct frame_slot *slots;
 	uint32_t slot_count, slots_used;
 	uint32_t *list; /* a stack under construction */
 	uint32_t list_room;
-	uint32_t empty_stack;
 };
 
+/* Names for FOLD, with line numbers or without. 0 or -ENOMEM; free in both cases. */
+int names_init(struct names *n, struct fold *fold, bool lines);
+void names_free(struct names *n);
 /*
- * Ready for a chunk with METADATA; marks the pools that will be asked for. 0 or -ENOMEM; end in
- * both cases.
+ * Ready for chunks with METADATA; marks the pools that will be asked for. What is passed stays the caller's
+ * and must stay as long as N. 0 or -ENOMEM.
  */
-int names_begin(struct names *n, struct fold *fold, const struct metadata *metadata,
-		struct shapes *shapes, struct pools *pools, bool lines);
-void names_end(struct names *n);
+int names_learn(struct names *n, const struct metadata *metadata, struct shapes *shapes, struct pools *pools);
+/* Ready for the next chunk with the same metadata. */
+void names_begin(struct names *n);
 /* Before the pools are loaded: constants of TYPE will be asked for their texts. */
 void names_want(struct names *n, uint32_t type);
 

@@ -70,6 +70,29 @@ static int load_event(struct pools *p, struct shapes *shapes, struct reader *r)
 	return rc ? rc : r->c.failed ? -EBADMSG : 0;
 }
 
+static void forget(struct pool *p)
+{
+	size_t i;
+
+	for (i = 0; p->span && i < p->constants.count; i++)
+		p->direct[p->constants.items[i].key - p->lowest] = 0;
+	map_clear(&p->map);
+	p->constants.count = 0;
+	p->span = 0;
+}
+
+/* Room for SPAN keys in `direct`. */
+static bool make_direct(struct pool *p, uint64_t span)
+{
+	if (span > p->room) {
+		free(p->direct);
+		p->direct = calloc(span, sizeof(*p->direct));
+		p->room = p->direct ? span : 0;
+	}
+	p->span = p->direct ? span : 0;
+	return p->direct;
+}
+
 /* Of a key that is there twice the last one counts; both say the same in whole files. */
 static int make_index(struct pool *p)
 {
@@ -85,9 +108,7 @@ static int make_index(struct pool *p)
 		return p->constants.count ? -ENOMEM : 0;
 	/* async-profiler's keys of stacks are places in a table with some hundred thousand */
 	if (highest - p->lowest < 8 * (uint64_t)p->constants.count + SPAN_ALWAYS) {
-		p->span = highest - p->lowest + 1;
-		p->direct = calloc(p->span, sizeof(*p->direct));
-		if (!p->direct)
+		if (!make_direct(p, highest - p->lowest + 1))
 			return -ENOMEM;
 		for (i = 0; i < p->constants.count; i++)
 			p->direct[p->constants.items[i].key - p->lowest] = i + 1;
@@ -108,6 +129,9 @@ int pools_load(struct pools *p, const struct chunk *c, struct shapes *shapes)
 
 	p->begin = c->in->bytes + c->start;
 	p->end = c->in->bytes + c->end;
+	p->damaged = false;
+	for (i = 0; i < p->count; i++)
+		forget(&p->of_type[i]);
 	for (i = 0; i < c->constants.count; i++) {
 		struct chunk_event e;
 		struct reader r;

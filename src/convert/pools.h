@@ -23,8 +23,9 @@ struct constant {
 struct pool {
 	bool wanted;
 	VECTOR(struct constant) constants;
-	uint32_t *direct; /* key - lowest → place + 1; NULL: by map */
-	uint64_t lowest, span;
+	uint32_t *direct; /* key - lowest → place + 1, for keys within the span */
+	uint64_t lowest, span; /* span 0: by map */
+	uint64_t room; /* of `direct`, where it is zeroed but for this chunk's keys */
 	struct map map; /* key → place + 1 */
 };
 
@@ -37,7 +38,7 @@ struct pools {
 
 /* Room for the pools of M. 0 or -ENOMEM; free in both cases. */
 int pools_init(struct pools *p, const struct metadata *m);
-/* Gather the constants of the types that are marked `wanted`. 0 or -ENOMEM. */
+/* Gather the constants of C's types that are marked `wanted`, and forget those of the chunk before. 0 or -ENOMEM. */
 int pools_load(struct pools *p, const struct chunk *c, struct shapes *shapes);
 void pools_free(struct pools *p);
 
@@ -46,7 +47,7 @@ static inline uint32_t pool_find(const struct pool *p, uint64_t key)
 {
 	const uint32_t *slot;
 
-	if (p->direct)
+	if (p->span)
 		return key - p->lowest < p->span ? p->direct[key - p->lowest] - 1 : POOL_NO_PLACE;
 	slot = map_get(&p->map, key);
 	return slot ? *slot - 1 : POOL_NO_PLACE;

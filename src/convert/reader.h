@@ -12,6 +12,7 @@
 #include <endian.h>
 
 #include "base/cursor.h"
+#include "convert/block.h"
 
 struct reader {
 	struct cursor c;
@@ -67,31 +68,37 @@ static __attribute__((noinline, unused)) uint64_t read_varint_slowly(struct read
 	return value | (uint64_t)read_u8(r) << 56;
 }
 
-#define READ_HIGH_BITS 0x8080808080808080ull
-
 /* Put the eight 7-bit groups of X side by side. */
 static inline uint64_t read_squeeze(uint64_t x)
 {
-	x &= ~READ_HIGH_BITS;
+	x &= ~BLOCK_HIGH;
 	x = (x & 0x007f007f007f007full) | (x & 0x7f007f007f007f00ull) >> 1;
 	x = (x & 0x00003fff00003fffull) | (x & 0x3fff00003fff0000ull) >> 2;
 	return (x & 0x0fffffffull) | (x & 0x0fffffff00000000ull) >> 4;
 }
 
-static inline uint64_t read_varint_long(struct reader *r)
+/* A number where 9 bytes can be read, moving *AT past it. */
+static inline __attribute__((always_inline)) uint64_t read_varint_at(const uint8_t **at)
 {
+	const uint8_t *p = *at;
 	uint64_t word, ends;
 
-	if (unlikely(read_left(r) < 9))
-		return read_varint_slowly(r);
-	memcpy(&word, r->c.at, sizeof(word));
-	word = le64toh(word);
-	ends = ~word & READ_HIGH_BITS;
-	if (unlikely(!ends)) {
-		r->c.at += 9;
-		return read_squeeze(word) | (uint64_t)r->c.at[-1] << 56;
+	if (likely(!(p[0] & 0x80))) {
+		*at = p + 1;
+		return p[0];
 	}
-	r->c.at += (unsigned)__builtin_ctzll(ends) / 8 + 1;
+	if (likely(!(p[1] & 0x80))) {
+		*at = p + 2;
+		return (p[0] & 0x7fu) | (uint64_t)p[1] << 7;
+	}
+	memcpy(&word, p, sizeof(word));
+	word = le64toh(word);
+	ends = ~word & BLOCK_HIGH;
+	if (unlikely(!ends)) {
+		*at = p + 9;
+		return read_squeeze(word) | (uint64_t)p[8] << 56;
+	}
+	*at = p + (unsigned)__builtin_ctzll(ends) / 8 + 1;
 	return read_squeeze(word & (ends ^ (ends - 1)));
 }
 
@@ -99,21 +106,7 @@ static inline __attribute__((always_inline)) uint64_t read_varint(struct reader 
 {
 	if (likely(r->c.at < r->c.end && !(*r->c.at & 0x80)))
 		return *r->c.at++;
-	return read_varint_long(r);
-}
-
-/* Skip one that is short as a rule. */
-static inline void read_skip_varint(struct reader *r)
-{
-	unsigned n = 0;
-
-	if (unlikely(read_left(r) < 9)) {
-		read_varint_slowly(r);
-		return;
-	}
-	while (n < 8 && (r->c.at[n] & 0x80))
-		n++;
-	r->c.at += n + 1;
+	return likely(read_left(r) >= 9) ? read_varint_at(&r->c.at) : read_varint_slowly(r);
 }
 
 /* A `long`, an `int` (a size, a count, a key's type), as the chunk writes them. */
@@ -127,28 +120,22 @@ static inline uint64_t read_int(struct reader *r)
 	return unlikely(r->wide) ? read_fixed(r, 4) : read_varint(r);
 }
 
-/* Skip COUNT compressed numbers, eight bytes at a time where none of them is longer than that. */
+/* Skip COUNT compressed numbers, a block at a time where there are many. */
 static inline void read_skip_varints(struct reader *r, uint64_t count)
 {
-	const uint8_t *at = r->c.at, *end = r->c.end, *start = at; /* of the number that AT is in */
+	while (count > 8 && read_left(r) >= BLOCK_SIZE) {
+		uint64_t ends = block_ends(r->c.at), sums = block_sums(ends), there = sums >> 56;
 
-	while (count > 8 && (size_t)(end - at) >= 9) {
-		uint64_t word, ends;
-
-		memcpy(&word, at, sizeof(word));
-		ends = ~le64toh(word) & READ_HIGH_BITS;
-		if (unlikely(!ends || at + __builtin_ctzll(ends) / 8 - start >= 8)) {
-			r->c.at = start;
+		if (unlikely(!ends)) {
 			read_varint(r);
-			at = start = r->c.at;
 			count--;
 			continue;
 		}
-		count -= (unsigned)((ends >> 7) * 0x0101010101010101ull >> 56); /* a bit a byte */
-		start = at + (63 - __builtin_clzll(ends)) / 8 + 1;
-		at += 8;
+		r->c.at += there >= count ? block_nth(ends, sums, (unsigned)count) + 1 :
+					    64 - (unsigned)__builtin_clzll(ends);
+		count -= MIN(count, there);
 	}
-	for (r->c.at = start; count && !r->c.failed; count--)
+	for (; count && !r->c.failed; count--)
 		read_varint(r);
 }
 

@@ -49,11 +49,8 @@ static void read_events(struct chunk_watches *w)
 	for (; chunk_event(c, at, &e) && !w->fold->no_memory; at += e.size) {
 		struct watch *watch = watches_find(w, e.type);
 
-		if (watch) {
-			struct reader r = chunk_reader(c, &e);
-
-			watch_take(w, watch, &r);
-		}
+		if (watch)
+			watch_take(w, watch, &e);
 		if (at - forgotten > FORGET_EVERY) {
 			input_forget(c->in, forgotten, at);
 			forgotten = at;
@@ -61,19 +58,15 @@ static void read_events(struct chunk_watches *w)
 	}
 }
 
-static int read_chunk(const struct chunk *c, struct metadata *metadata, const struct selection *selection,
-		      struct fold *fold, struct facts *facts, bool lines)
+static int read_chunk(struct chunk_watches *w, const struct chunk *c)
 {
-	struct chunk_watches w;
-	int rc = watches_begin(&w, c, metadata, selection, fold, facts, lines);
+	int rc = watches_begin(w, c);
 
-	if (rc == 0) {
-		read_events(&w);
-		watches_fold(&w);
-		rc = fold->no_memory || fold->strings.failed ? -ENOMEM : 0;
-	}
-	watches_end(&w);
-	return rc;
+	if (rc)
+		return rc;
+	read_events(w);
+	watches_fold(w);
+	return w->fold->no_memory || w->fold->strings.failed ? -ENOMEM : 0;
 }
 
 /* The whole part of a chunk, in the counts of what could be read. */
@@ -135,20 +128,19 @@ static void *work(void *argument)
 {
 	struct worker *w = argument;
 	struct reading *r = w->reading;
-	struct metadata metadata = {.text = NULL};
-	struct chunk c;
-	int rc = 0;
+	struct chunk_watches watches;
+	struct chunk c = {.in = r->in};
+	int rc = watches_init(&watches, r->selection, w->fold, w->facts, r->lines);
 
 	while (rc != -ENOMEM && next_chunk(r, &c)) {
-		rc = is_outside(&c, r->selection) ? 0 :
-		     read_chunk(&c, &metadata, r->selection, w->fold, w->facts, r->lines);
+		rc = is_outside(&c, r->selection) ? 0 : read_chunk(&watches, &c);
 		count_chunk(w->facts, &c, rc);
 		extend(w->facts, &c);
 		input_forget(r->in, c.start, c.next);
 		chunk_free(&c);
 	}
 	chunk_free(&c);
-	metadata_free(&metadata);
+	watches_free(&watches);
 	if (rc == -ENOMEM) {
 		pthread_mutex_lock(&r->lock);
 		r->rc = rc;

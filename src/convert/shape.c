@@ -6,6 +6,7 @@
 
 #define NESTED_MAX 16
 #define STEPS_MAX 65536
+#define INTS_MAX 64
 #define WORK_MAX 1000000 /* fields looked at for a chunk: types may hold one another many times over */
 
 /* A list under construction: steps of lists inside it are made meanwhile, so it lies apart. */
@@ -159,6 +160,34 @@ static bool add_fields(struct shapes *s, struct list *l, uint32_t type, unsigned
 	return true;
 }
 
+/* How many bytes a step may take; 0 if there is no telling. */
+static uint32_t most_of(const struct step *step)
+{
+	switch ((enum step_op)step->op) {
+	case STEP_INT:
+		return 9;
+	case STEP_INTS:
+		return step->count < INTS_MAX ? 9 * step->count : 0;
+	case STEP_FIXED:
+	case STEP_BYTES:
+		return step->count < INTS_MAX ? step->count : 0;
+	default:
+		return 0;
+	}
+}
+
+/* The same of a whole list. */
+static uint32_t most_of_all(const struct shapes *s, const struct shape *shape)
+{
+	uint32_t i, most = 0, one = 1;
+
+	for (i = 0; one && i < shape->count && i < INTS_MAX; i++) {
+		one = most_of(&s->steps.items[shape->first + i]);
+		most += one;
+	}
+	return one && i == shape->count ? most : 0;
+}
+
 static uint32_t keep(struct shapes *s, struct list *l)
 {
 	struct shape *shape = VECTOR_PUSH(&s->shapes);
@@ -169,7 +198,6 @@ static uint32_t keep(struct shapes *s, struct list *l)
 		return SHAPE_NONE;
 	}
 	shape->first = (uint32_t)s->steps.count;
-	shape->ints = true;
 	for (i = 0; i < l->steps.count; i++) {
 		struct step *step = VECTOR_PUSH(&s->steps);
 
@@ -178,9 +206,9 @@ static uint32_t keep(struct shapes *s, struct list *l)
 			return SHAPE_NONE;
 		}
 		*step = l->steps.items[i];
-		shape->ints &= step->op == STEP_INT;
 		shape->count++;
 	}
+	shape->most = most_of_all(s, shape);
 	return (uint32_t)s->shapes.count - 1;
 }
 
@@ -218,6 +246,37 @@ uint32_t shape_of(struct shapes *s, uint32_t type, const struct wanted *wanted, 
 {
 	return count ? build(s, type, wanted, count, 0) :
 	       type != METADATA_NONE ? plain(s, type, 0) : SHAPE_NONE;
+}
+
+uint32_t shape_up_to(struct shapes *s, uint32_t type, const struct wanted *wanted, size_t count)
+{
+	uint32_t number = shape_of(s, type, wanted, count);
+	struct shape *shape = number == SHAPE_NONE ? NULL : &s->shapes.items[number];
+	struct step *last;
+
+	for (; shape && shape->count; shape->count--) {
+		last = &s->steps.items[shape->first + shape->count - 1];
+		if (last->op == STEP_INTS || last->op == STEP_BYTES || last->slot == SHAPE_NO_SLOT)
+			continue;
+		if (last->op == STEP_TEXT || last->op == STEP_ARRAY)
+			last->op = STEP_HERE;
+		break;
+	}
+	return number;
+}
+
+bool shape_is_row(const struct shapes *s, uint32_t shape, const uint8_t *slots, size_t count)
+{
+	const struct shape *list = &s->shapes.items[shape];
+	size_t i;
+
+	for (i = 0; i < list->count; i++) {
+		const struct step *step = &s->steps.items[list->first + i];
+
+		if (i >= count || step->op != STEP_INT || step->slot != slots[i])
+			return false;
+	}
+	return list->count == count;
 }
 
 uint32_t shape_of_text(struct shapes *s)
@@ -264,11 +323,48 @@ static void skip_array(const struct shapes *s, uint32_t shape, struct reader *r)
 		shape_read(s, shape, r, NULL);
 }
 
+static uint64_t fixed_at(const uint8_t *at, unsigned size)
+{
+	struct reader r = read_between(at, at + size, false);
+
+	return read_fixed(&r, size);
+}
+
+/* The steps of LIST where all the bytes that they may take can be read. */
+static const uint8_t *read_freely(const struct step *step, const struct step *end, const uint8_t *at,
+				  uint64_t *slots)
+{
+	uint32_t count;
+
+	for (; step < end; step++) {
+		switch ((enum step_op)step->op) {
+		case STEP_INT:
+			slots[step->slot] = read_varint_at(&at);
+			break;
+		case STEP_INTS:
+			for (count = step->count; count; count--)
+				read_varint_at(&at);
+			break;
+		case STEP_FIXED:
+			slots[step->slot] = fixed_at(at, step->count);
+			at += step->count;
+			break;
+		default: /* STEP_BYTES: no other has a length that can be told */
+			at += step->count;
+		}
+	}
+	return at;
+}
+
 void shape_read(const struct shapes *s, uint32_t shape, struct reader *r, uint64_t *slots)
 {
 	const struct shape *list = &s->shapes.items[shape];
 	const struct step *step = &s->steps.items[list->first], *end = step + list->count;
 
+	if (likely(list->most && read_left(r) >= list->most)) {
+		r->c.at = read_freely(step, end, r->c.at, slots);
+		return;
+	}
 	for (; step < end; step++) {
 		if (step->op == STEP_INT) {
 			slots[step->slot] = read_varint(r);
@@ -290,7 +386,7 @@ void shape_read(const struct shapes *s, uint32_t shape, struct reader *r, uint64
 			slots[step->slot] = (uintptr_t)r->c.at;
 		if (step->op == STEP_TEXT)
 			text_skip(r);
-		else
+		else if (step->op == STEP_ARRAY)
 			skip_array(s, step->count, r);
 	}
 }

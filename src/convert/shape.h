@@ -21,6 +21,7 @@ enum step_op {
 	STEP_BYTES, /* skip `count` bytes */
 	STEP_TEXT,  /* a string; slot: its address */
 	STEP_ARRAY, /* a number of elements, each by the list `count`; slot: its address */
+	STEP_HERE,  /* slot: the address of what follows, which is not moved past */
 };
 
 #define SHAPE_NO_SLOT 0xff
@@ -35,7 +36,7 @@ struct step {
 /* A list of steps. */
 struct shape {
 	uint32_t first, count;
-	bool ints; /* every step is a STEP_INT: the frames of stacks */
+	uint32_t most; /* bytes it may take, where that can be told; else 0 */
 };
 
 struct shapes {
@@ -62,6 +63,10 @@ void shapes_free(struct shapes *s);
  * or with s->no_memory set.
  */
 uint32_t shape_of(struct shapes *s, uint32_t type, const struct wanted *wanted, size_t count);
+/* The same, but for values of which nothing is to be read behind the last field that is wanted. */
+uint32_t shape_up_to(struct shapes *s, uint32_t type, const struct wanted *wanted, size_t count);
+/* Whether SHAPE is just compressed numbers for the slots SLOTS[0..COUNT). */
+bool shape_is_row(const struct shapes *s, uint32_t shape, const uint8_t *slots, size_t count);
 /* The shape of a bare string: the constants of java.lang.String. */
 uint32_t shape_of_text(struct shapes *s);
 /* The list of the elements of TYPE's array FIELD with slots for WANTED; SHAPE_NONE. */

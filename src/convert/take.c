@@ -125,8 +125,7 @@ static void weigh(struct chunk_watches *w, const struct unweighed *u, uint64_t n
 {
 	struct account *a = &w->accounts.items[u->account];
 
-	a->has_weight = true;
-	a->unit = UNIT_NS;
+	a->weighed = true;
 	if (u->item == TALLY_NONE)
 		return;
 	if (u->counted != u->samples)
@@ -213,7 +212,7 @@ static void take_setting(struct chunk_watches *w, const uint64_t *slots)
 {
 	uint32_t name = text_at(w, slots[SLOT_B]), value = text_at(w, slots[SLOT_C]);
 	const struct strings *strings = &w->fold->strings;
-	uint32_t type = metadata_by_id(w->metadata, slots[SLOT_A]);
+	uint32_t type = metadata_by_id(&w->metadata, slots[SLOT_A]);
 	uint64_t ns = facts_time(strings_get(strings, value));
 	const char *word = strings_get(strings, name);
 
@@ -224,7 +223,7 @@ static void take_setting(struct chunk_watches *w, const uint64_t *slots)
 	else if (strcmp(word, "wall") == 0)
 		w->facts->wall_interval = ns;
 	else if (strcmp(word, "period") == 0 && type != METADATA_NONE &&
-		 strcmp(w->metadata->types.items[type].name, "jdk.ExecutionSample") == 0)
+		 strcmp(w->metadata.types.items[type].name, "jdk.ExecutionSample") == 0)
 		w->facts->period = ns;
 }
 
@@ -237,12 +236,16 @@ static void take_jvm(struct chunk_watches *w, const uint64_t *slots)
 		  (int64_t)slots[SLOT_C]);
 }
 
-void watch_take(struct chunk_watches *w, struct watch *watch, struct reader *r)
+void watch_take(struct chunk_watches *w, struct watch *watch, const struct chunk_event *e)
 {
+	const struct chunk *c = w->chunk;
+	/* up to the chunk's end, so that an event's last numbers need no more care than its first */
+	struct reader r = read_between(e->body, c->in->bytes + c->end, c->wide);
+
 	if (watch->shape == SHAPE_NONE)
 		return;
-	shape_read(&w->shapes, watch->shape, r, watch->slots);
-	if (unlikely(r->c.failed))
+	shape_read(&w->shapes, watch->shape, &r, watch->slots);
+	if (unlikely(r.c.failed || r.c.at > c->in->bytes + e->at + e->size))
 		return;
 	switch (watch->kind) {
 	case WATCH_WEIGHTS:

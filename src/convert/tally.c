@@ -4,14 +4,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* COUNT zeroed items of SIZE bytes at *ITEMS, which has room for *ROOM. */
+static bool zeroed(void *items, uint32_t *room, uint32_t count, size_t size)
+{
+	void **place = items;
+
+	if (*place && count <= *room) {
+		memset(*place, 0, count * size);
+		return true;
+	}
+	free(*place);
+	*place = calloc(count, size);
+	*room = *place ? count : 0;
+	return *place;
+}
+
 int tallies_begin(struct tallies *t, uint32_t stack_count, uint32_t thread_count)
 {
-	memset(t, 0, sizeof(*t));
 	t->stack_count = stack_count;
 	t->thread_count = thread_count;
-	t->direct = calloc((size_t)stack_count + 1, sizeof(*t->direct));
-	t->threads = calloc((size_t)thread_count + 1, sizeof(*t->threads));
-	return t->direct && t->threads ? 0 : -ENOMEM;
+	t->items.count = t->with.count = 0;
+	map_clear(&t->others);
+	map_clear(&t->with_index);
+	map_clear(&t->with_states);
+	t->samples = t->weight = 0;
+	t->no_memory = !zeroed(&t->direct, &t->stack_room, stack_count + 1, sizeof(*t->direct)) ||
+		       !zeroed(&t->threads, &t->thread_room, thread_count + 1, sizeof(*t->threads));
+	return t->no_memory ? -ENOMEM : 0;
 }
 
 void tallies_end(struct tallies *t)

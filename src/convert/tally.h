@@ -30,6 +30,7 @@ struct tally_thread {
 
 struct tallies {
 	uint32_t stack_count, thread_count; /* places there are */
+	uint32_t stack_room, thread_room;
 	VECTOR(struct tally) items;
 	uint32_t *direct;          /* stack's place, + 1 for TALLY_NONE → item + 1 */
 	struct map others;         /* with and stack → item + 1 */
@@ -41,7 +42,7 @@ struct tallies {
 	bool no_memory;
 };
 
-/* Ready for places below these. 0 or -ENOMEM; end in both cases. */
+/* Empty, and ready for places below these: zeroed before, or begun for another chunk. 0 or -ENOMEM; end in both cases. */
 int tallies_begin(struct tallies *t, uint32_t stack_count, uint32_t thread_count);
 void tallies_end(struct tallies *t);
 /* The item of STACK with THREAD and OBJECT (TALLY_NONE each) and STATE; NULL: out of memory. */

@@ -31,6 +31,38 @@ void text_skip(struct reader *r)
 	}
 }
 
+/* Whether all of TEXT[0..N) are ASCII, and no NUL among them. */
+static bool is_ascii(const uint8_t *text, uint64_t n)
+{
+	uint64_t word, bad = 0;
+
+	for (; n >= sizeof(word); n -= sizeof(word), text += sizeof(word)) {
+		memcpy(&word, text, sizeof(word));
+		bad |= word | (word - BLOCK_ONES); /* of a NUL the high bit */
+	}
+	for (; n; n--, text++)
+		bad |= !*text || *text & 0x80 ? BLOCK_HIGH : 0;
+	return !(bad & BLOCK_HIGH);
+}
+
+bool text_plain(struct reader *r, const char **text, size_t *length)
+{
+	struct reader ahead = *r;
+	enum text_kind kind = read_u8(&ahead);
+	uint64_t n;
+
+	if (kind != TEXT_UTF8 && kind != TEXT_LATIN1)
+		return false;
+	n = read_int(&ahead);
+	if (n > read_left(&ahead) || !is_ascii(ahead.c.at, n))
+		return false;
+	*text = (const char *)ahead.c.at;
+	*length = n;
+	read_skip(&ahead, n);
+	*r = ahead;
+	return true;
+}
+
 static void put_point(struct buffer *out, uint32_t c)
 {
 	if (c == 0)

@@ -14,6 +14,11 @@ enum text_kind { TEXT_NULL, TEXT_EMPTY, TEXT_POOLED, TEXT_UTF8, TEXT_UNITS, TEXT
 /* Move R past a string. */
 void text_skip(struct reader *r);
 /*
+ * Whether the string at R is ASCII without a NUL: then it is *TEXT[0..*LENGTH), in the
+ * file, and R is moved past it. R is not moved otherwise.
+ */
+bool text_plain(struct reader *r, const char **text, size_t *length);
+/*
  * Append the string at R to OUT as UTF-8 (lone surrogates and damage become U+FFFD, NUL a blank).
  * Returns its kind; TEXT_POOLED: nothing was appended, *KEY is the key.
  */

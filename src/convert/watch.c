@@ -3,8 +3,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "options/options.h"
-
 /* Events that are no samples of the table of sources, and the fields that are wanted of them. */
 struct rule {
 	const char *event;
@@ -47,7 +45,7 @@ static const struct metadata_field *field_of(const struct metadata *m, uint32_t 
 /* Whether FIELD is a key of the constants of type POOL. */
 static bool is_key(const struct chunk_watches *w, uint32_t type, const char *field, uint32_t pool)
 {
-	const struct metadata_field *f = field_of(w->metadata, type, field);
+	const struct metadata_field *f = field_of(&w->metadata, type, field);
 
 	return f && f->pooled && !f->array && f->type == pool && pool != METADATA_NONE;
 }
@@ -68,7 +66,7 @@ static uint32_t add_account(struct chunk_watches *w, const char *event, const ch
 
 static struct watch *add_watch(struct chunk_watches *w, uint32_t type, enum watch_kind kind)
 {
-	const struct metadata_type *t = &w->metadata->types.items[type];
+	const struct metadata_type *t = &w->metadata.types.items[type];
 	struct watch *watch = VECTOR_PUSH(&w->watches);
 	uint32_t *slot;
 
@@ -92,9 +90,9 @@ static struct watch *add_watch(struct chunk_watches *w, uint32_t type, enum watc
 /* An event type is a sample of this source's families. -EBADMSG: its fields cannot be read. */
 static int add_sample(struct chunk_watches *w, uint32_t type, const struct source *source)
 {
-	const char *event = w->metadata->types.items[type].name;
-	const struct metadata_field *weight = field_of(w->metadata, type, source->weight);
-	const struct metadata_field *object = field_of(w->metadata, type, source->object);
+	const char *event = w->metadata.types.items[type].name;
+	const struct metadata_field *weight = field_of(&w->metadata, type, source->weight);
+	const struct metadata_field *object = field_of(&w->metadata, type, source->object);
 	bool execution = strcmp(event, "jdk.ExecutionSample") == 0;
 	struct wanted wanted[ARRAY_LEN(sample_fields) + 2];
 	size_t count = ARRAY_LEN(sample_fields);
@@ -112,7 +110,7 @@ static int add_sample(struct chunk_watches *w, uint32_t type, const struct sourc
 	if (!watch)
 		return -ENOMEM;
 	watch->shape = shape_of(&w->shapes, type, wanted, count);
-	watch->has_time = field_of(w->metadata, type, "startTime") != NULL;
+	watch->has_time = field_of(&w->metadata, type, "startTime") != NULL;
 	watch->has_stack = is_key(w, type, "stackTrace", w->names.stack_type);
 	watch->has_thread = is_key(w, type, "sampledThread", w->names.thread_type) ||
 			    is_key(w, type, "eventThread", w->names.thread_type);
@@ -142,7 +140,7 @@ static bool is_wanted(const struct chunk_watches *w, const struct source *source
 /* The event called by its own name, if no source speaks of it. */
 static int add_by_name(struct chunk_watches *w, uint32_t type)
 {
-	const char *name = w->metadata->types.items[type].name;
+	const char *name = w->metadata.types.items[type].name;
 	struct source source = {name, NULL, NULL, NULL};
 
 	if (strcmp(name, "jstrobe.EventSample") == 0) {
@@ -151,7 +149,7 @@ static int add_by_name(struct chunk_watches *w, uint32_t type)
 	}
 	if (!family_named(w->selection->families, name))
 		return 0;
-	source.weight = field_of(w->metadata, type, "duration") ? "duration" : NULL;
+	source.weight = field_of(&w->metadata, type, "duration") ? "duration" : NULL;
 	return add_sample(w, type, &source);
 }
 
@@ -170,7 +168,7 @@ static int add_fact(struct chunk_watches *w, uint32_t type, const struct rule *r
 
 static int add_type(struct chunk_watches *w, uint32_t type)
 {
-	const char *name = w->metadata->types.items[type].name;
+	const char *name = w->metadata.types.items[type].name;
 	const struct source *s;
 	size_t i;
 
@@ -188,101 +186,16 @@ static int add_types(struct chunk_watches *w)
 	uint32_t i;
 	int rc = 0;
 
-	for (i = 0; rc == 0 && i < w->metadata->types.count; i++)
-		if (w->metadata->types.items[i].event)
+	for (i = 0; rc == 0 && i < w->metadata.types.count; i++)
+		if (w->metadata.types.items[i].event)
 			rc = add_type(w, i);
-	w->ours = metadata_by_name(w->metadata, "jstrobe.Counters") != METADATA_NONE;
+	w->ours = metadata_by_name(&w->metadata, "jstrobe.Counters") != METADATA_NONE;
 	return rc;
 }
 
-/* "STATE_RUNNABLE" is what the user calls runnable. */
-static bool state_wanted(const char *states, const char *state)
+static const struct pool *pool_of(const struct chunk_watches *w, uint32_t type)
 {
-	size_t n;
-
-	if (strncmp(state, "STATE_", 6) == 0)
-		state += 6;
-	for (; *states; states += n + (states[n] != '\0')) {
-		n = strcspn(states, ",");
-		if (n > 6 && strncasecmp(states, "STATE_", 6) == 0) {
-			states += 6;
-			n -= 6;
-		}
-		if (n && strncasecmp(states, state, n) == 0 && (state[n] == '\0' || state[n] == '_'))
-			return true;
-	}
-	return false;
-}
-
-/* What our outputs call a state; we write RUNNABLE of threads on a CPU, others of those that could be. */
-static enum thread_state state_of(const struct chunk_watches *w, const char *name)
-{
-	static const struct {
-		const char *name;
-		enum thread_state state;
-	} states[] = {
-		{"STATE_READY", THREAD_RUNNABLE}, {"STATE_IN_NATIVE", THREAD_NATIVE},
-		{"STATE_SLEEPING", THREAD_SLEEPING},
-		{"STATE_PARKED", THREAD_PARKED}, {"STATE_IN_OBJECT_WAIT", THREAD_WAITING},
-		{"STATE_BLOCKED_ON_MONITOR_ENTER", THREAD_BLOCKED},
-	};
-	size_t i;
-
-	if (strcmp(name, "STATE_RUNNABLE") == 0)
-		return w->ours ? THREAD_RUNNING : THREAD_RUNNABLE;
-	for (i = 0; i < ARRAY_LEN(states); i++)
-		if (strcmp(states[i].name, name) == 0)
-			return states[i].state;
-	return THREAD_NONE;
-}
-
-static int mark_states(struct chunk_watches *w)
-{
-	uint32_t i;
-
-	w->states = calloc((size_t)w->state_count + 1, 1);
-	if (!w->states)
-		return -ENOMEM;
-	for (i = 0; i < w->state_count; i++) {
-		uint32_t text = names_text(&w->names, w->names.state_type,
-					   w->state_pool->constants.items[i].key);
-		const char *name = strings_get(&w->fold->strings, text);
-
-		if (strcmp(name, "STATE_DEFAULT") == 0) {
-			w->states[i] |= STATE_CPU;
-			w->knows_cpu_state = true;
-		}
-		w->states[i] |= (uint8_t)(state_of(w, name) << STATE_SHIFT);
-		if (*w->selection->states && !state_wanted(w->selection->states, name))
-			w->states[i] |= STATE_UNWANTED;
-	}
-	return 0;
-}
-
-static int mark_threads(struct chunk_watches *w)
-{
-	uint32_t i, thread, count;
-
-	if (!*w->selection->threads)
-		return 0;
-	w->threads = calloc((size_t)w->thread_count + 1, 1);
-	if (!w->threads)
-		return -ENOMEM;
-	for (i = 0; i < w->thread_count; i++) {
-		thread = names_thread(&w->names, i);
-		w->threads[i] = thread != LISTS_FAILED &&
-				options_thread_listed(w->selection->threads,
-						      lists_get(&w->fold->threads, thread, &count)[FOLD_TID]);
-	}
-	return 0;
-}
-
-static const struct pool *pool_of(const struct chunk_watches *w, uint32_t type, uint32_t *count)
-{
-	const struct pool *p = type == METADATA_NONE ? NULL : &w->pools.of_type[type];
-
-	*count = p ? (uint32_t)p->constants.count : 0;
-	return p;
+	return type == METADATA_NONE ? NULL : &w->pools.of_type[type];
 }
 
 /* NS since 1970 in the chunk's ticks, or the first or last there can be. */
@@ -298,61 +211,113 @@ static int begin_accounts(struct chunk_watches *w)
 {
 	size_t i;
 
-	for (i = 0; i < w->accounts.count; i++)
-		if (tallies_begin(&w->accounts.items[i].t, w->stack_count, w->thread_count))
+	for (i = 0; i < w->accounts.count; i++) {
+		struct account *a = &w->accounts.items[i];
+
+		a->weighed = false;
+		a->failed = 0;
+		if (tallies_begin(&a->t, w->stack_count, w->thread_count))
 			return -ENOMEM;
+	}
 	return 0;
 }
 
-int watches_begin(struct chunk_watches *w, const struct chunk *c, struct metadata *metadata,
-		  const struct selection *selection, struct fold *fold, struct facts *facts, bool lines)
+/* Only the first COUNT accounts are left. */
+static void end_accounts(struct chunk_watches *w, size_t count)
 {
-	struct chunk_event e;
-	int rc;
+	while (w->accounts.count > count)
+		tallies_end(&w->accounts.items[--w->accounts.count].t);
+}
 
+int watches_init(struct chunk_watches *w, const struct selection *selection, struct fold *fold,
+		 struct facts *facts, bool lines)
+{
 	memset(w, 0, sizeof(*w));
-	w->chunk = c;
-	w->metadata = metadata;
 	w->selection = selection;
 	w->fold = fold;
 	w->facts = facts;
-	if (!c->metadata || !chunk_event(c, c->metadata, &e))
-		return -EBADMSG;
-	rc = metadata_read(w->metadata, read_between(c->in->bytes + e.at, c->in->bytes + e.at + e.size,
-						      c->wide));
-	if (rc)
-		return rc;
-	shapes_init(&w->shapes, w->metadata, c->wide);
-	if (pools_init(&w->pools, w->metadata) ||
-	    names_begin(&w->names, fold, w->metadata, &w->shapes, &w->pools, lines))
+	return names_init(&w->names, fold, lines);
+}
+
+static void forget_types(struct chunk_watches *w)
+{
+	end_accounts(w, 0);
+	w->account_count = 0;
+	w->watches.count = 0;
+	memset(w->by_type, 0, sizeof(w->by_type));
+	map_clear(&w->by_any_type);
+	pools_free(&w->pools);
+	shapes_free(&w->shapes);
+	w->learnt = false;
+}
+
+/* From the metadata, what becomes of which event. */
+static int learn(struct chunk_watches *w, bool wide)
+{
+	int rc;
+
+	forget_types(w);
+	shapes_init(&w->shapes, &w->metadata, wide);
+	if (pools_init(&w->pools, &w->metadata) || names_learn(&w->names, &w->metadata, &w->shapes, &w->pools))
 		return -ENOMEM;
 	rc = add_types(w);
-	if (rc == 0)
-		rc = pools_load(&w->pools, c, &w->shapes);
-	if (rc == 0)
-		rc = w->shapes.no_memory ? -ENOMEM : 0;
+	w->account_count = w->accounts.count;
+	w->stack_pool = pool_of(w, w->names.stack_type);
+	w->thread_pool = pool_of(w, w->names.thread_type);
+	w->state_pool = pool_of(w, w->names.state_type);
+	w->learnt = rc == 0;
+	return rc;
+}
+
+static int load_constants(struct chunk_watches *w)
+{
+	int rc = pools_load(&w->pools, w->chunk, &w->shapes);
+
+	if (rc || w->shapes.no_memory)
+		return -ENOMEM;
+	w->facts->constants_damaged |= w->pools.damaged;
+	w->stack_count = w->stack_pool ? (uint32_t)w->stack_pool->constants.count : 0;
+	w->thread_count = w->thread_pool ? (uint32_t)w->thread_pool->constants.count : 0;
+	w->state_count = w->state_pool ? (uint32_t)w->state_pool->constants.count : 0;
+	return 0;
+}
+
+int watches_begin(struct chunk_watches *w, const struct chunk *c)
+{
+	struct chunk_event e;
+	bool fresh;
+	int rc;
+
+	w->chunk = c;
+	end_accounts(w, w->account_count);
+	w->unweighed.count = w->unweighed_wall.count = 0;
+	if (!c->metadata || !chunk_event(c, c->metadata, &e))
+		return -EBADMSG;
+	rc = metadata_read(&w->metadata, read_between(c->in->bytes + e.at, c->in->bytes + e.at + e.size,
+						      c->wide), &fresh);
+	if (rc == 0 && (fresh || !w->learnt || w->shapes.wide != c->wide))
+		rc = learn(w, c->wide);
+	if (rc) {
+		forget_types(w);
+		return rc;
+	}
+	names_begin(&w->names);
+	rc = load_constants(w);
 	if (rc)
 		return rc;
-	facts->constants_damaged |= w->pools.damaged;
-	w->stack_pool = pool_of(w, w->names.stack_type, &w->stack_count);
-	w->thread_pool = pool_of(w, w->names.thread_type, &w->thread_count);
-	w->state_pool = pool_of(w, w->names.state_type, &w->state_count);
-	if (selection->in_range) {
-		w->from = ticks_of(c, selection->from);
-		w->to = ticks_of(c, selection->to);
+	if (w->selection->in_range) {
+		w->from = ticks_of(c, w->selection->from);
+		w->to = ticks_of(c, w->selection->to);
 	}
-	rc = mark_states(w);
+	rc = watches_mark_states(w);
 	if (rc == 0)
-		rc = mark_threads(w);
+		rc = watches_mark_threads(w);
 	return rc ? rc : begin_accounts(w);
 }
 
-void watches_end(struct chunk_watches *w)
+void watches_free(struct chunk_watches *w)
 {
-	size_t i;
-
-	for (i = 0; i < w->accounts.count; i++)
-		tallies_end(&w->accounts.items[i].t);
+	forget_types(w);
 	free(w->accounts.items);
 	free(w->watches.items);
 	free(w->unweighed.items);
@@ -360,7 +325,6 @@ void watches_end(struct chunk_watches *w)
 	free(w->states);
 	free(w->threads);
 	map_free(&w->by_any_type);
-	names_end(&w->names);
-	pools_free(&w->pools);
-	shapes_free(&w->shapes);
+	names_free(&w->names);
+	metadata_free(&w->metadata);
 }

@@ -54,6 +54,7 @@ struct account {
 	uint32_t name;      /* WATCH_EVENT: the event's, in the fold's strings */
 	enum metadata_unit unit; /* of its weights */
 	bool has_weight;
+	bool weighed;            /* their weights came later, in ns */
 	struct tallies t;
 	uint64_t failed;
 };
@@ -68,39 +69,51 @@ struct unweighed {
 };
 
 struct chunk_watches {
-	const struct chunk *chunk;
 	const struct selection *selection;
 	struct fold *fold;
 	struct facts *facts;
 	struct names names;
-	struct metadata *metadata; /* the caller's */
+
+	/* of the metadata: chunks after one another mostly have the same */
+	struct metadata metadata;
+	bool learnt; /* what follows is there */
 	struct shapes shapes;
 	struct pools pools;
 	VECTOR(struct watch) watches;
-	VECTOR(struct account) accounts;
 	uint16_t by_type[2048]; /* type number → watch + 1 */
 	struct map by_any_type; /* the same for larger numbers */
+	size_t account_count; /* accounts that the watches have from the beginning; others are events' by name */
+	const struct pool *stack_pool, *thread_pool, *state_pool; /* NULL: there is none */
+	bool ours;              /* written by jstrobe */
+
+	/* of the chunk */
+	const struct chunk *chunk;
+	VECTOR(struct account) accounts;
 	int64_t from, to;       /* ticks */
 	uint8_t *states;        /* by place: enum state_mark, and the enum thread_state above it */
 	uint8_t *threads;       /* by place: whether it is wanted; NULL = all are */
 	uint32_t stack_count, thread_count, state_count;
-	const struct pool *stack_pool, *thread_pool, *state_pool; /* NULL: the chunk has none */
-	bool ours;              /* written by jstrobe */
 	bool knows_cpu_state;   /* STATE_DEFAULT stands for CPU samples */
 	VECTOR(struct unweighed) unweighed, unweighed_wall;
 };
 
+
 enum state_mark { STATE_CPU = 1, STATE_UNWANTED = 2, STATE_SHIFT = 2 };
 
 /*
- * Read the chunk's types, into METADATA (see metadata_read), and its constants. 0, -EBADMSG (nothing
- * can be read), -ENOMEM. End in all cases.
+ * Watches for one reader of chunks, into FOLD and FACTS, with line numbers or without. 0 or -ENOMEM; free in
+ * both cases.
  */
-int watches_begin(struct chunk_watches *w, const struct chunk *c, struct metadata *metadata,
-		  const struct selection *selection, struct fold *fold, struct facts *facts, bool lines);
-void watches_end(struct chunk_watches *w);
-/* Take one event, whose fields R stands at. */
-void watch_take(struct chunk_watches *w, struct watch *watch, struct reader *r);
+int watches_init(struct chunk_watches *w, const struct selection *selection, struct fold *fold,
+		 struct facts *facts, bool lines);
+void watches_free(struct chunk_watches *w);
+/* Read the types of C, which must stay, and its constants. 0, -EBADMSG (nothing can be read), -ENOMEM. */
+int watches_begin(struct chunk_watches *w, const struct chunk *c);
+/* Mark the chunk's states and threads by what the selection says of them. 0 or -ENOMEM. */
+int watches_mark_states(struct chunk_watches *w);
+int watches_mark_threads(struct chunk_watches *w);
+/* Take one event of the chunk. */
+void watch_take(struct chunk_watches *w, struct watch *watch, const struct chunk_event *e);
 /* All events were taken: add the accounts to the fold. */
 void watches_fold(struct chunk_watches *w);
 

@@ -22,8 +22,8 @@ static void look_at(pid_t pid, struct attach_jvms *jvms)
 
 	if (process_vm(pid, &vm, libjvm) || vm == PROCESS_NO_VM || process_status(pid, &s))
 		return;
-	if (!vector_grow((void **)&jvms->items, jvms->count, &jvms->capacity,
-			 sizeof(*jvms->items)))
+	if (!vector_extend((void **)&jvms->items, jvms->count, &jvms->capacity,
+			   sizeof(*jvms->items)))
 		return;
 	jvm = &jvms->items[jvms->count++];
 	process_java(pid, &s, &java);

@@ -1,0 +1,96 @@
+/*
+ * marks.c - of which thread states and threads of a chunk samples are wanted, by the places of their
+ * constants, so that each sample need only look it up.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "convert/watch.h"
+#include "options/options.h"
+
+/* "STATE_RUNNABLE" is what the user calls runnable. */
+static bool state_wanted(const char *states, const char *state)
+{
+	size_t n;
+
+	if (strncmp(state, "STATE_", 6) == 0)
+		state += 6;
+	for (; *states; states += n + (states[n] != '\0')) {
+		n = strcspn(states, ",");
+		if (n > 6 && strncasecmp(states, "STATE_", 6) == 0) {
+			states += 6;
+			n -= 6;
+		}
+		if (n && strncasecmp(states, state, n) == 0 && (state[n] == '\0' || state[n] == '_'))
+			return true;
+	}
+	return false;
+}
+
+/* What our outputs call a state; we write RUNNABLE of threads on a CPU, others of those that could be. */
+static enum thread_state state_of(const struct chunk_watches *w, const char *name)
+{
+	static const struct {
+		const char *name;
+		enum thread_state state;
+	} states[] = {
+		{"STATE_READY", THREAD_RUNNABLE}, {"STATE_IN_NATIVE", THREAD_NATIVE},
+		{"STATE_SLEEPING", THREAD_SLEEPING},
+		{"STATE_PARKED", THREAD_PARKED}, {"STATE_IN_OBJECT_WAIT", THREAD_WAITING},
+		{"STATE_BLOCKED_ON_MONITOR_ENTER", THREAD_BLOCKED},
+	};
+	size_t i;
+
+	if (strcmp(name, "STATE_RUNNABLE") == 0)
+		return w->ours ? THREAD_RUNNING : THREAD_RUNNABLE;
+	for (i = 0; i < ARRAY_LEN(states); i++)
+		if (strcmp(states[i].name, name) == 0)
+			return states[i].state;
+	return THREAD_NONE;
+}
+
+int watches_mark_states(struct chunk_watches *w)
+{
+	uint32_t i;
+
+	free(w->states);
+	w->knows_cpu_state = false;
+	w->states = calloc((size_t)w->state_count + 1, 1);
+	if (!w->states)
+		return -ENOMEM;
+	for (i = 0; i < w->state_count; i++) {
+		uint32_t text = names_text(&w->names, w->names.state_type,
+					   w->state_pool->constants.items[i].key);
+		const char *name = strings_get(&w->fold->strings, text);
+
+		if (strcmp(name, "STATE_DEFAULT") == 0) {
+			w->states[i] |= STATE_CPU;
+			w->knows_cpu_state = true;
+		}
+		w->states[i] |= (uint8_t)(state_of(w, name) << STATE_SHIFT);
+		if (*w->selection->states && !state_wanted(w->selection->states, name))
+			w->states[i] |= STATE_UNWANTED;
+	}
+	return 0;
+}
+
+int watches_mark_threads(struct chunk_watches *w)
+{
+	uint32_t i, thread, count;
+
+	if (!*w->selection->threads)
+		return 0;
+	free(w->threads);
+	w->threads = calloc((size_t)w->thread_count + 1, 1);
+	if (!w->threads)
+		return -ENOMEM;
+	for (i = 0; i < w->thread_count; i++) {
+		thread = names_thread(&w->names, i);
+		w->threads[i] = thread != LISTS_FAILED &&
+				options_thread_listed(w->selection->threads,
+						      lists_get(&w->fold->threads, thread, &count)[FOLD_TID]);
+	}
+	return 0;
+}
