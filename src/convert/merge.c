@@ -145,7 +145,8 @@ static void merge(struct chunk_watches *w, const struct account *a, const char *
 {
 	const struct family *known = family_by_name(name);
 	struct scale scale = scale_of(w, a, known, name);
-	bool time = (known && known->unit == FAMILY_TIME) || (!known && (a->weighed || (a->has_weight && a->unit != UNIT_NONE)));
+	bool timed = a->weighed || (a->has_weight && a->unit != UNIT_NONE);
+	bool time = known ? known->unit == FAMILY_TIME : timed;
 	const char *unit = known && known->unit == FAMILY_BYTES ? "bytes" : NULL;
 	uint32_t family = fold_family(w->fold, name, !time, unit);
 	size_t i;

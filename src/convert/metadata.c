@@ -186,7 +186,8 @@ int metadata_read(struct metadata *m, struct reader r, bool *fresh)
 	read_long(&r); /* start */
 	read_long(&r); /* duration */
 	read_long(&r); /* number of this metadata */
-	*fresh = !m->source || m->source_size != read_left(&r) || memcmp(m->source, r.c.at, m->source_size) != 0;
+	*fresh = !m->source || m->source_size != read_left(&r) ||
+		 memcmp(m->source, r.c.at, m->source_size) != 0;
 	if (!*fresh)
 		return 0;
 	metadata_free(m);

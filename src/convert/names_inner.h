@@ -23,7 +23,10 @@ static inline const char *names_text_of(const struct names *n, uint32_t number)
 	return strings_get(&n->fold->strings, number);
 }
 
-/* The text of a constant's FIELD (NULL: it has none), whose value is in SLOT: a key or a string, as the metadata say. */
+/*
+ * The text of a constant's FIELD (NULL: it has none), whose value is in SLOT: a key or a string, as the
+ * metadata say.
+ */
 uint32_t names_field_text(struct names *n, const struct metadata_field *field, uint64_t slot);
 /*
  * The frame of key METHOD that ran as key KIND says, and LINE (0 where lines do not matter). LISTS_FAILED:

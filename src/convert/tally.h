@@ -42,7 +42,10 @@ struct tallies {
 	bool no_memory;
 };
 
-/* Empty, and ready for places below these: zeroed before, or begun for another chunk. 0 or -ENOMEM; end in both cases. */
+/*
+ * Empty, and ready for places below these: T was zeroed, or begun for another chunk. 0 or -ENOMEM; end in
+ * both cases.
+ */
 int tallies_begin(struct tallies *t, uint32_t stack_count, uint32_t thread_count);
 void tallies_end(struct tallies *t);
 /* The item of STACK with THREAD and OBJECT (TALLY_NONE each) and STATE; NULL: out of memory. */

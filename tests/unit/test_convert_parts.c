@@ -60,7 +60,7 @@ static void skipping(void **state)
 
 		srand(seed);
 		buffer_init(&m.bytes, -1);
-		count = (unsigned)rand() % 60;
+		count = (unsigned)rand() % 200;
 		for (i = 0; i < count; i++)
 			made_long(&m, rand() % 4 ? (uint64_t)rand() >> rand() % 31 :
 				      rand() % 2 ? UINT64_MAX - (uint64_t)rand() : (uint64_t)rand() << rand() % 33);
