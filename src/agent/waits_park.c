@@ -18,6 +18,7 @@
 
 #define PARKS "java/util/concurrent/locks/LockSupport"
 #define PROBE "jstrobe/Waits"
+#define JNI_9 0x00090000
 
 static jvmtiEnv *jvmti;
 static jclass probe;
@@ -110,6 +111,8 @@ static int define(JNIEnv *env, jvmtiEnv *ti, jclass parks, struct error *err)
 	jvmti = ti;
 	if (probe)
 		return 0;
+	if ((*env)->GetVersion(env) < JNI_9)
+		return error_set(err, ENOTSUP, "it needs JDK 11 or newer");
 	class = java_define(env, PROBE, class_Waits, sizeof(class_Waits));
 	if (java_clear(env) || !class)
 		return error_set(err, EEXIST, "the class " PROBE " cannot be defined; has another build of jstrobe "
@@ -117,7 +120,7 @@ static int define(JNIEnv *env, jvmtiEnv *ti, jclass parks, struct error *err)
 	if ((*env)->RegisterNatives(env, class, natives, ARRAY_LEN(natives)) ||
 	    !java_open_door(env, ti, parks, class)) {
 		java_clear(env);
-		return error_set(err, ENOTSUP, "it needs JDK 11 or newer");
+		return error_set(err, ENOTSUP, "this JDK does not let " PARKS " call other classes");
 	}
 	probe = class;
 	return 0;

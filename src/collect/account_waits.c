@@ -49,6 +49,11 @@ static void find_owner(struct collector *c, const struct wait_note *n, uint64_t 
 	l->owner_tid = (int32_t)tid;
 	l->owner_context = as.context;
 	l->owner_thread = account_thread(c, &as, r);
+	if (n->owner_trace) {
+		as.trace = n->owner_trace;
+		as.era = (uint16_t)n->owner_era;
+		l->owner_node = account_stack(c, &as);
+	}
 	l->owner_name = l->owner_thread ? c->threads.items[l->owner_thread - 1].name : 0;
 }
 
@@ -137,6 +142,23 @@ static struct wait_sum *owner_line(struct waits_sums *w, uint32_t thread, uint32
 	return sum;
 }
 
+static struct wait_sum *holder_line(struct waits_sums *w, const struct sink_lock *l)
+{
+	uint64_t key = (uint64_t)l->owner_thread << 32 | l->owner_node;
+	uint32_t *slot = w->holders.count < WAITS_HOLDERS ? map_put(&w->by_holder, key, NULL)
+							   : map_get(&w->by_holder, key);
+	struct wait_sum *sum;
+
+	if (!slot || *slot)
+		return slot ? &w->holders.items[*slot - 1] : NULL;
+	sum = VECTOR_PUSH(&w->holders);
+	if (!sum)
+		return NULL;
+	*sum = (struct wait_sum){.name = l->owner_name, .node = l->owner_node};
+	*slot = (uint32_t)w->holders.count;
+	return sum;
+}
+
 void account_wait_sums(struct collector *c, const struct sink_event *e)
 {
 	struct wait_sum *lock = lock_line(&c->waits.sums, e->lock), *owner;
@@ -146,6 +168,9 @@ void account_wait_sums(struct collector *c, const struct sink_event *e)
 	if (!e->lock->owner_thread)
 		return;
 	owner = owner_line(&c->waits.sums, e->lock->owner_thread, e->lock->owner_name);
+	if (owner)
+		sum_up(owner, e);
+	owner = e->lock->owner_node ? holder_line(&c->waits.sums, e->lock) : NULL;
 	if (owner)
 		sum_up(owner, e);
 }
@@ -224,8 +249,10 @@ void account_waits_sums_free(struct waits_sums *s)
 {
 	free(s->locks.items);
 	free(s->owners.items);
+	free(s->holders.items);
 	map_free(&s->by_lock);
 	map_free(&s->by_owner);
+	map_free(&s->by_holder);
 }
 
 void account_waits_free(struct waits_account *w)

@@ -30,6 +30,7 @@ static void put_wait(struct recording *r, const struct sink_event *e, uint32_t t
 		.thread = thread,
 		.stack = stack,
 		.owner = l->owner_thread ? recording_thread(r, l->owner_thread - 1, l->owner_context) : 0,
+		.owner_stack = l->owner_node ? recording_stack(r, l->owner_node) : 0,
 		.class = name ? jfr_class(r->jfr, name) : 0,
 		.identity = l->identity,
 		.kind = (enum lock_kind)l->kind,

@@ -152,6 +152,8 @@ static bool copy_stacks(struct view *v, const struct collector *c, uint32_t e, c
 	for (i = 0; i < c->tallies.count; i++)
 		if (c->tallies.items[i].event == e)
 			total += c->nodes.items[c->tallies.items[i].node].depth;
+	for (i = 0; c->options.waits[e] && i < c->waits.sums.holders.count; i++)
+		total += c->nodes.items[c->waits.sums.holders.items[i].node].depth;
 	v->lists = malloc((total + 1) * sizeof(*v->lists));
 	v->stacks = calloc(c->tallies.count + 1, sizeof(*v->stacks));
 	if (!v->lists || !v->stacks)
@@ -207,24 +209,37 @@ static void copy_waits_of(const struct view *v, const struct wait_sum *sums, siz
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		to[i] = (struct profile_waits){text(v, sums[i].name), sums[i].identity, sums[i].kind,
-					       sums[i].waits, sums[i].time, sums[i].longest};
+		to[i] = (struct profile_waits){text(v, sums[i].name), sums[i].identity, sums[i].kind, sums[i].waits,
+					       sums[i].time, sums[i].longest, to[i].frames, to[i].depth};
 	qsort(to, count, sizeof(*to), by_time);
 }
 
 /* Locks and owners, if event E is of waits. */
-static bool copy_waits(struct view *v, const struct collector *c, uint32_t e)
+static bool copy_waits(struct view *v, const struct collector *c, uint32_t e, const uint32_t *frames)
 {
 	const struct waits_sums *w = &c->waits.sums;
+	struct profile_waits *holders;
+	size_t i;
 
 	v->profile.waits = c->options.waits[e];
 	if (!v->profile.waits)
 		return true;
-	v->waits = calloc(w->locks.count + w->owners.count + 1, sizeof(*v->waits));
+	v->waits = calloc(w->locks.count + w->owners.count + w->holders.count + 1, sizeof(*v->waits));
 	if (!v->waits)
 		return false;
+	holders = v->waits + w->locks.count + w->owners.count;
+	for (i = 0; i < w->holders.count; i++) {
+		const struct node *n = &c->nodes.items[w->holders.items[i].node];
+
+		holders[i].frames = list_frames(v, c, n, frames);
+		holders[i].depth = n->depth;
+		v->listed += n->depth;
+	}
 	copy_waits_of(v, w->locks.items, w->locks.count, v->waits);
 	copy_waits_of(v, w->owners.items, w->owners.count, v->waits + w->locks.count);
+	copy_waits_of(v, w->holders.items, w->holders.count, holders);
+	v->profile.holders = holders;
+	v->profile.holder_count = (uint32_t)w->holders.count;
 	v->profile.locks = v->waits;
 	v->profile.lock_count = (uint32_t)w->locks.count;
 	v->profile.owners = v->waits + w->locks.count;
@@ -326,7 +341,7 @@ static bool fill(struct view *v, struct collector *c, uint32_t e, const struct c
 	memcpy(v->strings, c->frames.strings.length ? c->frames.strings.bytes : "",
 	       c->frames.strings.length);
 	ok = copy_facts(v, facts) && copy_frames(v, c, &frames) && copy_threads(v, c, e, &threads) &&
-	     copy_stacks(v, c, e, frames, threads) && copy_waits(v, c, e);
+	     copy_stacks(v, c, e, frames, threads) && copy_waits(v, c, e, frames);
 	free(frames);
 	free(threads);
 	if (!ok)

@@ -1,8 +1,9 @@
 /*
  * waits.h - what the account keeps of waits for locks. Inner header of the collect room.
  *
- * Stacks end in the lock's class, and waits are summed up by lock and by owner. Both tables are bounded: beyond
- * WAITS_LOCKS the locks of a class are one line, beyond WAITS_OWNERS the owners are.
+ * Stacks end in the lock's class, and waits are summed up by lock and by owner. The tables are bounded: beyond
+ * WAITS_LOCKS the locks of a class are one line, beyond WAITS_OWNERS the owners are; beyond WAITS_HOLDERS stacks of
+ * owners are left out.
  */
 #ifndef JSTROBE_COLLECT_WAITS_H
 #define JSTROBE_COLLECT_WAITS_H
@@ -13,18 +14,20 @@
 
 #define WAITS_LOCKS 16384
 #define WAITS_OWNERS 4096
+#define WAITS_HOLDERS 4096
 
 struct wait_sum {
 	uint32_t name;         /* number in frames.strings: of the class, or of the owner; 0 = not known */
 	uint32_t identity;     /* of the lock; 0 = several, or not known */
 	uint8_t kind;          /* enum lock_kind */
+	uint32_t node;         /* of a holder: its stack */
 	uint64_t waits, time;  /* recorded ones, and the time they stand for, ns */
 	uint64_t longest;      /* ns */
 };
 
 struct waits_sums {
-	VECTOR(struct wait_sum) locks, owners;
-	struct map by_lock, by_owner; /* → index + 1 */
+	VECTOR(struct wait_sum) locks, owners, holders; /* holders: owners by their stacks, where these were taken */
+	struct map by_lock, by_owner, by_holder; /* → index + 1 */
 };
 
 struct waits_account {

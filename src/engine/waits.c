@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "engine/force.h"
+#include "engine/waits_holder.h"
 #include "os/os.h"
 #include "signal/handler.h"
 
@@ -18,6 +19,7 @@ struct place {
 	const struct trace *trace;
 	uint64_t virtual_id;
 	struct wait_note note;
+	struct holder_stack holder;
 	uint16_t era;
 };
 
@@ -123,6 +125,7 @@ uint64_t waits_begin(const struct wait_begin *b)
 		wait_announce(r, (uint32_t)e, trace, era);
 	p = take_or_claim(key);
 	if (p) {
+		waits_holder_look(r, (uint32_t)e, b, &p->holder);
 		fill(p, b, trace, era);
 		began = p->began;
 		let_go(p, key);
@@ -156,6 +159,9 @@ static void note(struct thread_record *r, struct place *p, uint32_t e, enum lock
 		.era = p->era,
 	};
 
+	waits_holder_end(&p->holder);
+	p->note.owner_trace = p->holder.trace;
+	p->note.owner_era = p->holder.era;
 	p->note.duration = now > p->began ? now - p->began : 0;
 	if (p->trace)
 		wait_take(r, &s, &p->note);

@@ -122,3 +122,28 @@ void waits_monitor_owner(const struct thread_record *r, const void *handle, stru
 	else
 		put_thread(find(0, owner), b);
 }
+
+/* Whose thread runs the Java thread ID now (JDK 24+). */
+static struct thread_record *find_runner(uint64_t id)
+{
+	uint32_t i, count = atomic_load(&zone.records.count);
+	uint64_t its;
+
+	if (zone.layout.thread_owner_id < 0 || !may_look(count))
+		return NULL;
+	for (i = 0; i < count; i++) {
+		struct thread_record *r = &zone.records.records[i];
+		uintptr_t java = atomic_load_explicit(&r->java_thread, memory_order_relaxed);
+
+		if (java && load_u64(java + (uintptr_t)zone.layout.thread_owner_id, &its) && its == id)
+			return r;
+	}
+	return NULL;
+}
+
+struct thread_record *waits_owner_record(const struct wait_begin *b)
+{
+	if (b->owner_tid)
+		return record_find_tid(&zone.records, (pid_t)b->owner_tid);
+	return b->owner_id ? find_runner(b->owner_id) : NULL;
+}

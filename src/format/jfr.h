@@ -83,6 +83,7 @@ void jfr_event_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t st
 struct jfr_wait {
 	uint64_t time, duration;       /* ns */
 	uint32_t thread, stack, owner; /* keys; owner 0 = none */
+	uint32_t owner_stack;          /* key, 0 = not known */
 	uint32_t class;                /* key, 0 = not known */
 	uint64_t identity;             /* in the place of the address, which a collection changes */
 	enum lock_kind kind;

@@ -17,6 +17,11 @@ void jfr_wait(struct jfr *j, const struct jfr_wait *w)
 	const struct jfr_value park[] = {JFR_N(ticks), JFR_N(w->thread), JFR_N(w->stack), JFR_N(w->class),
 					 JFR_N(NOT_SAID), JFR_N(NOT_SAID), JFR_N(w->identity)};
 
+	const struct jfr_value owner[] = {JFR_N(ticks), JFR_N(w->thread), JFR_N(w->owner_stack), JFR_N(w->owner),
+					  JFR_N(w->class), JFR_N(w->identity)};
+
+	if (w->owner_stack)
+		jfr_event(j, JFR_LOCK_OWNER, w->time, owner, ARRAY_LEN(owner));
 	if (w->kind == LOCK_MONITOR)
 		jfr_event(j, JFR_MONITOR_ENTER, w->time, enter, ARRAY_LEN(enter));
 	else if (w->kind == LOCK_WAIT)

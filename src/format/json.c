@@ -254,22 +254,28 @@ static int quote(struct quoted *q, const struct profile *p, unsigned style)
 	return rc || q->text.failed ? -ENOMEM : 0;
 }
 
-static void put_stack(struct buffer *out, const struct profile *p, const struct profile_stack *s,
-		      const struct quoted *q)
+static void put_frames(struct buffer *out, const struct profile *p, const uint32_t *frames, uint32_t depth,
+		       const struct quoted *q)
 {
 	uint32_t i, f;
 
-	buffer_puts(out, "{\"frames\": [");
-	for (i = 0; i < s->depth; i++) {
-		f = s->frames[i];
+	buffer_puts(out, "\"frames\": [");
+	for (i = 0; i < depth; i++) {
+		f = frames[i];
 		buffer_puts(out, i ? ", " : "");
 		buffer_append(out, q->text.data + q->offsets[f], q->offsets[f + 1] - q->offsets[f]);
 	}
 	buffer_puts(out, "], \"kinds\": [");
-	for (i = 0; i < s->depth; i++)
-		buffer_printf(out, "%s\"%s\"", i ? ", " : "",
-			      frame_kind_names[p->frames[s->frames[i]].kind].word);
+	for (i = 0; i < depth; i++)
+		buffer_printf(out, "%s\"%s\"", i ? ", " : "", frame_kind_names[p->frames[frames[i]].kind].word);
 	buffer_puts(out, "], ");
+}
+
+static void put_stack(struct buffer *out, const struct profile *p, const struct profile_stack *s,
+		      const struct quoted *q)
+{
+	buffer_putc(out, '{');
+	put_frames(out, p, s->frames, s->depth, q);
 	put_numbers(out, (const struct member[]){{"samples", s->samples}, {"weight", s->weight}, {NULL, 0}});
 	if (s->state != THREAD_NONE)
 		buffer_printf(out, ", \"state\": \"%s\"", thread_state_names[s->state].word);
@@ -278,6 +284,26 @@ static void put_stack(struct buffer *out, const struct profile *p, const struct 
 		put_number(out, "tid", p->threads[s->thread].tid);
 	}
 	buffer_putc(out, '}');
+}
+
+/* Stacks of those who held what others waited for. */
+static void put_holders(struct buffer *out, const struct profile *p, const struct quoted *q)
+{
+	uint32_t i;
+
+	buffer_puts(out, "  \"owner_stacks\": [");
+	for (i = 0; i < p->holder_count; i++) {
+		const struct profile_waits *w = &p->holders[i];
+
+		buffer_puts(out, i ? ",\n    {\"name\": " : "\n    {\"name\": ");
+		buffer_json(out, w->name);
+		buffer_puts(out, ", ");
+		put_frames(out, p, w->frames, w->depth, q);
+		put_numbers(out, (const struct member[]){{"waits", w->waits}, {"time_ns", w->time},
+			    {"longest_ns", w->longest}, {NULL, 0}});
+		buffer_putc(out, '}');
+	}
+	buffer_puts(out, "\n  ],\n");
 }
 
 void format_json(const struct profile *p, const struct format_options *options, struct buffer *out)
@@ -299,6 +325,8 @@ void format_json(const struct profile *p, const struct format_options *options, 
 	}
 	if (!result)
 		result = quote(&q, p, style);
+	if (!result && p->waits)
+		put_holders(out, p, &q);
 	buffer_puts(out, "  \"stacks\": [");
 	for (i = 0; !result && i < p->stack_count; i++) {
 		buffer_puts(out, i ? ",\n    " : "\n    ");

@@ -51,6 +51,9 @@ struct profile_waits {
 	uint64_t waits;    /* samples */
 	uint64_t time;     /* what they weigh, ns */
 	uint64_t longest;  /* ns */
+	/* of an owner by its stack: indices into profile.frames, root first */
+	const uint32_t *frames;
+	uint32_t depth;
 };
 
 /* A distribution in ns. All 0 when nothing was measured. */
@@ -114,8 +117,8 @@ struct profile {
 	uint32_t frame_count;
 	const struct profile_stack *stacks;
 	uint32_t stack_count;
-	const struct profile_waits *locks, *owners; /* the longest first */
-	uint32_t lock_count, owner_count;
+	const struct profile_waits *locks, *owners, *holders; /* the longest first; holders: owners by their stacks */
+	uint32_t lock_count, owner_count, holder_count;
 	const struct profile_thread *threads;
 	uint32_t thread_count;
 	bool per_thread; /* stacks are split by thread */

@@ -16,6 +16,7 @@
 #include "context.h"
 #include "signal/decode.h"
 #include "signal/perf_samples.h"
+#include "signal/wait.h"
 #include "signal/walk.h"
 
 struct zone zone = {.epoch = 1, .signo = 0};
@@ -363,6 +364,8 @@ static bool on_turn(siginfo_t *info, void *context)
 	r = identify(&zone.records.records[at / sizeof(*r)]);
 	if (r && zone.events[event].turns)
 		answer(r, event, time, context);
+	else if (r && zone.events[event].waits)
+		wait_answer(r, event, context);
 	return true;
 }
 

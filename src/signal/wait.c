@@ -95,3 +95,88 @@ void wait_lose(struct thread_record *r, uint32_t event, uint64_t duration, enum 
 	if (is_due(r, event, duration, &weight))
 		record_lose(r, event, why, weight);
 }
+
+/* ---- the stack of whoever holds the lock ---- */
+
+static struct answer {
+	_Atomic uint64_t number; /* of its question */
+	const struct trace *trace;
+	uint16_t era;
+} answers[WAIT_ANSWERS];
+
+static _Atomic uint64_t question; /* its number × RECORD_LIMIT + the record that is asked */
+
+uint64_t wait_ask(const struct thread_record *r)
+{
+	static _Atomic uint64_t last;
+	uint64_t number = atomic_fetch_add(&last, 1) + 1;
+
+	atomic_store(&question, number * RECORD_LIMIT + r->index);
+	return number;
+}
+
+const struct trace *wait_answered(uint64_t number, uint16_t *era)
+{
+	const struct answer *a = &answers[number % WAIT_ANSWERS];
+
+	if (atomic_load_explicit(&((struct answer *)a)->number, memory_order_acquire) != number)
+		return NULL;
+	*era = a->era;
+	return a->trace;
+}
+
+void wait_answer(struct thread_record *r, uint32_t event, void *context)
+{
+	uint64_t asked = atomic_load(&question), number = asked / RECORD_LIMIT;
+	struct answer *a = &answers[number % WAIT_ANSWERS];
+	struct trace_writer w;
+	struct walk_regs regs;
+
+	if (asked % RECORD_LIMIT != r->index || atomic_load(&a->number) == number || wait_enter(event) != r)
+		return;
+	context_read(context, &regs);
+	a->era = (uint16_t)era_now(&zone.eras);
+	if (trace_begin(&w, &zone.store, &r->chunk, zone.depth)) {
+		walk_thread(&zone, r, &regs, &w);
+		a->trace = w.store_full ? NULL : trace_end(&w);
+		if (a->trace) {
+			wait_announce(r, event, a->trace, a->era);
+			atomic_store_explicit(&a->number, number, memory_order_release);
+		}
+	}
+	wait_leave(r);
+}
+
+/* Where the last Java frame of a thread is, and what the thread does. */
+struct standing {
+	uint32_t state;
+	uintptr_t sp, pc;
+};
+
+static bool read_standing(uintptr_t java, struct standing *s)
+{
+	const struct layout *l = &zone.layout;
+	uintptr_t anchor = java + (uintptr_t)l->thread_anchor;
+
+	return load_u32(java + (uintptr_t)l->thread_state, &s->state) &&
+	       (s->state == (uint32_t)l->state_native || s->state == (uint32_t)l->state_blocked) &&
+	       load_word(anchor + (uintptr_t)l->anchor_sp, &s->sp) && s->sp &&
+	       load_word(anchor + (uintptr_t)l->anchor_pc, &s->pc);
+}
+
+const struct trace *wait_look(struct thread_record *holder, struct thread_record *r, uint32_t event, uint16_t *era)
+{
+	uintptr_t java = atomic_load(&holder->java_thread);
+	struct standing before, after;
+	const struct trace *t;
+	struct trace_writer w;
+
+	*era = (uint16_t)era_now(&zone.eras);
+	if (!java || !read_standing(java, &before) || !trace_begin(&w, &zone.store, &r->chunk, zone.depth) ||
+	    !walk_outside(&zone, holder, &w) || w.store_full || !read_standing(java, &after) ||
+	    before.state != after.state || before.sp != after.sp || before.pc != after.pc)
+		return NULL;
+	t = trace_end(&w);
+	wait_announce(r, event, t, *era);
+	return t;
+}

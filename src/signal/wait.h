@@ -52,7 +52,23 @@ void wait_announce(struct thread_record *r, uint32_t event, const struct trace *
  */
 void wait_take(struct thread_record *r, struct sample *s, const struct wait_note *n);
 
-/* The same without a stack to show: the sample is lost for WHY, if it were one. */
+/* As wait_take, without a stack to show: the sample is lost for WHY, if it were one. */
 void wait_lose(struct thread_record *r, uint32_t event, uint64_t duration, enum loss_reason why);
+
+/*
+ * Whoever holds what others wait for is asked for its stack by a signal, one at a time. wait_ask: R will be; the
+ * question's number. wait_answer: for R's handler. wait_answered: the stack that the question brought, for as long as
+ * no WAIT_ANSWERS further ones were asked; NULL: none (yet).
+ */
+#define WAIT_ANSWERS 1024
+uint64_t wait_ask(const struct thread_record *r);
+void wait_answer(struct thread_record *r, uint32_t event, void *context);
+const struct trace *wait_answered(uint64_t number, uint16_t *era);
+
+/*
+ * The stack of HOLDER, which waits itself or is in native code, from outside, by R, entered. NULL: it was not so, or is
+ * not any more. HOLDER must be held (zone.held).
+ */
+const struct trace *wait_look(struct thread_record *holder, struct thread_record *r, uint32_t event, uint16_t *era);
 
 #endif

@@ -112,6 +112,8 @@ def test_stacks_end_in_the_lock(jdk):
         owners = {o["name"]: o for o in profile.json["owners"]}
         for kind in ("monitor", "lock", "write"):
             assert owners["holder-" + kind]["waits"] > 10, (kind, owners)
+        held = [s for s in profile.json["owner_stacks"] if s["name"] == "holder-monitor"]
+        assert held and all("truth.Locks$Monitor.hold" in s["frames"] for s in held), profile.json["owner_stacks"]
         assert program.stop() == 0
 
 

@@ -1,0 +1,52 @@
+#include "engine/waits_holder.h"
+
+#include "engine/waits_owner.h"
+#include "os/os.h"
+
+#define EVERY (10 * NS_PER_MS)
+
+static bool is_time(void)
+{
+	static _Atomic uint64_t next;
+	uint64_t now = os_monotonic(), due = atomic_load_explicit(&next, memory_order_relaxed);
+
+	return now >= due && atomic_compare_exchange_strong(&next, &due, now + EVERY);
+}
+
+/* Keep HOLDER from ending while it is looked at; one thread at a time. */
+static bool hold(struct thread_record *holder, uint32_t event)
+{
+	uint32_t nobody = 0;
+
+	if (!atomic_compare_exchange_strong(&zone.held[event], &nobody, holder->index + 1))
+		return false;
+	if (atomic_load(&holder->state) == RECORD_LIVE && atomic_load(&holder->java_thread))
+		return true;
+	atomic_store(&zone.held[event], 0);
+	return false;
+}
+
+void waits_holder_look(struct thread_record *r, uint32_t event, const struct wait_begin *b, struct holder_stack *h)
+{
+	struct thread_record *holder;
+
+	*h = (struct holder_stack){.trace = NULL};
+	if ((!b->owner_id && !b->owner_tid) || !is_time())
+		return;
+	holder = waits_owner_record(b);
+	if (!holder || holder == r || holder->own || !hold(holder, event))
+		return;
+	h->trace = wait_look(holder, r, event, &h->era);
+	if (!h->trace) {
+		h->number = wait_ask(holder);
+		if (os_signal_thread(atomic_load(&holder->tid), zone.signo, zone_turn_word(holder, event)))
+			h->number = 0;
+	}
+	atomic_store_explicit(&zone.held[event], 0, memory_order_release);
+}
+
+void waits_holder_end(struct holder_stack *h)
+{
+	if (!h->trace && h->number)
+		h->trace = wait_answered(h->number, &h->era);
+}
