@@ -17,6 +17,9 @@ public final class Natives {
     /** Charge the time since the last stamp to node TOP; what time it is. */
     public static native long stamp(long top);
 
-    /** The exit to PARENT, with a stamp. */
-    public static native void leave(long parent);
+    /** The end of a call that was entered as SAVED, with a stamp. */
+    public static native void leave(long saved);
+
+    /** A call of method ID took so long, until NOW, and that is slow. */
+    public static native void slow(int id, long took, long now);
 }

@@ -12,13 +12,35 @@
 #define PROBE_CLASS "java/lang/JstrobeProbe"
 #define BASE_MARK 0x4a7374726f626531ull /* stands in the class where the address of the trees goes */
 #define JNI_9 0x00090000
+#define SLEEP_HAS_CODE 19 /* JDK: Thread.sleep(long) is no native method any more */
 #define ROUNDS 8
-#define ROUND_CALLS 100000
+#define ROUND_CALLS 50000
+#define INTERPRETED_NS 150
+#define PATIENCE NS_PER_S
 
 static jclass probe;
 static jfieldID thread_id;
-static jmethodID calibrate[2];
+static jmethodID calibrate[TREE_TIMINGS];
 static jvmtiEnv *namer;
+static void (*_Atomic tell_slow)(JNIEnv *env, const struct tree_exit *e);
+
+/* The probes of each timing. */
+#define VARIANT(suffix)                                                                                         \
+	{                                                                                                       \
+		{.class = PROBE_CLASS, .enter = "enter" suffix, .enter_if = "enter" suffix "If",                \
+		 .leave = "leave" suffix, .again = "again", .sleep = "sleep" suffix},                           \
+			"calibrate" suffix                                                                      \
+	}
+static const struct {
+	struct rewrite_probes names;
+	const char *calibrate;
+} variants[TREE_TIMINGS] = {
+	[TREE_SAMPLED] = VARIANT(""),
+	[TREE_EXACT] = VARIANT("Exact"),
+	[TREE_EXACT_CPU] = VARIANT("Both"),
+	[TREE_ADAPTIVE] = VARIANT("Adaptive"),
+	[TREE_COUNTS] = VARIANT(""),
+};
 
 /* ---- what the probe calls ------------------------------------------------------------------ */
 
@@ -51,9 +73,30 @@ static jlong JNICALL on_stamp(JNIEnv *env, jclass class, jlong top)
 	return (jlong)tree_stamp((uint64_t)top);
 }
 
-static void JNICALL on_leave(JNIEnv *env, jclass class, jlong parent)
+static void tell(JNIEnv *env, const struct tree_exit *e)
 {
-	tree_leave((uint64_t)parent);
+	void (*to)(JNIEnv *, const struct tree_exit *) = tell_slow;
+
+	if (to)
+		to(env, e);
+}
+
+static void JNICALL on_leave(JNIEnv *env, jclass class, jlong saved)
+{
+	struct tree_exit e;
+
+	if (tree_leave((uint64_t)saved, &e))
+		tell(env, &e);
+}
+
+static void JNICALL on_slow(JNIEnv *env, jclass class, jint id, jlong took, jlong now)
+{
+	tell(env, &(struct tree_exit){(uint32_t)id, (uint64_t)took, (uint64_t)now});
+}
+
+void probe_on_slow(void (*to)(JNIEnv *env, const struct tree_exit *e))
+{
+	tell_slow = to;
 }
 
 /* ---- the class ----------------------------------------------------------------------------- */
@@ -101,14 +144,19 @@ static bool prepare(JNIEnv *env, jvmtiEnv *ti, jclass class, jclass slow)
 		{(char *)"child", (char *)"(JI)J", on_child},
 		{(char *)"stamp", (char *)"(J)J", on_stamp},
 		{(char *)"leave", (char *)"(J)V", on_leave},
+		{(char *)"slow", (char *)"(IJJ)V", on_slow},
 	};
 	jclass thread;
+	unsigned i;
 
 	if ((*env)->RegisterNatives(env, slow, natives, ARRAY_LEN(natives)) || !java_open_door(env, ti, class, slow))
 		return false;
-	calibrate[0] = (*env)->GetStaticMethodID(env, class, "calibrate", "(II)V");
-	calibrate[1] = calibrate[0] ? (*env)->GetStaticMethodID(env, class, "calibrateExact", "(II)V") : NULL;
-	thread = calibrate[1] ? (*env)->FindClass(env, "java/lang/Thread") : NULL;
+	for (i = 0; i < TREE_TIMINGS; i++) {
+		calibrate[i] = (*env)->GetStaticMethodID(env, class, variants[i].calibrate, "(II)V");
+		if (!calibrate[i])
+			return false;
+	}
+	thread = (*env)->FindClass(env, "java/lang/Thread");
 	thread_id = thread ? (*env)->GetFieldID(env, thread, "tid", "J") : NULL;
 	return thread_id;
 }
@@ -139,14 +187,13 @@ int probe_define(JNIEnv *env, jvmtiEnv *ti, struct error *err)
 	return 0;
 }
 
-const struct rewrite_probes *probe_names(bool exact)
+struct rewrite_probes probe_names(enum tree_timing timing, unsigned jdk)
 {
-	static const struct rewrite_probes names[] = {
-		{PROBE_CLASS, "enter", "leave", "again", NULL},
-		{PROBE_CLASS, "enterExact", "leaveExact", "again", NULL},
-	};
+	struct rewrite_probes names = variants[timing].names;
 
-	return &names[exact];
+	if (jdk >= SLEEP_HAS_CODE || timing == TREE_COUNTS)
+		names.sleep = NULL;
+	return names;
 }
 
 bool probe_uses(const struct text *class_name, const struct text *method)
@@ -160,18 +207,45 @@ uint64_t probe_thread_id(JNIEnv *env, jthread thread)
 	return thread_id ? (uint64_t)(*env)->GetLongField(env, thread, thread_id) : 0;
 }
 
-double probe_cost(JNIEnv *env, uint32_t method, bool exact)
+/* CPU ns of a round of calls; UINT64_MAX if it fails. */
+static uint64_t round_cost(JNIEnv *env, uint32_t method, enum tree_timing timing)
 {
-	uint64_t best = UINT64_MAX, began, ns;
+	uint64_t began = os_thread_cpu(0);
+
+	(*env)->CallStaticVoidMethod(env, probe, calibrate[timing], (jint)method, ROUND_CALLS);
+	return java_clear(env) ? UINT64_MAX : os_thread_cpu(0) - began;
+}
+
+double probe_cost(JNIEnv *env, uint32_t method, enum tree_timing timing)
+{
+	uint64_t best = UINT64_MAX, since = os_monotonic();
+	int i;
+
+	/* slower than any compiled probe: the compiler has other things to do on a busy machine */
+	for (i = 0; i < ROUNDS || (best / ROUND_CALLS > INTERPRETED_NS && timing != TREE_EXACT_CPU &&
+				   os_monotonic() - since < PATIENCE); i++) {
+		uint64_t ns = round_cost(env, method, timing);
+
+		best = MIN(best, ns);
+		if (i >= ROUNDS)
+			os_sleep(10 * NS_PER_MS);
+	}
+	return best == UINT64_MAX ? 0 : (double)best / ROUND_CALLS;
+}
+
+uint64_t probe_length(JNIEnv *env, uint32_t method)
+{
+	uint64_t sum, more, before, calls, best = UINT64_MAX;
 	int i;
 
 	for (i = 0; i < ROUNDS; i++) {
-		began = os_monotonic();
-		(*env)->CallStaticVoidMethod(env, probe, calibrate[exact], (jint)method, ROUND_CALLS);
+		tree_lengths(method, &sum, &before);
+		(*env)->CallStaticVoidMethod(env, probe, calibrate[TREE_ADAPTIVE], (jint)method, ROUND_CALLS);
 		if (java_clear(env))
 			return 0;
-		ns = os_monotonic() - began;
-		best = MIN(best, ns);
+		tree_lengths(method, &more, &calls);
+		if (calls > before && more >= sum)
+			best = MIN(best, (more - sum) / (calls - before));
 	}
-	return (double)best / ROUND_CALLS;
+	return best == UINT64_MAX ? 0 : best;
 }

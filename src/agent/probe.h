@@ -10,19 +10,25 @@
 
 #include "base/error.h"
 #include "instrument/rewrite.h"
+#include "instrument/tree.h"
 
 /*
  * Define the class in the JVM, once; it stays. After tree_begin. TI names threads. -ENOTSUP where the JDK
  * has not what the class needs.
  */
 int probe_define(JNIEnv *env, jvmtiEnv *ti, struct error *err);
-/* What the probes call. */
-const struct rewrite_probes *probe_names(bool exact);
+/* What the probes call in JDK number JDK. */
+struct rewrite_probes probe_names(enum tree_timing timing, unsigned jdk);
+/* Who is told, on its own thread, that a call was slow; NULL: nobody. */
+void probe_on_slow(void (*tell)(JNIEnv *env, const struct tree_exit *e));
 /* True for what the probes use themselves: it must never call them. */
 bool probe_uses(const struct text *class_name, const struct text *method);
 /* The number of a java.lang.Thread. */
 uint64_t probe_thread_id(JNIEnv *env, jthread thread);
 /* ns that an entry and an exit cost in code compiled here; METHOD is the number to count them under. 0: unknown. */
-double probe_cost(JNIEnv *env, uint32_t method, bool exact);
+double probe_cost(JNIEnv *env, uint32_t method, enum tree_timing timing);
+
+/* ns that the clock adds to a timed call's length, which adaptive timing takes off. After probe_cost. */
+uint64_t probe_length(JNIEnv *env, uint32_t method);
 
 #endif

@@ -7,19 +7,18 @@
 #include "agent/trace.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "agent/jvm.h"
 #include "agent/log.h"
 #include "agent/probe.h"
-#include "agent/thread.h"
 #include "agent/trace_classes.h"
+#include "agent/trace_entered.h"
 #include "agent/trace_result.h"
+#include "agent/trace_slow.h"
+#include "agent/trace_ticks.h"
 #include "format/calls.h"
 #include "instrument/tree.h"
 #include "os/os.h"
@@ -27,74 +26,28 @@
 #define TREE_LIMIT (256u << 20)
 #define DEFAULT_PERIOD NS_PER_MS
 
-enum timing {
-	TIMING_SAMPLED,
-	TIMING_EXACT,
-	TIMING_NONE,
-};
-static const char *const timing_words[] = {"sampled", "exact", "none"};
+#define SOME_TIMED 127u
+#define DEFAULT_BUDGET 20 /* percent */
+
+static const char *const timing_words[TREE_TIMINGS] = {"sampled", "exact", "exact", "adaptive", "none"};
 
 static struct {
 	jvmtiEnv *ti;           /* with its capabilities, once one is needed */
 	bool running, waiting;  /* waiting: for the JVM to be up */
 	bool by_thread;         /* the result is to keep threads apart */
 	struct options options;
-	enum timing timing;
+	enum tree_timing timing;
 	uint64_t period;        /* ns */
+	uint32_t budget;        /* percent */
 	uint64_t began, ended;  /* monotonic ns */
-	uint64_t began_at;      /* ns since 1970 */
+	uint64_t started_at;    /* ns since 1970 */
 	uint32_t next_method;   /* numbers are never used again */
-	double cost;
+	double cost, stamped_cost; /* as in struct calls */
+	struct trace_entered entered;
 	struct trace_classes classes;
 	struct calls result;    /* of a session that has ended */
 	bool has_result;
 } trace = {.next_method = 1};
-
-/* ---- ticks ------------------------------------------------------------------------------- */
-
-static struct {
-	atomic_bool on, ended;
-	uint64_t period;
-} ticker;
-
-static void *tick(void *data)
-{
-	uint64_t next = os_monotonic();
-
-	pthread_setname_np(pthread_self(), "jstrobe tick");
-	/* late ticks are fewer ticks, and the times less sure; where it is not permitted they are taken as they come */
-	setpriority(PRIO_PROCESS, (id_t)os_gettid(), -10);
-	while (atomic_load(&ticker.on)) {
-		uint64_t now = os_monotonic();
-
-		tree_tick();
-		/* turns that were missed are not made up for: one stamp charges all of the time */
-		next = MAX(next + ticker.period, now + ticker.period / 2);
-		os_sleep(next > now ? next - now : 0);
-	}
-	atomic_store(&ticker.ended, true);
-	return NULL;
-}
-
-static int start_ticks(uint64_t period, struct error *err)
-{
-	int rc;
-
-	ticker.period = period;
-	atomic_store(&ticker.on, true);
-	atomic_store(&ticker.ended, false);
-	rc = thread_start("jstrobe tick", tick, NULL, err);
-	atomic_store(&ticker.on, rc == 0);
-	return rc;
-}
-
-static void stop_ticks(void)
-{
-	if (!atomic_exchange(&ticker.on, false))
-		return;
-	while (!atomic_load(&ticker.ended))
-		os_sleep(100 * NS_PER_US);
-}
 
 /* ---- threads ------------------------------------------------------------------------------- */
 
@@ -106,11 +59,48 @@ static void JNICALL on_thread_end(jvmtiEnv *ti, JNIEnv *env, jthread thread)
 		tree_thread_end(id);
 }
 
+static void JNICALL on_contended(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object)
+{
+	tree_wait_begin(probe_thread_id(env, thread), TREE_MONITOR);
+}
+
+static void JNICALL on_entered(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object)
+{
+	tree_wait_end(probe_thread_id(env, thread), TREE_MONITOR);
+}
+
+static void JNICALL on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object, jlong timeout)
+{
+	tree_wait_begin(probe_thread_id(env, thread), TREE_WAIT);
+}
+
+static void JNICALL on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object, jboolean timed_out)
+{
+	tree_wait_end(probe_thread_id(env, thread), TREE_WAIT);
+}
+
+/* Events of the threads' lives and waits, on or off. */
+static void listen(bool on)
+{
+	static const jvmtiEvent waits[] = {JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
+					   JVMTI_EVENT_MONITOR_WAIT, JVMTI_EVENT_MONITOR_WAITED};
+	jvmtiEventMode mode = on ? JVMTI_ENABLE : JVMTI_DISABLE;
+	size_t i;
+
+	(*trace.ti)->SetEventNotificationMode(trace.ti, mode, JVMTI_EVENT_THREAD_END, NULL);
+	for (i = 0; i < ARRAY_LEN(waits) && (trace.timing != TREE_COUNTS || !on); i++)
+		(*trace.ti)->SetEventNotificationMode(trace.ti, mode, waits[i], NULL);
+}
+
 static int environment(struct error *err)
 {
 	static const jvmtiEventCallbacks callbacks = {
 		.ClassFileLoadHook = trace_classes_load,
 		.ThreadEnd = on_thread_end,
+		.MonitorContendedEnter = on_contended,
+		.MonitorContendedEntered = on_entered,
+		.MonitorWait = on_wait,
+		.MonitorWaited = on_waited,
 	};
 	jvmtiEnv *ti;
 	int rc;
@@ -132,18 +122,38 @@ static int environment(struct error *err)
 
 /* ---- start ------------------------------------------------------------------------------- */
 
+/* The timing that O means. */
+static int read_timing(const struct options *o, struct error *err)
+{
+	unsigned i;
+
+	trace.timing = o->latency || o->cpu_clock ? TREE_EXACT : TREE_SAMPLED;
+	for (i = TREE_TIMINGS; i-- > 0;)
+		if (strcmp(o->timing, timing_words[i]) == 0)
+			trace.timing = (enum tree_timing)i;
+	if (o->latency && trace.timing != TREE_EXACT && trace.timing != TREE_ADAPTIVE)
+		return error_set(err, EINVAL, "--latency needs the length of calls: use it with --timing exact or "
+				 "adaptive, not with %s", o->timing);
+	if (o->cpu_clock && trace.timing != TREE_EXACT)
+		return error_set(err, EINVAL, "--cpu-clock belongs to --timing exact; with %s CPU time is told by "
+				 "ticks", o->timing);
+	if (o->cpu_clock)
+		trace.timing = TREE_EXACT_CPU;
+	return 0;
+}
+
 static int read_options(const struct options *o, struct error *err)
 {
-	size_t i;
-	int rc;
+	int rc = read_timing(o, err);
 
-	trace.timing = TIMING_SAMPLED;
-	for (i = 0; i < ARRAY_LEN(timing_words); i++)
-		if (strcmp(o->timing, timing_words[i]) == 0)
-			trace.timing = (enum timing)i;
 	trace.period = o->period ? o->period : DEFAULT_PERIOD;
-	trace.classes.exact = trace.timing == TIMING_EXACT;
-	rc = patterns_add(&trace.classes.patterns, o->instrument, false, err);
+	trace.budget = o->budget ? o->budget : DEFAULT_BUDGET;
+	trace.classes.timing = trace.timing;
+	trace.classes.deep = o->trace_depth;
+	if (rc == 0)
+		rc = patterns_add(&trace.classes.patterns, o->instrument, false, err);
+	if (rc == 0)
+		rc = patterns_add(&trace.classes.roots, o->root, false, err);
 	if (rc == 0)
 		rc = patterns_add(&trace.classes.patterns, o->exclude, true, err);
 	return rc;
@@ -170,10 +180,44 @@ static void put_notes(struct buffer *notes)
 	trace_classes_unlock();
 }
 
+/* Nobody takes the time, and nobody tells anything, any more. */
+static void end_all(void)
+{
+	trace_ticks_stop();
+	trace_slow_end();
+	listen(false);
+	tree_end();
+}
+
+/*
+ * What a call's probes cost here. Adaptive timing: of calls that take the time, what of that is in their length,
+ * of others, and so how many calls may take the time.
+ */
+static void calibrate(JNIEnv *env, uint32_t method)
+{
+	double left;
+	uint64_t clock;
+
+	trace.cost = probe_cost(env, method, trace.timing);
+	if (trace.timing != TREE_ADAPTIVE)
+		return;
+	trace.stamped_cost = trace.cost;
+	/* one in a hundred, as it will be: what is called rarely is slower, also the clock */
+	tree_tune(0, 0, SOME_TIMED);
+	clock = probe_length(env, method);
+	trace.cost = probe_cost(env, method, trace.timing);
+	left = (double)trace.budget / 100 * (double)trace.period / MAX(trace.stamped_cost - trace.cost, 1.0);
+	tree_tune((uint32_t)MIN(MAX(left, 1.0), 1e9), clock, TREE_RAREST);
+}
+
 static int begin(struct buffer *notes, struct error *err)
 {
+	const struct options *o = &trace.options;
+	struct tree_setup setup = {.limit = TREE_LIMIT, .timing = trace.timing, .period = trace.period,
+				   .latency = o->latency ? o->latency : UINT64_MAX, .rooted = o->root[0],
+				   .depth = o->trace_depth ? o->trace_depth : UINT32_MAX};
 	JNIEnv *env = jvm_jni();
-	int rc = tree_begin(TREE_LIMIT, trace.classes.exact, trace.period, err);
+	int rc = tree_begin(&setup, err);
 
 	if (rc)
 		return rc;
@@ -181,22 +225,26 @@ static int begin(struct buffer *notes, struct error *err)
 		 : error_set(err, EIO, "the thread of the agent is not attached to the JVM");
 	if (rc == 0) {
 		/* one number is for the calibration; nothing in the JVM calls it */
-		trace.cost = probe_cost(env, trace.next_method, trace.classes.exact);
+		calibrate(env, trace.next_method);
+		tree_forget_timed();
 		trace.classes.first = ++trace.next_method;
-		if (trace.timing != TIMING_NONE)
-			rc = start_ticks(trace.period, err);
+		if (trace.timing != TREE_COUNTS)
+			rc = trace_ticks_start(trace.period, err);
 	}
 	if (rc == 0) {
-		(*trace.ti)->SetEventNotificationMode(trace.ti, JVMTI_ENABLE, JVMTI_EVENT_THREAD_END, NULL);
+		listen(true);
+		if (o->latency)
+			trace_slow_begin(trace.ti, trace.classes.first);
+		trace.classes.jdk = (unsigned)strtoul(jvm_version(), NULL, 10);
 		trace.began = os_monotonic();
-		trace.began_at = os_realtime();
+		trace.started_at = os_realtime();
 		rc = trace_classes_put(trace.ti, env, &trace.classes, err);
 	}
 	if (rc) {
-		stop_ticks();
-		tree_end();
+		end_all();
 		return rc;
 	}
+	trace_entered_look(trace.ti, env, &trace.classes, &trace.entered);
 	put_notes(notes);
 	return 0;
 }
@@ -243,15 +291,18 @@ void trace_vm_init(void)
 static void fill_head(struct calls *c, uint64_t until)
 {
 	c->timing = timing_words[trace.timing];
-	c->timed = trace.timing != TIMING_NONE;
-	c->latency = UINT64_MAX;
-	c->period = trace.timing == TIMING_SAMPLED ? trace.period : 0;
-	c->started_at = trace.began_at;
+	c->timed = trace.timing != TREE_COUNTS;
+	c->cpu_exact = trace.timing == TREE_EXACT_CPU;
+	c->latency = trace.options.latency ? trace.options.latency : UINT64_MAX;
+	c->budget = trace.timing == TREE_ADAPTIVE ? trace.budget : 0;
+	c->period = trace.timing == TREE_SAMPLED ? trace.period : 0;
 	c->duration = until > trace.began ? until - trace.began : 0;
 	c->main_class = jvm_main_class();
 	c->jdk = jvm_version();
 	c->pid = getpid();
+	c->started_at = trace.started_at;
 	c->cost = trace.cost;
+	c->stamped_cost = trace.timing == TREE_ADAPTIVE ? trace.stamped_cost : 0;
 }
 
 /* The trees as they are now; BY_THREAD: apart. */
@@ -261,7 +312,7 @@ static int read_trees(struct calls *c, bool by_thread)
 
 	fill_head(c, trace.ended ? trace.ended : os_monotonic());
 	trace_classes_lock();
-	rc = trace_result_read(c, &trace.classes, by_thread);
+	rc = trace_result_read(c, &trace.classes, &trace.entered, trace.period, by_thread);
 	trace_classes_unlock();
 	return rc;
 }
@@ -287,11 +338,11 @@ void trace_stop(void)
 	if (env)
 		trace_classes_remove(trace.ti, env, &trace.classes);
 	trace.ended = os_monotonic();
-	stop_ticks();
-	(*trace.ti)->SetEventNotificationMode(trace.ti, JVMTI_DISABLE, JVMTI_EVENT_THREAD_END, NULL);
+	trace_ticks_stop();
+	trace_slow_end();
 	trace.has_result = read_trees(&trace.result, trace.by_thread) == 0;
 	trace.next_method = trace.classes.first + (uint32_t)trace.classes.methods.count;
-	tree_end();
+	end_all();
 }
 
 static void write_result(const struct calls *c, const struct options *o, struct buffer *out)
@@ -343,6 +394,8 @@ void trace_forget(void)
 		return;
 	trace_result_free(&trace.result);
 	trace_classes_free(&trace.classes);
+	trace_entered_free(&trace.entered);
+	trace_slow_forget();
 	trace.has_result = false;
 	trace.ended = 0;
 }

@@ -7,6 +7,7 @@
 
 #include "agent/probe.h"
 #include "base/map.h"
+#include "instrument/waits.h"
 #include "os/os.h"
 
 #define BATCH 200u     /* classes changed in one stop of the program */
@@ -78,68 +79,113 @@ static void skip_method(struct trace_classes *c, const struct text *class_name, 
 	note_skip(c, name, MIN((size_t)n, sizeof(name) - 1), reason);
 }
 
+static uint64_t method_key(const struct text *class_name, const struct text *name, const struct text *type)
+{
+	return hash(hash(hash(2, class_name->at, class_name->length), name->at, name->length), type->at, type->length);
+}
+
+int64_t trace_classes_find(const struct trace_classes *c, const struct text *class_name, const struct text *name,
+			   const struct text *type)
+{
+	const uint32_t *place = map_get(&c->known, method_key(class_name, name, type));
+
+	return place ? (int64_t)*place - 1 : -1;
+}
+
+/* The number of MEMBER, a new one if need be; 0: no memory. */
+static uint32_t number_of(struct trace_classes *c, const struct text *class_name, const struct member *member)
+{
+	struct trace_method *method;
+	bool fresh;
+	uint32_t *place = map_put(&c->known, method_key(class_name, &member->name, &member->type), &fresh);
+
+	if (place && fresh) {
+		method = VECTOR_PUSH(&c->methods);
+		if (!method)
+			return 0;
+		method->class_name = keep_dotted(c, class_name->at, class_name->length);
+		method->name = strings_add(&c->texts, member->name.at, member->name.length);
+		method->type = strings_add(&c->texts, member->type.at, member->type.length);
+		method->wait = waits_kind(class_name, &member->name);
+		*place = (uint32_t)c->methods.count;
+	}
+	return place && *place && c->first + *place - 1 < TREE_ID_MAX ? c->first + *place - 1 : 0;
+}
+
+/* A method that nobody asked for: time in it may be a wait. */
+static bool choose_wait(const struct trace_classes *c, const struct text *class_name, const struct member *m,
+			uint32_t *id)
+{
+	int kind = c->timing == TREE_COUNTS ? -1 : waits_kind(class_name, &m->name);
+
+	if (kind < 0 || (m->access & (ACC_NATIVE | ACC_ABSTRACT)))
+		return false;
+	*id = (TREE_WAITING + (uint32_t)kind) | TREE_GATE_WAIT << TREE_GATE_SHIFT;
+	return true;
+}
+
 static bool choose(void *data, const struct rewrite_method *m, uint32_t *id)
 {
 	struct trace_classes *c = data;
 	const struct member *member = m->member;
-	struct trace_method *method;
 	struct text class_text;
-	uint32_t *place;
-	uint64_t key;
-	bool fresh;
+	bool root, rooted = c->roots.list.count > 0;
 
-	if (!patterns_match(&c->patterns, m->file, member) ||
-	    !class_name(m->file, m->file->this_class, &class_text))
+	if (!class_name(m->file, m->file->this_class, &class_text))
 		return false;
+	root = rooted && patterns_match(&c->roots, m->file, member);
+	if (!patterns_match(&c->patterns, m->file, member) && !root)
+		return choose_wait(c, &class_text, member, id);
 	if (probe_uses(&class_text, &member->name)) {
 		skip_method(c, &class_text, member, "the probes use it themselves");
 		return false;
 	}
 	*id = 0;
+	c->chosen++;
 	if (member->access & (ACC_NATIVE | ACC_ABSTRACT))
 		return true; /* to be skipped with its reason */
-	key = hash(hash(hash(2, class_text.at, class_text.length), member->name.at, member->name.length),
-		   member->type.at, member->type.length);
-	place = map_put(&c->known, key, &fresh);
-	if (place && fresh) {
-		method = VECTOR_PUSH(&c->methods);
-		if (!method)
-			return false;
-		method->class_name = keep_dotted(c, class_text.at, class_text.length);
-		method->name = strings_add(&c->texts, member->name.at, member->name.length);
-		method->type = strings_add(&c->texts, member->type.at, member->type.length);
-		*place = (uint32_t)c->methods.count;
-	}
-	if (!place || !*place)
-		return false;
-	*id = c->first + *place - 1;
-	return true;
+	*id = number_of(c, &class_text, member);
+	if (*id && rooted && !root)
+		*id |= TREE_GATE_OUTSIDE << TREE_GATE_SHIFT;
+	if (*id && c->deep)
+		*id |= TREE_GATE_DEEP << TREE_GATE_SHIFT;
+	return *id;
 }
 
 static void skipped(void *data, const struct rewrite_method *m, uint32_t id, enum skip why)
 {
 	struct text class_text;
 
-	if (class_name(m->file, m->file->this_class, &class_text))
+	if ((id & ~CODE_GATES) < TREE_ID_MAX && class_name(m->file, m->file->this_class, &class_text))
 		skip_method(data, &class_text, m->member, skip_names[why].text);
+}
+
+/* Whether a method of class NAME could get probes. */
+static bool touches(const struct trace_classes *c, const struct text *name)
+{
+	return patterns_touch(&c->patterns, name) || patterns_touch(&c->roots, name) ||
+	       (c->timing != TREE_COUNTS && waits_touch(name));
 }
 
 /* BYTES with probes into OUT; lock held. */
 static bool change(struct trace_classes *c, const unsigned char *bytes, jint size, const char *name, struct buffer *out)
 {
-	struct rewrite r = {.probes = probe_names(c->exact), .data = c, .choose = choose, .skipped = skipped};
+	struct rewrite_probes probes = probe_names(c->timing, c->jdk);
+	struct rewrite r = {.probes = &probes, .data = c, .choose = choose, .skipped = skipped};
 	uint64_t began = os_monotonic();
 	enum skip why;
-	unsigned count = rewrite_class(bytes, (size_t)size, &r, out, &why);
+	unsigned count;
 	bool fresh;
 
+	c->chosen = 0;
+	count = rewrite_class(bytes, (size_t)size, &r, out, &why);
 	c->bytes_read += (uint64_t)size;
 	c->rewriting_ns += os_monotonic() - began;
 	if (why != SKIP_NONE && name)
 		note_skip(c, name, strlen(name), skip_names[why].text);
 	if (count && name) {
 		map_put(&c->changed, hash(3, name, strlen(name)), &fresh);
-		c->class_count += fresh;
+		c->class_count += fresh && c->chosen;
 	}
 	return count;
 }
@@ -156,7 +202,7 @@ void JNICALL trace_classes_load(jvmtiEnv *ti, JNIEnv *env, jclass redefined, job
 		return;
 	text = (struct text){name, (uint16_t)MIN(strlen(name), (size_t)UINT16_MAX)};
 	pthread_mutex_lock(&lock);
-	if (active && patterns_touch(&active->patterns, &text) && change(active, bytes, size, name, &out) &&
+	if (active && touches(active, &text) && change(active, bytes, size, name, &out) &&
 	    (*ti)->Allocate(ti, (jlong)out.length, &copy) == JVMTI_ERROR_NONE) {
 		memcpy(copy, out.data, out.length);
 		*new_bytes = copy;
@@ -168,7 +214,8 @@ void JNICALL trace_classes_load(jvmtiEnv *ti, JNIEnv *env, jclass redefined, job
 
 int trace_classes_init(jvmtiEnv *ti, struct error *err)
 {
-	jvmtiCapabilities wanted = {.can_retransform_classes = 1, .can_generate_all_class_hook_events = 1};
+	jvmtiCapabilities wanted = {.can_retransform_classes = 1, .can_generate_all_class_hook_events = 1,
+				    .can_generate_monitor_events = 1, .can_get_line_numbers = 1};
 	jvmtiError rc = (*ti)->AddCapabilities(ti, &wanted);
 
 	if (rc)
@@ -208,7 +255,7 @@ static bool is_meant(jvmtiEnv *ti, jclass class, struct trace_classes *c, bool r
 	text = (struct text){name, (uint16_t)MIN(strlen(name), (size_t)UINT16_MAX)};
 	pthread_mutex_lock(&lock);
 	meant = remove ? map_get(&c->changed, hash(3, name, strlen(name))) != NULL
-		       : patterns_touch(&c->patterns, &text);
+		       : touches(c, &text);
 	if (meant && ((*ti)->IsModifiableClass(ti, class, &modifiable) || !modifiable)) {
 		meant = false;
 		note_skip(c, name, text.length, "hidden classes cannot be changed");
@@ -290,6 +337,7 @@ void trace_classes_remove(jvmtiEnv *ti, JNIEnv *env, struct trace_classes *c)
 void trace_classes_free(struct trace_classes *c)
 {
 	patterns_free(&c->patterns);
+	patterns_free(&c->roots);
 	free(c->methods.items);
 	free(c->skipped.items);
 	map_free(&c->known);

@@ -14,10 +14,12 @@
 #include "base/strings.h"
 #include "instrument/pattern.h"
 #include "instrument/rewrite.h"
+#include "instrument/tree.h"
 
 /* A method with probes; its number is its place plus `first`. */
 struct trace_method {
 	uint32_t class_name, name, type; /* in texts, with dots; the type as in the class file */
+	int wait;                        /* what it waits for, enum tree_wait; -1 = it works */
 };
 
 struct trace_skip {
@@ -26,8 +28,10 @@ struct trace_skip {
 };
 
 struct trace_classes {
-	struct patterns patterns;
-	bool exact;
+	struct patterns patterns, roots;
+	enum tree_timing timing;
+	unsigned jdk;                        /* feature number */
+	bool deep;                           /* calls count down to some depth only */
 	uint32_t first;                      /* number of the first method, at least 1 */
 	VECTOR(struct trace_method) methods;
 	struct map known;                    /* hash of class, name and type → place + 1 */
@@ -35,6 +39,7 @@ struct trace_classes {
 	VECTOR(struct trace_skip) skipped;
 	struct map skips_known;
 	uint32_t skipped_more;               /* beyond what is kept */
+	uint32_t chosen;                     /* methods of the class at hand */
 	struct strings texts;
 	uint32_t class_count;                /* classes changed, those loaded later included */
 	uint64_t bytes_read, rewriting_ns;
@@ -49,6 +54,9 @@ void JNICALL trace_classes_load(jvmtiEnv *ti, JNIEnv *env, jclass redefined, job
 				unsigned char **new_bytes);
 /* Put probes into what C's patterns mean. C must stay until trace_classes_remove. */
 int trace_classes_put(jvmtiEnv *ti, JNIEnv *env, struct trace_classes *c, struct error *err);
+/* The place of the method CLASS_NAME ("com/acme/Order").NAME TYPE; -1: it has no probes. Locked. */
+int64_t trace_classes_find(const struct trace_classes *c, const struct text *class_name, const struct text *name,
+			   const struct text *type);
 /* Take them all out: every method has its own byte code again. */
 void trace_classes_remove(jvmtiEnv *ti, JNIEnv *env, struct trace_classes *c);
 /* Names can be read while this is held; classes that are being loaded wait. */

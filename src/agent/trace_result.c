@@ -4,31 +4,43 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/trace_slow.h"
+#include "agent/trace_sums.h"
 #include "instrument/tree.h"
 #include "os/os.h"
+
+/* A node of a thread's own tree. */
+struct own {
+	uint64_t node;
+	uint32_t parent;   /* in merge.own; the root is 0 */
+	uint32_t place;    /* in merge.nodes */
+	uint64_t self, total; /* ns of wall-clock time */
+	double variance;   /* of total */
+};
 
 /* Trees being merged. */
 struct merge {
 	struct calls *c;
 	const struct trace_classes *classes;
 	VECTOR(struct calls_node) nodes;
+	VECTOR(double) variances; /* of their totals, ns² */
 	struct map places; /* merged parent and method → place */
-	VECTOR(struct todo {
-		uint64_t node;
-		uint32_t parent;
-	}) todo;
-	bool by_thread;
+	VECTOR(struct own) own; /* of the thread that is being read, parents before children */
+	struct trace_lengths lengths;
+	uint64_t period;   /* ns between ticks */
 	uint32_t top;      /* where the roots of a thread's tree go */
 	uint32_t other;    /* the method that stands for what no memory was left for */
 	bool failed;
 };
 
-/* `self` is without waiting, `total` with it. */
-static struct calls_times with_waits(struct calls_times self)
-{
-	self.wall += calls_waited(&self);
-	return self;
-}
+/* The thread whose tree is being read. */
+struct reading {
+	struct calls_thread *thread;
+	uint64_t current;         /* its node; 0 = it is in no instrumented method */
+	struct calls_times more;  /* what that one is due */
+	uint64_t now;
+	double period;
+};
 
 static uint32_t method_of(const struct merge *m, uint32_t id)
 {
@@ -41,8 +53,9 @@ static uint32_t place(struct merge *m, uint32_t parent, uint32_t method)
 	bool fresh;
 	uint32_t *at = map_put(&m->places, (uint64_t)parent << 32 | method, &fresh);
 	struct calls_node *n = at && fresh ? VECTOR_PUSH(&m->nodes) : NULL;
+	double *variance = n ? VECTOR_PUSH(&m->variances) : NULL;
 
-	if (!at || (fresh && !n)) {
+	if (!at || (fresh && !variance)) {
 		m->failed = true;
 		return 0;
 	}
@@ -53,16 +66,6 @@ static uint32_t place(struct merge *m, uint32_t parent, uint32_t method)
 		n->depth = method == CALLS_ROOT ? 0 : m->nodes.items[parent].depth + 1;
 	}
 	return *at;
-}
-
-static void push(struct merge *m, uint64_t node, uint32_t parent)
-{
-	struct todo *t = VECTOR_PUSH(&m->todo);
-
-	if (!t)
-		m->failed = true;
-	else
-		*t = (struct todo){node, parent};
 }
 
 /* Time that nobody has charged yet, since the last stamp or tick: it is the current node's. */
@@ -78,57 +81,193 @@ static struct calls_times pending(const struct tree_context *k, bool exact)
 	return (struct calls_times){.wall = now > since ? now - since : 0, .cpu = cpu};
 }
 
-static void add_node(struct merge *m, const struct todo *t, uint64_t current, struct calls_times more,
-		     struct calls_thread *thread)
+/* Adaptive timing: whether N's last call is timed and still running. */
+static bool is_running(uint64_t node, const struct reading *r)
 {
-	const struct tree_node *n = tree_node_at(t->node);
-	uint64_t child = __atomic_load_n(&n->first, __ATOMIC_ACQUIRE);
-	struct calls_node *merged;
-	uint32_t at = 0;
+	uint64_t at = r->current;
 
-	if (n->id == m->classes->first - 1) /* the calibration's */
+	if (!tree_node_at(node)->entered)
+		return false;
+	while (at && at != node)
+		at = tree_node_at(at)->parent;
+	return at;
+}
+
+/* Append NODE, a child of own PARENT, and give it its place. */
+static void append(struct merge *m, uint64_t node, uint32_t parent)
+{
+	const struct tree_node *n = tree_node_at(node);
+	bool wait = n->id - TREE_WAITING < TREE_WAITS, top = n->id == TREE_ROOT;
+	struct own *o;
+	uint32_t at;
+
+	/* the calibration's, and what stands ready in case of need */
+	if (n->id == m->classes->first - 1 || (n->id == TREE_OTHER && !n->count))
 		return;
-	if (n->id != TREE_ROOT)
-		at = place(m, t->parent, method_of(m, n->id));
+	at = top ? m->top : m->own.items[parent].place;
+	if (!top && !wait)
+		at = place(m, at, method_of(m, n->id));
+	o = VECTOR_PUSH(&m->own);
+	if (!o)
+		m->failed = true;
 	else
-		at = m->top;
-	if (m->failed)
-		return;
-	merged = &m->nodes.items[at];
-	if (n->id != TREE_ROOT) {
-		struct calls_times self = {.wall = n->wall, .cpu = n->cpu};
+		*o = (struct own){.node = node, .parent = parent, .place = at};
+}
 
-		if (!m->c->timed) /* virtual threads stamp when they are done, all the same */
-			self = (struct calls_times){.wall = 0};
-		if (t->node == current)
-			calls_times_add(&self, &more);
-		merged->count += n->count;
-		merged->stamps += n->stamps;
-		calls_times_add(&merged->self, &self);
-		thread->count += n->count;
-		calls_times_add(&thread->self, &self);
+static void gather(struct merge *m, uint64_t root)
+{
+	uint64_t child;
+	uint32_t i;
+
+	m->own.count = 0;
+	append(m, root, 0);
+	for (i = 0; i < m->own.count && !m->failed; i++) {
+		child = __atomic_load_n(&tree_node_at(m->own.items[i].node)->first, __ATOMIC_ACQUIRE);
+		for (; child; child = tree_node_at(child)->next)
+			append(m, child, i);
 	}
-	for (; child; child = tree_node_at(child)->next)
-		if (tree_node_at(child)->id != TREE_OTHER || tree_node_at(child)->count)
-			push(m, child, at);
+}
+
+/*
+ * Adaptive timing: where all calls were timed their sum is the total; elsewhere ticks are the time of the node itself,
+ * each with an error of about a period.
+ */
+static void time_adaptive(struct own *o, const struct reading *r)
+{
+	const struct tree_node *n = tree_node_at(o->node);
+	uint64_t parts = o->total;
+
+	if (n->hot || n->id == TREE_ROOT) {
+		o->self = n->ticked + (o->node == r->current ? r->more.wall : 0);
+		o->total += o->self;
+		o->variance += (double)n->stamps * r->period * r->period;
+		return;
+	}
+	o->total = n->wall + (is_running(o->node, r) && r->now > n->entered ? r->now - n->entered : 0);
+	o->total = MAX(o->total, parts);
+	o->self = o->total - parts;
+	o->variance = 0;
+}
+
+/* Each node's own time, from below: children come behind their parents. */
+static void time_all(struct merge *m, const struct reading *r)
+{
+	bool adaptive = m->classes->timing == TREE_ADAPTIVE;
+	uint32_t i;
+
+	for (i = (uint32_t)m->own.count; i-- > 0;) {
+		struct own *o = &m->own.items[i], *parent = &m->own.items[o->parent];
+
+		if (adaptive)
+			time_adaptive(o, r);
+		else
+			o->self = tree_node_at(o->node)->wall + (o->node == r->current ? r->more.wall : 0);
+		if (i && adaptive) {
+			parent->total += o->total;
+			parent->variance += o->variance;
+		}
+	}
+}
+
+/* What was counted in O, to the merged node it belongs to. */
+static void add(struct merge *m, const struct own *o, const struct reading *r)
+{
+	const struct tree_node *n = tree_node_at(o->node);
+	struct calls_node *to = &m->nodes.items[o->place];
+	struct calls_times t = {.wall = o->self, .cpu = n->cpu + (o->node == r->current ? r->more.cpu : 0)};
+	uint32_t kind = n->id - TREE_WAITING;
+
+	if (!m->c->timed) /* virtual threads stamp when they are done, all the same */
+		t = (struct calls_times){.wall = 0};
+	if (kind < TREE_WAITS) {
+		t.waits[kind] = t.wall;
+		t.wall = 0;
+	} else {
+		to->count += n->count;
+		to->stamps += n->stamps;
+		m->variances.items[o->place] += o->variance;
+		r->thread->count += n->count;
+	}
+	calls_times_add(&to->self, &t);
+	calls_times_add(&r->thread->self, &t);
+}
+
+static void add_lengths(struct merge *m, const struct tree_context *k)
+{
+	uint64_t i, mask = __atomic_load_n(&k->stats_mask, __ATOMIC_ACQUIRE);
+
+	for (i = 0; i <= mask; i++) {
+		const struct tree_stats *s = tree_stats_at(k, i);
+
+		if (s && s->id >= m->classes->first &&
+		    trace_lengths_add(&m->lengths, method_of(m, (uint32_t)s->id), s))
+			m->failed = true;
+	}
 }
 
 static void add_thread(struct merge *m, const struct tree_thread *t, struct calls_thread *thread)
 {
 	const struct tree_context *k = tree_context_at(t->context);
-	uint64_t current = k->current;
-	struct calls_times more = {.wall = 0};
+	struct reading r = {.thread = thread, .current = k->current, .now = os_monotonic(),
+			    .period = (double)m->period};
+	uint32_t i;
 
 	/* an owner is inside an instrumented method */
-	if (m->c->timed && k->key && current != k->root)
-		more = pending(k, m->classes->exact);
+	if (!k->key || r.current == k->root)
+		r.current = 0;
+	if (m->c->timed && r.current)
+		r.more = pending(k, m->classes->timing == TREE_EXACT || m->classes->timing == TREE_EXACT_CPU);
 	*thread = (struct calls_thread){.name = strdup(t->name), .id = t->id, .threads = t->threads};
-	push(m, k->root, 0);
-	while (m->todo.count && !m->failed) {
-		struct todo next = m->todo.items[--m->todo.count];
+	gather(m, k->root);
+	if (!m->failed)
+		time_all(m, &r);
+	/* the root's own is time outside */
+	for (i = 1; i < m->own.count && !m->failed; i++)
+		add(m, &m->own.items[i], &r);
+	add_lengths(m, k);
+}
 
-		add_node(m, &next, current, more, thread);
+/* Names are copied: ours move as classes are loaded. */
+static int name_all(struct merge *m)
+{
+	const struct trace_classes *k = m->classes;
+	struct calls *c = m->c;
+	size_t i;
+
+	c->method_count = (uint32_t)k->methods.count + 1;
+	c->methods = calloc(c->method_count, sizeof(*c->methods));
+	c->skipped = calloc(k->skipped.count + 1, sizeof(*c->skipped));
+	c->texts = calloc(1, k->texts.length + 1);
+	m->lengths = (struct trace_lengths){calloc(k->methods.count + 1, sizeof(void *)), (uint32_t)k->methods.count};
+	if (!c->methods || !c->skipped || !c->texts || !m->lengths.by_method)
+		return -ENOMEM;
+	if (k->texts.length)
+		memcpy(c->texts, k->texts.bytes, k->texts.length);
+	for (i = 0; i < k->methods.count; i++) {
+		c->methods[i].class_name = c->texts + k->methods.items[i].class_name;
+		c->methods[i].name = c->texts + k->methods.items[i].name;
+		c->methods[i].type = c->texts + k->methods.items[i].type;
 	}
+	m->other = (uint32_t)k->methods.count;
+	c->methods[m->other] = (struct calls_method){.class_name = "(other)", .name = "calls", .type = ""};
+	for (i = 0; i < k->skipped.count; i++) {
+		c->skipped[i].name = c->texts + k->skipped.items[i].name;
+		c->skipped[i].reason = k->skipped.items[i].reason;
+	}
+	c->skipped_count = (uint32_t)k->skipped.count;
+	c->skipped_more = k->skipped_more;
+	return 0;
+}
+
+static int copy_entered(struct calls *c, const struct trace_entered *e)
+{
+	c->entered = calloc(e->list.count + 1, sizeof(*c->entered));
+	if (!c->entered)
+		return -ENOMEM;
+	if (e->list.count)
+		memcpy(c->entered, e->list.items, e->list.count * sizeof(*c->entered));
+	c->entered_count = (uint32_t)e->list.count;
+	return 0;
 }
 
 /* The node that stands for the thread with number I in the result. */
@@ -143,96 +282,59 @@ static uint32_t thread_place(struct merge *m, uint32_t i)
 	return at;
 }
 
-/* Sums: of each node with all below it, and of each method, once where it called itself. */
-static void sum_up(struct merge *m)
+static void read_threads(struct merge *m, uint32_t count, bool by_thread)
 {
-	struct calls_node *nodes = m->nodes.items;
-	uint32_t i, at;
-
-	for (i = 0; i < m->nodes.count; i++)
-		nodes[i].total = with_waits(nodes[i].self);
-	for (i = (uint32_t)m->nodes.count - 1; i > 0; i--)
-		calls_times_add(&nodes[nodes[i].parent].total, &nodes[i].total);
-	for (i = 1; i < m->nodes.count; i++) {
-		struct calls_method *method;
-
-		if (nodes[i].method == CALLS_THREAD)
-			continue;
-		method = &m->c->methods[nodes[i].method];
-		method->count += nodes[i].count;
-		method->stamps += nodes[i].stamps;
-		calls_times_add(&method->self, &nodes[i].self);
-		m->c->count += nodes[i].count;
-		for (at = nodes[i].parent; at && nodes[at].method != nodes[i].method; at = nodes[at].parent)
-			;
-		if (!at)
-			calls_times_add(&method->total, &nodes[i].total);
-	}
-}
-
-static int name_all(struct merge *m)
-{
-	const struct trace_classes *k = m->classes;
 	struct calls *c = m->c;
-	size_t i;
+	struct tree_thread t;
+	uint32_t i;
 
-	c->method_count = (uint32_t)k->methods.count + 1;
-	c->methods = calloc(c->method_count, sizeof(*c->methods));
-	c->skipped = calloc(k->skipped.count + 1, sizeof(*c->skipped));
-	if (!c->methods || !c->skipped)
-		return -ENOMEM;
-	for (i = 0; i < k->methods.count; i++) {
-		c->methods[i].class_name = strings_get(&k->texts, k->methods.items[i].class_name);
-		c->methods[i].name = strings_get(&k->texts, k->methods.items[i].name);
-		c->methods[i].type = strings_get(&k->texts, k->methods.items[i].type);
+	for (i = 0; !m->failed && i < count; i++) {
+		struct calls_thread *thread = &c->threads[c->thread_count];
+
+		tree_thread(i, &t);
+		if (by_thread)
+			m->top = thread_place(m, c->thread_count);
+		add_thread(m, &t, thread);
+		c->stamped += tree_context_at(t.context)->timed_all;
+		if (thread->count)
+			c->thread_count++;
+		else
+			free((char *)(uintptr_t)thread->name);
 	}
-	m->other = (uint32_t)k->methods.count;
-	c->methods[m->other] = (struct calls_method){.class_name = "(other)", .name = "calls", .type = ""};
-	for (i = 0; i < k->skipped.count; i++) {
-		c->skipped[i].name = strings_get(&k->texts, k->skipped.items[i].name);
-		c->skipped[i].reason = k->skipped.items[i].reason;
-	}
-	c->skipped_count = (uint32_t)k->skipped.count;
-	c->skipped_more = k->skipped_more;
-	return 0;
+	/* made for a thread that turned out to have called nothing */
+	if (m->top && m->nodes.items[m->top].thread == c->thread_count)
+		m->nodes.count--;
 }
 
-int trace_result_read(struct calls *c, const struct trace_classes *classes, bool by_thread)
+int trace_result_read(struct calls *c, const struct trace_classes *classes, const struct trace_entered *entered,
+		      uint64_t period, bool by_thread)
 {
-	struct merge m = {.c = c, .classes = classes, .by_thread = by_thread};
-	uint32_t i, count = tree_threads();
+	struct merge m = {.c = c, .classes = classes, .period = period};
+	uint32_t count = tree_threads();
 	int rc = name_all(&m);
 
 	c->threads = calloc(count + 1u, sizeof(*c->threads));
 	place(&m, 0, CALLS_ROOT);
-	for (i = 0; rc == 0 && c->threads && !m.failed && i < count; i++) {
-		struct tree_thread t;
-
-		tree_thread(i, &t);
-		if (by_thread)
-			m.top = thread_place(&m, c->thread_count);
-		add_thread(&m, &t, &c->threads[c->thread_count]);
-		if (c->threads[c->thread_count].count)
-			c->thread_count++;
-		else
-			free((char *)(uintptr_t)c->threads[c->thread_count].name);
-	}
-	/* made for a thread that turned out to have called nothing */
-	if (m.top && m.nodes.items[m.top].thread == c->thread_count)
-		m.nodes.count--;
+	if (rc == 0 && c->threads)
+		read_threads(&m, count, by_thread);
+	c->nodes = m.nodes.items;
+	c->node_count = (uint32_t)m.nodes.count;
 	if (!c->threads || m.failed)
 		rc = -ENOMEM;
 	if (rc == 0) {
-		sum_up(&m);
+		trace_sums(c, classes, &m.lengths, m.variances.items);
 		/* "other" is a method only if it was needed */
 		c->method_count -= c->methods[m.other].count == 0;
+		rc = copy_entered(c, entered);
 	}
-	c->nodes = m.nodes.items;
-	c->node_count = (uint32_t)m.nodes.count;
+	if (rc == 0)
+		rc = trace_slow_read(c);
 	c->bytes = tree_bytes();
 	c->uncounted = tree_blind_calls();
 	c->class_count = classes->class_count;
-	free(m.todo.items);
+	trace_lengths_free(&m.lengths);
+	free(m.own.items);
+	free(m.variances.items);
 	map_free(&m.places);
 	return rc;
 }
@@ -247,5 +349,11 @@ void trace_result_free(struct calls *c)
 	free(c->methods);
 	free(c->nodes);
 	free(c->skipped);
+	free(c->frames);
+	free(c->stacks);
+	free(c->events);
+	free(c->entered);
+	free(c->texts);
+	free(c->slow_texts);
 	memset(c, 0, sizeof(*c));
 }

@@ -79,7 +79,8 @@ void JNICALL waits_park_load(jvmtiEnv *ti, JNIEnv *env, jclass redefined, jobjec
 			     jobject domain, jint size, const unsigned char *bytes, jint *new_size,
 			     unsigned char **new_bytes)
 {
-	static const struct rewrite_probes probes = {PROBE, "begin", "end", "again", "begin"};
+	static const struct rewrite_probes probes = {.class = PROBE, .enter = "begin", .leave = "end", .again = "again",
+						     .enter_with = "begin"};
 	const struct rewrite r = {.probes = &probes, .choose = choose};
 	struct buffer out = BUFFER_INIT;
 	unsigned char *copy;

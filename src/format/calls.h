@@ -73,7 +73,6 @@ struct calls_node {
 	uint32_t thread;        /* of a thread's root: place in `threads` */
 	uint64_t count, stamps;
 	struct calls_times self, total;
-	uint64_t error;          /* as in a method */
 };
 
 struct calls_thread {
@@ -147,6 +146,7 @@ struct calls {
 	uint64_t events_lost;    /* beyond the memory for them */
 	struct calls_entered *entered;
 	uint32_t entered_count;
+	char *texts, *slow_texts; /* what the names point to, if whoever made this keeps them here */
 };
 
 /* How it is written; zeroed = defaults. Texts are the caller's. */

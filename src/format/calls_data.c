@@ -173,6 +173,9 @@ void calls_json(const struct calls *c, struct buffer *out)
 		      c->uncounted);
 	buffer_printf(out, "  \"classes\": %" PRIu32 ",\n  \"tree_bytes\": %" PRIu64 ",\n  \"probe_ns\": %.2f,\n",
 		      c->class_count, c->bytes, c->cost);
+	if (c->stamped_cost > 0)
+		buffer_printf(out, "  \"budget\": %" PRIu32 ",\n  \"stamped\": %" PRIu64 ",\n  \"stamped_ns\": %.2f,\n",
+			      c->budget, c->stamped, c->stamped_cost);
 	put_methods(c, out);
 	put_tree(c, out);
 	put_threads(c, out);

@@ -149,6 +149,9 @@ static enum skip mark_instructions(struct code *c)
 			return SKIP_DAMAGED;
 		f = &opcode_facts[c->bytes.bytes[pc]];
 		c->marks[pc] = f->flow == FLOW_RETURN ? MARK_START | MARK_RETURN : MARK_START;
+		if (c->calls->sleep_from && c->bytes.bytes[pc] == OP_invokestatic &&
+		    (uint16_t)code_number(c, pc + 1, 2) == c->calls->sleep_from)
+			c->marks[pc] |= MARK_SLEEP;
 		c->handler = c->handler || f->throws;
 		c->jumps = c->jumps || (f->flow != FLOW_NEXT && f->flow != FLOW_RETURN &&
 					f->flow != FLOW_THROW && f->flow != FLOW_WIDE);

@@ -9,6 +9,10 @@
  *      ...
  *      last:    lload L; invokestatic leave(J)V; athrow           an exception goes out
  *
+ * A call of Thread.sleep, where that is a native method (before JDK 19), becomes one of ours, which counts it as a
+ * wait.
+ *
+ * Where it depends on where the thread is whether a call counts, `enter_if` stands for `enter`.
  * `enter` gives the node of the caller, `leave` takes it: an exit that was missed (of a method whose
  * stack overflowed within the probe) is made good by the next exit further out, or by `again`.
  * `enter_with`, if there is one, gets the method's first argument as well, by an aload_0 in front.
@@ -44,13 +48,18 @@ enum {
 	MARK_WIDE = 8,      /* it needs the wide form of its jump now */
 	MARK_EARLY = 16,    /* constructor: before it `this` is not yet initialised */
 	MARK_UNCOVERED = 32, /* no handler may cover it */
+	MARK_SLEEP = 64,     /* it calls Thread.sleep, and shall call ours */
 };
 
 /* Numbers of what is called, in the class's pool. */
 struct code_calls {
-	uint16_t enter, leave, again;
+	uint16_t enter, enter_if, leave, again;
 	uint16_t enter_with; /* 0 = never */
+	uint16_t sleep_from, sleep; /* Thread.sleep as the class calls it (0: it does not), and what it calls instead */
 };
+
+/* A number with one of these bits is of a method that calls `enter_if`. */
+#define CODE_GATES 0x70000000u
 
 struct code {
 	/* the method */

@@ -217,13 +217,13 @@ bool code_emit(const struct code *c, struct buffer *out)
 	if (c->with)
 		emit_u1(out, OP_aload_0);
 	emit_id(c, out);
-	emit_call(out, c->with ? c->calls->enter_with : c->calls->enter);
+	emit_call(out, c->with ? c->calls->enter_with : c->id & CODE_GATES ? c->calls->enter_if : c->calls->enter);
 	emit_local(c, out, OP_lstore, OP_lstore_0);
 	for (pc = 0; pc < c->bytes.size; pc += length) {
 		bool jump = is_jump(opcode_facts[c->bytes.bytes[pc]].flow);
 
 		length = code_instruction(c, pc);
-		if (!jump && !(c->marks[pc] & (MARK_HANDLER | MARK_RETURN)))
+		if (!jump && !(c->marks[pc] & (MARK_HANDLER | MARK_RETURN | MARK_SLEEP)))
 			continue;
 		buffer_append(out, bytes + copied, pc - copied);
 		copied = pc;
@@ -231,6 +231,10 @@ bool code_emit(const struct code *c, struct buffer *out)
 			emit_again(c, out);
 		if (c->marks[pc] & MARK_RETURN)
 			emit_leave(c, out);
+		if (c->marks[pc] & MARK_SLEEP) {
+			emit_call(out, c->calls->sleep);
+			copied = pc + length;
+		}
 		if (!jump)
 			continue;
 		if (!emit_jump(c, pc, length, out))

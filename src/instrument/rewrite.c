@@ -23,18 +23,45 @@ static const char *bytes_at(const struct job *j, uint32_t offset)
 	return (const char *)j->file.file.bytes + offset;
 }
 
-/* The methods that probes call are named in the pool once a method is chosen. */
-static bool name_calls(struct job *j)
+/* Whether constant I is the method Thread.sleep(long). */
+static bool is_sleep(const struct class_file *f, uint16_t i)
+{
+	struct cursor at = class_constant(f, i, CONSTANT_METHODREF);
+	struct text class_text, name, type;
+
+	return !at.failed && class_name(f, cursor_be16(&at), &class_text) && text_is(&class_text, "java/lang/Thread") &&
+	       class_reference(f, i, &name, &type) && text_is(&name, "sleep") && text_is(&type, "(J)V");
+}
+
+static void name_sleep(struct job *j)
 {
 	const struct rewrite_probes *p = j->rewrite->probes;
+	unsigned i;
 
-	if (j->calls.enter)
+	for (i = 1; p->sleep && i < j->file.pool_count && !j->calls.sleep_from; i++)
+		if (is_sleep(&j->file, (uint16_t)i))
+			j->calls.sleep_from = (uint16_t)i;
+	if (j->calls.sleep_from)
+		j->calls.sleep = pool_method(&j->pool, p->class, p->sleep, "(J)V");
+}
+
+/* The methods that probes call are named in the pool once a method of that number is chosen. */
+static bool name_calls(struct job *j, uint32_t id)
+{
+	const struct rewrite_probes *p = j->rewrite->probes;
+	bool gated = id & CODE_GATES;
+	uint16_t *enter = gated ? &j->calls.enter_if : &j->calls.enter;
+
+	if (*enter)
 		return true;
-	j->calls.enter = pool_method(&j->pool, p->class, p->enter, "(I)J");
+	*enter = pool_method(&j->pool, p->class, gated ? p->enter_if : p->enter, "(I)J");
+	if (j->calls.leave)
+		return !j->pool.failed;
 	j->calls.leave = pool_method(&j->pool, p->class, p->leave, "(J)V");
 	j->calls.again = pool_method(&j->pool, p->class, p->again, "(JI)V");
 	if (p->enter_with)
 		j->calls.enter_with = pool_method(&j->pool, p->class, p->enter_with, "(Ljava/lang/Object;I)J");
+	name_sleep(j);
 	return !j->pool.failed;
 }
 
@@ -48,7 +75,7 @@ static enum skip put_probes(struct job *j, const struct member *m, uint32_t id)
 	struct attribute a;
 	unsigned i;
 
-	if (!name_calls(j))
+	if (!name_calls(j, id))
 		return SKIP_POOL_FULL;
 	buffer_append(&j->methods, bytes_at(j, m->begin), class_offset(&j->file, &at) - m->begin);
 	for (i = 0; why == SKIP_NONE && i < m->attribute_count && attribute_next(&j->file, &at, &a); i++) {

@@ -2,22 +2,35 @@
  * tree.h - the call trees of instrumented threads, in native memory.
  *
  *      base ─┬─ the blind: context, node and table of children in one, all zero but its id
- *            ├─ 4096: tick, a number that a timer thread raises, and when; "take a stamp" to whoever sees it new
+ *            ├─ 4096: struct tree_board: what a timer thread raises, and what all probes are to know
  *            └─ 8192: slots, thread id (low bits) → context
- *      region of a session: contexts, nodes and tables, one after the other
+ *      region of a session: contexts, nodes, tables, statistics, one after the other
  *
  * Each thread writes its own context and nodes alone, from JstrobeProbe.java: enter counts a node and makes
  * it current, leave goes back to the one saved. Everybody may read at any time: numbers only grow, and a node
  * is whole before its elder sibling or its parent names it.
  *
- * A stamp charges the time from tick to tick, not from stamp to stamp: whoever is on top at a tick is so still at
- * the next entry or exit, where it is seen. Between stamps it would be wrong: they come at the ends of calls, and
- * what runs for longer than a tick would always get what the short calls before it had used.
+ * Sampled timing: a stamp charges the time from tick to tick, not from stamp to stamp: whoever is on top at a tick
+ * is so still at the next entry or exit, where it is seen. Between stamps it would be wrong: they come at the ends of
+ * calls, and what runs for longer than a tick would always get what the short calls before it had used.
+ *
+ * Exact timing: a stamp at each entry and exit charges the time since the last one to the node on top, and each
+ * call's length goes to its method's statistics.
+ *
+ * Adaptive timing: both. Ticks are charged as in sampled timing, and a node's calls are timed: at first each, and
+ * `wall` is their sum, with all that was called. A thread that times more calls within a tick than the board's quota
+ * makes the nodes that exceed it `hot`: of their calls one in `every` + 1 or so, at random, is timed, and stands in the
+ * statistics for those since the last such one, while their time is that of the ticks. (It cannot be that of the calls
+ * that were timed: a single one in whose middle the thread lost its CPU would stand for a million. Nor would it do to
+ * time each n-th: a method and what it calls once would be timed together, and one measure the other's clock reads.) A
+ * node on top at a quiet tick is timed more often again.
+ *
+ * Waiting is a node, too, with the kind of waiting for its id.
  *
  * All places are offsets from base, and offset 0 is the blind: memory that was given back reads as zeros and so
  * leads there, where every call takes the slow way and finds that nobody listens. Therefore a probe that comes
- * late, from a method that was entered before the end, needs no lock to be safe. Regions stay reserved for ever,
- * without memory.
+ * late, from a method that was entered before the end, needs no lock to be safe. (It reads each place once, and in no
+ * order: two fields of one node may be from before and after the end.) Regions stay reserved for ever, without memory.
  *
  * Functions marked PROBE run on threads of the program, from the probe; others on jstrobe's.
  */
@@ -26,12 +39,49 @@
 
 #include "base/error.h"
 
-#define TREE_TICK 4096
+#define TREE_BOARD 4096
 #define TREE_SLOTS 8192
 #define TREE_SLOT_COUNT (1u << 20)
-#define TREE_NO_ID UINT32_MAX         /* of the blind */
-#define TREE_OTHER 0x7fffffffu        /* calls that no memory was left for */
-#define TREE_ROOT 0x7ffffffeu
+#define TREE_NO_ID UINT32_MAX /* of the blind */
+/* Numbers of nodes: methods from 1 on, and these. */
+#define TREE_ID_MAX 0x0fffff00u
+#define TREE_OTHER 0x0fffffffu /* calls that no memory was left for */
+#define TREE_ROOT 0x0ffffffeu
+#define TREE_WAITING 0x0fffffe0u /* and the kind */
+
+enum tree_wait {
+	TREE_SLEEP,
+	TREE_WAIT,
+	TREE_PARK,
+	TREE_MONITOR,
+	TREE_IO,
+	TREE_WAITS,
+};
+
+/* Gates: a call whose number has one of these bits, above the id's, does not count below a node closed to it. */
+#define TREE_GATE_SHIFT 28
+#define TREE_GATE_OUTSIDE 1u /* no root is entered yet */
+#define TREE_GATE_DEEP 2u    /* as deep as was asked for */
+#define TREE_GATE_WAIT 4u    /* waits: in no method, or waiting already */
+
+enum tree_timing {
+	TREE_SAMPLED,
+	TREE_EXACT,
+	TREE_EXACT_CPU, /* and the CPU's clock each time */
+	TREE_ADAPTIVE,
+	TREE_COUNTS,
+	TREE_TIMINGS,
+};
+
+/* What probes look at. JstrobeProbe.java knows the places. */
+struct tree_board {
+	uint32_t tick;      /* never 0, which is what the blind has seen */
+	uint32_t quota;     /* adaptive: calls that a thread may time from tick to tick */
+	uint64_t tick_time; /* when the tick was, monotonic ns */
+	int64_t latency;    /* ns from which on a call is slow */
+	int64_t clock;      /* adaptive: ns that reading the clock adds to a call's length */
+	uint32_t rarest;    /* adaptive: `every` at most, one less than a power of two */
+};
 
 /* What JstrobeProbe.java knows by number stands first. */
 struct tree_node {
@@ -40,14 +90,21 @@ struct tree_node {
 	uint64_t mask;
 	uint64_t count;    /* invocations */
 	uint32_t id;       /* 0 is never one */
-	uint32_t depth;
-	uint64_t wall;     /* ns with this node current, by ticks or exactly */
-	uint64_t entered;  /* exact timing: when its last invocation began, monotonic ns */
-	uint64_t cpu;      /* ns by ticks, of that the share in which the thread ran */
+	uint32_t closed;   /* gates */
+	uint64_t wall;     /* ns with this node current, by ticks or exactly; adaptive: of timed calls in all */
+	uint64_t entered;  /* when its last invocation began, monotonic ns; adaptive: 0 if it is not timed */
 	uint64_t parent;
+	uint64_t stats;    /* of its method; 0 = none */
+	uint64_t since;    /* adaptive: `count` when one was timed last */
+	uint64_t due;      /* adaptive: `count` when the next one is to be timed */
+	uint32_t every;    /* adaptive: of so many calls one is timed, less one; one less than a power of two */
+	uint32_t hot;      /* adaptive: not all calls were timed */
+	uint64_t ticked;   /* adaptive: ns with this node current, by ticks */
+	uint64_t cpu;      /* ns by ticks, of that the share in which the thread ran; exactly if asked for */
 	uint64_t first;    /* its youngest child */
 	uint64_t next;     /* the sibling made before it */
 	uint64_t home;     /* root of a virtual thread: its context, which `context` keeps silent about */
+	uint32_t depth;
 	uint32_t kid_count;
 	uint32_t stamps;   /* times that were charged to it */
 };
@@ -56,8 +113,9 @@ struct tree_context {
 	uint64_t key;      /* thread id + 1; 0 = nobody's */
 	uint64_t current;  /* node */
 	uint32_t seen;     /* number of that tick */
-	uint32_t is_virtual;
+	uint32_t timed;    /* adaptive: calls timed since */
 	uint64_t last;     /* exact timing: monotonic ns of the last entry or exit */
+	uint64_t timed_all; /* adaptive: calls timed */
 	uint64_t ticked;   /* when the tick was that has been charged last, monotonic ns */
 	uint64_t stamped;  /* monotonic ns of the last stamp */
 	uint64_t last_cpu; /* the thread's CPU clock then */
@@ -65,20 +123,51 @@ struct tree_context {
 	uint64_t root;     /* node */
 	uint64_t chunk, chunk_end; /* free memory for nodes */
 	uint64_t chunk_size;       /* of the next one */
+	uint64_t stats, stats_mask; /* table of statistics by id */
 	uint64_t thread;   /* number in tree_thread's order */
 	uint64_t next_free;
+	uint32_t stats_count;
+	uint32_t is_virtual;
 };
 
-/*
- * Begin: memory for at most LIMIT bytes of trees. -ENOMEM. Then tree_base is set and stays. EXACT: timing;
- * PERIOD: ns between ticks.
- */
-int tree_begin(size_t limit, bool exact, uint64_t period, struct error *err);
+/* Lengths of a method's calls in one thread: buckets of a quarter octave from 2^4 to 2^36 ns. */
+#define TREE_BUCKET_LOW 4
+#define TREE_BUCKET_HIGH 36
+#define TREE_BUCKETS ((TREE_BUCKET_HIGH - TREE_BUCKET_LOW) * 4 + 1)
+
+struct tree_stats {
+	uint64_t id;
+	int64_t min, max;
+	uint64_t buckets[TREE_BUCKETS];
+};
+
+struct tree_setup {
+	size_t limit;    /* bytes of trees */
+	enum tree_timing timing;
+	uint64_t period; /* ns between ticks */
+	uint64_t latency; /* ns from which on a call is slow; UINT64_MAX = none */
+	uint32_t depth;  /* of instrumented calls; UINT32_MAX = any */
+	bool rooted;     /* nothing counts outside of roots */
+};
+
+/* Begin, with memory for trees. -ENOMEM. Then tree_base is set and stays. */
+int tree_begin(const struct tree_setup *s, struct error *err);
 extern uintptr_t tree_base;
 /* Tell all threads to take the time: raise the tick. */
 void tree_tick(void);
+/* Adaptive timing: what the board is to say. */
+void tree_tune(uint32_t quota, uint64_t clock, uint32_t rarest);
+#define TREE_RAREST 0xfffffu
+/* Calls timed so far are none of the program's. */
+void tree_forget_timed(void);
 /* End: late probes find nothing any more, memory goes back. Results are to be read before. */
 void tree_end(void);
+
+/* How a call ended. */
+struct tree_exit {
+	uint32_t id;
+	uint64_t took, ended; /* ns, monotonic */
+};
 
 /* PROBE: the context of thread ID, which is VIRTUAL or not; 0 for nobody. NAME may be "". */
 uint64_t tree_context(uint64_t id, bool is_virtual, const char *name);
@@ -86,8 +175,14 @@ uint64_t tree_context(uint64_t id, bool is_virtual, const char *name);
 uint64_t tree_child(uint64_t parent, uint32_t id);
 /* PROBE: charge the time that is due to TOP; now. */
 uint64_t tree_stamp(uint64_t top);
-/* PROBE: go back to PARENT, with a stamp. */
-void tree_leave(uint64_t parent);
+/*
+ * PROBE: go back to SAVED, which is what enter gave: the node's place, its lowest bit set if adaptive timing
+ * timed the call. Stamps. True if the call was slow; then *E says of what.
+ */
+bool tree_leave(uint64_t saved, struct tree_exit *e);
+/* PROBE: thread ID, if it has a context, begins and ends to wait. */
+void tree_wait_begin(uint64_t id, enum tree_wait kind);
+void tree_wait_end(uint64_t id, enum tree_wait kind);
 /* Thread ID ends: its context can be another's later. That thread, or with nothing of it running. */
 void tree_thread_end(uint64_t id);
 
@@ -113,6 +208,12 @@ static inline const struct tree_context *tree_context_at(uint64_t offset)
 {
 	return (const struct tree_context *)(tree_base + offset);
 }
+/* Statistics number I of context C; NULL: none at this place. I runs to c->stats_mask. */
+const struct tree_stats *tree_stats_at(const struct tree_context *c, uint64_t i);
+/* The lengths of bucket I: from here on, ns. */
+uint64_t tree_bucket_from(unsigned i);
+/* Adaptive timing: calls that were timed in all threads, and the sum of their lengths where method ID is outermost. */
+void tree_lengths(uint32_t id, uint64_t *sum, uint64_t *calls);
 /* Bytes of trees so far; calls that were counted under nobody, or for which no memory was left. */
 size_t tree_bytes(void);
 uint64_t tree_blind_calls(void);

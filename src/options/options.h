@@ -53,8 +53,13 @@ struct options {
 
 	/* calls to trace */
 	char instrument[2048]; /* patterns of methods; "" = sample instead */
-	char timing[16];       /* "" = sampled */
+	char root[1024];       /* patterns of methods: count below these alone; "" = everywhere */
+	char timing[16];       /* "" = sampled, or exact where it is needed */
 	uint64_t period;       /* ns, 0 = the default */
+	uint32_t trace_depth;  /* of calls, 0 = any */
+	uint64_t latency;      /* ns from which on a call is told by itself, 0 = none is */
+	uint32_t budget;       /* adaptive timing: percent, 0 = the default */
+	bool cpu_clock;        /* exact timing: read the CPU's clock as well */
 
 	/* the result */
 	char file[OPTIONS_FILE_MAX]; /* as given, patterns unexpanded; "" = none */

@@ -16,7 +16,7 @@ uint64_t os_monotonic(void);
 uint64_t os_realtime(void);
 /* CPU time of this process: user and system, ended threads included. */
 uint64_t os_process_cpu(void);
-/* CPU time of thread TID of this process; 0 when it is gone. */
+/* CPU time of thread TID of this process, 0 being the one that asks; 0 when it is gone. */
 uint64_t os_thread_cpu(pid_t tid);
 /* Wait NS (or less, when a signal comes). */
 void os_sleep(uint64_t ns);

@@ -24,7 +24,9 @@ static void skipped(void *data, const struct rewrite_method *m, uint32_t id, enu
 
 static unsigned rewrite(const uint8_t *data, size_t size, struct buffer *out)
 {
-	static const struct rewrite_probes probes = {"java/lang/JstrobeProbe", "enter", "leave", "again"};
+	static const struct rewrite_probes probes = {
+		.class = "java/lang/JstrobeProbe", .enter = "enter", .enter_if = "enterIf", .leave = "leave",
+		.again = "again", .sleep = "sleep"};
 	struct rewrite r = {.probes = &probes, .choose = choose, .skipped = skipped};
 	enum skip why;
 	unsigned count;

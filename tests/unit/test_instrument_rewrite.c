@@ -23,7 +23,9 @@
 #define INVOKESPECIAL 0xb7
 #define INVOKESTATIC 0xb8
 
-static const struct rewrite_probes probes = {"java/lang/JstrobeProbe", "enter", "leave", "again"};
+static const struct rewrite_probes probes = {
+	.class = "java/lang/JstrobeProbe", .enter = "enter", .enter_if = "enterIf", .leave = "leave", .again = "again",
+	.sleep = "sleep"};
 static uint32_t first_id;
 static enum skip last_skip;
 

@@ -26,15 +26,16 @@ static struct tree_context *here(uint64_t thread, bool is_virtual)
 
 static uint32_t tick(void)
 {
-	return *(volatile uint32_t *)(tree_base + TREE_TICK);
+	return *(volatile uint32_t *)(tree_base + TREE_BOARD);
 }
 
 static uint64_t enter_as(uint64_t thread, bool is_virtual, uint32_t id)
 {
 	struct tree_context *c = here(thread, is_virtual);
-	uint64_t parent = c->current, child;
+	uint64_t parent = c->current, child = 0, kids = __atomic_load_n(&node(parent)->kids, __ATOMIC_RELAXED);
 
-	child = *(uint64_t *)(tree_base + node(parent)->kids + ((id & node(parent)->mask) << 3));
+	if (kids)
+		child = *(uint64_t *)(tree_base + kids + ((id & node(parent)->mask) << 3));
 	if (node(child)->id != id)
 		child = tree_child(parent, id);
 	node(child)->count++;
@@ -53,8 +54,12 @@ static void leave(uint64_t parent)
 {
 	struct tree_context *c = (void *)(tree_base + node(parent)->context);
 
+	struct tree_exit e;
+
+	if (parent == 0)
+		return;
 	if (tick() != c->seen)
-		tree_leave(parent);
+		tree_leave(parent, &e);
 	else
 		c->current = parent;
 }
@@ -64,11 +69,16 @@ static uint64_t current(void)
 	return here(1, false)->current;
 }
 
-static void begin(size_t limit)
+static void begin_as(const struct tree_setup *s)
 {
 	struct error err;
 
-	assert_int_equal(tree_begin(limit, false, NS_PER_S, &err), 0);
+	assert_int_equal(tree_begin(s, &err), 0);
+}
+
+static void begin(size_t limit)
+{
+	begin_as(&(struct tree_setup){.limit = limit, .period = NS_PER_S, .latency = UINT64_MAX, .depth = UINT32_MAX});
 }
 
 /* The child ID of the node at PARENT; 0 if it has none. */
@@ -140,7 +150,7 @@ static void time_goes_to_who_is_on_top(void **state)
 /* A tick is charged to who was on top, from the tick before; time since is nobody's yet. */
 static void ticks_are_charged_not_stamps(void **state)
 {
-	volatile uint64_t *when = (uint64_t *)(tree_base + TREE_TICK + 8);
+	volatile uint64_t *when = (uint64_t *)(tree_base + TREE_BOARD + 8);
 	uint64_t saved, root, first, second;
 
 	begin(1 << 20);
@@ -285,6 +295,168 @@ static void ended_threads_give_their_contexts_to_others(void **state)
 	tree_end();
 }
 
+/* ---- lengths of calls: the slow ways, which do all that the short ones do ---- */
+
+/* Enter as timings do that stamp each time; the child. */
+static uint64_t enter_stamped(uint32_t id, uint64_t *saved)
+{
+	struct tree_context *c = here(1, false);
+	uint64_t at;
+
+	*saved = c->current;
+	at = tree_child(c->current, id);
+	node(at)->count++;
+	node(at)->entered = tree_stamp(c->current);
+	c->current = at;
+	return at;
+}
+
+static const struct tree_stats *stats_of(uint32_t id)
+{
+	const struct tree_context *c = here(1, false);
+	uint64_t i;
+
+	for (i = 0; i <= c->stats_mask; i++)
+		if (tree_stats_at(c, i) && tree_stats_at(c, i)->id == id)
+			return tree_stats_at(c, i);
+	return NULL;
+}
+
+static void lengths_of_calls_are_kept(void **state)
+{
+	uint64_t saved_a, saved_b, a, b, sum = 0;
+	struct tree_exit e;
+	uint32_t id;
+	int i;
+
+	begin_as(&(struct tree_setup){.limit = 16 << 20, .timing = TREE_EXACT, .period = NS_PER_S, .latency = 1000 * NS_PER_S,
+				      .depth = UINT32_MAX});
+	a = enter_stamped(1, &saved_a);
+	for (i = 0; i < 100; i++) {
+		b = enter_stamped(2, &saved_b);
+		node(b)->entered -= (uint64_t)i * 1000; /* as if it had begun earlier */
+		assert_false(tree_leave(saved_b, &e));
+		assert_true(e.id == 2 && e.took >= (uint64_t)i * 1000);
+	}
+	node(a)->entered -= 2000 * NS_PER_S;
+	assert_true(tree_leave(saved_a, &e));
+	assert_true(e.id == 1 && e.took >= 2000 * NS_PER_S && e.ended >= e.took);
+	for (i = 0; i < TREE_BUCKETS; i++)
+		sum += stats_of(2)->buckets[i];
+	assert_true(sum == 100 && stats_of(2)->min >= 0 && stats_of(2)->max >= 99000 && !stats_of(3));
+	assert_int_equal(stats_of(1)->buckets[TREE_BUCKETS - 1], 1);
+	/* many methods: the table grows */
+	for (id = 10; id < 500; id++) {
+		enter_stamped(id, &saved_b);
+		tree_leave(saved_b, &e);
+	}
+	for (id = 10; id < 500; id++)
+		assert_true(stats_of(id)->min <= stats_of(id)->max);
+	tree_end();
+}
+
+static void buckets_are_quarter_octaves(void **state)
+{
+	unsigned i;
+
+	assert_int_equal(tree_bucket_from(0), 16);
+	assert_int_equal(tree_bucket_from(1), 20);
+	assert_int_equal(tree_bucket_from(4), 32);
+	assert_true(tree_bucket_from(TREE_BUCKETS - 1) == 1ull << TREE_BUCKET_HIGH);
+	for (i = 1; i < TREE_BUCKETS; i++)
+		assert_true(tree_bucket_from(i) * 4 <= tree_bucket_from(i - 1) * 5);
+}
+
+/* An exit that was missed: the length is that of the call that ends, not of the one on top. */
+static void a_missed_exit_has_no_length(void **state)
+{
+	uint64_t saved_a, saved_b;
+	struct tree_exit e;
+
+	begin_as(&(struct tree_setup){.limit = 1 << 20, .timing = TREE_EXACT, .period = NS_PER_S, .latency = 0,
+				      .depth = UINT32_MAX});
+	enter_stamped(1, &saved_a);
+	enter_stamped(2, &saved_b);
+	assert_true(tree_leave(saved_a, &e));
+	assert_int_equal(e.id, 1);
+	assert_true(stats_of(2)->max == 0 && stats_of(1)->max > 0);
+	tree_end();
+}
+
+static void a_timed_call_stands_for_those_since_the_last(void **state)
+{
+	uint64_t saved, at;
+	struct tree_exit e;
+
+	begin_as(&(struct tree_setup){.limit = 1 << 20, .timing = TREE_ADAPTIVE, .period = NS_PER_S, .latency = UINT64_MAX,
+				      .depth = UINT32_MAX});
+	at = enter_stamped(1, &saved);
+	node(at)->count += 9; /* nine more that were not timed */
+	node(at)->entered -= 1000 * NS_PER_S;
+	tree_leave(saved | 1, &e);
+	assert_true(node(at)->wall >= 1000 * NS_PER_S && node(at)->wall < 1001 * NS_PER_S);
+	assert_true(node(at)->since == 10 && node(at)->every == 0 && node(at)->due == 11 && !node(at)->hot);
+	assert_int_equal(stats_of(1)->buckets[TREE_BUCKETS - 1], 10);
+	/* one that is not timed counts for nothing; beyond the quota a node is timed more rarely, at a quiet tick less so */
+	enter_stamped(1, &saved);
+	tree_leave(saved, &e);
+	assert_int_equal(node(at)->since, 10);
+	tree_tune(0, 0, TREE_RAREST);
+	enter_stamped(1, &saved);
+	tree_leave(saved | 1, &e);
+	enter_stamped(1, &saved);
+	tree_leave(saved | 1, &e);
+	assert_true(node(at)->every == 3 && node(at)->hot && node(at)->due > node(at)->count &&
+		    node(at)->due <= node(at)->count + 8);
+	tree_tune(100, 0, TREE_RAREST);
+	tree_tick();
+	tree_stamp(at);
+	assert_true(node(at)->every == 1 && node(at)->ticked > 0);
+	tree_end();
+}
+
+/* ---- gates ---- */
+
+static void nodes_are_closed_outside_roots_and_in_the_deep(void **state)
+{
+	uint64_t root, a, b;
+
+	begin_as(&(struct tree_setup){.limit = 1 << 20, .period = NS_PER_S, .latency = UINT64_MAX, .depth = 2, .rooted = true});
+	root = here(1, false)->root;
+	enter(1);
+	a = current();
+	enter(2);
+	b = current();
+	assert_int_equal(node(root)->closed, TREE_GATE_OUTSIDE | TREE_GATE_WAIT);
+	assert_int_equal(node(a)->closed, 0);
+	assert_int_equal(node(b)->closed, TREE_GATE_DEEP);
+	tree_end();
+}
+
+static void waits_are_nodes(void **state)
+{
+	uint64_t saved, a, wait;
+
+	begin(1 << 20);
+	tree_wait_begin(1, TREE_MONITOR); /* a thread that called nothing */
+	saved = enter(1);
+	a = current();
+	tree_wait_begin(1, TREE_MONITOR);
+	wait = current();
+	assert_true(node(wait)->id == TREE_WAITING + TREE_MONITOR && node(wait)->parent == a && node(wait)->count == 1);
+	tree_wait_begin(1, TREE_PARK); /* it waits already */
+	tree_wait_end(1, TREE_PARK);
+	assert_true(current() == wait);
+	tree_tick();
+	tree_wait_end(1, TREE_MONITOR);
+	assert_true(current() == a && node(wait)->wall > 0 && node(a)->wall == 0);
+	leave(saved);
+	tree_wait_begin(1, TREE_WAIT); /* in no instrumented method */
+	assert_true(current() == here(1, false)->root);
+	tree_wait_end(1, TREE_WAIT);
+	tree_end();
+}
+
 static void *call_a_lot(void *data)
 {
 	uint64_t thread = (uint64_t)(uintptr_t)data, saved;
@@ -341,6 +513,12 @@ int main(void)
 		cmocka_unit_test(late_probes_do_no_harm),
 		cmocka_unit_test(virtual_threads_share_contexts),
 		cmocka_unit_test(ended_threads_give_their_contexts_to_others),
+		cmocka_unit_test(lengths_of_calls_are_kept),
+		cmocka_unit_test(buckets_are_quarter_octaves),
+		cmocka_unit_test(a_missed_exit_has_no_length),
+		cmocka_unit_test(a_timed_call_stands_for_those_since_the_last),
+		cmocka_unit_test(nodes_are_closed_outside_roots_and_in_the_deep),
+		cmocka_unit_test(waits_are_nodes),
 		cmocka_unit_test(ends_while_threads_call),
 	};
 

@@ -11,6 +11,9 @@ import jstrobe.Natives;
  * from BASE, and memory of zeros leads back to BASE, where nothing can go wrong. So a call that comes too
  * late, from a thread that was inside an instrumented method when tracing ended, does no harm.
  *
+ * An enter gives what the leave of the same call takes: the node to return to, with the bit TIMED if adaptive timing
+ * takes the time of this call; 0 if the call does not count.
+ *
  * These methods call nothing that has byte code, or they would call themselves.
  */
 public final class JstrobeProbe {
@@ -21,22 +24,50 @@ public final class JstrobeProbe {
     /** Where a thread's id is. */
     private static final long TID = U.objectFieldOffset(Thread.class, "tid");
 
+    /* the board */
     private static final long TICK = 4096;
+    private static final long QUOTA = TICK + 4;
+    private static final long LATENCY = TICK + 16;
+    private static final long CLOCK = TICK + 24;
+    private static final long RAREST = TICK + 32;
     private static final long SLOTS = 8192;
     private static final long SLOT_MASK = (1 << 20) - 1;
     /* a context */
     private static final int KEY = 0;
     private static final int CURRENT = 8;
     private static final int SEEN = 16;
+    private static final int TAKEN = 20;
     private static final int LAST = 24;
+    private static final int TAKEN_ALL = 32;
     /* a node */
     private static final int CONTEXT = 0;
     private static final int KIDS = 8;
     private static final int MASK = 16;
     private static final int COUNT = 24;
     private static final int ID = 32;
+    private static final int CLOSED = 36;
     private static final int WALL = 40;
     private static final int ENTERED = 48;
+    private static final int PARENT = 56;
+    private static final int STATS = 64;
+    private static final int SINCE = 72;
+    private static final int DUE = 80;
+    private static final int EVERY = 88;
+    private static final int HOT = 92;
+    /* statistics */
+    private static final int MIN = 8;
+    private static final int MAX = 16;
+    private static final int BUCKETS = 24;
+    private static final long SHORTEST = 1L << 4;
+    private static final long LONGEST = 1L << 36;
+    /** A double's exponent and two bits of its mantissa number the quarter octaves; those of SHORTEST. */
+    private static final long FIRST_BUCKET = 1023 + 4 << 2;
+
+    private static final long TIMED = 1;
+    private static final int GATE_SHIFT = 28;
+    private static final int GATE_WAIT = 4;
+    private static final int NUMBER = (1 << GATE_SHIFT) - 1;
+    private static final int SLEEPING = GATE_WAIT << GATE_SHIFT | 0x0fffffe0;
 
     private JstrobeProbe() {
     }
@@ -55,59 +86,94 @@ public final class JstrobeProbe {
     @ForceInline
     private static long down(long parent, int id) {
         long p = BASE + parent;
-        long child = U.getLong(null, BASE + U.getLong(null, p + KIDS) + ((id & U.getLong(null, p + MASK)) << 3));
+        long kids = U.getLong(null, p + KIDS);
+        /* memory may go back at any moment: a mask from before would lead out of the blind's table */
+        if (kids == 0)
+            return Natives.child(parent, id);
+        long child = U.getLong(null, BASE + kids + ((id & U.getLong(null, p + MASK)) << 3));
         if (U.getInt(null, BASE + child + ID) != id)
             child = Natives.child(parent, id);
         return child;
     }
 
-    /** Method ID begins; the node to return to. */
+    @ForceInline
+    private static boolean ticked(long context) {
+        return U.getIntVolatile(null, BASE + TICK) != U.getInt(null, context + SEEN);
+    }
+
+    @ForceInline
+    private static long add(long place, long more) {
+        long value = U.getLong(null, place) + more;
+        U.putLong(null, place, value);
+        return value;
+    }
+
+    /** Whether the current thread is where calls with the gates of NUMBER do not count. */
+    @ForceInline
+    private static boolean closed(int number) {
+        int gates = number >>> GATE_SHIFT;
+        /* who has not called anything instrumented yet does not wait in it */
+        if ((gates & GATE_WAIT) != 0
+                && U.getLong(null, BASE + SLOTS + ((U.getLong(Thread.currentThread(), TID) & SLOT_MASK) << 3)) == 0)
+            return true;
+        return (U.getInt(null, BASE + U.getLong(null, here() + CURRENT) + CLOSED) & gates) != 0;
+    }
+
+    /* ---- sampled timing ---- */
+
+    /** Method ID begins; what leave takes. */
     @ForceInline
     public static long enter(int id) {
         long context = here();
         long parent = U.getLong(null, context + CURRENT);
         long child = down(parent, id);
-        long count = BASE + child + COUNT;
-        U.putLong(null, count, U.getLong(null, count) + 1);
-        if (U.getIntVolatile(null, BASE + TICK) != U.getInt(null, context + SEEN))
+        add(BASE + child + COUNT, 1);
+        if (ticked(context))
             Natives.stamp(parent);
         U.putLong(null, context + CURRENT, child);
         return parent;
     }
 
-    /** A method ends, by return or exception, that was entered from PARENT. */
+    /** The same where it depends on where the thread is whether the call counts; NUMBER: gates and id. */
+    public static long enterIf(int number) {
+        return closed(number) ? 0 : enter(number & NUMBER);
+    }
+
+    /** A method ends, by return or exception. */
     @ForceInline
     public static void leave(long parent) {
+        if (parent == 0)
+            return;
         long context = BASE + U.getLong(null, BASE + parent + CONTEXT);
-        if (U.getIntVolatile(null, BASE + TICK) != U.getInt(null, context + SEEN)) {
+        if (ticked(context)) {
             Natives.leave(parent);
             return;
         }
         U.putLong(null, context + CURRENT, parent);
     }
 
-    /** Method ID, entered from PARENT, has caught an exception: it is on top again, whoever missed an exit. */
-    public static void again(long parent, int id) {
+    /** Method NUMBER has caught an exception: it is on top again, whoever missed an exit. */
+    public static void again(long saved, int number) {
+        long parent = saved & ~TIMED;
         long context = U.getLong(null, BASE + parent + CONTEXT);
         if (context != 0)
-            U.putLong(null, BASE + context + CURRENT, down(parent, id));
+            U.putLong(null, BASE + context + CURRENT, down(parent, number & NUMBER));
     }
 
-    /** As enter, with a stamp each time. */
+    /* ---- exact timing: a stamp each time ---- */
+
     @ForceInline
     public static long enterExact(int id) {
         long context = here();
         long parent = U.getLong(null, context + CURRENT);
         long child = down(parent, id);
-        long count = BASE + child + COUNT;
         long now;
-        U.putLong(null, count, U.getLong(null, count) + 1);
-        if (U.getIntVolatile(null, BASE + TICK) != U.getInt(null, context + SEEN)) {
+        add(BASE + child + COUNT, 1);
+        if (ticked(context)) {
             now = Natives.stamp(parent);
         } else {
-            long wall = BASE + parent + WALL;
             now = System.nanoTime();
-            U.putLong(null, wall, U.getLong(null, wall) + (now - U.getLong(null, context + LAST)));
+            add(BASE + parent + WALL, now - U.getLong(null, context + LAST));
             U.putLong(null, context + LAST, now);
         }
         U.putLong(null, BASE + child + ENTERED, now);
@@ -115,20 +181,174 @@ public final class JstrobeProbe {
         return parent;
     }
 
-    /** As leave, with a stamp each time. */
+    public static long enterExactIf(int number) {
+        return closed(number) ? 0 : enterExact(number & NUMBER);
+    }
+
     @ForceInline
     public static void leaveExact(long parent) {
+        if (parent == 0)
+            return;
         long context = BASE + U.getLong(null, BASE + parent + CONTEXT);
-        if (U.getIntVolatile(null, BASE + TICK) != U.getInt(null, context + SEEN)) {
+        long node = BASE + U.getLong(null, context + CURRENT);
+        if (ticked(context) || U.getLong(null, node + PARENT) != parent) {
             Natives.leave(parent);
             return;
         }
-        long wall = BASE + U.getLong(null, context + CURRENT) + WALL;
         long now = System.nanoTime();
-        U.putLong(null, wall, U.getLong(null, wall) + (now - U.getLong(null, context + LAST)));
+        long took = now - U.getLong(null, node + ENTERED);
+        add(node + WALL, now - U.getLong(null, context + LAST));
         U.putLong(null, context + LAST, now);
         U.putLong(null, context + CURRENT, parent);
+        long stats = U.getLong(null, node + STATS);
+        if (stats != 0)
+            note(BASE + stats, took, 1);
+        if (took >= U.getLong(null, BASE + LATENCY))
+            Natives.slow(U.getInt(null, node + ID), took, now);
     }
+
+    /** A call took so long, and stands for COUNT calls. */
+    @ForceInline
+    private static void note(long stats, long took, long count) {
+        if (took < U.getLong(null, stats + MIN))
+            U.putLong(null, stats + MIN, took);
+        if (took > U.getLong(null, stats + MAX))
+            U.putLong(null, stats + MAX, took);
+        long length = took < SHORTEST ? SHORTEST : took > LONGEST ? LONGEST : took;
+        long bucket = (Double.doubleToRawLongBits((double) length) >>> 50) - FIRST_BUCKET;
+        add(stats + BUCKETS + (bucket << 3), count);
+    }
+
+    /* ---- exact timing of both clocks: there is no short way to the CPU's ---- */
+
+    public static long enterBoth(int id) {
+        long context = here();
+        long parent = U.getLong(null, context + CURRENT);
+        long child = down(parent, id);
+        add(BASE + child + COUNT, 1);
+        U.putLong(null, BASE + child + ENTERED, Natives.stamp(parent));
+        U.putLong(null, context + CURRENT, child);
+        return parent;
+    }
+
+    public static long enterBothIf(int number) {
+        return closed(number) ? 0 : enterBoth(number & NUMBER);
+    }
+
+    public static void leaveBoth(long parent) {
+        if (parent != 0)
+            Natives.leave(parent);
+    }
+
+    /* ---- adaptive timing: of some calls the time ---- */
+
+    @ForceInline
+    public static long enterAdaptive(int id) {
+        long context = here();
+        long parent = U.getLong(null, context + CURRENT);
+        long child = down(parent, id);
+        long node = BASE + child;
+        long count = add(node + COUNT, 1);
+        if (ticked(context))
+            Natives.stamp(parent);
+        U.putLong(null, context + CURRENT, child);
+        if (count < U.getLong(null, node + DUE)) {
+            U.putLong(null, node + ENTERED, 0);
+            return parent;
+        }
+        U.putLong(null, node + ENTERED, System.nanoTime());
+        return parent | TIMED;
+    }
+
+    public static long enterAdaptiveIf(int number) {
+        return closed(number) ? 0 : enterAdaptive(number & NUMBER);
+    }
+
+    @ForceInline
+    public static void leaveAdaptive(long saved) {
+        if ((saved & TIMED) == 0)
+            leave(saved);
+        else
+            finish(saved);
+    }
+
+    /** The end of a call that is timed; the same as finish in tree_time.c. */
+    private static void finish(long saved) {
+        long now = System.nanoTime();
+        long parent = saved - TIMED;
+        long context = BASE + U.getLong(null, BASE + parent + CONTEXT);
+        long node = BASE + U.getLong(null, context + CURRENT);
+        if (ticked(context) || U.getLong(null, node + PARENT) != parent) {
+            Natives.leave(saved);
+            return;
+        }
+        long took = now - U.getLong(null, node + ENTERED) - U.getLong(null, BASE + CLOCK);
+        if (took < 0)
+            took = 0;
+        long calls = U.getLong(null, node + COUNT);
+        long count = calls - U.getLong(null, node + SINCE);
+        U.putLong(null, node + SINCE, calls);
+        U.putLong(null, node + ENTERED, 0);
+        add(node + WALL, took);
+        add(context + TAKEN_ALL, 1);
+        int taken = U.getInt(null, context + TAKEN) + 1;
+        int every = U.getInt(null, node + EVERY);
+        U.putInt(null, context + TAKEN, taken);
+        if (taken > U.getInt(null, BASE + QUOTA)) {
+            every = (every << 1 | 1) & U.getInt(null, BASE + RAREST);
+            U.putInt(null, node + EVERY, every);
+            U.putInt(null, node + HOT, 1);
+        }
+        /* the clock's last digits are chance enough */
+        long skip = every == 0 ? 0 : (now * 0x9e37_79b9_7f4a_7c15L >>> 33) & (every << 1 | 1);
+        U.putLong(null, node + DUE, calls + 1 + skip);
+        U.putLong(null, context + CURRENT, parent);
+        long stats = U.getLong(null, node + STATS);
+        if (stats != 0)
+            note(BASE + stats, took, count);
+        if (took >= U.getLong(null, BASE + LATENCY))
+            Natives.slow(U.getInt(null, node + ID), took, now);
+    }
+
+    /* ---- Thread.sleep, where the JVM has no byte code for it (before JDK 19) ---- */
+
+    public static void sleep(long ms) throws InterruptedException {
+        long saved = enterIf(SLEEPING);
+        try {
+            Thread.sleep(ms);
+        } finally {
+            leave(saved);
+        }
+    }
+
+    public static void sleepExact(long ms) throws InterruptedException {
+        long saved = enterExactIf(SLEEPING);
+        try {
+            Thread.sleep(ms);
+        } finally {
+            leaveExact(saved);
+        }
+    }
+
+    public static void sleepBoth(long ms) throws InterruptedException {
+        long saved = enterBothIf(SLEEPING);
+        try {
+            Thread.sleep(ms);
+        } finally {
+            leaveBoth(saved);
+        }
+    }
+
+    public static void sleepAdaptive(long ms) throws InterruptedException {
+        long saved = enterAdaptiveIf(SLEEPING);
+        try {
+            Thread.sleep(ms);
+        } finally {
+            leaveAdaptive(saved);
+        }
+    }
+
+    /* ---- what they cost ---- */
 
     /** Enter and leave method ID a COUNT of times, for the agent to know what that costs here. */
     static void calibrate(int id, int count) {
@@ -139,5 +359,15 @@ public final class JstrobeProbe {
     static void calibrateExact(int id, int count) {
         for (int i = 0; i < count; i++)
             leaveExact(enterExact(id));
+    }
+
+    static void calibrateBoth(int id, int count) {
+        for (int i = 0; i < count; i++)
+            leaveBoth(enterBoth(id));
+    }
+
+    static void calibrateAdaptive(int id, int count) {
+        for (int i = 0; i < count; i++)
+            leaveAdaptive(enterAdaptive(id));
     }
 }

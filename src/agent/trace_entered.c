@@ -1,0 +1,93 @@
+#include "agent/trace_entered.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define FRAMES_SEEN 512 /* of a stack, from its top */
+
+/* The method with probes whose old code METHOD is; -1: none of ours. */
+static int64_t place_of(jvmtiEnv *ti, JNIEnv *env, jmethodID method, const struct trace_classes *c)
+{
+	char *class_name = NULL, *name = NULL, *type = NULL;
+	int64_t place = -1;
+	jclass class = NULL;
+
+	if ((*ti)->GetMethodDeclaringClass(ti, method, &class))
+		return -1;
+	(*ti)->GetClassSignature(ti, class, &class_name, NULL);
+	(*env)->DeleteLocalRef(env, class);
+	(*ti)->GetMethodName(ti, method, &name, &type, NULL);
+	if (class_name && name && type && class_name[0] == 'L') {
+		struct text class_text = {class_name + 1, (uint16_t)(strlen(class_name) - 2)};
+		struct text name_text = {name, (uint16_t)strlen(name)}, type_text = {type, (uint16_t)strlen(type)};
+
+		trace_classes_lock();
+		place = trace_classes_find(c, &class_text, &name_text, &type_text);
+		trace_classes_unlock();
+	}
+	(*ti)->Deallocate(ti, (unsigned char *)class_name);
+	(*ti)->Deallocate(ti, (unsigned char *)name);
+	(*ti)->Deallocate(ti, (unsigned char *)type);
+	return place;
+}
+
+/* One more thread has METHOD on its stack. */
+static void add(struct trace_entered *e, uint32_t method)
+{
+	uint32_t *place = map_put(&e->known, method, NULL);
+	struct calls_entered *one;
+
+	if (!place)
+		return;
+	if (!*place) {
+		one = VECTOR_PUSH(&e->list);
+		if (!one)
+			return;
+		*one = (struct calls_entered){.method = method};
+		*place = (uint32_t)e->list.count;
+	}
+	e->list.items[*place - 1].threads++;
+}
+
+static void look_at(jvmtiEnv *ti, JNIEnv *env, const jvmtiStackInfo *stack, const struct trace_classes *c,
+		    struct trace_entered *e)
+{
+	struct map seen = {.count = 0}; /* a recursion is one thread's all the same */
+	jint i;
+
+	for (i = 0; i < stack->frame_count; i++) {
+		jmethodID method = stack->frame_buffer[i].method;
+		jboolean old = JNI_FALSE;
+		int64_t place;
+		bool fresh;
+
+		/* The code from before the change runs on in a method of its own; probes are in the new one. */
+		if ((*ti)->IsMethodObsolete(ti, method, &old) || !old)
+			continue;
+		place = place_of(ti, env, method, c);
+		if (place >= 0 && map_put(&seen, (uint64_t)place, &fresh) && fresh)
+			add(e, (uint32_t)place);
+	}
+	map_free(&seen);
+}
+
+void trace_entered_look(jvmtiEnv *ti, JNIEnv *env, const struct trace_classes *c, struct trace_entered *e)
+{
+	jvmtiStackInfo *stacks = NULL;
+	jint count = 0, i;
+
+	if ((*ti)->GetAllStackTraces(ti, FRAMES_SEEN, &stacks, &count))
+		return;
+	for (i = 0; i < count; i++) {
+		look_at(ti, env, &stacks[i], c, e);
+		(*env)->DeleteLocalRef(env, stacks[i].thread);
+	}
+	(*ti)->Deallocate(ti, (unsigned char *)stacks);
+}
+
+void trace_entered_free(struct trace_entered *e)
+{
+	free(e->list.items);
+	map_free(&e->known);
+	memset(e, 0, sizeof(*e));
+}

@@ -1,0 +1,296 @@
+#include "agent/trace_slow.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/probe.h"
+#include "base/map.h"
+#include "base/strings.h"
+#include "base/vector.h"
+#include "os/os.h"
+
+#define EVENTS_KEPT 20000u
+#define STACK_FRAMES 256 /* kept of a stack */
+#define OWN_FRAMES 3     /* of the probe, at most, above the method */
+
+/* Texts are offsets here: they move as more come. */
+struct stack_frame {
+	uint32_t class_name, name, type;
+	int32_t line;
+};
+
+struct stack {
+	uint32_t first, count; /* in places */
+	bool truncated;
+};
+
+struct event {
+	uint32_t id, stack, thread;
+	uint64_t ended, duration, thread_id;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* what follows */
+static struct {
+	jvmtiEnv *ti; /* NULL: not now */
+	uint32_t first;
+	int64_t real;  /* CLOCK_REALTIME less CLOCK_MONOTONIC, ns */
+	VECTOR(struct stack_frame) frames;
+	VECTOR(uint32_t) places; /* frames of stacks */
+	VECTOR(struct stack) stacks;
+	VECTOR(struct event) events;
+	struct map frames_known, stacks_known;
+	struct strings texts;
+	uint64_t lost;
+} slow;
+
+/* ---- names ------------------------------------------------------------------------------------- */
+
+static uint32_t keep(jvmtiEnv *ti, char *text, bool class_name)
+{
+	size_t length = text ? strlen(text) : 0, i;
+	const char *from = text;
+	uint32_t at;
+
+	if (class_name && length > 2 && text[0] == 'L') {
+		from = text + 1;
+		length -= 2;
+		for (i = 1; i <= length; i++)
+			text[i] = text[i] == '/' ? '.' : text[i];
+	}
+	at = strings_add(&slow.texts, from ? from : "", length);
+	if (text)
+		(*ti)->Deallocate(ti, (unsigned char *)text);
+	return at;
+}
+
+static int32_t line_of(jvmtiEnv *ti, jmethodID method, jlocation at)
+{
+	jvmtiLineNumberEntry *lines;
+	jint count, i;
+	int32_t line = 0;
+
+	if (at < 0 || (*ti)->GetLineNumberTable(ti, method, &count, &lines))
+		return 0;
+	for (i = 0; i < count; i++)
+		if (lines[i].start_location <= at)
+			line = lines[i].line_number;
+	(*ti)->Deallocate(ti, (unsigned char *)lines);
+	return line;
+}
+
+/* The place of a frame; lock held. */
+static uint32_t frame_of(jvmtiEnv *ti, JNIEnv *env, const jvmtiFrameInfo *info)
+{
+	char *class_name = NULL, *name = NULL, *type = NULL;
+	struct stack_frame f = {.line = line_of(ti, info->method, info->location)}, *new;
+	jclass class = NULL;
+	uint32_t *place;
+	bool fresh;
+
+	if ((*ti)->GetMethodDeclaringClass(ti, info->method, &class) == JVMTI_ERROR_NONE) {
+		(*ti)->GetClassSignature(ti, class, &class_name, NULL);
+		(*env)->DeleteLocalRef(env, class);
+	}
+	(*ti)->GetMethodName(ti, info->method, &name, &type, NULL);
+	f.class_name = keep(ti, class_name, true);
+	f.name = keep(ti, name, false);
+	f.type = keep(ti, type, false);
+	place = map_put(&slow.frames_known, map_hash(map_hash((uint64_t)f.class_name << 32 | f.name) ^
+						     ((uint64_t)f.type << 32 | (uint32_t)f.line)), &fresh);
+	if (place && fresh) {
+		new = VECTOR_PUSH(&slow.frames);
+		if (!new)
+			return 0;
+		*new = f;
+		*place = (uint32_t)slow.frames.count;
+	}
+	return place && *place ? *place - 1 : 0;
+}
+
+/* The place of the stack INFO[0..COUNT); lock held. UINT32_MAX: no memory. */
+static uint32_t stack_of(jvmtiEnv *ti, JNIEnv *env, const jvmtiFrameInfo *info, jint count, bool truncated)
+{
+	uint32_t first = (uint32_t)slow.places.count, *place;
+	uint64_t key = truncated;
+	struct stack *s;
+	bool fresh;
+	jint i;
+
+	for (i = 0; i < count; i++) {
+		uint32_t *at = VECTOR_PUSH(&slow.places);
+
+		if (!at)
+			return UINT32_MAX;
+		*at = frame_of(ti, env, &info[i]);
+		key = map_hash(key * 31 + *at + 1);
+	}
+	place = map_put(&slow.stacks_known, key, &fresh);
+	if (!place)
+		return UINT32_MAX;
+	if (!fresh) {
+		slow.places.count = first;
+		return *place - 1;
+	}
+	s = VECTOR_PUSH(&slow.stacks);
+	if (!s)
+		return UINT32_MAX;
+	*s = (struct stack){first, (uint32_t)count, truncated};
+	*place = (uint32_t)slow.stacks.count;
+	return *place - 1;
+}
+
+/* ---- noting -------------------------------------------------------------------------------------- */
+
+static bool is_own(jvmtiEnv *ti, JNIEnv *env, jmethodID method)
+{
+	char *name = NULL;
+	jclass class;
+	bool own = false;
+
+	if ((*ti)->GetMethodDeclaringClass(ti, method, &class))
+		return false;
+	if ((*ti)->GetClassSignature(ti, class, &name, NULL) == JVMTI_ERROR_NONE && name) {
+		own = strcmp(name, "Ljava/lang/JstrobeProbe;") == 0 || strcmp(name, "Ljstrobe/Natives;") == 0;
+		(*ti)->Deallocate(ti, (unsigned char *)name);
+	}
+	(*env)->DeleteLocalRef(env, class);
+	return own;
+}
+
+static uint32_t thread_name(jvmtiEnv *ti, JNIEnv *env, jthread thread)
+{
+	jvmtiThreadInfo info = {.name = NULL};
+
+	(*ti)->GetThreadInfo(ti, thread, &info);
+	if (info.thread_group)
+		(*env)->DeleteLocalRef(env, info.thread_group);
+	if (info.context_class_loader)
+		(*env)->DeleteLocalRef(env, info.context_class_loader);
+	return keep(ti, info.name, false);
+}
+
+static void note(JNIEnv *env, const struct tree_exit *e)
+{
+	jvmtiFrameInfo info[STACK_FRAMES + OWN_FRAMES];
+	jvmtiEnv *ti = slow.ti;
+	jthread thread = NULL;
+	jint count = 0, own = 0;
+	struct event *event;
+	uint32_t stack;
+
+	if (slow.events.count >= EVENTS_KEPT || (*ti)->GetStackTrace(ti, NULL, 0, ARRAY_LEN(info), info, &count)) {
+		slow.lost++;
+		return;
+	}
+	while (own < count && own < OWN_FRAMES && is_own(ti, env, info[own].method))
+		own++;
+	stack = stack_of(ti, env, info + own, MIN(count - own, STACK_FRAMES), count == (jint)ARRAY_LEN(info));
+	event = stack != UINT32_MAX ? VECTOR_PUSH(&slow.events) : NULL;
+	if (!event) {
+		slow.lost++;
+		return;
+	}
+	*event = (struct event){.id = e->id, .stack = stack, .ended = e->ended, .duration = e->took};
+	if ((*ti)->GetCurrentThread(ti, &thread) == JVMTI_ERROR_NONE) {
+		event->thread_id = probe_thread_id(env, thread);
+		event->thread = thread_name(ti, env, thread);
+		(*env)->DeleteLocalRef(env, thread);
+	}
+}
+
+static void on_slow(JNIEnv *env, const struct tree_exit *e)
+{
+	pthread_mutex_lock(&lock);
+	if (slow.ti)
+		note(env, e);
+	pthread_mutex_unlock(&lock);
+}
+
+void trace_slow_begin(jvmtiEnv *ti, uint32_t first)
+{
+	pthread_mutex_lock(&lock);
+	slow.ti = ti;
+	slow.first = first;
+	slow.real = (int64_t)(os_realtime() - os_monotonic());
+	pthread_mutex_unlock(&lock);
+	probe_on_slow(on_slow);
+}
+
+void trace_slow_end(void)
+{
+	probe_on_slow(NULL);
+	pthread_mutex_lock(&lock);
+	slow.ti = NULL;
+	pthread_mutex_unlock(&lock);
+}
+
+/* ---- reading --------------------------------------------------------------------------------------- */
+
+static void fill(struct calls *c)
+{
+	uint32_t *places = (uint32_t *)(c->stacks + slow.stacks.count);
+	const char *texts = c->slow_texts;
+	size_t i;
+
+	if (slow.places.count)
+		memcpy(places, slow.places.items, slow.places.count * sizeof(*places));
+	for (i = 0; i < slow.frames.count; i++) {
+		const struct stack_frame *f = &slow.frames.items[i];
+
+		c->frames[i] = (struct calls_frame){texts + f->class_name, texts + f->name, texts + f->type, f->line};
+	}
+	for (i = 0; i < slow.stacks.count; i++) {
+		const struct stack *s = &slow.stacks.items[i];
+
+		c->stacks[i] = (struct calls_stack){places + s->first, s->count, s->truncated};
+	}
+	for (i = 0; i < slow.events.count; i++) {
+		const struct event *e = &slow.events.items[i];
+
+		c->events[i] = (struct calls_event){
+			.method = e->id - slow.first, .stack = e->stack, .duration = e->duration,
+			.started_at = (uint64_t)((int64_t)(e->ended - e->duration) + slow.real),
+			.thread_id = e->thread_id, .thread = texts + e->thread,
+		};
+	}
+}
+
+int trace_slow_read(struct calls *c)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&lock);
+	c->frames = calloc(slow.frames.count + 1, sizeof(*c->frames));
+	c->stacks = calloc(1, (slow.stacks.count + 1) * sizeof(*c->stacks) + slow.places.count * sizeof(uint32_t));
+	c->events = calloc(slow.events.count + 1, sizeof(*c->events));
+	c->slow_texts = calloc(1, slow.texts.length + 1);
+	if (c->frames && c->stacks && c->events && c->slow_texts) {
+		if (slow.texts.length)
+			memcpy(c->slow_texts, slow.texts.bytes, slow.texts.length);
+		fill(c);
+		c->frame_count = (uint32_t)slow.frames.count;
+		c->stack_count = (uint32_t)slow.stacks.count;
+		c->event_count = (uint32_t)slow.events.count;
+		c->events_lost = slow.lost;
+	} else {
+		rc = -ENOMEM;
+	}
+	pthread_mutex_unlock(&lock);
+	return rc;
+}
+
+void trace_slow_forget(void)
+{
+	pthread_mutex_lock(&lock);
+	free(slow.frames.items);
+	free(slow.places.items);
+	free(slow.stacks.items);
+	free(slow.events.items);
+	map_free(&slow.frames_known);
+	map_free(&slow.stacks_known);
+	strings_free(&slow.texts);
+	memset(&slow, 0, sizeof(slow));
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,75 @@
+/*
+ * tree_inner.h - what the files of the call trees share: tree.c the life, tree_memory.c room and nodes, tree_thread.c
+ * who writes where, tree_time.c clocks and lengths.
+ */
+#ifndef JSTROBE_INSTRUMENT_TREE_INNER_H
+#define JSTROBE_INSTRUMENT_TREE_INNER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "instrument/tree.h"
+
+#define TREE_LINE 128u /* two threads' data are never closer than that */
+
+/* The session. */
+struct tree_state {
+	/* Guards what follows; probes read-lock it while they follow offsets, so that no memory goes meanwhile. */
+	pthread_rwlock_t life;
+	bool running;
+	struct tree_setup setup;
+	uintptr_t region;
+	_Atomic size_t used;
+	_Atomic uint64_t blind_calls;
+};
+extern struct tree_state tree_state;
+
+static inline struct tree_node *tree_node(uint64_t offset)
+{
+	return (struct tree_node *)(tree_base + offset);
+}
+
+static inline struct tree_context *tree_at(uint64_t offset)
+{
+	return (struct tree_context *)(tree_base + offset);
+}
+
+static inline struct tree_board *tree_board(void)
+{
+	return (struct tree_board *)(tree_base + TREE_BOARD);
+}
+
+static inline uint64_t *tree_slot(uint64_t id)
+{
+	return (uint64_t *)(tree_base + TREE_SLOTS) + (id & (TREE_SLOT_COUNT - 1));
+}
+
+/* The context of node N, also of a virtual thread's root; 0 when nobody listens. `life` held. */
+static inline uint64_t tree_home(uint64_t node)
+{
+	const struct tree_node *n = tree_node(node);
+
+	return tree_state.running && node ? (n->home ? n->home : n->context) : 0;
+}
+
+static inline bool tree_times_calls(void)
+{
+	return tree_state.setup.timing == TREE_EXACT || tree_state.setup.timing == TREE_EXACT_CPU ||
+	       tree_state.setup.timing == TREE_ADAPTIVE;
+}
+
+/* The number of the tick now. */
+uint32_t tree_ticks(void);
+
+/* SIZE bytes of the region, for a thread of its own, as an offset; 0 when the limit is reached. */
+uint64_t tree_take(size_t size);
+/* The root of context C, with the node for what no memory is left for. 0: no memory. */
+uint64_t tree_make_root(struct tree_context *c, uint64_t at, bool is_virtual);
+/* tree_child with `life` held and the context known. */
+uint64_t tree_find_child(uint64_t context, uint64_t parent, uint32_t id);
+/* Forget all threads. `life` held for writing. */
+void tree_forget_threads(void);
+/* A virtual thread is out of its last instrumented method: its context is free for the next. */
+void tree_release_virtual(uint64_t context);
+
+#endif

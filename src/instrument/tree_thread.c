@@ -1,0 +1,214 @@
+/*
+ * tree_thread.c - which thread writes where: contexts by thread ids.
+ *
+ * A thread that ends leaves its tree behind under its name; from KEPT_ENDED on the contexts of ended threads are given
+ * to new ones, which then share a tree. Virtual threads share some from the start: each has one only as long as it is
+ * inside an instrumented method.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/map.h"
+#include "instrument/tree_inner.h"
+#include "os/os.h"
+
+#define KEPT_ENDED 256u /* contexts of ended threads that stay theirs */
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* what follows */
+static struct map by_thread;   /* id → context's number + 1 */
+static struct tree_thread *threads;
+static uint32_t thread_count, thread_room;
+static uint64_t free_virtual, free_ended; /* contexts without owner, chained */
+static uint32_t ended;
+
+void tree_forget_threads(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < thread_count; i++)
+		tree_at(threads[i].context)->key = 0;
+	map_free(&by_thread);
+	free(threads);
+	threads = NULL;
+	thread_count = thread_room = ended = 0;
+	free_virtual = free_ended = 0;
+}
+
+static struct tree_thread *new_thread(void)
+{
+	uint32_t room = thread_room ? thread_room * 2 : 64;
+	struct tree_thread *bigger;
+
+	if (thread_count == thread_room) {
+		bigger = realloc(threads, room * sizeof(*threads));
+		if (!bigger)
+			return NULL;
+		threads = bigger;
+		thread_room = room;
+	}
+	return &threads[thread_count];
+}
+
+/* A fresh context with its root; lock held. */
+static uint64_t new_context(bool is_virtual)
+{
+	struct tree_thread *t = new_thread();
+	uint64_t at = t ? tree_take(sizeof(struct tree_context)) : 0;
+	struct tree_context *c = tree_at(at);
+
+	if (!at)
+		return 0;
+	c->root = tree_make_root(c, at, is_virtual);
+	if (!c->root)
+		return 0;
+	c->is_virtual = is_virtual;
+	c->current = c->root;
+	c->thread = thread_count++;
+	*t = (struct tree_thread){.is_virtual = is_virtual, .context = at};
+	return at;
+}
+
+static uint64_t pop_free(uint64_t *list)
+{
+	uint64_t at = *list;
+
+	if (at)
+		*list = tree_at(at)->next_free;
+	return at;
+}
+
+/* Context C, whoever had it, is thread ID's now. */
+static void hand_over(struct tree_context *c, uint64_t id)
+{
+	uint64_t tick = __atomic_load_n(&tree_board()->tick_time, __ATOMIC_RELAXED);
+
+	c->current = c->root;
+	c->seen = tree_ticks();
+	c->last = c->stamped = os_monotonic();
+	/* a tick stands for a whole period, also for who came within it; but not for more, should ticks be late */
+	c->ticked = MAX(tick, c->last - tree_state.setup.period);
+	c->last_cpu = os_thread_cpu(0);
+	c->tid = (uint64_t)os_gettid();
+	c->key = id + 1;
+}
+
+/* Lock held. */
+static uint64_t assign(uint64_t id, bool is_virtual, const char *name)
+{
+	uint64_t at = is_virtual ? pop_free(&free_virtual) : ended > KEPT_ENDED ? pop_free(&free_ended) : 0;
+	struct tree_thread *t;
+	uint32_t *number;
+
+	if (at && !is_virtual)
+		ended--;
+	if (!at)
+		at = new_context(is_virtual);
+	if (!at)
+		return 0;
+	t = &threads[tree_at(at)->thread];
+	number = is_virtual ? NULL : map_put(&by_thread, id, NULL);
+	if (number)
+		*number = (uint32_t)tree_at(at)->thread + 1;
+	t->id = t->threads++ == 0 && !is_virtual ? id : 0;
+	name = is_virtual ? "virtual threads" : t->threads > 1 ? "several threads" : name;
+	strncpy(t->name, name, sizeof(t->name) - 1);
+	hand_over(tree_at(at), id);
+	return at;
+}
+
+uint64_t tree_context(uint64_t id, bool is_virtual, const char *name)
+{
+	const uint32_t *number;
+	uint64_t at = 0;
+
+	pthread_rwlock_rdlock(&tree_state.life);
+	/* A thread that is just being attached has no number yet. */
+	if (tree_state.running && id) {
+		pthread_mutex_lock(&lock);
+		number = map_get(&by_thread, id);
+		at = number && *number ? threads[*number - 1].context : assign(id, is_virtual, name);
+		pthread_mutex_unlock(&lock);
+		if (at)
+			__atomic_store_n(tree_slot(id), at, __ATOMIC_RELAXED);
+	}
+	pthread_rwlock_unlock(&tree_state.life);
+	return at;
+}
+
+void tree_thread_end(uint64_t id)
+{
+	uint32_t *number;
+
+	pthread_rwlock_rdlock(&tree_state.life);
+	pthread_mutex_lock(&lock);
+	number = tree_state.running ? map_get(&by_thread, id) : NULL;
+	if (number && *number) {
+		struct tree_context *c = tree_at(threads[*number - 1].context);
+
+		*number = 0;
+		c->key = 0;
+		c->next_free = free_ended;
+		free_ended = threads[c->thread].context;
+		ended++;
+	}
+	pthread_mutex_unlock(&lock);
+	pthread_rwlock_unlock(&tree_state.life);
+}
+
+void tree_release_virtual(uint64_t context)
+{
+	struct tree_context *c = tree_at(context);
+
+	if (!c->key)
+		return;
+	c->key = 0;
+	pthread_mutex_lock(&lock);
+	c->next_free = free_virtual;
+	free_virtual = context;
+	pthread_mutex_unlock(&lock);
+}
+
+uint32_t tree_threads(void)
+{
+	uint32_t count;
+
+	pthread_mutex_lock(&lock);
+	count = thread_count;
+	pthread_mutex_unlock(&lock);
+	return count;
+}
+
+void tree_thread(uint32_t number, struct tree_thread *t)
+{
+	pthread_mutex_lock(&lock);
+	*t = threads[number];
+	pthread_mutex_unlock(&lock);
+}
+
+void tree_lengths(uint32_t id, uint64_t *sum, uint64_t *calls)
+{
+	uint32_t i;
+
+	*sum = *calls = 0;
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < thread_count; i++) {
+		const struct tree_context *c = tree_at(threads[i].context);
+		uint64_t at = tree_node(c->root)->first;
+
+		*calls += c->timed_all;
+		while (at && tree_node(at)->id != id)
+			at = tree_node(at)->next;
+		*sum += at ? tree_node(at)->wall : 0;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+void tree_forget_timed(void)
+{
+	uint32_t i;
+
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < thread_count; i++)
+		tree_at(threads[i].context)->timed_all = 0;
+	pthread_mutex_unlock(&lock);
+}
