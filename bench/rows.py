@@ -11,6 +11,7 @@ import time
 from typing import Callable, NamedTuple
 
 import jvm
+import lock_rows
 import trace_rows
 from jvm import CORES, Program, record
 from measure import interval, only, ratio, spell
@@ -557,6 +558,8 @@ ROWS = {
                          trace_rows.trace_threads),
     "trace_peers": Row("a traced call beside other tools", "≥ 10 × cheaper", trace_rows.trace_peers),
     "rewrite_speed": Row("class files rewritten", "≥ 50 MB/s", trace_rows.rewrite_speed),
+    "lock_slow_down": Row("slow-down of threads that fight for a lock, `lock` at 10 µs", "≤ 1/2 of async-profiler's",
+                          lock_rows.lock_slow_down),
     "memory": Row("memory added to a JVM", "≤ async-profiler's", memory),
     "recording_size": Row("size of a recording, a CPU sample (`cpuevents=execution`)", "≤ 0.7 × async-profiler's",
                           recording_size),
@@ -573,4 +576,4 @@ ROWS = {
 }
 
 # Rows whose times are compared in pairs.
-PAIRED = {"walk", "outside", "slow_down_1ms", "slow_down_10ms", "attach"}
+PAIRED = {"walk", "outside", "slow_down_1ms", "slow_down_10ms", "attach", "lock_slow_down"}

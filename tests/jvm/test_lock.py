@@ -3,7 +3,7 @@ import os
 import subprocess
 import time
 
-from jvm import LIBRARY, Program, counted, jstrobe, record, result_file
+from jvm import LIBRARY, Profile, Program, counted, jstrobe, record, result_file
 from jfr import Recording
 
 STATES = {"monitor": "blocked", "lock": "parked", "write": "parked", "semaphore": "parked", "wait": "waiting",
@@ -146,3 +146,27 @@ def test_thresholds(jdk25):
         text = file.read()
     os.remove(path)
     assert "truth.Locks$Monitor@" in text and "holder-monitor" in text, text
+
+
+def test_many_locks(jdk17, say):
+    """Locks without end, each waited for once: memory stays within bounds, and every wait is accounted for."""
+    threads, each = counted((4, 5_000), (10, 100_000))
+    fixed = ["-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC"]
+    with Program(jdk17, "Locks", "distinct", threads, 0, jvm=fixed) as program:
+        jstrobe("record", "-e", "lock", "-d", "0.1", program.pid)
+        plain = program.memory()
+    with Program(jdk17, "Locks", "distinct", threads, each, jvm=fixed + [f"-agentpath:{LIBRARY}=start,lock=0"]) as program:
+        for _ in range(counted(300, 6000)):
+            if program.mark().get("parks", 0) == threads * each:
+                break
+            time.sleep(0.1)
+        path = result_file()
+        done = jstrobe("stop", "-t", "-o", "json", "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+        profile, more = Profile(path), program.memory() - plain
+    os.remove(path)
+    profile.check()
+    say(f"lock: {threads * each:,} distinct locks, {profile.samples['taken']:,} waits, {more / 1e6:.1f} MB more")
+    assert profile.samples["taken"] >= threads * each
+    assert len(profile.json["locks"]) <= 16384 + 100
+    assert more < 64e6, more

@@ -16,6 +16,7 @@
 #include "collect/account.h"
 #include "elf/elf.h"
 #include "engine/engine.h"
+#include "engine/waits.h"
 #include "fake_jvm.h"
 #include "os/os.h"
 #include "signal/handler.h"
@@ -36,6 +37,7 @@ static int set_up(void **state)
 				      .java_only = *state && strcmp(*state, "java only") == 0,
 				      .sched = *state && strcmp(*state, "places") == 0,
 				      .record_cpu = *state && strcmp(*state, "places") == 0,
+				      .waits = {*state && strcmp(*state, "waits") == 0},
 				      .depth_kept = *state && strcmp(*state, "two kept") == 0 ? 2 : 0};
 	struct error err;
 
@@ -763,6 +765,78 @@ static void sinks(void **state)
 	assert_int_equal(make_view()->weight_stored, 63);
 }
 
+/* A wait of THREAD's for a lock of CLASS. */
+static void wait_on(uint32_t class, uint32_t identity, uint64_t duration, uint64_t weight, uint32_t owner_tid)
+{
+	struct sample s = {.time = now, .weight = weight, .thread = record->index, .state = THREAD_PARKED,
+			   .era = (uint16_t)era_now(&zone.eras), .payload = payload}, pair;
+	struct wait_note n = {.duration = duration, .class = class, .identity = identity, .owner_tid = owner_tid,
+			      .method = WAIT_METHOD_PARK};
+	struct trace_writer w;
+
+	assert_true(trace_begin(&w, &zone.store, &chunk, 2048));
+	assert_true(trace_put(&w, I(a, 1)));
+	assert_true(trace_put(&w, I(b, 1)));
+	s.trace = trace_end(&w);
+	memcpy(&pair, &n, sizeof(pair));
+	record_take(record, 0);
+	assert_true(queue_push_pair(atomic_load(&record->current), &s, &pair));
+}
+
+/* Stacks of waits end in the lock's class; sums by lock and by owner, the longest first. */
+static void waits(void **state)
+{
+	const struct profile *p;
+	uint32_t class;
+
+	assert_int_equal(waits_classes_open(), 0);
+	class = waits_class("pkg/Lock");
+	assert_int_equal(waits_class("pkg/Lock"), class);
+	assert_string_equal(waits_class_name(class), "pkg/Lock");
+	assert_null(waits_class_name(0));
+	wait_on(class, 0xaa, 5000, 7000, 0);
+	wait_on(class, 0xbb, 9000, 9000, (uint32_t)os_gettid());
+	wait_on(class, 0xaa, 1000, 1000, 0);
+	wait_on(0, 0, 500, 500, 0);
+	p = make_view();
+	has(p, "pkg/B.beta/0;pkg/A.alpha/0;java/util/concurrent/locks/LockSupport.park/3;pkg/Lock./7", 3, 17000);
+	has(p, "pkg/B.beta/0;pkg/A.alpha/0;java/util/concurrent/locks/LockSupport.park/3;[no_lock]/7", 1, 500);
+	assert_int_equal(p->stored, 4);
+	assert_true(p->waits);
+	assert_int_equal(p->lock_count, 3);
+	assert_int_equal(p->locks[0].identity, 0xbb);
+	assert_int_equal(p->locks[0].time, 9000);
+	assert_string_equal(p->locks[1].name, "pkg/Lock");
+	assert_int_equal(p->locks[1].waits, 2);
+	assert_int_equal(p->locks[1].time, 8000);
+	assert_int_equal(p->locks[1].longest, 5000);
+	assert_string_equal(p->locks[2].name, "");
+	assert_int_equal(p->owner_count, 1);
+	assert_int_equal(p->owners[0].time, 9000);
+}
+
+/* However many locks there are: beyond so many, those of a class are one line, and nothing is left out of the sum. */
+static void many_locks(void **state)
+{
+	uint32_t class, i;
+	uint64_t sum = 0;
+
+	assert_int_equal(waits_classes_open(), 0);
+	class = waits_class("pkg/Lock");
+	for (i = 1; i <= WAITS_LOCKS + 1000; i++) {
+		wait_on(class, i, 10, 10, 0);
+		if (i % 5 == 0)
+			drain();
+	}
+	make_view();
+	assert_int_equal(view->lock_count, WAITS_LOCKS + 1);
+	for (i = 0; i < view->lock_count; i++)
+		sum += view->locks[i].time;
+	assert_int_equal(sum, 10 * (WAITS_LOCKS + 1000));
+	assert_int_equal(view->locks[0].identity, 0);
+	assert_int_equal(view->locks[0].time, 10 * 1000);
+}
+
 #define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 #define WITH(test, what) cmocka_unit_test_prestate_setup_teardown(test, set_up, tear_down, (void *)what)
 
@@ -777,6 +851,7 @@ int main(void)
 		WITH(java_only, "java only"), WITH(cut_stacks, "two kept"), WITH(places, "places"),
 		WITH(threads, "threads"), WITH(resumed, "threads"),
 		WITH(name_of_the_next, "threads"), T(losses), T(growth), WITH(lines, "lines"), T(sinks),
+		WITH(waits, "waits"), WITH(many_locks, "waits"),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

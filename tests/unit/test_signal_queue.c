@@ -88,6 +88,28 @@ static void push_and_pop(void **state)
 	order_and_fullness(7, 12345);
 }
 
+/* A wait's sample and its note go in together or not at all. */
+static void pairs(void **state)
+{
+	struct sample s = {.time = 1}, note = {.time = 2}, out;
+	struct queue *q = make(5);
+
+	assert_true(queue_push_pair(q, &s, &note));
+	assert_true(queue_push_pair(q, &s, &note));
+	assert_false(queue_push_pair(q, &s, &note));
+	assert_int_equal(queue_fill(q), 4);
+	assert_true(queue_push(q, &s));
+	assert_true(queue_pop(q, &out));
+	assert_int_equal(out.time, 1);
+	assert_true(queue_pop(q, &out));
+	assert_int_equal(out.time, 2);
+	assert_true(queue_push_pair(q, &s, &note)); /* around the end of the memory */
+	while (queue_pop(q, &out))
+		;
+	assert_int_equal(out.time, 2);
+	free(q);
+}
+
 /* head and tail pass 2^32 after 50 days at 1 kHz. */
 static void counters_wrap(void **state)
 {
@@ -190,7 +212,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizing_rule),  cmocka_unit_test(sizing_borders),
-		cmocka_unit_test(push_and_pop), cmocka_unit_test(counters_wrap),
+		cmocka_unit_test(push_and_pop), cmocka_unit_test(pairs), cmocka_unit_test(counters_wrap),
 		cmocka_unit_test(handed_over),
 	};
 

@@ -4,6 +4,7 @@ import java.lang.reflect.Method;
 import java.util.concurrent.ArrayBlockingQueue;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
@@ -193,7 +194,22 @@ public final class Locks {
         }
     }
 
+    /** Parks COUNT times for a tiny while, each time for another lock. */
+    private static void distinct(long count) {
+        for (long i = 0; i < count && !Program.stopping; i++) {
+            LockSupport.parkNanos(new Object(), 1);
+            Program.count("parks", 1);
+        }
+    }
+
     public static void main(String[] args) throws Exception {
+        if (args.length > 1 && args[0].equals("distinct")) {
+            for (int i = 0; i < Integer.parseInt(args[1]); i++) {
+                Program.thread("distinct-" + i, () -> distinct(Long.parseLong(args[2])));
+            }
+            Program.serve();
+            return;
+        }
         virtual = args.length > 0 && args[0].equals("virtual");
         Monitor monitor = new Monitor();
         start("holder-monitor", monitor::hold);
