@@ -1,6 +1,6 @@
 # generated.mk - sources that the build writes itself, under $(O)/gen/.
 
-PAGE_JS := web/data.js web/views.js web/graph.js web/tables.js web/calltree.js web/main.js
+PAGE_JS := web/data.js web/diff.js web/views.js web/graph.js web/tables.js web/calltree.js web/main.js
 
 $(O)/gen/page_template.h: scripts/embed.awk scripts/generated.mk web/flame.html web/flame.css $(PAGE_JS) | $(O)/gen/
 	$(call say,GEN,$@)

@@ -207,6 +207,17 @@ function groupIds(by) {
   });
 }
 
+/* Samples and weight of node I, of both sides of a difference. */
+function addSides(changes, i, outermost) {
+  SIDES.forEach((side, k) => {
+    changes.self[k][0] += side.selfSamples[i];
+    changes.self[k][1] += side.selfWeight[i];
+    if (!outermost) return;
+    changes.total[k][0] += side.totalSamples[i];
+    changes.total[k][1] += side.totalWeight[i];
+  });
+}
+
 /* One row a method, class or package; where it called itself that counts once in total. Made at first use. */
 const rowsBy = {};
 function methods(by = '') {
@@ -216,13 +227,14 @@ function methods(by = '') {
     const id = ids[tree.name[i]];
     let row = rows.get(id);
     if (!row) {
-      row = { id, text: by ? groupName(id, by) : methodName(id), kind: tree.kind[i], most: 0, until: 0, selfSamples: 0, selfWeight: 0, samples: 0, weight: 0, selfCpu: 0, cpu: 0 };
+      row = { changes: D.diff ? { self: [[0, 0], [0, 0]], total: [[0, 0], [0, 0]] } : null, id, text: by ? groupName(id, by) : methodName(id), kind: tree.kind[i], most: 0, until: 0, selfSamples: 0, selfWeight: 0, samples: 0, weight: 0, selfCpu: 0, cpu: 0 };
       rows.set(id, row);
     }
     const outermost = i >= row.until; /* not below another frame of this row */
     row.selfSamples += tree.selfSamples[i];
     row.selfWeight += tree.selfWeight[i];
     if (cpuTimes) row.selfCpu += cpuTimes.self[i];
+    if (row.changes) addSides(row.changes, i, outermost);
     if (outermost) {
       row.samples += tree.totalSamples[i];
       row.weight += tree.totalWeight[i];

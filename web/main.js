@@ -7,7 +7,7 @@
 const $ = (selector) => document.querySelector(selector);
 const UNITS = { samples: D.calls ? 'calls' : 'samples', weight: D.inEvents ? D.unit : 'time' };
 
-const defaults = { event: '0', tab: 'graph', view: D.reverse ? 'callers' : 'callees', flip: D.inverted ? '1' : '', unit: D.byWeight ? 'weight' : 'samples', q: '', zoom: '', focus: '', method: '', group: '' };
+const defaults = { event: '0', tab: 'graph', view: D.reverse ? 'callers' : 'callees', flip: D.inverted ? '1' : '', unit: D.byWeight ? 'weight' : 'samples', q: '', zoom: '', focus: '', method: '', group: '', side: '' };
 const TABS = ['graph', 'tree', 'methods', 'threads'];
 const state = { ...defaults };
 let root = null, rootKey = null, zoom = null, match = null;
@@ -181,6 +181,10 @@ function renderMatched() {
 
 /* The bar of self time by kind is the legend, too. */
 function renderKinds() {
+  if (D.diff) {
+    $('#kinds').replaceChildren(changeLegend());
+    return;
+  }
   const column = state.unit === 'weight' ? 1 : 0, bar = make('div', 'bar'), legend = make('div', 'legend');
   const sums = KINDS.map((kind, i) => ({ ...kind, value: (D.top[i] || [0, 0])[column] }));
   sums[0].value += sums[4].value;
@@ -231,10 +235,11 @@ function renderEvents() {
 
 function renderHeader() {
   renderEvents();
+  renderSides();
   $('#title').textContent = document.title.trim();
   const started = new Date(D.startedMs);
   const every = D.inEvents ? count(D.interval) : time(D.interval);
-  const facts = [D.duration && time(D.duration) + (D.calls ? ' traced' : ' recorded'), D.cpuTime && time(D.cpuTime) + ' CPU time',
+  const facts = D.diff ? [`before: ${D.diff.before}, ${time(D.diff.duration)}`, `after: ${D.diff.after}, ${time(D.duration)}`, 'share of each one\'s own whole'] : [D.duration && time(D.duration) + (D.calls ? ' traced' : ' recorded'), D.cpuTime && time(D.cpuTime) + ' CPU time',
     (D.calls ? D.engine + ' timing' : D.engine || '?') + (D.interval ? `, every ${every}` : ''), D.pid && 'pid ' + D.pid, D.jdk && 'JDK ' + D.jdk,
     D.startedMs && started.toLocaleString('sv-SE')];
   facts.filter(Boolean).forEach((fact) => $('#facts').append(make('span', '', fact)));
@@ -285,11 +290,20 @@ function showTip(box, event, g) {
     if (libraries.has(n.name)) row('library', libraries.get(n.name));
     row('total', tipValue(n.samples, n.weight));
     row(g.root.index === 0 ? 'self' : 'ends here', tipValue(n.selfSamples, n.selfWeight));
+    if (D.diff) changeRows(row, n);
     if (D.calls && n.parent && n.calls) callRows(row, n, g.root.index === 0);
     if ((zoom.parent || state.focus) && n.depth > zoom.depth) row('of these', percent(n[unit], zoom[unit]));
     tip.append(rows);
   }
   place(tip, event);
+}
+
+/* A node on both sides of a difference. */
+function changeRows(row, n) {
+  const values = sidesOf(n, state.unit), spell = (v, side) => `${percent(v, wholeOf(side, state.unit))} · ${state.unit === 'weight' ? amount(v) : counted(v)}`;
+  row('before', spell(values[BEFORE], BEFORE));
+  row('after', spell(values[AFTER], AFTER));
+  row('changed', `${changeText(values, state.unit)} · ${pointsText(values, state.unit)} points`);
 }
 
 /* What a trace knows more of a node; a caller's has the hot method's own numbers. */

@@ -42,6 +42,7 @@ function methodColumns(unit, all, most, by) {
     ['self', 'Self', 2, self, (row) => [shareCell(self(row), all, most), numberCell(value({ samples: row.selfSamples, weight: row.selfWeight }, unit))]],
     ['total', 'Total', 2, total, (row) => [shareCell(total(row), all), numberCell(value(row, unit))]],
   ];
+  if (D.diff) return columns.concat(changeColumns((row, kind) => row.changes[kind].map((v) => v[unit === 'weight' ? 1 : 0]), ['self', 'total'], unit));
   return D.calls ? columns.concat(callColumns((row) => row.selfSamples, by ? null : spreadOf)) : columns;
 }
 
@@ -88,7 +89,7 @@ class MethodTable {
   constructor(section, actions) {
     this.section = section;
     this.actions = actions;
-    this.sort = 'self';
+    this.sort = D.diff ? 'change-self' : 'self';
     this.chosen = null;
     this.limit = FIRST_ROWS;
   }
@@ -153,7 +154,7 @@ class MethodTable {
   side() {
     const side = make('aside', 'side'), id = this.chosen;
     const row = id === null ? null : methods().find((r) => r.id === id);
-    if (!row && D.calls) return []; /* the columns need the place */
+    if (!row && (D.calls || D.diff)) return []; /* the columns need the place */
     if (!row) {
       side.append(make('p', 'hint', 'Choose a method to see who called it and what it called.'));
       return side;

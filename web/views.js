@@ -20,6 +20,9 @@ class CalleeNode {
     this.below = null;
   }
 
+  /* Its amount on a side of a difference. */
+  on(side, unit) { return side[columnOf('total', unit)][this.index]; }
+
   /* Of a trace: its own invocations, and CPU time with all below. */
   get calls() { return this.selfSamples; }
   get cpu() { return cpuTimes.total[this.index]; }
@@ -65,6 +68,7 @@ class CallerNode {
     this.kindSamples = null;
   }
 
+  on(side, unit) { return this.sum(side[columnOf(this.values.kind, unit)]); }
   get calls() { return this.sum(tree.selfSamples); }
   get cpu() { return this.sum(this.values.cpu); }
 
@@ -136,7 +140,7 @@ function makeRoot(view, focus) {
     }
   }
   return new CallerNode(NO_NAME, null, frames, frames, focus === null ?
-    { samples: tree.selfSamples, weight: tree.selfWeight, cpu } : { samples: tree.totalSamples, weight: tree.totalWeight, cpu });
+    { kind: 'self', samples: tree.selfSamples, weight: tree.selfWeight, cpu } : { kind: 'total', samples: tree.totalSamples, weight: tree.totalWeight, cpu });
 }
 
 /* The way from the root to NODE as a word for the address, and back. */

@@ -3,59 +3,14 @@
  * stacks become pages, stacks, text, JSON; a recording that was not finished becomes one that is.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/reading.h"
 #include "cli/result.h"
 #include "convert/convert.h"
 #include "format/format.h"
-
-/* Somebody cut the file while we read it: there is nothing to read on with. */
-static void file_was_cut(int signal)
-{
-	static const char text[] = "jstrobe: the file became shorter while it was read, or its disk failed\n";
-
-	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
-		_exit(CLI_FAILED);
-	_exit(CLI_FAILED);
-}
-
-static void say_notes(const char *notes)
-{
-	size_t n;
-
-	for (; *notes; notes += n + (notes[n] != '\0')) {
-		n = strcspn(notes, "\n");
-		console_note("%.*s", (int)n, notes);
-	}
-}
-
-/* One file cannot be read and replaced at the same time. */
-static int check_places(const char *in, const struct options *o, struct error *err)
-{
-	struct stat a, b;
-
-	if (o->file[0] && stat(in, &a) == 0 && stat(o->file, &b) == 0 && a.st_dev == b.st_dev &&
-	    a.st_ino == b.st_ino)
-		return error_set(err, EINVAL, "convert: %s and %s are the same file; choose another name for "
-				 "the result", in, o->file);
-	return 0;
-}
-
-static struct format_options shape(const struct options *o, int out)
-{
-	return (struct format_options){
-		.total = o->total, .lines = o->lines, .threads = o->threads,
-		.color = out >= 0 && console_colour(out), .simple = o->simple, .dot = o->dot,
-		.norm = o->norm, .sig = o->sig, .ann = o->ann, .lib = o->lib, .reverse = o->reverse,
-		.inverted = o->inverted, .minwidth = o->minwidth / 1000.0, .include = o->include,
-		.exclude = o->exclude, .flat = o->flat, .traces = o->traces,
-	};
-}
 
 /* Formats that hold several events side by side; of others one is shown unless more are asked for. */
 static bool holds_several(const struct format *f)
@@ -66,7 +21,7 @@ static bool holds_several(const struct format *f)
 static int write_profiles(const struct conversion *c, const struct format *f, const struct options *o,
 			  const struct result *result, struct error *err)
 {
-	struct format_options options = shape(o, result->file[0] ? -1 : result->out);
+	struct format_options options = reading_shape(o, result->file[0] ? -1 : result->out);
 	const struct profile *const *profiles;
 	struct buffer out;
 	uint32_t count;
@@ -91,7 +46,7 @@ static int make_profile(const char *in, struct options *o, struct result *result
 	if (rc == 0)
 		rc = result_keep(result, err);
 	if (rc == 0)
-		say_notes(convert_notes(c));
+		reading_notes(convert_notes(c));
 	if (c)
 		convert_free(c);
 	return rc;
@@ -106,7 +61,7 @@ static int repair(const char *in, struct result *result, struct error *err)
 		rc = result_keep(result, err);
 	buffer_putc(&notes, '\0');
 	if (!notes.failed)
-		say_notes(notes.data);
+		reading_notes(notes.data);
 	buffer_free(&notes);
 	return rc;
 }
@@ -135,7 +90,7 @@ static int check_words(struct cli *cli, struct error *err)
 		return error_set(err, ENAMETOOLONG, "convert: the name of the result is too long");
 	if (cli->word_count == 2)
 		strcpy(o->file, cli->words[1]);
-	return check_places(cli->words[0], o, err);
+	return reading_check_places("convert", cli->words[0], o, err);
 }
 
 int cli_convert(struct cli *cli)
@@ -148,7 +103,7 @@ int cli_convert(struct cli *cli)
 		console_error("%s", err.text);
 		return CLI_USAGE;
 	}
-	signal(SIGBUS, file_was_cut);
+	reading_guard();
 	rc = convert(cli->words[0], o, &err);
 	if (rc)
 		console_error("%s", err.text);

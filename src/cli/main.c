@@ -145,7 +145,7 @@ int main(int argc, char **argv)
 		cli.word_count = argc - 2;
 		return cli_help(&cli);
 	}
-	cli.options.converting = strcmp(argv[1], "convert") == 0;
+	cli.options.converting = strcmp(argv[1], "convert") == 0 || strcmp(argv[1], "diff") == 0;
 	if (options_parse_command(&cli.options, argc - 1, argv + 1, &cli.word_count, &program,
 				  &err))
 		return usage(err.text);

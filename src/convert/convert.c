@@ -8,6 +8,7 @@
 #include "convert/collapsed.h"
 #include "convert/range.h"
 #include "convert/recording.h"
+#include "convert/saved.h"
 
 #define SIZE_FOR_THREADS (8u << 20) /* bytes */
 #define THREADS_MAX 4               /* each holds the constants of a chunk */
@@ -251,6 +252,14 @@ static int read_stacks(struct conversion *c, struct error *err)
 	return collapsed_read(&c->in, &c->fold, err);
 }
 
+static int read_saved(struct conversion *c, struct error *err)
+{
+	if (is_part(c))
+		return error_set(err, EINVAL, "%s: this JSON has sums, without times and threads; leave out --filter, "
+				 "--state, --from and --to", c->in.name);
+	return saved_read(&c->in, c->selection.families, &c->fold, &c->facts, err);
+}
+
 /* Small files are read by one. */
 static unsigned threads_for(uint64_t size)
 {
@@ -289,6 +298,8 @@ int convert_read(const char *name, const struct options *o, bool main_only, stru
 	rc = input_open(&c->in, name, err);
 	if (rc == 0 && chunk_is_recording(&c->in))
 		rc = read_recording(c, o, err);
+	else if (rc == 0 && saved_is(&c->in))
+		rc = read_saved(c, err);
 	else if (rc == 0)
 		rc = read_stacks(c, err);
 	if (rc == 0)

@@ -32,7 +32,7 @@ void format_pages(const struct profile *const *profiles, uint32_t count,
 	buffer_puts(out, count > 1 ? "[\n" : "");
 	for (i = 0; i < count && !result; i++) {
 		buffer_puts(out, i ? ",\n" : "");
-		result = page_data_put(out, profiles[i], options);
+		result = page_data_put(out, profiles[i], options, NULL);
 	}
 	buffer_puts(out, count > 1 ? "]\n" : "");
 	page_end(out);

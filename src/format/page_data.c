@@ -257,8 +257,8 @@ static void put_head(struct buffer *out, const struct profile *p,
 	put_counters(out, "ended", walk_end_names, p->ended_early, NULL, WALK_ENDS);
 }
 
-int page_data_put(struct buffer *out, const struct profile *p,
-		  const struct format_options *options)
+int page_data_put(struct buffer *out, const struct profile *p, const struct format_options *options,
+		  const struct page_more *more)
 {
 	/* kinds are colours here, not suffixes */
 	unsigned style = format_style(STYLE_PAGE, options) & ~STYLE_ANNOTATE;
@@ -281,6 +281,8 @@ int page_data_put(struct buffer *out, const struct profile *p,
 		result = put_names(out, &s);
 	if (!result)
 		put_tree(out, &s);
+	if (!result && more)
+		more->put(out, &s, more->arg);
 	sorted_free(&s);
 	narrow_free(&narrowed);
 	buffer_puts(out, "\"end\":true\n}\n");

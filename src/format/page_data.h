@@ -6,8 +6,19 @@
 
 #include "format/format.h"
 
-/* Append P as the one JSON object that web/data.js reads, safe inside <script>. 0 or -ENOMEM. */
-int page_data_put(struct buffer *out, const struct profile *p,
-		  const struct format_options *options);
+struct sorted;
+
+/* Further members of the object, over the tree as it was written. */
+struct page_more {
+	void (*put)(struct buffer *out, const struct sorted *tree, const void *arg);
+	const void *arg;
+};
+
+/*
+ * Append P as the one JSON object that web/data.js reads, safe inside <script>, with MORE (may be NULL). 0 or
+ * -ENOMEM.
+ */
+int page_data_put(struct buffer *out, const struct profile *p, const struct format_options *options,
+		  const struct page_more *more);
 
 #endif

@@ -386,7 +386,7 @@ static int apply(const struct option *option, const char *name, const char *valu
 		 struct options *o, struct error *err)
 {
 	if (option->group == OPTIONS_CONVERTING && !o->converting)
-		return error_set(err, EINVAL, "%s: only 'jstrobe convert' knows it", name);
+		return error_set(err, EINVAL, "%s: only 'jstrobe convert' and 'diff' know it", name);
 	if (option->when == WHEN_LATER)
 		return error_set(err, EINVAL, "not available yet: %s", name);
 	/* Command and agent tell each other options one a line. */

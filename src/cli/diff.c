@@ -1,0 +1,132 @@
+/*
+ * jstrobe diff: two files that hold profiles (results in JSON, collapsed stacks, recordings) side by side.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/cli.h"
+#include "cli/reading.h"
+#include "cli/result.h"
+#include "convert/convert.h"
+#include "format/diff.h"
+
+#define HOT_METHODS 30 /* on the terminal */
+
+static const char *base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* What can be written; others have no place for two values. */
+static int check_format(const char *name, struct error *err)
+{
+	static const char *const known[] = {"flamegraph", "html", "json", "text", "flat", "hot"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(known); i++)
+		if (strcmp(name, known[i]) == 0)
+			return 0;
+	return error_set(err, EINVAL, "diff: a difference is written as text, json or html, not as %s", name);
+}
+
+static void write_diff(const struct diff *d, const struct options *o, const struct result *result, struct buffer *out)
+{
+	struct format_options options = reading_shape(o, -1);
+	bool terminal = strcmp(o->format, "hot") == 0;
+	char title[256];
+
+	snprintf(title, sizeof(title), "Difference: %.80s to %.80s", d->before_name, d->after_name);
+	if (strcmp(o->format, "json") == 0)
+		diff_json(d, out);
+	else if (strcmp(o->format, "flamegraph") == 0 || strcmp(o->format, "html") == 0)
+		diff_page(d, o->title[0] ? o->title : title, &options, out);
+	else
+		diff_text(d, &options, o->flat ? o->flat : terminal && !result->file[0] ? HOT_METHODS : 0, out);
+}
+
+static int compare(struct cli *cli, struct conversion *const read[2], const struct result *result,
+		   struct error *err)
+{
+	const struct options *o = &cli->options;
+	struct diff d = {.before_name = base_name(cli->words[0]), .after_name = base_name(cli->words[1])};
+	struct buffer out;
+	uint32_t count;
+	int rc;
+
+	d.before = convert_profiles(read[0], &count)[0];
+	d.after = convert_profiles(read[1], &count)[0];
+	rc = diff_unit(&d, o->samples, err);
+	if (rc)
+		return rc;
+	if (strcmp(d.before->event, d.after->event) != 0 && d.by_weight)
+		console_note("%s is of %s, %s of %s: they may not be the same thing", d.before_name, d.before->event,
+			     d.after_name, d.after->event);
+	buffer_init(&out, result->fd);
+	write_diff(&d, o, result, &out);
+	rc = buffer_flush(&out);
+	buffer_free(&out);
+	return rc ? error_set(err, -rc, "the result cannot be written: %s", strerror(-rc)) : 0;
+}
+
+static int diff(struct cli *cli, struct error *err)
+{
+	struct options *o = &cli->options;
+	struct conversion *read[2] = {NULL, NULL};
+	struct result result = {.fd = -1};
+	int rc = result_open(&result, o, 0, "hot", false, err), i;
+
+	if (rc == 0)
+		rc = check_format(o->format, err);
+	for (i = 0; i < 2 && rc == 0; i++)
+		rc = convert_read(cli->words[i], o, true, &read[i], err);
+	if (rc == 0)
+		rc = compare(cli, read, &result, err);
+	if (rc == 0)
+		rc = result_keep(&result, err);
+	for (i = 0; i < 2; i++) {
+		if (!read[i])
+			continue;
+		if (rc == 0)
+			reading_notes(convert_notes(read[i]));
+		convert_free(read[i]);
+	}
+	result_drop(&result);
+	return rc;
+}
+
+static int check_words(struct cli *cli, struct error *err)
+{
+	struct options *o = &cli->options;
+	int i, rc = 0;
+
+	if (cli->word_count < 2 || cli->word_count > 3 || (cli->word_count == 3 && o->file[0]) || cli->program)
+		return error_set(err, EINVAL, "diff: which two files? jstrobe diff before.json after.json [diff.html]");
+	if (o->threads)
+		return error_set(err, EINVAL, "diff: threads of two runs are different threads; leave out -t");
+	if (cli->word_count == 3 && strlen(cli->words[2]) >= sizeof(o->file))
+		return error_set(err, ENAMETOOLONG, "diff: the name of the result is too long");
+	if (cli->word_count == 3)
+		strcpy(o->file, cli->words[2]);
+	for (i = 0; i < 2 && rc == 0; i++)
+		rc = reading_check_places("diff", cli->words[i], o, err);
+	return rc;
+}
+
+int cli_diff(struct cli *cli)
+{
+	struct error err;
+	int rc = check_words(cli, &err);
+
+	if (rc) {
+		console_error("%s", err.text);
+		return CLI_USAGE;
+	}
+	reading_guard();
+	rc = diff(cli, &err);
+	if (rc)
+		console_error("%s", err.text);
+	return rc == 0 ? CLI_DONE : rc == -EINVAL ? CLI_USAGE : CLI_FAILED;
+}

@@ -1,0 +1,19 @@
+/*
+ * reading.h - what the commands share that read files written earlier: convert and diff.
+ */
+#ifndef JSTROBE_CLI_READING_H
+#define JSTROBE_CLI_READING_H
+
+#include "format/format.h"
+#include "options/options.h"
+
+/* A file that is cut while it is read ends the command with a sentence. */
+void reading_guard(void);
+/* How O wants things shown; OUT: the descriptor of a terminal that it goes to, -1 = a file. */
+struct format_options reading_shape(const struct options *o, int out);
+/* Say each line of NOTES. */
+void reading_notes(const char *notes);
+/* -EINVAL, with a sentence of COMMAND, if the result would be written over IN. */
+int reading_check_places(const char *command, const char *in, const struct options *o, struct error *err);
+
+#endif

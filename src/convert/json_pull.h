@@ -1,0 +1,46 @@
+/*
+ * json_pull.h - reads JSON value by value, front to back, without a tree of it in memory: results of ours are
+ * megabytes of small numbers and names.
+ *
+ *	if (json_open(&j, '{'))
+ *		while ((key = json_key(&j)))
+ *			if (!strcmp(key, "pid"))
+ *				pid = json_number(&j);
+ *			else
+ *				json_skip(&j);
+ *
+ * Each value is read by exactly one call; after an error (`error` says where) all calls return 0, false or NULL.
+ * Numbers are what we write: whole ones from 0 on; of others the part in front of the point counts.
+ */
+#ifndef JSTROBE_CONVERT_JSON_PULL_H
+#define JSTROBE_CONVERT_JSON_PULL_H
+
+#include "base/buffer.h"
+
+#define JSON_DEPTH 64
+
+struct json {
+	const char *begin, *at, *end;
+	const char *error;       /* what was expected; NULL = nothing wrong so far */
+	struct buffer text;      /* of the last string */
+	unsigned depth;
+	bool first;              /* the container was just opened */
+};
+
+void json_init(struct json *j, const void *bytes, size_t size);
+void json_free(struct json *j);
+/* Enter an object or array, by its opening character; it is left where json_key or json_item finds its end. */
+bool json_open(struct json *j, char bracket);
+/* The next key, valid until the next string; NULL: the object ended. */
+const char *json_key(struct json *j);
+/* Whether there is another item; false: the array ended. */
+bool json_item(struct json *j);
+/* A string, valid until the next one, with *LENGTH bytes (may be NULL); "" on errors. */
+const char *json_string(struct json *j, size_t *length);
+uint64_t json_number(struct json *j);
+/* Pass over one value of any kind. */
+void json_skip(struct json *j);
+/* The character that the next value begins with, 0 at the end. */
+char json_peek(struct json *j);
+
+#endif

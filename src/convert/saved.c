@@ -1,0 +1,330 @@
+#include "convert/saved.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/saved_inner.h"
+#include "convert/sources.h"
+
+#define SCHEMA 1 /* docs/json.md: a higher one means something else */
+
+static void no_memory(struct saved *s)
+{
+	s->no_memory = true;
+}
+
+void saved_keep(struct saved *s, struct numbers *to, uint32_t number)
+{
+	uint32_t *slot = number == LISTS_FAILED ? NULL : VECTOR_PUSH(to);
+
+	if (slot)
+		*slot = number;
+	else
+		no_memory(s);
+}
+
+bool saved_family(struct saved *s, const char *event, bool in_events)
+{
+	if (s->families[0] && !family_named(s->families, event))
+		return false;
+	s->family = fold_family(s->fold, event, in_events, NULL);
+	if (s->family == UINT32_MAX)
+		no_memory(s);
+	return s->family != UINT32_MAX;
+}
+
+/* ---- names ---- */
+
+/* "java.util.Map$$Lambda$14/0x00.get:12" in kind KIND → a frame. */
+static uint32_t make_frame(struct fold *f, const char *text, size_t length, enum frame_kind kind)
+{
+	uint32_t words[FOLD_FRAME_WORDS] = {[FOLD_KIND] = kind};
+	const char *colon = memrchr(text, ':', length), *end, *dot;
+	char *class_name, *p;
+
+	if (kind > FRAME_WRAPPER) {
+		words[FOLD_NAME] = strings_add(&f->strings, text, length);
+		return fold_frame(f, words);
+	}
+	if (colon && colon + 1 < text + length && isdigit((unsigned char)colon[1])) {
+		words[FOLD_LINE] = (uint32_t)strtoul(colon + 1, NULL, 10);
+		length = (size_t)(colon - text);
+	}
+	end = memchr(text, '(', length);
+	dot = memrchr(text, '.', end ? (size_t)(end - text) : length);
+	if (dot) {
+		class_name = strndup(text, (size_t)(dot - text));
+		if (!class_name)
+			return LISTS_FAILED;
+		for (p = class_name; *p; p++)
+			*p = *p == '.' ? '/' : *p == '/' && p[1] == '0' ? '+' : *p;
+		words[FOLD_CLASS] = strings_add(&f->strings, class_name, strlen(class_name));
+		free(class_name);
+		length -= (size_t)(dot + 1 - text);
+		text = dot + 1;
+	}
+	words[FOLD_NAME] = strings_add(&f->strings, text, length);
+	return fold_frame(f, words);
+}
+
+uint32_t saved_frame(struct saved *s, const char *text, size_t length, enum frame_kind kind)
+{
+	uint64_t key = (uint64_t)strings_add(&s->fold->strings, text, length) << 8 | kind;
+	uint32_t *known = map_get(&s->frame_of, key), frame;
+
+	if (known)
+		return *known;
+	frame = make_frame(s->fold, text, length, kind);
+	known = frame == LISTS_FAILED || s->fold->strings.failed ? NULL : map_put(&s->frame_of, key, NULL);
+	if (!known)
+		return LISTS_FAILED;
+	*known = frame;
+	return frame;
+}
+
+static enum frame_kind kind_of(const char *word)
+{
+	unsigned k = 0;
+
+	while (k < FRAME_KINDS && strcmp(frame_kind_names[k].word, word) != 0)
+		k++;
+	return k < FRAME_KINDS ? k : FRAME_OTHER;
+}
+
+static enum thread_state state_of(const char *word)
+{
+	unsigned k;
+
+	for (k = 0; k < THREAD_STATES; k++)
+		if (strcmp(thread_state_names[k].word, word) == 0)
+			return k;
+	return THREAD_NONE;
+}
+
+/* ---- a recording's stacks ---- */
+
+/* Names come before their kinds, so they wait as strings. */
+static void read_names(struct saved *s)
+{
+	s->names.count = 0;
+	if (!json_open(&s->j, '['))
+		return;
+	while (json_item(&s->j)) {
+		size_t length;
+		const char *text = json_string(&s->j, &length);
+
+		saved_keep(s, &s->names, strings_add(&s->fold->strings, text, length));
+	}
+}
+
+static void read_kinds(struct saved *s)
+{
+	s->kinds.count = 0;
+	if (!json_open(&s->j, '['))
+		return;
+	while (json_item(&s->j)) {
+		uint8_t *slot = VECTOR_PUSH(&s->kinds);
+
+		if (!slot)
+			no_memory(s);
+		else
+			*slot = (uint8_t)kind_of(json_string(&s->j, NULL));
+	}
+}
+
+static void add_stack(struct saved *s, uint64_t samples, uint64_t weight, enum thread_state state)
+{
+	uint32_t stack = 0;
+	size_t i;
+
+	for (i = 0; i < s->names.count && stack != LISTS_FAILED; i++) {
+		enum frame_kind kind = i < s->kinds.count ? s->kinds.items[i] : FRAME_OTHER;
+		/* what is kept moves when more comes */
+		char *text = strdup(strings_get(&s->fold->strings, s->names.items[i]));
+
+		stack = text ? saved_frame(s, text, strlen(text), kind) : LISTS_FAILED;
+		s->names.items[i] = stack;
+		free(text);
+	}
+	if (stack != LISTS_FAILED)
+		stack = lists_add(&s->fold->stacks, s->names.items, (uint32_t)s->names.count);
+	if (stack == LISTS_FAILED)
+		no_memory(s);
+	else
+		fold_add(s->fold, s->family, stack, FOLD_NO_THREAD, (uint8_t)state, samples, weight);
+}
+
+static void read_stack(struct saved *s)
+{
+	uint64_t samples = 0, weight = 0;
+	enum thread_state state = THREAD_NONE;
+	const char *key;
+
+	s->names.count = s->kinds.count = 0;
+	if (!json_open(&s->j, '{'))
+		return;
+	while ((key = json_key(&s->j))) {
+		if (strcmp(key, "frames") == 0)
+			read_names(s);
+		else if (strcmp(key, "kinds") == 0)
+			read_kinds(s);
+		else if (strcmp(key, "samples") == 0)
+			samples = json_number(&s->j);
+		else if (strcmp(key, "weight") == 0)
+			weight = json_number(&s->j);
+		else if (strcmp(key, "state") == 0)
+			state = state_of(json_string(&s->j, NULL));
+		else
+			json_skip(&s->j);
+	}
+	if (!s->j.error)
+		add_stack(s, samples, weight, state);
+}
+
+static void read_stacks(struct saved *s)
+{
+	s->has_stacks = true;
+	if (!saved_family(s, s->event, s->in_events)) {
+		json_skip(&s->j);
+		return;
+	}
+	if (!json_open(&s->j, '['))
+		return;
+	while (json_item(&s->j) && !s->no_memory)
+		read_stack(s);
+}
+
+/* The unit stands in front of the stacks. */
+static void read_weight(struct saved *s)
+{
+	const char *key;
+
+	if (!json_open(&s->j, '{'))
+		return;
+	while ((key = json_key(&s->j))) {
+		if (strcmp(key, "unit") == 0)
+			s->in_events = strcmp(json_string(&s->j, NULL), "ns") != 0;
+		else
+			json_skip(&s->j);
+	}
+}
+
+/* ---- a result ---- */
+
+static void read_result(struct saved *s);
+
+static void read_results(struct saved *s)
+{
+	if (!json_open(&s->j, '['))
+		return;
+	while (json_item(&s->j) && !s->no_memory)
+		read_result(s);
+}
+
+static uint32_t read_text(struct saved *s)
+{
+	size_t length;
+	const char *text = json_string(&s->j, &length);
+
+	return strings_add(&s->fold->strings, text, length);
+}
+
+/* The keys in front of the samples, and what has them. False: another key. */
+static bool read_head(struct saved *s, const char *key)
+{
+	if (strcmp(key, "schema") == 0)
+		s->newer = json_number(&s->j) > SCHEMA;
+	else if (strcmp(key, "event") == 0)
+		snprintf(s->event, sizeof(s->event), "%s", json_string(&s->j, NULL));
+	else if (strcmp(key, "pid") == 0)
+		s->facts->pid = (int)json_number(&s->j);
+	else if (strcmp(key, "main") == 0)
+		s->facts->main_class = read_text(s);
+	else if (strcmp(key, "jdk") == 0)
+		s->facts->jdk = read_text(s);
+	else if (strcmp(key, "duration_ns") == 0)
+		s->duration = json_number(&s->j);
+	else
+		return false;
+	return true;
+}
+
+static void read_result(struct saved *s)
+{
+	bool trace = false;
+	const char *key;
+
+	s->in_events = false;
+	if (!json_open(&s->j, '{'))
+		return;
+	while (!s->no_memory && !s->newer && (key = json_key(&s->j))) {
+		if (read_head(s, key))
+			continue;
+		if (strcmp(key, "profiles") == 0)
+			read_results(s);
+		else if (strcmp(key, "weight") == 0)
+			read_weight(s);
+		else if (strcmp(key, "stacks") == 0)
+			read_stacks(s);
+		else if (strcmp(key, "timing") == 0)
+			trace = *json_string(&s->j, NULL);
+		else if (strcmp(key, "methods") == 0 && trace)
+			saved_methods(s);
+		else if (strcmp(key, "tree") == 0 && trace)
+			saved_tree(s);
+		else
+			json_skip(&s->j);
+	}
+}
+
+bool saved_is(const struct input *in)
+{
+	uint64_t i = 0;
+
+	while (i < in->size && in->bytes[i] && strchr(" \t\r\n", in->bytes[i]))
+		i++;
+	return i < in->size && in->bytes[i] == '{';
+}
+
+static int judge(const struct saved *s, const char *name, struct error *err)
+{
+	if (s->no_memory || s->fold->no_memory)
+		return error_set(err, ENOMEM, "%s: out of memory", name);
+	if (s->newer)
+		return error_set(err, ENOTSUP, "%s: a newer jstrobe wrote this; this one reads JSON up to schema %d", name,
+				 SCHEMA);
+	if (s->j.error)
+		return error_set(err, EINVAL, "%s: no JSON that jstrobe wrote, or cut: byte %llu should be %s", name,
+				 (unsigned long long)(s->j.at - s->j.begin), s->j.error);
+	if (!s->has_stacks)
+		return error_set(err, EINVAL, "%s: this JSON has neither `stacks` nor `tree`: it is no result of "
+				 "jstrobe", name);
+	return 0;
+}
+
+int saved_read(const struct input *in, const char *families, struct fold *fold, struct facts *facts,
+	       struct error *err)
+{
+	struct saved s = {.fold = fold, .facts = facts, .families = families};
+	int rc;
+
+	json_init(&s.j, in->bytes, in->size);
+	read_result(&s);
+	if (!s.newer && !s.no_memory && !s.j.error && json_peek(&s.j))
+		s.j.error = "the end of the file";
+	/* when it began is not needed by anybody; how long it took is */
+	facts->start_ns = 0;
+	facts->end_ns = s.duration;
+	rc = judge(&s, in->name, err);
+	json_free(&s.j);
+	free(s.methods.items);
+	free(s.threads.items);
+	free(s.nodes.items);
+	free(s.names.items);
+	free(s.kinds.items);
+	map_free(&s.frame_of);
+	return rc;
+}

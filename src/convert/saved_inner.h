@@ -1,0 +1,43 @@
+/*
+ * saved_inner.h - what the readers of our own JSON share. Inner header.
+ */
+#ifndef JSTROBE_CONVERT_SAVED_INNER_H
+#define JSTROBE_CONVERT_SAVED_INNER_H
+
+#include "convert/json_pull.h"
+#include "convert/saved.h"
+
+struct numbers {
+	uint32_t *items;
+	size_t count, capacity;
+};
+
+struct saved {
+	struct json j;
+	struct fold *fold;
+	struct facts *facts;
+	const char *families;
+	struct numbers methods, threads, nodes; /* of a trace: frames, frames, stacks, by their places */
+	struct numbers names;                   /* of the present stack */
+	VECTOR(uint8_t) kinds;
+	struct map frame_of;                    /* name and kind → frame */
+	uint32_t family;
+	bool in_events;
+	char event[256];
+	uint64_t duration;
+	bool has_stacks, newer;
+	bool no_memory;
+};
+
+/* The frame called TEXT in KIND, kept; LISTS_FAILED: out of memory. */
+uint32_t saved_frame(struct saved *s, const char *text, size_t length, enum frame_kind kind);
+/* NUMBER behind the others of TO; LISTS_FAILED and a failure set s->no_memory. */
+void saved_keep(struct saved *s, struct numbers *to, uint32_t number);
+/* Make room in the fold for EVENT; false: it is not wanted, or there is no memory. */
+bool saved_family(struct saved *s, const char *event, bool in_events);
+
+/* A trace (saved_trace.c): its arrays of methods, threads and nodes, in the order in which they are written. */
+void saved_methods(struct saved *s);
+void saved_tree(struct saved *s);
+
+#endif

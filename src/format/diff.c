@@ -1,0 +1,231 @@
+#include "format/diff.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/strings.h"
+#include "format/human.h"
+#include "format/methods.h"
+#include "format/writers.h"
+
+struct row {
+	const char *name;
+	uint64_t self[2], total[2]; /* before, after */
+};
+
+struct rows {
+	struct methods of[2];
+	struct row *items;
+	uint32_t count;
+	uint64_t whole[2];
+};
+
+/* What weights are of, as a word. */
+static const char *unit_of(const struct profile *p)
+{
+	return !p->in_events ? "time" : p->unit ? p->unit : p->event;
+}
+
+int diff_unit(struct diff *d, bool by_samples, struct error *err)
+{
+	const char *before = unit_of(d->before), *after = unit_of(d->after);
+	bool same = strcmp(before, after) == 0;
+
+	/* collapsed stacks have one number, of which nobody knows what it is of */
+	if (!same && strcmp(before, "samples") != 0 && strcmp(after, "samples") != 0)
+		return error_set(err, EINVAL, "%s has %s of %s, %s has %s of %s: a difference would mean nothing; choose "
+				 "with --event", d->before_name, before, d->before->event, d->after_name, after,
+				 d->after->event);
+	d->by_weight = same && !by_samples;
+	d->in_events = d->before->in_events;
+	return 0;
+}
+
+/* ---- rows ---- */
+
+static uint64_t size(uint64_t before, uint64_t after)
+{
+	return before > after ? before - after : after - before;
+}
+
+static int by_change(const void *a, const void *b)
+{
+	const struct row *x = a, *y = b;
+	uint64_t self_x = size(x->self[0], x->self[1]), self_y = size(y->self[0], y->self[1]);
+	uint64_t total_x = size(x->total[0], x->total[1]), total_y = size(y->total[0], y->total[1]);
+
+	if (self_x != self_y)
+		return self_x < self_y ? 1 : -1;
+	if (total_x != total_y)
+		return total_x < total_y ? 1 : -1;
+	return strcmp(x->name, y->name);
+}
+
+static bool add_side(struct rows *r, unsigned side, bool by_weight, struct strings *names, struct map *places)
+{
+	const struct methods *m = &r->of[side];
+	uint32_t i;
+
+	for (i = 0; i < m->count; i++) {
+		const char *name = name_text(&m->names, m->rows[i].name);
+		bool fresh;
+		uint32_t *at = map_put(places, strings_add(names, name, strlen(name)), &fresh);
+
+		if (!at || names->failed)
+			return false;
+		if (fresh) {
+			*at = r->count++;
+			r->items[*at].name = name;
+		}
+		r->items[*at].self[side] = by_weight ? m->rows[i].self_weight : m->rows[i].self;
+		r->items[*at].total[side] = by_weight ? m->rows[i].total_weight : m->rows[i].total;
+		r->whole[side] += r->items[*at].self[side];
+	}
+	return true;
+}
+
+static int build(struct rows *r, const struct diff *d, unsigned style)
+{
+	const struct profile *profiles[] = {d->before, d->after};
+	struct strings names = {.bytes = NULL};
+	struct map places = {.slots = NULL};
+	unsigned side;
+	int rc = 0;
+
+	memset(r, 0, sizeof(*r));
+	for (side = 0; side < 2 && rc == 0; side++)
+		rc = methods_build(&r->of[side], profiles[side], style, d->by_weight);
+	r->items = rc ? NULL : calloc((size_t)r->of[0].count + r->of[1].count + 1, sizeof(*r->items));
+	for (side = 0; side < 2 && r->items && rc == 0; side++)
+		rc = add_side(r, side, d->by_weight, &names, &places) ? 0 : -ENOMEM;
+	if (rc == 0 && r->items)
+		qsort(r->items, r->count, sizeof(*r->items), by_change);
+	strings_free(&names);
+	map_free(&places);
+	return r->items ? rc : -ENOMEM;
+}
+
+static void rows_free(struct rows *r)
+{
+	methods_free(&r->of[0]);
+	methods_free(&r->of[1]);
+	free(r->items);
+}
+
+/* ---- text ---- */
+
+static struct human amount(const struct diff *d, uint64_t value)
+{
+	return d->by_weight ? human_amount(value, d->in_events) : human_count(value);
+}
+
+static void put_amount(const struct diff *d, uint64_t value, struct buffer *out)
+{
+	human_right(out, amount(d, value).text, 13);
+}
+
+static void put_change(const struct diff *d, const uint64_t v[2], struct buffer *out)
+{
+	struct human h = amount(d, size(v[0], v[1]));
+	char text[sizeof(h.text) + 4];
+
+	snprintf(text, sizeof(text), "%s%s", v[0] == v[1] ? "" : v[0] < v[1] ? "+" : "−", h.text);
+	human_right(out, v[0] == v[1] ? "=" : text, 14);
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static void put_side(const struct diff *d, const char *word, const struct profile *p, const char *name,
+		     uint64_t whole, struct buffer *out)
+{
+	buffer_printf(out, "%-7s %s: %s", word, name, p->event);
+	if (p->duration)
+		buffer_printf(out, ", %s", human_time(p->duration).text);
+	buffer_printf(out, ", %s %s", human_count(p->stored).text, strcmp(p->event, "calls") ? "samples" : "calls");
+	if (d->by_weight && !d->in_events)
+		buffer_printf(out, ", %s", human_time(whole).text);
+	buffer_putc(out, '\n');
+}
+
+void diff_text(const struct diff *d, const struct format_options *options, unsigned hot, struct buffer *out)
+{
+	struct rows r;
+	int rc = build(&r, d, format_style(STYLE_TEXT, options));
+	uint32_t i, same = 0, shown = 0;
+
+	put_side(d, "before", d->before, d->before_name, r.whole[0], out);
+	put_side(d, "after", d->after, d->after_name, r.whole[1], out);
+	buffer_puts(out, "\n  self before   self after    difference  points total before  total after    difference  "
+		    "method\n");
+	for (i = 0; rc == 0 && i < r.count; i++) {
+		const struct row *row = &r.items[i];
+
+		if (row->self[0] == row->self[1] && row->total[0] == row->total[1]) {
+			same++;
+			continue;
+		}
+		if (hot && shown++ >= hot)
+			continue;
+		put_amount(d, row->self[0], out);
+		put_amount(d, row->self[1], out);
+		put_change(d, row->self, out);
+		buffer_printf(out, "  %+6.2f",
+			      share(row->self[1], r.whole[1]) - share(row->self[0], r.whole[0]));
+		put_amount(d, row->total[0], out);
+		put_amount(d, row->total[1], out);
+		put_change(d, row->total, out);
+		buffer_printf(out, "  %s\n", row->name);
+	}
+	if (hot && shown > hot)
+		buffer_printf(out, "(%u more changed; -f x.txt lists all)\n", shown - hot);
+	if (same)
+		buffer_printf(out, "(%u methods are the same in both)\n", same);
+	buffer_puts(out, "points: change of the share of the whole, in percentage points\n");
+	if (rc && !out->failed)
+		out->failed = -rc;
+	rows_free(&r);
+}
+
+/* ---- JSON ---- */
+
+static void put_side_json(const char *key, const struct profile *p, const char *name,
+			  uint64_t whole, struct buffer *out)
+{
+	buffer_printf(out, "  \"%s\": {\"file\": ", key);
+	buffer_json(out, name);
+	buffer_puts(out, ", \"event\": ");
+	buffer_json(out, p->event);
+	buffer_printf(out, ", \"duration_ns\": %" PRIu64 ", \"samples\": %" PRIu64 ", \"total\": %" PRIu64 "},\n",
+		      p->duration, p->stored, whole);
+}
+
+void diff_json(const struct diff *d, struct buffer *out)
+{
+	struct rows r;
+	int rc = build(&r, d, STYLE_JSON);
+	uint32_t i;
+
+	buffer_printf(out, "{\n  \"schema\": 1,\n  \"version\": \"" JSTROBE_VERSION "\",\n  \"unit\": \"%s\",\n",
+		      !d->by_weight ? "samples" : d->in_events ? "events" : "ns");
+	put_side_json("before", d->before, d->before_name, r.whole[0], out);
+	put_side_json("after", d->after, d->after_name, r.whole[1], out);
+	buffer_puts(out, "  \"methods\": [");
+	for (i = 0; rc == 0 && i < r.count; i++) {
+		const struct row *row = &r.items[i];
+
+		buffer_puts(out, i ? ",\n    {\"name\": " : "\n    {\"name\": ");
+		buffer_json(out, row->name);
+		buffer_printf(out, ", \"self_before\": %" PRIu64 ", \"self_after\": %" PRIu64 ", \"total_before\": %" PRIu64
+			      ", \"total_after\": %" PRIu64 "}", row->self[0], row->self[1], row->total[0], row->total[1]);
+	}
+	buffer_puts(out, "\n  ]\n}\n");
+	if (rc && !out->failed)
+		out->failed = -rc;
+	rows_free(&r);
+}

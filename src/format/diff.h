@@ -1,0 +1,34 @@
+/*
+ * diff.h - two profiles side by side: what became more, what less.
+ *
+ * They are compared in time where both have it, else in samples. Shares are of each one's own whole, so that runs
+ * of different lengths can be compared; amounts are as they were. Normal code.
+ */
+#ifndef JSTROBE_FORMAT_DIFF_H
+#define JSTROBE_FORMAT_DIFF_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "format/format.h"
+
+struct diff {
+	const struct profile *before, *after;
+	const char *before_name, *after_name; /* of their files */
+	bool by_weight;                       /* diff_unit's */
+	bool in_events;
+};
+
+/*
+ * Fill in what they are compared in; BY_SAMPLES: not in time even so. -EINVAL: they have nothing in common, with the
+ * reason.
+ */
+int diff_unit(struct diff *d, bool by_samples, struct error *err);
+
+/* Methods by how much their self time changed. HOT: at most so many, 0 = all. Errors stay in OUT, as below. */
+void diff_text(const struct diff *d, const struct format_options *options, unsigned hot, struct buffer *out);
+/* The same for programs: docs/json.md. */
+void diff_json(const struct diff *d, struct buffer *out);
+/* The page, with a flame graph in which colours are changes. */
+void diff_page(const struct diff *d, const char *title, const struct format_options *options, struct buffer *out);
+
+#endif

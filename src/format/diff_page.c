@@ -1,0 +1,119 @@
+/*
+ * diff_page.c - two profiles as one page: a tree of both, with what each node had before as further columns. The
+ * browser takes one from the other (web/diff.js).
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/diff.h"
+#include "format/page_data.h"
+#include "format/page_put.h"
+#include "format/sorted.h"
+
+/* Both as one profile: the frames and stacks of `before`, then those of `after`, whose head it has. */
+struct both {
+	struct profile profile;
+	uint32_t stacks_before;
+	struct profile_frame *frames;
+	struct profile_stack *stacks;
+	uint32_t *moved; /* frames of the stacks of `after` */
+};
+
+static int join(struct both *b, const struct profile *before, const struct profile *after)
+{
+	uint32_t i, k, at = 0;
+	size_t words = 0;
+
+	for (i = 0; i < after->stack_count; i++)
+		words += after->stacks[i].depth;
+	b->profile = *after;
+	b->stacks_before = before->stack_count;
+	b->frames = calloc((size_t)before->frame_count + after->frame_count + 1, sizeof(*b->frames));
+	b->stacks = calloc((size_t)before->stack_count + after->stack_count + 1, sizeof(*b->stacks));
+	b->moved = calloc(words + 1, sizeof(*b->moved));
+	if (!b->frames || !b->stacks || !b->moved)
+		return -ENOMEM;
+	memcpy(b->frames, before->frames, before->frame_count * sizeof(*b->frames));
+	memcpy(b->frames + before->frame_count, after->frames, after->frame_count * sizeof(*b->frames));
+	memcpy(b->stacks, before->stacks, before->stack_count * sizeof(*b->stacks));
+	for (i = 0; i < after->stack_count; i++) {
+		struct profile_stack *s = &b->stacks[before->stack_count + i];
+
+		*s = after->stacks[i];
+		s->frames = b->moved + at;
+		for (k = 0; k < s->depth; k++)
+			b->moved[at++] = after->stacks[i].frames[k] + before->frame_count;
+	}
+	b->profile.frames = b->frames;
+	b->profile.frame_count = before->frame_count + after->frame_count;
+	b->profile.stacks = b->stacks;
+	b->profile.stack_count = before->stack_count + after->stack_count;
+	/* threads of different runs are different threads */
+	b->profile.per_thread = false;
+	b->profile.thread_count = 0;
+	return 0;
+}
+
+/* What the nodes of S had before, in the order of the tree: samples, or weights. */
+static void put_column(struct buffer *out, const struct both *b, const struct sorted *s, bool weight)
+{
+	struct page_bytes e = {.out = out};
+	uint32_t i, k, level;
+
+	for (i = 0; i < s->count; i++)
+		for (level = s->items[i].shared; level < sorted_depth(s, i); level++) {
+			struct sorted_range r = sorted_range(s, i, level + 1);
+			uint64_t sum = 0;
+
+			for (k = r.from; k < r.to; k++)
+				if (s->items[k].stack < b->stacks_before && sorted_depth(s, k) == level + 1)
+					sum += weight ? b->stacks[s->items[k].stack].weight
+						      : b->stacks[s->items[k].stack].samples;
+			page_varint(&e, sum);
+		}
+	page_bytes_end(&e);
+}
+
+struct more {
+	const struct diff *d;
+	const struct both *both;
+};
+
+static void put_more(struct buffer *out, const struct sorted *s, const void *arg)
+{
+	const struct more *m = arg;
+	const struct profile *before = m->d->before;
+
+	buffer_puts(out, "\"diff\":{\n");
+	page_string(out, "before", m->d->before_name);
+	page_string(out, "after", m->d->after_name);
+	page_number(out, "duration", before->duration);
+	page_number(out, "stored", before->stored);
+	page_flag(out, "byWeight", m->d->by_weight);
+	buffer_puts(out, "\"samples\":\"");
+	put_column(out, m->both, s, false);
+	buffer_puts(out, "\",\n\"weight\":\"");
+	put_column(out, m->both, s, true);
+	buffer_puts(out, "\"\n},\n");
+}
+
+void diff_page(const struct diff *d, const char *title, const struct format_options *options, struct buffer *out)
+{
+	struct both b = {.frames = NULL};
+	struct format_options own = *options;
+	struct more m = {d, &b};
+	int rc = join(&b, d->before, d->after);
+
+	own.total = d->by_weight;
+	own.minwidth = 0; /* what is narrow in one may be wide in the other */
+	page_begin(out, title);
+	if (rc == 0)
+		rc = page_data_put(out, &b.profile, &own, &(struct page_more){put_more, &m});
+	page_end(out);
+	if (rc && !out->failed)
+		out->failed = -rc;
+	free(b.frames);
+	free(b.stacks);
+	free(b.moved);
+}
