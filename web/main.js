@@ -234,6 +234,7 @@ function renderEvents() {
 }
 
 function renderHeader() {
+  $('#tabs [data-tab=threads]').hidden = !!D.diff; /* those of two runs are different ones */
   renderEvents();
   renderSides();
   $('#title').textContent = document.title.trim();

@@ -1,0 +1,148 @@
+"""`jstrobe diff` of two results, and of what is no pair: text, JSON and the page, against what was changed."""
+import json
+import os
+import subprocess
+
+import pytest
+from conftest import OUT, Page
+
+COMMAND = os.path.join(OUT, "bin", "jstrobe")
+
+
+def run(*args):
+    return subprocess.run([COMMAND, "diff", *map(str, args)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+@pytest.fixture(scope="module")
+def pair(make_page, tmp_path_factory):
+    """(before, after): half of the string parser's samples, twice the archive's, no prices, a new method."""
+    folder = tmp_path_factory.mktemp("diff")
+    data = json.loads(make_page("demo", "json").read_bytes())
+    before, after = folder / "before.json", folder / "after.json"
+    before.write_text(json.dumps(data))
+    for s in data["stacks"]:
+        names = " ".join(s["frames"])
+        factor = 0.5 if "Parser.string" in names else 2 if "Archive" in names else 0 if "Pricing" in names else 1
+        s["samples"], s["weight"] = int(s["samples"] * factor), int(s["weight"] * factor)
+    data["stacks"].append({"frames": ["java.lang.Thread.run", "demo.New.work"], "kinds": ["jit", "jit"],
+                           "samples": 400, "weight": 400000000})
+    after.write_text(json.dumps(data))
+    return before, after
+
+
+def sums(path, name):
+    """(self, total) ns of a method by the file's stacks."""
+    stacks = json.loads(path.read_text())["stacks"]
+    return (sum(s["weight"] for s in stacks if s["frames"][-1] == name),
+            sum(s["weight"] for s in stacks if name in s["frames"]))
+
+
+def test_json(pair):
+    done = run(*pair, "-o", "json")
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert result["unit"] == "ns" and result["before"]["file"] == "before.json" and result["after"]["event"] == "cpu"
+    methods = {m["name"]: m for m in result["methods"]}
+    for name in ("demo.json.Parser.string", "demo.Archive.store", "demo.New.work", "longest_match", "demo.Pricing.total"):
+        known = [sums(path, name) for path in pair]
+        m = methods[name]
+        assert [(m["self_before"], m["total_before"]), (m["self_after"], m["total_after"])] == known, name
+    change = [abs(m["self_after"] - m["self_before"]) for m in result["methods"]]
+    assert change == sorted(change, reverse=True)
+    for side in ("before", "after"):
+        assert sum(m["self_" + side] for m in result["methods"]) == result[side]["total"]
+
+
+def test_text(pair):
+    text = run(*pair).stdout
+    lines = text.splitlines()
+    assert lines[0].startswith("before  before.json: cpu, 10.02 s, 9,683 samples")
+    first = lines[4].split()
+    assert first[-1] == "longest_match" and first[4] == "+1.12", first
+    assert "methods are the same in both" in text
+    new = next(line for line in lines if line.endswith("demo.New.work"))
+    assert "+400 ms" in new and "0 ns" in new
+    assert "(83 methods are the same in both)" in run(pair[0], pair[0]).stdout
+
+
+def test_by_samples(pair):
+    assert "+400  " in next(line for line in run(*pair, "--samples").stdout.splitlines() if line.endswith("demo.New.work"))
+
+
+def test_traces_are_compared_by_calls(make_page):
+    """A trace can be compared as well: by time, and by calls."""
+    done = run(make_page("calls", "json"), make_page("calls-none", "json"), "--samples", "-o", "json")
+    result = json.loads(done.stdout)
+    assert result["unit"] == "samples"
+    assert all(m["self_before"] == m["self_after"] for m in result["methods"] if "[" not in m["name"])
+
+
+def test_collapsed_stacks_against_a_result(make_page):
+    text = run(make_page("demo", "json"), make_page("demo", "collapsed")).stdout
+    assert "(83 methods are the same in both)" in text
+
+
+def test_mistakes(pair, make_page, tmp_path):
+    faults = make_page("events", "json")
+    (tmp_path / "cut.json").write_text(pair[0].read_text()[:4000])
+    (tmp_path / "other.json").write_text('{"name": "npm"}')
+    for args, code, words in (
+            ((pair[0],), 2, "which two files"),
+            ((pair[0], "nowhere.json"), 1, "No such file"),
+            ((pair[0], tmp_path / "cut.json"), 2, "no JSON that jstrobe wrote, or cut: byte 4000"),
+            ((pair[0], tmp_path / "other.json"), 2, "neither `stacks` nor `tree`"),
+            ((*pair, "-o", "collapsed"), 2, "not as collapsed"),
+            ((*pair, "-t"), 2, "threads"),
+            ((*pair, "-f", pair[0]), 2, "the same file"),
+            ((pair[0], faults, "-e", "page-faults"), 1, "no samples of page-faults"),
+    ):
+        done = run(*args)
+        assert done.returncode == code and words in done.stderr, (args, done.returncode, done.stderr)
+
+
+@pytest.fixture(scope="module")
+def difference(pair, tmp_path_factory):
+    path = tmp_path_factory.mktemp("page") / "diff.html"
+    assert run(*pair, path).returncode == 0
+    return path
+
+
+@pytest.fixture
+def opened(driver, difference):
+    def open_page(hash=""):
+        page = Page(driver, difference).open(hash)
+        return page
+    yield open_page
+    assert [m for m in driver.get_log("browser")] == []
+
+
+def test_page_shows_one_side(opened, pair):
+    for hash, path in (("", pair[1]), ("#side=before", pair[0])):
+        p = opened(hash)
+        assert p.boxes()[0]["weight"] == sum(s["weight"] for s in json.loads(path.read_text())["stacks"])
+        assert p.box("demo/Archive.store")["weight"] == sums(path, "demo.Archive.store")[1]
+    assert not [b for b in p.boxes() if b["name"] == "demo/New.work"], "it was not there before"
+    p.js("document.querySelector('#sides [data-side=\"1\"]').click()")
+    p.wait("return window.jstrobe && !location.hash.includes('before') && jstrobe.root.weight === arguments[0]",
+           sum(s["weight"] for s in json.loads(pair[1].read_text())["stacks"]))
+
+
+def test_colours_tell_more_and_less(opened):
+    p = opened()
+    colour = """const g = jstrobe.graph, D = jstrobe.data;
+        return g.colour(g.rows.flat().find((b) => b.node && D.names[b.node.name] === arguments[0]))"""
+    for name, hue in (("demo/New.work", 8), ("demo/Archive.store", 8), ("demo/json/Parser.string", 214)):
+        assert p.js(colour, name).startswith(f"hsl({hue} "), name
+    p.point(p.box("demo/Archive.store"))
+    tip = p.text("#tip")
+    assert "before" in tip and "after" in tip and "points" in tip
+
+
+def test_tables_of_a_difference(opened):
+    p = opened("#tab=methods")
+    rows = p.js("return [...document.querySelectorAll('#methods tbody tr')].map((l) => [...l.children].map((c) => c.textContent))")
+    assert rows[0][-1] == "longest_match" and rows[0][4] == "+1.12 s", rows[0]
+    p = opened("#tab=tree")
+    assert "Total changed" in p.text("#tree thead")
+    p = opened("#tab=methods&group=package")
+    assert "demo" in p.text("#methods tbody")

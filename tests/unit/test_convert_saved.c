@@ -1,0 +1,248 @@
+/* Results in JSON: what the writers wrote is read again; what is cut, damaged or something else is refused. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "calls_sample.h"
+#include "convert/convert.h"
+#include "convert/json_pull.h"
+#include "format/format.h"
+#include "format_sample.h"
+
+/* ---- values ---- */
+
+static void json_is_read_value_by_value(void **state)
+{
+	static const char text[] = " {\"a\\u0041\\ud83d\\ude00\\ud800\\n\": 12.75e1 , \"deep\":[[{}],{\"x\":[true,null,-1]},\"]\"],"
+				   "\"list\":[1,2],\"last\":18446744073709551615}";
+	struct json j;
+
+	(void)state;
+	json_init(&j, text, sizeof(text) - 1);
+	assert_true(json_open(&j, '{'));
+	assert_string_equal(json_key(&j), "aA\xf0\x9f\x98\x80\xef\xbf\xbd\n");
+	assert_int_equal(json_number(&j), 12);
+	assert_string_equal(json_key(&j), "deep");
+	json_skip(&j);
+	assert_string_equal(json_key(&j), "list");
+	assert_true(json_open(&j, '['));
+	assert_true(json_item(&j));
+	assert_int_equal(json_number(&j), 1);
+	assert_true(json_item(&j));
+	assert_int_equal(json_number(&j), 2);
+	assert_false(json_item(&j));
+	assert_string_equal(json_key(&j), "last");
+	assert_true(json_number(&j) == UINT64_MAX);
+	assert_null(json_key(&j));
+	assert_null(j.error);
+	assert_int_equal(json_peek(&j), 0);
+	json_free(&j);
+}
+
+static void what_is_no_json_is_said(void **state)
+{
+	static const char *const wrong[] = {
+		"", "{", "{\"a\"", "{\"a\":", "{\"a\":}", "{\"a\" 1}", "{\"a\":1 \"b\":2}", "{a:1}", "[", "\"a", "{\"\\x\":1}",
+		"{\"\\u12g4\":1}", "{\"a\":[1}",
+	};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(wrong); i++) {
+		struct json j;
+
+		json_init(&j, wrong[i], strlen(wrong[i]));
+		if (json_open(&j, '{'))
+			while (json_key(&j))
+				json_skip(&j);
+		if (!j.error)
+			fail_msg("not refused: %s", wrong[i]);
+		json_free(&j);
+	}
+}
+
+static void nesting_has_a_limit(void **state)
+{
+	char text[2 * JSON_DEPTH + 10];
+	struct json j;
+
+	(void)state;
+	memset(text, '[', sizeof(text));
+	json_init(&j, text, sizeof(text));
+	json_skip(&j);
+	assert_non_null(j.error);
+	json_free(&j);
+}
+
+/* ---- results ---- */
+
+/* A file with BYTES; its path. */
+static const char *file_of(const char *bytes, size_t size)
+{
+	static char path[40];
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = memfd_create("saved", MFD_CLOEXEC);
+	assert_int_equal(ftruncate(fd, 0), 0);
+	assert_int_equal(pwrite(fd, bytes, size, 0), (ssize_t)size);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return path;
+}
+
+static struct conversion *read_all(const struct buffer *b, size_t size, struct error *err)
+{
+	struct conversion *c = NULL;
+	struct options o;
+
+	options_init(&o);
+	err->code = 0;
+	return convert_read(file_of(b->data, size), &o, false, &c, err) ? NULL : c;
+}
+
+static struct buffer collapsed_of(const struct profile *const *profiles, uint32_t count)
+{
+	struct buffer out = BUFFER_INIT;
+	struct format_options options = {.total = true};
+
+	format_write(format_by_name("collapsed"), profiles, count, &options, &out);
+	buffer_putc(&out, '\0');
+	assert_int_equal(out.failed, 0);
+	return out;
+}
+
+/* Collapsed stacks, made from a profile and from its JSON, are the same. */
+static void a_profile_comes_back(void **state)
+{
+	struct profile p = sample_profile(false);
+	const struct profile *one = &p;
+	struct format_options options = {.total = false};
+	struct buffer json = BUFFER_INIT, direct, again;
+	const struct profile *const *read;
+	struct conversion *c;
+	struct error err;
+	uint32_t count;
+
+	(void)state;
+	format_write(format_by_name("json"), &one, 1, &options, &json);
+	c = read_all(&json, json.length, &err);
+	if (!c)
+		fail_msg("%s", err.text);
+	read = convert_profiles(c, &count);
+	assert_int_equal(count, 1);
+	assert_string_equal(read[0]->event, p.event);
+	assert_string_equal(read[0]->main_class, p.main_class);
+	assert_true(read[0]->stored == p.stored && read[0]->duration == p.duration);
+	direct = collapsed_of(&one, 1);
+	again = collapsed_of(read, 1);
+	assert_int_equal(direct.length, again.length);
+	buffer_free(&direct);
+	buffer_free(&again);
+	buffer_free(&json);
+	convert_free(c);
+}
+
+static void a_trace_comes_back(void **state)
+{
+	struct calls calls = calls_sample(false, true);
+	struct buffer json = BUFFER_INIT, again;
+	const struct profile *const *read;
+	struct conversion *c;
+	struct error err;
+	uint32_t count;
+
+	(void)state;
+	calls_json(&calls, &json);
+	c = read_all(&json, json.length, &err);
+	if (!c)
+		fail_msg("%s", err.text);
+	read = convert_profiles(c, &count);
+	assert_int_equal(count, 1);
+	assert_string_equal(read[0]->event, "calls");
+	assert_true(read[0]->stored == calls.count && read[0]->weight_stored == calls.nodes[0].total.wall);
+	again = collapsed_of(read, 1);
+	assert_non_null(strstr(again.data, "com/acme/Main.run;com/acme/Order.total;com/acme/money/Round.<init> 500000\n"));
+	assert_non_null(strstr(again.data, "NoPackage.rest;[monitor] 60000\n"));
+	buffer_free(&again);
+	buffer_free(&json);
+	convert_free(c);
+}
+
+/* Cut anywhere it is refused with a reason; with any byte changed it is read or refused, and nothing else. */
+static void each_cut_and_damage(void **state)
+{
+	struct calls calls = calls_sample(true, true);
+	struct buffer json = BUFFER_INIT;
+	struct conversion *c;
+	struct error err;
+	size_t i;
+
+	(void)state;
+	calls_json(&calls, &json);
+	while (json.data[json.length - 1] == '\n')
+		json.length--;
+	for (i = 1; i < json.length; i++) {
+		assert_null(read_all(&json, i, &err));
+		assert_true(err.text[0]);
+	}
+	for (i = 0; i < json.length; i++) {
+		char was = json.data[i];
+
+		json.data[i] = was == '9' ? '{' : '9';
+		c = read_all(&json, json.length, &err);
+		if (c)
+			convert_free(c);
+		else
+			assert_true(err.text[0]);
+		json.data[i] = was;
+	}
+	buffer_free(&json);
+}
+
+static void strangers_are_refused(void **state)
+{
+	static const struct {
+		const char *text, *says;
+	} files[] = {
+		{"{\"a\": 1}", "no result of jstrobe"},
+		{"{\"schema\": 2, \"stacks\": []}", "newer"},
+		{"{\"schema\": 1, \"stacks\": []}", "no samples"},
+		{"{\"schema\": 1, \"stacks\": []} x", "the end of the file"},
+		{"{\"schema\":1,\"timing\":\"exact\",\"methods\":[],\"tree\":[{\"parent\":7,\"method\":0}]}", "behind its parent"},
+	};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(files); i++) {
+		struct buffer text = {.data = (char *)(uintptr_t)files[i].text, .length = strlen(files[i].text), .fd = -1};
+		struct error err;
+
+		assert_null(read_all(&text, text.length, &err));
+		if (!strstr(err.text, files[i].says))
+			fail_msg("%s: %s", files[i].text, err.text);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(json_is_read_value_by_value),
+		cmocka_unit_test(what_is_no_json_is_said),
+		cmocka_unit_test(nesting_has_a_limit),
+		cmocka_unit_test(a_profile_comes_back),
+		cmocka_unit_test(a_trace_comes_back),
+		cmocka_unit_test(each_cut_and_damage),
+		cmocka_unit_test(strangers_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
