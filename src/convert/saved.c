@@ -294,8 +294,8 @@ static int judge(const struct saved *s, const char *name, struct error *err)
 	if (s->no_memory || s->fold->no_memory)
 		return error_set(err, ENOMEM, "%s: out of memory", name);
 	if (s->newer)
-		return error_set(err, ENOTSUP, "%s: a newer jstrobe wrote this; this one reads JSON up to schema %d", name,
-				 SCHEMA);
+		return error_set(err, ENOTSUP, "%s: a newer jstrobe wrote this; this one reads JSON up to schema %d",
+				 name, SCHEMA);
 	if (s->j.error)
 		return error_set(err, EINVAL, "%s: no JSON that jstrobe wrote, or cut: byte %llu should be %s", name,
 				 (unsigned long long)(s->j.at - s->j.begin), s->j.error);

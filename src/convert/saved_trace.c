@@ -14,6 +14,7 @@ static void read_method(struct saved *s)
 {
 	struct buffer name = BUFFER_INIT;
 	const char *key;
+	uint32_t frame;
 
 	if (!json_open(&s->j, '{'))
 		return;
@@ -25,7 +26,8 @@ static void read_method(struct saved *s)
 		else
 			json_skip(&s->j);
 	}
-	saved_keep(s, &s->methods, name.failed ? LISTS_FAILED : saved_frame(s, name.data ? name.data : "", name.length, FRAME_C2));
+	frame = name.failed ? LISTS_FAILED : saved_frame(s, name.data ? name.data : "", name.length, FRAME_C2);
+	saved_keep(s, &s->methods, frame);
 	buffer_free(&name);
 }
 

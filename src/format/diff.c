@@ -36,9 +36,9 @@ int diff_unit(struct diff *d, bool by_samples, struct error *err)
 
 	/* collapsed stacks have one number, of which nobody knows what it is of */
 	if (!same && strcmp(before, "samples") != 0 && strcmp(after, "samples") != 0)
-		return error_set(err, EINVAL, "%s has %s of %s, %s has %s of %s: a difference would mean nothing; choose "
-				 "with --event", d->before_name, before, d->before->event, d->after_name, after,
-				 d->after->event);
+		return error_set(err, EINVAL, "%s has %s of %s, %s has %s of %s: a difference would mean nothing; "
+				 "choose with --event", d->before_name, before, d->before->event, d->after_name,
+				 after, d->after->event);
 	d->by_weight = same && !by_samples;
 	d->in_events = d->before->in_events;
 	return 0;
@@ -221,8 +221,10 @@ void diff_json(const struct diff *d, struct buffer *out)
 
 		buffer_puts(out, i ? ",\n    {\"name\": " : "\n    {\"name\": ");
 		buffer_json(out, row->name);
-		buffer_printf(out, ", \"self_before\": %" PRIu64 ", \"self_after\": %" PRIu64 ", \"total_before\": %" PRIu64
-			      ", \"total_after\": %" PRIu64 "}", row->self[0], row->self[1], row->total[0], row->total[1]);
+		buffer_printf(out, ", \"self_before\": %" PRIu64 ", \"self_after\": %" PRIu64, row->self[0],
+			      row->self[1]);
+		buffer_printf(out, ", \"total_before\": %" PRIu64 ", \"total_after\": %" PRIu64 "}", row->total[0],
+			      row->total[1]);
 	}
 	buffer_puts(out, "\n  ]\n}\n");
 	if (rc && !out->failed)

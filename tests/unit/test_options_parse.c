@@ -619,7 +619,7 @@ static void converting(void **state)
 	assert_int_equal(command("-s -i 5ms"), 0);
 	assert_true(o.simple && o.interval == 5000000);
 	assert_int_equal(command("--from 1s"), -EINVAL);
-	assert_non_null(strstr(err.text, "only 'jstrobe convert' knows it"));
+	assert_non_null(strstr(err.text, "only 'jstrobe convert' and 'diff' know it"));
 }
 
 static void program_after_dashes(void **state)
