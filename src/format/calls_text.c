@@ -33,6 +33,9 @@ void calls_overhead(const struct calls *c, struct buffer *out)
 	double spent = (double)c->count * c->cost, busy = 0;
 	uint32_t i;
 
+	if (c->stamped_cost > c->cost)
+		spent += (double)c->stamped * (c->stamped_cost - c->cost);
+
 	for (i = 0; i < c->thread_count; i++)
 		busy += (double)c->threads[i].self.wall;
 	buffer_printf(out, "%s calls, %s a second", human_count(c->count).text,
@@ -41,13 +44,16 @@ void calls_overhead(const struct calls *c, struct buffer *out)
 		buffer_puts(out, "; what a call's probes cost was not measured\n");
 		return;
 	}
-	buffer_printf(out, "; probes cost about %.1f ns a call in compiled code, %.3f s in all", c->cost, spent / 1e9);
+	buffer_printf(out, "; probes cost about %.1f ns a call in compiled code, ", c->cost);
+	if (c->stamped_cost > 0)
+		buffer_printf(out, "%.1f ns for the %s that were timed, ", c->stamped_cost, human_count(c->stamped).text);
+	buffer_printf(out, "%.3f s in all", spent / 1e9);
 	if (c->timed && busy > 0)
 		buffer_printf(out, " (%.1f %% of the time in instrumented methods)", 100 * spent / busy);
 	buffer_putc(out, '\n');
 	if (c->timed && c->timing[0] == 'e' && per_second(c) > MANY_CALLS && spent > busy / 2)
-		buffer_puts(out, "recommended: --timing sampled; here time stamps cost more than what they "
-			    "time\n");
+		buffer_puts(out, "recommended: --timing sampled, or adaptive; here time stamps cost more than what "
+			    "they time\n");
 	if (c->timed && c->timing[0] == 's' && c->count && per_second(c) < MANY_CALLS)
 		buffer_puts(out, "recommended: --timing exact; these methods are called rarely enough for "
 			    "it\n");

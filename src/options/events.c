@@ -81,10 +81,8 @@ static int check(const char *name, struct error *err)
 	near = nearest(name);
 	if (near)
 		return error_set(err, EINVAL, "unknown event: %s (did you mean %s?)", name, near);
-	if (strchr(name, '.'))
-		return error_set(err, EINVAL, "not available yet: %s: a Java method is an event by "
-					 "instrumentation, which "
-				 "does not exist yet", name);
+	if (strchr(name, '.')) /* a Java method: option_finish_events sees to it */
+		return 0;
 	/* the name of a native function, perhaps; C++ names are qualified */
 	if ((isalpha((unsigned char)name[0]) || name[0] == '_') && strspn(name, "abcdefghijklmnopqrstuvwxyz"
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:@~") == strlen(name))

@@ -53,6 +53,7 @@ struct options {
 
 	/* calls to trace */
 	char instrument[2048]; /* patterns of methods; "" = sample instead */
+	char trace[1024];      /* METHOD[:TIME], until all options are read; "" = none */
 	char root[1024];       /* patterns of methods: count below these alone; "" = everywhere */
 	char timing[16];       /* "" = sampled, or exact where it is needed */
 	uint64_t period;       /* ns, 0 = the default */

@@ -306,8 +306,6 @@ static void known_but_not_yet(void **state)
 		strncat(wanted, rows[i], strcspn(rows[i], "="));
 		assert_string_equal(err.text, wanted);
 	}
-	assert_int_equal(agent("event=java.util.HashMap.get"), -EINVAL);
-	assert_non_null(strstr(err.text, "not available yet: java.util.HashMap.get"));
 	assert_int_equal(command("-e cpu,alloc 1"), -EINVAL);
 	assert_string_equal(err.text, "not available yet: alloc");
 	assert_int_equal(command("-o pprof 1"), -EINVAL);
@@ -757,6 +755,24 @@ static void file_names(void **state)
 	assert_int_equal(options_check_file("dir.pprof/x", &err), 0);
 }
 
+static void java_methods_are_traced(void **state)
+{
+	assert_int_equal(agent("start,event=pkg.Class.method,interval=1000"), 0);
+	assert_string_equal(o.instrument, "pkg.Class.method");
+	assert_string_equal(o.event, "cpu");
+	assert_int_equal(agent("start,trace=pkg.Class.method:50ms"), 0);
+	assert_string_equal(o.instrument, "pkg.Class.method");
+	assert_int_equal(o.latency, 50000000);
+	assert_string_equal(o.trace, "");
+	assert_int_equal(command("--trace pkg.Class::method 1"), 0);
+	assert_string_equal(o.instrument, "pkg.Class::method");
+	assert_int_equal(o.latency, 1); /* every call */
+	assert_int_equal(agent("trace=pkg.Class.method:5q"), -EINVAL);
+	assert_int_equal(command("-e cpu,pkg.Class.method 1"), -EINVAL);
+	assert_int_equal(agent("event=sched:a.b"), 0); /* another's */
+	assert_string_equal(o.instrument, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -791,6 +807,7 @@ int main(void)
 		cmocka_unit_test(too_long),
 		cmocka_unit_test(there_and_back),
 		cmocka_unit_test(table_is_sound),
+		cmocka_unit_test(java_methods_are_traced),
 		cmocka_unit_test(help_hides_knobs),
 		cmocka_unit_test(file_names),
 	};
