@@ -46,7 +46,8 @@ void calls_overhead(const struct calls *c, struct buffer *out)
 	}
 	buffer_printf(out, "; probes cost about %.1f ns a call in compiled code, ", c->cost);
 	if (c->stamped_cost > 0)
-		buffer_printf(out, "%.1f ns for the %s that were timed, ", c->stamped_cost, human_count(c->stamped).text);
+		buffer_printf(out, "%.1f ns for the %s that were timed, ", c->stamped_cost,
+			      human_count(c->stamped).text);
 	buffer_printf(out, "%.3f s in all", spent / 1e9);
 	if (c->timed && busy > 0)
 		buffer_printf(out, " (%.1f %% of the time in instrumented methods)", 100 * spent / busy);

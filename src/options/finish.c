@@ -56,8 +56,8 @@ static int finish_method(struct options *o, struct error *err)
 	int rc;
 
 	if (strchr(o->event, ','))
-		return error_set(err, EINVAL, "event: the calls of a Java method are counted by themselves, without other "
-				 "events: %s", o->event);
+		return error_set(err, EINVAL, "event: the calls of a Java method are counted by themselves, without "
+				 "other events: %s", o->event);
 	rc = add_method(o, o->event, strlen(o->event), err);
 	strcpy(o->event, "cpu");
 	o->interval = 0; /* every call is counted */
