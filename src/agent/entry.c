@@ -135,6 +135,8 @@ static int tell(const struct options *o, struct error *err)
 	session_get_status(&s);
 	if (o->action == ACTION_LIST)
 		session_list_events(&text);
+	else if (o->action == ACTION_METRICS)
+		session_metrics(&text);
 	else if (o->action == ACTION_VERSION)
 		buffer_puts(&text, JSTROBE_VERSION "\n");
 	else if (s.running)
@@ -165,6 +167,7 @@ static int obey(const char *text, struct options *o, struct error *err)
 	case ACTION_STATUS:
 	case ACTION_LIST:
 	case ACTION_VERSION:
+	case ACTION_METRICS:
 		rc = tell(o, err);
 		break;
 	default:

@@ -61,8 +61,14 @@ uintptr_t jvm_thread_behind(JNIEnv *env, jthread thread)
 	return (uintptr_t)(*env)->GetLongField(env, thread, eetop);
 }
 
-/* Thread.getId of THREAD, 0 when it cannot be had. */
-static uint64_t java_id(JNIEnv *env, jthread thread)
+pid_t jvm_thread_id(JNIEnv *env, jthread thread)
+{
+	uintptr_t behind = jvm_thread_behind(env, thread);
+
+	return behind ? tid_of(behind) : 0;
+}
+
+uint64_t jvm_java_id(JNIEnv *env, jthread thread)
 {
 	static jfieldID tid;
 	jclass class;
@@ -102,7 +108,7 @@ static void name_thread(JNIEnv *env, jthread thread, pid_t tid)
 	if ((*ti)->GetThreadInfo(ti, thread, &info))
 		return;
 	if (account && info.name && info.name[0])
-		collector_name_thread(account, tid, java_id(env, thread), info.name);
+		collector_name_thread(account, tid, jvm_java_id(env, thread), info.name);
 	if (account && wanted_by_name())
 		judge(env, &info, tid);
 	(*ti)->Deallocate(ti, (unsigned char *)info.name);
@@ -110,6 +116,14 @@ static void name_thread(JNIEnv *env, jthread thread, pid_t tid)
 		(*env)->DeleteLocalRef(env, info.thread_group);
 	if (info.context_class_loader)
 		(*env)->DeleteLocalRef(env, info.context_class_loader);
+}
+
+void jvm_give_name(pid_t tid, uint64_t java_id, const char *name)
+{
+	pthread_rwlock_rdlock(&session_lock);
+	if (account)
+		collector_name_thread(account, tid, java_id, name);
+	pthread_rwlock_unlock(&session_lock);
 }
 
 static void each_java_thread(JNIEnv *env, bool make_known)
@@ -342,6 +356,17 @@ void jvm_generated_code(void)
 	enable(true, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
 	if (atomic_load(&live))
 		(*ti)->GenerateEvents(ti, JVMTI_EVENT_DYNAMIC_CODE_GENERATED);
+}
+
+void jvm_session_names(struct collector *c)
+{
+	JNIEnv *env;
+
+	pthread_rwlock_wrlock(&session_lock);
+	account = c;
+	if (atomic_load(&live) && (*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) == JNI_OK)
+		each_java_thread(env, false);
+	pthread_rwlock_unlock(&session_lock);
 }
 
 void jvm_session_begin(struct collector *c)

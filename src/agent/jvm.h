@@ -7,6 +7,7 @@
 #define JSTROBE_AGENT_JVM_H
 
 #include <jvmti.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 
@@ -29,6 +30,11 @@ bool jvm_is_live(void);
 
 /* Let the JVM name the code it generated so far, for stubs_merge. Before a session begins. */
 void jvm_generated_code(void);
+/*
+ * A session is about to begin, whose samples are told one by one: C gets the names of Java threads first. Undone by
+ * jvm_session_end.
+ */
+void jvm_session_names(struct collector *c);
 /* A session begins: events on, Java threads made known. C gets thread names. */
 void jvm_session_begin(struct collector *c);
 /* It ends: events off, names of all living threads brought up to date. */
@@ -40,6 +46,11 @@ void jvm_name_threads(void);
 
 /* The JavaThread* behind a java.lang.Thread; 0 when it has none (any more). */
 uintptr_t jvm_thread_behind(JNIEnv *env, jthread thread);
+/* The OS thread of one, and its Thread.getId; 0 when it has none (any more), or it cannot be had. */
+pid_t jvm_thread_id(JNIEnv *env, jthread thread);
+uint64_t jvm_java_id(JNIEnv *env, jthread thread);
+/* OS thread TID is called NAME (as JVMTI spells it); JAVA_ID 0: it is none of Java's. For the running session, if any. */
+void jvm_give_name(pid_t tid, uint64_t java_id, const char *name);
 
 /* Main class or jar without its arguments, "" if not known (yet). Static text. */
 const char *jvm_main_class(void);

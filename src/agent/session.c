@@ -15,6 +15,7 @@
 #include "agent/fallback.h"
 #include "agent/jfrsync.h"
 #include "agent/jvm.h"
+#include "agent/names.h"
 #include "agent/recorder.h"
 #include "agent/session_state.h"
 #include "agent/streams.h"
@@ -59,6 +60,7 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 	       struct collector *account, struct recording *recording, struct buffer *notes,
 	       struct error *err)
 {
+	struct stream_totals ignored_totals;
 	struct error ignored;
 	struct engine_options e = {
 		.wanted = o->filter[0] ? wanted_tid : NULL,
@@ -95,6 +97,8 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 		ring_begin(session.ring, account);
 	if (rc == 0)
 		rc = streams_begin(o, events, count, account, err);
+	if (rc == 0 && (recording || streams_count(&ignored_totals)))
+		jvm_session_names(account);
 	if (rc == 0)
 		rc = engine_start(&e, notes, err);
 	if (rc)
@@ -113,6 +117,7 @@ no_waits:
 	engine_stop();
 	jvm_session_end();
 no_engine:
+	jvm_session_end();
 	collector_stop(account);
 	if (recording)
 		recording_end(recording, &ignored);
@@ -139,11 +144,21 @@ static int settle(struct error *err)
 	return 0;
 }
 
+/* Where samples are told one by one, each shows the name that its thread had. */
+static void watch_names(const struct options *o, struct buffer *notes)
+{
+	struct error err;
+
+	if (names_begin(o->names_every ? o->names_every : NAMES_EVERY, &err))
+		buffer_printf(notes, "new names of threads are not noticed: %s\n", err.text);
+}
+
 static int begin(const struct options *o, struct engine_event *events, uint32_t count,
 		 struct collector *account, struct recording *recording, struct buffer *notes,
 		 struct error *err)
 {
 	int rc = settle(err);
+	struct stream_totals ignored;
 	uint32_t e;
 
 	if (rc == 0 && o->filter[0] && events[0].ops == &engine_itimer)
@@ -167,6 +182,8 @@ static int begin(const struct options *o, struct engine_event *events, uint32_t 
 		session.events[e].event = events[e];
 	session.event_count = count;
 	recorder_take(recording);
+	if (recording || streams_count(&ignored))
+		watch_names(o, notes);
 	session.options = *o;
 	session.has_options = true;
 	session.running = true;
@@ -363,6 +380,7 @@ int session_resume(const struct options *o, int file, struct buffer *notes, stru
 int session_join(const struct options *o, struct error *err)
 {
 	struct engine_event *events = calloc(RECORD_EVENTS, sizeof(*events));
+	struct buffer notes = BUFFER_INIT;
 	int rc = -EAGAIN;
 	uint32_t e;
 
@@ -376,7 +394,10 @@ int session_join(const struct options *o, struct error *err)
 		events[e] = session.events[e].event;
 	if (rc == -EAGAIN && session.running)
 		rc = streams_join(o, events, session.event_count, session.account, err);
+	if (rc == 0)
+		watch_names(o, &notes);
 	pthread_mutex_unlock(&session.lock);
+	buffer_free(&notes);
 	free(events);
 	return rc;
 }
@@ -453,6 +474,7 @@ int session_stop(struct error *err)
 	session.duration += os_monotonic() - session.resumed_at;
 	session.cpu_time += os_process_cpu() - session.cpu_at_start;
 	session.own_cpu += records_own_cpu() - session.own_at_start;
+	names_end();
 	jvm_name_threads();
 	/* Before the last drain: no thread's start or end waits for it. */
 	jvm_session_end();

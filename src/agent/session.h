@@ -67,6 +67,8 @@ int session_complete_recording(struct error *err);
 /* Close the file of a recording that has ended (it can be copied by session_dump until then). */
 void session_close_recording(void);
 void session_get_status(struct session_status *status);
+/* Append the counters of the session that runs, or of the last one, as Prometheus reads them. */
+void session_metrics(struct buffer *out);
 /* What a person should read of threads that got less than others since the last call, as NOTES above. */
 void session_notes(struct buffer *notes);
 /* One word a line: the events available here, with a help text after two spaces. */

@@ -6,10 +6,10 @@
 #include <unistd.h>
 
 #include "agent/jvm.h"
+#include "agent/names.h"
 #include "os/os.h"
 
 #define MOST_STREAMS 8
-#define NAMES_EVERY (5 * NS_PER_S)
 
 static struct {
 	int offered;              /* -1 = nothing */
@@ -102,7 +102,8 @@ static void describe(const struct options *o, const struct engine_event *events,
 		snprintf(how->events[e].name, sizeof(how->events[e].name), "%s", events[e].name);
 		how->events[e].interval = events[e].interval;
 		how->events[e].in_events = !events[e].time;
-		how->events[e].wall = events[e].turns == TURNS_WALL || events[e].waits;
+		how->events[e].wall = events[e].turns == TURNS_WALL;
+		how->events[e].waits = events[e].waits;
 	}
 }
 

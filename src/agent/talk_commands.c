@@ -370,6 +370,10 @@ void talk_carry_out(struct talk *t, const char *text)
 		session_list_events(&body);
 		say_buffer(t, CONTROL_TEXT, &body);
 		break;
+	case ACTION_METRICS:
+		session_metrics(&body);
+		say_buffer(t, CONTROL_TEXT, &body);
+		break;
 	case ACTION_VERSION:
 		say(t, CONTROL_TEXT, JSTROBE_VERSION "\n");
 		break;

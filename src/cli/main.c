@@ -23,7 +23,7 @@ static const struct {
 };
 
 /* Words of async-profiler's launcher that have no counterpart yet. */
-static const char *const later[] = {"metrics", "load", "jcmd", "threaddump", "dumpheap",
+static const char *const later[] = {"load", "jcmd", "threaddump", "dumpheap",
 				    "inspectheap"};
 
 static int find_command(const char *word)

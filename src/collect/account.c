@@ -53,6 +53,7 @@ static void add(struct collector *c, struct sink_event *e, const struct place *p
 	e->thread = place->thread - 1;
 	e->state = place->state;
 	e->context = place->context;
+	e->name = account_name_at(c, e->thread, e->time);
 	account_add(c, e, c->nodes.items[place->node].end, t);
 	sink_event(c, e);
 }

@@ -46,6 +46,9 @@ struct thread_entry {
 	uint64_t context;      /* virtual thread, 0 = none */
 	uint64_t java_id;      /* Thread.getId, 0 = not known (yet) */
 	uint32_t name;         /* number in frames.strings */
+	uint32_t former;       /* the name until `renamed`, 0 = none is known */
+	uint64_t renamed;
+	bool given;            /* `name` came from the JVM, or from the kernel while it was watched */
 	uint64_t first;        /* time of its first sample */
 	uint64_t since;        /* when it was found, os_monotonic; 0 = not known */
 };
@@ -58,6 +61,7 @@ struct thread_sum {
 struct given_name {
 	int tid;
 	uint64_t java_id;
+	uint64_t time;         /* since when it is known to have it, os_monotonic */
 	char *name;
 };
 
@@ -147,6 +151,8 @@ void account_carried(struct thread_record *r);
 void account_end(struct collector *c, struct thread_record *r);
 /* Losses of event E so far: records alive and dead, and signals without a record. Lock held. */
 void account_all_losses(struct collector *c, uint32_t e, struct loss_totals *t);
+/* The name that THREAD had at TIME, as far as it was noticed. Lock held. */
+uint32_t account_name_at(const struct collector *c, uint32_t thread, uint64_t time);
 /* Take the names given since the last call into the account. Lock held. */
 void account_names(struct collector *c);
 /* Begin counting signals without a record anew; take what was counted into the account. Lock held. */

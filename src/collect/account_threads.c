@@ -31,6 +31,9 @@ static void name_now(struct collector *c, const struct given_name *g)
 	uint32_t *entry = map_get(&c->by_tid, (uint64_t)g->tid);
 	struct thread_entry *e = entry && *entry ? &c->threads.items[*entry - 1] : NULL;
 
+	if (slot && number && *slot != number)
+		sink_named(c, &(struct sink_name){.tid = g->tid, .java_id = g->java_id, .name = number,
+						  .time = g->time});
 	if (slot)
 		*slot = number;
 	slot = map_put(&c->java_ids, (uint64_t)g->tid, NULL);
@@ -39,10 +42,21 @@ static void name_now(struct collector *c, const struct given_name *g)
 	account_wait_thread(c, g->java_id, g->tid);
 	/* Not if the thread of today is another one, that began since. */
 	if (e && number && e->name != number && os_thread_start(g->tid) <= e->first) {
+		/* the kernel's first words for it are no name of its own */
+		e->former = e->given ? e->name : 0;
+		e->renamed = g->time;
 		e->name = number;
 		e->java_id = g->java_id;
+		e->given = true;
 		sink_thread_name(c, *entry - 1);
 	}
+}
+
+uint32_t account_name_at(const struct collector *c, uint32_t thread, uint64_t time)
+{
+	const struct thread_entry *e = &c->threads.items[thread];
+
+	return e->former && time < e->renamed ? e->former : e->name;
 }
 
 void account_names(struct collector *c)
@@ -86,7 +100,10 @@ static uint32_t new_thread(struct collector *c, pid_t tid, uint64_t context)
 	} else {
 		uint32_t *java_id = map_get(&c->java_ids, (uint64_t)tid);
 
+		uint32_t *known = map_get(&c->names, (uint64_t)tid);
+
 		e->name = thread_name(c, tid);
+		e->given = known && *known;
 		e->java_id = java_id ? *java_id : 0;
 	}
 	if (!e->name) {

@@ -239,6 +239,7 @@ void account_wait(struct collector *c, const struct sample *s, const struct wait
 		return;
 	}
 	e.thread = thread - 1;
+	e.name = account_name_at(c, e.thread, e.time);
 	find_owner(c, n, s->time, &l);
 	account_add(c, &e, c->nodes.items[e.node].end, t);
 	account_wait_sums(c, &e);

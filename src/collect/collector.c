@@ -218,7 +218,7 @@ void collector_name_thread(struct collector *c, int tid, uint64_t java_id, const
 	pthread_mutex_lock(&c->given_lock);
 	g = VECTOR_PUSH(&c->given);
 	if (g)
-		*g = (struct given_name){tid, java_id, copy};
+		*g = (struct given_name){tid, java_id, os_monotonic(), copy};
 	else
 		free(copy);
 	pthread_mutex_unlock(&c->given_lock);
@@ -245,5 +245,18 @@ void collector_totals(struct collector *c, struct collector_totals *t)
 			*(i == LOSS_outside_window ? &t->outside : &t->lost) += losses.count[i];
 	}
 	t->queue_bytes = c->queue_bytes;
+	pthread_mutex_unlock(&c->lock);
+}
+
+void collector_event_totals(struct collector *c, uint32_t e, struct collector_event_totals *t)
+{
+	struct loss_totals losses;
+
+	pthread_mutex_lock(&c->lock);
+	account_all_losses(c, e, &losses);
+	t->taken = losses.taken;
+	t->stored = c->events[e].stored;
+	t->value = c->events[e].weight_stored;
+	memcpy(t->lost, losses.count, sizeof(t->lost));
 	pthread_mutex_unlock(&c->lock);
 }

@@ -66,6 +66,13 @@ struct collector_totals {
 	uint64_t outside;      /* the window; not in LOST */
 };
 void collector_totals(struct collector *c, struct collector_totals *t);
+/* The same of event number E. */
+struct collector_event_totals {
+	uint64_t taken, stored;
+	uint64_t value;        /* of the stored */
+	uint64_t lost[LOSS_REASONS];
+};
+void collector_event_totals(struct collector *c, uint32_t e, struct collector_event_totals *t);
 
 /*
  * The account of event number E as a profile, once everything queued so far has been drained. The view

@@ -104,13 +104,14 @@ static uint32_t virtual_thread(struct recording *r, uint64_t context)
 	return *slot;
 }
 
-uint32_t recording_thread(struct recording *r, uint32_t thread, uint64_t context)
+uint32_t recording_thread(struct recording *r, uint32_t thread, uint64_t context, uint32_t name)
 {
 	const struct thread_entry *e = &r->collector->threads.items[thread];
 	struct thread_key *k;
 
 	if (context)
 		return virtual_thread(r, context);
+	name = name ? name : e->name;
 	while (r->threads.count <= thread) {
 		k = VECTOR_PUSH(&r->threads);
 		if (!k)
@@ -118,11 +119,11 @@ uint32_t recording_thread(struct recording *r, uint32_t thread, uint64_t context
 	}
 	k = &r->threads.items[thread];
 	/* a thread that was given another name is another constant from then on */
-	if (k->key && k->name == e->name)
+	if (k->key && k->name == name)
 		return k->key;
-	k->name = e->name;
+	k->name = name;
 	k->key = jfr_thread(r->jfr, &(struct jfr_thread){.tid = (uint32_t)e->tid, .java_id = e->java_id,
-							 .is_java = e->java_id != 0, .name = text(r, e->name)});
+							 .is_java = e->java_id != 0, .name = text(r, name)});
 	return k->key;
 }
 

@@ -46,7 +46,7 @@ static void put_thread_load(struct recording *r, size_t i, int32_t tid, uint64_t
 		return;
 	if (t->known && (user > t->user || system > t->system)) {
 		pthread_mutex_lock(&r->collector->lock);
-		key = recording_thread(r, (uint32_t)i, 0);
+		key = recording_thread(r, (uint32_t)i, 0, 0);
 		pthread_mutex_unlock(&r->collector->lock);
 		if (key) {
 			const struct jfr_value v[] = {

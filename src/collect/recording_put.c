@@ -29,7 +29,7 @@ static void put_wait(struct recording *r, const struct sink_event *e, uint32_t t
 		.duration = l->duration,
 		.thread = thread,
 		.stack = stack,
-		.owner = l->owner_thread ? recording_thread(r, l->owner_thread - 1, l->owner_context) : 0,
+		.owner = l->owner_thread ? recording_thread(r, l->owner_thread - 1, l->owner_context, 0) : 0,
 		.owner_stack = l->owner_node ? recording_stack(r, l->owner_node) : 0,
 		.class = name ? jfr_class(r->jfr, name) : 0,
 		.identity = l->identity,
@@ -42,7 +42,7 @@ static void put_wait(struct recording *r, const struct sink_event *e, uint32_t t
 /* E, which is not needed any more. */
 static void put_sample(struct recording *r, const struct sink_event *e)
 {
-	uint32_t thread = recording_thread(r, e->thread, e->context), stack = recording_stack(r, e->node);
+	uint32_t thread = recording_thread(r, e->thread, e->context, e->name), stack = recording_stack(r, e->node);
 	const char *name = r->options.events[e->event].name;
 	enum thread_state state = (enum thread_state)e->state;
 
@@ -75,7 +75,7 @@ out:
 
 static void put_note(struct recording *r, const struct thread_note *n)
 {
-	uint32_t thread = recording_thread(r, n->thread, 0);
+	uint32_t thread = recording_thread(r, n->thread, 0, 0);
 	const struct jfr_value start[] = {JFR_N(thread), JFR_N(0), JFR_N(thread), JFR_N(0)};
 	const struct jfr_value end[] = {JFR_N(thread), JFR_N(thread)};
 

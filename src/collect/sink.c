@@ -64,6 +64,11 @@ void sink_thread_name(struct collector *c, uint32_t thread)
 	TELL(c, thread_name, thread);
 }
 
+void sink_named(struct collector *c, const struct sink_name *n)
+{
+	TELL(c, named, n);
+}
+
 void sink_thread_end(struct collector *c, uint32_t thread)
 {
 	if (c->sinks)

@@ -44,8 +44,17 @@ struct sink_event {
 	uint32_t node;     /* its stack: index into collector.nodes */
 	uint32_t thread;   /* index into collector.threads */
 	uint32_t event;    /* which of the session's */
+	uint32_t name;     /* its OS thread's at that time: number in collector.frames.strings; 0 = as it is called now */
 	uint8_t state;     /* enum thread_state */
 	const struct sink_lock *lock; /* valid during the call; NULL: it is no wait */
+};
+
+/* A thread, sampled or not, that has another name than before. */
+struct sink_name {
+	int32_t tid;
+	uint64_t java_id;  /* 0 = none of Java's */
+	uint32_t name;     /* number in collector.frames.strings */
+	uint64_t time;     /* when it was noticed */
 };
 
 struct sink;
@@ -58,6 +67,8 @@ struct sink_ops {
 	/* Thread number THREAD is known from now on; it got another name; it has ended. */
 	void (*thread_begin)(struct sink *, uint32_t thread);
 	void (*thread_name)(struct sink *, uint32_t thread);
+	/* The same of any thread that there is, while names are watched (agent/names.h). */
+	void (*named)(struct sink *, const struct sink_name *);
 	void (*thread_end)(struct sink *, uint32_t thread, uint64_t now);
 	/* Nothing more will come: the sink has been taken off its collector. */
 	void (*close)(struct sink *);
@@ -80,6 +91,7 @@ void sink_event(struct collector *c, const struct sink_event *e);
 void sink_drained(struct collector *c);
 void sink_thread_begin(struct collector *c, uint32_t thread);
 void sink_thread_name(struct collector *c, uint32_t thread);
+void sink_named(struct collector *c, const struct sink_name *n);
 void sink_thread_end(struct collector *c, uint32_t thread);
 
 #endif

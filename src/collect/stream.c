@@ -48,18 +48,33 @@ static void on_event(struct sink *sink, const struct sink_event *e)
 		item->lock = *e->lock;
 }
 
-static void note_thread(struct sink *sink, uint32_t thread, uint64_t time, bool ended)
+static void note(struct sink *sink, const struct stream_note *what)
 {
 	struct stream *s = CONTAINER_OF(sink, struct stream, sink);
-	struct stream_note *note = s->notes.count < MOST_PENDING ? VECTOR_PUSH(&s->notes) : NULL;
+	struct stream_note *slot = s->notes.count < MOST_PENDING ? VECTOR_PUSH(&s->notes) : NULL;
 
-	if (note)
-		*note = (struct stream_note){thread, ended, time};
+	if (slot)
+		*slot = *what;
+}
+
+/* Virtual threads have their names on their samples. */
+static void note_thread(struct sink *sink, uint32_t thread, uint64_t time, bool ended)
+{
+	const struct thread_entry *e = &sink->collector->threads.items[thread];
+
+	if (e->tid)
+		note(sink, &(struct stream_note){.tid = e->tid, .java_id = e->java_id, .name = e->name,
+						 .time = time, .ended = ended});
 }
 
 static void on_thread(struct sink *sink, uint32_t thread)
 {
 	note_thread(sink, thread, os_monotonic(), false);
+}
+
+static void on_name(struct sink *sink, const struct sink_name *n)
+{
+	note(sink, &(struct stream_note){.tid = n->tid, .java_id = n->java_id, .name = n->name, .time = n->time});
 }
 
 static void on_thread_end(struct sink *sink, uint32_t thread, uint64_t now)
@@ -76,7 +91,7 @@ static void on_drained(struct sink *sink, uint64_t now)
 }
 
 static const struct sink_ops ops = {
-	.event = on_event, .drained = on_drained, .thread_begin = on_thread, .thread_name = on_thread,
+	.event = on_event, .drained = on_drained, .thread_begin = on_thread, .named = on_name,
 	.thread_end = on_thread_end,
 };
 

@@ -25,7 +25,7 @@ struct stream_options {
 	struct {
 		char name[256];
 		uint64_t interval;
-		bool in_events, wall;
+		bool in_events, wall, waits;
 	} events[RECORD_EVENTS];
 };
 

@@ -17,7 +17,9 @@ struct stream_item {
 
 /* A thread's name or end on its way. */
 struct stream_note {
-	uint32_t thread;
+	int32_t tid;
+	uint64_t java_id;
+	uint32_t name;
 	bool ended;
 	uint64_t time;
 };

@@ -91,7 +91,7 @@ static void list_events(struct stream *s, struct stream_event *events)
 		events[e] = (struct stream_event){
 			.name = s->options.events[e].name, .engine = engine_in_force(e),
 			.interval = s->options.events[e].interval, .in_events = s->options.events[e].in_events,
-			.wall = s->options.events[e].wall, .stored = c->events[e].stored,
+			.wall = s->options.events[e].wall, .waits = s->options.events[e].waits, .stored = c->events[e].stored,
 			.value = c->events[e].weight_stored, .dropped = s->dropped[e],
 		};
 		account_all_losses(c, e, &all);
@@ -135,16 +135,16 @@ void stream_tell_stats(struct stream *s, uint64_t now)
 
 /* ---- threads ---- */
 
-/* Thread number THREAD, or the virtual one CONTEXT that it carried (NAME, 48 bytes, takes its name). */
-static struct stream_thread thread_at(struct stream *s, uint32_t thread, uint64_t context, char *name)
+/* Whose E is, as it was called then; for a virtual thread NAME, 48 bytes, takes its name. */
+static struct stream_thread thread_of(struct stream *s, const struct sink_event *e, char *name)
 {
-	const struct thread_entry *e = &s->collector->threads.items[thread];
-	struct stream_thread t = {.tid = e->tid, .java_id = e->java_id, .name = text(s, e->name)};
+	const struct thread_entry *t = &s->collector->threads.items[e->thread];
 
-	if (!context)
-		return t;
-	snprintf(name, 48, "virtual thread #%llu", (unsigned long long)context);
-	return (struct stream_thread){.java_id = context, .name = name};
+	if (!e->context)
+		return (struct stream_thread){.tid = t->tid, .java_id = t->java_id,
+					      .name = text(s, e->name ? e->name : t->name)};
+	snprintf(name, 48, "virtual thread #%llu", (unsigned long long)e->context);
+	return (struct stream_thread){.java_id = e->context, .name = name};
 }
 
 void stream_tell_thread(struct stream *s, const struct stream_thread *t)
@@ -155,27 +155,35 @@ void stream_tell_thread(struct stream *s, const struct stream_thread *t)
 
 void stream_tell_note(struct stream *s, const struct stream_note *n)
 {
-	struct stream_thread t = thread_at(s, n->thread, 0, NULL);
-
-	/* virtual threads have their names on their samples */
-	if (!t.tid)
-		return;
-	t.time = n->time;
-	t.ended = n->ended;
-	stream_tell_thread(s, &t);
+	stream_tell_thread(s, &(struct stream_thread){.time = n->time, .tid = n->tid, .java_id = n->java_id,
+						      .name = text(s, n->name), .ended = n->ended});
 }
 
 void stream_tell_threads(struct stream *s, uint64_t now)
 {
 	struct collector *c = s->collector;
-	size_t i;
+	struct stream_note n = {.time = now};
+	uint32_t i;
+	size_t e;
 
-	for (i = 0; i < c->threads.count; i++) {
-		const struct thread_entry *e = &c->threads.items[i];
-		uint32_t *newest = e->tid ? map_get(&c->by_tid, (uint64_t)e->tid) : NULL;
+	for (i = 0; i < c->names.capacity; i++) {
+		const struct map_slot *slot = &c->names.slots[i];
+		uint32_t *java_id = slot->used ? map_get(&c->java_ids, slot->key) : NULL;
 
-		if (newest && *newest == i + 1)
-			stream_tell_note(s, &(struct stream_note){.thread = (uint32_t)i, .time = now});
+		n.tid = (int32_t)slot->key;
+		n.name = slot->value;
+		n.java_id = java_id ? *java_id : 0;
+		if (slot->used && n.name)
+			stream_tell_note(s, &n);
+	}
+	/* sampled ones that nobody gave a name yet */
+	for (e = 0; e < c->threads.count; e++) {
+		const struct thread_entry *t = &c->threads.items[e];
+		uint32_t *newest = t->tid ? map_get(&c->by_tid, (uint64_t)t->tid) : NULL;
+
+		n = (struct stream_note){.tid = t->tid, .java_id = t->java_id, .name = t->name, .time = now};
+		if (newest && *newest == e + 1 && !t->given)
+			stream_tell_note(s, &n);
 	}
 }
 
@@ -274,7 +282,7 @@ static bool write_item(struct stream *s, const struct stream_item *item, struct 
 	struct stream_sample sample = {
 		.time = e->time, .span = e->span, .samples = e->samples, .value = e->weight,
 		.event = s->options.events[e->event].name, .state = (enum thread_state)e->state,
-		.thread = thread_at(s, e->thread, e->context, name), .stack = &stack, .lock = l ? &lock : NULL,
+		.thread = thread_of(s, e, name), .stack = &stack, .lock = l ? &lock : NULL,
 	};
 
 	if (!frame_room(s, (size_t)depth + more))

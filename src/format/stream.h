@@ -20,6 +20,7 @@ struct stream_event {
 	uint64_t interval;
 	bool in_events;          /* values are events, else ns */
 	bool wall;               /* … of wall time, else of CPU time */
+	bool waits;              /* … of time that threads waited */
 	uint64_t taken, stored, value; /* samples so far; value of the stored ones */
 	uint64_t lost[LOSS_REASONS];
 	uint64_t dropped;        /* stored samples that this stream did not deliver */

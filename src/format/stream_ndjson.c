@@ -56,7 +56,7 @@ static void put_event_facts(struct buffer *out, const struct stream_event *e)
 {
 	put_number(out, "interval", e->interval);
 	put_text(out, "unit", e->in_events ? "events" : "ns");
-	put_text(out, "of", e->in_events ? "events" : e->wall ? "wall" : "cpu");
+	put_text(out, "of", e->in_events ? "events" : e->waits ? "wait" : e->wall ? "wall" : "cpu");
 }
 
 static void header(struct buffer *out, const struct stream_header *h)

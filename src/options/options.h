@@ -21,6 +21,7 @@ enum options_action {
 	ACTION_STATUS,
 	ACTION_LIST,
 	ACTION_VERSION,
+	ACTION_METRICS,
 };
 
 #define OPTIONS_FILE_MAX 1024

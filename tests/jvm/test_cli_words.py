@@ -99,7 +99,6 @@ def test_list_says_what_is_not_permitted(tmp_path):
     (["-o", "pprof", "1"], ["not available yet: pprof"]),
     (["-o", "colapsed", "1"], ["unknown output format: colapsed", "collapsed?"]),
     (["-f", "x.pprof", "1"], ["not available yet: pprof"]),
-    (["metrics", "1"], ["not available yet: metrics"]),
     (["record"], ["which JVM?"]),
     (["stop"], ["which JVM?"]),
     (["record", "1", "2"], ["one JVM at a time"]),

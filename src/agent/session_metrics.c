@@ -1,0 +1,48 @@
+/*
+ * session_metrics.c - the books of the session for somebody who asks now and then.
+ */
+#include <string.h>
+
+#include "agent/jvm.h"
+#include "agent/session.h"
+#include "agent/session_state.h"
+#include "format/metrics.h"
+
+/* Lock held. The number of events. */
+static uint32_t list_events(struct metrics_event *events)
+{
+	uint32_t e, count = session.account && !session.tracing ? session.event_count : 0;
+
+	for (e = 0; e < count; e++) {
+		struct collector_event_totals t;
+
+		collector_event_totals(session.account, e, &t);
+		events[e] = (struct metrics_event){
+			.name = session.events[e].event.name, .in_events = !session.events[e].event.time,
+			.taken = t.taken, .stored = t.stored, .value = t.value,
+		};
+		memcpy(events[e].lost, t.lost, sizeof(t.lost));
+	}
+	return count;
+}
+
+void session_metrics(struct buffer *out)
+{
+	struct metrics_event events[RECORD_EVENTS];
+	struct session_status s;
+	struct metrics m;
+
+	session_get_status(&s);
+	pthread_mutex_lock(&session.lock);
+	m = (struct metrics){
+		.version = JSTROBE_VERSION, .jdk = jvm_version(), .running = s.running, .running_for = s.running_for,
+		.cpu_time = s.cpu_time, .own_cpu = s.own_cpu, .queue_bytes = s.queue_bytes,
+		.ring_bytes = s.ring_bytes, .recording_bytes = s.recording, .threads = s.threads,
+		.threads_perf = s.threads_perf, .threads_timer = s.threads_timer,
+		.threads_refused = s.threads_refused, .streams = s.streams, .streamed = s.streamed,
+		.dropped = s.dropped, .unwritten = s.unwritten, .events = events,
+		.event_count = list_events(events),
+	};
+	metrics_write(&m, out);
+	pthread_mutex_unlock(&session.lock);
+}

@@ -1,0 +1,33 @@
+/*
+ * metrics.h - the profiler's own counters as Prometheus reads them (text exposition format 0.0.4).
+ */
+#ifndef JSTROBE_FORMAT_METRICS_H
+#define JSTROBE_FORMAT_METRICS_H
+
+#include "base/buffer.h"
+#include "base/names.h"
+
+/* The books of one event of the session that runs, or of the last one. */
+struct metrics_event {
+	const char *name;
+	bool in_events;       /* `value` is events, else ns */
+	uint64_t taken, stored, value;
+	uint64_t lost[LOSS_REASONS];
+};
+
+struct metrics {
+	const char *version, *jdk;
+	bool running;
+	uint64_t running_for; /* ns */
+	uint64_t cpu_time, own_cpu; /* ns of the process, and of jstrobe's threads in it, while it ran */
+	uint64_t queue_bytes, ring_bytes, recording_bytes;
+	uint64_t threads, threads_perf, threads_timer, threads_refused;
+	uint64_t streams, streamed, dropped, unwritten;
+	const struct metrics_event *events;
+	uint32_t event_count;
+};
+
+/* Append M. Pure, any thread; a failure stays in OUT. */
+void metrics_write(const struct metrics *m, struct buffer *out);
+
+#endif
