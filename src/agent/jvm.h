@@ -49,7 +49,7 @@ uintptr_t jvm_thread_behind(JNIEnv *env, jthread thread);
 /* The OS thread of one, and its Thread.getId; 0 when it has none (any more), or it cannot be had. */
 pid_t jvm_thread_id(JNIEnv *env, jthread thread);
 uint64_t jvm_java_id(JNIEnv *env, jthread thread);
-/* OS thread TID is called NAME (as JVMTI spells it); JAVA_ID 0: it is none of Java's. For the running session, if any. */
+/* OS thread TID is called NAME (as JVMTI spells it); JAVA_ID 0: none of Java's. For the running session, if any. */
 void jvm_give_name(pid_t tid, uint64_t java_id, const char *name);
 
 /* Main class or jar without its arguments, "" if not known (yet). Static text. */

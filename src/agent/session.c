@@ -15,7 +15,7 @@
 #include "agent/fallback.h"
 #include "agent/jfrsync.h"
 #include "agent/jvm.h"
-#include "agent/names.h"
+#include "agent/thread_names.h"
 #include "agent/recorder.h"
 #include "agent/session_state.h"
 #include "agent/streams.h"
@@ -149,7 +149,7 @@ static void watch_names(const struct options *o, struct buffer *notes)
 {
 	struct error err;
 
-	if (names_begin(o->names_every ? o->names_every : NAMES_EVERY, &err))
+	if (thread_names_begin(o->names_every ? o->names_every : THREAD_NAMES_EVERY, &err))
 		buffer_printf(notes, "new names of threads are not noticed: %s\n", err.text);
 }
 
@@ -474,7 +474,7 @@ int session_stop(struct error *err)
 	session.duration += os_monotonic() - session.resumed_at;
 	session.cpu_time += os_process_cpu() - session.cpu_at_start;
 	session.own_cpu += records_own_cpu() - session.own_at_start;
-	names_end();
+	thread_names_end();
 	jvm_name_threads();
 	/* Before the last drain: no thread's start or end waits for it. */
 	jvm_session_end();

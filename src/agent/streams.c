@@ -6,7 +6,7 @@
 #include <unistd.h>
 
 #include "agent/jvm.h"
-#include "agent/names.h"
+#include "agent/thread_names.h"
 #include "os/os.h"
 
 #define MOST_STREAMS 8
@@ -95,7 +95,7 @@ static void describe(const struct options *o, const struct engine_event *events,
 	how->writer = writer_of(o);
 	snprintf(how->main_class, sizeof(how->main_class), "%.250s", jvm_main_class());
 	snprintf(how->jdk, sizeof(how->jdk), "%s", jvm_version());
-	how->names_every = o->names_every ? o->names_every : NAMES_EVERY;
+	how->names_every = o->names_every ? o->names_every : THREAD_NAMES_EVERY;
 	how->cpu_at_start = streams.cpu_at_start;
 	how->own_at_start = streams.own_at_start;
 	for (e = 0; e < count; e++) {

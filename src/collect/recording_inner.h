@@ -78,7 +78,10 @@ struct recording {
 	bool stopping, hurry;     /* with wake_lock */
 };
 
-/* The keys of thread (by its name NAME, 0 = as it is called now) and stack; 0 = out of memory. Recording's and collector's lock held. */
+/*
+ * The keys of thread (by its name NAME, 0 = as it is called now) and stack; 0 = out of memory. Recording's and
+ * collector's lock held.
+ */
 uint32_t recording_thread(struct recording *r, uint32_t thread, uint64_t context, uint32_t name);
 uint32_t recording_stack(struct recording *r, uint32_t node);
 /* Whether a frame of NODE has no name yet. The same. */

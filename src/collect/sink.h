@@ -44,7 +44,7 @@ struct sink_event {
 	uint32_t node;     /* its stack: index into collector.nodes */
 	uint32_t thread;   /* index into collector.threads */
 	uint32_t event;    /* which of the session's */
-	uint32_t name;     /* its OS thread's at that time: number in collector.frames.strings; 0 = as it is called now */
+	uint32_t name;     /* the OS thread's at that time, number in collector.frames.strings; 0 = as it is now */
 	uint8_t state;     /* enum thread_state */
 	const struct sink_lock *lock; /* valid during the call; NULL: it is no wait */
 };
@@ -67,7 +67,7 @@ struct sink_ops {
 	/* Thread number THREAD is known from now on; it got another name; it has ended. */
 	void (*thread_begin)(struct sink *, uint32_t thread);
 	void (*thread_name)(struct sink *, uint32_t thread);
-	/* The same of any thread that there is, while names are watched (agent/names.h). */
+	/* The same of any thread that there is, while names are watched (agent/thread_names.h). */
 	void (*named)(struct sink *, const struct sink_name *);
 	void (*thread_end)(struct sink *, uint32_t thread, uint64_t now);
 	/* Nothing more will come: the sink has been taken off its collector. */

@@ -91,7 +91,8 @@ static void list_events(struct stream *s, struct stream_event *events)
 		events[e] = (struct stream_event){
 			.name = s->options.events[e].name, .engine = engine_in_force(e),
 			.interval = s->options.events[e].interval, .in_events = s->options.events[e].in_events,
-			.wall = s->options.events[e].wall, .waits = s->options.events[e].waits, .stored = c->events[e].stored,
+			.wall = s->options.events[e].wall, .waits = s->options.events[e].waits,
+			.stored = c->events[e].stored,
 			.value = c->events[e].weight_stored, .dropped = s->dropped[e],
 		};
 		account_all_losses(c, e, &all);

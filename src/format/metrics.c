@@ -13,19 +13,19 @@ static const struct single {
 } singles[] = {
 #define M(field) offsetof(struct metrics, field)
 	{"jstrobe_session_seconds", "How long the session has run.", GAUGE, true, M(running_for)},
-	{"jstrobe_process_cpu_seconds_total", "CPU time of the process during the session.", COUNTER, true, M(cpu_time)},
+	{"jstrobe_process_cpu_seconds_total", "CPU time of the process meanwhile.", COUNTER, true, M(cpu_time)},
 	{"jstrobe_own_cpu_seconds_total", "CPU time of jstrobe's own threads in it.", COUNTER, true, M(own_cpu)},
 	{"jstrobe_queue_bytes", "Memory of the queues of all threads.", GAUGE, false, M(queue_bytes)},
 	{"jstrobe_ring_bytes", "Memory of the flight recorder.", GAUGE, false, M(ring_bytes)},
 	{"jstrobe_recording_bytes", "Size of the recording so far.", GAUGE, false, M(recording_bytes)},
-	{"jstrobe_recording_unwritten_samples_total", "Stored samples that are not in it.", COUNTER, false, M(unwritten)},
+	{"jstrobe_recording_unwritten_samples_total", "Stored ones that are not in it.", COUNTER, false, M(unwritten)},
 	{"jstrobe_threads", "Live threads that are known.", GAUGE, false, M(threads)},
 	{"jstrobe_threads_perf", "Of them sampled by perf events.", GAUGE, false, M(threads_perf)},
 	{"jstrobe_threads_timer", "Of them sampled by timers.", GAUGE, false, M(threads_timer)},
 	{"jstrobe_threads_refused", "Of them sampled by nothing.", GAUGE, false, M(threads_refused)},
 	{"jstrobe_streams", "Live streams that are read.", GAUGE, false, M(streams)},
 	{"jstrobe_stream_samples_total", "Samples that streams have told of.", COUNTER, false, M(streamed)},
-	{"jstrobe_stream_dropped_samples_total", "Samples for which readers were too slow.", COUNTER, false, M(dropped)},
+	{"jstrobe_stream_dropped_samples_total", "Those whose reader was too slow.", COUNTER, false, M(dropped)},
 #undef M
 };
 

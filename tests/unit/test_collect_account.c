@@ -722,7 +722,10 @@ static void count_close(struct sink *s)
 /* What is stored while a sink is there reaches it, once: no more, no less. */
 static void sinks(void **state)
 {
-	static const struct sink_ops ops = {count_event, count_drain, count_begin, NULL, count_end, count_close};
+	static const struct sink_ops ops = {
+		.event = count_event, .drained = count_drain, .thread_begin = count_begin, .thread_end = count_end,
+		.close = count_close,
+	};
 	static const struct sink_ops none;
 	struct counting first = {.sink.ops = &ops}, second = {.sink.ops = &ops};
 	struct sink deaf = {.ops = &none};

@@ -1,4 +1,4 @@
-#include "agent/names.h"
+#include "agent/thread_names.h"
 
 #include <errno.h>
 #include <jvmti.h>
@@ -171,7 +171,7 @@ static void watch(struct names *n)
 			look_at_java(n);
 			took = os_monotonic() - start;
 		}
-	} while (rest(MIN(MAX(took * NAMES_SHARE, NAMES_OFTEN), state.all_every)));
+	} while (rest(MIN(MAX(took * THREAD_NAMES_SHARE, THREAD_NAMES_OFTEN), state.all_every)));
 	map_free(&n->known);
 }
 
@@ -216,7 +216,7 @@ static void make_ready(void)
 	state.ready = true;
 }
 
-int names_begin(uint64_t all_every, struct error *err)
+int thread_names_begin(uint64_t all_every, struct error *err)
 {
 	int rc = 0;
 
@@ -232,7 +232,7 @@ int names_begin(uint64_t all_every, struct error *err)
 	return rc;
 }
 
-void names_end(void)
+void thread_names_end(void)
 {
 	uint64_t at = os_monotonic() + 2 * NS_PER_S;
 	struct timespec until = {(time_t)(at / NS_PER_S), (long)(at % NS_PER_S)};

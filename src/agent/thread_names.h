@@ -1,0 +1,22 @@
+/*
+ * thread_names.h - a thread that notices when threads get other names, while somebody hears of samples one by one.
+ *
+ * The JVM tells nobody of Thread.setName. So a daemon thread of the JVM, "jstrobe names", reads the names of all Java
+ * threads again and again, as often as a small part of a core allows; the names of all others, from the kernel, less
+ * often. What it finds goes to the collector. Session's lock held.
+ */
+#ifndef JSTROBE_AGENT_THREAD_NAMES_H
+#define JSTROBE_AGENT_THREAD_NAMES_H
+
+#include "base/error.h"
+
+#define THREAD_NAMES_SHARE 200              /* of the time: 0.5 % */
+#define THREAD_NAMES_OFTEN (20 * NS_PER_MS)
+#define THREAD_NAMES_EVERY (5 * NS_PER_S)   /* the default of ALL_EVERY below */
+
+/* From now on; names of all threads each ALL_EVERY ns. It may be running. */
+int thread_names_begin(uint64_t all_every, struct error *err);
+/* No longer; the thread is gone afterwards (or, if it is held up for two seconds, soon). */
+void thread_names_end(void);
+
+#endif
