@@ -158,18 +158,19 @@ static jfieldID find_field(JNIEnv *env)
 /* Until the end. */
 static void watch(struct names *n)
 {
-	uint64_t all_due = 0, start, took;
+	uint64_t all_due = 0, now, before, took = 0;
+	pid_t tid = os_gettid();
 
 	n->name = find_field(n->env);
 	do {
-		start = os_monotonic();
-		if (start >= all_due) {
-			all_due = start + state.all_every;
+		now = os_monotonic();
+		before = os_thread_cpu(tid);
+		if (now >= all_due) {
+			all_due = now + state.all_every;
 			look_at_all(n);
-			took = 0;
 		} else {
 			look_at_java(n);
-			took = os_monotonic() - start;
+			took = os_thread_cpu(tid) - before;
 		}
 	} while (rest(MIN(MAX(took * THREAD_NAMES_SHARE, THREAD_NAMES_OFTEN), state.all_every)));
 	map_free(&n->known);
