@@ -81,29 +81,35 @@ def test_names_in_a_recording(jdk17, say):
     assert known and names
 
 
+def read_metrics(text):
+    """{name with labels: value}; each name must have HELP and TYPE before it."""
+    values, told = {}, {"HELP": set(), "TYPE": set()}
+    for line in text.splitlines():
+        if line.startswith("# "):
+            told[line.split()[1]].add(line.split()[2])
+            continue
+        match = re.fullmatch(r'([a-z_]+)(\{([a-z]+="[^"]*",?)+\})? ([0-9]+(\.[0-9]+)?)', line)
+        assert match and match.group(1) in told["HELP"] & told["TYPE"], line
+        values[line.rsplit(" ", 1)[0]] = float(match.group(4))
+    return values
+
+
 def test_metrics(jdk17):
-    """Prometheus text: each name with HELP and TYPE, and the books in it."""
+    """Prometheus text, and the books in it."""
     with Program(jdk17, "KnownShares") as program:
         done = jstrobe("metrics", program.pid)
         assert done.returncode == 0 and "jstrobe_session_running 0\n" in done.stdout
         assert "libjstrobe" not in open(f"/proc/{program.pid}/maps").read(), "only to be asked nothing is attached"
         assert jstrobe("start", "-e", "cpu,page-faults", "-i", "1ms", program.pid).returncode == 0
         time.sleep(0.5)
-        text = jstrobe("metrics", program.pid).stdout
+        values = read_metrics(jstrobe("metrics", program.pid).stdout)
+        assert values["jstrobe_session_running"] == 1 and values["jstrobe_queue_bytes"] > 0
+        assert 0 < values["jstrobe_own_cpu_seconds_total"] < values["jstrobe_process_cpu_seconds_total"]
+        assert values['jstrobe_value_total{event="cpu",unit="seconds"}'] > 0
         assert jstrobe("stop", "-f", "/dev/null", program.pid).returncode == 0
-    values, typed, helped = {}, set(), set()
-    for line in text.splitlines():
-        if line.startswith("# "):
-            (typed if line.startswith("# TYPE ") else helped).add(line.split()[2])
-            continue
-        match = re.fullmatch(r'([a-z_]+)(\{([a-z]+="[^"]*",?)+\})? ([0-9]+(\.[0-9]+)?)', line)
-        assert match, line
-        values[line.rsplit(" ", 1)[0]] = float(match.group(4))
-        assert match.group(1) in typed and match.group(1) in helped, line
-    assert values["jstrobe_session_running"] == 1 and values["jstrobe_queue_bytes"] > 0
+        values = read_metrics(jstrobe("metrics", program.pid).stdout)
+    assert values["jstrobe_session_running"] == 0
     for event in ("cpu", "page-faults"):
         taken = values[f'jstrobe_samples_taken_total{{event="{event}"}}']
         lost = sum(v for k, v in values.items() if k.startswith(f'jstrobe_samples_lost_total{{event="{event}"'))
         assert taken == values[f'jstrobe_samples_stored_total{{event="{event}"}}'] + lost and taken > 0
-    assert 0 < values["jstrobe_own_cpu_seconds_total"] < values["jstrobe_process_cpu_seconds_total"]
-    assert values['jstrobe_value_total{event="cpu",unit="seconds"}'] > 0
