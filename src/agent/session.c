@@ -104,7 +104,7 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 	if (rc)
 		goto no_engine;
 	jvm_session_begin(account);
-	rc = agent_waits_begin(notes, err);
+	rc = agent_waits_begin(!o->nopark, notes, err);
 	if (rc)
 		goto no_waits;
 	engine_threads_known();

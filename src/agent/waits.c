@@ -16,7 +16,7 @@ static struct {
 	jvmtiEnv *ti;   /* with its capabilities, once one was needed */
 	bool on;        /* a session watches */
 	bool up;        /* fields are known, probes are in place as far as they can be */
-	bool parks;     /* they are in place */
+	bool wants_parks, parks; /* probes shall be, and are in place */
 } waits;
 
 /* ---- callbacks, on the thread that waits ---- */
@@ -121,15 +121,15 @@ static void open(struct buffer *notes)
 		buffer_puts(notes, "lock: this JDK's java.lang.Thread is not as expected: nothing is watched\n");
 		return;
 	}
-	waits.parks = waits_park_put(env, waits.ti, true, &err) == 0;
-	if (!waits.parks)
+	waits.parks = waits.wants_parks && waits_park_put(env, waits.ti, true, &err) == 0;
+	if (waits.wants_parks && !waits.parks)
 		buffer_printf(notes, "lock: monitors only, LockSupport.park is not watched: %s\n", err.text);
 	waits.up = true;
 	enable_monitors(true);
 	waits_open();
 }
 
-int agent_waits_begin(struct buffer *notes, struct error *err)
+int agent_waits_begin(bool parks, struct buffer *notes, struct error *err)
 {
 	int rc;
 
@@ -139,6 +139,7 @@ int agent_waits_begin(struct buffer *notes, struct error *err)
 	if (rc)
 		return rc;
 	waits.on = true;
+	waits.wants_parks = parks;
 	if (jvm_is_live())
 		open(notes);
 	return 0;

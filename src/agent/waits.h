@@ -18,9 +18,9 @@
 
 /*
  * A session that samples `lock` has begun; without one nothing happens. While the JVM starts the probes come when it is
- * up. NOTES gets what cannot be watched here. Attached threads, normal code, one at a time, as all but the last.
+ * up. PARKS: watch those as well. NOTES gets what cannot be watched here. Attached threads, normal code, one at a time, as all but the last.
  */
-int agent_waits_begin(struct buffer *notes, struct error *err);
+int agent_waits_begin(bool parks, struct buffer *notes, struct error *err);
 /* It ends: probes and events go. Before engine_stop. */
 void agent_waits_end(void);
 /* The JVM is up. */

@@ -35,6 +35,7 @@ struct options {
 	char event[512];   /* names apart by commas, each may end in @INTERVAL; never empty after options_init */
 	uint64_t interval; /* of the first: ns of CPU time, or events; 0 = its default */
 	uint64_t wall;     /* interval of the event wall, ns; 1 = its default; 0 = not said */
+	bool nopark;       /* lock: monitors only */
 	uint64_t lock;     /* the same of lock: ns of waiting */
 	char show[256];    /* the event that the result shows; "" = all */
 	uint32_t depth;    /* frames kept of a stack */
