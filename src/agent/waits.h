@@ -17,8 +17,9 @@
 #include "engine/waits.h"
 
 /*
- * A session that samples `lock` has begun; without one nothing happens. While the JVM starts the probes come when it is
- * up. PARKS: watch those as well. NOTES gets what cannot be watched here. Attached threads, normal code, one at a time, as all but the last.
+ * A session that samples `lock` has begun; without one nothing happens. While the JVM starts the probes come when
+ * it is up. PARKS: watch those as well. NOTES gets what cannot be watched here. Attached threads, normal code, one at a
+ * time, as all but the last.
  */
 int agent_waits_begin(bool parks, struct buffer *notes, struct error *err);
 /* It ends: probes and events go. Before engine_stop. */
