@@ -78,6 +78,25 @@ static int convert(const char *in, struct options *o, struct error *err)
 	return rc;
 }
 
+/*
+ * jfrconv's patterns are regular expressions. Ours are names with a '*' at the begin or end, and an
+ * expression would find nothing, or leave nothing out, without a word.
+ */
+static int check_patterns(const char *option, const char *list, struct error *err)
+{
+	size_t n;
+
+	for (; *list; list += n + (list[n] != '\0')) {
+		const char *any = strstr(list, ".*");
+
+		n = strcspn(list, "\n");
+		if (*list == '^' || (any && (any == list || (size_t)(any - list) + 2 < n)))
+			return error_set(err, EINVAL, "convert: %s '%.*s': patterns are names here, not regular "
+					 "expressions, with * at the begin or end: '*HashMap.put*'", option, (int)n, list);
+	}
+	return 0;
+}
+
 static int check_words(struct cli *cli, struct error *err)
 {
 	struct options *o = &cli->options;
@@ -99,6 +118,10 @@ int cli_convert(struct cli *cli)
 	struct error err;
 	int rc = check_words(cli, &err);
 
+	if (rc == 0)
+		rc = check_patterns("--include", o->include, &err);
+	if (rc == 0)
+		rc = check_patterns("--exclude", o->exclude, &err);
 	if (rc) {
 		console_error("%s", err.text);
 		return CLI_USAGE;

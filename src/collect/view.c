@@ -11,6 +11,7 @@
 #include "collect/account.h"
 #include "collect/late.h"
 #include "engine/engine.h"
+#include "format/format.h"
 #include "os/os.h"
 
 /* A profile and the memory it stands on. */
@@ -247,21 +248,11 @@ static bool copy_waits(struct view *v, const struct collector *c, uint32_t e, co
 	return true;
 }
 
-/* What is in no sample: CPU time of the process, or events by the kernel's count. */
-static uint64_t unsampled(const struct profile *p, uint64_t lost)
-{
-	uint64_t all = p->in_events ? p->counted : p->wall ? 0 : p->cpu_time;
-	uint64_t accounted = p->weight_stored + lost + (p->in_events ? 0 : p->own_cpu);
-
-	return all > accounted ? all - accounted : 0;
-}
-
 static void copy_counts(struct view *v, struct collector *c, uint32_t e)
 {
 	const struct event_account *a = &c->events[e];
 	struct profile *p = &v->profile;
 	struct loss_totals losses = {0};
-	uint64_t lost_weight = 0;
 	int i;
 
 	account_all_losses(c, e, &losses);
@@ -270,7 +261,6 @@ static void copy_counts(struct view *v, struct collector *c, uint32_t e)
 	for (i = 0; i < LOSS_REASONS; i++) {
 		p->lost[i] = losses.count[i];
 		p->lost_weight[i] = losses.weight[i];
-		lost_weight += losses.weight[i];
 		p->taken += losses.count[i];
 	}
 	/* While sampling goes on, what came into the queues since the drain belongs to the next view. */
@@ -278,7 +268,7 @@ static void copy_counts(struct view *v, struct collector *c, uint32_t e)
 		p->taken = losses.taken;
 	p->weight_stored = a->weight_stored;
 	p->effective_interval = a->stored ? a->weight_stored / a->stored : 0;
-	p->unsampled = unsampled(p, lost_weight);
+	p->unsampled = format_unsampled(p);
 	memcpy(p->ended_early, a->ended, sizeof(p->ended_early));
 	p->complete = a->complete;
 	p->queue_bytes = c->queue_bytes;

@@ -9,6 +9,7 @@
 #include "convert/range.h"
 #include "convert/recording.h"
 #include "convert/saved.h"
+#include "format/format.h"
 
 #define SIZE_FOR_THREADS (8u << 20) /* bytes */
 #define THREADS_MAX 4               /* each holds the constants of a chunk */
@@ -117,6 +118,7 @@ static bool put_counts(const struct conversion *c, struct profile *p)
 	p->complete = n->complete;
 	p->cpu_time = n->cpu_time;
 	p->own_cpu = n->own_cpu;
+	p->unsampled = format_unsampled(p);
 	return p->taken == n->taken;
 }
 
@@ -134,7 +136,7 @@ static const char *sentence(struct conversion *c, const struct fold_family *f)
 
 	buffer_printf(&text, "%llu sample%s in %s", (unsigned long long)f->samples,
 		      f->samples == 1 ? "" : "s", slash ? slash + 1 : c->in.name);
-	if (c->selection.in_range || is_part(c))
+	if (is_part(c))
 		buffer_puts(&text, " (a part of them, as asked for)");
 	if (strcmp(f->name, "cputime") == 0)
 		put_count(&text, c->facts.jdk_lost, "lost, as the recording says");
@@ -154,6 +156,7 @@ static int make_profile(struct conversion *c, uint32_t family, struct error *err
 	if (!p || fold_profile(&c->fold, family, p))
 		return no_memory(err);
 	p->engine = "recording";
+	p->recorded = true;
 	p->main_class = strings_get(&c->fold.strings, c->facts.main_class);
 	p->jdk = strings_get(&c->fold.strings, c->facts.jdk);
 	p->title = c->title;

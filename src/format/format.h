@@ -56,6 +56,11 @@ const struct format *format_by_name(const char *name);
  * 99.98 % complete stacks". Without samples it says why. Normal code.
  */
 void format_loss_line(const struct profile *p, struct buffer *out);
+/*
+ * What is in no sample of P, stored or lost, by its other counts: CPU time of the process but for jstrobe's own,
+ * or events by the kernel's count. 0 where the whole is not known.
+ */
+uint64_t format_unsampled(const struct profile *p);
 /* The format for a file name's extension; "text" when it has no known one. */
 const struct format *format_by_file(const char *file);
 

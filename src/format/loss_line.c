@@ -29,6 +29,14 @@ uint64_t loss_weight(const struct profile *p)
 	return sum(p->lost_weight, LOSS_REASONS);
 }
 
+uint64_t format_unsampled(const struct profile *p)
+{
+	uint64_t all = p->in_events ? p->counted : p->wall ? 0 : p->cpu_time;
+	uint64_t accounted = p->weight_stored + loss_weight(p) + (p->in_events ? 0 : p->own_cpu);
+
+	return all > accounted ? all - accounted : 0;
+}
+
 /* What is left out because it was not asked for is no loss. */
 bool loss_is_bad(const struct profile *p)
 {
@@ -80,7 +88,10 @@ static void put_events(const struct profile *p, struct buffer *out)
 	buffer_printf(out, " · %s", human_count(p->weight_stored).text);
 	if (p->counted)
 		buffer_printf(out, " of %s", human_count(p->counted).text);
-	buffer_printf(out, " %s sampled, %s unsampled", p->event, human_count(p->unsampled).text);
+	buffer_printf(out, " %s sampled", p->event);
+	/* a recording does not say how many there were */
+	if (p->counted)
+		buffer_printf(out, ", %s unsampled", human_count(p->unsampled).text);
 }
 
 static void put_wall(const struct profile *p, struct buffer *out)
@@ -204,6 +215,12 @@ static void put_window(struct buffer *out, const struct profile_window *w)
 	buffer_putc(out, '\n');
 }
 
+static void put_own_cpu(struct buffer *out, const struct profile *p)
+{
+	buffer_printf(out, "Own CPU time        : %s (%s of the process)\n",
+		      human_time(p->own_cpu).text, human_percent(p->own_cpu, p->cpu_time).text);
+}
+
 void loss_details_cost(struct buffer *out, const struct profile *p)
 {
 	if (p->filtered)
@@ -214,8 +231,10 @@ void loss_details_cost(struct buffer *out, const struct profile *p)
 			      human_time(p->weight_stored).text);
 	if (p->window.begin)
 		put_window(out, &p->window);
-	if (p->told)
-		return; /* nobody knows */
+	if (p->recorded && p->cpu_time)
+		put_own_cpu(out, p);
+	if (p->recorded || p->told)
+		return; /* nobody knows the rest */
 	put_walks(out, p);
 	buffer_printf(out, "Queues              : %s, %s increment%s, ",
 		      human_bytes(p->queue_bytes).text, human_count(p->queue_increments).text,
@@ -227,8 +246,7 @@ void loss_details_cost(struct buffer *out, const struct profile *p)
 	if (p->walk.count)
 		put_timing(out, "Walk alone", &p->walk, "");
 	put_timing(out, "Collector's turn", &p->drain, "");
-	buffer_printf(out, "Own CPU time        : %s (%s of the process)\n",
-		      human_time(p->own_cpu).text, human_percent(p->own_cpu, p->cpu_time).text);
+	put_own_cpu(out, p);
 	buffer_printf(out, "Threads armed       : %u by perf events, %u by timers",
 		      p->threads_perf, p->threads_timer);
 	if (p->threads_refused)

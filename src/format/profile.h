@@ -81,6 +81,7 @@ struct profile {
 	const char *unit;       /* of weights that are no ns: "bytes"; NULL = events */
 	/* read from a file that does not say what became of all samples: the sentence that stands for the loss line */
 	const char *told;
+	bool recorded;           /* read from a file: walks that ended early, queues, timings and arms are not known */
 	int pid;
 	uint64_t started_at;    /* ns since 1970 */
 	uint64_t duration;      /* ns */

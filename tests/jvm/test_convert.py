@@ -119,6 +119,18 @@ def stacks(profile):
     return found
 
 
+def every_format_says(path, samples):
+    """The sum of what each text, and the page, makes of a recording."""
+    for suffix, numbers in ((".collapsed", r" (\d+)$"), (".txt", r"^Total samples +: (\d+)"), (".html", r"^\"stored\":(\d+)")):
+        out = jvm.result_file(suffix)
+        done = jstrobe("convert", path, out)
+        assert done.returncode == 0, done.stderr
+        with open(out) as file:
+            found = [int(n.replace(",", "")) for n in re.findall(numbers, file.read(), re.M)]
+        assert sum(found) == samples, (suffix, found[:5])
+        os.remove(out)
+
+
 @pytest.mark.parametrize("event, every, events", [("cpu", "1ms", "both"), ("cpu", "1ms", "execution"), ("wall", "20ms", "both")])
 def test_our_own_say_the_same_as_the_session(jdk17, event, every, events):
     path, at_once = jvm.result_file(".jfr"), jvm.result_file()
@@ -136,6 +148,11 @@ def test_our_own_say_the_same_as_the_session(jdk17, event, every, events):
     if event == "cpu":
         assert again.weight["total"] == pytest.approx(said.weight["total"], abs=1e6 / 32 if events == "execution" else 0)
     assert stacks(again) == stacks(said)
+    if event == "cpu":
+        # the recording's own clock begins a little before the session's
+        assert again.weight["total"] + again.weight["lost"] + again.weight["unsampled"] + again.json["own_cpu_ns"] == \
+            pytest.approx(again.json["cpu_time_ns"], rel=1e-6)
+    every_format_says(path, said.samples["stored"])
     os.remove(path)
     os.remove(at_once)
 
@@ -164,12 +181,16 @@ def test_wrong_usage(tmp_path):
     text.write_text("a;b 1\n")
     for words, says in ((["convert"], "which file"), (["convert", "a", "b", "c"], "one file becomes one"),
                         (["convert", text, text], "same file"), (["record", "--from", "1s", "1"], "only 'jstrobe convert'"),
-                        (["convert", text, tmp_path / "y.jfr"], "no JFR recording"), (["convert", "-e", "cpu", text], "collapsed")):
+                        (["convert", text, tmp_path / "y.jfr"], "no JFR recording"), (["convert", "-e", "cpu", text], "collapsed"),
+                        (["convert", "-I", ".*Map.*", text], "not regular expressions"),
+                        (["convert", "--exclude", "^Map", text], "not regular expressions"),
+                        (["convert", "--classify", text], "unknown option")):
         done = jstrobe(*words)
         assert done.returncode == 2 and says in done.stderr, done.stderr
         assert len(os.listdir(tmp_path)) == 1
-    done = jstrobe("convert", text, "-o", "collapsed")
-    assert done.returncode == 0 and done.stdout == "a;b 1\n"
+    for more in (), ("-I", "a.*", "-I", "a"):
+        done = jstrobe("convert", text, "-o", "collapsed", *more)
+        assert done.returncode == 0 and done.stdout == "a;b 1\n"
 
 
 def test_async_profilers(programs, tmp_path):

@@ -131,45 +131,106 @@ static void without_constants(void **state)
 }
 
 /* Each byte less is at most a sample less, and never one more. */
-static void cut_at_every_byte(void **state)
+/* As jstrobe writes them: each sample as a pair, its own account, and batches of wall-clock samples beside. */
+static void put_ours(struct made *m)
 {
-	struct made m = {.ours = false};
+	unsigned i;
+
+	made_begin(m, START, 1000, 1000000000);
+	made_usual_constants(m, 0);
+	for (i = 0; i < 3; i++) {
+		made_execution(m, 1000 + i, 1 + i % 2, 1 + i % 2, 1);
+		made_cpu_time(m, 1000 + i, 1 + i % 2, 1 + i % 2, 1000000);
+		made_wall(m, 1500 + i, 1, 2, 3, 20, 400);
+	}
+	made_event(m, MADE_COUNTERS);
+	made_long(m, 2000);
+	made_text(m, "cpu");
+	made_text(m, "perf");
+	made_long(m, 1000000);
+	made_long(m, 3);
+	made_long(m, 3);
+	made_long(m, 3);
+	made_long(m, 3500000);
+	made_long(m, 500000);
+	made_event_end(m);
+	made_end(m, 5000);
+}
+
+/* As async-profiler writes them: the constants when a chunk ends, whose size is 1 GB until then. */
+static void put_peers(struct made *m)
+{
+	unsigned i;
+
+	made_begin(m, START, 1000, 1000000000);
+	for (i = 0; i < 3; i++)
+		made_execution(m, 1000 + i, 1 + i % 2, 1 + i % 2, 1);
+	made_usual_constants(m, 0);
+	made_end(m, 5000);
+}
+
+/* However much of M is there, it has as many samples as without the last byte, or one more; WHOLE at the end. */
+static void cut(struct made *m, uint64_t whole)
+{
 	uint64_t last = 0, samples;
 	size_t n;
 
-	put_chunk(&m, true, 3);
-	put_chunk(&m, true, 2);
-	for (n = 0; n <= m.bytes.length; n++) {
-		samples = samples_of(made_file_of(m.bytes.data, n), NULL);
+	for (n = 0; n <= m->bytes.length; n++) {
+		samples = samples_of(made_file_of(m->bytes.data, n), NULL);
 		assert_true(samples >= last && samples <= last + 1);
 		last = samples;
 	}
-	assert_int_equal(last, 10);
-	made_free(&m);
+	assert_int_equal(last, whole);
+	made_free(m);
 }
 
-/* No byte, whatever it becomes, breaks the reader. */
-static void changed_at_every_byte(void **state)
+static void cut_at_every_byte(void **state)
+{
+	static const char size_unknown[8] = {0, 0, 0, 0, 0x40};
+	struct made jdks = {.ours = false}, ours = {.ours = true}, peers = {.ours = false};
+
+	put_chunk(&jdks, true, 3);
+	put_chunk(&jdks, true, 2);
+	cut(&jdks, 10);
+	put_ours(&ours);
+	put_ours(&ours);
+	cut(&ours, 6);
+	put_peers(&peers);
+	put_peers(&peers);
+	memcpy(peers.bytes.data + peers.chunk + 8, size_unknown, sizeof(size_unknown));
+	cut(&peers, 6);
+}
+
+static void change(struct made *m, uint64_t whole)
 {
 	static const unsigned char values[] = {0, 1, 0x7f, 0x80, 0xff};
-	struct made m = {.ours = true};
 	unsigned char was;
 	size_t n, i;
 
-	put_chunk(&m, true, 2);
-	for (n = 0; n < m.bytes.length; n++) {
-		was = (unsigned char)m.bytes.data[n];
+	for (n = 0; n < m->bytes.length; n++) {
+		was = (unsigned char)m->bytes.data[n];
 		for (i = 0; i < ARRAY_LEN(values); i++) {
-			m.bytes.data[n] = (char)values[i];
-			samples_of(made_file(&m), NULL);
+			m->bytes.data[n] = (char)values[i];
+			samples_of(made_file(m), NULL);
 		}
-		m.bytes.data[n] = (char)was;
+		m->bytes.data[n] = (char)was;
 	}
-	assert_int_equal(samples_of(made_file(&m), NULL), 4);
-	made_free(&m);
+	assert_int_equal(samples_of(made_file(m), NULL), whole);
+	made_free(m);
 }
 
-/* A type that holds itself, or many times many of the next. */
+static void changed_at_every_byte(void **state)
+{
+	struct made jdks = {.ours = false}, ours = {.ours = true}, peers = {.ours = false};
+
+	put_chunk(&jdks, true, 2);
+	change(&jdks, 4);
+	put_ours(&ours);
+	change(&ours, 3);
+	put_peers(&peers);
+	change(&peers, 3);
+}
+
 static void types_without_end(void **state)
 {
 	static const char name[] = "jdk.types.VirtualSpace";

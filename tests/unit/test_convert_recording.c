@@ -482,19 +482,28 @@ static void account_of_the_recorder(void **state)
 	made_long(&m, 3);
 	made_long(&m, 1);
 	made_long(&m, 1);
-	made_long(&m, 3500000);
+	made_long(&m, 4500000); /* 1 ms of it sampled, 2 lost, 0.5 our own, and the rest in no sample */
 	made_long(&m, 500000);
 	made_event_end(&m);
 	made_end(&m, 1000000);
 	assert_int_equal(convert_read(made_file(&m), &o, true, &c, &err), 0);
 	p = convert_profiles(c, &count)[0];
+	assert_int_equal(p->unsampled, 1000000);
 	assert_int_equal(p->taken, 3);
 	assert_int_equal(p->lost[LOSS_queue_full], 2);
 	assert_string_equal(p->engine, "perf");
 	assert_null(p->told);
 	format_loss_line(p, &loss);
 	buffer_putc(&loss, '\0');
-	assert_non_null(strstr(loss.data, "3 samples taken, 1 stored, 2 lost (queue_full 2: 2 ms)"));
+	assert_non_null(strstr(loss.data, "3 samples taken, 1 stored, 2 lost (queue_full 2: 2 ms) · 1 ms of 4.5 ms CPU time "
+					  "sampled, 1 ms unsampled"));
+	/* and no word of what the recording does not know */
+	loss.length = 0;
+	format_write(format_by_name("text"), convert_profiles(c, &count), 1, &(struct format_options){.total = true}, &loss);
+	buffer_putc(&loss, '\0');
+	assert_non_null(strstr(loss.data, "Own CPU time        : 500 µs"));
+	assert_null(strstr(loss.data, "Queues"));
+	assert_null(strstr(loss.data, "Threads armed"));
 	buffer_free(&loss);
 	convert_free(c);
 	made_free(&m);
