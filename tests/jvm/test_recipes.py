@@ -40,6 +40,7 @@ RECIPES = {
     "An ordinary user": [{"user.html": (1, BURN)}],
     "A container, from the host": [{"container.html": (1, BURN)}],
     "Time to safepoint": [{"ttsp.txt": (1, r"Window +: begin=SafepointSynchronize::begin")}],
+    "Recordings of the JDK, or of async-profiler": [{"jdk.html": (1, BURN), "jdk.collapsed": (1, BURN)}],
 }
 NEEDS = {"Maven": "mvn", "A whole build, in CI": "mvn", "Gradle": "gradle", "Ant": "ant"}
 
