@@ -92,7 +92,8 @@ static int check_patterns(const char *option, const char *list, struct error *er
 		n = strcspn(list, "\n");
 		if (*list == '^' || (any && (any == list || (size_t)(any - list) + 2 < n)))
 			return error_set(err, EINVAL, "convert: %s '%.*s': patterns are names here, not regular "
-					 "expressions, with * at the begin or end: '*HashMap.put*'", option, (int)n, list);
+					 "expressions, with * at the begin or end: '*HashMap.put*'",
+					 option, (int)n, list);
 	}
 	return 0;
 }
