@@ -13,6 +13,7 @@ from typing import Callable, NamedTuple
 import jvm
 import lock_rows
 import trace_rows
+import wall_rows
 from jvm import CORES, Program, record
 from measure import interval, only, ratio, spell
 from peers import AsyncProfiler, Jfr, Jstrobe
@@ -572,6 +573,10 @@ ROWS = {
     "wall_cost": Row("the same with none that runs: CPU time of profiling",
                      "parked: ≤ 1/10 of async-profiler's at 1,000; 10,000: ≤ 4 % marker, ≤ 7 % slots; epoll, sockets ≤ 4 %, ≤ 10 %",
                      wall_cost),
+    "virtual_threads": Row("10,000 virtual threads, a million switches a second on all cores: wall clock with `--vthreads`",
+                           "≤ 5 % slower, not slower without it; parked time within 1 %", wall_rows.virtual_threads),
+    "periodic": Row("`-e periodic`, 10 ms: weights against the threads' CPU clocks, and signals to threads that used no CPU",
+                    "within 2 %; 0", wall_rows.periodic),
     "size": Row("size of the stripped library", "≤ async-profiler's", size),
 }
 

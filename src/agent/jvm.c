@@ -9,6 +9,7 @@
 #include "agent/entry.h"
 #include "agent/fallback.h"
 #include "agent/jfrsync.h"
+#include "agent/parked.h"
 #include "agent/redefine.h"
 #include "agent/trace.h"
 #include "agent/trigger.h"
@@ -251,6 +252,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	trace_vm_init();
 	jfrsync_vm_init();
 	agent_waits_vm_init();
+	agent_parked_vm_init();
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)

@@ -16,6 +16,7 @@
 #include "agent/jfrsync.h"
 #include "agent/jvm.h"
 #include "agent/thread_names.h"
+#include "agent/parked.h"
 #include "agent/recorder.h"
 #include "agent/session_state.h"
 #include "agent/streams.h"
@@ -71,6 +72,7 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 		.events = events,
 		.queue_start = derive_queue(o, events, count),
 		.one_by_one = o->nobatch,
+		.parked = o->vthreads,
 		.wall_mode = o->wall_mode,
 		.fail = o->engine_fail,
 	};
@@ -107,6 +109,7 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 	rc = agent_waits_begin(!o->nopark, notes, err);
 	if (rc)
 		goto no_waits;
+	agent_parked_begin(notes);
 	engine_threads_known();
 	if (recording)
 		recording_threads_known(recording);
@@ -468,6 +471,7 @@ int session_stop(struct error *err)
 	}
 	session_note_counts(false);
 	agent_waits_end();
+	agent_parked_end();
 	outside = engine_stop();
 	session_note_counts(true);
 	agent_window_keep(&session.windows);

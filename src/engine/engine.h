@@ -55,6 +55,7 @@ struct engine_options {
 	bool window_watched;  /* samples outside the window are kept, too */
 	int signal;           /* the one to use, 0 = a free one */
 	bool one_by_one;      /* wall: a signal for each thread and turn */
+	bool parked;          /* wall: virtual threads that are parked, too */
 	const char *wall_mode; /* "marker", "slots", or "" = what works; never NULL where wall is sampled */
 	const char *fail;     /* test knob: the part that shall refuse ("perf", "ring", "fd", "marker"); "" = none */
 };

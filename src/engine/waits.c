@@ -4,17 +4,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/map.h"
+#include "engine/claims.h"
 #include "engine/force.h"
 #include "engine/waits_holder.h"
 #include "os/os.h"
 #include "signal/handler.h"
 
-#define PROBES 32
-#define TAKEN UINT64_MAX /* key of a place that is being filled in or emptied */
-
 struct place {
-	_Atomic uint64_t key;     /* see key_of; 0 = free */
+	claim_key key;            /* see key_of */
 	uint64_t began;
 	const struct trace *trace;
 	uint64_t virtual_id;
@@ -23,7 +20,8 @@ struct place {
 	uint16_t era;
 };
 
-static struct place *places; /* WAITS_LIMIT, address space once, memory as it is used */
+/* Address space once, memory as it is used. */
+static struct claims places = {.bytes = sizeof(struct place), .limit = WAITS_LIMIT};
 static _Atomic int event = -1;
 static int wanted = -1;   /* from the start to the halt */
 
@@ -47,49 +45,6 @@ void waits_open(void)
 static uint64_t key_of(uint64_t thread, enum lock_kind kind)
 {
 	return (thread + 1) * LOCK_KINDS + kind;
-}
-
-static struct place *probe(uint64_t key, uint32_t i)
-{
-	return &places[(map_hash(key) + i) % WAITS_LIMIT];
-}
-
-/* The place of KEY, which nobody else may look at until it is given another key; NULL: there is none. */
-static struct place *take(uint64_t key)
-{
-	uint32_t i;
-
-	for (i = 0; i < PROBES; i++) {
-		struct place *p = probe(key, i);
-		uint64_t there = key;
-
-		if (atomic_load_explicit(&p->key, memory_order_relaxed) == key &&
-		    atomic_compare_exchange_strong(&p->key, &there, TAKEN))
-			return p;
-	}
-	return NULL;
-}
-
-/* The place of KEY, or a free one. */
-static struct place *take_or_claim(uint64_t key)
-{
-	struct place *p = take(key);
-	uint32_t i;
-
-	for (i = 0; !p && i < PROBES; i++) {
-		struct place *other = probe(key, i);
-		uint64_t nobody = 0;
-
-		if (atomic_load_explicit(&other->key, memory_order_relaxed) == 0 &&
-		    atomic_compare_exchange_strong(&other->key, &nobody, TAKEN))
-			p = other;
-	}
-	return p;
-}
-
-static void let_go(struct place *p, uint64_t key)
-{
-	atomic_store_explicit(&p->key, key, memory_order_release);
 }
 
 /* ---- begin and end ---- */
@@ -123,12 +78,12 @@ uint64_t waits_begin(const struct wait_begin *b)
 	trace = wait_walk(r, b->skip, &era);
 	if (trace)
 		wait_announce(r, (uint32_t)e, trace, era);
-	p = take_or_claim(key);
+	p = claims_take_or_claim(&places, key);
 	if (p) {
 		waits_holder_look(r, (uint32_t)e, b, &p->holder);
 		fill(p, b, trace, era);
 		began = p->began;
-		let_go(p, key);
+		claims_let_go(p, key);
 	} else {
 		/* How long it will be nobody knows: it is one sample without weight. */
 		record_take(r, (uint32_t)e);
@@ -179,16 +134,16 @@ void waits_end(uint64_t thread, enum lock_kind kind, uint64_t began)
 	if (e < 0)
 		return;
 	r = wait_enter((uint32_t)e);
-	p = take(key);
+	p = claims_take(&places, key);
 	/* A park within a park (parkUntil of JDK 21 calls the other one) has taken the place of the outer one. */
 	if (p && began && p->began != began) {
-		let_go(p, key);
+		claims_let_go(p, key);
 		p = NULL;
 	}
 	if (p && r)
 		note(r, p, (uint32_t)e, kind, now);
 	if (p)
-		let_go(p, 0);
+		claims_let_go(p, 0);
 	if (r)
 		wait_leave(r);
 }
@@ -197,15 +152,15 @@ void waits_end(uint64_t thread, enum lock_kind kind, uint64_t began)
 
 static int start(struct engine_event *event_of_session, uint32_t e, struct buffer *notes, struct error *err)
 {
-	size_t bytes = WAITS_LIMIT * sizeof(*places);
+	size_t bytes = WAITS_LIMIT * sizeof(struct place);
 
 	(void)event_of_session;
 	(void)notes;
 	if (!zone.has_jvm)
 		return error_set(err, ENOTSUP, "lock: this JVM's stacks cannot be walked");
-	if (!places)
-		places = os_reserve(bytes);
-	if (!places || os_make_writable(places, bytes) || waits_classes_open())
+	if (!places.places)
+		places.places = os_reserve(bytes);
+	if (!places.places || os_make_writable(places.places, bytes) || waits_classes_open())
 		return error_set(err, ENOMEM, "lock: cannot reserve address space for waits; raise the limit of "
 				 "virtual memory (ulimit -v)");
 	wanted = (int)e;
@@ -231,8 +186,8 @@ void waits_halt(void)
 
 void waits_release(void)
 {
-	if (places)
-		madvise(places, WAITS_LIMIT * sizeof(*places), MADV_DONTNEED);
+	if (places.places)
+		madvise(places.places, WAITS_LIMIT * sizeof(struct place), MADV_DONTNEED);
 	waits_classes_release();
 }
 

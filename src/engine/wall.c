@@ -19,6 +19,7 @@
 
 #include "engine/force.h"
 #include "engine/marker.h"
+#include "engine/parked.h"
 #include "engine/rounds.h"
 #include "engine/runs.h"
 #include "os/os.h"
@@ -28,7 +29,10 @@
 #define SLICES 32   /* turns in which each run is looked at once, at most */
 #define SLICES_TIME (NS_PER_S) /* and the time they take */
 
+#define PARKED_LENGTH (10 * NS_PER_S) /* virtual threads that are parked: their time is counted out after it, at most */
+
 struct wall wall;
+static uint64_t parked_flushed;
 
 static void open_rounds(uint64_t now), each_turn(uint32_t late), flush(void), leave(void);
 static struct rounds rounds = {
@@ -160,6 +164,10 @@ static void each_turn(uint32_t late)
 	begin_turn(late);
 	turn_due(wall.event, window_keeps_out(&zone.window) ? leave_all_out(count) : go_through(count));
 	look_after_runs(count);
+	if (wall.times[wall.turn % WALL_TIMES] - parked_flushed > PARKED_LENGTH) {
+		parked_flushed = wall.times[wall.turn % WALL_TIMES];
+		parked_flush(rounds.self->index, false);
+	}
 }
 
 /* Threads that were armed before the JVM's were known have had no turns since. */
@@ -180,6 +188,7 @@ static void flush(void)
 			wall_settle(i, wall.turn);
 			wall_count_out(i);
 		}
+	parked_flush(rounds.self->index, false);
 }
 
 /* All threads are counted out, and no marker stays behind. */
@@ -200,6 +209,8 @@ static void leave(void)
 		atomic_store(&t->life, WALL_GONE);
 		wall_finish(i, wall.turn);
 	}
+	if (rounds.self)
+		parked_flush(rounds.self->index, true);
 }
 
 /* ---- the engine ---- */
@@ -245,6 +256,7 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 	wall.rounds = &rounds;
 	wall.clocked = 0;
 	wall.turn = wall.lates = 0;
+	parked_flushed = os_monotonic();
 	wall_hint_open();
 	wall.late = 0;
 	wall.slices = (uint32_t)MIN(MAX(SLICES_TIME / zone.events[e].interval, 1), SLICES);
@@ -255,7 +267,8 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 				 "glibc 2.35, glibc.pthread.rseq=1 and a kernel that passes the self-test); "
 				 "leave the option out");
 	(void)notes;
-	return rounds_begin(&rounds, e, err);
+	rc = force_options()->parked ? parked_start(e, err) : 0;
+	return rc ? rc : rounds_begin(&rounds, e, err);
 }
 
 static int arm(struct thread_record *r, uint32_t e)
@@ -318,6 +331,7 @@ static void stop(void)
 {
 	size_t i;
 
+	parked_release();
 	for (i = 0; i < ARRAY_LEN(tables); i++)
 		madvise(*(void **)tables[i].at, RECORD_LIMIT * tables[i].row, MADV_DONTNEED);
 }

@@ -48,6 +48,7 @@ struct options {
 	char time[8];      /* periodic: "wall" asks all threads, else those that used CPU time */
 	bool disable_sampling, disable_all; /* for the life of the JVM */
 	bool nobatch;      /* wall: a signal for each sample */
+	bool vthreads;     /* wall: parked virtual threads, too */
 	bool stats;        /* features=stats: measure the walks */
 	char begin[256], end[256]; /* native functions; "" = none */
 	bool nostop, ttsp;

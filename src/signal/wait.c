@@ -17,7 +17,7 @@ struct thread_record *wait_enter(uint32_t event)
 	handler_enter(r);
 	/* Between the look-up and here the session may have ended, and the record be somebody else's. */
 	if (atomic_load_explicit(&r->tcb, memory_order_relaxed) == context_tcb() &&
-	    handler_refusal(r) == LOSS_REASONS && atomic_load(&r->sources[event].arm) == ARM_CALLS)
+	    handler_refusal(r) == LOSS_REASONS && atomic_load(&r->sources[event].arm) != ARM_NONE)
 		return r;
 	handler_leave(r);
 	return NULL;

@@ -206,6 +206,43 @@ def test_one_by_one(jdk17):
     assert all("jdk.internal.misc.Unsafe.park" in s["frames"] and s["kinds"][-1] == "native" for s in parker)
 
 
+def parked_time(program, options, seconds):
+    """What PROGRAM's virtual threads say they were parked under north() and south(), and what was seen of it, ns."""
+    before = program.mark()
+    profile = record(program, "-e", "wall", "-i", "20ms", "-d", str(seconds), *options)
+    after = program.mark()
+    share = profile.json["duration_ns"] / max(1, after["now"] - before["now"])
+    return profile, {name: ((after[name] - before[name]) * share,
+                            weights(profile, profile.stacks, f"truth.Parked.{name}", "parked"))
+                     for name in ("north", "south")}
+
+
+def test_parked_virtual_threads(jdk25, say):
+    """Parked virtual threads have their whole stack and their time, when asked for; else they are not there."""
+    threads, ms = (2000, 50) if SOAK else (20, 40)
+    with Program(jdk25, "Parked", "sleep", threads, ms) as program:
+        profile, found = parked_time(program, ("-t", "--vthreads"), counted(1.5, 20))
+        for name, (truth, seen) in found.items():
+            # At either end parks are seen in part, by the program or by us.
+            edge = 1.5 * threads * ms * 1e6
+            assert abs(seen - truth) <= 0.01 * truth + edge, (name, seen / 1e9, truth / 1e9, profile.samples)
+            say(f"parked virtual threads: {name}() {seen / truth - 1:+.2%} of {truth / 1e9:.1f} s")
+        parked = [s for s in profile.stacks if s["state"] == "parked" and "truth.Parked.park" in s["frames"]]
+        assert all("java.lang.VirtualThread.run" in s["frames"] for s in parked), parked[:3]
+        assert not any("[virtual_thread_frozen]" in s["frames"] for s in parked)
+        names = {t["name"] for t in profile.json["threads"]}
+        assert sum(name.startswith("virtual thread #") for name in names) >= min(threads, 20)
+        without = record(program, "-e", "wall", "-i", "20ms", "-d", "0.3")
+        assert not [s for s in without.stacks if s["state"] == "parked" and "truth.Parked.park" in s["frames"]]
+
+
+def test_no_virtual_threads_to_tell_of(jdk17):
+    with Program(jdk17, "Idle", "2") as program:
+        done = jstrobe("start", "-e", "wall", "--vthreads", program.pid)
+        assert done.returncode == 0 and "JDK 21" in done.stdout + done.stderr, (done.stdout, done.stderr)
+        assert jstrobe("stop", "-o", "hot", program.pid).returncode == 0
+
+
 def test_periodic(jdk, say):
     """Each period a signal to each thread that used CPU time, weighted by it; or to each, by wall time."""
     for kind in ("cpu", "wall") if SOAK else ("cpu",) if jdk.version == 25 else ("wall",):

@@ -1,0 +1,161 @@
+#include "agent/parked.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "agent/java.h"
+#include "agent/jvm.h"
+#include "agent/log.h"
+#include "engine/parked.h"
+#include "signal/frame_word.h"
+#include "signal/load.h"
+
+/* jvmtiCapabilities.can_support_virtual_threads, which headers before JDK 21 do not have: its 45th bit. */
+#define CAPABILITY_BYTE 5
+#define CAPABILITY_BIT 0x10
+#define FRAMES 256 /* that are asked for; deeper stacks end there */
+
+static struct {
+	jvmtiEnv *ti;     /* of its own: what it costs ends with it */
+	bool wanted;
+	jfieldID id;      /* Thread.tid */
+} parked;
+
+/* ---- callbacks, on the carrier ---- */
+
+/*
+ * The stack of the running thread as the JVM says, as frame words. A jmethodID is a pointer to a Method* in JDKs before
+ * 26 (8268406: since then it is a number, and nothing is known).
+ */
+static uint32_t stack(jvmtiEnv *ti, uint64_t *words)
+{
+	jvmtiFrameInfo frames[FRAMES];
+	jint i, count;
+
+	if ((*ti)->GetStackTrace(ti, NULL, 0, FRAMES, frames, &count))
+		return 0;
+	for (i = 0; i < count; i++) {
+		bool has_bci = frames[i].location >= 0 && frames[i].location < FRAME_NO_BCI;
+		uintptr_t method;
+
+		if (!load_word((uintptr_t)frames[i].method, &method) || (method & 7))
+			return 0;
+		words[i] = frame_java(FRAME_INTERPRETED, method, has_bci ? (uint32_t)frames[i].location : FRAME_NO_BCI);
+	}
+	return (uint32_t)count;
+}
+
+static void JNICALL on_unmount(jvmtiEnv *ti, ...)
+{
+	uint64_t frames[FRAMES];
+	uint32_t count;
+	va_list args;
+	jthread thread;
+	JNIEnv *env;
+
+	if (!parked_is_due())
+		return;
+	va_start(args, ti);
+	env = va_arg(args, JNIEnv *);
+	thread = va_arg(args, jthread);
+	va_end(args);
+	count = stack(ti, frames);
+	parked_begin((uint64_t)(*env)->GetLongField(env, thread, parked.id), frames, count);
+}
+
+static void JNICALL on_mount(jvmtiEnv *ti, ...)
+{
+	va_list args;
+	jthread thread;
+	JNIEnv *env;
+
+	if (!parked_any())
+		return;
+	va_start(args, ti);
+	env = va_arg(args, JNIEnv *);
+	thread = va_arg(args, jthread);
+	va_end(args);
+	parked_end((uint64_t)(*env)->GetLongField(env, thread, parked.id));
+}
+
+/* ---- on and off ---- */
+
+static bool listen_to(jvmtiEnv *ti, const jvmtiExtensionEventInfo *e, jvmtiExtensionEvent callback)
+{
+	return !(*ti)->SetExtensionEventCallback(ti, e->extension_event_index, callback) &&
+	       !(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)e->extension_event_index, NULL);
+}
+
+/* What is not freed is a few hundred bytes of the JVM's, once a session. */
+static bool listen(jvmtiEnv *ti)
+{
+	jvmtiExtensionEventInfo *events;
+	int found = 0;
+	jint i, count;
+
+	if ((*ti)->GetExtensionEvents(ti, &count, &events))
+		return false;
+	for (i = 0; i < count; i++) {
+		if (strcmp(events[i].id, "com.sun.hotspot.events.VirtualThreadUnmount") == 0)
+			found += listen_to(ti, &events[i], on_unmount);
+		else if (strcmp(events[i].id, "com.sun.hotspot.events.VirtualThreadMount") == 0)
+			found += listen_to(ti, &events[i], on_mount);
+	}
+	(*ti)->Deallocate(ti, (unsigned char *)events);
+	return found == 2;
+}
+
+static bool find_id(JNIEnv *env)
+{
+	jclass class = (*env)->FindClass(env, "java/lang/Thread");
+
+	parked.id = class ? (*env)->GetFieldID(env, class, "tid", "J") : NULL;
+	java_clear(env);
+	return parked.id;
+}
+
+static bool open(void)
+{
+	JNIEnv *env = jvm_jni();
+	jvmtiCapabilities c;
+
+	memset(&c, 0, sizeof(c));
+	((unsigned char *)&c)[CAPABILITY_BYTE] = CAPABILITY_BIT;
+	if (!env || !find_id(env))
+		return false;
+	parked.ti = jvm_environment();
+	if (!parked.ti)
+		return false;
+	if (!(*parked.ti)->AddCapabilities(parked.ti, &c) && listen(parked.ti)) {
+		parked_open();
+		return true;
+	}
+	(*parked.ti)->DisposeEnvironment(parked.ti);
+	parked.ti = NULL;
+	return false;
+}
+
+static const char not_told[] = "vthreads: this JVM does not tell of virtual threads (JDK 21 and later do): parked ones are "
+			       "not seen\n";
+
+void agent_parked_begin(struct buffer *notes)
+{
+	parked.wanted = parked_are_wanted();
+	if (parked.wanted && jvm_is_live() && !open())
+		buffer_puts(notes, not_told);
+}
+
+void agent_parked_vm_init(void)
+{
+	if (parked.wanted && !parked.ti && !open())
+		log_notes(not_told, sizeof(not_told) - 1);
+}
+
+void agent_parked_end(void)
+{
+	parked_halt();
+	if (parked.ti)
+		(*parked.ti)->DisposeEnvironment(parked.ti);
+	parked.ti = NULL;
+	parked.wanted = false;
+}

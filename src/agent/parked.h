@@ -1,0 +1,19 @@
+/*
+ * parked.h - how the wall clock hears of virtual threads that leave their carriers and come back (option `vthreads`).
+ *
+ * JVMTI's extension events com.sun.hotspot.events.VirtualThreadUnmount and VirtualThreadMount (JDK 21+), on the
+ * carrier's thread; between the two there is nothing of the thread but an object in the heap.
+ */
+#ifndef JSTROBE_AGENT_PARKED_H
+#define JSTROBE_AGENT_PARKED_H
+
+#include "base/buffer.h"
+
+/* A session has begun; without `vthreads` nothing happens. NOTES gets why nothing is told here, if so. Attached threads. */
+void agent_parked_begin(struct buffer *notes);
+/* It ends, before engine_stop; also without a begin. */
+void agent_parked_end(void);
+/* The JVM is up. */
+void agent_parked_vm_init(void);
+
+#endif

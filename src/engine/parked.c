@@ -1,0 +1,347 @@
+#include "engine/parked.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include "engine/claims.h"
+#include "engine/rounds.h"
+#include "engine/runs.h"
+#include "os/os.h"
+#include "signal/perf_samples.h"
+#include "signal/wait.h"
+#include "signal/walk.h"
+
+#define SLOW (4 * NS_PER_MS) /* between two parks of a carrier that are noted, at most, if n can be smaller */
+#define FAST NS_PER_MS       /* and at least */
+#define RATIO_LIMIT 4096
+
+struct place {
+	claim_key key;               /* the thread's number; see claims.h */
+	uint64_t began;              /* up to here its time is in samples */
+	const struct trace *trace;   /* NULL = none could be taken */
+	uint32_t ratio;              /* one in so many was noted */
+	uint16_t era;
+};
+
+/* Of a carrier, by the index of its record; its own. */
+struct carrier {
+	uint64_t last;               /* when it noted the last one */
+	uint64_t random;
+	uint32_t ratio;
+	uint32_t noted;              /* the ratio that led to the present one */
+	uint32_t left;               /* parks until the next one that is noted */
+};
+
+static struct claims places = {.bytes = sizeof(struct place), .limit = PARKED_LIMIT};
+static struct carrier *carriers; /* RECORD_LIMIT */
+static _Atomic int event = -1;
+static int wanted = -1;
+static _Atomic uint32_t count;   /* places that are in use */
+static _Atomic uint32_t flushes; /* odd: places are held for a moment that are somebody's all the same */
+
+/* ---- which ones are noted ---- */
+
+/* The next one: 1 to 2 × ratio - 1 from now, each as likely, so that a program's rhythm is not met. */
+static void draw(struct carrier *c)
+{
+	c->random ^= c->random << 13;
+	c->random ^= c->random >> 7;
+	c->random ^= c->random << 17;
+	c->left = c->ratio == 1 ? 1 : 1 + (uint32_t)(c->random % (2 * c->ratio - 1));
+}
+
+static void adapt(struct carrier *c, uint64_t now)
+{
+	uint64_t gap = now - c->last;
+
+	if (gap < FAST && c->ratio < RATIO_LIMIT)
+		c->ratio *= 2;
+	else if (gap > SLOW && c->ratio > 1)
+		c->ratio /= 2;
+	c->last = now;
+}
+
+static struct carrier *carrier(void)
+{
+	const struct thread_record *r = record_find(&zone.records, (uintptr_t)pthread_self());
+
+	return r ? &carriers[r->index] : NULL;
+}
+
+bool parked_is_due(void)
+{
+	struct carrier *c = atomic_load_explicit(&event, memory_order_acquire) < 0 ? NULL : carrier();
+
+	if (!c)
+		return false;
+	if (unlikely(!c->ratio)) {
+		*c = (struct carrier){.random = (uintptr_t)c | 1, .ratio = 1, .left = 1};
+		draw(c);
+	}
+	if (--c->left)
+		return false;
+	c->noted = c->ratio;
+	adapt(c, os_monotonic());
+	draw(c);
+	return true;
+}
+
+/* ---- stacks ---- */
+
+static bool is_method_of(uint64_t a, uint64_t b)
+{
+	return frame_is_java(a) && frame_method(a) == frame_method(b);
+}
+
+/* Where in COUNT FRAMES of the JVM's the last of the LENGTH frames at WALKED is; COUNT: nowhere. */
+static uint32_t find_last(const uint64_t *walked, size_t length, const uint64_t *frames, uint32_t count)
+{
+	uint32_t i;
+
+	for (i = 0; length && i < count; i++)
+		if (is_method_of(walked[length - 1], frames[i]) &&
+		    (length < 2 || i == 0 || is_method_of(walked[length - 2], frames[i - 1])) && i + 4 >= length)
+			return i;
+	return count;
+}
+
+/*
+ * A virtual thread that was mounted has its innermost frames on the carrier's stack, the others are still in the heap,
+ * where only the JVM may read them: what it says of them takes the place of the walk's end.
+ */
+static void thaw(struct trace_writer *w, const uint64_t *frames, uint32_t count)
+{
+	size_t length = (size_t)(w->pos - w->trace->frame);
+	uint32_t i;
+
+	if (!length || w->pos[-1] != frame_other(OTHER_END, END_frozen))
+		return;
+	i = find_last(w->trace->frame, length - 1, frames, count);
+	if (i == count)
+		return;
+	w->pos--;
+	while (++i < count)
+		trace_put(w, frames[i]);
+	trace_put(w, frame_other(OTHER_VIRTUAL, 0));
+}
+
+static const struct trace *stack_of(struct thread_record *r, const uint64_t *frames, uint32_t count, uint16_t *era)
+{
+	struct trace_writer w;
+
+	*era = (uint16_t)era_now(&zone.eras);
+	if (!trace_begin(&w, &zone.store, &r->chunk, zone.depth) || !walk_outside(&zone, r, &w))
+		return NULL;
+	thaw(&w, frames, count);
+	return w.store_full ? NULL : trace_end(&w);
+}
+
+/* ---- begin and end ---- */
+
+/* The collector shall name T now, if it has not seen it, and not when the park is over: a sample in no state. */
+static void announce(struct thread_record *r, uint32_t e, const struct trace *t, uint16_t era)
+{
+	struct sample s = {.trace = t, .thread = r->index, .event = (uint8_t)e, .state = THREAD_NONE, .era = era};
+
+	if (!atomic_load_explicit(&((struct trace *)t)->id, memory_order_relaxed) && queue_push(handler_queue(r), &s))
+		record_stir(&zone.records, r->index);
+}
+
+/* The place of thread KEY, an old one of its own or a new one; NULL: there is none. */
+static struct place *place_of(uint64_t key)
+{
+	struct place *p = claims_take(&places, key);
+
+	if (!p) {
+		p = claims_take_or_claim(&places, key);
+		if (p)
+			atomic_fetch_add(&count, 1);
+	}
+	return p;
+}
+
+static void note(struct thread_record *r, uint32_t e, uint64_t key, const struct place *seen)
+{
+	struct place *p = place_of(key);
+
+	if (!p) {
+		/* How long it will be nobody knows: it is one sample without weight. */
+		record_take(r, e);
+		record_lose(r, e, LOSS_too_many_waits, 0);
+		return;
+	}
+	p->trace = seen->trace;
+	p->era = seen->era;
+	p->ratio = seen->ratio;
+	p->began = seen->began;
+	claims_let_go(p, key);
+}
+
+void parked_begin(uint64_t thread, const uint64_t *frames, uint32_t frame_count)
+{
+	int e = atomic_load_explicit(&event, memory_order_acquire);
+	struct thread_record *r = e < 0 ? NULL : wait_enter((uint32_t)e);
+	struct carrier *c = r ? &carriers[r->index] : NULL;
+	struct place seen = {.began = os_monotonic()};
+
+	if (!c)
+		return;
+	seen.ratio = c->noted;
+	seen.trace = stack_of(r, frames, frame_count, &seen.era);
+	if (seen.trace)
+		announce(r, (uint32_t)e, seen.trace, seen.era);
+	note(r, (uint32_t)e, thread, &seen);
+	wait_leave(r);
+}
+
+bool parked_any(void)
+{
+	return atomic_load_explicit(&count, memory_order_relaxed) > 0;
+}
+
+/* The place of THREAD, which is this one's alone to take: if it is not there, it may be held by a flush. */
+static struct place *take(uint64_t thread)
+{
+	struct place *p;
+	uint32_t before;
+
+	do {
+		before = atomic_load(&flushes);
+		p = claims_take(&places, thread);
+	} while (!p && ((before & 1) || atomic_load(&flushes) != before));
+	return p;
+}
+
+static void push(struct thread_record *r, uint32_t e, uint64_t thread, const struct place *p, uint64_t now)
+{
+	struct sample s = {
+		.time = now,
+		.trace = p->trace,
+		.weight = (now > p->began ? now - p->began : 0) * p->ratio,
+		.context = thread,
+		.thread = r->index,
+		.event = (uint8_t)e,
+		.state = THREAD_PARKED,
+		.era = p->era,
+		.payload = UINT32_MAX, /* of no CPU */
+	};
+
+	record_take(r, e);
+	if (!s.trace)
+		record_lose(r, e, LOSS_store_full, s.weight);
+	else if (window_keeps_out(&zone.window))
+		record_lose(r, e, LOSS_outside_window, s.weight);
+	else if (!queue_push(handler_queue(r), &s))
+		record_lose(r, e, LOSS_queue_full, s.weight);
+	record_stir(&zone.records, r->index);
+}
+
+void parked_end(uint64_t thread)
+{
+	int e = atomic_load_explicit(&event, memory_order_acquire);
+	struct place *p = e < 0 ? NULL : take(thread);
+	struct thread_record *r = p ? wait_enter((uint32_t)e) : NULL;
+
+	if (r) {
+		push(r, (uint32_t)e, thread, p, os_monotonic());
+		wait_leave(r);
+	}
+	if (p) {
+		claims_let_go(p, 0);
+		atomic_fetch_sub(&count, 1);
+	}
+}
+
+/* ---- by the engine's thread ---- */
+
+/* The time of P, held, up to NOW, as a run of one sample of the record SELF. False: no room, it waits. */
+static bool count_out(struct place *p, uint64_t thread, uint32_t self, uint64_t now)
+{
+	struct run_note n = {
+		.trace = p->trace,
+		.time = now,
+		.context = thread,
+		.thread = self,
+		.era = p->era,
+		.event = (uint8_t)wanted,
+		.state = THREAD_PARKED,
+	};
+
+	turn_due((uint32_t)wanted, 1);
+	if (!p->trace || !runs_push(&n)) {
+		turn_miss((uint32_t)wanted, p->trace ? LOSS_queue_full : LOSS_store_full, 1);
+		return false;
+	}
+	n.trace = NULL;
+	n.weight = (now > p->began ? now - p->began : 0) * p->ratio;
+	n.samples = 1;
+	if (runs_push(&n)) {
+		p->began = now;
+		return true;
+	}
+	turn_miss((uint32_t)wanted, LOSS_queue_full, 1);
+	return false;
+}
+
+void parked_flush(uint32_t self, bool last)
+{
+	uint64_t now = os_monotonic();
+	uint32_t i;
+
+	if (wanted < 0 || !parked_any())
+		return;
+	atomic_fetch_add(&flushes, 1);
+	for (i = 0; i < PARKED_LIMIT; i++) {
+		claim_key *place = claims_at(&places, i);
+		uint64_t thread = atomic_load_explicit(place, memory_order_relaxed);
+
+		if (!thread || thread == CLAIM_TAKEN || !claims_try(place, thread))
+			continue;
+		count_out((struct place *)place, thread, self, now);
+		if (last)
+			atomic_fetch_sub(&count, 1);
+		claims_let_go(place, last ? 0 : thread);
+	}
+	atomic_fetch_add(&flushes, 1);
+}
+
+int parked_start(uint32_t e, struct error *err)
+{
+	size_t bytes = PARKED_LIMIT * sizeof(struct place), more = RECORD_LIMIT * sizeof(*carriers);
+
+	if (!places.places)
+		places.places = os_reserve(bytes);
+	if (!carriers)
+		carriers = os_reserve(more);
+	if (!places.places || !carriers || os_make_writable(places.places, bytes) || os_make_writable(carriers, more))
+		return error_set(err, ENOMEM, "vthreads: cannot reserve address space for parked threads; raise the "
+				 "limit of virtual memory (ulimit -v)");
+	atomic_store(&count, 0);
+	wanted = (int)e;
+	return 0;
+}
+
+bool parked_are_wanted(void)
+{
+	return wanted >= 0;
+}
+
+void parked_open(void)
+{
+	atomic_store(&event, wanted);
+}
+
+void parked_halt(void)
+{
+	atomic_store(&event, -1);
+}
+
+void parked_release(void)
+{
+	wanted = -1;
+	if (places.places)
+		madvise(places.places, PARKED_LIMIT * sizeof(struct place), MADV_DONTNEED);
+	if (carriers)
+		madvise(carriers, RECORD_LIMIT * sizeof(*carriers), MADV_DONTNEED);
+}

@@ -1,0 +1,41 @@
+/*
+ * parked.h - virtual threads that are parked: the wall clock's part that no look at threads can show.
+ *
+ *   unmounted: stack, moment ─▶ a place in the table, by the thread's number ─▶ mounted: a sample of the time between
+ *
+ * A virtual thread can park a million times a second, so that only some of its parks are noted: one in n, at random, where
+ * n is small enough for a carrier to note up to a thousand of them a second. What is noted weighs n times its time.
+ *
+ * The table has PARKED_LIMIT places and does not grow; a park that finds none is lost under `too_many_waits`.
+ */
+#ifndef JSTROBE_ENGINE_PARKED_H
+#define JSTROBE_ENGINE_PARKED_H
+
+#include "engine/engine.h"
+
+#define PARKED_LIMIT (256u * 1024)
+
+/* Wall clock is event E of the session that begins; nothing is noted before parked_open. */
+int parked_start(uint32_t e, struct error *err);
+/* Whether a session has begun that notes them. */
+bool parked_are_wanted(void);
+/* The JVM tells of switches from now on. */
+void parked_open(void);
+/* Nothing is noted any more. */
+void parked_halt(void);
+/* What is noted becomes samples up to now; LAST: and is forgotten. By runs of record SELF. The engine's thread. */
+void parked_flush(uint32_t self, bool last);
+/* The memory of the table goes back. No thread is inside. */
+void parked_release(void);
+
+/* ---- of the carrier's own thread, in normal code ---- */
+
+/* A virtual thread is about to leave its carrier: whether that is to be noted. */
+bool parked_is_due(void);
+/* It is the one with that number (Thread.getId), and the JVM says that its stack is FRAMES, innermost first. */
+void parked_begin(uint64_t thread, const uint64_t *frames, uint32_t count);
+/* Whether a virtual thread that is mounted again need be told. */
+bool parked_any(void);
+void parked_end(uint64_t thread);
+
+#endif
