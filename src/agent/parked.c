@@ -135,8 +135,8 @@ static bool open(void)
 	return false;
 }
 
-static const char not_told[] = "vthreads: this JVM does not tell of virtual threads (JDK 21 and later do): parked ones are "
-			       "not seen\n";
+static const char not_told[] = "vthreads: parked virtual threads are not seen: the JVM does not tell of them before "
+			       "JDK 21\n";
 
 void agent_parked_begin(struct buffer *notes)
 {

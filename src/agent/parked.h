@@ -9,7 +9,7 @@
 
 #include "base/buffer.h"
 
-/* A session has begun; without `vthreads` nothing happens. NOTES gets why nothing is told here, if so. Attached threads. */
+/* A session has begun; without `vthreads` nothing happens. NOTES gets why nothing is told. Attached threads. */
 void agent_parked_begin(struct buffer *notes);
 /* It ends, before engine_stop; also without a begin. */
 void agent_parked_end(void);

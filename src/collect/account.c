@@ -88,8 +88,8 @@ void account_sample(struct collector *c, const struct sample *s, struct thread_r
 	struct place place;
 
 	find_place(c, s, r, &place);
-	/* In no state: it is announced, so that its stack gets its names (engine/parked.c). */
-	if (s->state == THREAD_NONE || !store(c, &e, &place))
+	/* In no state and without weight: it is announced, so that its stack gets its names (engine/parked.c). */
+	if ((s->state == THREAD_NONE && !s->weight) || !store(c, &e, &place))
 		return;
 	timing_add(&c->handler, s->handler_ns);
 	if (c->options.stats && !c->options.record_cpu)
