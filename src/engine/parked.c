@@ -12,8 +12,9 @@
 #include "signal/wait.h"
 #include "signal/walk.h"
 
-#define SLOW (4 * NS_PER_MS) /* between two parks of a carrier that are noted, at most, if n can be smaller */
-#define FAST NS_PER_MS       /* and at least */
+/* Parks that a carrier notes in such a time: more and it takes fewer, less than a quarter and it takes more. */
+#define QUOTA 100
+#define QUOTA_TIME (100 * NS_PER_MS)
 #define RATIO_LIMIT 4096
 
 struct place {
@@ -26,7 +27,8 @@ struct place {
 
 /* Of a carrier, by the index of its record; its own. */
 struct carrier {
-	uint64_t last;               /* when it noted the last one */
+	uint64_t since;              /* the present quota counts from here on */
+	uint32_t used;
 	uint64_t random;
 	uint32_t ratio;
 	uint32_t noted;              /* the ratio that led to the present one */
@@ -53,13 +55,16 @@ static void draw(struct carrier *c)
 
 static void adapt(struct carrier *c, uint64_t now)
 {
-	uint64_t gap = now - c->last;
+	bool over = now - c->since >= QUOTA_TIME;
 
-	if (gap < FAST && c->ratio < RATIO_LIMIT)
+	if (++c->used < QUOTA && !over)
+		return;
+	if (!over && c->ratio < RATIO_LIMIT)
 		c->ratio *= 2;
-	else if (gap > SLOW && c->ratio > 1)
+	else if (over && c->used < QUOTA / 4 && c->ratio > 1)
 		c->ratio /= 2;
-	c->last = now;
+	c->since = now;
+	c->used = 0;
 }
 
 static struct carrier *carrier(void)
@@ -76,8 +81,7 @@ bool parked_is_due(void)
 	if (!c)
 		return false;
 	if (unlikely(!c->ratio)) {
-		*c = (struct carrier){.random = (uintptr_t)c | 1, .ratio = 1, .left = 1};
-		draw(c);
+		*c = (struct carrier){.since = os_monotonic(), .random = (uintptr_t)c | 1, .ratio = 1, .left = 1};
 	}
 	if (--c->left)
 		return false;

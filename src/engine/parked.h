@@ -3,8 +3,8 @@
  *
  *   unmounted: stack, moment ─▶ a place in the table, by the thread's number ─▶ mounted: a sample of the time between
  *
- * A virtual thread can park a million times a second, so that only some of its parks are noted: one in n, at random, where
- * n is small enough for a carrier to note up to a thousand of them a second. What is noted weighs n times its time.
+ * A virtual thread can park a million times a second, so that only some of its parks are noted: one in n, at random,
+ * where n lets a carrier note up to a thousand of them a second. What is noted weighs n times its time.
  *
  * The table has PARKED_LIMIT places and does not grow; a park that finds none is lost under `too_many_waits`.
  */

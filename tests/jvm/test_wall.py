@@ -223,8 +223,8 @@ def test_parked_virtual_threads(jdk25, say):
     with Program(jdk25, "Parked", "sleep", threads, ms) as program:
         profile, found = parked_time(program, ("-t", "--vthreads"), counted(1.5, 20))
         for name, (truth, seen) in found.items():
-            # At either end parks are seen in part, by the program or by us.
-            edge = 1.5 * threads * ms * 1e6
+            # At either end parks are seen in part, by the program or by us; the JVM begins to tell of them a little late.
+            edge = threads * (1.5 * ms + 100) * 1e6
             assert abs(seen - truth) <= 0.01 * truth + edge, (name, seen / 1e9, truth / 1e9, profile.samples)
             say(f"parked virtual threads: {name}() {seen / truth - 1:+.2%} of {truth / 1e9:.1f} s")
         parked = [s for s in profile.stacks if s["state"] == "parked" and "truth.Parked.park" in s["frames"]]
