@@ -157,6 +157,31 @@ def test_same_place_under_another_caller(jdk17, mode, flags, say):
                 f"{(seen - ns) / 1e6:+.1f} ms of {ns / 1e6:.0f}, in {times} phases")
 
 
+@pytest.mark.parametrize("mode", ["marker", "slots"])
+def test_deoptimised_in_their_sleep(jdk17, mode):
+    """Frames that are deoptimised while their threads sleep are no move: the stack stays, whole, and nobody is woken."""
+    with Program(jdk17, "Deopt", 20) as program:
+        done = jstrobe("start", "-t", "-e", "wall", "-i", "2ms", "--wallmode", mode, program.pid)
+        assert done.returncode == 0, done.stderr
+        time.sleep(0.3)
+        before = switches(program, "sleeper")
+        program.say("end")
+        while program.mark().get("loaded") != 1:
+            time.sleep(0.01)
+        time.sleep(0.3)
+        after = switches(program, "sleeper")
+        path = result_file()
+        done = jstrobe("stop", "-t", "-o", "json", "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+        profile = Profile(path)
+        profile.check()
+    assert before == after and len(after) == 20
+    stacks = profile.of_thread("sleeper")
+    assert {s["state"] for s in stacks} == {"parked"}
+    assert {tuple(s["frames"]).count("truth.Deopt$Base.step") for s in stacks} == {6}, stacks[:3]
+    assert len({tuple(s["frames"]) for s in stacks}) == 1, stacks[:3]
+
+
 def test_threads_end_under_the_look(jdk25, say):
     """Hundreds of threads a second begin and end while all are looked at each millisecond."""
     with Program(jdk25, "ThreadStorm", "platform", 500) as program:
