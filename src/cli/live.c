@@ -21,7 +21,7 @@ static bool takes_any(const struct options *o)
 	return strcmp(o->event, plain.event) == 0 && !o->interval && !o->wall && !o->filter[0] && !o->begin[0];
 }
 
-static int begin(struct live *l, struct options *o, struct error *err)
+static int begin(struct live *l, struct options *o, const char *usual, struct error *err)
 {
 	int ends[2], rc;
 
@@ -35,6 +35,8 @@ static int begin(struct live *l, struct options *o, struct error *err)
 	o->action = ACTION_START;
 	o->owner = true;
 	o->join = takes_any(o);
+	if (o->join && usual)
+		snprintf(o->event, sizeof(o->event), "%s", usual);
 	rc = agent_obey(&l->agent, o, START_MS, err);
 	while (rc == -EINTR) {
 		bool from_terminal;
@@ -47,7 +49,7 @@ static int begin(struct live *l, struct options *o, struct error *err)
 	return rc;
 }
 
-int live_open(struct live *l, struct cli *cli)
+int live_open(struct live *l, struct cli *cli, const char *usual)
 {
 	struct error err = {0};
 	char event[128];
@@ -63,7 +65,7 @@ int live_open(struct live *l, struct cli *cli)
 	rc = agent_open(&l->agent, cli, false, &err);
 	if (rc)
 		return rc;
-	rc = begin(l, &cli->options, &err);
+	rc = begin(l, &cli->options, usual, &err);
 	if (rc == 0) {
 		if (control_number(l->agent.answer, "joined"))
 			console_note("process %d is sampled already (%s): the stream is of that session",

@@ -15,8 +15,11 @@ struct live {
 	int interrupts;      /* requests to end */
 };
 
-/* Attach to the JVM that CLI names and begin. 0, or an exit code (the error is shown). */
-int live_open(struct live *l, struct cli *cli);
+/*
+ * Attach to the JVM that CLI names and begin. USUAL: the events to sample if none were asked for and no session runs;
+ * NULL: as the options have it. 0, or an exit code (the error is shown).
+ */
+int live_open(struct live *l, struct cli *cli, const char *usual);
 /*
  * Wait at most TIMEOUT_MS for bytes of the stream (EVENTS: POLLIN; 0 = do not look), and, if OUT >= 0, for room there.
  * What the agent or a signal has to say is taken in meanwhile. The poll result: bit 0 = bytes are there, bit 1 = OUT

@@ -117,7 +117,7 @@ int cli_stream(struct cli *cli)
 		return CLI_FAILED;
 	}
 	cli->options.file[0] = '\0';
-	rc = live_open(&c.live, cli);
+	rc = live_open(&c.live, cli, NULL);
 	if (rc)
 		return rc;
 	c.until = cli->options.duration ? now() + cli->options.duration : 0;

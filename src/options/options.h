@@ -103,7 +103,7 @@ struct options {
 	uint64_t duration;       /* ns, 0 = not given */
 	uint64_t attach_timeout; /* ns */
 	char libpath[OPTIONS_FILE_MAX];
-	bool quiet, verbose, strict;
+	bool quiet, verbose, strict, once;
 	char log[OPTIONS_FILE_MAX]; /* where the agent's messages go; "" = stderr */
 	bool want_version, want_help;
 

@@ -1,0 +1,57 @@
+/*
+ * top_model.h - what `jstrobe top` knows of a JVM: sums over the records of a live stream since the last screen.
+ */
+#ifndef JSTROBE_CLI_TOP_MODEL_H
+#define JSTROBE_CLI_TOP_MODEL_H
+
+#include "base/map.h"
+#include "base/names.h"
+#include "base/strings.h"
+#include "base/vector.h"
+
+struct top_method {
+	uint32_t name;             /* number in model.strings */
+	uint64_t self, total;      /* CPU time, ns */
+};
+
+struct top_thread {
+	uint32_t name;
+	uint64_t java_id;
+	int32_t tid;               /* 0: virtual */
+	uint64_t cpu;              /* ns */
+	uint64_t wall[THREAD_STATES]; /* ns by state */
+};
+
+struct top_wait {
+	uint32_t name;             /* what was waited for */
+	uint32_t owner;            /* who held it at last, 0 = not known */
+	uint64_t count, time;
+};
+
+/* A stack, as the methods in it: each once, the innermost first. */
+struct top_stack {
+	uint32_t *methods, count;
+};
+
+struct top_model {
+	struct strings strings;
+	VECTOR(struct top_method) methods;
+	VECTOR(struct top_thread) threads;
+	VECTOR(struct top_wait) waits;
+	VECTOR(struct top_stack) stacks; /* by id */
+	struct map by_method, by_thread, by_wait;
+	struct map of_cpu, of_wall;      /* names of events → 1 */
+	uint32_t pid, cpus, main_class, jdk;
+	uint64_t began, now;             /* times of the first and of the last record since the last screen */
+	uint64_t samples, cpu;           /* of CPU time */
+	uint64_t dropped, lost, process_cpu, own_cpu; /* as stats say; since the session began */
+	uint64_t process_before, own_before, books_at, books_before; /* at the last screen */
+};
+
+/* Take in one record, N bytes without line end. False: it is none (the reader goes on with the next one). */
+bool top_take(struct top_model *m, const char *line, size_t n);
+/* Forget the sums; stacks, names and books stay. */
+void top_next(struct top_model *m);
+void top_free(struct top_model *m);
+
+#endif

@@ -1,0 +1,201 @@
+#include "cli/top_view.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+#define BAR 20
+
+/* A letter for each state, in the order of thread_states.def. */
+static const char letters[THREAD_STATES + 1] = "?RrBPWSN";
+
+struct page {
+	const struct top_model *m;
+	const struct top_view *v;
+	struct buffer *out;
+	unsigned left;       /* lines that still fit */
+};
+
+/* One line, cut to the columns there are, without anything that moves a cursor. */
+static void put_line(struct page *p, const char *text)
+{
+	unsigned columns = 0;
+	size_t n;
+
+	if (!p->left)
+		return;
+	for (; *text && columns < p->v->columns; text += n, columns++) {
+		n = utf8_length((const unsigned char *)text);
+		if (n == 0 || (unsigned char)*text < 0x20 || *text == 0x7f) {
+			buffer_putc(p->out, '?');
+			n = n ? n : 1;
+		} else {
+			buffer_append(p->out, text, n);
+		}
+	}
+	buffer_putc(p->out, '\n');
+	p->left--;
+}
+
+static const char *name_at(const struct page *p, uint32_t number)
+{
+	return number ? strings_get(&p->m->strings, number) : "";
+}
+
+static bool is_wanted(const struct page *p, uint32_t name)
+{
+	return !p->v->filter[0] || strstr(name_at(p, name), p->v->filter);
+}
+
+static double percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+static int descending(uint64_t a, uint64_t b)
+{
+	return a < b ? 1 : a > b ? -1 : 0;
+}
+
+static int by_self(const void *a, const void *b)
+{
+	const struct top_method *x = a, *y = b;
+	int c = descending(x->self, y->self);
+
+	return c ? c : descending(x->total, y->total);
+}
+
+static int by_total(const void *a, const void *b)
+{
+	const struct top_method *x = a, *y = b;
+
+	return descending(x->total, y->total);
+}
+
+static int by_cpu(const void *a, const void *b)
+{
+	const struct top_thread *x = a, *y = b;
+	int c = descending(x->cpu, y->cpu);
+
+	return c ? c : (x->tid > y->tid) - (x->tid < y->tid);
+}
+
+static int by_time(const void *a, const void *b)
+{
+	return descending(((const struct top_wait *)a)->time, ((const struct top_wait *)b)->time);
+}
+
+static void put_head(struct page *p)
+{
+	const struct top_model *m = p->m;
+	uint64_t books = m->books_at - m->books_before;
+	char line[512];
+
+	snprintf(line, sizeof(line), "%u %.40s  CPU %.0f/%u00 %%, own %.2f %%, %llu samples, lost %llu, dropped %llu%s",
+		 m->pid, name_at(p, m->main_class), percent(m->process_cpu - m->process_before, books), m->cpus,
+		 percent(m->own_cpu - m->own_before, books), (unsigned long long)m->samples,
+		 (unsigned long long)m->lost, (unsigned long long)m->dropped, p->v->paused ? "  PAUSED" : "");
+	put_line(p, line);
+	put_line(p, "");
+}
+
+static void put_methods(struct page *p, unsigned most)
+{
+	char line[1024];
+	size_t i;
+
+	snprintf(line, sizeof(line), "  SELF  TOTAL  METHOD%s%s", p->v->filter[0] ? "  with " : "", p->v->filter);
+	put_line(p, line);
+	for (i = 0; i < p->m->methods.count && most > 1; i++) {
+		const struct top_method *t = &p->m->methods.items[i];
+
+		if (!is_wanted(p, t->name))
+			continue;
+		snprintf(line, sizeof(line), "%5.1f%% %5.1f%%  %.900s", percent(t->self, p->m->cpu),
+			 percent(t->total, p->m->cpu), name_at(p, t->name));
+		put_line(p, line);
+		most--;
+	}
+}
+
+/* What a thread did, BAR letters long. */
+static void put_bar(const struct top_thread *t, char bar[BAR + 1])
+{
+	uint64_t all = 0, sum = 0;
+	unsigned s, at = 0;
+
+	for (s = 0; s < THREAD_STATES; s++)
+		all += t->wall[s];
+	for (s = 0; s < THREAD_STATES && all; s++) {
+		sum += t->wall[s];
+		while (at < (sum * BAR + all / 2) / all)
+			bar[at++] = letters[s];
+	}
+	memset(bar + at, '.', BAR - at);
+	bar[BAR] = '\0';
+}
+
+static void put_threads(struct page *p)
+{
+	uint64_t span = p->m->now - p->m->began;
+	char line[512], bar[BAR + 1];
+	size_t i;
+
+	put_line(p, "   CPU  STATES                THREAD");
+	for (i = 0; i < p->m->threads.count && p->left; i++) {
+		const struct top_thread *t = &p->m->threads.items[i];
+
+		if (!is_wanted(p, t->name))
+			continue;
+		put_bar(t, bar);
+		snprintf(line, sizeof(line), "%5.1f%%  %s  %.400s", percent(t->cpu, span), bar, name_at(p, t->name));
+		put_line(p, line);
+	}
+}
+
+static void put_waits(struct page *p, unsigned most)
+{
+	char line[1024];
+	size_t i;
+
+	if (!p->m->waits.count)
+		return;
+	put_line(p, "  WAITED   COUNT  LOCK, LAST HOLDER");
+	for (i = 0; i < p->m->waits.count && i < most; i++) {
+		const struct top_wait *w = &p->m->waits.items[i];
+
+		snprintf(line, sizeof(line), "%6.0f ms %7llu  %.400s%s%.400s", (double)w->time / 1e6,
+			 (unsigned long long)w->count, name_at(p, w->name), w->owner ? ", " : "",
+			 name_at(p, w->owner));
+		put_line(p, line);
+	}
+	put_line(p, "");
+}
+
+void top_show(struct top_model *m, const struct top_view *v, struct buffer *out)
+{
+	struct page p = {m, v, out, v->rows - (v->keys ? 1 : 0)};
+
+	if (m->methods.count)
+		qsort(m->methods.items, m->methods.count, sizeof(*m->methods.items), v->by_total ? by_total : by_self);
+	if (m->threads.count)
+		qsort(m->threads.items, m->threads.count, sizeof(*m->threads.items), by_cpu);
+	if (m->waits.count)
+		qsort(m->waits.items, m->waits.count, sizeof(*m->waits.items), by_time);
+	/* sorted lists do not fit their maps any more */
+	map_free(&m->by_method);
+	map_free(&m->by_thread);
+	map_free(&m->by_wait);
+	put_head(&p);
+	put_methods(&p, p.left / 2);
+	put_line(&p, "");
+	put_waits(&p, 3);
+	put_threads(&p);
+	while (v->keys && p.left)
+		put_line(&p, "");
+	p.left = 1;
+	if (v->keys)
+		put_line(&p, v->keys);
+}

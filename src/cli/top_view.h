@@ -1,0 +1,21 @@
+/*
+ * top_view.h - a screen of `jstrobe top` as text.
+ */
+#ifndef JSTROBE_CLI_TOP_VIEW_H
+#define JSTROBE_CLI_TOP_VIEW_H
+
+#include "base/buffer.h"
+#include "cli/top_model.h"
+
+struct top_view {
+	unsigned rows, columns;
+	bool by_total;     /* methods by what they and their callees took, else by themselves */
+	bool paused;
+	const char *keys;  /* last line; NULL = none */
+	char filter[64];   /* methods and threads with this in their name; "" = all */
+};
+
+/* Append the screen of M: at most V->rows lines of at most V->columns columns. M's lists are sorted meanwhile. */
+void top_show(struct top_model *m, const struct top_view *v, struct buffer *out);
+
+#endif
