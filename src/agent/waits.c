@@ -1,14 +1,11 @@
 #include "agent/waits.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
 #include <string.h>
 
 #include "agent/java.h"
 #include "agent/jvm.h"
 #include "agent/log.h"
-#include "engine/waits_owner.h"
 
 #define PROBE_FRAMES 2 /* jstrobe.Waits.begin, and LockSupport's */
 
@@ -25,7 +22,6 @@ uint64_t agent_wait_begin(JNIEnv *env, jthread thread, jobject lock, enum lock_k
 			  enum wait_method method)
 {
 	struct wait_begin b = {.kind = kind, .method = method};
-	const struct thread_record *r;
 
 	if (waits_event() < 0)
 		return 0;
@@ -36,11 +32,7 @@ uint64_t agent_wait_begin(JNIEnv *env, jthread thread, jobject lock, enum lock_k
 	b.virtual_id = java_is_virtual(env, thread) ? b.thread : 0;
 	if (lock)
 		waits_lock_read(env, lock, &b);
-	if (kind == LOCK_MONITOR) {
-		r = record_find(&zone.records, (uintptr_t)pthread_self());
-		if (r)
-			waits_monitor_owner(r, lock, &b);
-	}
+	b.monitor = kind == LOCK_MONITOR ? lock : NULL;
 	return waits_begin(&b);
 }
 

@@ -9,7 +9,6 @@
 #include "agent/java.h"
 #include "agent/jvm.h"
 #include "agent/waits.h"
-#include "engine/waits_owner.h"
 
 #define NAME_MAX_LENGTH 512
 
@@ -90,7 +89,7 @@ static void put_owner(JNIEnv *env, jobject lock, struct wait_begin *b)
 	if (!thread)
 		return;
 	b->owner_id = agent_wait_thread(env, thread);
-	b->owner_tid = waits_tid_of(jvm_thread_behind(env, thread)); /* 0 of a virtual one */
+	b->owner_java = jvm_thread_behind(env, thread);
 	(*env)->DeleteLocalRef(env, thread);
 }
 

@@ -7,6 +7,7 @@
 #include "engine/claims.h"
 #include "engine/force.h"
 #include "engine/waits_holder.h"
+#include "engine/waits_owner.h"
 #include "os/os.h"
 #include "signal/handler.h"
 
@@ -64,7 +65,16 @@ static void fill(struct place *p, const struct wait_begin *b, const struct trace
 	p->began = os_monotonic();
 }
 
-uint64_t waits_begin(const struct wait_begin *b)
+/* Loads from the JVM's memory may fault: only while R is entered our handler is there for certain. */
+static void find_owner(const struct thread_record *r, struct wait_begin *b)
+{
+	if (b->monitor)
+		waits_monitor_owner(r, b->monitor, b);
+	else if (b->owner_java)
+		b->owner_tid = waits_tid_of(b->owner_java);
+}
+
+uint64_t waits_begin(struct wait_begin *b)
 {
 	uint64_t key = key_of(b->thread, b->kind), began = 0;
 	int e = waits_event();
@@ -75,6 +85,7 @@ uint64_t waits_begin(const struct wait_begin *b)
 
 	if (!r)
 		return 0;
+	find_owner(r, b);
 	trace = wait_walk(r, b->skip, &era);
 	if (trace)
 		wait_announce(r, (uint32_t)e, trace, era);

@@ -24,8 +24,10 @@ struct wait_begin {
 	uint32_t skip;        /* innermost frames that are the probe's */
 	uint32_t method;      /* enum wait_method */
 	uint32_t class, identity; /* as in struct wait_note */
-	uint64_t owner_id;
-	uint32_t owner_tid;
+	uint64_t owner_id;    /* of a synchroniser: of the thread that holds it, 0 = none */
+	uintptr_t owner_java; /* its JavaThread*, which may be gone by now; 0 = none, or a virtual thread */
+	const void *monitor;  /* a JNI reference to the object that is about to be entered, or NULL */
+	uint32_t owner_tid;   /* set by waits_begin, as owner_id of a monitor is */
 	uint64_t virtual_id;  /* the thread's number if it is a virtual one, else 0 */
 };
 
@@ -35,7 +37,7 @@ int waits_event(void);
 bool waits_are_wanted(void);
 void waits_open(void);
 /* When the wait began, os_monotonic; 0: nothing is known of it, and it is counted nowhere. */
-uint64_t waits_begin(const struct wait_begin *b);
+uint64_t waits_begin(struct wait_begin *b);
 /* A wait of THREAD and KIND is over. BEGAN: as waits_begin gave it, 0 = take whatever stands there. */
 void waits_end(uint64_t thread, enum lock_kind kind, uint64_t began);
 
