@@ -224,6 +224,7 @@ void recording_free(struct recording *r)
 	free(r->threads.items);
 	map_free(&r->contexts);
 	recording_load_free(r);
+	heap_counters_free(&r->heap.counters);
 	pthread_mutex_destroy(&r->lock);
 	pthread_mutex_destroy(&r->wake_lock);
 	pthread_cond_destroy(&r->wake);

@@ -8,6 +8,7 @@
 
 #include "collect/account.h"
 #include "collect/recording.h"
+#include "hotspot/heap.h"
 
 #define RECORDING_FACT_VALUES 10
 
@@ -40,6 +41,13 @@ struct load {
 	uint64_t threads_at;
 };
 
+/* The heap as it was when last looked at, see recording_heap.c. */
+struct heap_watch {
+	struct heap_counters counters;
+	uint64_t collections;
+	bool known;
+};
+
 struct recording {
 	struct sink sink;
 	struct recording_options options;
@@ -50,6 +58,7 @@ struct recording {
 	VECTOR(struct recording_fact) facts;
 	struct error failed;   /* the first failure; code 0: none */
 	struct load load;
+	struct heap_watch heap;
 	uint64_t began, cpu_at_start, own_at_start;
 	uint64_t threads_known; /* threads found since then are new; collector's lock */
 
@@ -114,5 +123,7 @@ void recording_wake(struct recording *r, bool stop);
 /* Events that tell of the machine, the process and its threads (recording_load.c). Recording's lock held. */
 void recording_load(struct recording *r, uint64_t now);
 void recording_load_free(struct recording *r);
+/* And of the Java heap (recording_heap.c). The same. */
+void recording_heap(struct recording *r, uint64_t now);
 
 #endif

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "elf/elf.h"
+#include "hotspot/perf_data.h"
 
 #define COUNTS 4
 
@@ -24,55 +25,14 @@ static const struct {
 	{"java.cls.sharedLoadedClasses", "_ZN19ClassLoadingService28_shared_classes_loaded_countE"},
 };
 
-/* Format 2.0 of performance data, since JDK 5 (perfMemory.hpp). */
-struct prologue {
-	uint32_t magic;
-	uint8_t byte_order, major, minor, accessible;
-	int32_t used, overflow;
-	int64_t modified;
-	int32_t entry_offset, entries;
-};
-struct entry {
-	int32_t length, name_offset, vector_length;
-	uint8_t type, flags, units, variability;
-	int32_t data_offset;
-};
-
-static void find_entry(const char *at, const struct entry *e, const uint64_t **found)
+static void take(const char *name, const uint64_t *value, void *arg)
 {
-	const char *name = at + e->name_offset;
-	size_t room = (size_t)(e->length - e->name_offset);
+	const uint64_t **found = arg;
 	int i;
 
 	for (i = 0; i < COUNTS; i++)
-		if (strnlen(name, room) < room && strcmp(name, names[i].entry) == 0 &&
-		    e->data_offset <= e->length - (int32_t)sizeof(uint64_t))
-			found[i] = (const uint64_t *)(at + e->data_offset);
-}
-
-/* The region stays mapped until the process ends, also after the JVM's end. */
-static void search_region(const struct layout *l, const uint64_t **found)
-{
-	const char *start = l->perf_start ? *(const char *const *)l->perf_start : NULL;
-	const struct prologue *p = (const void *)start;
-	const char *at, *end;
-	int i;
-
-	if (!start || p->major != 2 || p->used < (int32_t)sizeof(*p) || p->entry_offset < (int32_t)sizeof(*p))
-		return;
-	end = start + p->used;
-	if (p->entry_offset > p->used)
-		return;
-	at = start + p->entry_offset;
-	for (i = 0; i < p->entries && at + sizeof(struct entry) <= end; i++) {
-		const struct entry *e = (const void *)at;
-
-		if (e->length < (int32_t)sizeof(*e) || e->length > end - at || e->name_offset <= 0 ||
-		    e->name_offset >= e->length || e->data_offset <= 0)
-			return;
-		find_entry(at, e, found);
-		at += e->length;
-	}
+		if (strcmp(name, names[i].entry) == 0)
+			found[i] = value;
 }
 
 static const uint64_t *behind_symbol(const struct layout *l, const struct image *libjvm, const char *symbol)
@@ -88,7 +48,7 @@ bool class_counts_find(const struct layout *l, const struct image *libjvm, struc
 	const uint64_t *found[COUNTS] = {NULL};
 	int i;
 
-	search_region(l, found);
+	perf_data_each(l, take, found);
 	if (!found[0] && libjvm && l->perf_data_size)
 		for (i = 0; i < COUNTS && (i == 0 || found[0]); i++)
 			found[i] = behind_symbol(l, libjvm, names[i].symbol);

@@ -104,6 +104,22 @@ def test_views(jdk25):
             assert "truth.KnownShares" in text
 
 
+def test_heap(jdk):
+    """After a collection: how full the heap is, and how large."""
+    path = jvm.result_file(".jfr")
+    with Program(jdk, "Garbage", jvm=["-Xms64m", "-Xmx96m"]) as program:
+        assert jstrobe("record", "-d", counted(2.2, 10), "-f", path, program.pid).returncode == 0
+    found = jfr.Recording(path).events["jdk.GCHeapSummary"]
+    assert found
+    for e in found:
+        space = e["heapSpace"]
+        assert e["when"] == "After GC" and 0 < e["heapUsed"] <= space["committedSize"] <= 96 << 20, e
+        assert space["reservedSize"] == 96 << 20 and space["start"] and space["committedEnd"] <= space["reservedEnd"], e
+    ids = [e["gcId"] for e in found]
+    assert ids == sorted(set(ids))
+    tool(jdk, "print", "--events", "GCHeapSummary", path)
+
+
 @pytest.mark.parametrize("events", ["execution", "cputime"])
 def test_one_event_a_sample(jdk17, events):
     path = jvm.result_file(".jfr")
