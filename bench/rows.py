@@ -539,6 +539,21 @@ def wall_recording_size(bench):
              f"1/{single / ours:.0f}"], ours <= batch and ours * 20 < single)
 
 
+def replay(bench):
+    """A day of samples through collector and writer: what it takes in memory, and how fast it goes."""
+    subprocess.run(["make", "-s", "-C", jvm.ROOT, f"O={jvm.OUT}", "tools"], check=True)
+    path = jvm.result_file(".jfr")
+    text = subprocess.run([os.path.join(jvm.OUT, "tests", "replay"), "24", "600", path], check=True,
+                          stdout=subprocess.PIPE, text=True).stdout
+    os.remove(path)
+    kb = {int(hour): int(size) for hour, size in re.findall(r"^(\d+) rss (\d+)", text, re.M)}
+    made, written, speed = map(int, re.search(r"samples (\d+) written (\d+) speed (\d+)", text).groups())
+    return ([f"{made:,} samples in 24 h, {written:,} in the file; {speed} × as fast as they came; resident at most in hour 1 "
+             f"{kb[1] / 1024:.1f} MB, in hour 24 {kb[24] / 1024:.1f} MB ({100 * (kb[24] / kb[1] - 1):+.1f} %), "
+             f"between {min(kb.values()) / 1024:.1f} and {max(kb.values()) / 1024:.1f}"],
+            made == written and speed >= 500 and abs(kb[24] / kb[1] - 1) <= 0.05)
+
+
 ROWS = {
     "complete": Row("stacks complete: known root, no error frame", "≥ 99.5 % of all samples taken", complete),
     "vm_state": Row("CPU time inside the VM under the Java method that caused it",
@@ -566,6 +581,8 @@ ROWS = {
                           recording_size),
     "wall_recording_size": Row("size of a wall-clock recording, 1,000 idle threads, 30 s at 10 ms",
                                "≤ async-profiler's; < 1/20 of its `nobatch`", wall_recording_size),
+    "replay": Row("24 h of samples (50 threads, 2 CPUs, 10 ms, 19,400 new stacks an hour, chunks of 20 min) through collector and writer",
+                  "≥ 500 × as fast; resident in hour 1 and hour 24 within 5 %", replay),
     "convert": Row("recording of 1 GB → flame graph", "≤ 1/5 of jfr-converter's time, ≤ 256 MB", convert),
     "wall_signals": Row("wall clock at 10 ms, 1,000 and 10,000 threads that wait, 2 that run: who gets signals, turns served",
                         "no switch of theirs (≤ 1 per 100 threads); ≤ 10 signals/s to others that wait; ≥ 98 % of turns",

@@ -14,9 +14,8 @@
 #include "collect/timing.h"
 #include "collect/waits.h"
 
-/* A trace and the names its words had. */
+/* A stack: a trace and the names its words had. */
 struct node {
-	const struct trace *trace;
 	uint32_t first;        /* of its named frames in collector.frame_list, leaf first */
 	uint32_t depth;
 	uint64_t versions;     /* sum of its methods' versions; UINT64_MAX: name it again */
@@ -122,6 +121,8 @@ struct collector {
 	struct stub_set *retired_stubs;
 	struct decode_cache *retired_cache;
 	uint32_t retired_epoch;
+	uint32_t account;      /* which one it is since the session began: numbers of nodes are of one of them */
+	bool renew_traces;     /* a new generation of the trace store is due */
 };
 
 /* Store one sample in the account. Lock held. */
@@ -161,6 +162,15 @@ void account_close(struct collector *c);
 /* Empty all queues once, or only those of records that were stirred since the last time. Lock held. */
 void drain_all(struct collector *c);
 void drain_stirred(struct collector *c);
+/* A node of DEPTH named frames (leaf first), that no trace has. 0 = out of memory. Lock held. */
+uint32_t account_stack_of(struct collector *c, const uint32_t *frames, uint32_t depth, uint8_t end);
+/*
+ * A new account (generation.c), if the present one is worth it: then all numbers of nodes are void. Only where nobody
+ * keeps any: no events in turns, no sink besides the caller's. Lock held.
+ */
+bool generation_begin(struct collector *c);
+/* Whether a new one should begin soon, since memory for traces runs out. */
+bool generation_is_full(const struct collector *c);
 /* Keep what handlers read in shape: trace store, images, decode cache, layout. Lock held. */
 void upkeep(struct collector *c);
 /* A thread of jstrobe, from its first line to its last: no sample is taken of it, no signal lands on it. */

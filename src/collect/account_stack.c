@@ -77,7 +77,6 @@ static uint32_t new_node(struct collector *c, const struct trace *t, uint64_t ve
 		n = VECTOR_PUSH(&c->nodes);
 	if (!n)
 		return 0;
-	n->trace = t;
 	n->first = (uint32_t)c->frame_list.count;
 	n->versions = versions;
 	n->checked = c->frames.drain;
@@ -91,6 +90,23 @@ static uint32_t new_node(struct collector *c, const struct trace *t, uint64_t ve
 	if (!n->depth && c->options.java_only &&
 	    !push_frame(c, n, frames_marker(&c->frames, "[no_Java_frame]"), FRAME_NO_BCI))
 		return forget_node(c);
+	return (uint32_t)c->nodes.count - 1;
+}
+
+uint32_t account_stack_of(struct collector *c, const uint32_t *frames, uint32_t depth, uint8_t end)
+{
+	struct node *n = VECTOR_PUSH(&c->nodes);
+	uint32_t i;
+
+	if (n && c->nodes.count == 1)
+		n = VECTOR_PUSH(&c->nodes);
+	if (!n)
+		return 0;
+	n->first = (uint32_t)c->frame_list.count;
+	n->end = end;
+	for (i = 0; i < depth; i++)
+		if (!push_frame(c, n, frames[i], FRAME_NO_BCI))
+			return forget_node(c);
 	return (uint32_t)c->nodes.count - 1;
 }
 
@@ -110,7 +126,7 @@ uint32_t account_stack(struct collector *c, const struct sample *s)
 	const struct trace *t = s->trace;
 	uint64_t era = era_of(c, s);
 	uint32_t id = atomic_load_explicit(&((struct trace *)t)->id, memory_order_relaxed);
-	struct node *n = id ? &c->nodes.items[id] : NULL;
+	struct node *n = id && t->account == c->account ? &c->nodes.items[id] : NULL;
 	uint64_t versions;
 
 	if (n && n->checked == c->frames.drain && n->era == era)
@@ -122,6 +138,7 @@ uint32_t account_stack(struct collector *c, const struct sample *s)
 		return id;
 	}
 	id = new_node(c, t, versions, era);
+	((struct trace *)t)->account = c->account;
 	atomic_store_explicit(&((struct trace *)t)->id, id, memory_order_relaxed);
 	return id;
 }

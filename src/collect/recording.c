@@ -54,6 +54,7 @@ struct recording *recording_new(int fd, const struct recording_options *o, struc
 	pthread_cond_init(&r->wake, &attr);
 	pthread_condattr_destroy(&attr);
 	r->threads_known = UINT64_MAX;
+	r->renews = true;
 	r->began = o->began ? o->began : os_monotonic();
 	r->cpu_at_start = os_process_cpu();
 	r->own_at_start = records_own_cpu();
@@ -88,9 +89,13 @@ void recording_fact(struct recording *r, unsigned type, const struct jfr_value *
 
 int recording_begin(struct recording *r, struct collector *c, struct error *err)
 {
+	uint32_t e;
 	int rc;
 
 	r->collector = c;
+	for (e = 0; e < c->options.events; e++)
+		r->renews &= r->options.events[e].kind == RECORDING_CPU ||
+			     r->options.events[e].kind == RECORDING_EVENT;
 	recording_put_facts(r, r->began);
 	/* in the file from the first second: also when nothing ever happens */
 	rc = jfr_flush(r->jfr, os_monotonic(), err);

@@ -78,6 +78,7 @@ struct recording {
 	struct loss_totals told[RECORD_EVENTS]; /* losses that are in the file */
 	uint64_t samples;         /* written */
 	uint32_t chunks;
+	bool renews;              /* nobody but the account knows of numbers of nodes: it can be renewed */
 	uint64_t appended;        /* bytes behind ours */
 
 	pthread_t thread;

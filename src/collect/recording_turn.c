@@ -64,8 +64,20 @@ static void note_failure(struct recording *r, uint64_t samples, const struct err
 /* Whether the chunk is as large or as old as it may be. */
 static bool is_full(const struct recording *r, uint64_t now)
 {
-	return jfr_chunk_size(r->jfr) && (jfr_chunk_size(r->jfr) >= r->options.chunk_size ||
+	return jfr_chunk_size(r->jfr) && ((r->renews && generation_is_full(r->collector)) ||
+					  jfr_chunk_size(r->jfr) >= r->options.chunk_size ||
 					  now - jfr_chunk_began(r->jfr) >= r->options.chunk_time);
+}
+
+/* What came since the last drain, and then a new account: numbers of nodes are void. Both locks held. */
+static void renew(struct recording *r)
+{
+	if (!r->renews || r->collector->sinks != &r->sink || r->sink.next)
+		return;
+	recording_take_over(r);
+	recording_put_batch(r, true);
+	if (generation_begin(r->collector))
+		r->stacks.count = 0;
 }
 
 /* The next chunk. Recording's lock held. */
@@ -75,6 +87,7 @@ static int rotate(struct recording *r, uint64_t now, struct error *err)
 	int rc;
 
 	pthread_mutex_lock(&c->lock);
+	renew(r);
 	recording_put_counters(r, now);
 	pthread_mutex_unlock(&c->lock);
 	rc = jfr_rotate(r->jfr, os_realtime(), now, err);

@@ -37,7 +37,7 @@ static struct trace_index *new_index(uint32_t slots)
 }
 
 /* Handlers may write up to `writable`; the rest is reserved. */
-static bool make_writable(struct trace_store *s)
+static bool make_writable(struct trace_arena *s)
 {
 	size_t writable = atomic_load(&s->writable), used = MIN(atomic_load(&s->used), s->size);
 	size_t wanted = MIN(used + WRITABLE_AHEAD, s->size);
@@ -51,59 +51,101 @@ static bool make_writable(struct trace_store *s)
 	return true;
 }
 
-int trace_store_open(struct trace_store *s, size_t size, struct error *err)
+static struct trace_arena *present(struct trace_store *s)
+{
+	return &s->arena[atomic_load(&s->generation) & 1];
+}
+
+static void close_arena(struct trace_arena *a)
+{
+	struct trace_index *x = atomic_load(&a->index);
+
+	if (x)
+		munmap(x, index_bytes(x->mask + 1));
+	if (a->base)
+		munmap((void *)a->base, a->size);
+	memset(a, 0, sizeof(*a));
+}
+
+/* Keep memory populated ahead of the handlers. */
+static void populate(struct trace_arena *a)
+{
+	size_t ready = atomic_load(&a->ready);
+	size_t wanted = (MIN(atomic_load(&a->used) + AHEAD, a->size) + 4095) & ~(size_t)4095;
+
+	make_writable(a);
+	wanted = MIN(wanted, atomic_load(&a->writable));
+	if (wanted <= ready)
+		return;
+	/* Older kernels refuse the advice: handlers then take the page faults themselves. */
+	madvise((void *)(a->base + ready), wanted - ready, MADV_POPULATE_WRITE);
+	atomic_store(&a->ready, wanted);
+}
+
+/* SIZE bytes of address space, and what of it the first handlers need. False with errno. */
+static bool open_arena(struct trace_arena *a, size_t size)
 {
 	struct trace_index *x;
-	void *arena;
 
+	memset(a, 0, sizeof(*a));
+	a->base = (uintptr_t)os_reserve(size);
+	a->size = size;
+	x = a->base ? new_index(FIRST_SLOTS) : NULL;
+	atomic_store(&a->index, x);
+	if (!x || !make_writable(a)) {
+		close_arena(a);
+		return false;
+	}
+	populate(a);
+	return true;
+}
+
+int trace_store_open(struct trace_store *s, size_t size, struct error *err)
+{
 	memset(s, 0, sizeof(*s));
-	arena = os_reserve(size);
-	if (!arena)
+	if (!open_arena(&s->arena[0], size))
 		return error_set(err, ENOMEM, "cannot reserve %zu MB of address space for stacks: %s; "
 				 "raise the limit of virtual memory (ulimit -v)", size >> 20, strerror(errno));
-	s->base = (uintptr_t)arena;
 	s->size = size;
-	x = new_index(FIRST_SLOTS);
-	atomic_store(&s->index, x);
-	if (!x || !make_writable(s)) {
-		error_set(err, ENOMEM, "out of memory for stacks: %s", strerror(errno));
-		trace_store_close(s);
-		return -ENOMEM;
-	}
 	trace_store_prepare(s);
 	return 0;
 }
 
 void trace_store_close(struct trace_store *s)
 {
-	struct trace_index *x = atomic_load(&s->index);
-
 	trace_store_reclaim(s);
-	if (x)
-		munmap(x, index_bytes(x->mask + 1));
-	if (s->base)
-		munmap((void *)s->base, s->size);
+	close_arena(&s->arena[0]);
+	close_arena(&s->arena[1]);
 	memset(s, 0, sizeof(*s));
+}
+
+bool trace_store_renew(struct trace_store *s)
+{
+	uint32_t generation = atomic_load(&s->generation) + 1;
+
+	if (s->renewed || s->retired || !open_arena(&s->arena[generation & 1], s->size))
+		return false;
+	s->renewed = true;
+	atomic_store_explicit(&s->generation, generation, memory_order_release);
+	return true;
+}
+
+void trace_store_forget(struct trace_store *s)
+{
+	if (s->renewed)
+		close_arena(&s->arena[(atomic_load(&s->generation) + 1) & 1]);
+	s->renewed = false;
 }
 
 void trace_store_populate(struct trace_store *s)
 {
-	size_t ready = atomic_load(&s->ready);
-	size_t wanted = (MIN(atomic_load(&s->used) + AHEAD, s->size) + 4095) & ~(size_t)4095;
-
-	make_writable(s);
-	wanted = MIN(wanted, atomic_load(&s->writable));
-	if (wanted <= ready)
-		return;
-	/* Older kernels refuse the advice: handlers then take the page faults themselves. */
-	madvise((void *)(s->base + ready), wanted - ready, MADV_POPULATE_WRITE);
-	atomic_store(&s->ready, wanted);
+	populate(present(s));
 }
 
 /* Twice the slots; traces that do not find room within the probes stay unshared. */
 static void grow_index(struct trace_store *s)
 {
-	struct trace_index *old = atomic_load(&s->index);
+	struct trace_index *old = atomic_load(&present(s)->index);
 	struct trace_index *x = new_index((old->mask + 1) * 2);
 	uint32_t i, j;
 
@@ -124,12 +166,12 @@ static void grow_index(struct trace_store *s)
 		}
 	}
 	s->retired = old;
-	atomic_store_explicit(&s->index, x, memory_order_release);
+	atomic_store_explicit(&present(s)->index, x, memory_order_release);
 }
 
 void trace_store_prepare(struct trace_store *s)
 {
-	struct trace_index *x = atomic_load(&s->index);
+	struct trace_index *x = atomic_load(&present(s)->index);
 
 	trace_store_populate(s);
 	/* A trace that finds no slot is stored anew with each sample: fuller than this, 1 in 100 would. */
@@ -146,7 +188,8 @@ void trace_store_reclaim(struct trace_store *s)
 
 size_t trace_store_bytes(const struct trace_store *s)
 {
-	struct trace_index *x = atomic_load(&((struct trace_store *)s)->index);
+	struct trace_arena *a = present((struct trace_store *)s);
+	struct trace_index *x = atomic_load(&a->index);
 
-	return atomic_load(&((struct trace_store *)s)->used) + index_bytes(x->mask + 1);
+	return atomic_load(&a->used) + index_bytes(x->mask + 1);
 }

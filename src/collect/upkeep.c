@@ -120,6 +120,11 @@ static void reclaim(struct collector *c)
 	free_cache(c->retired_cache);
 	stub_set_free(c->retired_stubs);
 	trace_store_reclaim(&zone.store);
+	if (zone.store.renewed) {
+		/* what those handlers left in their queues is the last that is of the former generation */
+		drain_all(c);
+		trace_store_forget(&zone.store);
+	}
 	c->retired_images = NULL;
 	c->retired_cache = NULL;
 	c->retired_stubs = NULL;
@@ -187,6 +192,8 @@ void upkeep(struct collector *c)
 	trace_store_populate(&zone.store);
 	if (!c->retired_epoch) {
 		/* May retire the index: only where the epoch taken below is the one it waits for. */
+		if (c->renew_traces && trace_store_renew(&zone.store))
+			c->renew_traces = false;
 		trace_store_prepare(&zone.store);
 		refresh_images(c);
 		refresh_stubs(c);
@@ -199,7 +206,8 @@ void upkeep(struct collector *c)
 			}
 		}
 	}
-	if (!c->retired_epoch && (c->retired_images || c->retired_stubs || c->retired_cache || zone.store.retired))
+	if (!c->retired_epoch && (c->retired_images || c->retired_stubs || c->retired_cache || zone.store.retired ||
+				  zone.store.renewed))
 		retire(c);
 	if (now - c->last_scan >= MAX(SCAN_EVERY, c->scan_took * SCAN_SHARE)) {
 		c->last_scan = now;

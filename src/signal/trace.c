@@ -9,7 +9,7 @@
 #define ADDRESS_MASK 0xffffffffffffull
 
 /* Take BYTES from the arena; 0 when it is used up. */
-static uintptr_t take(struct trace_store *s, size_t bytes)
+static uintptr_t take(struct trace_arena *s, size_t bytes)
 {
 	size_t at = atomic_fetch_add_explicit(&s->used, bytes, memory_order_relaxed);
 
@@ -21,7 +21,7 @@ static uintptr_t take(struct trace_store *s, size_t bytes)
 	return s->base + at;
 }
 
-static bool new_chunk(struct trace_store *s, struct trace_chunk *c, size_t words)
+static bool new_chunk(struct trace_arena *s, struct trace_chunk *c, size_t words)
 {
 	size_t bytes = c->taken == 0 ? FIRST_CHUNK : NEXT_CHUNK;
 	uintptr_t at;
@@ -39,12 +39,17 @@ static bool new_chunk(struct trace_store *s, struct trace_chunk *c, size_t words
 
 bool trace_begin(struct trace_writer *w, struct trace_store *s, struct trace_chunk *c, uint32_t depth)
 {
+	uint32_t generation = atomic_load_explicit(&s->generation, memory_order_acquire);
 	size_t room;
 
-	w->store = s;
+	w->arena = &s->arena[generation & 1];
 	w->chunk = c;
+	if (unlikely(c->generation != generation)) {
+		c->pos = c->end = NULL;
+		c->generation = generation;
+	}
 	w->full = w->store_full = false;
-	if ((!c->pos || c->pos + HEADER_WORDS + 32 > c->end) && !new_chunk(s, c, 0)) {
+	if ((!c->pos || c->pos + HEADER_WORDS + 32 > c->end) && !new_chunk(w->arena, c, 0)) {
 		w->full = w->store_full = true;
 		return false;
 	}
@@ -67,7 +72,7 @@ bool trace_grow(struct trace_writer *w)
 		return false;
 	}
 	/* The rest of the old chunk is given up; a deep stack needs a run of its own. */
-	if (!new_chunk(w->store, w->chunk, have * 2)) {
+	if (!new_chunk(w->arena, w->chunk, have * 2)) {
 		w->full = w->store_full = true;
 		return false;
 	}
@@ -126,7 +131,7 @@ static const struct trace *keep(struct trace_writer *w)
 
 const struct trace *trace_end(struct trace_writer *w)
 {
-	struct trace_index *x = atomic_load_explicit(&w->store->index, memory_order_acquire);
+	struct trace_index *x = atomic_load_explicit(&w->arena->index, memory_order_acquire);
 	struct trace *t = w->trace;
 	uint32_t i, at;
 	uint64_t mine;
@@ -134,7 +139,7 @@ const struct trace *trace_end(struct trace_writer *w)
 	t->length = (uint32_t)(w->pos - t->frame);
 	t->hash = hash_frames(t->frame, t->length);
 	atomic_store_explicit(&t->id, 0, memory_order_relaxed);
-	t->reserved = 0;
+	t->account = 0;
 	mine = slot_value(t);
 	at = t->hash >> 8;
 	for (i = 0; i < PROBES; i++, at++) {

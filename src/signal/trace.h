@@ -11,6 +11,10 @@
  *   index  [tag|address] [tag|address] …                 open addressing, at most 8 probes;
  *                                                        past that a trace stays unshared
  *                                                        (the collector merges it)
+ *
+ * It works in generations: a new one begins with an empty arena and index of its own, and the memory of the one before
+ * goes back when no handler and no queue can know anything of it any more (collect/generation.c). A handler is in
+ * the generation it found when it began, to its end.
  */
 #ifndef JSTROBE_SIGNAL_TRACE_H
 #define JSTROBE_SIGNAL_TRACE_H
@@ -24,7 +28,7 @@ struct trace {
 	uint32_t hash;
 	uint32_t length;          /* frames */
 	_Atomic uint32_t id;      /* the collector's number for it, 0 = not seen yet */
-	uint32_t reserved;
+	uint32_t account;         /* which of the collector's accounts that number is of */
 	uint64_t frame[];         /* leaf first */
 };
 
@@ -34,25 +38,34 @@ struct trace_index {
 	_Atomic uint64_t slot[];  /* hash bits 63..48, address 47..0 */
 };
 
-struct trace_store {
-	uintptr_t base;
+/* The memory of a generation. */
+struct trace_arena {
+	uintptr_t base;           /* 0 = none reserved */
 	size_t size;              /* reserved bytes */
 	_Atomic size_t used;      /* handed out */
 	_Atomic size_t writable;  /* handlers may use it up to here (collector) */
 	_Atomic size_t ready;     /* populated up to here (collector) */
 	_Atomic(struct trace_index *) index;
+};
+
+struct trace_store {
+	_Atomic uint32_t generation; /* its arena is the one of the two with the same lowest bit */
+	struct trace_arena arena[2];
+	size_t size;              /* bytes reserved for a generation */
 	struct trace_index *retired; /* collector's: former index, freed when no handler reads it */
+	bool renewed;             /* collector's: the other arena is of the generation before */
 };
 
 /* A thread's own piece of the arena. */
 struct trace_chunk {
 	uint64_t *pos, *end;      /* free words; NULL = none yet */
 	uint32_t taken;           /* chunks this thread has had: later ones are bigger */
+	uint32_t generation;
 };
 
 /* A trace being written. */
 struct trace_writer {
-	struct trace_store *store;
+	struct trace_arena *arena;
 	struct trace_chunk *chunk;
 	struct trace *trace;
 	uint64_t *pos, *limit;
@@ -71,6 +84,12 @@ void trace_store_prepare(struct trace_store *s);
 void trace_store_populate(struct trace_store *s);
 /* Collector: free the index that prepare() retired; call when no handler can still read it. */
 void trace_store_reclaim(struct trace_store *s);
+/*
+ * Collector: begin a new generation; false without memory, or while the one before is not given back yet. And to give
+ * it back, when no handler is in it and nobody holds a trace of it.
+ */
+bool trace_store_renew(struct trace_store *s);
+void trace_store_forget(struct trace_store *s);
 /* Bytes of memory in use (arena handed out, and index). */
 size_t trace_store_bytes(const struct trace_store *s);
 

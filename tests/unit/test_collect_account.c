@@ -656,6 +656,65 @@ static void growth(void **state)
 }
 
 /* Source lines keep positions apart that have one. */
+/* Stack NUMBER of many: its bits are its methods. */
+static void sample_number(uint32_t number, uint64_t weight)
+{
+	uint64_t frames[14];
+	uint32_t i;
+
+	for (i = 0; i < ARRAY_LEN(frames); i++)
+		frames[i] = I(number >> i & 1 ? a : b, 1);
+	sample_on(record, weight, 0, frames, ARRAY_LEN(frames));
+	if (number % 8 == 7)
+		drain();
+}
+
+static bool begin_again(void)
+{
+	bool begun;
+
+	pthread_mutex_lock(&c->lock);
+	begun = generation_begin(c);
+	pthread_mutex_unlock(&c->lock);
+	return begun;
+}
+
+/* A new account: the heaviest stacks go on, the others are one, and no sum is another. */
+static void generations(void **state)
+{
+	enum { ALL = 1 << 14, KEPT = 4000 };
+	const char *heavy = "pkg/B.beta/0;pkg/A.alpha/0";
+	const struct profile *p;
+	uint32_t i, round;
+
+	assert_false(begin_again()); /* not for so few */
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < 100; i++) {
+			SAMPLE(5, I(a, 1), I(b, 7));
+			drain();
+		}
+		for (i = 0; i < ALL; i++)
+			sample_number(i, 3);
+		assert_true(begin_again());
+		assert_true(c->nodes.count <= KEPT + 3);
+		p = make_view();
+		assert_int_equal(p->stored, (round + 1) * (ALL + 100));
+		assert_int_equal(p->weight_stored, (round + 1) * (3 * ALL + 500));
+		assert_int_equal(p->stack_count, KEPT + 1 - round); /* what was one is among the heaviest then */
+		has(p, heavy, 100 * (round + 1), 500 * (round + 1));
+	}
+	/* a trace of before is a stack of now, and the next account has both as one */
+	SAMPLE(5, I(a, 1), I(b, 7));
+	p = make_view();
+	has(p, heavy, 201, 1005);
+	for (i = 0; i < ALL; i++)
+		sample_number(i, 3);
+	assert_true(begin_again());
+	p = make_view();
+	has(p, heavy, 201, 1005);
+	assert_int_equal(p->stored, 3 * ALL + 201);
+}
+
 static void lines(void **state)
 {
 	uintptr_t constant = *fake_at(a + 8);
@@ -853,7 +912,7 @@ int main(void)
 		T(unmapped_library), T(known_functions),
 		WITH(java_only, "java only"), WITH(cut_stacks, "two kept"), WITH(places, "places"),
 		WITH(threads, "threads"), WITH(resumed, "threads"),
-		WITH(name_of_the_next, "threads"), T(losses), T(growth), WITH(lines, "lines"), T(sinks),
+		WITH(name_of_the_next, "threads"), T(losses), T(growth), T(generations), WITH(lines, "lines"), T(sinks),
 		WITH(waits, "waits"), WITH(many_locks, "waits"),
 	};
 

@@ -157,7 +157,7 @@ static void many(void **state)
 	}
 	if (unshared * 500 > COUNT)
 		fail_msg("%u of %u stay unshared", unshared, COUNT);
-	assert_true(atomic_load(&store.index)->mask + 1 >= 4 * COUNT);
+	assert_true(atomic_load(&store.arena[0].index)->mask + 1 >= 4 * COUNT);
 	map_free(&by_hash);
 	free(t);
 }
@@ -172,8 +172,8 @@ static void full_index(void **state)
 	for (i = 0; i < COUNT; i++)
 		if (!is(intern(&c, i, 2), i, 2))
 			fail_msg("trace %u differs", i);
-	assert_true(atomic_load(&store.index)->mask < COUNT);
-	assert_true(atomic_load(&store.index)->used <= atomic_load(&store.index)->mask + 1);
+	assert_true(atomic_load(&store.arena[0].index)->mask < COUNT);
+	assert_true(atomic_load(&store.arena[0].index)->used <= atomic_load(&store.arena[0].index)->mask + 1);
 }
 
 /* Private memory of this process that may be written. */
@@ -191,6 +191,41 @@ static size_t data_bytes(void)
 	return kb * 1024;
 }
 
+/* A new generation: nothing is shared with the one before, which goes when it is told to. */
+static void generations(void **state)
+{
+	struct trace_chunk a = {0}, b = {0};
+	const struct trace *old = intern(&a, 1, 10), *late;
+	struct trace_writer w;
+	uint32_t i, g;
+
+	assert_true(trace_begin(&w, &store, &b, DEPTH));
+	trace_put(&w, frame_of(2, 0, 2));
+	assert_true(trace_store_renew(&store));
+	assert_false(trace_store_renew(&store)); /* not twice at once */
+	/* who had begun before ends where he was */
+	trace_put(&w, frame_of(2, 1, 2));
+	late = trace_end(&w);
+	assert_true(is(late, 2, 2) && is(old, 1, 10));
+	assert_true(store.arena[0].base <= (uintptr_t)late && (uintptr_t)late < store.arena[0].base + store.size);
+	assert_ptr_not_equal(intern(&a, 1, 10), old);
+	assert_ptr_not_equal(intern(&b, 2, 2), late);
+	assert_ptr_equal(intern(&a, 1, 10), intern(&b, 1, 10));
+	trace_store_forget(&store);
+	assert_int_equal(store.arena[0].base, 0);
+	for (g = 0; g < 5; g++) {
+		for (i = 0; i < 5000; i++) {
+			assert_true(is(intern(&a, i, 20), i, 20));
+			trace_store_prepare(&store);
+			trace_store_reclaim(&store);
+		}
+		assert_true(trace_store_renew(&store));
+		trace_store_forget(&store);
+		assert_true(trace_store_bytes(&store) < 256 * 1024);
+	}
+	assert_true(is(intern(&a, 1, 20), 1, 20));
+}
+
 static void full_store(void **state)
 {
 	struct trace_store small;
@@ -205,7 +240,7 @@ static void full_store(void **state)
 	for (i = 0; trace_put(&w, i); i++)
 		;
 	assert_true(w.full && w.store_full && i >= 500 && i < 8192);
-	assert_true(atomic_load(&small.used) <= small.size);
+	assert_true(atomic_load(&small.arena[0].used) <= small.size);
 	/* Short ones until the end. */
 	for (i = 0; i < 100000 && trace_begin(&w, &small, &d, DEPTH); i++) {
 		trace_put(&w, i);
@@ -216,7 +251,7 @@ static void full_store(void **state)
 	assert_true(w.full && w.store_full);
 	for (i = 0; i < 100; i++)
 		assert_false(trace_begin(&w, &small, &d, DEPTH));
-	assert_true(atomic_load(&small.used) <= small.size);
+	assert_true(atomic_load(&small.arena[0].used) <= small.size);
 	trace_store_close(&small);
 }
 
@@ -248,7 +283,7 @@ static void little_memory(void **state)
 	setrlimit(RLIMIT_DATA, &old);
 	assert_int_equal(rc, 0);
 	assert_true(i > 100000 && w.store_full);
-	assert_true(atomic_load(&s.used) <= 64u << 20);
+	assert_true(atomic_load(&s.arena[0].used) <= 64u << 20);
 	trace_store_close(&s);
 }
 
@@ -292,7 +327,7 @@ static void *work(void *arg)
 static void threads_and_growth(void **state)
 {
 	static struct worker workers[THREADS];
-	struct trace_index *first = atomic_load(&store.index);
+	struct trace_index *first = atomic_load(&store.arena[0].index);
 	struct trace_chunk one = {0}, two = {0};
 	uint32_t i, wrong = 0, unshared = 0;
 
@@ -308,7 +343,7 @@ static void threads_and_growth(void **state)
 		wrong += workers[i].wrong;
 	}
 	assert_int_equal(wrong, 0);
-	assert_ptr_not_equal(atomic_load(&store.index), first); /* it did grow under them */
+	assert_ptr_not_equal(atomic_load(&store.arena[0].index), first); /* it did grow under them */
 	/*
 	 * What was published while the index was replaced may be there twice; from now on nothing is,
 	 * but for the few that find no slot within the probes.
@@ -346,6 +381,7 @@ static void threads_share(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(generations, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(equal_is_one, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(empty_trace, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(deep, set_up, tear_down),
