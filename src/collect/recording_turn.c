@@ -61,18 +61,34 @@ static void note_failure(struct recording *r, uint64_t samples, const struct err
 		r->failed = *err;
 }
 
-/* Whether the chunk is as large or as old as it may be. */
-static bool is_full(const struct recording *r, uint64_t now)
+/* Nobody else knows numbers of nodes. Collector's lock held. */
+static bool may_renew(const struct recording *r)
 {
-	return jfr_chunk_size(r->jfr) && ((r->renews && generation_is_full(r->collector)) ||
-					  jfr_chunk_size(r->jfr) >= r->options.chunk_size ||
+	return r->renews && r->collector->sinks == &r->sink && !r->sink.next;
+}
+
+/* Whether memory for stacks runs out, and a new chunk would bring more. */
+static bool is_short(struct recording *r)
+{
+	bool yes;
+
+	pthread_mutex_lock(&r->collector->lock);
+	yes = may_renew(r) && generation_is_full(r->collector);
+	pthread_mutex_unlock(&r->collector->lock);
+	return yes;
+}
+
+/* Whether the chunk is as large or as old as it may be. */
+static bool is_full(struct recording *r, uint64_t now)
+{
+	return jfr_chunk_size(r->jfr) && (is_short(r) || jfr_chunk_size(r->jfr) >= r->options.chunk_size ||
 					  now - jfr_chunk_began(r->jfr) >= r->options.chunk_time);
 }
 
 /* What came since the last drain, and then a new account: numbers of nodes are void. Both locks held. */
 static void renew(struct recording *r)
 {
-	if (!r->renews || r->collector->sinks != &r->sink || r->sink.next)
+	if (!may_renew(r))
 		return;
 	recording_take_over(r);
 	recording_put_batch(r, true);
