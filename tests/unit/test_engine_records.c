@@ -189,7 +189,7 @@ static void tcb_came_round(void **state)
 static void used_again(void **state)
 {
 	struct thread_record *r = records_found(NOBODY, 0x1000), *s;
-	struct trace_chunk chunk = {(uint64_t *)0x10, (uint64_t *)0x20, 3};
+	struct trace_chunk chunk = {(uint64_t *)0x10, (uint64_t *)0x20, 3, 0};
 
 	r->chunk = chunk;
 	atomic_store(&r->lost[0].taken, 77);

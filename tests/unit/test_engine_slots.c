@@ -28,7 +28,7 @@ static void walk(struct seen *s)
 	assert_true(trace_begin(&w, &store, &chunk, 64));
 	s->length = walk_outside(&jvm.zone, &jvm.record, &w) ? (uint32_t)(w.pos - w.trace->frame) : 0;
 	memcpy(s->frame, w.trace->frame, s->length * sizeof(*s->frame));
-	atomic_store(&store.used, 0); /* the next one lies where this one did */
+	atomic_store(&store.arena[0].used, 0); /* the next one lies where this one did */
 }
 
 /* The stack as it stands, with what the JVM and the kernel would leave above and below. */
