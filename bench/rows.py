@@ -12,6 +12,7 @@ from typing import Callable, NamedTuple
 
 import jvm
 import lock_rows
+import stream_rows
 import trace_rows
 import wall_rows
 from jvm import CORES, Program, record
@@ -594,8 +595,13 @@ ROWS = {
                            "≤ 5 % slower, not slower without it; parked time within 1 %", wall_rows.virtual_threads),
     "periodic": Row("`-e periodic`, 10 ms: weights against the threads' CPU clocks, and signals to threads that used no CPU",
                     "within 2 %; 0", wall_rows.periodic),
+    "stream_latency": Row("live stream: event to record in the reader's hands, 1 ms CPU sampling, 2 busy threads",
+                          "median < 15 ms, p99 < 50 ms", stream_rows.stream_latency),
+    "stream_stopped": Row("live stream: the reader stands still for 10 s", "throughput not lower; drops counted, stream valid",
+                          stream_rows.stream_stopped),
+    "top_cost": Row("`jstrobe top` on 1,000 threads", "≤ 2 % of a core", stream_rows.top_cost),
     "size": Row("size of the stripped library", "≤ async-profiler's", size),
 }
 
 # Rows whose times are compared in pairs.
-PAIRED = {"walk", "outside", "slow_down_1ms", "slow_down_10ms", "attach", "lock_slow_down"}
+PAIRED = {"stream_stopped", "walk", "outside", "slow_down_1ms", "slow_down_10ms", "attach", "lock_slow_down"}
