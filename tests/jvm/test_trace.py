@@ -90,7 +90,7 @@ def expected(rounds, threads, virtual):
     return known
 
 
-@pytest.mark.parametrize("timing", ["sampled", "exact", "none"])
+@pytest.mark.parametrize("timing", ["sampled", "exact", "adaptive", "none"])
 def test_every_call_is_counted(jdk, timing):
     """Exceptions, constructors, recursion, stack overflow, short threads, virtual threads."""
     rounds, threads = counted(20, 500), counted(200, 10000)

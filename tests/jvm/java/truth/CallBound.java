@@ -29,7 +29,7 @@ public final class CallBound {
     }
 
     static int leaf(int x) {
-        for (int i = 0; i < 64; i++)
+        for (int i = 0; i < 120; i++)
             x = x * 31 + (x >>> 7);
         return x;
     }
