@@ -17,7 +17,8 @@ _Static_assert(offsetof(struct tree_node, count) == 24 && offsetof(struct tree_n
 	       offsetof(struct tree_node, entered) == 48 && offsetof(struct tree_node, parent) == 56 &&
 	       offsetof(struct tree_node, stats) == 64 && offsetof(struct tree_node, since) == 72 &&
 	       offsetof(struct tree_node, due) == 80 && offsetof(struct tree_node, every) == 88 &&
-	       offsetof(struct tree_node, hot) == 92,
+	       offsetof(struct tree_node, hot) == 92 &&
+	       offsetof(struct tree_node, elder) == 104,
 	       "JstrobeProbe.java knows these places");
 _Static_assert(offsetof(struct tree_context, current) == 8 && offsetof(struct tree_context, seen) == 16 &&
 	       offsetof(struct tree_context, timed) == 20 && offsetof(struct tree_context, last) == 24 &&

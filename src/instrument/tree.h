@@ -100,6 +100,7 @@ struct tree_node {
 	uint32_t every;    /* adaptive: of so many calls one is timed, less one; one less than a power of two */
 	uint32_t hot;      /* adaptive: not all calls were timed */
 	uint64_t ticked;   /* adaptive: ns with this node current, by ticks */
+	uint64_t elder;    /* its first child: most have no other, and find it without a table */
 	uint64_t cpu;      /* ns by ticks, of that the share in which the thread ran; exactly if asked for */
 	uint64_t first;    /* its youngest child */
 	uint64_t next;     /* the sibling made before it */

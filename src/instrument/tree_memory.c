@@ -205,6 +205,10 @@ static void put_kid(struct tree_context *c, struct tree_node *parent, uint64_t c
 {
 	uint64_t *table = (uint64_t *)(tree_base + parent->kids), size = parent->kids ? parent->mask + 1 : 0, at;
 
+	if (!parent->elder) {
+		parent->elder = child;
+		return;
+	}
 	if (size && !table[id & parent->mask]) {
 		table[id & parent->mask] = child;
 		return;

@@ -54,6 +54,7 @@ public final class JstrobeProbe {
     private static final int DUE = 80;
     private static final int EVERY = 88;
     private static final int HOT = 92;
+    private static final int ELDER = 104;
     /* statistics */
     private static final int MIN = 8;
     private static final int MAX = 16;
@@ -86,6 +87,9 @@ public final class JstrobeProbe {
     @ForceInline
     private static long down(long parent, int id) {
         long p = BASE + parent;
+        long elder = U.getLong(null, p + ELDER);
+        if (U.getInt(null, BASE + elder + ID) == id)
+            return elder;
         long kids = U.getLong(null, p + KIDS);
         /* memory may go back at any moment: a mask from before would lead out of the blind's table */
         if (kids == 0)
