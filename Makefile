@@ -205,7 +205,7 @@ fuzz: ## let libFuzzer look for inputs that break the parsers (ONLY=name, FUZZ_S
 
 bench: ## measure against other profilers (ONLY=name for one row)
 	@scripts/deps.sh build
-	@+$(MAKE) --no-print-directory all
+	@+$(MAKE) --no-print-directory all tools
 	@O=$(O) $(PYTHON) bench/run.py $(ONLY)
 
 # Pages made from tables; tests/check/test_docs.py fails when they are not up to date.
