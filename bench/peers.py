@@ -47,6 +47,10 @@ class AsyncProfiler:
     def start(self, pid, event="cpu", interval="10ms", stats=False, more=()):
         self._run("start", "-t", "-e", event, "-i", interval, *(["-F", "stats"] if stats else []), *more, pid)
 
+    def trace(self, pid, what, path):
+        """Trace calls, "pkg.Class.method:10ms", into a recording."""
+        self._run("start", "--trace", what, "-f", path, pid)
+
     def stop(self, pid):
         """Stop; collapsed stacks with threads as [(frames, samples)]."""
         path = jvm.result_file(".collapsed")

@@ -13,6 +13,7 @@ from typing import Callable, NamedTuple
 import jvm
 import lock_rows
 import stream_rows
+import trace_change
 import trace_rows
 import wall_rows
 from jvm import CORES, Program, record
@@ -575,6 +576,11 @@ ROWS = {
     "trace_threads": Row("two threads on the same traced methods", "a call costs each ≤ 1.1 × what it costs one",
                          trace_rows.trace_threads),
     "trace_peers": Row("a traced call beside other tools", "≥ 10 × cheaper", trace_rows.trace_peers),
+    "trace_classes": Row("probes into 10,000 classes of a running program, and out again",
+                         "≤ 1.5 × a RetransformClasses with a hook that does nothing; longest pause ≤ 2 × its",
+                         trace_change.trace_classes),
+    "trace_removed": Row("speed 10 s after the probes are gone", "not slower: the interval includes 1", trace_change.trace_removed),
+    "trace_truth": Row("self times of methods with ≥ 1 % of the time", "≤ 1 point from the uninstrumented truth", trace_change.trace_truth),
     "rewrite_speed": Row("class files rewritten", "≥ 50 MB/s", trace_rows.rewrite_speed),
     "lock_slow_down": Row("slow-down of threads that fight for a lock, `lock` at 10 µs", "≤ 1/2 of async-profiler's",
                           lock_rows.lock_slow_down),
