@@ -58,7 +58,7 @@ def ours(jdk):
 
         def stop():
             began = time.perf_counter()
-            command("stop", "-o", "loss", "-f", "/dev/null", program.pid)
+            command("stop", "-o", "json", "-f", "/dev/null", program.pid)
             return 1000 * (time.perf_counter() - began)
         off, late_off = jolt(program, stop)
     return int(said.group(2)) + off, max(late_on, late_off)
@@ -88,7 +88,7 @@ def trace_removed(bench):
                 before = window(program, 1.5)
                 command("start", "--instrument", ";".join(METHODS), program.pid)
                 time.sleep(1)
-                command("stop", "-o", "loss", "-f", "/dev/null", program.pid)
+                command("stop", "-o", "json", "-f", "/dev/null", program.pid)
                 time.sleep(10)
                 pairs.append((before, window(program, 1.5)))
         for kind in ("fib", "chain", "leaf"):

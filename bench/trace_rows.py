@@ -7,6 +7,7 @@ import subprocess
 import time
 
 import jvm
+import visualvm
 from jvm import CORES, Program
 from measure import spell
 
@@ -15,12 +16,12 @@ KINDS = ("fib", "chain", "leaf", "clock")
 METHODS = [f"truth.CallBound.{name}" for name in ("fib", "chain", "one", "two", "three", "leaf")]
 
 
-def window(program, seconds):
-    """{kind: CPU ns a call} during SECONDS."""
+def window(program, seconds, clock="_ns"):
+    """{kind: CPU ns a call, or of real time by the clock "_real"} during SECONDS."""
     before = program.mark()
     time.sleep(seconds)
     after = program.mark()
-    return {k: (after[k + "_ns"] - before[k + "_ns"]) / max(1, after[k + "_calls"] - before[k + "_calls"]) for k in KINDS}
+    return {k: (after[k + clock] - before[k + clock]) / max(1, after[k + "_calls"] - before[k + "_calls"]) for k in KINDS}
 
 
 def command(*args):
@@ -116,12 +117,12 @@ def method_timing(jdk, rounds):
     return found
 
 
-def method_trace(tool, jdk, rounds, threshold):
+def method_trace(tool, jdk, rounds, threshold, kinds):
     """async-profiler's: each call of a method that took THRESHOLD is an event with its stack ("0ns": each call)."""
     found = []
     for _ in range(rounds):
         costs = {}
-        for kind in ("fib", "leaf"):
+        for kind in kinds:
             path = jvm.result_file(".jfr")
             with Program(jdk, "CallBound", 1) as program:
                 time.sleep(4)
@@ -136,18 +137,42 @@ def method_trace(tool, jdk, rounds, threshold):
     return found
 
 
+def visualvm_rows(bench, rounds):
+    """Lines on VisualVM's engine; in real time: the thread waits for the tool most of the time."""
+    if not visualvm.there():
+        return ["VisualVM's engine: left out, Debian's package visualvm is not installed"], None
+    figures, sampled, roots = [], None, ("fib(I)I", "chain(I)I", "leaf(I)I")
+    for mode, what in (("sampled", "sampled timing"), ("exact", "exact timing"), ("default", "its default: both clocks")):
+        found = []
+        for _ in range(rounds):
+            with Program(bench.jdk, "CallBound", 1) as program:
+                time.sleep(4)
+                plain = window(program, 1.5, "_real")
+            with visualvm.Profiled(bench.jdk, mode, "CallBound", roots, 1) as program:
+                time.sleep(10)
+                found.append((plain, window(program, 5, "_real"), plain))
+        figures.append(f"VisualVM's engine, {what} ({bench.jdk}): {spell(added(found, 'fib'), '{:.1f}')} ns of real time a "
+                       f"recursive call, {spell(added(found, 'leaf'), '{:.1f}')} a call of 80 ns")
+        sampled = sampled or statistics.median(added(found, "fib"))
+    ours = statistics.median(added(traced(bench.jdk, "sampled", rounds), "fib"))
+    figures.append(f"VisualVM's sampled timing adds {sampled / ours:.0f} × what ours does ({bench.jdk}, {ours:.1f} ns)")
+    return figures, sampled >= 20 * ours
+
+
 def trace_peers(bench):
     """Beside the JDK's own counting of calls, and async-profiler's events of them."""
     bench.need_jfr()
     tool, rounds = bench.need_peer()[1], min(3, rounds_of(bench))
     ours = traced(bench.jdk25, "sampled", rounds)
-    others = [("JDK 25's jdk.MethodTiming", method_timing(bench.jdk25, rounds)),
-              ("async-profiler's trace, no call long enough", method_trace(tool, bench.jdk25, rounds, "10ms")),
-              ("async-profiler's trace, each call an event", method_trace(tool, bench.jdk25, rounds, "0ns"))]
+    timing = method_timing(bench.jdk25, rounds)
+    quiet = method_trace(tool, bench.jdk25, rounds, "10ms", ("fib", "leaf"))
+    events = method_trace(tool, bench.jdk25, rounds, "0ns", ("leaf",))  # of fib's stacks no round would end
     figures = [f"{name}: {spell(added(found, 'fib'), '{:.1f}')} ns a recursive call, {spell(added(found, 'leaf'), '{:.1f}')} a call "
-               f"of 80 ns" for name, found in [("jstrobe, sampled", ours), *others]]
-    least = min(statistics.median(added(found, "fib")) for _, found in others)
-    return figures, least >= 10 * statistics.median(added(ours, "fib"))
+               f"of 80 ns" for name, found in (("jstrobe, sampled", ours), ("JDK 25's jdk.MethodTiming", timing),
+                                               ("async-profiler's trace, no call long enough", quiet))]
+    figures.append(f"async-profiler's trace, each call an event: {spell(added(events, 'leaf'), '{:.1f}')} ns a call of 80 ns")
+    more, far = visualvm_rows(bench, rounds)
+    return figures + more, statistics.median(added(timing, "fib")) >= 10 * statistics.median(added(ours, "fib")) and far is not False
 
 
 def rewrite_speed(bench):

@@ -1,7 +1,7 @@
 package truth;
 
 /**
- * CallBound THREADS: calls of known cost, without end. Counters, of all threads together: calls and CPU ns of tiny
+ * CallBound THREADS: calls of known cost, without end. Counters, of all threads together: calls, CPU ns and real ns of tiny
  * recursive calls (fib), of chains of tiny calls (chain), of calls that work some 80 ns (leaf); and of the clock.
  */
 public final class CallBound {
@@ -55,16 +55,22 @@ public final class CallBound {
         return sum;
     }
 
-    private static long note(String name, long calls, long since) {
-        long now = Program.cpu();
-        Program.count(name + "_ns", now - since);
+    /** Now: {CPU ns of this thread, real ns}. */
+    private static long[] now() {
+        return new long[] {Program.cpu(), System.nanoTime()};
+    }
+
+    private static long[] note(String name, long calls, long[] since) {
+        long[] now = now();
+        Program.count(name + "_ns", now[0] - since[0]);
+        Program.count(name + "_real", now[1] - since[1]);
         Program.count(name + "_calls", calls);
-        return Program.cpu();
+        return now();
     }
 
     private static void work() {
         while (!Program.stopping) {
-            long at = Program.cpu();
+            long[] at = now();
             sink += fib(24);
             at = note("fib", 150_049, at);
             sink += chains(100_000);
