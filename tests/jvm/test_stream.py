@@ -32,7 +32,7 @@ def test_each_sample_at_its_moment(jdk, say):
     before = litter()
     with Program(jdk, "Moments") as program:
         threads = len(program.threads())
-        stream, status, errors = live.read([COMMAND, "stream", "-i", "1ms", "-d", counted(2, 10), program.pid])
+        stream, status, errors = live.read([COMMAND, "stream", "-i", "1ms", "-d", counted(1, 10), program.pid])
         assert status == 0 and not errors, errors
         time.sleep(0.1)
         wait_until(lambda: len(program.threads()) <= threads + 1)
@@ -64,7 +64,7 @@ def test_each_sample_at_its_moment(jdk, say):
 def test_states_and_several_events(jdk17):
     """Wall clock comes in runs, at most a second late; another event beside it."""
     with Program(jdk17, "Sleepers", 20, "idle") as program:
-        stream, status, errors = live.read([COMMAND, "stream", "-e", "cpu,wall", "--wall", "20ms", "-d", 2.5,
+        stream, status, errors = live.read([COMMAND, "stream", "-e", "cpu,wall", "--wall", "20ms", "-d", 1.5,
                                             program.pid])
         assert status == 0, errors
     runs = [r for r in stream.of("sample") if r["event"] == "wall"]
@@ -81,7 +81,7 @@ def test_a_reader_joins_and_leaves(jdk17):
     """A stream of a session that somebody else began; it goes on without its reader."""
     with Program(jdk17, "KnownShares") as program:
         assert jstrobe("start", "-i", "1ms", program.pid).returncode == 0
-        stream, status, errors = live.read([COMMAND, "stream", "-d", 1, program.pid])
+        stream, status, errors = live.read([COMMAND, "stream", "-d", 0.5, program.pid])
         assert status == 0 and "sampled already" in errors
         assert len(stream.of("sample")) > 20 and live.with_frame(stream, "truth.KnownShares.alpha")
         # closes in the middle of a record
@@ -126,12 +126,12 @@ def test_into_a_file_and_null(jdk17):
     path = jvm.result_file(".ndjson")
     with Program(jdk17, "KnownShares", jvm=[f"-agentpath:{jvm.LIBRARY}=start,event=cpu,interval=1ms,"
                                             f"stream={path}"]) as program:
-        time.sleep(1)
+        time.sleep(0.5)
         assert program.stop() == 0
     with open(path, "rb") as file:
         stream = live.read_text(file.read())
     delivered, stored, dropped = stream.count()
-    assert delivered == stored > 50 and not dropped and os.stat(path).st_mode & 0o777 == 0o600
+    assert delivered == stored > 20 and not dropped and os.stat(path).st_mode & 0o777 == 0o600
     os.remove(path)
 
 
@@ -144,7 +144,7 @@ def test_writes_seen_from_outside(jdk17, spelling):
         assert jstrobe("start", "-i", "1ms", "--stream", "/dev/null", "--stream-format", spelling,
                        program.pid).returncode == 0
         wait_until(lambda: "jstrobe stream" in program.threads().values())
-        tracer = subprocess.Popen(["timeout", "2", "strace", "-p", str(program.tid("jstrobe stream")), "-xx",
+        tracer = subprocess.Popen(["timeout", "1", "strace", "-p", str(program.tid("jstrobe stream")), "-xx",
                                    "-e", "trace=write", "-s", "100000"], stderr=subprocess.PIPE, text=True)
         text = tracer.communicate(timeout=60)[1]
         assert jstrobe("stop", program.pid).returncode == 0

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.together
 
 def test_once(jdk):
     with Program(jdk, "KnownShares") as program:
-        done = jstrobe("top", "--once", "-d", 2, program.pid)
+        done = jstrobe("top", "--once", "-d", 1.5, program.pid)
         assert done.returncode == 0, done.stderr
         assert "not active" in jstrobe("status", program.pid).stdout
     lines = done.stdout.splitlines()
