@@ -214,6 +214,24 @@ static void print_field(const struct option *p, const struct options *o, char se
 	}
 }
 
+/* Whether P was given in O. What stands behind the end of a text is of a longer one before it. */
+static bool is_given(const struct option *p, const struct options *o, const struct options *initial)
+{
+	const char *now = (const char *)o + p->offset, *before = (const char *)initial + p->offset;
+
+	switch (p->kind) {
+	case OPTION_TEXT:
+	case OPTION_EVENT:
+	case OPTION_CSTACK:
+	case OPTION_WORD:
+	case OPTION_MOMENT:
+	case OPTION_THREADS:
+		return strcmp(now, before) != 0;
+	default:
+		return memcmp(now, before, p->size) != 0;
+	}
+}
+
 void options_print(const struct options *o, char separator, struct buffer *out)
 {
 	const struct option *p;
@@ -224,8 +242,7 @@ void options_print(const struct options *o, char separator, struct buffer *out)
 	for (p = option_table; p->help; p++) {
 		if (p->kind == OPTION_ACTION && o->action == (enum options_action)p->action)
 			item(p->agent, NULL, separator, out);
-		if (travels(p) && memcmp((const char *)o + p->offset,
-					 (const char *)&initial + p->offset, p->size) != 0)
+		if (travels(p) && is_given(p, o, &initial))
 			print_field(p, o, separator, out);
 	}
 	if (o->depth != initial.depth || o->depth_kept)
