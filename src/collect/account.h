@@ -171,6 +171,11 @@ uint32_t account_stack_of(struct collector *c, const uint32_t *frames, uint32_t 
 bool generation_begin(struct collector *c);
 /* Whether a new one should begin soon, since memory for traces runs out. */
 bool generation_is_full(const struct collector *c);
+/*
+ * Before a drain: read the images that were opened since the last reading, so that what ran in them has names. Where
+ * some were closed as well the drain comes first, for the set there is still knows those. Lock held.
+ */
+void upkeep_opened(struct collector *c);
 /* Keep what handlers read in shape: trace store, images, decode cache, layout. Lock held. */
 void upkeep(struct collector *c);
 /* A thread of jstrobe, from its first line to its last: no sample is taken of it, no signal lands on it. */

@@ -55,6 +55,7 @@ static void turn(struct collector *c)
 	pthread_mutex_lock(&c->lock);
 	start = os_monotonic();
 	account_names(c);
+	upkeep_opened(c);
 	if (start - c->last_full < FULL_EVERY) {
 		drain_stirred(c);
 	} else {

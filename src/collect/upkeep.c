@@ -153,6 +153,14 @@ static void refresh_images(struct collector *c)
 		thread_hook_refresh();
 }
 
+void upkeep_opened(struct collector *c)
+{
+	if (c->retired_epoch)
+		reclaim(c);
+	if (!c->retired_epoch && !c->retired_images && image_set_has_grown(atomic_load(&zone.images)))
+		refresh_images(c);
+}
+
 /* What the JVM generated since the last look. */
 static void refresh_stubs(struct collector *c)
 {

@@ -124,7 +124,7 @@ static struct unwind_rule to_rule(const struct cfi_state *state, bool signal)
 		rule.cfa_kind = CFA_END;
 		return rule;
 	}
-	if (state->ra_kind != RA_AT_CFA || state->sp_odd || state->cfa_kind == CFA_UNKNOWN)
+	if (state->ra_kind == RA_UNSAID || state->sp_odd || state->cfa_kind == CFA_UNKNOWN)
 		return rule;
 	rule.cfa_kind = state->cfa_kind;
 	rule.cfa_offset = state->cfa_offset;
@@ -141,7 +141,10 @@ static struct unwind_rule to_rule(const struct cfi_state *state, bool signal)
 	rule.fp_kind = state->fp_kind;
 	if (state->fp_kind == FP_AT_CFA || state->fp_kind == FP_AT_FP)
 		rule.fp_offset = state->fp_offset;
-	rule.ra_offset = state->ra_offset;
+	if (state->ra_kind == RA_IN_REGISTER)
+		rule.ra_register = state->ra_register + 1;
+	else
+		rule.ra_offset = state->ra_offset;
 	return rule;
 }
 
@@ -191,6 +194,16 @@ static void lost(struct run *r, uint64_t reg)
 		r->state.sp_odd = true;
 }
 
+/* REG's value is in register OTHER. */
+static void moved_to(struct run *r, uint64_t reg, uint64_t other)
+{
+	lost(r, reg);
+	if (reg != REG_RA || other >= REG_RA)
+		return;
+	r->state.ra_kind = RA_IN_REGISTER;
+	r->state.ra_register = (uint8_t)other;
+}
+
 static void restore(struct run *r, uint64_t reg)
 {
 	const struct cfi_state *initial = &r->common->initial;
@@ -200,6 +213,7 @@ static void restore(struct run *r, uint64_t reg)
 		r->state.fp_offset = initial->fp_offset;
 	} else if (reg == REG_RA) {
 		r->state.ra_kind = initial->ra_kind;
+		r->state.ra_register = initial->ra_register;
 		r->state.ra_offset = initial->ra_offset;
 	} else if (reg == REG_SP) {
 		r->state.sp_odd = initial->sp_odd;
@@ -363,7 +377,10 @@ static void step_register(struct run *r, uint8_t op)
 		e = cursor_cut(c, cursor_uleb(c));
 		lost(r, reg);
 		break;
-	default: /* register, val_offset, val_offset_sf: one operand whose value is of no use */
+	case DW_CFA_register:
+		moved_to(r, reg, cursor_uleb(c));
+		break;
+	default: /* val_offset, val_offset_sf: one operand whose value is of no use */
 		cursor_uleb(c);
 		lost(r, reg);
 		break;

@@ -15,6 +15,7 @@
 enum cfi_ra {
 	RA_UNSAID,  /* no rule yet, or one that we cannot express */
 	RA_AT_CFA,
+	RA_IN_REGISTER,
 	RA_NONE,    /* undefined: the outermost frame */
 };
 
@@ -24,6 +25,7 @@ struct cfi_state {
 	uint8_t cfa_register;
 	uint8_t fp_kind;      /* enum unwind_fp */
 	uint8_t ra_kind;      /* enum cfi_ra */
+	uint8_t ra_register;  /* RA_IN_REGISTER */
 	bool sp_odd;          /* the caller's stack pointer is not the CFA */
 	uint8_t words;        /* expressions: what they add at the end, in words */
 	int32_t cfa_offset;   /* CFA_REG; kept while an expression is in force */

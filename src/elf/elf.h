@@ -24,6 +24,8 @@ struct image_set *image_set_read(const struct image_set *previous, struct error 
 
 /* Whether dlopen/dlclose changed the images since SET was made. Cheap (no file access). */
 bool image_set_is_stale(const struct image_set *set);
+/* Whether images were opened since SET was made, and none closed. */
+bool image_set_has_grown(const struct image_set *set);
 
 /*
  * Free OLD, and those of its images that NEXT (may be NULL) did not take over.

@@ -272,6 +272,14 @@ bool image_set_is_stale(const struct image_set *set)
 	return adds != set->adds || subs != set->subs;
 }
 
+bool image_set_has_grown(const struct image_set *set)
+{
+	uint64_t adds, subs;
+
+	object_list_changes(&adds, &subs);
+	return adds != set->adds && subs == set->subs;
+}
+
 static bool contains(const struct image_set *set, const struct image *image)
 {
 	return set && image_find(set, image->start) == image;

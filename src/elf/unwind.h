@@ -36,15 +36,15 @@ enum unwind_fp {
 	FP_LOST,   /* unknown */
 };
 
-/* A rule; few hundred distinct ones an image. x86_64: return address at CFA + ra_offset. */
+/* A rule; few hundred distinct ones an image. x86_64: return address at CFA + ra_offset, or in a register. */
 struct unwind_rule {
 	uint8_t cfa_kind;     /* enum unwind_cfa */
 	uint8_t cfa_register; /* CFA_REG: DWARF register number; CFA_…_DEREF: words to add, mostly 0 or 1 */
 	uint8_t fp_kind;      /* enum unwind_fp */
-	uint8_t flags;        /* 0 */
+	uint8_t ra_register;  /* DWARF number + 1, only of use in the innermost frame (vfork: rdi); 0 = at CFA + ra_offset */
 	int32_t cfa_offset;
 	int32_t fp_offset;
-	int32_t ra_offset;    /* -8 on x86_64 */
+	int32_t ra_offset;    /* -8 on x86_64; 0 with ra_register */
 };
 
 #define UNWIND_BUCKET_SHIFT 10 /* one bucket per KB of code */

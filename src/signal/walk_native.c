@@ -75,14 +75,28 @@ static bool frame_address_of(const struct walk *w, const struct unwind_rule *rul
 	}
 }
 
+/* A register has it in the innermost frame only, and there it is held against the code we know. */
+static bool return_address_of(const struct walk *w, const struct unwind_rule *rule, uintptr_t cfa, uintptr_t *pc)
+{
+	if (!rule->ra_register)
+		return load_word(cfa + (uintptr_t)(intptr_t)rule->ra_offset, pc);
+	return w->top && w->regs && context_dwarf_register(w->regs->all, rule->ra_register - 1u, pc) &&
+	       known_code(w, *pc);
+}
+
 static enum step by_rule(struct walk *w, const struct unwind_rule *rule)
 {
 	uintptr_t cfa, pc, fp = w->fp;
 
-	if (!frame_address_of(w, rule, &cfa) || cfa <= w->sp)
+	if (!frame_address_of(w, rule, &cfa))
 		return by_frame_pointer(w);
-	w->end = END_fault;
-	if (!load_word(cfa + (uintptr_t)(intptr_t)rule->ra_offset, &pc))
+	/* vfork has popped its return address: its frame has no size, but a step goes up. */
+	if (rule->ra_register && cfa == w->sp)
+		w->sp -= 8;
+	if (cfa <= w->sp)
+		return by_frame_pointer(w);
+	w->end = rule->ra_register ? END_bad_native : END_fault;
+	if (!return_address_of(w, rule, cfa, &pc))
 		return STEP_END;
 	if (rule->fp_kind == FP_AT_CFA && !load_word(cfa + (uintptr_t)(intptr_t)rule->fp_offset, &fp))
 		return STEP_END;

@@ -93,7 +93,7 @@ static struct unwind_rule rule_at(const struct unwind_table *table, uint32_t off
 	struct image image = {.start = CODE, .end = CODE + CODE_SIZE, .unwind = *table};
 	const struct unwind_rule *rule = unwind_find(&image, CODE + offset);
 
-	return rule ? *rule : (struct unwind_rule){.flags = 99};
+	return rule ? *rule : (struct unwind_rule){.ra_register = 99};
 }
 
 /* The rule at OFFSET of a lone function of 0x100 bytes at 0x100 that runs PROGRAM. */
@@ -137,7 +137,7 @@ static void usual_function(void **state)
 	assert_rule(AFTER(4, PUSH_RBP, MOV_RBP), CFA_FP, 16, FP_AT_CFA, -16);
 	assert_rule(AFTER(0xff, PUSH_RBP, MOV_RBP), CFA_FP, 16, FP_AT_CFA, -16);
 	/* Before it there is no row, behind it an unknown one. */
-	assert_int_equal(after("", 0, (uint32_t)-1).flags, 99);
+	assert_int_equal(after("", 0, (uint32_t)-1).ra_register, 99);
 	assert_rule(after("", 0, 0x100), CFA_UNKNOWN, 0, FP_SAME, 0);
 }
 
@@ -205,8 +205,13 @@ static void ends_and_signals(void **state)
 
 	/* undefined rip: nobody called */
 	assert_rule(AFTER(0, 0x07, 16), CFA_END, 0, FP_SAME, 0);
-	/* The return address in a register, or rsp saved somewhere: no rule of ours. */
-	assert_rule(AFTER(0, 0x09, 16, 3), CFA_UNKNOWN, 0, FP_SAME, 0);
+	/* The return address in a register, as vfork has it (r5 = rdi), until it is on the stack again. */
+	assert_rule(AFTER(0, 0x0e, 0, 0x09, 16, 5), CFA_SP, 0, FP_SAME, 0);
+	assert_int_equal(AFTER(0, 0x0e, 0, 0x09, 16, 5).ra_register, 6);
+	assert_int_equal(AFTER(0, 0x09, 16, 5, 0x90, 1).ra_register, 0);
+	assert_int_equal(AFTER(0, 0x09, 16, 5, 0x90, 1).ra_offset, -8);
+	/* In one that is none, or rsp saved somewhere: no rule of ours. */
+	assert_rule(AFTER(0, 0x09, 16, 17), CFA_UNKNOWN, 0, FP_SAME, 0);
 	assert_rule(AFTER(0, 0x87, 3), CFA_UNKNOWN, 0, FP_SAME, 0);
 	put_cie(&s, "zRS");
 	put_fde(&s, 0x100, 0x10, "", 0);

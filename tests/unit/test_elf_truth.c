@@ -92,11 +92,15 @@ static void check_rule(struct listing *l, const struct unwind_rule *rule)
 			    rule->cfa_kind == CFA_SP_DEREF || rule->cfa_kind == CFA_UNKNOWN);
 		return;
 	}
-	if (sscanf(l->row.ra, "c%ld", &offset) != 1 || (l->row.sp[0] && strcmp(l->row.sp, "u") != 0)) {
+	if ((l->row.sp[0] && strcmp(l->row.sp, "u") != 0) || !strchr("cr", l->row.ra[0]) ||
+	    sscanf(l->row.ra + 1, "%ld", &offset) != 1) {
 		assert_int_equal(rule->cfa_kind, CFA_UNKNOWN);
 		return;
 	}
-	assert_int_equal(rule->ra_offset, offset);
+	if (l->row.ra[0] == 'r')
+		assert_int_equal(rule->ra_register, offset + 1);
+	else
+		assert_int_equal(rule->ra_offset, offset);
 	if (read_register(l->row.cfa, "rsp", &offset))
 		assert_int_equal(rule->cfa_kind, CFA_SP);
 	else if (read_register(l->row.cfa, "rbp", &offset))
