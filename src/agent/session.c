@@ -92,6 +92,7 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 		goto no_collector;
 	session.cpu_at_start = os_process_cpu();
 	session.own_at_start = records_own_cpu();
+	session.children_at_start = os_children_cpu();
 	session.resumed_at = os_monotonic();
 	if (recording)
 		rc = recording_begin(recording, account, err);
@@ -247,7 +248,7 @@ static int start_anew(const struct options *o, struct engine_event *events, uint
 		return rc;
 	}
 	ring_free(before);
-	session.duration = session.cpu_time = session.own_cpu = 0;
+	session.duration = session.cpu_time = session.own_cpu = session.children_cpu = 0;
 	session.windows = (struct engine_window){0};
 	for (e = 0; e < RECORD_EVENTS; e++)
 		session.events[e].counted = 0;
@@ -478,6 +479,7 @@ int session_stop(struct error *err)
 	session.duration += os_monotonic() - session.resumed_at;
 	session.cpu_time += os_process_cpu() - session.cpu_at_start;
 	session.own_cpu += records_own_cpu() - session.own_at_start;
+	session.children_cpu += os_children_cpu() - session.children_at_start;
 	thread_names_end();
 	jvm_name_threads();
 	/* Before the last drain: no thread's start or end waits for it. */

@@ -30,10 +30,12 @@ static void gather_facts(uint32_t e, struct collector_facts *f)
 	f->duration = session.duration;
 	f->cpu_time = session.cpu_time;
 	f->own_cpu = session.own_cpu;
+	f->children_cpu = session.children_cpu;
 	if (session.running) {
 		f->duration += os_monotonic() - session.resumed_at;
 		f->cpu_time += os_process_cpu() - session.cpu_at_start;
 		f->own_cpu += records_own_cpu() - session.own_at_start;
+		f->children_cpu += os_children_cpu() - session.children_at_start;
 	}
 	f->event = event->event.name;
 	f->engine = event->engine;

@@ -24,6 +24,7 @@ struct session {
 	uint64_t cpu_at_start;      /* process CPU clock at the present run's start */
 	uint64_t cpu_time;          /* of earlier runs */
 	uint64_t own_at_start, own_cpu; /* the same of jstrobe's own threads */
+	uint64_t children_at_start, children_cpu; /* the same of children that have ended */
 	bool held;                  /* the last run's memory is kept: a handler was held inside */
 	uint32_t event_count;       /* of the running or last session */
 	struct session_event {

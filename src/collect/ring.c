@@ -21,7 +21,7 @@ struct block {
 
 /* The books at one moment: what lies between two of them is known. */
 struct mark {
-	uint64_t time, cpu, own;
+	uint64_t time, cpu, own, children;
 	struct loss_totals lost[RECORD_EVENTS];
 };
 
@@ -182,6 +182,7 @@ static void mark(struct ring *r, struct collector *c, uint64_t now)
 	m->time = now;
 	m->cpu = os_process_cpu();
 	m->own = records_own_cpu();
+	m->children = os_children_cpu();
 	for (e = 0; e < c->options.events; e++)
 		account_all_losses(c, e, &m->lost[e]);
 }
@@ -396,6 +397,7 @@ static struct collector_facts facts_of(const struct ring *r, const struct mark *
 	f.duration = MIN(f.duration, now - m->time);
 	f.cpu_time = (end ? end->cpu : os_process_cpu()) - m->cpu;
 	f.own_cpu = (end ? end->own : records_own_cpu()) - m->own;
+	f.children_cpu = (end ? end->children : os_children_cpu()) - m->children;
 	/* the kernel's count of events is only known of the whole session */
 	f.counted = 0;
 	return f;

@@ -314,6 +314,7 @@ static bool copy_facts(struct view *v, const struct collector_facts *f)
 	v->profile.raised = f->raised;
 	v->profile.cpu_time = f->cpu_time;
 	v->profile.own_cpu = f->own_cpu;
+	v->profile.children_cpu = f->children_cpu;
 	v->profile.threads_perf = f->threads_perf;
 	v->profile.threads_timer = f->threads_timer;
 	return true;

@@ -41,7 +41,7 @@ struct unwind_rule {
 	uint8_t cfa_kind;     /* enum unwind_cfa */
 	uint8_t cfa_register; /* CFA_REG: DWARF register number; CFA_…_DEREF: words to add, mostly 0 or 1 */
 	uint8_t fp_kind;      /* enum unwind_fp */
-	uint8_t ra_register;  /* DWARF number + 1, only of use in the innermost frame (vfork: rdi); 0 = at CFA + ra_offset */
+	uint8_t ra_register;  /* DWARF number + 1, of use in the innermost frame (vfork: rdi); 0: at CFA + ra_offset */
 	int32_t cfa_offset;
 	int32_t fp_offset;
 	int32_t ra_offset;    /* -8 on x86_64; 0 with ra_register */

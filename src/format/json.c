@@ -108,6 +108,7 @@ static void put_head(struct buffer *out, const struct profile *p)
 		put_top_number(out, "counted", p->counted);
 	put_top_number(out, "cpu_time_ns", p->cpu_time);
 	put_top_number(out, "own_cpu_ns", p->own_cpu);
+	put_top_number(out, "children_cpu_ns", p->children_cpu);
 	if (p->told)
 		put_string(out, "told", p->told);
 }

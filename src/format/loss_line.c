@@ -124,6 +124,8 @@ static void put_time(const struct profile *p, struct buffer *out)
 	if (p->cpu_time)
 		buffer_printf(out, " of %s", human_time(p->cpu_time).text);
 	buffer_printf(out, " CPU time sampled, %s unsampled", human_time(p->unsampled).text);
+	if (p->children_cpu)
+		buffer_printf(out, ", and %s of child processes", human_time(p->children_cpu).text);
 }
 
 void format_loss_line(const struct profile *p, struct buffer *out)

@@ -103,6 +103,7 @@ struct profile {
 	struct profile_window window;
 	uint64_t cpu_time;       /* ns of CPU time the process used during the session */
 	uint64_t own_cpu;        /* ns of it used by jstrobe's own threads */
+	uint64_t children_cpu;   /* ns beside it, used by child processes that ended meanwhile; not sampled */
 	uint64_t ended_early[WALK_ENDS];
 	uint64_t complete;       /* stored samples whose walk reached the root */
 

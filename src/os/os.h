@@ -16,6 +16,8 @@ uint64_t os_monotonic(void);
 uint64_t os_realtime(void);
 /* CPU time of this process: user and system, ended threads included. */
 uint64_t os_process_cpu(void);
+/* CPU time of its children that have ended and were waited for, and of theirs. */
+uint64_t os_children_cpu(void);
 /* CPU time of thread TID of this process, 0 being the one that asks; 0 when it is gone. */
 uint64_t os_thread_cpu(pid_t tid);
 /* Wait NS (or less, when a signal comes). */

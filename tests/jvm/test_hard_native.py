@@ -1,5 +1,6 @@
 """Native libraries that play tricks with signals, stacks, threads and images while samples are taken."""
 import ctypes
+import json
 import os
 import re
 import shutil
@@ -48,6 +49,7 @@ def test_tricks(jdk, version, engine, say):
     say(f"native tricks, {engine} {jdk}: {total} samples, {bad / total:.2%} incomplete {worst}, lost {named}; "
         f"{counters}")
     assert profile.total("tricks_work", key="samples") > 20
+    assert profile.total("[unknown]", key="samples") == 0  # a name, or a reason
     assert profile.total("truth.Tricks.segv", key="samples") > 0
     # What blocks our signal is sampled when it lets it in, or counted as unsampled: never more than there was.
     cpu = profile.cpu_clock()
@@ -92,6 +94,9 @@ def test_children_get_no_signal_of_ours(jdk17):
         assert done.returncode == 0, done.stderr
         assert program.stop() == 0
     assert during["children"] > 5 and "failed" not in during, during
+    # A child is an exec and a read: milliseconds each, counted when they have ended, sampled never.
+    children = json.loads(done.stdout)["children_cpu_ns"]
+    assert 5 * 200_000 < children < during["children"] * 1_000_000_000
     for state in ("ignored", "blocked", "pending"):
         assert during.get(state, 0) == plain.get(state, 0), (plain, during)
 

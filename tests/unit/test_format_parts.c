@@ -236,6 +236,10 @@ static void loss_line(void **state)
 	p.unsampled = 30000000;
 	expect_loss(&p, "10,012 samples taken, all stored · 9.99 s of 10.02 s CPU time sampled, 30 ms"
 			" unsampled · 100 % complete stacks", false);
+	p.children_cpu = 1250000000;
+	expect_loss(&p, "10,012 samples taken, all stored · 9.99 s of 10.02 s CPU time sampled, 30 ms"
+			" unsampled, and 1.25 s of child processes · 100 % complete stacks", false);
+	p.children_cpu = 0;
 	p.stored = p.complete = 10010;
 	p.complete -= 2;
 	p.lost[LOSS_queue_full] = 2;
