@@ -282,7 +282,8 @@ static void put_stack(struct buffer *out, const struct profile *p, const struct 
 		buffer_printf(out, ", \"state\": \"%s\"", thread_state_names[s->state].word);
 	if (s->thread != PROFILE_NO_THREAD) {
 		buffer_puts(out, ", ");
-		put_number(out, "tid", p->threads[s->thread].tid);
+		put_numbers(out, (const struct member[]){{"tid", p->threads[s->thread].tid}, {"thread", s->thread},
+							 {NULL, 0}});
 	}
 	buffer_putc(out, '}');
 }

@@ -5,7 +5,7 @@
  * region of memory, each with its name; with -XX:-UsePerfData still there and counted, since
  * java.lang.management reports them, but on the C heap, behind static pointers that no table
  * exports: ClassLoadingService::_classes_unloaded_count is a PerfData*, whose last field points to
- * the value (JDK 8 to 25).
+ * the value (JDK 8 to 25). Symbols tell where, or a search (class_counts_search.c).
  */
 #include "hotspot/class_counts.h"
 
@@ -16,13 +16,15 @@
 
 #define COUNTS 4
 
-static const struct {
-	const char *entry, *symbol;
-} names[COUNTS] = {
-	{"java.cls.unloadedClasses", "_ZN19ClassLoadingService23_classes_unloaded_countE"},
-	{"java.cls.sharedUnloadedClasses", "_ZN19ClassLoadingService30_shared_classes_unloaded_countE"},
-	{"java.cls.loadedClasses", "_ZN19ClassLoadingService21_classes_loaded_countE"},
-	{"java.cls.sharedLoadedClasses", "_ZN19ClassLoadingService28_shared_classes_loaded_countE"},
+static const char *const names[COUNTS] = {
+	"java.cls.unloadedClasses", "java.cls.sharedUnloadedClasses",
+	"java.cls.loadedClasses", "java.cls.sharedLoadedClasses",
+};
+static const char *const symbols[COUNTS] = {
+	"_ZN19ClassLoadingService23_classes_unloaded_countE",
+	"_ZN19ClassLoadingService30_shared_classes_unloaded_countE",
+	"_ZN19ClassLoadingService21_classes_loaded_countE",
+	"_ZN19ClassLoadingService28_shared_classes_loaded_countE",
 };
 
 static void take(const char *name, const uint64_t *value, void *arg)
@@ -31,27 +33,37 @@ static void take(const char *name, const uint64_t *value, void *arg)
 	int i;
 
 	for (i = 0; i < COUNTS; i++)
-		if (strcmp(name, names[i].entry) == 0)
+		if (strcmp(name, names[i]) == 0)
 			found[i] = value;
 }
 
-static const uint64_t *behind_symbol(const struct layout *l, const struct image *libjvm, const char *symbol)
+/* On the C heap: by symbol, or where a stripped libjvm has none, by search. */
+static void find_objects(const struct layout *l, const struct image *libjvm, const uint64_t **found)
 {
-	uintptr_t at = image_address_of(libjvm, symbol);
-	uintptr_t data = at ? *(const uintptr_t *)at : 0;
+	const struct class_count_names wanted = {names, COUNTS};
+	uintptr_t objects[COUNTS] = {0};
+	int i;
 
-	return data ? *(const uint64_t *const *)(data + (uintptr_t)l->perf_data_size - sizeof(uintptr_t)) : NULL;
+	for (i = 0; i < COUNTS; i++) {
+		uintptr_t at = i == 0 || objects[0] ? image_address_of(libjvm, symbols[i]) : 0;
+
+		objects[i] = at ? *(const uintptr_t *)at : 0;
+	}
+	if (!objects[0])
+		class_counts_search(libjvm, &wanted, objects);
+	for (i = 0; i < COUNTS; i++)
+		if (objects[i])
+			found[i] = *(const uint64_t *const *)(objects[i] + (uintptr_t)l->perf_data_size -
+							      sizeof(uintptr_t));
 }
 
 bool class_counts_find(const struct layout *l, const struct image *libjvm, struct class_counts *c)
 {
 	const uint64_t *found[COUNTS] = {NULL};
-	int i;
 
 	perf_data_each(l, take, found);
 	if (!found[0] && libjvm && l->perf_data_size)
-		for (i = 0; i < COUNTS && (i == 0 || found[0]); i++)
-			found[i] = behind_symbol(l, libjvm, names[i].symbol);
+		find_objects(l, libjvm, found);
 	c->unloaded[0] = found[0];
 	c->unloaded[1] = found[1];
 	c->loaded[0] = found[2];

@@ -13,9 +13,17 @@ struct class_counts {
 
 /*
  * Find the counts in the JVM's performance data or, where that is switched off, by the symbols
- * of LIBJVM (may be NULL). False when the first of them is not found. The addresses are good for
- * as long as the process lives. Normal code; reads libjvm's symbol table in the second case.
+ * of LIBJVM (may be NULL), or in its static fields. False when the first of them is not found. The addresses are
+ * good for as long as the process lives. Normal code; reads libjvm's symbol table in the second case, and all of
+ * its data in the third (milliseconds).
  */
 bool class_counts_find(const struct layout *l, const struct image *libjvm, struct class_counts *c);
+
+/* Inner: FOUND[i] becomes the PerfData called ENTRIES[i] that a static field of LIBJVM points to, where there is one. */
+struct class_count_names {
+	const char *const *entries;
+	unsigned count;
+};
+void class_counts_search(const struct image *libjvm, const struct class_count_names *names, uintptr_t *found);
 
 #endif

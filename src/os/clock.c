@@ -1,7 +1,6 @@
 /*
  * clock.c - the kernel's clocks, as plain numbers of ns.
  */
-#include <sys/resource.h>
 #include <time.h>
 
 #include "os/os.h"
@@ -28,16 +27,6 @@ uint64_t os_realtime(void)
 uint64_t os_process_cpu(void)
 {
 	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
-}
-
-uint64_t os_children_cpu(void)
-{
-	struct rusage u;
-
-	if (getrusage(RUSAGE_CHILDREN, &u))
-		return 0;
-	return (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) * NS_PER_S +
-	       (uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec) * NS_PER_US;
 }
 
 /* The kernel's encoding of a thread's CPU clock: ~tid << 3 | CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED. */

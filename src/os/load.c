@@ -1,5 +1,5 @@
 /*
- * load.c - CPU time split into user and system, of machine, process and threads.
+ * load.c - CPU time split into user and system, of machine, process and threads; and that of children.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,6 +25,13 @@ int os_process_times(uint64_t *user, uint64_t *system)
 	*user = ns_of(&u.ru_utime);
 	*system = ns_of(&u.ru_stime);
 	return 0;
+}
+
+uint64_t os_children_cpu(void)
+{
+	struct rusage u;
+
+	return getrusage(RUSAGE_CHILDREN, &u) ? 0 : ns_of(&u.ru_utime) + ns_of(&u.ru_stime);
 }
 
 static int read_text(const char *path, char *text, size_t size)

@@ -79,8 +79,9 @@ def test_kinds_stand_beside_the_frames(data):
 
 def test_threads(make_page):
     data = json.loads(make_page("threads", "json").read_bytes())
-    for t in data["threads"]:
-        mine = [s for s in data["stacks"] if s["tid"] == t["tid"]]
+    for number, t in enumerate(data["threads"]):
+        mine = [s for s in data["stacks"] if s["thread"] == number]
+        assert all(s["tid"] == t["tid"] for s in mine)
         assert sum(s["samples"] for s in mine) == t["samples"]
         assert sum(s["weight"] for s in mine) == t["weight"]
     without = json.loads(make_page("sample", "json").read_bytes())

@@ -223,6 +223,13 @@ class Program:
             time.sleep(0.1)  # a new thread takes its name a moment after its start
         raise AssertionError(f"no thread {name}: {self.threads()}")
 
+    def work(self, seconds, timeout=60):
+        """Wait until the process has used that much CPU time: samples come of that, not of the time that passes."""
+        begin, end = self.cpu(), time.time() + timeout
+        while self.cpu() < begin + seconds * 1e9:
+            assert time.time() < end, f"{self.name}: {(self.cpu() - begin) / 1e9} s of CPU time in {timeout} s"
+            time.sleep(0.02)
+
     def thread_cpu(self, tid):
         """CPU ns of a thread, by the scheduler's own count."""
         with open(f"/proc/{self.pid}/task/{tid}/schedstat") as file:

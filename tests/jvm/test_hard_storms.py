@@ -21,7 +21,7 @@ def compare(profile, name):
     """(samples of threads called NAME-number that spell, those that spell another number, an example)."""
     total, wrong, example = 0, 0, None
     for stack in profile.stacks:
-        thread = profile.threads.get(stack["tid"], {}).get("name", "")
+        thread = profile.json["threads"][stack["thread"]]["name"]  # not by tid: those are used again
         number, digits = re.match(name + r"(\d+)$", thread), spelt(stack)
         if number and digits:
             total += stack["samples"]

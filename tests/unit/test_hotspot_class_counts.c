@@ -5,8 +5,10 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "elf/elf.h"
 #include "hotspot/class_counts.h"
 
 static _Alignas(8) uint8_t region[1024];
@@ -100,11 +102,50 @@ static void broken(void **state)
 		}
 }
 
+/* As a stripped libjvm without performance data has them: a static field, an object, its name. */
+static const int virtuals;
+static struct object {
+	const void *virtuals;
+	const char *name;
+	uint64_t more[3];
+	const uint64_t *value;
+} *volatile fields[3];
+
+static void searched(void **state)
+{
+	static const char *const wrong[] = {"java.cls.unloadedClasse", "java.cls.unloadedClassesX", (const char *)8};
+	struct layout bare = {.perf_start = 0, .perf_data_size = sizeof(struct object)};
+	struct image_set *set;
+	const struct image *here;
+	struct class_counts c;
+	struct error err;
+	uint64_t value;
+	size_t i;
+
+	set = image_set_read(NULL, &err);
+	assert_non_null(set);
+	here = image_find(set, (uintptr_t)searched);
+	assert_non_null(here);
+	fields[0] = malloc(sizeof(struct object));
+	fields[1] = (struct object *)8;
+	*fields[0] = (struct object){.virtuals = &virtuals, .name = strdup("java.cls.unloadedClasses"), .value = &value};
+	assert_true(class_counts_find(&bare, here, &c));
+	assert_ptr_equal(c.unloaded[0], &value);
+	assert_null(c.loaded[0]);
+	for (i = 0; i < ARRAY_LEN(wrong); i++) {
+		free((void *)(i ? NULL : fields[0]->name));
+		fields[0]->name = wrong[i];
+		assert_false(class_counts_find(&bare, here, &c));
+	}
+	free(fields[0]);
+	image_set_free(set, NULL);
+}
+
 #define T(test) cmocka_unit_test_setup(test, set_up)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {T(found), T(absent), T(broken)};
+	const struct CMUnitTest tests[] = {T(found), T(absent), T(broken), T(searched)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
