@@ -44,6 +44,7 @@ struct frames {
 	struct map by_word;           /* frame word (bci dropped unless lines) → named frame + 1 */
 	struct map by_identity;       /* hash of a named frame → itself + 1 */
 	uint64_t drain;               /* number of the present drain */
+	uint64_t images_read;         /* in which one the images were read anew last; 0 = not yet */
 	bool lines;
 	bool no_memory;               /* for the frame being named */
 };

@@ -146,6 +146,7 @@ static void refresh_images(struct collector *c)
 		if (fresh->subs != old->subs)
 			frames_name_late(&c->frames, &zone);
 		atomic_store(&zone.images, fresh);
+		c->frames.images_read = c->frames.drain;
 		c->retired_images = old;
 	}
 	pthread_mutex_unlock(&c->images);

@@ -88,9 +88,9 @@ static int follow(struct chunk *c, uint64_t at)
 		if (delta == 0)
 			return 0;
 		/* back only, or a ring of them would never end */
-		if (delta > 0 || (uint64_t)-delta > at - c->start)
+		if (delta > 0 || -(uint64_t)delta > at - c->start)
 			return -EBADMSG;
-		at -= (uint64_t)-delta;
+		at -= -(uint64_t)delta;
 	}
 }
 

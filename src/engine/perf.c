@@ -139,8 +139,8 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 	if (rc && !event->fallback)
 		return refuse(event, rc, err);
 	if (event->perf.type == PERF_TYPE_BREAKPOINT && event->role == WINDOW_NONE)
-		buffer_printf(notes, "%s: a breakpoint stops its thread for microseconds at each call or access, also at "
-			      "those without a sample: what is called often runs slower\n", event->name);
+		buffer_printf(notes, "%s: a breakpoint stops its thread for microseconds at each call or access, "
+			      "also at those without a sample: what is called often runs slower\n", event->name);
 	if (rc)
 		buffer_printf(notes, "cpu: %s; CPU timers are used instead, without kernel frames\n",
 			      os_perf_refusal(rc));

@@ -15,6 +15,7 @@
 #include "hotspot/perf_data.h"
 
 #define COUNTS 4
+#define PERF_DATA_OF_8 48 /* sizeof(PerfData), which JDK 8 does not export */
 
 static const char *const names[COUNTS] = {
 	"java.cls.unloadedClasses", "java.cls.sharedUnloadedClasses",
@@ -41,7 +42,7 @@ static void take(const char *name, const uint64_t *value, void *arg)
 static void find_objects(const struct layout *l, const struct image *libjvm, const uint64_t **found)
 {
 	const struct class_count_names wanted = {names, COUNTS};
-	uintptr_t objects[COUNTS] = {0};
+	uintptr_t objects[COUNTS] = {0}, size = (uintptr_t)(l->perf_data_size ? l->perf_data_size : PERF_DATA_OF_8);
 	int i;
 
 	for (i = 0; i < COUNTS; i++) {
@@ -53,8 +54,7 @@ static void find_objects(const struct layout *l, const struct image *libjvm, con
 		class_counts_search(libjvm, &wanted, objects);
 	for (i = 0; i < COUNTS; i++)
 		if (objects[i])
-			found[i] = *(const uint64_t *const *)(objects[i] + (uintptr_t)l->perf_data_size -
-							      sizeof(uintptr_t));
+			found[i] = *(const uint64_t *const *)(objects[i] + size - sizeof(uintptr_t));
 }
 
 bool class_counts_find(const struct layout *l, const struct image *libjvm, struct class_counts *c)
@@ -62,7 +62,7 @@ bool class_counts_find(const struct layout *l, const struct image *libjvm, struc
 	const uint64_t *found[COUNTS] = {NULL};
 
 	perf_data_each(l, take, found);
-	if (!found[0] && libjvm && l->perf_data_size)
+	if (!found[0] && libjvm)
 		find_objects(l, libjvm, found);
 	c->unloaded[0] = found[0];
 	c->unloaded[1] = found[1];

@@ -19,7 +19,7 @@ struct class_counts {
  */
 bool class_counts_find(const struct layout *l, const struct image *libjvm, struct class_counts *c);
 
-/* Inner: FOUND[i] becomes the PerfData called ENTRIES[i] that a static field of LIBJVM points to, where there is one. */
+/* Inner: FOUND[i] becomes the PerfData called ENTRIES[i] that a static field of LIBJVM points to, if there is one. */
 struct class_count_names {
 	const char *const *entries;
 	unsigned count;
