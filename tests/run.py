@@ -79,7 +79,7 @@ def run_programs(name, programs, out):
     return result
 
 
-TOGETHER = 3  # tests marked so run beside each other: they mostly wait
+TOGETHER = 4  # tests marked so run beside each other: they mostly wait
 
 
 def run_pytest(name, folder, out, more=()):

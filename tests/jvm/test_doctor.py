@@ -9,6 +9,8 @@ import time
 import pytest
 from jvm import Program, jstrobe
 
+pytestmark = pytest.mark.together
+
 
 def doctor(pid, status=0):
     """{name: check} of the JSON form; its verdict and exit status belong together."""

@@ -208,7 +208,7 @@ def test_memory_for_stacks_is_renewed(jdk17):
     path = jvm.result_file(".jfr")
     with Program(jdk17, "Words") as program:
         assert jstrobe("start", "-i", "200us", "--memlimit", "1m", "-f", path, program.pid).returncode == 0
-        time.sleep(counted(4, 60))
+        time.sleep(counted(2, 60))
         text = jstrobe("dump", "-o", "collapsed", program.pid).stdout
         assert sum(int(line.rsplit(" ", 1)[1]) for line in text.splitlines()) > 20
         assert jstrobe("stop", program.pid).returncode == 0

@@ -73,8 +73,8 @@ def test_shares_of_methods(jdk, engine, points, say):
     (250 a second or so), so they need longer for the same number of samples.
     """
     length = "10" if SOAK else "6" if engine == "cpu" else "7"
-    if engine != "cpu" and not SOAK and jdk.version != 17:
-        pytest.skip("timers on one JDK only, unless in the soak")
+    if engine != "cpu" and not SOAK and (jdk.version, engine) != (17, "ctimer"):
+        pytest.skip("only with full counts (make soak): one kind of timer, on one JDK, is in the short ones")
     with Program(jdk, "KnownShares") as program:
         program.reset()
         profile = record(program, "-e", engine, "-i", "1ms", "-d", length)
@@ -115,7 +115,7 @@ def test_time_inside_the_vm_has_its_java_caller(jdk, name, thread, method, say):
 def test_jvm_threads_have_their_names(jdk):
     """GC and JIT threads stand under the names the JVM gave them, with the CPU time they used."""
     with Program(jdk, "CloneCopy") as program:
-        profile = record(program, "-i", "1ms", "-d", "3")
+        profile = record(program, "-i", "1ms", "-d", counted("2", "10"))
         kernel = program.threads()
     collecting = [t for t in profile.threads.values() if t["name"].startswith(("GC Thread", "G1 "))]
     assert sum(t["weight"] for t in collecting) > 0, [t["name"] for t in profile.threads.values()]
