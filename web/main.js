@@ -435,6 +435,18 @@ function renderKeys() {
 
 /* ---- wiring ---- */
 
+function layoutGraph() {
+  if (state.tab === 'graph' && root && root.samples && !$('#scroller').hidden) graph.layout();
+}
+
+/* A window on its way to a screen with other pixels keeps its size: no observer of sizes tells. */
+function watchPixels() {
+  matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`).addEventListener('change', () => {
+    layoutGraph();
+    watchPixels();
+  }, { once: true });
+}
+
 function wire() {
   for (const group of ['tabs', 'views', 'flips', 'units', 'groups']) {
     $('#' + group).addEventListener('click', (event) => {
@@ -460,9 +472,8 @@ function wire() {
     readAddress();
     render(true);
   });
-  new ResizeObserver(() => {
-    if (state.tab === 'graph' && root && root.samples && !$('#scroller').hidden) graph.layout();
-  }).observe($('#scroller'));
+  new ResizeObserver(layoutGraph).observe($('#scroller'));
+  watchPixels();
   darkSystem.addEventListener('change', () => stored() || setTheme(darkSystem.matches ? 'dark' : 'light'));
 }
 

@@ -94,8 +94,9 @@ def test_manual_pages(page):
 def test_install_and_uninstall(tmp_path):
     """All of it arrives, and nothing stays."""
     def make(target):
-        # as the build was called: another name of the folder would be other flags, and all would be compiled again
-        subprocess.run(["make", "-s", "-C", tree.ROOT, "O=" + os.environ.get("O", "build"), "PREFIX=" + str(tmp_path), target],
+        # The folder by the name that the build knew it by: another one is other flags, and all would be compiled again.
+        out = os.path.relpath(tree.OUT, tree.ROOT) if tree.OUT.startswith(tree.ROOT + os.sep) else tree.OUT
+        subprocess.run(["make", "-s", "-C", tree.ROOT, "O=" + out, "PREFIX=" + str(tmp_path), target],
                        check=True, capture_output=True)
     make("install")
     found = {os.path.relpath(os.path.join(folder, f), tmp_path)
