@@ -8,6 +8,8 @@ import jvm
 import pytest
 from jvm import Program, counted, jstrobe, record
 
+pytestmark = pytest.mark.together
+
 WAYS = {  # JVM flags, exit status, how the hs_err file says what happened
     "exit": ([], 3, None),
     "halt": ([], 4, None),

@@ -25,6 +25,8 @@ def is_whole(stack, number):
     (16 * CORES, WHOLE_RUN), (16 * CORES, counted(700, 5000))])
 def test_native_worst_case(jdk, threads, burn_ms, say):
     """Threads that stay in native code: a queue that is emptied only now and then would overflow."""
+    if not jvm.SOAK and burn_ms and jdk.version != 17:
+        pytest.skip("only with full counts (make soak): pauses in between, on one JDK in the short ones")
     with Program(jdk, "NativeBurn", jvm.NATIVE, threads, burn_ms) as program:
         profile = record(program, "-i", "1ms", "-d", counted("2", "20"))
     say(f"lost, {threads} threads in native code for {burn_ms or 'ever'} ms, {jdk}: "

@@ -205,10 +205,12 @@ def test_loop_and_agent(jdk17):
 
 def test_memory_for_stacks_is_renewed(jdk17):
     """Chunks that end for want of memory for stacks: none is lost, and the file is as whole as ever."""
+    if not jvm.SOAK:
+        pytest.skip("only with full counts (make soak)")
     path = jvm.result_file(".jfr")
     with Program(jdk17, "Words") as program:
         assert jstrobe("start", "-i", "200us", "--memlimit", "1m", "-f", path, program.pid).returncode == 0
-        time.sleep(counted(2, 60))
+        time.sleep(60)
         text = jstrobe("dump", "-o", "collapsed", program.pid).stdout
         assert sum(int(line.rsplit(" ", 1)[1]) for line in text.splitlines()) > 20
         assert jstrobe("stop", program.pid).returncode == 0
