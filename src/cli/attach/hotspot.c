@@ -161,7 +161,7 @@ static int wait_for_other(const struct attach_target *t, int tmp, int timeout_ms
 		sock = connect_socket(t, tmp, err);
 		if (sock != -ENOENT)
 			return sock;
-	} while (now_ms() - began < MIN(timeout_ms / 4, 1000));
+	} while (now_ms() - began < MIN(timeout_ms / 2, 3000));
 	return -ENOENT;
 }
 
@@ -192,7 +192,9 @@ static int open_door(const struct attach_target *t, int tmp, int timeout_ms, str
 	if (!process_owned_by(fd, t->uid))
 		sock = error_set(err, EPERM, "process %d: files in its /tmp get another owner, so "
 				 "it would not accept our invitation", (int)t->pid);
-	else
+	else /* somebody may have come and gone between our look and our invitation: no signal then */
+		sock = connect_socket(t, tmp, err);
+	if (sock == -ENOENT)
 		sock = wait_for_socket(t, tmp, timeout_ms, err);
 	close(fd);
 	unlinkat(tmp, invitation, 0);
