@@ -12,9 +12,12 @@ FUZZ_SECONDS ?= 60
 PID    ?=
 PYTHON ?= /usr/bin/python3
 
+# Another CPU's tools: CROSS=aarch64-linux-gnu- (see scripts/check-cross.sh).
+CROSS ?=
 ifeq ($(origin CC),default)
-CC := gcc
+CC := $(CROSS)gcc
 endif
+OBJCOPY := $(CROSS)objcopy
 CFLAGS ?= -O2 -g
 VERSION := $(shell sed -n 's/^.define JSTROBE_VERSION "\(.*\)"/\1/p' src/base/base.h)
 
@@ -25,6 +28,7 @@ MAKEFLAGS += -j$(JOBS)
 endif
 MAKEFLAGS += --no-builtin-rules
 .SUFFIXES:
+comma := ,
 .SECONDARY:
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := all
@@ -41,24 +45,37 @@ endif
 LIB_ROOMS := base os elf instrument hotspot signal engine options control format collect agent
 CMD_ROOMS := base os options control format convert cli
 
-ARCH := $(shell uname -m)
+# The CPU that the compiler makes code for, under the names of the folders arch/<cpu>/. What it shares with others lies
+# in a folder named here; one without a walker takes the files of arch/unwalked/.
+SHARED_x86_64 := x86
+SHARED_i386 := x86
+SHARED_aarch64 := linked
+SHARED_arm := linked
+MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
+ARCH := $(patsubst i%86,i386,$(patsubst powerpc64le,ppc64le,$(MACHINE)))
+WALKER := $(or $(SHARED_$(ARCH)),$(if $(wildcard src/signal/arch/$(ARCH)/frame_edge.c),,unwalked))
 # $(call sources,room): C and assembler files of a room, other CPUs' folders left out.
 find     = $(shell find $(1) -name '*.[cS]' 2>/dev/null | LC_ALL=C sort)
+ours     = $(strip $(foreach a,$(ARCH) $(WALKER),$(findstring /arch/$a/,$(1))))
 sources  = $(foreach f,$(call find,src/$(1)),\
-             $(if $(findstring /arch/,$f),$(if $(findstring /arch/$(ARCH)/,$f),$f),$f))
+             $(if $(findstring /arch/,$f),$(if $(call ours,$f),$f),$f))
 objects  = $(patsubst %,$(O)/obj/%.o,$(foreach room,$(1),$(call sources,$(room))))
-LIB_OBJ := $(call objects,$(LIB_ROOMS))
+# What stands in for functions of libc is the library's alone: tests and the command have libc's own.
+LIBC_OBJ := $(O)/obj/src/agent/libc/lacking.c.o
+LIB_OBJ := $(filter-out $(LIBC_OBJ),$(call objects,$(LIB_ROOMS)))
 CMD_OBJ := $(call objects,$(CMD_ROOMS))
 ZONE_OBJ := $(call objects,signal)
 missing := $(strip $(foreach r,$(LIB_ROOMS),$(if $(strip $(call sources,$r)),,$r)))
 
 # ---- flags -------------------------------------------------------------------
 JDK := $(shell scripts/find-jdk.sh)
-# Shared code of the zone includes its CPU's headers by their bare names.
-INCLUDES = -Isrc -Isrc/signal/arch/$(ARCH) -I$(O)/gen $(if $(JDK),-isystem $(JDK)/include -isystem $(JDK)/include/linux)
+# Shared code includes its CPU's headers by their bare names.
+INCLUDES = -Isrc -Isrc/base/arch/$(ARCH) $(addprefix -Isrc/signal/arch/,$(ARCH) $(WALKER)) -I$(O)/gen $(if $(JDK),-isystem $(JDK)/include -isystem $(JDK)/include/linux)
 WARN  := -Wall -Wextra -Wvla -Wno-unused-parameter -Wmissing-prototypes -Wstrict-prototypes
-BASE  := -std=gnu11 -D_GNU_SOURCE -pthread -fPIC -fvisibility=hidden -fno-strict-aliasing \
-         -ffunction-sections -fdata-sections $(WARN)
+# Files, /proc/self/mem among them, have offsets of 64 bits on CPUs of 32 too.
+OFFSETS := $(if $(filter i386 arm,$(ARCH)),-D_FILE_OFFSET_BITS=64)
+BASE  := -std=gnu11 -D_GNU_SOURCE $(OFFSETS) -pthread -fPIC -fvisibility=hidden -fno-strict-aliasing \
+         -ffunction-sections -fdata-sections $(WARN) $(WERROR)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 COMPILE = $(CC) $(BASE) $(CFLAGS) $(SANFLAGS) $(INCLUDES) $(CPPFLAGS)
 # The signal zone is plain code whatever the build: a sanitizer, coverage, LTO or stack
@@ -70,14 +87,19 @@ LDFLAGS_LIB := -shared -pthread -static-libgcc -Wl,-z,now,-z,relro -Wl,-Bsymboli
   -Wl,-soname,libjstrobe.so $(if $(missing)$(SAN),,-Wl,-z,defs)
 # The command runs in any container, whatever libc it has: static where the static libc is there.
 STATIC := $(if $(SAN),,$(shell printf 'int main(void){return 0;}' | $(CC) -fPIE -static-pie -x c -o /dev/null - 2>/dev/null && echo -static-pie))
-LDFLAGS_CMD := -pthread -pie -Wl,-z,now,-z,relro -Wl,--gc-sections
-LIBS := -liberty
+LDFLAGS_CMD := -pthread -Wl,-z,now,-z,relro -Wl,--gc-sections
+LIBS ?= -liberty
+
+# The library runs on glibc 2.17 and later, whatever glibc it is built on (src/agent/libc/old.def).
+OLD_GLIBC := $(if $(SAN),,$(if $(filter x86_64 aarch64,$(ARCH)),$(shell \
+  echo '#include <features.h>' | $(CC) -E -dM -x c - | grep 'define __GLIBC__ ' >/dev/null && echo $(O)/gen/old-libc)))
 
 LIB := $(O)/lib/libjstrobe.so
 CMD := $(O)/bin/jstrobe
+CONTEXT_JAR := $(O)/lib/jstrobe-context.jar
 
 # ---- build -------------------------------------------------------------------
-all: $(LIB) $(if $(strip $(call sources,cli)),$(CMD) $(O)/bin/asprof $(O)/bin/profiler.sh) ## build the command and the agent library (default)
+all: $(LIB) $(CONTEXT_JAR) $(if $(strip $(call sources,cli)),$(CMD) $(O)/bin/asprof $(O)/bin/profiler.sh) ## build the command and the agent library (default)
 	@$(if $(missing),echo 'note: rooms without code: $(missing)',:)
 ifneq ($(filter all $(LIB) $(CMD),$(or $(MAKECMDGOALS),all)),)
 $(if $(JDK),,$(error no JDK with headers found: set JAVA_HOME, put javac on PATH, or run `make deps`))
@@ -85,16 +107,20 @@ endif
 
 # A JVM may have the old library mapped, so it is never written in place: link aside, rename.
 # Debug information goes into a file beside it; what lies in lib/ is what gets installed.
-$(LIB): $(LIB_OBJ) src/agent/exports.map Makefile | $(O)/lib/
+$(LIB): $(LIB_OBJ) $(if $(SAN),,$(LIBC_OBJ)) $(OLD_GLIBC) src/agent/exports.map Makefile | $(O)/lib/
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_LIB) $(LDFLAGS) -o $@.new $(LIB_OBJ) $(LIBS)
-	$(Q)objcopy --only-keep-debug $@.new $@.debug.new && mv -f $@.debug.new $@.debug
-	$(Q)cd $(@D) && objcopy $(if $(SAN),--strip-debug,--strip-unneeded) \
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_LIB) $(LDFLAGS) -o $@.new \
+	  $(if $(OLD_GLIBC),-Wl$(comma)--no-as-needed $(OLD_GLIBC)/*.so.* -Wl$(comma)--as-needed) $(filter %.o,$^) $(LIBS)
+	$(Q)$(OBJCOPY) --only-keep-debug $@.new $@.debug.new && mv -f $@.debug.new $@.debug
+	$(Q)cd $(@D) && $(OBJCOPY) $(if $(SAN),--strip-debug,--strip-unneeded) \
 	  --add-gnu-debuglink=$(@F).debug $(@F).new && mv -f $(@F).new $(@F)
+
+$(O)/gen/old-libc: src/agent/libc/old.def scripts/old-libc.sh | $(O)/gen/
+	$(Q)rm -rf $@ && CC='$(CC)' scripts/old-libc.sh $< $(ARCH) $@.new && mv $@.new $@
 
 $(CMD): $(CMD_OBJ) Makefile | $(O)/bin/
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) $(STATIC) $(LDFLAGS) -o $@.new $(CMD_OBJ) && mv -f $@.new $@
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) $(or $(STATIC),-pie) $(LDFLAGS) -o $@.new $(CMD_OBJ) && mv -f $@.new $@
 
 $(O)/bin/asprof $(O)/bin/profiler.sh: | $(O)/bin/
 	$(Q)ln -sfn jstrobe $@
@@ -150,10 +176,10 @@ $(O)/tests/%_lazy.so: $(O)/obj/tests/unit/%.c.o | $(O)/tests/
 	$(Q)$(CC) $(SANFLAGS) -shared -Wl,-z,lazy,-z,norelro $(LDFLAGS) -o $@ $<
 $(UNIT): $(O)/tests/%: $(O)/obj/tests/unit/%.c.o $(ROOMS_AR) | $(UNIT_SO)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS) -lz -ldl
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) -pie $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS) -lz -ldl
 $(REPLAY): $(O)/tests/%: $(O)/obj/tests/fuzz/%.c.o $(O)/obj/tests/fuzz/replay.c.o $(O)/obj/tests/fuzz/fuzz.c.o $(ROOMS_AR)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) -pie $(LDFLAGS) -o $@ $^ $(LIBS)
 # Tests in which these calls fail when told to (tests/unit/faulty.c).
 WRAPPED := malloc calloc realloc strdup strndup mmap mremap mprotect fopen opendir open syscall
 $(filter $(O)/tests/test_faults_%,$(UNIT)): LDFLAGS += $(WRAPPED:%=-Wl,--wrap=%)
@@ -166,7 +192,7 @@ $(STEP): $(LIB_OBJ) $(patsubst %,$(O)/obj/%.o,$(wildcard tests/jvm/step/*.c)) | 
 TOOLS := $(patsubst tests/tools/%.c,$(O)/tests/%,$(wildcard tests/tools/*.c))
 $(TOOLS): $(O)/tests/%: $(O)/obj/tests/tools/%.c.o $(ROOMS_AR)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) -pie $(LDFLAGS) -o $@ $^ $(LIBS)
 tools: $(TOOLS)
 unit: $(UNIT) $(REPLAY) ## build and run the unit tests
 	@$(PYTHON) tests/run.py --out $(O)/tests unit $(UNIT) $(REPLAY)
@@ -191,11 +217,22 @@ check-jdks: ## fetch every JVM that can be had and profile known programs on eac
 	@O=$(O) PYTHON=$(PYTHON) scripts/fetch-jdks.sh
 	@O=$(O) CC='$(CC)' $(PYTHON) tests/jdks.py
 
+# CPUs that have a walker.
+EMULATED := aarch64 i386 arm ppc64le
+check-cross: ## build for other CPUs and for musl without warnings (ONLY=cpu for one)
+	@scripts/deps.sh build cross
+	@O=$(O) scripts/check-cross.sh $(ONLY)
+
+check-emulated: ## profile known programs on Debian's JVMs for i386 and, under qemu-user, others (slow; ONLY=cpu)
+	@scripts/deps.sh build cross emulated
+	@O=$(O) scripts/check-cross.sh $(or $(ONLY),$(EMULATED))
+	@O=$(O) $(PYTHON) tests/emulated.py --cpu $(subst $() ,$(comma),$(or $(ONLY),$(EMULATED)))
+
 # The same entries under libFuzzer, which needs clang; everything but the signal zone tells it what ran.
 FUZZERS := $(FUZZ_SRC:tests/fuzz/%.c=$(O)/fuzzers/%)
 $(FUZZERS): $(O)/fuzzers/%: $(O)/obj/tests/fuzz/%.c.o $(O)/obj/tests/fuzz/fuzz.c.o $(ROOMS_AR)
 	$(call say,LD,$@)
-	$(Q)mkdir -p $(@D) && $(CC) $(SANFLAGS) -fsanitize=fuzzer $(LDFLAGS_CMD) $(LDFLAGS) -o $@ $^ $(LIBS)
+	$(Q)mkdir -p $(@D) && $(CC) $(SANFLAGS) -fsanitize=fuzzer $(LDFLAGS_CMD) -pie $(LDFLAGS) -o $@ $^ $(LIBS)
 fuzzers: $(FUZZERS)
 fuzz: ## let libFuzzer look for inputs that break the parsers (ONLY=name, FUZZ_SECONDS=n each)
 	@scripts/deps.sh build fuzz
@@ -227,6 +264,7 @@ text_file = $(share)/$(firstword $(subst :, ,$(1)))
 install: all ## install to PREFIX (/usr/local), under DESTDIR
 	install -d $(bindir) $(libdir)
 	install -m 755 $(LIB) $(libdir)/.libjstrobe.so.new && mv -f $(libdir)/.libjstrobe.so.new $(libdir)/libjstrobe.so
+	install -m 644 $(CONTEXT_JAR) $(libdir)/jstrobe-context.jar
 	install -m 755 $(CMD) $(bindir)/.jstrobe.new && mv -f $(bindir)/.jstrobe.new $(bindir)/jstrobe
 	ln -sfn jstrobe $(bindir)/asprof
 	ln -sfn jstrobe $(bindir)/profiler.sh
@@ -238,7 +276,7 @@ release: ## tar.gz, debug information and Debian package of this version, in O/r
 	@+CFLAGS='-O2 -g -ffile-prefix-map=$(CURDIR)=. -ffile-prefix-map=$(abspath $(O))=.' \
 	  scripts/release.sh $(O) $(VERSION) $(ARCH)
 uninstall: ## remove what install put there
-	rm -f $(bindir)/jstrobe $(libdir)/libjstrobe.so
+	rm -f $(bindir)/jstrobe $(libdir)/libjstrobe.so $(libdir)/jstrobe-context.jar
 	for l in asprof profiler.sh; do [ "$$(readlink $(bindir)/$$l)" != jstrobe ] || rm -f $(bindir)/$$l; done
 	rm -f $(foreach t,$(TEXTS),$(call text_file,$t))
 clean: ## remove the build folder
@@ -257,4 +295,4 @@ help: ## this list
 	@echo '  ONLY=name      bench: one row, fuzz: one fuzzer;  PID=n  demo: profile this process'
 
 force:
-.PHONY: release all deps demo unit unit-programs step check check-run check-jdks soak fuzz fuzzers bench docs install uninstall clean help force tools
+.PHONY: release all deps demo unit unit-programs step check check-run check-jdks check-cross check-emulated soak fuzz fuzzers bench docs install uninstall clean help force tools

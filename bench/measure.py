@@ -1,9 +1,12 @@
-"""Statistics of paired runs, and programs that hold still while another is measured."""
+"""Statistics of paired runs, programs that hold still while another is measured, and agents for comparison."""
 import contextlib
 import os
 import random
 import signal
 import statistics
+import subprocess
+
+import jvm
 
 
 def interval(values, rounds=2000):
@@ -35,3 +38,19 @@ def only(program, *others):
     finally:
         for other in others:
             os.kill(other.pid, signal.SIGCONT)
+
+
+def agent(source):
+    """bench/native/SOURCE as a JVMTI agent: its path."""
+    library = os.path.join(jvm.WORK, source.replace(".c", ".so"))
+    include = os.path.join(jvm.compiler(), "include")
+    subprocess.run([os.environ.get("CC", "gcc"), "-O2", "-fPIC", "-shared", "-I" + include, "-I" + os.path.join(include, "linux"),
+                    os.path.join(jvm.ROOT, "bench", "native", source), "-o", library], check=True)
+    return library
+
+
+def load_agent(jdk, pid, library, options):
+    """Have a JVM load it; what jcmd said."""
+    done = subprocess.run([os.path.join(jdk.home, "bin", "jcmd"), str(pid), "JVMTI.agent_load", library, options],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return done.stdout

@@ -4,6 +4,7 @@ import statistics
 import time
 
 import jvm
+import measure
 from jvm import Program, record
 from measure import interval
 
@@ -21,16 +22,19 @@ def switch_rate(program, seconds=SECONDS):
 
 
 def rates(bench, program):
-    """[(switches a CPU second with plain wall clock, with parked virtual threads)], in turn."""
-    found = []
+    """[(switches a CPU second with plain wall clock, with parked virtual threads, told to nobody)], in turn."""
+    found, library = [], measure.agent("mounts.c")
     for _ in range(max(3, bench.pairs // 4)):
-        pair = []
+        turn = []
         for more in ((), ("--vthreads",)):
             bench.ours.start(program.pid, event="wall", interval="50ms", more=more)
             time.sleep(0.5)
-            pair.append(switch_rate(program))
+            turn.append(switch_rate(program))
             bench.ours.stop(program.pid)
-        found.append(pair)
+        measure.load_agent(bench.jdk25, program.pid, library, "on")
+        turn.append(switch_rate(program))
+        measure.load_agent(bench.jdk25, program.pid, library, "off")
+        found.append(turn)
     return found
 
 
@@ -55,12 +59,14 @@ def virtual_threads(bench):
     with Program(bench.jdk25, "Parked", "ring", 10_000, int(work)) as program:
         time.sleep(3)
         alone = switch_rate(program)
-        pairs = rates(bench, program)
+        turns = rates(bench, program)
         after = switch_rate(program)
-    plain = statistics.median(rate for rate, _ in pairs)
-    middle, low, high = interval([100 * (1 - parked / rate) for rate, parked in pairs])
+    plain = statistics.median(rate for rate, _, _ in turns)
+    middle, low, high = interval([100 * (1 - parked / rate) for rate, parked, _ in turns])
+    floor = interval([100 * (1 - told / rate) for rate, _, told in turns])
     off = parked_time()
     figures = [f"{plain:,.0f} switches a second of CPU time with wall clock; {middle:.1f} % [{low:.1f}, {high:.1f}] slower with `--vthreads`",
+               f"the JVM telling callbacks that do nothing: {floor[0]:.1f} % [{floor[1]:.1f}, {floor[2]:.1f}] slower",
                f"before any agent was loaded {alone:,.0f}, after the sessions {after:,.0f}",
                f"parked time {off:+.2%} of what the threads say"]
     return figures, middle <= 5 and abs(off) <= 0.01

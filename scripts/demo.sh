@@ -12,7 +12,7 @@ mkdir -p "$out/demo/classes" || exit 1
 target=$1
 if [ -z "$target" ]; then
 	jdk=$(scripts/find-jdk.sh) || { echo "make demo: no JDK found; run 'make deps'" >&2; exit 1; }
-	"$jdk/bin/javac" --release 8 -nowarn -Xlint:-options -d "$out/demo/classes" demo/src/demo/*.java || exit 1
+	"$jdk/bin/javac" --release 8 -encoding UTF-8 -nowarn -Xlint:-options -d "$out/demo/classes" demo/src/demo/*.java || exit 1
 	: > "$out/demo/output.txt"
 	# It ends by itself should this script be killed.
 	"$jdk/bin/java" -Xmx256m -cp "$out/demo/classes" demo.OrderService 120 > "$out/demo/output.txt" 2>&1 &

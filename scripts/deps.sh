@@ -1,5 +1,5 @@
 #!/bin/sh
-# deps.sh build|test|fuzz|bench|recipes|jdks ... - install what is missing of these groups.
+# deps.sh build|test|fuzz|bench|recipes|jdks|cross|emulated ... - install what is missing of these groups.
 #
 # Looks for what it needs (not for package names), says what it will install, and installs by
 # apt-get as root or through `sudo -n`. Where that is not possible it prints the command and
@@ -44,6 +44,7 @@ for group in "$@"; do
 		need python3-pytest-xdist module xdist
 		need python3-selenium module selenium
 		need python3-jsonschema module jsonschema
+		need musl-tools have musl-gcc
 		need chromium have chromium
 		need chromium-driver have chromedriver
 		# to fetch a JDK 25 with, where there is none
@@ -64,6 +65,18 @@ for group in "$@"; do
 		need ant-optional test -f /usr/share/java/ant-junit.jar
 		need util-linux have unshare
 		;;
+	cross)
+		for cross in aarch64-linux-gnu/arm64 i686-linux-gnu/i386 arm-linux-gnueabihf/armhf \
+			powerpc64le-linux-gnu/ppc64el s390x-linux-gnu/s390x riscv64-linux-gnu/riscv64; do
+			need "gcc-${cross%/*}" have "${cross%/*}-gcc"
+			need "libc6-dev-${cross#*/}-cross" test -f "/usr/${cross%/*}/include/stdio.h"
+		done
+		need musl-tools have musl-gcc
+		;;
+	emulated)
+		need qemu-user-static have qemu-aarch64-static
+		need util-linux have unshare
+		;;
 	jdks)
 		need python3 have "$python"
 		need python3-pip module pip
@@ -71,7 +84,7 @@ for group in "$@"; do
 		need util-linux have unshare
 		;;
 	*)
-		echo "deps.sh: unknown group: $group (build, test, fuzz, bench, recipes, jdks)" >&2
+		echo "deps.sh: unknown group: $group (build, test, fuzz, bench, recipes, jdks, cross, emulated)" >&2
 		exit 2
 		;;
 	esac

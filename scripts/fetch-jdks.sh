@@ -44,49 +44,6 @@ add() { # add NAME ROOT JAVA [OPTION...]
 # than the machine may have.
 suite=sid
 root=$out/$suite
-apt=$out/apt-$suite
-
-ask_apt() { # apt-get with a state of its own
-	apt-get -o Dir::State="$apt/state" -o Dir::State::status="$apt/status" -o Dir::Cache="$apt/cache" \
-		-o Dir::Etc::sourcelist="$apt/sources.list" -o Dir::Etc::sourceparts=/dev/null \
-		-o Dir::Etc::preferences=/dev/null -o Dir::Etc::preferencesparts="$apt/none" \
-		-o APT::Architecture=amd64 -o APT::Architectures::=amd64 -o APT::Sandbox::User="$(id -un)" \
-		-o Acquire::Languages=none -o Debug::NoLocking=1 "$@" </dev/null >>"$out/apt.log" 2>&1
-}
-
-archive() { # where this machine gets Debian packages from
-	cat /etc/apt/sources.list.d/*.sources 2>/dev/null |
-		sed -n 's/^URIs: *\([^ ]*debian\)\/*\( .*\)*$/\1/p' | head -n 1 | grep . ||
-	cat /etc/apt/sources.list /etc/apt/sources.list.d/*.list 2>/dev/null |
-		sed -n 's/^deb \(\[[^]]*\] \)*\([^ ]*debian\)\/* .*/\2/p' | head -n 1
-}
-
-open_archive() { # once
-	[ ! -e "$apt/opened" ] || return "$(cat "$apt/opened")"
-	mkdir -p "$apt/state/lists/partial" "$apt/cache/archives/partial" "$apt/none" || return 1
-	: > "$apt/status"
-	uri=$(archive)
-	key=/usr/share/keyrings/debian-archive-keyring.gpg
-	echo "deb [arch=amd64 signed-by=$key] $uri $suite main" > "$apt/sources.list"
-	[ -n "$uri" ] && [ -f "$key" ] && command -v dpkg-deb >/dev/null && ask_apt update
-	echo $? > "$apt/opened"
-	return "$(cat "$apt/opened")"
-}
-
-unpack() { # unpack PACKAGE...: with all that they need
-	mkdir -p "$root/usr/lib" "$root/usr/lib64" "$root/usr/bin" "$root/usr/sbin" "$root/tmp" \
-		"$root/proc" "$root/dev" || return 1
-	chmod 1777 "$root/tmp"
-	for dir in lib lib64 bin sbin; do
-		[ -L "$root/$dir" ] || ln -s "usr/$dir" "$root/$dir"
-	done
-	ask_apt install -y --download-only --no-install-recommends "$@" || return 1
-	for deb in "$apt"/cache/archives/*.deb; do
-		[ -e "$deb.unpacked" ] && continue
-		dpkg-deb --fsys-tarfile "$deb" | tar -x -C "$root" --keep-directory-symlink && : > "$deb.unpacked"
-	done
-	# The certificates and such that package scripts make are not needed by any test.
-}
 
 from_debian() { # from_debian NAME PACKAGE
 	folder=/usr/lib/jvm/java-$(echo "$2" | cut -d- -f2)-openjdk-amd64
@@ -98,8 +55,10 @@ from_debian() { # from_debian NAME PACKAGE
 	esac
 	[ "$1" != 8 ] || libjvm=$folder/jre/lib/amd64/server/libjvm.so
 	if [ ! -f "$root$libjvm" ]; then
-		open_archive || { skip "$1" "no Debian archive with suite $suite can be reached"; return; }
-		unpack "$2" || { skip "$1" "package $2 cannot be fetched"; return; }
+		scripts/debian-root.sh "$suite" amd64 "$root" "$2" || {
+			skip "$1" "package $2 cannot be fetched from Debian's suite $suite"
+			return
+		}
 	fi
 	[ -f "$root$libjvm" ] || { skip "$1" "package $2 holds no $libjvm"; return; }
 	add "$1" "$root" "$java" $options
@@ -157,5 +116,5 @@ echo "$table" | while read -r name source what; do
 	"  "|*" $name "*) from_"$source" "$name" "$what" ;;
 	esac
 done
-rm -f "$apt/opened"
+rm -f "$root.apt/opened"
 mv "$list" "$out/list"

@@ -1,5 +1,8 @@
 # generated.mk - sources that the build writes itself, under $(O)/gen/.
 
+# JDKs before 18 read sources as the locale has it.
+JAVAC = $(JDK)/bin/javac --release 8 -encoding UTF-8 -nowarn -Xlint:-options
+
 PAGE_JS := web/data.js web/diff.js web/views.js web/graph.js web/tables.js web/calltree.js web/main.js
 
 $(O)/gen/page_template.h: scripts/embed.awk scripts/generated.mk web/flame.html web/flame.css $(PAGE_JS) | $(O)/gen/
@@ -14,7 +17,7 @@ PROBE_JAVA := java/java/lang/JstrobeProbe.java java/jstrobe/Natives.java $(shell
 PROBE_CLASSES := java/lang/JstrobeProbe jstrobe/Natives
 $(O)/gen/probe_class.h: $(PROBE_JAVA) scripts/generated.mk | $(O)/gen/
 	$(call say,JAVAC,$@)
-	$(Q)$(JDK)/bin/javac --release 8 -nowarn -Xlint:-options -d $(O)/gen/probe $(PROBE_JAVA)
+	$(Q)$(JAVAC) -d $(O)/gen/probe $(PROBE_JAVA)
 	$(Q)(for c in $(PROBE_CLASSES); do \
 	    echo "static const unsigned char class_$$(basename $$c)[] = {"; \
 	    od -An -v -tx1 $(O)/gen/probe/$$c.class | sed 's/ \(..\)/0x\1,/g'; \
@@ -26,9 +29,20 @@ GENERATED += $(O)/gen/probe_class.h
 # What LockSupport calls while lock waits are watched.
 $(O)/gen/waits_class.h: java/jstrobe/Waits.java scripts/generated.mk | $(O)/gen/
 	$(call say,JAVAC,$@)
-	$(Q)$(JDK)/bin/javac --release 8 -nowarn -Xlint:-options -d $(O)/gen/waits java/jstrobe/Waits.java
+	$(Q)$(JAVAC) -d $(O)/gen/waits java/jstrobe/Waits.java
 	$(Q)(echo "static const unsigned char class_Waits[] = {"; \
 	    od -An -v -tx1 $(O)/gen/waits/jstrobe/Waits.class | sed 's/ \(..\)/0x\1,/g'; \
 	    echo '};') > $@.new && mv -f $@.new $@
 
 GENERATED += $(O)/gen/waits_class.h
+
+# The class by which programs say what their threads work for. They compile against it and take it along.
+# With a date of its own (JDK 17 and later) the same sources give the same bytes.
+JAR_DATE = $(shell $(JDK)/bin/jar --help 2>&1 | grep -q -e --date && echo --date=1980-01-01T00:00:02Z)
+CONTEXT_JAVA := java/jstrobe/context/SampleContext.java java/jstrobe/context/manifest
+$(CONTEXT_JAR): $(CONTEXT_JAVA) scripts/generated.mk | $(O)/lib/
+	$(call say,JAR,$@)
+	$(Q)rm -rf $(O)/gen/context
+	$(Q)$(JAVAC) -d $(O)/gen/context $(filter %.java,$^)
+	$(Q)$(JDK)/bin/jar --create --file=$@.new --manifest=$(filter %manifest,$^) $(JAR_DATE) -C $(O)/gen/context .
+	$(Q)mv -f $@.new $@

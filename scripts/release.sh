@@ -43,7 +43,7 @@ if command -v dpkg-deb >/dev/null; then
 		Version: $version
 		Architecture: $debian
 		Maintainer: the jstrobe project <jstrobe@localhost>
-		Depends: libc6 (>= 2.36)
+		Depends: libc6 (>= 2.17)
 		Section: devel
 		Priority: optional
 		Description: CPU profiler for HotSpot JVMs

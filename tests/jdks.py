@@ -69,6 +69,7 @@ CALLERS = {
     "Program.set": {"Recursion.loop", "CloneCopy.storm", "Deflate.loop", "Exceptions.storm"},
     "Program.cpu": {"Recursion.loop", "CloneCopy.storm", "Deflate.loop", "Exceptions.storm"},
     "Program.count": {"Recursion.loop", "Words.forever", None},
+    "Program.<clinit>": {"Recursion.loop", None},
     "Program.sleep": {"VirtualThreads.outer"},
 }
 DEPTH = {"Recursion.bottom": ("Recursion.down", 200),

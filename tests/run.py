@@ -10,6 +10,7 @@ A runner is a set of C programs (cmocka) or a folder of pytest files. Each ends 
 not 0 when a test failed or when none ran. Logs and results lie under DIR.
 """
 import argparse
+import concurrent.futures
 import os
 import re
 import signal
@@ -21,6 +22,7 @@ import xml.etree.ElementTree as xml
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Seconds a unit test program may take.
 UNIT_TIMEOUT = 3600 if os.environ.get("JSTROBE_SOAK") else 120
+UNITS_TOGETHER = 2  # of them run at a time
 
 
 class Result:
@@ -67,9 +69,10 @@ def run_program(program, log):
 
 def run_programs(name, programs, out):
     result = Result(name)
-    with open(os.path.join(out, name + ".log"), "w") as log:
-        for program in programs:
-            passed, failed, skipped, why = run_program(program, log)
+    with open(os.path.join(out, name + ".log"), "w") as log, \
+            concurrent.futures.ThreadPoolExecutor(UNITS_TOGETHER) as pool:
+        for program, (passed, failed, skipped, why) in zip(
+                programs, pool.map(lambda program: run_program(program, log), programs)):
             result.add(passed, failed, len(skipped))
             result.notes += [f"skipped {name}: {os.path.basename(program)} {test} (it says why in {name}.log)"
                              for test in skipped]

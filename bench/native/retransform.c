@@ -2,8 +2,8 @@
  * retransform.c - what changing classes costs without changing anything: RetransformClasses with a hook that does
  * nothing, in batches, then once more without the hook, as if it was taken off again.
  *
- * Loaded by `jcmd PID JVMTI.agent_load retransform.so PREFIX,BATCH,FILE`: classes whose signature begins with PREFIX,
- * BATCH at a time; FILE gets "classes ns_on ns_off worst_batch_ns".
+ * Loaded by `jcmd PID JVMTI.agent_load retransform.so PREFIX+PREFIX…,BATCH,FILE`: classes whose signature begins with one
+ * of them, BATCH at a time; FILE gets "classes ns_on ns_off worst_batch_ns".
  */
 #include <jvmti.h>
 #include <stdint.h>
@@ -43,16 +43,30 @@ static uint64_t change(jvmtiEnv *ti, const jclass *classes, jint count, jint bat
 	return now() - began;
 }
 
-/* Move the classes whose signature begins with PREFIX to the front; their number. */
-static jint choose(jvmtiEnv *ti, jclass *classes, jint count, const char *prefix)
+static int begins(const char *signature, const char *prefixes)
+{
+	size_t n;
+
+	for (; *prefixes; prefixes += n + (prefixes[n] == '+')) {
+		n = strcspn(prefixes, "+");
+		if (strncmp(signature, prefixes, n) == 0)
+			return 1;
+	}
+	return 0;
+}
+
+/* Move the classes whose signature begins with one of PREFIXES to the front; their number. */
+static jint choose(jvmtiEnv *ti, jclass *classes, jint count, const char *prefixes)
 {
 	jint i, chosen = 0;
+	jboolean modifiable;
 	char *signature;
 
 	for (i = 0; i < count; i++) {
-		if ((*ti)->GetClassSignature(ti, classes[i], &signature, NULL))
+		if ((*ti)->IsModifiableClass(ti, classes[i], &modifiable) || !modifiable ||
+		    (*ti)->GetClassSignature(ti, classes[i], &signature, NULL))
 			continue;
-		if (strncmp(signature, prefix, strlen(prefix)) == 0)
+		if (begins(signature, prefixes))
 			classes[chosen++] = classes[i];
 		(*ti)->Deallocate(ti, (unsigned char *)signature);
 	}
@@ -61,7 +75,7 @@ static jint choose(jvmtiEnv *ti, jclass *classes, jint count, const char *prefix
 
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
-	char *prefix = strtok(options, ","), *batch = strtok(NULL, ","), *file = strtok(NULL, ",");
+	char *prefixes = strtok(options, ","), *batch = strtok(NULL, ","), *file = strtok(NULL, ",");
 	jvmtiCapabilities wanted = {.can_retransform_classes = 1};
 	jvmtiEventCallbacks callbacks = {.ClassFileLoadHook = look};
 	uint64_t on, off, worst = 0;
@@ -74,7 +88,7 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 	if (!file || (*vm)->GetEnv(vm, (void **)&ti, JVMTI_VERSION_11) || (*ti)->AddCapabilities(ti, &wanted) ||
 	    (*ti)->SetEventCallbacks(ti, &callbacks, sizeof(callbacks)) || (*ti)->GetLoadedClasses(ti, &count, &classes))
 		return JNI_ERR;
-	count = choose(ti, classes, count, prefix);
+	count = choose(ti, classes, count, prefixes);
 	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
 	on = change(ti, classes, count, atoi(batch), &worst);
 	(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);

@@ -72,8 +72,10 @@ struct collector *derive_account(const struct options *o, const struct engine_ev
 		.events = count,
 		.drain_every = drain_period(events, count),
 		.per_thread = o->threads,
+		.per_request = o->contexts,
 		.lines = o->lines || o->last || strcmp(o->format, "jfr") == 0,
 		.stats = o->stats,
+		.keeps_traces = o->vthreads,
 		.java_only = strcmp(o->cstack, "no") == 0,
 		.depth_kept = o->depth_kept,
 		.sched = o->sched,
@@ -86,6 +88,7 @@ struct collector *derive_account(const struct options *o, const struct engine_ev
 	for (e = 0; e < count; e++) {
 		c.turns[e] = events[e].turns != TURNS_NONE || events[e].waits;
 		c.waits[e] = events[e].waits;
+		c.keeps_traces |= events[e].waits;
 	}
 	return collector_new(&c);
 }
@@ -96,6 +99,7 @@ struct format_options derive_format(const struct options *o)
 		.total = o->total,
 		.lines = o->lines,
 		.threads = o->threads,
+		.owners = o->owners,
 		.flat = o->flat,
 		.traces = o->traces,
 		.color = o->color,

@@ -68,7 +68,7 @@ static void take_property(const char *key, const char *value, void *arg)
 static void tell_jvm(struct recording *r, const struct options *o)
 {
 	struct properties p = {.recording = r, .command = BUFFER_INIT, .name = BUFFER_INIT,
-			       .version = BUFFER_INIT, .wanted = !o->no_props};
+			       .version = BUFFER_INIT, .wanted = !o->no_props && !(o->omitted & OMIT_PROPERTIES)};
 	struct buffer args = BUFFER_INIT, flags = BUFFER_INIT;
 	uint64_t started = os_thread_start(getpid()), now = os_monotonic();
 
@@ -77,9 +77,10 @@ static void tell_jvm(struct recording *r, const struct options *o)
 		put_arguments(&args, zone.layout.jvm_args, zone.layout.jvm_arg_count);
 		put_arguments(&flags, zone.layout.jvm_flags, zone.layout.jvm_flag_count);
 	}
-	FACT(r, JFR_JVM_INFORMATION, JFR_S(ended(&p.name)), JFR_S(ended(&p.version)), JFR_S(ended(&args)),
-	     JFR_S(ended(&flags)), JFR_S(ended(&p.command)),
-	     JFR_N((os_realtime() - (now - MIN(started, now))) / NS_PER_MS), JFR_N(getpid()));
+	if (!(o->omitted & OMIT_MACHINE))
+		FACT(r, JFR_JVM_INFORMATION, JFR_S(ended(&p.name)), JFR_S(ended(&p.version)),
+		     JFR_S(ended(&args)), JFR_S(ended(&flags)), JFR_S(ended(&p.command)),
+		     JFR_N((os_realtime() - (now - MIN(started, now))) / NS_PER_MS), JFR_N(getpid()));
 	buffer_free(&p.command);
 	buffer_free(&p.name);
 	buffer_free(&p.version);
@@ -187,6 +188,8 @@ static void tell_settings(struct recording *r, const struct options *o, const st
 			tell_enabled(r, JFR_MONITOR_ENTER, "threshold", text);
 			tell_enabled(r, JFR_MONITOR_WAIT, "threshold", text);
 			tell_enabled(r, JFR_THREAD_PARK, "threshold", text);
+			if (o->sleep)
+				tell_enabled(r, JFR_THREAD_SLEEP, "threshold", text);
 			continue;
 		}
 		if (strcmp(o->cpu_events, "cputime") != 0)
@@ -201,6 +204,8 @@ void facts_gather(struct recording *r, const struct options *o, const struct eng
 {
 	tell_settings(r, o, events, count);
 	tell_jvm(r, o);
-	tell_machine(r);
-	dl_iterate_phdr(take_library, r);
+	if (!(o->omitted & OMIT_MACHINE))
+		tell_machine(r);
+	if (!(o->omitted & OMIT_LIBRARIES))
+		dl_iterate_phdr(take_library, r);
 }

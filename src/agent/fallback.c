@@ -25,7 +25,7 @@ static bool taken;
 bool fallback_take(const struct layout *l)
 {
 	/* From 26 on (8268406) a jmethodID does not lead to its Method*. */
-	taken = l->zero && l->jdk <= 25 && l->thread_osthread >= 0 && l->thread_state >= 0 &&
+	taken = l->unwalked && l->jdk <= 25 && l->thread_osthread >= 0 && l->thread_state >= 0 &&
 		l->method_const >= 0 && l->const_pool >= 0 && l->const_name >= 0 &&
 		l->const_signature >= 0 && l->const_size && l->pool_size && l->pool_holder >= 0 &&
 		l->klass_name >= 0 && l->symbol_body >= 0 &&

@@ -21,7 +21,6 @@
 #include "hotspot/stubs.h"
 #include "os/os.h"
 #include "signal/handler.h"
-#include "signal/load.h"
 
 static JavaVM *vm;
 static jvmtiEnv *ti;
@@ -32,58 +31,6 @@ static struct collector *account;
 static char main_class[1024], version[128];
 
 /* ---- threads ---- */
-
-static pid_t tid_of(uintptr_t thread)
-{
-	const struct layout *l = &zone.layout;
-	uintptr_t os_thread;
-	uint32_t tid;
-
-	if (l->osthread_tid < 0 ||
-	    !load_word(thread + (uintptr_t)l->thread_osthread, &os_thread) || !os_thread ||
-	    !load_u32(os_thread + (uintptr_t)l->osthread_tid, &tid))
-		return 0;
-	return (pid_t)tid;
-}
-
-uintptr_t jvm_thread_behind(JNIEnv *env, jthread thread)
-{
-	static jfieldID eetop;
-	jclass class;
-
-	if (!eetop) {
-		class = (*env)->FindClass(env, "java/lang/Thread");
-		eetop = class ? (*env)->GetFieldID(env, class, "eetop", "J") : NULL;
-		if (!eetop) {
-			(*env)->ExceptionClear(env);
-			return 0;
-		}
-	}
-	return (uintptr_t)(*env)->GetLongField(env, thread, eetop);
-}
-
-pid_t jvm_thread_id(JNIEnv *env, jthread thread)
-{
-	uintptr_t behind = jvm_thread_behind(env, thread);
-
-	return behind ? tid_of(behind) : 0;
-}
-
-uint64_t jvm_java_id(JNIEnv *env, jthread thread)
-{
-	static jfieldID tid;
-	jclass class;
-
-	if (!tid) {
-		class = (*env)->FindClass(env, "java/lang/Thread");
-		tid = class ? (*env)->GetFieldID(env, class, "tid", "J") : NULL;
-		if (!tid) {
-			(*env)->ExceptionClear(env);
-			return 0;
-		}
-	}
-	return (uint64_t)(*env)->GetLongField(env, thread, tid);
-}
 
 /* With the option `filter`: whether the thread of INFO is sampled. */
 static void judge(JNIEnv *env, const jvmtiThreadInfo *info, pid_t tid)
@@ -136,11 +83,11 @@ static void each_java_thread(JNIEnv *env, bool make_known)
 		return;
 	for (i = 0; i < count; i++) {
 		uintptr_t thread = jvm_thread_behind(env, threads[i]);
-		pid_t tid = thread ? tid_of(thread) : 0;
+		pid_t tid = thread ? jvm_tid(thread) : 0;
 
 		if (tid) {
 			if (make_known)
-				records_java(tid, thread);
+				records_java(tid, thread, jvm_java_id(env, threads[i]));
 			name_thread(env, threads[i], tid);
 		}
 		(*env)->DeleteLocalRef(env, threads[i]);
@@ -153,12 +100,12 @@ static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread
 	pid_t tid = os_gettid();
 
 	pthread_rwlock_rdlock(&session_lock);
-	if (in_session && records_found(tid, (uintptr_t)pthread_self())) {
+	if (in_session && records_found(tid, handler_thread_pointer())) {
 		uintptr_t java = jvm_thread_behind(env, thread);
 
 		/* Its OSThread's id is proof; where that cannot be read the thread is its own. */
-		if (java && (zone.layout.osthread_tid < 0 || tid_of(java) == tid))
-			records_java(tid, java);
+		if (java && (zone.layout.osthread_tid < 0 || jvm_tid(java) == tid))
+			records_java(tid, java, jvm_java_id(env, thread));
 		name_thread(env, thread, tid);
 	}
 	pthread_rwlock_unlock(&session_lock);
@@ -172,7 +119,7 @@ static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	pthread_rwlock_rdlock(&session_lock);
 	if (in_session) {
 		/* The JavaThread goes away: from here on this is a native thread. */
-		records_java(tid, 0);
+		records_java(tid, 0, 0);
 		r = records_by_tid(tid);
 		if (r)
 			thread_hook_watch(r);

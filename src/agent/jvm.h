@@ -46,6 +46,8 @@ void jvm_name_threads(void);
 
 /* The JavaThread* behind a java.lang.Thread; 0 when it has none (any more). */
 uintptr_t jvm_thread_behind(JNIEnv *env, jthread thread);
+/* The OS thread of a JavaThread*, 0: it has none (yet), or this JVM does not tell. */
+pid_t jvm_tid(uintptr_t thread);
 /* The OS thread of one, and its Thread.getId; 0 when it has none (any more), or it cannot be had. */
 pid_t jvm_thread_id(JNIEnv *env, jthread thread);
 uint64_t jvm_java_id(JNIEnv *env, jthread thread);

@@ -28,7 +28,8 @@ static void (*_Atomic tell_slow)(JNIEnv *env, const struct tree_exit *e);
 #define VARIANT(suffix)                                                                                         \
 	{                                                                                                       \
 		{.class = PROBE_CLASS, .enter = "enter" suffix, .enter_if = "enter" suffix "If",                \
-		 .leave = "leave" suffix, .again = "again", .sleep = "sleep" suffix},                           \
+		 .leave = "leave" suffix, .leave_if = "leave" suffix "If", .again = "again",                    \
+		 .sleep = "sleep" suffix},                                                                      \
 			"calibrate" suffix                                                                      \
 	}
 static const struct {

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "agent/derive.h"
 #include "agent/facts.h"
 
 #define DEFAULT_CHUNK_SIZE (100ull << 20)
@@ -51,8 +52,11 @@ struct recording *recorder_open(const struct options *o, const struct engine_eve
 		.chunk_time = o->chunk_time ? o->chunk_time : DEFAULT_CHUNK_TIME,
 		.max_size = o->max_size,
 		.no_batch = o->nobatch,
+		.no_cpu_load = o->omitted & OMIT_CPU_LOAD,
+		.no_heap = o->omitted & OMIT_HEAP,
 		.apart = o->jfrsync[0],
 		.began = began,
+		.filter = derive_format(o),
 	};
 	struct recording *r;
 	uint32_t e;
@@ -66,6 +70,7 @@ struct recording *recorder_open(const struct options *o, const struct engine_eve
 		how.append.size = recorder.recorded.totals.bytes;
 		how.append.last_key = recorder.recorded.totals.last_key;
 		how.append.began = recorder.recorded.totals.began;
+		memcpy(how.append.left_out, recorder.recorded.totals.left_out, sizeof(how.append.left_out));
 	}
 	r = recording_new(file, &how, err);
 	if (r)

@@ -148,6 +148,9 @@ static void *run(void *data)
 
 int schedule_check(const struct options *o, bool has_place, struct error *err)
 {
+	if (o->loop[0] && o->fdtransfer)
+		return error_set(err, EINVAL, "loop does not go together with fdtransfer: each round is a "
+				 "session of its own, and a command opens perf events for one");
 	if (o->loop[0] && !has_place)
 		return error_set(err, EINVAL, "loop: nobody said where the results shall go; give "
 				 "file=FILE (-f FILE) with %%n or %%t in its name");
@@ -165,14 +168,8 @@ void schedule_end(void)
 
 static void make_ready(void)
 {
-	pthread_condattr_t attr;
-
-	if (state.ready)
-		return;
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&state.changed, &attr);
-	pthread_condattr_destroy(&attr);
+	if (!state.ready)
+		os_condition_init(&state.changed);
 	state.ready = true;
 }
 

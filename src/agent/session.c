@@ -17,19 +17,19 @@
 #include "agent/jvm.h"
 #include "agent/parked.h"
 #include "agent/recorder.h"
+#include "agent/requests.h"
 #include "agent/session_state.h"
 #include "agent/streams.h"
 #include "agent/thread_names.h"
 #include "agent/trace.h"
 #include "agent/waits.h"
 #include "agent/window.h"
-#include "agent/wanted.h"
 #include "collect/collector.h"
 #include "collect/ring.h"
 #include "engine/engine.h"
+#include "engine/requests.h"
 #include "os/os.h"
 
-#define DEFAULT_DEPTH 2048
 #define DEFAULT_RING (64ull << 20) /* bytes: some four million samples */
 
 struct session session = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -45,153 +45,6 @@ static int read_layout(struct error *err)
 	rc = layout_read(&zone.layout, err);
 	zone.has_jvm = rc == 0;
 	return rc && fallback_take(&zone.layout) ? 0 : rc;
-}
-
-static void prepare_zone(const struct options *o)
-{
-	wanted_set(o);
-	zone.depth = o->depth ? o->depth : DEFAULT_DEPTH;
-	zone.stats = o->stats;
-	zone.record_cpu = o->record_cpu;
-	atomic_store(&zone.vm_exiting, false);
-}
-
-/* Everything from the records up to the first signal; undone on failure. EVENTS has room for more than COUNT. */
-static int arm(const struct options *o, struct engine_event *events, uint32_t count,
-	       struct collector *account, struct recording *recording, struct buffer *notes,
-	       struct error *err)
-{
-	struct stream_totals ignored_totals;
-	struct error ignored;
-	struct engine_options e = {
-		.wanted = o->filter[0] ? wanted_tid : NULL,
-		.user_only = o->alluser,
-		.only_cpu = o->target_cpu + 1, /* OPTIONS_ANY_CPU + 1 = 0 */
-		.window_watched = o->nostop,
-		.signal = (int)o->signal,
-		.events = events,
-		.queue_start = derive_queue(o, events, count),
-		.one_by_one = o->nobatch,
-		.parked = o->vthreads,
-		.wall_mode = o->wall_mode,
-		.fail = o->engine_fail,
-	};
-	int rc = agent_window_add(o, events, count, err);
-
-	if (rc < 0)
-		return rc;
-	e.count = (uint32_t)rc;
-	jvm_generated_code();
-	rc = records_open(err);
-	if (rc == 0)
-		rc = faults_install(err);
-	if (rc)
-		return rc;
-	rc = collector_start(account, err);
-	if (rc)
-		goto no_collector;
-	session.cpu_at_start = os_process_cpu();
-	session.own_at_start = records_own_cpu();
-	session.children_at_start = os_children_cpu();
-	session.resumed_at = os_monotonic();
-	if (recording)
-		rc = recording_begin(recording, account, err);
-	if (session.ring)
-		ring_begin(session.ring, account);
-	if (rc == 0)
-		rc = streams_begin(o, events, count, account, err);
-	if (rc == 0 && (recording || streams_count(&ignored_totals)))
-		jvm_session_names(account);
-	if (rc == 0)
-		rc = engine_start(&e, notes, err);
-	if (rc)
-		goto no_engine;
-	jvm_session_begin(account);
-	rc = agent_waits_begin(!o->nopark, notes, err);
-	if (rc)
-		goto no_waits;
-	agent_parked_begin(notes);
-	engine_threads_known();
-	if (recording)
-		recording_threads_known(recording);
-	jvm_debug_non_safepoints(true);
-	return 0;
-
-no_waits:
-	engine_stop();
-	jvm_session_end();
-no_engine:
-	jvm_session_end();
-	collector_stop(account);
-	if (recording)
-		recording_end(recording, &ignored);
-	if (session.ring)
-		ring_end(session.ring);
-	streams_end();
-	collector_release(account);
-no_collector:
-	faults_remove();
-	return rc;
-}
-
-/* What the last run had to leave behind goes now. */
-static int settle(struct error *err)
-{
-	if (!session.held)
-		return 0;
-	if (!engine_settle())
-		return error_set(err, EBUSY, "a thread of this process is still held inside the profiler, by a "
-				 "debugger or by lack of CPU time; let it run, then try again");
-	collector_release(session.account);
-	faults_remove();
-	session.held = false;
-	return 0;
-}
-
-/* Where samples are told one by one, each shows the name that its thread had. */
-static void watch_names(const struct options *o, struct buffer *notes)
-{
-	struct error err;
-
-	if (thread_names_begin(o->names_every ? o->names_every : THREAD_NAMES_EVERY, &err))
-		buffer_printf(notes, "new names of threads are not noticed: %s\n", err.text);
-}
-
-static int begin(const struct options *o, struct engine_event *events, uint32_t count,
-		 struct collector *account, struct recording *recording, struct buffer *notes,
-		 struct error *err)
-{
-	int rc = settle(err);
-	struct stream_totals ignored;
-	uint32_t e;
-
-	if (rc == 0 && o->filter[0] && events[0].ops == &engine_itimer)
-		rc = error_set(err, EINVAL, "filter: itimer samples whichever thread runs; use -e cpu or "
-			       "-e ctimer");
-	if (rc)
-		return rc;
-	rc = streams_open(o, err);
-	if (rc)
-		return rc;
-	prepare_zone(o);
-	rc = arm(o, events, count, account, recording, notes, err);
-	if (rc) {
-		streams_end();
-		return rc;
-	}
-	if (fallback_taken())
-		buffer_puts(notes, "the Zero VM cannot be walked: its Java frames come from AsyncGetCallTrace "
-			    "(see docs/jdks.md)\n");
-	for (e = 0; e < count; e++)
-		session.events[e].event = events[e];
-	session.event_count = count;
-	recorder_take(recording);
-	if (recording || streams_count(&ignored))
-		watch_names(o, notes);
-	session.options = *o;
-	session.has_options = true;
-	session.running = true;
-	return 0;
 }
 
 static int busy(struct error *err)
@@ -240,7 +93,7 @@ static int start_anew(const struct options *o, struct engine_event *events, uint
 	if (!account || (o->last && !session.ring))
 		rc = error_set(err, ENOMEM, "out of memory for the samples");
 	else
-		rc = begin(o, events, count, account, recording, notes, err);
+		rc = session_begin_run(o, events, count, account, recording, notes, err);
 	if (rc) {
 		ring_free(session.ring);
 		session.ring = before;
@@ -270,7 +123,7 @@ static int go_on(const struct options *o, struct engine_event *events, uint32_t 
 	if (e != count || e != session.event_count)
 		return error_set(err, EINVAL, "the samples gathered so far are of %s, not of %s: resume with the same "
 				 "events, or start anew", session.options.event, o->event);
-	return begin(o, events, count, session.account, recording, notes, err);
+	return session_begin_run(o, events, count, session.account, recording, notes, err);
 }
 
 /* Lock held. FILE is used up in any case. */
@@ -371,11 +224,13 @@ static int sync_and_start(const struct options *o, bool resume, int file, struct
 
 int session_start(const struct options *o, int file, struct buffer *notes, struct error *err)
 {
+	agent_requests_begin();
 	return sync_and_start(o, false, file, notes, err);
 }
 
 int session_resume(const struct options *o, int file, struct buffer *notes, struct error *err)
 {
+	agent_requests_begin();
 	return sync_and_start(o, true, file, notes, err);
 }
 
@@ -399,7 +254,7 @@ int session_join(const struct options *o, struct error *err)
 	if (rc == -EAGAIN && session.running)
 		rc = streams_join(o, events, session.event_count, session.account, err);
 	if (rc == 0)
-		watch_names(o, &notes);
+		session_watch_names(o, &notes);
 	pthread_mutex_unlock(&session.lock);
 	buffer_free(&notes);
 	free(events);
@@ -485,6 +340,7 @@ int session_stop(struct error *err)
 	/* Before the last drain: no thread's start or end waits for it. */
 	jvm_session_end();
 	collector_stop(session.account);
+	transfer_end();
 	recorder_end();
 	if (session.ring)
 		ring_end(session.ring);
@@ -495,6 +351,7 @@ int session_stop(struct error *err)
 	if (outside) {
 		collector_release(session.account);
 		faults_remove();
+		requests_otel_forget();
 	}
 	session.running = false;
 	pthread_mutex_unlock(&session.lock);

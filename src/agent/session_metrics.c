@@ -6,6 +6,7 @@
 #include "agent/jvm.h"
 #include "agent/session.h"
 #include "agent/session_state.h"
+#include "engine/requests.h"
 #include "format/metrics.h"
 
 /* Lock held. The number of events. */
@@ -29,9 +30,11 @@ static uint32_t list_events(struct metrics_event *events)
 void session_metrics(struct buffer *out)
 {
 	struct metrics_event events[RECORD_EVENTS];
+	struct requests_counts contexts;
 	struct session_status s;
 	struct metrics m;
 
+	requests_count(&contexts);
 	session_get_status(&s);
 	pthread_mutex_lock(&session.lock);
 	m = (struct metrics){
@@ -42,6 +45,7 @@ void session_metrics(struct buffer *out)
 		.threads_refused = s.threads_refused, .streams = s.streams, .streamed = s.streamed,
 		.dropped = s.dropped, .unwritten = s.unwritten, .events = events,
 		.event_count = list_events(events),
+		.contexts_torn = contexts.torn, .contexts_evicted = contexts.evicted,
 	};
 	metrics_write(&m, out);
 	pthread_mutex_unlock(&session.lock);

@@ -114,12 +114,16 @@ static int take_result(const struct options *o, struct profile **views, uint32_t
 	return rc;
 }
 
-static int copy_recording(struct buffer *out, struct error *err)
+static int copy_recording(const struct options *o, struct buffer *out, struct error *err)
 {
 	int rc;
 
 	pthread_mutex_lock(&session.lock);
-	rc = recorder_copy(out, err);
+	if (strcmp(o->include, session.options.include) != 0 || strcmp(o->exclude, session.options.exclude) != 0)
+		rc = error_set(err, EINVAL, "include, exclude: what a recording holds is chosen when it begins; "
+			       "`jstrobe convert` takes a part of it");
+	else
+		rc = recorder_copy(out, err);
 	pthread_mutex_unlock(&session.lock);
 	return rc;
 }
@@ -196,7 +200,7 @@ int session_dump(const struct options *o, struct buffer *out, struct error *err)
 	if (dump_trace(o, out, &rc, err))
 		return rc;
 	if (strcmp(format->name, "jfr") == 0)
-		return copy_recording(out, err);
+		return copy_recording(o, out, err);
 	rc = take_result(o, views, &count, err);
 	if (rc == 0)
 		format_write(format, (const struct profile *const *)views, count, &how, out);

@@ -38,6 +38,17 @@ struct session {
 
 extern struct session session;
 
+/*
+ * Sample EVENTS (room for RECORD_EVENTS, COUNT of them given) as O says into ACCOUNT, and RECORDING unless it is NULL,
+ * which then belongs to the session. NOTES gets what a person should read. 0, or a negative errno, with all undone
+ * (session_run.c). Lock held.
+ */
+struct recording;
+int session_begin_run(const struct options *o, struct engine_event *events, uint32_t count,
+		      struct collector *account, struct recording *recording, struct buffer *notes,
+		      struct error *err);
+/* Where samples are told one by one, each shows the name that its thread had: names are watched from now on. */
+void session_watch_names(const struct options *o, struct buffer *notes);
 /* What the engines say now; once STOPPED only their final counts are new. Lock held. */
 void session_note_counts(bool stopped);
 

@@ -78,6 +78,19 @@ static int take_stream(struct talk *t, struct error *err)
 	return 0;
 }
 
+static int take_perf(struct talk *t, struct error *err)
+{
+	struct stat st;
+
+	if (t->in.fd < 0 || fstat(t->in.fd, &st) || !S_ISSOCK(st.st_mode))
+		return error_set(err, EPROTO, "the command sent no socket to ask for perf descriptors on");
+	if (t->perf >= 0)
+		close(t->perf);
+	t->perf = t->in.fd;
+	t->in.fd = -1;
+	return 0;
+}
+
 /* Handle the message received; not 0: the conversation is over. */
 static int handle(struct talk *t, struct error *err)
 {
@@ -93,6 +106,8 @@ static int handle(struct talk *t, struct error *err)
 		return take_folder(t, err);
 	case CONTROL_STREAM:
 		return take_stream(t, err);
+	case CONTROL_PERF:
+		return take_perf(t, err);
 	case CONTROL_COMMAND:
 		talk_carry_out(t, t->in.payload);
 		return 0;
@@ -139,7 +154,7 @@ int talk_open(JavaVM *vm, const struct options *o, struct talk **talk, struct er
 	if (!t)
 		return error_set(err, ENOMEM, "out of memory");
 	t->vm = vm;
-	t->in.fd = t->output = t->folder = t->stream = -1;
+	t->in.fd = t->output = t->folder = t->stream = t->perf = -1;
 	t->sock = control_connect(o->connect, err);
 	if (t->sock < 0) {
 		free(t);

@@ -21,8 +21,7 @@
 #include "agent/trace.h"
 #include "agent/streams.h"
 #include "agent/trigger.h"
-
-#define SEND_MS 2000
+#include "engine/engine.h"
 
 static struct {
 	struct talk *owner; /* whose session runs; NULL: nobody's */
@@ -30,108 +29,12 @@ static struct {
 	bool vm_dead;       /* the JVM must not be touched any more */
 } shared;
 
-/* ---- answers ---------------------------------------------------------------- */
-
-static void say(struct talk *t, enum control_type type, const char *text)
-{
-	struct error lost;
-
-	/* a command that is gone is noticed at the next receive */
-	control_send_text(t->sock, type, text, SEND_MS, &lost);
-}
-
-void talk_fail(struct talk *t, enum control_type type, const struct error *why)
-{
-	char text[640];
-
-	snprintf(text, sizeof(text), "code=%d\nreason=%s\n", why->code, why->text);
-	say(t, type, text);
-}
-
-static void say_buffer(struct talk *t, enum control_type type, struct buffer *b)
-{
-	struct error lost;
-	size_t at, n;
-
-	for (at = 0; at < b->length; at += n) {
-		n = MIN(b->length - at, (size_t)CONTROL_MAX);
-		if (control_send(t->sock, type, b->data + at, n, -1, SEND_MS, &lost))
-			break;
-	}
-	buffer_free(b);
-}
-
-static void put_stream_status(const struct session_status *s, struct buffer *b)
-{
-	buffer_printf(b, "streams=%u\nstreamed=%llu\ndropped=%llu\n", s->streams, (unsigned long long)s->streamed,
-		      (unsigned long long)s->dropped);
-}
-
-static void put_status(struct buffer *b)
-{
-	struct session_status s;
-	const struct options *o = session_options();
-
-	memset(&s, 0, sizeof(s));
-	session_get_status(&s);
-	buffer_printf(b, "running=%d\nhas_data=%d\nevent=%s\nengine=%s\ninterval=%llu\n", s.running,
-		      s.has_data, s.event ? s.event : "", s.engine ? s.engine : "",
-		      (unsigned long long)s.interval);
-	buffer_printf(b, "running_for=%llu\ntaken=%llu\nstored=%llu\nlost=%llu\noutside=%llu\n",
-		      (unsigned long long)s.running_for, (unsigned long long)s.taken,
-		      (unsigned long long)s.stored, (unsigned long long)s.lost,
-		      (unsigned long long)s.outside);
-	buffer_printf(b, "threads=%u\nthreads_perf=%u\nthreads_timer=%u\nthreads_refused=%u\n"
-		      "queue_bytes=%llu\n", s.threads, s.threads_perf, s.threads_timer, s.threads_refused,
-		      (unsigned long long)s.queue_bytes);
-	buffer_printf(b, "owed=%s\nowner=%d\nformat=%s\nversion=%s\n", owed_name(),
-		      shared.owner ? (int)shared.owner->peer : 0, o ? o->format : "",
-		      JSTROBE_VERSION);
-	if (s.streams || s.streamed || s.dropped)
-		put_stream_status(&s, b);
-	if (s.last)
-		buffer_printf(b, "last=%llu\nring_bytes=%llu\n", (unsigned long long)s.last,
-			      (unsigned long long)s.ring_bytes);
-	if (s.recording)
-		buffer_printf(b, "recording=%llu\nunwritten=%llu\n", (unsigned long long)s.recording,
-			      (unsigned long long)s.unwritten);
-}
-
-/* Texts for people carry the loss line themselves; it costs a second look at all the data. */
-static bool tells_losses(const struct options *how)
-{
-	static const char *const texts[] = {"hot", "text", "flat", "traces", "calltree", "loss"};
-	struct session_status s;
-	size_t i = 0;
-
-	memset(&s, 0, sizeof(s));
-	session_get_status(&s);
-	while (i < ARRAY_LEN(texts) && strcmp(texts[i], how->format) != 0)
-		i++;
-	return i < ARRAY_LEN(texts) && s.taken > 0;
-}
-
-/* The line that says what happened to the samples. */
-static void put_loss_line(const struct options *how, struct buffer *b)
-{
-	struct buffer line = BUFFER_INIT;
-	struct options o = *how;
-	struct error ignored;
-	size_t n;
-
-	if (tells_losses(how))
-		return;
-	strcpy(o.format, "loss");
-	if (session_dump(&o, &line, &ignored) == 0 && line.length) {
-		const char *end = memchr(line.data, '\n', line.length);
-
-		n = end ? (size_t)(end - line.data) : line.length;
-		buffer_printf(b, "loss=%.*s\n", (int)n, line.data);
-	}
-	buffer_free(&line);
-}
-
 /* ---- commands --------------------------------------------------------------- */
+
+static pid_t owner_pid(void)
+{
+	return shared.owner ? shared.owner->peer : 0;
+}
 
 void talk_forget_places(struct talk *t)
 {
@@ -141,7 +44,9 @@ void talk_forget_places(struct talk *t)
 		close(t->folder);
 	if (t->stream >= 0)
 		close(t->stream);
-	t->output = t->folder = t->stream = -1;
+	if (t->perf >= 0)
+		close(t->perf);
+	t->output = t->folder = t->stream = t->perf = -1;
 }
 
 static bool has_hung_up(const struct talk *t)
@@ -203,7 +108,7 @@ static int join(const struct options *o, struct buffer *answer, struct error *er
 	int rc = session_join(o, err);
 
 	if (rc == 0) {
-		put_status(answer);
+		talk_put_status(answer, owner_pid());
 		buffer_puts(answer, "joined=1\n");
 	}
 	return rc;
@@ -227,14 +132,14 @@ static int start(struct talk *t, const struct options *o, struct buffer *answer,
 	if (rc == 0)
 		rc = o->action == ACTION_RESUME ? session_resume(o, file, &notes, err)
 						: session_start(o, file, &notes, err);
-	say_buffer(t, CONTROL_NOTE, &notes);
+	talk_say_buffer(t, CONTROL_NOTE, &notes);
 	if (rc) {
 		owed_cancel();
 		return rc;
 	}
 	shared.data = shared.owner = o->owner ? t : NULL;
 	owed_confirm(o->action == ACTION_RESUME);
-	put_status(answer);
+	talk_put_status(answer, owner_pid());
 	log_as(o);
 	rc = schedule_begin(o, err);
 	if (rc == 0)
@@ -253,7 +158,7 @@ static void say_notes(struct talk *t)
 	struct buffer notes = BUFFER_INIT;
 
 	session_notes(&notes);
-	say_buffer(t, CONTROL_NOTE, &notes);
+	talk_say_buffer(t, CONTROL_NOTE, &notes);
 }
 
 /* How the result shall look: as said at the start, then as said now. */
@@ -308,12 +213,12 @@ static int stop_or_dump(struct talk *t, const char *text, bool stop, struct buff
 		schedule_end();
 		trigger_end();
 	}
-	put_status(answer);
+	talk_put_status(answer, owner_pid());
 	rc = write_result(t, &o, err);
 	/* after a failure to write, the data are still there for another try */
 	if (rc)
 		return rc;
-	put_loss_line(&o, answer);
+	talk_put_loss(&o, answer);
 	if (stop) {
 		owed_nothing();
 		session_close_recording();
@@ -352,30 +257,32 @@ void talk_carry_out(struct talk *t, const char *text)
 	case ACTION_START:
 	case ACTION_RESUME:
 		streams_offer(t->stream, t);
-		t->stream = -1;
+		transfer_offer(t->perf);
+		t->stream = t->perf = -1;
 		rc = o.join ? join(&o, &answer, &err) : -EAGAIN;
 		if (rc == -EAGAIN)
 			rc = start(t, &o, &answer, &err);
 		streams_offer(-1, NULL);
+		transfer_offer(-1);
 		break;
 	case ACTION_STOP:
 	case ACTION_DUMP:
 		rc = stop_or_dump(t, text, o.action == ACTION_STOP, &answer, &err);
 		break;
 	case ACTION_STATUS:
-		put_status(&body);
-		say_buffer(t, CONTROL_STATUS, &body);
+		talk_put_status(&body, owner_pid());
+		talk_say_buffer(t, CONTROL_STATUS, &body);
 		break;
 	case ACTION_LIST:
 		session_list_events(&body);
-		say_buffer(t, CONTROL_TEXT, &body);
+		talk_say_buffer(t, CONTROL_TEXT, &body);
 		break;
 	case ACTION_METRICS:
 		session_metrics(&body);
-		say_buffer(t, CONTROL_TEXT, &body);
+		talk_say_buffer(t, CONTROL_TEXT, &body);
 		break;
 	case ACTION_VERSION:
-		say(t, CONTROL_TEXT, JSTROBE_VERSION "\n");
+		talk_say(t, CONTROL_TEXT, JSTROBE_VERSION "\n");
 		break;
 	case ACTION_NONE:
 		if (!rc)
@@ -387,7 +294,7 @@ void talk_carry_out(struct talk *t, const char *text)
 	if (rc)
 		talk_fail(t, CONTROL_FAILED, &err);
 	else
-		say(t, CONTROL_DONE, answer.data ? answer.data : "");
+		talk_say(t, CONTROL_DONE, answer.data ? answer.data : "");
 	buffer_free(&answer);
 }
 
@@ -410,17 +317,17 @@ void talk_vm_death(void)
 	if (rc == 0)
 		rc = result_options("", &o, &err);
 	if (rc == 0) {
-		put_status(&answer);
+		talk_put_status(&answer, owner_pid());
 		rc = owed_write(&o, &err);
 	}
 	if (rc == 0)
-		put_loss_line(&o, &answer);
+		talk_put_loss(&o, &answer);
 	owed_nothing();
 	session_close_recording();
 	buffer_putc(&answer, '\0');
 	if (rc)
 		talk_fail(t, CONTROL_ENDED, &err);
 	else
-		say(t, CONTROL_ENDED, answer.data ? answer.data : "");
+		talk_say(t, CONTROL_ENDED, answer.data ? answer.data : "");
 	buffer_free(&answer);
 }

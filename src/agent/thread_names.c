@@ -206,14 +206,8 @@ static void *run(void *data)
 
 static void make_ready(void)
 {
-	pthread_condattr_t attr;
-
-	if (state.ready)
-		return;
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&state.changed, &attr);
-	pthread_condattr_destroy(&attr);
+	if (!state.ready)
+		os_condition_init(&state.changed);
 	state.ready = true;
 }
 

@@ -16,6 +16,7 @@
 #include "agent/probe.h"
 #include "agent/trace_classes.h"
 #include "agent/trace_entered.h"
+#include "agent/trace_events.h"
 #include "agent/trace_result.h"
 #include "agent/trace_slow.h"
 #include "agent/trace_ticks.h"
@@ -48,77 +49,6 @@ static struct {
 	struct calls result;    /* of a session that has ended */
 	bool has_result;
 } trace = {.next_method = 1};
-
-/* ---- threads ------------------------------------------------------------------------------- */
-
-static void JNICALL on_thread_end(jvmtiEnv *ti, JNIEnv *env, jthread thread)
-{
-	uint64_t id = probe_thread_id(env, thread);
-
-	if (id)
-		tree_thread_end(id);
-}
-
-static void JNICALL on_contended(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object)
-{
-	tree_wait_begin(probe_thread_id(env, thread), TREE_MONITOR);
-}
-
-static void JNICALL on_entered(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object)
-{
-	tree_wait_end(probe_thread_id(env, thread), TREE_MONITOR);
-}
-
-static void JNICALL on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object, jlong timeout)
-{
-	tree_wait_begin(probe_thread_id(env, thread), TREE_WAIT);
-}
-
-static void JNICALL on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object, jboolean timed_out)
-{
-	tree_wait_end(probe_thread_id(env, thread), TREE_WAIT);
-}
-
-/* Events of the threads' lives and waits, on or off. */
-static void listen(bool on)
-{
-	static const jvmtiEvent waits[] = {JVMTI_EVENT_MONITOR_CONTENDED_ENTER, JVMTI_EVENT_MONITOR_CONTENDED_ENTERED,
-					   JVMTI_EVENT_MONITOR_WAIT, JVMTI_EVENT_MONITOR_WAITED};
-	jvmtiEventMode mode = on ? JVMTI_ENABLE : JVMTI_DISABLE;
-	size_t i;
-
-	(*trace.ti)->SetEventNotificationMode(trace.ti, mode, JVMTI_EVENT_THREAD_END, NULL);
-	for (i = 0; i < ARRAY_LEN(waits) && (trace.timing != TREE_COUNTS || !on); i++)
-		(*trace.ti)->SetEventNotificationMode(trace.ti, mode, waits[i], NULL);
-}
-
-static int environment(struct error *err)
-{
-	static const jvmtiEventCallbacks callbacks = {
-		.ClassFileLoadHook = trace_classes_load,
-		.ThreadEnd = on_thread_end,
-		.MonitorContendedEnter = on_contended,
-		.MonitorContendedEntered = on_entered,
-		.MonitorWait = on_wait,
-		.MonitorWaited = on_waited,
-	};
-	jvmtiEnv *ti;
-	int rc;
-
-	if (trace.ti)
-		return 0;
-	ti = jvm_environment();
-	if (!ti)
-		return error_set(err, EIO, "the JVM gives no JVMTI environment");
-	rc = trace_classes_init(ti, err);
-	if (rc == 0 && (*ti)->SetEventCallbacks(ti, &callbacks, sizeof(callbacks)))
-		rc = error_set(err, EIO, "the JVM takes no callbacks");
-	if (rc)
-		(*ti)->DisposeEnvironment(ti);
-	else
-		trace.ti = ti;
-	return rc;
-}
 
 /* ---- start ------------------------------------------------------------------------------- */
 
@@ -185,7 +115,7 @@ static void end_all(void)
 {
 	trace_ticks_stop();
 	trace_slow_end();
-	listen(false);
+	trace_events_listen(trace.ti, false, true);
 	tree_end();
 }
 
@@ -232,7 +162,7 @@ static int begin(struct buffer *notes, struct error *err)
 			rc = trace_ticks_start(trace.period, err);
 	}
 	if (rc == 0) {
-		listen(true);
+		trace_events_listen(trace.ti, true, trace.timing != TREE_COUNTS);
 		if (o->latency)
 			trace_slow_begin(trace.ti, trace.classes.first);
 		trace.classes.jdk = (unsigned)strtoul(jvm_version(), NULL, 10);
@@ -256,7 +186,7 @@ int trace_start(const struct options *o, struct buffer *notes, struct error *err
 	trace_forget();
 	rc = read_options(o, err);
 	if (rc == 0)
-		rc = environment(err);
+		rc = trace_events_init(&trace.ti, err);
 	trace.options = *o;
 	trace.by_thread = o->threads;
 	if (rc == 0 && jvm_is_live())

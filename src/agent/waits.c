@@ -7,6 +7,7 @@
 #include "agent/jvm.h"
 #include "agent/log.h"
 
+#define JNI_21 0x00150000
 #define PROBE_FRAMES 2 /* jstrobe.Waits.begin, and LockSupport's */
 
 static struct {
@@ -14,6 +15,7 @@ static struct {
 	bool on;        /* a session watches */
 	bool up;        /* fields are known, probes are in place as far as they can be */
 	bool wants_parks, parks; /* probes shall be, and are in place */
+	bool wants_sleeps, virtual_sleeps; /* the same */
 } waits;
 
 /* ---- callbacks, on the thread that waits ---- */
@@ -103,6 +105,19 @@ static void enable_monitors(bool on)
 		(*waits.ti)->SetEventNotificationMode(waits.ti, on ? JVMTI_ENABLE : JVMTI_DISABLE, events[i], NULL);
 }
 
+static void open_sleeps(JNIEnv *env, struct buffer *notes)
+{
+	struct error err;
+
+	if (waits_sleep_put(env, waits.ti, true, &err))
+		buffer_printf(notes, "lock: Thread.sleep is not watched: %s\n", err.text);
+	if ((*env)->GetVersion(env) < JNI_21)
+		return;
+	waits.virtual_sleeps = waits_park_virtual(env, waits.ti, true, &err) == 0;
+	if (!waits.virtual_sleeps)
+		buffer_printf(notes, "lock: Thread.sleep of virtual threads is not watched: %s\n", err.text);
+}
+
 /* The JVM is up: all of it may be used. */
 static void open(struct buffer *notes)
 {
@@ -116,12 +131,14 @@ static void open(struct buffer *notes)
 	waits.parks = waits.wants_parks && waits_park_put(env, waits.ti, true, &err) == 0;
 	if (waits.wants_parks && !waits.parks)
 		buffer_printf(notes, "lock: monitors only, LockSupport.park is not watched: %s\n", err.text);
+	if (waits.wants_sleeps)
+		open_sleeps(env, notes);
 	waits.up = true;
 	enable_monitors(true);
 	waits_open();
 }
 
-int agent_waits_begin(bool parks, struct buffer *notes, struct error *err)
+int agent_waits_begin(bool parks, bool sleeps, struct buffer *notes, struct error *err)
 {
 	int rc;
 
@@ -132,6 +149,7 @@ int agent_waits_begin(bool parks, struct buffer *notes, struct error *err)
 		return rc;
 	waits.on = true;
 	waits.wants_parks = parks;
+	waits.wants_sleeps = sleeps;
 	if (jvm_is_live())
 		open(notes);
 	return 0;
@@ -162,12 +180,16 @@ void agent_waits_end(void)
 		enable_monitors(false);
 	if (waits.parks && env)
 		waits_park_put(env, waits.ti, false, &ignored);
-	waits.on = waits.up = waits.parks = false;
+	if (waits.virtual_sleeps && env)
+		waits_park_virtual(env, waits.ti, false, &ignored);
+	if (env)
+		waits_sleep_put(env, waits.ti, false, &ignored);
+	waits.on = waits.up = waits.parks = waits.virtual_sleeps = false;
 }
 
 void agent_waits_vm_death(void)
 {
 	if (waits.up)
 		enable_monitors(false);
-	waits.up = waits.parks = false;
+	waits.up = waits.parks = waits.virtual_sleeps = false;
 }

@@ -3,6 +3,8 @@
  *
  *   contended monitors, Object.wait   JVMTI's four monitor events; virtual threads get them, too
  *   LockSupport.park and its kin      probes in LockSupport, put there by RetransformClasses (waits_park.c)
+ *   Thread.sleep, on request          its native method, bound to a function of ours (waits_sleep.c);
+ *                                     of virtual threads a probe in VirtualThread (waits_park.c)
  *
  * Callbacks run on the waiting thread; what the lock is and who holds it is found out before it sleeps
  * (waits_lock.c), and kept in engine/waits.c.
@@ -18,10 +20,10 @@
 
 /*
  * A session that samples `lock` has begun; without one nothing happens. While the JVM starts the probes come when
- * it is up. PARKS: watch those as well. NOTES gets what cannot be watched here. Attached threads, normal code, one at a
- * time, as all but the last.
+ * it is up. PARKS, SLEEPS: watch those as well. NOTES gets what cannot be watched here. Attached threads, normal
+ * code, one at a time, as all but the last.
  */
-int agent_waits_begin(bool parks, struct buffer *notes, struct error *err);
+int agent_waits_begin(bool parks, bool sleeps, struct buffer *notes, struct error *err);
 /* It ends: probes and events go. Before engine_stop. */
 void agent_waits_end(void);
 /* The JVM is up. */
@@ -43,8 +45,18 @@ void waits_lock_read(JNIEnv *env, jobject lock, struct wait_begin *b);
 /* The object that THREAD says it parks for, NULL = none. */
 jobject waits_lock_blocker(JNIEnv *env, jthread thread);
 
-/* Put the probes in LockSupport, or (IN false) take them out. TI with capabilities. */
+/* The class that probes call, and that binds natives. */
+#define WAITS_CLASS "jstrobe/Waits"
+/* It, defined if need be: *CLASS lives as long as the JVM. TI with capabilities; one at a time. */
+int waits_probe_define(JNIEnv *env, jvmtiEnv *ti, jclass *class, struct error *err);
+/* Bind the static native method NAME of TO, with one argument of type long, to FUNCTION. After the above. */
+int waits_probe_bind(JNIEnv *env, jclass to, const char *name, uintptr_t function);
+
+/* Let sleeps be told of, or (IN false) no longer. */
+int waits_sleep_put(JNIEnv *env, jvmtiEnv *ti, bool in, struct error *err);
+/* Put the probes in LockSupport, or in VirtualThread, or (IN false) take them out. TI with capabilities. */
 int waits_park_put(JNIEnv *env, jvmtiEnv *ti, bool in, struct error *err);
+int waits_park_virtual(JNIEnv *env, jvmtiEnv *ti, bool in, struct error *err);
 /* For TI's ClassFileLoadHook. */
 void JNICALL waits_park_load(jvmtiEnv *ti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
 			     jobject domain, jint size, const unsigned char *bytes, jint *new_size,

@@ -1,10 +1,10 @@
 /*
  * waits_park.c - probes in java.util.concurrent.locks.LockSupport, through which every synchroniser of
- * java.util.concurrent waits, on virtual threads as well.
+ * java.util.concurrent waits, on virtual threads as well; and, on request, in VirtualThread.sleepNanos.
  *
  * Why not Unsafe.park: a virtual thread does not come there, and the JVM prints a warning when somebody binds a native
  * method of the JDK anew. Why not breakpoints: while one is set the JVM compiles nothing around it.
- * The hook for class files is on only while LockSupport is changed: with a hook classes from the shared archive load
+ * The hook for class files is on only while classes are changed: with a hook classes from the shared archive load
  * slower.
  */
 #include <errno.h>
@@ -14,63 +14,23 @@
 #include "agent/java.h"
 #include "agent/waits.h"
 #include "instrument/rewrite.h"
-#include "waits_class.h"
 
 #define PARKS "java/util/concurrent/locks/LockSupport"
-#define PROBE "jstrobe/Waits"
 #define JNI_9 0x00090000
 
-static jvmtiEnv *jvmti;
-static jclass probe;
+#define SLEEPS "java/lang/VirtualThread"
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the below */
 static bool wanted;
 static unsigned changed; /* methods that got probes */
 
-/* ---- the probes ---- */
-
-static jlong JNICALL begin_with(JNIEnv *env, jclass class, jobject blocker, jint id)
-{
-	jobject own = NULL;
-	jlong began = 0;
-	jthread thread;
-
-	if (waits_event() < 0 || (*jvmti)->GetCurrentThread(jvmti, &thread) || !thread)
-		return 0;
-	if (!blocker)
-		blocker = own = waits_lock_blocker(env, thread);
-	began = (jlong)agent_wait_begin(env, thread, blocker, LOCK_PARK, (enum wait_method)id);
-	if (own)
-		(*env)->DeleteLocalRef(env, own);
-	(*env)->DeleteLocalRef(env, thread);
-	return began;
-}
-
-static jlong JNICALL begin(JNIEnv *env, jclass class, jint id)
-{
-	return begin_with(env, class, NULL, id);
-}
-
-static void JNICALL end(JNIEnv *env, jclass class, jlong began)
-{
-	jthread thread;
-
-	if (!began || waits_event() < 0 || (*jvmti)->GetCurrentThread(jvmti, &thread) || !thread)
-		return;
-	waits_end(agent_wait_thread(env, thread), LOCK_PARK, (uint64_t)began);
-	(*env)->DeleteLocalRef(env, thread);
-}
-
 /* ---- the change ---- */
 
-static bool choose(void *data, const struct rewrite_method *m, uint32_t *id)
+static bool choose(void *class_name, const struct rewrite_method *m, uint32_t *id)
 {
-	static const char *const names[WAIT_METHODS] = {
-		[WAIT_METHOD_PARK] = "park", [WAIT_METHOD_PARK_NANOS] = "parkNanos",
-		[WAIT_METHOD_PARK_UNTIL] = "parkUntil",
-	};
-
 	for (*id = 1; *id < WAIT_METHODS; ++*id)
-		if (text_is(&m->member->name, names[*id]))
+		if (strcmp(wait_method_names[*id].class, class_name) == 0 &&
+		    text_is(&m->member->name, wait_method_names[*id].method))
 			return true;
 	return false;
 }
@@ -79,17 +39,21 @@ void JNICALL waits_park_load(jvmtiEnv *ti, JNIEnv *env, jclass redefined, jobjec
 			     jobject domain, jint size, const unsigned char *bytes, jint *new_size,
 			     unsigned char **new_bytes)
 {
-	static const struct rewrite_probes probes = {.class = PROBE, .enter = "begin", .leave = "end", .again = "again",
-						     .enter_with = "begin"};
-	const struct rewrite r = {.probes = &probes, .choose = choose};
+	static const struct rewrite_probes parks = {.class = WAITS_CLASS, .enter = "begin", .leave = "end",
+						    .again = "again", .enter_with = "begin"};
+	static const struct rewrite_probes sleeps = {.class = WAITS_CLASS, .enter = "beginSleep",
+						     .leave = "endSleep", .again = "again"};
+	bool sleep = name && strcmp(name, SLEEPS) == 0;
+	const struct rewrite r = {.probes = sleep ? &sleeps : &parks, .data = (char *)(uintptr_t)name,
+				  .choose = choose};
 	struct buffer out = BUFFER_INIT;
 	unsigned char *copy;
 	enum skip why;
 
 	pthread_mutex_lock(&lock);
-	if (wanted && name && strcmp(name, PARKS) == 0) {
-		changed = rewrite_class(bytes, (size_t)size, &r, &out, &why);
-		if (changed && (*ti)->Allocate(ti, (jlong)out.length, &copy) == JVMTI_ERROR_NONE) {
+	if (wanted && name && (sleep || strcmp(name, PARKS) == 0)) {
+		changed += rewrite_class(bytes, (size_t)size, &r, &out, &why);
+		if (out.length && (*ti)->Allocate(ti, (jlong)out.length, &copy) == JVMTI_ERROR_NONE) {
 			memcpy(copy, out.data, out.length);
 			*new_bytes = copy;
 			*new_size = (jint)out.length;
@@ -99,35 +63,23 @@ void JNICALL waits_park_load(jvmtiEnv *ti, JNIEnv *env, jclass redefined, jobjec
 	buffer_free(&out);
 }
 
-/* The class that the probes call, once for the life of the JVM. */
-static int define(JNIEnv *env, jvmtiEnv *ti, jclass parks, struct error *err)
+/* CLASS may call the class that the probes are of. */
+static int open_door(JNIEnv *env, jvmtiEnv *ti, jclass class, struct error *err)
 {
-	static const JNINativeMethod natives[] = {
-		{(char *)"begin", (char *)"(Ljava/lang/Object;I)J", begin_with},
-		{(char *)"begin", (char *)"(I)J", begin},
-		{(char *)"end", (char *)"(J)V", end},
-	};
-	jclass class;
+	jclass probe;
+	int rc;
 
-	jvmti = ti;
-	if (probe)
-		return 0;
 	if ((*env)->GetVersion(env) < JNI_9)
 		return error_set(err, ENOTSUP, "it needs JDK 11 or newer");
-	class = java_define(env, PROBE, class_Waits, sizeof(class_Waits));
-	if (java_clear(env) || !class)
-		return error_set(err, EEXIST, "the class " PROBE " cannot be defined; has another build of jstrobe "
-				 "watched this JVM? Start it anew");
-	if ((*env)->RegisterNatives(env, class, natives, ARRAY_LEN(natives)) ||
-	    !java_open_door(env, ti, parks, class)) {
+	rc = waits_probe_define(env, ti, &probe, err);
+	if (rc == 0 && !java_open_door(env, ti, class, probe)) {
 		java_clear(env);
-		return error_set(err, ENOTSUP, "this JDK does not let " PARKS " call other classes");
+		rc = error_set(err, ENOTSUP, "this JDK does not let its classes call other ones");
 	}
-	probe = class;
-	return 0;
+	return rc;
 }
 
-static int change(jvmtiEnv *ti, jclass parks, bool in, struct error *err)
+static int change(jvmtiEnv *ti, jclass class, bool in, struct error *err)
 {
 	jvmtiError rc;
 
@@ -137,23 +89,33 @@ static int change(jvmtiEnv *ti, jclass parks, bool in, struct error *err)
 	pthread_mutex_unlock(&lock);
 	if (in)
 		(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
-	rc = (*ti)->RetransformClasses(ti, 1, &parks);
+	rc = (*ti)->RetransformClasses(ti, 1, &class);
 	(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
 	if (rc || (in && !changed))
-		return error_set(err, ENOTSUP, "the JVM does not let " PARKS " be changed (JVMTI error %d)", (int)rc);
+		return error_set(err, ENOTSUP, "the JVM does not let the class be changed (JVMTI error %d)", (int)rc);
 	return 0;
+}
+
+static int put(JNIEnv *env, jvmtiEnv *ti, const char *name, bool in, struct error *err)
+{
+	jclass class = (*env)->FindClass(env, name);
+	int rc;
+
+	if (java_clear(env) || !class)
+		return error_set(err, ENOENT, "there is no %s", name);
+	rc = in ? open_door(env, ti, class, err) : 0;
+	if (rc == 0)
+		rc = change(ti, class, in, err);
+	(*env)->DeleteLocalRef(env, class);
+	return rc;
 }
 
 int waits_park_put(JNIEnv *env, jvmtiEnv *ti, bool in, struct error *err)
 {
-	jclass parks = (*env)->FindClass(env, PARKS);
-	int rc;
+	return put(env, ti, PARKS, in, err);
+}
 
-	if (java_clear(env) || !parks)
-		return error_set(err, ENOENT, "there is no " PARKS);
-	rc = in ? define(env, ti, parks, err) : 0;
-	if (rc == 0)
-		rc = change(ti, parks, in, err);
-	(*env)->DeleteLocalRef(env, parks);
-	return rc;
+int waits_park_virtual(JNIEnv *env, jvmtiEnv *ti, bool in, struct error *err)
+{
+	return put(env, ti, SLEEPS, in, err);
 }

@@ -13,6 +13,8 @@
 
 #define JSTROBE_VERSION "0.1.0"
 
+#define WORD ((int)sizeof(uintptr_t)) /* bytes of a pointer, of a register, and of a slot on the stack */
+
 #define ARRAY_LEN(a) (sizeof(a) / sizeof((a)[0]))
 #define MIN(a, b) ((a) < (b) ? (a) : (b))
 #define MAX(a, b) ((a) > (b) ? (a) : (b))

@@ -102,6 +102,19 @@ void buffer_printf(struct buffer *b, const char *fmt, ...)
 	va_end(args);
 }
 
+/* A character that is no UTF-8 at P, escaped; the number of bytes it took. */
+static size_t put_escaped(struct buffer *b, const unsigned char *p)
+{
+	uint32_t c;
+	size_t n = utf8_foreign(p, &c);
+
+	if (c > 0xffff)
+		buffer_printf(b, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10), 0xdc00 + ((c - 0x10000) & 0x3ff));
+	else
+		buffer_printf(b, "\\u%04x", c);
+	return n;
+}
+
 void buffer_json(struct buffer *b, const char *text)
 {
 	const unsigned char *p = (const unsigned char *)text;
@@ -111,8 +124,7 @@ void buffer_json(struct buffer *b, const char *text)
 		size_t n = utf8_length(p);
 
 		if (n == 0) {
-			buffer_puts(b, "\\ufffd");
-			p++;
+			p += put_escaped(b, p);
 		} else if (n > 1) {
 			buffer_append(b, p, n);
 			p += n;

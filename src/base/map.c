@@ -3,6 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
+
+#define PAGED_FROM 4096u /* slots: 64 KB */
+
 static struct map_slot *find(const struct map *m, uint64_t key)
 {
 	uint32_t at = (uint32_t)map_hash(key);
@@ -15,20 +19,40 @@ static struct map_slot *find(const struct map *m, uint64_t key)
 	}
 }
 
+/* Large ones in pages of their own, see pages.h. */
+static bool is_paged(uint32_t capacity)
+{
+	return capacity >= PAGED_FROM;
+}
+
+static struct map_slot *new_slots(uint32_t capacity)
+{
+	return is_paged(capacity) ? pages_alloc(capacity * sizeof(struct map_slot))
+				  : calloc(capacity, sizeof(struct map_slot));
+}
+
+static void free_slots(struct map *m)
+{
+	if (is_paged(m->capacity))
+		pages_free(m->slots, m->capacity * sizeof(*m->slots));
+	else
+		free(m->slots);
+}
+
 static bool grow(struct map *m)
 {
 	struct map bigger = {0};
 	uint32_t i;
 
 	bigger.capacity = m->capacity ? m->capacity * 2 : 64;
-	bigger.slots = calloc(bigger.capacity, sizeof(*bigger.slots));
+	bigger.slots = new_slots(bigger.capacity);
 	if (!bigger.slots)
 		return false;
 	for (i = 0; i < m->capacity; i++)
 		if (m->slots[i].used)
 			*find(&bigger, m->slots[i].key) = m->slots[i];
 	bigger.count = m->count;
-	free(m->slots);
+	free_slots(m);
 	*m = bigger;
 	return true;
 }
@@ -66,6 +90,6 @@ void map_clear(struct map *m)
 
 void map_free(struct map *m)
 {
-	free(m->slots);
+	free_slots(m);
 	*m = (struct map){0};
 }

@@ -35,30 +35,41 @@ static uint32_t surrogate(const unsigned char *p)
 	return 0xd000u | (uint32_t)(p[1] & 0x3f) << 6 | (p[2] & 0x3f);
 }
 
+size_t utf8_foreign(const unsigned char *p, uint32_t *c)
+{
+	uint32_t high = surrogate(p), low;
+
+	*c = 0xfffd;
+	if (p[0] == 0xc0 && p[1] == 0x80) {
+		*c = 0;
+		return 2;
+	}
+	if (!high)
+		return 1;
+	low = high < 0xdc00 ? surrogate(p + 3) : 0;
+	if (low < 0xdc00)
+		return 3;
+	*c = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+	return 6;
+}
+
 /* Append the character that begins at P; the number of bytes it took. */
 static size_t put_foreign(struct buffer *b, const unsigned char *p)
 {
-	uint32_t high = surrogate(p), low, c;
+	uint32_t c;
+	size_t n = utf8_foreign(p, &c);
 
-	if (p[0] == 0xc0 && p[1] == 0x80) {
+	if (c == 0) {
 		buffer_putc(b, '\0');
-		return 2;
-	}
-	if (!high) {
+	} else if (c == 0xfffd) {
 		buffer_puts(b, replacement);
-		return 1;
+	} else {
+		buffer_putc(b, (char)(0xf0 | c >> 18));
+		buffer_putc(b, (char)(0x80 | (c >> 12 & 0x3f)));
+		buffer_putc(b, (char)(0x80 | (c >> 6 & 0x3f)));
+		buffer_putc(b, (char)(0x80 | (c & 0x3f)));
 	}
-	low = high < 0xdc00 ? surrogate(p + 3) : 0;
-	if (low < 0xdc00) {
-		buffer_puts(b, replacement);
-		return 3;
-	}
-	c = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
-	buffer_putc(b, (char)(0xf0 | c >> 18));
-	buffer_putc(b, (char)(0x80 | (c >> 12 & 0x3f)));
-	buffer_putc(b, (char)(0x80 | (c >> 6 & 0x3f)));
-	buffer_putc(b, (char)(0x80 | (c & 0x3f)));
-	return 6;
+	return n;
 }
 
 void utf8_put(struct buffer *b, const char *text)

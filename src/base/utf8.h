@@ -9,6 +9,11 @@
 /* Length of the valid UTF-8 sequence at P (NUL-ended), 0 if there is none. */
 size_t utf8_length(const unsigned char *p);
 /*
+ * What stands at P (NUL-ended), where utf8_length is 0, in the JVM's own kind of UTF-8: character *C, 0 or one beyond
+ * U+FFFF, or U+FFFD if it is none. The number of bytes it takes.
+ */
+size_t utf8_foreign(const unsigned char *p, uint32_t *c);
+/*
  * Append TEXT as valid UTF-8. The JVM's own kind is understood: pairs of encoded surrogates become
  * one character, a zero in two bytes becomes one; what is neither becomes U+FFFD, one for a byte, or
  * for a lone surrogate.

@@ -37,4 +37,12 @@ static inline bool vector_extend(void **items, size_t count, size_t *capacity, s
 		 ? &(v)->items[(v)->count++]                                                 \
 		 : NULL)
 
+/* A and B, of one type, change places. */
+#define VECTOR_SWAP(a, b)                \
+	do {                             \
+		typeof(*(a)) held = *(a); \
+		*(a) = *(b);             \
+		*(b) = held;             \
+	} while (0)
+
 #endif

@@ -61,8 +61,11 @@ void agent_close(struct agent *a);
  */
 struct cli;
 int agent_open(struct agent *a, const struct cli *cli, bool only_if_loaded, struct error *err);
-/* Print what the agent in the JVM that the command line means answers to QUESTION. An exit code. */
-int agent_ask(const struct cli *cli, const char *question);
+/*
+ * Print what the agent in the JVM that the command line means answers to QUESTION. OTHERWISE, if not NULL: a JVM
+ * that was never profiled is left alone, and this line printed. An exit code.
+ */
+int agent_ask(const struct cli *cli, const char *question, const char *otherwise);
 /* No session was found: say so if an older build of the agent could have one. */
 void agent_hint_old(const struct agent *a);
 

@@ -6,6 +6,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,11 +75,15 @@ static void become(char **program, const char *agent, int go, int failure)
 	_exit(127);
 }
 
-int launch_fork(struct launch *l, char **program, const char *agent, struct error *err)
+int launch_fork(struct launch *l, struct agent *a, const struct options *o, char **program, struct error *err)
 {
-	int go[2], failure[2];
+	char agent[PATH_MAX + 512];
+	int go[2], failure[2], rc;
 
 	memset(l, 0, sizeof(*l));
+	rc = agent_invite(a, o, agent, sizeof(agent), err);
+	if (rc)
+		return rc;
 	if (pipe2(go, O_CLOEXEC))
 		return error_set(err, errno, "pipe: %s", strerror(errno));
 	if (pipe2(failure, O_CLOEXEC)) {
@@ -112,7 +119,7 @@ close_go:
 	return -err->code;
 }
 
-int launch_go(struct launch *l, struct error *err)
+int launch_go(struct launch *l, const char *name, struct error *err)
 {
 	int code = 0;
 	ssize_t n;
@@ -129,7 +136,7 @@ int launch_go(struct launch *l, struct error *err)
 		return 0;
 	waitpid(l->pid, NULL, 0);
 	l->pid = 0;
-	return error_set(err, code, "%s", strerror(code));
+	return error_set(err, code, "%s cannot be started: %s", name, strerror(code));
 }
 
 void launch_abandon(struct launch *l)
@@ -142,12 +149,57 @@ void launch_abandon(struct launch *l)
 	l->pid = 0;
 }
 
-void launch_reap(struct launch *l)
+static void reap(struct launch *l)
 {
 	int status;
 
-	if (!l->pid || l->ended || waitpid(l->pid, &status, WNOHANG) != l->pid)
+	if (l->ended || waitpid(l->pid, &status, WNOHANG) != l->pid)
 		return;
 	l->ended = true;
 	l->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+bool launch_signal(struct launch *l, int sig, bool from_terminal)
+{
+	if (!l->pid)
+		return false;
+	if (sig == SIGCHLD)
+		reap(l);
+	else if (!from_terminal && !l->ended)
+		kill(l->pid, sig);
+	return true;
+}
+
+static void take_signals(struct launch *l, int wake)
+{
+	bool from_terminal;
+	int sig;
+
+	while ((sig = signals_next(wake, &from_terminal)) != 0)
+		launch_signal(l, sig, from_terminal);
+}
+
+int launch_greet(struct launch *l, struct agent *a, struct error *err)
+{
+	int rc;
+
+	do {
+		rc = agent_greet(a, -1, err);
+		if (rc == -EINTR)
+			take_signals(l, a->wake);
+		if (rc && l->ended)
+			return 1;
+	} while (rc == -EINTR || rc == -EAGAIN);
+	return rc;
+}
+
+int launch_wait(struct launch *l, int wake, int otherwise)
+{
+	struct pollfd p = {.fd = wake, .events = POLLIN};
+
+	while (!l->ended) {
+		poll(&p, 1, -1);
+		take_signals(l, wake);
+	}
+	return l->status ? l->status : otherwise;
 }

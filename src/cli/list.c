@@ -21,5 +21,5 @@ int cli_list(struct cli *cli)
 				     os_perf_refusal(rc));
 		return cli_print(&out);
 	}
-	return agent_ask(cli, "list");
+	return agent_ask(cli, "list", NULL);
 }

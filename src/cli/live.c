@@ -21,6 +21,16 @@ static bool takes_any(const struct options *o)
 	return strcmp(o->event, plain.event) == 0 && !o->interval && !o->wall && !o->filter[0] && !o->begin[0];
 }
 
+static void take_signals(struct live *l)
+{
+	bool from_terminal;
+	int sig;
+
+	while ((sig = signals_next(l->wake, &from_terminal)) != 0)
+		if (!launch_signal(&l->launch, sig, from_terminal) && sig != SIGCHLD)
+			l->interrupts++;
+}
+
 static int begin(struct live *l, struct options *o, const char *usual, struct error *err)
 {
 	int ends[2], rc;
@@ -39,13 +49,46 @@ static int begin(struct live *l, struct options *o, const char *usual, struct er
 		snprintf(o->event, sizeof(o->event), "%s", usual);
 	rc = agent_obey(&l->agent, o, START_MS, err);
 	while (rc == -EINTR) {
-		bool from_terminal;
-		int sig = signals_next(l->agent.wake, &from_terminal);
-
-		if (sig && sig != SIGCHLD)
+		take_signals(l);
+		if (l->interrupts)
 			return rc;
 		rc = agent_listen(&l->agent, START_MS, err);
 	}
+	return rc;
+}
+
+/* Start the program and wait for its JVM. 0, or an exit code (the error is shown). */
+static int launch(struct live *l, struct cli *cli, struct error *err)
+{
+	int rc;
+
+	agent_init(&l->agent, signals_open(err));
+	rc = l->wake = l->agent.wake;
+	if (rc >= 0)
+		rc = launch_fork(&l->launch, &l->agent, &cli->options, cli->program, err);
+	if (rc == 0)
+		rc = launch_go(&l->launch, cli->program[0], err);
+	if (rc < 0) {
+		console_error("%s", err->text);
+		live_close(l);
+		return CLI_FAILED;
+	}
+	rc = launch_greet(&l->launch, &l->agent, err);
+	if (rc == 0)
+		return 0;
+	if (rc == 1)
+		console_error("%s ended before a JVM loaded the agent; there is no stream", cli->program[0]);
+	else
+		console_error("%s; the program runs unprofiled", err->text);
+	live_close(l);
+	return live_wait_program(l, CLI_FAILED);
+}
+
+static int attach(struct live *l, struct cli *cli, struct error *err)
+{
+	int rc = agent_open(&l->agent, cli, false, err);
+
+	l->wake = l->agent.wake;
 	return rc;
 }
 
@@ -55,14 +98,8 @@ int live_open(struct live *l, struct cli *cli, const char *usual)
 	char event[128];
 	int rc;
 
-	l->sock = -1;
-	l->interrupts = 0;
-	if (cli->program) {
-		console_error("%s: a program can only be started by record; give the pid or name of a JVM",
-			      cli->command);
-		return CLI_USAGE;
-	}
-	rc = agent_open(&l->agent, cli, false, &err);
+	*l = (struct live){.sock = -1};
+	rc = cli->program ? launch(l, cli, &err) : attach(l, cli, &err);
 	if (rc)
 		return rc;
 	rc = begin(l, &cli->options, usual, &err);
@@ -75,23 +112,14 @@ int live_open(struct live *l, struct cli *cli, const char *usual)
 	}
 	console_error("%s", err.text);
 	live_close(l);
-	return rc == -EINTR ? CLI_ABORTED : CLI_FAILED;
-}
-
-static void take_signals(struct live *l)
-{
-	bool from_terminal;
-	int sig;
-
-	while ((sig = signals_next(l->agent.wake, &from_terminal)) != 0)
-		l->interrupts += sig != SIGCHLD;
+	return live_wait_program(l, rc == -EINTR ? CLI_ABORTED : CLI_FAILED);
 }
 
 int live_wait(struct live *l, bool bytes, int out, int timeout_ms, struct error *err)
 {
 	struct pollfd p[4] = {
 		{.fd = l->sock, .events = bytes ? POLLIN : 0},
-		{.fd = l->agent.wake, .events = POLLIN},
+		{.fd = l->wake, .events = POLLIN},
 		{.fd = l->agent.sock, .events = POLLIN},
 		{.fd = out, .events = POLLOUT},
 	};
@@ -127,4 +155,9 @@ void live_close(struct live *l)
 		close(l->sock);
 	l->sock = -1;
 	agent_close(&l->agent);
+}
+
+int live_wait_program(struct live *l, int otherwise)
+{
+	return l->launch.pid ? launch_wait(&l->launch, l->wake, otherwise) : otherwise;
 }

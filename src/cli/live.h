@@ -7,17 +7,19 @@
 #ifndef JSTROBE_CLI_LIVE_H
 #define JSTROBE_CLI_LIVE_H
 
-#include "cli/agent.h"
+#include "cli/launch.h"
 
 struct live {
 	struct agent agent;
+	struct launch launch; /* pid 0: the JVM ran before */
+	int wake;            /* our signals */
 	int sock;            /* our end of the stream; -1: none */
 	int interrupts;      /* requests to end */
 };
 
 /*
- * Attach to the JVM that CLI names and begin. USUAL: the events to sample if none were asked for and no session runs;
- * NULL: as the options have it. 0, or an exit code (the error is shown).
+ * Attach to the JVM that CLI names, or start its program, and begin. USUAL: the events to sample if none were asked for
+ * and no session runs; NULL: as the options have it. 0, or an exit code (the error is shown).
  */
 int live_open(struct live *l, struct cli *cli, const char *usual);
 /*
@@ -31,5 +33,7 @@ int live_wait(struct live *l, bool bytes, int out, int timeout_ms, struct error 
 /* End the stream, and the session if it is ours; what is on its way can still be read, until read gives 0. */
 void live_stop(struct live *l);
 void live_close(struct live *l);
+/* After live_close: a program that was started is waited for; its exit status, or OTHERWISE. */
+int live_wait_program(struct live *l, int otherwise);
 
 #endif

@@ -20,6 +20,7 @@
 #include "cli/launch.h"
 #include "cli/report.h"
 #include "cli/result.h"
+#include "cli/trace_live.h"
 
 #define DEFAULT_DURATION (60 * NS_PER_S)
 #define TICK_MS 1000
@@ -32,6 +33,7 @@ struct recording {
 	struct agent agent;
 	struct result result;
 	struct launch launch; /* pid 0: the JVM ran before */
+	struct trace_live *live; /* NULL: nothing is shown meanwhile */
 	int signals;
 	int interrupts;       /* requests to end, in a recording of a running JVM */
 	uint64_t began;       /* ns; 0: sampling has not begun */
@@ -52,12 +54,8 @@ static void take_signals(struct recording *r)
 	int sig;
 
 	while ((sig = signals_next(r->signals, &from_terminal)) != 0) {
-		if (sig == SIGCHLD)
-			launch_reap(&r->launch);
-		else if (!r->launch.pid)
+		if (!launch_signal(&r->launch, sig, from_terminal) && sig != SIGCHLD)
 			r->interrupts++;
-		else if (!from_terminal && !r->launch.ended)
-			kill(r->launch.pid, sig);
 	}
 }
 
@@ -124,23 +122,34 @@ static void show_progress(struct recording *r, uint64_t duration)
 			 (unsigned long long)control_number(s, "lost"));
 }
 
+/* Nothing has come for a while. 0: it goes on. */
+static int pass_time(struct recording *r, uint64_t duration, struct error *err)
+{
+	if (r->live)
+		return trace_live_turn(r->live, &r->agent, err);
+	show_progress(r, duration);
+	return 0;
+}
+
 /* Let it run for DURATION ns (0: until something ends it). 0: it is time to stop. */
 static int let_run(struct recording *r, uint64_t duration, struct error *err)
 {
+	uint64_t tick = r->live ? TRACE_LIVE_MS : TICK_MS;
+
 	for (;;) {
 		uint64_t ran = now() - r->began, left;
 		int rc;
 
 		if (r->interrupts || (duration && ran >= duration))
 			return 0;
-		left = duration ? (duration - ran + NS_PER_MS - 1) / NS_PER_MS : TICK_MS;
-		rc = agent_listen(&r->agent, (int)MIN(left, (uint64_t)TICK_MS), err);
+		left = duration ? (duration - ran + NS_PER_MS - 1) / NS_PER_MS : tick;
+		rc = agent_listen(&r->agent, (int)MIN(left, tick), err);
+		if (rc == -ETIMEDOUT)
+			rc = pass_time(r, duration, err);
 		if (rc == -EINTR)
 			take_signals(r);
-		else if (rc == -ETIMEDOUT)
-			show_progress(r, duration);
 		else if (rc)
-			return rc;
+			return rc == -ECANCELED ? 0 : rc;
 		/* a program can end without its JVM: its last words have come by now */
 		if (r->launch.ended && agent_listen(&r->agent, TICK_MS, err) == -ETIMEDOUT)
 			return 0;
@@ -199,8 +208,12 @@ static int conclude(struct recording *r, int rc, struct error *err)
 
 static int session(struct recording *r, uint64_t duration, struct error *err)
 {
-	int rc = let_run(r, duration, err);
+	int rc;
 
+	if (r->cli->options.live)
+		r->live = trace_live_begin(&r->cli->options);
+	rc = let_run(r, duration, err);
+	trace_live_end(r->live);
 	console_progress("%s", "");
 	if (rc == 0)
 		rc = finish(r, err);
@@ -240,39 +253,10 @@ static int record_running(struct recording *r, struct error *err)
 
 /* ---- a program of our own ------------------------------------------------------------ */
 
-/* Wait for the JVM's call. 1: the program ended without one. */
-static int wait_for_jvm(struct recording *r, struct error *err)
-{
-	int rc;
-
-	do {
-		rc = agent_greet(&r->agent, -1, err);
-		if (rc == -EINTR)
-			take_signals(r);
-		if (rc && r->launch.ended)
-			return 1;
-	} while (rc == -EINTR || rc == -EAGAIN);
-	return rc;
-}
-
-static int wait_for_program(struct recording *r, int profiled)
-{
-	struct pollfd p = {.fd = r->signals, .events = POLLIN};
-
-	while (!r->launch.ended) {
-		poll(&p, 1, -1);
-		take_signals(r);
-	}
-	return r->launch.status ? r->launch.status : profiled;
-}
-
 static int start_program(struct recording *r, struct error *err)
 {
-	char agent[PATH_MAX + 512];
-	int rc = agent_invite(&r->agent, &r->cli->options, agent, sizeof(agent), err);
+	int rc = launch_fork(&r->launch, &r->agent, &r->cli->options, r->cli->program, err);
 
-	if (rc == 0)
-		rc = launch_fork(&r->launch, r->cli->program, agent, err);
 	if (rc)
 		return rc;
 	rc = result_open(&r->result, &r->cli->options, (int)r->launch.pid, "hot", true, err);
@@ -280,14 +264,7 @@ static int start_program(struct recording *r, struct error *err)
 		launch_abandon(&r->launch);
 		return rc;
 	}
-	if (launch_go(&r->launch, err)) {
-		char reason[128];
-
-		snprintf(reason, sizeof(reason), "%.120s", err->text);
-		return error_set(err, err->code, "%s cannot be started: %s", r->cli->program[0],
-				 reason);
-	}
-	return 0;
+	return launch_go(&r->launch, r->cli->program[0], err);
 }
 
 static int record_program(struct recording *r, struct error *err)
@@ -303,18 +280,18 @@ static int record_program(struct recording *r, struct error *err)
 		console_error("%s", err->text);
 		return CLI_FAILED;
 	}
-	rc = wait_for_jvm(r, err);
+	rc = launch_greet(&r->launch, &r->agent, err);
 	if (rc == 0)
 		rc = begin(r, err);
 	if (rc == 0)
-		return wait_for_program(r, session(r, r->cli->options.duration, err));
+		return launch_wait(&r->launch, r->signals, session(r, r->cli->options.duration, err));
 	if (rc == 1)
 		console_error("%s ended before a JVM loaded the agent; there is no result",
 			      r->cli->program[0]);
 	else
 		console_error("%s; the program runs unprofiled", err->text);
 	agent_close(&r->agent);
-	return wait_for_program(r, CLI_FAILED);
+	return launch_wait(&r->launch, r->signals, CLI_FAILED);
 }
 
 int cli_record(struct cli *cli)
@@ -325,6 +302,11 @@ int cli_record(struct cli *cli)
 
 	if (!cli->options.format[0] && options_check_file(cli->options.file, &err)) {
 		console_error("%s", err.text);
+		return CLI_USAGE;
+	}
+	if (cli->options.live && !cli->options.instrument[0]) {
+		console_error("%s: --live shows the calls that `jstrobe trace` counts; for samples there is "
+			      "`jstrobe top`", cli->command);
 		return CLI_USAGE;
 	}
 	/* these end without us, as in async-profiler */

@@ -111,7 +111,14 @@ int cli_stream(struct cli *cli)
 	struct error err = {0};
 	int rc;
 
-	signal(SIGPIPE, SIG_IGN);
+	if (cli->program && cli->word_count) {
+		console_error("stream: either a JVM ('%s') or a program after --, not both", cli->words[0]);
+		return CLI_USAGE;
+	}
+	if (cli->program && !cli->options.file[0]) {
+		console_error("stream: stdout is the program's; say -f FILE for the stream, or -f - for both");
+		return CLI_USAGE;
+	}
 	if (open_out(&c, &cli->options, &err)) {
 		console_error("%s", err.text);
 		return CLI_FAILED;
@@ -120,6 +127,7 @@ int cli_stream(struct cli *cli)
 	rc = live_open(&c.live, cli, NULL);
 	if (rc)
 		return rc;
+	signal(SIGPIPE, SIG_IGN); /* not before: a program that was started has its own way */
 	c.until = cli->options.duration ? now() + cli->options.duration : 0;
 	do
 		rc = step(&c, &err);
@@ -127,5 +135,5 @@ int cli_stream(struct cli *cli)
 	live_close(&c.live);
 	if (rc < 0 && rc != -EPIPE)
 		console_error("%s", rc == -EINTR ? "aborted" : err.text);
-	return rc == -EINTR ? CLI_ABORTED : rc < 0 && rc != -EPIPE ? CLI_FAILED : CLI_DONE;
+	return live_wait_program(&c.live, rc == -EINTR ? CLI_ABORTED : rc < 0 && rc != -EPIPE ? CLI_FAILED : CLI_DONE);
 }

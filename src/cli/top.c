@@ -3,18 +3,16 @@
  * from a stream as `jstrobe stream` reads it. `--once` prints one screen as plain text.
  */
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/socket.h>
-#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/live.h"
+#include "cli/screen.h"
 #include "cli/top_view.h"
 
 #define USUAL "cpu,wall@100ms"  /* what is sampled if nobody said, and no session runs */
@@ -27,8 +25,7 @@ struct top {
 	struct top_model model;
 	struct top_view view;
 	struct buffer bytes;   /* of the stream, up to the last line end that has come */
-	bool terminal, typing; /* a filter is being typed */
-	struct termios former;
+	struct screen screen;
 	uint64_t due;          /* the next screen */
 	bool over;
 };
@@ -41,58 +38,8 @@ static uint64_t now(void)
 	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
-/* ---- the terminal ---- */
-
-static void take_terminal(struct top *t)
-{
-	struct termios raw;
-
-	t->terminal = isatty(STDIN_FILENO) && tcgetattr(STDIN_FILENO, &t->former) == 0;
-	if (!t->terminal)
-		return;
-	raw = t->former;
-	raw.c_lflag &= (tcflag_t)~(ICANON | ECHO);
-	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-	fputs("\033[?1049h\033[?25l", stdout);
-}
-
-static void give_terminal_back(struct top *t)
-{
-	if (!t->terminal)
-		return;
-	fputs("\033[?25h\033[?1049l", stdout);
-	fflush(stdout);
-	tcsetattr(STDIN_FILENO, TCSANOW, &t->former);
-}
-
-static void measure(struct top *t)
-{
-	struct winsize size;
-	bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 3 && size.ws_col > 20;
-
-	t->view.rows = known ? size.ws_row : 24;
-	t->view.columns = known ? size.ws_col : 80;
-}
-
-/* A key that belongs to a filter that is being typed. */
-static void type(struct top *t, char key)
-{
-	size_t n = strlen(t->view.filter);
-
-	if (key == '\n' || key == '\r' || key == 27)
-		t->typing = false;
-	else if ((key == 8 || key == 127) && n)
-		t->view.filter[n - 1] = '\0';
-	else if ((unsigned char)key >= 32 && n + 1 < sizeof(t->view.filter))
-		t->view.filter[n] = key;
-}
-
 static void obey(struct top *t, char key)
 {
-	if (t->typing) {
-		type(t, key);
-		return;
-	}
 	switch (key) {
 	case 'q':
 		t->over = true;
@@ -104,23 +51,15 @@ static void obey(struct top *t, char key)
 	case 's':
 		t->view.by_total = !t->view.by_total;
 		break;
-	case '/':
-		t->typing = true;
-		memset(t->view.filter, 0, sizeof(t->view.filter));
-		break;
 	}
 }
 
 static void read_keys(struct top *t)
 {
-	struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
 	char key;
 
-	while (t->terminal && poll(&p, 1, 0) > 0 && (p.revents & POLLIN)) {
-		if (read(STDIN_FILENO, &key, 1) != 1)
-			return;
+	while ((key = screen_key(&t->screen)))
 		obey(t, key);
-	}
 }
 
 /* ---- screens ---- */
@@ -129,16 +68,15 @@ static void show(struct top *t)
 {
 	struct buffer out = BUFFER_INIT;
 
-	t->view.keys = !t->terminal ? NULL : t->typing ? "filter: type, Enter" :
+	t->view.keys = !t->screen.open ? NULL : t->screen.typing ? "filter: type, Enter" :
 		       "q quit  p pause  s sort by self or total  / filter   R running r runnable B blocked "
 		       "P parked W waiting S sleeping N native";
-	measure(t);
+	screen_measure(&t->screen);
+	t->view.rows = t->screen.rows;
+	t->view.columns = t->screen.columns;
+	t->view.filter = t->screen.filter;
 	top_show(&t->model, &t->view, &out);
-	if (t->terminal)
-		fputs("\033[H\033[2J", stdout);
-	/* the last line end would scroll */
-	fwrite(out.data, 1, out.length - (t->terminal && out.length ? 1 : 0), stdout);
-	fflush(stdout);
+	screen_show(&t->screen, &out);
 	buffer_free(&out);
 	top_next(&t->model);
 }
@@ -203,16 +141,21 @@ int cli_top(struct cli *cli)
 	static struct top t;
 	struct error err = {0};
 	bool once = cli->options.once || !isatty(STDOUT_FILENO);
-	int rc = live_open(&t.live, cli, USUAL);
+	int rc;
 
+	if (cli->program) {
+		console_error("top: a program that is started here has the terminal; give the pid or name of a JVM");
+		return CLI_USAGE;
+	}
+	rc = live_open(&t.live, cli, USUAL);
 	if (rc)
 		return rc;
 	buffer_init(&t.bytes, -1);
 	if (!once)
-		take_terminal(&t);
+		screen_open(&t.screen);
 	t.due = now() + (once ? cli->options.duration ? cli->options.duration : ONCE : REFRESH);
 	rc = watch(&t, once, &err);
-	give_terminal_back(&t);
+	screen_close(&t.screen);
 	live_close(&t.live);
 	buffer_free(&t.bytes);
 	top_free(&t.model);

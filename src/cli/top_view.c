@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "cli/screen.h"
 
 #define BAR 20
 
@@ -18,24 +18,11 @@ struct page {
 	unsigned left;       /* lines that still fit */
 };
 
-/* One line, cut to the columns there are, without anything that moves a cursor. */
 static void put_line(struct page *p, const char *text)
 {
-	unsigned columns = 0;
-	size_t n;
-
 	if (!p->left)
 		return;
-	for (; *text && columns < p->v->columns; text += n, columns++) {
-		n = utf8_length((const unsigned char *)text);
-		if (n == 0 || (unsigned char)*text < 0x20 || *text == 0x7f) {
-			buffer_putc(p->out, '?');
-			n = n ? n : 1;
-		} else {
-			buffer_append(p->out, text, n);
-		}
-	}
-	buffer_putc(p->out, '\n');
+	screen_line(p->out, text, p->v->columns);
 	p->left--;
 }
 

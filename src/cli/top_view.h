@@ -12,7 +12,7 @@ struct top_view {
 	bool by_total;     /* methods by what they and their callees took, else by themselves */
 	bool paused;
 	const char *keys;  /* last line; NULL = none */
-	char filter[64];   /* methods and threads with this in their name; "" = all */
+	const char *filter; /* methods and threads with this in their name; "" = all */
 };
 
 /* Append the screen of M: at most V->rows lines of at most V->columns columns. M's lists are sorted meanwhile. */

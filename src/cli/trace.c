@@ -43,6 +43,11 @@ int cli_trace(struct cli *cli)
 			      sizeof(cli->options.instrument) - 1);
 		return CLI_USAGE;
 	}
+	if (cli->options.live && cli->program) {
+		console_error("trace: --live is for a JVM that runs already; a program that is started here has "
+			      "the terminal");
+		return CLI_USAGE;
+	}
 	cli->word_count = first;
 	return cli_record(cli);
 }

@@ -13,5 +13,5 @@ int cli_version(struct cli *cli)
 		printf("%s%s\n", cli->options.want_version ? "" : "jstrobe ", JSTROBE_VERSION);
 		return CLI_DONE;
 	}
-	return agent_ask(cli, "version");
+	return agent_ask(cli, "version", NULL);
 }

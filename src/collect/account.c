@@ -4,27 +4,33 @@
 #include <string.h>
 
 #include "collect/account.h"
+#include "engine/engine.h"
 #include "engine/runs.h"
 
-struct tally *account_tally(struct collector *c, uint32_t event, uint32_t node, uint32_t thread, uint8_t state)
+struct tally *account_tally(struct collector *c, uint32_t event, uint32_t node, uint32_t thread, uint8_t state,
+			    uint32_t request)
 {
 	struct event_account *a = &c->events[event];
 	struct tally *t;
-	uint32_t *slot;
+	uint32_t *slot, of;
 
 	thread = c->options.per_thread ? thread : 0;
 	state = a->turns ? state : THREAD_NONE;
-	slot = map_put(&a->by_node, (uint64_t)node << 32 | thread << 3 | state, NULL);
+	of = account_request_on(c, thread, request);
+	if (request && !of)
+		return NULL;
+	slot = map_put(&a->by_node, (uint64_t)node << 32 | of << 3 | state, NULL);
 
 	if (!slot || *slot)
 		return slot ? &c->tallies.items[*slot - 1] : NULL;
-	t = VECTOR_PUSH(&c->tallies);
+	t = PAGED_PUSH(&c->tallies);
 	if (!t)
 		return NULL;
 	t->node = node;
 	t->thread = thread;
 	t->event = event;
 	t->state = state;
+	t->request = request;
 	*slot = (uint32_t)c->tallies.count;
 	return t;
 }
@@ -53,6 +59,7 @@ static void add(struct collector *c, struct sink_event *e, const struct place *p
 	e->thread = place->thread - 1;
 	e->state = place->state;
 	e->context = place->context;
+	e->request = place->request;
 	e->name = account_name_at(c, e->thread, e->time);
 	account_add(c, e, c->nodes.items[place->node].end, t);
 	sink_event(c, e);
@@ -62,7 +69,9 @@ static void add(struct collector *c, struct sink_event *e, const struct place *p
 static bool store(struct collector *c, struct sink_event *e, const struct place *place)
 {
 	struct event_account *a = &c->events[e->event];
-	struct tally *t = place->shown ? account_tally(c, e->event, place->shown, place->thread, place->state) : NULL;
+	struct tally *t = place->shown ? account_tally(c, e->event, place->shown, place->thread, place->state,
+						       account_request(c, &place->request))
+				       : NULL;
 
 	if (t) {
 		add(c, e, place, t);
@@ -73,21 +82,25 @@ static bool store(struct collector *c, struct sink_event *e, const struct place 
 	return false;
 }
 
-static void find_place(struct collector *c, const struct sample *s, struct thread_record *r, struct place *p)
+/* REQUEST may be NULL. */
+static void find_place(struct collector *c, const struct sample *s, const struct request *request,
+		       struct thread_record *r, struct place *p)
 {
 	p->node = account_stack(c, s);
 	p->thread = p->node ? account_thread(c, s, r) : 0;
 	p->shown = p->thread ? account_stack_placed(c, p->node, s, r) : 0;
 	p->state = s->state;
 	p->context = s->context;
+	p->request = request ? *request : (struct request){0};
 }
 
-void account_sample(struct collector *c, const struct sample *s, struct thread_record *r)
+void account_sample(struct collector *c, const struct sample *s, const struct request *request,
+		    struct thread_record *r)
 {
 	struct sink_event e = {.time = s->time, .samples = 1, .weight = s->weight, .event = s->event};
 	struct place place;
 
-	find_place(c, s, r, &place);
+	find_place(c, s, request, r, &place);
 	/* In no state and without weight: it is announced, so that its stack gets its names (engine/parked.c). */
 	if ((s->state == THREAD_NONE && !s->weight) || !store(c, &e, &place))
 		return;
@@ -140,6 +153,17 @@ static struct place *run_of(struct collector *c, uint32_t thread)
 	return &c->runs.items[thread];
 }
 
+/* Whether NODE has a frame whose name could not be proved. */
+static bool has_unloaded(struct collector *c, const struct node *n)
+{
+	uint32_t unloaded = frames_marker(&c->frames, "[unloaded]"), i;
+
+	for (i = 0; i < n->depth; i++)
+		if (c->frame_list.items[n->first + i] == unloaded)
+			return true;
+	return false;
+}
+
 static void begin_run(struct collector *c, const struct run_note *n, struct place *p)
 {
 	struct sample s = {
@@ -153,9 +177,12 @@ static void begin_run(struct collector *c, const struct run_note *n, struct plac
 		.payload = UINT32_MAX, /* of no CPU */
 	};
 
-	find_place(c, &s, &zone.records.records[n->thread], p);
+	find_place(c, &s, &n->request, &zone.records.records[n->thread], p);
 	if (p->node && n->state == THREAD_NONE)
 		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node]);
+	/* Somebody may have loaded or unloaded classes just then, and the thread may never move. */
+	if (p->node && has_unloaded(c, &c->nodes.items[p->node]))
+		engine_look_again(n->thread);
 }
 
 void account_run(struct collector *c, const struct run_note *n)

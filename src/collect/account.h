@@ -7,6 +7,7 @@
 #include <pthread.h>
 
 #include "base/map.h"
+#include "base/pages.h"
 #include "base/vector.h"
 #include "collect/collector.h"
 #include "collect/frames.h"
@@ -28,6 +29,7 @@ struct node {
 struct tally {
 	uint32_t node, thread, event;
 	uint8_t state;         /* enum thread_state; NONE: not kept apart */
+	uint32_t request;      /* index into collector.requests + 1; 0 = none, or not kept apart */
 	uint64_t samples, weight;
 };
 
@@ -38,6 +40,14 @@ struct place {
 	uint32_t thread;       /* entry + 1 */
 	uint8_t state;         /* enum thread_state */
 	uint64_t context;
+	struct request request;
+};
+
+/* What threads worked for, where stacks are kept apart by it. */
+struct request_entry {
+	struct request request;
+	uint32_t labels;       /* text, number in frames.strings */
+	bool others;           /* it stands for all that were too many */
 };
 
 struct thread_entry {
@@ -74,7 +84,7 @@ struct event_account {
 	uint64_t stored, weight_stored, complete;
 	uint64_t ended[WALK_ENDS];
 	struct loss_totals losses_of_dead;
-	struct map by_node;    /* node << 32 | thread << 3 | state → tally + 1 */
+	struct map by_node;    /* node << 32 | account_request_on << 3 | state → tally + 1 */
 	bool turns;            /* by wall clock or in turns: see enum turns; states are kept apart */
 };
 
@@ -92,14 +102,18 @@ struct collector {
 	struct frames frames;
 	uint64_t era_floor;    /* no sample that is still queued is older */
 	uint64_t era_of_drain; /* as the present drain began */
-	VECTOR(struct node) nodes;
-	VECTOR(uint32_t) frame_list;
-	VECTOR(uint16_t) bcis; /* beside frame_list: FRAME_NO_BCI = none */
-	VECTOR(struct tally) tallies;
+	PAGED(struct node) nodes;
+	PAGED(uint32_t) frame_list;
+	PAGED(uint16_t) bcis; /* beside frame_list: FRAME_NO_BCI = none */
+	PAGED(struct tally) tallies;
 	struct map by_place;   /* node, CPU and policy → the node with their frames */
 	VECTOR(struct thread_entry) threads;
 	VECTOR(struct thread_sum) sums; /* of each thread, one for each event */
 	struct map by_context; /* virtual thread → thread entry + 1 */
+	VECTOR(struct request_entry) requests;
+	struct map by_request; /* hash → request entry + 1 */
+	struct map request_pairs; /* request entry + 1 << 32 | thread → a number */
+	uint32_t other_requests; /* the entry of all that are not kept apart + 1, 0 = there are none */
 	struct map names;      /* tid → name number, 0 = none (any more) */
 	struct map by_tid;     /* tid → its newest thread entry + 1 */
 	struct map java_ids;   /* tid → Thread.getId, 0 = none (any more); its lower 32 bits */
@@ -123,10 +137,15 @@ struct collector {
 	uint32_t retired_epoch;
 	uint32_t account;      /* which one it is since the session began: numbers of nodes are of one of them */
 	bool renew_traces;     /* a new generation of the trace store is due */
+	uint32_t pinned;       /* so many keep numbers of nodes beyond the lock: no new account meanwhile */
 };
 
-/* Store one sample in the account. Lock held. */
-void account_sample(struct collector *c, const struct sample *s, struct thread_record *r);
+/* Store one sample in the account; its thread worked for REQUEST, NULL = not known. Lock held. */
+void account_sample(struct collector *c, const struct sample *s, const struct request *request,
+		    struct thread_record *r);
+/* The number of R (index + 1), 0 = none, or they are not kept apart; and together with a thread. Lock held. */
+uint32_t account_request(struct collector *c, const struct request *r);
+uint32_t account_request_on(struct collector *c, uint32_t thread, uint32_t request);
 /* What the engine read from outside. Lock held. */
 struct run_note;
 void account_run(struct collector *c, const struct run_note *n);
@@ -142,10 +161,11 @@ uint32_t account_stack_placed(struct collector *c, uint32_t node, const struct s
  */
 uint32_t account_thread(struct collector *c, const struct sample *s, struct thread_record *r);
 /*
- * The tally of NODE for EVENT, on thread number THREAD - 1 and in STATE as far as these are kept apart; NULL when
- * out of memory. Lock held.
+ * The tally of NODE for EVENT, on thread number THREAD - 1, in STATE and of request number REQUEST as far as these are
+ * kept apart; NULL when out of memory. Lock held.
  */
-struct tally *account_tally(struct collector *c, uint32_t event, uint32_t node, uint32_t thread, uint8_t state);
+struct tally *account_tally(struct collector *c, uint32_t event, uint32_t node, uint32_t thread, uint8_t state,
+			    uint32_t request);
 /* R will take no sample any more: the weight it carries for the next one is lost. */
 void account_carried(struct thread_record *r);
 /* R ends: its losses of all events go to those of the dead. Lock held. */
@@ -165,12 +185,14 @@ void drain_stirred(struct collector *c);
 /* A node of DEPTH named frames (leaf first), that no trace has. 0 = out of memory. Lock held. */
 uint32_t account_stack_of(struct collector *c, const uint32_t *frames, uint32_t depth, uint8_t end);
 /*
- * A new account (generation.c), if the present one is worth it: then all numbers of nodes are void. Only where nobody
- * keeps any: no events in turns, no sink besides the caller's. Lock held.
+ * A new account (generation.c), if the present one is worth it: all numbers of nodes are void, the sinks are told so.
+ * Lock held.
  */
 bool generation_begin(struct collector *c);
 /* Whether a new one should begin soon, since memory for traces runs out. */
 bool generation_is_full(const struct collector *c);
+/* The new number of NODE, of the account that is given up. During sink_ops.renewed. */
+uint32_t generation_node(struct generation *g, uint32_t node);
 /*
  * Before a drain: read the images that were opened since the last reading, so that what ran in them has names. Where
  * some were closed as well the drain comes first, for the set there is still knows those. Lock held.
@@ -178,10 +200,6 @@ bool generation_is_full(const struct collector *c);
 void upkeep_opened(struct collector *c);
 /* Keep what handlers read in shape: trace store, images, decode cache, layout. Lock held. */
 void upkeep(struct collector *c);
-/* A thread of jstrobe, from its first line to its last: no sample is taken of it, no signal lands on it. */
-int collect_thread_start(pthread_t *thread, void *(*run)(void *), void *arg, struct error *err);
-void collect_thread_begin(const char *name);
-void collect_thread_end(void);
 /* Everything sampled so far is in the account, with names as far as they are found; the lock is held afterwards. */
 void collect_all_and_lock(struct collector *c);
 /* Add E to the sums of its event and thread and to T; END is that of its stack. Lock held. */

@@ -35,8 +35,8 @@ static uint8_t end_of(const struct trace *t)
 /* Append FRAME to NODE, the last one; false when out of memory, also if FRAME says so. */
 static bool push_frame(struct collector *c, struct node *node, uint32_t frame, uint32_t bci)
 {
-	uint32_t *slot = frame == FRAMES_NO_MEMORY ? NULL : VECTOR_PUSH(&c->frame_list);
-	uint16_t *position = slot ? VECTOR_PUSH(&c->bcis) : NULL;
+	uint32_t *slot = frame == FRAMES_NO_MEMORY ? NULL : PAGED_PUSH(&c->frame_list);
+	uint16_t *position = slot ? PAGED_PUSH(&c->bcis) : NULL;
 
 	if (!position)
 		return false;
@@ -66,22 +66,31 @@ static uint32_t forget_node(struct collector *c)
 	return 0;
 }
 
-/* A new node for T, with the names its words had in ERA. 0 = out of memory (node 0 is never used). */
+/* A node without frames yet, that ends in END; NULL = out of memory. Node 0 is never used. */
+static struct node *add_node(struct collector *c, uint8_t end)
+{
+	struct node *n = PAGED_PUSH(&c->nodes);
+
+	if (n && c->nodes.count == 1)
+		n = PAGED_PUSH(&c->nodes);
+	if (!n)
+		return NULL;
+	n->first = (uint32_t)c->frame_list.count;
+	n->end = end;
+	return n;
+}
+
+/* A new node for T, with the names its words had in ERA. 0 = out of memory. */
 static uint32_t new_node(struct collector *c, const struct trace *t, uint64_t versions, uint64_t era)
 {
-	struct node *n;
+	struct node *n = add_node(c, end_of(t));
 	uint32_t i;
 
-	n = VECTOR_PUSH(&c->nodes);
-	if (n && c->nodes.count == 1)
-		n = VECTOR_PUSH(&c->nodes);
 	if (!n)
 		return 0;
-	n->first = (uint32_t)c->frame_list.count;
 	n->versions = versions;
 	n->checked = c->frames.drain;
 	n->era = era;
-	n->end = end_of(t);
 	for (i = 0; i < t->length; i++)
 		if (is_kept(c, t, i, n->depth) &&
 		    !push_frame(c, n, frames_name(&c->frames, &zone, t->frame[i], era),
@@ -95,15 +104,11 @@ static uint32_t new_node(struct collector *c, const struct trace *t, uint64_t ve
 
 uint32_t account_stack_of(struct collector *c, const uint32_t *frames, uint32_t depth, uint8_t end)
 {
-	struct node *n = VECTOR_PUSH(&c->nodes);
+	struct node *n = add_node(c, end);
 	uint32_t i;
 
-	if (n && c->nodes.count == 1)
-		n = VECTOR_PUSH(&c->nodes);
 	if (!n)
 		return 0;
-	n->first = (uint32_t)c->frame_list.count;
-	n->end = end;
 	for (i = 0; i < depth; i++)
 		if (!push_frame(c, n, frames[i], FRAME_NO_BCI))
 			return forget_node(c);
@@ -156,7 +161,7 @@ static bool push_frames(struct collector *c, struct node *to, const struct node 
 
 uint32_t account_stack_under(struct collector *c, uint32_t node, uint32_t frame)
 {
-	struct node n = c->nodes.items[node], *to = VECTOR_PUSH(&c->nodes);
+	struct node n = c->nodes.items[node], *to = PAGED_PUSH(&c->nodes);
 
 	if (!to)
 		return 0;
@@ -182,7 +187,7 @@ static uint32_t node_at(struct collector *c, uint32_t node, uint32_t cpu, const 
 
 	if (!slot || *slot)
 		return slot ? *slot : 0;
-	to = VECTOR_PUSH(&c->nodes);
+	to = PAGED_PUSH(&c->nodes);
 	if (!to)
 		return 0;
 	to->end = n.end;

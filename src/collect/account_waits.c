@@ -72,24 +72,21 @@ static uint32_t node_under(struct collector *c, uint32_t node, uint32_t frame)
 	return slot ? *slot : 0;
 }
 
-/* The stack of S with the method of LockSupport that N names. */
+/* The stack of S with the method that N names. */
 static uint32_t node_of_wait(struct collector *c, const struct sample *s, const struct wait_note *n)
 {
-	static const char *const names[WAIT_METHODS] = {
-		[WAIT_METHOD_PARK] = "park", [WAIT_METHOD_PARK_NANOS] = "parkNanos",
-		[WAIT_METHOD_PARK_UNTIL] = "parkUntil",
-	};
+	const struct wait_method_name *m = &wait_method_names[n->method < WAIT_METHODS ? n->method : WAIT_NO_METHOD];
 	uint32_t node = account_stack(c, s);
 
-	if (!n->method || n->method >= WAIT_METHODS)
-		return node;
-	return node_under(c, node, frames_java(&c->frames, "java/util/concurrent/locks/LockSupport", names[n->method]));
+	return m->method ? node_under(c, node, frames_java(&c->frames, m->class, m->method)) : node;
 }
 
 uint32_t account_wait_shown(struct collector *c, const struct sink_event *e)
 {
 	uint32_t class_name = e->lock->class_name;
 
+	if (e->lock->kind == LOCK_SLEEP) /* there is none, and the innermost frame says so */
+		return e->node;
 	return node_under(c, e->node, class_name ? frames_class(&c->frames, class_name)
 					      : frames_marker(&c->frames, "[no_lock]"));
 }
@@ -206,7 +203,8 @@ static void lose(struct collector *c, const struct sample *s)
 	a->losses_of_dead.weight[LOSS_no_memory] += s->weight;
 }
 
-void account_wait(struct collector *c, const struct sample *s, const struct wait_note *n, struct thread_record *r)
+void account_wait(struct collector *c, const struct sample *s, const struct wait_note *n,
+		  const struct request *request, struct thread_record *r)
 {
 	struct sink_lock l = {.kind = kind_of(s->state), .identity = n->identity, .duration = n->duration};
 	struct sink_event e = {
@@ -225,6 +223,8 @@ void account_wait(struct collector *c, const struct sample *s, const struct wait
 		account_stack(c, s);
 		return;
 	}
+	if (request)
+		e.request = *request;
 	l.class_name = class_number(c, n->class);
 	e.node = node_of_wait(c, s, n);
 	thread = e.node ? account_thread(c, s, r) : 0;
@@ -233,7 +233,7 @@ void account_wait(struct collector *c, const struct sample *s, const struct wait
 	if (shown)
 		shown = account_stack_placed(c, shown, s, r);
 	if (shown)
-		t = account_tally(c, e.event, shown, thread, e.state);
+		t = account_tally(c, e.event, shown, thread, e.state, account_request(c, &e.request));
 	if (!t) {
 		lose(c, s);
 		return;

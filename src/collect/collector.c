@@ -4,25 +4,19 @@
 #include "collect/collector.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include "collect/account.h"
 #include "elf/elf.h"
 #include "engine/engine.h"
+#include "engine/own_thread.h"
 #include "os/os.h"
 
 static void wake_init(struct collector *c)
 {
-	pthread_condattr_t attr;
-
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&c->wake, &attr);
-	pthread_condattr_destroy(&attr);
+	os_condition_init(&c->wake);
 	pthread_mutex_init(&c->wake_lock, NULL);
 }
 
@@ -79,34 +73,6 @@ static void rest(struct collector *c, uint64_t ns)
 	pthread_mutex_unlock(&c->wake_lock);
 }
 
-void collect_thread_begin(const char *name)
-{
-	os_block_signals();
-	prctl(PR_SET_NAME, name);
-	records_own(os_gettid(), true);
-}
-
-void collect_thread_end(void)
-{
-	records_own(os_gettid(), false);
-}
-
-/* Born with everything blocked: no signal of the program may land there before os_block_signals. */
-int collect_thread_start(pthread_t *thread, void *(*run)(void *), void *arg, struct error *err)
-{
-	sigset_t all, old;
-	int rc;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &old);
-	rc = pthread_create(thread, NULL, run, arg);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (rc)
-		return error_set(err, rc, "cannot create a thread of the collector: %s; raise the limit of "
-				 "threads (ulimit -u, pids.max)", strerror(rc));
-	return 0;
-}
-
 static uint64_t pause_between(const struct collector *c)
 {
 	if (c->options.hold_ms)
@@ -118,14 +84,14 @@ static void *run(void *arg)
 {
 	struct collector *c = arg;
 
-	collect_thread_begin("jstrobe drain");
+	own_thread_begin("jstrobe drain");
 	/* On a machine that is busy to the last core queues must not wait; where not permitted they grow. */
 	setpriority(PRIO_PROCESS, (id_t)os_gettid(), -10);
 	while (!atomic_load(&c->stopping)) {
 		turn(c);
 		rest(c, pause_between(c));
 	}
-	collect_thread_end();
+	own_thread_end();
 	return NULL;
 }
 
@@ -139,7 +105,7 @@ int collector_start(struct collector *c, struct error *err)
 	c->era_of_drain = era_now(&zone.eras);
 	c->last_scan = os_monotonic(); /* the engine scans by itself when it starts */
 	atomic_store(&c->stopping, false);
-	rc = collect_thread_start(&c->thread, run, c, err);
+	rc = own_thread_start(&c->thread, run, c, "collector", err);
 	if (rc) {
 		collector_release(c);
 		return rc;
@@ -184,10 +150,10 @@ void collector_free(struct collector *c)
 	frames_free(&c->frames);
 	account_waits_free(&c->waits);
 	kernel_table_free(c->kernel);
-	free(c->nodes.items);
-	free(c->frame_list.items);
-	free(c->bcis.items);
-	free(c->tallies.items);
+	PAGED_FREE(&c->nodes);
+	PAGED_FREE(&c->frame_list);
+	PAGED_FREE(&c->bcis);
+	PAGED_FREE(&c->tallies);
 	free(c->threads.items);
 	while (c->given.count)
 		free(c->given.items[--c->given.count].name);
@@ -198,6 +164,9 @@ void collector_free(struct collector *c)
 	free(c->runs.items);
 	map_free(&c->by_place);
 	map_free(&c->by_context);
+	free(c->requests.items);
+	map_free(&c->by_request);
+	map_free(&c->request_pairs);
 	map_free(&c->names);
 	map_free(&c->by_tid);
 	map_free(&c->java_ids);

@@ -11,18 +11,30 @@
 #include "engine/engine.h"
 #include "engine/runs.h"
 
+/* What follows S in Q: the wait that it is, and what its thread worked for. */
+static void take(struct collector *c, struct thread_record *r, struct queue *q, const struct sample *s)
+{
+	struct sample wait_note, request_note;
+	bool waits = unlikely(c->options.waits[s->event]) && queue_pop(q, &wait_note);
+	const struct request *request = NULL;
+
+	if (s->noted && queue_pop(q, &request_note))
+		request = &((const struct request_note *)(const void *)&request_note)->request;
+	if (waits)
+		account_wait(c, s, (const struct wait_note *)(const void *)&wait_note, request, r);
+	else
+		account_sample(c, s, request, r);
+}
+
 static void empty(struct collector *c, struct thread_record *r, struct queue *q)
 {
 	uint32_t fill = queue_fill(q);
-	struct sample s, note;
+	struct sample s;
 
 	q->max_fill = MAX(q->max_fill, fill);
 	c->max_fill = MAX(c->max_fill, fill);
 	while (queue_pop(q, &s))
-		if (unlikely(c->options.waits[s.event]) && queue_pop(q, &note))
-			account_wait(c, &s, (const struct wait_note *)(const void *)&note, r);
-		else
-			account_sample(c, &s, r);
+		take(c, r, q, &s);
 }
 
 static void grow(struct collector *c, struct thread_record *r)

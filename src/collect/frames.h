@@ -12,6 +12,7 @@
 
 #include "base/vector.h"
 #include "collect/seen.h"
+#include "format/profile.h"
 #include "signal/zone.h"
 
 struct named_frame {
@@ -52,6 +53,8 @@ struct frames {
 /* The named frame of WORD as it was in ERA; what has no name gets a marker. FRAMES_NO_MEMORY: nothing was kept. */
 #define FRAMES_NO_MEMORY UINT32_MAX
 uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word, uint64_t era);
+/* Named frame NUMBER as writers take it; its texts are valid until the next one is named. */
+struct profile_frame frames_spelled(const struct frames *f, uint32_t number);
 /* The frame of the marker TEXT, "[no_Java_frame]" and the like. */
 uint32_t frames_marker(struct frames *f, const char *text);
 /* The frame of a class by its NAME, a number in strings, without a method. */

@@ -8,6 +8,7 @@
 
 #include "collect/recording_inner.h"
 #include "engine/engine.h"
+#include "engine/own_thread.h"
 #include "os/os.h"
 
 static int truncate_file(int fd, uint64_t size, struct error *err)
@@ -28,7 +29,6 @@ struct recording *recording_new(int fd, const struct recording_options *o, struc
 				  .start = o->append.size, .first_key = o->append.last_key,
 				  .began = o->append.began, .apart = o->apart};
 	struct recording *r = calloc(1, sizeof(*r));
-	pthread_condattr_t attr;
 	uint32_t e;
 
 	for (e = 0; e < RECORD_EVENTS; e++)
@@ -46,20 +46,16 @@ struct recording *recording_new(int fd, const struct recording_options *o, struc
 	}
 	r->sink.ops = &recording_sink_ops;
 	r->options = *o;
+	memcpy(r->left_out, o->append.left_out, sizeof(r->left_out));
 	r->fd = fd;
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_mutex_init(&r->wake_lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&r->wake, &attr);
-	pthread_condattr_destroy(&attr);
+	os_condition_init(&r->wake);
 	r->threads_known = UINT64_MAX;
-	r->renews = true;
+	r->sink.renews = true;
 	r->began = o->began ? o->began : os_monotonic();
-	r->cpu_at_start = os_process_cpu();
-	r->own_at_start = records_own_cpu();
 	r->jfr = jfr_new(fd, &how, os_realtime() - (os_monotonic() - r->began), r->began);
-	if (!r->jfr) {
+	if (!r->jfr || shown_open(&r->shown, &o->filter)) {
 		error_set(err, ENOMEM, "out of memory for the recording");
 		recording_free(r);
 		return NULL;
@@ -87,22 +83,19 @@ void recording_fact(struct recording *r, unsigned type, const struct jfr_value *
 	}
 }
 
-int recording_begin(struct recording *r, struct collector *c, struct error *err)
+int recording_begin(struct recording *r, struct collector *c, const struct recording_clocks *clocks, struct error *err)
 {
-	uint32_t e;
 	int rc;
 
 	r->collector = c;
-	for (e = 0; e < c->options.events; e++)
-		r->renews &= r->options.events[e].kind == RECORDING_CPU ||
-			     r->options.events[e].kind == RECORDING_EVENT;
+	r->clocks = *clocks;
 	recording_put_facts(r, r->began);
 	/* in the file from the first second: also when nothing ever happens */
 	rc = jfr_flush(r->jfr, os_monotonic(), err);
 	if (rc)
 		return rc;
 	sink_add(c, &r->sink);
-	rc = collect_thread_start(&r->thread, recording_run, r, err);
+	rc = own_thread_start(&r->thread, recording_run, r, "recording", err);
 	if (rc)
 		sink_remove(&r->sink);
 	r->running = rc == 0;
@@ -219,16 +212,18 @@ void recording_free(struct recording *r)
 	free(r->facts.items);
 	jfr_free(r->jfr);
 	close(r->fd);
-	free(r->pending.items);
+	event_list_free(&r->pending);
 	free(r->notes.items);
-	free(r->batch.items);
+	event_list_free(&r->batch);
 	free(r->batch_notes.items);
-	free(r->held.items);
+	event_list_free(&r->held);
 	free(r->stacks.items);
 	free(r->methods.items);
 	free(r->threads.items);
 	map_free(&r->contexts);
 	recording_load_free(r);
+	shown_close(&r->shown);
+	free(r->window);
 	heap_counters_free(&r->heap.counters);
 	pthread_mutex_destroy(&r->lock);
 	pthread_mutex_destroy(&r->wake_lock);
@@ -244,6 +239,7 @@ void recording_totals(struct recording *r, struct recording_totals *t)
 	t->dropped = r->dropped;
 	t->chunks = r->chunks;
 	t->last_key = jfr_last_key(r->jfr);
+	memcpy(t->left_out, r->left_out, sizeof(t->left_out));
 	t->began = r->options.append.began ? r->options.append.began : r->began;
 	pthread_mutex_unlock(&r->lock);
 }

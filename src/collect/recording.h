@@ -15,6 +15,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "collect/collector.h"
+#include "format/format.h"
 #include "format/jfr.h"
 #include "signal/record.h"
 
@@ -36,9 +37,14 @@ struct recording_options {
 		uint64_t size;   /* of what it holds already, whole chunks; 0 = replace it */
 		uint32_t last_key;
 		uint64_t began;  /* os_monotonic, of the first recording in it */
+		struct recording_left_out {
+			uint64_t samples, weight;
+		} left_out[RECORD_EVENTS]; /* by include and exclude so far, of each event */
 	} append;
 	bool apart;           /* recording_append will come */
+	bool no_cpu_load, no_heap; /* how busy machine, process and threads were; how full the heap */
 	bool no_batch;        /* wall-clock samples one by one */
+	struct format_options filter; /* include and exclude, and how these spell frames */
 	struct {
 		char name[256];
 		enum recording_kind kind;
@@ -55,8 +61,12 @@ struct recording *recording_new(int fd, const struct recording_options *o, struc
 bool recording_is_apart(const struct recording *r);
 /* An event that stands at the begin of each chunk; values are copied. */
 void recording_fact(struct recording *r, unsigned type, const struct jfr_value *values, unsigned count);
+/* What the CPU clocks of the process and of jstrobe's threads show beyond the time that the session has used, ns. */
+struct recording_clocks {
+	uint64_t cpu, own;
+};
 /* From here on samples of C go into it. */
-int recording_begin(struct recording *r, struct collector *c, struct error *err);
+int recording_begin(struct recording *r, struct collector *c, const struct recording_clocks *clocks, struct error *err);
 /* All threads there were have been found: those found from now on are new ones. */
 void recording_threads_known(struct recording *r);
 /*
@@ -81,6 +91,7 @@ struct recording_totals {
 	uint32_t chunks;
 	uint32_t last_key;
 	uint64_t began;
+	struct recording_left_out left_out[RECORD_EVENTS];
 };
 void recording_totals(struct recording *r, struct recording_totals *t);
 /* Which file it is. */

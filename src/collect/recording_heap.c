@@ -13,7 +13,7 @@ void recording_heap(struct recording *r, uint64_t now)
 	struct heap_state s;
 
 	/* the JDK's own tells it of each collection */
-	if (r->options.apart || !zone.has_jvm)
+	if (r->options.no_heap || r->options.apart || !zone.has_jvm)
 		return;
 	if (!h->counters.collections.count && !heap_counters_find(&zone.layout, &h->counters))
 		return;

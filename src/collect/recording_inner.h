@@ -7,7 +7,9 @@
 #include <pthread.h>
 
 #include "collect/account.h"
+#include "collect/event_list.h"
 #include "collect/recording.h"
+#include "collect/shown.h"
 #include "hotspot/heap.h"
 
 #define RECORDING_FACT_VALUES 10
@@ -21,6 +23,11 @@ struct thread_note {
 	uint32_t thread;
 	uint64_t time;
 	bool end;
+};
+
+/* Stored samples of an event. */
+struct recording_sums {
+	uint64_t samples, weight, complete;
 };
 
 /* A thread's key, and the name it stands for. */
@@ -59,12 +66,15 @@ struct recording {
 	struct error failed;   /* the first failure; code 0: none */
 	struct load load;
 	struct heap_watch heap;
-	uint64_t began, cpu_at_start, own_at_start;
+	uint64_t began;
+	struct recording_clocks clocks;
+	struct ring_books *window; /* of a flight recorder: its losses and clocks; NULL: the session's hold */
+	struct recording_sums put[RECORD_EVENTS]; /* what was handed over */
 	uint64_t threads_known; /* threads found since then are new; collector's lock */
 
 	/* the collector's: with its lock */
 	/* (batches: being written; held: waiting for names; these with the recording's lock) */
-	VECTOR(struct sink_event) pending, batch, held;
+	struct event_list pending, batch, held;
 	VECTOR(struct thread_note) notes, batch_notes;
 	uint64_t dropped;      /* no memory, or too many were waiting */
 
@@ -76,9 +86,11 @@ struct recording {
 
 	uint64_t held_until;      /* names are looked up again then */
 	struct loss_totals told[RECORD_EVENTS]; /* losses that are in the file */
+	struct shown shown;       /* include and exclude; with both locks */
+	struct recording_left_out left_out[RECORD_EVENTS]; /* by them */
+	uint64_t windows;         /* of those that `begin` and `end` make, that are in the file */
 	uint64_t samples;         /* written */
 	uint32_t chunks;
-	bool renews;              /* nobody but the account knows of numbers of nodes: it can be renewed */
 	uint64_t appended;        /* bytes behind ours */
 
 	pthread_t thread;
@@ -106,6 +118,8 @@ void recording_let_go(const struct sink_event *e);
 void recording_take_over(struct recording *r);
 extern const struct sink_ops recording_sink_ops;
 
+/* Windows between two functions that were shut since the last time. Both locks held. */
+void recording_put_windows(struct recording *r);
 /* The events at a chunk's begin. The books as they stand, at its end: collector's lock held. */
 void recording_put_facts(struct recording *r, uint64_t now);
 void recording_put_counters(struct recording *r, uint64_t now);

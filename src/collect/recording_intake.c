@@ -27,7 +27,7 @@ void recording_let_go(const struct sink_event *e)
 static void on_event(struct sink *s, const struct sink_event *e)
 {
 	struct recording *r = CONTAINER_OF(s, struct recording, sink);
-	struct sink_event *slot = r->pending.count < MOST_WAITING ? VECTOR_PUSH(&r->pending) : NULL;
+	struct sink_event *slot = r->pending.count < MOST_WAITING ? event_list_push(&r->pending) : NULL;
 
 	if (!slot) {
 		r->dropped += e->samples;
@@ -74,12 +74,8 @@ void recording_threads_known(struct recording *r)
 
 void recording_take_over(struct recording *r)
 {
-	typeof(r->pending) empty = r->batch;
-	typeof(r->notes) no_notes = r->batch_notes;
-
-	r->batch = r->pending;
-	r->batch_notes = r->notes;
-	r->pending = empty;
-	r->notes = no_notes;
-	r->pending.count = r->notes.count = 0;
+	VECTOR_SWAP(&r->pending, &r->batch);
+	VECTOR_SWAP(&r->notes, &r->batch_notes);
+	event_list_cut(&r->pending, 0);
+	r->notes.count = 0;
 }

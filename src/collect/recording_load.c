@@ -102,8 +102,12 @@ void recording_load(struct recording *r, uint64_t now)
 {
 	if (now - r->load.at < NS_PER_S / 2 && r->load.at)
 		return;
-	put_cpu_load(r, now);
 	recording_heap(r, now);
+	if (r->options.no_cpu_load) {
+		r->load.at = now;
+		return;
+	}
+	put_cpu_load(r, now);
 	if (!r->load.threads_at || now - r->load.threads_at >= THREADS_EVERY)
 		put_thread_loads(r, now);
 }

@@ -2,7 +2,10 @@
  * recording_put.c - what was handed to a recording becomes its events.
  */
 #include "collect/recording_inner.h"
+#include "collect/ring.h"
 #include "engine/engine.h"
+#include "engine/requests.h"
+#include "format/request.h"
 #include "os/os.h"
 
 void recording_put_facts(struct recording *r, uint64_t now)
@@ -39,8 +42,27 @@ static void put_wait(struct recording *r, const struct sink_event *e, uint32_t t
 	jfr_wait(r->jfr, &w);
 }
 
-/* E, which is not needed any more. */
-static void put_sample(struct recording *r, const struct sink_event *e)
+/* What E's thread worked for, right before E: no event of the JDK has a place for it. */
+static void put_request(struct recording *r, const struct sink_event *e, uint32_t thread)
+{
+	const struct profile_request request = {e->request.trace_high, e->request.trace_low, e->request.span,
+						requests_labels(e->request.labels), false};
+	char trace[REQUEST_TRACE_CHARS], span[REQUEST_SPAN_CHARS];
+	struct jfr_value values[] = {JFR_N(thread), JFR_S(trace), JFR_S(span), JFR_N(0)};
+	struct buffer labels = BUFFER_INIT;
+
+	request_trace_id(&request, trace);
+	request_span_id(&request, span);
+	request_labels(&labels, request.labels);
+	buffer_putc(&labels, '\0');
+	/* the JDK's tools take an empty constant for none: it is none then */
+	values[3].number = labels.failed || labels.length == 1 ? 0 : jfr_symbol(r->jfr, labels.data);
+	jfr_event(r->jfr, JFR_SAMPLE_CONTEXT, e->time, values, ARRAY_LEN(values));
+	buffer_free(&labels);
+}
+
+/* E as an event. */
+static void write_sample(struct recording *r, const struct sink_event *e)
 {
 	uint32_t thread = recording_thread(r, e->thread, e->context, e->name), stack = recording_stack(r, e->node);
 	const char *name = r->options.events[e->event].name;
@@ -48,9 +70,11 @@ static void put_sample(struct recording *r, const struct sink_event *e)
 
 	if (!thread || !stack) {
 		drop(r, e->samples);
-		goto out;
+		return;
 	}
 	r->samples += e->samples;
+	if (!request_is_none(&e->request))
+		put_request(r, e, thread);
 	switch (r->options.events[e->event].kind) {
 	case RECORDING_CPU:
 		jfr_cpu_sample(r->jfr, e->time, thread, stack, e->weight);
@@ -69,7 +93,22 @@ static void put_sample(struct recording *r, const struct sink_event *e)
 		jfr_event_sample(r->jfr, e->time, thread, stack, THREAD_RUNNING, name, e->weight);
 		break;
 	}
-out:
+}
+
+/* E, which is not needed any more. */
+static void put_sample(struct recording *r, const struct sink_event *e)
+{
+	struct recording_sums *sums = &r->put[e->event];
+
+	sums->samples += e->samples;
+	sums->weight += e->weight;
+	sums->complete += r->collector->nodes.items[e->node].end ? 0 : e->samples;
+	if (shown_event(&r->shown, r->collector, e)) {
+		write_sample(r, e);
+	} else {
+		r->left_out[e->event].samples += e->samples;
+		r->left_out[e->event].weight += e->weight;
+	}
 	recording_let_go(e);
 }
 
@@ -87,6 +126,15 @@ static void put_note(struct recording *r, const struct thread_note *n)
 		jfr_event(r->jfr, JFR_THREAD_START, n->time, start, ARRAY_LEN(start));
 }
 
+/* Losses of event E that belong to the recording, so far. */
+static void losses_of(const struct recording *r, uint32_t e, struct loss_totals *t)
+{
+	if (r->window)
+		*t = r->window->lost[e];
+	else
+		account_all_losses(r->collector, e, t);
+}
+
 void recording_put_losses(struct recording *r, uint64_t now)
 {
 	struct loss_totals all;
@@ -97,7 +145,7 @@ void recording_put_losses(struct recording *r, uint64_t now)
 		struct loss_totals *told = &r->told[e];
 		uint64_t sum = 0;
 
-		account_all_losses(r->collector, e, &all);
+		losses_of(r, e, &all);
 		for (i = 0; i < LOSS_REASONS; i++) {
 			const struct jfr_value v[] = {
 				JFR_S(r->options.events[e].name), JFR_S(loss_names[i].name),
@@ -117,43 +165,74 @@ void recording_put_losses(struct recording *r, uint64_t now)
 	}
 }
 
-void recording_put_counters(struct recording *r, uint64_t now)
+void recording_put_windows(struct recording *r)
 {
-	const struct collector *c = r->collector;
-	struct loss_totals all;
-	uint32_t e;
-	int i;
+	uint64_t last = atomic_load(&zone.window.count);
+	struct window_note n;
 
-	for (e = 0; e < c->options.events; e++) {
-		const struct event_account *a = &c->events[e];
-		uint64_t lost = 0, weight = 0;
+	/* Before the engine has started they are of the session before. */
+	if (!zone.windowed || r->threads_known == UINT64_MAX)
+		return;
+	for (; r->windows < last; r->windows++) {
+		uint32_t entry;
 
-		account_all_losses(r->collector, e, &all);
-		for (i = 0; i < LOSS_REASONS; i++) {
-			lost += all.count[i];
-			weight += all.weight[i];
-		}
-		{
-			const struct jfr_value v[] = {
-				JFR_S(r->options.events[e].name), JFR_S(engine_in_force(e)),
-				JFR_N(r->options.events[e].interval), JFR_N(a->stored + lost),
-				JFR_N(a->stored), JFR_N(lost), JFR_N(r->dropped), JFR_N(a->complete),
-				JFR_N(a->weight_stored), JFR_N(weight),
-				JFR_N(os_process_cpu() - r->cpu_at_start),
-				JFR_N(records_own_cpu() - r->own_at_start),
-			};
-
-			jfr_event(r->jfr, JFR_COUNTERS, now, v, ARRAY_LEN(v));
+		if (window_noted(&zone.window, r->windows + 1, &n)) {
+			entry = n.thread ? zone.records.records[n.thread - 1].thread_entry : 0;
+			jfr_window(r->jfr, n.since, n.took, entry ? recording_thread(r, entry - 1, 0, 0) : 0);
+		} else if (r->windows + WINDOW_NOTES > last) {
+			return; /* its thread is about to note it */
 		}
 	}
+}
+
+/* The books of a recording that goes on with the session. */
+static struct recording_sums account_sums(const struct recording *r, uint32_t e)
+{
+	const struct event_account *a = &r->collector->events[e];
+
+	return (struct recording_sums){a->stored, a->weight_stored, a->complete};
+}
+
+static void put_counters(struct recording *r, uint32_t e, uint64_t cpu, uint64_t own, uint64_t now)
+{
+	struct recording_sums stored = r->window ? r->put[e] : account_sums(r, e);
+	struct loss_totals all;
+	uint64_t lost = 0, weight = 0;
+	int i;
+
+	losses_of(r, e, &all);
+	for (i = 0; i < LOSS_REASONS; i++) {
+		lost += all.count[i];
+		weight += all.weight[i];
+	}
+	{
+		const struct jfr_value v[] = {
+			JFR_S(r->options.events[e].name), JFR_S(engine_in_force(e)),
+			JFR_N(r->options.events[e].interval), JFR_N(stored.samples + lost), JFR_N(stored.samples),
+			JFR_N(lost), JFR_N(r->dropped), JFR_N(stored.complete), JFR_N(stored.weight), JFR_N(weight),
+			JFR_N(cpu), JFR_N(own), JFR_N(r->left_out[e].samples), JFR_N(r->left_out[e].weight),
+		};
+
+		jfr_event(r->jfr, JFR_COUNTERS, now, v, ARRAY_LEN(v));
+	}
+}
+
+void recording_put_counters(struct recording *r, uint64_t now)
+{
+	uint64_t cpu = r->window ? r->window->cpu : os_process_cpu() - r->clocks.cpu;
+	uint64_t own = r->window ? r->window->own : records_own_cpu() - r->clocks.own;
+	uint32_t e;
+
+	for (e = 0; e < r->collector->options.events; e++)
+		put_counters(r, e, cpu, own, now);
 }
 
 /* NEXT goes on where RUN ended: they are one. */
 static bool goes_on(const struct sink_event *run, const struct sink_event *next, uint64_t interval)
 {
 	return next->node == run->node && next->state == run->state && next->context == run->context &&
-	       next->event == run->event && next->time >= run->time + run->span &&
-	       next->time - run->time - run->span < 2 * interval;
+	       next->event == run->event && request_equals(&next->request, &run->request) &&
+	       next->time >= run->time + run->span && next->time - run->time - run->span < 2 * interval;
 }
 
 /* A run that was cut, by its length or because somebody wanted to see it, is one event if it is written at once. */
@@ -163,7 +242,7 @@ static void join_runs(struct recording *r)
 	size_t i;
 
 	for (i = 0; i < r->batch.count && !r->options.no_batch; i++) {
-		struct sink_event *e = &r->batch.items[i], *run;
+		struct sink_event *e = event_list_at(&r->batch, i), *run;
 		uint32_t *slot;
 
 		if (r->options.events[e->event].kind != RECORDING_WALL)
@@ -171,7 +250,7 @@ static void join_runs(struct recording *r)
 		slot = map_put(&last, (uint64_t)e->thread << 8 | e->event, NULL);
 		if (!slot)
 			break;
-		run = *slot ? &r->batch.items[*slot - 1] : NULL;
+		run = *slot ? event_list_at(&r->batch, *slot - 1) : NULL;
 		if (!run || !goes_on(run, e, r->options.events[e->event].interval)) {
 			*slot = (uint32_t)i + 1;
 			continue;
@@ -190,14 +269,16 @@ void recording_put_batch(struct recording *r, bool everything)
 
 	join_runs(r);
 	for (i = 0; i < r->held.count; i++) {
-		if (!everything && recording_is_late(r, r->held.items[i].node))
-			r->held.items[kept++] = r->held.items[i];
+		const struct sink_event *e = event_list_at(&r->held, i);
+
+		if (!everything && recording_is_late(r, e->node))
+			*event_list_at(&r->held, kept++) = *e;
 		else
-			put_sample(r, &r->held.items[i]);
+			put_sample(r, e);
 	}
-	r->held.count = kept;
+	event_list_cut(&r->held, kept);
 	for (i = 0; i < r->batch.count; i++) {
-		const struct sink_event *e = &r->batch.items[i];
+		const struct sink_event *e = event_list_at(&r->batch, i);
 		struct sink_event *slot;
 
 		if (!e->samples)
@@ -206,7 +287,7 @@ void recording_put_batch(struct recording *r, bool everything)
 			put_sample(r, e);
 			continue;
 		}
-		slot = VECTOR_PUSH(&r->held);
+		slot = event_list_push(&r->held);
 		if (slot) {
 			*slot = *e;
 		} else {
@@ -216,5 +297,6 @@ void recording_put_batch(struct recording *r, bool everything)
 	}
 	for (i = 0; i < r->batch_notes.count; i++)
 		put_note(r, &r->batch_notes.items[i]);
-	r->batch.count = r->batch_notes.count = 0;
+	event_list_cut(&r->batch, 0);
+	r->batch_notes.count = 0;
 }

@@ -2,6 +2,7 @@
  * recording_ring.c - what a ring holds becomes a recording, while sampling goes on.
  */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "collect/recording_inner.h"
 #include "collect/ring.h"
@@ -32,7 +33,7 @@ static void write_slice(struct writing *w)
 static void take(const struct sink_event *e, void *arg)
 {
 	struct writing *w = arg;
-	struct sink_event *slot = VECTOR_PUSH(&w->r->batch);
+	struct sink_event *slot = event_list_push(&w->r->batch);
 
 	if (slot)
 		recording_keep(slot, e);
@@ -42,6 +43,36 @@ static void take(const struct sink_event *e, void *arg)
 		write_slice(w);
 }
 
+/* RING's window as it is now, and its books. NULL when out of memory; else the collector is pinned. */
+static struct ring *copy_window(struct recording *r, struct ring *ring)
+{
+	struct collector *c = r->collector;
+	struct ring *copy;
+
+	r->window = malloc(sizeof(*r->window));
+	if (!r->window)
+		return NULL;
+	collect_all_and_lock(c);
+	copy = ring_copy(ring);
+	if (copy) {
+		ring_books(ring, r->window);
+		c->pinned++; /* until the stacks that it names are written */
+	}
+	pthread_mutex_unlock(&c->lock);
+	return copy;
+}
+
+static void close_books(struct recording *r)
+{
+	uint64_t now = os_monotonic();
+
+	pthread_mutex_lock(&r->collector->lock);
+	recording_put_losses(r, now);
+	recording_put_counters(r, now);
+	r->collector->pinned--;
+	pthread_mutex_unlock(&r->collector->lock);
+}
+
 int recording_write_ring(struct recording *r, struct collector *c, struct ring *ring, struct error *err)
 {
 	struct writing w = {r, err, 0};
@@ -49,17 +80,13 @@ int recording_write_ring(struct recording *r, struct collector *c, struct ring *
 
 	r->collector = c;
 	recording_put_facts(r, r->began);
-	collect_all_and_lock(c);
-	copy = ring_copy(ring);
-	pthread_mutex_unlock(&c->lock);
+	copy = copy_window(r, ring);
 	if (!copy)
 		return error_set(err, ENOMEM, "out of memory for a copy of the last samples");
 	ring_each(copy, take, &w);
 	ring_free(copy);
 	write_slice(&w);
-	pthread_mutex_lock(&c->lock);
-	recording_put_counters(r, os_monotonic());
-	pthread_mutex_unlock(&c->lock);
+	close_books(r);
 	if (w.rc == 0)
 		w.rc = jfr_finish(r->jfr, os_monotonic(), err);
 	if (w.rc == 0 && r->dropped)

@@ -7,6 +7,7 @@
 #include "collect/recording_inner.h"
 #include "elf/elf.h"
 #include "engine/engine.h"
+#include "engine/own_thread.h"
 #include "os/os.h"
 
 #define WRITE_EVERY NS_PER_S
@@ -47,6 +48,7 @@ static void gather(struct recording *r, enum urgency urgency, uint64_t now)
 	name_frames(r, everything, now);
 	recording_put_batch(r, everything);
 	recording_put_losses(r, now);
+	recording_put_windows(r);
 	if (urgency == URGENCY_END)
 		recording_put_counters(r, now);
 	pthread_mutex_unlock(&c->lock);
@@ -61,19 +63,13 @@ static void note_failure(struct recording *r, uint64_t samples, const struct err
 		r->failed = *err;
 }
 
-/* Nobody else knows numbers of nodes. Collector's lock held. */
-static bool may_renew(const struct recording *r)
-{
-	return r->renews && r->collector->sinks == &r->sink && !r->sink.next;
-}
-
 /* Whether memory for stacks runs out, and a new chunk would bring more. */
 static bool is_short(struct recording *r)
 {
 	bool yes;
 
 	pthread_mutex_lock(&r->collector->lock);
-	yes = may_renew(r) && generation_is_full(r->collector);
+	yes = generation_is_full(r->collector);
 	pthread_mutex_unlock(&r->collector->lock);
 	return yes;
 }
@@ -88,8 +84,6 @@ static bool is_full(struct recording *r, uint64_t now)
 /* What came since the last drain, and then a new account: numbers of nodes are void. Both locks held. */
 static void renew(struct recording *r)
 {
-	if (!may_renew(r))
-		return;
 	recording_take_over(r);
 	recording_put_batch(r, true);
 	if (generation_begin(r->collector))
@@ -162,12 +156,12 @@ void *recording_run(void *arg)
 {
 	struct recording *r = arg;
 
-	collect_thread_begin("jstrobe write");
+	own_thread_begin("jstrobe write");
 	while (wait_for_turn(r, os_monotonic() + WRITE_EVERY)) {
 		pthread_mutex_lock(&r->lock);
 		recording_turn(r, URGENCY_TURN);
 		pthread_mutex_unlock(&r->lock);
 	}
-	collect_thread_end();
+	own_thread_end();
 	return NULL;
 }

@@ -8,9 +8,7 @@
 #ifndef JSTROBE_COLLECT_RING_H
 #define JSTROBE_COLLECT_RING_H
 
-#include "base/error.h"
-#include "collect/collector.h"
-#include "collect/sink.h"
+#include "collect/account.h"
 
 struct ring;
 
@@ -28,6 +26,12 @@ void ring_free(struct ring *r);
 void ring_each(struct ring *r, void (*fn)(const struct sink_event *, void *arg), void *arg);
 /* A ring of its own with what R holds now. NULL when out of memory. Collector's lock held. */
 struct ring *ring_copy(const struct ring *r);
+/* The books of R's window as it ends now, or ended. Collector's lock held. */
+struct ring_books {
+	uint64_t cpu, own;     /* CPU time of the process, and of jstrobe's threads, ns */
+	struct loss_totals lost[RECORD_EVENTS];
+};
+void ring_books(const struct ring *r, struct ring_books *b);
 /* Where the window begins at present: os_monotonic of its oldest sample. 0: it is empty. */
 uint64_t ring_since(const struct ring *r);
 size_t ring_bytes(const struct ring *r);

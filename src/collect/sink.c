@@ -74,3 +74,8 @@ void sink_thread_end(struct collector *c, uint32_t thread)
 	if (c->sinks)
 		TELL(c, thread_end, thread, os_monotonic());
 }
+
+void sink_renewed(struct collector *c, struct generation *g)
+{
+	TELL(c, renewed, g);
+}

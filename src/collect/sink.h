@@ -15,6 +15,7 @@
 #define JSTROBE_COLLECT_SINK_H
 
 #include "base/base.h"
+#include "signal/request.h"
 
 struct collector;
 
@@ -46,6 +47,7 @@ struct sink_event {
 	uint32_t event;    /* which of the session's */
 	uint32_t name;     /* the OS thread's at that time, number in collector.frames.strings; 0 = as it is now */
 	uint8_t state;     /* enum thread_state */
+	struct request request; /* what the thread worked for; all 0 = nothing that is known */
 	const struct sink_lock *lock; /* valid during the call; NULL: it is no wait */
 };
 
@@ -58,6 +60,7 @@ struct sink_name {
 };
 
 struct sink;
+struct generation;
 
 /* Any of them may be NULL. */
 struct sink_ops {
@@ -70,6 +73,8 @@ struct sink_ops {
 	/* The same of any thread that there is, while names are watched (agent/thread_names.h). */
 	void (*named)(struct sink *, const struct sink_name *);
 	void (*thread_end)(struct sink *, uint32_t thread, uint64_t now);
+	/* Numbers of nodes are void: those that are kept get their new ones from generation_node. */
+	void (*renewed)(struct sink *, struct generation *);
 	/* Nothing more will come: the sink has been taken off its collector. */
 	void (*close)(struct sink *);
 };
@@ -77,6 +82,7 @@ struct sink_ops {
 /* What a kind of sink has as its first member. */
 struct sink {
 	const struct sink_ops *ops;
+	bool renews;                 /* it begins new accounts itself, at its own times */
 	struct collector *collector; /* NULL: of none */
 	struct sink *next;
 };
@@ -93,5 +99,6 @@ void sink_thread_begin(struct collector *c, uint32_t thread);
 void sink_thread_name(struct collector *c, uint32_t thread);
 void sink_named(struct collector *c, const struct sink_name *n);
 void sink_thread_end(struct collector *c, uint32_t thread);
+void sink_renewed(struct collector *c, struct generation *g);
 
 #endif

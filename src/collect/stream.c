@@ -10,6 +10,7 @@
 
 #include "collect/late.h"
 #include "engine/engine.h"
+#include "engine/own_thread.h"
 #include "os/os.h"
 
 #define MOST_PENDING (1u << 16)      /* events; beyond, the thread gets no CPU */
@@ -90,9 +91,30 @@ static void on_drained(struct sink *sink, uint64_t now)
 		wake(s);
 }
 
+static void renumber(struct generation *g, struct stream_item *items, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		items[i].event.node = generation_node(g, items[i].event.node);
+		items[i].lock.owner_node = generation_node(g, items[i].lock.owner_node);
+	}
+}
+
+/* The reader is told stacks anew, under other ids. */
+static void on_renewed(struct sink *sink, struct generation *g)
+{
+	struct stream *s = CONTAINER_OF(sink, struct stream, sink);
+
+	renumber(g, s->pending.items, s->pending.count);
+	renumber(g, s->batch.items, s->batch.count);
+	renumber(g, s->held.items, s->held.count);
+	s->stacks.count = 0;
+}
+
 static const struct sink_ops ops = {
 	.event = on_event, .drained = on_drained, .thread_begin = on_thread, .named = on_name,
-	.thread_end = on_thread_end,
+	.thread_end = on_thread_end, .renewed = on_renewed,
 };
 
 /* ---- a turn of the stream's thread ---- */
@@ -100,14 +122,10 @@ static const struct sink_ops ops = {
 /* Take what the collector has gathered. Its lock is held. */
 static void take_over(struct stream *s)
 {
-	typeof(s->pending) items = s->batch;
-	typeof(s->notes) notes = s->batch_notes;
 	uint32_t e;
 
-	s->batch = s->pending;
-	s->batch_notes = s->notes;
-	s->pending = items;
-	s->notes = notes;
+	VECTOR_SWAP(&s->pending, &s->batch);
+	VECTOR_SWAP(&s->notes, &s->batch_notes);
 	s->pending.count = s->notes.count = 0;
 	for (e = 0; e < RECORD_EVENTS; e++) {
 		struct stream_lost *late = &s->late[e], *lost = &s->lost[e];
@@ -252,14 +270,14 @@ static void *run(void *arg)
 {
 	struct stream *s = arg;
 
-	collect_thread_begin("jstrobe stream");
+	own_thread_begin("jstrobe stream");
 	/* As the collector: on a machine that is busy to the last core events must not wait. */
 	setpriority(PRIO_PROCESS, (id_t)os_gettid(), -10);
 	while (!atomic_load(&s->stopping)) {
 		turn(s, false);
 		rest(s);
 	}
-	collect_thread_end();
+	own_thread_end();
 	return NULL;
 }
 
@@ -271,11 +289,14 @@ struct stream *stream_new(struct stream_out *out, const struct stream_options *o
 
 	if (s)
 		s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (!s || s->wake < 0) {
-		error_set(err, s ? errno : ENOMEM, "the stream cannot be set up: %s",
-			  strerror(s ? errno : ENOMEM));
+	if (!s || s->wake < 0 || shown_open(&s->shown, &o->filter)) {
+		error_set(err, s && s->wake < 0 ? errno : ENOMEM, "the stream cannot be set up: %s",
+			  strerror(s && s->wake < 0 ? errno : ENOMEM));
 		stream_out_close(out, 0);
-		free(s);
+		if (s && s->wake >= 0)
+			stream_free(s);
+		else
+			free(s);
 		return NULL;
 	}
 	s->sink.ops = &ops;
@@ -293,7 +314,7 @@ int stream_begin(struct stream *s, struct collector *c, struct error *err)
 	s->collector = c;
 	sink_add(c, &s->sink);
 	atomic_fetch_add(&c->hurried, 1);
-	rc = collect_thread_start(&s->thread, run, s, err);
+	rc = own_thread_start(&s->thread, run, s, "stream", err);
 	if (rc) {
 		sink_remove(&s->sink);
 		atomic_fetch_sub(&c->hurried, 1);
@@ -332,6 +353,7 @@ void stream_free(struct stream *s)
 	free(s->stacks.items);
 	free(s->frames);
 	buffer_free(&s->record);
+	shown_close(&s->shown);
 	free(s);
 }
 

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "collect/collector.h"
 #include "collect/stream_out.h"
+#include "format/format.h"
 #include "format/stream.h"
 #include "signal/record.h"
 
@@ -21,6 +22,7 @@ struct stream_options {
 	const struct stream_writer *writer;
 	char main_class[256], jdk[128];
 	uint64_t names_every;    /* ns between two times that all names are said; 0 = never */
+	struct format_options filter; /* include and exclude, and how these spell frames */
 	uint64_t cpu_at_start, own_at_start; /* of process and own threads, when the session began */
 	struct {
 		char name[256];

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "collect/account.h"
+#include "collect/shown.h"
 #include "collect/stream.h"
 
 /* An event on its way, with its wait if it is one. */
@@ -44,7 +44,7 @@ struct stream {
 	bool running;
 	atomic_bool stopping, over;
 
-	/* the collector's, with its lock: `pending`, `notes`, `late`. The thread's own: all else */
+	/* with the collector's lock: `pending`, `notes`, `late`, `batch`, `held`, `stacks`. Its own: all else */
 	VECTOR(struct stream_item) pending, batch, held; /* being told: batch; waiting for names of frames: held */
 	VECTOR(struct stream_note) notes, batch_notes;
 	struct stream_lost late[RECORD_EVENTS]; /* no room in `pending` */
@@ -57,6 +57,8 @@ struct stream {
 	uint64_t symbols_due;  /* when symbol tables are given back if nobody asks them, 0 = none are kept */
 	struct stream_lost lost[RECORD_EVENTS + 1]; /* the last: names */
 	uint64_t dropped[RECORD_EVENTS];            /* samples, since the begin */
+	struct shown shown;    /* include and exclude */
+	uint64_t left_out[RECORD_EVENTS];           /* samples, by them */
 	struct buffer record;  /* what is put next */
 	struct profile_frame *frames; /* room for a stack, and for its holder's */
 	size_t frames_room;

@@ -31,6 +31,7 @@ struct stream_out {
 	ino_t inode;
 	struct buffer bytes;  /* what waits: from `done` on */
 	size_t done;
+	bool begun;           /* the reader has a part of the next record */
 };
 
 /* ---- opening ---- */
@@ -210,6 +211,7 @@ static void lose_reader(struct stream_out *o)
 	close(o->fd);
 	o->fd = -1;
 	o->bytes.length = o->done = 0;
+	o->begun = false;
 	o->over = o->kind != KIND_FIFO && o->kind != KIND_LISTENER;
 }
 
@@ -303,12 +305,14 @@ void stream_out_write(struct stream_out *o)
 		size_t n = stream_out_waiting(o);
 		ssize_t done = give(o, bytes, o->records ? stream_record_length(bytes, n) : n);
 
-		if (done > 0)
+		if (done > 0) {
 			o->done += (size_t)done;
-		else if (done < 0 && (errno == EPIPE || errno == ECONNRESET))
+			o->begun = bytes[done - 1] != '\n';
+		} else if (done < 0 && (errno == EPIPE || errno == ECONNRESET)) {
 			lose_reader(o);
-		else if (done == 0 || errno != EINTR)
+		} else if (done == 0 || errno != EINTR) {
 			return; /* the reader is slow, or the disk is full: later, perhaps */
+		}
 	}
 	o->bytes.length = o->done = 0;
 }
@@ -324,13 +328,11 @@ unsigned stream_out_polls(const struct stream_out *o, struct pollfd *p)
 	return n;
 }
 
-void stream_out_close(struct stream_out *o, uint64_t linger_ns)
+/* Until the reader has what waits, for at most NS. */
+static void wait_for_reader(struct stream_out *o, uint64_t ns)
 {
-	uint64_t until = os_monotonic() + linger_ns;
-	struct stat st;
+	uint64_t until = os_monotonic() + ns;
 
-	if (!o)
-		return;
 	stream_out_write(o);
 	while (o->fd >= 0 && stream_out_waiting(o) && os_monotonic() < until) {
 		struct pollfd p = {.fd = o->fd, .events = POLLOUT};
@@ -338,6 +340,26 @@ void stream_out_close(struct stream_out *o, uint64_t linger_ns)
 		poll(&p, 1, 10);
 		stream_out_write(o);
 	}
+}
+
+/* Of what waits only the rest of the record that the reader has a part of. */
+static void keep_begun(struct stream_out *o)
+{
+	const char *bytes = o->bytes.data + o->done;
+
+	if (stream_out_waiting(o))
+		o->bytes.length = o->done + (o->begun ? stream_record_length(bytes, stream_out_waiting(o)) : 0);
+}
+
+void stream_out_close(struct stream_out *o, uint64_t linger_ns)
+{
+	struct stat st;
+
+	if (!o)
+		return;
+	wait_for_reader(o, linger_ns);
+	keep_begun(o);
+	wait_for_reader(o, linger_ns);
 	if (o->fd >= 0)
 		close(o->fd);
 	if (o->listener >= 0) {

@@ -24,7 +24,10 @@ struct pollfd;
 struct stream_out *stream_out_open(const char *target, bool records, struct error *err);
 /* The same for FD, which becomes its own also on failure: a socket whose other end the reader has. */
 struct stream_out *stream_out_take(int fd, bool records, struct error *err);
-/* Give the reader LINGER_NS to take what waits, then close; remove the socket's file. NULL: nothing. */
+/*
+ * Give the reader LINGER_NS to take what waits, and as much for the rest of the record that he has a part of; then
+ * close, and remove the socket's file. NULL: nothing.
+ */
 void stream_out_close(struct stream_out *o, uint64_t linger_ns);
 
 /*

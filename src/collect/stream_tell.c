@@ -8,6 +8,7 @@
 
 #include "collect/stream_inner.h"
 #include "engine/engine.h"
+#include "engine/requests.h"
 #include "os/os.h"
 #include "signal/frame_word.h"
 
@@ -94,6 +95,7 @@ static void list_events(struct stream *s, struct stream_event *events)
 			.wall = s->options.events[e].wall, .waits = s->options.events[e].waits,
 			.stored = c->events[e].stored,
 			.value = c->events[e].weight_stored, .dropped = s->dropped[e],
+			.left_out = s->left_out[e],
 		};
 		account_all_losses(c, e, &all);
 		events[e].taken = all.taken;
@@ -204,26 +206,14 @@ static bool frame_room(struct stream *s, size_t n)
 	return true;
 }
 
-static const char *text_or_null(const struct stream *s, uint32_t number)
-{
-	return number ? text(s, number) : NULL;
-}
-
 /* The frames of NODE to TO, leaf first. */
 static void list_frames(struct stream *s, const struct node *n, struct profile_frame *to)
 {
 	const struct collector *c = s->collector;
 	uint32_t i;
 
-	for (i = 0; i < n->depth; i++) {
-		const struct named_frame *f = &c->frames.named.items[c->frame_list.items[n->first + i]];
-
-		to[i] = (struct profile_frame){
-			.class_name = text_or_null(s, f->class_name), .name = text(s, f->name),
-			.signature = text_or_null(s, f->signature), .library = text_or_null(s, f->library),
-			.line = f->line, .kind = f->kind,
-		};
-	}
+	for (i = 0; i < n->depth; i++)
+		to[i] = frames_spelled(&c->frames, c->frame_list.items[n->first + i]);
 }
 
 static struct stream_known *known_at(struct stream *s, uint32_t node)
@@ -280,10 +270,13 @@ static bool write_item(struct stream *s, const struct stream_item *item, struct 
 	struct stream_stack stack, holder;
 	struct stream_lock lock;
 	char name[48];
+	struct profile_request request = {e->request.trace_high, e->request.trace_low, e->request.span,
+					  requests_labels(e->request.labels), false};
 	struct stream_sample sample = {
 		.time = e->time, .span = e->span, .samples = e->samples, .value = e->weight,
 		.event = s->options.events[e->event].name, .state = (enum thread_state)e->state,
 		.thread = thread_of(s, e, name), .stack = &stack, .lock = l ? &lock : NULL,
+		.request = request_is_none(&e->request) ? NULL : &request,
 	};
 
 	if (!frame_room(s, (size_t)depth + more))
@@ -301,8 +294,15 @@ static bool write_item(struct stream *s, const struct stream_item *item, struct 
 void stream_tell_item(struct stream *s, const struct stream_item *item)
 {
 	struct stream_known *stack, *holder;
-	bool ok = write_item(s, item, &stack, &holder);
+	struct sink_event e = item->event;
+	bool ok;
 
+	e.lock = e.lock ? &item->lock : NULL;
+	if (!shown_event(&s->shown, s->collector, &e)) {
+		s->left_out[item->event.event] += item->event.samples;
+		return;
+	}
+	ok = write_item(s, item, &stack, &holder);
 	if (ok && put(s, false)) {
 		/* looked up anew: the second one may have moved the list */
 		s->stacks.items[item->event.node].round = s->round;

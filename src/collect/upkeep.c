@@ -138,7 +138,7 @@ static void refresh_images(struct collector *c)
 	struct error err;
 
 	/* Somebody looks up names (see collector_view): the next turn will do. */
-	if (!image_set_is_stale(old) || pthread_mutex_trylock(&c->images))
+	if (c->retired_images || !image_set_is_stale(old) || pthread_mutex_trylock(&c->images))
 		return;
 	fresh = image_set_read(old, &err);
 	if (fresh) {
@@ -186,6 +186,17 @@ static void find_enter_special(struct layout *l)
 		atomic_store(&l->enter_special, code_blob_at(l, pc));
 }
 
+/* Where nobody begins a new account at a time of his own, and the samples go somewhere else besides. */
+static void renew_account(struct collector *c)
+{
+	struct sink *s = c->sinks;
+
+	while (s && !s->renews)
+		s = s->next;
+	if (c->sinks && !s && generation_is_full(c))
+		generation_begin(c);
+}
+
 void upkeep(struct collector *c)
 {
 	uint64_t now = os_monotonic();
@@ -199,6 +210,7 @@ void upkeep(struct collector *c)
 	find_class_counts();
 	reclaim(c);
 	trace_store_populate(&zone.store);
+	renew_account(c);
 	if (!c->retired_epoch) {
 		/* May retire the index: only where the epoch taken below is the one it waits for. */
 		if (c->renew_traces && trace_store_renew(&zone.store))

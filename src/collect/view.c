@@ -25,6 +25,7 @@ struct view {
 	size_t listed;
 	char *facts;          /* copies of the agent's texts */
 	struct profile_waits *waits; /* by lock, then by owner */
+	struct profile_request *requests;
 };
 
 void collector_view_free(struct profile *p)
@@ -40,6 +41,7 @@ void collector_view_free(struct profile *p)
 	free(v->lists);
 	free(v->facts);
 	free(v->waits);
+	free(v->requests);
 	free(v);
 }
 
@@ -132,6 +134,25 @@ static uint32_t *list_frames(struct view *v, const struct collector *c, const st
 	return list;
 }
 
+/* What threads worked for; numbers stay as they are. */
+static bool copy_requests(struct view *v, const struct collector *c)
+{
+	size_t i;
+
+	v->requests = calloc(c->requests.count + 1, sizeof(*v->requests));
+	for (i = 0; v->requests && i < c->requests.count; i++) {
+		const struct request_entry *from = &c->requests.items[i];
+
+		v->requests[i] = (struct profile_request){
+			from->request.trace_high, from->request.trace_low, from->request.span,
+			text(v, from->labels), from->others};
+	}
+	v->profile.requests = v->requests;
+	v->profile.request_count = (uint32_t)c->requests.count;
+	v->profile.per_request = c->options.per_request;
+	return v->requests;
+}
+
 static uint64_t hash_stack(const uint32_t *list, uint32_t depth, uint32_t thread)
 {
 	uint64_t h = map_hash((uint64_t)thread << 32 | depth);
@@ -170,13 +191,14 @@ static bool copy_stacks(struct view *v, const struct collector *c, uint32_t e, c
 			continue;
 		list = list_frames(v, c, n, frames);
 		thread = t->thread ? threads[t->thread - 1] : PROFILE_NO_THREAD;
-		key = hash_stack(list, n->depth, thread) ^ t->state;
+		key = hash_stack(list, n->depth, thread) ^ map_hash(t->request) ^ t->state;
 		for (;; key++) {
 			slot = map_put(&seen, key, NULL);
 			if (!slot)
 				goto out;
 			s = *slot ? &v->stacks[*slot - 1] : NULL;
 			if (!s || (s->depth == n->depth && s->thread == thread && s->state == t->state &&
+				   s->request == t->request &&
 				   memcmp(s->frames, list, n->depth * sizeof(*list)) == 0))
 				break;
 		}
@@ -187,6 +209,7 @@ static bool copy_stacks(struct view *v, const struct collector *c, uint32_t e, c
 			s->depth = n->depth;
 			s->thread = thread;
 			s->state = t->state;
+			s->request = t->request;
 			v->listed += n->depth;
 		}
 		s->samples += t->samples;
@@ -331,7 +354,8 @@ static bool fill(struct view *v, struct collector *c, uint32_t e, const struct c
 	v->strings[0] = '\0';
 	memcpy(v->strings, c->frames.strings.length ? c->frames.strings.bytes : "",
 	       c->frames.strings.length);
-	ok = copy_facts(v, facts) && copy_frames(v, c, &frames) && copy_threads(v, c, e, &threads) &&
+	ok = copy_facts(v, facts) && copy_frames(v, c, &frames) &&
+	     copy_threads(v, c, e, &threads) && copy_requests(v, c) &&
 	     copy_stacks(v, c, e, frames, threads) && copy_waits(v, c, e, frames);
 	free(frames);
 	free(threads);

@@ -38,8 +38,9 @@ struct waits_account {
 
 struct collector;
 
-/* A sample of a wait and its note. Collector's lock held. */
-void account_wait(struct collector *c, const struct sample *s, const struct wait_note *n, struct thread_record *r);
+/* A sample of a wait and its notes; REQUEST may be NULL. Collector's lock held. */
+void account_wait(struct collector *c, const struct sample *s, const struct wait_note *n,
+		  const struct request *request, struct thread_record *r);
 /* Thread TID has Thread.getId JAVA_ID. The same. */
 void account_wait_thread(struct collector *c, uint64_t java_id, int tid);
 /* The node of E's stack that ends in the lock's class; 0 = out of memory. Add E to the sums. The same. */

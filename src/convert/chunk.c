@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/wide.h"
+
 static const uint8_t magic[6] = {'F', 'L', 'R', 0, 0, 2};
 
 /* "FLR\0" and major version 1 or 2. */
@@ -163,10 +165,8 @@ void chunk_free(struct chunk *c)
 
 int64_t chunk_time(const struct chunk *c, uint64_t ticks)
 {
-	__int128 passed = ((__int128)(int64_t)ticks - (int64_t)c->start_ticks) * (int64_t)NS_PER_S;
-	int64_t rate = (int64_t)c->ticks_per_second;
-	__int128 ns = (int64_t)c->start_ns + passed / (rate > 0 ? rate : 1);
+	uint64_t rate = (int64_t)c->ticks_per_second > 0 ? c->ticks_per_second : 1;
 
 	/* a damaged header may speak of any time */
-	return ns < 0 ? 0 : ns > INT64_MAX ? INT64_MAX : (int64_t)ns;
+	return MAX(0, wide_convert((int64_t)ticks, (int64_t)c->start_ticks, NS_PER_S, rate, (int64_t)c->start_ns));
 }

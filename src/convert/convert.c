@@ -37,6 +37,7 @@ static void begin_selection(struct selection *s, const struct options *o)
 	s->families = o->families;
 	s->states = o->states;
 	s->threads = o->filter;
+	s->request = (struct request_wanted){o->trace_id, o->span, o->label};
 	s->by_thread = o->threads;
 	s->in_range = o->from[0] || o->to[0];
 	s->from = INT64_MIN;
@@ -96,7 +97,8 @@ static const struct facts_counts *counts_of(const struct conversion *c, const ch
 /* A part of the samples only was asked for: accounts of all of them do not fit. */
 static bool is_part(const struct conversion *c)
 {
-	return c->selection.in_range || *c->selection.states || *c->selection.threads;
+	return c->selection.in_range || *c->selection.states || *c->selection.threads ||
+	       request_asked(&c->selection.request);
 }
 
 /* What the recording says of the whole session, if this is the whole. */
@@ -105,8 +107,13 @@ static bool put_counts(const struct conversion *c, struct profile *p)
 	const struct facts_counts *n = counts_of(c, p->event);
 	unsigned i;
 
-	if (!n || is_part(c) || n->stored != p->stored || n->lost_otherwise)
+	if (!n || is_part(c) || n->stored != p->stored + n->left_out || n->lost_otherwise)
 		return false;
+	p->stored = n->stored;
+	p->weight_stored += n->weight_left_out;
+	p->filtered = n->left_out != 0;
+	p->left_out = n->left_out;
+	p->left_out_weight = n->weight_left_out;
 	p->engine = strings_get(&c->fold.strings, n->engine);
 	p->interval = n->interval;
 	p->taken = n->stored;
@@ -239,8 +246,8 @@ static int nothing(const struct conversion *c, struct error *err)
 	const char *wanted = c->selection.families;
 
 	if (is_part(c))
-		return error_set(err, ENODATA, "%s: no sample%s%s is left by --filter, --state, --from and "
-				 "--to", c->in.name, *wanted ? " of " : "", wanted);
+		return error_set(err, ENODATA, "%s: no sample%s%s is left by --filter, --state, --from, "
+				 "--to, --trace-id, --span and --label", c->in.name, *wanted ? " of " : "", wanted);
 	if (*wanted)
 		return error_set(err, ENODATA, "%s: there are no samples of %s; 'jstrobe help families' lists what "
 				 "can be asked for", c->in.name, wanted);
@@ -251,16 +258,19 @@ static int read_stacks(struct conversion *c, struct error *err)
 {
 	if (is_part(c) || *c->selection.families)
 		return error_set(err, EINVAL, "%s: collapsed stacks do not say when, in which state and of what event "
-				 "they are; leave out --event, --filter, --state, --from and --to", c->in.name);
+				 "they are; leave out --event, --filter, --state, --from, --to, "
+				 "--trace-id, --span and --label", c->in.name);
 	return collapsed_read(&c->in, &c->fold, err);
 }
 
 static int read_saved(struct conversion *c, struct error *err)
 {
-	if (is_part(c))
+	const struct selection *s = &c->selection;
+
+	if (s->in_range || *s->states || *s->threads)
 		return error_set(err, EINVAL, "%s: this JSON has sums, without times and threads; leave out --filter, "
 				 "--state, --from and --to", c->in.name);
-	return saved_read(&c->in, c->selection.families, &c->fold, &c->facts, err);
+	return saved_read(&c->in, c->selection.families, &c->selection.request, &c->fold, &c->facts, err);
 }
 
 /* Small files are read by one. */

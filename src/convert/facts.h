@@ -13,6 +13,7 @@ struct facts_counts {
 	uint64_t said_at;       /* where in the file, 0 = only losses were said */
 	uint64_t interval, taken, stored, complete, cpu_time, own_cpu;
 	uint64_t weight_stored;
+	uint64_t left_out, weight_left_out; /* by include and exclude: stored, but not in the file */
 	uint64_t lost[LOSS_REASONS], lost_weight[LOSS_REASONS];
 	uint64_t lost_otherwise; /* by a reason that this version does not know */
 };

@@ -49,8 +49,8 @@ static uint32_t *direct_slot(const struct fold *f, struct fold_family *to, uint3
 	return &to->direct[stack];
 }
 
-void fold_add(struct fold *f, uint32_t family, uint32_t stack, uint32_t thread, uint8_t state,
-	      uint64_t samples, uint64_t weight)
+/* The tally of STACK with THREAD and STATE; NULL: out of memory. */
+static struct fold_tally *tally(struct fold *f, uint32_t family, uint32_t stack, uint32_t thread, uint8_t state)
 {
 	struct fold_family *to = &f->families.items[family];
 	struct fold_tally *t;
@@ -69,13 +69,31 @@ void fold_add(struct fold *f, uint32_t family, uint32_t stack, uint32_t thread, 
 	}
 	if (!slot || !*slot) {
 		f->no_memory = true;
-		return;
+		return NULL;
 	}
-	t = &to->tallies.items[*slot - 1];
+	return &to->tallies.items[*slot - 1];
+}
+
+void fold_add(struct fold *f, uint32_t family, uint32_t stack, uint32_t thread, uint8_t state,
+	      uint64_t samples, uint64_t weight)
+{
+	struct fold_family *to = &f->families.items[family];
+	struct fold_tally *t = tally(f, family, stack, thread, state);
+
+	if (!t)
+		return;
 	t->samples += samples;
 	t->weight += weight;
 	to->samples += samples;
 	to->weight += weight;
+}
+
+void fold_raise(struct fold *f, uint32_t family, uint32_t stack, uint64_t samples, uint64_t weight)
+{
+	const struct fold_tally *t = tally(f, family, stack, FOLD_NO_THREAD, THREAD_NONE);
+
+	if (t && samples >= t->samples && weight >= t->weight)
+		fold_add(f, family, stack, FOLD_NO_THREAD, THREAD_NONE, samples - t->samples, weight - t->weight);
 }
 
 void fold_add_thread(struct fold *f, uint32_t family, uint32_t thread, uint64_t samples,

@@ -39,6 +39,7 @@ struct fold_thread_tally {
 struct fold_family {
 	char *name; /* "cpu" */
 	bool in_events;
+	bool sums;  /* its tallies are put in by fold_raise */
 	const char *unit; /* of weights that are no time: "bytes" */
 	VECTOR(struct fold_tally) tallies;
 	uint32_t *direct;     /* stack without thread and state → tally + 1 */
@@ -73,6 +74,8 @@ void fold_add(struct fold *f, uint32_t family, uint32_t stack, uint32_t thread, 
 	      uint64_t samples, uint64_t weight);
 void fold_add_thread(struct fold *f, uint32_t family, uint32_t thread, uint64_t samples,
 		     uint64_t weight);
+/* A stack's sum so far, which only grows: of several the largest stays. */
+void fold_raise(struct fold *f, uint32_t family, uint32_t stack, uint64_t samples, uint64_t weight);
 /* STACK with FRAME as its innermost one. LISTS_FAILED: out of memory. */
 uint32_t fold_leaf(struct fold *f, uint32_t stack, uint32_t frame);
 void fold_free(struct fold *f);

@@ -169,6 +169,11 @@ uint32_t names_frame(struct names *n, uint64_t method, uint64_t kind, uint32_t l
 	return frame_as_said(n, said);
 }
 
+uint32_t names_method(struct names *n, uint64_t key)
+{
+	return names_frame(n, key, 0, 0);
+}
+
 static const char *primitive(char c)
 {
 	static const char *const names[] = {"boolean", "byte", "char", "double", "float", "int", "long",

@@ -7,6 +7,7 @@
  */
 #include <string.h>
 
+#include "base/wide.h"
 #include "convert/watch.h"
 
 /* What an account's weights are to be multiplied by. */
@@ -19,7 +20,7 @@ static uint64_t scaled(const struct scale *s, uint64_t samples, uint64_t weight)
 {
 	if (!s->divided_by)
 		return 0;
-	return (uint64_t)((unsigned __int128)(s->by_samples ? samples : weight) * s->by / s->divided_by);
+	return wide_scale(s->by_samples ? samples : weight, s->by, 0, s->divided_by);
 }
 
 /* The interval of sampling, as the recording's settings have it. */
@@ -36,15 +37,12 @@ static uint64_t interval_of(const struct chunk_watches *w, const char *family)
 static struct scale scale_of(const struct chunk_watches *w, const struct account *a,
 			     const struct family *family, const char *name)
 {
-	static const uint64_t units[] = {
-		[UNIT_NS] = 1, [UNIT_US] = NS_PER_US, [UNIT_MS] = NS_PER_MS, [UNIT_S] = NS_PER_S};
-
 	if (a->weighed)
 		return (struct scale){1, 1, false};
 	if (a->has_weight && a->unit == UNIT_TICKS)
 		return (struct scale){NS_PER_S, w->chunk->ticks_per_second, false};
 	if (a->has_weight)
-		return (struct scale){a->unit == UNIT_NONE ? 1 : units[a->unit], 1, false};
+		return (struct scale){metadata_unit_ns(a->unit), 1, false};
 	if (family && family->unit == FAMILY_TIME)
 		return (struct scale){interval_of(w, name), 1, true};
 	return (struct scale){1, 1, true};
@@ -194,4 +192,5 @@ void watches_fold(struct chunk_watches *w)
 		else if (!a->name && !a->family)
 			merge_by_table(w, a);
 	}
+	watches_fold_timings(w);
 }

@@ -24,6 +24,12 @@
 /* What a number of a field counts, by its annotation Timespan or Timestamp. */
 enum metadata_unit { UNIT_NONE, UNIT_TICKS, UNIT_NS, UNIT_US, UNIT_MS, UNIT_S };
 
+/* ns of one; 1 where the unit does not say. */
+static inline uint64_t metadata_unit_ns(enum metadata_unit unit)
+{
+	return unit == UNIT_US ? NS_PER_US : unit == UNIT_MS ? NS_PER_MS : unit == UNIT_S ? NS_PER_S : 1;
+}
+
 struct metadata_field {
 	const char *name;
 	uint64_t type_id;

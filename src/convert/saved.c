@@ -157,9 +157,71 @@ static void add_stack(struct saved *s, uint64_t samples, uint64_t weight, enum t
 		fold_add(s->fold, s->family, stack, FOLD_NO_THREAD, (uint8_t)state, samples, weight);
 }
 
+/* ---- what threads worked for ---- */
+
+/* An object of texts as "key=value, key=value". */
+static void read_labels(struct saved *s, struct buffer *to)
+{
+	const char *key;
+
+	if (!json_open(&s->j, '{'))
+		return;
+	while ((key = json_key(&s->j))) {
+		buffer_printf(to, "%s%s=", to->length ? ", " : "", key);
+		buffer_puts(to, json_string(&s->j, NULL));
+	}
+}
+
+static void read_context(struct saved *s)
+{
+	struct buffer labels = BUFFER_INIT;
+	char trace[40] = "", span[24] = "";
+	uint8_t *slot = VECTOR_PUSH(&s->contexts);
+	const char *key;
+
+	if (!json_open(&s->j, '{'))
+		return;
+	while ((key = json_key(&s->j))) {
+		if (strcmp(key, "trace_id") == 0)
+			snprintf(trace, sizeof(trace), "%s", json_string(&s->j, NULL));
+		else if (strcmp(key, "span_id") == 0)
+			snprintf(span, sizeof(span), "%s", json_string(&s->j, NULL));
+		else if (strcmp(key, "labels") == 0)
+			read_labels(s, &labels);
+		else
+			json_skip(&s->j);
+	}
+	buffer_putc(&labels, '\0');
+	if (!slot || labels.failed)
+		no_memory(s);
+	else
+		*slot = request_wanted(s->request, trace, span, labels.data);
+	buffer_free(&labels);
+}
+
+static void read_contexts(struct saved *s)
+{
+	s->contexts.count = 0;
+	s->has_contexts = true;
+	if (!json_open(&s->j, '['))
+		return;
+	while (json_item(&s->j) && !s->no_memory)
+		read_context(s);
+}
+
+/* CONTEXT: a stack's place in the contexts + 1, 0 = it has none. */
+static bool is_requested(const struct saved *s, uint64_t context)
+{
+	if (!request_asked(s->request))
+		return true;
+	return context && context <= s->contexts.count && s->contexts.items[context - 1];
+}
+
+/* ---- stacks ---- */
+
 static void read_stack(struct saved *s)
 {
-	uint64_t samples = 0, weight = 0;
+	uint64_t samples = 0, weight = 0, context = 0;
 	enum thread_state state = THREAD_NONE;
 	const char *key;
 
@@ -177,10 +239,12 @@ static void read_stack(struct saved *s)
 			weight = json_number(&s->j);
 		else if (strcmp(key, "state") == 0)
 			state = state_of(json_string(&s->j, NULL));
+		else if (strcmp(key, "context") == 0)
+			context = json_number(&s->j) + 1;
 		else
 			json_skip(&s->j);
 	}
-	if (!s->j.error)
+	if (!s->j.error && is_requested(s, context))
 		add_stack(s, samples, weight, state);
 }
 
@@ -267,6 +331,8 @@ static void read_result(struct saved *s)
 			read_results(s);
 		else if (strcmp(key, "weight") == 0)
 			read_weight(s);
+		else if (strcmp(key, "contexts") == 0)
+			read_contexts(s);
 		else if (strcmp(key, "stacks") == 0)
 			read_stacks(s);
 		else if (strcmp(key, "timing") == 0)
@@ -302,13 +368,16 @@ static int judge(const struct saved *s, const char *name, struct error *err)
 	if (!s->has_stacks)
 		return error_set(err, EINVAL, "%s: this JSON has neither `stacks` nor `tree`: it is no result of "
 				 "jstrobe", name);
+	if (request_asked(s->request) && !s->has_contexts)
+		return error_set(err, EINVAL, "%s: stacks are not apart by what threads worked for in this JSON; "
+				 "record with --context, or a recording (-f x.jfr)", name);
 	return 0;
 }
 
-int saved_read(const struct input *in, const char *families, struct fold *fold, struct facts *facts,
-	       struct error *err)
+int saved_read(const struct input *in, const char *families, const struct request_wanted *request,
+	       struct fold *fold, struct facts *facts, struct error *err)
 {
-	struct saved s = {.fold = fold, .facts = facts, .families = families};
+	struct saved s = {.fold = fold, .facts = facts, .families = families, .request = request};
 	int rc;
 
 	json_init(&s.j, in->bytes, in->size);
@@ -325,6 +394,7 @@ int saved_read(const struct input *in, const char *families, struct fold *fold, 
 	free(s.nodes.items);
 	free(s.names.items);
 	free(s.kinds.items);
+	free(s.contexts.items);
 	map_free(&s.frame_of);
 	return rc;
 }

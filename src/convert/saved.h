@@ -7,14 +7,16 @@
 #include "convert/facts.h"
 #include "convert/fold.h"
 #include "convert/input.h"
+#include "convert/request.h"
 
 /* Whether IN begins as a JSON object does. */
 bool saved_is(const struct input *in);
 /*
- * Read the events that FAMILIES names ("" = all) into FOLD and FACTS. A trace is the event "calls": its invocations
- * are samples, its wall-clock time is their weight. 0, or a negative errno with the reason.
+ * Read the events that FAMILIES names ("" = all) into FOLD and FACTS, of these the stacks that REQUEST wants. A trace
+ * is the event "calls": its invocations are samples, its wall-clock time is their weight. 0, or a negative errno with
+ * the reason.
  */
-int saved_read(const struct input *in, const char *families, struct fold *fold, struct facts *facts,
-	       struct error *err);
+int saved_read(const struct input *in, const char *families, const struct request_wanted *request,
+	       struct fold *fold, struct facts *facts, struct error *err);
 
 #endif

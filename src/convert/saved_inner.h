@@ -17,6 +17,9 @@ struct saved {
 	struct fold *fold;
 	struct facts *facts;
 	const char *families;
+	const struct request_wanted *request;
+	VECTOR(uint8_t) contexts;               /* of the present result: whether they are wanted */
+	bool has_contexts;
 	struct numbers methods, threads, nodes; /* of a trace: frames, frames, stacks, by their places */
 	struct numbers names;                   /* of the present stack */
 	VECTOR(uint8_t) kinds;

@@ -3,25 +3,28 @@
  */
 #include <string.h>
 
+#include "base/wide.h"
 #include "convert/text.h"
 #include "convert/watch.h"
 
 /* Of a batch of samples, evenly spread over SPAN ticks from AT on, those in the range. */
 static uint64_t in_range(const struct chunk_watches *w, int64_t at, uint64_t span, uint64_t samples)
 {
-	__int128 last = (__int128)at + (__int128)(int64_t)span, first_in, last_in;
-	__int128 steps = (__int128)samples - 1;
+	uint64_t steps = samples - 1, first_in, last_in;
+	int64_t last;
 
 	if (samples <= 1 || (int64_t)span <= 0)
 		return at >= w->from && at < w->to ? samples : 0;
+	if (__builtin_add_overflow(at, (int64_t)span, &last))
+		last = INT64_MAX;
 	if (at >= w->from && last < w->to)
 		return samples;
 	if (last < w->from || at >= w->to)
 		return 0;
 	/* sample i is at AT + i × SPAN / STEPS */
-	first_in = at >= w->from ? 0 : ((w->from - (__int128)at) * steps + (int64_t)span - 1) / (int64_t)span;
-	last_in = last < w->to ? steps : ((w->to - 1 - (__int128)at) * steps) / (int64_t)span;
-	return last_in < first_in ? 0 : (uint64_t)(last_in - first_in + 1);
+	first_in = at >= w->from ? 0 : wide_scale((uint64_t)w->from - (uint64_t)at, steps, span - 1, span);
+	last_in = last < w->to ? steps : wide_scale((uint64_t)w->to - 1 - (uint64_t)at, steps, 0, span);
+	return last_in < first_in ? 0 : last_in - first_in + 1;
 }
 
 static uint32_t place(const struct pool *p, bool there, uint64_t key)
@@ -60,6 +63,13 @@ static void keep_unweighed(struct chunk_watches *w, bool wall, const struct unwe
 	w->fold->no_memory |= !u;
 }
 
+/* Whether the sample of THREAD at TIME is wanted by what it worked for, which the event before it says. */
+static bool is_requested(const struct chunk_watches *w, uint32_t thread, uint64_t time)
+{
+	return !request_asked(&w->selection->request) ||
+	       (w->request.wanted && w->request.thread == thread && w->request.time == time);
+}
+
 static void take_sample(struct chunk_watches *w, struct watch *watch)
 {
 	const uint64_t *slots = watch->slots;
@@ -88,7 +98,7 @@ static void take_sample(struct chunk_watches *w, struct watch *watch)
 		object = pool_find(&w->pools.of_type[watch->object_type], slots[SLOT_OBJECT]);
 	if (!wall && watch->kind != WATCH_WALL)
 		mark &= STATE_CPU | STATE_UNWANTED; /* states are told of wall-clock samples */
-	if (samples && !(mark & STATE_UNWANTED) &&
+	if (samples && !(mark & STATE_UNWANTED) && is_requested(w, thread, slots[SLOT_TIME]) &&
 	    (!w->threads || (thread != TALLY_NONE && w->threads[thread]))) {
 		item = tally_add(&a->t, stack, thread, w->selection->by_thread, object,
 				 mark >> STATE_SHIFT, samples, weight);
@@ -129,7 +139,7 @@ static void weigh(struct chunk_watches *w, const struct unweighed *u, uint64_t n
 	if (u->item == TALLY_NONE)
 		return;
 	if (u->counted != u->samples)
-		ns = (uint64_t)((unsigned __int128)ns * u->counted / u->samples);
+		ns = wide_scale(ns, u->counted, 0, u->samples);
 	a->t.items.items[u->item].weight += ns;
 	a->t.weight += ns;
 	a->t.threads[u->thread + 1].weight += ns;
@@ -186,6 +196,8 @@ static void take_counts(struct chunk_watches *w, const uint64_t *slots)
 	c->cpu_time = slots[SLOT_G];
 	c->own_cpu = slots[SLOT_H];
 	c->weight_stored = slots[SLOT_WEIGHT];
+	c->left_out = slots[SLOT_I];
+	c->weight_left_out = slots[SLOT_J];
 }
 
 static void take_reason(struct chunk_watches *w, const uint64_t *slots)
@@ -227,6 +239,37 @@ static void take_setting(struct chunk_watches *w, const uint64_t *slots)
 		w->facts->period = ns;
 }
 
+/* The inline text at slot AT, valid until the next one is read. */
+static const char *inline_text(struct chunk_watches *w, uint64_t at, struct buffer *to)
+{
+	struct reader r = names_reader(&w->names, at);
+	uint64_t key;
+
+	if (at)
+		text_read(&r, to, &key);
+	buffer_putc(to, '\0');
+	return to->failed ? "" : to->data;
+}
+
+static void take_request(struct chunk_watches *w, const struct watch *watch)
+{
+	const uint64_t *slots = watch->slots;
+	struct buffer trace = BUFFER_INIT, span = BUFFER_INIT;
+	uint32_t labels = 0;
+
+	if (!request_asked(&w->selection->request))
+		return;
+	if (watch->has_object && *w->selection->request.label)
+		labels = names_text(&w->names, watch->object_type, slots[SLOT_OBJECT]);
+	w->request.thread = place(w->thread_pool, watch->has_thread, slots[SLOT_THREAD]);
+	w->request.time = slots[SLOT_TIME];
+	w->request.wanted = request_wanted(&w->selection->request, inline_text(w, slots[SLOT_A], &trace),
+					   inline_text(w, slots[SLOT_B], &span),
+					   strings_get(&w->fold->strings, labels));
+	buffer_free(&trace);
+	buffer_free(&span);
+}
+
 static void take_jvm(struct chunk_watches *w, const uint64_t *slots)
 {
 	uint32_t version = text_at(w, slots[SLOT_A]), arguments = text_at(w, slots[SLOT_B]);
@@ -256,6 +299,9 @@ void watch_take(struct chunk_watches *w, struct watch *watch, const struct chunk
 		take_weights(w, watch, w->unweighed_wall.items, w->unweighed_wall.count);
 		w->unweighed_wall.count = 0;
 		break;
+	case WATCH_TIMING:
+		watch_timing(w, watch);
+		break;
 	case WATCH_COUNTS:
 		take_counts(w, watch->slots);
 		break;
@@ -267,6 +313,9 @@ void watch_take(struct chunk_watches *w, struct watch *watch, const struct chunk
 		break;
 	case WATCH_JVM:
 		take_jvm(w, watch->slots);
+		break;
+	case WATCH_REQUEST:
+		take_request(w, watch);
 		break;
 	case WATCH_JDK_LOST:
 		w->facts->jdk_lost += (uint32_t)watch->slots[SLOT_A];

@@ -3,11 +3,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/wide.h"
+
 /* Events that are no samples of the table of sources, and the fields that are wanted of them. */
 struct rule {
 	const char *event;
 	enum watch_kind kind;
-	struct wanted fields[9];
+	struct wanted fields[11];
 };
 
 static const struct rule rules[] = {
@@ -16,13 +18,18 @@ static const struct rule rules[] = {
 	{"jstrobe.Counters", WATCH_COUNTS,
 	 {{"event", SLOT_A}, {"engine", SLOT_B}, {"interval", SLOT_C}, {"taken", SLOT_D},
 	  {"stored", SLOT_E}, {"complete", SLOT_F}, {"cpuTime", SLOT_G}, {"ownCpuTime", SLOT_H},
-	  {"weightStored", SLOT_WEIGHT}}},
+	  {"weightStored", SLOT_WEIGHT}, {"leftOut", SLOT_I}, {"weightLeftOut", SLOT_J}}},
 	{"jstrobe.SamplesLost", WATCH_REASON,
 	 {{"event", SLOT_A}, {"reason", SLOT_B}, {"samples", SLOT_C}, {"weight", SLOT_D}}},
 	{"jdk.ActiveSetting", WATCH_SETTING, {{"id", SLOT_A}, {"name", SLOT_B}, {"value", SLOT_C}}},
 	{"jdk.JVMInformation", WATCH_JVM,
 	 {{"jvmVersion", SLOT_A}, {"javaArguments", SLOT_B}, {"pid", SLOT_C}}},
 	{"jdk.CPUTimeSamplesLost", WATCH_JDK_LOST, {{"lostSamples", SLOT_A}}},
+	{"jstrobe.SampleContext", WATCH_REQUEST,
+	 {{"startTime", SLOT_TIME}, {"sampledThread", SLOT_THREAD}, {"traceId", SLOT_A}, {"spanId", SLOT_B},
+	  {"labels", SLOT_OBJECT}}},
+	{"jdk.MethodTiming", WATCH_TIMING,
+	 {{"method", SLOT_OBJECT}, {"invocations", SLOT_A}, {"average", SLOT_WEIGHT}}},
 };
 
 static const struct wanted sample_fields[] = {
@@ -153,8 +160,22 @@ static int add_by_name(struct chunk_watches *w, uint32_t type)
 	return add_sample(w, type, &source);
 }
 
+/* Labels are a key of the constants of some type. */
+static void add_labels(struct chunk_watches *w, uint32_t type, struct watch *watch)
+{
+	const struct metadata_field *labels = field_of(&w->metadata, type, "labels");
+
+	watch->has_thread = is_key(w, type, "sampledThread", w->names.thread_type);
+	watch->has_object = labels && labels->pooled && !labels->array;
+	if (!watch->has_object)
+		return;
+	watch->object_type = labels->type;
+	names_want(&w->names, labels->type);
+}
+
 static int add_fact(struct chunk_watches *w, uint32_t type, const struct rule *rule)
 {
+	const struct metadata_field *average = field_of(&w->metadata, type, "average");
 	struct watch *watch = add_watch(w, type, rule->kind);
 	size_t count = 0;
 
@@ -163,6 +184,11 @@ static int add_fact(struct chunk_watches *w, uint32_t type, const struct rule *r
 	while (count < ARRAY_LEN(rule->fields) && rule->fields[count].field)
 		count++;
 	watch->shape = shape_of(&w->shapes, type, rule->fields, count);
+	if (rule->kind == WATCH_REQUEST)
+		add_labels(w, type, watch);
+	watch->unit = average ? average->unit : UNIT_NONE;
+	if (rule->kind == WATCH_TIMING && !is_key(w, type, "method", w->names.method_type))
+		watch->shape = SHAPE_NONE;
 	return 0;
 }
 
@@ -201,10 +227,7 @@ static const struct pool *pool_of(const struct chunk_watches *w, uint32_t type)
 /* NS since 1970 in the chunk's ticks, or the first or last there can be. */
 static int64_t ticks_of(const struct chunk *c, int64_t ns)
 {
-	__int128 passed = ((__int128)ns - (int64_t)c->start_ns) * (int64_t)c->ticks_per_second;
-	__int128 ticks = (int64_t)c->start_ticks + passed / (int64_t)NS_PER_S;
-
-	return ticks < INT64_MIN ? INT64_MIN : ticks > INT64_MAX ? INT64_MAX : (int64_t)ticks;
+	return wide_convert(ns, (int64_t)c->start_ns, c->ticks_per_second, NS_PER_S, (int64_t)c->start_ticks);
 }
 
 static int begin_accounts(struct chunk_watches *w)
@@ -290,7 +313,8 @@ int watches_begin(struct chunk_watches *w, const struct chunk *c)
 
 	w->chunk = c;
 	end_accounts(w, w->account_count);
-	w->unweighed.count = w->unweighed_wall.count = 0;
+	w->request.wanted = false;
+	w->unweighed.count = w->unweighed_wall.count = w->timings.count = 0;
 	if (!c->metadata || !chunk_event(c, c->metadata, &e))
 		return -EBADMSG;
 	rc = metadata_read(&w->metadata, read_between(c->in->bytes + e.at, c->in->bytes + e.at + e.size,
@@ -322,6 +346,7 @@ void watches_free(struct chunk_watches *w)
 	free(w->watches.items);
 	free(w->unweighed.items);
 	free(w->unweighed_wall.items);
+	free(w->timings.items);
 	free(w->states);
 	free(w->threads);
 	map_free(&w->by_any_type);

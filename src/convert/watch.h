@@ -6,6 +6,7 @@
 
 #include "convert/facts.h"
 #include "convert/names.h"
+#include "convert/request.h"
 #include "convert/sources.h"
 #include "convert/tally.h"
 
@@ -14,6 +15,7 @@ struct selection {
 	const char *families; /* "cpu,alloc"; "" = the main ones */
 	const char *states;   /* "runnable,sleeping"; "" = any */
 	const char *threads;  /* "120-127;132"; "" = all */
+	struct request_wanted request;
 	bool by_thread;
 	bool in_range;        /* FROM and TO are set */
 	int64_t from, to;     /* ns since 1970 */
@@ -27,13 +29,15 @@ enum watch_kind {
 	WATCH_EVENT,     /* jstrobe.EventSample: the event is said by name */
 	WATCH_WEIGHTS,   /* jstrobe.SampleWeights: of the execution samples of CPU time before */
 	WATCH_WALL_WEIGHTS, /* jstrobe.WallWeights: of the wall-clock samples before */
+	WATCH_TIMING,    /* jdk.MethodTiming: a sum */
 	WATCH_COUNTS, WATCH_REASON, /* jstrobe.Counters, jstrobe.SamplesLost */
 	WATCH_SETTING, WATCH_JVM, WATCH_JDK_LOST,
+	WATCH_REQUEST,   /* jstrobe.SampleContext: of the sample behind it */
 };
 
 enum watch_slot {
 	SLOT_TIME, SLOT_STACK, SLOT_THREAD, SLOT_STATE, SLOT_SAMPLES, SLOT_SPAN, SLOT_WEIGHT, SLOT_OBJECT,
-	SLOT_FAILED, SLOT_A, SLOT_B, SLOT_C, SLOT_D, SLOT_E, SLOT_F, SLOT_G, SLOT_H, SLOTS
+	SLOT_FAILED, SLOT_A, SLOT_B, SLOT_C, SLOT_D, SLOT_E, SLOT_F, SLOT_G, SLOT_H, SLOT_I, SLOT_J, SLOTS
 };
 
 struct watch {
@@ -44,6 +48,7 @@ struct watch {
 	uint32_t account, wall_account; /* of chunk_watches.accounts */
 	bool has_stack, has_thread, has_state, has_object, has_time;
 	uint32_t object_type;
+	enum metadata_unit unit; /* WATCH_TIMING: of the average */
 	uint64_t slots[SLOTS];
 };
 
@@ -66,6 +71,12 @@ struct account {
 struct unweighed {
 	uint32_t account, item, thread;
 	uint32_t counted, samples;
+};
+
+/* What one jdk.MethodTiming says. */
+struct method_timing {
+	uint64_t method, calls, average; /* method: a key */
+	enum metadata_unit unit;
 };
 
 struct chunk_watches {
@@ -93,8 +104,15 @@ struct chunk_watches {
 	uint8_t *states;        /* by place: enum state_mark, and the enum thread_state above it */
 	uint8_t *threads;       /* by place: whether it is wanted; NULL = all are */
 	uint32_t stack_count, thread_count, state_count;
+	/* Where samples are wanted by their requests: the last one, which is wanted, of whom and when. */
+	struct {
+		bool wanted;
+		uint32_t thread;
+		uint64_t time;
+	} request;
 	bool knows_cpu_state;   /* STATE_DEFAULT stands for CPU samples */
 	VECTOR(struct unweighed) unweighed, unweighed_wall;
+	VECTOR(struct method_timing) timings;
 };
 
 
@@ -114,6 +132,9 @@ int watches_mark_states(struct chunk_watches *w);
 int watches_mark_threads(struct chunk_watches *w);
 /* Take one event of the chunk. */
 void watch_take(struct chunk_watches *w, struct watch *watch, const struct chunk_event *e);
+/* Take one jdk.MethodTiming, and at the end of the chunk add them all to the fold. */
+void watch_timing(struct chunk_watches *w, const struct watch *watch);
+void watches_fold_timings(struct chunk_watches *w);
 /* All events were taken: add the accounts to the fold. */
 void watches_fold(struct chunk_watches *w);
 

@@ -73,14 +73,18 @@ static void copy_family(struct fold *to, const struct fold_family *from, const u
 	for (i = 0; i < from->tallies.count; i++) {
 		const struct fold_tally *t = &from->tallies.items[i];
 
-		fold_add(to, number, stacks[t->stack],
-			 t->thread == FOLD_NO_THREAD ? FOLD_NO_THREAD : threads[t->thread], t->state,
-			 t->samples, t->weight);
+		if (from->sums)
+			fold_raise(to, number, stacks[t->stack], t->samples, t->weight);
+		else
+			fold_add(to, number, stacks[t->stack],
+				 t->thread == FOLD_NO_THREAD ? FOLD_NO_THREAD : threads[t->thread], t->state,
+				 t->samples, t->weight);
 	}
 	for (i = 0; i < from->threads.count; i++)
 		fold_add_thread(to, number, threads[from->threads.items[i].thread],
 				from->threads.items[i].samples, from->threads.items[i].weight);
 	family = &to->families.items[number];
+	family->sums |= from->sums;
 	family->truncated += from->truncated;
 	family->no_stack += from->no_stack;
 	family->failed += from->failed;

@@ -1,12 +1,8 @@
 #include "elf/cfi.h"
 
-#if defined(__x86_64__)
-enum { REG_FP = 6, REG_SP = 7, REG_RA = 16 };
-#elif defined(__aarch64__)
-enum { REG_FP = 29, REG_SP = 31, REG_RA = 30 };
-#else
-#error "the DWARF register numbers of this CPU are missing"
-#endif
+#include "cpu.h"
+
+enum { REG_FP = CPU_DWARF_FP, REG_SP = CPU_DWARF_SP, REG_RA = CPU_DWARF_RA };
 
 enum {
 	DW_CFA_advance_loc = 0x40, /* high two bits; the operand sits in the low six */
@@ -124,7 +120,8 @@ static struct unwind_rule to_rule(const struct cfi_state *state, bool signal)
 		rule.cfa_kind = CFA_END;
 		return rule;
 	}
-	if (state->ra_kind == RA_UNSAID || state->sp_odd || state->cfa_kind == CFA_UNKNOWN)
+	if (state->ra_kind == RA_UNSAID || state->sp_odd || state->cfa_kind == CFA_UNKNOWN ||
+	    (state->ra_kind == RA_AT_CFA && state->ra_offset != (int16_t)state->ra_offset))
 		return rule;
 	rule.cfa_kind = state->cfa_kind;
 	rule.cfa_offset = state->cfa_offset;
@@ -144,7 +141,7 @@ static struct unwind_rule to_rule(const struct cfi_state *state, bool signal)
 	if (state->ra_kind == RA_IN_REGISTER)
 		rule.ra_register = state->ra_register + 1;
 	else
-		rule.ra_offset = state->ra_offset;
+		rule.ra_offset = (int16_t)state->ra_offset;
 	return rule;
 }
 
@@ -194,11 +191,18 @@ static void lost(struct run *r, uint64_t reg)
 		r->state.sp_odd = true;
 }
 
+/* As long as nothing is said of the return address, it is where a call leaves it. */
+static void begin_return(struct cfi_state *s)
+{
+	s->ra_kind = CPU_LINKS ? RA_IN_REGISTER : RA_UNSAID;
+	s->ra_register = CPU_LINKS ? REG_RA : 0;
+}
+
 /* REG's value is in register OTHER. */
 static void moved_to(struct run *r, uint64_t reg, uint64_t other)
 {
 	lost(r, reg);
-	if (reg != REG_RA || other >= REG_RA)
+	if (reg != REG_RA || other == REG_RA || other > CPU_DWARF_GENERAL)
 		return;
 	r->state.ra_kind = RA_IN_REGISTER;
 	r->state.ra_register = (uint8_t)other;
@@ -222,12 +226,12 @@ static void restore(struct run *r, uint64_t reg)
 
 /*
  * The PLT's expression: sp + 8 + ((pc & 15) >= LIT) << 3, as every linker writes
- * it: breg7 8, breg16 0, lit15, and, LIT, ge, lit3, shl, plus.
+ * it: breg7 8, breg16 0, lit15, and, LIT, ge, lit3, shl, plus. On i386: breg4 4, breg8 0, …, lit2, shl, plus.
  */
 static bool is_plt(const struct cursor *e, uint8_t *literal)
 {
-	static const uint8_t head[] = {0x77, 0x08, 0x80, 0x00, 0x3f, 0x1a};
-	static const uint8_t tail[] = {0x2a, 0x33, 0x24, 0x22};
+	static const uint8_t head[] = {DW_OP_breg0 + REG_SP, WORD, DW_OP_breg0 + REG_RA, 0x00, 0x3f, 0x1a};
+	static const uint8_t tail[] = {0x2a, DW_OP_lit0 + (WORD == 8 ? 3 : 2), 0x24, 0x22};
 	const uint8_t *lit = e->at + sizeof(head);
 
 	if (cursor_left(e) != sizeof(head) + 1 + sizeof(tail) ||
@@ -244,7 +248,7 @@ static bool is_breg(struct cursor e, unsigned reg, int32_t *offset)
 	       cursor_left(&e) == 0;
 }
 
-/* breg REG OFFSET deref [plus_uconst 8 * WORDS], and nothing after it. */
+/* breg REG OFFSET deref [plus_uconst WORD * WORDS], and nothing after it. */
 static bool is_breg_deref(struct cursor e, unsigned reg, int32_t *offset, uint8_t *words)
 {
 	uint64_t add = 0;
@@ -257,8 +261,8 @@ static bool is_breg_deref(struct cursor e, unsigned reg, int32_t *offset, uint8_
 			return false;
 		add = cursor_uleb(&e);
 	}
-	*words = (uint8_t)(add / 8);
-	return add % 8 == 0 && add / 8 <= UINT8_MAX && !e.failed && cursor_left(&e) == 0;
+	*words = (uint8_t)(add / WORD);
+	return add % WORD == 0 && add / WORD <= UINT8_MAX && !e.failed && cursor_left(&e) == 0;
 }
 
 static void define_cfa_by_expression(struct run *r, const struct cursor *e)
@@ -368,6 +372,8 @@ static void step_register(struct run *r, uint8_t op)
 		lost(r, reg);
 		if (reg == REG_FP)
 			r->state.fp_kind = FP_SAME;
+		else if (reg == REG_RA)
+			begin_return(&r->state);
 		break;
 	case DW_CFA_expression:
 		e = cursor_cut(c, cursor_uleb(c));
@@ -488,6 +494,7 @@ bool cfi_run_common(struct cfi_common *common, struct cursor program, const stru
 {
 	struct run r = {.c = program, .common = common, .base = base};
 
+	begin_return(&r.state);
 	while (cursor_left(&r.c) > 0)
 		step(&r);
 	common->initial = r.state;

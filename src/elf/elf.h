@@ -81,6 +81,12 @@ int kernel_symbols(const uint64_t *addresses, size_t count, char **names, struct
 		   struct error *err);
 
 /*
+ * From now on /proc/kallsyms is read from FD, as somebody opened it who may see the addresses (the kernel asks at the
+ * opening); it stays the caller's. -1: it is opened each time. Any thread; nobody may read from a former one.
+ */
+void kernel_symbols_from(int fd);
+
+/*
  * All of them in memory (4 MB), for who asks often: a pass takes 50 ms of CPU time. NULL with the reason. A name is
  * malloc'ed, NULL = none there; *RANGE as above.
  */

@@ -7,14 +7,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "elf/memory.h"
+#include "base/pages.h"
+#include "cpu.h"
 
 #define SECTION_BYTES_MAX ((size_t)1 << 30)
 
-#if defined(__x86_64__)
-#define MACHINE EM_X86_64
-#elif defined(__aarch64__)
-#define MACHINE EM_AARCH64
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define BYTE_ORDER_HERE ELFDATA2LSB
+#else
+#define BYTE_ORDER_HERE ELFDATA2MSB
 #endif
 
 static bool read_at(int fd, void *to, size_t size, uint64_t offset)
@@ -37,7 +38,7 @@ static bool read_header(int fd, ElfW(Ehdr) *h)
 {
 	return read_at(fd, h, sizeof(*h), 0) && memcmp(h->e_ident, ELFMAG, SELFMAG) == 0 &&
 	       h->e_ident[EI_CLASS] == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) &&
-	       h->e_ident[EI_DATA] == ELFDATA2LSB && h->e_machine == MACHINE;
+	       h->e_ident[EI_DATA] == BYTE_ORDER_HERE && h->e_machine == CPU_MACHINE;
 }
 
 static bool read_sections(struct elf_file *file, const ElfW(Ehdr) *h)

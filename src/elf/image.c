@@ -14,6 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/pages.h"
+#include "cpu.h"
+#include "elf/code_rows.h"
 #include "elf/eh_frame.h"
 #include "elf/elf.h"
 #include "elf/file.h"
@@ -153,6 +156,8 @@ static struct object *make(const struct object_facts *f, const char *path, struc
 	rows_reset(rows);
 	if (!rows_from_memory(f, rows) && !rows->failed && !f->is_vdso)
 		rows_from_file(o, rows);
+	if (CPU_READS_CODE && rows->count == 0 && !rows->failed && !f->is_vdso)
+		code_rows_read(o, rows);
 	if (!rows_pack(rows, f->end - f->start, &o->image.unwind)) {
 		free_object(o);
 		return NULL;

@@ -9,6 +9,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -144,15 +145,17 @@ static void take_line(struct walk *walk, const char *at, const char *end)
 static int read_lines(struct walk *walk, int fd, char *buffer)
 {
 	size_t filled = 0;
+	off_t done = 0; /* one open file may be read by several at once */
 
 	for (;;) {
-		ssize_t n = read(fd, buffer + filled, READ_BYTES - filled);
+		ssize_t n = pread(fd, buffer + filled, READ_BYTES - filled, done);
 		char *at = buffer, *end, *newline;
 
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0)
 			return n < 0 ? -errno : 0;
+		done += n;
 		end = buffer + filled + n;
 		while ((newline = memchr(at, '\n', (size_t)(end - at)))) {
 			take_line(walk, at, newline);
@@ -203,12 +206,27 @@ static int answer(struct pass *pass, char **names, struct kernel_range *ranges)
 	return 0;
 }
 
+static _Atomic int given = -1;
+
+void kernel_symbols_from(int fd)
+{
+	atomic_store(&given, fd);
+}
+
+/* The file PATH; what was given stands for the kernel's own. */
+static int open_symbols(const char *path)
+{
+	int fd = strcmp(path, KALLSYMS) == 0 ? atomic_load(&given) : -1;
+
+	return fd >= 0 ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : open(path, O_RDONLY | O_CLOEXEC);
+}
+
 int kallsyms_each(const char *path, bool (*fn)(const struct kallsyms_line *line, void *arg), void *arg,
 		  struct error *err)
 {
 	struct walk walk = {.fn = fn, .arg = arg};
 	char *buffer = malloc(READ_BYTES);
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int fd = open_symbols(path);
 	int rc;
 
 	if (fd < 0)
@@ -266,5 +284,5 @@ int kallsyms_read(const char *path, const uint64_t *addresses, size_t count, cha
 int kernel_symbols(const uint64_t *addresses, size_t count, char **names, struct kernel_range *ranges,
 		   struct error *err)
 {
-	return kallsyms_read("/proc/kallsyms", addresses, count, names, ranges, err);
+	return kallsyms_read(KALLSYMS, addresses, count, names, ranges, err);
 }

@@ -6,6 +6,8 @@
 
 #include "base/error.h"
 
+#define KALLSYMS "/proc/kallsyms"
+
 /* As kernel_symbols, with PATH in place of /proc/kallsyms. */
 struct kernel_range;
 int kallsyms_read(const char *path, const uint64_t *addresses, size_t count, char **names,

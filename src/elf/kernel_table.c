@@ -65,7 +65,7 @@ struct kernel_table *kernel_table_read(struct error *err)
 	}
 	buffer_init(&t->names, -1);
 	buffer_putc(&t->names, '\0'); /* 0 is no name */
-	if (kallsyms_each("/proc/kallsyms", take, t, err)) {
+	if (kallsyms_each(KALLSYMS, take, t, err)) {
 		kernel_table_free(t);
 		return NULL;
 	}

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "elf/memory.h"
+#include "base/pages.h"
 
 #define SLOTS (4 * ROWS_RULES_MAX)
 #define FIRST_CAPACITY 4096

@@ -13,8 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
+#include "cpu.h"
 #include "elf/elf.h"
-#include "elf/memory.h"
 #include "elf/symtab.h"
 
 #define NAME_MAX_BYTES 4096
@@ -42,15 +43,21 @@ struct index {
 
 /* ---- making the index ---- */
 
+/* The address in the running process. */
+static uintptr_t running_address(const struct object *o, const ElfW(Sym) *s)
+{
+	return (s->st_value & ~(uintptr_t)CPU_CODE_BITS) + o->image.bias;
+}
+
 static bool is_code(const struct index *x, const ElfW(Sym) *s)
 {
 	unsigned type = ELF64_ST_TYPE(s->st_info);
-	uintptr_t at = s->st_value + x->o->image.bias;
+	uintptr_t at = running_address(x->o, s);
 
 	return (type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE) &&
 	       s->st_shndx != SHN_UNDEF && s->st_shndx != SHN_ABS && s->st_name != 0 &&
-	       s->st_name < x->table->names_size && at >= x->o->image.start && at < x->o->image.end &&
-	       at - x->o->image.start < UINT32_MAX;
+	       s->st_name < x->table->names_size && x->table->names[s->st_name] != '$' && /* says: code, data */
+	       at >= x->o->image.start && at < x->o->image.end && at - x->o->image.start < UINT32_MAX;
 }
 
 static void collect(struct index *x)
@@ -62,7 +69,7 @@ static void collect(struct index *x)
 
 		if (is_code(x, s))
 			x->keys[x->count++] =
-				(uint64_t)(s->st_value + x->o->image.bias - x->o->image.start) << 32 | i;
+				(uint64_t)(running_address(x->o, s) - x->o->image.start) << 32 | i;
 	}
 }
 

@@ -21,11 +21,12 @@ enum unwind_cfa {
 	CFA_SP,       /* sp + cfa_offset */
 	CFA_FP,       /* fp + cfa_offset */
 	CFA_REG,      /* cfa_register + cfa_offset: only of use in the innermost frame */
-	CFA_PLT,      /* sp + 8 + ((pc & 15) >= cfa_offset ? 8 : 0): lazy PLT stub, x86_64 */
-	CFA_FP_DEREF, /* *(fp + cfa_offset) + 8 * cfa_register: functions that realign their stack */
+	CFA_PLT,      /* sp + WORD + ((pc & 15) >= cfa_offset ? WORD : 0): lazy PLT stub, x86_64 and i386 */
+	CFA_FP_DEREF, /* *(fp + cfa_offset) + WORD * cfa_register: functions that realign their stack */
 	CFA_SIGNAL,   /* the signal return trampoline: a ucontext lies at sp */
 	CFA_END,      /* outermost frame (_start, clone): no caller */
-	CFA_SP_DEREF, /* *(sp + cfa_offset) + 8 * cfa_register: assembly that saved its old sp */
+	CFA_SP_DEREF, /* *(sp + cfa_offset) + WORD * cfa_register: assembly that saved its old sp */
+	CFA_BASE,     /* base + cfa_offset: arm's second frame pointer, r7 in native code */
 };
 
 /* Where the caller's frame pointer is. */
@@ -41,10 +42,12 @@ struct unwind_rule {
 	uint8_t cfa_kind;     /* enum unwind_cfa */
 	uint8_t cfa_register; /* CFA_REG: DWARF register number; CFA_…_DEREF: words to add, mostly 0 or 1 */
 	uint8_t fp_kind;      /* enum unwind_fp */
-	uint8_t ra_register;  /* DWARF number + 1, of use in the innermost frame (vfork: rdi); 0: at CFA + ra_offset */
+	/* DWARF number + 1, of use in the innermost frame (link register; vfork: rdi); 0: at CFA + ra_offset */
+	uint8_t ra_register;
 	int32_t cfa_offset;
 	int32_t fp_offset;
-	int32_t ra_offset;    /* -8 on x86_64; 0 with ra_register */
+	int16_t ra_offset;    /* -8 on x86_64, -4 on i386; 0 with ra_register */
+	int16_t base_offset;  /* arm: the caller's base is saved at CFA + base_offset; 0: unchanged */
 };
 
 #define UNWIND_BUCKET_SHIFT 10 /* one bucket per KB of code */

@@ -13,6 +13,7 @@
 #include "base/map.h"
 
 #define CLAIM_PROBES 32
+#define CLAIM_BLOCK 64u
 #define CLAIM_TAKEN UINT64_MAX /* key of a place that is being filled in or emptied */
 
 struct claims {
@@ -28,6 +29,12 @@ static inline claim_key *claims_at(const struct claims *c, uint32_t i)
 	return (claim_key *)(c->places + (size_t)(i % c->limit) * c->bytes);
 }
 
+/* Where KEY leads to: keys next to each other are, so that few threads use few pages; else anywhere. */
+static inline uint32_t claims_start(uint64_t key)
+{
+	return (uint32_t)map_hash(key / CLAIM_BLOCK) * CLAIM_BLOCK + (uint32_t)(key % CLAIM_BLOCK);
+}
+
 /* The place at P if it has KEY; it has none then. */
 static inline bool claims_try(claim_key *p, uint64_t key)
 {
@@ -40,7 +47,7 @@ static inline bool claims_try(claim_key *p, uint64_t key)
 /* The place of KEY, or NULL. */
 static inline void *claims_take(const struct claims *c, uint64_t key)
 {
-	uint32_t i, at = (uint32_t)map_hash(key);
+	uint32_t i, at = claims_start(key);
 
 	for (i = 0; i < CLAIM_PROBES; i++)
 		if (claims_try(claims_at(c, at + i), key))
@@ -51,7 +58,7 @@ static inline void *claims_take(const struct claims *c, uint64_t key)
 /* The place of KEY, or a free one; NULL: there is none near. */
 static inline void *claims_take_or_claim(const struct claims *c, uint64_t key)
 {
-	uint32_t i, at = (uint32_t)map_hash(key);
+	uint32_t i, at = claims_start(key);
 	void *place = claims_take(c, key);
 
 	for (i = 0; !place && i < CLAIM_PROBES; i++)

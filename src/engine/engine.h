@@ -99,6 +99,11 @@ bool engine_settle(void);
 void engine_threads_known(void);
 /* What was sampled so far is on its way to the collector: open runs are counted out. Takes no lock of records. */
 void engine_flush(void);
+/*
+ * Of thread INDEX a stack was seen whose names could not be proved at the time. It may stand there for ever: look at it
+ * again soon. Collector.
+ */
+void engine_look_again(uint32_t index);
 /* Whether the engine has something of R that has not gone to the collector yet. Collector. */
 bool engine_keeps(const struct thread_record *r);
 /* "perf", "perf+ctimer" …: what armed the live threads for event E of the session, or of the last one. */
@@ -119,6 +124,14 @@ struct engine_window {
 /* The windows of the session, or of the last one. */
 void engine_window(struct engine_window *counts);
 /*
+ * Perf descriptors that a command with more rights opens for us (transfer.c). OFFER: SOCK, where they can be asked for
+ * (PERF in control/messages.def), is taken over for the next session that wants it, -1 = none. BEGIN before
+ * engine_start; END when frames have their names, those of the kernel come that way too. One thread at a time.
+ */
+void transfer_offer(int sock);
+int transfer_begin(bool wanted, struct error *err);
+void transfer_end(void);
+/*
  * What a person should know of the threads that got less than others since the last call: a line
  * for each reason that is new in this session.
  */
@@ -133,6 +146,8 @@ struct thread_record *records_found(pid_t tid, uintptr_t tcb);
 struct thread_record *records_begun(pid_t tid, uintptr_t tcb, uint64_t after);
 /* The record of thread TID, or NULL. */
 struct thread_record *records_by_tid(pid_t tid);
+/* Arm thread TID for what it is not armed for yet, if it is known. */
+void records_arm(pid_t tid);
 /* TID is (OWN) or is no longer a thread of jstrobe: such are never sampled. At most RECORDS_OWN at a time. */
 #define RECORDS_OWN 16
 void records_own(pid_t tid, bool own);
@@ -142,8 +157,8 @@ uint64_t records_own_cpu(void);
 void records_ending(struct thread_record *r);
 /* Look at /proc/self/task: find new threads, close records of ended ones. Collector, each second. */
 void records_scan(void);
-/* The Java thread of TID: THREAD is its JavaThread*; 0 = it has ended. */
-void records_java(pid_t tid, uintptr_t thread);
+/* The Java thread of TID: THREAD is its JavaThread*, ID its Thread.getId (0 = not known); both 0 = it has ended. */
+void records_java(pid_t tid, uintptr_t thread, uint64_t id);
 /* Whether thread TID is sampled, said by one who knows more than engine_options.wanted could. */
 void records_judge(pid_t tid, bool wanted);
 /* R (CLOSING) was drained: make it FREE. Collector. */

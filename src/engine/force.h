@@ -15,7 +15,7 @@ const struct engine_event *force_event(uint32_t e);
 /* The kernel counted COUNT of event E on a thread that is disarmed. Records' lock held. */
 void force_counted(uint32_t e, uint64_t count);
 /* A thread could not have something, by -errno RC. Each is said once a session: see engine_notes (lacks.c). */
-enum force_lack { LACK_PERF, LACK_RING, LACK_TIMER, LACK_BREAKPOINT, LACKS };
+enum force_lack { LACK_PERF, LACK_RING, LACK_TIMER, LACK_BREAKPOINT, LACK_TRANSFER, LACKS };
 void force_lacks(enum force_lack what, int rc);
 void force_nothing_lacks(void);
 /* Prepare the window of O's events; shut it when no handler can any more (window.c). */
@@ -29,6 +29,13 @@ int window_refused(const struct engine_event *e, struct error *err);
 void force_count_timers(void);
 /* The same of perf events: half of the limit of open files (perf.c). */
 void force_count_descriptors(void);
+/*
+ * Perf descriptors from the command (transfer.c): whether there are such; one for TID, or a negative errno; the
+ * running thread TID needs one, but must not wait for it: it will be armed by a thread of ours.
+ */
+bool transfer_serves(void);
+int transfer_open(pid_t tid, const struct os_perf *spec);
+void transfer_wait(pid_t tid);
 /* Wait until nobody looks at R's thread from outside (rounds.c). */
 void force_wait(const struct thread_record *r);
 /* Call FN for each live record, under the records' lock (records.c). */

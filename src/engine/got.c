@@ -2,7 +2,7 @@
  * got.c - replacing a function in other images' global offset tables.
  *
  * The only file (with trap.c, later) that writes into memory of others. A slot is an
- * 8-byte aligned word: one store replaces it for every thread. Slots in the part that the
+ * aligned word: one store replaces it for every thread. Slots in the part that the
  * loader made read-only (RELRO) are made writable for the moment of the store.
  */
 #include <elf.h>
@@ -12,7 +12,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cpu.h"
 #include "engine/engine.h"
+
+#if UINTPTR_MAX > UINT32_MAX
+#define TYPE_OF(info) ELF64_R_TYPE(info)
+#define SYMBOL_OF(info) ELF64_R_SYM(info)
+#else
+#define TYPE_OF(info) ELF32_R_TYPE(info)
+#define SYMBOL_OF(info) ELF32_R_SYM(info)
+#endif
 
 struct patch {
 	const char *symbol;
@@ -22,17 +31,27 @@ struct patch {
 	bool skipped; /* an image was met that the loader has not finished */
 };
 
+/* Relocations, with addends or without: both begin with place and kind. */
+struct relocations {
+	const char *first;
+	size_t size, stride;
+};
+
 struct dynamic {
 	const ElfW(Sym) *symbols;
 	const char *strings;
-	const ElfW(Rela) *plt, *rela;
-	size_t plt_size, rela_size;
+	struct relocations plt, data;
 };
 
 /* glibc stores addresses here, musl offsets. */
 static uintptr_t absolute(const struct dl_phdr_info *image, uintptr_t value)
 {
 	return value < image->dlpi_addr ? value + image->dlpi_addr : value;
+}
+
+static size_t stride_of(uintptr_t kind)
+{
+	return kind == DT_RELA ? sizeof(ElfW(Rela)) : sizeof(ElfW(Rel));
 }
 
 static void read_dynamic(const struct dl_phdr_info *image, const ElfW(Dyn) *d, struct dynamic *out)
@@ -44,10 +63,16 @@ static void read_dynamic(const struct dl_phdr_info *image, const ElfW(Dyn) *d, s
 		switch (d->d_tag) {
 		case DT_SYMTAB: out->symbols = (const void *)at; break;
 		case DT_STRTAB: out->strings = (const void *)at; break;
-		case DT_JMPREL: out->plt = (const void *)at; break;
-		case DT_PLTRELSZ: out->plt_size = d->d_un.d_val; break;
-		case DT_RELA: out->rela = (const void *)at; break;
-		case DT_RELASZ: out->rela_size = d->d_un.d_val; break;
+		case DT_JMPREL: out->plt.first = (const void *)at; break;
+		case DT_PLTRELSZ: out->plt.size = d->d_un.d_val; break;
+		case DT_PLTREL: out->plt.stride = stride_of(d->d_un.d_val); break;
+		case DT_RELA:
+		case DT_REL:
+			out->data.first = (const void *)at;
+			out->data.stride = stride_of((uintptr_t)d->d_tag);
+			break;
+		case DT_RELASZ:
+		case DT_RELSZ: out->data.size = d->d_un.d_val; break;
 		}
 	}
 }
@@ -136,17 +161,17 @@ static void patch_slot(const struct dl_phdr_info *image, void **slot, struct pat
 }
 
 static void patch_table(const struct dl_phdr_info *image, const struct dynamic *d,
-			const ElfW(Rela) *r, size_t bytes, struct patch *p)
+			const struct relocations *table, struct patch *p)
 {
-	const ElfW(Rela) *end = (const void *)((const char *)r + bytes);
+	const char *at = table->first, *end = table->first + table->size;
 
-	for (; r < end; r++) {
-		unsigned type = ELF64_R_TYPE(r->r_info);
+	for (; at && table->stride && at < end; at += table->stride) {
+		const ElfW(Rel) *r = (const void *)at;
 		void **slot = (void **)(image->dlpi_addr + r->r_offset);
 
-		if (type != R_X86_64_JUMP_SLOT && type != R_X86_64_GLOB_DAT)
+		if (TYPE_OF(r->r_info) != CPU_JUMP_SLOT && TYPE_OF(r->r_info) != CPU_GLOB_DAT)
 			continue;
-		if (strcmp(d->strings + d->symbols[ELF64_R_SYM(r->r_info)].st_name, p->symbol) == 0)
+		if (strcmp(d->strings + d->symbols[SYMBOL_OF(r->r_info)].st_name, p->symbol) == 0)
 			patch_slot(image, slot, p);
 	}
 }
@@ -174,10 +199,8 @@ static int patch_image(struct dl_phdr_info *image, size_t size, void *arg)
 	read_dynamic(image, dynamic, &d);
 	if (!d.symbols || !d.strings)
 		return 0;
-	if (d.plt)
-		patch_table(image, &d, d.plt, d.plt_size, p);
-	if (d.rela)
-		patch_table(image, &d, d.rela, d.rela_size, p);
+	patch_table(image, &d, &d.plt, p);
+	patch_table(image, &d, &d.data, p);
 	return 0;
 }
 

@@ -48,6 +48,8 @@ void engine_notes(struct buffer *notes)
 		[LACK_PERF] = "some threads get no perf event: CPU timers sample them, without kernel frames",
 		[LACK_RING] = "some perf events get no ring, so their threads show no kernel frames",
 		[LACK_BREAKPOINT] = "on some threads the functions of begin and end are not met",
+		[LACK_TRANSFER] = ("the command's process that opens perf events for this one is gone or does not "
+				   "answer: what it has not opened yet is opened as without it"),
 		[LACK_TIMER] = "some threads get no CPU timer: they are not sampled, it is unsampled time",
 	};
 	int i;

@@ -4,32 +4,41 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stddef.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cpu.h"
 #include "engine/engine.h"
+#include "engine/own_thread.h"
 #include "os/os.h"
+#include "signal/handler.h"
 
 #define TRIALS 4
 #define FIELD_CPU 4
 #define FIELD_SECTION 8
 
+/* The kernel reads 64 bits on every CPU. */
+union address {
+	const void *at;
+	uint64_t wide;
+};
+
 /* linux/rseq.h; the section is one byte of DATA, which no program counter ever shows. */
 const struct marker_section {
 	uint32_t version, flags;
-	uint64_t start, length, abort;
+	union address start;
+	uint64_t length;
+	union address abort;
 	uint8_t data[8];
 	uint32_t signature; /* before the address of the abort handler: the one glibc registers with */
 	uint8_t handler[4];
 } marker_section __attribute__((aligned(32))) = {
-	.start = (uintptr_t)marker_section.data,
+	.start = {marker_section.data},
 	.length = 1,
-	.abort = (uintptr_t)marker_section.handler,
-	.signature = 0x53053053,
+	.abort = {marker_section.handler},
+	.signature = CPU_RSEQ_SIGNATURE,
 };
 
 static ptrdiff_t offset; /* of struct rseq from the thread pointer */
@@ -46,19 +55,22 @@ uintptr_t marker_of(uintptr_t tcb)
 	return tcb + (uintptr_t)offset + FIELD_SECTION;
 }
 
+/*
+ * A thread may end unnoticed, as when a session stops just then, and its TCB be gone by now: the write may fault.
+ * (Where that cannot be caught, CPU_RSEQ_SIGNATURE is 0.)
+ */
 bool marker_set(uintptr_t field)
 {
-	uint64_t none = 0;
+	uint64_t ours = (uintptr_t)&marker_section, found;
 
-	return atomic_compare_exchange_strong((_Atomic uint64_t *)field, &none, (uintptr_t)&marker_section) ||
-	       none == (uintptr_t)&marker_section;
+	return load_replace_u64(field, 0, ours, &found) && (found == 0 || found == ours);
 }
 
 void marker_clear(uintptr_t field)
 {
-	uint64_t ours = (uintptr_t)&marker_section;
+	uint64_t found;
 
-	atomic_compare_exchange_strong((_Atomic uint64_t *)field, &ours, 0);
+	load_replace_u64(field, (uintptr_t)&marker_section, 0, &found);
 }
 
 /* ---- the trial ---- */
@@ -86,16 +98,15 @@ static void *help(void *arg)
 	struct trial *t = arg;
 	int i;
 
-	os_block_signals();
-	records_own(os_gettid(), true);
-	atomic_store(&t->tcb, (uintptr_t)pthread_self());
+	own_thread_begin("jstrobe marker");
+	atomic_store(&t->tcb, handler_thread_pointer());
 	atomic_store(&t->tid, os_gettid());
 	for (i = 0; i < TRIALS; i++) {
 		hand_over(&t->turn);
 		sleep_while(&t->turn, 2 * (uint32_t)i + 1);
 	}
 	hand_over(&t->turn);
-	records_own(os_gettid(), false);
+	own_thread_end();
 	return NULL;
 }
 
@@ -130,17 +141,12 @@ static bool try_once(struct trial *t, uint32_t turn, bool broken)
 static bool try_out(bool broken)
 {
 	struct trial t = {.turn = 0};
-	sigset_t all, old;
+	struct error err = {0};
 	pthread_t thread;
 	bool good = true;
 	uint32_t i;
-	int rc;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &old);
-	rc = pthread_create(&thread, NULL, help, &t);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	if (rc)
+	if (own_thread_start(&thread, help, &t, "trying the marker", &err))
 		return false;
 	sleep_while(&t.turn, 0);
 	for (i = 0; i < TRIALS; i++) {
@@ -159,7 +165,7 @@ bool marker_works(bool broken)
 	const unsigned *size = dlsym(RTLD_DEFAULT, "__rseq_size");
 
 	/* 0: the process has switched it off (glibc.pthread.rseq), or somebody else has registered it. */
-	if (!at || !size || *size == 0)
+	if (!CPU_RSEQ_SIGNATURE || !at || !size || *size == 0)
 		return false;
 	offset = *at;
 	return try_out(broken);

@@ -8,6 +8,7 @@
 #include "engine/rounds.h"
 #include "engine/runs.h"
 #include "os/os.h"
+#include "signal/handler.h"
 #include "signal/perf_samples.h"
 #include "signal/wait.h"
 #include "signal/walk.h"
@@ -69,7 +70,7 @@ static void adapt(struct carrier *c, uint64_t now)
 
 static struct carrier *carrier(void)
 {
-	const struct thread_record *r = record_find(&zone.records, (uintptr_t)pthread_self());
+	const struct thread_record *r = record_find(&zone.records, handler_thread_pointer());
 
 	return r ? &carriers[r->index] : NULL;
 }
@@ -230,13 +231,16 @@ static void push(struct thread_record *r, uint32_t e, uint64_t thread, const str
 		.era = p->era,
 		.payload = UINT32_MAX, /* of no CPU */
 	};
+	struct request_note note = {.unused = {0}};
 
+	s.noted = request_of(thread, &note.request);
 	record_take(r, e);
 	if (!s.trace)
 		record_lose(r, e, LOSS_store_full, s.weight);
 	else if (window_keeps_out(&zone.window))
 		record_lose(r, e, LOSS_outside_window, s.weight);
-	else if (!queue_push(handler_queue(r), &s))
+	else if (!(s.noted ? queue_push_pair(handler_queue(r), &s, (const void *)&note)
+			   : queue_push(handler_queue(r), &s)))
 		record_lose(r, e, LOSS_queue_full, s.weight);
 	record_stir(&zone.records, r->index);
 }
@@ -272,6 +276,7 @@ static bool count_out(struct place *p, uint64_t thread, uint32_t self, uint64_t 
 		.state = THREAD_PARKED,
 	};
 
+	request_of(thread, &n.request);
 	turn_due((uint32_t)wanted, 1);
 	if (!p->trace || !runs_push(&n)) {
 		turn_miss((uint32_t)wanted, p->trace ? LOSS_queue_full : LOSS_store_full, 1);

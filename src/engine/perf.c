@@ -39,6 +39,12 @@ static void close_event(int fd, const struct engine_event *event)
 	descriptors_left++;
 }
 
+/* Probes need files of this process, and rights in it: those are not asked for elsewhere. */
+static bool is_served(const struct engine_event *event)
+{
+	return transfer_serves() && !event->path[0] && !event->filter[0];
+}
+
 static int open_event(pid_t tid, const struct engine_event *event)
 {
 	struct os_perf spec = event->perf;
@@ -47,7 +53,7 @@ static int open_event(pid_t tid, const struct engine_event *event)
 	spec.only_cpu = event->role == WINDOW_NONE ? force_options()->only_cpu : 0;
 	spec.path = event->path[0] ? event->path : NULL;
 	spec.filter = event->filter[0] ? event->filter : NULL;
-	return os_perf_open(tid, &spec);
+	return is_served(event) ? transfer_open(tid, &spec) : os_perf_open(tid, &spec);
 }
 
 static bool fails(const char *part)
@@ -164,6 +170,10 @@ static int arm_perf(struct thread_record *r, uint32_t e)
 
 	if (!permitted[e] || descriptors_left == 0)
 		return -EMFILE;
+	if (tid == os_gettid() && is_served(force_event(e))) {
+		transfer_wait(tid);
+		return -EAGAIN;
+	}
 	fd = open_event(tid, force_event(e));
 	if (fd < 0)
 		return fd;
@@ -200,8 +210,8 @@ static int arm(struct thread_record *r, uint32_t e)
 {
 	int rc = arm_perf(r, e);
 
-	/* -ESRCH: the thread has ended meanwhile. */
-	if (rc == 0 || rc == -ESRCH)
+	/* -ESRCH: the thread has ended meanwhile. -EAGAIN: it is armed by somebody else, soon. */
+	if (rc == 0 || rc == -ESRCH || rc == -EAGAIN)
 		return rc;
 	if (permitted[e])
 		force_lacks(force_event(e)->role == WINDOW_NONE ? LACK_PERF : LACK_BREAKPOINT, rc);

@@ -148,6 +148,7 @@ static void close_record(struct thread_record *r)
 {
 	force_disarm(r);
 	atomic_store(&r->java_thread, 0);
+	atomic_store(&r->java_id, 0);
 	atomic_store(&r->tcb, 0);
 	atomic_store(&r->state, RECORD_CLOSING);
 	record_stir(&zone.records, r->index);
@@ -206,6 +207,17 @@ struct thread_record *records_by_tid(pid_t tid)
 	r = by_tid(tid);
 	pthread_mutex_unlock(&lock);
 	return r;
+}
+
+void records_arm(pid_t tid)
+{
+	struct thread_record *r;
+
+	pthread_mutex_lock(&lock);
+	r = by_tid(tid);
+	if (r && atomic_load(&r->state) == RECORD_LIVE)
+		force_arm(r);
+	pthread_mutex_unlock(&lock);
 }
 
 void records_own(pid_t tid, bool own)
@@ -295,7 +307,7 @@ static void learn_tcb(struct thread_record *r, uintptr_t thread)
 	record_publish(&zone.records, r, tcb);
 }
 
-void records_java(pid_t tid, uintptr_t thread)
+void records_java(pid_t tid, uintptr_t thread, uint64_t id)
 {
 	struct thread_record *r;
 	uintptr_t high;
@@ -307,8 +319,10 @@ void records_java(pid_t tid, uintptr_t thread)
 		r->stack_high = high;
 	if (r && thread && zone.has_jvm)
 		learn_tcb(r, thread);
-	if (r)
+	if (r) {
+		atomic_store(&r->java_id, id);
 		atomic_store(&r->java_thread, thread);
+	}
 	if (r && !thread)
 		force_wait(r);
 	pthread_mutex_unlock(&lock);

@@ -5,7 +5,9 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "base/wide.h"
 #include "engine/force.h"
+#include "engine/own_thread.h"
 #include "os/os.h"
 #include "signal/handler.h"
 
@@ -61,7 +63,7 @@ static uint64_t random_below(uint64_t *state, uint64_t limit)
 	*state ^= *state >> 12;
 	*state ^= *state << 25;
 	*state ^= *state >> 27;
-	return (uint64_t)((unsigned __int128)(*state * 0x2545f4914f6cdd1dull) * limit >> 64);
+	return wide_product(*state * 0x2545f4914f6cdd1dull, limit).high;
 }
 
 static void go_round(struct rounds *r)
@@ -93,25 +95,22 @@ static void *run(void *arg)
 	struct rounds *r = arg;
 	pid_t tid = os_gettid();
 
-	os_block_signals();
-	prctl(PR_SET_NAME, r->name);
+	own_thread_begin(r->name);
 	prctl(PR_SET_TIMERSLACK, 1);
-	records_own(tid, true);
 	/* Turns must not wait on a busy machine; where not permitted some are late. */
 	setpriority(PRIO_PROCESS, (id_t)tid, -10);
-	r->self = records_found(tid, (uintptr_t)pthread_self());
+	r->self = records_found(tid, handler_thread_pointer());
 	if (r->self && wait_until_known(r))
 		go_round(r);
 	if (r->leave)
 		r->leave();
 	flush(r);
-	records_own(tid, false);
+	own_thread_end();
 	return NULL;
 }
 
 int rounds_begin(struct rounds *r, uint32_t event, struct error *err)
 {
-	sigset_t every, old;
 	int rc;
 
 	r->event = event;
@@ -120,13 +119,9 @@ int rounds_begin(struct rounds *r, uint32_t event, struct error *err)
 	atomic_store(&r->done, 0);
 	if (count == 0)
 		atomic_store(&known, false);
-	sigfillset(&every);
-	pthread_sigmask(SIG_BLOCK, &every, &old);
-	rc = pthread_create(&r->thread, NULL, run, r);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	rc = own_thread_start(&r->thread, run, r, r->name, err);
 	if (rc)
-		return error_set(err, rc, "%s: cannot create the sampling thread: %s; raise the limit of threads "
-				 "(ulimit -u, pids.max)", r->name, strerror(rc));
+		return rc;
 	pthread_mutex_lock(&lock);
 	r->running = true;
 	all[count++] = r;

@@ -12,6 +12,7 @@
 
 #include "engine/engine.h"
 #include "os/os.h"
+#include "signal/handler.h"
 
 struct start {
 	void *(*routine)(void *);
@@ -37,7 +38,7 @@ static void on_end(void *value)
 
 static void register_thread(uint64_t after)
 {
-	struct thread_record *r = records_begun(os_gettid(), (uintptr_t)pthread_self(), after);
+	struct thread_record *r = records_begun(os_gettid(), handler_thread_pointer(), after);
 
 	if (r && pthread_setspecific(key, &key) == 0)
 		atomic_store(&r->end_told, true);

@@ -316,6 +316,12 @@ bool engine_keeps(const struct thread_record *r)
 	return wall.threads && atomic_load_explicit(&wall.threads[r->index].life, memory_order_acquire) != WALL_FREE;
 }
 
+void engine_look_again(uint32_t index)
+{
+	if (wall.threads)
+		atomic_store(&wall.threads[index].again, true);
+}
+
 void engine_threads_known(void)
 {
 	rounds_known();

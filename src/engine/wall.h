@@ -8,6 +8,7 @@
 #ifndef JSTROBE_ENGINE_WALL_H
 #define JSTROBE_ENGINE_WALL_H
 
+#include "base/wide.h"
 #include "engine/rounds.h"
 #include "signal/load.h"
 
@@ -43,6 +44,7 @@ struct wall_thread {
 	uint8_t mode;
 	uint8_t state;     /* enum thread_state, of the run */
 	uint8_t pause;     /* CLOCK: turns between two looks */
+	atomic_bool again; /* its stack is to be read once more, though it stands: written by the collector */
 	union {
 		uint64_t clock;   /* its CPU clock when its stack was read */
 		uintptr_t anchor; /* STILL: where its last Java frame is noted */
@@ -58,8 +60,10 @@ struct wall_thread {
 
 /* The rest, which is read when a thread has moved. */
 struct wall_stack {
-	const struct trace *trace; /* of the run; NULL = none is open */
+	const struct trace *trace; /* of the run; NULL = none is open. It is only compared: it may be gone */
 	uint64_t context;
+	struct request request;
+	uint32_t generation;       /* of the store */
 	uint16_t era;
 };
 
@@ -70,7 +74,7 @@ struct wall_stack {
 #define WALL_SLOTS 119
 struct wall_slots {
 	uint64_t digest;
-	uintptr_t base;          /* the last Java frame's sp */
+	uint64_t base;           /* the last Java frame's sp */
 	uint16_t count;          /* 0: none were noted */
 	uint16_t at[WALL_SLOTS]; /* in words from base on */
 };
@@ -155,7 +159,7 @@ static inline void wall_slots_fetch(const struct wall_slots *s)
 	uint32_t i;
 
 	for (i = 0; i < s->count; i += 3)
-		__builtin_prefetch((const void *)(s->base + 8 * (uintptr_t)s->at[i]));
+		__builtin_prefetch((const void *)((uintptr_t)s->base + 8 * (uintptr_t)s->at[i]));
 }
 /* Whether they are what they were; false also when none were noted. */
 bool wall_slots_hold(const struct wall_slots *s);
@@ -171,12 +175,10 @@ bool wall_count_out(uint32_t i);
 
 /* ---- glances, which are many ---- */
 
-/* A word for A and B, each bit of which changes half of its bits: both halves of their product. */
+/* A word for A and B, each bit of which changes half of its bits. */
 static inline uint64_t wall_mix(uint64_t a, uint64_t b)
 {
-	unsigned __int128 product = (unsigned __int128)(a ^ 0x9e3779b97f4a7c15ull) * (b ^ 0xbf58476d1ce4e5b9ull);
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
+	return wide_fold(a ^ 0x9e3779b97f4a7c15ull, b ^ 0xbf58476d1ce4e5b9ull);
 }
 
 static inline uint64_t wall_frame_of(uintptr_t sp, uintptr_t pc, uintptr_t fp)

@@ -70,10 +70,11 @@ static uintptr_t field_of(const struct thread_record *r)
 	return marker_of(tcb);
 }
 
-/* The trace that W holds is done; NULL when the store is full. */
-static const struct trace *done(struct trace_writer *w)
+/* The trace that W holds is done: it is S's, NULL when the store is full. */
+static void done(struct trace_writer *w, struct wall_sight *s)
 {
-	return w->store_full ? NULL : trace_end(w);
+	s->stack.trace = w->store_full ? NULL : trace_end(w);
+	s->stack.generation = w->chunk->generation;
 }
 
 /*
@@ -118,8 +119,9 @@ static bool look_at_java(struct thread_record *r, uintptr_t java, const struct j
 		noted = wall_slots_note(slots, p->sp, p->pc, p->fp, r->stack_high);
 	if (!trace_begin(&w, &zone.store, &wall.rounds->self->chunk, zone.depth) || !walk_outside(&zone, r, &w))
 		return false;
-	s->stack.trace = done(&w);
+	done(&w, s);
 	s->stack.context = handler_mounted(r);
+	request_of_record(r, &s->stack.request);
 	if (!read_place(java, &now) || !is_same(p, &now) || !has_slept(r, s) || (noted && !wall_slots_hold(slots)))
 		return false;
 	s->state = native ? THREAD_NATIVE : waits_for_monitor(java) ? THREAD_BLOCKED : THREAD_NONE;
@@ -130,10 +132,10 @@ static bool look_at_java(struct thread_record *r, uintptr_t java, const struct j
 	return s->stack.trace != NULL;
 }
 
-/* Whether T, which ended early, shows what a handler saw when the thread stood at the same place. */
-static bool is_as_handled(const struct trace *t, const struct record_place *place)
+/* Whether the stack S, which ended early, shows what a handler saw when the thread stood at the same place. */
+static bool is_as_handled(const struct wall_stack *s, const struct record_place *place)
 {
-	const struct trace *was = place->trace;
+	const struct trace *was = place->generation == s->generation ? place->trace : NULL, *t = s->trace;
 
 	return was && t && was->length == t->length && t->length > 0 &&
 	       memcmp(was->frame + 1, t->frame + 1, (t->length - 1) * sizeof(*t->frame)) == 0;
@@ -157,11 +159,11 @@ static bool look_at_native(struct thread_record *r, struct wall_sight *s)
 	if (!trace_begin(&w, &zone.store, &wall.rounds->self->chunk, zone.depth))
 		return false;
 	whole = walk_thread(&zone, r, &regs, &w);
-	s->stack.trace = done(&w);
+	done(&w, s);
 	if (!has_slept(r, s))
 		return false;
 	s->state = THREAD_NATIVE;
-	return s->stack.trace && (whole || (same && is_as_handled(s->stack.trace, &r->place)));
+	return s->stack.trace && (whole || (same && is_as_handled(&s->stack, &r->place)));
 }
 
 bool wall_look(struct thread_record *r, struct wall_sight *s)

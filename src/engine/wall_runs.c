@@ -70,6 +70,7 @@ static bool begin(uint32_t i, const struct wall_sight *s, uint64_t now)
 		.trace = s->stack.trace,
 		.time = now,
 		.context = s->stack.context,
+		.request = s->stack.request,
 		.thread = i,
 		.era = s->stack.era,
 		.event = (uint8_t)wall.event,
@@ -83,7 +84,9 @@ bool wall_stands(uint32_t i, const struct wall_sight *s, uint64_t now)
 {
 	struct wall_thread *t = &wall.threads[i];
 	struct wall_stack *k = &wall.stacks[i];
-	bool same = k->trace == s->stack.trace && k->context == s->stack.context && t->state == s->state;
+	bool same = k->trace == s->stack.trace && k->generation == s->stack.generation &&
+		    k->context == s->stack.context && t->state == s->state &&
+		    request_equals(&k->request, &s->stack.request);
 
 	if (!same && (!wall_count_out(i) || !begin(i, s, now)))
 		return false;

@@ -6,8 +6,8 @@
  *
  *   return addresses into generated code         each frame's; by conservative scan: a stale one that is no frame's
  *                                                does no harm, it does not change while the thread sleeps
- *   the word before one (the caller's fp)        where it points into the stack; a compiled frame may keep an
- *                                                object there, which the collector moves
+ *   the word before one (the caller's fp), with  where it points into the stack; a compiled frame may keep an
+ *   CPU_BACK_CHAIN the one at the caller's sp    object there, which the collector moves
  *   caller's sp, Method* and bytecode pointer    of each interpreted frame: all return to the same entry of the
  *                                                interpreter, and the method of a native one has no bytecode
  *   the frame saved at a call from native code   of each call stub: JavaCallWrapper's JavaFrameAnchor
@@ -17,6 +17,7 @@
  */
 #include <string.h>
 
+#include "cpu.h"
 #include "engine/wall.h"
 #include "signal/codecache.h"
 
@@ -31,12 +32,12 @@ struct noting {
 
 static uintptr_t slot(uintptr_t frame, int64_t words)
 {
-	return frame + (uintptr_t)(words * 8);
+	return frame + (uintptr_t)(words * WORD);
 }
 
 static bool is_on_stack(const struct noting *n, uintptr_t address)
 {
-	return address >= n->s->base && address < n->high && !(address & 7);
+	return address >= n->s->base && address < n->high && !(address & (WORD - 1));
 }
 
 static void add(struct noting *n, uintptr_t address)
@@ -46,7 +47,7 @@ static void add(struct noting *n, uintptr_t address)
 	if (n->s->count == WALL_SLOTS)
 		n->failed = true;
 	else
-		n->s->at[n->s->count++] = (uint16_t)((address - n->s->base) / 8);
+		n->s->at[n->s->count++] = (uint16_t)((address - n->s->base) / WORD);
 }
 
 /* PC is where the frame at FP goes on. */
@@ -69,17 +70,26 @@ static void add_frame(struct noting *n, uintptr_t pc, uintptr_t fp)
 	}
 }
 
-/* The word at ADDRESS is PC, in generated code. In a saved JavaFrameAnchor the frame pointer is behind it. */
+/* The word at ADDRESS is PC, in generated code. A saved JavaFrameAnchor has sp before it, the frame pointer behind. */
 static void add_return(struct noting *n, uintptr_t address, uintptr_t pc)
 {
 	uintptr_t fp;
 
 	add(n, address);
-	if (load_word(address - 8, &fp) && is_on_stack(n, fp)) {
-		add(n, address - 8);
+	if (CPU_BACK_CHAIN) {
+		if (load_word(address - CPU_RETURN_AT, &fp) && is_on_stack(n, fp)) {
+			add(n, address - CPU_RETURN_AT);
+			add_frame(n, pc, fp);
+		}
+		if (load_word(address - WORD, &fp) && is_on_stack(n, fp) && load_word(fp, &fp))
+			add_frame(n, pc, fp);
+		return;
+	}
+	if (load_word(address - WORD, &fp) && is_on_stack(n, fp)) {
+		add(n, address - WORD);
 		add_frame(n, pc, fp);
 	}
-	if (load_word(address + 8, &fp) && is_on_stack(n, fp))
+	if (load_word(address + WORD, &fp) && is_on_stack(n, fp))
 		add_frame(n, pc, fp);
 }
 
@@ -91,7 +101,7 @@ static uint64_t digest(const struct wall_slots *s)
 	uint32_t i;
 
 	for (i = 0; i < s->count; i++) {
-		if (!load_word(s->base + 8 * (uintptr_t)s->at[i], &word))
+		if (!load_word(s->base + (uintptr_t)WORD * s->at[i], &word))
 			return 0;
 		sum = wall_mix(sum, word);
 	}
@@ -105,10 +115,12 @@ bool wall_slots_note(struct wall_slots *s, uintptr_t sp, uintptr_t pc, uintptr_t
 
 	s->count = 0;
 	s->base = sp;
-	if (high <= sp || high - sp > SCAN_LIMIT || (sp & 7))
+	if (high <= sp || high - sp > SCAN_LIMIT || (sp & (WORD - 1)))
+		return false;
+	if (CPU_BACK_CHAIN && !load_word(sp, &fp))
 		return false;
 	add_frame(&n, pc, fp);
-	for (at = sp; at < high && !n.failed; at += 8) {
+	for (at = sp; at < high && !n.failed; at += WORD) {
 		if (!load_word(at, &word))
 			n.failed = true;
 		else if (code_contains(n.l, word))

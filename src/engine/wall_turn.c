@@ -131,12 +131,32 @@ void wall_settle(uint32_t i, uint64_t turn)
 		wall_stood(i, turn);
 }
 
+/* At its next turn its stack is read, as if it had moved. */
+static void look_again(uint32_t i)
+{
+	struct wall_thread *t = &wall.threads[i];
+
+	if (t->mode == WALL_ASKED)
+		return; /* it is on its way */
+	wall_settle(i, wall.turn);
+	if (!wall_count_out(i))
+		return;
+	atomic_store(&t->again, false);
+	wall.stacks[i].trace = NULL;
+	t->mode = WALL_NEW;
+	watch(i, WATCH_ATTEND);
+}
+
 void wall_look_after(uint32_t i)
 {
 	struct wall_thread *t = &wall.threads[i];
 	uintptr_t hint;
 
-	if (atomic_load(&t->life) != WALL_ON || (t->mode != WALL_SEALED && t->mode != WALL_STILL))
+	if (atomic_load(&t->life) != WALL_ON)
+		return;
+	if (unlikely(atomic_load_explicit(&t->again, memory_order_relaxed)))
+		look_again(i);
+	if (t->mode != WALL_SEALED && t->mode != WALL_STILL)
 		return;
 	wall_settle(i, wall.turn);
 	if (t->mode != WALL_SEALED || wall.turn - t->moved < OLD || wall.watch[i] != wall.fields[i])

@@ -89,6 +89,7 @@ void window_start(const struct engine_options *o)
 	atomic_store(&w->count, 0);
 	atomic_store(&w->total, 0);
 	atomic_store(&w->longest, 0);
+	memset(w->notes, 0, sizeof(w->notes));
 	/* With an end alone it is open from the start. */
 	atomic_store(&w->since, gates && !begins ? os_monotonic() : 0);
 }
@@ -96,7 +97,7 @@ void window_start(const struct engine_options *o)
 void window_stop(void)
 {
 	left_open = atomic_load(&zone.window.since) != 0;
-	window_shut(&zone.window, os_monotonic());
+	window_shut(&zone.window, os_monotonic(), 0);
 }
 
 void window_wake(struct record_source *s)

@@ -172,15 +172,8 @@ static void put_head(const struct calls *c, const struct calls_style *style, str
 	calls_overhead(c, &cost);
 	page_string(out, "loss", buffer_text(&cost, out));
 	buffer_free(&cost);
-	page_string(out, "version", JSTROBE_VERSION);
-	page_string(out, "event", "calls");
-	page_string(out, "engine", c->timing);
-	page_string(out, "main", c->main_class);
-	page_string(out, "jdk", c->jdk);
-	buffer_printf(out, "\"pid\":%d,\n", c->pid);
-	page_number(out, "startedMs", c->started_at / NS_PER_MS);
-	page_number(out, "duration", c->duration);
-	page_number(out, "interval", c->period);
+	page_origin(out, &(struct page_origin){"calls", c->timing, c->main_class, c->jdk, c->pid, c->started_at,
+					       c->duration, c->period});
 	page_number(out, "cpuTime", 0);
 	page_number(out, "taken", c->count);
 	page_number(out, "stored", c->count);

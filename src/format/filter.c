@@ -45,7 +45,31 @@ static bool matches(const char *patterns, const char *text)
 	return false;
 }
 
-enum verdict { WANTED = 1, UNWANTED = 2 };
+unsigned filter_judge(const struct format_options *o, const char *text)
+{
+	return (o->include && matches(o->include, text) ? FILTER_WANTED : 0u) |
+	       (o->exclude && matches(o->exclude, text) ? FILTER_UNWANTED : 0u);
+}
+
+unsigned filter_judge_frame(const struct format_options *o, const struct profile_frame *frame,
+			    struct buffer *scratch)
+{
+	unsigned style = format_style(STYLE_KERNEL, o), verdict = 0, i;
+
+	for (i = 0; i < 2; i++, style ^= STYLE_DOTS) {
+		scratch->length = 0;
+		frame_name_put(scratch, frame, style);
+		buffer_putc(scratch, '\0');
+		if (!scratch->failed)
+			verdict |= filter_judge(o, scratch->data);
+	}
+	return verdict;
+}
+
+bool filter_shows(const struct format_options *o, unsigned verdict)
+{
+	return !(verdict & FILTER_UNWANTED) && (!o->include || !*o->include || (verdict & FILTER_WANTED));
+}
 
 /* What each name says about the stacks it is in. */
 struct judgement {
@@ -53,43 +77,33 @@ struct judgement {
 	unsigned char *frames, *threads;
 };
 
-static unsigned char judge(const struct format_options *o, const char *text)
-{
-	return (unsigned char)((o->include && matches(o->include, text) ? WANTED : 0) |
-			       (o->exclude && matches(o->exclude, text) ? UNWANTED : 0));
-}
-
-static bool judge_frame(uint32_t frame, const char *name, void *arg)
-{
-	struct judgement *j = arg;
-
-	j->frames[frame] |= judge(j->options, name);
-	return true;
-}
-
 static int judge_all(struct judgement *j, const struct profile *p, const struct format_options *o)
 {
-	unsigned style = format_style(STYLE_KERNEL, o);
+	struct buffer scratch = BUFFER_INIT;
 	uint32_t i;
+	int rc;
 
 	j->frames = calloc((size_t)p->frame_count + 1, 1);
 	j->threads = calloc((size_t)p->thread_count + 1, 1);
-	if (!j->frames || !j->threads || frame_name_each(p, style, judge_frame, j) ||
-	    frame_name_each(p, style ^ STYLE_DOTS, judge_frame, j))
+	if (!j->frames || !j->threads)
 		return -ENOMEM;
+	for (i = 0; i < p->frame_count; i++)
+		j->frames[i] = (unsigned char)filter_judge_frame(o, &p->frames[i], &scratch);
 	for (i = 0; format_by_thread(p, o) && i < p->thread_count; i++)
-		j->threads[i] = judge(o, p->threads[i].name);
-	return 0;
+		j->threads[i] = (unsigned char)filter_judge(o, p->threads[i].name);
+	rc = scratch.failed ? -ENOMEM : 0;
+	buffer_free(&scratch);
+	return rc;
 }
 
-static bool shown(const struct judgement *j, const struct profile_stack *s, bool all)
+static bool shown(const struct judgement *j, const struct profile_stack *s)
 {
 	unsigned verdict = s->thread == PROFILE_NO_THREAD ? 0 : j->threads[s->thread];
 	uint32_t i;
 
 	for (i = 0; i < s->depth; i++)
 		verdict |= j->frames[s->frames[i]];
-	return !(verdict & UNWANTED) && (all || (verdict & WANTED));
+	return filter_shows(j->options, verdict);
 }
 
 bool filter_is_set(const struct format_options *o)
@@ -101,7 +115,6 @@ int filter_apply(const struct profile *p, const struct format_options *o, struct
 {
 	struct profile_stack *stacks = calloc((size_t)p->stack_count + 1, sizeof(*stacks));
 	struct judgement j = {.options = o};
-	bool all = !o->include || !*o->include;
 	int rc = stacks ? judge_all(&j, p, o) : -ENOMEM;
 	uint32_t i;
 
@@ -110,7 +123,7 @@ int filter_apply(const struct profile *p, const struct format_options *o, struct
 	view->stacks = stacks;
 	view->stack_count = 0;
 	for (i = 0; rc == 0 && i < p->stack_count; i++) {
-		if (shown(&j, &p->stacks[i], all)) {
+		if (shown(&j, &p->stacks[i])) {
 			stacks[view->stack_count++] = p->stacks[i];
 			continue;
 		}

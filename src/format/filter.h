@@ -1,14 +1,26 @@
 /*
- * filter.h - include and exclude: which stacks of a profile are shown.
- * Inner header of the format room.
+ * filter.h - include and exclude: which stacks of a profile are shown. Normal code.
  */
 #ifndef JSTROBE_FORMAT_FILTER_H
 #define JSTROBE_FORMAT_FILTER_H
 
 #include "format/format.h"
 
+/* What the patterns say of a stack's names, all of them together. */
+enum filter_verdict {
+	FILTER_WANTED = 1,   /* one that `include` asks for is among them */
+	FILTER_UNWANTED = 2, /* one that `exclude` does not want */
+};
+
 /* Whether TEXT matches PATTERN[0..LENGTH), in which '*' stands for anything at its begin and end. */
 bool filter_match(const char *pattern, size_t length, const char *text);
+/* The verdict (bits of enum filter_verdict) on the bare name of a thread. */
+unsigned filter_judge(const struct format_options *options, const char *name);
+/* The same on FRAME, by all its spellings; SCRATCH has room for them. Out of memory: scratch->failed. */
+unsigned filter_judge_frame(const struct format_options *options, const struct profile_frame *frame,
+			    struct buffer *scratch);
+/* Whether a stack of which VERDICT was said is shown. */
+bool filter_shows(const struct format_options *options, unsigned verdict);
 /* Whether OPTIONS leave any stack out at all. */
 bool filter_is_set(const struct format_options *options);
 /*

@@ -24,6 +24,7 @@ struct format_options {
 	 * those; patterns are apart by '\n', NULL or "" = all.
 	 */
 	const char *include, *exclude;
+	bool owners;    /* of waits for locks: stacks of those who held them, see owners.h */
 	bool event;     /* collapsed: the event as root frame */
 	unsigned flat;   /* text: hottest methods to list; 0 = the format's default */
 	unsigned traces; /* text: hottest stacks to list; 0 = the format's default */

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "format/filter.h"
+#include "format/owners.h"
 #include "format/writers.h"
 
 /* A recording is written sample by sample while it happens; of sums none can be made. */
@@ -52,23 +53,15 @@ static void write_all(const struct format *f, const struct profile *const *profi
 		buffer_puts(out, "]}\n");
 }
 
-void format_write(const struct format *f, const struct profile *const *profiles, uint32_t count,
-		  const struct format_options *options, struct buffer *out)
+/* What the filters leave of SHOWN, in place. */
+static void write_filtered(const struct format *f, const struct profile **shown, uint32_t count,
+			   const struct format_options *options, struct buffer *out)
 {
 	struct profile *views = calloc(count, sizeof(*views));
-	const struct profile **shown = calloc(count, sizeof(*shown));
 	uint32_t i = 0;
 
-	if (!f->write) {
-		out->failed = out->failed ? out->failed : ENOTSUP;
-		goto out;
-	}
-	if (!filter_is_set(options)) {
-		write_all(f, profiles, count, options, out);
-		goto out;
-	}
-	for (; views && shown && i < count; i++) {
-		if (filter_apply(profiles[i], options, &views[i]))
+	for (; views && i < count; i++) {
+		if (filter_apply(shown[i], options, &views[i]))
 			break;
 		shown[i] = &views[i];
 	}
@@ -78,8 +71,32 @@ void format_write(const struct format *f, const struct profile *const *profiles,
 		out->failed = out->failed ? out->failed : ENOMEM;
 	while (i-- > 0)
 		free((void *)(uintptr_t)views[i].stacks);
-out:
 	free(views);
+}
+
+void format_write(const struct format *f, const struct profile *const *profiles, uint32_t count,
+		  const struct format_options *options, struct buffer *out)
+{
+	struct owners *owners = calloc(count, sizeof(*owners));
+	const struct profile **shown = calloc(count, sizeof(*shown));
+	bool whole = owners && shown;
+	uint32_t i;
+
+	for (i = 0; whole && i < count; i++) {
+		bool turned = options->owners && profiles[i]->waits;
+
+		whole = !turned || owners_apply(&owners[i], profiles[i]) == 0;
+		shown[i] = turned ? &owners[i].profile : profiles[i];
+	}
+	if (!f->write || !whole)
+		out->failed = out->failed ? out->failed : whole ? ENOTSUP : ENOMEM;
+	else if (filter_is_set(options))
+		write_filtered(f, shown, count, options, out);
+	else
+		write_all(f, shown, count, options, out);
+	for (i = 0; owners && i < count; i++)
+		owners_free(&owners[i]);
+	free(owners);
 	free(shown);
 }
 

@@ -76,6 +76,11 @@ uint32_t jfr_class(struct jfr *j, const char *name)
 	return jfr_pool_class(&j->pools, name);
 }
 
+uint32_t jfr_symbol(struct jfr *j, const char *text)
+{
+	return jfr_pool_symbol(&j->pools, text);
+}
+
 uint32_t jfr_stack(struct jfr *j, const struct jfr_frame *frames, uint32_t count, bool truncated)
 {
 	return jfr_pool_stack(&j->pools, frames, count, truncated);
@@ -158,6 +163,13 @@ void jfr_event_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t st
 	jfr_put_string(&j->events, event);
 	jfr_put_number(&j->events, weight);
 	jfr_end_short(&j->events, at);
+}
+
+void jfr_window(struct jfr *j, uint64_t since, uint64_t took, uint32_t thread)
+{
+	const struct jfr_value v[] = {JFR_N(took / JFR_TICK), JFR_N(thread)};
+
+	jfr_event(j, JFR_WINDOW, since, v, ARRAY_LEN(v));
 }
 
 /* Weights that have no place in their sample's own event follow it in one of all of them. */

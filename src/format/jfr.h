@@ -69,6 +69,8 @@ uint32_t jfr_method(struct jfr *j, const char *class_name, const char *name, con
 /* FRAMES leaf first; TRUNCATED: its root is missing. */
 uint32_t jfr_stack(struct jfr *j, const struct jfr_frame *frames, uint32_t count, bool truncated);
 uint32_t jfr_class(struct jfr *j, const char *name);
+/* Of a text that many events share. */
+uint32_t jfr_symbol(struct jfr *j, const char *text);
 uint32_t jfr_thread(struct jfr *j, const struct jfr_thread *t);
 
 /* Samples. WEIGHTs are in ns, but for those of events. */
@@ -79,6 +81,8 @@ void jfr_wall_run(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack,
 		  uint64_t samples, uint64_t span, uint64_t weight);
 void jfr_event_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack, enum thread_state state,
 		      const char *event, uint64_t weight);
+/* A window between two functions that was open for TOOK ns, shut by THREAD (its key; 0 = not known). */
+void jfr_window(struct jfr *j, uint64_t since, uint64_t took, uint32_t thread);
 /* A wait for a lock. */
 struct jfr_wait {
 	uint64_t time, duration;       /* ns */

@@ -170,20 +170,22 @@ static void put_field(struct tree *t, const struct jfr_row *f)
 static void put_class(struct tree *t, const struct jfr_row *row, unsigned count)
 {
 	unsigned i, annotations = !row->label ? 0 : strchr(row->label, '|') ? 2 : 1;
+	bool content = row->kind == JFR_CONTENT, annotation = row->kind == JFR_ANNOTATION || content;
 
-	open_element(t, "class", row->kind == JFR_EVENT || row->kind == JFR_ANNOTATION ||
-					 row->kind == JFR_SIMPLE ? 3 : 2);
+	open_element(t, "class", row->kind == JFR_EVENT || annotation || row->kind == JFR_SIMPLE ? 3 : 2);
 	put_attribute(t, "name", row->name);
 	put_attribute_number(t, "id", jfr_type_id(row->type, t->apart));
 	if (row->kind == JFR_EVENT)
 		put_attribute(t, "superType", "jdk.jfr.Event");
-	else if (row->kind == JFR_ANNOTATION)
+	else if (annotation)
 		put_attribute(t, "superType", "java.lang.annotation.Annotation");
 	else if (row->kind == JFR_SIMPLE)
 		put_attribute(t, "simpleType", "true");
-	jfr_put_number(&t->body, count + annotations);
+	jfr_put_number(&t->body, count + annotations + content);
 	if (row->label)
 		put_label(t, row->label);
+	if (content) /* without it the JDK's `jfr print` shows lengths of time as PT0.01S, addresses as numbers */
+		put_annotation(t, JFR_CONTENT_TYPE, NULL);
 	for (i = 1; i <= count; i++)
 		put_field(t, &row[i]);
 }

@@ -24,7 +24,8 @@ enum jfr_type {
 	JFR_TYPES
 };
 
-enum jfr_kind { JFR_PRIMITIVE, JFR_STRUCT, JFR_SIMPLE, JFR_CONSTANT, JFR_EVENT, JFR_ANNOTATION };
+enum jfr_kind { JFR_PRIMITIVE, JFR_STRUCT, JFR_SIMPLE, JFR_CONSTANT, JFR_EVENT, JFR_ANNOTATION,
+		JFR_CONTENT /* an annotation that says what a number is */ };
 
 enum jfr_unit {
 	JFR_UNIT_NONE,

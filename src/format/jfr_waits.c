@@ -16,7 +16,7 @@ void jfr_wait(struct jfr *j, const struct jfr_wait *w)
 					 JFR_N(0), JFR_N(NOT_SAID), JFR_N(false), JFR_N(w->identity)};
 	const struct jfr_value park[] = {JFR_N(ticks), JFR_N(w->thread), JFR_N(w->stack), JFR_N(w->class),
 					 JFR_N(NOT_SAID), JFR_N(NOT_SAID), JFR_N(w->identity)};
-
+	const struct jfr_value sleep[] = {JFR_N(ticks), JFR_N(w->thread), JFR_N(w->stack), JFR_N(NOT_SAID)};
 	const struct jfr_value owner[] = {JFR_N(ticks), JFR_N(w->thread), JFR_N(w->owner_stack), JFR_N(w->owner),
 					  JFR_N(w->class), JFR_N(w->identity)};
 
@@ -26,6 +26,8 @@ void jfr_wait(struct jfr *j, const struct jfr_wait *w)
 		jfr_event(j, JFR_MONITOR_ENTER, w->time, enter, ARRAY_LEN(enter));
 	else if (w->kind == LOCK_WAIT)
 		jfr_event(j, JFR_MONITOR_WAIT, w->time, wait, ARRAY_LEN(wait));
+	else if (w->kind == LOCK_SLEEP)
+		jfr_event(j, JFR_THREAD_SLEEP, w->time, sleep, ARRAY_LEN(sleep));
 	else
 		jfr_event(j, JFR_THREAD_PARK, w->time, park, ARRAY_LEN(park));
 }

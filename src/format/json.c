@@ -10,6 +10,7 @@
 #include "format/frame_name.h"
 #include "format/loss_line.h"
 #include "format/methods.h"
+#include "format/request.h"
 #include "format/writers.h"
 
 #define SCHEMA 1
@@ -209,6 +210,23 @@ static void put_threads(struct buffer *out, const struct profile *p)
 	buffer_puts(out, "\n  ],\n");
 }
 
+/* What threads worked for; stacks name it by its place here. */
+static void put_contexts(struct buffer *out, const struct profile *p)
+{
+	uint32_t i;
+
+	buffer_puts(out, "  \"contexts\": [");
+	for (i = 0; i < p->request_count; i++) {
+		buffer_puts(out, i ? ",\n    {" : "\n    {");
+		if (p->requests[i].others)
+			buffer_puts(out, "\"others\": true");
+		else
+			request_json(out, &p->requests[i], "");
+		buffer_putc(out, '}');
+	}
+	buffer_puts(out, "\n  ],\n");
+}
+
 static void put_waits(struct buffer *out, const char *key, const struct profile_waits *w, uint32_t count, bool locks)
 {
 	uint32_t i;
@@ -285,6 +303,10 @@ static void put_stack(struct buffer *out, const struct profile *p, const struct 
 		put_numbers(out, (const struct member[]){{"tid", p->threads[s->thread].tid}, {"thread", s->thread},
 							 {NULL, 0}});
 	}
+	if (s->request) {
+		buffer_puts(out, ", ");
+		put_number(out, "context", s->request - 1);
+	}
 	buffer_putc(out, '}');
 }
 
@@ -321,6 +343,8 @@ void format_json(const struct profile *p, const struct format_options *options, 
 	put_counts(out, p);
 	result = put_methods(out, p, style, options->total);
 	put_threads(out, p);
+	if (p->per_request)
+		put_contexts(out, p);
 	if (p->waits) {
 		put_waits(out, "locks", p->locks, p->lock_count, true);
 		put_waits(out, "owners", p->owners, p->owner_count, false);

@@ -26,6 +26,10 @@ static const struct single {
 	{"jstrobe_streams", "Live streams that are read.", GAUGE, false, M(streams)},
 	{"jstrobe_stream_samples_total", "Samples that streams have told of.", COUNTER, false, M(streamed)},
 	{"jstrobe_stream_dropped_samples_total", "Those whose reader was too slow.", COUNTER, false, M(dropped)},
+	{"jstrobe_context_torn_total", "Samples whose context was being written. Of all sessions.", COUNTER, false,
+	 M(contexts_torn)},
+	{"jstrobe_context_evicted_total", "Contexts whose place others took: too many were set.", COUNTER, false,
+	 M(contexts_evicted)},
 #undef M
 };
 

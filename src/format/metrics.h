@@ -23,6 +23,7 @@ struct metrics {
 	uint64_t queue_bytes, ring_bytes, recording_bytes;
 	uint64_t threads, threads_perf, threads_timer, threads_refused;
 	uint64_t streams, streamed, dropped, unwritten;
+	uint64_t contexts_torn, contexts_evicted; /* since the JVM began, see engine/requests.h */
 	const struct metrics_event *events;
 	uint32_t event_count;
 };

@@ -233,16 +233,9 @@ static void put_texts(struct buffer *out, const struct profile *p)
 static void put_head(struct buffer *out, const struct profile *p,
 		     const struct format_options *options)
 {
-	page_string(out, "version", JSTROBE_VERSION);
-	page_string(out, "event", p->event);
-	page_string(out, "engine", p->engine);
-	page_string(out, "main", p->main_class);
-	page_string(out, "jdk", p->jdk);
-	buffer_printf(out, "\"pid\":%d,\n", p->pid);
-	page_number(out, "startedMs", p->started_at / NS_PER_MS);
-	page_number(out, "duration", p->duration);
-	page_number(out, "interval", p->interval);
-	buffer_printf(out, "\"inEvents\":%s,\n", p->in_events ? "true" : "false");
+	page_origin(out, &(struct page_origin){p->event, p->engine, p->main_class, p->jdk, p->pid, p->started_at,
+					       p->duration, p->interval});
+	page_flag(out, "inEvents", p->in_events);
 	page_string(out, "unit", p->unit ? p->unit : p->event);
 	page_number(out, "cpuTime", p->cpu_time);
 	page_number(out, "taken", p->taken);

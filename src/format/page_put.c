@@ -61,6 +61,19 @@ void page_flag(struct buffer *out, const char *key, bool value)
 	buffer_printf(out, "\"%s\":%s,\n", key, value ? "true" : "false");
 }
 
+void page_origin(struct buffer *out, const struct page_origin *o)
+{
+	page_string(out, "version", JSTROBE_VERSION);
+	page_string(out, "event", o->event);
+	page_string(out, "engine", o->engine);
+	page_string(out, "main", o->main_class);
+	page_string(out, "jdk", o->jdk);
+	buffer_printf(out, "\"pid\":%d,\n", o->pid);
+	page_number(out, "startedMs", o->started_at / NS_PER_MS);
+	page_number(out, "duration", o->duration);
+	page_number(out, "interval", o->interval);
+}
+
 static void put_group(struct page_bytes *e, unsigned characters)
 {
 	static const char alphabet[] =

@@ -24,6 +24,16 @@ void page_string(struct buffer *out, const char *key, const char *value);
 void page_number(struct buffer *out, const char *key, uint64_t value);
 void page_flag(struct buffer *out, const char *key, bool value);
 
+/* Where the data of a page come from; both kinds of page begin with it. */
+struct page_origin {
+	const char *event, *engine, *main_class, *jdk;
+	int pid;
+	uint64_t started_at;         /* ns since 1970 */
+	uint64_t duration;           /* ns */
+	uint64_t interval;           /* ns, or events */
+};
+void page_origin(struct buffer *out, const struct page_origin *o);
+
 /* Base64 of a stream of bytes; {.out = …} to begin, page_bytes_end for what is left. */
 struct page_bytes {
 	struct buffer *out;

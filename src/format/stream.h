@@ -24,6 +24,7 @@ struct stream_event {
 	uint64_t taken, stored, value; /* samples so far; value of the stored ones */
 	uint64_t lost[LOSS_REASONS];
 	uint64_t dropped;        /* stored samples that this stream did not deliver */
+	uint64_t left_out;       /* and those that include and exclude leave out */
 };
 
 /* What a reader must know before anything else. */
@@ -76,6 +77,7 @@ struct stream_sample {
 	enum thread_state state;
 	const struct stream_stack *stack;
 	const struct stream_lock *lock; /* NULL: it is no wait */
+	const struct profile_request *request; /* what the thread worked for; NULL = not known */
 };
 
 /* What the reader was too slow for, between `since` and `time`. */

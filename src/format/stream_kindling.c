@@ -8,11 +8,15 @@
  * Times are ns since 1970. Kindling's probe keeps 1,000 bytes of a write, copies fields into fixed buffers, of names
  * 255 bytes, and splits at each '!', which it cannot escape: so records are cut and '!' inside a name becomes '|'.
  * It takes the thread of kd-txid and kd-span from the thread that writes, which here is never the one that the context
- * belongs to: they are not written.
+ * belongs to: they are not written. What a sample's thread worked for stands before it in a record that Kindling passes
+ * over and others can read:
+ *
+ *      js-span@NS!TID!TRACE!SPAN!
  */
 #include <string.h>
 
 #include "format/frame_name.h"
+#include "format/request.h"
 #include "format/stream.h"
 
 #define RECORD_BYTES 1000
@@ -124,8 +128,20 @@ static void put_wait(struct buffer *out, const struct stream_sample *s, uint64_t
 	buffer_puts(out, "!\n");
 }
 
+static void put_request(struct buffer *out, const struct stream_sample *s, uint64_t real_offset)
+{
+	char trace[REQUEST_TRACE_CHARS], span[REQUEST_SPAN_CHARS];
+
+	request_trace_id(s->request, trace);
+	request_span_id(s->request, span);
+	buffer_printf(out, "js-span@%llu!%d!%s!%s!\n", (unsigned long long)(s->time + real_offset), s->thread.tid,
+		      trace, span);
+}
+
 static void sample(struct buffer *out, const struct stream_sample *s, uint64_t real_offset)
 {
+	if (s->request)
+		put_request(out, s, real_offset);
 	if (s->lock)
 		put_wait(out, s, real_offset);
 	else

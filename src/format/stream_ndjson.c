@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "format/frame_name.h"
+#include "format/request.h"
 #include "format/stream.h"
 
 static void begin(struct buffer *out, const char *kind, uint64_t time)
@@ -170,6 +171,8 @@ static void sample(struct buffer *out, const struct stream_sample *s, uint64_t r
 	put_number(out, "stack", s->stack->id);
 	if (s->lock)
 		put_lock(out, s->lock);
+	if (s->request)
+		request_json(out, s->request, ",");
 	end(out);
 }
 
@@ -196,6 +199,7 @@ static void put_event_books(struct buffer *out, const struct stream_event *e)
 	put_number(out, "stored", e->stored);
 	put_number(out, "value", e->value);
 	put_number(out, "dropped", e->dropped);
+	put_known(out, "left_out", e->left_out);
 	buffer_puts(out, ",\"lost\":{");
 	for (i = 0; i < LOSS_REASONS; i++)
 		if (e->lost[i]) {

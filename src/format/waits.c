@@ -38,7 +38,8 @@ static void name_lock(const struct profile_waits *w, char *out, size_t size)
 {
 	size_t n, i;
 
-	n = (size_t)snprintf(out, size, "%s", *w->name ? w->name : "(no lock given)");
+	n = (size_t)snprintf(out, size, "%s", *w->name ? w->name : w->kind == LOCK_SLEEP ? "Thread.sleep" :
+			     "(no lock given)");
 	for (i = 0; i < MIN(n, size - 1); i++)
 		if (out[i] == '/')
 			out[i] = '.';

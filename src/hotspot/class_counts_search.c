@@ -10,6 +10,7 @@
 #include <link.h>
 #include <string.h>
 
+#include "base/pages.h"
 #include "elf/memory.h"
 #include "hotspot/class_counts.h"
 

@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu.h"
+
 #define ABSENT_INT INT32_MIN
 
 /* One exported table and how to step through it. */
@@ -32,6 +34,7 @@ void *layout_symbol(const char *name)
 	return symbol;
 }
 
+/* Offsets and strides are 64 bits wide on every CPU. */
 static bool exported(const char *name, uint64_t *value)
 {
 	const uint64_t *p = layout_symbol(name);
@@ -56,11 +59,11 @@ struct int_table {
 
 static bool open_table(struct table *t, const char *array, const char *stride)
 {
-	uint64_t first;
+	const char *const *first = layout_symbol(array);
 
-	if (!exported(array, &first) || !first || !exported(stride, &t->stride) || !t->stride)
+	if (!first || !*first || !exported(stride, &t->stride) || !t->stride)
 		return false;
-	t->first = (const char *)(uintptr_t)first;
+	t->first = *first;
 	return true;
 }
 
@@ -105,7 +108,7 @@ static const char *find_field(const struct struct_table *s, const char *type, co
 	return NULL;
 }
 
-/* Bytes of a field, by the type name the table gives for it. Only integer fields matter. */
+/* Bytes of a field, by the type name the table gives for it. Only integer fields matter; others are pointers. */
 static uint8_t width_of(const char *type)
 {
 	static const struct { const char *name; uint8_t width; } widths[] = {
@@ -118,7 +121,7 @@ static uint8_t width_of(const char *type)
 	for (i = 0; type && i < ARRAY_LEN(widths); i++)
 		if (strcmp(type, widths[i].name) == 0)
 			return widths[i].width;
-	return 8;
+	return WORD;
 }
 
 static bool read_field(const struct struct_table *s, const char *type, const char *field,
@@ -262,23 +265,31 @@ int layout_read(struct layout *l, struct error *err)
 				 "tables (OpenJ9, native-image and GraalVM executables are not supported)");
 	read_all(l, &s, &t, &i);
 	l->jdk = jdk_release(&s);
-	l->zero = is_zero(l);
-	if (l->zero)
+	if (is_zero(l)) {
+		l->unwalked = "the Zero VM";
 		return error_set(err, ENOTSUP, "this JVM (JDK %d) is the Zero VM, an interpreter whose stacks "
 				 "cannot be read; use the Server VM (java without -zero)", l->jdk);
+	}
+	if (!CPU_WALKED) {
+		l->unwalked = "a JVM on " CPU_NAME;
+		return error_set(err, ENOTSUP, "jstrobe cannot walk Java stacks on " CPU_NAME ", and this JVM (JDK %d) "
+				 "cannot be asked for them", l->jdk);
+	}
+	if (CPU_BACK_CHAIN)
+		l->anchor_fp = l->anchor_sp; /* not kept: it is at sp */
 	rc = check_needed(l, err);
 	if (rc == 0)
 		rc = check_sense(l, err);
 	if (rc)
 		return rc;
-	l->method_slot = -3;
+	l->method_slot = CPU_BACK_CHAIN ? -13 : -3;
 	l->bcp_slot = l->jdk <= 8 ? -7 : -8;
 	if (l->interpreter_sender_sp_slot == ABSENT_INT)
 		l->interpreter_sender_sp_slot = -1;
 	if (l->flag_size == 0)
 		l->flag_size = read_size(&t, "Flag"); /* ..9 */
 	if (l->entry_wrapper_slot == ABSENT_INT)
-		l->entry_wrapper_slot = -6;
+		l->entry_wrapper_slot = CPU_ENTRY_WRAPPER_SLOT;
 	l->scope_bytes_biased = l->jdk >= 20;
 	layout_refresh(l);
 	return 0;

@@ -29,7 +29,8 @@ struct layout {
 #define INT(member, name) int32_t member;
 #include "hotspot/vmstructs.def"
 
-	bool zero;                  /* the Zero VM: no machine stacks (layout_read refuses it) */
+	/* Who cannot be walked, "the Zero VM" (no machine stacks), say; NULL = nobody: layout_read refuses it. */
+	const char *unwalked;
 	int jdk;                    /* feature release: 8, 11, 17, 25 */
 	int32_t bcp_slot;           /* words from fp: where an interpreted frame keeps its bytecode pointer */
 	int32_t method_slot;        /* words from fp: its Method* */

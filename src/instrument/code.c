@@ -96,6 +96,7 @@ void code_free(struct code *c)
 	free(c->at);
 	free(c->moved);
 	free(c->memory.locals);
+	free(c->bridges.items);
 }
 
 static void find_frames(struct code *c)
@@ -220,14 +221,9 @@ static unsigned emit_runs(const struct code *c, uint8_t marks, uint32_t handler,
 		if (pc < c->bytes.size && !(c->marks[pc] & MARK_START))
 			continue;
 		if (covered && !inside)
-			from = c->at[pc];
-		if (inside && !covered) {
-			emit_u2(out, from);
-			emit_u2(out, c->at[pc]);
-			emit_u2(out, handler);
-			emit_u2(out, 0);
-			count++;
-		}
+			from = pc;
+		if (inside && !covered)
+			count += code_emit_covered(c, from, pc, handler, 0, out);
 		inside = covered;
 	}
 	return count;
@@ -237,14 +233,13 @@ static enum skip emit_handlers(const struct code *c, struct buffer *out)
 {
 	struct cursor at = c->handlers;
 	size_t place = out->length;
-	unsigned i, count = c->handler_count;
+	unsigned i, count = 0;
 
 	emit_u2(out, 0);
 	for (i = 0; i < c->handler_count; i++) {
-		emit_u2(out, c->at[cursor_be16(&at)]);
-		emit_u2(out, c->at[cursor_be16(&at)]);
-		emit_u2(out, c->at[cursor_be16(&at)]);
-		emit_u2(out, cursor_be16(&at));
+		unsigned from = cursor_be16(&at), to = cursor_be16(&at), pc = cursor_be16(&at);
+
+		count += code_emit_covered(c, from, to, c->at[pc], cursor_be16(&at), out);
 	}
 	if (c->early_handler)
 		count += emit_runs(c, MARK_EARLY, c->end, out);

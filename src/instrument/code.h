@@ -12,9 +12,10 @@
  * A call of Thread.sleep, where that is a native method (before JDK 19), becomes one of ours, which counts it as a
  * wait.
  *
- * Where it depends on where the thread is whether a call counts, `enter_if` stands for `enter`.
- * `enter` gives the node of the caller, `leave` takes it: an exit that was missed (of a method whose
- * stack overflowed within the probe) is made good by the next exit further out, or by `again`.
+ * Where it depends on where the thread is whether a call counts, `enter_if` and `leave_if` stand for
+ * `enter` and `leave`. `enter` gives the node of the caller, `leave` takes it: an exit that was missed
+ * (of a method whose stack overflowed within the probe) is made good by the next exit further out, or
+ * by `again`.
  * `enter_with`, if there is one, gets the method's first argument as well, by an aload_0 in front.
  *
  * What jumps to an instruction jumps to what stands before it, but at the very start: a jump there
@@ -28,6 +29,7 @@
 #ifndef JSTROBE_INSTRUMENT_CODE_H
 #define JSTROBE_INSTRUMENT_CODE_H
 
+#include "base/vector.h"
 #include "instrument/classfile.h"
 #include "instrument/frames.h"
 #include "instrument/opcodes.h"
@@ -45,21 +47,30 @@ enum {
 	MARK_START = 1,     /* an instruction begins */
 	MARK_RETURN = 2,    /* it returns */
 	MARK_HANDLER = 4,   /* an exception handler begins */
-	MARK_WIDE = 8,      /* it needs the wide form of its jump now */
+	MARK_WIDE = 8,      /* it needs the wide form of its jump now; an `if`: a bridge */
 	MARK_EARLY = 16,    /* constructor: before it `this` is not yet initialised */
 	MARK_UNCOVERED = 32, /* no handler may cover it */
 	MARK_SLEEP = 64,     /* it calls Thread.sleep, and shall call ours */
+	MARK_BRIDGES = 128,  /* bridges stand before it (far.c) */
 };
 
 /* Numbers of what is called, in the class's pool. */
 struct code_calls {
-	uint16_t enter, enter_if, leave, again;
+	uint16_t enter, enter_if, leave, leave_if, again;
 	uint16_t enter_with; /* 0 = never */
 	uint16_t sleep_from, sleep; /* Thread.sleep as the class calls it (0: it does not), and what it calls instead */
 };
 
-/* A number with one of these bits is of a method that calls `enter_if`. */
+/* A number with one of these bits is of a method that calls `enter_if` and `leave_if`. */
 #define CODE_GATES 0x70000000u
+
+/* A goto_w by which an `if` gets where it does not reach. */
+struct bridge {
+	uint32_t from; /* the `if` */
+	uint32_t spot; /* it stands before this pc, out of which nobody falls into it */
+	uint32_t to;   /* pc */
+	uint32_t at;   /* where it stands now */
+};
 
 struct code {
 	/* the method */
@@ -88,6 +99,7 @@ struct code {
 	unsigned local;                 /* L */
 	bool early_handler, handler;    /* which are needed */
 	uint32_t end;                   /* length without the handlers */
+	VECTOR(struct bridge) bridges;  /* by spot; few methods have any */
 
 	struct frame memory;            /* for frames_begin */
 	size_t memory_room;
@@ -95,7 +107,7 @@ struct code {
 
 /*
  * Emit to OUT the Code attribute A of METHOD, with probes for ID. The memory of C is used again for
- * the next method; zeroed at first, the four pointers at its top set by the caller. On a reason to skip
+ * the next method; zeroed at first, `file`, `pool` and `calls` set by the caller. On a reason to skip
  * what was emitted is of no use.
  */
 enum skip code_rewrite(struct code *c, const struct member *method, const struct attribute *a, uint32_t id,
@@ -118,5 +130,23 @@ bool code_emit(const struct code *c, struct buffer *out);
 enum skip code_emit_attributes(const struct code *c, struct buffer *out);
 /* True if a frame's types make sense in C. */
 bool code_frame_is_sound(const struct code *c, const struct frame *f);
+
+/* ---- far.c ---- */
+
+/* True if a jump of two bytes reaches so far. */
+bool code_reaches(int64_t offset);
+/* Let the `if` at PC go to TO by a bridge. SKIP_FAR_JUMP: there is no place for one. */
+enum skip code_build_bridge(struct code *c, uint32_t pc, uint32_t to);
+/* The bridge of the `if` at PC, which has one. */
+const struct bridge *code_bridge_of(const struct code *c, uint32_t pc);
+/* Place the bridges before PC from NOW on; where PC's own begins. */
+uint32_t code_place_bridges(struct code *c, uint32_t pc, uint32_t now);
+void code_emit_bridges(const struct code *c, uint32_t pc, struct buffer *out);
+/* Entries of the table of handlers for the instructions FROM..TO without bridges; how many. */
+unsigned code_emit_covered(const struct code *c, uint32_t from, uint32_t to, unsigned handler, unsigned type,
+			   struct buffer *out);
+/* The number that entry NUMBER of that table has now. */
+unsigned code_handler_number(const struct code *c, unsigned number);
+enum skip code_emit_bridge_frame(const struct code *c, const struct bridge *b, unsigned delta, struct buffer *out);
 
 #endif

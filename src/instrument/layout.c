@@ -7,7 +7,7 @@
 #include "instrument/code.h"
 #include "instrument/emit.h"
 
-#define NEAR_MAX 32767 /* what a jump with two bytes reaches */
+#define NEAR_MAX 32767 /* in code no longer than that all jumps reach */
 
 /* What is put before the instruction at PC, in bytes. */
 static unsigned inserted(const struct code *c, uint32_t pc)
@@ -22,7 +22,7 @@ static int growth(const struct code *c, uint32_t pc, uint32_t now)
 
 	if (flow == FLOW_TABLE || flow == FLOW_LOOKUP)
 		return (int)(~now & 3) - (int)(~pc & 3);
-	return c->marks[pc] & MARK_WIDE ? 2 : 0;
+	return (c->marks[pc] & MARK_WIDE) && flow != FLOW_IF ? 2 : 0;
 }
 
 static void place(struct code *c)
@@ -31,6 +31,7 @@ static void place(struct code *c)
 	unsigned i, length;
 
 	while (pc < c->bytes.size) {
+		now = code_place_bridges(c, pc, now);
 		length = code_instruction(c, pc);
 		for (i = 0; i < length; i++) {
 			c->at[pc + i] = now;
@@ -40,7 +41,7 @@ static void place(struct code *c)
 		now += length + (unsigned)growth(c, pc, now);
 		pc += length;
 	}
-	c->at[pc] = c->moved[pc] = c->end = now;
+	c->at[pc] = c->moved[pc] = c->end = code_place_bridges(c, pc, now);
 }
 
 /* The pc that the jump at PC goes to, with its offset of N bytes at PC + WHERE. */
@@ -69,33 +70,54 @@ static bool is_near(enum flow f)
 	return f == FLOW_IF || f == FLOW_GOTO || f == FLOW_JSR;
 }
 
+/* Give the jump at PC its wide form, or a bridge. */
+static enum skip lengthen(struct code *c, uint32_t pc)
+{
+	enum skip why = SKIP_NONE;
+	uint32_t to;
+
+	if (opcode_facts[c->bytes.bytes[pc]].flow == FLOW_IF)
+		why = target(c, pc, 1, 2, &to) ? code_build_bridge(c, pc, to) : SKIP_DAMAGED;
+	c->marks[pc] |= MARK_WIDE;
+	return why;
+}
+
 /* Widen the jumps that do not reach. *CHANGED: some were. */
 static enum skip widen(struct code *c, bool *changed)
 {
+	enum skip why = SKIP_NONE;
 	bool sound = true;
 	uint32_t pc;
 
-	*changed = false;
-	for (pc = 0; pc < c->bytes.size; pc++) {
-		enum flow flow;
+	for (pc = 0; pc < c->bytes.size && why == SKIP_NONE; pc++) {
 		int32_t o;
 
-		if (!(c->marks[pc] & MARK_START) || (c->marks[pc] & MARK_WIDE))
-			continue;
-		flow = opcode_facts[c->bytes.bytes[pc]].flow;
-		if (!is_near(flow))
+		if (!(c->marks[pc] & MARK_START) || (c->marks[pc] & MARK_WIDE) ||
+		    !is_near(opcode_facts[c->bytes.bytes[pc]].flow))
 			continue;
 		o = offset(c, pc, 1, 2, &sound);
 		if (!sound)
 			return SKIP_DAMAGED;
-		if (o >= -NEAR_MAX - 1 && o <= NEAR_MAX)
+		if (code_reaches(o))
 			continue;
-		if (flow == FLOW_IF)
-			return SKIP_FAR_JUMP;
-		c->marks[pc] |= MARK_WIDE;
+		why = lengthen(c, pc);
 		*changed = true;
 	}
-	return SKIP_NONE;
+	return why;
+}
+
+/* Whether each `if` reaches its bridge, where that stands at last. */
+static bool bridges_are_near(const struct code *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->bridges.count; i++) {
+		const struct bridge *b = &c->bridges.items[i];
+
+		if (!code_reaches((int64_t)b->at - c->moved[b->from]))
+			return false;
+	}
+	return true;
 }
 
 enum skip code_lay_out(struct code *c)
@@ -103,13 +125,14 @@ enum skip code_lay_out(struct code *c)
 	bool changed = true;
 	enum skip why = SKIP_NONE;
 
+	c->bridges.count = 0;
 	while (changed && why == SKIP_NONE) {
 		place(c);
 		changed = false;
 		if (c->end > NEAR_MAX)
 			why = widen(c, &changed);
 	}
-	return why;
+	return why == SKIP_NONE && !bridges_are_near(c) ? SKIP_FAR_JUMP : why;
 }
 
 /* ---- the code ------------------------------------------------------------------ */
@@ -151,7 +174,7 @@ static void emit_id(const struct code *c, struct buffer *out)
 static void emit_leave(const struct code *c, struct buffer *out)
 {
 	emit_local(c, out, OP_lload, OP_lload_0);
-	emit_call(out, c->calls->leave);
+	emit_call(out, c->id & CODE_GATES ? c->calls->leave_if : c->calls->leave);
 }
 
 static void emit_again(const struct code *c, struct buffer *out)
@@ -190,7 +213,10 @@ static bool emit_jump(const struct code *c, uint32_t pc, unsigned length, struct
 
 	if (flow == FLOW_TABLE || flow == FLOW_LOOKUP)
 		return emit_switch(c, pc, length, out);
-	if (c->marks[pc] & MARK_WIDE) {
+	if ((c->marks[pc] & MARK_WIDE) && flow == FLOW_IF) {
+		emit_u1(out, op);
+		emit_u2(out, code_bridge_of(c, pc)->at - c->moved[pc]);
+	} else if (c->marks[pc] & MARK_WIDE) {
 		emit_u1(out, op == OP_goto ? OP_goto_w : OP_jsr_w);
 		emit_u4(out, (uint32_t)offset(c, pc, 1, 2, &sound));
 	} else if (is_near(flow)) {
@@ -223,10 +249,12 @@ bool code_emit(const struct code *c, struct buffer *out)
 		bool jump = is_jump(opcode_facts[c->bytes.bytes[pc]].flow);
 
 		length = code_instruction(c, pc);
-		if (!jump && !(c->marks[pc] & (MARK_HANDLER | MARK_RETURN | MARK_SLEEP)))
+		if (!jump && !(c->marks[pc] & (MARK_HANDLER | MARK_RETURN | MARK_SLEEP | MARK_BRIDGES)))
 			continue;
 		buffer_append(out, bytes + copied, pc - copied);
 		copied = pc;
+		if (c->marks[pc] & MARK_BRIDGES)
+			code_emit_bridges(c, pc, out);
 		if (c->marks[pc] & MARK_HANDLER)
 			emit_again(c, out);
 		if (c->marks[pc] & MARK_RETURN)
@@ -242,6 +270,8 @@ bool code_emit(const struct code *c, struct buffer *out)
 		copied = pc + length;
 	}
 	buffer_append(out, bytes + copied, c->bytes.size - copied);
+	if (c->marks[pc] & MARK_BRIDGES)
+		code_emit_bridges(c, pc, out);
 	for (i = 0; i < (unsigned)(c->early_handler + c->handler); i++) {
 		emit_leave(c, out);
 		emit_u1(out, OP_athrow);

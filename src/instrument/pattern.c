@@ -182,6 +182,18 @@ static bool signature_is(const char *written, const struct text *type)
 	return written[strspn(written, " ")] == ')';
 }
 
+/* Whether P asks for the annotation NAME ("com.acme.Outer$Timed"): all of it, what follows its package, or its end. */
+static bool asks_for(const struct pattern *p, const char *name)
+{
+	const char *in_package = strrchr(name, '.'), *last = strrchr(name, '$');
+
+	if (glob(p->name, name, false))
+		return true;
+	if (strchr(p->name, '.'))
+		return false;
+	return (in_package && glob(p->name, in_package + 1, false)) || (last && glob(p->name, last + 1, false));
+}
+
 /* Whether the annotations of an attribute list have the name that P asks for. */
 static bool has_annotation(const struct class_file *c, struct cursor at, unsigned count, const struct pattern *p)
 {
@@ -194,16 +206,10 @@ static bool has_annotation(const struct class_file *c, struct cursor at, unsigne
 		if (!text_is(&a.name, "RuntimeVisibleAnnotations") && !text_is(&a.name, "RuntimeInvisibleAnnotations"))
 			continue;
 		for (k = cursor_be16(&a.body); k > 0 && annotation_next(c, &a.body, &type); k--) {
-			const char *simple;
-
 			if (type.length < 3)
 				continue;
 			type = (struct text){type.at + 1, (uint16_t)(type.length - 2)};
-			if (dotted(name, 0, &type) == NAME_SIZE)
-				continue;
-			simple = strrchr(name, '.');
-			if (glob(p->name, name, false) ||
-			    (simple && !strchr(p->name, '.') && glob(p->name, simple + 1, false)))
+			if (dotted(name, 0, &type) != NAME_SIZE && asks_for(p, name))
 				return true;
 		}
 	}

@@ -51,13 +51,14 @@ static bool name_calls(struct job *j, uint32_t id)
 	const struct rewrite_probes *p = j->rewrite->probes;
 	bool gated = id & CODE_GATES;
 	uint16_t *enter = gated ? &j->calls.enter_if : &j->calls.enter;
+	uint16_t *leave = gated ? &j->calls.leave_if : &j->calls.leave;
 
 	if (*enter)
 		return true;
 	*enter = pool_method(&j->pool, p->class, gated ? p->enter_if : p->enter, "(I)J");
-	if (j->calls.leave)
+	*leave = pool_method(&j->pool, p->class, gated ? p->leave_if : p->leave, "(J)V");
+	if (j->calls.again)
 		return !j->pool.failed;
-	j->calls.leave = pool_method(&j->pool, p->class, p->leave, "(J)V");
 	j->calls.again = pool_method(&j->pool, p->class, p->again, "(JI)V");
 	if (p->enter_with)
 		j->calls.enter_with = pool_method(&j->pool, p->class, p->enter_with, "(Ljava/lang/Object;I)J");

@@ -16,6 +16,7 @@ struct rewrite_probes {
 	const char *enter; /* (I)J */
 	const char *enter_if; /* (I)J: where the method's number has CODE_GATES */
 	const char *leave; /* (J)V */
+	const char *leave_if; /* (J)V: what follows an enter_if, which may have given 0 */
 	const char *again; /* (JI)V */
 	const char *sleep; /* (J)V: instead of Thread.sleep; NULL: that has byte code */
 	/* (Ljava/lang/Object;I)J, for static methods whose first argument is an Object; NULL: `enter` is */

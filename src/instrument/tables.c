@@ -70,7 +70,7 @@ static bool emit_place(const struct code *c, unsigned kind, struct cursor *body,
 			emit_u2(out, cursor_be16(body));
 		}
 	} else if (kind == 0x42) { /* a handler, by its number */
-		emit_u2(out, cursor_be16(body));
+		emit_u2(out, code_handler_number(c, cursor_be16(body)));
 	} else if (kind >= 0x43 && kind <= 0x4b) { /* an instruction, and which of its types */
 		pc = cursor_be16(body);
 		if (pc >= c->bytes.size)
@@ -137,27 +137,47 @@ static void emit_own_frame(const struct code *c, bool early, unsigned delta, str
 	frame_emit(out, &f, delta, c->local, c->moved);
 }
 
+/* Frames of the bridges from number *NEXT on that stand before PC, behind the frame at *LAST. */
+static enum skip emit_bridge_frames(const struct code *c, size_t *next, uint32_t pc, uint32_t *last, struct buffer *out)
+{
+	enum skip why = SKIP_NONE;
+	const struct bridge *b;
+
+	for (; *next < c->bridges.count && why == SKIP_NONE; ++*next) {
+		b = &c->bridges.items[*next];
+		if (b->spot > pc)
+			break;
+		why = code_emit_bridge_frame(c, b, b->at - *last - 1, out);
+		*last = b->at;
+	}
+	return why;
+}
+
 /* The body of a StackMapTable. */
 static enum skip emit_frames(const struct code *c, struct buffer *out)
 {
 	struct cursor none = {.failed = false};
 	struct frame_reader r;
-	size_t place = out->length;
+	size_t place = out->length, bridges = 0;
 	uint32_t last = UINT32_MAX, now;
+	enum skip why = SKIP_NONE;
 	unsigned count = 0;
 
 	emit_u2(out, 0);
 	if (!frames_begin(&r, c->frames.failed ? none : c->frames, &c->memory, c->file, c->method, c->pool))
 		return SKIP_DAMAGED;
-	for (; frames_next(&r); count++) {
+	for (; why == SKIP_NONE && frames_next(&r); count++) {
 		if (!code_frame_is_sound(c, &r.frame))
 			return SKIP_DAMAGED;
+		why = emit_bridge_frames(c, &bridges, r.frame.pc, &last, out);
 		now = c->at[r.frame.pc];
 		frame_emit(out, &r.frame, now - last - 1, c->local, c->moved);
 		last = now;
 	}
-	if (r.at.failed || cursor_left(&r.at))
-		return SKIP_DAMAGED;
+	if (why == SKIP_NONE)
+		why = emit_bridge_frames(c, &bridges, (uint32_t)c->bytes.size, &last, out);
+	if (why != SKIP_NONE || r.at.failed || cursor_left(&r.at))
+		return why != SKIP_NONE ? why : SKIP_DAMAGED;
 	now = c->end;
 	if (c->early_handler) {
 		emit_own_frame(c, true, now - last - 1, out);
@@ -166,7 +186,7 @@ static enum skip emit_frames(const struct code *c, struct buffer *out)
 	}
 	if (c->handler)
 		emit_own_frame(c, false, now - last - 1, out);
-	count += c->early_handler + c->handler;
+	count += (unsigned)c->bridges.count + c->early_handler + c->handler;
 	if (count > 65535)
 		return SKIP_TOO_LONG;
 	emit_u2_at(out, place, count);

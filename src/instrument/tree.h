@@ -2,7 +2,7 @@
  * tree.h - the call trees of instrumented threads, in native memory.
  *
  *      base ─┬─ the blind: context, node and table of children in one, all zero but its id
- *            ├─ 4096: struct tree_board: what a timer thread raises, and what all probes are to know
+ *            ├─ 4096: struct tree_board: when the last tick was, and what all probes are to know
  *            └─ 8192: slots, thread id (low bits) → context
  *      region of a session: contexts, nodes, tables, statistics, one after the other
  *
@@ -13,6 +13,9 @@
  * Sampled timing: a stamp charges the time from tick to tick, not from stamp to stamp: whoever is on top at a tick
  * is so still at the next entry or exit, where it is seen. Between stamps it would be wrong: they come at the ends of
  * calls, and what runs for longer than a tick would always get what the short calls before it had used.
+ *
+ * A tick reaches a thread as the sign of its context's key, which an entry has to look at anyway: so it costs nothing
+ * there (tree_tick.c).
  *
  * Exact timing: a stamp at each entry and exit charges the time since the last one to the node on top, and each
  * call's length goes to its method's statistics.
@@ -40,6 +43,7 @@
 #include "base/error.h"
 
 #define TREE_BOARD 4096
+#define TREE_DUE (1ull << 63) /* in a context's key: a tick has come since its thread's last stamp */
 #define TREE_SLOTS 8192
 #define TREE_SLOT_COUNT (1u << 20)
 #define TREE_NO_ID UINT32_MAX /* of the blind */
@@ -75,7 +79,7 @@ enum tree_timing {
 
 /* What probes look at. JstrobeProbe.java knows the places. */
 struct tree_board {
-	uint32_t tick;      /* never 0, which is what the blind has seen */
+	uint32_t tick;      /* its number */
 	uint32_t quota;     /* adaptive: calls that a thread may time from tick to tick */
 	uint64_t tick_time; /* when the tick was, monotonic ns */
 	int64_t latency;    /* ns from which on a call is slow */
@@ -86,8 +90,8 @@ struct tree_board {
 /* What JstrobeProbe.java knows by number stands first. */
 struct tree_node {
 	uint64_t context;
-	uint64_t kids;     /* table of children: (mask + 1) offsets of nodes, by the low bits of their ids */
-	uint64_t mask;
+	uint64_t elder;    /* its first child: most have no other, and find it without a table */
+	uint64_t mask;     /* of the table of children */
 	uint64_t count;    /* invocations */
 	uint32_t id;       /* 0 is never one */
 	uint32_t closed;   /* gates */
@@ -100,7 +104,7 @@ struct tree_node {
 	uint32_t every;    /* adaptive: of so many calls one is timed, less one; one less than a power of two */
 	uint32_t hot;      /* adaptive: not all calls were timed */
 	uint64_t ticked;   /* adaptive: ns with this node current, by ticks */
-	uint64_t elder;    /* its first child: most have no other, and find it without a table */
+	uint64_t kids;     /* table of children: (mask + 1) offsets of nodes, by the low bits of their ids */
 	uint64_t cpu;      /* ns by ticks, of that the share in which the thread ran; exactly if asked for */
 	uint64_t first;    /* its youngest child */
 	uint64_t next;     /* the sibling made before it */
@@ -111,7 +115,7 @@ struct tree_node {
 };
 
 struct tree_context {
-	uint64_t key;      /* thread id + 1; 0 = nobody's */
+	uint64_t key;      /* thread id + 1, and TREE_DUE; 0 = nobody's */
 	uint64_t current;  /* node */
 	uint32_t seen;     /* number of that tick */
 	uint32_t timed;    /* adaptive: calls timed since */
@@ -127,6 +131,8 @@ struct tree_context {
 	uint64_t stats, stats_mask; /* table of statistics by id */
 	uint64_t thread;   /* number in tree_thread's order */
 	uint64_t next_free;
+	uint64_t next_quiet;
+	uint32_t listed;   /* it is among the quiet ones */
 	uint32_t stats_count;
 	uint32_t is_virtual;
 };
@@ -154,7 +160,7 @@ struct tree_setup {
 /* Begin, with memory for trees. -ENOMEM. Then tree_base is set and stays. */
 int tree_begin(const struct tree_setup *s, struct error *err);
 extern uintptr_t tree_base;
-/* Tell all threads to take the time: raise the tick. */
+/* Tell the threads to take the time: raise the tick. One thread alone does so. */
 void tree_tick(void);
 /* Adaptive timing: what the board is to say. */
 void tree_tune(uint32_t quota, uint64_t clock, uint32_t rarest);
@@ -200,14 +206,18 @@ struct tree_thread {
 /* How many threads there are to read, at this moment; they stay at their numbers. */
 uint32_t tree_threads(void);
 void tree_thread(uint32_t number, struct tree_thread *t);
-/* The node at OFFSET. */
+/* What lies at OFFSET. */
+static inline void *tree_place(uint64_t offset)
+{
+	return (void *)(tree_base + (uintptr_t)offset);
+}
 static inline const struct tree_node *tree_node_at(uint64_t offset)
 {
-	return (const struct tree_node *)(tree_base + offset);
+	return tree_place(offset);
 }
 static inline const struct tree_context *tree_context_at(uint64_t offset)
 {
-	return (const struct tree_context *)(tree_base + offset);
+	return tree_place(offset);
 }
 /* Statistics number I of context C; NULL: none at this place. I runs to c->stats_mask. */
 const struct tree_stats *tree_stats_at(const struct tree_context *c, uint64_t i);

@@ -1,6 +1,6 @@
 /*
  * tree_inner.h - what the files of the call trees share: tree.c the life, tree_memory.c room and nodes, tree_thread.c
- * who writes where, tree_time.c clocks and lengths.
+ * who writes where, tree_tick.c ticks, tree_time.c clocks and lengths.
  */
 #ifndef JSTROBE_INSTRUMENT_TREE_INNER_H
 #define JSTROBE_INSTRUMENT_TREE_INNER_H
@@ -26,12 +26,12 @@ extern struct tree_state tree_state;
 
 static inline struct tree_node *tree_node(uint64_t offset)
 {
-	return (struct tree_node *)(tree_base + offset);
+	return tree_place(offset);
 }
 
 static inline struct tree_context *tree_at(uint64_t offset)
 {
-	return (struct tree_context *)(tree_base + offset);
+	return tree_place(offset);
 }
 
 static inline struct tree_board *tree_board(void)
@@ -60,6 +60,14 @@ static inline bool tree_times_calls(void)
 
 /* The number of the tick now. */
 uint32_t tree_ticks(void);
+/* A tick, of which threads are not told: what came before is nobody's. */
+void tree_tick_silently(void);
+/* C has a new owner ID, whom the next tick is to reach. */
+void tree_own(struct tree_context *c, uint64_t id);
+/* C's thread stamps: it has seen the tick, and the next one is to reach it. */
+void tree_tick_seen(struct tree_context *c);
+/* No context is to be reached any more. */
+void tree_forget_quiet(void);
 
 /* SIZE bytes of the region, for a thread of its own, as an offset; 0 when the limit is reached. */
 uint64_t tree_take(size_t size);

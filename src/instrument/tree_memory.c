@@ -60,7 +60,7 @@ static uint64_t *stats_place(uint64_t *table, uint64_t mask, uint32_t id)
 	for (;; i++) {
 		uint64_t *place = &table[i & mask];
 
-		if (!*place || ((struct tree_stats *)(tree_base + *place))->id == id)
+		if (!*place || ((struct tree_stats *)tree_place(*place))->id == id)
 			return place;
 	}
 }
@@ -75,13 +75,13 @@ static bool grow_stats(struct tree_context *c)
 	at = take_own(c, MAX(size * 2, (uint64_t)STATS_FIRST) * sizeof(uint64_t));
 	if (!at)
 		return false;
-	old = (uint64_t *)(tree_base + c->stats);
-	new = (uint64_t *)(tree_base + at);
+	old = tree_place(c->stats);
+	new = tree_place(at);
 	size = MAX(size * 2, (uint64_t)STATS_FIRST);
 	memset(new, 0, size * sizeof(*new));
 	for (i = 0; c->stats && i <= c->stats_mask; i++)
 		if (old[i])
-			*stats_place(new, size - 1, (uint32_t)((struct tree_stats *)(tree_base + old[i]))->id) = old[i];
+			*stats_place(new, size - 1, (uint32_t)((struct tree_stats *)tree_place(old[i]))->id) = old[i];
 	c->stats_mask = 0; /* who reads meanwhile finds too little, never what is none */
 	__atomic_store_n(&c->stats, at, __ATOMIC_RELEASE);
 	__atomic_store_n(&c->stats_mask, size - 1, __ATOMIC_RELEASE);
@@ -96,13 +96,13 @@ static uint64_t stats_of(struct tree_context *c, uint32_t id)
 
 	if (!tree_times_calls() || id >= TREE_ID_MAX || !grow_stats(c))
 		return 0;
-	place = stats_place((uint64_t *)(tree_base + c->stats), c->stats_mask, id);
+	place = stats_place(tree_place(c->stats), c->stats_mask, id);
 	if (*place)
 		return *place;
 	at = tree_bytes() < tree_state.setup.limit / 4 * 3 ? take_own(c, sizeof(*s)) : 0;
 	if (!at)
 		return 0;
-	s = (struct tree_stats *)(tree_base + at);
+	s = tree_place(at);
 	memset(s, 0, sizeof(*s));
 	s->id = id;
 	s->min = INT64_MAX;
@@ -114,9 +114,9 @@ static uint64_t stats_of(struct tree_context *c, uint32_t id)
 const struct tree_stats *tree_stats_at(const struct tree_context *c, uint64_t i)
 {
 	uint64_t table = __atomic_load_n(&c->stats, __ATOMIC_ACQUIRE);
-	uint64_t at = table ? __atomic_load_n((uint64_t *)(tree_base + table) + i, __ATOMIC_ACQUIRE) : 0;
+	uint64_t at = table ? __atomic_load_n((uint64_t *)tree_place(table) + i, __ATOMIC_ACQUIRE) : 0;
 
-	return at ? (const struct tree_stats *)(tree_base + at) : NULL;
+	return at ? tree_place(at) : NULL;
 }
 
 /* ---- nodes -------------------------------------------------------------------------------- */
@@ -182,7 +182,7 @@ uint64_t tree_make_root(struct tree_context *c, uint64_t at, bool is_virtual)
 /* Fill NEW, a table of SIZE, from PARENT's and with CHILD; false if two want the same place. */
 static bool spread(uint64_t *new, uint64_t size, const struct tree_node *parent, uint64_t child, uint32_t id)
 {
-	const uint64_t *old = (const uint64_t *)(tree_base + parent->kids);
+	const uint64_t *old = tree_place(parent->kids);
 	uint64_t i;
 
 	memset(new, 0, size * sizeof(*new));
@@ -203,7 +203,7 @@ static bool spread(uint64_t *new, uint64_t size, const struct tree_node *parent,
 /* Put CHILD, of id ID, into PARENT's table, making it larger until it has a place; it may do without one. */
 static void put_kid(struct tree_context *c, struct tree_node *parent, uint64_t child, uint32_t id)
 {
-	uint64_t *table = (uint64_t *)(tree_base + parent->kids), size = parent->kids ? parent->mask + 1 : 0, at;
+	uint64_t *table = tree_place(parent->kids), size = parent->kids ? parent->mask + 1 : 0, at;
 
 	if (!parent->elder) {
 		parent->elder = child;
@@ -217,7 +217,7 @@ static void put_kid(struct tree_context *c, struct tree_node *parent, uint64_t c
 		at = take_own(c, size * sizeof(*table));
 		if (!at)
 			return;
-		if (spread((uint64_t *)(tree_base + at), size, parent, child, id)) {
+		if (spread(tree_place(at), size, parent, child, id)) {
 			parent->kids = at;
 			parent->mask = size - 1;
 			return;

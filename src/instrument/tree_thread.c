@@ -89,7 +89,7 @@ static void hand_over(struct tree_context *c, uint64_t id)
 	c->ticked = MAX(tick, c->last - tree_state.setup.period);
 	c->last_cpu = os_thread_cpu(0);
 	c->tid = (uint64_t)os_gettid();
-	c->key = id + 1;
+	tree_own(c, id);
 }
 
 /* Lock held. */
@@ -146,7 +146,7 @@ void tree_thread_end(uint64_t id)
 		struct tree_context *c = tree_at(threads[*number - 1].context);
 
 		*number = 0;
-		c->key = 0;
+		__atomic_store_n(&c->key, 0, __ATOMIC_SEQ_CST);
 		c->next_free = free_ended;
 		free_ended = threads[c->thread].context;
 		ended++;
@@ -161,7 +161,7 @@ void tree_release_virtual(uint64_t context)
 
 	if (!c->key)
 		return;
-	c->key = 0;
+	__atomic_store_n(&c->key, 0, __ATOMIC_SEQ_CST);
 	pthread_mutex_lock(&lock);
 	c->next_free = free_virtual;
 	free_virtual = context;

@@ -26,12 +26,16 @@ static uint64_t cpu_due(struct tree_context *c, uint64_t due, uint64_t now, uint
 /* Charge to TOP what is due in C; now. */
 static uint64_t charge(struct tree_context *c, struct tree_node *top)
 {
-	uint32_t seen = tree_ticks();
-	uint64_t now = os_monotonic(), cpu = os_thread_cpu(0);
-	uint64_t tick = __atomic_load_n(&tree_board()->tick_time, __ATOMIC_RELAXED);
-	uint64_t due = tick > c->ticked ? tick - c->ticked : 0;
 	enum tree_timing timing = tree_state.setup.timing;
+	uint64_t now, cpu, tick, due;
+	uint32_t seen;
 
+	tree_tick_seen(c); /* first: a tick that comes now is another one */
+	seen = tree_ticks();
+	now = os_monotonic();
+	cpu = os_thread_cpu(0);
+	tick = __atomic_load_n(&tree_board()->tick_time, __ATOMIC_RELAXED);
+	due = tick > c->ticked ? tick - c->ticked : 0;
 	top->cpu += cpu_due(c, due, now, cpu);
 	if (timing == TREE_EXACT || timing == TREE_EXACT_CPU)
 		top->wall += now - c->last;
@@ -86,7 +90,7 @@ static unsigned bucket_of(uint64_t took)
 /* A call that took TOOK ns, for COUNT calls. */
 static void note(const struct tree_node *n, int64_t took, uint64_t count)
 {
-	struct tree_stats *s = (struct tree_stats *)(tree_base + n->stats);
+	struct tree_stats *s = tree_place(n->stats);
 
 	if (!n->stats)
 		return;
@@ -170,7 +174,7 @@ static struct tree_context *context_of(uint64_t id)
 	if (!tree_state.running || !id)
 		return NULL;
 	c = tree_at(*tree_slot(id));
-	return c->key == id + 1 ? c : NULL;
+	return (c->key & ~TREE_DUE) == id + 1 ? c : NULL;
 }
 
 void tree_wait_begin(uint64_t id, enum tree_wait kind)

@@ -7,12 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "options/table.h"
-
-static void *field(const struct option *option, struct options *o)
-{
-	return (char *)o + option->offset;
-}
+#include "options/apply.h"
 
 static int apply_text(const struct option *option, const char *name, const char *value,
 		      struct options *o, struct error *err)
@@ -23,7 +18,7 @@ static int apply_text(const struct option *option, const char *name, const char 
 	if (!*value)
 		return error_set(err, EINVAL, "%s: the value is empty; give %s=%s", name, name,
 				 option->arg);
-	strcpy(field(option, o), value);
+	strcpy(apply_field(option, o), value);
 	return 0;
 }
 
@@ -44,7 +39,7 @@ static int apply_time(const struct option *option, const char *name, const char 
 		return error_set(err, EINVAL, "%s: %s is out of range; use a time from %s to %s "
 				 "(a bare number is in %s)", name, value, min, max, minutes ?
 				 "seconds" : "nanoseconds");
-	memcpy(field(option, o), &ns, sizeof(ns));
+	memcpy(apply_field(option, o), &ns, sizeof(ns));
 	return 0;
 }
 
@@ -62,7 +57,7 @@ static int apply_size(const struct option *option, const char *name, const char 
 	if (rc || bytes < option->min || bytes > option->max)
 		return error_set(err, EINVAL, "%s: %s is out of range; use a size from %s to %s (a bare number is in "
 				 "bytes)", name, value, min, max);
-	memcpy(field(option, o), &bytes, sizeof(bytes));
+	memcpy(apply_field(option, o), &bytes, sizeof(bytes));
 	return 0;
 }
 
@@ -79,11 +74,11 @@ static int apply_interval(const struct option *option, const char *name, const c
 		return error_set(err, EINVAL, "%s: %s is out of range; use a time from 50us to 100s, "
 					 "or with an event that is "
 				 "not CPU time a number of events", name, value);
-	memcpy(field(option, o), &n, sizeof(n));
+	memcpy(apply_field(option, o), &n, sizeof(n));
 	return 0;
 }
 
-static int apply_count(const struct option *option, const char *name, const char *value,
+int apply_count(const struct option *option, const char *name, const char *value,
 		       struct options *o, struct error *err)
 {
 	uint64_t n = 0;
@@ -99,7 +94,7 @@ static int apply_count(const struct option *option, const char *name, const char
 				 (unsigned long long)option->max);
 	stored = (uint32_t)n;
 	if (option->size == sizeof(stored))
-		memcpy(field(option, o), &stored, sizeof(stored));
+		memcpy(apply_field(option, o), &stored, sizeof(stored));
 	return 0;
 }
 
@@ -132,14 +127,14 @@ static int apply_percent(const struct option *option, const char *name, const ch
 	if (option_percent(value, &thousandths))
 		return error_set(err, EINVAL, "%s: '%s' is no percentage; use a number from 0 to "
 				 "100, as in %s=0.5", name, value, name);
-	memcpy(field(option, o), &thousandths, sizeof(thousandths));
+	memcpy(apply_field(option, o), &thousandths, sizeof(thousandths));
 	return 0;
 }
 
 static int apply_pattern(const struct option *option, const char *name, const char *value,
 			 struct options *o, struct error *err)
 {
-	char *list = field(option, o);
+	char *list = apply_field(option, o);
 	size_t used;
 
 	if (!*value || strchr(value, '\n'))
@@ -174,7 +169,7 @@ static int apply_signal(const struct option *option, const char *name, const cha
 static int apply_threads(const struct option *option, const char *name, const char *value,
 			 struct options *o, struct error *err)
 {
-	char *text = field(option, o), *p;
+	char *text = apply_field(option, o), *p;
 
 	if (!*value)
 		return error_set(err, EINVAL, "not available yet: %s without ids (threads that "
@@ -194,7 +189,7 @@ static int apply_moment(const struct option *option, const char *name, const cha
 			struct options *o, struct error *err)
 {
 	struct options_moment m;
-	char *text = field(option, o);
+	char *text = apply_field(option, o);
 
 	if (options_moment(value, NS_PER_S, NS_PER_S, &m) || strlen(value) >= option->size)
 		return error_set(err, EINVAL, "%s: '%s' is no time; write it like 90, 10m, 1h or "
@@ -203,125 +198,6 @@ static int apply_moment(const struct option *option, const char *name, const cha
 	/* 0 is never */
 	strcpy(text, m.at ? value : "");
 	return 0;
-}
-
-static int apply_cstack(const struct option *option, const char *name, const char *value,
-			struct options *o, struct error *err)
-{
-	static const char *const modes[] = {"no", "vm", "fp", "dwarf"};
-	size_t i = 0;
-
-	while (i < ARRAY_LEN(modes) && strcmp(modes[i], value) != 0)
-		i++;
-	if (strcmp(value, "vmx") == 0)
-		return error_set(err, EINVAL, "not available yet: %s=vmx; use %s=vm", name, name);
-	if (i == ARRAY_LEN(modes))
-		return error_set(err, EINVAL, "%s: unknown mode %s; use no, vm, fp or dwarf", name,
-				 value);
-	strcpy(field(option, o), value);
-	return 0;
-}
-
-static int apply_format_word(const struct option *option, const char *name, const char *value,
-			     struct options *o, struct error *err)
-{
-	bool flat = strcmp(option->word, "flat") == 0;
-	bool traces = strcmp(option->word, "traces") == 0;
-	const char *other = flat ? "traces" : traces ? "flat" : "-";
-	uint64_t n = 0;
-
-	if (value && (flat || traces)) {
-		if (apply_count(option, name, value, o, err))
-			return -EINVAL;
-		option_count(value, &n);
-		*(flat ? &o->flat : &o->traces) = (uint32_t)n;
-	}
-	/* flat and traces together are the text format */
-	if (strcmp(o->format, other) == 0)
-		strcpy(o->format, "text");
-	else
-		snprintf(o->format, sizeof(o->format), "%s", option->word);
-	return 0;
-}
-
-static const struct option *format_word(const char *text, size_t n)
-{
-	const struct option *p;
-
-	for (p = option_table; p->help; p++)
-		if (p->group == OPTIONS_OUTPUT && option_is(p->agent, text, n) &&
-		    (p->kind == OPTION_FORMAT_WORD || (p->kind == OPTION_NONE && !p->name)))
-			return p;
-	return NULL;
-}
-
-static int unknown_format(const char *word, struct error *err)
-{
-	const char *names[32], *near;
-	const struct option *p;
-	size_t n = 0;
-
-	for (p = option_table; p->help && n + 1 < ARRAY_LEN(names); p++)
-		if (p->kind == OPTION_FORMAT_WORD)
-			names[n++] = p->agent;
-	names[n] = NULL;
-	near = options_nearest(word, names);
-	if (near)
-		return error_set(err, EINVAL, "unknown output format: %s (did you mean %s?)", word,
-				 near);
-	return error_set(err, EINVAL, "unknown output format: %s; 'jstrobe help formats' lists them",
-			 word);
-}
-
-/* "-o flat=20,traces" or "-o collapsed,threads": format words first, any agent option after. */
-static int apply_format_list(const char *value, struct options *o, struct error *err)
-{
-	size_t n = strcspn(value, ",=");
-	const struct option *p = format_word(value, n);
-	char word[32];
-
-	snprintf(word, sizeof(word), "%.*s", (int)n, value);
-	if (!p)
-		return unknown_format(word, err);
-	return options_parse_agent(o, value, ',', err);
-}
-
-static int apply_features(const char *value, struct options *o, struct error *err)
-{
-	static const char *const later[] = {"jnienv", "agct", "mixed", "vtable", "comptask",
-					    "pcaddr"};
-	size_t i;
-
-	while (*value) {
-		size_t n = strcspn(value, ",+");
-
-		for (i = 0; i < ARRAY_LEN(later); i++)
-			if (option_is(later[i], value, n))
-				return error_set(err, EINVAL, "not available yet: features=%s",
-						 later[i]);
-		if (!option_is("stats", value, n))
-			return error_set(err, EINVAL, "unknown feature: %.*s; there is "
-					 "features=stats", (int)n, value);
-		o->stats = true;
-		value += n + (value[n] != '\0');
-	}
-	return 0;
-}
-
-static int apply_word(const struct option *option, const char *name, const char *value,
-		      struct options *o, struct error *err)
-{
-	const char *word = option->arg;
-	size_t n;
-
-	for (; *word; word += n + (word[n] == '|')) {
-		n = strcspn(word, "|");
-		if (strlen(value) == n && strncmp(word, value, n) == 0) {
-			strcpy(field(option, o), value);
-			return 0;
-		}
-	}
-	return error_set(err, EINVAL, "%s: unknown word '%s'; use one of %s", name, value, option->arg);
 }
 
 static int apply_period(const struct option *option, const char *name, const char *value, struct options *o,
@@ -346,25 +222,9 @@ static int apply_timed_event(const struct option *option, const char *name, cons
 	if (rc)
 		return rc;
 	if (value)
-		memcpy(&ns, field(option, o), sizeof(ns));
+		memcpy(&ns, apply_field(option, o), sizeof(ns));
 	ns = value ? MAX(ns, 2) : 1;
-	memcpy(field(option, o), &ns, sizeof(ns));
-	return 0;
-}
-
-static int apply_loglevel(const char *name, const char *value, struct options *o,
-			  struct error *err)
-{
-	static const char *const levels[] = {"trace", "debug", "info", "warn", "error", "none"};
-	size_t i = 0;
-
-	while (i < ARRAY_LEN(levels) && strcmp(levels[i], value) != 0)
-		i++;
-	if (i == ARRAY_LEN(levels))
-		return error_set(err, EINVAL, "%s: unknown level %s; use trace, debug, info, "
-				 "warn, error or none", name, value);
-	o->verbose = i < 2;
-	o->quiet = i == 5;
+	memcpy(apply_field(option, o), &ns, sizeof(ns));
 	return 0;
 }
 
@@ -373,7 +233,7 @@ static int apply_flag(const struct option *option, const char *name, const char 
 {
 	if (value && strcmp(value, "true") != 0 && strcmp(value, "false") != 0)
 		return error_set(err, EINVAL, "%s takes no value; remove '=%s'", name, value);
-	*(bool *)field(option, o) = !value || strcmp(value, "true") == 0;
+	*(bool *)apply_field(option, o) = !value || strcmp(value, "true") == 0;
 	/* the last of the two counts */
 	if (o->samples && option->offset == offsetof(struct options, samples))
 		o->total = false;
@@ -418,6 +278,8 @@ static int apply(const struct option *option, const char *name, const char *valu
 		return apply_word(option, name, value, o, err);
 	case OPTION_MOMENT:
 		return apply_moment(option, name, value, o, err);
+	case OPTION_OMITTED:
+		return apply_omitted(option, name, value, o, err);
 	case OPTION_SIGNAL:
 		return apply_signal(option, name, value, o, err);
 	case OPTION_THREADS:
@@ -501,7 +363,7 @@ int options_check_file(const char *file, struct error *err)
 
 	if (!dot)
 		return 0;
-	p = format_word(dot + 1, strlen(dot + 1));
+	p = apply_known_format(dot + 1, strlen(dot + 1));
 	if (p && p->when == WHEN_LATER)
 		return error_set(err, EINVAL, "not available yet: %s (the extension of %s); use "
 				 ".html, .json, .collapsed or .txt, or -o FORMAT", p->agent, file);

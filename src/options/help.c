@@ -187,6 +187,7 @@ static void print_field(const struct option *p, const struct options *o, char se
 		print_patterns(p->agent, field, separator, out);
 		break;
 	case OPTION_COUNT:
+	case OPTION_OMITTED:
 	case OPTION_SIGNAL:
 		memcpy(&small, field, sizeof(small));
 		snprintf(text, sizeof(text), "%u", small);

@@ -24,6 +24,16 @@ enum options_action {
 	ACTION_METRICS,
 };
 
+/* What a recording can do without, numbered as async-profiler's jfropts. */
+enum options_omit {
+	OMIT_MACHINE = 1, /* machine, system and JVM */
+	OMIT_PROPERTIES = 2,
+	OMIT_LIBRARIES = 4,
+	OMIT_CPU_LOAD = 8,
+	OMIT_HEAP = 16,
+	OMIT_ALL = 31,
+};
+
 #define OPTIONS_FILE_MAX 1024
 #define OPTIONS_PATTERNS_MAX 1024
 #define OPTIONS_ANY_CPU UINT32_MAX
@@ -36,6 +46,7 @@ struct options {
 	uint64_t interval; /* of the first: ns of CPU time, or events; 0 = its default */
 	uint64_t wall;     /* interval of the event wall, ns; 1 = its default; 0 = not said */
 	bool nopark;       /* lock: monitors only */
+	bool sleep;        /* lock: Thread.sleep, too */
 	uint64_t lock;     /* the same of lock: ns of waiting */
 	char show[256];    /* the event that the result shows; "" = all */
 	uint32_t depth;    /* frames kept of a stack */
@@ -49,6 +60,7 @@ struct options {
 	bool disable_sampling, disable_all; /* for the life of the JVM */
 	bool nobatch;      /* wall: a signal for each sample */
 	bool vthreads;     /* wall: parked virtual threads, too */
+	bool fdtransfer;   /* perf descriptors come from the command */
 	bool stats;        /* features=stats: measure the walks */
 	char begin[256], end[256]; /* native functions; "" = none */
 	bool nostop, ttsp;
@@ -72,8 +84,10 @@ struct options {
 	uint32_t flat;    /* methods in text, 0 = the format's default */
 	uint32_t traces;  /* stacks in text, 0 = the format's default */
 	bool threads, total, samples, lines;
+	bool contexts;    /* stacks apart by trace id, span id and labels */
 	bool simple, dot, norm, sig, ann, lib;
 	bool reverse, inverted;
+	bool owners;       /* lock: stacks of who held the locks */
 	uint32_t minwidth; /* thousandths of a percent */
 	char include[OPTIONS_PATTERNS_MAX], exclude[OPTIONS_PATTERNS_MAX]; /* a pattern a line */
 	bool patterns_old; /* said earlier: the first new one takes the place of all */
@@ -82,6 +96,7 @@ struct options {
 	/* recordings */
 	char cpu_events[12]; /* "execution", "cputime", "both"; "" = both */
 	uint64_t chunk_size, chunk_time, max_size; /* bytes, ns, bytes; 0 = the default */
+	uint32_t omitted; /* of enum options_omit */
 	bool no_props;
 	char jfrsync[OPTIONS_FILE_MAX]; /* of the JDK's own recording beside ours; "" = none */
 	uint64_t last;      /* ns kept in memory, 0 = no flight recorder */
@@ -97,13 +112,14 @@ struct options {
 	bool converting;
 	char families[256]; /* "cpu,alloc"; "" = not said */
 	char states[128];   /* "runnable,sleeping"; "" = any */
+	char trace_id[40], span[24], label[128]; /* what threads worked for; "" = any */
 	char from[40], to[40]; /* as convert/range.h reads them; "" = all */
 
 	/* the command's own */
 	uint64_t duration;       /* ns, 0 = not given */
 	uint64_t attach_timeout; /* ns */
 	char libpath[OPTIONS_FILE_MAX];
-	bool quiet, verbose, strict, once;
+	bool quiet, verbose, strict, once, live;
 	char log[OPTIONS_FILE_MAX]; /* where the agent's messages go; "" = stderr */
 	bool want_version, want_help;
 

@@ -1,6 +1,7 @@
 /*
  * clock.c - the kernel's clocks, as plain numbers of ns.
  */
+#include <pthread.h>
 #include <time.h>
 
 #include "os/os.h"
@@ -40,4 +41,14 @@ void os_sleep(uint64_t ns)
 	struct timespec t = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
 
 	nanosleep(&t, NULL);
+}
+
+void os_condition_init(pthread_cond_t *condition)
+{
+	pthread_condattr_t attr;
+
+	pthread_condattr_init(&attr);
+	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+	pthread_cond_init(condition, &attr);
+	pthread_condattr_destroy(&attr);
 }

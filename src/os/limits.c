@@ -13,7 +13,7 @@ static unsigned soft_limit(int resource)
 {
 	struct rlimit limit;
 
-	if (getrlimit((__rlimit_resource_t)resource, &limit) || limit.rlim_cur > 1u << 30)
+	if (getrlimit(resource, &limit) || limit.rlim_cur > 1u << 30)
 		return PLENTY;
 	return (unsigned)limit.rlim_cur;
 }

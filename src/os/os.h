@@ -7,6 +7,7 @@
 #ifndef JSTROBE_OS_OS_H
 #define JSTROBE_OS_OS_H
 
+#include <pthread.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -22,6 +23,8 @@ uint64_t os_children_cpu(void);
 uint64_t os_thread_cpu(pid_t tid);
 /* Wait NS (or less, when a signal comes). */
 void os_sleep(uint64_t ns);
+/* A condition whose timed waits end by CLOCK_MONOTONIC, as os_monotonic counts. Any thread, once for each. */
+void os_condition_init(pthread_cond_t *condition);
 
 pid_t os_gettid(void);
 /*

@@ -63,7 +63,7 @@ uint64_t os_thread_start(pid_t tid)
 {
 	char text[1024];
 	unsigned long long ticks;
-	uint64_t start, slept, now = os_monotonic();
+	uint64_t start, slept, now;
 	struct timespec boot;
 	const char *at;
 	int field;
@@ -72,6 +72,7 @@ uint64_t os_thread_start(pid_t tid)
 	at = strrchr(text, ')'); /* the name before it may hold anything */
 	for (field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
+	now = os_monotonic();
 	if (!at || sscanf(at, "%llu", &ticks) != 1 || clock_gettime(CLOCK_BOOTTIME, &boot))
 		return 0;
 	slept = (uint64_t)boot.tv_sec * NS_PER_S + (uint64_t)boot.tv_nsec - now;
@@ -111,7 +112,7 @@ uintptr_t os_thread_futex(pid_t tid)
 
 bool os_thread_exists(pid_t tid)
 {
-	return syscall(SYS_tgkill, getpid(), tid, 0) == 0;
+	return syscall(SYS_tgkill, getpid(), tid, 0) == 0 || errno != ESRCH;
 }
 
 const char *os_thread_policy(pid_t tid)

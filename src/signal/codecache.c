@@ -52,7 +52,7 @@ bool code_blob_read(const struct layout *l, uintptr_t address, struct blob *b)
 			&complete))
 		return false;
 	/* -1: a stub of C1 that sets up no frame, or one of its own. */
-	b->frame_bytes = words > 1u << 20 ? 0 : words * 8;
+	b->frame_bytes = words > 1u << 20 ? 0 : words * WORD;
 	b->frame_complete = l->blob_frame_complete_width == 2 ? (int16_t)complete : (int32_t)complete;
 	if (l->blob_code_offset >= 0) {
 		if (!load_u32(address + (uintptr_t)l->blob_code_offset, &offset))
@@ -76,4 +76,18 @@ uintptr_t code_blob_end(const struct layout *l, const struct blob *b)
 
 	return load_u32(b->address + (uintptr_t)l->blob_size, &size) && size < 1u << 28 ? b->address + size
 										      : b->code;
+}
+
+uintptr_t code_entry(const struct layout *l, const struct blob *b)
+{
+	uint64_t offset;
+	uintptr_t entry;
+
+	if (l->nmethod_entry_offset >= 0 &&
+	    load_field(b->address + (uintptr_t)l->nmethod_entry_offset, l->nmethod_entry_offset_width,
+		       &offset))
+		return b->code + offset;
+	if (l->nmethod_entry >= 0 && load_word(b->address + (uintptr_t)l->nmethod_entry, &entry))
+		return entry;
+	return b->code;
 }

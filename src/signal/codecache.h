@@ -38,5 +38,7 @@ uintptr_t code_blob_at(const struct layout *l, uintptr_t pc);
 bool code_blob_read(const struct layout *l, uintptr_t address, struct blob *b);
 /* Where the blob ends; its code is before that. Any context. */
 uintptr_t code_blob_end(const struct layout *l, const struct blob *b);
+/* Where calls enter nmethod B whose receiver is known to fit. Any context. */
+uintptr_t code_entry(const struct layout *l, const struct blob *b);
 
 #endif

@@ -1,4 +1,5 @@
 #include "context.h"
+#include "cpu.h"
 #include "signal/decode.h"
 
 /* Where the debug information of one nmethod lies. */
@@ -183,9 +184,9 @@ uintptr_t decode_described(const struct layout *l, const struct blob *b, uintptr
 
 	if (!read_info(l, b->address, &d))
 		return 0;
-	/* A native method's wrapper has no such table, and puts nothing on its frame for a call. */
+	/* A native method's wrapper has no such table, and mostly nothing on top of its frame for a call. */
 	if (d.kind == FRAME_WRAPPER)
-		return is_return ? pc : 0;
+		return is_return && !CPU_PUSHES_ARGUMENTS && !CPU_WRAPPER_PUSHES ? pc : 0;
 	return find_desc(l, &d, (uint32_t)(pc - b->code), &desc, &at, NULL) && desc ? b->code + at : 0;
 }
 

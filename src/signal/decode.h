@@ -30,6 +30,7 @@ struct decoded {
 	uint32_t count;          /* frames */
 	uint32_t return_offset;  /* from sp: of the return address; a top pc before or behind the frame has its own */
 	bool fp_saved;           /* the caller's fp lies below the return address */
+	bool linked;             /* see struct edge */
 	uint16_t before, after;  /* bytes of code around pc that the same is true of */
 	uint64_t frame[];        /* innermost first */
 };
@@ -44,6 +45,7 @@ struct known_method {
 struct edge {
 	uint32_t return_offset; /* from sp */
 	bool fp_saved;          /* the caller's fp is the word below it, else still in the register */
+	bool linked;            /* it is still in the link register, and return_offset is that of the caller's stack */
 	bool fixed;             /* it is so whenever this pc is reached: may be remembered */
 	uintptr_t first, last;  /* it is the same at all pcs from here to there */
 };

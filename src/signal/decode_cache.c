@@ -68,6 +68,7 @@ void decode_remember(struct decode_cache *c, const struct decoded *head, const s
 	*e = *head;
 	e->return_offset = edge->return_offset;
 	e->fp_saved = edge->fp_saved;
+	e->linked = edge->linked;
 	e->before = (uint16_t)MIN(pc - edge->first, UINT16_MAX);
 	e->after = (uint16_t)MIN(edge->last - pc, UINT16_MAX);
 	for (i = 0; i < head->count; i++)

@@ -47,6 +47,11 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
+uintptr_t handler_thread_pointer(void)
+{
+	return context_tcb();
+}
+
 static int32_t own_tid(void)
 {
 	return (int32_t)syscall(SYS_gettid);
@@ -127,10 +132,11 @@ enum loss_reason handler_refusal(const struct thread_record *r)
 uint64_t handler_mounted(const struct thread_record *r)
 {
 	uintptr_t thread = atomic_load_explicit(&r->java_thread, memory_order_relaxed);
-	uint64_t entry, owner;
+	uintptr_t entry;
+	uint64_t owner;
 
 	if (!thread || zone.layout.thread_cont_entry < 0 || zone.layout.thread_owner_id < 0 ||
-	    !load_u64(thread + (uintptr_t)zone.layout.thread_cont_entry, &entry) || !entry ||
+	    !load_word(thread + (uintptr_t)zone.layout.thread_cont_entry, &entry) || !entry ||
 	    !load_u64(thread + (uintptr_t)zone.layout.thread_owner_id, &owner))
 		return 0;
 	return owner;
@@ -178,6 +184,16 @@ static const struct trace *take_trace(struct thread_record *r, const struct perf
 	return w.store_full ? NULL : trace_end(&w);
 }
 
+/* S, with what its thread works for behind it, if that is known. */
+static bool push(struct thread_record *r, struct sample *s)
+{
+	struct request_note note = {.unused = {0}};
+
+	s->noted = request_of_record(r, &note.request);
+	return s->noted ? queue_push_pair(handler_queue(r), s, (const struct sample *)(const void *)&note)
+			: queue_push(handler_queue(r), s);
+}
+
 void handler_take(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,
 		  const struct perf_reader *ring, const struct walk_regs *regs)
 {
@@ -201,8 +217,8 @@ void handler_take(struct thread_record *r, uint32_t event, uint64_t time, uint64
 	now = clock_ns(CLOCK_MONOTONIC);
 	s.handler_ns = (uint32_t)MIN(now - time, (uint64_t)UINT32_MAX);
 	if (zone.events[event].turns == TURNS_WALL)
-		r->place = (struct record_place){regs->pc, regs->sp, regs->fp, s.trace};
-	if (!queue_push(handler_queue(r), &s))
+		r->place = (struct record_place){regs->pc, regs->sp, regs->fp, s.trace, r->chunk.generation};
+	if (!push(r, &s))
 		record_lose(r, event, LOSS_queue_full, s.weight);
 	record_stir(&zone.records, r->index);
 }

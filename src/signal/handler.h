@@ -30,4 +30,7 @@ static inline void handler_leave(struct thread_record *r)
 	atomic_store_explicit(&r->inside, 0, memory_order_release);
 }
 
+/* The running thread's pointer, by which records know it. Any context. */
+uintptr_t handler_thread_pointer(void);
+
 #endif

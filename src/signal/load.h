@@ -5,12 +5,52 @@
  * Each returns true and stores the value, or returns false when the address
  * cannot be read. Any context once fault_install() has run. No system call; a
  * good load costs one instruction.
+ *
+ * The address of a load and of its way out stand in the section js_faults;
+ * when the load faults, fault.c moves the program counter to the way out.
+ *
+ *   js_faults:  { int32 load - here, int32 way_out - here } ...
  */
 #ifndef JSTROBE_SIGNAL_LOAD_H
 #define JSTROBE_SIGNAL_LOAD_H
 
 #include "base/base.h"
 #include "load_arch.h"
+
+/* INSN, and where it goes on if it faults. */
+#define LOAD_ELSE(insn, label)            \
+	"1: " insn "\n"                   \
+	".pushsection js_faults,\"a\"\n" \
+	".balign 4\n"                     \
+	".long 1b - .\n"                  \
+	".long %l[" #label "] - .\n"      \
+	".popsection\n"
+
+#ifndef LOAD64 /* tests that count loads have their own */
+#define LOAD_OR_GOTO(insn, out, address, label) \
+	asm goto(LOAD_ELSE(insn, label) : [to] "=r"(out) : LOAD_FROM(address) : : label)
+
+#ifdef LOAD_INSN_64
+#define LOAD64(out, address, label) \
+	LOAD_OR_GOTO(LOAD_INSN_64, out, (const volatile uint64_t *)(address), label)
+#else
+/* In two halves; the low one lies first. */
+#define LOAD64(out, address, label)                           \
+	do {                                                  \
+		uint32_t low_half, high_half;                 \
+							      \
+		LOAD32(low_half, address, label);             \
+		LOAD32(high_half, (address) + 4, label);      \
+		(out) = (uint64_t)high_half << 32 | low_half; \
+	} while (0)
+#endif
+#define LOAD32(out, address, label) \
+	LOAD_OR_GOTO(LOAD_INSN_32, out, (const volatile uint32_t *)(address), label)
+#define LOAD16(out, address, label) \
+	LOAD_OR_GOTO(LOAD_INSN_16, out, (const volatile uint16_t *)(address), label)
+#define LOAD8(out, address, label) \
+	LOAD_OR_GOTO(LOAD_INSN_8, out, (const volatile uint8_t *)(address), label)
+#endif
 
 static inline bool load_u64(uintptr_t address, uint64_t *out)
 {
@@ -58,11 +98,18 @@ fault:
 
 static inline bool load_word(uintptr_t address, uintptr_t *out)
 {
-	uint64_t value;
+	uint32_t narrow;
+	uint64_t wide;
 
-	if (!load_u64(address, &value))
+	if (sizeof(*out) == sizeof(wide)) {
+		if (!load_u64(address, &wide))
+			return false;
+		*out = (uintptr_t)wide;
+		return true;
+	}
+	if (!load_u32(address, &narrow))
 		return false;
-	*out = value;
+	*out = narrow;
 	return true;
 }
 
@@ -101,5 +148,31 @@ static inline bool load_bytes(void *to, uintptr_t from, size_t n)
 	}
 	return true;
 }
+
+/*
+ * If OLD is at ADDRESS, a multiple of 8, put NEW there in the same moment. *FOUND: what was there. False: nothing can
+ * be written there, or load_arch.h has no instruction for it on this CPU. Any context, as with loads.
+ */
+#ifndef REPLACE_INSN_64
+static inline bool load_replace_u64(uintptr_t address, uint64_t old, uint64_t new, uint64_t *found)
+{
+	return false;
+}
+#else
+static inline bool load_replace_u64(uintptr_t address, uint64_t old, uint64_t new, uint64_t *found)
+{
+	volatile uint64_t *at = (volatile uint64_t *)address;
+
+	asm goto(LOAD_ELSE(REPLACE_INSN_64, fault)
+		 : "+a"(old), [at] "+m"(*at)
+		 : [new] "r"(new)
+		 : "cc", "memory"
+		 : fault);
+	*found = old;
+	return true;
+fault:
+	return false;
+}
+#endif
 
 #endif

@@ -12,10 +12,11 @@
 #include <stdatomic.h>
 
 #include "base/base.h"
+#include "signal/request.h"
 
 struct trace;
 
-/* One sample, 48 bytes. */
+/* One sample, 48 bytes, on 32-bit CPUs too. */
 struct sample {
 	uint64_t time;          /* CLOCK_MONOTONIC ns */
 	const struct trace *trace;
@@ -23,11 +24,19 @@ struct sample {
 	uint64_t context;       /* virtual thread (its java tid), 0 = none */
 	uint32_t thread;        /* index of the subject's record */
 	uint32_t handler_ns;    /* time spent in the handler, saturating */
-	uint8_t event;          /* which of the session's */
+	uint8_t event : 7;      /* which of the session's */
+	uint8_t noted : 1;      /* a struct request_note follows it in its queue */
 	uint8_t state;          /* enum thread_state */
 	uint16_t era;           /* lower bits of the era its walk began in (see era.h) */
 	uint32_t payload;       /* ns of the walk, or the CPU, when asked for (features=stats, record-cpu) */
+} __attribute__((aligned(8)));
+
+/* What follows a sample whose thread works for something; behind a struct wait_note, if there is one. */
+struct request_note {
+	struct request request;
+	uint64_t unused[2];
 };
+_Static_assert(sizeof(struct request_note) == sizeof(struct sample), "they share a queue");
 
 struct queue {
 	uint32_t capacity;
@@ -58,17 +67,26 @@ static inline bool queue_push(struct queue *q, const struct sample *s)
 	return true;
 }
 
-/* Add S and, right behind it, NOTE; both or none. False when there is no room. As queue_push. */
-static inline bool queue_push_pair(struct queue *q, const struct sample *s, const struct sample *note)
+/* Add ROW[0..N), one right behind the other; all or none. False when there is no room. As queue_push. */
+static inline bool queue_push_row(struct queue *q, const struct sample *const *row, uint32_t n)
 {
 	uint64_t head = atomic_load_explicit(&q->head, memory_order_relaxed);
+	uint32_t i;
 
-	if (head + 1 - atomic_load_explicit(&q->tail, memory_order_acquire) >= q->capacity)
+	if (head + n - atomic_load_explicit(&q->tail, memory_order_acquire) > q->capacity)
 		return false;
-	q->entries[head % q->capacity] = *s;
-	q->entries[(head + 1) % q->capacity] = *note;
-	atomic_store_explicit(&q->head, head + 2, memory_order_release);
+	for (i = 0; i < n; i++)
+		q->entries[(head + i) % q->capacity] = *row[i];
+	atomic_store_explicit(&q->head, head + n, memory_order_release);
 	return true;
+}
+
+/* The same for S and what follows it. */
+static inline bool queue_push_pair(struct queue *q, const struct sample *s, const struct sample *note)
+{
+	const struct sample *const row[] = {s, note};
+
+	return queue_push_row(q, row, ARRAY_LEN(row));
 }
 
 /* Entries waiting. Consumer only. */

@@ -55,6 +55,7 @@ struct record_source {
 struct record_place {
 	uintptr_t pc, sp, fp;
 	const struct trace *trace; /* NULL = none */
+	uint32_t generation;       /* of the store: in a later one it may be gone */
 };
 
 /* Samples of one event lost on this thread, by reason. Written by its handlers, read by the collector. */
@@ -74,6 +75,7 @@ struct thread_record {
 	_Atomic uint32_t inside;        /* zone.epoch when its handler entered, 0 when out */
 	uint32_t index;                 /* own position in the table */
 	_Atomic uintptr_t java_thread;  /* JavaThread*, 0 = none; see thread life in design §3 */
+	_Atomic uint64_t java_id;       /* Thread.getId of that, 0 = not known */
 	struct queue *_Atomic current;  /* the queue handlers push to */
 	struct queue *_Atomic next;     /* a bigger one, handed over by the collector */
 	uintptr_t stack_high;           /* end of the stack, 0 = unknown */

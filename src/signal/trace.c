@@ -2,9 +2,11 @@
 
 #include <string.h>
 
+#include "base/wide.h"
+
 #define HEADER_WORDS (sizeof(struct trace) / sizeof(uint64_t))
-#define FIRST_CHUNK (4 * 1024)
-#define NEXT_CHUNK (16 * 1024)
+#define FIRST_CHUNK 1024 /* most of ten thousand threads have one stack or two */
+#define LAST_CHUNK (16 * 1024)
 #define PROBES 8
 #define ADDRESS_MASK 0xffffffffffffull
 
@@ -23,7 +25,7 @@ static uintptr_t take(struct trace_arena *s, size_t bytes)
 
 static bool new_chunk(struct trace_arena *s, struct trace_chunk *c, size_t words)
 {
-	size_t bytes = c->taken == 0 ? FIRST_CHUNK : NEXT_CHUNK;
+	size_t bytes = MIN((size_t)FIRST_CHUNK << 2 * MIN(c->taken, 2u), (size_t)LAST_CHUNK);
 	uintptr_t at;
 
 	while (bytes < (words + HEADER_WORDS) * sizeof(uint64_t))
@@ -85,14 +87,7 @@ bool trace_grow(struct trace_writer *w)
 	return true;
 }
 
-/* Multiply-fold hash (the mixing step of Wang Yi's wyhash), four lanes that do not wait for each other. */
-static inline uint64_t mix(uint64_t a, uint64_t b)
-{
-	unsigned __int128 product = (unsigned __int128)a * b;
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
+/* Four lanes that do not wait for each other. */
 static uint32_t hash_frames(const uint64_t *frame, uint32_t n)
 {
 	const uint64_t k0 = 0xa0761d6478bd642full, k1 = 0xe7037ed1a0b428dbull;
@@ -100,14 +95,14 @@ static uint32_t hash_frames(const uint64_t *frame, uint32_t n)
 	uint32_t i;
 
 	for (i = 0; i + 8 <= n; i += 8) {
-		a = mix(frame[i] ^ a, frame[i + 1] ^ k0);
-		b = mix(frame[i + 2] ^ b, frame[i + 3] ^ k1);
-		c = mix(frame[i + 4] ^ c, frame[i + 5] ^ k0);
-		d = mix(frame[i + 6] ^ d, frame[i + 7] ^ k1);
+		a = wide_fold(frame[i] ^ a, frame[i + 1] ^ k0);
+		b = wide_fold(frame[i + 2] ^ b, frame[i + 3] ^ k1);
+		c = wide_fold(frame[i + 4] ^ c, frame[i + 5] ^ k0);
+		d = wide_fold(frame[i + 6] ^ d, frame[i + 7] ^ k1);
 	}
 	for (; i < n; i++)
-		a = mix(frame[i] ^ a, k1);
-	a = mix(a ^ c, b ^ d ^ k0);
+		a = wide_fold(frame[i] ^ a, k1);
+	a = wide_fold(a ^ c, b ^ d ^ k0);
 	return (uint32_t)(a ^ a >> 32);
 }
 

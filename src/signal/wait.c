@@ -75,15 +75,17 @@ static bool is_due(struct thread_record *r, uint32_t event, uint64_t duration, u
 
 void wait_take(struct thread_record *r, struct sample *s, const struct wait_note *n)
 {
-	struct sample note;
+	struct request_note request = {.unused = {0}};
+	const struct sample *const row[] = {s, (const void *)n, (const void *)&request};
 
 	if (!is_due(r, s->event, n->duration, &s->weight))
 		return;
 	s->thread = r->index;
-	memcpy(&note, n, sizeof(note));
+	/* callbacks know a virtual thread where the JVM does not note it (before JDK 24) */
+	s->noted = s->context ? request_of(s->context, &request.request) : request_of_record(r, &request.request);
 	if (window_keeps_out(&zone.window))
 		record_lose(r, s->event, LOSS_outside_window, s->weight);
-	else if (!queue_push_pair(handler_queue(r), s, &note))
+	else if (!queue_push_row(handler_queue(r), row, s->noted ? 3 : 2))
 		record_lose(r, s->event, LOSS_queue_full, s->weight);
 	record_stir(&zone.records, r->index);
 }

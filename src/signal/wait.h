@@ -10,12 +10,6 @@
 
 #include "signal/zone.h"
 
-/*
- * Methods of LockSupport that have probes. They are in no trace: redefined by us, their names could be proved for
- * the moment of a look only, and waits are long (signal/era.h).
- */
-enum wait_method { WAIT_NO_METHOD, WAIT_METHOD_PARK, WAIT_METHOD_PARK_NANOS, WAIT_METHOD_PARK_UNTIL, WAIT_METHODS };
-
 /* What follows a sample of a wait in its queue. */
 struct wait_note {
 	uint64_t duration;     /* ns */
@@ -27,7 +21,7 @@ struct wait_note {
 	uint32_t owner_era;    /* lower bits of the era in which owner_trace was taken */
 	uint32_t method;       /* enum wait_method */
 	uint32_t unused;
-};
+} __attribute__((aligned(8)));
 _Static_assert(sizeof(struct wait_note) == sizeof(struct sample), "they share a queue");
 
 /*

@@ -13,13 +13,13 @@ bool walk_to_anchor(struct walk *w, uintptr_t anchor)
 	    !load_word(anchor + (uintptr_t)w->l->anchor_pc, &pc) ||
 	    !load_word(anchor + (uintptr_t)w->l->anchor_fp, &fp))
 		return false;
-	/* Not stored on every path: then it lies where the call pushed it, below sp. */
-	if (pc == 0 && !load_word(sp - sizeof(uintptr_t), &pc))
+	/* Not stored on every path: then it lies where the call put it. */
+	if (pc == 0 && !load_word(sp + (uintptr_t)(intptr_t)CPU_RETURN_AT, &pc))
 		return false;
 	if (!code_contains(w->l, pc))
 		return false;
 	if (sp == w->sp)
-		w->sp -= sizeof(uintptr_t); /* standing on it already */
+		w->sp -= WORD; /* standing on it already */
 	return walk_move(w, pc, sp, fp);
 }
 
@@ -89,7 +89,7 @@ static bool walk_all(struct walk *w)
 /* A Java thread of a JVM that cannot be walked: native frames by us, Java frames by the JVM. */
 static bool walk_and_ask(struct walk *w, uintptr_t agct)
 {
-	void *context = context_of(w->regs->all);
+	void *context = (void *)(uintptr_t)w->regs->all;
 	bool whole;
 
 	w->vm = w->images ? image_find(w->images, agct) : NULL;
@@ -138,5 +138,9 @@ bool walk_thread(const struct zone *z, struct thread_record *r, const struct wal
 	w.fp = regs->fp;
 	w.regs = regs;
 	w.top = true;
+	if (CPU_BACK_CHAIN && !load_word(w.sp, &w.fp))
+		w.fp = 0;
+	if (CPU_DWARF_BASE)
+		context_dwarf_register(regs->all, CPU_DWARF_BASE, &w.base);
 	return unlikely(agct) && w.java_thread && regs->all ? walk_and_ask(&w, agct) : walk_all(&w);
 }

@@ -9,8 +9,12 @@
 #define JSTROBE_SIGNAL_WALK_H
 
 #include "context.h"
+#include "cpu.h"
 #include "signal/codecache.h"
+#include "signal/decode.h"
 #include "signal/zone.h"
+
+#define INTERPRETED_SPAN (65536u * WORD) /* locals of one method: at most 65,535 slots */
 
 struct walk {
 	const struct zone *z;
@@ -20,7 +24,8 @@ struct walk {
 	struct decode_cache *cache;
 	uintptr_t java_thread;   /* JavaThread* of the walked thread, 0 = none */
 	uintptr_t stack_high;    /* end of its stack, 0 = unknown */
-	uintptr_t pc, sp, fp;    /* the frame to look at */
+	uintptr_t pc, sp, fp;    /* the frame to look at; fp with CPU_BACK_CHAIN: the caller's sp */
+	uintptr_t base;          /* arm: r7 in it, as long as all frames before it are native */
 	const struct walk_regs *regs; /* registers of the innermost frame while top, else NULL */
 	bool top;                /* pc is the next instruction to run, not a return address */
 	bool seen_java;
@@ -53,7 +58,7 @@ bool walk_outside(const struct zone *z, struct thread_record *r, struct trace_wr
 enum step walk_native(struct walk *w);
 /* One step over a frame inside the code cache (walk_java.c). */
 enum step walk_java(struct walk *w);
-/* One step over stub B (walk_stub.c). */
+/* One step over stub B (arch/<cpu>/walk_stub.c). */
 enum step walk_stub(struct walk *w, const struct blob *b);
 /* One step over a frame of FRAME_BYTES that stands; BAD: why a walk ends if it has none (walk_java.c). */
 enum step walk_over_frame(struct walk *w, uint32_t frame_bytes, enum walk_end bad);
@@ -65,10 +70,12 @@ bool walk_is_return(const struct walk *w, uintptr_t pc);
 /* One step over an interpreted frame (walk_interpreted.c). */
 enum step walk_interpreted(struct walk *w);
 /*
- * At a method's interpreted entry, or in an adapter on the way there: its frame does not
- * stand yet. False: it does not look so (walk_interpreted.c).
+ * One step over the innermost frame in the interpreter if it is half built or half gone, *STEP then. False: it
+ * stands. W has registers (arch/<cpu>/interpreted_edge.c).
  */
-bool walk_at_entry(struct walk *w, enum step *step);
+bool interpreted_edge(struct walk *w, enum step *step);
+/* The frame of M at BCI; a method without byte code is native, called through the interpreter's own entry. */
+uint64_t interpreted_word(const struct method *m, uint32_t bci);
 /*
  * Replace all but the innermost KEEP frames of a native walk by the Java frames that
  * AsyncGetCallTrace gives, if there are any. Returns whether the stack is complete, as WHOLE
@@ -79,29 +86,22 @@ bool walk_by_jvm(struct walk *w, void *context, size_t keep, bool whole);
 bool walk_to_anchor(struct walk *w, uintptr_t anchor);
 
 /*
- * A compiled method's innermost frame may not have been set up, or be gone
- * already. Find its return address where the first and last instructions say it: the caller's pc is at
- * sp + *RETURN_OFFSET, and the caller's fp is one word below it if *FP_SAVED, else still in the
- * register. False: PC is in the method's body. arch/<cpu>/frame_edge.c.
+ * A compiled method's innermost frame may not have been set up, or be gone already. Find its return address
+ * where the first and last instructions say it; of E return_offset, fp_saved and linked are set.
+ * False: PC is in the method's body. arch/<cpu>/frame_edge.c.
  */
-bool frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, uint32_t *return_offset,
-		bool *fp_saved);
+bool frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, struct edge *e);
 /* Whether the instruction before PC is a call: so it can be a return address. */
 bool follows_call(uintptr_t pc);
-/* Whether an adapter, having popped the return address, is about to note the sender's sp at PC. */
-bool frame_sets_sender(uintptr_t pc);
-/* Whether PC stands before the frame pointer is set up by the code from ENTRY on. */
-bool frame_not_built(uintptr_t entry, uintptr_t pc);
-/* Whether an interpreted frame was just removed: *PC and *SP of the caller. R: at its last instructions. */
-bool frame_exit_interpreted(const struct walk_regs *r, uintptr_t *pc, uintptr_t *sp);
-
 enum way_end { WAY_RETURN, WAY_STANDING, WAY_AWAY };
 
 /* Where code leads from a pc on; offsets from its sp. */
 struct way_out {
 	enum way_end end;
 	bool fixed;       /* it is so whenever that pc is reached */
-	int32_t released; /* where sp is at the end of the way: at the return address, or at the frame's end below */
+	/* Where sp is at the way's end: at the return address (if LINKED, at the caller's), or below the frame. */
+	int32_t released;
+	bool linked;      /* the return address is still in the link register */
 	int32_t fp_at;    /* where the caller's fp lies, -1: still in the register */
 	int32_t popped;   /* where the last other register was popped from, INT32_MIN: none was */
 	uintptr_t same;   /* from pc to here, instruction by instruction, sp stays what it is */
@@ -114,22 +114,21 @@ struct way_out {
  */
 bool frame_way_out(const struct walk *w, const struct blob *b, const struct stub *stub, bool away,
 		   struct way_out *out);
-/*
- * Whether the stub that begins at START, at PC, has yet to store the pc that a poll interrupted where a
- * return address would be; then *FIELD is where in the JavaThread that pc lies.
- */
-bool frame_polled(uintptr_t start, uintptr_t pc, uint32_t *field);
-/* The caller's pc in the register that an exception's stubs have it in. */
-bool frame_exception_pc(const struct walk_regs *r, uintptr_t *pc);
-/* Like frame_edge, for a stub that begins at START and has no fixed frame; false: it is not known. */
-bool stub_edge(uintptr_t start, uintptr_t pc, uintptr_t sp, uintptr_t fp, uintptr_t *return_slot,
-	       bool *fp_saved);
+/* Whether P can be where what stands at SP began: a word of the same stack, not far above. */
+static inline bool interpreted_near(uintptr_t p, uintptr_t sp)
+{
+	return p >= sp && p - sp <= INTERPRETED_SPAN && !(p & (sizeof(p) - 1));
+}
 
 /* Step to the caller: NEW_SP must lie above the present one. False ends the walk. */
 static inline bool walk_move(struct walk *w, uintptr_t pc, uintptr_t sp, uintptr_t fp)
 {
-	if (sp <= w->sp || (sp & 7) || sp >= USER_ADDRESS_END || (w->stack_high && sp > w->stack_high)) {
+	if (sp <= w->sp || (sp & (sizeof(sp) - 1)) || sp >= USER_ADDRESS_END || (w->stack_high && sp > w->stack_high)) {
 		w->end = END_stack_range;
+		return false;
+	}
+	if (CPU_BACK_CHAIN && !load_word(sp, &fp)) {
+		w->end = END_fault;
 		return false;
 	}
 	w->pc = pc;
@@ -138,6 +137,18 @@ static inline bool walk_move(struct walk *w, uintptr_t pc, uintptr_t sp, uintptr
 	w->top = false;
 	w->regs = NULL;
 	return true;
+}
+
+static inline enum step walk_end_with(struct walk *w, enum walk_end end)
+{
+	w->end = end;
+	return STEP_END;
+}
+
+/* What a stub may return to: code the JVM generated, or native code. */
+static inline bool walk_is_caller(const struct walk *w, uintptr_t pc)
+{
+	return walk_is_return(w, pc) || (w->images && image_find(w->images, pc) && follows_call(pc));
 }
 
 /* Whether PC could be a return address into code the JVM generated, with a blob to prove it. */

@@ -28,7 +28,7 @@ struct jvm_trace {
 	struct jvm_frame *frames;
 };
 
-_Static_assert(sizeof(struct jvm_frame) == 2 * sizeof(uint64_t), "two words of a trace a frame");
+_Static_assert(sizeof(struct jvm_frame) >= sizeof(uint64_t), "a word is not written before its frame was read");
 
 static uint64_t word_of(const struct jvm_frame *f)
 {
@@ -57,7 +57,7 @@ static int32_t ask(struct walk *w, void *context, struct jvm_frame **frames)
 
 	for (;;) {
 		have = (size_t)(out->pos - out->trace->frame);
-		room = (int32_t)((out->limit - out->pos) / 2);
+		room = (int32_t)((size_t)(out->limit - out->pos) * sizeof(*out->pos) / sizeof(**frames));
 		t.frames = *frames = (struct jvm_frame *)out->pos;
 		t.count = 0;
 		if (room > 0)
@@ -89,7 +89,7 @@ bool walk_by_jvm(struct walk *w, void *context, size_t keep, bool whole)
 	}
 	if (count == 0)
 		return whole; /* no Java frame: what native code shows is all there is */
-	/* A word for each two: what is read always lies ahead of what is written. */
+	/* A frame takes a word or two: what is read never lies behind what is written. */
 	for (i = 0; i < count; i++)
 		*to++ = word_of(&frames[i]);
 	if (out->full)

@@ -4,54 +4,50 @@
  *
  *   compiled frame               sp ─▶ ┌───────────────┐
  *                                      │ locals, spills│  frame_bytes in all
- *                                      │ caller's fp   │  ◀ sp + frame_bytes - 16
- *                                      │ return address│  ◀ sp + frame_bytes - 8
+ *                                      │ caller's fp   │  ◀ sp + frame_bytes - 2 words
+ *                                      │ return address│  ◀ sp + frame_bytes - 1 word
  *                 the caller's sp ─▶   └───────────────┘
  */
 #include "signal/decode.h"
 #include "signal/walk.h"
-
-static enum step end_with(struct walk *w, enum walk_end end)
-{
-	w->end = end;
-	return STEP_END;
-}
 
 /* Native code called into Java here; what was before lies in the saved anchor. */
 static enum step over_entry(struct walk *w)
 {
 	uintptr_t wrapper, sp;
 
-	if (!load_word(w->fp + (uintptr_t)((intptr_t)w->l->entry_wrapper_slot * 8), &wrapper) ||
+	if (!load_word(w->fp + (uintptr_t)((intptr_t)w->l->entry_wrapper_slot * WORD), &wrapper) ||
 	    !load_word(wrapper + (uintptr_t)(w->l->wrapper_anchor + w->l->anchor_sp), &sp))
-		return end_with(w, END_bad_entry);
+		return walk_end_with(w, END_bad_entry);
 	if (sp == 0)
 		return STEP_ROOT;
 	return walk_to_anchor(w, wrapper + (uintptr_t)w->l->wrapper_anchor)
 		       ? STEP_ON
-		       : end_with(w, END_bad_entry);
+		       : walk_end_with(w, END_bad_entry);
 }
 
 /* Where the innermost frame's return address is. False: that is not known. */
 static bool top_edge(const struct walk *w, const struct blob *b, struct edge *e)
 {
 	/* Method handles' own methods have no frame, and end in a jump. */
-	bool frameless = b->frame_bytes < 16 || (uint32_t)b->frame_complete >= code_blob_end(w->l, b) - b->code;
+	bool frameless = b->frame_bytes < 2 * WORD || (uint32_t)b->frame_complete >= code_blob_end(w->l, b) - b->code;
 	struct way_out o;
 
 	e->fixed = true;
+	e->linked = false;
 	e->first = e->last = w->pc;
-	if (frame_edge(w->l, b, w->pc, &e->return_offset, &e->fp_saved) || decode_edge(w->l, w->cache, b, w->pc, e))
+	if (frame_edge(w->l, b, w->pc, e) || decode_edge(w->l, w->cache, b, w->pc, e))
 		return true;
 	if (!frame_way_out(w, b, NULL, frameless, &o))
 		return false;
 	if (o.end == WAY_STANDING)
-		o.released += (int32_t)b->frame_bytes - 8;
+		o.released += (int32_t)b->frame_bytes - (o.linked ? 0 : -CPU_RETURN_AT);
 	e->fixed = o.fixed;
+	e->linked = o.linked;
 	e->return_offset = (uint32_t)o.released;
 	/* Not pushed yet, if the way did it. */
-	e->fp_saved = o.end == WAY_STANDING ? o.released >= 8 : o.fp_at >= 0;
-	if (o.released < 0 || o.released >= 1 << 24 || (o.fp_at >= 0 && o.fp_at != o.released - 8))
+	e->fp_saved = !o.linked && (o.end == WAY_STANDING ? o.released >= WORD : o.fp_at >= 0);
+	if (o.released < 0 || o.released >= 1 << 24 || (o.fp_at >= 0 && o.fp_at != o.released - WORD))
 		return false;
 	e->last = o.same;
 	if (o.fixed && e->last > e->first)
@@ -108,27 +104,51 @@ static bool is_known(const struct walk *w, uintptr_t pc)
 		pc == w->l->call_stub_pc);
 }
 
+/* The return address of a method that has not stored it yet, or has loaded it already. */
+static enum step over_linked_method(struct walk *w, uint32_t offset)
+{
+	uintptr_t pc = w->regs ? w->regs->ret : 0, sp = w->sp + offset;
+
+	if (!is_known(w, pc) && !walk_is_return(w, pc))
+		return walk_end_with(w, END_bad_compiled);
+	if (offset == 0)
+		w->sp -= WORD; /* it has no frame, but a step goes up */
+	return walk_move(w, pc, sp, w->fp) ? STEP_ON : STEP_END;
+}
+
 static enum step over_top_method(struct walk *w, uint32_t return_offset, bool fp_saved)
 {
 	uintptr_t pc, fp = w->fp;
 
 	if (!load_word(w->sp + return_offset, &pc))
-		return end_with(w, END_fault);
+		return walk_end_with(w, END_fault);
 	if (!is_known(w, pc) && !walk_is_return(w, pc))
-		return end_with(w, END_bad_compiled);
-	if (fp_saved && !load_word(w->sp + return_offset - 8, &fp))
-		return end_with(w, END_fault);
-	return walk_move(w, pc, w->sp + return_offset + 8, fp) ? STEP_ON : STEP_END;
+		return walk_end_with(w, END_bad_compiled);
+	if (fp_saved && !load_word(w->sp + return_offset - WORD, &fp))
+		return walk_end_with(w, END_fault);
+	if ((int32_t)return_offset == CPU_RETURN_AT)
+		w->sp -= WORD; /* its frame is gone, but a step goes up */
+	return walk_move(w, pc, w->sp + return_offset - (uintptr_t)(intptr_t)CPU_RETURN_AT, fp) ? STEP_ON : STEP_END;
+}
+
+/* From *SP to the end of its frame of FRAME_BYTES; by the chain, which has what adapters put on top of it too. */
+static bool to_frame_end(uintptr_t *sp, uint32_t frame_bytes, uintptr_t *pc)
+{
+	if (!CPU_BACK_CHAIN)
+		*sp += frame_bytes;
+	else if (!load_word(*sp, sp))
+		return false;
+	return load_word(*sp + (uintptr_t)(intptr_t)CPU_RETURN_AT, pc);
 }
 
 enum step walk_over_frame(struct walk *w, uint32_t frame_bytes, enum walk_end bad)
 {
-	uintptr_t pc, fp, sp = w->sp + frame_bytes;
+	uintptr_t pc, fp, sp = w->sp;
 
-	if (frame_bytes < 16)
-		return end_with(w, bad);
-	if (!load_word(sp - 8, &pc) || !load_word(sp - 16, &fp))
-		return end_with(w, END_fault);
+	if (frame_bytes < 2 * WORD)
+		return walk_end_with(w, bad);
+	if (!to_frame_end(&sp, frame_bytes, &pc) || !load_word(sp - 2 * WORD, &fp))
+		return walk_end_with(w, END_fault);
 	return walk_move(w, pc, sp, fp) ? STEP_ON : STEP_END;
 }
 
@@ -157,24 +177,28 @@ static bool put_frames(struct trace_writer *out, const struct decoded *e)
  * Compiled code calls leaf routines of the JVM from the slow paths of GC barriers as if they were
  * ordinary instructions: all registers that live across it are kept first (SaveLiveRegisters, ZGC since 14,
  * G1 since 24), C1 pushes arguments for a few stubs. So the frame is bigger there than the method says, by
- * what the code behind the call takes off again.
+ * what the code behind the call takes off again. On i386 it calls for the thread too, even where its frame is gone:
+ * then the caller's fp is in the register again.
  */
-static void add_pushed(const struct walk *w, struct blob *b)
+static void add_pushed(const struct walk *w, struct blob *b, struct edge *e)
 {
 	struct way_out o;
 
-	if (decode_described(w->l, b, w->pc, true) == w->pc ||
-	    !frame_way_out(w, b, NULL, false, &o) || o.released < 0)
+	if (CPU_BACK_CHAIN || decode_described(w->l, b, w->pc, true) == w->pc ||
+	    !frame_way_out(w, b, NULL, false, &o) || o.released < 0 || o.linked)
 		return;
-	if (o.end == WAY_STANDING)
+	if (o.end == WAY_STANDING) {
 		b->frame_bytes += (uint32_t)o.released;
-	else
-		b->frame_bytes = (uint32_t)o.released + 8;
+		return;
+	}
+	b->frame_bytes = (uint32_t)(o.released + WORD);
+	e->fp_saved = e->fixed = o.fp_at >= 0; /* what is remembered of callers has a frame */
 }
 
 static enum step over_method(struct walk *w, struct blob *b)
 {
-	struct edge edge = {b->frame_bytes - 8, true, true, w->pc, w->pc};
+	struct edge edge = {.return_offset = b->frame_bytes + (uint32_t)CPU_RETURN_AT, .fp_saved = true, .fixed = true,
+			    .first = w->pc, .last = w->pc};
 	bool known = !w->top || top_edge(w, b, &edge);
 	const struct decoded *e;
 	uintptr_t pc;
@@ -184,23 +208,27 @@ static enum step over_method(struct walk *w, struct blob *b)
 		/* Continuation.enterSpecial: the root of a virtual thread's own stack. */
 		if (!decode_nmethod(w->l, w->cache, b, w->pc, w->top, &edge, w->out) ||
 		    !trace_put(w->out, frame_other(OTHER_VIRTUAL, 0)))
-			return end_with(w, END_bad_compiled);
+			return walk_end_with(w, END_bad_compiled);
 		return STEP_ROOT;
 	}
 	pc = undo_deopt(w, b, w->pc);
 	if (!w->top && pc == w->pc)
-		add_pushed(w, b);
+		add_pushed(w, b, &edge);
 	e = pc == w->pc ? NULL : decode_lookup(w->l, w->cache, pc, w->top);
 	if (e) {
 		if (!put_frames(w->out, e))
 			return STEP_END;
 	} else if (!decode_nmethod(w->l, w->cache, b, pc, w->top, &edge, w->out)) {
-		return end_with(w, END_bad_compiled);
+		return walk_end_with(w, END_bad_compiled);
 	}
 	if (!known)
-		return end_with(w, END_bad_compiled);
-	return w->top ? over_top_method(w, edge.return_offset, edge.fp_saved)
-		      : walk_over_frame(w, b->frame_bytes, END_bad_compiled);
+		return walk_end_with(w, END_bad_compiled);
+	if (edge.linked)
+		return over_linked_method(w, edge.return_offset);
+	if (w->top)
+		return over_top_method(w, edge.return_offset, edge.fp_saved);
+	return edge.fp_saved ? walk_over_frame(w, b->frame_bytes, END_bad_compiled)
+			     : over_top_method(w, b->frame_bytes - WORD, false);
 }
 
 /*
@@ -211,21 +239,22 @@ static enum step over_known(struct walk *w, const struct decoded *e)
 {
 	uintptr_t pc, fp, sp = w->sp;
 
-	if (w->top)
-		return put_frames(w->out, e)
-			       ? over_top_method(w, e->return_offset, e->fp_saved)
-			       : STEP_END;
-	if (e->frame_bytes < 16)
-		return end_with(w, END_bad_compiled);
+	if (w->top) {
+		if (!put_frames(w->out, e))
+			return STEP_END;
+		return e->linked ? over_linked_method(w, e->return_offset)
+				 : over_top_method(w, e->return_offset, e->fp_saved);
+	}
+	if (e->frame_bytes < 2 * WORD)
+		return walk_end_with(w, END_bad_compiled);
 	do {
 		if (!put_frames(w->out, e))
 			return STEP_END;
-		sp += e->frame_bytes;
-		if (!load_word(sp - 8, &pc))
-			return end_with(w, END_fault);
+		if (!to_frame_end(&sp, e->frame_bytes, &pc))
+			return walk_end_with(w, END_fault);
 	} while (pc == w->pc);
-	if (!load_word(sp - 16, &fp))
-		return end_with(w, END_fault);
+	if (!load_word(sp - 2 * WORD, &fp))
+		return walk_end_with(w, END_fault);
 	return walk_move(w, pc, sp, fp) ? STEP_ON : STEP_END;
 }
 
@@ -251,7 +280,7 @@ enum step walk_java(struct walk *w)
 	if (!address || !code_blob_read(l, address, &b)) {
 		if (w->top)
 			trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc));
-		return end_with(w, END_unknown_nmethod);
+		return walk_end_with(w, END_unknown_nmethod);
 	}
 	return b.nmethod ? over_method(w, &b) : walk_stub(w, &b);
 }

@@ -13,26 +13,58 @@ static bool known_code(const struct walk *w, uintptr_t pc)
 	return (w->z->has_jvm && code_contains(w->l, pc)) || (w->images && image_find(w->images, pc));
 }
 
+/* Code without a frame: it was called, and what the call left is where it was. */
+static bool by_link(struct walk *w)
+{
+	uintptr_t pc = w->top && w->regs ? CODE_ADDRESS(w->regs->ret) : 0;
+
+	if (!CPU_LINKS || !pc || pc == w->pc || !known_code(w, pc) || !follows_call(pc))
+		return false;
+	w->sp -= WORD;
+	return walk_move(w, pc, w->sp + WORD, w->fp);
+}
+
+/* What calls has a frame, with its caller's sp at its own, and a return address beside that. */
+static enum step by_chain(struct walk *w)
+{
+	uintptr_t pc;
+
+	w->end = END_bad_native;
+	if (w->fp == 0)
+		return STEP_ROOT;
+	if (w->fp < w->sp || !load_word(w->fp + (uintptr_t)(intptr_t)CPU_RETURN_AT, &pc))
+		return STEP_END;
+	if (pc == 0)
+		return STEP_ROOT;
+	return known_code(w, pc) && walk_move(w, pc, w->fp, 0) ? STEP_ON : STEP_END;
+}
+
 static enum step by_frame_pointer(struct walk *w)
 {
 	uintptr_t pc, fp;
 
 	w->end = END_bad_native;
-	if (w->fp < w->sp || w->fp - w->sp > FRAME_MAX || (w->fp & 7) || !load_word(w->fp, &fp) ||
-	    !load_word(w->fp + 8, &pc) || !known_code(w, pc) || !follows_call(pc))
+	/* Where native code has no frame pointer. The link register may be of a call that is over. */
+	if (CPU_READS_CODE || CPU_BACK_CHAIN)
 		return STEP_END;
-	return walk_move(w, pc, w->fp + 16, fp) ? STEP_ON : STEP_END;
+	if (by_link(w))
+		return STEP_ON;
+	if (w->fp < w->sp || w->fp - w->sp > FRAME_MAX || (w->fp & (WORD - 1)) ||
+	    !load_word(w->fp, &fp) || !load_word(w->fp + WORD, &pc))
+		return STEP_END;
+	pc = CODE_ADDRESS(pc);
+	if (!known_code(w, pc) || !follows_call(pc))
+		return STEP_END;
+	return walk_move(w, pc, w->fp + 2 * WORD, fp) ? STEP_ON : STEP_END;
 }
 
 /* A signal handler was running: the interrupted registers lie in the ucontext at sp. */
 static enum step over_signal(struct walk *w)
 {
-	uintptr_t registers = w->sp + offsetof(ucontext_t, uc_mcontext.gregs);
-	uintptr_t pc, sp, fp;
+	uintptr_t context = w->sp + CONTEXT_ABOVE_SP, pc, sp, fp;
 
-	if (!load_word(registers + REG_RIP * sizeof(greg_t), &pc) ||
-	    !load_word(registers + REG_RSP * sizeof(greg_t), &sp) ||
-	    !load_word(registers + REG_RBP * sizeof(greg_t), &fp)) {
+	if (!load_word(context + CONTEXT_PC, &pc) || !load_word(context + CONTEXT_SP, &sp) ||
+	    !load_word(context + CONTEXT_FP, &fp)) {
 		w->end = END_fault;
 		return STEP_END;
 	}
@@ -52,7 +84,13 @@ static bool frame_address_of(const struct walk *w, const struct unwind_rule *rul
 		*cfa = w->sp + (uintptr_t)(intptr_t)rule->cfa_offset;
 		return true;
 	case CFA_FP:
-		*cfa = w->fp + (uintptr_t)(intptr_t)rule->cfa_offset;
+		/* fp is not the register there. */
+		if (CPU_BACK_CHAIN && (!w->regs || !context_dwarf_register(w->regs->all, CPU_DWARF_FP, cfa)))
+			return false;
+		*cfa = (CPU_BACK_CHAIN ? *cfa : w->fp) + (uintptr_t)(intptr_t)rule->cfa_offset;
+		return true;
+	case CFA_BASE:
+		*cfa = w->base + (uintptr_t)(intptr_t)rule->cfa_offset;
 		return true;
 	case CFA_REG:
 		if (!w->top || !w->regs ||
@@ -61,14 +99,14 @@ static bool frame_address_of(const struct walk *w, const struct unwind_rule *rul
 		*cfa += (uintptr_t)(intptr_t)rule->cfa_offset;
 		return true;
 	case CFA_PLT:
-		*cfa = w->sp + 8 + ((w->pc & 15) >= (uintptr_t)rule->cfa_offset ? 8 : 0);
+		*cfa = w->sp + (uintptr_t)(WORD + ((w->pc & 15) >= (uintptr_t)rule->cfa_offset ? WORD : 0));
 		return true;
 	case CFA_FP_DEREF:
 	case CFA_SP_DEREF:
 		if (!load_word((rule->cfa_kind == CFA_FP_DEREF ? w->fp : w->sp) +
 			       (uintptr_t)(intptr_t)rule->cfa_offset, cfa))
 			return false;
-		*cfa += 8 * (uintptr_t)rule->cfa_register;
+		*cfa += (uintptr_t)WORD * rule->cfa_register;
 		return true;
 	default:
 		return false;
@@ -78,10 +116,16 @@ static bool frame_address_of(const struct walk *w, const struct unwind_rule *rul
 /* A register has it in the innermost frame only, and there it is held against the code we know. */
 static bool return_address_of(const struct walk *w, const struct unwind_rule *rule, uintptr_t cfa, uintptr_t *pc)
 {
-	if (!rule->ra_register)
-		return load_word(cfa + (uintptr_t)(intptr_t)rule->ra_offset, pc);
-	return w->top && w->regs && context_dwarf_register(w->regs->all, rule->ra_register - 1u, pc) &&
-	       known_code(w, *pc);
+	if (!rule->ra_register) {
+		if (!load_word(cfa + (uintptr_t)(intptr_t)rule->ra_offset, pc))
+			return false;
+		*pc = CODE_ADDRESS(*pc);
+		return true;
+	}
+	if (!w->top || !w->regs || !context_dwarf_register(w->regs->all, rule->ra_register - 1u, pc))
+		return false;
+	*pc = CODE_ADDRESS(*pc);
+	return known_code(w, *pc);
 }
 
 static enum step by_rule(struct walk *w, const struct unwind_rule *rule)
@@ -90,9 +134,9 @@ static enum step by_rule(struct walk *w, const struct unwind_rule *rule)
 
 	if (!frame_address_of(w, rule, &cfa))
 		return by_frame_pointer(w);
-	/* vfork has popped its return address: its frame has no size, but a step goes up. */
-	if (rule->ra_register && cfa == w->sp)
-		w->sp -= 8;
+	/* A leaf on a CPU that links; vfork has popped its return address: no size, but a step goes up. */
+	if ((rule->ra_register || CPU_BACK_CHAIN) && cfa == w->sp)
+		w->sp -= WORD;
 	if (cfa <= w->sp)
 		return by_frame_pointer(w);
 	w->end = rule->ra_register ? END_bad_native : END_fault;
@@ -104,6 +148,8 @@ static enum step by_rule(struct walk *w, const struct unwind_rule *rule)
 		return STEP_END;
 	if (rule->fp_kind == FP_LOST)
 		fp = 0;
+	if (rule->base_offset && !load_word(cfa + (uintptr_t)(intptr_t)rule->base_offset, &w->base))
+		return STEP_END;
 	if (pc == 0)
 		return STEP_ROOT;
 	return walk_move(w, pc, cfa, fp) ? STEP_ON : STEP_END;
@@ -121,7 +167,7 @@ enum step walk_native(struct walk *w)
 		/* A call through a bad pointer, or code that was never mapped: its caller is on the stack. */
 		if (!trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
 			return STEP_END;
-		return walk_move(w, pc, w->sp + 8, w->fp) ? STEP_ON : STEP_END;
+		return walk_move(w, pc, w->sp + WORD, w->fp) ? STEP_ON : STEP_END;
 	}
 	if (!image && !w->top) {
 		w->end = END_bad_native;
@@ -130,11 +176,13 @@ enum step walk_native(struct walk *w)
 	if (!trace_put(w->out, frame_pc(FRAME_NATIVE, w->top ? w->pc : w->pc - 1)))
 		return STEP_END;
 	rule = image ? unwind_find(image, lookup) : NULL;
+	if (rule && rule->cfa_kind == CFA_END)
+		return STEP_ROOT;
+	if (rule && rule->cfa_kind == CFA_SIGNAL)
+		return over_signal(w);
+	if (CPU_BACK_CHAIN && !w->top)
+		return by_chain(w);
 	if (!rule || rule->cfa_kind == CFA_UNKNOWN)
 		return by_frame_pointer(w);
-	if (rule->cfa_kind == CFA_END)
-		return STEP_ROOT;
-	if (rule->cfa_kind == CFA_SIGNAL)
-		return over_signal(w);
 	return by_rule(w, rule);
 }

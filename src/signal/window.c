@@ -9,7 +9,30 @@ void window_open(struct window *w, uint64_t now)
 	atomic_compare_exchange_strong(&w->since, &shut, now);
 }
 
-void window_shut(struct window *w, uint64_t now)
+static void note(struct window *w, uint64_t number, uint64_t since, uint64_t took, uint32_t thread)
+{
+	struct window_note *n = &w->notes[number % WINDOW_NOTES];
+
+	atomic_store(&n->number, 0);
+	atomic_store(&n->since, since);
+	atomic_store(&n->took, took);
+	atomic_store(&n->thread, thread);
+	atomic_store(&n->number, number);
+}
+
+bool window_noted(const struct window *w, uint64_t number, struct window_note *to)
+{
+	struct window_note *n = (struct window_note *)&w->notes[number % WINDOW_NOTES];
+
+	if (atomic_load(&n->number) != number)
+		return false;
+	atomic_store(&to->since, atomic_load(&n->since));
+	atomic_store(&to->took, atomic_load(&n->took));
+	atomic_store(&to->thread, atomic_load(&n->thread));
+	return atomic_load(&n->number) == number;
+}
+
+void window_shut(struct window *w, uint64_t now, uint32_t thread)
 {
 	uint64_t since = atomic_exchange(&w->since, 0), longest, took;
 	int tries;
@@ -17,7 +40,7 @@ void window_shut(struct window *w, uint64_t now)
 	if (!since)
 		return;
 	took = now > since ? now - since : 0;
-	atomic_fetch_add_explicit(&w->count, 1, memory_order_relaxed);
+	note(w, atomic_fetch_add_explicit(&w->count, 1, memory_order_relaxed) + 1, since, took, thread);
 	atomic_fetch_add_explicit(&w->total, took, memory_order_relaxed);
 	longest = atomic_load_explicit(&w->longest, memory_order_relaxed);
 	for (tries = 0; tries < 8 && took > longest; tries++)
@@ -74,9 +97,9 @@ void window_look(struct thread_record *r, uint32_t event, uint64_t time)
 	/* Both behind one signal: it names the one that came first. */
 	end_first = met[WINDOW_END] && event < zone.event_count && zone.events[event].role == WINDOW_END;
 	if (end_first)
-		window_shut(&zone.window, time);
+		window_shut(&zone.window, time, r->index + 1);
 	if (met[WINDOW_BEGIN])
 		window_open(&zone.window, time);
 	if (met[WINDOW_END] && !end_first)
-		window_shut(&zone.window, time);
+		window_shut(&zone.window, time, r->index + 1);
 }

@@ -17,18 +17,30 @@ struct thread_record;
 
 enum window_role { WINDOW_NONE, WINDOW_BEGIN, WINDOW_END };
 
+/* A window that was shut, for those who want each of them; see window_note(). */
+struct window_note {
+	_Atomic uint64_t number; /* from 1 on, of the one that stands here; 0 = it is being written */
+	_Atomic uint64_t since, took; /* CLOCK_MONOTONIC, ns; ns */
+	_Atomic uint32_t thread; /* 1 + index of the record of the thread that shut it; 0 = the session's end did */
+};
+
+#define WINDOW_NOTES 1024        /* the last ones */
+
 struct window {
 	bool gates;              /* samples outside are not kept */
 	_Atomic uint64_t since;  /* CLOCK_MONOTONIC when it opened, 0 = it is shut */
 	_Atomic uint64_t count;  /* windows that have been shut again */
 	_Atomic uint64_t total;  /* and their time, ns */
 	_Atomic uint64_t longest;
+	struct window_note notes[WINDOW_NOTES]; /* number n: notes[n % WINDOW_NOTES] */
 };
 
 /* Open at the time NOW (never 0), unless it is open. Any context. */
 void window_open(struct window *w, uint64_t now);
-/* Shut at NOW, unless it is shut. Any context. */
-void window_shut(struct window *w, uint64_t now);
+/* Shut at NOW by THREAD (see window_note), unless it is shut. Any context. */
+void window_shut(struct window *w, uint64_t now, uint32_t thread);
+/* Copy what is noted of window NUMBER to N; false: it is not there, yet or any more. Any thread. */
+bool window_noted(const struct window *w, uint64_t number, struct window_note *n);
 /*
  * Which of its two functions R has entered since the last look; EVENT sent the signal, or is
  * RECORD_EVENTS: a signal that was pending already takes the one of a breakpoint in. Handler, R entered.

@@ -16,6 +16,7 @@
 #include "hotspot/stubs.h"
 #include "signal/era.h"
 #include "signal/record.h"
+#include "signal/request.h"
 #include "signal/window.h"
 
 #define ZONE_FDS (1u << 20) /* descriptors the table by fd can hold */
@@ -51,6 +52,7 @@ struct zone {
 	struct record_table records;
 	_Atomic uint32_t *record_of_fd;         /* zone_fd_word() by descriptor; ZONE_FDS entries, reserved */
 
+	struct requests requests;               /* what threads work for */
 	struct eras eras;                       /* what can make a Method* another method */
 
 	_Atomic bool enabled;                   /* false: signals count as `disabled` */

@@ -46,14 +46,22 @@ def test_includes_obey_rooms():
 
 
 def test_bare_names_are_the_cpu_headers_of_the_zone():
-    """#include "x.h" without a folder: only CPU headers, only in the zone, or generated files."""
+    """#include "x.h" without a folder: cpu.h, the zone's CPU headers in the zone, or generated files."""
     arch = f"src/signal/arch/{os.uname().machine}"
+    folder = os.path.join(tree.ROOT, "src/signal/arch")
+    arches = [os.path.join(folder, a) for a in os.listdir(folder)]
     generated = tree.read("scripts/generated.mk")
     wrong = []
     for path, system, target in includes():
         if system or "/" in target:
             continue
         in_arch = os.path.exists(os.path.join(tree.ROOT, arch, target))
+        if target == "cpu.h" or "/arch/" in path and os.path.exists(
+                os.path.join(tree.ROOT, os.path.dirname(path), target)):
+            continue
+        # What CPUs share includes the headers of each.
+        if "src/signal/arch/" in path and any(os.path.exists(os.path.join(a, target)) for a in arches):
+            continue
         if not (room_of(path) == "signal" and in_arch) and f"/gen/{target}" not in generated:
             wrong.append(f"{path} includes \"{target}\": write room/file.h")
     assert not wrong, "\n".join(wrong)
@@ -84,4 +92,26 @@ def test_only_two_files_patch_foreign_memory():
     allowed = {"src/engine/got.c", "src/engine/trap.c"}
     wrong = [path for path in tree.code_files("src/engine")
              if path not in allowed and re.search(r"\bmprotect\s*\(", tree.read(path))]
+    assert not wrong, wrong
+
+
+def test_every_cpu_has_the_same_headers():
+    """A new CPU is a new folder with the same file names; those of its walker are there whole or not at all."""
+    cpus = os.listdir(os.path.join(tree.ROOT, "src/base/arch"))
+    for room, names in (("base", {"cpu.h"}), ("signal", {"context.h", "load_arch.h"})):
+        folder = os.path.join(tree.ROOT, "src", room, "arch")
+        for cpu in os.listdir(folder):
+            missing = names - set(os.listdir(os.path.join(folder, cpu)))
+            assert cpu not in cpus or not missing, f"{room}/arch/{cpu} has no {missing}"
+    walkers = {"frame_edge.c", "way_out.c", "walk_stub.c", "interpreted_edge.c"}
+    for cpu in os.listdir(os.path.join(tree.ROOT, "src/base/arch")):
+        folders = [os.path.join(tree.ROOT, "src/signal/arch", a) for a in (cpu, tree.shared_arch(cpu)) if a]
+        has = [name for folder in folders for name in os.listdir(folder) if name in walkers]
+        walked = "#define CPU_WALKED 0" not in tree.read(f"src/base/arch/{cpu}/cpu.h")
+        assert sorted(has) == (sorted(walkers) if walked else []), f"{cpu}: {has}"
+
+
+def test_wide_numbers_are_those_of_base():
+    """32-bit CPUs have no 128-bit numbers: base/wide.h has what takes their place."""
+    wrong = [path for path in tree.code_files("src") if path != "src/base/wide.h" and "__int128" in tree.read(path)]
     assert not wrong, wrong

@@ -45,10 +45,16 @@ def tracked_files():
     return [f for f in files if f and os.path.isfile(os.path.join(ROOT, f))]
 
 
+def shared_arch(cpu):
+    """The folder that has what CPU shares with others, as the Makefile says; None."""
+    found = re.search(rf"^SHARED_{cpu} := (\w+)$", read("Makefile"), re.M)
+    return found and found[1]
+
+
 def zone_sources():
     arch = os.uname().machine
     return [f for f in code_files("src/signal", (".c", ".S"))
-            if "/arch/" not in f or f"/arch/{arch}/" in f]
+            if "/arch/" not in f or any(f"/arch/{a}/" in f for a in (arch, shared_arch(arch)))]
 
 
 def zone_objects():

@@ -25,7 +25,7 @@ static void skipped(void *data, const struct rewrite_method *m, uint32_t id, enu
 static unsigned rewrite(const uint8_t *data, size_t size, struct buffer *out)
 {
 	static const struct rewrite_probes probes = {
-		.class = "java/lang/JstrobeProbe", .enter = "enter", .enter_if = "enterIf", .leave = "leave",
+		.class = "java/lang/JstrobeProbe", .enter = "enter", .enter_if = "enterIf", .leave = "leave", .leave_if = "leaveIf",
 		.again = "again", .sleep = "sleep"};
 	struct rewrite r = {.probes = &probes, .choose = choose, .skipped = skipped};
 	enum skip why;

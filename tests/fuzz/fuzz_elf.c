@@ -8,7 +8,6 @@
 #include "elf/eh_frame.h"
 #include "elf/elf.h"
 #include "elf/file.h"
-#include "elf/memory.h"
 #include "elf/rows.h"
 #include "elf/symbols.h"
 #include "fuzz.h"

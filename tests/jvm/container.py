@@ -26,7 +26,17 @@ def permitted(*options):
     return subprocess.run(["unshare", "--mount", *options, "true"], capture_output=True).returncode == 0
 
 
-def script(jdk, root, tmp, extra, chroot, user):
+# What Kubernetes and Docker leave to a container that asks for nothing.
+DEFAULT_RIGHTS = ("chown,dac_override,fowner,fsetid,kill,setgid,setuid,setpcap,net_bind_service,net_raw,sys_chroot,mknod,"
+                  "audit_write,setfcap").split(",")
+
+
+def with_rights(rights):
+    """Words before a command that leave it these capabilities."""
+    return ["setpriv", "--bounding-set", ",".join(["-all", *("+" + r for r in rights)]), "--inh-caps", "-all"]
+
+
+def script(jdk, root, tmp, extra, chroot, user, rights):
     """Commands that build the root, enter it, and run what they are given."""
     lines = ["set -e", f"mkdir -p {root}", f"mount -t tmpfs none {root}", f"cd {root}",
              "mkdir proc tmp dev old run var var/tmp jdk classes; chmod 1777 tmp var/tmp",
@@ -43,6 +53,8 @@ def script(jdk, root, tmp, extra, chroot, user):
         lines += ["pivot_root . old", "cd /", "umount -l old", "mount -o remount,ro / 2>/dev/null || true"
                   if tmp == "read-only" else "true"]
         enter = "exec "
+    if rights is not None:
+        enter += shlex.join(with_rights(rights)) + " "
     if user:
         enter += f"setpriv --reuid={user} --regid={user} --clear-groups "
     return "; ".join(lines) + "; " + enter + '"$@"'
@@ -52,10 +64,10 @@ class Container(Program):
     """A Program in there; `pid` is the JVM's number outside."""
 
     def __init__(self, jdk, name="Sleepers", args=(1, "idle"), namespaces=(), tmp="plain", extra=(), chroot=False,
-                 user=0, options=()):
+                 user=0, options=(), rights=None):
         root = os.path.join(jvm.WORK, f"root-{os.getpid()}")
         wrap = ["unshare", "--mount", "--propagation", "private", *namespaces, "--kill-child", "--fork",
-                "sh", "-c", script(jdk, shlex.quote(root), tmp, extra, chroot, user), "sh"]
+                "sh", "-c", script(jdk, shlex.quote(root), tmp, extra, chroot, user, rights), "sh"]
         super().__init__(jvm.Jdk("/jdk", jdk.version), name, *args, jvm=options, wrap=wrap, classpath="/classes")
         self.pid = self.java()
 

@@ -6,6 +6,7 @@
 
 Everything a test starts is ended by its pid, also when the test fails.
 """
+import contextlib
 import fcntl
 import glob
 import json
@@ -20,6 +21,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 OUT = os.path.abspath(os.path.join(ROOT, os.environ.get("O", "build")))
 COMMAND = os.path.join(OUT, "bin", "jstrobe")
 LIBRARY = os.path.join(OUT, "lib", "libjstrobe.so")
+CONTEXT_JAR = os.path.join(OUT, "lib", "jstrobe-context.jar")
 WORK = os.path.join(OUT, "tests")
 CLASSES = os.path.join(WORK, "classes")
 NATIVE = os.path.join(WORK, "libtruth.so")
@@ -105,8 +107,8 @@ def compile_if_old():
             file.write(chain_source(number))
         sources.append(path)
     home = compiler()
-    subprocess.run([os.path.join(home, "bin", "javac"), "--release", "8", "-Xlint:-options",
-                    "-nowarn", "-d", CLASSES] + sources, check=True)
+    subprocess.run([os.path.join(home, "bin", "javac"), "--release", "8", "-encoding", "UTF-8", "-Xlint:-options",
+                    "-nowarn", "-cp", CONTEXT_JAR, "-d", CLASSES] + sources, check=True)
     subprocess.run([os.environ.get("CC", "gcc"), "-O2", "-g", "-Wall", "-fPIC", "-shared",
                     "-pthread", "-I", f"{home}/include", "-I", f"{home}/include/linux",
                     "-o", NATIVE] + native, check=True)
@@ -158,6 +160,9 @@ class Program:
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, text=True, cwd=WORK)
         self.pid = self.process.pid
+        # left behind by a JVM of that number which was killed: this one makes its own when it is attached to
+        with contextlib.suppress(OSError):
+            os.remove(f"/tmp/.java_pid{self.pid}")
         threading.Thread(target=self._read, daemon=True).start()
         if ready:
             self.wait_for("READY")
@@ -376,7 +381,8 @@ ROOTS = {"clone", "clone3", "__clone", "__clone3", "__clone_internal", "__GI___c
          "java.util.concurrent.DelayScheduler.run", "jdk.vm.ci.hotspot.HotSpotJVMCIRuntime.compileMethod",
          # what it calls at its own start and end;
          "java.lang.System.initPhase1", "java.lang.System.initPhase2", "java.lang.System.initPhase3",
-         "sun.launcher.LauncherHelper.checkAndLoadMain", "java.lang.Shutdown.shutdown",
+         "sun.launcher.LauncherHelper.checkAndLoadMain", "java.lang.ClassLoader.loadClass",
+         "java.lang.Shutdown.shutdown",
          "java.lang.Thread.exit", "java.lang.Thread.<init>", "java.lang.ThreadGroup.<init>",
          # the marked root of a virtual thread.
          "[virtual_thread]"}

@@ -1,6 +1,7 @@
 """Attaching across namespaces and chroots, and what a hostile file system can do about it."""
 import os
 import re
+import shlex
 import subprocess
 import tempfile
 import time
@@ -154,6 +155,48 @@ def test_tmp_that_leads_out(jdk17):
             assert not os.path.exists("/var/tmp/jstrobe")
     finally:
         os.rmdir(outside)
+
+
+SAMPLE = ["record", "-i", "1ms", "-d", "0.5", "-o", "collapsed", "1"]
+
+
+def from_exec(program, rights, user):
+    """`kubectl cp` and `kubectl exec`: the command in all of the container's namespaces, with its rights and user."""
+    os.makedirs(program.inside("/tmp/cp/bin"))
+    os.makedirs(program.inside("/tmp/cp/lib"))
+    subprocess.run(["cp", jvm.COMMAND, program.inside("/tmp/cp/bin/")], check=True)
+    subprocess.run(["cp", jvm.LIBRARY, program.inside("/tmp/cp/lib/")], check=True)
+    return subprocess.run(["nsenter", "-t", str(program.pid), "-m", "-p", "-r", "-w/", *container.with_rights(rights),
+                           "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "/tmp/cp/bin/jstrobe", *SAMPLE],
+                          capture_output=True, text=True, timeout=60)
+
+
+def from_debug(program, rights):
+    """`kubectl debug --target`: the container's processes are seen, from another file system, by root with these rights."""
+    enter = shlex.join([*container.with_rights(rights), jvm.COMMAND, *SAMPLE])
+    return subprocess.run(["nsenter", "-t", str(program.pid), "-p", "unshare", "--mount", "sh", "-c",
+                           "mount -t proc none /proc; exec " + enter], capture_output=True, text=True, timeout=60)
+
+
+@pytest.mark.parametrize("user", [0, 65534])
+def test_from_kubectl_exec(jdk17, user):
+    with Container(jdk17, "KnownShares", (), namespaces=["--pid"], user=user, rights=container.DEFAULT_RIGHTS) as program:
+        done = from_exec(program, container.DEFAULT_RIGHTS, user)
+        assert done.returncode == 0 and "truth/KnownShares." in done.stdout, done.stderr
+        assert program.stop() == 0
+
+
+@pytest.mark.parametrize("user, rights, works", [(0, [], True), (65534, ["sys_ptrace"], True), (65534, [], False)])
+def test_from_kubectl_debug(jdk17, user, rights, works):
+    """Root's rights are enough for root's JVM; another user's needs CAP_SYS_PTRACE, and the error says so."""
+    with Container(jdk17, "KnownShares", (), namespaces=["--pid"], user=user, rights=container.DEFAULT_RIGHTS) as program:
+        done = from_debug(program, [*container.DEFAULT_RIGHTS, *rights])
+        if works:
+            assert done.returncode == 0 and "truth/KnownShares." in done.stdout, done.stderr
+        else:
+            assert done.returncode == 3 and "(uid 65534)" in done.stderr and "CAP_SYS_PTRACE" in done.stderr, done.stderr
+            assert not copies(program) and not dot_files(program)
+        assert program.stop() == 0
 
 
 @FULL

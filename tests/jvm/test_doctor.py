@@ -99,3 +99,29 @@ def test_not_a_jvm():
         checks = doctor(sleeper.pid, status=3)
         sleeper.kill()
     assert problems(checks) == {"vm"} and "dynamic_agents" not in checks
+
+
+def test_long_safepoint(jdk17):
+    """Attaching gives up in time and says why, doctor names it, and afterwards everything works."""
+    with Program(jdk17, "LongSafepoint", 6, jvm=["-XX:-UseCountedLoopSafepoints", "-XX:LoopStripMiningIter=0"]) as program:
+        assert doctor(program.pid)["safepoint"]["verdict"] == "ok"
+        before = os.listdir(f"/proc/{program.pid}/fd")
+        program.say("end")
+        time.sleep(0.3)
+        checks = [doctor(program.pid)["safepoint"] for _ in range(3)]
+        # on a busy machine one look may find the VM thread waiting for a CPU
+        check = max(checks, key=lambda c: c["verdict"] == "note")
+        assert check["verdict"] == "note" and "--attach-timeout" in check["remedy"], check
+        began = time.monotonic()
+        done = jstrobe("record", "-d", "1", "--attach-timeout", "1500ms", program.pid)
+        assert done.returncode == 3 and "longer --attach-timeout" in done.stderr, done.stderr
+        assert time.monotonic() - began < 3.5
+        with open(f"/proc/{program.pid}/maps") as maps:
+            assert "libjstrobe" not in maps.read()
+        for _ in range(300):
+            if program.mark().get("loops"):
+                break
+            time.sleep(0.1)
+        assert doctor(program.pid)["safepoint"]["verdict"] == "ok"
+        assert len(os.listdir(f"/proc/{program.pid}/fd")) <= len(before) + 2  # the JVM's own attach socket
+        assert jstrobe("record", "-d", "0.2", "-f", "/dev/null", program.pid).returncode == 0

@@ -11,6 +11,8 @@ import pytest
 from jvm import LIBRARY, Program, counted, jstrobe
 from test_talk import COMMAND, DONE, FAILED, OUTPUT, Command
 
+pytestmark = pytest.mark.together
+
 MEMORY, MAP, PERF, TIMER, THREAD, FILES, RING = range(1, 8)
 CALLS = {MEMORY: "allocation", MAP: "mapping", PERF: "perf event", TIMER: "timer", THREAD: "thread",
          FILES: "file", RING: "mapping of a descriptor"}

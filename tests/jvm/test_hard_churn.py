@@ -12,6 +12,8 @@ import jvm
 import pytest
 from jvm import Program, counted, record
 
+pytestmark = pytest.mark.together
+
 NAMED = re.compile(r"\b[CHR](\d{6})[^.]*\.(run|r(\d{6})|<init>|f\d)$")
 DIGIT = re.compile(r"truth\.Churn\.d(\d)$")
 

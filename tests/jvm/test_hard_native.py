@@ -11,6 +11,8 @@ import jvm
 import pytest
 from jvm import Program, counted, jstrobe, record
 
+pytestmark = pytest.mark.together
+
 ALL = "segv+alternate+raw+vforked+forked+loaded+blocked+attached"
 SECONDS = counted("1.5", "120")
 

@@ -9,6 +9,8 @@ import jvm
 import pytest
 from jvm import Program, jstrobe, record
 
+pytestmark = pytest.mark.together
+
 METHOD = "truth.KnownShares"
 
 

@@ -5,6 +5,8 @@ import time
 import pytest
 from jvm import SOAK, Program, counted, jstrobe
 
+pytestmark = pytest.mark.together
+
 FLAGS = ["-XX:+UseSerialGC", "-Xms96m", "-Xmx96m", "-XX:+AlwaysPreTouch", "-XX:ReservedCodeCacheSize=64m"]
 WARM = counted(3, 20)
 ROUNDS = counted(4, 1000)

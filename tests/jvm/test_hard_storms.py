@@ -6,6 +6,8 @@ import jvm
 import pytest
 from jvm import Program, counted, jstrobe, record
 
+pytestmark = pytest.mark.together
+
 SPELT = re.compile(r"truth\.Churn\.d(\d)$")
 NOT_INLINED = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,truth.Churn::*"]
 
@@ -58,7 +60,7 @@ def test_100000_virtual_threads(jdk25, say):
         done = jstrobe("record", "-t", "-o", "collapsed", "-i", "100us", "-d", counted("2", "300"), program.pid,
                        timeout=600)
         assert done.returncode == 0, done.stderr
-        assert program.mark()["threads"] > count / 2
+        assert program.mark()["threads"] > counted(count / 10, count / 2)
         assert program.stop() == 0, program.output[-5:]
     total, wrong, example = 0, 0, None
     for line in done.stdout.splitlines():

@@ -8,6 +8,8 @@ import jvm
 import pytest
 from jvm import Program, counted, jstrobe, record
 
+pytestmark = pytest.mark.together
+
 
 def caught_signals(program):
     with open(f"/proc/{program.pid}/status") as file:

@@ -1,5 +1,6 @@
 """Waits for locks, against a program that measures its own."""
 import os
+import re
 import subprocess
 import time
 
@@ -12,8 +13,8 @@ CLASSES = {"monitor": "truth.Locks$Monitor", "lock": "java.util.concurrent.locks
            "write": "java.util.concurrent.locks.ReentrantReadWriteLock$NonfairSync",
            "semaphore": "java.util.concurrent.Semaphore$NonfairSync", "wait": "truth.Locks$Signals",
            "condition": "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject",
-           "queue": "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject"}
-EVENTS = {"monitor": "jdk.JavaMonitorEnter", "wait": "jdk.JavaMonitorWait"}
+           "queue": "java.util.concurrent.locks.AbstractQueuedSynchronizer$ConditionObject", "sleep": ""}
+EVENTS = {"monitor": "jdk.JavaMonitorEnter", "wait": "jdk.JavaMonitorWait", "sleep": "jdk.ThreadSleep"}
 MS = 1_000_000
 TICK = 10_000
 
@@ -28,7 +29,7 @@ def said(program):
 def found(path):
     """{kind: [(begin, duration, previous owner, class)]} of the waiters' waits in a recording."""
     waits, recording = {}, Recording(path)
-    for name in ("jdk.JavaMonitorEnter", "jdk.JavaMonitorWait", "jdk.ThreadPark"):
+    for name in ("jdk.JavaMonitorEnter", "jdk.JavaMonitorWait", "jdk.ThreadPark", "jdk.ThreadSleep"):
         for e in recording.events.get(name, ()):
             thread = (e["eventThread"] or {}).get("javaName") or ""
             if not thread.startswith("waiter-"):
@@ -88,12 +89,27 @@ def test_waits_are_found(jdk, say):
         assert done.returncode == 0, done.stderr
         errors, missed, wrong_owner, owners = compare(program, path, say)
         assert program.stop() == 0
-    # what was lost says so
-    assert len(missed) <= lost(path), missed[:5]
+    # What was lost says so. A monitor that came free while the thread still spun for it, and was off its CPU meanwhile,
+    # the JVM tells nobody of.
+    assert sum(kind != "monitor" for kind, _, _ in missed) <= lost(path), missed[:5]
+    assert len(missed) <= lost(path) + len(errors) // 100, missed[:5]
     assert wrong_owner <= 0.01 * owners
     # a busy machine keeps the thread from its CPU on its way into the wait and out of it
     assert errors[len(errors) // 2] < MS
+    views_of_the_jdk(jdk, path)
     os.remove(path)
+
+
+def views_of_the_jdk(jdk, path):
+    """`jfr view` knows the waits: by class, thread, and who held it."""
+    if jdk.version != 25:
+        return  # older ones have no `view`
+    expected = {"contention-by-class": "Locks$Monitor", "contention-by-thread": "waiter-monitor",
+                "contention-by-site": "await"}
+    for view in counted(["contention-by-class", "contention-by-thread"], list(expected)):
+        done = subprocess.run([os.path.join(jdk.home, "bin", "jfr"), "view", "--width", "160", view, path],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
+        assert done.returncode == 0 and expected[view] in done.stdout, done.stdout
 
 
 def test_stacks_end_in_the_lock(jdk):
@@ -114,15 +130,45 @@ def test_stacks_end_in_the_lock(jdk):
             assert owners["holder-" + kind]["waits"] > 10, (kind, owners)
         held = [s for s in profile.json["owner_stacks"] if s["name"] == "holder-monitor"]
         assert held and all("truth.Locks$Monitor.hold" in s["frames"] for s in held), profile.json["owner_stacks"]
+        profile = record(program, "-e", "lock", "--owners", "-d", "0.5")  # its check adds them up
+        roots = {s["frames"][0] for s in profile.stacks}
+        assert {"[holder-monitor]", "[holder-lock]", "[no_owner]"} <= roots, roots
+        held = [s["frames"] for s in profile.stacks if s["frames"][0] == "[holder-monitor]" and len(s["frames"]) > 1]
+        assert held and all("truth.Locks$Monitor.hold" in frames for frames in held), held
+        assert program.stop() == 0
+
+
+def test_sleeps(jdk, say):
+    """Thread.sleep, on request only, with its length and stack; the program is as it was afterwards."""
+    path = result_file(".jfr")
+    with Program(jdk, "Locks", "sleep") as program:
+        done = jstrobe("record", "-e", "lock", "--sleep", "-d", counted(1.5, 30), "-f", path, program.pid)
+        assert done.returncode == 0 and not done.stderr, done.stderr
+        errors, missed, _, _ = compare(program, path, say)
+        assert sum(kind != "monitor" for kind, _, _ in missed) <= lost(path), missed[:5]
+        assert len(found(path)["sleep"]) > 50 and errors[len(errors) // 2] < MS
+        os.remove(path)
+        profile = record(program, "-e", "lock", "--sleep", "-d", "0.5")
+        # it also waits for the monitor of System.out, now and then
+        stacks = [s for s in profile.of_thread("waiter-sleep") if s["state"] == "sleeping"]
+        assert stacks and all("truth.Locks.sleeps" in s["frames"] for s in stacks), stacks
+        assert all(s["frames"][-1].startswith("java.lang.Thread.sleep") for s in stacks), stacks
+        assert [l for l in profile.json["locks"] if l["kind"] == "sleep" and not l["class"]], profile.json["locks"]
+        profile = record(program, "-e", "lock", "-d", "0.3")
+        assert "sleeping" not in {s["state"] for s in profile.stacks}
+        assert not [line for line in program.output if "native method" in line]  # the JVM complains of those who bind them
         assert program.stop() == 0
 
 
 def test_virtual_threads(jdk25):
     """Their waits are theirs, whichever threads carry them; so is what they hold."""
     with Program(jdk25, "Locks", "virtual") as program:
-        profile = record(program, "-e", "lock", "-d", "1")
+        profile = record(program, "-e", "lock", "--sleep", "-d", "1")
         tops = {s["frames"][-1] for s in profile.stacks}
-        assert set(CLASSES.values()) <= tops, tops
+        assert set(CLASSES.values()) - {""} <= tops, tops
+        slept = [s for s in profile.stacks if s["frames"][-1] == "java.lang.VirtualThread.sleepNanos"]
+        assert {s["state"] for s in slept} == {"sleeping"}
+        assert any("truth.Locks$Pair.hold" in s["frames"] for s in slept), slept
         assert sum(o["waits"] for o in profile.json["owners"] if o["name"].startswith("virtual thread #")) > 50
         assert program.stop() == 0
 
@@ -150,25 +196,44 @@ def test_thresholds(jdk25):
     assert "truth.Locks$Monitor@" in text and "holder-monitor" in text, text
 
 
+def but_stacks(program):
+    """
+    Resident bytes but for threads' stacks, of which the JVM touches one time 60 KB ahead, another time 90, without
+    us: private mappings of some 1 MB, as -Xss1m makes them.
+    """
+    total, mine = 0, True
+    with open(f"/proc/{program.pid}/smaps") as file:
+        for line in file:
+            head = re.match(r"([0-9a-f]+)-([0-9a-f]+) rw-p \S+ \S+ 0 *$", line)
+            if re.match(r"[0-9a-f]+-[0-9a-f]+ ", line):
+                mine = not head or not 900 << 10 < int(head[2], 16) - int(head[1], 16) < 1 << 20
+            elif mine and line.startswith("Rss:"):
+                total += int(line.split()[1]) * 1024
+    return total
+
+
 def test_many_locks(jdk17, say):
     """Locks without end, each waited for once: memory stays within bounds, and every wait is accounted for."""
-    threads, each = counted((4, 5_000), (10, 100_000))
-    fixed = ["-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC"]
-    with Program(jdk17, "Locks", "distinct", threads, 0, jvm=fixed) as program:
-        jstrobe("record", "-e", "lock", "-d", "0.1", program.pid)
-        plain = program.memory()
-    with Program(jdk17, "Locks", "distinct", threads, each, jvm=fixed + [f"-agentpath:{LIBRARY}=start,lock=0"]) as program:
-        for _ in range(counted(300, 6000)):
-            if program.mark().get("parks", 0) == threads * each:
-                break
-            time.sleep(0.1)
-        path = result_file()
-        done = jstrobe("stop", "-t", "-o", "json", "-f", path, program.pid)
-        assert done.returncode == 0, done.stderr
-        profile, more = Profile(path), program.memory() - plain
+    threads, each = counted((100, 200), (10_000, 100))
+    fixed = ["-Xms256m", "-Xmx256m", "-Xss1m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC"]
+    sizes = []
+    for options in ([], [f"-agentpath:{LIBRARY}=start,lock=0"]):
+        with Program(jdk17, "Locks", "distinct", threads, each, jvm=fixed + options, ready=False) as program:
+            program.wait_for("READY", counted(60, 900))
+            for _ in range(counted(300, 6000)):
+                if program.mark().get("parks", 0) == threads * each:
+                    break
+                time.sleep(0.1)
+            if options:
+                path = result_file()
+                done = jstrobe("stop", "-t", "-o", "json", "-f", path, program.pid)
+                assert done.returncode == 0, done.stderr
+            sizes.append(but_stacks(program))
+    profile, more = Profile(path), sizes[1] - sizes[0]
     os.remove(path)
     profile.check()
-    say(f"lock: {threads * each:,} distinct locks, {profile.samples['taken']:,} waits, {more / 1e6:.1f} MB more")
+    say(f"lock: {threads * each:,} distinct locks, {threads:,} threads, {profile.samples['taken']:,} waits, "
+        f"{more / 1e6:.1f} MB more")
     assert profile.samples["taken"] >= threads * each
     assert len(profile.json["locks"]) <= 16384 + 100
-    assert more < 64e6, more
+    assert more < 32e6 + threads * 8e3, more

@@ -96,6 +96,8 @@ def test_ordinary_load(jdk, interval, say):
     queues = profile.json["queues"]
     say(f"lost, ordinary load at {interval} ms, {jdk}: {profile.lost_share():.3%} of "
         f"{profile.samples['taken']}, queues {queues['bytes']} bytes, fullest {queues['max_fill']}")
-    assert profile.lost_share() < 0.001, profile.samples
+    # the one that comes while the session ends shows in a run as short as in `make check`
+    at_the_end = min(1, profile.samples["lost"]["disabled"])
+    assert profile.lost() - at_the_end < 0.001 * profile.samples["taken"], profile.samples
     assert 0 < queues["max_fill"] <= queues["max_capacity"]
     assert queues["bytes"] > 0

@@ -38,6 +38,7 @@ RECIPES = {
     "A whole build, in CI": [{"ci-*-*.collapsed": (2, "java/")}],
     "Tomcat": [{"tomcat-start.html": (1, "apache/catalina")}, {"tomcat.html": (1, "CPU")}],
     "An ordinary user": [{"user.html": (1, BURN)}],
+    "Kernel frames of an ordinary user's JVM": [{"transfer.html": (1, BURN)}],
     "A container, from the host": [{"container.html": (1, BURN)}],
     "Time to safepoint": [{"ttsp.txt": (1, r"Window +: begin=SafepointSynchronize::begin")}],
     "Recordings of the JDK, or of async-profiler": [{"jdk.html": (1, BURN), "jdk.collapsed": (1, BURN)}],
@@ -143,7 +144,7 @@ def test_all_blocks_are_known():
 def test_recipe(place, heading):
     if heading in NEEDS and not shutil.which(NEEDS[heading]):
         pytest.skip(f"{NEEDS[heading]} is not installed")
-    if heading in ("An ordinary user", "A container, from the host") and not ROOT:
+    if heading in ("An ordinary user", "A container, from the host", "Kernel frames of an ordinary user's JVM") and not ROOT:
         pytest.skip("needs root to be somebody else, or for namespaces")
     for text, left in zip(blocks()[heading], RECIPES[heading]):
         if heading == "An ordinary user":
@@ -151,6 +152,10 @@ def test_recipe(place, heading):
             with open("/proc/sys/kernel/perf_event_paranoid") as file:
                 if int(file.read()) >= 2:
                     assert "CPU timers are used instead" in said, said
+        elif heading == "Kernel frames of an ordinary user's JVM":
+            with subprocess.Popen([*NOBODY, "java", "-cp", "classes", "app.Work", "8000"], cwd=PROJECT) as program:
+                time.sleep(1)
+                assert "CPU timers" not in run_block(text, PID=str(program.pid)).stderr
         elif heading == "A container, from the host":
             outer, pid = container()
             try:

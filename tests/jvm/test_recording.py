@@ -86,6 +86,8 @@ def test_several_chunks_and_readers(jdk, jdk17, say):
         tool(reader, "metadata", path)
     printed = tool(jdk, "print", path)
     assert printed.count("jdk.CPUTimeSample {") == books["stored"]
+    periods = re.findall(r"samplingPeriod = (.*)", printed)
+    assert all(re.match(r"[\d.,]+ (ns|us|ms|s)$", p) for p in periods), "lengths of time with their units"
     say(f"recording of {jdk}: {os.path.getsize(path)} bytes, {len(recording.chunks)} chunks, "
         f"{books['stored']} samples, each read back")
 
@@ -132,6 +134,96 @@ def test_one_event_a_sample(jdk17, events):
     assert bool(recording.count("jdk.CPUTimeSample")) == (events == "cputime")
     assert recording.count("jdk.InitialSystemProperty") == 0
     tool(jdk17, "print", path)
+
+
+def test_the_clock_is_set(jdk17):
+    """Somebody sets the clock to and fro: nothing is lost, and within a chunk times are as far apart as they were."""
+    library = os.path.join(jvm.WORK, "clock_steps.so")
+    subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-o", library,
+                    os.path.join(jvm.ROOT, "tests", "jvm", "preload", "clock_steps.c")], check=True)
+    path, text = jvm.result_file(".jfr"), jvm.result_file()
+    steps = set()
+    for _ in range(100):
+        said = subprocess.run(["env", f"LD_PRELOAD={library}", "date", "+%s"], capture_output=True, text=True, check=True)
+        steps.add(round((int(said.stdout) - time.time()) / 3600))
+        if len(steps) > 1:
+            break
+        time.sleep(0.05)
+    assert steps == {0, 1}, "the clock is not set"
+    with Program(jdk17, "KnownShares", wrap=["env", f"LD_PRELOAD={library}"]) as program:
+        began = time.monotonic()
+        done = jstrobe("start", "-e", "cpu,wall", "-i", "1ms", "--chunktime", "1s", "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+        time.sleep(counted(3, 20))
+        assert jstrobe("stop", program.pid).returncode == 0
+        took = time.monotonic() - began
+        assert jstrobe("record", "-d", "1.5", "-f", text, program.pid).returncode == 0
+    recording = jfr.Recording(path)
+    check_books(recording)
+    assert len(recording.chunks) >= 3
+    assert all(0 < chunk.duration < 60e9 for chunk in recording.chunks)
+    assert sum(chunk.duration for chunk in recording.chunks) < 1.05e9 * took
+    for chunk in recording.chunks:
+        times = [s["startTime"] for s in chunk.events.get("jdk.CPUTimeSample", [])]
+        assert not times or max(times) - min(times) <= chunk.duration + 1e9
+    tool(jdk17, "summary", path)
+    assert 1.3e9 < jvm.Profile(text).json["duration_ns"] < 60e9
+
+
+@pytest.mark.parametrize("number, absent", [
+    (0, []), (1, ["jdk.JVMInformation", "jdk.OSInformation", "jdk.CPUInformation", "jdk.PhysicalMemory"]),
+    (2, ["jdk.InitialSystemProperty"]), (4, ["jdk.NativeLibrary"]), (8, ["jdk.CPULoad", "jdk.ThreadCPULoad"]),
+    (16, ["jdk.GCHeapSummary"])])
+def test_what_is_left_out(jdk17, number, absent):
+    """jfropts: each number leaves out its own, and nothing else."""
+    path = jvm.result_file(".jfr")
+    with Program(jdk17, "Garbage", jvm=["-Xms64m", "-Xmx96m"]) as program:
+        done = jstrobe("record", "-d", counted(1.7, 5), "--jfropts", number, "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+    recording = jfr.Recording(path)
+    always = {"jdk.JVMInformation", "jdk.OSInformation", "jdk.CPUInformation", "jdk.PhysicalMemory",
+              "jdk.InitialSystemProperty", "jdk.NativeLibrary", "jdk.CPULoad", "jdk.GCHeapSummary"}
+    assert {name for name in always if recording.count(name)} == always - set(absent)
+    assert recording.count("jdk.ExecutionSample") > 20 and not any(recording.count(name) for name in absent)
+
+
+@pytest.mark.parametrize("wrong", ["32", "fast", "-1"])
+def test_wrong_jfropts(wrong):
+    done = jstrobe("record", "--jfropts=" + wrong, "-f", "x.jfr", "1")
+    assert done.returncode != 0 and "neither mem nor a sum of 1, 2, 4, 8 and 16" in done.stderr, done.stderr
+
+
+def test_include_and_exclude(jdk17):
+    """What is left out is not in the file and not in the stream, but in the books, with its weight."""
+    path, live, text = (jvm.result_file(suffix) for suffix in (".jfr", ".ndjson", ".txt"))
+    with Program(jdk17, "KnownShares") as program:
+        done = jstrobe("start", "-i", "1ms", "-I", "truth.KnownShares.first", "-I", "shares-2", "-X",
+                       "truth/KnownShares.be*", "--stream", live, "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+        time.sleep(counted(1, 5))
+        done = jstrobe("dump", "-X", "*alpha", "-f", jvm.result_file(".jfr"), program.pid)
+        assert done.returncode == 1 and "chosen when it begins" in done.stderr, done.stderr
+        assert jstrobe("stop", program.pid).returncode == 0
+    recording = jfr.Recording(path)
+    books, samples = recording.counters(), recording.events["jdk.CPUTimeSample"]
+    assert books["leftOut"] > 10 and books["unwritten"] == 0
+    assert len(samples) + books["leftOut"] == books["stored"]
+    assert sum(s["samplingPeriod"] for s in samples) + books["weightLeftOut"] == books["weightStored"]
+    for s in samples:
+        frames = jfr.stack(s)
+        assert "truth/KnownShares.beta" not in frames
+        assert "truth/KnownShares.first" in frames or s["eventThread"]["javaName"] == "shares-2", s
+    assert {s["eventThread"]["javaName"] for s in samples} == {"shares-1", "shares-2"}
+    with open(live) as file:
+        records = [json.loads(line) for line in file]
+    told = [r["events"][0] for r in records if r["kind"] == "stats"][-1]
+    assert sum(r.get("samples", 1) for r in records if r["kind"] == "sample") + told["dropped"] + told["left_out"] == \
+        told["stored"] == books["stored"]
+    assert told["left_out"] == books["leftOut"]
+    assert jstrobe("convert", "-e", "cpu", path, text).returncode == 0
+    with open(text) as file:
+        converted = file.read()
+    assert f"{len(samples):,} of {books['stored']:,} samples shown" in converted, converted
 
 
 def test_killed_jvm(jdk):
@@ -194,30 +286,45 @@ def test_loop_and_agent(jdk17):
     """Each round has a file of its own; the JVM's end completes the last."""
     pattern = jvm.result_file("-%n.jfr")
     agent = f"-agentpath:{jvm.LIBRARY}=start,event=cpu,interval=1ms,loop=1s,file={pattern}"
-    paths = [pattern.replace("%n", str(i)) for i in range(3)]
+    paths = [pattern.replace("%n", str(i)) for i in range(counted(3, 10))]
     with Program(jdk17, "KnownShares", jvm=[agent]) as program:
         deadline = time.time() + 60
-        while time.time() < deadline and not os.path.exists(paths[2]):
+        while time.time() < deadline and not os.path.exists(paths[-1]):
             time.sleep(0.1)
         program.stop()
     assert sum(check_books(jfr.Recording(path))["stored"] for path in paths) > 20
 
 
-def test_memory_for_stacks_is_renewed(jdk17):
-    """Chunks that end for want of memory for stacks: none is lost, and the file is as whole as ever."""
-    if not jvm.SOAK:
-        pytest.skip("only with full counts (make soak)")
-    path = jvm.result_file(".jfr")
+@pytest.mark.skipif(not jvm.SOAK, reason="stacks fill their memory only after many seconds: in make soak")
+@pytest.mark.parametrize("kind", ["cpu", "wall", "stream", "last"])
+def test_memory_for_stacks_is_renewed(jdk17, kind):
+    """Whenever memory for stacks runs out it is given back and used anew: none is lost, all outputs stay whole."""
+    path, live = jvm.result_file(".jfr"), jvm.result_file(".ndjson")
+    options = {"cpu": ("-f", path), "wall": ("-e", "cpu,wall", "--wall", "5ms", "-f", path),
+               "stream": ("--stream", live, "-f", path), "last": ("--last", "10s")}[kind]
     with Program(jdk17, "Words") as program:
-        assert jstrobe("start", "-i", "200us", "--memlimit", "1m", "-f", path, program.pid).returncode == 0
-        time.sleep(60)
+        assert jstrobe("start", "-i", "200us", "--memlimit", "1m", *options, program.pid).returncode == 0
+        time.sleep(45)
+        if kind == "last":
+            assert jstrobe("dump", "-f", path, program.pid).returncode == 0
         text = jstrobe("dump", "-o", "collapsed", program.pid).stdout
         assert sum(int(line.rsplit(" ", 1)[1]) for line in text.splitlines()) > 20
         assert jstrobe("stop", program.pid).returncode == 0
     recording = jfr.Recording(path)
-    assert len(recording.chunks) >= 2, "one for each time that it ran short"
-    assert check_books(recording)["stored"] > 20
+    assert kind == "last" or len(recording.chunks) >= 2, "one for each time that it ran short"
+    books = check_books(recording)
+    assert books["stored"] > 20
     assert "store_full" not in {e["reason"] for e in recording.events["jstrobe.SamplesLost"]}
+    if kind == "wall":
+        assert sum(r["samples"] for r in recording.events["profiler.WallClockSample"]) == \
+            recording.counters("wall")["stored"] > 20
+    if kind == "stream":
+        with open(live) as file:
+            records = [json.loads(line) for line in file]
+        ids = [r["id"] for r in records if r["kind"] == "stack"]
+        assert len(ids) == len(set(ids)) and {r["stack"] for r in records if r["kind"] == "sample"} <= set(ids)
+        dropped = sum(r["samples"] for r in records if r["kind"] == "drop" and "samples" in r)
+        assert sum(r.get("samples", 1) for r in records if r["kind"] == "sample") + dropped == books["stored"]
     tool(jdk17, "summary", path)
 
 
@@ -449,6 +556,9 @@ def test_flight_recorder(jdk17):
         recording = jfr.Recording(path)
         samples = sorted(recording.events["jdk.CPUTimeSample"], key=lambda s: s["startTime"])
         assert recording.count("jdk.ExecutionSample") == len(samples) > 20
+        books = check_books(recording)
+        used, sampled = books["cpuTime"] - books["ownCpuTime"], books["weightStored"]
+        assert abs(used - sampled) < max(0.1 * used, 2e8), "the window's own CPU time"
         seen.append(samples)
         tool(jdk17, "print", path)
     times = [s["time"] for s in seen[0]]

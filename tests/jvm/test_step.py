@@ -11,6 +11,8 @@ import jvm
 import pytest
 from jvm import counted
 
+pytestmark = pytest.mark.together
+
 LIBRARY = os.path.join(jvm.WORK, "libstep.so")
 # Exceptions come to their stubs without a call: that is no truth to judge by, but must do no harm.
 IN_CHECK = {17: ("calls+strings+collections", ["-XX:+UseParallelGC"]), 25: ("calls+arrays+collections", ["-XX:+UseZGC"])}

@@ -11,16 +11,10 @@ import jvm
 import live
 import pytest
 from jvm import COMMAND, Program, counted, jstrobe
+from live import wait_until
 from litter import left_since, litter
 
 pytestmark = pytest.mark.together
-
-
-def wait_until(what, seconds=30):
-    end = time.time() + seconds
-    while not what():
-        assert time.time() < end, "it did not happen"
-        time.sleep(0.02)
 
 
 def status_of(program):
@@ -61,6 +55,33 @@ def test_each_sample_at_its_moment(jdk, say):
     assert not left_since(before)
 
 
+def test_a_program_from_its_first_instruction(jdk17):
+    """stream -- java: its stdout and exit status are its own; the stream is whole, and begins with the JVM."""
+    path = jvm.result_file(".ndjson")
+    command = [COMMAND, "stream", "-i", "1ms", "-f", path, "--", jdk17.java, "-cp", jvm.CLASSES, "truth.KnownShares"]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    guard = threading.Timer(60, process.kill)
+    guard.start()
+    assert process.stdout.readline() == "READY\n"
+    wait_until(lambda: b"truth.KnownShares.alpha" in open(path, "rb").read(), 30)
+    wait_until(lambda: os.path.getsize(path) > 100_000)
+    out, errors = process.communicate("stop\n")
+    guard.cancel()
+    assert process.returncode == 0 and not out and not errors, (process.returncode, out, errors)
+    with open(path, "rb") as file:
+        stream = live.read_text(file.read())
+    delivered, stored, dropped = stream.count()
+    assert delivered == stored > 50 and not dropped
+    assert live.with_frame(stream, "truth.KnownShares.alpha") and {"main", "shares-1"} <= {
+        r.get("name") for r in stream.of("thread")}
+    os.remove(path)
+    # it goes on when the stream has ended; its status is ours
+    done = jstrobe("stream", "-d", 0.3, "-f", path, "--", "sh", "-c", f"{jdk17.java} -version; sleep 1; exit 7")
+    assert done.returncode == 7, (done.returncode, done.stderr)
+    assert jstrobe("stream", "-f", path, "--", "/no/such/java").returncode == 1
+    os.remove(path)
+
+
 def test_states_and_several_events(jdk17):
     """Wall clock comes in runs, at most a second late; another event beside it."""
     with Program(jdk17, "Sleepers", 20, "idle") as program:
@@ -75,6 +96,23 @@ def test_states_and_several_events(jdk17):
     assert delivered == stored and not dropped
     names = {r["name"] for r in stream.of("thread")}
     assert "main" in names and len(names) > 20
+
+
+def test_waits_as_they_end(jdk):
+    """Each kind of wait as a record of its own, with what was waited for, and who held it."""
+    with Program(jdk, "Locks") as program:
+        stream, status, errors = live.read([COMMAND, "stream", "-e", "lock", "--sleep", "-d", 1, program.pid])
+        assert status == 0, errors
+    waits = {}
+    for r in stream.of("lock"):
+        waits.setdefault(r["lock"], []).append(r)
+        assert r["value"] >= r["duration"] > 0 and r["value"] >= 10_000  # with the shorter ones before it
+    assert set(waits) == {"monitor", "wait", "park", "sleep"}
+    assert any(r.get("class") == "truth.Locks$Monitor" and r.get("owner") == "holder-monitor" for r in waits["monitor"])
+    assert all("class" not in r and r["state"] == "sleeping" for r in waits["sleep"])
+    assert any("owner_stack" in r for r in waits["monitor"] + waits["park"])
+    delivered, stored, dropped = stream.count("lock")
+    assert delivered == stored and not dropped
 
 
 def test_a_reader_joins_and_leaves(jdk17):
@@ -197,7 +235,8 @@ def test_what_cannot_be(jdk17, tmp_path):
             done = jstrobe("start", "--stream", target, program.pid)
             assert done.returncode == 1 and word in done.stderr, (target, done.stderr)
         assert jstrobe("stream", "--stream-format", "xml", program.pid).returncode == 2
-        assert jstrobe("stream", "--", "java").returncode == 2
+        assert jstrobe("stream", "--", "java").returncode == 2  # stdout is the program's
+        assert jstrobe("stream", "-f", "x", program.pid, "--", "java").returncode == 2
         assert "not active" in status_of(program)
         # nobody reads the FIFO yet: no error, and no waiting
         fifo = str(tmp_path / "fifo")

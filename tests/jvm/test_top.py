@@ -1,4 +1,4 @@
-"""jstrobe top: one screen as text, and in a terminal with its keys."""
+"""jstrobe top and trace --live: screens as text, and in a terminal with their keys."""
 import os
 import pty
 import select
@@ -24,24 +24,62 @@ def test_once(jdk):
     assert len(shares) == 2 and all("R" in line or "r" in line for line in shares), done.stdout
 
 
+def in_terminal(command, steps):
+    """What COMMAND shows in a terminal; STEPS: (what must be seen, keys that are typed then)."""
+    master, slave = pty.openpty()
+    process = subprocess.Popen([COMMAND, *map(str, command)], stdin=slave, stdout=slave, stderr=subprocess.DEVNULL,
+                               env=dict(os.environ, TERM="xterm"))
+    os.close(slave)
+    seen, at, end = b"", 0, time.time() + 60
+    steps = list(steps)
+    try:
+        while time.time() < end and (steps or process.poll() is None):
+            if steps and steps[0][0] in seen[at:]:
+                at = len(seen)
+                os.write(master, steps.pop(0)[1])
+            elif select.select([master], [], [], 0.2)[0]:
+                seen += os.read(master, 65536)
+    except OSError:
+        pass  # it has closed its side
+    finally:
+        if process.poll() is None:
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        os.close(master)
+    assert not steps, (steps, seen[-2000:])
+    return process.wait(), seen
+
+
 def test_keys(jdk17):
     """In a terminal: a screen comes, keys are obeyed, q gives the terminal back."""
     with Program(jdk17, "KnownShares") as program:
-        master, slave = pty.openpty()
-        process = subprocess.Popen([COMMAND, "top", str(program.pid)], stdin=slave, stdout=slave, stderr=slave,
-                                   env=dict(os.environ, TERM="xterm"))
-        os.close(slave)
-        seen, end = b"", time.time() + 60
-        while b"shares-1" not in seen and time.time() < end:
-            if select.select([master], [], [], 1)[0]:
-                seen += os.read(master, 65536)
-        assert b"shares-1" in seen and b"q quit" in seen
-        os.write(master, b"s/work\nq")
-        while process.poll() is None and time.time() < end:
-            if select.select([master], [], [], 0.2)[0]:
-                try:
-                    seen += os.read(master, 65536)
-                except OSError:
-                    break
-        assert process.wait(10) == 0 and seen.rstrip().endswith(b"\x1b[?1049l")
-        os.close(master)
+        status, seen = in_terminal(["top", program.pid], [(b"shares-1", b"s/work\nq")])
+    assert status == 0 and b"q quit" in seen and seen.rstrip().endswith(b"\x1b[?1049l")
+
+
+def test_the_tree_of_a_trace(jdk17):
+    """trace --live in a terminal: keys are obeyed, and the result comes in the end."""
+    with Program(jdk17, "KnownShares") as program:
+        options = ["trace", "--live", program.pid, "truth.KnownShares.*"]
+        status, seen = in_terminal(options, [(b"CALL TREE", b"a"), (b"all", b"/fibo"), (b"with fibo", b"\nq")])
+        assert status == 0 and b"\x1b[?1049l" in seen and b"--- Calls of" in seen[seen.rindex(b"\x1b[?1049l"):]
+        assert "not active" in jstrobe("status", program.pid).stdout
+        # the terminal is the program's
+        done = jstrobe("trace", "--live", "x.Y", "--", "java")
+        assert done.returncode == 2 and "--live" in done.stderr
+        assert jstrobe("record", "--live", program.pid).returncode == 2
+
+
+def test_screens_of_a_trace_as_text(jdk17):
+    """Where there is no terminal the screens follow each other; calls go from look to look."""
+    with Program(jdk17, "KnownShares") as program:
+        done = jstrobe("trace", "--live", "-d", 5, program.pid, "truth.KnownShares.*")
+        assert done.returncode == 0, done.stderr
+    screens = done.stdout.split("CALL TREE\n")[1:]
+    assert len(screens) >= 2 and all("truth.KnownShares.alpha" in s for s in screens), done.stdout
+    assert all(len(line) <= 80 for s in screens[:-1] for line in s.splitlines())
+    counted = [int(line.split(" calls,")[0].rsplit(" ", 1)[1]) for line in done.stdout.splitlines() if "last" in line]
+    total = int(done.stdout.split("--- Calls of")[1].split("\n")[1].split(" calls")[0].replace(",", ""))
+    assert 0 < sum(counted) <= total, (counted, total)

@@ -210,6 +210,10 @@ def test_forms(jdk, jdk25):
     events = jfr.Recording(files["jfr"]).events["jdk.MethodTiming"]
     found = {e["method"]["name"]: e["invocations"] for e in events}
     assert found["fib"] == known["Calls.fib(I)I"] and found["through"] == known["Calls.through(I)V"]
+    lines = dict(line.rsplit(" ", 1) for line in jstrobe("convert", "-o", "collapsed", files["jfr"]).stdout.splitlines())
+    assert lines["truth/Calls.fib"] == str(known["Calls.fib(I)I"]), lines
+    same = jstrobe("diff", "--samples", files["jfr"], files["jfr"])
+    assert same.returncode == 0 and "methods are the same in both" in same.stdout and "Calls.fib" not in same.stdout, same
     page = open(files["html"]).read()
     assert "truth.Calls.fib" in page and '"timing":"sampled"' in page
     if jdk25:

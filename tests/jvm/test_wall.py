@@ -5,7 +5,7 @@ import time
 from datetime import datetime, timezone
 
 import pytest
-from jvm import LIBRARY, SOAK, Profile, Program, counted, jstrobe, record, result_file
+from jvm import LIBRARY, NATIVE, SOAK, Profile, Program, counted, jstrobe, record, result_file
 
 # thread: its state, and what must be the innermost Java frame
 STATES = {
@@ -195,6 +195,15 @@ def test_threads_end_under_the_look(jdk25, say):
     say(f"wall clock, threads that end: {len(profile.threads)} threads, {profile.samples['stored']} samples")
 
 
+def test_a_big_stack_goes_with_the_session(jdk17):
+    """A thread ends just when the JVM and so the session do, and its stack, of 64 MB, is unmapped at once."""
+    agent = f"-agentpath:{LIBRARY}=start,event=wall,interval=10ms,file=/dev/null"
+    for _ in range(counted(4, 40)):
+        with Program(jdk17, "Recursion", 200, jvm=(agent,)) as program:
+            time.sleep(0.5)
+            assert program.stop() == 0
+
+
 def test_several_times_and_beside_another_event(jdk17):
     """wall beside cpu, each with its interval; results while it runs grow and hold what waits; resume goes on."""
     path = result_file()
@@ -321,6 +330,22 @@ def test_without_rseq(jdk17):
         profile = record(program, "-e", "wall", "-i", "10ms", "-d", "0.5")
     assert profile.json["engine"] == "wall-slots"
     assert {s["state"] for s in profile.of_thread("idle")} == {"parked"}
+
+
+def test_foreign_rseq(jdk17, say):
+    """A library with restartable sequences of its own, while its threads are marked each time they wait: none of its
+    counts is missed."""
+    with Program(jdk17, "ForeignRseq", NATIVE) as program:
+        if program.mark().get("none"):
+            pytest.skip("the C library has registered no rseq")
+        profile = record(program, "-e", "wall", "--wallmode", "marker", "-i", "1ms", "-d", counted("1", "20"))
+        program.say("end")
+        deadline = time.time() + 60
+        while "found" not in (counts := program.mark()) and time.time() < deadline:
+            time.sleep(0.1)
+    assert profile.json["engine"] == "wall-marker" and profile.of_thread("rseq-0")
+    assert counts["found"] == counts["counted"] > 0, counts
+    say(f"{counts['counted']} counts, {counts['interrupted']} interrupted sections, none is missed")
 
 
 @pytest.mark.parametrize("event", ["wall", "cpu"] if SOAK else ["wall"])

@@ -141,7 +141,7 @@ static struct recording *record(const char *path, uint64_t speed)
 	strcpy(o.events[0].name, "cpu");
 	o.events[0].interval = 10 * NS_PER_MS;
 	r = recording_new(open(path, O_RDWR | O_CREAT | O_TRUNC, 0600), &o, &err);
-	if (!r || recording_begin(r, c, &err)) {
+	if (!r || recording_begin(r, c, &(struct recording_clocks){0}, &err)) {
 		fprintf(stderr, "replay: %s\n", err.text);
 		exit(1);
 	}

@@ -57,7 +57,7 @@ static void put_number(uint32_t value)
 int main(int argc, char **argv)
 {
 	static const struct rewrite_probes probes = {
-		.class = "java/lang/JstrobeProbe", .enter = "enter", .enter_if = "enterIf", .leave = "leave",
+		.class = "java/lang/JstrobeProbe", .enter = "enter", .enter_if = "enterIf", .leave = "leave", .leave_if = "leaveIf",
 		.again = "again", .sleep = "sleep"};
 	struct rewrite rewrite = {.probes = &probes, .choose = choose, .skipped = skipped};
 	unsigned long long in = 0, out_bytes = 0, ns = 0;

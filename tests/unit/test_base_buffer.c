@@ -58,9 +58,12 @@ static void json(void **state)
 	json_of("\n\t\x01\x1f\x7f", "\"\\u000a\\u0009\\u0001\\u001f\\u007f\"");
 	json_of("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\"");
 	/* overlong, surrogate, past U+10FFFF, lone continuation, cut at the end */
-	json_of("\xc0\x80", "\"\\ufffd\\ufffd\"");
+	json_of("\xc0\x80", "\"\\u0000\""); /* the JVM's own kind */
+	json_of("a\xed\xa0\xbd\xed\xb8\x80z", "\"a\\ud83d\\ude00z\"");
 	json_of("\xe0\x80\x80", "\"\\ufffd\\ufffd\\ufffd\"");
-	json_of("\xed\xa0\x80", "\"\\ufffd\\ufffd\\ufffd\"");
+	json_of("\xed\xa0\x80", "\"\\ufffd\"");
+	json_of("\xed\xa0\x80x", "\"\\ufffdx\"");
+	json_of("\xed\xb8\x80\xed\xa0\xbd", "\"\\ufffd\\ufffd\"");
 	json_of("\xf4\x90\x80\x80", "\"\\ufffd\\ufffd\\ufffd\\ufffd\"");
 	json_of("\xf5\xff", "\"\\ufffd\\ufffd\"");
 	json_of("x\x80y", "\"x\\ufffdy\"");

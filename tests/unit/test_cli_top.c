@@ -27,7 +27,7 @@ static const char *const lines[] = {
 
 static void a_screen(void **state)
 {
-	struct top_view v = {.rows = 24, .columns = 80};
+	struct top_view v = {.rows = 24, .columns = 80, .filter = ""};
 	struct buffer out = BUFFER_INIT;
 	struct top_model m = {0};
 	unsigned rows = 0, i;

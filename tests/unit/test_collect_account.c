@@ -13,50 +13,29 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/account.h"
-#include "elf/elf.h"
-#include "engine/engine.h"
+#include "collected.h"
+#include "engine/requests.h"
 #include "engine/waits.h"
-#include "fake_jvm.h"
-#include "os/os.h"
 #include "signal/handler.h"
 
-static struct fake_jvm jvm;
-static struct collector *c;
-static struct thread_record *record;
-static struct trace_chunk chunk;
 static struct profile *view;
-static uintptr_t a, b;
-static uint64_t unloaded, loaded; /* the JVM's counts */
 static uint64_t now; /* of the samples to come */
 
 static int set_up(void **state)
 {
 	struct collector_options o = {.lines = *state && strcmp(*state, "lines") == 0,
 				      .per_thread = *state && strcmp(*state, "threads") == 0,
+				      .per_request = *state && strcmp(*state, "requests") == 0,
 				      .java_only = *state && strcmp(*state, "java only") == 0,
 				      .sched = *state && strcmp(*state, "places") == 0,
 				      .record_cpu = *state && strcmp(*state, "places") == 0,
 				      .waits = {*state && strcmp(*state, "waits") == 0},
 				      .depth_kept = *state && strcmp(*state, "two kept") == 0 ? 2 : 0};
-	struct error err;
 
-	fake_open(&jvm, FAKE_YOUNG);
-	zone.layout = jvm.zone.layout;
-	zone.has_jvm = true;
-	if (records_open(&err) || trace_store_open(&zone.store, 16u << 20, &err))
+	if (collected_open(&o))
 		return -1;
-	atomic_store(&zone.images, image_set_read(NULL, &err));
-	memset(&chunk, 0, sizeof(chunk));
-	record = records_found(os_gettid(), 0);
-	unloaded = loaded = 0;
-	atomic_store(&zone.eras.unloaded[0], *state && strcmp(*state, "no counts") == 0 ? NULL : &unloaded);
-	atomic_store(&zone.eras.loaded[0], &loaded);
-	atomic_store(&zone.eras.redefinitions, 0);
-	c = collector_new(&o);
-	account_open(c);
-	a = fake_method(&jvm, "pkg/A", "alpha", "()V", 100);
-	b = fake_method(&jvm, "pkg/B", "beta", "(I)I", 50);
+	if (*state && strcmp(*state, "no counts") == 0)
+		atomic_store(&zone.eras.unloaded[0], NULL);
 	now = os_monotonic();
 	return 0;
 }
@@ -65,13 +44,7 @@ static int tear_down(void **state)
 {
 	collector_view_free(view);
 	view = NULL;
-	collector_free(c);
-	records_release();
-	trace_store_close(&zone.store);
-	image_set_free((struct image_set *)atomic_exchange(&zone.images, NULL), NULL);
-	zone.has_jvm = false;
-	fake_close(&jvm);
-	return 0;
+	return collected_close();
 }
 
 static uint32_t payload; /* of the samples made */
@@ -834,6 +807,87 @@ static void sinks(void **state)
 	assert_int_equal(make_view()->weight_stored, 63);
 }
 
+/* A sample of WEIGHT whose thread works for R. */
+static void sample_for(const struct request *r, uint64_t weight)
+{
+	struct sample s = {.time = now, .weight = weight, .thread = record->index, .noted = true,
+			   .era = (uint16_t)era_now(&zone.eras), .payload = payload};
+	struct request_note note = {.request = *r};
+	struct trace_writer w;
+
+	assert_true(trace_begin(&w, &zone.store, &chunk, 2048));
+	assert_true(trace_put(&w, I(a, 1)));
+	s.trace = trace_end(&w);
+	record_take(record, 0);
+	assert_true(queue_push_pair(atomic_load(&record->current), &s, (const void *)&note));
+}
+
+/* One stack, apart by what its thread worked for. */
+static void requests(void **state)
+{
+	const struct request one = {1, 2, 3, 0}, two = {1, 2, 4, 88};
+	const struct profile *p;
+	uint64_t weights[3] = {0};
+	uint32_t i;
+
+	assert_true(requests_define(88, "route\nGET /\n"));
+	sample_for(&one, 10);
+	sample_for(&two, 200);
+	SAMPLE(3000, I(a, 1));
+	sample_for(&one, 40);
+	p = make_view();
+	assert_true(p->per_request);
+	assert_int_equal(p->stack_count, 3);
+	assert_int_equal(p->request_count, 2);
+	assert_int_equal(p->requests[0].span, 3);
+	assert_string_equal(p->requests[0].labels, "");
+	assert_int_equal(p->requests[1].trace_low, 2);
+	assert_string_equal(p->requests[1].labels, "route\nGET /\n");
+	for (i = 0; i < 3; i++)
+		weights[p->stacks[i].request] = p->stacks[i].weight;
+	assert_int_equal(weights[0], 3000);
+	assert_int_equal(weights[1], 50);
+	assert_int_equal(weights[2], 200);
+	assert_int_equal(p->stored, 4);
+}
+
+/* Where nobody asked for it they are one stack. */
+static void requests_together(void **state)
+{
+	const struct profile *p;
+
+	sample_for(&(struct request){1, 2, 3, 0}, 10);
+	SAMPLE(3000, I(a, 1));
+	p = make_view();
+	has(p, "pkg/A.alpha/0", 2, 3010);
+	assert_int_equal(p->stack_count, 1);
+	assert_int_equal(p->request_count, 0);
+}
+
+/* However many there are: those beyond 100,000 are one, and it says so. */
+static void many_requests(void **state)
+{
+	struct request r = {1, 2, 0, 0};
+	const struct profile *p;
+	uint64_t others = 0;
+	uint32_t i;
+
+	for (i = 0; i < 100100; i++) {
+		r.span = i + 1;
+		sample_for(&r, 1);
+		if (i % 5 == 0)
+			drain();
+	}
+	p = make_view();
+	assert_int_equal(p->stored, 100100);
+	assert_int_equal(p->request_count, 100001);
+	assert_true(p->requests[100000].others);
+	for (i = 0; i < p->stack_count; i++)
+		if (p->stacks[i].request == 100001)
+			others += p->stacks[i].weight;
+	assert_int_equal(others, 100);
+}
+
 /* A wait of THREAD's for a lock of CLASS. */
 static void wait_on(uint32_t class, uint32_t identity, uint64_t duration, uint64_t weight, uint32_t owner_tid)
 {
@@ -920,6 +974,7 @@ int main(void)
 		WITH(java_only, "java only"), WITH(cut_stacks, "two kept"), WITH(places, "places"),
 		WITH(threads, "threads"), WITH(resumed, "threads"),
 		WITH(name_of_the_next, "threads"), T(losses), T(growth), T(generations), WITH(lines, "lines"), T(sinks),
+		WITH(requests, "requests"), WITH(requests_together, ""), WITH(many_requests, "requests"),
 		WITH(waits, "waits"), WITH(many_locks, "waits"),
 	};
 

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -196,6 +197,53 @@ static void slow_reader(void **state)
 	free(text);
 }
 
+struct slow {
+	int fd;
+	size_t got;
+	char last;
+};
+
+/* Reads half a megabyte a second to the end. */
+static void *read_slowly(void *arg)
+{
+	struct slow *s = arg;
+	char bytes[1000];
+	ssize_t n;
+
+	while ((n = read(s->fd, bytes, sizeof(bytes))) > 0) {
+		s->got += (size_t)n;
+		s->last = bytes[n - 1];
+		os_sleep(2 * NS_PER_MS);
+	}
+	return NULL;
+}
+
+/* A reader that has not taken all when the time is over gets the rest of his record, and no more. */
+static void slow_at_the_end(void **state)
+{
+	char record[5000]; /* more than one read, so that few writes end with a record */
+	struct slow slow = {0};
+	struct stream_out *o;
+	pthread_t reader;
+	size_t put = 0;
+	int ends[2];
+
+	memset(record, 'x', sizeof(record));
+	record[sizeof(record) - 1] = '\n';
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	o = stream_out_take(ends[1], false, &err);
+	assert_non_null(o);
+	for (; stream_out_put(o, record, sizeof(record), false); put += sizeof(record))
+		stream_out_write(o);
+	slow.fd = ends[0];
+	assert_int_equal(pthread_create(&reader, NULL, read_slowly, &slow), 0);
+	stream_out_close(o, 300 * NS_PER_MS);
+	pthread_join(reader, NULL);
+	close(ends[0]);
+	assert_in_range(slow.got, 100000, put - sizeof(record));
+	assert_int_equal(slow.last, '\n');
+}
+
 /* The command at the other end is gone: there is nothing more to do. */
 static void reader_gone(void **state)
 {
@@ -315,7 +363,7 @@ static void inherited(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(file), TEST(link_to_a_file), TEST(fifo), TEST(slow_reader), TEST(reader_gone), TEST(listener),
+		TEST(file), TEST(link_to_a_file), TEST(fifo), TEST(slow_reader), TEST(slow_at_the_end), TEST(reader_gone), TEST(listener),
 		TEST(dead_socket), TEST(records), TEST(inherited),
 	};
 

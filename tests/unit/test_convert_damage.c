@@ -301,7 +301,7 @@ static void repair(void **state)
 /* What THREADS of them make of the file called NAME, as collapsed stacks; FACTS are filled in. */
 static char *read_by(const char *name, unsigned threads, struct facts *facts, struct fold *fold)
 {
-	struct selection all = {.families = "cpu", .states = "", .threads = "", .by_thread = true};
+	struct selection all = {.families = "cpu", .states = "", .threads = "", .request = {"", "", ""}, .by_thread = true};
 	struct format_options options = {.threads = true};
 	struct profile p = {.main_class = "", .jdk = "", .engine = ""};
 	const struct profile *shown = &p;

@@ -15,6 +15,7 @@
 #include "convert/lists.h"
 #include "convert/range.h"
 #include "convert/reader.h"
+#include "convert/request.h"
 #include "format/format.h"
 #include "made_jfr.h"
 
@@ -180,6 +181,36 @@ static void no_stacks(void **state)
 	assert_int_equal(convert_read(made_file_of("a\0b 1\n", 6), &o, true, &c, &err), -EINVAL);
 }
 
+/* Ids are numbers; a label is wanted whole, or by its key. */
+static void wanted_requests(void **state)
+{
+	const char *trace = "4bf92f3577b34da6a3ce929d0e0e4736", *span = "00f067aa0ba902b7";
+	const char *labels = "route=GET /, tenant=acme";
+	struct request_wanted w = {"", "", ""};
+
+	assert_false(request_asked(&w));
+	assert_true(request_wanted(&w, "", "", ""));
+	w.span = "F067AA0BA902B7";
+	assert_true(request_asked(&w));
+	assert_true(request_wanted(&w, trace, span, ""));
+	assert_false(request_wanted(&w, trace, "00f067aa0ba902b8", ""));
+	assert_false(request_wanted(&w, "", "", ""));
+	w.trace = trace;
+	assert_true(request_wanted(&w, trace, span, labels));
+	assert_false(request_wanted(&w, span, span, labels));
+	w = (struct request_wanted){"", "", "tenant=acme"};
+	assert_true(request_wanted(&w, "", "", labels));
+	w.label = "tenant";
+	assert_true(request_wanted(&w, "", "", labels));
+	w.label = "tenant=ac";
+	assert_false(request_wanted(&w, "", "", labels));
+	w.label = "ten";
+	assert_false(request_wanted(&w, "", "", labels));
+	w.label = "route=GET /";
+	assert_true(request_wanted(&w, "", "", labels));
+	assert_false(request_wanted(&w, "", "", ""));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -189,6 +220,7 @@ int main(void)
 		cmocka_unit_test(lists),
 		cmocka_unit_test(collapsed_again),
 		cmocka_unit_test(no_stacks),
+		cmocka_unit_test(wanted_requests),
 	};
 
 	return cmocka_run_group_tests_name("convert/parts", tests, NULL, NULL);

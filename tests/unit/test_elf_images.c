@@ -21,6 +21,7 @@
 
 #include <cmocka.h>
 
+#include "base/pages.h"
 #include "elf/elf.h"
 #include "elf/memory.h"
 

@@ -17,7 +17,6 @@
 
 #include "elf/elf.h"
 #include "elf/file.h"
-#include "elf/memory.h"
 #include "elf/symbols.h"
 #include "elf/symtab.h"
 

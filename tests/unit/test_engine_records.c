@@ -349,11 +349,11 @@ static void java_threads(void **state)
 {
 	struct thread_record *r = records_found(NOBODY, 0);
 
-	records_java(NOBODY, 0x4000);
+	records_java(NOBODY, 0x4000, 7);
 	assert_int_equal(atomic_load(&r->java_thread), 0x4000);
-	records_java(NOBODY, 0);
+	records_java(NOBODY, 0, 0);
 	assert_int_equal(atomic_load(&r->java_thread), 0);
-	records_java(NOBODY + 1, 0x4000); /* nobody */
+	records_java(NOBODY + 1, 0x4000, 8); /* nobody */
 	assert_int_equal(atomic_load(&zone.records.count), 1);
 }
 

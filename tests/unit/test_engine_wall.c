@@ -380,6 +380,43 @@ static void seen_and_not_touched(void **state)
 		end(&s[i]);
 }
 
+/* A stack that could not be named is read once more, though the thread stands; nothing is lost, and nobody is woken. */
+static void looked_at_again(void **state)
+{
+	struct wall_thread *t;
+	struct profile *p;
+	struct sleeper s;
+	struct error err;
+	uint64_t stop, moved, before;
+
+	if (!marker_works(false)) {
+		print_message("skipped: threads cannot be marked here\n");
+		skip();
+	}
+	assert_int_equal(harness_start(&engine_wall, INTERVAL, 256, NULL, &err), 0);
+	begin(&s, BY_CONDITION);
+	while (!records_by_tid(s.tid))
+		os_sleep(NS_PER_MS);
+	t = &wall.threads[records_by_tid(s.tid)->index];
+	stop = os_monotonic() + 20 * NS_PER_S;
+	/* From then on it is known by its marker alone, and stands. */
+	while (os_monotonic() < stop && t->mode != WALL_SEALED)
+		os_sleep(NS_PER_MS);
+	moved = t->moved;
+	before = switches(s.tid);
+	engine_look_again(records_by_tid(s.tid)->index);
+	while (os_monotonic() < stop && t->moved == moved)
+		os_sleep(NS_PER_MS);
+	assert_true(t->moved > moved);
+	assert_false(atomic_load(&t->again));
+	assert_int_equal(switches(s.tid), before);
+	p = harness_stop();
+	assert_int_equal(p->taken, p->stored + p->lost[LOSS_late] + p->lost[LOSS_unseen]);
+	assert_true(samples_of(p, s.tid) > 10);
+	harness_end();
+	end(&s);
+}
+
 /* A section of somebody else stays in the field of a thread that sleeps, as librseq leaves it; it is never marked. */
 static void foreign_section(void **state)
 {
@@ -421,7 +458,7 @@ static void self_test_fails(void **state)
 
 	assert_false(marker_works(true));
 	begin(&s, BY_CONDITION);
-	p = session("marker", "wall-slots", 60 * NS_PER_MS);
+	p = session("marker", "wall-slots", 200 * NS_PER_MS);
 	assert_false(marker_is_set(marker_of(s.tcb)));
 	assert_true(samples_of(p, s.tid) >= 2);
 	harness_end();
@@ -474,6 +511,7 @@ int main(void)
 		cmocka_unit_test(runs_add_up),
 		cmocka_unit_test(no_room_for_a_run),
 		cmocka_unit_test(seen_and_not_touched),
+		cmocka_unit_test(looked_at_again),
 		cmocka_unit_test(foreign_section),
 		cmocka_unit_test(self_test_fails),
 		cmocka_unit_test(hints),

@@ -24,7 +24,7 @@
 #define INVOKESTATIC 0xb8
 
 static const struct rewrite_probes probes = {
-	.class = "java/lang/JstrobeProbe", .enter = "enter", .enter_if = "enterIf", .leave = "leave", .again = "again",
+	.class = "java/lang/JstrobeProbe", .enter = "enter", .enter_if = "enterIf", .leave = "leave", .leave_if = "leaveIf", .again = "again",
 	.sleep = "sleep"};
 static uint32_t first_id;
 static enum skip last_skip;
@@ -303,6 +303,70 @@ static void a_jump_over_exits_that_becomes_too_far_is_wide(void **state)
 	close_rewritten(&r, &k);
 }
 
+/* `if` over 32,700 bytes, 300 of them returns from byte 100 on; a handler of the method's own around all that. */
+static void far_if(struct class_maker *k, uint32_t size, unsigned handler)
+{
+	uint8_t *code = calloc(1, size + 4);
+	/* same locals at: 101 (behind the first return), the target, and the handler with its exception */
+	uint8_t frames[] = {0, 2, 251, 0, 101, 251, (uint8_t)((size + 4 - 102) >> 8), (uint8_t)(size + 4 - 102)};
+
+	begin(k, 52, 0x0009, "m", "(I)V");
+	code[0] = ILOAD_0;
+	code[1] = IFEQ;
+	code[2] = (uint8_t)((size + 3) >> 8);
+	code[3] = (uint8_t)(size + 3);
+	memset(code + 100, RETURN, 300);
+	code[size + 3] = NOP;
+	code = realloc(code, size + 6);
+	code[size + 4] = handler ? RETURN : NOP;
+	code[size + 5] = RETURN;
+	class_code(k, 1, 1, code, size + 6);
+	if (handler)
+		class_handler(k, 0, handler, size + 4);
+	class_code_attribute(k, "StackMapTable", frames, sizeof(frames));
+	free(code);
+}
+
+static uint32_t number(const uint8_t *at, unsigned bytes)
+{
+	return bytes == 2 ? (uint32_t)(int16_t)(at[0] << 8 | at[1])
+			  : (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+}
+
+/* It goes to a goto_w behind the first return, whose frame is the target's, and which no handler covers. */
+static void an_if_that_becomes_too_far_goes_by_a_bridge(void **state)
+{
+	uint32_t size = 32700, bridge, target;
+	struct class_maker k;
+	struct rewritten r;
+	struct cursor at;
+
+	far_if(&k, size, size);
+	open_rewritten(&r, &k);
+	/* 7 entry, iload_0, 3 the if; the first return at 100 takes 1 + 4 */
+	assert_int_equal(r.code[8], IFEQ);
+	bridge = 8 + number(r.code + 9, 2);
+	assert_int_equal(bridge, 7 + 100 + 5);
+	assert_int_equal(r.code[bridge], 0xc8);
+	target = bridge + number(r.code + bridge + 1, 4);
+	assert_int_equal(target, 7 + size + 4 + 5 + 300 * 4);
+	at = attribute(&r, "StackMapTable");
+	assert_int_equal(cursor_be16(&at), 3);
+	assert_int_equal(cursor_u8(&at), 255);
+	assert_int_equal(cursor_be16(&at), bridge);
+	cursor_skip(&at, 6); /* int and long; no stack */
+	assert_int_equal(cursor_u8(&at), 255);
+	assert_int_equal(cursor_be16(&at), 4); /* 5 behind it: where 101 is now */
+	/* the method's own handler, in two parts; nothing throws, so none of ours */
+	assert_int_equal(r.handler_count, 2);
+	assert_int_equal(cursor_be16(&r.handlers), 7);
+	assert_int_equal(cursor_be16(&r.handlers), bridge);
+	cursor_skip(&r.handlers, 4);
+	assert_int_equal(cursor_be16(&r.handlers), bridge + 5);
+	assert_int_equal(cursor_be16(&r.handlers), 7 + size + 5 + 300 * 4);
+	close_rewritten(&r, &k);
+}
+
 static void switches_are_padded_anew(void **state)
 {
 	/* iload_0; tableswitch 0..1 → 24, 25, default 26; nop ... */
@@ -442,6 +506,7 @@ int main(void)
 		cmocka_unit_test(tables_follow_the_code),
 		cmocka_unit_test(far_jumps_get_their_wide_form),
 		cmocka_unit_test(a_jump_over_exits_that_becomes_too_far_is_wide),
+		cmocka_unit_test(an_if_that_becomes_too_far_goes_by_a_bridge),
 		cmocka_unit_test(switches_are_padded_anew),
 		cmocka_unit_test(constructors_have_two_handlers),
 		cmocka_unit_test(what_cannot_be_is_skipped_with_its_reason),

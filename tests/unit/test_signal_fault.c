@@ -63,6 +63,20 @@ static void good_loads(void **state)
 	faults_remove();
 }
 
+static void replaced(void **state)
+{
+	uint64_t *at = (uint64_t *)readable, found = 1;
+
+	install();
+	*at = 7;
+	assert_true(load_replace_u64((uintptr_t)at, 6, 8, &found) && found == 7 && *at == 7);
+	assert_true(load_replace_u64((uintptr_t)at, 7, 8, &found) && found == 7 && *at == 8);
+	assert_false(load_replace_u64((uintptr_t)forbidden, 0, 8, &found));
+	assert_false(load_replace_u64(unmapped, 0, 8, &found));
+	assert_false(load_replace_u64((uintptr_t)"constant" & ~(uintptr_t)7, 0, 8, &found));
+	faults_remove();
+}
+
 static void no_load(uintptr_t from)
 {
 	uint32_t narrow = 0x1234;
@@ -274,7 +288,7 @@ static int set_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(good_loads), cmocka_unit_test(bad_loads),
+		cmocka_unit_test(good_loads), cmocka_unit_test(replaced), cmocka_unit_test(bad_loads),
 		cmocka_unit_test(bytes),      cmocka_unit_test(bus_error),
 		cmocka_unit_test(chained),    cmocka_unit_test(not_last),
 	};

@@ -65,7 +65,7 @@ static int tear_down(void **state)
 static const struct walked *walk(void)
 {
 	static struct walked w;
-	struct walk_regs r = {.pc = 0x5000, .sp = jvm.stack_low + 64, .all = context.uc_mcontext.gregs};
+	struct walk_regs r = {.pc = 0x5000, .sp = jvm.stack_low + 64, .all = &context};
 	struct fake_stack s = {.jvm = &jvm, .pc = r.pc, .sp = r.sp};
 
 	stack_walk(&jvm, &s, &r, &w);

@@ -35,7 +35,7 @@ static int tear_down(void **state)
 }
 
 /* What an instruction does to the stack. */
-enum does { NOTHING, PUSH, SUB, SAVE, ADD, POP, RET, CLOBBER, LEAVE, MOVE, BODY };
+enum does { NOTHING, DESCRIBED, /* that, behind a call which never returns and has debug information */ PUSH, SUB, SAVE, ADD, POP, RET, CLOBBER, LEAVE, MOVE, BODY };
 
 struct insn {
 	uint8_t length;
@@ -64,9 +64,10 @@ struct insn {
 #define TEST_11 {3, {0x41, 0x85, 0x02}, NOTHING, 0}
 #define POLL_8 {6, {0x85, 0x05, 0x10, 0x20, 0x30, 0x00}, NOTHING, 0}
 /* Where the poll goes: JavaThread::_saved_exception_pc = its address, then the common handler. */
-#define POLL_STUB {10, {0x49, 0xba, 0x10, 0x20, 0x30, 0x40, 0x50, 0x7f, 0, 0}, NOTHING, 0}, \
-		  {7, {0x4d, 0x89, 0x97, 0x58, 3, 0, 0}, NOTHING, 0}, \
-		  {5, {0xe9, 0x10, 0x20, 0x30, 0}, NOTHING, 0}
+#define POLL_PC(does) {10, {0x49, 0xba, 0x10, 0x20, 0x30, 0x40, 0x50, 0x7f, 0, 0}, does, 0}
+#define POLL_ON {5, {0xe9, 0x10, 0x20, 0x30, 0}, NOTHING, 0}
+#define POLL_STUB(does) POLL_PC(does), {7, {0x4d, 0x89, 0x97, 0x58, 3, 0, 0}, NOTHING, 0}, POLL_ON
+#define POLL_STUB_NEAR(does) POLL_PC(does), {4, {0x4d, 0x89, 0x57, 0x58}, NOTHING, 0}, POLL_ON
 #define END_OF_CODE {0, {0}, NOTHING, 0}
 
 struct sequence {
@@ -91,11 +92,16 @@ static const struct sequence methods[] = {
 	{"C2", 6, 3, 0, {BANG, PUSH_RBP, SUB8(0x20), OVERWRITE_RBP, WORK(5), ADD8(0x20), POP_RBP, POLL, JA,
 			 RETURN, END_OF_CODE}},
 	{"C2 with the poll's stub", 6, 3, 0, {BANG, PUSH_RBP, SUB8(0x20), OVERWRITE_RBP, WORK(5), ADD8(0x20),
-					      POP_RBP, POLL, JA, RETURN, POLL_STUB, END_OF_CODE}},
+					      POP_RBP, POLL, JA, RETURN, POLL_STUB(NOTHING), END_OF_CODE}},
+	{"C2 with the poll's stub behind an uncommon trap", 6, 3, 0,
+	 {BANG, PUSH_RBP, SUB8(0x20), OVERWRITE_RBP, WORK(5), ADD8(0x20), POP_RBP, POLL, JA, RETURN,
+	  POLL_STUB(DESCRIBED), END_OF_CODE}},
+	{"C2 of 25 with the same", 4, 2, 0, {SUB8(0x18), SAVE_RBP(0x10), OVERWRITE_RBP, WORK(5), ADD8(0x10), POP_RBP,
+					     POLL_NEAR, JA, RETURN, POLL_STUB_NEAR(DESCRIBED), END_OF_CODE}},
 	{"C2 with barrier", 6, 5, 0, {BANG, PUSH_RBP, SUB8(0x20), BARRIER, JNE, OVERWRITE_RBP, WORK(5),
 				      ADD8(0x20), POP_RBP, POLL, JA, RETURN, END_OF_CODE}},
 	{"C2 of 25", 4, 2, 0, {SUB8(0x18), SAVE_RBP(0x10), OVERWRITE_RBP, WORK(5), ADD8(0x10), POP_RBP,
-			       POLL_NEAR, JA, RETURN, POLL_STUB, END_OF_CODE}},
+			       POLL_NEAR, JA, RETURN, POLL_STUB(NOTHING), END_OF_CODE}},
 	{"C2 of 11", 6, 3, 0, {BANG, PUSH_RBP, SUB8(0x20), OVERWRITE_RBP, WORK(5), ADD8(0x20), POP_RBP,
 			       POLL_11, TEST_11, RETURN, END_OF_CODE}},
 	{"C2 of 8", 6, 3, 0, {BANG, PUSH_RBP, SUB8(0x20), OVERWRITE_RBP, WORK(5), ADD8(0x20), POP_RBP,
@@ -183,6 +189,8 @@ static void every_instruction(const struct sequence *q)
 	memset(bytes, 0x90, sizeof(bytes));
 	code.byte_count = q->entry;
 	for (i = q->insn; i->length; i++) {
+		if (i->does == DESCRIBED)
+			code.pcs[1] = code.pcs[0], code.pcs[0].offset = (int)code.byte_count;
 		memcpy(bytes + code.byte_count, i->bytes, i->length);
 		code.byte_count += i->length;
 		if (i - q->insn + 1 == q->complete)

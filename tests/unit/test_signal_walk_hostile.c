@@ -26,7 +26,8 @@
 #include "signal/walk_java.c"
 #include "signal/walk_native.c"
 #define end_with end_stub_with
-#include "signal/walk_stub.c"
+#include "walk_stub.c"
+#include "interpreted_edge.c"
 #include "frame_edge.c"
 #include "way_out.c"
 
@@ -52,12 +53,13 @@ static struct decode_cache *cache;
 
 /* One image of native code, with a rule of each kind, 16 bytes a rule. */
 static const struct unwind_rule rules[] = {
-	{CFA_SP, 0, FP_SAME, 0, 16, 0, -8},      {CFA_SP, 0, FP_AT_CFA, 0, 64, -16, -8},
-	{CFA_FP, 0, FP_AT_CFA, 0, 16, -16, -8},  {CFA_REG, 3, FP_SAME, 0, 8, 0, -8},
-	{CFA_PLT, 0, FP_SAME, 0, 11, 0, -8},     {CFA_FP_DEREF, 1, FP_AT_FP, 0, -8, 0, -8},
-	{CFA_SP_DEREF, 1, FP_SAME, 0, 16, 0, -8}, {CFA_SIGNAL, 0, FP_SAME, 0, 0, 0, -8},
-	{CFA_UNKNOWN, 0, FP_SAME, 0, 0, 0, -8},  {CFA_END, 0, FP_SAME, 0, 0, 0, -8},
-	{CFA_SP, 0, FP_LOST, 0, -40, 0, -8},     {200, 0, 200, 0, 8, 8, -8},
+	{CFA_SP, 0, FP_SAME, 0, 16, 0, -8, 0},      {CFA_SP, 0, FP_AT_CFA, 0, 64, -16, -8, 0},
+	{CFA_FP, 0, FP_AT_CFA, 0, 16, -16, -8, 0},  {CFA_REG, 3, FP_SAME, 0, 8, 0, -8, 0},
+	{CFA_PLT, 0, FP_SAME, 0, 11, 0, -8, 0},     {CFA_FP_DEREF, 1, FP_AT_FP, 0, -8, 0, -8, 0},
+	{CFA_SP_DEREF, 1, FP_SAME, 0, 16, 0, -8, 0},{CFA_SIGNAL, 0, FP_SAME, 0, 0, 0, -8, 0},
+	{CFA_UNKNOWN, 0, FP_SAME, 0, 0, 0, -8, 0},  {CFA_END, 0, FP_SAME, 0, 0, 0, -8, 0},
+	{CFA_SP, 0, FP_LOST, 0, -40, 0, -8, 0},     {200, 0, 200, 0, 8, 8, -8, 0},
+	{CFA_BASE, 0, FP_SAME, 0, 16, 0, -8, -16},
 };
 static uint32_t row_start[ARRAY_LEN(rules)], bucket[2];
 static uint16_t row_rule[ARRAY_LEN(rules)];
@@ -270,7 +272,7 @@ static void failing_loads(void **state)
 		stack_interpreted(&s, a, 5, 1);
 		*fake_at(s.sp - 8) = s.pc;
 		r = (struct walk_regs){.pc = fake_interpreter(&jvm, 64), .sp = s.sp - 8, .fp = s.fp,
-				       .bcp = s.sp, .method = b};
+				       .bcp = s.sp, .sender_sp = s.sp, .method = b};
 		one_load_fails(&s, &r, false);
 		close_jvm();
 	}
@@ -310,16 +312,16 @@ static uint64_t interesting(void)
 	}
 }
 
-static void random_registers(struct walk_regs *r, greg_t *all)
+static void random_registers(struct walk_regs *r, ucontext_t *all)
 {
 	int i;
 
 	for (i = 0; i < NGREG; i++)
-		all[i] = (greg_t)interesting();
+		all->uc_mcontext.gregs[i] = (greg_t)interesting();
 	r->pc = interesting();
 	r->sp = draw() % 4 ? jvm.stack_high - 8 - draw() % 2000 * 8 : interesting();
 	r->fp = draw() % 2 ? r->sp + draw() % 64 * 8 : interesting();
-	r->bcp = interesting();
+	r->bcp = r->sender_sp = interesting();
 	r->method = interesting();
 	r->ret = interesting();
 	r->all = draw() % 8 ? all : NULL;
@@ -358,7 +360,7 @@ static void random_walks(void **state)
 		full_stack(&s);
 		memcpy(pristine, jvm.memory, FAKE_BYTES);
 		for (i = 0; i < walks / FAKE_SHAPES; i++) {
-			greg_t all[NGREG];
+			ucontext_t all;
 			struct walk_regs r;
 
 			if (i % 64 == 0) {
@@ -372,7 +374,7 @@ static void random_walks(void **state)
 				jvm.stack[FAKE_STACK_WORDS - 1 - draw() % 2000] = interesting();
 			if (i % 4 == 3)
 				damage(i % 16);
-			random_registers(&r, all);
+			random_registers(&r, &all);
 			if (draw() % 4) { /* from the place where the good walk begins */
 				r.pc = s.pc;
 				r.sp = s.sp;

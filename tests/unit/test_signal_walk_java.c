@@ -287,7 +287,7 @@ static void interpreted_entry(void **state)
 	r.pc = fake_interpreter(&jvm, 100);
 	r.sp = s.sp - 8;
 	r.fp = s.fp;
-	r.bcp = s.sp;
+	r.bcp = r.sender_sp = s.sp;
 	r.method = b;
 	r.ret = 0x77;
 	CHECK(&s, &r, true, I(b, 0), I(a, 1));
@@ -301,6 +301,49 @@ static void interpreted_entry(void **state)
 	*fake_at(s.sp - 48) = s.fp;
 	r.sp = r.fp = s.sp - 48;
 	CHECK(&s, &r, true, I(b, 0), I(a, 1));
+}
+
+/* The last instructions of an interpreted method, at each of which its frame is gone: `leave` stands before them. */
+static void interpreted_exit(void **state)
+{
+	static const struct {
+		const char *of;
+		uint8_t code[16];
+		uint8_t at[6]; /* the instructions */
+		unsigned steps, pop, set; /* the first one with the address popped, with sp set */
+		int sender, ret;
+	} exits[] = {
+		{"a method", {0x41, 0x5d, 0x48, 0x8b, 0xe3, 0x41, 0xff, 0xe5}, {0, 2, 5}, 3, 1, 2, REG_RBX, REG_R13},
+		{"a native one", {0x5f, 0x49, 0x8b, 0xe3, 0xff, 0xe7}, {0, 1, 4}, 3, 1, 2, REG_R11, REG_RDI},
+		{"a native one on 25",
+		 {0x41, 0xc6, 0x47, 0x40, 0, 0x5f, 0x49, 0x8b, 0xe3, 0xff, 0xe7}, {0, 5, 6, 9}, 4, 2, 3,
+		 REG_R11, REG_RDI},
+		{"a loop",
+		 {0x59, 0x48, 0x8b, 0xe2, 0x48, 0x83, 0xe4, 0xf0, 0x51, 0xff, 0xa3, 0x90, 0, 0, 0}, {0, 1, 4, 8}, 4,
+		 1, 2, REG_RDX, REG_RCX},
+	};
+	unsigned e, i;
+
+	for (e = 0; e < ARRAY_LEN(exits); e++)
+		for (i = 0; i < exits[e].steps; i++) {
+			gregset_t g = {0};
+			struct walk_regs r = {.all = g};
+			struct fake_stack s;
+
+			stack_begin(&s, &jvm);
+			stack_interpreted(&s, a, 1, 2);
+			*fake_at(s.sp - 24) = s.pc; /* two locals lie between */
+			r.pc = fake_interpreter(&jvm, 100) + exits[e].at[i];
+			memcpy((void *)fake_interpreter(&jvm, 100), exits[e].code, sizeof(exits[e].code));
+			r.fp = s.fp;
+			r.sp = i >= exits[e].set ? s.sp : i >= exits[e].pop ? s.sp - 16 : s.sp - 24;
+			g[exits[e].sender] = (greg_t)s.sp;
+			g[exits[e].ret] = i >= exits[e].pop ? (greg_t)s.pc : 0x77;
+			r.bcp = (uintptr_t)g[REG_R13];
+			r.method = (uintptr_t)g[REG_RBX];
+			print_message("%s, step %u\n", exits[e].of, i);
+			CHECK(&s, &r, true, I(a, 1));
+		}
 }
 
 /* A method that does not look like one ends the walk. */
@@ -479,7 +522,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(inlining),        T(top_position),      T(neighbours),      T(recursion),       T(depth_limit),
-		T(mixed),           T(bytecode_pointers), T(interpreted_entry), T(broken_interpreted),
+		T(mixed),           T(bytecode_pointers), T(interpreted_entry), T(interpreted_exit),  T(broken_interpreted),
 		T(entries),         T(broken_entry),      T(last_java_frame), T(deoptimised),
 		T(large_method),    T(no_method),         T(cache_follows),   T(cache_overflows),
 	};

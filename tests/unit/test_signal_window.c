@@ -14,20 +14,34 @@
 static void opens_and_shuts(void **state)
 {
 	struct window w = {.gates = true};
+	struct window_note note;
+	uint32_t i;
 
 	assert_true(window_keeps_out(&w));
-	window_shut(&w, 50); /* without effect */
+	window_shut(&w, 50, 7); /* without effect */
 	window_open(&w, 100);
 	assert_false(window_keeps_out(&w));
 	window_open(&w, 150); /* it is open since 100 */
-	window_shut(&w, 400);
+	window_shut(&w, 400, 7);
 	assert_true(window_keeps_out(&w));
 	window_open(&w, 1000);
-	window_shut(&w, 1010);
-	window_shut(&w, 2000);
+	window_shut(&w, 1010, 7);
+	window_shut(&w, 2000, 7);
 	assert_int_equal(w.count, 2);
 	assert_int_equal(w.total, 310);
 	assert_int_equal(w.longest, 300);
+	assert_true(window_noted(&w, 1, &note));
+	assert_true(note.since == 100 && note.took == 300 && note.thread == 7);
+	assert_true(window_noted(&w, 2, &note));
+	assert_int_equal(note.took, 10);
+	assert_false(window_noted(&w, 3, &note));
+	for (i = 3; i <= 3 + WINDOW_NOTES; i++) {
+		window_open(&w, 100 * i);
+		window_shut(&w, 100 * i + i % 100, i);
+	}
+	assert_false(window_noted(&w, 3, &note)); /* newer ones took its place */
+	assert_true(window_noted(&w, 4, &note) && note.thread == 4 && note.took == 4);
+	assert_true(window_noted(&w, 3 + WINDOW_NOTES, &note));
 	w.gates = false; /* nostop */
 	assert_false(window_keeps_out(&w));
 }

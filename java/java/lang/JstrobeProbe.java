@@ -25,23 +25,22 @@ public final class JstrobeProbe {
     private static final long TID = U.objectFieldOffset(Thread.class, "tid");
 
     /* the board */
-    private static final long TICK = 4096;
-    private static final long QUOTA = TICK + 4;
-    private static final long LATENCY = TICK + 16;
-    private static final long CLOCK = TICK + 24;
-    private static final long RAREST = TICK + 32;
+    private static final long BOARD = 4096;
+    private static final long QUOTA = BOARD + 4;
+    private static final long LATENCY = BOARD + 16;
+    private static final long CLOCK = BOARD + 24;
+    private static final long RAREST = BOARD + 32;
     private static final long SLOTS = 8192;
     private static final long SLOT_MASK = (1 << 20) - 1;
     /* a context */
     private static final int KEY = 0;
     private static final int CURRENT = 8;
-    private static final int SEEN = 16;
     private static final int TAKEN = 20;
     private static final int LAST = 24;
     private static final int TAKEN_ALL = 32;
     /* a node */
     private static final int CONTEXT = 0;
-    private static final int KIDS = 8;
+    private static final int ELDER = 8;
     private static final int MASK = 16;
     private static final int COUNT = 24;
     private static final int ID = 32;
@@ -54,7 +53,7 @@ public final class JstrobeProbe {
     private static final int DUE = 80;
     private static final int EVERY = 88;
     private static final int HOT = 92;
-    private static final int ELDER = 104;
+    private static final int KIDS = 104;
     /* statistics */
     private static final int MIN = 8;
     private static final int MAX = 16;
@@ -64,6 +63,8 @@ public final class JstrobeProbe {
     /** A double's exponent and two bits of its mantissa number the quarter octaves; those of SHORTEST. */
     private static final long FIRST_BUCKET = 1023 + 4 << 2;
 
+    /** In a context's key: a tick has come since the last stamp. */
+    private static final long DUE_NOW = Long.MIN_VALUE;
     private static final long TIMED = 1;
     private static final int GATE_SHIFT = 28;
     private static final int GATE_WAIT = 4;
@@ -73,15 +74,29 @@ public final class JstrobeProbe {
     private JstrobeProbe() {
     }
 
-    /** The address of the current thread's context. */
+    /** The current thread's context; if a tick is due, it has been charged to the current node. */
     @ForceInline
     private static long here() {
         Thread t = Thread.currentThread();
         long tid = U.getLong(t, TID);
-        long context = BASE + U.getLong(null, BASE + SLOTS + ((tid & SLOT_MASK) << 3));
-        if (U.getLong(null, context + KEY) != tid + 1)
-            context = BASE + Natives.context(t, tid);
+        long context = U.getLong(null, BASE + SLOTS + ((tid & SLOT_MASK) << 3));
+        /* volatile: or the compiler would look but once, before a loop of calls */
+        if (U.getLongVolatile(null, BASE + context + KEY) != tid + 1)
+            context = look(context, t, tid);
         return context;
+    }
+
+    private static long look(long context, Thread t, long tid) {
+        if (U.getLong(null, BASE + context + KEY) != (tid + 1 | DUE_NOW))
+            return Natives.context(t, tid);
+        Natives.stamp(U.getLong(null, BASE + context + CURRENT));
+        return context;
+    }
+
+    /** Whether all is as usual in the context of a leave: it is still somebody's, and no tick is due. */
+    @ForceInline
+    private static boolean quiet(long context) {
+        return U.getLongVolatile(null, BASE + context + KEY) > 0;
     }
 
     @ForceInline
@@ -101,11 +116,6 @@ public final class JstrobeProbe {
     }
 
     @ForceInline
-    private static boolean ticked(long context) {
-        return U.getIntVolatile(null, BASE + TICK) != U.getInt(null, context + SEEN);
-    }
-
-    @ForceInline
     private static long add(long place, long more) {
         long value = U.getLong(null, place) + more;
         U.putLong(null, place, value);
@@ -120,7 +130,7 @@ public final class JstrobeProbe {
         if ((gates & GATE_WAIT) != 0
                 && U.getLong(null, BASE + SLOTS + ((U.getLong(Thread.currentThread(), TID) & SLOT_MASK) << 3)) == 0)
             return true;
-        return (U.getInt(null, BASE + U.getLong(null, here() + CURRENT) + CLOSED) & gates) != 0;
+        return (U.getInt(null, BASE + U.getLong(null, BASE + here() + CURRENT) + CLOSED) & gates) != 0;
     }
 
     /* ---- sampled timing ---- */
@@ -129,12 +139,10 @@ public final class JstrobeProbe {
     @ForceInline
     public static long enter(int id) {
         long context = here();
-        long parent = U.getLong(null, context + CURRENT);
+        long parent = U.getLong(null, BASE + context + CURRENT);
         long child = down(parent, id);
         add(BASE + child + COUNT, 1);
-        if (ticked(context))
-            Natives.stamp(parent);
-        U.putLong(null, context + CURRENT, child);
+        U.putLong(null, BASE + context + CURRENT, child);
         return parent;
     }
 
@@ -146,14 +154,17 @@ public final class JstrobeProbe {
     /** A method ends, by return or exception. */
     @ForceInline
     public static void leave(long parent) {
-        if (parent == 0)
-            return;
-        long context = BASE + U.getLong(null, BASE + parent + CONTEXT);
-        if (ticked(context)) {
+        long context = U.getLong(null, BASE + parent + CONTEXT);
+        if (quiet(context))
+            U.putLong(null, BASE + context + CURRENT, parent);
+        else
             Natives.leave(parent);
-            return;
-        }
-        U.putLong(null, context + CURRENT, parent);
+    }
+
+    /** What follows an enterIf. */
+    public static void leaveIf(long parent) {
+        if (parent != 0)
+            leave(parent);
     }
 
     /** Method NUMBER has caught an exception: it is on top again, whoever missed an exit. */
@@ -168,18 +179,13 @@ public final class JstrobeProbe {
 
     @ForceInline
     public static long enterExact(int id) {
-        long context = here();
+        long context = BASE + here();
         long parent = U.getLong(null, context + CURRENT);
         long child = down(parent, id);
-        long now;
         add(BASE + child + COUNT, 1);
-        if (ticked(context)) {
-            now = Natives.stamp(parent);
-        } else {
-            now = System.nanoTime();
-            add(BASE + parent + WALL, now - U.getLong(null, context + LAST));
-            U.putLong(null, context + LAST, now);
-        }
+        long now = System.nanoTime();
+        add(BASE + parent + WALL, now - U.getLong(null, context + LAST));
+        U.putLong(null, context + LAST, now);
         U.putLong(null, BASE + child + ENTERED, now);
         U.putLong(null, context + CURRENT, child);
         return parent;
@@ -191,14 +197,13 @@ public final class JstrobeProbe {
 
     @ForceInline
     public static void leaveExact(long parent) {
-        if (parent == 0)
-            return;
-        long context = BASE + U.getLong(null, BASE + parent + CONTEXT);
-        long node = BASE + U.getLong(null, context + CURRENT);
-        if (ticked(context) || U.getLong(null, node + PARENT) != parent) {
+        long context = U.getLong(null, BASE + parent + CONTEXT);
+        long node = BASE + U.getLong(null, BASE + context + CURRENT);
+        if (!quiet(context) || U.getLong(null, node + PARENT) != parent) {
             Natives.leave(parent);
             return;
         }
+        context += BASE;
         long now = System.nanoTime();
         long took = now - U.getLong(null, node + ENTERED);
         add(node + WALL, now - U.getLong(null, context + LAST));
@@ -209,6 +214,11 @@ public final class JstrobeProbe {
             note(BASE + stats, took, 1);
         if (took >= U.getLong(null, BASE + LATENCY))
             Natives.slow(U.getInt(null, node + ID), took, now);
+    }
+
+    public static void leaveExactIf(long parent) {
+        if (parent != 0)
+            leaveExact(parent);
     }
 
     /** A call took so long, and stands for COUNT calls. */
@@ -226,7 +236,7 @@ public final class JstrobeProbe {
     /* ---- exact timing of both clocks: there is no short way to the CPU's ---- */
 
     public static long enterBoth(int id) {
-        long context = here();
+        long context = BASE + here();
         long parent = U.getLong(null, context + CURRENT);
         long child = down(parent, id);
         add(BASE + child + COUNT, 1);
@@ -240,21 +250,23 @@ public final class JstrobeProbe {
     }
 
     public static void leaveBoth(long parent) {
+        Natives.leave(parent);
+    }
+
+    public static void leaveBothIf(long parent) {
         if (parent != 0)
-            Natives.leave(parent);
+            leaveBoth(parent);
     }
 
     /* ---- adaptive timing: of some calls the time ---- */
 
     @ForceInline
     public static long enterAdaptive(int id) {
-        long context = here();
+        long context = BASE + here();
         long parent = U.getLong(null, context + CURRENT);
         long child = down(parent, id);
         long node = BASE + child;
         long count = add(node + COUNT, 1);
-        if (ticked(context))
-            Natives.stamp(parent);
         U.putLong(null, context + CURRENT, child);
         if (count < U.getLong(null, node + DUE)) {
             U.putLong(null, node + ENTERED, 0);
@@ -276,16 +288,22 @@ public final class JstrobeProbe {
             finish(saved);
     }
 
+    public static void leaveAdaptiveIf(long saved) {
+        if (saved != 0)
+            leaveAdaptive(saved);
+    }
+
     /** The end of a call that is timed; the same as finish in tree_time.c. */
     private static void finish(long saved) {
         long now = System.nanoTime();
         long parent = saved - TIMED;
-        long context = BASE + U.getLong(null, BASE + parent + CONTEXT);
-        long node = BASE + U.getLong(null, context + CURRENT);
-        if (ticked(context) || U.getLong(null, node + PARENT) != parent) {
+        long context = U.getLong(null, BASE + parent + CONTEXT);
+        long node = BASE + U.getLong(null, BASE + context + CURRENT);
+        if (!quiet(context) || U.getLong(null, node + PARENT) != parent) {
             Natives.leave(saved);
             return;
         }
+        context += BASE;
         long took = now - U.getLong(null, node + ENTERED) - U.getLong(null, BASE + CLOCK);
         if (took < 0)
             took = 0;
@@ -321,7 +339,7 @@ public final class JstrobeProbe {
         try {
             Thread.sleep(ms);
         } finally {
-            leave(saved);
+            leaveIf(saved);
         }
     }
 
@@ -330,7 +348,7 @@ public final class JstrobeProbe {
         try {
             Thread.sleep(ms);
         } finally {
-            leaveExact(saved);
+            leaveExactIf(saved);
         }
     }
 
@@ -339,7 +357,7 @@ public final class JstrobeProbe {
         try {
             Thread.sleep(ms);
         } finally {
-            leaveBoth(saved);
+            leaveBothIf(saved);
         }
     }
 
@@ -348,7 +366,7 @@ public final class JstrobeProbe {
         try {
             Thread.sleep(ms);
         } finally {
-            leaveAdaptive(saved);
+            leaveAdaptiveIf(saved);
         }
     }
 

@@ -13,6 +13,8 @@
 #include "cli/attach/process.h"
 #include "cli/attach/root.h"
 
+#define CAP_BIT_SYS_PTRACE 19 /* linux/capability.h */
+
 static int check_state(pid_t pid, const struct process_status *s, struct error *err)
 {
 	if (s->tgid != pid)
@@ -40,6 +42,19 @@ static int check_user(pid_t pid, const struct process_status *s, struct error *e
 			 (unsigned)s->uid);
 }
 
+/* What could help to see a process's memory map. */
+static const char *rights_that_lack(void)
+{
+	struct process_status own;
+
+	if (geteuid())
+		return "run jstrobe as root";
+	if (process_status(getpid(), &own) == 0 && !(own.capabilities >> CAP_BIT_SYS_PTRACE & 1))
+		return "run jstrobe as that user, or give it CAP_SYS_PTRACE (docker --cap-add SYS_PTRACE, "
+		       "kubectl debug --profile=general)";
+	return "the system protects it even from root";
+}
+
 static int check_vm(pid_t pid, const struct process_status *s, struct error *err)
 {
 	char libjvm[PATH_MAX];
@@ -47,9 +62,8 @@ static int check_vm(pid_t pid, const struct process_status *s, struct error *err
 	int rc = process_vm(pid, &vm, libjvm);
 
 	if (rc)
-		return error_set(err, -rc, "process %d: its memory map cannot be read: %s; %s",
-				 (int)pid, strerror(-rc), geteuid() ? "run jstrobe as root" :
-				 "the system protects it even from root");
+		return error_set(err, -rc, "process %d (uid %u): its memory map cannot be read: %s; %s", (int)pid,
+				 (unsigned)s->uid, strerror(-rc), rights_that_lack());
 	if (vm == PROCESS_OPENJ9)
 		return error_set(err, ENOTSUP, "process %d runs OpenJ9; jstrobe profiles HotSpot "
 				 "JVMs only", (int)pid);
@@ -163,5 +177,8 @@ const char *attach_silence(const struct attach_target *t)
 		return "it is stopped by a signal: continue it with kill -CONT";
 	if (s.state == 't')
 		return "it is stopped by a debugger";
+	if (process_at_safepoint(t->pid))
+		return "its VM thread works without a break: it stands at a safepoint or waits for threads to reach "
+		       "one, and answers afterwards; try a longer --attach-timeout";
 	return "it may be busy, swapped out or starting: try a longer --attach-timeout";
 }

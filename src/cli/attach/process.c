@@ -3,6 +3,7 @@
  */
 #include "cli/attach/process.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -37,6 +38,26 @@ ssize_t process_read(pid_t pid, const char *name, char *bytes, size_t size)
 	close(fd);
 	bytes[length] = '\0';
 	return n < 0 ? n : (ssize_t)length;
+}
+
+pid_t process_find_thread(pid_t pid, bool (*is)(pid_t pid, pid_t number, const void *arg), const void *arg)
+{
+	char path[64];
+	struct dirent *entry;
+	pid_t found = 0;
+	DIR *tasks;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+	tasks = opendir(path);
+	while (tasks && !found && (entry = readdir(tasks))) {
+		pid_t number = atoi(entry->d_name);
+
+		if (number > 0 && is(pid, number, arg))
+			found = number;
+	}
+	if (tasks)
+		closedir(tasks);
+	return found;
 }
 
 static void read_numbers(const char *line, struct process_status *s)

@@ -1,5 +1,6 @@
 /*
- * process.h - what /proc tells of a process. Inner header of attach/.
+ * process.h - what /proc tells of a process. Inner header of what works in it: attach/,
+ * doctor/, transfer.c.
  */
 #ifndef JSTROBE_CLI_ATTACH_PROCESS_H
 #define JSTROBE_CLI_ATTACH_PROCESS_H
@@ -34,6 +35,12 @@ int process_vm(pid_t pid, enum process_vm *vm, char libjvm[PATH_MAX]);
 
 /* Whether PID has a file mapped whose path ends in SUFFIX, "/folder/file". */
 bool process_has_mapped(pid_t pid, const char *suffix);
+
+/* The thread of PID, by its number here, of which IS(pid, number, arg) holds first; 0: of none. */
+pid_t process_find_thread(pid_t pid, bool (*is)(pid_t pid, pid_t number, const void *arg), const void *arg);
+
+/* Whether its JVM seems to be at a safepoint, or on the way to one, all through 0.3 s, which this takes. */
+bool process_at_safepoint(pid_t pid);
 
 /* What the launcher's command line and the environment's options say. */
 struct process_java {

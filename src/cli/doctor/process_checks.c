@@ -9,6 +9,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "cpu.h"
 #include "cli/attach/attach.h"
 #include "cli/attach/root.h"
 #include "cli/doctor/doctor.h"
@@ -89,10 +90,9 @@ void doctor_tmp(const struct patient *p, struct finding *f)
 
 void doctor_libc(const struct patient *p, struct finding *f)
 {
-	if (process_has_mapped(p->pid, "ld-musl-x86_64.so.1")) {
-		finding_say(f, DOCTOR_PROBLEM, "its JVM is one for musl; this library is for glibc");
-		finding_remedy(f, "--libpath with a library that was built for musl");
-	}
+	if (process_has_mapped(p->pid, "ld-musl-" CPU_MUSL ".so.1"))
+		finding_say(f, DOCTOR_NOTE,
+			    "its JVM is one for musl: the library loads there, but was never tried with one");
 }
 
 void doctor_debugger(const struct patient *p, struct finding *f)
@@ -100,6 +100,15 @@ void doctor_debugger(const struct patient *p, struct finding *f)
 	if (p->status.tracer)
 		finding_say(f, DOCTOR_NOTE, "process %d debugs it: it answers only while that lets it run",
 			    (int)p->status.tracer);
+}
+
+void doctor_safepoint(const struct patient *p, struct finding *f)
+{
+	if (!process_at_safepoint(p->pid))
+		return;
+	finding_say(f, DOCTOR_NOTE, "its VM thread works without a break: it stands at a safepoint or waits for "
+		    "threads to reach one, and answers afterwards");
+	finding_remedy(f, "try again later, or give --attach-timeout more than that lasts; --ttsp tells who is late");
 }
 
 void doctor_profilers(const struct patient *p, struct finding *f)

@@ -78,7 +78,8 @@ void doctor_perf_events(const struct patient *p, struct finding *f)
 	else
 		finding_say(f, DOCTOR_NOTE, "kernel.perf_event_paranoid is %d: perf events are refused, -e cpu "
 			    "samples by timers (ctimer), without kernel frames", paranoid);
-	finding_remedy(f, "as root: sysctl kernel.perf_event_paranoid=1, or give the process CAP_PERFMON");
+	finding_remedy(f, "as root: jstrobe record --fdtransfer, sysctl kernel.perf_event_paranoid=1, or give the "
+		       "process CAP_PERFMON");
 }
 
 void doctor_seccomp(const struct patient *p, struct finding *f)
@@ -87,7 +88,8 @@ void doctor_seccomp(const struct patient *p, struct finding *f)
 		return;
 	finding_say(f, DOCTOR_NOTE, "a seccomp filter is in force, as in most containers: where it refuses "
 		    "perf_event_open, -e cpu samples by timers (ctimer)");
-	finding_remedy(f, "allow perf_event_open in the container's seccomp profile for kernel frames");
+	finding_remedy(f, "for kernel frames: --fdtransfer, from outside, or allow perf_event_open in the container's "
+		       "seccomp profile");
 }
 
 void doctor_kernel_symbols(const struct patient *p, struct finding *f)

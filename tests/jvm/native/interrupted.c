@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#define READS 1000
+#define READS 100
 
 static volatile unsigned long worked;
 

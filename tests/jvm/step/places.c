@@ -1,6 +1,7 @@
 /*
  * places.c - where walks went wrong: each pc once, with what was to be seen there, for whoever is to mend it.
  */
+#include <inttypes.h>
 #include <jni.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -100,16 +101,16 @@ static void print_pc(const char *what, uintptr_t pc)
 	char text[64] = "";
 	struct blob b = {0};
 
-	fprintf(stderr, "%s%#lx ", what, pc);
+	fprintf(stderr, "%s%#" PRIxPTR " ", what, pc);
 	if (stub) {
-		fprintf(stderr, "%s +%#lx", stub->name, pc - stub->start);
+		fprintf(stderr, "%s +%#" PRIxPTR, stub->name, pc - stub->start);
 		return;
 	}
 	if (blob && code_blob_read(&zone.layout, blob, &b) && b.nmethod)
 		print_method(blob);
 	else if (load_word(blob + (uintptr_t)zone.layout.blob_name, &name))
 		load_bytes(text, name, sizeof(text) - 1);
-	fprintf(stderr, "%s +%#lx", text, pc - b.code);
+	fprintf(stderr, "%s +%#" PRIxPTR, text, pc - b.code);
 }
 
 static void print_place(const struct place *p)
@@ -118,13 +119,16 @@ static void print_place(const struct place *p)
 
 	fprintf(stderr, "PLACE %s, %ld times, ", p->verdict.wrong ? "wrong" : "short", p->times);
 	print_pc("", p->regs.pc);
-	fprintf(stderr, "\n  frame %u complete %d sp %#lx fp %#lx end %d after %u callers\n  code",
+	fprintf(stderr, "\n  frame %u complete %d sp %#" PRIxPTR " fp %#" PRIxPTR " end %d after %u callers\n  code",
 		p->blob.frame_bytes, p->blob.frame_complete, p->regs.sp, p->regs.fp, p->end, p->verdict.at);
 	for (k = 0; k < sizeof(p->code); k++)
 		fprintf(stderr, "%s%02x", k == BEFORE ? " | " : " ", p->code[k]);
 	fprintf(stderr, "\n  stack");
 	for (k = 0; k < ARRAY_LEN(p->stack); k++)
-		fprintf(stderr, " %lx", p->stack[k]);
+		fprintf(stderr, " %" PRIxPTR, p->stack[k]);
+	k = p->blob.frame_bytes / WORD - 1;
+	if (k < ARRAY_LEN(p->stack))
+		print_pc("\n  the frame's last word ", p->stack[k]);
 	for (k = 0; k < p->found_count; k++)
 		print_pc("\n  found ", p->found[k]);
 	for (k = 0; k < p->truth_count; k++) {

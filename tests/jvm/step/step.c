@@ -5,7 +5,7 @@
  * instruction (trap flag, SIGTRAP) for a burst. Each step shows whether a call or a return was made, so
  * which return addresses are alive is known exactly, without looking at any code or debug information:
  *
- *     sp went down by 8 and what lies there points just behind the last instruction   a call
+ *     sp went down by a word and what lies there points just behind the last instruction   a call
  *     sp went above where a return address lies                                       it is gone
  *
  * At each step inside code of the JVM the stack is walked as in a sample; the return addresses into
@@ -17,12 +17,14 @@
 #include <signal.h>
 #include <string.h>
 
+#include "cpu.h"
 #include "signal/handler.h"
 #include "step.h"
 
 #define THREADS 32
 #define TRAP_FLAG 0x100
 #define INSTRUCTION 15 /* bytes, at most */
+#define LEAF 64        /* bytes of stack */
 #define ADAPTING 1000  /* steps that a popped return address may take to be pushed again */
 
 static struct stepped threads[THREADS];
@@ -87,7 +89,7 @@ static void follow(struct stepped *s, uintptr_t pc, uintptr_t sp)
 		s->popped = s->live[--s->count];
 		s->popped_age = 0;
 	}
-	if (sp == s->last_sp - 8 && load_word(sp, &top)) {
+	if (sp == s->last_sp - WORD && load_word(sp, &top)) {
 		if ((top > s->last_pc && top <= s->last_pc + INSTRUCTION) || calls(top, pc) ||
 		    moved_by_adapter(s, top))
 			push_live(s, sp, top);
@@ -151,12 +153,13 @@ static bool same(const struct live *l, uintptr_t found)
 }
 
 /*
- * Whether code at PC is entered by a signal or an exception of the JVM's own: what it interrupted stands
- * as if it had called, which is no truth known here.
+ * Whether code at PC, or what has called it if that is no code of the JVM, is entered by a signal or an exception
+ * of the JVM's own: what it interrupted stands as if it had called, which is no truth known here.
  */
-static bool comes_uncalled(uintptr_t pc)
+static bool comes_uncalled(const struct stepped *s, uintptr_t pc)
 {
-	const struct stub *stub = stub_find(atomic_load(&zone.stubs), pc);
+	uintptr_t inner = code_contains(&zone.layout, pc) || !s->count ? pc : s->live[s->count - 1].pc;
+	const struct stub *stub = stub_find(atomic_load(&zone.stubs), inner);
 
 	return stub && (stub->exception || stub->onto || stub->polled);
 }
@@ -214,7 +217,7 @@ static void judge(struct stepped *s, const struct walk_regs *regs)
 				at++;
 				continue;
 			}
-			if (comes_uncalled(regs->pc))
+			if (comes_uncalled(s, regs->pc))
 				return;
 			place_note(s, &w, regs, (struct verdict){true, last, at});
 			return;
@@ -229,18 +232,18 @@ static void judge(struct stepped *s, const struct walk_regs *regs)
 		place_note(s, &w, regs, (struct verdict){false, last, at});
 }
 
-/* Frames that return to the very same place are one step of the walk: those above the one at SP. */
-static void seed_recursion(struct stepped *s, uintptr_t pc, uintptr_t sp)
+/* Frames that return to the very same place are one step of the walk, once it knows them: those above the one at SP. */
+static void seed_recursion(struct stepped *s, const struct walk *w, uintptr_t pc, uintptr_t sp)
 {
 	uintptr_t blob = code_blob_at(&zone.layout, pc), again, low = sp;
 	struct blob b;
 
-	if (!blob || !code_blob_read(&zone.layout, blob, &b) || !b.nmethod || b.frame_bytes < 16)
+	if (!decode_lookup(w->l, w->cache, pc, false) || !blob || !code_blob_read(&zone.layout, blob, &b) || !b.nmethod || b.frame_bytes < 2 * WORD)
 		return;
-	while (load_word(sp + b.frame_bytes - 8, &again) && again == pc && s->count < LIVE / 2)
+	while (load_word(sp + b.frame_bytes - WORD, &again) && again == pc && s->count < LIVE / 2)
 		sp += b.frame_bytes;
 	for (; sp > low; sp -= b.frame_bytes)
-		push_live(s, sp - 8, pc);
+		push_live(s, sp - WORD, pc);
 }
 
 /* What is on the stack when a burst begins. */
@@ -255,11 +258,22 @@ static void seed(struct stepped *s, const struct walk_regs *regs)
 	s->popped = (struct live){0};
 	for (i = s->walked < LIVE / 2 ? s->walked : LIVE / 2; i > 0; i--)
 		if (step_compiled(s->pcs[i - 1])) {
-			seed_recursion(s, s->pcs[i - 1], s->sps[i - 1]);
-			push_live(s, s->sps[i - 1] - 8, s->pcs[i - 1]);
+			seed_recursion(s, &w, s->pcs[i - 1], s->sps[i - 1]);
+			push_live(s, s->sps[i - 1] - WORD, s->pcs[i - 1]);
 		}
 	s->last_pc = regs->pc;
 	s->last_sp = regs->sp;
+}
+
+/*
+ * Whether code of the JVM has called native code that has called nothing yet: on i386 that is done at places of which
+ * no debug information says how the frame is.
+ */
+static bool is_leaf(const struct stepped *s, uintptr_t sp)
+{
+	const struct live *last = s->count ? &s->live[s->count - 1] : NULL;
+
+	return CPU_PUSHES_ARGUMENTS && last && last->slot - sp < LEAF && step_compiled(last->pc) && last->pc != zone.layout.call_stub_pc;
 }
 
 /* ---- one instruction at a time ---- */
@@ -276,19 +290,27 @@ static void on_trap(int signo, siginfo_t *info, void *context)
 		return;
 	}
 	context_read(context, &regs);
+	/* What walks read stays from here until handler_leave. Without a record of our own it may not: no walk then. */
 	r = record_find(&zone.records, context_tcb());
 	if (r)
-		handler_enter(r); /* what walks read stays until handler_leave */
+		handler_enter(r);
+	if (!r || atomic_load(&r->tcb) != context_tcb()) {
+		if (r)
+			handler_leave(r);
+		s->left = 0;
+		s->in_burst = false;
+		g[REG_EFL] &= ~TRAP_FLAG;
+		return;
+	}
 	if (!s->in_burst) {
 		s->in_burst = true;
 		seed(s, &regs);
 	} else {
 		follow(s, regs.pc, regs.sp);
-		if (code_contains(&zone.layout, regs.pc))
+		if (code_contains(&zone.layout, regs.pc) || is_leaf(s, regs.sp))
 			judge(s, &regs);
 	}
-	if (r)
-		handler_leave(r);
+	handler_leave(r);
 	atomic_fetch_add_explicit(&steps, 1, memory_order_relaxed);
 	if (--s->left <= 0) {
 		s->in_burst = false;

@@ -4,29 +4,17 @@
 #ifndef JSTROBE_SIGNAL_CONTEXT_H
 #define JSTROBE_SIGNAL_CONTEXT_H
 
-#include <stddef.h>
 #include <ucontext.h>
 
 #include "base/base.h"
 
-/* The registers a walk starts from. From outside (an anchor) only pc, sp and fp are known. */
-struct walk_regs {
-	uintptr_t pc, sp, fp;
-	uintptr_t bcp;    /* r13: bytecode pointer of an interpreted top frame; sender sp at its entry */
-	uintptr_t method; /* rbx: Method* at the entry of an interpreted method */
-	uintptr_t ret;    /* rax: return address popped by interpreter entries and c2i adapters */
-	const greg_t *all; /* all registers of the context, NULL from outside */
-};
+/* Where the kernel leaves them in a ucontext, and where that lies from sp at the end of a handler. */
+#define CONTEXT_FIELD_PC uc_mcontext.gregs[REG_RIP]
+#define CONTEXT_FIELD_SP uc_mcontext.gregs[REG_RSP]
+#define CONTEXT_FIELD_FP uc_mcontext.gregs[REG_RBP]
+#define CONTEXT_ABOVE_SP 0
 
-static inline uintptr_t context_pc(const void *context)
-{
-	return (uintptr_t)((const ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
-}
-
-static inline void context_set_pc(void *context, uintptr_t pc)
-{
-	((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP] = (greg_t)pc;
-}
+#include "signal/context_fields.h"
 
 static inline void context_read(const void *context, struct walk_regs *r)
 {
@@ -35,30 +23,36 @@ static inline void context_read(const void *context, struct walk_regs *r)
 	r->pc = (uintptr_t)g[REG_RIP];
 	r->sp = (uintptr_t)g[REG_RSP];
 	r->fp = (uintptr_t)g[REG_RBP];
-	r->bcp = (uintptr_t)g[REG_R13];
+	r->bcp = r->sender_sp = (uintptr_t)g[REG_R13];
 	r->method = (uintptr_t)g[REG_RBX];
 	r->ret = (uintptr_t)g[REG_RAX];
-	r->all = g;
+	r->all = context;
 }
 
-/* The context that ALL, as context_read() left it, is a part of. */
-static inline void *context_of(const greg_t *all)
-{
-	return (char *)(uintptr_t)all - offsetof(ucontext_t, uc_mcontext.gregs);
-}
-
-/* Value of DWARF register NUMBER (System V x86_64 ABI, figure 3.36). */
-static inline bool context_dwarf_register(const greg_t *g, unsigned number, uintptr_t *value)
+/*
+ * Value of register NUMBER as instructions encode it (Intel SDM volume 2, table 3-1). ALL: as context_read()
+ * left it. False: not known.
+ */
+static inline bool context_register(const void *all, unsigned number, uintptr_t *value)
 {
 	static const uint8_t order[16] = {
-		REG_RAX, REG_RDX, REG_RCX, REG_RBX, REG_RSI, REG_RDI, REG_RBP, REG_RSP,
+		REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
 		REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
 	};
+	const ucontext_t *u = all;
 
-	if (!g || number >= ARRAY_LEN(order))
+	if (!u || number >= ARRAY_LEN(order))
 		return false;
-	*value = (uintptr_t)g[order[number]];
+	*value = (uintptr_t)u->uc_mcontext.gregs[order[number]];
 	return true;
+}
+
+/* The same by its DWARF number (System V x86_64 ABI, figure 3.36), which differs for the first eight. */
+static inline bool context_dwarf_register(const void *all, unsigned number, uintptr_t *value)
+{
+	static const uint8_t encoded[8] = {0, 2, 1, 3, 6, 7, 5, 4};
+
+	return context_register(all, number < ARRAY_LEN(encoded) ? encoded[number] : number, value);
 }
 
 /* The thread pointer: the address of the thread control block, equal to pthread_self(). */
@@ -70,7 +64,13 @@ static inline uintptr_t context_tcb(void)
 	return tcb;
 }
 
+/* Where the thread control block has its dtv (glibc's tcbhead_t). */
+#define CONTEXT_DTV 8
+
 /* User addresses end here (47 bits; 5-level paging is only handed out on request). */
 #define USER_ADDRESS_END 0x800000000000ull
+
+/* A return address as the address it is: nothing else is stored in it. */
+#define CODE_ADDRESS(pc) (pc)
 
 #endif

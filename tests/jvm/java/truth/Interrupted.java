@@ -5,7 +5,7 @@ package truth;
  * of a profiler must not make it see EINTR. Argument: library. Counters: `reads`, `eintr`.
  */
 public final class Interrupted {
-    /** Read 1,000 times from a pipe that a native thread fills; returns how many reads failed. */
+    /** Read 100 times from a pipe that a native thread fills; returns how many reads failed. */
     public static native int reads();
 
     public static void main(String[] args) throws Exception {
@@ -14,7 +14,7 @@ public final class Interrupted {
         Program.thread("reader", () -> {
             while (!Program.stopping) {
                 Program.count("eintr", reads());
-                Program.count("reads", 1000);
+                Program.count("reads", 100);
             }
         });
         Program.serve();

@@ -11,7 +11,7 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 /**
  * Pairs of threads, a holder and a waiter, for each way to wait for a lock. The holder takes the lock, lets the waiter
  * come, keeps it for a while and lets go; the waiter measures how long it took: "WAITED kind from to holder", in ns
- * since 1970. With the argument "virtual" (JDK 21+) both are virtual threads.
+ * since 1970. With the argument "virtual" (JDK 21+) both are virtual threads; with "sleep" one more thread sleeps.
  */
 public final class Locks {
     private static final long EPOCH = epoch();
@@ -194,11 +194,31 @@ public final class Locks {
         }
     }
 
-    /** Parks COUNT times for a tiny while, each time for another lock. */
+    /** By both ways of Thread.sleep that all JDKs have. */
+    private static void sleeps() {
+        for (long i = 0; !Program.stopping; i++) {
+            try {
+                long from = System.nanoTime();
+                if (i % 2 == 0) {
+                    Thread.sleep(3 + i % 5);
+                } else {
+                    Thread.sleep(2, 500_000);
+                }
+                said("sleep", from, "-");
+            } catch (InterruptedException e) {
+                return;
+            }
+        }
+    }
+
+    /** Parks COUNT times for a tiny while, each time for another lock, and then for ever. */
     private static void distinct(long count) {
         for (long i = 0; i < count && !Program.stopping; i++) {
             LockSupport.parkNanos(new Object(), 1);
             Program.count("parks", 1);
+        }
+        while (!Program.stopping) {
+            LockSupport.park(new Object());
         }
     }
 
@@ -249,6 +269,9 @@ public final class Locks {
         ArrayBlockingQueue<Integer> queue = new ArrayBlockingQueue<>(4);
         start("waiter-queue", () -> queue(queue));
         start("feeder", () -> feed(queue));
+        if (args.length > 0 && args[0].equals("sleep")) {
+            start("waiter-sleep", Locks::sleeps);
+        }
         Program.serve();
     }
 }

@@ -5,8 +5,8 @@ public final class Unsafe {
     public static native Unsafe getUnsafe();
     public native long objectFieldOffset(Class<?> type, String field);
     public native int getInt(Object object, long offset);
-    public native int getIntVolatile(Object object, long offset);
     public native void putInt(Object object, long offset, int value);
     public native long getLong(Object object, long offset);
+    public native long getLongVolatile(Object object, long offset);
     public native void putLong(Object object, long offset, long value);
 }

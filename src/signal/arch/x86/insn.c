@@ -1,18 +1,19 @@
 /*
- * insn.c (x86_64) - decoding instructions as far as a walk needs it.
+ * insn.c (x86) - decoding instructions as far as a walk needs it.
  *
  *   prefixes  REX | VEX | EVEX  opcode  ModRM  SIB  displacement  immediate
  *
  * What follows an opcode stands in one string a map, one letter an opcode:
  *     .  nothing   m  ModRM   b  a byte   z  16 or 32 bits   v  as z, 64 with REX.W (mov)   w  two bytes
  *     B  ModRM and a byte   Z  ModRM and z   g  ModRM, and an immediate if it is `test` (F6, F7)
- *     e  two bytes and one (enter)   o  an address of 64 bits   !  not an instruction, or not known
+ *     e  two bytes and one (enter)   o  an address   !  not an instruction, or not known
+ *     5  a prefix in 64-bit mode, else nothing   6  not an instruction in 64-bit mode, else nothing
  */
 #include "insn.h"
 
 static const char one_byte[] =
 	"mmmmbz!!mmmmbz!!" "mmmmbz!!mmmmbz!!" "mmmmbz!!mmmmbz!!" "mmmmbz!!mmmmbz!!"
-	"!!!!!!!!!!!!!!!!" "................" "!!!m!!!!zZbB...." "bbbbbbbbbbbbbbbb"
+	"5555555555555555" "................" "66!m!!!!zZbB...." "bbbbbbbbbbbbbbbb"
 	"BZ!Bmmmmmmmmmmmm" "..........!....." "oooo....bz......" "bbbbbbbbvvvvvvvv"
 	"BBw.!!BZe.w..b!." "mmmm!!!.mmmmmmmm" "bbbbbbbbzz!b...." "!.!!..gg......mm";
 static const char two_bytes[] = /* behind 0F */
@@ -29,6 +30,7 @@ struct parts {
 	unsigned at;        /* bytes read so far */
 	bool narrow;        /* prefix 66 */
 	bool wide;          /* REX.W */
+	bool whole;         /* its operands are as wide as a register */
 	bool high_reg, high_rm; /* REX.R, REX.B */
 	bool legacy;        /* of the one-byte map, without VEX or EVEX */
 	uint8_t opcode;
@@ -62,6 +64,12 @@ static unsigned vector_map(unsigned number)
 	return number < 8 ? maps[number] : 0;
 }
 
+/* VEX and EVEX; in 32-bit mode their first bytes are older instructions too, which need an operand in memory. */
+static bool is_vector(const uint8_t *c)
+{
+	return (c[0] == 0xc5 || c[0] == 0xc4 || c[0] == 0x62) && (INSN_WORD == 8 || c[1] >> 6 == 3);
+}
+
 static void read_prefixes(struct parts *p)
 {
 	const uint8_t *c = p->code;
@@ -71,18 +79,19 @@ static void read_prefixes(struct parts *p)
 		p->narrow |= c[i] == 0x66;
 	p->legacy = true;
 	p->map = 1;
-	if (c[i] == 0xc5) {
+	p->whole = INSN_WORD == 4 && !p->narrow;
+	if (is_vector(c + i) && c[i] == 0xc5) {
 		p->map = 2;
 		p->at = i + 2;
-	} else if (c[i] == 0xc4) {
+	} else if (is_vector(c + i) && c[i] == 0xc4) {
 		p->map = vector_map(c[i + 1] & 31);
 		p->at = i + 3;
-	} else if (c[i] == 0x62) {
+	} else if (is_vector(c + i)) {
 		p->map = vector_map(c[i + 1] & 7);
 		p->at = i + 4;
 	} else {
-		if ((c[i] & 0xf0) == 0x40) {
-			p->wide = c[i] & 8;
+		if (INSN_WORD == 8 && (c[i] & 0xf0) == 0x40) {
+			p->wide = p->whole = c[i] & 8;
 			p->high_reg = c[i] & 4;
 			p->high_rm = c[i] & 1;
 			i++;
@@ -143,11 +152,16 @@ static bool read_operands(struct parts *p)
 		return false; /* AMD's XOP */
 	switch (s) {
 	case '!': return false;
+	case '5':
+	case '6':
+		if (INSN_WORD == 8)
+			return false;
+		break;
 	case 'b':
 	case 'B': p->at += 1; break;
 	case 'w': p->at += 2; break;
 	case 'e': p->at += 3; break;
-	case 'o': p->at += 8; break;
+	case 'o': p->at += INSN_WORD; break;
 	case 'z':
 	case 'Z': p->at += z; break;
 	case 'v': p->at += p->wide ? 8 : z; break;
@@ -241,7 +255,7 @@ static void indirect(const struct parts *p, struct insn *i)
 	switch (p->code[p->modrm] >> 3 & 7) {
 	case 2: becomes(i, rm(p) == 16 ? INSN_CALL_MEMORY : INSN_CALL_REGISTER, 0); break;
 	case 4: becomes(i, INSN_JUMP_AWAY, 0); break;
-	case 6: becomes(i, INSN_RELEASE, -8); break;
+	case 6: becomes(i, INSN_RELEASE, -INSN_WORD); break;
 	}
 }
 
@@ -250,9 +264,9 @@ static void push_or_pop(const struct parts *p, struct insn *i)
 	unsigned r = (p->opcode & 7) | (p->high_rm ? 8u : 0);
 
 	if (p->opcode < 0x58)
-		becomes(i, INSN_RELEASE, -8);
+		becomes(i, INSN_RELEASE, -INSN_WORD);
 	else if (r == RSP || r == RBP)
-		becomes(i, r == RSP ? INSN_POP_SP : INSN_POP_FP, 8);
+		becomes(i, r == RSP ? INSN_POP_SP : INSN_POP_FP, INSN_WORD);
 	else
 		becomes(i, INSN_POP, (int32_t)r);
 }
@@ -263,9 +277,13 @@ static void effect(const struct parts *p, struct insn *i)
 	const uint8_t *end = p->code + p->at;
 
 	switch (p->opcode) {
+	case 0x44: case 0x4c: becomes(i, INSN_SP_LOST, 0); break;
 	case 0x50 ... 0x5f: push_or_pop(p, i); break;
-	case 0x68: case 0x6a: case 0x9c: becomes(i, INSN_RELEASE, -8); break;
-	case 0x9d: becomes(i, INSN_RELEASE, 8); break;
+	/* pusha and popa, which gives rbp what it was: the code between them has to keep it. */
+	case 0x60: becomes(i, INSN_RELEASE, -8 * INSN_WORD); break;
+	case 0x61: becomes(i, INSN_RELEASE, 8 * INSN_WORD); break;
+	case 0x68: case 0x6a: case 0x9c: becomes(i, INSN_RELEASE, -INSN_WORD); break;
+	case 0x9d: becomes(i, INSN_RELEASE, INSN_WORD); break;
 	case 0x70 ... 0x7f: case 0xe0 ... 0xe3: becomes(i, INSN_BRANCH, number(end - 1, 1)); break;
 	case 0x81: case 0x83: arithmetic(p, i); break;
 	case 0x01: case 0x29: case 0x31: case 0x21: case 0x09:
@@ -278,7 +296,7 @@ static void effect(const struct parts *p, struct insn *i)
 		break;
 	case 0x89: copy(rm(p), reg(p), i); break;
 	case 0x8b:
-		if (rm(p) == 16 && reg(p) != RSP && p->wide)
+		if (rm(p) == 16 && reg(p) != RSP && p->whole)
 			reload(p, i);
 		else
 			copy(reg(p), rm(p), i);
@@ -288,7 +306,7 @@ static void effect(const struct parts *p, struct insn *i)
 			becomes(i, INSN_SP_LOST, 0);
 		break;
 	case 0x8d: load_address(p, i); break;
-	case 0x8f: becomes(i, INSN_RELEASE, 8); break;
+	case 0x8f: becomes(i, INSN_RELEASE, INSN_WORD); break;
 	case 0xc2: case 0xc3: becomes(i, INSN_RETURN, 0); break;
 	case 0xc8: becomes(i, INSN_SP_LOST, 0); break;
 	case 0xc9: becomes(i, INSN_LEAVE, 0); break;

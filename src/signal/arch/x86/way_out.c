@@ -1,5 +1,5 @@
 /*
- * way_out.c (x86_64) - where an innermost frame's return address lies, by following its code.
+ * way_out.c (x86) - where an innermost frame's return address lies, by following its code.
  *
  * How far rsp is from where the frame's blob says depends on the instruction alone: prologues,
  * epilogues, intrinsics that push registers, slow paths that save them. So any way from pc to a place where
@@ -14,15 +14,16 @@
  * the branches left behind are tried. Words on the stack that look like return addresses play no part: those
  * that earlier calls left there look as good as the true one.
  */
+#include "code.h"
+#include "cpu.h"
+#include "edges.h"
 #include "insn.h"
 #include "signal/decode.h"
-#include "signal/walk.h"
 
 #define BUDGET 400  /* instructions in all */
 #define LATER 8     /* branches to come back to */
 #define CIRCLE 16   /* targets of jumps that are remembered */
 #define SPAN_MAX 65536
-#define KEEPS_SP 13 /* r13, in the calling convention of the interpreter and its adapters */
 
 struct place {
 	uintptr_t pc;
@@ -33,7 +34,7 @@ struct place {
 	int32_t popped;   /* where the last register but rbp was popped from; INT32_MIN: none */
 	uint8_t keeper;   /* number of a register that took rsp */
 	int32_t kept;     /* and what it was, INT32_MIN: there is none */
-	int32_t kept_at;  /* where KEEPS_SP was loaded from; INT32_MIN: it was not */
+	int32_t kept_at;  /* where SENDER_SP was loaded from; INT32_MIN: it was not */
 	bool lost;        /* rsp was aligned: it is not known until it is restored */
 };
 
@@ -79,8 +80,11 @@ static enum go jump_out(struct way *y, uintptr_t target)
 
 	if (!stub || !stub->onto)
 		return GO_RETURN;
+	/* The frame size of a stub of C1 counts what it pushes for its call, and that is gone by now. */
+	if (CPU_PUSHES_ARGUMENTS && !y->blob->nmethod)
+		return GO_BACK;
 	if (stub->onto == STUB_ONTO_PC)
-		y->at.released += 8;
+		y->at.released += WORD;
 	return GO_STANDING;
 }
 
@@ -106,7 +110,7 @@ static bool is_border(const struct way *y, uintptr_t target, uintptr_t ra)
 		if (inside(y, target))
 			return true;
 		blob = code_blob_at(l, target);
-		if (blob && code_blob_read(l, blob, &b) && (b.nmethod || b.frame_bytes >= 16))
+		if (blob && code_blob_read(l, blob, &b) && (b.nmethod || b.frame_bytes >= 2 * WORD))
 			return true;
 	} else if (target) {
 		return false;
@@ -125,7 +129,7 @@ static enum go known_sp(struct way *y, int32_t released)
 static enum go set_sp(struct way *y, uintptr_t value)
 {
 	y->fixed = false;
-	if (value < y->w->sp || value - y->w->sp > SPAN_MAX || (value & 7))
+	if (value < y->w->sp || value - y->w->sp > SPAN_MAX || (value & (WORD - 1)))
 		return GO_BACK;
 	return known_sp(y, (int32_t)(value - y->w->sp));
 }
@@ -142,7 +146,7 @@ static void pop_fp(struct way *y)
 	/* What the way pushed itself is still in the register. */
 	y->at.fp_at = y->at.released < 0 ? -1 : y->at.released;
 	y->at.has_base = false;
-	y->at.released += 8;
+	y->at.released += WORD;
 }
 
 static enum go leave(struct way *y)
@@ -164,15 +168,14 @@ static enum go pop_sp(struct way *y)
 
 static enum go sp_from(struct way *y, uint32_t number)
 {
-	static const uint8_t dwarf[16] = {0, 2, 1, 3, 7, 6, 4, 5, 8, 9, 10, 11, 12, 13, 14, 15};
 	uintptr_t value;
 
 	if (y->at.kept != INT32_MIN && y->at.keeper == number)
 		return known_sp(y, y->at.kept);
 	/* It has that value since before its place was written. */
-	if (number == KEEPS_SP && y->at.kept_at >= 0 && !y->w->regs)
+	if (number == SENDER_SP && y->at.kept_at >= 0 && !y->w->regs)
 		return load_word(y->w->sp + (uintptr_t)y->at.kept_at, &value) ? set_sp(y, value) : GO_BACK;
-	if (!y->w->regs || number > 15 || !context_dwarf_register(y->w->regs->all, dwarf[number], &value))
+	if (!y->w->regs || !context_register(y->w->regs->all, number, &value))
 		return GO_BACK;
 	return set_sp(y, value);
 }
@@ -195,7 +198,7 @@ static void remember_branch(struct way *y, uintptr_t target)
 static enum go call(struct way *y, int32_t distance)
 {
 	if (distance == 0) { /* pushes its own address: the deoptimisation handler */
-		y->at.released -= 8;
+		y->at.released -= WORD;
 		return GO_ON;
 	}
 	return is_border(y, y->at.pc + (uintptr_t)(intptr_t)distance, y->at.pc) ? GO_STANDING : GO_ON;
@@ -207,7 +210,7 @@ static enum go change(struct way *y, const struct insn *i)
 	switch (i->does) {
 	case INSN_POP:
 		y->at.popped = y->at.released;
-		y->at.released += 8;
+		y->at.released += WORD;
 		return GO_ON;
 	case INSN_RELEASE: y->at.released += i->amount; return GO_ON;
 	case INSN_POP_FP: pop_fp(y); return GO_ON;
@@ -232,7 +235,7 @@ static enum go turn(struct way *y, const struct insn *i)
 	switch (i->does) {
 	case INSN_OTHER: return GO_ON;
 	case INSN_RELOAD:
-		if (i->number == KEEPS_SP)
+		if (i->number == SENDER_SP)
 			y->at.kept_at = y->at.released + i->amount;
 		return GO_ON;
 	case INSN_FP_FROM_SP:
@@ -308,7 +311,7 @@ static enum go follow(struct way *y, bool away)
 	}
 	/* A long way that leaves rsp as it is: what pushes registers takes them off again within less. */
 	if (((go == GO_ON && y->at.released == 0 && !y->at.lost) || (go == GO_BACK && !y->touched)) &&
-	    y->blob->nmethod && y->blob->frame_bytes >= 16)
+	    y->blob->nmethod && y->blob->frame_bytes >= 2 * WORD)
 		return GO_STANDING;
 	return go;
 }

@@ -1,8 +1,9 @@
 /*
- * insn.h (x86_64) - how long an instruction is, and what it does to the stack pointer.
+ * insn.h (x86) - how long an instruction is, and what it does to the stack pointer.
  *
  * Enough to follow generated code to its next call or return: what a walker needs to know of the rest is
- * only its length. 64-bit mode; legacy, VEX and EVEX encodings (Intel SDM volume 2, appendix A).
+ * only its length. Legacy, VEX and EVEX encodings (Intel SDM volume 2, appendix A), in 64-bit mode or, on i386,
+ * in 32-bit mode. rsp, rbp and their like stand for esp and ebp too.
  */
 #ifndef JSTROBE_SIGNAL_INSN_H
 #define JSTROBE_SIGNAL_INSN_H
@@ -10,6 +11,9 @@
 #include "base/base.h"
 
 #define INSN_MAX 15 /* bytes of the longest one */
+#ifndef INSN_WORD    /* bytes of a register, which tells the mode; a test has both */
+#define INSN_WORD WORD
+#endif
 
 enum insn_does {
 	INSN_OTHER,

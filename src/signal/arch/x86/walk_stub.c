@@ -1,21 +1,10 @@
 /*
- * walk_stub.c - one step over a stub: code the JVM generated that is no Java method.
+ * walk_stub.c (x86) - one step over a stub: code the JVM generated that is no Java method.
  *
  * It is followed to where it leaves (way_out.c), unless it stands further up and has a frame of fixed size.
  */
-#include "signal/walk.h"
-
-static enum step end_with(struct walk *w, enum walk_end end)
-{
-	w->end = end;
-	return STEP_END;
-}
-
-/* What a stub may return to: code the JVM generated, or native code. */
-static bool is_caller(const struct walk *w, uintptr_t pc)
-{
-	return walk_is_return(w, pc) || (w->images && image_find(w->images, pc) && follows_call(pc));
-}
+#include "code.h"
+#include "edges.h"
 
 /* On to PC, the caller's stack being free from OFFSET on; its fp lies at FP_AT, if not negative. */
 static enum step leave_to(struct walk *w, uintptr_t pc, int32_t offset, int32_t fp_at)
@@ -23,10 +12,10 @@ static enum step leave_to(struct walk *w, uintptr_t pc, int32_t offset, int32_t 
 	uintptr_t sp, fp = w->fp;
 
 	if (fp_at >= 0 && !load_word(w->sp + (uintptr_t)fp_at, &fp))
-		return end_with(w, END_fault);
+		return walk_end_with(w, END_fault);
 	sp = w->sp + (uintptr_t)(intptr_t)offset;
 	if (offset <= 0)
-		w->sp = sp - 8; /* the caller's frame begins right here */
+		w->sp = sp - WORD; /* the caller's frame begins right here */
 	return walk_move(w, pc, sp, fp) ? STEP_ON : STEP_END;
 }
 
@@ -36,9 +25,9 @@ static enum step return_by(struct walk *w, int32_t slot, int32_t fp_at, bool pla
 	uintptr_t pc;
 
 	if (slot < 0 || !load_word(w->sp + (uintptr_t)slot, &pc) ||
-	    !(is_caller(w, pc) || (placed && walk_is_code(w, pc))))
-		return end_with(w, END_bad_stub);
-	return leave_to(w, pc, slot + 8, fp_at);
+	    !(walk_is_caller(w, pc) || (placed && walk_is_code(w, pc))))
+		return walk_end_with(w, END_bad_stub);
+	return leave_to(w, pc, slot + WORD, fp_at);
 }
 
 /*
@@ -52,7 +41,7 @@ static enum step by_exception(struct walk *w, const struct way_out *o)
 	if (o->popped >= 0)
 		return return_by(w, o->popped, o->fp_at, true);
 	if (o->released < 0 || !frame_exception_pc(w->regs, &pc) || !walk_is_code(w, pc))
-		return end_with(w, END_bad_stub);
+		return walk_end_with(w, END_bad_stub);
 	return leave_to(w, pc, o->released, o->fp_at);
 }
 
@@ -63,15 +52,16 @@ static enum step over_adapter(struct walk *w)
 	uintptr_t pc;
 
 	if (!w->regs)
-		return end_with(w, END_bad_stub);
+		return walk_end_with(w, END_bad_stub);
 	if (frame_sets_sender(w->pc))
-		return walk_is_return(w, w->regs->ret) ? leave_to(w, w->regs->ret, 0, -1) : end_with(w, END_bad_stub);
+		return walk_is_return(w, w->regs->ret) ? leave_to(w, w->regs->ret, 0, -1)
+						       : walk_end_with(w, END_bad_stub);
 	if (walk_at_entry(w, &step))
 		return step;
 	/* The register is needed for the last of many arguments; the interpreter and the call stub go by fp. */
 	if (load_word(w->sp, &pc) && (code_is_interpreter(w->l, pc) || pc == w->l->call_stub_pc))
-		return leave_to(w, pc, 8, -1);
-	return end_with(w, END_bad_stub);
+		return leave_to(w, pc, WORD, -1);
+	return walk_end_with(w, END_bad_stub);
 }
 
 /*
@@ -83,12 +73,12 @@ static enum step over_intrinsic(struct walk *w)
 	uintptr_t pc, sender = w->regs ? w->regs->bcp : 0;
 	int32_t moved;
 
-	if (sender + 8 < w->sp || sender > w->sp + 512 || (sender & 7))
-		return end_with(w, END_bad_stub);
-	for (moved = 8; moved >= 0; moved -= 8)
-		if (load_word(sender + (uintptr_t)moved - 8, &pc) && is_caller(w, pc))
+	if (sender + WORD < w->sp || sender > w->sp + 64 * WORD || (sender & (WORD - 1)))
+		return walk_end_with(w, END_bad_stub);
+	for (moved = WORD; moved >= 0; moved -= WORD)
+		if (load_word(sender + (uintptr_t)moved - WORD, &pc) && walk_is_caller(w, pc))
 			return leave_to(w, pc, (int32_t)(sender - w->sp) + moved, -1);
-	return end_with(w, END_bad_stub);
+	return walk_end_with(w, END_bad_stub);
 }
 
 /* A poll's stub which has not stored yet where the thread was: the JVM keeps it. */
@@ -108,29 +98,32 @@ static enum step by_way_out(struct walk *w, const struct blob *b, const struct s
 
 	switch (o->end) {
 	case WAY_STANDING:
-		if (b->frame_bytes < 16)
+		if (b->frame_bytes < 2 * WORD)
 			break;
-		return return_by(w, o->released + (int32_t)b->frame_bytes - 8,
-				 o->released + (int32_t)b->frame_bytes - 16, placed);
+		return return_by(w, o->released + (int32_t)b->frame_bytes - WORD,
+				 o->released + (int32_t)b->frame_bytes - 2 * WORD, placed);
 	case WAY_RETURN:
 		if (is_polled(w, stub, &pc))
-			return leave_to(w, pc, o->released + 8, o->fp_at);
+			return leave_to(w, pc, o->released + WORD, o->fp_at);
 		return return_by(w, o->released, o->fp_at, placed);
 	case WAY_AWAY:
 		if (stub && stub->exception)
 			return by_exception(w, o);
-		/* To the interpreter: the return address is popped to make room for the arguments. */
+		/*
+		 * To the interpreter: the return address is popped to make room for the arguments. To compiled code,
+		 * once the thread has been asked for: it is all that is left on top.
+		 */
 		if (stub && stub->adapter && o->popped >= 0)
-			return return_by(w, o->popped, o->fp_at, false);
+			return return_by(w, MAX(o->popped, o->released), o->fp_at, false);
 		if (stub && stub->adapter)
 			return over_adapter(w);
 		if (stub && stub->intrinsic)
 			return over_intrinsic(w);
-		if (b->frame_bytes >= 16 || (stub && stub->dispatch))
+		if (b->frame_bytes >= 2 * WORD || (stub && stub->dispatch))
 			return return_by(w, o->released, o->fp_at, false);
 		break;
 	}
-	return end_with(w, END_bad_stub);
+	return walk_end_with(w, END_bad_stub);
 }
 
 /* A frame set up by push rbp; mov rbp, rsp as the stub's first instructions say. */
@@ -140,11 +133,11 @@ static enum step by_entry(struct walk *w, const struct stub *stub)
 	bool saved;
 
 	if (!stub || !stub_edge(stub->start, w->pc, w->sp, w->fp, &slot, &saved) || !load_word(slot, &pc) ||
-	    !is_caller(w, pc))
-		return end_with(w, END_bad_stub);
-	if (saved && !load_word(slot - 8, &fp))
-		return end_with(w, END_fault);
-	return walk_move(w, pc, slot + 8, fp) ? STEP_ON : STEP_END;
+	    !walk_is_caller(w, pc))
+		return walk_end_with(w, END_bad_stub);
+	if (saved && !load_word(slot - WORD, &fp))
+		return walk_end_with(w, END_fault);
+	return walk_move(w, pc, slot + WORD, fp) ? STEP_ON : STEP_END;
 }
 
 enum step walk_stub(struct walk *w, const struct blob *b)
@@ -154,11 +147,11 @@ enum step walk_stub(struct walk *w, const struct blob *b)
 	struct way_out o;
 
 	if (stub && stub->frozen)
-		return end_with(w, END_frozen);
+		return walk_end_with(w, END_frozen);
 	/* Only the innermost stub is of interest; those between Java frames only carry a call. */
 	if (w->top && !trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
 		return STEP_END;
-	if (!w->top && b->frame_bytes >= 16)
+	if (!w->top && b->frame_bytes >= 2 * WORD && !asks_for_thread(w->pc))
 		return walk_over_frame(w, b->frame_bytes, END_bad_stub);
 	if (frame_way_out(w, b, stub, true, &o))
 		return by_way_out(w, b, stub, &o);

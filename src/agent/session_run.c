@@ -1,0 +1,186 @@
+/*
+ * session_run.c - a run of a session from the records up to the first signal; undone in the reverse order where a part
+ * of it fails. The end of a run is session_stop's.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "agent/derive.h"
+#include "agent/fallback.h"
+#include "agent/jvm.h"
+#include "agent/parked.h"
+#include "agent/recorder.h"
+#include "agent/session_state.h"
+#include "agent/streams.h"
+#include "agent/thread_names.h"
+#include "agent/waits.h"
+#include "agent/wanted.h"
+#include "agent/window.h"
+#include "collect/collector.h"
+#include "collect/ring.h"
+#include "engine/engine.h"
+#include "os/os.h"
+
+#define DEFAULT_DEPTH 2048
+
+static void prepare_zone(const struct options *o)
+{
+	wanted_set(o);
+	zone.depth = o->depth ? o->depth : DEFAULT_DEPTH;
+	zone.stats = o->stats;
+	zone.record_cpu = o->record_cpu;
+	atomic_store(&zone.vm_exiting, false);
+}
+
+/* Its CPU times are those of the session, with what earlier runs used where it goes on. */
+static int begin_recording(struct recording *r, struct collector *account, struct error *err)
+{
+	bool goes_on = account == session.account;
+	struct recording_clocks clocks = {
+		.cpu = session.cpu_at_start - (goes_on ? session.cpu_time : 0),
+		.own = session.own_at_start - (goes_on ? session.own_cpu : 0),
+	};
+
+	return recording_begin(r, account, &clocks, err);
+}
+
+/* Everything from the records up to the first signal; undone on failure. EVENTS has room for more than COUNT. */
+static int arm(const struct options *o, struct engine_event *events, uint32_t count,
+	       struct collector *account, struct recording *recording, struct buffer *notes,
+	       struct error *err)
+{
+	struct stream_totals ignored_totals;
+	struct error ignored;
+	struct engine_options e = {
+		.wanted = o->filter[0] ? wanted_tid : NULL,
+		.user_only = o->alluser,
+		.only_cpu = o->target_cpu + 1, /* OPTIONS_ANY_CPU + 1 = 0 */
+		.window_watched = o->nostop,
+		.signal = (int)o->signal,
+		.events = events,
+		.queue_start = derive_queue(o, events, count),
+		.one_by_one = o->nobatch,
+		.parked = o->vthreads,
+		.wall_mode = o->wall_mode,
+		.fail = o->engine_fail,
+	};
+	int rc = agent_window_add(o, events, count, err);
+
+	if (rc < 0)
+		return rc;
+	e.count = (uint32_t)rc;
+	jvm_generated_code();
+	rc = records_open(err);
+	if (rc == 0)
+		rc = faults_install(err);
+	if (rc)
+		return rc;
+	rc = collector_start(account, err);
+	if (rc)
+		goto no_collector;
+	session.cpu_at_start = os_process_cpu();
+	session.own_at_start = records_own_cpu();
+	session.children_at_start = os_children_cpu();
+	session.resumed_at = os_monotonic();
+	if (recording)
+		rc = begin_recording(recording, account, err);
+	if (session.ring)
+		ring_begin(session.ring, account);
+	if (rc == 0)
+		rc = streams_begin(o, events, count, account, err);
+	if (rc == 0 && (recording || streams_count(&ignored_totals)))
+		jvm_session_names(account);
+	if (rc == 0)
+		rc = engine_start(&e, notes, err);
+	if (rc)
+		goto no_engine;
+	jvm_session_begin(account);
+	rc = agent_waits_begin(!o->nopark, o->sleep, notes, err);
+	if (rc)
+		goto no_waits;
+	agent_parked_begin(notes);
+	engine_threads_known();
+	if (recording)
+		recording_threads_known(recording);
+	jvm_debug_non_safepoints(true);
+	return 0;
+
+no_waits:
+	engine_stop();
+	jvm_session_end();
+no_engine:
+	jvm_session_end();
+	collector_stop(account);
+	if (recording)
+		recording_end(recording, &ignored);
+	if (session.ring)
+		ring_end(session.ring);
+	streams_end();
+	collector_release(account);
+no_collector:
+	faults_remove();
+	return rc;
+}
+
+/* What the last run had to leave behind goes now. */
+static int settle(struct error *err)
+{
+	if (!session.held)
+		return 0;
+	if (!engine_settle())
+		return error_set(err, EBUSY, "a thread of this process is still held inside the profiler, by a "
+				 "debugger or by lack of CPU time; let it run, then try again");
+	collector_release(session.account);
+	faults_remove();
+	session.held = false;
+	return 0;
+}
+
+void session_watch_names(const struct options *o, struct buffer *notes)
+{
+	struct error err;
+
+	if (thread_names_begin(o->names_every ? o->names_every : THREAD_NAMES_EVERY, &err))
+		buffer_printf(notes, "new names of threads are not noticed: %s\n", err.text);
+}
+
+int session_begin_run(const struct options *o, struct engine_event *events, uint32_t count,
+		 struct collector *account, struct recording *recording, struct buffer *notes,
+		 struct error *err)
+{
+	int rc = settle(err);
+	struct stream_totals ignored;
+	uint32_t e;
+
+	if (rc == 0 && o->filter[0] && events[0].ops == &engine_itimer)
+		rc = error_set(err, EINVAL, "filter: itimer samples whichever thread runs; use -e cpu or "
+			       "-e ctimer");
+	if (rc)
+		return rc;
+	rc = streams_open(o, err);
+	if (rc)
+		return rc;
+	prepare_zone(o);
+	rc = transfer_begin(o->fdtransfer, err);
+	if (rc == 0)
+		rc = arm(o, events, count, account, recording, notes, err);
+	if (rc) {
+		transfer_end();
+		streams_end();
+		return rc;
+	}
+	if (fallback_taken())
+		buffer_printf(notes, "%s cannot be walked: its Java frames come from AsyncGetCallTrace "
+			      "(see docs/jdks.md)\n", zone.layout.unwalked);
+	for (e = 0; e < count; e++)
+		session.events[e].event = events[e];
+	session.event_count = count;
+	recorder_take(recording);
+	if (recording || streams_count(&ignored))
+		session_watch_names(o, notes);
+	session.options = *o;
+	session.has_options = true;
+	session.running = true;
+	return 0;
+}

@@ -1,0 +1,26 @@
+/*
+ * cpu.h (riscv64) - what rooms below the signal zone must know of this CPU.
+ */
+#ifndef JSTROBE_BASE_CPU_H
+#define JSTROBE_BASE_CPU_H
+
+#define CPU_NAME "riscv64"
+#define CPU_MUSL "riscv64" /* in the name of musl's loader */
+
+/* Object files: machine, and the relocations that hold a function's address. */
+#define CPU_MACHINE EM_RISCV
+#define CPU_JUMP_SLOT R_RISCV_JUMP_SLOT
+#define CPU_GLOB_DAT R_RISCV_64
+
+/* Registers' numbers in unwind tables (RISC-V DWARF specification). */
+#define CPU_DWARF_FP 8
+#define CPU_DWARF_SP 2
+#define CPU_DWARF_RA 1
+/* The last that is a general register. */
+#define CPU_DWARF_GENERAL 31
+
+/* See cpu_usual.h. */
+#define CPU_WALKED 0
+#include "base/cpu_usual.h"
+
+#endif

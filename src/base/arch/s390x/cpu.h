@@ -1,0 +1,26 @@
+/*
+ * cpu.h (s390x) - what rooms below the signal zone must know of this CPU.
+ */
+#ifndef JSTROBE_BASE_CPU_H
+#define JSTROBE_BASE_CPU_H
+
+#define CPU_NAME "s390x"
+#define CPU_MUSL "s390x" /* in the name of musl's loader */
+
+/* Object files: machine, and the relocations that hold a function's address. */
+#define CPU_MACHINE EM_S390
+#define CPU_JUMP_SLOT R_390_JMP_SLOT
+#define CPU_GLOB_DAT R_390_GLOB_DAT
+
+/* Registers' numbers in unwind tables (s390x ELF ABI supplement, section 1.6). */
+#define CPU_DWARF_FP 11
+#define CPU_DWARF_SP 15
+#define CPU_DWARF_RA 14
+/* The last that is a general register. */
+#define CPU_DWARF_GENERAL 15
+
+/* See cpu_usual.h. */
+#define CPU_WALKED 0
+#include "base/cpu_usual.h"
+
+#endif

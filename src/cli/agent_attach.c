@@ -1,0 +1,263 @@
+/*
+ * How command and agent meet. The command makes a socket with a random name where the target sees it (its /tmp), has
+ * the JVM load the agent with that name and a one-time token, and unlinks the socket as soon as the agent has come.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/agent_inner.h"
+#include "cli/attach/root.h"
+#include "cli/cli.h"
+
+#define GREET_MS 5000
+
+void agent_stop_listening(struct agent *a)
+{
+	/* by descriptor: /proc/PID/root is gone when the process is */
+	if (a->socket_name[0])
+		unlinkat(a->folder, a->socket_name, 0);
+	if (a->listener >= 0)
+		close(a->listener);
+	if (a->folder >= 0)
+		close(a->folder);
+	a->socket_name[0] = '\0';
+	a->listener = a->folder = -1;
+}
+
+/* ---- the library ---------------------------------------------------------------- */
+
+/* ../lib/libjstrobe.so beside the command, or what --libpath says. */
+static int find_library(const struct options *o, char path[PATH_MAX], struct error *err)
+{
+	char guess[PATH_MAX + 32];
+	ssize_t n;
+
+	if (o->libpath[0]) {
+		snprintf(path, PATH_MAX, "%s", o->libpath);
+		return path[0] == '/' ? 0 : error_set(err, EINVAL, "--libpath %s: give the whole "
+						      "path, from / on", path);
+	}
+	n = readlink("/proc/self/exe", guess, PATH_MAX - 1);
+	if (n < 0)
+		return error_set(err, errno, "/proc/self/exe: %s", strerror(errno));
+	guess[n] = '\0';
+	*strrchr(guess, '/') = '\0';
+	strcat(guess, "/../lib/" LIBRARY);
+	if (!realpath(guess, path))
+		return error_set(err, errno, "the agent library %s is missing: %s; install it "
+				 "there or give --libpath", guess, strerror(errno));
+	return 0;
+}
+
+/* What --libpath says lies in the target's file system, which may be another than ours. */
+static int check_visible(const struct attach_target *t, const char *library, struct error *err)
+{
+	struct stat st;
+	int fd = root_open(t->root, library, O_PATH);
+	bool file = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+
+	if (fd >= 0)
+		close(fd);
+	return file ? 0 : error_set(err, ENOENT, "--libpath %s is not visible to process %d; leave "
+				    "--libpath out, and the library is copied to where it is",
+				    library, (int)t->pid);
+}
+
+/* Where the target shall load the agent from. */
+static int choose_library(struct agent *a, const struct options *o, char path[PATH_MAX],
+			  struct error *err)
+{
+	char library[PATH_MAX];
+	bool copied = false;
+	int rc = find_library(o, library, err);
+
+	if (rc == 0 && o->libpath[0]) {
+		snprintf(path, PATH_MAX, "%s", library);
+		return check_visible(&a->target, library, err);
+	}
+	if (rc == 0)
+		rc = attach_library(&a->target, library, path, &copied, err);
+	if (rc == 0 && copied)
+		console_detail("process %d sees the agent as its own copy %s",
+			       (int)a->target.pid, path);
+	return rc;
+}
+
+/* ---- shaking hands -------------------------------------------------------------- */
+
+/* Listen at .jstrobe-<random> in folder TMP; OPTIONS tell the agent, which sees TMP as /tmp. */
+static int invite(struct agent *a, int tmp, char *options, size_t size, struct error *err)
+{
+	char random[CONTROL_TOKEN_LENGTH + 1], path[96];
+
+	a->folder = tmp;
+	if (control_token(random, err) || control_token(a->token, err))
+		return -err->code;
+	if (tmp < 0)
+		return error_set(err, -tmp, "/tmp cannot be used for the control socket: %s",
+				 strerror(-tmp));
+	snprintf(a->socket_name, sizeof(a->socket_name), ".jstrobe-%.16s", random);
+	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", a->folder, a->socket_name);
+	a->listener = control_listen(path, err);
+	if (a->listener < 0) {
+		a->socket_name[0] = '\0';
+		return -err->code;
+	}
+	snprintf(options, size, "connect=/tmp/%s,token=%s,protocol=%d", a->socket_name, a->token,
+		 CONTROL_PROTOCOL);
+	return 0;
+}
+
+/* Who has connected? -EAGAIN: not our agent. */
+static int check_peer(struct agent *a, int sock, struct error *err)
+{
+	pid_t pid;
+	uid_t uid, wanted = a->target.pid ? a->target.uid : geteuid();
+
+	if (control_peer(sock, &pid, &uid, err))
+		return -err->code;
+	if (uid != wanted || (a->target.pid && pid && pid != a->target.pid))
+		return error_set(err, EAGAIN, "uid %u, pid %d connected to our socket, not the "
+				 "agent", uid, (int)pid);
+	return 0;
+}
+
+static int check_hello(struct agent *a, const struct control_message *m, struct error *err)
+{
+	char token[CONTROL_TOKEN_LENGTH + 1], version[32] = "?", text[256];
+	unsigned protocol;
+
+	if (m->type != CONTROL_HELLO || !control_value(m->payload, "token", token, sizeof(token)) ||
+	    !control_token_equal(token, a->token))
+		return error_set(err, EAGAIN, "somebody without our token connected to our socket");
+	protocol = (unsigned)control_number(m->payload, "protocol");
+	control_value(m->payload, "version", version, sizeof(version));
+	if (protocol == CONTROL_PROTOCOL)
+		return 0;
+	snprintf(text, sizeof(text), "the agent library is version %s (protocol %u), this command "
+		 "%s (protocol %d); use a command and a library of one version, and restart a JVM "
+		 "that holds an older one", version, protocol, JSTROBE_VERSION, CONTROL_PROTOCOL);
+	return error_set(err, EPROTO, "%s", text);
+}
+
+int agent_greet(struct agent *a, int timeout_ms, struct error *err)
+{
+	struct pollfd p[2] = {{.fd = a->listener, .events = POLLIN},
+			      {.fd = a->wake, .events = POLLIN}};
+	int sock, rc;
+
+	if (poll(p, 2, timeout_ms) > 0 && !p[0].revents && p[1].revents)
+		return error_set(err, EINTR, "interrupted while waiting for the agent");
+	sock = control_accept(a->listener, 0, err);
+	if (sock < 0)
+		return sock;
+	rc = check_peer(a, sock, err);
+	if (rc == 0)
+		rc = control_receive(sock, &a->in, GREET_MS, err);
+	if (rc == 0)
+		rc = check_hello(a, &a->in, err);
+	if (rc == -EPROTO)
+		control_send_text(sock, CONTROL_REFUSE, err->text, SEND_MS, &(struct error){0});
+	if (rc == 0)
+		rc = control_send_text(sock, CONTROL_WELCOME, "protocol=1\nversion=" JSTROBE_VERSION
+				       "\n", SEND_MS, err);
+	if (rc) {
+		close(sock);
+		return rc == -ECONNRESET ? agent_hung_up(a, err) : rc;
+	}
+	a->sock = sock;
+	agent_stop_listening(a);
+	return 0;
+}
+
+/* The agent's own words on why it did not start, if it has left some. */
+static void hear_refusal(struct agent *a, struct error *err)
+{
+	struct error heard;
+
+	if (agent_greet(a, 200, &heard) || agent_listen(a, 500, &heard) == 0)
+		return;
+	if (heard.code != ECONNRESET)
+		*err = heard;
+}
+
+/* The same in the target's /tmp, as its user: the socket is his, and root may have no place there. */
+static int invite_target(struct agent *a, char *options, size_t size, struct error *err)
+{
+	int tmp = root_open(a->target.root, "/tmp", O_PATH | O_DIRECTORY);
+	struct user_former former;
+	int rc = user_become(a->target.uid, a->target.gid, &former, err);
+
+	if (rc == 0)
+		rc = invite(a, tmp, options, size, err);
+	else if (tmp >= 0)
+		close(tmp);
+	user_return(&former);
+	if (rc && (err->code == EROFS || err->code == ENOENT))
+		rc = error_set(err, err->code, "process %d %s, and HotSpot makes its attach socket there; give "
+			       "it a writable one (a tmpfs, an emptyDir), or start the JVM with "
+			       "-agentpath:…/libjstrobe.so=start", (int)a->target.pid,
+			       err->code == EROFS ? "has a read-only /tmp" : "has no /tmp");
+	return rc;
+}
+
+static int attach(struct agent *a, pid_t pid, const struct options *o, struct error *err)
+{
+	char library[PATH_MAX], options[256];
+	int rc, timeout = (int)(o->attach_timeout / NS_PER_MS);
+	bool refused;
+
+	/* the socket first: where that is impossible no copy is left behind */
+	rc = invite_target(a, options, sizeof(options), err);
+	if (rc == 0)
+		rc = choose_library(a, o, library, err);
+	if (rc)
+		return rc;
+	console_detail("loading %s into process %d", library, (int)pid);
+	rc = attach_load(&a->target, library, options, timeout, &refused, err);
+	if (rc && refused)
+		hear_refusal(a, err);
+	if (rc)
+		return rc;
+	do
+		rc = agent_greet(a, timeout, err);
+	while (rc == -EAGAIN);
+	return rc;
+}
+
+int agent_attach(struct agent *a, pid_t pid, const struct options *o, struct error *err)
+{
+	int rc = attach_check(pid, a->wake, &a->target, err);
+
+	if (rc)
+		return rc;
+	rc = attach(a, pid, o, err);
+	/* Whatever failed on the way, the end of the process is the cause that a person must read. */
+	if (rc && rc != -EINTR && a->target.pid && agent_soon_gone(a))
+		return error_set(err, ESRCH, "process %d ended while we attached to it", (int)pid);
+	return rc;
+}
+
+int agent_invite(struct agent *a, const struct options *o, char *argument, size_t size,
+		 struct error *err)
+{
+	char library[PATH_MAX], options[256];
+	int rc = find_library(o, library, err), tmp;
+
+	if (rc == 0) {
+		tmp = open("/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
+		rc = invite(a, tmp < 0 ? -errno : tmp, options, sizeof(options), err);
+	}
+	if (rc == 0 && (size_t)snprintf(argument, size, "-agentpath:%s=%s", library,
+					options) >= size)
+		rc = error_set(err, ENAMETOOLONG, "the path of the agent library is too long: %s",
+			       library);
+	return rc;
+}

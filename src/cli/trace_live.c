@@ -1,0 +1,142 @@
+/*
+ * The tree comes as a result in JSON, into memory: the agent needs to know nothing of screens. A big tree takes a while
+ * to write; the screen then waits LEISURE times as long as that took, so that it never costs more than a small share.
+ */
+#include "cli/trace_live.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/cli.h"
+#include "cli/screen.h"
+#include "cli/trace_view.h"
+
+#define REFRESH (2 * NS_PER_S)
+#define LEISURE 50
+
+struct trace_live {
+	struct options ask;
+	struct screen screen;
+	struct trace_model model;
+	struct trace_view view;
+	uint64_t due;
+	bool known;   /* there has been a look */
+};
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+struct trace_live *trace_live_begin(const struct options *o)
+{
+	struct trace_live *t = calloc(1, sizeof(*t));
+
+	if (!t)
+		return NULL;
+	t->ask = *o;
+	t->ask.action = ACTION_DUMP;
+	t->ask.owner = t->ask.color = false;
+	t->ask.file[0] = '\0';
+	snprintf(t->ask.format, sizeof(t->ask.format), "json");
+	t->due = now() + REFRESH;
+	screen_open(&t->screen);
+	return t;
+}
+
+void trace_live_end(struct trace_live *t)
+{
+	if (!t)
+		return;
+	screen_close(&t->screen);
+	trace_model_free(&t->model);
+	free(t);
+}
+
+static void show(struct trace_live *t)
+{
+	struct buffer out = BUFFER_INIT;
+
+	screen_measure(&t->screen);
+	t->view.keys = !t->screen.open ? NULL : t->screen.typing ? "filter: type, Enter" :
+		       "q quit  p pause  a all since the begin  / filter";
+	t->view.rows = t->screen.rows;
+	t->view.columns = t->screen.columns;
+	t->view.filter = t->screen.filter;
+	if (t->known && trace_view_show(&t->model, &t->view, &out) == 0)
+		screen_show(&t->screen, &out);
+	buffer_free(&out);
+}
+
+/* What the agent has written into FD. */
+static void take(struct trace_live *t, int fd)
+{
+	struct stat st;
+	void *bytes;
+
+	if (fstat(fd, &st) || !st.st_size)
+		return;
+	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (bytes == MAP_FAILED)
+		return;
+	t->known = trace_model_take(&t->model, bytes, (size_t)st.st_size);
+	munmap(bytes, (size_t)st.st_size);
+}
+
+static int look(struct trace_live *t, struct agent *a, struct error *err)
+{
+	int fd = memfd_create("jstrobe", MFD_CLOEXEC), rc;
+
+	if (fd < 0)
+		return error_set(err, errno, "no memory for the call tree: %s", strerror(errno));
+	rc = agent_send_file(a, fd, err);
+	if (rc == 0)
+		rc = agent_obey(a, &t->ask, -1, err);
+	if (rc == 0)
+		take(t, fd);
+	close(fd);
+	return rc;
+}
+
+/* False: enough. */
+static bool obey_keys(struct trace_live *t)
+{
+	char key;
+
+	while ((key = screen_key(&t->screen))) {
+		if (key == 'q')
+			return false;
+		if (key == 'p' || key == ' ')
+			t->view.paused = !t->view.paused;
+		else if (key == 'a')
+			t->view.whole = !t->view.whole;
+		show(t);
+	}
+	return true;
+}
+
+int trace_live_turn(struct trace_live *t, struct agent *a, struct error *err)
+{
+	uint64_t began = now();
+	int rc;
+
+	if (!obey_keys(t))
+		return -ECANCELED;
+	if (began < t->due || t->view.paused)
+		return 0;
+	rc = look(t, a, err);
+	if (rc)
+		return rc;
+	show(t);
+	t->due = now() + MAX(REFRESH, LEISURE * (now() - began));
+	return 0;
+}

@@ -1,0 +1,195 @@
+#include "cli/trace_model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "convert/json_pull.h"
+
+static uint32_t text(struct trace_model *m, struct json *j)
+{
+	size_t n;
+	const char *s = json_string(j, &n);
+
+	return strings_add(&m->strings, s, n);
+}
+
+static uint32_t keep(struct trace_model *m, const struct buffer *b)
+{
+	return strings_add(&m->strings, b->length ? b->data : "", b->length);
+}
+
+static void read_methods(struct trace_model *m, struct json *j)
+{
+	struct buffer name = BUFFER_INIT, signature = BUFFER_INIT;
+	struct trace_method *method;
+	const char *key;
+
+	for (json_open(j, '['); json_item(j);) {
+		name.length = signature.length = 0;
+		for (json_open(j, '{'); (key = json_key(j));) {
+			if (strcmp(key, "class") == 0)
+				buffer_printf(&name, "%s.", json_string(j, NULL));
+			else if (strcmp(key, "name") == 0)
+				buffer_printf(&name, "%s", json_string(j, NULL));
+			else if (strcmp(key, "signature") == 0)
+				buffer_printf(&signature, "%s", json_string(j, NULL));
+			else
+				json_skip(j);
+		}
+		method = VECTOR_PUSH(&m->methods);
+		if (method) {
+			method->name = keep(m, &name);
+			method->signature = keep(m, &signature);
+		}
+	}
+	buffer_free(&name);
+	buffer_free(&signature);
+}
+
+/* ---- the tree ---- */
+
+static uint32_t name_of_thread(struct trace_model *m, uint64_t thread)
+{
+	char name[40];
+
+	/* their names stand behind the tree */
+	return strings_add(&m->strings, name, (size_t)snprintf(name, sizeof(name), "[thread %llu]",
+							     (unsigned long long)thread + 1));
+}
+
+/* N as the next node, with what it has grown by. SIGNATURE: overloads are nodes of their own. */
+static void add(struct trace_model *m, const struct trace_node *n, uint32_t signature)
+{
+	const struct trace_node *parent = &m->nodes.items[n->parent];
+	uint64_t way = map_hash(parent->way * 31 + ((uint64_t)signature << 32 | n->name));
+	uint32_t depth = parent->depth + 1, *former = map_get(&m->by_way, way);
+	struct trace_sums before = former ? m->former.items[*former - 1] : (struct trace_sums){0};
+	struct trace_node *to = VECTOR_PUSH(&m->nodes);
+
+	if (!to)
+		return;
+	*to = *n;
+	to->way = way;
+	to->depth = depth;
+	to->grown = (struct trace_sums){
+		n->sums.calls - MIN(before.calls, n->sums.calls), n->sums.total - MIN(before.total, n->sums.total),
+		n->sums.self - MIN(before.self, n->sums.self),
+	};
+}
+
+static struct trace_method method_at(const struct trace_model *m, uint64_t number)
+{
+	return number < m->methods.count ? m->methods.items[number] : (struct trace_method){0};
+}
+
+static void read_node(struct trace_model *m, struct json *j)
+{
+	struct trace_node n = {.parent = UINT32_MAX};
+	struct trace_method method = {0};
+	const char *key;
+
+	for (json_open(j, '{'); (key = json_key(j));) {
+		if (strcmp(key, "parent") == 0)
+			n.parent = (uint32_t)json_number(j);
+		else if (strcmp(key, "invocations") == 0)
+			n.sums.calls = json_number(j);
+		else if (strcmp(key, "total_wall") == 0)
+			n.sums.total = json_number(j);
+		else if (strcmp(key, "self_wall") == 0)
+			n.sums.self = json_number(j);
+		else if (strcmp(key, "thread") == 0)
+			method.name = name_of_thread(m, json_number(j));
+		else if (strcmp(key, "method") == 0)
+			method = method_at(m, json_number(j));
+		else
+			json_skip(j);
+	}
+	n.name = method.name;
+	if (n.parent < m->nodes.count)
+		add(m, &n, method.signature);
+	else if (!j->error)
+		j->error = "a node behind its parent";
+}
+
+static void read_tree(struct trace_model *m, struct json *j)
+{
+	for (json_open(j, '['); json_item(j);)
+		read_node(m, j);
+}
+
+/* ---- all ---- */
+
+/* The tree of the last look is what this one is held against. */
+static bool begin(struct trace_model *m)
+{
+	uint32_t i, *slot;
+	struct trace_node *root;
+
+	map_clear(&m->by_way);
+	m->former.count = m->methods.count = 0;
+	for (i = 1; i < m->nodes.count; i++) {
+		struct trace_sums *sums = VECTOR_PUSH(&m->former);
+
+		slot = map_put(&m->by_way, m->nodes.items[i].way, NULL);
+		if (!sums || !slot)
+			return false;
+		*sums = m->nodes.items[i].sums;
+		*slot = (uint32_t)m->former.count;
+	}
+	m->nodes.count = 0;
+	root = VECTOR_PUSH(&m->nodes);
+	if (root)
+		*root = (struct trace_node){.way = 1};
+	return root;
+}
+
+static void read_all(struct trace_model *m, struct json *j)
+{
+	const char *key;
+
+	for (json_open(j, '{'); (key = json_key(j));) {
+		if (strcmp(key, "pid") == 0)
+			m->pid = (uint32_t)json_number(j);
+		else if (strcmp(key, "main") == 0)
+			m->main_class = text(m, j);
+		else if (strcmp(key, "timing") == 0)
+			m->timing = text(m, j);
+		else if (strcmp(key, "duration_ns") == 0)
+			m->duration = json_number(j);
+		else if (strcmp(key, "invocations") == 0)
+			m->calls = json_number(j);
+		else if (strcmp(key, "methods") == 0)
+			read_methods(m, j);
+		else if (strcmp(key, "tree") == 0)
+			read_tree(m, j);
+		else
+			json_skip(j);
+	}
+}
+
+bool trace_model_take(struct trace_model *m, const void *bytes, size_t size)
+{
+	uint64_t duration = m->duration, calls = m->calls;
+	struct json j;
+	bool good;
+
+	if (!begin(m))
+		return false;
+	json_init(&j, bytes, size);
+	read_all(m, &j);
+	good = !j.error && !m->strings.failed;
+	json_free(&j);
+	m->span = m->duration - MIN(duration, m->duration);
+	m->called = m->calls - MIN(calls, m->calls);
+	return good;
+}
+
+void trace_model_free(struct trace_model *m)
+{
+	strings_free(&m->strings);
+	free(m->nodes.items);
+	free(m->former.items);
+	free(m->methods.items);
+	map_free(&m->by_way);
+}

@@ -1,0 +1,45 @@
+/*
+ * trace_model.h - what `jstrobe trace --live` knows: a tree of calls, and how it grew since the last look.
+ *
+ * Each look is a result in JSON (docs/json.md). Numbers of methods and nodes change from one to the next, so a node is
+ * the same if the names on the way to it are.
+ */
+#ifndef JSTROBE_CLI_TRACE_MODEL_H
+#define JSTROBE_CLI_TRACE_MODEL_H
+
+#include "base/map.h"
+#include "base/strings.h"
+#include "base/vector.h"
+
+struct trace_sums {
+	uint64_t calls, total, self; /* total, self: ns of wall-clock time, self without waiting */
+};
+
+struct trace_node {
+	uint32_t name;           /* number in model.strings */
+	uint32_t parent, depth;  /* node 0 is the root; depth of those below it is 1 */
+	uint64_t way;            /* the names down to here, as one number */
+	struct trace_sums sums;  /* so far */
+	struct trace_sums grown; /* since the last look */
+};
+
+struct trace_method {
+	uint32_t name, signature;
+};
+
+struct trace_model {
+	struct strings strings;
+	VECTOR(struct trace_node) nodes; /* parents before their children */
+	VECTOR(struct trace_sums) former;
+	VECTOR(struct trace_method) methods; /* by their number in the result */
+	struct map by_way;               /* way → place in former + 1 */
+	uint32_t pid, main_class, timing;
+	uint64_t duration, calls;        /* ns, and since the session began */
+	uint64_t span, called;           /* the same since the last look */
+};
+
+/* Take in the result BYTES[SIZE]. False: it is none, or memory is short; there is nothing to show then. */
+bool trace_model_take(struct trace_model *m, const void *bytes, size_t size);
+void trace_model_free(struct trace_model *m);
+
+#endif

@@ -1,0 +1,46 @@
+/*
+ * ring_inner.h - what the parts of the flight recorder share. Inner header of the collect room.
+ */
+#ifndef JSTROBE_COLLECT_RING_INNER_H
+#define JSTROBE_COLLECT_RING_INNER_H
+
+#include "collect/ring.h"
+
+#define RING_BLOCK_BYTES (64u * 1024)
+#define RING_EVENT_BYTES 240 /* at most: 24 numbers of at most 10 bytes */
+
+struct ring_block {
+	struct ring_block *next;
+	uint64_t first, last;  /* times of its oldest and its newest sample */
+	uint64_t base;         /* the time its first sample is relative to */
+	uint32_t used, count;
+	uint8_t bytes[RING_BLOCK_BYTES];
+};
+
+/* The books at one moment: what lies between two of them is known. */
+struct ring_mark {
+	uint64_t time, cpu, own, children;
+	struct loss_totals lost[RECORD_EVENTS];
+};
+
+struct ring {
+	struct sink sink;
+	uint64_t last, limit;
+	VECTOR(struct ring_mark) marks; /* the oldest is older than the window, if there is one */
+	uint64_t mark_every;
+	struct ring_block *oldest, *newest, *spare;
+	size_t blocks;
+	uint64_t previous;     /* time of the sample put last */
+	uint64_t ended;        /* os_monotonic, 0 = it goes on */
+	uint64_t lost;         /* no memory for a block */
+};
+
+/* Append E to B, which has room for RING_EVENT_BYTES; BEFORE is the time of the sample put last. */
+void ring_pack(struct ring_block *b, const struct sink_event *e, uint64_t before);
+/* The sample at *AT, which goes on to the next one. LOCK: where to put what the event points to. */
+void ring_unpack(const struct ring_block *b, uint32_t *at, uint64_t before, struct sink_event *e,
+		 struct sink_lock *lock);
+/* The last mark before the window is its true begin; NULL: there is no mark. */
+const struct ring_mark *ring_mark_of_window(const struct ring *r);
+
+#endif

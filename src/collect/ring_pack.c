@@ -1,0 +1,121 @@
+/*
+ * ring_pack.c - samples as the flight recorder keeps them: LEB128, times as differences with their sign in the lowest
+ * bit.
+ */
+#include <string.h>
+
+#include "collect/ring_inner.h"
+
+static void put(struct ring_block *b, uint64_t value)
+{
+	for (; value >= 0x80; value >>= 7)
+		b->bytes[b->used++] = (uint8_t)(value | 0x80);
+	b->bytes[b->used++] = (uint8_t)value;
+}
+
+static uint64_t get(const struct ring_block *b, uint32_t *at)
+{
+	uint64_t value = 0;
+	unsigned shift = 0;
+
+	for (;; shift += 7) {
+		uint8_t byte = b->bytes[(*at)++];
+
+		value |= (uint64_t)(byte & 0x7f) << shift;
+		if (byte < 0x80)
+			return value;
+	}
+}
+
+static void pack_lock(struct ring_block *b, const struct sink_lock *l)
+{
+	put(b, l->kind);
+	put(b, l->class_name);
+	put(b, l->identity);
+	put(b, l->duration);
+	put(b, (uint64_t)l->owner_tid);
+	put(b, l->owner_context);
+	put(b, l->owner_thread);
+	put(b, l->owner_name);
+	put(b, l->owner_node);
+}
+
+static void unpack_lock(const struct ring_block *b, uint32_t *at, struct sink_lock *l)
+{
+	l->kind = (uint8_t)get(b, at);
+	l->class_name = (uint32_t)get(b, at);
+	l->identity = get(b, at);
+	l->duration = get(b, at);
+	l->owner_tid = (int32_t)get(b, at);
+	l->owner_context = get(b, at);
+	l->owner_thread = (uint32_t)get(b, at);
+	l->owner_name = (uint32_t)get(b, at);
+	l->owner_node = (uint32_t)get(b, at);
+}
+
+static void pack_request(struct ring_block *b, const struct request *r)
+{
+	put(b, r->trace_high);
+	put(b, r->trace_low);
+	put(b, r->span);
+	put(b, r->labels);
+}
+
+static void unpack_request(const struct ring_block *b, uint32_t *at, struct request *r)
+{
+	r->trace_high = get(b, at);
+	r->trace_low = get(b, at);
+	r->span = get(b, at);
+	r->labels = get(b, at);
+}
+
+void ring_pack(struct ring_block *b, const struct sink_event *e, uint64_t before)
+{
+	int64_t step = (int64_t)(e->time - before);
+	bool requested = !request_is_none(&e->request);
+	bool more = e->samples != 1 || e->span || e->context || e->lock || requested;
+
+	put(b, step < 0 ? (uint64_t)-step << 1 | 1 : (uint64_t)step << 1);
+	put(b, (uint64_t)e->event << 9 | (uint64_t)e->state << 1 | more);
+	put(b, e->node);
+	put(b, e->thread);
+	put(b, e->weight);
+	if (more) {
+		put(b, e->samples);
+		put(b, e->span);
+		put(b, e->context);
+		put(b, (uint64_t)requested << 1 | (e->lock != NULL));
+	}
+	if (e->lock)
+		pack_lock(b, e->lock);
+	if (requested)
+		pack_request(b, &e->request);
+	b->count++;
+}
+
+void ring_unpack(const struct ring_block *b, uint32_t *at, uint64_t before, struct sink_event *e,
+		 struct sink_lock *lock)
+{
+	uint64_t step = get(b, at), what, parts = 0;
+
+	memset(e, 0, sizeof(*e));
+	e->time = before + (step & 1 ? (uint64_t)-(int64_t)(step >> 1) : step >> 1);
+	what = get(b, at);
+	e->event = (uint32_t)(what >> 9);
+	e->state = (uint8_t)(what >> 1);
+	e->node = (uint32_t)get(b, at);
+	e->thread = (uint32_t)get(b, at);
+	e->weight = get(b, at);
+	e->samples = 1;
+	if (what & 1) {
+		e->samples = get(b, at);
+		e->span = get(b, at);
+		e->context = get(b, at);
+		parts = get(b, at);
+		e->lock = parts & 1 ? lock : NULL;
+	}
+	if (e->lock)
+		unpack_lock(b, at, lock);
+	if (parts & 2)
+		unpack_request(b, at, &e->request);
+}

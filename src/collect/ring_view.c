@@ -1,0 +1,125 @@
+/*
+ * ring_view.c - a profile of the samples in the flight recorder.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/ring_inner.h"
+#include "engine/engine.h"
+#include "os/os.h"
+
+struct summing {
+	struct collector *c;
+	bool failed;
+};
+
+static void add(const struct sink_event *e, void *arg)
+{
+	struct summing *w = arg;
+	struct collector *c = w->c;
+	uint32_t node = e->lock ? account_wait_shown(c, e) : e->node;
+	struct tally *t = node ? account_tally(c, e->event, node, e->thread + 1, e->state,
+						account_request(c, &e->request))
+				: NULL;
+
+	if (t)
+		account_add(c, e, c->nodes.items[e->node].end, t);
+	else
+		w->failed = true;
+	if (e->lock)
+		account_wait_sums(c, e);
+}
+
+/* Losses of EVENT in the window are those of now less those of the mark at its begin. */
+static void subtract(struct event_account *a, const struct loss_totals *lost)
+{
+	int i;
+
+	for (i = 0; i < LOSS_REASONS; i++) {
+		a->losses_of_dead.count[i] -= lost->count[i];
+		a->losses_of_dead.weight[i] -= lost->weight[i];
+	}
+}
+
+/* What was on its way as the window began belongs to it or not: taken is what is accounted for. */
+static void add_up(struct profile *p)
+{
+	int i;
+
+	p->taken = p->stored;
+	for (i = 0; i < LOSS_REASONS; i++)
+		p->taken += p->lost[i];
+}
+
+/* FACTS as of the window that begins with M. */
+static struct collector_facts facts_of(const struct ring *r, const struct ring_mark *m,
+				       const struct collector_facts *facts)
+{
+	const struct ring_mark *end = r->ended ? &r->marks.items[r->marks.count - 1] : NULL;
+	uint64_t now = end ? end->time : os_monotonic();
+	struct collector_facts f = *facts;
+
+	f.started_at += f.duration - MIN(f.duration, now - m->time);
+	f.duration = MIN(f.duration, now - m->time);
+	f.cpu_time = (end ? end->cpu : os_process_cpu()) - m->cpu;
+	f.own_cpu = (end ? end->own : records_own_cpu()) - m->own;
+	f.children_cpu = (end ? end->children : os_children_cpu()) - m->children;
+	/* the kernel's count of events is only known of the whole session */
+	f.counted = 0;
+	return f;
+}
+
+/* The account's sums are put aside for as long as the lock is held, and those of the window in their place. */
+struct profile *ring_view(struct ring *r, struct collector *c, uint32_t e, const struct collector_facts *facts)
+{
+	struct event_account accounts[RECORD_EVENTS];
+	struct summing w = {c, false};
+	const struct ring_mark *m;
+	struct collector_facts window;
+	typeof(c->tallies) *tallies = &c->tallies;
+	struct tally *items;
+	size_t count, room, sums_count;
+	struct thread_sum *sums;
+	struct waits_sums waits;
+	struct profile *p = NULL;
+	uint32_t i;
+
+	collect_all_and_lock(c);
+	memcpy(accounts, c->events, sizeof(accounts));
+	items = tallies->items;
+	count = tallies->count;
+	room = tallies->room;
+	sums = c->sums.items;
+	waits = c->waits.sums;
+	memset(&c->waits.sums, 0, sizeof(waits));
+	sums_count = c->sums.count;
+	memset(tallies, 0, sizeof(*tallies));
+	m = ring_mark_of_window(r);
+	c->sums.items = calloc(sums_count + 1, sizeof(*sums));
+	for (i = 0; i < RECORD_EVENTS; i++) {
+		c->events[i] = (struct event_account){.turns = accounts[i].turns,
+						      .losses_of_dead = accounts[i].losses_of_dead};
+		if (m)
+			subtract(&c->events[i], &m->lost[i]);
+	}
+	if (c->sums.items && m) {
+		ring_each(r, add, &w);
+		window = facts_of(r, m, facts);
+		p = w.failed ? NULL : collect_fill_view(c, e, &window);
+	}
+	if (p)
+		add_up(p);
+	for (i = 0; i < RECORD_EVENTS; i++)
+		map_free(&c->events[i].by_node);
+	PAGED_FREE(tallies);
+	free(c->sums.items);
+	tallies->items = items;
+	tallies->count = count;
+	tallies->room = room;
+	c->sums.items = sums;
+	account_waits_sums_free(&c->waits.sums);
+	c->waits.sums = waits;
+	memcpy(c->events, accounts, sizeof(accounts));
+	pthread_mutex_unlock(&c->lock);
+	return p;
+}

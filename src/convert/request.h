@@ -1,0 +1,20 @@
+/*
+ * request.h - which samples are wanted by what their threads worked for: --trace-id, --span, --label.
+ * Pure; any thread.
+ */
+#ifndef JSTROBE_CONVERT_REQUEST_H
+#define JSTROBE_CONVERT_REQUEST_H
+
+#include "base/base.h"
+
+/* What is asked for; "" = any. LABEL is "key=value", or "key" with any value. */
+struct request_wanted {
+	const char *trace, *span, *label;
+};
+
+/* Whether anything is asked for at all. */
+bool request_asked(const struct request_wanted *w);
+/* Whether a sample with these is wanted: ids in hexadecimal, LABELS as "key=value, key=value", all "" for none. */
+bool request_wanted(const struct request_wanted *w, const char *trace, const char *span, const char *labels);
+
+#endif

@@ -1,0 +1,25 @@
+/*
+ * events_inner.h - the parts of events.c. Inner header of the engine room.
+ */
+#ifndef JSTROBE_ENGINE_EVENTS_INNER_H
+#define JSTROBE_ENGINE_EVENTS_INNER_H
+
+#include "engine/engine.h"
+
+/*
+ * What NAME, of the form its name says (see events.c), stands for, into E, whose engine is perf. 0, or a negative
+ * errno with cause and remedy (events_places.c).
+ */
+int event_tracepoint(const char *name, struct engine_event *e, struct error *err);
+int event_probe(const char *name, struct engine_event *e, struct error *err);
+int event_memory(const char *name, struct engine_event *e, struct error *err);
+/* ACCESS (HW_BREAKPOINT_X …) to LENGTH bytes at SYMBOL + OFFSET, a native function or variable. */
+int event_breakpoint(const char *symbol, uint64_t offset, uint32_t access, uint64_t length, struct engine_event *e,
+		     struct error *err);
+
+#define COUNTER_INTERVAL 1000000 /* of counters that events.def does not know */
+
+/* Number I of the lines of events.def that can be sampled: its name, and its text for people. NULL behind the last. */
+const char *event_known(size_t i, const char **help);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * own_thread.h - threads of the profiler's own in the target: none of the program's signals lands on them, and they
+ * are not sampled.
+ */
+#ifndef JSTROBE_ENGINE_OWN_THREAD_H
+#define JSTROBE_ENGINE_OWN_THREAD_H
+
+#include <pthread.h>
+
+#include "base/error.h"
+
+/*
+ * Start RUN(ARG) in *THREAD, born with all signals blocked: none of the program may land there before
+ * own_thread_begin. To be joined. WHAT names it in the error. Any thread.
+ */
+int own_thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const char *what, struct error *err);
+
+/* First and last thing such a thread does. NAME, at most 15 bytes, is what the system shows. */
+void own_thread_begin(const char *name);
+void own_thread_end(void);
+
+#endif

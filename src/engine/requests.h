@@ -1,0 +1,43 @@
+/*
+ * requests.h - the table in which threads say what they work for, and the sets of labels they may name there.
+ *
+ * Both are made when the program's Java code first asks for them (java/jstrobe/context/SampleContext.java) and stay for
+ * the life of the process: code that runs may hold them. How the table is read: signal/request.h. Any thread in normal
+ * code.
+ */
+#ifndef JSTROBE_ENGINE_REQUESTS_H
+#define JSTROBE_ENGINE_REQUESTS_H
+
+#include "signal/request.h"
+
+#define REQUESTS_LABEL_SETS 10000
+#define REQUESTS_LABEL_BYTES (4u << 20) /* of all sets together */
+
+/* The table, of REQUEST_CELLS cells; NULL when there is no address space for it. */
+struct request_cell *requests_table(void);
+/*
+ * Number of a cell that is THREAD's from now on: the one it has, one that was never used or was cleared, or, if all
+ * within its reach hold something, one that another thread loses, which is counted.
+ */
+uint32_t requests_claim(uint64_t thread);
+
+/* NUMBER is the set of labels TEXT from now on: "key\nvalue\nkey\nvalue\n". False: no room, it stays unknown. */
+bool requests_define(uint64_t number, const char *text);
+/* The text of set NUMBER, "" if it is not known. Valid for ever. */
+const char *requests_labels(uint64_t number);
+
+/*
+ * Look for the thread variable of OpenTelemetry's thread context in the libraries that are loaded; what was found
+ * stays mapped until requests_otel_forget(), after which no handler may run that began before. On a thread that is not
+ * the process's first.
+ */
+void requests_otel_find(void);
+void requests_otel_forget(void);
+
+struct requests_counts {
+	uint64_t torn;    /* samples without their request, since they came while it was being written */
+	uint64_t evicted; /* cells taken from threads that had something in them */
+};
+void requests_count(struct requests_counts *c);
+
+#endif

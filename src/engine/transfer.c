@@ -1,0 +1,201 @@
+/*
+ * transfer.c - perf descriptors from a command that may have what this process may not (--fdtransfer).
+ *
+ * The command leaves a process of its own at the other end of a socket, with its rights. It opens events of our
+ * threads and nothing else (cli/transfer.c). An answer takes 20 to 50 µs, but may never come, so no thread of the
+ * program waits for one: what a thread that has just begun needs is asked for by a thread of ours.
+ */
+#include <errno.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/vector.h"
+#include "control/control.h"
+#include "elf/elf.h"
+#include "engine/engine.h"
+#include "engine/force.h"
+#include "engine/own_thread.h"
+#include "os/os.h"
+
+#define ANSWER_MS 200
+
+static int offered = -1;
+static _Atomic int in_use = -1; /* used under the records' lock, or by the thread that starts the engine */
+static int symbols = -1;
+
+/* Threads that have begun. */
+static struct {
+	pthread_mutex_t lock; /* of tids; inside the records' lock */
+	VECTOR(pid_t) tids;
+	sem_t come;
+	pthread_t helper;
+	bool helped;
+	atomic_bool ending;
+} begun = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void drop(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void transfer_offer(int sock)
+{
+	drop(&offered);
+	offered = sock;
+}
+
+/* A descriptor, or why there is none; -ECONNRESET, -ETIMEDOUT: nobody is there any more. */
+static int ask(const char *question)
+{
+	struct control_message answer = CONTROL_MESSAGE_INIT;
+	int sock = atomic_load(&in_use), fd = -1, rc;
+	struct error err;
+
+	rc = control_send_text(sock, CONTROL_PERF_ASK, question, ANSWER_MS, &err);
+	if (rc == 0)
+		rc = control_receive(sock, &answer, ANSWER_MS, &err);
+	if (rc == 0 && answer.type != CONTROL_PERF_GIVE)
+		rc = -ECONNRESET;
+	if (rc == 0) {
+		fd = answer.fd;
+		answer.fd = -1;
+		rc = -(int)control_number(answer.payload, "code");
+		if (fd < 0 && rc >= 0)
+			rc = -EIO;
+	}
+	control_release(&answer);
+	return fd >= 0 ? fd : rc;
+}
+
+/* ---- threads that begin ---- */
+
+/* The next of them; 0: there is none. */
+static pid_t take(void)
+{
+	pid_t tid;
+
+	pthread_mutex_lock(&begun.lock);
+	tid = begun.tids.count ? begun.tids.items[--begun.tids.count] : 0;
+	pthread_mutex_unlock(&begun.lock);
+	return tid;
+}
+
+static void *help(void *arg)
+{
+	pid_t tid;
+
+	own_thread_begin("jstrobe perf");
+	while (!atomic_load(&begun.ending)) {
+		while (sem_wait(&begun.come) && errno == EINTR)
+			;
+		while ((tid = take()) != 0)
+			records_arm(tid);
+	}
+	own_thread_end();
+	return arg;
+}
+
+void transfer_wait(pid_t tid)
+{
+	pid_t *place;
+
+	pthread_mutex_lock(&begun.lock);
+	place = begun.helped ? VECTOR_PUSH(&begun.tids) : NULL;
+	if (place)
+		*place = tid;
+	pthread_mutex_unlock(&begun.lock);
+	/* else the next look at all threads finds it */
+	if (place)
+		sem_post(&begun.come);
+}
+
+static int start_helper(struct error *err)
+{
+	int rc;
+
+	sem_init(&begun.come, 0, 0);
+	atomic_store(&begun.ending, false);
+	rc = own_thread_start(&begun.helper, help, NULL, "fdtransfer", err);
+	begun.helped = rc == 0;
+	return rc;
+}
+
+static void end_helper(void)
+{
+	if (!begun.helped)
+		return;
+	atomic_store(&begun.ending, true);
+	sem_post(&begun.come);
+	pthread_join(begun.helper, NULL);
+	begun.helped = false;
+	sem_destroy(&begun.come);
+	free(begun.tids.items);
+	memset(&begun.tids, 0, sizeof(begun.tids));
+}
+
+/* ---- the session ---- */
+
+int transfer_begin(bool wanted, struct error *err)
+{
+	int rc;
+
+	if (!wanted)
+		return 0;
+	if (offered < 0)
+		return error_set(err, EINVAL, "fdtransfer: perf descriptors come from a command only: jstrobe record "
+				 "--fdtransfer PID, or start");
+	rc = start_helper(err);
+	if (rc)
+		return rc;
+	atomic_store(&in_use, offered);
+	offered = -1;
+	symbols = ask("kallsyms=1\n");
+	kernel_symbols_from(symbols);
+	return 0;
+}
+
+static void hang_up(void)
+{
+	int sock = atomic_exchange(&in_use, -1);
+
+	drop(&sock);
+}
+
+void transfer_end(void)
+{
+	end_helper();
+	hang_up();
+	kernel_symbols_from(-1);
+	drop(&symbols);
+}
+
+bool transfer_serves(void)
+{
+	return atomic_load(&in_use) >= 0;
+}
+
+int transfer_open(pid_t tid, const struct os_perf *s)
+{
+	char question[512];
+	int rc;
+
+	snprintf(question, sizeof(question), "tid=%d\ntype=%u\nconfig=%llu\nconfig1=%llu\nconfig2=%llu\nbp_type=%u\n"
+		 "period=%llu\nkernel=%d\nonly_cpu=%u\nscaled=%d\n", (int)tid, s->type,
+		 (unsigned long long)s->config, (unsigned long long)s->config1, (unsigned long long)s->config2,
+		 s->bp_type, (unsigned long long)s->period, s->kernel, s->only_cpu, s->scaled);
+	rc = ask(question);
+	/* What came late would be taken for the answer to something else. */
+	if (rc == -ECONNRESET || rc == -ETIMEDOUT || rc == -EPROTO) {
+		hang_up();
+		force_lacks(LACK_TRANSFER, rc);
+		return -EACCES;
+	}
+	return rc;
+}

@@ -1,0 +1,153 @@
+/*
+ * apply_words.c - options whose values are words of a list: formats, features, modes, levels.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "options/apply.h"
+
+int apply_cstack(const struct option *option, const char *name, const char *value,
+			struct options *o, struct error *err)
+{
+	static const char *const modes[] = {"no", "vm", "fp", "dwarf"};
+	size_t i = 0;
+
+	while (i < ARRAY_LEN(modes) && strcmp(modes[i], value) != 0)
+		i++;
+	if (strcmp(value, "vmx") == 0)
+		return error_set(err, EINVAL, "not available yet: %s=vmx; use %s=vm", name, name);
+	if (i == ARRAY_LEN(modes))
+		return error_set(err, EINVAL, "%s: unknown mode %s; use no, vm, fp or dwarf", name,
+				 value);
+	strcpy(apply_field(option, o), value);
+	return 0;
+}
+
+int apply_format_word(const struct option *option, const char *name, const char *value,
+			     struct options *o, struct error *err)
+{
+	bool flat = strcmp(option->word, "flat") == 0;
+	bool traces = strcmp(option->word, "traces") == 0;
+	const char *other = flat ? "traces" : traces ? "flat" : "-";
+	uint64_t n = 0;
+
+	if (value && (flat || traces)) {
+		if (apply_count(option, name, value, o, err))
+			return -EINVAL;
+		option_count(value, &n);
+		*(flat ? &o->flat : &o->traces) = (uint32_t)n;
+	}
+	/* flat and traces together are the text format */
+	if (strcmp(o->format, other) == 0)
+		strcpy(o->format, "text");
+	else
+		snprintf(o->format, sizeof(o->format), "%s", option->word);
+	return 0;
+}
+
+const struct option *apply_known_format(const char *text, size_t n)
+{
+	const struct option *p;
+
+	for (p = option_table; p->help; p++)
+		if (p->group == OPTIONS_OUTPUT && option_is(p->agent, text, n) &&
+		    (p->kind == OPTION_FORMAT_WORD || (p->kind == OPTION_NONE && !p->name)))
+			return p;
+	return NULL;
+}
+
+static int unknown_format(const char *word, struct error *err)
+{
+	const char *names[32], *near;
+	const struct option *p;
+	size_t n = 0;
+
+	for (p = option_table; p->help && n + 1 < ARRAY_LEN(names); p++)
+		if (p->kind == OPTION_FORMAT_WORD)
+			names[n++] = p->agent;
+	names[n] = NULL;
+	near = options_nearest(word, names);
+	if (near)
+		return error_set(err, EINVAL, "unknown output format: %s (did you mean %s?)", word,
+				 near);
+	return error_set(err, EINVAL, "unknown output format: %s; 'jstrobe help formats' lists them",
+			 word);
+}
+
+/* "-o flat=20,traces" or "-o collapsed,threads": format words first, any agent option after. */
+int apply_format_list(const char *value, struct options *o, struct error *err)
+{
+	size_t n = strcspn(value, ",=");
+	const struct option *p = apply_known_format(value, n);
+	char word[32];
+
+	snprintf(word, sizeof(word), "%.*s", (int)n, value);
+	if (!p)
+		return unknown_format(word, err);
+	return options_parse_agent(o, value, ',', err);
+}
+
+int apply_features(const char *value, struct options *o, struct error *err)
+{
+	static const char *const later[] = {"jnienv", "agct", "mixed", "vtable", "comptask",
+					    "pcaddr"};
+	size_t i;
+
+	while (*value) {
+		size_t n = strcspn(value, ",+");
+
+		for (i = 0; i < ARRAY_LEN(later); i++)
+			if (option_is(later[i], value, n))
+				return error_set(err, EINVAL, "not available yet: features=%s",
+						 later[i]);
+		if (!option_is("stats", value, n))
+			return error_set(err, EINVAL, "unknown feature: %.*s; there is "
+					 "features=stats", (int)n, value);
+		o->stats = true;
+		value += n + (value[n] != '\0');
+	}
+	return 0;
+}
+
+int apply_omitted(const struct option *option, const char *name, const char *value, struct options *o,
+		  struct error *err)
+{
+	if (strcmp(value, "mem") == 0)
+		return 0;
+	if (apply_count(option, name, value, o, err))
+		return error_set(err, EINVAL, "%s: '%s' is neither mem nor a sum of 1, 2, 4, 8 and 16", name, value);
+	return 0;
+}
+
+int apply_word(const struct option *option, const char *name, const char *value,
+		      struct options *o, struct error *err)
+{
+	const char *word = option->arg;
+	size_t n;
+
+	for (; *word; word += n + (word[n] == '|')) {
+		n = strcspn(word, "|");
+		if (strlen(value) == n && strncmp(word, value, n) == 0) {
+			strcpy(apply_field(option, o), value);
+			return 0;
+		}
+	}
+	return error_set(err, EINVAL, "%s: unknown word '%s'; use one of %s", name, value, option->arg);
+}
+
+int apply_loglevel(const char *name, const char *value, struct options *o,
+			  struct error *err)
+{
+	static const char *const levels[] = {"trace", "debug", "info", "warn", "error", "none"};
+	size_t i = 0;
+
+	while (i < ARRAY_LEN(levels) && strcmp(levels[i], value) != 0)
+		i++;
+	if (i == ARRAY_LEN(levels))
+		return error_set(err, EINVAL, "%s: unknown level %s; use trace, debug, info, "
+				 "warn, error or none", name, value);
+	o->verbose = i < 2;
+	o->quiet = i == 5;
+	return 0;
+}

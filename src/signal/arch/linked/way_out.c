@@ -1,0 +1,295 @@
+/*
+ * way_out.c - where an innermost frame's return address lies, by following its code. For CPUs that link.
+ *
+ * The same idea as on x86_64: any way from pc to a place where the frame is known tells how it is at pc.
+ *
+ *     ret, or a jump to other code              the frame is gone, the link register holds the return address: since
+ *                                               before pc, or since the way loaded it from the stack
+ *     a pc that debug information describes,
+ *     a call of code with a frame of its own    the frame stands as its blob says, that in its last word; unless
+ *                                               the way put it there itself: then it still is in the register
+ *
+ * The way goes straight on at branches and with jumps; where it cannot be read, the branches left behind are tried.
+ */
+#include "insn.h"
+#include "signal/arch/linked/edges.h"
+#include "signal/decode.h"
+
+#define BUDGET 300 /* instructions in all */
+#define LATER 8    /* branches to come back to */
+#define KNOWN 32   /* general registers */
+
+struct place {
+	uintptr_t pc;
+	int64_t released;  /* bytes that sp lies above its value at the beginning */
+	int64_t link_at;   /* where the link register was loaded from, seen from the first sp; -1: it was not */
+	int64_t fp_at;     /* the same of the frame pointer */
+	int64_t stored_at; /* where the way stored it; INT64_MIN: nowhere */
+	int64_t base;      /* what the frame pointer is, seen from the first sp */
+	bool has_base;     /* else it is as it was */
+	bool called;       /* the link register is what a call left */
+	bool lost;         /* sp is not known */
+};
+
+struct way {
+	const struct walk *w;
+	const struct blob *blob;
+	uintptr_t begin, end; /* the code */
+	struct place at;
+	struct place later[LATER];
+	uint32_t later_count;
+	uint32_t known;       /* bit by register: its value stands in `value` */
+	uintptr_t value[KNOWN];
+	uintptr_t next;       /* the next pc that debug information describes */
+	uintptr_t same;       /* the last pc that straight on and with the first sp leads to */
+	bool straight;        /* it may still grow */
+	bool fixed;           /* nothing depended on registers */
+	bool touched;         /* something changed sp */
+};
+
+enum go { GO_ON, GO_BACK, GO_RETURN, GO_STANDING, GO_AWAY };
+
+static bool inside(const struct way *y, uintptr_t pc)
+{
+	return pc >= y->begin && pc < y->end;
+}
+
+static void learn(struct way *y, uint8_t number, uintptr_t value)
+{
+	y->known |= 1u << number;
+	y->value[number] = value;
+}
+
+static bool knows(const struct way *y, uint8_t number)
+{
+	return y->known >> number & 1;
+}
+
+/* Frame pointer or link register are loaded or stored, or sp is changed, by an access at sp. */
+static enum go reach(struct way *y, const struct insn *i)
+{
+	int64_t sp = y->at.released + i->before;
+
+	y->at.released = sp + i->after;
+	y->touched |= i->before || i->after;
+	if (i->load && i->link_at >= 0)
+		y->known &= ~(1u << INSN_LINK);
+	if (i->load && i->link_at >= 0) {
+		y->at.link_at = sp + i->link_at;
+		y->at.called = false;
+	} else if (i->link_at >= 0 && !y->at.called && y->at.link_at < 0) {
+		y->at.stored_at = sp + i->link_at;
+	}
+	if (i->load && i->fp_at >= 0) {
+		y->at.fp_at = sp + i->fp_at;
+		y->at.has_base = false;
+	}
+	return i->jumps ? GO_RETURN : GO_ON;
+}
+
+static enum go set_sp(struct way *y, const struct insn *i)
+{
+	uintptr_t fp = y->w->fp;
+
+	y->touched = true;
+	y->at.lost = i->number != INSN_FP;
+	if (y->at.lost)
+		return GO_ON;
+	if (y->at.has_base) {
+		y->at.released = y->at.base + i->amount;
+		return GO_ON;
+	}
+	y->fixed = false;
+	if (fp < y->w->sp || fp - y->w->sp > INTERPRETED_SPAN || (fp & (WORD - 1)))
+		return GO_BACK;
+	y->at.released = (int64_t)(fp - y->w->sp) + i->amount;
+	return GO_ON;
+}
+
+/* Out of the code: the frame still stands for some stubs, for all others it is gone. */
+static enum go jump(struct way *y, uintptr_t target)
+{
+	const struct stub *stub;
+
+	if (inside(y, target)) {
+		y->at.pc = target;
+		return GO_ON;
+	}
+	stub = stub_find(y->w->stubs, target);
+	return stub && stub->onto ? GO_STANDING : GO_RETURN;
+}
+
+/* Whether the frame stands as its blob says at a call of TARGET (0 = not known) that returns to RA. */
+static bool is_border(const struct way *y, uintptr_t target, uintptr_t ra)
+{
+	const struct layout *l = y->w->l;
+	uintptr_t blob;
+	struct blob b;
+
+	if (target && code_contains(l, target) && !inside(y, target)) {
+		blob = code_blob_at(l, target);
+		if (blob && code_blob_read(l, blob, &b) && b.nmethod)
+			return true;
+	}
+	return y->blob->nmethod && decode_described(l, y->blob, ra, true) == ra;
+}
+
+static enum go call(struct way *y, uintptr_t target)
+{
+	y->at.called = true;
+	return is_border(y, target, y->at.pc) ? GO_STANDING : GO_ON;
+}
+
+/* Where a branch leads is tried if straight on leads nowhere; those back are the heads of loops. */
+static void remember_branch(struct way *y, uintptr_t target)
+{
+	struct place p = y->at;
+
+	if (!inside(y, target) || target < y->at.pc || y->later_count == LATER)
+		return;
+	p.pc = target;
+	y->later[y->later_count++] = p;
+}
+
+static void compute(struct way *y, const struct insn *i, uintptr_t pc)
+{
+	switch (i->does) {
+	case INSN_CONSTANT: learn(y, i->number, (uintptr_t)i->amount); break;
+	case INSN_NEAR: learn(y, i->number, pc + (uintptr_t)i->amount); break;
+	case INSN_NEAR_PAGE: learn(y, i->number, (pc & ~(uintptr_t)4095) + (uintptr_t)i->amount); break;
+	case INSN_FORGET: y->known &= ~(1u << i->number); break;
+	default:
+		if (knows(y, i->number))
+			y->value[i->number] += (uintptr_t)i->amount;
+	}
+}
+
+static enum go lower(struct way *y, uint8_t number)
+{
+	y->touched = true;
+	if (!knows(y, number))
+		return GO_BACK;
+	y->at.released -= (int64_t)y->value[number];
+	return GO_ON;
+}
+
+/* What INSN at PC, behind which Y stands, does to the way. */
+static enum go turn(struct way *y, const struct insn *i, uintptr_t pc)
+{
+	uintptr_t target = pc + (uintptr_t)i->amount;
+
+	switch (i->does) {
+	case INSN_OTHER: return GO_ON;
+	case INSN_STACK: return reach(y, i);
+	case INSN_RELEASE:
+		y->at.released += i->amount;
+		y->touched = true;
+		return GO_ON;
+	case INSN_LOWER_BY: return lower(y, i->number);
+	case INSN_SP_FROM: return set_sp(y, i);
+	case INSN_SP_LOST: y->at.lost = true; return GO_ON;
+	case INSN_FP_FROM_SP:
+		y->at.base = y->at.released + i->amount;
+		y->at.has_base = !y->at.lost;
+		return GO_ON;
+	case INSN_CALL: return call(y, target);
+	case INSN_CALL_REGISTER: return call(y, knows(y, i->number) ? y->value[i->number] : 0);
+	case INSN_RETURN: return GO_RETURN;
+	case INSN_JUMP: return jump(y, target);
+	case INSN_JUMP_REGISTER:
+		/* The link register was set just before: a call. */
+		if (knows(y, INSN_LINK) && inside(y, y->value[INSN_LINK])) {
+			y->at.pc = y->value[INSN_LINK];
+			return call(y, 0);
+		}
+		return knows(y, i->number) ? jump(y, y->value[i->number]) : GO_AWAY;
+	case INSN_BRANCH: remember_branch(y, target); return GO_ON;
+	case INSN_END: return GO_BACK;
+	default: compute(y, i, pc); return GO_ON;
+	}
+}
+
+static enum go one_instruction(struct way *y)
+{
+	uintptr_t pc = y->at.pc;
+	struct insn i;
+	enum go go;
+
+	if (y->straight)
+		y->same = pc;
+	if (pc == y->next && y->at.link_at < 0)
+		return GO_STANDING;
+	if (!inside(y, pc) || !insn_fetch(pc, &i))
+		return GO_BACK;
+	y->at.pc = pc + INSN_BYTES;
+	go = turn(y, &i, pc);
+	y->straight &= go == GO_ON && y->at.pc == pc + INSN_BYTES && !y->touched && i.does < INSN_CALL;
+	return go > GO_BACK && y->at.lost ? GO_BACK : go;
+}
+
+/* What the way's end says of its beginning. False: the two do not fit. */
+static bool conclude(const struct way *y, enum go go, struct way_out *out)
+{
+	const struct place *p = &y->at;
+	bool own = p->link_at >= 0 && p->link_at == p->stored_at;
+
+	*out = (struct way_out){
+		.end = go == GO_STANDING ? WAY_STANDING : go == GO_RETURN ? WAY_RETURN : WAY_AWAY,
+		.fixed = y->fixed,
+		.released = (int32_t)p->released,
+		.fp_at = -1,
+		.popped = INT32_MIN,
+		.same = y->same,
+	};
+	if (p->released != out->released)
+		return false;
+	if (go == GO_STANDING) {
+		out->linked = p->stored_at != INT64_MIN;
+		return p->link_at < 0 && y->blob->frame_bytes >= 2 * WORD;
+	}
+	out->linked = p->link_at < 0 || own;
+	if (out->linked)
+		return !p->called;
+	out->released = (int32_t)p->link_at;
+	out->fp_at = (int32_t)p->fp_at;
+	return p->released == p->link_at + (int64_t)WORD;
+}
+
+bool frame_way_out(const struct walk *w, const struct blob *b, const struct stub *stub, bool away,
+		   struct way_out *out)
+{
+	enum go go = GO_ON;
+	unsigned n;
+	struct way y = {
+		.w = w,
+		.blob = b,
+		.fixed = true,
+		.straight = true,
+		.begin = stub ? stub->start : b->code,
+		.end = stub ? stub->end : code_blob_end(w->l, b),
+		.at = {.pc = w->pc, .link_at = -1, .fp_at = -1, .stored_at = INT64_MIN},
+	};
+
+	if (b->nmethod)
+		y.next = decode_described(w->l, b, w->pc, false);
+	for (n = 0; n < BUDGET; n++) {
+		go = one_instruction(&y);
+		if (go == GO_AWAY && !away)
+			go = GO_BACK;
+		if (go > GO_BACK && conclude(&y, go, out))
+			return true;
+		if (go == GO_ON)
+			continue;
+		if (!y.later_count)
+			break;
+		y.at = y.later[--y.later_count];
+		y.straight = false;
+	}
+	/* A long way, or one that leads nowhere, on which sp stays as it is: the frame stands. */
+	if (y.touched || !b->nmethod || b->frame_bytes < 2 * WORD)
+		return false;
+	*out = (struct way_out){
+		.end = WAY_STANDING, .fixed = y.fixed, .fp_at = -1, .popped = INT32_MIN, .same = y.same,
+	};
+	return true;
+}

@@ -1,0 +1,60 @@
+/*
+ * context.h (ppc64le) - registers of an interrupted thread.
+ */
+#ifndef JSTROBE_SIGNAL_CONTEXT_H
+#define JSTROBE_SIGNAL_CONTEXT_H
+
+#include <ucontext.h>
+
+#include "base/base.h"
+
+/* Where the kernel leaves them in a ucontext, and where that lies from sp at the end of a handler. */
+#define CONTEXT_FIELD_PC uc_mcontext.gp_regs[32]
+#define CONTEXT_FIELD_SP uc_mcontext.gp_regs[1]
+#define CONTEXT_FIELD_FP uc_mcontext.gp_regs[31]
+#define CONTEXT_ABOVE_SP 128
+
+#include "signal/context_fields.h"
+
+static inline void context_read(const void *context, struct walk_regs *r)
+{
+	const ucontext_t *u = context;
+
+	*r = (struct walk_regs){
+		.pc = (uintptr_t)u->uc_mcontext.gp_regs[32],
+		.sp = (uintptr_t)u->uc_mcontext.gp_regs[1],
+		.bcp = (uintptr_t)u->uc_mcontext.gp_regs[14],
+		.sender_sp = (uintptr_t)u->uc_mcontext.gp_regs[21],
+		.method = (uintptr_t)u->uc_mcontext.gp_regs[19],
+		.ret = (uintptr_t)u->uc_mcontext.gp_regs[36],
+		.all = u,
+	};
+}
+
+/* Value of DWARF register NUMBER. ALL: as context_read() left it. */
+static inline bool context_dwarf_register(const void *all, unsigned number, uintptr_t *value)
+{
+	const ucontext_t *u = all;
+
+	if (!u || (number > 31 && number != 65))
+		return false;
+	*value = (uintptr_t)u->uc_mcontext.gp_regs[number == 65 ? 36 : number];
+	return true;
+}
+
+/* The thread pointer: at a fixed distance from the thread control block. */
+static inline uintptr_t context_tcb(void)
+{
+	uintptr_t tp;
+
+	asm("mr %0, 13" : "=r"(tp));
+	return tp;
+}
+
+/* User addresses end here. */
+#define USER_ADDRESS_END (1ull << 47)
+
+/* A return address as the address it is: nothing else is stored in it. */
+#define CODE_ADDRESS(pc) (pc)
+
+#endif

@@ -1,0 +1,189 @@
+/*
+ * interpreted_edge.c (x86) - the innermost interpreted frame at its method's first and last instructions.
+ *
+ * A method's entry keeps the caller's sp in r13 (on i386 esi), Method* in rbx and, for some instructions, the return
+ * address in rax (TemplateInterpreterGenerator::generate_normal_entry; 8 to 25); its exit has the caller's sp and
+ * the return address in registers.
+ */
+#include "code.h"
+#include "edges.h"
+#include "insn.h"
+#include "signal/decode.h"
+
+#define ENTRY_MAX 512 /* bytes before an interpreted method's frame stands */
+
+bool walk_at_entry(struct walk *w, enum step *step)
+{
+	const struct walk_regs *r = w->regs;
+	uintptr_t pc = r->ret, fp = w->fp, above;
+	struct method m;
+
+	if (!interpreted_near(r->sender_sp, w->sp) || !decode_method(w->l, w->cache, r->method, &m))
+		return false;
+	/* Not popped yet: rax holds something older. */
+	if (r->sender_sp == w->sp + WORD && load_word(w->sp, &above) && walk_is_code(w, above))
+		pc = above;
+	if (!walk_is_code(w, pc) && (!load_word(w->sp, &pc) || !walk_is_code(w, pc)))
+		return false;
+	if (w->fp >= w->sp && w->fp < r->sender_sp && load_word(w->fp + WORD, &above) && above == pc &&
+	    !load_word(w->fp, &fp))
+		return false;
+	if (!trace_put(w->out, interpreted_word(&m, 0))) {
+		*step = STEP_END;
+		return true;
+	}
+	if (r->sender_sp <= w->sp)
+		w->sp = r->sender_sp - WORD;
+	*step = walk_move(w, pc, r->sender_sp, fp) ? STEP_ON : STEP_END;
+	return true;
+}
+
+/*
+ * Behind `leave`, at the end of an interpreted method (remove_activation), of a native one (generate_native_entry),
+ * and where a loop goes on in compiled code (TemplateTable::branch, OSR); 8 to 25. On 24 and later some
+ * instructions lie between that do not matter.
+ *     pop r13;  mov rsp, rbx;  jmp r13              pop rdi;  mov rsp, r11;  jmp rdi
+ *     pop rcx;  mov rsp, rdx;  and rsp, -16;  push rcx;  jmp [rbx + nmethod::_osr_entry_point]
+ * On i386
+ *     pop esi;  mov esp, ebx;  jmp esi              pop edi;  mov esp, ecx;  jmp edi
+ *     pop edi;  mov esp, edx;  and esp, -16;  push edi;  jmp [ebx + nmethod::_osr_entry_point]
+ * where `leave` is  mov esp, ebp;  pop ebp.
+ */
+struct way_back {
+	uint8_t ret, sender; /* numbers of the registers for the return address and the caller's sp */
+	bool osr;
+};
+static const struct way_back ways_back[] = {WAYS_BACK};
+
+/* jmp RET, or jmp [rbx + n] */
+static bool is_last(const uint8_t *code, const struct way_back *way)
+{
+	if (way->osr)
+		return code[0] == 0xff && (code[1] == 0xa3 || code[1] == 0x63);
+	if (way->ret >= 8 && *code++ != 0x41)
+		return false;
+	return code[0] == 0xff && code[1] == (0xe0 | (way->ret & 7));
+}
+
+/* What is still to be popped of a frame that is being removed. */
+struct left {
+	bool fp, ret;
+};
+
+/* Follow the code at R's pc to the jump that ends the way. */
+static bool follow_way_back(const struct walk_regs *r, const struct way_back *way, struct left *left)
+{
+	uintptr_t at = r->pc;
+	uint8_t code[INSN_MAX + 1];
+	struct insn insn;
+	unsigned i;
+
+	*left = (struct left){0};
+	for (i = 0; i < 8 && load_bytes(code, at, sizeof(code)) && insn_decode(code, &insn); i++) {
+		switch (insn.does) {
+		case INSN_JUMP_AWAY:
+			return is_last(code, way);
+		case INSN_POP_FP:
+			if (i > 0)
+				return false;
+			left->fp = true;
+			break;
+		case INSN_POP:
+			if (insn.amount != way->ret || i > 1u + left->fp)
+				return false;
+			left->ret = true;
+			break;
+		case INSN_SP_FROM:
+			if (insn.amount != way->sender)
+				return false;
+			break;
+		case INSN_ALIGN:
+		case INSN_RELEASE:
+			if (!way->osr)
+				return false;
+			break;
+		case INSN_OTHER:
+		case INSN_BRANCH:
+			break;
+		default:
+			return false;
+		}
+		at += insn.length;
+	}
+	return false;
+}
+
+/* Whether an interpreted frame was just removed: *PC, *SP and *FP of the caller. R: at its last instructions. */
+static bool at_exit(const struct walk_regs *r, uintptr_t *pc, uintptr_t *sp, uintptr_t *fp)
+{
+	struct left left;
+	unsigned i;
+
+	for (i = 0; i < ARRAY_LEN(ways_back); i++) {
+		const struct way_back *way = &ways_back[i];
+
+		/* The cheap test first: most often that register holds a bytecode or an index. */
+		if (context_register(r->all, way->sender, sp) && interpreted_near(*sp, r->sp) &&
+		    follow_way_back(r, way, &left)) {
+			*fp = r->fp;
+			if (left.fp && !load_word(r->sp, fp))
+				return false;
+			return left.ret ? load_word(r->sp + (left.fp ? WORD : 0), pc)
+					: context_register(r->all, way->ret, pc);
+		}
+	}
+	return false;
+}
+
+/* Behind the frame's removal: PC, SP and FP are the caller's. */
+static enum step over_exit(struct walk *w, uintptr_t pc, uintptr_t sp, uintptr_t fp)
+{
+	w->end = END_bad_interpreted;
+	if (!interpreted_near(sp, w->sp) || !walk_is_code(w, pc))
+		return STEP_END;
+	if (sp <= w->sp)
+		w->sp = sp - WORD;
+	return walk_move(w, pc, sp, fp) ? STEP_ON : STEP_END;
+}
+
+/* Whether PC stands before the frame pointer is set up by the code from ENTRY on. */
+static bool not_built(uintptr_t entry, uintptr_t pc)
+{
+	uint8_t code[INSN_MAX + 1];
+	struct insn insn;
+	unsigned i;
+
+	if (pc < entry || pc - entry > ENTRY_MAX)
+		return false;
+	for (i = 0; i < ENTRY_MAX && entry < pc; i++, entry += insn.length)
+		if (!load_bytes(code, entry, sizeof(code)) || !insn_decode(code, &insn) ||
+		    insn.does == INSN_FP_FROM_SP)
+			return false;
+	return entry == pc;
+}
+
+/*
+ * Whether pc stands in the entry of the method in the register for it, where its frame is not built. Elsewhere
+ * the registers may look the same: they are what the last call left.
+ */
+static bool before_frame(const struct walk *w)
+{
+	uintptr_t entry;
+
+	/* The cheap test first, which a value that is no Method* hardly stands. */
+	return interpreted_near(w->regs->sender_sp, w->sp) && !(w->regs->method & 7) &&
+	       w->regs->method < USER_ADDRESS_END && w->l->method_entry >= 0 &&
+	       load_word(w->regs->method + (uintptr_t)w->l->method_entry, &entry) &&
+	       code_is_interpreter(w->l, entry) && not_built(entry, w->pc);
+}
+
+bool interpreted_edge(struct walk *w, enum step *step)
+{
+	uintptr_t pc, sp, fp;
+
+	if (at_exit(w->regs, &pc, &sp, &fp)) {
+		*step = over_exit(w, pc, sp, fp);
+		return true;
+	}
+	return before_frame(w) && walk_at_entry(w, step);
+}

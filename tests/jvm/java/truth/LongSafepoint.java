@@ -1,0 +1,45 @@
+package truth;
+
+/**
+ * A JVM that stands at a safepoint for long: after "end" a thread that can be stopped nowhere loops for SECONDS while another one
+ * asks for a collection. Needs -XX:-UseCountedLoopSafepoints -XX:LoopStripMiningIter=0. Counter `loops`: how many ended.
+ */
+public final class LongSafepoint {
+    private LongSafepoint() {
+    }
+
+    public static void main(String[] args) throws Exception {
+        long wanted = (long) (Double.parseDouble(args[0]) * 1e9);
+        int rounds = 1_000_000;
+        long took = 0;
+        while (took < 200_000_000L) { // until it is compiled, and long enough to be measured
+            long begin = System.nanoTime();
+            Program.sink += loop(rounds);
+            took = System.nanoTime() - begin;
+            rounds += took < 100_000_000L ? rounds / 2 : 0;
+        }
+        int all = (int) Math.min(Integer.MAX_VALUE - 1, (double) rounds * wanted / took);
+        Program.thread("loop", () -> {
+            while (!Program.ending) {
+                Program.sleep(1);
+            }
+            Program.thread("collect", System::gc);
+            long end = System.nanoTime() + wanted;
+            while (System.nanoTime() < end) {
+                Program.sink += loop(all);
+            }
+            Program.count("loops", 1);
+        });
+        Program.serve();
+    }
+
+    /** Each step needs the one before: the compiler can neither shorten it nor take it apart. */
+    private static long loop(int rounds) {
+        long x = 1;
+        for (int i = 0; i < rounds; i++) {
+            x = x * 6364136223846793005L + i;
+            x ^= x / (i | 1); // slow enough for an int to count to what is wanted
+        }
+        return x;
+    }
+}

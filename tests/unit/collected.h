@@ -1,0 +1,56 @@
+/*
+ * collected.h - a collector over methods in plain memory, and one thread whose samples a test makes. One to a program.
+ */
+#ifndef JSTROBE_TESTS_COLLECTED_H
+#define JSTROBE_TESTS_COLLECTED_H
+
+#include <string.h>
+
+#include "collect/account.h"
+#include "elf/elf.h"
+#include "engine/engine.h"
+#include "fake_jvm.h"
+#include "os/os.h"
+
+static struct fake_jvm jvm;
+static struct collector *c;
+static struct thread_record *record;
+static struct trace_chunk chunk;
+static uintptr_t a, b; /* pkg.A.alpha, of 100 bytes, and pkg.B.beta, of 50 */
+static uint64_t unloaded, loaded; /* the JVM's counts of classes */
+
+static inline int collected_open(const struct collector_options *o)
+{
+	struct error err;
+
+	fake_open(&jvm, FAKE_YOUNG);
+	zone.layout = jvm.zone.layout;
+	zone.has_jvm = true;
+	if (records_open(&err) || trace_store_open(&zone.store, 16u << 20, &err))
+		return -1;
+	atomic_store(&zone.images, image_set_read(NULL, &err));
+	memset(&chunk, 0, sizeof(chunk));
+	record = records_found(os_gettid(), 0);
+	unloaded = loaded = 0;
+	atomic_store(&zone.eras.unloaded[0], &unloaded);
+	atomic_store(&zone.eras.loaded[0], &loaded);
+	atomic_store(&zone.eras.redefinitions, 0);
+	c = collector_new(o);
+	account_open(c);
+	a = fake_method(&jvm, "pkg/A", "alpha", "()V", 100);
+	b = fake_method(&jvm, "pkg/B", "beta", "(I)I", 50);
+	return 0;
+}
+
+static inline int collected_close(void)
+{
+	collector_free(c);
+	records_release();
+	trace_store_close(&zone.store);
+	image_set_free((struct image_set *)atomic_exchange(&zone.images, NULL), NULL);
+	zone.has_jvm = false;
+	fake_close(&jvm);
+	return 0;
+}
+
+#endif

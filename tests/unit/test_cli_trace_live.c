@@ -1,0 +1,121 @@
+/* The call tree on the screen: what grew since the last look, the heaviest branches, within the lines there are. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/trace_view.h"
+
+#define METHODS                                                                                          \
+	"\"methods\": [{\"class\": \"a.A\", \"name\": \"top\", \"signature\": \"()V\"}, "                \
+	"{\"class\": \"a.A\", \"name\": \"same\", \"signature\": \"()V\"}, "                             \
+	"{\"class\": \"a.A\", \"name\": \"same\", \"signature\": \"(I)V\", \"waits\": {\"io\": 1}}], "
+#define NODE(number, parent, method, calls, total, self)                                                 \
+	"{\"node\": " #number ", \"parent\": " #parent ", \"method\": " #method ", \"invocations\": " #calls \
+	", \"total_wall\": " #total ", \"self_wall\": " #self "}"
+
+/* 2 s, and 2 s more; methods and nodes have other numbers then. */
+static const char first[] =
+	"{\"pid\": 7, \"main\": \"app\", \"timing\": \"exact\", \"duration_ns\": 2000000000, \"invocations\": 12, " METHODS
+	"\"tree\": [" NODE(1, 0, 0, 2, 1000000000, 100000000) ", " NODE(2, 1, 1, 10, 900000000, 900000000) "]}";
+static const char second[] =
+	"{\"pid\": 7, \"main\": \"app\", \"timing\": \"exact\", \"duration_ns\": 4000000000, \"invocations\": 36, "
+	"\"methods\": [{\"class\": \"a.A\", \"name\": \"same\", \"signature\": \"()V\"}, "
+	"{\"class\": \"a.A\", \"name\": \"top\", \"signature\": \"()V\"}, "
+	"{\"class\": \"a.A\", \"name\": \"same\", \"signature\": \"(I)V\"}], "
+	"\"tree\": [" NODE(1, 0, 2, 4, 400000000, 400000000) ", " NODE(2, 0, 1, 4, 2000000000, 200000000) ", "
+	NODE(3, 2, 2, 8, 10000000, 10000000) ", " NODE(4, 2, 0, 20, 1790000000, 1790000000) "]}";
+
+static void expect(const struct trace_model *m, const struct trace_view *v, const char *text)
+{
+	struct buffer out = BUFFER_INIT;
+
+	assert_int_equal(trace_view_show(m, v, &out), 0);
+	buffer_putc(&out, '\0');
+	assert_string_equal(out.data, text);
+	buffer_free(&out);
+}
+
+static void what_grew(void **state)
+{
+	struct trace_model m = {0};
+	struct trace_view v = {.rows = 24, .columns = 80, .filter = ""};
+
+	(void)state;
+	assert_true(trace_model_take(&m, first, sizeof(first) - 1));
+	expect(&m, &v,
+	       "7 app  2.0 s, 12 calls, exact timing, last 2.0 s\n\n    CALLS/s    TOTAL    SELF  CALL TREE\n"
+	       "          1    50.0%    5.0%  a.A.top\n"
+	       "          5    45.0%   45.0%   a.A.same\n");
+	assert_true(trace_model_take(&m, second, sizeof(second) - 1));
+	expect(&m, &v,
+	       "7 app  4.0 s, 24 calls, exact timing, last 2.0 s\n\n    CALLS/s    TOTAL    SELF  CALL TREE\n"
+	       "          1    50.0%    5.0%  a.A.top\n"
+	       "          5    44.5%   44.5%   a.A.same\n"
+	       "          4     0.5%    0.5%   a.A.same\n"
+	       "          2    20.0%   20.0%  a.A.same\n");
+	v.whole = true;
+	expect(&m, &v,
+	       "7 app  4.0 s, 36 calls, exact timing, all 4.0 s\n\n    CALLS/s    TOTAL    SELF  CALL TREE\n"
+	       "          1    50.0%    5.0%  a.A.top\n"
+	       "          5    44.8%   44.8%   a.A.same\n"
+	       "          2     0.2%    0.2%   a.A.same\n"
+	       "          1    10.0%   10.0%  a.A.same\n");
+	trace_model_free(&m);
+}
+
+static void lines_columns_and_filter(void **state)
+{
+	struct trace_model m = {0};
+	struct trace_view v = {.rows = 6, .columns = 34, .filter = "", .keys = "keys"};
+
+	(void)state;
+	assert_true(trace_model_take(&m, first, sizeof(first) - 1));
+	assert_true(trace_model_take(&m, second, sizeof(second) - 1));
+	expect(&m, &v,
+	       "7 app  4.0 s, 24 calls, exact timi\n\n    CALLS/s    TOTAL    SELF  CALL\n"
+	       "          1    50.0%    5.0%  a.A.\n"
+	       "          5    44.5%   44.5%   a.A\n"
+	       "keys\n");
+	v.columns = 80;
+	v.filter = "top";
+	v.paused = true;
+	expect(&m, &v,
+	       "7 app  4.0 s, 24 calls, exact timing, last 2.0 s  PAUSED\n\n"
+	       "    CALLS/s    TOTAL    SELF  CALL TREE  with top\n"
+	       "          1    50.0%    5.0%  a.A.top\n\n"
+	       "keys\n");
+	trace_model_free(&m);
+}
+
+static void what_is_no_result(void **state)
+{
+	static const char *const texts[] = {
+		"", "{", "[]", "{\"tree\": [" NODE(1, 5, 0, 1, 1, 1) "]}", "{\"tree\": [{\"node\": 1}]}",
+	};
+	struct trace_model m = {0};
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(texts); i++)
+		assert_false(trace_model_take(&m, texts[i], strlen(texts[i])));
+	/* methods that are not there have no name */
+	assert_true(trace_model_take(&m, "{\"tree\": [" NODE(1, 0, 9, 1, 1, 1) "]}",
+				     strlen("{\"tree\": [" NODE(1, 0, 9, 1, 1, 1) "]}")));
+	assert_int_equal(m.nodes.count, 2);
+	trace_model_free(&m);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_grew), cmocka_unit_test(lines_columns_and_filter),
+		cmocka_unit_test(what_is_no_result),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
