@@ -74,11 +74,13 @@ static bool is_short(struct recording *r)
 	return yes;
 }
 
-/* Whether the chunk is as large or as old as it may be. */
+/* Whether the chunk is as large or as old as it may be; what came since the last turn counts as it is written. */
 static bool is_full(struct recording *r, uint64_t now)
 {
-	return jfr_chunk_size(r->jfr) && (is_short(r) || jfr_chunk_size(r->jfr) >= r->options.chunk_size ||
-					  now - jfr_chunk_began(r->jfr) >= r->options.chunk_time);
+	uint64_t size = jfr_chunk_size(r->jfr);
+
+	return now - jfr_chunk_began(r->jfr) >= r->options.chunk_time ||
+	       (size && (size >= r->options.chunk_size || is_short(r)));
 }
 
 /* What came since the last drain, and then a new account: numbers of nodes are void. Both locks held. */

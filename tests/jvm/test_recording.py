@@ -154,13 +154,13 @@ def test_the_clock_is_set(jdk17):
         began = time.monotonic()
         done = jstrobe("start", "-e", "cpu,wall", "-i", "1ms", "--chunktime", "1s", "-f", path, program.pid)
         assert done.returncode == 0, done.stderr
-        time.sleep(counted(3, 20))
+        time.sleep(counted(4, 20))
         assert jstrobe("stop", program.pid).returncode == 0
         took = time.monotonic() - began
         assert jstrobe("record", "-d", "1.5", "-f", text, program.pid).returncode == 0
     recording = jfr.Recording(path)
     check_books(recording)
-    assert len(recording.chunks) >= 3
+    assert len(recording.chunks) >= 3 and min(chunk.duration for chunk in recording.chunks[1:-1]) < 1.9e9
     assert all(0 < chunk.duration < 60e9 for chunk in recording.chunks)
     assert sum(chunk.duration for chunk in recording.chunks) < 1.05e9 * took
     for chunk in recording.chunks:

@@ -21,7 +21,7 @@ def by_name(result):
 
 
 def traced_waits(jdk, *args):
-    """(result, what the program measured meanwhile) of truth.Waits."""
+    """(result, what the program's counters grew by meanwhile) of truth.Waits."""
     with Program(jdk, "Waits") as program:
         wait(program, "rounds")
         start(program, "--instrument", "truth.Waits", "--exclude", "truth.Waits.lambda$*", *args)
@@ -29,7 +29,7 @@ def traced_waits(jdk, *args):
         time.sleep(counted(1, 10))
         after = program.mark()
         result = stop(program)
-    return result, {name: after[name] - before[name] for name in (*WAITS, "works")}
+    return result, {name: after[name] - before.get(name, 0) for name in after}
 
 
 def check_waits(result, truth, error):
@@ -60,13 +60,18 @@ def test_slow_calls(jdk):
     for name in (*WAITS, "works"):
         m = methods[name]
         assert m["min"] <= m["p50"] <= m["p99"] <= m["max"], m
-        # One call may be shorter than the others: a wait for what another thread held for a while already.
-        assert m["min"] > 1e6 and m["p50"] > 15e6 and m["max"] <= m["total_wall"], m
+        assert m["max"] <= m["total_wall"], m
+        # A call may be shorter than the others: a wait for what another thread held for a while already.
+        assert m["p50"] > 15e6 or 2 * truth[name + "_slow"] <= m["invocations"] + 2, (m, truth)
     events, names = result["events"], [m["name"] for m in result["methods"]]
     assert result["events_lost"] == 0
     for name in (*WAITS, "works"):
         mine = [e for e in events if names[e["method"]] == name]
-        assert methods[name]["timed"] == len(mine) >= methods[name]["invocations"] - 1 > 0, (name, len(mine))
+        m = methods[name]
+        assert m["timed"] >= m["invocations"] - 1 > 0 and m["timed"] >= len(mine), (m, len(mine))
+        assert (m["timed"] == len(mine)) == (m["min"] >= 15e6), (m, len(mine))
+        # of calls at the very threshold, the program may say another than jstrobe
+        assert len(mine) >= truth[name + "_slow"] - 1 > 0, (m, len(mine), truth)
         assert max(e["duration"] for e in mine) == methods[name]["max"]
         for event in mine:
             frames = [f.split(":")[0] for f in event["stack"]]

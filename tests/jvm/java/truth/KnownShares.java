@@ -7,7 +7,8 @@ import java.util.Random;
  * run to its end on the thread's own CPU clock. Counters: CPU ns of each method.
  */
 public final class KnownShares {
-    private static final int SLICE_US = 4000;
+    /** Not a length that kernels tick at: rounds of 4 ms and ticks of 4 ms drift past each other, and shares with them. */
+    private static final int ROUND_US = 11000;
 
     public static void main(String[] args) throws Exception {
         Program.thread("shares-1", () -> first(new Random(1)));
@@ -37,7 +38,7 @@ public final class KnownShares {
 
     /** Length of a slice of PERCENT of the round, ns, varied by half up and down. */
     private static long slice(int percent, Random jitter) {
-        return SLICE_US * 10L * percent * (50 + jitter.nextInt(101)) / 100;
+        return ROUND_US * 10L * percent * (50 + jitter.nextInt(101)) / 100;
     }
 
     private static long alpha(long ns) {

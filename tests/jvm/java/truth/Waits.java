@@ -7,11 +7,12 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * Waits: one thread waits in every way, each in a method of its own, and works between. Counters: wall-clock ns in each
- * method, as it has measured itself; `rounds`.
+ * method, as it has measured itself; NAME_slow, its calls of more than 15 ms; `rounds`.
  */
 public final class Waits {
     private static final Object lock = new Object();
     private static final Object never = new Object();
+    private static final long SLOW_NS = 15_000_000;
     private static volatile int turn; // of the helper: 1 hold the lock, 2 answer the socket
     private static Socket near, far;
 
@@ -56,7 +57,9 @@ public final class Waits {
     private static void step(String name, Step step) throws Exception {
         long at = System.nanoTime();
         step.run();
-        Program.count(name, System.nanoTime() - at);
+        long took = System.nanoTime() - at;
+        Program.count(name, took);
+        Program.count(name + "_slow", took > SLOW_NS ? 1 : 0);
     }
 
     static void round() throws Exception {
