@@ -22,6 +22,7 @@
 
 #define PAGES 3000
 #define CALLS 500
+#define ROOM 4096 /* entries of a queue: all of them, should the collector get no CPU meanwhile */
 
 static volatile long variable;
 
@@ -191,7 +192,7 @@ static void several(void **state)
 	}
 	harness_burn(NS_PER_MS); /* what libc does once is done */
 	holdings_take(&before);
-	if (harness_start_events("cpu,page-faults@1,events_target@2", NS_PER_MS, 200, "", &err))
+	if (harness_start_events("cpu,page-faults@1,events_target@2", NS_PER_MS, ROOM, "", &err))
 		fail_msg("%s", err.text);
 	truth = touch();
 	for (i = 0; i < CALLS; i++) {
@@ -204,11 +205,12 @@ static void several(void **state)
 	/* those inside the handler are not the program's */
 	assert_true(faults->counted >= PAGES && faults->counted <= truth + 100 && truth >= PAGES);
 	assert_int_equal(faults->weight_stored + harness_lost_weight(faults) + faults->unsampled, faults->counted);
-	assert_true(faults->weight_stored >= PAGES / 2);
+	/* the kernel may throttle what comes in a burst: that is unsampled then */
+	assert_true(faults->stored > 0 && faults->weight_stored + faults->unsampled >= PAGES);
 	assert_int_equal(calls->counted, CALLS);
 	assert_int_equal(calls->weight_stored + harness_lost_weight(calls) + calls->unsampled, CALLS);
 	assert_true(calls->stored > 0 && calls->stored <= CALLS / 2);
-	assert_int_equal(faults->taken, faults->stored + faults->lost[LOSS_queue_full]);
+	assert_int_equal(faults->taken, faults->stored);
 	collector_view_free(faults);
 	collector_view_free(calls);
 	harness_end();

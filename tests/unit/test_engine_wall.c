@@ -315,22 +315,28 @@ static void pass(uint64_t ns)
 		os_sleep(end - now);
 }
 
+static void adds_up(const struct profile *p)
+{
+	uint64_t lost = 0;
+	int i;
+
+	for (i = 0; i < LOSS_REASONS; i++)
+		lost += p->lost[i];
+	assert_int_equal(p->taken, p->stored + lost);
+}
+
 /* A session; its result. FAIL: as in harness_start. */
 static struct profile *session(const char *fail, const char *way, uint64_t ns)
 {
 	struct profile *p;
 	struct error err;
-	uint64_t lost = 0;
-	int i;
 
 	if (harness_start(&engine_wall, INTERVAL, 256, fail, &err))
 		fail_msg("%s", err.text);
 	pass(ns);
 	p = harness_stop();
 	assert_string_equal(p->engine, way);
-	for (i = 0; i < LOSS_REASONS; i++)
-		lost += p->lost[i];
-	assert_int_equal(p->taken, p->stored + lost);
+	adds_up(p);
 	return p;
 }
 
@@ -411,7 +417,7 @@ static void looked_at_again(void **state)
 	assert_false(atomic_load(&t->again));
 	assert_int_equal(switches(s.tid), before);
 	p = harness_stop();
-	assert_int_equal(p->taken, p->stored + p->lost[LOSS_late] + p->lost[LOSS_unseen]);
+	adds_up(p);
 	assert_true(samples_of(p, s.tid) > 10);
 	harness_end();
 	end(&s);
