@@ -5,10 +5,12 @@
  */
 #include "agent/redefine.h"
 
+#include <link.h>
 #include <stdatomic.h>
 #include <string.h>
 
 #include "agent/jvm.h"
+#include "base/base.h"
 #include "signal/zone.h"
 
 typedef jvmtiError(JNICALL *redefine_fn)(jvmtiEnv *, jint, const jvmtiClassDefinition *);
@@ -38,6 +40,7 @@ static void tell(jclass class)
 /* While classes change no name is proved; before and after are different eras. */
 static void begin(void)
 {
+	atomic_store(&zone.eras.replacing, true);
 	atomic_fetch_add(&zone.eras.redefining, 1);
 	atomic_fetch_add(&zone.eras.redefinitions, 1);
 }
@@ -83,9 +86,31 @@ static bool is_out(void *now, void *ours, void *former, bool standing)
 	return now != ours && (!standing || now == former);
 }
 
+/* The libraries through which Java agents and debuggers replace methods: they may have done so before we came. */
+static int is_replacer(struct dl_phdr_info *info, size_t size, void *found)
+{
+	static const char *const names[] = {"/libinstrument.so", "/libjdwp.so"};
+	const char *file = strrchr(info->dlpi_name, '/');
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++)
+		*(bool *)found |= file && strcmp(file, names[i]) == 0;
+	return *(bool *)found;
+}
+
+static void look_for_replacers(void)
+{
+	bool found = false;
+
+	dl_iterate_phdr(is_replacer, &found);
+	if (found)
+		atomic_store(&zone.eras.replacing, true);
+}
+
 /* All environments have one table, but for a JVM that traces JVMTI (-XX:TraceJVMTI): that one is not watched. */
 void redefine_watch(jvmtiEnv *ti)
 {
+	look_for_replacers();
 	own = ti;
 	table = (struct jvmtiInterface_1_ *)*ti;
 	if (is_out(table->RedefineClasses, on_redefine, atomic_load(&redefine), standing[0])) {

@@ -127,6 +127,7 @@ static void drain_index(struct collector *c, uint32_t i)
 static void begin(struct collector *c)
 {
 	c->frames.drain++;
+	era_look(&zone.eras);
 	/* What this drain finds was sampled after the last one began. */
 	c->era_floor = c->era_of_drain;
 	c->era_of_drain = era_now(&zone.eras);
@@ -137,6 +138,7 @@ static void end(struct collector *c)
 {
 	if (!era_counts_known(&zone.eras))
 		atomic_fetch_add(&zone.eras.drains, 1);
+	era_look(&zone.eras);
 	sink_drained(c);
 }
 

@@ -2,11 +2,13 @@
  * seen.c - proving names.
  *
  * A sample of the present era says that its methods are alive: what is read of them now are their
- * names in this era. (The memory of a dead method may look whole for long, so nothing else proves
- * names.) In later eras a method keeps them while no class was unloaded and its own was not redefined:
- * its range is extended, nothing need be read. Otherwise it is read anew, for the next sample of a then
- * present era: other names are another method, equal ones begin a new range, since in between
- * something else may have stood there.
+ * names in this era. In later eras a method keeps them while no class was unloaded and its own was not redefined:
+ * its range is extended. Otherwise it is read anew, for the next sample of a then present era: other names are
+ * another method, equal ones begin a new range, since in between something else may have stood there.
+ *
+ * What is read for a sample of an era that is over proves nothing by itself: the memory of a dead method may look
+ * whole for long. But if the same stands there later, and no class was unloaded since nor its own redefined, then a
+ * sample taken in between can only have had that: to stand there again it would have had to be made again.
  *
  * Without the JVM's counts (stripped libjvm and -XX:-UsePerfData at once) an era is the time between
  * two drains: a name holds if it was there before the sample and is there after it.
@@ -90,17 +92,39 @@ static bool equal(const struct seen_method *m, const struct method_chain *chain,
 	       m->names.signature == names->signature;
 }
 
-/* It cannot have been freed since the last look. */
-static bool lasted(const struct seen *all, const struct seen_method *m, const struct zone *z, uint64_t unloaded)
+/*
+ * What stands there is what stood there when it was read. It may not have lived then, or have been replaced before we
+ * watched, and others of the same shape may have taken all its places since: so texts are compared, too.
+ */
+static bool is_untouched(const struct seen_method *m, const struct zone *z, struct strings *s)
 {
-	bool counted = era_counts_known(&z->eras) && m->unloaded == unloaded;
+	struct method_chain chain;
+	struct method_names names;
 
-	return !all->unsure && m->chain.constant && (m->forever || counted) &&
-	       !map_get(&all->redefined, m->names.class_name);
+	return read_now(&z->layout, s, m->method, &chain, &names) && equal(m, &chain, &names);
 }
 
-/* The names are those of before. */
-static void found_same(struct seen_method *m, uint64_t era, bool counts_known)
+/* It cannot have been freed since the last look. */
+static bool lasted(const struct seen *all, struct seen_method *m, const struct zone *z, struct strings *s,
+		   uint64_t unloaded)
+{
+	bool counted = era_counts_known(&z->eras) && m->unloaded == unloaded;
+	uint64_t chances;
+
+	if (all->unsure || !m->chain.constant || (!m->forever && !counted) ||
+	    map_get(&all->redefined, m->names.class_name))
+		return false;
+	if (m->sure && !atomic_load_explicit(&z->eras.replacing, memory_order_relaxed))
+		return true;
+	chances = era_chances(&z->eras);
+	if ((!m->sure || m->chances != chances) && !is_untouched(m, z, s))
+		return false;
+	m->chances = chances;
+	return true;
+}
+
+/* The names are those of before, from era SINCE on. */
+static void found_same(struct seen_method *m, uint64_t since, uint64_t era, bool counts_known)
 {
 	if (!counts_known) {
 		m->proved.until = era;
@@ -108,47 +132,59 @@ static void found_same(struct seen_method *m, uint64_t era, bool counts_known)
 	}
 	if (m->proved.since <= m->proved.until)
 		m->before = m->proved;
-	m->proved = (struct era_range){era, era};
+	m->proved = (struct era_range){since, era};
 }
 
-static void found_other(struct seen_method *m, uint64_t era, bool counts_known)
+static void found_other(struct seen_method *m, uint64_t since, uint64_t era)
 {
 	m->version++;
 	m->before = none;
-	/* Without counts a name that is new proves nothing for samples that were there before it. */
-	m->proved = (struct era_range){counts_known ? era : era + 1, era};
+	m->proved = (struct era_range){since, era};
 }
 
 /*
- * While a call redefines them, methods of its classes are made and replaced in one and the same era: what
- * is read of them may have stood there for a moment only.
+ * While a call redefines them, methods of its classes are made and replaced in one and the same era, where
+ * safepoints do not tell: what is read of them may have stood there for a moment only.
  */
 static bool is_in_flux(const struct seen *all, const struct zone *z, const struct method_names *names)
 {
-	return atomic_load(&z->eras.redefining) && map_get(&all->redefined, names->class_name);
+	return atomic_load(&z->eras.redefining) && !era_safepoints_known(&z->eras) &&
+	       map_get(&all->redefined, names->class_name);
 }
 
-/* Read what stands there now, in ERA; no change if that has ended meanwhile. */
-static void look(struct seen *all, struct seen_method *m, const struct zone *z, struct strings *s,
-		 uint64_t era, uint64_t unloaded)
+/*
+ * Read what stands there now. If this is still ERA, in which a sample says that it lives, these are its names in ERA.
+ * Else it proves nothing by itself, nor do names that are new where nothing is counted: samples of the eras to come
+ * have them if the same stands there then.
+ */
+static void look(struct seen *all, struct seen_method *m, const struct zone *z, struct strings *s, uint64_t era)
 {
-	bool known = era_counts_known(&z->eras), readable;
+	uint64_t unloaded = era_unloaded(&z->eras), chances = era_chances(&z->eras);
+	bool known = era_counts_known(&z->eras), readable, proof, same;
 	struct method_chain chain = {0};
 	struct method_names names = {0};
 	bool forever;
 
 	readable = read_now(&z->layout, s, m->method, &chain, &names);
 	forever = readable && method_is_forever(&z->layout, &chain);
-	if ((readable && is_in_flux(all, z, &names)) || era_now(&z->eras) != era)
+	if (readable && is_in_flux(all, z, &names))
 		return;
-	m->looked = era;
-	m->unloaded = unloaded;
-	m->forever = forever;
-	if (readable && m->chain.constant && equal(m, &chain, &names)) {
-		found_same(m, era, known);
-		return;
+	proof = era_is_still(&z->eras, era);
+	if (!proof) {
+		if (!readable || !known)
+			return;
+		era = era_now(&z->eras);
 	}
-	found_other(m, era, known);
+	same = readable && m->chain.constant && equal(m, &chain, &names);
+	m->sure = proof;
+	m->looked = proof ? era : 0;
+	m->unloaded = unloaded;
+	m->chances = chances;
+	m->forever = forever;
+	if (same)
+		found_same(m, era + !proof, era, known);
+	else
+		found_other(m, era + !(proof && known), era);
 	/* Not a method: half-read names must never be taken for this one's. */
 	m->chain = readable ? chain : (struct method_chain){0};
 	m->names = names;
@@ -156,24 +192,19 @@ static void look(struct seen *all, struct seen_method *m, const struct zone *z, 
 		m->proved = none;
 }
 
-/*
- * Bring M up to the present era, if it lives. ALIVE_IN: the era of a sample that has it.
- */
-static void follow(struct seen *all, struct seen_method *m, const struct zone *z, struct strings *s,
-		   uint64_t alive_in)
+/* Whether M is now what it was when it was looked at last; then that holds up to the present era. */
+static bool extend(struct seen *all, struct seen_method *m, const struct zone *z, struct strings *s)
 {
 	uint64_t era = era_now(&z->eras), unloaded = era_unloaded(&z->eras);
 
 	/* After the era: whatever led to it has been told by now. */
 	listen(all, s);
-	if (m->looked == era)
-		return;
-	if (!lasted(all, m, z, unloaded)) {
-		if (alive_in == era || !era_counts_known(&z->eras))
-			look(all, m, z, s, era, unloaded);
-	} else if (era_now(&z->eras) == era) {
-		m->proved.until = m->looked = era;
-	}
+	if (m->looked == era && era_is_still(&z->eras, era))
+		return true;
+	if (!lasted(all, m, z, s, unloaded) || era_now(&z->eras) != era)
+		return false;
+	m->proved.until = m->looked = era;
+	return true;
 }
 
 static bool in(const struct era_range *range, uint64_t era)
@@ -181,9 +212,19 @@ static bool in(const struct era_range *range, uint64_t era)
 	return era >= range->since && era <= range->until;
 }
 
-static bool proved(const struct seen_method *m, uint64_t era)
+/*
+ * Of a safepoint the collector learns afterwards: the last samples of an era may be of the next. What was proved in
+ * ERA is so for all of its samples if it is so in a later one, too, or no later one has begun.
+ */
+static bool covers(const struct era_range *range, const struct zone *z, uint64_t era)
 {
-	return m->chain.constant && (in(&m->proved, era) || in(&m->before, era));
+	return in(range, era) &&
+	       (era < range->until || !era_is_seen_late(&z->eras) || era_is_still(&z->eras, era));
+}
+
+static bool proved(const struct seen_method *m, const struct zone *z, uint64_t era)
+{
+	return m->chain.constant && (covers(&m->proved, z, era) || covers(&m->before, z, era));
 }
 
 /* The entry of ADDRESS, made if need be. */
@@ -209,17 +250,28 @@ struct seen_method *seen_at(struct seen *all, const struct zone *z, struct strin
 			       uint64_t era)
 {
 	struct seen_method *m = entry(all, address);
+	bool lasts;
 
-	if (!m || proved(m, era))
+	if (!m || proved(m, z, era))
 		return m;
-	follow(all, m, z, s, era);
-	return proved(m, era) ? m : NULL;
+	lasts = extend(all, m, z, s);
+	if (lasts && in(&m->proved, era)) {
+		m->sure = true;
+		return m;
+	}
+	if (!era_counts_known(&z->eras))
+		look(all, m, z, s, era_now(&z->eras));
+	else if (!lasts || era_is_still(&z->eras, era))
+		look(all, m, z, s, era);
+	return proved(m, z, era) ? m : NULL;
 }
 
 bool seen_still(struct seen *all, const struct zone *z, struct strings *s, struct seen_method *m, uint64_t era)
 {
-	if (era_now(&z->eras) == era)
+	if (era_is_still(&z->eras, era) || extend(all, m, z, s))
 		return true;
-	follow(all, m, z, s, 0);
+	if (era_counts_known(&z->eras))
+		return false;
+	look(all, m, z, s, era_now(&z->eras));
 	return m->looked == era_now(&z->eras);
 }

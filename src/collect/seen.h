@@ -30,7 +30,9 @@ struct seen_method {
 	struct era_range before;   /* and in these, earlier ones */
 	uint64_t looked;           /* era in which it was alive for the last time we know */
 	uint64_t unloaded;         /* classes unloaded by then */
+	uint64_t chances;          /* era_chances by then */
 	bool forever;              /* its class is never unloaded */
+	bool sure;                 /* a sample says that it lived since it was read */
 	uint32_t version;          /* grows when it becomes another method */
 };
 

@@ -62,6 +62,8 @@ static void find_class_counts(void)
 	looked = true;
 	if (!class_counts_find(&zone.layout, libjvm(), &found))
 		return;
+	for (i = ERA_SAFEPOINTS - 1; i >= 0; i--)
+		atomic_store(&zone.eras.safepoints[i], found.safepoints[i]);
 	for (i = ERA_COUNTS - 1; i >= 0; i--) {
 		atomic_store(&zone.eras.loaded[i], found.loaded[i]);
 		atomic_store(&zone.eras.unloaded[i], found.unloaded[i]);

@@ -14,12 +14,14 @@
 #include "elf/elf.h"
 #include "hotspot/perf_data.h"
 
-#define COUNTS 4
+#define COUNTS 4     /* of classes */
+#define SAFEPOINTS 3 /* RuntimeService::record_safepoint_begin, _synchronized and _end change one each, JDK 8 to 28 */
 #define PERF_DATA_OF_8 48 /* sizeof(PerfData), which JDK 8 does not export */
 
-static const char *const names[COUNTS] = {
+static const char *const names[COUNTS + SAFEPOINTS] = {
 	"java.cls.unloadedClasses", "java.cls.sharedUnloadedClasses",
 	"java.cls.loadedClasses", "java.cls.sharedLoadedClasses",
+	"sun.rt.safepoints", "sun.rt.safepointSyncTime", "sun.rt.safepointTime",
 };
 static const char *const symbols[COUNTS] = {
 	"_ZN19ClassLoadingService23_classes_unloaded_countE",
@@ -33,7 +35,7 @@ static void take(const char *name, const uint64_t *value, void *arg)
 	const uint64_t **found = arg;
 	int i;
 
-	for (i = 0; i < COUNTS; i++)
+	for (i = 0; i < COUNTS + SAFEPOINTS; i++)
 		if (strcmp(name, names[i]) == 0)
 			found[i] = value;
 }
@@ -59,7 +61,8 @@ static void find_objects(const struct layout *l, const struct image *libjvm, con
 
 bool class_counts_find(const struct layout *l, const struct image *libjvm, struct class_counts *c)
 {
-	const uint64_t *found[COUNTS] = {NULL};
+	const uint64_t *found[COUNTS + SAFEPOINTS] = {NULL}, *const *safepoints = found + COUNTS;
+	int i;
 
 	perf_data_each(l, take, found);
 	if (!found[0] && libjvm)
@@ -68,5 +71,7 @@ bool class_counts_find(const struct layout *l, const struct image *libjvm, struc
 	c->unloaded[1] = found[1];
 	c->loaded[0] = found[2];
 	c->loaded[1] = found[3];
+	for (i = 0; i < SAFEPOINTS; i++)
+		c->safepoints[i] = safepoints[0] && safepoints[1] && safepoints[2] ? safepoints[i] : NULL;
 	return found[0] != NULL;
 }

@@ -1,5 +1,5 @@
 /*
- * class_counts.h - where the JVM counts the classes it loads and unloads.
+ * class_counts.h - where the JVM counts the classes it loads and unloads, and what safepoints do.
  */
 #ifndef JSTROBE_HOTSPOT_CLASS_COUNTS_H
 #define JSTROBE_HOTSPOT_CLASS_COUNTS_H
@@ -9,11 +9,13 @@
 
 struct class_counts {
 	const uint64_t *unloaded[2], *loaded[2]; /* of class files and of shared archives; NULL: not found */
+	const uint64_t *safepoints[3]; /* how many began; ns until all threads had stopped; ns until they went on */
 };
 
 /*
  * Find the counts in the JVM's performance data or, where that is switched off, by the symbols
- * of LIBJVM (may be NULL), or in its static fields. False when the first of them is not found. The addresses are
+ * of LIBJVM (may be NULL), or in its static fields; those of safepoints are in performance data only (all or none).
+ * False when the first of them is not found. The addresses are
  * good for as long as the process lives. Normal code; reads libjvm's symbol table in the second case, and all of
  * its data in the third (milliseconds).
  */

@@ -5,10 +5,16 @@
  * redefinition replaced it and no frame runs it any more. The JVM counts the first before it
  * frees anything (ClassLoadingService::notify_class_unloaded); the second is counted by the agent, which stands
  * before Redefine- and RetransformClasses. Replaced methods wait for a safepoint of their own
- * choice to be freed, but before something else can stand there a class must be loaded (counted by
- * the JVM) or redefined: so from the first redefinition on loads count as well.
+ * choice to be freed (ClassLoaderDataGraph::clean_deallocate_lists, at a safepoint in JDK 8 to 28). So where somebody
+ * replaces methods, or may have done so before us, safepoints count as well:
  *
- *      era = classes unloaded + redefinitions begun and ended [+ classes loaded]
+ *      era = classes unloaded + redefinitions begun and ended [+ times that safepoints were seen to have gone on]
+ *
+ * The JVM says in its performance data that a safepoint begins, that all threads have stopped for it, and that it
+ * ends (RuntimeService; numbers and times). The collector looks at these before and after each drain, and when it has
+ * read a name: if they are as they were, nothing was freed since before the sample. Without performance data it is
+ * the classes loaded that count: something else can stand there only after a load or a redefinition. That
+ * proves less where many classes are loaded.
  *
  * A sample carries the era that its walk began in (its lower 16 bits). If it is the same after
  * the collector has read a method's names, they are the names the method had in the sample.
@@ -22,11 +28,16 @@
 
 #include "signal/load.h"
 
-#define ERA_COUNTS 2 /* classes from files, and from shared archives */
+#define ERA_COUNTS 2     /* classes from files, and from shared archives */
+#define ERA_SAFEPOINTS 3 /* begun; time until all had stopped; time until they went on: a safepoint changes each once */
 
 struct eras {
 	_Atomic(const uint64_t *) unloaded[ERA_COUNTS]; /* the JVM's own counts; NULL: not found (yet) */
 	_Atomic(const uint64_t *) loaded[ERA_COUNTS];
+	_Atomic(const uint64_t *) safepoints[ERA_SAFEPOINTS]; /* all or none */
+	_Atomic uint64_t seen;                          /* their sum when the collector looked last */
+	_Atomic uint64_t moves;                         /* times that it had grown */
+	atomic_bool replacing;                          /* methods are replaced, or may have been before us */
 	_Atomic uint64_t redefinitions;                 /* begun and ended, since the agent watches */
 	_Atomic uint32_t redefining;                    /* calls under way: grows before the count, falls after it */
 	_Atomic uint64_t drains;                        /* stand in for the counts where there are none */
@@ -37,12 +48,17 @@ static inline bool era_counts_known(const struct eras *e)
 	return atomic_load_explicit(&e->unloaded[0], memory_order_acquire) != NULL;
 }
 
-static inline uint64_t era_count(const _Atomic(const uint64_t *) *counts)
+static inline bool era_safepoints_known(const struct eras *e)
+{
+	return atomic_load_explicit(&e->safepoints[0], memory_order_acquire) != NULL;
+}
+
+static inline uint64_t era_sum(const _Atomic(const uint64_t *) *counts, int n)
 {
 	uint64_t value, sum = 0;
 	int i;
 
-	for (i = 0; i < ERA_COUNTS; i++) {
+	for (i = 0; i < n; i++) {
 		const uint64_t *at = atomic_load_explicit(&counts[i], memory_order_acquire);
 
 		if (at && load_u64((uintptr_t)at, &value))
@@ -54,17 +70,49 @@ static inline uint64_t era_count(const _Atomic(const uint64_t *) *counts)
 /* Classes unloaded so far. Any context. */
 static inline uint64_t era_unloaded(const struct eras *e)
 {
-	return era_count(e->unloaded);
+	return era_sum(e->unloaded, ERA_COUNTS);
+}
+
+/* Has grown if the place of a replaced method may have been given away meanwhile. Any context. */
+static inline uint64_t era_chances(const struct eras *e)
+{
+	return era_safepoints_known(e) ? era_sum(e->safepoints, ERA_SAFEPOINTS) : era_sum(e->loaded, ERA_COUNTS);
+}
+
+/* Whether eras end at safepoints too: it is known only afterwards that one has. Any context. */
+static inline bool era_is_seen_late(const struct eras *e)
+{
+	return atomic_load_explicit(&e->replacing, memory_order_relaxed) && era_safepoints_known(e);
 }
 
 /* The present era, never 0. Any context. */
 static inline uint64_t era_now(const struct eras *e)
 {
-	uint64_t redefinitions = atomic_load_explicit(&e->redefinitions, memory_order_acquire);
-	uint64_t era = 1 + redefinitions + atomic_load_explicit(&e->drains, memory_order_relaxed);
+	uint64_t era = 1 + atomic_load_explicit(&e->redefinitions, memory_order_acquire) +
+		       atomic_load_explicit(&e->drains, memory_order_relaxed) + era_unloaded(e);
 
-	era += era_unloaded(e);
-	return redefinitions ? era + era_count(e->loaded) : era;
+	if (!atomic_load_explicit(&e->replacing, memory_order_relaxed))
+		return era;
+	return era + (era_safepoints_known(e) ? atomic_load_explicit(&e->moves, memory_order_acquire)
+					      : era_sum(e->loaded, ERA_COUNTS));
+}
+
+/* Look whether safepoints went on: then this is another era. The collector's. */
+static inline void era_look(struct eras *e)
+{
+	uint64_t sum = era_safepoints_known(e) ? era_chances(e) : 0;
+
+	if (sum == atomic_load_explicit(&e->seen, memory_order_relaxed))
+		return;
+	atomic_store_explicit(&e->seen, sum, memory_order_relaxed);
+	atomic_fetch_add_explicit(&e->moves, 1, memory_order_release);
+}
+
+/* Whether what was read until now is of ERA: it is the present one, and no safepoint went on that begins the next. */
+static inline bool era_is_still(const struct eras *e, uint64_t era)
+{
+	return era_now(e) == era && (!era_is_seen_late(e) ||
+				     era_chances(e) == atomic_load_explicit(&e->seen, memory_order_relaxed));
 }
 
 #endif

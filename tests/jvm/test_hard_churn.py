@@ -67,7 +67,8 @@ def test_never_a_wrong_name(jdk, kind, say):
         pytest.skip(f"{kind} on {jdk}: only with full counts (make soak)")
     # Not inlined, so that each frame of the truth is one, exact where it is innermost too.
     truth = "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,truth.Churn::*"
-    flags = [*flags, *truth, "-Xmx128m", f"-javaagent:{agent_jar()}"]
+    agent = [f"-javaagent:{agent_jar()}"] if "redefine" in churn else []
+    flags = [*flags, *truth, "-Xmx128m", *agent]
     with Program(jdk, "Churn", churn, 25, jvm=flags) as program:
         profile = record(program, "-i", "100us", "-d", counted(2, 60), *options)
         counters = program.mark()
@@ -89,7 +90,7 @@ def test_never_a_wrong_name(jdk, kind, say):
         f"{unloaded / profile.samples['stored']:.2%} of them with an [unloaded] frame, {gone / max(1, frames):.3%} of frames; {counters}")
     print(f"{kind} {jdk} {profile.samples['stored']} named {named} unloaded {unloaded} {frames} {gone}")
     assert not wrong, f"{sum(wrong.values())} samples: {list(wrong.items())[:5]}, {worst}"
-    # With the collector held up, a class that comes and goes may have no provable name at all (36 redefinitions
-    # in 2 s leave no drain without one); those that stay have theirs.
-    assert spelling > 20 and counters["classes"] > 20
-    assert named > 10 or "held" in kind
+    # With the collector held up, there may be no provable name at all (36 redefinitions in 2 s leave no drain
+    # without one).
+    assert counters["classes"] > 20
+    assert (spelling > 20 and named > 10) or "held" in kind

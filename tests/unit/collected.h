@@ -35,6 +35,8 @@ static inline int collected_open(const struct collector_options *o)
 	atomic_store(&zone.eras.unloaded[0], &unloaded);
 	atomic_store(&zone.eras.loaded[0], &loaded);
 	atomic_store(&zone.eras.redefinitions, 0);
+	atomic_store(&zone.eras.replacing, false);
+	atomic_store(&zone.eras.safepoints[0], NULL);
 	c = collector_new(o);
 	account_open(c);
 	a = fake_method(&jvm, "pkg/A", "alpha", "()V", 100);

@@ -309,6 +309,13 @@ static void dead_memory(void **state)
 	has(view, "[unloaded]/7", 2, 5);
 }
 
+/* Begins, or ends. */
+static void redefinition(void)
+{
+	atomic_store(&zone.eras.replacing, true);
+	atomic_fetch_add(&zone.eras.redefinitions, 1);
+}
+
 /* A class that the JVM redefined gives its methods' places away while others load; all else stays. */
 static void redefined_class(void **state)
 {
@@ -316,10 +323,10 @@ static void redefined_class(void **state)
 	SAMPLE(1, I(b, 1));
 	drain();
 	collector_redefined(c, "pkg/A");
-	atomic_fetch_add(&zone.eras.redefinitions, 1);
+	redefinition();
 	SAMPLE(2, I(a, 1));
 	SAMPLE(2, I(b, 1));
-	atomic_fetch_add(&zone.eras.redefinitions, 1);
+	redefinition();
 	fake_replace(&jvm, a, "pkg/Other", "young");
 	loaded++;
 	SAMPLE(4, I(a, 1));
@@ -336,7 +343,7 @@ static void method_in_the_making(void **state)
 {
 	uint64_t entry = *fake_at(a + 16);
 
-	atomic_fetch_add(&zone.eras.redefinitions, 1);
+	redefinition();
 	SAMPLE(1, I(a, 1)); /* the last of the old method */
 	fake_replace(&jvm, a, "pkg/Other", "young");
 	*fake_at(a + 16) = 0;
@@ -347,6 +354,69 @@ static void method_in_the_making(void **state)
 	make_view();
 	has(view, "[unloaded]/7", 1, 1);
 	has(view, "pkg/Other.young/0", 1, 2);
+}
+
+static uint64_t safepoints[ERA_SAFEPOINTS];
+
+/* The JVM tells of its safepoints. */
+static void with_safepoints(void)
+{
+	int i;
+
+	memset(safepoints, 0, sizeof(safepoints));
+	for (i = ERA_SAFEPOINTS - 1; i >= 0; i--)
+		atomic_store(&zone.eras.safepoints[i], &safepoints[i]);
+	drain();
+}
+
+/*
+ * While classes are loaded names are proved: what was replaced is freed at safepoints alone. If one comes between each
+ * sample and its name, the same name before and after it proves it.
+ */
+static void freed_at_safepoints(void **state)
+{
+	int i;
+
+	with_safepoints();
+	redefinition();
+	redefinition();
+	SAMPLE(1, I(a, 1));
+	loaded++;
+	drain();
+	for (i = 0; i < ERA_SAFEPOINTS; i++) {
+		SAMPLE(2, I(b, 1)); /* never seen before */
+		safepoints[i] += 100;
+		drain();
+	}
+	SAMPLE(4, I(b, 1));
+	make_view();
+	has(view, "pkg/A.alpha/0", 1, 1);
+	has(view, "[unloaded]/7", 2, 4);
+	has(view, "pkg/B.beta/0", 2, 6);
+}
+
+/* A class was redefined before we came, and a replaced method runs on until it is freed and another stands there. */
+static void replaced_before_us(void **state)
+{
+	with_safepoints();
+	atomic_store(&zone.eras.replacing, true);
+	SAMPLE(1, I(a, 1));
+	SAMPLE(1, I(b, 1));
+	drain();
+	SAMPLE(2, I(a, 1)); /* the last of it */
+	safepoints[1] += 100;
+	drain();
+	fake_replace(&jvm, a, "pkg/Other", "young");
+	SAMPLE(4, I(a, 1));
+	SAMPLE(4, I(b, 1));
+	safepoints[0]++;
+	drain();
+	SAMPLE(8, I(a, 1));
+	make_view();
+	has(view, "pkg/A.alpha/0", 2, 3);
+	has(view, "[unloaded]/7", 1, 4);
+	has(view, "pkg/Other.young/0", 1, 8);
+	has(view, "pkg/B.beta/0", 2, 5);
 }
 
 /* Without the JVM's counts: a name holds if it was there before a sample and is there after it. */
@@ -968,6 +1038,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(merged), T(recursion), T(early_ends), T(replaced_method), T(replaced_twice),
 		T(dead_memory), T(redefined_class), T(method_in_the_making),
+		T(freed_at_safepoints), T(replaced_before_us),
 		WITH(without_counts, "no counts"), T(gone_method),
 		T(names_come_late),
 		T(unmapped_library), T(known_functions),

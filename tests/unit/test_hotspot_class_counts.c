@@ -57,15 +57,21 @@ static int set_up(void **state)
 
 static void found(void **state)
 {
-	const uint64_t *loaded, *unloaded;
+	const uint64_t *loaded, *unloaded, *begun;
 	struct class_counts c;
 
 	entry("java.cls.loadedClassesX");
 	loaded = entry("java.cls.loadedClasses");
-	entry("sun.rt.safepoints");
+	begun = entry("sun.rt.safepoints");
+	entry("sun.rt.safepointTime");
 	assert_false(class_counts_find(&layout, NULL, &c));
 	unloaded = entry("java.cls.unloadedClasses");
 	assert_true(class_counts_find(&layout, NULL, &c));
+	assert_null(c.safepoints[0]); /* one of them is missing */
+	entry("sun.rt.safepointSyncTime");
+	assert_true(class_counts_find(&layout, NULL, &c));
+	assert_ptr_equal(c.safepoints[0], begun);
+	assert_true(c.safepoints[1] && c.safepoints[2]);
 	assert_ptr_equal(c.unloaded[0], unloaded);
 	assert_ptr_equal(c.loaded[0], loaded);
 	assert_null(c.unloaded[1]);
