@@ -1,8 +1,6 @@
 #include "elf/cfi.h"
 
-#include "cpu.h"
-
-enum { REG_FP = CPU_DWARF_FP, REG_SP = CPU_DWARF_SP, REG_RA = CPU_DWARF_RA };
+#include "elf/cfi_state.h"
 
 enum {
 	DW_CFA_advance_loc = 0x40, /* high two bits; the operand sits in the low six */
@@ -34,14 +32,6 @@ enum {
 	DW_CFA_GNU_window_save = 0x2d,
 	DW_CFA_GNU_args_size = 0x2e,
 	DW_CFA_GNU_negative_offset_extended = 0x2f,
-};
-
-enum {
-	DW_OP_deref = 0x06,
-	DW_OP_plus_uconst = 0x23,
-	DW_OP_lit0 = 0x30,
-	DW_OP_lit31 = 0x4f,
-	DW_OP_breg0 = 0x70,
 };
 
 enum {
@@ -107,194 +97,11 @@ uintptr_t cfi_address(struct cursor *c, uint8_t encoding, const struct cfi_base 
 	}
 }
 
-/* STATE as a rule, in the one spelling that equal rules share. */
-static struct unwind_rule to_rule(const struct cfi_state *state, bool signal)
-{
-	struct unwind_rule rule = {0};
-
-	if (signal) {
-		rule.cfa_kind = CFA_SIGNAL;
-		return rule;
-	}
-	if (state->ra_kind == RA_NONE) {
-		rule.cfa_kind = CFA_END;
-		return rule;
-	}
-	if (state->ra_kind == RA_UNSAID || state->sp_odd || state->cfa_kind == CFA_UNKNOWN ||
-	    (state->ra_kind == RA_AT_CFA && state->ra_offset != (int16_t)state->ra_offset))
-		return rule;
-	rule.cfa_kind = state->cfa_kind;
-	rule.cfa_offset = state->cfa_offset;
-	if (state->cfa_kind != CFA_REG) {
-		rule.cfa_register = state->words;
-		rule.cfa_offset = state->expression_offset;
-	} else if (state->cfa_register == REG_SP) {
-		rule.cfa_kind = CFA_SP;
-	} else if (state->cfa_register == REG_FP) {
-		rule.cfa_kind = CFA_FP;
-	} else {
-		rule.cfa_register = state->cfa_register;
-	}
-	rule.fp_kind = state->fp_kind;
-	if (state->fp_kind == FP_AT_CFA || state->fp_kind == FP_AT_FP)
-		rule.fp_offset = state->fp_offset;
-	if (state->ra_kind == RA_IN_REGISTER)
-		rule.ra_register = state->ra_register + 1;
-	else
-		rule.ra_offset = (int16_t)state->ra_offset;
-	return rule;
-}
-
 static void put(const struct run *r)
 {
-	struct unwind_rule rule = to_rule(&r->state, r->common->signal);
+	struct unwind_rule rule = cfi_rule(&r->state, r->common->signal);
 
 	rows_put(r->rows, (uint32_t)(r->at - r->origin), &rule);
-}
-
-/* Set *TO; false when VALUE does not fit, which no sane frame needs. */
-static bool narrow(int64_t value, int32_t *to)
-{
-	*to = (int32_t)value;
-	return *to == value;
-}
-
-static void define_cfa(struct run *r, uint64_t reg, int64_t offset)
-{
-	struct cfi_state *s = &r->state;
-
-	s->cfa_kind = reg < UINT8_MAX && narrow(offset, &s->cfa_offset) ? CFA_REG : CFA_UNKNOWN;
-	s->cfa_register = (uint8_t)reg;
-}
-
-/* REG is saved in memory at CFA + OFFSET. */
-static void saved_at(struct run *r, uint64_t reg, int64_t offset)
-{
-	struct cfi_state *s = &r->state;
-
-	if (reg == REG_FP)
-		s->fp_kind = narrow(offset, &s->fp_offset) ? FP_AT_CFA : FP_LOST;
-	else if (reg == REG_RA)
-		s->ra_kind = narrow(offset, &s->ra_offset) ? RA_AT_CFA : RA_UNSAID;
-	else if (reg == REG_SP)
-		s->sp_odd = true;
-}
-
-/* REG's value is somewhere that a rule cannot say. */
-static void lost(struct run *r, uint64_t reg)
-{
-	if (reg == REG_FP)
-		r->state.fp_kind = FP_LOST;
-	else if (reg == REG_RA)
-		r->state.ra_kind = RA_UNSAID;
-	else if (reg == REG_SP)
-		r->state.sp_odd = true;
-}
-
-/* As long as nothing is said of the return address, it is where a call leaves it. */
-static void begin_return(struct cfi_state *s)
-{
-	s->ra_kind = CPU_LINKS ? RA_IN_REGISTER : RA_UNSAID;
-	s->ra_register = CPU_LINKS ? REG_RA : 0;
-}
-
-/* REG's value is in register OTHER. */
-static void moved_to(struct run *r, uint64_t reg, uint64_t other)
-{
-	lost(r, reg);
-	if (reg != REG_RA || other == REG_RA || other > CPU_DWARF_GENERAL)
-		return;
-	r->state.ra_kind = RA_IN_REGISTER;
-	r->state.ra_register = (uint8_t)other;
-}
-
-static void restore(struct run *r, uint64_t reg)
-{
-	const struct cfi_state *initial = &r->common->initial;
-
-	if (reg == REG_FP) {
-		r->state.fp_kind = initial->fp_kind;
-		r->state.fp_offset = initial->fp_offset;
-	} else if (reg == REG_RA) {
-		r->state.ra_kind = initial->ra_kind;
-		r->state.ra_register = initial->ra_register;
-		r->state.ra_offset = initial->ra_offset;
-	} else if (reg == REG_SP) {
-		r->state.sp_odd = initial->sp_odd;
-	}
-}
-
-/*
- * The PLT's expression: sp + 8 + ((pc & 15) >= LIT) << 3, as every linker writes
- * it: breg7 8, breg16 0, lit15, and, LIT, ge, lit3, shl, plus. On i386: breg4 4, breg8 0, …, lit2, shl, plus.
- */
-static bool is_plt(const struct cursor *e, uint8_t *literal)
-{
-	static const uint8_t head[] = {DW_OP_breg0 + REG_SP, WORD, DW_OP_breg0 + REG_RA, 0x00, 0x3f, 0x1a};
-	static const uint8_t tail[] = {0x2a, DW_OP_lit0 + (WORD == 8 ? 3 : 2), 0x24, 0x22};
-	const uint8_t *lit = e->at + sizeof(head);
-
-	if (cursor_left(e) != sizeof(head) + 1 + sizeof(tail) ||
-	    memcmp(e->at, head, sizeof(head)) != 0 || memcmp(lit + 1, tail, sizeof(tail)) != 0)
-		return false;
-	*literal = (uint8_t)(*lit - DW_OP_lit0);
-	return *lit >= DW_OP_lit0 && *lit <= DW_OP_lit31;
-}
-
-/* breg REG OFFSET, and nothing after it. */
-static bool is_breg(struct cursor e, unsigned reg, int32_t *offset)
-{
-	return cursor_u8(&e) == DW_OP_breg0 + reg && narrow(cursor_sleb(&e), offset) && !e.failed &&
-	       cursor_left(&e) == 0;
-}
-
-/* breg REG OFFSET deref [plus_uconst WORD * WORDS], and nothing after it. */
-static bool is_breg_deref(struct cursor e, unsigned reg, int32_t *offset, uint8_t *words)
-{
-	uint64_t add = 0;
-
-	if (cursor_u8(&e) != DW_OP_breg0 + reg || !narrow(cursor_sleb(&e), offset) ||
-	    cursor_u8(&e) != DW_OP_deref)
-		return false;
-	if (cursor_left(&e) > 0) {
-		if (cursor_u8(&e) != DW_OP_plus_uconst)
-			return false;
-		add = cursor_uleb(&e);
-	}
-	*words = (uint8_t)(add / WORD);
-	return add % WORD == 0 && add / WORD <= UINT8_MAX && !e.failed && cursor_left(&e) == 0;
-}
-
-static void define_cfa_by_expression(struct run *r, const struct cursor *e)
-{
-	struct cfi_state *s = &r->state;
-	uint8_t literal;
-
-	s->words = 0;
-	if (is_plt(e, &literal)) {
-		s->cfa_kind = CFA_PLT;
-		s->expression_offset = literal;
-	} else if (is_breg_deref(*e, REG_FP, &s->expression_offset, &s->words)) {
-		s->cfa_kind = CFA_FP_DEREF;
-	} else if (is_breg_deref(*e, REG_SP, &s->expression_offset, &s->words)) {
-		s->cfa_kind = CFA_SP_DEREF;
-	} else if (is_breg(*e, REG_SP, &s->cfa_offset)) {
-		s->cfa_kind = CFA_REG;
-		s->cfa_register = REG_SP;
-	} else {
-		s->cfa_kind = CFA_UNKNOWN;
-	}
-}
-
-/* REG is saved at the address that E computes. */
-static void saved_by_expression(struct run *r, uint64_t reg, const struct cursor *e)
-{
-	struct cfi_state *s = &r->state;
-
-	if (reg == REG_FP && is_breg(*e, REG_FP, &s->fp_offset))
-		s->fp_kind = FP_AT_FP;
-	else
-		lost(r, reg);
 }
 
 /* Put down what held up to here, then go DELTA code units on. */
@@ -352,43 +159,43 @@ static void step_register(struct run *r, uint8_t op)
 
 	switch (op) {
 	case DW_CFA_offset_extended:
-		saved_at(r, reg, (int64_t)(cursor_uleb(c) * (uint64_t)align));
+		cfi_saved_at(&r->state, reg, (int64_t)(cursor_uleb(c) * (uint64_t)align));
 		break;
 	case DW_CFA_offset_extended_sf:
-		saved_at(r, reg, (int64_t)((uint64_t)cursor_sleb(c) * (uint64_t)align));
+		cfi_saved_at(&r->state, reg, (int64_t)((uint64_t)cursor_sleb(c) * (uint64_t)align));
 		break;
 	case DW_CFA_GNU_negative_offset_extended:
-		saved_at(r, reg, (int64_t)(-cursor_uleb(c) * (uint64_t)align));
+		cfi_saved_at(&r->state, reg, (int64_t)(-cursor_uleb(c) * (uint64_t)align));
 		break;
 	case DW_CFA_restore_extended:
-		restore(r, reg);
+		cfi_restore(&r->state, &r->common->initial, reg);
 		break;
 	case DW_CFA_undefined:
-		lost(r, reg);
+		cfi_lost(&r->state, reg);
 		if (reg == REG_RA)
 			r->state.ra_kind = RA_NONE;
 		break;
 	case DW_CFA_same_value:
-		lost(r, reg);
+		cfi_lost(&r->state, reg);
 		if (reg == REG_FP)
 			r->state.fp_kind = FP_SAME;
 		else if (reg == REG_RA)
-			begin_return(&r->state);
+			cfi_begin_return(&r->state);
 		break;
 	case DW_CFA_expression:
 		e = cursor_cut(c, cursor_uleb(c));
-		saved_by_expression(r, reg, &e);
+		cfi_saved_by_expression(&r->state, reg, &e);
 		break;
 	case DW_CFA_val_expression:
 		e = cursor_cut(c, cursor_uleb(c));
-		lost(r, reg);
+		cfi_lost(&r->state, reg);
 		break;
 	case DW_CFA_register:
-		moved_to(r, reg, cursor_uleb(c));
+		cfi_moved_to(&r->state, reg, cursor_uleb(c));
 		break;
 	default: /* val_offset, val_offset_sf: one operand whose value is of no use */
 		cursor_uleb(c);
-		lost(r, reg);
+		cfi_lost(&r->state, reg);
 		break;
 	}
 }
@@ -405,28 +212,28 @@ static void step_cfa(struct run *r, uint8_t op)
 	switch (op) {
 	case DW_CFA_def_cfa:
 		reg = cursor_uleb(c);
-		define_cfa(r, reg, (int64_t)cursor_uleb(c));
+		cfi_define_cfa(&r->state, reg, (int64_t)cursor_uleb(c));
 		break;
 	case DW_CFA_def_cfa_sf:
 		reg = cursor_uleb(c);
-		define_cfa(r, reg, (int64_t)((uint64_t)cursor_sleb(c) * align));
+		cfi_define_cfa(&r->state, reg, (int64_t)((uint64_t)cursor_sleb(c) * align));
 		break;
 	case DW_CFA_def_cfa_expression:
 		e = cursor_cut(c, cursor_uleb(c));
-		define_cfa_by_expression(r, &e);
+		cfi_define_cfa_by_expression(&r->state, &e);
 		break;
 	/*
 	 * The other part stays as it was – also behind an expression, which the standard
 	 * does not allow but assemblers write and other unwinders accept.
 	 */
 	case DW_CFA_def_cfa_register:
-		define_cfa(r, cursor_uleb(c), s->cfa_offset);
+		cfi_define_cfa(&r->state, cursor_uleb(c), s->cfa_offset);
 		break;
 	case DW_CFA_def_cfa_offset:
-		define_cfa(r, s->cfa_register, (int64_t)cursor_uleb(c));
+		cfi_define_cfa(&r->state, s->cfa_register, (int64_t)cursor_uleb(c));
 		break;
 	default: /* def_cfa_offset_sf */
-		define_cfa(r, s->cfa_register, (int64_t)((uint64_t)cursor_sleb(c) * align));
+		cfi_define_cfa(&r->state, s->cfa_register, (int64_t)((uint64_t)cursor_sleb(c) * align));
 	}
 }
 
@@ -440,9 +247,9 @@ static void step(struct run *r)
 		if ((op & 0xc0) == DW_CFA_advance_loc)
 			advance(r, low);
 		else if ((op & 0xc0) == DW_CFA_offset)
-			saved_at(r, low, (int64_t)(cursor_uleb(c) * (uint64_t)r->common->data_align));
+			cfi_saved_at(&r->state, low, (int64_t)(cursor_uleb(c) * (uint64_t)r->common->data_align));
 		else
-			restore(r, low);
+			cfi_restore(&r->state, &r->common->initial, low);
 		return;
 	}
 	switch (op) {
@@ -494,7 +301,7 @@ bool cfi_run_common(struct cfi_common *common, struct cursor program, const stru
 {
 	struct run r = {.c = program, .common = common, .base = base};
 
-	begin_return(&r.state);
+	cfi_begin_return(&r.state);
 	while (cursor_left(&r.c) > 0)
 		step(&r);
 	common->initial = r.state;
