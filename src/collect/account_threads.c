@@ -117,10 +117,12 @@ static uint32_t new_thread(struct collector *c, pid_t tid, uint64_t context)
 static uint32_t thread_of_record(struct collector *c, const struct sample *s, const struct thread_record *r)
 {
 	pid_t tid = atomic_load(&((struct thread_record *)r)->tid);
-	uint32_t *slot = map_put(&c->by_tid, (uint64_t)tid, NULL);
-	uint64_t start = slot && *slot ? os_thread_start(tid) : 0;
-	uint32_t entry;
+	uint32_t *slot, entry;
+	uint64_t start;
 
+	account_names(c); /* it began since the last turn, and its name came with it */
+	slot = map_put(&c->by_tid, (uint64_t)tid, NULL);
+	start = slot && *slot ? os_thread_start(tid) : 0;
 	/* It has one from before a stop and a resume. */
 	if (start && start <= c->threads.items[*slot - 1].first)
 		return *slot;

@@ -89,8 +89,10 @@ static void drain_record(struct collector *c, struct thread_record *r)
 
 	if (ended && !closing)
 		record_stir(&zone.records, r->index); /* at the next turn, perhaps */
-	if (closing)
+	if (closing) {
 		drain_runs(c);
+		account_names(c); /* what was said of it until its end, lest it be said of the tid's next owner */
+	}
 	empty(c, r, r->draining);
 	follow(c, r);
 	c->queue_bytes += queue_bytes(r->draining->capacity);

@@ -632,6 +632,31 @@ static void name_of_the_next(void **state)
 	assert_string_equal(p->threads[1].name, "the next");
 }
 
+/* A thread begins, is sampled and ends within one drain; another had its tid before, whose name came as it ended. */
+static void names_of_short_threads(void **state)
+{
+	static const char *const names[] = {"the first", "the second"};
+	const uint64_t stack_a[] = {I(a, 1)};
+	const struct profile *p;
+	struct thread_record *r;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		r = records_found(90000001, 0);
+		sample_on(r, 1, 0, stack_a, 1);
+		collector_name_thread(c, 90000001, 7, names[i]);
+		atomic_store(&r->state, RECORD_CLOSING);
+		drain();
+		assert_int_equal(atomic_load(&r->state), RECORD_FREE);
+	}
+	sample_on(records_found(90000001, 0), 1, 0, stack_a, 1); /* one that has no name yet */
+	p = make_view();
+	assert_int_equal(p->thread_count, 3);
+	assert_string_equal(p->threads[0].name, names[0]);
+	assert_string_equal(p->threads[1].name, names[1]);
+	assert_string_equal(p->threads[2].name, "thread 90000001");
+}
+
 /* Losses of threads alive and ended, and of none, are in the account once. */
 static void losses(void **state)
 {
@@ -1045,6 +1070,7 @@ int main(void)
 		WITH(java_only, "java only"), WITH(cut_stacks, "two kept"), WITH(places, "places"),
 		WITH(threads, "threads"), WITH(resumed, "threads"),
 		WITH(name_of_the_next, "threads"), T(losses), T(growth), T(generations), WITH(lines, "lines"), T(sinks),
+		WITH(names_of_short_threads, "threads"),
 		WITH(requests, "requests"), WITH(requests_together, ""), WITH(many_requests, "requests"),
 		WITH(waits, "waits"), WITH(many_locks, "waits"),
 	};
