@@ -258,6 +258,25 @@ static enum step over_known(struct walk *w, const struct decoded *e)
 	return walk_move(w, pc, sp, fp) ? STEP_ON : STEP_END;
 }
 
+/*
+ * Frames of a deoptimised method are laid down by a stub and filled by the JVM afterwards (vframeArray): until
+ * then what lay there before stands where their methods will.
+ */
+static bool is_laid_down(const struct walk *w)
+{
+	uintptr_t array;
+
+	return code_is_interpreter(w->l, w->pc) && w->java_thread && w->l->thread_vframe_array >= 0 &&
+	       load_word(w->java_thread + (uintptr_t)w->l->thread_vframe_array, &array) && array;
+}
+
+static enum step over_stub(struct walk *w, struct blob *b)
+{
+	enum step step = walk_stub(w, b);
+
+	return step == STEP_ON && is_laid_down(w) ? walk_end_with(w, END_bad_interpreted) : step;
+}
+
 enum step walk_java(struct walk *w)
 {
 	const struct layout *l = w->l;
@@ -282,5 +301,5 @@ enum step walk_java(struct walk *w)
 			trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc));
 		return walk_end_with(w, END_unknown_nmethod);
 	}
-	return b.nmethod ? over_method(w, &b) : walk_stub(w, &b);
+	return b.nmethod ? over_method(w, &b) : over_stub(w, &b);
 }

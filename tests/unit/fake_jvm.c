@@ -63,6 +63,7 @@ static void common_layout(struct layout *l)
 		*absent[i] = -1;
 	l->thread_state = 16;
 	l->thread_anchor = 512;
+	l->thread_vframe_array = 640;
 	l->anchor_sp = 0;
 	l->anchor_fp = 8;
 	l->anchor_pc = 16;

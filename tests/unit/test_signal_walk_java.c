@@ -414,6 +414,22 @@ static void last_java_frame(void **state)
 	CHECK(&s, NULL, false, NATIVE(jvm.meta + 64), ENDS(bad_native));
 }
 
+/* A deoptimised method's frames are laid down, and not filled: what stands in them is of earlier calls. */
+static void laid_down(void **state)
+{
+	uintptr_t stub = fake_stub(&jvm, 8, 4, NULL, 0);
+	struct fake_stack s;
+
+	stack_begin(&s, &jvm);
+	stack_interpreted(&s, a, 3, 0);
+	stack_compiled(&s, stub + 20, 8);
+	stack_native(&s, jvm.meta + 64, 20);
+	*fake_at(jvm.java_thread + 640) = jvm.meta;
+	CHECK(&s, NULL, false, NATIVE(jvm.meta + 64), ENDS(bad_native), ENDS(bad_interpreted));
+	*fake_at(jvm.java_thread + 640) = 0;
+	CHECK(&s, NULL, true, NATIVE(jvm.meta + 64), ENDS(bad_native), I(a, 3));
+}
+
 static void deoptimised(void **state)
 {
 	const struct fake_code code = {
@@ -523,7 +539,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(inlining),        T(top_position),      T(neighbours),      T(recursion),       T(depth_limit),
 		T(mixed),           T(bytecode_pointers), T(interpreted_entry), T(interpreted_exit),  T(broken_interpreted),
-		T(entries),         T(broken_entry),      T(last_java_frame), T(deoptimised),
+		T(entries),         T(broken_entry),      T(last_java_frame), T(laid_down), T(deoptimised),
 		T(large_method),    T(no_method),         T(cache_follows),   T(cache_overflows),
 	};
 	int failed = 0;
