@@ -102,6 +102,7 @@ int collector_start(struct collector *c, struct error *err)
 	if (rc)
 		return rc;
 	account_open(c);
+	era_look(&zone.eras); /* what was before is of no sample */
 	c->era_of_drain = era_now(&zone.eras);
 	c->last_scan = os_monotonic(); /* the engine scans by itself when it starts */
 	atomic_store(&c->stopping, false);

@@ -8,13 +8,13 @@
  * choice to be freed (ClassLoaderDataGraph::clean_deallocate_lists, at a safepoint in JDK 8 to 28). So where somebody
  * replaces methods, or may have done so before us, safepoints count as well:
  *
- *      era = classes unloaded + redefinitions begun and ended [+ times that safepoints were seen to have gone on]
+ *      era = classes unloaded + redefinitions begun and ended [+ classes loaded + times that safepoints were seen to
+ *            have gone on]
  *
  * The JVM says in its performance data that a safepoint begins, that all threads have stopped for it, and that it
  * ends (RuntimeService; numbers and times). The collector looks at these before and after each drain, and when it has
- * read a name: if they are as they were, nothing was freed since before the sample. Without performance data it is
- * the classes loaded that count: something else can stand there only after a load or a redefinition. That
- * proves less where many classes are loaded.
+ * read a name: if they are as they were, nothing was freed since before the sample. If they are not, but no class was
+ * loaded or redefined since, nobody has taken what was freed. Without performance data only the latter tells.
  *
  * A sample carries the era that its walk began in (its lower 16 bits). If it is the same after
  * the collector has read a method's names, they are the names the method had in the sample.
@@ -29,6 +29,7 @@
 #include "signal/load.h"
 
 #define ERA_COUNTS 2     /* classes from files, and from shared archives */
+#define ERA_MARKS 16
 #define ERA_SAFEPOINTS 3 /* begun; time until all had stopped; time until they went on: a safepoint changes each once */
 
 struct eras {
@@ -37,6 +38,9 @@ struct eras {
 	_Atomic(const uint64_t *) safepoints[ERA_SAFEPOINTS]; /* all or none */
 	_Atomic uint64_t seen;                          /* their sum when the collector looked last */
 	_Atomic uint64_t moves;                         /* times that it had grown */
+	struct era_mark {
+		uint64_t era, others, moves;            /* from this era on: classes unloaded and redefined, moves */
+	} marks[ERA_MARKS];                             /* the last ones; the collector's */
 	atomic_bool replacing;                          /* methods are replaced, or may have been before us */
 	_Atomic uint64_t redefinitions;                 /* begun and ended, since the agent watches */
 	_Atomic uint32_t redefining;                    /* calls under way: grows before the count, falls after it */
@@ -85,34 +89,59 @@ static inline bool era_is_seen_late(const struct eras *e)
 	return atomic_load_explicit(&e->replacing, memory_order_relaxed) && era_safepoints_known(e);
 }
 
+/* What ends an era at once, whatever else does. Any context. */
+static inline uint64_t era_others(const struct eras *e)
+{
+	return atomic_load_explicit(&e->redefinitions, memory_order_acquire) +
+	       atomic_load_explicit(&e->drains, memory_order_relaxed) + era_unloaded(e);
+}
+
 /* The present era, never 0. Any context. */
 static inline uint64_t era_now(const struct eras *e)
 {
-	uint64_t era = 1 + atomic_load_explicit(&e->redefinitions, memory_order_acquire) +
-		       atomic_load_explicit(&e->drains, memory_order_relaxed) + era_unloaded(e);
+	uint64_t era = 1 + atomic_load_explicit(&e->moves, memory_order_acquire) + era_others(e);
 
-	if (!atomic_load_explicit(&e->replacing, memory_order_relaxed))
-		return era;
-	return era + (era_safepoints_known(e) ? atomic_load_explicit(&e->moves, memory_order_acquire)
-					      : era_sum(e->loaded, ERA_COUNTS));
+	return atomic_load_explicit(&e->replacing, memory_order_relaxed) ? era + era_sum(e->loaded, ERA_COUNTS) : era;
 }
 
 /* Look whether safepoints went on: then this is another era. The collector's. */
 static inline void era_look(struct eras *e)
 {
-	uint64_t sum = era_safepoints_known(e) ? era_chances(e) : 0;
+	uint64_t sum = era_chances(e), others = era_others(e);
+	uint64_t moves = atomic_load_explicit(&e->moves, memory_order_relaxed);
 
-	if (sum == atomic_load_explicit(&e->seen, memory_order_relaxed))
+	if (!era_is_seen_late(e) || (moves && sum == atomic_load_explicit(&e->seen, memory_order_relaxed) &&
+				     others == e->marks[moves % ERA_MARKS].others))
 		return;
 	atomic_store_explicit(&e->seen, sum, memory_order_relaxed);
-	atomic_fetch_add_explicit(&e->moves, 1, memory_order_release);
+	atomic_store_explicit(&e->moves, ++moves, memory_order_release);
+	e->marks[moves % ERA_MARKS] = (struct era_mark){era_now(e), others, moves};
 }
 
-/* Whether what was read until now is of ERA: it is the present one, and no safepoint went on that begins the next. */
+/*
+ * Whether what was read until now is of ERA, which began by the newest mark that is not younger: no class was
+ * loaded, unloaded or redefined since, or none was unloaded or redefined and no safepoint went on.
+ */
+static inline bool era_lasts_since(const struct eras *e, uint64_t era)
+{
+	uint64_t moves = atomic_load_explicit(&e->moves, memory_order_acquire), i;
+	const struct era_mark *m;
+
+	for (i = 0; i < ERA_MARKS && i < moves; i++) {
+		m = &e->marks[(moves - i) % ERA_MARKS];
+		if (m->era > era)
+			continue;
+		return era - m->moves == era_now(e) - moves ||
+		       (i == 0 && m->others == era_others(e) &&
+			era_chances(e) == atomic_load_explicit(&e->seen, memory_order_relaxed));
+	}
+	return false;
+}
+
+/* Whether what was read until now is of ERA. The collector's. */
 static inline bool era_is_still(const struct eras *e, uint64_t era)
 {
-	return era_now(e) == era && (!era_is_seen_late(e) ||
-				     era_chances(e) == atomic_load_explicit(&e->seen, memory_order_relaxed));
+	return era_is_seen_late(e) ? era_lasts_since(e, era) : era_now(e) == era;
 }
 
 #endif

@@ -282,6 +282,13 @@ def result_file(suffix=".json"):
     return os.path.join(WORK, f"result-{os.getpid()}-{_number[0]}{suffix}")
 
 
+def stolen():
+    """CPU time that the machine's host has given to others, ns: clocks of threads leave it out, perf events do not."""
+    with open("/proc/stat") as file:
+        fields = file.readline().split()
+    return int(fields[8]) * 1_000_000_000 // os.sysconf("SC_CLK_TCK")
+
+
 def record(program, *options, watch=None):
     """
     Profile a running program; the profile with what is always true of one already checked.
@@ -293,11 +300,13 @@ def record(program, *options, watch=None):
         tid = program.tid(watch)
         clocks.append(CpuClock(lambda: program.thread_cpu(tid)))
     length = float(options[options.index("-d") + 1]) if "-d" in options else 60
+    before = stolen()
     done = jstrobe("record", "-t", "-o", "json", "-f", path, *options, program.pid, timeout=length + 100)
     for clock in clocks:
         clock.stop()
     assert done.returncode == 0, f"record: exit {done.returncode}: {done.stderr}{done.stdout}"
     profile = Profile(path, clocks, done)
+    profile.stolen = stolen() - before
     os.remove(path)
     profile.check()
     return profile

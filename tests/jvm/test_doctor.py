@@ -103,7 +103,7 @@ def test_not_a_jvm():
 
 def test_long_safepoint(jdk17):
     """Attaching gives up in time and says why, doctor names it, and afterwards everything works."""
-    with Program(jdk17, "LongSafepoint", 6, jvm=["-XX:-UseCountedLoopSafepoints", "-XX:LoopStripMiningIter=0"]) as program:
+    with Program(jdk17, "LongSafepoint", 9, jvm=["-XX:-UseCountedLoopSafepoints", "-XX:LoopStripMiningIter=0"]) as program:
         assert doctor(program.pid)["safepoint"]["verdict"] == "ok"
         before = os.listdir(f"/proc/{program.pid}/fd")
         program.say("end")

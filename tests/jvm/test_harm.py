@@ -111,7 +111,8 @@ def test_short_threads(jdk, say):
     unsampled = profile.weight["unsampled"] / profile.cpu_clock()
     say(f"threads of 2 ms {jdk}: {burst:.1%} of CPU time in their method, {unsampled:.1%} unsampled")
     assert abs((profile.weight["total"] + profile.weight["lost"] + profile.weight["unsampled"])
-               / (profile.cpu_clock() - profile.json.get("own_cpu_ns", 0)) - 1) < 0.05
+               / (profile.cpu_clock() - profile.json.get("own_cpu_ns", 0)) - 1) \
+        < 0.05 + profile.stolen / profile.cpu_clock()
 
 
 def test_blocking_reads_see_no_eintr(jdk17):

@@ -14,10 +14,13 @@ BUSY = {
 
 
 def tolerance(profile, interval_ns, cpu):
-    """The larger of 2 %, half an interval a live thread, 3/sqrt(samples) - of the CPU time."""
+    """
+    The larger of 2 %, half an interval a live thread, 3/sqrt(samples) - of the CPU time; and what the machine's host
+    took away, which the kernel counts for perf events and not for CPU clocks.
+    """
     threads = len(profile.threads)
     samples = max(1, profile.samples["stored"])
-    return max(0.02, 0.5 * interval_ns * threads / cpu, 3 / math.sqrt(samples))
+    return max(0.02, 0.5 * interval_ns * threads / cpu, 3 / math.sqrt(samples)) + profile.stolen / cpu
 
 
 def seconds_for(samples, interval_ms, cores):
@@ -46,7 +49,7 @@ def test_total_weight_is_the_cpu_time(jdk17, engine, workload, interval, say):
     say(f"weight {engine} {interval} ms {workload}: {weight / cpu - 1:+.2%} of the CPU clock "
         f"(allowed {allowed:.1%}), {profile.samples['stored']} samples")
     assert abs(weight / cpu - 1) <= allowed
-    assert abs((weight + profile.weight["unsampled"]) / cpu - 1) <= max(0.02, allowed / 2), \
+    assert abs((weight + profile.weight["unsampled"]) / cpu - 1) <= max(0.02, allowed / 2) + profile.stolen / cpu, \
         "weights and unsampled time together are the process's CPU time"
     # One sample of a timer is worth a tick of the kernel or more: two may be lost in a short run.
     assert profile.weight["lost"] <= max(0.001 * weight, 2 * max(interval * 1e6, 4e6)), profile.samples
@@ -150,4 +153,5 @@ def test_threads_add_up(jdk17, engine):
     with Program(jdk17, "KnownShares") as program:
         profile = record(program, "-e", engine, "-i", "1ms", "-d", "3", watch="shares-1")
     weight = sum(t["weight"] for t in profile.threads.values() if t["name"] == "shares-1")
-    assert abs(weight / profile.thread_clock() - 1) <= 0.02, (weight, profile.thread_clock())
+    clock = profile.thread_clock()
+    assert abs(weight / clock - 1) <= 0.02 + profile.stolen / clock, (weight, clock, profile.stolen)

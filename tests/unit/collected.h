@@ -36,6 +36,7 @@ static inline int collected_open(const struct collector_options *o)
 	atomic_store(&zone.eras.loaded[0], &loaded);
 	atomic_store(&zone.eras.redefinitions, 0);
 	atomic_store(&zone.eras.replacing, false);
+	atomic_store(&zone.eras.moves, 0);
 	atomic_store(&zone.eras.safepoints[0], NULL);
 	c = collector_new(o);
 	account_open(c);

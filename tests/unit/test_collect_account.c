@@ -366,6 +366,7 @@ static void with_safepoints(void)
 	memset(safepoints, 0, sizeof(safepoints));
 	for (i = ERA_SAFEPOINTS - 1; i >= 0; i--)
 		atomic_store(&zone.eras.safepoints[i], &safepoints[i]);
+	atomic_store(&zone.eras.replacing, true);
 	drain();
 }
 
@@ -380,12 +381,14 @@ static void freed_at_safepoints(void **state)
 	with_safepoints();
 	redefinition();
 	redefinition();
+	drain();
 	SAMPLE(1, I(a, 1));
 	loaded++;
 	drain();
 	for (i = 0; i < ERA_SAFEPOINTS; i++) {
 		SAMPLE(2, I(b, 1)); /* never seen before */
 		safepoints[i] += 100;
+		loaded++;
 		drain();
 	}
 	SAMPLE(4, I(b, 1));
@@ -393,6 +396,24 @@ static void freed_at_safepoints(void **state)
 	has(view, "pkg/A.alpha/0", 1, 1);
 	has(view, "[unloaded]/7", 2, 4);
 	has(view, "pkg/B.beta/0", 2, 6);
+}
+
+/* Safepoints, and no class was loaded: nobody can have taken what they freed. */
+static void safepoints_alone(void **state)
+{
+	int i;
+
+	with_safepoints();
+	redefinition();
+	redefinition();
+	for (i = 0; i < 4; i++) {
+		SAMPLE(1, I(i % 2 ? a : b, 1));
+		safepoints[i % ERA_SAFEPOINTS] += 100;
+		drain();
+	}
+	make_view();
+	has(view, "pkg/A.alpha/0", 2, 2);
+	has(view, "pkg/B.beta/0", 2, 2);
 }
 
 /* A class was redefined before we came, and a replaced method runs on until it is freed and another stands there. */
@@ -407,6 +428,7 @@ static void replaced_before_us(void **state)
 	safepoints[1] += 100;
 	drain();
 	fake_replace(&jvm, a, "pkg/Other", "young");
+	loaded++;
 	SAMPLE(4, I(a, 1));
 	SAMPLE(4, I(b, 1));
 	safepoints[0]++;
@@ -414,8 +436,7 @@ static void replaced_before_us(void **state)
 	SAMPLE(8, I(a, 1));
 	make_view();
 	has(view, "pkg/A.alpha/0", 2, 3);
-	has(view, "[unloaded]/7", 1, 4);
-	has(view, "pkg/Other.young/0", 1, 8);
+	has(view, "pkg/Other.young/0", 2, 12);
 	has(view, "pkg/B.beta/0", 2, 5);
 }
 
@@ -1063,7 +1084,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(merged), T(recursion), T(early_ends), T(replaced_method), T(replaced_twice),
 		T(dead_memory), T(redefined_class), T(method_in_the_making),
-		T(freed_at_safepoints), T(replaced_before_us),
+		T(freed_at_safepoints), T(safepoints_alone), T(replaced_before_us),
 		WITH(without_counts, "no counts"), T(gone_method),
 		T(names_come_late),
 		T(unmapped_library), T(known_functions),

@@ -94,8 +94,8 @@ static void follow(struct stepped *s, uintptr_t pc, uintptr_t sp)
 		    moved_by_adapter(s, top))
 			push_live(s, sp, top);
 	}
-	/* Popped by an adapter, it is stored where the stack has been lowered to. */
-	if (s->popped.pc && s->popped_age < ADAPTING && sp <= s->popped.slot && in_adapter(s->last_pc) &&
+	/* Popped by an adapter, it is stored where the stack has been lowered to: by an instruction that does no more. */
+	if (s->popped.pc && s->popped_age < ADAPTING && sp <= s->popped.slot && sp == s->last_sp && in_adapter(s->last_pc) &&
 	    load_word(sp, &top) && top == s->popped.pc &&
 	    !(s->count && s->live[s->count - 1].slot == sp)) {
 		push_live(s, sp, top);
