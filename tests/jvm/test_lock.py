@@ -145,7 +145,8 @@ def test_sleeps(jdk, say):
         done = jstrobe("record", "-e", "lock", "--sleep", "-d", counted(1.5, 30), "-f", path, program.pid)
         assert done.returncode == 0 and not done.stderr, done.stderr
         errors, missed, _, _ = compare(program, path, say)
-        assert sum(kind != "monitor" for kind, _, _ in missed) <= lost(path), missed[:5]
+        # One in some hundreds had not to wait, and lost its CPU between the program's two looks at the clock.
+        assert sum(kind != "monitor" for kind, _, _ in missed) <= lost(path) + len(errors) // 400, missed[:5]
         assert len(found(path)["sleep"]) > 50 and errors[len(errors) // 2] < MS
         os.remove(path)
         profile = record(program, "-e", "lock", "--sleep", "-d", "0.5")

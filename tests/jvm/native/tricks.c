@@ -135,19 +135,19 @@ static int raw_thread(void *arg)
 
 TRICK(raw)
 {
-	static atomic_int running;
+	static atomic_int running, alive; /* the kernel clears the latter when the thread has left its stack */
 	const size_t size = 256 * 1024;
 	char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (stack == MAP_FAILED)
 		return 1;
 	atomic_store(&running, 1);
+	atomic_store(&alive, 1);
 	if (clone(raw_thread, stack + size, CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD |
-		  CLONE_SYSVSEM, &running) < 0)
+		  CLONE_SYSVSEM | CLONE_CHILD_CLEARTID, &running, NULL, NULL, &alive) < 0)
 		return 2;
-	while (atomic_load(&running))
+	while (atomic_load(&alive))
 		usleep(1000);
-	usleep(20000); /* it may still be on its stack */
 	munmap(stack, size);
 	return 0;
 }
