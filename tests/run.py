@@ -91,7 +91,7 @@ def run_pytest(name, folder, out, more=()):
     junit = os.path.join(out, name + ".xml")
     if os.path.exists(junit):
         os.remove(junit)
-    command = [sys.executable, "-m", "pytest", "-q", "-rs", "--tb=short", "-p", "no:cacheprovider",
+    command = [sys.executable, "-m", "pytest", "-q", "-rfEs", "--tb=short", "-p", "no:cacheprovider",
                "--durations=5", "-o", "junit_family=xunit1",  # which keeps the notes of single tests
                "--junitxml", junit, *more, folder]
     status = subprocess.run(command, cwd=ROOT).returncode

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "collect/account.h"
+#include "collect/eras.h"
 #include "os/os.h"
 #include "signal/frame_word.h"
 
@@ -134,9 +135,7 @@ uint32_t account_stack(struct collector *c, const struct sample *s)
 	struct node *n = id && t->account == c->account ? &c->nodes.items[id] : NULL;
 	uint64_t versions;
 
-	/* Checked in this drain and since then nothing may have changed. */
-	if (n && n->checked == c->frames.drain && n->era == era &&
-	    (!era_is_seen_late(&zone.eras) || era_is_still(&zone.eras, era)))
+	if (n && n->checked == c->frames.drain && n->era == era && era_is_one(&zone.eras, era))
 		return id;
 	versions = versions_of(c, t, era);
 	if (n && n->versions == versions && versions != UINT64_MAX) {

@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "collect/account.h"
+#include "collect/eras.h"
 #include "elf/elf.h"
 #include "engine/engine.h"
 #include "engine/own_thread.h"

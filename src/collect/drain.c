@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #include "collect/account.h"
+#include "collect/eras.h"
 #include "engine/engine.h"
 #include "engine/runs.h"
 

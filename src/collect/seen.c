@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collect/eras.h"
+
 static const struct era_range none = {1, 0};
 
 void seen_init(struct seen *m)
@@ -212,14 +214,10 @@ static bool in(const struct era_range *range, uint64_t era)
 	return era >= range->since && era <= range->until;
 }
 
-/*
- * Of a safepoint the collector learns afterwards: the last samples of an era may be of the next. What was proved in
- * ERA is so for all of its samples if it is so in a later one, too, or no later one has begun.
- */
+/* Whether samples of ERA are covered: those taken since the proof are, if it holds in a later era, too. */
 static bool covers(const struct era_range *range, const struct zone *z, uint64_t era)
 {
-	return in(range, era) &&
-	       (era < range->until || !era_is_seen_late(&z->eras) || era_is_still(&z->eras, era));
+	return in(range, era) && (era < range->until || era_is_one(&z->eras, era));
 }
 
 static bool proved(const struct seen_method *m, const struct zone *z, uint64_t era)

@@ -50,7 +50,7 @@ static const struct image *libjvm(void)
 	return NULL;
 }
 
-/* Where the JVM counts classes, once it is up so far that it has a code cache, and with it these counts. */
+/* Where the JVM counts classes and safepoints, once it is so far that it has a code cache, and with it these counts. */
 static void find_class_counts(void)
 {
 	static bool looked;

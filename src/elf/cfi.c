@@ -153,49 +153,50 @@ static void recall(struct run *r)
 static void step_register(struct run *r, uint8_t op)
 {
 	struct cursor *c = &r->c;
+	struct cfi_state *s = &r->state;
 	int64_t align = r->common->data_align;
 	uint64_t reg = cursor_uleb(c);
 	struct cursor e;
 
 	switch (op) {
 	case DW_CFA_offset_extended:
-		cfi_saved_at(&r->state, reg, (int64_t)(cursor_uleb(c) * (uint64_t)align));
+		cfi_saved_at(s, reg, (int64_t)(cursor_uleb(c) * (uint64_t)align));
 		break;
 	case DW_CFA_offset_extended_sf:
-		cfi_saved_at(&r->state, reg, (int64_t)((uint64_t)cursor_sleb(c) * (uint64_t)align));
+		cfi_saved_at(s, reg, (int64_t)((uint64_t)cursor_sleb(c) * (uint64_t)align));
 		break;
 	case DW_CFA_GNU_negative_offset_extended:
-		cfi_saved_at(&r->state, reg, (int64_t)(-cursor_uleb(c) * (uint64_t)align));
+		cfi_saved_at(s, reg, (int64_t)(-cursor_uleb(c) * (uint64_t)align));
 		break;
 	case DW_CFA_restore_extended:
-		cfi_restore(&r->state, &r->common->initial, reg);
+		cfi_restore(s, &r->common->initial, reg);
 		break;
 	case DW_CFA_undefined:
-		cfi_lost(&r->state, reg);
+		cfi_lost(s, reg);
 		if (reg == REG_RA)
-			r->state.ra_kind = RA_NONE;
+			s->ra_kind = RA_NONE;
 		break;
 	case DW_CFA_same_value:
-		cfi_lost(&r->state, reg);
+		cfi_lost(s, reg);
 		if (reg == REG_FP)
-			r->state.fp_kind = FP_SAME;
+			s->fp_kind = FP_SAME;
 		else if (reg == REG_RA)
-			cfi_begin_return(&r->state);
+			cfi_begin_return(s);
 		break;
 	case DW_CFA_expression:
 		e = cursor_cut(c, cursor_uleb(c));
-		cfi_saved_by_expression(&r->state, reg, &e);
+		cfi_saved_by_expression(s, reg, &e);
 		break;
 	case DW_CFA_val_expression:
 		e = cursor_cut(c, cursor_uleb(c));
-		cfi_lost(&r->state, reg);
+		cfi_lost(s, reg);
 		break;
 	case DW_CFA_register:
-		cfi_moved_to(&r->state, reg, cursor_uleb(c));
+		cfi_moved_to(s, reg, cursor_uleb(c));
 		break;
 	default: /* val_offset, val_offset_sf: one operand whose value is of no use */
 		cursor_uleb(c);
-		cfi_lost(&r->state, reg);
+		cfi_lost(s, reg);
 		break;
 	}
 }
@@ -212,28 +213,28 @@ static void step_cfa(struct run *r, uint8_t op)
 	switch (op) {
 	case DW_CFA_def_cfa:
 		reg = cursor_uleb(c);
-		cfi_define_cfa(&r->state, reg, (int64_t)cursor_uleb(c));
+		cfi_define_cfa(s, reg, (int64_t)cursor_uleb(c));
 		break;
 	case DW_CFA_def_cfa_sf:
 		reg = cursor_uleb(c);
-		cfi_define_cfa(&r->state, reg, (int64_t)((uint64_t)cursor_sleb(c) * align));
+		cfi_define_cfa(s, reg, (int64_t)((uint64_t)cursor_sleb(c) * align));
 		break;
 	case DW_CFA_def_cfa_expression:
 		e = cursor_cut(c, cursor_uleb(c));
-		cfi_define_cfa_by_expression(&r->state, &e);
+		cfi_define_cfa_by_expression(s, &e);
 		break;
 	/*
 	 * The other part stays as it was – also behind an expression, which the standard
 	 * does not allow but assemblers write and other unwinders accept.
 	 */
 	case DW_CFA_def_cfa_register:
-		cfi_define_cfa(&r->state, cursor_uleb(c), s->cfa_offset);
+		cfi_define_cfa(s, cursor_uleb(c), s->cfa_offset);
 		break;
 	case DW_CFA_def_cfa_offset:
-		cfi_define_cfa(&r->state, s->cfa_register, (int64_t)cursor_uleb(c));
+		cfi_define_cfa(s, s->cfa_register, (int64_t)cursor_uleb(c));
 		break;
 	default: /* def_cfa_offset_sf */
-		cfi_define_cfa(&r->state, s->cfa_register, (int64_t)((uint64_t)cursor_sleb(c) * align));
+		cfi_define_cfa(s, s->cfa_register, (int64_t)((uint64_t)cursor_sleb(c) * align));
 	}
 }
 

@@ -12,9 +12,9 @@
  *            have gone on]
  *
  * The JVM says in its performance data that a safepoint begins, that all threads have stopped for it, and that it
- * ends (RuntimeService; numbers and times). The collector looks at these before and after each drain, and when it has
- * read a name: if they are as they were, nothing was freed since before the sample. If they are not, but no class was
- * loaded or redefined since, nobody has taken what was freed. Without performance data only the latter tells.
+ * ends (RuntimeService; numbers and times). If these are as they were before the sample, nothing was freed since. If
+ * they are not, but no class was loaded or redefined since, nobody has taken what was freed (collect/eras.h). Without
+ * performance data only the latter tells.
  *
  * A sample carries the era that its walk began in (its lower 16 bits). If it is the same after
  * the collector has read a method's names, they are the names the method had in the sample.
@@ -39,8 +39,8 @@ struct eras {
 	_Atomic uint64_t seen;                          /* their sum when the collector looked last */
 	_Atomic uint64_t moves;                         /* times that it had grown */
 	struct era_mark {
-		uint64_t era, others, moves;            /* from this era on: classes unloaded and redefined, moves */
-	} marks[ERA_MARKS];                             /* the last ones; the collector's */
+		uint64_t era, others;                   /* the era that a move began, and era_others then */
+	} marks[ERA_MARKS];                             /* of the last moves, by their number: see collect/eras.h */
 	atomic_bool replacing;                          /* methods are replaced, or may have been before us */
 	_Atomic uint64_t redefinitions;                 /* begun and ended, since the agent watches */
 	_Atomic uint32_t redefining;                    /* calls under way: grows before the count, falls after it */
@@ -102,46 +102,6 @@ static inline uint64_t era_now(const struct eras *e)
 	uint64_t era = 1 + atomic_load_explicit(&e->moves, memory_order_acquire) + era_others(e);
 
 	return atomic_load_explicit(&e->replacing, memory_order_relaxed) ? era + era_sum(e->loaded, ERA_COUNTS) : era;
-}
-
-/* Look whether safepoints went on: then this is another era. The collector's. */
-static inline void era_look(struct eras *e)
-{
-	uint64_t sum = era_chances(e), others = era_others(e);
-	uint64_t moves = atomic_load_explicit(&e->moves, memory_order_relaxed);
-
-	if (!era_is_seen_late(e) || (moves && sum == atomic_load_explicit(&e->seen, memory_order_relaxed) &&
-				     others == e->marks[moves % ERA_MARKS].others))
-		return;
-	atomic_store_explicit(&e->seen, sum, memory_order_relaxed);
-	atomic_store_explicit(&e->moves, ++moves, memory_order_release);
-	e->marks[moves % ERA_MARKS] = (struct era_mark){era_now(e), others, moves};
-}
-
-/*
- * Whether what was read until now is of ERA, which began by the newest mark that is not younger: no class was
- * loaded, unloaded or redefined since, or none was unloaded or redefined and no safepoint went on.
- */
-static inline bool era_lasts_since(const struct eras *e, uint64_t era)
-{
-	uint64_t moves = atomic_load_explicit(&e->moves, memory_order_acquire), i;
-	const struct era_mark *m;
-
-	for (i = 0; i < ERA_MARKS && i < moves; i++) {
-		m = &e->marks[(moves - i) % ERA_MARKS];
-		if (m->era > era)
-			continue;
-		return era - m->moves == era_now(e) - moves ||
-		       (i == 0 && m->others == era_others(e) &&
-			era_chances(e) == atomic_load_explicit(&e->seen, memory_order_relaxed));
-	}
-	return false;
-}
-
-/* Whether what was read until now is of ERA. The collector's. */
-static inline bool era_is_still(const struct eras *e, uint64_t era)
-{
-	return era_is_seen_late(e) ? era_lasts_since(e, era) : era_now(e) == era;
 }
 
 #endif

@@ -1,9 +1,9 @@
 #!/bin/sh
 # run.sh [NAME]... - run the fuzzers (all, or those named: elf, dwarf …) for FUZZ_SECONDS each.
 #
-# They begin with the kept inputs. New inputs go to $O/work/NAME, findings to $O/found/; the exit
+# They begin with the kept inputs. New inputs go to $O/inputs/NAME, findings to $O/found/; the exit
 # status is 1 if there is one. An input worth keeping (a mended finding, a new way through the code)
-# is copied to tests/fuzz/corpus/NAME, small: `fuzz_NAME -merge=1 tests/fuzz/corpus/NAME $O/work/NAME`.
+# is copied to tests/fuzz/corpus/NAME, small: `fuzz_NAME -merge=1 tests/fuzz/corpus/NAME $O/inputs/NAME`.
 
 cd "$(dirname "$0")/../.." || exit 1
 seconds=${FUZZ_SECONDS:-60}
@@ -13,15 +13,15 @@ export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 status=0
 mkdir -p "$O/found"
 for name in "$@"; do
-	mkdir -p "$O/work/$name"
-	log=$O/work/$name.log
+	mkdir -p "$O/inputs/$name"
+	log=$O/inputs/$name.log
 	if [ ! -x "$O/fuzzers/fuzz_$name" ]; then
 		echo "fuzz $name: $O/fuzzers/fuzz_$name is not built (make fuzz does)"
 		exit 2
 	fi
 	if "$O/fuzzers/fuzz_$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
 		-max_len=65536 -artifact_prefix="$O/found/$name-" -print_final_stats=1 \
-		"$O/work/$name" "tests/fuzz/corpus/$name" >"$log" 2>&1; then
+		"$O/inputs/$name" "tests/fuzz/corpus/$name" >"$log" 2>&1; then
 		echo "fuzz $name: no finding in $(sed -n 's/^stat::number_of_executed_units: *//p' "$log") runs, $seconds s"
 	else
 		echo "fuzz $name: FINDING, see $log"
