@@ -9,6 +9,7 @@ Everything a test starts is ended by its pid, also when the test fails.
 import contextlib
 import fcntl
 import glob
+import inspect
 import json
 import os
 import queue
@@ -33,6 +34,14 @@ CHAINS = 16 * CORES  # classes made for NativeBurn
 def counted(short, full):
     """A count or duration: SHORT in `make check`, FULL in `make soak`."""
     return full if SOAK else short
+
+
+def wait_until(what, seconds=30):
+    """Until WHAT() is true; what the agent does a moment after its answer, or a busy machine lets it do late."""
+    end = time.time() + seconds
+    while not what():
+        assert time.time() < end, f"not so in {seconds} s: {inspect.getsource(what).strip()}"
+        time.sleep(0.02)
 
 
 # ---- JDKs and compiled programs ----------------------------------------------------

@@ -68,13 +68,6 @@ class Stream:
                       if r["kind"] in ("sample", "lock"))
 
 
-def wait_until(what, seconds=30):
-    end = time.time() + seconds
-    while not what():
-        assert time.time() < end, "it did not happen"
-        time.sleep(0.02)
-
-
 def read(command, stream=None):
     """Run COMMAND to its end and read its stdout as a stream; (stream, exit status, stderr)."""
     stream = stream or Stream()

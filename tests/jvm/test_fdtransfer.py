@@ -8,8 +8,7 @@ import container
 import jvm
 import pytest
 from container import Container
-from jvm import Program, counted, jstrobe, record
-from live import wait_until
+from jvm import Program, counted, jstrobe, record, wait_until
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 

@@ -7,7 +7,7 @@ import time
 
 import jvm
 import pytest
-from jvm import Program, jstrobe
+from jvm import Program, jstrobe, wait_until
 
 pytestmark = pytest.mark.together
 
@@ -135,13 +135,6 @@ def test_command_line_of_async_profiler(jdk17):
     assert shown and all(re.match(r"\[shares-1 tid=\d+\];", s) and "KnownShares.alpha(J)J_[" in s for s in shown)
 
 
-def wait_for_file(path, seconds=20):
-    end = time.time() + seconds
-    while not os.path.exists(path):
-        assert time.time() < end, f"{path} did not appear"
-        time.sleep(0.05)
-
-
 def test_timeout_stops_and_writes(jdk17, tmp_path):
     """The command returns at once; the session ends by itself, and the agent's thread with it."""
     path = tmp_path / "result.collapsed"
@@ -150,7 +143,7 @@ def test_timeout_stops_and_writes(jdk17, tmp_path):
         done = jstrobe("--timeout", "1s", "-i", "1ms", "-f", path, program.pid)
         assert done.returncode == 0, done.stderr
         assert "Profiling is running" in jstrobe("status", program.pid).stdout
-        wait_for_file(path)
+        wait_until(lambda: os.path.exists(path))
         assert time.time() - began >= 1
         assert sum(stacks(path.read_text()).values()) > 10
         assert "not active" in jstrobe("status", program.pid).stdout
@@ -173,7 +166,7 @@ def test_loop_writes_file_after_file(jdk17, tmp_path):
         done = jstrobe("start", "--loop", "500ms", "-i", "1ms", "-f", tmp_path / "r-%p-%n.collapsed", program.pid)
         assert done.returncode == 0, done.stderr
         files = [tmp_path / f"r-{program.pid}-{n}.collapsed" for n in range(4)]
-        wait_for_file(files[2])
+        wait_until(lambda: os.path.exists(files[2]))
         assert jstrobe("stop", program.pid).returncode == 0
         assert files[3].exists()
         counts = [sum(stacks(f.read_text()).values()) for f in files]
@@ -189,7 +182,7 @@ def test_agent_string_with_loop_and_timeout(jdk17, tmp_path):
     pattern = tmp_path / "a%n{2}.collapsed"
     agent = f"-agentpath:{jvm.LIBRARY}=start,interval=1ms,loop=400ms,timeout=1500ms,file={pattern}"
     with Program(jdk17, "KnownShares", jvm=[agent]) as program:
-        wait_for_file(tmp_path / "a1.collapsed")
+        wait_until(lambda: os.path.exists(tmp_path / "a1.collapsed"))
         end = time.time() + 20
         while "not active" not in jstrobe("status", program.pid).stdout:
             assert time.time() < end

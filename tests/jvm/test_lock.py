@@ -4,7 +4,7 @@ import re
 import subprocess
 import time
 
-from jvm import LIBRARY, Profile, Program, counted, jstrobe, record, result_file
+from jvm import LIBRARY, Profile, Program, counted, jstrobe, record, result_file, wait_until
 from jfr import Recording
 
 STATES = {"monitor": "blocked", "lock": "parked", "write": "parked", "semaphore": "parked", "wait": "waiting",
@@ -67,14 +67,6 @@ def compare(program, path, say):
     say(f"lock, {program.jdk}: {len(errors)} waits, {len(missed)} missed, duration off by {p50 / MS:.3f} ms "
         f"(median), {p99 / MS:.3f} ms (p99); {wrong_owner} of {owners} owners wrong")
     return errors, missed, wrong_owner, owners
-
-
-def wait_until(true):
-    for _ in range(100):
-        if true():
-            return
-        time.sleep(0.05)
-    assert true()
 
 
 def lost(path):

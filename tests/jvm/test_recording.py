@@ -9,7 +9,7 @@ import time
 import jfr
 import jvm
 import pytest
-from jvm import Program, counted, jstrobe
+from jvm import Program, counted, jstrobe, wait_until
 from litter import left_since, litter
 
 pytestmark = pytest.mark.together
@@ -389,7 +389,7 @@ def test_full_disk(jdk17):
             assert jstrobe("dump", program.pid).returncode == 0
             subprocess.run(["dd", "if=/dev/zero", "of=" + os.path.join(folder, "filler"), "bs=1k", "count=8k"],
                            stderr=subprocess.DEVNULL)
-            time.sleep(counted(0.5, 5))
+            wait_until(lambda: jstrobe("dump", program.pid).returncode == 1)
             done = jstrobe("stop", program.pid)
             assert done.returncode == 1 and "No space left" in done.stderr, done.stderr
             assert program.alive()

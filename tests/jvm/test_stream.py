@@ -10,8 +10,7 @@ import time
 import jvm
 import live
 import pytest
-from jvm import COMMAND, Program, counted, jstrobe
-from live import wait_until
+from jvm import COMMAND, Program, counted, jstrobe, wait_until
 from litter import left_since, litter
 
 pytestmark = pytest.mark.together

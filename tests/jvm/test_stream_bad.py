@@ -11,7 +11,7 @@ import time
 import jvm
 import live
 import pytest
-from jvm import Program, counted, jstrobe
+from jvm import Program, counted, jstrobe, wait_until
 
 pytestmark = pytest.mark.together
 
@@ -50,7 +50,7 @@ def test_a_fifo_changes_hands(jdk17, tmp_path):
             with open(fifo, "rb", buffering=0) as file:
                 assert len(file.read(1001)) > 0
             # a FIFO does not tell its writer of readers that come before it has noticed that the last one left
-            live.wait_until(lambda: not is_open(program, fifo))
+            wait_until(lambda: not is_open(program, fifo))
             with open(fifo, "rb") as file:
                 stream = live.Stream()
                 while len(stream.of("sample")) < 20:
