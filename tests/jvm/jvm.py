@@ -24,6 +24,8 @@ COMMAND = os.path.join(OUT, "bin", "jstrobe")
 LIBRARY = os.path.join(OUT, "lib", "libjstrobe.so")
 CONTEXT_JAR = os.path.join(OUT, "lib", "jstrobe-context.jar")
 WORK = os.path.join(OUT, "tests")
+# What a test makes under a fixed name: others run beside it in processes of their own, and JVMs have files mapped.
+OWN = os.path.join(WORK, "own", os.environ.get("PYTEST_XDIST_WORKER", "alone"))
 CLASSES = os.path.join(WORK, "classes")
 NATIVE = os.path.join(WORK, "libtruth.so")
 SOAK = bool(os.environ.get("JSTROBE_SOAK"))
@@ -366,6 +368,19 @@ class Profile:
     def cpu_clock(self):
         """CPU ns of the target during the session by its own clock, read from outside."""
         return self._during(self.clocks[0])
+
+    def target_cpu(self):
+        """The same without our own threads."""
+        return self.cpu_clock() - self.json.get("own_cpu_ns", 0)
+
+    def accounts(self, within):
+        """
+        Whether sampled, lost and unsampled time together are the target's, but for WITHIN (a share of it) and what
+        the machine's host took away, which the kernel counts for perf events and not for CPU clocks.
+        """
+        cpu = self.target_cpu()
+        told = self.weight["total"] + self.weight["lost"] + self.weight["unsampled"]
+        return abs(told / cpu - 1) <= within + self.stolen / cpu
 
     def thread_clock(self):
         """The same for the thread that record() was told to watch."""

@@ -71,19 +71,22 @@ class Stream:
 def read(command, stream=None):
     """Run COMMAND to its end and read its stdout as a stream; (stream, exit status, stderr)."""
     stream = stream or Stream()
-    errors = []
+    errors, lines = [], []
     process = subprocess.Popen([str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                cwd=jvm.WORK)
     reader = threading.Thread(target=lambda: errors.append(process.stderr.read().decode()), daemon=True)
     reader.start()
     try:
+        # judged afterwards: the stream does not wait for a slow reader
         for line in process.stdout:
-            stream.take(line, time.clock_gettime_ns(time.CLOCK_MONOTONIC))
+            lines.append((line, time.clock_gettime_ns(time.CLOCK_MONOTONIC)))
         status = process.wait(60)
     finally:
         if process.poll() is None:
             process.kill()
     reader.join()
+    for line, arrived in lines:
+        stream.take(line, arrived)
     return stream, status, errors[0]
 
 

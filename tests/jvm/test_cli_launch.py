@@ -116,9 +116,9 @@ def test_programs_without_a_jvm():
 
 
 def test_missing_folder_is_said_before_the_program_starts(jdk17):
-    done = jstrobe("record", "-f", "/no/such/folder/x", "--", "touch", os.path.join(jvm.WORK, "ran"))
+    done = jstrobe("record", "-f", "/no/such/folder/x", "--", "touch", os.path.join(jvm.OWN, "ran"))
     assert done.returncode == 1 and "no folder" in done.stderr
-    assert not os.path.exists(os.path.join(jvm.WORK, "ran"))
+    assert not os.path.exists(os.path.join(jvm.OWN, "ran"))
 
 
 def test_session_that_cannot_start_lets_the_program_run(jdk17):

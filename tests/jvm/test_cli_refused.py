@@ -56,7 +56,7 @@ def test_a_thread(jdk17):
 
 def pretender(*libraries, handler=False):
     """A Python process that has files of these names mapped."""
-    folder = os.path.join(jvm.WORK, "pretend")
+    folder = os.path.join(jvm.OWN, "pretend")
     os.makedirs(folder, exist_ok=True)
     for library in libraries:
         with open(os.path.join(folder, library), "wb") as file:
@@ -200,7 +200,7 @@ def test_missing_folder(jdk17):
 @pytest.mark.parametrize("suffix", [".html", ".json", ".collapsed"])
 def test_full_disk(jdk17, suffix):
     """Nothing half-written remains, the target goes on, and a second try elsewhere succeeds."""
-    folder = os.path.join(jvm.WORK, "full")
+    folder = os.path.join(jvm.OWN, "full")
     os.makedirs(folder, exist_ok=True)
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4k", "none", folder]).returncode != 0:
         pytest.skip("cannot mount a tmpfs here")
@@ -247,7 +247,7 @@ def test_library_that_the_target_cannot_see(jdk17):
 
 
 def test_a_library_that_does_not_load(jdk):
-    path = os.path.join(jvm.WORK, "broken.so")
+    path = os.path.join(jvm.OWN, "broken.so")
     with open(path, "w") as file:
         file.write("this is no library")
     with Program(jdk, "Sleepers", 1, "idle") as program:
@@ -258,8 +258,8 @@ def test_a_library_that_does_not_load(jdk):
 
 def test_agent_of_another_protocol(jdk17):
     """A connection that shows the right token but speaks another protocol is told so."""
-    other = os.path.join(jvm.WORK, "other.c")
-    library = os.path.join(jvm.WORK, "libother.so")
+    other = os.path.join(jvm.OWN, "other.c")
+    library = os.path.join(jvm.OWN, "libother.so")
     with open(other, "w") as file:
         file.write(r'''
 #include <stdio.h>

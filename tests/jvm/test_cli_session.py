@@ -174,7 +174,7 @@ def test_launcher_style(jdk17):
 
 def named(*names):
     """Classes of these names in package names, each the same as truth.Sleepers; their class path."""
-    folder = os.path.join(jvm.WORK, "names")
+    folder = os.path.join(jvm.OWN, "names")
     os.makedirs(folder, exist_ok=True)
     sources = []
     for name in names:

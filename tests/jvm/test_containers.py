@@ -202,7 +202,7 @@ def test_from_kubectl_debug(jdk17, user, rights, works):
 @FULL
 def test_two_versions_in_turn(jdk17, say):
     """Another version's copy beside ours, in the same JVM."""
-    old = os.path.join(jvm.WORK, "old-version.so")
+    old = os.path.join(jvm.OWN, "old-version.so")
     rounds = counted(0, 500)
     with open(jvm.LIBRARY, "rb") as file, open(old, "wb") as copy:
         copy.write(file.read() + b"\0another build")

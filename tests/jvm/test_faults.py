@@ -16,7 +16,7 @@ pytestmark = pytest.mark.together
 MEMORY, MAP, PERF, TIMER, THREAD, FILES, RING = range(1, 8)
 CALLS = {MEMORY: "allocation", MAP: "mapping", PERF: "perf event", TIMER: "timer", THREAD: "thread",
          FILES: "file", RING: "mapping of a descriptor"}
-PRELOAD = os.path.join(jvm.WORK, "libfail.so")
+PRELOAD = os.path.join(jvm.OWN, "libfail.so")
 
 
 # ---- limits ----------------------------------------------------------------------------------

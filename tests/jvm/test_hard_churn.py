@@ -20,12 +20,10 @@ DIGIT = re.compile(r"truth\.Churn\.d(\d)$")
 
 def agent_jar():
     """truth.ChurnAgent as a Java agent that may redefine and retransform."""
-    path = os.path.join(jvm.WORK, "churn-agent.jar")
-    made = f"{path}.{os.getpid()}"
-    with zipfile.ZipFile(made, "w") as jar:
+    path = os.path.join(jvm.OWN, "churn-agent.jar")
+    with zipfile.ZipFile(path, "w") as jar:
         jar.writestr("META-INF/MANIFEST.MF", "Manifest-Version: 1.0\nPremain-Class: truth.ChurnAgent\n"
                      "Can-Redefine-Classes: true\nCan-Retransform-Classes: true\n")
-    os.replace(made, path)  # tests run beside each other
     return path
 
 

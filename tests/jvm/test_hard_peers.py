@@ -33,7 +33,7 @@ def samples_in(path):
 @pytest.fixture
 def other():
     """A second jstrobe: another copy of the library is another library."""
-    path = os.path.join(jvm.WORK, "other", "libjstrobe.so")
+    path = os.path.join(jvm.OWN, "other", "libjstrobe.so")
     os.makedirs(os.path.dirname(path), exist_ok=True)
     shutil.copyfile(jvm.LIBRARY, path)
     return path

@@ -100,9 +100,7 @@ def test_short_threads(jdk, say):
     burst = profile.total("truth.ThreadChurn.burst") / profile.cpu_clock()
     unsampled = profile.weight["unsampled"] / profile.cpu_clock()
     say(f"threads of 2 ms {jdk}: {burst:.1%} of CPU time in their method, {unsampled:.1%} unsampled")
-    assert abs((profile.weight["total"] + profile.weight["lost"] + profile.weight["unsampled"])
-               / (profile.cpu_clock() - profile.json.get("own_cpu_ns", 0)) - 1) \
-        < 0.05 + profile.stolen / profile.cpu_clock()
+    assert profile.accounts(within=0.05), (profile.weight, profile.target_cpu())
 
 
 def test_blocking_reads_see_no_eintr(jdk17):
@@ -166,7 +164,7 @@ def test_next_to_the_jdks_own_sampler(jdk25):
     if jfr is None:
         pytest.skip("this JDK 25 has no jfr tool to read the recording with")
     found = re.search(r"jdk\.CPUTimeSample\s+(\d+)", jfr.stdout)
-    assert found and int(found.group(1)) > 100, jfr.stdout[-500:]
+    assert found and int(found.group(1)) > 20, jfr.stdout[-500:]  # one each 20 ms of CPU time, which others share
 
 
 def test_from_the_first_instruction(jdk):

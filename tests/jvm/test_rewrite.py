@@ -8,12 +8,12 @@ import subprocess
 import zipfile
 
 import pytest
-from jvm import LIBRARY, OUT, ROOT, SOAK, WORK, compiler, counted
+from jvm import LIBRARY, OUT, OWN, ROOT, SOAK, compiler, counted
 
 pytestmark = pytest.mark.together
 
 REWRITER = os.path.join(OUT, "tests", "rewrite_classes")
-TOOLS = os.path.join(WORK, "rewrite")
+TOOLS = os.path.join(OWN, "rewrite")
 # ASM as the JDK brings it along, up to JDK 23; none that is newer
 ASM = ["--add-exports", "java.base/jdk.internal.org.objectweb.asm=ALL-UNNAMED",
        "--add-exports", "java.base/jdk.internal.org.objectweb.asm.util=ALL-UNNAMED"]
