@@ -9,7 +9,7 @@
 #include "engine/runs.h"
 #include "os/os.h"
 #include "signal/handler.h"
-#include "signal/perf_samples.h"
+#include "signal/take.h"
 #include "signal/wait.h"
 #include "signal/walk.h"
 
@@ -149,7 +149,7 @@ static void announce(struct thread_record *r, uint32_t e, const struct trace *t,
 {
 	struct sample s = {.trace = t, .thread = r->index, .event = (uint8_t)e, .state = THREAD_NONE, .era = era};
 
-	if (!atomic_load_explicit(&((struct trace *)t)->id, memory_order_relaxed) && queue_push(handler_queue(r), &s))
+	if (!atomic_load_explicit(&((struct trace *)t)->id, memory_order_relaxed) && queue_push(take_queue(r), &s))
 		record_stir(&zone.records, r->index);
 }
 
@@ -239,8 +239,8 @@ static void push(struct thread_record *r, uint32_t e, uint64_t thread, const str
 		record_lose(r, e, LOSS_store_full, s.weight);
 	else if (window_keeps_out(&zone.window))
 		record_lose(r, e, LOSS_outside_window, s.weight);
-	else if (!(s.noted ? queue_push_pair(handler_queue(r), &s, (const void *)&note)
-			   : queue_push(handler_queue(r), &s)))
+	else if (!(s.noted ? queue_push_pair(take_queue(r), &s, (const void *)&note)
+			   : queue_push(take_queue(r), &s)))
 		record_lose(r, e, LOSS_queue_full, s.weight);
 	record_stir(&zone.records, r->index);
 }

@@ -13,7 +13,7 @@
 #include "engine/marker.h"
 #include "engine/wall.h"
 #include "os/os.h"
-#include "signal/handler.h"
+#include "signal/take.h"
 #include "signal/walk.h"
 
 #define SYSCALL_BYTES 2 /* a call that will be started again shows its own instruction, else the one behind */
@@ -120,7 +120,7 @@ static bool look_at_java(struct thread_record *r, uintptr_t java, const struct j
 	if (!trace_begin(&w, &zone.store, &wall.rounds->self->chunk, zone.depth) || !walk_outside(&zone, r, &w))
 		return false;
 	done(&w, s);
-	s->stack.context = handler_mounted(r);
+	s->stack.context = take_mounted(r);
 	request_of_record(r, &s->stack.request);
 	if (!read_place(java, &now) || !is_same(p, &now) || !has_slept(r, s) || (noted && !wall_slots_hold(slots)))
 		return false;

@@ -13,9 +13,6 @@ void handler_thread(int signo, siginfo_t *info, void *context);
 /* Expiry of the process's ITIMER_PROF; the record is found by the thread pointer. */
 void handler_itimer(int signo, siginfo_t *info, void *context);
 
-/* The java tid of the virtual thread that R carries, which differs from its own; 0 = none, or before JDK 24. */
-uint64_t handler_mounted(const struct thread_record *r);
-
 /*
  * For callbacks in normal code that work on their own thread's record (thread end):
  * from enter to leave a signal on this thread counts as `recursion` and its weight is

@@ -6,8 +6,10 @@
 
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
+
+#include "signal/clock.h"
+#include "signal/take.h"
 
 /*
  * A thread whose last BURST samples came each within 500 µs of its CPU time, and 2 ms of real time, gets
@@ -19,14 +21,6 @@
 #define BURST 64
 #define BURST_CPU (BURST * 500 * NS_PER_US)
 #define BURST_REAL (BURST * 2 * NS_PER_MS)
-
-static uint64_t cpu_used(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
 
 void perf_hush(struct thread_record *r, bool on)
 {
@@ -72,7 +66,7 @@ static void calm(struct record_source *s, uint32_t event, uint64_t time)
 
 	if (++s->burst < BURST)
 		return;
-	cpu = cpu_used();
+	cpu = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	if (time - s->burst_began < BURST_REAL && cpu - s->burst_cpu < BURST_CPU &&
 	    syscall(SYS_ioctl, s->fd, PERF_EVENT_IOC_PERIOD, &doubled) == 0) {
 		s->period = doubled;
@@ -96,7 +90,7 @@ static void ring_samples(struct thread_record *r, uint32_t event, uint64_t time,
 	perf_ring_open(&ring, s->ring, zone.events[event].scaled);
 	while (perf_ring_next(&ring)) {
 		record_take(r, event);
-		handler_take(r, event, time, growth(s, ring.count), &ring, regs);
+		take_sample(r, event, time, growth(s, ring.count), &ring, regs);
 		if (zone.events[event].quiet)
 			calm(s, event, time);
 	}
@@ -113,14 +107,14 @@ static void bare_sample(struct thread_record *r, uint32_t event, bool signal, ui
 	if (!signal && count - s->last_count < s->period)
 		return;
 	record_take(r, event);
-	handler_take(r, event, time, growth(s, count), NULL, regs);
+	take_sample(r, event, time, growth(s, count), NULL, regs);
 	if (zone.events[event].quiet)
 		calm(s, event, time);
 }
 
 void perf_samples(struct thread_record *r, uint32_t event, uint64_t time, void *context)
 {
-	enum loss_reason why = handler_refusal(r);
+	enum loss_reason why = take_refusal(r);
 	struct walk_regs regs;
 	uint32_t e;
 

@@ -19,12 +19,4 @@ void perf_hush(struct thread_record *r, bool on);
 /* What the kernel has counted for S, by a system call; its last_count if that fails. */
 uint64_t perf_count(const struct record_source *s, bool scaled);
 
-/* Why a sample of R must not be taken now; LOSS_REASONS = it may. In handler.c. */
-enum loss_reason handler_refusal(const struct thread_record *r);
-/* The queue R's samples go to now. In handler.c. */
-struct queue *handler_queue(struct thread_record *r);
-/* Take one sample of R's EVENT; RING may be NULL: no kernel frames. In handler.c. */
-void handler_take(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,
-		  const struct perf_reader *ring, const struct walk_regs *regs);
-
 #endif

@@ -1,11 +1,10 @@
 #include "signal/wait.h"
 
 #include <string.h>
-#include <time.h>
 
 #include "context.h"
 #include "signal/handler.h"
-#include "signal/perf_samples.h"
+#include "signal/take.h"
 #include "signal/walk.h"
 
 struct thread_record *wait_enter(uint32_t event)
@@ -17,7 +16,7 @@ struct thread_record *wait_enter(uint32_t event)
 	handler_enter(r);
 	/* Between the look-up and here the session may have ended, and the record be somebody else's. */
 	if (atomic_load_explicit(&r->tcb, memory_order_relaxed) == context_tcb() &&
-	    handler_refusal(r) == LOSS_REASONS && atomic_load(&r->sources[event].arm) != ARM_NONE)
+	    take_refusal(r) == LOSS_REASONS && atomic_load(&r->sources[event].arm) != ARM_NONE)
 		return r;
 	handler_leave(r);
 	return NULL;
@@ -55,7 +54,7 @@ void wait_announce(struct thread_record *r, uint32_t event, const struct trace *
 
 	if (atomic_load_explicit(&((struct trace *)t)->id, memory_order_relaxed))
 		return;
-	if (queue_push_pair(handler_queue(r), &s, &s))
+	if (queue_push_pair(take_queue(r), &s, &s))
 		record_stir(&zone.records, r->index);
 }
 
@@ -85,7 +84,7 @@ void wait_take(struct thread_record *r, struct sample *s, const struct wait_note
 	s->noted = s->context ? request_of(s->context, &request.request) : request_of_record(r, &request.request);
 	if (window_keeps_out(&zone.window))
 		record_lose(r, s->event, LOSS_outside_window, s->weight);
-	else if (!queue_push_row(handler_queue(r), row, s->noted ? 3 : 2))
+	else if (!queue_push_row(take_queue(r), row, s->noted ? 3 : 2))
 		record_lose(r, s->event, LOSS_queue_full, s->weight);
 	record_stir(&zone.records, r->index);
 }

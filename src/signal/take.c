@@ -1,0 +1,131 @@
+#include "signal/take.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "signal/clock.h"
+
+/* One that the collector has prepared takes the place of the present one. */
+struct queue *take_queue(struct thread_record *r)
+{
+	struct queue *next = atomic_load_explicit(&r->next, memory_order_acquire);
+
+	if (unlikely(next != NULL)) {
+		atomic_store_explicit(&r->current, next, memory_order_release);
+		atomic_store_explicit(&r->next, NULL, memory_order_release);
+		return next;
+	}
+	return atomic_load_explicit(&r->current, memory_order_relaxed);
+}
+
+enum loss_reason take_refusal(const struct thread_record *r)
+{
+	if (unlikely(!atomic_load_explicit(&zone.enabled, memory_order_relaxed)))
+		return LOSS_disabled;
+	if (unlikely(atomic_load_explicit(&zone.vm_exiting, memory_order_relaxed)))
+		return LOSS_vm_exiting;
+	if (unlikely(atomic_load_explicit(&r->state, memory_order_relaxed) != RECORD_LIVE))
+		return LOSS_thread_exiting;
+	return LOSS_REASONS;
+}
+
+uint64_t take_mounted(const struct thread_record *r)
+{
+	uintptr_t thread = atomic_load_explicit(&r->java_thread, memory_order_relaxed);
+	uintptr_t entry;
+	uint64_t owner;
+
+	if (!thread || zone.layout.thread_cont_entry < 0 || zone.layout.thread_owner_id < 0 ||
+	    !load_word(thread + (uintptr_t)zone.layout.thread_cont_entry, &entry) || !entry ||
+	    !load_u64(thread + (uintptr_t)zone.layout.thread_owner_id, &owner))
+		return 0;
+	return owner;
+}
+
+/* A signal that comes this much later found its thread without a CPU. */
+#define AT_ONCE (200 * NS_PER_US)
+
+static enum thread_state state_of(const struct thread_record *r, uint32_t event, uint64_t time)
+{
+	const struct record_source *s = &r->sources[event];
+
+	if (zone.events[event].turns != TURNS_WALL)
+		return THREAD_RUNNING;
+	if (s->expected != THREAD_RUNNING)
+		return (enum thread_state)s->expected;
+	return time > s->asked_at + AT_ONCE ? THREAD_RUNNABLE : THREAD_RUNNING;
+}
+
+static uint32_t this_cpu(void)
+{
+	unsigned cpu = 0;
+
+	return syscall(SYS_getcpu, &cpu, NULL, NULL) ? UINT32_MAX : cpu;
+}
+
+/* The trace of R: kernel frames of RING's record (may be NULL) on top of the user stack. */
+static const struct trace *take_trace(struct thread_record *r, const struct perf_reader *ring,
+				      const struct walk_regs *regs, struct sample *s)
+{
+	struct trace_writer w;
+	uint64_t i, address;
+
+	if (!trace_begin(&w, &zone.store, &r->chunk, zone.depth))
+		return NULL;
+	for (i = 0; ring && i < ring->chain_length; i++) {
+		address = perf_ring_address(ring, i);
+		if (address)
+			trace_put(&w, frame_pc(FRAME_KERNEL, address));
+	}
+	if (unlikely(zone.record_cpu)) {
+		s->payload = this_cpu();
+		walk_thread(&zone, r, regs, &w);
+	} else if (unlikely(zone.stats)) {
+		uint64_t start = clock_ns(CLOCK_MONOTONIC);
+
+		walk_thread(&zone, r, regs, &w);
+		s->payload = (uint32_t)(clock_ns(CLOCK_MONOTONIC) - start);
+	} else {
+		walk_thread(&zone, r, regs, &w);
+	}
+	return w.store_full ? NULL : trace_end(&w);
+}
+
+/* S, with what its thread works for behind it, if that is known. */
+static bool push(struct thread_record *r, struct sample *s)
+{
+	struct request_note note = {.unused = {0}};
+
+	s->noted = request_of_record(r, &note.request);
+	return s->noted ? queue_push_pair(take_queue(r), s, (const struct sample *)(const void *)&note)
+			: queue_push(take_queue(r), s);
+}
+
+void take_sample(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,
+		  const struct perf_reader *ring, const struct walk_regs *regs)
+{
+	struct sample s = {.time = time, .event = (uint8_t)event, .thread = r->index};
+	uint64_t now;
+
+	s.weight = weight + r->sources[event].carried;
+	r->sources[event].carried = 0;
+	if (window_keeps_out(&zone.window)) {
+		record_lose(r, event, LOSS_outside_window, s.weight);
+		return;
+	}
+	s.era = (uint16_t)era_now(&zone.eras);
+	s.trace = take_trace(r, ring, regs, &s);
+	if (!s.trace) {
+		record_lose(r, event, LOSS_store_full, s.weight);
+		return;
+	}
+	s.state = (uint8_t)state_of(r, event, time);
+	s.context = take_mounted(r);
+	now = clock_ns(CLOCK_MONOTONIC);
+	s.handler_ns = (uint32_t)MIN(now - time, (uint64_t)UINT32_MAX);
+	if (zone.events[event].turns == TURNS_WALL)
+		r->place = (struct record_place){regs->pc, regs->sp, regs->fp, s.trace, r->chunk.generation};
+	if (!push(r, &s))
+		record_lose(r, event, LOSS_queue_full, s.weight);
+	record_stir(&zone.records, r->index);
+}

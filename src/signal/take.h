@@ -1,0 +1,31 @@
+/*
+ * take.h - one sample of a thread: its trace into the store, the sample into the thread's queue; or lost, with the
+ * reason and its weight.
+ *
+ * For handlers and for callbacks in normal code, on R's own thread, which has entered R (handler.h), but where it says
+ * otherwise.
+ */
+#ifndef JSTROBE_SIGNAL_TAKE_H
+#define JSTROBE_SIGNAL_TAKE_H
+
+#include "signal/perf_ring.h"
+#include "signal/walk.h"
+
+/* Why a sample of R must not be taken now; LOSS_REASONS = it may. */
+enum loss_reason take_refusal(const struct thread_record *r);
+/* The queue R's samples go to now. */
+struct queue *take_queue(struct thread_record *r);
+/*
+ * Take one sample of R's EVENT at TIME (CLOCK_MONOTONIC, ns), of WEIGHT and what R carried over, from REGS on. RING
+ * may be NULL: no kernel frames.
+ */
+void take_sample(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,
+		 const struct perf_reader *ring, const struct walk_regs *regs);
+
+/*
+ * The java tid of the virtual thread that R carries, which differs from its own; 0 = none, or before JDK 24. Any
+ * thread.
+ */
+uint64_t take_mounted(const struct thread_record *r);
+
+#endif
