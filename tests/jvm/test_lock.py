@@ -81,9 +81,9 @@ def test_waits_are_found(jdk, say):
         assert done.returncode == 0, done.stderr
         errors, missed, wrong_owner, owners = compare(program, path, say)
         assert program.stop() == 0
-    # What was lost says so. A monitor that came free while the thread still spun for it, and was off its CPU meanwhile,
-    # the JVM tells nobody of.
-    assert sum(kind != "monitor" for kind, _, _ in missed) <= lost(path), missed[:5]
+    # What was lost says so. A lock that came free while the thread still tried or spun for it, and was off its CPU
+    # meanwhile, was not waited for; with a monitor, where the JVM spins, that is the more frequent case.
+    assert sum(kind != "monitor" for kind, _, _ in missed) <= lost(path) + len(errors) // 500, missed[:5]
     assert len(missed) <= lost(path) + len(errors) // 100, missed[:5]
     assert wrong_owner <= 0.01 * owners
     # a busy machine keeps the thread from its CPU on its way into the wait and out of it
