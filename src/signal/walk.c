@@ -75,8 +75,12 @@ static bool walk_all(struct walk *w)
 			put_end(w, END_truncated);
 			return false;
 		}
-		if (s == STEP_ROOT)
+		if (s == STEP_ROOT) {
+			/* The first method has left its frame already: what called it is all there is. */
+			if (length(w) == 0)
+				trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc));
 			return true;
+		}
 		if (s == STEP_END && !recover(w)) {
 			put_end(w, w->end);
 			return false;

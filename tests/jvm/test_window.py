@@ -163,9 +163,9 @@ def test_refused(jdk17):
 
 def test_memory_limit(jdk17):
     """memlimit: new stacks beyond it are lost under their name, the sums stay right."""
-    with Program(jdk17, "Words") as program:  # some thousand stacks a second
+    with Program(jdk17, "ThreadStorm", "platform", 2000) as program:  # each thread has a stack of its own
         path = jvm.result_file()
-        for seconds in "1.5", "6", "30":  # how many differ is the compilers' affair
+        for seconds in "1.5", "6", "30":  # how many threads there are is the machine's affair
             done = jstrobe("record", "-d", seconds, "-i", "100us", "--memlimit", "1m", "-o", "json", "-f", path,
                            program.pid)
             assert done.returncode == 0, done.stderr

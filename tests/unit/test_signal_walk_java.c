@@ -322,16 +322,19 @@ static void interpreted_exit(void **state)
 		 {0x59, 0x48, 0x8b, 0xe2, 0x48, 0x83, 0xe4, 0xf0, 0x51, 0xff, 0xa3, 0x90, 0, 0, 0}, {0, 1, 4, 8}, 4,
 		 1, 2, REG_RDX, REG_RCX},
 	};
+	uintptr_t alpha = compiled_alpha();
 	unsigned e, i;
 
 	for (e = 0; e < ARRAY_LEN(exits); e++)
 		for (i = 0; i < exits[e].steps; i++) {
-			gregset_t g = {0};
-			struct walk_regs r = {.all = g};
+			ucontext_t all = {0};
+			greg_t *g = all.uc_mcontext.gregs;
+			struct walk_regs r = {.all = &all};
 			struct fake_stack s;
 
+			/* A compiled caller: its fp leads to no frame that could be taken for this one. */
 			stack_begin(&s, &jvm);
-			stack_interpreted(&s, a, 1, 2);
+			stack_compiled(&s, alpha + 180, 6);
 			*fake_at(s.sp - 24) = s.pc; /* two locals lie between */
 			r.pc = fake_interpreter(&jvm, 100) + exits[e].at[i];
 			memcpy((void *)fake_interpreter(&jvm, 100), exits[e].code, sizeof(exits[e].code));
@@ -342,8 +345,27 @@ static void interpreted_exit(void **state)
 			r.bcp = (uintptr_t)g[REG_R13];
 			r.method = (uintptr_t)g[REG_RBX];
 			print_message("%s, step %u\n", exits[e].of, i);
-			CHECK(&s, &r, true, I(a, 1));
+			CHECK(&s, &r, true, C2(a, 7));
 		}
+}
+
+/* The same of the first method of a thread: what called it is all there is. No stack is without a frame. */
+static void first_method_left(void **state)
+{
+	static const uint8_t code[] = {0x41, 0x5d, 0x48, 0x8b, 0xe3, 0x41, 0xff, 0xe5};
+	ucontext_t all = {0};
+	struct walk_regs r = {.all = &all, .pc = fake_interpreter(&jvm, 100) + 2};
+	struct fake_stack s;
+
+	stack_begin(&s, &jvm);
+	memcpy((void *)fake_interpreter(&jvm, 100), code, sizeof(code));
+	r.fp = s.fp;
+	r.sp = s.sp - 16;
+	r.method = s.sp; /* rbx */
+	r.bcp = s.pc;    /* r13 */
+	all.uc_mcontext.gregs[REG_RBX] = (greg_t)s.sp;
+	all.uc_mcontext.gregs[REG_R13] = (greg_t)s.pc;
+	CHECK(&s, &r, true, NATIVE(jvm.call_stub));
 }
 
 /* A method that does not look like one ends the walk. */
@@ -538,7 +560,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(inlining),        T(top_position),      T(neighbours),      T(recursion),       T(depth_limit),
-		T(mixed),           T(bytecode_pointers), T(interpreted_entry), T(interpreted_exit),  T(broken_interpreted),
+		T(mixed),           T(bytecode_pointers), T(interpreted_entry), T(interpreted_exit),  T(first_method_left), T(broken_interpreted),
 		T(entries),         T(broken_entry),      T(last_java_frame), T(laid_down), T(deoptimised),
 		T(large_method),    T(no_method),         T(cache_follows),   T(cache_overflows),
 	};
