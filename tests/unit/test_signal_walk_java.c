@@ -368,6 +368,23 @@ static void first_method_left(void **state)
 	CHECK(&s, &r, true, NATIVE(jvm.call_stub));
 }
 
+/* What lies where the innermost frame's return address should be is believed only if a call stands before it. */
+static void broken_return(void **state)
+{
+	uintptr_t alpha = compiled_alpha(), beta = compiled_beta(3, 4);
+	const uintptr_t wrong[] = {alpha + 33, jvm.meta + 64, 0, 8, UINT64_MAX - 7};
+	struct fake_stack s;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(wrong); i++) {
+		stack_begin(&s, &jvm);
+		stack_compiled(&s, alpha + 180, 6);
+		stack_compiled(&s, beta + 79, 4);
+		*fake_at(s.sp + 24) = wrong[i];
+		CHECK(&s, NULL, false, C1(b, 22), ENDS(bad_compiled));
+	}
+}
+
 /* A method that does not look like one ends the walk. */
 static void broken_interpreted(void **state)
 {
@@ -559,10 +576,11 @@ static void cache_overflows(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(inlining),        T(top_position),      T(neighbours),      T(recursion),       T(depth_limit),
-		T(mixed),           T(bytecode_pointers), T(interpreted_entry), T(interpreted_exit),  T(first_method_left), T(broken_interpreted),
-		T(entries),         T(broken_entry),      T(last_java_frame), T(laid_down), T(deoptimised),
-		T(large_method),    T(no_method),         T(cache_follows),   T(cache_overflows),
+		T(inlining), T(top_position), T(neighbours), T(recursion), T(depth_limit), T(mixed),
+		T(bytecode_pointers), T(interpreted_entry), T(interpreted_exit), T(first_method_left),
+		T(broken_return), T(broken_interpreted), T(entries), T(broken_entry), T(last_java_frame),
+		T(laid_down), T(deoptimised), T(large_method), T(no_method), T(cache_follows),
+		T(cache_overflows),
 	};
 	int failed = 0;
 
