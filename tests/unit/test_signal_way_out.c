@@ -113,6 +113,8 @@ static void ways(void **state)
 	assert_int_equal(ON_TOP(0x50, 0x48, 0x83, 0xe4, 0xf0, 0x58, EPILOGUE), INT32_MIN);
 	/* The sender's sp, kept on the stack meanwhile: mov r13, [rsp + 8]; mov rsp, r13 */
 	assert_int_equal(ON_TOP(0x4c, 0x8b, 0x6c, 0x24, 8, 0x49, 0x8b, 0xe5, EPILOGUE), 96);
+	/* add rsp, rcx; push rbp; mov rbp, rsp; leave; ret: a frame laid down who knows where (UncommonTrapBlob) */
+	assert_int_equal(ON_TOP(0x48, 0x03, 0xe1, 0x55, 0x48, 0x8b, 0xec, 0xc9, 0xc3), INT32_MIN);
 	/* jmp [rax]: who knows */
 	assert_int_equal(ON_TOP(0x50, 0xff, 0x20), INT32_MIN);
 }

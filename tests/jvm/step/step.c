@@ -232,15 +232,19 @@ static void judge(struct stepped *s, const struct walk_regs *regs)
 		place_note(s, &w, regs, (struct verdict){false, last, at});
 }
 
-/* Frames that return to the very same place are one step of the walk, once it knows them: those above the one at SP. */
-static void seed_recursion(struct stepped *s, const struct walk *w, uintptr_t pc, uintptr_t sp)
+/*
+ * Frames that return to the very same place are one step of the walk, once it knows them: those above the one at SP and
+ * below NEXT, where the walk went on.
+ */
+static void seed_recursion(struct stepped *s, uintptr_t pc, uintptr_t sp, uintptr_t next)
 {
 	uintptr_t blob = code_blob_at(&zone.layout, pc), again, low = sp;
 	struct blob b;
 
-	if (!decode_lookup(w->l, w->cache, pc, false) || !blob || !code_blob_read(&zone.layout, blob, &b) || !b.nmethod || b.frame_bytes < 2 * WORD)
+	if (!blob || !code_blob_read(&zone.layout, blob, &b) || !b.nmethod || b.frame_bytes < 2 * WORD)
 		return;
-	while (load_word(sp + b.frame_bytes - WORD, &again) && again == pc && s->count < LIVE / 2)
+	while (sp + b.frame_bytes < next && load_word(sp + b.frame_bytes - WORD, &again) && again == pc &&
+	       s->count < LIVE / 2)
 		sp += b.frame_bytes;
 	for (; sp > low; sp -= b.frame_bytes)
 		push_live(s, sp - WORD, pc);
@@ -258,7 +262,7 @@ static void seed(struct stepped *s, const struct walk_regs *regs)
 	s->popped = (struct live){0};
 	for (i = s->walked < LIVE / 2 ? s->walked : LIVE / 2; i > 0; i--)
 		if (step_compiled(s->pcs[i - 1])) {
-			seed_recursion(s, &w, s->pcs[i - 1], s->sps[i - 1]);
+			seed_recursion(s, s->pcs[i - 1], s->sps[i - 1], i < s->walked ? s->sps[i] : w.sp);
 			push_live(s, s->sps[i - 1] - WORD, s->pcs[i - 1]);
 		}
 	s->last_pc = regs->pc;

@@ -26,7 +26,8 @@ struct place {
 	int64_t fp_at;     /* the same of the frame pointer */
 	int64_t stored_at; /* where the way stored it; INT64_MIN: nowhere */
 	int64_t base;      /* what the frame pointer is, seen from the first sp */
-	bool has_base;     /* else it is as it was */
+	bool has_base;     /* else it is as it was, or where the stack was when that was lost */
+	bool base_lost;
 	bool called;       /* the link register is what a call left */
 	bool lost;         /* sp is not known */
 };
@@ -100,7 +101,7 @@ static enum go set_sp(struct way *y, const struct insn *i)
 		return GO_ON;
 	}
 	y->fixed = false;
-	if (fp < y->w->sp || fp - y->w->sp > INTERPRETED_SPAN || (fp & (WORD - 1)))
+	if (y->at.base_lost || fp < y->w->sp || fp - y->w->sp > INTERPRETED_SPAN || (fp & (WORD - 1)))
 		return GO_BACK;
 	y->at.released = (int64_t)(fp - y->w->sp) + i->amount;
 	return GO_ON;
@@ -191,6 +192,7 @@ static enum go turn(struct way *y, const struct insn *i, uintptr_t pc)
 	case INSN_FP_FROM_SP:
 		y->at.base = y->at.released + i->amount;
 		y->at.has_base = !y->at.lost;
+		y->at.base_lost = y->at.lost;
 		return GO_ON;
 	case INSN_CALL: return call(y, target);
 	case INSN_CALL_REGISTER: return call(y, knows(y, i->number) ? y->value[i->number] : 0);

@@ -30,7 +30,8 @@ struct place {
 	int32_t released; /* bytes that rsp lies above its value at the beginning */
 	int32_t fp_at;    /* where the caller's rbp was popped from, seen from the first rsp; -1: in the register */
 	int32_t base;     /* what rbp is, seen from the first rsp */
-	bool has_base;    /* else rbp is as it was */
+	bool has_base;    /* else rbp is as it was, or where the stack was when that was lost */
+	bool base_lost;
 	int32_t popped;   /* where the last register but rbp was popped from; INT32_MIN: none */
 	uint8_t keeper;   /* number of a register that took rsp */
 	int32_t kept;     /* and what it was, INT32_MIN: there is none */
@@ -138,7 +139,7 @@ static enum go sp_from_fp(struct way *y, int32_t amount)
 {
 	if (y->at.has_base)
 		return known_sp(y, y->at.base + amount);
-	return y->at.fp_at >= 0 ? GO_BACK : set_sp(y, y->w->fp + (uintptr_t)(intptr_t)amount);
+	return y->at.base_lost || y->at.fp_at >= 0 ? GO_BACK : set_sp(y, y->w->fp + (uintptr_t)(intptr_t)amount);
 }
 
 static void pop_fp(struct way *y)
@@ -241,6 +242,7 @@ static enum go turn(struct way *y, const struct insn *i)
 	case INSN_FP_FROM_SP:
 		y->at.base = y->at.released;
 		y->at.has_base = !y->at.lost;
+		y->at.base_lost = y->at.lost;
 		return GO_ON;
 	case INSN_SP_TO:
 		if (!y->at.lost) {
