@@ -46,11 +46,14 @@ def test_window(jdk17, event):
     assert N * BURN_MS * 1e6 <= window["total_ns"] and window["longest_ns"] * N >= window["total_ns"], window
     assert profile.total("truth_outside") == 0
     inside = profile.total("truth_inside")
-    # at most the real time, and an interval that began before each
-    assert 0.6 * N * BURN_MS * 1e6 < inside < window["total_ns"] + N * 1.5e6, (inside, window)
+    # at most the real time, and what began before each: an interval, or a tick of the kernel
+    assert inside < window["total_ns"] + N * (4.5e6 if event == "ctimer" else 1.5e6), (inside, window)
     assert profile.samples["lost"]["outside_window"] > 0
     # turns of the wall clock that are left out stand for no time of their own
-    assert event == "wall" or lost["outside_window"] > 0.6 * N * BURN_MS * 1e6
+    outside = inside if event == "wall" else lost["outside_window"]
+    # timers go off at the kernel's tick, which may be as long as a burn: then one side has some of the other's
+    assert min(inside, outside) > 0.25 * N * BURN_MS * 1e6, (inside, outside)
+    assert inside + outside > 1.2 * N * BURN_MS * 1e6, (inside, outside)
     assert re.search(rf"Window +: begin=truth_begin end=truth_end: {N} times, .* in all, longest ", text), text
     assert re.search(r"of them outside the window", text), text
 
