@@ -239,8 +239,7 @@ static void push(struct thread_record *r, uint32_t e, uint64_t thread, const str
 		record_lose(r, e, LOSS_store_full, s.weight);
 	else if (window_keeps_out(&zone.window))
 		record_lose(r, e, LOSS_outside_window, s.weight);
-	else if (!(s.noted ? queue_push_pair(take_queue(r), &s, (const void *)&note)
-			   : queue_push(take_queue(r), &s)))
+	else if (!take_push(r, &s, &note))
 		record_lose(r, e, LOSS_queue_full, s.weight);
 	record_stir(&zone.records, r->index);
 }

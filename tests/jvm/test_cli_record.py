@@ -9,7 +9,7 @@ import time
 
 import jvm
 import pytest
-from jvm import Program, jstrobe
+from jvm import Program, jstrobe, wait_until
 from litter import left_since, litter
 
 pytestmark = pytest.mark.together
@@ -24,17 +24,11 @@ def begin(program, *args, **more):
 
 def sampling(program, timeout=10):
     """Wait until a session runs."""
-    end = time.time() + timeout
-    while "is running" not in jstrobe("status", program.pid).stdout:
-        assert time.time() < end, "no session began"
-        time.sleep(0.02)
+    wait_until(lambda: "is running" in jstrobe("status", program.pid).stdout, timeout)
 
 
 def not_sampling(program, timeout):
-    began = time.time()
-    while "is running" in jstrobe("status", program.pid).stdout:
-        assert time.time() - began < timeout, "the session goes on"
-        time.sleep(0.02)
+    wait_until(lambda: "is running" not in jstrobe("status", program.pid).stdout, timeout)
 
 
 def test_files_by_extension(jdk17):
@@ -199,12 +193,9 @@ def test_when_the_command_is_killed_the_agent_stops(jdk):
         running = begin(program, "-d", 60)
         sampling(program)
         running.kill()
-        began = time.time()
         # within 1 s, on a machine that has the time
-        limit = 1 if os.getloadavg()[0] <= jvm.CORES else 4
-        while set(program.threads().values()) - threads or program.descriptors() > before:
-            assert time.time() - began < limit, (program.threads(), program.descriptors(), before)
-            time.sleep(0.02)
+        wait_until(lambda: not set(program.threads().values()) - threads and program.descriptors() <= before,
+                   seconds=1 if os.getloadavg()[0] <= jvm.CORES else 4)
         running.communicate()
         status = jstrobe("status", program.pid).stdout
         assert "Profiler is not active" in status and "dumped" not in status, "its data are gone"

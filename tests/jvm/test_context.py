@@ -1,13 +1,12 @@
 """What threads work for, on their samples: trace id, span id and labels that a program sets."""
 import json
 import os
-import time
 
 import jfr
 import jvm
 import live
 import pytest
-from jvm import COMMAND, Program, counted, jstrobe, record
+from jvm import COMMAND, Program, counted, jstrobe, record, wait_until
 from test_recording import tool
 
 pytestmark = pytest.mark.together
@@ -26,10 +25,7 @@ def meet(program, threads):
     """What its THREADS were at when the agent came for the first time they did not tell it: wait until they are through."""
     record(program, "-i", "10ms", "-d", 0.1)
     program.say("end")
-    end = time.time() + 60
-    while program.mark().get("anew", 0) < threads:
-        assert time.time() < end, program.mark()
-        time.sleep(0.05)
+    wait_until(lambda: program.mark().get("anew", 0) >= threads, 60)
 
 
 def innermost(frames):

@@ -7,7 +7,7 @@ import subprocess
 import time
 
 import pytest
-from jvm import Program, jstrobe
+from jvm import Program, jstrobe, wait_until
 
 pytestmark = pytest.mark.together
 
@@ -118,10 +118,7 @@ def test_long_safepoint(jdk17):
         assert time.monotonic() - began < 3.5
         with open(f"/proc/{program.pid}/maps") as maps:
             assert "libjstrobe" not in maps.read()
-        for _ in range(300):
-            if program.mark().get("loops"):
-                break
-            time.sleep(0.1)
+        wait_until(lambda: program.mark().get("loops"))
         assert doctor(program.pid)["safepoint"]["verdict"] == "ok"
         assert len(os.listdir(f"/proc/{program.pid}/fd")) <= len(before) + 2  # the JVM's own attach socket
         assert jstrobe("record", "-d", "0.2", "-f", "/dev/null", program.pid).returncode == 0

@@ -8,7 +8,7 @@ import time
 
 import jvm
 import pytest
-from jvm import LIBRARY, Program, counted, jstrobe
+from jvm import LIBRARY, Program, counted, jstrobe, wait_until
 from test_talk import COMMAND, DONE, FAILED, OUTPUT, Command
 
 pytestmark = pytest.mark.together
@@ -249,8 +249,5 @@ def test_calls_fail(jdk17, orders, say):
             profiles = (sessions.run(event) for _ in range(20))
             assert any(p and p.samples["taken"] > 0 for p in profiles), "the next session is not as ever"
         sessions.command.close()
-        end = time.time() + 5
-        while program.descriptors() > descriptors and time.time() < end:
-            time.sleep(0.05)
-        assert program.descriptors() <= descriptors
+        wait_until(lambda: program.descriptors() <= descriptors, 5)
         assert program.stop() == 0, program.output[-5:]

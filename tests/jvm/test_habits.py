@@ -147,11 +147,7 @@ def test_timeout_stops_and_writes(jdk17, tmp_path):
         assert time.time() - began >= 1
         assert sum(stacks(path.read_text()).values()) > 10
         assert "not active" in jstrobe("status", program.pid).stdout
-        for _ in range(100):
-            if "jstrobe timer" not in program.threads().values():
-                break
-            time.sleep(0.05)
-        assert "jstrobe timer" not in program.threads().values()
+        wait_until(lambda: "jstrobe timer" not in program.threads().values(), 5)
         # without a file the data stay to be fetched
         assert jstrobe("start", "--timeout", "500ms", "-i", "1ms", program.pid).returncode == 0
         end = time.time() + 20
@@ -183,10 +179,7 @@ def test_agent_string_with_loop_and_timeout(jdk17, tmp_path):
     agent = f"-agentpath:{jvm.LIBRARY}=start,interval=1ms,loop=400ms,timeout=1500ms,file={pattern}"
     with Program(jdk17, "KnownShares", jvm=[agent]) as program:
         wait_until(lambda: os.path.exists(tmp_path / "a1.collapsed"))
-        end = time.time() + 20
-        while "not active" not in jstrobe("status", program.pid).stdout:
-            assert time.time() < end
-            time.sleep(0.1)
+        wait_until(lambda: "not active" in jstrobe("status", program.pid).stdout, 20)
     assert sorted(os.listdir(tmp_path)) == ["a0.collapsed", "a1.collapsed"]
 
 

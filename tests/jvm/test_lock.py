@@ -2,7 +2,6 @@
 import os
 import re
 import subprocess
-import time
 
 from jvm import LIBRARY, Profile, Program, counted, jstrobe, record, result_file, wait_until
 from jfr import Recording
@@ -213,10 +212,7 @@ def test_many_locks(jdk17, say):
     for options in ([], [f"-agentpath:{LIBRARY}=start,lock=0"]):
         with Program(jdk17, "Locks", "distinct", threads, each, jvm=fixed + options, ready=False) as program:
             program.wait_for("READY", counted(60, 900))
-            for _ in range(counted(300, 6000)):
-                if program.mark().get("parks", 0) == threads * each:
-                    break
-                time.sleep(0.1)
+            wait_until(lambda: program.mark().get("parks", 0) == threads * each, counted(30, 600))
             if options:
                 path = result_file()
                 done = jstrobe("stop", "-t", "-o", "json", "-f", path, program.pid)

@@ -234,9 +234,7 @@ def test_killed_jvm(jdk):
         command = subprocess.Popen([jvm.COMMAND, "record", "-i", "1ms", "-d", "60", "-f", path, str(program.pid)],
                                    stderr=subprocess.PIPE, text=True)
         try:
-            deadline = time.time() + 60
-            while time.time() < deadline and (not os.path.exists(path) or os.path.getsize(path) < 40000):
-                time.sleep(0.1)
+            wait_until(lambda: os.path.exists(path) and os.path.getsize(path) >= 40000, 60)
             time.sleep(counted(1.5, 5))
             killed = time.time_ns()
             os.kill(program.pid, signal.SIGKILL)
@@ -289,9 +287,7 @@ def test_loop_and_agent(jdk17):
     agent = f"-agentpath:{jvm.LIBRARY}=start,event=cpu,interval=1ms,loop=1s,file={pattern}"
     paths = [pattern.replace("%n", str(i)) for i in range(counted(3, 10))]
     with Program(jdk17, "KnownShares", jvm=[agent]) as program:
-        deadline = time.time() + 60
-        while time.time() < deadline and not os.path.exists(paths[-1]):
-            time.sleep(0.1)
+        wait_until(lambda: os.path.exists(paths[-1]), 60)
         program.stop()
     assert sum(check_books(jfr.Recording(path))["stored"] for path in paths) > 20
 
@@ -581,9 +577,7 @@ def test_flight_recorder_triggers(jdk17):
     agent = f"-agentpath:{jvm.LIBRARY}=start,event=cpu,interval=1ms,last=1m,onoom,onsignal=10,file={path}"
     with Program(jdk17, "OutOfMemory", jvm=[agent, "-Xmx32m"]) as program:
         def written():
-            deadline = time.time() + 60
-            while time.time() < deadline and not os.path.exists(path):
-                time.sleep(0.05)
+            wait_until(lambda: os.path.exists(path), 60)
             count = jfr.Recording(path).count("jdk.CPUTimeSample")
             os.unlink(path)
             return count

@@ -4,11 +4,10 @@ import secrets
 import socket
 import struct
 import subprocess
-import time
 
 import jvm
 import pytest
-from jvm import LIBRARY, Program, jstrobe
+from jvm import LIBRARY, Program, jstrobe, wait_until
 
 pytestmark = pytest.mark.together
 
@@ -77,10 +76,7 @@ class Command:
 
 def quiet(program):
     """No thread of ours is left in the program, and no session runs."""
-    end = time.time() + 3
-    while [t for t in program.threads().values() if t.startswith("jstrobe")]:
-        assert time.time() < end, program.threads()
-        time.sleep(0.05)
+    wait_until(lambda: not any(t.startswith("jstrobe") for t in program.threads().values()), 3)
     assert "not active" in jstrobe("status", program.pid).stdout
     assert program.alive()
 
@@ -173,10 +169,7 @@ def test_descriptors_that_are_no_result(jdk17, program):
         for fd in fds:
             os.close(fd)
     quiet(program)
-    end = time.time() + 30
-    while program.descriptors() > before + 1 and time.time() < end:  # the attach listener's socket is new
-        time.sleep(0.05)
-    assert program.descriptors() <= before + 1
+    wait_until(lambda: program.descriptors() <= before + 1)  # the attach listener's socket is new
 
 
 def test_many_descriptors(jdk17, program):

@@ -26,8 +26,8 @@ struct place {
 	int64_t fp_at;     /* the same of the frame pointer */
 	int64_t stored_at; /* where the way stored it; INT64_MIN: nowhere */
 	int64_t base;      /* what the frame pointer is, seen from the first sp */
-	bool has_base;     /* else it is as it was, or where the stack was when that was lost */
-	bool base_lost;
+	bool has_base;     /* else it is as it was */
+	bool base_lost;    /* or where the stack was when that was lost */
 	bool called;       /* the link register is what a call left */
 	bool lost;         /* sp is not known */
 };

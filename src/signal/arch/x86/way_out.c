@@ -30,8 +30,8 @@ struct place {
 	int32_t released; /* bytes that rsp lies above its value at the beginning */
 	int32_t fp_at;    /* where the caller's rbp was popped from, seen from the first rsp; -1: in the register */
 	int32_t base;     /* what rbp is, seen from the first rsp */
-	bool has_base;    /* else rbp is as it was, or where the stack was when that was lost */
-	bool base_lost;
+	bool has_base;    /* else rbp is as it was */
+	bool base_lost;   /* or where the stack was when that was lost */
 	int32_t popped;   /* where the last register but rbp was popped from; INT32_MIN: none */
 	uint8_t keeper;   /* number of a register that took rsp */
 	int32_t kept;     /* and what it was, INT32_MIN: there is none */
