@@ -48,15 +48,12 @@ public final class Contended {
             Program.thread("fighter-" + i, args[0].equals("lock") ? () -> lock(number, locks)
                                                                    : () -> monitor(number, monitors));
         }
-        Program.thread("adder", () -> {
-            while (!Program.stopping) {
-                long sum = 0;
-                for (int i = 0; i < threads; i++) {
-                    sum += units.get(i * 8);
-                }
-                Program.set("units", sum);
-                Program.sleep(1);
+        Program.gauge("units", () -> {
+            long sum = 0;
+            for (int i = 0; i < threads; i++) {
+                sum += units.get(i * 8);
             }
+            return sum;
         });
         Program.serve();
     }

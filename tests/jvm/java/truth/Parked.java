@@ -97,15 +97,10 @@ public final class Parked {
             /* Not from here: carriers that are busy with their own threads do not look at what comes from outside. */
             virtual(Parked::push).start();
         }
-        Program.thread("counter", () -> {
-            while (!Program.stopping) {
-                Program.set("now", System.nanoTime());
-                Program.set("switches", SWITCHES.sum());
-                Program.set("north", NORTH.get());
-                Program.set("south", SOUTH.get());
-                Program.sleep(1);
-            }
-        });
+        Program.gauge("now", System::nanoTime);
+        Program.gauge("switches", SWITCHES::sum);
+        Program.gauge("north", NORTH::get);
+        Program.gauge("south", SOUTH::get);
         Program.serve();
     }
 }

@@ -10,17 +10,19 @@ import java.lang.management.ThreadMXBean;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 
 /**
  * What all programs of known truth share: clocks, counters, and the conversation with the test.
  *
  * A program starts its threads and calls serve(). That prints READY and then answers lines on
- * stdin: "mark" prints "MARK name=value ..." with all counters, "reset" forgets them, "gc" collects
+ * stdin: "mark" prints "MARK name=value ..." with all counters and gauges, "reset" forgets the counters, "gc" collects
  * garbage, "end" sets `ending`, "stop" or the end of stdin ends the program (so none outlives its test).
  */
 public final class Program {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final Map<String, AtomicLong> COUNTERS = new ConcurrentHashMap<>();
+    private static final Map<String, LongSupplier> GAUGES = new ConcurrentHashMap<>();
     public static volatile boolean stopping;
     public static volatile boolean ending; // "end" was said
     public static volatile long sink;
@@ -46,6 +48,11 @@ public final class Program {
     /** Keep the largest VALUE seen under NAME. */
     public static void max(String name, long value) {
         COUNTERS.computeIfAbsent(name, key -> new AtomicLong()).accumulateAndGet(value, Math::max);
+    }
+
+    /** What VALUE returns at each "mark", from the first on; "reset" does not forget it. */
+    public static void gauge(String name, LongSupplier value) {
+        GAUGES.put(name, value);
     }
 
     /** A daemon thread with a name, started. */
@@ -96,6 +103,7 @@ public final class Program {
             if (line.equals("mark")) {
                 StringBuilder all = new StringBuilder("MARK");
                 COUNTERS.forEach((name, value) -> all.append(' ').append(name).append('=').append(value));
+                GAUGES.forEach((name, value) -> all.append(' ').append(name).append('=').append(value.getAsLong()));
                 System.out.println(all);
             } else if (line.equals("reset")) {
                 COUNTERS.clear();
