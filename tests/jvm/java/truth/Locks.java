@@ -14,24 +14,8 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
  * since 1970. With the argument "virtual" (JDK 21+) both are virtual threads; with "sleep" one more thread sleeps.
  */
 public final class Locks {
-    private static final long EPOCH = epoch();
+    private static final long EPOCH = Program.epoch();
     private static boolean virtual;
-
-    /**
-     * The time of day at nanoTime() 0: read just as a millisecond begins. A thread that loses its CPU there reads too
-     * late, never too early.
-     */
-    private static long epoch() {
-        long latest = Long.MIN_VALUE;
-        for (int i = 0; i < 20; i++) {
-            long now = System.currentTimeMillis(), next = now;
-            while (next == now) {
-                next = System.currentTimeMillis();
-            }
-            latest = Math.max(latest, next * 1_000_000 - System.nanoTime());
-        }
-        return latest;
-    }
 
     /** A lock to be held and waited for. */
     private interface Held {

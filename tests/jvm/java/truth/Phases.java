@@ -82,7 +82,7 @@ public final class Phases {
         }
     }
 
-    private static final long EPOCH = System.currentTimeMillis() * 1_000_000 - System.nanoTime();
+    private static final long EPOCH = Program.epoch();
 
     private static void phase(String name, Runnable body) {
         long start = System.nanoTime();

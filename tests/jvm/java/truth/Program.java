@@ -71,6 +71,22 @@ public final class Program {
         }
     }
 
+    /**
+     * The time of day at nanoTime() 0, ns since 1970: read just as a millisecond begins. A thread that loses its CPU
+     * there reads too late, never too early.
+     */
+    public static long epoch() {
+        long latest = Long.MIN_VALUE;
+        for (int i = 0; i < 20; i++) {
+            long now = System.currentTimeMillis(), next = now;
+            while (next == now) {
+                next = System.currentTimeMillis();
+            }
+            latest = Math.max(latest, next * 1_000_000 - System.nanoTime());
+        }
+        return latest;
+    }
+
     /** Work that no compiler takes away: about 1.5 ns a round. */
     public static long work(int rounds) {
         long x = sink | 1;
