@@ -19,15 +19,21 @@
 #define LATER 8    /* branches to come back to */
 #define KNOWN 32   /* general registers */
 
+/* What the frame pointer is. */
+enum fp_value {
+	FP_IS_FIRST, /* as it was at the beginning */
+	FP_IS_KNOWN, /* where the stack was at some place of the way, and an amount more: `base` */
+	FP_IS_LOST,
+};
+
 struct place {
 	uintptr_t pc;
 	int64_t released;  /* bytes that sp lies above its value at the beginning */
 	int64_t link_at;   /* where the link register was loaded from, seen from the first sp; -1: it was not */
 	int64_t fp_at;     /* the same of the frame pointer */
 	int64_t stored_at; /* where the way stored it; INT64_MIN: nowhere */
-	int64_t base;      /* what the frame pointer is, seen from the first sp */
-	bool has_base;     /* else it is as it was */
-	bool base_lost;    /* or where the stack was when that was lost */
+	int64_t base;      /* what the frame pointer is, seen from the first sp, if that is known */
+	enum fp_value fp;
 	bool called;       /* the link register is what a call left */
 	bool lost;         /* sp is not known */
 };
@@ -83,7 +89,7 @@ static enum go reach(struct way *y, const struct insn *i)
 	}
 	if (i->load && i->fp_at >= 0) {
 		y->at.fp_at = sp + i->fp_at;
-		y->at.has_base = false;
+		y->at.fp = y->at.fp_at < 0 ? FP_IS_FIRST : FP_IS_LOST; /* the way itself put it below the first sp */
 	}
 	return i->jumps ? GO_RETURN : GO_ON;
 }
@@ -96,12 +102,12 @@ static enum go set_sp(struct way *y, const struct insn *i)
 	y->at.lost = i->number != INSN_FP;
 	if (y->at.lost)
 		return GO_ON;
-	if (y->at.has_base) {
+	if (y->at.fp == FP_IS_KNOWN) {
 		y->at.released = y->at.base + i->amount;
 		return GO_ON;
 	}
 	y->fixed = false;
-	if (y->at.base_lost || fp < y->w->sp || fp - y->w->sp > INTERPRETED_SPAN || (fp & (WORD - 1)))
+	if (y->at.fp == FP_IS_LOST || fp < y->w->sp || fp - y->w->sp > INTERPRETED_SPAN || (fp & (WORD - 1)))
 		return GO_BACK;
 	y->at.released = (int64_t)(fp - y->w->sp) + i->amount;
 	return GO_ON;
@@ -191,8 +197,7 @@ static enum go turn(struct way *y, const struct insn *i, uintptr_t pc)
 	case INSN_SP_LOST: y->at.lost = true; return GO_ON;
 	case INSN_FP_FROM_SP:
 		y->at.base = y->at.released + i->amount;
-		y->at.has_base = !y->at.lost;
-		y->at.base_lost = y->at.lost;
+		y->at.fp = y->at.lost ? FP_IS_LOST : FP_IS_KNOWN;
 		return GO_ON;
 	case INSN_CALL: return call(y, target);
 	case INSN_CALL_REGISTER: return call(y, knows(y, i->number) ? y->value[i->number] : 0);

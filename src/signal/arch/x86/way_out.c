@@ -25,13 +25,19 @@
 #define CIRCLE 16   /* targets of jumps that are remembered */
 #define SPAN_MAX 65536
 
+/* What rbp is. */
+enum fp_value {
+	FP_IS_FIRST, /* as it was at the beginning */
+	FP_IS_KNOWN, /* where the stack was at some place of the way: `base` */
+	FP_IS_LOST,
+};
+
 struct place {
 	uintptr_t pc;
 	int32_t released; /* bytes that rsp lies above its value at the beginning */
 	int32_t fp_at;    /* where the caller's rbp was popped from, seen from the first rsp; -1: in the register */
-	int32_t base;     /* what rbp is, seen from the first rsp */
-	bool has_base;    /* else rbp is as it was */
-	bool base_lost;   /* or where the stack was when that was lost */
+	int32_t base;     /* what rbp is, seen from the first rsp, if that is known */
+	enum fp_value fp;
 	int32_t popped;   /* where the last register but rbp was popped from; INT32_MIN: none */
 	uint8_t keeper;   /* number of a register that took rsp */
 	int32_t kept;     /* and what it was, INT32_MIN: there is none */
@@ -137,16 +143,19 @@ static enum go set_sp(struct way *y, uintptr_t value)
 
 static enum go sp_from_fp(struct way *y, int32_t amount)
 {
-	if (y->at.has_base)
-		return known_sp(y, y->at.base + amount);
-	return y->at.base_lost || y->at.fp_at >= 0 ? GO_BACK : set_sp(y, y->w->fp + (uintptr_t)(intptr_t)amount);
+	switch (y->at.fp) {
+	case FP_IS_FIRST: return set_sp(y, y->w->fp + (uintptr_t)(intptr_t)amount);
+	case FP_IS_KNOWN: return known_sp(y, y->at.base + amount);
+	default: return GO_BACK;
+	}
 }
 
 static void pop_fp(struct way *y)
 {
-	/* What the way pushed itself is still in the register. */
-	y->at.fp_at = y->at.released < 0 ? -1 : y->at.released;
-	y->at.has_base = false;
+	bool own = y->at.released < 0; /* what the way pushed itself was in the register */
+
+	y->at.fp_at = own ? -1 : y->at.released;
+	y->at.fp = own ? FP_IS_FIRST : FP_IS_LOST;
 	y->at.released += WORD;
 }
 
@@ -241,8 +250,7 @@ static enum go turn(struct way *y, const struct insn *i)
 		return GO_ON;
 	case INSN_FP_FROM_SP:
 		y->at.base = y->at.released;
-		y->at.has_base = !y->at.lost;
-		y->at.base_lost = y->at.lost;
+		y->at.fp = y->at.lost ? FP_IS_LOST : FP_IS_KNOWN;
 		return GO_ON;
 	case INSN_SP_TO:
 		if (!y->at.lost) {
