@@ -288,18 +288,23 @@ static void on_trap(int signo, siginfo_t *info, void *context)
 	struct stepped *s = self();
 	struct thread_record *r;
 	struct walk_regs regs;
+	bool entered;
 
 	if (!s || s->left <= 0 || atomic_load(&over)) {
 		g[REG_EFL] &= ~TRAP_FLAG;
 		return;
 	}
 	context_read(context, &regs);
-	/* What walks read stays from here until handler_leave. Without a record of our own it may not: no walk then. */
+	/*
+	 * What walks read stays from here until handler_leave; if the burst goes through code of the profiler's own that
+	 * has entered already, a handler too, until that leaves. Without a record of our own it may not: no walk then.
+	 */
 	r = record_find(&zone.records, context_tcb());
-	if (r)
+	entered = r && !atomic_load(&r->inside);
+	if (entered)
 		handler_enter(r);
 	if (!r || atomic_load(&r->tcb) != context_tcb()) {
-		if (r)
+		if (entered)
 			handler_leave(r);
 		s->left = 0;
 		s->in_burst = false;
@@ -314,7 +319,8 @@ static void on_trap(int signo, siginfo_t *info, void *context)
 		if (code_contains(&zone.layout, regs.pc) || is_leaf(s, regs.sp))
 			judge(s, &regs);
 	}
-	handler_leave(r);
+	if (entered)
+		handler_leave(r);
 	atomic_fetch_add_explicit(&steps, 1, memory_order_relaxed);
 	if (--s->left <= 0) {
 		s->in_burst = false;
