@@ -321,6 +321,9 @@ static void interpreted_exit(void **state)
 		{"a loop",
 		 {0x59, 0x48, 0x8b, 0xe2, 0x48, 0x83, 0xe4, 0xf0, 0x51, 0xff, 0xa3, 0x90, 0, 0, 0}, {0, 1, 4, 8}, 4,
 		 1, 2, REG_RDX, REG_RCX},
+		{"Reference.get, which has no frame, once it has loaded its field",
+		 {0x48, 0x8b, 0x03, 0x49, 0x85, 0x47, 0x48, 0x74, 0, 0x5f, 0x49, 0x8b, 0xe5, 0xff, 0xe7}, {0, 3, 7, 9, 10, 13}, 6,
+		 4, 5, REG_R13, REG_RDI},
 	};
 	uintptr_t alpha = compiled_alpha();
 	unsigned e, i;
@@ -342,7 +345,7 @@ static void interpreted_exit(void **state)
 			r.sp = i >= exits[e].set ? s.sp : i >= exits[e].pop ? s.sp - 16 : s.sp - 24;
 			g[exits[e].sender] = (greg_t)s.sp;
 			g[exits[e].ret] = i >= exits[e].pop ? (greg_t)s.pc : 0x77;
-			r.bcp = (uintptr_t)g[REG_R13];
+			r.bcp = r.sender_sp = (uintptr_t)g[REG_R13];
 			r.method = (uintptr_t)g[REG_RBX];
 			print_message("%s, step %u\n", exits[e].of, i);
 			CHECK(&s, &r, true, C2(a, 7));

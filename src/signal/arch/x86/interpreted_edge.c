@@ -11,6 +11,7 @@
 #include "signal/decode.h"
 
 #define ENTRY_MAX 512 /* bytes before an interpreted method's frame stands */
+#define INLINE_MAX 96 /* instructions of a method that the interpreter does itself */
 
 bool walk_at_entry(struct walk *w, enum step *step)
 {
@@ -171,10 +172,58 @@ static bool before_frame(const struct walk *w)
 	uintptr_t entry;
 
 	/* The cheap test first, which a value that is no Method* hardly stands. */
-	return interpreted_near(w->regs->sender_sp, w->sp) && !(w->regs->method & 7) &&
-	       w->regs->method < USER_ADDRESS_END && w->l->method_entry >= 0 &&
+	return !(w->regs->method & 7) && w->regs->method < USER_ADDRESS_END && w->l->method_entry >= 0 &&
 	       load_word(w->regs->method + (uintptr_t)w->l->method_entry, &entry) &&
 	       code_is_interpreter(w->l, entry) && not_built(entry, w->pc);
+}
+
+/*
+ * Some methods the interpreter does itself, without a frame: Reference.get, whose barrier needs the registers, the
+ * Method* gone among them (generate_Reference_get_entry; 8 to 25). From there on the method is not known; its caller
+ * is found where the way ends:
+ *     pop rdi;  mov rsp, r13;  jmp rdi              on i386  mov esp, esi
+ * Whether W's pc is on that way; *PC: where it returns to.
+ */
+static bool in_inline_method(const struct walk *w, uintptr_t *pc)
+{
+	static const struct way_back way = {7, SENDER_SP, false};
+	uint8_t code[INSN_MAX + 1];
+	uintptr_t at = w->pc, sp = w->sp, ret_at = 0;
+	struct insn insn;
+	unsigned i;
+
+	for (i = 0; i < INLINE_MAX && load_bytes(code, at, sizeof(code)) && insn_decode(code, &insn); i++) {
+		at += insn.length;
+		switch (insn.does) {
+		case INSN_JUMP_AWAY:
+			return is_last(code, &way) && (ret_at ? load_word(ret_at, pc) : context_register(w->regs->all, way.ret, pc));
+		case INSN_POP:
+			if (insn.amount == way.ret)
+				ret_at = sp;
+			sp += WORD;
+			break;
+		case INSN_POP_FP: sp += WORD; break;
+		case INSN_RELEASE: sp += (uintptr_t)(intptr_t)insn.amount; break;
+		case INSN_JUMP:
+			if (insn.amount < 0)
+				return false;
+			at += (uintptr_t)(intptr_t)insn.amount;
+			break;
+		case INSN_SP_FROM:
+			if (insn.amount != way.sender)
+				return false;
+			break;
+		case INSN_OTHER:
+		case INSN_BRANCH:
+		case INSN_SP_TO:
+		case INSN_RELOAD:
+		case INSN_CALL:
+		case INSN_CALL_MEMORY:
+		case INSN_CALL_REGISTER: break;
+		default: return false;
+		}
+	}
+	return false;
 }
 
 bool interpreted_edge(struct walk *w, enum step *step)
@@ -185,5 +234,12 @@ bool interpreted_edge(struct walk *w, enum step *step)
 		*step = over_exit(w, pc, sp, fp);
 		return true;
 	}
-	return before_frame(w) && walk_at_entry(w, step);
+	if (!interpreted_near(w->regs->sender_sp, w->sp))
+		return false;
+	if (before_frame(w))
+		return walk_at_entry(w, step);
+	if (!in_inline_method(w, &pc) || !walk_is_code(w, pc))
+		return false;
+	*step = over_exit(w, pc, w->regs->sender_sp, w->fp);
+	return true;
 }
