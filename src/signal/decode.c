@@ -190,8 +190,8 @@ uintptr_t decode_described(const struct layout *l, const struct blob *b, uintptr
 	return find_desc(l, &d, (uint32_t)(pc - b->code), &desc, &at, NULL) && desc ? b->code + at : 0;
 }
 
-/* Append the chain of scopes that begins at SCOPE; the last one is the nmethod's own method. */
-static bool append_scopes(const struct layout *l, const struct debug_info *d, uint32_t scope,
+/* Append the chain of scopes that begins at SCOPE; the last one, or OUTERMOST alone, is the nmethod's own method. */
+static bool append_scopes(const struct layout *l, const struct debug_info *d, uint32_t scope, bool outermost,
 			  struct trace_writer *w)
 {
 	while (scope) {
@@ -205,8 +205,8 @@ static bool append_scopes(const struct layout *l, const struct debug_info *d, ui
 		    !load_word(d->metadata + (index - 1) * sizeof(uintptr_t), &method) ||
 		    !is_pointer(method) || sender >= scope)
 			return false;
-		if (!trace_put(w, frame_java(sender ? FRAME_INLINED : d->kind, method,
-					     bci > 0xfffe ? FRAME_NO_BCI : bci)))
+		if (!(outermost && sender) && !trace_put(w, frame_java(sender ? FRAME_INLINED : d->kind, method,
+								       bci > 0xfffe ? FRAME_NO_BCI : bci)))
 			return true;
 		scope = sender;
 	}
@@ -261,9 +261,11 @@ bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct
 
 	if (!read_info(l, b->address, &d))
 		return false;
-	if (!find_scope(l, &d, b, pc, top, &scope, &here))
+	if (edge->part == EDGE_EXIT)
+		scope = 0;
+	else if (!find_scope(l, &d, b, pc, top, &scope, &here))
 		return false;
-	if (scope && !append_scopes(l, &d, scope, w)) {
+	if (scope && !append_scopes(l, &d, scope, edge->part == EDGE_ENTRY, w)) {
 		w->pos = w->trace->frame + before;
 		scope = 0;
 		whole = false;

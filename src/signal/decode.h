@@ -41,11 +41,19 @@ struct known_method {
 	_Atomic uint64_t constant_size; /* ConstMethod* (8-byte aligned, 47 bits) << 16 | bytes of code */
 };
 
+/* What of a method is at work. */
+enum edge_part {
+	EDGE_BODY,
+	EDGE_ENTRY, /* its frame is being built: nothing inlined runs yet */
+	EDGE_EXIT,  /* nothing is described any more before it returns: what lies behind in memory says nothing */
+};
+
 /* Where the innermost frame's return address is. */
 struct edge {
 	uint32_t return_offset; /* from sp */
 	bool fp_saved;          /* the caller's fp is the word below it, else still in the register */
 	bool linked;            /* it is still in the link register, and return_offset is that of the caller's stack */
+	enum edge_part part;
 	bool fixed;             /* it is so whenever this pc is reached: may be remembered */
 	uintptr_t first, last;  /* it is the same at all pcs from here to there */
 };

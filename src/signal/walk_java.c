@@ -26,6 +26,11 @@ static enum step over_entry(struct walk *w)
 		       : walk_end_with(w, END_bad_entry);
 }
 
+static bool is_entry(const struct walk *w, const struct blob *b)
+{
+	return w->pc <= code_entry(w->l, b) || w->pc < b->code + (uintptr_t)b->frame_complete;
+}
+
 /* Where the innermost frame's return address is. False: that is not known. */
 static bool top_edge(const struct walk *w, const struct blob *b, struct edge *e)
 {
@@ -36,13 +41,18 @@ static bool top_edge(const struct walk *w, const struct blob *b, struct edge *e)
 	e->fixed = true;
 	e->linked = false;
 	e->first = e->last = w->pc;
-	if (frame_edge(w->l, b, w->pc, e) || decode_edge(w->l, w->cache, b, w->pc, e))
+	e->part = is_entry(w, b) ? EDGE_ENTRY : EDGE_EXIT;
+	if (frame_edge(w->l, b, w->pc, e))
+		return true;
+	e->part = EDGE_BODY;
+	if (decode_edge(w->l, w->cache, b, w->pc, e))
 		return true;
 	if (!frame_way_out(w, b, NULL, frameless, &o))
 		return false;
 	if (o.end == WAY_STANDING)
 		o.released += (int32_t)b->frame_bytes - (o.linked ? 0 : -CPU_RETURN_AT);
 	e->fixed = o.fixed;
+	e->part = o.end == WAY_RETURN && !frameless ? EDGE_EXIT : EDGE_BODY;
 	e->linked = o.linked;
 	e->return_offset = (uint32_t)o.released;
 	/* Not pushed yet, if the way did it. */

@@ -3,7 +3,7 @@ import math
 
 import jvm
 import pytest
-from jvm import SOAK, Program, counted, record
+from jvm import SOAK, Program, counted, record, wait_until
 
 BUSY = {
     "busy": ("KnownShares", ()),
@@ -95,6 +95,23 @@ def test_shares_of_methods(jdk, engine, points, say):
                 f"{method}: {seen:.2f} % of {thread}'s profile, {known:.2f} % of its CPU time"
     say(f"shares {engine} {jdk}: worst method is {worst:.2f} points off (allowed {points}), "
         f"{profile.samples['stored']} samples")
+
+
+@pytest.mark.parametrize("compiler", ["c1", "c2"])
+def test_what_runs_seldom_has_a_small_share(jdk, compiler, say):
+    """
+    Code behind a method's return says nothing of that return: an inlined method there runs in one call of 256. The
+    method was compiled before the session, so what the JVM knows of its inside is not much.
+    """
+    options = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,truth.Seldom::often"]
+    options += ["-XX:TieredStopAtLevel=1"] if compiler == "c1" else []
+    with Program(jdk, "Seldom", jvm=options) as program:
+        wait_until(lambda: program.mark().get("rounds", 0) > 20)
+        profile = record(program, "-i", "1ms", "-d", counted("1.5", "10"))
+    stacks = profile.of_thread("seldom")
+    often, seldom = (profile.share("truth.Seldom." + name, stacks) for name in ("often", "seldom"))
+    say(f"a method that runs in one call of 256, {compiler} {jdk}: {seldom:.2%} of the samples, its caller {often:.1%}")
+    assert often > 0.2 and seldom < 0.1 * often
 
 
 @pytest.mark.parametrize("name,thread,method", [

@@ -173,11 +173,15 @@ static void expect(const char *what, uintptr_t offset, uint64_t top, uint64_t ca
 			 w.count, (unsigned long long)w.frame[0], (unsigned long long)w.frame[1]);
 }
 
+/*
+ * The method's own frame: at its beginning as the first description says, but nothing inlined; from the last
+ * description on nothing is known of where in it: that behind it in memory (250) is another place's.
+ */
 static void every_instruction(const struct sequence *q)
 {
 	struct fake_code code = {
 		.method = b, .level = 4, .frame_words = q->frame_words, .entry = q->entry,
-		.scopes = {{0, b, 11}}, .pcs = {{250, 1}},
+		.scopes = {{0, b, 11}, {1, a, 7}}, .pcs = {{250, 2}},
 	};
 	uint8_t bytes[128];
 	struct fake_stack s;
@@ -214,7 +218,7 @@ static void every_instruction(const struct sequence *q)
 	}
 	for (i = q->insn; i->length; i++) {
 		walk_at(pc, &m);
-		expect(q->name, (uintptr_t)(i - q->insn), frame_java(FRAME_C2, b, 11),
+		expect(q->name, (uintptr_t)(i - q->insn), frame_java(FRAME_C2, b, i - q->insn < q->complete ? 11 : FRAME_NO_BCI),
 		       frame_java(FRAME_INTERPRETED, a, 1));
 		execute(&m, i);
 		pc += i->length;
@@ -227,6 +231,42 @@ static void compiled_methods(void **state)
 
 	for (i = 0; i < ARRAY_LEN(methods); i++)
 		every_instruction(&methods[i]);
+}
+
+/* A body that ends with inlined code has that innermost, and only there. */
+static void inlined_body(void **state)
+{
+	const uint8_t bytes[] = {0x55,                                      /* push rbp */
+				 0x48, 0x83, 0xec, 0x20,                    /* sub rsp, 32 */
+				 0x48, 0x8b, 0x44, 0x24, 0x08, 0x01, 0x02,  /* the body: 5, described at 12 */
+				 0x48, 0x83, 0xc4, 0x20, 0x5d, 0xc3};       /* add rsp, 32; pop rbp; ret */
+	const struct fake_code code = {
+		.method = b, .level = 4, .frame_words = 6, .frame_complete = 5, .bytes = bytes, .byte_count = sizeof(bytes),
+		.scopes = {{0, b, 11}, {1, a, 7}}, .pcs = {{12, 2}, {250, 2}},
+	};
+	static const struct {
+		uint8_t at;
+		int8_t words; /* that sp lies below the return address */
+		bool inlined;
+		uint16_t bci;
+	} places[] = {{0, 0, false, 11}, {1, 1, false, 11}, {5, 5, true, 11}, {10, 5, true, 11}, {12, 5, false, FRAME_NO_BCI},
+		      {16, 1, false, FRAME_NO_BCI}, {17, 0, false, FRAME_NO_BCI}};
+	uintptr_t method = fake_nmethod(&jvm, &code), ret;
+	struct fake_stack s;
+	size_t i, n;
+
+	for (i = 0; i < ARRAY_LEN(places); i++) {
+		stack_begin(&s, &jvm);
+		stack_interpreted(&s, a, 1, 0);
+		*fake_at(ret = s.sp - 8) = s.pc;
+		*fake_at(ret - 8) = s.fp;
+		walk_at(method + places[i].at, &(struct machine){ret - 8u * (unsigned)places[i].words, s.fp});
+		n = places[i].inlined;
+		if (!w.root || w.count != 2 + n || (n && w.frame[0] != frame_java(FRAME_INLINED, a, 7)) ||
+		    w.frame[n] != frame_java(FRAME_C2, b, places[i].bci) ||
+		    w.frame[n + 1] != frame_java(FRAME_INTERPRETED, a, 1))
+			fail_msg("at +%u: root %d, %u frames, %llx", places[i].at, w.root, w.count, (unsigned long long)w.frame[0]);
+	}
 }
 
 /*
@@ -432,7 +472,7 @@ static void virtual_thread(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(compiled_methods), T(pushed_registers), T(bare_stubs), T(framed_stubs),
+		T(compiled_methods), T(inlined_body), T(pushed_registers), T(bare_stubs), T(framed_stubs),
 		T(stub_called_by_the_jvm), T(frozen), T(virtual_thread),
 	};
 

@@ -278,7 +278,7 @@ bool frame_way_out(const struct walk *w, const struct blob *b, const struct stub
 	};
 
 	if (b->nmethod)
-		y.next = decode_described(w->l, b, w->pc, false);
+		y.next = decode_described(w->l, b, w->pc + 1, false); /* that of pc tells of what stands before it */
 	for (n = 0; n < BUDGET; n++) {
 		go = one_instruction(&y);
 		if (go == GO_AWAY && !away)
@@ -293,7 +293,7 @@ bool frame_way_out(const struct walk *w, const struct blob *b, const struct stub
 		y.straight = false;
 	}
 	/* A long way, or one that leads nowhere, on which sp stays as it is: the frame stands. */
-	if (y.touched || !b->nmethod || b->frame_bytes < 2 * WORD)
+	if (!b->nmethod || b->frame_bytes < 2 * WORD || (y.touched && decode_described(w->l, b, w->pc, false) != w->pc))
 		return false;
 	*out = (struct way_out){
 		.end = WAY_STANDING, .fixed = y.fixed, .fp_at = -1, .popped = INT32_MIN, .same = y.same,

@@ -347,7 +347,7 @@ bool frame_way_out(const struct walk *w, const struct blob *b, const struct stub
 
 	begin(&y, w, b, stub);
 	if (b->nmethod)
-		y.next = decode_described(w->l, b, w->pc, false);
+		y.next = decode_described(w->l, b, w->pc + 1, false); /* that of pc tells of what stands before it */
 	go = follow(&y, away);
 	if ((go == GO_ON || go == GO_BACK) && b->nmethod) {
 		/* A loop without calls, say. (Dear to look for, so only now.) */
