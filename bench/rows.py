@@ -343,6 +343,25 @@ def complete(bench):
     return figures, good
 
 
+def seldom(bench):
+    """An inlined method that runs in one call of 256, its code behind its caller's return; compiled before the session."""
+    figures, good = [], True
+    for jdk in filter(None, (bench.jdk, bench.jdk25)):
+        options = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,truth.Seldom::often", "-XX:TieredStopAtLevel=1"]
+        with Program(jdk, "Seldom", jvm=options) as program:
+            jvm.wait_until(lambda: program.mark().get("rounds", 0) > 20)
+            profile = record(program, "-i", "1ms", "-d", "5")
+            ours, theirs = profile.share("truth.Seldom.seldom", profile.of_thread("seldom"), "samples"), None
+            if bench.theirs.there():
+                bench.theirs.start(program.pid, interval="1ms")
+                time.sleep(5)
+                stacks = [(frames, n) for frames, n in bench.theirs.stop(program.pid) if frames[0].startswith("[seldom")]
+                theirs = sum(n for frames, n in stacks if "truth/Seldom.seldom" in frames) / sum(n for _, n in stacks)
+        good = good and ours <= 0.02
+        figures.append(f"{jdk}: {ours:.1%}" + (f", async-profiler {theirs:.1%}" if theirs is not None else ""))
+    return figures, good
+
+
 def vm_state(bench):
     """CPU time of the causing thread under its Java method; for JFR: samples that have a stack."""
     figures, good = [], True
@@ -564,6 +583,7 @@ def replay(bench):
 
 ROWS = {
     "complete": Row("stacks complete: known root, no error frame", "≥ 99.5 % of all samples taken", complete),
+    "seldom": Row("share of an inlined method that runs in one call of 256, of its thread's samples (C1)", "≤ 2 %", seldom),
     "vm_state": Row("CPU time inside the VM under the Java method that caused it",
                     "≥ 99 % of the thread's own CPU time, ≥ 98 % of the process's in some stack", vm_state),
     "native": Row("samples lost, threads in native code, 1 ms", "< 0.1 %", native),
