@@ -220,7 +220,10 @@ int engine_start(const struct engine_options *o, struct buffer *notes, struct er
 	/* Records made before the engine was in force. */
 	records_each(force_arm);
 	engine_notes(notes);
-	return 0;
+	rc = events[0].ops->begin ? events[0].ops->begin(&events[0], err) : 0; /* such an event is the only one */
+	if (rc)
+		engine_stop();
+	return rc;
 }
 
 /* All handlers that have entered are out again; at most 2 s, as a thread may be stopped by a debugger. */

@@ -70,6 +70,8 @@ struct engine_ops {
 	/* Check permissions for event number E, which may be changed to what is permitted. NOTES gets what a
 	 * person should read. */
 	int (*start)(struct engine_event *event, uint32_t e, struct buffer *notes, struct error *err);
+	/* What is of the whole process begins, all live threads being armed; may be NULL. 0, or negative errno. */
+	int (*begin)(const struct engine_event *event, struct error *err);
 	/* Arm thread R (its tid is set) for event E. 0, or negative errno: this thread is not sampled. */
 	int (*arm)(struct thread_record *r, uint32_t e);
 	/* Take the thread's source away. R's own handler is not running, or it is this thread. */

@@ -23,12 +23,19 @@ static int set_timer(uint64_t interval)
 
 static int start(struct engine_event *event, uint32_t e, struct buffer *notes, struct error *err)
 {
-	int rc;
-
+	(void)event;
 	(void)e;
 	(void)notes;
+	(void)err;
 	atomic_store(&zone.process_clock, os_process_cpu());
-	rc = set_timer(event->interval);
+	return 0;
+}
+
+/* Not before threads have their records: the system gives the signal to any of them. */
+static int begin(const struct engine_event *event, struct error *err)
+{
+	int rc = set_timer(event->interval);
+
 	return rc ? error_set(err, -rc, "itimer: setitimer: %s", strerror(-rc)) : 0;
 }
 
@@ -56,6 +63,6 @@ static void stop(void)
 }
 
 const struct engine_ops engine_itimer = {
-	.name = "itimer", .sigprof = true, .handler = handler_itimer, .start = start, .arm = arm,
-	.silence = silence, .disarm = disarm, .stop = stop,
+	.name = "itimer", .sigprof = true, .handler = handler_itimer, .start = start, .begin = begin,
+	.arm = arm, .silence = silence, .disarm = disarm, .stop = stop,
 };

@@ -196,7 +196,8 @@ static bool in_inline_method(const struct walk *w, uintptr_t *pc)
 		at += insn.length;
 		switch (insn.does) {
 		case INSN_JUMP_AWAY:
-			return is_last(code, &way) && (ret_at ? load_word(ret_at, pc) : context_register(w->regs->all, way.ret, pc));
+			return is_last(code, &way) &&
+			       (ret_at ? load_word(ret_at, pc) : context_register(w->regs->all, way.ret, pc));
 		case INSN_POP:
 			if (insn.amount == way.ret)
 				ret_at = sp;
