@@ -243,6 +243,9 @@ static void seed_recursion(struct stepped *s, uintptr_t pc, uintptr_t sp, uintpt
 
 	if (!blob || !code_blob_read(&zone.layout, blob, &b) || !b.nmethod || b.frame_bytes < 2 * WORD)
 		return;
+	/* Arguments of a call lie on top of the frame: what is found as far up as the frame is long may be anything. */
+	if (CPU_PUSHES_ARGUMENTS && (next - sp) % b.frame_bytes)
+		return;
 	while (sp + b.frame_bytes < next && load_word(sp + b.frame_bytes - WORD, &again) && again == pc &&
 	       s->count < LIVE / 2)
 		sp += b.frame_bytes;
