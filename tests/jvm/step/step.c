@@ -73,10 +73,25 @@ static bool in_adapter(uintptr_t pc)
 	return stub && stub->adapter;
 }
 
-/* An adapter pushes the return address again elsewhere. */
-static bool moved_by_adapter(const struct stepped *s, uintptr_t top)
+/* push REGISTER: from PC to NEXT. Room alone (sub) has whatever lay there. */
+static bool is_push(uintptr_t pc, uintptr_t next)
 {
-	return in_adapter(s->last_pc) &&
+	return next - pc <= 2;
+}
+
+/* mov [rsp], REGISTER */
+static bool stores_at_sp(uintptr_t pc)
+{
+	uint8_t code[4];
+	const uint8_t *c = code + (WORD == 8); /* behind REX */
+
+	return load_bytes(code, pc, sizeof(code)) && c[0] == 0x89 && (c[1] & 0xc7) == 0x04 && c[2] == 0x24;
+}
+
+/* An adapter pushes the return address again elsewhere: PC stands behind that. */
+static bool moved_by_adapter(const struct stepped *s, uintptr_t pc, uintptr_t top)
+{
+	return in_adapter(s->last_pc) && is_push(s->last_pc, pc) &&
 	       ((s->popped.pc && top == s->popped.pc) || (s->count && top == s->live[s->count - 1].pc));
 }
 
@@ -91,12 +106,12 @@ static void follow(struct stepped *s, uintptr_t pc, uintptr_t sp)
 	}
 	if (sp == s->last_sp - WORD && load_word(sp, &top)) {
 		if ((top > s->last_pc && top <= s->last_pc + INSTRUCTION) || calls(top, pc) ||
-		    moved_by_adapter(s, top))
+		    moved_by_adapter(s, pc, top))
 			push_live(s, sp, top);
 	}
 	/* Popped by an adapter, it is stored where the stack has been lowered to: by an instruction that does no more. */
 	if (s->popped.pc && s->popped_age < ADAPTING && sp <= s->popped.slot && sp == s->last_sp && in_adapter(s->last_pc) &&
-	    load_word(sp, &top) && top == s->popped.pc &&
+	    stores_at_sp(s->last_pc) && load_word(sp, &top) && top == s->popped.pc &&
 	    !(s->count && s->live[s->count - 1].slot == sp)) {
 		push_live(s, sp, top);
 		s->popped.pc = 0;
