@@ -41,10 +41,11 @@ static bool top_edge(const struct walk *w, const struct blob *b, struct edge *e)
 	e->fixed = true;
 	e->linked = false;
 	e->first = e->last = w->pc;
-	e->part = is_entry(w, b) ? EDGE_ENTRY : EDGE_EXIT;
-	if (frame_edge(w->l, b, w->pc, e))
-		return true;
 	e->part = EDGE_BODY;
+	if (frame_edge(w->l, b, w->pc, e)) {
+		e->part = is_entry(w, b) ? EDGE_ENTRY : EDGE_EXIT;
+		return true;
+	}
 	if (decode_edge(w->l, w->cache, b, w->pc, e))
 		return true;
 	if (!frame_way_out(w, b, NULL, frameless, &o))

@@ -19,8 +19,6 @@ IN_CHECK = {17: ("calls+strings+collections", ["-XX:+UseParallelGC"]), 25: ("cal
 MODES = {"serial": ["-XX:+UseSerialGC"], "parallel": ["-XX:+UseParallelGC"], "g1": ["-XX:+UseG1GC"],
          "zgc": ["-XX:+UseZGC"], "shenandoah": ["-XX:+UseShenandoahGC"], "interpreted": ["-Xint"],
          "c1": ["-XX:TieredStopAtLevel=1"], "c2": ["-XX:-TieredCompilation"], "fp": ["-XX:+PreserveFramePointer"]}
-
-
 BURST = 2000  # steps
 
 
@@ -43,8 +41,9 @@ def hold(jdk, seconds, work, flags, say):
     print(said)
     assert judged > 1000
     assert wrong == 0, said[said.find("PLACE wrong"):][:2000]
-    # A whole burst may stand where C2's code is not followed (docs/reliability.md: String.replace).
-    assert short <= max(0.005 * judged, BURST), said[said.find("PLACE short"):][:2000]
+    # A whole burst may stand in C2's code for String.replace, which is not followed (docs/reliability.md).
+    elsewhere = sum(int(n) for n, place in re.findall(r"PLACE short, (\d+) times, \S+ (\S+)", said) if place != "replace,")
+    assert elsewhere <= 0.005 * judged and short <= max(0.005 * judged, BURST), said[said.find("PLACE short"):][:2000]
 
 
 def test_every_instruction(jdk, say):
