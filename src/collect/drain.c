@@ -1,7 +1,7 @@
 /*
  * drain.c - one turn of the collector over the queues: those that something was put into, now and then all.
  *
- * A queue that overflowed since the last turn gets a bigger successor: stored in
+ * A queue that overflowed since it last grew gets a bigger successor: stored in
  * record.next, taken by that thread's handler at its next start, and the old one is freed when
  * record.current shows the new one. No fence, no waiting.
  */
@@ -46,17 +46,18 @@ static void grow(struct collector *c, struct thread_record *r)
 
 	for (e = 0; e < c->options.events; e++)
 		full += atomic_load(&r->lost[e].count[LOSS_queue_full]);
-	if (full == r->full_before || atomic_load(&r->next) ||
+	if (full == r->full_at_growth || atomic_load(&r->next) ||
 	    atomic_load(&r->current) != r->draining)
 		return;
-	wanted = queue_next_capacity(now, full - r->full_before);
-	r->full_before = full;
+	/* Less than a hundredth of it is no reason yet, but such losses add up: no queue goes on losing a few for ever. */
+	wanted = queue_next_capacity(now, full - r->full_at_growth);
 	if (wanted == now)
 		return;
 	q = calloc(1, queue_bytes(wanted));
 	if (!q)
 		return;
 	q->capacity = wanted;
+	r->full_at_growth = full;
 	c->increments++;
 	atomic_store_explicit(&r->next, q, memory_order_release);
 }

@@ -109,7 +109,7 @@ static inline bool queue_pop(struct queue *q, struct sample *s)
 }
 
 /*
- * Capacity after a drain in which LOST_FULL samples found the queue full:
+ * Capacity for a queue that LOST_FULL samples have found full since it has this one:
  * with r = lost / capacity: r > 8 → ×⌊r⌋, r > 2 → ×8, r > 0.5 → ×4, r > 0.01 → ×2,
  * at most QUEUE_LIMIT, never smaller (the rule of JDK 25's CPU-time sampler, JDK-8366082).
  */

@@ -91,7 +91,7 @@ struct thread_record {
 
 	/* The collector's. */
 	struct queue *draining;         /* the queue being emptied: current until replaced */
-	uint64_t full_before;           /* lost[queue_full] at the last drain */
+	uint64_t full_at_growth;        /* lost[queue_full] when the queue last grew */
 	uint64_t seen;                  /* turn in which /proc/self/task last showed it */
 	uint64_t mark;                  /* what it showed then, see os_each_thread; 0 = not yet */
 	uint64_t since;                 /* when it was found, os_monotonic */

@@ -15,10 +15,14 @@ TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 LABELS = {1: {"route": "GET /a\"b", "tenant": "t\u00e9n"}, 3: {"route": "inner"}}
 METHODS = {f"truth.Requests.span{k}": k for k in range(4)}
 CLASSPATH = f"{jvm.CLASSES}:{jvm.CONTEXT_JAR}"
+# Their frames are then on the stack from call to return only. Of an inlined method, compiled code without debug
+# information in between shows the frame a few instructions early, where the context is still being set.
+NOT_INLINED = ["-XX:CompileCommand=quiet"] + [f"-XX:CompileCommand=dontinline,truth.Requests::{name}"
+                                              for name in ("span*", "nothing", "burn")]
 
 
-def requests(jdk, *args, **more):
-    return Program(jdk, "Requests", *args, classpath=CLASSPATH, **more)
+def requests(jdk, *args, options=(), **more):
+    return Program(jdk, "Requests", *args, classpath=CLASSPATH, jvm=[*NOT_INLINED, *options], **more)
 
 
 def meet(program, threads):
@@ -98,8 +102,8 @@ def test_class_that_comes_after_the_agent(jdk17):
 
 def test_from_the_first_instruction(jdk17):
     path = jvm.result_file()
-    with requests(jdk17, "platform", 2, jvm=[f"-agentpath:{jvm.LIBRARY}=start,event=cpu,interval=1ms,threads,context,"
-                                             f"file={path}"]) as program:
+    agent = f"-agentpath:{jvm.LIBRARY}=start,event=cpu,interval=1ms,threads,context,file={path}"
+    with requests(jdk17, "platform", 2, options=[agent]) as program:
         program.work(1)
         assert program.stop() == 0
     (right, wrong), bad = judge(jvm.Profile(path))

@@ -751,7 +751,45 @@ static void growth(void **state)
 	assert_ptr_equal(record->draining, next);
 }
 
-/* Source lines keep positions apart that have one. */
+static void lose_full(uint32_t count)
+{
+	while (count--) {
+		record_take(record, 0);
+		record_lose(record, 0, LOSS_queue_full, 1);
+	}
+	drain();
+}
+
+/* Losses that are too few for a bigger queue each time are not too few together, and are not counted again afterwards. */
+static void growth_by_few(void **state)
+{
+	struct queue *first = atomic_load(&record->current), *big;
+
+	lose_full(first->capacity * 7); /* r = 7 → eight times */
+	big = atomic_load(&record->next);
+	assert_non_null(big);
+	assert_int_equal(big->capacity, 160);
+	atomic_store(&record->current, big);
+	atomic_store(&record->next, NULL);
+	drain();
+	assert_ptr_equal(record->draining, big);
+	lose_full(1);
+	assert_null(atomic_load(&record->next)); /* 1 of 160: r < 0.01 */
+	lose_full(0);
+	assert_null(atomic_load(&record->next));
+	lose_full(1);
+	assert_non_null(atomic_load(&record->next)); /* 2 of 160 */
+	assert_int_equal(atomic_load(&record->next)->capacity, 320);
+	atomic_store(&record->current, atomic_load(&record->next));
+	atomic_store(&record->next, NULL);
+	drain();
+	lose_full(3);
+	assert_null(atomic_load(&record->next)); /* 3 of 320 */
+	make_view();
+	assert_int_equal(view->queue_increments, 2);
+	assert_int_equal(view->lost[LOSS_queue_full], 145);
+}
+
 /* Stack NUMBER of many: its bits are its methods. */
 static void sample_number(uint32_t number, uint64_t weight)
 {
@@ -811,6 +849,7 @@ static void generations(void **state)
 	assert_int_equal(p->stored, 3 * ALL + 201);
 }
 
+/* Source lines keep positions apart that have one. */
 static void lines(void **state)
 {
 	uintptr_t constant = *fake_at(a + 8);
@@ -1090,7 +1129,8 @@ int main(void)
 		T(unmapped_library), T(known_functions),
 		WITH(java_only, "java only"), WITH(cut_stacks, "two kept"), WITH(places, "places"),
 		WITH(threads, "threads"), WITH(resumed, "threads"),
-		WITH(name_of_the_next, "threads"), T(losses), T(growth), T(generations), WITH(lines, "lines"), T(sinks),
+		WITH(name_of_the_next, "threads"), T(losses), T(growth), T(growth_by_few), T(generations),
+		WITH(lines, "lines"), T(sinks),
 		WITH(names_of_short_threads, "threads"),
 		WITH(requests, "requests"), WITH(requests_together, ""), WITH(many_requests, "requests"),
 		WITH(waits, "waits"), WITH(many_locks, "waits"),
