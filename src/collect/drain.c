@@ -49,7 +49,7 @@ static void grow(struct collector *c, struct thread_record *r)
 	if (full == r->full_at_growth || atomic_load(&r->next) ||
 	    atomic_load(&r->current) != r->draining)
 		return;
-	/* Less than a hundredth of it is no reason yet, but such losses add up: no queue goes on losing a few for ever. */
+	/* Less than a hundredth of it is no reason yet, but such losses add up: none goes on losing a few for ever. */
 	wanted = queue_next_capacity(now, full - r->full_at_growth);
 	if (wanted == now)
 		return;
