@@ -87,7 +87,7 @@ bool walk_to_anchor(struct walk *w, uintptr_t anchor);
 
 /*
  * A compiled method's innermost frame may not have been set up, or be gone already. Find its return address
- * where the first and last instructions say it; of E return_offset, fp_saved and linked are set.
+ * where the first and last instructions say it; of E return_offset, fp_saved, linked and part are set.
  * False: PC is in the method's body. arch/<cpu>/frame_edge.c.
  */
 bool frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, struct edge *e);

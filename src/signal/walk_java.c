@@ -26,11 +26,6 @@ static enum step over_entry(struct walk *w)
 		       : walk_end_with(w, END_bad_entry);
 }
 
-static bool is_entry(const struct walk *w, const struct blob *b)
-{
-	return w->pc <= code_entry(w->l, b) || w->pc < b->code + (uintptr_t)b->frame_complete;
-}
-
 /* Where the innermost frame's return address is. False: that is not known. */
 static bool top_edge(const struct walk *w, const struct blob *b, struct edge *e)
 {
@@ -42,11 +37,7 @@ static bool top_edge(const struct walk *w, const struct blob *b, struct edge *e)
 	e->linked = false;
 	e->first = e->last = w->pc;
 	e->part = EDGE_BODY;
-	if (frame_edge(w->l, b, w->pc, e)) {
-		e->part = is_entry(w, b) ? EDGE_ENTRY : EDGE_EXIT;
-		return true;
-	}
-	if (decode_edge(w->l, w->cache, b, w->pc, e))
+	if (frame_edge(w->l, b, w->pc, e) || decode_edge(w->l, w->cache, b, w->pc, e))
 		return true;
 	if (!frame_way_out(w, b, NULL, frameless, &o))
 		return false;

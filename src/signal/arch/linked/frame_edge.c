@@ -91,6 +91,7 @@ bool frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, stru
 	int64_t lowered;
 	bool stored;
 
+	e->part = EDGE_ENTRY;
 	if (pc <= entry) {
 		e->return_offset = 0;
 		e->fp_saved = false;
@@ -104,5 +105,6 @@ bool frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, stru
 		e->linked = !stored;
 		return true;
 	}
-	return in_epilogue(pc, e);
+	e->part = in_epilogue(pc, e) ? EDGE_EXIT : EDGE_BODY;
+	return e->part == EDGE_EXIT;
 }

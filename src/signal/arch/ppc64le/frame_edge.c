@@ -30,6 +30,7 @@ bool frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, stru
 			return false;
 		pushed |= i.does == INSN_PUSH;
 	}
+	e->part = EDGE_ENTRY;
 	e->linked = true;
 	e->return_offset = pushed ? b->frame_bytes : 0;
 	return true;

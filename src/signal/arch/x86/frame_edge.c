@@ -125,6 +125,7 @@ bool frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, stru
 	uintptr_t entry = code_entry(l, b);
 	int32_t lowered;
 
+	e->part = EDGE_ENTRY;
 	if (pc <= entry) {
 		e->return_offset = 0;
 		e->fp_saved = false;
@@ -135,7 +136,11 @@ bool frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, stru
 		e->return_offset = (uint32_t)lowered;
 		return true;
 	}
-	return in_epilogue(pc, &e->return_offset, &e->fp_saved) || at_poll_stub(pc, &e->return_offset, &e->fp_saved);
+	if (in_epilogue(pc, &e->return_offset, &e->fp_saved) || at_poll_stub(pc, &e->return_offset, &e->fp_saved))
+		e->part = EDGE_EXIT;
+	else
+		e->part = EDGE_BODY;
+	return e->part == EDGE_EXIT;
 }
 
 bool frame_sets_sender(uintptr_t pc)
