@@ -163,12 +163,36 @@ static uint64_t hash_stack(const uint32_t *list, uint32_t depth, uint32_t thread
 	return h;
 }
 
-/* Stacks of event E; FRAMES and THREADS lead from the collector's numbers to the view's. */
-static bool copy_stacks(struct view *v, const struct collector *c, uint32_t e, const uint32_t *frames,
-			const uint32_t *threads)
+/* The stack of V that WANTED says, without samples if it is new; NULL without memory. */
+static struct profile_stack *merged(struct view *v, struct map *seen, const struct profile_stack *wanted)
 {
-	struct map seen = {0};
-	bool ok = false;
+	uint64_t key = hash_stack(wanted->frames, wanted->depth, wanted->thread) ^ map_hash(wanted->request) ^
+		       wanted->state;
+	struct profile_stack *s;
+	uint32_t *slot;
+
+	for (;; key++) {
+		slot = map_put(seen, key, NULL);
+		if (!slot)
+			return NULL;
+		if (!*slot)
+			break;
+		s = &v->stacks[*slot - 1];
+		if (s->depth == wanted->depth && s->thread == wanted->thread && s->state == wanted->state &&
+		    s->request == wanted->request &&
+		    memcmp(s->frames, wanted->frames, s->depth * sizeof(*s->frames)) == 0)
+			return s;
+	}
+	*slot = ++v->profile.stack_count;
+	s = &v->stacks[*slot - 1];
+	*s = *wanted;
+	v->listed += s->depth;
+	return s;
+}
+
+/* Room for event E's stacks, and for those of who held locks. */
+static bool make_room(struct view *v, const struct collector *c, uint32_t e)
+{
 	size_t i, total = 0;
 
 	for (i = 0; i < c->tallies.count; i++)
@@ -178,47 +202,39 @@ static bool copy_stacks(struct view *v, const struct collector *c, uint32_t e, c
 		total += c->nodes.items[c->waits.sums.holders.items[i].node].depth;
 	v->lists = malloc((total + 1) * sizeof(*v->lists));
 	v->stacks = calloc(c->tallies.count + 1, sizeof(*v->stacks));
-	if (!v->lists || !v->stacks)
+	return v->lists && v->stacks;
+}
+
+/* Stacks of event E; FRAMES and THREADS lead from the collector's numbers to the view's. */
+static bool copy_stacks(struct view *v, const struct collector *c, uint32_t e, const uint32_t *frames,
+			const uint32_t *threads)
+{
+	struct profile_stack *s;
+	struct map seen = {0};
+	size_t i;
+
+	if (!make_room(v, c, e))
 		return false;
 	for (i = 0; i < c->tallies.count; i++) {
 		const struct tally *t = &c->tallies.items[i];
 		const struct node *n = &c->nodes.items[t->node];
-		uint32_t *list, *slot, thread;
-		struct profile_stack *s;
-		uint64_t key;
 
 		if (t->event != e)
 			continue;
-		list = list_frames(v, c, n, frames);
-		thread = t->thread ? threads[t->thread - 1] : PROFILE_NO_THREAD;
-		key = hash_stack(list, n->depth, thread) ^ map_hash(t->request) ^ t->state;
-		for (;; key++) {
-			slot = map_put(&seen, key, NULL);
-			if (!slot)
-				goto out;
-			s = *slot ? &v->stacks[*slot - 1] : NULL;
-			if (!s || (s->depth == n->depth && s->thread == thread && s->state == t->state &&
-				   s->request == t->request &&
-				   memcmp(s->frames, list, n->depth * sizeof(*list)) == 0))
-				break;
-		}
-		if (!s) {
-			*slot = ++v->profile.stack_count;
-			s = &v->stacks[*slot - 1];
-			s->frames = list;
-			s->depth = n->depth;
-			s->thread = thread;
-			s->state = t->state;
-			s->request = t->request;
-			v->listed += n->depth;
-		}
+		s = merged(v, &seen, &(struct profile_stack){
+			.frames = list_frames(v, c, n, frames),
+			.depth = n->depth,
+			.thread = t->thread ? threads[t->thread - 1] : PROFILE_NO_THREAD,
+			.state = t->state,
+			.request = t->request,
+		});
+		if (!s)
+			break;
 		s->samples += t->samples;
 		s->weight += t->weight;
 	}
-	ok = true;
-out:
 	map_free(&seen);
-	return ok;
+	return i == c->tallies.count;
 }
 
 static int by_time(const void *a, const void *b)

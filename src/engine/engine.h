@@ -139,7 +139,7 @@ void transfer_end(void);
  */
 void engine_notes(struct buffer *notes);
 
-/* ---- records (records.c) ---- */
+/* ---- records (records.c; records_open: record_table.c) ---- */
 
 int records_open(struct error *err);
 /* A thread was found: record and arm it, unless known. TCB 0 = not known. Returns its record or NULL. */

@@ -1,97 +1,31 @@
 /*
- * records.c - the table of thread records: found, armed, closed, freed.
+ * records.c - the life of thread records: found, armed, closed, freed. Their memory: record_table.c.
  *
  * One mutex guards the life of records (not what is inside them). Handlers never
  * take it: they find records by hints and by the table of thread pointers.
  */
-#include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "engine/engine.h"
 #include "engine/force.h"
+#include "engine/record_table.h"
 #include "engine/runs.h"
 #include "engine/waits.h"
 #include "os/os.h"
 #include "signal/handler.h"
 #include "signal/load.h"
 
-#define RECORDS_AT_ONCE 4096 /* made writable in one step */
-
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t turn; /* of records_scan */
-static uint32_t first_free;
-static size_t writable; /* records whose memory may be written */
 static pid_t own_tids[RECORDS_OWN];
 static uint64_t own_cpu_of_ended; /* ns */
-
-/* A table that is written at any place. */
-static void *reserve_table(size_t bytes)
-{
-	void *p = os_reserve(bytes);
-
-	if (!p || os_make_writable(p, bytes) == 0)
-		return p;
-	munmap(p, bytes);
-	return NULL;
-}
-
-int records_open(struct error *err)
-{
-	struct record_table *t = &zone.records;
-
-	if (!t->records)
-		t->records = os_reserve(RECORD_LIMIT * sizeof(struct thread_record));
-	if (!t->by_tcb)
-		t->by_tcb = reserve_table(RECORD_SLOTS * sizeof(*t->by_tcb));
-	if (!t->by_tid)
-		t->by_tid = reserve_table(RECORD_SLOTS * sizeof(*t->by_tid));
-	if (!zone.record_of_fd)
-		zone.record_of_fd = reserve_table(ZONE_FDS * sizeof(*zone.record_of_fd));
-	if (!t->records || !t->by_tcb || !t->by_tid || !zone.record_of_fd)
-		return error_set(err, ENOMEM, "cannot reserve address space for thread records: %s; raise "
-				 "the limit of virtual memory (ulimit -v)", strerror(errno));
-	return 0;
-}
-
-/* Lock held: let record INDEX be written. Handlers look at all of them, but write no others. */
-static bool make_writable(uint32_t index)
-{
-	size_t wanted = MIN(writable + RECORDS_AT_ONCE, (size_t)RECORD_LIMIT);
-
-	if (index < writable)
-		return true;
-	if (os_make_writable(zone.records.records, wanted * sizeof(struct thread_record)))
-		return false;
-	writable = wanted;
-	return true;
-}
 
 /* Lock held. */
 static struct thread_record *by_tid(pid_t tid)
 {
 	return record_find_tid(&zone.records, tid);
-}
-
-/* Lock held: a FREE record, or NULL when the table is full. */
-static struct thread_record *unused(void)
-{
-	uint32_t i, count = atomic_load(&zone.records.count);
-
-	for (i = first_free; i < count; i++)
-		if (atomic_load(&zone.records.records[i].state) == RECORD_FREE) {
-			first_free = i + 1;
-			return &zone.records.records[i];
-		}
-	first_free = count;
-	if (count == RECORD_LIMIT || !make_writable(count))
-		return NULL;
-	first_free = count + 1;
-	zone.records.records[count].index = count;
-	atomic_store(&zone.records.count, count + 1);
-	return &zone.records.records[count];
 }
 
 /* Lock held. */
@@ -109,7 +43,7 @@ static bool is_own(pid_t tid)
 static struct thread_record *create(pid_t tid, uintptr_t tcb)
 {
 	uint32_t start = force_options()->queue_start;
-	struct thread_record *r = unused();
+	struct thread_record *r = record_table_unused();
 	struct trace_chunk chunk;
 	uint32_t index, e;
 	struct queue *q;
@@ -119,7 +53,7 @@ static struct thread_record *create(pid_t tid, uintptr_t tcb)
 	start = start ? start : QUEUE_START; /* no engine yet */
 	q = calloc(1, queue_bytes(start));
 	if (!q) {
-		first_free = MIN(first_free, r->index);
+		record_table_freed(r->index);
 		return NULL;
 	}
 	q->capacity = start;
@@ -361,28 +295,21 @@ void records_free(struct thread_record *r)
 	pthread_mutex_lock(&lock);
 	drop_queues(r);
 	atomic_store(&r->state, RECORD_FREE);
-	first_free = MIN(first_free, r->index);
+	record_table_freed(r->index);
 	pthread_mutex_unlock(&lock);
 }
 
 void records_release(void)
 {
-	struct record_table *t = &zone.records;
 	uint32_t i, count;
 
 	pthread_mutex_lock(&lock);
-	count = atomic_load(&t->count);
+	count = atomic_load(&zone.records.count);
 	for (i = 0; i < count; i++)
-		drop_queues(&t->records[i]);
-	/* The address space stays (a stale hint must be readable), the memory goes back. */
-	madvise(t->records, RECORD_LIMIT * sizeof(struct thread_record), MADV_DONTNEED);
-	madvise(t->by_tcb, RECORD_SLOTS * sizeof(*t->by_tcb), MADV_DONTNEED);
-	madvise(t->by_tid, RECORD_SLOTS * sizeof(*t->by_tid), MADV_DONTNEED);
-	madvise(zone.record_of_fd, ZONE_FDS * sizeof(*zone.record_of_fd), MADV_DONTNEED);
+		drop_queues(&zone.records.records[i]);
+	record_table_release();
 	runs_release();
 	waits_release();
-	atomic_store(&t->count, 0);
-	first_free = 0;
 	pthread_mutex_unlock(&lock);
 }
 

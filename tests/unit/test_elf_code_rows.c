@@ -5,6 +5,8 @@
 #include <stdint.h>
 #include <cmocka.h>
 
+#include "../../src/elf/arch/arm/code_follow.c"
+#include "../../src/elf/arch/arm/code_functions.c"
 #include "../../src/elf/arch/arm/code_rows.c"
 #include "../../src/elf/arch/arm/thumb.c"
 
