@@ -9,7 +9,7 @@ import time
 
 import jvm
 import pytest
-from jvm import Program, counted, jstrobe, record
+from jvm import Program, counted, jstrobe, record, wait_until
 
 pytestmark = pytest.mark.together
 
@@ -81,15 +81,13 @@ def test_tricks_under_libjsig_and_check_jni(jdk, say):
 def test_children_get_no_signal_of_ours(jdk17):
     """Children of a sampled JVM: nothing of ours is ignored, blocked or pending there."""
     with Program(jdk17, "Children") as program:
-        time.sleep(0.3)
+        wait_until(lambda: program.mark().get("children", 0) > 5)
         plain = program.mark()
         assert jstrobe("start", "-i", "200us", program.pid).returncode == 0
         program.reset()
         time.sleep(counted(0.7, 60))
+        wait_until(lambda: program.mark().get("children", 0) > 5)
         during = program.mark()
-        while during.get("children", 0) <= 5 and program.alive():
-            time.sleep(0.1)
-            during = program.mark()
         done = jstrobe("stop", "-o", "json", program.pid)
         assert done.returncode == 0, done.stderr
         assert program.stop() == 0
