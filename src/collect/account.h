@@ -92,9 +92,7 @@ struct collector {
 	struct collector_options options;
 	pthread_t thread;
 	bool running;
-	atomic_bool stopping;
-	pthread_mutex_t wake_lock; /* with `wake`: cuts the rest between two drains short */
-	pthread_cond_t wake;
+	_Atomic uint32_t stopping; /* cuts the rest between two drains short */
 	pthread_mutex_t images; /* held while names are looked up: no image may go away; taken before `lock` */
 	struct kernel_table *kernel; /* kept for a while where names are asked for all the time; with `images` */
 	pthread_mutex_t lock;  /* everything below */
@@ -130,7 +128,8 @@ struct collector {
 	uint32_t max_capacity, max_fill;
 	struct timing handler, drain, walk;
 
-	uint64_t last_scan, scan_took, last_full;
+	uint64_t last_look, last_scan, scan_took; /* for threads, at how many there are and at which */
+	uint64_t last_full;
 	struct image_set *retired_images;
 	struct stub_set *retired_stubs;
 	struct decode_cache *retired_cache;

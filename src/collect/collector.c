@@ -15,12 +15,6 @@
 #include "engine/own_thread.h"
 #include "os/os.h"
 
-static void wake_init(struct collector *c)
-{
-	os_condition_init(&c->wake);
-	pthread_mutex_init(&c->wake_lock, NULL);
-}
-
 #define FULL_EVERY NS_PER_S /* all records, stirred or not */
 #define DRAIN_OFTEN (10 * NS_PER_MS)
 
@@ -36,7 +30,6 @@ struct collector *collector_new(const struct collector_options *o)
 		c->options.drain_every = DRAIN_OFTEN;
 	c->frames.lines = o->lines;
 	seen_init(&c->frames.methods);
-	wake_init(c);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_mutex_init(&c->images, NULL);
 	pthread_mutex_init(&c->given_lock, NULL);
@@ -62,18 +55,6 @@ static void turn(struct collector *c)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* Wait NS, or less when the collector shall stop. */
-static void rest(struct collector *c, uint64_t ns)
-{
-	uint64_t until = os_monotonic() + ns;
-	struct timespec t = {(time_t)(until / NS_PER_S), (long)(until % NS_PER_S)};
-
-	pthread_mutex_lock(&c->wake_lock);
-	while (!atomic_load(&c->stopping) && !pthread_cond_timedwait(&c->wake, &c->wake_lock, &t))
-		;
-	pthread_mutex_unlock(&c->wake_lock);
-}
-
 static uint64_t pause_between(const struct collector *c)
 {
 	if (c->options.hold_ms)
@@ -90,7 +71,7 @@ static void *run(void *arg)
 	setpriority(PRIO_PROCESS, (id_t)os_gettid(), -10);
 	while (!atomic_load(&c->stopping)) {
 		turn(c);
-		rest(c, pause_between(c));
+		os_wait_while(&c->stopping, false, pause_between(c));
 	}
 	own_thread_end();
 	return NULL;
@@ -105,7 +86,7 @@ int collector_start(struct collector *c, struct error *err)
 	account_open(c);
 	era_look(&zone.eras); /* what was before is of no sample */
 	c->era_of_drain = era_now(&zone.eras);
-	c->last_scan = os_monotonic(); /* the engine scans by itself when it starts */
+	c->last_look = c->last_scan = os_monotonic(); /* the engine scans by itself when it starts */
 	atomic_store(&c->stopping, false);
 	rc = own_thread_start(&c->thread, run, c, "collector", err);
 	if (rc) {
@@ -119,10 +100,8 @@ int collector_start(struct collector *c, struct error *err)
 void collector_stop(struct collector *c)
 {
 	if (c->running) {
-		pthread_mutex_lock(&c->wake_lock);
 		atomic_store(&c->stopping, true);
-		pthread_cond_signal(&c->wake);
-		pthread_mutex_unlock(&c->wake_lock);
+		os_wake(&c->stopping);
 		pthread_join(c->thread, NULL);
 		c->running = false;
 	}
@@ -173,8 +152,6 @@ void collector_free(struct collector *c)
 	map_free(&c->by_tid);
 	map_free(&c->java_ids);
 	pthread_mutex_destroy(&c->lock);
-	pthread_mutex_destroy(&c->wake_lock);
-	pthread_cond_destroy(&c->wake);
 	pthread_mutex_destroy(&c->images);
 	pthread_mutex_destroy(&c->given_lock);
 	free(c);

@@ -18,7 +18,8 @@
 
 #define STORE_BYTES (512ull << 20)
 #define CACHE_ARENA (1u << 20)
-#define SCAN_EVERY NS_PER_S
+#define LOOK_EVERY NS_PER_S
+#define SCAN_EVERY (5 * NS_PER_S)
 #define SCAN_SHARE 250 /* where it takes long, with ten thousand threads, this many times as long lies between two */
 
 static struct decode_cache *new_cache(void)
@@ -199,6 +200,25 @@ static void renew_account(struct collector *c)
 		generation_begin(c);
 }
 
+/*
+ * Threads tell when they begin and end, but not all do. Where as many are known as there are, nothing was missed but
+ * as many ends as beginnings: that is looked for less often, as each look costs a microsecond a thread.
+ */
+static void look_for_threads(struct collector *c, uint64_t now)
+{
+	if (now - c->last_look < LOOK_EVERY)
+		return;
+	c->last_look = now;
+	if (now - c->last_scan < SCAN_EVERY && records_are_all()) {
+		records_arm_again();
+	} else if (now - c->last_scan >= c->scan_took * SCAN_SHARE) {
+		c->last_scan = now;
+		records_scan();
+		c->scan_took = os_monotonic() - now;
+	}
+	thread_hook_retry();
+}
+
 void upkeep(struct collector *c)
 {
 	uint64_t now = os_monotonic();
@@ -232,12 +252,7 @@ void upkeep(struct collector *c)
 	if (!c->retired_epoch && (c->retired_images || c->retired_stubs || c->retired_cache || zone.store.retired ||
 				  zone.store.renewed))
 		retire(c);
-	if (now - c->last_scan >= MAX(SCAN_EVERY, c->scan_took * SCAN_SHARE)) {
-		c->last_scan = now;
-		records_scan();
-		c->scan_took = os_monotonic() - now;
-		thread_hook_retry();
-	}
+	look_for_threads(c, now);
 }
 
 void upkeep_close(struct collector *c)

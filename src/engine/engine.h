@@ -157,8 +157,12 @@ void records_own(pid_t tid, bool own);
 uint64_t records_own_cpu(void);
 /* The running thread ends: disarm it, hand its record to the collector. */
 void records_ending(struct thread_record *r);
-/* Look at /proc/self/task: find new threads, close records of ended ones. Collector, each second. */
+/* Look at /proc/self/task: find new threads, close records of ended ones. Collector, now and then. */
 void records_scan(void);
+/* Whether as many threads are known as this process has. Collector. */
+bool records_are_all(void);
+/* What a known thread was refused it may get now; breakpoints that rest begin again. Collector, each second. */
+void records_arm_again(void);
 /* The Java thread of TID: THREAD is its JavaThread*, ID its Thread.getId (0 = not known); both 0 = it has ended. */
 void records_java(pid_t tid, uintptr_t thread, uint64_t id);
 /* Whether thread TID is sampled, said by one who knows more than engine_options.wanted could. */

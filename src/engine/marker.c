@@ -2,12 +2,8 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <limits.h>
-#include <linux/futex.h>
 #include <stdatomic.h>
 #include <stddef.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "cpu.h"
 #include "engine/engine.h"
@@ -81,16 +77,10 @@ struct trial {
 	_Atomic uintptr_t tcb;
 };
 
-static void sleep_while(_Atomic uint32_t *word, uint32_t value)
-{
-	while (atomic_load(word) == value)
-		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, NULL, NULL, 0);
-}
-
 static void hand_over(_Atomic uint32_t *word)
 {
 	atomic_fetch_add(word, 1);
-	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+	os_wake(word);
 }
 
 static void *help(void *arg)
@@ -103,7 +93,7 @@ static void *help(void *arg)
 	atomic_store(&t->tid, os_gettid());
 	for (i = 0; i < TRIALS; i++) {
 		hand_over(&t->turn);
-		sleep_while(&t->turn, 2 * (uint32_t)i + 1);
+		os_wait_while(&t->turn, 2 * (uint32_t)i + 1, UINT64_MAX);
 	}
 	hand_over(&t->turn);
 	own_thread_end();
@@ -132,7 +122,7 @@ static bool try_once(struct trial *t, uint32_t turn, bool broken)
 	os_sleep(NS_PER_MS / 4);
 	stays = marker_is_set(field);
 	hand_over(&t->turn);
-	sleep_while(&t->turn, turn + 1);
+	os_wait_while(&t->turn, turn + 1, UINT64_MAX);
 	if (broken)
 		marker_set(field);
 	return stays && !marker_is_set(field);
@@ -148,12 +138,12 @@ static bool try_out(bool broken)
 
 	if (own_thread_start(&thread, help, &t, "trying the marker", &err))
 		return false;
-	sleep_while(&t.turn, 0);
+	os_wait_while(&t.turn, 0, UINT64_MAX);
 	for (i = 0; i < TRIALS; i++) {
 		if (good)
 			good = try_once(&t, 2 * i + 1, broken);
 		else
-			hand_over(&t.turn), sleep_while(&t.turn, 2 * i + 2);
+			hand_over(&t.turn), os_wait_while(&t.turn, 2 * i + 2, UINT64_MAX);
 	}
 	pthread_join(thread, NULL);
 	return good;

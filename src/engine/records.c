@@ -19,6 +19,7 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t turn; /* of records_scan */
+static uint32_t live; /* records that are RECORD_LIVE */
 static pid_t own_tids[RECORDS_OWN];
 static uint64_t own_cpu_of_ended; /* ns */
 
@@ -71,6 +72,7 @@ static struct thread_record *create(pid_t tid, uintptr_t tcb)
 	atomic_store(&r->current, q);
 	atomic_store(&r->tid, tid);
 	atomic_store(&r->state, RECORD_LIVE);
+	live++;
 	record_enter(zone.records.by_tid, true, r);
 	if (tcb)
 		record_publish(&zone.records, r, tcb);
@@ -85,6 +87,7 @@ static void close_record(struct thread_record *r)
 	atomic_store(&r->java_id, 0);
 	atomic_store(&r->tcb, 0);
 	atomic_store(&r->state, RECORD_CLOSING);
+	live--;
 	record_stir(&zone.records, r->index);
 }
 
@@ -228,6 +231,29 @@ void records_scan(void)
 	pthread_mutex_unlock(&lock);
 }
 
+bool records_are_all(void)
+{
+	bool all;
+
+	pthread_mutex_lock(&lock);
+	all = live == os_thread_count();
+	pthread_mutex_unlock(&lock);
+	return all;
+}
+
+/* One at a time: who begins or ends meanwhile need not wait for all of them. */
+void records_arm_again(void)
+{
+	uint32_t i, count = atomic_load(&zone.records.count);
+
+	for (i = 0; i < count; i++) {
+		pthread_mutex_lock(&lock);
+		if (atomic_load(&zone.records.records[i].state) == RECORD_LIVE)
+			force_arm(&zone.records.records[i]);
+		pthread_mutex_unlock(&lock);
+	}
+}
+
 /* A Java thread's OSThread has its pthread_t, which is its thread pointer, whose first word points to itself. */
 static void learn_tcb(struct thread_record *r, uintptr_t thread)
 {
@@ -308,6 +334,7 @@ void records_release(void)
 	for (i = 0; i < count; i++)
 		drop_queues(&zone.records.records[i]);
 	record_table_release();
+	live = 0;
 	runs_release();
 	waits_release();
 	pthread_mutex_unlock(&lock);

@@ -23,6 +23,12 @@ uint64_t os_children_cpu(void);
 uint64_t os_thread_cpu(pid_t tid);
 /* Wait NS (or less, when a signal comes). */
 void os_sleep(uint64_t ns);
+/*
+ * Sleep while *WORD is VALUE, for NS at most (UINT64_MAX: for ever); any thread, no lock. Who changes it calls os_wake,
+ * which ends the sleep of all that wait on it.
+ */
+void os_wait_while(_Atomic uint32_t *word, uint32_t value, uint64_t ns);
+void os_wake(_Atomic uint32_t *word);
 /* A condition whose timed waits end by CLOCK_MONOTONIC, as os_monotonic counts. Any thread, once for each. */
 void os_condition_init(pthread_cond_t *condition);
 
@@ -33,6 +39,8 @@ pid_t os_gettid(void);
  * for two threads that had one tid after each other.
  */
 int os_each_thread(void (*fn)(pid_t tid, uint64_t mark, void *arg), void *arg);
+/* How many threads this process has; 0: the kernel does not tell. Costs the same however many they are. */
+uint32_t os_thread_count(void);
 /*
  * When thread TID of this process began, as os_monotonic, rounded down to the kernel's ticks
  * (10 ms); 0 when it is gone.

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,6 +34,14 @@ int os_each_thread(void (*fn)(pid_t tid, uint64_t mark, void *arg), void *arg)
 			fn((pid_t)atoi(entry->d_name), entry->d_ino, arg);
 	closedir(dir);
 	return 0;
+}
+
+/* The folder's links: two, and one for each thread (proc_task_getattr, since Linux 2.6). */
+uint32_t os_thread_count(void)
+{
+	struct stat st;
+
+	return stat("/proc/self/task", &st) == 0 && st.st_nlink > 2 ? (uint32_t)st.st_nlink - 2 : 0;
 }
 
 /* The beginning of /proc/self/task/TID/FILE to TEXT; "" when the thread is gone. */

@@ -266,6 +266,46 @@ static void scan(void **state)
 	assert_int_equal(atomic_load(&me->state), RECORD_LIVE);
 }
 
+static void *wait_for_word(void *arg)
+{
+	os_wait_while(arg, 0, UINT64_MAX);
+	return NULL;
+}
+
+/* A thread that nobody tells of shows in how many there are, its end as well. */
+static void counted(void **state)
+{
+	uint32_t count = os_thread_count();
+	_Atomic uint32_t word = 0;
+	pthread_t thread;
+	uint64_t start;
+
+	records_scan();
+	assert_true(records_are_all());
+	assert_true(count > 0);
+	pthread_create(&thread, NULL, wait_for_word, &word);
+	assert_int_equal(os_thread_count(), count + 1);
+	assert_false(records_are_all());
+	records_scan();
+	assert_true(records_are_all());
+	/* Nobody wakes us, and the word stays: the time ends it. */
+	start = os_monotonic();
+	os_wait_while(&word, 0, 3 * NS_PER_MS);
+	assert_true(os_monotonic() - start >= 3 * NS_PER_MS);
+	atomic_store(&word, 1);
+	os_wake(&word);
+	pthread_join(thread, NULL);
+	/* The kernel lets it go a moment later than it tells us. */
+	while (os_thread_count() > count)
+		os_sleep(NS_PER_MS);
+	assert_false(records_are_all());
+	records_scan();
+	assert_true(records_are_all());
+	/* Who tells of his end is not counted any more, though he is still there. */
+	records_ending(records_by_tid(os_gettid()));
+	assert_false(records_are_all());
+}
+
 static void *end_of_another(void *arg)
 {
 	struct thread_record *mine = records_found(os_gettid(), (uintptr_t)pthread_self());
@@ -393,7 +433,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(found_once), T(tid_came_round), T(begun_after), T(began_since_the_scan), T(start_times), T(little_memory),
 		T(tcb_came_round), T(used_again), T(many), T(churn),
-		T(scan), T(ending), T(own), T(outside), T(java_threads), T(queues_are_freed),
+		T(scan), T(counted), T(ending), T(own), T(outside), T(java_threads), T(queues_are_freed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
