@@ -338,6 +338,7 @@ static void stop(void)
 	size_t i;
 
 	parked_release();
+	wall_waits_close();
 	for (i = 0; i < ARRAY_LEN(tables); i++)
 		madvise(*(void **)tables[i].at, RECORD_LIMIT * tables[i].row, MADV_DONTNEED);
 }

@@ -137,6 +137,13 @@ bool wall_look(struct thread_record *r, struct wall_sight *s);
 /* Whether thread I, in mode STILL, whose last Java frame is as it was, looks as it did in all else. */
 bool wall_is_still(uint32_t i);
 
+/* ---- wall_waits.c ---- */
+
+/* As os_thread_waits. The engine's thread. */
+bool wall_waits(pid_t tid, uintptr_t *sp, uintptr_t *pc);
+/* After a session, once that thread has ended. */
+void wall_waits_close(void);
+
 /* ---- wall_hint.c ---- */
 
 /* Before a session: what is known of the C library. */

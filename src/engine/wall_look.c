@@ -113,7 +113,7 @@ static bool look_at_java(struct thread_record *r, uintptr_t java, const struct j
 	mark(r, !native, s);
 	s->mode = s->field ? WALL_MARKED : native ? WALL_CLOCK : WALL_STILL;
 	/* In native code it may well be running, or want to. */
-	if (native && !os_thread_waits(atomic_load(&r->tid), &sp, &pc))
+	if (native && !wall_waits(atomic_load(&r->tid), &sp, &pc))
 		return false;
 	if (s->mode == WALL_STILL)
 		noted = wall_slots_note(slots, p->sp, p->pc, p->fp, r->stack_high);
@@ -150,7 +150,7 @@ static bool look_at_native(struct thread_record *r, struct wall_sight *s)
 	s->state = THREAD_RUNNING;
 	mark(r, false, s);
 	s->mode = s->field ? WALL_MARKED : WALL_CLOCK;
-	if (!os_thread_waits(atomic_load(&r->tid), &regs.sp, &regs.pc))
+	if (!wall_waits(atomic_load(&r->tid), &regs.sp, &regs.pc))
 		return false;
 	same = r->place.sp == regs.sp &&
 	       (r->place.pc == regs.pc || r->place.pc + SYSCALL_BYTES == regs.pc);

@@ -44,21 +44,30 @@ uint32_t os_thread_count(void)
 	return stat("/proc/self/task", &st) == 0 && st.st_nlink > 2 ? (uint32_t)st.st_nlink - 2 : 0;
 }
 
+static int open_file(pid_t tid, const char *file)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/%s", tid, file);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+/* What FD tells now, from its beginning; "" when the thread is gone. */
+static void read_open(int fd, char *text, size_t size)
+{
+	ssize_t n = fd < 0 ? -1 : pread(fd, text, size - 1, 0);
+
+	text[n > 0 ? n : 0] = '\0';
+}
+
 /* The beginning of /proc/self/task/TID/FILE to TEXT; "" when the thread is gone. */
 static void read_file(pid_t tid, const char *file, char *text, size_t size)
 {
-	char path[64];
-	ssize_t n;
-	int fd;
+	int fd = open_file(tid, file);
 
-	text[0] = '\0';
-	snprintf(path, sizeof(path), "/proc/self/task/%d/%s", tid, file);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	n = read(fd, text, size - 1);
-	close(fd);
-	text[n > 0 ? n : 0] = '\0';
+	read_open(fd, text, size);
+	if (fd >= 0)
+		close(fd);
 }
 
 void os_thread_name(pid_t tid, char *name, size_t size)
@@ -90,11 +99,11 @@ uint64_t os_thread_start(pid_t tid)
 }
 
 /* "running", "7 0x3 … 0x7f…sp 0x7f…pc", or "-1 sp pc" where it waits outside a system call (proc(5)). */
-bool os_thread_waits(pid_t tid, uintptr_t *sp, uintptr_t *pc)
+bool os_thread_waits_at(int fd, uintptr_t *sp, uintptr_t *pc)
 {
 	char text[256], *last, *one;
 
-	read_file(tid, "syscall", text, sizeof(text));
+	read_open(fd, text, sizeof(text));
 	last = strrchr(text, ' ');
 	if (!last)
 		return false;
@@ -103,6 +112,21 @@ bool os_thread_waits(pid_t tid, uintptr_t *sp, uintptr_t *pc)
 	one = strrchr(text, ' ');
 	*sp = one ? strtoull(one, NULL, 16) : 0;
 	return *sp && *pc;
+}
+
+int os_thread_waits_open(pid_t tid)
+{
+	return open_file(tid, "syscall");
+}
+
+bool os_thread_waits(pid_t tid, uintptr_t *sp, uintptr_t *pc)
+{
+	int fd = os_thread_waits_open(tid);
+	bool waits = os_thread_waits_at(fd, sp, pc);
+
+	if (fd >= 0)
+		close(fd);
+	return waits;
 }
 
 /* "202 0x7f…word 0x189 …": the operation's low bits are what is asked, see futex(2). */
