@@ -54,7 +54,7 @@ bool os_thread_exists(pid_t tid);
  * in user mode. False: it runs or is ready to, it is gone, or the kernel does not tell.
  */
 bool os_thread_waits(pid_t tid, uintptr_t *sp, uintptr_t *pc);
-/* The same in two steps, to ask often: a descriptor of the caller's, negative when TID is gone; and what it tells now. */
+/* The same in two steps, to ask often: a descriptor, the caller's (negative: TID is gone), and what it tells now. */
 int os_thread_waits_open(pid_t tid);
 bool os_thread_waits_at(int fd, uintptr_t *sp, uintptr_t *pc);
 /* The word on which thread TID waits by FUTEX_WAIT_BITSET, as pthread_cond_wait does; 0 = on none. */
