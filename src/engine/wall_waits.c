@@ -26,16 +26,18 @@ static void forget(uint32_t i)
 bool wall_waits(pid_t tid, uintptr_t *sp, uintptr_t *pc)
 {
 	uint32_t i = (uint32_t)tid % KEPT;
+	enum os_waits waits = kept[i].tid == tid ? os_thread_waits_at(kept[i].fd, sp, pc) : OS_GONE;
 
-	if (kept[i].tid == tid && os_thread_waits_at(kept[i].fd, sp, pc))
-		return true;
-	/* It runs, or another thread has its number by now. */
-	forget(i);
-	kept[i].fd = os_thread_waits_open(tid);
-	if (kept[i].fd < 0)
-		return false;
-	kept[i].tid = tid;
-	return os_thread_waits_at(kept[i].fd, sp, pc);
+	/* Another thread may have its number by now. */
+	if (waits == OS_GONE) {
+		forget(i);
+		kept[i].fd = os_thread_waits_open(tid);
+		if (kept[i].fd < 0)
+			return false;
+		kept[i].tid = tid;
+		waits = os_thread_waits_at(kept[i].fd, sp, pc);
+	}
+	return waits == OS_WAITS;
 }
 
 void wall_waits_close(void)

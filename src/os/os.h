@@ -56,7 +56,8 @@ bool os_thread_exists(pid_t tid);
 bool os_thread_waits(pid_t tid, uintptr_t *sp, uintptr_t *pc);
 /* The same in two steps, to ask often: a descriptor, the caller's (negative: TID is gone), and what it tells now. */
 int os_thread_waits_open(pid_t tid);
-bool os_thread_waits_at(int fd, uintptr_t *sp, uintptr_t *pc);
+enum os_waits { OS_WAITS, OS_RUNS, OS_GONE };
+enum os_waits os_thread_waits_at(int fd, uintptr_t *sp, uintptr_t *pc);
 /* The word on which thread TID waits by FUTEX_WAIT_BITSET, as pthread_cond_wait does; 0 = on none. */
 uintptr_t os_thread_futex(pid_t tid);
 /* Send SIGNO with VALUE to thread TID of this process, as sigqueue() does to a process. */

@@ -99,19 +99,19 @@ uint64_t os_thread_start(pid_t tid)
 }
 
 /* "running", "7 0x3 … 0x7f…sp 0x7f…pc", or "-1 sp pc" where it waits outside a system call (proc(5)). */
-bool os_thread_waits_at(int fd, uintptr_t *sp, uintptr_t *pc)
+enum os_waits os_thread_waits_at(int fd, uintptr_t *sp, uintptr_t *pc)
 {
 	char text[256], *last, *one;
 
 	read_open(fd, text, sizeof(text));
 	last = strrchr(text, ' ');
 	if (!last)
-		return false;
+		return text[0] ? OS_RUNS : OS_GONE;
 	*pc = strtoull(last, NULL, 16);
 	*last = '\0';
 	one = strrchr(text, ' ');
 	*sp = one ? strtoull(one, NULL, 16) : 0;
-	return *sp && *pc;
+	return *sp && *pc ? OS_WAITS : OS_RUNS;
 }
 
 int os_thread_waits_open(pid_t tid)
@@ -122,7 +122,7 @@ int os_thread_waits_open(pid_t tid)
 bool os_thread_waits(pid_t tid, uintptr_t *sp, uintptr_t *pc)
 {
 	int fd = os_thread_waits_open(tid);
-	bool waits = os_thread_waits_at(fd, sp, pc);
+	bool waits = os_thread_waits_at(fd, sp, pc) == OS_WAITS;
 
 	if (fd >= 0)
 		close(fd);

@@ -510,6 +510,50 @@ static void hints(void **state)
 	faults_remove();
 }
 
+static void *spin(void *arg)
+{
+	struct sleeper *s = arg;
+
+	atomic_store(&s->tid, os_gettid());
+	while (atomic_load(&s->tid))
+		;
+	return NULL;
+}
+
+/* A thread is asked twice by one descriptor; one that runs is not said to be gone, one that is gone is forgotten. */
+static void files_stay_open(void **state)
+{
+	unsigned before = os_descriptors_open();
+	struct sleeper s, runner = {0};
+	uintptr_t sp, pc, sp2, pc2;
+	int fd;
+
+	begin(&s, BY_SEMAPHORE);
+	assert_true(wall_waits(atomic_load(&s.tid), &sp, &pc));
+	assert_int_equal(os_descriptors_open(), before + 3); /* and the pipe's two */
+	assert_true(wall_waits(atomic_load(&s.tid), &sp2, &pc2));
+	assert_int_equal(os_descriptors_open(), before + 3);
+	assert_true(sp == sp2 && pc == pc2 && sp && pc);
+	assert_int_equal(start_thread(&runner.thread, spin, &runner), 0);
+	while (!atomic_load(&runner.tid))
+		os_sleep(NS_PER_MS / 10);
+	fd = os_thread_waits_open(atomic_load(&runner.tid));
+	assert_int_equal(os_thread_waits_at(fd, &sp, &pc), OS_RUNS);
+	close(fd);
+	atomic_store(&runner.tid, 0);
+	pthread_join(runner.thread, NULL);
+	fd = os_thread_waits_open(atomic_load(&s.tid));
+	assert_int_equal(os_thread_waits_at(fd, &sp, &pc), OS_WAITS);
+	end(&s);
+	while (os_thread_exists(atomic_load(&s.tid)))
+		os_sleep(NS_PER_MS / 10);
+	assert_int_equal(os_thread_waits_at(fd, &sp, &pc), OS_GONE);
+	close(fd);
+	assert_false(wall_waits(atomic_load(&s.tid), &sp, &pc));
+	wall_waits_close();
+	assert_int_equal(os_descriptors_open(), before);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -521,6 +565,7 @@ int main(void)
 		cmocka_unit_test(foreign_section),
 		cmocka_unit_test(self_test_fails),
 		cmocka_unit_test(hints),
+		cmocka_unit_test(files_stay_open),
 	};
 
 	void *library = harness_library("lib_threads.so");
