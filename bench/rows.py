@@ -238,6 +238,13 @@ def idle_switches(program):
     return found
 
 
+def busy(program, seconds):
+    """Share of a core that PROGRAM uses, in %."""
+    cpu, began = program.cpu(), time.time()
+    time.sleep(seconds)
+    return (program.cpu() - cpu) / 1e7 / (time.time() - began)
+
+
 def watch_idle(tool, kind, count, seconds, active, more=()):
     """
     Wall clock at 10 ms of COUNT threads that wait and ACTIVE ones that do not: CPU share of a core that the
@@ -245,18 +252,14 @@ def watch_idle(tool, kind, count, seconds, active, more=()):
     """
     with Program(jvm.find_jdk(17), "IdlePool", kind, count, active) as program:
         time.sleep(2)
-        before, began = program.cpu(), time.time()
-        time.sleep(seconds)
-        alone = (program.cpu() - before) / 1e9 / (time.time() - began)
+        alone = busy(program, seconds)
         started = time.time()
         tool.start(program.pid, event="wall", more=more)
         time.sleep(2)
-        switches, before, began = idle_switches(program), program.cpu(), time.time()
-        time.sleep(seconds)
-        used = (program.cpu() - before) / 1e9 / (time.time() - began)
+        switches, used = idle_switches(program), busy(program, seconds)
         after = idle_switches(program)
         result = tool.stop(program.pid)
-        return 100 * (used - alone), sum(after[t] - switches[t] for t in switches), result, time.time() - started
+        return used - alone, sum(after[t] - switches[t] for t in switches), result, time.time() - started
 
 
 def served(profile):
@@ -279,13 +282,6 @@ def wall_signals(bench):
             figures.append(f"{count} threads, {mode}: {switches} context switches of threads that wait, {signals:.1f} signals a "
                            f"second to threads that do not run, {share:.1%} of all turns have a sample, missed {lost}")
     return figures, good
-
-
-def busy(program, seconds):
-    """Share of a core that PROGRAM uses, in %."""
-    cpu, began = program.cpu(), time.time()
-    time.sleep(seconds)
-    return (program.cpu() - cpu) / 1e7 / (time.time() - began)
 
 
 def wall_pairs(bench, tools, *args):

@@ -209,12 +209,12 @@ static void look_for_threads(struct collector *c, uint64_t now)
 	if (now - c->last_look < LOOK_EVERY)
 		return;
 	c->last_look = now;
-	if (now - c->last_scan < SCAN_EVERY && records_are_all()) {
-		records_arm_again();
-	} else if (now - c->last_scan >= c->scan_took * SCAN_SHARE) {
+	if (now - c->last_scan >= MAX(records_are_all() ? SCAN_EVERY : LOOK_EVERY, c->scan_took * SCAN_SHARE)) {
 		c->last_scan = now;
 		records_scan();
 		c->scan_took = os_monotonic() - now;
+	} else {
+		records_arm_again(); /* a scan does that, too */
 	}
 	thread_hook_retry();
 }

@@ -136,10 +136,10 @@ bool frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, stru
 		e->return_offset = (uint32_t)lowered;
 		return true;
 	}
-	if (in_epilogue(pc, &e->return_offset, &e->fp_saved) || at_poll_stub(pc, &e->return_offset, &e->fp_saved))
-		e->part = EDGE_EXIT;
-	else
-		e->part = EDGE_BODY;
+	e->part = in_epilogue(pc, &e->return_offset, &e->fp_saved) ||
+				  at_poll_stub(pc, &e->return_offset, &e->fp_saved)
+			  ? EDGE_EXIT
+			  : EDGE_BODY;
 	return e->part == EDGE_EXIT;
 }
 
