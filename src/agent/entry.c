@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "agent/jvm.h"
+#include "agent/lent.h"
 #include "agent/log.h"
 #include "agent/owed.h"
 #include "agent/schedule.h"
@@ -235,33 +236,40 @@ static int forbid(const struct options *o, bool at_load, struct error *err)
 	return 0;
 }
 
+/* What TEXT says, with O to read it into. */
+static int follow(JavaVM *vm, const char *text, bool at_load, struct options *o, struct error *err)
+{
+	const struct options *said = session_options();
+	int rc;
+
+	if (said)
+		strcpy(o->log, said->log);
+	rc = options_parse_agent(o, text, ',', err);
+	log_as(o);
+	if (rc == 0)
+		rc = forbid(o, at_load, err);
+	if (rc)
+		o->connect[0] = '\0'; /* a command that waits there would not understand us */
+	if (rc || o->connect[0])
+		return rc ? rc : serve(vm, o, at_load, err);
+	rc = jvm_init(vm, at_load, err);
+	if (rc == 0 && (o->action != ACTION_NONE || !(o->disable_all || o->disable_sampling)))
+		rc = obey(text, o, err);
+	return rc;
+}
+
 /* The whole of a load; the reason of a failure goes to stderr, unless a command hears it. */
 static int load(JavaVM *vm, const char *text, bool at_load)
 {
-	const struct options *said = session_options();
-	struct options o;
+	const struct options *said;
 	struct error err;
-	int rc;
+	struct options *o = lent_options(&err);
+	int rc = o ? follow(vm, text, at_load, o, &err) : -ENOMEM;
 
-	options_init(&o);
-	if (said)
-		strcpy(o.log, said->log);
-	rc = options_parse_agent(&o, text, ',', &err);
-	log_as(&o);
-	if (rc == 0)
-		rc = forbid(&o, at_load, &err);
-	if (rc == 0 && o.connect[0]) {
-		rc = serve(vm, &o, at_load, &err);
-		if (!at_load)
-			return rc;
-	} else if (rc == 0) {
-		rc = jvm_init(vm, at_load, &err);
-		if (rc == 0 && (o.action != ACTION_NONE || !(o.disable_all || o.disable_sampling)))
-			rc = obey(text, &o, &err);
-	}
-	if (rc)
+	if (rc && (at_load || !o || !o->connect[0]))
 		log_error("%s%s", err.text,
 			  at_load && !asks_strict(text) ? "; the program runs unprofiled" : "");
+	lent_back(o);
 	said = session_options();
 	if (said)
 		log_as(said);

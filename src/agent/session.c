@@ -138,6 +138,9 @@ static int start_or_go_on(const struct options *o, bool resume, int file, struct
 			close(file);
 		return rc;
 	}
+	/* from here on nothing is kept of the caller's options */
+	session.given = *o;
+	o = &session.given;
 	if (file >= 0) {
 		recording = recorder_open(o, events, (uint32_t)count, resume && session.account, 0, file, err);
 		if (!recording)

@@ -16,6 +16,7 @@ struct session {
 	bool tracing;               /* the running or last session counts calls (agent/trace.c), it samples nothing */
 	bool has_options;
 	struct options options;     /* of the running or last session */
+	struct options given;       /* of the run that begins or goes on: what engines and sinks keep points in here */
 	struct collector *account;  /* its samples; NULL before the first */
 	struct ring *ring;          /* the last of them, of a flight recorder; NULL: none */
 	uint64_t started_at;        /* real time, ns */

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/lent.h"
 #include "agent/log.h"
 #include "agent/owed.h"
 #include "agent/schedule.h"
@@ -247,27 +248,25 @@ void talk_abandon(struct talk *t)
 void talk_carry_out(struct talk *t, const char *text)
 {
 	struct buffer answer = BUFFER_INIT, body = BUFFER_INIT;
-	struct options o;
 	struct error err;
-	int rc;
+	struct options *o = lent_options(&err);
+	int rc = o ? options_parse_agent(o, text, '\n', &err) : -ENOMEM;
 
-	options_init(&o);
-	rc = options_parse_agent(&o, text, '\n', &err);
-	switch (rc ? ACTION_NONE : o.action) {
+	switch (rc ? ACTION_NONE : o->action) {
 	case ACTION_START:
 	case ACTION_RESUME:
 		streams_offer(t->stream, t);
 		transfer_offer(t->perf);
 		t->stream = t->perf = -1;
-		rc = o.join ? join(&o, &answer, &err) : -EAGAIN;
+		rc = o->join ? join(o, &answer, &err) : -EAGAIN;
 		if (rc == -EAGAIN)
-			rc = start(t, &o, &answer, &err);
+			rc = start(t, o, &answer, &err);
 		streams_offer(-1, NULL);
 		transfer_offer(-1);
 		break;
 	case ACTION_STOP:
 	case ACTION_DUMP:
-		rc = stop_or_dump(t, text, o.action == ACTION_STOP, &answer, &err);
+		rc = stop_or_dump(t, text, o->action == ACTION_STOP, &answer, &err);
 		break;
 	case ACTION_STATUS:
 		talk_put_status(&body, owner_pid());
@@ -289,6 +288,7 @@ void talk_carry_out(struct talk *t, const char *text)
 			rc = error_set(&err, EINVAL, "the command says nothing to do");
 		break;
 	}
+	lent_back(o);
 	talk_forget_places(t);
 	buffer_putc(&answer, '\0');
 	if (rc)
