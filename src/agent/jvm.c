@@ -189,6 +189,8 @@ static void read_facts(void)
 
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
+	/* One at a time with commands and timers: a session that is stopped meanwhile must not begin afterwards. */
+	entry_lock();
 	atomic_store(&live, true);
 	read_facts();
 	fallback_begin(ti, env);
@@ -200,6 +202,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	jfrsync_vm_init();
 	agent_waits_vm_init();
 	agent_parked_vm_init();
+	entry_unlock();
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
@@ -271,7 +274,8 @@ bool jvm_attach(const char *name)
 	JavaVMAttachArgs args = {.version = JNI_VERSION_1_6, .name = (char *)(uintptr_t)name};
 	JNIEnv *env;
 
-	return (*vm)->AttachCurrentThreadAsDaemon(vm, (void **)&env, &args) == JNI_OK;
+	/* Before VMInit the JVM takes the thread into a list that is not made yet, and dies of it; later it waits. */
+	return atomic_load(&live) && (*vm)->AttachCurrentThreadAsDaemon(vm, (void **)&env, &args) == JNI_OK;
 }
 
 void jvm_detach(void)

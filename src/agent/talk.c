@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "agent/entry.h"
+#include "agent/jvm.h"
 #include "agent/session.h"
 #include "agent/talk_commands.h"
 #include "agent/thread.h"
@@ -233,14 +234,11 @@ static void converse(struct talk *t)
 static void *run(void *data)
 {
 	struct talk *t = data;
-	char name[] = "jstrobe control";
-	JavaVMAttachArgs args = {.version = JNI_VERSION_1_6, .name = name};
-	JavaVM *vm = t->vm;
+	const char *name = "jstrobe control";
 	bool dead;
-	JNIEnv *env;
 
 	pthread_setname_np(pthread_self(), name);
-	if ((*vm)->AttachCurrentThreadAsDaemon(vm, (void **)&env, &args) != JNI_OK) {
+	if (!jvm_attach(name)) {
 		/* the JVM is on its way out already, and the owned session with it */
 		close(t->sock);
 		return NULL;
@@ -254,7 +252,7 @@ static void *run(void *data)
 	entry_unlock();
 	/* after VMDeath a detach would wait for ever at the last safepoint */
 	if (!dead)
-		(*vm)->DetachCurrentThread(vm);
+		jvm_detach();
 	return NULL;
 }
 

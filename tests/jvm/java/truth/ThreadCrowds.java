@@ -1,6 +1,9 @@
 package truth;
 
-/** Crowds of threads (how many is the argument) that are born together, work for a moment and end. Counter: crowds. */
+/**
+ * From "end" on crowds of threads (how many is the argument), which are born together, work for a moment and end.
+ * Counter: crowds.
+ */
 public final class ThreadCrowds {
     private ThreadCrowds() {
     }
@@ -9,8 +12,12 @@ public final class ThreadCrowds {
         int size = Integer.parseInt(args[0]);
         Program.thread("maker", () -> {
             while (!Program.stopping) {
-                crowd(size);
-                Program.count("crowds", 1);
+                if (Program.ending) {
+                    crowd(size);
+                    Program.count("crowds", 1);
+                } else {
+                    Program.sleep(1);
+                }
             }
         });
         Program.serve();
