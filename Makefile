@@ -65,6 +65,9 @@ LIBC_OBJ := $(O)/obj/src/agent/libc/lacking.c.o
 LIB_OBJ := $(filter-out $(LIBC_OBJ),$(call objects,$(LIB_ROOMS)))
 CMD_OBJ := $(call objects,$(CMD_ROOMS))
 ZONE_OBJ := $(call objects,signal)
+# Files that have knobs for tests are compiled once more with them (src/base/knob.h).
+KNOBBED := $(patsubst %,$(O)/obj/%.o,$(shell grep -rl --include='*.c' '"base/knob.h"' src))
+knobbed  = $(foreach o,$(1),$(if $(filter $o,$(KNOBBED)),$(o:$(O)/obj/%=$(O)/obj/knobs/%),$o))
 missing := $(strip $(foreach r,$(LIB_ROOMS),$(if $(strip $(call sources,$r)),,$r)))
 
 # ---- flags -------------------------------------------------------------------
@@ -97,6 +100,9 @@ OLD_GLIBC := $(if $(SAN),,$(if $(filter x86_64 aarch64,$(ARCH)),$(shell \
 LIB := $(O)/lib/libjstrobe.so
 CMD := $(O)/bin/jstrobe
 CONTEXT_JAR := $(O)/lib/jstrobe-context.jar
+# The same with knobs.
+KNOBS_LIB := $(O)/tests/knobs/lib/libjstrobe.so
+KNOBS_CMD := $(O)/tests/knobs/bin/jstrobe
 
 # ---- build -------------------------------------------------------------------
 all: $(LIB) $(CONTEXT_JAR) $(if $(strip $(call sources,cli)),$(CMD) $(O)/bin/asprof $(O)/bin/profiler.sh) ## build the command and the agent library (default)
@@ -107,8 +113,11 @@ endif
 
 # A JVM may have the old library mapped, so it is never written in place: link aside, rename.
 # Debug information goes into a file beside it; what lies in lib/ is what gets installed.
-$(LIB): $(LIB_OBJ) $(if $(SAN),,$(LIBC_OBJ)) $(OLD_GLIBC) src/agent/exports.map Makefile | $(O)/lib/
+$(LIB): $(LIB_OBJ)
+$(KNOBS_LIB): $(call knobbed,$(LIB_OBJ))
+$(LIB) $(KNOBS_LIB): $(if $(SAN),,$(LIBC_OBJ)) $(OLD_GLIBC) src/agent/exports.map Makefile
 	$(call say,LD,$@)
+	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_LIB) $(LDFLAGS) -o $@.new \
 	  $(if $(OLD_GLIBC),-Wl$(comma)--no-as-needed $(OLD_GLIBC)/*.so.* -Wl$(comma)--as-needed) $(filter %.o,$^) $(LIBS)
 	$(Q)$(OBJCOPY) --only-keep-debug $@.new $@.debug.new && mv -f $@.debug.new $@.debug
@@ -118,9 +127,12 @@ $(LIB): $(LIB_OBJ) $(if $(SAN),,$(LIBC_OBJ)) $(OLD_GLIBC) src/agent/exports.map 
 $(O)/gen/old-libc: src/agent/libc/old.def scripts/old-libc.sh | $(O)/gen/
 	$(Q)rm -rf $@ && CC='$(CC)' scripts/old-libc.sh $< $(ARCH) $@.new && mv $@.new $@
 
-$(CMD): $(CMD_OBJ) Makefile | $(O)/bin/
+$(CMD): $(CMD_OBJ)
+$(KNOBS_CMD): $(call knobbed,$(CMD_OBJ))
+$(CMD) $(KNOBS_CMD): Makefile
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) $(or $(STATIC),-pie) $(LDFLAGS) -o $@.new $(CMD_OBJ) && mv -f $@.new $@
+	$(Q)mkdir -p $(@D)
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) $(or $(STATIC),-pie) $(LDFLAGS) -o $@.new $(filter %.o,$^) && mv -f $@.new $@
 
 $(O)/bin/asprof $(O)/bin/profiler.sh: | $(O)/bin/
 	$(Q)ln -sfn jstrobe $@
@@ -129,6 +141,9 @@ $(O)/obj/src/signal/%.c.o: COMPILE += $(ZONE_PLAIN) $(ZONE_EXTRA)
 $(O)/obj/%.o: % $(O)/flags
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(COMPILE) -MMD -MP -c -o $@ $<
+$(O)/obj/knobs/%.o: % $(O)/flags
+	$(call say,CC,$<)
+	$(Q)mkdir -p $(@D) && $(COMPILE) -DJSTROBE_TESTED -MMD -MP -c -o $@ $<
 
 # Objects depend on the flags they were made with.
 $(O)/flags: force | $(O)/
@@ -136,7 +151,7 @@ $(O)/flags: force | $(O)/
 
 # Files written by the build itself are C sources under $(O)/gen; each has a rule here.
 -include $(wildcard scripts/generated.mk)
-$(LIB_OBJ) $(CMD_OBJ): | $(GENERATED)
+$(LIB_OBJ) $(CMD_OBJ) $(call knobbed,$(KNOBBED)): | $(GENERATED)
 
 $(O)/ $(O)/lib/ $(O)/bin/ $(O)/tests/ $(O)/gen/:
 	@mkdir -p $@
@@ -167,7 +182,7 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 REPLAY   := $(FUZZ_SRC:tests/fuzz/%.c=$(O)/tests/%)
 ROOMS_AR := $(O)/tests/rooms.a
 
-$(ROOMS_AR): $(LIB_OBJ) $(call objects,convert cli) $(UNIT_HELP:%=$(O)/obj/%.o) | $(O)/tests/
+$(ROOMS_AR): $(call knobbed,$(LIB_OBJ)) $(call objects,convert cli) $(UNIT_HELP:%=$(O)/obj/%.o) | $(O)/tests/
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 $(O)/tests/%.so: $(O)/obj/tests/unit/%.c.o | $(O)/tests/
@@ -193,7 +208,8 @@ TOOLS := $(patsubst tests/tools/%.c,$(O)/tests/%,$(wildcard tests/tools/*.c))
 $(TOOLS): $(O)/tests/%: $(O)/obj/tests/tools/%.c.o $(ROOMS_AR)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) -pie $(LDFLAGS) -o $@ $^ $(LIBS)
-tools: $(TOOLS)
+tools: $(TOOLS) knobs
+knobs: $(KNOBS_LIB) $(KNOBS_CMD) ## the library and the command once more, with knobs for tests (O/tests/knobs)
 unit: $(UNIT) $(REPLAY) ## build and run the unit tests
 	@$(PYTHON) tests/run.py --out $(O)/tests unit $(UNIT) $(REPLAY)
 unit-programs: $(UNIT) $(REPLAY)
@@ -202,7 +218,7 @@ step: $(STEP)
 check: ## install what is missing, build, run all tests (shortened counts, < 10 min)
 	@scripts/deps.sh build test
 	@+$(MAKE) --no-print-directory check-run
-check-run: all step $(UNIT) $(REPLAY) $(TOOLS)
+check-run: all step knobs $(UNIT) $(REPLAY) $(TOOLS)
 	@+$(MAKE) --no-print-directory O=$(O)/san SAN=address,undefined unit-programs
 	@O=$(O) CC='$(CC)' $(PYTHON) tests/run.py --out $(O)/tests check $(UNIT) $(REPLAY)
 
@@ -295,4 +311,4 @@ help: ## this list
 	@echo '  ONLY=name      bench: one row, fuzz: one fuzzer;  PID=n  demo: profile this process'
 
 force:
-.PHONY: release all deps demo unit unit-programs step check check-run check-jdks check-cross check-emulated soak fuzz fuzzers bench docs install uninstall clean help force tools
+.PHONY: release all deps demo unit unit-programs step check check-run check-jdks check-cross check-emulated soak fuzz fuzzers bench docs install uninstall clean help force tools knobs

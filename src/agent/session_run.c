@@ -62,13 +62,13 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 		.queue_start = derive_queue(o, events, count),
 		.one_by_one = o->nobatch,
 		.parked = o->vthreads,
-		.wall_mode = o->wall_mode,
-		.fail = o->engine_fail,
 	};
 	int rc = agent_window_add(o, events, count, err);
 
 	if (rc < 0)
 		return rc;
+	strcpy(e.wall_mode, o->wall_mode);
+	strcpy(e.fail, o->engine_fail);
 	e.count = (uint32_t)rc;
 	jvm_generated_code();
 	rc = records_open(err);

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/knob.h"
 #include "collect/account.h"
 #include "collect/eras.h"
 #include "elf/elf.h"
@@ -57,7 +58,7 @@ static void turn(struct collector *c)
 
 static uint64_t pause_between(const struct collector *c)
 {
-	if (c->options.hold_ms)
+	if (KNOB(c->options.hold_ms))
 		return c->options.hold_ms * NS_PER_MS;
 	return atomic_load(&c->hurried) ? MIN(c->options.drain_every, DRAIN_OFTEN) : c->options.drain_every;
 }

@@ -45,8 +45,9 @@ void event_list(struct buffer *out);
  */
 int window_resolve(const char *begin, const char *end, struct engine_event *events, struct error *err);
 
+/* All of it is copied by engine_start: nothing here need outlive the call. */
 struct engine_options {
-	const struct engine_event *events; /* copied */
+	const struct engine_event *events;
 	uint32_t count;       /* 1 to RECORD_EVENTS, those with a role at the end */
 	uint32_t queue_start; /* entries of a new queue */
 	bool (*wanted)(pid_t tid); /* which threads are sampled, NULL = all; any thread may ask */
@@ -56,8 +57,8 @@ struct engine_options {
 	int signal;           /* the one to use, 0 = a free one */
 	bool one_by_one;      /* wall: a signal for each thread and turn */
 	bool parked;          /* wall: virtual threads that are parked, too */
-	const char *wall_mode; /* "marker", "slots", or "" = what works; never NULL where wall is sampled */
-	const char *fail;     /* test knob: the part that shall refuse ("perf", "ring", "fd", "marker"); "" = none */
+	char wall_mode[8];    /* "marker", "slots", or "" = what works */
+	char fail[32];        /* knob for tests: what shall refuse ("perf", "ring", "fd", "marker"); "" = none */
 };
 
 /* What arms a sample. One constant a file; see engine_by_event. */

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/knob.h"
 #include "base/vector.h"
 #include "engine/engine.h"
 #include "engine/force.h"
@@ -58,9 +59,7 @@ static int open_event(pid_t tid, const struct engine_event *event)
 
 static bool fails(const char *part)
 {
-	const char *fail = force_options()->fail;
-
-	return fail && strcmp(fail, part) == 0;
+	return KNOB(strcmp(force_options()->fail, part) == 0);
 }
 
 static int probe(const struct engine_event *event)

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/knob.h"
 #include "engine/force.h"
 #include "engine/marker.h"
 #include "engine/parked.h"
@@ -261,7 +262,7 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 	wall.late = 0;
 	wall.slices = (uint32_t)MIN(MAX(SLICES_TIME / zone.events[e].interval, 1), SLICES);
 	wall.one_by_one = force_options()->one_by_one;
-	wall.marker = strcmp(mode, "slots") != 0 && marker_works(strcmp(force_options()->fail, "marker") == 0);
+	wall.marker = strcmp(mode, "slots") != 0 && marker_works(KNOB(strcmp(force_options()->fail, "marker") == 0));
 	if (!wall.marker && strcmp(mode, "marker") == 0)
 		return error_set(err, ENOTSUP, "wallmode=marker: threads of this process cannot be marked (it needs "
 				 "glibc 2.35, glibc.pthread.rseq=1 and a kernel that passes the self-test); "

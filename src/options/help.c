@@ -41,7 +41,7 @@ void options_help(struct buffer *out)
 		}
 }
 
-static const char *const when_words[] = {"", "for tests", "internal", "not yet"};
+static const char *const when_words[] = {"", "for experiments", "internal", "not yet"};
 
 static void markdown_row(const struct option *p, struct buffer *out)
 {

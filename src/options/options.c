@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "base/knob.h"
 #include "options/table.h"
 
 #define NOWHERE 0, 0, NULL, 0
@@ -40,7 +41,7 @@ const char *const option_group_names[OPTION_GROUPS] = {
 	[OPTIONS_OUTPUT] = "Result",
 	[OPTIONS_CONVERTING] = "Converting files",
 	[OPTIONS_TALKING] = "Attaching and messages",
-	[OPTIONS_TESTING] = "Knobs for tests",
+	[OPTIONS_TESTING] = "Rarely needed",
 	[OPTIONS_INTERNALS] = "From the command to its agent",
 };
 

@@ -126,10 +126,10 @@ struct options {
 	/* while a text is read */
 	bool parsing, event_said;
 
-	/* knobs for tests */
 	uint32_t queue_start;       /* entries of a new queue, 0 = the default */
-	uint32_t collector_hold_ms; /* pause of the collector between two turns */
 	char wall_mode[8];          /* "marker", "slots"; "" = what works */
+	/* knobs for tests (base/knob.h) */
+	uint32_t collector_hold_ms; /* pause of the collector between two turns */
 	char engine_fail[32];       /* the part that shall fail; "" = none */
 
 	/* from the command to its agent */

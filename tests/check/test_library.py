@@ -58,6 +58,24 @@ def test_has_no_thread_local_storage():
     assert " TLS " not in tree.run("readelf", "-lW", LIBRARY)
 
 
+KNOBS = "engine-fail", "collector-hold"
+
+
+@pytest.mark.parametrize("built", ["lib/libjstrobe.so", "bin/jstrobe"])
+def test_has_no_knobs_for_tests(built):
+    """Faults can be asked for in what tests are run with, in nothing that users get: no word of them."""
+    for folder, knobs in (tree.OUT, False), (os.path.join(tree.OUT, "tests", "knobs"), True):
+        with open(os.path.join(folder, built), "rb") as file:
+            content = file.read()
+        assert all(knobs == (knob.encode() in content) for knob in KNOBS), f"{folder}: make knobs"
+    if built == "bin/jstrobe":
+        command = os.path.join(tree.OUT, built)
+        for knob in KNOBS:
+            done = subprocess.run([command, "start", f"--{knob}=1", "1"], stderr=subprocess.PIPE, text=True)
+            assert done.returncode == 2 and "unknown option" in done.stderr, done.stderr
+        assert not re.search("|".join(KNOBS), tree.run(command, "help", "--markdown"))
+
+
 MUSL_HOST = r"""
 #include <dlfcn.h>
 #include <stdio.h>

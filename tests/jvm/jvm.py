@@ -38,6 +38,20 @@ def counted(short, full):
     return full if SOAK else short
 
 
+@contextlib.contextmanager
+def knobs():
+    """jstrobe and its library with the knobs for tests meanwhile (src/base/knob.h); what users get has none."""
+    global COMMAND, LIBRARY
+    released = COMMAND, LIBRARY
+    folder = os.path.join(WORK, "knobs")
+    COMMAND, LIBRARY = os.path.join(folder, "bin", "jstrobe"), os.path.join(folder, "lib", "libjstrobe.so")
+    assert os.path.exists(COMMAND) and os.path.exists(LIBRARY), "run: make knobs"
+    try:
+        yield
+    finally:
+        COMMAND, LIBRARY = released
+
+
 def wait_until(what, seconds=30):
     """Until WHAT() is true; what the agent does a moment after its answer, or a busy machine lets it do late."""
     end = time.time() + seconds

@@ -4,6 +4,7 @@ Never a wrong name: classes come, go, are redefined, and say twice who they are.
 truth.Churn: every class has its number in its name, in the name of its method, and in a constant
 that it spells in frames of a class that stays. Where the names disagree, one of them is a lie.
 """
+import contextlib
 import os
 import re
 import zipfile
@@ -70,7 +71,8 @@ def test_never_a_wrong_name(jdk, kind, say):
     agent = [f"-javaagent:{agent_jar()}"] if "redefine" in churn else []
     flags = [*flags, *truth, "-Xmx128m", *agent]
     with Program(jdk, "Churn", churn, 25, jvm=flags) as program:
-        profile = record(program, "-i", "100us", "-d", counted(2, 60), *options)
+        with jvm.knobs() if options else contextlib.nullcontext():
+            profile = record(program, "-i", "100us", "-d", counted(2, 60), *options)
         counters = program.mark()
         assert program.stop() == 0, program.output[-5:]
     print(counters)

@@ -68,7 +68,7 @@ def test_queues_grow(jdk17, start, interval, say):
     its queue need not yet (a hundredth of it), and soon there is one without any.
     """
     threads = 4 * CORES
-    with Program(jdk17, "Spin", threads, 10, jvm=["-Xint"]) as program:
+    with jvm.knobs(), Program(jdk17, "Spin", threads, 10, jvm=["-Xint"]) as program:
         done = jstrobe("start", "-e", "cpu", "-i", interval, "--queuesize", start,
                        "--collector-hold", 300, program.pid)
         assert done.returncode == 0, done.stderr

@@ -1,4 +1,5 @@
 """begin, end, nostop and ttsp: samples are kept only while the window is open, and it is known how long that was."""
+import contextlib
 import json
 import re
 import time
@@ -151,14 +152,18 @@ REFUSED = {
     ("--begin", "java.lang.Thread.run"): "Begin address not found: java.lang.Thread.run",
     ("--begin", "truth_end", "--end", "truth_end"): "begin and end symbols should not resolve to the same address",
     ("-e", "itimer", "--begin", "truth_begin"): "begin and end do not go together with itimer",
+}
+FAILING = {
     ("-e", "ctimer", "--engine-fail", "perf", "--begin", "truth_begin"):
         "Cannot install begin breakpoint: begin=truth_begin: no permission",
 }
 
 
-def test_refused(jdk17):
-    with Program(jdk17, "Events", jvm.NATIVE) as program:
-        for options, says in REFUSED.items():
+@pytest.mark.parametrize("refused", [REFUSED, FAILING], ids=["asked wrongly", "failing"])
+def test_refused(jdk17, refused):
+    with Program(jdk17, "Events", jvm.NATIVE) as program, \
+            jvm.knobs() if refused is FAILING else contextlib.nullcontext():
+        for options, says in refused.items():
             done = jstrobe("start", *options, program.pid)
             assert done.returncode != 0 and says in done.stderr, f"{options}: {done.stderr}"
         assert "not active" in jstrobe("status", program.pid).stdout

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,9 +27,39 @@ static struct {
 	uint64_t cpu, own, interval;
 	struct buffer notes;
 	char engine[32];
-	struct engine_event events[RECORD_EVENTS];
 	bool running;
 } session;
+
+/* What a session is started with. It is poisoned and unmapped afterwards: nobody may go back to it. */
+struct given {
+	struct engine_options engine;
+	struct collector_options collector;
+	struct engine_event events[RECORD_EVENTS];
+};
+
+static struct given where_mappings_fail;
+
+static struct given *give(uint32_t queue, const char *fail)
+{
+	struct given *g = mmap(NULL, sizeof(*g), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (g == MAP_FAILED)
+		g = memset(&where_mappings_fail, 0, sizeof(*g));
+	g->engine.events = g->events;
+	g->engine.queue_start = queue;
+	snprintf(g->engine.fail, sizeof(g->engine.fail), "%s", fail ? fail : "");
+	snprintf(g->engine.wall_mode, sizeof(g->engine.wall_mode), "%s",
+		 strcmp(g->engine.fail, "slots") == 0 ? "slots" : "");
+	g->collector.per_thread = true;
+	return g;
+}
+
+static void take_away(struct given *g)
+{
+	memset(g, 0xa5, sizeof(*g));
+	if (g != &where_mappings_fail)
+		munmap(g, sizeof(*g));
+}
 
 int harness_start(const struct engine_ops *ops, uint64_t interval, uint32_t queue, const char *fail,
 		  struct error *err)
@@ -38,32 +69,30 @@ int harness_start(const struct engine_ops *ops, uint64_t interval, uint32_t queu
 	return harness_start_events(name, interval, queue, fail, err);
 }
 
-int harness_start_events(const char *names, uint64_t interval, uint32_t queue, const char *fail,
-			 struct error *err)
+static int resolve(const char *names, uint64_t interval, struct given *g, struct error *err)
 {
-	struct engine_options e = {.events = session.events, .queue_start = queue, .fail = fail ? fail : "",
-				   .wall_mode = fail && strcmp(fail, "slots") == 0 ? fail : ""};
-	struct collector_options c = {.per_thread = true};
 	char list[256], *at = NULL, *word;
+	uint32_t *count = &g->engine.count;
+
+	strcpy(list, names);
+	for (word = strtok_r(list, ",", &at); word; word = strtok_r(NULL, ",", &at), ++*count)
+		if (event_resolve(word, *count ? 0 : interval, &g->events[*count], err))
+			return -err->code;
+	g->collector.events = *count;
+	return 0;
+}
+
+static int start(struct given *g, struct error *err)
+{
 	int rc;
 
-	memset(&session, 0, sizeof(session));
-	session.notes.fd = -1;
-	session.interval = interval;
-	strcpy(list, names);
-	for (word = strtok_r(list, ",", &at); word; word = strtok_r(NULL, ",", &at))
-		if (event_resolve(word, e.count ? 0 : interval, &session.events[e.count], err))
-			return -err->code;
-		else
-			e.count++;
-	c.events = e.count;
 	zone.depth = 2048;
 	rc = records_open(err);
 	if (rc == 0)
 		rc = faults_install(err);
 	if (rc)
 		return rc;
-	session.collector = collector_new(&c);
+	session.collector = collector_new(&g->collector);
 	rc = session.collector ? collector_start(session.collector, err) : error_set(err, ENOMEM, "no account");
 	if (rc) {
 		faults_remove();
@@ -72,7 +101,7 @@ int harness_start_events(const char *names, uint64_t interval, uint32_t queue, c
 	}
 	session.cpu = os_process_cpu();
 	session.own = records_own_cpu();
-	rc = engine_start(&e, &session.notes, err);
+	rc = engine_start(&g->engine, &session.notes, err);
 	if (rc) {
 		collector_stop(session.collector);
 		collector_release(session.collector);
@@ -81,6 +110,22 @@ int harness_start_events(const char *names, uint64_t interval, uint32_t queue, c
 		buffer_free(&session.notes);
 	}
 	session.running = rc == 0;
+	return rc;
+}
+
+int harness_start_events(const char *names, uint64_t interval, uint32_t queue, const char *fail,
+			 struct error *err)
+{
+	struct given *g = give(queue, fail);
+	int rc;
+
+	memset(&session, 0, sizeof(session));
+	session.notes.fd = -1;
+	session.interval = interval;
+	rc = resolve(names, interval, g, err);
+	if (rc == 0)
+		rc = start(g, err);
+	take_away(g);
 	if (rc == 0)
 		engine_threads_known();
 	return rc;

@@ -1,0 +1,24 @@
+"""The target lives on whatever the session has given back: options, rings, descriptors, tables, stacks, records."""
+import jvm
+import pytest
+from jvm import Program, counted, jstrobe, wait_until
+
+pytestmark = pytest.mark.together
+
+
+@pytest.mark.parametrize("event", ["cpu", "ctimer", "wall", "itimer"])
+def test_crowds_after_the_command_has_left(jdk, event):
+    """Threads that begin when the conversation that started the session has ended, and its memory is used anew."""
+    if event != "cpu" and not jvm.SOAK:
+        pytest.skip(f"{event}: only with full counts (make soak)")
+    with Program(jdk, "Crowds", "threads") as program:
+        for _ in range(counted(1, 10)):
+            done = jstrobe("start", "-e", event, program.pid)
+            assert done.returncode == 0, done.stderr
+            before = program.mark().get("threads", 0)
+            wait_until(lambda: program.mark().get("threads", 0) >= before + 1500)
+            done = jstrobe("dump", "-o", "collapsed", program.pid)
+            assert done.returncode == 0, done.stderr
+            done = jstrobe("stop", program.pid)
+            assert done.returncode == 0, done.stderr
+        assert program.stop() == 0, program.output[-5:]
