@@ -74,12 +74,14 @@ static jlong JNICALL on_stamp(JNIEnv *env, jclass class, jlong top)
 	return (jlong)tree_stamp((uint64_t)top);
 }
 
-static void tell(JNIEnv *env, const struct tree_exit *e)
+/* Where every call ends whose length is known and might be of interest, on whatever way it has come here. */
+static void end_call(JNIEnv *env, const struct tree_exit *e)
 {
-	void (*to)(JNIEnv *, const struct tree_exit *) = tell_slow;
+	void (*tell)(JNIEnv *, const struct tree_exit *) = tell_slow;
+	enum tree_fate fate = tell ? tree_fate(e) : TREE_CALL_QUICK;
 
-	if (to)
-		to(env, e);
+	if (fate == TREE_CALL_SLOW || fate == TREE_CALL_UNNAMED)
+		tell(env, e);
 }
 
 static void JNICALL on_leave(JNIEnv *env, jclass class, jlong saved)
@@ -87,12 +89,12 @@ static void JNICALL on_leave(JNIEnv *env, jclass class, jlong saved)
 	struct tree_exit e;
 
 	if (tree_leave((uint64_t)saved, &e))
-		tell(env, &e);
+		end_call(env, &e);
 }
 
 static void JNICALL on_slow(JNIEnv *env, jclass class, jint id, jlong took, jlong now)
 {
-	tell(env, &(struct tree_exit){(uint32_t)id, (uint64_t)took, (uint64_t)now});
+	end_call(env, &(struct tree_exit){(uint32_t)id, (uint64_t)took, (uint64_t)now});
 }
 
 void probe_on_slow(void (*to)(JNIEnv *env, const struct tree_exit *e))

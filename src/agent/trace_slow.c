@@ -180,7 +180,10 @@ static void note(JNIEnv *env, const struct tree_exit *e)
 	struct event *event;
 	uint32_t stack;
 
-	if (slow.events.count >= EVENTS_KEPT || (*ti)->GetStackTrace(ti, NULL, 0, ARRAY_LEN(info), info, &count)) {
+	if (e->id < slow.first)
+		return; /* it began in a session before */
+	if (!tree_is_method(e->id) || slow.events.count >= EVENTS_KEPT ||
+	    (*ti)->GetStackTrace(ti, NULL, 0, ARRAY_LEN(info), info, &count)) {
 		slow.lost++;
 		return;
 	}
@@ -228,6 +231,22 @@ void trace_slow_end(void)
 
 /* ---- reading --------------------------------------------------------------------------------------- */
 
+/* E, if its method is one of those that C names: writers take its number for a place there. */
+static void fill_event(struct calls *c, const struct event *e, const char *texts)
+{
+	uint32_t method = e->id - slow.first;
+
+	if (method >= c->method_count) {
+		c->events_lost++;
+		return;
+	}
+	c->events[c->event_count++] = (struct calls_event){
+		.method = method, .stack = e->stack, .duration = e->duration,
+		.started_at = (uint64_t)((int64_t)(e->ended - e->duration) + slow.real),
+		.thread_id = e->thread_id, .thread = texts + e->thread,
+	};
+}
+
 static void fill(struct calls *c)
 {
 	uint32_t *places = (uint32_t *)(c->stacks + slow.stacks.count);
@@ -246,15 +265,8 @@ static void fill(struct calls *c)
 
 		c->stacks[i] = (struct calls_stack){places + s->first, s->count, s->truncated};
 	}
-	for (i = 0; i < slow.events.count; i++) {
-		const struct event *e = &slow.events.items[i];
-
-		c->events[i] = (struct calls_event){
-			.method = e->id - slow.first, .stack = e->stack, .duration = e->duration,
-			.started_at = (uint64_t)((int64_t)(e->ended - e->duration) + slow.real),
-			.thread_id = e->thread_id, .thread = texts + e->thread,
-		};
-	}
+	for (i = 0; i < slow.events.count; i++)
+		fill_event(c, &slow.events.items[i], texts);
 }
 
 int trace_slow_read(struct calls *c)
@@ -269,11 +281,11 @@ int trace_slow_read(struct calls *c)
 	if (c->frames && c->stacks && c->events && c->slow_texts) {
 		if (slow.texts.length)
 			memcpy(c->slow_texts, slow.texts.bytes, slow.texts.length);
+		c->event_count = 0;
+		c->events_lost = slow.lost;
 		fill(c);
 		c->frame_count = (uint32_t)slow.frames.count;
 		c->stack_count = (uint32_t)slow.stacks.count;
-		c->event_count = (uint32_t)slow.events.count;
-		c->events_lost = slow.lost;
 	} else {
 		rc = -ENOMEM;
 	}

@@ -176,6 +176,23 @@ struct tree_exit {
 	uint64_t took, ended; /* ns, monotonic */
 };
 
+/* Whether a node's number is a method's: the others stand for threads, waits and what no memory was left for. */
+static inline bool tree_is_method(uint32_t id)
+{
+	return id && id < TREE_ID_MAX;
+}
+
+/* What becomes of a call that has ended. */
+enum tree_fate {
+	TREE_CALL_QUICK,   /* nothing beyond its count and time */
+	TREE_CALL_WAITED,  /* it was a wait: its time says all */
+	TREE_CALL_UNNAMED, /* slow, and counted where no memory was left for its method's node */
+	TREE_CALL_SLOW,    /* of a method, which is told by itself */
+};
+
+/* PROBE: the one place that says it, of calls that ended on the probes' short ways and on ours. */
+enum tree_fate tree_fate(const struct tree_exit *e);
+
 /* PROBE: the context of thread ID, which is VIRTUAL or not; 0 for nobody. NAME may be "". */
 uint64_t tree_context(uint64_t id, bool is_virtual, const char *name);
 /* PROBE: the child ID of PARENT. */
@@ -184,7 +201,7 @@ uint64_t tree_child(uint64_t parent, uint32_t id);
 uint64_t tree_stamp(uint64_t top);
 /*
  * PROBE: go back to SAVED, which is what enter gave: the node's place, its lowest bit set if adaptive timing
- * timed the call. Stamps. True if the call was slow; then *E says of what.
+ * timed the call. Stamps. True if it is known how long the call took; then *E says it.
  */
 bool tree_leave(uint64_t saved, struct tree_exit *e);
 /* PROBE: thread ID, if it has a context, begins and ends to wait. */

@@ -94,7 +94,7 @@ static uint64_t stats_of(struct tree_context *c, uint32_t id)
 	struct tree_stats *s;
 	uint64_t *place, at;
 
-	if (!tree_times_calls() || id >= TREE_ID_MAX || !grow_stats(c))
+	if (!tree_times_calls() || !tree_is_method(id) || !grow_stats(c))
 		return 0;
 	place = stats_place(tree_place(c->stats), c->stats_mask, id);
 	if (*place)

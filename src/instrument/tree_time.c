@@ -144,7 +144,7 @@ bool tree_leave(uint64_t saved, struct tree_exit *e)
 {
 	uint64_t parent = saved & ~(uint64_t)TIMED, context, now, at;
 	struct tree_context *c;
-	bool slow = false;
+	bool timed = false;
 
 	pthread_rwlock_rdlock(&tree_state.life);
 	context = tree_home(parent);
@@ -154,14 +154,23 @@ bool tree_leave(uint64_t saved, struct tree_exit *e)
 		at = tree_times_calls() ? left(c, parent) : 0;
 		if (at && (tree_state.setup.timing != TREE_ADAPTIVE || saved & TIMED)) {
 			*e = (struct tree_exit){tree_node(at)->id, (uint64_t)finish(c, tree_node(at), now), now};
-			slow = e->took >= (uint64_t)tree_board()->latency && e->id < TREE_ID_MAX;
+			timed = true;
 		}
 		c->current = parent;
 		if (tree_node(parent)->home)
 			tree_release_virtual(context);
 	}
 	pthread_rwlock_unlock(&tree_state.life);
-	return slow;
+	return timed;
+}
+
+enum tree_fate tree_fate(const struct tree_exit *e)
+{
+	if (e->took < (uint64_t)tree_board()->latency)
+		return TREE_CALL_QUICK;
+	if (tree_is_method(e->id))
+		return TREE_CALL_SLOW;
+	return e->id == TREE_OTHER ? TREE_CALL_UNNAMED : TREE_CALL_WAITED;
 }
 
 /* ---- waits that the JVM tells of ---------------------------------------------------------------- */

@@ -364,12 +364,12 @@ static void lengths_of_calls_are_kept(void **state)
 	for (i = 0; i < 100; i++) {
 		b = enter_stamped(2, &saved_b);
 		node(b)->entered -= (uint64_t)i * 1000; /* as if it had begun earlier */
-		assert_false(tree_leave(saved_b, &e));
-		assert_true(e.id == 2 && e.took >= (uint64_t)i * 1000);
+		assert_true(tree_leave(saved_b, &e));
+		assert_true(e.id == 2 && e.took >= (uint64_t)i * 1000 && tree_fate(&e) == TREE_CALL_QUICK);
 	}
 	node(a)->entered -= 2000 * NS_PER_S;
 	assert_true(tree_leave(saved_a, &e));
-	assert_true(e.id == 1 && e.took >= 2000 * NS_PER_S);
+	assert_true(e.id == 1 && e.took >= 2000 * NS_PER_S && tree_fate(&e) == TREE_CALL_SLOW);
 	assert_true(e.ended >= before && e.ended <= os_monotonic());
 	for (i = 0; i < TREE_BUCKETS; i++)
 		sum += stats_of(2)->buckets[i];
@@ -382,6 +382,29 @@ static void lengths_of_calls_are_kept(void **state)
 	}
 	for (id = 10; id < 500; id++)
 		assert_true(stats_of(id)->min <= stats_of(id)->max);
+	tree_end();
+}
+
+/* Waits and what has no name are no methods, however long they took and whichever way they came. */
+static void only_methods_are_slow_calls(void **state)
+{
+	struct tree_exit e = {.took = 5000};
+	unsigned kind;
+
+	begin_as(&(struct tree_setup){.limit = 1 << 20, .timing = TREE_EXACT, .period = NS_PER_S, .latency = 5000,
+				      .depth = UINT32_MAX});
+	for (kind = 0; kind < TREE_WAITS; kind++) {
+		e.id = TREE_WAITING + kind;
+		assert_int_equal(tree_fate(&e), TREE_CALL_WAITED);
+	}
+	e.id = TREE_OTHER;
+	assert_int_equal(tree_fate(&e), TREE_CALL_UNNAMED);
+	e.id = 0; /* of a node whose memory was given back meanwhile */
+	assert_int_equal(tree_fate(&e), TREE_CALL_WAITED);
+	e.id = TREE_ID_MAX - 1;
+	assert_int_equal(tree_fate(&e), TREE_CALL_SLOW);
+	e.took--;
+	assert_int_equal(tree_fate(&e), TREE_CALL_QUICK);
 	tree_end();
 }
 
@@ -545,6 +568,7 @@ int main(void)
 		cmocka_unit_test(virtual_threads_share_contexts),
 		cmocka_unit_test(ended_threads_give_their_contexts_to_others),
 		cmocka_unit_test(lengths_of_calls_are_kept),
+		cmocka_unit_test(only_methods_are_slow_calls),
 		cmocka_unit_test(buckets_are_quarter_octaves),
 		cmocka_unit_test(a_missed_exit_has_no_length),
 		cmocka_unit_test(a_timed_call_stands_for_those_since_the_last),
