@@ -85,7 +85,7 @@ COMPILE = $(CC) $(BASE) $(CFLAGS) $(SANFLAGS) $(INCLUDES) $(CPPFLAGS)
 # protector would call functions there that may not run in a signal handler.
 ZONE_PLAIN := -fno-sanitize=all -fno-lto -fno-stack-protector -fno-profile-arcs -fno-test-coverage
 
-LDFLAGS_LIB := -shared -pthread -static-libgcc -Wl,-z,now,-z,relro -Wl,-Bsymbolic \
+LDFLAGS_LIB := -shared -pthread -static-libgcc -Wl,-z,now,-z,relro,-z,nodelete -Wl,-Bsymbolic \
   -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--version-script=src/agent/exports.map \
   -Wl,-soname,libjstrobe.so $(if $(missing)$(SAN),,-Wl,-z,defs)
 # The command runs in any container, whatever libc it has: static where the static libc is there.
@@ -176,6 +176,7 @@ UNIT_SRC := $(wildcard tests/unit/test_*.c)
 UNIT_LIB := $(wildcard tests/unit/lib_*.c)
 UNIT_HELP := $(filter-out $(UNIT_SRC) $(UNIT_LIB),$(wildcard tests/unit/*.c))
 UNIT_SO  := $(UNIT_LIB:tests/unit/%.c=$(O)/tests/%.so) $(UNIT_LIB:tests/unit/%.c=$(O)/tests/%_lazy.so)
+UNIT_SO  += $(O)/tests/libcopy.so
 UNIT     := $(UNIT_SRC:tests/unit/%.c=$(O)/tests/%)
 # Fuzzers: here each is a program that runs the inputs kept in tests/fuzz/corpus.
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
@@ -189,6 +190,11 @@ $(O)/tests/%.so: $(O)/obj/tests/unit/%.c.o | $(O)/tests/
 	$(Q)$(CC) $(SANFLAGS) -shared -Wl,-z,now,-z,relro $(LDFLAGS) -o $@ $<
 $(O)/tests/%_lazy.so: $(O)/obj/tests/unit/%.c.o | $(O)/tests/
 	$(Q)$(CC) $(SANFLAGS) -shared -Wl,-z,lazy,-z,norelro $(LDFLAGS) -o $@ $<
+# The library with sessions that need no JVM: its copies meet in one process.
+$(O)/tests/libcopy.so: $(LIB_OBJ) $(patsubst %,$(O)/obj/%.o,$(wildcard tests/unit/copy/*.c) tests/unit/harness.c) | $(O)/tests/
+	$(call say,LD,$@)
+	$(Q)$(CC) $(SANFLAGS) -shared -pthread -Wl,-z,now,-z,nodelete -Wl,-Bsymbolic -Wl,-soname,libjstrobe.so $(LDFLAGS) \
+	  -o $@ $(filter %.o,$^) -lcmocka $(LIBS)
 $(UNIT): $(O)/tests/%: $(O)/obj/tests/unit/%.c.o $(ROOMS_AR) | $(UNIT_SO)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) -pie $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS) -lz -ldl

@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <string.h>
 
+#include "engine/libc_calls.h"
+
 #define STACK_SIZE (1024 * 1024)
 
 int thread_start(const char *name, void *(*run)(void *), void *data, struct error *err)
@@ -22,7 +24,7 @@ int thread_start(const char *name, void *(*run)(void *), void *data, struct erro
 	for (i = 0; i < ARRAY_LEN(faults); i++)
 		sigdelset(&all, faults[i]);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	rc = pthread_create(&thread, &attr, run, data);
+	rc = libc_pthread_create()(&thread, &attr, run, data);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	if (rc)

@@ -8,10 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/copies.h"
 #include "engine/force.h"
 #include "engine/signals.h"
 #include "os/os.h"
 #include "signal/perf_ring.h"
+
+#define SIGNAL_MS 2000 /* another copy takes or gives back a signal in less than one */
 
 static struct engine_event events[RECORD_EVENTS];
 static uint32_t event_count;
@@ -118,7 +121,8 @@ static int check(const struct engine_options *o, struct error *err)
 	return 0;
 }
 
-static int take_signal(const struct engine_options *o, struct error *err)
+/* The lock of copies is held: what is free stays so until we have it. */
+static int take_free_signal(const struct engine_options *o, struct error *err)
 {
 	const struct engine_event *e = &o->events[0];
 	int signo = SIGPROF;
@@ -132,6 +136,18 @@ static int take_signal(const struct engine_options *o, struct error *err)
 		return error_set(err, EBUSY, "itimer: SIGPROF has a handler already (another profiler, or JFR's CPU "
 				 "sampler); stop that one, or use -e cpu or -e ctimer");
 	return signo < 0 ? signo : signals_take(signo, e->ops->handler, err);
+}
+
+static int take_signal(const struct engine_options *o, struct error *err)
+{
+	int rc;
+
+	if (!copies_lock(SIGNAL_MS))
+		return error_set(err, EBUSY, "another copy of libjstrobe.so in this process is just starting or ending "
+				 "a session; try again");
+	rc = take_free_signal(o, err);
+	copies_unlock();
+	return rc;
 }
 
 /* What handlers know of event E. */

@@ -177,7 +177,10 @@ bool records_outside(uint32_t epoch);
 
 /* ---- hooks ---- */
 
-/* Replace pthread_create in the GOT of all images. */
+/*
+ * Replace pthread_create in the GOT of all images. Where another copy of this library keeps us from it,
+ * thread_hook_retry comes back to it.
+ */
 void thread_hook_install(void);
 /* The same for images loaded since, if the hook is in place. Any thread. */
 void thread_hook_refresh(void);
@@ -188,12 +191,12 @@ void thread_hook_remove(void);
 /* Let the running thread's end be told, though it began before the hook. */
 void thread_hook_watch(struct thread_record *r);
 /*
- * Every GOT slot of SYMBOL that holds OLD, or is bound lazily, holds NEW afterwards (got.c).
- * False: an image is still being loaded, try again.
+ * Every GOT slot of SYMBOL that holds one of the COUNT OLDS, or is bound lazily, holds NEW afterwards (got.c); slots of
+ * this library and its copies excepted. False: an image is still being loaded, try again.
  */
-bool got_patch(const char *symbol, void *old, void *new);
-/* Undo got_patch in all images that are still there; slots that somebody else has taken since stay. */
-void got_restore(const char *symbol, void *new, void *old);
+bool got_patch(const char *symbol, void *const *olds, size_t count, void *new);
+/* Undo got_patch in all images that are still there; slots that another tool has taken since stay. */
+bool got_restore(const char *symbol, void *new, void *old);
 
 /* Put the fault handler before those of SIGSEGV and SIGBUS; idempotent. */
 int faults_install(struct error *err);

@@ -5,6 +5,7 @@
 #include <sys/prctl.h>
 
 #include "engine/engine.h"
+#include "engine/libc_calls.h"
 #include "os/os.h"
 
 int own_thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const char *what, struct error *err)
@@ -14,7 +15,7 @@ int own_thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const c
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
-	rc = pthread_create(thread, NULL, run, arg);
+	rc = libc_pthread_create()(thread, NULL, run, arg);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (rc)
 		return error_set(err, rc, "cannot create a thread (%s): %s; raise the limit of threads (ulimit -u, "

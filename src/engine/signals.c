@@ -3,7 +3,10 @@
 #include <errno.h>
 #include <string.h>
 
+#include "engine/copies.h"
 #include "os/os.h"
+
+#define LIMIT_MS 1000 /* another copy is done with its signal in less than one */
 
 static void (*installed)(int, siginfo_t *, void *);
 
@@ -67,7 +70,7 @@ static bool ours_still(void)
 	       now.sa_sigaction == installed;
 }
 
-bool signals_flush(void)
+static bool flush(void)
 {
 	struct sigaction ours, ignore;
 
@@ -76,6 +79,16 @@ bool signals_flush(void)
 	memset(&ignore, 0, sizeof(ignore));
 	ignore.sa_handler = SIG_IGN;
 	return sigaction(zone.signo, &ignore, NULL) == 0 && sigaction(zone.signo, &ours, NULL) == 0;
+}
+
+/* While it is ignored it looks free: no other copy may look. */
+bool signals_flush(void)
+{
+	bool locked = copies_lock(LIMIT_MS), done = flush();
+
+	if (locked)
+		copies_unlock();
+	return done;
 }
 
 /*

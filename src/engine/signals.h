@@ -11,7 +11,9 @@
  * Negative errno.
  */
 int signals_choose(const struct engine_options *o, const char *event, struct error *err);
-/* Install HANDLER for SIGNO and remember the former action in the zone. */
+/*
+ * Install HANDLER for SIGNO and remember the former action in the zone. -EBUSY: it is in use by now.
+ */
 int signals_take(int signo, void (*handler)(int, siginfo_t *, void *), struct error *err);
 /*
  * Ignore the signal for a moment, so that the kernel throws away what is pending in every thread: going

@@ -10,7 +10,9 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "engine/copies.h"
 #include "engine/engine.h"
+#include "engine/libc_calls.h"
 #include "os/os.h"
 #include "signal/handler.h"
 
@@ -19,6 +21,8 @@ struct start {
 	void *arg;
 	uint64_t after; /* the thread begins after this moment */
 };
+
+#define LIMIT_MS 2000 /* a copy changes slots for some milliseconds */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool active;
@@ -54,26 +58,57 @@ static void *begin(void *p)
 	return s.routine(s.arg);
 }
 
+/* Whom we pass calls on to: the next copy before us that hooks as well, else libc. Never a slot of ours. */
+static pthread_create_fn *next(void)
+{
+	struct copy *c;
+	uint32_t i;
+
+	for (i = 0; (c = copies_earlier(i)) != NULL; i++)
+		if (atomic_load_explicit(&c->hooks, memory_order_acquire))
+			return atomic_load(&c->create);
+	return libc_pthread_create();
+}
+
+/* Slots may hold it for ever, where another tool has remembered it: then it passes on. */
 static int create(pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *), void *arg)
 {
 	struct start *s = atomic_load(&active) ? malloc(sizeof(*s)) : NULL;
 	int rc;
 
 	if (!s)
-		return pthread_create(thread, attr, routine, arg);
+		return next()(thread, attr, routine, arg);
 	s->routine = routine;
 	s->arg = arg;
 	s->after = os_monotonic();
-	rc = pthread_create(thread, attr, begin, s);
+	rc = next()(thread, attr, begin, s);
 	if (rc)
 		free(s);
 	return rc;
 }
 
-/* Lock held. */
-static void patch(void)
+/*
+ * Ours goes before libc's, and before what earlier copies have put there. Later copies' stay: they pass on to us.
+ * Lock held. LIMIT_MS: how long another copy that changes slots is waited for.
+ */
+static void patch(int limit_ms)
 {
-	unfinished = !got_patch("pthread_create", (void *)pthread_create, (void *)create);
+	void *olds[COPIES_MAX + 1] = {(void *)libc_pthread_create()};
+	size_t count = 1;
+	struct copy *c;
+	uint32_t i;
+
+	unfinished = true;
+	if (!copies_lock(limit_ms))
+		return;
+	for (i = 0; (c = copies_earlier(i)) != NULL; i++) {
+		olds[count] = (void *)atomic_load(&c->create);
+		count += olds[count] != NULL;
+	}
+	atomic_store(&jstrobe_copy.create, create);
+	atomic_store(&jstrobe_copy.hooks, 1);
+	unfinished = !got_patch("pthread_create", olds, count, (void *)create);
+	copies_unlock();
 }
 
 void thread_hook_install(void)
@@ -83,7 +118,7 @@ void thread_hook_install(void)
 		has_key = pthread_key_create(&key, on_end) == 0;
 	if (has_key) {
 		atomic_store(&active, true);
-		patch();
+		patch(LIMIT_MS);
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -92,7 +127,7 @@ void thread_hook_refresh(void)
 {
 	pthread_mutex_lock(&lock);
 	if (atomic_load(&active))
-		patch();
+		patch(0);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -100,15 +135,19 @@ void thread_hook_retry(void)
 {
 	pthread_mutex_lock(&lock);
 	if (atomic_load(&active) && unfinished)
-		patch();
+		patch(0);
 	pthread_mutex_unlock(&lock);
 }
 
+/* What stays when another copy does not let us, passes calls on and is put back after the next session. */
 void thread_hook_remove(void)
 {
 	pthread_mutex_lock(&lock);
-	if (atomic_exchange(&active, false))
-		got_restore("pthread_create", (void *)create, (void *)pthread_create);
+	if (atomic_exchange(&active, false) && copies_lock(LIMIT_MS)) {
+		atomic_store(&jstrobe_copy.hooks, 0);
+		got_restore("pthread_create", (void *)create, (void *)next());
+		copies_unlock();
+	}
 	pthread_mutex_unlock(&lock);
 }
 

@@ -9,6 +9,7 @@ import tree
 
 LIBRARY = os.path.join(tree.OUT, "lib", "libjstrobe.so")
 EXPORTS = {"Agent_OnLoad", "Agent_OnAttach", "Agent_OnUnload",
+           "jstrobe_copy",  # by which copies of the library find each other
            # native methods of the Java API, which the JVM looks for in its agents' libraries
            *(f"Java_jstrobe_context_SampleContext_{name}" for name in ("memory", "claim", "define"))}
 # The newest glibc whose symbols the library may use: it runs on that one and all since.
@@ -33,6 +34,12 @@ def test_uses_no_newer_libc_than_declared():
     versions = {tuple(int(n) for n in v.split("."))
                 for v in re.findall(r"GLIBC_([0-9.]+)", tree.run("readelf", "-VW", LIBRARY))}
     assert versions and max(versions) <= GLIBC, max(versions)
+
+
+def test_calls_what_it_hooks_by_pointer_only():
+    """A slot of ours could be replaced by another copy, and the two would call each other for ever."""
+    assert "pthread_create" not in tree.run("nm", "-D", LIBRARY)
+    assert "NODELETE" in tree.run("readelf", "-dW", LIBRARY), "hooks that stay need their code"
 
 
 def test_binds_at_load_and_to_itself():

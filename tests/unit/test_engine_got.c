@@ -52,6 +52,11 @@ static char *protections(void)
 	return text;
 }
 
+static void patch(const char *symbol, void *old, void *new)
+{
+	assert_true(got_patch(symbol, &old, 1, new));
+}
+
 static _Atomic int calls;
 
 static int counting(pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *), void *arg)
@@ -79,12 +84,12 @@ static void patched_and_restored(const char *name)
 
 	load(name);
 	before = protections();
-	got_patch("pthread_create", (void *)pthread_create, (void *)counting);
+	patch("pthread_create", (void *)pthread_create, (void *)counting);
 	during = protections();
 	calls = 0;
 	spawn_one();
 	assert_int_equal(calls, 1);
-	got_patch("pthread_create", (void *)pthread_create, (void *)counting); /* twice is once */
+	patch("pthread_create", (void *)pthread_create, (void *)counting); /* twice is once */
 	spawn_one();
 	assert_int_equal(calls, 2);
 	got_restore("pthread_create", (void *)counting, (void *)pthread_create);
@@ -94,7 +99,7 @@ static void patched_and_restored(const char *name)
 	assert_string_equal(before, during); /* nothing stays writable that was not */
 	assert_string_equal(before, after);
 	/* A second round, now that a lazy slot has been bound. */
-	got_patch("pthread_create", (void *)pthread_create, (void *)counting);
+	patch("pthread_create", (void *)pthread_create, (void *)counting);
 	spawn_one();
 	assert_int_equal(calls, 3);
 	got_restore("pthread_create", (void *)counting, (void *)pthread_create);
@@ -124,8 +129,8 @@ static int theirs(pthread_t *thread, const pthread_attr_t *attr, void *(*routine
 static void hooked_by_another_since(void **state)
 {
 	load("lib_threads.so");
-	got_patch("pthread_create", (void *)pthread_create, (void *)counting);
-	got_patch("pthread_create", (void *)counting, (void *)theirs);
+	patch("pthread_create", (void *)pthread_create, (void *)counting);
+	patch("pthread_create", (void *)counting, (void *)theirs);
 	got_restore("pthread_create", (void *)counting, (void *)pthread_create);
 	calls = 0;
 	spawn_one();
@@ -141,7 +146,7 @@ static void empty_slots(void **state)
 {
 	load("lib_threads.so");
 	assert_null(nobody());
-	got_patch("jstrobe_test_nobody", (void *)pthread_create, (void *)counting);
+	patch("jstrobe_test_nobody", (void *)pthread_create, (void *)counting);
 	assert_null(nobody());
 	dlclose(library);
 }

@@ -1,0 +1,59 @@
+/*
+ * copies.h - other copies of this library in the process: another build, or the same file under another name.
+ *
+ * Each copy shows one object to the others, by the exported symbol jstrobe_copy. Copies are found in the loader's list
+ * of images, which has one order for all and only grows (the library is linked so that it is never unmapped). That is
+ * the order of copies: the first one's object holds the lock, and a copy passes calls on to earlier ones only.
+ */
+#ifndef JSTROBE_ENGINE_COPIES_H
+#define JSTROBE_ENGINE_COPIES_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/libc_calls.h"
+
+#define COPIES_SONAME "libjstrobe.so" /* that of every build, whatever the file is called */
+#define COPIES_MAGIC 0x6a737472       /* "jstr" */
+#define COPIES_MAX 15                 /* others that are seen */
+
+/* Something of a copy in the chain of a signal's handlers: SIGSEGV, SIGBUS. */
+struct copy_link {
+	void *_Atomic handler; /* NULL: it is not in the chain */
+	_Atomic uint32_t wanted;
+	const void *_Atomic former; /* struct sigaction: whom it passes on to */
+};
+
+/*
+ * What copies of all builds read. Fields are only ever appended, and read only as far as SIZE goes. Text is inside and
+ * pointers are stored at run time only: a copy may be looked at before the loader has finished it.
+ */
+struct copy {
+	uint32_t magic, size;
+	char version[24];
+	_Atomic int32_t changing;          /* tid that changes what copies share, 0: none; the first copy's counts */
+	_Atomic uint32_t sampling;         /* a session runs, of … */
+	char events[88];                   /* … "cpu,wall"; written before SAMPLING is */
+	pthread_create_fn *_Atomic create; /* what it puts into slots of pthread_create; NULL: it never did */
+	_Atomic uint32_t hooks;            /* it wants to be called there now */
+	struct copy_link faults[2];
+};
+
+extern struct copy jstrobe_copy; /* ours */
+
+/*
+ * Enter what only one copy at a time may do: to change slots, and actions of signals. Waits for LIMIT_MS at most;
+ * false: another copy is at it for longer. A holder that is gone counts for nothing. Not recursive; any thread in
+ * normal code.
+ */
+bool copies_lock(int limit_ms);
+void copies_unlock(void);
+
+/* Look who is there; before any of the following. Normal code, and by one thread at a time. */
+void copies_look(void);
+/* Other copy number I; NULL: no more. Earlier ones come first, the nearest before the others. Any context. */
+struct copy *copies_other(uint32_t i);
+struct copy *copies_earlier(uint32_t i);
+
+#endif

@@ -1,0 +1,261 @@
+/* Several copies of the library in one process: none stands in another's way, and nothing of them stays. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "copy/copy.h"
+#include "harness.h"
+#include "lib_threads.h"
+#include "os/os.h"
+#include "slots.h"
+
+#define COPIES 4
+#define STORM 2 /* threads that start others */
+
+static struct copy_api {
+	int (*start)(const char *events, char *reason, size_t size);
+	void (*stop)(void);
+	bool (*knows)(void);
+} copies[COPIES];
+
+static threads_start_fn *spawn;
+static struct holdings *before;
+static char *slots_before;
+
+/* FILE of the folder of this program, copied to TO. */
+static void copy_file(const char *file, const char *to)
+{
+	char command[9000], path[4096];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 1);
+
+	assert_true(n > 0);
+	path[n] = '\0';
+	*strrchr(path, '/') = '\0';
+	snprintf(command, sizeof(command), "cp '%s/%s' '%s'", path, file, to);
+	assert_int_equal(system(command), 0);
+}
+
+static void load_copy(struct copy_api *c, const char *folder, int number)
+{
+	char path[4200];
+	void *library;
+
+	snprintf(path, sizeof(path), "%s/copy-%d.so", folder, number);
+	copy_file("libcopy.so", path);
+	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		fail_msg("%s", dlerror());
+	unlink(path);
+	c->start = (int (*)(const char *, char *, size_t))dlsym(library, "copy_start");
+	c->stop = (void (*)(void))dlsym(library, "copy_stop");
+	c->knows = (bool (*)(void))dlsym(library, "copy_knows");
+	assert_true(c->start && c->stop && c->knows);
+}
+
+static void start(int i, const char *events)
+{
+	char reason[300];
+
+	if (copies[i].start(events, reason, sizeof(reason)))
+		fail_msg("copy %d: %s", i, reason);
+}
+
+static int load_all(void **state)
+{
+	char folder[] = "/tmp/jstrobe-copies-XXXXXX";
+	int i;
+
+	assert_non_null(mkdtemp(folder));
+	spawn = (threads_start_fn *)dlsym(harness_library("lib_threads.so"), "threads_start");
+	assert_non_null(spawn);
+	for (i = 0; i < COPIES; i++)
+		load_copy(&copies[i], folder, i);
+	rmdir(folder);
+	/* what a first session leaves for good: keys, tables, the like */
+	for (i = 0; i < COPIES; i++) {
+		start(i, "wall");
+		copies[i].stop();
+	}
+	before = malloc(sizeof(*before));
+	holdings_take(before);
+	slots_before = slots_of("pthread_create");
+	return 0;
+}
+
+static void as_before(void)
+{
+	char *now = slots_of("pthread_create");
+
+	assert_string_equal(now, slots_before);
+	free(now);
+	holdings_compare(before);
+}
+
+/* ---- who knows a new thread ---- */
+
+static unsigned known; /* bit I: copy I */
+
+static void *ask(void *arg)
+{
+	int i;
+
+	for (i = 0, known = 0; i < COPIES; i++)
+		known |= (unsigned)copies[i].knows() << i;
+	return NULL;
+}
+
+static unsigned known_at_birth(void)
+{
+	pthread_t thread;
+
+	assert_int_equal(spawn(&thread, ask, NULL), 0);
+	pthread_join(thread, NULL);
+	return known;
+}
+
+/* Started in the order of FIRST, stopped in that of LAST: each knows all threads from their first instruction on. */
+static void in_order(const int *first, const int *last)
+{
+	unsigned running = 0;
+	int i;
+
+	for (i = 0; i < COPIES; i++) {
+		start(first[i], i % 2 ? "wall" : "ctimer");
+		running |= 1u << first[i];
+		assert_int_equal(known_at_birth(), running);
+	}
+	for (i = 0; i < COPIES; i++) {
+		copies[last[i]].stop();
+		running &= ~(1u << last[i]);
+		assert_int_equal(known_at_birth(), running);
+	}
+	as_before();
+}
+
+static void any_order(void **state)
+{
+	static const int orders[][COPIES] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 3, 0, 2}};
+	size_t i, j;
+
+	for (i = 0; i < ARRAY_LEN(orders); i++)
+		for (j = 0; j < ARRAY_LEN(orders); j++)
+			in_order(orders[i], orders[j]);
+}
+
+/* One goes and comes again while others stay. */
+static void again(void **state)
+{
+	int i;
+
+	for (i = 0; i < COPIES; i++)
+		start(i, "ctimer");
+	for (i = 0; i < 3 * COPIES; i++) {
+		copies[i % COPIES].stop();
+		start(i % COPIES, "wall");
+		assert_int_equal(known_at_birth(), (1u << COPIES) - 1);
+	}
+	for (i = 0; i < COPIES; i++)
+		copies[i].stop();
+	as_before();
+}
+
+/* ---- all at the same moment ---- */
+
+static atomic_bool enough;
+static pthread_barrier_t together;
+static _Atomic int ran;
+
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+static void *starts_threads(void *arg)
+{
+	pthread_t thread;
+
+	while (!atomic_load(&enough))
+		if (spawn(&thread, nothing, NULL) == 0)
+			pthread_join(thread, NULL);
+	return NULL;
+}
+
+static void *loads_libraries(void *arg)
+{
+	while (!atomic_load(&enough)) {
+		void *library = harness_library("lib_threads_lazy.so");
+		threads_start_fn *its = (threads_start_fn *)dlsym(library, "threads_start");
+		pthread_t thread;
+
+		if (its(&thread, nothing, NULL) == 0)
+			pthread_join(thread, NULL);
+		dlclose(library);
+	}
+	return NULL;
+}
+
+static int rounds(void)
+{
+	return getenv("JSTROBE_SOAK") ? 500 : 20;
+}
+
+/* Refusals are in order: signals may run out where the machine runs other things on them. */
+static void *starts_and_stops(void *arg)
+{
+	static const char *const events[] = {"cpu", "wall", "ctimer", "cpu,wall"};
+	int own = (int)(intptr_t)arg, i;
+	char reason[300];
+
+	for (i = 0; i < rounds(); i++) {
+		pthread_barrier_wait(&together);
+		if (copies[own].start(events[(own + i) % 4], reason, sizeof(reason)))
+			continue;
+		atomic_fetch_add(&ran, 1);
+		harness_burn(2 * NS_PER_MS);
+		if (i % 2)
+			os_sleep(3 * NS_PER_MS);
+		copies[own].stop();
+	}
+	return NULL;
+}
+
+static void at_the_same_moment(void **state)
+{
+	pthread_t storm[STORM + 1], drivers[COPIES];
+	int i;
+
+	atomic_store(&enough, false);
+	pthread_barrier_init(&together, NULL, COPIES);
+	for (i = 0; i < STORM; i++)
+		pthread_create(&storm[i], NULL, starts_threads, NULL);
+	pthread_create(&storm[STORM], NULL, loads_libraries, NULL);
+	for (i = 0; i < COPIES; i++)
+		pthread_create(&drivers[i], NULL, starts_and_stops, (void *)(intptr_t)i);
+	for (i = 0; i < COPIES; i++)
+		pthread_join(drivers[i], NULL);
+	atomic_store(&enough, true);
+	for (i = 0; i <= STORM; i++)
+		pthread_join(storm[i], NULL);
+	pthread_barrier_destroy(&together);
+	assert_true(atomic_load(&ran) >= rounds());
+	as_before();
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(any_order),
+		cmocka_unit_test(again),
+		cmocka_unit_test(at_the_same_moment),
+	};
+
+	return cmocka_run_group_tests(tests, load_all, NULL);
+}
