@@ -10,10 +10,13 @@
 #include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "control/control.h"
+
+#define CONNECT_S 3 /* a command whose queue is full that long takes nobody any more */
 
 static int address(const char *path, struct sockaddr_un *a, struct error *err)
 {
@@ -73,6 +76,7 @@ int control_accept(int listener, int timeout_ms, struct error *err)
 
 int control_connect(const char *path, struct error *err)
 {
+	struct timeval limit = {.tv_sec = CONNECT_S}, none = {0};
 	struct sockaddr_un a;
 	int sock, rc;
 
@@ -81,6 +85,7 @@ int control_connect(const char *path, struct error *err)
 	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (sock < 0)
 		return error_set(err, errno, "control socket: %s", strerror(errno));
+	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	do
 		rc = connect(sock, (struct sockaddr *)&a, sizeof(a));
 	while (rc && errno == EINTR);
@@ -90,6 +95,7 @@ int control_connect(const char *path, struct error *err)
 		close(sock);
 		return -err->code;
 	}
+	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none));
 	return sock;
 }
 

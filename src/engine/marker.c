@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdatomic.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "cpu.h"
 #include "engine/engine.h"
@@ -12,6 +14,8 @@
 #include "signal/handler.h"
 
 #define TRIALS 4
+#define PATIENCE NS_PER_S /* for the other one's next step; then the marker is taken not to work */
+#define ASLEEP_LOOKS 900 /* of 1 ms: within the helper's patience */
 #define FIELD_CPU 4
 #define FIELD_SECTION 8
 
@@ -71,81 +75,106 @@ void marker_clear(uintptr_t field)
 
 /* ---- the trial ---- */
 
+/*
+ * The helper sleeps TRIALS times, and is told how many of its sleeps shall end. No wait of either side is without a
+ * limit: whatever goes wrong, the helper comes to its end, and who waits for it waits for seconds at most.
+ */
 struct trial {
-	_Atomic uint32_t turn; /* even: the helper's, odd: ours; it sleeps on it */
+	_Atomic uint32_t slept; /* so many sleeps have begun, or all are over: the caller sleeps on it */
+	_Atomic uint32_t woken; /* so many of them shall end: the helper sleeps on it */
 	_Atomic pid_t tid;
 	_Atomic uintptr_t tcb;
 };
 
-static void hand_over(_Atomic uint32_t *word)
+static void tell(_Atomic uint32_t *word, uint32_t value)
 {
-	atomic_fetch_add(word, 1);
+	atomic_store(word, value);
 	os_wake(word);
 }
 
 static void *help(void *arg)
 {
 	struct trial *t = arg;
-	int i;
+	uint32_t i;
 
 	own_thread_begin("jstrobe marker");
 	atomic_store(&t->tcb, handler_thread_pointer());
 	atomic_store(&t->tid, os_gettid());
 	for (i = 0; i < TRIALS; i++) {
-		hand_over(&t->turn);
-		os_wait_while(&t->turn, 2 * (uint32_t)i + 1, UINT64_MAX);
+		tell(&t->slept, i + 1);
+		os_wait_while(&t->woken, i, PATIENCE);
 	}
-	hand_over(&t->turn);
+	tell(&t->slept, TRIALS + 1);
 	own_thread_end();
 	return NULL;
 }
 
-/* Wait until thread TID sleeps; at most a second. */
+/* Wait until thread TID sleeps; false too if the kernel does not tell, as without a free descriptor. */
 static bool wait_asleep(pid_t tid)
 {
+	int fd = os_thread_waits_open(tid), i;
+	enum os_waits waits = OS_GONE;
 	uintptr_t sp, pc;
-	int i;
 
-	for (i = 0; i < 1000 && !os_thread_waits(tid, &sp, &pc); i++)
-		os_sleep(NS_PER_MS);
-	return i < 1000;
+	for (i = 0; fd >= 0 && waits != OS_WAITS && i < ASLEEP_LOOKS; i++) {
+		if (i)
+			os_sleep(NS_PER_MS);
+		waits = os_thread_waits_at(fd, &sp, &pc);
+	}
+	if (fd >= 0)
+		close(fd);
+	return waits == OS_WAITS;
 }
 
-/* Mark it asleep, look that the marker stays, wake it, look that it is gone. BROKEN: as if it were not. */
-static bool try_once(struct trial *t, uint32_t turn, bool broken)
+/* Sleep I of the helper has begun: mark it, look that the marker stays, wake it, look that it is gone. */
+static bool try_once(struct trial *t, uint32_t i, uintptr_t field, bool broken)
 {
-	uintptr_t field = marker_of(atomic_load(&t->tcb));
 	bool stays;
 
-	if (!field || !wait_asleep(atomic_load(&t->tid)) || !marker_set(field))
+	if (!wait_asleep(atomic_load(&t->tid)) || !marker_set(field))
 		return false;
 	os_sleep(NS_PER_MS / 4);
 	stays = marker_is_set(field);
-	hand_over(&t->turn);
-	os_wait_while(&t->turn, turn + 1, UINT64_MAX);
+	tell(&t->woken, i + 1);
+	os_wait_while(&t->slept, i + 1, PATIENCE);
 	if (broken)
 		marker_set(field);
-	return stays && !marker_is_set(field);
+	return stays && !marker_is_set(field) && atomic_load(&t->slept) == i + 2;
+}
+
+/* BROKEN: as if a marker stayed where the thread has run. */
+static bool try_all(struct trial *t, bool broken)
+{
+	uintptr_t field;
+	bool good;
+	uint32_t i;
+
+	os_wait_while(&t->slept, 0, PATIENCE);
+	field = marker_of(atomic_load(&t->tcb));
+	good = field != 0;
+	for (i = 0; good && i < TRIALS; i++)
+		good = try_once(t, i, field, broken);
+	if (field)
+		marker_clear(field);
+	return good;
 }
 
 static bool try_out(bool broken)
 {
-	struct trial t = {.turn = 0};
+	struct trial *t = calloc(1, sizeof(*t));
 	struct error err = {0};
 	pthread_t thread;
-	bool good = true;
-	uint32_t i;
+	bool good;
 
-	if (own_thread_start(&thread, help, &t, "trying the marker", &err))
+	if (!t || own_thread_start(&thread, help, t, "trying the marker", &err)) {
+		free(t);
 		return false;
-	os_wait_while(&t.turn, 0, UINT64_MAX);
-	for (i = 0; i < TRIALS; i++) {
-		if (good)
-			good = try_once(&t, 2 * i + 1, broken);
-		else
-			hand_over(&t.turn), os_wait_while(&t.turn, 2 * i + 2, UINT64_MAX);
 	}
-	pthread_join(thread, NULL);
+	good = try_all(t, broken);
+	tell(&t->woken, UINT32_MAX); /* it sleeps no more, however far it came */
+	if (!own_thread_join(thread, OWN_THREAD_PATIENCE))
+		return false; /* it still uses T */
+	free(t);
 	return good;
 }
 

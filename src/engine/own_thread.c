@@ -23,6 +23,22 @@ int own_thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const c
 	return 0;
 }
 
+/* Not pthread_timedjoin_np: it goes by the clock that can be set. */
+bool own_thread_join(pthread_t thread, uint64_t ns)
+{
+	uint64_t until = os_monotonic() + ns, pause = 20 * NS_PER_US;
+
+	while (pthread_tryjoin_np(thread, NULL)) {
+		if (os_monotonic() >= until) {
+			pthread_detach(thread);
+			return false;
+		}
+		os_sleep(pause);
+		pause = MIN(2 * pause, NS_PER_MS);
+	}
+	return true;
+}
+
 void own_thread_begin(const char *name)
 {
 	os_block_signals();

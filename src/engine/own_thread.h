@@ -15,6 +15,14 @@
  */
 int own_thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const char *what, struct error *err);
 
+/*
+ * Wait for THREAD's end, NS at most. False: it has not ended, will be joined by nobody, and what it uses must stay.
+ * Any thread.
+ */
+bool own_thread_join(pthread_t thread, uint64_t ns);
+/* The longest that one is waited for that was told to end: some ms pass even where the CPU is short. */
+#define OWN_THREAD_PATIENCE (5 * NS_PER_S)
+
 /* First and last thing such a thread does. NAME, at most 15 bytes, is what the system shows. */
 void own_thread_begin(const char *name);
 void own_thread_end(void);

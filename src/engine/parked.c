@@ -13,6 +13,14 @@
 #include "signal/wait.h"
 #include "signal/walk.h"
 
+/*
+ * Who mounts a thread waits for nobody. A place whose time is being counted out keeps its key, with a bit: its thread,
+ * mounted just then, leaves the moment there, with another bit, and the place to whoever counts.
+ */
+#define HELD (1ull << 63)
+#define LEFT (1ull << 62)
+#define TAKE_TRIES 4 /* a flush comes by a place once in seconds */
+
 /* Parks that a carrier notes in such a time: more and it takes fewer, less than a quarter and it takes more. */
 #define QUOTA 100
 #define QUOTA_TIME (100 * NS_PER_MS)
@@ -22,6 +30,7 @@ struct place {
 	claim_key key;               /* the thread's number; see claims.h */
 	uint64_t began;              /* up to here its time is in samples */
 	const struct trace *trace;   /* NULL = none could be taken */
+	_Atomic uint64_t ended;      /* where the key says LEFT: when the thread was mounted */
 	uint32_t ratio;              /* one in so many was noted */
 	uint16_t era;
 };
@@ -41,7 +50,6 @@ static struct carrier *carriers; /* RECORD_LIMIT */
 static _Atomic int event = -1;
 static int wanted = -1;
 static _Atomic uint32_t count;   /* places that are in use */
-static _Atomic uint32_t flushes; /* odd: places are held for a moment that are somebody's all the same */
 
 /* ---- which ones are noted ---- */
 
@@ -153,13 +161,44 @@ static void announce(struct thread_record *r, uint32_t e, const struct trace *t,
 		record_stir(&zone.records, r->index);
 }
 
-/* The place of thread KEY, an old one of its own or a new one; NULL: there is none. */
-static struct place *place_of(uint64_t key)
+/* Take the place at KEY from THREAD if it is its. *LEFT: it is, but a flush is at it and will give it back. */
+static bool take_at(claim_key *key, uint64_t thread, uint64_t now, bool *left)
 {
-	struct place *p = claims_take(&places, key);
+	struct place *p = (struct place *)key;
+	int i;
+
+	for (i = 0; i < TAKE_TRIES && !*left; i++) {
+		uint64_t held = thread | HELD, now_there = atomic_load_explicit(key, memory_order_relaxed);
+
+		if (now_there != thread && now_there != held)
+			return false;
+		if (claims_try(key, thread))
+			return true;
+		atomic_store_explicit(&p->ended, now, memory_order_relaxed);
+		*left = atomic_compare_exchange_strong(key, &held, held | LEFT);
+	}
+	return false;
+}
+
+/* The place of THREAD, mounted NOW; NULL: it has none (any more). */
+static struct place *take(uint64_t thread, uint64_t now)
+{
+	uint32_t i, at = claims_start(thread);
+	bool left = false;
+
+	for (i = 0; i < CLAIM_PROBES && !left; i++)
+		if (take_at(claims_at(&places, at + i), thread, now, &left))
+			return (struct place *)claims_at(&places, at + i);
+	return NULL;
+}
+
+/* A place for THREAD, an old one of its own or a new one; NULL: there is none. */
+static struct place *place_of(uint64_t thread, uint64_t now)
+{
+	struct place *p = take(thread, now);
 
 	if (!p) {
-		p = claims_take_or_claim(&places, key);
+		p = claims_take_or_claim(&places, thread);
 		if (p)
 			atomic_fetch_add(&count, 1);
 	}
@@ -168,7 +207,7 @@ static struct place *place_of(uint64_t key)
 
 static void note(struct thread_record *r, uint32_t e, uint64_t key, const struct place *seen)
 {
-	struct place *p = place_of(key);
+	struct place *p = place_of(key, seen->began);
 
 	if (!p) {
 		/* How long it will be nobody knows: it is one sample without weight. */
@@ -205,19 +244,6 @@ bool parked_any(void)
 	return atomic_load_explicit(&count, memory_order_relaxed) > 0;
 }
 
-/* The place of THREAD, which is this one's alone to take: if it is not there, it may be held by a flush. */
-static struct place *take(uint64_t thread)
-{
-	struct place *p;
-	uint32_t before;
-
-	do {
-		before = atomic_load(&flushes);
-		p = claims_take(&places, thread);
-	} while (!p && ((before & 1) || atomic_load(&flushes) != before));
-	return p;
-}
-
 static void push(struct thread_record *r, uint32_t e, uint64_t thread, const struct place *p, uint64_t now)
 {
 	struct sample s = {
@@ -247,11 +273,12 @@ static void push(struct thread_record *r, uint32_t e, uint64_t thread, const str
 void parked_end(uint64_t thread)
 {
 	int e = atomic_load_explicit(&event, memory_order_acquire);
-	struct place *p = e < 0 ? NULL : take(thread);
+	uint64_t now = os_monotonic();
+	struct place *p = e < 0 ? NULL : take(thread, now);
 	struct thread_record *r = p ? wait_enter((uint32_t)e) : NULL;
 
 	if (r) {
-		push(r, (uint32_t)e, thread, p, os_monotonic());
+		push(r, (uint32_t)e, thread, p, now);
 		wait_leave(r);
 	}
 	if (p) {
@@ -275,6 +302,8 @@ static bool count_out(struct place *p, uint64_t thread, uint32_t self, uint64_t 
 		.state = THREAD_PARKED,
 	};
 
+	if (now <= p->began)
+		return true;
 	request_of(thread, &n.request);
 	turn_due((uint32_t)wanted, 1);
 	if (!p->trace || !runs_push(&n)) {
@@ -282,7 +311,7 @@ static bool count_out(struct place *p, uint64_t thread, uint32_t self, uint64_t 
 		return false;
 	}
 	n.trace = NULL;
-	n.weight = (now > p->began ? now - p->began : 0) * p->ratio;
+	n.weight = (now - p->began) * p->ratio;
 	n.samples = 1;
 	if (runs_push(&n)) {
 		p->began = now;
@@ -292,6 +321,23 @@ static bool count_out(struct place *p, uint64_t thread, uint32_t self, uint64_t 
 	return false;
 }
 
+/* The place at KEY, if one is noted there; LAST: and none any more. */
+static void flush_one(claim_key *key, uint32_t self, uint64_t now, bool last)
+{
+	uint64_t thread = atomic_load_explicit(key, memory_order_relaxed), held = thread | HELD;
+	struct place *p = (struct place *)key;
+
+	if (!thread || (thread & (HELD | LEFT)) || !atomic_compare_exchange_strong(key, &thread, held))
+		return;
+	count_out(p, thread, self, now);
+	if (!last && atomic_compare_exchange_strong(key, &held, thread))
+		return;
+	if (atomic_exchange(key, CLAIM_TAKEN) & LEFT)
+		count_out(p, thread, self, atomic_load(&p->ended));
+	atomic_fetch_sub(&count, 1);
+	claims_let_go(p, 0);
+}
+
 void parked_flush(uint32_t self, bool last)
 {
 	uint64_t now = os_monotonic();
@@ -299,19 +345,8 @@ void parked_flush(uint32_t self, bool last)
 
 	if (wanted < 0 || !parked_any())
 		return;
-	atomic_fetch_add(&flushes, 1);
-	for (i = 0; i < PARKED_LIMIT; i++) {
-		claim_key *place = claims_at(&places, i);
-		uint64_t thread = atomic_load_explicit(place, memory_order_relaxed);
-
-		if (!thread || thread == CLAIM_TAKEN || !claims_try(place, thread))
-			continue;
-		count_out((struct place *)place, thread, self, now);
-		if (last)
-			atomic_fetch_sub(&count, 1);
-		claims_let_go(place, last ? 0 : thread);
-	}
-	atomic_fetch_add(&flushes, 1);
+	for (i = 0; i < PARKED_LIMIT; i++)
+		flush_one(claims_at(&places, i), self, now, last);
 }
 
 int parked_start(uint32_t e, struct error *err)

@@ -13,6 +13,7 @@
 
 #define FLUSH_LIMIT NS_PER_S     /* longer nobody waits for what was gathered */
 #define NOTICE (50 * NS_PER_MS)  /* later no wish is noticed */
+#define HOLD_LIMIT (2 * NS_PER_S) /* a thread that ends waits no longer for one look at it: some 100 µs */
 
 static struct rounds *all[RECORD_EVENTS];
 static uint32_t count;
@@ -106,6 +107,7 @@ static void *run(void *arg)
 		r->leave();
 	flush(r);
 	own_thread_end();
+	atomic_store(&r->alive, false);
 	return NULL;
 }
 
@@ -113,15 +115,21 @@ int rounds_begin(struct rounds *r, uint32_t event, struct error *err)
 {
 	int rc;
 
+	if (atomic_load(&r->alive))
+		return error_set(err, EBUSY, "%s: the last session's thread has not come to its end yet; try again",
+				 r->name);
 	r->event = event;
 	atomic_store(&r->ending, false);
 	atomic_store(&r->asked, 0);
 	atomic_store(&r->done, 0);
 	if (count == 0)
 		atomic_store(&known, false);
+	atomic_store(&r->alive, true);
 	rc = own_thread_start(&r->thread, run, r, r->name, err);
-	if (rc)
+	if (rc) {
+		atomic_store(&r->alive, false);
 		return rc;
+	}
 	pthread_mutex_lock(&lock);
 	r->running = true;
 	all[count++] = r;
@@ -142,7 +150,7 @@ void rounds_end(struct rounds *r)
 			all[i] = all[--count];
 	pthread_mutex_unlock(&lock);
 	atomic_store(&r->ending, true);
-	pthread_join(r->thread, NULL);
+	own_thread_join(r->thread, OWN_THREAD_PATIENCE);
 }
 
 void rounds_known(void)
@@ -220,13 +228,27 @@ bool turn_is_open(struct thread_record *r, uint32_t event)
 	return true;
 }
 
+/* If it takes longer (a debugger has stopped our thread), it may find a thread that is gone: its loads bear that. */
+static void wait_let_go(const struct thread_record *r, uint32_t event)
+{
+	uint64_t until = 0;
+
+	while (atomic_load(&zone.held[event]) == r->index + 1) {
+		uint64_t now = os_monotonic();
+
+		until = until ? until : now + HOLD_LIMIT;
+		if (now >= until)
+			return;
+		os_sleep(20 * NS_PER_US);
+	}
+}
+
 void turn_close(struct thread_record *r, uint32_t event)
 {
 	struct record_source *s = &r->sources[event];
 
 	atomic_store(&s->arm, ARM_NONE);
-	while (atomic_load(&zone.held[event]) == r->index + 1)
-		os_sleep(20 * NS_PER_US);
+	wait_let_go(r, event);
 	if (atomic_load(&s->asked) != atomic_load(&s->answered)) {
 		turn_miss(event, atomic_load(&zone.enabled) ? LOSS_thread_exiting : LOSS_disabled, 1);
 		atomic_store(&s->answered, atomic_load(&s->asked));
@@ -252,6 +274,5 @@ void force_wait(const struct thread_record *r)
 	uint32_t e;
 
 	for (e = 0; e < RECORD_EVENTS; e++)
-		while (atomic_load(&zone.held[e]) == r->index + 1)
-			os_sleep(20 * NS_PER_US);
+		wait_let_go(r, e);
 }

@@ -28,13 +28,13 @@ struct rounds {
 	/* rounds.c's own */
 	pthread_t thread;
 	bool running;
-	atomic_bool ending;
+	atomic_bool ending, alive;
 	_Atomic uint64_t asked, done; /* wishes */
 };
 
-/* Begin R's thread for EVENT, whose interval the zone knows. */
+/* Begin R's thread for EVENT, whose interval the zone knows. -EBUSY: the one before has not ended. */
 int rounds_begin(struct rounds *r, uint32_t event, struct error *err);
-/* End it, if it runs; when this returns it is gone. No lock held. */
+/* End it, if it runs; when this returns it is gone, or did not end in OWN_THREAD_PATIENCE. No lock held. */
 void rounds_end(struct rounds *r);
 /* For all that run: */
 void rounds_known(void);

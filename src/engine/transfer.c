@@ -7,7 +7,6 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +22,7 @@
 #include "os/os.h"
 
 #define ANSWER_MS 200
+#define LOOK_AGAIN NS_PER_S
 
 static int offered = -1;
 static _Atomic int in_use = -1; /* used under the records' lock, or by the thread that starts the engine */
@@ -32,10 +32,10 @@ static int symbols = -1;
 static struct {
 	pthread_mutex_t lock; /* of tids; inside the records' lock */
 	VECTOR(pid_t) tids;
-	sem_t come;
+	_Atomic uint32_t come; /* so many have come; the helper sleeps on it */
 	pthread_t helper;
 	bool helped;
-	atomic_bool ending;
+	atomic_bool ending, alive;
 } begun = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void drop(int *fd)
@@ -89,17 +89,25 @@ static pid_t take(void)
 
 static void *help(void *arg)
 {
+	uint32_t seen = 0;
 	pid_t tid;
 
 	own_thread_begin("jstrobe perf");
 	while (!atomic_load(&begun.ending)) {
-		while (sem_wait(&begun.come) && errno == EINTR)
-			;
-		while ((tid = take()) != 0)
+		os_wait_while(&begun.come, seen, LOOK_AGAIN);
+		seen = atomic_load(&begun.come);
+		while (!atomic_load(&begun.ending) && (tid = take()) != 0)
 			records_arm(tid);
 	}
 	own_thread_end();
+	atomic_store(&begun.alive, false);
 	return arg;
+}
+
+static void call_helper(void)
+{
+	atomic_fetch_add(&begun.come, 1);
+	os_wake(&begun.come);
 }
 
 void transfer_wait(pid_t tid)
@@ -113,17 +121,22 @@ void transfer_wait(pid_t tid)
 	pthread_mutex_unlock(&begun.lock);
 	/* else the next look at all threads finds it */
 	if (place)
-		sem_post(&begun.come);
+		call_helper();
 }
 
 static int start_helper(struct error *err)
 {
 	int rc;
 
-	sem_init(&begun.come, 0, 0);
+	if (atomic_load(&begun.alive))
+		return error_set(err, EBUSY, "fdtransfer: the thread of the last session has not come to its end yet; "
+				 "try again");
+	atomic_store(&begun.come, 0);
 	atomic_store(&begun.ending, false);
+	atomic_store(&begun.alive, true);
 	rc = own_thread_start(&begun.helper, help, NULL, "fdtransfer", err);
 	begun.helped = rc == 0;
+	atomic_store(&begun.alive, begun.helped);
 	return rc;
 }
 
@@ -132,12 +145,14 @@ static void end_helper(void)
 	if (!begun.helped)
 		return;
 	atomic_store(&begun.ending, true);
-	sem_post(&begun.come);
-	pthread_join(begun.helper, NULL);
+	call_helper();
+	/* At most one answer that does not come is in its way. */
+	own_thread_join(begun.helper, OWN_THREAD_PATIENCE);
+	pthread_mutex_lock(&begun.lock);
 	begun.helped = false;
-	sem_destroy(&begun.come);
 	free(begun.tids.items);
 	memset(&begun.tids, 0, sizeof(begun.tids));
+	pthread_mutex_unlock(&begun.lock);
 }
 
 /* ---- the session ---- */

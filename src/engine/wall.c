@@ -259,6 +259,7 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 	wall.turn = wall.lates = 0;
 	parked_flushed = os_monotonic();
 	wall_hint_open();
+	wall_waits_open();
 	wall.late = 0;
 	wall.slices = (uint32_t)MIN(MAX(SLICES_TIME / zone.events[e].interval, 1), SLICES);
 	wall.one_by_one = force_options()->one_by_one;

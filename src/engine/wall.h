@@ -139,6 +139,8 @@ bool wall_is_still(uint32_t i);
 
 /* ---- wall_waits.c ---- */
 
+/* Before a session: how many files may stay open here. */
+void wall_waits_open(void);
 /* As os_thread_waits. The engine's thread. */
 bool wall_waits(pid_t tid, uintptr_t *sp, uintptr_t *pc);
 /* After a session, once that thread has ended. */

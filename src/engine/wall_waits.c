@@ -4,17 +4,20 @@
  * To open such a file takes longer than to read it, and of threads that move many times a second (a JVM's own that wait
  * for the clock) it is read each time.
  */
+#include <errno.h>
 #include <unistd.h>
 
 #include "engine/wall.h"
 #include "os/os.h"
 
 #define KEPT 16 /* files, each by its thread's number */
+#define SHARE 4 /* of the descriptors that are free, at most one in so many is ours */
 
 static struct {
 	pid_t tid; /* 0 = none is open */
 	int fd;
 } kept[KEPT];
+static uint32_t room; /* so many files may be open; 0: each is closed at once */
 
 static void forget(uint32_t i)
 {
@@ -23,27 +26,46 @@ static void forget(uint32_t i)
 	kept[i].tid = 0;
 }
 
-bool wall_waits(pid_t tid, uintptr_t *sp, uintptr_t *pc)
-{
-	uint32_t i = (uint32_t)tid % KEPT;
-	enum os_waits waits = kept[i].tid == tid ? os_thread_waits_at(kept[i].fd, sp, pc) : OS_GONE;
-
-	/* Another thread may have its number by now. */
-	if (waits == OS_GONE) {
-		forget(i);
-		kept[i].fd = os_thread_waits_open(tid);
-		if (kept[i].fd < 0)
-			return false;
-		kept[i].tid = tid;
-		waits = os_thread_waits_at(kept[i].fd, sp, pc);
-	}
-	return waits == OS_WAITS;
-}
-
-void wall_waits_close(void)
+static void forget_all(void)
 {
 	uint32_t i;
 
 	for (i = 0; i < KEPT; i++)
 		forget(i);
+}
+
+void wall_waits_open(void)
+{
+	unsigned limit = os_descriptor_limit(), open = os_descriptors_open();
+
+	room = limit > open ? MIN((limit - open) / SHARE, KEPT) : 0;
+}
+
+void wall_waits_close(void)
+{
+	forget_all();
+	room = 0;
+}
+
+bool wall_waits(pid_t tid, uintptr_t *sp, uintptr_t *pc)
+{
+	uint32_t i = room ? (uint32_t)tid % room : 0;
+	enum os_waits waits;
+
+	if (!room)
+		return os_thread_waits(tid, sp, pc);
+	waits = kept[i].tid == tid ? os_thread_waits_at(kept[i].fd, sp, pc) : OS_GONE;
+	/* Another thread may have its number by now. */
+	if (waits == OS_GONE) {
+		forget(i);
+		kept[i].fd = os_thread_waits_open(tid);
+		if (kept[i].fd < 0) {
+			if (errno == EMFILE || errno == ENFILE)
+				wall_waits_close(); /* the program needs them */
+			return false;
+		}
+		kept[i].tid = tid;
+		waits = os_thread_waits_at(kept[i].fd, sp, pc);
+	}
+	return waits == OS_WAITS;
 }

@@ -48,7 +48,7 @@ unsigned os_descriptors_open(void)
 	unsigned count = 0;
 
 	if (!dir)
-		return 0;
+		return os_descriptor_limit();
 	while (readdir(dir))
 		count++;
 	closedir(dir);

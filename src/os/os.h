@@ -24,8 +24,8 @@ uint64_t os_thread_cpu(pid_t tid);
 /* Wait NS (or less, when a signal comes). */
 void os_sleep(uint64_t ns);
 /*
- * Sleep while *WORD is VALUE, for NS at most (UINT64_MAX: for ever); any thread, no lock. Who changes it calls os_wake,
- * which ends the sleep of all that wait on it.
+ * Sleep while *WORD is VALUE, for NS at most; any thread, no lock. Who changes it calls os_wake, which ends the sleep
+ * of all that wait on it.
  */
 void os_wait_while(_Atomic uint32_t *word, uint32_t value, uint64_t ns);
 void os_wake(_Atomic uint32_t *word);
@@ -75,7 +75,7 @@ void os_block_signals(void);
 void *os_reserve(size_t bytes);
 int os_make_writable(void *start, size_t bytes);
 
-/* Soft limit of descriptors, and how many are open now. */
+/* Soft limit of descriptors, and how many are open now; as many as that where not even /proc can be opened. */
 unsigned os_descriptor_limit(void);
 unsigned os_descriptors_open(void);
 /*

@@ -21,7 +21,7 @@ void os_wait_while(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
 	while (atomic_load(word) == value && now < until) {
 		struct timespec rest = {(time_t)((until - now) / NS_PER_S), (long)((until - now) % NS_PER_S)};
 
-		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, until == UINT64_MAX ? NULL : &rest, NULL, 0);
+		syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, &rest, NULL, 0);
 		now = os_monotonic();
 	}
 }

@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "engine/marker.h"
@@ -471,6 +472,48 @@ static void self_test_fails(void **state)
 	end(&s);
 }
 
+/* Without a descriptor nothing can be tried out: it does not work, and whoever asked hears that. */
+static void self_test_without_descriptors(void **state)
+{
+	struct rlimit limit, none;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	none = limit;
+	none.rlim_cur = 0;
+	setrlimit(RLIMIT_NOFILE, &none);
+	alarm(60);
+	assert_false(marker_works(false));
+	alarm(0);
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Files stay open where descriptors are plenty, and are given back when the program has used them up. */
+static void few_descriptors(void **state)
+{
+	struct rlimit limit, few;
+	uintptr_t sp, pc;
+	unsigned before;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	few = limit;
+	wall_waits(os_gettid(), &sp, &pc);
+	before = os_descriptors_open();
+	few.rlim_cur = before + 3;
+	setrlimit(RLIMIT_NOFILE, &few);
+	wall_waits_open();
+	wall_waits(os_gettid(), &sp, &pc);
+	assert_int_equal(os_descriptors_open(), before);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	wall_waits_open();
+	wall_waits(os_gettid(), &sp, &pc);
+	assert_int_equal(os_descriptors_open(), before + 1);
+	few.rlim_cur = 0;
+	setrlimit(RLIMIT_NOFILE, &few);
+	wall_waits(1, &sp, &pc);
+	setrlimit(RLIMIT_NOFILE, &limit);
+	assert_int_equal(os_descriptors_open(), before);
+}
+
 /* The condition variable is found, and tells a second wait from the first one. */
 static void hints(void **state)
 {
@@ -530,7 +573,10 @@ static void files_stay_open(void **state)
 
 	begin(&s, BY_SEMAPHORE);
 	assert_true(wall_waits(atomic_load(&s.tid), &sp, &pc));
-	assert_int_equal(os_descriptors_open(), before + 3); /* and the pipe's two */
+	assert_int_equal(os_descriptors_open(), before + 2); /* the pipe's; nothing may stay open yet */
+	wall_waits_open();
+	assert_true(wall_waits(atomic_load(&s.tid), &sp, &pc));
+	assert_int_equal(os_descriptors_open(), before + 3);
 	assert_true(wall_waits(atomic_load(&s.tid), &sp2, &pc2));
 	assert_int_equal(os_descriptors_open(), before + 3);
 	assert_true(sp == sp2 && pc == pc2 && sp && pc);
@@ -564,6 +610,8 @@ int main(void)
 		cmocka_unit_test(looked_at_again),
 		cmocka_unit_test(foreign_section),
 		cmocka_unit_test(self_test_fails),
+		cmocka_unit_test(self_test_without_descriptors),
+		cmocka_unit_test(few_descriptors),
 		cmocka_unit_test(hints),
 		cmocka_unit_test(files_stay_open),
 	};

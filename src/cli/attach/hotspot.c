@@ -26,6 +26,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
@@ -37,6 +38,7 @@
 
 #define ARGUMENT_MAX 1024 /* the JVM's own limit */
 #define ANSWER_MAX (64 * 1024)
+#define CONNECT_S 3        /* a queue that is full that long is emptied by nobody */
 
 static int64_t now_ms(void)
 {
@@ -63,6 +65,7 @@ static int in_the_way(const struct attach_target *t, const char *name, uid_t own
 static int connect_socket(const struct attach_target *t, int tmp, struct error *err)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
+	struct timeval limit = {.tv_sec = CONNECT_S};
 	struct stat st;
 	int sock, rc;
 
@@ -75,6 +78,7 @@ static int connect_socket(const struct attach_target *t, int tmp, struct error *
 	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (sock < 0)
 		return error_set(err, errno, "socket: %s", strerror(errno));
+	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	do
 		rc = connect(sock, (struct sockaddr *)&a, sizeof(a));
 	while (rc && errno == EINTR);
@@ -87,6 +91,10 @@ static int connect_socket(const struct attach_target *t, int tmp, struct error *
 		return in_the_way(t, ".java_pid", st.st_uid, err);
 	if (rc == ECONNREFUSED || rc == ENOENT)
 		return -ENOENT;
+	if (rc == EAGAIN)
+		return error_set(err, ETIMEDOUT, "process %d takes no connections at its attach socket any more: its "
+				 "thread for that has ended, as the JVM's does when no descriptor is free; only a new "
+				 "start of the program helps", (int)t->pid);
 	return error_set(err, rc, "process %d: cannot connect to its attach socket: %s",
 			 (int)t->pid, strerror(rc));
 }
