@@ -24,6 +24,7 @@
 #include "agent/owed.h"
 #include "agent/schedule.h"
 #include "agent/session.h"
+#include "agent/streams.h"
 #include "agent/talk.h"
 #include "agent/trace.h"
 #include "agent/trigger.h"
@@ -312,4 +313,5 @@ void entry_vm_death(void)
 	}
 	session_close_recording();
 	entry_unlock();
+	streams_death();
 }

@@ -8,9 +8,12 @@
 #include "agent/derive.h"
 #include "agent/jvm.h"
 #include "agent/thread_names.h"
+#include "collect/stream_closing.h"
 #include "os/os.h"
 
 #define MOST_STREAMS 8
+#define BEFORE_ANEW (NS_PER_S / 2) /* for what the last session still has to say at the same place */
+#define AT_DEATH (NS_PER_S / 5)
 
 static struct {
 	int offered;              /* -1 = nothing */
@@ -48,7 +51,7 @@ static int add(struct stream_out *out, const void *reader, struct error *err)
 	if (!out)
 		return -err->code;
 	if (streams.count == MOST_STREAMS) {
-		stream_out_close(out, 0);
+		stream_out_close(out);
 		return error_set(err, EBUSY, "%d streams of this process are read already; end one of them",
 				 MOST_STREAMS);
 	}
@@ -75,6 +78,10 @@ int streams_open(const struct options *o, struct error *err)
 	int rc = 0;
 
 	streams_end();
+	/* a FIFO must not have two that write */
+	if (o->stream[0])
+		stream_closing_hurry(BEFORE_ANEW);
+	stream_closing_begin();
 	memset(&streams.ended, 0, sizeof(streams.ended));
 	streams.cpu_at_start = os_process_cpu();
 	streams.own_at_start = records_own_cpu();
@@ -133,7 +140,7 @@ static void end(struct open_stream *s)
 {
 	struct stream_totals t;
 
-	stream_out_close(s->out, 0);
+	stream_out_close(s->out);
 	if (s->stream) {
 		stream_end(s->stream);
 		stream_totals(s->stream, &t);
@@ -180,11 +187,19 @@ void streams_end(void)
 		end_at(streams.count - 1);
 }
 
+void streams_death(void)
+{
+	stream_closing_hurry(AT_DEATH);
+}
+
 unsigned streams_count(struct stream_totals *t)
 {
+	uint64_t lost = stream_closing_lost();
 	unsigned i, over = 0;
 
 	*t = streams.ended;
+	t->samples -= lost;
+	t->dropped += lost;
 	for (i = 0; i < streams.count; i++) {
 		struct stream_totals one = {0};
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "collect/late.h"
+#include "collect/stream_closing.h"
 #include "engine/engine.h"
 #include "engine/own_thread.h"
 #include "os/os.h"
@@ -17,7 +18,6 @@
 #define STATS_EVERY NS_PER_S
 #define FLUSH_EVERY NS_PER_S         /* runs that go on are told of so often */
 #define REPEAT_EVERY (10 * NS_PER_S) /* for readers whose coming nobody notices */
-#define LINGER (2 * NS_PER_S)              /* at the end, for a slow reader */
 /* Tables of symbols (some 10 MB) stay in memory for so long after the last question. */
 #define SYMBOLS_KEPT (30 * NS_PER_S)
 
@@ -292,7 +292,7 @@ struct stream *stream_new(struct stream_out *out, const struct stream_options *o
 	if (!s || s->wake < 0 || shown_open(&s->shown, &o->filter)) {
 		error_set(err, s && s->wake < 0 ? errno : ENOMEM, "the stream cannot be set up: %s",
 			  strerror(s && s->wake < 0 ? errno : ENOMEM));
-		stream_out_close(out, 0);
+		stream_out_close(out);
 		if (s && s->wake >= 0)
 			stream_free(s);
 		else
@@ -335,7 +335,7 @@ void stream_end(struct stream *s)
 	/* Nothing comes behind what the last turn takes. */
 	sink_remove(&s->sink);
 	turn(s, true);
-	stream_out_close(s->out, LINGER);
+	stream_closing_add(s->out);
 	s->out = NULL;
 }
 
@@ -343,7 +343,7 @@ void stream_free(struct stream *s)
 {
 	if (!s)
 		return;
-	stream_out_close(s->out, 0);
+	stream_out_close(s->out);
 	close(s->wake);
 	free(s->pending.items);
 	free(s->notes.items);

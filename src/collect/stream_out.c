@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/vector.h"
 #include "control/control.h"
 #include "format/stream.h"
 #include "os/os.h"
@@ -18,6 +19,11 @@
 #define LOOK_AGAIN (NS_PER_S / 10) /* whether somebody reads the FIFO */
 
 enum kind { KIND_FILE, KIND_FIFO, KIND_DEVICE, KIND_SOCKET, KIND_LISTENER };
+
+/* What was put at once: where it ends, counted from the first byte ever put, and how many samples it tells of. */
+struct part {
+	uint64_t end, samples;
+};
 
 struct stream_out {
 	enum kind kind;
@@ -31,6 +37,9 @@ struct stream_out {
 	ino_t inode;
 	struct buffer bytes;  /* what waits: from `done` on */
 	size_t done;
+	uint64_t gone;        /* bytes before bytes.data, since the reader came */
+	VECTOR(struct part) parts; /* of what waits, and some before it */
+	uint64_t lost;        /* samples that were put, cut off at the end */
 	bool begun;           /* the reader has a part of the next record */
 };
 
@@ -211,6 +220,7 @@ static void lose_reader(struct stream_out *o)
 	close(o->fd);
 	o->fd = -1;
 	o->bytes.length = o->done = 0;
+	o->parts.count = 0;
 	o->begun = false;
 	o->over = o->kind != KIND_FIFO && o->kind != KIND_LISTENER;
 }
@@ -274,20 +284,40 @@ size_t stream_out_waiting(const struct stream_out *o)
 	return o->bytes.length - o->done;
 }
 
-bool stream_out_put(struct stream_out *o, const char *bytes, size_t n, bool urgent)
+/* Bytes that the reader has taken are kept no longer. */
+static void move_up(struct stream_out *o)
 {
+	size_t i = 0, kept = 0;
+
+	o->gone += o->done;
+	o->bytes.length -= o->done;
+	memmove(o->bytes.data, o->bytes.data + o->done, o->bytes.length);
+	o->done = 0;
+	for (; i < o->parts.count; i++)
+		if (o->parts.items[i].end > o->gone)
+			o->parts.items[kept++] = o->parts.items[i];
+	o->parts.count = kept;
+}
+
+bool stream_out_put(struct stream_out *o, const char *bytes, size_t n, uint64_t samples, bool urgent)
+{
+	struct part *part;
+
 	if (o->fd < 0 || stream_out_waiting(o) + n > STREAM_WAITING + (urgent ? STREAM_URGENT : 0))
 		return false;
-	if (o->done > STREAM_WAITING / 2) {
-		o->bytes.length -= o->done;
-		memmove(o->bytes.data, o->bytes.data + o->done, o->bytes.length);
-		o->done = 0;
-	}
+	if (o->done > STREAM_WAITING / 2)
+		move_up(o);
+	part = VECTOR_PUSH(&o->parts);
+	if (!part)
+		return false;
 	buffer_append(&o->bytes, bytes, n);
-	if (!o->bytes.failed)
-		return true;
-	o->bytes.failed = 0; /* nothing of it was appended */
-	return false;
+	if (o->bytes.failed) {
+		o->bytes.failed = 0; /* nothing of it was appended */
+		o->parts.count--;
+		return false;
+	}
+	*part = (struct part){.end = o->gone + o->bytes.length, .samples = samples};
+	return true;
 }
 
 /* Write as much of N BYTES as goes; as write(2). */
@@ -314,7 +344,9 @@ void stream_out_write(struct stream_out *o)
 			return; /* the reader is slow, or the disk is full: later, perhaps */
 		}
 	}
+	o->gone += o->bytes.length;
 	o->bytes.length = o->done = 0;
+	o->parts.count = 0;
 }
 
 unsigned stream_out_polls(const struct stream_out *o, struct pollfd *p)
@@ -328,45 +360,50 @@ unsigned stream_out_polls(const struct stream_out *o, struct pollfd *p)
 	return n;
 }
 
-/* Until the reader has what waits, for at most NS. */
-static void wait_for_reader(struct stream_out *o, uint64_t ns)
+/* ---- the end ---- */
+
+void stream_out_refuse(struct stream_out *o)
 {
-	uint64_t until = os_monotonic() + ns;
+	struct stat st;
 
-	stream_out_write(o);
-	while (o->fd >= 0 && stream_out_waiting(o) && os_monotonic() < until) {
-		struct pollfd p = {.fd = o->fd, .events = POLLOUT};
-
-		poll(&p, 1, 10);
-		stream_out_write(o);
-	}
+	if (o->listener < 0)
+		return;
+	close(o->listener);
+	o->listener = -1;
+	if (lstat(o->path, &st) == 0 && st.st_dev == o->device && st.st_ino == o->inode)
+		unlink(o->path);
 }
 
-/* Of what waits only the rest of the record that the reader has a part of. */
-static void keep_begun(struct stream_out *o)
+/* Bytes from AT on, counted as in struct part, will never be written: their samples are lost. */
+static void lose_from(struct stream_out *o, uint64_t at)
+{
+	while (o->parts.count && o->parts.items[o->parts.count - 1].end > at)
+		o->lost += o->parts.items[--o->parts.count].samples;
+}
+
+void stream_out_cut(struct stream_out *o)
 {
 	const char *bytes = o->bytes.data + o->done;
 
 	if (stream_out_waiting(o))
 		o->bytes.length = o->done + (o->begun ? stream_record_length(bytes, stream_out_waiting(o)) : 0);
+	lose_from(o, o->gone + o->bytes.length);
 }
 
-void stream_out_close(struct stream_out *o, uint64_t linger_ns)
+uint64_t stream_out_close(struct stream_out *o)
 {
-	struct stat st;
+	uint64_t lost;
 
 	if (!o)
-		return;
-	wait_for_reader(o, linger_ns);
-	keep_begun(o);
-	wait_for_reader(o, linger_ns);
+		return 0;
+	stream_out_write(o);
+	lose_from(o, o->gone + o->done);
+	lost = o->lost;
 	if (o->fd >= 0)
 		close(o->fd);
-	if (o->listener >= 0) {
-		close(o->listener);
-		if (lstat(o->path, &st) == 0 && st.st_dev == o->device && st.st_ino == o->inode)
-			unlink(o->path);
-	}
+	stream_out_refuse(o);
 	buffer_free(&o->bytes);
+	free(o->parts.items);
 	free(o);
+	return lost;
 }

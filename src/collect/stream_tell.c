@@ -22,10 +22,10 @@ static const char *text(const struct stream *s, uint32_t number)
 
 /* ---- putting ---- */
 
-/* Put what S->record holds; false: there was no room. */
-static bool put(struct stream *s, bool urgent)
+/* Put what S->record holds, with SAMPLES samples; false: there was no room. */
+static bool put(struct stream *s, uint64_t samples, bool urgent)
 {
-	bool ok = !s->record.failed && stream_out_put(s->out, s->record.data, s->record.length, urgent);
+	bool ok = !s->record.failed && stream_out_put(s->out, s->record.data, s->record.length, samples, urgent);
 
 	if (ok)
 		s->bytes += s->record.length;
@@ -40,7 +40,7 @@ static void put_or_count(struct stream *s, bool urgent, uint64_t now)
 {
 	struct stream_lost *lost = &s->lost[NAMES];
 
-	if (!s->record.length || put(s, urgent))
+	if (!s->record.length || put(s, 0, urgent))
 		return;
 	lost->since = lost->records ? lost->since : now;
 	lost->records++;
@@ -74,7 +74,7 @@ void stream_tell_drops(struct stream *s, uint64_t now)
 			continue;
 		if (s->options.writer->drop)
 			s->options.writer->drop(&s->record, &d);
-		if (!s->record.length || put(s, true))
+		if (!s->record.length || put(s, 0, true))
 			*lost = (struct stream_lost){0};
 	}
 }
@@ -303,7 +303,7 @@ void stream_tell_item(struct stream *s, const struct stream_item *item)
 		return;
 	}
 	ok = write_item(s, item, &stack, &holder);
-	if (ok && put(s, false)) {
+	if (ok && put(s, item->event.samples, false)) {
 		/* looked up anew: the second one may have moved the list */
 		s->stacks.items[item->event.node].round = s->round;
 		if (item->event.lock && item->lock.owner_node)

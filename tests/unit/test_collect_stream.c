@@ -20,6 +20,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "collect/stream_closing.h"
 #include "collect/stream_out.h"
 #include "control/control.h"
 #include "os/os.h"
@@ -75,16 +76,16 @@ static void file(void **state)
 	o = open_out(path, false);
 	assert_int_equal(stream_out_reader(o), 1);
 	assert_false(stream_out_blind(o));
-	assert_true(stream_out_put(o, "one\n", 4, false));
+	assert_true(stream_out_put(o, "one\n", 4, 1, false));
 	stream_out_write(o);
-	assert_true(stream_out_put(o, "two\n", 4, false));
-	stream_out_close(o, 0);
+	assert_true(stream_out_put(o, "two\n", 4, 1, false));
+	stream_out_close(o);
 	fd = open(path, O_RDONLY);
 	assert_int_equal(read_all(fd, text, sizeof(text)), 8);
 	assert_memory_equal(text, "one\ntwo\n", 8);
 	close(fd);
 	unlink(path);
-	stream_out_close(open_out(path, false), 0);
+	stream_out_close(open_out(path, false));
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 }
@@ -138,14 +139,14 @@ static void fifo(void **state)
 	assert_int_equal(mkfifo(path, 0600), 0);
 	o = open_out(path, false);
 	assert_int_equal(stream_out_reader(o), 0);
-	assert_false(stream_out_put(o, "lost\n", 5, false));
+	assert_false(stream_out_put(o, "lost\n", 5, 1, false));
 	fd = open(path, O_RDONLY | O_NONBLOCK);
 	first = wait_for_reader(o, 0);
-	assert_true(stream_out_put(o, "one\n", 4, false));
+	assert_true(stream_out_put(o, "one\n", 4, 1, false));
 	stream_out_write(o);
 	assert_int_equal(read(fd, text, sizeof(text)), 4);
 	/* he leaves in the middle, with something on its way */
-	assert_true(stream_out_put(o, "two\n", 4, false));
+	assert_true(stream_out_put(o, "two\n", 4, 1, false));
 	close(fd);
 	stream_out_write(o);
 	assert_int_equal(stream_out_reader(o), 0);
@@ -153,8 +154,8 @@ static void fifo(void **state)
 	assert_false(stream_out_over(o));
 	fd = open(path, O_RDONLY | O_NONBLOCK);
 	wait_for_reader(o, first);
-	assert_true(stream_out_put(o, "three\n", 6, false));
-	stream_out_close(o, 0);
+	assert_true(stream_out_put(o, "three\n", 6, 1, false));
+	stream_out_close(o);
 	assert_int_equal(read(fd, text, sizeof(text)), 6);
 	close(fd);
 }
@@ -174,7 +175,7 @@ static void slow_reader(void **state)
 	for (i = 0; i < 30000; i++) {
 		snprintf(record, sizeof(record), "%099u", put);
 		record[99] = '\n';
-		if (stream_out_put(o, record, 100, false))
+		if (stream_out_put(o, record, 100, 1, false))
 			put++;
 		stream_out_write(o);
 	}
@@ -182,13 +183,13 @@ static void slow_reader(void **state)
 	assert_in_range(stream_out_waiting(o), STREAM_WAITING - 200, STREAM_WAITING);
 	snprintf(record, sizeof(record), "%099u", put);
 	record[99] = '\n';
-	assert_true(stream_out_put(o, record, 100, true));
+	assert_true(stream_out_put(o, record, 100, 1, true));
 	put++;
 	while (stream_out_waiting(o)) {
 		n += (size_t)read(ends[0], text + n, 65536);
 		stream_out_write(o);
 	}
-	stream_out_close(o, 0);
+	stream_out_close(o);
 	n += read_all(ends[0], text + n, (4u << 20) - n);
 	assert_int_equal(n, put * 100);
 	for (i = 0; i < put; i++)
@@ -197,51 +198,93 @@ static void slow_reader(void **state)
 	free(text);
 }
 
-struct slow {
-	int fd;
-	size_t got;
-	char last;
-};
-
-/* Reads half a megabyte a second to the end. */
-static void *read_slowly(void *arg)
+/* A stream whose reader, at the descriptor *READER, has taken nothing: as much waits as may. */
+static struct stream_out *stalled(int *reader, const char *record, size_t size, size_t *put)
 {
-	struct slow *s = arg;
-	char bytes[1000];
-	ssize_t n;
-
-	while ((n = read(s->fd, bytes, sizeof(bytes))) > 0) {
-		s->got += (size_t)n;
-		s->last = bytes[n - 1];
-		os_sleep(2 * NS_PER_MS);
-	}
-	return NULL;
-}
-
-/* A reader that has not taken all when the time is over gets the rest of his record, and no more. */
-static void slow_at_the_end(void **state)
-{
-	char record[5000]; /* more than one read, so that few writes end with a record */
-	struct slow slow = {0};
 	struct stream_out *o;
-	pthread_t reader;
-	size_t put = 0;
 	int ends[2];
 
-	memset(record, 'x', sizeof(record));
-	record[sizeof(record) - 1] = '\n';
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
 	o = stream_out_take(ends[1], false, &err);
 	assert_non_null(o);
-	for (; stream_out_put(o, record, sizeof(record), false); put += sizeof(record))
+	for (*put = 0; stream_out_put(o, record, size, 1, false); ++*put)
 		stream_out_write(o);
-	slow.fd = ends[0];
-	assert_int_equal(pthread_create(&reader, NULL, read_slowly, &slow), 0);
-	stream_out_close(o, 300 * NS_PER_MS);
-	pthread_join(reader, NULL);
-	close(ends[0]);
-	assert_in_range(slow.got, 100000, put - sizeof(record));
-	assert_int_equal(slow.last, '\n');
+	*reader = ends[0];
+	return o;
+}
+
+/* The number of whole records that the reader at FD finds up to the end of its stream. */
+static size_t whole_records_at(int fd, size_t size)
+{
+	char *text = malloc(2u << 20);
+	size_t n = read_all(fd, text, 2u << 20);
+
+	free(text);
+	close(fd);
+	return n / size;
+}
+
+/* A reader that has not taken all when the time is over gets the rest of his record, and no more. */
+static void cut_at_the_end(void **state)
+{
+	char record[5000], some[1234]; /* more than one read, so that few writes end with a record */
+	struct stream_out *o;
+	size_t put, n = 0, got = 0;
+	char last = 0;
+	uint64_t lost;
+	int reader;
+
+	memset(record, 'x', sizeof(record));
+	record[sizeof(record) - 1] = '\n';
+	o = stalled(&reader, record, sizeof(record), &put);
+	stream_out_cut(o);
+	assert_in_range(stream_out_waiting(o), 0, sizeof(record) - 1);
+	for (; stream_out_waiting(o); stream_out_write(o)) {
+		n = (size_t)read(reader, some, sizeof(some));
+		got += n;
+	}
+	lost = stream_out_close(o);
+	while ((n = (size_t)read(reader, some, sizeof(some))) > 0) {
+		got += n;
+		last = some[n - 1];
+	}
+	close(reader);
+	assert_int_equal(last, '\n');
+	assert_int_equal(got % sizeof(record), 0);
+	assert_in_range(lost, 1, put - 1);
+	assert_int_equal(got / sizeof(record) + lost, put);
+}
+
+/* Readers that stand still end together, and what they do not get is counted; one who reads gets all. */
+static void many_at_the_end(void **state)
+{
+	enum { READERS = 20, SIZE = 100 };
+	char record[SIZE];
+	int readers[READERS];
+	size_t put[READERS], records, all = 0, got = 0;
+	uint64_t began = os_monotonic();
+	unsigned i;
+
+	memset(record, 'x', sizeof(record));
+	record[sizeof(record) - 1] = '\n';
+	stream_closing_begin();
+	for (i = 0; i < READERS; i++) {
+		stream_closing_add(stalled(&readers[i], record, sizeof(record), &put[i]));
+		all += put[i];
+	}
+	records = whole_records_at(readers[0], SIZE);
+	assert_int_equal(records, put[0]);
+	got += records;
+	assert_true(stream_closing_hurry(60 * NS_PER_S));
+	/* not two seconds each */
+	assert_in_range(os_monotonic() - began, NS_PER_S, 20 * NS_PER_S);
+	for (i = 1; i < READERS; i++) {
+		/* who took nothing at all may have a part of a record at the end */
+		records = whole_records_at(readers[i], SIZE);
+		assert_in_range(records, 1, put[i] - 1);
+		got += records;
+	}
+	assert_int_equal(got + stream_closing_lost(), all);
 }
 
 /* The command at the other end is gone: there is nothing more to do. */
@@ -255,8 +298,8 @@ static void reader_gone(void **state)
 	close(ends[0]);
 	assert_int_equal(stream_out_reader(o), 0);
 	assert_true(stream_out_over(o));
-	assert_false(stream_out_put(o, "x\n", 2, false));
-	stream_out_close(o, 0);
+	assert_false(stream_out_put(o, "x\n", 2, 1, false));
+	stream_out_close(o);
 	assert_null(stream_out_take(open("/dev/null", O_WRONLY), false, &err));
 }
 
@@ -282,7 +325,7 @@ static void listener(void **state)
 	assert_int_equal(stream_out_reader(o), first);
 	assert_int_equal(read(two, text, sizeof(text)), 0);
 	close(two);
-	assert_true(stream_out_put(o, "one\n", 4, false));
+	assert_true(stream_out_put(o, "one\n", 4, 1, false));
 	stream_out_write(o);
 	assert_int_equal(read(one, text, sizeof(text)), 4);
 	close(one);
@@ -290,7 +333,7 @@ static void listener(void **state)
 	one = control_connect(path, &err);
 	wait_for_reader(o, first);
 	close(one);
-	stream_out_close(o, 0);
+	stream_out_close(o);
 	assert_int_equal(stat(path, &st), -1);
 }
 
@@ -309,7 +352,7 @@ static void dead_socket(void **state)
 	o = open_out(target, false);
 	assert_null(stream_out_open(target, false, &err));
 	assert_int_equal(err.code, EADDRINUSE);
-	stream_out_close(o, 0);
+	stream_out_close(o);
 	fd = open(path, O_WRONLY | O_CREAT, 0600);
 	close(fd);
 	assert_null(stream_out_open(target, false, &err));
@@ -324,19 +367,19 @@ static void records(void **state)
 
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends), 0);
 	o = stream_out_take(ends[1], true, &err);
-	assert_true(stream_out_put(o, "one\ntwo\nthree\n", 14, false));
+	assert_true(stream_out_put(o, "one\ntwo\nthree\n", 14, 1, false));
 	stream_out_write(o);
 	assert_int_equal(read(ends[0], text, sizeof(text)), 4);
 	assert_int_equal(read(ends[0], text, sizeof(text)), 4);
 	assert_int_equal(read(ends[0], text, sizeof(text)), 6);
-	stream_out_close(o, 0);
+	stream_out_close(o);
 	close(ends[0]);
 	o = open_out("/dev/null", false);
 	assert_true(stream_out_blind(o));
-	assert_true(stream_out_put(o, "one\ntwo\n", 8, false));
+	assert_true(stream_out_put(o, "one\ntwo\n", 8, 1, false));
 	stream_out_write(o);
 	assert_int_equal(stream_out_waiting(o), 0);
-	stream_out_close(o, 0);
+	stream_out_close(o);
 }
 
 static void inherited(void **state)
@@ -350,10 +393,10 @@ static void inherited(void **state)
 	o = open_out(target, false);
 	/* the program's own descriptor stays as it is */
 	assert_int_equal(fcntl(ends[1], F_GETFL) & O_NONBLOCK, 0);
-	assert_true(stream_out_put(o, "one\n", 4, false));
+	assert_true(stream_out_put(o, "one\n", 4, 1, false));
 	stream_out_write(o);
 	assert_int_equal(read(ends[0], text, sizeof(text)), 4);
-	stream_out_close(o, 0);
+	stream_out_close(o);
 	assert_int_equal(write(ends[1], "x", 1), 1);
 	close(ends[0]);
 	close(ends[1]);
@@ -363,7 +406,8 @@ static void inherited(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(file), TEST(link_to_a_file), TEST(fifo), TEST(slow_reader), TEST(slow_at_the_end), TEST(reader_gone), TEST(listener),
+		TEST(file), TEST(link_to_a_file), TEST(fifo), TEST(slow_reader), TEST(cut_at_the_end),
+		TEST(many_at_the_end), TEST(reader_gone), TEST(listener),
 		TEST(dead_socket), TEST(records), TEST(inherited),
 	};
 
