@@ -18,16 +18,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/command.h"
 #include "agent/jvm.h"
 #include "agent/lent.h"
 #include "agent/log.h"
 #include "agent/owed.h"
-#include "agent/schedule.h"
 #include "agent/session.h"
 #include "agent/streams.h"
 #include "agent/talk.h"
-#include "agent/trace.h"
-#include "agent/trigger.h"
 #include "control/control.h"
 
 static pthread_mutex_t front = PTHREAD_MUTEX_INITIALIZER;
@@ -43,89 +41,6 @@ void entry_unlock(void)
 }
 
 /* ---- option strings without a waiting command -------------------------------- */
-
-static int begin(struct options *o, struct error *err)
-{
-	struct buffer notes = BUFFER_INIT;
-	struct error ignored;
-	int rc = schedule_check(o, o->file[0], err), file = -1;
-
-	if (rc == 0 && o->file[0])
-		rc = owed_check_path(o, err);
-	if (rc)
-		return rc;
-	if (o->file[0])
-		owed_to_path(o);
-	rc = owed_open(o, &file, err);
-	if (rc == 0)
-		rc = o->action == ACTION_RESUME ? session_resume(o, file, &notes, err)
-						: session_start(o, file, &notes, err);
-	if (rc) {
-		owed_cancel();
-	} else {
-		talk_disown();
-		owed_confirm(o->action == ACTION_RESUME);
-	}
-	if (rc == 0 && notes.length)
-		log_notes(notes.data, notes.length);
-	if (rc == 0) {
-		rc = schedule_begin(o, err);
-		if (rc == 0)
-			rc = trigger_begin(o, err);
-		if (rc)
-			session_stop(&ignored);
-	}
-	buffer_free(&notes);
-	return rc;
-}
-
-/* The options of `stop` and `dump`: as said at the start, then as said in TEXT. */
-static int merge(const char *text, struct options *o, struct error *err)
-{
-	const struct options *said = session_options();
-	char file[OPTIONS_FILE_MAX];
-
-	if (!said)
-		return 0;
-	strcpy(file, o->file);
-	*o = *said;
-	o->patterns_old = true;
-	o->file[0] = o->timeout[0] = o->loop[0] = '\0';
-	if (file[0])
-		o->format[0] = '\0';
-	return options_parse_agent(o, text, ',', err);
-}
-
-static int end(const char *text, struct options *o, struct error *err)
-{
-	bool stop = o->action == ACTION_STOP;
-	int rc = stop ? talk_check_free(err) : 0;
-
-	if (rc == 0)
-		rc = merge(text, o, err);
-
-	if (rc == 0 && o->file[0])
-		rc = owed_check_path(o, err);
-	if (rc == 0 && stop) {
-		trace_by_thread(o->threads);
-		rc = session_stop(err);
-	}
-	if (rc)
-		return rc;
-	if (stop) {
-		schedule_end();
-		trigger_end();
-	}
-	if (o->file[0])
-		rc = owed_write_path(o, err);
-	else if (owed_name()[0])
-		rc = owed_write(o, err);
-	if (rc == 0 && stop) {
-		owed_nothing();
-		session_close_recording();
-	}
-	return rc;
-}
 
 static int tell(const struct options *o, struct error *err)
 {
@@ -154,32 +69,33 @@ static int tell(const struct options *o, struct error *err)
 
 static int obey(const char *text, struct options *o, struct error *err)
 {
+	struct command_place nowhere = COMMAND_NO_PLACE;
+	struct command c = {.text = text, .separator = ',', .options = o, .place = &nowhere,
+			    .notes = BUFFER_INIT, .answer = BUFFER_INIT};
 	int rc;
 
-	entry_lock();
 	switch (o->action) {
-	case ACTION_START:
-	case ACTION_RESUME:
-		rc = begin(o, err);
-		break;
-	case ACTION_STOP:
-	case ACTION_DUMP:
-		rc = end(text, o, err);
-		break;
 	case ACTION_STATUS:
 	case ACTION_LIST:
 	case ACTION_VERSION:
 	case ACTION_METRICS:
-		rc = tell(o, err);
+		return tell(o, err);
+	case ACTION_NONE:
+		if (!o->file[0] && !o->format[0])
+			return error_set(err, EINVAL, "nothing to do; say start, stop, dump, resume "
+					 "or status, as in start,event=cpu,file=out.html");
+		o->action = ACTION_DUMP;
 		break;
 	default:
-		if (o->file[0] || o->format[0])
-			rc = end(text, o, err);
-		else
-			rc = error_set(err, EINVAL, "nothing to do; say start, stop, dump, resume "
-				       "or status, as in start,event=cpu,file=out.html");
+		break;
 	}
+	entry_lock();
+	rc = command_carry_out(&c, err);
+	if (rc == 0)
+		log_notes(c.notes.data, c.notes.length);
 	entry_unlock();
+	buffer_free(&c.notes);
+	buffer_free(&c.answer);
 	return rc;
 }
 
@@ -298,20 +214,8 @@ JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
 
 void entry_vm_death(void)
 {
-	struct error err;
-
 	entry_lock();
-	schedule_end();
-	trigger_end();
 	talk_vm_death();
-	/* the session may have been stopped already; its data are owed all the same */
-	session_stop(&err);
-	if (owed_name()[0]) {
-		if (owed_write(NULL, &err))
-			log_error("%s", err.text);
-		owed_nothing();
-	}
-	session_close_recording();
 	entry_unlock();
 	streams_death();
 }

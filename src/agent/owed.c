@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/recorder.h"
 #include "agent/session.h"
 #include "format/format.h"
 
@@ -26,7 +27,7 @@ static struct owed {
 	char shown[2 * OPTIONS_FILE_MAX]; /* the whole path, for people */
 	struct options options;      /* how the result shall look */
 	bool recording;              /* it is a recording that is written there meanwhile */
-	bool created;                /* its file was not there before */
+	char aside[OPTIONS_FILE_MAX]; /* what the recording is called beside its place, until it begins; "" = no more */
 } owed = {.fd = -1}, next = {.fd = -1};
 
 /* Fills the open file FD; DATA is its own. */
@@ -232,8 +233,19 @@ static void owe(enum owed_place place, const struct options *o, int fd, const ch
 
 int owed_next(struct error *err)
 {
-	owed.round++;
-	return name_round(&owed, err);
+	forget(&next);
+	next = owed;
+	if (next.fd >= 0)
+		next.fd = fcntl(owed.fd, F_DUPFD_CLOEXEC, 0);
+	if (owed.fd >= 0 && next.fd < 0)
+		return cannot_write(owed.name, errno, err);
+	next.round++;
+	return name_round(&next, err);
+}
+
+bool owed_is_named(bool keep)
+{
+	return next.place != OWED_NOTHING || (keep && owed.place != OWED_NOTHING);
 }
 
 void owed_to_path(const struct options *o)
@@ -251,38 +263,71 @@ void owed_to_folder(const struct options *o, int fd, const char *name)
 	owe(OWED_FOLDER, o, fd, name);
 }
 
-/* Open NAME in FOLDER to write and read, made if need be. */
-static int open_recording(int folder, const char *name, bool *created, struct error *err)
+/* The folder of O and, as *NAME, the file's name in it; to be closed unless it is O's own. */
+static int folder_of(const struct owed *o, const char **name, struct error *err)
 {
-	int flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, fd;
+	*name = o->name;
+	return o->place == OWED_FOLDER ? o->fd : open_folder(o->name, name, err);
+}
 
-	fd = openat(folder, name, flags | O_EXCL, 0600);
-	*created = fd >= 0;
-	if (fd < 0 && errno == EEXIST)
-		fd = openat(folder, name, flags, 0600);
+static void leave_folder(const struct owed *o, int folder)
+{
+	if (folder >= 0 && folder != o->fd)
+		close(folder);
+}
+
+/* What is called NAME in FOLDER, if it is the last recording, which then goes on; else -1. */
+static int open_again(int folder, const char *name)
+{
+	int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+
+	if (fd >= 0 && !recorder_is_last(fd)) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* A new file beside NAME in FOLDER to write and read; what cannot be replaced by one is opened itself, or refused. */
+static int open_beside(struct owed *o, int folder, const char *name, struct error *err)
+{
+	struct stat st = {.st_mode = S_IFREG};
+	int fd;
+
+	fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW);
+	if (S_ISREG(st.st_mode)) {
+		snprintf(o->aside, sizeof(o->aside), ".%.200s.%d.new", name, getpid());
+		unlinkat(folder, o->aside, 0);
+		fd = openat(folder, o->aside, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+		if (fd < 0)
+			o->aside[0] = '\0';
+	} else {
+		fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	}
 	return fd < 0 ? cannot_write(name, errno, err) : fd;
 }
 
-static int open_place(struct owed *o, struct error *err)
+static int open_place(struct owed *o, bool resume, struct error *err)
 {
 	const char *name;
-	int folder, fd;
+	int folder, fd = -1;
 
 	if (o->place == OWED_FILE) {
 		fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
 		return fd < 0 ? cannot_write(o->name, errno, err) : fd;
 	}
-	if (o->place == OWED_FOLDER)
-		return open_recording(o->fd, o->name, &o->created, err);
-	folder = open_folder(o->name, &name, err);
+	folder = folder_of(o, &name, err);
 	if (folder < 0)
 		return folder;
-	fd = open_recording(folder, name, &o->created, err);
-	close(folder);
+	if (resume)
+		fd = open_again(folder, name);
+	if (fd < 0)
+		fd = open_beside(o, folder, name, err);
+	leave_folder(o, folder);
 	return fd;
 }
 
-int owed_open(const struct options *o, int *file, struct error *err)
+int owed_open(const struct options *o, bool resume, int *file, struct error *err)
 {
 	*file = -1;
 	if (!grows(o))
@@ -290,45 +335,53 @@ int owed_open(const struct options *o, int *file, struct error *err)
 	if (next.place == OWED_NOTHING)
 		return error_set(err, EINVAL, "a recording is written while it happens; say where with "
 				 "file=FILE (-f FILE)");
-	*file = open_place(&next, err);
+	*file = open_place(&next, resume, err);
 	return *file < 0 ? *file : 0;
 }
 
-int owed_reopen(int *file, struct error *err)
+/* The recording that begins beside its place takes it (TAKE), or is removed. */
+static int end_aside(struct owed *o, bool take, struct error *err)
 {
-	*file = -1;
-	if (!owed.recording)
+	const char *name;
+	int folder, rc = 0;
+
+	if (!o->aside[0])
 		return 0;
-	*file = open_place(&owed, err);
-	return *file < 0 ? *file : 0;
+	folder = folder_of(o, &name, err);
+	if (folder < 0)
+		return folder;
+	if (!take)
+		unlinkat(folder, o->aside, 0);
+	else if (renameat(folder, o->aside, folder, name))
+		rc = cannot_write(name, errno, err);
+	if (rc == 0)
+		o->aside[0] = '\0';
+	leave_folder(o, folder);
+	return rc;
 }
 
 void owed_cancel(void)
 {
-	const char *name;
-	int folder;
 	struct error ignored;
 
-	if (next.created && next.place == OWED_FOLDER)
-		unlinkat(next.fd, next.name, 0);
-	if (next.created && next.place == OWED_PATH) {
-		folder = open_folder(next.name, &name, &ignored);
-		if (folder >= 0) {
-			unlinkat(folder, name, 0);
-			close(folder);
-		}
-	}
+	end_aside(&next, false, &ignored);
 	forget(&next);
 }
 
-void owed_confirm(bool keep)
+int owed_confirm(bool keep, struct error *err)
 {
+	int rc;
+
 	if (keep && next.place == OWED_NOTHING)
-		return;
+		return 0;
+	rc = end_aside(&next, true, err);
+	if (rc)
+		return rc;
 	owed_nothing();
 	owed = next;
 	next.fd = -1;
 	forget(&next);
+	return 0;
 }
 
 void owed_nothing(void)

@@ -17,12 +17,6 @@
  */
 int owed_check_path(struct options *o, struct error *err);
 /*
- * With O->loop names stay patterns: each round has a file of its own, %n in its name is the number
- * of the round, from 0. Go on to the next one.
- */
-int owed_next(struct error *err);
-
-/*
  * The session that is about to begin with O will owe a result to O->file (checked before). What is owed so
  * far stays owed until owed_confirm.
  */
@@ -31,12 +25,23 @@ void owed_to_path(const struct options *o);
 void owed_to_file(const struct options *o, int fd);
 /* ... to a file NAME in the folder FD, which becomes ours. */
 void owed_to_folder(const struct options *o, int fd, const char *name);
-/* If O asks for a recording, open the place just named: *FILE, else -1. */
-int owed_open(const struct options *o, int *file, struct error *err);
-/* The same for the next round of a loop, after owed_next. */
-int owed_reopen(int *file, struct error *err);
-/* The session has begun: from here on that is owed. KEEP: what was owed before stays so if no place was named. */
-void owed_confirm(bool keep);
+/*
+ * With O->loop names stay patterns: each round has a file of its own, %n in its name is the number of the round, from
+ * 0. The place of the round after the present one is named.
+ */
+int owed_next(struct error *err);
+/* Whether a result will be owed once the session has begun. KEEP as below. */
+bool owed_is_named(bool keep);
+/*
+ * If O asks for a recording, open its file: *FILE, else -1. It grows beside the place just named and takes that only
+ * in owed_confirm; what is there stays as it is until then. But RESUME goes on in the file of the last recording.
+ */
+int owed_open(const struct options *o, bool resume, int *file, struct error *err);
+/*
+ * The session has begun: from here on that is owed. KEEP: what was owed before stays so if no place was named. Else its
+ * recording's place cannot be taken: to be undone by owed_cancel.
+ */
+int owed_confirm(bool keep, struct error *err);
 /* It could not begin: nothing of the place named last stays. */
 void owed_cancel(void);
 /* Nothing is owed any more. */

@@ -22,8 +22,7 @@ static struct {
 	} recorded;
 } recorder;
 
-/* Whether FILE is that of the last recording, as it left it. */
-static bool is_recorded(int file)
+bool recorder_is_last(int file)
 {
 	struct stat st;
 
@@ -66,7 +65,7 @@ struct recording *recorder_open(const struct options *o, const struct engine_eve
 		how.events[e].kind = kind_of(&events[e]);
 		how.events[e].interval = events[e].interval;
 	}
-	if (resume && is_recorded(file)) {
+	if (resume && recorder_is_last(file)) {
 		how.append.size = recorder.recorded.totals.bytes;
 		how.append.last_key = recorder.recorded.totals.last_key;
 		how.append.began = recorder.recorded.totals.began;

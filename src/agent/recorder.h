@@ -9,6 +9,8 @@
 #include "engine/engine.h"
 #include "options/options.h"
 
+/* Whether FILE is that of the last recording, as it left it. */
+bool recorder_is_last(int file);
 /*
  * The recording that O asks for, into FILE, which becomes its own also on failure. RESUME: the samples
  * gathered so far stay, and if FILE is the one they were recorded in, it goes on there. BEGAN: os_monotonic of its

@@ -11,14 +11,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent/command.h"
 #include "agent/entry.h"
 #include "agent/jvm.h"
-#include "agent/log.h"
-#include "agent/owed.h"
 #include "agent/session.h"
 #include "agent/talk.h"
 #include "agent/thread.h"
-#include "agent/trigger.h"
 #include "os/os.h"
 
 #define LOOK_AGAIN (60 * NS_PER_S) /* clocks can be set */
@@ -85,41 +83,19 @@ static bool holds(const struct schedule *s)
 /* ---- doing ---- */
 
 /* The front is locked. False: there is nothing more to come. */
-static bool next_round(struct schedule *s, struct error *err)
+static bool next_round(struct schedule *s)
 {
-	struct buffer notes = BUFFER_INIT;
 	bool last = !s->round.at || (s->end.at && left_until(&s->end) == 0);
-	int rc, file = -1;
+	bool on = command_round(&s->options, last);
 
-	if (session_stop(err))
-		return false;
-	rc = owed_name()[0] ? owed_write(NULL, err) : 0;
-	if (rc)
-		log_error("%s", err->text);
-	session_close_recording();
-	if (last) {
-		trigger_end();
-		if (rc == 0)
-			owed_nothing();
-		return false;
-	}
-	/* a full disk now may have room at the next round */
-	rc = owed_next(err);
-	if (rc == 0)
-		rc = owed_reopen(&file, err);
-	if (rc == 0)
-		rc = session_start(&s->options, file, &notes, err);
-	if (rc)
-		log_error("loop ends: %s", err->text);
-	buffer_free(&notes);
-	options_moment(s->options.loop, os_realtime(), os_monotonic(), &s->round);
-	return rc == 0;
+	if (on)
+		options_moment(s->options.loop, os_realtime(), os_monotonic(), &s->round);
+	return on;
 }
 
 static void *run(void *data)
 {
 	struct schedule *s = data;
-	struct error err;
 	bool on = true;
 
 	session_own_thread(true);
@@ -132,7 +108,7 @@ static void *run(void *data)
 			continue;
 		}
 		entry_lock();
-		on = holds(s) && next_round(s, &err);
+		on = holds(s) && next_round(s);
 		if (!on && holds(s))
 			schedule_end();
 		if (!talk_jvm_is_gone())

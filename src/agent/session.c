@@ -72,11 +72,31 @@ static int refused(struct error *err)
 			 "option %s, for as long as it lives; start it without", forbidden_by);
 }
 
+/* Lock held. */
+static int may_begin(const struct options *o, struct error *err)
+{
+	bool forbidden = o->instrument[0] ? all_forbidden : forbidden_by != NULL;
+
+	return forbidden ? refused(err) : session.running ? busy(err) : 0;
+}
+
+int session_may_begin(const struct options *o, struct error *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&session.lock);
+	rc = may_begin(o, err);
+	pthread_mutex_unlock(&session.lock);
+	return rc;
+}
+
 /* What must be known before anything is set up. The number of EVENTS, or a negative errno. */
 static int prepare(const struct options *o, struct engine_event *events, struct error *err)
 {
-	int rc = forbidden_by ? refused(err) : session.running ? busy(err) : read_layout(err);
+	int rc = may_begin(o, err);
 
+	if (rc == 0)
+		rc = read_layout(err);
 	return rc ? rc : derive_events(o, events, err);
 }
 
@@ -156,8 +176,10 @@ static int start_or_go_on(const struct options *o, bool resume, int file, struct
 /* Lock held. Calls are counted instead of sampling. FILE is used up. */
 static int start_tracing(const struct options *o, int file, struct buffer *notes, struct error *err)
 {
-	int rc = all_forbidden ? refused(err) : session.running ? busy(err) : trace_start(o, notes, err);
+	int rc = may_begin(o, err);
 
+	if (rc == 0)
+		rc = trace_start(o, notes, err);
 	if (file >= 0)
 		close(file);
 	if (rc)

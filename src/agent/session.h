@@ -39,6 +39,8 @@ struct session_status {
  * NOTES gets lines a person should read ("cpu: no permission for kernel stacks …"), each ended by \n.
  */
 int session_start(const struct options *options, int file, struct buffer *notes, struct error *err);
+/* Whether a session may begin with O now, as far as that can be said before: -EBUSY, -EPERM (session_forbid). */
+int session_may_begin(const struct options *o, struct error *err);
 /*
  * No session that samples may begin in this JVM any more, or (ALL) none at all: a start is refused and
  * says that OPTION (a constant) is why.

@@ -43,11 +43,11 @@ static int take_file(struct talk *t, struct error *err)
 {
 	struct stat st;
 
-	talk_forget_places(t);
+	command_forget_place(&t->place);
 	/* a pipe could block us for ever */
 	if (t->in.fd < 0 || fstat(t->in.fd, &st) || !S_ISREG(st.st_mode))
 		return error_set(err, EPROTO, "the command sent no regular file for the result");
-	t->output = t->in.fd;
+	t->place.output = t->in.fd;
 	t->in.fd = -1;
 	return 0;
 }
@@ -56,13 +56,13 @@ static int take_folder(struct talk *t, struct error *err)
 {
 	struct stat st;
 
-	talk_forget_places(t);
+	command_forget_place(&t->place);
 	if (t->in.fd < 0 || fstat(t->in.fd, &st) || !S_ISDIR(st.st_mode) ||
-	    strlen(t->in.payload) >= sizeof(t->name) || strchr(t->in.payload, '/') ||
+	    strlen(t->in.payload) >= sizeof(t->place.name) || strchr(t->in.payload, '/') ||
 	    !t->in.payload[0])
 		return error_set(err, EPROTO, "the command sent no folder for the result");
-	strcpy(t->name, t->in.payload);
-	t->folder = t->in.fd;
+	strcpy(t->place.name, t->in.payload);
+	t->place.folder = t->in.fd;
 	t->in.fd = -1;
 	return 0;
 }
@@ -71,10 +71,10 @@ static int take_stream(struct talk *t, struct error *err)
 {
 	struct stat st;
 
-	talk_forget_places(t);
+	command_forget_place(&t->place);
 	if (t->in.fd < 0 || fstat(t->in.fd, &st) || !S_ISSOCK(st.st_mode))
 		return error_set(err, EPROTO, "the command sent no socket for the stream");
-	t->stream = t->in.fd;
+	t->place.stream = t->in.fd;
 	t->in.fd = -1;
 	return 0;
 }
@@ -85,9 +85,9 @@ static int take_perf(struct talk *t, struct error *err)
 
 	if (t->in.fd < 0 || fstat(t->in.fd, &st) || !S_ISSOCK(st.st_mode))
 		return error_set(err, EPROTO, "the command sent no socket to ask for perf descriptors on");
-	if (t->perf >= 0)
-		close(t->perf);
-	t->perf = t->in.fd;
+	if (t->place.perf >= 0)
+		close(t->place.perf);
+	t->place.perf = t->in.fd;
 	t->in.fd = -1;
 	return 0;
 }
@@ -138,7 +138,7 @@ static int check_peer(struct talk *t, struct error *err)
 {
 	uid_t uid;
 
-	if (control_peer(t->sock, &t->peer, &uid, err))
+	if (control_peer(t->sock, &t->owner.pid, &uid, err))
 		return -err->code;
 	if (uid == 0 || uid == geteuid() || (uid == 65534 && in_user_namespace()))
 		return 0;
@@ -155,8 +155,9 @@ int talk_open(JavaVM *vm, const struct options *o, struct talk **talk, struct er
 	if (!t)
 		return error_set(err, ENOMEM, "out of memory");
 	t->vm = vm;
-	t->in.fd = t->output = t->folder = t->stream = t->perf = -1;
-	t->sock = control_connect(o->connect, err);
+	t->in.fd = -1;
+	t->place = (struct command_place)COMMAND_NO_PLACE;
+	t->sock = t->owner.sock = control_connect(o->connect, err);
 	if (t->sock < 0) {
 		free(t);
 		return -err->code;
@@ -182,9 +183,9 @@ void talk_refuse(struct talk *t, const struct error *why)
 void talk_end(struct talk *t)
 {
 	entry_lock();
-	talk_abandon(t);
+	command_abandon(&t->owner);
 	entry_unlock();
-	talk_forget_places(t);
+	command_forget_place(&t->place);
 	control_release(&t->in);
 	close(t->sock);
 	free(t);

@@ -32,14 +32,9 @@ int talk_run(struct talk *talk, bool at_load, struct error *err);
 /* Close the connection, stop the session if it belongs to it, free all. Front not locked. */
 void talk_end(struct talk *talk);
 
-/* -EBUSY if a command owns the running session: nobody else may stop it (front locked). */
-int talk_check_free(struct error *err);
-/* A session began that no command owns (front locked). */
-void talk_disown(void);
-
 /*
- * The JVM ends (front locked): give the command that owns the session its result. From now on no
- * conversation touches the JVM.
+ * The JVM ends (front locked): the session stops, what it owes is written, the command that owns it hears so. From now
+ * on no conversation touches the JVM.
  */
 void talk_vm_death(void);
 /* That has happened: the JVM must not be touched any more (front locked). */

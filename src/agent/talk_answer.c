@@ -1,13 +1,10 @@
 /*
- * talk_answer.c - what the agent answers a command: texts, failures, how the session stands.
+ * talk_answer.c - what the agent answers a command: texts and failures.
  */
 #include "agent/talk_commands.h"
 
 #include <stdio.h>
 #include <string.h>
-
-#include "agent/owed.h"
-#include "agent/session.h"
 
 #define SEND_MS 2000
 
@@ -38,73 +35,4 @@ void talk_say_buffer(struct talk *t, enum control_type type, struct buffer *b)
 			break;
 	}
 	buffer_free(b);
-}
-
-static void put_stream_status(const struct session_status *s, struct buffer *b)
-{
-	buffer_printf(b, "streams=%u\nstreamed=%llu\ndropped=%llu\n", s->streams, (unsigned long long)s->streamed,
-		      (unsigned long long)s->dropped);
-}
-
-void talk_put_status(struct buffer *b, pid_t owner)
-{
-	struct session_status s;
-	const struct options *o = session_options();
-
-	memset(&s, 0, sizeof(s));
-	session_get_status(&s);
-	buffer_printf(b, "running=%d\nhas_data=%d\nevent=%s\nengine=%s\ninterval=%llu\n", s.running,
-		      s.has_data, s.event ? s.event : "", s.engine ? s.engine : "",
-		      (unsigned long long)s.interval);
-	buffer_printf(b, "running_for=%llu\ntaken=%llu\nstored=%llu\nlost=%llu\noutside=%llu\n",
-		      (unsigned long long)s.running_for, (unsigned long long)s.taken,
-		      (unsigned long long)s.stored, (unsigned long long)s.lost,
-		      (unsigned long long)s.outside);
-	buffer_printf(b, "threads=%u\nthreads_perf=%u\nthreads_timer=%u\nthreads_refused=%u\n"
-		      "queue_bytes=%llu\n", s.threads, s.threads_perf, s.threads_timer, s.threads_refused,
-		      (unsigned long long)s.queue_bytes);
-	buffer_printf(b, "owed=%s\nowner=%d\nformat=%s\nversion=%s\n", owed_name(),
-		      (int)owner, o ? o->format : "",
-		      JSTROBE_VERSION);
-	if (s.streams || s.streamed || s.dropped)
-		put_stream_status(&s, b);
-	if (s.last)
-		buffer_printf(b, "last=%llu\nring_bytes=%llu\n", (unsigned long long)s.last,
-			      (unsigned long long)s.ring_bytes);
-	if (s.recording)
-		buffer_printf(b, "recording=%llu\nunwritten=%llu\n", (unsigned long long)s.recording,
-			      (unsigned long long)s.unwritten);
-}
-
-/* Texts for people carry the loss line themselves; it costs a second look at all the data. */
-static bool tells_losses(const struct options *how)
-{
-	static const char *const texts[] = {"hot", "text", "flat", "traces", "calltree", "loss"};
-	struct session_status s;
-	size_t i = 0;
-
-	memset(&s, 0, sizeof(s));
-	session_get_status(&s);
-	while (i < ARRAY_LEN(texts) && strcmp(texts[i], how->format) != 0)
-		i++;
-	return i < ARRAY_LEN(texts) && s.taken > 0;
-}
-
-void talk_put_loss(const struct options *how, struct buffer *b)
-{
-	struct buffer line = BUFFER_INIT;
-	struct options o = *how;
-	struct error ignored;
-	size_t n;
-
-	if (tells_losses(how))
-		return;
-	strcpy(o.format, "loss");
-	if (session_dump(&o, &line, &ignored) == 0 && line.length) {
-		const char *end = memchr(line.data, '\n', line.length);
-
-		n = end ? (size_t)(end - line.data) : line.length;
-		buffer_printf(b, "loss=%.*s\n", (int)n, line.data);
-	}
-	buffer_free(&line);
 }

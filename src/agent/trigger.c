@@ -86,7 +86,7 @@ static int take_signal(int signo, struct error *err)
 	return 0;
 }
 
-int trigger_begin(const struct options *o, struct error *err)
+int trigger_begin(const struct options *o, bool has_place, struct error *err)
 {
 	unsigned session;
 	int rc = 0;
@@ -94,7 +94,7 @@ int trigger_begin(const struct options *o, struct error *err)
 	trigger_end();
 	if (!o->on_oom && !o->on_signal)
 		return 0;
-	if (!owed_name()[0])
+	if (!has_place)
 		return error_set(err, EINVAL, "%s: nobody said where the result shall go; give file=FILE (-f FILE)",
 				 o->on_oom ? "onoom" : "onsignal");
 	if (!state.ready)

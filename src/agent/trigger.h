@@ -11,8 +11,11 @@
 #include "base/error.h"
 #include "options/options.h"
 
-/* A session began with O, whose result is owed somewhere. -EBUSY: the signal has a handler already. */
-int trigger_begin(const struct options *o, struct error *err);
+/*
+ * A session is about to begin with O, and HAS_PLACE for its result; undone by trigger_end. -EBUSY: the signal has a
+ * handler already.
+ */
+int trigger_begin(const struct options *o, bool has_place, struct error *err);
 /* It ended: signals and events are as before. */
 void trigger_end(void);
 /* The JVM is out of memory (JVMTI's ResourceExhausted). Any thread, nothing locked. */

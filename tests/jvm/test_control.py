@@ -1,6 +1,7 @@
 """Who commands a session: what a command leaves, starts that come too early or fail, commands that must not wait."""
 import glob
 import os
+import shutil
 
 import jvm
 import pytest
@@ -60,3 +61,71 @@ def test_rounds_while_the_jvm_starts(jdk):
         for path in rounds:
             jvm.Profile(path).check()
             os.remove(path)
+
+
+# ---- starts that fail ----------------------------------------------------------------------------
+
+def around(path):
+    """What lies beside PATH whose name has something of its."""
+    return sorted(name for name in os.listdir(os.path.dirname(path)) if os.path.basename(path) in name)
+
+
+def test_a_refused_start_leaves_the_file_that_was_there(jdk17):
+    path = jvm.result_file(".jfr")
+    with open(path, "w") as file:
+        file.write("precious")
+    with Program(jdk17, "KnownShares") as program:
+        for refused in (["--on-signal", "3"], ["--on-signal", "3", "--timeout", "1"], ["-e", "nonsense"],
+                        ["--stream", "unix:/nowhere/at/all"]):
+            done = jstrobe("start", *refused, "-f", path, program.pid)
+            assert done.returncode == 1 and done.stderr, refused
+            assert "not active" in jstrobe("status", program.pid).stdout
+            with open(path) as file:
+                assert file.read() == "precious", refused
+            assert around(path) == [os.path.basename(path)]
+        assert program.stop() == 0
+    with open(path) as file:
+        assert file.read() == "precious"
+    # and one that begins does take its place at once
+    with Program(jdk17, "KnownShares") as program:
+        assert jstrobe("start", "-f", path, program.pid).returncode == 0
+        assert around(path) == [os.path.basename(path)]
+        assert jstrobe("stop", program.pid).returncode == 0
+    with open(path, "rb") as file:
+        assert file.read(4) == b"FLR\0"
+    os.remove(path)
+
+
+def test_a_refused_start_leaves_the_last_result(jdk17):
+    with Program(jdk17, "KnownShares") as program:
+        assert jstrobe("start", "-i", "1ms", program.pid).returncode == 0
+        program.work(0.2)
+        last = jstrobe("stop", "-o", "collapsed", program.pid).stdout
+        assert jstrobe("start", "--on-signal", "3", "-f", jvm.result_file(), program.pid).returncode == 1
+        assert last and jstrobe("dump", "-o", "collapsed", program.pid).stdout == last
+
+
+def test_a_start_that_failed_with_the_jvm_writes_nothing(jdk):
+    path = jvm.result_file(".txt")
+    said = f"start,event=cpu,interval=1ms,onsignal=3,file={path}"
+    with Program(jdk, "KnownShares", jvm=[f"-agentpath:{jvm.LIBRARY}={said}"]) as program:
+        assert any("the program runs unprofiled" in line for line in program.output), program.output
+        program.work(0.2)
+        assert program.stop() == 0
+    assert not around(path)
+
+
+def test_a_loop_that_cannot_go_on_writes_nothing_more(jdk17):
+    """The folder of its stream is gone: the next round cannot begin, and has no result."""
+    base, folder = jvm.result_file(""), jvm.result_file(".folder")
+    os.mkdir(folder)
+    said = f"start,event=cpu,interval=1ms,loop=1s,stream=unix:{folder}/socket,file={base}-%n.txt"
+    with Program(jdk17, "KnownShares", jvm=[f"-agentpath:{jvm.LIBRARY}={said}"]) as program:
+        shutil.rmtree(folder)
+        jvm.wait_until(lambda: any("loop ends" in line for line in program.output), 60)
+        before = around(base)
+        assert os.path.basename(base) + "-0.txt" in before
+        assert program.stop() == 0
+    assert around(base) == before
+    for name in before:
+        os.remove(os.path.join(jvm.WORK, name))

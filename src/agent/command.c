@@ -1,0 +1,401 @@
+#include "agent/command.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "agent/lent.h"
+#include "agent/log.h"
+#include "agent/owed.h"
+#include "agent/schedule.h"
+#include "agent/session.h"
+#include "agent/streams.h"
+#include "agent/trace.h"
+#include "agent/trigger.h"
+#include "engine/engine.h"
+
+static struct {
+	struct command_owner *owner; /* whose session runs; NULL: no one's */
+	struct command_owner *data;  /* whose data are kept, for as long as the conversation goes on */
+	_Atomic pid_t pid;           /* of the owner */
+} shared;
+
+/* ---- who owns what ---- */
+
+static void set_owner(struct command_owner *owner)
+{
+	shared.owner = owner;
+	atomic_store(&shared.pid, owner ? owner->pid : 0);
+}
+
+pid_t command_owner_pid(void)
+{
+	return atomic_load(&shared.pid);
+}
+
+static bool has_hung_up(const struct command_owner *o)
+{
+	struct pollfd p = {.fd = o->sock, .events = POLLRDHUP};
+
+	return poll(&p, 1, 0) > 0 && (p.revents & (POLLRDHUP | POLLHUP | POLLERR));
+}
+
+static int check_owner(const struct command_owner *from, struct error *err)
+{
+	if (!shared.owner || shared.owner == from)
+		return 0;
+	if (has_hung_up(shared.owner))
+		return error_set(err, EAGAIN, "the session of a 'jstrobe record' that was killed (pid %d) "
+				 "is being ended; try again in a second", (int)shared.owner->pid);
+	return error_set(err, EBUSY, "the session belongs to a running 'jstrobe record' (pid %d); "
+			 "stop that one", (int)shared.owner->pid);
+}
+
+void command_abandon(struct command_owner *owner)
+{
+	struct error ignored;
+
+	/* a stream of our own session tells of all its samples; one of another's ends where it is */
+	if (shared.owner == owner) {
+		set_owner(NULL);
+		owed_nothing();
+		schedule_end();
+		trigger_end();
+		session_stop(&ignored);
+	}
+	session_leave(owner);
+	if (shared.data == owner) {
+		shared.data = NULL;
+		session_forget();
+	}
+}
+
+/* ---- places ---- */
+
+void command_forget_place(struct command_place *p)
+{
+	int *const all[] = {&p->output, &p->folder, &p->stream, &p->perf};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(all); i++) {
+		if (*all[i] >= 0)
+			close(*all[i]);
+		*all[i] = -1;
+	}
+}
+
+/* The command's folder must take a new file from us; better said now than after the session. */
+static int check_folder(const struct command_place *p, struct error *err)
+{
+	if (p->folder < 0 || faccessat(p->folder, ".", W_OK | X_OK, AT_EACCESS) == 0)
+		return 0;
+	return error_set(err, errno, "the target (uid %d) cannot write into the folder of %s: %s; "
+			 "choose another folder, or leave -f to 'jstrobe stop'", (int)geteuid(),
+			 p->name, strerror(errno));
+}
+
+static bool has_place(const struct command *c)
+{
+	return c->place->output >= 0 || c->place->folder >= 0 || (!c->from && c->options->file[0]);
+}
+
+/* Where the result shall go, as the command said. */
+static void name_place(struct command *c)
+{
+	struct command_place *p = c->place;
+
+	if (p->output >= 0)
+		owed_to_file(c->options, p->output);
+	else if (p->folder >= 0)
+		owed_to_folder(c->options, p->folder, p->name);
+	else if (has_place(c))
+		owed_to_path(c->options);
+	p->output = p->folder = -1;
+}
+
+/* ---- start ---- */
+
+/* What can be refused before anything is touched. */
+static int check_start(struct command *c, struct error *err)
+{
+	struct options *o = c->options;
+	int rc = check_owner(c->from, err);
+
+	if (rc == 0)
+		rc = session_may_begin(o, err);
+	if (rc == 0)
+		rc = check_folder(c->place, err);
+	if (rc == 0)
+		rc = schedule_check(o, has_place(c), err);
+	if (rc == 0 && !c->from && o->file[0])
+		rc = owed_check_path(o, err);
+	return rc;
+}
+
+static int begin(const struct options *o, bool resume, struct buffer *notes, struct error *err)
+{
+	int rc, file = -1;
+
+	rc = owed_open(o, resume, &file, err);
+	if (rc == 0)
+		rc = resume ? session_resume(o, file, notes, err) : session_start(o, file, notes, err);
+	return rc;
+}
+
+static int start(struct command *c, struct error *err)
+{
+	const struct options *o = c->options;
+	bool resume = o->action == ACTION_RESUME;
+	struct error ignored;
+	int rc = check_start(c, err);
+
+	if (rc)
+		return rc;
+	name_place(c);
+	rc = trigger_begin(o, owed_is_named(resume), err);
+	if (rc == 0)
+		rc = begin(o, resume, &c->notes, err);
+	if (rc == 0) {
+		rc = schedule_begin(o, err);
+		if (rc == 0)
+			rc = owed_confirm(resume, err);
+		if (rc)
+			session_stop(&ignored);
+	}
+	if (rc) {
+		schedule_end();
+		trigger_end();
+		owed_cancel();
+		return rc;
+	}
+	set_owner(o->owner ? c->from : NULL);
+	shared.data = shared.owner;
+	log_as(o);
+	command_put_status(&c->answer);
+	return 0;
+}
+
+/* The stream goes with the session that runs, whoever began it. -EAGAIN: none does. */
+static int join(struct command *c, struct error *err)
+{
+	int rc = session_join(c->options, err);
+
+	if (rc == 0) {
+		command_put_status(&c->answer);
+		buffer_puts(&c->answer, "joined=1\n");
+	}
+	return rc;
+}
+
+static int start_or_join(struct command *c, struct error *err)
+{
+	struct command_place *p = c->place;
+	int rc;
+
+	streams_offer(p->stream, c->from);
+	transfer_offer(p->perf);
+	p->stream = p->perf = -1;
+	rc = c->options->join ? join(c, err) : -EAGAIN;
+	if (rc == -EAGAIN)
+		rc = start(c, err);
+	streams_offer(-1, NULL);
+	transfer_offer(-1);
+	return rc;
+}
+
+/* ---- stop and dump ---- */
+
+/* How the result shall look: as said at the start, then as said in TEXT. */
+static int result_options(const char *text, char separator, bool to_file, struct options *o, struct error *err)
+{
+	const struct options *said = session_options();
+
+	if (said)
+		*o = *said;
+	o->action = ACTION_NONE;
+	o->patterns_old = true;
+	o->file[0] = o->timeout[0] = o->loop[0] = '\0';
+	if (to_file)
+		o->format[0] = '\0';
+	if (options_parse_agent(o, text, separator, err))
+		return -err->code;
+	/* that of a file is told by its name */
+	if (!o->format[0] && !to_file)
+		strcpy(o->format, "hot");
+	return 0;
+}
+
+/* A session runs, or (a dump) its data are there still. */
+static int check_data(bool stop, struct error *err)
+{
+	struct session_status s;
+
+	memset(&s, 0, sizeof(s));
+	session_get_status(&s);
+	if (s.running || (!stop && s.has_data))
+		return 0;
+	return error_set(err, ENOENT, "Profiler is not active: no session runs in this JVM%s", s.has_data ?
+			 "; 'jstrobe dump' writes the result of the last one" :
+			 "; 'jstrobe start' or 'jstrobe record' begins one");
+}
+
+static int write_result(const struct command *c, const struct options *o, struct error *err)
+{
+	if (c->place->output >= 0)
+		return owed_write_file(o, c->place->output, err);
+	if (!c->from && o->file[0])
+		return owed_write_path(o, err);
+	/* one who says no place and asks through the JVM wants none */
+	if (!c->from && !owed_name()[0])
+		return 0;
+	return owed_write(o, err);
+}
+
+/* The session stops: nothing of it is to come any more, but for its result. */
+static int end_session(struct error *err)
+{
+	int rc = session_stop(err);
+
+	set_owner(NULL);
+	if (rc)
+		return rc;
+	schedule_end();
+	trigger_end();
+	return 0;
+}
+
+/* Its result has been written: nothing is owed. */
+static void settle(void)
+{
+	owed_nothing();
+	session_close_recording();
+}
+
+static int stop_or_dump(struct command *c, bool stop, struct error *err)
+{
+	struct options *o = lent_options(err);
+	int rc = o ? 0 : -ENOMEM;
+
+	if (rc == 0 && stop)
+		rc = check_owner(c->from, err);
+	if (rc == 0)
+		rc = result_options(c->text, c->separator, !c->from && c->options->file[0], o, err);
+	if (rc == 0)
+		rc = check_data(stop, err);
+	if (rc == 0 && !c->from && o->file[0])
+		rc = owed_check_path(o, err);
+	if (rc == 0)
+		session_notes(&c->notes);
+	if (rc == 0 && stop) {
+		trace_by_thread(o->threads);
+		rc = end_session(err);
+	}
+	if (rc == 0) {
+		command_put_status(&c->answer);
+		/* after a failure to write, the data are still there for another try */
+		rc = write_result(c, o, err);
+	}
+	if (rc == 0 && c->from)
+		command_put_loss(o, &c->answer);
+	if (rc == 0 && stop)
+		settle();
+	lent_back(o);
+	return rc;
+}
+
+int command_carry_out(struct command *c, struct error *err)
+{
+	switch (c->options->action) {
+	case ACTION_START:
+	case ACTION_RESUME:
+		return start_or_join(c, err);
+	case ACTION_STOP:
+	case ACTION_DUMP:
+		return stop_or_dump(c, c->options->action == ACTION_STOP, err);
+	default:
+		return error_set(err, EINVAL, "the command says nothing to do");
+	}
+}
+
+/* ---- nobody asks ---- */
+
+static int next_round(const struct options *o, struct error *err)
+{
+	struct buffer notes = BUFFER_INIT;
+	struct error ignored;
+	/* a full disk now may have room at the next round */
+	int rc = owed_next(err);
+
+	if (rc == 0)
+		rc = begin(o, false, &notes, err);
+	if (rc == 0) {
+		rc = owed_confirm(false, err);
+		if (rc)
+			session_stop(&ignored);
+	}
+	buffer_free(&notes);
+	return rc;
+}
+
+bool command_round(const struct options *o, bool last)
+{
+	struct error err;
+	int rc = session_stop(&err);
+	bool written;
+
+	if (rc)
+		return false;
+	rc = owed_name()[0] ? owed_write(NULL, &err) : 0;
+	written = rc == 0;
+	if (rc)
+		log_error("%s", err.text);
+	session_close_recording();
+	if (!last) {
+		rc = next_round(o, &err);
+		if (rc == 0)
+			return true;
+		log_error("loop ends: %s", err.text);
+		owed_cancel();
+	}
+	set_owner(NULL);
+	trigger_end();
+	/* what could not be written now is tried once more at the JVM's end; nothing goes under the next one's name */
+	if (written)
+		owed_nothing();
+	return false;
+}
+
+struct command_owner *command_vm_death(struct buffer *answer, bool *failed, struct error *err)
+{
+	struct command_owner *owner = shared.owner;
+	struct options *o = owner ? lent_options(err) : NULL;
+	int rc;
+
+	shared.data = NULL;
+	/* the session may have been stopped already; its data are owed all the same */
+	rc = end_session(err);
+	if (owner) {
+		if (rc == 0)
+			rc = o ? result_options("", '\n', false, o, err) : -ENOMEM;
+		if (rc == 0) {
+			command_put_status(answer);
+			rc = owed_write(o, err);
+		}
+		if (rc == 0)
+			command_put_loss(o, answer);
+	} else {
+		schedule_end();
+		trigger_end();
+		if (owed_name()[0] && owed_write(NULL, err))
+			log_error("%s", err->text);
+		rc = 0;
+	}
+	settle();
+	lent_back(o);
+	*failed = rc != 0;
+	return owner;
+}

@@ -1,0 +1,70 @@
+/*
+ * command.h - start, resume, join, stop and dump: one way for each, whoever gives the command (a conversation, an
+ * option string, a timer, the JVM's end).
+ *
+ * A start first takes what may be refused (who owns the session, places, signals), then begins; a start that fails
+ * leaves what was there before: files, what is owed, the data of the last session. A session started with `owner`
+ * belongs to its conversation: when that ends the session is stopped and its data are forgotten.
+ *
+ * All functions: with the front locked, unless said otherwise.
+ */
+#ifndef JSTROBE_AGENT_COMMAND_H
+#define JSTROBE_AGENT_COMMAND_H
+
+#include <sys/types.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "options/options.h"
+
+/* Where a command said its result goes, and what else came with it; -1 = did not. */
+struct command_place {
+	int output;    /* the file for the next result */
+	int folder;    /* the folder for it */
+	int stream;    /* the socket for a live stream */
+	int perf;      /* the socket to ask for perf descriptors on */
+	char name[OPTIONS_FILE_MAX]; /* the file's name in that folder */
+};
+
+#define COMMAND_NO_PLACE {.output = -1, .folder = -1, .stream = -1, .perf = -1}
+
+/* Close what came and was not used. */
+void command_forget_place(struct command_place *p);
+
+/* Who a session can belong to. */
+struct command_owner {
+	pid_t pid;     /* of the command, 0 if out of sight */
+	int sock;      /* its end of the conversation */
+};
+
+struct command {
+	struct command_owner *from;   /* NULL: an option string, which belongs to no one */
+	const char *text;             /* the options as given, each ended by SEPARATOR */
+	char separator;
+	struct options *options;      /* TEXT as read; a start fills in what it leaves open */
+	struct command_place *place;
+	struct buffer notes, answer;  /* lines for a person; key=value lines for the command. The caller's */
+};
+
+/* Carry out start, resume, stop or dump. */
+int command_carry_out(struct command *c, struct error *err);
+/* The conversation of OWNER ends, and with it the session that it owns and the data of that. */
+void command_abandon(struct command_owner *owner);
+/* The pid of the command that owns the session that runs, 0 = none does. Any thread, nothing locked. */
+pid_t command_owner_pid(void);
+/*
+ * Stop by the clock: the result is written where it is owed. Unless LAST the next round of `loop` begins with O.
+ * False: nothing more is to come.
+ */
+bool command_round(const struct options *o, bool last);
+/* How the session stands, as key=value lines (command_status.c). */
+void command_put_status(struct buffer *b);
+/* The line that says what happened to the samples, unless the result HOW carries it itself. */
+void command_put_loss(const struct options *how, struct buffer *b);
+/*
+ * The JVM ends: stop, write what is owed. The command that owned the session, whose answer is in ANSWER, or its failure
+ * in *ERR with *FAILED; NULL: it belonged to no one.
+ */
+struct command_owner *command_vm_death(struct buffer *answer, bool *failed, struct error *err);
+
+#endif
