@@ -33,6 +33,7 @@
 #include "agent/session.h"
 #include "agent/talk_commands.h"
 #include "agent/thread.h"
+#include "engine/child.h"
 
 #define SEND_MS 2000
 #define HELLO_MS 10000
@@ -75,6 +76,7 @@ static int take_stream(struct talk *t, struct error *err)
 	if (t->in.fd < 0 || fstat(t->in.fd, &st) || !S_ISSOCK(st.st_mode))
 		return error_set(err, EPROTO, "the command sent no socket for the stream");
 	t->place.stream = t->in.fd;
+	child_closes(t->place.stream);
 	t->in.fd = -1;
 	return 0;
 }
@@ -88,6 +90,7 @@ static int take_perf(struct talk *t, struct error *err)
 	if (t->place.perf >= 0)
 		close(t->place.perf);
 	t->place.perf = t->in.fd;
+	child_closes(t->place.perf);
 	t->in.fd = -1;
 	return 0;
 }
@@ -162,6 +165,7 @@ int talk_open(JavaVM *vm, const struct options *o, struct talk **talk, struct er
 		free(t);
 		return -err->code;
 	}
+	child_closes(t->sock);
 	snprintf(hello, sizeof(hello), "protocol=%d\ntoken=%s\nversion=%s\npid=%d\n",
 		 CONTROL_PROTOCOL, o->token, JSTROBE_VERSION, getpid());
 	rc = check_peer(t, err);

@@ -23,3 +23,17 @@ pthread_create_fn *libc_pthread_create(void)
 	}
 	return fn;
 }
+
+void libc_at_fork_in_child(void (*fn)(void))
+{
+	typedef void handler(void);
+	int (*glibc)(handler *, handler *, handler *, void *);
+	int (*others)(handler *, handler *, handler *);
+
+	glibc = (int (*)(handler *, handler *, handler *, void *))dlsym(RTLD_DEFAULT, "__register_atfork");
+	others = (int (*)(handler *, handler *, handler *))dlsym(RTLD_DEFAULT, "pthread_atfork");
+	if (glibc)
+		glibc(NULL, NULL, fn, NULL);
+	else if (others)
+		others(NULL, NULL, fn);
+}

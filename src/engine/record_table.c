@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "engine/child.h"
 #include "engine/engine.h"
 #include "os/os.h"
 
@@ -32,6 +33,7 @@ int records_open(struct error *err)
 {
 	struct record_table *t = &zone.records;
 
+	child_watch();
 	if (!t->records)
 		t->records = os_reserve(RECORD_LIMIT * sizeof(struct thread_record));
 	if (!t->by_tcb)

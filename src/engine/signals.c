@@ -106,3 +106,9 @@ void signals_give_back(void)
 	}
 	installed = NULL;
 }
+
+void signals_of_child(void)
+{
+	if (ours_still())
+		sigaction(zone.signo, &zone.former, NULL);
+}

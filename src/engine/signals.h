@@ -26,5 +26,7 @@ bool signals_flush(void);
  * 10 to 30 ms.
  */
 void signals_give_back(void);
+/* In a child of fork(): the signal has its former action, unless it is another's by now. Safe in a handler. */
+void signals_of_child(void);
 
 #endif

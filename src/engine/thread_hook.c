@@ -30,10 +30,16 @@ static pthread_key_t key;
 static bool has_key;
 static bool unfinished; /* an image was still being loaded when we came by */
 
+/* A child of fork() has our hooks, but they are none of its business: it is not profiled. */
+static bool hooks(void)
+{
+	return atomic_load(&active) && !zone_in_child();
+}
+
 /* The value may be of an earlier session and its record somebody else's by now: the tid tells. */
 static void on_end(void *value)
 {
-	struct thread_record *r = atomic_load(&active) ? records_by_tid(os_gettid()) : NULL;
+	struct thread_record *r = hooks() ? records_by_tid(os_gettid()) : NULL;
 
 	(void)value;
 	if (r)
@@ -53,7 +59,7 @@ static void *begin(void *p)
 	struct start s = *(struct start *)p;
 
 	free(p);
-	if (atomic_load(&active))
+	if (hooks())
 		register_thread(s.after);
 	return s.routine(s.arg);
 }
@@ -73,7 +79,7 @@ static pthread_create_fn *next(void)
 /* Slots may hold it for ever, where another tool has remembered it: then it passes on. */
 static int create(pthread_t *thread, const pthread_attr_t *attr, void *(*routine)(void *), void *arg)
 {
-	struct start *s = atomic_load(&active) ? malloc(sizeof(*s)) : NULL;
+	struct start *s = hooks() ? malloc(sizeof(*s)) : NULL;
 	int rc;
 
 	if (!s)
@@ -153,6 +159,6 @@ void thread_hook_remove(void)
 
 void thread_hook_watch(struct thread_record *r)
 {
-	if (r && atomic_load(&active) && (pthread_getspecific(key) || pthread_setspecific(key, &key) == 0))
+	if (r && hooks() && (pthread_getspecific(key) || pthread_setspecific(key, &key) == 0))
 		atomic_store(&r->end_told, true);
 }

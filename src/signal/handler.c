@@ -19,7 +19,8 @@
 #include "signal/take.h"
 #include "signal/wait.h"
 
-struct zone zone = {.epoch = 1, .signo = 0};
+static const _Atomic uint32_t parent = 1;
+struct zone zone = {.epoch = 1, .signo = 0, .parent = &parent};
 
 #define LINE 64
 #define STACK_LINES 8 /* the frames of ten ordinary methods */
@@ -256,6 +257,10 @@ void handler_thread(int signo, siginfo_t *info, void *context)
 {
 	int saved = errno;
 
+	if (zone_in_child()) {
+		pass_on(signo, info, context);
+		return;
+	}
 	prefetch(context);
 	if (info->si_code == SI_QUEUE) {
 		if (!on_turn(info, context))
@@ -289,7 +294,7 @@ void handler_itimer(int signo, siginfo_t *info, void *context)
 	struct thread_record *r;
 	uint64_t weight;
 
-	if (info->si_code != SI_KERNEL) {
+	if (zone_in_child() || info->si_code != SI_KERNEL) {
 		pass_on(signo, info, context);
 		errno = saved;
 		return;

@@ -55,6 +55,7 @@ struct zone {
 	struct requests requests;               /* what threads work for */
 	struct eras eras;                       /* what can make a Method* another method */
 
+	const _Atomic uint32_t *parent;         /* 1; 0 in a child of fork(), which is left alone (engine/child.h) */
 	_Atomic bool enabled;                   /* false: signals count as `disabled` */
 	_Atomic bool vm_exiting;                /* true: signals count as `vm_exiting` */
 	_Atomic uint32_t epoch;                 /* grows whenever something a handler may read is retired; from 1 */
@@ -86,6 +87,12 @@ struct zone {
 };
 
 extern struct zone zone;
+
+/* Whether this is a child that the profiled process made by fork(). */
+static inline bool zone_in_child(void)
+{
+	return unlikely(!atomic_load_explicit(zone.parent, memory_order_relaxed));
+}
 
 /* What a signal of a turn carries: the record, whose address is a multiple of RECORD_EVENTS, and the event. */
 static inline uintptr_t zone_turn_word(const struct thread_record *r, uint32_t event)

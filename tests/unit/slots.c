@@ -22,11 +22,13 @@ static void look_at(const struct dl_phdr_info *image, const struct dynamic *d, c
 	for (at = 0; table->first && table->stride && at < table->size; at += table->stride) {
 		const ElfW(Rel) *r = (const void *)(table->first + at);
 		const ElfW(Sym) *symbol = &d->symbols[r->r_info >> (sizeof(ElfW(Addr)) == 8 ? 32 : 8)];
-		void *value = *(void **)(image->dlpi_addr + r->r_offset);
 		Dl_info info;
+		void *value;
 
-		if (strcmp(d->strings + symbol->st_name, l->function) != 0 || !value || !dladdr(value, &info) ||
-		    (uintptr_t)info.dli_fbase == image->dlpi_addr)
+		if (strcmp(d->strings + symbol->st_name, l->function) != 0)
+			continue;
+		value = *(void **)(image->dlpi_addr + r->r_offset);
+		if (!value || !dladdr(value, &info) || (uintptr_t)info.dli_fbase == image->dlpi_addr)
 			continue;
 		fprintf(l->out, "%s +%lx: %p\n", image->dlpi_name, (unsigned long)r->r_offset, value);
 	}
