@@ -30,6 +30,7 @@ static uint32_t list_events(struct metrics_event *events)
 void session_metrics(struct buffer *out)
 {
 	struct metrics_event events[RECORD_EVENTS];
+	struct metrics_held held[COLLECTOR_HELD];
 	struct requests_counts contexts;
 	struct session_status s;
 	struct metrics m;
@@ -37,6 +38,8 @@ void session_metrics(struct buffer *out)
 	requests_count(&contexts);
 	session_get_status(&s);
 	pthread_mutex_lock(&session.lock);
+	if (session.account)
+		collector_held(session.account, held);
 	m = (struct metrics){
 		.version = JSTROBE_VERSION, .jdk = jvm_version(), .running = s.running, .running_for = s.running_for,
 		.cpu_time = s.cpu_time, .own_cpu = s.own_cpu, .queue_bytes = s.queue_bytes,
@@ -45,6 +48,7 @@ void session_metrics(struct buffer *out)
 		.threads_refused = s.threads_refused, .streams = s.streams, .streamed = s.streamed,
 		.dropped = s.dropped, .unwritten = s.unwritten, .events = events,
 		.event_count = list_events(events),
+		.held = held, .held_count = session.account ? COLLECTOR_HELD : 0,
 		.contexts_torn = contexts.torn, .contexts_evicted = contexts.evicted,
 	};
 	metrics_write(&m, out);

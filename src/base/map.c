@@ -81,6 +81,32 @@ uint32_t *map_put(struct map *m, uint64_t key, bool *fresh)
 	return &s->value;
 }
 
+/* What was put off its place by the one that goes moves up: no gap may lie before a key on its way. */
+void map_remove(struct map *m, uint64_t key)
+{
+	uint32_t mask = m->capacity - 1, gap, at;
+	struct map_slot *s = m->capacity ? find(m, key) : NULL;
+
+	if (!s || !s->used)
+		return;
+	for (gap = at = (uint32_t)(s - m->slots);;) {
+		at = (at + 1) & mask;
+		if (!m->slots[at].used)
+			break;
+		if (((at - (uint32_t)map_hash(m->slots[at].key)) & mask) < ((at - gap) & mask))
+			continue;
+		m->slots[gap] = m->slots[at];
+		gap = at;
+	}
+	m->slots[gap] = (struct map_slot){0};
+	m->count--;
+}
+
+size_t map_bytes(const struct map *m)
+{
+	return m->capacity * sizeof(struct map_slot);
+}
+
 void map_clear(struct map *m)
 {
 	if (m->count)

@@ -23,6 +23,10 @@ struct map_slot {
 uint32_t *map_get(const struct map *m, uint64_t key);
 /* A place for KEY's value, new ones 0 with *FRESH (may be NULL) true; NULL when out of memory. */
 uint32_t *map_put(struct map *m, uint64_t key, bool *fresh);
+/* Forget KEY, if it is there; no value stays where it was. */
+void map_remove(struct map *m, uint64_t key);
+/* Bytes of memory that M takes. */
+size_t map_bytes(const struct map *m);
 /* Forget all keys, but keep the room. */
 void map_clear(struct map *m);
 void map_free(struct map *m);

@@ -1,7 +1,8 @@
 #include "base/strings.h"
 
-#include <stdlib.h>
 #include <string.h>
+
+#include "base/pages.h"
 
 static uint64_t hash_text(const char *text, size_t length)
 {
@@ -24,14 +25,14 @@ static bool is_text(const struct strings *s, uint32_t at, const char *text, size
 
 static bool room(struct strings *s, size_t n)
 {
-	size_t wanted = MAX(s->capacity * 2, s->length + n + 1024);
+	size_t wanted = MAX(s->capacity * 2, pages_bytes(s->length + n + 1024));
 	char *bytes;
 
 	if (s->length + n <= s->capacity)
 		return true;
 	if (wanted > UINT32_MAX)
 		return false;
-	bytes = realloc(s->bytes, wanted);
+	bytes = pages_grow(s->bytes, s->capacity, wanted);
 	if (!bytes)
 		return false;
 	s->bytes = bytes;
@@ -78,9 +79,14 @@ const char *strings_get(const struct strings *s, uint32_t number)
 	return s->bytes ? s->bytes + number : "";
 }
 
+size_t strings_bytes(const struct strings *s)
+{
+	return s->capacity + map_bytes(&s->index);
+}
+
 void strings_free(struct strings *s)
 {
-	free(s->bytes);
+	pages_free(s->bytes, s->capacity);
 	map_free(&s->index);
 	memset(s, 0, sizeof(*s));
 }

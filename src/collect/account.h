@@ -60,6 +60,7 @@ struct thread_entry {
 	bool given;            /* `name` came from the JVM, or from the kernel while it was watched */
 	uint64_t first;        /* time of its first sample */
 	uint64_t since;        /* when it was found, os_monotonic; 0 = not known */
+	uint64_t ended;        /* it stands for so many that have ended; 0 = it is one thread */
 };
 
 struct thread_sum {
@@ -105,8 +106,8 @@ struct collector {
 	PAGED(uint16_t) bcis; /* beside frame_list: FRAME_NO_BCI = none */
 	PAGED(struct tally) tallies;
 	struct map by_place;   /* node, CPU and policy → the node with their frames */
-	VECTOR(struct thread_entry) threads;
-	VECTOR(struct thread_sum) sums; /* of each thread, one for each event */
+	PAGED(struct thread_entry) threads;
+	PAGED(struct thread_sum) sums; /* of each thread, one for each event */
 	struct map by_context; /* virtual thread → thread entry + 1 */
 	VECTOR(struct request_entry) requests;
 	struct map by_request; /* hash → request entry + 1 */
@@ -136,7 +137,10 @@ struct collector {
 	uint32_t retired_epoch;
 	uint32_t account;      /* which one it is since the session began: numbers of nodes are of one of them */
 	bool renew_traces;     /* a new generation of the trace store is due */
-	uint32_t pinned;       /* so many keep numbers of nodes beyond the lock: no new account meanwhile */
+	uint32_t pinned;       /* so many keep the account's numbers beyond the lock: no new one meanwhile */
+	size_t renew_at;       /* bytes held from which on a new account is worth it; 0 = the first */
+	bool merges_hidden;    /* hidden classes of one name are one by now */
+	struct profile_merged merged; /* what is coarser for lack of memory */
 };
 
 /* Store one sample in the account; its thread worked for REQUEST, NULL = not known. Lock held. */
@@ -183,15 +187,27 @@ void drain_all(struct collector *c);
 void drain_stirred(struct collector *c);
 /* A node of DEPTH named frames (leaf first), that no trace has. 0 = out of memory. Lock held. */
 uint32_t account_stack_of(struct collector *c, const uint32_t *frames, uint32_t depth, uint8_t end);
+/* FRAME at position BCI as the outermost one of NODE, the last one; false without memory: NODE is gone. Lock held. */
+bool account_stack_push(struct collector *c, uint32_t node, uint32_t frame, uint32_t bci);
+/* The last node is not needed. Lock held. */
+void account_stack_forget(struct collector *c);
 /*
  * A new account (generation.c), if the present one is worth it: all numbers of nodes are void, the sinks are told so.
  * Lock held.
  */
 bool generation_begin(struct collector *c);
-/* Whether a new one should begin soon, since memory for traces runs out. */
+/* Whether a new one should begin soon: memory for traces runs out; or much of what is kept is not wanted any more. */
 bool generation_is_full(const struct collector *c);
-/* The new number of NODE, of the account that is given up. During sink_ops.renewed. */
+bool generation_is_due(const struct collector *c);
+/*
+ * The new numbers of NODE, of THREAD (not + 1) and of the text NAME of the account that is given up: what nobody asks
+ * for is forgotten. During sink_ops.renewed.
+ */
 uint32_t generation_node(struct generation *g, uint32_t node);
+uint32_t generation_thread(struct generation *g, uint32_t thread);
+uint32_t generation_text(struct generation *g, uint32_t name);
+/* The new number + 1 of THREAD (not + 1) if somebody has asked for it, 0 = so far it is forgotten. */
+uint32_t generation_lives(const struct generation *g, uint32_t thread);
 /*
  * Before a drain: read the images that were opened since the last reading, so that what ran in them has names. Where
  * some were closed as well the drain comes first, for the set there is still knows those. Lock held.

@@ -116,6 +116,16 @@ uint32_t account_stack_of(struct collector *c, const uint32_t *frames, uint32_t 
 	return (uint32_t)c->nodes.count - 1;
 }
 
+bool account_stack_push(struct collector *c, uint32_t node, uint32_t frame, uint32_t bci)
+{
+	return push_frame(c, &c->nodes.items[node], frame, bci) || forget_node(c);
+}
+
+void account_stack_forget(struct collector *c)
+{
+	forget_node(c);
+}
+
 /*
  * The whole of the era that S carries the lower bits of: one between the last drain and now.
  * 0 = unknown, when so many have passed that the bits do not tell.

@@ -80,14 +80,14 @@ static uint32_t new_thread(struct collector *c, pid_t tid, uint64_t context)
 	char name[48];
 
 	while (c->sums.count < (n + 1) * (size_t)c->options.events) {
-		struct thread_sum *sum = VECTOR_PUSH(&c->sums);
+		struct thread_sum *sum = PAGED_PUSH(&c->sums);
 
 		if (!sum)
 			return 0;
 	}
 	for (i = 0; i < c->options.events; i++)
 		c->sums.items[n * c->options.events + i] = (struct thread_sum){0, 0};
-	e = VECTOR_PUSH(&c->threads);
+	e = PAGED_PUSH(&c->threads);
 	if (!e)
 		return 0;
 	e->tid = tid;

@@ -100,6 +100,11 @@ static void sum_up(struct wait_sum *sum, const struct sink_event *e)
 	sum->longest = MAX(sum->longest, e->lock->duration);
 }
 
+uint64_t account_wait_key(const struct wait_sum *l)
+{
+	return map_hash((uint64_t)l->name << 32 | l->identity) + l->kind;
+}
+
 /* The line of lock L; when there are too many, that of its class. */
 static struct wait_sum *lock_line(struct waits_sums *w, const struct sink_lock *l)
 {
@@ -254,11 +259,4 @@ void account_waits_sums_free(struct waits_sums *s)
 	map_free(&s->by_lock);
 	map_free(&s->by_owner);
 	map_free(&s->by_holder);
-}
-
-void account_waits_free(struct waits_account *w)
-{
-	account_waits_sums_free(&w->sums);
-	map_free(&w->leaves);
-	map_free(&w->java_threads);
 }

@@ -11,6 +11,7 @@
 #include "base/knob.h"
 #include "collect/account.h"
 #include "collect/eras.h"
+#include "collect/held.h"
 #include "elf/elf.h"
 #include "engine/engine.h"
 #include "engine/own_thread.h"
@@ -125,33 +126,14 @@ void collector_release(struct collector *c)
 
 void collector_free(struct collector *c)
 {
-	uint32_t e;
-
 	if (!c)
 		return;
-	frames_free(&c->frames);
-	account_waits_free(&c->waits);
-	kernel_table_free(c->kernel);
-	PAGED_FREE(&c->nodes);
-	PAGED_FREE(&c->frame_list);
-	PAGED_FREE(&c->bcis);
-	PAGED_FREE(&c->tallies);
-	free(c->threads.items);
 	while (c->given.count)
 		free(c->given.items[--c->given.count].name);
-	free(c->given.items);
-	for (e = 0; e < RECORD_EVENTS; e++)
-		map_free(&c->events[e].by_node);
-	free(c->sums.items);
-	free(c->runs.items);
-	map_free(&c->by_place);
-	map_free(&c->by_context);
-	free(c->requests.items);
-	map_free(&c->by_request);
-	map_free(&c->request_pairs);
-	map_free(&c->names);
-	map_free(&c->by_tid);
-	map_free(&c->java_ids);
+	held_drop(c);
+	held_drop_lasting(c);
+	frames_free(&c->frames);
+	kernel_table_free(c->kernel);
 	pthread_mutex_destroy(&c->lock);
 	pthread_mutex_destroy(&c->images);
 	pthread_mutex_destroy(&c->given_lock);

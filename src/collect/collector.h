@@ -9,6 +9,7 @@
 #define JSTROBE_COLLECT_COLLECTOR_H
 
 #include "base/error.h"
+#include "format/metrics.h"
 #include "format/profile.h"
 
 struct collector;
@@ -76,6 +77,15 @@ struct collector_event_totals {
 	uint64_t lost[LOSS_REASONS];
 };
 void collector_event_totals(struct collector *c, uint32_t e, struct collector_event_totals *t);
+
+/* What the account keeps, by structure, in bytes. Any thread in normal code. */
+enum {
+	COLLECTOR_HELD = 1 /* traces */
+#define RENEWED(kind, field, name) +1
+#define LASTING(kind, field, name) +1
+#include "collect/held.def"
+};
+void collector_held(struct collector *c, struct metrics_held *to); /* TO[COLLECTOR_HELD] */
 
 /*
  * The account of event number E as a profile, once everything queued so far has been drained. The view

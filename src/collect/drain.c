@@ -100,17 +100,14 @@ static void drain_record(struct collector *c, struct thread_record *r)
 	c->queue_bytes += queue_bytes(r->draining->capacity);
 	c->max_capacity = MAX(c->max_capacity, r->draining->capacity);
 	if (closing) {
-		uint32_t *name = map_get(&c->names, (uint64_t)atomic_load(&r->tid));
-		uint32_t *entry = map_get(&c->by_tid, (uint64_t)atomic_load(&r->tid));
-		uint32_t *java_id = map_get(&c->java_ids, (uint64_t)atomic_load(&r->tid));
+		uint64_t tid = (uint64_t)atomic_load(&r->tid);
+		uint32_t *entry = map_get(&c->by_tid, tid);
 
 		/* The tid may come again, with another name. */
-		if (name)
-			*name = 0;
-		if (java_id)
-			*java_id = 0;
+		map_remove(&c->names, tid);
+		map_remove(&c->java_ids, tid);
 		if (entry && *entry == r->thread_entry)
-			*entry = 0;
+			map_remove(&c->by_tid, tid);
 		if (r->thread_entry && r->thread_entry <= c->threads.count)
 			sink_thread_end(c, r->thread_entry - 1);
 		account_end(c, r);

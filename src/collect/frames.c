@@ -33,7 +33,7 @@ uint32_t frames_intern(struct frames *f, const struct named_frame *n)
 			return *slot - 1;
 	}
 	/* No frame by a half name: it would stand for others later. */
-	item = f->strings.failed ? NULL : VECTOR_PUSH(&f->named);
+	item = f->strings.failed ? NULL : PAGED_PUSH(&f->named);
 	if (!item)
 		goto no_memory;
 	*item = *n;
@@ -211,7 +211,7 @@ uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word, uint
 void frames_free(struct frames *f)
 {
 	strings_free(&f->strings);
-	free(f->named.items);
+	PAGED_FREE(&f->named);
 	free(f->late.items);
 	free(f->ranges.items);
 	map_free(&f->by_word);

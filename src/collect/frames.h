@@ -10,6 +10,7 @@
 #ifndef JSTROBE_COLLECT_FRAMES_H
 #define JSTROBE_COLLECT_FRAMES_H
 
+#include "base/pages.h"
 #include "base/vector.h"
 #include "collect/seen.h"
 #include "format/profile.h"
@@ -38,7 +39,7 @@ struct named_range {
 
 struct frames {
 	struct strings strings;
-	VECTOR(struct named_frame) named;
+	PAGED(struct named_frame) named;
 	struct seen methods;
 	VECTOR(struct late_frame) late; /* frames that have no name yet */
 	VECTOR(struct named_range) ranges; /* of functions looked up so far, in order, none over another */

@@ -1,17 +1,23 @@
 /*
- * generation.c - memory that does not grow with the age of a session: when a recording begins a new chunk, or the
- * memory of a session with a flight recorder or a stream runs short, the account is made anew. Its heaviest stacks
- * stay, and those that somebody goes on with (runs that are open, sinks); the others become one, and traces are stored
- * in a new generation of their store (signal/trace.h). Sinks were given them all: only what other formats show of a
- * session is coarser.
+ * generation.c - memory that does not grow with the age of a session: the account is one object, which is made anew
+ * when much of it is not wanted any more, when a recording begins a new chunk, or when memory for traces runs short.
+ * What somebody refers to is carried over (carry.h): threads that live, stacks that have samples, their names. So are
+ * all sums: results are as they were, but that many threads that ended become few (carry_threads.c).
+ *
+ * Where the samples of a session are of ever new stacks, even what is wanted grows. From MERGE_AT on hidden classes
+ * that have a name in common are one; and from a limit on the rarest stacks are. Both is counted, and outputs say so.
+ * Traces are stored in a new generation of their store (signal/trace.h).
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/account.h"
+#include "collect/carry.h"
+#include "collect/held.h"
 
-#define KEPT 4000                /* stacks, of all events together */
+#define MANY_STACKS 4000         /* below, a chunk that begins is no reason */
 #define WORTH_IT (4u << 20)      /* bytes of traces, below which their memory stays as it is */
+#define FIRST_AT (8u << 20)      /* bytes held, from which on a new account may be worth it */
+#define MERGE_AT 10000           /* frames of hidden classes */
 #define EARLIER "[earlier_stacks]"
 
 bool generation_is_full(const struct collector *c)
@@ -20,202 +26,252 @@ bool generation_is_full(const struct collector *c)
 	       trace_store_bytes(&zone.store) > zone.store.size / 8 * 3;
 }
 
-/* The account that is given up. */
-struct generation {
-	struct collector *c;
-	typeof(((struct collector *)0)->nodes) nodes;
-	typeof(((struct collector *)0)->frame_list) frame_list;
-	typeof(((struct collector *)0)->bcis) bcis;
-	typeof(((struct collector *)0)->tallies) tallies;
-	struct map by_node[RECORD_EVENTS];
-	struct tally *merged;    /* equal ones are one */
-	size_t merged_count;
-	uint32_t *carried;       /* by node, its number now; 0 = it has none (yet) */
-	uint32_t rest;           /* the one of stacks that were not kept */
-};
-
-static void set_aside(struct collector *c, struct generation *f)
+bool generation_is_due(const struct collector *c)
 {
-	uint32_t e;
-
-	memset(f, 0, sizeof(*f));
-	f->c = c;
-	f->nodes = c->nodes;
-	f->frame_list = c->frame_list;
-	f->bcis = c->bcis;
-	f->tallies = c->tallies;
-	memset(&c->nodes, 0, sizeof(c->nodes));
-	memset(&c->frame_list, 0, sizeof(c->frame_list));
-	memset(&c->bcis, 0, sizeof(c->bcis));
-	memset(&c->tallies, 0, sizeof(c->tallies));
-	for (e = 0; e < RECORD_EVENTS; e++) {
-		f->by_node[e] = c->events[e].by_node;
-		c->events[e].by_node = (struct map){0};
-	}
+	return !c->pinned && held_bytes(c) > (c->renew_at ? c->renew_at : FIRST_AT);
 }
 
-static void drop(struct generation *f)
+/* Bytes that stacks may take: where all samples go somewhere else as well, less is enough. */
+static size_t limit_of(const struct collector *c)
 {
-	uint32_t e;
-
-	PAGED_FREE(&f->nodes);
-	PAGED_FREE(&f->frame_list);
-	PAGED_FREE(&f->bcis);
-	PAGED_FREE(&f->tallies);
-	free(f->merged);
-	free(f->carried);
-	for (e = 0; e < RECORD_EVENTS; e++)
-		map_free(&f->by_node[e]);
+	return zone.store.size / (c->sinks ? 8 : 2);
 }
 
-/* Out of memory on the way: as it was. */
-static void put_back(struct collector *c, struct generation *f)
+static size_t bytes_of_stacks(const struct collector *c)
 {
-	struct generation half;
-	uint32_t e;
-
-	set_aside(c, &half);
-	drop(&half);
-	c->nodes = f->nodes;
-	c->frame_list = f->frame_list;
-	c->bcis = f->bcis;
-	c->tallies = f->tallies;
-	for (e = 0; e < RECORD_EVENTS; e++)
-		c->events[e].by_node = f->by_node[e];
-	free(f->merged);
-	free(f->carried);
-}
-
-static const uint32_t *frames_of(const struct generation *f, const struct tally *t)
-{
-	return &f->frame_list.items[f->nodes.items[t->node].first];
-}
-
-static uint64_t hash_of(const struct generation *f, const struct tally *t)
-{
-	const struct node *n = &f->nodes.items[t->node];
-	uint64_t h = map_hash((uint64_t)n->depth << 40 | (uint64_t)t->event << 16 | n->end << 8 | t->state);
-	uint32_t i;
-
-	h = map_hash(h ^ ((uint64_t)t->request << 32 | t->thread));
-	for (i = 0; i < n->depth; i++)
-		h = map_hash(h ^ frames_of(f, t)[i]);
-	return h;
-}
-
-/* Whether A and B are one, now that positions in methods do not matter any more. */
-static bool are_equal(const struct generation *f, const struct tally *a, const struct tally *b)
-{
-	const struct node *m = &f->nodes.items[a->node], *n = &f->nodes.items[b->node];
-
-	return a->event == b->event && a->thread == b->thread && a->state == b->state &&
-	       a->request == b->request && m->end == n->end && m->depth == n->depth &&
-	       memcmp(frames_of(f, a), frames_of(f, b), n->depth * sizeof(uint32_t)) == 0;
-}
-
-/* F's tallies, equal ones added up; false when out of memory. */
-static bool merge(struct generation *f)
-{
-	struct map known = {0}; /* hash → 1 + index of the first with it */
-	uint32_t *slot = NULL;
-	size_t i;
-
-	f->merged = malloc(f->tallies.count * sizeof(*f->merged) + 1);
-	for (i = 0; f->merged && i < f->tallies.count; i++) {
-		const struct tally *t = &f->tallies.items[i];
-
-		slot = map_put(&known, hash_of(f, t), NULL);
-		if (!slot)
-			break;
-		if (*slot && are_equal(f, &f->merged[*slot - 1], t)) {
-			f->merged[*slot - 1].samples += t->samples;
-			f->merged[*slot - 1].weight += t->weight;
-			continue;
-		}
-		if (!*slot)
-			*slot = (uint32_t)f->merged_count + 1;
-		f->merged[f->merged_count++] = *t;
-	}
-	map_free(&known);
-	return f->merged && i == f->tallies.count;
+	return c->nodes.count * sizeof(*c->nodes.items) + c->tallies.count * sizeof(*c->tallies.items) +
+	       c->frame_list.count * (sizeof(*c->frame_list.items) + sizeof(*c->bcis.items));
 }
 
 static int heaviest_first(const void *a, const void *b)
 {
-	uint64_t x = ((const struct tally *)a)->samples, y = ((const struct tally *)b)->samples;
+	uint64_t x = (*(const struct tally *const *)a)->samples, y = (*(const struct tally *const *)b)->samples;
 
 	return x < y ? 1 : x > y ? -1 : 0;
 }
 
-static bool carry_over(struct collector *c, struct generation *f)
+/* Sum T of the account that is given up, at NODE of the new one; false when out of memory. */
+static bool carry_tally(struct generation *g, const struct tally *t, uint32_t node)
 {
-	uint32_t earlier = frames_marker(&c->frames, EARLIER), node;
-	size_t i;
+	uint32_t thread = t->thread ? g->sums[t->thread - 1] : 0;
+	struct tally *to = node ? account_tally(g->c, t->event, node, thread, t->state, t->request) : NULL;
 
-	f->carried = calloc(f->nodes.count, sizeof(*f->carried));
-	f->rest = earlier == FRAMES_NO_MEMORY ? 0 : account_stack_of(c, &earlier, 1, 0);
-	if (!f->carried || !f->rest || !merge(f))
+	if (!to)
 		return false;
-	qsort(f->merged, f->merged_count, sizeof(*f->merged), heaviest_first);
-	for (i = 0; i < f->merged_count; i++) {
-		const struct tally *from = &f->merged[i];
-		const struct node *n = &f->nodes.items[from->node];
-		struct tally *to;
-
-		node = i < KEPT ? account_stack_of(c, frames_of(f, from), n->depth, n->end) : f->rest;
-		to = node ? account_tally(c, from->event, node, from->thread, from->state, from->request) : NULL;
-		if (!to)
-			return false;
-		to->samples += from->samples;
-		to->weight += from->weight;
-	}
+	to->samples += t->samples;
+	to->weight += t->weight;
 	return true;
 }
 
-uint32_t generation_node(struct generation *f, uint32_t node)
+/* All sums, with stacks as far as there may be so many. False when out of memory. */
+static bool carry_tallies(struct generation *g)
 {
-	const struct node *n = &f->nodes.items[node];
-	uint32_t *now = &f->carried[node];
+	size_t i, count = g->old.tallies.count, limit = limit_of(g->c);
+	const struct tally **all = pages_alloc((count + 1) * sizeof(*all));
+	bool whole = all;
 
-	if (node && !*now) {
-		*now = account_stack_of(f->c, &f->frame_list.items[n->first], n->depth, n->end);
-		if (*now)
-			memcpy(&f->c->bcis.items[f->c->nodes.items[*now].first], &f->bcis.items[n->first],
-			       n->depth * sizeof(*f->bcis.items));
+	for (i = 0; all && i < count; i++)
+		all[i] = &g->old.tallies.items[i];
+	if (all)
+		qsort(all, count, sizeof(*all), heaviest_first);
+	for (i = 0; i < count && whole; i++) {
+		bool kept = bytes_of_stacks(g->c) < limit;
+
+		whole = carry_tally(g, all[i], kept ? carry_stack(g, all[i]->node) : g->rest);
+		if (!kept)
+			g->merged.samples += all[i]->samples;
 	}
-	return !node || *now ? *now : f->rest;
+	pages_free(all, (count + 1) * sizeof(*all));
+	return whole;
+}
+
+static bool carry_account(struct generation *g)
+{
+	struct collector *c = g->c;
+	uint32_t earlier;
+
+	if (!carry_open(g))
+		return false;
+	earlier = frames_marker(&c->frames, EARLIER);
+	g->rest = earlier == FRAMES_NO_MEMORY ? 0 : account_stack_of(c, &earlier, 1, 0);
+	return g->rest && carry_threads(g) && carry_tallies(g) && carry_numbers(g) && carry_waits(g) &&
+	       !c->frames.strings.failed;
+}
+
+/* ---- what cannot fail: without memory something is looked up again, or coarser ---- */
+
+/* Where handlers go back to traces taken long ago, these keep their stacks. */
+static void carry_trace(struct trace *t, void *arg)
+{
+	struct generation *g = arg;
+	uint32_t id = atomic_load_explicit(&t->id, memory_order_relaxed);
+
+	if (!id || t->account + 1 != g->c->account)
+		return;
+	t->account = g->c->account;
+	atomic_store_explicit(&t->id, generation_node(g, id), memory_order_relaxed);
 }
 
 /* Runs that are open go on where they were. */
-static void carry_runs(struct collector *c, struct generation *f)
+static void carry_runs(struct generation *g)
 {
+	struct collector *c = g->c;
 	size_t i;
 
 	for (i = 0; i < c->runs.count; i++) {
-		c->runs.items[i].node = generation_node(f, c->runs.items[i].node);
-		c->runs.items[i].shown = generation_node(f, c->runs.items[i].shown);
+		struct place *p = &c->runs.items[i];
+
+		if (atomic_load(&zone.records.records[i].state) == RECORD_FREE) {
+			memset(p, 0, sizeof(*p));
+			continue;
+		}
+		p->node = generation_node(g, p->node);
+		p->shown = generation_node(g, p->shown);
+		p->thread = p->thread ? generation_thread(g, p->thread - 1) + 1 : 0;
 	}
+}
+
+static void carry_records(struct generation *g)
+{
+	uint32_t i, count = atomic_load(&zone.records.count);
+
+	for (i = 0; i < count; i++) {
+		struct thread_record *r = &zone.records.records[i];
+
+		if (!r->thread_entry)
+			continue;
+		r->thread_entry = atomic_load(&r->state) == RECORD_FREE || r->thread_entry > g->old.threads.count
+					  ? 0 : generation_thread(g, r->thread_entry - 1) + 1;
+	}
+}
+
+static void carry_labels(struct generation *g)
+{
+	size_t i;
+
+	for (i = 0; i < g->c->requests.count; i++)
+		g->c->requests.items[i].labels = generation_text(g, g->c->requests.items[i].labels);
+}
+
+/* What is to be looked up, and which functions were. */
+static void carry_native(struct generation *g)
+{
+	const struct frames *old = &g->old.frames;
+	struct frames *now = &g->c->frames;
+	size_t i;
+	int merged;
+
+	for (i = 0; i < old->late.count; i++)
+		for (merged = 0; merged < 2; merged++) {
+			uint32_t frame = g->frames[merged][old->late.items[i].frame];
+			struct late_frame *to = frame ? VECTOR_PUSH(&now->late) : NULL;
+
+			if (to) {
+				*to = old->late.items[i];
+				to->frame = frame - 1;
+			} else if (frame) {
+				now->named.items[frame - 1].late = false;
+			}
+		}
+	for (i = 0; i < old->ranges.count; i++) {
+		const struct named_range *r = &old->ranges.items[i];
+		struct named_range *to = carry_has_frame(g, r->frame) ? VECTOR_PUSH(&now->ranges) : NULL;
+
+		if (!to)
+			continue;
+		*to = *r;
+		to->frame = carry_frame(g, r->frame, !g->frames[0][r->frame]);
+	}
+}
+
+/* What is proved of the methods that are named. */
+static void carry_methods(struct generation *g)
+{
+	const struct seen *old = &g->old.frames.methods;
+	struct seen *now = &g->c->frames.methods;
+	bool redefining = atomic_load(&zone.eras.redefining);
+	size_t i;
+
+	for (i = 0; i < old->seen.count; i++) {
+		const struct seen_method *m = &old->seen.items[i];
+		struct method_names names = {.class_name = carry_known_text(g, m->names.class_name),
+					     .name = carry_known_text(g, m->names.name)};
+
+		if (m->chain.constant && names.class_name && names.name) {
+			names.signature = generation_text(g, m->names.signature);
+			seen_keep(now, m, &names);
+		}
+	}
+	for (i = 0; i < old->redefined.capacity; i++) {
+		const struct map_slot *s = &old->redefined.slots[i];
+		uint32_t name = !s->used ? 0 : redefining ? generation_text(g, (uint32_t)s->key)
+							  : carry_known_text(g, (uint32_t)s->key);
+		uint32_t *slot = name ? map_put(&now->redefined, name, NULL) : NULL;
+
+		if (slot)
+			*slot = 1;
+		else if (name)
+			now->unsure = true;
+	}
+}
+
+static void hand_over(struct generation *g)
+{
+	struct collector *c = g->c;
+
+	carry_records(g);
+	carry_runs(g);
+	carry_labels(g);
+	sink_renewed(c, g);
+	if (c->options.keeps_traces)
+		trace_store_each(&zone.store, carry_trace, g);
+	carry_native(g);
+	carry_methods(g);
+	c->frames.strings.failed = false;
+	c->merged.threads += g->merged.threads;
+	c->merged.classes += g->merged.classes;
+	c->merged.samples += g->merged.samples;
+}
+
+static bool renew(struct generation *g)
+{
+	struct collector *c = g->c;
+
+	held_set_aside(c);
+	if (carry_account(g)) {
+		c->account++;
+		hand_over(g);
+		held_drop(&g->old);
+		carry_close(g);
+		return true;
+	}
+	carry_close(g);
+	held_put_back(c, &g->old);
+	return false;
 }
 
 bool generation_begin(struct collector *c)
 {
-	struct generation f;
+	size_t held = held_bytes(c);
+	bool due = generation_is_due(c), begun;
+	struct generation *g;
 
-	if (c->options.keeps_traces || c->pinned)
+	if (c->pinned)
 		return false;
-	if (trace_store_bytes(&zone.store) > MIN(WORTH_IT, zone.store.size / 8 * 3))
+	if (!c->options.keeps_traces && trace_store_bytes(&zone.store) > MIN(WORTH_IT, zone.store.size / 8 * 3))
 		c->renew_traces = true;
-	if (c->nodes.count <= KEPT)
+	if (c->nodes.count <= MANY_STACKS && !due)
 		return false;
-	set_aside(c, &f);
-	if (!carry_over(c, &f)) {
-		put_back(c, &f);
+	g = pages_alloc(sizeof(*g));
+	if (!g)
 		return false;
-	}
-	map_free(&c->by_place);
-	c->account++;
-	carry_runs(c, &f);
-	sink_renewed(c, &f);
-	drop(&f);
-	return true;
+	g->c = c;
+	g->old = *c;
+	c->merges_hidden = c->merges_hidden || carry_count_hidden(c) > MERGE_AT;
+	g->merges_hidden = c->merges_hidden;
+	begun = renew(g);
+	pages_free(g, sizeof(*g));
+	/* Where nearly all is wanted, not so soon again; nor where there was no memory. */
+	c->renew_at = (begun ? held_bytes(c) : held) * 2 + FIRST_AT / 2;
+	return begun;
 }

@@ -21,10 +21,12 @@ void late_look_up(struct collector *c, bool keep)
 
 	late = frames_take_late(&c->frames, &count);
 	names = count ? calloc(count, sizeof(*names)) : NULL;
+	c->pinned++; /* the list goes by numbers of frames */
 	pthread_mutex_unlock(&c->lock);
 	if (names)
 		frames_look_up(&zone, late, count, names, keep || c->kernel ? &c->kernel : NULL);
 	pthread_mutex_lock(&c->lock);
+	c->pinned--;
 	if (names)
 		frames_give_names(&c->frames, late, count, names);
 	free(names);

@@ -110,6 +110,8 @@ uint32_t recording_stack(struct recording *r, uint32_t node);
 bool recording_is_late(const struct recording *r, uint32_t node);
 /* A new chunk began: all keys are void. */
 void recording_forget_keys(struct recording *r);
+/* A new account began in the same chunk: its constants stay, under new numbers. Both locks held. */
+void recording_carry_keys(struct recording *r, struct generation *g);
 
 /* Copy E with what it points to; and give back what a copy has of its own. */
 void recording_keep(struct sink_event *to, const struct sink_event *e);
@@ -138,6 +140,8 @@ void recording_wake(struct recording *r, bool stop);
 /* Events that tell of the machine, the process and its threads (recording_load.c). Recording's lock held. */
 void recording_load(struct recording *r, uint64_t now);
 void recording_load_free(struct recording *r);
+/* Threads have new numbers; and collector's lock held. */
+void recording_load_carry(struct recording *r, struct generation *g);
 /* And of the Java heap (recording_heap.c). The same. */
 void recording_heap(struct recording *r, uint64_t now);
 

@@ -61,8 +61,37 @@ static void on_thread_end(struct sink *s, uint32_t thread, uint64_t now)
 	note_thread(s, thread, now, true);
 }
 
+static void renumber(struct generation *g, struct event_list *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->count; i++) {
+		struct sink_event *e = event_list_at(l, i);
+
+		sink_carry(g, e, (struct sink_lock *)(uintptr_t)e->lock);
+	}
+}
+
+/* The constants of the chunk stay: what is met again under another number finds its own. */
+static void on_renewed(struct sink *s, struct generation *g)
+{
+	struct recording *r = CONTAINER_OF(s, struct recording, sink);
+	size_t i;
+
+	renumber(g, &r->pending);
+	renumber(g, &r->batch);
+	renumber(g, &r->held);
+	for (i = 0; i < r->notes.count; i++)
+		r->notes.items[i].thread = generation_thread(g, r->notes.items[i].thread);
+	for (i = 0; i < r->batch_notes.count; i++)
+		r->batch_notes.items[i].thread = generation_thread(g, r->batch_notes.items[i].thread);
+	recording_load_carry(r, g);
+	recording_carry_keys(r, g);
+	r->shown.frames.count = 0;
+}
+
 const struct sink_ops recording_sink_ops = {
-	.event = on_event, .thread_begin = on_thread_begin, .thread_end = on_thread_end,
+	.event = on_event, .thread_begin = on_thread_begin, .thread_end = on_thread_end, .renewed = on_renewed,
 };
 
 void recording_threads_known(struct recording *r)

@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "collect/late.h"
 #include "collect/recording_inner.h"
@@ -131,4 +132,25 @@ void recording_forget_keys(struct recording *r)
 {
 	r->stacks.count = r->methods.count = r->threads.count = 0;
 	map_free(&r->contexts);
+}
+
+/* Methods and stacks are found again by what they are; threads are not. */
+void recording_carry_keys(struct recording *r, struct generation *g)
+{
+	typeof(r->threads) now = {0};
+	size_t i;
+
+	for (i = 0; i < r->threads.count; i++) {
+		uint32_t thread = generation_lives(g, (uint32_t)i);
+		const struct thread_key *fresh = &r->threads.items[i];
+
+		while (fresh && now.count < thread)
+			fresh = VECTOR_PUSH(&now);
+		if (thread && thread <= now.count)
+			now.items[thread - 1] = (struct thread_key){r->threads.items[i].key,
+								    generation_text(g, r->threads.items[i].name)};
+	}
+	free(r->threads.items);
+	memcpy(&r->threads, &now, sizeof(now));
+	r->stacks.count = r->methods.count = 0;
 }

@@ -112,6 +112,24 @@ void recording_load(struct recording *r, uint64_t now)
 		put_thread_loads(r, now);
 }
 
+void recording_load_carry(struct recording *r, struct generation *g)
+{
+	typeof(r->load.each) now = {0};
+	size_t i;
+
+	for (i = 0; i < r->load.each.count; i++) {
+		uint32_t thread = generation_lives(g, (uint32_t)i);
+		const struct thread_load *fresh = &r->load.each.items[i];
+
+		while (fresh && now.count < thread)
+			fresh = VECTOR_PUSH(&now);
+		if (thread && thread <= now.count)
+			now.items[thread - 1] = r->load.each.items[i];
+	}
+	free(r->load.each.items);
+	memcpy(&r->load.each, &now, sizeof(now));
+}
+
 void recording_load_free(struct recording *r)
 {
 	free(r->load.each.items);

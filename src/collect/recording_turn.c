@@ -88,8 +88,16 @@ static void renew(struct recording *r)
 {
 	recording_take_over(r);
 	recording_put_batch(r, true);
-	if (generation_begin(r->collector))
-		r->stacks.count = 0;
+	generation_begin(r->collector);
+}
+
+/* A new account in the same chunk, if the present one keeps much that is not wanted any more. Recording's lock held. */
+static void renew_if_due(struct recording *r)
+{
+	pthread_mutex_lock(&r->collector->lock);
+	if (generation_is_due(r->collector))
+		renew(r);
+	pthread_mutex_unlock(&r->collector->lock);
 }
 
 /* The next chunk. Recording's lock held. */
@@ -119,6 +127,8 @@ void recording_turn(struct recording *r, enum urgency urgency)
 
 	gather(r, full ? URGENCY_FLUSH : urgency, now);
 	recording_load(r, now);
+	if (urgency == URGENCY_TURN && !full)
+		renew_if_due(r);
 	if (full)
 		rc = rotate(r, now, &err);
 	else if (urgency == URGENCY_END)

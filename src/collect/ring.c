@@ -140,8 +140,7 @@ static void on_renewed(struct sink *s, struct generation *g)
 
 			ring_unpack(b, &at, before, &e, &lock);
 			before = e.time;
-			e.node = generation_node(g, e.node);
-			lock.owner_node = e.lock ? generation_node(g, lock.owner_node) : 0;
+			sink_carry(g, &e, e.lock ? &lock : NULL);
 			on_event(s, &e);
 		}
 		next = b->next;

@@ -32,7 +32,7 @@ void seen_free(struct seen *m)
 	while (m->told.count)
 		free(m->told.items[--m->told.count]);
 	free(m->told.items);
-	free(m->seen.items);
+	PAGED_FREE(&m->seen);
 	map_free(&m->by_address);
 	map_free(&m->redefined);
 	pthread_mutex_destroy(&m->lock);
@@ -235,13 +235,23 @@ static struct seen_method *entry(struct seen *all, uintptr_t address)
 		return NULL;
 	if (*slot)
 		return &all->seen.items[*slot - 1];
-	m = VECTOR_PUSH(&all->seen);
+	m = PAGED_PUSH(&all->seen);
 	if (!m)
 		return NULL;
 	m->method = address;
 	m->proved = m->before = none;
 	*slot = (uint32_t)all->seen.count;
 	return m;
+}
+
+void seen_keep(struct seen *all, const struct seen_method *known, const struct method_names *names)
+{
+	struct seen_method *m = entry(all, known->method);
+
+	if (!m)
+		return;
+	*m = *known;
+	m->names = *names;
 }
 
 struct seen_method *seen_at(struct seen *all, const struct zone *z, struct strings *s, uintptr_t address,

@@ -14,6 +14,7 @@
 #include <pthread.h>
 
 #include "base/map.h"
+#include "base/pages.h"
 #include "base/vector.h"
 #include "collect/name_java.h"
 #include "signal/zone.h"
@@ -37,7 +38,7 @@ struct seen_method {
 };
 
 struct seen {
-	VECTOR(struct seen_method) seen;
+	PAGED(struct seen_method) seen;
 	struct map by_address;     /* Method* → seen + 1 */
 	struct map redefined;      /* number of a class name → 1 */
 	pthread_mutex_t lock;      /* of the list below */
@@ -53,6 +54,8 @@ void seen_free(struct seen *m);
  */
 struct seen_method *seen_at(struct seen *m, const struct zone *z, struct strings *s, uintptr_t address,
 			       uint64_t era);
+/* What is known of M, a method of another account, under NAMES; without memory it is read anew when it is met. */
+void seen_keep(struct seen *m, const struct seen_method *known, const struct method_names *names);
 /* Whether what was read behind the chain of M, got from seen_at for ERA, was M's: it is alive still. */
 bool seen_still(struct seen *m, const struct zone *z, struct strings *s, struct seen_method *seen,
 		uint64_t era);

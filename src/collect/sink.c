@@ -75,6 +75,19 @@ void sink_thread_end(struct collector *c, uint32_t thread)
 		TELL(c, thread_end, thread, os_monotonic());
 }
 
+void sink_carry(struct generation *g, struct sink_event *e, struct sink_lock *l)
+{
+	e->node = generation_node(g, e->node);
+	e->thread = generation_thread(g, e->thread);
+	e->name = generation_text(g, e->name);
+	if (!l)
+		return;
+	l->class_name = generation_text(g, l->class_name);
+	l->owner_name = generation_text(g, l->owner_name);
+	l->owner_node = generation_node(g, l->owner_node);
+	l->owner_thread = l->owner_thread ? generation_thread(g, l->owner_thread - 1) + 1 : 0;
+}
+
 void sink_renewed(struct collector *c, struct generation *g)
 {
 	TELL(c, renewed, g);

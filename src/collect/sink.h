@@ -73,7 +73,7 @@ struct sink_ops {
 	/* The same of any thread that there is, while names are watched (agent/thread_names.h). */
 	void (*named)(struct sink *, const struct sink_name *);
 	void (*thread_end)(struct sink *, uint32_t thread, uint64_t now);
-	/* Numbers of nodes are void: those that are kept get their new ones from generation_node. */
+	/* All numbers are void: those that are kept get their new ones from generation_node, _thread and _text. */
 	void (*renewed)(struct sink *, struct generation *);
 	/* Nothing more will come: the sink has been taken off its collector. */
 	void (*close)(struct sink *);
@@ -100,5 +100,7 @@ void sink_thread_name(struct collector *c, uint32_t thread);
 void sink_named(struct collector *c, const struct sink_name *n);
 void sink_thread_end(struct collector *c, uint32_t thread);
 void sink_renewed(struct collector *c, struct generation *g);
+/* For sinks, during sink_ops.renewed: E, which is kept, gets its new numbers, and L, its lock or NULL. */
+void sink_carry(struct generation *g, struct sink_event *e, struct sink_lock *l);
 
 #endif

@@ -96,8 +96,7 @@ static void renumber(struct generation *g, struct stream_item *items, size_t cou
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		items[i].event.node = generation_node(g, items[i].event.node);
-		items[i].lock.owner_node = generation_node(g, items[i].lock.owner_node);
+		sink_carry(g, &items[i].event, items[i].event.lock ? &items[i].lock : NULL);
 	}
 }
 
@@ -105,11 +104,17 @@ static void renumber(struct generation *g, struct stream_item *items, size_t cou
 static void on_renewed(struct sink *sink, struct generation *g)
 {
 	struct stream *s = CONTAINER_OF(sink, struct stream, sink);
+	size_t i;
 
 	renumber(g, s->pending.items, s->pending.count);
 	renumber(g, s->batch.items, s->batch.count);
 	renumber(g, s->held.items, s->held.count);
+	for (i = 0; i < s->notes.count; i++)
+		s->notes.items[i].name = generation_text(g, s->notes.items[i].name);
+	for (i = 0; i < s->batch_notes.count; i++)
+		s->batch_notes.items[i].name = generation_text(g, s->batch_notes.items[i].name);
 	s->stacks.count = 0;
+	s->shown.frames.count = 0;
 }
 
 static const struct sink_ops ops = {

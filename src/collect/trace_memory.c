@@ -186,6 +186,19 @@ void trace_store_reclaim(struct trace_store *s)
 	s->retired = NULL;
 }
 
+void trace_store_each(struct trace_store *s, void (*fn)(struct trace *, void *arg), void *arg)
+{
+	struct trace_index *x = atomic_load(&present(s)->index);
+	uint32_t i;
+
+	for (i = 0; i <= x->mask; i++) {
+		uint64_t value = atomic_load(&x->slot[i]);
+
+		if (value)
+			fn((struct trace *)(uintptr_t)(value & 0xffffffffffffull), arg);
+	}
+}
+
 size_t trace_store_bytes(const struct trace_store *s)
 {
 	struct trace_arena *a = present((struct trace_store *)s);

@@ -189,14 +189,14 @@ static void find_enter_special(struct layout *l)
 		atomic_store(&l->enter_special, code_blob_at(l, pc));
 }
 
-/* Where nobody begins a new account at a time of his own, and the samples go somewhere else besides. */
+/* Where no sink begins a new account at a time of its own. */
 static void renew_account(struct collector *c)
 {
 	struct sink *s = c->sinks;
 
 	while (s && !s->renews)
 		s = s->next;
-	if (c->sinks && !s && generation_is_full(c))
+	if (!s && (generation_is_full(c) || generation_is_due(c)))
 		generation_begin(c);
 }
 

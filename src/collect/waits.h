@@ -47,7 +47,8 @@ void account_wait_thread(struct collector *c, uint64_t java_id, int tid);
 struct sink_event;
 uint32_t account_wait_shown(struct collector *c, const struct sink_event *e);
 void account_wait_sums(struct collector *c, const struct sink_event *e);
+/* By what the line L of a lock is found. */
+uint64_t account_wait_key(const struct wait_sum *l);
 void account_waits_sums_free(struct waits_sums *s);
-void account_waits_free(struct waits_account *w);
 
 #endif

@@ -160,6 +160,9 @@ static void put_counts(struct buffer *out, const struct profile *p)
 	put_object(out, "armed", (const struct member[]){{"perf", p->threads_perf},
 		   {"timer", p->threads_timer}, {"refused", p->threads_refused},
 		   {"intervals_doubled", p->raised}, {NULL, 0}});
+	if (p->merged.threads || p->merged.classes || p->merged.samples)
+		put_object(out, "merged", (const struct member[]){{"threads", p->merged.threads},
+			   {"classes", p->merged.classes}, {"samples", p->merged.samples}, {NULL, 0}});
 	put_timing(out, "handler_ns", &p->handler);
 	put_timing(out, "walk_ns", &p->walk);
 	put_timing(out, "drain_ns", &p->drain);

@@ -128,6 +128,22 @@ static void put_time(const struct profile *p, struct buffer *out)
 		buffer_printf(out, ", and %s of child processes", human_time(p->children_cpu).text);
 }
 
+/* What is told apart no more: the sums are right all the same. */
+static void put_merged(const struct profile *p, struct buffer *out)
+{
+	const struct profile_merged *m = &p->merged;
+
+	if (m->threads)
+		buffer_printf(out, " · %s threads that ended stand under what their names have in common",
+			      human_count(m->threads).text);
+	if (m->classes)
+		buffer_printf(out, " · %s frames of hidden classes stand under what their names have in common",
+			      human_count(m->classes).text);
+	if (m->samples)
+		buffer_printf(out, " · %s samples of the rarest stacks are [earlier_stacks]",
+			      human_count(m->samples).text);
+}
+
 void format_loss_line(const struct profile *p, struct buffer *out)
 {
 	if (p->told) {
@@ -144,6 +160,7 @@ void format_loss_line(const struct profile *p, struct buffer *out)
 		buffer_printf(out, " · %u threads could not be armed", p->threads_refused);
 	if (p->raised)
 		buffer_printf(out, " · intervals doubled %u times in a storm of events", p->raised);
+	put_merged(p, out);
 	if (p->stored)
 		buffer_printf(out, " · %s complete stacks",
 			      human_percent(p->complete, p->stored).text);

@@ -83,6 +83,19 @@ static void put_losses(struct buffer *out, const struct metrics *m)
 		}
 }
 
+static void put_held(struct buffer *out, const struct metrics *m)
+{
+	uint32_t i;
+
+	begin(out, "jstrobe_held_bytes", "Memory of what the session keeps, by structure.", GAUGE);
+	for (i = 0; i < m->held_count; i++) {
+		buffer_puts(out, "jstrobe_held_bytes{");
+		put_label(out, "structure", m->held[i].name);
+		buffer_putc(out, '}');
+		put_number(out, false, m->held[i].bytes);
+	}
+}
+
 static void put_counts(struct buffer *out, const struct metrics *m, const char *name, const char *help, size_t offset)
 {
 	uint32_t e;
@@ -134,4 +147,5 @@ void metrics_write(const struct metrics *m, struct buffer *out)
 		   offsetof(struct metrics_event, stored));
 	put_losses(out, m);
 	put_values(out, m);
+	put_held(out, m);
 }

@@ -15,6 +15,12 @@ struct metrics_event {
 	uint64_t lost[LOSS_REASONS];
 };
 
+/* What a structure of the session takes. */
+struct metrics_held {
+	const char *name;
+	uint64_t bytes;
+};
+
 struct metrics {
 	const char *version, *jdk;
 	bool running;
@@ -24,6 +30,8 @@ struct metrics {
 	uint64_t threads, threads_perf, threads_timer, threads_refused;
 	uint64_t streams, streamed, dropped, unwritten;
 	uint64_t contexts_torn, contexts_evicted; /* since the JVM began, see engine/requests.h */
+	const struct metrics_held *held;
+	uint32_t held_count;
 	const struct metrics_event *events;
 	uint32_t event_count;
 };

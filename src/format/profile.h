@@ -79,6 +79,13 @@ struct profile_window {
 	uint32_t pauses;         /* calls came so often on a thread that they were not watched for some time */
 };
 
+/* What was told apart at first and is one by now, so that a long session needs no more memory. */
+struct profile_merged {
+	uint64_t threads;        /* that ended, under the pattern of their names */
+	uint64_t classes;        /* hidden ones, under the name they have in common */
+	uint64_t samples;        /* of the rarest stacks, as [earlier_stacks] */
+};
+
 struct profile {
 	/* where it comes from */
 	const char *event;      /* "cpu": what the user asked for */
@@ -107,6 +114,7 @@ struct profile {
 	uint64_t unsampled;      /* CPU time of the process, or events counted, in no sample, stored or lost */
 	uint64_t counted;        /* events by the kernel's own count; 0 for CPU time */
 	uint32_t threads_refused; /* threads alive at the end that could not be armed */
+	struct profile_merged merged;
 	uint32_t raised;         /* times a thread's interval was doubled in a storm of events */
 	struct profile_window window;
 	uint64_t cpu_time;       /* ns of CPU time the process used during the session */

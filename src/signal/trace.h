@@ -90,6 +90,8 @@ void trace_store_reclaim(struct trace_store *s);
  */
 bool trace_store_renew(struct trace_store *s);
 void trace_store_forget(struct trace_store *s);
+/* FN of each trace of the present generation that equal ones are found by. */
+void trace_store_each(struct trace_store *s, void (*fn)(struct trace *, void *arg), void *arg);
 /* Bytes of memory in use (arena handed out, and index). */
 size_t trace_store_bytes(const struct trace_store *s);
 

@@ -813,10 +813,10 @@ static bool begin_again(void)
 	return begun;
 }
 
-/* A new account: the heaviest stacks go on, the others are one, and no sum is another. */
+/* A new account: all stacks go on, equal ones as one, and no sum is another. */
 static void generations(void **state)
 {
-	enum { ALL = 1 << 14, KEPT = 4000 };
+	enum { ALL = 1 << 14 };
 	const char *heavy = "pkg/B.beta/0;pkg/A.alpha/0";
 	const struct profile *p;
 	uint32_t i, round;
@@ -830,11 +830,12 @@ static void generations(void **state)
 		for (i = 0; i < ALL; i++)
 			sample_number(i, 3);
 		assert_true(begin_again());
-		assert_true(c->nodes.count <= KEPT + 3);
+		assert_true(c->nodes.count <= ALL + 3);
 		p = make_view();
 		assert_int_equal(p->stored, (round + 1) * (ALL + 100));
 		assert_int_equal(p->weight_stored, (round + 1) * (3 * ALL + 500));
-		assert_int_equal(p->stack_count, KEPT + 1 - round); /* what was one is among the heaviest then */
+		assert_int_equal(p->stack_count, ALL + 1);
+		assert_int_equal(p->merged.samples, 0);
 		has(p, heavy, 100 * (round + 1), 500 * (round + 1));
 	}
 	/* a trace of before is a stack of now, and the next account has both as one */
@@ -847,6 +848,32 @@ static void generations(void **state)
 	p = make_view();
 	has(p, heavy, 201, 1005);
 	assert_int_equal(p->stored, 3 * ALL + 201);
+}
+
+/* Where there is no room for all of them, the heaviest go on, and the others are one. */
+static void too_many_stacks(void **state)
+{
+	enum { ALL = 1 << 14 };
+	size_t size = zone.store.size;
+	const struct profile *p;
+	uint32_t i;
+
+	for (i = 0; i < 100; i++) {
+		SAMPLE(5, I(a, 1), I(b, 7));
+		drain();
+	}
+	for (i = 0; i < ALL; i++)
+		sample_number(i, 3);
+	zone.store.size = 1 << 20;
+	assert_true(begin_again());
+	zone.store.size = size;
+	p = make_view();
+	assert_int_equal(p->stored, ALL + 100);
+	assert_int_equal(p->weight_stored, 3 * ALL + 500);
+	assert_true(p->stack_count > 1000 && p->stack_count < ALL / 2);
+	assert_int_equal(p->merged.samples, ALL - (p->stack_count - 2));
+	has(p, "pkg/B.beta/0;pkg/A.alpha/0", 100, 500);
+	has(p, "[earlier_stacks]/7", p->merged.samples, 3 * p->merged.samples);
 }
 
 /* Source lines keep positions apart that have one. */
@@ -1130,6 +1157,7 @@ int main(void)
 		WITH(java_only, "java only"), WITH(cut_stacks, "two kept"), WITH(places, "places"),
 		WITH(threads, "threads"), WITH(resumed, "threads"),
 		WITH(name_of_the_next, "threads"), T(losses), T(growth), T(growth_by_few), T(generations),
+		T(too_many_stacks),
 		WITH(lines, "lines"), T(sinks),
 		WITH(names_of_short_threads, "threads"),
 		WITH(requests, "requests"), WITH(requests_together, ""), WITH(many_requests, "requests"),

@@ -1,0 +1,214 @@
+#include "collect/carry.h"
+#include "collect/frames_inner.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static uint32_t *table(size_t count)
+{
+	return pages_alloc((count + 1) * sizeof(uint32_t));
+}
+
+static void drop_table(uint32_t *t, size_t count)
+{
+	pages_free(t, (count + 1) * sizeof(uint32_t));
+}
+
+bool carry_open(struct generation *g)
+{
+	const struct collector *old = &g->old;
+
+	g->nodes = table(old->nodes.count);
+	g->frames[0] = table(old->frames.named.count);
+	g->frames[1] = table(old->frames.named.count);
+	g->threads = table(old->threads.count);
+	g->sums = table(old->threads.count);
+	return g->nodes && g->frames[0] && g->frames[1] && g->threads && g->sums;
+}
+
+void carry_close(struct generation *g)
+{
+	const struct collector *old = &g->old;
+
+	drop_table(g->nodes, old->nodes.count);
+	drop_table(g->frames[0], old->frames.named.count);
+	drop_table(g->frames[1], old->frames.named.count);
+	drop_table(g->threads, old->threads.count);
+	drop_table(g->sums, old->threads.count);
+	map_free(&g->texts);
+	map_free(&g->stacks);
+	map_free(&g->ended);
+}
+
+/* ---- texts ---- */
+
+uint32_t carry_known_text(const struct generation *g, uint32_t name)
+{
+	const uint32_t *now = name ? map_get(&g->texts, name) : NULL;
+
+	return now ? *now : 0;
+}
+
+uint32_t generation_text(struct generation *g, uint32_t name)
+{
+	uint32_t now = carry_known_text(g, name), *slot;
+	const char *text;
+
+	if (!name || now)
+		return now;
+	text = strings_get(&g->old.frames.strings, name);
+	now = strings_add(&g->c->frames.strings, text, strlen(text));
+	slot = now ? map_put(&g->texts, name, NULL) : NULL;
+	if (slot)
+		*slot = now;
+	return now;
+}
+
+/* ---- frames ---- */
+
+static bool is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/*
+ * How much of a class's NAME it shares with others of its kind: hidden ones are Name+0x…, lambdas number themselves
+ * besides (Name$$Lambda$14+0x…), and so do the JVM's own accessors.
+ */
+static size_t common_length(const char *name)
+{
+	static const char lambda[] = "$$Lambda", accessor[] = "jdk/internal/reflect/Generated";
+	const char *plus = strstr(name, "+0x");
+	size_t length = plus ? (size_t)(plus - name) : strlen(name), end = length;
+
+	while (end && is_digit(name[end - 1]))
+		end--;
+	if (end == length)
+		return length;
+	if (strncmp(name, accessor, sizeof(accessor) - 1) == 0)
+		return end;
+	if (end > sizeof(lambda) && name[end - 1] == '$' &&
+	    memcmp(name + end - sizeof(lambda), lambda, sizeof(lambda) - 1) == 0)
+		return end - 1;
+	return length;
+}
+
+size_t carry_count_hidden(const struct collector *c)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < c->frames.named.count; i++) {
+		uint32_t class_name = c->frames.named.items[i].class_name;
+		const char *name = strings_get(&c->frames.strings, class_name);
+
+		n += class_name && name[common_length(name)];
+	}
+	return n;
+}
+
+/* The new name of CLASS, which is merged with those it has its name in common with. */
+static uint32_t common_name(struct generation *g, uint32_t class_name, bool *other)
+{
+	const char *name = strings_get(&g->old.frames.strings, class_name);
+	size_t length = common_length(name);
+
+	*other = name[length] != '\0';
+	return *other ? strings_add(&g->c->frames.strings, name, length) : generation_text(g, class_name);
+}
+
+uint32_t carry_frame(struct generation *g, uint32_t frame, bool merged)
+{
+	const struct named_frame *from = &g->old.frames.named.items[frame];
+	uint32_t *known = &g->frames[merged][frame];
+	struct frames *to = &g->c->frames;
+	struct named_frame n = *from;
+	bool other = false;
+
+	if (*known)
+		return *known - 1;
+	n.class_name = merged && from->class_name ? common_name(g, from->class_name, &other)
+						  : generation_text(g, from->class_name);
+	n.name = generation_text(g, from->name);
+	n.signature = generation_text(g, from->signature);
+	n.library = generation_text(g, from->library);
+	n.late = false;
+	*known = to->strings.failed ? 0 : frames_intern(to, &n) + 1; /* FRAMES_NO_MEMORY + 1 is 0 */
+	if (!*known)
+		return FRAMES_NO_MEMORY;
+	to->named.items[*known - 1].late |= from->late;
+	g->merged.classes += other;
+	return *known - 1;
+}
+
+bool carry_has_frame(const struct generation *g, uint32_t frame)
+{
+	return g->frames[0][frame] || g->frames[1][frame];
+}
+
+/* ---- stacks ---- */
+
+/* A new node like N, of the account that is given up. 0 = out of memory. */
+static uint32_t copy_node(struct generation *g, const struct node *n, bool merged)
+{
+	const uint32_t *list = &g->old.frame_list.items[n->first];
+	uint32_t i, node = account_stack_of(g->c, NULL, 0, n->end);
+
+	for (i = 0; node && i < n->depth; i++)
+		if (!account_stack_push(g->c, node, carry_frame(g, list[i], merged), FRAME_NO_BCI))
+			node = 0;
+	return node;
+}
+
+uint32_t generation_node(struct generation *g, uint32_t node)
+{
+	const struct node *n = &g->old.nodes.items[node];
+	struct collector *c = g->c;
+
+	if (!node)
+		return 0;
+	if (!g->nodes[node]) {
+		g->nodes[node] = copy_node(g, n, false);
+		if (g->nodes[node])
+			memcpy(&c->bcis.items[c->nodes.items[g->nodes[node]].first], &g->old.bcis.items[n->first],
+			       n->depth * sizeof(*c->bcis.items));
+	}
+	return g->nodes[node] ? g->nodes[node] : g->rest;
+}
+
+static uint64_t hash_of(const struct collector *c, const struct node *n)
+{
+	uint64_t h = map_hash((uint64_t)n->depth << 8 | n->end);
+	uint32_t i;
+
+	for (i = 0; i < n->depth; i++)
+		h = map_hash(h ^ c->frame_list.items[n->first + i]);
+	return h;
+}
+
+static bool are_equal(const struct collector *c, const struct node *m, const struct node *n)
+{
+	return m->end == n->end && m->depth == n->depth &&
+	       memcmp(&c->frame_list.items[m->first], &c->frame_list.items[n->first],
+		      n->depth * sizeof(*c->frame_list.items)) == 0;
+}
+
+uint32_t carry_stack(struct generation *g, uint32_t node)
+{
+	uint32_t now = copy_node(g, &g->old.nodes.items[node], g->merges_hidden), *slot;
+	struct collector *c = g->c;
+	uint64_t key;
+
+	if (!now)
+		return 0;
+	for (key = hash_of(c, &c->nodes.items[now]);; key++) {
+		slot = map_put(&g->stacks, key, NULL);
+		if (!slot)
+			return 0;
+		if (!*slot)
+			return *slot = now;
+		if (are_equal(c, &c->nodes.items[*slot], &c->nodes.items[now]))
+			break;
+	}
+	account_stack_forget(c);
+	return *slot;
+}

@@ -1,0 +1,49 @@
+/*
+ * carry.h - from the numbers of an account that is given up to those of the one that takes its place. Inner header of
+ * the collect room.
+ *
+ * The new account begins empty. Each number that is still wanted is asked for here, and what it stands for is copied
+ * then; what nobody asks for is forgotten with the old account.
+ */
+#ifndef JSTROBE_COLLECT_CARRY_H
+#define JSTROBE_COLLECT_CARRY_H
+
+#include "collect/account.h"
+
+struct generation {
+	struct collector *c;      /* with the new account */
+	struct collector old;     /* its renewed rows (held.def) are the account that is given up */
+	uint32_t *nodes;          /* by node, its number now; 0 = it has none (yet) */
+	uint32_t *frames[2];      /* by frame, its number now + 1, as it is and with hidden classes merged */
+	uint32_t *threads;        /* by thread, its number now + 1 */
+	uint32_t *sums;           /* by thread, the number + 1 of the one its samples belong to now */
+	struct map texts;         /* text → its number now */
+	struct map stacks;        /* hash of frames → the first node of those with it */
+	struct map ended;         /* pattern of names, a text of now → thread + 1 */
+	uint32_t rest;            /* the node of stacks that were not kept */
+	uint32_t rest_thread;     /* what stands for a thread that no memory was left for */
+	bool merges_hidden;
+	struct profile_merged merged;
+};
+
+/* Tables for the account that OLD has; false when out of memory. And their end. */
+bool carry_open(struct generation *g);
+void carry_close(struct generation *g);
+/* The new number of FRAME, MERGED or as it is; FRAMES_NO_MEMORY. */
+uint32_t carry_frame(struct generation *g, uint32_t frame, bool merged);
+/* How many frames of C are of hidden classes. */
+size_t carry_count_hidden(const struct collector *c);
+/* Whether text NAME, or FRAME, has been asked for. */
+uint32_t carry_known_text(const struct generation *g, uint32_t name);
+bool carry_has_frame(const struct generation *g, uint32_t frame);
+/* The new node of what NODE's samples are summed up at, the same for equal ones; 0 = out of memory. */
+uint32_t carry_stack(struct generation *g, uint32_t node);
+
+/* Threads: those that live, and the heaviest of those that ended (carry_threads.c). False when out of memory. */
+bool carry_threads(struct generation *g);
+/* By number of the system: names, Java's numbers. */
+bool carry_numbers(struct generation *g);
+/* Locks, their owners, and the owners' stacks (carry_waits.c). The same. */
+bool carry_waits(struct generation *g);
+
+#endif

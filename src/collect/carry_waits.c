@@ -1,0 +1,76 @@
+/*
+ * carry_waits.c - sums of waits in a new account. Lines stay; the keys of threads that ended go, as none of their
+ * waits can come any more.
+ */
+#include "collect/carry.h"
+
+static bool put(struct map *m, uint64_t key, size_t index)
+{
+	uint32_t *slot = map_put(m, key, NULL);
+
+	if (slot && !*slot)
+		*slot = (uint32_t)index + 1;
+	return slot;
+}
+
+/* The lines FROM, with their names, to TO. */
+static bool carry_lines(struct generation *g, const struct wait_sum *from, size_t count, void *to)
+{
+	VECTOR(struct wait_sum) *lines = to;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		struct wait_sum *line = VECTOR_PUSH(lines);
+
+		if (!line)
+			return false;
+		*line = from[i];
+		line->name = generation_text(g, from[i].name);
+		line->node = from[i].node ? carry_stack(g, from[i].node) : 0;
+		if (from[i].node && !line->node)
+			return false;
+	}
+	return true;
+}
+
+/* A thread's new number + 1, of its old one; 0 = it is none any more. */
+static uint32_t thread_now(const struct generation *g, uint32_t thread)
+{
+	return thread && thread <= g->old.threads.count ? g->threads[thread - 1] : 0;
+}
+
+static bool carry_keys(struct generation *g, const struct waits_sums *from, struct waits_sums *to)
+{
+	bool whole = true;
+	uint32_t i;
+
+	for (i = 0; i < to->locks.count && whole; i++)
+		whole = put(&to->by_lock, account_wait_key(&to->locks.items[i]), i);
+	for (i = 0; i < from->by_owner.capacity && whole; i++) {
+		const struct map_slot *s = &from->by_owner.slots[i];
+		uint32_t thread = s->used ? thread_now(g, (uint32_t)s->key) : 0;
+
+		if (s->used && s->value && (thread || !s->key))
+			whole = put(&to->by_owner, thread, s->value - 1);
+	}
+	for (i = 0; i < from->by_holder.capacity && whole; i++) {
+		const struct map_slot *s = &from->by_holder.slots[i];
+		uint32_t thread = s->used ? thread_now(g, (uint32_t)(s->key >> 32)) : 0;
+
+		if (thread && s->value)
+			whole = put(&to->by_holder, (uint64_t)thread << 32 |
+				    to->holders.items[s->value - 1].node, s->value - 1);
+	}
+	return whole;
+}
+
+bool carry_waits(struct generation *g)
+{
+	const struct waits_sums *from = &g->old.waits.sums;
+	struct waits_sums *to = &g->c->waits.sums;
+
+	return carry_lines(g, from->locks.items, from->locks.count, &to->locks) &&
+	       carry_lines(g, from->owners.items, from->owners.count, &to->owners) &&
+	       carry_lines(g, from->holders.items, from->holders.count, &to->holders) &&
+	       carry_keys(g, from, to);
+}

@@ -1,0 +1,74 @@
+package truth;
+
+import java.lang.invoke.MethodHandles;
+import java.lang.reflect.Array;
+import java.lang.reflect.Method;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * What comes and goes, at a steady rate: threads with names that no other has (counter threads), hidden classes that
+ * nobody keeps (classes), other names of one thread (names). Arguments: how many of each a second.
+ */
+public final class Comings {
+    private interface Step {
+        void take(int number) throws Exception;
+    }
+
+    private Comings() {
+    }
+
+    public static void main(String[] args) throws Exception {
+        coming("threads", Integer.parseInt(args[0]), Comings::comer);
+        coming("classes", Integer.parseInt(args[1]), Comings::hidden);
+        Thread renamed = Program.thread("renamed", () -> {
+            while (!Program.stopping) {
+                Program.sink = Program.work(20_000);
+                Program.sleep(1);
+            }
+        });
+        coming("names", Integer.parseInt(args[2]), number -> renamed.setName("renamed-" + number));
+        Program.serve();
+    }
+
+    /** STEP so many times a SECOND, in step with the clock. */
+    private static void coming(String what, int second, Step step) {
+        Program.count(what, 0);
+        if (second == 0) {
+            return;
+        }
+        Program.thread("make-" + what, () -> {
+            long began = System.nanoTime();
+            try {
+                for (int n = 1; !Program.stopping; n++) {
+                    step.take(n);
+                    Program.count(what, 1);
+                    long due = began + n * 1_000_000_000L / second, rest = due - System.nanoTime();
+                    if (rest > 500_000) {
+                        LockSupport.parkNanos(rest);
+                    } else if (rest < -1_000_000_000L) {
+                        began -= rest; // a machine that is too slow for it
+                    }
+                }
+            } catch (Exception e) {
+                throw new IllegalStateException(e);
+            }
+        });
+    }
+
+    private static void comer(int number) throws Exception {
+        Thread thread = Program.thread("comer-" + number, () -> Program.sink = Program.work(3_000));
+        if (number % 16 == 0) {
+            thread.join();
+        }
+    }
+
+    private static void hidden(int number) throws Exception {
+        byte[] bytes = ClassBytes.make("truth/Hidden", number % 100, number % 4, number % 3);
+        Class<?> option = Class.forName("java.lang.invoke.MethodHandles$Lookup$ClassOption");
+        Method define = MethodHandles.Lookup.class.getMethod("defineHiddenClass", byte[].class, boolean.class,
+            Array.newInstance(option, 0).getClass());
+        MethodHandles.Lookup made = (MethodHandles.Lookup) define.invoke(MethodHandles.lookup(), bytes, false,
+            Array.newInstance(option, 0));
+        ((Runnable) made.lookupClass().getConstructor().newInstance()).run();
+    }
+}
