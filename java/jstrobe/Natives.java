@@ -8,8 +8,11 @@ public final class Natives {
     private Natives() {
     }
 
-    /** The context of thread T, 0 if it has none. */
+    /** The context of thread T, made if need be; 0 if it has none. */
     public static native long context(Thread t, long tid);
+
+    /** The context of the current thread, whose number is TID; 0 if it has none. */
+    public static native long find(long tid);
 
     /** The child ID of node PARENT, made if need be. */
     public static native long child(long parent, int id);

@@ -64,6 +64,11 @@ static jlong JNICALL on_context(JNIEnv *env, jclass class, jobject thread, jlong
 	return (jlong)at;
 }
 
+static jlong JNICALL on_find(JNIEnv *env, jclass class, jlong id)
+{
+	return (jlong)tree_find((uint64_t)id);
+}
+
 static jlong JNICALL on_child(JNIEnv *env, jclass class, jlong parent, jint id)
 {
 	return (jlong)tree_child((uint64_t)parent, (uint32_t)id);
@@ -144,6 +149,7 @@ static bool prepare(JNIEnv *env, jvmtiEnv *ti, jclass class, jclass slow)
 {
 	static const JNINativeMethod natives[] = {
 		{(char *)"context", (char *)"(Ljava/lang/Thread;J)J", on_context},
+		{(char *)"find", (char *)"(J)J", on_find},
 		{(char *)"child", (char *)"(JI)J", on_child},
 		{(char *)"stamp", (char *)"(J)J", on_stamp},
 		{(char *)"leave", (char *)"(J)V", on_leave},

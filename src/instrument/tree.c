@@ -28,7 +28,7 @@ _Static_assert(offsetof(struct tree_node, elder) == 8 && offsetof(struct tree_no
 	       "JstrobeProbe.java knows these places");
 _Static_assert(offsetof(struct tree_context, current) == 8 &&
 	       offsetof(struct tree_context, timed) == 20 && offsetof(struct tree_context, last) == 24 &&
-	       offsetof(struct tree_context, timed_all) == 32,
+	       offsetof(struct tree_context, timed_all) == 32 && offsetof(struct tree_context, chain) == 40,
 	       "JstrobeProbe.java knows these places");
 _Static_assert(offsetof(struct tree_board, quota) == 4 && offsetof(struct tree_board, latency) == 16 &&
 	       offsetof(struct tree_board, clock) == 24 && offsetof(struct tree_board, rarest) == 32,

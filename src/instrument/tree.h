@@ -3,7 +3,7 @@
  *
  *      base ─┬─ the blind: context, node and table of children in one, all zero but its id
  *            ├─ 4096: struct tree_board: when the last tick was, and what all probes are to know
- *            └─ 8192: slots, thread id (low bits) → context
+ *            └─ 8192: slots, thread id (low bits) → contexts, chained (tree_owner.c)
  *      region of a session: contexts, nodes, tables, statistics, one after the other
  *
  * Each thread writes its own context and nodes alone, from JstrobeProbe.java: enter counts a node and makes
@@ -45,7 +45,7 @@
 #define TREE_BOARD 4096
 #define TREE_DUE (1ull << 63) /* in a context's key: a tick has come since its thread's last stamp */
 #define TREE_SLOTS 8192
-#define TREE_SLOT_COUNT (1u << 20)
+#define TREE_SLOT_COUNT (1u << 17)
 #define TREE_NO_ID UINT32_MAX /* of the blind */
 /* Numbers of nodes: methods from 1 on, and these. */
 #define TREE_ID_MAX 0x0fffff00u
@@ -121,6 +121,7 @@ struct tree_context {
 	uint32_t timed;    /* adaptive: calls timed since */
 	uint64_t last;     /* exact timing: monotonic ns of the last entry or exit */
 	uint64_t timed_all; /* adaptive: calls timed */
+	uint64_t chain;    /* the next one of its owner's slot */
 	uint64_t ticked;   /* when the tick was that has been charged last, monotonic ns */
 	uint64_t stamped;  /* monotonic ns of the last stamp */
 	uint64_t last_cpu; /* the thread's CPU clock then */
@@ -193,7 +194,9 @@ enum tree_fate {
 /* PROBE: the one place that says it, of calls that ended on the probes' short ways and on ours. */
 enum tree_fate tree_fate(const struct tree_exit *e);
 
-/* PROBE: the context of thread ID, which is VIRTUAL or not; 0 for nobody. NAME may be "". */
+/* PROBE: the context of thread ID, which is the calling one; 0: it has none. */
+uint64_t tree_find(uint64_t id);
+/* PROBE: the same, made if need be, for a thread that is VIRTUAL or not; 0 for nobody. NAME may be "". */
 uint64_t tree_context(uint64_t id, bool is_virtual, const char *name);
 /* PROBE: the child ID of PARENT. */
 uint64_t tree_child(uint64_t parent, uint32_t id);

@@ -1,6 +1,6 @@
 /*
  * tree_inner.h - what the files of the call trees share: tree.c the life, tree_memory.c room and nodes, tree_thread.c
- * who writes where, tree_tick.c ticks, tree_time.c clocks and lengths.
+ * who writes where, tree_owner.c whose a context is, tree_tick.c ticks, tree_time.c clocks and lengths.
  */
 #ifndef JSTROBE_INSTRUMENT_TREE_INNER_H
 #define JSTROBE_INSTRUMENT_TREE_INNER_H
@@ -77,6 +77,11 @@ uint64_t tree_make_root(struct tree_context *c, uint64_t at, bool is_virtual);
 uint64_t tree_find_child(uint64_t context, uint64_t parent, uint32_t id);
 /* Forget all threads. `life` held for writing. */
 void tree_forget_threads(void);
+/* The context that thread ID owns, by that thread; 0: none. This and what follows: `life` held. */
+uint64_t tree_owned(uint64_t id);
+/* CONTEXT has its owner ID from now on; and none any more. By the owner, or with nothing of it running. */
+void tree_put_owned(uint64_t context, uint64_t id);
+void tree_take_owned(uint64_t context);
 /* A virtual thread is out of its last instrumented method: its context is free for the next. */
 void tree_release_virtual(uint64_t context);
 

@@ -1,21 +1,20 @@
 /*
  * tree_thread.c - which thread writes where: contexts by thread ids.
  *
- * A thread that ends leaves its tree behind under its name; from KEPT_ENDED on the contexts of ended threads are given
- * to new ones, which then share a tree. Virtual threads share some from the start: each has one only as long as it is
- * inside an instrumented method.
+ * A thread that ends leaves its tree behind under its name; from KEPT_ENDED on, or when a quarter of the memory is used,
+ * the contexts of ended threads are given to new ones, which then share a tree. Virtual threads share some from the
+ * start: each has one only as long as it is inside an instrumented method. So there are never many more contexts than
+ * threads at the same time, however many come and go.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
 #include "instrument/tree_inner.h"
 #include "os/os.h"
 
 #define KEPT_ENDED 256u /* contexts of ended threads that stay theirs */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* what follows */
-static struct map by_thread;   /* id → context's number + 1 */
 static struct tree_thread *threads;
 static uint32_t thread_count, thread_room;
 static uint64_t free_virtual, free_ended; /* contexts without owner, chained */
@@ -27,7 +26,6 @@ void tree_forget_threads(void)
 
 	for (i = 0; i < thread_count; i++)
 		tree_at(threads[i].context)->key = 0;
-	map_free(&by_thread);
 	free(threads);
 	threads = NULL;
 	thread_count = thread_room = ended = 0;
@@ -90,14 +88,20 @@ static void hand_over(struct tree_context *c, uint64_t id)
 	c->last_cpu = os_thread_cpu(0);
 	c->tid = (uint64_t)os_gettid();
 	tree_own(c, id);
+	tree_put_owned((uintptr_t)c - tree_base, id);
+}
+
+/* Whether threads that have ended keep their trees to themselves; not those that came when memory had become scarce. */
+static bool keeps_ended(void)
+{
+	return ended <= KEPT_ENDED && tree_bytes() < tree_state.setup.limit / 4;
 }
 
 /* Lock held. */
 static uint64_t assign(uint64_t id, bool is_virtual, const char *name)
 {
-	uint64_t at = is_virtual ? pop_free(&free_virtual) : ended > KEPT_ENDED ? pop_free(&free_ended) : 0;
+	uint64_t at = is_virtual ? pop_free(&free_virtual) : keeps_ended() ? 0 : pop_free(&free_ended);
 	struct tree_thread *t;
-	uint32_t *number;
 
 	if (at && !is_virtual)
 		ended--;
@@ -106,9 +110,6 @@ static uint64_t assign(uint64_t id, bool is_virtual, const char *name)
 	if (!at)
 		return 0;
 	t = &threads[tree_at(at)->thread];
-	number = is_virtual ? NULL : map_put(&by_thread, id, NULL);
-	if (number)
-		*number = (uint32_t)tree_at(at)->thread + 1;
 	t->id = t->threads++ == 0 && !is_virtual ? id : 0;
 	name = is_virtual ? "virtual threads" : t->threads > 1 ? "several threads" : name;
 	strncpy(t->name, name, sizeof(t->name) - 1);
@@ -116,20 +117,29 @@ static uint64_t assign(uint64_t id, bool is_virtual, const char *name)
 	return at;
 }
 
+uint64_t tree_find(uint64_t id)
+{
+	uint64_t at;
+
+	pthread_rwlock_rdlock(&tree_state.life);
+	at = tree_state.running && id ? tree_owned(id) : 0;
+	pthread_rwlock_unlock(&tree_state.life);
+	return at;
+}
+
 uint64_t tree_context(uint64_t id, bool is_virtual, const char *name)
 {
-	const uint32_t *number;
 	uint64_t at = 0;
 
 	pthread_rwlock_rdlock(&tree_state.life);
 	/* A thread that is just being attached has no number yet. */
 	if (tree_state.running && id) {
-		pthread_mutex_lock(&lock);
-		number = map_get(&by_thread, id);
-		at = number && *number ? threads[*number - 1].context : assign(id, is_virtual, name);
-		pthread_mutex_unlock(&lock);
-		if (at)
-			__atomic_store_n(tree_slot(id), at, __ATOMIC_RELAXED);
+		at = tree_owned(id);
+		if (!at) {
+			pthread_mutex_lock(&lock);
+			at = assign(id, is_virtual, name);
+			pthread_mutex_unlock(&lock);
+		}
 	}
 	pthread_rwlock_unlock(&tree_state.life);
 	return at;
@@ -137,33 +147,28 @@ uint64_t tree_context(uint64_t id, bool is_virtual, const char *name)
 
 void tree_thread_end(uint64_t id)
 {
-	uint32_t *number;
+	uint64_t at;
 
 	pthread_rwlock_rdlock(&tree_state.life);
-	pthread_mutex_lock(&lock);
-	number = tree_state.running ? map_get(&by_thread, id) : NULL;
-	if (number && *number) {
-		struct tree_context *c = tree_at(threads[*number - 1].context);
-
-		*number = 0;
-		__atomic_store_n(&c->key, 0, __ATOMIC_SEQ_CST);
-		c->next_free = free_ended;
-		free_ended = threads[c->thread].context;
+	at = tree_state.running ? tree_owned(id) : 0;
+	if (at) {
+		tree_take_owned(at);
+		pthread_mutex_lock(&lock);
+		tree_at(at)->next_free = free_ended;
+		free_ended = at;
 		ended++;
+		pthread_mutex_unlock(&lock);
 	}
-	pthread_mutex_unlock(&lock);
 	pthread_rwlock_unlock(&tree_state.life);
 }
 
 void tree_release_virtual(uint64_t context)
 {
-	struct tree_context *c = tree_at(context);
-
-	if (!c->key)
+	if (!tree_at(context)->key)
 		return;
-	__atomic_store_n(&c->key, 0, __ATOMIC_SEQ_CST);
+	tree_take_owned(context);
 	pthread_mutex_lock(&lock);
-	c->next_free = free_virtual;
+	tree_at(context)->next_free = free_virtual;
 	free_virtual = context;
 	pthread_mutex_unlock(&lock);
 }

@@ -175,27 +175,17 @@ enum tree_fate tree_fate(const struct tree_exit *e)
 
 /* ---- waits that the JVM tells of ---------------------------------------------------------------- */
 
-/* The context that thread ID has; NULL: none. `life` held. */
-static struct tree_context *context_of(uint64_t id)
-{
-	struct tree_context *c;
-
-	if (!tree_state.running || !id)
-		return NULL;
-	c = tree_at(*tree_slot(id));
-	return (c->key & ~TREE_DUE) == id + 1 ? c : NULL;
-}
-
 void tree_wait_begin(uint64_t id, enum tree_wait kind)
 {
 	struct tree_context *c;
 	struct tree_node *n;
-	uint64_t at;
+	uint64_t context, at;
 
 	pthread_rwlock_rdlock(&tree_state.life);
-	c = context_of(id);
-	if (c && !(tree_node(c->current)->closed & TREE_GATE_WAIT)) {
-		at = tree_find_child(*tree_slot(id), c->current, TREE_WAITING + kind);
+	context = tree_state.running && id ? tree_owned(id) : 0;
+	c = tree_at(context);
+	if (context && !(tree_node(c->current)->closed & TREE_GATE_WAIT)) {
+		at = tree_find_child(context, c->current, TREE_WAITING + kind);
 		n = tree_node(at);
 		n->count++;
 		n->entered = charge(c, tree_node(c->current));
@@ -208,11 +198,13 @@ void tree_wait_end(uint64_t id, enum tree_wait kind)
 {
 	struct tree_context *c;
 	struct tree_node *n;
+	uint64_t context;
 
 	pthread_rwlock_rdlock(&tree_state.life);
-	c = context_of(id);
-	n = c ? tree_node(c->current) : NULL;
-	if (n && n->id == TREE_WAITING + kind) {
+	context = tree_state.running && id ? tree_owned(id) : 0;
+	c = tree_at(context);
+	n = tree_node(c->current);
+	if (context && n->id == TREE_WAITING + kind) {
 		uint64_t now = charge(c, n);
 
 		if (tree_state.setup.timing == TREE_ADAPTIVE)

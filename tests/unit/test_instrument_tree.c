@@ -20,7 +20,8 @@ static struct tree_node *node(uint64_t at)
 static struct tree_context *here(uint64_t thread, bool is_virtual)
 {
 	uint64_t *slots = (uint64_t *)(tree_base + TREE_SLOTS);
-	struct tree_context *c = (void *)(tree_base + slots[thread & (TREE_SLOT_COUNT - 1)]);
+	uint64_t at = __atomic_load_n(&slots[thread & (TREE_SLOT_COUNT - 1)], __ATOMIC_ACQUIRE);
+	struct tree_context *c = (void *)(tree_base + at);
 	uint64_t key = __atomic_load_n(&c->key, __ATOMIC_ACQUIRE);
 
 	if (key == ((thread + 1) | TREE_DUE))
@@ -304,6 +305,74 @@ static void virtual_threads_share_contexts(void **state)
 	tree_end();
 }
 
+/* Threads whose numbers have the same low bits: each stays where it is in its own tree. */
+static void no_two_numbers_are_alike(void **state)
+{
+	enum { THREADS = 5 };
+	uint64_t saved[THREADS], context[THREADS], i, k;
+
+	begin(4 << 20);
+	for (i = 0; i < THREADS; i++) {
+		saved[i] = enter_as(7 + i * TREE_SLOT_COUNT, i & 1, 1);
+		context[i] = tree_find(7 + i * TREE_SLOT_COUNT);
+	}
+	assert_int_equal(tree_threads(), THREADS);
+	for (k = 0; k < 10; k++) {
+		tree_tick();
+		for (i = 0; i < THREADS; i++)
+			leave(enter_as(7 + i * TREE_SLOT_COUNT, i & 1, 2));
+	}
+	assert_int_equal(tree_threads(), THREADS);
+	for (i = 0; i < THREADS; i++) {
+		assert_true(tree_find(7 + i * TREE_SLOT_COUNT) == context[i]);
+		assert_true(node(child(child(tree_context_at(context[i])->root, 1), 2))->count == 10);
+	}
+	/* in any order they go, and the others are found */
+	for (i = 0; i < THREADS; i++) {
+		k = i * 3 % THREADS;
+		leave(saved[k]);
+		tree_thread_end(7 + k * TREE_SLOT_COUNT);
+		assert_true(tree_find(7 + k * TREE_SLOT_COUNT) == 0);
+		k = (i + 1) * 3 % THREADS;
+		assert_true(i == THREADS - 1 || tree_find(7 + k * TREE_SLOT_COUNT) == context[k]);
+	}
+	tree_end();
+}
+
+/* Looking for a thread's context makes none, nor does a wait outside of all methods. */
+static void who_counts_nothing_has_no_context(void **state)
+{
+	uint64_t id;
+	size_t before;
+
+	begin(1 << 20);
+	before = tree_bytes();
+	for (id = 1; id < 300000; id++) {
+		assert_true(tree_find(id) == 0);
+		tree_wait_begin(id, TREE_PARK);
+		tree_wait_end(id, TREE_PARK);
+	}
+	assert_true(tree_threads() == 0 && tree_bytes() == before);
+	tree_end();
+}
+
+/* What is kept does not grow with the threads that there ever were. */
+static void a_million_threads_take_the_memory_of_few(void **state)
+{
+	size_t after = 0;
+	uint64_t i;
+
+	begin(16 << 20);
+	for (i = 1; i <= 1000000; i++) {
+		leave(enter_as(i, i & 1, 1));
+		tree_thread_end(i);
+		if (i == 1000)
+			after = tree_bytes();
+	}
+	assert_true(tree_bytes() == after && tree_blind_calls() == 0);
+	tree_end();
+}
+
 static void ended_threads_give_their_contexts_to_others(void **state)
 {
 	struct tree_thread t;
@@ -566,6 +635,9 @@ int main(void)
 		cmocka_unit_test(calls_without_memory_are_counted_in_one_node),
 		cmocka_unit_test(late_probes_do_no_harm),
 		cmocka_unit_test(virtual_threads_share_contexts),
+		cmocka_unit_test(no_two_numbers_are_alike),
+		cmocka_unit_test(who_counts_nothing_has_no_context),
+		cmocka_unit_test(a_million_threads_take_the_memory_of_few),
 		cmocka_unit_test(ended_threads_give_their_contexts_to_others),
 		cmocka_unit_test(lengths_of_calls_are_kept),
 		cmocka_unit_test(only_methods_are_slow_calls),

@@ -31,13 +31,14 @@ public final class JstrobeProbe {
     private static final long CLOCK = BOARD + 24;
     private static final long RAREST = BOARD + 32;
     private static final long SLOTS = 8192;
-    private static final long SLOT_MASK = (1 << 20) - 1;
+    private static final long SLOT_MASK = (1 << 17) - 1;
     /* a context */
     private static final int KEY = 0;
     private static final int CURRENT = 8;
     private static final int TAKEN = 20;
     private static final int LAST = 24;
     private static final int TAKEN_ALL = 32;
+    private static final int CHAIN = 40;
     /* a node */
     private static final int CONTEXT = 0;
     private static final int ELDER = 8;
@@ -67,6 +68,7 @@ public final class JstrobeProbe {
     private static final long DUE_NOW = Long.MIN_VALUE;
     private static final long TIMED = 1;
     private static final int GATE_SHIFT = 28;
+    private static final int GATE_DEEP = 2;
     private static final int GATE_WAIT = 4;
     private static final int NUMBER = (1 << GATE_SHIFT) - 1;
     private static final int SLEEPING = GATE_WAIT << GATE_SHIFT | 0x0fffffe0;
@@ -86,11 +88,25 @@ public final class JstrobeProbe {
         return context;
     }
 
-    private static long look(long context, Thread t, long tid) {
-        if (U.getLong(null, BASE + context + KEY) != (tid + 1 | DUE_NOW))
+    private static long look(long first, Thread t, long tid) {
+        long context = search(first, tid);
+        if (context == 0)
             return Natives.context(t, tid);
-        Natives.stamp(U.getLong(null, BASE + context + CURRENT));
+        if (U.getLong(null, BASE + context + KEY) != tid + 1)
+            Natives.stamp(U.getLong(null, BASE + context + CURRENT));
         return context;
+    }
+
+    /** The context of thread TID, of those chained from FIRST on; 0 if it is not seen among them. */
+    private static long search(long first, long tid) {
+        long context = first;
+        /* others come into the chain and leave it meanwhile; but a key is its owner's alone */
+        for (int i = 0; i < 16 && context != 0; i++) {
+            if ((U.getLongVolatile(null, BASE + context + KEY) & ~DUE_NOW) == tid + 1)
+                return context;
+            context = U.getLong(null, BASE + context + CHAIN);
+        }
+        return 0;
     }
 
     /** Whether all is as usual in the context of a leave: it is still somebody's, and no tick is due. */
@@ -122,15 +138,23 @@ public final class JstrobeProbe {
         return value;
     }
 
-    /** Whether the current thread is where calls with the gates of NUMBER do not count. */
+    /** Whether the current thread is where calls with the gates of NUMBER do not count; it gets no context for that. */
     @ForceInline
     private static boolean closed(int number) {
         int gates = number >>> GATE_SHIFT;
-        /* who has not called anything instrumented yet does not wait in it */
-        if ((gates & GATE_WAIT) != 0
-                && U.getLong(null, BASE + SLOTS + ((U.getLong(Thread.currentThread(), TID) & SLOT_MASK) << 3)) == 0)
-            return true;
-        return (U.getInt(null, BASE + U.getLong(null, BASE + here() + CURRENT) + CLOSED) & gates) != 0;
+        long tid = U.getLong(Thread.currentThread(), TID);
+        long context = U.getLong(null, BASE + SLOTS + ((tid & SLOT_MASK) << 3));
+        if (context != 0 && U.getLongVolatile(null, BASE + context + KEY) != tid + 1)
+            context = own(context, tid);
+        /* who has not called anything that counts is in no root, and does not wait in it */
+        if (context == 0)
+            return (gates & ~GATE_DEEP) != 0;
+        return (U.getInt(null, BASE + U.getLong(null, BASE + context + CURRENT) + CLOSED) & gates) != 0;
+    }
+
+    private static long own(long first, long tid) {
+        long context = search(first, tid);
+        return context != 0 ? context : Natives.find(tid);
     }
 
     /* ---- sampled timing ---- */
