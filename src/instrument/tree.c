@@ -63,22 +63,19 @@ static void *reserve_base(void)
 
 int tree_begin(const struct tree_setup *s, struct error *err)
 {
-	void *base = tree_base ? (void *)tree_base : reserve_base(), *memory;
+	void *base = tree_base ? (void *)tree_base : reserve_base();
 
-	if (!base)
-		return error_set(err, ENOMEM, "no address space for the threads' call trees: %s", strerror(errno));
-	memory = reserve(s->limit, 0);
-	if (!memory) {
-		if (!tree_base)
+	if (!base || !tree_room_begin()) {
+		int rc = errno;
+
+		if (base && !tree_base)
 			munmap(base, BASE_SIZE);
-		return error_set(err, ENOMEM, "no address space for %zu MB of call trees: %s", s->limit >> 20,
-				 strerror(errno));
+		return error_set(err, ENOMEM, "no address space for the threads' call trees: %s", strerror(rc));
 	}
 	pthread_rwlock_wrlock(&tree_state.life);
 	tree_base = (uintptr_t)base;
 	tree_node(0)->id = TREE_NO_ID;
 	tree_state.setup = *s;
-	tree_state.region = (uintptr_t)memory;
 	atomic_store(&tree_state.used, 0);
 	atomic_store(&tree_state.blind_calls, 0);
 	tree_board()->latency = (int64_t)MIN(s->latency, (uint64_t)INT64_MAX);
@@ -104,7 +101,7 @@ void tree_end(void)
 		tree_forget_threads();
 		tree_forget_quiet();
 		madvise((void *)(tree_base + TREE_SLOTS), BASE_SIZE - TREE_SLOTS, MADV_DONTNEED);
-		madvise((void *)tree_state.region, tree_state.setup.limit, MADV_DONTNEED);
+		tree_room_end();
 	}
 	pthread_rwlock_unlock(&tree_state.life);
 }

@@ -4,7 +4,7 @@
  *      base ─┬─ the blind: context, node and table of children in one, all zero but its id
  *            ├─ 4096: struct tree_board: when the last tick was, and what all probes are to know
  *            └─ 8192: slots, thread id (low bits) → contexts, chained (tree_owner.c)
- *      region of a session: contexts, nodes, tables, statistics, one after the other
+ *      pieces of address space: contexts, nodes, tables, statistics, one after the other
  *
  * Each thread writes its own context and nodes alone, from JstrobeProbe.java: enter counts a node and makes
  * it current, leave goes back to the one saved. Everybody may read at any time: numbers only grow, and a node
@@ -33,7 +33,7 @@
  * All places are offsets from base, and offset 0 is the blind: memory that was given back reads as zeros and so
  * leads there, where every call takes the slow way and finds that nobody listens. Therefore a probe that comes
  * late, from a method that was entered before the end, needs no lock to be safe. (It reads each place once, and in no
- * order: two fields of one node may be from before and after the end.) Regions stay reserved for ever, without memory.
+ * order: two fields of one node may be from before and after the end.) No address is used again (tree_room.c).
  *
  * Functions marked PROBE run on threads of the program, from the probe; others on jstrobe's.
  */

@@ -1,5 +1,5 @@
 /*
- * tree_inner.h - what the files of the call trees share: tree.c the life, tree_memory.c room and nodes, tree_thread.c
+ * tree_inner.h - what the files of the call trees share: tree.c the life, tree_room.c address space, tree_memory.c nodes, tree_thread.c
  * who writes where, tree_owner.c whose a context is, tree_tick.c ticks, tree_time.c clocks and lengths.
  */
 #ifndef JSTROBE_INSTRUMENT_TREE_INNER_H
@@ -18,7 +18,6 @@ struct tree_state {
 	pthread_rwlock_t life;
 	bool running;
 	struct tree_setup setup;
-	uintptr_t region;
 	_Atomic size_t used;
 	_Atomic uint64_t blind_calls;
 };
@@ -69,7 +68,13 @@ void tree_tick_seen(struct tree_context *c);
 /* No context is to be reached any more. */
 void tree_forget_quiet(void);
 
-/* SIZE bytes of the region, for a thread of its own, as an offset; 0 when the limit is reached. */
+/* Address space is there to begin with; false: errno says why not. */
+bool tree_room_begin(void);
+/* SIZE bytes of zeros, at an address that nothing has had before; 0: none is left. */
+uintptr_t tree_room(size_t size);
+/* What this session was given reads as zeros from now on, and takes no memory. */
+void tree_room_end(void);
+/* SIZE bytes within the limit, for a thread of its own, as an offset; 0 when the limit is reached. */
 uint64_t tree_take(size_t size);
 /* The root of context C, with the node for what no memory is left for. 0: no memory. */
 uint64_t tree_make_root(struct tree_context *c, uint64_t at, bool is_virtual);

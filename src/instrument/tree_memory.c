@@ -1,5 +1,5 @@
 /*
- * tree_memory.c - nodes, their tables of children and the methods' statistics, out of the region.
+ * tree_memory.c - nodes, their tables of children and the methods' statistics, out of the session's room.
  *
  * A thread takes chunks for itself and cuts them up; nothing is given back before the end. The last quarter
  * of the memory is for nodes alone: lengths of calls are missed less than calls.
@@ -17,15 +17,17 @@
 
 uint64_t tree_take(size_t size)
 {
-	size_t at;
+	uintptr_t at;
 
 	size = (size + TREE_LINE - 1) & ~(size_t)(TREE_LINE - 1);
-	at = atomic_fetch_add(&tree_state.used, size);
-	if (at + size > tree_state.setup.limit) {
-		atomic_fetch_sub(&tree_state.used, size);
-		return 0;
-	}
-	return (uint64_t)(tree_state.region + at) - tree_base;
+	if (atomic_fetch_add(&tree_state.used, size) + size > tree_state.setup.limit)
+		at = 0;
+	else
+		at = tree_room(size);
+	if (at)
+		return (uint64_t)at - tree_base;
+	atomic_fetch_sub(&tree_state.used, size);
+	return 0;
 }
 
 /* SIZE bytes from the context's own chunk. */

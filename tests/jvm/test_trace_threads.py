@@ -54,3 +54,22 @@ def test_masses_of_virtual_threads(jdk25):
 def test_masses_of_platform_threads(jdk):
     short = counted(3000, 200000)
     check_masses(trace_masses(jdk, "platform", short), short)
+
+
+def address_space(program):
+    with open(f"/proc/{program.pid}/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmSize:")) * 1024
+
+
+def test_sessions_take_little_address_space(jdk):
+    """Session after session in one JVM: the address space of trees is a few pages each, not their limit."""
+    sizes = []
+    with Program(jdk, "Waits", wrap=("env", "MALLOC_ARENA_MAX=1")) as program:
+        for _ in range(counted(6, 25)):
+            done = jstrobe("start", "--instrument", "truth.Waits", program.pid)
+            assert done.returncode == 0, done.stderr
+            stop(program)
+            sizes.append(address_space(program))
+        assert program.stop() == 0
+    # the JVM itself takes some for its compilers
+    assert sizes[-1] < sizes[1] + 300e6, sizes

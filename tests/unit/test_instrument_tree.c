@@ -4,7 +4,9 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -283,6 +285,47 @@ static void late_probes_do_no_harm(void **state)
 	assert_true(node(child(here(1, false)->root, 5))->count == 1);
 	tree_end();
 	assert_int_equal(node(0)->id, TREE_NO_ID);
+}
+
+static size_t address_space(void)
+{
+	unsigned long pages = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+
+	assert_non_null(f);
+	assert_int_equal(fscanf(f, "%lu", &pages), 1);
+	fclose(f);
+	return pages * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Each session takes what its trees need, a large one more at once, and none finds what another has left. */
+static void sessions_take_little_address_space(void **state)
+{
+	size_t before = 0;
+	uint64_t saved;
+	uint32_t id;
+	int i;
+
+	for (i = 0; i < 100; i++) {
+		begin(256 << 20);
+		saved = enter(1);
+		for (id = 1; id <= 300; id++)
+			leave(enter(id + (uint32_t)i));
+		leave(saved);
+		assert_true(node(child(here(1, false)->root, 1))->kid_count == 300);
+		tree_end();
+		before = before ? before : address_space();
+	}
+	assert_true(address_space() < before + (64 << 20));
+	begin(256 << 20);
+	for (id = 1; id <= 100000; id++)
+		leave(enter(id));
+	assert_true(tree_bytes() > 8 << 20 && !node(child(here(1, false)->root, TREE_OTHER))->count);
+	tree_end();
+	leave(saved);
+	begin(1 << 20);
+	assert_true(node(here(1, false)->root)->kid_count == 1);
+	tree_end();
 }
 
 static void virtual_threads_share_contexts(void **state)
@@ -634,6 +677,7 @@ int main(void)
 		cmocka_unit_test(deep_recursion_folds),
 		cmocka_unit_test(calls_without_memory_are_counted_in_one_node),
 		cmocka_unit_test(late_probes_do_no_harm),
+		cmocka_unit_test(sessions_take_little_address_space),
 		cmocka_unit_test(virtual_threads_share_contexts),
 		cmocka_unit_test(no_two_numbers_are_alike),
 		cmocka_unit_test(who_counts_nothing_has_no_context),
