@@ -12,6 +12,7 @@
 #include "agent/fallback.h"
 
 
+#include "agent/java.h"
 #include "agent/jvm.h"
 #include "os/os.h"
 #include "signal/load.h"
@@ -64,6 +65,7 @@ static void make_all_ids(jvmtiEnv *ti, JNIEnv *env)
 
 	if ((*ti)->GetLoadedClasses(ti, &count, &classes))
 		return;
+	java_room(env, count);
 	for (i = 0; i < count; i++) {
 		make_ids(ti, classes[i]);
 		(*env)->DeleteLocalRef(env, classes[i]);
@@ -85,6 +87,7 @@ static unsigned os_threads(jvmtiEnv *ti, JNIEnv *env, uintptr_t *os_thread, uint
 	(*env)->DeleteLocalRef(env, self);
 	if ((*ti)->GetAllThreads(ti, &count, &threads))
 		return 0;
+	java_room(env, count);
 	for (i = 0; i < count; i++) {
 		uintptr_t thread = jvm_thread_behind(env, threads[i]);
 

@@ -5,6 +5,7 @@
 #define GET_MODULE 233        /* JNI, from JDK 9 on */
 #define IS_VIRTUAL_THREAD 234 /* JNI, from JDK 21 on */
 #define ADD_MODULE_READS 93   /* JVMTI, from JDK 9 on: function 94 */
+#define ROOM_BEYOND 32        /* references that are made while those of a list are there */
 #define JNI_9 0x00090000
 #define JNI_21 0x00150000
 
@@ -18,16 +19,30 @@ bool java_is_virtual(JNIEnv *env, jthread thread)
 	return ask(env, thread);
 }
 
+void java_room(JNIEnv *env, jint references)
+{
+	/* a warning is all that -Xcheck:jni has for who goes beyond; the JVM makes room anyhow */
+	if ((*env)->EnsureLocalCapacity(env, references + ROOM_BEYOND))
+		java_clear(env);
+}
+
 bool java_open_door(JNIEnv *env, jvmtiEnv *ti, jclass from, jclass to)
 {
 	jobject(JNICALL * module_of)(JNIEnv *, jclass);
 	jvmtiError(JNICALL * add_reads)(jvmtiEnv *, jobject, jobject);
+	jobject reader, read;
+	bool done;
 
 	if ((*env)->GetVersion(env) < JNI_9)
 		return false;
 	memcpy(&module_of, (const void *const *)*env + GET_MODULE, sizeof(module_of));
 	memcpy(&add_reads, (const void *const *)*ti + ADD_MODULE_READS, sizeof(add_reads));
-	return add_reads(ti, module_of(env, from), module_of(env, to)) == JVMTI_ERROR_NONE;
+	reader = module_of(env, from);
+	read = module_of(env, to);
+	done = reader && read && add_reads(ti, reader, read) == JVMTI_ERROR_NONE;
+	(*env)->DeleteLocalRef(env, reader);
+	(*env)->DeleteLocalRef(env, read);
+	return done;
 }
 
 bool java_clear(JNIEnv *env)

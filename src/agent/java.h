@@ -14,6 +14,8 @@
 bool java_is_virtual(JNIEnv *env, jthread thread);
 /* The module of FROM may call class TO from now on. False: it may not, or there are no modules (JDK 8). */
 bool java_open_door(JNIEnv *env, jvmtiEnv *ti, jclass from, jclass to);
+/* The caller holds so many local references at a time, as JVMTI gives them with a list; the thread is to have room. */
+void java_room(JNIEnv *env, jint references);
 /* Forget the exception that was thrown; whether there was one. */
 bool java_clear(JNIEnv *env);
 /* Class NAME for the boot loader, a global reference; NULL with an exception, or out of memory. */

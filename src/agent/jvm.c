@@ -8,6 +8,7 @@
 
 #include "agent/entry.h"
 #include "agent/fallback.h"
+#include "agent/java.h"
 #include "agent/jfrsync.h"
 #include "agent/parked.h"
 #include "agent/redefine.h"
@@ -81,6 +82,7 @@ static void each_java_thread(JNIEnv *env, bool make_known)
 
 	if ((*ti)->GetAllThreads(ti, &count, &threads))
 		return;
+	java_room(env, count);
 	for (i = 0; i < count; i++) {
 		uintptr_t thread = jvm_thread_behind(env, threads[i]);
 		pid_t tid = thread ? jvm_tid(thread) : 0;

@@ -92,6 +92,7 @@ void agent_requests_begin(void)
 	if (!ti)
 		return;
 	if (!(*ti)->GetLoadedClasses(ti, &count, &classes)) {
+		java_room(env, count);
 		for (i = 0; i < count; i++) {
 			if (is_ours(ti, classes[i]))
 				tell(ti, env, classes[i]);

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "agent/java.h"
 #include "agent/jvm.h"
 #include "agent/session.h"
 #include "agent/thread.h"
@@ -83,6 +84,7 @@ static void look_at_java(struct names *n)
 
 	if (!n->name || (*n->ti)->GetAllThreads(n->ti, &count, &threads))
 		return;
+	java_room(n->env, count);
 	for (i = 0; i < count; i++) {
 		look_at(n, threads[i]);
 		(*n->env)->DeleteLocalRef(n->env, threads[i]);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/java.h"
 #include "agent/probe.h"
 #include "base/map.h"
 #include "instrument/waits.h"
@@ -300,6 +301,7 @@ static int change_loaded(jvmtiEnv *ti, JNIEnv *env, struct trace_classes *c, boo
 
 	if ((*ti)->GetLoadedClasses(ti, &count, &classes))
 		return error_set(err, ENOMEM, "the JVM does not tell its classes");
+	java_room(env, count);
 	for (i = 0; i < count; i++) {
 		if (is_meant(ti, classes[i], c, remove))
 			classes[meant++] = classes[i];

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/java.h"
+
 #define FRAMES_SEEN 512 /* of a stack, from its top */
 
 /* The method with probes whose old code METHOD is; -1: none of ours. */
@@ -78,6 +80,7 @@ void trace_entered_look(jvmtiEnv *ti, JNIEnv *env, const struct trace_classes *c
 
 	if ((*ti)->GetAllStackTraces(ti, FRAMES_SEEN, &stacks, &count))
 		return;
+	java_room(env, count);
 	for (i = 0; i < count; i++) {
 		look_at(ti, env, &stacks[i], c, e);
 		(*env)->DeleteLocalRef(env, stacks[i].thread);

@@ -1,6 +1,7 @@
 /*
- * tree_inner.h - what the files of the call trees share: tree.c the life, tree_room.c address space, tree_memory.c nodes, tree_thread.c
- * who writes where, tree_owner.c whose a context is, tree_tick.c ticks, tree_time.c clocks and lengths.
+ * tree_inner.h - what the files of the call trees share: tree.c the life, tree_room.c address space, tree_memory.c
+ * nodes, tree_thread.c who writes where, tree_owner.c whose a context is, tree_tick.c ticks, tree_time.c clocks
+ * and lengths.
  */
 #ifndef JSTROBE_INSTRUMENT_TREE_INNER_H
 #define JSTROBE_INSTRUMENT_TREE_INNER_H

@@ -1,10 +1,10 @@
 /*
  * tree_owner.c - whose a context is: a table of all contexts that have an owner, by thread ids.
  *
- * A slot is the head of a chain: contexts whose owners' ids have the same low bits. Contexts never become anything else
- * while a session lasts, and a key is its owner's alone; so whoever finds his own key in a chain has found his context,
- * though others change the chain meanwhile, and only who finds nothing has to look again with the lock. Nobody looks
- * for another thread's.
+ * A slot is the head of a chain: contexts whose owners' ids have the same low bits. Contexts never become anything
+ * else while a session lasts, and a key is its owner's alone; so whoever finds his own key in a chain has found
+ * his context, though others change the chain meanwhile, and only who finds nothing has to look again with the
+ * lock. Nobody looks for another thread's.
  */
 #include "instrument/tree_inner.h"
 

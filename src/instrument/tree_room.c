@@ -1,9 +1,9 @@
 /*
  * tree_room.c - address space for trees, in pieces as they are needed.
  *
- * No address is used twice: a probe that comes too late may still have one of an earlier session, and has to find zeros
- * there. A session goes on in the piece in which the one before has ended, so all of them together take what their trees
- * needed, and a JVM with little address space can be traced as often as it likes.
+ * No address is used twice: a probe that comes too late may still have one of an earlier session, and has to find
+ * zeros there. A session goes on in the piece in which the one before has ended, so all of them together take what
+ * their trees needed, and a JVM with little address space can be traced as often as it likes.
  */
 #include <stdlib.h>
 #include <sys/mman.h>

@@ -1,10 +1,10 @@
 /*
  * tree_thread.c - which thread writes where: contexts by thread ids.
  *
- * A thread that ends leaves its tree behind under its name; from KEPT_ENDED on, or when a quarter of the memory is used,
- * the contexts of ended threads are given to new ones, which then share a tree. Virtual threads share some from the
- * start: each has one only as long as it is inside an instrumented method. So there are never many more contexts than
- * threads at the same time, however many come and go.
+ * A thread that ends leaves its tree behind under its name; from KEPT_ENDED on, or when a quarter of the memory is
+ * used, the contexts of ended threads are given to new ones, which then share a tree. Virtual threads share some
+ * from the start: each has one only as long as it is inside an instrumented method. So there are never many more
+ * contexts than threads at the same time, however many come and go.
  */
 #include <stdlib.h>
 #include <string.h>
