@@ -44,6 +44,7 @@ for group in "$@"; do
 		need python3-pytest-xdist module xdist
 		need python3-selenium module selenium
 		need python3-jsonschema module jsonschema
+		need strace have strace
 		need musl-tools have musl-gcc
 		need chromium have chromium
 		need chromium-driver have chromedriver

@@ -91,9 +91,10 @@ static int begin(struct recording *r, struct error *err)
 			return rc;
 		rc = agent_listen(&r->agent, START_MS, err);
 	}
-	if (rc == 0)
-		r->began = now();
-	return rc;
+	if (rc)
+		return rc;
+	r->began = now();
+	return result_begun(&r->result, err);
 }
 
 static void show_progress(struct recording *r, uint64_t duration)

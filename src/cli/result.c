@@ -99,17 +99,27 @@ static int open_aside(struct result *r, struct error *err)
 	return 0;
 }
 
-/* A recording grows under its final name; a trace is written at the end, whatever its form. */
+/*
+ * A recording grows under its final name, which a new one gets when it has begun (result_begun); a trace is written at
+ * the end, whatever its form.
+ */
 static int open_in_place(struct result *r, struct error *err)
 {
 	char folder[PATH_MAX];
 
-	r->fd = open(r->file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	r->created = r->fd >= 0;
-	if (r->fd < 0 && errno == EEXIST)
-		r->fd = open(r->file, O_RDWR | O_CLOEXEC);
-	r->in_place = true;
 	folder_of(r->file, folder);
+	r->in_place = true;
+	r->fd = open(r->file, O_RDWR | O_CLOEXEC);
+	if (r->fd >= 0)
+		return 0;
+	if (errno == ENOENT) {
+		r->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+		r->nameless = r->fd >= 0;
+	}
+	if (r->fd < 0) {
+		r->fd = open(r->file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		r->created = r->fd >= 0;
+	}
 	return r->fd < 0 ? no_folder(r->file, folder, errno, err) : 0;
 }
 
@@ -188,11 +198,31 @@ static int name_it(struct result *r)
 	return -errno;
 }
 
-int result_keep(struct result *r, struct error *err)
+int result_begun(struct result *r, struct error *err)
 {
+	const char *name = strrchr(r->file, '/');
 	int rc = 0;
 
-	if (r->copy)
+	if (!r->nameless)
+		return 0;
+	name = name ? name + 1 : r->file;
+	snprintf(r->aside, sizeof(r->aside), "%.*s.%.200s.XXXXXX", (int)(name - r->file), r->file, name);
+	if (name_it(r) || rename(r->aside, r->file))
+		rc = error_set(err, errno, "-f %s: %s", r->file, strerror(errno));
+	else
+		r->aside[0] = '\0';
+	r->nameless = rc != 0;
+	r->created = rc == 0;
+	return rc;
+}
+
+int result_keep(struct result *r, struct error *err)
+{
+	int rc = result_begun(r, err);
+
+	if (rc)
+		; /* no name, no result */
+	else if (r->copy)
 		rc = copy_out(r, err);
 	else if (r->in_place)
 		r->in_place = r->created = false;

@@ -18,6 +18,7 @@ struct result {
 	char aside[PATH_MAX + 32]; /* the name until then; "" = it has none */
 	bool in_place;         /* a recording: it has its final name from the start */
 	bool created;          /* and was not there before */
+	bool nameless;         /* a recording that has not begun: it gets its name then */
 };
 
 /*
@@ -30,6 +31,8 @@ int result_open(struct result *r, struct options *o, int pid, const char *withou
 		struct error *err);
 /* Whether O->file, for PID, is the file PATH. */
 bool result_is(const struct options *o, int pid, const char *path);
+/* The session runs: a recording that grows gets its name. */
+int result_begun(struct result *r, struct error *err);
 /* The agent has written all: make it visible. The result is closed in any case. */
 int result_keep(struct result *r, struct error *err);
 /* Forget it; safe on a closed one. */

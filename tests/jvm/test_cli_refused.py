@@ -139,7 +139,7 @@ def test_a_silent_jvm_and_the_timeout(jdk17):
         os.kill(program.pid, signal.SIGSTOP)  # seen as stopped only a moment later, or at once
         began = time.time()
         refused(program.pid, "stopped", args=("--attach-timeout", "1"))
-        assert time.time() - began < 3
+        assert time.time() - began < 8, "the default of 10 s"
         os.kill(program.pid, signal.SIGCONT)
         assert program.alive()
 

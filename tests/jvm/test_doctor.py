@@ -115,7 +115,7 @@ def test_long_safepoint(jdk17):
         began = time.monotonic()
         done = jstrobe("record", "-d", "1", "--attach-timeout", "1500ms", program.pid)
         assert done.returncode == 3 and "longer --attach-timeout" in done.stderr, done.stderr
-        assert time.monotonic() - began < 3.5
+        assert time.monotonic() - began < 7, "it waited for the end of the safepoint"
         with open(f"/proc/{program.pid}/maps") as maps:
             assert "libjstrobe" not in maps.read()
         wait_until(lambda: program.mark().get("loops"))
