@@ -9,6 +9,13 @@
 #include "agent/owed.h"
 #include "agent/session.h"
 
+static void put_trace_status(const struct trace_progress *p, struct buffer *b)
+{
+	buffer_printf(b, "trace_phase=%d\ntrace_some=%d\ntrace_matched=%u\ntrace_done=%u\ntrace_left=%u\n"
+		      "trace_left_ns=%llu\n", (int)p->phase, p->some, p->matched, p->done, p->left,
+		      (unsigned long long)p->left_ns);
+}
+
 static void put_stream_status(const struct session_status *s, struct buffer *b)
 {
 	buffer_printf(b, "streams=%u\nstreamed=%llu\ndropped=%llu\n", s->streams, (unsigned long long)s->streamed,
@@ -37,6 +44,8 @@ void command_put_status(struct buffer *b)
 		      JSTROBE_VERSION);
 	if (s.streams || s.streamed || s.dropped)
 		put_stream_status(&s, b);
+	if (s.trace.phase != TRACE_IDLE)
+		put_trace_status(&s.trace, b);
 	if (s.last)
 		buffer_printf(b, "last=%llu\nring_bytes=%llu\n", (unsigned long long)s.last,
 			      (unsigned long long)s.ring_bytes);

@@ -210,6 +210,7 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)
 {
 	agent_waits_vm_death();
+	trace_vm_death();
 	entry_vm_death();
 	atomic_store(&zone.vm_exiting, true);
 	atomic_store(&live, false);

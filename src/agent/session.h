@@ -10,6 +10,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "agent/trace_work.h"
 #include "options/options.h"
 
 struct session_status {
@@ -29,6 +30,7 @@ struct session_status {
 	uint32_t streams;       /* live ones that are read */
 	uint64_t streamed, dropped; /* samples in records; those for which their readers were too slow */
 	uint64_t cpu_time, own_cpu; /* ns that the process used since the session began; of it jstrobe's threads */
+	struct trace_progress trace; /* of classes that change */
 	uint64_t unwritten;     /* stored samples that are not in it: the disk was full, … */
 };
 

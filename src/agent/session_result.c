@@ -253,6 +253,7 @@ void session_get_status(struct session_status *s)
 	s->threads_perf = first->counts.perf;
 	s->threads_timer = first->counts.timer;
 	s->threads_refused = first->counts.refused;
+	trace_work_progress(&s->trace);
 	if (session.tracing) {
 		s->event = "calls";
 		s->engine = "probes";

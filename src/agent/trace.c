@@ -1,8 +1,9 @@
 /*
  * trace.c - the life of a tracing session.
  *
- *      trees ready ─▶ probe class defined ─▶ hook on ─▶ loaded classes changed in batches ─▶ ticks
- *      ticks end ─▶ hook off, classes changed back ─▶ trees read into a result ─▶ memory given back
+ *      trees ready ─▶ probe class defined ─▶ ticks ─▶ hook on ─▶ classes changed by the thread of trace_work.c
+ *      hook off ─▶ few classes: changed back ─▶ ticks end ─▶ trees read into a result ─▶ memory given back
+ *             └─▶ many: trees read at once, and given back when all have changed back
  */
 #include "agent/trace.h"
 
@@ -20,6 +21,7 @@
 #include "agent/trace_result.h"
 #include "agent/trace_slow.h"
 #include "agent/trace_ticks.h"
+#include "agent/trace_work.h"
 #include "format/calls.h"
 #include "instrument/tree.h"
 #include "os/os.h"
@@ -31,6 +33,12 @@
 #define DEFAULT_BUDGET 20 /* percent */
 
 static const char *const timing_words[TREE_TIMINGS] = {"sampled", "exact", "exact", "adaptive", "none"};
+
+/* What trace_work.c needs until classes are as before, which may be after the session. */
+struct trace_set {
+	struct trace_classes classes;
+	struct trace_entered entered;
+};
 
 static struct {
 	jvmtiEnv *ti;           /* with its capabilities, once one is needed */
@@ -44,8 +52,7 @@ static struct {
 	uint64_t started_at;    /* ns since 1970 */
 	uint32_t next_method;   /* numbers are never used again */
 	double cost, stamped_cost; /* as in struct calls */
-	struct trace_entered entered;
-	struct trace_classes classes;
+	struct trace_set *set;  /* of the session that runs or waits */
 	struct calls result;    /* of a session that has ended */
 	bool has_result;
 } trace = {.next_method = 1};
@@ -78,23 +85,41 @@ static int read_options(const struct options *o, struct error *err)
 
 	trace.period = o->period ? o->period : DEFAULT_PERIOD;
 	trace.budget = o->budget ? o->budget : DEFAULT_BUDGET;
-	trace.classes.timing = trace.timing;
-	trace.classes.deep = o->trace_depth;
+	trace.set->classes.timing = trace.timing;
+	trace.set->classes.deep = o->trace_depth;
 	if (rc == 0)
-		rc = patterns_add(&trace.classes.patterns, o->instrument, false, err);
+		rc = patterns_add(&trace.set->classes.patterns, o->instrument, false, err);
 	if (rc == 0)
-		rc = patterns_add(&trace.classes.roots, o->root, false, err);
+		rc = patterns_add(&trace.set->classes.roots, o->root, false, err);
 	if (rc == 0)
-		rc = patterns_add(&trace.classes.patterns, o->exclude, true, err);
+		rc = patterns_add(&trace.set->classes.patterns, o->exclude, true, err);
 	return rc;
+}
+
+/* What a person should know before the classes of a wide pattern change. */
+static void put_wide_notes(const struct trace_progress *p, struct buffer *notes)
+{
+	if (p->some)
+		buffer_printf(notes, "%u classes match: those that run get probes, as stacks show them from "
+			      "now on, first after 2 s; --all-classes: all of them, which takes long\n", p->matched);
+	else
+		buffer_printf(notes, "%u classes match and get probes, some at a time; 'jstrobe status' says how far "
+			      "it is\n", p->matched);
+	buffer_puts(notes, "the JVM compiles what gets probes anew: the program is slower until it has\n");
 }
 
 /* What a person should know of what the patterns meant. */
 static void put_notes(struct buffer *notes)
 {
-	const struct trace_classes *c = &trace.classes;
+	const struct trace_classes *c = &trace.set->classes;
+	struct trace_progress progress;
 	size_t i;
 
+	trace_work_progress(&progress);
+	if (progress.phase != TRACE_CHANGED) {
+		put_wide_notes(&progress, notes);
+		return;
+	}
 	trace_classes_lock();
 	buffer_printf(notes, "%zu methods in %u classes have probes (%.0f ms; at most %.0f ms for the classes that are "
 		      "changed at a time)\n", c->methods.count, c->class_count, (double)c->batches_ns / 1e6,
@@ -110,6 +135,21 @@ static void put_notes(struct buffer *notes)
 	trace_classes_unlock();
 }
 
+static void free_set(struct trace_set *set)
+{
+	if (!set)
+		return;
+	trace_classes_free(&set->classes);
+	trace_entered_free(&set->entered);
+	free(set);
+}
+
+static void forget_set(void)
+{
+	free_set(trace.set);
+	trace.set = NULL;
+}
+
 /* Nobody takes the time, and nobody tells anything, any more. */
 static void end_all(void)
 {
@@ -117,6 +157,13 @@ static void end_all(void)
 	trace_slow_end();
 	trace_events_listen(trace.ti, false, true);
 	tree_end();
+}
+
+/* The classes are as before: late probes find nothing from here on. On the thread of trace_work. */
+static void over(const struct trace_job *job)
+{
+	end_all();
+	free_set((struct trace_set *)((char *)job->classes - offsetof(struct trace_set, classes)));
 }
 
 /*
@@ -140,15 +187,19 @@ static void calibrate(JNIEnv *env, uint32_t method)
 	tree_tune((uint32_t)MIN(MAX(left, 1.0), 1e9), clock, TREE_RAREST);
 }
 
-static int begin(struct buffer *notes, struct error *err)
+/* AT_START: of the JVM; the program has not begun. */
+static int begin(bool at_start, struct buffer *notes, struct error *err)
 {
 	const struct options *o = &trace.options;
 	struct tree_setup setup = {.limit = TREE_LIMIT, .timing = trace.timing, .period = trace.period,
 				   .latency = o->latency ? o->latency : UINT64_MAX, .rooted = o->root[0],
 				   .depth = o->trace_depth ? o->trace_depth : UINT32_MAX};
 	JNIEnv *env = jvm_jni();
-	int rc = tree_begin(&setup, err);
+	struct trace_job job;
+	int rc = trace_work_settle(err);
 
+	if (rc == 0)
+		rc = tree_begin(&setup, err);
 	if (rc)
 		return rc;
 	rc = env ? probe_define(env, trace.ti, err)
@@ -157,24 +208,26 @@ static int begin(struct buffer *notes, struct error *err)
 		/* one number is for the calibration; nothing in the JVM calls it */
 		calibrate(env, trace.next_method);
 		tree_forget_timed();
-		trace.classes.first = ++trace.next_method;
+		trace.set->classes.first = ++trace.next_method;
 		if (trace.timing != TREE_COUNTS)
 			rc = trace_ticks_start(trace.period, err);
 	}
 	if (rc == 0) {
 		trace_events_listen(trace.ti, true, trace.timing != TREE_COUNTS);
 		if (o->latency)
-			trace_slow_begin(trace.ti, trace.classes.first);
-		trace.classes.jdk = (unsigned)strtoul(jvm_version(), NULL, 10);
+			trace_slow_begin(trace.ti, trace.set->classes.first);
+		trace.set->classes.jdk = (unsigned)strtoul(jvm_version(), NULL, 10);
 		trace.began = os_monotonic();
 		trace.started_at = os_realtime();
-		rc = trace_classes_put(trace.ti, env, &trace.classes, err);
+		job = (struct trace_job){.ti = trace.ti, .classes = &trace.set->classes,
+					 .entered = &trace.set->entered, .at_start = at_start,
+					 .all = trace.options.all_classes, .over = over};
+		rc = trace_work_begin(&job, err);
 	}
 	if (rc) {
 		end_all();
 		return rc;
 	}
-	trace_entered_look(trace.ti, env, &trace.classes, &trace.entered);
 	put_notes(notes);
 	return 0;
 }
@@ -184,18 +237,21 @@ int trace_start(const struct options *o, struct buffer *notes, struct error *err
 	int rc;
 
 	trace_forget();
+	trace.set = calloc(1, sizeof(*trace.set));
+	if (!trace.set)
+		return error_set(err, ENOMEM, "out of memory for the classes");
 	rc = read_options(o, err);
 	if (rc == 0)
 		rc = trace_events_init(&trace.ti, err);
 	trace.options = *o;
 	trace.by_thread = o->threads;
 	if (rc == 0 && jvm_is_live())
-		rc = begin(notes, err);
+		rc = begin(false, notes, err);
 	else if (rc == 0)
 		trace.waiting = true;
 	trace.running = rc == 0;
 	if (rc)
-		trace_classes_free(&trace.classes);
+		forget_set();
 	return rc;
 }
 
@@ -207,8 +263,9 @@ void trace_vm_init(void)
 	if (!trace.waiting)
 		return;
 	trace.waiting = false;
-	if (begin(&notes, &err)) {
+	if (begin(true, &notes, &err)) {
 		trace.running = false;
+		forget_set();
 		log_error("%s; the program runs untraced", err.text);
 	} else {
 		log_notes(notes.data, notes.length);
@@ -238,12 +295,15 @@ static void fill_head(struct calls *c, uint64_t until)
 /* The trees as they are now; BY_THREAD: apart. */
 static int read_trees(struct calls *c, bool by_thread)
 {
+	struct trace_progress progress;
 	int rc;
 
 	fill_head(c, trace.ended ? trace.ended : os_monotonic());
 	trace_classes_lock();
-	rc = trace_result_read(c, &trace.classes, &trace.entered, trace.period, by_thread);
+	rc = trace_result_read(c, &trace.set->classes, &trace.set->entered, trace.period, by_thread);
 	trace_classes_unlock();
+	trace_work_progress(&progress);
+	c->not_run = progress.some && progress.matched > progress.done ? progress.matched - progress.done : 0;
 	return rc;
 }
 
@@ -254,25 +314,28 @@ void trace_by_thread(bool apart)
 
 void trace_stop(void)
 {
-	JNIEnv *env = jvm_jni();
-
 	if (!trace.running)
 		return;
 	trace.running = false;
 	if (trace.waiting) {
 		trace.waiting = false;
+		forget_set();
 		return;
 	}
-	trace.ended = os_monotonic();
-	/* while classes change back calls go on being counted: the number is that of the whole time */
-	if (env)
-		trace_classes_remove(trace.ti, env, &trace.classes);
+	/* while a few classes change back calls go on being counted: the number is that of the whole time */
+	trace_work_end();
 	trace.ended = os_monotonic();
 	trace_ticks_stop();
 	trace_slow_end();
 	trace.has_result = read_trees(&trace.result, trace.by_thread) == 0;
-	trace.next_method = trace.classes.first + (uint32_t)trace.classes.methods.count;
-	end_all();
+	trace.next_method = trace.set->classes.first + (uint32_t)trace.set->classes.methods.count;
+	trace.set = NULL; /* freed by over() */
+	trace_work_release();
+}
+
+void trace_vm_death(void)
+{
+	trace_work_vm_death();
 }
 
 static void write_result(const struct calls *c, const struct options *o, struct buffer *out)
@@ -323,8 +386,6 @@ void trace_forget(void)
 	if (trace.running)
 		return;
 	trace_result_free(&trace.result);
-	trace_classes_free(&trace.classes);
-	trace_entered_free(&trace.entered);
 	trace_slow_forget();
 	trace.has_result = false;
 	trace.ended = 0;

@@ -25,5 +25,7 @@ uint64_t trace_calls(void);
 void trace_forget(void);
 /* The JVM is up: a session that was started before begins. */
 void trace_vm_init(void);
+/* The JVM ends: classes stay as they are, and no call of this file waits any more. Before trace_stop. */
+void trace_vm_death(void);
 
 #endif

@@ -5,19 +5,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/java.h"
 #include "agent/probe.h"
+#include "agent/trace_list.h"
+#include "agent/trace_loading.h"
 #include "base/map.h"
 #include "instrument/waits.h"
 #include "os/os.h"
 
-#define BATCH 200u     /* classes changed in one stop of the program */
 #define SKIPS_KEPT 2000u
 #define NAME_MAX_LENGTH 1024
 
 /* `active`, and all of what the hook changes. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct trace_classes *active;
+static struct trace_loading loading;
 
 void trace_classes_lock(void)
 {
@@ -29,6 +30,7 @@ void trace_classes_unlock(void)
 	pthread_mutex_unlock(&lock);
 }
 
+/* Not that of trace_list.h: it is for names of methods as well, told apart by what they begin with. */
 static uint64_t hash(uint64_t h, const char *text, size_t length)
 {
 	size_t i;
@@ -185,7 +187,7 @@ static bool change(struct trace_classes *c, const unsigned char *bytes, jint siz
 	if (why != SKIP_NONE && name)
 		note_skip(c, name, strlen(name), skip_names[why].text);
 	if (count && name) {
-		map_put(&c->changed, hash(3, name, strlen(name)), &fresh);
+		map_put(&c->changed, trace_list_hash(name, strlen(name)), &fresh);
 		c->class_count += fresh && c->chosen;
 	}
 	return count;
@@ -203,11 +205,19 @@ void JNICALL trace_classes_load(jvmtiEnv *ti, JNIEnv *env, jclass redefined, job
 		return;
 	text = (struct text){name, (uint16_t)MIN(strlen(name), (size_t)UINT16_MAX)};
 	pthread_mutex_lock(&lock);
-	if (active && touches(active, &text) && change(active, bytes, size, name, &out) &&
-	    (*ti)->Allocate(ti, (jlong)out.length, &copy) == JVMTI_ERROR_NONE) {
-		memcpy(copy, out.data, out.length);
-		*new_bytes = copy;
-		*new_size = (jint)out.length;
+	if (active && touches(active, &text)) {
+		if (change(active, bytes, size, name, &out) &&
+		    (*ti)->Allocate(ti, (jlong)out.length, &copy) == JVMTI_ERROR_NONE) {
+			memcpy(copy, out.data, out.length);
+			*new_bytes = copy;
+			*new_size = (jint)out.length;
+		}
+		if (redefined)
+			active->last_hook = os_monotonic();
+		else
+			trace_loading_hooked(&loading, &(struct trace_hooked){
+				.name = trace_list_hash(name, strlen(name)), .tid = os_gettid(),
+				.session = active->session, .changed = out.length, .at = os_monotonic()});
 	}
 	pthread_mutex_unlock(&lock);
 	buffer_free(&out);
@@ -224,116 +234,120 @@ int trace_classes_init(jvmtiEnv *ti, struct error *err)
 	return 0;
 }
 
-/* ---- classes that are loaded ------------------------------------------------------------------------ */
+/* ---- beginning and end --------------------------------------------------------------------------- */
 
-/* "com/acme/Order" of CLASS; NULL for arrays and primitives. To be deallocated. */
-static char *name_of(jvmtiEnv *ti, jclass class)
+bool trace_classes_touch(const struct trace_classes *c, const struct text *name)
 {
-	char *signature = NULL;
-	size_t length;
-
-	if ((*ti)->GetClassSignature(ti, class, &signature, NULL) || !signature)
-		return NULL;
-	length = strlen(signature);
-	if (signature[0] != 'L' || length < 3) {
-		(*ti)->Deallocate(ti, (unsigned char *)signature);
-		return NULL;
-	}
-	memmove(signature, signature + 1, length - 2);
-	signature[length - 2] = '\0';
-	return signature;
+	return touches(c, name);
 }
 
-static bool is_meant(jvmtiEnv *ti, jclass class, struct trace_classes *c, bool remove)
+bool trace_classes_waits(const struct text *name)
 {
-	char *name = name_of(ti, class);
-	jboolean modifiable = JNI_FALSE;
-	struct text text;
-	bool meant;
+	return waits_touch(name);
+}
 
-	if (!name)
-		return false;
-	text = (struct text){name, (uint16_t)MIN(strlen(name), (size_t)UINT16_MAX)};
+void trace_classes_refuse(struct trace_classes *c, const struct text *name, const char *reason)
+{
 	pthread_mutex_lock(&lock);
-	meant = remove ? map_get(&c->changed, hash(3, name, strlen(name))) != NULL
-		       : touches(c, &text);
-	if (meant && ((*ti)->IsModifiableClass(ti, class, &modifiable) || !modifiable)) {
-		meant = false;
-		note_skip(c, name, text.length, "hidden classes cannot be changed");
-	}
+	note_skip(c, name->at, name->length, reason);
 	pthread_mutex_unlock(&lock);
-	(*ti)->Deallocate(ti, (unsigned char *)name);
-	return meant;
 }
 
-static void refuse(jvmtiEnv *ti, jclass class, struct trace_classes *c)
+void trace_classes_begin(jvmtiEnv *ti, struct trace_classes *c)
 {
-	char *name = name_of(ti, class);
+	static uint32_t sessions;
 
-	if (!name)
-		return;
 	pthread_mutex_lock(&lock);
-	note_skip(c, name, strlen(name), "the JVM refused the changed class");
-	pthread_mutex_unlock(&lock);
-	(*ti)->Deallocate(ti, (unsigned char *)name);
-}
-
-/* All of them at once; if the JVM refuses, one by one. */
-static void change_batch(jvmtiEnv *ti, const jclass *classes, jint count, struct trace_classes *c)
-{
-	uint64_t began = os_monotonic(), ns;
-	jint i;
-
-	if (count && (*ti)->RetransformClasses(ti, count, classes)) {
-		for (i = 0; i < count; i++)
-			if ((*ti)->RetransformClasses(ti, 1, &classes[i]))
-				refuse(ti, classes[i], c);
-	}
-	ns = os_monotonic() - began;
-	c->batches_ns += ns;
-	c->worst_batch_ns = MAX(c->worst_batch_ns, ns);
-}
-
-static int change_loaded(jvmtiEnv *ti, JNIEnv *env, struct trace_classes *c, bool remove, struct error *err)
-{
-	jclass *classes;
-	jint count, i, meant = 0;
-
-	if ((*ti)->GetLoadedClasses(ti, &count, &classes))
-		return error_set(err, ENOMEM, "the JVM does not tell its classes");
-	java_room(env, count);
-	for (i = 0; i < count; i++) {
-		if (is_meant(ti, classes[i], c, remove))
-			classes[meant++] = classes[i];
-		else
-			(*env)->DeleteLocalRef(env, classes[i]);
-	}
-	for (i = 0; i < meant; i += (jint)BATCH)
-		change_batch(ti, classes + i, MIN(meant - i, (jint)BATCH), c);
-	for (i = 0; i < meant; i++)
-		(*env)->DeleteLocalRef(env, classes[i]);
-	(*ti)->Deallocate(ti, (unsigned char *)classes);
-	return 0;
-}
-
-int trace_classes_put(jvmtiEnv *ti, JNIEnv *env, struct trace_classes *c, struct error *err)
-{
-	pthread_mutex_lock(&lock);
+	c->session = ++sessions;
 	active = c;
 	pthread_mutex_unlock(&lock);
+	/* first this: no class comes in between that passed no hook and is told by no event */
+	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_LOAD, NULL);
 	(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
-	return change_loaded(ti, env, c, false, err);
 }
 
-void trace_classes_remove(jvmtiEnv *ti, JNIEnv *env, struct trace_classes *c)
+void trace_classes_end(jvmtiEnv *ti)
 {
-	struct error ignored;
-
 	pthread_mutex_lock(&lock);
 	active = NULL;
 	pthread_mutex_unlock(&lock);
 	(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
-	change_loaded(ti, env, c, true, &ignored);
+}
+
+/* ---- classes that are there now --------------------------------------------------------------------- */
+
+/* Classes that were found to have too few or too many probes as they came; trace_work takes them from here. */
+static VECTOR(uint64_t) strays;
+static void (*on_stray)(void);
+
+void trace_classes_on_stray(void (*to)(void))
+{
+	on_stray = to;
+}
+
+/* Whether the class that thread TID has now must be changed: it has another session's probes, or none. Locked. */
+static bool is_stray(const struct text *name, uint64_t name_hash)
+{
+	struct trace_hooked h = {.session = 0};
+
+	if (trace_loading_defined(&loading, os_gettid(), name_hash, &h) && active && h.session == active->session)
+		return false;
+	return h.changed || (active && touches(active, name));
+}
+
+void JNICALL trace_classes_loaded(jvmtiEnv *ti, JNIEnv *env, jthread thread, jclass class)
+{
+	char *name = trace_list_name(ti, class);
+	struct text text;
+	uint64_t *stray = NULL;
+
+	if (!name)
+		return;
+	text = (struct text){name, (uint16_t)MIN(strlen(name), (size_t)UINT16_MAX)};
+	pthread_mutex_lock(&lock);
+	/* the names of hidden classes have a dot or, before JDK 15, end in a number; these pass no hook */
+	if (!strchr(name, '.') && is_stray(&text, trace_list_hash(name, strlen(name)))) {
+		stray = VECTOR_PUSH(&strays);
+		if (stray)
+			*stray = trace_list_hash(name, strlen(name));
+	}
+	pthread_mutex_unlock(&lock);
+	if (stray && on_stray)
+		on_stray();
+	(*ti)->Deallocate(ti, (unsigned char *)name);
+}
+
+void trace_classes_take_strays(struct map *names)
+{
+	size_t i;
+
+	map_clear(names);
+	pthread_mutex_lock(&lock);
+	for (i = 0; i < strays.count; i++)
+		map_put(names, strays.items[i], NULL);
+	strays.count = 0;
+	pthread_mutex_unlock(&lock);
+}
+
+uint32_t trace_classes_loading(uint64_t since)
+{
+	uint32_t count;
+
+	pthread_mutex_lock(&lock);
+	trace_loading_forget_dead(&loading);
+	count = trace_loading_count(&loading, since);
+	pthread_mutex_unlock(&lock);
+	return count;
+}
+
+void trace_classes_loading_over(jvmtiEnv *ti)
+{
+	(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_LOAD, NULL);
+	pthread_mutex_lock(&lock);
+	trace_loading_free(&loading);
+	free(strays.items);
+	memset(&strays, 0, sizeof(strays));
+	pthread_mutex_unlock(&lock);
 }
 
 void trace_classes_free(struct trace_classes *c)

@@ -1,8 +1,8 @@
 /*
- * trace_classes.h - putting probes into the classes of this JVM, and taking them out again.
+ * trace_classes.h - what of a class gets probes, and the JVM's hook that puts them in.
  *
- * Loaded classes are changed in batches, classes loaded later as they come. A class that the JVM refuses stays
- * as it was; the others go on. Attached threads, normal code, one at a time, but for the JVM's own call.
+ * The hook changes classes as they are loaded, and those that trace_work.c has the JVM transform again. Any thread that
+ * loads a class runs it; one lock guards all of it, and nothing is called under it that could wait.
  */
 #ifndef JSTROBE_AGENT_TRACE_CLASSES_H
 #define JSTROBE_AGENT_TRACE_CLASSES_H
@@ -42,8 +42,10 @@ struct trace_classes {
 	uint32_t chosen;                     /* methods of the class at hand */
 	struct strings texts;
 	uint32_t class_count;                /* classes changed, those loaded later included */
+	uint32_t session;                    /* number */
 	uint64_t bytes_read, rewriting_ns;
-	uint64_t worst_batch_ns, batches_ns;
+	uint64_t last_hook;                  /* when the hook had changed the last class of a batch */
+	uint64_t worst_batch_ns, batches_ns; /* the program stood still so long; in all */
 };
 
 /* Ask for what is needed; once. -ENOTSUP. */
@@ -52,13 +54,31 @@ int trace_classes_init(jvmtiEnv *ti, struct error *err);
 void JNICALL trace_classes_load(jvmtiEnv *ti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
 				jobject domain, jint size, const unsigned char *bytes, jint *new_size,
 				unsigned char **new_bytes);
-/* Put probes into what C's patterns mean. C must stay until trace_classes_remove. */
-int trace_classes_put(jvmtiEnv *ti, JNIEnv *env, struct trace_classes *c, struct error *err);
 /* The place of the method CLASS_NAME ("com/acme/Order").NAME TYPE; -1: it has no probes. Locked. */
 int64_t trace_classes_find(const struct trace_classes *c, const struct text *class_name, const struct text *name,
 			   const struct text *type);
-/* Take them all out: every method has its own byte code again. */
-void trace_classes_remove(jvmtiEnv *ti, JNIEnv *env, struct trace_classes *c);
+/* Classes get probes as they are loaded or transformed, as C's patterns mean them. C stays until trace_classes_end. */
+void trace_classes_begin(jvmtiEnv *ti, struct trace_classes *c);
+/* No class gets any from here on; those that are transformed again lose theirs. */
+void trace_classes_end(jvmtiEnv *ti);
+/* Whether a method of class NAME could get probes. Locked. */
+bool trace_classes_touch(const struct trace_classes *c, const struct text *name);
+/* Whether the class has methods that wait. */
+bool trace_classes_waits(const struct text *name);
+/* The result is to say that class NAME has no probes, and why (a constant). */
+void trace_classes_refuse(struct trace_classes *c, const struct text *name, const char *reason);
+/*
+ * The JVM has a class now: the callback of ClassLoad. One that came with the wrong probes, as it was being loaded
+ * when a session began or ended, is a stray: TO is called, on that thread, and has it transformed again.
+ */
+void JNICALL trace_classes_loaded(jvmtiEnv *ti, JNIEnv *env, jthread thread, jclass class);
+void trace_classes_on_stray(void (*to)(void));
+/* The strays so far, as hashes of their names, into NAMES. */
+void trace_classes_take_strays(struct map *names);
+/* How many classes that got probes after SINCE (monotonic ns) the JVM does not have yet. */
+uint32_t trace_classes_loading(uint64_t since);
+/* None is waited for any more. */
+void trace_classes_loading_over(jvmtiEnv *ti);
 /* Names can be read while this is held; classes that are being loaded wait. */
 void trace_classes_lock(void);
 void trace_classes_unlock(void);

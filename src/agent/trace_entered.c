@@ -33,8 +33,8 @@ static int64_t place_of(jvmtiEnv *ti, JNIEnv *env, jmethodID method, const struc
 	return place;
 }
 
-/* One more thread has METHOD on its stack. */
-static void add(struct trace_entered *e, uint32_t method)
+/* THREADS have METHOD on their stacks. */
+static void add(struct trace_entered *e, uint32_t method, uint32_t threads)
 {
 	uint32_t *place = map_put(&e->known, method, NULL);
 	struct calls_entered *one;
@@ -48,7 +48,24 @@ static void add(struct trace_entered *e, uint32_t method)
 		*one = (struct calls_entered){.method = method};
 		*place = (uint32_t)e->list.count;
 	}
-	e->list.items[*place - 1].threads++;
+	e->list.items[*place - 1].threads += threads;
+}
+
+/* A later look sees some of what an earlier one saw. Locked. */
+static void merge(struct trace_entered *e, const struct trace_entered *now)
+{
+	const struct calls_entered *one;
+	const uint32_t *place;
+	size_t i;
+
+	for (i = 0; i < now->list.count; i++) {
+		one = &now->list.items[i];
+		place = map_get(&e->known, one->method);
+		if (!place || !*place)
+			add(e, one->method, one->threads);
+		else
+			e->list.items[*place - 1].threads = MAX(e->list.items[*place - 1].threads, one->threads);
+	}
 }
 
 static void look_at(jvmtiEnv *ti, JNIEnv *env, const jvmtiStackInfo *stack, const struct trace_classes *c,
@@ -68,13 +85,14 @@ static void look_at(jvmtiEnv *ti, JNIEnv *env, const jvmtiStackInfo *stack, cons
 			continue;
 		place = place_of(ti, env, method, c);
 		if (place >= 0 && map_put(&seen, (uint64_t)place, &fresh) && fresh)
-			add(e, (uint32_t)place);
+			add(e, (uint32_t)place, 1);
 	}
 	map_free(&seen);
 }
 
 void trace_entered_look(jvmtiEnv *ti, JNIEnv *env, const struct trace_classes *c, struct trace_entered *e)
 {
+	struct trace_entered now = {.known = {.count = 0}};
 	jvmtiStackInfo *stacks = NULL;
 	jint count = 0, i;
 
@@ -82,10 +100,14 @@ void trace_entered_look(jvmtiEnv *ti, JNIEnv *env, const struct trace_classes *c
 		return;
 	java_room(env, count);
 	for (i = 0; i < count; i++) {
-		look_at(ti, env, &stacks[i], c, e);
+		look_at(ti, env, &stacks[i], c, &now);
 		(*env)->DeleteLocalRef(env, stacks[i].thread);
 	}
 	(*ti)->Deallocate(ti, (unsigned char *)stacks);
+	trace_classes_lock();
+	merge(e, &now);
+	trace_classes_unlock();
+	trace_entered_free(&now);
 }
 
 void trace_entered_free(struct trace_entered *e)

@@ -17,8 +17,8 @@ struct trace_entered {
 };
 
 /*
- * Look at all platform threads' stacks, at one stop of the program; C has its probes. Attached, normal code. Without
- * memory the list is shorter.
+ * Look at all platform threads' stacks, at one stop of the program; C has its probes. Attached, normal code. Again
+ * after more classes have changed. Without memory the list is shorter.
  */
 void trace_entered_look(jvmtiEnv *ti, JNIEnv *env, const struct trace_classes *c, struct trace_entered *e);
 void trace_entered_free(struct trace_entered *e);

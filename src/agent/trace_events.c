@@ -56,6 +56,7 @@ int trace_events_init(jvmtiEnv **kept, struct error *err)
 {
 	static const jvmtiEventCallbacks callbacks = {
 		.ClassFileLoadHook = trace_classes_load,
+		.ClassLoad = trace_classes_loaded,
 		.ThreadEnd = on_thread_end,
 		.MonitorContendedEnter = on_contended,
 		.MonitorContendedEntered = on_entered,

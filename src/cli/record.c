@@ -114,8 +114,10 @@ static void show_progress(struct recording *r, uint64_t duration)
 	else
 		snprintf(left, sizeof(left), "%llu s", (unsigned long long)(ran / NS_PER_S));
 	if (r->cli->options.instrument[0]) {
-		console_progress("counting calls: %s, %llu calls", left,
-				 (unsigned long long)control_number(s, "taken"));
+		console_progress("counting calls: %s, %llu calls, probes in %llu of %llu classes", left,
+				 (unsigned long long)control_number(s, "taken"),
+				 (unsigned long long)control_number(s, "trace_done"),
+				 (unsigned long long)control_number(s, "trace_matched"));
 		return;
 	}
 	console_progress("sampling %s: %s, %llu samples, %llu lost", r->cli->options.event, left,

@@ -8,6 +8,40 @@
 #include "cli/agent.h"
 #include "cli/cli.h"
 
+/* What the agent's enum trace_phase calls "probes go". */
+#define RESTORING 5
+
+/* How far the changing of classes is. */
+static void print_trace(const char *s)
+{
+	unsigned long long left = control_number(s, "trace_left");
+	unsigned long long seconds = (control_number(s, "trace_left_ns") + NS_PER_S - 1) / NS_PER_S;
+
+	if (control_number(s, "trace_phase") == RESTORING) {
+		printf("  classes  lose their probes: %llu are left, about %llu s\n", left, seconds);
+		return;
+	}
+	printf("  classes  %llu of %llu that match have probes", (unsigned long long)control_number(s, "trace_done"),
+	       (unsigned long long)control_number(s, "trace_matched"));
+	if (control_number(s, "trace_some"))
+		printf("; others get them when they are seen running");
+	if (left)
+		printf("; %llu are left now, about %llu s", left, seconds);
+	putchar('\n');
+}
+
+/* Who ends the session, or where its result goes. */
+static void print_owner(const char *s)
+{
+	char text[2400];
+
+	if (control_number(s, "owner"))
+		printf("  owner    a running 'jstrobe record', pid %llu\n",
+		       (unsigned long long)control_number(s, "owner"));
+	else if (control_value(s, "owed", text, sizeof(text)) && text[0])
+		printf("  result   goes to %s\n", text);
+}
+
 static void print(const char *s)
 {
 	char text[2400], interval[32], engine[64] = "";
@@ -16,10 +50,18 @@ static void print(const char *s)
 	if (!control_number(s, "running")) {
 		printf("Profiler is not active%s\n", control_number(s, "has_data") ?
 		       "; the last session's result can be dumped" : "");
+		if (control_number(s, "trace_phase"))
+			print_trace(s);
 		return;
 	}
 	printf("Profiling is running for %llu seconds\n",
 	       (unsigned long long)(control_number(s, "running_for") / NS_PER_S));
+	if (control_number(s, "trace_phase")) {
+		printf("  calls    %llu counted\n", (unsigned long long)control_number(s, "taken"));
+		print_trace(s);
+		print_owner(s);
+		return;
+	}
 	control_value(s, "event", text, sizeof(text));
 	control_value(s, "engine", engine, sizeof(engine));
 	snprintf(interval, sizeof(interval), "%g ms", (double)ns / 1e6);
@@ -50,11 +92,7 @@ static void print(const char *s)
 		printf("  written  %llu bytes of recording, %llu samples are missing there\n",
 		       (unsigned long long)control_number(s, "recording"),
 		       (unsigned long long)control_number(s, "unwritten"));
-	if (control_number(s, "owner"))
-		printf("  owner    a running 'jstrobe record', pid %llu\n",
-		       (unsigned long long)control_number(s, "owner"));
-	else if (control_value(s, "owed", text, sizeof(text)) && text[0])
-		printf("  result   goes to %s\n", text);
+	print_owner(s);
 }
 
 int cli_status(struct cli *cli)

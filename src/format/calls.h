@@ -133,6 +133,7 @@ struct calls {
 	uint64_t count;          /* invocations */
 	uint64_t uncounted;      /* calls of threads that were being attached, or without memory for their tree */
 	uint32_t class_count;    /* with probes */
+	uint32_t not_run;        /* classes that match and have none, as they were not seen running */
 	uint64_t bytes;          /* of trees */
 	double cost;             /* ns of an entry and exit, measured here; 0 = unknown */
 	double stamped_cost;     /* adaptive timing: of one that takes the time; then `cost` is of one that does not */

@@ -171,8 +171,9 @@ void calls_json(const struct calls *c, struct buffer *out)
 		      c->period);
 	buffer_printf(out, "  \"invocations\": %" PRIu64 ",\n  \"uncounted\": %" PRIu64 ",\n", c->count,
 		      c->uncounted);
-	buffer_printf(out, "  \"classes\": %" PRIu32 ",\n  \"tree_bytes\": %" PRIu64 ",\n  \"probe_ns\": %.2f,\n",
-		      c->class_count, c->bytes, c->cost);
+	buffer_printf(out, "  \"classes\": %" PRIu32 ",\n  \"classes_not_run\": %" PRIu32 ",\n", c->class_count,
+		      c->not_run);
+	buffer_printf(out, "  \"tree_bytes\": %" PRIu64 ",\n  \"probe_ns\": %.2f,\n", c->bytes, c->cost);
 	if (c->stamped_cost > 0)
 		buffer_printf(out, "  \"budget\": %" PRIu32 ",\n  \"stamped\": %" PRIu64 ",\n  \"stamped_ns\": %.2f,\n",
 			      c->budget, c->stamped, c->stamped_cost);

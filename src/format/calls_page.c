@@ -187,8 +187,10 @@ static void put_head(const struct calls *c, const struct calls_style *style, str
 	page_flag(out, "inverted", style->inverted);
 	buffer_puts(out, "\"lost\":[],\n\"ended\":[],\n");
 	buffer_printf(out, "\"details\":\"Calls: %" PRIu64 " counted, %" PRIu64 " in no tree\\nProbes: %" PRIu32
-		      " classes, about %.1f ns a call\\nTrees: %" PRIu64 " bytes\",\n", c->count, c->uncounted,
-		      c->class_count, c->cost, c->bytes);
+		      " classes, about %.1f ns a call\\n", c->count, c->uncounted, c->class_count, c->cost);
+	if (c->not_run)
+		buffer_printf(out, "Not seen running, without probes: %" PRIu32 " classes\\n", c->not_run);
+	buffer_printf(out, "Trees: %" PRIu64 " bytes\",\n", c->bytes);
 }
 
 static void put_title(const struct calls *c, const struct calls_style *style, struct buffer *out)

@@ -278,6 +278,9 @@ static void put_head(const struct calls *c, struct buffer *out)
 	buffer_printf(out, "--- Calls of %" PRIu32 " methods in %" PRIu32 " classes, %s timing, %.1f s ---\n",
 		      c->method_count, c->class_count, c->timing, (double)c->duration / 1e9);
 	calls_overhead(c, out);
+	if (c->not_run)
+		buffer_printf(out, "%" PRIu32 " more classes match but were not seen running; they have no probes "
+			      "(--all-classes: all get them)\n", c->not_run);
 	if (c->uncounted)
 		buffer_printf(out, "%" PRIu64 " calls are in no tree: by threads that were being attached, or beyond "
 			      "the memory for trees\n", c->uncounted);

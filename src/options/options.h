@@ -71,6 +71,7 @@ struct options {
 	char trace[1024];      /* METHOD[:TIME], until all options are read; "" = none */
 	char root[1024];       /* patterns of methods: count below these alone; "" = everywhere */
 	char timing[16];       /* "" = sampled, or exact where it is needed */
+	bool all_classes;      /* of a pattern that means many, also those that do not run */
 	uint64_t period;       /* ns, 0 = the default */
 	uint32_t trace_depth;  /* of calls, 0 = any */
 	uint64_t latency;      /* ns from which on a call is told by itself, 0 = none is */

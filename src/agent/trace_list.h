@@ -1,0 +1,44 @@
+/*
+ * trace_list.h - the loaded classes that are wanted, found anew each time: nothing is held in between that would keep a
+ * class from being unloaded. Attached threads, normal code.
+ */
+#ifndef JSTROBE_AGENT_TRACE_LIST_H
+#define JSTROBE_AGENT_TRACE_LIST_H
+
+#include <jvmti.h>
+
+#include "base/base.h"
+#include "base/map.h"
+#include "instrument/classfile.h"
+
+struct trace_listed {
+	jclass class;
+	uint64_t key;    /* of this very class */
+	uint32_t weight; /* the heaviest come first */
+};
+
+struct trace_list {
+	struct trace_listed *items;
+	uint32_t count;
+	unsigned char *classes; /* the JVM's */
+};
+
+/*
+ * Whether the class NAME ("com/acme/Order"), of that hash, is wanted, and how much. MODIFIABLE is asked for only then:
+ * see trace_list_fixed.
+ */
+typedef bool (*trace_list_wants)(void *data, const struct text *name, uint64_t hash, uint32_t *weight);
+/* CLASS of that name is wanted, but the JVM does not let it change. */
+typedef void (*trace_list_fixed)(void *data, const struct text *name);
+
+/* All that are wanted and not in DONE (of keys). With a local frame that trace_list_free takes away. -ENOMEM. */
+int trace_list_read(struct trace_list *l, jvmtiEnv *ti, JNIEnv *env, const struct map *done, trace_list_wants wants,
+		    trace_list_fixed fixed, void *data);
+void trace_list_free(struct trace_list *l, jvmtiEnv *ti, JNIEnv *env);
+
+/* As the hooks know a class: NAME with slashes. */
+uint64_t trace_list_hash(const char *name, size_t length);
+/* "com/acme/Order" of CLASS; NULL for arrays and primitives. To be deallocated. */
+char *trace_list_name(jvmtiEnv *ti, jclass class);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * trace_seen.h - which classes run: those whose methods stand on stacks, looked at again and again.
+ *
+ * A look takes some running threads' stacks and, in turn, a few of those that wait; each thread is held for as long as
+ * its own stack takes. Attached thread, normal code.
+ */
+#ifndef JSTROBE_AGENT_TRACE_SEEN_H
+#define JSTROBE_AGENT_TRACE_SEEN_H
+
+#include <jvmti.h>
+
+#include "base/map.h"
+
+struct trace_seen {
+	struct map methods; /* jmethodID → place of its class in looks */
+	struct map classes; /* hash of the name → how often it was on a stack */
+	struct map inside;  /* classes on the stack at hand */
+	uint32_t turn;      /* where the next look begins */
+	uint64_t interval;  /* ns between looks: 10 ms, or more where looks take long */
+};
+
+/* Look once. What there is no memory for is not seen. */
+void trace_seen_look(struct trace_seen *s, jvmtiEnv *ti, JNIEnv *env);
+/* How many stacks had the class whose name has HASH (trace_list.h). */
+uint32_t trace_seen_times(const struct trace_seen *s, uint64_t hash);
+void trace_seen_free(struct trace_seen *s);
+
+#endif
