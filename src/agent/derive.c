@@ -81,6 +81,7 @@ struct collector *derive_account(const struct options *o, const struct engine_ev
 		.sched = o->sched,
 		.record_cpu = o->record_cpu,
 		.hold_ms = o->collector_hold_ms,
+		.renew_at = o->renew_at,
 		.store_bytes = o->memlimit,
 	};
 	uint32_t e;

@@ -177,6 +177,8 @@ void account_end(struct collector *c, struct thread_record *r);
 void account_all_losses(struct collector *c, uint32_t e, struct loss_totals *t);
 /* The name that THREAD had at TIME, as far as it was noticed. Lock held. */
 uint32_t account_name_at(const struct collector *c, uint32_t thread, uint64_t time);
+/* TID's thread has ended: another one may have the number next. Lock held. */
+void account_forget_number(struct collector *c, uint64_t tid);
 /* Take the names given since the last call into the account. Lock held. */
 void account_names(struct collector *c);
 /* Begin counting signals without a record anew; take what was counted into the account. Lock held. */

@@ -72,6 +72,18 @@ void account_names(struct collector *c)
 	pthread_mutex_unlock(&c->given_lock);
 }
 
+void account_forget_number(struct collector *c, uint64_t tid)
+{
+	uint32_t *java_id = map_get(&c->java_ids, tid);
+	uint32_t *its = java_id ? map_get(&c->waits.java_threads, *java_id) : NULL;
+
+	/* beyond 2^32 the whole number is not known: those go with the account */
+	if (its && *its == tid)
+		map_remove(&c->waits.java_threads, *java_id);
+	map_remove(&c->names, tid);
+	map_remove(&c->java_ids, tid);
+}
+
 /* A new entry; its number + 1, 0 = out of memory. */
 static uint32_t new_thread(struct collector *c, pid_t tid, uint64_t context)
 {

@@ -30,6 +30,7 @@ struct collector_options {
 	uint32_t depth_kept;   /* frames kept of a stack that was cut, 0 = all of them */
 	uint64_t store_bytes;  /* memory for stacks, 0 = the default */
 	uint32_t hold_ms;      /* test knob: the first drains come so late */
+	uint64_t renew_at;     /* test knob: bytes of the account from which it is made anew, 0 = the default */
 };
 
 /* What the agent knows of the session; strings are copied into the profile view by reference. */

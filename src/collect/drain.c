@@ -104,8 +104,7 @@ static void drain_record(struct collector *c, struct thread_record *r)
 		uint32_t *entry = map_get(&c->by_tid, tid);
 
 		/* The tid may come again, with another name. */
-		map_remove(&c->names, tid);
-		map_remove(&c->java_ids, tid);
+		account_forget_number(c, tid);
 		if (entry && *entry == r->thread_entry)
 			map_remove(&c->by_tid, tid);
 		if (r->thread_entry && r->thread_entry <= c->threads.count)

@@ -16,7 +16,7 @@
 
 #define MANY_STACKS 4000         /* below, a chunk that begins is no reason */
 #define WORTH_IT (4u << 20)      /* bytes of traces, below which their memory stays as it is */
-#define FIRST_AT (8u << 20)      /* bytes held, from which on a new account may be worth it */
+#define FIRST_AT (2u << 20)      /* bytes held, from which on a new account may be worth it */
 #define MERGE_AT 10000           /* frames of hidden classes */
 #define EARLIER "[earlier_stacks]"
 
@@ -26,9 +26,14 @@ bool generation_is_full(const struct collector *c)
 	       trace_store_bytes(&zone.store) > zone.store.size / 8 * 3;
 }
 
+static size_t first_at(const struct collector *c)
+{
+	return c->options.renew_at ? c->options.renew_at : FIRST_AT;
+}
+
 bool generation_is_due(const struct collector *c)
 {
-	return !c->pinned && held_bytes(c) > (c->renew_at ? c->renew_at : FIRST_AT);
+	return !c->pinned && held_bytes(c) > (c->renew_at ? c->renew_at : first_at(c));
 }
 
 /* Bytes that stacks may take: where all samples go somewhere else as well, less is enough. */
@@ -272,6 +277,6 @@ bool generation_begin(struct collector *c)
 	begun = renew(g);
 	pages_free(g, sizeof(*g));
 	/* Where nearly all is wanted, not so soon again; nor where there was no memory. */
-	c->renew_at = (begun ? held_bytes(c) : held) * 2 + FIRST_AT / 2;
+	c->renew_at = (begun ? held_bytes(c) : held) * 2 + first_at(c) / 2;
 	return begun;
 }

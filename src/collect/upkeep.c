@@ -11,6 +11,7 @@
 
 #include "collect/account.h"
 #include "elf/elf.h"
+#include "engine/closers.h"
 #include "engine/engine.h"
 #include "hotspot/class_counts.h"
 #include "os/os.h"
@@ -209,6 +210,7 @@ static void look_for_threads(struct collector *c, uint64_t now)
 	if (now - c->last_look < LOOK_EVERY)
 		return;
 	c->last_look = now;
+	closers_keep();
 	if (now - c->last_scan >= MAX(records_are_all() ? SCAN_EVERY : LOOK_EVERY, c->scan_took * SCAN_SHARE)) {
 		c->last_scan = now;
 		records_scan();

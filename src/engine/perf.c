@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/knob.h"
-#include "base/vector.h"
+#include "engine/closers.h"
 #include "engine/engine.h"
 #include "engine/force.h"
 #include "os/os.h"
@@ -22,18 +22,11 @@
 static bool permitted[RECORD_EVENTS];
 static unsigned descriptors_left; /* at most half of the limit is used */
 
-/*
- * Closing a probe waits for all CPUs (20 to 50 ms), which must not happen while records are locked or
- * on a thread of the program that ends: such descriptors are closed by the stop. Records' lock.
- */
-static VECTOR(int) buried;
-
+/* Records' lock. */
 static void close_event(int fd, const struct engine_event *event)
 {
-	int *slot = event->path[0] ? VECTOR_PUSH(&buried) : NULL;
-
-	if (slot) {
-		*slot = fd;
+	if (event->path[0]) {
+		closers_take(fd);
 		return;
 	}
 	close(fd);
@@ -167,6 +160,7 @@ static int arm_perf(struct thread_record *r, uint32_t e)
 	pid_t tid = atomic_load(&r->tid);
 	int fd, rc;
 
+	descriptors_left += closers_done();
 	if (!permitted[e] || descriptors_left == 0)
 		return -EMFILE;
 	if (tid == os_gettid() && is_served(force_event(e))) {
@@ -246,10 +240,7 @@ static void disarm(struct thread_record *r, uint32_t e)
 
 static void stop(void)
 {
-	while (buried.count)
-		close(buried.items[--buried.count]);
-	free(buried.items);
-	memset(&buried, 0, sizeof(buried));
+	closers_end();
 }
 
 const struct engine_ops engine_perf = {

@@ -141,7 +141,9 @@ bool wall_is_still(uint32_t i);
 
 /* Before a session: how many files may stay open here. */
 void wall_waits_open(void);
-/* As os_thread_waits. The engine's thread. */
+/* TID's thread has ended: its file, if one is open, is closed. The engine's thread. */
+void wall_waits_gone(pid_t tid);
+/* As os_thread_waits. The same. */
 bool wall_waits(pid_t tid, uintptr_t *sp, uintptr_t *pc);
 /* After a session, once that thread has ended. */
 void wall_waits_close(void);

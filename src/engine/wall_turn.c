@@ -301,6 +301,7 @@ static bool is_on(uint32_t i)
 		forget(i);
 		return false;
 	case WALL_GONE:
+		wall_waits_gone(atomic_load(&zone.records.records[i].tid));
 		wall_finish(i, turn_before());
 		return false;
 	}

@@ -47,6 +47,14 @@ void wall_waits_close(void)
 	room = 0;
 }
 
+void wall_waits_gone(pid_t tid)
+{
+	uint32_t i = room ? (uint32_t)tid % room : 0;
+
+	if (kept[i].tid == tid)
+		forget(i);
+}
+
 bool wall_waits(pid_t tid, uintptr_t *sp, uintptr_t *pc)
 {
 	uint32_t i = room ? (uint32_t)tid % room : 0;
