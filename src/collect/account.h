@@ -131,10 +131,7 @@ struct collector {
 
 	uint64_t last_look, last_scan, scan_took; /* for threads, at how many there are and at which */
 	uint64_t last_full;
-	struct image_set *retired_images;
-	struct stub_set *retired_stubs;
-	struct decode_cache *retired_cache;
-	uint32_t retired_epoch;
+	bool images_retired;   /* a former set is on its way out: one at a time */
 	uint32_t account;      /* which one it is since the session began: numbers of nodes are of one of them */
 	bool renew_traces;     /* a new generation of the trace store is due */
 	uint32_t pinned;       /* so many keep the account's numbers beyond the lock: no new one meanwhile */

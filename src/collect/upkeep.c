@@ -2,8 +2,7 @@
  * upkeep.c - what handlers read is kept in shape by the collector: memory ahead in the
  * trace store, images after dlopen, a fresh decode cache, the layout of a JVM that is starting.
  *
- * Something replaced is retired and freed when no handler that entered before can still
- * be at work (the epoch rule of design §3, "Freeing memory"). One retirement at a time.
+ * What is replaced goes to the list of engine/deferred.h.
  */
 #include <errno.h>
 #include <string.h>
@@ -12,6 +11,7 @@
 #include "collect/account.h"
 #include "elf/elf.h"
 #include "engine/closers.h"
+#include "engine/deferred.h"
 #include "engine/engine.h"
 #include "hotspot/class_counts.h"
 #include "os/os.h"
@@ -103,36 +103,46 @@ int upkeep_open(size_t store_bytes, struct error *err)
 	return 0;
 }
 
-static bool retire(struct collector *c)
+static bool give_up_cache(void *cache, void *unused)
 {
-	if (c->retired_epoch)
-		return false;
-	c->retired_epoch = atomic_fetch_add(&zone.epoch, 1) + 1;
+	(void)unused;
+	free_cache(cache);
 	return true;
 }
 
-static void reclaim(struct collector *c)
+static bool give_up_stubs(void *stubs, void *unused)
 {
-	if (!c->retired_epoch || !records_outside(c->retired_epoch))
-		return;
-	if (c->retired_images && pthread_mutex_trylock(&c->images))
-		return;
-	if (c->retired_images) {
-		image_set_free(c->retired_images, atomic_load(&zone.images));
-		pthread_mutex_unlock(&c->images);
-	}
-	free_cache(c->retired_cache);
-	stub_set_free(c->retired_stubs);
-	trace_store_reclaim(&zone.store);
-	if (zone.store.renewed) {
-		/* what those handlers left in their queues is the last that is of the former generation */
-		drain_all(c);
-		trace_store_forget(&zone.store);
-	}
-	c->retired_images = NULL;
-	c->retired_cache = NULL;
-	c->retired_stubs = NULL;
-	c->retired_epoch = 0;
+	(void)unused;
+	stub_set_free(stubs);
+	return true;
+}
+
+static bool give_up_images(void *images, void *collector)
+{
+	struct collector *c = collector;
+
+	/* Names are being looked up in it. */
+	if (pthread_mutex_trylock(&c->images))
+		return false;
+	image_set_free(images, atomic_load(&zone.images));
+	pthread_mutex_unlock(&c->images);
+	c->images_retired = false;
+	return true;
+}
+
+static bool give_up_index(void *store, void *unused)
+{
+	(void)unused;
+	trace_store_reclaim(store);
+	return true;
+}
+
+static bool give_up_generation(void *store, void *collector)
+{
+	/* What handlers of that time have left in their queues is the last that is of the former generation. */
+	drain_all(collector);
+	trace_store_forget(store);
+	return true;
 }
 
 static void refresh_images(struct collector *c)
@@ -142,7 +152,7 @@ static void refresh_images(struct collector *c)
 	struct error err;
 
 	/* Somebody looks up names (see collector_view): the next turn will do. */
-	if (c->retired_images || !image_set_is_stale(old) || pthread_mutex_trylock(&c->images))
+	if (c->images_retired || !image_set_is_stale(old) || pthread_mutex_trylock(&c->images))
 		return;
 	fresh = image_set_read(old, &err);
 	if (fresh) {
@@ -151,31 +161,58 @@ static void refresh_images(struct collector *c)
 			frames_name_late(&c->frames, &zone);
 		atomic_store(&zone.images, fresh);
 		c->frames.images_read = c->frames.drain;
-		c->retired_images = old;
 	}
 	pthread_mutex_unlock(&c->images);
-	if (fresh)
-		thread_hook_refresh();
+	if (!fresh)
+		return;
+	c->images_retired = deferred_free(give_up_images, old, c); /* no memory to note it: it stays */
+	thread_hook_refresh();
 }
 
 void upkeep_opened(struct collector *c)
 {
-	if (c->retired_epoch)
-		reclaim(c);
-	if (!c->retired_epoch && !c->retired_images && image_set_has_grown(atomic_load(&zone.images)))
+	if (image_set_has_grown(atomic_load(&zone.images)))
 		refresh_images(c);
 }
 
 /* What the JVM generated since the last look. */
-static void refresh_stubs(struct collector *c)
+static void refresh_stubs(void)
 {
 	const struct stub_set *old = atomic_load(&zone.stubs);
 	struct stub_set *fresh = stubs_pending() ? stubs_merge(old) : NULL;
 
 	if (fresh) {
 		atomic_store(&zone.stubs, fresh);
-		c->retired_stubs = (struct stub_set *)old;
+		deferred_free(give_up_stubs, (void *)old, NULL);
 	}
+}
+
+static void refresh_cache(void)
+{
+	struct decode_cache *cache = atomic_load(&zone.cache), *fresh;
+
+	if (atomic_load(&cache->used) <= cache->size / 8 * 7)
+		return;
+	fresh = new_cache();
+	if (!fresh)
+		return;
+	atomic_store(&zone.cache, fresh);
+	deferred_free(give_up_cache, cache, NULL);
+}
+
+/* One index and one generation at a time. */
+static void refresh_store(struct collector *c)
+{
+	struct trace_store *s = &zone.store;
+	bool had_index = s->retired;
+
+	if (c->renew_traces && trace_store_renew(s)) {
+		c->renew_traces = false;
+		deferred_free(give_up_generation, s, c);
+	}
+	trace_store_prepare(s);
+	if (s->retired && !had_index)
+		deferred_free(give_up_index, s, NULL);
 }
 
 /* The JVM makes Continuation.enterSpecial with the first virtual thread. */
@@ -224,7 +261,6 @@ static void look_for_threads(struct collector *c, uint64_t now)
 void upkeep(struct collector *c)
 {
 	uint64_t now = os_monotonic();
-	struct decode_cache *cache = atomic_load(&zone.cache);
 
 	if (zone.has_jvm) {
 		layout_refresh(&zone.layout);
@@ -232,35 +268,20 @@ void upkeep(struct collector *c)
 	}
 	faults_keep();
 	find_class_counts();
-	reclaim(c);
+	deferred_drain();
 	trace_store_populate(&zone.store);
 	renew_account(c);
-	if (!c->retired_epoch) {
-		/* May retire the index: only where the epoch taken below is the one it waits for. */
-		if (c->renew_traces && trace_store_renew(&zone.store))
-			c->renew_traces = false;
-		trace_store_prepare(&zone.store);
-		refresh_images(c);
-		refresh_stubs(c);
-		if (atomic_load(&cache->used) > cache->size / 8 * 7) {
-			struct decode_cache *fresh = new_cache();
-
-			if (fresh) {
-				atomic_store(&zone.cache, fresh);
-				c->retired_cache = cache;
-			}
-		}
-	}
-	if (!c->retired_epoch && (c->retired_images || c->retired_stubs || c->retired_cache || zone.store.retired ||
-				  zone.store.renewed))
-		retire(c);
+	refresh_store(c);
+	refresh_images(c);
+	refresh_stubs();
+	refresh_cache();
 	look_for_threads(c, now);
 }
 
 void upkeep_close(struct collector *c)
 {
-	c->retired_epoch = c->retired_epoch ? c->retired_epoch : 1;
-	reclaim(c);
+	(void)c;
+	deferred_end();
 	free_cache(atomic_exchange(&zone.cache, NULL));
 	image_symbols_release(atomic_load(&zone.images));
 }

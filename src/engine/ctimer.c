@@ -67,8 +67,9 @@ static void silence(struct thread_record *r, uint32_t e)
 	timers_left++;
 }
 
-static void disarm(struct thread_record *r, uint32_t e)
+static void disarm(struct thread_record *r, uint32_t e, bool at_work)
 {
+	(void)at_work;
 	silence(r, e);
 	atomic_store(&r->sources[e].arm, ARM_NONE);
 }

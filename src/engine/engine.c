@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "engine/copies.h"
+#include "engine/deferred.h"
 #include "engine/force.h"
 #include "engine/signals.h"
 #include "os/os.h"
@@ -25,6 +26,7 @@ static uint64_t counted[RECORD_EVENTS]; /* of disarmed threads; records' lock */
 static char force_names[RECORD_EVENTS][32];
 static bool held; /* stopped while a handler was held inside; not disarmed yet */
 static uint32_t held_epoch;
+static uint32_t departures; /* so far; records' lock */
 
 const struct engine_options *force_options(void)
 {
@@ -64,13 +66,44 @@ void force_arm(struct thread_record *r)
 	}
 }
 
+uintptr_t force_departure(const struct record_source *s, uint32_t e)
+{
+	return (uintptr_t)s->departure * RECORD_EVENTS + e;
+}
+
 static void disarm(struct thread_record *r)
 {
 	uint32_t e;
 
 	for (e = 0; e < event_count; e++)
 		if (atomic_load(&r->sources[e].arm) != ARM_NONE)
-			events[e].ops->disarm(r, e);
+			events[e].ops->disarm(r, e, false);
+}
+
+/* Where there is no memory to note it, it goes with its thread, or with the session. */
+void force_retire(struct thread_record *r)
+{
+	uint32_t e;
+
+	for (e = 0; atomic_load(&in_force) && e < event_count; e++) {
+		struct record_source *s = &r->sources[e];
+		uint32_t arm = atomic_load(&s->arm);
+
+		if (arm == ARM_NONE || arm == ARM_LEAVING)
+			continue;
+		events[e].ops->disarm(r, e, true);
+		s->departure = ++departures;
+		if (atomic_load(&s->arm) == ARM_LEAVING)
+			deferred_free(records_left, r, (void *)force_departure(s, e));
+	}
+}
+
+void force_left(struct thread_record *r, uint32_t e)
+{
+	if (!atomic_load(&in_force))
+		return;
+	events[e].ops->disarm(r, e, false);
+	force_arm(r); /* it may be wanted again by now */
 }
 
 void force_disarm(struct thread_record *r)
@@ -228,6 +261,7 @@ int engine_start(const struct engine_options *o, struct buffer *notes, struct er
 		signals_give_back();
 		return rc;
 	}
+	atomic_fetch_add(&zone.epoch, 1); /* who is inside shows that it is of this session */
 	atomic_store(&zone.enabled, true);
 	atomic_store(&in_force, true);
 	atomic_store(&arming, true);
@@ -242,15 +276,25 @@ int engine_start(const struct engine_options *o, struct buffer *notes, struct er
 	return rc;
 }
 
-/* All handlers that have entered are out again; at most 2 s, as a thread may be stopped by a debugger. */
+/* No handler recognises it any more. */
+static void unpublish(struct thread_record *r)
+{
+	atomic_store(&r->tcb, 0);
+}
+
+/*
+ * All handlers that have entered are out again, and none enters any more, for there is no record that it would take for
+ * its own; at most 2 s, as a thread may be stopped by a debugger.
+ */
 static bool wait_outside(void)
 {
-	uint32_t epoch = atomic_fetch_add(&zone.epoch, 1) + 1;
 	int i;
 
-	for (i = 0; i < 2000 && !records_outside(epoch); i++)
+	records_each(unpublish);
+	held_epoch = quiesce_begin();
+	for (i = 0; i < 2000 && !quiesced(held_epoch); i++)
 		os_sleep(NS_PER_MS);
-	return records_outside(epoch);
+	return quiesced(held_epoch);
 }
 
 static void stop_events(void)
@@ -283,8 +327,6 @@ bool engine_stop(void)
 	/* A handler that is held (by a debugger) may be reading its ring: see engine_settle. */
 	if (outside)
 		records_each(force_disarm);
-	else
-		held_epoch = atomic_load(&zone.epoch);
 	stop_events();
 	window_stop();
 	signals_give_back();
@@ -295,7 +337,7 @@ bool engine_stop(void)
 
 bool engine_settle(void)
 {
-	if (held && !records_outside(held_epoch))
+	if (held && !quiesced(held_epoch))
 		return false;
 	if (held) {
 		records_each(disarm);

@@ -75,8 +75,11 @@ struct engine_ops {
 	int (*begin)(const struct engine_event *event, struct error *err);
 	/* Arm thread R (its tid is set) for event E. 0, or negative errno: this thread is not sampled. */
 	int (*arm)(struct thread_record *r, uint32_t e);
-	/* Take the thread's source away. R's own handler is not running, or it is this thread. */
-	void (*disarm)(struct thread_record *r, uint32_t e);
+	/*
+	 * Take the thread's source away. R's own handler is not running, or it is this thread; unless AT_WORK: what it
+	 * reads must stay then, the source being ARM_LEAVING, until this is called again.
+	 */
+	void (*disarm)(struct thread_record *r, uint32_t e, bool at_work);
 	/* First of all at the end: threads of the engine's own go home. May be NULL; no lock is held. */
 	void (*halt)(void);
 	/* Let no further signal come; handlers may still be at work. */
@@ -172,8 +175,6 @@ void records_judge(pid_t tid, bool wanted);
 void records_free(struct thread_record *r);
 /* Free all records and their queues, after engine_stop and the last drain. */
 void records_release(void);
-/* True when no handler entered before now can still run, i.e. none is older than EPOCH. */
-bool records_outside(uint32_t epoch);
 
 /* ---- hooks ---- */
 

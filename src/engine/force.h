@@ -8,7 +8,13 @@
 
 /* Arm R for those events of the session, if one runs, that it is not armed for yet. Records' lock held. */
 void force_arm(struct thread_record *r);
+/* R's handler is not running, or R is the caller's. */
 void force_disarm(struct thread_record *r);
+/* The same while R's handler may be at work; and the end of it for event E, when that is over (records.c). */
+void force_retire(struct thread_record *r);
+void force_left(struct thread_record *r, uint32_t e);
+/* Which event's source is leaving, and for the how manieth time any does: never the same again. Records' lock held. */
+uintptr_t force_departure(const struct record_source *s, uint32_t e);
 const struct engine_options *force_options(void);
 /* Event number E of the session. */
 const struct engine_event *force_event(uint32_t e);
@@ -38,6 +44,8 @@ int transfer_open(pid_t tid, const struct os_perf *spec);
 void transfer_wait(pid_t tid);
 /* Wait until nobody looks at R's thread from outside (rounds.c). */
 void force_wait(const struct thread_record *r);
+/* For deferred_free: of R a source has left that is named by DEPARTURE (engine.c). */
+bool records_left(void *r, void *departure);
 /* Call FN for each live record, under the records' lock (records.c). */
 void records_each(void (*fn)(struct thread_record *));
 

@@ -45,8 +45,9 @@ static int arm(struct thread_record *r, uint32_t e)
 	return 0;
 }
 
-static void disarm(struct thread_record *r, uint32_t e)
+static void disarm(struct thread_record *r, uint32_t e, bool at_work)
 {
+	(void)at_work;
 	atomic_store(&r->sources[e].arm, ARM_NONE);
 }
 

@@ -219,19 +219,26 @@ static void silence(struct thread_record *r, uint32_t e)
 		engine_ctimer.silence(r, e);
 }
 
-static void disarm(struct thread_record *r, uint32_t e)
+static void disarm(struct thread_record *r, uint32_t e, bool at_work)
 {
 	struct record_source *s = &r->sources[e];
 	bool scaled = force_event(e)->perf.scaled;
 	uint64_t words[3] = {0, 0, 0};
+	uint32_t arm = atomic_load(&s->arm);
 
-	if (atomic_load(&s->arm) != ARM_PERF) {
-		engine_ctimer.disarm(r, e);
+	if (arm != ARM_PERF && arm != ARM_LEAVING) {
+		engine_ctimer.disarm(r, e, at_work);
 		return;
 	}
-	os_perf_disable(s->fd);
-	if (os_perf_read(s->fd, scaled, words))
-		force_counted(e, scaled ? perf_scaled(words[0], words[1], words[2]) : words[0]);
+	if (arm == ARM_PERF) {
+		os_perf_disable(s->fd);
+		if (os_perf_read(s->fd, scaled, words))
+			force_counted(e, scaled ? perf_scaled(words[0], words[1], words[2]) : words[0]);
+	}
+	if (at_work) {
+		atomic_store(&s->arm, ARM_LEAVING);
+		return;
+	}
 	forget_fd(s, e);
 	os_perf_unmap(s->ring);
 	s->ring = NULL;

@@ -82,6 +82,12 @@ static void silence(struct thread_record *r, uint32_t e)
 	(void)e;
 }
 
+static void disarm(struct thread_record *r, uint32_t e, bool at_work)
+{
+	(void)at_work;
+	turn_close(r, e);
+}
+
 static void halt(void)
 {
 	rounds_end(&rounds);
@@ -94,5 +100,5 @@ static const char *way(void)
 
 const struct engine_ops engine_periodic = {
 	.name = "periodic", .way = way, .handler = handler_thread, .start = start, .arm = arm,
-	.silence = silence, .disarm = turn_close, .halt = halt,
+	.silence = silence, .disarm = disarm, .halt = halt,
 };

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "engine/child.h"
+#include "engine/deferred.h"
 #include "engine/engine.h"
 #include "os/os.h"
 
@@ -34,6 +35,7 @@ int records_open(struct error *err)
 	struct record_table *t = &zone.records;
 
 	child_watch();
+	quiesce_open();
 	if (!t->records)
 		t->records = os_reserve(RECORD_LIMIT * sizeof(struct thread_record));
 	if (!t->by_tcb)

@@ -5,6 +5,7 @@
  * take it: they find records by hints and by the table of thread pointers.
  */
 #include <pthread.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,7 +61,9 @@ static struct thread_record *create(pid_t tid, uintptr_t tcb)
 	q->capacity = start;
 	index = r->index;
 	chunk = r->chunk; /* many short threads would use up the store, a piece each */
-	memset(r, 0, sizeof(*r));
+	/* Not `inside`: a handler that takes it for its own may look in, and goes again. */
+	memset(r, 0, offsetof(struct thread_record, inside));
+	memset(&r->index, 0, sizeof(*r) - offsetof(struct thread_record, index));
 	r->index = index;
 	r->chunk = chunk;
 	for (e = 0; e < RECORD_EVENTS; e++)
@@ -174,7 +177,7 @@ void records_own(pid_t tid, bool own)
 	if (r) {
 		r->own = own;
 		if (own)
-			force_disarm(r);
+			force_retire(r);
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -297,7 +300,7 @@ void records_judge(pid_t tid, bool wanted)
 	if (r && r->judged != (wanted ? JUDGED_IN : JUDGED_OUT)) {
 		r->judged = wanted ? JUDGED_IN : JUDGED_OUT;
 		if (!wanted)
-			force_disarm(r);
+			force_retire(r);
 		force_arm(r);
 	}
 	pthread_mutex_unlock(&lock);
@@ -354,16 +357,17 @@ uint64_t records_own_cpu(void)
 	return sum;
 }
 
-bool records_outside(uint32_t epoch)
+bool records_left(void *record, void *departure)
 {
-	uint32_t i, count = atomic_load(&zone.records.count);
+	uint32_t e = (uintptr_t)departure % RECORD_EVENTS;
+	struct thread_record *r = record;
+	struct record_source *s = &r->sources[e];
 
-	for (i = 0; i < count; i++) {
-		uint32_t inside = atomic_load(&zone.records.records[i].inside);
-
-		if (inside && inside < epoch)
-			return false;
-	}
+	pthread_mutex_lock(&lock);
+	/* else the thread has ended since */
+	if (atomic_load(&s->arm) == ARM_LEAVING && force_departure(s, e) == (uintptr_t)departure)
+		force_left(r, e);
+	pthread_mutex_unlock(&lock);
 	return true;
 }
 

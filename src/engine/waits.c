@@ -184,9 +184,15 @@ static int arm(struct thread_record *r, uint32_t e)
 	return 0;
 }
 
-static void disarm(struct thread_record *r, uint32_t e)
+static void silence(struct thread_record *r, uint32_t e)
 {
 	atomic_store(&r->sources[e].arm, ARM_NONE);
+}
+
+static void disarm(struct thread_record *r, uint32_t e, bool at_work)
+{
+	(void)at_work;
+	silence(r, e);
 }
 
 void waits_halt(void)
@@ -203,6 +209,6 @@ void waits_release(void)
 }
 
 const struct engine_ops engine_lock = {
-	.name = "lock", .handler = handler_thread, .start = start, .arm = arm, .silence = disarm, .disarm = disarm,
+	.name = "lock", .handler = handler_thread, .start = start, .arm = arm, .silence = silence, .disarm = disarm,
 	.halt = waits_halt,
 };

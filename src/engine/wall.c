@@ -292,7 +292,7 @@ static int arm(struct thread_record *r, uint32_t e)
 	return 0;
 }
 
-static void disarm(struct thread_record *r, uint32_t e)
+static void disarm(struct thread_record *r, uint32_t e, bool at_work)
 {
 	uint32_t on = WALL_ON;
 

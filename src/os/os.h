@@ -167,5 +167,11 @@ bool os_signal_taken(int signo);
  * example) once since the call: 10 to 30 ms.
  */
 void os_wait_for_cpus(void);
+/*
+ * Each thread of this process that runs has passed a full memory barrier since the call: some microseconds. False: the
+ * system refuses. OPEN first, once; false: it cannot be had.
+ */
+bool os_barrier_open(void);
+bool os_barrier(void);
 
 #endif

@@ -28,6 +28,20 @@ void os_wait_for_cpus(void)
 		os_sleep(30 * NS_PER_MS);
 }
 
+/* Linux 4.14; by number, for headers that are older. */
+#define BARRIER (1 << 3)
+#define BARRIER_REGISTER (1 << 4)
+
+bool os_barrier_open(void)
+{
+	return syscall(SYS_membarrier, BARRIER_REGISTER, 0) == 0;
+}
+
+bool os_barrier(void)
+{
+	return syscall(SYS_membarrier, BARRIER, 0) == 0;
+}
+
 /*
  * Standard signals do not queue up: an overflowing real-time queue would make the
  * kernel send SIGIO, whose default action kills. SIGUSR2 is HotSpot's, SIGPROF the

@@ -63,8 +63,8 @@ static enum loss_reason unknown_why(void)
 }
 
 /*
- * The record of the running thread: HINT if it is ours, else by thread pointer. A
- * record met for the first time learns its thread pointer here, proved by tid.
+ * What should be the record of the running thread: HINT if it is ours, else by thread pointer, or by tid if it has
+ * none yet. enter() proves it.
  */
 static struct thread_record *identify(struct thread_record *hint)
 {
@@ -76,22 +76,26 @@ static struct thread_record *identify(struct thread_record *hint)
 
 		if (likely(its == tcb))
 			return hint;
-		if (its == 0 && atomic_load(&hint->tid) == own_tid() &&
-		    atomic_load(&hint->state) == RECORD_LIVE) {
-			record_publish(&zone.records, hint, tcb);
+		if (its == 0 && atomic_load(&hint->tid) == own_tid())
 			return hint;
-		}
 	}
 	r = record_find(&zone.records, tcb);
 	if (r && atomic_load(&r->tid) == own_tid())
 		return r;
-	r = record_find_tid(&zone.records, own_tid());
-	if (r && atomic_load(&r->tcb) == 0)
-		record_publish(&zone.records, r, tcb);
-	return r;
+	return record_find_tid(&zone.records, own_tid());
 }
 
 enum entrance { ENTERED, BUSY, GONE };
+
+/* A record met for the first time learns its thread pointer, proved by tid. R is entered: it is nobody else's. */
+static bool learns(struct thread_record *r, uintptr_t tcb)
+{
+	if (atomic_load(&r->tcb) || atomic_load(&r->state) != RECORD_LIVE || !atomic_load(&zone.enabled) ||
+	    atomic_load(&r->tid) != own_tid())
+		return false;
+	record_publish(&zone.records, r, tcb);
+	return true;
+}
 
 /*
  * Enter R for a handler. BUSY: this thread is inside the profiler already. GONE: between the
@@ -99,12 +103,14 @@ enum entrance { ENTERED, BUSY, GONE };
  */
 static enum entrance enter(struct thread_record *r)
 {
-	if (atomic_load_explicit(&r->inside, memory_order_relaxed))
-		return atomic_load(&r->tcb) == context_tcb() ? BUSY : GONE;
-	handler_enter(r);
-	if (likely(atomic_load_explicit(&r->tcb, memory_order_relaxed) == context_tcb()))
+	uint32_t epoch = handler_epoch();
+	uintptr_t tcb = context_tcb();
+
+	if (!handler_try(r, epoch))
+		return atomic_load(&r->tcb) == tcb ? BUSY : GONE;
+	if (likely(atomic_load_explicit(&r->tcb, memory_order_relaxed) == tcb) || learns(r, tcb))
 		return ENTERED;
-	handler_leave(r);
+	handler_back_out(r, epoch);
 	return GONE;
 }
 

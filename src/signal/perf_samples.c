@@ -133,9 +133,9 @@ void perf_samples(struct thread_record *r, uint32_t event, uint64_t time, void *
 	for (e = 0; e < zone.event_count; e++) {
 		struct record_source *s = &r->sources[e];
 
-		if (zone.events[e].role != WINDOW_NONE)
-			continue;
-		if (e != event && atomic_load_explicit(&s->arm, memory_order_acquire) != ARM_PERF)
+		/* Not armed (any more): its ring and its descriptor are no business of ours. */
+		if (zone.events[e].role != WINDOW_NONE ||
+		    atomic_load_explicit(&s->arm, memory_order_acquire) != ARM_PERF)
 			continue;
 		if (s->ring)
 			ring_samples(r, e, time, &regs);

@@ -25,7 +25,8 @@
 #define RECORD_EVENTS 8 /* that one session may sample */
 
 enum record_state { RECORD_FREE, RECORD_LIVE, RECORD_CLOSING };
-enum record_arm { ARM_NONE, ARM_PERF, ARM_TIMER, ARM_PROCESS, ARM_TURNS, ARM_CALLS };
+/* LEAVING: what the source has stays as it is until no handler can be at it (engine/deferred.h), then it is NONE. */
+enum record_arm { ARM_NONE, ARM_PERF, ARM_TIMER, ARM_PROCESS, ARM_TURNS, ARM_CALLS, ARM_LEAVING };
 
 /* What makes a thread's signal go off for one event. The engine sets it up before it arms it. */
 struct record_source {
@@ -39,6 +40,7 @@ struct record_source {
 	uint64_t period;                /* of this thread; grows in a storm of events, handler's */
 	_Atomic uint64_t rests_until;   /* switched off by the handler for so long, ns; 0 = it is not */
 	uint32_t rests;                 /* so far, handler's */
+	uint32_t departure;             /* LEAVING: its number; records' lock */
 	uint64_t burst_began;           /* real time and the thread's CPU time then, ns, handler's */
 	uint64_t burst_cpu;
 	/*

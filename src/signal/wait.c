@@ -10,15 +10,15 @@
 struct thread_record *wait_enter(uint32_t event)
 {
 	struct thread_record *r = record_find(&zone.records, context_tcb());
+	uint32_t epoch = handler_epoch();
 
-	if (!r || atomic_load_explicit(&r->inside, memory_order_relaxed))
+	if (!r || !handler_try(r, epoch))
 		return NULL;
-	handler_enter(r);
 	/* Between the look-up and here the session may have ended, and the record be somebody else's. */
 	if (atomic_load_explicit(&r->tcb, memory_order_relaxed) == context_tcb() &&
 	    take_refusal(r) == LOSS_REASONS && atomic_load(&r->sources[event].arm) != ARM_NONE)
 		return r;
-	handler_leave(r);
+	handler_back_out(r, epoch);
 	return NULL;
 }
 

@@ -58,7 +58,8 @@ struct zone {
 	const _Atomic uint32_t *parent;         /* 1; 0 in a child of fork(), which is left alone (engine/child.h) */
 	_Atomic bool enabled;                   /* false: signals count as `disabled` */
 	_Atomic bool vm_exiting;                /* true: signals count as `vm_exiting` */
-	_Atomic uint32_t epoch;                 /* grows whenever something a handler may read is retired; from 1 */
+	_Atomic uint32_t epoch;                 /* grows whenever something a handler may read is retired; never 0 */
+	_Atomic bool fences;                    /* handlers make the fence that the freeing side cannot ask for */
 	uint32_t depth;                         /* frames a trace may have */
 	bool stats;                             /* measure walks: sample.payload = ns */
 	bool record_cpu;                        /* else sample.payload = number of the CPU */

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include "engine/deferred.h"
 #include "engine/engine.h"
 #include "os/os.h"
 #include "signal/handler.h"
@@ -370,19 +371,50 @@ static void own(void **state)
 static void outside(void **state)
 {
 	struct thread_record *r = records_found(NOBODY, 0), *s = records_found(NOBODY + 1, 0);
-	uint32_t before = atomic_load(&zone.epoch), now;
+	uint32_t before = quiesce_begin(), now;
 
-	assert_true(records_outside(before));
+	assert_true(quiesced(before));
 	handler_enter(r);
-	assert_true(records_outside(before)); /* entered in this epoch */
-	now = atomic_fetch_add(&zone.epoch, 1) + 1;
-	assert_false(records_outside(now));
+	assert_true(quiesced(before)); /* entered in this epoch */
+	now = quiesce_begin();
+	assert_false(quiesced(now));
 	handler_enter(s);
-	assert_false(records_outside(now));
+	assert_false(quiesced(now));
 	handler_leave(r);
-	assert_true(records_outside(now));
+	assert_true(quiesced(now));
 	handler_leave(s);
-	assert_true(records_outside(now + 10));
+	assert_true(quiesced(now + 10));
+	/* Epochs begin anew after 2^32 of them; 0 is none. */
+	atomic_store(&zone.epoch, UINT32_MAX);
+	handler_enter(r);
+	now = quiesce_begin();
+	assert_int_equal(now, 1);
+	assert_false(quiesced(now));
+	handler_leave(r);
+	assert_true(quiesced(now));
+}
+
+/* Who is in a record is alone in it, and who came to the wrong one takes nobody's mark away. */
+static void alone(void **state)
+{
+	struct thread_record *r = records_found(NOBODY, 0);
+	uint32_t epoch = quiesce_begin();
+
+	assert_true(handler_try(r, epoch));
+	assert_false(handler_try(r, epoch));
+	handler_leave(r);
+	assert_true(handler_try(r, epoch + 1));
+	handler_back_out(r, epoch);
+	assert_int_equal(atomic_load(&r->inside), epoch + 1);
+	handler_back_out(r, epoch + 1);
+	assert_int_equal(atomic_load(&r->inside), 0);
+	/* A record that is used again is not touched where another may be looking in just now. */
+	assert_true(handler_try(r, epoch));
+	close_by_hand(r);
+	records_free(r);
+	assert_ptr_equal(records_found(NOBODY + 1, 0), r);
+	assert_int_equal(atomic_load(&r->inside), epoch);
+	handler_leave(r);
 }
 
 static void java_threads(void **state)
@@ -433,7 +465,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(found_once), T(tid_came_round), T(begun_after), T(began_since_the_scan), T(start_times), T(little_memory),
 		T(tcb_came_round), T(used_again), T(many), T(churn),
-		T(scan), T(counted), T(ending), T(own), T(outside), T(java_threads), T(queues_are_freed),
+		T(scan), T(counted), T(ending), T(own), T(outside), T(alone), T(java_threads), T(queues_are_freed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,7 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Threads that are born and end 150 at a time. Arguments: kinds apart by +: `threads`. Counter: threads.
+ * Arguments: kinds apart by +: `threads` are born and end 150 at a time, `names` are those of 4 threads that work, and
+ * change between in-N and out-N. Counters: threads, renamed.
  */
 public final class Crowds {
     private static final int CROWD = 150;
@@ -22,7 +23,22 @@ public final class Crowds {
     private static Runnable body(String kind) {
         switch (kind) {
             case "threads": return Crowds::crowds;
+            case "names": return Crowds::names;
             default: throw new IllegalArgumentException(kind);
+        }
+    }
+
+    private static void names() {
+        for (int i = 0; i < 4; i++) {
+            int number = i;
+            Program.thread("in-" + i, () -> {
+                for (long n = number; !Program.stopping; n++) {
+                    Program.sink += Program.work(1_000_000);
+                    Thread.currentThread().setName((n % 2 == 0 ? "out-" : "in-") + number);
+                    Program.count("renamed", 1);
+                    Program.sleep(1);
+                }
+            });
         }
     }
 
