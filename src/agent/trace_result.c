@@ -102,7 +102,7 @@ static void append(struct merge *m, uint64_t node, uint32_t parent)
 	uint32_t at;
 
 	/* the calibration's, and what stands ready in case of need */
-	if (n->id == m->classes->first - 1 || (n->id == TREE_OTHER && !n->count))
+	if (n->id == m->classes->first - 1 || (!top && !wait && !n->count && method_of(m, n->id) == m->other))
 		return;
 	at = top ? m->top : m->own.items[parent].place;
 	if (!top && !wait)

@@ -436,6 +436,30 @@ static void ended_threads_give_their_contexts_to_others(void **state)
 	tree_end();
 }
 
+/* Threads with large trees, one after the other: they have not each one of their own until no memory is left. */
+static void trees_of_ended_threads_leave_room(void **state)
+{
+	enum { THREADS = 1000, METHODS = 300 };
+	uint64_t total = 0;
+	struct tree_thread t;
+	uint32_t i, id;
+
+	begin(16 << 20);
+	for (i = 1; i <= THREADS; i++) {
+		for (id = 1; id <= METHODS; id++)
+			leave(enter_as(i, false, id));
+		tree_thread_end(i);
+	}
+	assert_true(tree_bytes() < 6 << 20 && tree_threads() > 10);
+	for (i = 0; i < tree_threads(); i++) {
+		tree_thread(i, &t);
+		for (id = 1; id <= METHODS; id++)
+			total += node(child(tree_context_at(t.context)->root, id))->count;
+	}
+	assert_true(total == THREADS * METHODS);
+	tree_end();
+}
+
 /* ---- lengths of calls: the slow ways, which do all that the short ones do ---- */
 
 /* Enter as timings do that stamp each time; the child. */
@@ -683,6 +707,7 @@ int main(void)
 		cmocka_unit_test(who_counts_nothing_has_no_context),
 		cmocka_unit_test(a_million_threads_take_the_memory_of_few),
 		cmocka_unit_test(ended_threads_give_their_contexts_to_others),
+		cmocka_unit_test(trees_of_ended_threads_leave_room),
 		cmocka_unit_test(lengths_of_calls_are_kept),
 		cmocka_unit_test(only_methods_are_slow_calls),
 		cmocka_unit_test(buckets_are_quarter_octaves),
