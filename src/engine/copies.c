@@ -1,7 +1,9 @@
 #include "engine/copies.h"
 
 #include <link.h>
+#include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -89,6 +91,85 @@ struct copy *copies_other(uint32_t i)
 static bool take(struct copy *first, int32_t from)
 {
 	return atomic_compare_exchange_strong(&first->changing, &from, (int32_t)os_gettid());
+}
+
+void copies_show(const char *events)
+{
+	atomic_store(&jstrobe_copy.sampling, 0);
+	if (!events)
+		return;
+	snprintf(jstrobe_copy.events, sizeof(jstrobe_copy.events), "%s", events);
+	atomic_store(&jstrobe_copy.sampling, 1);
+}
+
+bool copies_samples(const struct copy *c, const char *event)
+{
+	size_t n = strlen(event);
+	const char *at;
+
+	if (!atomic_load(&c->sampling))
+		return false;
+	for (at = c->events; (at = strstr(at, event)) != NULL; at += n)
+		if ((at == c->events || at[-1] == ',') && (at[n] == ',' || !at[n]))
+			return true;
+	return false;
+}
+
+static bool contains(const struct dl_phdr_info *image, uintptr_t address)
+{
+	int i;
+
+	for (i = 0; i < image->dlpi_phnum; i++) {
+		const ElfW(Phdr) *h = &image->dlpi_phdr[i];
+		uintptr_t start = image->dlpi_addr + h->p_vaddr;
+
+		if (h->p_type == PT_LOAD && address >= start && address < start + h->p_memsz)
+			return true;
+	}
+	return false;
+}
+
+static bool has_handler(const struct dl_phdr_info *image)
+{
+	static const int signals[] = {SIGSTKFLT, SIGPWR, SIGVTALRM, SIGUSR1, SIGPROF};
+	struct sigaction action;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(signals); i++)
+		if (sigaction(signals[i], NULL, &action) == 0 && contains(image, (uintptr_t)action.sa_sigaction))
+			return true;
+	return false;
+}
+
+struct find {
+	struct copy_found *found;
+	uint32_t count;
+};
+
+static int find(struct dl_phdr_info *image, size_t size, void *arg)
+{
+	struct find *f = arg;
+	struct dynamic d;
+	struct copy *c;
+
+	(void)size;
+	if (!dynamic_read(image, &d) || !d.soname || strcmp(d.soname, COPIES_SONAME) != 0 ||
+	    contains(image, (uintptr_t)&jstrobe_copy))
+		return 0;
+	c = dynamic_symbol(image, &d, SYMBOL);
+	if (c && (c->magic != COPIES_MAGIC || c->size < sizeof(*c)))
+		c = NULL;
+	f->found[f->count++] = (struct copy_found){image->dlpi_name, c, c ? atomic_load(&c->sampling) != 0 :
+						   has_handler(image)};
+	return f->count == COPIES_MAX;
+}
+
+uint32_t copies_find(struct copy_found found[COPIES_MAX])
+{
+	struct find f = {.found = found};
+
+	dl_iterate_phdr(find, &f);
+	return f.count;
 }
 
 bool copies_lock(int limit_ms)

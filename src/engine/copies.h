@@ -50,6 +50,20 @@ extern struct copy jstrobe_copy; /* ours */
 bool copies_lock(int limit_ms);
 void copies_unlock(void);
 
+/* Say to others what our session samples ("cpu,wall"); NULL: it has ended. Normal code. */
+void copies_show(const char *events);
+/* Whether C samples EVENT, by what it says. */
+bool copies_samples(const struct copy *c, const char *event);
+
+/* Another copy, for a person: its file, as the process knows it, and whether it samples. */
+struct copy_found {
+	const char *path;
+	const struct copy *copy; /* NULL: a build from before copies knew each other */
+	bool samples;            /* of such a build: it has a handler for one of the signals that samples come by */
+};
+/* All other copies that are loaded; their number. The paths live as long as the process. Normal code. */
+uint32_t copies_find(struct copy_found found[COPIES_MAX]);
+
 /* Look who is there; before any of the following. Normal code, and by one thread at a time. */
 void copies_look(void);
 /* Other copy number I; NULL: no more. Earlier ones come first, the nearest before the others. Any context. */
