@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/neighbours.h"
 #include "agent/owed.h"
 #include "agent/session.h"
 
@@ -42,6 +43,7 @@ void command_put_status(struct buffer *b)
 	buffer_printf(b, "owed=%s\nowner=%d\nformat=%s\nversion=%s\n", owed_name(),
 		      (int)command_owner_pid(), o ? o->format : "",
 		      JSTROBE_VERSION);
+	neighbours_put(b);
 	if (s.streams || s.streamed || s.dropped)
 		put_stream_status(&s, b);
 	if (s.trace.phase != TRACE_IDLE)

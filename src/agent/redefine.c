@@ -11,7 +11,10 @@
 
 #include "agent/jvm.h"
 #include "base/base.h"
+#include "engine/copies.h"
 #include "signal/zone.h"
+
+#define LIMIT_MS 2000 /* another copy changes the table for microseconds */
 
 typedef jvmtiError(JNICALL *redefine_fn)(jvmtiEnv *, jint, const jvmtiClassDefinition *);
 typedef jvmtiError(JNICALL *retransform_fn)(jvmtiEnv *, jint, const jclass *);
@@ -20,7 +23,6 @@ static jvmtiEnv *own;
 static struct jvmtiInterface_1_ *table; /* the JVM's, in its writable data */
 static _Atomic(redefine_fn) redefine;   /* what stood there before */
 static _Atomic(retransform_fn) retransform;
-static bool standing[2];                /* somebody may call ours, perhaps through a hook of theirs */
 
 static void tell(jclass class)
 {
@@ -77,13 +79,61 @@ static jvmtiError JNICALL on_retransform(jvmtiEnv *env, jint count, const jclass
 	return result;
 }
 
-/*
- * Whether to stand before NOW, which stands in the table. Not if we are called already, through a
- * hook of somebody else who came after us: FORMER is what we pass on to, OURS what we put there.
- */
-static bool is_out(void *now, void *ours, void *former, bool standing)
+/* One entry of the table: where it is, what we put there, what we call. */
+struct entry {
+	void **slot;
+	void *ours;
+	void *_Atomic *former;
+};
+
+static void entries(struct entry out[2])
 {
-	return now != ours && (!standing || now == former);
+	out[0] = (struct entry){(void **)&table->RedefineClasses, (void *)on_redefine, (void *_Atomic *)&redefine};
+	out[1] = (struct entry){(void **)&table->RetransformClasses, (void *)on_retransform,
+				(void *_Atomic *)&retransform};
+}
+
+/* Not if we are called already, through a hook of another tool or copy that came after us. */
+static void stand(const struct entry *e, struct copy_link *own_link)
+{
+	void *now = __atomic_load_n(e->slot, __ATOMIC_ACQUIRE);
+
+	atomic_store(&own_link->wanted, 1);
+	if (now == e->ours || (atomic_load(&own_link->handler) && now != atomic_load(e->former)))
+		return;
+	atomic_store(e->former, now);
+	atomic_store(&own_link->former, now);
+	atomic_store(&own_link->handler, e->ours);
+	__atomic_store_n(e->slot, e->ours, __ATOMIC_RELEASE);
+}
+
+/* The copy whose link number I is FUNCTION, and not wanted any more; or NULL. */
+static struct copy_link *unwanted(size_t i, const void *function)
+{
+	struct copy *c;
+	uint32_t n;
+
+	for (n = 0; (c = copies_other(n)) != NULL; n++)
+		if (!atomic_load(&c->replacing[i].wanted) && atomic_load(&c->replacing[i].handler) == function)
+			return &c->replacing[i];
+	return NULL;
+}
+
+/* Copies that wanted to go while we stood before them go now. */
+static void step_aside(const struct entry *e, size_t i)
+{
+	struct copy_link *own_link = &jstrobe_copy.replacing[i], *gone;
+	const void *former = atomic_load(&own_link->former);
+
+	atomic_store(&own_link->wanted, 0);
+	if (__atomic_load_n(e->slot, __ATOMIC_ACQUIRE) != e->ours)
+		return;
+	while ((gone = unwanted(i, former)) != NULL) {
+		former = atomic_load(&gone->former);
+		atomic_store(&gone->handler, NULL);
+	}
+	__atomic_store_n(e->slot, (void *)(uintptr_t)former, __ATOMIC_RELEASE);
+	atomic_store(&own_link->handler, NULL);
 }
 
 /* The libraries through which Java agents and debuggers replace methods: they may have done so before we came. */
@@ -110,30 +160,33 @@ static void look_for_replacers(void)
 /* All environments have one table, but for a JVM that traces JVMTI (-XX:TraceJVMTI): that one is not watched. */
 void redefine_watch(jvmtiEnv *ti)
 {
+	struct entry e[2];
+	bool locked;
+	size_t i;
+
 	look_for_replacers();
 	own = ti;
 	table = (struct jvmtiInterface_1_ *)*ti;
-	if (is_out(table->RedefineClasses, on_redefine, atomic_load(&redefine), standing[0])) {
-		atomic_store(&redefine, table->RedefineClasses);
-		__atomic_store_n(&table->RedefineClasses, on_redefine, __ATOMIC_RELEASE);
-	}
-	if (is_out(table->RetransformClasses, on_retransform, atomic_load(&retransform), standing[1])) {
-		atomic_store(&retransform, table->RetransformClasses);
-		__atomic_store_n(&table->RetransformClasses, on_retransform, __ATOMIC_RELEASE);
-	}
-	standing[0] = standing[1] = true;
+	entries(e);
+	locked = copies_lock(LIMIT_MS);
+	for (i = 0; i < ARRAY_LEN(e); i++)
+		stand(&e[i], &jstrobe_copy.replacing[i]);
+	if (locked)
+		copies_unlock();
 }
 
 void redefine_unwatch(void)
 {
+	struct entry e[2];
+	bool locked;
+	size_t i;
+
 	if (!table)
 		return;
-	if (table->RedefineClasses == on_redefine) {
-		__atomic_store_n(&table->RedefineClasses, atomic_load(&redefine), __ATOMIC_RELEASE);
-		standing[0] = false;
-	}
-	if (table->RetransformClasses == on_retransform) {
-		__atomic_store_n(&table->RetransformClasses, atomic_load(&retransform), __ATOMIC_RELEASE);
-		standing[1] = false;
-	}
+	entries(e);
+	locked = copies_lock(LIMIT_MS);
+	for (i = 0; i < ARRAY_LEN(e); i++)
+		step_aside(&e[i], i);
+	if (locked)
+		copies_unlock();
 }

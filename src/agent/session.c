@@ -15,6 +15,7 @@
 #include "agent/fallback.h"
 #include "agent/jfrsync.h"
 #include "agent/jvm.h"
+#include "agent/neighbours.h"
 #include "agent/parked.h"
 #include "agent/recorder.h"
 #include "agent/requests.h"
@@ -77,7 +78,7 @@ static int may_begin(const struct options *o, struct error *err)
 {
 	bool forbidden = o->instrument[0] ? all_forbidden : forbidden_by != NULL;
 
-	return forbidden ? refused(err) : session.running ? busy(err) : 0;
+	return forbidden ? refused(err) : session.running ? busy(err) : neighbours_allow(o, err);
 }
 
 int session_may_begin(const struct options *o, struct error *err)
@@ -179,7 +180,12 @@ static int start_tracing(const struct options *o, int file, struct buffer *notes
 	int rc = may_begin(o, err);
 
 	if (rc == 0)
+		rc = neighbours_claim(o, notes, err);
+	if (rc == 0) {
 		rc = trace_start(o, notes, err);
+		if (rc)
+			neighbours_leave();
+	}
 	if (file >= 0)
 		close(file);
 	if (rc)
@@ -347,6 +353,7 @@ int session_stop(struct error *err)
 		trace_stop();
 		session.duration += os_monotonic() - session.resumed_at;
 		session.running = false;
+		neighbours_leave();
 		pthread_mutex_unlock(&session.lock);
 		return 0;
 	}
@@ -379,6 +386,7 @@ int session_stop(struct error *err)
 		requests_otel_forget();
 	}
 	session.running = false;
+	neighbours_leave();
 	pthread_mutex_unlock(&session.lock);
 	join_sync();
 	return 0;

@@ -9,6 +9,7 @@
 #include "agent/derive.h"
 #include "agent/fallback.h"
 #include "agent/jvm.h"
+#include "agent/neighbours.h"
 #include "agent/parked.h"
 #include "agent/recorder.h"
 #include "agent/session_state.h"
@@ -162,10 +163,13 @@ int session_begin_run(const struct options *o, struct engine_event *events, uint
 	if (rc)
 		return rc;
 	prepare_zone(o);
-	rc = transfer_begin(o->fdtransfer, err);
+	rc = neighbours_claim(o, notes, err);
+	if (rc == 0)
+		rc = transfer_begin(o->fdtransfer, err);
 	if (rc == 0)
 		rc = arm(o, events, count, account, recording, notes, err);
 	if (rc) {
+		neighbours_leave();
 		transfer_end();
 		streams_end();
 		return rc;

@@ -207,7 +207,7 @@ int agent_open(struct agent *a, const struct cli *cli, bool only_if_loaded, stru
 {
 	const char *name;
 	pid_t pid;
-	int wake;
+	int wake, rc;
 
 	agent_init(a, -1);
 	if (cli_target(cli, &name, err)) {
@@ -220,29 +220,22 @@ int agent_open(struct agent *a, const struct cli *cli, bool only_if_loaded, stru
 	a->wake = wake;
 	if (attach_resolve(name, &pid, err))
 		goto failed;
-	if (only_if_loaded && attach_check(pid, wake, &a->target, err) == 0) {
+	if (only_if_loaded) {
+		rc = attach_check(pid, wake, &a->target, err);
 		attach_close(&a->target);
-		if (!attach_has_library(pid, LIBRARY)) {
-			error_set(err, ENOENT, "Profiler is not active: no session runs in "
-				  "process %d; 'jstrobe start' or 'jstrobe record' begins one",
-				  (int)pid);
+		if (rc == 0)
+			rc = agent_attach_loaded(a, pid, &cli->options, err);
+		if (rc == ENOENT)
 			return CLI_FAILED;
-		}
+	} else {
+		rc = agent_attach(a, pid, &cli->options, NULL, err);
 	}
-	if (agent_attach(a, pid, &cli->options, err) == 0)
+	if (rc == 0)
 		return 0;
 failed:
 	console_error("%s", err->text);
 	agent_close(a);
 	return err->code == EINTR ? CLI_ABORTED : CLI_CANNOT_ATTACH;
-}
-
-void agent_hint_old(const struct agent *a)
-{
-	if (attach_has_old_library(a->target.pid, LIBRARY))
-		console_note("process %d also holds an older build of the agent, replaced on disk "
-			     "since; a session of that one ends with the JVM",
-			     (int)a->target.pid);
 }
 
 int agent_ask(const struct cli *cli, const char *question, const char *otherwise)

@@ -16,6 +16,7 @@ struct agent {
 	int folder;                  /* where the listener's socket lies; -1: none */
 	char socket_name[64];        /* its name there; "" once it is unlinked */
 	char token[CONTROL_TOKEN_LENGTH + 1];
+	char version[32];            /* of the agent, as it says */
 	struct control_message in;
 	unsigned pending;      /* commands without an answer; only the last one's counts */
 	struct buffer text;    /* answers of list, version */
@@ -27,8 +28,13 @@ struct agent {
 
 /* A conversation that has not begun; WAKE as in attach_check. */
 void agent_init(struct agent *a, int wake);
-/* Attach to process PID, load the agent, shake hands. */
-int agent_attach(struct agent *a, pid_t pid, const struct options *o, struct error *err);
+/* Attach to process PID, load the agent, shake hands. LIBRARY: what to load instead of ours, or NULL (attach_load). */
+int agent_attach(struct agent *a, pid_t pid, const struct options *o, const char *library, struct error *err);
+/*
+ * Attach to the copy of the agent in process PID that has a session, of those that are loaded; if none has one, to one
+ * that holds the data of its last session; else to any. ENOENT (greater than 0): no copy is loaded.
+ */
+int agent_attach_loaded(struct agent *a, pid_t pid, const struct options *o, struct error *err);
 /*
  * For a JVM that we start: listen, and put what its agent must be told, "-agentpath:…", into
  * ARGUMENT[SIZE].
@@ -66,7 +72,7 @@ int agent_open(struct agent *a, const struct cli *cli, bool only_if_loaded, stru
  * that was never profiled is left alone, and this line printed. An exit code.
  */
 int agent_ask(const struct cli *cli, const char *question, const char *otherwise);
-/* No session was found: say so if an older build of the agent could have one. */
-void agent_hint_old(const struct agent *a);
+/* Say which other copies of the agent have sessions in the JVM, as its last STATUS told. */
+void agent_hint_copies(const struct agent *a);
 
 #endif

@@ -56,6 +56,15 @@ static int find_library(const struct options *o, char path[PATH_MAX], struct err
 	return 0;
 }
 
+bool agent_is_ours(const struct options *o, const char *library)
+{
+	struct error ignored;
+	char path[PATH_MAX];
+
+	return (find_library(o, path, &ignored) == 0 && strcmp(path, library) == 0) ||
+	       strstr(library, "/jstrobe/" JSTROBE_VERSION "/");
+}
+
 /* What --libpath says lies in the target's file system, which may be another than ours. */
 static int check_visible(const struct attach_target *t, const char *library, struct error *err)
 {
@@ -139,6 +148,7 @@ static int check_hello(struct agent *a, const struct control_message *m, struct 
 		return error_set(err, EAGAIN, "somebody without our token connected to our socket");
 	protocol = (unsigned)control_number(m->payload, "protocol");
 	control_value(m->payload, "version", version, sizeof(version));
+	snprintf(a->version, sizeof(a->version), "%s", version);
 	if (protocol == CONTROL_PROTOCOL)
 		return 0;
 	snprintf(text, sizeof(text), "the agent library is version %s (protocol %u), this command "
@@ -208,7 +218,7 @@ static int invite_target(struct agent *a, char *options, size_t size, struct err
 	return rc;
 }
 
-static int attach(struct agent *a, pid_t pid, const struct options *o, struct error *err)
+static int attach(struct agent *a, pid_t pid, const struct options *o, const char *loaded, struct error *err)
 {
 	char library[PATH_MAX], options[256];
 	int rc, timeout = (int)(o->attach_timeout / NS_PER_MS);
@@ -216,7 +226,9 @@ static int attach(struct agent *a, pid_t pid, const struct options *o, struct er
 
 	/* the socket first: where that is impossible no copy is left behind */
 	rc = invite_target(a, options, sizeof(options), err);
-	if (rc == 0)
+	if (rc == 0 && loaded)
+		snprintf(library, sizeof(library), "%s", loaded);
+	else if (rc == 0)
 		rc = choose_library(a, o, library, err);
 	if (rc)
 		return rc;
@@ -232,13 +244,13 @@ static int attach(struct agent *a, pid_t pid, const struct options *o, struct er
 	return rc;
 }
 
-int agent_attach(struct agent *a, pid_t pid, const struct options *o, struct error *err)
+int agent_attach(struct agent *a, pid_t pid, const struct options *o, const char *library, struct error *err)
 {
 	int rc = attach_check(pid, a->wake, &a->target, err);
 
 	if (rc)
 		return rc;
-	rc = attach(a, pid, o, err);
+	rc = attach(a, pid, o, library, err);
 	/* Whatever failed on the way, the end of the process is the cause that a person must read. */
 	if (rc && rc != -EINTR && a->target.pid && agent_soon_gone(a))
 		return error_set(err, ESRCH, "process %d ended while we attached to it", (int)pid);

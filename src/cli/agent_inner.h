@@ -1,5 +1,5 @@
 /*
- * agent_inner.h - what agent.c and agent_attach.c share. Inner header of these two.
+ * agent_inner.h - what the files agent*.c share. Inner header of these.
  */
 #ifndef JSTROBE_CLI_AGENT_INNER_H
 #define JSTROBE_CLI_AGENT_INNER_H
@@ -9,6 +9,8 @@
 #define LIBRARY "libjstrobe.so"
 #define SEND_MS 5000
 
+/* Whether LIBRARY, a path in the target, is what this command loads. */
+bool agent_is_ours(const struct options *o, const char *library);
 /* Take the socket away on which the agent was waited for. */
 void agent_stop_listening(struct agent *a);
 /* Whether the JVM's process is gone within half a second. */

@@ -242,7 +242,7 @@ static int record_running(struct recording *r, struct error *err)
 		return CLI_FAILED;
 	}
 	if (rc == 0)
-		rc = agent_attach(&r->agent, pid, o, err);
+		rc = agent_attach(&r->agent, pid, o, NULL, err);
 	if (rc) {
 		console_error("%s", err->text);
 		return rc == -EINTR ? CLI_ABORTED : CLI_CANNOT_ATTACH;

@@ -112,8 +112,8 @@ int cli_status(struct cli *cli)
 		console_error("%s", rc ? err.text : "the agent gave no status");
 	else
 		print(agent.status);
-	if (rc == 0 && agent.status && !control_number(agent.status, "running"))
-		agent_hint_old(&agent);
+	if (rc == 0 && agent.status)
+		agent_hint_copies(&agent);
 	rc = rc || !agent.status;
 	agent_close(&agent);
 	return rc ? CLI_FAILED : CLI_DONE;

@@ -76,8 +76,8 @@ static int run(struct cli *cli, enum options_action action)
 	rc = fetch(cli, &agent, &err);
 	if (rc)
 		console_error("%s", err.text);
-	if (rc == -ENOENT)
-		agent_hint_old(&agent);
+	else
+		agent_hint_copies(&agent);
 	agent_close(&agent);
 	if (rc == -EINTR)
 		return CLI_ABORTED;

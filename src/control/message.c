@@ -181,7 +181,13 @@ int control_receive(int sock, struct control_message *m, int timeout_ms, struct 
 		goto out;
 	m->length = header[0] | header[1] << 8 | header[2] << 16 | (uint32_t)header[3] << 24;
 	m->type = header[4];
-	if (m->length > CONTROL_MAX || header[4] == CONTROL_NONE || header[4] >= CONTROL_TYPES) {
+	if (m->length <= CONTROL_MAX && header[4] >= CONTROL_TYPES) {
+		rc = error_set(err, EPROTO, "control socket: a message of kind %u, which jstrobe %s does not know: the "
+			       "other side is a newer build; use a command and an agent library of one version",
+			       header[4], JSTROBE_VERSION);
+		goto out;
+	}
+	if (m->length > CONTROL_MAX || header[4] == CONTROL_NONE) {
 		rc = error_set(err, EPROTO, "control socket: broken message (type %u, %u bytes)",
 			       header[4], m->length);
 		goto out;

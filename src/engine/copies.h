@@ -18,11 +18,11 @@
 #define COPIES_MAGIC 0x6a737472       /* "jstr" */
 #define COPIES_MAX 15                 /* others that are seen */
 
-/* Something of a copy in the chain of a signal's handlers: SIGSEGV, SIGBUS. */
+/* Something of a copy in a chain: a handler of SIGSEGV or SIGBUS, a function in the JVM's JVMTI table. */
 struct copy_link {
 	void *_Atomic handler; /* NULL: it is not in the chain */
 	_Atomic uint32_t wanted;
-	const void *_Atomic former; /* struct sigaction: whom it passes on to */
+	const void *_Atomic former; /* whom it passes on to: struct sigaction; the function */
 };
 
 /*
@@ -38,6 +38,7 @@ struct copy {
 	pthread_create_fn *_Atomic create; /* what it puts into slots of pthread_create; NULL: it never did */
 	_Atomic uint32_t hooks;            /* it wants to be called there now */
 	struct copy_link faults[2];
+	struct copy_link replacing[2];     /* RedefineClasses, RetransformClasses */
 };
 
 extern struct copy jstrobe_copy; /* ours */

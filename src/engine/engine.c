@@ -15,7 +15,7 @@
 #include "os/os.h"
 #include "signal/perf_ring.h"
 
-#define SIGNAL_MS 2000 /* another copy takes or gives back a signal in less than one */
+#define SIGNAL_MS 5000 /* another copy takes or gives back a signal in less than one */
 
 static struct engine_event events[RECORD_EVENTS];
 static uint32_t event_count;

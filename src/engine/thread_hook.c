@@ -22,7 +22,7 @@ struct start {
 	uint64_t after; /* the thread begins after this moment */
 };
 
-#define LIMIT_MS 2000 /* a copy changes slots for some milliseconds */
+#define LIMIT_MS 5000 /* a copy changes slots for some milliseconds */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_bool active;

@@ -46,7 +46,7 @@ def test_two_jstrobes(jdk, other, first_to_stop):
     mine, theirs = jvm.result_file(".collapsed"), jvm.result_file(".collapsed")
     with Program(jdk, "KnownShares") as program:
         assert jstrobe("start", "-i", "1ms", "-f", mine, program.pid).returncode == 0
-        load_agent(program, other, f"start,event=cpu,interval=1ms,file={theirs}")
+        load_agent(program, other, f"start,event=ctimer,interval=1ms,file={theirs}")
         time.sleep(0.7)
         stops = [lambda: jstrobe("stop", program.pid), lambda: load_agent(program, other, "stop")]
         for stop in stops if first_to_stop == "first" else reversed(stops):

@@ -46,6 +46,14 @@ void attach_close(struct attach_target *t);
 bool attach_alive(const struct attach_target *t);
 /* Why the process may be silent: "is stopped ..." or a guess; static text. */
 const char *attach_silence(const struct attach_target *t);
+/* A copy of the agent that a process has mapped. */
+struct attach_copy {
+	char path[PATH_MAX]; /* as the process sees it */
+	bool old;            /* the file was deleted or replaced since: the path does not lead to what is mapped */
+};
+/* Put the copies of the agent in PID, in the order of their addresses, into COPIES[MAX]; how many there are of them. */
+size_t attach_copies(pid_t pid, struct attach_copy *copies, size_t max);
+
 /* True if a file called LIBRARY (base name) is mapped in PID. */
 bool attach_has_library(pid_t pid, const char *library);
 /* The same for one that was deleted or replaced since: another build than the one on disk. */
@@ -68,8 +76,12 @@ struct attach_cleaned {
 /* Remove the copies that attach_library made in PID's file system and that no process uses. */
 int attach_clean(pid_t pid, struct attach_cleaned *cleaned, struct error *err);
 
+/* What attach_load takes for "the copy of the agent that was loaded first", whatever became of its file (glibc). */
+#define ATTACH_LOADED "jstrobe"
+
 /*
- * Have the JVM load the agent LIBRARY (absolute path as the target sees it) with OPTIONS.
+ * Have the JVM load the agent LIBRARY (absolute path as the target sees it) with OPTIONS; one that is loaded already is
+ * called again.
  * *REFUSED is set when the agent was loaded but its Agent_OnAttach returned an error.
  */
 int attach_load(const struct attach_target *t, const char *library, const char *options,

@@ -213,7 +213,8 @@ static int open_door(const struct attach_target *t, int tmp, int timeout_ms, str
 
 static int send_request(int sock, const char *library, const char *options, struct error *err)
 {
-	const char *words[] = {"1", "load", library, "true", options};
+	/* a name without a path is looked for among what is loaded before anything else: lib…so is its soname */
+	const char *words[] = {"1", "load", library, library[0] == '/' ? "true" : "false", options};
 	struct buffer b = BUFFER_INIT;
 	size_t i, sent = 0;
 

@@ -190,6 +190,41 @@ static bool has_mapped(pid_t pid, const char *suffix, bool old)
 	return found;
 }
 
+/* libjstrobe.so, or another name that someone gave a build: libjstrobe-1.2.so. */
+static bool is_agent(const char *path)
+{
+	const char *name = base_name(path);
+
+	return strncmp(name, "libjstrobe", 10) == 0 && strstr(name, ".so");
+}
+
+size_t attach_copies(pid_t pid, struct attach_copy *copies, size_t max)
+{
+	FILE *maps = open_maps(pid);
+	char *line = NULL, *path;
+	size_t size = 0, count = 0, i;
+	bool old;
+
+	while (maps && count < max && getline(&line, &size, maps) > 0) {
+		old = strstr(line, " (deleted)") != NULL;
+		path = mapped_path(line);
+		if (!path || !is_agent(path))
+			continue;
+		for (i = 0; i < count; i++)
+			if (copies[i].old == old && strcmp(copies[i].path, path) == 0)
+				break;
+		if (i < count)
+			continue;
+		snprintf(copies[i].path, sizeof(copies[i].path), "%s", path);
+		copies[i].old = old;
+		count++;
+	}
+	free(line);
+	if (maps)
+		fclose(maps);
+	return count;
+}
+
 bool process_has_mapped(pid_t pid, const char *suffix)
 {
 	return has_mapped(pid, suffix, false);
