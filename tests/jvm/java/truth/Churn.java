@@ -39,8 +39,12 @@ public final class Churn {
     }
 
     public static void main(String[] args) throws Exception {
-        long every = Long.parseLong(args[1]);
-        for (String kind : args[0].split("\\+")) {
+        begin(args[0], Long.parseLong(args[1]));
+        Program.serve();
+    }
+
+    static void begin(String kinds, long every) throws Exception {
+        for (String kind : kinds.split("\\+")) {
             Program.thread("churn-" + kind, body(kind));
         }
         Program.thread("collect", () -> {
@@ -49,7 +53,6 @@ public final class Churn {
                 System.gc();
             }
         });
-        Program.serve();
     }
 
     private static Runnable body(String kind) {

@@ -5,7 +5,8 @@ import java.util.List;
 
 /**
  * Arguments: kinds apart by +: `threads` are born and end 150 at a time, `names` are those of 4 threads that work, and
- * change between in-N and out-N. Counters: threads, renamed.
+ * change between in-N and out-N, `files` are libraries that are loaded and unloaded (argument 2: the native library),
+ * `classes` come and go with garbage collections (truth.Churn). Counters: threads, renamed, files, classes.
  */
 public final class Crowds {
     private static final int CROWD = 150;
@@ -15,16 +16,36 @@ public final class Crowds {
 
     public static void main(String[] args) throws Exception {
         for (String kind : args[0].split("\\+")) {
-            Program.thread("crowds-" + kind, body(kind));
+            Program.thread("crowds-" + kind, body(kind, args.length > 1 ? args[1] : null));
         }
         Program.serve();
     }
 
-    private static Runnable body(String kind) {
+    private static Runnable body(String kind, String library) {
         switch (kind) {
             case "threads": return Crowds::crowds;
             case "names": return Crowds::names;
+            case "files": return () -> files(library);
+            case "classes": return Crowds::classes;
             default: throw new IllegalArgumentException(kind);
+        }
+    }
+
+    private static native int load();
+
+    private static void files(String library) {
+        System.load(library);
+        while (!Program.stopping) {
+            Program.count("files", load());
+            Program.sleep(30);
+        }
+    }
+
+    private static void classes() {
+        try {
+            Churn.begin("loaders", 200);
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
         }
     }
 
