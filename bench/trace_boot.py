@@ -76,6 +76,8 @@ def table(pid):
 
 def run(jdk, folder, args):
     with Shop(jdk, folder, args.threads) as shop:
+        while not shop.rates and shop.process.poll() is None:
+            time.sleep(1)
         time.sleep(args.warm)
         before = statistics.median(r[1] for r in shop.between(time.time() - 10, time.time()))
         began = time.time()

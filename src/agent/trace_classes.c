@@ -164,9 +164,9 @@ static void skipped(void *data, const struct rewrite_method *m, uint32_t id, enu
 }
 
 /* Whether a method of class NAME could get probes. */
-static bool touches(const struct trace_classes *c, const struct text *name)
+static bool touches(const struct trace_classes *c, const struct text *name, bool annotations)
 {
-	return patterns_touch(&c->patterns, name) || patterns_touch(&c->roots, name) ||
+	return patterns_touch(&c->patterns, name, annotations) || patterns_touch(&c->roots, name, annotations) ||
 	       (c->timing != TREE_COUNTS && waits_touch(name));
 }
 
@@ -205,7 +205,7 @@ void JNICALL trace_classes_load(jvmtiEnv *ti, JNIEnv *env, jclass redefined, job
 		return;
 	text = (struct text){name, (uint16_t)MIN(strlen(name), (size_t)UINT16_MAX)};
 	pthread_mutex_lock(&lock);
-	if (active && touches(active, &text)) {
+	if (active && touches(active, &text, true)) {
 		if (change(active, bytes, size, name, &out) &&
 		    (*ti)->Allocate(ti, (jlong)out.length, &copy) == JVMTI_ERROR_NONE) {
 			memcpy(copy, out.data, out.length);
@@ -227,8 +227,10 @@ int trace_classes_init(jvmtiEnv *ti, struct error *err)
 {
 	jvmtiCapabilities wanted = {.can_retransform_classes = 1, .can_generate_all_class_hook_events = 1,
 				    .can_generate_monitor_events = 1, .can_get_line_numbers = 1};
+	jvmtiCapabilities helpful = {.can_get_constant_pool = 1};
 	jvmtiError rc = (*ti)->AddCapabilities(ti, &wanted);
 
+	(*ti)->AddCapabilities(ti, &helpful);
 	if (rc)
 		return error_set(err, ENOTSUP, "this JVM does not let classes be changed (JVMTI error %d)", (int)rc);
 	return 0;
@@ -236,9 +238,24 @@ int trace_classes_init(jvmtiEnv *ti, struct error *err)
 
 /* ---- beginning and end --------------------------------------------------------------------------- */
 
-bool trace_classes_touch(const struct trace_classes *c, const struct text *name)
+/* Whether CLASS may have an annotation that is asked for. */
+static bool is_annotated(const struct trace_classes *c, jvmtiEnv *ti, jclass class)
 {
-	return touches(c, name);
+	unsigned char *pool;
+	jint count, size;
+	bool may;
+
+	if ((*ti)->GetConstantPool(ti, class, &count, &size, &pool))
+		return true;
+	may = patterns_in_pool(&c->patterns, pool, (size_t)size, (unsigned)count) ||
+	      patterns_in_pool(&c->roots, pool, (size_t)size, (unsigned)count);
+	(*ti)->Deallocate(ti, pool);
+	return may;
+}
+
+bool trace_classes_touch(const struct trace_classes *c, jvmtiEnv *ti, jclass class, const struct text *name)
+{
+	return touches(c, name, false) || (touches(c, name, true) && is_annotated(c, ti, class));
 }
 
 bool trace_classes_waits(const struct text *name)
@@ -292,7 +309,7 @@ static bool is_stray(const struct text *name, uint64_t name_hash)
 
 	if (trace_loading_defined(&loading, os_gettid(), name_hash, &h) && active && h.session == active->session)
 		return false;
-	return h.changed || (active && touches(active, name));
+	return h.changed || (active && touches(active, name, true));
 }
 
 void JNICALL trace_classes_loaded(jvmtiEnv *ti, JNIEnv *env, jthread thread, jclass class)

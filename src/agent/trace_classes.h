@@ -61,8 +61,8 @@ int64_t trace_classes_find(const struct trace_classes *c, const struct text *cla
 void trace_classes_begin(jvmtiEnv *ti, struct trace_classes *c);
 /* No class gets any from here on; those that are transformed again lose theirs. */
 void trace_classes_end(jvmtiEnv *ti);
-/* Whether a method of class NAME could get probes. Locked. */
-bool trace_classes_touch(const struct trace_classes *c, const struct text *name);
+/* Whether a method of CLASS, of that NAME, could get probes. C's patterns do not change. */
+bool trace_classes_touch(const struct trace_classes *c, jvmtiEnv *ti, jclass class, const struct text *name);
 /* Whether the class has methods that wait. */
 bool trace_classes_waits(const struct text *name);
 /* The result is to say that class NAME has no probes, and why (a constant). */

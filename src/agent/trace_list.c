@@ -62,7 +62,7 @@ static void look_at(struct trace_list *l, jclass class, const struct reading *r)
 		return;
 	text = (struct text){name, (uint16_t)MIN(strlen(name), (size_t)UINT16_MAX)};
 	hash = trace_list_hash(name, strlen(name));
-	if (r->wants(r->data, &text, hash, &one.weight)) {
+	if (r->wants(r->data, class, &text, hash, &one.weight)) {
 		if ((*r->ti)->IsModifiableClass(r->ti, class, &modifiable) || !modifiable) {
 			r->fixed(r->data, &text);
 		} else if (!(*r->ti)->GetObjectHashCode(r->ti, class, &identity)) {

@@ -24,10 +24,10 @@ struct trace_list {
 };
 
 /*
- * Whether the class NAME ("com/acme/Order"), of that hash, is wanted, and how much. MODIFIABLE is asked for only then:
+ * Whether CLASS, of that NAME ("com/acme/Order") and hash, is wanted, and how much. MODIFIABLE is asked for only then:
  * see trace_list_fixed.
  */
-typedef bool (*trace_list_wants)(void *data, const struct text *name, uint64_t hash, uint32_t *weight);
+typedef bool (*trace_list_wants)(void *data, jclass class, const struct text *name, uint64_t hash, uint32_t *weight);
 /* CLASS of that name is wanted, but the JVM does not let it change. */
 typedef void (*trace_list_fixed)(void *data, const struct text *name);
 

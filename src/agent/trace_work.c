@@ -129,17 +129,20 @@ struct picking {
 	uint32_t matched;
 };
 
-static bool wants(void *data, const struct text *name, uint64_t hash, uint32_t *weight)
+static bool wants(void *data, jclass class, const struct text *name, uint64_t hash, uint32_t *weight)
 {
 	struct picking *p = data;
 	bool yes;
 
 	if (p->what == PICK_STRAYS)
 		return map_get(&strays, hash) != NULL;
-	trace_classes_lock();
-	yes = p->what == PICK_CHANGED ? map_get(&job.classes->changed, hash) != NULL
-				      : trace_classes_touch(job.classes, name);
-	trace_classes_unlock();
+	if (p->what == PICK_CHANGED) {
+		trace_classes_lock();
+		yes = map_get(&job.classes->changed, hash) != NULL;
+		trace_classes_unlock();
+	} else {
+		yes = trace_classes_touch(job.classes, job.ti, class, name);
+	}
 	p->matched += yes;
 	if (!yes || p->what != PICK_SEEN)
 		return yes;
@@ -350,8 +353,7 @@ static void run_session(JNIEnv *env)
 	map_clear(&done);
 	trace_classes_begin(job.ti, job.classes);
 	enter_phase(TRACE_LISTING);
-	/* which classes have an annotation is known when all of them have passed the hook */
-	many = count_meant(env) > TRACE_WORK_MANY && !job.at_start && !job.classes->patterns.annotations;
+	many = count_meant(env) > TRACE_WORK_MANY && !job.at_start;
 	if (many)
 		answer(0);
 	if (many && !job.all) {

@@ -216,6 +216,50 @@ static bool has_annotation(const struct class_file *c, struct cursor at, unsigne
 	return false;
 }
 
+/* Whether TYPE ("Lcom/acme/Timed;") is an annotation that any of P ask for. */
+static bool is_asked_for(const struct patterns *p, const struct text *type)
+{
+	struct text inner = {type->at + 1, (uint16_t)(type->length - 2)};
+	char name[NAME_SIZE];
+	size_t i;
+
+	if (type->length < 3 || type->at[0] != 'L' || type->at[type->length - 1] != ';' ||
+	    dotted(name, 0, &inner) == NAME_SIZE)
+		return false;
+	for (i = 0; i < p->list.count; i++)
+		if (p->list.items[i].annotation && !p->list.items[i].exclude && asks_for(&p->list.items[i], name))
+			return true;
+	return false;
+}
+
+bool patterns_in_pool(const struct patterns *p, const uint8_t *pool, size_t size, unsigned count)
+{
+	/* bytes after the tag; a text has its length in them */
+	static const uint8_t sizes[CONSTANT_PACKAGE + 1] = {0, 2, 0, 4, 4, 8, 8, 2, 2, 4, 4,
+							    4, 4, 0, 0, 3, 2, 4, 4, 2, 2};
+	struct cursor at = cursor_at(&(struct span){.bytes = pool, .size = size}, 0);
+	struct text text;
+	unsigned i;
+
+	for (i = 1; i < count; i++) {
+		uint8_t tag = cursor_u8(&at);
+
+		if (at.failed || tag > CONSTANT_PACKAGE || !sizes[tag])
+			return true;
+		if (tag == CONSTANT_UTF8) {
+			text.length = cursor_be16(&at);
+			text.at = (const char *)at.at;
+			cursor_skip(&at, text.length);
+			if (!at.failed && is_asked_for(p, &text))
+				return true;
+		} else {
+			cursor_skip(&at, sizes[tag]);
+		}
+		i += tag == CONSTANT_LONG || tag == CONSTANT_DOUBLE;
+	}
+	return at.failed;
+}
+
 static bool is_annotated(const struct class_file *c, const struct member *m, const struct pattern *p)
 {
 	struct cursor at = cursor_at(&c->file, c->attributes);
@@ -224,7 +268,7 @@ static bool is_annotated(const struct class_file *c, const struct member *m, con
 	return has_annotation(c, m->attributes, m->attribute_count, p) || has_annotation(c, at, count, p);
 }
 
-bool patterns_touch(const struct patterns *p, const struct text *class_name)
+bool patterns_touch(const struct patterns *p, const struct text *class_name, bool annotations)
 {
 	char name[NAME_SIZE + 1];
 	size_t i, n = dotted(name, 0, class_name);
@@ -238,8 +282,10 @@ bool patterns_touch(const struct patterns *p, const struct text *class_name)
 		if (one->exclude)
 			continue;
 		name[n] = '\0';
-		if (one->annotation || (!one->method && glob(one->name, name, false)))
+		if (one->annotation ? annotations : !one->method && glob(one->name, name, false))
 			return true;
+		if (one->annotation)
+			continue;
 		name[n] = '.';
 		if (glob(one->name, name, true))
 			return true;

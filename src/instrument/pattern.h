@@ -35,8 +35,13 @@ struct patterns {
 int patterns_add(struct patterns *p, const char *text, bool exclude, struct error *err);
 void patterns_free(struct patterns *p);
 
-/* Whether a method of class NAME ("com/acme/Order") could match; true as well if only its annotations can tell. */
-bool patterns_touch(const struct patterns *p, const struct text *class_name);
+/* Whether a method of class NAME ("com/acme/Order") could match; with ANNOTATIONS true if only these can tell. */
+bool patterns_touch(const struct patterns *p, const struct text *class_name, bool annotations);
+/*
+ * Whether the constant pool of a class, its first entry at POOL and COUNT as in the class file, has the name of an
+ * annotation that is asked for; without it no method can match by one. True for what cannot be read.
+ */
+bool patterns_in_pool(const struct patterns *p, const uint8_t *pool, size_t size, unsigned count);
 /* Whether method M of C is meant: by a pattern, and by no exclusion. Counts hits. */
 bool patterns_match(struct patterns *p, const struct class_file *c, const struct member *m);
 

@@ -1,6 +1,7 @@
 """Changing classes goes on beside everything else: it is called off, gives way, and leaves nothing behind."""
 import json
 import os
+import re
 import signal
 import subprocess
 import time
@@ -109,6 +110,16 @@ def test_a_wide_pattern_gives_what_runs(jdk):
         eventually(lambda: program.mark().get("units"), "the program goes on")
         # probes go behind the result's back
         eventually(lambda: "classes" not in status(program), "all classes are as before")
+        assert program.stop() == 0
+
+
+def test_annotations_concern_the_classes_that_name_them(jdk):
+    """Not each class that there is."""
+    with Program(jdk, "Words") as program:
+        start(program, "@java.lang.FunctionalInterface")
+        done, matched = map(int, re.search(r"(\d+) of (\d+) that match", status(program)).groups())
+        assert 0 < done == matched < 300
+        result(program)
         assert program.stop() == 0
 
 

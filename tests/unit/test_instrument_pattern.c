@@ -103,7 +103,7 @@ static bool meant(const struct row *row)
 	result = patterns_match(&p, &c, &m);
 	assert_true(class_name(&c, c.this_class, &name));
 	/* a class that has such a method is looked at */
-	assert_true(!result || patterns_touch(&p, &name));
+	assert_true(!result || patterns_touch(&p, &name, true));
 	class_close(&c);
 	class_free(&k);
 	patterns_free(&p);
@@ -141,7 +141,7 @@ static void classes_that_cannot_match_are_not_touched(void **state)
 		struct patterns p = {.annotations = false};
 
 		assert_int_equal(patterns_add(&p, classes[i].patterns, false, &err), 0);
-		if (patterns_touch(&p, &name) != classes[i].touched)
+		if (patterns_touch(&p, &name, true) != classes[i].touched)
 			fail_msg("%s and class %s", classes[i].patterns, classes[i].class);
 		patterns_free(&p);
 	}
