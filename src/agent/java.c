@@ -2,10 +2,14 @@
 
 #include <string.h>
 
+#include "signal/load.h"
+#include "signal/zone.h"
+
 #define GET_MODULE 233        /* JNI, from JDK 9 on */
 #define IS_VIRTUAL_THREAD 234 /* JNI, from JDK 21 on */
 #define ADD_MODULE_READS 93   /* JVMTI, from JDK 9 on: function 94 */
 #define ROOM_BEYOND 32        /* references that are made while those of a list are there */
+#define JMETHOD_NUMBERS 26
 #define JNI_9 0x00090000
 #define JNI_21 0x00150000
 
@@ -51,6 +55,15 @@ bool java_clear(JNIEnv *env)
 
 	(*env)->ExceptionClear(env);
 	return thrown;
+}
+
+uintptr_t java_method(jmethodID id)
+{
+	uintptr_t method;
+
+	if (zone.layout.jdk >= JMETHOD_NUMBERS || !load_word((uintptr_t)id, &method) || (method & 7))
+		return 0;
+	return method;
 }
 
 jclass java_define(JNIEnv *env, const char *name, const unsigned char *bytes, size_t size)

@@ -8,6 +8,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <jvmti.h>
 
 /* False before JDK 21. */
@@ -18,6 +19,8 @@ bool java_open_door(JNIEnv *env, jvmtiEnv *ti, jclass from, jclass to);
 void java_room(JNIEnv *env, jint references);
 /* Forget the exception that was thrown; whether there was one. */
 bool java_clear(JNIEnv *env);
+/* The Method* of ID; 0 from JDK 26 on, where a jmethodID is a number (8268406), or if there is none. */
+uintptr_t java_method(jmethodID id);
 /* Class NAME for the boot loader, a global reference; NULL with an exception, or out of memory. */
 jclass java_define(JNIEnv *env, const char *name, const unsigned char *bytes, size_t size);
 

@@ -6,13 +6,10 @@
 #include "agent/java.h"
 #include "agent/jvm.h"
 #include "agent/log.h"
+#include "agent/mounts.h"
 #include "engine/parked.h"
 #include "signal/frame_word.h"
-#include "signal/load.h"
 
-/* jvmtiCapabilities.can_support_virtual_threads, which headers before JDK 21 do not have: its 45th bit. */
-#define CAPABILITY_BYTE 5
-#define CAPABILITY_BIT 0x10
 #define FRAMES 256 /* that are asked for; deeper stacks end there */
 
 static struct {
@@ -23,10 +20,7 @@ static struct {
 
 /* ---- callbacks, on the carrier ---- */
 
-/*
- * The stack of the running thread as the JVM says, as frame words. A jmethodID is a pointer to a Method* in JDKs before
- * 26 (8268406: since then it is a number, and nothing is known).
- */
+/* The stack of the running thread as the JVM says, as frame words. */
 static uint32_t stack(jvmtiEnv *ti, uint64_t *words)
 {
 	jvmtiFrameInfo frames[FRAMES];
@@ -36,9 +30,9 @@ static uint32_t stack(jvmtiEnv *ti, uint64_t *words)
 		return 0;
 	for (i = 0; i < count; i++) {
 		bool has_bci = frames[i].location >= 0 && frames[i].location < FRAME_NO_BCI;
-		uintptr_t method;
+		uintptr_t method = java_method(frames[i].method);
 
-		if (!load_word((uintptr_t)frames[i].method, &method) || (method & 7))
+		if (!method)
 			return 0;
 		words[i] = frame_java(FRAME_INTERPRETED, method, has_bci ? (uint32_t)frames[i].location : FRAME_NO_BCI);
 	}
@@ -80,31 +74,6 @@ static void JNICALL on_mount(jvmtiEnv *ti, ...)
 
 /* ---- on and off ---- */
 
-static bool listen_to(jvmtiEnv *ti, const jvmtiExtensionEventInfo *e, jvmtiExtensionEvent callback)
-{
-	return !(*ti)->SetExtensionEventCallback(ti, e->extension_event_index, callback) &&
-	       !(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, (jvmtiEvent)e->extension_event_index, NULL);
-}
-
-/* What is not freed is a few hundred bytes of the JVM's, once a session. */
-static bool listen(jvmtiEnv *ti)
-{
-	jvmtiExtensionEventInfo *events;
-	int found = 0;
-	jint i, count;
-
-	if ((*ti)->GetExtensionEvents(ti, &count, &events))
-		return false;
-	for (i = 0; i < count; i++) {
-		if (strcmp(events[i].id, "com.sun.hotspot.events.VirtualThreadUnmount") == 0)
-			found += listen_to(ti, &events[i], on_unmount);
-		else if (strcmp(events[i].id, "com.sun.hotspot.events.VirtualThreadMount") == 0)
-			found += listen_to(ti, &events[i], on_mount);
-	}
-	(*ti)->Deallocate(ti, (unsigned char *)events);
-	return found == 2;
-}
-
 static bool find_id(JNIEnv *env)
 {
 	jclass class = (*env)->FindClass(env, "java/lang/Thread");
@@ -117,22 +86,13 @@ static bool find_id(JNIEnv *env)
 static bool open(void)
 {
 	JNIEnv *env = jvm_jni();
-	jvmtiCapabilities c;
 
-	memset(&c, 0, sizeof(c));
-	((unsigned char *)&c)[CAPABILITY_BYTE] = CAPABILITY_BIT;
 	if (!env || !find_id(env))
 		return false;
-	parked.ti = jvm_environment();
-	if (!parked.ti)
-		return false;
-	if (!(*parked.ti)->AddCapabilities(parked.ti, &c) && listen(parked.ti)) {
+	parked.ti = mounts_listen(on_unmount, on_mount);
+	if (parked.ti)
 		parked_open();
-		return true;
-	}
-	(*parked.ti)->DisposeEnvironment(parked.ti);
-	parked.ti = NULL;
-	return false;
+	return parked.ti;
 }
 
 static const char not_told[] = "vthreads: parked virtual threads are not seen: the JVM does not tell of them before "

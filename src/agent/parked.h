@@ -1,8 +1,6 @@
 /*
  * parked.h - how the wall clock hears of virtual threads that leave their carriers and come back (option `vthreads`).
- *
- * JVMTI's extension events com.sun.hotspot.events.VirtualThreadUnmount and VirtualThreadMount (JDK 21+), on the
- * carrier's thread; between the two there is nothing of the thread but an object in the heap.
+ * Between the two there is nothing of the thread but an object in the heap.
  */
 #ifndef JSTROBE_AGENT_PARKED_H
 #define JSTROBE_AGENT_PARKED_H

@@ -8,6 +8,8 @@
 #include "instrument/tree.h"
 #include "os/os.h"
 
+#define PATIENCE (60 * NS_PER_S) /* for the turn that it is at: some 100 µs; the trees are freed behind it */
+
 static struct {
 	atomic_bool on, ended;
 	uint64_t period;
@@ -46,8 +48,10 @@ int trace_ticks_start(uint64_t period, struct error *err)
 
 void trace_ticks_stop(void)
 {
+	uint64_t until = os_monotonic() + PATIENCE;
+
 	if (!atomic_exchange(&ticker.on, false))
 		return;
-	while (!atomic_load(&ticker.ended))
+	while (!atomic_load(&ticker.ended) && os_monotonic() < until)
 		os_sleep(100 * NS_PER_US);
 }

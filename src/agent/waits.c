@@ -7,45 +7,41 @@
 #include "agent/jvm.h"
 #include "agent/log.h"
 
-#define JNI_21 0x00150000
-#define PROBE_FRAMES 2 /* jstrobe.Waits.begin, and LockSupport's */
-
 static struct {
-	jvmtiEnv *ti;   /* with its capabilities, once one was needed */
+	jvmtiEnv *ti;   /* with its capability, once it was needed */
 	bool on;        /* a session watches */
-	bool up;        /* fields are known, probes are in place as far as they can be */
-	bool wants_parks, parks; /* probes shall be, and are in place */
-	bool wants_sleeps, virtual_sleeps; /* the same */
+	bool up;        /* fields are known, all that can be watched is */
+	bool parks, sleeps;
 } waits;
 
 /* ---- callbacks, on the thread that waits ---- */
 
-uint64_t agent_wait_begin(JNIEnv *env, jthread thread, jobject lock, enum lock_kind kind,
-			  enum wait_method method)
+uint64_t agent_wait_begin(JNIEnv *env, jthread thread, jobject lock, struct wait_begin *b)
 {
-	struct wait_begin b = {.kind = kind, .method = method};
-
 	if (waits_event() < 0)
 		return 0;
-	b.thread = agent_wait_thread(env, thread);
-	if (!b.thread)
+	b->thread = agent_wait_thread(env, thread);
+	if (!b->thread)
 		return 0;
-	b.skip = method == WAIT_NO_METHOD ? 0 : PROBE_FRAMES;
-	b.virtual_id = java_is_virtual(env, thread) ? b.thread : 0;
+	b->virtual_id = java_is_virtual(env, thread) ? b->thread : 0;
 	if (lock)
-		waits_lock_read(env, lock, &b);
-	b.monitor = kind == LOCK_MONITOR ? lock : NULL;
-	return waits_begin(&b);
+		waits_lock_read(env, lock, b);
+	b->monitor = b->kind == LOCK_MONITOR ? lock : NULL;
+	return waits_begin(b);
 }
 
 static void JNICALL on_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject lock)
 {
-	agent_wait_begin(env, thread, lock, LOCK_MONITOR, WAIT_NO_METHOD);
+	struct wait_begin b = {.kind = LOCK_MONITOR};
+
+	agent_wait_begin(env, thread, lock, &b);
 }
 
 static void JNICALL on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject lock, jlong timeout)
 {
-	agent_wait_begin(env, thread, lock, LOCK_WAIT, WAIT_NO_METHOD);
+	struct wait_begin b = {.kind = LOCK_WAIT};
+
+	agent_wait_begin(env, thread, lock, &b);
 }
 
 static void end(JNIEnv *env, jthread thread, enum lock_kind kind)
@@ -69,14 +65,12 @@ static void JNICALL on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject
 static int environment(struct error *err)
 {
 	static const jvmtiEventCallbacks callbacks = {
-		.ClassFileLoadHook = waits_park_load,
 		.MonitorContendedEnter = on_enter,
 		.MonitorContendedEntered = on_entered,
 		.MonitorWait = on_wait,
 		.MonitorWaited = on_waited,
 	};
 	const jvmtiCapabilities monitors = {.can_generate_monitor_events = 1};
-	const jvmtiCapabilities classes = {.can_retransform_classes = 1, .can_generate_all_class_hook_events = 1};
 	jvmtiEnv *ti;
 
 	if (waits.ti)
@@ -88,7 +82,6 @@ static int environment(struct error *err)
 			(*ti)->DisposeEnvironment(ti);
 		return error_set(err, ENOTSUP, "lock: this JVM does not tell of contended monitors");
 	}
-	(*ti)->AddCapabilities(ti, &classes); /* without it parks cannot be watched, which is said then */
 	waits.ti = ti;
 	return 0;
 }
@@ -105,34 +98,16 @@ static void enable_monitors(bool on)
 		(*waits.ti)->SetEventNotificationMode(waits.ti, on ? JVMTI_ENABLE : JVMTI_DISABLE, events[i], NULL);
 }
 
-static void open_sleeps(JNIEnv *env, struct buffer *notes)
-{
-	struct error err;
-
-	if (waits_sleep_put(env, waits.ti, true, &err))
-		buffer_printf(notes, "lock: Thread.sleep is not watched: %s\n", err.text);
-	if ((*env)->GetVersion(env) < JNI_21)
-		return;
-	waits.virtual_sleeps = waits_park_virtual(env, waits.ti, true, &err) == 0;
-	if (!waits.virtual_sleeps)
-		buffer_printf(notes, "lock: Thread.sleep of virtual threads is not watched: %s\n", err.text);
-}
-
 /* The JVM is up: all of it may be used. */
 static void open(struct buffer *notes)
 {
 	JNIEnv *env = jvm_jni();
-	struct error err;
 
 	if (!env || !waits_lock_open(env, waits.ti)) {
 		buffer_puts(notes, "lock: this JDK's java.lang.Thread is not as expected: nothing is watched\n");
 		return;
 	}
-	waits.parks = waits.wants_parks && waits_park_put(env, waits.ti, true, &err) == 0;
-	if (waits.wants_parks && !waits.parks)
-		buffer_printf(notes, "lock: monitors only, LockSupport.park is not watched: %s\n", err.text);
-	if (waits.wants_sleeps)
-		open_sleeps(env, notes);
+	waits_park_begin(env, waits.ti, waits.parks, waits.sleeps, notes);
 	waits.up = true;
 	enable_monitors(true);
 	waits_open();
@@ -148,8 +123,8 @@ int agent_waits_begin(bool parks, bool sleeps, struct buffer *notes, struct erro
 	if (rc)
 		return rc;
 	waits.on = true;
-	waits.wants_parks = parks;
-	waits.wants_sleeps = sleeps;
+	waits.parks = parks;
+	waits.sleeps = sleeps;
 	if (jvm_is_live())
 		open(notes);
 	return 0;
@@ -169,27 +144,18 @@ void agent_waits_vm_init(void)
 
 void agent_waits_end(void)
 {
-	JNIEnv *env = jvm_jni();
-	struct error ignored;
-
 	if (!waits.on)
 		return;
 	/* First of all, so that the end of the session itself is no wait. */
 	waits_halt();
-	if (waits.up)
-		enable_monitors(false);
-	if (waits.parks && env)
-		waits_park_put(env, waits.ti, false, &ignored);
-	if (waits.virtual_sleeps && env)
-		waits_park_virtual(env, waits.ti, false, &ignored);
-	if (env)
-		waits_sleep_put(env, waits.ti, false, &ignored);
-	waits.on = waits.up = waits.parks = waits.virtual_sleeps = false;
+	agent_waits_vm_death();
+	waits_park_end();
+	waits.on = false;
 }
 
 void agent_waits_vm_death(void)
 {
 	if (waits.up)
 		enable_monitors(false);
-	waits.up = waits.parks = waits.virtual_sleeps = false;
+	waits.up = false;
 }

@@ -2,9 +2,10 @@
  * waits.h - how the event `lock` hears that a thread begins to wait, and that it waits no more.
  *
  *   contended monitors, Object.wait   JVMTI's four monitor events; virtual threads get them, too
- *   LockSupport.park and its kin      probes in LockSupport, put there by RetransformClasses (waits_park.c)
- *   Thread.sleep, on request          its native method, bound to a function of ours (waits_sleep.c);
- *                                     of virtual threads a probe in VirtualThread (waits_park.c)
+ *   LockSupport.park and its kin,     native methods bound to functions of ours (waits_bind.c); of virtual threads
+ *   Thread.sleep on request           JVMTI's events of their switches (waits_park.c)
+ *
+ * No class of the program or the JDK is changed.
  *
  * Callbacks run on the waiting thread; what the lock is and who holds it is found out before it sleeps
  * (waits_lock.c), and kept in engine/waits.c.
@@ -19,23 +20,25 @@
 #include "engine/waits.h"
 
 /*
- * A session that samples `lock` has begun; without one nothing happens. While the JVM starts the probes come when
- * it is up. PARKS, SLEEPS: watch those as well. NOTES gets what cannot be watched here. Attached threads, normal
- * code, one at a time, as all but the last.
+ * A session that samples `lock` has begun; without one nothing happens. While the JVM starts all this comes when it is
+ * up. PARKS, SLEEPS: watch those as well. NOTES gets what cannot be watched here. Attached threads, normal code, one at
+ * a time, as all but the last.
  */
 int agent_waits_begin(bool parks, bool sleeps, struct buffer *notes, struct error *err);
-/* It ends: probes and events go. Before engine_stop. */
+/* It ends: nothing is told any more. Before engine_stop. */
 void agent_waits_end(void);
 /* The JVM is up. */
 void agent_waits_vm_init(void);
-/* The JVM ends: nothing needs to be taken out any more. */
+/* The JVM ends. */
 void agent_waits_vm_death(void);
 
 /* ---- between the files ---- */
 
-/* THREAD, the running one, begins to wait for LOCK (NULL: not known). When; 0 = nobody wants to know. */
-uint64_t agent_wait_begin(JNIEnv *env, jthread thread, jobject lock, enum lock_kind kind,
-			  enum wait_method method);
+/*
+ * THREAD, the running one, begins to wait for LOCK (NULL: not known), as B says, whose kind, skip and method are set.
+ * When; 0 = nobody wants to know.
+ */
+uint64_t agent_wait_begin(JNIEnv *env, jthread thread, jobject lock, struct wait_begin *b);
 /* Thread.getId of THREAD, 0 = none. */
 uint64_t agent_wait_thread(JNIEnv *env, jthread thread);
 /* Fields and classes of the JDK that are read. False: this JDK does not have them. */
@@ -45,21 +48,21 @@ void waits_lock_read(JNIEnv *env, jobject lock, struct wait_begin *b);
 /* The object that THREAD says it parks for, NULL = none. */
 jobject waits_lock_blocker(JNIEnv *env, jthread thread);
 
-/* The class that probes call, and that binds natives. */
-#define WAITS_CLASS "jstrobe/Waits"
-/* It, defined if need be: *CLASS lives as long as the JVM. TI with capabilities; one at a time. */
-int waits_probe_define(JNIEnv *env, jvmtiEnv *ti, jclass *class, struct error *err);
-/* Bind the static native method NAME of TO, with one argument of type long, to FUNCTION. After the above. */
-int waits_probe_bind(JNIEnv *env, jclass to, const char *name, uintptr_t function);
+/* A native method of the JDK that is bound to OURS, with the same arguments; it calls THEIRS. */
+struct waits_native {
+	const char *class_name;
+	const char *names[4];  /* by which it may go in this JDK */
+	const char *signature;
+	bool is_static;
+	void *ours;
+	void *known;           /* what the JDK binds it to; NULL: is found out */
+	void *theirs;          /* what was bound before us; set once, by waits_bind */
+};
+/* Bind N unless it is; for the life of the JVM. One at a time. */
+int waits_bind(JNIEnv *env, jvmtiEnv *ti, struct waits_native *n, struct error *err);
 
-/* Let sleeps be told of, or (IN false) no longer. */
-int waits_sleep_put(JNIEnv *env, jvmtiEnv *ti, bool in, struct error *err);
-/* Put the probes in LockSupport, or in VirtualThread, or (IN false) take them out. TI with capabilities. */
-int waits_park_put(JNIEnv *env, jvmtiEnv *ti, bool in, struct error *err);
-int waits_park_virtual(JNIEnv *env, jvmtiEnv *ti, bool in, struct error *err);
-/* For TI's ClassFileLoadHook. */
-void JNICALL waits_park_load(jvmtiEnv *ti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
-			     jobject domain, jint size, const unsigned char *bytes, jint *new_size,
-			     unsigned char **new_bytes);
+/* Let parks and sleeps be told of, or no longer. NOTES gets what cannot be. */
+void waits_park_begin(JNIEnv *env, jvmtiEnv *ti, bool parks, bool sleeps, struct buffer *notes);
+void waits_park_end(void);
 
 #endif

@@ -1,121 +1,228 @@
 /*
- * waits_park.c - probes in java.util.concurrent.locks.LockSupport, through which every synchroniser of
- * java.util.concurrent waits, on virtual threads as well; and, on request, in VirtualThread.sleepNanos.
+ * waits_park.c - LockSupport.park and its kin, through which every synchroniser of java.util.concurrent waits, and
+ * Thread.sleep on request.
  *
- * Why not Unsafe.park: a virtual thread does not come there, and the JVM prints a warning when somebody binds a native
- * method of the JDK anew. Why not breakpoints: while one is set the JVM compiles nothing around it.
- * The hook for class files is on only while classes are changed: with a hook classes from the shared archive load
- * slower.
+ *   threads of the system       Unsafe.park and the native method of Thread.sleep, bound to functions of ours
+ *   virtual threads (JDK 21+)   JVMTI tells when one leaves its carrier and when it is back; its innermost frames say
+ *                               whether it parks or sleeps, or yields or waits for something else
+ *   those that are pinned       come to Unsafe.park, too; the same frames tell parks from sleeps
  */
 #include <errno.h>
-#include <pthread.h>
-#include <string.h>
+#include <stdarg.h>
 
 #include "agent/java.h"
+#include "agent/mounts.h"
 #include "agent/waits.h"
-#include "instrument/rewrite.h"
+#include "hotspot/layout.h"
 
-#define PARKS "java/util/concurrent/locks/LockSupport"
-#define JNI_9 0x00090000
+#define FRAMES 12 /* innermost ones of a virtual thread, among which its park is looked for */
+#define PARKS 6
+#define JNI_21 0x00150000
 
-#define SLEEPS "java/lang/VirtualThread"
+static jvmtiEnv *jvmti;
+static jvmtiEnv *mounts;         /* while virtual threads are listened to */
+static jmethodID parks[PARKS];   /* of LockSupport */
+static jmethodID sleep_nanos;    /* of VirtualThread */
+static bool with_parks, with_sleeps;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the below */
-static bool wanted;
-static unsigned changed; /* methods that got probes */
+/* ---- what a virtual thread is about to do ---- */
 
-/* ---- the change ---- */
-
-static bool choose(void *class_name, const struct rewrite_method *m, uint32_t *id)
+static bool is_park(jmethodID id)
 {
-	for (*id = 1; *id < WAIT_METHODS; ++*id)
-		if (strcmp(wait_method_names[*id].class, class_name) == 0 &&
-		    text_is(&m->member->name, wait_method_names[*id].method))
+	size_t i;
+
+	for (i = 0; i < PARKS; i++)
+		if (parks[i] && parks[i] == id)
 			return true;
 	return false;
 }
 
-void JNICALL waits_park_load(jvmtiEnv *ti, JNIEnv *env, jclass redefined, jobject loader, const char *name,
-			     jobject domain, jint size, const unsigned char *bytes, jint *new_size,
-			     unsigned char **new_bytes)
+/*
+ * What the running virtual thread waits for, into B with the method that the program called; LOCK_KINDS: for nothing
+ * that is watched. Frames within that method are the JDK's own, some of which JVMTI does not show.
+ */
+static enum lock_kind kind_of(struct wait_begin *b)
 {
-	static const struct rewrite_probes parks = {.class = WAITS_CLASS, .enter = "begin", .leave = "end",
-						    .again = "again", .enter_with = "begin"};
-	static const struct rewrite_probes sleeps = {.class = WAITS_CLASS, .enter = "beginSleep",
-						     .leave = "endSleep", .again = "again"};
-	bool sleep = name && strcmp(name, SLEEPS) == 0;
-	const struct rewrite r = {.probes = sleep ? &sleeps : &parks, .data = (char *)(uintptr_t)name,
-				  .choose = choose};
-	struct buffer out = BUFFER_INIT;
-	unsigned char *copy;
-	enum skip why;
+	jvmtiFrameInfo frames[FRAMES];
+	jint i, count;
 
-	pthread_mutex_lock(&lock);
-	if (wanted && name && (sleep || strcmp(name, PARKS) == 0)) {
-		changed += rewrite_class(bytes, (size_t)size, &r, &out, &why);
-		if (out.length && (*ti)->Allocate(ti, (jlong)out.length, &copy) == JVMTI_ERROR_NONE) {
-			memcpy(copy, out.data, out.length);
-			*new_bytes = copy;
-			*new_size = (jint)out.length;
-		}
+	if ((*jvmti)->GetStackTrace(jvmti, NULL, 0, FRAMES, frames, &count))
+		return b->kind = LOCK_KINDS;
+	for (i = 0; i < count; i++) {
+		b->skip = (uint32_t)i;
+		b->method = java_method(frames[i].method);
+		if (is_park(frames[i].method))
+			return b->kind = with_parks ? LOCK_PARK : LOCK_KINDS;
+		if (sleep_nanos && frames[i].method == sleep_nanos)
+			return b->kind = with_sleeps ? LOCK_SLEEP : LOCK_KINDS;
 	}
-	pthread_mutex_unlock(&lock);
-	buffer_free(&out);
+	return b->kind = LOCK_KINDS;
 }
 
-/* CLASS may call the class that the probes are of. */
-static int open_door(JNIEnv *env, jvmtiEnv *ti, jclass class, struct error *err)
+static uint64_t begin(JNIEnv *env, jthread thread, struct wait_begin *b)
 {
-	jclass probe;
-	int rc;
+	jobject blocker = b->kind == LOCK_PARK ? waits_lock_blocker(env, thread) : NULL;
+	uint64_t began = agent_wait_begin(env, thread, blocker, b);
 
-	if ((*env)->GetVersion(env) < JNI_9)
-		return error_set(err, ENOTSUP, "it needs JDK 11 or newer");
-	rc = waits_probe_define(env, ti, &probe, err);
-	if (rc == 0 && !java_open_door(env, ti, class, probe)) {
-		java_clear(env);
-		rc = error_set(err, ENOTSUP, "this JDK does not let its classes call other ones");
-	}
-	return rc;
+	(*env)->DeleteLocalRef(env, blocker);
+	return began;
 }
 
-static int change(jvmtiEnv *ti, jclass class, bool in, struct error *err)
+static void JNICALL on_unmount(jvmtiEnv *ti, ...)
 {
-	jvmtiError rc;
+	struct wait_begin b = {.skip = 0};
+	va_list args;
+	jthread thread;
+	JNIEnv *env;
 
-	pthread_mutex_lock(&lock);
-	wanted = in;
-	changed = 0;
-	pthread_mutex_unlock(&lock);
-	if (in)
-		(*ti)->SetEventNotificationMode(ti, JVMTI_ENABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
-	rc = (*ti)->RetransformClasses(ti, 1, &class);
-	(*ti)->SetEventNotificationMode(ti, JVMTI_DISABLE, JVMTI_EVENT_CLASS_FILE_LOAD_HOOK, NULL);
-	if (rc || (in && !changed))
-		return error_set(err, ENOTSUP, "the JVM does not let the class be changed (JVMTI error %d)", (int)rc);
-	return 0;
+	if (waits_event() < 0)
+		return;
+	va_start(args, ti);
+	env = va_arg(args, JNIEnv *);
+	thread = va_arg(args, jthread);
+	va_end(args);
+	if (kind_of(&b) != LOCK_KINDS)
+		begin(env, thread, &b);
 }
 
-static int put(JNIEnv *env, jvmtiEnv *ti, const char *name, bool in, struct error *err)
+static void JNICALL on_mount(jvmtiEnv *ti, ...)
 {
-	jclass class = (*env)->FindClass(env, name);
-	int rc;
+	va_list args;
+	jthread thread;
+	JNIEnv *env;
+	uint64_t id;
 
-	if (java_clear(env) || !class)
-		return error_set(err, ENOENT, "there is no %s", name);
-	rc = in ? open_door(env, ti, class, err) : 0;
-	if (rc == 0)
-		rc = change(ti, class, in, err);
+	if (waits_event() < 0)
+		return;
+	va_start(args, ti);
+	env = va_arg(args, JNIEnv *);
+	thread = va_arg(args, jthread);
+	va_end(args);
+	id = agent_wait_thread(env, thread);
+	if (with_parks)
+		waits_end(id, LOCK_PARK, 0);
+	if (with_sleeps)
+		waits_end(id, LOCK_SLEEP, 0);
+}
+
+/* ---- native methods ---- */
+
+static void JNICALL park(JNIEnv *env, jobject unsafe, jboolean absolute, jlong time);
+static void JNICALL sleep_for(JNIEnv *env, jclass class, jlong time);
+
+static struct waits_native park_native = {
+	.class_name = "jdk/internal/misc/Unsafe", .names = {"park"}, .signature = "(ZJ)V", .ours = (void *)park,
+};
+
+/* JDK 8..18: sleep, JVM_Sleep; 19..: sleep0, JVM_Sleep; later: sleepNanos0, JVM_SleepNanos */
+static struct waits_native sleep_native = {
+	.class_name = "java/lang/Thread", .names = {"sleepNanos0", "sleep0", "sleep"}, .signature = "(J)V",
+	.is_static = true, .ours = (void *)sleep_for,
+};
+
+/* What a native method that waits begins, and how that ends: without JNI, as an exception may be on its way. */
+struct native_wait {
+	uint64_t thread, began;
+	enum lock_kind kind;
+};
+
+static void begin_native(JNIEnv *env, struct native_wait *w)
+{
+	struct wait_begin b = {.kind = w->kind, .skip = w->kind == LOCK_PARK ? 1 : 0};
+	jthread thread;
+
+	if ((*jvmti)->GetCurrentThread(jvmti, &thread) || !thread)
+		return;
+	w->thread = agent_wait_thread(env, thread);
+	if (java_is_virtual(env, thread))
+		w->kind = kind_of(&b);
+	if (w->kind != LOCK_KINDS)
+		w->began = begin(env, thread, &b);
+	(*env)->DeleteLocalRef(env, thread);
+}
+
+static void end_native(const struct native_wait *w)
+{
+	if (w->began)
+		waits_end(w->thread, w->kind, w->began);
+}
+
+static void JNICALL park(JNIEnv *env, jobject unsafe, jboolean absolute, jlong time)
+{
+	struct native_wait w = {.kind = LOCK_PARK};
+
+	if (waits_event() >= 0 && (with_parks || with_sleeps))
+		begin_native(env, &w);
+	((void(JNICALL *)(JNIEnv *, jobject, jboolean, jlong))park_native.theirs)(env, unsafe, absolute, time);
+	end_native(&w);
+}
+
+static void JNICALL sleep_for(JNIEnv *env, jclass class, jlong time)
+{
+	struct native_wait w = {.kind = LOCK_SLEEP};
+
+	if (waits_event() >= 0 && with_sleeps)
+		begin_native(env, &w);
+	((void(JNICALL *)(JNIEnv *, jclass, jlong))sleep_native.theirs)(env, class, time);
+	end_native(&w);
+}
+
+/* ---- on and off ---- */
+
+static jmethodID method(JNIEnv *env, const char *class_name, const char *name, const char *signature, bool is_static)
+{
+	jclass class = (*env)->FindClass(env, class_name);
+	jmethodID id = NULL;
+
+	if (!java_clear(env) && class)
+		id = is_static ? (*env)->GetStaticMethodID(env, class, name, signature)
+			       : (*env)->GetMethodID(env, class, name, signature);
+	if (java_clear(env))
+		id = NULL;
 	(*env)->DeleteLocalRef(env, class);
-	return rc;
+	return id;
 }
 
-int waits_park_put(JNIEnv *env, jvmtiEnv *ti, bool in, struct error *err)
+static void find_methods(JNIEnv *env)
 {
-	return put(env, ti, PARKS, in, err);
+	static const char *const all[PARKS][2] = {
+		{"park", "()V"}, {"park", "(Ljava/lang/Object;)V"}, {"parkNanos", "(J)V"},
+		{"parkNanos", "(Ljava/lang/Object;J)V"}, {"parkUntil", "(J)V"},
+		{"parkUntil", "(Ljava/lang/Object;J)V"},
+	};
+	size_t i;
+
+	for (i = 0; i < PARKS; i++)
+		parks[i] = method(env, "java/util/concurrent/locks/LockSupport", all[i][0], all[i][1], true);
+	sleep_nanos = method(env, "java/lang/VirtualThread", "sleepNanos", "(J)V", false);
 }
 
-int waits_park_virtual(JNIEnv *env, jvmtiEnv *ti, bool in, struct error *err)
+void waits_park_begin(JNIEnv *env, jvmtiEnv *ti, bool for_parks, bool for_sleeps, struct buffer *notes)
 {
-	return put(env, ti, SLEEPS, in, err);
+	struct error err;
+
+	jvmti = ti;
+	with_parks = for_parks;
+	with_sleeps = for_sleeps;
+	sleep_native.known = layout_symbol("JVM_SleepNanos");
+	if (!sleep_native.known)
+		sleep_native.known = layout_symbol("JVM_Sleep");
+	if (for_parks && waits_bind(env, ti, &park_native, &err))
+		buffer_printf(notes, "lock: LockSupport.park is not watched: %s\n", err.text);
+	if (for_sleeps && waits_bind(env, ti, &sleep_native, &err))
+		buffer_printf(notes, "lock: Thread.sleep is not watched: %s\n", err.text);
+	if ((!for_parks && !for_sleeps) || (*env)->GetVersion(env) < JNI_21)
+		return;
+	find_methods(env);
+	mounts = mounts_listen(on_unmount, on_mount);
+	if (!mounts)
+		buffer_puts(notes, "lock: parks of virtual threads are not watched: the JVM does not tell of them\n");
+}
+
+void waits_park_end(void)
+{
+	if (mounts)
+		(*mounts)->DisposeEnvironment(mounts);
+	mounts = NULL;
+	with_parks = with_sleeps = false;
 }

@@ -16,11 +16,6 @@ const struct lock_kind_name lock_kind_names[LOCK_KINDS] = {
 #include "base/lock_kinds.def"
 };
 
-const struct wait_method_name wait_method_names[WAIT_METHODS] = {
-#define WAIT_METHOD(name, class, method) [WAIT_METHOD_##name] = {class, method},
-#include "base/wait_methods.def"
-};
-
 const struct counter_name loss_names[LOSS_REASONS] = {
 #define LOSS(name, meaning) {#name, NULL, meaning},
 #include "base/counters.def"

@@ -38,16 +38,6 @@ enum lock_kind {
 	LOCK_KINDS
 };
 
-enum wait_method {
-	WAIT_NO_METHOD,
-#define WAIT_METHOD(name, class, method) WAIT_METHOD_##name,
-#include "base/wait_methods.def"
-	WAIT_METHODS
-};
-
-struct wait_method_name {
-	const char *class, *method;
-};
 struct thread_state_name {
 	const char *word, *meaning;
 };
@@ -68,7 +58,6 @@ struct counter_name {
 extern const struct frame_kind_name frame_kind_names[FRAME_KINDS];
 extern const struct thread_state_name thread_state_names[THREAD_STATES];
 extern const struct lock_kind_name lock_kind_names[LOCK_KINDS];
-extern const struct wait_method_name wait_method_names[WAIT_METHODS]; /* of WAIT_NO_METHOD NULL */
 extern const struct counter_name loss_names[LOSS_REASONS];
 extern const struct counter_name walk_end_names[WALK_ENDS];
 

@@ -72,15 +72,6 @@ static uint32_t node_under(struct collector *c, uint32_t node, uint32_t frame)
 	return slot ? *slot : 0;
 }
 
-/* The stack of S with the method that N names. */
-static uint32_t node_of_wait(struct collector *c, const struct sample *s, const struct wait_note *n)
-{
-	const struct wait_method_name *m = &wait_method_names[n->method < WAIT_METHODS ? n->method : WAIT_NO_METHOD];
-	uint32_t node = account_stack(c, s);
-
-	return m->method ? node_under(c, node, frames_java(&c->frames, m->class, m->method)) : node;
-}
-
 uint32_t account_wait_shown(struct collector *c, const struct sink_event *e)
 {
 	uint32_t class_name = e->lock->class_name;
@@ -231,7 +222,7 @@ void account_wait(struct collector *c, const struct sample *s, const struct wait
 	if (request)
 		e.request = *request;
 	l.class_name = class_number(c, n->class);
-	e.node = node_of_wait(c, s, n);
+	e.node = account_stack(c, s);
 	thread = e.node ? account_thread(c, s, r) : 0;
 	if (thread)
 		shown = account_wait_shown(c, &e);

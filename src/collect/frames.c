@@ -77,14 +77,6 @@ struct profile_frame frames_spelled(const struct frames *f, uint32_t number)
 	};
 }
 
-uint32_t frames_java(struct frames *f, const char *class_name, const char *name)
-{
-	struct named_frame n = {.class_name = frames_text(f, class_name), .name = frames_text(f, name),
-				.kind = FRAME_INLINED};
-
-	return frames_intern(f, &n);
-}
-
 /* ---- Java ---- */
 
 static uint32_t name_java(struct frames *f, const struct zone *z, uint64_t word, uint64_t era)

@@ -60,7 +60,6 @@ static void fill(struct place *p, const struct wait_begin *b, const struct trace
 		.owner_tid = b->owner_tid,
 		.class = b->class,
 		.identity = b->identity,
-		.method = b->method,
 	};
 	p->began = os_monotonic();
 }
@@ -86,7 +85,7 @@ uint64_t waits_begin(struct wait_begin *b)
 	if (!r)
 		return 0;
 	find_owner(r, b);
-	trace = wait_walk(r, b->skip, &era);
+	trace = wait_walk(r, b->skip, b->method, &era);
 	if (trace)
 		wait_announce(r, (uint32_t)e, trace, era);
 	p = claims_take_or_claim(&places, key);

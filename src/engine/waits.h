@@ -21,8 +21,8 @@
 struct wait_begin {
 	uint64_t thread;      /* Thread.getId */
 	enum lock_kind kind;
-	uint32_t skip;        /* innermost frames that are the probe's */
-	uint32_t method;      /* enum wait_method */
+	uint32_t skip;        /* innermost frames that are left out */
+	uintptr_t method;     /* Method* of the frame that shall be the innermost; 0 = not known, see wait_walk */
 	uint32_t class, identity; /* as in struct wait_note */
 	uint64_t owner_id;    /* of a synchroniser: of the thread that holds it, 0 = none */
 	uintptr_t owner_java; /* its JavaThread*, which may be gone by now; 0 = none, or a virtual thread */

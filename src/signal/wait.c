@@ -7,6 +7,8 @@
 #include "signal/take.h"
 #include "signal/walk.h"
 
+#define INNERMOST 16 /* frames among which the one is looked for that the program called */
+
 struct thread_record *wait_enter(uint32_t event)
 {
 	struct thread_record *r = record_find(&zone.records, context_tcb());
@@ -27,24 +29,30 @@ void wait_leave(struct thread_record *r)
 	handler_leave(r);
 }
 
-/* The frames of W without the innermost SKIP. */
-static void drop_innermost(struct trace_writer *w, size_t skip)
+/* The frames of W without the innermost ones up to METHOD's, or SKIP. */
+static void drop_innermost(struct trace_writer *w, size_t skip, uintptr_t method)
 {
-	size_t length = (size_t)(w->pos - w->trace->frame);
+	size_t length = (size_t)(w->pos - w->trace->frame), i;
 
+	for (i = 0; method && i < MIN(length, INNERMOST); i++) {
+		if (frame_is_java(w->trace->frame[i]) && frame_method(w->trace->frame[i]) == method) {
+			skip = i;
+			break;
+		}
+	}
 	skip = MIN(skip, length);
 	memmove(w->trace->frame, w->trace->frame + skip, (length - skip) * sizeof(*w->pos));
 	w->pos -= skip;
 }
 
-const struct trace *wait_walk(struct thread_record *r, uint32_t skip, uint16_t *era)
+const struct trace *wait_walk(struct thread_record *r, uint32_t skip, uintptr_t method, uint16_t *era)
 {
 	struct trace_writer w;
 
 	*era = (uint16_t)era_now(&zone.eras);
 	if (!trace_begin(&w, &zone.store, &r->chunk, zone.depth) || !walk_outside(&zone, r, &w) || w.store_full)
 		return NULL;
-	drop_innermost(&w, skip);
+	drop_innermost(&w, skip, method);
 	return trace_end(&w);
 }
 

@@ -19,8 +19,7 @@ struct wait_note {
 	uint32_t class;        /* the lock's, as waits_class gave it; 0 = not known */
 	uint32_t identity;     /* identity hash code of the lock; 0 = not known */
 	uint32_t owner_era;    /* lower bits of the era in which owner_trace was taken */
-	uint32_t method;       /* enum wait_method */
-	uint32_t unused;
+	uint32_t unused[2];
 } __attribute__((aligned(8)));
 _Static_assert(sizeof(struct wait_note) == sizeof(struct sample), "they share a queue");
 
@@ -32,10 +31,11 @@ struct thread_record *wait_enter(uint32_t event);
 void wait_leave(struct thread_record *r);
 
 /*
- * The stack of R, entered, from its last Java frame on without the innermost SKIP frames; NULL when there is none,
- * or no room for it. *ERA: as in struct sample.
+ * The stack of R, entered, from its last Java frame on without the innermost frames, up to that of METHOD (a Method*),
+ * or where it is none of the innermost or not known (0), without SKIP of them; NULL when there is no stack, or no room
+ * for it. *ERA: as in struct sample.
  */
-const struct trace *wait_walk(struct thread_record *r, uint32_t skip, uint16_t *era);
+const struct trace *wait_walk(struct thread_record *r, uint32_t skip, uintptr_t method, uint16_t *era);
 
 /* T was just taken: if the collector has not seen it yet, it shall name it now and not when the wait is over. */
 void wait_announce(struct thread_record *r, uint32_t event, const struct trace *t, uint16_t era);

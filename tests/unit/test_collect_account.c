@@ -1075,8 +1075,7 @@ static void wait_on(uint32_t class, uint32_t identity, uint64_t duration, uint64
 {
 	struct sample s = {.time = now, .weight = weight, .thread = record->index, .state = THREAD_PARKED,
 			   .era = (uint16_t)era_now(&zone.eras), .payload = payload}, pair;
-	struct wait_note n = {.duration = duration, .class = class, .identity = identity, .owner_tid = owner_tid,
-			      .method = WAIT_METHOD_PARK};
+	struct wait_note n = {.duration = duration, .class = class, .identity = identity, .owner_tid = owner_tid};
 	struct trace_writer w;
 
 	assert_true(trace_begin(&w, &zone.store, &chunk, 2048));
@@ -1104,8 +1103,8 @@ static void waits(void **state)
 	wait_on(class, 0xaa, 1000, 1000, 0);
 	wait_on(0, 0, 500, 500, 0);
 	p = make_view();
-	has(p, "pkg/B.beta/0;pkg/A.alpha/0;java/util/concurrent/locks/LockSupport.park/3;pkg/Lock./7", 3, 17000);
-	has(p, "pkg/B.beta/0;pkg/A.alpha/0;java/util/concurrent/locks/LockSupport.park/3;[no_lock]/7", 1, 500);
+	has(p, "pkg/B.beta/0;pkg/A.alpha/0;pkg/Lock./7", 3, 17000);
+	has(p, "pkg/B.beta/0;pkg/A.alpha/0;[no_lock]/7", 1, 500);
 	assert_int_equal(p->stored, 4);
 	assert_true(p->waits);
 	assert_int_equal(p->lock_count, 3);
