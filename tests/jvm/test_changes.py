@@ -66,3 +66,33 @@ def test_natives_are_bound_once(jdk):
         bound = [line for line in program.output if "jni,resolve" in line and ("Unsafe.park" in line or ".sleep" in line)]
         again = [line for line in bound if "Registering" in line]
         assert len(again) <= 2 + 2, again  # the JDK's own, at its start, and ours
+
+
+MODES = [("-e", "cpu"), ("-e", "wall", "--vthreads"), ("-e", "lock", "--sleep")]
+SYNCS = [("-e", "cpu,lock", "--jfrsync", "default+jdk.FileRead#threshold=1ms+jdk.ThreadStart")]
+
+
+def complaints(jdk, modes, suffix):
+    """What a JVM that checks each JNI call says while sessions of MODES come and go."""
+    virtual = ["virtual"] if jdk.version >= 21 else []
+    with Program(jdk, "Locks", *virtual, jvm=["-Xcheck:jni"]) as program:
+        for mode in modes:
+            path = result_file(suffix)
+            done = jstrobe("record", *mode, "-d", "0.3", "-f", path, program.pid)
+            assert done.returncode == 0, done.stderr
+            os.remove(path)
+        # one that cannot begin: what the JDK throws is no exception of the thread's afterwards
+        if suffix == ".jfr":
+            done = jstrobe("start", "-e", "cpu", "--jfrsync", "no-such-settings", "-f", result_file(suffix), program.pid)
+            assert done.returncode != 0 and "no-such-settings" in done.stderr, done
+        assert program.stop() == 0
+        return {line for line in program.output if "JNI" in line or "native method" in line}
+
+
+def test_check_jni(jdk):
+    """Exceptions are asked for, references are few; a program of its own says what the JDK's own code is told."""
+    with Program(jdk, "Locks", jvm=["-Xcheck:jni"]) as twin:
+        assert twin.stop() == 0
+        own = {line for line in twin.output if "JNI" in line or "native method" in line}
+    assert not complaints(jdk, MODES, ".json") - own
+    assert not complaints(jdk, SYNCS, ".jfr") - own
