@@ -82,8 +82,8 @@ def test_waits_are_found(jdk, say):
         assert program.stop() == 0
     # What was lost says so. A lock that came free while the thread still tried or spun for it, and was off its CPU
     # meanwhile, was not waited for; with a monitor, where the JVM spins, that is the more frequent case.
-    assert sum(kind != "monitor" for kind, _, _ in missed) <= lost(path) + len(errors) // 500, missed[:5]
-    assert len(missed) <= lost(path) + len(errors) // 100, missed[:5]
+    assert sum(kind != "monitor" for kind, _, _ in missed) <= lost(path) + 2 + len(errors) // 500, missed[:5]
+    assert len(missed) <= lost(path) + 4 + len(errors) // 100, missed[:5]
     assert wrong_owner <= 0.01 * owners
     # a busy machine keeps the thread from its CPU on its way into the wait and out of it
     assert errors[len(errors) // 2] < MS
@@ -137,7 +137,7 @@ def test_sleeps(jdk, say):
         assert done.returncode == 0 and not done.stderr, done.stderr
         errors, missed, _, _ = compare(program, path, say)
         # One in some hundreds had not to wait, and lost its CPU between the program's two looks at the clock.
-        assert sum(kind != "monitor" for kind, _, _ in missed) <= lost(path) + len(errors) // 400, missed[:5]
+        assert sum(kind != "monitor" for kind, _, _ in missed) <= lost(path) + 2 + len(errors) // 400, missed[:5]
         assert len(found(path)["sleep"]) > 50 and errors[len(errors) // 2] < MS
         os.remove(path)
         profile = record(program, "-e", "lock", "--sleep", "-d", "0.5")
