@@ -14,6 +14,7 @@
 /* Symbol tables are large: looking names up may take this part of the time. */
 #define LOOK_UP_SHARE 200
 #define LOOK_UP_LATEST (10 * NS_PER_S)
+#define MOST_HELD (32u << 20) /* bytes, for constants of a chunk */
 
 /*
  * Look up names that are missing, if it is time again or FORCE says so. Locks: recording's, images', and
@@ -74,12 +75,12 @@ static bool is_short(struct recording *r)
 	return yes;
 }
 
-/* Whether the chunk is as large or as old as it may be; what came since the last turn counts as it is written. */
+/* Whether the chunk is as large (in file or memory) or as old as it may be; what came just now counts once written. */
 static bool is_full(struct recording *r, uint64_t now)
 {
 	uint64_t size = jfr_chunk_size(r->jfr);
 
-	return now - jfr_chunk_began(r->jfr) >= r->options.chunk_time ||
+	return now - jfr_chunk_began(r->jfr) >= r->options.chunk_time || jfr_chunk_held(r->jfr) > MOST_HELD ||
 	       (size && (size >= r->options.chunk_size || is_short(r)));
 }
 

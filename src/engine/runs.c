@@ -8,6 +8,11 @@
 
 static struct run_note *notes; /* RUNS_LIMIT of them */
 static _Atomic uint64_t head, tail;
+/*
+ * The note that lies first in the memory. Where all notes have been taken the next one begins there again: what is
+ * touched is as much as waited at a time, and not all of it in the long run. Written before `head` that makes it known.
+ */
+static _Atomic uint64_t first;
 
 int runs_open(struct error *err)
 {
@@ -29,15 +34,24 @@ void runs_release(void)
 		madvise(notes, RUNS_LIMIT * sizeof(*notes), MADV_DONTNEED);
 	atomic_store(&head, 0);
 	atomic_store(&tail, 0);
+	atomic_store(&first, 0);
+}
+
+static struct run_note *place(uint64_t at)
+{
+	return &notes[(at - atomic_load_explicit(&first, memory_order_relaxed)) % RUNS_LIMIT];
 }
 
 bool runs_push(const struct run_note *n)
 {
 	uint64_t at = atomic_load_explicit(&head, memory_order_relaxed);
+	uint64_t taken = atomic_load_explicit(&tail, memory_order_acquire);
 
-	if (at - atomic_load_explicit(&tail, memory_order_acquire) >= RUNS_LIMIT)
+	if (at - taken >= RUNS_LIMIT)
 		return false;
-	notes[at % RUNS_LIMIT] = *n;
+	if (at == taken)
+		atomic_store_explicit(&first, at, memory_order_relaxed);
+	*place(at) = *n;
 	atomic_store_explicit(&head, at + 1, memory_order_release);
 	return true;
 }
@@ -48,7 +62,7 @@ bool runs_pop(struct run_note *n)
 
 	if (at == atomic_load_explicit(&head, memory_order_acquire))
 		return false;
-	*n = notes[at % RUNS_LIMIT];
+	*n = *place(at);
 	atomic_store_explicit(&tail, at + 1, memory_order_release);
 	return true;
 }

@@ -326,6 +326,11 @@ uint64_t jfr_chunk_size(const struct jfr *j)
 	return j->chunk.size;
 }
 
+size_t jfr_chunk_held(const struct jfr *j)
+{
+	return jfr_pools_bytes(&j->pools);
+}
+
 uint64_t jfr_chunk_began(const struct jfr *j)
 {
 	return j->chunk.began;

@@ -110,6 +110,8 @@ int jfr_finish(struct jfr *j, uint64_t now, struct error *err);
 /* Of the present chunk: bytes in the file, time of its begin; bytes of the file; bytes not flushed yet. */
 uint64_t jfr_chunk_size(const struct jfr *j);
 uint64_t jfr_chunk_began(const struct jfr *j);
+/* Bytes of memory that its constants take until its end. */
+size_t jfr_chunk_held(const struct jfr *j);
 uint64_t jfr_size(const struct jfr *j);
 size_t jfr_pending(const struct jfr *j);
 /* The highest key used so far. */

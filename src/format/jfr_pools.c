@@ -297,3 +297,14 @@ void jfr_pools_free(struct jfr_pools *p)
 	for (pool = 0; pool < JFR_POOLS; pool++)
 		buffer_init(&p->fresh[pool], -1);
 }
+
+size_t jfr_pools_bytes(const struct jfr_pools *p)
+{
+	size_t bytes = strings_bytes(&p->texts) + map_bytes(&p->pairs) + map_bytes(&p->methods) +
+		       map_bytes(&p->stacks) + p->stack_ids.capacity * sizeof(*p->stack_ids.items);
+	unsigned i;
+
+	for (i = 0; i < JFR_POOLS; i++)
+		bytes += map_bytes(&p->by_text[i]);
+	return bytes;
+}

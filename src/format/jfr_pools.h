@@ -52,4 +52,6 @@ void jfr_pools_taken(struct jfr_pools *p);
 /* A new chunk begins: everything must be written again, under new keys. */
 void jfr_pools_reset(struct jfr_pools *p);
 void jfr_pools_free(struct jfr_pools *p);
+/* Bytes of memory by which constants of the chunk are found again. */
+size_t jfr_pools_bytes(const struct jfr_pools *p);
 #endif

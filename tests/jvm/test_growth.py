@@ -99,7 +99,9 @@ COMINGS = {"threads": (5000, 0, 0), "classes": (0, 100, 20)}
                          ids=["cpu", "wall", "ctimer"])
 @pytest.mark.parametrize("what", COMINGS)
 def test_slope(jdk17, what, options, say):
-    flags = ["-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC", "-XX:MaxMetaspaceSize=96m"]
+    # little room for classes, so that what the JVM itself has of them goes up and down by little
+    flags = ["-Xms64m", "-Xmx64m", "-XX:+AlwaysPreTouch", "-XX:+UseSerialGC", "-XX:MaxMetaspaceSize=24m",
+             "-XX:CompressedClassSpaceSize=8m"]
     with Program(jdk17, "Comings", *COMINGS[what], jvm=flags) as twin, \
             Program(jdk17, "Comings", *COMINGS[what], jvm=flags) as program:
         assert jstrobe("start", *options, program.pid).returncode == 0

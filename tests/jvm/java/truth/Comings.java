@@ -3,6 +3,7 @@ package truth;
 import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -10,6 +11,8 @@ import java.util.concurrent.locks.LockSupport;
  * nobody keeps (classes), other names of one thread (names). Arguments: how many of each a second.
  */
 public final class Comings {
+    private static final AtomicInteger LIVING = new AtomicInteger();
+
     private interface Step {
         void take(int number) throws Exception;
     }
@@ -56,10 +59,15 @@ public final class Comings {
     }
 
     private static void comer(int number) throws Exception {
-        Thread thread = Program.thread("comer-" + number, () -> Program.sink = Program.work(3_000));
-        if (number % 16 == 0) {
-            thread.join();
+        // no join(): the JVM keeps the monitors of those that are waited for
+        while (LIVING.get() > 64) {
+            LockSupport.parkNanos(100_000);
         }
+        LIVING.incrementAndGet();
+        Program.thread("comer-" + number, () -> {
+            Program.sink = Program.work(3_000);
+            LIVING.decrementAndGet();
+        });
     }
 
     private static void hidden(int number) throws Exception {
