@@ -110,6 +110,9 @@ def test_little_is_left(jdk, limit, say):
                 answered("stop", "--attach-timeout", "5s", "-f", "/dev/null", program.pid)
             leave_all(program)
             assert program.alive(), (where, program.output[-10:])
+            said = jstrobe("status", "--attach-timeout", "5s", program.pid)
+            if limit == "descriptors" and said.returncode == 3:
+                break  # the JVM's own thread for attaching ends when it gets none; the program goes on
             # now that there is enough of all: what runs is stopped, and the next one works
             if "is running" in jstrobe("status", program.pid).stdout:
                 assert answered("stop", "-f", "/dev/null", program.pid) == 0, where
