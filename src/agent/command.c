@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/control_thread.h"
 #include "agent/lent.h"
 #include "agent/log.h"
 #include "agent/owed.h"
@@ -16,7 +17,9 @@
 #include "agent/streams.h"
 #include "agent/trace.h"
 #include "agent/trigger.h"
+#include "base/knob.h"
 #include "engine/engine.h"
+#include "os/os.h"
 
 static struct {
 	struct command_owner *owner; /* whose session runs; NULL: no one's */
@@ -72,6 +75,7 @@ void command_abandon(struct command_owner *owner)
 		shared.data = NULL;
 		session_forget();
 	}
+	command_note_result();
 }
 
 /* ---- places ---- */
@@ -155,12 +159,17 @@ static int start(struct command *c, struct error *err)
 
 	if (rc)
 		return rc;
+	while (KNOB(strcmp(o->engine_fail, "control") == 0))
+		os_sleep(600 * NS_PER_S);
 	name_place(c);
 	rc = trigger_begin(o, owed_is_named(resume), err);
 	if (rc == 0)
 		rc = begin(o, resume, &c->notes, err);
 	if (rc == 0) {
-		rc = schedule_begin(o, err);
+		if (control_called_off())
+			rc = error_set(err, ECANCELED, "called off: who asked for the session is gone");
+		if (rc == 0)
+			rc = schedule_begin(o, err);
 		if (rc == 0)
 			rc = owed_confirm(resume, err);
 		if (rc)
@@ -175,6 +184,7 @@ static int start(struct command *c, struct error *err)
 	set_owner(o->owner ? c->from : NULL);
 	shared.data = shared.owner;
 	log_as(o);
+	command_note_result();
 	command_put_status(&c->answer);
 	return 0;
 }
@@ -273,6 +283,7 @@ static void settle(void)
 {
 	owed_nothing();
 	session_close_recording();
+	command_note_result();
 }
 
 static int stop_or_dump(struct command *c, bool stop, struct error *err)
@@ -309,16 +320,22 @@ static int stop_or_dump(struct command *c, bool stop, struct error *err)
 
 int command_carry_out(struct command *c, struct error *err)
 {
+	int rc;
+
 	switch (c->options->action) {
 	case ACTION_START:
 	case ACTION_RESUME:
-		return start_or_join(c, err);
+		rc = start_or_join(c, err);
+		break;
 	case ACTION_STOP:
 	case ACTION_DUMP:
-		return stop_or_dump(c, c->options->action == ACTION_STOP, err);
+		rc = stop_or_dump(c, c->options->action == ACTION_STOP, err);
+		break;
 	default:
-		return error_set(err, EINVAL, "the command says nothing to do");
+		rc = error_set(err, EINVAL, "the command says nothing to do");
 	}
+	command_note_result();
+	return rc;
 }
 
 /* ---- nobody asks ---- */
@@ -366,7 +383,15 @@ bool command_round(const struct options *o, bool last)
 	/* what could not be written now is tried once more at the JVM's end; nothing goes under the next one's name */
 	if (written)
 		owed_nothing();
+	command_note_result();
 	return false;
+}
+
+bool command_is_idle(void)
+{
+	struct session_status s;
+
+	return session_get_status(&s) && !s.running && !owed_name()[0] && !shared.owner;
 }
 
 struct command_owner *command_vm_death(struct buffer *answer, bool *failed, struct error *err)

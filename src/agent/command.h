@@ -6,7 +6,7 @@
  * leaves what was there before: files, what is owed, the data of the last session. A session started with `owner`
  * belongs to its conversation: when that ends the session is stopped and its data are forgotten.
  *
- * All functions: with the front locked, unless said otherwise.
+ * All functions: in a turn of the control thread (agent/control_thread.h), unless said otherwise.
  */
 #ifndef JSTROBE_AGENT_COMMAND_H
 #define JSTROBE_AGENT_COMMAND_H
@@ -57,10 +57,14 @@ pid_t command_owner_pid(void);
  * False: nothing more is to come.
  */
 bool command_round(const struct options *o, bool last);
-/* How the session stands, as key=value lines (command_status.c). */
+/* How the session stands, as key=value lines (command_status.c). Any thread; waits for no command. */
 void command_put_status(struct buffer *b);
+/* What is owed, and how it shall look, may have changed: status says so from here on. */
+void command_note_result(void);
 /* The line that says what happened to the samples, unless the result HOW carries it itself. */
 void command_put_loss(const struct options *how, struct buffer *b);
+/* Whether the JVM's end has nothing to do here: no session runs, nothing is owed. Only while nothing commands. */
+bool command_is_idle(void);
 /*
  * The JVM ends: stop, write what is owed. The command that owned the session, whose answer is in ANSWER, or its failure
  * in *ERR with *FAILED; NULL: it belonged to no one.

@@ -3,9 +3,11 @@
  */
 #include "agent/command.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/control_thread.h"
 #include "agent/neighbours.h"
 #include "agent/owed.h"
 #include "agent/session.h"
@@ -23,15 +25,30 @@ static void put_stream_status(const struct session_status *s, struct buffer *b)
 		      (unsigned long long)s->dropped);
 }
 
+static struct {
+	pthread_mutex_t lock; /* a leaf */
+	char owed[2 * OPTIONS_FILE_MAX], format[16];
+} noted = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+void command_note_result(void)
+{
+	const struct options *o = session_options();
+
+	pthread_mutex_lock(&noted.lock);
+	snprintf(noted.owed, sizeof(noted.owed), "%s", owed_name());
+	snprintf(noted.format, sizeof(noted.format), "%s", o ? o->format : "");
+	pthread_mutex_unlock(&noted.lock);
+}
+
 void command_put_status(struct buffer *b)
 {
 	struct session_status s;
-	const struct options *o = session_options();
+	bool fresh = session_get_status(&s);
+	uint64_t since;
+	const char *work = control_at_work(&since);
 
-	memset(&s, 0, sizeof(s));
-	session_get_status(&s);
 	buffer_printf(b, "running=%d\nhas_data=%d\nevent=%s\nengine=%s\ninterval=%llu\n", s.running,
-		      s.has_data, s.event ? s.event : "", s.engine ? s.engine : "",
+		      s.has_data, s.event, s.engine,
 		      (unsigned long long)s.interval);
 	buffer_printf(b, "running_for=%llu\ntaken=%llu\nstored=%llu\nlost=%llu\noutside=%llu\n",
 		      (unsigned long long)s.running_for, (unsigned long long)s.taken,
@@ -40,9 +57,12 @@ void command_put_status(struct buffer *b)
 	buffer_printf(b, "threads=%u\nthreads_perf=%u\nthreads_timer=%u\nthreads_refused=%u\n"
 		      "queue_bytes=%llu\n", s.threads, s.threads_perf, s.threads_timer, s.threads_refused,
 		      (unsigned long long)s.queue_bytes);
-	buffer_printf(b, "owed=%s\nowner=%d\nformat=%s\nversion=%s\n", owed_name(),
-		      (int)command_owner_pid(), o ? o->format : "",
-		      JSTROBE_VERSION);
+	pthread_mutex_lock(&noted.lock);
+	buffer_printf(b, "owed=%s\nowner=%d\nformat=%s\nversion=%s\n", noted.owed,
+		      (int)command_owner_pid(), noted.format, JSTROBE_VERSION);
+	pthread_mutex_unlock(&noted.lock);
+	if (work && (!fresh || since > NS_PER_S))
+		buffer_printf(b, "at_work=%s\nat_work_for=%llu\n", work, (unsigned long long)since);
 	neighbours_put(b);
 	if (s.streams || s.streamed || s.dropped)
 		put_stream_status(&s, b);

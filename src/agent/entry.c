@@ -14,11 +14,12 @@
 
 #include <errno.h>
 #include <jvmti.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/ask.h"
 #include "agent/command.h"
+#include "agent/control_thread.h"
 #include "agent/jvm.h"
 #include "agent/lent.h"
 #include "agent/log.h"
@@ -28,40 +29,32 @@
 #include "agent/talk.h"
 #include "control/control.h"
 
-static pthread_mutex_t front = PTHREAD_MUTEX_INITIALIZER;
-
-void entry_lock(void)
-{
-	pthread_mutex_lock(&front);
-}
-
-void entry_unlock(void)
-{
-	pthread_mutex_unlock(&front);
-}
-
 /* ---- option strings without a waiting command -------------------------------- */
 
+/* Status as the tool we learned from says it. */
+static void say_status(struct buffer *text)
+{
+	struct session_status s;
+
+	session_get_status(&s);
+	if (s.running)
+		buffer_printf(text, "Profiling is running for %llu seconds\n",
+			      (unsigned long long)(s.running_for / NS_PER_S));
+	else
+		buffer_puts(text, "Profiler is not active\n");
+}
+
+/* Status and the like, into the file that O names. */
 static int tell(const struct options *o, struct error *err)
 {
 	struct buffer text = BUFFER_INIT;
-	struct session_status s;
 	int rc = 0;
 
-	memset(&s, 0, sizeof(s));
-	session_get_status(&s);
-	if (o->action == ACTION_LIST)
-		session_list_events(&text);
-	else if (o->action == ACTION_METRICS)
-		session_metrics(&text);
-	else if (o->action == ACTION_VERSION)
-		buffer_puts(&text, JSTROBE_VERSION "\n");
-	else if (s.running)
-		buffer_printf(&text, "Profiling is running for %llu seconds\n",
-			      (unsigned long long)(s.running_for / NS_PER_S));
+	if (o->action == ACTION_STATUS)
+		say_status(&text);
 	else
-		buffer_puts(&text, "Profiler is not active\n");
-	if (o->file[0])
+		rc = ask_at_once(o, &text, err);
+	if (rc == 0 && o->file[0])
 		rc = owed_write_text(o->file, text.data, text.length, err);
 	buffer_free(&text);
 	return rc;
@@ -69,33 +62,24 @@ static int tell(const struct options *o, struct error *err)
 
 static int obey(const char *text, struct options *o, struct error *err)
 {
-	struct command_place nowhere = COMMAND_NO_PLACE;
-	struct command c = {.text = text, .separator = ',', .options = o, .place = &nowhere,
-			    .notes = BUFFER_INIT, .answer = BUFFER_INIT};
+	struct asker asker = {.separator = ','};
+	struct buffer notes = BUFFER_INIT, answer = BUFFER_INIT;
+	bool told = o->action == ACTION_STATUS || o->action == ACTION_LIST || o->action == ACTION_VERSION ||
+		    o->action == ACTION_METRICS;
 	int rc;
 
-	switch (o->action) {
-	case ACTION_STATUS:
-	case ACTION_LIST:
-	case ACTION_VERSION:
-	case ACTION_METRICS:
+	if (told)
 		return tell(o, err);
-	case ACTION_NONE:
-		if (!o->file[0] && !o->format[0])
-			return error_set(err, EINVAL, "nothing to do; say start, stop, dump, resume "
-					 "or status, as in start,event=cpu,file=out.html");
+	if (o->action == ACTION_NONE && !o->file[0] && !o->format[0])
+		return error_set(err, EINVAL, "nothing to do; say start, stop, dump, resume "
+				 "or status, as in start,event=cpu,file=out.html");
+	if (o->action == ACTION_NONE)
 		o->action = ACTION_DUMP;
-		break;
-	default:
-		break;
-	}
-	entry_lock();
-	rc = command_carry_out(&c, err);
+	rc = ask_command(&asker, text, o, &notes, &answer, err);
 	if (rc == 0)
-		log_notes(c.notes.data, c.notes.length);
-	entry_unlock();
-	buffer_free(&c.notes);
-	buffer_free(&c.answer);
+		log_notes(notes.data, notes.length);
+	buffer_free(&notes);
+	buffer_free(&answer);
 	return rc;
 }
 
@@ -212,10 +196,19 @@ JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
 	/* all is done in VMDeath; the library is never unmapped */
 }
 
+static void vm_death(void *arg)
+{
+	talk_vm_death();
+}
+
 void entry_vm_death(void)
 {
-	entry_lock();
-	talk_vm_death();
-	entry_unlock();
-	streams_death();
+	static const struct control_limits limits = {.stalled = 200 * NS_PER_MS, .total = 10 * NS_PER_S};
+	static const struct control_job job = {.name = "the end of the JVM", .attached = true, .run = vm_death};
+	bool idle = !control_thread_id() && command_is_idle();
+
+	if (!control_last(idle ? NULL : &job, &limits)) {
+		owed_abandon();
+		log_error("the JVM ends, and the session's result is not written: the profiler was held up too long");
+	}
 }

@@ -1,20 +1,14 @@
 /*
- * entry.h - the agent's front: what the JVM and the command call.
- *
- * One lock serialises everything that commands a session: conversations with
- * the command, option strings given to the JVM, and the JVM's end.
+ * entry.h - the agent's front: what the JVM calls.
  */
 #ifndef JSTROBE_AGENT_ENTRY_H
 #define JSTROBE_AGENT_ENTRY_H
 
 /*
- * The JVM ends: stop the session, write the result it owes, tell the command that owns it.
- * To be called once, from the VMDeath callback, while the JVM is still whole.
+ * The JVM ends: the control thread stops the session, writes the result it owes, tells the command that owns it. This
+ * waits for that while it gets on, 10 s at most. To be called once, from the VMDeath callback, while the JVM is still
+ * whole.
  */
 void entry_vm_death(void);
-
-/* Enter and leave the front. Not recursive. Any attached thread in normal code. */
-void entry_lock(void);
-void entry_unlock(void);
 
 #endif

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "agent/control_thread.h"
 #include "agent/entry.h"
 #include "agent/fallback.h"
 #include "agent/java.h"
@@ -192,7 +193,8 @@ static void read_facts(void)
 static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	/* One at a time with commands and timers: a session that is stopped meanwhile must not begin afterwards. */
-	entry_lock();
+	bool turn = control_turn("the JVM's start");
+
 	atomic_store(&live, true);
 	read_facts();
 	fallback_begin(ti, env);
@@ -204,7 +206,9 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	jfrsync_vm_init();
 	agent_waits_vm_init();
 	agent_parked_vm_init();
-	entry_unlock();
+	if (turn)
+		control_turn_over();
+	control_ring(); /* what was due has waited for this */
 }
 
 static void JNICALL on_vm_death(jvmtiEnv *jvmti, JNIEnv *env)

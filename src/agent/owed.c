@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -90,6 +91,28 @@ static int write_special(int folder, const char *name, fill_fn *fill, const void
 	return rc;
 }
 
+static struct {
+	pthread_mutex_t lock; /* a leaf */
+	int folder;           /* -1: nothing is being written */
+	const char *name;
+} writing = {.lock = PTHREAD_MUTEX_INITIALIZER, .folder = -1};
+
+static void note_writing(int folder, const char *name)
+{
+	pthread_mutex_lock(&writing.lock);
+	writing.folder = folder;
+	writing.name = name;
+	pthread_mutex_unlock(&writing.lock);
+}
+
+void owed_abandon(void)
+{
+	pthread_mutex_lock(&writing.lock);
+	if (writing.folder >= 0)
+		unlinkat(writing.folder, writing.name, 0);
+	pthread_mutex_unlock(&writing.lock);
+}
+
 /* A file NAME in FOLDER: filled aside, then renamed. */
 static int write_in_folder(int folder, const char *name, fill_fn *fill, const void *data,
 			   struct error *err)
@@ -110,9 +133,11 @@ static int write_in_folder(int folder, const char *name, fill_fn *fill, const vo
 	fd = openat(folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return cannot_write(name, errno, err);
+	note_writing(folder, aside);
 	rc = fill(fd, data, err);
 	if (close(fd) && rc == 0)
 		rc = cannot_write(name, errno, err);
+	note_writing(-1, NULL);
 	if (rc == 0 && renameat(folder, aside, folder, name))
 		rc = cannot_write(name, errno, err);
 	if (rc)

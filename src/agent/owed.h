@@ -2,7 +2,7 @@
  * owed.h - the result that a session still owes to somebody, and where it goes.
  *
  * `start` names a place when sampling begins; the result is written there when
- * it ends, by whatever way it ends. All functions: with the front locked.
+ * it ends, by whatever way it ends. All functions: in a turn of the control thread, unless said otherwise.
  */
 #ifndef JSTROBE_AGENT_OWED_H
 #define JSTROBE_AGENT_OWED_H
@@ -54,6 +54,9 @@ const char *owed_name(void);
  * -ENOENT when nothing is owed. What is owed stays owed.
  */
 int owed_write(const struct options *how, struct error *err);
+
+/* The JVM ends before a result is whole: the file that is being written beside its place goes. Any thread. */
+void owed_abandon(void);
 
 /* Write the session's data as O says to the regular file FD, replacing what it holds. */
 int owed_write_file(const struct options *o, int fd, struct error *err);

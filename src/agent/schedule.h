@@ -3,7 +3,7 @@
  *
  * `timeout` stops the session at its time and writes the result where it is owed. `loop` does the
  * same each time and starts the next session at once, with the next number for %n; with `timeout`
- * as well the last one ends it. All functions: with the front locked.
+ * as well the last one ends it. The control thread waits for the time (agent/control_thread.h).
  */
 #ifndef JSTROBE_AGENT_SCHEDULE_H
 #define JSTROBE_AGENT_SCHEDULE_H
@@ -13,9 +13,13 @@
 
 /* Whether O can be done: `loop` needs a place for its results. */
 int schedule_check(const struct options *o, bool has_place, struct error *err);
-/* A session began with O; nothing happens unless O has a timeout or a loop. */
+/* A session began with O; nothing happens unless O has a timeout or a loop. In a turn of the control thread. */
 int schedule_begin(const struct options *o, struct error *err);
-/* The session ended, or somebody else's began: forget the schedule. */
+/* The session ended: forget the schedule. In a turn. */
 void schedule_end(void);
+/* ns until something is due, 0 = now; UINT64_MAX = nothing is. Any thread. */
+uint64_t schedule_left(void);
+/* Do what is due, if anything is. In a turn. */
+void schedule_due(void);
 
 #endif

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -301,6 +302,13 @@ void session_leave(const void *reader)
 
 /* ---- stop ---- */
 
+static atomic_bool drains;
+
+bool session_drains(void)
+{
+	return atomic_load(&drains);
+}
+
 /* What the engines say now; once STOPPED only their final counts are new. */
 void session_note_counts(bool stopped)
 {
@@ -367,6 +375,7 @@ int session_stop(struct error *err)
 	session.cpu_time += os_process_cpu() - session.cpu_at_start;
 	session.own_cpu += records_own_cpu() - session.own_at_start;
 	session.children_cpu += os_children_cpu() - session.children_at_start;
+	atomic_store(&drains, true);
 	thread_names_end();
 	jvm_name_threads();
 	/* Before the last drain: no thread's start or end waits for it. */
@@ -377,6 +386,7 @@ int session_stop(struct error *err)
 	if (session.ring)
 		ring_end(session.ring);
 	streams_end();
+	atomic_store(&drains, false);
 	jvm_debug_non_safepoints(false);
 	/* A handler held by a debugger still reads all this: then it is left until it is out. */
 	session.held = !outside;

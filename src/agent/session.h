@@ -1,9 +1,8 @@
 /*
  * session.h - the life of a profiling session inside the target process.
  *
- * There is at most one session a process. All functions are for normal code on
- * a thread that is attached to the JVM (the control thread, Agent_OnLoad/OnAttach,
- * VMDeath); they serialise themselves.
+ * There is at most one session a process. All functions are for normal code, in a turn of the control thread
+ * (agent/control_thread.h) unless said otherwise.
  */
 #ifndef JSTROBE_AGENT_SESSION_H
 #define JSTROBE_AGENT_SESSION_H
@@ -16,8 +15,8 @@
 struct session_status {
 	bool running;
 	bool has_data;          /* a stopped session whose result can still be dumped */
-	const char *event;      /* "cpu", "cpu,page-faults" */
-	const char *engine;     /* of each event: "perf", "perf+ctimer,wall-marker" */
+	char event[512];        /* "cpu", "cpu,page-faults" */
+	char engine[512];       /* of each event: "perf", "perf+ctimer,wall-marker" */
 	uint64_t interval;      /* of the first event: ns of CPU time, or events */
 	uint64_t running_for;   /* ns */
 	uint64_t taken, stored, lost; /* samples so far */
@@ -70,9 +69,15 @@ int session_write_window(const struct options *options, int fd, struct error *er
 int session_complete_recording(struct error *err);
 /* Close the file of a recording that has ended (it can be copied by session_dump until then). */
 void session_close_recording(void);
-void session_get_status(struct session_status *status);
-/* Append the counters of the session that runs, or of the last one, as Prometheus reads them. */
-void session_metrics(struct buffer *out);
+/* False: the session is at work on a command, STATUS is as it was before. Any thread; 200 ms at most. */
+bool session_get_status(struct session_status *status);
+/* It waits for its collector and its writers to end. Any thread. */
+bool session_drains(void);
+/*
+ * Append the counters of the session that runs, or of the last one, as Prometheus reads them. -EBUSY: it is at work on
+ * a command. Any thread.
+ */
+int session_metrics(struct buffer *out, struct error *err);
 /* What a person should read of threads that got less than others since the last call, as NOTES above. */
 void session_notes(struct buffer *notes);
 /* One word a line: the events available here, with a help text after two spaces. */

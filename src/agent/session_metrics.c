@@ -1,6 +1,7 @@
 /*
  * session_metrics.c - the books of the session for somebody who asks now and then.
  */
+#include <errno.h>
 #include <string.h>
 
 #include "agent/jvm.h"
@@ -27,7 +28,7 @@ static uint32_t list_events(struct metrics_event *events)
 	return count;
 }
 
-void session_metrics(struct buffer *out)
+int session_metrics(struct buffer *out, struct error *err)
 {
 	struct metrics_event events[RECORD_EVENTS];
 	struct metrics_held held[COLLECTOR_HELD];
@@ -36,8 +37,9 @@ void session_metrics(struct buffer *out)
 	struct metrics m;
 
 	requests_count(&contexts);
-	session_get_status(&s);
-	pthread_mutex_lock(&session.lock);
+	if (!session_get_status(&s) || pthread_mutex_trylock(&session.lock))
+		return error_set(err, EBUSY, "the profiler is at work on another command ('jstrobe status' tells "
+				 "which); ask again in a moment");
 	if (session.account)
 		collector_held(session.account, held);
 	m = (struct metrics){
@@ -53,4 +55,5 @@ void session_metrics(struct buffer *out)
 	};
 	metrics_write(&m, out);
 	pthread_mutex_unlock(&session.lock);
+	return 0;
 }

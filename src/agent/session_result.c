@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -21,6 +22,8 @@
 #include "engine/engine.h"
 #include "format/format.h"
 #include "os/os.h"
+
+#define SHORT (200 * NS_PER_MS)
 
 static void gather_facts(uint32_t e, struct collector_facts *f)
 {
@@ -212,29 +215,27 @@ int session_dump(const struct options *o, struct buffer *out, struct error *err)
 }
 
 /* "perf,wall-marker". Lock held. */
-static const char *all_engines(void)
+static void put_engines(char *text, size_t size)
 {
-	static char text[RECORD_EVENTS * (sizeof(session.events[0].engine) + 1)];
 	uint32_t e;
 	size_t n = 0;
 
 	text[0] = '\0';
-	for (e = 0; e < session.event_count; e++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s", e ? "," : "", session.events[e].engine);
-	return text;
+	for (e = 0; e < session.event_count && n < size; e++)
+		n += (size_t)snprintf(text + n, size - n, "%s%s", e ? "," : "", session.events[e].engine);
 }
 
-void session_get_status(struct session_status *s)
+/* Lock held. */
+static void read_status(struct session_status *s)
 {
 	struct collector_totals totals;
 	struct stream_totals streamed;
 	const struct session_event *first = &session.events[0];
 
 	memset(s, 0, sizeof(*s));
-	pthread_mutex_lock(&session.lock);
 	s->running = session.running;
 	s->has_data = (session.account || session.tracing) && !session.running;
-	s->event = session.options.event;
+	snprintf(s->event, sizeof(s->event), "%s", session.options.event);
 	s->interval = first->event.interval;
 	s->running_for = session.duration;
 	s->cpu_time = session.cpu_time;
@@ -248,15 +249,15 @@ void session_get_status(struct session_status *s)
 			session_note_counts(false);
 		s->running_for += os_monotonic() - session.resumed_at;
 	}
-	s->engine = all_engines();
+	put_engines(s->engine, sizeof(s->engine));
 	s->threads = first->counts.threads;
 	s->threads_perf = first->counts.perf;
 	s->threads_timer = first->counts.timer;
 	s->threads_refused = first->counts.refused;
 	trace_work_progress(&s->trace);
 	if (session.tracing) {
-		s->event = "calls";
-		s->engine = "probes";
+		strcpy(s->event, "calls");
+		strcpy(s->engine, "probes");
 		s->interval = 0;
 		s->taken = s->stored = trace_calls();
 	} else if (session.account) {
@@ -275,5 +276,27 @@ void session_get_status(struct session_status *s)
 		s->last = os_monotonic() - ring_since(session.ring);
 		s->ring_bytes = ring_bytes(session.ring);
 	}
-	pthread_mutex_unlock(&session.lock);
+}
+
+bool session_get_status(struct session_status *s)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* a leaf */
+	static struct session_status last;
+	uint64_t until = os_monotonic() + SHORT;
+	bool fresh;
+
+	/* another status takes no time; a start or a stop can take any */
+	while (!(fresh = pthread_mutex_trylock(&session.lock) == 0) && os_monotonic() < until)
+		os_sleep(NS_PER_MS);
+	if (fresh) {
+		read_status(s);
+		pthread_mutex_unlock(&session.lock);
+	}
+	pthread_mutex_lock(&lock);
+	if (fresh)
+		last = *s;
+	else
+		*s = last;
+	pthread_mutex_unlock(&lock);
+	return fresh;
 }

@@ -5,16 +5,16 @@
  *      listens, has the JVM load us
  *                             <─ HELLO  connect, token
  *      checks uid, pid, token
- *      WELCOME ─>                       thread "jstrobe control"
+ *      WELCOME ─>                       thread "jstrobe talk"
  *      OUTPUT, COMMAND start ─>
  *                             <─ NOTE, DONE
  *      COMMAND status ─>      <─ STATUS, DONE      (as often as it likes)
  *      COMMAND stop ─>        <─ DONE              (the file is written)
  *      closes                           thread ends, nothing is left
  *
- * The thread is attached to the JVM as a daemon and has all signals blocked
- * but those of faults (the JVM and our own loads live on them), so that no
- * handler of the program, and none of ours, ever runs on it.
+ * The thread is none of the JVM's: what needs that, and all that commands the session, the control thread does
+ * (agent/control_thread.h), while this one waits, with a limit. It has all signals blocked but those of faults (the
+ * JVM and our own loads live on them), so that no handler of the program, and none of ours, ever runs on it.
  */
 #include "agent/talk.h"
 
@@ -25,11 +25,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/entry.h"
-#include "agent/jvm.h"
+#include "agent/control_thread.h"
 #include "agent/session.h"
 #include "agent/talk_commands.h"
 #include "agent/thread.h"
@@ -158,10 +158,13 @@ int talk_open(JavaVM *vm, const struct options *o, struct talk **talk, struct er
 	if (!t)
 		return error_set(err, ENOMEM, "out of memory");
 	t->vm = vm;
+	pthread_mutex_init(&t->sending, NULL);
+	control_hold(true);
 	t->in.fd = -1;
 	t->place = (struct command_place)COMMAND_NO_PLACE;
 	t->sock = t->owner.sock = control_connect(o->connect, err);
 	if (t->sock < 0) {
+		control_hold(false);
 		free(t);
 		return -err->code;
 	}
@@ -184,15 +187,35 @@ void talk_refuse(struct talk *t, const struct error *why)
 	talk_fail(t, CONTROL_FAILED, why);
 }
 
-void talk_end(struct talk *t)
+static void abandon(void *arg)
 {
-	entry_lock();
+	struct talk *t = arg;
+
 	command_abandon(&t->owner);
-	entry_unlock();
+}
+
+static void drop(void *arg)
+{
+	struct talk *t = arg;
+
+	/* at the JVM's end its command may be told the result just now */
+	if (control_is_last())
+		return;
 	command_forget_place(&t->place);
 	control_release(&t->in);
 	close(t->sock);
+	pthread_mutex_destroy(&t->sending);
 	free(t);
+	control_hold(false);
+}
+
+void talk_end(struct talk *t)
+{
+	struct control_job job = {.name = "end of a conversation", .attached = true, .run = abandon, .drop = drop,
+				  .arg = t};
+
+	shutdown(t->sock, SHUT_RDWR);
+	control_post(&job);
 }
 
 int talk_first_command(struct talk *t, struct error *err)
@@ -205,9 +228,7 @@ int talk_first_command(struct talk *t, struct error *err)
 		if (rc)
 			break;
 		commanded = t->in.type == CONTROL_COMMAND;
-		entry_lock();
 		rc = handle(t, err);
-		entry_unlock();
 	}
 	return rc;
 }
@@ -224,46 +245,31 @@ static void converse(struct talk *t)
 		/* A message that could not be taken in: its sender should know why this is the end. */
 		if (over && err.code != ECONNRESET)
 			talk_fail(t, CONTROL_FAILED, &err);
-		entry_lock();
-		if (!over && talk_jvm_is_gone()) {
+		if (!over && control_is_last()) {
 			error_set(&err, ESHUTDOWN, "the JVM is ending");
 			talk_fail(t, CONTROL_FAILED, &err);
 			over = true;
 		} else if (!over) {
 			over = handle(t, &err) != 0;
 		}
-		entry_unlock();
 	}
 }
 
 static void *run(void *data)
 {
 	struct talk *t = data;
-	const char *name = "jstrobe control";
-	bool dead;
 
-	pthread_setname_np(pthread_self(), name);
-	if (!jvm_attach(name)) {
-		/* the JVM is on its way out already, and the owned session with it */
-		close(t->sock);
-		return NULL;
-	}
+	pthread_setname_np(pthread_self(), "jstrobe talk");
 	session_own_thread(true);
 	converse(t);
 	session_own_thread(false);
 	talk_end(t);
-	entry_lock();
-	dead = talk_jvm_is_gone();
-	entry_unlock();
-	/* after VMDeath a detach would wait for ever at the last safepoint */
-	if (!dead)
-		jvm_detach();
 	return NULL;
 }
 
 static int start_thread(struct talk *t, struct error *err)
 {
-	return thread_start("jstrobe control", run, t, err);
+	return thread_start("jstrobe talk", run, t, err);
 }
 
 /* The JVM is up and takes threads. */

@@ -29,15 +29,13 @@ int talk_first_command(struct talk *talk, struct error *err);
  * JVM is not up yet; the thread waits for it. On failure TALK is still the caller's.
  */
 int talk_run(struct talk *talk, bool at_load, struct error *err);
-/* Close the connection, stop the session if it belongs to it, free all. Front not locked. */
+/* Close the connection, stop the session if it belongs to it, free all: the control thread does, some time soon. */
 void talk_end(struct talk *talk);
 
 /*
- * The JVM ends (front locked): the session stops, what it owes is written, the command that owns it hears so. From now
- * on no conversation touches the JVM.
+ * The JVM ends (in a turn of the control thread): the session stops, what it owes is written, the command that owns it
+ * hears so.
  */
 void talk_vm_death(void);
-/* That has happened: the JVM must not be touched any more (front locked). */
-bool talk_jvm_is_gone(void);
 
 #endif

@@ -5,66 +5,53 @@
 
 #include <errno.h>
 
+#include "agent/ask.h"
 #include "agent/lent.h"
-#include "agent/session.h"
 
-static bool vm_dead; /* the JVM must not be touched any more */
-
-bool talk_jvm_is_gone(void)
+/* Status and the like are answered at once, all else by the control thread. */
+static int carry_out(struct talk *t, const char *text, struct buffer *answer, struct error *err)
 {
-	return vm_dead;
+	struct asker asker = {.owner = &t->owner, .place = &t->place, .separator = '\n'};
+	struct buffer body = BUFFER_INIT, notes = BUFFER_INIT;
+	struct options *o = lent_options(err);
+	int rc = o ? options_parse_agent(o, text, '\n', err) : -ENOMEM;
+
+	if (rc == 0 && o->action == ACTION_NONE)
+		rc = error_set(err, EINVAL, "the command says nothing to do");
+	if (rc == 0) {
+		rc = ask_at_once(o, &body, err);
+		if (rc == -ENOENT)
+			rc = ask_command(&asker, text, o, &notes, answer, err);
+		talk_say_buffer(t, o->action == ACTION_STATUS ? CONTROL_STATUS : CONTROL_TEXT, &body);
+		talk_say_buffer(t, CONTROL_NOTE, &notes);
+	}
+	lent_back(o);
+	return rc;
 }
 
 void talk_carry_out(struct talk *t, const char *text)
 {
-	struct buffer body = BUFFER_INIT;
+	struct buffer answer = BUFFER_INIT;
 	struct error err;
-	struct command c = {.from = &t->owner, .text = text, .separator = '\n', .options = lent_options(&err),
-			    .place = &t->place, .notes = BUFFER_INIT, .answer = BUFFER_INIT};
-	int rc = c.options ? options_parse_agent(c.options, text, '\n', &err) : -ENOMEM;
+	int rc = carry_out(t, text, &answer, &err);
 
-	switch (rc ? ACTION_NONE : c.options->action) {
-	case ACTION_STATUS:
-		command_put_status(&body);
-		talk_say_buffer(t, CONTROL_STATUS, &body);
-		break;
-	case ACTION_LIST:
-		session_list_events(&body);
-		talk_say_buffer(t, CONTROL_TEXT, &body);
-		break;
-	case ACTION_METRICS:
-		session_metrics(&body);
-		talk_say_buffer(t, CONTROL_TEXT, &body);
-		break;
-	case ACTION_VERSION:
-		talk_say(t, CONTROL_TEXT, JSTROBE_VERSION "\n");
-		break;
-	default:
-		if (!rc)
-			rc = command_carry_out(&c, &err);
-	}
-	lent_back(c.options);
 	command_forget_place(&t->place);
-	talk_say_buffer(t, CONTROL_NOTE, &c.notes);
-	buffer_putc(&c.answer, '\0');
+	buffer_putc(&answer, '\0');
 	if (rc)
 		talk_fail(t, CONTROL_FAILED, &err);
 	else
-		talk_say(t, CONTROL_DONE, c.answer.data ? c.answer.data : "");
-	buffer_free(&c.answer);
+		talk_say(t, CONTROL_DONE, answer.data ? answer.data : "");
+	buffer_free(&answer);
 }
 
 void talk_vm_death(void)
 {
 	struct buffer answer = BUFFER_INIT;
-	struct command_owner *owner;
 	struct error err;
-	struct talk *t;
 	bool failed;
+	struct command_owner *owner = command_vm_death(&answer, &failed, &err);
+	struct talk *t = owner ? (struct talk *)((char *)owner - offsetof(struct talk, owner)) : NULL;
 
-	vm_dead = true;
-	owner = command_vm_death(&answer, &failed, &err);
-	t = owner ? (struct talk *)((char *)owner - offsetof(struct talk, owner)) : NULL;
 	buffer_putc(&answer, '\0');
 	if (t && failed)
 		talk_fail(t, CONTROL_ENDED, &err);

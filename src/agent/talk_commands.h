@@ -2,12 +2,13 @@
  * talk_commands.h - the parts of a conversation: talk.c has the connection and its thread, talk_commands.c what the
  * command can ask for, talk_answer.c what it hears. Inner header of these.
  *
- * All functions: with the front locked.
+ * All functions: any thread; what is sent goes out message by message.
  */
 #ifndef JSTROBE_AGENT_TALK_COMMANDS_H
 #define JSTROBE_AGENT_TALK_COMMANDS_H
 
 #include <jni.h>
+#include <pthread.h>
 #include <stddef.h>
 
 #include "agent/command.h"
@@ -21,6 +22,7 @@ struct talk {
 	int sock;
 	struct control_message in;
 	bool welcome;  /* the command has accepted us */
+	pthread_mutex_t sending; /* a leaf */
 };
 
 /* Carry out a COMMAND, TEXT = options one a line, and answer it. */

@@ -1,29 +1,21 @@
 /*
- * What goes off only posts a semaphore, which a signal handler may do, too; a thread of ours waits for it. That
- * thread is none of the JVM's: one that is out of memory, or deep in a safepoint, is not needed for the result.
+ * What goes off only sets a flag and rings at the control thread, which a signal handler may do, too.
  */
 #include "agent/trigger.h"
 
 #include <errno.h>
-#include <semaphore.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#include "agent/entry.h"
+#include "agent/control_thread.h"
 #include "agent/jvm.h"
 #include "agent/log.h"
 #include "agent/owed.h"
-#include "agent/session.h"
-#include "agent/thread.h"
 #include "os/os.h"
 
 static struct {
-	sem_t posted;
-	bool ready;                /* the semaphore is */
-	bool thread;               /* the thread is there */
-	_Atomic unsigned session;  /* grows as one begins or ends */
-	atomic_bool on_oom, fired;
+	atomic_bool set, on_oom, fired;
 	int signal;                /* 0 = none */
 	struct sigaction former;
 } state;
@@ -33,7 +25,7 @@ static void on_signal(int signo, siginfo_t *info, void *context)
 	int code = errno;
 
 	atomic_store(&state.fired, true);
-	sem_post(&state.posted);
+	control_ring();
 	errno = code;
 }
 
@@ -42,34 +34,26 @@ void trigger_exhausted(void)
 	if (!atomic_load(&state.on_oom))
 		return;
 	atomic_store(&state.fired, true);
-	sem_post(&state.posted);
+	control_ring();
 }
 
-/* Ends with its session. */
-static void *run(void *data)
+bool trigger_is_set(void)
 {
-	unsigned session = (unsigned)(uintptr_t)data;
+	return atomic_load(&state.set);
+}
+
+bool trigger_fired(void)
+{
+	return atomic_load(&state.set) && atomic_load(&state.fired);
+}
+
+void trigger_dump(void)
+{
 	struct error err;
 
-	session_own_thread(true);
-	for (;;) {
-		while (sem_wait(&state.posted))
-			;
-		/* several that came together are one */
-		while (sem_trywait(&state.posted) == 0)
-			;
-		entry_lock();
-		if (atomic_load(&state.session) != session) {
-			sem_post(&state.posted); /* it may have been for the thread of the next one */
-			entry_unlock();
-			break;
-		}
-		if (atomic_exchange(&state.fired, false) && owed_write(NULL, &err))
-			log_error("%s", err.text);
-		entry_unlock();
-	}
-	session_own_thread(false);
-	return NULL;
+	/* several that came together are one */
+	if (trigger_fired() && atomic_exchange(&state.fired, false) && owed_name()[0] && owed_write(NULL, &err))
+		log_error("%s", err.text);
 }
 
 static int take_signal(int signo, struct error *err)
@@ -88,7 +72,6 @@ static int take_signal(int signo, struct error *err)
 
 int trigger_begin(const struct options *o, bool has_place, struct error *err)
 {
-	unsigned session;
 	int rc = 0;
 
 	trigger_end();
@@ -97,19 +80,15 @@ int trigger_begin(const struct options *o, bool has_place, struct error *err)
 	if (!has_place)
 		return error_set(err, EINVAL, "%s: nobody said where the result shall go; give file=FILE (-f FILE)",
 				 o->on_oom ? "onoom" : "onsignal");
-	if (!state.ready)
-		sem_init(&state.posted, 0, 0);
-	state.ready = true;
 	atomic_store(&state.fired, false);
-	session = atomic_load(&state.session);
 	if (o->on_signal)
 		rc = take_signal((int)o->on_signal, err);
 	if (rc == 0 && o->on_oom)
 		rc = jvm_watch_exhaustion(true, err);
-	if (rc == 0)
-		rc = thread_start("jstrobe trigger", run, (void *)(uintptr_t)session, err);
-	state.thread = rc == 0;
 	atomic_store(&state.on_oom, rc == 0 && o->on_oom);
+	atomic_store(&state.set, rc == 0);
+	if (rc == 0)
+		rc = control_wake(err);
 	if (rc)
 		trigger_end();
 	return rc;
@@ -120,7 +99,7 @@ void trigger_end(void)
 	struct sigaction now, ignore = {.sa_handler = SIG_IGN};
 	struct error ignored;
 
-	atomic_fetch_add(&state.session, 1);
+	atomic_store(&state.set, false);
 	if (atomic_exchange(&state.on_oom, false))
 		jvm_watch_exhaustion(false, &ignored);
 	/* ignoring it first makes the system forget one that waits: its default would end the process */
@@ -129,7 +108,5 @@ void trigger_end(void)
 		sigaction(state.signal, &state.former, NULL);
 	}
 	state.signal = 0;
-	if (state.thread)
-		sem_post(&state.posted);
-	state.thread = false;
+	control_ring();
 }

@@ -3,7 +3,8 @@
  * the system. Sampling goes on.
  *
  * Each writes the result where it is owed (`start -f`), over the one before; what happens while it is being
- * written is written once more afterwards. All functions: with the front locked.
+ * written is written once more afterwards. The control thread writes it, and needs no JVM for that: one that is out of
+ * memory, or deep in a safepoint, does not matter.
  */
 #ifndef JSTROBE_AGENT_TRIGGER_H
 #define JSTROBE_AGENT_TRIGGER_H
@@ -12,12 +13,17 @@
 #include "options/options.h"
 
 /*
- * A session is about to begin with O, and HAS_PLACE for its result; undone by trigger_end. -EBUSY: the signal has a
- * handler already.
+ * In a turn of the control thread. A session is about to begin with O, and HAS_PLACE for its result; undone by
+ * trigger_end. -EBUSY: the signal has a handler already.
  */
 int trigger_begin(const struct options *o, bool has_place, struct error *err);
-/* It ended: signals and events are as before. */
+/* It ended: signals and events are as before. In a turn. */
 void trigger_end(void);
+/* Whether there is one; whether one has gone off. Any thread. */
+bool trigger_is_set(void);
+bool trigger_fired(void);
+/* Write the result, if one has gone off. In a turn. */
+void trigger_dump(void);
 /* The JVM is out of memory (JVMTI's ResourceExhausted). Any thread, nothing locked. */
 void trigger_exhausted(void);
 

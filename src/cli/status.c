@@ -42,6 +42,16 @@ static void print_owner(const char *s)
 		printf("  result   goes to %s\n", text);
 }
 
+/* A command that is being carried out, which was waited for in vain; the figures are those before it. */
+static void print_work(const char *s)
+{
+	char work[64];
+
+	if (control_value(s, "at_work", work, sizeof(work)) && work[0])
+		printf("  at work  '%s' is being carried out for %llu s\n", work,
+		       (unsigned long long)(control_number(s, "at_work_for") / NS_PER_S));
+}
+
 static void print(const char *s)
 {
 	char text[2400], interval[32], engine[64] = "";
@@ -110,8 +120,10 @@ int cli_status(struct cli *cli)
 	rc = agent_command(&agent, "status", 60000, &err);
 	if (rc || !agent.status)
 		console_error("%s", rc ? err.text : "the agent gave no status");
-	else
+	else {
 		print(agent.status);
+		print_work(agent.status);
+	}
 	if (rc == 0 && agent.status)
 		agent_hint_copies(&agent);
 	rc = rc || !agent.status;

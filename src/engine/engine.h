@@ -157,6 +157,8 @@ void records_arm(pid_t tid);
 /* TID is (OWN) or is no longer a thread of jstrobe: such are never sampled. At most RECORDS_OWN at a time. */
 #define RECORDS_OWN 16
 void records_own(pid_t tid, bool own);
+/* jstrobe's own threads: their number; TIDS has room for RECORDS_OWN. Any thread, no lock. */
+unsigned records_own_list(pid_t *tids);
 /* CPU time of jstrobe's own threads in this process so far, ns. */
 uint64_t records_own_cpu(void);
 /* The running thread ends: disarm it, hand its record to the collector. */

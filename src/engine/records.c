@@ -343,6 +343,17 @@ void records_release(void)
 	pthread_mutex_unlock(&lock);
 }
 
+unsigned records_own_list(pid_t *tids)
+{
+	unsigned i, count = 0;
+
+	for (i = 0; i < RECORDS_OWN; i++) {
+		tids[count] = __atomic_load_n(&own_tids[i], __ATOMIC_RELAXED);
+		count += tids[count] != 0;
+	}
+	return count;
+}
+
 uint64_t records_own_cpu(void)
 {
 	uint64_t sum;

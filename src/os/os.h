@@ -49,6 +49,8 @@ uint64_t os_thread_start(pid_t tid);
 /* The kernel's name of thread TID (15 characters at most); "" when it is gone. */
 void os_thread_name(pid_t tid, char *name, size_t size);
 bool os_thread_exists(pid_t tid);
+/* Whether thread TID of this process runs, wants to, or waits for a disk; false too when it is gone. */
+bool os_thread_runs(pid_t tid);
 /*
  * Where thread TID of this process waits in the kernel: true, and its stack pointer and program counter
  * in user mode. False: it runs or is ready to, it is gone, or the kernel does not tell.

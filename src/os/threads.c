@@ -143,6 +143,19 @@ uintptr_t os_thread_futex(pid_t tid)
 	return (uintptr_t)word;
 }
 
+/* "123 (a name) S …": the state stands behind the last parenthesis. */
+bool os_thread_runs(pid_t tid)
+{
+	int fd = open_file(tid, "stat");
+	char text[256], *name;
+
+	read_open(fd, text, sizeof(text));
+	if (fd >= 0)
+		close(fd);
+	name = strrchr(text, ')');
+	return name && (name[1] == ' ') && (name[2] == 'R' || name[2] == 'D');
+}
+
 bool os_thread_exists(pid_t tid)
 {
 	return syscall(SYS_tgkill, getpid(), tid, 0) == 0 || errno != ESRCH;

@@ -1,7 +1,10 @@
 """Who commands a session: what a command leaves, starts that come too early or fail, commands that must not wait."""
+import contextlib
 import glob
 import os
 import shutil
+import signal
+import subprocess
 
 import jvm
 import pytest
@@ -129,3 +132,40 @@ def test_a_loop_that_cannot_go_on_writes_nothing_more(jdk17):
     assert around(base) == before
     for name in before:
         os.remove(os.path.join(jvm.WORK, name))
+
+
+# ---- commands that hang -----------------------------------------------------------------------------
+
+@contextlib.contextmanager
+def hung_start(jdk):
+    """A program in which the thread that commands sessions hangs in a start, and the command that waits for it."""
+    with jvm.knobs(), Program(jdk, "KnownShares") as program:
+        command = subprocess.Popen([jvm.COMMAND, "start", "--engine-fail", "control", str(program.pid)],
+                                   stderr=subprocess.PIPE, text=True)
+        try:
+            jvm.wait_until(lambda: "'start' is being carried out" in jstrobe("status", program.pid).stdout, 60)
+            yield program, command
+        finally:
+            command.kill()
+            command.communicate()
+
+
+def test_commands_are_answered_while_one_hangs(jdk17):
+    with hung_start(jdk17) as (program, command):
+        for told in ("list", "version", "status", "metrics"):
+            assert jstrobe(told, program.pid).returncode == 0, told
+        assert "try again" in jstrobe("stop", program.pid).stderr
+        assert "has not let the profiler go on with 'start'" in command.communicate(timeout=60)[1]
+        assert command.returncode == 1
+        assert program.stop() == 0, program.output[-5:]
+
+
+@pytest.mark.parametrize("way", ["exit", "SIGTERM"])
+def test_the_jvm_ends_while_a_command_hangs(jdk, way):
+    with hung_start(jdk) as (program, _):
+        if way == "exit":
+            assert program.stop() == 0, program.output[-5:]
+        else:
+            program.process.terminate()
+            assert program.process.wait(timeout=30) == 128 + signal.SIGTERM
+        assert not any("#" in line for line in program.output), program.output

@@ -1,0 +1,74 @@
+/*
+ * control_thread.h - the one thread that commands a session, "jstrobe control", and the queue of what it is to do.
+ *
+ * Starts, stops, dumps and the ends of conversations are jobs in its queue; timers, triggers and the JVM's end are too.
+ * It carries them out one after the other, each in a turn of its own, and it alone is attached to the JVM for that,
+ * only while it works and never before VMInit. It begins when it is first needed and ends when nothing needs it. Before
+ * VMInit, when no thread can be attached, the thread that loads the agent takes a turn and does the job itself.
+ *
+ * Whoever asks waits with a limit: a job that does not get on, as the JVM holds the thread up, or a part of ours
+ * hangs, is left to itself, and the one who asked is told.
+ */
+#ifndef JSTROBE_AGENT_CONTROL_THREAD_H
+#define JSTROBE_AGENT_CONTROL_THREAD_H
+
+#include <sys/types.h>
+
+#include "base/base.h"
+#include "base/error.h"
+
+struct control_job {
+	const char *name;        /* as people know it: "start"; a constant */
+	bool attached;           /* it needs the JVM */
+	void (*run)(void *arg);
+	void (*drop)(void *arg); /* the job is over, or can never be: ARG is not used any more. NULL = nothing to do */
+	bool (*gone)(void *arg); /* whether the one who asked is gone; NULL = cannot be */
+	void *arg;
+};
+
+/* How long a wait may last, ns. */
+struct control_limits {
+	uint64_t stalled; /* while nothing advances */
+	uint64_t total;
+};
+
+#define CONTROL_STALLED (10 * NS_PER_S)
+
+/*
+ * Have JOB carried out and wait for it: 0 when it was, whatever came of it; ARG may be read then until control_over. On
+ * failure, as when it takes too long (-ETIMEDOUT; it may go on), ARG is no longer the caller's, and ERR says why. Any
+ * thread of ours or the JVM's, nothing locked.
+ */
+struct control_item;
+int control_do(const struct control_job *job, struct control_item **item, struct error *err);
+/* The caller of control_do has what it wanted. */
+void control_over(struct control_item *item);
+/* Have JOB carried out some time soon. */
+void control_post(const struct control_job *job);
+/*
+ * Carry out JOB as the last one, before any that wait; the JVM ends. At most as long as LIMITS say. False: it was not
+ * done by then. NULL: nothing is to be done. From now on other jobs are refused.
+ */
+bool control_last(const struct control_job *job, const struct control_limits *limits);
+/* The JVM is ending, or gone: no conversation may touch it. */
+bool control_is_last(void);
+
+/* A conversation goes on (HOLD), or has ended: the thread stays as long as one does. */
+void control_hold(bool hold);
+/* There is something new to look at: a time, a trigger. Begins the thread if need be. */
+int control_wake(struct error *err);
+/* The same from a handler of signals, where the thread is known to be there. */
+void control_ring(void);
+
+/* A turn on this thread, at VMInit and for what is told before it. At most as long as a conversation would wait. */
+bool control_turn(const char *name);
+void control_turn_over(void);
+
+/* What is being carried out, and for how long, ns; NULL: nothing. Any thread. */
+const char *control_at_work(uint64_t *since);
+/* The thread, 0 = it is not there. */
+pid_t control_thread_id(void);
+/* In a job: the one who asked is gone, or the JVM ends, so its result is of no use. */
+bool control_called_off(void);
+
+#endif

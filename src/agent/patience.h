@@ -1,0 +1,31 @@
+/*
+ * patience.h - how long it makes sense to wait for the control thread: for as long as it gets on.
+ *
+ * It does while it runs or its CPU clock moves, and while a thread does that it waits for: the collector's and the
+ * writers' at a session's end, the JVM's own in a safepoint. What is counted is how often a wait of known length saw
+ * none of that: a machine that runs nothing for a while uses up no patience.
+ */
+#ifndef JSTROBE_AGENT_PATIENCE_H
+#define JSTROBE_AGENT_PATIENCE_H
+
+#include <sys/types.h>
+
+#include "agent/control_thread.h"
+
+#define PATIENCE_JVM 32 /* threads of the JVM that are looked at */
+
+struct patience {
+	struct control_limits limits;
+	uint64_t began, looked;  /* monotonic ns */
+	uint64_t stalled;        /* ns in which nothing got on */
+	uint64_t cpu;            /* of those that are waited for, ns */
+	bool knows_jvm;
+	unsigned jvm_count;
+	pid_t jvm[PATIENCE_JVM];
+};
+
+void patience_begin(struct patience *p, const struct control_limits *limits);
+/* To be asked every few ms: false, it is at its end. Any thread, nothing locked. */
+bool patience_lasts(struct patience *p);
+
+#endif
