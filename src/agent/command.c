@@ -22,9 +22,9 @@
 #include "os/os.h"
 
 static struct {
-	struct command_owner *owner; /* whose session runs; NULL: no one's */
+	struct command_owner *_Atomic owner; /* whose session runs; NULL: no one's */
 	struct command_owner *data;  /* whose data are kept, for as long as the conversation goes on */
-	_Atomic pid_t pid;           /* of the owner */
+	_Atomic pid_t pid;           /* of the owner, once that knows that it is */
 } shared;
 
 /* ---- who owns what ---- */
@@ -32,7 +32,17 @@ static struct {
 static void set_owner(struct command_owner *owner)
 {
 	shared.owner = owner;
-	atomic_store(&shared.pid, owner ? owner->pid : 0);
+	if (!owner)
+		atomic_store(&shared.pid, 0);
+}
+
+void command_show_owner(const struct command_owner *owner)
+{
+	if (shared.owner == owner)
+		atomic_store(&shared.pid, owner->pid);
+	/* ended meanwhile? */
+	if (shared.owner != owner && atomic_load(&shared.pid) == owner->pid)
+		atomic_store(&shared.pid, 0);
 }
 
 pid_t command_owner_pid(void)
@@ -49,13 +59,15 @@ static bool has_hung_up(const struct command_owner *o)
 
 static int check_owner(const struct command_owner *from, struct error *err)
 {
-	if (!shared.owner || shared.owner == from)
+	const struct command_owner *owner = shared.owner;
+
+	if (!owner || owner == from)
 		return 0;
-	if (has_hung_up(shared.owner))
+	if (has_hung_up(owner))
 		return error_set(err, EAGAIN, "the session of a 'jstrobe record' that was killed (pid %d) "
-				 "is being ended; try again in a second", (int)shared.owner->pid);
+				 "is being ended; try again in a second", (int)owner->pid);
 	return error_set(err, EBUSY, "the session belongs to a running 'jstrobe record' (pid %d); "
-			 "stop that one", (int)shared.owner->pid);
+			 "stop that one", (int)owner->pid);
 }
 
 void command_abandon(struct command_owner *owner)
@@ -166,7 +178,9 @@ static int start(struct command *c, struct error *err)
 	if (rc == 0)
 		rc = begin(o, resume, &c->notes, err);
 	if (rc == 0) {
-		if (control_called_off())
+		if (control_is_last())
+			rc = error_set(err, ESHUTDOWN, "the JVM is ending");
+		else if (control_called_off())
 			rc = error_set(err, ECANCELED, "called off: who asked for the session is gone");
 		if (rc == 0)
 			rc = schedule_begin(o, err);

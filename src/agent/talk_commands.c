@@ -41,6 +41,7 @@ void talk_carry_out(struct talk *t, const char *text)
 		talk_fail(t, CONTROL_FAILED, &err);
 	else
 		talk_say(t, CONTROL_DONE, answer.data ? answer.data : "");
+	command_show_owner(&t->owner);
 	buffer_free(&answer);
 }
 
