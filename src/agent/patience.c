@@ -27,7 +27,7 @@ static void find_jvm(struct patience *p)
 	int looked = 0;
 
 	p->knows_jvm = true;
-	while (d && p->jvm_count < PATIENCE_JVM && looked++ < 256 && (e = readdir(d))) {
+	while (d && p->jvm_count < PATIENCE_THREADS && looked++ < 256 && (e = readdir(d))) {
 		pid_t tid = (pid_t)atoi(e->d_name);
 
 		if (tid <= 0)
@@ -49,36 +49,38 @@ static unsigned list_ours(pid_t *tids)
 	return tids[0] != 0;
 }
 
-/* Whether one of those that are waited for runs now; *CPU: what they used. */
-static bool one_runs(struct patience *p, uint64_t *cpu)
+/* Whether one of COUNT threads runs, or has since *CPU was noted. */
+static bool get_on(const pid_t *tids, unsigned count, uint64_t *cpu)
 {
-	pid_t ours[RECORDS_OWN];
-	unsigned i, count = list_ours(ours);
+	uint64_t sum = 0;
 	bool runs = false;
+	unsigned i;
 
-	*cpu = 0;
 	for (i = 0; i < count; i++) {
-		if (ours[i] == os_gettid())
+		if (tids[i] == os_gettid())
 			continue;
-		*cpu += os_thread_cpu(ours[i]);
-		runs = runs || os_thread_runs(ours[i]);
+		sum += os_thread_cpu(tids[i]);
+		runs = runs || os_thread_runs(tids[i]);
 	}
-	if (p->stalled >= SUSPECT && !p->knows_jvm)
-		find_jvm(p);
-	for (i = 0; i < p->jvm_count; i++) {
-		*cpu += os_thread_cpu(p->jvm[i]);
-		runs = runs || os_thread_runs(p->jvm[i]);
-	}
-	return runs || !count; /* it was begun, and does not run yet */
+	runs = runs || sum != *cpu;
+	*cpu = sum;
+	return runs;
 }
 
 bool patience_lasts(struct patience *p)
 {
-	uint64_t now = os_monotonic(), slept = MIN(now - p->looked, LOOK), cpu;
-	bool on = one_runs(p, &cpu) || cpu != p->cpu;
+	uint64_t now = os_monotonic(), slept = MIN(now - p->looked, LOOK);
+	pid_t ours[RECORDS_OWN];
+	unsigned count = list_ours(ours);
+	/* none: it was begun, and does not run yet */
+	bool on = !count || get_on(ours, count, &p->cpu);
 
 	p->looked = now;
-	p->cpu = cpu;
 	p->stalled = on ? 0 : p->stalled + slept;
-	return p->stalled < p->limits.stalled && now - p->began < p->limits.total;
+	if (p->stalled >= SUSPECT && !p->knows_jvm)
+		find_jvm(p);
+	on = on || (p->knows_jvm && get_on(p->jvm, p->jvm_count, &p->jvm_cpu));
+	p->all_stalled = on ? 0 : p->all_stalled + slept;
+	return p->all_stalled < p->limits.stalled && p->stalled < PATIENCE_JVM * p->limits.stalled &&
+	       now - p->began < p->limits.total;
 }

@@ -2,8 +2,9 @@
  * patience.h - how long it makes sense to wait for the control thread: for as long as it gets on.
  *
  * It does while it runs or its CPU clock moves, and while a thread does that it waits for: the collector's and the
- * writers' at a session's end, the JVM's own in a safepoint. What is counted is how often a wait of known length saw
- * none of that: a machine that runs nothing for a while uses up no patience.
+ * writers' at a session's end. The JVM's own threads may work for it, in a safepoint, or for the program: while they run
+ * the patience is PATIENCE_JVM times as long. What is counted is how often a wait of known length saw none of that: a
+ * machine that runs nothing for a while uses up no patience.
  */
 #ifndef JSTROBE_AGENT_PATIENCE_H
 #define JSTROBE_AGENT_PATIENCE_H
@@ -12,16 +13,18 @@
 
 #include "agent/control_thread.h"
 
-#define PATIENCE_JVM 32 /* threads of the JVM that are looked at */
+#define PATIENCE_JVM 3
+#define PATIENCE_THREADS 32 /* of the JVM that are looked at */
 
 struct patience {
 	struct control_limits limits;
 	uint64_t began, looked;  /* monotonic ns */
-	uint64_t stalled;        /* ns in which nothing got on */
-	uint64_t cpu;            /* of those that are waited for, ns */
+	uint64_t stalled;        /* ns in which nothing of ours got on, */
+	uint64_t all_stalled;    /* and no thread of the JVM's either */
+	uint64_t cpu, jvm_cpu;   /* ns */
 	bool knows_jvm;
 	unsigned jvm_count;
-	pid_t jvm[PATIENCE_JVM];
+	pid_t jvm[PATIENCE_THREADS];
 };
 
 void patience_begin(struct patience *p, const struct control_limits *limits);

@@ -139,7 +139,7 @@ def test_a_loop_that_cannot_go_on_writes_nothing_more(jdk17):
 @contextlib.contextmanager
 def hung_start(jdk):
     """A program in which the thread that commands sessions hangs in a start, and the command that waits for it."""
-    with jvm.knobs(), Program(jdk, "KnownShares") as program:
+    with jvm.knobs(), Program(jdk, "Sleepers", 1, "idle") as program:
         command = subprocess.Popen([jvm.COMMAND, "start", "--engine-fail", "control", str(program.pid)],
                                    stderr=subprocess.PIPE, text=True)
         try:
