@@ -2,9 +2,9 @@
  * patience.h - how long it makes sense to wait for the control thread: for as long as it gets on.
  *
  * It does while it runs or its CPU clock moves, and while a thread does that it waits for: the collector's and the
- * writers' at a session's end. The JVM's own threads may work for it, in a safepoint, or for the program: while they run
- * the patience is PATIENCE_JVM times as long. What is counted is how often a wait of known length saw none of that: a
- * machine that runs nothing for a while uses up no patience.
+ * writers' at a session's end. The JVM's own threads may work for it, in a safepoint, or for the program: while they
+ * run the patience is PATIENCE_JVM times as long. What is counted is how often a wait of known length saw none of that:
+ * a machine that runs nothing for a while uses up no patience.
  */
 #ifndef JSTROBE_AGENT_PATIENCE_H
 #define JSTROBE_AGENT_PATIENCE_H
