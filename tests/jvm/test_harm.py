@@ -179,7 +179,7 @@ def test_from_the_first_instruction(jdk):
     path = jvm.result_file()
     agent = f"-agentpath:{jvm.LIBRARY}=start,event=cpu,interval=1ms,threads,file={path}"
     with Program(jdk, "OneChain", jvm=[agent]) as program:
-        subprocess.run(["sleep", "1"], check=True)
+        subprocess.run(["sleep", "3"], check=True)
         assert program.stop() == 0, program.output[-5:]
     profile = jvm.Profile(path)
     os.remove(path)
