@@ -147,7 +147,7 @@ def test_agentpath_patterns_and_formats(jdk17):
         assert program.stop() == 0
     assert os.listdir(folder) == [f"{program.pid}-1.out"]
     with open(os.path.join(folder, f"{program.pid}-1.out")) as file:
-        assert sum(int(line.rsplit(" ", 1)[1]) for line in file) > 100
+        assert sum(int(line.rsplit(" ", 1)[1]) for line in file) > 20
     subprocess.run(["rm", "-r", folder], check=True)
 
 
@@ -228,7 +228,7 @@ def test_option_strings_by_jcmd(jdk):
         os.remove(path)
         assert "return code: 0" in jcmd(jdk, program, f"stop,file={path}")
         with open(path) as file:
-            assert sum(int(line.rsplit(" ", 1)[1]) for line in file) > 100
+            assert sum(int(line.rsplit(" ", 1)[1]) for line in file) > 20
         assert "return code: 0" not in jcmd(jdk, program, "stop")
         assert program.stop() == 0
     os.remove(path)

@@ -145,7 +145,7 @@ def test_signals_end_it_early_with_the_result(jdk17, sig):
         assert "not active" in jstrobe("status", program.pid).stdout
         profile = jvm.Profile(path)
         profile.check()
-        assert profile.samples["stored"] > 100
+        assert profile.samples["stored"] > 20
         assert program.alive()
     os.remove(path)
 
@@ -213,7 +213,7 @@ def test_the_target_ends_normally(jdk):
         assert f"process {program.pid} ended" in running.stderr.read()
     profile = jvm.Profile(path)
     profile.check()
-    assert profile.samples["stored"] > 100
+    assert profile.samples["stored"] > 20
     os.remove(path)
 
 

@@ -94,5 +94,5 @@ def test_never_a_wrong_name(jdk, kind, say):
     assert not wrong, f"{sum(wrong.values())} samples: {list(wrong.items())[:5]}, {worst}"
     # With the collector held up, there may be no provable name at all (36 redefinitions in 2 s leave no drain
     # without one).
-    assert counters["classes"] > 20
+    assert counters["classes"] > 10
     assert (spelling > 20 and named > 10) or "held" in kind

@@ -236,7 +236,7 @@ def test_what_cannot_be(jdk17, tmp_path):
         assert jstrobe("stream", "--stream-format", "xml", program.pid).returncode == 2
         assert jstrobe("stream", "--", "java").returncode == 2  # stdout is the program's
         assert jstrobe("stream", "-f", "x", program.pid, "--", "java").returncode == 2
-        assert "not active" in status_of(program)
+        wait_until(lambda: "not active" in status_of(program), 60)  # it ends behind its command
         # nobody reads the FIFO yet: no error, and no waiting
         fifo = str(tmp_path / "fifo")
         os.mkfifo(fifo)
