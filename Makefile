@@ -221,7 +221,7 @@ unit: $(UNIT) $(REPLAY) ## build and run the unit tests
 unit-programs: $(UNIT) $(REPLAY)
 step: $(STEP)
 
-check: ## install what is missing, build, run all tests (shortened counts, < 10 min)
+check: ## install what is missing, build, run all tests (shortened counts, about 15 min)
 	@scripts/deps.sh build test
 	@+$(MAKE) --no-print-directory check-run
 check-run: all step knobs $(UNIT) $(REPLAY) $(TOOLS)
