@@ -46,7 +46,8 @@ static void closed_meanwhile(void **state)
 
 	for (round = 1; round <= 3; round++) {
 		take_many(fds);
-		assert_int_equal(still_open(fds), MANY);
+		if (round == 1) /* later a thread of the round before may be at work already */
+			assert_int_equal(still_open(fds), MANY);
 		while (done < (unsigned)(round * MANY)) {
 			assert_true(os_monotonic() < until);
 			closers_keep();
