@@ -10,7 +10,7 @@ import time
 import jvm
 import pytest
 from jvm import Program, jstrobe, wait_until
-from litter import left_since, litter
+from litter import left_since, litter, remove_dead
 
 pytestmark = pytest.mark.together
 
@@ -254,6 +254,7 @@ def test_the_command_is_killed_at_any_moment(jdk17):
             time.sleep(0.05 * (round_ % 8) / 8)
             running.send_signal([signal.SIGKILL, signal.SIGINT][round_ % 2])
             running.communicate(timeout=20)
+            remove_dead()
             assert program.alive()
         not_sampling(program, 4)
         assert jstrobe("record", "-d", "0.2", program.pid).returncode == 0
