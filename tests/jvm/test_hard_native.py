@@ -41,11 +41,13 @@ def worked(program, names):
 def test_tricks(jdk, version, engine, say):
     if (jdk.version != version or engine == "itimer") and not jvm.SOAK:
         pytest.skip(f"{engine} on {jdk}: only with full counts (make soak)")
-    with tricks(jdk, ALL) as program:
+    # JDK 25 dies by itself where a JVMTI environment comes first beside a thread that attaches (SetNotifyJvmtiEventsMode)
+    names = ALL if jdk.version < 21 else ALL.replace("+attached", "")
+    with tricks(jdk, names) as program:
         time.sleep(0.5)
         profile = record(program, "-e", engine, "-i", "500us", "-d", SECONDS)
         time.sleep(0.3)
-        counters = worked(program, ALL)
+        counters = worked(program, names)
     bad, total, worst = jvm.incomplete(profile)
     named = {k: v for k, v in profile.samples["lost"].items() if v}
     say(f"native tricks, {engine} {jdk}: {total} samples, {bad / total:.2%} incomplete {worst}, lost {named}; "
