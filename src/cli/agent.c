@@ -18,7 +18,8 @@ void agent_init(struct agent *a, int wake)
 {
 	memset(a, 0, sizeof(*a));
 	a->wake = wake;
-	a->target.pidfd = a->target.root = a->listener = a->sock = a->in.fd = a->folder = -1;
+	a->target = (struct attach_target)ATTACH_TARGET_INIT;
+	a->listener = a->sock = a->in.fd = a->folder = -1;
 	buffer_init(&a->text, -1);
 }
 

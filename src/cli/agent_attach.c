@@ -21,8 +21,10 @@
 void agent_stop_listening(struct agent *a)
 {
 	/* by descriptor: /proc/PID/root is gone when the process is */
-	if (a->socket_name[0])
+	if (a->socket_name[0] && !a->target.pid)
 		unlinkat(a->folder, a->socket_name, 0);
+	else if (a->socket_name[0])
+		root_unlink(&a->target.root, a->folder, a->socket_name);
 	if (a->listener >= 0)
 		close(a->listener);
 	if (a->folder >= 0)
@@ -62,14 +64,14 @@ bool agent_is_ours(const struct options *o, const char *library)
 	char path[PATH_MAX];
 
 	return (find_library(o, path, &ignored) == 0 && strcmp(path, library) == 0) ||
-	       strstr(library, "/jstrobe/" JSTROBE_VERSION "/");
+	       attach_is_copy(library);
 }
 
 /* What --libpath says lies in the target's file system, which may be another than ours. */
 static int check_visible(const struct attach_target *t, const char *library, struct error *err)
 {
 	struct stat st;
-	int fd = root_open(t->root, library, O_PATH);
+	int fd = root_open(&t->root, library, O_PATH);
 	bool file = fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 
 	if (fd >= 0)
@@ -201,9 +203,9 @@ static void hear_refusal(struct agent *a, struct error *err)
 /* The same in the target's /tmp, as its user: the socket is his, and root may have no place there. */
 static int invite_target(struct agent *a, char *options, size_t size, struct error *err)
 {
-	int tmp = root_open(a->target.root, "/tmp", O_PATH | O_DIRECTORY);
+	int tmp = root_open(&a->target.root, "/tmp", O_PATH | O_DIRECTORY);
 	struct user_former former;
-	int rc = user_become(a->target.uid, a->target.gid, &former, err);
+	int rc = user_become(&a->target.root.user, &former, err);
 
 	if (rc == 0)
 		rc = invite(a, tmp, options, size, err);

@@ -1,4 +1,6 @@
 """Attaching across namespaces and chroots, and what a hostile file system can do about it."""
+import glob
+import itertools
 import os
 import re
 import shlex
@@ -17,14 +19,14 @@ pytestmark = [pytest.mark.together,
                                  reason="needs root and namespaces")]
 
 FULL = pytest.mark.skipif(not SOAK, reason="runs only with full counts (make soak)")
-COPY = re.compile(r"/(tmp|var/tmp)/jstrobe/[0-9.]+/[0-9a-f]{16}/libjstrobe\.so$")
+COPY = re.compile(r"/(tmp|var/tmp)/jstrobe-\d+/[0-9.]+/[0-9a-f]{16}/libjstrobe\.so$")
 
 
 def copies(program):
     """Paths inside of what jstrobe put there."""
     found = []
     for place in ("/tmp", "/var/tmp", "/dev/shm", "/run"):
-        for folder, _, files in os.walk(program.inside(place) + "/jstrobe"):
+        for folder, _, files in itertools.chain(*map(os.walk, glob.glob(program.inside(place) + "/jstrobe*"))):
             found += [os.path.join(folder, f)[len(program.inside("")):] for f in files]
     return found
 
@@ -68,7 +70,7 @@ def test_profile_and_clean(jdk17, how):
             done = jstrobe("clean", keeper.pid)
             assert "1 copy of the agent removed\n" == done.stdout, (done.stdout, done.stderr)
             for place in ("tmp", "var/tmp"):
-                assert not os.path.exists(os.path.join("/proc", str(keeper.pid), "root", place, "jstrobe"))
+                assert not glob.glob(os.path.join("/proc", str(keeper.pid), "root", place, "jstrobe*"))
         finally:
             keeper.kill()
             keeper.wait()
@@ -115,7 +117,7 @@ def test_hostile_files(inside):
     assert jstrobe("start", inside.pid).returncode == 0
     path = copies(inside)[0]
     assert jstrobe("stop", inside.pid).returncode == 0
-    top, version, build = "/tmp/jstrobe", path.rsplit("/", 2)[0], path.rsplit("/", 1)[0]
+    top, version, build = "/tmp/jstrobe-0", path.rsplit("/", 2)[0], path.rsplit("/", 1)[0]
     kept = inside.inside("/tmp/kept")
     etc = sorted(os.listdir(inside.inside("/etc")))
     for where, kinds in ((top, ("link", "file", "foreign", "writable")), (version, ("link", "foreign")),
@@ -151,8 +153,8 @@ def test_tmp_that_leads_out(jdk17):
             assert not os.listdir(outside)
         with Container(jdk17, extra=["umount tmp; rmdir tmp; ln -s /var/tmp tmp"]) as program:
             assert jstrobe("start", program.pid).returncode == 0
-            assert os.listdir(program.inside("/var/tmp/jstrobe"))
-            assert not os.path.exists("/var/tmp/jstrobe")
+            assert os.listdir(program.inside("/var/tmp/jstrobe-0"))
+            assert not glob.glob("/var/tmp/jstrobe*")
     finally:
         os.rmdir(outside)
 

@@ -14,14 +14,16 @@
 
 #include "base/error.h"
 #include "base/vector.h"
+#include "cli/attach/identity.h"
+#include "cli/attach/root.h"
 
 struct attach_target {
 	pid_t pid;    /* as we see it */
 	pid_t nspid;  /* as the process sees itself */
 	uid_t uid;    /* effective */
-	gid_t gid;
 	int pidfd;    /* -1: the kernel has none */
-	int root;     /* its root folder, for root_open; -1: none */
+	struct root root; /* its file system, and the user by whose rights it is used */
+	struct identity identity; /* what was looked at */
 	int wake;     /* waiting ends with -EINTR when this descriptor is readable; -1: none */
 };
 
@@ -40,7 +42,9 @@ extern const struct attach_precondition attach_preconditions[];
  * that we may attach to without harming it. WAKE goes into the target.
  */
 int attach_check(pid_t pid, int wake, struct attach_target *t, struct error *err);
-/* Release what attach_check opened; safe on a zeroed target with pidfd and root -1. */
+/* A target that is none. */
+#define ATTACH_TARGET_INIT {.pidfd = -1, .root.fd = -1, .identity.proc = -1, .wake = -1}
+/* Release what attach_check opened; safe on ATTACH_TARGET_INIT. */
 void attach_close(struct attach_target *t);
 /* True while the process is there and no zombie. */
 bool attach_alive(const struct attach_target *t);
@@ -61,12 +65,14 @@ bool attach_has_old_library(pid_t pid, const char *library);
 
 /*
  * Where the target's user can load the agent LIBRARY (absolute path here) from, as the target sees
- * it: LIBRARY itself if it is the same file there, else a copy in /tmp/jstrobe/<version>/ (or
+ * it: LIBRARY itself if it is the same file there, else a copy in /tmp/jstrobe-<uid>/<version>/ (or
  * another folder, where /tmp is noexec), which is made unless an equal one is there. *COPIED says
- * which. Nothing is ever overwritten.
+ * which. Nothing is ever overwritten. All of it is done with the target user's rights.
  */
 int attach_library(const struct attach_target *t, const char *library, char path[PATH_MAX],
 		   bool *copied, struct error *err);
+/* Whether the path LIBRARY is one of a copy of this version. */
+bool attach_is_copy(const char *library);
 /* What attach_clean found. */
 struct attach_cleaned {
 	unsigned removed;    /* copies of the agent */

@@ -115,14 +115,18 @@ static int check_all(pid_t pid, const struct process_status *s, struct error *er
 
 static int open_root(struct attach_target *t, struct error *err)
 {
-	t->root = root_of(t->pid);
-	if (t->root < 0)
-		return error_set(err, -t->root, "process %d: its file system cannot be reached: %s; "
-				 "run jstrobe with CAP_SYS_PTRACE", (int)t->pid,
-				 strerror(-t->root));
+	int rc = root_of(t->pid, &t->root);
+
+	if (rc)
+		return error_set(err, -rc, "process %d: its file system cannot be reached: %s; "
+				 "run jstrobe with CAP_SYS_PTRACE", (int)t->pid, strerror(-rc));
 	/* the number may be another process's by now */
 	if (!attach_alive(t))
 		return error_set(err, ESRCH, "process %d ended while we looked at it", (int)t->pid);
+	/* else its users may be those of the program before */
+	if (!identity_holds(&t->identity))
+		return error_set(err, EAGAIN, "process %d became another program, or another user's, while we looked "
+				 "at it; try again", (int)t->pid);
 	return 0;
 }
 
@@ -130,19 +134,18 @@ int attach_check(pid_t pid, int wake, struct attach_target *t, struct error *err
 {
 	struct process_status s;
 
-	memset(t, 0, sizeof(*t));
+	*t = (struct attach_target)ATTACH_TARGET_INIT;
 	t->pid = pid;
 	t->wake = wake;
-	t->root = -1;
-	/* first the handle, then the checks: what was checked is what gets the signal */
+	/* first the handles, then the checks: what was checked is what gets the signal */
 	t->pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
+	identity_take(pid, &t->identity); /* what is in its way is in that of the checks, too */
 	if (process_status(pid, &s))
 		error_set(err, ESRCH, "there is no process %d; 'jstrobe ps' lists the JVMs",
 			  (int)pid);
 	else if (check_all(pid, &s, err) == 0 && open_root(t, err) == 0) {
 		t->nspid = s.nspid;
-		t->uid = s.uid;
-		t->gid = s.gid;
+		t->uid = t->root.user.uid;
 		return 0;
 	}
 	attach_close(t);
@@ -153,9 +156,9 @@ void attach_close(struct attach_target *t)
 {
 	if (t->pidfd >= 0)
 		close(t->pidfd);
-	if (t->root >= 0)
-		close(t->root);
-	t->pidfd = t->root = -1;
+	t->pidfd = -1;
+	root_close(&t->root);
+	identity_close(&t->identity);
 }
 
 bool attach_alive(const struct attach_target *t)

@@ -1,16 +1,22 @@
 /*
  * Taking away what attach_library left in a process's file system: copies of the agent that no
- * process has loaded. Only names that jstrobe makes are touched, only in folders that are
- * trusted, and never through a link.
+ * process has loaded.
+ *
+ * What lies there may be anything, and may be the host's own (mounts). So it is done with the rights of the
+ * process's user, in folders that are opened without following links, and only to what is certainly ours: a folder of
+ * our name, below it one that is called like a version, below it one of 16 hex digits, and in it a file of our name
+ * whose contents have that hash, all of it belonging to the user after whom the first folder is called.
  */
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/attach/attach.h"
@@ -18,9 +24,15 @@
 #include "cli/attach/process.h"
 #include "cli/attach/root.h"
 
+#define ENTRIES_MAX 1000 /* looked at in a folder of ours */
+#define PLACE_MAX 100000 /* and in /tmp and the like */
+#define ASIDE_S 60       /* so old is a copy that is being made no more */
+
 /* One walk through jstrobe's folder in one place. */
 struct cleaning {
-	uid_t uid;
+	const struct user *user; /* with whose rights */
+	struct user_former former;
+	uid_t owner;             /* whose the copies are */
 	struct attach_cleaned *cleaned;
 	struct error *err; /* the first thing that went wrong */
 };
@@ -52,85 +64,200 @@ static const char *next(DIR *dir)
 	return entry ? entry->d_name : NULL;
 }
 
-/* The folder of one build; SUFFIX: /jstrobe/<version>/<hash>. */
-static void clean_build(struct cleaning *c, DIR *dir, const char *suffix)
+/* Which processes have it loaded only we may see, not the user whom we are. */
+static pid_t find_user_as_ourselves(struct cleaning *c, const char *suffix)
+{
+	struct error err;
+	pid_t user;
+
+	user_return(&c->former);
+	user = find_user(suffix);
+	if (user_become(c->user, &c->former, &err))
+		abort(); /* it went well a moment ago; nothing may be removed as ourselves */
+	return user;
+}
+
+__attribute__((format(printf, 2, 3))) static void complain(struct cleaning *c, const char *fmt, ...)
+{
+	char text[sizeof(c->err->text)];
+	va_list args;
+
+	if (c->err->code)
+		return;
+	va_start(args, fmt);
+	vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	error_set(c->err, EPERM, "%s", text);
+}
+
+static bool is_version(const char *name)
+{
+	return isdigit((unsigned char)name[0]) && strspn(name, "0123456789.") == strlen(name);
+}
+
+static bool is_hash(const char *name)
+{
+	return strlen(name) == COPY_HASH - 1 && strspn(name, "0123456789abcdef") == COPY_HASH - 1;
+}
+
+static bool is_aside(const char *name)
+{
+	return strncmp(name, COPY_ASIDE, strlen(COPY_ASIDE)) == 0 &&
+	       strspn(name + strlen(COPY_ASIDE), "0123456789abcdef") == strlen(name) - strlen(COPY_ASIDE);
+}
+
+/* A file that only the owner can have put there, and that has no other name. */
+static bool is_own(const struct cleaning *c, const struct stat *st)
+{
+	return S_ISREG(st->st_mode) && st->st_uid == c->owner && !(st->st_mode & 022) && st->st_nlink == 1;
+}
+
+static void clean_aside(struct cleaning *c, int dir, const char *name)
+{
+	struct stat st;
+
+	if (fstatat(dir, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && is_own(c, &st) &&
+	    st.st_mtime < time(NULL) - ASIDE_S)
+		unlinkat(dir, name, 0);
+}
+
+/* The copy in folder DIR of the build HASH; SUFFIX: its path in its place. */
+static void clean_copy(struct cleaning *c, int dir, const char *hash, const char *suffix)
+{
+	int fd = copy_file(dir, COPY_LIBRARY);
+	char found[COPY_HASH];
+	struct stat st;
+	size_t size;
+	bool ours;
+	pid_t user;
+
+	if (fd < 0) {
+		complain(c, "%s is no file that jstrobe has made (%s); it stays", suffix, strerror(-fd));
+		return;
+	}
+	ours = fstat(fd, &st) == 0 && is_own(c, &st) && copy_hash(fd, found, &size) == 0 && strcmp(found, hash) == 0;
+	close(fd);
+	if (!ours) {
+		complain(c, "%s is not as jstrobe has made it (its owner, its mode, a second link or what is in it); "
+			 "it stays", suffix);
+		return;
+	}
+	user = find_user_as_ourselves(c, suffix);
+	if (user) {
+		c->cleaned->used++;
+		c->cleaned->user = user;
+	} else if (unlinkat(dir, COPY_LIBRARY, 0) == 0) {
+		c->cleaned->removed++;
+	} else {
+		complain(c, "%s cannot be removed: %s; it is of uid %u: give the number of a process of that user",
+			 suffix, strerror(errno), (unsigned)c->owner);
+	}
+}
+
+static void clean_build(struct cleaning *c, DIR *dir, const char *hash, const char *path)
 {
 	char library[PATH_MAX];
 	const char *name;
-	pid_t user;
+	int i;
 
-	snprintf(library, sizeof(library), "%.4000s/" COPY_LIBRARY, suffix);
-	while ((name = next(dir)) != NULL) {
-		if (strncmp(name, COPY_ASIDE, strlen(COPY_ASIDE)) == 0) {
-			unlinkat(dirfd(dir), name, 0);
-			continue;
-		}
-		if (strcmp(name, COPY_LIBRARY) != 0)
-			continue;
-		user = find_user(library);
-		if (user) {
-			c->cleaned->used++;
-			c->cleaned->user = user;
-		} else if (unlinkat(dirfd(dir), name, 0) == 0) {
-			c->cleaned->removed++;
-		} else if (!c->err->code) {
-			error_set(c->err, errno, "%s cannot be removed: %s", library, strerror(errno));
-		}
+	snprintf(library, sizeof(library), "%.4000s/" COPY_LIBRARY, path);
+	for (i = 0; i < ENTRIES_MAX && (name = next(dir)) != NULL; i++) {
+		if (is_aside(name))
+			clean_aside(c, dirfd(dir), name);
+		else if (strcmp(name, COPY_LIBRARY) == 0)
+			clean_copy(c, dirfd(dir), hash, library);
 	}
+}
+
+static DIR *open_folder(struct cleaning *c, int parent, const char *name, const char *path)
+{
+	struct error why = {0};
+	int fd = copy_folder(parent, name, c->owner, false, path, &why);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (!dir && fd >= 0)
+		close(fd);
+	if (fd < 0 && fd != -ENOENT && !c->err->code)
+		*c->err = why;
+	return dir;
 }
 
 /* Clean folder NAME in PARENT, LEVELS above the builds', and remove it if it is empty then. */
 static void clean_folder(struct cleaning *c, int parent, const char *name, const char *path,
 			 int levels)
 {
+	DIR *dir = open_folder(c, parent, name, path);
 	char below[PATH_MAX];
+	struct stat st;
 	const char *child;
-	struct error why = {0};
-	int fd = copy_folder(parent, name, c->uid, false, path, &why);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int i;
 
-	if (!dir) {
-		if (fd >= 0)
-			close(fd);
-		else if (fd != -ENOENT && !c->err->code)
-			*c->err = why;
+	if (!dir)
 		return;
-	}
 	if (levels == 0)
-		clean_build(c, dir, path);
-	while (levels && (child = next(dir)) != NULL) {
+		clean_build(c, dir, name, path);
+	for (i = 0; levels && i < ENTRIES_MAX && (child = next(dir)) != NULL; i++) {
 		snprintf(below, sizeof(below), "%.3000s/%s", path, child);
-		clean_folder(c, dirfd(dir), child, below, levels - 1);
+		if (levels == 2 ? is_version(child) : is_hash(child))
+			clean_folder(c, dirfd(dir), child, below, levels - 1);
 	}
+	if (fstat(dirfd(dir), &st) == 0 && st.st_uid == c->owner)
+		unlinkat(parent, name, AT_REMOVEDIR); /* not empty: stays */
 	closedir(dir);
-	unlinkat(parent, name, AT_REMOVEDIR); /* not empty: stays */
+}
+
+/* Whether NAME is a folder of copies, and whose. */
+static bool is_top(const char *name, uid_t *owner)
+{
+	char canonical[32];
+	unsigned number;
+
+	if (sscanf(name, COPY_FOLDER, &number) != 1)
+		return false;
+	snprintf(canonical, sizeof(canonical), COPY_FOLDER, number);
+	*owner = number;
+	return strcmp(canonical, name) == 0;
+}
+
+static void clean_place(struct cleaning *c, const struct root *root, const char *place)
+{
+	struct error ignored;
+	int i, fd = copy_place(root, place, &ignored);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const char *name;
+	char path[64];
+
+	if (!dir && fd >= 0)
+		close(fd);
+	for (i = 0; dir && i < PLACE_MAX && (name = next(dir)) != NULL; i++) {
+		if (!is_top(name, &c->owner))
+			continue;
+		snprintf(path, sizeof(path), "/%.60s", name);
+		clean_folder(c, fd, name, path, 2);
+	}
+	if (dir)
+		closedir(dir);
 }
 
 int attach_clean(pid_t pid, struct attach_cleaned *cleaned, struct error *err)
 {
-	struct process_status s;
-	struct cleaning c = {.cleaned = cleaned, .err = err};
-	struct error ignored;
+	struct root root;
+	struct cleaning c = {.user = &root.user, .cleaned = cleaned, .err = err};
+	struct error why = {0};
 	const char *const *place;
-	int root, fd;
+	int rc = root_of(pid, &root);
 
 	memset(cleaned, 0, sizeof(*cleaned));
 	err->code = 0;
-	root = root_of(pid);
-	if (root < 0 || process_status(pid, &s)) {
-		if (root >= 0)
-			close(root);
-		return error_set(err, root < 0 ? -root : ESRCH, "the file system of process %d cannot "
-				 "be reached: %s", (int)pid, strerror(root < 0 ? -root : ESRCH));
-	}
-	c.uid = s.uid;
-	for (place = copy_places; *place; place++) {
-		fd = copy_place(root, *place, &ignored);
-		if (fd < 0)
-			continue;
-		clean_folder(&c, fd, COPY_FOLDER, "/" COPY_FOLDER, 2);
-		close(fd);
-	}
-	close(root);
+	if (rc)
+		return error_set(err, -rc, "the file system of process %d cannot be reached: %s", (int)pid,
+				 strerror(-rc));
+	rc = user_become(&root.user, &c.former, &why);
+	if (rc)
+		*err = why;
+	for (place = copy_places; rc == 0 && *place; place++)
+		clean_place(&c, &root, *place);
+	user_return(&c.former);
+	root_close(&root);
 	return -err->code;
 }

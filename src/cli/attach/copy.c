@@ -6,8 +6,8 @@
  * belong to root or to the JVM's user, and to be writable by nobody else; the file as well, and it
  * has to be ours byte for byte. A new copy is written under another name and then linked to its
  * own, which fails where anything is there already: nothing is ever overwritten, and no half of a
- * copy is ever seen. Root makes the copy as root, so that not even the JVM's user can change it;
- * in a file system of a user namespace, which has no place for root, as the JVM's user.
+ * copy is ever seen. The copy is made as the JVM's user, who could make one himself: the folder may be a mount that
+ * leads to the host, where root must not write.
  */
 #include "cli/attach/copy.h"
 
@@ -24,6 +24,8 @@
 #include "cli/attach/root.h"
 #include "control/control.h"
 
+#define COPY_MAX (64 << 20) /* more is no copy of the agent */
+
 const char *const copy_places[] = {"/tmp", "/var/tmp", "/dev/shm", "/run", NULL};
 
 /* The library as it is here. */
@@ -32,18 +34,39 @@ struct ours {
 	size_t size;
 	dev_t device;
 	ino_t inode;
-	char hash[17];
+	char hash[COPY_HASH];
 };
 
 /* FNV-1a: only a name, for contents are compared whole. */
-static void name_contents(struct ours *o)
+#define HASH_BEGIN 0xcbf29ce484222325ull
+
+static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t size)
 {
-	uint64_t hash = 0xcbf29ce484222325ull;
 	size_t i;
 
-	for (i = 0; i < o->size; i++)
-		hash = (hash ^ (unsigned char)o->bytes[i]) * 0x100000001b3ull;
-	snprintf(o->hash, sizeof(o->hash), "%016llx", (unsigned long long)hash);
+	for (i = 0; i < size; i++)
+		hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3ull;
+	return hash;
+}
+
+static void write_hash(uint64_t hash, char name[COPY_HASH])
+{
+	snprintf(name, COPY_HASH, "%016llx", (unsigned long long)hash);
+}
+
+int copy_hash(int fd, char hash[COPY_HASH], size_t *size)
+{
+	uint64_t so_far = HASH_BEGIN;
+	char bytes[65536];
+	ssize_t n;
+
+	*size = 0;
+	while ((n = read(fd, bytes, sizeof(bytes))) > 0 && *size <= COPY_MAX) {
+		so_far = hash_bytes(so_far, bytes, (size_t)n);
+		*size += (size_t)n;
+	}
+	write_hash(so_far, hash);
+	return n < 0 ? -errno : *size > COPY_MAX ? -EFBIG : 0;
 }
 
 static int read_ours(const char *library, struct ours *o, struct error *err)
@@ -62,7 +85,7 @@ static int read_ours(const char *library, struct ours *o, struct error *err)
 	if (bytes == MAP_FAILED)
 		return -err->code;
 	*o = (struct ours){bytes, (size_t)st.st_size, st.st_dev, st.st_ino, ""};
-	name_contents(o);
+	write_hash(hash_bytes(HASH_BEGIN, o->bytes, o->size), o->hash);
 	return 0;
 }
 
@@ -71,18 +94,6 @@ static unsigned long mount_flags(int fd)
 	struct statvfs fs;
 
 	return fstatvfs(fd, &fs) ? 0 : fs.f_flag;
-}
-
-/* Open PATH as the JVM's user would, to see whether it can. */
-static int open_as_user(const struct attach_target *t, const char *path, struct error *err)
-{
-	struct user_former former;
-	int rc = user_become(t->uid, t->gid, &former, err);
-
-	if (rc == 0)
-		rc = root_open(t->root, path, O_RDONLY | O_NONBLOCK | O_NOCTTY);
-	user_return(&former);
-	return rc;
 }
 
 /* ---- whom to trust ---------------------------------------------------------------- */
@@ -127,7 +138,7 @@ int copy_folder(int parent, const char *name, uid_t uid, bool make, const char *
 	return -EPERM;
 }
 
-int copy_place(int root, const char *place, struct error *err)
+int copy_place(const struct root *root, const char *place, struct error *err)
 {
 	int fd = root_open(root, place, O_RDONLY | O_DIRECTORY);
 	struct stat st;
@@ -143,35 +154,60 @@ int copy_place(int root, const char *place, struct error *err)
 
 /* ---- the file ---------------------------------------------------------------------- */
 
+int copy_file(int folder, const char *name)
+{
+	int fd = openat(folder, name, O_PATH | O_NOFOLLOW | O_CLOEXEC), rc;
+	char itself[64];
+	struct stat st;
+
+	if (fd < 0)
+		return -errno;
+	/* no device, whose opening alone can do something; no pipe */
+	snprintf(itself, sizeof(itself), "/proc/self/fd/%d", fd);
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
+		rc = -EPERM;
+	else if ((rc = open(itself, O_RDONLY | O_NONBLOCK | O_CLOEXEC)) < 0)
+		rc = -errno;
+	close(fd);
+	return rc;
+}
+
+/* Whether the file has our bytes. By reading: a mapped file that somebody cuts short ends who looks at it. */
+static bool is_equal(int fd, const struct ours *o)
+{
+	char bytes[65536];
+	size_t at = 0;
+	ssize_t n;
+
+	while ((n = read(fd, bytes, sizeof(bytes))) > 0) {
+		if ((size_t)n > o->size - at || memcmp(bytes, o->bytes + at, (size_t)n) != 0)
+			return false;
+		at += (size_t)n;
+	}
+	return n == 0 && at == o->size;
+}
+
 /* Is the library in FOLDER ours? 0, -ENOENT: there is none, or the error. */
 static int verify(int folder, const struct ours *o, uid_t uid, const char *what, struct error *err)
 {
-	int fd = openat(folder, COPY_LIBRARY, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-	void *bytes = MAP_FAILED;
+	int fd = copy_file(folder, COPY_LIBRARY);
 	struct stat st;
 	bool equal;
 
-	if (fd < 0 && errno == ENOENT)
-		return -ENOENT;
-	if (fd < 0 || fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		error_set(err, EPERM, "%s/" COPY_LIBRARY " is no file that jstrobe has made; remove "
-			  "it", what);
-	} else if (!copy_trusted(&st, uid)) {
+	if (fd == -ENOENT)
+		return fd;
+	if (fd < 0)
+		return error_set(err, EPERM, "%s/" COPY_LIBRARY " is no file that jstrobe has made (%s); remove it",
+				 what, strerror(-fd));
+	if (fstat(fd, &st) || !copy_trusted(&st, uid)) {
 		distrust(&st, what, err);
-	} else {
-		if ((size_t)st.st_size == o->size)
-			bytes = mmap(NULL, o->size, PROT_READ, MAP_PRIVATE, fd, 0);
-		equal = bytes != MAP_FAILED && memcmp(bytes, o->bytes, o->size) == 0;
-		if (bytes != MAP_FAILED)
-			munmap(bytes, o->size);
 		close(fd);
-		return equal ? 0 : error_set(err, EPERM, "%s/" COPY_LIBRARY " is not the agent of "
-					     "this jstrobe: it was changed or cut short; remove it",
-					     what);
+		return -EPERM;
 	}
-	if (fd >= 0)
-		close(fd);
-	return -EPERM;
+	equal = is_equal(fd, o);
+	close(fd);
+	return equal ? 0 : error_set(err, EPERM, "%s/" COPY_LIBRARY " is not the agent of this jstrobe: it was changed "
+				     "or cut short; remove it", what);
 }
 
 static int write_all(int fd, const struct ours *o)
@@ -216,9 +252,9 @@ static int write_copy(int folder, const struct ours *o, const char *what, struct
 static int copy_into(const struct attach_target *t, const char *place, const struct ours *o,
 		     char path[PATH_MAX], struct error *err)
 {
-	const char *names[] = {COPY_FOLDER, JSTROBE_VERSION, o->hash};
-	int parent = copy_place(t->root, place, err), fd = -1, rc;
-	char what[PATH_MAX];
+	char what[PATH_MAX], top[32];
+	const char *names[] = {top, JSTROBE_VERSION, o->hash};
+	int parent = copy_place(&t->root, place, err), fd = -1, rc;
 	size_t i, at;
 
 	if (parent < 0)
@@ -229,6 +265,7 @@ static int copy_into(const struct attach_target *t, const char *place, const str
 		close(parent);
 		return rc;
 	}
+	snprintf(top, sizeof(top), COPY_FOLDER, (unsigned)t->uid);
 	at = (size_t)snprintf(what, sizeof(what), "/proc/%d/root%s", (int)t->pid, place);
 	for (i = 0; i < ARRAY_LEN(names); i++) {
 		at += (size_t)snprintf(what + at, sizeof(what) - at, "/%s", names[i]);
@@ -248,27 +285,17 @@ static int copy_into(const struct attach_target *t, const char *place, const str
 	return rc;
 }
 
-/* The same by whom it can be made, and see whether the JVM's user can read it. */
+/* The same as the JVM's user, who can also load it then. */
 static int place_copy(const struct attach_target *t, const char *place, const struct ours *o,
 		      char path[PATH_MAX], struct error *err)
 {
 	struct user_former former;
-	int rc = copy_into(t, place, o, path, err), fd;
+	int rc = user_become(&t->root.user, &former, err);
 
-	if (rc == -EOVERFLOW || rc == -EACCES) {
-		rc = user_become(t->uid, t->gid, &former, err);
-		if (rc == 0)
-			rc = copy_into(t, place, o, path, err);
-		user_return(&former);
-	}
-	if (rc)
-		return rc;
-	fd = open_as_user(t, path, err);
-	if (fd < 0)
-		return error_set(err, -fd, "%s: the JVM's user cannot read it: %s", path,
-				 strerror(-fd));
-	close(fd);
-	return 0;
+	if (rc == 0)
+		rc = copy_into(t, place, o, path, err);
+	user_return(&former);
+	return rc;
 }
 
 /* ---- the door ------------------------------------------------------------------------ */
@@ -276,15 +303,25 @@ static int place_copy(const struct attach_target *t, const char *place, const st
 /* Whether the JVM's user finds our very file under the same name, and may execute it. */
 static bool is_visible(const struct attach_target *t, const char *library, const struct ours *o)
 {
-	struct error err;
 	struct stat st;
-	int fd = open_as_user(t, library, &err);
+	int fd = root_read(&t->root, library);
 	bool same = fd >= 0 && fstat(fd, &st) == 0 && st.st_dev == o->device &&
 		    st.st_ino == o->inode && !(mount_flags(fd) & ST_NOEXEC);
 
 	if (fd >= 0)
 		close(fd);
 	return same;
+}
+
+bool attach_is_copy(const char *library)
+{
+	const char *top = strstr(library, "/jstrobe-");
+
+	if (!top)
+		return false;
+	top += strlen("/jstrobe-");
+	top += strspn(top, "0123456789");
+	return strncmp(top, "/" JSTROBE_VERSION "/", strlen("/" JSTROBE_VERSION "/")) == 0;
 }
 
 int attach_library(const struct attach_target *t, const char *library, char path[PATH_MAX],

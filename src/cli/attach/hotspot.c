@@ -13,7 +13,7 @@
  * The pid is the one that the process sees (pid namespaces); its /tmp is
  * reached by way of /proc/<pid>/root (mount namespaces, chroot; root.c). The JVM takes
  * both file and connection only from its own user or root, and JDK 8 only from
- * its own user: root becomes that user for as long as it takes.
+ * its own user: root becomes that user for as long as it takes (user.c), and has no other rights there.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -66,25 +66,36 @@ static int connect_socket(const struct attach_target *t, int tmp, struct error *
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
 	struct timeval limit = {.tv_sec = CONNECT_S};
+	char name[32];
 	struct stat st;
-	int sock, rc;
+	int sock, rc, place;
 
-	snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d/.java_pid%d", tmp,
-		 (int)t->nspid);
-	if (lstat(a.sun_path, &st))
+	snprintf(name, sizeof(name), ".java_pid%d", (int)t->nspid);
+	place = openat(tmp, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (place < 0 || fstat(place, &st)) {
+		if (place >= 0)
+			close(place);
 		return -ENOENT;
-	if (!S_ISSOCK(st.st_mode) || (st.st_uid != t->uid && st.st_uid != 0))
+	}
+	/* what was looked at is what is connected to: the name may be a link to another socket by now */
+	snprintf(a.sun_path, sizeof(a.sun_path), "/proc/self/fd/%d", place);
+	if (!S_ISSOCK(st.st_mode) || (st.st_uid != t->uid && st.st_uid != 0)) {
+		close(place);
 		return in_the_way(t, ".java_pid", st.st_uid, err);
+	}
 	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (sock < 0)
+	if (sock < 0) {
+		close(place);
 		return error_set(err, errno, "socket: %s", strerror(errno));
+	}
 	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	do
 		rc = connect(sock, (struct sockaddr *)&a, sizeof(a));
 	while (rc && errno == EINTR);
+	rc = rc ? errno : 0;
+	close(place);
 	if (rc == 0)
 		return sock;
-	rc = errno;
 	close(sock);
 	/* Left behind by an earlier process of the same number: the JVM replaces what is its own. */
 	if (rc == EACCES || (rc == ECONNREFUSED && st.st_uid != t->uid))
@@ -331,11 +342,11 @@ int attach_load(const struct attach_target *t, const char *library, const char *
 	if (strlen(library) >= ARGUMENT_MAX || strlen(options) >= ARGUMENT_MAX)
 		return error_set(err, ENAMETOOLONG, "the path of the agent library is too long: %s",
 				 library);
-	tmp = root_open(t->root, "/tmp", O_PATH | O_DIRECTORY);
+	tmp = root_open(&t->root, "/tmp", O_PATH | O_DIRECTORY);
 	if (tmp < 0)
 		return error_set(err, -tmp, "process %d: its /tmp cannot be reached: %s; HotSpot "
 				 "needs one to be attached to", (int)t->pid, strerror(-tmp));
-	rc = user_become(t->uid, t->gid, &former, err);
+	rc = user_become(&t->root.user, &former, err);
 	sock = rc ? rc : open_door(t, tmp, timeout_ms, err);
 	user_return(&former);
 	rc = sock < 0 ? sock : request(t, sock, library, options, timeout_ms, refused, err);

@@ -34,7 +34,8 @@ static uint32_t number(const char *bytes, size_t at)
 /* Read the file into BYTES[FILE_MAX]; its length, 0 if there is none. */
 static size_t read_file(pid_t pid, pid_t nspid, uid_t uid, char *bytes)
 {
-	int root = root_of(pid), fd = root < 0 ? -1 : root_open(root, "/tmp", O_RDONLY | O_DIRECTORY);
+	struct root root;
+	int fd = root_of(pid, &root) ? -1 : root_open(&root, "/tmp", O_RDONLY | O_DIRECTORY);
 	DIR *tmp = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 	char path[300];
@@ -46,7 +47,7 @@ static size_t read_file(pid_t pid, pid_t nspid, uid_t uid, char *bytes)
 		if (strncmp(entry->d_name, "hsperfdata_", 11) != 0)
 			continue;
 		snprintf(path, sizeof(path), "/tmp/%s/%d", entry->d_name, (int)nspid);
-		fd = root_open(root, path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+		fd = root_read(&root, path);
 		if (fd < 0)
 			continue;
 		n = process_owned_by(fd, uid) ? read(fd, bytes, FILE_MAX) : 0;
@@ -55,8 +56,7 @@ static size_t read_file(pid_t pid, pid_t nspid, uid_t uid, char *bytes)
 	}
 	if (tmp)
 		closedir(tmp);
-	if (root >= 0)
-		close(root);
+	root_close(&root);
 	return length;
 }
 

@@ -18,12 +18,17 @@
 ssize_t process_read(pid_t pid, const char *name, char *bytes, size_t size)
 {
 	char path[64];
-	size_t length = 0;
-	ssize_t n = 1;
-	int fd;
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, name);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	return process_read_at(AT_FDCWD, path, bytes, size);
+}
+
+ssize_t process_read_at(int proc, const char *name, char *bytes, size_t size)
+{
+	size_t length = 0;
+	ssize_t n = 1;
+	int fd = openat(proc, name, O_RDONLY | O_CLOEXEC);
+
 	if (fd < 0)
 		return -errno;
 	while (n > 0 && length + 1 < size) {
@@ -58,6 +63,19 @@ pid_t process_find_thread(pid_t pid, bool (*is)(pid_t pid, pid_t number, const v
 	if (tasks)
 		closedir(tasks);
 	return found;
+}
+
+static void read_groups(const char *line, struct process_status *s)
+{
+	char *end;
+
+	for (; s->group_count < USER_GROUPS; line = end) {
+		unsigned long group = strtoul(line, &end, 10);
+
+		if (end == line)
+			return;
+		s->groups[s->group_count++] = (gid_t)group;
+	}
 }
 
 static void read_numbers(const char *line, struct process_status *s)
@@ -101,6 +119,8 @@ int process_status(pid_t pid, struct process_status *s)
 			sscanf(line + 5, "%*u %u", &s->uid);
 		else if (strncmp(line, "Gid:\t", 5) == 0)
 			sscanf(line + 5, "%*u %u", &s->gid);
+		else if (strncmp(line, "Groups:\t", 8) == 0)
+			read_groups(line + 8, s);
 		else
 			read_numbers(line, s);
 	}
@@ -241,14 +261,14 @@ bool attach_has_old_library(pid_t pid, const char *library)
 }
 
 /* The version in the file `release` in FOLDER, if there is one. */
-static bool read_release(int root, const char *folder, char *out, size_t size)
+static bool read_release(const struct root *root, const char *folder, char *out, size_t size)
 {
 	char path[PATH_MAX + 16], line[256];
 	FILE *f;
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/release", folder);
-	fd = root_open(root, path, O_RDONLY | O_NONBLOCK);
+	fd = root_read(root, path);
 	f = fd < 0 ? NULL : fdopen(fd, "re");
 	while (f && fgets(line, sizeof(line), f))
 		if (strncmp(line, "JAVA_VERSION=\"", 14) == 0)
@@ -261,16 +281,18 @@ static bool read_release(int root, const char *folder, char *out, size_t size)
 void process_jdk(pid_t pid, const char *libjvm, char *out, size_t size)
 {
 	char folder[PATH_MAX], *slash;
-	int up, root = root_of(pid);
+	struct root root;
+	int up;
 
 	snprintf(out, size, "?");
+	if (root_of(pid, &root))
+		return;
 	snprintf(folder, sizeof(folder), "%s", libjvm);
 	/* lib/server/libjvm.so, or jre/lib/amd64/server/libjvm.so in JDK 8 */
-	for (up = 0; root >= 0 && up < 5 && (slash = strrchr(folder, '/')) != NULL; up++) {
+	for (up = 0; up < 5 && (slash = strrchr(folder, '/')) != NULL; up++) {
 		*slash = '\0';
-		if (read_release(root, folder, out, size))
+		if (read_release(&root, folder, out, size))
 			break;
 	}
-	if (root >= 0)
-		close(root);
+	root_close(&root);
 }

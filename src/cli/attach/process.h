@@ -9,12 +9,15 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "cli/attach/root.h"
 
 struct process_status {
 	char state; /* R S D T t Z X */
 	pid_t tgid, nspid;
 	uid_t uid;
 	gid_t gid;
+	gid_t groups[USER_GROUPS];
+	unsigned group_count;
 	uint64_t caught, ignored; /* signals as bits, signal 1 = bit 0 */
 	uint64_t capabilities;    /* effective ones as bits */
 	unsigned threads;
@@ -28,6 +31,8 @@ enum process_vm { PROCESS_NO_VM, PROCESS_HOTSPOT, PROCESS_OPENJ9 };
 
 /* NUL-terminated contents of /proc/PID/NAME in BYTES[SIZE], cut if too long; length or -errno. */
 ssize_t process_read(pid_t pid, const char *name, char *bytes, size_t size);
+/* The same of the process whose folder PROC is open (struct identity). */
+ssize_t process_read_at(int proc, const char *name, char *bytes, size_t size);
 /* -ESRCH: no such process. */
 int process_status(pid_t pid, struct process_status *s);
 /* Which VM is in PID; LIBJVM gets the path of libjvm.so. -EACCES: not ours to see. */

@@ -1,47 +1,164 @@
 /*
- * Acting as the target's user: what a JVM is sent must come from its own user, and files in a file
- * system that was mounted inside a user namespace can be made by its users only.
+ * Acting as the target's user: what a JVM is sent must come from its own user, and what is done in its file system
+ * must be what its user could do there itself.
+ *
+ * A container's root is often the host's number 0, without most of its capabilities; in a user namespace, a number that
+ * is nobody here. The first must not get root's capabilities, so those that the process lacks are put off as well.
  */
 #include <errno.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cli/attach/process.h"
 #include "cli/attach/root.h"
 
-int user_become(uid_t uid, gid_t gid, struct user_former *f, struct error *err)
+/* ---- whose ---------------------------------------------------------------------- */
+
+/* Whether capabilities of PID are worth here what they say: it is in our user namespace. */
+static bool shares_users(pid_t pid)
 {
-	*f = (struct user_former){.uid = geteuid(), .gid = getegid()};
-	/* same user, other group: the JVM decides */
-	if (f->uid != 0 || (uid == 0 && gid == f->gid))
-		return 0;
+	char path[64];
+	struct stat its, ours;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", (int)pid);
+	return stat(path, &its) == 0 && stat("/proc/self/ns/user", &ours) == 0 && its.st_ino == ours.st_ino &&
+	       its.st_dev == ours.st_dev;
+}
+
+int user_of(pid_t pid, struct user *user)
+{
+	struct process_status s;
+	int rc = process_status(pid, &s);
+
+	memset(user, 0, sizeof(*user));
+	if (rc)
+		return rc;
+	user->uid = s.uid;
+	user->gid = s.gid;
+	user->group_count = s.group_count;
+	memcpy(user->groups, s.groups, sizeof(user->groups));
+	user->capabilities = shares_users(pid) ? s.capabilities : 0;
+	return 0;
+}
+
+/* ---- capabilities --------------------------------------------------------------- */
+
+/* Read our capabilities, or put what is in EFFECTIVE in force. */
+static int read_capabilities(struct __user_cap_data_struct data[2])
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+
+	return syscall(SYS_capget, &header, data) ? -errno : 0;
+}
+
+static uint64_t effective(const struct __user_cap_data_struct data[2])
+{
+	return data[0].effective | (uint64_t)data[1].effective << 32;
+}
+
+static int write_effective(uint64_t capabilities)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[2];
+	int rc = read_capabilities(data);
+
+	if (rc)
+		return rc;
+	data[0].effective = (uint32_t)capabilities & data[0].permitted;
+	data[1].effective = (uint32_t)(capabilities >> 32) & data[1].permitted;
+	return syscall(SYS_capset, &header, data) ? -errno : 0;
+}
+
+/* ---- there and back -------------------------------------------------------------- */
+
+static int lacks(const char *capability, uid_t uid, int code, struct error *err)
+{
+	return error_set(err, code, "cannot act as uid %u, the user of the process: %s; give jstrobe %s, or run it as "
+			 "that user", (unsigned)uid, strerror(code), capability);
+}
+
+/* A user namespace that was made without a map of groups. */
+static bool groups_are_fixed(void)
+{
+	char word[16];
+
+	return process_read(getpid(), "setgroups", word, sizeof(word)) > 0 && strcmp(word, "deny\n") == 0;
+}
+
+static bool is_already(const struct user *u, const struct user_former *f)
+{
+	return u->uid == f->uid && u->gid == f->gid && f->group_count == (int)u->group_count &&
+	       memcmp(u->groups, f->groups, u->group_count * sizeof(gid_t)) == 0;
+}
+
+static int change_user(const struct user *u, struct user_former *f, struct error *err)
+{
+	int rc;
+
 	f->group_count = getgroups(0, NULL);
 	f->groups = calloc((size_t)MAX(f->group_count, 0) + 1, sizeof(*f->groups));
 	if (!f->groups)
 		return error_set(err, ENOMEM, "out of memory");
 	f->group_count = getgroups(f->group_count, f->groups);
-	/* root's groups would open doors that are closed to the user; a namespace may forbid it */
-	if (f->group_count < 0 || setgroups(0, NULL))
+	if (is_already(u, f)) {
+		free(f->groups);
+		f->groups = NULL;
+		return 0;
+	}
+	/* root's groups would open doors that are closed to the user */
+	if (setgroups(u->group_count, u->groups)) {
+		rc = errno;
 		f->group_count = -1;
-	if (setegid(gid) || seteuid(uid))
-		return error_set(err, errno, "cannot act as uid %u, the user of the JVM: %s",
-				 (unsigned)uid, strerror(errno));
-	return 0;
+		if (u->uid != f->uid && !groups_are_fixed())
+			return lacks("CAP_SETGID", u->uid, rc, err);
+	}
+	if (setegid(u->gid) && u->uid != f->uid)
+		return lacks("CAP_SETGID", u->uid, errno, err);
+	return seteuid(u->uid) ? lacks("CAP_SETUID", u->uid, errno, err) : 0;
+}
+
+int user_become(const struct user *u, struct user_former *f, struct error *err)
+{
+	struct __user_cap_data_struct data[2];
+	int rc;
+
+	*f = (struct user_former){.uid = geteuid(), .gid = getegid()};
+	rc = read_capabilities(data);
+	if (rc)
+		return error_set(err, -rc, "our own capabilities cannot be read: %s", strerror(-rc));
+	f->capabilities = effective(data);
+	/* same user, other group: the JVM decides */
+	rc = f->uid == 0 ? change_user(u, f, err) : 0;
+	if (rc)
+		return rc;
+	read_capabilities(data);
+	if (!(effective(data) & ~u->capabilities) && effective(data) == f->capabilities)
+		return 0;
+	f->limited = true;
+	rc = write_effective(f->capabilities & u->capabilities & effective(data));
+	return rc ? error_set(err, -rc, "cannot put off our capabilities: %s", strerror(-rc)) : 0;
 }
 
 void user_return(struct user_former *f)
 {
-	if (!f->groups)
-		return;
 	/* back to root first: only root may change groups */
-	if (seteuid(f->uid) || setegid(f->gid) ||
-	    (f->group_count >= 0 && setgroups((size_t)f->group_count, f->groups)))
+	if (f->groups && seteuid(f->uid))
+		abort();
+	/* becoming root has brought back all that is permitted, or nothing if it was root all the time */
+	if (f->limited && write_effective(f->capabilities))
+		abort();
+	if (f->groups && (setegid(f->gid) || (f->group_count >= 0 && setgroups((size_t)f->group_count, f->groups))))
 		abort();
 	free(f->groups);
 	f->groups = NULL;
+	f->limited = false;
 }
 
 /* From the file: asking name services would need shared libraries, which a static program lacks. */

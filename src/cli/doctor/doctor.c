@@ -109,7 +109,7 @@ static int admit(const char *target, struct patient *p, struct error *err)
 	int rc;
 
 	memset(p, 0, sizeof(*p));
-	p->root = -1;
+	p->root.fd = -1;
 	rc = attach_resolve(target, &p->pid, err);
 	if (rc)
 		return rc;
@@ -120,7 +120,7 @@ static int admit(const char *target, struct patient *p, struct error *err)
 		p->libjvm[0] = '\0';
 	process_jdk(p->pid, p->libjvm, p->jdk, sizeof(p->jdk));
 	p->feature = feature_of(p->jdk);
-	p->root = root_of(p->pid);
+	p->root_error = root_of(p->pid, &p->root);
 	return 0;
 }
 
@@ -165,7 +165,6 @@ int cli_doctor(struct cli *cli)
 	}
 	report(&p, &out, strcmp(cli->options.format, "json") == 0, &worst);
 	rc = cli_print(&out);
-	if (p.root >= 0)
-		close(p.root);
+	root_close(&p.root);
 	return rc ? rc : worst == DOCTOR_PROBLEM ? CLI_CANNOT_ATTACH : CLI_DONE;
 }

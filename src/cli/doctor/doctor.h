@@ -27,7 +27,8 @@ struct patient {
 	char libjvm[PATH_MAX];
 	char jdk[48];          /* "17.0.15", "?" */
 	int feature;           /* 17; 0 = not known */
-	int root;              /* its root folder; -1: out of reach */
+	struct root root;
+	int root_error;        /* negative errno: its root folder is out of reach */
 };
 
 /* One function for each row of doctor.def: fills in *F, which says DOCTOR_OK and nothing before. */

@@ -47,8 +47,8 @@ void doctor_namespaces(const struct patient *p, struct finding *f)
 	char others[64] = "";
 	size_t i, n = 0;
 
-	if (p->root < 0) {
-		finding_say(f, DOCTOR_PROBLEM, "its root folder cannot be reached: %s", strerror(-p->root));
+	if (p->root_error) {
+		finding_say(f, DOCTOR_PROBLEM, "its root folder cannot be reached: %s", strerror(-p->root_error));
 		finding_remedy(f, "run jstrobe as its user or with CAP_SYS_PTRACE");
 		return;
 	}
@@ -63,9 +63,9 @@ void doctor_namespaces(const struct patient *p, struct finding *f)
 void doctor_tmp(const struct patient *p, struct finding *f)
 {
 	struct statvfs st;
-	int fd = p->root < 0 ? p->root : root_open(p->root, "/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int fd = p->root_error ? -1 : root_open(&p->root, "/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
 
-	if (p->root < 0)
+	if (p->root_error)
 		return; /* namespaces has said it */
 	if (fd < 0) {
 		finding_say(f, DOCTOR_PROBLEM, "it has no /tmp (%s), where the JVM's attach socket is made",
