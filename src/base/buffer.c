@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clean.h"
 #include "base/utf8.h"
 
 #define FLUSH_AT (64 * 1024)
@@ -32,7 +33,68 @@ static void write_out(struct buffer *b)
 		done += (size_t)n;
 	}
 	b->written += done;
-	b->length = 0;
+	b->length = b->raw = 0;
+}
+
+/* Whether the last bytes of DATA[0..N) may be the begin of a character; how many they are. */
+static size_t begun(const char *data, size_t n)
+{
+	size_t i;
+
+	for (i = 1; i <= 3 && i <= n; i++) {
+		unsigned char c = (unsigned char)data[n - i];
+
+		if (c >= 0xc0)
+			return (c >= 0xf0 ? 4u : c >= 0xe0 ? 3u : 2u) > i ? i : 0;
+		if (c < 0x80)
+			break;
+	}
+	return 0;
+}
+
+/* Make safe what was appended; HOLD: but for the begin of a character at the end, which will come whole. */
+static void make_clean(struct buffer *b, bool hold)
+{
+	size_t n = b->length - b->raw, held, good;
+	struct buffer fresh = BUFFER_INIT;
+
+	if (b->failed || !n)
+		return;
+	held = hold ? begun(b->data + b->raw, n) : 0;
+	n -= held;
+	good = clean_length(b->data + b->raw, n, CLEAN_TEXT);
+	b->raw += good;
+	if (good == n)
+		return;
+	clean_put(&fresh, b->data + b->raw, n - good, CLEAN_TEXT);
+	buffer_append(&fresh, b->data + b->raw + n - good, held);
+	b->length = b->raw;
+	if (fresh.failed) {
+		b->failed = fresh.failed;
+	} else {
+		b->clean = false;
+		buffer_append(b, fresh.data, fresh.length);
+		b->clean = true;
+		b->raw = b->failed ? b->length : b->length - held;
+	}
+	buffer_free(&fresh);
+}
+
+/* Write out what is there, but for the begin of a character. */
+static void pass_on(struct buffer *b)
+{
+	char held[4];
+	size_t n = 0;
+
+	if (b->clean) {
+		make_clean(b, true);
+		n = b->length - b->raw;
+		memcpy(held, b->data + b->raw, n);
+		b->length = b->raw;
+	}
+	write_out(b);
+	memcpy(b->data, held, n);
+	b->length = n;
 }
 
 /* Make room for N more bytes; false when that failed, now or earlier. */
@@ -44,7 +106,7 @@ static bool reserve(struct buffer *b, size_t n)
 	if (b->failed)
 		return false;
 	if (b->fd >= 0 && b->length > 0 && b->length + n > FLUSH_AT) {
-		write_out(b);
+		pass_on(b);
 		if (b->failed)
 			return false;
 	}
@@ -102,16 +164,58 @@ void buffer_printf(struct buffer *b, const char *fmt, ...)
 	va_end(args);
 }
 
-/* A character that is no UTF-8 at P, escaped; the number of bytes it took. */
-static size_t put_escaped(struct buffer *b, const unsigned char *p)
+void buffer_clean_begin(struct buffer *b)
 {
-	uint32_t c;
-	size_t n = utf8_foreign(p, &c);
+	b->clean = true;
+	b->raw = b->length;
+}
 
+void buffer_clean_end(struct buffer *b)
+{
+	if (b->clean)
+		make_clean(b, false);
+	b->clean = false;
+}
+
+size_t buffer_clean_so_far(struct buffer *b)
+{
+	make_clean(b, true);
+	return b->failed ? 0 : b->raw;
+}
+
+void buffer_colour(struct buffer *b, const char *sequence)
+{
+	bool clean = b->clean;
+
+	if (clean)
+		buffer_clean_end(b);
+	buffer_puts(b, sequence);
+	if (clean)
+		buffer_clean_begin(b);
+}
+
+static void put_unit(struct buffer *b, uint32_t c)
+{
 	if (c > 0xffff)
 		buffer_printf(b, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10), 0xdc00 + ((c - 0x10000) & 0x3ff));
 	else
 		buffer_printf(b, "\\u%04x", c);
+}
+
+/* What stands at P, N bytes of UTF-8 or none if N is 0, escaped where it must be; the number of bytes it took. */
+static size_t put_character(struct buffer *b, const unsigned char *p, size_t n)
+{
+	uint32_t c = 0;
+
+	if (n == 0) {
+		n = utf8_foreign(p, &c);
+		put_unit(b, c);
+		return n;
+	}
+	if (clean_length((const char *)p, n, CLEAN_LINE) == n)
+		buffer_append(b, p, n);
+	else
+		put_unit(b, utf8_character(p, n));
 	return n;
 }
 
@@ -123,11 +227,8 @@ void buffer_json(struct buffer *b, const char *text)
 	while (*p) {
 		size_t n = utf8_length(p);
 
-		if (n == 0) {
-			p += put_escaped(b, p);
-		} else if (n > 1) {
-			buffer_append(b, p, n);
-			p += n;
+		if (n != 1) {
+			p += put_character(b, p, n);
 		} else {
 			if (*p == '"' || *p == '\\')
 				buffer_printf(b, "\\%c", *p);
@@ -153,6 +254,8 @@ const char *buffer_text(struct buffer *b, struct buffer *out)
 
 int buffer_flush(struct buffer *b)
 {
+	if (b->clean)
+		make_clean(b, false);
 	if (!b->failed && b->fd >= 0)
 		write_out(b);
 	return -b->failed;

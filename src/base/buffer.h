@@ -3,6 +3,10 @@
  *
  * Writers append; when the buffer has a descriptor it is written out whenever
  * FLUSH_AT bytes have gathered, so a large profile needs little memory.
+ * Of a text that is made for people, with names of foreign origin in it, nothing reaches a terminal that the terminal
+ * would obey: between buffer_clean_begin and buffer_clean_end whatever is appended is made safe (base/clean.h), but for
+ * what comes by buffer_colour.
+ *
  * A failed allocation or write sets `failed` to a positive errno; everything
  * appended after that is dropped, and one check at the end is enough.
  */
@@ -20,6 +24,8 @@ struct buffer {
 	int fd;      /* -1: keep everything in memory */
 	int failed;  /* positive errno of the first failure */
 	uint64_t written; /* bytes already passed to fd */
+	bool clean;       /* what stands from `raw` on is to be made safe */
+	size_t raw;
 };
 
 #define BUFFER_INIT {.fd = -1}
@@ -33,7 +39,17 @@ void buffer_putc(struct buffer *b, char c);
 void buffer_printf(struct buffer *b, const char *fmt, ...)
 	__attribute__((format(printf, 2, 3)));
 void buffer_vprintf(struct buffer *b, const char *fmt, va_list args);
-/* Append TEXT as a quoted JSON string (invalid UTF-8 becomes U+FFFD). */
+/* From now on appended text is made safe to show: line ends and tabs stay. */
+void buffer_clean_begin(struct buffer *b);
+void buffer_clean_end(struct buffer *b);
+/* In between: how many bytes are safe already; the begin of a character may stand behind them. */
+size_t buffer_clean_so_far(struct buffer *b);
+/* Append our own SEQUENCE for a terminal, as it is. */
+void buffer_colour(struct buffer *b, const char *sequence);
+/*
+ * Append TEXT as a quoted JSON string (invalid UTF-8 becomes U+FFFD). What a terminal would obey is written as \uXXXX,
+ * which means the same.
+ */
 void buffer_json(struct buffer *b, const char *text);
 /* What B holds as a text, NUL-ended, until B changes. If B has failed: "", and the failure is OUT's as well. */
 const char *buffer_text(struct buffer *b, struct buffer *out);

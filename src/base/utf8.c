@@ -27,6 +27,17 @@ size_t utf8_length(const unsigned char *p)
 	return n;
 }
 
+uint32_t utf8_character(const unsigned char *p, size_t n)
+{
+	static const unsigned char first[] = {0, 0x7f, 0x1f, 0x0f, 0x07};
+	uint32_t c = p[0] & first[n];
+	size_t i;
+
+	for (i = 1; i < n; i++)
+		c = c << 6 | (p[i] & 0x3f);
+	return c;
+}
+
 /* The surrogate encoded in three bytes at P, 0 = none. */
 static uint32_t surrogate(const unsigned char *p)
 {

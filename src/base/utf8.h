@@ -8,6 +8,8 @@
 
 /* Length of the valid UTF-8 sequence at P (NUL-ended), 0 if there is none. */
 size_t utf8_length(const unsigned char *p);
+/* The character at P, a valid sequence of N bytes. */
+uint32_t utf8_character(const unsigned char *p, size_t n);
 /*
  * What stands at P (NUL-ended), where utf8_length is 0, in the JVM's own kind of UTF-8: character *C, 0 or one beyond
  * U+FFFF, or U+FFFD if it is none. The number of bytes it takes.

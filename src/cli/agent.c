@@ -246,7 +246,7 @@ int agent_ask(const struct cli *cli, const char *question, const char *otherwise
 	int rc = agent_open(&agent, cli, otherwise != NULL, &err);
 
 	if (otherwise && rc == CLI_FAILED && err.code == ENOENT) {
-		puts(otherwise);
+		console_out("%s", otherwise);
 		return CLI_DONE;
 	}
 	if (rc)

@@ -11,6 +11,7 @@ int cli_clean(struct cli *cli)
 {
 	struct attach_cleaned cleaned;
 	struct error err;
+	char used[64] = "";
 	const char *target;
 	pid_t pid;
 
@@ -25,9 +26,8 @@ int cli_clean(struct cli *cli)
 	attach_clean(pid, &cleaned, &err);
 	if (err.code)
 		console_error("%s", err.text);
-	printf("%u cop%s of the agent removed", cleaned.removed, cleaned.removed == 1 ? "y" : "ies");
 	if (cleaned.used)
-		printf(", %u still loaded (by process %d)", cleaned.used, (int)cleaned.user);
-	printf("\n");
+		snprintf(used, sizeof(used), ", %u still loaded (by process %d)", cleaned.used, (int)cleaned.user);
+	console_out("%u cop%s of the agent removed%s", cleaned.removed, cleaned.removed == 1 ? "y" : "ies", used);
 	return err.code ? CLI_FAILED : CLI_DONE;
 }

@@ -10,6 +10,7 @@
 
 #include <sys/types.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "options/options.h"
 
@@ -43,12 +44,23 @@ int cli_print(struct buffer *b);
 /* The one word that names the JVM; -EINVAL if there is none or several. */
 int cli_target(const struct cli *cli, const char **target, struct error *err);
 
-/* ---- console.c: what people see beside the result, on stderr ------------------- */
+/*
+ * ---- console.c: what people see beside the result, on stderr -------------------
+ *
+ * A line a call, without its end. What terminals would obey is written out, whoever said it: texts need not be made
+ * safe before.
+ */
 
 /* Once, before the others. Notes, hints and progress are left out when QUIET. */
 void console_init(bool quiet, bool verbose);
 /* "jstrobe: …": always shown. */
 void console_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* One line of the answer, on stdout. */
+void console_out(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* An answer of several lines, on stdout; whether all of it could be written. */
+bool console_write(const struct buffer *text);
+/* On stderr like it, without the name before it. */
+void console_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Lines worth reading. */
 void console_note(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* The same, on a terminal only. */

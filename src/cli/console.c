@@ -1,5 +1,7 @@
 /*
- * Words for people, on stderr; stdout is for results alone.
+ * Words for people, on stderr, and answers on stdout. All that the command prints passes here (or screen.c and shown.c,
+ * by the same function): names, options and answers in it come from processes and files that may be hostile, so
+ * what a terminal would obey is written out (base/clean.h). tests/check/test_prints.py finds what prints past this.
  */
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clean.h"
 #include "cli/cli.h"
 
 static struct {
@@ -37,6 +40,20 @@ static void clear(void)
 	console.pending = false;
 }
 
+/* What FMT says, as one line without its end, or a part of one. */
+static void put_line(FILE *to, const char *fmt, va_list args)
+{
+	struct buffer raw = BUFFER_INIT, line = BUFFER_INIT;
+
+	buffer_vprintf(&raw, fmt, args);
+	if (raw.length)
+		clean_put(&line, raw.data, raw.length, CLEAN_LINE);
+	if (line.length)
+		fwrite(line.data, line.length, 1, to);
+	buffer_free(&raw);
+	buffer_free(&line);
+}
+
 static void say(const char *colour, const char *prefix, const char *fmt, va_list args)
 {
 	clear();
@@ -44,7 +61,7 @@ static void say(const char *colour, const char *prefix, const char *fmt, va_list
 		fprintf(stderr, "%s%s\033[0m", colour, prefix);
 	else
 		fputs(prefix, stderr);
-	vfprintf(stderr, fmt, args);
+	put_line(stderr, fmt, args);
 	fputc('\n', stderr);
 }
 
@@ -54,6 +71,15 @@ void console_error(const char *fmt, ...)
 
 	va_start(args, fmt);
 	say("\033[31m", "jstrobe: ", fmt, args);
+	va_end(args);
+}
+
+void console_say(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	say("", "", fmt, args);
 	va_end(args);
 }
 
@@ -100,8 +126,30 @@ void console_progress(const char *fmt, ...)
 		return;
 	va_start(args, fmt);
 	fputs("\r\033[K", stderr);
-	vfprintf(stderr, fmt, args);
+	put_line(stderr, fmt, args);
 	fflush(stderr);
 	console.pending = true;
 	va_end(args);
+}
+
+void console_out(const char *fmt, ...)
+{
+	va_list args;
+
+	va_start(args, fmt);
+	put_line(stdout, fmt, args);
+	va_end(args);
+	putchar('\n');
+}
+
+bool console_write(const struct buffer *text)
+{
+	struct buffer clean = BUFFER_INIT;
+	bool done;
+
+	if (text->length)
+		clean_put(&clean, text->data, text->length, CLEAN_TEXT);
+	done = !clean.failed && (!clean.length || fwrite(clean.data, clean.length, 1, stdout) == 1);
+	buffer_free(&clean);
+	return fflush(stdout) == 0 && done;
 }

@@ -39,7 +39,7 @@ static int find_command(const char *word)
 static int usage(const char *text)
 {
 	console_error("%s", text);
-	fputs("Try 'jstrobe help'.\n", stderr);
+	console_say("Try 'jstrobe help'.");
 	return CLI_USAGE;
 }
 
@@ -96,10 +96,10 @@ int cli_target(const struct cli *cli, const char **target, struct error *err)
 
 int cli_print(struct buffer *b)
 {
-	bool failed = b->failed || (b->length && fwrite(b->data, b->length, 1, stdout) != 1);
+	bool done = !b->failed && console_write(b);
 
 	buffer_free(b);
-	return fflush(stdout) || failed ? CLI_FAILED : CLI_DONE;
+	return done ? CLI_DONE : CLI_FAILED;
 }
 
 static int run(struct cli *cli)

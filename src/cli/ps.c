@@ -14,8 +14,8 @@ static void print(const struct attach_jvm *jvm)
 	char number[16], name[64];
 
 	snprintf(number, sizeof(number), "%u", (unsigned)jvm->uid);
-	printf("%7d  %-12s %-10s %s\n", (int)jvm->pid, user_name(jvm->uid, name, number), jvm->jdk,
-	       jvm->main);
+	console_out("%7d  %-12s %-10s %s", (int)jvm->pid, user_name(jvm->uid, name, number), jvm->jdk,
+		    jvm->main);
 }
 
 int cli_ps(struct cli *cli)
@@ -32,7 +32,7 @@ int cli_ps(struct cli *cli)
 		console_error("%s", err.text);
 		return CLI_FAILED;
 	}
-	printf("%7s  %-12s %-10s %s\n", "PID", "USER", "JDK", "MAIN");
+	console_out("%7s  %-12s %-10s %s", "PID", "USER", "JDK", "MAIN");
 	for (i = 0; i < jvms.count; i++)
 		print(&jvms.items[i]);
 	free(jvms.items);

@@ -15,6 +15,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/cli.h"
+#include "cli/shown.h"
 #include "format/format.h"
 
 static bool is_stdout(const char *file)
@@ -134,14 +136,20 @@ int result_open(struct result *r, struct options *o, int pid, const char *withou
 	r->out = STDOUT_FILENO;
 	if (decide(o, pid, without_file, file, err))
 		return -err->code;
-	if (!file[0])
+	if (!file[0]) {
+		r->shown = shown_is_text(r->out, o->format);
 		return open_memory(r, err);
+	}
 	if (stat(file, &st) == 0) {
 		if (S_ISDIR(st.st_mode))
 			return error_set(err, EISDIR, "-f %s: this is a folder; add a file name",
 					 file);
-		if (!S_ISREG(st.st_mode))
-			return open_special(r, file, err) ? -err->code : open_memory(r, err);
+		if (!S_ISREG(st.st_mode)) {
+			if (open_special(r, file, err))
+				return -err->code;
+			r->shown = shown_is_text(r->out, o->format);
+			return open_memory(r, err);
+		}
 		/* a link stays a link: what it points to is replaced */
 		real = realpath(file, NULL);
 		if (real)
@@ -174,6 +182,31 @@ static int copy_out(struct result *r, struct error *err)
 	}
 	return n < 0 ? error_set(err, errno, "the result cannot be read back: %s",
 				 strerror(errno)) : 0;
+}
+
+/* The same for people, who look at it in a terminal. */
+static int copy_shown(struct result *r, struct error *err)
+{
+	char bytes[16384], *last;
+	struct buffer out;
+	off_t offset = 0;
+	ssize_t n;
+	int rc;
+
+	buffer_init(&out, r->out);
+	while ((n = pread(r->fd, bytes, sizeof(bytes), offset)) > 0) {
+		/* whole lines, if there are any */
+		last = n == sizeof(bytes) ? memrchr(bytes, '\n', (size_t)n) : NULL;
+		n = last ? last + 1 - bytes : n;
+		shown_put(&out, bytes, (size_t)n, console_colour(r->out));
+		offset += n;
+	}
+	rc = n < 0 ? error_set(err, errno, "the result cannot be read back: %s", strerror(errno)) : buffer_flush(&out);
+	if (n == 0 && rc)
+		error_set(err, -rc, "the result cannot be written to %s: %s", r->out == STDOUT_FILENO ? "stdout" :
+			  "its file", strerror(-rc));
+	buffer_free(&out);
+	return rc;
 }
 
 /* Give the nameless file its hidden name; nothing to do if it has one. */
@@ -222,6 +255,8 @@ int result_keep(struct result *r, struct error *err)
 
 	if (rc)
 		; /* no name, no result */
+	else if (r->copy && r->shown)
+		rc = copy_shown(r, err);
 	else if (r->copy)
 		rc = copy_out(r, err);
 	else if (r->in_place)

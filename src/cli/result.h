@@ -13,6 +13,7 @@
 struct result {
 	int fd;                /* what the agent writes into; -1: not open */
 	bool copy;             /* to be copied to `out` at the end */
+	bool shown;            /* … made safe to show (shown.h) */
 	int out;               /* stdout, or a file that is none (a pipe, /dev/null) */
 	char file[PATH_MAX];   /* the final name; "" = stdout */
 	char aside[PATH_MAX + 32]; /* the name until then; "" = it has none */

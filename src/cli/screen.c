@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/clean.h"
 #include "base/utf8.h"
 
 void screen_open(struct screen *s)
@@ -87,7 +88,7 @@ void screen_line(struct buffer *out, const char *text, unsigned columns)
 
 	for (; *text && at < columns; text += n, at++) {
 		n = utf8_length((const unsigned char *)text);
-		if (n == 0 || (unsigned char)*text < 0x20 || *text == 0x7f) {
+		if (n == 0 || clean_is_unsafe(utf8_character((const unsigned char *)text, n))) {
 			buffer_putc(out, '?');
 			n = n ? n : 1;
 		} else {

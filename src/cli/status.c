@@ -16,18 +16,18 @@ static void print_trace(const char *s)
 {
 	unsigned long long left = control_number(s, "trace_left");
 	unsigned long long seconds = (control_number(s, "trace_left_ns") + NS_PER_S - 1) / NS_PER_S;
+	char rest[96] = "";
 
 	if (control_number(s, "trace_phase") == RESTORING) {
-		printf("  classes  lose their probes: %llu are left, about %llu s\n", left, seconds);
+		console_out("  classes  lose their probes: %llu are left, about %llu s", left, seconds);
 		return;
 	}
-	printf("  classes  %llu of %llu that match have probes", (unsigned long long)control_number(s, "trace_done"),
-	       (unsigned long long)control_number(s, "trace_matched"));
-	if (control_number(s, "trace_some"))
-		printf("; others get them when they are seen running");
 	if (left)
-		printf("; %llu are left now, about %llu s", left, seconds);
-	putchar('\n');
+		snprintf(rest, sizeof(rest), "; %llu are left now, about %llu s", left, seconds);
+	console_out("  classes  %llu of %llu that match have probes%s%s",
+		    (unsigned long long)control_number(s, "trace_done"),
+		    (unsigned long long)control_number(s, "trace_matched"),
+		    control_number(s, "trace_some") ? "; others get them when they are seen running" : "", rest);
 }
 
 /* Who ends the session, or where its result goes. */
@@ -36,10 +36,10 @@ static void print_owner(const char *s)
 	char text[2400];
 
 	if (control_number(s, "owner"))
-		printf("  owner    a running 'jstrobe record', pid %llu\n",
-		       (unsigned long long)control_number(s, "owner"));
+		console_out("  owner    a running 'jstrobe record', pid %llu",
+			    (unsigned long long)control_number(s, "owner"));
 	else if (control_value(s, "owed", text, sizeof(text)) && text[0])
-		printf("  result   goes to %s\n", text);
+		console_out("  result   goes to %s", text);
 }
 
 /* A command that is being carried out, which was waited for in vain; the figures are those before it. */
@@ -48,26 +48,26 @@ static void print_work(const char *s)
 	char work[64];
 
 	if (control_value(s, "at_work", work, sizeof(work)) && work[0])
-		printf("  at work  '%s' is being carried out for %llu s\n", work,
-		       (unsigned long long)(control_number(s, "at_work_for") / NS_PER_S));
+		console_out("  at work  '%s' is being carried out for %llu s", work,
+			    (unsigned long long)(control_number(s, "at_work_for") / NS_PER_S));
 }
 
 static void print(const char *s)
 {
-	char text[2400], interval[32], engine[64] = "";
+	char text[2400] = "", interval[32], engine[64] = "", outside[64] = "";
 	uint64_t ns = control_number(s, "interval");
 
 	if (!control_number(s, "running")) {
-		printf("Profiler is not active%s\n", control_number(s, "has_data") ?
-		       "; the last session's result can be dumped" : "");
+		console_out("Profiler is not active%s", control_number(s, "has_data") ?
+			    "; the last session's result can be dumped" : "");
 		if (control_number(s, "trace_phase"))
 			print_trace(s);
 		return;
 	}
-	printf("Profiling is running for %llu seconds\n",
-	       (unsigned long long)(control_number(s, "running_for") / NS_PER_S));
+	console_out("Profiling is running for %llu seconds",
+		    (unsigned long long)(control_number(s, "running_for") / NS_PER_S));
 	if (control_number(s, "trace_phase")) {
-		printf("  calls    %llu counted\n", (unsigned long long)control_number(s, "taken"));
+		console_out("  calls    %llu counted", (unsigned long long)control_number(s, "taken"));
 		print_trace(s);
 		print_owner(s);
 		return;
@@ -75,33 +75,32 @@ static void print(const char *s)
 	control_value(s, "event", text, sizeof(text));
 	control_value(s, "engine", engine, sizeof(engine));
 	snprintf(interval, sizeof(interval), "%g ms", (double)ns / 1e6);
-	printf("  event    %s by %s, a sample each %s of %s time\n", text, engine, interval,
-	       strncmp(text, "wall", 4) == 0 ? "wall" : "CPU");
-	printf("  samples  %llu taken, %llu stored, %llu lost",
-	       (unsigned long long)control_number(s, "taken"),
-	       (unsigned long long)control_number(s, "stored"),
-	       (unsigned long long)control_number(s, "lost"));
+	console_out("  event    %s by %s, a sample each %s of %s time", text, engine, interval,
+		    strncmp(text, "wall", 4) == 0 ? "wall" : "CPU");
 	if (control_number(s, "outside"))
-		printf(", %llu outside the window", (unsigned long long)control_number(s, "outside"));
-	putchar('\n');
-	printf("  threads  %llu known, %llu sampled by perf events, %llu by timers, %llu by nothing\n",
-	       (unsigned long long)control_number(s, "threads"),
-	       (unsigned long long)control_number(s, "threads_perf"),
-	       (unsigned long long)control_number(s, "threads_timer"),
-	       (unsigned long long)control_number(s, "threads_refused"));
-	printf("  queues   %llu bytes\n", (unsigned long long)control_number(s, "queue_bytes"));
+		snprintf(outside, sizeof(outside), ", %llu outside the window",
+			 (unsigned long long)control_number(s, "outside"));
+	console_out("  samples  %llu taken, %llu stored, %llu lost%s",
+		    (unsigned long long)control_number(s, "taken"), (unsigned long long)control_number(s, "stored"),
+		    (unsigned long long)control_number(s, "lost"), outside);
+	console_out("  threads  %llu known, %llu sampled by perf events, %llu by timers, %llu by nothing",
+		    (unsigned long long)control_number(s, "threads"),
+		    (unsigned long long)control_number(s, "threads_perf"),
+		    (unsigned long long)control_number(s, "threads_timer"),
+		    (unsigned long long)control_number(s, "threads_refused"));
+	console_out("  queues   %llu bytes", (unsigned long long)control_number(s, "queue_bytes"));
 	if (control_number(s, "last"))
-		printf("  recorder holds the last %.1f s in %llu bytes\n", (double)control_number(s, "last") / 1e9,
-		       (unsigned long long)control_number(s, "ring_bytes"));
+		console_out("  recorder holds the last %.1f s in %llu bytes", (double)control_number(s, "last") / 1e9,
+			    (unsigned long long)control_number(s, "ring_bytes"));
 	if (control_number(s, "streams") || control_number(s, "streamed"))
-		printf("  streams  %llu read now, %llu samples told, %llu dropped for slow readers\n",
-		       (unsigned long long)control_number(s, "streams"),
-		       (unsigned long long)control_number(s, "streamed"),
-		       (unsigned long long)control_number(s, "dropped"));
+		console_out("  streams  %llu read now, %llu samples told, %llu dropped for slow readers",
+			    (unsigned long long)control_number(s, "streams"),
+			    (unsigned long long)control_number(s, "streamed"),
+			    (unsigned long long)control_number(s, "dropped"));
 	if (control_number(s, "recording"))
-		printf("  written  %llu bytes of recording, %llu samples are missing there\n",
-		       (unsigned long long)control_number(s, "recording"),
-		       (unsigned long long)control_number(s, "unwritten"));
+		console_out("  written  %llu bytes of recording, %llu samples are missing there",
+			    (unsigned long long)control_number(s, "recording"),
+			    (unsigned long long)control_number(s, "unwritten"));
 	print_owner(s);
 }
 
@@ -112,7 +111,7 @@ int cli_status(struct cli *cli)
 	int rc = agent_open(&agent, cli, true, &err);
 
 	if (rc == CLI_FAILED && err.code == ENOENT) {
-		printf("Profiler is not active\n");
+		console_out("Profiler is not active");
 		return CLI_DONE;
 	}
 	if (rc)

@@ -25,6 +25,8 @@ struct copying {
 	char bytes[64 * 1024];
 	size_t from, to;      /* what of it was not written yet */
 	uint64_t until;       /* ns, 0 = no end */
+	bool terminal;        /* someone looks at it: made safe to show */
+	struct buffer shown;  /* … with what of it is the begin of a character */
 	bool ending;          /* the stream comes to its end: it is read up to there */
 };
 
@@ -39,12 +41,16 @@ static uint64_t now(void)
 static int open_out(struct copying *c, const struct options *o, struct error *err)
 {
 	c->out = STDOUT_FILENO;
+	c->terminal = isatty(c->out);
+	buffer_init(&c->shown, -1);
+	buffer_clean_begin(&c->shown);
 	if (!o->file[0] || strcmp(o->file, "-") == 0)
 		return 0;
 	c->out = open(o->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
 	if (c->out < 0)
 		return error_set(err, errno, "cannot write to %s: %s; choose another place", o->file,
 				 strerror(errno));
+	c->terminal = isatty(c->out);
 	return 0;
 }
 
@@ -58,15 +64,32 @@ static int write_some(struct copying *c, struct error *err)
 	return 0;
 }
 
+/* What was read, for a terminal: made safe to show. */
+static void make_safe(struct copying *c)
+{
+	size_t n;
+
+	buffer_append(&c->shown, c->bytes, c->to);
+	n = MIN(buffer_clean_so_far(&c->shown), sizeof(c->bytes));
+	memcpy(c->bytes, c->shown.data, n);
+	c->to = n;
+	memmove(c->shown.data, c->shown.data + n, c->shown.length - n);
+	c->shown.length -= n;
+	c->shown.raw -= n;
+}
+
 /* 1: the stream has ended. */
 static int read_some(struct copying *c, struct error *err)
 {
-	ssize_t n = recv(c->live.sock, c->bytes, sizeof(c->bytes), MSG_DONTWAIT);
+	/* what is written out instead of a byte is longer: there is room for it */
+	ssize_t n = recv(c->live.sock, c->bytes, c->terminal ? sizeof(c->bytes) / 8 : sizeof(c->bytes), MSG_DONTWAIT);
 
 	if (n < 0 && errno != EINTR && errno != EAGAIN && errno != ECONNRESET)
 		return error_set(err, errno, "cannot read the stream: %s", strerror(errno));
 	c->from = 0;
 	c->to = n > 0 ? (size_t)n : 0;
+	if (c->terminal && n > 0)
+		make_safe(c);
 	return n == 0 || (n < 0 && errno == ECONNRESET);
 }
 

@@ -1,8 +1,6 @@
 /*
  * jstrobe version: the command's, or that of the agent in a JVM.
  */
-#include <stdio.h>
-
 #include "cli/agent.h"
 #include "cli/cli.h"
 
@@ -10,7 +8,7 @@ int cli_version(struct cli *cli)
 {
 	if (cli->word_count == 0) {
 		/* launcher style: the bare number */
-		printf("%s%s\n", cli->options.want_version ? "" : "jstrobe ", JSTROBE_VERSION);
+		console_out("%s%s", cli->options.want_version ? "" : "jstrobe ", JSTROBE_VERSION);
 		return CLI_DONE;
 	}
 	return agent_ask(cli, "version", NULL);

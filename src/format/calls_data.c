@@ -163,7 +163,9 @@ static void put_entered(const struct calls *c, struct buffer *out)
 void calls_json(const struct calls *c, struct buffer *out)
 {
 	buffer_printf(out, "{\n  \"schema\": %d,\n  \"version\": \"" JSTROBE_VERSION "\",\n", SCHEMA);
-	buffer_printf(out, "  \"timing\": \"%s\",\n  \"pid\": %d,\n  \"main\": ", c->timing, c->pid);
+	buffer_puts(out, "  \"timing\": ");
+	buffer_json(out, c->timing);
+	buffer_printf(out, ",\n  \"pid\": %d,\n  \"main\": ", c->pid);
 	buffer_json(out, c->main_class);
 	buffer_puts(out, ",\n  \"jdk\": ");
 	buffer_json(out, c->jdk);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/clean.h"
 #include "format/calls_tree.h"
 #include "format/human.h"
 
@@ -155,7 +156,9 @@ static void put_threads(const struct calls *c, struct buffer *out)
 			put_ms(t->self.wall, 14, out);
 			put_ms(t->self.cpu, 14, out);
 		}
-		buffer_printf(out, "  %s\n", t->name);
+		buffer_puts(out, "  ");
+		clean_name(out, t->name);
+		buffer_putc(out, '\n');
 	}
 }
 
@@ -186,6 +189,7 @@ static void put_stack(const struct calls *c, const struct calls_event *e, struct
 static int put_slow(const struct calls *c, unsigned limit, struct buffer *out)
 {
 	const struct calls_event **order = calloc(c->event_count + 1ul, sizeof(*order));
+	char thread[64];
 	uint32_t i;
 
 	if (!order)
@@ -200,7 +204,8 @@ static int put_slow(const struct calls *c, unsigned limit, struct buffer *out)
 	buffer_puts(out, c->event_count ? ":\n            ms  thread                method < its callers\n" : "\n");
 	for (i = 0; i < c->event_count && i < limit; i++) {
 		put_ms(order[i]->duration, 14, out);
-		buffer_printf(out, "  %-20.40s  ", order[i]->thread);
+		snprintf(thread, sizeof(thread), "  %-20.40s  ", order[i]->thread);
+		clean_name(out, thread);
 		put_stack(c, order[i], out);
 	}
 	free(order);

@@ -22,18 +22,14 @@ static bool is(const char *name, const char *one, const char *other)
 	return strcmp(name, one) == 0 || strcmp(name, other) == 0;
 }
 
-void calls_write(const struct calls *c, const char *name, const struct calls_style *style, struct buffer *out)
+/* For people: what terminals would obey is written out. */
+static void write_text(const struct calls *c, const char *name, const struct calls_style *style, struct buffer *out)
 {
 	unsigned parts = CALLS_ALL, i;
 
-	if (is(name, "json", "json")) {
-		calls_json(c, out);
-	} else if (is(name, "collapsed", "folded")) {
+	buffer_clean_begin(out);
+	if (is(name, "collapsed", "folded")) {
 		calls_collapsed(c, style->total && c->timed, out);
-	} else if (is(name, "flamegraph", "html")) {
-		calls_page(c, style, out);
-	} else if (is(name, "jfr", "jfr")) {
-		calls_jfr(c, out);
 	} else if (is(name, "loss", "loss")) {
 		calls_overhead(c, out);
 	} else {
@@ -42,4 +38,17 @@ void calls_write(const struct calls *c, const char *name, const struct calls_sty
 				parts = texts[i].parts;
 		calls_text(c, parts, style, out);
 	}
+	buffer_clean_end(out);
+}
+
+void calls_write(const struct calls *c, const char *name, const struct calls_style *style, struct buffer *out)
+{
+	if (is(name, "json", "json"))
+		calls_json(c, out);
+	else if (is(name, "flamegraph", "html"))
+		calls_page(c, style, out);
+	else if (is(name, "jfr", "jfr"))
+		calls_jfr(c, out);
+	else
+		write_text(c, name, style, out);
 }

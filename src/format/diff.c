@@ -159,6 +159,7 @@ void diff_text(const struct diff *d, const struct format_options *options, unsig
 	int rc = build(&r, d, format_style(STYLE_TEXT, options));
 	uint32_t i, same = 0, shown = 0;
 
+	buffer_clean_begin(out);
 	put_side(d, "before", d->before, d->before_name, r.whole[0], out);
 	put_side(d, "after", d->after, d->after_name, r.whole[1], out);
 	buffer_puts(out, "\n  self before   self after    difference  points total before  total after    difference  "
@@ -187,6 +188,7 @@ void diff_text(const struct diff *d, const struct format_options *options, unsig
 	if (same)
 		buffer_printf(out, "(%u methods are the same in both)\n", same);
 	buffer_puts(out, "points: change of the share of the whole, in percentage points\n");
+	buffer_clean_end(out);
 	if (rc && !out->failed)
 		out->failed = -rc;
 	rows_free(&r);

@@ -49,6 +49,10 @@ void format_write(const struct format *f, const struct profile *const *profiles,
 /* All formats, ended by an entry with name NULL (made from formats.def). */
 extern const struct format formats[];
 
+/* Whether F makes text for people; JSON, pages and recordings are for programs. */
+bool format_is_text(const struct format *f);
+/* The sequences for colours that texts have if they were asked for; ended by NULL. */
+extern const char *const format_colours[];
 /* The format called NAME ("text" is flat+traces), or NULL. */
 const struct format *format_by_name(const char *name);
 /*

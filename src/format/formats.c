@@ -30,6 +30,11 @@ const struct format *format_by_name(const char *name)
 	return NULL;
 }
 
+bool format_is_text(const struct format *f)
+{
+	return f->write && f->write != format_json && f->write != format_page;
+}
+
 static void write_all(const struct format *f, const struct profile *const *profiles, uint32_t count,
 		      const struct format_options *options, struct buffer *out)
 {
@@ -88,12 +93,15 @@ void format_write(const struct format *f, const struct profile *const *profiles,
 		whole = !turned || owners_apply(&owners[i], profiles[i]) == 0;
 		shown[i] = turned ? &owners[i].profile : profiles[i];
 	}
+	if (format_is_text(f))
+		buffer_clean_begin(out);
 	if (!f->write || !whole)
 		out->failed = out->failed ? out->failed : whole ? ENOTSUP : ENOMEM;
 	else if (filter_is_set(options))
 		write_filtered(f, shown, count, options, out);
 	else
 		write_all(f, shown, count, options, out);
+	buffer_clean_end(out);
 	for (i = 0; owners && i < count; i++)
 		owners_free(&owners[i]);
 	free(owners);

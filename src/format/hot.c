@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clean.h"
 #include "format/frame_name.h"
 #include "format/human.h"
 #include "format/loss_line.h"
@@ -15,16 +16,20 @@
 #define HOT_METHODS 20
 #define BAR_CELLS 10
 
-/* Escape sequences, all empty without colour. */
+const char *const format_colours[] = {"\033[1m", "\033[2m", "\033[1;31m", "\033[33m", "\033[0m", NULL};
+
+/* Those, all empty without colour. */
 struct paint {
 	const char *bold, *dim, *hot, *warm, *off;
 };
 
 static struct paint paint(bool color)
 {
+	const char *const *c = format_colours;
+
 	if (!color)
 		return (struct paint){"", "", "", "", ""};
-	return (struct paint){"\033[1m", "\033[2m", "\033[1;31m", "\033[33m", "\033[0m"};
+	return (struct paint){c[0], c[1], c[2], c[3], c[4]};
 }
 
 /* A bar of eighths of a cell, PART of WHOLE long. */
@@ -56,13 +61,17 @@ static void put_row(struct buffer *out, const struct methods *m, const struct me
 	const char *heat = self * 10 >= all ? c->hot : self * 33 >= all ? c->warm : "";
 	double scale = all ? 100.0 / (double)all : 0;
 
-	buffer_printf(out, "%s%6.2f%%", heat, (double)self * scale);
+	buffer_colour(out, heat);
+	buffer_printf(out, "%6.2f%%", (double)self * scale);
 	put_value(out, self, by_weight && !p->in_events);
-	buffer_printf(out, "%s  %6.2f%%", *heat ? c->off : "", (double)total * scale);
+	buffer_colour(out, *heat ? c->off : "");
+	buffer_printf(out, "  %6.2f%%", (double)total * scale);
 	put_value(out, total, by_weight && !p->in_events);
-	buffer_printf(out, "  %s", c->dim);
+	buffer_puts(out, "  ");
+	buffer_colour(out, c->dim);
 	put_bar(out, self, all);
-	buffer_printf(out, "%s  %s\n", c->off, name_text(&m->names, row->name));
+	buffer_colour(out, c->off);
+	buffer_printf(out, "  %s\n", name_text(&m->names, row->name));
 }
 
 /* The table; the rows that are not shown are summed up below. */
@@ -73,8 +82,10 @@ static void put_table(struct buffer *out, const struct methods *m, const struct 
 	uint64_t all = options->total ? p->weight_stored : p->stored, rest = 0;
 	const char *unit = !options->total ? "samples" : !p->in_events ? "time" : p->unit ? p->unit : "events";
 
-	buffer_printf(out, "%s  self%%  %8s   total%%  %8s              method%s\n", c->bold, unit,
-		      unit, c->off);
+	buffer_colour(out, c->bold);
+	buffer_printf(out, "  self%%  %8s   total%%  %8s              method", unit, unit);
+	buffer_colour(out, c->off);
+	buffer_putc(out, '\n');
 	for (i = 0; i < m->count; i++) {
 		if (!m->rows[i].self)
 			continue;
@@ -86,23 +97,29 @@ static void put_table(struct buffer *out, const struct methods *m, const struct 
 			rest += options->total ? m->rows[i].self_weight : m->rows[i].self;
 		}
 	}
-	if (rest)
-		buffer_printf(out, "%s%6.2f%%  in %s more methods%s\n", c->dim,
-			      100.0 * (double)rest / (double)all,
-			      human_count(with_self - shown).text, c->off);
+	if (rest) {
+		buffer_colour(out, c->dim);
+		buffer_printf(out, "%6.2f%%  in %s more methods", 100.0 * (double)rest / (double)all,
+			      human_count(with_self - shown).text);
+		buffer_colour(out, c->off);
+		buffer_putc(out, '\n');
+	}
 	buffer_putc(out, '\n');
 }
 
 static void put_title(struct buffer *out, const struct profile *p, const struct paint *c)
 {
-	buffer_printf(out, "%s%s profile of %s (pid %d%s%s), ", c->bold,
-		      strcmp(p->event, "cpu") ? p->event : "CPU",
-		      *p->main_class ? p->main_class : "a JVM", p->pid, *p->jdk ? ", JDK " : "",
-		      p->jdk);
+	buffer_colour(out, c->bold);
+	buffer_printf(out, "%s profile of ", strcmp(p->event, "cpu") ? p->event : "CPU");
+	clean_name(out, *p->main_class ? p->main_class : "a JVM");
+	buffer_printf(out, " (pid %d%s", p->pid, *p->jdk ? ", JDK " : "");
+	clean_name(out, p->jdk);
+	buffer_puts(out, "), ");
 	buffer_printf(out, "%s, engine %s", human_time(p->duration).text, p->engine);
 	if (p->interval)
 		buffer_printf(out, ", interval %s", human_amount(p->interval, p->in_events).text);
-	buffer_printf(out, "%s\n\n", c->off);
+	buffer_colour(out, c->off);
+	buffer_puts(out, "\n\n");
 }
 
 /* Append LINE, starting a new line at each " · ": it is longer than a terminal is wide. */
@@ -128,11 +145,13 @@ static void put_trust(struct buffer *out, const struct profile *p, const struct 
 	format_loss_line(p, &text);
 	buffer_putc(&text, '\0');
 	if (!text.failed) {
-		buffer_puts(out, bad ? c->hot : "");
+		buffer_colour(out, bad ? c->hot : "");
 		put_broken(out, text.data);
-		buffer_printf(out, "%s\n%s", bad ? c->off : "", c->dim);
+		buffer_colour(out, bad ? c->off : "");
+		buffer_putc(out, '\n');
+		buffer_colour(out, c->dim);
 		loss_details_cost(out, p);
-		buffer_puts(out, c->off);
+		buffer_colour(out, c->off);
 	}
 	if (text.failed && !out->failed)
 		out->failed = text.failed;

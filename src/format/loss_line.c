@@ -6,6 +6,7 @@
  */
 #include "format/loss_line.h"
 
+#include "base/clean.h"
 #include "format/format.h"
 #include "format/human.h"
 #include "format/writers.h"
@@ -198,9 +199,11 @@ static void put_timing(struct buffer *out, const char *what, const struct profil
 static void put_source(struct buffer *out, const struct profile *p)
 {
 	if (p->pid || *p->main_class || *p->jdk) {
-		buffer_printf(out, "Process             : %d%s%s", p->pid, *p->main_class ? " " : "",
-			      p->main_class);
-		buffer_printf(out, "%s%s\n", *p->jdk ? ", JDK " : "", p->jdk);
+		buffer_printf(out, "Process             : %d%s", p->pid, *p->main_class ? " " : "");
+		clean_name(out, p->main_class);
+		buffer_puts(out, *p->jdk ? ", JDK " : "");
+		clean_name(out, p->jdk);
+		buffer_putc(out, '\n');
 	}
 	if (p->started_at)
 		buffer_printf(out, "Recorded            : %s from %s\n", human_time(p->duration).text,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clean.h"
 #include "format/human.h"
 
 #define LINES 10
@@ -21,9 +22,11 @@ static void put_head(struct buffer *out, const char *what)
 
 static void put_line(struct buffer *out, const struct profile *p, const struct line *l)
 {
-	buffer_printf(out, "%8s %6.2f%% %9s %9s  %s\n", human_time(l->time).text,
+	buffer_printf(out, "%8s %6.2f%% %9s %9s  ", human_time(l->time).text,
 		      p->weight_stored ? 100.0 * (double)l->time / (double)p->weight_stored : 0,
-		      human_count(l->waits).text, l->longest ? human_time(l->longest).text : "", l->name);
+		      human_count(l->waits).text, l->longest ? human_time(l->longest).text : "");
+	clean_name(out, l->name);
+	buffer_putc(out, '\n');
 }
 
 static void put_rest(struct buffer *out, uint32_t count, uint32_t limit, const char *what)

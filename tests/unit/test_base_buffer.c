@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/clean.h"
 #include "base/error.h"
 
 static const char *text_of(struct buffer *b)
@@ -132,6 +133,117 @@ static void closed_descriptor(void **state)
 	buffer_free(&b);
 }
 
+#define ESC "\033"
+
+/* TEXT as CLEAN_LINE and CLEAN_TEXT show it. */
+static void expect_clean(const char *text, size_t n, const char *line, const char *lines)
+{
+	struct buffer b = BUFFER_INIT;
+
+	clean_put(&b, text, n, CLEAN_LINE);
+	buffer_putc(&b, '\0');
+	assert_string_equal(b.data, line);
+	b.length = 0;
+	clean_put(&b, text, n, CLEAN_TEXT);
+	buffer_putc(&b, '\0');
+	assert_string_equal(b.data, lines);
+	buffer_free(&b);
+}
+
+#define EXPECT_CLEAN(text, line, lines) expect_clean(text, sizeof(text) - 1, line, lines)
+
+static void what_a_terminal_would_obey(void **state)
+{
+	EXPECT_CLEAN("plain ~ text", "plain ~ text", "plain ~ text");
+	EXPECT_CLEAN("Größe 日本 😀", "Größe 日本 😀", "Größe 日本 😀");
+	EXPECT_CLEAN(ESC "]0;x\a" ESC "[2J", "\\x1b]0;x\\x07\\x1b[2J", "\\x1b]0;x\\x07\\x1b[2J");
+	EXPECT_CLEAN("a\nb\tc\rd\0e", "a\\x0ab\\x09c\\x0dd\\x00e", "a\nb\tc\\x0dd\\x00e");
+	EXPECT_CLEAN("\x7f\xc2\x9b" "31m\xc2\x9d", "\\x7f\\u009b31m\\u009d", "\\x7f\\u009b31m\\u009d");
+	/* the same as bytes that are no UTF-8: Latin-1 terminals */
+	EXPECT_CLEAN("\x9b" "31m", "\\x9b31m", "\\x9b31m");
+	EXPECT_CLEAN("a\u202eb\u2066c\u200bd\u2028", "a\\u202eb\\u2066c\\u200bd\\u2028",
+		     "a\\u202eb\\u2066c\\u200bd\\u2028");
+	EXPECT_CLEAN("\U000e0041\ufeff", "\\U000e0041\\ufeff", "\\U000e0041\\ufeff");
+	/* cut, overlong, a surrogate, beyond the last character */
+	EXPECT_CLEAN("\xe2\x82", "\\xe2\\x82", "\\xe2\\x82");
+	EXPECT_CLEAN("\xc0\x9b", "\\xc0\\x9b", "\\xc0\\x9b");
+	EXPECT_CLEAN("\xed\xa0\x80", "\\xed\\xa0\\x80", "\\xed\\xa0\\x80");
+	EXPECT_CLEAN("\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80", "\\xf4\\x90\\x80\\x80");
+}
+
+/* Every character, and every pair of bytes: what comes out has nothing that is unsafe, and is clean itself. */
+static void nothing_gets_through(void **state)
+{
+	struct buffer b = BUFFER_INIT;
+	char text[4];
+	uint32_t c;
+
+	for (c = 0; c < 0x10000; c++) {
+		text[0] = (char)c;
+		text[1] = (char)(c >> 8);
+		text[2] = 'x';
+		b.length = 0;
+		clean_put(&b, text, 3, CLEAN_LINE);
+		assert_int_equal(clean_length(b.data, b.length, CLEAN_LINE), b.length);
+		assert_int_equal(b.data[b.length - 1], 'x');
+	}
+	buffer_free(&b);
+}
+
+static void a_text_with_colours(void **state)
+{
+	struct buffer b = BUFFER_INIT;
+	const char *p;
+
+	buffer_puts(&b, ESC "before");
+	buffer_clean_begin(&b);
+	buffer_colour(&b, ESC "[1m");
+	for (p = "gr\xc3\xb6\xc3\x9f" "er\xc2\x9b\n"; *p; p++)
+		buffer_putc(&b, *p); /* characters may come in pieces */
+	buffer_printf(&b, "%s", ESC "[31m");
+	buffer_colour(&b, ESC "[0m");
+	buffer_puts(&b, "\xe2");
+	buffer_clean_end(&b);
+	buffer_puts(&b, ESC "after");
+	buffer_putc(&b, '\0');
+	assert_string_equal(b.data, ESC "before" ESC "[1mgrößer\\u009b\n\\x1b[31m" ESC "[0m\\xe2" ESC "after");
+	buffer_free(&b);
+}
+
+/* The same through a descriptor, with characters across the borders of what is written at a time. */
+static void a_long_text_with_colours(void **state)
+{
+	static char back[8 << 20];
+	FILE *file = tmpfile();
+	struct buffer b;
+	size_t i, n, at = 0;
+
+	assert_non_null(file);
+	buffer_init(&b, fileno(file));
+	buffer_clean_begin(&b);
+	for (i = 0; i < 100000; i++) {
+		buffer_append(&b, "\xe6", 1);
+		buffer_append(&b, "\x97\xa5\x9b", 3);
+		if (i % 7 == 0)
+			buffer_colour(&b, ESC "[0m");
+	}
+	buffer_clean_end(&b);
+	assert_int_equal(buffer_flush(&b), 0);
+	buffer_free(&b);
+	rewind(file);
+	n = fread(back, 1, sizeof(back), file);
+	for (i = 0; i < 100000; i++) {
+		assert_memory_equal(back + at, "日\\x9b", 7);
+		at += 7;
+		if (i % 7 == 0) {
+			assert_memory_equal(back + at, ESC "[0m", 4);
+			at += 4;
+		}
+	}
+	assert_int_equal(at, n);
+	fclose(file);
+}
+
 static void errors(void **state)
 {
 	struct error err;
@@ -152,6 +264,8 @@ int main(void)
 		cmocka_unit_test(grows),     cmocka_unit_test(json),
 		cmocka_unit_test(full_disk), cmocka_unit_test(to_a_descriptor),
 		cmocka_unit_test(errors),    cmocka_unit_test(closed_descriptor),
+		cmocka_unit_test(what_a_terminal_would_obey), cmocka_unit_test(nothing_gets_through),
+		cmocka_unit_test(a_text_with_colours), cmocka_unit_test(a_long_text_with_colours),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

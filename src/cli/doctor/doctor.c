@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/clean.h"
 #include "cli/attach/attach.h"
 #include "cli/attach/root.h"
 #include "cli/cli.h"
@@ -57,9 +58,12 @@ static void show(struct buffer *out, const char *name, const char *asks, const s
 		buffer_putc(out, '}');
 		return;
 	}
-	buffer_printf(out, "%-8s %-16s %s\n", verdicts[f->verdict], name, f->text[0] ? f->text : asks);
+	buffer_printf(out, "%-8s %-16s ", verdicts[f->verdict], name);
+	clean_name(out, f->text[0] ? f->text : asks);
 	if (f->remedy[0])
-		buffer_printf(out, "%-8s %-16s → %s\n", "", "", f->remedy);
+		buffer_printf(out, "\n%-8s %-16s → ", "", "");
+	clean_name(out, f->remedy);
+	buffer_putc(out, '\n');
 }
 
 /* What attaching itself asks for: the sentence of its error names cause and remedy. */
@@ -138,7 +142,11 @@ static void report(const struct patient *p, struct buffer *out, bool json, enum 
 		buffer_json(out, p->jdk);
 		buffer_printf(out, ", \"verdict\": \"%s\", \"checks\": [%s\n]}\n", verdicts[*worst], text);
 	} else {
-		buffer_printf(out, "Process %d, %s, JDK %s\n%s", (int)p->pid, p->java.main, p->jdk, text);
+		buffer_printf(out, "Process %d, ", (int)p->pid);
+		clean_name(out, p->java.main);
+		buffer_puts(out, ", JDK ");
+		clean_name(out, p->jdk);
+		buffer_printf(out, "\n%s", text);
 		buffer_puts(out, *worst == DOCTOR_PROBLEM ? "jstrobe cannot attach to it as it is.\n" :
 				 *worst == DOCTOR_NOTE ? "jstrobe can attach; read the notes.\n" :
 							 "Nothing stands in the way.\n");

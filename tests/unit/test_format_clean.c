@@ -1,0 +1,198 @@
+/* Results for people in which every text is hostile: nothing in them that a terminal would obey. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "base/clean.h"
+#include "cli/shown.h"
+#include "format/calls.h"
+#include "format/diff.h"
+#include "format_sample.h"
+
+/* A title, a screen wiped, a colour; the same by U+009B and as a byte; directions turned; no width; no UTF-8; a line. */
+#define EVIL "x\033]0;PWNED\a\033[2J\033[31m\xc2\x9b" "31m\x9b" "1m\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8b\xff\r\n9"
+
+/* But for our colours, if COLOURS, and ends of lines. */
+static void assert_clean(const struct buffer *b, bool colours)
+{
+	size_t at = 0;
+	const char *const *c;
+
+	assert_int_equal(b->failed, 0);
+	while (at < b->length) {
+		at += clean_length(b->data + at, b->length - at, CLEAN_TEXT);
+		for (c = format_colours; colours && at < b->length && *c; c++)
+			if (strncmp(b->data + at, *c, strlen(*c)) == 0)
+				break;
+		if (at == b->length)
+			return;
+		if (!colours || !*c)
+			fail_msg("\\x%02x in: %.60s", (unsigned char)b->data[at], b->data + (at > 30 ? at - 30 : 0));
+		at += strlen(*c);
+	}
+}
+
+static struct profile evil_profile(void)
+{
+	static const struct profile_frame frames[] = {
+		{.class_name = EVIL, .name = EVIL, .signature = EVIL, .kind = FRAME_C2, .line = 3},
+		{.name = EVIL, .signature = EVIL, .library = EVIL, .kind = FRAME_NATIVE},
+		{.name = EVIL, .kind = FRAME_KERNEL},
+	};
+	static const uint32_t all[] = {0, 1, 2};
+	static const struct profile_request requests[] = {{.trace_high = 1, .labels = EVIL}};
+	static const struct profile_stack stacks[] = {
+		{all, 3, 0, 50, 50000000, THREAD_RUNNING, 1},
+		{all, 1, 0, 10, 10000000, THREAD_RUNNING, 0},
+	};
+	static const struct profile_thread threads[] = {{.tid = 7, .name = EVIL, .samples = 60, .weight = 60000000}};
+	static const struct profile_waits waits[] = {
+		{.name = EVIL, .identity = 9, .waits = 3, .time = 1000, .longest = 500, .frames = all, .depth = 3},
+	};
+
+	return (struct profile){
+		.event = EVIL, .engine = EVIL, .main_class = EVIL, .jdk = EVIL, .title = EVIL, .unit = EVIL, .pid = 3,
+		.started_at = 1, .duration = NS_PER_S, .interval = 1000, .effective_interval = 1000, .taken = 60,
+		.stored = 60, .weight_stored = 60000000, .complete = 60,
+		.window = {.begin = EVIL, .end = EVIL, .count = 3, .total = 4, .longest = 5},
+		.frames = frames, .frame_count = 3, .stacks = stacks, .stack_count = 2, .threads = threads,
+		.thread_count = 1, .locks = waits, .lock_count = 1, .owners = waits, .owner_count = 1,
+		.holders = waits, .holder_count = 1, .requests = requests, .request_count = 1, .per_thread = true,
+		.per_request = true,
+	};
+}
+
+/* PROFILE in each format that is text for people, and as JSON. */
+static void write_each(const struct profile *p, struct format_options options)
+{
+	const struct format *f;
+	struct buffer out;
+	unsigned texts = 0;
+
+	for (f = formats; f->name; f++) {
+		if (!f->write || strcmp(f->name, "html") == 0 || strcmp(f->name, "flamegraph") == 0)
+			continue;
+		buffer_init(&out, -1);
+		format_write(f, &p, 1, &options, &out);
+		assert_true(out.length > 0);
+		assert_clean(&out, options.color);
+		buffer_free(&out);
+		texts += format_is_text(f);
+	}
+	assert_true(texts >= 8);
+}
+
+static void samples(void **state)
+{
+	struct profile p = evil_profile();
+	unsigned i;
+
+	for (i = 0; i < 64; i++) {
+		struct format_options o = {.color = i & 1, .threads = i & 2, .sig = i & 4, .lib = i & 8,
+					   .lines = i & 16, .event = i & 32, .ann = i & 1, .total = i & 2};
+
+		p.waits = i & 4;
+		p.told = i & 8 ? EVIL : NULL;
+		write_each(&p, o);
+		p.stored = p.taken = i & 16 ? 0 : 60;
+	}
+	p.told = EVIL;
+	p.recorded = true;
+	write_each(&p, (struct format_options){.color = true});
+}
+
+static struct calls evil_calls(void)
+{
+	static struct calls_method methods[] = {
+		{.class_name = EVIL, .name = EVIL, .type = EVIL, .count = 3, .total = {.wall = 10}, .self = {.wall = 9}},
+	};
+	static struct calls_node nodes[] = {
+		{.method = CALLS_ROOT, .count = 3, .total = {.wall = 10}},
+		{.method = CALLS_THREAD, .parent = 0, .depth = 1, .count = 3, .total = {.wall = 10}},
+		{.method = 0, .parent = 1, .depth = 2, .count = 3, .total = {.wall = 10}, .self = {.wall = 9}},
+	};
+	static struct calls_thread threads[] = {{.name = EVIL, .id = 3, .threads = 1, .count = 3}};
+	static struct calls_skip skipped[] = {{.name = EVIL, .reason = EVIL}};
+	static struct calls_frame frames[] = {{.class_name = EVIL, .name = EVIL, .type = EVIL, .line = 1}};
+	static const uint32_t places[] = {0, 0};
+	static struct calls_stack stacks[] = {{.frames = places, .count = 2}};
+	static struct calls_event events[] = {{.duration = 100, .thread = EVIL, .thread_id = 3}};
+	static struct calls_entered entered[] = {{.method = 0, .threads = 2}};
+
+	return (struct calls){
+		.timing = EVIL, .timed = true, .duration = 100, .main_class = EVIL, .jdk = EVIL, .pid = 4,
+		.methods = methods, .method_count = 1, .nodes = nodes, .node_count = 3, .threads = threads,
+		.thread_count = 1, .skipped = skipped, .skipped_count = 1, .count = 3, .cost = 3, .frames = frames,
+		.frame_count = 1, .stacks = stacks, .stack_count = 1, .events = events, .event_count = 1,
+		.entered = entered, .entered_count = 1,
+	};
+}
+
+static void calls(void **state)
+{
+	static const char *const words[] = {"hot", "flat", "calltree", "traces", "text", "loss", "collapsed", "json"};
+	struct calls_style style = {.title = EVIL};
+	struct calls c = evil_calls();
+	struct buffer out;
+	unsigned i;
+
+	for (i = 0; i < ARRAY_LEN(words); i++) {
+		buffer_init(&out, -1);
+		calls_write(&c, words[i], &style, &out);
+		assert_true(out.length > 0);
+		assert_clean(&out, false);
+		buffer_free(&out);
+	}
+}
+
+static void differences(void **state)
+{
+	struct profile before = evil_profile(), after = evil_profile();
+	struct diff d = {.before = &before, .after = &after, .before_name = EVIL, .after_name = EVIL};
+	struct format_options options = {.color = false};
+	struct profile_stack moved[2];
+	struct buffer out = BUFFER_INIT;
+	struct error err;
+
+	memcpy(moved, after.stacks, sizeof(moved));
+	moved[1].samples = 40;
+	after.stacks = moved;
+	assert_int_equal(diff_unit(&d, true, &err), 0);
+	diff_text(&d, &options, 0, &out);
+	assert_true(out.length > 0);
+	assert_clean(&out, false);
+	out.length = 0;
+	diff_json(&d, &out);
+	assert_clean(&out, false);
+	buffer_free(&out);
+}
+
+/* What an agent sends that is not ours: the command makes it safe before it shows it, our colours stay. */
+static void results_of_others(void **state)
+{
+	static const char text[] = "\033[1mbold\033[0m \033[1;31mred\033[0m " EVIL "\033[33;45m\033[1\033";
+	struct buffer out = BUFFER_INIT;
+
+	shown_put(&out, text, sizeof(text) - 1, true);
+	assert_clean(&out, true);
+	assert_memory_equal(out.data, "\033[1mbold\033[0m \033[1;31mred\033[0m x\\x1b]0;PW", 38);
+	out.length = 0;
+	shown_put(&out, text, sizeof(text) - 1, false);
+	assert_clean(&out, false);
+	buffer_free(&out);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(samples),
+		cmocka_unit_test(calls),
+		cmocka_unit_test(differences),
+		cmocka_unit_test(results_of_others),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
