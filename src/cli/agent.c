@@ -173,9 +173,9 @@ int agent_command(struct agent *a, const char *command, int timeout_ms, struct e
 }
 
 /* The next session's perf events come from here. */
-static int send_transfer(struct agent *a, struct error *err)
+static int send_transfer(struct agent *a, const struct options *o, struct error *err)
 {
-	int sock = transfer_serve(a->sock, err), rc;
+	int sock = transfer_serve(a->sock, &a->target.identity, o, err), rc;
 
 	if (sock < 0)
 		return sock;
@@ -190,7 +190,7 @@ int agent_obey(struct agent *a, const struct options *o, int timeout_ms, struct 
 	int rc;
 
 	if (o->fdtransfer && (o->action == ACTION_START || o->action == ACTION_RESUME)) {
-		rc = send_transfer(a, err);
+		rc = send_transfer(a, o, err);
 		if (rc)
 			return rc;
 	}

@@ -39,6 +39,7 @@ struct control_message {
 	uint32_t length;
 	char *payload; /* LENGTH bytes and a NUL; NULL before the first message */
 	int fd;        /* the descriptor that came along, or -1 */
+	pid_t sender;  /* as the kernel says, on a socket with SO_PASSCRED; else 0; -1: several processes' pieces */
 };
 
 #define CONTROL_MESSAGE_INIT {.fd = -1}

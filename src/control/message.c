@@ -115,14 +115,25 @@ int control_send_text(int sock, enum control_type type, const char *text, int ti
 	return control_send(sock, type, text, strlen(text), -1, timeout_ms, err);
 }
 
-/* Keep the first descriptor that came with M and close all others. */
-static void take_descriptors(struct msghdr *m, int *kept)
+static void take_sender(const struct cmsghdr *c, pid_t *sender)
 {
+	struct ucred who;
+
+	memcpy(&who, CMSG_DATA(c), sizeof(who));
+	*sender = *sender == 0 || *sender == who.pid ? who.pid : -1;
+}
+
+/* Keep the first descriptor that came with M and close all others; and who sent it, if the socket asks. */
+static void take_along(struct msghdr *m, struct control_message *into)
+{
+	int *kept = &into->fd;
 	struct cmsghdr *c;
 
 	for (c = CMSG_FIRSTHDR(m); c; c = CMSG_NXTHDR(m, c)) {
 		size_t i, n = (c->cmsg_len - CMSG_LEN(0)) / sizeof(int);
 
+		if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_CREDENTIALS)
+			take_sender(c, &into->sender);
 		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
 			continue;
 		for (i = 0; i < n; i++) {
@@ -137,11 +148,12 @@ static void take_descriptors(struct msghdr *m, int *kept)
 	}
 }
 
-/* Fill BYTES[0..LENGTH); descriptors that come along go to *FD. */
-static int receive_bytes(int sock, void *bytes, size_t length, int *fd, int64_t deadline,
+/* Fill BYTES[0..LENGTH); what comes along goes to M. */
+static int receive_bytes(int sock, void *bytes, size_t length, struct control_message *into, int64_t deadline,
 			 struct error *err)
 {
-	char control[CMSG_SPACE(sizeof(int) * MAX_DESCRIPTORS)] __attribute__((aligned(8)));
+	char control[CMSG_SPACE(sizeof(int) * MAX_DESCRIPTORS) + CMSG_SPACE(sizeof(struct ucred))]
+		__attribute__((aligned(8)));
 	size_t got = 0;
 
 	while (got < length) {
@@ -159,7 +171,7 @@ static int receive_bytes(int sock, void *bytes, size_t length, int *fd, int64_t 
 			continue;
 		if (n < 0)
 			return failed("receive", errno, err);
-		take_descriptors(&m, fd);
+		take_along(&m, into);
 		got += (size_t)n;
 	}
 	return 0;
@@ -172,11 +184,11 @@ int control_receive(int sock, struct control_message *m, int timeout_ms, struct 
 	int rc;
 
 	control_release(m);
-	rc = receive_bytes(sock, header, 1, &m->fd, deadline_in(timeout_ms), err);
+	rc = receive_bytes(sock, header, 1, m, deadline_in(timeout_ms), err);
 	if (rc)
 		goto out;
 	deadline = deadline_in(REST_MS);
-	rc = receive_bytes(sock, header + 1, HEADER - 1, &m->fd, deadline, err);
+	rc = receive_bytes(sock, header + 1, HEADER - 1, m, deadline, err);
 	if (rc)
 		goto out;
 	m->length = header[0] | header[1] << 8 | header[2] << 16 | (uint32_t)header[3] << 24;
@@ -199,7 +211,7 @@ int control_receive(int sock, struct control_message *m, int timeout_ms, struct 
 		goto out;
 	}
 	m->payload[m->length] = '\0';
-	rc = receive_bytes(sock, m->payload, m->length, &m->fd, deadline, err);
+	rc = receive_bytes(sock, m->payload, m->length, m, deadline, err);
 out:
 	if (rc)
 		control_release(m);
@@ -213,6 +225,7 @@ void control_release(struct control_message *m)
 		close(m->fd);
 	m->payload = NULL;
 	m->fd = -1;
+	m->sender = 0;
 	m->length = 0;
 	m->type = CONTROL_NONE;
 }

@@ -96,6 +96,7 @@ struct os_perf {
 	bool kernel;         /* events in the kernel, and kernel stacks, too */
 	uint32_t only_cpu;   /* the number of a CPU + 1; 0 = all of them */
 	bool scaled;         /* counts come with the times to scale them by */
+	bool until_exec;     /* it ends with the program that the thread runs (Linux 5.13; before, at setuid's alone) */
 	const char *path;    /* a file (uprobe) or function (kprobe) that config1 shall point to; NULL = none */
 	const char *filter;  /* of a tracepoint; NULL = none */
 };

@@ -37,8 +37,18 @@ void os_perf_attr(const struct os_perf *spec, struct perf_event_attr *attr)
 	attr->exclude_callchain_kernel = !spec->kernel;
 	attr->exclude_kernel = !spec->kernel;
 	attr->exclude_hv = !spec->kernel;
+	attr->remove_on_exec = spec->until_exec;
 	attr->disabled = 1;
 	attr->wakeup_events = 1;
+}
+
+/* What an older kernel may not know; false: nothing of that was asked for. */
+static bool drop_new_bits(struct perf_event_attr *attr)
+{
+	if (!attr->remove_on_exec)
+		return false;
+	attr->remove_on_exec = 0;
+	return true;
 }
 
 int os_perf_open(pid_t tid, const struct os_perf *spec)
@@ -47,8 +57,10 @@ int os_perf_open(pid_t tid, const struct os_perf *spec)
 	int fd, rc;
 
 	os_perf_attr(spec, &attr);
-	fd = (int)syscall(SYS_perf_event_open, &attr, tid, (int)spec->only_cpu - 1, -1,
-			  PERF_FLAG_FD_CLOEXEC);
+	do
+		fd = (int)syscall(SYS_perf_event_open, &attr, tid, (int)spec->only_cpu - 1, -1,
+				  PERF_FLAG_FD_CLOEXEC);
+	while (fd < 0 && errno == EINVAL && drop_new_bits(&attr));
 	if (fd < 0)
 		return -errno;
 	if (spec->filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, spec->filter)) {

@@ -1,12 +1,11 @@
 /*
  * How a program in a process is known again.
  *
- * An exec gives a process a new memory, and with it a new auxiliary vector: AT_RANDOM, AT_BASE, AT_SYSINFO_EHDR and
- * AT_PHDR are addresses that are drawn anew. A process may write into its own copy, but what the next exec will draw it
- * does not know; where addresses are not drawn at random (randomize_va_space=0), what an exec can win shows in the
- * users, or in who may look into the memory: the kernel closes that of any program that runs with rights of its own.
- * All of it is changed at once for who opens a perf event (exec_update_lock), and an exec cannot be taken back: what
- * holds behind something has held all through it.
+ * An exec gives a process a new memory, and the kernel draws at random where in it the program, its heap and its stack
+ * lie. What the next exec will draw is not known before. Where addresses are not drawn at random
+ * (randomize_va_space=0), what an exec can win shows in the users, or in who may look into the memory: the kernel
+ * closes that of any program that runs with rights of its own. All of it is changed at once for who opens a perf event
+ * (exec_update_lock), and an exec cannot be taken back: what holds behind something has held all through it.
  */
 #include "cli/attach/identity.h"
 
@@ -28,6 +27,30 @@ static bool read_users(const char *status, const char *key, unsigned numbers[4])
 			      &numbers[3]) == 4;
 }
 
+#define TWO " %*s %*s"
+#define TEN TWO TWO TWO TWO TWO
+
+/* Fields 26, 27, 28 and 47 of proc(5)'s stat; -EACCES: they are not shown to us. */
+static int read_memory(int proc, uint64_t memory[4])
+{
+	char text[2048];
+	const char *p;
+	unsigned long long n[4];
+	ssize_t length = process_read_at(proc, "stat", text, sizeof(text));
+	size_t i;
+
+	/* the program's name is in brackets and may hold any */
+	p = length > 0 ? strrchr(text, ')') : NULL;
+	if (!p)
+		return length < 0 ? (int)length : -ESRCH;
+	if (sscanf(p + 1, " %*c" TEN TEN TWO " %llu %llu %llu" TEN TWO TWO TWO TWO " %llu", &n[0], &n[1], &n[2],
+		   &n[3]) != 4)
+		return -ESRCH;
+	for (i = 0; i < ARRAY_LEN(n); i++)
+		memory[i] = n[i];
+	return n[0] > 1 && n[2] ? 0 : -EACCES;
+}
+
 static int look(struct identity *id)
 {
 	char status[4096];
@@ -39,11 +62,7 @@ static int look(struct identity *id)
 	if (fstatat(id->proc, "maps", &st, 0))
 		return -errno;
 	id->keeper = st.st_uid;
-	n = process_read_at(id->proc, "auxv", id->vector, sizeof(id->vector));
-	if (n <= 0)
-		return n < 0 ? (int)n : -ESRCH;
-	id->length = (size_t)n;
-	return 0;
+	return read_memory(id->proc, id->memory);
 }
 
 int identity_take(pid_t pid, struct identity *id)
@@ -69,7 +88,7 @@ bool identity_holds(const struct identity *id)
 
 	return id->proc >= 0 && look(&now) == 0 && memcmp(now.uids, id->uids, sizeof(now.uids)) == 0 &&
 	       memcmp(now.gids, id->gids, sizeof(now.gids)) == 0 && now.keeper == id->keeper &&
-	       now.length == id->length && memcmp(now.vector, id->vector, now.length) == 0;
+	       memcmp(now.memory, id->memory, sizeof(now.memory)) == 0;
 }
 
 void identity_close(struct identity *id)

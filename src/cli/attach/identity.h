@@ -4,7 +4,7 @@
  * A number stands for one process after another, and a process runs one program after another: one that was an ordinary
  * user's JVM when it was looked at can have become a program with root's rights by exec, or ended, with its number
  * given away. What was seen is held by an open folder of /proc, which is that process's for ever, and by what the
- * kernel made at its last exec.
+ * kernel drew at its last exec.
  */
 #ifndef JSTROBE_CLI_ATTACH_IDENTITY_H
 #define JSTROBE_CLI_ATTACH_IDENTITY_H
@@ -19,8 +19,7 @@ struct identity {
 	uid_t uids[4];
 	gid_t gids[4];
 	uid_t keeper; /* whose its memory map is: root's if it may not be looked into (PR_SET_DUMPABLE) */
-	char vector[1024]; /* the auxiliary vector: addresses that each exec draws anew, and the rights at it */
-	size_t length;
+	uint64_t memory[4]; /* where the program lies: addresses that each exec draws anew */
 };
 
 /* Take down that of PID; 0, -ESRCH, or -EACCES: it is not ours to see. */

@@ -1,0 +1,92 @@
+/*
+ * transfer_grant.c - which perf events the helper may open: those that were asked for when it was started.
+ *
+ * The process that is sampled resolves names of events and asks for what they stand for. It may be hostile, so the
+ * command looks itself at what its own user has asked for. Tracepoints, probes and the CPU's own events are never
+ * opened for others: they show what other processes do, or need rights in the process itself.
+ */
+#include <ctype.h>
+#include <linux/hw_breakpoint.h>
+#include <linux/perf_event.h>
+#include <string.h>
+
+#include "cli/transfer.h"
+
+enum { TYPE_NONE = -1 };
+
+/* Sources of events.def that take perf events, and the kernel's types of them. */
+enum {
+	SOURCE_CPU = PERF_TYPE_SOFTWARE, SOURCE_SOFTWARE = PERF_TYPE_SOFTWARE, SOURCE_HARDWARE = PERF_TYPE_HARDWARE,
+	SOURCE_CACHE = PERF_TYPE_HW_CACHE, SOURCE_CTIMER = TYPE_NONE, SOURCE_ITIMER = TYPE_NONE,
+	SOURCE_WALL = TYPE_NONE, SOURCE_PERIODIC = TYPE_NONE, SOURCE_LOCK = TYPE_NONE,
+};
+
+static const struct {
+	const char *name;
+	int type;
+	uint64_t config;
+} known[] = {
+#define ROW_NOW(...) {__VA_ARGS__},
+#define ROW_LATER(...)
+#define EVENT(name, when, source, config, interval, needs, help) ROW_##when(name, SOURCE_##source, config)
+#include "base/events.def"
+};
+
+static bool begins(const char *name, const char *with)
+{
+	return strncmp(name, with, strlen(with)) == 0;
+}
+
+/* Neither a tracepoint nor a probe ("sched:sched_switch"), no raw counter, no event of one of perf's sources. */
+static bool is_function(const char *name)
+{
+	const char *colon = strchr(name, ':');
+
+	return (!colon || colon[1] == ':') && !strchr(name, '/') &&
+	       !(name[0] == 'r' && isdigit((unsigned char)name[1]));
+}
+
+static void read_event(char *name, struct grant *g)
+{
+	char *at = strrchr(name, '@');
+	size_t i;
+
+	if (at && isdigit((unsigned char)at[1]))
+		*at = '\0';
+	for (i = 0; i < ARRAY_LEN(known); i++)
+		if (strcmp(known[i].name, name) == 0)
+			break;
+	if (i < ARRAY_LEN(known) && known[i].type != TYPE_NONE && g->count < GRANTS_MAX) {
+		g->events[g->count].type = (uint32_t)known[i].type;
+		g->events[g->count++].config = known[i].config;
+	} else if (begins(name, "mem:")) {
+		g->breakpoints |= HW_BREAKPOINT_RW | HW_BREAKPOINT_X;
+	} else if (i == ARRAY_LEN(known) && is_function(name)) {
+		g->breakpoints |= HW_BREAKPOINT_X;
+	}
+}
+
+void grant_read(const struct options *o, struct grant *g)
+{
+	char list[sizeof(o->event)], *at = NULL, *name;
+
+	memset(g, 0, sizeof(*g));
+	g->kernel = !o->alluser;
+	strcpy(list, o->event);
+	for (name = strtok_r(list, ",", &at); name; name = strtok_r(NULL, ",", &at))
+		read_event(name, g);
+	if (o->begin[0] || o->end[0] || o->ttsp)
+		g->breakpoints |= HW_BREAKPOINT_X;
+}
+
+bool grant_allows(const struct grant *g, const struct os_perf *s)
+{
+	size_t i;
+
+	if (s->type == PERF_TYPE_BREAKPOINT)
+		return !s->kernel && s->bp_type && !(s->bp_type & ~g->breakpoints);
+	for (i = 0; i < g->count; i++)
+		if (g->events[i].type == s->type && g->events[i].config == s->config)
+			return (g->kernel || !s->kernel) && !s->config1 && !s->config2;
+	return false;
+}

@@ -1,0 +1,193 @@
+"""A program that passes for a HotSpot JVM with jstrobe's agent in it, and does what it is told: a hostile target.
+
+    with FakeJvm(user=65534) as fake:
+        done = jstrobe("start", "-e", "cpu", "--fdtransfer", fake.pid)
+        fake.perf                       # the socket that the command gave it
+        fake.say("exec /usr/bin/sleep 60")
+
+As a script it is that program. It has a file libjvm.so mapped, takes SIGQUIT, listens where HotSpot's attach socket is,
+and answers the command's questions.
+"""
+import json
+import mmap
+import os
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+
+HELLO, WELCOME, COMMAND, DONE, PERF, PERF_ASK, PERF_GIVE = 1, 2, 6, 10, 14, 15, 16
+
+
+def frame(kind, text=b""):
+    return struct.pack("<IB", len(text), kind) + text
+
+
+def receive(sock, size=0):
+    """A message: its kind, its text, its descriptors; kind 0: the other side is gone."""
+    data, descriptors = b"", []
+    size = 5
+    while len(data) < size:
+        piece, found, _, _ = socket.recv_fds(sock, size - len(data), 8)
+        descriptors += found
+        if not piece:
+            return 0, b"", descriptors
+        data += piece
+        if len(data) == 5:
+            size = 5 + struct.unpack("<I", data[:4])[0]
+    return data[4], data[5:], descriptors
+
+
+# ---- the test's side -------------------------------------------------------------------
+
+class FakeJvm:
+    """USER: number of its user, and of its only group. WRAP: words before the program."""
+
+    def __init__(self, user=65534, wrap=()):
+        self.folder = tempfile.mkdtemp(prefix="fake-jvm-")
+        os.chmod(self.folder, 0o755)
+        library = os.path.join(self.folder, "libjvm.so")
+        with open(library, "wb") as file:
+            file.write(b"\0" * 4096)
+        ours, its = socket.socketpair()
+        self.channel = ours
+        words = [*wrap, "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "/usr/bin/python3",
+                 os.path.abspath(__file__), library, str(its.fileno())]
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=[its.fileno()],
+                                        text=True, cwd="/")
+        its.close()
+        assert self.process.stdout.readline() == "READY\n"
+        self.pid = self.process.pid
+        if "--fork" in wrap:  # unshare has it as its child
+            with open(f"/proc/{self.pid}/task/{self.pid}/children") as file:
+                self.pid = int(file.read().split()[0])
+        self._perf = None
+
+    @property
+    def perf(self):
+        """The socket at which perf events can be asked for."""
+        if not self._perf:
+            self.channel.settimeout(60)
+            _, descriptors, _, _ = socket.recv_fds(self.channel, 1, 1)
+            self._perf = socket.socket(fileno=descriptors[0])
+            self._perf.settimeout(60)
+        return self._perf
+
+    def say(self, words):
+        self.process.stdin.write(words + "\n")
+        self.process.stdin.flush()
+
+    def threads(self, count):
+        """COUNT more threads; all their numbers, as the program sees them."""
+        self.say(f"threads {count}")
+        return json.loads(self.process.stdout.readline())
+
+    def requests(self):
+        """What the JVM's attach socket was asked for so far."""
+        self.say("requests")
+        return json.loads(self.process.stdout.readline())
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.process.kill()
+        self.process.wait()
+        if self._perf:
+            self._perf.close()
+        self.channel.close()
+        for name in os.listdir(self.folder):
+            os.remove(os.path.join(self.folder, name))
+        os.rmdir(self.folder)
+        return False
+
+
+def ask(sock, question, sender=None, credentials=None):
+    """
+    What the helper answers: its code and the descriptor or -1; None: it has hung up. SENDER: the process that the
+    question shall be of, which root may say.
+    """
+    along = []
+    if sender:
+        along = [(socket.SOL_SOCKET, socket.SCM_CREDENTIALS, struct.pack("3i", sender, os.getuid(), os.getgid()))]
+    text = "".join(f"{key}={value}\n" for key, value in question.items()).encode()
+    try:
+        sock.sendmsg([frame(PERF_ASK, text)], along)
+        kind, text, descriptors = receive(sock)
+    except OSError:
+        return None
+    if kind != PERF_GIVE:
+        return None
+    return int(text.decode().split("code=")[1].split()[0]), descriptors[0] if descriptors else -1
+
+
+# ---- the program -----------------------------------------------------------------------
+
+def talk(options, channel):
+    """The agent's side of a conversation."""
+    sock = socket.socket(socket.AF_UNIX)
+    sock.connect(options["connect"])
+    sock.sendall(frame(HELLO, f"protocol={options['protocol']}\ntoken={options['token']}\nversion=0\n"
+                              f"pid={os.getpid()}\n".encode()))
+    while True:
+        kind, _, descriptors = receive(sock)
+        if kind == PERF:
+            socket.send_fds(channel, [b"p"], descriptors)
+        if kind == COMMAND:
+            sock.sendall(frame(DONE, b"engine=fake\n"))
+        for fd in descriptors:
+            os.close(fd)
+        if not kind:
+            return
+
+
+def serve(listener, channel, requests):
+    while True:
+        sock, _ = listener.accept()
+        data = b""
+        while data.count(b"\0") < 5:
+            data += sock.recv(4096)
+        words = [word.decode() for word in data.split(b"\0")]
+        requests.append(words)
+        options = dict(item.split("=", 1) for item in words[4].split(",") if "=" in item)
+        threading.Thread(target=talk, args=(options, channel), daemon=True).start()
+        sock.sendall(b"0\nreturn code: 0\n")
+        sock.close()
+
+
+def main():
+    with open(sys.argv[1], "rb") as file:
+        memory = mmap.mmap(file.fileno(), 4096, prot=mmap.PROT_READ)
+    channel, requests = socket.socket(fileno=int(sys.argv[2])), []
+    signal.signal(signal.SIGQUIT, lambda *_: None)
+    path = f"/tmp/.java_pid{os.getpid()}"
+    if os.path.exists(path):
+        os.remove(path)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(path)
+    os.chmod(path, 0o600)
+    listener.listen(4)
+    threading.Thread(target=serve, args=(listener, channel, requests), daemon=True).start()
+    print("READY", flush=True)
+    for line in sys.stdin:
+        words = line.split()
+        if words[0] == "requests":
+            print(json.dumps(requests), flush=True)
+        elif words[0] == "threads":
+            for _ in range(int(words[1])):
+                threading.Thread(target=signal.pause, daemon=True).start()
+            print(json.dumps([t.native_id for t in threading.enumerate()]), flush=True)
+        elif words[0] == "exec":
+            os.remove(path)
+            os.execv(words[1], words[1:])
+        elif words[0] == "end":
+            break
+    os.remove(path)
+    memory.close()
+
+
+if __name__ == "__main__":
+    main()
