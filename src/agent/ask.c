@@ -1,7 +1,6 @@
 #include "agent/ask.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -41,9 +40,8 @@ static void drop(void *arg)
 static bool gone(void *arg)
 {
 	const struct command_owner *o = ((const struct asked *)arg)->command.from;
-	struct pollfd p = {.fd = o ? o->sock : -1, .events = POLLRDHUP};
 
-	return o && poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR | POLLRDHUP));
+	return o && command_owner_is_gone(o);
 }
 
 static const char *name_of(enum options_action action)

@@ -50,22 +50,23 @@ pid_t command_owner_pid(void)
 	return atomic_load(&shared.pid);
 }
 
-static bool has_hung_up(const struct command_owner *o)
+bool command_owner_is_gone(const struct command_owner *o)
 {
 	struct pollfd p = {.fd = o->sock, .events = POLLRDHUP};
 
 	return poll(&p, 1, 0) > 0 && (p.revents & (POLLRDHUP | POLLHUP | POLLERR));
 }
 
+/* A session whose command is gone ends here and now, and not only when that has been noticed. */
 static int check_owner(const struct command_owner *from, struct error *err)
 {
-	const struct command_owner *owner = shared.owner;
+	struct command_owner *owner = shared.owner;
 
+	if (owner && owner != from && command_owner_is_gone(owner))
+		command_abandon(owner);
+	owner = shared.owner;
 	if (!owner || owner == from)
 		return 0;
-	if (has_hung_up(owner))
-		return error_set(err, EAGAIN, "the session of a 'jstrobe record' that was killed (pid %d) "
-				 "is being ended; try again in a second", (int)owner->pid);
 	return error_set(err, EBUSY, "the session belongs to a running 'jstrobe record' (pid %d); "
 			 "stop that one", (int)owner->pid);
 }
@@ -375,11 +376,17 @@ static int next_round(const struct options *o, struct error *err)
 bool command_round(const struct options *o, bool last)
 {
 	struct error err;
-	int rc = session_stop(&err);
 	bool written;
+	int rc;
 
-	if (rc)
+	session_goes_on(!last);
+	rc = session_stop(&err);
+	if (rc) {
+		session_goes_on(false);
+		if (rc != -ENOENT)
+			log_error("%s", err.text);
 		return false;
+	}
 	rc = owed_name()[0] ? owed_write(NULL, &err) : 0;
 	written = rc == 0;
 	if (rc)
@@ -387,6 +394,7 @@ bool command_round(const struct options *o, bool last)
 	session_close_recording();
 	if (!last) {
 		rc = next_round(o, &err);
+		session_goes_on(false);
 		if (rc == 0)
 			return true;
 		log_error("loop ends: %s", err.text);

@@ -50,6 +50,8 @@ struct command {
 int command_carry_out(struct command *c, struct error *err);
 /* The conversation of OWNER ends, and with it the session that it owns and the data of that. */
 void command_abandon(struct command_owner *owner);
+/* OWNER's command has hung up: it sends nothing any more, but may wait for the end of what it owns. Any thread. */
+bool command_owner_is_gone(const struct command_owner *owner);
 /* OWNER has heard that its session began: from here on status says so. Any thread. */
 void command_show_owner(const struct command_owner *owner);
 /* The pid of the command that owns the session that runs, 0 = none does. Any thread, nothing locked. */

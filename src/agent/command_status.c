@@ -63,6 +63,8 @@ void command_put_status(struct buffer *b)
 	pthread_mutex_unlock(&noted.lock);
 	if (work && (!fresh || since > NS_PER_S))
 		buffer_printf(b, "at_work=%s\nat_work_for=%llu\n", work, (unsigned long long)since);
+	else if (s.ending_for)
+		buffer_printf(b, "at_work=stop\nat_work_for=%llu\n", (unsigned long long)s.ending_for);
 	neighbours_put(b);
 	if (s.streams || s.streamed || s.dropped)
 		put_stream_status(&s, b);

@@ -314,8 +314,11 @@ static void wait_a_moment(uint64_t ns)
 	pthread_cond_timedwait(&control.changed, &control.lock, &until);
 }
 
-/* Lock held. Wait until I is done or P is at its end. */
-static void wait_for(struct control_item *i, struct patience *p, uint64_t nap)
+/*
+ * Lock held. Wait until I is done or P is at its end, looking each NAP. AT_SAFEPOINTS: those do not count, as the
+ * waiting thread, one of the JVM's, would have to wait for their end anyway.
+ */
+static void wait_for(struct control_item *i, struct patience *p, uint64_t nap, bool at_safepoints)
 {
 	while (i->state != ITEM_DONE) {
 		bool lasts;
@@ -324,6 +327,8 @@ static void wait_for(struct control_item *i, struct patience *p, uint64_t nap)
 		if (i->state == ITEM_DONE)
 			break;
 		unlock();
+		if (at_safepoints)
+			jvm_stand_at_safepoint();
 		lasts = patience_lasts(p);
 		if (i->job.gone && i->job.gone(i->job.arg))
 			atomic_store(&i->called_off, true);
@@ -379,7 +384,7 @@ int control_do(const struct control_job *job, struct control_item **item, struct
 	lock();
 	rc = enqueue(i, err);
 	if (rc == 0) {
-		wait_for(i, &p, NAP);
+		wait_for(i, &p, NAP, false);
 		if (i->state != ITEM_DONE) {
 			rc = give_up(i, err);
 			ours = !i->left;
@@ -446,7 +451,7 @@ bool control_last(const struct control_job *job, const struct control_limits *li
 	i->next = control.first;
 	control.first = i;
 	control_ring();
-	wait_for(i, &p, 10 * NS_PER_MS);
+	wait_for(i, &p, 10 * NS_PER_MS, true);
 	done = i->state == ITEM_DONE;
 	if (!done) {
 		i->left = control.jvm_gone = true;

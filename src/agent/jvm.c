@@ -297,6 +297,15 @@ JNIEnv *jvm_jni(void)
 	return (*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) == JNI_OK ? env : NULL;
 }
 
+void jvm_stand_at_safepoint(void)
+{
+	JNIEnv *env = jvm_jni();
+
+	/* each function but a few enters the JVM, and waits at its door */
+	if (env)
+		(*env)->ExceptionCheck(env);
+}
+
 jvmtiEnv *jvm_environment(void)
 {
 	jvmtiEnv *jvmti;

@@ -30,6 +30,8 @@ JNIEnv *jvm_jni(void);
 jvmtiEnv *jvm_environment(void);
 /* VMInit has been: all of JVMTI and JNI may be used. */
 bool jvm_is_live(void);
+/* A thread of the JVM's stands here for as long as all of them stand at a safepoint; any other thread goes on. */
+void jvm_stand_at_safepoint(void);
 
 /* Let the JVM name the code it generated so far, for stubs_merge. Before a session begins. */
 void jvm_generated_code(void);

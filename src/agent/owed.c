@@ -95,6 +95,8 @@ static struct {
 	pthread_mutex_t lock; /* a leaf */
 	int folder;           /* -1: nothing is being written */
 	const char *name;
+	bool abandoned;       /* nothing takes its place any more */
+	bool done;            /* what was owed has been written */
 } writing = {.lock = PTHREAD_MUTEX_INITIALIZER, .folder = -1};
 
 static void note_writing(int folder, const char *name)
@@ -105,12 +107,32 @@ static void note_writing(int folder, const char *name)
 	pthread_mutex_unlock(&writing.lock);
 }
 
-void owed_abandon(void)
+bool owed_abandon(void)
 {
+	bool lost;
+
 	pthread_mutex_lock(&writing.lock);
+	writing.abandoned = true;
+	lost = !writing.done;
 	if (writing.folder >= 0)
 		unlinkat(writing.folder, writing.name, 0);
 	pthread_mutex_unlock(&writing.lock);
+	return lost;
+}
+
+/* What is whole takes its place, unless that was given up meanwhile. */
+static int put_in_place(int folder, const char *aside, const char *name, struct error *err)
+{
+	int rc = 0;
+
+	pthread_mutex_lock(&writing.lock);
+	writing.folder = -1;
+	if (writing.abandoned)
+		rc = error_set(err, ESHUTDOWN, "the JVM has ended");
+	else if (renameat(folder, aside, folder, name))
+		rc = cannot_write(name, errno, err);
+	pthread_mutex_unlock(&writing.lock);
+	return rc;
 }
 
 /* A file NAME in FOLDER: filled aside, then renamed. */
@@ -137,9 +159,9 @@ static int write_in_folder(int folder, const char *name, fill_fn *fill, const vo
 	rc = fill(fd, data, err);
 	if (close(fd) && rc == 0)
 		rc = cannot_write(name, errno, err);
+	if (rc == 0)
+		rc = put_in_place(folder, aside, name, err);
 	note_writing(-1, NULL);
-	if (rc == 0 && renameat(folder, aside, folder, name))
-		rc = cannot_write(name, errno, err);
 	if (rc)
 		unlinkat(folder, aside, 0);
 	return rc;
@@ -419,7 +441,7 @@ const char *owed_name(void)
 	return owed.shown;
 }
 
-int owed_write(const struct options *how, struct error *err)
+static int write_owed(const struct options *how, struct error *err)
 {
 	if (!how)
 		how = &owed.options;
@@ -437,6 +459,16 @@ int owed_write(const struct options *how, struct error *err)
 		break;
 	}
 	return error_set(err, ENOENT, "nobody said where the result shall go; give file=FILE");
+}
+
+int owed_write(const struct options *how, struct error *err)
+{
+	int rc = write_owed(how, err);
+
+	pthread_mutex_lock(&writing.lock);
+	writing.done = rc == 0;
+	pthread_mutex_unlock(&writing.lock);
+	return rc;
 }
 
 int owed_write_file(const struct options *o, int fd, struct error *err)

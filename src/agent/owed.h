@@ -55,8 +55,11 @@ const char *owed_name(void);
  */
 int owed_write(const struct options *how, struct error *err);
 
-/* The JVM ends before a result is whole: the file that is being written beside its place goes. Any thread. */
-void owed_abandon(void);
+/*
+ * The JVM ends before a result is whole: the file that is being written beside its place goes, and nothing takes a
+ * place any more. False: the last result has been written. Any thread.
+ */
+bool owed_abandon(void);
 
 /* Write the session's data as O says to the regular file FD, replacing what it holds. */
 int owed_write_file(const struct options *o, int fd, struct error *err);

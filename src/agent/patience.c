@@ -6,6 +6,7 @@
 
 #include "agent/session.h"
 #include "engine/engine.h"
+#include "engine/own_thread.h"
 #include "os/os.h"
 
 #define LOOK (50 * NS_PER_MS) /* a longer time between two looks: this thread did not run either */
@@ -15,7 +16,7 @@ void patience_begin(struct patience *p, const struct control_limits *limits)
 {
 	memset(p, 0, sizeof(*p));
 	p->limits = *limits;
-	p->began = p->looked = os_monotonic();
+	p->looked = os_monotonic();
 }
 
 /* The threads that work in a safepoint; they are among the first that a JVM begins. */
@@ -40,11 +41,17 @@ static void find_jvm(struct patience *p)
 		closedir(d);
 }
 
-/* The control thread, and those of ours that it waits for. */
+/* The control thread, or those of ours that it waits for: looking whether they have ended is no progress of its own. */
 static unsigned list_ours(pid_t *tids)
 {
-	if (session_drains())
-		return records_own_list(tids);
+	pid_t waiting = own_thread_waiting();
+	unsigned i, count = session_drains() ? records_own_list(tids) : 0;
+
+	for (i = 0; waiting && i < count; i++)
+		if (tids[i] == waiting)
+			tids[i] = tids[--count];
+	if (count)
+		return count;
 	tids[0] = control_thread_id();
 	return tids[0] != 0;
 }
@@ -76,11 +83,12 @@ bool patience_lasts(struct patience *p)
 	bool on = !count || get_on(ours, count, &p->cpu);
 
 	p->looked = now;
+	p->waited += slept;
 	p->stalled = on ? 0 : p->stalled + slept;
 	if (p->stalled >= SUSPECT && !p->knows_jvm)
 		find_jvm(p);
 	on = on || (p->knows_jvm && get_on(p->jvm, p->jvm_count, &p->jvm_cpu));
 	p->all_stalled = on ? 0 : p->all_stalled + slept;
 	return p->all_stalled < p->limits.stalled && p->stalled < PATIENCE_JVM * p->limits.stalled &&
-	       now - p->began < p->limits.total;
+	       p->waited < p->limits.total;
 }

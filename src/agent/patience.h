@@ -18,8 +18,9 @@
 
 struct patience {
 	struct control_limits limits;
-	uint64_t began, looked;  /* monotonic ns */
-	uint64_t stalled;        /* ns in which nothing of ours got on, */
+	uint64_t looked;         /* monotonic ns */
+	uint64_t waited;         /* ns, */
+	uint64_t stalled;        /* of it in which nothing of ours got on, */
 	uint64_t all_stalled;    /* and no thread of the JVM's either */
 	uint64_t cpu, jvm_cpu;   /* ns */
 	bool knows_jvm;

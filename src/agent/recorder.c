@@ -85,15 +85,22 @@ void recorder_take(struct recording *r)
 	recorder.error.code = 0;
 }
 
-void recorder_end(void)
+bool recorder_end(struct error *err)
 {
-	if (!recorder.recording)
-		return;
-	if (recording_end(recorder.recording, &recorder.error) == 0)
-		recorder.error.code = 0;
+	int rc;
+
+	if (!recorder.recording || recorder.ended)
+		return true;
+	rc = recording_end(recorder.recording, err);
+	if (rc == -EINPROGRESS)
+		return false;
+	recorder.error.code = 0;
+	if (rc)
+		recorder.error = *err;
 	recorder.ended = true;
 	recording_identity(recorder.recording, &recorder.recorded.device, &recorder.recorded.inode);
 	recording_totals(recorder.recording, &recorder.recorded.totals);
+	return true;
 }
 
 void recorder_append(int file, struct error *err)

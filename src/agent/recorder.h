@@ -20,8 +20,11 @@ struct recording *recorder_open(const struct options *o, const struct engine_eve
 				bool resume, uint64_t began, int file, struct error *err);
 /* R (NULL: none) has begun and is the session's; the former one is closed. */
 void recorder_take(struct recording *r);
-/* The collector has stopped: the rest is written. The file stays open, to be copied. */
-void recorder_end(void);
+/*
+ * The collector has stopped: the rest is written. The file stays open, to be copied. False, with the reason: its thread
+ * has not ended; this can be called again.
+ */
+bool recorder_end(struct error *err);
 /*
  * Put the JDK's chunks in FILE behind the recording that has ended; FILE is negative: they cannot be had, for the
  * reason in ERR. What fails is said as the reason why something is missing.

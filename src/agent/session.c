@@ -84,8 +84,11 @@ static int may_begin(const struct options *o, struct error *err)
 
 int session_may_begin(const struct options *o, struct error *err)
 {
-	int rc;
+	/* what held the last one up may be over */
+	int rc = session.ending == SESSION_RUNS ? 0 : session_stop(err);
 
+	if (rc)
+		return rc;
 	pthread_mutex_lock(&session.lock);
 	rc = may_begin(o, err);
 	pthread_mutex_unlock(&session.lock);
@@ -283,7 +286,7 @@ int session_join(const struct options *o, struct error *err)
 			       "stream");
 	for (e = 0; events && e < session.event_count; e++)
 		events[e] = session.events[e].event;
-	if (rc == -EAGAIN && session.running)
+	if (rc == -EAGAIN && session_samples())
 		rc = streams_join(o, events, session.event_count, session.account, err);
 	if (rc == 0)
 		session_watch_names(o, &notes);
@@ -303,6 +306,13 @@ void session_leave(const void *reader)
 /* ---- stop ---- */
 
 static atomic_bool drains;
+
+void session_goes_on(bool on)
+{
+	pthread_mutex_lock(&session.lock);
+	session.goes_on = on;
+	pthread_mutex_unlock(&session.lock);
+}
 
 bool session_drains(void)
 {
@@ -347,28 +357,13 @@ static void join_sync(void)
 		close(fd);
 }
 
-int session_stop(struct error *err)
+/* No source raises a signal any more; what the threads used is counted. Lock held. */
+static void silence(void)
 {
-	bool outside;
-
-	pthread_mutex_lock(&session.lock);
-	if (!session.running) {
-		pthread_mutex_unlock(&session.lock);
-		return error_set(err, ENOENT, "Profiler is not active: no session runs in this process; "
-				 "`jstrobe start` begins one");
-	}
-	if (session.tracing) {
-		trace_stop();
-		session.duration += os_monotonic() - session.resumed_at;
-		session.running = false;
-		neighbours_leave();
-		pthread_mutex_unlock(&session.lock);
-		return 0;
-	}
 	session_note_counts(false);
 	agent_waits_end();
 	agent_parked_end();
-	outside = engine_stop();
+	session.outside = engine_stop();
 	session_note_counts(true);
 	agent_window_keep(&session.windows);
 	session.duration += os_monotonic() - session.resumed_at;
@@ -380,26 +375,85 @@ int session_stop(struct error *err)
 	jvm_name_threads();
 	/* Before the last drain: no thread's start or end waits for it. */
 	jvm_session_end();
-	collector_stop(session.account);
-	transfer_end();
-	recorder_end();
+	session.silent_since = os_monotonic();
+	session.ending = SESSION_SILENT;
+}
+
+static int held(const char *thread, struct error *err)
+{
+	return error_set(err, EINPROGRESS, "sampling has stopped, but a thread of the profiler's own, '%s', has not "
+			 "ended: a debugger holds it; let it go, then stop the session again", thread);
+}
+
+/* The threads that take samples in end, one after the other. Lock held. */
+static int end_threads(struct error *err)
+{
+	if (session.ending == SESSION_SILENT) {
+		if (!collector_stop(session.account))
+			return held("jstrobe drain", err);
+		transfer_end();
+		session.ending = SESSION_DRAINED;
+	}
+	if (!recorder_end(err))
+		return -err->code;
 	if (session.ring)
 		ring_end(session.ring);
-	streams_end();
+	return streams_end() ? 0 : held("jstrobe stream", err);
+}
+
+/* Lock held. -EINPROGRESS: it goes on at the next call. */
+static int stop_sampling(struct error *err)
+{
+	int rc;
+
+	if (session.ending == SESSION_RUNS)
+		silence();
+	atomic_store(&drains, true);
+	rc = end_threads(err);
 	atomic_store(&drains, false);
+	if (rc)
+		return rc;
 	jvm_debug_non_safepoints(false);
 	/* A handler held by a debugger still reads all this: then it is left until it is out. */
-	session.held = !outside;
-	if (outside) {
+	session.held = !session.outside;
+	if (session.outside) {
 		collector_release(session.account);
 		faults_remove();
 		requests_otel_forget();
 	}
-	session.running = false;
-	neighbours_leave();
-	pthread_mutex_unlock(&session.lock);
-	join_sync();
+	session.ending = SESSION_RUNS;
+	session.silent_since = 0;
 	return 0;
+}
+
+static void stop_tracing(void)
+{
+	trace_stop();
+	session.duration += os_monotonic() - session.resumed_at;
+}
+
+int session_stop(struct error *err)
+{
+	bool tracing;
+	int rc = 0;
+
+	pthread_mutex_lock(&session.lock);
+	if (!session.running)
+		rc = error_set(err, ENOENT, "Profiler is not active: no session runs in this process; "
+			       "`jstrobe start` begins one");
+	tracing = session.tracing;
+	if (rc == 0 && tracing)
+		stop_tracing();
+	else if (rc == 0)
+		rc = stop_sampling(err);
+	if (rc == 0) {
+		session.running = false;
+		neighbours_leave();
+	}
+	pthread_mutex_unlock(&session.lock);
+	if (rc == 0 && !tracing)
+		join_sync();
+	return rc;
 }
 
 /* ---- afterwards ---- */

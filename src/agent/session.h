@@ -19,6 +19,7 @@ struct session_status {
 	char engine[512];       /* of each event: "perf", "perf+ctimer,wall-marker" */
 	uint64_t interval;      /* of the first event: ns of CPU time, or events */
 	uint64_t running_for;   /* ns */
+	uint64_t ending_for;    /* ns that a stop waits for a thread of ours; 0: none does */
 	uint64_t taken, stored, lost; /* samples so far */
 	uint64_t outside;             /* the window of begin and end */
 	uint32_t threads;       /* live threads known */
@@ -56,7 +57,12 @@ int session_join(const struct options *options, struct error *err);
 void session_leave(const void *reader);
 /* Start again and keep the data gathered so far; a recording into the file of the last one goes on there. */
 int session_resume(const struct options *options, int file, struct buffer *notes, struct error *err);
-/* Stop sampling; the data stay for session_dump until the next start. -ENOENT: nothing runs. */
+/* A stop and the start that follows are one session (ON), for who asks how it stands meanwhile. */
+void session_goes_on(bool on);
+/*
+ * Stop sampling; the data stay for session_dump until the next start. -ENOENT: nothing runs. -EINPROGRESS: nothing is
+ * sampled any more, but a thread of ours is held, as by a debugger; the next call goes on there.
+ */
 int session_stop(struct error *err);
 /*
  * Write the profile in the form that OPTIONS ask for (format, total, lines, threads…) to OUT.

@@ -34,7 +34,7 @@ static void gather_facts(uint32_t e, struct collector_facts *f)
 	f->cpu_time = session.cpu_time;
 	f->own_cpu = session.own_cpu;
 	f->children_cpu = session.children_cpu;
-	if (session.running) {
+	if (session_samples()) {
 		f->duration += os_monotonic() - session.resumed_at;
 		f->cpu_time += os_process_cpu() - session.cpu_at_start;
 		f->own_cpu += records_own_cpu() - session.own_at_start;
@@ -54,7 +54,7 @@ static void gather_facts(uint32_t e, struct collector_facts *f)
 	f->threads_timer = event->counts.timer;
 	f->threads_refused = event->counts.refused;
 	f->raised = event->counts.raised;
-	agent_window_facts(&session.options, &session.windows, session.running, &f->window);
+	agent_window_facts(&session.options, &session.windows, session_samples(), &f->window);
 }
 
 /* The event that O wants to see: its number, session.event_count for all of them, or a negative errno. */
@@ -80,7 +80,7 @@ static int take_views(const struct options *o, uint32_t from, uint32_t to, struc
 	struct collector_facts facts;
 	uint32_t e;
 
-	if (session.running) {
+	if (session_samples()) {
 		jvm_name_threads();
 		session_note_counts(false);
 	}
@@ -233,18 +233,19 @@ static void read_status(struct session_status *s)
 	const struct session_event *first = &session.events[0];
 
 	memset(s, 0, sizeof(*s));
-	s->running = session.running;
-	s->has_data = (session.account || session.tracing) && !session.running;
+	s->running = session.running || session.goes_on;
+	s->has_data = (session.account || session.tracing) && !s->running;
 	snprintf(s->event, sizeof(s->event), "%s", session.options.event);
 	s->interval = first->event.interval;
 	s->running_for = session.duration;
+	s->ending_for = session.silent_since ? os_monotonic() - session.silent_since : 0;
 	s->cpu_time = session.cpu_time;
 	s->own_cpu = session.own_cpu;
-	if (session.running && !session.tracing) {
+	if (session_samples() && !session.tracing) {
 		s->cpu_time += os_process_cpu() - session.cpu_at_start;
 		s->own_cpu += records_own_cpu() - session.own_at_start;
 	}
-	if (session.running) {
+	if (session_samples()) {
 		if (!session.tracing)
 			session_note_counts(false);
 		s->running_for += os_monotonic() - session.resumed_at;

@@ -46,6 +46,9 @@ static int begin_recording(struct recording *r, struct collector *account, struc
 	return recording_begin(r, account, &clocks, err);
 }
 
+/* Of a start that failed, and could not be undone: a thread of its own is held, as by a debugger. NULL: none. */
+static struct collector *left;
+
 /* Everything from the records up to the first signal; undone on failure. EVENTS has room for more than COUNT. */
 static int arm(const struct options *o, struct engine_event *events, uint32_t count,
 	       struct collector *account, struct recording *recording, struct buffer *notes,
@@ -112,7 +115,10 @@ no_waits:
 	jvm_session_end();
 no_engine:
 	jvm_session_end();
-	collector_stop(account);
+	if (!collector_stop(account)) {
+		left = account;
+		return rc;
+	}
 	if (recording)
 		recording_end(recording, &ignored);
 	if (session.ring)
@@ -127,6 +133,14 @@ no_collector:
 /* What the last run had to leave behind goes now. */
 static int settle(struct error *err)
 {
+	if (left) {
+		if (!collector_stop(left))
+			return error_set(err, EBUSY, "a thread of the profiler's own, 'jstrobe drain', is held, by a "
+					 "debugger or by lack of CPU time; let it go, then try again");
+		collector_release(left);
+		faults_remove();
+		left = NULL; /* it stays: what wrote or streamed its samples may look at it yet */
+	}
 	if (!session.held)
 		return 0;
 	if (!engine_settle())

@@ -13,6 +13,12 @@
 struct session {
 	pthread_mutex_t lock;       /* everything below */
 	bool running;
+	enum session_ending {       /* how far a stop has got; not further where a thread of ours is held */
+		SESSION_RUNS, SESSION_SILENT, SESSION_DRAINED
+	} ending;
+	uint64_t silent_since;      /* monotonic; 0: it samples, or has stopped */
+	bool outside;               /* when its sources fell silent no handler was held inside */
+	bool goes_on;               /* it is between two rounds */
 	bool tracing;               /* the running or last session counts calls (agent/trace.c), it samples nothing */
 	bool has_options;
 	struct options options;     /* of the running or last session */
@@ -38,6 +44,12 @@ struct session {
 };
 
 extern struct session session;
+
+/* A session runs, and no stop of it has begun. Lock held. */
+static inline bool session_samples(void)
+{
+	return session.running && session.ending == SESSION_RUNS;
+}
 
 /*
  * Sample EVENTS (room for RECORD_EVENTS, COUNT of them given) as O says into ACCOUNT, and RECORDING unless it is NULL,

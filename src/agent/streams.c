@@ -77,7 +77,9 @@ int streams_open(const struct options *o, struct error *err)
 {
 	int rc = 0;
 
-	streams_end();
+	if (!streams_end())
+		return error_set(err, EBUSY, "a thread of the profiler's own ('jstrobe stream') is held, as by a "
+				 "debugger");
 	/* a FIFO must not have two that write */
 	if (o->stream[0])
 		stream_closing_hurry(BEFORE_ANEW);
@@ -136,13 +138,15 @@ int streams_begin(const struct options *o, const struct engine_event *events, ui
 	return 0;
 }
 
-static void end(struct open_stream *s)
+static bool end(struct open_stream *s)
 {
 	struct stream_totals t;
 
 	stream_out_close(s->out);
+	s->out = NULL;
 	if (s->stream) {
-		stream_end(s->stream);
+		if (!stream_end(s->stream))
+			return false;
 		stream_totals(s->stream, &t);
 		streams.ended.records += t.records;
 		streams.ended.samples += t.samples;
@@ -151,12 +155,15 @@ static void end(struct open_stream *s)
 		stream_free(s->stream);
 	}
 	*s = (struct open_stream){0};
+	return true;
 }
 
-static void end_at(unsigned i)
+static bool end_at(unsigned i)
 {
-	end(&streams.open[i]);
+	if (!end(&streams.open[i]))
+		return false;
 	streams.open[i] = streams.open[--streams.count];
+	return true;
 }
 
 int streams_join(const struct options *o, const struct engine_event *events, uint32_t count,
@@ -177,14 +184,16 @@ void streams_leave(const void *reader)
 	unsigned i = streams.count;
 
 	while (i-- > 0)
-		if (streams.open[i].reader == reader)
-			end_at(i);
+		/* one that does not end now ends with the session */
+		if (streams.open[i].reader == reader && !end_at(i))
+			streams.open[i].reader = NULL;
 }
 
-void streams_end(void)
+bool streams_end(void)
 {
-	while (streams.count)
-		end_at(streams.count - 1);
+	while (streams.count && end_at(streams.count - 1))
+		;
+	return !streams.count;
 }
 
 void streams_death(void)

@@ -29,8 +29,11 @@ int streams_join(const struct options *o, const struct engine_event *events, uin
 		 struct collector *account, struct error *err);
 /* The command READER is gone. */
 void streams_leave(const void *reader);
-/* The collector has stopped: all come to their end. No reader is waited for (collect/stream_closing.h). */
-void streams_end(void);
+/*
+ * The collector has stopped: all come to their end. No reader is waited for (collect/stream_closing.h). False: a thread
+ * of theirs is held; this can be called again.
+ */
+bool streams_end(void);
 /* The process ends: what readers have not taken within 200 ms, all together, they do not get. No lock is needed. */
 void streams_death(void);
 /* Sums over all streams so far; their number. */

@@ -149,6 +149,17 @@ static int check_peer(struct talk *t, struct error *err)
 			 "user", (int)uid);
 }
 
+/* Nobody listens at PATH: the command was killed meanwhile, and cannot remove its socket. */
+static void remove_dead(const char *path, int code)
+{
+	static const char name[] = "/tmp/" CONTROL_PREFIX;
+	struct stat st;
+
+	if (code == ECONNREFUSED && strncmp(path, name, strlen(name)) == 0 && !strchr(path + strlen(name), '/') &&
+	    lstat(path, &st) == 0 && S_ISSOCK(st.st_mode))
+		unlink(path);
+}
+
 int talk_open(JavaVM *vm, const struct options *o, struct talk **talk, struct error *err)
 {
 	struct talk *t = calloc(1, sizeof(*t));
@@ -164,6 +175,7 @@ int talk_open(JavaVM *vm, const struct options *o, struct talk **talk, struct er
 	t->place = (struct command_place)COMMAND_NO_PLACE;
 	t->sock = t->owner.sock = control_connect(o->connect, err);
 	if (t->sock < 0) {
+		remove_dead(o->connect, err->code);
 		control_hold(false);
 		free(t);
 		return -err->code;
@@ -214,7 +226,9 @@ void talk_end(struct talk *t)
 	struct control_job job = {.name = "end of a conversation", .attached = true, .run = abandon, .drop = drop,
 				  .arg = t};
 
-	shutdown(t->sock, SHUT_RDWR);
+	/* a command that has hung up hears when its session has ended, any other at once that nothing more comes */
+	if (!command_owner_is_gone(&t->owner))
+		shutdown(t->sock, SHUT_RDWR);
 	control_post(&job);
 }
 

@@ -9,10 +9,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/transfer.h"
+
+#define END_MS 10000 /* as long as the agent lets a conversation wait for what does not get on */
 
 void agent_init(struct agent *a, int wake)
 {
@@ -23,9 +26,30 @@ void agent_init(struct agent *a, int wake)
 	buffer_init(&a->text, -1);
 }
 
+/* The agent closes its end when the session that was ours has ended. */
+static void wait_for_end(struct agent *a)
+{
+	struct pollfd p[2] = {{.fd = a->sock, .events = POLLIN}, {.fd = a->wake, .events = POLLIN}};
+	char rest[4096];
+	ssize_t n = 1;
+
+	shutdown(a->sock, SHUT_WR);
+	while (n > 0) {
+		int ready = poll(p, 2, END_MS);
+
+		if (ready == 0)
+			console_note("process %d: the session is still being ended", (int)a->target.pid);
+		if (ready <= 0 || p[1].revents)
+			return;
+		n = recv(a->sock, rest, sizeof(rest), MSG_DONTWAIT);
+	}
+}
+
 void agent_close(struct agent *a)
 {
 	agent_stop_listening(a);
+	if (a->sock >= 0 && a->owns && !a->ended)
+		wait_for_end(a);
 	if (a->sock >= 0)
 		close(a->sock);
 	attach_close(&a->target);
@@ -200,6 +224,11 @@ int agent_obey(struct agent *a, const struct options *o, int timeout_ms, struct 
 		rc = error_set(err, ENOMEM, "out of memory");
 	else
 		rc = agent_command(a, b.data, timeout_ms, err);
+	/* also when the answer is not waited for to its end */
+	if (o->action == ACTION_START && o->owner)
+		a->owns = rc == 0 || rc == -EINTR || rc == -ETIMEDOUT;
+	else if (o->action == ACTION_STOP && rc == 0)
+		a->owns = false;
 	buffer_free(&b);
 	return rc;
 }

@@ -22,6 +22,7 @@ struct agent {
 	struct buffer text;    /* answers of list, version */
 	char *status;          /* the last STATUS; NULL: none yet */
 	char *answer;          /* what came with the last DONE or ENDED; "" at first */
+	bool owns;             /* a session that ends with this conversation */
 	bool ended;            /* the JVM came to its normal end (ENDED was received) */
 	struct error end_error; /* code 0: it wrote its result */
 };
@@ -58,7 +59,10 @@ int agent_command(struct agent *a, const char *command, int timeout_ms, struct e
 int agent_obey(struct agent *a, const struct options *o, int timeout_ms, struct error *err);
 /* Handle what has come in unasked. As agent_command; 0 if that was all. */
 int agent_listen(struct agent *a, int timeout_ms, struct error *err);
-/* End the conversation and leave nothing behind; safe at any time after agent_init. */
+/*
+ * End the conversation and leave nothing behind; safe at any time after agent_init. A session that ends with it has
+ * ended then, unless that takes longer than some seconds (which is said), or a signal comes.
+ */
 void agent_close(struct agent *a);
 
 /*

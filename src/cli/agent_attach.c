@@ -114,7 +114,8 @@ static int invite(struct agent *a, int tmp, char *options, size_t size, struct e
 	if (tmp < 0)
 		return error_set(err, -tmp, "/tmp cannot be used for the control socket: %s",
 				 strerror(-tmp));
-	snprintf(a->socket_name, sizeof(a->socket_name), ".jstrobe-%.16s", random);
+	control_sweep(a->folder, CONTROL_OLD);
+	snprintf(a->socket_name, sizeof(a->socket_name), CONTROL_PREFIX "%.*s", CONTROL_DIGITS, random);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", a->folder, a->socket_name);
 	a->listener = control_listen(path, err);
 	if (a->listener < 0) {

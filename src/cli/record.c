@@ -25,8 +25,6 @@
 #define DEFAULT_DURATION (60 * NS_PER_S)
 #define TICK_MS 1000
 #define START_MS 120000
-#define KILLED_TRIES 20
-#define KILLED_PAUSE_US 100000
 
 struct recording {
 	struct cli *cli;
@@ -61,21 +59,6 @@ static void take_signals(struct recording *r)
 
 /* ---- the session ------------------------------------------------------------------ */
 
-/* The session of a command that was killed ends within a second: that is waited for. */
-static int ask_to_start(struct recording *r, struct error *err)
-{
-	int tries, rc;
-
-	for (tries = 0;; tries++) {
-		rc = agent_send_file(&r->agent, r->result.fd, err);
-		if (rc == 0)
-			rc = agent_obey(&r->agent, &r->cli->options, START_MS, err);
-		if (rc != -EAGAIN || tries == KILLED_TRIES)
-			return rc;
-		usleep(KILLED_PAUSE_US);
-	}
-}
-
 static int begin(struct recording *r, struct error *err)
 {
 	struct options *o = &r->cli->options;
@@ -84,7 +67,9 @@ static int begin(struct recording *r, struct error *err)
 	o->action = ACTION_START;
 	o->owner = true;
 	o->color = r->result.copy && console_colour(r->result.out);
-	rc = ask_to_start(r, err);
+	rc = agent_send_file(&r->agent, r->result.fd, err);
+	if (rc == 0)
+		rc = agent_obey(&r->agent, o, START_MS, err);
 	while (rc == -EINTR) {
 		take_signals(r);
 		if (r->interrupts)
@@ -172,8 +157,10 @@ static int finish(struct recording *r, struct error *err)
 	rc = agent_obey(&r->agent, &o, -1, err);
 	while (rc == -EINTR) {
 		take_signals(r);
-		if (r->interrupts > interrupts)
+		if (r->interrupts > interrupts) {
+			r->agent.owns = false; /* nor is its end waited for */
 			return error_set(err, EINTR, "stopped without a result");
+		}
 		rc = agent_listen(&r->agent, -1, err);
 	}
 	return rc;

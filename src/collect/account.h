@@ -92,7 +92,8 @@ struct event_account {
 struct collector {
 	struct collector_options options;
 	pthread_t thread;
-	bool running;
+	_Atomic pid_t tid;     /* of it; 0: it has not begun */
+	bool running, joined;  /* joined: the thread has ended, the last drain is still to come */
 	_Atomic uint32_t stopping; /* cuts the rest between two drains short */
 	pthread_mutex_t images; /* held while names are looked up: no image may go away; taken before `lock` */
 	struct kernel_table *kernel; /* kept for a while where names are asked for all the time; with `images` */
@@ -119,6 +120,7 @@ struct collector {
 
 	pthread_mutex_t given_lock; /* the list below; never held for long: threads of the program take it */
 	VECTOR(struct given_name) given;
+	struct collector_totals totals; /* as last told; with given_lock */
 
 	struct event_account events[RECORD_EVENTS];
 	VECTOR(struct place) runs; /* by index of the record: the run that is open on it */

@@ -18,6 +18,7 @@
 #include "os/os.h"
 
 #define FULL_EVERY NS_PER_S /* all records, stirred or not */
+#define SHORT (500 * NS_PER_MS)    /* for who asks how it stands */
 #define DRAIN_OFTEN (10 * NS_PER_MS)
 
 struct collector *collector_new(const struct collector_options *o)
@@ -69,6 +70,7 @@ static void *run(void *arg)
 	struct collector *c = arg;
 
 	own_thread_begin("jstrobe drain");
+	atomic_store(&c->tid, os_gettid());
 	/* On a machine that is busy to the last core queues must not wait; where not permitted they grow. */
 	setpriority(PRIO_PROCESS, (id_t)os_gettid(), -10);
 	while (!atomic_load(&c->stopping)) {
@@ -90,6 +92,8 @@ int collector_start(struct collector *c, struct error *err)
 	c->era_of_drain = era_now(&zone.eras);
 	c->last_look = c->last_scan = os_monotonic(); /* the engine scans by itself when it starts */
 	atomic_store(&c->stopping, false);
+	c->joined = false;
+	atomic_store(&c->tid, 0);
 	rc = own_thread_start(&c->thread, run, c, "collector", err);
 	if (rc) {
 		collector_release(c);
@@ -99,22 +103,32 @@ int collector_start(struct collector *c, struct error *err)
 	return 0;
 }
 
-void collector_stop(struct collector *c)
+bool collector_stop(struct collector *c)
 {
-	if (c->running) {
+	if (!c->running)
+		return true;
+	if (!c->joined) {
 		atomic_store(&c->stopping, true);
 		os_wake(&c->stopping);
-		pthread_join(c->thread, NULL);
-		c->running = false;
+		if (!own_thread_join_busy(c->thread, &c->tid))
+			return false;
 	}
-	pthread_mutex_lock(&c->images);
-	pthread_mutex_lock(&c->lock);
+	/* from here on no thread needs it; those of the sinks may be looking names up */
+	c->joined = true;
+	if (!os_lock_within(&c->images, OWN_THREAD_LONGEST))
+		return false;
+	if (!os_lock_within(&c->lock, OWN_THREAD_PATIENCE)) {
+		pthread_mutex_unlock(&c->images);
+		return false;
+	}
+	c->running = false;
 	account_names(c);
 	drain_all(c);
 	account_close(c);
 	frames_name_late(&c->frames, &zone);
 	pthread_mutex_unlock(&c->lock);
 	pthread_mutex_unlock(&c->images);
+	return true;
 }
 
 void collector_release(struct collector *c)
@@ -126,7 +140,8 @@ void collector_release(struct collector *c)
 
 void collector_free(struct collector *c)
 {
-	if (!c)
+	/* its thread, which did not end in time, may use it yet */
+	if (!c || c->running)
 		return;
 	while (c->given.count)
 		free(c->given.items[--c->given.count].name);
@@ -167,8 +182,14 @@ void collector_totals(struct collector *c, struct collector_totals *t)
 	uint32_t e;
 	int i;
 
+	/* a thread that is held may have the lock; what was told before is better than no answer */
+	if (!os_lock_within(&c->lock, SHORT)) {
+		pthread_mutex_lock(&c->given_lock);
+		*t = c->totals;
+		pthread_mutex_unlock(&c->given_lock);
+		return;
+	}
 	memset(t, 0, sizeof(*t));
-	pthread_mutex_lock(&c->lock);
 	for (e = 0; e < c->options.events; e++) {
 		account_all_losses(c, e, &losses);
 		t->taken += losses.taken;
@@ -178,6 +199,9 @@ void collector_totals(struct collector *c, struct collector_totals *t)
 	}
 	t->queue_bytes = c->queue_bytes;
 	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_lock(&c->given_lock);
+	c->totals = *t;
+	pthread_mutex_unlock(&c->given_lock);
 }
 
 void collector_event_totals(struct collector *c, uint32_t e, struct collector_event_totals *t)

@@ -51,10 +51,14 @@ struct collector_facts {
 struct collector *collector_new(const struct collector_options *o);
 /* Set up what handlers read and write (records must be open), and start the draining thread. */
 int collector_start(struct collector *c, struct error *err);
-/* Drain what is left and end the thread (after engine_stop). The account stays. */
-void collector_stop(struct collector *c);
+/*
+ * Drain what is left and end the thread (after engine_stop). The account stays. False: a thread of ours is held, as by
+ * a debugger, and has not ended for OWN_THREAD_PATIENCE; nothing may be given back, and this can be called again.
+ */
+bool collector_stop(struct collector *c);
 /* Give back records, queues, trace store: no handler can run any more. After collector_stop. */
 void collector_release(struct collector *c);
+/* One that collector_stop could not end stays. */
 void collector_free(struct collector *c);
 
 /* Name (Java's, complete) and Thread.getId of thread TID, for the samples it has and will have. */

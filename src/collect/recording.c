@@ -11,6 +11,8 @@
 #include "engine/own_thread.h"
 #include "os/os.h"
 
+#define SHORT (500 * NS_PER_MS) /* for who asks how it stands */
+
 static int truncate_file(int fd, uint64_t size, struct error *err)
 {
 	struct stat st;
@@ -144,7 +146,9 @@ int recording_end(struct recording *r, struct error *err)
 
 	if (r->running) {
 		recording_wake(r, true);
-		pthread_join(r->thread, NULL);
+		if (!own_thread_join_busy(r->thread, &r->tid))
+			return error_set(err, EINPROGRESS, "the recording does not end: what it writes to takes "
+					 "nothing, or a debugger holds the profiler's thread 'jstrobe write'");
 		pthread_mutex_lock(&r->lock);
 		recording_turn(r, URGENCY_END);
 		r->running = false;
@@ -204,7 +208,8 @@ void recording_free(struct recording *r)
 	size_t i;
 	unsigned v;
 
-	if (!r)
+	/* its thread, which did not end in time, may use it yet */
+	if (!r || r->running)
 		return;
 	for (i = 0; i < r->facts.count; i++)
 		for (v = 0; v < r->facts.items[i].count; v++)
@@ -233,7 +238,13 @@ void recording_free(struct recording *r)
 
 void recording_totals(struct recording *r, struct recording_totals *t)
 {
-	pthread_mutex_lock(&r->lock);
+	/* it is held while the disk is written to, which may not answer */
+	if (!os_lock_within(&r->lock, SHORT)) {
+		pthread_mutex_lock(&r->wake_lock);
+		*t = r->totals;
+		pthread_mutex_unlock(&r->wake_lock);
+		return;
+	}
 	t->bytes = jfr_size(r->jfr) + r->appended;
 	t->samples = r->samples;
 	t->dropped = r->dropped;
@@ -242,6 +253,9 @@ void recording_totals(struct recording *r, struct recording_totals *t)
 	memcpy(t->left_out, r->left_out, sizeof(t->left_out));
 	t->began = r->options.append.began ? r->options.append.began : r->began;
 	pthread_mutex_unlock(&r->lock);
+	pthread_mutex_lock(&r->wake_lock);
+	r->totals = *t;
+	pthread_mutex_unlock(&r->wake_lock);
 }
 
 void recording_identity(struct recording *r, dev_t *device, ino_t *inode)

@@ -79,11 +79,16 @@ int recording_write_ring(struct recording *r, struct collector *c, struct ring *
 int recording_flush(struct recording *r, struct error *err);
 /* Append what the file holds so far to OUT. */
 int recording_copy(struct recording *r, struct buffer *out, struct error *err);
-/* The end (after collector_stop): the last samples are written. Why something is missing, or 0. */
+/*
+ * The end (after collector_stop): the last samples are written. Why something is missing, or 0. -EINPROGRESS: its
+ * thread has not ended, as the disk does not answer; this can be called again.
+ */
 int recording_end(struct recording *r, struct error *err);
 /* After recording_end: append FILE, whole chunks of the JDK's own. A failure leaves ours as it was. */
 int recording_append(struct recording *r, int file, struct error *err);
-/* After recording_end, or instead of recording_begin. Closes the file. */
+/*
+ * After recording_end, or instead of recording_begin. Closes the file. One that recording_end could not end stays.
+ */
 void recording_free(struct recording *r);
 
 struct recording_totals {

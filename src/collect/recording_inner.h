@@ -94,10 +94,12 @@ struct recording {
 	uint64_t appended;        /* bytes behind ours */
 
 	pthread_t thread;
+	_Atomic pid_t tid;        /* of it; 0: it has not begun */
 	bool running;
 	pthread_mutex_t wake_lock;
 	pthread_cond_t wake;
 	bool stopping, hurry;     /* with wake_lock */
+	struct recording_totals totals; /* as last told; the same */
 };
 
 /*

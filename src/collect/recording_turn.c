@@ -170,6 +170,7 @@ void *recording_run(void *arg)
 	struct recording *r = arg;
 
 	own_thread_begin("jstrobe write");
+	atomic_store(&r->tid, os_gettid());
 	while (wait_for_turn(r, os_monotonic() + WRITE_EVERY)) {
 		pthread_mutex_lock(&r->lock);
 		recording_turn(r, URGENCY_TURN);

@@ -178,6 +178,8 @@ void ring_end(struct ring *r)
 {
 	struct collector *c = r->sink.collector;
 
+	if (!c)
+		return;
 	pthread_mutex_lock(&c->lock);
 	mark(r, c, os_monotonic());
 	r->ended = r->marks.count ? r->marks.items[r->marks.count - 1].time : os_monotonic();
@@ -187,7 +189,8 @@ void ring_end(struct ring *r)
 
 void ring_free(struct ring *r)
 {
-	if (!r)
+	/* where no end could be made it gets samples yet */
+	if (!r || r->sink.collector)
 		return;
 	while (r->oldest)
 		drop_oldest(r);

@@ -276,6 +276,7 @@ static void *run(void *arg)
 	struct stream *s = arg;
 
 	own_thread_begin("jstrobe stream");
+	atomic_store(&s->tid, os_gettid());
 	/* As the collector: on a machine that is busy to the last core events must not wait. */
 	setpriority(PRIO_PROCESS, (id_t)os_gettid(), -10);
 	while (!atomic_load(&s->stopping)) {
@@ -328,13 +329,14 @@ int stream_begin(struct stream *s, struct collector *c, struct error *err)
 	return rc;
 }
 
-void stream_end(struct stream *s)
+bool stream_end(struct stream *s)
 {
 	if (!s->running)
-		return;
+		return true;
 	atomic_store(&s->stopping, true);
 	wake(s);
-	pthread_join(s->thread, NULL);
+	if (!own_thread_join_busy(s->thread, &s->tid))
+		return false;
 	s->running = false;
 	atomic_fetch_sub(&s->collector->hurried, 1);
 	/* Nothing comes behind what the last turn takes. */
@@ -342,11 +344,13 @@ void stream_end(struct stream *s)
 	turn(s, true);
 	stream_closing_add(s->out);
 	s->out = NULL;
+	return true;
 }
 
 void stream_free(struct stream *s)
 {
-	if (!s)
+	/* its thread, which did not end in time, may use it yet */
+	if (!s || s->running)
 		return;
 	stream_out_close(s->out);
 	close(s->wake);

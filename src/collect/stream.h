@@ -35,9 +35,12 @@ struct stream_options {
 struct stream *stream_new(struct stream_out *out, const struct stream_options *o, struct error *err);
 /* From here on samples of C go into it. */
 int stream_begin(struct stream *s, struct collector *c, struct error *err);
-/* The end (best after collector_stop). What waits for the reader goes to stream_closing.c: no reader is waited for. */
-void stream_end(struct stream *s);
-/* After stream_end, or instead of stream_begin. NULL: nothing. */
+/*
+ * The end (best after collector_stop). What waits for the reader goes to stream_closing.c: no reader is waited for.
+ * False: its thread is held, as by a debugger; this can be called again.
+ */
+bool stream_end(struct stream *s);
+/* After stream_end, or instead of stream_begin. NULL: nothing. One that stream_end could not end stays. */
 void stream_free(struct stream *s);
 
 struct stream_totals {

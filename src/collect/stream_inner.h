@@ -41,6 +41,7 @@ struct stream {
 	struct collector *collector;
 	int wake;              /* eventfd: events are pending, or it is the end */
 	pthread_t thread;
+	_Atomic pid_t tid;     /* of it; 0: it has not begun */
 	bool running;
 	atomic_bool stopping, over;
 

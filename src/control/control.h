@@ -66,6 +66,15 @@ void control_release(struct control_message *m);
  * The caller unlinks the path.
  */
 int control_listen(const char *path, struct error *err);
+/*
+ * Names of such sockets: CONTROL_PREFIX and CONTROL_DIGITS hex digits. Remove those in FOLDER that belong to the
+ * (effective) user, are older than AGE seconds, and have nobody who listens: a command that is killed cannot remove its
+ * own. The age leaves those alone that are just being made. How many were removed.
+ */
+#define CONTROL_PREFIX ".jstrobe-"
+#define CONTROL_DIGITS 16
+#define CONTROL_OLD 10
+unsigned control_sweep(int folder, unsigned age);
 /* Wait for one connection; its descriptor, or a negative errno. */
 int control_accept(int listener, int timeout_ms, struct error *err);
 /* Connect to the socket at PATH; its descriptor, or a negative errno. */

@@ -8,6 +8,8 @@
 #include "engine/libc_calls.h"
 #include "os/os.h"
 
+#define LOOK (50 * NS_PER_MS) /* a longer time between two looks: this thread did not run either */
+
 int own_thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const char *what, struct error *err)
 {
 	sigset_t all, old;
@@ -26,10 +28,15 @@ int own_thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const c
 /* Not pthread_timedjoin_np: it goes by the clock that can be set. */
 bool own_thread_join(pthread_t thread, uint64_t ns)
 {
-	uint64_t until = os_monotonic() + ns, pause = 20 * NS_PER_US;
+	uint64_t pause = 20 * NS_PER_US, before = os_monotonic(), waited = 0;
 
 	while (pthread_tryjoin_np(thread, NULL)) {
-		if (os_monotonic() >= until) {
+		uint64_t now = os_monotonic();
+
+		/* a process that was stopped has not waited */
+		waited += MIN(now - before, LOOK);
+		before = now;
+		if (waited >= ns) {
 			pthread_detach(thread);
 			return false;
 		}
@@ -37,6 +44,55 @@ bool own_thread_join(pthread_t thread, uint64_t ns)
 		pause = MIN(2 * pause, NS_PER_MS);
 	}
 	return true;
+}
+
+/* Whether thread TID, whose CPU clock stood at *CPU, gets on. */
+static bool gets_on(pid_t tid, uint64_t *cpu)
+{
+	uint64_t now = os_thread_cpu(tid);
+	bool on = now != *cpu || os_thread_runs(tid);
+
+	*cpu = now;
+	return on;
+}
+
+static _Atomic pid_t waiting;
+
+pid_t own_thread_waiting(void)
+{
+	return atomic_load(&waiting);
+}
+
+static bool join_busy(pthread_t thread, const _Atomic pid_t *tid)
+{
+	uint64_t pause = 20 * NS_PER_US, before = os_monotonic(), looked = 0, stalled = 0, waited = 0, cpu = 0;
+
+	while (pthread_tryjoin_np(thread, NULL)) {
+		uint64_t now = os_monotonic(), slept = MIN(now - before, LOOK);
+
+		before = now;
+		waited += slept;
+		stalled += slept;
+		if (waited - looked >= LOOK) {
+			looked = waited;
+			stalled = gets_on(atomic_load(tid), &cpu) ? 0 : stalled;
+		}
+		if (stalled >= OWN_THREAD_PATIENCE || waited >= OWN_THREAD_LONGEST)
+			return false;
+		os_sleep(pause);
+		pause = MIN(2 * pause, NS_PER_MS);
+	}
+	return true;
+}
+
+bool own_thread_join_busy(pthread_t thread, const _Atomic pid_t *tid)
+{
+	bool joined;
+
+	atomic_store(&waiting, os_gettid());
+	joined = join_busy(thread, tid);
+	atomic_store(&waiting, 0);
+	return joined;
 }
 
 void own_thread_begin(const char *name)

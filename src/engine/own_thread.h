@@ -6,6 +6,7 @@
 #define JSTROBE_ENGINE_OWN_THREAD_H
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 
@@ -20,6 +21,15 @@ int own_thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const c
  * Any thread.
  */
 bool own_thread_join(pthread_t thread, uint64_t ns);
+/*
+ * The same for one that may have much to do yet: for as long as *TID, the thread's, runs or its CPU clock moves, until
+ * it has not for OWN_THREAD_PATIENCE, and for OWN_THREAD_LONGEST in all. False: it can be waited for again. Time in
+ * which the caller did not run either does not count.
+ */
+bool own_thread_join_busy(pthread_t thread, const _Atomic pid_t *tid);
+/* The thread that waits so just now, 0 = none does. Any thread. */
+pid_t own_thread_waiting(void);
+#define OWN_THREAD_LONGEST (60 * NS_PER_S)
 /* The longest that one is waited for that was told to end: some ms pass even where the CPU is short. */
 #define OWN_THREAD_PATIENCE (5 * NS_PER_S)
 

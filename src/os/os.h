@@ -29,6 +29,8 @@ void os_sleep(uint64_t ns);
  */
 void os_wait_while(_Atomic uint32_t *word, uint32_t value, uint64_t ns);
 void os_wake(_Atomic uint32_t *word);
+/* Lock MUTEX, for NS at most; false: it was not to be had. */
+bool os_lock_within(pthread_mutex_t *mutex, uint64_t ns);
 /* A condition whose timed waits end by CLOCK_MONOTONIC, as os_monotonic counts. Any thread, once for each. */
 void os_condition_init(pthread_cond_t *condition);
 

@@ -30,3 +30,16 @@ void os_wake(_Atomic uint32_t *word)
 {
 	syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
 }
+
+/* Not pthread_mutex_timedlock: it goes by the clock that can be set. */
+bool os_lock_within(pthread_mutex_t *mutex, uint64_t ns)
+{
+	uint64_t until = os_monotonic() + ns;
+
+	while (pthread_mutex_trylock(mutex)) {
+		if (os_monotonic() >= until)
+			return false;
+		os_sleep(NS_PER_MS);
+	}
+	return true;
+}

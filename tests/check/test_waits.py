@@ -3,7 +3,7 @@ import re
 
 import tree
 
-ROOMS = ("src/engine/", "src/agent/", "src/os/")
+ROOMS = ("src/engine/", "src/agent/", "src/os/", "src/collect/")
 ENDLESS = (r"\bpthread_join\(", r"\bpthread_cond_wait\(", r"\bsem_wait\(", r"\bpoll\([^;]*, -1\)",
            r"\bos_wait_while\([^;]*UINT64_MAX\)", r"\bFUTEX_WAIT[^;]*, NULL, NULL")
 # Work is waited for there, and whoever posts it cannot fail to.

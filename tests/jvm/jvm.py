@@ -8,6 +8,7 @@ Everything a test starts is ended by its pid, also when the test fails.
 """
 import contextlib
 import fcntl
+import functools
 import glob
 import inspect
 import json
@@ -69,6 +70,18 @@ class Jdk:
 
     def __repr__(self):
         return f"jdk{self.version}"
+
+
+@functools.lru_cache(maxsize=None)
+def collectors_of(java):
+    """Flags of the garbage collectors that a JVM has."""
+    flags = [f"-XX:+Use{name}GC" for name in ("Serial", "Parallel", "G1", "Z", "Shenandoah")]
+    return [flag for flag in flags if subprocess.run([java, flag, "-version"], stdout=subprocess.DEVNULL,
+                                                     stderr=subprocess.DEVNULL).returncode == 0]
+
+
+def collectors(jdk):
+    return collectors_of(jdk.java)
 
 
 def run_script(name, *args):

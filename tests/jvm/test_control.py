@@ -1,10 +1,12 @@
 """Who commands a session: what a command leaves, starts that come too early or fail, commands that must not wait."""
 import contextlib
+import ctypes
 import glob
 import os
 import shutil
 import signal
 import subprocess
+import threading
 
 import jvm
 import pytest
@@ -169,3 +171,145 @@ def test_the_jvm_ends_while_a_command_hangs(jdk, way):
             program.process.terminate()
             assert program.process.wait(timeout=30) == 128 + signal.SIGTERM
         assert not any("#" in line for line in program.output), program.output
+
+
+# ---- threads of ours that are held ---------------------------------------------------------------------
+
+WALL = 0x40000000  # wait for threads, too
+SEIZE, INTERRUPT, DETACH = 0x4206, 0x4207, 17
+
+
+@contextlib.contextmanager
+def held(tid):
+    """A debugger holds that thread."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.ptrace.argtypes = [ctypes.c_long, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
+    if libc.ptrace(SEIZE, tid, None, None):
+        pytest.skip(f"no thread of another process can be held here: {os.strerror(ctypes.get_errno())}")
+    assert libc.ptrace(INTERRUPT, tid, None, None) == 0
+    os.waitpid(tid, WALL)
+    try:
+        yield
+    finally:
+        if libc.ptrace(DETACH, tid, None, None):
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(tid, WALL)  # it has ended; until this is noticed its process has not
+
+
+@pytest.mark.parametrize("thread, suffix", [("drain", ".json"), ("write", ".jfr"), ("stream", ".json")])
+def test_a_thread_of_ours_is_held(jdk, thread, suffix):
+    """A stop does not wait for ever, says why, and the next command goes on where it ended."""
+    if (thread, jdk.version) not in {("drain", 17), ("write", 25)} and not jvm.SOAK:
+        pytest.skip(f"{thread} on {jdk}: only with full counts (make soak)")
+    path, socket = jvm.result_file(suffix), jvm.result_file(".socket")
+    with Program(jdk, "KnownShares") as program:
+        more = ("--stream", f"unix:{socket}") if thread == "stream" else ()
+        assert jstrobe("start", "-i", "1ms", *more, "-f", path, program.pid).returncode == 0
+        program.work(0.2)
+        with held(program.tid(f"jstrobe {thread}")):
+            done = jstrobe("stop", program.pid)
+            assert done.returncode == 1 and f"jstrobe {thread}" in done.stderr, done
+            assert "'stop' is being carried out" in jstrobe("status", program.pid).stdout
+            assert jstrobe("metrics", program.pid).returncode == 0
+        assert jstrobe("stop", program.pid).returncode == 0
+        assert "not active" in jstrobe("status", program.pid).stdout
+        if suffix == ".json":
+            jvm.Profile(path).check()
+        assert os.path.getsize(path) > 0
+        assert jstrobe("record", "-d", "0.1", "-f", path, program.pid).returncode == 0
+        os.remove(path)
+        assert program.stop() == 0, program.output[-5:]
+
+
+def test_the_jvm_ends_while_a_thread_of_ours_is_held(jdk17):
+    """The JVM's end waits 200 ms for it, as often as it has something to do meanwhile."""
+    path = jvm.result_file()
+    with Program(jdk17, "KnownShares") as program:
+        assert jstrobe("start", "-i", "1ms", "-f", path, program.pid).returncode == 0
+        tid = program.tid("jstrobe drain")
+        with held(tid):
+            program.say("stop")
+            os.waitpid(tid, WALL)
+        assert any("result is not written" in line for line in program.output), program.output
+        assert program.process.wait(timeout=60) == 0
+    assert not around(path)
+
+
+# ---- the next command -----------------------------------------------------------------------------------
+
+def test_a_loop_is_active_between_its_rounds(jdk17):
+    """Where the result of a round goes takes long; what asks meanwhile is told of one session."""
+    fifo = jvm.result_file(".html")
+    os.mkfifo(fifo)
+    reader, over = os.open(fifo, os.O_RDWR), threading.Event()  # a page is more than a pipe takes
+
+    def drain():
+        while not over.is_set():
+            os.read(reader, 1 << 16)
+    said = f"start,event=cpu,interval=1ms,loop=100ms,file={fifo}"
+    with Program(jdk17, "KnownShares", jvm=[f"-agentpath:{jvm.LIBRARY}={said}"]) as program:
+        jvm.wait_until(lambda: "'timer' is being carried out" in jstrobe("status", program.pid).stdout, 60)
+        assert "Profiling is running" in jstrobe("status", program.pid).stdout
+        drained = threading.Thread(target=drain, daemon=True)
+        drained.start()
+        assert jstrobe("stop", "-o", "collapsed", program.pid).returncode == 0
+        assert "not active" in jstrobe("status", program.pid).stdout
+        assert program.stop() == 0
+    over.set()
+    os.write(reader, b"over")
+    drained.join(timeout=60)
+    os.close(reader)
+    os.remove(fifo)
+
+
+ENDS = {"stream": ("stream", "-d", "0.1"), "top": ("top", "--once", "-d", "0.1"), "record": ("record", "-d", "0.1")}
+
+
+@pytest.mark.parametrize("first", ENDS)
+def test_a_command_that_is_back_has_no_session_any_more(jdk17, first):
+    with Program(jdk17, "KnownShares") as program:
+        for _ in range(counted(3, 100)):
+            assert jstrobe(*ENDS[first], program.pid).returncode == 0
+            assert "not active" in jstrobe("status", program.pid).stdout
+            assert jstrobe(*ENDS[first], program.pid).returncode == 0
+            done = jstrobe("start", program.pid)
+            assert done.returncode == 0, done.stderr
+            assert jstrobe("stop", "-f", "/dev/null", program.pid).returncode == 0
+        assert program.stop() == 0
+
+
+def test_the_session_of_a_killed_command_is_in_nobodys_way(jdk17):
+    """It need not have been noticed yet that the command is gone: the thread that would is held."""
+    with Program(jdk17, "KnownShares") as program:
+        for _ in range(counted(1, 20)):
+            first = subprocess.Popen([jvm.COMMAND, "record", "-f", "/dev/null", str(program.pid)], cwd=jvm.WORK,
+                                     stderr=subprocess.DEVNULL)
+            jvm.wait_until(lambda: "owner" in jstrobe("status", program.pid).stdout, 60)
+            jvm.wait_until(lambda: list(program.threads().values()).count("jstrobe talk") == 1, 60)
+            with held(program.tid("jstrobe talk")):
+                first.kill()
+                first.wait()
+                done = jstrobe("start", program.pid)
+                assert done.returncode == 0, done.stderr
+            assert jstrobe("stop", "-f", "/dev/null", program.pid).returncode == 0
+        assert program.stop() == 0
+
+
+# ---- the JVM's end ---------------------------------------------------------------------------------------
+
+def test_the_jvm_ends_amid_long_safepoints(jdk):
+    """What the JVM's end would wait for anyway takes nothing of the time that the result has."""
+    if jdk.version != 25 and not jvm.SOAK:
+        pytest.skip("17: only with full counts (make soak)")
+    path = jvm.result_file()
+    for _ in range(counted(1, 20)):
+        with Program(jdk, "LongSafepoint", 0.7, "again",
+                     jvm=["-XX:-UseCountedLoopSafepoints", "-XX:LoopStripMiningIter=0"]) as program:
+            assert jstrobe("start", "-e", "cpu,wall", "-f", path, program.pid).returncode == 0
+            program.say("end")
+            program.say("stop")
+            assert program.process.wait(timeout=120) == 0, program.output
+        assert not any("result" in line for line in program.output), program.output
+        with open(path) as file:
+            assert jvm.json.load(file)
+        os.remove(path)

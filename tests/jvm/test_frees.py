@@ -1,11 +1,9 @@
 """The target lives on whatever the session has given back: options, rings, descriptors, tables, stacks, records."""
-import mmap
 import os
-import struct
-import subprocess
 
 import jvm
 import pytest
+from hostile import Hostile
 from jvm import Program, counted, jstrobe, wait_until
 
 pytestmark = pytest.mark.together
@@ -51,41 +49,6 @@ def test_threads_leave_the_filter_and_come_back(jdk, event):
 ROUNDS = int(os.environ.get("JSTROBE_ROUNDS", 0)) or counted(6, 1000)
 EVENTS = [("-e", "cpu", "-i", "100us"), ("-e", "wall", "-i", "1ms"), ("-e", "ctimer", "-i", "1ms"), ("-e", "lock"),
           ("-e", "cpu", "-i", "100us", "--filter", "name:in-*"), ("-e", "itimer", "-i", "1ms")]
-
-
-class Hostile:
-    """What the preloaded library obeys (preload/hostile.c): nothing that was given back can be touched again."""
-
-    def __init__(self):
-        self.library = os.path.join(jvm.OWN, "libhostile.so")
-        source = os.path.join(jvm.ROOT, "tests", "jvm", "preload", "hostile.c")
-        subprocess.run([os.environ.get("CC", "gcc"), "-O2", "-g", "-Wall", "-Wextra", "-fno-builtin", "-fPIC",
-                        "-shared", "-o", self.library, source], check=True)
-        self.path = jvm.result_file(".hostile")
-        with open(self.path, "wb") as file:
-            file.write(bytes(24))
-        self.file = open(self.path, "r+b")
-        self.map = mmap.mmap(self.file.fileno(), 24)
-
-    def wrap(self):
-        return ["env", f"LD_PRELOAD={self.library}", f"JSTROBE_TEST_HOSTILE={self.path}"]
-
-    def begin(self, program):
-        """From now on it is hostile; our library must be loaded."""
-        with open(f"/proc/{program.pid}/maps") as maps:
-            places = [line.split()[0].split("-") for line in maps if "libjstrobe.so" in line]
-        struct.pack_into("QQ", self.map, 0, int(places[0][0], 16), int(places[-1][1], 16))
-
-    def given_back(self):
-        return struct.unpack_from("Q", self.map, 16)[0]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
-        self.map.close()
-        self.file.close()
-        os.remove(self.path)
 
 
 def test_everything_under_a_hostile_allocator(jdk, say):

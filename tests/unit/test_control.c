@@ -341,6 +341,61 @@ static void tokens(void **state)
 	assert_false(control_token_equal(a, "x"));
 }
 
+/* NAME in FOLDER, AGE seconds old; listened at as long as what comes back is open. */
+static int socket_in(const char *folder, const char *name, time_t age)
+{
+	struct timespec times[2] = {{.tv_sec = time(NULL) - age}, {.tv_sec = time(NULL) - age}};
+	char path[128];
+	int listener;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	listener = control_listen(path, &err);
+	assert_true(listener >= 0);
+	assert_int_equal(utimensat(AT_FDCWD, path, times, AT_SYMLINK_NOFOLLOW), 0);
+	return listener;
+}
+
+static bool is_there(const char *folder, const char *name)
+{
+	char path[128];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	return lstat(path, &st) == 0;
+}
+
+/* What killed commands left goes; one that is listened at goes on, undisturbed, however old it is. */
+static void sweeping(void **state)
+{
+	static const char *const kept[] = {".jstrobe-00000000000000aa", ".jstrobe-00000000000000cc",
+					   ".jstrobe-00000000000000DD", ".jstrobe-00000000000000eeb",
+					   ".jstrobe-00000000000000ff"};
+	char folder[] = "/tmp/jstrobe-test-XXXXXX", path[128];
+	int listener, fd;
+	size_t i;
+
+	assert_non_null(mkdtemp(folder));
+	fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	listener = socket_in(folder, kept[0], 100);
+	close(socket_in(folder, ".jstrobe-00000000000000bb", 100));
+	close(socket_in(folder, kept[1], 0)); /* may just be made */
+	close(socket_in(folder, kept[2], 100));
+	close(socket_in(folder, kept[3], 100));
+	snprintf(path, sizeof(path), "%s/%s", folder, kept[4]);
+	assert_int_equal(symlink(kept[2], path), 0);
+	assert_int_equal(control_sweep(fd, 10), 1);
+	assert_false(is_there(folder, ".jstrobe-00000000000000bb"));
+	assert_int_equal(control_accept(listener, 20, &err), -ETIMEDOUT);
+	close(listener);
+	for (i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+		assert_true(is_there(folder, kept[i]));
+		assert_int_equal(unlinkat(fd, kept[i], 0), 0);
+	}
+	close(fd);
+	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(control_sweep(-1, 0), 0);
+}
+
 static void values(void **state)
 {
 	static const char lines[] = "a=1\nbb=two=2\nempty=\nlast=99";
@@ -375,6 +430,7 @@ int main(void)
 		ON_PAIR(many_descriptors),
 		ON_PAIR(noise),
 		cmocka_unit_test(listening),
+		cmocka_unit_test(sweeping),
 		cmocka_unit_test(tokens),
 		cmocka_unit_test(values),
 	};

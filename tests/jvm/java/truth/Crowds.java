@@ -1,12 +1,14 @@
 package truth;
 
+import java.lang.reflect.Method;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
  * Arguments: kinds apart by +: `threads` are born and end 150 at a time, `names` are those of 4 threads that work, and
  * change between in-N and out-N, `files` are libraries that are loaded and unloaded (argument 2: the native library),
- * `classes` come and go with garbage collections (truth.Churn). Counters: threads, renamed, files, classes.
+ * `classes` come and go with garbage collections (truth.Churn), `virtual` are crowds of virtual threads (JDK 21 and later).
+ * Counters: threads, renamed, files, classes, virtual.
  */
 public final class Crowds {
     private static final int CROWD = 150;
@@ -27,6 +29,7 @@ public final class Crowds {
             case "names": return Crowds::names;
             case "files": return () -> files(library);
             case "classes": return Crowds::classes;
+            case "virtual": return Crowds::virtual;
             default: throw new IllegalArgumentException(kind);
         }
     }
@@ -60,6 +63,27 @@ public final class Crowds {
                     Program.sleep(1);
                 }
             });
+        }
+    }
+
+    private static void virtual() {
+        try {
+            Method start = Thread.class.getMethod("startVirtualThread", Runnable.class);
+            while (!Program.stopping) {
+                List<Thread> crowd = new ArrayList<>();
+                for (int i = 0; i < CROWD; i++) {
+                    crowd.add((Thread) start.invoke(null, (Runnable) () -> {
+                        Program.sink += Program.work(20_000);
+                        Program.sleep(1);
+                    }));
+                }
+                for (Thread thread : crowd) {
+                    thread.join();
+                }
+                Program.count("virtual", CROWD);
+            }
+        } catch (ReflectiveOperationException | InterruptedException e) {
+            throw new IllegalStateException(e);
         }
     }
 

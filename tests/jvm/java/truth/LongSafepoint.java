@@ -2,7 +2,7 @@ package truth;
 
 /**
  * A JVM that stands at a safepoint for long: after "end" a thread that can be stopped nowhere loops for SECONDS while another one
- * asks for a collection. Needs -XX:-UseCountedLoopSafepoints -XX:LoopStripMiningIter=0. Counter `loops`: how many ended.
+ * asks for a collection; with a second argument again and again, also while the JVM ends. Needs -XX:-UseCountedLoopSafepoints -XX:LoopStripMiningIter=0. Counter `loops`: how many ended.
  */
 public final class LongSafepoint {
     private LongSafepoint() {
@@ -23,9 +23,14 @@ public final class LongSafepoint {
             while (!Program.ending) {
                 Program.sleep(1);
             }
-            Program.thread("collect", System::gc);
+            boolean again = args.length > 1;
+            Program.thread("collect", () -> {
+                do {
+                    System.gc();
+                } while (again);
+            });
             long end = System.nanoTime() + wanted;
-            while (System.nanoTime() < end) {
+            while (again || System.nanoTime() < end) {
                 Program.sink += loop(all);
             }
             Program.count("loops", 1);
