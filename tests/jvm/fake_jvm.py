@@ -11,6 +11,7 @@ and answers the command's questions.
 import json
 import mmap
 import os
+import shutil
 import signal
 import socket
 import struct
@@ -54,7 +55,13 @@ class FakeJvm:
             file.write(b"\0" * 4096)
         ours, its = socket.socketpair()
         self.channel = ours
-        words = [*wrap, "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "/usr/bin/python3",
+        if "--pid" in wrap:  # it is number 1 in there, as others are elsewhere: its socket needs a /tmp of its own
+            os.chmod(self.folder, 0o1777)
+            wrap = [*wrap, "--mount", "--propagation", "private", "sh", "-c",
+                    'mount --bind "$0" /tmp && exec "$@"', self.folder]
+            library = "/tmp/libjvm.so"
+        # Its number may have been that of a JVM of root's which was killed, and whose socket only root can remove.
+        words = [*wrap, "sh", "-c", 'rm -f /tmp/.java_pid$$ && exec "$@"', "sh", "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "/usr/bin/python3",
                  os.path.abspath(__file__), library, str(its.fileno())]
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=[its.fileno()],
                                         text=True, cwd="/")
@@ -94,14 +101,14 @@ class FakeJvm:
         return self
 
     def __exit__(self, *error):
+        if self.pid != self.process.pid:  # setpriv has taken from it that it ends with unshare
+            os.kill(self.pid, signal.SIGKILL)
         self.process.kill()
         self.process.wait()
         if self._perf:
             self._perf.close()
         self.channel.close()
-        for name in os.listdir(self.folder):
-            os.remove(os.path.join(self.folder, name))
-        os.rmdir(self.folder)
+        shutil.rmtree(self.folder)
         return False
 
 
@@ -185,7 +192,8 @@ def main():
             os.execv(words[1], words[1:])
         elif words[0] == "end":
             break
-    os.remove(path)
+    if os.path.exists(path):  # the folder it lies in may be gone already
+        os.remove(path)
     memory.close()
 
 
