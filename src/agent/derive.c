@@ -75,7 +75,6 @@ struct collector *derive_account(const struct options *o, const struct engine_ev
 		.per_request = o->contexts,
 		.lines = o->lines || o->last || strcmp(o->format, "jfr") == 0,
 		.stats = o->stats,
-		.keeps_traces = o->vthreads,
 		.java_only = strcmp(o->cstack, "no") == 0,
 		.depth_kept = o->depth_kept,
 		.sched = o->sched,
@@ -89,7 +88,6 @@ struct collector *derive_account(const struct options *o, const struct engine_ev
 	for (e = 0; e < count; e++) {
 		c.turns[e] = events[e].turns != TURNS_NONE || events[e].waits;
 		c.waits[e] = events[e].waits;
-		c.keeps_traces |= events[e].waits;
 	}
 	return collector_new(&c);
 }

@@ -136,6 +136,8 @@ struct collector {
 	bool images_retired;   /* a former set is on its way out: one at a time */
 	uint32_t account;      /* which one it is since the session began: numbers of nodes are of one of them */
 	bool renew_traces;     /* a new generation of the trace store is due */
+	struct trace_chunk kept; /* where traces are copied to that are kept beyond a generation */
+	size_t bytes_kept;     /* of them in the present one */
 	uint32_t pinned;       /* so many keep the account's numbers beyond the lock: no new one meanwhile */
 	size_t renew_at;       /* bytes held from which on a new account is worth it; 0 = the first */
 	bool merges_hidden;    /* hidden classes of one name are one by now */
@@ -209,6 +211,11 @@ uint32_t generation_thread(struct generation *g, uint32_t thread);
 uint32_t generation_text(struct generation *g, uint32_t name);
 /* The new number + 1 of THREAD (not + 1) if somebody has asked for it, 0 = so far it is forgotten. */
 uint32_t generation_lives(const struct generation *g, uint32_t thread);
+/*
+ * A new generation of the trace store has begun, and no handler is at work any more that is in the one before: what is
+ * kept of that until later is copied. Lock held.
+ */
+void generation_move_kept(struct collector *c);
 /*
  * Before a drain: read the images that were opened since the last reading, so that what ran in them has names. Where
  * some were closed as well the drain comes first, for the set there is still knows those. Lock held.

@@ -23,7 +23,6 @@ struct collector_options {
 	bool per_request;      /* … and by what the thread worked for */
 	bool lines;            /* keep source lines apart */
 	bool stats;            /* samples carry the time of their walk */
-	bool keeps_traces;     /* the engine goes back to traces that it took long ago: their memory is not renewed */
 	bool java_only;        /* leave native and kernel frames out (cstack=no) */
 	bool sched;            /* scheduling policies as outermost frames */
 	bool record_cpu;       /* numbers of CPUs as outermost frames; samples carry them, not walks' times */

@@ -6,13 +6,15 @@
  *
  * Where the samples of a session are of ever new stacks, even what is wanted grows. From MERGE_AT on hidden classes
  * that have a name in common are one; and from a limit on the rarest stacks are. Both is counted, and outputs say so.
- * Traces are stored in a new generation of their store (signal/trace.h).
+ * Traces are stored in a new generation of their store (signal/trace.h); those that are kept until later, of waits that
+ * have not ended, are copied into it (engine/kept.h).
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "collect/carry.h"
 #include "collect/held.h"
+#include "engine/kept.h"
 
 #define MANY_STACKS 4000         /* below, a chunk that begins is no reason */
 #define WORTH_IT (4u << 20)      /* bytes of traces, below which their memory stays as it is */
@@ -20,10 +22,15 @@
 #define MERGE_AT 10000           /* frames of hidden classes */
 #define EARLIER "[earlier_stacks]"
 
+/* Bytes of traces from which on their memory is renewed at the latest; where most of it is kept, not again so soon. */
+static size_t full_at(const struct collector *c)
+{
+	return MAX(zone.store.size / 8 * 3, c->bytes_kept * 2);
+}
+
 bool generation_is_full(const struct collector *c)
 {
-	return !c->options.keeps_traces && !c->pinned && !c->renew_traces && !zone.store.renewed &&
-	       trace_store_bytes(&zone.store) > zone.store.size / 8 * 3;
+	return !c->pinned && !c->renew_traces && !zone.store.renewed && trace_store_bytes(&zone.store) > full_at(c);
 }
 
 static size_t first_at(const struct collector *c)
@@ -105,16 +112,27 @@ static bool carry_account(struct generation *g)
 
 /* ---- what cannot fail: without memory something is looked up again, or coarser ---- */
 
-/* Where handlers go back to traces taken long ago, these keep their stacks. */
-static void carry_trace(struct trace *t, void *arg)
+/* Traces that are kept until later keep their stacks. */
+static const struct trace *carry_trace(const struct trace *kept, void *arg)
 {
+	struct trace *t = (struct trace *)kept;
 	struct generation *g = arg;
 	uint32_t id = atomic_load_explicit(&t->id, memory_order_relaxed);
 
 	if (!id || t->account + 1 != g->c->account)
-		return;
+		return kept;
 	t->account = g->c->account;
 	atomic_store_explicit(&t->id, generation_node(g, id), memory_order_relaxed);
+	return kept;
+}
+
+/* The others are as if they had never been seen: handlers must not take them for named. */
+static void forget_trace(struct trace *t, void *arg)
+{
+	const struct generation *g = arg;
+
+	if (t->account != g->c->account)
+		atomic_store_explicit(&t->id, 0, memory_order_relaxed);
 }
 
 /* Runs that are open go on where they were. */
@@ -228,14 +246,36 @@ static void hand_over(struct generation *g)
 	carry_runs(g);
 	carry_labels(g);
 	sink_renewed(c, g);
-	if (c->options.keeps_traces)
-		trace_store_each(&zone.store, carry_trace, g);
+	kept_change(carry_trace, g);
+	trace_store_each(&zone.store, forget_trace, g);
 	carry_native(g);
 	carry_methods(g);
 	c->frames.strings.failed = false;
 	c->merged.threads += g->merged.threads;
 	c->merged.classes += g->merged.classes;
 	c->merged.samples += g->merged.samples;
+}
+
+/* A trace of the generation before, in the present one, with its stack. NULL: it is full, and the sample will be lost. */
+static const struct trace *move_trace(const struct trace *kept, void *arg)
+{
+	struct collector *c = arg;
+	struct trace *t = (struct trace *)trace_store_move(&zone.store, &c->kept, kept);
+	bool named = t && t->account == c->account && atomic_load(&t->id);
+
+	if (t && !named && kept->account == c->account) {
+		t->account = c->account;
+		atomic_store_explicit(&t->id, atomic_load(&((struct trace *)kept)->id), memory_order_relaxed);
+	}
+	return t;
+}
+
+void generation_move_kept(struct collector *c)
+{
+	size_t before = trace_store_bytes(&zone.store);
+
+	kept_change(move_trace, c);
+	c->bytes_kept = trace_store_bytes(&zone.store) - before;
 }
 
 static bool renew(struct generation *g)
@@ -263,7 +303,7 @@ bool generation_begin(struct collector *c)
 
 	if (c->pinned)
 		return false;
-	if (!c->options.keeps_traces && trace_store_bytes(&zone.store) > MIN(WORTH_IT, zone.store.size / 8 * 3))
+	if (!zone.store.renewed && trace_store_bytes(&zone.store) > MIN(WORTH_IT + c->bytes_kept, full_at(c)))
 		c->renew_traces = true;
 	if (c->nodes.count <= MANY_STACKS && !due)
 		return false;

@@ -142,6 +142,33 @@ void trace_store_populate(struct trace_store *s)
 	populate(present(s));
 }
 
+static const struct trace *copy(struct trace_store *s, struct trace_chunk *c, const struct trace *t)
+{
+	struct trace_writer w;
+	uint32_t i;
+
+	if (!trace_begin(&w, s, c, t->length))
+		return NULL;
+	for (i = 0; i < t->length; i++)
+		if (!trace_put(&w, t->frame[i]))
+			return NULL;
+	return trace_end(&w);
+}
+
+const struct trace *trace_store_move(struct trace_store *s, struct trace_chunk *c, const struct trace *t)
+{
+	const struct trace_arena *a = present(s);
+	const struct trace *now;
+
+	if ((uintptr_t)t - a->base < a->size)
+		return t;
+	now = copy(s, c, t);
+	if (now)
+		return now;
+	trace_store_populate(s); /* there was no memory ahead for so many */
+	return copy(s, c, t);
+}
+
 /* Twice the slots; traces that do not find room within the probes stay unshared. */
 static void grow_index(struct trace_store *s)
 {
@@ -201,8 +228,13 @@ void trace_store_each(struct trace_store *s, void (*fn)(struct trace *, void *ar
 
 size_t trace_store_bytes(const struct trace_store *s)
 {
-	struct trace_arena *a = present((struct trace_store *)s);
-	struct trace_index *x = atomic_load(&a->index);
+	struct trace_store *store = (struct trace_store *)s;
+	size_t i, bytes = 0;
 
-	return atomic_load(&a->used) + index_bytes(x->mask + 1);
+	for (i = 0; i < ARRAY_LEN(store->arena); i++) {
+		const struct trace_index *x = atomic_load(&store->arena[i].index);
+
+		bytes += x ? atomic_load(&store->arena[i].used) + index_bytes(x->mask + 1) : 0;
+	}
+	return bytes;
 }

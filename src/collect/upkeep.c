@@ -145,6 +145,12 @@ static bool give_up_generation(void *store, void *collector)
 	return true;
 }
 
+static bool move_kept(void *store, void *collector)
+{
+	generation_move_kept(collector);
+	return deferred_free(give_up_generation, store, collector);
+}
+
 static void refresh_images(struct collector *c)
 {
 	struct image_set *old = (struct image_set *)atomic_load(&zone.images);
@@ -208,7 +214,7 @@ static void refresh_store(struct collector *c)
 
 	if (c->renew_traces && trace_store_renew(s)) {
 		c->renew_traces = false;
-		deferred_free(give_up_generation, s, c);
+		deferred_free(move_kept, s, c);
 	}
 	trace_store_prepare(s);
 	if (s->retired && !had_index)

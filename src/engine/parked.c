@@ -29,7 +29,7 @@
 struct place {
 	claim_key key;               /* the thread's number; see claims.h */
 	uint64_t began;              /* up to here its time is in samples */
-	const struct trace *trace;   /* NULL = none could be taken */
+	trace_kept trace;            /* NULL = none could be taken */
 	_Atomic uint64_t ended;      /* where the key says LEFT: when the thread was mounted */
 	uint32_t ratio;              /* one in so many was noted */
 	uint16_t era;
@@ -205,7 +205,23 @@ static struct place *place_of(uint64_t thread, uint64_t now)
 	return p;
 }
 
-static void note(struct thread_record *r, uint32_t e, uint64_t key, const struct place *seen)
+/* P is free again; a free place keeps no trace. */
+static void give_back(struct place *p)
+{
+	trace_kept_set(&p->trace, NULL);
+	claims_let_go(p, 0);
+	atomic_fetch_sub(&count, 1);
+}
+
+/* What a place gets. */
+struct park {
+	const struct trace *trace;
+	uint64_t began;
+	uint32_t ratio;
+	uint16_t era;
+};
+
+static void note(struct thread_record *r, uint32_t e, uint64_t key, const struct park *seen)
 {
 	struct place *p = place_of(key, seen->began);
 
@@ -215,7 +231,7 @@ static void note(struct thread_record *r, uint32_t e, uint64_t key, const struct
 		record_lose(r, e, LOSS_too_many_waits, 0);
 		return;
 	}
-	p->trace = seen->trace;
+	trace_kept_set(&p->trace, seen->trace);
 	p->era = seen->era;
 	p->ratio = seen->ratio;
 	p->began = seen->began;
@@ -227,7 +243,7 @@ void parked_begin(uint64_t thread, const uint64_t *frames, uint32_t frame_count)
 	int e = atomic_load_explicit(&event, memory_order_acquire);
 	struct thread_record *r = e < 0 ? NULL : wait_enter((uint32_t)e);
 	struct carrier *c = r ? &carriers[r->index] : NULL;
-	struct place seen = {.began = os_monotonic()};
+	struct park seen = {.began = os_monotonic()};
 
 	if (!c)
 		return;
@@ -248,7 +264,7 @@ static void push(struct thread_record *r, uint32_t e, uint64_t thread, const str
 {
 	struct sample s = {
 		.time = now,
-		.trace = p->trace,
+		.trace = trace_kept_get(&p->trace),
 		.weight = (now > p->began ? now - p->began : 0) * p->ratio,
 		.context = thread,
 		.thread = r->index,
@@ -281,19 +297,29 @@ void parked_end(uint64_t thread)
 		push(r, (uint32_t)e, thread, p, now);
 		wait_leave(r);
 	}
-	if (p) {
-		claims_let_go(p, 0);
-		atomic_fetch_sub(&count, 1);
-	}
+	if (p)
+		give_back(p);
 }
 
 /* ---- by the engine's thread ---- */
+
+/*
+ * The thread of P, held, is still parked: the methods of its stack are there, so that their names of today are its
+ * stack's, too.
+ */
+static void still_parked(struct place *p, claim_key *key)
+{
+	uint16_t era = (uint16_t)era_now(&zone.eras);
+
+	if (!(atomic_load_explicit(key, memory_order_acquire) & LEFT))
+		p->era = era;
+}
 
 /* The time of P, held, up to NOW, as a run of one sample of the record SELF. False: no room, it waits. */
 static bool count_out(struct place *p, uint64_t thread, uint32_t self, uint64_t now)
 {
 	struct run_note n = {
-		.trace = p->trace,
+		.trace = trace_kept_get(&p->trace),
 		.time = now,
 		.context = thread,
 		.thread = self,
@@ -306,8 +332,8 @@ static bool count_out(struct place *p, uint64_t thread, uint32_t self, uint64_t 
 		return true;
 	request_of(thread, &n.request);
 	turn_due((uint32_t)wanted, 1);
-	if (!p->trace || !runs_push(&n)) {
-		turn_miss((uint32_t)wanted, p->trace ? LOSS_queue_full : LOSS_store_full, 1);
+	if (!n.trace || !runs_push(&n)) {
+		turn_miss((uint32_t)wanted, n.trace ? LOSS_queue_full : LOSS_store_full, 1);
 		return false;
 	}
 	n.trace = NULL;
@@ -329,13 +355,13 @@ static void flush_one(claim_key *key, uint32_t self, uint64_t now, bool last)
 
 	if (!thread || (thread & (HELD | LEFT)) || !atomic_compare_exchange_strong(key, &thread, held))
 		return;
+	still_parked(p, key);
 	count_out(p, thread, self, now);
 	if (!last && atomic_compare_exchange_strong(key, &held, thread))
 		return;
 	if (atomic_exchange(key, CLAIM_TAKEN) & LEFT)
 		count_out(p, thread, self, atomic_load(&p->ended));
-	atomic_fetch_sub(&count, 1);
-	claims_let_go(p, 0);
+	give_back(p);
 }
 
 void parked_flush(uint32_t self, bool last)
@@ -347,6 +373,16 @@ void parked_flush(uint32_t self, bool last)
 		return;
 	for (i = 0; i < PARKED_LIMIT; i++)
 		flush_one(claims_at(&places, i), self, now, last);
+}
+
+void parked_change_kept(trace_kept_fn *fn, void *arg)
+{
+	uint32_t i;
+
+	if (wanted < 0 || !parked_any())
+		return;
+	for (i = 0; i < PARKED_LIMIT; i++)
+		trace_kept_change(&((struct place *)claims_at(&places, i))->trace, fn, arg);
 }
 
 int parked_start(uint32_t e, struct error *err)

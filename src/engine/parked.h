@@ -25,6 +25,8 @@ void parked_open(void);
 void parked_halt(void);
 /* What is noted becomes samples up to now; LAST: and is forgotten. By runs of record SELF. The engine's thread. */
 void parked_flush(uint32_t self, bool last);
+/* FN of each stack that is kept for threads that are parked. The collector. */
+void parked_change_kept(trace_kept_fn *fn, void *arg);
 /* The memory of the table goes back. No thread is inside. */
 void parked_release(void);
 

@@ -77,18 +77,32 @@ static void go_round(struct rounds *r)
 		uint64_t now = os_monotonic();
 		uint32_t late;
 
+		/* Inside: stacks that are gone through must stay. */
+		handler_enter(r->self);
 		flush(r);
-		if (now < when)
-			continue; /* it was only that */
+		if (now < when) { /* it was only that */
+			handler_leave(r->self);
+			continue;
+		}
 		/* Whole intervals that passed without a turn. */
 		late = (uint32_t)((now - when) / interval);
 		round += late;
-		handler_enter(r->self);
 		r->turn(late);
 		handler_leave(r->self);
 		round++;
 		when = start + round * interval + (r->scattered ? random_below(&seed, interval) : interval);
 	}
+}
+
+static void leave(struct rounds *r)
+{
+	if (r->self)
+		handler_enter(r->self);
+	if (r->leave)
+		r->leave();
+	flush(r);
+	if (r->self)
+		handler_leave(r->self);
 }
 
 static void *run(void *arg)
@@ -103,9 +117,7 @@ static void *run(void *arg)
 	r->self = records_found(tid, handler_thread_pointer());
 	if (r->self && wait_until_known(r))
 		go_round(r);
-	if (r->leave)
-		r->leave();
-	flush(r);
+	leave(r);
 	own_thread_end();
 	atomic_store(&r->alive, false);
 	return NULL;

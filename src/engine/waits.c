@@ -14,7 +14,7 @@
 struct place {
 	claim_key key;            /* see key_of */
 	uint64_t began;
-	const struct trace *trace;
+	trace_kept trace;
 	uint64_t virtual_id;
 	struct wait_note note;
 	struct holder_stack holder;
@@ -52,7 +52,7 @@ static uint64_t key_of(uint64_t thread, enum lock_kind kind)
 
 static void fill(struct place *p, const struct wait_begin *b, const struct trace *trace, uint16_t era)
 {
-	p->trace = trace;
+	trace_kept_set(&p->trace, trace);
 	p->era = era;
 	p->virtual_id = b->virtual_id;
 	p->note = (struct wait_note){
@@ -117,7 +117,7 @@ static void note(struct thread_record *r, struct place *p, uint32_t e, enum lock
 {
 	struct sample s = {
 		.time = p->began,
-		.trace = p->trace,
+		.trace = trace_kept_get(&p->trace),
 		.context = p->virtual_id,
 		.event = (uint8_t)e,
 		.state = (uint8_t)state_of(kind),
@@ -125,13 +125,21 @@ static void note(struct thread_record *r, struct place *p, uint32_t e, enum lock
 	};
 
 	waits_holder_end(&p->holder);
-	p->note.owner_trace = p->holder.trace;
+	p->note.owner_trace = trace_kept_get(&p->holder.trace);
 	p->note.owner_era = p->holder.era;
 	p->note.duration = now > p->began ? now - p->began : 0;
-	if (p->trace)
+	if (s.trace)
 		wait_take(r, &s, &p->note);
 	else
 		wait_lose(r, e, p->note.duration, LOSS_store_full);
+}
+
+/* P is free again; a free place keeps no trace. */
+static void give_back(struct place *p)
+{
+	trace_kept_set(&p->trace, NULL);
+	trace_kept_set(&p->holder.trace, NULL);
+	claims_let_go(p, 0);
 }
 
 void waits_end(uint64_t thread, enum lock_kind kind, uint64_t began)
@@ -153,9 +161,24 @@ void waits_end(uint64_t thread, enum lock_kind kind, uint64_t began)
 	if (p && r)
 		note(r, p, (uint32_t)e, kind, now);
 	if (p)
-		claims_let_go(p, 0);
+		give_back(p);
 	if (r)
 		wait_leave(r);
+}
+
+void waits_change_kept(trace_kept_fn *fn, void *arg)
+{
+	uint32_t i;
+
+	if (wanted < 0)
+		return;
+	for (i = 0; i < WAITS_LIMIT; i++) {
+		struct place *p = (struct place *)claims_at(&places, i);
+
+		trace_kept_change(&p->trace, fn, arg);
+		trace_kept_change(&p->holder.trace, fn, arg);
+	}
+	wait_answers_change(fn, arg);
 }
 
 /* ---- the engine ---- */
@@ -204,6 +227,7 @@ void waits_release(void)
 {
 	if (places.places)
 		madvise(places.places, WAITS_LIMIT * sizeof(struct place), MADV_DONTNEED);
+	wait_answers_forget();
 	waits_classes_release();
 }
 

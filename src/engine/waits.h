@@ -51,6 +51,9 @@ const char *waits_class_name(uint32_t class);
 int waits_classes_open(void);
 void waits_classes_release(void);
 
+/* FN of each stack that is kept for waits that have not ended. The collector. */
+void waits_change_kept(trace_kept_fn *fn, void *arg);
+
 /* No wait that ends from now on is noted. */
 void waits_halt(void);
 /* The memory of the table goes back. No thread is inside. */

@@ -10,7 +10,7 @@
 #include "engine/waits.h"
 
 struct holder_stack {
-	const struct trace *trace; /* NULL = see number */
+	trace_kept trace;          /* NULL = see number */
 	uint16_t era;
 	uint64_t number;           /* of the question that the holder was asked; 0 = none */
 };

@@ -14,7 +14,8 @@
  *
  * It works in generations: a new one begins with an empty arena and index of its own, and the memory of the one before
  * goes back when no handler and no queue can know anything of it any more (collect/generation.c). A handler is in
- * the generation it found when it began, to its end.
+ * the generation it found when it began, to its end. Traces that are kept until later, of waits that have not ended
+ * say, are copied into the new one (engine/kept.h).
  */
 #ifndef JSTROBE_SIGNAL_TRACE_H
 #define JSTROBE_SIGNAL_TRACE_H
@@ -63,6 +64,14 @@ struct trace_chunk {
 	uint32_t generation;
 };
 
+/*
+ * A trace that somebody keeps until later; NULL = none. It is written inside (signal/record.h), and the collector puts
+ * an equal one in its place. Whoever gives it up stores NULL.
+ */
+typedef _Atomic(const struct trace *) trace_kept;
+/* What shall be kept in place of T. */
+typedef const struct trace *trace_kept_fn(const struct trace *t, void *arg);
+
 /* A trace being written. */
 struct trace_writer {
 	struct trace_arena *arena;
@@ -90,9 +99,14 @@ void trace_store_reclaim(struct trace_store *s);
  */
 bool trace_store_renew(struct trace_store *s);
 void trace_store_forget(struct trace_store *s);
+/*
+ * Collector: T, of the generation before, in the present one, with C; T itself if it is there already, NULL when the
+ * store is full.
+ */
+const struct trace *trace_store_move(struct trace_store *s, struct trace_chunk *c, const struct trace *t);
 /* FN of each trace of the present generation that equal ones are found by. */
 void trace_store_each(struct trace_store *s, void (*fn)(struct trace *, void *arg), void *arg);
-/* Bytes of memory in use (arena handed out, and index). */
+/* Bytes of memory in use (arenas handed out, and their indexes). */
 size_t trace_store_bytes(const struct trace_store *s);
 
 /* Begin a trace of at most DEPTH frames. False when the store is full. Handler. */
@@ -101,6 +115,28 @@ bool trace_begin(struct trace_writer *w, struct trace_store *s, struct trace_chu
 bool trace_grow(struct trace_writer *w);
 /* Finish: the shared trace equal to what was written (maybe that itself). Handler. */
 const struct trace *trace_end(struct trace_writer *w);
+
+static inline const struct trace *trace_kept_get(const trace_kept *at)
+{
+	return atomic_load_explicit((trace_kept *)at, memory_order_relaxed);
+}
+
+static inline void trace_kept_set(trace_kept *at, const struct trace *t)
+{
+	atomic_store_explicit(at, t, memory_order_relaxed);
+}
+
+/*
+ * Collector: what is kept AT is FN's. Whoever gives it up at the same moment, or has given it up and keeps another one,
+ * is not disturbed: nobody begins to keep one of a former generation any more.
+ */
+static inline void trace_kept_change(trace_kept *at, trace_kept_fn *fn, void *arg)
+{
+	const struct trace *t = atomic_load_explicit(at, memory_order_acquire), *now = t ? fn(t, arg) : NULL;
+
+	if (now != t)
+		atomic_compare_exchange_strong(at, &t, now);
+}
 
 /* Append one frame. False (and w->full) when depth or store are exhausted. Handler. */
 static inline bool trace_put(struct trace_writer *w, uint64_t word)

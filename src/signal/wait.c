@@ -109,7 +109,7 @@ void wait_lose(struct thread_record *r, uint32_t event, uint64_t duration, enum 
 
 static struct answer {
 	_Atomic uint64_t number; /* of its question */
-	const struct trace *trace;
+	trace_kept trace;
 	uint16_t era;
 } answers[WAIT_ANSWERS];
 
@@ -131,13 +131,30 @@ const struct trace *wait_answered(uint64_t number, uint16_t *era)
 	if (atomic_load_explicit(&((struct answer *)a)->number, memory_order_acquire) != number)
 		return NULL;
 	*era = a->era;
-	return a->trace;
+	return trace_kept_get(&a->trace);
+}
+
+void wait_answers_change(trace_kept_fn *fn, void *arg)
+{
+	uint32_t i;
+
+	for (i = 0; i < WAIT_ANSWERS; i++)
+		trace_kept_change(&answers[i].trace, fn, arg);
+}
+
+void wait_answers_forget(void)
+{
+	uint32_t i;
+
+	for (i = 0; i < WAIT_ANSWERS; i++)
+		trace_kept_set(&answers[i].trace, NULL);
 }
 
 void wait_answer(struct thread_record *r, uint32_t event, void *context)
 {
 	uint64_t asked = atomic_load(&question), number = asked / RECORD_LIMIT;
 	struct answer *a = &answers[number % WAIT_ANSWERS];
+	const struct trace *t;
 	struct trace_writer w;
 	struct walk_regs regs;
 
@@ -147,9 +164,10 @@ void wait_answer(struct thread_record *r, uint32_t event, void *context)
 	a->era = (uint16_t)era_now(&zone.eras);
 	if (trace_begin(&w, &zone.store, &r->chunk, zone.depth)) {
 		walk_thread(&zone, r, &regs, &w);
-		a->trace = w.store_full ? NULL : trace_end(&w);
-		if (a->trace) {
-			wait_announce(r, event, a->trace, a->era);
+		t = w.store_full ? NULL : trace_end(&w);
+		trace_kept_set(&a->trace, t);
+		if (t) {
+			wait_announce(r, event, t, a->era);
 			atomic_store_explicit(&a->number, number, memory_order_release);
 		}
 	}

@@ -22,7 +22,7 @@ static struct ring *ring;
 
 static int set_up(void **state)
 {
-	struct collector_options o = {.keeps_traces = *state != NULL};
+	struct collector_options o = {.drain_every = 0};
 
 	if (collected_open(&o))
 		return -1;

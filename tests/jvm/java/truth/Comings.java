@@ -4,14 +4,17 @@ import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Array;
 import java.lang.reflect.Method;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
 /**
  * What comes and goes, at a steady rate: threads with names that no other has (counter threads), hidden classes that
- * nobody keeps (classes), other names of one thread (names). Arguments: how many of each a second.
+ * nobody keeps (classes), other names of one thread (names), virtual threads of which one in eight parks on its way
+ * (JDK 21+, virtuals). Arguments: how many of each a second; the last may be left out.
  */
 public final class Comings {
-    private static final AtomicInteger LIVING = new AtomicInteger();
+    private static final AtomicInteger LIVING = new AtomicInteger(), VIRTUAL = new AtomicInteger();
+    private static final AtomicLong MET = new AtomicLong();
 
     private interface Step {
         void take(int number) throws Exception;
@@ -30,6 +33,9 @@ public final class Comings {
             }
         });
         coming("names", Integer.parseInt(args[2]), number -> renamed.setName("renamed-" + number));
+        if (args.length > 3) {
+            virtuals(Integer.parseInt(args[3]));
+        }
         Program.serve();
     }
 
@@ -68,6 +74,34 @@ public final class Comings {
             Program.sink = Program.work(3_000);
             LIVING.decrementAndGet();
         });
+    }
+
+    private static void virtuals(int second) throws Exception {
+        Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+        Method start = Class.forName("java.lang.Thread$Builder").getMethod("start", Runnable.class);
+        Program.gauge("met", MET::get);
+        coming("virtuals", second, number -> {
+            while (VIRTUAL.get() > 2000) {
+                LockSupport.parkNanos(100_000);
+            }
+            VIRTUAL.incrementAndGet();
+            start.invoke(builder, (Runnable) () -> visitor(number));
+        });
+    }
+
+    private static void visitor(int number) {
+        meet(number);
+        if (number % 8 == 0) {
+            LockSupport.parkNanos(1_000_000);
+        }
+        meet(number);
+        VIRTUAL.decrementAndGet();
+    }
+
+    /** Called twice by each virtual thread. */
+    private static void meet(int number) {
+        Program.sink = Program.work(100);
+        MET.incrementAndGet();
     }
 
     private static void hidden(int number) throws Exception {

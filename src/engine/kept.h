@@ -1,0 +1,17 @@
+/*
+ * kept.h - traces that are kept until later: of waits that have not ended, and of virtual threads that are parked.
+ */
+#ifndef JSTROBE_ENGINE_KEPT_H
+#define JSTROBE_ENGINE_KEPT_H
+
+#include "engine/parked.h"
+#include "engine/waits.h"
+
+/* FN of each of them, what it returns is kept instead. The collector, when nobody is inside who can keep an older one. */
+static inline void kept_change(trace_kept_fn *fn, void *arg)
+{
+	waits_change_kept(fn, arg);
+	parked_change_kept(fn, arg);
+}
+
+#endif
