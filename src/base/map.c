@@ -5,7 +5,7 @@
 
 #include "base/pages.h"
 
-#define PAGED_FROM 4096u /* slots: 64 KB */
+#define PAGED_FROM 256u /* slots: 4 KB */
 
 static struct map_slot *find(const struct map *m, uint64_t key)
 {

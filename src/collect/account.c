@@ -144,7 +144,7 @@ static enum thread_state state_at(const struct collector *c, const struct node *
 static struct place *run_of(struct collector *c, uint32_t thread)
 {
 	while (c->runs.count <= thread) {
-		struct place *p = VECTOR_PUSH(&c->runs);
+		struct place *p = PAGED_PUSH(&c->runs);
 
 		if (!p)
 			return NULL;

@@ -72,7 +72,7 @@ struct given_name {
 	int tid;
 	uint64_t java_id;
 	uint64_t time;         /* since when it is known to have it, os_monotonic */
-	char *name;
+	size_t name;           /* it begins there in collector.given_text */
 };
 
 struct loss_totals {
@@ -110,7 +110,7 @@ struct collector {
 	PAGED(struct thread_entry) threads;
 	PAGED(struct thread_sum) sums; /* of each thread, one for each event */
 	struct map by_context; /* virtual thread → thread entry + 1 */
-	VECTOR(struct request_entry) requests;
+	PAGED(struct request_entry) requests;
 	struct map by_request; /* hash → request entry + 1 */
 	struct map request_pairs; /* request entry + 1 << 32 | thread → a number */
 	uint32_t other_requests; /* the entry of all that are not kept apart + 1, 0 = there are none */
@@ -119,11 +119,12 @@ struct collector {
 	struct map java_ids;   /* tid → Thread.getId, 0 = none (any more); its lower 32 bits */
 
 	pthread_mutex_t given_lock; /* the list below; never held for long: threads of the program take it */
-	VECTOR(struct given_name) given;
+	PAGED(struct given_name) given;
+	PAGED(char) given_text;
 	struct collector_totals totals; /* as last told; with given_lock */
 
 	struct event_account events[RECORD_EVENTS];
-	VECTOR(struct place) runs; /* by index of the record: the run that is open on it */
+	PAGED(struct place) runs; /* by index of the record: the run that is open on it */
 	struct waits_account waits;
 	struct sink *sinks;    /* who gets each sample besides */
 	_Atomic uint32_t hurried; /* so many of them want each sample at once */

@@ -19,7 +19,7 @@ static uint64_t hash(const struct request *r)
 static uint32_t add(struct collector *c, const struct request *r)
 {
 	const char *labels = r ? requests_labels(r->labels) : "";
-	struct request_entry *e = VECTOR_PUSH(&c->requests);
+	struct request_entry *e = PAGED_PUSH(&c->requests);
 
 	if (!e)
 		return 0;

@@ -10,6 +10,7 @@
 
 #define VIRTUAL_THREADS 10000      /* kept apart with per_thread; all others are one entry */
 #define ALL_VIRTUAL UINT64_MAX
+#define GIVEN_KEPT (64u << 10)     /* bytes of names on their way, whose memory is used again */
 
 static uint32_t thread_name(struct collector *c, pid_t tid)
 {
@@ -26,7 +27,8 @@ static uint32_t thread_name(struct collector *c, pid_t tid)
 
 static void name_now(struct collector *c, const struct given_name *g)
 {
-	uint32_t number = strings_add(&c->frames.strings, g->name, strlen(g->name));
+	const char *name = &c->given_text.items[g->name];
+	uint32_t number = strings_add(&c->frames.strings, name, strlen(name));
 	uint32_t *slot = map_put(&c->names, (uint64_t)g->tid, NULL);
 	uint32_t *entry = map_get(&c->by_tid, (uint64_t)g->tid);
 	struct thread_entry *e = entry && *entry ? &c->threads.items[*entry - 1] : NULL;
@@ -64,11 +66,13 @@ void account_names(struct collector *c)
 	size_t i;
 
 	pthread_mutex_lock(&c->given_lock);
-	for (i = 0; i < c->given.count; i++) {
+	for (i = 0; i < c->given.count; i++)
 		name_now(c, &c->given.items[i]);
-		free(c->given.items[i].name);
+	c->given.count = c->given_text.count = 0;
+	if (c->given_text.room > GIVEN_KEPT) { /* a crowd came */
+		PAGED_FREE(&c->given);
+		PAGED_FREE(&c->given_text);
 	}
-	c->given.count = 0;
 	pthread_mutex_unlock(&c->given_lock);
 }
 

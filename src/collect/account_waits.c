@@ -111,7 +111,7 @@ static struct wait_sum *lock_line(struct waits_sums *w, const struct sink_lock *
 	slot = map_put(&w->by_lock, key, NULL);
 	if (slot && *slot)
 		return &w->locks.items[*slot - 1];
-	sum = slot ? VECTOR_PUSH(&w->locks) : NULL;
+	sum = slot ? PAGED_PUSH(&w->locks) : NULL;
 	if (!sum)
 		return NULL;
 	*sum = (struct wait_sum){.name = l->class_name, .identity = full ? 0 : (uint32_t)l->identity, .kind = l->kind};
@@ -127,7 +127,7 @@ static struct wait_sum *owner_line(struct waits_sums *w, uint32_t thread, uint32
 
 	if (slot && *slot)
 		return &w->owners.items[*slot - 1];
-	sum = slot ? VECTOR_PUSH(&w->owners) : NULL;
+	sum = slot ? PAGED_PUSH(&w->owners) : NULL;
 	if (!sum)
 		return NULL;
 	*sum = (struct wait_sum){.name = key ? name : 0};
@@ -144,7 +144,7 @@ static struct wait_sum *holder_line(struct waits_sums *w, const struct sink_lock
 
 	if (!slot || *slot)
 		return slot ? &w->holders.items[*slot - 1] : NULL;
-	sum = VECTOR_PUSH(&w->holders);
+	sum = PAGED_PUSH(&w->holders);
 	if (!sum)
 		return NULL;
 	*sum = (struct wait_sum){.name = l->owner_name, .node = l->owner_node};
@@ -244,9 +244,9 @@ void account_wait(struct collector *c, const struct sample *s, const struct wait
 
 void account_waits_sums_free(struct waits_sums *s)
 {
-	free(s->locks.items);
-	free(s->owners.items);
-	free(s->holders.items);
+	PAGED_FREE(&s->locks);
+	PAGED_FREE(&s->owners);
+	PAGED_FREE(&s->holders);
 	map_free(&s->by_lock);
 	map_free(&s->by_owner);
 	map_free(&s->by_holder);

@@ -16,11 +16,11 @@ static bool put(struct map *m, uint64_t key, size_t index)
 /* The lines FROM, with their names, to TO. */
 static bool carry_lines(struct generation *g, const struct wait_sum *from, size_t count, void *to)
 {
-	VECTOR(struct wait_sum) *lines = to;
+	PAGED(struct wait_sum) *lines = to;
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		struct wait_sum *line = VECTOR_PUSH(lines);
+		struct wait_sum *line = PAGED_PUSH(lines);
 
 		if (!line)
 			return false;

@@ -143,8 +143,6 @@ void collector_free(struct collector *c)
 	/* its thread, which did not end in time, may use it yet */
 	if (!c || c->running)
 		return;
-	while (c->given.count)
-		free(c->given.items[--c->given.count].name);
 	held_drop(c);
 	held_drop_lasting(c);
 	frames_free(&c->frames);
@@ -157,17 +155,23 @@ void collector_free(struct collector *c)
 
 void collector_name_thread(struct collector *c, int tid, uint64_t java_id, const char *name)
 {
-	char *copy = strdup(name);
+	size_t at, length = strlen(name), i;
 	struct given_name *g;
 
-	if (!copy)
-		return;
 	pthread_mutex_lock(&c->given_lock);
-	g = VECTOR_PUSH(&c->given);
+	at = c->given_text.count;
+	for (i = 0; i <= length; i++) {
+		char *place = PAGED_PUSH(&c->given_text);
+
+		if (!place)
+			break;
+		*place = name[i];
+	}
+	g = i > length ? PAGED_PUSH(&c->given) : NULL;
 	if (g)
-		*g = (struct given_name){tid, java_id, os_monotonic(), copy};
+		*g = (struct given_name){tid, java_id, os_monotonic(), at};
 	else
-		free(copy);
+		c->given_text.count = at;
 	pthread_mutex_unlock(&c->given_lock);
 }
 

@@ -10,6 +10,7 @@
 #include "collect/account.h"
 #include "collect/eras.h"
 #include "engine/engine.h"
+#include "engine/queues.h"
 #include "engine/runs.h"
 
 /* What follows S in Q: the wait that it is, and what its thread worked for. */
@@ -53,10 +54,9 @@ static void grow(struct collector *c, struct thread_record *r)
 	wanted = queue_next_capacity(now, full - r->full_at_growth);
 	if (wanted == now)
 		return;
-	q = calloc(1, queue_bytes(wanted));
+	q = queues_bigger(wanted);
 	if (!q)
 		return;
-	q->capacity = wanted;
 	r->full_at_growth = full;
 	c->increments++;
 	atomic_store_explicit(&r->next, q, memory_order_release);
@@ -70,7 +70,7 @@ static void follow(struct collector *c, struct thread_record *r)
 	if (current == r->draining)
 		return;
 	empty(c, r, r->draining);
-	free(r->draining);
+	queues_free(r->index, r->draining);
 	r->draining = current;
 	empty(c, r, current);
 }

@@ -204,8 +204,8 @@ void frames_free(struct frames *f)
 {
 	strings_free(&f->strings);
 	PAGED_FREE(&f->named);
-	free(f->late.items);
-	free(f->ranges.items);
+	PAGED_FREE(&f->late);
+	PAGED_FREE(&f->ranges);
 	map_free(&f->by_word);
 	map_free(&f->by_identity);
 	seen_free(&f->methods);

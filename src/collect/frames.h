@@ -31,6 +31,12 @@ struct late_frame {
 	bool kernel;
 };
 
+/* PAGED, with a name. */
+struct late_frames {
+	struct late_frame *items;
+	size_t count, room;
+};
+
 /* Addresses [FROM, TO) of IMAGE belong to the function that FRAME stands for. */
 struct named_range {
 	uint64_t from, to;
@@ -41,8 +47,8 @@ struct frames {
 	struct strings strings;
 	PAGED(struct named_frame) named;
 	struct seen methods;
-	VECTOR(struct late_frame) late; /* frames that have no name yet */
-	VECTOR(struct named_range) ranges; /* of functions looked up so far, in order, none over another */
+	struct late_frames late; /* frames that have no name yet */
+	PAGED(struct named_range) ranges; /* of functions looked up so far, in order, none over another */
 	struct map by_word;           /* frame word (bci dropped unless lines) → named frame + 1 */
 	struct map by_identity;       /* hash of a named frame → itself + 1 */
 	uint64_t drain;               /* number of the present drain */
@@ -79,7 +85,7 @@ struct late_name {
  * frames without names (NULL: none, or out of memory; free() it); look the names up (NAMES[i]
  * is filled in; one thread at a time, no image may be freed meanwhile); give them to F.
  */
-struct late_frame *frames_take_late(struct frames *f, size_t *count);
+struct late_frames frames_take_late(struct frames *f);
 struct kernel_table;
 /* KERNEL: where the kernel's table is kept for the next look-up; NULL: no symbols stay in memory. */
 void frames_look_up(const struct zone *z, const struct late_frame *late, size_t count,

@@ -38,7 +38,7 @@ static void keep_range(struct frames *f, const struct late_frame *late, const st
 	while (past < f->ranges.count && f->ranges.items[past].from < name->to)
 		past++;
 	if (past == at) {
-		r = VECTOR_PUSH(&f->ranges);
+		r = PAGED_PUSH(&f->ranges);
 		if (!r)
 			return;
 		memmove(f->ranges.items + at + 1, f->ranges.items + at, (f->ranges.count - 1 - at) * sizeof(*r));
@@ -67,7 +67,7 @@ uint32_t frames_later(struct frames *f, uint64_t address, enum frame_kind kind, 
 	frame = frames_intern(f, &n);
 	if (frame == FRAMES_NO_MEMORY)
 		return frame;
-	late = VECTOR_PUSH(&f->late);
+	late = PAGED_PUSH(&f->late);
 	/* Without a place in the list it keeps its address for a name. */
 	f->named.items[frame].late = late != NULL;
 	if (late)
@@ -127,11 +127,10 @@ out:
 	free(found);
 }
 
-struct late_frame *frames_take_late(struct frames *f, size_t *count)
+struct late_frames frames_take_late(struct frames *f)
 {
-	struct late_frame *late = f->late.items;
+	struct late_frames late = f->late;
 
-	*count = f->late.count;
 	memset(&f->late, 0, sizeof(f->late));
 	return late;
 }
@@ -206,14 +205,13 @@ void frames_give_names(struct frames *f, const struct late_frame *late, size_t c
 
 void frames_name_late(struct frames *f, const struct zone *z)
 {
-	size_t count;
-	struct late_frame *late = frames_take_late(f, &count);
-	struct late_name *names = count ? calloc(count, sizeof(*names)) : NULL;
+	struct late_frames late = frames_take_late(f);
+	struct late_name *names = late.count ? calloc(late.count, sizeof(*names)) : NULL;
 
 	if (names) {
-		frames_look_up(z, late, count, names, NULL);
-		frames_give_names(f, late, count, names);
+		frames_look_up(z, late.items, late.count, names, NULL);
+		frames_give_names(f, late.items, late.count, names);
 	}
 	free(names);
-	free(late);
+	PAGED_FREE(&late);
 }

@@ -18,7 +18,7 @@
 
 #define MANY_STACKS 4000         /* below, a chunk that begins is no reason */
 #define WORTH_IT (4u << 20)      /* bytes of traces, below which their memory stays as it is */
-#define FIRST_AT (2u << 20)      /* bytes held, from which on a new account may be worth it */
+#define FIRST_AT (1u << 20)      /* bytes held, from which on a new account may be worth it */
 #define MERGE_AT 10000           /* frames of hidden classes */
 #define EARLIER "[earlier_stacks]"
 
@@ -187,7 +187,7 @@ static void carry_native(struct generation *g)
 	for (i = 0; i < old->late.count; i++)
 		for (merged = 0; merged < 2; merged++) {
 			uint32_t frame = g->frames[merged][old->late.items[i].frame];
-			struct late_frame *to = frame ? VECTOR_PUSH(&now->late) : NULL;
+			struct late_frame *to = frame ? PAGED_PUSH(&now->late) : NULL;
 
 			if (to) {
 				*to = old->late.items[i];
@@ -198,7 +198,7 @@ static void carry_native(struct generation *g)
 		}
 	for (i = 0; i < old->ranges.count; i++) {
 		const struct named_range *r = &old->ranges.items[i];
-		struct named_range *to = carry_has_frame(g, r->frame) ? VECTOR_PUSH(&now->ranges) : NULL;
+		struct named_range *to = carry_has_frame(g, r->frame) ? PAGED_PUSH(&now->ranges) : NULL;
 
 		if (!to)
 			continue;

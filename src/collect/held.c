@@ -6,17 +6,10 @@
 #define BYTES_STRINGS(field) strings_bytes(&(field))
 #define BYTES_MAP(field) map_bytes(&(field))
 #define BYTES_PAGED(field) ((field).room * sizeof(*(field).items))
-#define BYTES_VECTOR(field) ((field).capacity * sizeof(*(field).items))
 
 #define DROP_STRINGS(field) strings_free(&(field))
 #define DROP_MAP(field) map_free(&(field))
 #define DROP_PAGED(field) PAGED_FREE(&(field))
-#define DROP_VECTOR(field)                              \
-	do {                                            \
-		free((field).items);                    \
-		memset(&(field), 0, sizeof(field));     \
-	} while (0)
-
 size_t held_bytes(const struct collector *c)
 {
 	size_t sum = 0;

@@ -15,22 +15,19 @@ bool late_waits(const struct collector *c, uint32_t node)
 
 void late_look_up(struct collector *c, bool keep)
 {
-	struct late_frame *late;
-	struct late_name *names;
-	size_t count;
+	struct late_frames late = frames_take_late(&c->frames);
+	struct late_name *names = late.count ? calloc(late.count, sizeof(*names)) : NULL;
 
-	late = frames_take_late(&c->frames, &count);
-	names = count ? calloc(count, sizeof(*names)) : NULL;
 	c->pinned++; /* the list goes by numbers of frames */
 	pthread_mutex_unlock(&c->lock);
 	if (names)
-		frames_look_up(&zone, late, count, names, keep || c->kernel ? &c->kernel : NULL);
+		frames_look_up(&zone, late.items, late.count, names, keep || c->kernel ? &c->kernel : NULL);
 	pthread_mutex_lock(&c->lock);
 	c->pinned--;
 	if (names)
-		frames_give_names(&c->frames, late, count, names);
+		frames_give_names(&c->frames, late.items, late.count, names);
 	free(names);
-	free(late);
+	PAGED_FREE(&late);
 }
 
 void late_forget(struct collector *c)

@@ -9,7 +9,7 @@
 #define JSTROBE_COLLECT_WAITS_H
 
 #include "base/map.h"
-#include "base/vector.h"
+#include "base/pages.h"
 #include "signal/wait.h"
 
 #define WAITS_LOCKS 16384
@@ -26,7 +26,7 @@ struct wait_sum {
 };
 
 struct waits_sums {
-	VECTOR(struct wait_sum) locks, owners, holders; /* holders: owners by their stacks, where these were taken */
+	PAGED(struct wait_sum) locks, owners, holders; /* holders: owners by their stacks, where these were taken */
 	struct map by_lock, by_owner, by_holder; /* → index + 1 */
 };
 

@@ -116,6 +116,15 @@ void force_disarm(struct thread_record *r)
 		atomic_store(&r->sources[e].arm, ARM_NONE);
 }
 
+void force_trimmed(uint32_t from, uint32_t end)
+{
+	uint32_t e;
+
+	for (e = 0; atomic_load(&in_force) && e < event_count; e++)
+		if (events[e].ops->trimmed)
+			events[e].ops->trimmed(from, end);
+}
+
 static void silence(struct thread_record *r)
 {
 	uint32_t e;

@@ -86,6 +86,8 @@ struct engine_ops {
 	void (*silence)(struct thread_record *r, uint32_t e);
 	/* When all handlers are out; may be NULL. */
 	void (*stop)(void);
+	/* What it keeps of the records FROM to END - 1 is not wanted, they are of no thread. May be NULL. */
+	void (*trimmed)(uint32_t from, uint32_t end);
 };
 
 extern const struct engine_ops engine_perf, engine_ctimer, engine_itimer, engine_wall, engine_periodic, engine_lock;
@@ -175,6 +177,8 @@ void records_java(pid_t tid, uintptr_t thread, uint64_t id);
 void records_judge(pid_t tid, bool wanted);
 /* R (CLOSING) was drained: make it FREE. Collector. */
 void records_free(struct thread_record *r);
+/* What was used by many more threads than there have been for a while goes back. The collector, each second. */
+void records_shrink(void);
 /* Free all records and their queues, after engine_stop and the last drain. */
 void records_release(void);
 

@@ -15,6 +15,8 @@ void force_retire(struct thread_record *r);
 void force_left(struct thread_record *r, uint32_t e);
 /* Which event's source is leaving, and for the how manieth time any does: never the same again. Records' lock held. */
 uintptr_t force_departure(const struct record_source *s, uint32_t e);
+/* The records FROM to END - 1 have given back their memory. Records' lock held. */
+void force_trimmed(uint32_t from, uint32_t end);
 const struct engine_options *force_options(void);
 /* Event number E of the session. */
 const struct engine_event *force_event(uint32_t e);

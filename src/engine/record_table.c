@@ -1,7 +1,9 @@
 /*
  * record_table.c - the memory of thread records and of the tables that find them.
  *
- * It is reserved once and never moves; what is used of it becomes writable in steps, and goes back after a session.
+ * It is reserved once and never moves; what is used of it becomes writable in steps, and goes back after a session, or
+ * when there have been fewer threads for a while: a crowd that came once must not cost its memory for ever, and where
+ * thousands of threads a second come and go, there is a crowd whenever the collector comes late.
  */
 #include "engine/record_table.h"
 
@@ -9,15 +11,32 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/pages.h"
 #include "engine/child.h"
 #include "engine/deferred.h"
 #include "engine/engine.h"
+#include "engine/force.h"
+#include "engine/queues.h"
 #include "os/os.h"
 
-#define RECORDS_AT_ONCE 4096 /* made writable in one step */
+#define RECORDS_AT_ONCE 4096     /* made writable in one step */
+#define SHARE_OF_SLOTS 4         /* of the slots one in so many is in use, at most */
+#define SHRINK_AFTER (20 * NS_PER_S) /* and not before twice this time in which there were fewer */
+#define SHRINK_BY 64u            /* for fewer it is not worth it */
+#define SPARE_CHUNKS 16384u
 
 static uint32_t first_free;
 static size_t writable; /* records whose memory may be written */
+
+static struct {
+	uint64_t since;   /* the present period began */
+	uint32_t most;    /* records in use at a time in it, up to the last one of them */
+	uint32_t before;  /* in the one before */
+	bool under_way;   /* those from `from` to `end` are being given back */
+	uint32_t from, end;
+} shrink;
+
+static PAGED(struct trace_chunk) spare; /* that trimmed records had */
 
 /* A table that is written at any place. */
 static void *reserve_table(size_t bytes)
@@ -44,6 +63,8 @@ int records_open(struct error *err)
 		t->by_tid = reserve_table(RECORD_SLOTS * sizeof(*t->by_tid));
 	if (!zone.record_of_fd)
 		zone.record_of_fd = reserve_table(ZONE_FDS * sizeof(*zone.record_of_fd));
+	if (!atomic_load(&t->mask))
+		atomic_store(&t->mask, RECORD_SLOTS_FIRST - 1);
 	if (!t->records || !t->by_tcb || !t->by_tid || !zone.record_of_fd)
 		return error_set(err, ENOMEM, "cannot reserve address space for thread records: %s; raise "
 				 "the limit of virtual memory (ulimit -v)", strerror(errno));
@@ -63,27 +84,139 @@ static bool make_writable(uint32_t index)
 	return true;
 }
 
+/*
+ * More slots, before there are too many records for those there are. What a handler enters meanwhile under the former
+ * mask it enters again, or the second round does.
+ */
+static void widen(uint32_t count)
+{
+	struct record_table *t = &zone.records;
+	uint32_t mask = atomic_load(&t->mask), round, i;
+
+	if (count < (mask + 1) / SHARE_OF_SLOTS || mask == RECORD_SLOTS - 1)
+		return;
+	mask = mask * 4 + 3;
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < count; i++) {
+			struct thread_record *r = &t->records[i];
+
+			if (atomic_load(&r->state) != RECORD_LIVE)
+				continue;
+			record_enter_under(t->by_tid, true, r, mask);
+			if (atomic_load(&r->tcb))
+				record_enter_under(t->by_tcb, false, r, mask);
+		}
+		atomic_store(&t->mask, mask);
+	}
+}
+
+/* Record INDEX, at the end of those that have been in use. NULL: there are no more. */
+static struct thread_record *one_more(uint32_t index)
+{
+	struct thread_record *r = &zone.records.records[index];
+
+	if (index == RECORD_LIMIT || !make_writable(index))
+		return NULL;
+	widen(index);
+	shrink.from = MAX(shrink.from, index + 1);
+	r->index = index;
+	atomic_store(&zone.records.count, index + 1);
+	return r;
+}
+
 struct thread_record *record_table_unused(void)
 {
 	uint32_t i, count = atomic_load(&zone.records.count);
+	struct thread_record *r;
 
 	for (i = first_free; i < count; i++)
-		if (atomic_load(&zone.records.records[i].state) == RECORD_FREE) {
-			first_free = i + 1;
-			return &zone.records.records[i];
-		}
-	first_free = count;
-	if (count == RECORD_LIMIT || !make_writable(count))
-		return NULL;
-	first_free = count + 1;
-	zone.records.records[count].index = count;
-	atomic_store(&zone.records.count, count + 1);
-	return &zone.records.records[count];
+		if (atomic_load(&zone.records.records[i].state) == RECORD_FREE)
+			break;
+	r = i < count ? &zone.records.records[i] : one_more(i);
+	first_free = r ? i + 1 : i;
+	shrink.most = MAX(shrink.most, first_free);
+	return r;
 }
 
 void record_table_freed(uint32_t index)
 {
 	first_free = MIN(first_free, index);
+}
+
+/* ---- fewer again ---- */
+
+/* The number of records up to the last one that is in use. */
+static uint32_t in_use(void)
+{
+	uint32_t count = atomic_load(&zone.records.count);
+
+	while (count && atomic_load(&zone.records.records[count - 1].state) == RECORD_FREE)
+		count--;
+	return count;
+}
+
+uint32_t record_table_shrink(uint64_t now)
+{
+	uint32_t count = atomic_load(&zone.records.count), wanted;
+
+	if (now - shrink.since < SHRINK_AFTER || shrink.under_way)
+		return 0;
+	wanted = MAX(shrink.most, shrink.before);
+	shrink.since = now;
+	shrink.before = shrink.most;
+	shrink.most = in_use();
+	wanted = (MAX(wanted, shrink.most) + QUEUES_GROUP - 1) & ~(QUEUES_GROUP - 1);
+	if (count < wanted + SHRINK_BY || !wanted)
+		return 0;
+	shrink.under_way = true;
+	shrink.from = wanted;
+	shrink.end = count;
+	first_free = MIN(first_free, wanted);
+	atomic_store(&zone.records.count, wanted);
+	return wanted;
+}
+
+static void keep_chunk(const struct trace_chunk *chunk)
+{
+	struct trace_chunk *place = chunk->pos && spare.count < SPARE_CHUNKS ? PAGED_PUSH(&spare) : NULL;
+
+	if (place)
+		*place = *chunk;
+}
+
+struct trace_chunk record_table_chunk(const struct thread_record *r)
+{
+	uint32_t generation = atomic_load(&zone.store.generation);
+	const struct trace_chunk *own = &r->chunk;
+
+	if (own->pos && own->generation == generation)
+		return *own;
+	while (spare.count) {
+		const struct trace_chunk *c = &spare.items[--spare.count];
+
+		if (c->generation == generation)
+			return *c;
+	}
+	return *own;
+}
+
+void record_table_trim(uint32_t from)
+{
+	uint32_t first = MAX(shrink.from, from), i;
+	uintptr_t begin, end;
+
+	shrink.under_way = false;
+	if (first >= shrink.end)
+		return;
+	first = (first + QUEUES_GROUP - 1) & ~(QUEUES_GROUP - 1);
+	for (i = first; i < shrink.end; i++)
+		keep_chunk(&zone.records.records[i].chunk);
+	queues_release(first, (shrink.end + QUEUES_GROUP - 1) & ~(QUEUES_GROUP - 1));
+	begin = ((uintptr_t)&zone.records.records[first] + 4095) & ~(uintptr_t)4095;
+	end = (uintptr_t)&zone.records.records[shrink.end] & ~(uintptr_t)4095;
+	if (begin < end)
+		madvise((void *)begin, end - begin, MADV_DONTNEED);
+	force_trimmed(first, shrink.end);
 }
 
 void record_table_release(void)
@@ -95,6 +228,10 @@ void record_table_release(void)
 	madvise(t->by_tcb, RECORD_SLOTS * sizeof(*t->by_tcb), MADV_DONTNEED);
 	madvise(t->by_tid, RECORD_SLOTS * sizeof(*t->by_tid), MADV_DONTNEED);
 	madvise(zone.record_of_fd, ZONE_FDS * sizeof(*zone.record_of_fd), MADV_DONTNEED);
+	queues_release(0, RECORD_LIMIT);
+	PAGED_FREE(&spare);
+	memset(&shrink, 0, sizeof(shrink));
 	atomic_store(&t->count, 0);
+	atomic_store(&t->mask, RECORD_SLOTS_FIRST - 1);
 	first_free = 0;
 }

@@ -5,14 +5,21 @@
 #ifndef JSTROBE_ENGINE_RECORD_TABLE_H
 #define JSTROBE_ENGINE_RECORD_TABLE_H
 
-#include <stdint.h>
-
-struct thread_record;
+#include "signal/record.h"
 
 /* A FREE record, taken once its state says so; NULL when the table is full or the system refuses memory. */
 struct thread_record *record_table_unused(void);
 /* Record INDEX is FREE (again). */
 void record_table_freed(uint32_t index);
+/*
+ * When there have been fewer records for a while than there were once (NOW: os_monotonic), the last ones are not used
+ * any more, from the one that is returned on; 0 = all are wanted. When nobody can be inside them any more: their memory
+ * goes back, as far as they have not been taken into use again.
+ */
+uint32_t record_table_shrink(uint64_t now);
+void record_table_trim(uint32_t from);
+/* The piece of the trace store for R, which gets another thread: its own one, or one that a trimmed record had. */
+struct trace_chunk record_table_chunk(const struct thread_record *r);
 /* No record is in use any more: their memory goes back to the system, the addresses stay readable. */
 void record_table_release(void);
 

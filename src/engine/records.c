@@ -9,8 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/deferred.h"
 #include "engine/engine.h"
 #include "engine/force.h"
+#include "engine/queues.h"
 #include "engine/record_table.h"
 #include "engine/runs.h"
 #include "engine/waits.h"
@@ -53,14 +55,13 @@ static struct thread_record *create(pid_t tid, uintptr_t tcb)
 	if (!r)
 		return NULL;
 	start = start ? start : QUEUE_START; /* no engine yet */
-	q = calloc(1, queue_bytes(start));
+	q = queues_first(r->index, start);
 	if (!q) {
 		record_table_freed(r->index);
 		return NULL;
 	}
-	q->capacity = start;
 	index = r->index;
-	chunk = r->chunk; /* many short threads would use up the store, a piece each */
+	chunk = record_table_chunk(r); /* many short threads would use up the store, a piece each */
 	/* Not `inside`: a handler that takes it for its own may look in, and goes again. */
 	memset(r, 0, offsetof(struct thread_record, inside));
 	memset(&r->index, 0, sizeof(*r) - offsetof(struct thread_record, index));
@@ -76,7 +77,7 @@ static struct thread_record *create(pid_t tid, uintptr_t tcb)
 	atomic_store(&r->tid, tid);
 	atomic_store(&r->state, RECORD_LIVE);
 	live++;
-	record_enter(zone.records.by_tid, true, r);
+	record_enter(&zone.records, true, r);
 	if (tcb)
 		record_publish(&zone.records, r, tcb);
 	return r;
@@ -312,10 +313,10 @@ static void drop_queues(struct thread_record *r)
 	struct queue *current = atomic_exchange(&r->current, NULL);
 
 	if (next != current && next != r->draining)
-		free(next);
+		queues_free(r->index, next);
 	if (current != r->draining)
-		free(current);
-	free(r->draining);
+		queues_free(r->index, current);
+	queues_free(r->index, r->draining);
 	r->draining = NULL;
 }
 
@@ -341,6 +342,27 @@ void records_release(void)
 	runs_release();
 	waits_release();
 	pthread_mutex_unlock(&lock);
+}
+
+static bool trim(void *from, void *unused)
+{
+	(void)unused;
+	pthread_mutex_lock(&lock);
+	record_table_trim((uint32_t)(uintptr_t)from);
+	pthread_mutex_unlock(&lock);
+	return true;
+}
+
+void records_shrink(void)
+{
+	uint32_t from;
+
+	pthread_mutex_lock(&lock);
+	from = record_table_shrink(os_monotonic());
+	pthread_mutex_unlock(&lock);
+	/* Who took one of them for its own may be inside. */
+	if (from && !deferred_free(trim, (void *)(uintptr_t)from, NULL))
+		trim((void *)(uintptr_t)UINT32_MAX, NULL);
 }
 
 unsigned records_own_list(pid_t *tids)

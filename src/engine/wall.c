@@ -345,6 +345,21 @@ static void stop(void)
 		madvise(*(void **)tables[i].at, RECORD_LIMIT * tables[i].row, MADV_DONTNEED);
 }
 
+/* Their rows' memory goes back as well: they are of threads that were counted out. */
+static void trimmed(uint32_t from, uint32_t end)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(tables); i++) {
+		uintptr_t table = *(uintptr_t *)tables[i].at;
+		uintptr_t first = (table + from * tables[i].row + 4095) & ~(uintptr_t)4095;
+		uintptr_t last = (table + end * tables[i].row) & ~(uintptr_t)4095;
+
+		if (first < last)
+			madvise((void *)first, last - first, MADV_DONTNEED);
+	}
+}
+
 static const char *way(void)
 {
 	return wall.one_by_one ? "signals" : wall.marker ? "marker" : "slots";
@@ -352,5 +367,5 @@ static const char *way(void)
 
 const struct engine_ops engine_wall = {
 	.name = "wall", .way = way, .handler = handler_thread, .start = start, .arm = arm, .silence = silence,
-	.disarm = disarm, .halt = halt, .stop = stop,
+	.disarm = disarm, .halt = halt, .stop = stop, .trimmed = trimmed,
 };

@@ -19,7 +19,8 @@
 #include "signal/trace.h"
 
 #define RECORD_LIMIT (256u * 1024)
-#define RECORD_SLOTS (2 * RECORD_LIMIT) /* of the table by TCB */
+#define RECORD_SLOTS (2 * RECORD_LIMIT) /* of each table by what they are known by, at most */
+#define RECORD_SLOTS_FIRST 1024u        /* that are used of it at first: few threads shall need few pages */
 
 #define RECORD_PROBES 32
 #define RECORD_EVENTS 8 /* that one session may sample */
@@ -104,9 +105,13 @@ struct thread_record {
 struct record_table {
 	struct thread_record *records;               /* RECORD_LIMIT of them, reserved */
 	_Atomic uint32_t count;                      /* highest index ever used + 1 */
-	/* Open addressing, RECORD_SLOTS slots each, RECORD_PROBES probes; stale entries are recognised. */
+	/*
+	 * Open addressing, RECORD_PROBES probes; stale entries are recognised. `mask` grows with the records in use, up to
+	 * RECORD_SLOTS - 1: entries under a smaller one are stale then.
+	 */
 	_Atomic(struct thread_record *) *by_tcb;
 	_Atomic(struct thread_record *) *by_tid;
+	_Atomic uint32_t mask;
 	/* A bit for each record: it has something for the collector, who need not look at all of them. */
 	_Atomic uint64_t stirred[RECORD_LIMIT / 64];
 };
@@ -130,14 +135,13 @@ static inline uintptr_t record_key(struct thread_record *r, bool tid)
 		   : atomic_load_explicit(&r->tcb, memory_order_relaxed);
 }
 
-static inline struct thread_record *record_look(_Atomic(struct thread_record *) *table, bool tid,
-						uintptr_t key)
+static inline struct thread_record *record_look_under(_Atomic(struct thread_record *) *table, bool tid, uintptr_t key,
+						      uint32_t mask)
 {
 	uint32_t i, at = record_hash(key);
 
 	for (i = 0; i < RECORD_PROBES; i++) {
-		struct thread_record *r =
-			atomic_load_explicit(&table[(at + i) % RECORD_SLOTS], memory_order_acquire);
+		struct thread_record *r = atomic_load_explicit(&table[(at + i) & mask], memory_order_acquire);
 
 		if (!r)
 			return NULL;
@@ -147,37 +151,64 @@ static inline struct thread_record *record_look(_Atomic(struct thread_record *) 
 	return NULL;
 }
 
+static inline struct thread_record *record_look(const struct record_table *t, bool tid, uintptr_t key)
+{
+	uint32_t mask = atomic_load_explicit(&((struct record_table *)t)->mask, memory_order_acquire), now;
+	struct thread_record *r;
+
+	for (;; mask = now) {
+		r = record_look_under(tid ? t->by_tid : t->by_tcb, tid, key, mask);
+		now = atomic_load_explicit(&((struct record_table *)t)->mask, memory_order_acquire);
+		/* It grows a few times in a session. */
+		if (r || now == mask)
+			return r;
+	}
+}
+
 /* The live record whose thread pointer is TCB, or NULL. Any context, no lock. */
 static inline struct thread_record *record_find(const struct record_table *t, uintptr_t tcb)
 {
-	return record_look(t->by_tcb, false, tcb);
+	return record_look(t, false, tcb);
 }
 
 /* The live record of thread TID, or NULL. Any context, no lock. */
 static inline struct thread_record *record_find_tid(const struct record_table *t, pid_t tid)
 {
-	return record_look(t->by_tid, true, (uintptr_t)tid);
+	return record_look(t, true, (uintptr_t)tid);
 }
 
 /*
  * Enter R under its key. A slot whose record has another home by now is stale and is
  * taken over. Any context, no lock; without effect when the neighbourhood is full.
  */
-static inline void record_enter(_Atomic(struct thread_record *) *table, bool tid, struct thread_record *r)
+static inline void record_enter_under(_Atomic(struct thread_record *) *table, bool tid, struct thread_record *r,
+				      uint32_t mask)
 {
 	uintptr_t key = record_key(r, tid);
 	uint32_t i, at = record_hash(key);
 
 	for (i = 0; i < RECORD_PROBES; i++) {
-		uint32_t slot = (at + i) % RECORD_SLOTS;
+		uint32_t slot = (at + i) & mask;
 		struct thread_record *there = atomic_load_explicit(&table[slot], memory_order_acquire);
 		uintptr_t its = there && there != r ? record_key(there, tid) : 0;
 
 		if (there == r)
 			return;
-		if (its && its != key && (slot - record_hash(its)) % RECORD_SLOTS < RECORD_PROBES)
+		if (its && its != key && ((slot - record_hash(its)) & mask) < RECORD_PROBES)
 			continue; /* in use, and at home here */
 		if (atomic_compare_exchange_strong(&table[slot], &there, r))
+			return;
+	}
+}
+
+static inline void record_enter(const struct record_table *t, bool tid, struct thread_record *r)
+{
+	uint32_t mask = atomic_load(&((struct record_table *)t)->mask), now;
+
+	for (;; mask = now) {
+		record_enter_under(tid ? t->by_tid : t->by_tcb, tid, r, mask);
+		now = atomic_load(&((struct record_table *)t)->mask);
+		if (now == mask)
 			return;
 	}
 }
@@ -186,7 +217,7 @@ static inline void record_enter(_Atomic(struct thread_record *) *table, bool tid
 static inline void record_publish(const struct record_table *t, struct thread_record *r, uintptr_t tcb)
 {
 	atomic_store_explicit(&r->tcb, tcb, memory_order_release);
-	record_enter(t->by_tcb, false, r);
+	record_enter(t, false, r);
 }
 
 static inline void record_take(struct thread_record *r, uint32_t event)

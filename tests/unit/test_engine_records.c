@@ -14,6 +14,7 @@
 
 #include "engine/deferred.h"
 #include "engine/engine.h"
+#include "engine/queues.h"
 #include "os/os.h"
 #include "signal/handler.h"
 
@@ -438,10 +439,10 @@ static void queues_are_freed(void **state)
 
 	for (i = 0; i < 4; i++) {
 		r[i] = records_found(NOBODY + i, 0);
-		q = calloc(1, queue_bytes(40));
-		q->capacity = 40;
+		q = queues_bigger(40);
+		assert_non_null(q);
 		if (i == 0) {
-			free(q);
+			queues_free(r[i]->index, q);
 			continue;
 		}
 		atomic_store(&r[i]->next, q); /* 1: offered */

@@ -1,0 +1,24 @@
+/*
+ * queues.h - the memory of threads' queues (signal/queue.h).
+ *
+ * The first queue of a record has its place beside the record, and is used again with it: a thread that begins allocates
+ * nothing, in the program's heap least of all, and what short threads have left behind makes no holes there. A bigger
+ * one has pages of its own.
+ */
+#ifndef JSTROBE_ENGINE_QUEUES_H
+#define JSTROBE_ENGINE_QUEUES_H
+
+#include "signal/queue.h"
+
+#define QUEUES_GROUP 64u /* records whose queues' memory comes and goes together */
+
+/* The first queue of record INDEX, empty; NULL = no memory. Records' lock held. */
+struct queue *queues_first(uint32_t index, uint32_t capacity);
+/* A bigger one, for any record; NULL = no memory. */
+struct queue *queues_bigger(uint32_t capacity);
+/* Record INDEX needs Q no more; it may be NULL. Nobody writes or reads it. */
+void queues_free(uint32_t index, struct queue *q);
+/* The first queues of the records FROM to END - 1, multiples of QUEUES_GROUP, are in nobody's use. Records' lock held. */
+void queues_release(uint32_t from, uint32_t end);
+
+#endif
