@@ -16,18 +16,35 @@ static struct {
 	jvmtiEnv *ti;     /* of its own: what it costs ends with it */
 	bool wanted;
 	jfieldID id;      /* Thread.tid */
+	jmethodID last[2]; /* see has_ended; NULL = this JDK does not have it */
 } parked;
 
 /* ---- callbacks, on the carrier ---- */
 
-/* The stack of the running thread as the JVM says, as frame words. */
-static uint32_t stack(jvmtiEnv *ti, uint64_t *words)
+/*
+ * The JVM tells also of the last unmount, when what the thread was to run has returned. Nothing follows that: noted, it
+ * would be parked for ever. FRAMES begin with what has called it then.
+ */
+static bool has_ended(const jvmtiFrameInfo *frames, jint count)
+{
+	size_t i;
+
+	for (i = 0; count > 0 && i < ARRAY_LEN(parked.last); i++)
+		if (parked.last[i] && frames[0].method == parked.last[i])
+			return true;
+	return false;
+}
+
+/* The stack of the running thread as the JVM says, as frame words. *ENDED: it is at its end. */
+static uint32_t stack(jvmtiEnv *ti, uint64_t *words, bool *ended)
 {
 	jvmtiFrameInfo frames[FRAMES];
 	jint i, count;
 
+	*ended = false;
 	if ((*ti)->GetStackTrace(ti, NULL, 0, FRAMES, frames, &count))
 		return 0;
+	*ended = has_ended(frames, count);
 	for (i = 0; i < count; i++) {
 		bool has_bci = frames[i].location >= 0 && frames[i].location < FRAME_NO_BCI;
 		uintptr_t method = java_method(frames[i].method);
@@ -46,6 +63,7 @@ static void JNICALL on_unmount(jvmtiEnv *ti, ...)
 	va_list args;
 	jthread thread;
 	JNIEnv *env;
+	bool ended;
 
 	if (!parked_is_due())
 		return;
@@ -53,7 +71,9 @@ static void JNICALL on_unmount(jvmtiEnv *ti, ...)
 	env = va_arg(args, JNIEnv *);
 	thread = va_arg(args, jthread);
 	va_end(args);
-	count = stack(ti, frames);
+	count = stack(ti, frames, &ended);
+	if (ended)
+		return;
 	parked_begin((uint64_t)(*env)->GetLongField(env, thread, parked.id), frames, count);
 }
 
@@ -83,12 +103,25 @@ static bool find_id(JNIEnv *env)
 	return parked.id;
 }
 
+static jmethodID method(JNIEnv *env, const char *class_name, const char *signature)
+{
+	jclass class = (*env)->FindClass(env, class_name);
+	jmethodID id = class ? (*env)->GetMethodID(env, class, "run", signature) : NULL;
+
+	java_clear(env);
+	(*env)->DeleteLocalRef(env, class);
+	return id;
+}
+
 static bool open(void)
 {
 	JNIEnv *env = jvm_jni();
 
 	if (!env || !find_id(env))
 		return false;
+	/* From JDK 24 on the first one is not shown there. */
+	parked.last[0] = method(env, "java/lang/VirtualThread", "(Ljava/lang/Runnable;)V");
+	parked.last[1] = method(env, "java/lang/VirtualThread$VThreadContinuation$1", "()V");
 	parked.ti = mounts_listen(on_unmount, on_mount);
 	if (parked.ti)
 		parked_open();

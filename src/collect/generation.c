@@ -256,7 +256,7 @@ static void hand_over(struct generation *g)
 	c->merged.samples += g->merged.samples;
 }
 
-/* A trace of the generation before, in the present one, with its stack. NULL: it is full, and the sample will be lost. */
+/* A trace of the generation before, in the present one, with its stack; NULL: it is full, the sample will be lost. */
 static const struct trace *move_trace(const struct trace *kept, void *arg)
 {
 	struct collector *c = arg;

@@ -178,7 +178,8 @@ void waits_change_kept(trace_kept_fn *fn, void *arg)
 		trace_kept_change(&p->trace, fn, arg);
 		trace_kept_change(&p->holder.trace, fn, arg);
 	}
-	wait_answers_change(fn, arg);
+	for (i = 0; i < WAIT_ANSWERS; i++)
+		trace_kept_change(wait_answer_kept(i), fn, arg);
 }
 
 /* ---- the engine ---- */
@@ -225,9 +226,12 @@ void waits_halt(void)
 
 void waits_release(void)
 {
+	uint32_t i;
+
 	if (places.places)
 		madvise(places.places, WAITS_LIMIT * sizeof(struct place), MADV_DONTNEED);
-	wait_answers_forget();
+	for (i = 0; i < WAIT_ANSWERS; i++)
+		trace_kept_set(wait_answer_kept(i), NULL);
 	waits_classes_release();
 }
 

@@ -134,20 +134,9 @@ const struct trace *wait_answered(uint64_t number, uint16_t *era)
 	return trace_kept_get(&a->trace);
 }
 
-void wait_answers_change(trace_kept_fn *fn, void *arg)
+trace_kept *wait_answer_kept(uint32_t i)
 {
-	uint32_t i;
-
-	for (i = 0; i < WAIT_ANSWERS; i++)
-		trace_kept_change(&answers[i].trace, fn, arg);
-}
-
-void wait_answers_forget(void)
-{
-	uint32_t i;
-
-	for (i = 0; i < WAIT_ANSWERS; i++)
-		trace_kept_set(&answers[i].trace, NULL);
+	return &answers[i].trace;
 }
 
 void wait_answer(struct thread_record *r, uint32_t event, void *context)

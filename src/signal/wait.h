@@ -58,9 +58,8 @@ void wait_lose(struct thread_record *r, uint32_t event, uint64_t duration, enum 
 uint64_t wait_ask(const struct thread_record *r);
 void wait_answer(struct thread_record *r, uint32_t event, void *context);
 const struct trace *wait_answered(uint64_t number, uint16_t *era);
-/* Collector: FN of each answer's stack. And when no handler is inside: there are none. */
-void wait_answers_change(trace_kept_fn *fn, void *arg);
-void wait_answers_forget(void);
+/* The stack of answer I, below WAIT_ANSWERS. The collector; and at the end, when no handler is inside. */
+trace_kept *wait_answer_kept(uint32_t i);
 
 /*
  * The stack of HOLDER, which waits itself or is in native code, from outside, by R, entered. NULL: it was not so, or is

@@ -14,7 +14,7 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class Comings {
     private static final AtomicInteger LIVING = new AtomicInteger(), VIRTUAL = new AtomicInteger();
-    private static final AtomicLong MET = new AtomicLong();
+    private static final AtomicLong MET = new AtomicLong(), PARKED = new AtomicLong(); // ns
 
     private interface Step {
         void take(int number) throws Exception;
@@ -80,6 +80,7 @@ public final class Comings {
         Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
         Method start = Class.forName("java.lang.Thread$Builder").getMethod("start", Runnable.class);
         Program.gauge("met", MET::get);
+        Program.gauge("parked", PARKED::get);
         coming("virtuals", second, number -> {
             while (VIRTUAL.get() > 2000) {
                 LockSupport.parkNanos(100_000);
@@ -92,7 +93,9 @@ public final class Comings {
     private static void visitor(int number) {
         meet(number);
         if (number % 8 == 0) {
+            long start = System.nanoTime();
             LockSupport.parkNanos(1_000_000);
+            PARKED.addAndGet(System.nanoTime() - start);
         }
         meet(number);
         VIRTUAL.decrementAndGet();
