@@ -254,7 +254,7 @@ static void look_for_threads(struct collector *c, uint64_t now)
 		return;
 	c->last_look = now;
 	closers_keep();
-	records_shrink();
+	records_shrink(now);
 	if (now - c->last_scan >= MAX(records_are_all() ? SCAN_EVERY : LOOK_EVERY, c->scan_took * SCAN_SHARE)) {
 		c->last_scan = now;
 		records_scan();

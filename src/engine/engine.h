@@ -177,8 +177,11 @@ void records_java(pid_t tid, uintptr_t thread, uint64_t id);
 void records_judge(pid_t tid, bool wanted);
 /* R (CLOSING) was drained: make it FREE. Collector. */
 void records_free(struct thread_record *r);
-/* What was used by many more threads than there have been for a while goes back. The collector, each second. */
-void records_shrink(void);
+/*
+ * What was used by many more threads than there have been for a while goes back. The collector, each second; NOW:
+ * os_monotonic.
+ */
+void records_shrink(uint64_t now);
 /* Free all records and their queues, after engine_stop and the last drain. */
 void records_release(void);
 

@@ -7,7 +7,7 @@
 #include "engine/parked.h"
 #include "engine/waits.h"
 
-/* FN of each of them, what it returns is kept instead. The collector, when nobody is inside who can keep an older one. */
+/* FN of each of them: what it returns is kept instead. The collector, when none of a former generation can come. */
 static inline void kept_change(trace_kept_fn *fn, void *arg)
 {
 	waits_change_kept(fn, arg);

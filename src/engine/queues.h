@@ -1,9 +1,9 @@
 /*
  * queues.h - the memory of threads' queues (signal/queue.h).
  *
- * The first queue of a record has its place beside the record, and is used again with it: a thread that begins allocates
- * nothing, in the program's heap least of all, and what short threads have left behind makes no holes there. A bigger
- * one has pages of its own.
+ * The first queue of a record has its place beside the record, and is used again with it: a thread that begins
+ * allocates nothing, in the program's heap least of all, where what short threads left behind would make holes. A
+ * bigger one has pages of its own.
  */
 #ifndef JSTROBE_ENGINE_QUEUES_H
 #define JSTROBE_ENGINE_QUEUES_H
@@ -18,7 +18,7 @@ struct queue *queues_first(uint32_t index, uint32_t capacity);
 struct queue *queues_bigger(uint32_t capacity);
 /* Record INDEX needs Q no more; it may be NULL. Nobody writes or reads it. */
 void queues_free(uint32_t index, struct queue *q);
-/* The first queues of the records FROM to END - 1, multiples of QUEUES_GROUP, are in nobody's use. Records' lock held. */
+/* Nobody uses the first queues of the records FROM to END - 1, multiples of QUEUES_GROUP. Records' lock held. */
 void queues_release(uint32_t from, uint32_t end);
 
 #endif

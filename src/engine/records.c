@@ -353,12 +353,12 @@ static bool trim(void *from, void *unused)
 	return true;
 }
 
-void records_shrink(void)
+void records_shrink(uint64_t now)
 {
 	uint32_t from;
 
 	pthread_mutex_lock(&lock);
-	from = record_table_shrink(os_monotonic());
+	from = record_table_shrink(now);
 	pthread_mutex_unlock(&lock);
 	/* Who took one of them for its own may be inside. */
 	if (from && !deferred_free(trim, (void *)(uintptr_t)from, NULL))

@@ -106,8 +106,8 @@ struct record_table {
 	struct thread_record *records;               /* RECORD_LIMIT of them, reserved */
 	_Atomic uint32_t count;                      /* highest index ever used + 1 */
 	/*
-	 * Open addressing, RECORD_PROBES probes; stale entries are recognised. `mask` grows with the records in use, up to
-	 * RECORD_SLOTS - 1: entries under a smaller one are stale then.
+	 * Open addressing, RECORD_PROBES probes; stale entries are recognised. `mask` grows with the records in use,
+	 * up to RECORD_SLOTS - 1: entries under a smaller one are stale then.
 	 */
 	_Atomic(struct thread_record *) *by_tcb;
 	_Atomic(struct thread_record *) *by_tid;
@@ -135,8 +135,8 @@ static inline uintptr_t record_key(struct thread_record *r, bool tid)
 		   : atomic_load_explicit(&r->tcb, memory_order_relaxed);
 }
 
-static inline struct thread_record *record_look_under(_Atomic(struct thread_record *) *table, bool tid, uintptr_t key,
-						      uint32_t mask)
+static inline struct thread_record *record_look_under(_Atomic(struct thread_record *) *table, bool tid,
+						      uintptr_t key, uint32_t mask)
 {
 	uint32_t i, at = record_hash(key);
 

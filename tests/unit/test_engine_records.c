@@ -430,6 +430,126 @@ static void java_threads(void **state)
 	assert_int_equal(atomic_load(&zone.records.count), 1);
 }
 
+#define CROWD 20000
+
+/* Whether thread I of a crowd is found, by both of its names, and has an empty queue. */
+static bool is_there(uint32_t i)
+{
+	struct thread_record *r = records_by_tid(NOBODY + (pid_t)i);
+	const struct queue *q = r ? atomic_load(&r->current) : NULL;
+
+	return r && r->index < CROWD && record_find(&zone.records, 0x10000 + i * 0x1000ull) == r && q &&
+	       q->capacity == QUEUE_START && !atomic_load(&q->head);
+}
+
+static struct thread_record *come(uint32_t i)
+{
+	return records_found(NOBODY + (pid_t)i, 0x10000 + i * 0x1000ull);
+}
+
+/* Few threads use few slots; many are all found, those of before as well. */
+static void tables_grow(void **state)
+{
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < 100; i++)
+		assert_non_null(come(i));
+	assert_true(atomic_load(&zone.records.mask) < 2048);
+	for (; i < CROWD; i++)
+		assert_non_null(come(i));
+	for (i = 0; i < CROWD; i++)
+		assert_true(is_there(i));
+}
+
+static size_t resident(const void *at, size_t bytes)
+{
+	uintptr_t from = (uintptr_t)at & ~(uintptr_t)4095;
+	size_t pages = ((uintptr_t)at + bytes - from + 4095) / 4096, i, count = 0;
+	unsigned char *map = calloc(pages, 1);
+
+	assert_int_equal(mincore((void *)from, pages * 4096, map), 0);
+	for (i = 0; i < pages; i++)
+		count += map[i] & 1;
+	free(map);
+	return count * 4096;
+}
+
+static size_t resident_records(void)
+{
+	return resident(zone.records.records, CROWD * sizeof(struct thread_record));
+}
+
+/* A crowd's records give back their memory some time after it, but for those that live; then others may come. */
+static void a_crowd_goes(void **state)
+{
+	uint64_t now = os_monotonic(), minute = 60 * NS_PER_S;
+	size_t most, left;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < CROWD; i++)
+		come(i)->chunk.pos = (uint64_t *)8;
+	most = resident_records();
+	for (i = 0; i < CROWD; i++) {
+		struct thread_record *r = records_by_tid(NOBODY + (pid_t)i);
+
+		if (i % 1000 || i > 5000) { /* some stay */
+			close_by_hand(r);
+			records_free(r);
+		}
+	}
+	for (i = 1; i <= 2; i++) {
+		records_shrink(now + i * minute); /* there were as many a moment ago, and in the period before */
+		deferred_drain();
+		assert_true(resident_records() >= most / 2);
+	}
+	records_shrink(now + 3 * minute);
+	come(CROWD); /* it takes a free one of those that stay */
+	deferred_drain();
+	left = resident_records();
+	assert_true(left > 0 && left < most / 2);
+	assert_true(atomic_load(&zone.records.count) <= 5100);
+	for (i = 0; i <= 5000; i += 1000)
+		assert_true(is_there(i));
+	for (i = CROWD + 1; i < CROWD + 10000; i++) { /* with pieces of the trace store that others had */
+		struct thread_record *r = come(i);
+
+		assert_non_null(r->chunk.pos);
+		assert_ptr_equal(record_find(&zone.records, 0x10000 + i * 0x1000ull), r);
+	}
+}
+
+/* Records that are taken while they are being given back stay. */
+static void a_crowd_comes_again(void **state)
+{
+	uint64_t now = os_monotonic(), minute = 60 * NS_PER_S;
+	uint32_t i;
+
+	(void)state;
+	for (i = 0; i < CROWD; i++)
+		come(i);
+	for (i = 0; i < CROWD; i++) {
+		struct thread_record *r = records_by_tid(NOBODY + (pid_t)i);
+
+		close_by_hand(r);
+		records_free(r);
+	}
+	come(0);
+	for (i = 1; i <= 3; i++)
+		records_shrink(now + i * minute);
+	assert_true(atomic_load(&zone.records.count) <= 64);
+	for (i = 1; i < CROWD / 2; i++)
+		come(i);
+	deferred_drain();
+	for (i = 0; i < CROWD / 2; i++)
+		assert_true(is_there(i));
+	for (; i < CROWD; i++)
+		come(i);
+	for (i = 0; i < CROWD; i++)
+		assert_true(is_there(i));
+}
+
 /* Queues in every state of being handed over are freed, each once (sanitizers tell). */
 static void queues_are_freed(void **state)
 {
@@ -467,6 +587,7 @@ int main(void)
 		T(found_once), T(tid_came_round), T(begun_after), T(began_since_the_scan), T(start_times), T(little_memory),
 		T(tcb_came_round), T(used_again), T(many), T(churn),
 		T(scan), T(counted), T(ending), T(own), T(outside), T(alone), T(java_threads), T(queues_are_freed),
+		T(tables_grow), T(a_crowd_goes), T(a_crowd_comes_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
