@@ -17,13 +17,15 @@ import java.util.function.LongSupplier;
  *
  * A program starts its threads and calls serve(). That prints READY and then answers lines on
  * stdin: "mark" prints "MARK name=value ..." with all counters and gauges, "reset" forgets the counters, "gc" collects
- * garbage, "end" sets `ending`, "stop" or the end of stdin ends the program (so none outlives its test).
+ * garbage, "begin" sets `begun`, "end" sets `ending`, "stop" or the end of stdin ends the program (so none outlives its
+ * test).
  */
 public final class Program {
     private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
     private static final Map<String, AtomicLong> COUNTERS = new ConcurrentHashMap<>();
     private static final Map<String, LongSupplier> GAUGES = new ConcurrentHashMap<>();
     public static volatile boolean stopping;
+    public static volatile boolean begun; // "begin" was said
     public static volatile boolean ending; // "end" was said
     public static volatile long sink;
     /** Another program has called main(): it converses, serve() returns at once. */
@@ -124,6 +126,8 @@ public final class Program {
             } else if (line.equals("reset")) {
                 COUNTERS.clear();
                 System.out.println("MARK");
+            } else if (line.equals("begin")) {
+                begun = true;
             } else if (line.equals("end")) {
                 ending = true;
             } else if (line.equals("gc")) {
