@@ -95,7 +95,7 @@ void command_abandon(struct command_owner *owner)
 
 void command_forget_place(struct command_place *p)
 {
-	int *const all[] = {&p->output, &p->folder, &p->stream, &p->perf};
+	int *const all[] = {&p->output, &p->stream, &p->perf};
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(all); i++) {
@@ -103,21 +103,18 @@ void command_forget_place(struct command_place *p)
 			close(*all[i]);
 		*all[i] = -1;
 	}
+	p->path[0] = '\0';
 }
 
-/* The command's folder must take a new file from us; better said now than after the session. */
-static int check_folder(const struct command_place *p, struct error *err)
+/* Whether the result goes to a file that we make: an option string says so, or the command's message. */
+static bool has_path(const struct command *c)
 {
-	if (p->folder < 0 || faccessat(p->folder, ".", W_OK | X_OK, AT_EACCESS) == 0)
-		return 0;
-	return error_set(err, errno, "the target (uid %d) cannot write into the folder of %s: %s; "
-			 "choose another folder, or leave -f to 'jstrobe stop'", (int)geteuid(),
-			 p->name, strerror(errno));
+	return c->place->output < 0 && c->options->file[0];
 }
 
 static bool has_place(const struct command *c)
 {
-	return c->place->output >= 0 || c->place->folder >= 0 || (!c->from && c->options->file[0]);
+	return c->place->output >= 0 || has_path(c);
 }
 
 /* Where the result shall go, as the command said. */
@@ -126,12 +123,10 @@ static void name_place(struct command *c)
 	struct command_place *p = c->place;
 
 	if (p->output >= 0)
-		owed_to_file(c->options, p->output);
-	else if (p->folder >= 0)
-		owed_to_folder(c->options, p->folder, p->name);
-	else if (has_place(c))
+		owed_to_file(c->options, p->output, p->path);
+	else if (has_path(c))
 		owed_to_path(c->options);
-	p->output = p->folder = -1;
+	p->output = -1;
 }
 
 /* ---- start ---- */
@@ -142,13 +137,14 @@ static int check_start(struct command *c, struct error *err)
 	struct options *o = c->options;
 	int rc = check_owner(c->from, err);
 
+	/* a conversation's options name no file: what is there is the command's own business */
+	if (c->from)
+		strcpy(o->file, c->place->output < 0 ? c->place->path : "");
 	if (rc == 0)
 		rc = session_may_begin(o, err);
 	if (rc == 0)
-		rc = check_folder(c->place, err);
-	if (rc == 0)
 		rc = schedule_check(o, has_place(c), err);
-	if (rc == 0 && !c->from && o->file[0])
+	if (rc == 0 && has_path(c))
 		rc = owed_check_path(o, err);
 	return rc;
 }

@@ -20,13 +20,12 @@
 /* Where a command said its result goes, and what else came with it; -1 = did not. */
 struct command_place {
 	int output;    /* the file for the next result */
-	int folder;    /* the folder for it */
 	int stream;    /* the socket for a live stream */
 	int perf;      /* the socket to ask for perf descriptors on */
-	char name[OPTIONS_FILE_MAX]; /* the file's name in that folder */
+	char path[OPTIONS_FILE_MAX]; /* of the output, for people; without one: where we make the file; "" = nowhere */
 };
 
-#define COMMAND_NO_PLACE {.output = -1, .folder = -1, .stream = -1, .perf = -1}
+#define COMMAND_NO_PLACE {.output = -1, .stream = -1, .perf = -1}
 
 /* Close what came and was not used. */
 void command_forget_place(struct command_place *p);

@@ -55,7 +55,7 @@ static int tell(const struct options *o, struct error *err)
 	else
 		rc = ask_at_once(o, &text, err);
 	if (rc == 0 && o->file[0])
-		rc = owed_write_text(o->file, text.data, text.length, err);
+		rc = owed_write_text(o, text.data, text.length, err);
 	buffer_free(&text);
 	return rc;
 }

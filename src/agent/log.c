@@ -4,15 +4,16 @@
  */
 #include "agent/log.h"
 
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "os/output.h"
+
 static struct {
 	char file[OPTIONS_FILE_MAX]; /* "" = stderr */
-	bool quiet, verbose;
+	bool quiet, verbose, force;
 } as;
 
 void log_as(const struct options *o)
@@ -20,10 +21,12 @@ void log_as(const struct options *o)
 	snprintf(as.file, sizeof(as.file), "%s", o->log);
 	as.quiet = o->quiet;
 	as.verbose = o->verbose;
+	as.force = o->force;
 }
 
 static void put(const char *text, size_t length)
 {
+	struct error ignored;
 	char line[1100];
 	int n = snprintf(line, sizeof(line), "jstrobe: %.*s\n", (int)length, text);
 	int fd = STDERR_FILENO, opened = -1;
@@ -32,8 +35,7 @@ static void put(const char *text, size_t length)
 	if (strcmp(as.file, "stdout") == 0)
 		fd = STDOUT_FILENO;
 	else if (as.file[0] && strcmp(as.file, "stderr") != 0)
-		fd = opened = open(as.file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY |
-				   O_NONBLOCK, 0600);
+		fd = opened = output_append(as.file, as.force ? OUTPUT_FORCE : 0, &ignored);
 	/* a log that cannot be written is no reason to be silent */
 	if (fd < 0)
 		fd = STDERR_FILENO;

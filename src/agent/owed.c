@@ -9,27 +9,32 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/control_thread.h"
 #include "agent/recorder.h"
 #include "agent/session.h"
 #include "format/format.h"
+#include "os/output.h"
 
-enum owed_place { OWED_NOTHING, OWED_PATH, OWED_FILE, OWED_FOLDER };
+/* How long something that is no file may take nothing; then the rest is given up, and that is said. */
+#define STALLED_MS 2000
+#define LAST_STALLED_MS 150 /* the JVM ends */
+
+enum owed_place { OWED_NOTHING, OWED_PATH, OWED_FILE };
 
 static struct owed {
 	enum owed_place place;
-	int fd;                      /* the file or the folder; -1 for a path */
-	char name[OPTIONS_FILE_MAX]; /* path, or name in the folder */
+	int fd;                      /* the command's file; -1 for a path */
+	char name[OPTIONS_FILE_MAX]; /* path, or the file's name for people */
 	char pattern[OPTIONS_FILE_MAX]; /* what NAME is made from, in a loop */
 	unsigned round;
-	char shown[2 * OPTIONS_FILE_MAX]; /* the whole path, for people */
 	struct options options;      /* how the result shall look */
 	bool recording;              /* it is a recording that is written there meanwhile */
-	char aside[OPTIONS_FILE_MAX]; /* what the recording is called beside its place, until it begins; "" = no more */
-} owed = {.fd = -1}, next = {.fd = -1};
+	struct output begins;        /* where that grows until it has begun, at a path */
+} owed = {.fd = -1, .begins = OUTPUT_INIT}, next = {.fd = -1, .begins = OUTPUT_INIT};
 
 /* Fills the open file FD; DATA is its own. */
 typedef int fill_fn(int fd, const void *data, struct error *err);
@@ -75,22 +80,6 @@ static int fill_text(int fd, const void *data, struct error *err)
 	return rc ? cannot_write("", -rc, err) : 0;
 }
 
-/* A device or pipe, /dev/null or /dev/stdout: written to, for a rename would put a file in its place. */
-static int write_special(int folder, const char *name, fill_fn *fill, const void *data, struct error *err)
-{
-	int fd, rc;
-
-	/* A pipe that nobody reads is refused instead of waited for. */
-	fd = openat(folder, name, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	if (fd < 0)
-		return cannot_write(name, errno, err);
-	fcntl(fd, F_SETFL, O_WRONLY);
-	rc = fill(fd, data, err);
-	if (close(fd) && rc == 0)
-		rc = cannot_write(name, errno, err);
-	return rc;
-}
-
 static struct {
 	pthread_mutex_t lock; /* a leaf */
 	int folder;           /* -1: nothing is being written */
@@ -121,92 +110,95 @@ bool owed_abandon(void)
 }
 
 /* What is whole takes its place, unless that was given up meanwhile. */
-static int put_in_place(int folder, const char *aside, const char *name, struct error *err)
+static int put_in_place(struct output *out, struct error *err)
 {
-	int rc = 0;
+	int rc;
 
 	pthread_mutex_lock(&writing.lock);
 	writing.folder = -1;
-	if (writing.abandoned)
-		rc = error_set(err, ESHUTDOWN, "the JVM has ended");
-	else if (renameat(folder, aside, folder, name))
-		rc = cannot_write(name, errno, err);
+	rc = writing.abandoned ? error_set(err, ESHUTDOWN, "the JVM has ended") : output_publish(out, true, err);
 	pthread_mutex_unlock(&writing.lock);
 	return rc;
 }
 
-/* A file NAME in FOLDER: filled aside, then renamed. */
-static int write_in_folder(int folder, const char *name, fill_fn *fill, const void *data,
-			   struct error *err)
-{
-	char aside[OPTIONS_FILE_MAX + 32];
-	struct stat st;
-	int fd, rc;
+/* ---- files and other places ---- */
 
-	if (fstatat(folder, name, &st, 0))
-		st.st_mode = S_IFREG;
-	if (S_ISCHR(st.st_mode) || S_ISFIFO(st.st_mode))
-		return write_special(folder, name, fill, data, err);
-	if (!S_ISREG(st.st_mode))
-		return error_set(err, EISDIR, "cannot write the result to %s: this is no file; choose another place",
-				 name);
-	snprintf(aside, sizeof(aside), ".%.200s.%d.new", name, getpid());
-	unlinkat(folder, aside, 0);
-	fd = openat(folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return cannot_write(name, errno, err);
-	note_writing(folder, aside);
-	rc = fill(fd, data, err);
-	if (close(fd) && rc == 0)
-		rc = cannot_write(name, errno, err);
-	if (rc == 0)
-		rc = put_in_place(folder, aside, name, err);
-	note_writing(-1, NULL);
+/* Whether O's result is written while sampling goes on. */
+static bool grows(const struct options *o)
+{
+	return strcmp(o->format, "jfr") == 0 && !o->last && !o->instrument[0];
+}
+
+/* Find where FILE is, with what O says of it; nothing is opened. */
+static int find(struct output *out, const char *file, const struct options *o, struct error *err)
+{
+	/* whether a recording's file was deleted is seen by its links */
+	unsigned flags = (o->force ? OUTPUT_FORCE : 0) | (grows(o) ? OUTPUT_HIDDEN : 0);
+
+	*out = (struct output){.mode = o->mode};
+	return output_find(out, file, flags, err) ? output_say("file=", file, err) : 0;
+}
+
+/* Filled without its name, which it gets when it is whole. */
+static int write_file(struct output *out, fill_fn *fill, const void *data, struct error *err)
+{
+	int rc = output_make(out, err);
+
 	if (rc)
-		unlinkat(folder, aside, 0);
+		return rc;
+	note_writing(out->aside[0] ? out->folder : -1, out->aside);
+	rc = fill(out->fd, data, err);
+	/* the JVM's end waits for no disk */
+	if (rc == 0 && !control_is_last())
+		rc = output_sync(out, err);
+	if (rc == 0)
+		rc = put_in_place(out, err);
+	note_writing(-1, NULL);
 	return rc;
 }
 
-/* Open the folder of FILE; *NAME is what follows it. */
-static int open_folder(const char *file, const char **name, struct error *err)
+/* A device, stdout, or a pipe if that was asked for: from memory, at the pace of whoever reads, for a short time. */
+static int write_special(struct output *out, fill_fn *fill, const void *data, struct error *err)
 {
-	const char *slash = strrchr(file, '/');
-	char folder[OPTIONS_FILE_MAX];
-	int fd;
+	struct output_limits limits = {.stalled_ms = control_is_last() ? LAST_STALLED_MS : STALLED_MS, .wake = -1};
+	int fd = memfd_create("jstrobe result", MFD_CLOEXEC), rc;
+	uint64_t done;
 
-	*name = slash ? slash + 1 : file;
-	snprintf(folder, sizeof(folder), "%.*s", slash ? (int)MAX(slash - file, 1) : 1,
-		 slash ? file : ".");
-	fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0)
-		return error_set(err, errno, "file=%s: the folder %s cannot be used: %s; create "
-				 "it or choose another", file, folder, strerror(errno));
-	if (!**name || faccessat(fd, ".", W_OK | X_OK, AT_EACCESS)) {
-		error_set(err, **name ? errno : EISDIR, "file=%s: %s; choose another place", file,
-			  **name ? strerror(errno) : "this is a folder");
-		close(fd);
-		return -err->code;
-	}
-	return fd;
+		return error_set(err, errno, "no memory for the result: %s", strerror(errno));
+	rc = fill(fd, data, err);
+	if (rc == 0)
+		rc = output_make(out, err);
+	if (rc == 0)
+		rc = output_copy(out, fd, &limits, &done, err);
+	close(fd);
+	return rc;
 }
 
-static int write_at_path(const char *file, fill_fn *fill, const void *data, struct error *err)
+static int write_at_path(const char *file, const struct options *o, fill_fn *fill, const void *data, struct error *err)
 {
-	const char *name;
-	int rc, folder = open_folder(file, &name, err);
+	struct output out;
+	int rc = find(&out, file, o, err);
 
-	if (folder < 0)
-		return folder;
-	rc = write_in_folder(folder, name, fill, data, err);
-	close(folder);
-	return rc;
+	if (rc)
+		return rc;
+	rc = out.kind == OUTPUT_FILE ? write_file(&out, fill, data, err) : write_special(&out, fill, data, err);
+	output_drop(&out);
+	return rc ? output_say("file=", file, err) : 0;
+}
+
+static int check_place(const struct output *out, const char *file, const struct options *o, struct error *err)
+{
+	if (grows(o) && out->kind != OUTPUT_FILE)
+		return error_set(err, EINVAL, "file=%s: a recording needs a regular file; choose another place", file);
+	return output_may_make(out, file, err) ? output_say("file=", file, err) : 0;
 }
 
 int owed_check_path(struct options *o, struct error *err)
 {
 	char file[OPTIONS_FILE_MAX];
-	const char *name;
-	int fd;
+	struct output out = OUTPUT_INIT;
+	int rc;
 
 	if (!o->format[0]) {
 		if (options_check_file(o->file, err))
@@ -218,23 +210,11 @@ int owed_check_path(struct options *o, struct error *err)
 		return -err->code;
 	if (!o->loop[0])
 		strcpy(o->file, file);
-	fd = open_folder(file, &name, err);
-	if (fd < 0)
-		return fd;
-	close(fd);
-	return 0;
-}
-
-/* NAME with the folder that FD stands for, as far as it can be told. */
-static void name_in_folder(int fd, const char *name, char *out, size_t size)
-{
-	char link[32], folder[OPTIONS_FILE_MAX];
-	ssize_t n;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, folder, sizeof(folder) - 1);
-	folder[MAX(n, (ssize_t)0)] = '\0';
-	snprintf(out, size, "%s%s%s", folder, n > 0 ? "/" : "", name);
+	rc = find(&out, file, o, err);
+	if (rc == 0)
+		rc = check_place(&out, file, o, err);
+	output_drop(&out);
+	return rc;
 }
 
 static int name_round(struct owed *o, struct error *err)
@@ -244,10 +224,6 @@ static int name_round(struct owed *o, struct error *err)
 	else if (options_file_name(o->pattern, getpid(), time(NULL), (int)o->round, o->name,
 				   sizeof(o->name), err))
 		return -err->code;
-	if (o->place == OWED_FOLDER)
-		name_in_folder(o->fd, o->name, o->shown, sizeof(o->shown));
-	else
-		snprintf(o->shown, sizeof(o->shown), "%s", o->name);
 	return 0;
 }
 
@@ -255,14 +231,10 @@ static void forget(struct owed *o)
 {
 	if (o->fd >= 0)
 		close(o->fd);
+	output_drop(&o->begins);
 	memset(o, 0, sizeof(*o));
 	o->fd = -1;
-}
-
-/* Whether O's result is written while sampling goes on. */
-static bool grows(const struct options *o)
-{
-	return strcmp(o->format, "jfr") == 0 && !o->last && !o->instrument[0];
+	o->begins = (struct output)OUTPUT_INIT;
 }
 
 static void owe(enum owed_place place, const struct options *o, int fd, const char *name)
@@ -282,6 +254,7 @@ int owed_next(struct error *err)
 {
 	forget(&next);
 	next = owed;
+	next.begins = (struct output)OUTPUT_INIT;
 	if (next.fd >= 0)
 		next.fd = fcntl(owed.fd, F_DUPFD_CLOEXEC, 0);
 	if (owed.fd >= 0 && next.fd < 0)
@@ -300,33 +273,15 @@ void owed_to_path(const struct options *o)
 	owe(OWED_PATH, o, -1, o->file);
 }
 
-void owed_to_file(const struct options *o, int fd)
+void owed_to_file(const struct options *o, int fd, const char *name)
 {
-	owe(OWED_FILE, o, fd, "the command's file");
+	owe(OWED_FILE, o, fd, name);
 }
 
-void owed_to_folder(const struct options *o, int fd, const char *name)
+/* The last recording, if that is what lies at OUT and it shall go on; else -1. */
+static int open_again(const struct output *out, bool resume)
 {
-	owe(OWED_FOLDER, o, fd, name);
-}
-
-/* The folder of O and, as *NAME, the file's name in it; to be closed unless it is O's own. */
-static int folder_of(const struct owed *o, const char **name, struct error *err)
-{
-	*name = o->name;
-	return o->place == OWED_FOLDER ? o->fd : open_folder(o->name, name, err);
-}
-
-static void leave_folder(const struct owed *o, int folder)
-{
-	if (folder >= 0 && folder != o->fd)
-		close(folder);
-}
-
-/* What is called NAME in FOLDER, if it is the last recording, which then goes on; else -1. */
-static int open_again(int folder, const char *name)
-{
-	int fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = resume ? output_open_present(out, O_RDWR) : -1;
 
 	if (fd >= 0 && !recorder_is_last(fd)) {
 		close(fd);
@@ -335,43 +290,28 @@ static int open_again(int folder, const char *name)
 	return fd;
 }
 
-/* A new file beside NAME in FOLDER to write and read; what cannot be replaced by one is opened itself, or refused. */
-static int open_beside(struct owed *o, int folder, const char *name, struct error *err)
-{
-	struct stat st = {.st_mode = S_IFREG};
-	int fd;
-
-	fstatat(folder, name, &st, AT_SYMLINK_NOFOLLOW);
-	if (S_ISREG(st.st_mode)) {
-		snprintf(o->aside, sizeof(o->aside), ".%.200s.%d.new", name, getpid());
-		unlinkat(folder, o->aside, 0);
-		fd = openat(folder, o->aside, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (fd < 0)
-			o->aside[0] = '\0';
-	} else {
-		fd = openat(folder, name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	}
-	return fd < 0 ? cannot_write(name, errno, err) : fd;
-}
-
 static int open_place(struct owed *o, bool resume, struct error *err)
 {
-	const char *name;
-	int folder, fd = -1;
+	int rc, fd;
 
 	if (o->place == OWED_FILE) {
 		fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
 		return fd < 0 ? cannot_write(o->name, errno, err) : fd;
 	}
-	folder = folder_of(o, &name, err);
-	if (folder < 0)
-		return folder;
-	if (resume)
-		fd = open_again(folder, name);
-	if (fd < 0)
-		fd = open_beside(o, folder, name, err);
-	leave_folder(o, folder);
-	return fd;
+	rc = find(&o->begins, o->name, &o->options, err);
+	if (rc == 0)
+		rc = check_place(&o->begins, o->name, &o->options, err);
+	if (rc)
+		return rc;
+	fd = open_again(&o->begins, resume);
+	if (fd >= 0) {
+		output_drop(&o->begins);
+		return fd;
+	}
+	if (output_make(&o->begins, err))
+		return output_say("file=", o->name, err);
+	fd = fcntl(o->begins.fd, F_DUPFD_CLOEXEC, 0);
+	return fd < 0 ? cannot_write(o->name, errno, err) : fd;
 }
 
 int owed_open(const struct options *o, bool resume, int *file, struct error *err)
@@ -386,32 +326,8 @@ int owed_open(const struct options *o, bool resume, int *file, struct error *err
 	return *file < 0 ? *file : 0;
 }
 
-/* The recording that begins beside its place takes it (TAKE), or is removed. */
-static int end_aside(struct owed *o, bool take, struct error *err)
-{
-	const char *name;
-	int folder, rc = 0;
-
-	if (!o->aside[0])
-		return 0;
-	folder = folder_of(o, &name, err);
-	if (folder < 0)
-		return folder;
-	if (!take)
-		unlinkat(folder, o->aside, 0);
-	else if (renameat(folder, o->aside, folder, name))
-		rc = cannot_write(name, errno, err);
-	if (rc == 0)
-		o->aside[0] = '\0';
-	leave_folder(o, folder);
-	return rc;
-}
-
 void owed_cancel(void)
 {
-	struct error ignored;
-
-	end_aside(&next, false, &ignored);
 	forget(&next);
 }
 
@@ -421,9 +337,11 @@ int owed_confirm(bool keep, struct error *err)
 
 	if (keep && next.place == OWED_NOTHING)
 		return 0;
-	rc = end_aside(&next, true, err);
+	/* a recording has begun, and takes its place */
+	rc = output_publish(&next.begins, false, err);
 	if (rc)
-		return rc;
+		return output_say("file=", next.name, err);
+	output_drop(&next.begins);
 	owed_nothing();
 	owed = next;
 	next.fd = -1;
@@ -438,7 +356,7 @@ void owed_nothing(void)
 
 const char *owed_name(void)
 {
-	return owed.shown;
+	return owed.name;
 }
 
 static int write_owed(const struct options *how, struct error *err)
@@ -450,11 +368,9 @@ static int write_owed(const struct options *how, struct error *err)
 		return session_complete_recording(err);
 	switch (owed.place) {
 	case OWED_PATH:
-		return write_at_path(owed.name, fill_profile, how, err);
+		return write_at_path(owed.name, how, fill_profile, how, err);
 	case OWED_FILE:
 		return owed_write_file(how, owed.fd, err);
-	case OWED_FOLDER:
-		return write_in_folder(owed.fd, owed.name, fill_profile, how, err);
 	case OWED_NOTHING:
 		break;
 	}
@@ -480,12 +396,12 @@ int owed_write_file(const struct options *o, int fd, struct error *err)
 
 int owed_write_path(const struct options *o, struct error *err)
 {
-	return write_at_path(o->file, fill_profile, o, err);
+	return write_at_path(o->file, o, fill_profile, o, err);
 }
 
-int owed_write_text(const char *file, const char *text, size_t length, struct error *err)
+int owed_write_text(const struct options *o, const char *text, size_t length, struct error *err)
 {
 	struct buffer b = {.data = (char *)(uintptr_t)text, .length = length, .fd = -1};
 
-	return write_at_path(file, fill_text, &b, err);
+	return write_at_path(o->file, o, fill_text, &b, err);
 }

@@ -21,10 +21,8 @@ int owed_check_path(struct options *o, struct error *err);
  * far stays owed until owed_confirm.
  */
 void owed_to_path(const struct options *o);
-/* ... to the open regular file FD, which becomes ours. */
-void owed_to_file(const struct options *o, int fd);
-/* ... to a file NAME in the folder FD, which becomes ours. */
-void owed_to_folder(const struct options *o, int fd, const char *name);
+/* ... to the open regular file FD, which becomes ours; NAME is for people. It may be open for writing only. */
+void owed_to_file(const struct options *o, int fd, const char *name);
 /*
  * With O->loop names stay patterns: each round has a file of its own, %n in its name is the number of the round, from
  * 0. The place of the round after the present one is named.
@@ -66,6 +64,6 @@ int owed_write_file(const struct options *o, int fd, struct error *err);
 /* The same to the path O->file: written aside, renamed when whole. */
 int owed_write_path(const struct options *o, struct error *err);
 /* Write TEXT instead of a profile, in the same way. */
-int owed_write_text(const char *file, const char *text, size_t length, struct error *err);
+int owed_write_text(const struct options *o, const char *text, size_t length, struct error *err);
 
 #endif

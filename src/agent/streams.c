@@ -88,7 +88,7 @@ int streams_open(const struct options *o, struct error *err)
 	streams.cpu_at_start = os_process_cpu();
 	streams.own_at_start = records_own_cpu();
 	if (o->stream[0])
-		rc = add(stream_out_open(o->stream, by_records(o), err), NULL, err);
+		rc = add(stream_out_open(o->stream, by_records(o), o->force, o->mode, err), NULL, err);
 	if (rc == 0 && streams.offered >= 0)
 		rc = take_offered(o, err);
 	if (rc)

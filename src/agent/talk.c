@@ -48,23 +48,19 @@ static int take_file(struct talk *t, struct error *err)
 	/* a pipe could block us for ever */
 	if (t->in.fd < 0 || fstat(t->in.fd, &st) || !S_ISREG(st.st_mode))
 		return error_set(err, EPROTO, "the command sent no regular file for the result");
+	snprintf(t->place.path, sizeof(t->place.path), "%s", *t->in.payload ? t->in.payload : "the command's file");
 	t->place.output = t->in.fd;
 	t->in.fd = -1;
 	return 0;
 }
 
-static int take_folder(struct talk *t, struct error *err)
+/* No folder is taken from anybody: it would lead out of ours. */
+static int take_path(struct talk *t, struct error *err)
 {
-	struct stat st;
-
 	command_forget_place(&t->place);
-	if (t->in.fd < 0 || fstat(t->in.fd, &st) || !S_ISDIR(st.st_mode) ||
-	    strlen(t->in.payload) >= sizeof(t->place.name) || strchr(t->in.payload, '/') ||
-	    !t->in.payload[0])
-		return error_set(err, EPROTO, "the command sent no folder for the result");
-	strcpy(t->place.name, t->in.payload);
-	t->place.folder = t->in.fd;
-	t->in.fd = -1;
+	if (t->in.payload[0] != '/' || strlen(t->in.payload) >= sizeof(t->place.path))
+		return error_set(err, EPROTO, "the command named no place for the result");
+	strcpy(t->place.path, t->in.payload);
 	return 0;
 }
 
@@ -107,7 +103,10 @@ static int handle(struct talk *t, struct error *err)
 	case CONTROL_OUTPUT:
 		return take_file(t, err);
 	case CONTROL_FOLDER:
-		return take_folder(t, err);
+		return error_set(err, EPROTO, "this command passes a folder, which the agent library " JSTROBE_VERSION
+				 " does not take; use a command and an agent library of one version");
+	case CONTROL_PLACE:
+		return take_path(t, err);
 	case CONTROL_STREAM:
 		return take_stream(t, err);
 	case CONTROL_PERF:

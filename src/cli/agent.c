@@ -85,9 +85,9 @@ int agent_hung_up(const struct agent *a, struct error *err)
 
 /* ---- commands -------------------------------------------------------------------- */
 
-int agent_send_file(struct agent *a, int fd, struct error *err)
+int agent_send_file(struct agent *a, int fd, const char *name, struct error *err)
 {
-	int rc = control_send(a->sock, CONTROL_OUTPUT, "", 0, fd, SEND_MS, err);
+	int rc = control_send(a->sock, CONTROL_OUTPUT, name, strlen(name), fd, SEND_MS, err);
 
 	return rc == -ECONNRESET ? agent_hung_up(a, err) : rc;
 }
@@ -99,9 +99,9 @@ int agent_send_stream(struct agent *a, int sock, struct error *err)
 	return rc == -ECONNRESET ? agent_hung_up(a, err) : rc;
 }
 
-int agent_send_folder(struct agent *a, int fd, const char *name, struct error *err)
+int agent_send_place(struct agent *a, const char *path, struct error *err)
 {
-	int rc = control_send(a->sock, CONTROL_FOLDER, name, strlen(name), fd, SEND_MS, err);
+	int rc = control_send_text(a->sock, CONTROL_PLACE, path, SEND_MS, err);
 
 	return rc == -ECONNRESET ? agent_hung_up(a, err) : rc;
 }

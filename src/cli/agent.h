@@ -45,10 +45,14 @@ int agent_invite(struct agent *a, const struct options *o, char *argument, size_
 /* A connection waits on a->listener: shake hands. -EAGAIN: it was somebody else, wait on. */
 int agent_greet(struct agent *a, int timeout_ms, struct error *err);
 
-/* Pass the result's open file, a socket for a stream, or the result's folder and name (before the command). */
-int agent_send_file(struct agent *a, int fd, struct error *err);
+/*
+ * Before the command: pass the result's open file, which must not be readable by FD (result_write_only), and its NAME
+ * for people, or a socket for a stream; or say the PATH at which the agent shall make the file itself. What is passed
+ * here, and with --fdtransfer, is all that a target gets of us: docs/inside/security.md.
+ */
+int agent_send_file(struct agent *a, int fd, const char *name, struct error *err);
 int agent_send_stream(struct agent *a, int sock, struct error *err);
-int agent_send_folder(struct agent *a, int fd, const char *name, struct error *err);
+int agent_send_place(struct agent *a, const char *path, struct error *err);
 /*
  * Have the agent carry out COMMAND (options, one a line) and wait for its end; TIMEOUT_MS < 0:
  * for ever. Notes are shown as they come. 0: DONE, see a->answer. -ESHUTDOWN: the JVM ended, see

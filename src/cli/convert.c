@@ -21,7 +21,7 @@ static bool holds_several(const struct format *f)
 static int write_profiles(const struct conversion *c, const struct format *f, const struct options *o,
 			  const struct result *result, struct error *err)
 {
-	struct format_options options = reading_shape(o, result->file[0] ? -1 : result->out);
+	struct format_options options = reading_shape(o, result_colour(result));
 	const struct profile *const *profiles;
 	struct buffer out;
 	uint32_t count;
@@ -44,7 +44,7 @@ static int make_profile(const char *in, struct options *o, struct result *result
 	if (rc == 0)
 		rc = write_profiles(c, f, o, result, err);
 	if (rc == 0)
-		rc = result_keep(result, err);
+		rc = result_keep(result, -1, err);
 	if (rc == 0)
 		reading_notes(convert_notes(c));
 	if (c)
@@ -58,7 +58,7 @@ static int repair(const char *in, struct result *result, struct error *err)
 	int rc = convert_repair(in, result->fd, &notes, err);
 
 	if (rc == 0)
-		rc = result_keep(result, err);
+		rc = result_keep(result, -1, err);
 	buffer_putc(&notes, '\0');
 	if (!notes.failed)
 		reading_notes(notes.data);
@@ -68,12 +68,13 @@ static int repair(const char *in, struct result *result, struct error *err)
 
 static int convert(const char *in, struct options *o, struct error *err)
 {
-	struct result result = {.fd = -1};
-	int rc = result_open(&result, o, 0, "hot", false, err);
+	struct result result = RESULT_INIT;
+	int rc = result_find(&result, o, 0, "hot", false, err);
 
-	if (rc)
-		return rc;
-	rc = strcmp(o->format, "jfr") == 0 ? repair(in, &result, err) : make_profile(in, o, &result, err);
+	if (rc == 0)
+		rc = result_open(&result, false, err);
+	if (rc == 0)
+		rc = strcmp(o->format, "jfr") == 0 ? repair(in, &result, err) : make_profile(in, o, &result, err);
 	result_drop(&result);
 	return rc;
 }

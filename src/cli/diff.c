@@ -34,7 +34,7 @@ static int check_format(const char *name, struct error *err)
 
 static void write_diff(const struct diff *d, const struct options *o, const struct result *result, struct buffer *out)
 {
-	struct format_options options = reading_shape(o, -1);
+	struct format_options options = reading_shape(o, false);
 	bool terminal = strcmp(o->format, "hot") == 0;
 	char title[256];
 
@@ -75,17 +75,19 @@ static int diff(struct cli *cli, struct error *err)
 {
 	struct options *o = &cli->options;
 	struct conversion *read[2] = {NULL, NULL};
-	struct result result = {.fd = -1};
-	int rc = result_open(&result, o, 0, "hot", false, err), i;
+	struct result result = RESULT_INIT;
+	int rc = result_find(&result, o, 0, "hot", false, err), i;
 
 	if (rc == 0)
 		rc = check_format(o->format, err);
 	for (i = 0; i < 2 && rc == 0; i++)
 		rc = convert_read(cli->words[i], o, true, &read[i], err);
 	if (rc == 0)
+		rc = result_open(&result, false, err);
+	if (rc == 0)
 		rc = compare(cli, read, &result, err);
 	if (rc == 0)
-		rc = result_keep(&result, err);
+		rc = result_keep(&result, -1, err);
 	for (i = 0; i < 2; i++) {
 		if (!read[i])
 			continue;

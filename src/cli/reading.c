@@ -45,11 +45,11 @@ int reading_check_places(const char *command, const char *in, const struct optio
 	return 0;
 }
 
-struct format_options reading_shape(const struct options *o, int out)
+struct format_options reading_shape(const struct options *o, bool colour)
 {
 	return (struct format_options){
 		.total = o->total, .lines = o->lines, .threads = o->threads,
-		.color = out >= 0 && console_colour(out), .simple = o->simple, .dot = o->dot,
+		.color = colour, .simple = o->simple, .dot = o->dot,
 		.norm = o->norm, .sig = o->sig, .ann = o->ann, .lib = o->lib, .reverse = o->reverse,
 		.inverted = o->inverted, .minwidth = o->minwidth / 1000.0, .include = o->include,
 		.exclude = o->exclude, .flat = o->flat, .traces = o->traces,

@@ -9,8 +9,8 @@
 
 /* A file that is cut while it is read ends the command with a sentence. */
 void reading_guard(void);
-/* How O wants things shown; OUT: the descriptor of a terminal that it goes to, -1 = a file. */
-struct format_options reading_shape(const struct options *o, int out);
+/* How O wants things shown; COLOUR: where it goes takes colours. */
+struct format_options reading_shape(const struct options *o, bool colour);
 /* Say each line of NOTES. */
 void reading_notes(const char *notes);
 /* -EINVAL, with a sentence of COMMAND, if the result would be written over IN. */

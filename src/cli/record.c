@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cli/agent.h"
+#include "cli/apart.h"
 #include "cli/cli.h"
 #include "cli/launch.h"
 #include "cli/report.h"
@@ -62,12 +63,14 @@ static void take_signals(struct recording *r)
 static int begin(struct recording *r, struct error *err)
 {
 	struct options *o = &r->cli->options;
-	int rc;
+	int rc = result_open(&r->result, target_is_apart(&r->agent.target), err);
 
+	if (rc)
+		return rc;
 	o->action = ACTION_START;
 	o->owner = true;
-	o->color = r->result.copy && console_colour(r->result.out);
-	rc = agent_send_file(&r->agent, r->result.fd, err);
+	o->color = result_colour(&r->result);
+	rc = agent_send_file(&r->agent, r->result.given, r->result.file, err);
 	if (rc == 0)
 		rc = agent_obey(&r->agent, o, START_MS, err);
 	while (rc == -EINTR) {
@@ -166,6 +169,17 @@ static int finish(struct recording *r, struct error *err)
 	return rc;
 }
 
+/* The JVM is gone, without a last word. */
+static void keep_recorded(struct recording *r, struct error *err)
+{
+	char file[PATH_MAX];
+
+	strcpy(file, r->result.file);
+	if (result_keep(&r->result, r->signals, err) == 0)
+		error_set(err, ECONNRESET, "process %d ended without a last word of the agent (killed or "
+			  "crashed); %s holds what was recorded until a second before", (int)r->agent.target.pid, file);
+}
+
 /* RC is how the session came to its end. Make its result visible. An exit code. */
 static int conclude(struct recording *r, int rc, struct error *err)
 {
@@ -178,10 +192,8 @@ static int conclude(struct recording *r, int rc, struct error *err)
 			console_note("process %d ended; the result covers its last %.1f s",
 				     (int)r->agent.target.pid, (double)(now() - r->began) / 1e9);
 		}
-	} else if (rc == -ECONNRESET && r->began && r->result.in_place) {
-		error_set(err, ECONNRESET, "process %d ended without a last word of the agent (killed or "
-			  "crashed); %s holds what was recorded until a second before",
-			  (int)r->agent.target.pid, r->result.file);
+	} else if (rc == -ECONNRESET && r->began && r->result.grows) {
+		keep_recorded(r, err);
 	} else if (rc == -ECONNRESET && r->began) {
 		error_set(err, ECONNRESET, "process %d ended without a last word of the agent (killed or "
 			  "crashed, or right when profiling began); there is no result",
@@ -224,7 +236,7 @@ static int record_running(struct recording *r, struct error *err)
 		return CLI_USAGE;
 	}
 	rc = attach_resolve(name, &pid, err);
-	if (rc == 0 && result_open(&r->result, o, (int)pid, "hot", true, err)) {
+	if (rc == 0 && result_find(&r->result, o, (int)pid, "hot", true, err)) {
 		console_error("%s", err->text);
 		return CLI_FAILED;
 	}
@@ -249,7 +261,7 @@ static int start_program(struct recording *r, struct error *err)
 
 	if (rc)
 		return rc;
-	rc = result_open(&r->result, &r->cli->options, (int)r->launch.pid, "hot", true, err);
+	rc = result_find(&r->result, &r->cli->options, (int)r->launch.pid, "hot", true, err);
 	if (rc) {
 		launch_abandon(&r->launch);
 		return rc;
@@ -286,7 +298,7 @@ static int record_program(struct recording *r, struct error *err)
 
 int cli_record(struct cli *cli)
 {
-	struct recording r = {.cli = cli, .result = {.fd = -1}};
+	struct recording r = {.cli = cli, .result = RESULT_INIT};
 	struct error err = {0};
 	int rc;
 

@@ -25,14 +25,14 @@ static bool tells_losses(const char *format)
 int report_result(struct agent *agent, const struct options *o, struct result *result,
 		  const char *owed, struct error *err)
 {
-	bool on_stdout = result && result->copy && result->out == STDOUT_FILENO;
+	bool on_stdout = result && !result->file[0];
 	bool empty = control_number(agent->answer, "taken") == 0;
 	char file[PATH_MAX + 8], loss[1024] = "";
 	int rc = 0;
 
 	snprintf(file, sizeof(file), "%s", result ? result->file : owed);
 	if (result)
-		rc = result_keep(result, err);
+		rc = result_keep(result, agent->wake, err);
 	if (rc)
 		return rc;
 	control_value(agent->answer, "loss", loss, sizeof(loss));

@@ -1,14 +1,8 @@
-/*
- * The result's file. It has no name while it is written where the file system
- * allows that (O_TMPFILE), so that even a kill -9 leaves nothing behind; else
- * a hidden name beside the final one.
- */
 #include "cli/result.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -19,33 +13,16 @@
 #include "cli/shown.h"
 #include "format/format.h"
 
+#define PIPE_STALLED_MS 30000     /* a reader that takes nothing, */
+#define STDOUT_STALLED_MS 600000  /* a person may read on stdout */
+
 static bool is_stdout(const char *file)
 {
-	return !file[0] || strcmp(file, "-") == 0;
+	return !file[0] || output_inherited(file) == STDOUT_FILENO;
 }
 
-/* The folder part of FILE, "." if it has none. */
-static void folder_of(const char *file, char folder[PATH_MAX])
-{
-	const char *slash = strrchr(file, '/');
-
-	snprintf(folder, PATH_MAX, "%.*s", slash ? (int)MAX(slash - file, 1) : 1,
-		 slash ? file : ".");
-}
-
-static int no_folder(const char *file, const char *folder, int code, struct error *err)
-{
-	if (code == ENOENT || code == ENOTDIR)
-		return error_set(err, code, "-f %s: there is no folder %s; create it or choose "
-				 "another", file, folder);
-	return error_set(err, code, "-f %s: cannot write into the folder %s: %s; choose another",
-			 file,
-			 folder, strerror(code));
-}
-
-/* Fill in the format and the file's name with its patterns. */
-static int decide(struct options *o, int pid, const char *without_file, char file[PATH_MAX],
-		  struct error *err)
+/* Fill in the format and the file's name with its patterns; "" is stdout. */
+static int decide(struct options *o, int pid, const char *without_file, char file[PATH_MAX], struct error *err)
 {
 	file[0] = '\0';
 	if (!o->format[0] && is_stdout(o->file)) {
@@ -60,233 +37,186 @@ static int decide(struct options *o, int pid, const char *without_file, char fil
 	return options_file_name(o->file, pid, time(NULL), -1, file, PATH_MAX, err);
 }
 
-/* Something that is no regular file must not be replaced by one; it gets a copy. */
-static int open_special(struct result *r, const char *file, struct error *err)
+int result_find(struct result *r, struct options *o, int pid, const char *without_file, bool grows, struct error *err)
 {
-	r->out = open(file, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (r->out < 0)
-		return error_set(err, errno, "-f %s: cannot be opened: %s%s", file, strerror(errno),
-				 errno == ENXIO ? "; nobody reads from it yet" : "");
-	fcntl(r->out, F_SETFL, 0);
-	r->copy = true;
+	unsigned flags = OUTPUT_SUDO | (o->force ? OUTPUT_FORCE : 0);
+	int rc;
+
+	*r = (struct result)RESULT_INIT;
+	r->place.mode = o->mode;
+	rc = decide(o, pid, without_file, r->file, err);
+	if (rc)
+		return rc;
+	rc = output_find(&r->place, r->file[0] ? r->file : "-", flags, err);
+	if (rc == 0)
+		rc = output_may_make(&r->place, r->file, err);
+	if (rc)
+		return output_say("-f ", r->file, err);
+	snprintf(r->format, sizeof(r->format), "%s", o->format);
+	r->grows = grows && r->place.kind == OUTPUT_FILE && strcmp(o->format, "jfr") == 0 && !o->last &&
+		   !o->instrument[0];
 	return 0;
+}
+
+int result_write_only(int fd, struct error *err)
+{
+	char self[64];
+	int given;
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	given = open(self, O_WRONLY | O_CLOEXEC);
+	return given < 0 ? error_set(err, errno, "no descriptor to write the result by: %s: %s", self, strerror(errno))
+			 : given;
+}
+
+/* A file that never has a name, beside the place. */
+static int open_apart(struct result *r, struct error *err)
+{
+	struct output beside = {.kind = OUTPUT_FILE, .fd = -1, .folder = -1};
+
+	r->fd = openat(r->place.folder, ".", O_TMPFILE | O_EXCL | O_RDWR | O_CLOEXEC, 0600);
+	if (r->fd >= 0)
+		return 0;
+	strcpy(beside.name, r->place.name);
+	beside.folder = fcntl(r->place.folder, F_DUPFD_CLOEXEC, 0);
+	if (output_make(&beside, err) == 0) {
+		r->fd = beside.fd;
+		beside.fd = -1;
+	}
+	/* removes the hidden name */
+	output_drop(&beside);
+	return r->fd < 0 ? output_say("-f ", r->file, err) : 0;
 }
 
 static int open_memory(struct result *r, struct error *err)
 {
-	r->copy = true;
 	r->fd = memfd_create("jstrobe result", MFD_CLOEXEC);
-	return r->fd < 0 ? error_set(err, errno, "memfd_create: %s", strerror(errno)) : 0;
-}
-
-static int open_aside(struct result *r, struct error *err)
-{
-	const char *name = strrchr(r->file, '/');
-	char folder[PATH_MAX];
-
-	name = name ? name + 1 : r->file;
-	folder_of(r->file, folder);
-	if (!*name)
-		return error_set(err, EISDIR, "-f %s: this is a folder; add a file name", r->file);
-	r->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	snprintf(r->aside, sizeof(r->aside), "%.*s.%.200s.XXXXXX", (int)(name - r->file), r->file,
-		 name);
-	if (r->fd < 0) {
-		r->fd = mkostemp(r->aside, O_CLOEXEC);
-		if (r->fd < 0) {
-			r->aside[0] = '\0';
-			return no_folder(r->file, folder, errno, err);
-		}
-	}
+	if (r->fd < 0 || fchmod(r->fd, 0600))
+		return error_set(err, errno, "memfd_create: %s", strerror(errno));
 	return 0;
 }
 
-/*
- * A recording grows under its final name, which a new one gets when it has begun (result_begun); a trace is written at
- * the end, whatever its form.
- */
-static int open_in_place(struct result *r, struct error *err)
+int result_open(struct result *r, bool apart, struct error *err)
 {
-	char folder[PATH_MAX];
-
-	folder_of(r->file, folder);
-	r->in_place = true;
-	r->fd = open(r->file, O_RDWR | O_CLOEXEC);
-	if (r->fd >= 0)
-		return 0;
-	if (errno == ENOENT) {
-		r->fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-		r->nameless = r->fd >= 0;
-	}
-	if (r->fd < 0) {
-		r->fd = open(r->file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-		r->created = r->fd >= 0;
-	}
-	return r->fd < 0 ? no_folder(r->file, folder, errno, err) : 0;
-}
-
-int result_open(struct result *r, struct options *o, int pid, const char *without_file, bool grows,
-		struct error *err)
-{
-	char file[PATH_MAX], *real;
-	struct stat st;
-
-	memset(r, 0, sizeof(*r));
-	r->fd = -1;
-	r->out = STDOUT_FILENO;
-	if (decide(o, pid, without_file, file, err))
-		return -err->code;
-	if (!file[0]) {
-		r->shown = shown_is_text(r->out, o->format);
-		return open_memory(r, err);
-	}
-	if (stat(file, &st) == 0) {
-		if (S_ISDIR(st.st_mode))
-			return error_set(err, EISDIR, "-f %s: this is a folder; add a file name",
-					 file);
-		if (!S_ISREG(st.st_mode)) {
-			if (open_special(r, file, err))
-				return -err->code;
-			r->shown = shown_is_text(r->out, o->format);
-			return open_memory(r, err);
-		}
-		/* a link stays a link: what it points to is replaced */
-		real = realpath(file, NULL);
-		if (real)
-			snprintf(file, sizeof(file), "%s", real);
-		free(real);
-	}
-	strcpy(r->file, file);
-	if (grows && strcmp(o->format, "jfr") == 0 && !o->last && !o->instrument[0])
-		return open_in_place(r, err);
-	return open_aside(r, err);
-}
-
-static int copy_out(struct result *r, struct error *err)
-{
-	char bytes[16384], *at;
-	ssize_t n, done;
-	off_t offset = 0;
-
-	while ((n = pread(r->fd, bytes, sizeof(bytes), offset)) > 0) {
-		offset += n;
-		for (at = bytes; n > 0; n -= done, at += done) {
-			done = write(r->out, at, (size_t)n);
-			if (done < 0 && errno == EINTR)
-				done = 0;
-			if (done < 0)
-				return error_set(err, errno, "the result cannot be written to %s: "
-						 "%s", r->out == STDOUT_FILENO ? "stdout" : "its "
-						 "file", strerror(errno));
-		}
-	}
-	return n < 0 ? error_set(err, errno, "the result cannot be read back: %s",
-				 strerror(errno)) : 0;
-}
-
-/* The same for people, who look at it in a terminal. */
-static int copy_shown(struct result *r, struct error *err)
-{
-	char bytes[16384], *last;
-	struct buffer out;
-	off_t offset = 0;
-	ssize_t n;
 	int rc;
 
-	buffer_init(&out, r->out);
-	while ((n = pread(r->fd, bytes, sizeof(bytes), offset)) > 0) {
-		/* whole lines, if there are any */
-		last = n == sizeof(bytes) ? memrchr(bytes, '\n', (size_t)n) : NULL;
-		n = last ? last + 1 - bytes : n;
-		shown_put(&out, bytes, (size_t)n, console_colour(r->out));
-		offset += n;
-	}
-	rc = n < 0 ? error_set(err, errno, "the result cannot be read back: %s", strerror(errno)) : buffer_flush(&out);
-	if (n == 0 && rc)
-		error_set(err, -rc, "the result cannot be written to %s: %s", r->out == STDOUT_FILENO ? "stdout" :
-			  "its file", strerror(-rc));
-	buffer_free(&out);
-	return rc;
+	r->copy = apart || r->place.kind != OUTPUT_FILE;
+	if (r->place.kind == OUTPUT_FILE && apart)
+		rc = open_apart(r, err);
+	else
+		rc = output_make(&r->place, err) ? output_say("-f ", r->file, err) : 0;
+	if (rc == 0 && r->fd < 0 && r->copy)
+		rc = open_memory(r, err);
+	if (rc)
+		return rc;
+	r->shown = r->place.kind != OUTPUT_FILE && shown_is_text(r->place.fd, r->format);
+	if (!r->copy)
+		r->fd = fcntl(r->place.fd, F_DUPFD_CLOEXEC, 0);
+	r->given = result_write_only(r->fd, err);
+	return r->given < 0 ? r->given : 0;
 }
 
-/* Give the nameless file its hidden name; nothing to do if it has one. */
-static int name_it(struct result *r)
+bool result_colour(const struct result *r)
 {
-	char self[64];
-	size_t n = strlen(r->aside);
-	int tries;
-
-	if (strcmp(r->aside + n - 6, "XXXXXX") != 0)
-		return 0;
-	snprintf(self, sizeof(self), "/proc/self/fd/%d", r->fd);
-	for (tries = 0; tries < 100; tries++) {
-		snprintf(r->aside + n - 6, 7, "%06u",
-			 ((unsigned)getpid() + (unsigned)tries) % 1000000u);
-		if (linkat(AT_FDCWD, self, AT_FDCWD, r->aside, AT_SYMLINK_FOLLOW) == 0)
-			return 0;
-		if (errno != EEXIST)
-			break;
-	}
-	r->aside[0] = '\0';
-	return -errno;
+	return r->place.kind != OUTPUT_FILE && r->place.fd >= 0 && console_colour(r->place.fd);
 }
 
 int result_begun(struct result *r, struct error *err)
 {
-	const char *name = strrchr(r->file, '/');
-	int rc = 0;
-
-	if (!r->nameless)
+	if (!r->grows || r->copy || r->named)
 		return 0;
-	name = name ? name + 1 : r->file;
-	snprintf(r->aside, sizeof(r->aside), "%.*s.%.200s.XXXXXX", (int)(name - r->file), r->file, name);
-	if (name_it(r) || rename(r->aside, r->file))
-		rc = error_set(err, errno, "-f %s: %s", r->file, strerror(errno));
-	else
-		r->aside[0] = '\0';
-	r->nameless = rc != 0;
-	r->created = rc == 0;
+	if (output_publish(&r->place, false, err))
+		return output_say("-f ", r->file, err);
+	r->named = true;
+	return 0;
+}
+
+/* A hostile target can make a file of any length that holds nothing; what an agent writes has no holes. */
+static int check_whole(int fd, struct error *err)
+{
+	struct stat st;
+	off_t hole;
+
+	if (fstat(fd, &st) || st.st_size == 0)
+		return 0;
+	hole = lseek(fd, 0, SEEK_HOLE);
+	if (hole < 0 || hole >= st.st_size)
+		return 0;
+	return error_set(err, EPROTO, "the target has left holes in the result, which no agent does; it is not taken");
+}
+
+/* What is in R for people who look at it in a terminal, instead of what was written. */
+static int make_safe(struct result *r, struct error *err)
+{
+	bool colours = console_colour(r->place.fd);
+	int raw = r->fd, rc = open_memory(r, err);
+	char bytes[16384], *last;
+	struct buffer out;
+	off_t offset = 0;
+	ssize_t n = 0;
+
+	buffer_init(&out, r->fd);
+	while (rc == 0 && (n = pread(raw, bytes, sizeof(bytes), offset)) > 0) {
+		/* whole lines, if there are any */
+		last = n == sizeof(bytes) ? memrchr(bytes, '\n', (size_t)n) : NULL;
+		n = last ? last + 1 - bytes : n;
+		shown_put(&out, bytes, (size_t)n, colours);
+		offset += n;
+		rc = buffer_flush(&out);
+	}
+	if (n < 0 || out.failed)
+		rc = error_set(err, n < 0 ? errno : out.failed, "the result cannot be read back: %s",
+			       strerror(n < 0 ? errno : out.failed));
+	buffer_free(&out);
+	close(raw);
 	return rc;
 }
 
-int result_keep(struct result *r, struct error *err)
+static int copy_out(struct result *r, int wake, struct error *err)
 {
-	int rc = result_begun(r, err);
+	struct output_limits limits = {.wake = wake, .stalled_ms = r->file[0] ? PIPE_STALLED_MS : STDOUT_STALLED_MS};
+	uint64_t done;
+	int rc = check_whole(r->fd, err);
 
+	if (rc == 0 && r->shown)
+		rc = make_safe(r, err);
+	if (rc == 0 && r->place.kind == OUTPUT_FILE)
+		rc = output_make(&r->place, err);
+	return rc ? rc : output_copy(&r->place, r->fd, &limits, &done, err);
+}
+
+int result_keep(struct result *r, int wake, struct error *err)
+{
+	int rc = r->copy ? copy_out(r, wake, err) : 0;
+
+	if (rc == 0)
+		rc = output_sync(&r->place, err);
+	if (rc == 0 && !r->named)
+		rc = output_publish(&r->place, true, err);
 	if (rc)
-		; /* no name, no result */
-	else if (r->copy && r->shown)
-		rc = copy_shown(r, err);
-	else if (r->copy)
-		rc = copy_out(r, err);
-	else if (r->in_place)
-		r->in_place = r->created = false;
-	else if (name_it(r) || rename(r->aside, r->file))
-		rc = error_set(err, errno, "-f %s: %s", r->file, strerror(errno));
+		output_say("-f ", r->file[0] ? r->file : "stdout", err);
 	else
-		r->aside[0] = '\0';
+		r->named = false; /* result_drop leaves it */
 	result_drop(r);
 	return rc;
 }
 
 void result_drop(struct result *r)
 {
-	size_t n = strlen(r->aside);
-	struct stat st;
+	struct stat mine, there;
 
-	if (n > 6 && strcmp(r->aside + n - 6, "XXXXXX") != 0)
-		unlink(r->aside);
-	r->aside[0] = '\0';
-	/* nothing was ever written to it */
-	if (r->created && r->fd >= 0 && fstat(r->fd, &st) == 0 && st.st_size == 0)
-		unlink(r->file);
-	r->created = false;
+	/* it got its name, and nothing was ever written to it */
+	if (r->named && fstat(r->fd, &mine) == 0 && mine.st_size == 0 &&
+	    fstatat(r->place.folder, r->place.name, &there, AT_SYMLINK_NOFOLLOW) == 0 &&
+	    mine.st_dev == there.st_dev && mine.st_ino == there.st_ino)
+		unlinkat(r->place.folder, r->place.name, 0);
 	if (r->fd >= 0)
 		close(r->fd);
-	if (r->copy && r->out != STDOUT_FILENO && r->out >= 0)
-		close(r->out);
-	r->fd = -1;
-	r->copy = false;
+	if (r->given >= 0)
+		close(r->given);
+	output_drop(&r->place);
+	r->fd = r->given = -1;
+	r->copy = r->named = false;
 }
 
 bool result_is(const struct options *o, int pid, const char *path)
@@ -298,29 +228,4 @@ bool result_is(const struct options *o, int pid, const char *path)
 	return !is_stdout(o->file) &&
 	       options_file_name(o->file, pid, time(NULL), -1, file, sizeof(file), &ignored) == 0 &&
 	       stat(file, &a) == 0 && stat(path, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
-}
-
-int result_folder(struct options *o, int pid, char name[NAME_MAX + 1], struct error *err)
-{
-	char file[PATH_MAX], folder[PATH_MAX];
-	const char *slash;
-	struct stat st;
-	int fd;
-
-	if (decide(o, pid, "", file, err))
-		return -err->code;
-	folder_of(file, folder);
-	slash = strrchr(file, '/');
-	slash = slash ? slash + 1 : file;
-	if (!*slash || (stat(file, &st) == 0 && !S_ISREG(st.st_mode)))
-		return error_set(err, EISDIR, "-f %s: this is no place for a file", file);
-	if (strlen(slash) > NAME_MAX)
-		return error_set(err, ENAMETOOLONG, "-f %s: the name is too long", file);
-	strcpy(name, slash);
-	/* each round of a loop has a name of its own, made by the agent */
-	slash = strrchr(o->file, '/');
-	if (o->loop[0])
-		snprintf(name, NAME_MAX + 1, "%.*s", NAME_MAX, slash ? slash + 1 : o->file);
-	fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	return fd < 0 ? no_folder(file, folder, errno, err) : fd;
 }

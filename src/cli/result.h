@@ -1,6 +1,11 @@
 /*
- * result.h - where the result goes: a file that appears whole or not at all,
- * or stdout.
+ * result.h - where the result goes: a file that appears whole or not at all, or stdout. Every file that the command
+ * writes is opened here, by os/output.h.
+ *
+ * The target gets one descriptor, write only, of a new and empty file. Where it shares our file system that is the
+ * result's own, without a name until it is whole (a recording takes its name when it has begun). Elsewhere, in a
+ * container, its root may be our root, who may change modes: there it gets a file that never has a name, and the result
+ * is a copy.
  */
 #ifndef JSTROBE_CLI_RESULT_H
 #define JSTROBE_CLI_RESULT_H
@@ -9,40 +14,45 @@
 
 #include "base/error.h"
 #include "options/options.h"
+#include "os/output.h"
 
 struct result {
-	int fd;                /* what the agent writes into; -1: not open */
-	bool copy;             /* to be copied to `out` at the end */
+	struct output place;   /* the final one */
+	int fd;                /* what was written is read from here; -1: not open */
+	int given;             /* the same, write only: what the target gets */
+	bool copy;             /* FD is copied to the place at the end */
 	bool shown;            /* … made safe to show (shown.h) */
-	int out;               /* stdout, or a file that is none (a pipe, /dev/null) */
-	char file[PATH_MAX];   /* the final name; "" = stdout */
-	char aside[PATH_MAX + 32]; /* the name until then; "" = it has none */
-	bool in_place;         /* a recording: it has its final name from the start */
-	bool created;          /* and was not there before */
-	bool nameless;         /* a recording that has not begun: it gets its name then */
+	bool grows;            /* a recording, written while sampling goes on */
+	bool named;            /* it has its final name */
+	char format[16];
+	char file[PATH_MAX];   /* the final name, for people; "" = stdout */
 };
 
+#define RESULT_INIT {.place = OUTPUT_INIT, .fd = -1, .given = -1}
+
 /*
- * Open the place that O->file names ("" and "-" are stdout), with its patterns expanded for PID,
- * before anything is sampled. O->format is filled in from the file's extension if it is empty;
- * WITHOUT_FILE is the format when there is none. GROWS: it will be written while sampling goes on, if it is a
+ * Find the place that O->file names ("" and "-" are stdout), with its patterns expanded for PID, and judge it; nothing
+ * is made, so that it can be said before anything is done. O->format is filled in from the file's extension if it is
+ * empty; WITHOUT_FILE is the format when there is none. GROWS: it will be written while sampling goes on, if it is a
  * recording.
  */
-int result_open(struct result *r, struct options *o, int pid, const char *without_file, bool grows,
-		struct error *err);
+int result_find(struct result *r, struct options *o, int pid, const char *without_file, bool grows, struct error *err);
+/* Open what was found, once all that can fail before has succeeded. APART: the target is elsewhere (apart.h). */
+int result_open(struct result *r, bool apart, struct error *err);
 /* Whether O->file, for PID, is the file PATH. */
 bool result_is(const struct options *o, int pid, const char *path);
 /* The session runs: a recording that grows gets its name. */
 int result_begun(struct result *r, struct error *err);
-/* The agent has written all: make it visible. The result is closed in any case. */
-int result_keep(struct result *r, struct error *err);
+/*
+ * The agent has written all: make it visible. WAKE: it ends with -EINTR when that is readable; -1: nothing ends it. The
+ * result is closed in any case.
+ */
+int result_keep(struct result *r, int wake, struct error *err);
 /* Forget it; safe on a closed one. */
 void result_drop(struct result *r);
-
-/*
- * For `start`: open the folder of O->file; NAME gets the file's own name. A descriptor or a
- * negative errno.
- */
-int result_folder(struct options *o, int pid, char name[NAME_MAX + 1], struct error *err);
+/* Whether what is shown at R may have colours. */
+bool result_colour(const struct result *r);
+/* A descriptor of the file FD that can only write; a negative errno with the reason. */
+int result_write_only(int fd, struct error *err);
 
 #endif

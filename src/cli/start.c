@@ -2,33 +2,110 @@
  * jstrobe start and resume: sampling that outlives the command. The result is
  * fetched by stop or dump; with -f the agent itself writes it there at stop or
  * when the JVM ends.
+ *
+ * The target gets no folder. Where its user can make the file itself, at the same path, it gets the path, and does
+ * so with its own rights. Else it gets one new file that can only be written to, which has its name from the start.
  */
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/agent.h"
+#include "cli/apart.h"
 #include "cli/cli.h"
 #include "cli/result.h"
 
-static int begin(struct cli *cli, struct agent *agent, struct error *err)
+/* Where the file's name begins. */
+static const char *base_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+/* FILE from / on, with NAME as its last word; FOLDER gets the rest. */
+static int whole_path(const char *file, const char *name, char path[OPTIONS_FILE_MAX],
+		      char folder[PATH_MAX], struct error *err)
+{
+	char here[PATH_MAX] = "";
+	int n, length = (int)(base_of(file) - file);
+
+	if (file[0] != '/' && !getcwd(here, sizeof(here)))
+		return error_set(err, errno, "-f %s: the current folder: %s; name the file from / on", file,
+				 strerror(errno));
+	n = snprintf(folder, PATH_MAX, "%s%s%.*s", here, here[0] ? "/" : "", length, file);
+	if (n < PATH_MAX && snprintf(path, OPTIONS_FILE_MAX, "%s%s", folder, name) < OPTIONS_FILE_MAX)
+		return 0;
+	return error_set(err, ENAMETOOLONG, "-f %s: the name is too long", file);
+}
+
+/* The agent makes the file, or each round's, itself. */
+static int leave_to_agent(struct agent *agent, const char *path, bool theirs, struct error *err)
+{
+	int rc = agent_send_place(agent, path, err);
+
+	if (rc == 0 && !theirs)
+		console_note("results go to %s in the file system of process %d, from here /proc/%d/root%s", path,
+			     (int)agent->target.pid, (int)agent->target.pid, path);
+	return rc;
+}
+
+/* It gets a file of ours. */
+static int give_file(struct agent *agent, const struct options *o, struct result *r, struct error *err)
+{
+	int rc = target_may_have_file_in(&agent->target, r->place.folder, r->file, err);
+
+	if (rc)
+		return rc;
+	if (o->action == ACTION_RESUME && r->place.type)
+		return error_set(err, EEXIST, "-f %s: there is a file, which process %d, elsewhere or of another user, "
+				 "is not given; name one that is not there yet", r->file, (int)agent->target.pid);
+	rc = result_open(r, false, err);
+	return rc ? rc : agent_send_file(agent, r->given, r->file, err);
+}
+
+/* Where the result goes, before the session begins. */
+static int name_place(struct agent *agent, struct options *o, struct result *r, struct error *err)
+{
+	char path[OPTIONS_FILE_MAX], folder[PATH_MAX];
+	bool theirs;
+	int rc = result_find(r, o, (int)agent->target.pid, "", false, err);
+
+	if (rc)
+		return rc;
+	if (r->place.kind != OUTPUT_FILE)
+		return error_set(err, EISDIR, "-f %s: this is no place for a file", o->file);
+	/* each round of a loop has a name of its own, made by the agent */
+	rc = whole_path(r->file, base_of(o->loop[0] ? o->file : r->file), path, folder, err);
+	if (rc)
+		return rc;
+	theirs = target_writes_to(&agent->target, folder, r->place.folder);
+	if (theirs || o->loop[0])
+		return leave_to_agent(agent, path, theirs, err);
+	return give_file(agent, o, r, err);
+}
+
+static int begin(struct cli *cli, struct agent *agent, struct result *r, struct error *err)
 {
 	struct options *o = &cli->options;
-	char name[NAME_MAX + 1];
-	int folder = -1, rc = 0;
+	struct error ignored;
+	int rc = o->file[0] ? name_place(agent, o, r, err) : 0;
 
-	if (o->file[0]) {
-		folder = result_folder(o, (int)agent->target.pid, name, err);
-		if (folder < 0)
-			return folder;
-		rc = agent_send_folder(agent, folder, name, err);
-		close(folder);
+	if (rc == 0)
+		rc = agent_obey(agent, o, 120000, err);
+	/* what is there already stays until the session has begun */
+	if (rc == 0 && r->given >= 0) {
+		rc = output_publish(&r->place, false, err);
+		if (rc)
+			agent_command(agent, "stop", 60000, &ignored);
 	}
-	return rc ? rc : agent_obey(agent, o, 120000, err);
+	return rc;
 }
 
 static int run(struct cli *cli, enum options_action action)
 {
+	struct result result = RESULT_INIT;
 	struct agent agent;
 	struct error err = {0};
 	char engine[64] = "";
@@ -50,7 +127,7 @@ static int run(struct cli *cli, enum options_action action)
 	rc = agent_open(&agent, cli, false, &err);
 	if (rc)
 		return rc;
-	rc = begin(cli, &agent, &err);
+	rc = begin(cli, &agent, &result, &err);
 	if (rc)
 		console_error("%s", err.text);
 	else if (cli->options.instrument[0])
@@ -61,6 +138,7 @@ static int run(struct cli *cli, enum options_action action)
 			     cli->options.event, (int)agent.target.pid, engine,
 			     (int)agent.target.pid);
 	agent_close(&agent);
+	result_drop(&result);
 	if (rc == -EINTR)
 		return CLI_ABORTED;
 	return rc ? CLI_FAILED : CLI_DONE;

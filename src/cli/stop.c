@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/agent.h"
+#include "cli/apart.h"
 #include "cli/cli.h"
 #include "cli/report.h"
 #include "cli/result.h"
@@ -26,7 +27,7 @@ static int fetch(struct cli *cli, struct agent *agent, struct error *err)
 {
 	struct options *o = &cli->options;
 	char owed[2400] = "";
-	struct result result = {.fd = -1};
+	struct result result = RESULT_INIT;
 	bool elsewhere = false;
 	int rc = agent_command(agent, "status", 60000, err);
 
@@ -44,10 +45,12 @@ static int fetch(struct cli *cli, struct agent *agent, struct error *err)
 	}
 	if (o->file[0] || !owed[0] || elsewhere) {
 		choose_format(o, agent->status);
-		rc = result_open(&result, o, (int)agent->target.pid, "hot", false, err);
+		rc = result_find(&result, o, (int)agent->target.pid, "hot", false, err);
 		if (rc == 0)
-			rc = agent_send_file(agent, result.fd, err);
-		o->color = !result.file[0] && console_colour(result.out);
+			rc = result_open(&result, target_is_apart(&agent->target), err);
+		if (rc == 0)
+			rc = agent_send_file(agent, result.given, result.file, err);
+		o->color = result_colour(&result);
 	}
 	if (rc == 0)
 		rc = agent_obey(agent, o, -1, err);

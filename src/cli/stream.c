@@ -5,7 +5,6 @@
  * it had to drop.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,15 +15,15 @@
 
 #include "cli/cli.h"
 #include "cli/live.h"
-
-#define PIECE 4096 /* a pipe that has room at all has room for so much */
+#include "os/output.h"
 
 struct copying {
 	struct live live;
-	int out;
+	struct output out;
 	char bytes[64 * 1024];
 	size_t from, to;      /* what of it was not written yet */
 	uint64_t until;       /* ns, 0 = no end */
+	uint64_t taken;       /* when some of it was written last */
 	bool terminal;        /* someone looks at it: made safe to show */
 	struct buffer shown;  /* … with what of it is the begin of a character */
 	bool ending;          /* the stream comes to its end: it is read up to there */
@@ -38,28 +37,36 @@ static uint64_t now(void)
 	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
 }
 
-static int open_out(struct copying *c, const struct options *o, struct error *err)
+/* What can be said of the place before the JVM is asked; nothing is opened. */
+static int find_out(struct copying *c, const struct options *o, struct error *err)
 {
-	c->out = STDOUT_FILENO;
-	c->terminal = isatty(c->out);
+	const char *file = o->file[0] ? o->file : "-";
+	int rc;
+
+	c->out = (struct output){.mode = o->mode};
+	rc = output_find(&c->out, file, OUTPUT_SUDO | OUTPUT_FIFO | (o->force ? OUTPUT_FORCE : 0), err);
+	return rc ? rc : output_may_make(&c->out, file, err);
+}
+
+/* The stream has begun: a new file takes its place at once, as it is read while it grows. */
+static int open_out(struct copying *c, struct error *err)
+{
+	int rc = output_make(&c->out, err);
+
+	c->terminal = rc == 0 && isatty(c->out.fd);
 	buffer_init(&c->shown, -1);
 	buffer_clean_begin(&c->shown);
-	if (!o->file[0] || strcmp(o->file, "-") == 0)
-		return 0;
-	c->out = open(o->file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-	if (c->out < 0)
-		return error_set(err, errno, "cannot write to %s: %s; choose another place", o->file,
-				 strerror(errno));
-	c->terminal = isatty(c->out);
-	return 0;
+	return rc ? rc : output_publish(&c->out, false, err);
 }
 
 static int write_some(struct copying *c, struct error *err)
 {
-	ssize_t n = write(c->out, c->bytes + c->from, MIN(c->to - c->from, (size_t)PIECE));
+	ssize_t n = output_write_some(&c->out, c->bytes + c->from, c->to - c->from);
 
 	if (n < 0 && errno != EINTR && errno != EAGAIN)
 		return error_set(err, errno, "cannot write the stream: %s", strerror(errno));
+	if (n > 0)
+		c->taken = now();
 	c->from += n > 0 ? (size_t)n : 0;
 	return 0;
 }
@@ -97,7 +104,16 @@ static int read_some(struct copying *c, struct error *err)
 static void wind_up(struct copying *c)
 {
 	c->ending = true;
+	c->taken = now();
 	live_stop(&c->live);
+}
+
+/* Who shall end waits for no reader that does not read. 1 = done. */
+static int give_up(const struct copying *c)
+{
+	console_note("stream: its reader took nothing for a second; %zu bytes, and what came after them, were left out",
+		     c->to - c->from);
+	return 1;
 }
 
 /* One step; 1 = done. */
@@ -105,7 +121,7 @@ static int step(struct copying *c, struct error *err)
 {
 	bool full = c->from < c->to;
 	uint64_t left = c->until ? (c->until - MIN(c->until, now())) / NS_PER_MS + 1 : 1000;
-	int ready = live_wait(&c->live, !full, full ? c->out : -1, (int)MIN(left, (uint64_t)1000), err);
+	int ready = live_wait(&c->live, !full, full ? c->out.fd : -1, (int)MIN(left, (uint64_t)1000), err);
 
 	if (ready == -EINTR && c->live.interrupts > 1)
 		return ready;
@@ -125,6 +141,8 @@ static int step(struct copying *c, struct error *err)
 		return 1; /* nobody wants it any more: as "head" does */
 	if (full && (ready & LIVE_ROOM))
 		return write_some(c, err);
+	if (full && c->ending && now() - c->taken > NS_PER_S)
+		return give_up(c);
 	return !full && (ready & LIVE_BYTES) ? read_some(c, err) : 0;
 }
 
@@ -142,20 +160,23 @@ int cli_stream(struct cli *cli)
 		console_error("stream: stdout is the program's; say -f FILE for the stream, or -f - for both");
 		return CLI_USAGE;
 	}
-	if (open_out(&c, &cli->options, &err)) {
+	if (find_out(&c, &cli->options, &err)) {
 		console_error("%s", err.text);
 		return CLI_FAILED;
 	}
 	cli->options.file[0] = '\0';
 	rc = live_open(&c.live, cli, NULL);
-	if (rc)
+	if (rc) {
+		output_drop(&c.out);
 		return rc;
+	}
 	signal(SIGPIPE, SIG_IGN); /* not before: a program that was started has its own way */
 	c.until = cli->options.duration ? now() + cli->options.duration : 0;
-	do
+	rc = open_out(&c, &err);
+	while (rc == 0)
 		rc = step(&c, &err);
-	while (rc == 0);
 	live_close(&c.live);
+	output_drop(&c.out);
 	if (rc < 0 && rc != -EPIPE)
 		console_error("%s", rc == -EINTR ? "aborted" : err.text);
 	return live_wait_program(&c.live, rc == -EINTR ? CLI_ABORTED : rc < 0 && rc != -EPIPE ? CLI_FAILED : CLI_DONE);

@@ -14,11 +14,13 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/result.h"
 #include "cli/screen.h"
 #include "cli/trace_view.h"
 
 #define REFRESH (2 * NS_PER_S)
 #define LEISURE 50
+#define MOST_BYTES (64u << 20) /* of a tree */
 
 struct trace_live {
 	struct options ask;
@@ -81,24 +83,32 @@ static void show(struct trace_live *t)
 static void take(struct trace_live *t, int fd)
 {
 	struct stat st;
-	void *bytes;
+	size_t size;
+	ssize_t n;
+	char *bytes;
 
 	if (fstat(fd, &st) || !st.st_size)
 		return;
-	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (bytes == MAP_FAILED)
-		return;
-	t->known = trace_model_take(&t->model, bytes, (size_t)st.st_size);
-	munmap(bytes, (size_t)st.st_size);
+	/* read, not mapped: the target can cut it at any time */
+	size = (size_t)MIN(st.st_size, (off_t)MOST_BYTES);
+	bytes = malloc(size);
+	n = bytes ? pread(fd, bytes, size, 0) : -1;
+	if (n > 0)
+		t->known = trace_model_take(&t->model, bytes, (size_t)n);
+	free(bytes);
 }
 
 static int look(struct trace_live *t, struct agent *a, struct error *err)
 {
-	int fd = memfd_create("jstrobe", MFD_CLOEXEC), rc;
+	int fd = memfd_create("jstrobe", MFD_CLOEXEC), given, rc;
 
 	if (fd < 0)
 		return error_set(err, errno, "no memory for the call tree: %s", strerror(errno));
-	rc = agent_send_file(a, fd, err);
+	given = fchmod(fd, 0600) ? error_set(err, errno, "the call tree's memory: %s", strerror(errno))
+				 : result_write_only(fd, err);
+	rc = given < 0 ? given : agent_send_file(a, given, "", err);
+	if (given >= 0)
+		close(given);
 	if (rc == 0)
 		rc = agent_obey(a, &t->ask, -1, err);
 	if (rc == 0)

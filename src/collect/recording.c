@@ -1,6 +1,8 @@
 #include "collect/recording.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -119,21 +121,38 @@ int recording_flush(struct recording *r, struct error *err)
 	return rc;
 }
 
+/* The file to read from: what the command gives us can only be written to, but its user may open it. */
+static int open_to_read(const struct recording *r)
+{
+	char self[64];
+
+	if ((fcntl(r->fd, F_GETFL) & O_ACCMODE) != O_WRONLY)
+		return fcntl(r->fd, F_DUPFD_CLOEXEC, 0);
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", r->fd);
+	return open(self, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+}
+
 int recording_copy(struct recording *r, struct buffer *out, struct error *err)
 {
 	char bytes[16384];
 	uint64_t at = 0, size;
 	ssize_t n = 1;
+	int fd;
 
 	pthread_mutex_lock(&r->lock);
 	size = jfr_size(r->jfr) + r->appended;
-	while (at < size && n > 0) {
-		n = pread(r->fd, bytes, MIN(sizeof(bytes), size - at), (off_t)at);
+	fd = open_to_read(r);
+	while (fd >= 0 && at < size && n > 0) {
+		n = pread(fd, bytes, MIN(sizeof(bytes), size - at), (off_t)at);
 		if (n > 0)
 			buffer_append(out, bytes, (size_t)n);
 		at += n > 0 ? (uint64_t)n : 0;
 	}
 	pthread_mutex_unlock(&r->lock);
+	if (fd < 0)
+		return error_set(err, errno, "the recording is a file that this process can only write to: %s; copy "
+				 "that file, it holds all of it", strerror(errno));
+	close(fd);
 	if (n <= 0)
 		return error_set(err, n ? errno : EIO, "the recording cannot be read back: %s",
 			       n ? strerror(errno) : "it is shorter than what was written");

@@ -15,6 +15,7 @@
 #include "control/control.h"
 #include "format/stream.h"
 #include "os/os.h"
+#include "os/output.h"
 
 #define LOOK_AGAIN (NS_PER_S / 10) /* whether somebody reads the FIFO */
 
@@ -32,7 +33,8 @@ struct stream_out {
 	int listener;         /* -1 = none */
 	uint32_t reader;      /* number of the present or last one */
 	uint64_t tried;       /* when a FIFO's reader was last looked for */
-	char path[1024];      /* of the FIFO or the listener's socket */
+	unsigned flags;       /* of enum output_flags, */
+	char path[1024];      /* and the path of the FIFO or the listener's socket */
 	dev_t device;         /* the socket's file */
 	ino_t inode;
 	struct buffer bytes;  /* what waits: from `done` on */
@@ -60,52 +62,45 @@ static struct stream_out *out_new(enum kind kind, bool records, struct error *er
 	return o;
 }
 
-/*
- * A file at PATH to write to, which need not be there. A link is followed to a device or FIFO (/dev/stdout), never
- * to a file: somebody else may have put it into a folder that all may write to.
- */
-static int open_path(const char *path, struct stat *st, struct error *err)
+/* What lies at PATH, opened; -1 with err->code 0: a FIFO that has no reader yet. TYPE gets its S_IF…. */
+static int open_path(const char *path, unsigned flags, mode_t mode, mode_t *type, struct error *err)
 {
-	int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
-	int fd = open(path, flags | O_CREAT | O_EXCL, 0600);
-	bool link;
-
-	if (fd < 0 && errno == EEXIST) {
-		fd = open(path, flags | O_NOFOLLOW);
-		link = fd < 0 && errno == ELOOP;
-		if (link)
-			fd = open(path, flags);
-		if (link && fd >= 0 && fstat(fd, st) == 0 && S_ISREG(st->st_mode)) {
-			close(fd);
-			return error_set(err, ELOOP, "stream=%s: this is a link to a file; name the file itself", path);
-		}
-	}
-	/* A FIFO that nobody reads: it is opened when somebody does. */
-	if (fd < 0 && errno == ENXIO && stat(path, st) == 0 && S_ISFIFO(st->st_mode))
-		return -1;
-	if (fd < 0)
-		return error_set(err, errno, "stream=%s: %s; choose another place", path, strerror(errno));
-	fstat(fd, st);
-	if (S_ISREG(st->st_mode) && ftruncate(fd, 0) == 0)
-		return fd;
-	if (S_ISFIFO(st->st_mode) || S_ISCHR(st->st_mode))
-		return fd;
-	close(fd);
-	return error_set(err, EINVAL, "stream=%s: this is no file, FIFO or device", path);
-}
-
-static struct stream_out *open_file(const char *path, bool records, struct error *err)
-{
-	struct stat st;
-	struct stream_out *o;
-	int fd;
+	struct output place = {.mode = mode};
+	int fd = -1, rc;
 
 	err->code = 0;
-	fd = open_path(path, &st, err);
+	rc = output_find(&place, path, flags | OUTPUT_FIFO, err);
+	if (rc == 0 && place.kind == OUTPUT_SPECIAL && !S_ISFIFO(place.type) && !S_ISCHR(place.type))
+		rc = error_set(err, EINVAL, "this is no file, FIFO or device");
+	if (rc == 0)
+		rc = output_make(&place, err);
+	/* it is read while it grows */
+	if (rc == 0)
+		rc = output_publish(&place, false, err);
+	*type = place.kind == OUTPUT_FILE ? S_IFREG : place.type;
+	if (rc == 0 && place.shares)
+		rc = error_set(err, EINVAL, "this descriptor cannot be opened once more");
+	else if (rc == 0)
+		fd = fcntl(place.fd, F_DUPFD_CLOEXEC, 0);
+	output_drop(&place);
+	if (rc == -ENXIO && S_ISFIFO(*type))
+		err->code = 0;
+	if (fd >= 0 || !err->code)
+		return fd;
+	output_say("stream=", path, err);
+	return -1;
+}
+
+static struct stream_out *open_file(const char *path, bool records, unsigned flags, mode_t mode, struct error *err)
+{
+	struct stream_out *o;
+	mode_t type;
+	int fd;
+
+	fd = open_path(path, flags, mode, &type, err);
 	if (fd < 0 && err->code)
 		return NULL;
-	o = out_new(fd < 0 || S_ISFIFO(st.st_mode) ? KIND_FIFO : S_ISCHR(st.st_mode) ? KIND_DEVICE : KIND_FILE,
-		    records, err);
+	o = out_new(S_ISFIFO(type) ? KIND_FIFO : S_ISCHR(type) ? KIND_DEVICE : KIND_FILE, records, err);
 	if (!o) {
 		if (fd >= 0)
 			close(fd);
@@ -113,6 +108,7 @@ static struct stream_out *open_file(const char *path, bool records, struct error
 	}
 	o->fd = fd;
 	o->reader = fd >= 0;
+	o->flags = flags;
 	snprintf(o->path, sizeof(o->path), "%s", path);
 	return o;
 }
@@ -193,7 +189,7 @@ static struct stream_out *open_inherited(const char *number, bool records, struc
 	}
 	if (!S_ISSOCK(st.st_mode) && !S_ISREG(st.st_mode)) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%ld", n);
-		return open_file(path, records, err);
+		return open_file(path, records, 0, 0, err);
 	}
 	fd = fcntl((int)n, F_DUPFD_CLOEXEC, 0);
 	if (fd < 0) {
@@ -203,13 +199,13 @@ static struct stream_out *open_inherited(const char *number, bool records, struc
 	return take(fd, S_ISREG(st.st_mode) ? KIND_FILE : KIND_SOCKET, records, err);
 }
 
-struct stream_out *stream_out_open(const char *target, bool records, struct error *err)
+struct stream_out *stream_out_open(const char *target, bool records, bool force, mode_t mode, struct error *err)
 {
 	if (strncmp(target, "unix:", 5) == 0)
 		return open_listener(target + 5, records, err);
 	if (strncmp(target, "fd:", 3) == 0)
 		return open_inherited(target + 3, records, err);
-	return open_file(target, records, err);
+	return open_file(target, records, force ? OUTPUT_FORCE : 0, mode, err);
 }
 
 /* ---- readers ---- */
@@ -250,6 +246,8 @@ static int accept_reader(struct stream_out *o)
 
 uint32_t stream_out_reader(struct stream_out *o)
 {
+	struct error ignored;
+	mode_t type;
 	int fd = -1;
 
 	if (o->fd >= 0 && has_left(o))
@@ -258,7 +256,7 @@ uint32_t stream_out_reader(struct stream_out *o)
 		fd = accept_reader(o);
 	} else if (o->kind == KIND_FIFO && o->fd < 0 && os_monotonic() - o->tried >= LOOK_AGAIN) {
 		o->tried = os_monotonic();
-		fd = open(o->path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+		fd = open_path(o->path, o->flags, 0, &type, &ignored);
 	}
 	if (fd >= 0) {
 		o->fd = fd;

@@ -12,6 +12,8 @@
 #ifndef JSTROBE_COLLECT_STREAM_OUT_H
 #define JSTROBE_COLLECT_STREAM_OUT_H
 
+#include <sys/types.h>
+
 #include "base/error.h"
 
 #define STREAM_WAITING (1u << 20)
@@ -21,8 +23,11 @@
 struct stream_out;
 struct pollfd;
 
-/* Open TARGET. RECORDS: each record is written by a call of its own. NULL with the reason. */
-struct stream_out *stream_out_open(const char *target, bool records, struct error *err);
+/*
+ * Open TARGET, by the rules of os/output.h. RECORDS: each record is written by a call of its own. FORCE: also what
+ * belongs to others. MODE: of a new file, 0 = 0600. NULL with the reason.
+ */
+struct stream_out *stream_out_open(const char *target, bool records, bool force, mode_t mode, struct error *err);
 /* The same for FD, which becomes its own also on failure: a socket whose other end the reader has. */
 struct stream_out *stream_out_take(int fd, bool records, struct error *err);
 /* No reader comes in any more; the socket's file is removed. */

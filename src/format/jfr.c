@@ -262,6 +262,7 @@ static int check_file(struct jfr *j, struct error *err)
 	}
 	if (fstat(j->fd, &st))
 		return error_set(err, errno, "the recording's file: %s", strerror(errno)), die(j, err);
+	j->linked |= st.st_nlink > 0;
 	if (j->linked && st.st_nlink == 0)
 		return error_set(err, ENOENT, "the recording's file was deleted while it was written: what it held "
 				 "is lost; nothing more is written"), die(j, err);

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "options/apply.h"
@@ -151,6 +152,18 @@ static int apply_pattern(const struct option *option, const char *name, const ch
 	return 0;
 }
 
+static int apply_mode(const struct option *option, const char *name, const char *value,
+		      struct options *o, struct error *err)
+{
+	size_t digits = strspn(value, "01234567");
+	uint32_t mode = (uint32_t)strtoul(value, NULL, 8);
+
+	if (!digits || value[digits] || digits > 4 || mode < option->min || mode > option->max)
+		return error_set(err, EINVAL, "%s: '%s' is no mode of a file; write it like %s=640", name, value, name);
+	memcpy(apply_field(option, o), &mode, sizeof(mode));
+	return 0;
+}
+
 static int apply_signal(const struct option *option, const char *name, const char *value,
 			struct options *o, struct error *err)
 {
@@ -280,6 +293,8 @@ static int apply(const struct option *option, const char *name, const char *valu
 		return apply_moment(option, name, value, o, err);
 	case OPTION_OMITTED:
 		return apply_omitted(option, name, value, o, err);
+	case OPTION_MODE:
+		return apply_mode(option, name, value, o, err);
 	case OPTION_SIGNAL:
 		return apply_signal(option, name, value, o, err);
 	case OPTION_THREADS:

@@ -72,6 +72,8 @@ static void markdown_row(const struct option *p, struct buffer *out)
 		option_time_text(p->min, min, sizeof(min));
 		option_time_text(p->max, max, sizeof(max));
 		buffer_printf(out, "%s – %s", min, max);
+	} else if (p->kind == OPTION_MODE) {
+		buffer_printf(out, "%llo – %llo", (unsigned long long)p->min, (unsigned long long)p->max);
 	} else if (p->max) {
 		buffer_printf(out, "%llu – %llu", (unsigned long long)p->min,
 			      (unsigned long long)p->max);
@@ -191,6 +193,11 @@ static void print_field(const struct option *p, const struct options *o, char se
 	case OPTION_SIGNAL:
 		memcpy(&small, field, sizeof(small));
 		snprintf(text, sizeof(text), "%u", small);
+		item(p->agent, text, separator, out);
+		break;
+	case OPTION_MODE:
+		memcpy(&small, field, sizeof(small));
+		snprintf(text, sizeof(text), "%o", small);
 		item(p->agent, text, separator, out);
 		break;
 	case OPTION_PERCENT:

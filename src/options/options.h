@@ -80,6 +80,8 @@ struct options {
 
 	/* the result */
 	char file[OPTIONS_FILE_MAX]; /* as given, patterns unexpanded; "" = none */
+	bool force;       /* also over what belongs to others, and into FIFOs and devices */
+	uint32_t mode;    /* of a new file; 0 = 0600 within the umask */
 	char format[16];  /* a name of formats[]; "" = not asked for */
 	char timeout[24], loop[24]; /* as options_moment reads them; "" = none */
 	uint32_t flat;    /* methods in text, 0 = the format's default */

@@ -21,6 +21,7 @@ enum option_kind {
 	OPTION_THREADS,     /* char[], a list of numbers and ranges */
 	OPTION_SIGNAL,      /* uint32_t; N or N/M */
 	OPTION_OMITTED,     /* uint32_t; a sum of parts, or mem */
+	OPTION_MODE,        /* uint32_t; octal */
 	OPTION_IGNORED,     /* taken without effect */
 	OPTION_TIME,        /* uint64_t ns; a bare number is ns, m is milli */
 	OPTION_DURATION,    /* uint64_t ns; a bare number is seconds, m is minutes */

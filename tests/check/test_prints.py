@@ -22,20 +22,18 @@ MAY_WRITE = {
     "src/base/buffer.c": "to the descriptor that its user has given; which those are is what STREAMS finds",
     "src/cli/console.c": "every line passes clean_put, every answer console_write",
     "src/cli/screen.c": "our own sequences, and lines that screen_line has made",
-    "src/cli/result.c": "results go to their place as they are, to a person by shown_put",
-    "src/cli/stream.c": "a stream goes on as it is, to a terminal as make_safe leaves it",
+    "src/os/output_copy.c": "results and streams go to their place as they are; for people they passed shown_put, make_safe",
     "src/cli/reading.c": "a sentence of our own, in a signal handler",
     "src/cli/launch.c": "a byte, or a number, to a pipe of ours",
     "src/cli/attach/copy.c": "the library into its copy",
     "src/format/jfr_chunk.c": "a recording's head into its file",
 }
 MAY_NAME = {
+    "src/os/output_find.c": "what -f - means; it writes nothing",
     "src/cli/console.c": "it is where lines are printed",
     "src/cli/screen.c": "a terminal's size and modes; see above",
     "src/cli/result.c": "where results go; see above",
-    "src/cli/stream.c": "where a stream goes; see above",
     "src/cli/reading.c": "a sentence of our own",
-    "src/cli/report.c": "whether the result went to stdout; it prints nothing there",
     "src/cli/top.c": "whether stdout is a terminal",
     "src/cli/transfer.c": "they lead to /dev/null from there on",
 }

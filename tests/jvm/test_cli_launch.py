@@ -163,7 +163,7 @@ def test_agentpath_into_a_device_or_a_pipe(jdk17, tmp_path):
         reader = threading.Thread(target=lambda: got.append(pipe.read_text())) if path == pipe else None
         if reader:
             reader.start()
-        options = f"start,interval=1ms,collapsed,file={path}"
+        options = f"start,interval=1ms,collapsed,file={path}" + (",force" if path == pipe else "")
         with Program(jdk17, "OneChain", jvm=[f"-agentpath:{LIBRARY}={options}"]) as program:
             time.sleep(0.3)
             assert program.stop() == 0
@@ -172,7 +172,7 @@ def test_agentpath_into_a_device_or_a_pipe(jdk17, tmp_path):
             assert "OneChain" in got[0]
         assert stat.S_IFMT(os.stat(path).st_mode) == \
             {device: stat.S_IFCHR, pipe: stat.S_IFIFO, folder: stat.S_IFDIR}[path]
-        said = [line for line in program.output if "this is no file" in line]
+        said = [line for line in program.output if "this is a folder" in line]
         assert len(said) == (path == folder), program.output
     assert sorted(os.listdir(tmp_path)) == ["folder", "null", "pipe"]
 

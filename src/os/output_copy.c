@@ -1,0 +1,97 @@
+/*
+ * Bytes into something that may take none: a pipe whose reader sleeps, a terminal that was stopped, a full disk.
+ * Nothing here blocks longer than it was told to.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "os/os.h"
+#include "os/output.h"
+
+#define SMALL 512 /* a pipe or terminal that has room at all has room for so much, but for one that others fill, too */
+
+ssize_t output_write_some(const struct output *o, const void *bytes, size_t n)
+{
+	struct pollfd p = {.fd = o->fd, .events = POLLOUT};
+
+	if (S_ISSOCK(o->type))
+		return send(o->fd, bytes, n, MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (!o->shares)
+		return write(o->fd, bytes, n);
+	if (poll(&p, 1, 0) == 1)
+		return write(o->fd, bytes, MIN(n, (size_t)SMALL));
+	errno = EAGAIN;
+	return -1;
+}
+
+/* Until there is room. 0, -EINTR: a signal waits, or -ETIMEDOUT. */
+static int wait_for_room(const struct output *o, const struct output_limits *limits, uint64_t since)
+{
+	struct pollfd p[2] = {{.fd = o->fd, .events = POLLOUT}, {.fd = limits->wake, .events = POLLIN}};
+	uint64_t passed = (os_monotonic() - since) / NS_PER_MS;
+
+	if (passed >= (uint64_t)limits->stalled_ms)
+		return -ETIMEDOUT;
+	if (poll(p, limits->wake >= 0 ? 2 : 1, (int)((uint64_t)limits->stalled_ms - passed)) > 0 && p[1].revents)
+		return -EINTR;
+	return 0;
+}
+
+static bool asked_to_end(const struct output_limits *limits)
+{
+	struct pollfd p = {.fd = limits->wake, .events = POLLIN};
+
+	return limits->wake >= 0 && poll(&p, 1, 0) == 1;
+}
+
+static int cannot(const struct output *o, int code, uint64_t done, uint64_t size, int stalled_ms, struct error *err)
+{
+	const char *name = o->kind == OUTPUT_OPEN ? "stdout" : o->name;
+
+	if (code == ETIMEDOUT)
+		return error_set(err, code, "%s: its reader took nothing for %d ms; %llu of %llu bytes of the result "
+				 "were written", name, stalled_ms, (unsigned long long)done, (unsigned long long)size);
+	if (code == EINTR)
+		return error_set(err, code, "%s: called off; %llu of %llu bytes of the result were written", name,
+				 (unsigned long long)done, (unsigned long long)size);
+	return error_set(err, code, "the result cannot be written to %s: %s", name, strerror(code));
+}
+
+int output_copy(struct output *o, int from, const struct output_limits *limits, uint64_t *done, struct error *err)
+{
+	uint64_t since = os_monotonic();
+	char bytes[16384];
+	struct stat st;
+	ssize_t n = 0, gone;
+
+	*done = 0;
+	if (fstat(from, &st))
+		return error_set(err, errno, "the result cannot be read back: %s", strerror(errno));
+	while (*done < (uint64_t)st.st_size) {
+		int rc = asked_to_end(limits) ? -EINTR : 0;
+
+		if (rc == 0)
+			n = pread(from, bytes, sizeof(bytes), (off_t)*done);
+		if (rc == 0 && n <= 0)
+			return error_set(err, n ? errno : EIO, "the result cannot be read back: %s",
+					 n ? strerror(errno) : "it became shorter");
+		gone = rc ? 0 : output_write_some(o, bytes, (size_t)n);
+		if (gone > 0) {
+			*done += (uint64_t)gone;
+			since = os_monotonic();
+			continue;
+		}
+		if (rc == 0 && gone < 0 && errno != EAGAIN && errno != EINTR)
+			rc = -errno;
+		else if (rc == 0)
+			rc = wait_for_room(o, limits, since);
+		if (rc)
+			return cannot(o, -rc, *done, (uint64_t)st.st_size, limits->stalled_ms, err);
+	}
+	return 0;
+}
