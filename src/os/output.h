@@ -67,8 +67,8 @@ int output_make(struct output *o, struct error *err);
 /* What was written to the new file is on the disk. */
 int output_sync(const struct output *o, struct error *err);
 /*
- * The new file takes its name. KEEP: it must not be lost; where its name is taken by what cannot be replaced, it gets one
- * like it, and an error tells which. Of what is no file: nothing happens.
+ * The new file takes its name. KEEP: it must not be lost; where its name is taken by what cannot be replaced, it gets
+ * one like it, and an error tells which. Of what is no file: nothing happens.
  */
 int output_publish(struct output *o, bool keep, struct error *err);
 /*
