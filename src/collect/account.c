@@ -104,6 +104,7 @@ void account_sample(struct collector *c, const struct sample *s, const struct re
 	/* In no state and without weight: it is announced, so that its stack gets its names (engine/parked.c). */
 	if ((s->state == THREAD_NONE && !s->weight) || !store(c, &e, &place))
 		return;
+	c->events[s->event].ambiguous += s->unsure;
 	timing_add(&c->handler, s->handler_ns);
 	if (c->options.stats && !c->options.record_cpu)
 		timing_add(&c->walk, s->payload);

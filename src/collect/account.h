@@ -83,6 +83,7 @@ struct loss_totals {
 /* The account of one event. */
 struct event_account {
 	uint64_t stored, weight_stored, complete;
+	uint64_t ambiguous;    /* of the stored ones, see struct sample's unsure */
 	uint64_t ended[WALK_ENDS];
 	struct loss_totals losses_of_dead;
 	struct map by_node;    /* node << 32 | account_request_on << 3 | state → tally + 1 */

@@ -310,6 +310,7 @@ static void copy_counts(struct view *v, struct collector *c, uint32_t e)
 	p->unsampled = format_unsampled(p);
 	memcpy(p->ended_early, a->ended, sizeof(p->ended_early));
 	p->complete = a->complete;
+	p->ambiguous = a->ambiguous;
 	p->merged = c->merged;
 	p->queue_bytes = c->queue_bytes;
 	p->queue_increments = c->increments;

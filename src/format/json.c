@@ -118,7 +118,7 @@ static void put_samples(struct buffer *out, const struct profile *p)
 {
 	buffer_puts(out, "  \"samples\": {");
 	put_numbers(out, (const struct member[]){{"taken", p->taken}, {"stored", p->stored},
-		    {"complete", p->complete}, {"left_out", p->left_out}, {NULL, 0}});
+		    {"complete", p->complete}, {"ambiguous", p->ambiguous}, {"left_out", p->left_out}, {NULL, 0}});
 	buffer_puts(out, ", ");
 	put_counters(out, "lost", loss_names, p->lost, LOSS_REASONS);
 	buffer_puts(out, "},\n");

@@ -165,6 +165,11 @@ void format_loss_line(const struct profile *p, struct buffer *out)
 	if (p->stored)
 		buffer_printf(out, " · %s complete stacks",
 			      human_percent(p->complete, p->stored).text);
+	/* Code compiled before the session says where it stands only here and there. */
+	if (p->ambiguous * 100 >= p->stored && p->ambiguous)
+		buffer_printf(out, " · %s lie between methods inlined into each other and may belong to either"
+				   " (exact with -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints)",
+			      human_percent(p->ambiguous, p->stored).text);
 }
 
 static void put_walks(struct buffer *out, const struct profile *p)

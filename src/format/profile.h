@@ -122,6 +122,7 @@ struct profile {
 	uint64_t children_cpu;   /* ns beside it, used by child processes that ended meanwhile; not sampled */
 	uint64_t ended_early[WALK_ENDS];
 	uint64_t complete;       /* stored samples whose walk reached the root */
+	uint64_t ambiguous;      /* stored samples between places at which the compiler has inlined different methods */
 
 	/* queues and own cost */
 	uint64_t queue_bytes, queue_increments;

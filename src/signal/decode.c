@@ -1,15 +1,15 @@
 #include "context.h"
 #include "cpu.h"
 #include "signal/decode.h"
+#include "signal/guards.h"
 
-/* Where the debug information of one nmethod lies. */
-struct debug_info {
-	uintptr_t pcs, pcs_end;  /* PcDesc array */
-	uintptr_t scopes;
-	uintptr_t metadata;      /* Method* array, 1-based indices */
-	uintptr_t method;        /* the nmethod's own */
-	uint32_t compile_id;
-	enum frame_kind kind;    /* of its outermost frame */
+#define SENTINELS 2     /* PcDescs at both ends of the array that describe nothing */
+#define SCOPES_MAX 64   /* methods inlined into each other that are compared */
+
+struct scope {
+	uint32_t sender; /* 0: the outermost */
+	uint32_t method; /* index into the metadata, from 1 on */
+	uint32_t bci;
 };
 
 /* A bounded reader of scope bytes. */
@@ -108,7 +108,7 @@ static bool is_pointer(uintptr_t p)
 	return p >= 4096 && p < USER_ADDRESS_END && !(p & 7);
 }
 
-static bool read_info(const struct layout *l, uintptr_t nm, struct debug_info *d)
+bool decode_info(const struct layout *l, uintptr_t nm, struct debug_info *d)
 {
 	uint64_t level;
 
@@ -182,7 +182,7 @@ uintptr_t decode_described(const struct layout *l, const struct blob *b, uintptr
 	uintptr_t desc;
 	uint32_t at;
 
-	if (!read_info(l, b->address, &d))
+	if (!decode_info(l, b->address, &d))
 		return 0;
 	/* A native method's wrapper has no such table, and mostly nothing on top of its frame for a call. */
 	if (d.kind == FRAME_WRAPPER)
@@ -190,25 +190,72 @@ uintptr_t decode_described(const struct layout *l, const struct blob *b, uintptr
 	return find_desc(l, &d, (uint32_t)(pc - b->code), &desc, &at, NULL) && desc ? b->code + at : 0;
 }
 
+bool decode_next(const struct layout *l, const struct debug_info *d, uint32_t offset, struct described *found)
+{
+	uintptr_t desc;
+
+	*found = (struct described){UINT32_MAX, 0};
+	return find_desc(l, d, offset, &desc, &found->offset, NULL) &&
+	       (desc ? int_at(desc, l->pcdesc_scope, &found->scope) : (found->offset = UINT32_MAX, true));
+}
+
+/* The JVM keeps an oop map for each place where a thread may stop, and a PcDesc for each of these at least. */
+bool decode_is_sparse(const struct layout *l, const struct debug_info *d, uintptr_t nm)
+{
+	uintptr_t maps;
+	uint32_t count;
+
+	return l->blob_oop_maps >= 0 && l->oop_map_count >= 0 && d->pcs_end > d->pcs &&
+	       load_word(nm + (uintptr_t)l->blob_oop_maps, &maps) && maps &&
+	       load_u32(maps + (uintptr_t)l->oop_map_count, &count) &&
+	       (d->pcs_end - d->pcs) / (uintptr_t)l->pcdesc_size <= (uintptr_t)count + SENTINELS;
+}
+
+/* The scope at offset SCOPE. False: it cannot be read. */
+static bool read_scope(const struct layout *l, const struct debug_info *d, uint32_t scope, struct scope *s)
+{
+	struct scope_reader r = {d->scopes + scope, l->scope_bytes_biased, false};
+
+	s->sender = read_int(&r);
+	s->method = read_int(&r);
+	s->bci = read_int(&r) - 1;
+	return !r.failed && s->sender < scope;
+}
+
+bool decode_same_methods(const struct layout *l, const struct debug_info *d, uint32_t a, uint32_t b)
+{
+	uint32_t i;
+
+	for (i = 0; i < SCOPES_MAX && a != b; i++) {
+		struct scope x = {0, 0, 0}, y = {0, 0, 0};
+
+		if ((a && !read_scope(l, d, a, &x)) || (b && !read_scope(l, d, b, &y)))
+			return false;
+		if (!x.sender || !y.sender) /* the method itself */
+			return !x.sender && !y.sender;
+		if (x.method != y.method)
+			return false;
+		a = x.sender;
+		b = y.sender;
+	}
+	return a == b;
+}
+
 /* Append the chain of scopes that begins at SCOPE; the last one, or OUTERMOST alone, is the nmethod's own method. */
 static bool append_scopes(const struct layout *l, const struct debug_info *d, uint32_t scope, bool outermost,
 			  struct trace_writer *w)
 {
 	while (scope) {
-		struct scope_reader r = {d->scopes + scope, l->scope_bytes_biased, false};
-		uint32_t sender = read_int(&r);
-		uint32_t index = read_int(&r);
-		uint32_t bci = read_int(&r) - 1;
 		uintptr_t method;
+		struct scope s;
 
-		if (r.failed || index == 0 || index > 1u << 20 ||
-		    !load_word(d->metadata + (index - 1) * sizeof(uintptr_t), &method) ||
-		    !is_pointer(method) || sender >= scope)
+		if (!read_scope(l, d, scope, &s) || s.method == 0 || s.method > 1u << 20 ||
+		    !load_word(d->metadata + (s.method - 1) * sizeof(uintptr_t), &method) || !is_pointer(method))
 			return false;
-		if (!(outermost && sender) && !trace_put(w, frame_java(sender ? FRAME_INLINED : d->kind, method,
-								       bci > 0xfffe ? FRAME_NO_BCI : bci)))
+		if (!(outermost && s.sender) && !trace_put(w, frame_java(s.sender ? FRAME_INLINED : d->kind, method,
+									 s.bci > 0xfffe ? FRAME_NO_BCI : s.bci)))
 			return true;
-		scope = sender;
+		scope = s.sender;
 	}
 	return true;
 }
@@ -250,20 +297,41 @@ bool decode_method(const struct layout *l, struct decode_cache *c, uintptr_t add
 	return true;
 }
 
+/*
+ * SCOPE that PC of nmethod B stands in: as the described places around it say, if only such places are described, else
+ * as find_scope(). UNSURE: those places disagree.
+ */
+static bool innermost_scope(const struct layout *l, const struct debug_info *d, const struct blob *b, uintptr_t pc,
+			    bool top, struct edge *e, uint32_t *scope, bool *unsure)
+{
+	struct guarded g;
+
+	*scope = 0;
+	if (e->part == EDGE_EXIT)
+		return true;
+	if (top && e->part != EDGE_ENTRY && d->kind != FRAME_WRAPPER && decode_is_sparse(l, d, b->address)) {
+		if (guards_find(l, b, d, pc, &g)) {
+			e->first = MAX(e->first, g.first);
+			e->last = MIN(e->last, g.last);
+			*scope = g.scope;
+			*unsure = g.unsure;
+			return true;
+		}
+		*unsure = true;
+	}
+	return e->part == EDGE_LAST || find_scope(l, d, b, pc, top, scope, e);
+}
+
 bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct blob *b, uintptr_t pc,
 		    bool top, const struct edge *edge, struct trace_writer *w)
 {
 	size_t before = (size_t)(w->pos - w->trace->frame);
 	struct edge here = *edge;
 	struct debug_info d;
-	bool whole = true;
+	bool whole = true, unsure = false;
 	uint32_t scope;
 
-	if (!read_info(l, b->address, &d))
-		return false;
-	if (edge->part == EDGE_EXIT)
-		scope = 0;
-	else if (!find_scope(l, &d, b, pc, top, &scope, &here))
+	if (!decode_info(l, b->address, &d) || !innermost_scope(l, &d, b, pc, top, &here, &scope, &unsure))
 		return false;
 	if (scope && !append_scopes(l, &d, scope, edge->part == EDGE_ENTRY, w)) {
 		w->pos = w->trace->frame + before;
@@ -274,11 +342,12 @@ bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct
 		return false;
 	if (w->full)
 		return false;
+	w->unsure |= unsure;
 	/* What could not be read now may be another time. */
 	if (c && whole && edge->fixed)
 		decode_remember(c, &(struct decoded){.key = (uint64_t)pc << 1 | top, .blob = b->address,
 						     .method = d.method, .compile_id = d.compile_id,
-						     .frame_bytes = b->frame_bytes,
+						     .frame_bytes = b->frame_bytes, .unsure = unsure,
 						     .count = (uint32_t)((size_t)(w->pos - w->trace->frame) - before)},
 				&here, w->trace->frame + before);
 	return true;

@@ -21,6 +21,21 @@
 #include "signal/codecache.h"
 #include "signal/trace.h"
 
+/* Where the debug information of one nmethod lies. */
+struct debug_info {
+	uintptr_t pcs, pcs_end;  /* PcDesc array */
+	uintptr_t scopes;
+	uintptr_t metadata;      /* Method* array, 1-based indices */
+	uintptr_t method;        /* the nmethod's own */
+	uint32_t compile_id;
+	enum frame_kind kind;    /* of its outermost frame */
+};
+
+/* A PcDesc: the offset from the code's begin that it is for, and its scope. */
+struct described {
+	uint32_t offset, scope;
+};
+
 struct decoded {
 	uint64_t key;            /* pc << 1 | top */
 	uintptr_t blob;
@@ -31,6 +46,7 @@ struct decoded {
 	uint32_t return_offset;  /* from sp: of the return address; a top pc before or behind the frame has its own */
 	bool fp_saved;           /* the caller's fp lies below the return address */
 	bool linked;             /* see struct edge */
+	bool unsure;             /* its places disagree, see guards.h */
 	uint16_t before, after;  /* bytes of code around pc that the same is true of */
 	uint64_t frame[];        /* innermost first */
 };
@@ -45,7 +61,8 @@ struct known_method {
 enum edge_part {
 	EDGE_BODY,
 	EDGE_ENTRY, /* its frame is being built: nothing inlined runs yet */
-	EDGE_EXIT,  /* nothing is described any more before it returns: what lies behind in memory says nothing */
+	EDGE_LAST,  /* nothing is described any more before it returns: what lies behind in memory says nothing */
+	EDGE_EXIT,  /* its frame is being taken down, or gone */
 };
 
 /* Where the innermost frame's return address is. */
@@ -112,6 +129,21 @@ bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct
  * code or of the JVM. 0: there is none. Any context.
  */
 uintptr_t decode_described(const struct layout *l, const struct blob *b, uintptr_t pc, bool is_return);
+
+/* Read where the debug information of the nmethod at NM lies. False: it cannot be read. Any context. */
+bool decode_info(const struct layout *l, uintptr_t nm, struct debug_info *d);
+
+/* The first PcDesc of D at or behind OFFSET, scope 0 and offset UINT32_MAX if there is none. Any context. */
+bool decode_next(const struct layout *l, const struct debug_info *d, uint32_t offset, struct described *found);
+
+/*
+ * Whether only calls, polls and traps of nmethod NM are described: it was compiled without DebugNonSafepoints. False,
+ * too, where that cannot be told (JDK 8). Any context.
+ */
+bool decode_is_sparse(const struct layout *l, const struct debug_info *d, uintptr_t nm);
+
+/* Whether the same methods are inlined into each other at scopes A and B of D; 0 is the method itself. Any context. */
+bool decode_same_methods(const struct layout *l, const struct debug_info *d, uint32_t a, uint32_t b);
 
 /* The Method* and the compile id of the nmethod at NM. False: they cannot be read. Any context. */
 bool decode_identity(const struct layout *l, uintptr_t nm, uintptr_t *method, uint32_t *compile_id);

@@ -24,7 +24,8 @@ struct sample {
 	uint64_t context;       /* virtual thread (its java tid), 0 = none */
 	uint32_t thread;        /* index of the subject's record */
 	uint32_t handler_ns;    /* time spent in the handler, saturating */
-	uint8_t event : 7;      /* which of the session's */
+	uint8_t event : 6;      /* which of the session's */
+	uint8_t unsure : 1;     /* its innermost method may be another that is inlined there (guards.h) */
 	uint8_t noted : 1;      /* a struct request_note follows it in its queue */
 	uint8_t state;          /* enum thread_state */
 	uint16_t era;           /* lower bits of the era its walk began in (see era.h) */

@@ -88,6 +88,7 @@ static const struct trace *take_trace(struct thread_record *r, const struct perf
 	} else {
 		walk_thread(&zone, r, regs, &w);
 	}
+	s->unsure = w.unsure;
 	return w.store_full ? NULL : trace_end(&w);
 }
 

@@ -50,7 +50,7 @@ bool trace_begin(struct trace_writer *w, struct trace_store *s, struct trace_chu
 		c->pos = c->end = NULL;
 		c->generation = generation;
 	}
-	w->full = w->store_full = false;
+	w->full = w->store_full = w->unsure = false;
 	if ((!c->pos || c->pos + HEADER_WORDS + 32 > c->end) && !new_chunk(w->arena, c, 0)) {
 		w->full = w->store_full = true;
 		return false;

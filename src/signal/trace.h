@@ -81,6 +81,7 @@ struct trace_writer {
 	uint32_t depth_left;      /* frames that may still be written beyond LIMIT's chunk */
 	bool full;                /* depth or store exhausted: nothing more was written */
 	bool store_full;
+	bool unsure;              /* the innermost method may be a neighbour that is inlined, too (guards.h) */
 };
 
 /* Reserve a store of SIZE bytes of address space. Normal code. */

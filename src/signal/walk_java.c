@@ -44,7 +44,7 @@ static bool top_edge(const struct walk *w, const struct blob *b, struct edge *e)
 	if (o.end == WAY_STANDING)
 		o.released += (int32_t)b->frame_bytes - (o.linked ? 0 : -CPU_RETURN_AT);
 	e->fixed = o.fixed;
-	e->part = o.end == WAY_RETURN && !frameless ? EDGE_EXIT : EDGE_BODY;
+	e->part = o.end == WAY_RETURN && !frameless ? EDGE_LAST : EDGE_BODY;
 	e->linked = o.linked;
 	e->return_offset = (uint32_t)o.released;
 	/* Not pushed yet, if the way did it. */
@@ -163,6 +163,7 @@ static bool put_frames(struct trace_writer *out, const struct decoded *e)
 {
 	uint32_t i;
 
+	out->unsure |= e->unsure;
 	if (likely((size_t)(out->limit - out->pos) >= e->count)) {
 		for (i = 0; i < e->count; i++)
 			out->pos[i] = e->frame[i];
