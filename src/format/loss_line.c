@@ -167,8 +167,8 @@ void format_loss_line(const struct profile *p, struct buffer *out)
 			      human_percent(p->complete, p->stored).text);
 	/* Code compiled before the session says where it stands only here and there. */
 	if (p->ambiguous * 100 >= p->stored && p->ambiguous)
-		buffer_printf(out, " · %s lie between methods inlined into each other and may belong to either"
-				   " (exact with -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints)",
+		buffer_printf(out, " · %s lie where inlined methods meet and may belong to a neighbour"
+				   " (-XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints tells more)",
 			      human_percent(p->ambiguous, p->stored).text);
 }
 

@@ -222,18 +222,26 @@ static bool read_scope(const struct layout *l, const struct debug_info *d, uint3
 	return !r.failed && s->sender < scope;
 }
 
+/* The Method* of scope S. */
+static bool method_of(const struct debug_info *d, const struct scope *s, uintptr_t *method)
+{
+	return s->method && s->method <= 1u << 20 &&
+	       load_word(d->metadata + (s->method - 1) * sizeof(uintptr_t), method) && is_pointer(*method);
+}
+
 bool decode_same_methods(const struct layout *l, const struct debug_info *d, uint32_t a, uint32_t b)
 {
 	uint32_t i;
 
 	for (i = 0; i < SCOPES_MAX && a != b; i++) {
 		struct scope x = {0, 0, 0}, y = {0, 0, 0};
+		uintptr_t one, other;
 
 		if ((a && !read_scope(l, d, a, &x)) || (b && !read_scope(l, d, b, &y)))
 			return false;
 		if (!x.sender || !y.sender) /* the method itself */
 			return !x.sender && !y.sender;
-		if (x.method != y.method)
+		if (x.method != y.method && (!method_of(d, &x, &one) || !method_of(d, &y, &other) || one != other))
 			return false;
 		a = x.sender;
 		b = y.sender;
@@ -249,8 +257,7 @@ static bool append_scopes(const struct layout *l, const struct debug_info *d, ui
 		uintptr_t method;
 		struct scope s;
 
-		if (!read_scope(l, d, scope, &s) || s.method == 0 || s.method > 1u << 20 ||
-		    !load_word(d->metadata + (s.method - 1) * sizeof(uintptr_t), &method) || !is_pointer(method))
+		if (!read_scope(l, d, scope, &s) || !method_of(d, &s, &method))
 			return false;
 		if (!(outermost && s.sender) && !trace_put(w, frame_java(s.sender ? FRAME_INLINED : d->kind, method,
 									 s.bci > 0xfffe ? FRAME_NO_BCI : s.bci)))

@@ -114,6 +114,23 @@ def test_what_runs_seldom_has_a_small_share(jdk, compiler, say):
     assert often > 0.05 and seldom < 0.1 * often
 
 
+def test_an_inlined_leaf_has_its_share(jdk, say):
+    """
+    A leaf that is inlined twice into a method that is not, compiled before the session: of its code only the checks
+    say where they stand. All its time goes to the leaf's reads of memory.
+    """
+    options = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,truth.Tail::root"]
+    with Program(jdk, "Tail", jvm=options) as program:
+        wait_until(lambda: program.mark().get("rounds", 0) > 100, 120)
+        profile = record(program, "-i", "1ms", "-d", counted("1.5", "10"))
+    stacks = profile.of_thread("tail")
+    leaf, mid, root = (profile.share("truth.Tail." + name, stacks) for name in ("leaf", "mid", "root"))
+    unsure = profile.samples["ambiguous"] / profile.samples["stored"]
+    say(f"a leaf inlined twice, {jdk}: leaf {leaf:.1%}, root {root:.1%}; {unsure:.0%} ambiguous")
+    assert leaf > 0.9 and mid > 0.9 and root > 0.9
+    assert unsure > 0.5
+
+
 @pytest.mark.parametrize("name,thread,method", [
     ("Exceptions", "exceptions", "truth.Exceptions.storm"),
     ("CloneCopy", "clone-copy", "truth.CloneCopy.storm"),

@@ -55,7 +55,8 @@ static void common_layout(struct layout *l)
 		&l->nmethod_deopt_mh, &l->nmethod_deopt_mh_offset, &l->nmethod_dependencies,
 		&l->nmethod_scopes_begin, &l->nmethod_scopes_offset, &l->nmethod_metadata,
 		&l->nmethod_immutable, &l->thread_owner_id, &l->thread_cont_entry,
-		&l->symbol_length_refcount, &l->klass_loader_data,
+		&l->symbol_length_refcount, &l->klass_loader_data, &l->blob_oop_maps, &l->oop_map_count,
+		&l->nmethod_null_checks, &l->nmethod_handlers, &l->nmethod_end,
 	};
 	size_t i;
 

@@ -76,9 +76,11 @@ static bool is_described(struct reader *r, uintptr_t pc, uint32_t *scope)
 	return found->offset == pc - r->b->code && found->scope != 0;
 }
 
-static bool begins_with(const char *name, const char *with)
+static bool begins_with(const char *name, size_t length, const char *with)
 {
-	return __builtin_strncmp(name, with, __builtin_strlen(with)) == 0;
+	size_t n = __builtin_strlen(with);
+
+	return length >= n && __builtin_memcmp(name, with, n) == 0;
 }
 
 static bool ends_with(const char *name, size_t length, const char *with)
@@ -105,11 +107,10 @@ static bool is_slow_path(struct reader *r, uintptr_t target)
 	blob = code_blob_at(r->l, target);
 	if (!blob || !load_word(blob + (uintptr_t)r->l->blob_name, &at))
 		return false;
-	for (n = 0; n < sizeof(name) - 1 && load_u8(at + n, &c) && c; n++)
+	for (n = 0; n < sizeof(name) && load_u8(at + n, &c) && c; n++)
 		name[n] = (char)c;
-	name[n] = '\0';
-	if (!begins_with(name, "UncommonTrapBlob") && !begins_with(name, "C1 Runtime ") &&
-	    !begins_with(name, "C2 Runtime ") && name[0] != '_' && !ends_with(name, n, " Runtime1 stub"))
+	if (!begins_with(name, n, "UncommonTrapBlob") && !begins_with(name, n, "C1 Runtime ") &&
+	    !begins_with(name, n, "C2 Runtime ") && !begins_with(name, n, "_") && !ends_with(name, n, " Runtime1 stub"))
 		return false;
 	r->stub = target;
 	return true;
@@ -151,7 +152,8 @@ static bool null_table(const struct reader *r, uintptr_t *at, uint64_t *size)
 	uintptr_t nm = r->b->address, base = nm;
 	uint64_t begin, end, other;
 
-	if (l->nmethod_null_checks < 0 || (l->nmethod_immutable >= 0 && !load_word(nm + (uintptr_t)l->nmethod_immutable, &base)) ||
+	if (l->nmethod_null_checks < 0 ||
+	    (l->nmethod_immutable >= 0 && !load_word(nm + (uintptr_t)l->nmethod_immutable, &base)) ||
 	    !load_field(nm + (uintptr_t)l->nmethod_null_checks, l->nmethod_null_checks_width, &begin))
 		return false;
 	if (l->nmethod_immutable < 0) {
