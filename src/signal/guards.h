@@ -15,7 +15,7 @@
  *
  * The rule, found on ten programs beside what DebugNonSafepoints said of the same code (docs/inside/inlined.md): a pc
  * belongs to the next such place straight on; with a branch before that one, and the place behind it nearer than two
- * fifths of the way, to the place behind it.
+ * fifths of the way, to the place behind it. Code with the flag is left to what it describes.
  */
 #ifndef JSTROBE_SIGNAL_GUARDS_H
 #define JSTROBE_SIGNAL_GUARDS_H
@@ -30,7 +30,7 @@ struct guarded {
 
 /*
  * The place of nmethod B, described by D, that PC, the next instruction to run, belongs to. False: there is none near
- * it. Bounded: at most some 1,500 instructions are decoded. Any context. arch/<cpu>/guards.c.
+ * it. Bounded: at most 1,000 instructions are decoded. Any context. arch/<cpu>/guards.c.
  */
 bool guards_find(const struct layout *l, const struct blob *b, const struct debug_info *d, uintptr_t pc,
 		 struct guarded *g);

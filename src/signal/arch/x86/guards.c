@@ -2,7 +2,7 @@
  * guards.c (x86) - the described places around a pc, see signal/guards.h.
  *
  *     behind it                                       before it
- *     ◀─ at most 24 instructions, straight back ─ pc ─ at most 48 on, with up to two jumps ─▶
+ *     ◀─ at most 16 instructions, straight back ─ pc ─ at most 32 on, with up to two jumps ─▶
  *
  * x86 code cannot be read backwards. It is read from a little before, which falls into step within a few
  * instructions: a start is right if it leads to pc. Should the first ones be wrong, no guard comes of it, since its
@@ -14,13 +14,13 @@
 #include "insn.h"
 #include "signal/walk.h"
 
-#define AHEAD 48         /* instructions */
-#define BEHIND 24
-#define WINDOW 160       /* bytes before pc that are read */
+#define AHEAD 32         /* instructions */
+#define BEHIND 16
+#define WINDOW 112       /* bytes before pc that are read */
 #define TRIES 16         /* starts that are tried */
 #define JUMPS 2          /* followed ahead */
 #define OUT_OF_LINE 24   /* instructions of a block that may end in a trap */
-#define BUDGET 1500      /* instructions in all */
+#define BUDGET 1000      /* instructions in all */
 #define NULLS_MAX 4096   /* entries of the table of implicit exceptions */
 #define NULLS_NEAR 16
 #define NAME_MAX 48
