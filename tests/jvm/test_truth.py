@@ -119,9 +119,10 @@ def test_an_inlined_leaf_has_its_share(jdk, say):
     A leaf that is inlined twice into a method that is not, compiled before the session: of its code only the checks
     say where they stand. All its time goes to the leaf's reads of memory.
     """
-    options = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,truth.Tail::root"]
+    # Compiled in time: what is compiled during the session has the positions of DebugNonSafepoints.
+    options = ["-Xbatch", "-XX:CompileCommand=quiet", "-XX:CompileCommand=dontinline,truth.Tail::root"]
     with Program(jdk, "Tail", jvm=options) as program:
-        wait_until(lambda: program.mark().get("rounds", 0) > 100, 120)
+        wait_until(lambda: program.mark().get("rounds", 0) > 300, 120)
         profile = record(program, "-i", "1ms", "-d", counted("1.5", "10"))
     stacks = profile.of_thread("tail")
     leaf, mid, root = (profile.share("truth.Tail." + name, stacks) for name in ("leaf", "mid", "root"))

@@ -3,6 +3,7 @@
  *
  *     behind it                                       before it
  *     ◀─ at most 16 instructions, straight back ─ pc ─ at most 32 on, with up to two jumps ─▶
+ *       (64, if nothing is before it)
  *
  * x86 code cannot be read backwards. It is read from a little before, which falls into step within a few
  * instructions: a start is right if it leads to pc. Should the first ones be wrong, no guard comes of it, since its
@@ -16,13 +17,14 @@
 
 #define AHEAD 32         /* instructions */
 #define BEHIND 16
-#define WINDOW 112       /* bytes before pc that are read */
+#define FAR_BEHIND 64    /* if there is nothing ahead */
+#define WINDOW 7         /* bytes before pc that are read for each of them; a mean is 4.3 */
 #define TRIES 16         /* starts that are tried */
 #define JUMPS 2          /* followed ahead */
 #define OUT_OF_LINE 24   /* instructions of a block that may end in a trap */
 #define BUDGET 1000      /* instructions in all */
 #define NULLS_MAX 4096   /* entries of the table of implicit exceptions */
-#define NULLS_NEAR 16
+#define NULLS_NEAR 24
 #define NAME_MAX 48
 
 struct reader {
@@ -184,7 +186,7 @@ static void read_nulls(struct reader *r, uintptr_t pc)
 	for (i = 0; i < count && r->null_count < NULLS_NEAR; i++) {
 		if (!load_u32(table + 4 + 8 * i, &fault) || !load_u32(table + 8 + 8 * i, &to))
 			return;
-		if (fault + WINDOW >= offset && fault < offset + AHEAD * INSN_MAX) {
+		if (fault + WINDOW * FAR_BEHIND >= offset && fault < offset + AHEAD * INSN_MAX) {
 			r->null[r->null_count].at = fault;
 			r->null[r->null_count++].to = to;
 		}
@@ -276,7 +278,7 @@ static void look_ahead(struct reader *r, uintptr_t pc, struct side *s, uint16_t 
 	s->last = pc; /* further on it may be found */
 }
 
-/* The pcs of up to BEHIND instructions that lead from BEGIN to PC; *COUNT of them, in a ring. False: they do not. */
+/* The pcs of up to FAR_BEHIND instructions from BEGIN to PC; *COUNT of them, in a ring. False: none lead there. */
 static bool read_up_to(struct reader *r, uintptr_t begin, uintptr_t pc, uintptr_t *ring, uint32_t *count)
 {
 	struct insn i;
@@ -284,14 +286,16 @@ static bool read_up_to(struct reader *r, uintptr_t begin, uintptr_t pc, uintptr_
 	for (*count = 0; begin < pc; begin += i.length) {
 		if (!fetch(r, begin, &i))
 			return false;
-		ring[(*count)++ % BEHIND] = begin;
+		ring[(*count)++ % FAR_BEHIND] = begin;
 	}
 	return begin == pc;
 }
 
-static void look_behind(struct reader *r, uintptr_t pc, struct side *s)
+/* Behind PC, up to REACH instructions. */
+static void look_behind(struct reader *r, uintptr_t pc, uint32_t reach, struct side *s)
 {
-	uintptr_t ring[BEHIND], entry = code_entry(r->l, r->b), begin = pc - entry > WINDOW ? pc - WINDOW : entry;
+	uintptr_t ring[FAR_BEHIND], entry = code_entry(r->l, r->b), window = WINDOW * (uintptr_t)reach;
+	uintptr_t begin = pc - entry > window ? pc - window : entry;
 	uint32_t count = 0, n;
 	struct insn i;
 	unsigned try;
@@ -304,8 +308,8 @@ static void look_behind(struct reader *r, uintptr_t pc, struct side *s)
 			return;
 	if (try == TRIES)
 		return;
-	for (n = 1; n <= MIN(count, BEHIND); n++) {
-		uintptr_t at = ring[(count - n) % BEHIND];
+	for (n = 1; n <= MIN(count, reach); n++) {
+		uintptr_t at = ring[(count - n) % FAR_BEHIND];
 
 		if (!fetch(r, at, &i) || i.does == INSN_RETURN || i.does == INSN_JUMP || i.does == INSN_JUMP_AWAY ||
 		    i.does == INSN_END)
@@ -353,7 +357,7 @@ bool guards_find(const struct layout *l, const struct blob *b, const struct debu
 		return true;
 	read_nulls(&r, pc);
 	look_ahead(&r, pc, &ahead, delta);
-	look_behind(&r, pc, &behind);
+	look_behind(&r, pc, ahead.found ? BEHIND : FAR_BEHIND, &behind);
 	if (!ahead.found && !behind.found)
 		return ahead.known && behind.known; /* a short method without any */
 	if (ahead.found && behind.found)
