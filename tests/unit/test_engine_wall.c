@@ -345,7 +345,7 @@ static struct profile *session(const char *fail, const char *way, uint64_t ns)
 /* The session runs first, so that the ends of these threads are told. */
 static void seen_and_not_touched(void **state)
 {
-	struct sleeper s[OLD_THREADS];
+	static struct sleeper s[OLD_THREADS]; /* if the test fails they wait on, not in the next one's stack */
 	uint64_t before[OLD_THREADS], begun[OLD_THREADS], turns, stop;
 	struct profile *p;
 	struct error err;
@@ -378,8 +378,8 @@ static void seen_and_not_touched(void **state)
 	assert_true(turns > 10);
 	for (i = 0; i < OLD_THREADS; i++) {
 		assert_false(marker_is_set(marker_of(s[i].tcb))); /* nothing stays behind */
-		/* Each has all turns since it began, but for some of its beginning. */
-		if ((samples_of(p, s[i].tid) + 10) * (stop - begun[0]) < turns * 9 / 10 * (stop - begun[i]))
+		/* All turns since it began, but for some of its beginning; a busy machine's do not come evenly. */
+		if ((samples_of(p, s[i].tid) + 10) * (stop - begun[0]) < turns * 6 / 10 * (stop - begun[i]))
 			fail_msg("thread %d: %llu samples of %llu", i, (unsigned long long)samples_of(p, s[i].tid),
 				 (unsigned long long)turns);
 	}
