@@ -90,6 +90,15 @@ struct event_account {
 	bool turns;            /* by wall clock or in turns: see enum turns; states are kept apart */
 };
 
+/* The thread that looks names up (namer.h). */
+struct namer {
+	pthread_t thread;
+	bool started;          /* and not joined yet */
+	atomic_bool done;
+	_Atomic pid_t tid;
+	uint64_t began, pause; /* the last look-up; how long none is begun from then on */
+};
+
 struct collector {
 	struct collector_options options;
 	pthread_t thread;
@@ -144,6 +153,7 @@ struct collector {
 	size_t renew_at;       /* bytes held from which on a new account is worth it; 0 = the first */
 	bool merges_hidden;    /* hidden classes of one name are one by now */
 	struct profile_merged merged; /* what is coarser for lack of memory */
+	struct namer namer;
 };
 
 /* Store one sample in the account; its thread worked for REQUEST, NULL = not known. Lock held. */

@@ -12,6 +12,7 @@
 #include "collect/account.h"
 #include "collect/eras.h"
 #include "collect/held.h"
+#include "collect/namer.h"
 #include "elf/elf.h"
 #include "engine/engine.h"
 #include "engine/own_thread.h"
@@ -115,6 +116,8 @@ bool collector_stop(struct collector *c)
 	}
 	/* from here on no thread needs it; those of the sinks may be looking names up */
 	c->joined = true;
+	if (!namer_end(c))
+		return false;
 	if (!os_lock_within(&c->images, OWN_THREAD_LONGEST))
 		return false;
 	if (!os_lock_within(&c->lock, OWN_THREAD_PATIENCE)) {

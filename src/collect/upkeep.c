@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include "collect/account.h"
+#include "collect/namer.h"
 #include "elf/elf.h"
 #include "engine/closers.h"
 #include "engine/deferred.h"
@@ -240,7 +241,7 @@ static void renew_account(struct collector *c)
 
 	while (s && !s->renews)
 		s = s->next;
-	if (!s && (generation_is_full(c) || generation_is_due(c)))
+	if (!s && (generation_is_full(c) || generation_is_due(c)) && !namer_works(c))
 		generation_begin(c);
 }
 

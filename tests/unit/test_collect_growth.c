@@ -10,12 +10,15 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <glob.h>
+#include <netdb.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "collect/held.h"
+#include "collect/namer.h"
 #include "collect/ring.h"
 #include "collected.h"
 
@@ -201,6 +204,68 @@ static void classes(void **state)
 	assert_int_equal(p->merged.samples, 0);
 }
 
+/* Two large functions with symbols, and so many addresses in each. */
+#define ADDRESSES 1000
+static const uintptr_t functions[] = {(uintptr_t)getaddrinfo, (uintptr_t)glob};
+
+static void sample_at(uint32_t i)
+{
+	struct sample s = {.time = os_monotonic(), .weight = 3, .thread = record->index,
+			   .era = (uint16_t)era_now(&zone.eras)};
+	struct trace_writer w;
+	uint32_t f;
+
+	assert_true(trace_begin(&w, &zone.store, &chunk, 2048));
+	for (f = 0; f < ARRAY_LEN(functions); f++, i /= ADDRESSES)
+		assert_true(trace_put(&w, frame_pc(FRAME_NATIVE, functions[f] + i % ADDRESSES)));
+	s.trace = trace_end(&w);
+	record_take(record, 0);
+	assert_true(queue_push(atomic_load(&record->current), &s));
+}
+
+/* A turn of the collector, in which a new account begins when the names are there. */
+static void named_turn(uint32_t i)
+{
+	size_t *half = &most[i >= rounds / 2];
+	uint64_t until = os_monotonic() + 60 * NS_PER_S;
+
+	pthread_mutex_lock(&c->lock);
+	drain_all(c);
+	*half = MAX(*half, held_bytes(c));
+	while (generation_is_due(c) && namer_works(c)) {
+		while (c->namer.started && !atomic_load(&c->namer.done)) {
+			pthread_mutex_unlock(&c->lock);
+			assert_true(os_monotonic() < until);
+			os_sleep(NS_PER_MS);
+			pthread_mutex_lock(&c->lock);
+		}
+	}
+	if (generation_is_due(c))
+		assert_true(generation_begin(c));
+	pthread_mutex_unlock(&c->lock);
+}
+
+/* Native code, sampled at ever other addresses, called from ever other ones: the account has its functions. */
+static void addresses(void **state)
+{
+	const struct profile *p;
+	uint32_t i;
+
+	(void)state;
+	rounds = MIN(rounds, 100000); /* they are traces of their own, whose memory is not renewed here */
+	for (i = 0; i < rounds; i++) {
+		sample_at(i);
+		if (i % 8 == 7 || i == rounds - 1)
+			named_turn(i);
+	}
+	assert_true(c->account > 3);
+	assert_true(namer_end(c));
+	p = check(rounds);
+	assert_int_equal(p->merged.samples, 0);
+	assert_int_equal(p->stack_count, 1);
+	assert_true(most[1] < 8u << 20);
+}
+
 /* Virtual threads, kept apart or not. */
 static void virtual_threads(void **state)
 {
@@ -225,6 +290,7 @@ int main(void)
 		cmocka_unit_test_prestate_setup_teardown(threads, set_up, tear_down, with_ring),
 		cmocka_unit_test_setup_teardown(names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(classes, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(addresses, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(virtual_threads, set_up, tear_down),
 		cmocka_unit_test_prestate_setup_teardown(virtual_threads, set_up, tear_down, per_thread),
 	};
