@@ -17,7 +17,8 @@
 #include "engine/kept.h"
 
 #define MANY_STACKS 4000         /* below, a chunk that begins is no reason */
-#define WORTH_IT (4u << 20)      /* bytes of traces, below which their memory stays as it is */
+#define WORTH_IT (1u << 20)      /* bytes of traces, below which their memory stays as it is; … */
+#define OF_RECORD 1024u          /* … and so many for each record, which has a piece of it */
 #define FIRST_AT (1u << 20)      /* bytes held, from which on a new account may be worth it */
 #define MERGE_AT 10000           /* frames of hidden classes */
 #define EARLIER "[earlier_stacks]"
@@ -26,6 +27,12 @@
 static size_t full_at(const struct collector *c)
 {
 	return MAX(zone.store.size / 8 * 3, c->bytes_kept * 2);
+}
+
+/* Bytes of traces from which on their memory is renewed when the account is. */
+static size_t worth_it(const struct collector *c)
+{
+	return MIN(WORTH_IT + c->bytes_kept + atomic_load(&zone.records.count) * OF_RECORD, full_at(c));
 }
 
 bool generation_is_full(const struct collector *c)
@@ -303,7 +310,7 @@ bool generation_begin(struct collector *c)
 
 	if (c->pinned)
 		return false;
-	if (!zone.store.renewed && trace_store_bytes(&zone.store) > MIN(WORTH_IT + c->bytes_kept, full_at(c)))
+	if (!zone.store.renewed && trace_store_bytes(&zone.store) > worth_it(c))
 		c->renew_traces = true;
 	if (c->nodes.count <= MANY_STACKS && !due)
 		return false;

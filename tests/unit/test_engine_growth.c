@@ -1,0 +1,205 @@
+/*
+ * What this process has of memory, mappings and descriptors does not grow with the threads that have come and gone
+ * while it is profiled. There is no JVM in it: all that grows is the profiler's. What the account and the store of
+ * traces hold is taken off; the account has a test of its own (test_collect_growth.c).
+ *
+ * JSTROBE_SOAK=1: 200,000 threads for each event.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "collect/account.h"
+#include "collect/held.h"
+#include "harness.h"
+#include "os/os.h"
+
+#define AT_ONCE 32           /* threads */
+#define FEW 4                /* threads that stay: this one, and ours */
+#define RECORDS 256          /* in use at a time, the collector may come as late as it likes */
+#define STEPS 8              /* what the first ones bring is not growth */
+#define FIRST 2
+#define MOST (256u << 10)    /* bytes in all later steps; a page for each hundred threads would be more */
+#define PATIENCE (60 * NS_PER_S)
+
+struct has {
+	size_t anonymous, addresses; /* bytes */
+	unsigned mappings, descriptors;
+};
+
+static size_t number_in(const char *path, const char *word)
+{
+	FILE *f = fopen(path, "r");
+	size_t length = strlen(word), sum = 0;
+	char line[512];
+
+	assert_non_null(f);
+	while (fgets(line, sizeof(line), f))
+		if (strncmp(line, word, length) == 0)
+			sum += strtoul(line + length, NULL, 10) << 10;
+	fclose(f);
+	return sum;
+}
+
+static unsigned lines_of(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	unsigned n = 0;
+	int ch;
+
+	assert_non_null(f);
+	while ((ch = fgetc(f)) != EOF)
+		n += ch == '\n';
+	fclose(f);
+	return n;
+}
+
+static unsigned descriptors(void)
+{
+	DIR *d = opendir("/proc/self/fd");
+	unsigned n = 0;
+
+	assert_non_null(d);
+	while (readdir(d))
+		n++;
+	closedir(d);
+	return n;
+}
+
+static unsigned records_in_use(void)
+{
+	uint32_t i, count = atomic_load(&zone.records.count);
+	unsigned n = 0;
+
+	for (i = 0; i < count; i++)
+		n += atomic_load(&zone.records.records[i].state) != RECORD_FREE;
+	return n;
+}
+
+static void until_few(unsigned most)
+{
+	uint64_t end = os_monotonic() + PATIENCE;
+
+	while (records_in_use() > most) {
+		assert_true(os_monotonic() < end);
+		os_sleep(NS_PER_MS);
+	}
+}
+
+static struct has look(void)
+{
+	struct collector *c = harness_collector();
+	struct has h = {.mappings = lines_of("/proc/self/maps"), .descriptors = descriptors()};
+	size_t held;
+
+	pthread_mutex_lock(&c->lock);
+	held = held_bytes(c) + trace_store_bytes(&zone.store);
+	h.anonymous = number_in("/proc/self/smaps_rollup", "Anonymous:");
+	h.addresses = number_in("/proc/self/status", "VmSize:");
+	pthread_mutex_unlock(&c->lock);
+	h.anonymous -= MIN(held, h.anonymous);
+	return h;
+}
+
+static void *visit(void *arg)
+{
+	(void)arg;
+	harness_burn(20 * NS_PER_US);
+	return NULL;
+}
+
+/* COUNT threads, some at a time, never so many that records are in use that were not before. */
+static void crowd(unsigned count)
+{
+	pthread_t threads[AT_ONCE];
+	pthread_attr_t attr;
+	unsigned i;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 128 << 10);
+	for (; count; count -= MIN(count, AT_ONCE)) {
+		until_few(RECORDS - AT_ONCE);
+		for (i = 0; i < AT_ONCE; i++)
+			assert_int_equal(pthread_create(&threads[i], &attr, visit, NULL), 0);
+		for (i = 0; i < AT_ONCE; i++)
+			pthread_join(threads[i], NULL);
+	}
+	pthread_attr_destroy(&attr);
+}
+
+/* Descriptors go when their threads are gone; `wall` keeps one open for a thread that lives (wall_waits.c). */
+static void until_closed(unsigned most)
+{
+	uint64_t end = os_monotonic() + PATIENCE;
+
+	while (descriptors() > most) {
+		assert_true(os_monotonic() < end);
+		os_sleep(NS_PER_MS);
+	}
+}
+
+static unsigned a_step(void)
+{
+	return getenv("JSTROBE_SOAK") && getenv("JSTROBE_SOAK")[0] == '1' ? 25000 : 1000;
+}
+
+static void threads(void **state)
+{
+	unsigned count = a_step(), i, before;
+	struct has first = {0}, last = first;
+	struct error err;
+
+	if (harness_start_events(*state, NS_PER_MS, 0, NULL, &err)) {
+		print_message("%s: not tested: %s\n", (const char *)*state, err.text);
+		skip();
+	}
+	until_few(FEW);
+	before = descriptors() + FEW;
+	for (i = 0; i < STEPS; i++) {
+		crowd(count);
+		until_few(FEW);
+		until_closed(before);
+		last = look();
+		if (i == FIRST - 1)
+			first = last;
+	}
+	print_message("%s: %u threads: %+zd bytes, %+zd of addresses, %+d mappings, %+d descriptors\n",
+		      (const char *)*state, (STEPS - FIRST) * count, (ssize_t)(last.anonymous - first.anonymous),
+		      (ssize_t)(last.addresses - first.addresses), (int)(last.mappings - first.mappings),
+		      (int)(last.descriptors - first.descriptors));
+	harness_stop();
+	harness_end();
+#ifndef __SANITIZE_ADDRESS__ /* it keeps what is given back */
+	assert_true(last.anonymous <= first.anonymous + MOST);
+#endif
+}
+
+static int end(void **state)
+{
+	(void)state;
+	harness_abort();
+	return 0;
+}
+
+int main(void)
+{
+	static char cpu[] = "cpu", ctimer[] = "ctimer", wall[] = "wall", both[] = "cpu,wall", itimer[] = "itimer",
+		    faults[] = "page-faults";
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_prestate_setup_teardown(threads, NULL, end, cpu),
+		cmocka_unit_test_prestate_setup_teardown(threads, NULL, end, ctimer),
+		cmocka_unit_test_prestate_setup_teardown(threads, NULL, end, itimer),
+		cmocka_unit_test_prestate_setup_teardown(threads, NULL, end, wall),
+		cmocka_unit_test_prestate_setup_teardown(threads, NULL, end, both),
+		cmocka_unit_test_prestate_setup_teardown(threads, NULL, end, faults),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
