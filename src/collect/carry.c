@@ -18,23 +18,24 @@ bool carry_open(struct generation *g)
 {
 	const struct collector *old = &g->old;
 
-	g->nodes = table(old->nodes.count);
-	g->frames[0] = table(old->frames.named.count);
-	g->frames[1] = table(old->frames.named.count);
-	g->threads = table(old->threads.count);
-	g->sums = table(old->threads.count);
+	g->count.nodes = old->nodes.count;
+	g->count.frames = old->frames.named.count;
+	g->count.threads = old->threads.count;
+	g->nodes = table(g->count.nodes);
+	g->frames[0] = table(g->count.frames);
+	g->frames[1] = table(g->count.frames);
+	g->threads = table(g->count.threads);
+	g->sums = table(g->count.threads);
 	return g->nodes && g->frames[0] && g->frames[1] && g->threads && g->sums;
 }
 
 void carry_close(struct generation *g)
 {
-	const struct collector *old = &g->old;
-
-	drop_table(g->nodes, old->nodes.count);
-	drop_table(g->frames[0], old->frames.named.count);
-	drop_table(g->frames[1], old->frames.named.count);
-	drop_table(g->threads, old->threads.count);
-	drop_table(g->sums, old->threads.count);
+	drop_table(g->nodes, g->count.nodes);
+	drop_table(g->frames[0], g->count.frames);
+	drop_table(g->frames[1], g->count.frames);
+	drop_table(g->threads, g->count.threads);
+	drop_table(g->sums, g->count.threads);
 	map_free(&g->texts);
 	map_free(&g->stacks);
 	map_free(&g->ended);

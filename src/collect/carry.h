@@ -17,6 +17,9 @@ struct generation {
 	uint32_t *frames[2];      /* by frame, its number now + 1, as it is and with hidden classes merged */
 	uint32_t *threads;        /* by thread, its number now + 1 */
 	uint32_t *sums;           /* by thread, the number + 1 of the one its samples belong to now */
+	struct {
+		size_t nodes, frames, threads;
+	} count;                  /* of the tables above: OLD is given up before they are */
 	struct map texts;         /* text → its number now */
 	struct map stacks;        /* hash of frames → the first node of those with it */
 	struct map ended;         /* pattern of names, a text of now → thread + 1 */

@@ -26,7 +26,8 @@
 #define RECORDS 256          /* in use at a time, the collector may come as late as it likes */
 #define STEPS 8              /* what the first ones bring is not growth */
 #define FIRST 2
-#define MOST (256u << 10)    /* bytes in all later steps; a page for each hundred threads would be more */
+#define MOST (256u << 10)    /* bytes in all later steps, and … */
+#define A_THREAD 4           /* … so many for each thread: as much as a word of it */
 #define PATIENCE (60 * NS_PER_S)
 
 struct has {
@@ -155,6 +156,7 @@ static void threads(void **state)
 	unsigned count = a_step(), i, before;
 	struct has first = {0}, last = first;
 	struct error err;
+	size_t most;
 
 	if (harness_start_events(*state, NS_PER_MS, 0, NULL, &err)) {
 		print_message("%s: not tested: %s\n", (const char *)*state, err.text);
@@ -177,7 +179,9 @@ static void threads(void **state)
 	harness_stop();
 	harness_end();
 #ifndef __SANITIZE_ADDRESS__ /* it keeps what is given back */
-	assert_true(last.anonymous <= first.anonymous + MOST);
+	most = MOST + A_THREAD * (STEPS - FIRST) * count;
+	assert_true(last.anonymous <= first.anonymous + most);
+	assert_true(last.addresses <= first.addresses + most);
 #endif
 }
 
