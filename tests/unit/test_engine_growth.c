@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 #include <dirent.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include "collect/account.h"
 #include "collect/held.h"
 #include "harness.h"
+#include "lib_threads.h"
 #include "os/os.h"
 
 #define AT_ONCE 32           /* threads */
@@ -116,23 +118,41 @@ static void *visit(void *arg)
 	return NULL;
 }
 
+static threads_start_fn *start_thread;
+
+static void some_threads(void)
+{
+	pthread_t threads[AT_ONCE];
+	unsigned i;
+
+	for (i = 0; i < AT_ONCE; i++)
+		assert_int_equal(start_thread(&threads[i], visit, NULL), 0);
+	for (i = 0; i < AT_ONCE; i++)
+		pthread_join(threads[i], NULL);
+}
+
+/* As many records as there will be at a time come into use, as the collector stands still. */
+static void fill_records(void)
+{
+	struct collector *c = harness_collector();
+	unsigned i;
+
+	pthread_mutex_lock(&c->lock);
+	for (i = 0; i < 4 * RECORDS / AT_ONCE && atomic_load(&zone.records.count) < RECORDS; i++)
+		some_threads();
+	pthread_mutex_unlock(&c->lock);
+	/* they are met at their start, and not at one of the looks for them */
+	assert_true(atomic_load(&zone.records.count) >= RECORDS);
+	until_few(FEW);
+}
+
 /* COUNT threads, some at a time, never so many that records are in use that were not before. */
 static void crowd(unsigned count)
 {
-	pthread_t threads[AT_ONCE];
-	pthread_attr_t attr;
-	unsigned i;
-
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, 128 << 10);
 	for (; count; count -= MIN(count, AT_ONCE)) {
 		until_few(RECORDS - AT_ONCE);
-		for (i = 0; i < AT_ONCE; i++)
-			assert_int_equal(pthread_create(&threads[i], &attr, visit, NULL), 0);
-		for (i = 0; i < AT_ONCE; i++)
-			pthread_join(threads[i], NULL);
+		some_threads();
 	}
-	pthread_attr_destroy(&attr);
 }
 
 /* Descriptors go when their threads are gone; `wall` keeps one open for a thread that lives (wall_waits.c). */
@@ -154,16 +174,22 @@ static unsigned a_step(void)
 static void threads(void **state)
 {
 	unsigned count = a_step(), i, before;
+	void *library = harness_library("lib_threads.so");
 	struct has first = {0}, last = first;
 	struct error err;
 	size_t most;
 
+	if (!library)
+		skip();
+	start_thread = (threads_start_fn *)dlsym(library, "threads_start");
+	assert_non_null(start_thread);
 	if (harness_start_events(*state, NS_PER_MS, 0, NULL, &err)) {
 		print_message("%s: not tested: %s\n", (const char *)*state, err.text);
 		skip();
 	}
 	until_few(FEW);
 	before = descriptors() + FEW;
+	fill_records();
 	for (i = 0; i < STEPS; i++) {
 		crowd(count);
 		until_few(FEW);
