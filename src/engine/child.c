@@ -11,6 +11,7 @@
 #include "base/base.h"
 #include "engine/libc_calls.h"
 #include "engine/signals.h"
+#include "signal/fault.h"
 #include "signal/zone.h"
 
 #define SOCKETS 256 /* conversations and streams at a time; of more, children keep the oldest */
@@ -67,6 +68,7 @@ static void in_child(void)
 	int fd;
 
 	atomic_store(word, 0);
+	fault_of_child();
 	signals_of_child();
 	for (i = 0; i < SOCKETS; i++) {
 		fd = atomic_load(&sockets[i].fd) - 1;

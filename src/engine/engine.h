@@ -212,7 +212,8 @@ bool got_restore(const char *symbol, void *new, void *old);
 int faults_install(struct error *err);
 /*
  * A library that had put its own handler in place before us may have put back what was there before that, without
- * asking: then ours goes in front again. A third one's handler is left alone, it may pass on to ours. Each drain.
+ * asking: then ours goes in front again. A third one's handler is left alone, it may pass on to ours. Where that is
+ * not known, the kernel makes our loads (signal/fault.h). Each drain.
  */
 void faults_keep(void);
 /* Put theirs back, unless somebody replaced ours meanwhile. */

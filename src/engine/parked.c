@@ -8,6 +8,7 @@
 #include "engine/rounds.h"
 #include "engine/runs.h"
 #include "os/os.h"
+#include "signal/fault.h"
 #include "signal/handler.h"
 #include "signal/take.h"
 #include "signal/wait.h"
@@ -143,6 +144,7 @@ static const struct trace *stack_of(struct thread_record *r, const uint64_t *fra
 {
 	struct trace_writer w;
 
+	fault_look();
 	*era = (uint16_t)era_now(&zone.eras);
 	if (!trace_begin(&w, &zone.store, &r->chunk, zone.depth) || !walk_outside(&zone, r, &w))
 		return NULL;

@@ -9,6 +9,7 @@
 #include "engine/force.h"
 #include "engine/own_thread.h"
 #include "os/os.h"
+#include "signal/fault.h"
 #include "signal/handler.h"
 
 #define FLUSH_LIMIT NS_PER_S     /* longer nobody waits for what was gathered */
@@ -79,6 +80,7 @@ static void go_round(struct rounds *r)
 
 		/* Inside: stacks that are gone through must stay. */
 		handler_enter(r->self);
+		fault_look();
 		flush(r);
 		if (now < when) { /* it was only that */
 			handler_leave(r->self);

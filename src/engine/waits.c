@@ -9,6 +9,7 @@
 #include "engine/waits_holder.h"
 #include "engine/waits_owner.h"
 #include "os/os.h"
+#include "signal/fault.h"
 #include "signal/handler.h"
 
 struct place {
@@ -64,7 +65,6 @@ static void fill(struct place *p, const struct wait_begin *b, const struct trace
 	p->began = os_monotonic();
 }
 
-/* Loads from the JVM's memory may fault: only while R is entered our handler is there for certain. */
 static void find_owner(const struct thread_record *r, struct wait_begin *b)
 {
 	if (b->monitor)
@@ -84,6 +84,7 @@ uint64_t waits_begin(struct wait_begin *b)
 
 	if (!r)
 		return 0;
+	fault_look();
 	find_owner(r, b);
 	trace = wait_walk(r, b->skip, b->method, &era);
 	if (trace)

@@ -15,6 +15,7 @@
 #include "context.h"
 #include "signal/clock.h"
 #include "signal/decode.h"
+#include "signal/fault.h"
 #include "signal/perf_samples.h"
 #include "signal/take.h"
 #include "signal/wait.h"
@@ -262,12 +263,14 @@ static bool on_turn(siginfo_t *info, void *context)
 void handler_thread(int signo, siginfo_t *info, void *context)
 {
 	int saved = errno;
+	uint32_t entered;
 
 	if (zone_in_child()) {
 		pass_on(signo, info, context);
 		return;
 	}
 	prefetch(context);
+	entered = fault_enter(context);
 	if (info->si_code == SI_QUEUE) {
 		if (!on_turn(info, context))
 			pass_on(signo, info, context);
@@ -277,6 +280,7 @@ void handler_thread(int signo, siginfo_t *info, void *context)
 		on_perf(info, context);
 	else
 		pass_on(signo, info, context);
+	fault_leave(entered);
 	errno = saved;
 }
 
@@ -298,6 +302,7 @@ void handler_itimer(int signo, siginfo_t *info, void *context)
 	int saved = errno;
 	uint64_t time = clock_ns(CLOCK_MONOTONIC);
 	struct thread_record *r;
+	uint32_t entered;
 	uint64_t weight;
 
 	if (zone_in_child() || info->si_code != SI_KERNEL) {
@@ -306,6 +311,7 @@ void handler_itimer(int signo, siginfo_t *info, void *context)
 		return;
 	}
 	prefetch(context);
+	entered = fault_enter(context);
 	weight = process_growth();
 	r = identify(NULL);
 	if (!r)
@@ -314,5 +320,6 @@ void handler_itimer(int signo, siginfo_t *info, void *context)
 		atomic_fetch_add_explicit(&zone.own_weight, weight, memory_order_relaxed);
 	else
 		one_sample(r, 0, time, weight, context);
+	fault_leave(entered);
 	errno = saved;
 }

@@ -3,8 +3,8 @@
  * memory that is not its own.
  *
  * Each returns true and stores the value, or returns false when the address
- * cannot be read. Any context once fault_install() has run. No system call; a
- * good load costs one instruction.
+ * cannot be read. Any context, at any time. A good load costs one instruction and
+ * a look at a word; a system call where a fault might not reach us (fault.h).
  *
  * The address of a load and of its way out stand in the section js_faults;
  * when the load faults, fault.c moves the program counter to the way out.
@@ -13,6 +13,8 @@
  */
 #ifndef JSTROBE_SIGNAL_LOAD_H
 #define JSTROBE_SIGNAL_LOAD_H
+
+#include <stdatomic.h>
 
 #include "base/base.h"
 #include "load_arch.h"
@@ -26,7 +28,26 @@
 	".long %l[" #label "] - .\n"      \
 	".popsection\n"
 
-#ifndef LOAD64 /* tests that count loads have their own */
+#ifdef LOAD64 /* tests that count loads have their own */
+static inline bool load_asks(void)
+{
+	return false;
+}
+static inline bool load_asked(void *to, uintptr_t from, size_t n)
+{
+	return false;
+}
+#else
+/* Not 0: a load must not fault now, so the kernel is asked. See fault.h. */
+extern _Atomic uint32_t load_by_kernel;
+
+static inline bool load_asks(void)
+{
+	return unlikely(atomic_load_explicit(&load_by_kernel, memory_order_relaxed) != 0);
+}
+/* N bytes by a system call; false as well where the process may not make it (seccomp). */
+bool load_asked(void *to, uintptr_t from, size_t n);
+
 #define LOAD_OR_GOTO(insn, out, address, label) \
 	asm goto(LOAD_ELSE(insn, label) : [to] "=r"(out) : LOAD_FROM(address) : : label)
 
@@ -56,6 +77,8 @@ static inline bool load_u64(uintptr_t address, uint64_t *out)
 {
 	uint64_t value;
 
+	if (load_asks())
+		return load_asked(out, address, sizeof(*out));
 	LOAD64(value, address, fault);
 	*out = value;
 	return true;
@@ -67,6 +90,8 @@ static inline bool load_u32(uintptr_t address, uint32_t *out)
 {
 	uint32_t value;
 
+	if (load_asks())
+		return load_asked(out, address, sizeof(*out));
 	LOAD32(value, address, fault);
 	*out = value;
 	return true;
@@ -77,7 +102,14 @@ fault:
 static inline bool load_u16(uintptr_t address, uint32_t *out)
 {
 	uint32_t value;
+	uint16_t narrow;
 
+	if (load_asks()) {
+		if (!load_asked(&narrow, address, sizeof(narrow)))
+			return false;
+		*out = narrow;
+		return true;
+	}
 	LOAD16(value, address, fault);
 	*out = value;
 	return true;
@@ -88,7 +120,14 @@ fault:
 static inline bool load_u8(uintptr_t address, uint32_t *out)
 {
 	uint32_t value;
+	uint8_t narrow;
 
+	if (load_asks()) {
+		if (!load_asked(&narrow, address, sizeof(narrow)))
+			return false;
+		*out = narrow;
+		return true;
+	}
 	LOAD8(value, address, fault);
 	*out = value;
 	return true;
@@ -135,6 +174,8 @@ static inline bool load_bytes(void *to, uintptr_t from, size_t n)
 	uint32_t byte;
 	uint64_t word;
 
+	if (load_asks() && n)
+		return load_asked(to, from, n);
 	while (n >= 8) {
 		if (!load_u64(from, &word))
 			return false;
@@ -151,7 +192,8 @@ static inline bool load_bytes(void *to, uintptr_t from, size_t n)
 
 /*
  * If OLD is at ADDRESS, a multiple of 8, put NEW there in the same moment. *FOUND: what was there. False: nothing can
- * be written there, or load_arch.h has no instruction for it on this CPU. Any context, as with loads.
+ * be written there, a fault might not reach us now, or load_arch.h has no instruction for it on this CPU. Any context,
+ * as with loads.
  */
 #ifndef REPLACE_INSN_64
 static inline bool load_replace_u64(uintptr_t address, uint64_t old, uint64_t new, uint64_t *found)
@@ -163,6 +205,8 @@ static inline bool load_replace_u64(uintptr_t address, uint64_t old, uint64_t ne
 {
 	volatile uint64_t *at = (volatile uint64_t *)address;
 
+	if (load_asks())
+		return false;
 	asm goto(LOAD_ELSE(REPLACE_INSN_64, fault)
 		 : "+a"(old), [at] "+m"(*at)
 		 : [new] "r"(new)

@@ -13,7 +13,7 @@ from jvm import Program, counted, jstrobe, record, wait_until
 
 pytestmark = pytest.mark.together
 
-ALL = "segv+alternate+raw+vforked+forked+loaded+blocked+attached"
+ALL = "segv+nowhere+alternate+raw+vforked+forked+loaded+blocked+attached"
 SECONDS = counted("1.5", "120")
 
 
@@ -58,6 +58,27 @@ def test_tricks(jdk, version, engine, say):
     # What blocks our signal is sampled when it lets it in, or counted as unsampled: never more than there was.
     assert profile.weight["total"] + profile.weight["lost"] <= 1.05 * profile.cpu_clock() + profile.stolen
     assert profile.accounts(within=0.05), (profile.weight, profile.target_cpu())
+
+
+@pytest.mark.parametrize("names", ["segv+nowhere", "handled+nowhere"])
+@pytest.mark.parametrize("engine", ["cpu", "wall"])
+def test_faults_of_ours_where_they_may_not_be_taken(jdk, engine, names, say):
+    """
+    Each sample of `nowhere` loads what cannot be read, while a library's handler of SIGSEGV stands where ours stood, and
+    puts back what was there before us; or while SIGSEGV is blocked.
+    """
+    if (engine == "wall") == (jdk.version == 17) and not jvm.SOAK:
+        pytest.skip(f"{engine} on {jdk}: only with full counts (make soak)")
+    sums = {}
+    for number in range(counted(3, 100)):
+        with tricks(jdk, names) as program:
+            for _ in range(2):
+                profile = record(program, "-e", engine, "-i", "500us", "-d", "0.5")
+                sums["nowhere"] = sums.get("nowhere", 0) + profile.total("tricks_nowhere", key="samples")
+                sums["faults"] = sums.get("faults", 0) + jvm.incomplete(profile)[0]
+            worked(program, names)
+    say(f"{names}, {engine} on {jdk}: {sums}")
+    assert sums["nowhere"] > 0 and sums["faults"] > 0
 
 
 def test_tricks_under_libjsig_and_check_jni(jdk, say):

@@ -78,6 +78,66 @@ TRICK(segv)
 	return atomic_load(&segv_mine) - before == 20 ? 0 : 3;
 }
 
+/* ---- code whose caller lies where nothing can be read: each sample of it is a load that faults ---- */
+
+#ifdef __x86_64__
+void tricks_nowhere(long rounds);
+asm(".text\n"
+    ".type tricks_nowhere, @function\n"
+    "tricks_nowhere:\n"
+    "	.cfi_startproc\n"
+    "	push %rbp\n"
+    "	.cfi_def_cfa_offset 16\n"
+    "	.cfi_offset %rbp, -16\n"
+    "	mov $0x7ffffffff000, %rbp\n" /* the page above all that can be mapped */
+    "	.cfi_def_cfa_register %rbp\n"
+    "1:	dec %rdi\n"
+    "	jnz 1b\n"
+    "	pop %rbp\n"
+    "	.cfi_def_cfa %rsp, 8\n"
+    "	ret\n"
+    "	.cfi_endproc\n"
+    ".size tricks_nowhere, . - tricks_nowhere\n");
+#else
+static void tricks_nowhere(long rounds)
+{
+	tricks_work((int)rounds);
+}
+#endif
+
+TRICK(nowhere)
+{
+	tricks_nowhere(3000000);
+	return 0;
+}
+
+/* A handler of SIGSEGV that takes its time, in such code: meanwhile the thread has SIGSEGV blocked. */
+static void on_handled(int signo, siginfo_t *info, void *context)
+{
+	if (info->si_addr >= (void *)page && info->si_addr < (void *)(page + 4096))
+		tricks_nowhere(3000000);
+	on_segv(signo, info, context);
+}
+
+TRICK(handled)
+{
+	struct sigaction mine;
+	int before = atomic_load(&segv_mine);
+
+	if (!page)
+		page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	memset(&mine, 0, sizeof(mine));
+	mine.sa_sigaction = on_handled;
+	mine.sa_flags = SA_SIGINFO | SA_ONSTACK;
+	if (sigaction(SIGSEGV, &mine, &segv_before))
+		return 1;
+	mprotect(page, 4096, PROT_NONE);
+	*(volatile char *)page = 1;
+	if (sigaction(SIGSEGV, &segv_before, NULL))
+		return 2;
+	return atomic_load(&segv_mine) - before == 1 ? 0 : 3;
+}
+
 /* ---- an alternate stack as small as libraries make them, and work on it ---- */
 
 static void on_alternate(int signo)

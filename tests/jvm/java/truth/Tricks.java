@@ -15,6 +15,10 @@ public final class Tricks {
 
     public static native int segv();
 
+    public static native int nowhere();
+
+    public static native int handled();
+
     public static native int alternate();
 
     public static native int raw();
@@ -54,6 +58,8 @@ public final class Tricks {
     private static Trick find(String name, String copy) {
         switch (name) {
             case "segv": return Tricks::segv;
+            case "nowhere": return Tricks::nowhere;
+            case "handled": return Tricks::handled;
             case "alternate": return Tricks::alternate;
             case "raw": return Tricks::raw;
             case "vforked": return Tricks::vforked;
