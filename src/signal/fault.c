@@ -76,7 +76,7 @@ _Atomic uint32_t load_by_kernel = DOUBT;
 
 uintptr_t fault_in_force(int signo)
 {
-	/* The kernel's struct sigaction: the handler comes first on all CPUs we know, and all of it is smaller than this. */
+	/* The kernel's struct sigaction: the handler comes first, and all of it is smaller than this (CPUs we know). */
 	uintptr_t action[8] = {0};
 
 	syscall(SYS_rt_sigaction, signo, NULL, action, FAULT_MASK_BYTES);
