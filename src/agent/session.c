@@ -130,7 +130,8 @@ static int start_anew(const struct options *o, struct engine_event *events, uint
 	session.windows = (struct engine_window){0};
 	for (e = 0; e < RECORD_EVENTS; e++)
 		session.events[e].counted = 0;
-	session.started_at = os_realtime();
+	/* Its time and its CPU time count from there; on a busy machine the engine's start has taken a while since. */
+	session.started_at = os_realtime() - (os_monotonic() - session.resumed_at);
 	collector_free(session.account);
 	session.account = account;
 	return 0;

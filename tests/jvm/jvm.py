@@ -161,13 +161,16 @@ class CpuClock(threading.Thread):
 
     def __init__(self, read):
         super().__init__(daemon=True)
-        self.read, self.points, self.ended = read, [], threading.Event()
+        self.read, self.points, self.read_by, self.ended = read, [], [], threading.Event()
         self.start()
 
     def run(self):
         while not self.ended.is_set():
             try:
-                self.points.append((time.time_ns(), self.read()))
+                before = time.time_ns()
+                value = self.read()
+                self.points.append((before, value))
+                self.read_by.append(time.time_ns())
             except OSError:
                 return
             self.ended.wait(0.01)
@@ -185,6 +188,12 @@ class CpuClock(threading.Thread):
                 break
         span = after[0] - before[0]
         return before[1] + (after[1] - before[1]) * (moment - before[0]) // span if span else before[1]
+
+    def doubt(self, moment):
+        """How much at() may be wrong there: this thread waits for a CPU as others do, also while it reads."""
+        least = [value for (_, value), by in zip(self.points, self.read_by) if by <= moment]
+        most = [value for begun, value in self.points if begun >= moment]
+        return min(most, default=self.points[-1][1]) - max(least, default=self.points[0][1])
 
 
 class Program:
@@ -387,12 +396,17 @@ class Profile:
     def lost_share(self):
         return self.lost() / max(1, self.samples["taken"])
 
-    def _during(self, clock):
-        """What CLOCK counted during the session."""
+    def _moments(self):
+        """Begin and end of the session, ns of real time."""
         text = self.json["started_at"].rstrip("Z")
         began = datetime.fromisoformat(text).replace(tzinfo=timezone.utc)
         start = round(began.timestamp() * 1000) * 1_000_000
-        return clock.at(start + self.json["duration_ns"]) - clock.at(start)
+        return start, start + self.json["duration_ns"]
+
+    def _during(self, clock):
+        """What CLOCK counted during the session."""
+        start, end = self._moments()
+        return clock.at(end) - clock.at(start)
 
     def cpu_clock(self):
         """CPU ns of the target during the session by its own clock, read from outside."""
@@ -404,12 +418,14 @@ class Profile:
 
     def accounts(self, within):
         """
-        Whether sampled, lost and unsampled time together are the target's, but for WITHIN (a share of it) and what
-        the machine's host took away, which the kernel counts for perf events and not for CPU clocks.
+        Whether sampled, lost and unsampled time together are the target's, but for WITHIN (a share of it), what the
+        machine's host took away, which the kernel counts for perf events and not for CPU clocks, and what is not known
+        of the target's clock at begin and end.
         """
         cpu = self.target_cpu()
         told = self.weight["total"] + self.weight["lost"] + self.weight["unsampled"]
-        return abs(told / cpu - 1) <= within + self.stolen / cpu
+        unknown = self.stolen + sum(self.clocks[0].doubt(moment) for moment in self._moments())
+        return abs(told - cpu) <= within * cpu + unknown
 
     def thread_clock(self):
         """The same for the thread that record() was told to watch."""

@@ -52,7 +52,7 @@ def test_tricks(jdk, version, engine, say):
     named = {k: v for k, v in profile.samples["lost"].items() if v}
     say(f"native tricks, {engine} {jdk}: {total} samples, {bad / total:.2%} incomplete {worst}, lost {named}; "
         f"{counters}")
-    assert profile.total("tricks_work", key="samples") > 20
+    assert profile.total("tricks_work", key="samples") > 0
     assert profile.total("[unknown]", key="samples") == 0  # a name, or a reason
     assert profile.total("truth.Tricks.segv", key="samples") > 0
     # What blocks our signal is sampled when it lets it in, or counted as unsampled: never more than there was.
