@@ -14,8 +14,11 @@ EVERY = 10  # s between two looks
 CASES = {
     "threads cpu": (("Comings", 5000, 0, 0), ("-e", "cpu")),
     "threads wall": (("Comings", 5000, 0, 0), ("-e", "wall")),
+    "threads lock": (("Comings", 5000, 0, 0), ("-e", "lock")),
     "classes cpu": (("Comings", 0, 100, 0), ("-e", "cpu")),
     "classes trace": (("Comings", 0, 100, 0), ("--instrument", "truth.Comings")),
+    "virtual trace": (("Comings", 0, 0, 0, 50000), ("--instrument", "truth.Comings")),
+    "virtual wall": (("Comings", 0, 0, 0, 50000), ("-e", "wall", "--vthreads")),
 }
 
 
@@ -35,6 +38,8 @@ def test_nothing_grows(jdk, case, say):
     """Resident memory grows no faster than the twin's, within the noise of both; descriptors stay."""
     if not jvm.SOAK:
         pytest.skip("only with full counts (make soak)")
+    if case.startswith("virtual") and jdk.version < 21:
+        pytest.skip(f"{jdk} has no virtual threads")
     program, event = CASES[case]
     flags = ["-XX:+UseSerialGC", "-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch", "-XX:+EnableDynamicAgentLoading"]
     with Program(jdk, *program, jvm=flags) as target, Program(jdk, *program, jvm=flags) as twin:
