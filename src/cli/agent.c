@@ -10,53 +10,70 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/transfer.h"
 
-#define END_MS 10000 /* as long as the agent lets a conversation wait for what does not get on */
+#define END_MS 10000ull /* as long as the agent lets a conversation wait for what does not get on */
+#define HURRIED_MS 700ull /* a signal has come: the command ends within a second */
+
+static uint64_t now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+}
+
+static void show_note(const char *line)
+{
+	console_note("%s", line);
+}
 
 void agent_init(struct agent *a, int wake)
 {
 	memset(a, 0, sizeof(*a));
 	a->wake = wake;
 	a->target = (struct attach_target)ATTACH_TARGET_INIT;
-	a->listener = a->sock = a->in.fd = a->folder = -1;
-	buffer_init(&a->text, -1);
+	a->listener = a->sock = a->folder = -1;
+	conversation_init(&a->talk);
+	a->talk.note = show_note;
 }
 
 /* The agent closes its end when the session that was ours has ended. */
 static void wait_for_end(struct agent *a)
 {
 	struct pollfd p[2] = {{.fd = a->sock, .events = POLLIN}, {.fd = a->wake, .events = POLLIN}};
+	uint64_t end = now() + (a->hurried ? HURRIED_MS : END_MS) * NS_PER_MS, at;
 	char rest[4096];
 	ssize_t n = 1;
 
 	shutdown(a->sock, SHUT_WR);
-	while (n > 0) {
-		int ready = poll(p, 2, END_MS);
+	/* what it still says does not put off the end */
+	while (n > 0 && (at = now()) < end) {
+		int ready = poll(p, 2, (int)((end - at) / NS_PER_MS) + 1);
 
-		if (ready == 0)
-			console_note("process %d: the session is still being ended", (int)a->target.pid);
-		if (ready <= 0 || p[1].revents)
+		if (ready < 0 || p[1].revents)
 			return;
-		n = recv(a->sock, rest, sizeof(rest), MSG_DONTWAIT);
+		if (ready > 0)
+			n = recv(a->sock, rest, sizeof(rest), MSG_DONTWAIT);
 	}
+	if (n > 0)
+		console_note("process %d: the session is still being ended", (int)a->target.pid);
 }
 
 void agent_close(struct agent *a)
 {
 	agent_stop_listening(a);
-	if (a->sock >= 0 && a->owns && !a->ended)
+	if (a->sock >= 0 && a->owns && !a->talk.ended)
 		wait_for_end(a);
 	if (a->sock >= 0)
 		close(a->sock);
 	attach_close(&a->target);
-	control_release(&a->in);
-	buffer_free(&a->text);
-	free(a->status);
-	free(a->answer);
+	conversation_free(&a->talk);
+	free(a->bytes);
 	agent_init(a, a->wake);
 }
 
@@ -106,94 +123,88 @@ int agent_send_place(struct agent *a, const char *path, struct error *err)
 	return rc == -ECONNRESET ? agent_hung_up(a, err) : rc;
 }
 
-static void keep(char **place, const char *text)
+/*
+ * Wait for bytes of the agent, up to END; none may be needed. FIRST: what is there already is taken, however late.
+ * 0; -EINTR: a signal waits, which comes first; -ETIMEDOUT.
+ */
+static int wait_for_bytes(struct agent *a, uint64_t end, bool first, struct error *err)
 {
-	free(*place);
-	*place = strdup(text);
+	struct pollfd p[2] = {{.fd = a->wake, .events = POLLIN}, {.fd = a->sock, .events = POLLIN}};
+	bool some = a->from < a->to;
+	uint64_t at, left;
+	int n;
+
+	do {
+		at = now();
+		left = MIN(end - MIN(at, end), conversation_left(&a->talk, at));
+		n = poll(p, some ? 1 : 2, some ? 0 : (int)MIN((left + NS_PER_MS - 1) / NS_PER_MS, (uint64_t)INT32_MAX));
+		if (n < 0 && errno != EINTR)
+			return error_set(err, errno, "poll: %s", strerror(errno));
+		if (n > 0 && p[0].revents)
+			return error_set(err, EINTR, "interrupted while waiting for the agent");
+		if ((some || n > 0) && (left || first))
+			return 0;
+	} while (n < 0);
+	return error_set(err, ETIMEDOUT, "process %d does not answer; it may be busy, stopped or swapped out",
+			 (int)a->target.pid);
 }
 
-/* "code=…\nreason=…" */
-static int read_failure(const char *text, struct error *err)
+/* Read what is there. */
+static int read_bytes(struct agent *a, struct error *err)
 {
-	char reason[sizeof(err->text)];
-	int code = (int)control_number(text, "code");
+	ssize_t n;
 
-	if (!control_value(text, "reason", reason, sizeof(reason)))
-		strcpy(reason, "the agent gave no reason");
-	return error_set(err, code > 0 ? code : EIO, "%s", reason);
-}
-
-static void show_notes(char *text)
-{
-	char *line, *rest;
-
-	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
-		console_note("%s", line);
-}
-
-/* Handle the message received; 1: go on waiting. */
-static int understand(struct agent *a, struct error *err)
-{
-	switch (a->in.type) {
-	case CONTROL_NOTE:
-		show_notes(a->in.payload);
-		return 1;
-	case CONTROL_TEXT:
-		buffer_append(&a->text, a->in.payload, a->in.length);
-		return 1;
-	case CONTROL_STATUS:
-		keep(&a->status, a->in.payload);
-		return 1;
-	case CONTROL_DONE:
-		if (a->pending > 0 && --a->pending > 0)
-			return 1;
-		keep(&a->answer, a->in.payload);
-		return 0;
-	case CONTROL_FAILED:
-		if (a->pending > 0 && --a->pending > 0)
-			return 1;
-		return read_failure(a->in.payload, err);
-	case CONTROL_ENDED:
-		a->ended = true;
-		keep(&a->answer, a->in.payload);
-		if (control_number(a->in.payload, "code"))
-			read_failure(a->in.payload, &a->end_error);
-		return error_set(err, ESHUTDOWN, "the JVM ended");
-	default:
-		return error_set(err, EPROTO, "unexpected message %d from the agent",
-				 (int)a->in.type);
-	}
+	if (!a->bytes)
+		a->bytes = malloc(AGENT_BYTES);
+	if (!a->bytes)
+		return error_set(err, ENOMEM, "out of memory");
+	/* descriptors that come along are given back by the kernel: there is no room for them */
+	n = recv(a->sock, a->bytes, AGENT_BYTES, MSG_DONTWAIT);
+	if (n == 0 || (n < 0 && errno == ECONNRESET))
+		return agent_hung_up(a, err);
+	if (n < 0 && errno != EINTR && errno != EAGAIN)
+		return error_set(err, errno, "control socket: receive: %s", strerror(errno));
+	a->from = 0;
+	a->to = n > 0 ? (size_t)n : 0;
+	return 0;
 }
 
 int agent_listen(struct agent *a, int timeout_ms, struct error *err)
 {
-	struct pollfd p[2] = {{.fd = a->sock, .events = POLLIN},
-			      {.fd = a->wake, .events = POLLIN}};
-	int n, rc;
+	uint64_t end = now() + (uint64_t)timeout_ms * NS_PER_MS;
+	bool first = true;
+	size_t used;
+	int rc;
 
 	do {
-		n = poll(p, 2, timeout_ms);
-		if (n > 0 && !p[0].revents)
-			return error_set(err, EINTR, "interrupted while waiting for the agent");
-		if (n == 0)
-			return error_set(err, ETIMEDOUT, "process %d does not answer; it may be "
-					 "busy, stopped or swapped out", (int)a->target.pid);
-		rc = control_receive(a->sock, &a->in, 0, err);
-		if (rc == 0)
-			rc = understand(a, err);
+		rc = wait_for_bytes(a, end, first, err);
+		first = false;
+		if (rc == 0 && a->from == a->to)
+			rc = read_bytes(a, err);
+		if (rc)
+			return rc;
+		rc = conversation_take(&a->talk, a->bytes + a->from, a->to - a->from, &used, err);
+		a->from += used;
 	} while (rc == 1);
-	return rc == -ECONNRESET ? agent_hung_up(a, err) : rc;
+	return rc;
 }
 
-int agent_command(struct agent *a, const char *command, int timeout_ms, struct error *err)
+static int send_command(struct agent *a, const char *command, int timeout_ms, struct error *err)
 {
 	int rc = control_send_text(a->sock, CONTROL_COMMAND, command, SEND_MS, err);
 
 	/* a JVM that has just ended may have left its last words */
 	if (rc && rc != -ECONNRESET)
 		return rc;
-	a->pending++;
-	return agent_listen(a, timeout_ms, err);
+	conversation_ask(&a->talk, now(), (uint64_t)timeout_ms * NS_PER_MS);
+	return 0;
+}
+
+int agent_command(struct agent *a, const char *command, int timeout_ms, struct error *err)
+{
+	int rc = send_command(a, command, timeout_ms, err);
+
+	return rc ? rc : agent_listen(a, timeout_ms, err);
 }
 
 /* The next session's perf events come from here. */
@@ -210,6 +221,13 @@ static int send_transfer(struct agent *a, const struct options *o, struct error 
 
 int agent_obey(struct agent *a, const struct options *o, int timeout_ms, struct error *err)
 {
+	int rc = agent_tell(a, o, timeout_ms, err);
+
+	return rc ? rc : agent_listen(a, timeout_ms, err);
+}
+
+int agent_tell(struct agent *a, const struct options *o, int timeout_ms, struct error *err)
+{
 	struct buffer b = BUFFER_INIT;
 	int rc;
 
@@ -223,12 +241,9 @@ int agent_obey(struct agent *a, const struct options *o, int timeout_ms, struct 
 	if (b.failed)
 		rc = error_set(err, ENOMEM, "out of memory");
 	else
-		rc = agent_command(a, b.data, timeout_ms, err);
-	/* also when the answer is not waited for to its end */
+		rc = send_command(a, b.data, timeout_ms, err);
 	if (o->action == ACTION_START && o->owner)
-		a->owns = rc == 0 || rc == -EINTR || rc == -ETIMEDOUT;
-	else if (o->action == ACTION_STOP && rc == 0)
-		a->owns = false;
+		a->owns = rc == 0;
 	buffer_free(&b);
 	return rc;
 }
@@ -284,7 +299,7 @@ int agent_ask(const struct cli *cli, const char *question, const char *otherwise
 	if (rc)
 		console_error("%s", err.text);
 	else
-		cli_print(&agent.text);
+		cli_print(&agent.talk.text);
 	agent_close(&agent);
 	return rc ? CLI_FAILED : CLI_DONE;
 }

@@ -6,8 +6,11 @@
 
 #include "base/buffer.h"
 #include "cli/attach/attach.h"
-#include "control/control.h"
+#include "cli/conversation.h"
 #include "options/options.h"
+
+/* A command that writes a result, or starts a session, is given up after that. */
+#define AGENT_ANSWER_MS (600 * 1000)
 
 struct agent {
 	struct attach_target target; /* pid 0: the JVM was started by us */
@@ -15,16 +18,12 @@ struct agent {
 	int listener, sock;          /* -1: none */
 	int folder;                  /* where the listener's socket lies; -1: none */
 	char socket_name[64];        /* its name there; "" once it is unlinked */
-	char token[CONTROL_TOKEN_LENGTH + 1];
-	char version[32];            /* of the agent, as it says */
-	struct control_message in;
-	unsigned pending;      /* commands without an answer; only the last one's counts */
-	struct buffer text;    /* answers of list, version */
-	char *status;          /* the last STATUS; NULL: none yet */
-	char *answer;          /* what came with the last DONE or ENDED; "" at first */
-	bool owns;             /* a session that ends with this conversation */
-	bool ended;            /* the JVM came to its normal end (ENDED was received) */
-	struct error end_error; /* code 0: it wrote its result */
+	struct agent_guest *guests;  /* who has connected and not shown the token yet; NULL: nobody */
+	struct conversation talk;
+	char *bytes;                 /* what has come of it and is not taken yet: */
+	size_t from, to;
+	bool owns;                   /* a session that ends with this conversation */
+	bool hurried;                /* a signal wants the end */
 };
 
 /* A conversation that has not begun; WAKE as in attach_check. */
@@ -42,7 +41,10 @@ int agent_attach_loaded(struct agent *a, pid_t pid, const struct options *o, str
  */
 int agent_invite(struct agent *a, const struct options *o, char *argument, size_t size,
 		 struct error *err);
-/* A connection waits on a->listener: shake hands. -EAGAIN: it was somebody else, wait on. */
+/*
+ * Wait for the agent on a->listener and shake hands with it. TIMEOUT_MS < 0: for ever. -EINTR: a signal waits; who has
+ * connected by then is remembered.
+ */
 int agent_greet(struct agent *a, int timeout_ms, struct error *err);
 
 /*
@@ -54,14 +56,19 @@ int agent_send_file(struct agent *a, int fd, const char *name, struct error *err
 int agent_send_stream(struct agent *a, int sock, struct error *err);
 int agent_send_place(struct agent *a, const char *path, struct error *err);
 /*
- * Have the agent carry out COMMAND (options, one a line) and wait for its end; TIMEOUT_MS < 0:
- * for ever. Notes are shown as they come. 0: DONE, see a->answer. -ESHUTDOWN: the JVM ended, see
+ * Have the agent carry out COMMAND (options, one a line) and wait for its end, TIMEOUT_MS at most, whatever it sends
+ * meanwhile. Notes are shown as they come. 0: DONE, see a->answer. -ESHUTDOWN: the JVM ended, see
  * a->ended. -EINTR: a signal waits. Else what the agent said.
  */
 int agent_command(struct agent *a, const char *command, int timeout_ms, struct error *err);
 /* The same for the action and the options of O. */
 int agent_obey(struct agent *a, const struct options *o, int timeout_ms, struct error *err);
-/* Handle what has come in unasked. As agent_command; 0 if that was all. */
+/* The same without waiting for the end, which agent_listen does. */
+int agent_tell(struct agent *a, const struct options *o, int timeout_ms, struct error *err);
+/*
+ * Handle what comes in within TIMEOUT_MS, or within what is left of the time for the last command if that is less. As
+ * agent_command; 0 if that was an answer.
+ */
 int agent_listen(struct agent *a, int timeout_ms, struct error *err);
 /*
  * End the conversation and leave nothing behind; safe at any time after agent_init. A session that ends with it has

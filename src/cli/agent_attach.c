@@ -16,8 +16,6 @@
 #include "cli/attach/root.h"
 #include "cli/cli.h"
 
-#define GREET_MS 5000
-
 void agent_stop_listening(struct agent *a)
 {
 	/* by descriptor: /proc/PID/root is gone when the process is */
@@ -25,6 +23,7 @@ void agent_stop_listening(struct agent *a)
 		unlinkat(a->folder, a->socket_name, 0);
 	else if (a->socket_name[0])
 		root_unlink(&a->target.root, a->folder, a->socket_name);
+	agent_forget_guests(a);
 	if (a->listener >= 0)
 		close(a->listener);
 	if (a->folder >= 0)
@@ -109,7 +108,7 @@ static int invite(struct agent *a, int tmp, char *options, size_t size, struct e
 	char random[CONTROL_TOKEN_LENGTH + 1], path[96];
 
 	a->folder = tmp;
-	if (control_token(random, err) || control_token(a->token, err))
+	if (control_token(random, err) || conversation_invite(&a->talk, err))
 		return -err->code;
 	if (tmp < 0)
 		return error_set(err, -tmp, "/tmp cannot be used for the control socket: %s",
@@ -122,71 +121,8 @@ static int invite(struct agent *a, int tmp, char *options, size_t size, struct e
 		a->socket_name[0] = '\0';
 		return -err->code;
 	}
-	snprintf(options, size, "connect=/tmp/%s,token=%s,protocol=%d", a->socket_name, a->token,
+	snprintf(options, size, "connect=/tmp/%s,token=%s,protocol=%d", a->socket_name, a->talk.token,
 		 CONTROL_PROTOCOL);
-	return 0;
-}
-
-/* Who has connected? -EAGAIN: not our agent. */
-static int check_peer(struct agent *a, int sock, struct error *err)
-{
-	pid_t pid;
-	uid_t uid, wanted = a->target.pid ? a->target.uid : geteuid();
-
-	if (control_peer(sock, &pid, &uid, err))
-		return -err->code;
-	if (uid != wanted || (a->target.pid && pid && pid != a->target.pid))
-		return error_set(err, EAGAIN, "uid %u, pid %d connected to our socket, not the "
-				 "agent", uid, (int)pid);
-	return 0;
-}
-
-static int check_hello(struct agent *a, const struct control_message *m, struct error *err)
-{
-	char token[CONTROL_TOKEN_LENGTH + 1], version[32] = "?", text[256];
-	unsigned protocol;
-
-	if (m->type != CONTROL_HELLO || !control_value(m->payload, "token", token, sizeof(token)) ||
-	    !control_token_equal(token, a->token))
-		return error_set(err, EAGAIN, "somebody without our token connected to our socket");
-	protocol = (unsigned)control_number(m->payload, "protocol");
-	control_value(m->payload, "version", version, sizeof(version));
-	snprintf(a->version, sizeof(a->version), "%s", version);
-	if (protocol == CONTROL_PROTOCOL)
-		return 0;
-	snprintf(text, sizeof(text), "the agent library is version %s (protocol %u), this command "
-		 "%s (protocol %d); use a command and a library of one version, and restart a JVM "
-		 "that holds an older one", version, protocol, JSTROBE_VERSION, CONTROL_PROTOCOL);
-	return error_set(err, EPROTO, "%s", text);
-}
-
-int agent_greet(struct agent *a, int timeout_ms, struct error *err)
-{
-	struct pollfd p[2] = {{.fd = a->listener, .events = POLLIN},
-			      {.fd = a->wake, .events = POLLIN}};
-	int sock, rc;
-
-	if (poll(p, 2, timeout_ms) > 0 && !p[0].revents && p[1].revents)
-		return error_set(err, EINTR, "interrupted while waiting for the agent");
-	sock = control_accept(a->listener, 0, err);
-	if (sock < 0)
-		return sock;
-	rc = check_peer(a, sock, err);
-	if (rc == 0)
-		rc = control_receive(sock, &a->in, GREET_MS, err);
-	if (rc == 0)
-		rc = check_hello(a, &a->in, err);
-	if (rc == -EPROTO)
-		control_send_text(sock, CONTROL_REFUSE, err->text, SEND_MS, &(struct error){0});
-	if (rc == 0)
-		rc = control_send_text(sock, CONTROL_WELCOME, "protocol=1\nversion=" JSTROBE_VERSION
-				       "\n", SEND_MS, err);
-	if (rc) {
-		close(sock);
-		return rc == -ECONNRESET ? agent_hung_up(a, err) : rc;
-	}
-	a->sock = sock;
-	agent_stop_listening(a);
 	return 0;
 }
 
@@ -241,10 +177,7 @@ static int attach(struct agent *a, pid_t pid, const struct options *o, const cha
 		hear_refusal(a, err);
 	if (rc)
 		return rc;
-	do
-		rc = agent_greet(a, timeout, err);
-	while (rc == -EAGAIN);
-	return rc;
+	return agent_greet(a, timeout, err);
 }
 
 int agent_attach(struct agent *a, pid_t pid, const struct options *o, const char *library, struct error *err)

@@ -44,9 +44,11 @@ enum rank { SILENT, IDLE, HAS_DATA, RUNS };
 
 static enum rank ask(struct agent *a, pid_t pid, const struct options *o, const char *library, struct error *err)
 {
-	if (agent_attach(a, pid, o, library, err) || agent_command(a, "status", ASK_MS, err) || !a->status)
+	if (agent_attach(a, pid, o, library, err) || agent_command(a, "status", ASK_MS, err) || !a->talk.status)
 		return SILENT;
-	return control_number(a->status, "running") ? RUNS : control_number(a->status, "has_data") ? HAS_DATA : IDLE;
+	if (control_number(a->talk.status, "running"))
+		return RUNS;
+	return control_number(a->talk.status, "has_data") ? HAS_DATA : IDLE;
 }
 
 /* The command that came with a library of another build, where libraries and commands are installed. */
@@ -104,7 +106,7 @@ static int choose(struct agent *a, pid_t pid, const struct options *o, const str
 	if (!agent_is_ours(o, l->libraries[chosen]))
 		console_note("process %d: this is another copy of the agent, %s, version %s", (int)pid,
 			     l->libraries[chosen][0] == '/' ? l->libraries[chosen] : "whose file was replaced",
-			     a->version);
+			     a->talk.version);
 	return 0;
 }
 
@@ -131,7 +133,7 @@ void agent_hint_copies(const struct agent *a)
 {
 	char text[1024];
 
-	if (!a->status || !control_value(a->status, "copies", text, sizeof(text)))
+	if (!a->talk.status || !control_value(a->talk.status, "copies", text, sizeof(text)))
 		return;
 	console_note("process %d: another copy of the agent has a session: %s; 'jstrobe stop %d' ends that one next",
 		     (int)a->target.pid, text, (int)a->target.pid);

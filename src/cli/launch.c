@@ -189,7 +189,7 @@ int launch_greet(struct launch *l, struct agent *a, struct error *err)
 			take_signals(l, a->wake);
 		if (rc && l->ended)
 			return 1;
-	} while (rc == -EINTR || rc == -EAGAIN);
+	} while (rc == -EINTR);
 	return rc;
 }
 

@@ -29,6 +29,7 @@ static void take_signals(struct live *l)
 	while ((sig = signals_next(l->wake, &from_terminal)) != 0)
 		if (!launch_signal(&l->launch, sig, from_terminal) && sig != SIGCHLD)
 			l->interrupts++;
+	l->agent.hurried = l->interrupts > 0;
 }
 
 static int begin(struct live *l, struct options *o, const char *usual, struct error *err)
@@ -104,10 +105,10 @@ int live_open(struct live *l, struct cli *cli, const char *usual)
 		return rc;
 	rc = begin(l, &cli->options, usual, &err);
 	if (rc == 0) {
-		if (control_number(l->agent.answer, "joined"))
+		if (control_number(l->agent.talk.answer, "joined"))
 			console_note("process %d is sampled already (%s): the stream is of that session",
 				     (int)l->agent.target.pid,
-				     control_value(l->agent.answer, "event", event, sizeof(event)) ? event : "?");
+				     control_value(l->agent.talk.answer, "event", event, sizeof(event)) ? event : "?");
 		return 0;
 	}
 	console_error("%s", err.text);

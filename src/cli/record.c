@@ -21,11 +21,13 @@
 #include "cli/launch.h"
 #include "cli/report.h"
 #include "cli/result.h"
+#include "cli/signs.h"
 #include "cli/trace_live.h"
 
 #define DEFAULT_DURATION (60 * NS_PER_S)
 #define TICK_MS 1000
 #define START_MS 120000
+#define HURRY (10 * NS_PER_S)
 
 struct recording {
 	struct cli *cli;
@@ -56,6 +58,7 @@ static void take_signals(struct recording *r)
 		if (!launch_signal(&r->launch, sig, from_terminal) && sig != SIGCHLD)
 			r->interrupts++;
 	}
+	r->agent.hurried = r->interrupts > 0;
 }
 
 /* ---- the session ------------------------------------------------------------------ */
@@ -75,9 +78,10 @@ static int begin(struct recording *r, struct error *err)
 		rc = agent_obey(&r->agent, o, START_MS, err);
 	while (rc == -EINTR) {
 		take_signals(r);
-		if (r->interrupts)
-			return rc;
-		rc = agent_listen(&r->agent, START_MS, err);
+		/* what has come by now counts: the session may have begun */
+		rc = agent_listen(&r->agent, r->interrupts ? 0 : START_MS, err);
+		if (rc == -ETIMEDOUT && r->interrupts)
+			return error_set(err, EINTR, "interrupted while the session began");
 	}
 	if (rc)
 		return rc;
@@ -92,10 +96,11 @@ static void show_progress(struct recording *r, uint64_t duration)
 	char left[48];
 	uint64_t ran = now() - r->began;
 
-	if (!console_shows_progress() ||
-	    agent_command(&r->agent, "status", TICK_MS, &err) || !r->agent.status)
+	/* one that does not answer is not asked again and again */
+	if (!console_shows_progress() || r->agent.talk.pending ||
+	    agent_command(&r->agent, "status", TICK_MS, &err) || !r->agent.talk.status)
 		return;
-	s = r->agent.status;
+	s = r->agent.talk.status;
 	if (duration)
 		snprintf(left, sizeof(left), "%llu s left",
 			 (unsigned long long)((duration - MIN(ran, duration)) / NS_PER_S));
@@ -144,28 +149,54 @@ static int let_run(struct recording *r, uint64_t duration, struct error *err)
 		/* a program can end without its JVM: its last words have come by now */
 		if (r->launch.ended && agent_listen(&r->agent, TICK_MS, err) == -ETIMEDOUT)
 			return 0;
-		if (r->agent.ended)
+		if (r->agent.talk.ended)
 			return -ESHUTDOWN;
 	}
 }
 
-/* Stop and have the result written. */
+/* A second has passed in which the agent said nothing. Whether the result that a signal asked for may yet come. */
+static bool is_worth_waiting(struct recording *r, struct signs *signs, uint64_t waited)
+{
+	pid_t pid = r->agent.target.pid ? r->agent.target.pid : r->launch.pid;
+
+	if (waited > HURRY || !signs_of_work(signs, pid, r->result.fd))
+		return false;
+	console_hint("waiting for the result of process %d; the signal once more ends without it", (int)pid);
+	return true;
+}
+
+/*
+ * Stop and have the result written. Without a signal that takes as long as it takes. If a signal has asked for it, it
+ * has to come on within a second, and has HURRY in all; another one ends at once.
+ */
 static int finish(struct recording *r, struct error *err)
 {
 	struct options o = r->cli->options;
+	struct signs signs = {0};
+	uint64_t asked = now();
 	int interrupts = r->interrupts, rc;
 
 	o.action = ACTION_STOP;
 	o.owner = false;
-	rc = agent_obey(&r->agent, &o, -1, err);
-	while (rc == -EINTR) {
-		take_signals(r);
+	signs_of_work(&signs, r->agent.target.pid ? r->agent.target.pid : r->launch.pid, r->result.fd);
+	rc = agent_tell(&r->agent, &o, AGENT_ANSWER_MS, err);
+	while (rc == 0) {
+		rc = agent_listen(&r->agent, interrupts ? TICK_MS : AGENT_ANSWER_MS, err);
+		if (rc == -EINTR)
+			take_signals(r);
 		if (r->interrupts > interrupts) {
 			r->agent.owns = false; /* nor is its end waited for */
 			return error_set(err, EINTR, "stopped without a result");
 		}
-		rc = agent_listen(&r->agent, -1, err);
+		if (rc == -ETIMEDOUT && interrupts && !is_worth_waiting(r, &signs, now() - asked))
+			return error_set(err, EINTR, "process %d does not answer; stopped without a result",
+					 (int)r->agent.target.pid);
+		if (rc != -EINTR && (rc != -ETIMEDOUT || !interrupts))
+			break;
+		rc = 0;
 	}
+	if (rc == 0)
+		r->agent.owns = false;
 	return rc;
 }
 
@@ -183,10 +214,10 @@ static void keep_recorded(struct recording *r, struct error *err)
 /* RC is how the session came to its end. Make its result visible. An exit code. */
 static int conclude(struct recording *r, int rc, struct error *err)
 {
-	if (rc == -ESHUTDOWN && r->agent.ended) {
+	if (rc == -ESHUTDOWN && r->agent.talk.ended) {
 		rc = 0;
-		if (r->agent.end_error.code) {
-			*err = r->agent.end_error;
+		if (r->agent.talk.end_error.code) {
+			*err = r->agent.talk.end_error;
 			rc = -err->code;
 		} else if (!r->launch.pid) {
 			console_note("process %d ended; the result covers its last %.1f s",

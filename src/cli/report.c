@@ -26,7 +26,7 @@ int report_result(struct agent *agent, const struct options *o, struct result *r
 		  const char *owed, struct error *err)
 {
 	bool on_stdout = result && !result->file[0];
-	bool empty = control_number(agent->answer, "taken") == 0;
+	bool empty = control_number(agent->talk.answer, "taken") == 0;
 	char file[PATH_MAX + 8], loss[1024] = "";
 	int rc = 0;
 
@@ -35,7 +35,7 @@ int report_result(struct agent *agent, const struct options *o, struct result *r
 		rc = result_keep(result, agent->wake, err);
 	if (rc)
 		return rc;
-	control_value(agent->answer, "loss", loss, sizeof(loss));
+	control_value(agent->talk.answer, "loss", loss, sizeof(loss));
 	/* a reader of the text sees the line there; everybody else gets it here */
 	if (loss[0] && !(on_stdout && tells_losses(o->format)) &&
 	    (empty || strcmp(o->format, "collapsed") == 0 || strcmp(o->format, "folded") == 0))

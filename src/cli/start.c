@@ -133,7 +133,7 @@ static int run(struct cli *cli, enum options_action action)
 	else if (cli->options.instrument[0])
 		console_note("counting calls in process %d; 'jstrobe stop %d' ends it", (int)agent.target.pid,
 			     (int)agent.target.pid);
-	else if (control_value(agent.answer, "engine", engine, sizeof(engine)))
+	else if (control_value(agent.talk.answer, "engine", engine, sizeof(engine)))
 		console_note("sampling %s in process %d by %s; 'jstrobe stop %d' ends it",
 			     cli->options.event, (int)agent.target.pid, engine,
 			     (int)agent.target.pid);

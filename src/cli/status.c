@@ -117,15 +117,15 @@ int cli_status(struct cli *cli)
 	if (rc)
 		return rc;
 	rc = agent_command(&agent, "status", 60000, &err);
-	if (rc || !agent.status)
+	if (rc || !agent.talk.status)
 		console_error("%s", rc ? err.text : "the agent gave no status");
 	else {
-		print(agent.status);
-		print_work(agent.status);
+		print(agent.talk.status);
+		print_work(agent.talk.status);
 	}
-	if (rc == 0 && agent.status)
+	if (rc == 0 && agent.talk.status)
 		agent_hint_copies(&agent);
-	rc = rc || !agent.status;
+	rc = rc || !agent.talk.status;
 	agent_close(&agent);
 	return rc ? CLI_FAILED : CLI_DONE;
 }

@@ -33,10 +33,10 @@ static int fetch(struct cli *cli, struct agent *agent, struct error *err)
 
 	if (rc)
 		return rc;
-	control_value(agent->status, "owed", owed, sizeof(owed));
-	if (control_number(agent->status, "owner"))
+	control_value(agent->talk.status, "owed", owed, sizeof(owed));
+	if (control_number(agent->talk.status, "owner"))
 		owed[0] = '\0';
-	if (control_number(agent->status, "recording") && owed[0]) {
+	if (control_number(agent->talk.status, "recording") && owed[0]) {
 		/* what is asked for is there already, and grows: it must not be replaced by a copy of itself */
 		if (result_is(o, (int)agent->target.pid, owed))
 			o->file[0] = '\0';
@@ -44,7 +44,7 @@ static int fetch(struct cli *cli, struct agent *agent, struct error *err)
 			elsewhere = true;
 	}
 	if (o->file[0] || !owed[0] || elsewhere) {
-		choose_format(o, agent->status);
+		choose_format(o, agent->talk.status);
 		rc = result_find(&result, o, (int)agent->target.pid, "hot", false, err);
 		if (rc == 0)
 			rc = result_open(&result, target_is_apart(&agent->target), err);
@@ -53,7 +53,7 @@ static int fetch(struct cli *cli, struct agent *agent, struct error *err)
 		o->color = result_colour(&result);
 	}
 	if (rc == 0)
-		rc = agent_obey(agent, o, -1, err);
+		rc = agent_obey(agent, o, AGENT_ANSWER_MS, err);
 	if (rc == 0)
 		rc = report_result(agent, o, result.fd >= 0 ? &result : NULL, owed, err);
 	result_drop(&result);

@@ -110,7 +110,7 @@ static int look(struct trace_live *t, struct agent *a, struct error *err)
 	if (given >= 0)
 		close(given);
 	if (rc == 0)
-		rc = agent_obey(a, &t->ask, -1, err);
+		rc = agent_obey(a, &t->ask, AGENT_ANSWER_MS, err);
 	if (rc == 0)
 		take(t, fd);
 	close(fd);

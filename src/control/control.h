@@ -43,6 +43,26 @@ struct control_message {
 };
 
 #define CONTROL_MESSAGE_INIT {.fd = -1}
+#define CONTROL_HEADER 5
+
+/* A message that comes in pieces, without a descriptor. */
+struct control_parser {
+	unsigned char header[CONTROL_HEADER];
+	size_t got;                  /* bytes of header and payload so far */
+	struct control_message m;    /* the last one that has come whole */
+};
+
+#define CONTROL_PARSER_INIT {.m = CONTROL_MESSAGE_INIT}
+
+/*
+ * Take bytes from BYTES[0..N), *USED of them. 1: P->m is a whole message, until the next call; 0: more bytes are
+ * needed, all were used. -EPROTO: they break the rules, -ENOMEM; then the connection is of no more use.
+ */
+int control_parse(struct control_parser *p, const void *bytes, size_t n, size_t *used, struct error *err);
+/* Free what P holds. */
+void control_parser_free(struct control_parser *p);
+/* Read a header and make room for its payload: of M the type, the length and the memory. 0, -EPROTO, -ENOMEM. */
+int control_header(const unsigned char header[CONTROL_HEADER], struct control_message *m, struct error *err);
 
 /*
  * Send one message with PAYLOAD[0..LENGTH) and, if FD >= 0, that descriptor (it stays the

@@ -11,7 +11,7 @@
 
 #include "control/control.h"
 
-#define HEADER 5
+#define HEADER CONTROL_HEADER
 #define REST_MS 5000
 #define MAX_DESCRIPTORS 8 /* room for descriptors that a hostile peer sends, to close them */
 
@@ -191,27 +191,9 @@ int control_receive(int sock, struct control_message *m, int timeout_ms, struct 
 	rc = receive_bytes(sock, header + 1, HEADER - 1, m, deadline, err);
 	if (rc)
 		goto out;
-	m->length = header[0] | header[1] << 8 | header[2] << 16 | (uint32_t)header[3] << 24;
-	m->type = header[4];
-	if (m->length <= CONTROL_MAX && header[4] >= CONTROL_TYPES) {
-		rc = error_set(err, EPROTO, "control socket: a message of kind %u, which jstrobe %s does not know: the "
-			       "other side is a newer build; use a command and an agent library of one version",
-			       header[4], JSTROBE_VERSION);
-		goto out;
-	}
-	if (m->length > CONTROL_MAX || header[4] == CONTROL_NONE) {
-		rc = error_set(err, EPROTO, "control socket: broken message (type %u, %u bytes)",
-			       header[4], m->length);
-		goto out;
-	}
-	m->payload = malloc(m->length + 1);
-	if (!m->payload) {
-		rc = error_set(err, ENOMEM, "control socket: out of memory for %u bytes",
-			       m->length);
-		goto out;
-	}
-	m->payload[m->length] = '\0';
-	rc = receive_bytes(sock, m->payload, m->length, m, deadline, err);
+	rc = control_header(header, m, err);
+	if (rc == 0)
+		rc = receive_bytes(sock, m->payload, m->length, m, deadline, err);
 out:
 	if (rc)
 		control_release(m);

@@ -15,7 +15,7 @@ import tree
 WRITES = re.compile(r"_?_?(v?f?d?w?printf|v?dprintf|fputw?[cs]|putw?[cs]|putw?char|puts|fwrite|perror|psignal|psiginfo|"
                     r"p?writev?(64)?(v2)?|pwrite64|sendfile(64)?|splice|tee|vmsplice|copy_file_range|v?warnx?|v?errx?|"
                     r"error|error_at_line|syslog|_IO_putc|obstack_printf)(_chk)?(_unlocked)?")
-STREAMS = re.compile(r"\b(stdout|stderr|STDOUT_FILENO|STDERR_FILENO)\b|\b(buffer_init|fdopen|dup2?)\s*\([^;]*(?<![-\w])[12]\b[^;]*\)")
+STREAMS = re.compile(r"\b(stdout|stderr|STDOUT_FILENO|STDERR_FILENO)\b|\b(buffer_init|fdopen|dup2?)\s*\([^;()]*(?<![-\w])[12]\b[^;()]*\)")
 # Rooms that the command is made of; what they print is of their files here.
 ROOMS = ["base", "os", "options", "control", "format", "convert", "cli"]
 MAY_WRITE = {

@@ -160,9 +160,8 @@ def test_a_second_ctrl_c_stops_without_the_result(jdk17):
         time.sleep(0.2)
         running.send_signal(signal.SIGINT)
         time.sleep(0.3)
-        assert running.poll() is None
-        running.send_signal(signal.SIGINT)
-        assert running.wait(timeout=5) == 130
+        running.send_signal(signal.SIGINT)  # if it has not given up by itself, which it does after a second
+        assert running.wait(timeout=20) == 130
         assert not os.path.exists(path)
         os.kill(program.pid, signal.SIGCONT)
         not_sampling(program, 2)
