@@ -15,14 +15,23 @@
 #include "cli/agent_inner.h"
 #include "cli/attach/root.h"
 #include "cli/cli.h"
+#include "cli/watch.h"
+
+/* Steps in the target's file system, which may hang. */
+#define STEP_MS 10000
+#define COPY_MS 60000
 
 void agent_stop_listening(struct agent *a)
 {
 	/* by descriptor: /proc/PID/root is gone when the process is */
-	if (a->socket_name[0] && !a->target.pid)
+	if (a->socket_name[0] && !a->target.pid) {
 		unlinkat(a->folder, a->socket_name, 0);
-	else if (a->socket_name[0])
+	} else if (a->socket_name[0]) {
+		watch_begin(a->hurried ? WATCH_MS : STEP_MS, "removing the socket in the /tmp of process %d",
+			    (int)a->target.pid);
 		root_unlink(&a->target.root, a->folder, a->socket_name);
+		watch_end();
+	}
 	agent_forget_guests(a);
 	if (a->listener >= 0)
 		close(a->listener);
@@ -164,15 +173,21 @@ static int attach(struct agent *a, pid_t pid, const struct options *o, const cha
 	bool refused;
 
 	/* the socket first: where that is impossible no copy is left behind */
+	watch_begin(STEP_MS, "making a socket in the /tmp of process %d", (int)pid);
 	rc = invite_target(a, options, sizeof(options), err);
+	watch_end();
+	watch_begin(COPY_MS, "looking for the agent library in the file system of process %d", (int)pid);
 	if (rc == 0 && loaded)
 		snprintf(library, sizeof(library), "%s", loaded);
 	else if (rc == 0)
 		rc = choose_library(a, o, library, err);
+	watch_end();
 	if (rc)
 		return rc;
 	console_detail("loading %s into process %d", library, (int)pid);
+	watch_begin((unsigned)timeout * 2 + STEP_MS, "attaching to process %d", (int)pid);
 	rc = attach_load(&a->target, library, options, timeout, &refused, err);
+	watch_end();
 	if (rc && refused)
 		hear_refusal(a, err);
 	if (rc)
@@ -182,8 +197,11 @@ static int attach(struct agent *a, pid_t pid, const struct options *o, const cha
 
 int agent_attach(struct agent *a, pid_t pid, const struct options *o, const char *library, struct error *err)
 {
-	int rc = attach_check(pid, a->wake, &a->target, err);
+	int rc;
 
+	watch_begin(STEP_MS, "looking at process %d", (int)pid);
+	rc = attach_check(pid, a->wake, &a->target, err);
+	watch_end();
 	if (rc)
 		return rc;
 	rc = attach(a, pid, o, library, err);

@@ -6,6 +6,9 @@
 
 #include "cli/attach/attach.h"
 #include "cli/cli.h"
+#include "cli/watch.h"
+
+#define STEP_MS 60000
 
 int cli_clean(struct cli *cli)
 {
@@ -23,7 +26,9 @@ int cli_clean(struct cli *cli)
 		console_error("%s", err.text);
 		return CLI_CANNOT_ATTACH;
 	}
+	watch_begin(STEP_MS, "looking for copies of the agent in the file system of process %d", (int)pid);
 	attach_clean(pid, &cleaned, &err);
+	watch_end();
 	if (err.code)
 		console_error("%s", err.text);
 	if (cleaned.used)

@@ -21,6 +21,7 @@ static void print(const struct attach_jvm *jvm)
 int cli_ps(struct cli *cli)
 {
 	struct attach_jvms jvms;
+	char late[400];
 	struct error err;
 	size_t i;
 
@@ -36,6 +37,8 @@ int cli_ps(struct cli *cli)
 	for (i = 0; i < jvms.count; i++)
 		print(&jvms.items[i]);
 	free(jvms.items);
+	if (jvms.late.count)
+		console_note("%s", survey_say(&jvms.late, late, sizeof(late)));
 	if (geteuid() != 0)
 		console_hint("only your own JVMs; run it as root to see all");
 	return CLI_DONE;

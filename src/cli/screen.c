@@ -8,6 +8,20 @@
 
 #include "base/clean.h"
 #include "base/utf8.h"
+#include "cli/watch.h"
+
+/* As it was, for who cannot wait: see watch.h. */
+static struct termios at_first;
+
+static void put_back(void)
+{
+	static const char leave[] = "\033[?25h\033[?1049l";
+	struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
+
+	tcsetattr(STDIN_FILENO, TCSANOW, &at_first);
+	if (poll(&p, 1, 0) > 0 && write(STDOUT_FILENO, leave, sizeof(leave) - 1) < 0)
+		return;
+}
 
 void screen_open(struct screen *s)
 {
@@ -19,6 +33,8 @@ void screen_open(struct screen *s)
 	raw = s->former;
 	raw.c_lflag &= (tcflag_t)~(ICANON | ECHO);
 	tcsetattr(STDIN_FILENO, TCSANOW, &raw);
+	at_first = s->former;
+	watch_restores(put_back);
 	fputs("\033[?1049h\033[?25l", stdout);
 }
 
@@ -26,6 +42,7 @@ void screen_close(struct screen *s)
 {
 	if (!s->open)
 		return;
+	watch_restores(NULL);
 	fputs("\033[?25h\033[?1049l", stdout);
 	fflush(stdout);
 	tcsetattr(STDIN_FILENO, TCSANOW, &s->former);

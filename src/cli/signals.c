@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/watch.h"
 
 static sigset_t before;
 
@@ -34,6 +35,8 @@ int signals_open(struct error *err)
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
 		return error_set(err, errno, "signalfd: %s", strerror(errno));
+	sigdelset(&set, SIGCHLD);
+	watch_signals(&set);
 	return fd;
 }
 

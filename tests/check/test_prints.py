@@ -24,6 +24,7 @@ MAY_WRITE = {
     "src/cli/screen.c": "our own sequences, and lines that screen_line has made",
     "src/os/output_copy.c": "results and streams go to their place as they are; for people they passed shown_put, make_safe",
     "src/cli/reading.c": "a sentence of our own, in a signal handler",
+    "src/cli/watch.c": "one sentence that clean_name has made, when the command has to end",
     "src/cli/launch.c": "a byte, or a number, to a pipe of ours",
     "src/cli/attach/copy.c": "the library into its copy",
     "src/format/jfr_chunk.c": "a recording's head into its file",
@@ -34,8 +35,8 @@ MAY_NAME = {
     "src/cli/screen.c": "a terminal's size and modes; see above",
     "src/cli/result.c": "where results go; see above",
     "src/cli/reading.c": "a sentence of our own",
+    "src/cli/watch.c": "see above",
     "src/cli/top.c": "whether stdout is a terminal",
-    "src/cli/transfer.c": "they lead to /dev/null from there on",
 }
 
 

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/vector.h"
+#include "cli/attach/survey.h"
 #include "cli/attach/identity.h"
 #include "cli/attach/root.h"
 
@@ -103,6 +104,7 @@ struct attach_jvm {
 struct attach_jvms {
 	struct attach_jvm *items;
 	size_t count, capacity;
+	struct survey_late late; /* processes that could not be looked at in time */
 };
 
 /* All JVMs that we may look at, by pid. The caller frees jvms->items. */

@@ -37,20 +37,32 @@ struct cleaning {
 	struct error *err; /* the first thing that went wrong */
 };
 
-/* A process that has a library loaded whose path ends in SUFFIX; 0: none that we can see. */
+static bool has_it(pid_t pid, void *reply, const void *suffix)
+{
+	return process_has_mapped(pid, suffix);
+}
+
+static bool found(pid_t pid, const void *reply, void *user)
+{
+	*(pid_t *)user = pid;
+	return false; /* one is enough */
+}
+
+/*
+ * A process that has a library loaded whose path ends in SUFFIX, or does not let itself be looked at and so may have;
+ * 0: none that we can see.
+ */
 static pid_t find_user(const char *suffix)
 {
-	DIR *proc = opendir("/proc");
-	struct dirent *entry;
 	pid_t user = 0;
+	struct survey survey = {.look = has_it, .take = found, .arg = suffix, .result = &user};
+	struct survey_late late;
+	struct error err;
 
-	while (proc && user == 0 && (entry = readdir(proc)) != NULL)
-		if (isdigit((unsigned char)entry->d_name[0]) &&
-		    process_has_mapped(atoi(entry->d_name), suffix))
-			user = atoi(entry->d_name);
-	if (proc)
-		closedir(proc);
-	return user;
+	/* where nobody can look, all may have it */
+	if (survey_all(&survey, &late, &err))
+		return getpid();
+	return user ? user : late.count ? late.pids[0] : 0;
 }
 
 /* The next folder or file in DIR, without . and .. */

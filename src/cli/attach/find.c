@@ -1,8 +1,6 @@
 /*
  * Which JVMs run here, and which one a name means.
  */
-#include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,20 +10,17 @@
 #include "cli/attach/attach.h"
 #include "cli/attach/process.h"
 
-static void look_at(pid_t pid, struct attach_jvms *jvms)
+/* In a child: a hostile process must not hold up the others. */
+static bool look_at(pid_t pid, void *reply, const void *unused)
 {
+	struct attach_jvm *jvm = reply;
 	char libjvm[PATH_MAX];
 	struct process_status s;
 	struct process_java java;
-	struct attach_jvm *jvm;
 	enum process_vm vm;
 
 	if (process_vm(pid, &vm, libjvm) || vm == PROCESS_NO_VM || process_status(pid, &s))
-		return;
-	if (!vector_extend((void **)&jvms->items, jvms->count, &jvms->capacity,
-			   sizeof(*jvms->items)))
-		return;
-	jvm = &jvms->items[jvms->count++];
+		return false;
 	process_java(pid, &s, &java);
 	jvm->pid = pid;
 	jvm->uid = s.uid;
@@ -34,6 +29,21 @@ static void look_at(pid_t pid, struct attach_jvms *jvms)
 		snprintf(jvm->jdk, sizeof(jvm->jdk), "OpenJ9");
 	else
 		process_jdk(pid, libjvm, jvm->jdk, sizeof(jvm->jdk));
+	return true;
+}
+
+static bool add(pid_t pid, const void *reply, void *result)
+{
+	struct attach_jvms *jvms = result;
+	struct attach_jvm *jvm;
+
+	if (!vector_extend((void **)&jvms->items, jvms->count, &jvms->capacity, sizeof(*jvms->items)))
+		return false;
+	jvm = &jvms->items[jvms->count++];
+	memcpy(jvm, reply, sizeof(*jvm));
+	/* texts end, whatever became of the child */
+	jvm->jdk[sizeof(jvm->jdk) - 1] = jvm->main[sizeof(jvm->main) - 1] = '\0';
+	return true;
 }
 
 static int by_pid(const void *a, const void *b)
@@ -43,19 +53,14 @@ static int by_pid(const void *a, const void *b)
 
 int attach_list(struct attach_jvms *jvms, struct error *err)
 {
-	DIR *proc = opendir("/proc");
-	struct dirent *entry;
+	struct survey survey = {.look = look_at, .take = add, .size = sizeof(*jvms->items), .result = jvms};
+	int rc;
 
 	memset(jvms, 0, sizeof(*jvms));
-	if (!proc)
-		return error_set(err, errno, "/proc cannot be read: %s; mount it", strerror(errno));
-	while ((entry = readdir(proc)) != NULL)
-		if (isdigit((unsigned char)entry->d_name[0]))
-			look_at(atoi(entry->d_name), jvms);
-	closedir(proc);
-	if (jvms->count)
+	rc = survey_all(&survey, &jvms->late, err);
+	if (rc == 0 && jvms->count)
 		qsort(jvms->items, jvms->count, sizeof(*jvms->items), by_pid);
-	return 0;
+	return rc;
 }
 
 /* The main class without its package, or the jar without its folder. */
@@ -107,19 +112,12 @@ static size_t match(const struct attach_jvms *jvms, const char *name, bool exact
 static uint64_t started(pid_t pid)
 {
 	unsigned long long ticks = 0;
-	char path[64], text[1024];
+	char text[1024];
 	const char *p;
-	FILE *f;
-	size_t n;
 	int i;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", (int)pid);
-	f = fopen(path, "re");
-	if (!f)
+	if (process_read(pid, "stat", text, sizeof(text)) <= 0)
 		return 0;
-	n = fread(text, 1, sizeof(text) - 1, f);
-	fclose(f);
-	text[n] = '\0';
 	/* the program's name is in brackets and may hold any; the start is field 22 */
 	p = strrchr(text, ')');
 	for (i = 2; p && i < 22; i++) {
@@ -148,23 +146,24 @@ static size_t newest(const struct attach_jvms *jvms, pid_t *pid)
 static int resolve_name(const char *name, pid_t *pid, struct error *err)
 {
 	struct attach_jvms jvms;
-	char list[320];
+	char list[320], late[200];
 	size_t found;
 	int rc = attach_list(&jvms, err);
 
 	if (rc)
 		return rc;
+	survey_say(&jvms.late, late, sizeof(late));
 	found = match(&jvms, name, true, pid, list, sizeof(list));
 	if (found == 0 && strcmp(name, "jps") == 0)
 		found = newest(&jvms, pid);
 	if (found == 0)
 		found = match(&jvms, name, false, pid, list, sizeof(list));
 	if (found > 1)
-		rc = error_set(err, EINVAL, "'%.64s' means several JVMs: %s; give the pid", name,
-			       list);
+		rc = error_set(err, EINVAL, "'%.64s' means several JVMs: %s; give the pid%s%s", name,
+			       list, *late ? " (" : "", late);
 	else if (found == 0)
-		rc = error_set(err, ESRCH, "no JVM is called '%.64s'; 'jstrobe ps' lists them",
-			       name);
+		rc = error_set(err, ESRCH, "no JVM is called '%.64s'; 'jstrobe ps' lists them%s%s",
+			       name, *late ? "; " : "", late);
 	free(jvms.items);
 	return rc;
 }

@@ -16,10 +16,14 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/attach/foreign.h"
 #include "cli/attach/process.h"
 #include "cli/attach/root.h"
 
+#define FOLDER "hsperfdata_"
 #define FILE_MAX (256 * 1024)
+#define ENTRIES_MAX 20000 /* of /tmp that are looked at */
+#define FOLDERS_MAX 256   /* of users */
 #define PROLOGUE 32
 #define ENTRY 20
 
@@ -31,31 +35,54 @@ static uint32_t number(const char *bytes, size_t at)
 	return n;
 }
 
-/* Read the file into BYTES[FILE_MAX]; its length, 0 if there is none. */
-static size_t read_file(pid_t pid, pid_t nspid, uid_t uid, char *bytes)
+/* Read PATH, which must be UID's or root's, into BYTES[FILE_MAX]; its length, 0 if there is none. */
+static size_t read_file(const struct root *root, const char *path, uid_t uid, char *bytes)
 {
-	struct root root;
-	int fd = root_of(pid, &root) ? -1 : root_open(&root, "/tmp", O_RDONLY | O_DIRECTORY);
+	int fd = root_read(root, path);
+	ssize_t n;
+
+	if (fd < 0)
+		return 0;
+	n = process_owned_by(fd, uid) ? foreign_read(fd, bytes, FILE_MAX) : 0;
+	close(fd);
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* The same in any folder of the kind: it is named after the user as the process knows it. */
+static size_t search(const struct root *root, pid_t nspid, uid_t uid, char *bytes)
+{
+	int fd = root_open(root, "/tmp", O_RDONLY | O_DIRECTORY | O_NONBLOCK), entries = 0, folders = 0;
 	DIR *tmp = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 	char path[300];
 	size_t length = 0;
 
-	while (tmp && length == 0 && (entry = readdir(tmp)) != NULL) {
-		ssize_t n;
-
-		if (strncmp(entry->d_name, "hsperfdata_", 11) != 0)
+	while (tmp && length == 0 && entries++ < ENTRIES_MAX && folders < FOLDERS_MAX &&
+	       (entry = readdir(tmp)) != NULL) {
+		if (strncmp(entry->d_name, FOLDER, strlen(FOLDER)) != 0)
 			continue;
+		folders++;
 		snprintf(path, sizeof(path), "/tmp/%s/%d", entry->d_name, (int)nspid);
-		fd = root_read(&root, path);
-		if (fd < 0)
-			continue;
-		n = process_owned_by(fd, uid) ? read(fd, bytes, FILE_MAX) : 0;
-		length = n > 0 ? (size_t)n : 0;
-		close(fd);
+		length = read_file(root, path, uid, bytes);
 	}
 	if (tmp)
 		closedir(tmp);
+	return length;
+}
+
+static size_t find_file(pid_t pid, pid_t nspid, uid_t uid, char *bytes)
+{
+	struct root root;
+	char path[128], name[64];
+	size_t length;
+
+	if (root_of(pid, &root))
+		return 0;
+	/* most often the user has the same name here, and the rest of /tmp does not matter */
+	snprintf(path, sizeof(path), "/tmp/" FOLDER "%s/%d", user_name(uid, name, "?"), (int)nspid);
+	length = read_file(&root, path, uid, bytes);
+	if (!length)
+		length = search(&root, nspid, uid, bytes);
 	root_close(&root);
 	return length;
 }
@@ -88,7 +115,7 @@ static const char *find(const char *bytes, size_t length, const char *name)
 bool process_perfdata(pid_t pid, const struct process_status *s, struct process_perfdata *p)
 {
 	char *bytes = malloc(FILE_MAX);
-	size_t length = bytes ? read_file(pid, s->nspid, s->uid, bytes) : 0;
+	size_t length = bytes ? find_file(pid, s->nspid, s->uid, bytes) : 0;
 	const char *command, *arguments;
 
 	memset(p, 0, sizeof(*p));

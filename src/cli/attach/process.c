@@ -13,7 +13,12 @@
 #include <unistd.h>
 
 #include "cli/attach/attach.h"
+#include "cli/attach/foreign.h"
+#include "cli/attach/maps.h"
 #include "cli/attach/root.h"
+
+#define STATUS_MAX (64 * 1024) /* with some thousand groups */
+#define RELEASE_MAX (64 * 1024)
 
 ssize_t process_read(pid_t pid, const char *name, char *bytes, size_t size)
 {
@@ -25,24 +30,14 @@ ssize_t process_read(pid_t pid, const char *name, char *bytes, size_t size)
 
 ssize_t process_read_at(int proc, const char *name, char *bytes, size_t size)
 {
-	size_t length = 0;
-	ssize_t n = 1;
-	int fd = openat(proc, name, O_RDONLY | O_CLOEXEC);
+	int fd = foreign_open(proc, name);
+	ssize_t n;
 
 	if (fd < 0)
-		return -errno;
-	while (n > 0 && length + 1 < size) {
-		n = read(fd, bytes + length, size - 1 - length);
-		if (n < 0 && errno == EINTR)
-			n = 1;
-		else if (n > 0)
-			length += (size_t)n;
-	}
-	if (n < 0)
-		n = -errno;
+		return fd;
+	n = foreign_read(fd, bytes, size);
 	close(fd);
-	bytes[length] = '\0';
-	return n < 0 ? n : (ssize_t)length;
+	return n;
 }
 
 pid_t process_find_thread(pid_t pid, bool (*is)(pid_t pid, pid_t number, const void *arg), const void *arg)
@@ -96,13 +91,10 @@ static void read_numbers(const char *line, struct process_status *s)
 		sscanf(line, "SigQ:\t%u/%u", &s->pending, &s->pending_limit);
 }
 
-int process_status(pid_t pid, struct process_status *s)
+int process_status_parse(char *text, pid_t pid, struct process_status *s)
 {
-	char text[8192], *line, *next;
-	ssize_t n = process_read(pid, "status", text, sizeof(text));
+	char *line, *next;
 
-	if (n <= 0)
-		return n == -EACCES ? -EACCES : -ESRCH;
 	memset(s, 0, sizeof(*s));
 	s->nspid = pid;
 	for (line = text; line; line = next) {
@@ -127,6 +119,16 @@ int process_status(pid_t pid, struct process_status *s)
 	return s->tgid ? 0 : -ESRCH;
 }
 
+int process_status(pid_t pid, struct process_status *s)
+{
+	char *text = malloc(STATUS_MAX);
+	ssize_t n = text ? process_read(pid, "status", text, STATUS_MAX) : -ENOMEM;
+	int rc = n > 0 ? process_status_parse(text, pid, s) : n == -EACCES ? -EACCES : -ESRCH;
+
+	free(text);
+	return rc;
+}
+
 bool process_owned_by(int fd, uid_t uid)
 {
 	struct stat st;
@@ -134,115 +136,94 @@ bool process_owned_by(int fd, uid_t uid)
 	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && (st.st_uid == uid || st.st_uid == 0);
 }
 
-/* The path in a line of maps, without " (deleted)"; NULL if it has none. */
-static char *mapped_path(char *line)
+struct vm_search {
+	enum process_vm vm;
+	char *libjvm;
+};
+
+static bool is_vm(const char *path, bool old, void *arg)
 {
-	char *path = strchr(line, '/'), *end;
+	struct vm_search *v = arg;
 
-	if (!path)
-		return NULL;
-	path[strcspn(path, "\n")] = '\0';
-	end = strstr(path, " (deleted)");
-	if (end)
-		*end = '\0';
-	return path;
-}
-
-static FILE *open_maps(pid_t pid)
-{
-	char path[64];
-
-	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
-	return fopen(path, "re");
-}
-
-static const char *base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
+	if (strcmp(maps_name(path), "libjvm.so") == 0 && v->vm == PROCESS_NO_VM) {
+		v->vm = PROCESS_HOTSPOT;
+		snprintf(v->libjvm, PATH_MAX, "%s", path);
+	} else if (strncmp(maps_name(path), "libj9vm", 7) == 0) {
+		v->vm = PROCESS_OPENJ9;
+	}
+	return true;
 }
 
 int process_vm(pid_t pid, enum process_vm *vm, char libjvm[PATH_MAX])
 {
-	FILE *maps = open_maps(pid);
-	char *line = NULL, *path;
-	size_t size = 0;
+	struct vm_search v = {.libjvm = libjvm};
+	int rc;
 
-	*vm = PROCESS_NO_VM;
 	libjvm[0] = '\0';
-	if (!maps)
-		return -errno;
-	while (getline(&line, &size, maps) > 0) {
-		path = mapped_path(line);
-		if (!path)
-			continue;
-		if (strcmp(base_name(path), "libjvm.so") == 0 && *vm == PROCESS_NO_VM) {
-			*vm = PROCESS_HOTSPOT;
-			snprintf(libjvm, PATH_MAX, "%s", path);
-		} else if (strncmp(base_name(path), "libj9vm", 7) == 0) {
-			*vm = PROCESS_OPENJ9;
-		}
-	}
-	free(line);
-	fclose(maps);
-	return 0;
+	rc = maps_of(pid, is_vm, &v);
+	*vm = v.vm;
+	/* a map without an end has shown what it is, or will not */
+	return v.vm == PROCESS_NO_VM ? rc : 0;
+}
+
+struct file_search {
+	const char *suffix;
+	bool old, found;
+};
+
+static bool is_file(const char *path, bool old, void *arg)
+{
+	struct file_search *f = arg;
+	size_t n = strlen(f->suffix), length = strlen(path);
+
+	f->found = length >= n && (old || !f->old) && strcmp(path + length - n, f->suffix) == 0 &&
+		   (f->suffix[0] == '/' || maps_name(path) == path + length - n);
+	return !f->found;
 }
 
 /* Whether a file is mapped whose name, or path if it begins with /, ends in SUFFIX. */
 static bool has_mapped(pid_t pid, const char *suffix, bool old)
 {
-	FILE *maps = open_maps(pid);
-	char *line = NULL, *path;
-	size_t size = 0, n = strlen(suffix), length;
-	bool found = false, deleted;
+	struct file_search f = {.suffix = suffix, .old = old};
 
-	while (maps && !found && getline(&line, &size, maps) > 0) {
-		deleted = strstr(line, " (deleted)") != NULL;
-		path = mapped_path(line);
-		length = path ? strlen(path) : 0;
-		found = length >= n && (deleted || !old) && strcmp(path + length - n, suffix) == 0 &&
-			(suffix[0] == '/' || base_name(path) == path + length - n);
-	}
-	free(line);
-	if (maps)
-		fclose(maps);
-	return found;
+	maps_of(pid, is_file, &f);
+	return f.found;
 }
+
+struct copy_search {
+	struct attach_copy *copies;
+	size_t count, max;
+};
 
 /* libjstrobe.so, or another name that someone gave a build: libjstrobe-1.2.so. */
 static bool is_agent(const char *path)
 {
-	const char *name = base_name(path);
+	const char *name = maps_name(path);
 
 	return strncmp(name, "libjstrobe", 10) == 0 && strstr(name, ".so");
 }
 
+static bool add_copy(const char *path, bool old, void *arg)
+{
+	struct copy_search *c = arg;
+	size_t i;
+
+	if (!is_agent(path))
+		return true;
+	for (i = 0; i < c->count; i++)
+		if (c->copies[i].old == old && strcmp(c->copies[i].path, path) == 0)
+			return true;
+	snprintf(c->copies[c->count].path, sizeof(c->copies[c->count].path), "%s", path);
+	c->copies[c->count++].old = old;
+	return c->count < c->max;
+}
+
 size_t attach_copies(pid_t pid, struct attach_copy *copies, size_t max)
 {
-	FILE *maps = open_maps(pid);
-	char *line = NULL, *path;
-	size_t size = 0, count = 0, i;
-	bool old;
+	struct copy_search c = {.copies = copies, .max = max};
 
-	while (maps && count < max && getline(&line, &size, maps) > 0) {
-		old = strstr(line, " (deleted)") != NULL;
-		path = mapped_path(line);
-		if (!path || !is_agent(path))
-			continue;
-		for (i = 0; i < count; i++)
-			if (copies[i].old == old && strcmp(copies[i].path, path) == 0)
-				break;
-		if (i < count)
-			continue;
-		snprintf(copies[i].path, sizeof(copies[i].path), "%s", path);
-		copies[i].old = old;
-		count++;
-	}
-	free(line);
-	if (maps)
-		fclose(maps);
-	return count;
+	maps_of(pid, add_copy, &c);
+	return c.count;
 }
 
 bool process_has_mapped(pid_t pid, const char *suffix)
@@ -260,22 +241,36 @@ bool attach_has_old_library(pid_t pid, const char *library)
 	return has_mapped(pid, library, true);
 }
 
+bool process_release(const char *text, char *out, size_t size)
+{
+	static const char key[] = "JAVA_VERSION=\"";
+	const char *line = text;
+
+	for (; line; line = strchr(line, '\n'), line = line ? line + 1 : NULL)
+		if (strncmp(line, key, strlen(key)) == 0) {
+			line += strlen(key);
+			snprintf(out, size, "%.*s", (int)strcspn(line, "\"\n"), line);
+			return true;
+		}
+	return false;
+}
+
 /* The version in the file `release` in FOLDER, if there is one. */
 static bool read_release(const struct root *root, const char *folder, char *out, size_t size)
 {
-	char path[PATH_MAX + 16], line[256];
-	FILE *f;
+	char path[PATH_MAX + 16], *text;
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/release", folder);
 	fd = root_read(root, path);
-	f = fd < 0 ? NULL : fdopen(fd, "re");
-	while (f && fgets(line, sizeof(line), f))
-		if (strncmp(line, "JAVA_VERSION=\"", 14) == 0)
-			snprintf(out, size, "%.*s", (int)strcspn(line + 14, "\"\n"), line + 14);
-	if (f)
-		fclose(f);
-	return f != NULL;
+	if (fd < 0)
+		return false;
+	text = malloc(RELEASE_MAX);
+	if (text && foreign_read(fd, text, RELEASE_MAX) > 0)
+		process_release(text, out, size);
+	free(text);
+	close(fd);
+	return true;
 }
 
 void process_jdk(pid_t pid, const char *libjvm, char *out, size_t size)

@@ -33,6 +33,8 @@ enum process_vm { PROCESS_NO_VM, PROCESS_HOTSPOT, PROCESS_OPENJ9 };
 ssize_t process_read(pid_t pid, const char *name, char *bytes, size_t size);
 /* The same of the process whose folder PROC is open (struct identity). */
 ssize_t process_read_at(int proc, const char *name, char *bytes, size_t size);
+/* What /proc/PID/status, TEXT, says; TEXT is changed. -ESRCH: it says nothing. */
+int process_status_parse(char *text, pid_t pid, struct process_status *s);
 /* -ESRCH: no such process. */
 int process_status(pid_t pid, struct process_status *s);
 /* Which VM is in PID; LIBJVM gets the path of libjvm.so. -EACCES: not ours to see. */
@@ -66,6 +68,8 @@ struct process_perfdata {
 bool process_perfdata(pid_t pid, const struct process_status *s, struct process_perfdata *p);
 /* True if the open file FD is a regular file of user UID or root. */
 bool process_owned_by(int fd, uid_t uid);
+/* The version that the file `release`, TEXT, tells, into OUT; false if it tells none. */
+bool process_release(const char *text, char *out, size_t size);
 /* The JDK's version from the file `release` near LIBJVM. "?" if there is none. */
 void process_jdk(pid_t pid, const char *libjvm, char *out, size_t size);
 

@@ -15,6 +15,9 @@
 #include "cli/attach/attach.h"
 #include "cli/attach/root.h"
 #include "cli/cli.h"
+#include "cli/watch.h"
+
+#define STEP_MS 20000
 
 static const char *const verdicts[] = {"ok", "note", "problem"};
 
@@ -107,16 +110,11 @@ static int feature_of(const char *jdk)
 	return strncmp(jdk, "1.", 2) == 0 ? atoi(jdk + 2) : atoi(jdk);
 }
 
-static int admit(const char *target, struct patient *p, struct error *err)
+/* Fill in what is seen of process P->pid. */
+static int admit(struct patient *p, struct error *err)
 {
 	enum process_vm vm;
-	int rc;
 
-	memset(p, 0, sizeof(*p));
-	p->root.fd = -1;
-	rc = attach_resolve(target, &p->pid, err);
-	if (rc)
-		return rc;
 	if (process_status(p->pid, &p->status))
 		return error_set(err, ESRCH, "there is no process %d; 'jstrobe ps' lists the JVMs", (int)p->pid);
 	process_java(p->pid, &p->status, &p->java);
@@ -158,7 +156,7 @@ int cli_doctor(struct cli *cli)
 {
 	struct buffer out = BUFFER_INIT;
 	enum verdict worst = DOCTOR_OK;
-	struct patient p;
+	struct patient p = {.root.fd = -1};
 	struct error err;
 	const char *target;
 	int rc;
@@ -167,11 +165,17 @@ int cli_doctor(struct cli *cli)
 		console_error("%s", err.text);
 		return CLI_USAGE;
 	}
-	if (admit(target, &p, &err)) {
+	if (attach_resolve(target, &p.pid, &err)) {
+		console_error("%s", err.text);
+		return CLI_CANNOT_ATTACH;
+	}
+	watch_begin(STEP_MS, "looking at process %d", (int)p.pid);
+	if (admit(&p, &err)) {
 		console_error("%s", err.text);
 		return CLI_CANNOT_ATTACH;
 	}
 	report(&p, &out, strcmp(cli->options.format, "json") == 0, &worst);
+	watch_end();
 	rc = cli_print(&out);
 	root_close(&p.root);
 	return rc ? rc : worst == DOCTOR_PROBLEM ? CLI_CANNOT_ATTACH : CLI_DONE;

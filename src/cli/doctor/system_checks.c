@@ -6,10 +6,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cli/attach/foreign.h"
 #include "cli/attach/root.h"
 #include "cli/doctor/doctor.h"
 #include "os/os.h"
+
+#define DESCRIPTORS_MAX (1u << 20) /* more are not counted */
 
 enum { CAP_BIT_SYS_ADMIN = 21, CAP_BIT_SYSLOG = 34, CAP_BIT_PERFMON = 38 }; /* linux/capability.h */
 
@@ -23,18 +27,25 @@ static bool perf_unlimited(const struct patient *p)
 	return can(p, CAP_BIT_PERFMON) || can(p, CAP_BIT_SYS_ADMIN);
 }
 
+static bool read_text(const char *path, char *text, size_t size)
+{
+	int fd = foreign_open(AT_FDCWD, path);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = foreign_read(fd, text, size);
+	close(fd);
+	return n > 0;
+}
+
 /* The number in a file of one, -1 if it cannot be read. */
 static long number_in(const char *path)
 {
-	FILE *file = fopen(path, "re");
-	long number = -1;
+	char text[64];
+	long number;
 
-	if (!file)
-		return -1;
-	if (fscanf(file, "%ld", &number) != 1)
-		number = -1;
-	fclose(file);
-	return number;
+	return read_text(path, text, sizeof(text)) && sscanf(text, "%ld", &number) == 1 ? number : -1;
 }
 
 /* The soft limit called NAME in /proc/PID/limits; UINT64_MAX: unlimited or not known. */
@@ -60,7 +71,7 @@ static unsigned descriptors(pid_t pid)
 
 	snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
 	dir = opendir(path);
-	while (dir && (entry = readdir(dir)))
+	while (dir && n < DESCRIPTORS_MAX && (entry = readdir(dir)))
 		n += entry->d_name[0] != '.';
 	if (dir)
 		closedir(dir);
@@ -149,15 +160,15 @@ void doctor_locked_memory(const struct patient *p, struct finding *f)
 /* The value of KEY in a file of "key value" lines; 0 if it is not there. */
 static uint64_t value_in(const char *path, const char *key)
 {
-	FILE *file = fopen(path, "re");
-	unsigned long long value = 0;
-	char name[64];
+	char text[4096], *line, *rest;
+	size_t n = strlen(key);
 
-	while (file && fscanf(file, "%63s %llu", name, &value) == 2 && strcmp(name, key) != 0)
-		value = 0;
-	if (file)
-		fclose(file);
-	return value;
+	if (!read_text(path, text, sizeof(text)))
+		return 0;
+	for (line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
+		if (strncmp(line, key, n) == 0 && line[n] == ' ')
+			return strtoull(line + n, NULL, 10);
+	return 0;
 }
 
 /* cgroup v2: the line "0::PATH" of /proc/PID/cgroup. */
@@ -180,22 +191,17 @@ void doctor_cpu_quota(const struct patient *p, struct finding *f)
 	char folder[PATH_MAX - 16], path[PATH_MAX];
 	unsigned long long quota, period;
 	uint64_t throttled;
-	FILE *file;
+	char text[64];
 
 	if (!cgroup_of(p->pid, folder, sizeof(folder)))
 		return;
 	snprintf(path, sizeof(path), "%s/cpu.max", folder);
-	file = fopen(path, "re");
-	if (!file)
+	if (!read_text(path, text, sizeof(text)) || sscanf(text, "%llu %llu", &quota, &period) != 2 || !period)
 		return;
-	if (fscanf(file, "%llu %llu", &quota, &period) == 2 && period) {
-		snprintf(path, sizeof(path), "%s/cpu.stat", folder);
-		throttled = value_in(path, "nr_throttled");
-		finding_say(f, throttled ? DOCTOR_NOTE : DOCTOR_OK, "it may use %.2f CPUs (cpu.max); it was "
-			    "throttled %llu times so far",
-			    (double)quota / (double)period, (unsigned long long)throttled);
-		if (throttled)
-			finding_remedy(f, "waiting for the quota is no CPU time: -e wall shows it");
-	}
-	fclose(file);
+	snprintf(path, sizeof(path), "%s/cpu.stat", folder);
+	throttled = value_in(path, "nr_throttled");
+	finding_say(f, throttled ? DOCTOR_NOTE : DOCTOR_OK, "it may use %.2f CPUs (cpu.max); it was throttled %llu "
+		    "times so far", (double)quota / (double)period, (unsigned long long)throttled);
+	if (throttled)
+		finding_remedy(f, "waiting for the quota is no CPU time: -e wall shows it");
 }
