@@ -17,16 +17,25 @@
 #include "cli/live.h"
 #include "os/output.h"
 
+/* How long the stream's rest may take, when the session has ended: what waits in a socket, not what never ends. */
+#define REST_TIME (3 * NS_PER_S)   /* without what its reader takes; it waits there by then */
+#define REST_BYTES (64u << 20)     /* many times what an agent lets wait */
+#define HURRIED (700 * NS_PER_MS)  /* a signal has come: the command ends within a second */
+#define LAST_LOOK (200 * NS_PER_MS)
+
 struct copying {
 	struct live live;
 	struct output out;
+	int pid;              /* of the target, for people */
 	char bytes[64 * 1024];
 	size_t from, to;      /* what of it was not written yet */
 	uint64_t until;       /* ns, 0 = no end */
 	uint64_t taken;       /* when some of it was written last */
 	bool terminal;        /* someone looks at it: made safe to show */
 	struct buffer shown;  /* … with what of it is the begin of a character */
-	bool ending;          /* the stream comes to its end: it is read up to there */
+	bool ending;          /* the stream comes to its end: it is read up to there, */
+	uint64_t over;        /* but no longer than that, */
+	uint64_t rest;        /* and not too many bytes */
 };
 
 static uint64_t now(void)
@@ -95,6 +104,7 @@ static int read_some(struct copying *c, struct error *err)
 		return error_set(err, errno, "cannot read the stream: %s", strerror(errno));
 	c->from = 0;
 	c->to = n > 0 ? (size_t)n : 0;
+	c->rest += c->ending ? c->to : 0;
 	if (c->terminal && n > 0)
 		make_safe(c);
 	return n == 0 || (n < 0 && errno == ECONNRESET);
@@ -103,9 +113,13 @@ static int read_some(struct copying *c, struct error *err)
 /* Begin the end: our session stops, what it has still to say is read. */
 static void wind_up(struct copying *c)
 {
+	uint64_t began = now();
+
 	c->ending = true;
-	c->taken = now();
 	live_stop(&c->live);
+	c->taken = now();
+	/* of a signal's second the session's end has had its part */
+	c->over = c->live.interrupts ? MAX(began + HURRIED, c->taken + LAST_LOOK) : c->taken + REST_TIME;
 }
 
 /* Who shall end waits for no reader that does not read. 1 = done. */
@@ -116,27 +130,50 @@ static int give_up(const struct copying *c)
 	return 1;
 }
 
+/* The other end stays open, or says more and more. 1 = done. */
+static int cut_off(struct copying *c)
+{
+	console_note("stream: process %d does not end it; what came until now was taken", c->pid);
+	return 1;
+}
+
+/* Wait for bytes, for room if there are some, or for the end. As live_wait. */
+static int wait_for_some(struct copying *c, bool full, struct error *err)
+{
+	uint64_t at = now(), end = c->ending ? c->over : c->until ? c->until : at + NS_PER_S, left;
+	int ready;
+
+	left = (end - MIN(end, at)) / NS_PER_MS + 1;
+	ready = live_wait(&c->live, !full, full ? c->out.fd : -1, (int)MIN(left, (uint64_t)1000), err);
+	/* time that the reader takes is not the target's */
+	if (full && c->ending && !c->live.interrupts)
+		c->over += now() - at;
+	return ready;
+}
+
 /* One step; 1 = done. */
 static int step(struct copying *c, struct error *err)
 {
 	bool full = c->from < c->to;
-	uint64_t left = c->until ? (c->until - MIN(c->until, now())) / NS_PER_MS + 1 : 1000;
-	int ready = live_wait(&c->live, !full, full ? c->out.fd : -1, (int)MIN(left, (uint64_t)1000), err);
+	int ready = wait_for_some(c, full, err);
 
 	if (ready == -EINTR && c->live.interrupts > 1)
 		return ready;
 	if (ready == -EINTR || (!c->ending && c->until && now() >= c->until)) {
 		if (!c->ending)
 			wind_up(c);
+		else if (ready == -EINTR)
+			c->over = MIN(c->over, now() + HURRIED);
 		return 0;
 	}
 	if (ready == -ESHUTDOWN || ready == -ECONNRESET) {
-		agent_close(&c->live.agent);
-		c->ending = true;
+		wind_up(c);
 		return 0;
 	}
 	if (ready < 0)
 		return ready;
+	if (c->ending && !full && (now() > c->over || c->rest > REST_BYTES))
+		return cut_off(c);
 	if (full && (ready & LIVE_GONE))
 		return 1; /* nobody wants it any more: as "head" does */
 	if (full && (ready & LIVE_ROOM))
@@ -171,6 +208,7 @@ int cli_stream(struct cli *cli)
 		return rc;
 	}
 	signal(SIGPIPE, SIG_IGN); /* not before: a program that was started has its own way */
+	c.pid = (int)(c.live.launch.pid ? c.live.launch.pid : c.live.agent.target.pid);
 	c.until = cli->options.duration ? now() + cli->options.duration : 0;
 	rc = open_out(&c, &err);
 	while (rc == 0)

@@ -19,6 +19,8 @@
 #define REFRESH (2 * NS_PER_S)
 #define ONCE (3 * NS_PER_S)     /* --once looks so long */
 #define KEYS_MS 100
+#define MOST_OF_A_LINE (16u << 20) /* the longest stacks with the longest names */
+#define MOST_BYTES (512u << 20)    /* of names and stacks, days of which are some 10 MB */
 
 struct top {
 	struct live live;
@@ -101,7 +103,7 @@ static void take_lines(struct top *t)
 	memmove(t->bytes.data, t->bytes.data + at, t->bytes.length);
 }
 
-static void read_stream(struct top *t)
+static int read_stream(struct top *t, struct error *err)
 {
 	char piece[65536];
 	ssize_t n = recv(t->live.sock, piece, sizeof(piece), MSG_DONTWAIT);
@@ -111,6 +113,10 @@ static void read_stream(struct top *t)
 		buffer_append(&t->bytes, piece, (size_t)n);
 		take_lines(t);
 	}
+	if (t->bytes.length > MOST_OF_A_LINE || top_bytes(&t->model) > MOST_BYTES)
+		return error_set(err, EPROTO, "the stream has %s; the agent is none of ours, or broken",
+				 t->bytes.length > MOST_OF_A_LINE ? "a line without an end" : "names without an end");
+	return 0;
 }
 
 /* Until the end. 0, or why it failed. */
@@ -123,8 +129,8 @@ static int watch(struct top *t, bool once, struct error *err)
 			return 0;
 		if (ready < 0)
 			return ready;
-		if (ready & LIVE_BYTES)
-			read_stream(t);
+		if (ready & LIVE_BYTES && read_stream(t, err))
+			return -err->code;
 		read_keys(t);
 		if (now() < t->due || t->view.paused)
 			continue;

@@ -6,6 +6,7 @@
 #include "convert/json_pull.h"
 
 #define MOST_STACKS (1u << 22)
+#define MOST_FRAMES 8192 /* of one; agents send 4,096 and a few */
 
 /* The keys of a record that are of use here. */
 struct record {
@@ -167,11 +168,13 @@ static void keep_stack(struct top_model *m, uint64_t id, const uint32_t *frames,
 			return;
 	}
 	s = &m->stacks.items[id];
+	m->methods_bytes -= s->count * sizeof(*frames);
 	free(s->methods);
 	s->count = 0;
 	s->methods = malloc((count + 1) * sizeof(*frames));
 	for (i = count; s->methods && i-- > 0;)
 		add_method(s, frames[i]);
+	m->methods_bytes += s->count * sizeof(*frames);
 }
 
 static void read_stack(struct top_model *m, struct json *j)
@@ -186,7 +189,7 @@ static void read_stack(struct top_model *m, struct json *j)
 			id = json_number(j);
 		} else if (strcmp(key, "frames") == 0) {
 			for (json_open(j, '['); json_item(j);) {
-				slot = VECTOR_PUSH(&frames);
+				slot = frames.count < MOST_FRAMES ? VECTOR_PUSH(&frames) : NULL;
 				if (slot)
 					*slot = text(m, j);
 				else
@@ -323,6 +326,12 @@ bool top_take(struct top_model *m, const char *line, size_t n)
 		add(m, &r);
 	json_free(&j);
 	return ok;
+}
+
+size_t top_bytes(const struct top_model *m)
+{
+	return strings_bytes(&m->strings) + m->methods_bytes + m->stacks.capacity * sizeof(*m->stacks.items) +
+	       m->threads.capacity * sizeof(*m->threads.items) + m->waits.capacity * sizeof(*m->waits.items);
 }
 
 void top_next(struct top_model *m)

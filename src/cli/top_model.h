@@ -39,6 +39,7 @@ struct top_model {
 	VECTOR(struct top_thread) threads;
 	VECTOR(struct top_wait) waits;
 	VECTOR(struct top_stack) stacks; /* by id */
+	size_t methods_bytes;            /* of what they point to */
 	struct map by_method, by_thread, by_wait;
 	struct map of_cpu, of_wall;      /* names of events → 1 */
 	uint32_t pid, cpus, main_class, jdk;
@@ -52,6 +53,8 @@ struct top_model {
 bool top_take(struct top_model *m, const char *line, size_t n);
 /* Forget the sums; stacks, names and books stay. */
 void top_next(struct top_model *m);
+/* Memory that it takes, about. */
+size_t top_bytes(const struct top_model *m);
 void top_free(struct top_model *m);
 
 #endif

@@ -4,23 +4,29 @@
         done = jstrobe("start", "-e", "cpu", "--fdtransfer", fake.pid)
         fake.perf                       # the socket that the command gave it
         fake.say("exec /usr/bin/sleep 60")
+        fake.held()                     # what it has of the commands, and what can be done with it
+        fake.say("give 3")              # from now on each of its messages brings three descriptors along
 
 As a script it is that program. It has a file libjvm.so mapped, takes SIGQUIT, listens where HotSpot's attach socket is,
 and answers the command's questions.
 """
+import errno
+import fcntl
 import json
 import mmap
 import os
 import shutil
 import signal
 import socket
+import stat
 import struct
 import subprocess
 import sys
 import tempfile
 import threading
 
-HELLO, WELCOME, COMMAND, DONE, PERF, PERF_ASK, PERF_GIVE = 1, 2, 6, 10, 14, 15, 16
+HELLO, WELCOME, OUTPUT, COMMAND, STATUS, DONE, STREAM, PERF, PERF_ASK, PERF_GIVE = 1, 2, 4, 6, 9, 10, 13, 14, 15, 16
+KINDS = {OUTPUT: "OUTPUT", STREAM: "STREAM", PERF: "PERF", PERF_GIVE: "PERF_GIVE"}
 
 
 def frame(kind, text=b""):
@@ -45,14 +51,15 @@ def receive(sock, size=0):
 # ---- the test's side -------------------------------------------------------------------
 
 class FakeJvm:
-    """USER: number of its user, and of its only group. WRAP: words before the program."""
+    """USER: number of its user, and of its only group. WRAP: words before the program. LOADED: with an agent's library."""
 
-    def __init__(self, user=65534, wrap=()):
+    def __init__(self, user=65534, wrap=(), loaded=False):
         self.folder = tempfile.mkdtemp(prefix="fake-jvm-")
         os.chmod(self.folder, 0o755)
         library = os.path.join(self.folder, "libjvm.so")
-        with open(library, "wb") as file:
-            file.write(b"\0" * 4096)
+        for name in ("libjvm.so", "libjstrobe.so")[:2 if loaded else 1]:
+            with open(os.path.join(self.folder, name), "wb") as file:
+                file.write(b"\0" * 4096)
         ours, its = socket.socketpair()
         self.channel = ours
         if "--pid" in wrap:  # it is number 1 in there, as others are elsewhere: its socket needs a /tmp of its own
@@ -91,6 +98,14 @@ class FakeJvm:
         """COUNT more threads; all their numbers, as the program sees them."""
         self.say(f"threads {count}")
         return json.loads(self.process.stdout.readline())
+
+    def held(self):
+        """
+        The descriptors that it has of the commands so far: {number: what `look` says of each}. From the first call on it
+        keeps what it gets.
+        """
+        self.say("held")
+        return {int(fd): found for fd, found in json.loads(self.process.stdout.readline()).items()}
 
     def requests(self):
         """What the JVM's attach socket was asked for so far."""
@@ -133,41 +148,105 @@ def ask(sock, question, sender=None, credentials=None):
 
 # ---- the program -----------------------------------------------------------------------
 
-def talk(options, channel):
+class State:
+    """What it does with descriptors."""
+
+    def __init__(self, gift):
+        self.keeps, self.gives, self.gift = False, 0, gift
+        self.own, self.came = set(), {}  # sockets of its own; number: kind of the message that brought it
+
+
+def attempt(what):
+    """None: it worked; else the error's name."""
+    try:
+        found = what()
+        if isinstance(found, int) and found >= 0:
+            os.close(found)
+        return None
+    except OSError as error:
+        return errno.errorcode[error.errno]
+
+
+def look(fd, kind):
+    """What FD is, and what its holder can do with it."""
+    st, path = os.fstat(fd), f"/proc/self/fd/{fd}"
+    access = fcntl.fcntl(fd, fcntl.F_GETFL)
+    types = {stat.S_IFREG: "regular", stat.S_IFSOCK: "socket", stat.S_IFDIR: "folder", stat.S_IFIFO: "pipe"}
+    return {
+        "message": kind, "type": types.get(stat.S_IFMT(st.st_mode), os.readlink(path)),
+        "access": "path" if access & os.O_PATH else ("read", "write", "both")[access & os.O_ACCMODE],
+        "name": os.readlink(path), "names": st.st_nlink, "size": st.st_size,
+        "up": attempt(lambda: os.open("..", os.O_RDONLY, dir_fd=fd)),
+        "read": attempt(lambda: os.pread(fd, 1, 0) and None),
+        "again": attempt(lambda: os.open(path, os.O_RDONLY)),
+        "link": attempt(lambda: os.link(path, f"link-{fd}", follow_symlinks=True)),
+        "mode": attempt(lambda: os.chmod(path, 0o4777)),
+    }
+
+
+def held(state):
+    """All of /proc/self/fd but what it had before and its own sockets."""
+    found = {}
+    for fd in map(int, os.listdir("/proc/self/fd")):
+        if fd in state.own:
+            continue
+        try:
+            found[fd] = look(fd, state.came.get(fd, "?"))
+        except OSError:
+            pass  # the folder itself, closed by now; a conversation that has just ended
+    return found
+
+
+def talk(options, channel, state):
     """The agent's side of a conversation."""
     sock = socket.socket(socket.AF_UNIX)
+    state.own.add(sock.fileno())
     sock.connect(options["connect"])
-    sock.sendall(frame(HELLO, f"protocol={options['protocol']}\ntoken={options['token']}\nversion=0\n"
-                              f"pid={os.getpid()}\n".encode()))
+
+    def tell(kind, text):
+        socket.send_fds(sock, [frame(kind, text)], [state.gift] * state.gives)
+
+    tell(HELLO, f"protocol={options['protocol']}\ntoken={options['token']}\nversion=0\npid={os.getpid()}\n".encode())
     while True:
-        kind, _, descriptors = receive(sock)
+        kind, text, descriptors = receive(sock)
         if kind == PERF:
             socket.send_fds(channel, [b"p"], descriptors)
+        if state.keeps:
+            state.came.update((fd, KINDS.get(kind, str(kind))) for fd in descriptors)
+        else:
+            for fd in descriptors:
+                os.close(fd)
+        if kind == COMMAND and text.startswith(b"status"):
+            tell(STATUS, b"running=1\nevent=cpu\n")
         if kind == COMMAND:
-            sock.sendall(frame(DONE, b"engine=fake\n"))
-        for fd in descriptors:
-            os.close(fd)
+            tell(DONE, b"engine=fake\ntaken=1\nstored=1\n")
         if not kind:
+            state.own.discard(sock.fileno())
+            sock.close()
             return
 
 
-def serve(listener, channel, requests):
+def serve(listener, channel, requests, state):
     while True:
         sock, _ = listener.accept()
+        state.own.add(sock.fileno())
         data = b""
         while data.count(b"\0") < 5:
             data += sock.recv(4096)
         words = [word.decode() for word in data.split(b"\0")]
         requests.append(words)
         options = dict(item.split("=", 1) for item in words[4].split(",") if "=" in item)
-        threading.Thread(target=talk, args=(options, channel), daemon=True).start()
+        threading.Thread(target=talk, args=(options, channel, state), daemon=True).start()
         sock.sendall(b"0\nreturn code: 0\n")
+        state.own.discard(sock.fileno())
         sock.close()
 
 
 def main():
-    with open(sys.argv[1], "rb") as file:
-        memory = mmap.mmap(file.fileno(), 4096, prot=mmap.PROT_READ)
+    memory = []
+    for library in filter(os.path.exists, (sys.argv[1], os.path.join(os.path.dirname(sys.argv[1]), "libjstrobe.so"))):
+        with open(library, "rb") as file:
+            memory.append(mmap.mmap(file.fileno(), 4096, prot=mmap.PROT_READ))
     channel, requests = socket.socket(fileno=int(sys.argv[2])), []
     signal.signal(signal.SIGQUIT, lambda *_: None)
     path = f"/tmp/.java_pid{os.getpid()}"
@@ -177,7 +256,9 @@ def main():
     listener.bind(path)
     os.chmod(path, 0o600)
     listener.listen(4)
-    threading.Thread(target=serve, args=(listener, channel, requests), daemon=True).start()
+    state = State(os.open(sys.argv[1], os.O_RDONLY))
+    state.own.update(map(int, os.listdir("/proc/self/fd")))
+    threading.Thread(target=serve, args=(listener, channel, requests, state), daemon=True).start()
     print("READY", flush=True)
     for line in sys.stdin:
         words = line.split()
@@ -187,6 +268,11 @@ def main():
             for _ in range(int(words[1])):
                 threading.Thread(target=signal.pause, daemon=True).start()
             print(json.dumps([t.native_id for t in threading.enumerate()]), flush=True)
+        elif words[0] == "held":
+            print(json.dumps(held(state)), flush=True)
+            state.keeps = True
+        elif words[0] == "give":
+            state.gives = int(words[1])
         elif words[0] == "exec":
             os.remove(path)
             os.execv(words[1], words[1:])
@@ -194,7 +280,6 @@ def main():
             break
     if os.path.exists(path):  # the folder it lies in may be gone already
         os.remove(path)
-    memory.close()
 
 
 if __name__ == "__main__":
