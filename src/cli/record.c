@@ -154,10 +154,15 @@ static int let_run(struct recording *r, uint64_t duration, struct error *err)
 	}
 }
 
+static pid_t pid_of(const struct recording *r)
+{
+	return r->agent.target.pid ? r->agent.target.pid : r->launch.pid;
+}
+
 /* A second has passed in which the agent said nothing. Whether the result that a signal asked for may yet come. */
 static bool is_worth_waiting(struct recording *r, struct signs *signs, uint64_t waited)
 {
-	pid_t pid = r->agent.target.pid ? r->agent.target.pid : r->launch.pid;
+	pid_t pid = pid_of(r);
 
 	if (waited > HURRY || !signs_of_work(signs, pid, r->result.fd))
 		return false;
@@ -178,7 +183,7 @@ static int finish(struct recording *r, struct error *err)
 
 	o.action = ACTION_STOP;
 	o.owner = false;
-	signs_of_work(&signs, r->agent.target.pid ? r->agent.target.pid : r->launch.pid, r->result.fd);
+	signs_of_work(&signs, pid_of(r), r->result.fd);
 	rc = agent_tell(&r->agent, &o, AGENT_ANSWER_MS, err);
 	while (rc == 0) {
 		rc = agent_listen(&r->agent, interrupts ? TICK_MS : AGENT_ANSWER_MS, err);
@@ -190,7 +195,7 @@ static int finish(struct recording *r, struct error *err)
 		}
 		if (rc == -ETIMEDOUT && interrupts && !is_worth_waiting(r, &signs, now() - asked))
 			return error_set(err, EINTR, "process %d does not answer; stopped without a result",
-					 (int)r->agent.target.pid);
+					 (int)pid_of(r));
 		if (rc != -EINTR && (rc != -ETIMEDOUT || !interrupts))
 			break;
 		rc = 0;
@@ -208,7 +213,7 @@ static void keep_recorded(struct recording *r, struct error *err)
 	strcpy(file, r->result.file);
 	if (result_keep(&r->result, r->signals, err) == 0)
 		error_set(err, ECONNRESET, "process %d ended without a last word of the agent (killed or "
-			  "crashed); %s holds what was recorded until a second before", (int)r->agent.target.pid, file);
+			  "crashed); %s holds what was recorded until a second before", (int)pid_of(r), file);
 }
 
 /* RC is how the session came to its end. Make its result visible. An exit code. */
@@ -221,14 +226,14 @@ static int conclude(struct recording *r, int rc, struct error *err)
 			rc = -err->code;
 		} else if (!r->launch.pid) {
 			console_note("process %d ended; the result covers its last %.1f s",
-				     (int)r->agent.target.pid, (double)(now() - r->began) / 1e9);
+				     (int)pid_of(r), (double)(now() - r->began) / 1e9);
 		}
 	} else if (rc == -ECONNRESET && r->began && r->result.grows) {
 		keep_recorded(r, err);
 	} else if (rc == -ECONNRESET && r->began) {
 		error_set(err, ECONNRESET, "process %d ended without a last word of the agent (killed or "
 			  "crashed, or right when profiling began); there is no result",
-			  (int)r->agent.target.pid);
+			  (int)pid_of(r));
 	}
 	if (rc == 0)
 		rc = report_result(&r->agent, &r->cli->options, &r->result, "", err);

@@ -200,8 +200,9 @@ static void serve(struct server *s)
 		else
 			more = control_receive(s->sock, &m, 0, &err) == 0 && m.type == CONTROL_PERF_ASK &&
 			       m.sender == s->target.pid && answer(s, &m);
+		/* descriptors that came along are not wanted */
+		control_release(&m);
 	}
-	control_release(&m);
 }
 
 /* ---- the process -------------------------------------------------------------------- */

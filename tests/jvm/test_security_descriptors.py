@@ -1,0 +1,207 @@
+"""Descriptors that cross between command and target, against the table in docs/inside/security.md.
+
+The target is hostile: it keeps whatever it gets, lists its /proc/self/fd, and tries what each descriptor is good for.
+"""
+import array
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+
+import container
+import jvm
+import pytest
+from fake_jvm import PERF_ASK, FakeJvm, ask, frame, look
+from jvm import jstrobe, wait_until
+from test_security_perf import why_not
+from test_talk import DONE, OUTPUT, Command
+
+pytestmark = [pytest.mark.together, pytest.mark.skipif(bool(why_not()), reason=why_not())]
+
+APART = ["unshare", "--pid", "--kill-child", "--fork"]
+CLOCK = dict(type=1, config=0, period=1000000, kernel=1)
+
+
+def table():
+    """The rows' first four cells: message, from and to, type, access."""
+    with open(os.path.join(jvm.ROOT, "docs", "inside", "security.md")) as file:
+        section = file.read().split("## Descriptors that cross")[1].split("\n## ")[0]
+    rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in section.splitlines()
+            if line.startswith("|")]
+    assert rows[0][:4] == ["message", "from → to", "type", "access"]
+    return {tuple(row[:4]) for row in rows[2:]}
+
+
+@pytest.fixture
+def results():
+    """A folder for results that no other user can enter."""
+    folder = tempfile.mkdtemp(prefix="results-", dir="/tmp")
+    yield folder
+    shutil.rmtree(folder)
+
+
+def commands(folder):
+    """What is asked of the target, and the messages that bring it descriptors; those that change a result get a new one."""
+    def file(name):
+        return ["-f", os.path.join(folder, name)]
+
+    return [
+        (["record", "-d", "0.1", *file("a.collapsed")], {"OUTPUT"}),
+        (["record", "-d", "0.1", *file("a.jfr")], {"OUTPUT"}),
+        (["record", "-d", "0.1", *file("a.jfr")], {"OUTPUT"}),  # an old one is there now
+        (["record", "-d", "0.1", "-o", "collapsed"], {"OUTPUT"}),
+        (["record", "-d", "0.1", "-o", "collapsed", "-f", "/dev/null"], {"OUTPUT"}),
+        (["start", *file("b.html")], {"OUTPUT"}), (["start", *file("b.jfr")], {"OUTPUT"}),
+        (["resume", *file("c.html")], {"OUTPUT"}), (["stop", *file("d.html")], {"OUTPUT"}),
+        (["dump", *file("d.html")], {"OUTPUT"}), (["dump"], {"OUTPUT"}),
+        (["stream", "-d", "0.1", *file("e.ndjson")], {"STREAM"}),
+        (["start"], set()), (["status"], set()), (["list"], set()), (["version"], set()), (["metrics"], set()),
+    ]
+
+
+def is_harmless(found, named, root):
+    """Nothing leads to a folder, and a result's file can only be written to. NAMED: it is one with a name."""
+    assert found["type"] != "folder" and found["access"] != "path" and found["up"] == "ENOTDIR", found
+    if found["message"] != "OUTPUT":
+        return
+    assert found["type"] == "regular" and found["access"] == "write" and found["read"] == "EBADF", found
+    assert found["link"], found
+    # in a container root is our root and may change modes: of a file that has no name
+    assert (found["mode"] and found["again"]) or root, found
+    assert found["names"] == 0 or named, found
+
+
+@pytest.mark.parametrize("wrap, user", [((), 65534), (APART, 65534), (APART, 0)], ids=["another-user", "container", "its-root"])
+def test_what_the_target_gets(results, wrap, user):
+    """No more than the table says, from any command, and each of its rows is there."""
+    if wrap and not container.permitted("--pid"):
+        pytest.skip("needs namespaces")
+    seen = set()
+    with FakeJvm(user=user, wrap=wrap, loaded=True) as fake:
+        known = set(fake.held())
+        for words, brings in commands(results):
+            done = jstrobe(*words, fake.pid)
+            found = {fd: what for fd, what in fake.held().items() if fd not in known}
+            known |= set(found)
+            assert {what["message"] for what in found.values()} == brings, (words, found, done.stderr)
+            for what in found.values():
+                is_harmless(what, not wrap or words[0] in ("start", "resume"), user == 0)
+                seen.add((what["message"], "command → agent", what["type"], what["access"]))
+        jstrobe("start", "-e", "cpu", "--fdtransfer", fake.pid)
+        seen |= {(what["message"], "command → agent", what["type"], what["access"])
+                 for fd, what in fake.held().items() if fd not in known}
+    assert seen == {row for row in table() if row[1] == "command → agent"}
+
+
+def test_what_the_helper_gives():
+    """Events and, once, the kernel's symbols."""
+    with FakeJvm() as fake:
+        assert jstrobe("start", "-e", "cpu", "--fdtransfer", fake.pid).returncode == 0
+        given = [ask(fake.perf, dict(CLOCK, tid=fake.pid), sender=fake.pid), ask(fake.perf, dict(kallsyms=1), sender=fake.pid)]
+        seen = set()
+        for code, fd in given:
+            assert code == 0
+            found = look(fd, "PERF_GIVE")
+            kind = "perf event" if "perf_event" in found["type"] else found["type"]
+            seen.add(("PERF_GIVE", "helper → agent", kind, found["access"]))
+            os.close(fd)
+        assert seen == {row for row in table() if row[1] == "helper → agent"}
+
+
+def links(pid):
+    found = []
+    for fd in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            found.append(os.readlink(f"/proc/{pid}/fd/{fd}"))
+        except OSError:
+            pass  # closed meanwhile
+    return found
+
+
+def test_what_the_command_is_sent(results):
+    """Each of the target's messages brings three descriptors along: they are closed where they arrive."""
+    with FakeJvm(loaded=True) as fake:
+        fake.say("give 3")
+        fake.held()
+        running = subprocess.Popen([jvm.COMMAND, "record", "-d", "30", "-f", os.path.join(results, "x.html"), str(fake.pid)],
+                                   stderr=subprocess.PIPE, text=True)
+        try:
+            # its answer to "start" has come when the result's file was asked for, and two looks later
+            wait_until(lambda: any("OUTPUT" == what["message"] for what in fake.held().values()), 60)
+            wait_until(lambda: not any("libjvm.so" in link for link in links(running.pid)), 60)
+            assert running.poll() is None
+            running.terminate()
+            said = running.communicate(timeout=60)[1]
+            assert running.returncode == 0, said
+        finally:
+            running.kill()
+            running.wait()
+        for words in (["status"], ["stop", "-f", os.path.join(results, "y.html")], ["version"]):
+            done = jstrobe(*words, fake.pid)
+            assert done.returncode == 0, (words, done.stderr)
+
+
+def helpers(pid):
+    found = []
+    for helper in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{helper}/comm") as comm, open(f"/proc/{helper}/cmdline") as words:
+                if comm.read() == "jstrobe perf\n" and f"\0{pid}\0" in words.read():
+                    found.append(int(helper))
+        except OSError:
+            pass
+    return found
+
+
+def test_what_the_helper_is_sent():
+    with FakeJvm() as fake:
+        assert jstrobe("start", "-e", "cpu", "--fdtransfer", fake.pid).returncode == 0
+        question = "".join(f"{key}={value}\n" for key, value in dict(CLOCK, tid=fake.pid).items()).encode()
+        wait_until(lambda: helpers(fake.pid), 60)
+        helper, = helpers(fake.pid)
+        os.close(ask(fake.perf, dict(CLOCK, tid=fake.pid), sender=fake.pid)[1])
+        before = sorted(links(helper))
+        credentials = (socket.SOL_SOCKET, socket.SCM_CREDENTIALS, array.array("i", [fake.pid, 0, 0]))
+        with open(__file__) as gift:
+            rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [gift.fileno()] * 3))
+            for _ in range(20):
+                try:
+                    fake.perf.sendmsg([frame(PERF_ASK, question)], [credentials, rights])
+                    _, descriptors, _, _ = socket.recv_fds(fake.perf, 100, 4)
+                except OSError:
+                    break  # it may hang up
+                for fd in descriptors:
+                    os.close(fd)
+        wait_until(lambda: not helpers(fake.pid) or sorted(links(helper)) == before, 60)
+
+
+def test_what_an_agent_sends(jdk17):
+    """The real one sends none."""
+    class Careful(Command):
+        def _read(self, count):
+            data = b""
+            while len(data) < count:
+                piece, found, flags, _ = socket.recv_fds(self.sock, count - len(data), 8)
+                assert not found and not flags & socket.MSG_CTRUNC
+                if not piece:
+                    raise EOFError
+                data += piece
+            return data
+
+    with jvm.Program(jdk17, "Sleepers", 1, "idle") as program, tempfile.TemporaryFile() as result:
+        command = Careful(jdk17, program).welcomed()
+        with open(f"/proc/self/fd/{result.fileno()}", "wb") as file:
+            command.send(OUTPUT, "x", [file.fileno()])
+        for words in ("start\ninterval=1000000", "status", "list", "metrics", "stop\ncollapsed"):
+            command.send(6, words)
+            assert command.answer()[0] == DONE, words
+        command.close()
+        assert program.stop() == 0
+
+
+def test_what_a_program_gets(results):
+    """`record -- PROGRAM`: stdin, stdout and stderr of the command, and nothing else."""
+    done = jstrobe("record", "-f", os.path.join(results, "x.html"), "--", "/usr/bin/python3", "-c",
+                   "import os; print(sorted(map(int, os.listdir('/proc/self/fd'))))", stdin=subprocess.DEVNULL)
+    assert done.stdout == "[0, 1, 2, 3]\n", (done.stdout, done.stderr)  # 3: the folder that is listed
