@@ -1,7 +1,7 @@
 /*
  * conversation.h - the command's side of a conversation as a machine: bytes and the time go in, what became of them
  * comes out. It waits for nothing and calls nothing of the system, so that tests can drive it (tests/unit/
- * test_cli_conversation.c, tests/fuzz/fuzz_conversation.c); agent.c has the sockets and the clock.
+ * test_cli_conversation.c); agent.c has the sockets and the clock.
  *
  * The other side is not trusted: it may send anything, at any speed, in any order, or nothing. So each answer has a
  * limit in messages and bytes of each kind, and a deadline that nothing it sends puts off.
