@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "agent/attaching.h"
 #include "agent/control_thread.h"
 #include "agent/entry.h"
 #include "agent/fallback.h"
@@ -251,8 +252,13 @@ int jvm_init(JavaVM *java, bool at_load, struct error *err)
 	if (ti)
 		return 0;
 	vm = java;
-	if ((*vm)->GetEnv(vm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK) {
+	if (!at_load)
+		attaching_hold(vm);
+	if ((*vm)->GetEnv(vm, (void **)&ti, JVMTI_VERSION_1_2) != JNI_OK)
 		ti = NULL;
+	if (!at_load)
+		attaching_go_on(vm);
+	if (!ti) {
 		return error_set(err, ENOTSUP, "this JVM offers no JVMTI: its threads cannot be found");
 	}
 	memset(&callbacks, 0, sizeof(callbacks));

@@ -310,6 +310,41 @@ TRICK(attached)
 	return (int)(intptr_t)failed;
 }
 
+/* ---- crowds of threads that attach themselves, as fast as they can ---- */
+
+#define CROWD 12
+
+static void *crowd_thread(void *arg)
+{
+	JavaVM *vm = arg;
+	JNIEnv *env;
+	int i;
+
+	for (i = 0; i < 300; i++)
+		if ((*vm)->AttachCurrentThread(vm, (void **)&env, NULL) != JNI_OK ||
+		    (*vm)->DetachCurrentThread(vm) != JNI_OK)
+			return (void *)1;
+	return NULL;
+}
+
+TRICK(crowded)
+{
+	pthread_t threads[CROWD];
+	void *failed, *any = NULL;
+	JavaVM *vm;
+	int i, n = 0;
+
+	if ((*env)->GetJavaVM(env, &vm))
+		return 9;
+	while (n < CROWD && !pthread_create(&threads[n], NULL, crowd_thread, vm))
+		n++;
+	for (i = 0; i < n; i++) {
+		pthread_join(threads[i], &failed);
+		any = failed ? failed : any;
+	}
+	return any || n < CROWD;
+}
+
 /* ---- the end ---- */
 
 static volatile uintptr_t nowhere = 0x10;

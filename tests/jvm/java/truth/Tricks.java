@@ -33,9 +33,20 @@ public final class Tricks {
 
     public static native int attached();
 
+    public static native int crowded();
+
     public static native int crash();
 
     public static native int aborted();
+
+    private static volatile Object sink;
+
+    private static int garbage() {
+        for (int i = 0; i < 2000; i++) {
+            sink = new byte[20000];
+        }
+        return 0;
+    }
 
     public static void main(String[] args) throws Exception {
         System.load(args[0]);
@@ -67,6 +78,8 @@ public final class Tricks {
             case "loaded": return () -> loaded(copy);
             case "blocked": return Tricks::blocked;
             case "attached": return Tricks::attached;
+            case "crowded": return Tricks::crowded;
+            case "garbage": return Tricks::garbage;
             default: throw new IllegalArgumentException(name);
         }
     }
