@@ -1,9 +1,10 @@
 /*
  * attaching.h - no native thread is half attached while the JVM makes its first JVMTI environment.
  *
- * From JDK 21 on (JDK-8311556; 26 has it still) the first environment in a running JVM, whichever agent's, makes the JVM
- * go through all threads at a safepoint (SetNotifyJvmtiEventsMode), and it dies of a thread that AttachCurrentThread()
- * has put into the list but has not given its java.lang.Thread yet. Threads stand there where they wait for memory.
+ * From JDK 21 on (JDK-8311556; the sources of 26 have it still) the first environment in a running JVM, whichever
+ * agent's, makes the JVM go through all threads at a safepoint (SetNotifyJvmtiEventsMode). It dies of a thread that
+ * AttachCurrentThread() has put into the list but has not given its java.lang.Thread yet. Threads stand there where
+ * they wait for memory.
  */
 #ifndef JSTROBE_AGENT_ATTACHING_H
 #define JSTROBE_AGENT_ATTACHING_H
@@ -11,8 +12,8 @@
 #include <jni.h>
 
 /*
- * Threads that begin to attach themselves wait, a second at most, and those that are at it are waited for, half a
- * second at most, until attaching_go_on(). Nothing before JDK 21. On a thread of the JVM, in native code; by one at a time.
+ * Threads that begin to attach themselves wait until attaching_go_on(), a second at most. Those that are at it are
+ * waited for, half a second at most. Nothing before JDK 21. On a thread of the JVM, in native code; by one at a time.
  */
 void attaching_hold(JavaVM *vm);
 void attaching_go_on(JavaVM *vm);
