@@ -78,8 +78,10 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 	rc = records_open(err);
 	if (rc == 0)
 		rc = faults_install(err);
-	if (rc)
+	if (rc) {
+		jvm_session_end();
 		return rc;
+	}
 	rc = collector_start(account, err);
 	if (rc)
 		goto no_collector;
@@ -112,10 +114,9 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 
 no_waits:
 	engine_stop();
-	jvm_session_end();
 no_engine:
-	jvm_session_end();
-	if (!collector_stop(account)) {
+	jvm_session_end(); /* also what jvm_generated_code() has switched on */
+	if (engine_is_held() || !collector_stop(account)) {
 		left = account;
 		return rc;
 	}
@@ -126,6 +127,7 @@ no_engine:
 	streams_end();
 	collector_release(account);
 no_collector:
+	jvm_session_end();
 	faults_remove();
 	return rc;
 }
@@ -134,9 +136,9 @@ no_collector:
 static int settle(struct error *err)
 {
 	if (left) {
-		if (!collector_stop(left))
-			return error_set(err, EBUSY, "a thread of the profiler's own, 'jstrobe drain', is held, by a "
-					 "debugger or by lack of CPU time; let it go, then try again");
+		if (!engine_settle() || !collector_stop(left))
+			return error_set(err, EBUSY, "a thread of this process, or 'jstrobe drain', is held inside the "
+					 "profiler, by a debugger or by lack of CPU time; let it go, then try again");
 		collector_release(left);
 		faults_remove();
 		left = NULL; /* it stays: what wrote or streamed its samples may look at it yet */

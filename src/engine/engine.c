@@ -220,10 +220,21 @@ static void halt_events(uint32_t count)
 			events[e].ops->halt();
 }
 
+/* What the first COUNT events' engines took is given back, after halt_events. */
+static void stop_events(uint32_t count)
+{
+	uint32_t e;
+
+	for (e = 0; e < count; e++)
+		if (events[e].ops->stop)
+			events[e].ops->stop();
+}
+
+/* An engine that refuses gives back itself what it took. */
 static int start_events(struct buffer *notes, struct error *err)
 {
 	uint32_t e;
-	int rc;
+	int rc = 0;
 
 	zone.quiet = false;
 	zone.timer_event = 0;
@@ -234,13 +245,15 @@ static int start_events(struct buffer *notes, struct error *err)
 	force_count_descriptors();
 	for (e = 0; e < event_count; e++) {
 		if (options.only_cpu && events[e].ops != &engine_perf)
-			return error_set(err, EINVAL, "%s: target-cpu is only supported with perf_events",
-					 events[e].name);
+			rc = error_set(err, EINVAL, "%s: target-cpu is only supported with perf_events",
+				       events[e].name);
 		counted[e] = 0;
 		tell_zone(e);
-		rc = events[e].ops->start(&events[e], e, notes, err);
+		if (rc == 0)
+			rc = events[e].ops->start(&events[e], e, notes, err);
 		if (rc) {
 			halt_events(e);
+			stop_events(e);
 			return events[e].role != WINDOW_NONE ? window_refused(&events[e], err) : rc;
 		}
 		tell_zone(e);
@@ -306,15 +319,6 @@ static bool wait_outside(void)
 	return quiesced(held_epoch);
 }
 
-static void stop_events(void)
-{
-	uint32_t e;
-
-	for (e = 0; e < event_count; e++)
-		if (events[e].ops->stop)
-			events[e].ops->stop();
-}
-
 bool engine_stop(void)
 {
 	bool outside;
@@ -336,12 +340,17 @@ bool engine_stop(void)
 	/* A handler that is held (by a debugger) may be reading its ring: see engine_settle. */
 	if (outside)
 		records_each(force_disarm);
-	stop_events();
+	stop_events(event_count);
 	window_stop();
 	signals_give_back();
 	held = !outside;
 	atomic_store(&in_force, false);
 	return outside;
+}
+
+bool engine_is_held(void)
+{
+	return held;
 }
 
 bool engine_settle(void)
@@ -350,7 +359,7 @@ bool engine_settle(void)
 		return false;
 	if (held) {
 		records_each(disarm);
-		stop_events();
+		stop_events(event_count);
 	}
 	held = false;
 	return true;

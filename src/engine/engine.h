@@ -103,6 +103,8 @@ int engine_start(const struct engine_options *o, struct buffer *notes, struct er
 bool engine_stop(void);
 /* After engine_stop returned false: disarm what it left, as soon as the handler is out. False: not yet. */
 bool engine_settle(void);
+/* Whether a stop, or a start that failed, left a handler behind: engine_settle comes first. */
+bool engine_is_held(void);
 /* The JVM's threads are known as such by now: turns may begin. */
 void engine_threads_known(void);
 /* What was sampled so far is on its way to the collector: open runs are counted out. Takes no lock of records. */

@@ -245,6 +245,18 @@ static int open_tables(struct error *err)
 	return runs_open(err);
 }
 
+/* The tables' memory goes back; their address space stays. */
+static void stop(void)
+{
+	size_t i;
+
+	parked_release();
+	wall_waits_close();
+	for (i = 0; i < ARRAY_LEN(tables); i++)
+		if (*(void **)tables[i].at)
+			madvise(*(void **)tables[i].at, RECORD_LIMIT * tables[i].row, MADV_DONTNEED);
+}
+
 static int start(struct engine_event *event, uint32_t e, struct buffer *notes, struct error *err)
 {
 	const char *mode = force_options()->wall_mode;
@@ -264,13 +276,19 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 	wall.slices = (uint32_t)MIN(MAX(SLICES_TIME / zone.events[e].interval, 1), SLICES);
 	wall.one_by_one = force_options()->one_by_one;
 	wall.marker = strcmp(mode, "slots") != 0 && marker_works(KNOB(strcmp(force_options()->fail, "marker") == 0));
-	if (!wall.marker && strcmp(mode, "marker") == 0)
+	if (!wall.marker && strcmp(mode, "marker") == 0) {
+		stop();
 		return error_set(err, ENOTSUP, "wallmode=marker: threads of this process cannot be marked (it needs "
 				 "glibc 2.35, glibc.pthread.rseq=1 and a kernel that passes the self-test); "
 				 "leave the option out");
+	}
 	(void)notes;
 	rc = force_options()->parked ? parked_start(e, err) : 0;
-	return rc ? rc : rounds_begin(&rounds, e, err);
+	if (rc == 0)
+		rc = rounds_begin(&rounds, e, err);
+	if (rc)
+		stop();
+	return rc;
 }
 
 static int arm(struct thread_record *r, uint32_t e)
@@ -332,17 +350,6 @@ void engine_threads_known(void)
 void engine_flush(void)
 {
 	rounds_flush();
-}
-
-/* The tables' memory goes back; their address space stays. */
-static void stop(void)
-{
-	size_t i;
-
-	parked_release();
-	wall_waits_close();
-	for (i = 0; i < ARRAY_LEN(tables); i++)
-		madvise(*(void **)tables[i].at, RECORD_LIMIT * tables[i].row, MADV_DONTNEED);
 }
 
 /* Their rows' memory goes back as well: they are of threads that were counted out. */

@@ -274,6 +274,16 @@ def test_parked_virtual_threads(jdk25, say):
         assert not [s for s in without.stacks if s["state"] == "parked" and "truth.Parked.park" in s["frames"]]
 
 
+def test_a_refused_start_leaves_no_wish(jdk25):
+    """The wall clock was started already when the second event was refused: parks are nothing to the session after it."""
+    with Program(jdk25, "Parked", "sleep", 20, 40) as program:
+        refused = jstrobe("start", "-e", "wall,context-switches", "--vthreads", "--all-user", program.pid)
+        assert refused.returncode and "happens in the kernel only" in refused.stderr, refused.stderr
+        profile = record(program, "-e", "cpu", "-i", "1ms", "-d", "1")
+        used = sum(s["weight"] for s in profile.stacks)
+        assert used < 3 * profile.json["duration_ns"], (used, profile.samples)  # of some 2 CPUs; 20 threads are parked
+
+
 def test_no_virtual_threads_to_tell_of(jdk17):
     with Program(jdk17, "Idle", "2") as program:
         done = jstrobe("start", "-e", "wall", "--vthreads", program.pid)
