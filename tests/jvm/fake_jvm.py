@@ -6,6 +6,7 @@
         fake.say("exec /usr/bin/sleep 60")
         fake.held()                     # what it has of the commands, and what can be done with it
         fake.say("give 3")              # from now on each of its messages brings three descriptors along
+        fake.say("garble 7")            # … and what it says is drawn from that seed: honest, mutated, cut, too much
 
 As a script it is that program. It has a file libjvm.so mapped, takes SIGQUIT, listens where HotSpot's attach socket is,
 and answers the command's questions.
@@ -15,6 +16,8 @@ import fcntl
 import json
 import mmap
 import os
+import random
+import select
 import shutil
 import signal
 import socket
@@ -152,8 +155,21 @@ class State:
     """What it does with descriptors."""
 
     def __init__(self, gift):
-        self.keeps, self.gives, self.gift = False, 0, gift
+        self.keeps, self.gives, self.gift, self.random = False, 0, gift, None
         self.own, self.came = set(), {}  # sockets of its own; number: kind of the message that brought it
+        self.lock = threading.Lock()     # `own` says what there is
+
+    def opened(self, make):
+        """A socket of its own."""
+        with self.lock:
+            sock = make()
+            self.own.add(sock.fileno())
+        return sock
+
+    def close(self, sock):
+        with self.lock:
+            self.own.discard(sock.fileno())
+            sock.close()
 
 
 def attempt(what):
@@ -197,15 +213,56 @@ def held(state):
     return found
 
 
+LIES = [b"", b"\n", b"code=2\nreason=\x1b]0;x\x07", b"code=4", b"code=110\nreason=late", b"taken=99999999999999999999\nloss=\n",
+        b"running=1\nowed=/etc/passwd\nrecording=1\n", b"format=jfr\nrunning=1\n", b"engine=\xc2\x9b31m\n", b"=\n==\n", b"x" * 5000]
+
+
+def garble(r, kind, text):
+    """What is sent instead of the message: bytes, None to hang up."""
+    way = r.randrange(10)
+    if way < 3:
+        return frame(kind, text)
+    if way == 3:
+        return frame(r.choice((7, 8, 9, 10, 11, 12)), r.choice(LIES)) + frame(kind, text)
+    if way == 4:
+        return frame(r.choice((7, 8, 9)), r.choice(LIES)) * r.choice((1, 30, 3000)) + frame(kind, text)
+    if way == 5:
+        return frame(kind, r.choice(LIES))
+    if way == 6:
+        data = bytearray(frame(kind, text))
+        data[r.randrange(len(data))] ^= 1 << r.randrange(8)
+        return bytes(data) + frame(kind, text)
+    if way == 7:
+        return r.randbytes(r.choice((1, 5, 6, 300, 70000)))
+    if way == 8:
+        return frame(kind, text)[:r.randrange(5 + len(text))] + b"\0" * r.randrange(3)
+    return None
+
+
 def talk(options, channel, state):
-    """The agent's side of a conversation."""
-    sock = socket.socket(socket.AF_UNIX)
-    state.own.add(sock.fileno())
+    """The agent's side of a conversation; a hostile one ends it when it has said something else than it should."""
+    sock = state.opened(lambda: socket.socket(socket.AF_UNIX))
     sock.connect(options["connect"])
 
     def tell(kind, text):
-        socket.send_fds(sock, [frame(kind, text)], [state.gift] * state.gives)
+        data = frame(kind, text)
+        if state.random and (kind != HELLO or not state.random.randrange(4)):
+            data = garble(state.random, kind, text)
+        if data is None:
+            raise ConnectionError
+        socket.send_fds(sock, [data[:1]], [state.gift] * state.gives)
+        sock.sendall(data[1:])
+        if not data.endswith(frame(kind, text)):
+            raise ConnectionError  # silence instead is tried in tests/unit/test_cli_conversation.c
 
+    try:
+        converse(sock, options, tell, channel, state)
+    except OSError:
+        pass
+    state.close(sock)
+
+
+def converse(sock, options, tell, channel, state):
     tell(HELLO, f"protocol={options['protocol']}\ntoken={options['token']}\nversion=0\npid={os.getpid()}\n".encode())
     while True:
         kind, text, descriptors = receive(sock)
@@ -221,15 +278,13 @@ def talk(options, channel, state):
         if kind == COMMAND:
             tell(DONE, b"engine=fake\ntaken=1\nstored=1\n")
         if not kind:
-            state.own.discard(sock.fileno())
-            sock.close()
             return
 
 
 def serve(listener, channel, requests, state):
     while True:
-        sock, _ = listener.accept()
-        state.own.add(sock.fileno())
+        select.select([listener], [], [])
+        sock = state.opened(lambda: listener.accept()[0])
         data = b""
         while data.count(b"\0") < 5:
             data += sock.recv(4096)
@@ -238,8 +293,7 @@ def serve(listener, channel, requests, state):
         options = dict(item.split("=", 1) for item in words[4].split(",") if "=" in item)
         threading.Thread(target=talk, args=(options, channel, state), daemon=True).start()
         sock.sendall(b"0\nreturn code: 0\n")
-        state.own.discard(sock.fileno())
-        sock.close()
+        state.close(sock)
 
 
 def main():
@@ -269,10 +323,13 @@ def main():
                 threading.Thread(target=signal.pause, daemon=True).start()
             print(json.dumps([t.native_id for t in threading.enumerate()]), flush=True)
         elif words[0] == "held":
-            print(json.dumps(held(state)), flush=True)
+            with state.lock:
+                print(json.dumps(held(state)), flush=True)
             state.keeps = True
         elif words[0] == "give":
             state.gives = int(words[1])
+        elif words[0] == "garble":
+            state.random = random.Random(int(words[1]))
         elif words[0] == "exec":
             os.remove(path)
             os.execv(words[1], words[1:])

@@ -111,7 +111,7 @@ def test_what_the_helper_gives():
 
 def links(pid):
     found = []
-    for fd in os.listdir(f"/proc/{pid}/fd"):
+    for fd in os.listdir(f"/proc/{pid}/fd") if os.path.exists(f"/proc/{pid}/fd") else ():
         try:
             found.append(os.readlink(f"/proc/{pid}/fd/{fd}"))
         except OSError:
@@ -161,7 +161,6 @@ def test_what_the_helper_is_sent():
         wait_until(lambda: helpers(fake.pid), 60)
         helper, = helpers(fake.pid)
         os.close(ask(fake.perf, dict(CLOCK, tid=fake.pid), sender=fake.pid)[1])
-        before = sorted(links(helper))
         credentials = (socket.SOL_SOCKET, socket.SCM_CREDENTIALS, array.array("i", [fake.pid, 0, 0]))
         with open(__file__) as gift:
             rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [gift.fileno()] * 3))
@@ -173,7 +172,7 @@ def test_what_the_helper_is_sent():
                     break  # it may hang up
                 for fd in descriptors:
                     os.close(fd)
-        wait_until(lambda: not helpers(fake.pid) or sorted(links(helper)) == before, 60)
+        wait_until(lambda: not any(os.path.basename(__file__) in link for link in links(helper)), 60)
 
 
 def test_what_an_agent_sends(jdk17):

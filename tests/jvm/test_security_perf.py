@@ -233,13 +233,12 @@ def test_exec_in_the_midst(swaps, say):
                 os.close(served(fake))
                 fake.say(f"exec {path} 600")
                 events = []
-                for _ in range(swaps):
-                    answer = as_target(fake, **CLOCK)
-                    if answer is None:
-                        break
+                end = time.time() + 60  # a busy machine lets the target come to its exec late
+                while (answer := as_target(fake, **CLOCK)) is not None:
+                    assert time.time() < end, "the helper goes on behind the exec"
                     events.append(answer[1])
-                else:
-                    pytest.fail("the helper goes on behind the exec")
+                    if len(events) > swaps and (oldest := events.pop(0)) >= 0:
+                        os.close(oldest)
                 had += len(events)
                 for fd in (fd for fd in events if fd >= 0):
                     assert ends(fd), "it goes on in the program behind exec"
