@@ -182,6 +182,8 @@ static int start(struct command *c, struct error *err)
 		if (rc == 0)
 			rc = schedule_begin(o, err);
 		if (rc == 0)
+			rc = session_confirm(err);
+		if (rc == 0)
 			rc = owed_confirm(resume, err);
 		if (rc)
 			session_stop(&ignored);
@@ -361,7 +363,9 @@ static int next_round(const struct options *o, struct error *err)
 	if (rc == 0)
 		rc = begin(o, false, &notes, err);
 	if (rc == 0) {
-		rc = owed_confirm(false, err);
+		rc = session_confirm(err);
+		if (rc == 0)
+			rc = owed_confirm(false, err);
 		if (rc)
 			session_stop(&ignored);
 	}

@@ -270,6 +270,16 @@ int session_resume(const struct options *o, int file, struct buffer *notes, stru
 	return sync_and_start(o, true, file, notes, err);
 }
 
+int session_confirm(struct error *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&session.lock);
+	rc = streams_publish(&session.options, err);
+	pthread_mutex_unlock(&session.lock);
+	return rc;
+}
+
 /* ---- streams of a session that runs ---- */
 
 int session_join(const struct options *o, struct error *err)

@@ -48,6 +48,8 @@ int session_may_begin(const struct options *o, struct error *err);
  * says that OPTION (a constant) is why.
  */
 void session_forbid(const char *option, bool all);
+/* Nothing can refuse the session just begun any more: its stream's file takes its place. On failure, stop it. */
+int session_confirm(struct error *err);
 /*
  * The stream that was offered (agent/streams.h) gets the samples of the session that runs; OPTIONS say how
  * it is spelled. -EAGAIN: none runs.

@@ -26,7 +26,8 @@ static struct {
 	unsigned count;
 	uint64_t cpu_at_start, own_at_start; /* of the session */
 	struct stream_totals ended; /* of those that ended before the session */
-} streams = {.offered = -1};
+	struct output begins;       /* the new file, until it takes its name */
+} streams = {.offered = -1, .begins = OUTPUT_INIT};
 
 void streams_offer(int fd, const void *reader)
 {
@@ -87,8 +88,9 @@ int streams_open(const struct options *o, struct error *err)
 	memset(&streams.ended, 0, sizeof(streams.ended));
 	streams.cpu_at_start = os_process_cpu();
 	streams.own_at_start = records_own_cpu();
+	streams.begins.mode = o->mode;
 	if (o->stream[0])
-		rc = add(stream_out_open(o->stream, by_records(o), o->force, o->mode, err), NULL, err);
+		rc = add(stream_out_open(o->stream, by_records(o), o->force, &streams.begins, err), NULL, err);
 	if (rc == 0 && streams.offered >= 0)
 		rc = take_offered(o, err);
 	if (rc)
@@ -189,8 +191,17 @@ void streams_leave(const void *reader)
 			streams.open[i].reader = NULL;
 }
 
+int streams_publish(const struct options *o, struct error *err)
+{
+	int rc = output_publish(&streams.begins, false, err);
+
+	output_drop(&streams.begins);
+	return rc ? output_say("stream=", o->stream, err) : 0;
+}
+
 bool streams_end(void)
 {
+	output_drop(&streams.begins);
 	while (streams.count && end_at(streams.count - 1))
 		;
 	return !streams.count;

@@ -15,7 +15,6 @@
 #include "control/control.h"
 #include "format/stream.h"
 #include "os/os.h"
-#include "os/output.h"
 
 #define LOOK_AGAIN (NS_PER_S / 10) /* whether somebody reads the FIFO */
 
@@ -62,27 +61,29 @@ static struct stream_out *out_new(enum kind kind, bool records, struct error *er
 	return o;
 }
 
-/* What lies at PATH, opened; -1 with err->code 0: a FIFO that has no reader yet. TYPE gets its S_IF…. */
-static int open_path(const char *path, unsigned flags, mode_t mode, mode_t *type, struct error *err)
+/*
+ * What lies at PATH, opened; -1 with err->code 0: a FIFO that has no reader yet. TYPE gets its S_IF…, PLACE a new file
+ * that has yet to take its name.
+ */
+static int open_path(const char *path, unsigned flags, struct output *place, mode_t *type, struct error *err)
 {
-	struct output place = {.mode = mode};
 	int fd = -1, rc;
 
 	err->code = 0;
-	rc = output_find(&place, path, flags | OUTPUT_FIFO, err);
-	if (rc == 0 && place.kind == OUTPUT_SPECIAL && !S_ISFIFO(place.type) && !S_ISCHR(place.type))
+	rc = output_find(place, path, flags | OUTPUT_FIFO | OUTPUT_HIDDEN, err);
+	if (rc == 0 && place->kind == OUTPUT_SPECIAL && !S_ISFIFO(place->type) && !S_ISCHR(place->type))
 		rc = error_set(err, EINVAL, "this is no file, FIFO or device");
 	if (rc == 0)
-		rc = output_make(&place, err);
-	/* it is read while it grows */
-	if (rc == 0)
-		rc = output_publish(&place, false, err);
-	*type = place.kind == OUTPUT_FILE ? S_IFREG : place.type;
-	if (rc == 0 && place.shares)
+		rc = output_make(place, err);
+	*type = place->kind == OUTPUT_FILE ? S_IFREG : place->type;
+	if (rc == 0 && place->shares)
 		rc = error_set(err, EINVAL, "this descriptor cannot be opened once more");
 	else if (rc == 0)
-		fd = fcntl(place.fd, F_DUPFD_CLOEXEC, 0);
-	output_drop(&place);
+		fd = fcntl(place->fd, F_DUPFD_CLOEXEC, 0);
+	if (rc == 0 && fd < 0)
+		rc = error_set(err, errno, "%s", strerror(errno));
+	if (rc || place->kind != OUTPUT_FILE)
+		output_drop(place);
 	if (rc == -ENXIO && S_ISFIFO(*type))
 		err->code = 0;
 	if (fd >= 0 || !err->code)
@@ -91,19 +92,21 @@ static int open_path(const char *path, unsigned flags, mode_t mode, mode_t *type
 	return -1;
 }
 
-static struct stream_out *open_file(const char *path, bool records, unsigned flags, mode_t mode, struct error *err)
+static struct stream_out *open_file(const char *path, bool records, unsigned flags, struct output *place,
+				    struct error *err)
 {
 	struct stream_out *o;
 	mode_t type;
 	int fd;
 
-	fd = open_path(path, flags, mode, &type, err);
+	fd = open_path(path, flags, place, &type, err);
 	if (fd < 0 && err->code)
 		return NULL;
 	o = out_new(S_ISFIFO(type) ? KIND_FIFO : S_ISCHR(type) ? KIND_DEVICE : KIND_FILE, records, err);
 	if (!o) {
 		if (fd >= 0)
 			close(fd);
+		output_drop(place);
 		return NULL;
 	}
 	o->fd = fd;
@@ -178,6 +181,7 @@ struct stream_out *stream_out_take(int fd, bool records, struct error *err)
 /* The mode of an inherited descriptor belongs to all who have it, so it is opened once more, but for sockets. */
 static struct stream_out *open_inherited(const char *number, bool records, struct error *err)
 {
+	struct output no_file = OUTPUT_INIT;
 	char path[64], *end;
 	long n = strtol(number, &end, 10);
 	struct stat st;
@@ -189,7 +193,7 @@ static struct stream_out *open_inherited(const char *number, bool records, struc
 	}
 	if (!S_ISSOCK(st.st_mode) && !S_ISREG(st.st_mode)) {
 		snprintf(path, sizeof(path), "/proc/self/fd/%ld", n);
-		return open_file(path, records, 0, 0, err);
+		return open_file(path, records, 0, &no_file, err);
 	}
 	fd = fcntl((int)n, F_DUPFD_CLOEXEC, 0);
 	if (fd < 0) {
@@ -199,13 +203,14 @@ static struct stream_out *open_inherited(const char *number, bool records, struc
 	return take(fd, S_ISREG(st.st_mode) ? KIND_FILE : KIND_SOCKET, records, err);
 }
 
-struct stream_out *stream_out_open(const char *target, bool records, bool force, mode_t mode, struct error *err)
+struct stream_out *stream_out_open(const char *target, bool records, bool force, struct output *place,
+				   struct error *err)
 {
 	if (strncmp(target, "unix:", 5) == 0)
 		return open_listener(target + 5, records, err);
 	if (strncmp(target, "fd:", 3) == 0)
 		return open_inherited(target + 3, records, err);
-	return open_file(target, records, force ? OUTPUT_FORCE : 0, mode, err);
+	return open_file(target, records, force ? OUTPUT_FORCE : 0, place, err);
 }
 
 /* ---- readers ---- */
@@ -246,6 +251,7 @@ static int accept_reader(struct stream_out *o)
 
 uint32_t stream_out_reader(struct stream_out *o)
 {
+	struct output place = OUTPUT_INIT;
 	struct error ignored;
 	mode_t type;
 	int fd = -1;
@@ -256,7 +262,7 @@ uint32_t stream_out_reader(struct stream_out *o)
 		fd = accept_reader(o);
 	} else if (o->kind == KIND_FIFO && o->fd < 0 && os_monotonic() - o->tried >= LOOK_AGAIN) {
 		o->tried = os_monotonic();
-		fd = open_path(o->path, o->flags, 0, &type, &ignored);
+		fd = open_path(o->path, o->flags, &place, &type, &ignored);
 	}
 	if (fd >= 0) {
 		o->fd = fd;

@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "os/output.h"
 
 #define STREAM_WAITING (1u << 20)
 #define STREAM_URGENT (1u << 16) /* beyond that */
@@ -25,9 +26,12 @@ struct pollfd;
 
 /*
  * Open TARGET, by the rules of os/output.h. RECORDS: each record is written by a call of its own. FORCE: also what
- * belongs to others. MODE: of a new file, 0 = 0600. NULL with the reason.
+ * belongs to others. NULL with the reason.
+ * A new file, of PLACE's mode, has only the hidden name beside its own until the caller has said output_publish(PLACE);
+ * what was there stays until then. PLACE is the caller's to drop; nothing else than a file needs it.
  */
-struct stream_out *stream_out_open(const char *target, bool records, bool force, mode_t mode, struct error *err);
+struct stream_out *stream_out_open(const char *target, bool records, bool force, struct output *place,
+				   struct error *err);
 /* The same for FD, which becomes its own also on failure: a socket whose other end the reader has. */
 struct stream_out *stream_out_take(int fd, bool records, struct error *err);
 /* No reader comes in any more; the socket's file is removed. */

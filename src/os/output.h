@@ -93,6 +93,11 @@ struct output_limits {
  * tells how much went. *DONE counts the bytes, also on failure.
  */
 int output_copy(struct output *o, int from, const struct output_limits *limits, uint64_t *done, struct error *err);
+/*
+ * A line of N bytes, fewer than PIPE_BUF, to FD, an open descriptor that others have, too: its mode is left as it is.
+ * Whole or not at all: false where it does not go within MS milliseconds.
+ */
+bool output_line(int fd, const char *line, size_t n, int ms);
 /* N bytes at once, as far as they go without waiting: as write(2). */
 ssize_t output_write_some(const struct output *o, const void *bytes, size_t n);
 

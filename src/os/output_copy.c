@@ -3,6 +3,7 @@
  * Nothing here blocks longer than it was told to.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -60,6 +61,39 @@ static int cannot(const struct output *o, int code, uint64_t done, uint64_t size
 		return error_set(err, code, "%s: called off; %llu of %llu bytes of the result were written", name,
 				 (unsigned long long)done, (unsigned long long)size);
 	return error_set(err, code, "the result cannot be written to %s: %s", name, strerror(code));
+}
+
+/*
+ * FD opened once more, so that writing never waits; -1: not to be had (a file, a pipe of another user, no descriptor
+ * left).
+ */
+static int open_again(int fd, mode_t type)
+{
+	char self[64];
+
+	if (!S_ISFIFO(type) && !S_ISCHR(type))
+		return -1;
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	return open(self, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+}
+
+bool output_line(int fd, const char *line, size_t n, int ms)
+{
+	struct pollfd p = {.fd = fd, .events = POLLOUT};
+	struct stat st;
+	ssize_t done;
+	int again;
+
+	if (fstat(fd, &st) || poll(&p, 1, ms) != 1 || p.revents & (POLLERR | POLLNVAL))
+		return false;
+	if (S_ISSOCK(st.st_mode))
+		return send(fd, line, n, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)n;
+	again = open_again(fd, st.st_mode & S_IFMT);
+	/* without one of our own: a pipe with room has room for a line, unless others fill it at this moment */
+	done = write(again >= 0 ? again : fd, line, n);
+	if (again >= 0)
+		close(again);
+	return done == (ssize_t)n;
 }
 
 int output_copy(struct output *o, int from, const struct output_limits *limits, uint64_t *done, struct error *err)

@@ -87,6 +87,7 @@ static int follow(struct walk *w, int fd, const struct stat *st, const char *wor
 {
 	char text[PATH_MAX];
 	ssize_t n;
+	int rc;
 
 	if (w->foreign || (!trusted(st->st_uid, w->flags) && !(w->flags & OUTPUT_FORCE)))
 		return error_set(err, ELOOP, "%s: %s is a link of uid %u, who may let it lead anywhere; name what it "
@@ -100,7 +101,8 @@ static int follow(struct walk *w, int fd, const struct stat *st, const char *wor
 		return fail(w, ENAMETOOLONG, err);
 	memmove(w->rest + n, w->rest, strlen(w->rest) + 1);
 	memcpy(w->rest, text, (size_t)n);
-	return text[0] == '/' ? -to_root(w) : 0;
+	rc = text[0] == '/' ? to_root(w) : 0;
+	return rc ? fail(w, -rc, err) : 0;
 }
 
 /* /proc/PID/cwd and the like are no texts but doors. */

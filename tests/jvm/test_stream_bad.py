@@ -8,6 +8,7 @@ import sys
 import tempfile
 import time
 
+import door
 import jvm
 import live
 import pytest
@@ -114,3 +115,22 @@ def test_names_stay_in_their_record(jdk17):
     assert any(b"bang|and;semicolon" in r for r in records)
     for path in paths:
         os.remove(path)
+
+
+def test_a_refused_start_leaves_the_file_as_it_was(jdk, tmp_path):
+    """By command and by option string; the name then goes to the stream of a start that is not refused."""
+    path = tmp_path / "out"
+    path.write_text("precious")
+    with Program(jdk, "KnownShares") as program:
+        for way in ("command", "string"):
+            if way == "command":  # there is no such function: said when all else has been set up
+                done = jstrobe("start", "-e", "cpu", "--begin", "truth_none", "--stream", path, program.pid)
+                assert done.returncode != 0 and "truth_none" in done.stderr, done.stderr
+            else:
+                assert door.tell(program.pid, f"start,event=cpu,begin=truth_none,stream={path}") != 0
+            assert path.read_text() == "precious", way
+            assert os.listdir(tmp_path) == ["out"], way
+        assert jstrobe("start", "-i", "1ms", "--stream", path, program.pid).returncode == 0
+        wait_until(lambda: path.read_text().count('"sample"') > 3, 60)
+        assert jstrobe("stop", program.pid).returncode == 0
+        assert os.listdir(tmp_path) == ["out"]

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -46,11 +47,24 @@ static int tear_down(void **state)
 
 static struct stream_out *open_out(const char *target, bool records)
 {
-	struct stream_out *o = stream_out_open(target, records, false, 0, &err);
+	struct output place = OUTPUT_INIT;
+	struct stream_out *o = stream_out_open(target, records, false, &place, &err);
 
-	if (!o)
+	if (!o || output_publish(&place, false, &err))
 		fail_msg("%s: %s", target, err.text);
+	output_drop(&place);
 	return o;
+}
+
+/* It cannot be opened, and no file is left for us to drop. */
+static void assert_refused(const char *target)
+{
+	struct output place = OUTPUT_INIT;
+
+	assert_null(stream_out_open(target, false, false, &place, &err));
+	assert_int_not_equal(err.code, 0);
+	assert_int_equal(place.fd, -1);
+	assert_int_equal(place.folder, -1);
 }
 
 static size_t read_all(int fd, char *to, size_t size)
@@ -90,6 +104,61 @@ static void file(void **state)
 	assert_int_equal(st.st_mode & 0777, 0600);
 }
 
+/* What was there stays until the file takes its name; of one that never does nothing is left. */
+static void not_begun(void **state)
+{
+	struct output place = OUTPUT_INIT;
+	struct stream_out *o;
+	char text[32];
+	int fd;
+
+	fd = open(path, O_WRONLY | O_CREAT, 0600);
+	assert_int_equal(write(fd, "precious", 8), 8);
+	close(fd);
+	o = stream_out_open(path, false, false, &place, &err);
+	assert_non_null(o);
+	assert_true(stream_out_put(o, "one\n", 4, 1, false));
+	stream_out_close(o);
+	output_drop(&place);
+	fd = open(path, O_RDONLY);
+	assert_int_equal(read_all(fd, text, sizeof(text)), 8);
+	assert_memory_equal(text, "precious", 8);
+	close(fd);
+}
+
+/* With N descriptors left the file is opened, or refused with the reason: it never counts as a FIFO without reader. */
+static void no_descriptors(void **state)
+{
+	struct rlimit before, few;
+	unsigned n, opened = 0;
+
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	for (n = 0; n < 8 && !opened; n++) {
+		struct output place = OUTPUT_INIT;
+		struct stream_out *o;
+		int fd = dup(0);
+
+		assert_true(fd >= 0);
+		close(fd);
+		few = before;
+		few.rlim_cur = (rlim_t)fd + n;
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+		o = stream_out_open(path, false, false, &place, &err);
+		setrlimit(RLIMIT_NOFILE, &before);
+		if (!o) {
+			assert_int_equal(err.code, EMFILE);
+			assert_int_equal(place.fd, -1);
+			continue;
+		}
+		opened++;
+		assert_int_equal(stream_out_reader(o), 1);
+		stream_out_close(o);
+		output_drop(&place);
+	}
+	assert_true(n > 3);
+	assert_int_equal(opened, 1);
+}
+
 /* A link of another user leads where that one likes; one of our own to what takes the file's place. */
 static void link_to_a_file(void **state)
 {
@@ -104,7 +173,7 @@ static void link_to_a_file(void **state)
 	assert_int_equal(symlink(other, path), 0);
 	if (geteuid() == 0) {
 		assert_int_equal(lchown(path, 12345, 12345), 0);
-		assert_null(stream_out_open(path, false, false, 0, &err));
+		assert_refused(path);
 		assert_int_equal(err.code, ELOOP);
 		assert_int_equal(stat(other, &st), 0);
 		assert_int_equal(st.st_size, 4);
@@ -116,10 +185,10 @@ static void link_to_a_file(void **state)
 	assert_int_equal(lstat(path, &st), 0);
 	assert_true(S_ISLNK(st.st_mode));
 	unlink(other);
-	assert_null(stream_out_open(folder, false, false, 0, &err));
-	assert_null(stream_out_open("/nowhere/at/all", false, false, 0, &err));
-	assert_null(stream_out_open("fd:12345", false, false, 0, &err));
-	assert_null(stream_out_open("fd:x", false, false, 0, &err));
+	assert_refused(folder);
+	assert_refused("/nowhere/at/all");
+	assert_refused("fd:12345");
+	assert_refused("fd:x");
 }
 
 /* Wait until there is a reader other than LAST (0: none). */
@@ -359,12 +428,12 @@ static void dead_socket(void **state)
 	assert_int_equal(bind(sock, (struct sockaddr *)&a, sizeof(a)), 0);
 	close(sock);
 	o = open_out(target, false);
-	assert_null(stream_out_open(target, false, false, 0, &err));
+	assert_refused(target);
 	assert_int_equal(err.code, EADDRINUSE);
 	stream_out_close(o);
 	fd = open(path, O_WRONLY | O_CREAT, 0600);
 	close(fd);
-	assert_null(stream_out_open(target, false, false, 0, &err));
+	assert_refused(target);
 }
 
 /* By records: one write each, so that who looks at writes sees whole ones. A datagram socket shows them. */
@@ -415,7 +484,8 @@ static void inherited(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(file), TEST(link_to_a_file), TEST(fifo), TEST(slow_reader), TEST(cut_at_the_end),
+		TEST(file), TEST(not_begun), TEST(no_descriptors),
+		TEST(link_to_a_file), TEST(fifo), TEST(slow_reader), TEST(cut_at_the_end),
 		TEST(many_at_the_end), TEST(reader_gone), TEST(listener),
 		TEST(dead_socket), TEST(records), TEST(inherited),
 	};

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -137,6 +139,36 @@ static void dropped(void **state)
 	output_drop(&o);
 	assert_int_equal(entries(folder), 0);
 	output_drop(&o);
+}
+
+/* A link leads to the root, and no descriptor is left for the way there: refused, and not looked for beside the link. */
+static void no_descriptors(void **state)
+{
+	struct rlimit before, few;
+	struct stat root, found;
+	unsigned n;
+	int rc, fd;
+
+	assert_int_equal(symlink("/jstrobe-is-not-there", path), 0);
+	assert_int_equal(stat("/", &root), 0);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	for (n = 0, rc = -1; n < 8 && rc; n++) {
+		fd = dup(0);
+		assert_true(fd >= 0);
+		close(fd);
+		few = before;
+		few.rlim_cur = (rlim_t)fd + n;
+		assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+		rc = find(0);
+		setrlimit(RLIMIT_NOFILE, &before);
+		if (rc)
+			assert_int_equal(err.code, EMFILE);
+	}
+	assert_int_equal(rc, 0);
+	assert_true(n > 2);
+	assert_int_equal(fstat(o.folder, &found), 0);
+	assert_int_equal(found.st_ino, root.st_ino);
+	assert_int_equal(found.st_dev, root.st_dev);
 }
 
 static void modes(void **state)
@@ -435,13 +467,63 @@ static void a_reader_that_sleeps(void **state)
 	close(from);
 }
 
+/* Read what is there, without waiting for more. */
+static size_t read_there(int fd, char *to, size_t size)
+{
+	ssize_t n;
+
+	assert_int_equal(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+	n = read(fd, to, size);
+	return n > 0 ? (size_t)n : 0;
+}
+
+/* A line goes whole or not at all, and never waits; the descriptor's mode, which others share, stays as it is. */
+static void lines(void **state)
+{
+	int kind, ends[2], fd;
+	char bytes[1 << 16];
+	size_t n;
+
+	for (kind = 0; kind < 2; kind++) {
+		assert_int_equal(kind ? socketpair(AF_UNIX, SOCK_STREAM, 0, ends) : pipe(ends), 0);
+		assert_true(output_line(ends[1], "one\n", 4, 60000));
+		assert_int_equal(read_there(ends[0], bytes, sizeof(bytes)), 4);
+		/* full, as of a reader that sleeps */
+		memset(bytes, 'x', sizeof(bytes));
+		fcntl(ends[1], F_SETFL, O_NONBLOCK);
+		for (n = sizeof(bytes); n > 0; n /= 2)
+			while (write(ends[1], bytes, n) > 0)
+				;
+		fcntl(ends[1], F_SETFL, 0);
+		alarm(60);
+		assert_false(output_line(ends[1], "two\n", 4, 0));
+		assert_false(output_line(ends[1], "two\n", 4, 20));
+		alarm(0);
+		assert_int_equal(fcntl(ends[1], F_GETFL) & O_NONBLOCK, 0);
+		while (read_there(ends[0], bytes, sizeof(bytes)))
+			assert_null(memchr(bytes, 't', sizeof(bytes)));
+		assert_true(output_line(ends[1], "three\n", 6, 60000));
+		assert_int_equal(read_there(ends[0], bytes, sizeof(bytes)), 6);
+		/* the reader is gone */
+		close(ends[0]);
+		assert_false(output_line(ends[1], "four\n", 5, 60000));
+		close(ends[1]);
+		assert_false(output_line(ends[1], "five\n", 5, 60000));
+	}
+	put(path, "", 0600);
+	fd = open(path, O_WRONLY | O_APPEND);
+	assert_true(output_line(fd, "one\n", 4, 60000));
+	close(fd);
+	holds(path, "one\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(appears_when_it_is_whole), TEST(dropped), TEST(modes), TEST(links), TEST(who_called_sudo),
-		TEST(files_of_others), TEST(no_files), TEST(inherited), TEST(folders_are_exchanged),
-		TEST(names_are_taken), TEST(without_proc), TEST(appended), TEST(a_reader_that_sleeps),
+		TEST(appears_when_it_is_whole), TEST(dropped), TEST(no_descriptors), TEST(modes), TEST(links),
+		TEST(who_called_sudo), TEST(files_of_others), TEST(no_files), TEST(inherited), TEST(folders_are_exchanged),
+		TEST(names_are_taken), TEST(without_proc), TEST(appended), TEST(lines), TEST(a_reader_that_sleeps),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
