@@ -207,6 +207,7 @@ void entry_vm_death(void)
 	static const struct control_job job = {.name = "the end of the JVM", .attached = true, .run = vm_death};
 	bool idle = !control_thread_id() && command_is_idle();
 
+	log_at_end();
 	if (!control_last(idle ? NULL : &job, &limits) && owed_abandon())
 		log_error("the JVM ends, and the session's result is not written: the profiler was held up too long");
 }

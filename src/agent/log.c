@@ -5,6 +5,7 @@
 #include "agent/log.h"
 
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +16,23 @@ static struct {
 	char file[OPTIONS_FILE_MAX]; /* "" = stderr */
 	bool quiet, verbose, force;
 } as;
+
+/* Of any thread, a start and the end of the JVM as well: none of them waits for who reads the program's stderr. */
+#define PATIENCE_MS 50
+
+static atomic_uint dropped; /* lines since the last one that went */
+static atomic_bool ends;    /* the JVM: its end has no time left */
+
+void log_at_end(void)
+{
+	atomic_store(&ends, true);
+}
+
+/* Once a line did not go the next ones wait no more, until one goes. */
+static bool give(int fd, const char *line, size_t n, bool patient)
+{
+	return output_line(fd, line, n, patient && !atomic_load(&ends) ? PATIENCE_MS : 0);
+}
 
 void log_as(const struct options *o)
 {
@@ -28,9 +46,14 @@ static void put(const char *text, size_t length)
 {
 	struct error ignored;
 	char line[1100];
-	int n = snprintf(line, sizeof(line), "jstrobe: %.*s\n", (int)length, text);
-	int fd = STDERR_FILENO, opened = -1;
+	unsigned missing = atomic_exchange(&dropped, 0);
+	int fd = STDERR_FILENO, opened = -1, n;
+	char before[64] = "";
+	bool gone;
 
+	if (missing)
+		snprintf(before, sizeof(before), "(%u before this were dropped) ", missing);
+	n = snprintf(line, sizeof(line), "jstrobe: %s%.*s\n", before, (int)length, text);
 	n = MIN(n, (int)sizeof(line) - 1);
 	if (strcmp(as.file, "stdout") == 0)
 		fd = STDOUT_FILENO;
@@ -39,8 +62,10 @@ static void put(const char *text, size_t length)
 	/* a log that cannot be written is no reason to be silent */
 	if (fd < 0)
 		fd = STDERR_FILENO;
-	if (write(fd, line, (size_t)n) < 0 && fd != STDERR_FILENO)
-		fd = (int)write(STDERR_FILENO, line, (size_t)n);
+	gone = give(fd, line, (size_t)n, !missing) ||
+	       (fd != STDERR_FILENO && give(STDERR_FILENO, line, (size_t)n, !missing));
+	if (!gone)
+		atomic_fetch_add(&dropped, missing + 1);
 	if (opened >= 0)
 		close(opened);
 }

@@ -8,6 +8,18 @@ ENDLESS = (r"\bpthread_join\(", r"\bpthread_cond_wait\(", r"\bsem_wait\(", r"\bp
            r"\bos_wait_while\([^;]*UINT64_MAX\)", r"\bFUTEX_WAIT[^;]*, NULL, NULL")
 # Work is waited for there, and whoever posts it cannot fail to.
 ALLOWED = {"src/agent/trigger.c"}
+# In the whole of the target: what may write to a descriptor that can block, or to the program's stdout and stderr.
+TARGET = tuple(f"src/{room}/" for room in ("agent", "base", "collect", "control", "elf", "engine", "format", "hotspot",
+                                           "instrument", "options", "os", "signal"))
+WRITES = (r"(?<!->)\b(?:write|writev|pwritev2?|dprintf|vdprintf|fwrite|fputs|fputc|putchar|perror|puts|printf|psignal)\(",
+          r"\bv?fprintf\(", r"\bSYS_write")
+WRITERS = {
+    "src/base/buffer.c": "a result's own file, and memory",
+    "src/collect/stream.c": "an eventfd",
+    "src/collect/stream_out.c": "opened anew with O_NONBLOCK; a regular file",
+    "src/elf/memory.c": "a pipe of its own, emptied after each piece",
+    "src/os/output_copy.c": "opened anew with O_NONBLOCK, or behind poll",
+}
 
 
 def files():
@@ -20,3 +32,13 @@ def test_no_wait_is_endless():
     found = [f"{path}: {pattern}" for path, text in files() if path not in ALLOWED
              for pattern in ENDLESS if re.search(pattern, text)]
     assert not found, found
+
+
+def test_no_write_can_block():
+    """A full pipe at stderr holds up no start and no end of a JVM: who writes, asks poll first (output_line)."""
+    found = set()
+    for path in tree.code_files("src", (".c",)):
+        text = re.sub(r"/\*.*?\*/", "", tree.read(path), flags=re.S)
+        if path.startswith(TARGET) and any(re.search(pattern, text) for pattern in WRITES):
+            found.add(path)
+    assert found == set(WRITERS)
