@@ -206,8 +206,13 @@ void entry_vm_death(void)
 	static const struct control_limits limits = {.stalled = 200 * NS_PER_MS, .total = 10 * NS_PER_S};
 	static const struct control_job job = {.name = "the end of the JVM", .attached = true, .run = vm_death};
 	bool idle = !control_thread_id() && command_is_idle();
+	enum owed_end end;
 
 	log_at_end();
-	if (!control_last(idle ? NULL : &job, &limits) && owed_abandon())
-		log_error("the JVM ends, and the session's result is not written: the profiler was held up too long");
+	if (control_last(idle ? NULL : &job, &limits))
+		return;
+	end = owed_abandon();
+	if (end != OWED_WRITTEN)
+		log_error("the JVM ends, and the session's result is %snot written: the profiler was held up too long",
+			  end == OWED_LOST ? "" : "perhaps ");
 }

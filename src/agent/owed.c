@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -16,12 +17,15 @@
 #include "agent/control_thread.h"
 #include "agent/recorder.h"
 #include "agent/session.h"
+#include "engine/own_thread.h"
 #include "format/format.h"
 #include "os/output.h"
 
 /* How long something that is no file may take nothing; then the rest is given up, and that is said. */
 #define STALLED_MS 2000
 #define LAST_STALLED_MS 150 /* the JVM ends */
+/* How long its end waits, beyond that, for what was half written to be removed. */
+#define ABANDON_WAITS (50 * NS_PER_MS)
 
 enum owed_place { OWED_NOTHING, OWED_PATH, OWED_FILE };
 
@@ -84,8 +88,8 @@ static struct {
 	pthread_mutex_t lock; /* a leaf */
 	int folder;           /* -1: nothing is being written */
 	const char *name;
-	bool abandoned;       /* nothing takes its place any more */
-	bool done;            /* what was owed has been written */
+	atomic_bool abandoned; /* nothing takes its place any more */
+	atomic_bool done;     /* what was owed has been written */
 } writing = {.lock = PTHREAD_MUTEX_INITIALIZER, .folder = -1};
 
 static void note_writing(int folder, const char *name)
@@ -96,17 +100,33 @@ static void note_writing(int folder, const char *name)
 	pthread_mutex_unlock(&writing.lock);
 }
 
-bool owed_abandon(void)
+static void *abandon(void *unused)
 {
-	bool lost;
-
+	own_thread_begin("jstrobe abandon");
 	pthread_mutex_lock(&writing.lock);
-	writing.abandoned = true;
-	lost = !writing.done;
 	if (writing.folder >= 0)
 		unlinkat(writing.folder, writing.name, 0);
 	pthread_mutex_unlock(&writing.lock);
-	return lost;
+	own_thread_end();
+	return NULL;
+}
+
+/*
+ * A disk that does not answer (NFS without its server) holds who takes the place, with the lock, and who removes the
+ * file: a thread of its own does that, and ends with the process.
+ */
+enum owed_end owed_abandon(void)
+{
+	struct error ignored;
+	pthread_t thread;
+	bool settled;
+
+	atomic_store(&writing.abandoned, true);
+	settled = own_thread_start(&thread, abandon, NULL, "abandon", &ignored) == 0 &&
+		  own_thread_join(thread, ABANDON_WAITS);
+	if (atomic_load(&writing.done))
+		return OWED_WRITTEN;
+	return settled ? OWED_LOST : OWED_PERHAPS_LOST;
 }
 
 /* What is whole takes its place, unless that was given up meanwhile. */
@@ -116,7 +136,10 @@ static int put_in_place(struct output *out, struct error *err)
 
 	pthread_mutex_lock(&writing.lock);
 	writing.folder = -1;
-	rc = writing.abandoned ? error_set(err, ESHUTDOWN, "the JVM has ended") : output_publish(out, true, err);
+	if (atomic_load(&writing.abandoned))
+		rc = error_set(err, ESHUTDOWN, "the JVM has ended");
+	else
+		rc = output_publish(out, true, err);
 	pthread_mutex_unlock(&writing.lock);
 	return rc;
 }
@@ -381,9 +404,7 @@ int owed_write(const struct options *how, struct error *err)
 {
 	int rc = write_owed(how, err);
 
-	pthread_mutex_lock(&writing.lock);
-	writing.done = rc == 0;
-	pthread_mutex_unlock(&writing.lock);
+	atomic_store(&writing.done, rc == 0);
 	return rc;
 }
 

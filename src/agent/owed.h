@@ -53,11 +53,15 @@ const char *owed_name(void);
  */
 int owed_write(const struct options *how, struct error *err);
 
+enum owed_end { OWED_WRITTEN, OWED_LOST, OWED_PERHAPS_LOST };
+
 /*
  * The JVM ends before a result is whole: the file that is being written beside its place goes, and nothing takes a
- * place any more. False: the last result has been written. Any thread.
+ * place any more. It waits 50 ms at most; a disk that has not answered then may take the result yet
+ * (OWED_PERHAPS_LOST).
+ * OWED_WRITTEN: the last result has been written. Any thread.
  */
-bool owed_abandon(void);
+enum owed_end owed_abandon(void);
 
 /* Write the session's data as O says to the regular file FD, replacing what it holds. */
 int owed_write_file(const struct options *o, int fd, struct error *err);

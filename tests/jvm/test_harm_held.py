@@ -1,7 +1,11 @@
-"""A program whose stderr is a pipe that nothing reads starts and ends as without the agent, whatever that has to say."""
+"""
+A pipe at stderr that nothing reads, a disk that does not answer any more: the program starts and ends as without the
+agent.
+"""
 import contextlib
 import os
 import re
+import subprocess
 
 import door
 import jvm
@@ -42,6 +46,17 @@ def full(tmp_path):
     os.close(pipe.fd)
 
 
+@pytest.fixture
+def disk(tmp_path, programs):
+    """What begins a program whose disk dies (preload/dead_disk.c)."""
+    library = str(tmp_path / "dead_disk.so")
+    subprocess.run([os.environ.get("CC", "gcc"), "-O2", "-Wall", "-Wextra", "-fPIC", "-shared", "-o", library,
+                    os.path.join(jvm.ROOT, "tests", "jvm", "preload", "dead_disk.c")], check=True)
+    return lambda jdk, options: Program(
+        jdk, "KnownShares", jvm=[f"-agentpath:{jvm.LIBRARY}={options}"],
+        wrap=["env", "LD_PRELOAD=" + library, f"JSTROBE_TEST_DISK={tmp_path}/disk"])
+
+
 def waits_to_write(pid):
     """Its stderr is as it was: writing may wait. The word of the kernel's fdinfo."""
     with open(f"/proc/{pid}/fdinfo/2") as file:
@@ -71,3 +86,14 @@ def test_an_error_at_the_end_waits_for_no_reader(jdk, full, tmp_path):
         assert program.stop() == 0
     assert os.listdir(tmp_path / "elsewhere") == []
     assert "jstrobe" not in full.drain()
+
+
+@pytest.mark.parametrize("what", ["rename", "write"])
+def test_a_dead_disk_holds_up_no_end(jdk, disk, tmp_path, what):
+    """Taking the result's place, or writing it and removing what was written, never comes back."""
+    with disk(jdk, f"start,event=cpu,interval=1ms,file={tmp_path}/dead.html") as program:
+        program.work(0.2)
+        (tmp_path / "disk").write_text(what)
+        assert program.stop() == 0
+    assert any("not written" in line for line in program.output), program.output
+    assert not (tmp_path / "dead.html").exists()
