@@ -155,7 +155,7 @@ void drain_all(struct collector *c)
 
 void drain_stirred(struct collector *c)
 {
-	uint32_t i, words = atomic_load(&zone.records.count) / 64 + 1;
+	uint32_t i, words = (atomic_load(&zone.records.count) + 63) / 64;
 
 	begin(c);
 	for (i = 0; i < words; i++) {

@@ -25,6 +25,10 @@
 #define SHRINK_BY 64u            /* for fewer it is not worth it */
 #define SPARE_CHUNKS 16384u
 
+_Static_assert((RECORD_SLOTS & (RECORD_SLOTS - 1)) == 0 && RECORD_SLOTS_FIRST <= RECORD_SLOTS &&
+	       (RECORD_SLOTS_FIRST & (RECORD_SLOTS_FIRST - 1)) == 0, "a mask takes a key to its slot");
+_Static_assert(RECORD_LIMIT % 64 == 0 && RECORD_LIMIT % QUEUES_GROUP == 0, "whole words and groups of records");
+
 static uint32_t first_free;
 static size_t writable; /* records whose memory may be written */
 
@@ -85,8 +89,26 @@ static bool make_writable(uint32_t index)
 }
 
 /*
- * More slots, before there are too many records for those there are. What a handler enters meanwhile under the former
- * mask it enters again, or the second round does.
+ * Enter R where it will be found under MASK, beside all entries there are: those who look under the former mask still
+ * find what they look for. Without effect if it is found already, or if no slot near its home is empty.
+ */
+static void enter_beside(_Atomic(struct thread_record *) *table, bool tid, struct thread_record *r, uint32_t mask)
+{
+	uintptr_t key = record_key(r, tid);
+	uint32_t i, at = record_hash(key);
+
+	for (i = 0; i < RECORD_PROBES; i++) {
+		struct thread_record *there = NULL;
+
+		if (atomic_compare_exchange_strong(&table[(at + i) & mask], &there, r) || there == r)
+			return;
+	}
+}
+
+/*
+ * More slots, before there are too many records for those there are: entries for them first, then the wider mask, then
+ * what found no empty slot takes a stale one. What a handler enters meanwhile under the former mask it enters again, or
+ * the second round does.
  */
 static void widen(uint32_t count)
 {
@@ -95,16 +117,16 @@ static void widen(uint32_t count)
 
 	if (count < (mask + 1) / SHARE_OF_SLOTS || mask == RECORD_SLOTS - 1)
 		return;
-	mask = mask * 4 + 3;
+	mask = MIN(mask * 4 + 3, RECORD_SLOTS - 1); /* the last step may be a smaller one */
 	for (round = 0; round < 2; round++) {
 		for (i = 0; i < count; i++) {
 			struct thread_record *r = &t->records[i];
 
 			if (atomic_load(&r->state) != RECORD_LIVE)
 				continue;
-			record_enter_under(t->by_tid, true, r, mask);
+			(round ? record_enter_under : enter_beside)(t->by_tid, true, r, mask);
 			if (atomic_load(&r->tcb))
-				record_enter_under(t->by_tcb, false, r, mask);
+				(round ? record_enter_under : enter_beside)(t->by_tcb, false, r, mask);
 		}
 		atomic_store(&t->mask, mask);
 	}
@@ -176,12 +198,17 @@ uint32_t record_table_shrink(uint64_t now)
 	return wanted;
 }
 
-static void keep_chunk(const struct trace_chunk *chunk)
+/*
+ * R's piece of the trace store is another's from now on. R must not have it as well: the pages at both ends of what
+ * goes back are covered in part only and stay as they are. All other fields are made anew when a record is taken.
+ */
+static void keep_chunk(struct thread_record *r)
 {
-	struct trace_chunk *place = chunk->pos && spare.count < SPARE_CHUNKS ? PAGED_PUSH(&spare) : NULL;
+	struct trace_chunk *place = r->chunk.pos && spare.count < SPARE_CHUNKS ? PAGED_PUSH(&spare) : NULL;
 
 	if (place)
-		*place = *chunk;
+		*place = r->chunk;
+	r->chunk = (struct trace_chunk){0};
 }
 
 struct trace_chunk record_table_chunk(const struct thread_record *r)
@@ -210,7 +237,7 @@ void record_table_trim(uint32_t from)
 		return;
 	first = (first + QUEUES_GROUP - 1) & ~(QUEUES_GROUP - 1);
 	for (i = first; i < shrink.end; i++)
-		keep_chunk(&zone.records.records[i].chunk);
+		keep_chunk(&zone.records.records[i]);
 	queues_release(first, (shrink.end + QUEUES_GROUP - 1) & ~(QUEUES_GROUP - 1));
 	begin = ((uintptr_t)&zone.records.records[first] + 4095) & ~(uintptr_t)4095;
 	end = (uintptr_t)&zone.records.records[shrink.end] & ~(uintptr_t)4095;

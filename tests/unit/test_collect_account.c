@@ -1141,6 +1141,26 @@ static void many_locks(void **state)
 	assert_int_equal(view->locks[0].time, 10 * 1000);
 }
 
+/* As many records as there can be: what has a sample is drained, and no bit behind the last one is looked at. */
+static void all_records(void **state)
+{
+	uint32_t count = atomic_load(&zone.records.count);
+	_Atomic uint32_t *fds = zone.record_of_fd;
+
+	atomic_store(&zone.records.count, RECORD_LIMIT);
+	SAMPLE(10, I(a, 5));
+	record_stir(&zone.records, record->index);
+	record_stir(&zone.records, RECORD_LIMIT - 1);
+	pthread_mutex_lock(&c->lock);
+	drain_stirred(c);
+	pthread_mutex_unlock(&c->lock);
+	atomic_store(&zone.records.count, count);
+	assert_ptr_equal(zone.record_of_fd, fds);
+	assert_true(atomic_load(&zone.records.stirred[RECORD_LIMIT / 64 - 1]) == 0);
+	make_view();
+	assert_int_equal(view->stored, 1);
+}
+
 #define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 #define WITH(test, what) cmocka_unit_test_prestate_setup_teardown(test, set_up, tear_down, (void *)what)
 
@@ -1156,7 +1176,7 @@ int main(void)
 		WITH(java_only, "java only"), WITH(cut_stacks, "two kept"), WITH(places, "places"),
 		WITH(threads, "threads"), WITH(resumed, "threads"),
 		WITH(name_of_the_next, "threads"), T(losses), T(growth), T(growth_by_few), T(generations),
-		T(too_many_stacks),
+		T(too_many_stacks), T(all_records),
 		WITH(lines, "lines"), T(sinks),
 		WITH(names_of_short_threads, "threads"),
 		WITH(requests, "requests"), WITH(requests_together, ""), WITH(many_requests, "requests"),

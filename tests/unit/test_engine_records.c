@@ -212,21 +212,61 @@ static void used_again(void **state)
 	assert_int_equal(atomic_load(&zone.records.count), 2);
 }
 
+/* So many that the tables get as wide as they can be: from a quarter of a quarter of the slots on. */
 static void many(void **state)
 {
-	enum { COUNT = 30000 };
-	uint32_t i, lost = 0;
+	uint32_t i, lost = 0, most = getenv("JSTROBE_SOAK") ? RECORD_LIMIT : RECORD_SLOTS / 8 + 1000;
 
-	for (i = 0; i < COUNT; i++)
+	for (i = 0; i < most; i++) {
 		assert_non_null(records_found(NOBODY + (pid_t)i, tcb_of(i)));
-	assert_int_equal(atomic_load(&zone.records.count), COUNT);
-	for (i = 0; i < COUNT; i++) {
+		assert_true(atomic_load(&zone.records.mask) < RECORD_SLOTS);
+	}
+	assert_int_equal(atomic_load(&zone.records.mask), RECORD_SLOTS - 1);
+	assert_int_equal(atomic_load(&zone.records.count), most);
+	if (most == RECORD_LIMIT)
+		assert_null(records_found(NOBODY + (pid_t)most, tcb_of(most)));
+	for (i = 0; i < most; i++) {
 		struct thread_record *r = record_find(&zone.records, tcb_of(i));
 
 		lost += !r || atomic_load(&r->tid) != NOBODY + (pid_t)i;
 		lost += records_by_tid(NOBODY + (pid_t)i) != r;
 	}
 	assert_int_equal(lost, 0);
+}
+
+static _Atomic uint32_t entered, missed; /* records that are there; times that one of them was not found */
+static _Atomic bool enough;
+
+static void *look_all_the_time(void *arg)
+{
+	uint32_t i = 0, count;
+
+	while (!atomic_load(&enough)) {
+		count = atomic_load(&entered);
+		i = i + 1 < count ? i + 1 : 0;
+		if (count && (!record_find(&zone.records, tcb_of(i)) || !record_find_tid(&zone.records, NOBODY + (pid_t)i)))
+			atomic_fetch_add(&missed, 1);
+	}
+	return arg;
+}
+
+/* While the tables are made wider, those who look without a lock find whatever is there. */
+static void found_all_the_time(void **state)
+{
+	pthread_t thread;
+	uint32_t i;
+
+	atomic_store(&entered, 0);
+	atomic_store(&missed, 0);
+	atomic_store(&enough, false);
+	assert_int_equal(pthread_create(&thread, NULL, look_all_the_time, NULL), 0);
+	for (i = 0; i < 20000; i++) {
+		assert_non_null(records_found(NOBODY + (pid_t)i, tcb_of(i)));
+		atomic_store(&entered, i + 1);
+	}
+	atomic_store(&enough, true);
+	pthread_join(thread, NULL);
+	assert_int_equal(atomic_load(&missed), 0);
 }
 
 /* 300,000 short lives in a table of few: stale entries give way. */
@@ -520,6 +560,57 @@ static void a_crowd_goes(void **state)
 	}
 }
 
+/* Write a trace of R's own, of N frames from FIRST on. */
+static const struct trace *trace_of(struct thread_record *r, uint64_t first, uint32_t n)
+{
+	struct trace_writer w;
+	uint32_t i;
+
+	assert_true(trace_begin(&w, &zone.store, &r->chunk, 100));
+	for (i = 0; i < n; i++)
+		assert_true(trace_put(&w, first + i));
+	return trace_end(&w);
+}
+
+/* Records that are given back end anywhere in a page: none of them keeps what is another's from then on. */
+static void pieces_are_of_one_each(void **state)
+{
+	static const uint32_t crowds[] = {1000, 1001, 1013, 700, 4095};
+	struct error err;
+	uint32_t n, i, at;
+
+	for (at = 0; at < ARRAY_LEN(crowds); at++) {
+		const struct trace **traces = calloc(crowds[at], sizeof(*traces));
+
+		n = crowds[at];
+		assert_int_equal(records_open(&err), 0);
+		assert_int_equal(trace_store_open(&zone.store, 64u << 20, &err), 0);
+		for (i = 0; i < n; i++)
+			trace_of(come(i), i + 1, 1);
+		for (i = 10; i < n; i++) {
+			struct thread_record *r = records_by_tid(NOBODY + (pid_t)i);
+
+			close_by_hand(r);
+			records_free(r);
+		}
+		for (i = 1; i < 8; i++) {
+			records_shrink(os_monotonic() + i * 60 * NS_PER_S);
+			deferred_drain();
+		}
+		assert_true(atomic_load(&zone.records.count) < 100);
+		for (i = 10; i < n; i++)
+			come(i);
+		/* All write in turn, and all is as it was written. */
+		for (i = 0; i < n; i++)
+			traces[i] = trace_of(&zone.records.records[i], 0x10000 + i * 16, 5);
+		for (i = 0; i < n; i++)
+			assert_true(traces[i]->length == 5 && traces[i]->frame[0] == 0x10000 + i * 16);
+		free(traces);
+		records_release();
+		trace_store_close(&zone.store);
+	}
+}
+
 /* Records that are taken while they are being given back stay. */
 static void a_crowd_comes_again(void **state)
 {
@@ -585,9 +676,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(found_once), T(tid_came_round), T(begun_after), T(began_since_the_scan), T(start_times), T(little_memory),
-		T(tcb_came_round), T(used_again), T(many), T(churn),
+		T(tcb_came_round), T(used_again), T(many), T(found_all_the_time), T(churn),
 		T(scan), T(counted), T(ending), T(own), T(outside), T(alone), T(java_threads), T(queues_are_freed),
-		T(tables_grow), T(a_crowd_goes), T(a_crowd_comes_again),
+		T(tables_grow), T(a_crowd_goes), T(pieces_are_of_one_each), T(a_crowd_comes_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
