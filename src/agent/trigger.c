@@ -12,7 +12,9 @@
 #include "agent/jvm.h"
 #include "agent/log.h"
 #include "agent/owed.h"
+#include "engine/child.h"
 #include "os/os.h"
+#include "signal/zone.h"
 
 static struct {
 	atomic_bool set, on_oom, fired;
@@ -24,6 +26,8 @@ static void on_signal(int signo, siginfo_t *info, void *context)
 {
 	int code = errno;
 
+	if (zone_in_child()) /* made past libc's fork(): its signals are no business of ours */
+		return;
 	atomic_store(&state.fired, true);
 	control_ring();
 	errno = code;
@@ -64,8 +68,13 @@ static int take_signal(int signo, struct error *err)
 		return error_set(err, EBUSY, "onsignal=%d: signal %d (%s) is in use in this process; choose another, "
 				 "as 10 (SIGUSR1)", signo, signo, strsignal(signo));
 	sigemptyset(&action.sa_mask);
-	if (sigaction(signo, &action, &state.former))
+	if (sigaction(signo, NULL, &state.former))
 		return error_set(err, errno, "onsignal=%d: %s", signo, strerror(errno));
+	child_gives_back(signo, on_signal, &state.former);
+	if (sigaction(signo, &action, NULL)) {
+		child_keeps_signal();
+		return error_set(err, errno, "onsignal=%d: %s", signo, strerror(errno));
+	}
 	state.signal = signo;
 	return 0;
 }
@@ -107,6 +116,7 @@ void trigger_end(void)
 		sigaction(state.signal, &ignore, NULL);
 		sigaction(state.signal, &state.former, NULL);
 	}
+	child_keeps_signal();
 	state.signal = 0;
 	control_ring();
 }

@@ -70,6 +70,13 @@ static void mark(struct ring *r, struct collector *c, uint64_t now)
 		take_books(m, c, now);
 }
 
+/* What those see who ask without the collector's lock. Lock held. */
+static void tell(struct ring *r)
+{
+	atomic_store(&r->told_since, r->oldest ? MAX(r->oldest->first, window_start(r)) : 0);
+	atomic_store(&r->told_bytes, r->blocks * sizeof(struct ring_block));
+}
+
 static struct ring_block *new_block(struct ring *r, uint64_t time)
 {
 	struct ring_block *b = r->spare ? r->spare : malloc(sizeof(*b));
@@ -120,6 +127,7 @@ static void on_drained(struct sink *s, uint64_t now)
 	start = MIN(start, window_start(r));
 	while (r->oldest && r->oldest != r->newest && r->oldest->last < start)
 		drop_oldest(r);
+	tell(r);
 }
 
 /* All samples once more, in new blocks: their nodes have new numbers. */
@@ -146,6 +154,7 @@ static void on_renewed(struct sink *s, struct generation *g)
 		next = b->next;
 		free(b);
 	}
+	tell(r);
 }
 
 static const struct sink_ops ops = {.event = on_event, .drained = on_drained, .renewed = on_renewed};
@@ -170,6 +179,7 @@ void ring_begin(struct ring *r, struct collector *c)
 	r->ended = 0;
 	pthread_mutex_lock(&c->lock);
 	mark(r, c, os_monotonic());
+	tell(r);
 	pthread_mutex_unlock(&c->lock);
 	sink_add(c, &r->sink);
 }
@@ -183,6 +193,7 @@ void ring_end(struct ring *r)
 	pthread_mutex_lock(&c->lock);
 	mark(r, c, os_monotonic());
 	r->ended = r->marks.count ? r->marks.items[r->marks.count - 1].time : os_monotonic();
+	tell(r);
 	pthread_mutex_unlock(&c->lock);
 	sink_remove(&r->sink);
 }
@@ -265,12 +276,12 @@ void ring_books(const struct ring *r, struct ring_books *b)
 		}
 }
 
-uint64_t ring_since(const struct ring *r)
+uint64_t ring_since(struct ring *r)
 {
-	return r->oldest ? MAX(r->oldest->first, window_start(r)) : 0;
+	return atomic_load(&r->told_since);
 }
 
-size_t ring_bytes(const struct ring *r)
+size_t ring_bytes(struct ring *r)
 {
-	return r->blocks * sizeof(struct ring_block);
+	return atomic_load(&r->told_bytes);
 }

@@ -32,9 +32,12 @@ struct ring_books {
 	struct loss_totals lost[RECORD_EVENTS];
 };
 void ring_books(const struct ring *r, struct ring_books *b);
-/* Where the window begins at present: os_monotonic of its oldest sample. 0: it is empty. */
-uint64_t ring_since(const struct ring *r);
-size_t ring_bytes(const struct ring *r);
+/*
+ * As of the last drain: where the window begins, os_monotonic of its oldest sample, 0: it is empty; bytes of memory.
+ * Any thread in normal code, no lock: who asks how it stands waits for no drain.
+ */
+uint64_t ring_since(struct ring *r);
+size_t ring_bytes(struct ring *r);
 
 /* As collector_view, of the samples in R alone. */
 struct profile *ring_view(struct ring *r, struct collector *c, uint32_t e, const struct collector_facts *facts);

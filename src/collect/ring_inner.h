@@ -4,6 +4,8 @@
 #ifndef JSTROBE_COLLECT_RING_INNER_H
 #define JSTROBE_COLLECT_RING_INNER_H
 
+#include <stdatomic.h>
+
 #include "collect/ring.h"
 
 #define RING_BLOCK_BYTES (64u * 1024)
@@ -33,6 +35,8 @@ struct ring {
 	uint64_t previous;     /* time of the sample put last */
 	uint64_t ended;        /* os_monotonic, 0 = it goes on */
 	uint64_t lost;         /* no memory for a block */
+	_Atomic uint64_t told_since; /* ring_since and ring_bytes; the rest is under the collector's lock */
+	_Atomic size_t told_bytes;
 };
 
 /* Append E to B, which has room for RING_EVENT_BYTES; BEFORE is the time of the sample put last. */

@@ -27,6 +27,11 @@ static struct {
 	ino_t socket;
 } sockets[SOCKETS];
 static uint32_t next;
+static struct {
+	_Atomic int signo; /* 0: none */
+	void (*ours)(int, siginfo_t *, void *);
+	struct sigaction former;
+} given;
 
 /* ---- in the child: nothing but what may run in a signal handler ---- */
 
@@ -62,6 +67,16 @@ static void close_events(void)
 		}
 }
 
+static void give_back(void)
+{
+	int signo = atomic_load(&given.signo);
+	struct sigaction now;
+
+	if (signo && sigaction(signo, NULL, &now) == 0 && (now.sa_flags & SA_SIGINFO) &&
+	    now.sa_sigaction == given.ours)
+		sigaction(signo, &given.former, NULL);
+}
+
 static void in_child(void)
 {
 	size_t i;
@@ -70,6 +85,7 @@ static void in_child(void)
 	atomic_store(word, 0);
 	fault_of_child();
 	signals_of_child();
+	give_back();
 	for (i = 0; i < SOCKETS; i++) {
 		fd = atomic_load(&sockets[i].fd) - 1;
 		if (fd >= 0 && is_socket(fd, sockets[i].socket))
@@ -121,4 +137,18 @@ void child_closes(int fd)
 	sockets[i].socket = st.st_ino;
 	atomic_store(&sockets[i].fd, fd + 1);
 	pthread_mutex_unlock(&lock);
+}
+
+void child_gives_back(int signo, void (*ours)(int, siginfo_t *, void *), const struct sigaction *former)
+{
+	child_watch();
+	atomic_store(&given.signo, 0);
+	given.ours = ours;
+	given.former = *former;
+	atomic_store(&given.signo, signo);
+}
+
+void child_keeps_signal(void)
+{
+	atomic_store(&given.signo, 0);
 }

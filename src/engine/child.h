@@ -3,11 +3,13 @@
  *
  * From its first instruction on it is left alone: a word that the kernel clears in children (MADV_WIPEONFORK, Linux
  * 4.14; before that, and besides, an atfork handler does) makes handlers and hooks pass everything on, without a lock.
- * Descriptors of ours that would keep a conversation or an event alive are closed there, and our signal goes back to
- * its former action. A child that was made past libc's fork() is silent, too, but keeps these.
+ * Descriptors of ours that would keep a conversation or an event alive are closed there, and our signals go back to
+ * their former actions. A child that was made past libc's fork() is silent, too, but keeps these.
  */
 #ifndef JSTROBE_ENGINE_CHILD_H
 #define JSTROBE_ENGINE_CHILD_H
+
+#include <signal.h>
 
 /* Prepare for children; once is enough, more is harmless. Any thread in normal code. */
 void child_watch(void);
@@ -16,5 +18,11 @@ void child_watch(void);
  * then, and the socket is known by more than that.
  */
 void child_closes(int fd);
+/*
+ * Children give SIGNO its former action back, unless its handler is another than OURS by then: said before OURS is
+ * installed. One signal at a time, beside the engine's. And no longer: when it has been given back here.
+ */
+void child_gives_back(int signo, void (*ours)(int, siginfo_t *, void *), const struct sigaction *former);
+void child_keeps_signal(void);
 
 #endif

@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collect/ring.h"
 #include "collected.h"
 #include "engine/requests.h"
 #include "engine/waits.h"
@@ -1141,6 +1142,56 @@ static void many_locks(void **state)
 	assert_int_equal(view->locks[0].time, 10 * 1000);
 }
 
+static atomic_bool asking;
+
+static void *ask_all_the_time(void *arg)
+{
+	uint64_t since, before = 0;
+
+	while (atomic_load(&asking)) {
+		since = ring_since(arg);
+		if (since < before || since > os_monotonic() || ring_bytes(arg) > 64u << 20)
+			return NULL;
+		before = since;
+	}
+	return arg;
+}
+
+/* How far a flight recorder reaches back is told as of the last drain, to those who have no lock. */
+static void asked_of_the_ring(void **state)
+{
+	struct ring *r = ring_new(30 * NS_PER_S, 4u << 20);
+	pthread_t thread;
+	void *well = NULL;
+	uint64_t start = os_monotonic();
+	uint32_t i;
+
+	assert_non_null(r);
+	ring_begin(r, c);
+	assert_true(ring_since(r) == 0 && ring_bytes(r) == 0);
+	pthread_mutex_lock(&c->lock);
+	sink_event(c, &(struct sink_event){.time = os_monotonic(), .samples = 1, .weight = 1});
+	assert_true(ring_since(r) == 0 && ring_bytes(r) == 0); /* the drain is not over */
+	sink_drained(c);
+	pthread_mutex_unlock(&c->lock);
+	assert_true(ring_since(r) >= start && ring_since(r) <= os_monotonic());
+	assert_true(ring_bytes(r) > 0);
+	atomic_store(&asking, true);
+	assert_int_equal(pthread_create(&thread, NULL, ask_all_the_time, r), 0);
+	for (i = 0; i < 300000; i++) {
+		pthread_mutex_lock(&c->lock);
+		sink_event(c, &(struct sink_event){.time = os_monotonic(), .samples = 1, .weight = 1});
+		if (i % 100 == 0)
+			sink_drained(c);
+		pthread_mutex_unlock(&c->lock);
+	}
+	atomic_store(&asking, false);
+	pthread_join(thread, &well);
+	assert_ptr_equal(well, r);
+	ring_end(r);
+	ring_free(r);
+}
+
 /* As many records as there can be: what has a sample is drained, and no bit behind the last one is looked at. */
 static void all_records(void **state)
 {
@@ -1176,7 +1227,7 @@ int main(void)
 		WITH(java_only, "java only"), WITH(cut_stacks, "two kept"), WITH(places, "places"),
 		WITH(threads, "threads"), WITH(resumed, "threads"),
 		WITH(name_of_the_next, "threads"), T(losses), T(growth), T(growth_by_few), T(generations),
-		T(too_many_stacks), T(all_records),
+		T(too_many_stacks), T(all_records), T(asked_of_the_ring),
 		WITH(lines, "lines"), T(sinks),
 		WITH(names_of_short_threads, "threads"),
 		WITH(requests, "requests"), WITH(requests_together, ""), WITH(many_requests, "requests"),

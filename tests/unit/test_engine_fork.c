@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/trigger.h"
 #include "engine/child.h"
 #include "engine/force.h"
 #include "harness.h"
@@ -201,6 +202,49 @@ static void left_alone(void **state)
 	children_of("itimer");
 }
 
+/* The signal of a result (onsignal) is another's in a child: its default ends it, as it does without us. */
+static void signal_of_results(void **state)
+{
+	const struct options o = {.on_signal = SIGUSR2};
+	struct sigaction action;
+	struct error err;
+	int status = 0, i;
+	pid_t child;
+
+	for (i = 0; i < 2; i++) {
+		assert_int_equal(trigger_begin(&o, true, &err), 0);
+		assert_int_equal(sigaction(SIGUSR2, NULL, &action), 0);
+		assert_true(action.sa_flags & SA_SIGINFO);
+		child = fork();
+		if (!child) {
+			kill(getpid(), SIGUSR2);
+			_exit(OTHER_ACTION);
+		}
+		assert_int_equal(waitpid(child, &status, 0), child);
+		assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGUSR2);
+		/* past libc's fork() it is silent */
+		child = fork_past_libc();
+		if (!child) {
+			kill(getpid(), SIGUSR2);
+			_exit(trigger_fired() ? OTHER_ACTION : QUIET);
+		}
+		assert_int_equal(end_of(child), QUIET);
+		assert_false(trigger_fired());
+		trigger_end();
+		assert_int_equal(sigaction(SIGUSR2, NULL, &action), 0);
+		assert_true(action.sa_handler == SIG_DFL);
+	}
+	/* what is given back here is no business of children's: this one has the program's own action */
+	signal(SIGUSR2, SIG_IGN);
+	child = fork();
+	if (!child) {
+		kill(getpid(), SIGUSR2);
+		_exit(QUIET);
+	}
+	assert_int_equal(end_of(child), QUIET);
+	signal(SIGUSR2, SIG_DFL);
+}
+
 /* ---- while our locks are held ---- */
 
 static pid_t forked;
@@ -304,7 +348,7 @@ static void not_here(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(left_alone),
+		T(left_alone), T(signal_of_results),
 		T(records_locked),
 		T(in_a_storm),
 		T(outlives_the_session),
