@@ -42,28 +42,26 @@ static struct {
 	VECTOR(struct event) events;
 	struct map frames_known, stacks_known;
 	struct strings texts;
+	uint32_t under_way; /* calls that are being asked about */
 	uint64_t lost;
 } slow;
+static uint32_t generation; /* of all that: what was asked for another one is not kept */
 
-/* ---- names ------------------------------------------------------------------------------------- */
+/* ---- asking the JVM: without the lock ----------------------------------------------------------- */
 
-static uint32_t keep(jvmtiEnv *ti, char *text, bool class_name)
-{
-	size_t length = text ? strlen(text) : 0, i;
-	const char *from = text;
-	uint32_t at;
+/* Texts are JVMTI's, NULL where it has none. */
+struct told_frame {
+	char *class_name, *name, *type;
+	int32_t line;
+};
 
-	if (class_name && length > 2 && text[0] == 'L') {
-		from = text + 1;
-		length -= 2;
-		for (i = 1; i <= length; i++)
-			text[i] = text[i] == '/' ? '.' : text[i];
-	}
-	at = strings_add(&slow.texts, from ? from : "", length);
-	if (text)
-		(*ti)->Deallocate(ti, (unsigned char *)text);
-	return at;
-}
+struct told {
+	struct told_frame frames[STACK_FRAMES];
+	jint count;
+	bool truncated;
+	uint64_t thread_id;
+	char *thread;
+};
 
 static int32_t line_of(jvmtiEnv *ti, jmethodID method, jlocation at)
 {
@@ -80,68 +78,17 @@ static int32_t line_of(jvmtiEnv *ti, jmethodID method, jlocation at)
 	return line;
 }
 
-/* The place of a frame; lock held. */
-static uint32_t frame_of(jvmtiEnv *ti, JNIEnv *env, const jvmtiFrameInfo *info)
+static void ask_frame(jvmtiEnv *ti, JNIEnv *env, const jvmtiFrameInfo *info, struct told_frame *f)
 {
-	char *class_name = NULL, *name = NULL, *type = NULL;
-	struct stack_frame f = {.line = line_of(ti, info->method, info->location)}, *new;
 	jclass class = NULL;
-	uint32_t *place;
-	bool fresh;
 
+	f->line = line_of(ti, info->method, info->location);
 	if ((*ti)->GetMethodDeclaringClass(ti, info->method, &class) == JVMTI_ERROR_NONE) {
-		(*ti)->GetClassSignature(ti, class, &class_name, NULL);
+		(*ti)->GetClassSignature(ti, class, &f->class_name, NULL);
 		(*env)->DeleteLocalRef(env, class);
 	}
-	(*ti)->GetMethodName(ti, info->method, &name, &type, NULL);
-	f.class_name = keep(ti, class_name, true);
-	f.name = keep(ti, name, false);
-	f.type = keep(ti, type, false);
-	place = map_put(&slow.frames_known, map_hash(map_hash((uint64_t)f.class_name << 32 | f.name) ^
-						     ((uint64_t)f.type << 32 | (uint32_t)f.line)), &fresh);
-	if (place && fresh) {
-		new = VECTOR_PUSH(&slow.frames);
-		if (!new)
-			return 0;
-		*new = f;
-		*place = (uint32_t)slow.frames.count;
-	}
-	return place && *place ? *place - 1 : 0;
+	(*ti)->GetMethodName(ti, info->method, &f->name, &f->type, NULL);
 }
-
-/* The place of the stack INFO[0..COUNT); lock held. UINT32_MAX: no memory. */
-static uint32_t stack_of(jvmtiEnv *ti, JNIEnv *env, const jvmtiFrameInfo *info, jint count, bool truncated)
-{
-	uint32_t first = (uint32_t)slow.places.count, *place;
-	uint64_t key = truncated;
-	struct stack *s;
-	bool fresh;
-	jint i;
-
-	for (i = 0; i < count; i++) {
-		uint32_t *at = VECTOR_PUSH(&slow.places);
-
-		if (!at)
-			return UINT32_MAX;
-		*at = frame_of(ti, env, &info[i]);
-		key = map_hash(key * 31 + *at + 1);
-	}
-	place = map_put(&slow.stacks_known, key, &fresh);
-	if (!place)
-		return UINT32_MAX;
-	if (!fresh) {
-		slow.places.count = first;
-		return *place - 1;
-	}
-	s = VECTOR_PUSH(&slow.stacks);
-	if (!s)
-		return UINT32_MAX;
-	*s = (struct stack){first, (uint32_t)count, truncated};
-	*place = (uint32_t)slow.stacks.count;
-	return *place - 1;
-}
-
-/* ---- noting -------------------------------------------------------------------------------------- */
 
 static bool is_own(jvmtiEnv *ti, JNIEnv *env, jmethodID method)
 {
@@ -159,56 +106,181 @@ static bool is_own(jvmtiEnv *ti, JNIEnv *env, jmethodID method)
 	return own;
 }
 
-static uint32_t thread_name(jvmtiEnv *ti, JNIEnv *env, jthread thread)
+static void ask_thread(jvmtiEnv *ti, JNIEnv *env, struct told *t)
 {
 	jvmtiThreadInfo info = {.name = NULL};
+	jthread thread = NULL;
 
+	if ((*ti)->GetCurrentThread(ti, &thread))
+		return;
+	t->thread_id = probe_thread_id(env, thread);
 	(*ti)->GetThreadInfo(ti, thread, &info);
 	if (info.thread_group)
 		(*env)->DeleteLocalRef(env, info.thread_group);
 	if (info.context_class_loader)
 		(*env)->DeleteLocalRef(env, info.context_class_loader);
-	return keep(ti, info.name, false);
+	t->thread = info.name;
+	(*env)->DeleteLocalRef(env, thread);
 }
 
-static void note(JNIEnv *env, const struct tree_exit *e)
+/* The stack of this thread and its name; NULL: no memory, or the JVM does not say. */
+static struct told *ask(jvmtiEnv *ti, JNIEnv *env)
 {
 	jvmtiFrameInfo info[STACK_FRAMES + OWN_FRAMES];
-	jvmtiEnv *ti = slow.ti;
-	jthread thread = NULL;
-	jint count = 0, own = 0;
-	struct event *event;
-	uint32_t stack;
+	struct told *t = calloc(1, sizeof(*t));
+	jint count = 0, own = 0, i;
 
-	if (e->id < slow.first)
-		return; /* it began in a session before */
-	if (!tree_is_method(e->id) || slow.events.count >= EVENTS_KEPT ||
-	    (*ti)->GetStackTrace(ti, NULL, 0, ARRAY_LEN(info), info, &count)) {
-		slow.lost++;
-		return;
+	if (!t || (*ti)->GetStackTrace(ti, NULL, 0, ARRAY_LEN(info), info, &count)) {
+		free(t);
+		return NULL;
 	}
 	while (own < count && own < OWN_FRAMES && is_own(ti, env, info[own].method))
 		own++;
-	stack = stack_of(ti, env, info + own, MIN(count - own, STACK_FRAMES), count == (jint)ARRAY_LEN(info));
-	event = stack != UINT32_MAX ? VECTOR_PUSH(&slow.events) : NULL;
+	t->count = MIN(count - own, STACK_FRAMES);
+	t->truncated = count == (jint)ARRAY_LEN(info);
+	for (i = 0; i < t->count; i++)
+		ask_frame(ti, env, &info[own + i], &t->frames[i]);
+	ask_thread(ti, env, t);
+	return t;
+}
+
+static void give_back(jvmtiEnv *ti, struct told *t)
+{
+	jint i;
+
+	for (i = 0; t && i < t->count; i++) {
+		(*ti)->Deallocate(ti, (unsigned char *)t->frames[i].class_name);
+		(*ti)->Deallocate(ti, (unsigned char *)t->frames[i].name);
+		(*ti)->Deallocate(ti, (unsigned char *)t->frames[i].type);
+	}
+	if (t)
+		(*ti)->Deallocate(ti, (unsigned char *)t->thread);
+	free(t);
+}
+
+/* ---- keeping what it said: lock held -------------------------------------------------------------- */
+
+static uint32_t keep(char *text, bool class_name)
+{
+	size_t length = text ? strlen(text) : 0, i;
+	const char *from = text;
+
+	if (class_name && length > 2 && text[0] == 'L') {
+		from = text + 1;
+		length -= 2;
+		for (i = 1; i <= length; i++)
+			text[i] = text[i] == '/' ? '.' : text[i];
+	}
+	return strings_add(&slow.texts, from ? from : "", length);
+}
+
+/* The place of a frame. */
+static uint32_t frame_of(const struct told_frame *told)
+{
+	struct stack_frame f = {.line = told->line}, *new;
+	uint32_t *place;
+	bool fresh;
+
+	f.class_name = keep(told->class_name, true);
+	f.name = keep(told->name, false);
+	f.type = keep(told->type, false);
+	place = map_put(&slow.frames_known, map_hash(map_hash((uint64_t)f.class_name << 32 | f.name) ^
+						     ((uint64_t)f.type << 32 | (uint32_t)f.line)), &fresh);
+	if (place && fresh) {
+		new = VECTOR_PUSH(&slow.frames);
+		if (!new)
+			return 0;
+		*new = f;
+		*place = (uint32_t)slow.frames.count;
+	}
+	return place && *place ? *place - 1 : 0;
+}
+
+/* The place of the stack; UINT32_MAX: no memory. */
+static uint32_t stack_of(const struct told *t)
+{
+	uint32_t first = (uint32_t)slow.places.count, *place;
+	uint64_t key = t->truncated;
+	struct stack *s;
+	bool fresh;
+	jint i;
+
+	for (i = 0; i < t->count; i++) {
+		uint32_t *at = VECTOR_PUSH(&slow.places);
+
+		if (!at)
+			return UINT32_MAX;
+		*at = frame_of(&t->frames[i]);
+		key = map_hash(key * 31 + *at + 1);
+	}
+	place = map_put(&slow.stacks_known, key, &fresh);
+	if (!place)
+		return UINT32_MAX;
+	if (!fresh) {
+		slow.places.count = first;
+		return *place - 1;
+	}
+	s = VECTOR_PUSH(&slow.stacks);
+	if (!s)
+		return UINT32_MAX;
+	*s = (struct stack){first, (uint32_t)t->count, t->truncated};
+	*place = (uint32_t)slow.stacks.count;
+	return *place - 1;
+}
+
+static void store(const struct tree_exit *e, const struct told *t)
+{
+	uint32_t stack = t && slow.events.count < EVENTS_KEPT ? stack_of(t) : UINT32_MAX;
+	struct event *event = stack != UINT32_MAX ? VECTOR_PUSH(&slow.events) : NULL;
+
 	if (!event) {
 		slow.lost++;
 		return;
 	}
-	*event = (struct event){.id = e->id, .stack = stack, .ended = e->ended, .duration = e->took};
-	if ((*ti)->GetCurrentThread(ti, &thread) == JVMTI_ERROR_NONE) {
-		event->thread_id = probe_thread_id(env, thread);
-		event->thread = thread_name(ti, env, thread);
-		(*env)->DeleteLocalRef(env, thread);
-	}
+	*event = (struct event){.id = e->id, .stack = stack, .ended = e->ended, .duration = e->took,
+				.thread_id = t->thread_id, .thread = keep(t->thread, false)};
 }
 
+/* ---- noting -------------------------------------------------------------------------------------- */
+
+/* JVMTI to ask about E, which is under way from here on; NULL: it is not to be asked. */
+static jvmtiEnv *begin_note(const struct tree_exit *e, uint32_t *generation_now)
+{
+	jvmtiEnv *ti = NULL;
+
+	pthread_mutex_lock(&lock);
+	*generation_now = generation;
+	if (!slow.ti || e->id < slow.first)
+		; /* it began in a session before */
+	else if (!tree_is_method(e->id) || slow.events.count + slow.under_way >= EVENTS_KEPT)
+		slow.lost++;
+	else
+		ti = slow.ti;
+	slow.under_way += ti != NULL;
+	pthread_mutex_unlock(&lock);
+	return ti;
+}
+
+/*
+ * Each question to the JVM is a place where a debugger may suspend this thread: with the lock held, that would hold up
+ * all other threads with slow calls, and the end of the session.
+ */
 static void on_slow(JNIEnv *env, const struct tree_exit *e)
 {
+	uint32_t begun;
+	jvmtiEnv *ti = begin_note(e, &begun);
+	struct told *t;
+
+	if (!ti)
+		return;
+	t = ask(ti, env);
 	pthread_mutex_lock(&lock);
-	if (slow.ti)
-		note(env, e);
+	if (begun == generation) {
+		slow.under_way--;
+		store(e, t);
+	}
 	pthread_mutex_unlock(&lock);
+	give_back(ti, t);
 }
 
 void trace_slow_begin(jvmtiEnv *ti, uint32_t first)
@@ -282,7 +354,7 @@ int trace_slow_read(struct calls *c)
 		if (slow.texts.length)
 			memcpy(c->slow_texts, slow.texts.bytes, slow.texts.length);
 		c->event_count = 0;
-		c->events_lost = slow.lost;
+		c->events_lost = slow.lost + slow.under_way;
 		fill(c);
 		c->frame_count = (uint32_t)slow.frames.count;
 		c->stack_count = (uint32_t)slow.stacks.count;
@@ -304,5 +376,6 @@ void trace_slow_forget(void)
 	map_free(&slow.stacks_known);
 	strings_free(&slow.texts);
 	memset(&slow, 0, sizeof(slow));
+	generation++;
 	pthread_mutex_unlock(&lock);
 }
