@@ -1,6 +1,7 @@
 #include "agent/requests.h"
 
 #include <jvmti.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/java.h"
@@ -39,8 +40,10 @@ JNIEXPORT void JNICALL NATIVE(define)(JNIEnv *env, jclass class, jlong number, j
 		return;
 	utf8_put(&clean, chars);
 	buffer_putc(&clean, '\0');
-	if (!clean.failed)
+	if (!clean.failed && number)
 		requests_define((uint64_t)number, clean.data);
+	else if (!clean.failed)
+		requests_refuse(strtoull(clean.data, NULL, 10));
 	buffer_free(&clean);
 	(*env)->ReleaseStringUTFChars(env, text, chars);
 }

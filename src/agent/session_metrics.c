@@ -52,6 +52,7 @@ int session_metrics(struct buffer *out, struct error *err)
 		.event_count = list_events(events),
 		.held = held, .held_count = session.account ? COLLECTOR_HELD : 0,
 		.contexts_torn = contexts.torn, .contexts_evicted = contexts.evicted,
+		.labels_refused = contexts.refused,
 	};
 	metrics_write(&m, out);
 	pthread_mutex_unlock(&session.lock);

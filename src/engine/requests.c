@@ -10,7 +10,7 @@
 #include "signal/zone.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all but the cells */
-static _Atomic uint64_t evicted;
+static _Atomic uint64_t evicted, refused;
 static struct map by_number;   /* set of labels → 1 + its place in texts */
 static VECTOR(char *) texts;
 static size_t text_bytes;
@@ -74,6 +74,7 @@ bool requests_define(uint64_t number, const char *text)
 	size_t bytes = strlen(text) + 1;
 	char *copy = NULL, **place = NULL;
 	uint32_t *slot;
+	bool known;
 
 	pthread_mutex_lock(&lock);
 	slot = map_get(&by_number, number);
@@ -90,8 +91,16 @@ bool requests_define(uint64_t number, const char *text)
 			free(copy);
 		}
 	}
+	known = slot && strcmp(texts.items[*slot - 1], text) == 0;
 	pthread_mutex_unlock(&lock);
-	return slot;
+	if (!known)
+		requests_refuse(1);
+	return known;
+}
+
+void requests_refuse(uint64_t n)
+{
+	atomic_fetch_add(&refused, n);
 }
 
 const char *requests_labels(uint64_t number)
@@ -113,4 +122,5 @@ void requests_count(struct requests_counts *c)
 {
 	c->torn = atomic_load(&zone.requests.torn);
 	c->evicted = atomic_load(&evicted);
+	c->refused = atomic_load(&refused);
 }

@@ -21,8 +21,13 @@ struct request_cell *requests_table(void);
  */
 uint32_t requests_claim(uint64_t thread);
 
-/* NUMBER is the set of labels TEXT from now on: "key\nvalue\nkey\nvalue\n". False: no room, it stays unknown. */
+/*
+ * NUMBER is the set of labels TEXT from now on: "key\nvalue\nkey\nvalue\n". False: no room, or the
+ * number is another text's; it stays unknown, which is counted.
+ */
 bool requests_define(uint64_t number, const char *text);
+/* N sets had no number to be named by. */
+void requests_refuse(uint64_t n);
 /* The text of set NUMBER, "" if it is not known. Valid for ever. */
 const char *requests_labels(uint64_t number);
 
@@ -37,6 +42,7 @@ void requests_otel_forget(void);
 struct requests_counts {
 	uint64_t torn;    /* samples without their request, since they came while it was being written */
 	uint64_t evicted; /* cells taken from threads that had something in them */
+	uint64_t refused; /* times that a set of labels found no room */
 };
 void requests_count(struct requests_counts *c);
 

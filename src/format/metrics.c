@@ -30,6 +30,8 @@ static const struct single {
 	 M(contexts_torn)},
 	{"jstrobe_context_evicted_total", "Contexts whose place others took: too many were set.", COUNTER, false,
 	 M(contexts_evicted)},
+	{"jstrobe_context_labels_refused_total", "Sets of labels for which there was no room.", COUNTER, false,
+	 M(labels_refused)},
 #undef M
 };
 

@@ -29,7 +29,7 @@ struct metrics {
 	uint64_t queue_bytes, ring_bytes, recording_bytes;
 	uint64_t threads, threads_perf, threads_timer, threads_refused;
 	uint64_t streams, streamed, dropped, unwritten;
-	uint64_t contexts_torn, contexts_evicted; /* since the JVM began, see engine/requests.h */
+	uint64_t contexts_torn, contexts_evicted, labels_refused; /* since the JVM began, see engine/requests.h */
 	const struct metrics_held *held;
 	uint32_t held_count;
 	const struct metrics_event *events;

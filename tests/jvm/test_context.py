@@ -100,6 +100,20 @@ def test_class_that_comes_after_the_agent(jdk17):
     assert right > 10 and wrong == 0, (right, wrong, bad[:5])
 
 
+@pytest.mark.parametrize("count, size, known", [(20000, 4, 9998), (20000, 1000, 1040), (20000, 60000, 0)])
+def test_labels_without_an_end(jdk, count, size, known):
+    """The program's heap is small: sets are bounded in number and characters, others are refused, which is counted."""
+    with Program(jdk, "Labels", count, size, classpath=CLASSPATH, jvm=["-Xmx48m"]) as program:
+        marks = program.mark()
+        assert known * 0.9 <= marks["known"] <= known and marks["refused"] == count - marks["known"], marks
+        profile = record(program, "-i", "1ms", "-d", counted(0.5, 2), "--context")
+        labels = {json.dumps(c["labels"]) for c in profile.json["contexts"] if "labels" in c}
+        assert labels <= {json.dumps({"GReLUrM4wMqfg9yzV3KQ": "x"})}, labels
+        refused = [line for line in jstrobe("metrics", program.pid).stdout.splitlines() if "labels_refused_total " in line]
+        assert refused[-1:] == [f"jstrobe_context_labels_refused_total {marks['refused']}"], refused
+        assert program.stop() == 0, program.output
+
+
 def test_from_the_first_instruction(jdk17):
     path = jvm.result_file()
     agent = f"-agentpath:{jvm.LIBRARY}=start,event=cpu,interval=1ms,threads,context,file={path}"

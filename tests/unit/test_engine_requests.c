@@ -148,6 +148,7 @@ static void crowded(void **state)
 
 static void labels(void **state)
 {
+	struct requests_counts before, after;
 	char text[64];
 	uint64_t i;
 
@@ -155,7 +156,11 @@ static void labels(void **state)
 	assert_string_equal(requests_labels(77), "");
 	assert_true(requests_define(77, "route\nGET /\n"));
 	assert_string_equal(requests_labels(77), "route\nGET /\n");
-	assert_true(requests_define(77, "another\ntext\n")); /* the number is of the text: it is the first one's */
+	assert_true(requests_define(77, "route\nGET /\n"));
+	requests_count(&before);
+	assert_false(requests_define(77, "another\ntext\n")); /* the number is the first one's */
+	requests_count(&after);
+	assert_int_equal(after.refused, before.refused + 1);
 	assert_string_equal(requests_labels(77), "route\nGET /\n");
 	for (i = 0; i < REQUESTS_LABEL_SETS - 1; i++) {
 		snprintf(text, sizeof(text), "k\n%llu\n", (unsigned long long)i);
@@ -163,6 +168,9 @@ static void labels(void **state)
 	}
 	assert_false(requests_define(999, "one\ntoo many\n"));
 	assert_string_equal(requests_labels(999), "");
+	requests_refuse(5);
+	requests_count(&after);
+	assert_int_equal(after.refused, before.refused + 7);
 }
 
 /* ---- OpenTelemetry's record ---- */

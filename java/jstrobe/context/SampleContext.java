@@ -34,7 +34,11 @@ public final class SampleContext {
     private static final int CHECK = 5;
 
     private static final int LABEL_SETS = 10_000;
+    private static final int LABEL_CHARS = 1 << 20; /* of all sets: 3 MB in UTF-8, less than the agent keeps */
+    private static final int SET_CHARS = 4096;
     private static final Map<Long, String> SETS = new HashMap<>();
+    private static int chars;
+    private static long refused;
 
     /** null: no agent. A thread that sees it late says nothing until then. */
     private static LongBuffer table;
@@ -110,28 +114,68 @@ public final class SampleContext {
 
     /**
      * The number of a set of labels: key, value, key, value … Ask once and keep it. The same labels have the same
-     * number; at most 10,000 sets are known at a time, the number of further ones is 0.
+     * number, different ones another. At most 10,000 sets, with 4,096 characters each and 1,048,576 in all, are known;
+     * the number of further ones is 0, which is counted: {@link #labelsRefused}.
      */
     public static long labels(String... keysAndValues) {
         if (keysAndValues.length % 2 != 0) {
             throw new IllegalArgumentException("a key without a value");
         }
-        StringBuilder text = new StringBuilder();
-        for (String word : keysAndValues) {
-            text.append(word.replace('\n', ' ')).append('\n');
+        if (keysAndValues.length == 0) {
+            return 0;
         }
-        long number = number(text);
+        long length = 0;
+        for (String word : keysAndValues) {
+            length += word.length() + 1;
+        }
+        if (length > SET_CHARS) {
+            synchronized (SETS) {
+                return refuse();
+            }
+        }
+        StringBuilder words = new StringBuilder((int) length);
+        for (String word : keysAndValues) {
+            words.append(word.replace('\n', ' ')).append('\n');
+        }
+        String text = words.toString();
         synchronized (SETS) {
-            if (SETS.containsKey(number)) {
-                return number;
-            }
-            if (text.length() == 0 || SETS.size() >= LABEL_SETS) {
-                return 0;
-            }
-            SETS.put(number, text.toString());
-            if (table != null) {
-                define(number, text.toString());
-            }
+            return known(text);
+        }
+    }
+
+    /** How many times {@link #labels} had no number to give. */
+    public static long labelsRefused() {
+        synchronized (SETS) {
+            return refused;
+        }
+    }
+
+    private static long refuse() {
+        refused++;
+        if (table != null) {
+            define(0, "1");
+        }
+        return 0;
+    }
+
+    /* With SETS held. Two texts can have one hash: the later one gets the next number that is free. */
+    private static long known(String text) {
+        long number = number(text);
+        String its = SETS.get(number);
+        while (its != null && !its.equals(text)) {
+            number = number == -1 ? 1 : number + 1;
+            its = SETS.get(number);
+        }
+        if (its != null) {
+            return number;
+        }
+        if (SETS.size() >= LABEL_SETS || chars + text.length() > LABEL_CHARS) {
+            return refuse();
+        }
+        chars += text.length();
+        SETS.put(number, text);
+        if (table != null) {
+            define(number, text);
         }
         return number;
     }
@@ -205,6 +249,9 @@ public final class SampleContext {
                 for (Map.Entry<Long, String> set : SETS.entrySet()) {
                     define(set.getKey(), set.getValue());
                 }
+                if (refused > 0) {
+                    define(0, Long.toString(refused));
+                }
                 table = fresh;
             }
         } catch (UnsatisfiedLinkError e) {
@@ -219,5 +266,6 @@ public final class SampleContext {
     /** The number of a cell for THREAD from now on. */
     private static native int claim(long thread);
 
+    /** Number 0: so many more sets, a decimal number in TEXT, were refused. */
     private static native void define(long number, String text);
 }
