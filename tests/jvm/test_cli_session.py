@@ -218,7 +218,7 @@ def test_version_and_list_of_an_agent(jdk17):
 def test_jvm_in_a_pid_namespace(jdk17):
     """The process calls itself 1; its files are found through /proc/PID/root."""
     before = litter()
-    away = ["unshare", "-p", "-f", "--mount-proc"]
+    away = ["unshare", "-p", "-f", "--kill-child", "--mount-proc"]
     with Program(jdk17, "KnownShares", wrap=away) as program:
         with open(f"/proc/{program.pid}/task/{program.pid}/children") as file:
             child = int(file.read().split()[0])
@@ -227,6 +227,7 @@ def test_jvm_in_a_pid_namespace(jdk17):
         assert done.returncode == 0, done.stderr
         assert ".java_pid1" in os.listdir("/tmp")
         assert not left_since(before)
+        assert program.stop() == 0
     with open(path) as file:
         assert json.load(file)["samples"]["stored"] > 50
     os.remove(path)

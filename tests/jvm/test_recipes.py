@@ -124,7 +124,7 @@ def container():
               f"mount --bind {PROJECT} /mnt/p && mount -t tmpfs none /tmp && mkdir -p {PREFIX} {PROJECT} && "
               f"mount --bind /mnt/o {PREFIX} && mount --bind /mnt/p {PROJECT} && "
               f"exec java -cp {PROJECT}/classes app.Work 30000")
-    outer = subprocess.Popen(["unshare", "-m", "-p", "-f", "--mount-proc", "sh", "-c", script])
+    outer = subprocess.Popen(["unshare", "-m", "-p", "-f", "--kill-child", "--mount-proc", "sh", "-c", script])
     for _ in range(100):
         time.sleep(0.1)
         with open(f"/proc/{outer.pid}/task/{outer.pid}/children") as file:
@@ -132,6 +132,8 @@ def container():
         if children and b"app.Work" in open(f"/proc/{children[0]}/cmdline", "rb").read():
             time.sleep(1)
             return outer, int(children[0])
+    outer.kill()
+    outer.wait()
     raise AssertionError("no program in the namespaces")
 
 
