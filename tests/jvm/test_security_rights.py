@@ -69,7 +69,8 @@ class Trace:
         if name == own + "root":
             self.inside[str(result)] = "/"
             return
-        theirs = first in self.inside or name.startswith((own + "root/", own + "cwd", "/tmp/", "/var/tmp/"))
+        theirs = first in self.inside or (name.startswith((own + "root/", own + "cwd", "/tmp/", "/var/tmp/")) and
+                                          not name.startswith((jvm.ROOT, jvm.WORK)))
         if theirs:
             self.calls.append((self.euid.get(tid, 0), call, args, result))
         if theirs and call.startswith("open") and result >= 0:
