@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """
 What `jstrobe trace` with a wide pattern costs a real program: bench/java/shop, a web shop of Spring Boot, Hibernate, H2 and
-Jackson that asks itself without pause. Requests a second before, in each second while it is traced, and after;
-the longest stop of the program; when the table was useful.
+Jackson that asks itself without pause. Requests for a second of its CPU time before, in each second while it is traced,
+and after (a busy machine counts less than with requests a second); the longest stop of the program; when the table was useful.
 
     bench/trace_boot.py [--jdk jdk17] [--runs 3] [--pattern '**'] [--program DIR] [--seconds 40] [-- options of start]
+
+With --bare an agent that changes nothing retransforms one class of the program, and jstrobe has no part: the price of the JVM.
 
 DIR has classes/ and lib/; without it Maven builds the program (Maven Central must be within reach).
 """
@@ -21,6 +23,7 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.insert(0, os.path.join(ROOT, "tests", "jvm"))
 import jvm  # noqa: E402
+from trace_change import agent  # noqa: E402
 
 SOURCE = os.path.join(ROOT, "bench", "java", "shop")
 
@@ -37,7 +40,7 @@ def build():
 
 
 class Shop:
-    """The running program and its lines: (time, requests, longest request ms, longest pause ms)."""
+    """The running program and its lines: (time, requests for a CPU second, longest request ms, longest pause ms)."""
 
     def __init__(self, jdk, folder, threads):
         self.rates = []
@@ -46,10 +49,18 @@ class Shop:
         self.pid = self.process.pid
         threading.Thread(target=self._read, daemon=True).start()
 
+    def _cpu(self):
+        with open(f"/proc/{self.pid}/stat") as file:
+            words = file.read().rsplit(")", 1)[1].split()
+        return (int(words[11]) + int(words[12])) / os.sysconf("SC_CLK_TCK")
+
     def _read(self):
+        used = 0
         for line in self.process.stdout:
             if line.startswith("RATE"):
-                self.rates.append((time.time(), *map(int, line.split()[1:4])))
+                requests, longest, pause = map(int, line.split()[1:4])
+                used, before = self._cpu(), used
+                self.rates.append((time.time(), requests / max(used - before, 0.02), longest, pause))
 
     def between(self, start, end):
         return [r for r in self.rates if start < r[0] <= end]
@@ -72,6 +83,21 @@ def table(pid):
         methods = [m for m in json.load(file)["methods"] if m["invocations"]]
     os.remove(path)
     return len(methods), any(str(m).find("Desk") >= 0 for m in methods), ""
+
+
+def bare(jdk, folder, args):
+    jcmd, library, out = os.path.join(os.path.dirname(jdk.java), "jcmd"), agent("retransform.c"), jvm.result_file()
+    with Shop(jdk, folder, args.threads) as shop:
+        while not shop.rates and shop.process.poll() is None:
+            time.sleep(1)
+        time.sleep(args.warm)
+        before = statistics.median(r[1] for r in shop.between(time.time() - 10, time.time()))
+        began = time.time()
+        subprocess.run([jcmd, str(shop.pid), "JVMTI.agent_load", library, f"Lshop/Line;,1,{out}"], check=True,
+                       stdout=subprocess.DEVNULL)
+        time.sleep(args.seconds)
+        print(f"one class by a bare agent: before {before:.0f} requests a CPU second; each second, % of it (pause ms): "
+              + " ".join(f"{100 * r[1] / before:.0f}({r[3]})" for r in shop.between(began, time.time())), flush=True)
 
 
 def run(jdk, folder, args):
@@ -102,7 +128,7 @@ def run(jdk, folder, args):
         print(f"stop: {stopped:.1f} s: {done.stdout.strip()} {done.stderr.strip()}".replace("\n", "\n    "))
         time.sleep(args.after)
         during, later = shop.between(began, stopping), shop.between(stopping + stopped, time.time())
-        print(f"before {before:.0f}/s; each second, % of it (pause ms): "
+        print(f"before {before:.0f} requests a CPU second; each second, % of it (pause ms): "
               + " ".join(f"{100 * r[1] / before:.0f}({r[3]})" for r in during))
         print("after stop: " + " ".join(f"{100 * r[1] / before:.0f}({r[3]})" for r in later))
         print(f"start {returned:.1f} s, useful {useful and round(useful, 1)} s, status at most {slowest:.1f} s, stop {stopped:.1f} s, "
@@ -123,13 +149,14 @@ def main():
     parser.add_argument("--warm", type=float, default=40)
     parser.add_argument("--seconds", type=float, default=40)
     parser.add_argument("--after", type=float, default=20)
+    parser.add_argument("--bare", action="store_true", help="one class, by an agent that changes nothing")
     parser.add_argument("--quiet", action="store_true", help="no dumps while it runs")
     parser.add_argument("options", nargs="*")
     args = parser.parse_args()
     jdk = jvm.find_jdk(int(args.jdk.removeprefix("jdk")))
     folder = args.program or build()
     for _ in range(args.runs):
-        run(jdk, folder, args)
+        (bare if args.bare else run)(jdk, folder, args)
 
 
 if __name__ == "__main__":
