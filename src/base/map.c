@@ -4,12 +4,19 @@
 #include <string.h>
 
 #include "base/pages.h"
+#include "base/seed.h"
 
 #define PAGED_FROM 256u /* slots: 4 KB */
 
+/* Where KEY is put, if that place is free. */
+static uint32_t home(uint64_t key)
+{
+	return (uint32_t)map_hash(key ^ seed());
+}
+
 static struct map_slot *find(const struct map *m, uint64_t key)
 {
-	uint32_t at = (uint32_t)map_hash(key);
+	uint32_t at = home(key);
 
 	for (;; at++) {
 		struct map_slot *s = &m->slots[at & (m->capacity - 1)];
@@ -93,7 +100,7 @@ void map_remove(struct map *m, uint64_t key)
 		at = (at + 1) & mask;
 		if (!m->slots[at].used)
 			break;
-		if (((at - (uint32_t)map_hash(m->slots[at].key)) & mask) < ((at - gap) & mask))
+		if (((at - home(m->slots[at].key)) & mask) < ((at - gap) & mask))
 			continue;
 		m->slots[gap] = m->slots[at];
 		gap = at;

@@ -3,19 +3,20 @@
 #include <string.h>
 
 #include "base/pages.h"
+#include "base/seed.h"
 
+/* One multiplication a word would let texts be chosen that share a hash with any seed. */
 static uint64_t hash_text(const char *text, size_t length)
 {
-	uint64_t h = length * 0x9e3779b97f4a7c15ull, word;
+	uint64_t h = seed() ^ length, word;
 
 	for (; length >= sizeof(word); length -= sizeof(word), text += sizeof(word)) {
 		memcpy(&word, text, sizeof(word));
-		h = (h ^ word) * 0x9e3779b97f4a7c15ull;
-		h ^= h >> 32;
+		h = map_hash(h ^ word);
 	}
 	word = 0;
 	memcpy(&word, text, length);
-	return (h ^ word) * 0xbf58476d1ce4e5b9ull;
+	return map_hash(h ^ word);
 }
 
 static bool is_text(const struct strings *s, uint32_t at, const char *text, size_t length)

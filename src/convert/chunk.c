@@ -72,12 +72,16 @@ static int keep_constants(struct chunk *c, uint64_t at)
 /* Follow the checkpoints back from the one at AT. -EBADMSG: they do not hang together. */
 static int follow(struct chunk *c, uint64_t at)
 {
+	uint64_t end = c->end;
 	struct chunk_event e;
 	struct reader r;
 	int64_t delta;
 
-	for (;;) {
+	for (;; end = e.at) {
 		if (!chunk_event(c, at, &e) || e.type != CHUNK_EVENT_CONSTANTS)
+			return -EBADMSG;
+		/* one that reaches into the next would have the same bytes read once for each of them */
+		if (e.size > end - at)
 			return -EBADMSG;
 		if (keep_constants(c, at))
 			return -ENOMEM;

@@ -47,13 +47,14 @@ static uint32_t make_frame(struct fold *f, const char *text, size_t length)
 	uint32_t words[FOLD_FRAME_WORDS] = {0};
 	enum frame_kind kind = ending(text, &length);
 	size_t n = class_length(text, length, kind), i;
+	bool dotted = n && !memchr(text, '/', n);
 	char *class_name;
 
 	words[FOLD_KIND] = kind;
 	if (n) {
 		class_name = strndup(text, n);
-		for (i = 0; class_name && i < n; i++)
-			if (class_name[i] == '.' && !memchr(text, '/', n))
+		for (i = 0; class_name && dotted && i < n; i++)
+			if (class_name[i] == '.')
 				class_name[i] = '/';
 		words[FOLD_CLASS] = class_name ? strings_add(&f->strings, class_name, n) : 0;
 		f->no_memory |= !class_name;

@@ -3,18 +3,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/map.h"
+#include "base/seed.h"
+
 static uint32_t hash_words(const uint32_t *words, uint32_t count)
 {
-	uint64_t h = count, two;
+	uint64_t h = seed() ^ count, two;
 
 	for (; count >= 2; count -= 2, words += 2) {
 		memcpy(&two, words, sizeof(two));
-		h = (h ^ two) * 0x9e3779b97f4a7c15ull;
-		h ^= h >> 29;
+		h = map_hash(h ^ two);
 	}
-	if (count)
-		h = (h ^ *words) * 0x9e3779b97f4a7c15ull;
-	return (uint32_t)((h ^ h >> 29) * 0xbf58476d1ce4e5b9ull >> 32);
+	return (uint32_t)(count ? map_hash(h ^ *words) : h);
 }
 
 static bool grow(struct lists *l)

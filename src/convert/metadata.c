@@ -7,6 +7,7 @@
 #include "convert/text.h"
 
 #define DEPTH_MAX 16
+#define DIGITS_MAX 20 /* of 64 bits */
 
 /* An element's attributes that matter, by the strings' numbers; 0 where it has none. */
 struct attributes {
@@ -64,9 +65,15 @@ static void read_attributes(const struct metadata *m, struct reader *r, struct a
 	}
 }
 
+/* Of any length, one text may be named by every element: what is behind so many digits is not looked at. */
 static uint64_t number(const char *text)
 {
-	return text ? strtoull(text, NULL, 10) : 0;
+	uint64_t value = 0;
+	unsigned i;
+
+	for (i = 0; text && i < DIGITS_MAX && text[i] >= '0' && text[i] <= '9'; i++)
+		value = value * 10 + (uint64_t)(text[i] - '0');
+	return value;
 }
 
 static int add_type(struct metadata *m, const struct attributes *a)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/seed.h"
 #include "convert/names_inner.h"
 #include "convert/text.h"
 
@@ -102,6 +103,7 @@ int names_init(struct names *n, struct fold *fold, bool lines)
 	buffer_init(&n->text, -1);
 	n->fold = fold;
 	n->lines = lines;
+	n->factor = seed();
 	n->empty_stack = lists_add(&fold->stacks, NULL, 0);
 	return n->empty_stack == LISTS_FAILED ? -ENOMEM : 0;
 }

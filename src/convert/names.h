@@ -50,6 +50,7 @@ struct names {
 	/* of this chunk: its frames, by hash */
 	struct frame_slot *slots;
 	uint32_t slot_count, slots_used;
+	uint64_t factor; /* odd, of this process: no file knows which frames share a place */
 	uint32_t *list; /* a stack under construction */
 	uint32_t list_room;
 };

@@ -8,6 +8,10 @@
 #include "convert/saved_inner.h"
 
 #define EVENT "calls"
+/* A node is a stack of its own, as long as it is deep: chains of them cost the square of what the file has. */
+#define MOST_FRAMES 8192
+#define ANYWAY_WORDS (1u << 24)  /* of all stacks: 64 MB, chains of 5,700 */
+#define WORDS_A_BYTE 8           /* of the file besides: a node has 100 bytes and more */
 
 /* "class", "name" and "signature" of a method; overloads are one here, as in collapsed stacks. */
 static void read_method(struct saved *s)
@@ -92,9 +96,25 @@ static void read_node(struct saved *s, struct node *n)
 	}
 }
 
+/* Whether a frame on top of STACK keeps the limits; the failure is said if not. */
+static bool has_room(struct saved *s, uint32_t stack)
+{
+	uint64_t most = ANYWAY_WORDS + WORDS_A_BYTE * (uint64_t)(s->j.end - s->j.begin);
+	uint32_t depth;
+
+	lists_get(&s->fold->stacks, stack, &depth);
+	if (depth < MOST_FRAMES && s->fold->stacks.words.count + depth < most)
+		return true;
+	if (!s->j.error)
+		s->j.error = depth < MOST_FRAMES ? "a tree with fewer deep branches" : "a tree of at most 8,192 levels";
+	return false;
+}
+
 /* STACK with FRAME on top, and what was spent there. */
 static uint32_t add(struct saved *s, uint32_t stack, uint32_t frame, uint64_t count, uint64_t wall)
 {
+	if (stack != LISTS_FAILED && !has_room(s, stack))
+		return stack;
 	stack = stack == LISTS_FAILED || frame == LISTS_FAILED ? LISTS_FAILED : fold_leaf(s->fold, stack, frame);
 	if (stack == LISTS_FAILED)
 		s->no_memory = true;

@@ -14,9 +14,9 @@
 #define BY_NUMBER (1ull << 63) /* no code made of bytes has it */
 
 /* Where the search for a frame begins, before it is cut to the table's size. */
-static inline size_t slot_at(uint64_t code, uint32_t line)
+static inline size_t slot_at(const struct names *n, uint64_t code, uint32_t line)
 {
-	uint64_t hash = (code ^ (uint64_t)line << 32) * 0x9e3779b97f4a7c15ull;
+	uint64_t hash = (code ^ (uint64_t)line << 32) * n->factor;
 
 	return hash >> 32 ^ hash >> 51;
 }
@@ -28,7 +28,7 @@ static inline bool is_frame(const struct frame_slot *s, uint64_t code, uint32_t 
 
 static struct frame_slot *find(const struct names *n, uint64_t code, uint32_t line)
 {
-	size_t at = slot_at(code, line), mask = n->slot_count - 1;
+	size_t at = slot_at(n, code, line), mask = n->slot_count - 1;
 
 	while (n->slots[at & mask].frame && !is_frame(&n->slots[at & mask], code, line))
 		at++;
@@ -131,7 +131,7 @@ read_frames(struct names *n, struct reader *r, uint32_t *list, uint64_t count, c
 		if (lines)
 			line = (uint32_t)number(line_at, (unsigned)(at + lowest(second) + 1 - line_at));
 		code = code_of(begin, (unsigned)(line_at - begin), *kind_at);
-		s = &slots[slot_at(code, line) & mask];
+		s = &slots[slot_at(n, code, line) & mask];
 		if (likely(is_frame(s, code, line))) {
 			*--to = s->frame - 1;
 		} else {

@@ -4,10 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* FNV-1a over the text and the type. */
+#include "base/seed.h"
+
+/* FNV-1a over the text and the type, from a begin that no file knows. */
 static uint32_t hash(const char *text, unsigned type)
 {
-	uint32_t h = 2166136261u ^ type;
+	uint32_t h = (uint32_t)seed() ^ type;
 
 	for (; *text; text++)
 		h = (h ^ (unsigned char)*text) * 16777619u;

@@ -48,6 +48,74 @@ static void map_keeps_all(void **state)
 	map_free(&m);
 }
 
+/* The key that map_hash makes HASH of. */
+static uint64_t key_of(uint64_t hash)
+{
+	static const unsigned shifts[] = {31, 27, 30};
+	static const uint64_t factors[] = {1, 0x94d049bb133111ebull, 0xbf58476d1ce4e5b9ull};
+	uint64_t inverse, key = hash;
+	unsigned i, k;
+
+	for (i = 0; i < ARRAY_LEN(shifts); i++) {
+		for (inverse = 1, k = 0; k < 6; k++)
+			inverse *= 2 - factors[i] * inverse;
+		key = hash = key * inverse;
+		for (k = 0; k < 64 / shifts[i]; k++)
+			key = hash ^ key >> shifts[i];
+	}
+	return key;
+}
+
+/* Used slots in a row: the longest look-up. */
+static uint32_t longest_run(const struct map *m)
+{
+	uint32_t i, run = 0, longest = 0;
+
+	for (i = 0; i < m->capacity; i++) {
+		run = m->slots[i].used ? run + 1 : 0;
+		longest = MAX(longest, run);
+	}
+	return longest;
+}
+
+/* A file that chooses its keys would have each of them looked up behind all others. */
+static void chosen_keys_do_not_meet(void **state)
+{
+	struct map m = {0};
+	uint64_t i;
+
+	assert_true(map_hash(key_of(5ull << 32)) == 5ull << 32);
+	for (i = 1; i <= 4000; i++)
+		assert_non_null(map_put(&m, key_of(i << 32), NULL));
+	assert_int_equal(m.count, 4000);
+	assert_in_range(longest_run(&m), 1, 1000);
+	map_free(&m);
+}
+
+/* Eight pairs of words: with one multiplication a word both of a pair come to the same, whatever was before. */
+static void chosen_texts_do_not_meet(void **state)
+{
+	struct strings s = {0};
+	uint64_t words[16], shared = 0;
+	uint32_t i, bit;
+
+	for (i = 0; i < 256; i++) {
+		memset(words, 'a', sizeof(words));
+		for (bit = 0; bit < 8; bit++)
+			if (i >> bit & 1) {
+				words[2 * bit] ^= 1ull << 63;
+				words[2 * bit + 1] ^= 1ull << 63 | 1ull << 31;
+			}
+		assert_int_not_equal(strings_add(&s, (char *)words, sizeof(words)), 0);
+	}
+	assert_int_equal(s.index.count, 256);
+	/* texts that share a hash have the next keys */
+	for (i = 0; i < s.index.capacity; i++)
+		shared += s.index.slots[i].used && map_get(&s.index, s.index.slots[i].key - 1);
+	assert_int_equal(shared, 0);
+	strings_free(&s);
+}
+
 static void strings_are_shared(void **state)
 {
 	struct strings s = {0};
@@ -125,6 +193,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(map_keeps_all),
+		cmocka_unit_test(chosen_keys_do_not_meet),
+		cmocka_unit_test(chosen_texts_do_not_meet),
 		cmocka_unit_test(strings_are_shared),
 		cmocka_unit_test(vector_items_begin_zeroed),
 		cmocka_unit_test(names),

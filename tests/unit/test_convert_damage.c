@@ -231,6 +231,39 @@ static void changed_at_every_byte(void **state)
 	change(&peers, 3);
 }
 
+/* A header is not believed whose checkpoints lie in one another: each would have the bytes of all behind it read. */
+static void checkpoints_that_overlap(void **state)
+{
+	struct made m = {.ours = false};
+	struct chunk_event e;
+	struct chunk c;
+	struct input in;
+	uint64_t first, size = 0;
+	size_t i;
+
+	put_chunk(&m, true, 3);
+	in = (struct input){.bytes = (uint8_t *)m.bytes.data, .size = m.bytes.length, .name = "overlap"};
+	assert_int_equal(chunk_find(&c, &in, 0), 0);
+	assert_true(c.finished);
+	assert_int_equal(c.constants.count, 2);
+	first = c.constants.items[1];
+	assert_true(first < c.constants.items[0]);
+	chunk_free(&c);
+	/* up to the chunk's end */
+	size = m.bytes.length - first;
+	for (i = 0; i < 4; i++)
+		m.bytes.data[first + i] = (char)(size >> 7 * i & 0x7f) | (i < 3 ? (char)0x80 : 0);
+	assert_int_equal(chunk_find(&c, &in, 0), 0);
+	assert_false(c.finished);
+	for (i = 0, size = 0; i < c.constants.count; i++) {
+		assert_true(chunk_event(&c, c.constants.items[i], &e));
+		size += e.size;
+	}
+	assert_in_range(size, 1, in.size);
+	chunk_free(&c);
+	made_free(&m);
+}
+
 static void types_without_end(void **state)
 {
 	static const char name[] = "jdk.types.VirtualSpace";
@@ -389,6 +422,7 @@ int main(void)
 		cmocka_unit_test(without_constants),
 		cmocka_unit_test(cut_at_every_byte),
 		cmocka_unit_test(changed_at_every_byte),
+		cmocka_unit_test(checkpoints_that_overlap),
 		cmocka_unit_test(types_without_end),
 		cmocka_unit_test(repair),
 		cmocka_unit_test(several_threads),

@@ -10,9 +10,11 @@
 
 #include <cmocka.h>
 
+#include "convert/collapsed.h"
 #include "convert/convert.h"
 #include "convert/facts.h"
 #include "convert/lists.h"
+#include "convert/metadata.h"
 #include "convert/range.h"
 #include "convert/reader.h"
 #include "convert/request.h"
@@ -130,6 +132,82 @@ static void lists(void **state)
 	lists_free(&l);
 }
 
+/* Words of which one multiplication each makes the same, whatever was before. */
+static void chosen_lists_do_not_meet(void **state)
+{
+	struct lists l = {.slots = NULL};
+	uint32_t words[32], i, k, bit, same = 0;
+
+	for (i = 0; i < 256; i++) {
+		memset(words, 0, sizeof(words));
+		for (bit = 0; bit < 8; bit++)
+			if (i >> bit & 1) {
+				words[4 * bit + 1] = words[4 * bit + 3] = 1u << 31;
+				words[4 * bit + 3] |= 1u << 2;
+			}
+		assert_int_equal(lists_add(&l, words, ARRAY_LEN(words)), i);
+	}
+	for (i = 0; i < 256; i++)
+		for (k = 0; k < i; k++)
+			same += l.places.items[i].hash == l.places.items[k].hash;
+	assert_in_range(same, 0, 3);
+	lists_free(&l);
+}
+
+/* One text of many digits may be the number of each type. */
+static void numbers_end_after_20_digits(void **state)
+{
+	struct made m = {.ours = false};
+	struct metadata metadata = {.text = NULL};
+	bool fresh;
+	unsigned i;
+
+	buffer_init(&m.bytes, -1);
+	for (i = 0; i < 5; i++)
+		made_int(&m, 1); /* size, type, start, duration, number */
+	made_int(&m, 3);
+	made_text(&m, "class");
+	made_text(&m, "id");
+	made_text(&m, "0000000000000000000000000000000000000000000000009");
+	for (i = 0; i < 5; i++)
+		made_int(&m, (uint64_t[]){0, 1, 1, 2, 0}[i]); /* class, with id = the digits */
+	assert_int_equal(metadata_read(&metadata, read_between((uint8_t *)m.bytes.data,
+			 (uint8_t *)m.bytes.data + m.bytes.length, false), &fresh), 0);
+	assert_int_equal(metadata_by_id(&metadata, 0), 0);
+	assert_int_equal(metadata_by_id(&metadata, 9), METADATA_NONE);
+	metadata_free(&metadata);
+	made_free(&m);
+}
+
+static size_t searched;
+
+/* In place of the C library's, to count the bytes that are gone through at most. */
+void *memchr(const void *bytes, int c, size_t n)
+{
+	const unsigned char *at = bytes;
+
+	searched += n;
+	for (; n; n--, at++)
+		if (*at == (unsigned char)c)
+			return (void *)(uintptr_t)at;
+	return NULL;
+}
+
+static void dots_are_asked_for_once(void **state)
+{
+	static char line[5001] = "A";
+	struct input in = {.bytes = (uint8_t *)line, .size = sizeof(line) - 1, .name = "dots"};
+	struct fold fold = {.per_thread = false};
+	struct error err;
+
+	memset(line + 1, '.', sizeof(line) - 1);
+	memcpy(line + sizeof(line) - 4, "b 1", 3);
+	searched = 0;
+	assert_int_equal(collapsed_read(&in, &fold, &err), 0);
+	assert_in_range(searched, in.size, 20 * in.size);
+	fold_free(&fold);
+}
+
 static void expect(const char *in, const char *expected)
 {
 	struct format_options options = {.ann = true};
@@ -218,6 +296,9 @@ int main(void)
 		cmocka_unit_test(skipping),
 		cmocka_unit_test(moments),
 		cmocka_unit_test(lists),
+		cmocka_unit_test(chosen_lists_do_not_meet),
+		cmocka_unit_test(numbers_end_after_20_digits),
+		cmocka_unit_test(dots_are_asked_for_once),
 		cmocka_unit_test(collapsed_again),
 		cmocka_unit_test(no_stacks),
 		cmocka_unit_test(wanted_requests),

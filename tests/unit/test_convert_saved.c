@@ -208,6 +208,47 @@ static void each_cut_and_damage(void **state)
 	buffer_free(&json);
 }
 
+/* A trace of WAYS chains of NODES nodes each, one below the other. */
+static struct buffer chains(unsigned ways, unsigned nodes)
+{
+	struct buffer b = BUFFER_INIT;
+	unsigned i, k;
+
+	buffer_puts(&b, "{\"schema\":1,\"event\":\"trace\",\"timing\":\"full\",\"threads\":[],\"methods\":"
+			"[{\"class\":\"A\",\"name\":\"m\",\"signature\":\"()V\"}],\"tree\":[");
+	for (k = 0; k < ways; k++)
+		for (i = 0; i < nodes; i++)
+			if (i)
+				buffer_printf(&b, ",{\"parent\":%u,\"method\":0,\"invocations\":1,\"self_wall\":1}", k * nodes + i);
+			else
+				buffer_printf(&b, "%s{\"thread\":%u,\"parent\":0}", k ? "," : "", k);
+	buffer_puts(&b, "]}");
+	return b;
+}
+
+/* Each node is a stack as long as it is deep: 240 KB were 200 MB, and 1 MB all memory. */
+static void trees_have_limits(void **state)
+{
+	static const struct {
+		unsigned ways, nodes;
+		const char *says; /* NULL: it is read */
+	} rows[] = {{1, 4000, NULL}, {100, 100, NULL}, {1, 8500, "fewer deep branches"}, {12, 4000, "fewer deep branches"}};
+	unsigned i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		struct buffer b = chains(rows[i].ways, rows[i].nodes);
+		struct error err = {.code = 0};
+		struct conversion *c = read_all(&b, b.length, &err);
+
+		if (!c != !!rows[i].says || (rows[i].says && !strstr(err.text, rows[i].says)))
+			fail_msg("row %u: %s", i, err.text);
+		if (c)
+			convert_free(c);
+		buffer_free(&b);
+	}
+}
+
 static void strangers_are_refused(void **state)
 {
 	static const struct {
@@ -241,6 +282,7 @@ int main(void)
 		cmocka_unit_test(a_profile_comes_back),
 		cmocka_unit_test(a_trace_comes_back),
 		cmocka_unit_test(each_cut_and_damage),
+		cmocka_unit_test(trees_have_limits),
 		cmocka_unit_test(strangers_are_refused),
 	};
 
