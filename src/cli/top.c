@@ -19,8 +19,8 @@
 #define REFRESH (2 * NS_PER_S)
 #define ONCE (3 * NS_PER_S)     /* --once looks so long */
 #define KEYS_MS 100
-#define MOST_OF_A_LINE (16u << 20) /* the longest stacks with the longest names */
-#define MOST_BYTES (512u << 20)    /* of names and stacks, days of which are some 10 MB */
+#define MOST_OF_A_LINE (4u << 20) /* 4,096 frames with names of 1,000 letters */
+#define MOST_BYTES (20u << 20)    /* of names, stacks and sums: days of which are some 10 MB */
 
 struct top {
 	struct live live;

@@ -5,8 +5,9 @@
 
 #include "convert/json_pull.h"
 
-#define MOST_STACKS (1u << 22)
+#define MOST_STACKS (1u << 18) /* 4 MB; days of an agent have some 10,000 */
 #define MOST_FRAMES 8192 /* of one; agents send 4,096 and a few */
+#define METHODS_BYTES(s) ((s)->methods ? ((s)->count + 1) * sizeof(*(s)->methods) + 16 : 0) /* with malloc's own */
 
 /* The keys of a record that are of use here. */
 struct record {
@@ -158,6 +159,7 @@ static void add_method(struct top_stack *s, uint32_t method)
 static void keep_stack(struct top_model *m, uint64_t id, const uint32_t *frames, size_t count)
 {
 	struct top_stack *s;
+	uint32_t *shorter;
 	size_t i;
 
 	if (!id || id > MOST_STACKS)
@@ -168,13 +170,16 @@ static void keep_stack(struct top_model *m, uint64_t id, const uint32_t *frames,
 			return;
 	}
 	s = &m->stacks.items[id];
-	m->methods_bytes -= s->count * sizeof(*frames);
+	m->methods_bytes -= METHODS_BYTES(s);
 	free(s->methods);
 	s->count = 0;
 	s->methods = malloc((count + 1) * sizeof(*frames));
 	for (i = count; s->methods && i-- > 0;)
 		add_method(s, frames[i]);
-	m->methods_bytes += s->count * sizeof(*frames);
+	/* each method once, however often it is in there */
+	shorter = s->methods ? realloc(s->methods, (s->count + 1) * sizeof(*frames)) : NULL;
+	s->methods = shorter ? shorter : s->methods;
+	m->methods_bytes += METHODS_BYTES(s);
 }
 
 static void read_stack(struct top_model *m, struct json *j)
@@ -331,7 +336,9 @@ bool top_take(struct top_model *m, const char *line, size_t n)
 size_t top_bytes(const struct top_model *m)
 {
 	return strings_bytes(&m->strings) + m->methods_bytes + m->stacks.capacity * sizeof(*m->stacks.items) +
-	       m->threads.capacity * sizeof(*m->threads.items) + m->waits.capacity * sizeof(*m->waits.items);
+	       m->threads.capacity * sizeof(*m->threads.items) + m->waits.capacity * sizeof(*m->waits.items) +
+	       m->methods.capacity * sizeof(*m->methods.items) + map_bytes(&m->by_method) + map_bytes(&m->by_thread) +
+	       map_bytes(&m->by_wait) + map_bytes(&m->of_cpu) + map_bytes(&m->of_wall);
 }
 
 void top_next(struct top_model *m)

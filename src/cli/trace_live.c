@@ -20,7 +20,7 @@
 
 #define REFRESH (2 * NS_PER_S)
 #define LEISURE 50
-#define MOST_BYTES (64u << 20) /* of a tree */
+#define MOST_BYTES (8u << 20)  /* of a tree: 40,000 nodes and more */
 
 struct trace_live {
 	struct options ask;
@@ -80,7 +80,7 @@ static void show(struct trace_live *t)
 }
 
 /* What the agent has written into FD. */
-static void take(struct trace_live *t, int fd)
+static int take(struct trace_live *t, int fd, struct error *err)
 {
 	struct stat st;
 	size_t size;
@@ -88,7 +88,7 @@ static void take(struct trace_live *t, int fd)
 	char *bytes;
 
 	if (fstat(fd, &st) || !st.st_size)
-		return;
+		return 0;
 	/* read, not mapped: the target can cut it at any time */
 	size = (size_t)MIN(st.st_size, (off_t)MOST_BYTES);
 	bytes = malloc(size);
@@ -96,6 +96,10 @@ static void take(struct trace_live *t, int fd)
 	if (n > 0)
 		t->known = trace_model_take(&t->model, bytes, (size_t)n);
 	free(bytes);
+	if (st.st_size > (off_t)MOST_BYTES || t->model.too_large)
+		return error_set(err, EFBIG, "the call tree is larger than a screen is made of (8 MB, 40,960 nodes); trace "
+				 "fewer methods, or look at the result with `dump -f x.html`");
+	return 0;
 }
 
 static int look(struct trace_live *t, struct agent *a, struct error *err)
@@ -112,7 +116,7 @@ static int look(struct trace_live *t, struct agent *a, struct error *err)
 	if (rc == 0)
 		rc = agent_obey(a, &t->ask, AGENT_ANSWER_MS, err);
 	if (rc == 0)
-		take(t, fd);
+		rc = take(t, fd, err);
 	close(fd);
 	return rc;
 }

@@ -6,6 +6,21 @@
 
 #include "convert/json_pull.h"
 
+/* A target is not trusted: all this, and the bytes that it is read from, take less than 32 MB. */
+#define MOST_NODES 40960u
+#define MOST_METHODS 65536u
+#define MOST_NAMES (6u << 20)       /* bytes, of all looks */
+#define LONGEST_NAME (256u << 10)   /* the JVM's are up to 64 KB, before they are escaped */
+
+/* One more than COUNT of at most MOST would be too many, or names are too many bytes. */
+static bool is_full(struct trace_model *m, struct json *j, size_t count, size_t most)
+{
+	m->too_large |= count >= most || strings_bytes(&m->strings) > MOST_NAMES;
+	if (m->too_large && !j->error)
+		j->error = "a smaller tree";
+	return m->too_large;
+}
+
 static uint32_t text(struct trace_model *m, struct json *j)
 {
 	size_t n;
@@ -28,7 +43,9 @@ static void read_methods(struct trace_model *m, struct json *j)
 	for (json_open(j, '['); json_item(j);) {
 		name.length = signature.length = 0;
 		for (json_open(j, '{'); (key = json_key(j));) {
-			if (strcmp(key, "class") == 0)
+			if (name.length > LONGEST_NAME || signature.length > LONGEST_NAME)
+				json_skip(j);
+			else if (strcmp(key, "class") == 0)
 				buffer_printf(&name, "%s.", json_string(j, NULL));
 			else if (strcmp(key, "name") == 0)
 				buffer_printf(&name, "%s", json_string(j, NULL));
@@ -37,7 +54,7 @@ static void read_methods(struct trace_model *m, struct json *j)
 			else
 				json_skip(j);
 		}
-		method = VECTOR_PUSH(&m->methods);
+		method = is_full(m, j, m->methods.count, MOST_METHODS) ? NULL : VECTOR_PUSH(&m->methods);
 		if (method) {
 			method->name = keep(m, &name);
 			method->signature = keep(m, &signature);
@@ -106,6 +123,8 @@ static void read_node(struct trace_model *m, struct json *j)
 			json_skip(j);
 	}
 	n.name = method.name;
+	if (is_full(m, j, m->nodes.count, MOST_NODES))
+		return;
 	if (n.parent < m->nodes.count)
 		add(m, &n, method.signature);
 	else if (!j->error)
@@ -176,7 +195,9 @@ bool trace_model_take(struct trace_model *m, const void *bytes, size_t size)
 
 	if (!begin(m))
 		return false;
+	m->too_large = false;
 	json_init(&j, bytes, size);
+	j.longest = LONGEST_NAME;
 	read_all(m, &j);
 	good = !j.error && !m->strings.failed;
 	json_free(&j);

@@ -35,6 +35,7 @@ struct trace_model {
 	struct map by_way;               /* way → place in former + 1 */
 	uint32_t pid, main_class, timing;
 	uint64_t duration, calls;        /* ns, and since the session began */
+	bool too_large;                  /* the last look had more than is kept */
 	uint64_t span, called;           /* the same since the last look */
 };
 

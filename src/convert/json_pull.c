@@ -161,14 +161,20 @@ const char *json_string(struct json *j, size_t *length)
 	if (!take(j, '"', "a string"))
 		return "";
 	while (j->at < j->end && *j->at != '"') {
-		const char *from = j->at;
+		const char *from = j->at, *stop = j->end;
 
+		if (j->longest && j->text.length > j->longest) {
+			fail(j, "a shorter string");
+			return "";
+		}
 		if (*j->at == '\\') {
 			if (!put_escape(j))
 				return "";
 			continue;
 		}
-		while (j->at < j->end && *j->at != '"' && *j->at != '\\')
+		if (j->longest && (size_t)(j->end - from) > j->longest)
+			stop = from + j->longest + 1;
+		while (j->at < stop && *j->at != '"' && *j->at != '\\')
 			j->at++;
 		buffer_append(&j->text, from, (size_t)(j->at - from));
 	}

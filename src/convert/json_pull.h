@@ -20,6 +20,7 @@
 #define JSON_DEPTH 64
 
 struct json {
+	size_t longest; /* string that is taken, bytes; 0: any */
 	const char *begin, *at, *end;
 	const char *error;       /* what was expected; NULL = nothing wrong so far */
 	struct buffer text;      /* of the last string */

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <malloc.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "cli/top_view.h"
@@ -75,9 +77,57 @@ static void damage(void **state)
 	buffer_free(&out);
 }
 
+static bool put(struct top_model *m, const struct buffer *line)
+{
+	return top_take(m, line->data, line->length);
+}
+
+/* All memory is counted, and none is kept for methods that a stack has more than once. */
+static void bytes_are_counted(void **state)
+{
+	struct top_model m = {0};
+	struct buffer line = BUFFER_INIT;
+	size_t parts = 0, i, k;
+
+	assert_true(top_take(&m, lines[0], strlen(lines[0])));
+	for (i = 1; i <= 2000; i++) {
+		line.length = 0;
+		buffer_printf(&line, "{\"kind\":\"stack\",\"time\":2,\"id\":%zu,\"frames\":[\"m%zu\"", i, i);
+		for (k = 0; k < 1000; k++)
+			buffer_puts(&line, ",\"a\"");
+		buffer_puts(&line, "]}");
+		assert_true(put(&m, &line));
+		line.length = 0;
+		buffer_printf(&line, "{\"kind\":\"sample\",\"time\":1,\"event\":\"cpu\",\"tid\":%zu,\"thread\":\"t\","
+			      "\"value\":3,\"stack\":%zu}", i, i);
+		assert_true(put(&m, &line));
+		parts += malloc_usable_size(m.stacks.items[i].methods);
+	}
+	assert_in_range(parts, 1, 2000 * 64);
+	assert_int_equal(m.methods.count, 2001);
+	parts += strings_bytes(&m.strings) + m.methods.capacity * sizeof(*m.methods.items) + map_bytes(&m.by_method) +
+		 m.threads.capacity * sizeof(*m.threads.items) + map_bytes(&m.by_thread) +
+		 m.stacks.capacity * sizeof(*m.stacks.items);
+	assert_true(top_bytes(&m) >= parts);
+	buffer_free(&line);
+	top_free(&m);
+}
+
+/* The number of a stack alone takes no memory. */
+static void high_numbers(void **state)
+{
+	static const char text[] = "{\"kind\":\"stack\",\"time\":2,\"id\":4000000,\"frames\":[\"a\"]}";
+	struct top_model m = {0};
+
+	top_take(&m, text, sizeof(text) - 1);
+	assert_in_range(top_bytes(&m), 1, 8u << 20);
+	top_free(&m);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(a_screen), cmocka_unit_test(damage)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(a_screen), cmocka_unit_test(damage),
+					   cmocka_unit_test(bytes_are_counted), cmocka_unit_test(high_numbers)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,11 +110,64 @@ static void what_is_no_result(void **state)
 	trace_model_free(&m);
 }
 
+/* Trees, methods, names and texts that are too large are refused before they take 32 MB. */
+static void what_is_too_large(void **state)
+{
+	static const struct {
+		const char *begin, *one, *end;
+		unsigned count;
+		bool good;
+	} rows[] = {
+		{"{\"tree\":[{\"parent\":0}", ",{\"parent\":0}", "]}", 40000, true},
+		{"{\"tree\":[{\"parent\":0}", ",{\"parent\":0}", "]}", 400000, false},
+		{"{\"methods\":[{\"name\":\"a\"}", ",{\"name\":\"a\"}", "]}", 400000, false},
+		{"{\"main\":\"a", "bcdefghijklmnop", "\"}", 400000, false},
+		{"{\"main\":\"a", "\\u0041", "\"}", 400000, false},
+	};
+	size_t i, k;
+
+	(void)state;
+	for (i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
+		struct trace_model m = {0};
+		struct buffer text = BUFFER_INIT;
+
+		buffer_puts(&text, rows[i].begin);
+		for (k = 0; k < rows[i].count; k++)
+			buffer_puts(&text, rows[i].one);
+		buffer_puts(&text, rows[i].end);
+		if (trace_model_take(&m, text.data, text.length) != rows[i].good)
+			fail_msg("row %zu", i);
+		assert_in_range(m.nodes.count * sizeof(*m.nodes.items) + m.methods.count * sizeof(*m.methods.items) +
+				strings_bytes(&m.strings), 1, 8u << 20);
+		trace_model_free(&m);
+		buffer_free(&text);
+	}
+}
+
+/* Names of all looks together have a limit: they are kept from one to the next. */
+static void names_without_end(void **state)
+{
+	struct trace_model m = {0};
+	char text[100000];
+	unsigned i, n;
+
+	(void)state;
+	for (i = 0; i < 200; i++) {
+		n = (unsigned)snprintf(text, sizeof(text), "{\"tree\":[],\"methods\":[{\"name\":\"%06u%090000u\"}]}", i, i);
+		if (!trace_model_take(&m, text, n))
+			break;
+	}
+	assert_in_range(i, 30, 199);
+	assert_true(m.too_large);
+	trace_model_free(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(what_grew), cmocka_unit_test(lines_columns_and_filter),
-		cmocka_unit_test(what_is_no_result),
+		cmocka_unit_test(what_is_no_result), cmocka_unit_test(what_is_too_large),
+		cmocka_unit_test(names_without_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
