@@ -115,7 +115,7 @@ static int read_stream(struct top *t, struct error *err)
 	}
 	if (t->bytes.length > MOST_OF_A_LINE || top_bytes(&t->model) > MOST_BYTES)
 		return error_set(err, EPROTO, "the stream has %s; the agent is none of ours, or broken",
-				 t->bytes.length > MOST_OF_A_LINE ? "a line without an end" : "more names and stacks than 20 MB");
+				 t->bytes.length > MOST_OF_A_LINE ? "a line without an end" : "over 20 MB of names");
 	return 0;
 }
 

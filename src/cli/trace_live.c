@@ -97,8 +97,8 @@ static int take(struct trace_live *t, int fd, struct error *err)
 		t->known = trace_model_take(&t->model, bytes, (size_t)n);
 	free(bytes);
 	if (st.st_size > (off_t)MOST_BYTES || t->model.too_large)
-		return error_set(err, EFBIG, "the call tree is larger than a screen is made of (8 MB, 40,960 nodes); trace "
-				 "fewer methods, or look at the result with `dump -f x.html`");
+		return error_set(err, EFBIG, "the call tree is larger than a screen is made of (8 MB, 40,960 nodes); "
+				 "trace fewer methods, or look at the result with `dump -f x.html`");
 	return 0;
 }
 
