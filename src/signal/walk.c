@@ -135,8 +135,8 @@ bool walk_outside(const struct zone *z, struct thread_record *r, struct trace_wr
 }
 
 /*
- * Whether there is time for a walk whose loads are system calls (see fault.h): some 0.3 ms, so one a millisecond in all.
- * Were there no limit, a thread with shorter intervals than that would never come to do anything else.
+ * Whether there is time for a walk whose loads are system calls (fault.h): some 0.3 ms, so one a millisecond in all.
+ * Without a limit a thread with shorter intervals than that would never come to do anything else.
  */
 static bool may_walk(void)
 {
