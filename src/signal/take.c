@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "signal/clock.h"
+#include "signal/load.h"
 
 /* One that the collector has prepared takes the place of the present one. */
 struct queue *take_queue(struct thread_record *r)
@@ -63,6 +64,30 @@ static uint32_t this_cpu(void)
 	return syscall(SYS_getcpu, &cpu, NULL, NULL) ? UINT32_MAX : cpu;
 }
 
+/*
+ * Whether there is time for a walk whose loads are system calls (fault.h): some 0.3 ms, so one a millisecond in all.
+ * Without a limit a thread with shorter intervals than that would never come to do anything else.
+ */
+static bool may_walk(void)
+{
+	static _Atomic uint64_t next;
+	uint64_t now, when;
+
+	if (likely(!load_asks()))
+		return true;
+	now = clock_ns(CLOCK_MONOTONIC);
+	when = atomic_load(&next);
+	return now >= when && atomic_compare_exchange_strong(&next, &when, now + NS_PER_MS);
+}
+
+static void walk(struct thread_record *r, const struct walk_regs *regs, struct trace_writer *w)
+{
+	if (may_walk())
+		walk_thread(&zone, r, regs, w);
+	else
+		trace_put(w, frame_other(OTHER_END, END_fault));
+}
+
 /* The trace of R: kernel frames of RING's record (may be NULL) on top of the user stack. */
 static const struct trace *take_trace(struct thread_record *r, const struct perf_reader *ring,
 				      const struct walk_regs *regs, struct sample *s)
@@ -79,14 +104,14 @@ static const struct trace *take_trace(struct thread_record *r, const struct perf
 	}
 	if (unlikely(zone.record_cpu)) {
 		s->payload = this_cpu();
-		walk_thread(&zone, r, regs, &w);
+		walk(r, regs, &w);
 	} else if (unlikely(zone.stats)) {
 		uint64_t start = clock_ns(CLOCK_MONOTONIC);
 
-		walk_thread(&zone, r, regs, &w);
+		walk(r, regs, &w);
 		s->payload = (uint32_t)(clock_ns(CLOCK_MONOTONIC) - start);
 	} else {
-		walk_thread(&zone, r, regs, &w);
+		walk(r, regs, &w);
 	}
 	s->unsure = w.unsure;
 	return w.store_full ? NULL : trace_end(&w);

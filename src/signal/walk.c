@@ -3,10 +3,6 @@
  */
 #include "signal/walk.h"
 
-#include <stdatomic.h>
-
-#include "signal/clock.h"
-
 #define STEPS 16384 /* frames that add no word (stubs) are bounded too */
 
 bool walk_to_anchor(struct walk *w, uintptr_t anchor)
@@ -134,22 +130,6 @@ bool walk_outside(const struct zone *z, struct thread_record *r, struct trace_wr
 	return true;
 }
 
-/*
- * Whether there is time for a walk whose loads are system calls (fault.h): some 0.3 ms, so one a millisecond in all.
- * Without a limit a thread with shorter intervals than that would never come to do anything else.
- */
-static bool may_walk(void)
-{
-	static _Atomic uint64_t next;
-	uint64_t now, when;
-
-	if (likely(!load_asks()))
-		return true;
-	now = clock_ns(CLOCK_MONOTONIC);
-	when = atomic_load(&next);
-	return now >= when && atomic_compare_exchange_strong(&next, &when, now + NS_PER_MS);
-}
-
 bool walk_thread(const struct zone *z, struct thread_record *r, const struct walk_regs *regs,
 		 struct trace_writer *out)
 {
@@ -162,10 +142,6 @@ bool walk_thread(const struct zone *z, struct thread_record *r, const struct wal
 	w.fp = regs->fp;
 	w.regs = regs;
 	w.top = true;
-	if (!may_walk()) {
-		put_end(&w, END_fault);
-		return false;
-	}
 	if (CPU_BACK_CHAIN && !load_word(w.sp, &w.fp))
 		w.fp = 0;
 	if (CPU_DWARF_BASE)

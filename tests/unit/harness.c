@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "os/os.h"
+#include "signal/fault.h"
 
 #define LIBC_FLAG 0x04000000u /* SA_RESTORER, which libc adds whenever it sets an action */
 
@@ -92,6 +93,9 @@ static int start(struct given *g, struct error *err)
 		rc = faults_install(err);
 	if (rc)
 		return rc;
+	/* Behind us is cmocka's handler, which changes nothing. */
+	atomic_store(&fault_front, fault_in_force(SIGSEGV));
+	fault_trust();
 	session.collector = collector_new(&g->collector);
 	rc = session.collector ? collector_start(session.collector, err) : error_set(err, ENOMEM, "no account");
 	if (rc) {
