@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -185,6 +186,7 @@ static int write_special(struct output *out, fill_fn *fill, const void *data, st
 {
 	struct output_limits limits = {.stalled_ms = control_is_last() ? LAST_STALLED_MS : STALLED_MS, .wake = -1};
 	int fd = memfd_create("jstrobe result", MFD_CLOEXEC), rc;
+	struct stat st;
 	uint64_t done;
 
 	if (fd < 0)
@@ -192,8 +194,10 @@ static int write_special(struct output *out, fill_fn *fill, const void *data, st
 	rc = fill(fd, data, err);
 	if (rc == 0)
 		rc = output_make(out, err);
+	if (rc == 0 && fstat(fd, &st))
+		rc = error_set(err, errno, "the result cannot be read back: %s", strerror(errno));
 	if (rc == 0)
-		rc = output_copy(out, fd, &limits, &done, err);
+		rc = output_copy(out, fd, (uint64_t)st.st_size, &limits, &done, err);
 	close(fd);
 	return rc;
 }

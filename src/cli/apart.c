@@ -53,16 +53,28 @@ bool target_writes_to(const struct attach_target *t, const char *path, int folde
 	return yes;
 }
 
-int target_may_have_file_in(const struct attach_target *t, int folder, const char *file, struct error *err)
+/*
+ * No other user gets into FOLDER or may let others in: it is root's or ours. Where it has an ACL, the bits of its group
+ * are the most that the ACL can give.
+ */
+static bool is_closed(int folder)
 {
-	struct statvfs fs;
 	struct stat st;
 
-	if (!target_is_apart(t) || (fstatvfs(folder, &fs) == 0 && fs.f_flag & ST_NOSUID) ||
-	    (fstat(folder, &st) == 0 && (st.st_mode & 0011) == 0))
+	return fstat(folder, &st) == 0 && (st.st_uid == 0 || st.st_uid == geteuid()) && !(st.st_mode & 0011);
+}
+
+int target_may_have_file_in(const struct attach_target *t, const struct output *place, const char *file,
+			    struct error *err)
+{
+	struct statvfs fs;
+
+	/* in another process's file system, a closed folder is closed for as long as that process likes */
+	if (!target_is_apart(t) || (fstatvfs(place->folder, &fs) == 0 && fs.f_flag & ST_NOSUID) ||
+	    (!place->foreign && is_closed(place->folder)))
 		return 0;
 	return error_set(err, EPERM, "-f %s: process %d is in a container, and root there could turn that file into a "
-			 "program that runs as its owner here. Choose a folder that no other user may enter (mode 700) "
-			 "or one that is mounted nosuid, or leave -f to 'jstrobe stop %d'", file, (int)t->pid,
-			 (int)t->pid);
+			 "program that runs as its owner here. Choose a folder of your own that no other user may "
+			 "enter (mode 700) or one that is mounted nosuid, or leave -f to 'jstrobe stop %d'", file,
+			 (int)t->pid, (int)t->pid);
 }

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/attach/attach.h"
+#include "os/output.h"
 
 /*
  * Whether the target has a root folder, mounts or users of its own: a container, a chroot, a service with a private
@@ -16,9 +17,10 @@ bool target_is_apart(const struct attach_target *t);
 /* Whether PATH, from / on, is for the target the open FOLDER, and one in which its user can make files. */
 bool target_writes_to(const struct attach_target *t, const char *path, int folder);
 /*
- * A file in FOLDER that a target has open for writing is harmless, whatever mode it gives it: that it has there can be
- * executed by no other user. 0, or an error that says why not.
+ * A file at PLACE, as output_find found it, that a target has open for writing is harmless, whatever mode it gives it:
+ * what it has there can be executed by no other user. FILE is its name for people. 0, or an error that says why not.
  */
-int target_may_have_file_in(const struct attach_target *t, int folder, const char *file, struct error *err);
+int target_may_have_file_in(const struct attach_target *t, const struct output *place, const char *file,
+			    struct error *err);
 
 #endif

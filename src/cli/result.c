@@ -131,42 +131,53 @@ int result_begun(struct result *r, struct error *err)
 	return 0;
 }
 
-/* A hostile target can make a file of any length that holds nothing; what an agent writes has no holes. */
-static int check_whole(int fd, struct error *err)
+/*
+ * How long the result is, asked once: the target has it open still, and may make it longer at any moment. It can make
+ * it of any length with nothing in it, too; what an agent writes has no holes.
+ */
+static int measure(int fd, uint64_t *size, struct error *err)
 {
 	struct stat st;
 	off_t hole;
 
-	if (fstat(fd, &st) || st.st_size == 0)
+	if (fstat(fd, &st))
+		return error_set(err, errno, "the result cannot be read back: %s", strerror(errno));
+	*size = (uint64_t)st.st_size;
+	if (st.st_size == 0)
 		return 0;
 	hole = lseek(fd, 0, SEEK_HOLE);
-	if (hole < 0 || hole >= st.st_size)
+	/* ENXIO: it is empty by now */
+	if ((hole < 0 && errno != ENXIO) || hole >= st.st_size)
 		return 0;
 	return error_set(err, EPROTO, "the target has left holes in the result, which no agent does; it is not taken");
 }
 
-/* What is in R for people who look at it in a terminal, instead of what was written. */
-static int make_safe(struct result *r, struct error *err)
+/* The SIZE bytes in R for people who look at them in a terminal, instead of what was written; SIZE of those then. */
+static int make_safe(struct result *r, uint64_t *size, const struct output_limits *limits, struct error *err)
 {
 	bool colours = console_colour(r->place.fd);
 	int raw = r->fd, rc = open_memory(r, err);
+	uint64_t offset = 0;
 	char bytes[16384], *last;
 	struct buffer out;
-	off_t offset = 0;
-	ssize_t n = 0;
+	ssize_t n = 1;
 
 	buffer_init(&out, r->fd);
-	while (rc == 0 && (n = pread(raw, bytes, sizeof(bytes), offset)) > 0) {
+	while (rc == 0 && n > 0 && offset < *size) {
+		n = pread(raw, bytes, (size_t)MIN(*size - offset, (uint64_t)sizeof(bytes)), (off_t)offset);
 		/* whole lines, if there are any */
 		last = n == sizeof(bytes) ? memrchr(bytes, '\n', (size_t)n) : NULL;
 		n = last ? last + 1 - bytes : n;
-		shown_put(&out, bytes, (size_t)n, colours);
-		offset += n;
+		shown_put(&out, bytes, (size_t)MAX(n, (ssize_t)0), colours);
+		offset += (uint64_t)MAX(n, (ssize_t)0);
 		rc = buffer_flush(&out);
+		if (output_called_off(limits))
+			rc = error_set(err, EINTR, "called off");
 	}
 	if (n < 0 || out.failed)
 		rc = error_set(err, n < 0 ? errno : out.failed, "the result cannot be read back: %s",
 			       strerror(n < 0 ? errno : out.failed));
+	*size = out.written;
 	buffer_free(&out);
 	close(raw);
 	return rc;
@@ -175,14 +186,14 @@ static int make_safe(struct result *r, struct error *err)
 static int copy_out(struct result *r, int wake, struct error *err)
 {
 	struct output_limits limits = {.wake = wake, .stalled_ms = r->file[0] ? PIPE_STALLED_MS : STDOUT_STALLED_MS};
-	uint64_t done;
-	int rc = check_whole(r->fd, err);
+	uint64_t size, done;
+	int rc = measure(r->fd, &size, err);
 
 	if (rc == 0 && r->shown)
-		rc = make_safe(r, err);
+		rc = make_safe(r, &size, &limits, err);
 	if (rc == 0 && r->place.kind == OUTPUT_FILE)
 		rc = output_make(&r->place, err);
-	return rc ? rc : output_copy(&r->place, r->fd, &limits, &done, err);
+	return rc ? rc : output_copy(&r->place, r->fd, size, &limits, &done, err);
 }
 
 int result_keep(struct result *r, int wake, struct error *err)

@@ -54,7 +54,7 @@ static int leave_to_agent(struct agent *agent, const char *path, bool theirs, st
 /* It gets a file of ours. */
 static int give_file(struct agent *agent, const struct options *o, struct result *r, struct error *err)
 {
-	int rc = target_may_have_file_in(&agent->target, r->place.folder, r->file, err);
+	int rc = target_may_have_file_in(&agent->target, &r->place, r->file, err);
 
 	if (rc)
 		return rc;

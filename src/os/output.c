@@ -101,7 +101,8 @@ int output_open_present(const struct output *o, int flags)
 	fd = openat(o->folder, o->name, flags | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	/* a number can be used again */
 	if (fd >= 0 && (fstat(fd, &st) || st.st_dev != o->device || st.st_ino != o->inode ||
-			st.st_uid != o->owner || (st.st_mode & S_IFMT) != o->type)) {
+			st.st_uid != o->owner || st.st_rdev != o->special ||
+			(st.st_mode & S_IFMT) != o->type)) {
 		close(fd);
 		errno = ESTALE;
 		fd = -1;
@@ -186,8 +187,10 @@ static int copy_hidden(struct output *o)
 	if (rc < 0)
 		return rc;
 	o->fd = rc;
-	rc = output_copy(o, nameless, &limits, &done, &ignored);
-	if (rc == 0 && fstat(nameless, &st) == 0 && fchmod(o->fd, st.st_mode & 0777))
+	if (fstat(nameless, &st))
+		return -errno;
+	rc = output_copy(o, nameless, (uint64_t)st.st_size, &limits, &done, &ignored);
+	if (rc == 0 && fchmod(o->fd, st.st_mode & 0777))
 		rc = -errno;
 	close(nameless);
 	return rc;
@@ -280,6 +283,15 @@ void output_drop(struct output *o)
 
 /* ---- a few bytes more ---- */
 
+/* In a folder that others can write to, they can have given a file of ours a name that we take for another. */
+static bool has_other_names(const struct output *o, int fd)
+{
+	struct stat st;
+
+	return o->type && S_ISREG(o->type) && !(o->flags & OUTPUT_FORCE) && output_is_open_to_all(o) &&
+	       (fstat(fd, &st) || st.st_nlink > 1);
+}
+
 int output_append(const char *path, unsigned flags, struct error *err)
 {
 	struct output o = OUTPUT_INIT;
@@ -293,8 +305,13 @@ int output_append(const char *path, unsigned flags, struct error *err)
 		fd = output_make(&o, err) ? -1 : fcntl(o.fd, F_DUPFD_CLOEXEC, 0);
 	else
 		fd = output_open_present(&o, O_WRONLY | O_APPEND);
-	if (fd < 0)
+	if (fd >= 0 && has_other_names(&o, fd)) {
+		close(fd);
+		fd = error_set(err, EPERM, "%s has other names as well, and lies in a folder that all can write to; "
+			       "choose another name, or say --force", path);
+	} else if (fd < 0) {
 		fd = error_set(err, errno, "%s: %s", path, strerror(errno));
+	}
 	output_drop(&o);
 	return fd;
 }

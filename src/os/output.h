@@ -8,8 +8,9 @@
  *   - a result is a new file, made exclusively, without a name or with a random one, mode 0600, that takes its name
  *     by rename when it is whole: no other process has it open, and what was there before stays until then;
  *   - a file of another user, in a folder that all can write to, is not replaced;
- *   - a FIFO, a socket or a block device is written to only with OUTPUT_FORCE, a device by its name (/dev/null), and
- *     what this process has open already as "-", /dev/stdout, /dev/fd/N. Every wait for them has a limit.
+ *   - a FIFO, a socket or a device is written to only with OUTPUT_FORCE, but for terminals and the like in our own /dev
+ *     and any /dev/null, and what this process has open already as "-", /dev/stdout, /dev/fd/N. Every wait for them has
+ *     a limit.
  *
  * Nothing is made, opened or changed before output_make. Normal code, any thread; one thread at a time for one output.
  */
@@ -47,6 +48,8 @@ struct output {
 	uid_t owner;     /* of what is there */
 	dev_t device;
 	ino_t inode;
+	dev_t special;   /* which device it is, if it is one */
+	bool foreign;    /* it lies in another process's file system (/proc/PID/root) */
 	char name[NAME_MAX + 1];
 	char aside[NAME_MAX + 1]; /* its name until it is whole; "" = it has none */
 };
@@ -80,6 +83,8 @@ void output_drop(struct output *o);
 int output_say(const char *what, const char *path, struct error *err);
 /* The present file under the name found, opened with FLAGS as it was judged; -1: there is none, or another now. */
 int output_open_present(const struct output *o, int flags);
+/* Whether others can put something into the folder found: whose name it is says nothing then. */
+bool output_is_open_to_all(const struct output *o);
 /* Open PATH to append a few bytes to, and make it if need be; a descriptor that never blocks, or a negative errno. */
 int output_append(const char *path, unsigned flags, struct error *err);
 
@@ -89,10 +94,13 @@ struct output_limits {
 	int wake;       /* it ends with -EINTR when this descriptor is readable; -1: none */
 };
 /*
- * Write all of the regular file FROM to what O stands for. It never waits longer than LIMITS say: -ETIMEDOUT, and ERR
- * tells how much went. *DONE counts the bytes, also on failure.
+ * Write the first SIZE bytes of the regular file FROM to what O stands for. It never waits longer than LIMITS say:
+ * -ETIMEDOUT, and ERR tells how much went. *DONE counts the bytes, also on failure.
  */
-int output_copy(struct output *o, int from, const struct output_limits *limits, uint64_t *done, struct error *err);
+int output_copy(struct output *o, int from, uint64_t size, const struct output_limits *limits, uint64_t *done,
+		struct error *err);
+/* What WAKE of the limits tells: end now. */
+bool output_called_off(const struct output_limits *limits);
 /*
  * A line of N bytes, fewer than PIPE_BUF, to FD, an open descriptor that others have, too: its mode is left as it is.
  * Whole or not at all: false where it does not go within MS milliseconds.

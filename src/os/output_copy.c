@@ -43,7 +43,7 @@ static int wait_for_room(const struct output *o, const struct output_limits *lim
 	return 0;
 }
 
-static bool asked_to_end(const struct output_limits *limits)
+bool output_called_off(const struct output_limits *limits)
 {
 	struct pollfd p = {.fd = limits->wake, .events = POLLIN};
 
@@ -96,21 +96,19 @@ bool output_line(int fd, const char *line, size_t n, int ms)
 	return done == (ssize_t)n;
 }
 
-int output_copy(struct output *o, int from, const struct output_limits *limits, uint64_t *done, struct error *err)
+int output_copy(struct output *o, int from, uint64_t size, const struct output_limits *limits, uint64_t *done,
+		struct error *err)
 {
 	uint64_t since = os_monotonic();
 	char bytes[16384];
-	struct stat st;
 	ssize_t n = 0, gone;
 
 	*done = 0;
-	if (fstat(from, &st))
-		return error_set(err, errno, "the result cannot be read back: %s", strerror(errno));
-	while (*done < (uint64_t)st.st_size) {
-		int rc = asked_to_end(limits) ? -EINTR : 0;
+	while (*done < size) {
+		int rc = output_called_off(limits) ? -EINTR : 0;
 
 		if (rc == 0)
-			n = pread(from, bytes, sizeof(bytes), (off_t)*done);
+			n = pread(from, bytes, (size_t)MIN(size - *done, (uint64_t)sizeof(bytes)), (off_t)*done);
 		if (rc == 0 && n <= 0)
 			return error_set(err, n ? errno : EIO, "the result cannot be read back: %s",
 					 n ? strerror(errno) : "it became shorter");
@@ -125,7 +123,7 @@ int output_copy(struct output *o, int from, const struct output_limits *limits, 
 		else if (rc == 0)
 			rc = wait_for_room(o, limits, since);
 		if (rc)
-			return cannot(o, -rc, *done, (uint64_t)st.st_size, limits->stalled_ms, err);
+			return cannot(o, -rc, *done, size, limits->stalled_ms, err);
 	}
 	return 0;
 }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -17,6 +18,7 @@
 
 #define MOST_LINKS 40
 #define PROC_MAGIC 0x9fa0
+#define DEVPTS_MAGIC 0x1cd1
 
 struct walk {
 	const char *path;      /* as given, for people */
@@ -33,10 +35,11 @@ static bool trusted(uid_t uid, unsigned flags)
 	return uid == 0 || uid == geteuid() || (sudo && *sudo && strtoul(sudo, NULL, 10) == uid);
 }
 
-/* Others can put something there: whose name it is says nothing then. */
-static bool open_to_all(const struct stat *folder)
+bool output_is_open_to_all(const struct output *o)
 {
-	return folder->st_mode & S_IWOTH || (folder->st_mode & S_ISVTX && folder->st_mode & S_IWGRP);
+	struct stat st;
+
+	return fstat(o->folder, &st) || st.st_mode & S_IWOTH || (st.st_mode & S_ISVTX && st.st_mode & S_IWGRP);
 }
 
 static int move_to(struct walk *w, int fd)
@@ -139,29 +142,45 @@ static int enter(struct walk *w, const char *word, struct error *err)
 	return fail(w, ENOTDIR, err);
 }
 
+/*
+ * A character device that is safe to write to: any /dev/null, and what lies in our own /dev. Elsewhere, a container's
+ * root can have made it (CAP_MKNOD), and leads us to a device that is closed to it.
+ */
+static bool is_known_device(const struct output *o, const struct stat *st)
+{
+	struct stat folder, dev;
+	struct statfs fs;
+
+	if (!S_ISCHR(st->st_mode))
+		return false;
+	if (st->st_rdev == makedev(1, 3))
+		return true;
+	if (o->foreign || fstat(o->folder, &folder))
+		return false;
+	return (stat("/dev", &dev) == 0 && dev.st_dev == folder.st_dev && dev.st_ino == folder.st_ino) ||
+	       (fstatfs(o->folder, &fs) == 0 && fs.f_type == DEVPTS_MAGIC);
+}
+
 /* What lies in FOLDER under a name is ST: may a result take its place, or go into it? */
 static int judge(struct output *o, const struct stat *st, const char *path, struct error *err)
 {
 	bool force = o->flags & OUTPUT_FORCE;
-	struct stat folder;
 
-	if (fstat(o->folder, &folder))
-		return error_set(err, errno, "%s: %s", path, strerror(errno));
 	o->type = st->st_mode & S_IFMT;
 	o->owner = st->st_uid;
 	o->device = st->st_dev;
 	o->inode = st->st_ino;
+	o->special = st->st_rdev;
 	if (S_ISDIR(st->st_mode))
 		return error_set(err, EISDIR, "%s: this is a folder; add a file name", path);
 	if (S_ISREG(st->st_mode)) {
-		if (!force && !trusted(st->st_uid, o->flags) && open_to_all(&folder))
+		if (!force && !trusted(st->st_uid, o->flags) && output_is_open_to_all(o))
 			return error_set(err, EPERM, "%s belongs to uid %u, in a folder that all can write to; choose "
 					 "another name, or say --force", path, (unsigned)st->st_uid);
 		return 0;
 	}
 	o->kind = OUTPUT_SPECIAL;
-	/* only root can make one */
-	if (force || S_ISCHR(st->st_mode))
+	if (force || is_known_device(o, st))
 		return 0;
 	if (o->flags & OUTPUT_FIFO && S_ISFIFO(st->st_mode) && trusted(st->st_uid, o->flags))
 		return 0;
@@ -187,6 +206,7 @@ static int arrive(struct walk *w, struct output *o, const char *word, struct err
 		rc = rc ? rc : 1;
 	} else {
 		o->folder = w->at;
+		o->foreign = w->foreign;
 		o->kind = OUTPUT_FILE;
 		w->at = -1;
 		strcpy(o->name, word);

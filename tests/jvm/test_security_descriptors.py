@@ -94,6 +94,48 @@ def test_what_the_target_gets(results, wrap, user):
     assert seen == {row for row in table() if row[1] == "command → agent"}
 
 
+def test_a_folder_of_another_user_is_not_closed():
+    """A container's root gets no file with a name in it: the folder's user would run what it makes of the file."""
+    if not container.permitted("--pid"):
+        pytest.skip("needs namespaces")
+    folder = tempfile.mkdtemp(prefix="theirs-", dir="/tmp")
+    try:
+        os.chmod(folder, 0o700)
+        with FakeJvm(user=0, wrap=APART, loaded=True) as fake:
+            known = set(fake.held())
+            for owner, mode, works in ((65534, 0o700, False), (65534, 0o2700, False), (0, 0o755, False), (0, 0o710, False),
+                                       (0, 0o700, True)):
+                os.chown(folder, owner, owner)
+                os.chmod(folder, mode)
+                done = jstrobe("start", "-f", os.path.join(folder, "x.collapsed"), fake.pid)
+                assert (done.returncode == 0) == works, (owner, mode, done.stderr)
+                assert bool(set(fake.held()) - known) == works == bool(os.listdir(folder)), (owner, mode, fake.held())
+                assert works or "a folder of your own" in done.stderr
+    finally:
+        shutil.rmtree(folder)
+
+
+def test_a_device_of_a_containers_root():
+    """It has CAP_MKNOD, and puts a device where our result goes: nothing is written to it."""
+    if not container.permitted("--pid"):
+        pytest.skip("needs namespaces")
+    with FakeJvm(user=0, wrap=APART, loaded=True) as fake:
+        place = os.path.join(fake.folder, "out.collapsed")
+        if subprocess.run(["mknod", place, "c", "1", "7"], stderr=subprocess.DEVNULL).returncode:
+            pytest.skip("devices cannot be made here")
+        profile = os.path.join(fake.folder, "in.collapsed")
+        with open(profile, "w") as file:
+            file.write("a;b 3\n")
+        inside = os.path.join("/proc", str(fake.pid), "root", "tmp", "out.collapsed")
+        for path in (place, inside):
+            for words in (("record", "-d", "0.1", "-f", path, fake.pid), ("convert", profile, "-f", path),
+                          ("stream", "-d", "0.1", "-f", path, fake.pid), ("stop", "-f", path, fake.pid)):
+                done = jstrobe(*words)
+                assert done.returncode and "is no file but a device" in done.stderr, (words, done)
+        done = jstrobe("convert", profile, "-f", place, "--force")
+        assert done.returncode and "No space left on device" in done.stderr, done  # /dev/full: now it was written to
+
+
 def test_what_the_helper_gives():
     """Events and, once, the kernel's symbols."""
     with FakeJvm() as fake:

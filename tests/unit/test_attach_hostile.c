@@ -13,10 +13,12 @@
 #include "cli/attach/perfdata.c"
 
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -497,6 +499,88 @@ static bool find_one(pid_t pid, const void *reply, void *result)
 	return false;
 }
 
+static bool hang(pid_t pid, void *reply, const void *arg)
+{
+	for (;;)
+		pause();
+	return false;
+}
+
+/* Each of the late processes belongs to another user: all of them together have one time, however many there are. */
+static void a_survey_of_many_users(void **state)
+{
+	struct survey s = {.look = hang, .take = count_reply, .size = sizeof(pid_t)};
+	struct survey_late late;
+	double begun = seconds(), took;
+	pid_t children[160];
+	unsigned i;
+	int rc;
+
+	if (geteuid() != 0) {
+		print_message("only root can be many users: not tested\n");
+		return;
+	}
+	for (i = 0; i < ARRAY_LEN(children); i++) {
+		children[i] = fork();
+		if (children[i] == 0) {
+			if (setuid(30000 + i) == 0)
+				pause();
+			_exit(0);
+		}
+	}
+	rc = survey_all(&s, &late, &err);
+	took = seconds() - begun;
+	for (i = 0; i < ARRAY_LEN(children); i++) {
+		kill(children[i], SIGKILL);
+		waitpid(children[i], NULL, 0);
+	}
+	assert_int_equal(rc, 0);
+	assert_in_range(late.count, ARRAY_LEN(children), 20000);
+	/* 40 s if each has its own time */
+	assert_true(took < 30);
+}
+
+static void *wait_long(void *unused)
+{
+	poll(NULL, 0, 100);
+	return NULL;
+}
+
+/* A child made by clone while a thread begins, which it does not have itself, becomes another user. */
+static void another_user_in_a_child(void **state)
+{
+	struct user nobody = {.uid = 65534, .gid = 65534};
+	struct user_former former;
+	unsigned i, rounds = counted(300, 10000);
+	pthread_attr_t attr;
+	pthread_t thread;
+	pid_t child;
+	int status;
+
+	if (geteuid() != 0) {
+		print_message("only root can become another user: not tested\n");
+		return;
+	}
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	for (i = 0; i < rounds; i++) {
+		assert_int_equal(pthread_create(&thread, &attr, wait_long, NULL), 0);
+		child = (pid_t)syscall(SYS_clone, (long)SIGCHLD, 0L, 0L, 0L, 0L);
+		if (child == 0) {
+			alarm(20);
+			if (user_become(&nobody, &former, &err) || geteuid() != 65534 || getegid() != 65534 ||
+			    getgroups(0, NULL) != 0)
+				_exit(1);
+			user_return(&former);
+			_exit(geteuid() != 0 || getegid() != 0);
+		}
+		assert_int_equal(waitpid(child, &status, 0), child);
+		/* SIGALRM: it has waited for the thread */
+		assert_int_equal(status, 0);
+	}
+	pthread_attr_destroy(&attr);
+}
+
 static void survey_with(unsigned hanging, unsigned dying)
 {
 	struct looked l = {.hanging = hanging, .dying = dying};
@@ -570,7 +654,8 @@ int main(void)
 		cmocka_unit_test(endless_memory_maps),
 		cmocka_unit_test(mutated_contents),
 		cmocka_unit_test_teardown(mutated_folders, remove_folder),
-		cmocka_unit_test(surveys),
+		cmocka_unit_test(surveys), cmocka_unit_test(a_survey_of_many_users),
+		cmocka_unit_test(another_user_in_a_child),
 		cmocka_unit_test(a_survey_that_has_enough),
 	};
 

@@ -168,6 +168,42 @@ static void stacks_of_any_numbers(void **state)
 	}
 }
 
+/* Line numbers that are written with more bytes than they need, nine at most. */
+static void lines_of_many_bytes(void **state)
+{
+	struct stack s = {.depth = DEPTH_MAX};
+	uint64_t keys[METHODS];
+	unsigned bytes, i, k;
+
+	for (bytes = 3; bytes <= 9; bytes++) {
+		struct made m = {.ours = false};
+
+		choose_keys(keys, true);
+		made_begin(&m, START, 0, 1000000);
+		put_constants(&m, keys, 200);
+		made_constants(&m, 1);
+		made_pool(&m, MADE_STACK, 1);
+		made_long(&m, 500);
+		made_byte(&m, 0);
+		made_int(&m, s.depth);
+		for (i = 0; i < s.depth; i++) {
+			s.methods[i] = i % METHODS;
+			s.lines[i] = 300 + i;
+			made_long(&m, keys[s.methods[i]]);
+			for (k = 0; k < bytes - 1; k++)
+				made_byte(&m, 0x80 | (k < 2 ? s.lines[i] >> 7 * k & 0x7f : 0));
+			made_byte(&m, 0);
+			made_int(&m, 0);
+			made_long(&m, 2);
+		}
+		made_constants_end(&m);
+		made_execution(&m, 5, 1, 500, 1);
+		made_end(&m, 1000000);
+		expect(&m, &s, 1, true);
+		made_free(&m);
+	}
+}
+
 /* Many methods, so that the table of a chunk's frames grows while a stack is read. */
 static void many_frames(void **state)
 {
@@ -210,7 +246,7 @@ static void many_frames(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(stacks_of_any_numbers),
+		cmocka_unit_test(stacks_of_any_numbers), cmocka_unit_test(lines_of_many_bytes),
 		cmocka_unit_test(many_frames),
 	};
 

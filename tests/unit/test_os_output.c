@@ -18,6 +18,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -300,6 +301,38 @@ static void no_files(void **state)
 	assert_non_null(strstr(err.text, "there is no folder /nowhere/at"));
 }
 
+/* A container's root makes one where our result goes: whose it is says nothing. */
+static void devices(void **state)
+{
+	int fd;
+
+	if (!root())
+		return;
+	if (mknod(path, S_IFCHR | 0666, makedev(1, 7))) {
+		print_message("devices cannot be made here: not tested\n");
+		return;
+	}
+	assert_int_equal(find(0), -EPERM);
+	assert_non_null(strstr(err.text, "device"));
+	assert_int_equal(find(OUTPUT_FIFO), -EPERM);
+	assert_int_equal(output_append(path, 0, &err), -EPERM);
+	assert_int_equal(find(OUTPUT_FORCE), 0);
+	unlink(path);
+	assert_int_equal(mknod(path, S_IFCHR | 0666, makedev(1, 3)), 0);
+	assert_int_equal(find(0), 0);
+	/* the same file, another device: where numbers of files are used again */
+	o.special = makedev(1, 7);
+	assert_int_equal(output_make(&o, &err), -ESTALE);
+	output_drop(&o);
+	assert_int_equal(output_find(&o, "/dev/full", 0, &err), 0);
+	output_drop(&o);
+	fd = posix_openpt(O_RDWR | O_NOCTTY);
+	if (fd >= 0 && strncmp(ptsname(fd), "/dev/pts/", 9) == 0)
+		assert_int_equal(output_find(&o, ptsname(fd), 0, &err), 0);
+	if (fd >= 0)
+		close(fd);
+}
+
 static void inherited(void **state)
 {
 	static const struct {
@@ -390,6 +423,7 @@ static void without_proc(void **state)
 
 static void appended(void **state)
 {
+	char secret[96];
 	int i, fd;
 
 	for (i = 0; i < 2; i++) {
@@ -405,6 +439,22 @@ static void appended(void **state)
 		assert_int_equal(output_append(path, 0, &err), -EPERM);
 		holds(path, "line\nline\n");
 	}
+	assert_int_equal(chmod(folder, 0700), 0);
+	/* a file of ours that another user has linked here */
+	snprintf(secret, sizeof(secret), "%s/secret", folder);
+	put(secret, "ours\n", 0600);
+	unlink(path);
+	assert_int_equal(link(secret, path), 0);
+	fd = output_append(path, 0, &err);
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(chmod(folder, 01777), 0);
+	assert_int_equal(output_append(path, 0, &err), -EPERM);
+	assert_non_null(strstr(err.text, "other names"));
+	holds(secret, "ours\n");
+	fd = output_append(path, OUTPUT_FORCE, &err);
+	assert_true(fd >= 0);
+	close(fd);
 	unlink(path);
 	assert_int_equal(mkfifo(path, 0666), 0);
 	assert_int_equal(output_append(path, 0, &err), -EPERM);
@@ -439,7 +489,7 @@ static void a_reader_that_sleeps(void **state)
 	reader = open(path, O_RDONLY | O_NONBLOCK);
 	assert_int_equal(find(OUTPUT_FORCE), 0);
 	assert_int_equal(output_make(&o, &err), 0);
-	assert_int_equal(output_copy(&o, from, &limits, &done, &err), -ETIMEDOUT);
+	assert_int_equal(output_copy(&o, from, 1 << 20, &limits, &done, &err), -ETIMEDOUT);
 	assert_true(now() - began >= 0.2);
 	assert_true(done > 0 && done < 1 << 20);
 	assert_non_null(strstr(err.text, "of 1048576 bytes"));
@@ -447,18 +497,18 @@ static void a_reader_that_sleeps(void **state)
 	assert_int_equal(pipe(wake), 0);
 	assert_int_equal(write(wake[1], "x", 1), 1);
 	limits = (struct output_limits){.stalled_ms = 600000, .wake = wake[0]};
-	assert_int_equal(output_copy(&o, from, &limits, &done, &err), -EINTR);
+	assert_int_equal(output_copy(&o, from, 1 << 20, &limits, &done, &err), -EINTR);
 	assert_int_equal(done, 0);
 	close(reader);
-	assert_int_equal(output_copy(&o, from, &limits, &done, &err), -EINTR);
+	assert_int_equal(output_copy(&o, from, 1 << 20, &limits, &done, &err), -EINTR);
 	limits.wake = -1;
-	assert_int_equal(output_copy(&o, from, &limits, &done, &err), -EPIPE);
+	assert_int_equal(output_copy(&o, from, 1 << 20, &limits, &done, &err), -EPIPE);
 	/* a descriptor that others have, too, keeps its mode */
 	assert_int_equal(pipe(ends), 0);
 	output_drop(&o);
 	o = (struct output){.kind = OUTPUT_OPEN, .fd = dup(ends[1]), .folder = -1, .shares = true, .type = S_IFIFO};
 	limits.stalled_ms = 100;
-	assert_int_equal(output_copy(&o, from, &limits, &done, &err), -ETIMEDOUT);
+	assert_int_equal(output_copy(&o, from, 1 << 20, &limits, &done, &err), -ETIMEDOUT);
 	assert_int_equal(fcntl(ends[1], F_GETFL) & O_NONBLOCK, 0);
 	close(ends[0]);
 	close(ends[1]);
@@ -522,7 +572,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(appears_when_it_is_whole), TEST(dropped), TEST(no_descriptors), TEST(modes), TEST(links),
-		TEST(who_called_sudo), TEST(files_of_others), TEST(no_files), TEST(inherited), TEST(folders_are_exchanged),
+		TEST(who_called_sudo), TEST(files_of_others), TEST(no_files), TEST(devices), TEST(inherited), TEST(folders_are_exchanged),
 		TEST(names_are_taken), TEST(without_proc), TEST(appended), TEST(lines), TEST(a_reader_that_sleeps),
 	};
 

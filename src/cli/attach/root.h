@@ -58,7 +58,7 @@ struct user_former {
 };
 /*
  * Root becomes USER in all that concerns files, sockets and signals; anybody else stays who he is. Nobody keeps a
- * capability that USER lacks. Call user_return in any case.
+ * capability that USER lacks. It concerns the calling thread alone. Call user_return in any case.
  */
 int user_become(const struct user *user, struct user_former *former, struct error *err);
 void user_return(struct user_former *former);

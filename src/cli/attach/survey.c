@@ -22,6 +22,7 @@
 #define WORKERS 8
 #define IMPATIENT (50 * NS_PER_MS)  /* all are at it for so long: one more helps */
 #define LOOK_TIME (2 * NS_PER_S)    /* for one process */
+#define ALL_TIME (10 * NS_PER_S)    /* for all of them */
 #define LOOK_LEAST (100 * NS_PER_MS)
 #define DYING_MS 50                 /* for children that were killed */
 #define CHILD_S 5                   /* a child whose parent is gone ends by itself */
@@ -301,10 +302,24 @@ static int find_processes(struct rounds *r, struct error *err)
 	return 0;
 }
 
+/* The time is up: those that are being looked at, and those that were not looked at. */
+static void leave_rest(struct rounds *r)
+{
+	size_t i;
+
+	for (i = 0; i < WORKERS; i++)
+		if (r->workers[i].pid)
+			note_late(r, r->workers[i].pid);
+	while (r->next < r->pids.count)
+		note_late(r, r->pids.items[r->next++]);
+	r->enough = true;
+}
+
 int survey_all(const struct survey *s, struct survey_late *late, struct error *err)
 {
 	struct rounds r = {.s = s, .late = late, .reply = malloc(reply_size(s))};
 	int rc = r.reply ? find_processes(&r, err) : error_set(err, ENOMEM, "out of memory");
+	uint64_t until = now() + ALL_TIME;
 	size_t i;
 
 	memset(late, 0, sizeof(*late));
@@ -312,6 +327,8 @@ int survey_all(const struct survey *s, struct survey_late *late, struct error *e
 		rc = assign_all(&r, err);
 		if (rc == 0)
 			wait_for_replies(&r);
+		if (rc == 0 && now() > until)
+			leave_rest(&r);
 	}
 	for (i = 0; i < WORKERS; i++)
 		dismiss(&r.workers[i]);

@@ -4,9 +4,11 @@
  *
  * A container's root is often the host's number 0, without most of its capabilities; in a user namespace, a number that
  * is nobody here. The first must not get root's capabilities, so those that the process lacks are put off as well.
+ *
+ * All of it is the calling thread's alone, by plain system calls: the libc changes all threads at once, and in a child
+ * made by clone (survey.c) it waits for ever for those that only the parent has.
  */
 #include <errno.h>
-#include <grp.h>
 #include <linux/capability.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -76,6 +78,35 @@ static int write_effective(uint64_t capabilities)
 	return syscall(SYS_capset, &header, data) ? -errno : 0;
 }
 
+/* ---- this thread's numbers -------------------------------------------------------- */
+
+/* Where numbers of 16 bits came first, these have names of their own. */
+#ifdef SYS_setgroups32
+#define SET_GROUPS SYS_setgroups32
+#define SET_USER SYS_setresuid32
+#define SET_GROUP SYS_setresgid32
+#else
+#define SET_GROUPS SYS_setgroups
+#define SET_USER SYS_setresuid
+#define SET_GROUP SYS_setresgid
+#endif
+
+/* As setgroups(2), seteuid(2) and setegid(2): 0, or -1 and errno. */
+static int set_groups(size_t count, const gid_t *groups)
+{
+	return (int)syscall(SET_GROUPS, (long)count, groups);
+}
+
+static int set_user(uid_t uid)
+{
+	return (int)syscall(SET_USER, -1L, (long)uid, -1L);
+}
+
+static int set_group(gid_t gid)
+{
+	return (int)syscall(SET_GROUP, -1L, (long)gid, -1L);
+}
+
 /* ---- there and back -------------------------------------------------------------- */
 
 static int lacks(const char *capability, uid_t uid, int code, struct error *err)
@@ -113,15 +144,15 @@ static int change_user(const struct user *u, struct user_former *f, struct error
 		return 0;
 	}
 	/* root's groups would open doors that are closed to the user */
-	if (setgroups(u->group_count, u->groups)) {
+	if (set_groups(u->group_count, u->groups)) {
 		rc = errno;
 		f->group_count = -1;
 		if (u->uid != f->uid && !groups_are_fixed())
 			return lacks("CAP_SETGID", u->uid, rc, err);
 	}
-	if (setegid(u->gid) && u->uid != f->uid)
+	if (set_group(u->gid) && u->uid != f->uid)
 		return lacks("CAP_SETGID", u->uid, errno, err);
-	return seteuid(u->uid) ? lacks("CAP_SETUID", u->uid, errno, err) : 0;
+	return set_user(u->uid) ? lacks("CAP_SETUID", u->uid, errno, err) : 0;
 }
 
 int user_become(const struct user *u, struct user_former *f, struct error *err)
@@ -149,12 +180,12 @@ int user_become(const struct user *u, struct user_former *f, struct error *err)
 void user_return(struct user_former *f)
 {
 	/* back to root first: only root may change groups */
-	if (f->groups && seteuid(f->uid))
+	if (f->groups && set_user(f->uid))
 		abort();
 	/* becoming root has brought back all that is permitted, or nothing if it was root all the time */
 	if (f->limited && write_effective(f->capabilities))
 		abort();
-	if (f->groups && (setegid(f->gid) || (f->group_count >= 0 && setgroups((size_t)f->group_count, f->groups))))
+	if (f->groups && (set_group(f->gid) || (f->group_count >= 0 && set_groups((size_t)f->group_count, f->groups))))
 		abort();
 	free(f->groups);
 	f->groups = NULL;
