@@ -10,22 +10,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/transfer.h"
+#include "os/os.h"
 
 #define END_MS 10000ull /* as long as the agent lets a conversation wait for what does not get on */
 #define HURRIED_MS 700ull /* a signal has come: the command ends within a second */
-
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
 
 static void show_note(const char *line)
 {
@@ -46,13 +38,13 @@ void agent_init(struct agent *a, int wake)
 static void wait_for_end(struct agent *a)
 {
 	struct pollfd p[2] = {{.fd = a->sock, .events = POLLIN}, {.fd = a->wake, .events = POLLIN}};
-	uint64_t end = now() + (a->hurried ? HURRIED_MS : END_MS) * NS_PER_MS, at;
+	uint64_t end = os_monotonic() + (a->hurried ? HURRIED_MS : END_MS) * NS_PER_MS, at;
 	char rest[4096];
 	ssize_t n = 1;
 
 	shutdown(a->sock, SHUT_WR);
 	/* what it still says does not put off the end */
-	while (n > 0 && (at = now()) < end) {
+	while (n > 0 && (at = os_monotonic()) < end) {
 		int ready = poll(p, 2, (int)((end - at) / NS_PER_MS) + 1);
 
 		if (ready < 0 || p[1].revents)
@@ -135,7 +127,7 @@ static int wait_for_bytes(struct agent *a, uint64_t end, bool first, struct erro
 	int n;
 
 	do {
-		at = now();
+		at = os_monotonic();
 		left = MIN(end - MIN(at, end), conversation_left(&a->talk, at));
 		n = poll(p, some ? 1 : 2, some ? 0 : (int)MIN((left + NS_PER_MS - 1) / NS_PER_MS, (uint64_t)INT32_MAX));
 		if (n < 0 && errno != EINTR)
@@ -171,7 +163,7 @@ static int read_bytes(struct agent *a, struct error *err)
 
 int agent_listen(struct agent *a, int timeout_ms, struct error *err)
 {
-	uint64_t end = now() + (uint64_t)timeout_ms * NS_PER_MS;
+	uint64_t end = os_monotonic() + (uint64_t)timeout_ms * NS_PER_MS;
 	bool first = true;
 	size_t used;
 	int rc;
@@ -196,7 +188,7 @@ static int send_command(struct agent *a, const char *command, int timeout_ms, st
 	/* a JVM that has just ended may have left its last words */
 	if (rc && rc != -ECONNRESET)
 		return rc;
-	conversation_ask(&a->talk, now(), (uint64_t)timeout_ms * NS_PER_MS);
+	conversation_ask(&a->talk, os_monotonic(), (uint64_t)timeout_ms * NS_PER_MS);
 	return 0;
 }
 

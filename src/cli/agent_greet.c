@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/agent_inner.h"
+#include "os/os.h"
 
 #define GUESTS 8 /* at a time; of more the first ones have to go */
 
@@ -19,14 +19,6 @@ struct agent_guest {
 	int sock; /* -1: none */
 	struct control_parser hello;
 };
-
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
 
 static void dismiss(struct agent_guest *g)
 {
@@ -142,7 +134,7 @@ static int attend(struct agent *a, const struct pollfd *p, struct error *err)
 /* Wait until END for something; how many there are. */
 static int ask_all(struct agent *a, struct pollfd p[3 + GUESTS], uint64_t end)
 {
-	uint64_t at = now(), left = (end - MIN(at, end) + NS_PER_MS - 1) / NS_PER_MS;
+	uint64_t at = os_monotonic(), left = (end - MIN(at, end) + NS_PER_MS - 1) / NS_PER_MS;
 	size_t i;
 
 	p[0] = (struct pollfd){.fd = a->wake, .events = POLLIN};
@@ -155,7 +147,7 @@ static int ask_all(struct agent *a, struct pollfd p[3 + GUESTS], uint64_t end)
 
 int agent_greet(struct agent *a, int timeout_ms, struct error *err)
 {
-	uint64_t end = timeout_ms < 0 ? UINT64_MAX : now() + (uint64_t)timeout_ms * NS_PER_MS;
+	uint64_t end = timeout_ms < 0 ? UINT64_MAX : os_monotonic() + (uint64_t)timeout_ms * NS_PER_MS;
 	struct pollfd p[3 + GUESTS];
 	int n, rc = 1;
 
@@ -170,7 +162,7 @@ int agent_greet(struct agent *a, int timeout_ms, struct error *err)
 			return error_set(err, EINTR, "interrupted while waiting for the agent");
 		if (n > 0)
 			rc = attend(a, p, err);
-		if (rc == 1 && now() >= end)
+		if (rc == 1 && os_monotonic() >= end)
 			rc = error_set(err, ETIMEDOUT, "the agent did not call back in time");
 	}
 	return rc;

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/agent.h"
@@ -23,6 +22,7 @@
 #include "cli/result.h"
 #include "cli/signs.h"
 #include "cli/trace_live.h"
+#include "os/os.h"
 
 #define DEFAULT_DURATION (60 * NS_PER_S)
 #define TICK_MS 1000
@@ -39,14 +39,6 @@ struct recording {
 	int interrupts;       /* requests to end, in a recording of a running JVM */
 	uint64_t began;       /* ns; 0: sampling has not begun */
 };
-
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
 
 /* Take the signals that have come: ours to obey, or the program's to pass on. */
 static void take_signals(struct recording *r)
@@ -85,7 +77,7 @@ static int begin(struct recording *r, struct error *err)
 	}
 	if (rc)
 		return rc;
-	r->began = now();
+	r->began = os_monotonic();
 	return result_begun(&r->result, err);
 }
 
@@ -94,7 +86,7 @@ static void show_progress(struct recording *r, uint64_t duration)
 	struct error err;
 	const char *s;
 	char left[48];
-	uint64_t ran = now() - r->began;
+	uint64_t ran = os_monotonic() - r->began;
 
 	/* one that does not answer is not asked again and again */
 	if (!console_shows_progress() || r->agent.talk.pending ||
@@ -133,7 +125,7 @@ static int let_run(struct recording *r, uint64_t duration, struct error *err)
 	uint64_t tick = r->live ? TRACE_LIVE_MS : TICK_MS;
 
 	for (;;) {
-		uint64_t ran = now() - r->began, left;
+		uint64_t ran = os_monotonic() - r->began, left;
 		int rc;
 
 		if (r->interrupts || (duration && ran >= duration))
@@ -178,7 +170,7 @@ static int finish(struct recording *r, struct error *err)
 {
 	struct options o = r->cli->options;
 	struct signs signs = {0};
-	uint64_t asked = now();
+	uint64_t asked = os_monotonic();
 	int interrupts = r->interrupts, rc;
 
 	o.action = ACTION_STOP;
@@ -193,7 +185,7 @@ static int finish(struct recording *r, struct error *err)
 			r->agent.owns = false; /* nor is its end waited for */
 			return error_set(err, EINTR, "stopped without a result");
 		}
-		if (rc == -ETIMEDOUT && interrupts && !is_worth_waiting(r, &signs, now() - asked))
+		if (rc == -ETIMEDOUT && interrupts && !is_worth_waiting(r, &signs, os_monotonic() - asked))
 			return error_set(err, EINTR, "process %d does not answer; stopped without a result",
 					 (int)pid_of(r));
 		if (rc != -EINTR && (rc != -ETIMEDOUT || !interrupts))
@@ -226,7 +218,7 @@ static int conclude(struct recording *r, int rc, struct error *err)
 			rc = -err->code;
 		} else if (!r->launch.pid) {
 			console_note("process %d ended; the result covers its last %.1f s",
-				     (int)pid_of(r), (double)(now() - r->began) / 1e9);
+				     (int)pid_of(r), (double)(os_monotonic() - r->began) / 1e9);
 		}
 	} else if (rc == -ECONNRESET && r->began && r->result.grows) {
 		keep_recorded(r, err);

@@ -10,11 +10,11 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/live.h"
+#include "os/os.h"
 #include "os/output.h"
 
 /* How long the stream's rest may take, when the session has ended: what waits in a socket, not what never ends. */
@@ -37,14 +37,6 @@ struct copying {
 	uint64_t over;        /* but no longer than that, */
 	uint64_t rest;        /* and not too many bytes */
 };
-
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
 
 /* What can be said of the place before the JVM is asked; nothing is opened. */
 static int find_out(struct copying *c, const struct options *o, struct error *err)
@@ -75,7 +67,7 @@ static int write_some(struct copying *c, struct error *err)
 	if (n < 0 && errno != EINTR && errno != EAGAIN)
 		return error_set(err, errno, "cannot write the stream: %s", strerror(errno));
 	if (n > 0)
-		c->taken = now();
+		c->taken = os_monotonic();
 	c->from += n > 0 ? (size_t)n : 0;
 	return 0;
 }
@@ -113,11 +105,11 @@ static int read_some(struct copying *c, struct error *err)
 /* Begin the end: our session stops, what it has still to say is read. */
 static void wind_up(struct copying *c)
 {
-	uint64_t began = now();
+	uint64_t began = os_monotonic();
 
 	c->ending = true;
 	live_stop(&c->live);
-	c->taken = now();
+	c->taken = os_monotonic();
 	/* of a signal's second the session's end has had its part */
 	c->over = c->live.interrupts ? MAX(began + HURRIED, c->taken + LAST_LOOK) : c->taken + REST_TIME;
 }
@@ -140,14 +132,14 @@ static int cut_off(struct copying *c)
 /* Wait for bytes, for room if there are some, or for the end. As live_wait. */
 static int wait_for_some(struct copying *c, bool full, struct error *err)
 {
-	uint64_t at = now(), end = c->ending ? c->over : c->until ? c->until : at + NS_PER_S, left;
+	uint64_t at = os_monotonic(), end = c->ending ? c->over : c->until ? c->until : at + NS_PER_S, left;
 	int ready;
 
 	left = (end - MIN(end, at)) / NS_PER_MS + 1;
 	ready = live_wait(&c->live, !full, full ? c->out.fd : -1, (int)MIN(left, (uint64_t)1000), err);
 	/* time that the reader takes is not the target's */
 	if (full && c->ending && !c->live.interrupts)
-		c->over += now() - at;
+		c->over += os_monotonic() - at;
 	return ready;
 }
 
@@ -159,11 +151,11 @@ static int step(struct copying *c, struct error *err)
 
 	if (ready == -EINTR && c->live.interrupts > 1)
 		return ready;
-	if (ready == -EINTR || (!c->ending && c->until && now() >= c->until)) {
+	if (ready == -EINTR || (!c->ending && c->until && os_monotonic() >= c->until)) {
 		if (!c->ending)
 			wind_up(c);
 		else if (ready == -EINTR)
-			c->over = MIN(c->over, now() + HURRIED);
+			c->over = MIN(c->over, os_monotonic() + HURRIED);
 		return 0;
 	}
 	if (ready == -ESHUTDOWN || ready == -ECONNRESET) {
@@ -172,13 +164,13 @@ static int step(struct copying *c, struct error *err)
 	}
 	if (ready < 0)
 		return ready;
-	if (c->ending && !full && (now() > c->over || c->rest > REST_BYTES))
+	if (c->ending && !full && (os_monotonic() > c->over || c->rest > REST_BYTES))
 		return cut_off(c);
 	if (full && (ready & LIVE_GONE))
 		return 1; /* nobody wants it any more: as "head" does */
 	if (full && (ready & LIVE_ROOM))
 		return write_some(c, err);
-	if (full && c->ending && now() - c->taken > NS_PER_S)
+	if (full && c->ending && os_monotonic() - c->taken > NS_PER_S)
 		return give_up(c);
 	return !full && (ready & LIVE_BYTES) ? read_some(c, err) : 0;
 }
@@ -209,7 +201,7 @@ int cli_stream(struct cli *cli)
 	}
 	signal(SIGPIPE, SIG_IGN); /* not before: a program that was started has its own way */
 	c.pid = (int)(c.live.launch.pid ? c.live.launch.pid : c.live.agent.target.pid);
-	c.until = cli->options.duration ? now() + cli->options.duration : 0;
+	c.until = cli->options.duration ? os_monotonic() + cli->options.duration : 0;
 	rc = open_out(&c, &err);
 	while (rc == 0)
 		rc = step(&c, &err);

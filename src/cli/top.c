@@ -7,13 +7,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/live.h"
 #include "cli/screen.h"
 #include "cli/top_view.h"
+#include "os/os.h"
 
 #define USUAL "cpu,wall@100ms"  /* what is sampled if nobody said, and no session runs */
 #define REFRESH (2 * NS_PER_S)
@@ -31,14 +31,6 @@ struct top {
 	uint64_t due;          /* the next screen */
 	bool over;
 };
-
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
 
 static void obey(struct top *t, char key)
 {
@@ -132,12 +124,12 @@ static int watch(struct top *t, bool once, struct error *err)
 		if (ready & LIVE_BYTES && read_stream(t, err))
 			return -err->code;
 		read_keys(t);
-		if (now() < t->due || t->view.paused)
+		if (os_monotonic() < t->due || t->view.paused)
 			continue;
 		show(t);
 		if (once)
 			return 0;
-		t->due = now() + REFRESH;
+		t->due = os_monotonic() + REFRESH;
 	}
 	return 0;
 }
@@ -159,7 +151,7 @@ int cli_top(struct cli *cli)
 	buffer_init(&t.bytes, -1);
 	if (!once)
 		screen_open(&t.screen);
-	t.due = now() + (once ? cli->options.duration ? cli->options.duration : ONCE : REFRESH);
+	t.due = os_monotonic() + (once ? cli->options.duration ? cli->options.duration : ONCE : REFRESH);
 	rc = watch(&t, once, &err);
 	screen_close(&t.screen);
 	live_close(&t.live);

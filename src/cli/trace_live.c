@@ -10,13 +10,13 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
 #include "cli/result.h"
 #include "cli/screen.h"
 #include "cli/trace_view.h"
+#include "os/os.h"
 
 #define REFRESH (2 * NS_PER_S)
 #define LEISURE 50
@@ -31,14 +31,6 @@ struct trace_live {
 	bool known;   /* there has been a look */
 };
 
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
-
 struct trace_live *trace_live_begin(const struct options *o)
 {
 	struct trace_live *t = calloc(1, sizeof(*t));
@@ -50,7 +42,7 @@ struct trace_live *trace_live_begin(const struct options *o)
 	t->ask.owner = t->ask.color = false;
 	t->ask.file[0] = '\0';
 	snprintf(t->ask.format, sizeof(t->ask.format), "json");
-	t->due = now() + REFRESH;
+	t->due = os_monotonic() + REFRESH;
 	screen_open(&t->screen);
 	return t;
 }
@@ -140,7 +132,7 @@ static bool obey_keys(struct trace_live *t)
 
 int trace_live_turn(struct trace_live *t, struct agent *a, struct error *err)
 {
-	uint64_t began = now();
+	uint64_t began = os_monotonic();
 	int rc;
 
 	if (!obey_keys(t))
@@ -151,6 +143,6 @@ int trace_live_turn(struct trace_live *t, struct agent *a, struct error *err)
 	if (rc)
 		return rc;
 	show(t);
-	t->due = now() + MAX(REFRESH, LEISURE * (now() - began));
+	t->due = os_monotonic() + MAX(REFRESH, LEISURE * (os_monotonic() - began));
 	return 0;
 }

@@ -10,11 +10,11 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/clean.h"
 #include "cli/cli.h"
+#include "os/os.h"
 
 #define COMPUTES_MS 3000 /* a main thread that computes will look at its signals in the end */
 #define STEP_MS 50
@@ -29,14 +29,6 @@ static struct {
 	char what[200];
 	void (*_Atomic restore)(void);
 } watch = {.changed = -1, .signals = -1, .lock = PTHREAD_MUTEX_INITIALIZER};
-
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
 
 /*
  * The thread takes no memory before its end: the command makes children by clone (survey.c), which must not find the
@@ -83,14 +75,14 @@ static bool computes(void)
 static void await_reader(void)
 {
 	struct pollfd p = {.fd = watch.signals, .events = POLLIN};
-	uint64_t since = now(), waited = 0;
+	uint64_t since = os_monotonic(), waited = 0;
 	char text[300];
 
 	while (waited < WATCH_MS || (waited < COMPUTES_MS && computes())) {
 		poll(NULL, 0, STEP_MS);
 		if (poll(&p, 1, 0) == 0)
 			return;
-		waited = (now() - since) / NS_PER_MS;
+		waited = (os_monotonic() - since) / NS_PER_MS;
 	}
 	pthread_mutex_lock(&watch.lock);
 	snprintf(text, sizeof(text), "aborted%s%s", watch.until ? " while " : "", watch.until ? watch.what : "");
@@ -102,7 +94,7 @@ static void await_reader(void)
 static int time_left(void)
 {
 	char text[400];
-	uint64_t at = now();
+	uint64_t at = os_monotonic();
 	int left = -1;
 
 	pthread_mutex_lock(&watch.lock);
@@ -184,7 +176,7 @@ void watch_begin(unsigned ms, const char *what, ...)
 	pthread_mutex_lock(&watch.lock);
 	vsnprintf(watch.what, sizeof(watch.what), what, args);
 	watch.ms = ms;
-	watch.until = now() + ms * NS_PER_MS;
+	watch.until = os_monotonic() + ms * NS_PER_MS;
 	pthread_mutex_unlock(&watch.lock);
 	va_end(args);
 	wake();

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "control/control.h"
+#include "os/os.h"
 
 #define HEADER CONTROL_HEADER
 #define REST_MS 5000
@@ -17,10 +17,7 @@
 
 static int64_t now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	return (int64_t)(os_monotonic() / NS_PER_MS);
 }
 
 static int64_t deadline_in(int timeout_ms)

@@ -5,18 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "os/os.h"
+
 #define PIECE (64 * 1024) /* longer than a line of /proc/PID/maps can be */
-
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
 
 int foreign_open(int folder, const char *path)
 {
@@ -33,7 +26,7 @@ int foreign_open(int folder, const char *path)
 
 ssize_t foreign_read(int fd, char *bytes, size_t size)
 {
-	uint64_t until = now() + FOREIGN_TIME;
+	uint64_t until = os_monotonic() + FOREIGN_TIME;
 	size_t length = 0;
 	ssize_t n = 1;
 
@@ -43,7 +36,7 @@ ssize_t foreign_read(int fd, char *bytes, size_t size)
 			n = 1;
 		else if (n > 0)
 			length += (size_t)n;
-		if (n > 0 && now() > until) {
+		if (n > 0 && os_monotonic() > until) {
 			errno = ETIME;
 			n = -1;
 		}
@@ -54,7 +47,7 @@ ssize_t foreign_read(int fd, char *bytes, size_t size)
 
 void foreign_lines_open(struct foreign_lines *l, int fd, uint64_t max)
 {
-	*l = (struct foreign_lines){.fd = fd, .bytes = malloc(PIECE), .left = max, .until = now() + FOREIGN_TIME};
+	*l = (struct foreign_lines){.fd = fd, .bytes = malloc(PIECE), .left = max, .until = os_monotonic() + FOREIGN_TIME};
 	if (!l->bytes)
 		l->failed = ENOMEM;
 }
@@ -69,7 +62,7 @@ static bool read_on(struct foreign_lines *l)
 		l->to -= l->from;
 		l->from = 0;
 	}
-	if (!l->left || now() > l->until) {
+	if (!l->left || os_monotonic() > l->until) {
 		l->failed = l->left ? ETIME : EFBIG;
 		return false;
 	}

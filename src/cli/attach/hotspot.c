@@ -28,13 +28,13 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/un.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
 #include "cli/attach/attach.h"
 #include "cli/attach/process.h"
 #include "cli/attach/root.h"
+#include "os/os.h"
 
 #define ARGUMENT_MAX 1024 /* the JVM's own limit */
 #define ANSWER_MAX (64 * 1024)
@@ -42,10 +42,7 @@
 
 static int64_t now_ms(void)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+	return (int64_t)(os_monotonic() / NS_PER_MS);
 }
 
 /* ---- the invitation ------------------------------------------------------------ */

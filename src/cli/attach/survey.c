@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/vector.h"
+#include "os/os.h"
 
 #define WORKERS 8
 #define IMPATIENT (50 * NS_PER_MS)  /* all are at it for so long: one more helps */
@@ -48,14 +48,6 @@ struct rounds {
 	bool enough;
 	char *reply; /* a pid, and S->size bytes */
 };
-
-static uint64_t now(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
-}
 
 static size_t reply_size(const struct survey *s)
 {
@@ -197,7 +189,7 @@ static void assign(struct rounds *r, struct worker *w)
 		return;
 	}
 	r->next++;
-	w->since = now();
+	w->since = os_monotonic();
 	w->time = time_for(r, w->pid);
 }
 
@@ -217,7 +209,7 @@ static int assign_all(struct rounds *r, struct error *err)
 		busy |= w->child != 0;
 		newest = w->child ? MAX(newest, w->since) : newest;
 	}
-	if (r->next == r->pids.count || !vacant || (busy && now() - newest < IMPATIENT))
+	if (r->next == r->pids.count || !vacant || (busy && os_monotonic() - newest < IMPATIENT))
 		return 0;
 	rc = hire(r, vacant, err);
 	if (rc == 0)
@@ -249,7 +241,7 @@ static void hear(struct rounds *r, struct worker *w)
 static void wait_for_replies(struct rounds *r)
 {
 	struct pollfd p[WORKERS];
-	uint64_t at = now(), left = r->next < r->pids.count ? IMPATIENT : LOOK_TIME;
+	uint64_t at = os_monotonic(), left = r->next < r->pids.count ? IMPATIENT : LOOK_TIME;
 	size_t i;
 
 	for (i = 0; i < WORKERS; i++) {
@@ -260,7 +252,7 @@ static void wait_for_replies(struct rounds *r)
 			left = MIN(left, w->since + w->time > at ? w->since + w->time - at : 0);
 	}
 	poll(p, WORKERS, (int)((left + NS_PER_MS - 1) / NS_PER_MS));
-	at = now();
+	at = os_monotonic();
 	for (i = 0; i < WORKERS; i++) {
 		struct worker *w = &r->workers[i];
 
@@ -319,7 +311,7 @@ int survey_all(const struct survey *s, struct survey_late *late, struct error *e
 {
 	struct rounds r = {.s = s, .late = late, .reply = malloc(reply_size(s))};
 	int rc = r.reply ? find_processes(&r, err) : error_set(err, ENOMEM, "out of memory");
-	uint64_t until = now() + ALL_TIME;
+	uint64_t until = os_monotonic() + ALL_TIME;
 	size_t i;
 
 	memset(late, 0, sizeof(*late));
@@ -327,7 +319,7 @@ int survey_all(const struct survey *s, struct survey_late *late, struct error *e
 		rc = assign_all(&r, err);
 		if (rc == 0)
 			wait_for_replies(&r);
-		if (rc == 0 && now() > until)
+		if (rc == 0 && os_monotonic() > until)
 			leave_rest(&r);
 	}
 	for (i = 0; i < WORKERS; i++)

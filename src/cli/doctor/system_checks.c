@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/attach/foreign.h"
 #include "cli/attach/root.h"
 #include "cli/doctor/doctor.h"
 #include "os/os.h"
@@ -29,14 +28,7 @@ static bool perf_unlimited(const struct patient *p)
 
 static bool read_text(const char *path, char *text, size_t size)
 {
-	int fd = foreign_open(AT_FDCWD, path);
-	ssize_t n;
-
-	if (fd < 0)
-		return false;
-	n = foreign_read(fd, text, size);
-	close(fd);
-	return n > 0;
+	return process_read_at(AT_FDCWD, path, text, size) > 0;
 }
 
 /* The number in a file of one, -1 if it cannot be read. */
