@@ -258,9 +258,8 @@ int jvm_init(JavaVM *java, bool at_load, struct error *err)
 		ti = NULL;
 	if (!at_load)
 		attaching_go_on(vm);
-	if (!ti) {
+	if (!ti)
 		return error_set(err, ENOTSUP, "this JVM offers no JVMTI: its threads cannot be found");
-	}
 	memset(&callbacks, 0, sizeof(callbacks));
 	callbacks.VMInit = on_vm_init;
 	callbacks.VMDeath = on_vm_death;

@@ -78,10 +78,8 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 	rc = records_open(err);
 	if (rc == 0)
 		rc = faults_install(err);
-	if (rc) {
-		jvm_session_end();
-		return rc;
-	}
+	if (rc)
+		goto no_faults;
 	rc = collector_start(account, err);
 	if (rc)
 		goto no_collector;
@@ -115,7 +113,7 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 no_waits:
 	engine_stop();
 no_engine:
-	jvm_session_end(); /* also what jvm_generated_code() has switched on */
+	jvm_session_end();
 	if (engine_is_held() || !collector_stop(account)) {
 		left = account;
 		return rc;
@@ -127,8 +125,9 @@ no_engine:
 	streams_end();
 	collector_release(account);
 no_collector:
-	jvm_session_end();
 	faults_remove();
+no_faults:
+	jvm_session_end(); /* what jvm_generated_code() has switched on; once more is harmless */
 	return rc;
 }
 

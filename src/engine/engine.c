@@ -142,6 +142,8 @@ static int check(const struct engine_options *o, struct error *err)
 	for (i = 0; i < o->count; i++) {
 		const struct engine_event *e = &o->events[i];
 
+		if (o->only_cpu && e->ops != &engine_perf)
+			return error_set(err, EINVAL, "%s: target-cpu is only supported with perf_events", e->name);
 		if (e->ops->sigprof && o->events[o->count - 1].role != WINDOW_NONE)
 			return error_set(err, EINVAL, "begin and end do not go together with %s; use cpu or ctimer",
 					 e->name);
@@ -234,7 +236,7 @@ static void stop_events(uint32_t count)
 static int start_events(struct buffer *notes, struct error *err)
 {
 	uint32_t e;
-	int rc = 0;
+	int rc;
 
 	zone.quiet = false;
 	zone.timer_event = 0;
@@ -244,13 +246,9 @@ static int start_events(struct buffer *notes, struct error *err)
 	force_count_timers();
 	force_count_descriptors();
 	for (e = 0; e < event_count; e++) {
-		if (options.only_cpu && events[e].ops != &engine_perf)
-			rc = error_set(err, EINVAL, "%s: target-cpu is only supported with perf_events",
-				       events[e].name);
 		counted[e] = 0;
 		tell_zone(e);
-		if (rc == 0)
-			rc = events[e].ops->start(&events[e], e, notes, err);
+		rc = events[e].ops->start(&events[e], e, notes, err);
 		if (rc) {
 			halt_events(e);
 			stop_events(e);

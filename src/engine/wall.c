@@ -276,14 +276,13 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 	wall.slices = (uint32_t)MIN(MAX(SLICES_TIME / zone.events[e].interval, 1), SLICES);
 	wall.one_by_one = force_options()->one_by_one;
 	wall.marker = strcmp(mode, "slots") != 0 && marker_works(KNOB(strcmp(force_options()->fail, "marker") == 0));
-	if (!wall.marker && strcmp(mode, "marker") == 0) {
-		stop();
-		return error_set(err, ENOTSUP, "wallmode=marker: threads of this process cannot be marked (it needs "
-				 "glibc 2.35, glibc.pthread.rseq=1 and a kernel that passes the self-test); "
-				 "leave the option out");
-	}
+	if (!wall.marker && strcmp(mode, "marker") == 0)
+		rc = error_set(err, ENOTSUP, "wallmode=marker: threads of this process cannot be marked (it needs "
+			       "glibc 2.35, glibc.pthread.rseq=1 and a kernel that passes the self-test); "
+			       "leave the option out");
+	else if (force_options()->parked)
+		rc = parked_start(e, err);
 	(void)notes;
-	rc = force_options()->parked ? parked_start(e, err) : 0;
 	if (rc == 0)
 		rc = rounds_begin(&rounds, e, err);
 	if (rc)
