@@ -85,7 +85,7 @@ static void walk(struct thread_record *r, const struct walk_regs *regs, struct t
 	if (may_walk())
 		walk_thread(&zone, r, regs, w);
 	else
-		trace_put(w, frame_other(OTHER_END, END_fault));
+		walk_put_end(w, END_fault);
 }
 
 /* The trace of R: kernel frames of RING's record (may be NULL) on top of the user stack. */

@@ -54,13 +54,12 @@ static enum step one_step(struct walk *w)
 	return walk_native(w);
 }
 
-/* The frame that says why: it always has room, taking the place of the last one if need be. */
-static void put_end(struct walk *w, enum walk_end end)
+void walk_put_end(struct trace_writer *out, enum walk_end end)
 {
 	uint64_t word = frame_other(OTHER_END, end);
 
-	if (!trace_put(w->out, word) && w->out->pos > w->out->trace->frame)
-		w->out->pos[-1] = word;
+	if (!trace_put(out, word) && out->pos > out->trace->frame)
+		out->pos[-1] = word;
 }
 
 /* Step by step up to the root; false, with the frame that says why, when it is not reached. */
@@ -72,7 +71,7 @@ static bool walk_all(struct walk *w)
 		enum step s = one_step(w);
 
 		if (w->out->full) {
-			put_end(w, END_truncated);
+			walk_put_end(w->out, END_truncated);
 			return false;
 		}
 		if (s == STEP_ROOT) {
@@ -82,11 +81,11 @@ static bool walk_all(struct walk *w)
 			return true;
 		}
 		if (s == STEP_END && !recover(w)) {
-			put_end(w, w->end);
+			walk_put_end(w->out, w->end);
 			return false;
 		}
 	}
-	put_end(w, END_truncated);
+	walk_put_end(w->out, END_truncated);
 	return false;
 }
 

@@ -54,6 +54,9 @@ bool walk_thread(const struct zone *z, struct thread_record *r, const struct wal
  */
 bool walk_outside(const struct zone *z, struct thread_record *r, struct trace_writer *out);
 
+/* The frame that says why a stack ends early: it always has room, in the place of the last one if need be. Handler. */
+void walk_put_end(struct trace_writer *out, enum walk_end end);
+
 /* One step over a frame outside the code cache (walk_native.c). */
 enum step walk_native(struct walk *w);
 /* One step over a frame inside the code cache (walk_java.c). */

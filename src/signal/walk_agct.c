@@ -84,7 +84,7 @@ bool walk_by_jvm(struct walk *w, void *context, size_t keep, bool whole)
 	if (out->store_full)
 		return false;
 	if (count < 0) {
-		trace_put(out, frame_other(OTHER_END, END_no_answer));
+		walk_put_end(out, END_no_answer);
 		return false;
 	}
 	if (count == 0)
