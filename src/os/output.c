@@ -122,16 +122,12 @@ static int open_special(struct output *o, struct error *err)
 /* What is open already: opened once more, as its mode belongs to all who have it; files and sockets cannot be. */
 static int open_inherited(struct output *o, struct error *err)
 {
-	char self[64];
 	struct stat st;
 
 	if (fstat(o->number, &st))
 		return error_set(err, errno, "descriptor %d: %s; name a file", o->number, strerror(errno));
 	o->type = st.st_mode & S_IFMT;
-	if (S_ISFIFO(st.st_mode) || S_ISCHR(st.st_mode)) {
-		snprintf(self, sizeof(self), "/proc/self/fd/%d", o->number);
-		o->fd = open(self, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-	}
+	o->fd = output_open_again(o->number, o->type);
 	if (o->fd >= 0)
 		return 0;
 	o->shares = !S_ISREG(st.st_mode);

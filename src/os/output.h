@@ -106,6 +106,11 @@ bool output_called_off(const struct output_limits *limits);
  * Whole or not at all: false where it does not go within MS milliseconds.
  */
 bool output_line(int fd, const char *line, size_t n, int ms);
+/*
+ * FD, a FIFO or character device as TYPE says, opened once more, so that writing never waits; -1: not to be had (a
+ * file, a pipe of another user, no descriptor left).
+ */
+int output_open_again(int fd, mode_t type);
 /* N bytes at once, as far as they go without waiting: as write(2). */
 ssize_t output_write_some(const struct output *o, const void *bytes, size_t n);
 

@@ -63,11 +63,7 @@ static int cannot(const struct output *o, int code, uint64_t done, uint64_t size
 	return error_set(err, code, "the result cannot be written to %s: %s", name, strerror(code));
 }
 
-/*
- * FD opened once more, so that writing never waits; -1: not to be had (a file, a pipe of another user, no descriptor
- * left).
- */
-static int open_again(int fd, mode_t type)
+int output_open_again(int fd, mode_t type)
 {
 	char self[64];
 
@@ -88,7 +84,7 @@ bool output_line(int fd, const char *line, size_t n, int ms)
 		return false;
 	if (S_ISSOCK(st.st_mode))
 		return send(fd, line, n, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)n;
-	again = open_again(fd, st.st_mode & S_IFMT);
+	again = output_open_again(fd, st.st_mode & S_IFMT);
 	/* without one of our own: a pipe with room has room for a line, unless others fill it at this moment */
 	done = write(again >= 0 ? again : fd, line, n);
 	if (again >= 0)
