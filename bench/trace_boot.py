@@ -65,6 +65,14 @@ class Shop:
     def between(self, start, end):
         return [r for r in self.rates if start < r[0] <= end]
 
+    def warm(self, seconds):
+        """Let it run for SECONDS: (requests for a CPU second by then, the time)."""
+        while not self.rates and self.process.poll() is None:
+            time.sleep(1)
+        time.sleep(seconds)
+        began = time.time()
+        return statistics.median(r[1] for r in self.between(began - 10, began)), began
+
     def __enter__(self):
         return self
 
@@ -88,11 +96,7 @@ def table(pid):
 def bare(jdk, folder, args):
     jcmd, library, out = os.path.join(os.path.dirname(jdk.java), "jcmd"), agent("retransform.c"), jvm.result_file()
     with Shop(jdk, folder, args.threads) as shop:
-        while not shop.rates and shop.process.poll() is None:
-            time.sleep(1)
-        time.sleep(args.warm)
-        before = statistics.median(r[1] for r in shop.between(time.time() - 10, time.time()))
-        began = time.time()
+        before, began = shop.warm(args.warm)
         subprocess.run([jcmd, str(shop.pid), "JVMTI.agent_load", library, f"Lshop/Line;,1,{out}"], check=True,
                        stdout=subprocess.DEVNULL)
         time.sleep(args.seconds)
@@ -102,11 +106,7 @@ def bare(jdk, folder, args):
 
 def run(jdk, folder, args):
     with Shop(jdk, folder, args.threads) as shop:
-        while not shop.rates and shop.process.poll() is None:
-            time.sleep(1)
-        time.sleep(args.warm)
-        before = statistics.median(r[1] for r in shop.between(time.time() - 10, time.time()))
-        began = time.time()
+        before, began = shop.warm(args.warm)
         done = jvm.jstrobe("start", "--instrument", args.pattern, *args.options, shop.pid, timeout=600)
         returned, useful, slowest = time.time() - began, None, 0
         print(f"start: {returned:.1f} s: {done.stdout.strip()} {done.stderr.strip()}".replace("\n", "\n    "))

@@ -30,8 +30,7 @@ MAY = {
 
 
 def reads_of(made):
-    return {name for line in tree.run("nm", "-u", made).splitlines() if (name := line.split()[-1].split("@")[0])
-            and READS.fullmatch(name)}
+    return tree.needs(made, READS)
 
 
 def sources():

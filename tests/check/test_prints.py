@@ -42,8 +42,7 @@ MAY_NAME = {
 
 def prints_of(made):
     """The functions that write, of those that object file MADE needs."""
-    return {name for line in tree.run("nm", "-u", made).splitlines() if (name := line.split()[-1].split("@")[0])
-            and WRITES.fullmatch(name)}
+    return tree.needs(made, WRITES)
 
 
 def names_of(text):

@@ -66,6 +66,12 @@ def run(*command):
     return subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT).stdout
 
 
+def needs(made, pattern):
+    """The functions that object file MADE needs from elsewhere and whose whole name PATTERN matches."""
+    return {name for line in run("nm", "-u", made).splitlines() if (name := line.split()[-1].split("@")[0])
+            and pattern.fullmatch(name)}
+
+
 def strip_comments(text):
     """C text with comments and the insides of strings blanked, line breaks kept."""
     def blank(match):

@@ -326,6 +326,19 @@ def jstrobe(*args, timeout=120, **more):
 _number = [0]
 
 
+def perf_helpers(pid):
+    """Processes that open events for process PID: the commands that left them had that as their last word."""
+    found = []
+    for helper in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{helper}/comm") as comm, open(f"/proc/{helper}/cmdline") as words:
+                if comm.read() == "jstrobe perf\n" and f"\0{pid}\0" in words.read():
+                    found.append(int(helper))
+        except OSError:
+            pass
+    return found
+
+
 def result_file(suffix=".json"):
     _number[0] += 1
     return os.path.join(WORK, f"result-{os.getpid()}-{_number[0]}{suffix}")

@@ -28,16 +28,8 @@ pytestmark = [pytest.mark.together, pytest.mark.skipif(bool(why_not()), reason=w
 
 
 def servers(program):
-    """Processes that open events for PROGRAM: the commands that left them had its pid as last word."""
-    found = set()
-    for pid in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{pid}/comm") as comm, open(f"/proc/{pid}/cmdline") as words:
-                if comm.read() == "jstrobe perf\n" and f"\0{program.pid}\0" in words.read():
-                    found.add(int(pid))
-        except OSError:
-            pass
-    return found
+    """Processes that open events for PROGRAM."""
+    return jvm.perf_helpers(program.pid)
 
 
 def kinds(profile):
@@ -94,7 +86,7 @@ def test_the_server_dies(jdk17):
     """Threads that begin afterwards get timers; nothing waits, nothing is lost unsaid."""
     with Program(jdk17, "ThreadChurn", wrap=NOBODY) as program:
         assert jstrobe("start", "-e", "cpu", "-i", "1ms", "--fdtransfer", program.pid).returncode == 0
-        os.kill(servers(program).pop(), signal.SIGKILL)
+        os.kill(servers(program)[0], signal.SIGKILL)
         program.reset()
         wait_until(lambda: program.mark().get("threads", 0) > 10)  # the program goes on
         path = jvm.result_file()

@@ -184,24 +184,12 @@ def test_what_the_command_is_sent(results):
             assert done.returncode == 0, (words, done.stderr)
 
 
-def helpers(pid):
-    found = []
-    for helper in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{helper}/comm") as comm, open(f"/proc/{helper}/cmdline") as words:
-                if comm.read() == "jstrobe perf\n" and f"\0{pid}\0" in words.read():
-                    found.append(int(helper))
-        except OSError:
-            pass
-    return found
-
-
 def test_what_the_helper_is_sent():
     with FakeJvm() as fake:
         assert jstrobe("start", "-e", "cpu", "--fdtransfer", fake.pid).returncode == 0
         question = "".join(f"{key}={value}\n" for key, value in dict(CLOCK, tid=fake.pid).items()).encode()
-        wait_until(lambda: helpers(fake.pid), 60)
-        helper, = helpers(fake.pid)
+        wait_until(lambda: jvm.perf_helpers(fake.pid), 60)
+        helper, = jvm.perf_helpers(fake.pid)
         os.close(ask(fake.perf, dict(CLOCK, tid=fake.pid), sender=fake.pid)[1])
         credentials = (socket.SOL_SOCKET, socket.SCM_CREDENTIALS, array.array("i", [fake.pid, 0, 0]))
         with open(__file__) as gift:

@@ -6,7 +6,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <signal.h>
@@ -17,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "entries.h"
 #include "os/os.h"
 #include "signal/fault.h"
 
@@ -215,18 +215,6 @@ void *harness_library(const char *name)
 	if (!library)
 		print_message("cannot load %s: %s\n", path, dlerror());
 	return library;
-}
-
-static unsigned entries(const char *folder)
-{
-	DIR *dir = opendir(folder);
-	unsigned n = 0;
-
-	assert_non_null(dir);
-	while (readdir(dir))
-		n++;
-	closedir(dir);
-	return n;
 }
 
 static unsigned timers(void)

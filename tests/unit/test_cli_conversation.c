@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <malloc.h>
@@ -18,6 +17,7 @@
 
 #include "cli/agent.h"
 #include "cli/conversation.h"
+#include "entries.h"
 #include "hostile.h"
 
 #define ANSWER_NS NS_PER_S
@@ -355,18 +355,6 @@ static void hostile_agents(void **state)
 }
 
 /* ---- the same over sockets --------------------------------------------------------------- */
-
-static unsigned descriptors(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
-}
 
 /* BYTES with four descriptors along. */
 static void send_with_descriptors(int sock, const char *bytes, size_t n)

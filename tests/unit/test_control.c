@@ -5,7 +5,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -19,6 +18,7 @@
 #include <unistd.h>
 
 #include "control/control.h"
+#include "entries.h"
 
 static int pair[2];
 static struct error err;
@@ -35,18 +35,6 @@ static int close_pair(void **state)
 	close(pair[0]);
 	close(pair[1]);
 	return 0;
-}
-
-static unsigned descriptors(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n;
 }
 
 static void header(unsigned char *h, uint32_t length, unsigned char type)

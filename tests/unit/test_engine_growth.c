@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-#include <dirent.h>
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +18,7 @@
 
 #include "collect/account.h"
 #include "collect/held.h"
+#include "entries.h"
 #include "harness.h"
 #include "lib_threads.h"
 #include "os/os.h"
@@ -61,18 +61,6 @@ static unsigned lines_of(const char *path)
 	while ((ch = fgetc(f)) != EOF)
 		n += ch == '\n';
 	fclose(f);
-	return n;
-}
-
-static unsigned descriptors(void)
-{
-	DIR *d = opendir("/proc/self/fd");
-	unsigned n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
 	return n;
 }
 

@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -23,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "entries.h"
 #include "os/output.h"
 
 #define STRANGER 12345
@@ -70,18 +70,6 @@ static void holds(const char *name, const char *text)
 	assert_int_equal(read(fd, bytes, sizeof(bytes) - 1), strlen(text));
 	close(fd);
 	assert_string_equal(bytes, text);
-}
-
-static unsigned entries(const char *of)
-{
-	DIR *d = opendir(of);
-	unsigned n = 0;
-
-	assert_non_null(d);
-	while (readdir(d))
-		n++;
-	closedir(d);
-	return n - 2;
 }
 
 static int find(unsigned flags)

@@ -47,7 +47,8 @@ ssize_t foreign_read(int fd, char *bytes, size_t size)
 
 void foreign_lines_open(struct foreign_lines *l, int fd, uint64_t max)
 {
-	*l = (struct foreign_lines){.fd = fd, .bytes = malloc(PIECE), .left = max, .until = os_monotonic() + FOREIGN_TIME};
+	*l = (struct foreign_lines){.fd = fd, .bytes = malloc(PIECE), .left = max,
+				    .until = os_monotonic() + FOREIGN_TIME};
 	if (!l->bytes)
 		l->failed = ENOMEM;
 }
