@@ -46,7 +46,7 @@ struct carrier {
 	uint32_t left;               /* parks until the next one that is noted */
 };
 
-static struct claims places = {.bytes = sizeof(struct place), .limit = PARKED_LIMIT};
+static struct claims places = {.bytes = sizeof(struct place), .limit = PARKED_LIMIT, .few = PARKED_LIMIT / 16};
 static struct carrier *carriers; /* RECORD_LIMIT */
 static _Atomic int event = -1;
 static int wanted = -1;
@@ -185,12 +185,12 @@ static bool take_at(claim_key *key, uint64_t thread, uint64_t now, bool *left)
 /* The place of THREAD, mounted NOW; NULL: it has none (any more). */
 static struct place *take(uint64_t thread, uint64_t now)
 {
-	uint32_t i, at = claims_start(thread);
+	uint32_t i, tries = claims_tries(&places);
 	bool left = false;
 
-	for (i = 0; i < CLAIM_PROBES && !left; i++)
-		if (take_at(claims_at(&places, at + i), thread, now, &left))
-			return (struct place *)claims_at(&places, at + i);
+	for (i = 0; i < tries && !left; i++)
+		if (take_at(claims_near(&places, thread, i), thread, now, &left))
+			return (struct place *)claims_near(&places, thread, i);
 	return NULL;
 }
 
@@ -369,21 +369,21 @@ static void flush_one(claim_key *key, uint32_t self, uint64_t now, bool last)
 void parked_flush(uint32_t self, bool last)
 {
 	uint64_t now = os_monotonic();
-	uint32_t i;
+	uint32_t i, reach = claims_reach(&places);
 
 	if (wanted < 0 || !parked_any())
 		return;
-	for (i = 0; i < PARKED_LIMIT; i++)
+	for (i = 0; i < reach; i++)
 		flush_one(claims_at(&places, i), self, now, last);
 }
 
 void parked_change_kept(trace_kept_fn *fn, void *arg)
 {
-	uint32_t i;
+	uint32_t i, reach = claims_reach(&places);
 
 	if (wanted < 0 || !parked_any())
 		return;
-	for (i = 0; i < PARKED_LIMIT; i++)
+	for (i = 0; i < reach; i++)
 		trace_kept_change(&((struct place *)claims_at(&places, i))->trace, fn, arg);
 }
 
@@ -422,7 +422,7 @@ void parked_release(void)
 {
 	wanted = -1;
 	if (places.places)
-		madvise(places.places, PARKED_LIMIT * sizeof(struct place), MADV_DONTNEED);
+		claims_clear(&places);
 	if (carriers)
 		madvise(carriers, RECORD_LIMIT * sizeof(*carriers), MADV_DONTNEED);
 }

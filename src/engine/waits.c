@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "engine/claims.h"
 #include "engine/force.h"
@@ -23,7 +22,7 @@ struct place {
 };
 
 /* Address space once, memory as it is used. */
-static struct claims places = {.bytes = sizeof(struct place), .limit = WAITS_LIMIT};
+static struct claims places = {.bytes = sizeof(struct place), .limit = WAITS_LIMIT, .few = WAITS_LIMIT / 16};
 static _Atomic int event = -1;
 static int wanted = -1;   /* from the start to the halt */
 
@@ -169,11 +168,11 @@ void waits_end(uint64_t thread, enum lock_kind kind, uint64_t began)
 
 void waits_change_kept(trace_kept_fn *fn, void *arg)
 {
-	uint32_t i;
+	uint32_t i, reach = claims_reach(&places);
 
 	if (wanted < 0)
 		return;
-	for (i = 0; i < WAITS_LIMIT; i++) {
+	for (i = 0; i < reach; i++) {
 		struct place *p = (struct place *)claims_at(&places, i);
 
 		trace_kept_change(&p->trace, fn, arg);
@@ -230,7 +229,7 @@ void waits_release(void)
 	uint32_t i;
 
 	if (places.places)
-		madvise(places.places, WAITS_LIMIT * sizeof(struct place), MADV_DONTNEED);
+		claims_clear(&places);
 	for (i = 0; i < WAIT_ANSWERS; i++)
 		trace_kept_set(wait_answer_kept(i), NULL);
 	waits_classes_release();
