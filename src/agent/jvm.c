@@ -4,6 +4,7 @@
 #include <jvmti.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/attaching.h"
@@ -18,6 +19,7 @@
 #include "agent/trigger.h"
 #include "agent/waits.h"
 #include "agent/wanted.h"
+#include "base/vector.h"
 #include "collect/collector.h"
 #include "engine/engine.h"
 #include "hotspot/flags.h"
@@ -28,45 +30,64 @@
 static JavaVM *vm;
 static jvmtiEnv *ti;
 static atomic_bool live;      /* VMInit has been: all of JVMTI and JNI may be used */
-static bool in_session;
-static pthread_rwlock_t session_lock = PTHREAD_RWLOCK_INITIALIZER; /* in_session, account */
+static atomic_bool in_session;
+/* in_session, account, ended. Nothing of the JVM's is called while it is held. */
+static pthread_rwlock_t session_lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct collector *account;
 static char main_class[1024], version[128];
 
 /* ---- threads ---- */
 
-/* With the option `filter`: whether the thread of INFO is sampled. */
-static void judge(JNIEnv *env, const jvmtiThreadInfo *info, pid_t tid)
-{
-	jvmtiThreadGroupInfo group;
+/*
+ * What the JVM says of a thread. It is asked while session_lock is not held: a debugger may suspend who asks for as long
+ * as it likes.
+ */
+struct told {
+	uintptr_t java;  /* its JavaThread; 0 = none (any more) */
+	uint64_t id;
+	jvmtiThreadInfo info;
+	jvmtiThreadGroupInfo group; /* if `filter` asks for it */
+	bool judged;     /* so that `filter` can decide */
+};
 
-	memset(&group, 0, sizeof(group));
-	if (info->thread_group)
-		(*ti)->GetThreadGroupInfo(ti, info->thread_group, &group);
-	records_judge(tid, wanted_java(tid, info->name ? info->name : "", group.name));
-	if (group.name)
-		(*ti)->Deallocate(ti, (unsigned char *)group.name);
-	if (group.parent)
-		(*env)->DeleteLocalRef(env, group.parent);
+static void ask(JNIEnv *env, jthread thread, struct told *t)
+{
+	memset(t, 0, sizeof(*t));
+	t->java = jvm_thread_behind(env, thread);
+	t->id = jvm_java_id(env, thread);
+	t->judged = wanted_by_name();
+	if ((*ti)->GetThreadInfo(ti, thread, &t->info))
+		memset(&t->info, 0, sizeof(t->info));
+	else if (t->judged && t->info.thread_group)
+		(*ti)->GetThreadGroupInfo(ti, t->info.thread_group, &t->group);
 }
 
-/* session_lock held. */
-static void name_thread(JNIEnv *env, jthread thread, pid_t tid)
+static void forget(JNIEnv *env, struct told *t)
 {
-	jvmtiThreadInfo info;
+	if (t->group.name)
+		(*ti)->Deallocate(ti, (unsigned char *)t->group.name);
+	if (t->group.parent)
+		(*env)->DeleteLocalRef(env, t->group.parent);
+	if (t->info.name)
+		(*ti)->Deallocate(ti, (unsigned char *)t->info.name);
+	if (t->info.thread_group)
+		(*env)->DeleteLocalRef(env, t->info.thread_group);
+	if (t->info.context_class_loader)
+		(*env)->DeleteLocalRef(env, t->info.context_class_loader);
+}
 
-	memset(&info, 0, sizeof(info));
-	if ((*ti)->GetThreadInfo(ti, thread, &info))
+/* The name of thread TID, and whether it is sampled with the option `filter`. session_lock held. */
+static void note(const struct told *t, pid_t tid)
+{
+	const char *name = t->info.name;
+
+	if (!account || !name)
 		return;
-	if (account && info.name && info.name[0])
-		collector_name_thread(account, tid, jvm_java_id(env, thread), info.name);
-	if (account && wanted_by_name())
-		judge(env, &info, tid);
-	(*ti)->Deallocate(ti, (unsigned char *)info.name);
-	if (info.thread_group)
-		(*env)->DeleteLocalRef(env, info.thread_group);
-	if (info.context_class_loader)
-		(*env)->DeleteLocalRef(env, info.context_class_loader);
+	if (name[0])
+		collector_name_thread(account, tid, t->id, name);
+	/* Asked before the session had its filter: who lists the threads meets it afterwards. */
+	if (t->judged && wanted_by_name())
+		records_judge(tid, wanted_java(tid, name, t->group.name));
 }
 
 void jvm_give_name(pid_t tid, uint64_t java_id, const char *name)
@@ -77,59 +98,132 @@ void jvm_give_name(pid_t tid, uint64_t java_id, const char *name)
 	pthread_rwlock_unlock(&session_lock);
 }
 
+/*
+ * JavaThreads that ended while the threads are listed: what the list says of them is over. A new thread at such an
+ * address makes itself known.
+ */
+static struct {
+	bool listing, incomplete;
+	VECTOR(uintptr_t) items;
+} ended;
+
+static void list_begins(void)
+{
+	pthread_rwlock_wrlock(&session_lock);
+	ended.listing = true;
+	pthread_rwlock_unlock(&session_lock);
+}
+
+static void list_ends(void)
+{
+	pthread_rwlock_wrlock(&session_lock);
+	free(ended.items.items);
+	memset(&ended, 0, sizeof(ended));
+	pthread_rwlock_unlock(&session_lock);
+}
+
+/* session_lock held for writing. */
+static void note_end(uintptr_t java)
+{
+	uintptr_t *item = ended.listing ? VECTOR_PUSH(&ended.items) : NULL;
+
+	if (item)
+		*item = java;
+	else if (ended.listing)
+		ended.incomplete = true;
+}
+
+/* session_lock held for writing. */
+static bool has_ended(uintptr_t java)
+{
+	size_t i;
+
+	for (i = 0; i < ended.items.count; i++)
+		if (ended.items.items[i] == java)
+			return true;
+	return ended.incomplete;
+}
+
+/* A thread of the list; MAKE_KNOWN: and its JavaThread becomes its record's, unless it has ended. */
+static void note_listed(const struct told *t, bool make_known)
+{
+	pid_t tid;
+
+	if (make_known)
+		pthread_rwlock_wrlock(&session_lock);
+	else
+		pthread_rwlock_rdlock(&session_lock);
+	tid = t->java && !has_ended(t->java) ? jvm_tid(t->java) : 0;
+	if (tid && make_known && in_session)
+		records_java(tid, t->java, t->id);
+	if (tid)
+		note(t, tid);
+	pthread_rwlock_unlock(&session_lock);
+}
+
 static void each_java_thread(JNIEnv *env, bool make_known)
 {
 	jthread *threads;
 	jint i, count;
 
-	if ((*ti)->GetAllThreads(ti, &count, &threads))
-		return;
-	java_room(env, count);
-	for (i = 0; i < count; i++) {
-		uintptr_t thread = jvm_thread_behind(env, threads[i]);
-		pid_t tid = thread ? jvm_tid(thread) : 0;
+	if (make_known)
+		list_begins();
+	if (!(*ti)->GetAllThreads(ti, &count, &threads)) {
+		java_room(env, count);
+		for (i = 0; i < count; i++) {
+			struct told t;
 
-		if (tid) {
-			if (make_known)
-				records_java(tid, thread, jvm_java_id(env, threads[i]));
-			name_thread(env, threads[i], tid);
+			ask(env, threads[i], &t);
+			note_listed(&t, make_known);
+			forget(env, &t);
+			(*env)->DeleteLocalRef(env, threads[i]);
 		}
-		(*env)->DeleteLocalRef(env, threads[i]);
+		(*ti)->Deallocate(ti, (unsigned char *)threads);
 	}
-	(*ti)->Deallocate(ti, (unsigned char *)threads);
+	if (make_known)
+		list_ends();
 }
 
 static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	pid_t tid = os_gettid();
+	struct told t;
 
+	if (!atomic_load(&in_session))
+		return;
+	ask(env, thread, &t);
 	pthread_rwlock_rdlock(&session_lock);
 	if (in_session && records_found(tid, handler_thread_pointer())) {
-		uintptr_t java = jvm_thread_behind(env, thread);
-
 		/* Its OSThread's id is proof; where that cannot be read the thread is its own. */
-		if (java && (zone.layout.osthread_tid < 0 || jvm_tid(java) == tid))
-			records_java(tid, java, jvm_java_id(env, thread));
-		name_thread(env, thread, tid);
+		if (t.java && (zone.layout.osthread_tid < 0 || jvm_tid(t.java) == tid))
+			records_java(tid, t.java, t.id);
+		note(&t, tid);
 	}
 	pthread_rwlock_unlock(&session_lock);
+	forget(env, &t);
 }
 
 static void JNICALL on_thread_end(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	pid_t tid = os_gettid();
 	struct thread_record *r;
+	struct told t;
 
-	pthread_rwlock_rdlock(&session_lock);
+	if (!atomic_load(&in_session))
+		return;
+	ask(env, thread, &t);
+	pthread_rwlock_wrlock(&session_lock);
+	note_end(t.java);
 	if (in_session) {
 		/* The JavaThread goes away: from here on this is a native thread. */
 		records_java(tid, 0, 0);
 		r = records_by_tid(tid);
 		if (r)
 			thread_hook_watch(r);
-		name_thread(env, thread, tid);
+		note(&t, tid);
 	}
 	pthread_rwlock_unlock(&session_lock);
+	forget(env, &t);
 }
 
 /* ---- redefined classes ---- */
@@ -199,10 +293,8 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	atomic_store(&live, true);
 	read_facts();
 	fallback_begin(ti, env);
-	pthread_rwlock_wrlock(&session_lock);
-	if (in_session)
+	if (atomic_load(&in_session))
 		each_java_thread(env, true);
-	pthread_rwlock_unlock(&session_lock);
 	trace_vm_init();
 	jfrsync_vm_init();
 	agent_waits_vm_init();
@@ -338,9 +430,9 @@ void jvm_session_names(struct collector *c)
 
 	pthread_rwlock_wrlock(&session_lock);
 	account = c;
+	pthread_rwlock_unlock(&session_lock);
 	if (atomic_load(&live) && (*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) == JNI_OK)
 		each_java_thread(env, false);
-	pthread_rwlock_unlock(&session_lock);
 }
 
 void jvm_session_begin(struct collector *c)
@@ -357,10 +449,7 @@ void jvm_session_begin(struct collector *c)
 	if (!atomic_load(&live) || (*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK)
 		return; /* on_vm_init will do the rest */
 	fallback_begin(ti, env);
-	/* For writing: a thread that ends meanwhile clears its JavaThread after us, not before. */
-	pthread_rwlock_wrlock(&session_lock);
 	each_java_thread(env, true);
-	pthread_rwlock_unlock(&session_lock);
 }
 
 void jvm_name_threads(void)
@@ -369,9 +458,7 @@ void jvm_name_threads(void)
 
 	if (!atomic_load(&live) || (*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) != JNI_OK)
 		return;
-	pthread_rwlock_rdlock(&session_lock);
 	each_java_thread(env, false);
-	pthread_rwlock_unlock(&session_lock);
 }
 
 void jvm_session_end(void)
