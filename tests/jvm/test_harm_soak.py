@@ -44,6 +44,7 @@ def test_nothing_grows(jdk, case, say):
     flags = ["-XX:+UseSerialGC", "-Xms256m", "-Xmx256m", "-XX:+AlwaysPreTouch", "-XX:+EnableDynamicAgentLoading"]
     with Program(jdk, *program, jvm=flags) as target, Program(jdk, *program, jvm=flags) as twin:
         assert jstrobe("start", *event, target.pid).returncode == 0
+        born = time.time()
         warm = min(300.0, MINUTES * 60 / 4)
         time.sleep(warm)
         began, descriptors, points, twins = time.time(), [], [], []
@@ -52,13 +53,14 @@ def test_nothing_grows(jdk, case, say):
             twins.append((time.time() - began, twin.memory()))
             descriptors.append(target.descriptors())
             time.sleep(EVERY if MINUTES > 5 else 1)
+        made = {k: round(v / (time.time() - born)) for k, v in target.mark().items() if v}
         status = jstrobe("status", target.pid).stdout
         assert "is running" in status, status
         assert jstrobe("stop", "-f", "/dev/null", target.pid).returncode == 0
         assert target.stop() == 0 and twin.stop() == 0
     (ours, our_error), (other, its_error) = slope(points), slope(twins)
     say(f"soak {case} {jdk}, {MINUTES:.0f} minutes: {ours / 2**20:+.2f} ± {our_error / 2**20:.2f} MB/h, its twin "
-        f"{other / 2**20:+.2f} ± {its_error / 2**20:.2f} MB/h, descriptors {min(descriptors)} to {max(descriptors)}")
+        f"{other / 2**20:+.2f} ± {its_error / 2**20:.2f} MB/h, descriptors {min(descriptors)} to {max(descriptors)}, a second {made}")
     third = len(descriptors) // 3
     assert min(descriptors[-third:]) <= min(descriptors[:third]) + 2, descriptors
     assert ours - other <= (1 << 20) + 3 * (our_error + its_error), (ours, other, our_error, its_error)
