@@ -39,8 +39,8 @@ static char main_class[1024], version[128];
 /* ---- threads ---- */
 
 /*
- * What the JVM says of a thread. It is asked while session_lock is not held: a debugger may suspend who asks for as long
- * as it likes.
+ * What the JVM says of a thread. It is asked while session_lock is not held: a debugger may suspend who asks for as
+ * long as it likes.
  */
 struct told {
 	uintptr_t java;  /* its JavaThread; 0 = none (any more) */
