@@ -45,6 +45,8 @@ for group in "$@"; do
 		need python3-selenium module selenium
 		need python3-jsonschema module jsonschema
 		need strace have strace
+		need bubblewrap have bwrap
+		need runc have runc
 		need musl-tools have musl-gcc
 		need chromium have chromium
 		need chromium-driver have chromedriver

@@ -197,13 +197,14 @@ class CpuClock(threading.Thread):
 
 
 class Program:
-    """One run of truth.NAME (or of MAIN on CLASSPATH); a context manager."""
+    """One run of truth.NAME (or of MAIN on CLASSPATH); a context manager. WRAP: words before java's, or what makes of
+    java's words those to run."""
 
     def __init__(self, jdk, name, *args, jvm=(), ready=True, wrap=(), main=None, classpath=CLASSES):
         self.jdk, self.name, self.lines = jdk, name, queue.Queue()
         self.output = []
-        command = [*wrap, jdk.java, "-Xmx1g", *jvm, "-cp", classpath, main or "truth." + name,
-                   *map(str, args)]
+        java = [jdk.java, "-Xmx1g", *jvm, "-cp", classpath, main or "truth." + name, *map(str, args)]
+        command = wrap(java) if callable(wrap) else [*wrap, *java]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.STDOUT, text=True, cwd=WORK)
         self.pid = self.process.pid
