@@ -14,6 +14,7 @@
 #include "cli/agent.h"
 #include "cli/apart.h"
 #include "cli/cli.h"
+#include "cli/given.h"
 #include "cli/result.h"
 
 /* Where the file's name begins. */
@@ -51,8 +52,9 @@ static int leave_to_agent(struct agent *agent, const char *path, bool theirs, st
 	return rc;
 }
 
-/* It gets a file of ours. */
-static int give_file(struct agent *agent, const struct options *o, struct result *r, struct error *err)
+/* It gets a file of ours, and says at the end that the result is in PATH. */
+static int give_file(struct agent *agent, const struct options *o, struct result *r, const char *path,
+		     struct error *err)
 {
 	int rc = target_may_have_file_in(&agent->target, &r->place, r->file, err);
 
@@ -62,7 +64,9 @@ static int give_file(struct agent *agent, const struct options *o, struct result
 		return error_set(err, EEXIST, "-f %s: there is a file, which process %d, elsewhere or of another user, "
 				 "is not given; name one that is not there yet", r->file, (int)agent->target.pid);
 	rc = result_open(r, false, err);
-	return rc ? rc : agent_send_file(agent, r->given, r->file, err);
+	if (rc == 0 && target_is_apart(&agent->target))
+		given_mark(r->fd);
+	return rc ? rc : agent_send_file(agent, r->given, path, err);
 }
 
 /* Where the result goes, before the session begins. */
@@ -83,7 +87,7 @@ static int name_place(struct agent *agent, struct options *o, struct result *r, 
 	theirs = target_writes_to(&agent->target, folder, r->place.folder);
 	if (theirs || o->loop[0])
 		return leave_to_agent(agent, path, theirs, err);
-	return give_file(agent, o, r, err);
+	return give_file(agent, o, r, path, err);
 }
 
 static int begin(struct cli *cli, struct agent *agent, struct result *r, struct error *err)

@@ -10,6 +10,7 @@
 #include "cli/agent.h"
 #include "cli/apart.h"
 #include "cli/cli.h"
+#include "cli/given.h"
 #include "cli/report.h"
 #include "cli/result.h"
 
@@ -54,6 +55,8 @@ static int fetch(struct cli *cli, struct agent *agent, struct error *err)
 	}
 	if (rc == 0)
 		rc = agent_obey(agent, o, AGENT_ANSWER_MS, err);
+	if (rc == 0 && owed[0] && o->action == ACTION_STOP && target_is_apart(&agent->target))
+		rc = given_take_back(owed, o, agent->wake, err);
 	if (rc == 0)
 		rc = report_result(agent, o, result.fd >= 0 ? &result : NULL, owed, err);
 	result_drop(&result);

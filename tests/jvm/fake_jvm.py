@@ -7,6 +7,8 @@
         fake.held()                     # what it has of the commands, and what can be done with it
         fake.say("give 3")              # from now on each of its messages brings three descriptors along
         fake.say("garble 7")            # … and what it says is drawn from that seed: honest, mutated, cut, too much
+    fake.say("owes /var/tmp/x.html")# its status says that the result will be there
+    fake.say("write 9 text")        # into that descriptor
 
 As a script it is that program. It has a file libjvm.so mapped, takes SIGQUIT, listens where HotSpot's attach socket is,
 and answers the command's questions.
@@ -110,6 +112,11 @@ class FakeJvm:
         self.say("held")
         return {int(fd): found for fd, found in json.loads(self.process.stdout.readline()).items()}
 
+    def write(self, fd, word):
+        """Into the descriptor FD that it has."""
+        self.say(f"write {fd} {word}")
+        assert self.process.stdout.readline() == "written\n"
+
     def requests(self):
         """What the JVM's attach socket was asked for so far."""
         self.say("requests")
@@ -155,7 +162,7 @@ class State:
     """What it does with descriptors."""
 
     def __init__(self, gift):
-        self.keeps, self.gives, self.gift, self.random = False, 0, gift, None
+        self.keeps, self.gives, self.gift, self.random, self.owes = False, 0, gift, None, ""
         self.own, self.came = set(), {}  # sockets of its own; number: kind of the message that brought it
         self.lock = threading.Lock()     # `own` says what there is
 
@@ -274,7 +281,7 @@ def converse(sock, options, tell, channel, state):
             for fd in descriptors:
                 os.close(fd)
         if kind == COMMAND and text.startswith(b"status"):
-            tell(STATUS, b"running=1\nevent=cpu\n")
+            tell(STATUS, f"running=1\nevent=cpu\nowed={state.owes}\n".encode())
         if kind == COMMAND:
             tell(DONE, b"engine=fake\ntaken=1\nstored=1\n")
         if not kind:
@@ -330,6 +337,11 @@ def main():
             state.gives = int(words[1])
         elif words[0] == "garble":
             state.random = random.Random(int(words[1]))
+        elif words[0] == "owes":
+            state.owes = words[1]
+        elif words[0] == "write":
+            os.write(int(words[1]), words[2].encode())
+            print("written", flush=True)
         elif words[0] == "exec":
             os.remove(path)
             os.execv(words[1], words[1:])

@@ -115,6 +115,73 @@ def test_a_folder_of_another_user_is_not_closed():
         shutil.rmtree(folder)
 
 
+def mode_of(path):
+    return oct(os.stat(path).st_mode & 0o7777)
+
+
+@pytest.mark.parametrize("words, mode", [([], "0o600"), (["--mode", "640"], "0o640")])
+def test_what_a_container_had_open_is_given_up(results, words, mode):
+    """Behind `stop` the result is a file that the target never had open, without the set-id bit that it set."""
+    if not container.permitted("--pid"):
+        pytest.skip("needs namespaces")
+    path = os.path.join(results, "x.collapsed")
+    try:
+        os.setxattr(results, "trusted.jstrobe.test", b"1")
+    except OSError as error:
+        pytest.skip(f"the file system of /tmp has no attributes that only root sets: {error}")
+    with FakeJvm(user=0, wrap=APART, loaded=True) as fake:
+        known = set(fake.held())
+        assert jstrobe("start", "-f", "x.collapsed", *words, fake.pid, cwd=results).returncode == 0
+        number, = set(fake.held()) - known  # looking at it, it makes it a program of root's for all
+        assert mode_of(path) == "0o4777"
+        fake.write(number, "a;b_3")
+        fake.say(f"owes {path}")
+        before = os.stat(path).st_ino
+        done = jstrobe("stop", fake.pid)
+        assert done.returncode == 0, done
+        fake.held()  # it tries once more
+        assert os.stat(path).st_ino != before and mode_of(path) == mode and not os.listxattr(path)
+        assert os.listdir(results) == ["x.collapsed"]
+        with open(path) as file:
+            assert file.read() == "a;b_3"
+
+
+def test_a_file_that_a_jvm_was_given(jdk17, results):
+    """The same with an agent that is honest, and a name that says nothing elsewhere."""
+    if not container.permitted("--pid"):
+        pytest.skip("needs namespaces")
+    for name in ("x.collapsed", "x.jfr"):
+        path = os.path.join(results, name)
+        with container.Container(jdk17, "KnownShares", (), namespaces=["--pid"], user=0) as program:
+            assert jstrobe("start", "-f", name, program.pid, cwd=results).returncode == 0
+            os.chmod(path, 0o4777)
+            program.work(0.1)
+            before = os.stat(path).st_ino
+            done = jstrobe("stop", program.pid, cwd="/")
+            assert done.returncode == 0, done.stderr
+            after = os.stat(path)
+            assert after.st_ino != before and after.st_mode & 0o7777 == 0o600 and after.st_size > 0, after
+            assert not os.listxattr(path) and program.stop() == 0
+
+
+def test_a_target_names_any_file(results):
+    """As the place of its result: what it was not given stays what it is, and a set-id bit is said."""
+    if not container.permitted("--pid"):
+        pytest.skip("needs namespaces")
+    with FakeJvm(user=0, wrap=APART, loaded=True) as fake:
+        for mode, says in ((0o755, False), (0o4755, True)):
+            path = os.path.join(results, f"tool-{mode:o}")
+            with open(path, "w") as file:
+                file.write("#!/bin/sh\n")
+            os.chmod(path, mode)
+            before = os.stat(path)
+            fake.say(f"owes {path}")
+            done = jstrobe("stop", fake.pid)
+            assert bool(done.returncode) == says == ("has mode 4755" in done.stderr), done
+            after = os.stat(path)
+            assert (before.st_ino, before.st_mode, before.st_ctime_ns) == (after.st_ino, after.st_mode, after.st_ctime_ns)
+
+
 def test_a_device_of_a_containers_root():
     """It has CAP_MKNOD, and puts a device where our result goes: nothing is written to it."""
     if not container.permitted("--pid"):
