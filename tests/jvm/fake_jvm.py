@@ -237,8 +237,10 @@ def garble(r, kind, text):
         return frame(kind, r.choice(LIES))
     if way == 6:
         data = bytearray(frame(kind, text))
-        data[r.randrange(len(data))] ^= 1 << r.randrange(8)
-        return bytes(data) + frame(kind, text)
+        place = r.randrange(len(data))
+        data[place] ^= 1 << r.randrange(8)
+        # behind another length the rest would have to come, which is waited for as for any answer: minutes
+        return bytes(data) + (frame(kind, text) if place >= 4 else b"")
     if way == 7:
         return r.randbytes(r.choice((1, 5, 6, 300, 70000)))
     if way == 8:
@@ -249,7 +251,9 @@ def garble(r, kind, text):
 def talk(options, channel, state):
     """The agent's side of a conversation; a hostile one ends it when it has said something else than it should."""
     sock = state.opened(lambda: socket.socket(socket.AF_UNIX))
-    sock.connect(options["connect"])
+    if sock.connect_ex(options["connect"]):
+        state.close(sock)  # the command has given up by now
+        return
 
     def tell(kind, text):
         data = frame(kind, text)
