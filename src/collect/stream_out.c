@@ -33,8 +33,9 @@ struct stream_out {
 	uint32_t reader;      /* number of the present or last one */
 	uint64_t tried;       /* when a FIFO's reader was last looked for */
 	unsigned flags;       /* of enum output_flags, */
-	char path[1024];      /* and the path of the FIFO or the listener's socket */
-	dev_t device;         /* the socket's file */
+	char path[1024];      /* and the path of the FIFO */
+	struct output place;  /* the socket's folder and name there, */
+	dev_t device;         /* and its file */
 	ino_t inode;
 	struct buffer bytes;  /* what waits: from `done` on */
 	size_t done;
@@ -57,6 +58,7 @@ static struct stream_out *out_new(enum kind kind, bool records, struct error *er
 	o->kind = kind;
 	o->records = records || kind == KIND_DEVICE;
 	o->fd = o->listener = -1;
+	o->place = (struct output)OUTPUT_INIT;
 	buffer_init(&o->bytes, -1);
 	return o;
 }
@@ -116,42 +118,51 @@ static struct stream_out *open_file(const char *path, bool records, unsigned fla
 	return o;
 }
 
-/* What is left at PATH of a process that was killed: a socket that nobody listens at. */
-static void remove_dead_socket(const char *path)
+/* What is left at PLACE of a process that was killed: a socket that nobody listens at. */
+static void remove_dead_socket(const struct output *place)
 {
 	struct error ignored;
-	struct stat st;
 	int sock;
 
-	if (lstat(path, &st) || !S_ISSOCK(st.st_mode) || st.st_uid != geteuid())
+	if (!S_ISSOCK(place->type) || place->owner != geteuid())
 		return;
-	sock = control_connect(path, &ignored);
+	sock = control_connect_in(place->folder, place->name, &ignored);
 	if (sock >= 0)
 		close(sock);
 	else if (ignored.code == ECONNREFUSED)
-		unlink(path);
+		unlinkat(place->folder, place->name, 0);
 }
 
-static struct stream_out *open_listener(const char *path, bool records, struct error *err)
+/* The way to the folder is walked once: the socket is made, looked at and removed there, whatever its name leads to. */
+static int listen_at(struct stream_out *o, const char *path, unsigned flags, struct error *err)
 {
-	struct stream_out *o = out_new(KIND_LISTENER, records, err);
 	struct stat st;
 
-	if (!o)
-		return NULL;
-	remove_dead_socket(path);
-	o->listener = control_listen(path, err);
-	if (o->listener < 0) {
-		free(o);
-		return NULL;
-	}
+	if (output_find(&o->place, path, flags | OUTPUT_SOCKET, err))
+		return output_say("stream=unix:", path, err);
+	if (o->place.folder < 0)
+		return error_set(err, EINVAL, "stream=unix:%s: this is no place for a socket", path);
+	remove_dead_socket(&o->place);
+	o->listener = control_listen_in(o->place.folder, o->place.name, path, err);
+	if (o->listener < 0)
+		return o->listener;
 	fcntl(o->listener, F_SETFL, O_NONBLOCK);
-	snprintf(o->path, sizeof(o->path), "%s", path);
-	if (stat(path, &st) == 0) {
+	if (fstatat(o->place.folder, o->place.name, &st, AT_SYMLINK_NOFOLLOW) == 0) {
 		o->device = st.st_dev;
 		o->inode = st.st_ino;
 	}
-	return o;
+	return 0;
+}
+
+static struct stream_out *open_listener(const char *path, bool records, unsigned flags, struct error *err)
+{
+	struct stream_out *o = out_new(KIND_LISTENER, records, err);
+
+	if (!o || listen_at(o, path, flags, err) == 0)
+		return o;
+	output_drop(&o->place);
+	free(o);
+	return NULL;
 }
 
 static struct stream_out *take(int fd, enum kind kind, bool records, struct error *err)
@@ -207,7 +218,7 @@ struct stream_out *stream_out_open(const char *target, bool records, bool force,
 				   struct error *err)
 {
 	if (strncmp(target, "unix:", 5) == 0)
-		return open_listener(target + 5, records, err);
+		return open_listener(target + 5, records, force ? OUTPUT_FORCE : 0, err);
 	if (strncmp(target, "fd:", 3) == 0)
 		return open_inherited(target + 3, records, err);
 	return open_file(target, records, force ? OUTPUT_FORCE : 0, place, err);
@@ -374,8 +385,10 @@ void stream_out_refuse(struct stream_out *o)
 		return;
 	close(o->listener);
 	o->listener = -1;
-	if (lstat(o->path, &st) == 0 && st.st_dev == o->device && st.st_ino == o->inode)
-		unlink(o->path);
+	if (fstatat(o->place.folder, o->place.name, &st, AT_SYMLINK_NOFOLLOW) == 0 && st.st_dev == o->device &&
+	    st.st_ino == o->inode)
+		unlinkat(o->place.folder, o->place.name, 0);
+	output_drop(&o->place);
 }
 
 /* Bytes from AT on, counted as in struct part, will never be written: their samples are lost. */

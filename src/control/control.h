@@ -87,6 +87,12 @@ void control_release(struct control_message *m);
  */
 int control_listen(const char *path, struct error *err);
 /*
+ * The same for NAME in the open folder FOLDER, wherever that has gone meanwhile, and a connection to such a socket.
+ * SHOWN: its path in errors. What others see as the socket's name is a path in /proc.
+ */
+int control_listen_in(int folder, const char *name, const char *shown, struct error *err);
+int control_connect_in(int folder, const char *name, struct error *err);
+/*
  * Names of such sockets: CONTROL_PREFIX and CONTROL_DIGITS hex digits. Remove those in FOLDER that belong to the
  * (effective) user, are older than AGE seconds, and have nobody who listens: a command that is killed cannot remove its
  * own. The age leaves those alone that are just being made. How many were removed.

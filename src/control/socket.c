@@ -29,7 +29,8 @@ static int address(const char *path, struct sockaddr_un *a, struct error *err)
 	return 0;
 }
 
-int control_listen(const char *path, struct error *err)
+/* At PATH, which is called SHOWN in errors. */
+static int listen_at(const char *path, const char *shown, struct error *err)
 {
 	struct sockaddr_un a;
 	int sock;
@@ -42,18 +43,47 @@ int control_listen(const char *path, struct error *err)
 	/* nobody else may connect at any moment: the file that bind makes gets the mode that the socket has */
 	if (fchmod(sock, 0600) || bind(sock, (struct sockaddr *)&a, sizeof(a))) {
 		error_set(err, errno, "control socket: cannot create %s: %s; the folder must be "
-			  "writable", path, strerror(errno));
+			  "writable", shown, strerror(errno));
 		close(sock);
 		return -err->code;
 	}
 	if (listen(sock, 4)) {
-		error_set(err, errno, "control socket: cannot set up %s: %s", path,
+		error_set(err, errno, "control socket: cannot set up %s: %s", shown,
 			  strerror(errno));
 		unlink(path);
 		close(sock);
 		return -err->code;
 	}
 	return sock;
+}
+
+int control_listen(const char *path, struct error *err)
+{
+	return listen_at(path, path, err);
+}
+
+/* The kernel has no bindat: what an open folder leads to is the folder itself, whatever its name leads to by now. */
+static int path_in(int folder, const char *name, char *path, size_t size, struct error *err)
+{
+	if (snprintf(path, size, "/proc/self/fd/%d/%s", folder, name) < (int)size)
+		return 0;
+	return error_set(err, ENAMETOOLONG, "control socket: the name %s is too long", name);
+}
+
+int control_listen_in(int folder, const char *name, const char *shown, struct error *err)
+{
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	int rc = path_in(folder, name, path, sizeof(path), err);
+
+	return rc ? rc : listen_at(path, shown, err);
+}
+
+int control_connect_in(int folder, const char *name, struct error *err)
+{
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	int rc = path_in(folder, name, path, sizeof(path), err);
+
+	return rc ? rc : control_connect(path, err);
 }
 
 int control_accept(int listener, int timeout_ms, struct error *err)

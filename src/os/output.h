@@ -27,6 +27,7 @@ enum output_flags {
 	OUTPUT_FIFO = 2,   /* a FIFO of this user or root is as good as a file: live streams */
 	OUTPUT_SUDO = 4,   /* the user who called sudo is trusted as well; the command only */
 	OUTPUT_HIDDEN = 8, /* the new file has a random name from the start, also where it could do without */
+	OUTPUT_SOCKET = 16, /* a socket will be made there: what has the name is not judged, and a link not followed */
 };
 
 enum output_kind {

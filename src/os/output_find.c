@@ -171,6 +171,8 @@ static int judge(struct output *o, const struct stat *st, const char *path, stru
 	o->device = st->st_dev;
 	o->inode = st->st_ino;
 	o->special = st->st_rdev;
+	if (o->flags & OUTPUT_SOCKET)
+		return 0;
 	if (S_ISDIR(st->st_mode))
 		return error_set(err, EISDIR, "%s: this is a folder; add a file name", path);
 	if (S_ISREG(st->st_mode)) {
@@ -201,7 +203,7 @@ static int arrive(struct walk *w, struct output *o, const char *word, struct err
 		return fail(w, errno, err);
 	if (fd >= 0 && fstat(fd, &st)) {
 		rc = fail(w, errno, err);
-	} else if (fd >= 0 && S_ISLNK(st.st_mode)) {
+	} else if (fd >= 0 && S_ISLNK(st.st_mode) && !(o->flags & OUTPUT_SOCKET)) {
 		rc = is_door(w, word) ? fail(w, ELOOP, err) : follow(w, fd, &st, word, err);
 		rc = rc ? rc : 1;
 	} else {

@@ -230,7 +230,7 @@ def test_what_cannot_be(jdk17, tmp_path):
     """Each refusal says why, and leaves nothing running."""
     with Program(jdk17, "Sleepers", 1, "idle") as program:
         for target, word in ((str(tmp_path), "this is a folder"), ("/nowhere/x", "there is no folder"), ("fd:9999", "descriptor"),
-                             ("unix:" + str(tmp_path / "no" / "x"), "writable")):
+                             ("unix:" + str(tmp_path / "no" / "x"), "there is no folder")):
             done = jstrobe("start", "--stream", target, program.pid)
             assert done.returncode == 1 and word in done.stderr, (target, done.stderr)
         assert jstrobe("stream", "--stream-format", "xml", program.pid).returncode == 2

@@ -415,6 +415,53 @@ static void listener(void **state)
 	assert_int_equal(stat(path, &st), -1);
 }
 
+/* Its folder is exchanged while it listens: the socket goes with the folder, and what lies at its path by then stays. */
+static void listener_whose_folder_is_exchanged(void **state)
+{
+	char folder[80], away[96], target[128], socket[128], there[128];
+	struct stream_out *o;
+	struct stat st;
+
+	snprintf(folder, sizeof(folder), "%s.d", path);
+	snprintf(away, sizeof(away), "%s.away", path);
+	snprintf(socket, sizeof(socket), "%s/s", folder);
+	snprintf(there, sizeof(there), "%s/s", away);
+	snprintf(target, sizeof(target), "unix:%s", socket);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	o = open_out(target, false);
+	assert_int_equal(rename(folder, away), 0);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	assert_int_equal(link(there, socket), 0);
+	stream_out_close(o);
+	assert_int_equal(lstat(there, &st), -1);
+	assert_int_equal(lstat(socket, &st), 0);
+	assert_int_equal(unlink(socket), 0);
+	assert_int_equal(rmdir(folder), 0);
+	assert_int_equal(rmdir(away), 0);
+}
+
+/* A link on the way that belongs to another user leads where he likes: it is not followed. */
+static void listener_behind_a_link_of_others(void **state)
+{
+	char folder[80], link[96], target[128];
+	struct stream_out *o;
+
+	if (geteuid() != 0)
+		skip();
+	snprintf(folder, sizeof(folder), "%s.d", path);
+	snprintf(link, sizeof(link), "%s.link", path);
+	snprintf(target, sizeof(target), "unix:%s/s", link);
+	assert_int_equal(mkdir(folder, 0700), 0);
+	assert_int_equal(symlink(folder, link), 0);
+	o = open_out(target, false);
+	stream_out_close(o);
+	assert_int_equal(lchown(link, 12345, 12345), 0);
+	assert_refused(target);
+	assert_int_equal(err.code, ELOOP);
+	assert_int_equal(unlink(link), 0);
+	assert_int_equal(rmdir(folder), 0);
+}
+
 /* A socket that a killed process left is taken over, one in use and what is no socket are not. */
 static void dead_socket(void **state)
 {
@@ -487,6 +534,7 @@ int main(void)
 		TEST(file), TEST(not_begun), TEST(no_descriptors),
 		TEST(link_to_a_file), TEST(fifo), TEST(slow_reader), TEST(cut_at_the_end),
 		TEST(many_at_the_end), TEST(reader_gone), TEST(listener),
+		TEST(listener_whose_folder_is_exchanged), TEST(listener_behind_a_link_of_others),
 		TEST(dead_socket), TEST(records), TEST(inherited),
 	};
 
