@@ -1,7 +1,7 @@
 /*
  * Making a result's file and giving it its name; opening what is no file.
  */
-#include "os/output.h"
+#include "os/output_inner.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,41 +18,47 @@
 #define KEPT_OF_NAME 200 /* bytes, in names made from it */
 
 /* 16 hex digits that cannot be guessed. What has such a name is made exclusively all the same. */
-static void random_digits(char digits[17])
+static void random_digits(char digits[HIDDEN_DIGITS + 1])
 {
 	uint64_t r;
 
 	/* no libc before 2.25 has a function for it */
 	if (syscall(SYS_getrandom, &r, sizeof(r), GRND_NONBLOCK) != sizeof(r))
 		r = os_realtime() * 0x9e3779b97f4a7c15ull ^ (uint64_t)getpid() << 32;
-	snprintf(digits, 17, "%016llx", (unsigned long long)r);
+	snprintf(digits, HIDDEN_DIGITS + 1, "%016llx", (unsigned long long)r);
+}
+
+size_t hidden_begin(const struct output *o, char begin[NAME_MAX + 1])
+{
+	return (size_t)snprintf(begin, NAME_MAX + 1, ".%.*s.", KEPT_OF_NAME, o->name);
 }
 
 /* A hidden name beside o->name. */
 static void hidden_name(const struct output *o, char name[NAME_MAX + 1])
 {
-	char digits[17];
+	size_t n = hidden_begin(o, name);
+	char digits[HIDDEN_DIGITS + 1];
 
 	random_digits(digits);
-	snprintf(name, NAME_MAX + 1, ".%.*s.%s.new", KEPT_OF_NAME, o->name, digits);
+	snprintf(name + n, NAME_MAX + 1 - n, "%s" HIDDEN_END, digits);
 }
 
 /* A new file with a hidden name; its descriptor. */
 static int make_hidden(struct output *o)
 {
-	int tries, fd = -1;
+	int tries, fd = -1, rc = -EEXIST;
 
-	for (tries = 0; tries < TRIES; tries++) {
+	output_remove_left(o);
+	for (tries = 0; tries < TRIES && rc == -EEXIST; tries++) {
 		hidden_name(o, o->aside);
 		fd = openat(o->folder, o->aside, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-		if (fd >= 0 || errno != EEXIST)
-			break;
+		rc = fd < 0 ? -errno : output_lock(fd);
+		if (rc && fd >= 0)
+			close(fd);
 	}
-	if (fd < 0) {
-		fd = -errno;
+	if (rc)
 		o->aside[0] = '\0';
-	}
-	return fd;
+	return rc ? rc : fd;
 }
 
 /* A new file without a name, where it can get one later; else a negative errno. */
@@ -64,6 +70,8 @@ static int make_nameless(struct output *o)
 	if (fd < 0)
 		return -errno;
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
+	/* for the moment when it has the hidden name: there is no name yet that could go */
+	output_lock(fd);
 	if (faccessat(AT_FDCWD, self, F_OK, 0) == 0)
 		return fd;
 	close(fd);
@@ -196,7 +204,7 @@ static int copy_hidden(struct output *o)
 static int take_other_name(struct output *o, int code, struct error *err)
 {
 	const char *dot = strrchr(o->name, '.');
-	char digits[17], name[NAME_MAX + 1], wanted[NAME_MAX + 1];
+	char digits[HIDDEN_DIGITS + 1], name[NAME_MAX + 1], wanted[NAME_MAX + 1];
 	int stem;
 
 	dot = dot && dot != o->name ? dot : o->name + strlen(o->name);

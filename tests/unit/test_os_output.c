@@ -130,6 +130,85 @@ static void dropped(void **state)
 	output_drop(&o);
 }
 
+/* A process that makes a hidden file beside the result's name, and waits. */
+static pid_t writer(void)
+{
+	char byte;
+	int ends[2];
+	pid_t child;
+
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (child == 0) {
+		alarm(60); /* a test that fails does not end it */
+		if (find(OUTPUT_HIDDEN) == 0 && output_make(&o, &err) == 0 && write(ends[1], "", 1) == 1)
+			pause();
+		_exit(1);
+	}
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &byte, 1), 1);
+	close(ends[0]);
+	return child;
+}
+
+static void end(pid_t child)
+{
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+static void left_by_killed_writers(void **state)
+{
+	pid_t one = writer(), two = writer();
+
+	assert_int_equal(entries(folder), 2);
+	/* the first one's goes, the other one writes yet */
+	end(one);
+	assert_int_equal(result("text", OUTPUT_HIDDEN), 0);
+	assert_int_equal(entries(folder), 2);
+	holds(path, "text");
+	output_drop(&o);
+	end(two);
+	assert_int_equal(result("more", OUTPUT_HIDDEN), 0);
+	assert_int_equal(entries(folder), 1);
+	holds(path, "more");
+}
+
+/* What only looks like one: other names, links, folders, files with a second name, files of others. */
+static void left_by_nobody(void **state)
+{
+	static const char *const names[] = {".out.txt.0123456789abcde.new", ".out.txt.0123456789abcdeF.new",
+					    ".out.txt.0123456789abcdef0.new", ".out.txt.0123456789abcdef.new~",
+					    ".other.txt.0123456789abcdef.new", "out.txt.0123456789abcdef.new"};
+	char name[160], second[160];
+	unsigned i, n = 0;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++, n++) {
+		snprintf(name, sizeof(name), "%s/%s", folder, names[i]);
+		put(name, "kept", 0600);
+	}
+	snprintf(second, sizeof(second), "%s/.out.txt.0000000000000001.new", folder);
+	assert_int_equal(symlink(name, second), 0);
+	snprintf(second, sizeof(second), "%s/.out.txt.0000000000000002.new", folder);
+	assert_int_equal(mkdir(second, 0700), 0);
+	snprintf(second, sizeof(second), "%s/.out.txt.0000000000000003.new", folder);
+	assert_int_equal(link(name, second), 0);
+	snprintf(second, sizeof(second), "%s/.out.txt.0000000000000004.new", folder);
+	assert_int_equal(mkfifo(second, 0600), 0);
+	n += 4;
+	if (root()) {
+		snprintf(second, sizeof(second), "%s/.out.txt.0000000000000005.new", folder);
+		put(second, "theirs", 0666);
+		assert_int_equal(chown(second, STRANGER, STRANGER), 0);
+		n++;
+	}
+	snprintf(second, sizeof(second), "%s/.out.txt.0000000000000006.new", folder);
+	put(second, "ours", 0600); /* and this one goes */
+	assert_int_equal(result("text", OUTPUT_HIDDEN), 0);
+	assert_int_equal(entries(folder), n + 1);
+	assert_int_equal(access(second, F_OK), -1);
+}
+
 /* A link leads to the root, and no descriptor is left for the way there: refused, and not looked for beside the link. */
 static void no_descriptors(void **state)
 {
@@ -559,7 +638,7 @@ static void lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(appears_when_it_is_whole), TEST(dropped), TEST(no_descriptors), TEST(modes), TEST(links),
+		TEST(appears_when_it_is_whole), TEST(dropped), TEST(left_by_killed_writers), TEST(left_by_nobody), TEST(no_descriptors), TEST(modes), TEST(links),
 		TEST(who_called_sudo), TEST(files_of_others), TEST(no_files), TEST(devices), TEST(inherited), TEST(folders_are_exchanged),
 		TEST(names_are_taken), TEST(without_proc), TEST(appended), TEST(lines), TEST(a_reader_that_sleeps),
 	};
