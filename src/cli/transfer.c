@@ -56,13 +56,19 @@ struct server {
 /* Whether the thread whose folder in /proc is TASK, or NAME in it, has number TID where it lives. */
 static bool has_number(int task, const char *name, pid_t tid)
 {
-	char status[4096], *numbers, *last;
+	ssize_t n;
+	char *status = process_status_text(task, name, &n), *numbers, *last = NULL;
+	bool is;
 
-	if (process_read_at(task, name, status, sizeof(status)) < 0 || !(numbers = strstr(status, "\nNSpid:")))
-		return false;
-	numbers[1 + strcspn(numbers + 1, "\n")] = '\0';
-	last = strrchr(numbers, '\t');
-	return last && atoi(last) == tid;
+	/* it stands behind the groups, which can be many */
+	numbers = status ? strstr(status, "\nNSpid:") : NULL;
+	if (numbers) {
+		numbers[1 + strcspn(numbers + 1, "\n")] = '\0';
+		last = strrchr(numbers, '\t');
+	}
+	is = last && atoi(last) == tid;
+	free(status);
+	return is;
 }
 
 /* Newest first: most often it is one that has just begun. */

@@ -56,9 +56,10 @@ def receive(sock, size=0):
 # ---- the test's side -------------------------------------------------------------------
 
 class FakeJvm:
-    """USER: number of its user, and of its only group. WRAP: words before the program. LOADED: with an agent's library."""
+    """USER: number of its user, and of its first group; GROUPS: of the others. WRAP: words before the program. LOADED: with
+    an agent's library."""
 
-    def __init__(self, user=65534, wrap=(), loaded=False):
+    def __init__(self, user=65534, wrap=(), loaded=False, groups=()):
         self.folder = tempfile.mkdtemp(prefix="fake-jvm-")
         os.chmod(self.folder, 0o755)
         library = os.path.join(self.folder, "libjvm.so")
@@ -73,7 +74,8 @@ class FakeJvm:
                     'mount --bind "$0" /tmp && exec "$@"', self.folder]
             library = "/tmp/libjvm.so"
         # Its number may have been that of a JVM of root's which was killed, and whose socket only root can remove.
-        words = [*wrap, "sh", "-c", 'rm -f /tmp/.java_pid$$ && exec "$@"', "sh", "setpriv", f"--reuid={user}", f"--regid={user}", "--clear-groups", "/usr/bin/python3",
+        words = [*wrap, "sh", "-c", 'rm -f /tmp/.java_pid$$ && exec "$@"', "sh", "setpriv", f"--reuid={user}", f"--regid={user}",
+                 *(["--groups", ",".join(map(str, groups))] if groups else ["--clear-groups"]), "/usr/bin/python3",
                  os.path.abspath(__file__), library, str(its.fileno())]
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=[its.fileno()],
                                         text=True, cwd="/")

@@ -257,6 +257,21 @@ def test_a_command_without_rights():
         assert done.returncode != 0 and "CAP_PERFMON" in done.stderr, done.stderr
 
 
+@pytest.mark.parametrize("count", [1000, 16000])
+@pytest.mark.parametrize("wrap", [(), ("unshare", "--pid", "--kill-child", "--fork")], ids=["beside", "namespace"])
+def test_a_target_of_many_groups(wrap, count):
+    """What the kernel says of a thread is longer then, and its number stands behind the groups."""
+    if wrap and not container.permitted("--pid"):
+        pytest.skip("needs namespaces")
+    with FakeJvm(wrap=wrap, groups=range(1 << 20, (1 << 20) + count)) as fake, jvm.knobs():
+        started(fake, "-e", "cpu", "--engine-fail", "numbers")
+        tids = fake.threads(2)
+        for tid in tids:
+            given, fd = ask(fake.perf, dict(CLOCK, tid=tid), sender=fake.pid)
+            assert given == 0, (tid, given)
+            os.close(fd)
+
+
 def read_by_helper(pid):
     """Bytes that helpers for process PID have read so far."""
     total = 0

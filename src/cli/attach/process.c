@@ -17,7 +17,7 @@
 #include "cli/attach/maps.h"
 #include "cli/attach/root.h"
 
-#define STATUS_MAX (64 * 1024) /* with some thousand groups */
+#define STATUS_MAX (1 << 20) /* the kernel permits 65,536 groups, of 11 characters at most */
 #define RELEASE_MAX (64 * 1024)
 
 ssize_t process_read(pid_t pid, const char *name, char *bytes, size_t size)
@@ -119,11 +119,26 @@ int process_status_parse(char *text, pid_t pid, struct process_status *s)
 	return s->tgid ? 0 : -ESRCH;
 }
 
-int process_status(pid_t pid, struct process_status *s)
+char *process_status_text(int proc, const char *name, ssize_t *n)
 {
 	char *text = malloc(STATUS_MAX);
-	ssize_t n = text ? process_read(pid, "status", text, STATUS_MAX) : -ENOMEM;
-	int rc = n > 0 ? process_status_parse(text, pid, s) : n == -EACCES ? -EACCES : -ESRCH;
+
+	*n = text ? process_read_at(proc, name, text, STATUS_MAX) : -ENOMEM;
+	if (*n > 0)
+		return text;
+	free(text);
+	return NULL;
+}
+
+int process_status(pid_t pid, struct process_status *s)
+{
+	char path[64], *text;
+	ssize_t n;
+	int rc;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)pid);
+	text = process_status_text(AT_FDCWD, path, &n);
+	rc = n > 0 ? process_status_parse(text, pid, s) : n == -EACCES ? -EACCES : -ESRCH;
 
 	free(text);
 	return rc;

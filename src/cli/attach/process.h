@@ -33,6 +33,8 @@ enum process_vm { PROCESS_NO_VM, PROCESS_HOTSPOT, PROCESS_OPENJ9 };
 ssize_t process_read(pid_t pid, const char *name, char *bytes, size_t size);
 /* The same of the process whose folder PROC is open (struct identity). */
 ssize_t process_read_at(int proc, const char *name, char *bytes, size_t size);
+/* All of the file NAME in the open folder PROC, a `status`, to be freed; NULL, and *N is -errno, or 0: it is empty. */
+char *process_status_text(int proc, const char *name, ssize_t *n);
 /* What /proc/PID/status, TEXT, says; TEXT is changed. -ESRCH: it says nothing. */
 int process_status_parse(char *text, pid_t pid, struct process_status *s);
 /* -ESRCH: no such process. */
