@@ -3,7 +3,8 @@
 #
 # Looks for what it needs (not for package names), says what it will install, and installs by
 # apt-get as root or through `sudo -n`. Where that is not possible it prints the command and
-# stops: it never waits at a prompt. When nothing is missing it does and says nothing.
+# stops: it never waits at a prompt. When nothing is missing it does and says nothing. What tests can do
+# without (they are skipped then, and say so) is asked for once and stops nothing.
 
 cd "$(dirname "$0")/.." || exit 1
 python=${PYTHON:-/usr/bin/python3}
@@ -19,11 +20,20 @@ library() { # is there a library file $1?
 fuzzer()  { have clang && [ -f "$(clang -print-resource-dir)/lib/linux/libclang_rt.fuzzer-$(uname -m).a" ]; }
 module()  { "$python" -c "import $1" >/dev/null 2>&1; }
 
+admin()   { ( PATH="$PATH:/usr/sbin:/sbin"; have "$1" ); } # a command that is root's
+
 missing=
+wished=
 need() { # need PACKAGE CHECK...: remember PACKAGE unless CHECK succeeds
 	package=$1
 	shift
 	"$@" || missing="$missing $package"
+}
+
+wish() { # the same for a PACKAGE that can be done without
+	package=$1
+	shift
+	"$@" || wished="$wished $package"
 }
 
 for group in "$@"; do
@@ -45,8 +55,8 @@ for group in "$@"; do
 		need python3-selenium module selenium
 		need python3-jsonschema module jsonschema
 		need strace have strace
-		need bubblewrap have bwrap
-		need runc have runc
+		wish bubblewrap have bwrap
+		wish runc admin runc
 		need musl-tools have musl-gcc
 		need chromium have chromium
 		need chromium-driver have chromedriver
@@ -92,8 +102,12 @@ for group in "$@"; do
 		;;
 	esac
 done
-[ -n "$missing" ] || exit 0
+[ -n "$missing$wished" ] || exit 0
 
+if [ -z "$missing" ] && { ! have apt-get || { [ "$(id -u)" != 0 ] && ! sudo -n true 2>/dev/null; }; }; then
+	echo "not there, and not to be installed from here:$wished; tests that need them are skipped"
+	exit 0
+fi
 install="apt-get install -y --no-install-recommends$missing"
 if ! have apt-get; then
 	echo "missing:$missing (Debian's names). There is no apt-get here: install them and try again." >&2
@@ -109,8 +123,15 @@ else
 	exit 1
 fi
 
-echo "Installing what is missing:$missing"
 export DEBIAN_FRONTEND=noninteractive
+if [ -n "$wished" ]; then
+	echo "Installing what some tests need:$wished"
+	$sudo apt-get install -y --no-install-recommends $wished </dev/null ||
+		{ $sudo apt-get update </dev/null && $sudo apt-get install -y --no-install-recommends $wished </dev/null; } ||
+		echo "not to be had:$wished; tests that need them are skipped"
+fi
+[ -n "$missing" ] || exit 0
+echo "Installing what is missing:$missing"
 # Package lists may be absent on a fresh machine, or too old to fetch from.
 $sudo $install </dev/null || { $sudo apt-get update </dev/null && $sudo $install </dev/null; } || {
 	echo "apt-get failed. Please run this by hand, then try again:  $install" >&2

@@ -202,7 +202,8 @@ TMP = {"/tmp": "mode=1777,size=4096k", "/dev/shm": "mode=1777,noexec,size=4096k"
 def run(engine, words, user=1000, users=False, rights=(), tmpfs=None):
     """What WORDS say in a container of ENGINE."""
     make, start, _, end = ENGINES[engine]
-    place = Place(user, users, rights, dict(TMP if tmpfs is None else tmpfs), {})
+    os.makedirs(jvm.CLASSES, exist_ok=True)  # who makes the container has to get there
+    place = Place(user, users, rights, dict(TMP if tmpfs is None else tmpfs), {"/classes": jvm.CLASSES})
     try:
         make(place)
         return subprocess.run(start(place, words), capture_output=True, text=True, timeout=120, stdin=subprocess.DEVNULL)
