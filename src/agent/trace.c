@@ -301,6 +301,8 @@ static int read_trees(struct calls *c, bool by_thread)
 	fill_head(c, trace.ended ? trace.ended : os_monotonic());
 	trace_classes_lock();
 	rc = trace_result_read(c, &trace.set->classes, &trace.set->entered, trace.period, by_thread);
+	if (rc == 0)
+		trace_result_since(c, &trace.set->classes, trace.began);
 	trace_classes_unlock();
 	trace_work_progress(&progress);
 	c->not_run = progress.some && progress.matched > progress.done ? progress.matched - progress.done : 0;

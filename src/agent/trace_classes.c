@@ -110,6 +110,7 @@ static uint32_t number_of(struct trace_classes *c, const struct text *class_name
 		method->name = strings_add(&c->texts, member->name.at, member->name.length);
 		method->type = strings_add(&c->texts, member->type.at, member->type.length);
 		method->wait = waits_kind(class_name, &member->name);
+		method->since = c->redefined ? os_monotonic() : 0;
 		*place = (uint32_t)c->methods.count;
 	}
 	return place && *place && c->first + *place - 1 < TREE_ID_MAX ? c->first + *place - 1 : 0;
@@ -206,6 +207,7 @@ void JNICALL trace_classes_load(jvmtiEnv *ti, JNIEnv *env, jclass redefined, job
 	text = (struct text){name, (uint16_t)MIN(strlen(name), (size_t)UINT16_MAX)};
 	pthread_mutex_lock(&lock);
 	if (active && touches(active, &text, true)) {
+		active->redefined = redefined != NULL;
 		if (change(active, bytes, size, name, &out) &&
 		    (*ti)->Allocate(ti, (jlong)out.length, &copy) == JVMTI_ERROR_NONE) {
 			memcpy(copy, out.data, out.length);

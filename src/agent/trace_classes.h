@@ -20,6 +20,7 @@
 struct trace_method {
 	uint32_t class_name, name, type; /* in texts, with dots; the type as in the class file */
 	int wait;                        /* what it waits for, enum tree_wait; -1 = it works */
+	uint64_t since;                  /* monotonic ns: its class was there, and got its probes then; 0 = it came with them */
 };
 
 struct trace_skip {
@@ -40,6 +41,7 @@ struct trace_classes {
 	struct map skips_known;
 	uint32_t skipped_more;               /* beyond what is kept */
 	uint32_t chosen;                     /* methods of the class at hand */
+	bool redefined;                      /* the class at hand is there already */
 	struct strings texts;
 	uint32_t class_count;                /* classes changed, those loaded later included */
 	uint32_t session;                    /* number */

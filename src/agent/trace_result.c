@@ -339,6 +339,19 @@ int trace_result_read(struct calls *c, const struct trace_classes *classes, cons
 	return rc;
 }
 
+void trace_result_since(struct calls *c, const struct trace_classes *classes, uint64_t began)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->method_count && i < classes->methods.count; i++) {
+		uint64_t since = classes->methods.items[i].since;
+
+		c->methods[i].since = since > began ? since - began : 0;
+		if (c->methods[i].count)
+			c->since = MAX(c->since, c->methods[i].since);
+	}
+}
+
 void trace_result_free(struct calls *c)
 {
 	uint32_t i;

@@ -14,6 +14,8 @@
  */
 int trace_result_read(struct calls *c, const struct trace_classes *classes, const struct trace_entered *entered,
 		      uint64_t period, bool by_thread);
+/* From when on C's methods were counted in a trace that began at BEGAN (monotonic ns); as above. */
+void trace_result_since(struct calls *c, const struct trace_classes *classes, uint64_t began);
 void trace_result_free(struct calls *c);
 
 #endif

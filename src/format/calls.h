@@ -65,6 +65,7 @@ struct calls_method {
 	struct calls_times self, total;
 	struct calls_spread spread;
 	uint64_t error;         /* adaptive timing: standard error of total.wall */
+	uint64_t since;         /* ns after the trace's begin: calls before are not counted */
 };
 
 /* Parents come before their children; the first node is the root, which is no method. */
@@ -133,6 +134,7 @@ struct calls {
 	uint64_t count;          /* invocations */
 	uint64_t uncounted;      /* calls of threads that were being attached, or without memory for their tree */
 	uint32_t class_count;    /* with probes */
+	uint64_t since;          /* the latest of the methods that were called */
 	uint32_t not_run;        /* classes that match and have none, as they were not seen running */
 	uint64_t bytes;          /* of trees */
 	double cost;             /* ns of an entry and exit, measured here; 0 = unknown */

@@ -59,7 +59,7 @@ static void put_methods(const struct calls *c, struct buffer *out)
 		buffer_printf(out, ", \"mean\": %" PRIu64, m->count ? m->total.wall / m->count : 0);
 		put_spread(&m->spread, out);
 		put_waits(&m->self, out);
-		buffer_printf(out, ", \"error\": %" PRIu64 "}", m->error);
+		buffer_printf(out, ", \"error\": %" PRIu64 ", \"since_ns\": %" PRIu64 "}", m->error, m->since);
 	}
 	buffer_puts(out, "\n  ],\n");
 }

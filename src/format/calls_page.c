@@ -190,6 +190,9 @@ static void put_head(const struct calls *c, const struct calls_style *style, str
 		      " classes, about %.1f ns a call\\n", c->count, c->uncounted, c->class_count, c->cost);
 	if (c->not_run)
 		buffer_printf(out, "Not seen running, without probes: %" PRIu32 " classes\\n", c->not_run);
+	if (c->since)
+		buffer_printf(out, "Counted from their probes on, the last %.1f s after the start\\n",
+			      (double)c->since / 1e9);
 	buffer_printf(out, "Trees: %" PRIu64 " bytes\",\n", c->bytes);
 }
 

@@ -17,6 +17,7 @@
 #define SLOW_FRAMES 5
 #define BACK_METHODS 10
 #define BACK_DEPTH 16
+#define LATE (NS_PER_S / 10) /* a method is counted from so late on: it is said */
 #define MANY_CALLS 10000 /* a second: from here on stamps cost more than most methods */
 
 static double share(uint64_t part, uint64_t whole)
@@ -68,6 +69,12 @@ static void put_ms(uint64_t ns, int width, struct buffer *out)
 	buffer_printf(out, "%*.3f", width, (double)ns / 1e6);
 }
 
+/* Whether some methods are counted from so late on that it must be said with each. */
+static bool is_late(const struct calls *c)
+{
+	return c->since >= LATE;
+}
+
 static void put_row(const struct calls *c, const struct calls_method *m, uint64_t whole, bool grouped,
 		    struct buffer *out)
 {
@@ -103,7 +110,7 @@ static void put_columns(const struct calls *c, bool grouped, const char *what, s
 			      calls_waited(&c->nodes[0].total) ? "        waited" : "");
 	if (c->timed && !grouped)
 		buffer_puts(out, "     mean ns      p99 ns");
-	buffer_printf(out, "  %s\n", what);
+	buffer_printf(out, "%s  %s\n", !grouped && is_late(c) ? "   from s" : "", what);
 }
 
 static int put_hot(const struct calls *c, const bool *overloads, unsigned limit, struct buffer *out)
@@ -116,6 +123,8 @@ static int put_hot(const struct calls *c, const bool *overloads, unsigned limit,
 	put_columns(c, false, "method", out);
 	for (i = 0; i < c->method_count && i < limit && order[i]->count; i++) {
 		put_row(c, order[i], c->nodes[0].total.wall, false, out);
+		if (is_late(c))
+			buffer_printf(out, "%9.1f", (double)order[i]->since / 1e9);
 		buffer_puts(out, "  ");
 		calls_name(c, overloads, (uint32_t)(order[i] - c->methods), out);
 		buffer_putc(out, '\n');
@@ -286,6 +295,9 @@ static void put_head(const struct calls *c, struct buffer *out)
 	if (c->not_run)
 		buffer_printf(out, "%" PRIu32 " more classes match but were not seen running; they have no probes "
 			      "(--all-classes: all get them)\n", c->not_run);
+	if (is_late(c))
+		buffer_printf(out, "methods are counted from when their class got its probes ('from s'), up to %.1f s after "
+			      "the start: two counts compare only from the later one on\n", (double)c->since / 1e9);
 	if (c->uncounted)
 		buffer_printf(out, "%" PRIu64 " calls are in no tree: by threads that were being attached, or beyond "
 			      "the memory for trees\n", c->uncounted);

@@ -104,12 +104,29 @@ def test_a_wide_pattern_gives_what_runs(jdk):
         assert "classes match" in said and "--all-classes" in said, said
         eventually(lambda: calls(result(program, "dump"), "append"), "what runs is counted")
         assert "that match have probes" in status(program)
+        text = jstrobe("dump", "-o", "flat", program.pid).stdout
+        assert "from s" in text and "counted from when their class got its probes" in text, text
         found = result(program)
         assert found["classes_not_run"] > 0 and found["classes"] > 0
+        # they were there before, and got their probes after the first looks at what runs
+        called = [m for m in found["methods"] if m["invocations"] and m["class"].startswith("java.util.")]
+        assert called and all(1e9 < m["since_ns"] < found["duration_ns"] for m in called), called
         program.reset()
         eventually(lambda: program.mark().get("units"), "the program goes on")
         # probes go behind the result's back
         eventually(lambda: "classes" not in status(program), "all classes are as before")
+        assert program.stop() == 0
+
+
+def test_few_classes_are_counted_from_the_start(jdk):
+    """Start comes back when they have their probes."""
+    with Program(jdk, "Words") as program:
+        began = time.monotonic()
+        start(program, "truth.Words")
+        took = time.monotonic() - began
+        eventually(lambda: calls(result(program, "dump"), "stream"), "it runs")
+        found = result(program)["methods"]
+        assert found and all(0 < m["since_ns"] < took * 1e9 for m in found), (took, found)
         assert program.stop() == 0
 
 
