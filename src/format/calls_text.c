@@ -296,8 +296,9 @@ static void put_head(const struct calls *c, struct buffer *out)
 		buffer_printf(out, "%" PRIu32 " more classes match but were not seen running; they have no probes "
 			      "(--all-classes: all get them)\n", c->not_run);
 	if (is_late(c))
-		buffer_printf(out, "methods are counted from when their class got its probes ('from s'), up to %.1f s after "
-			      "the start: two counts compare only from the later one on\n", (double)c->since / 1e9);
+		buffer_printf(out, "methods are counted from when their class got its probes ('from s'), up to %.1f s "
+			      "after the start: two counts compare only from the later one on\n",
+			      (double)c->since / 1e9);
 	if (c->uncounted)
 		buffer_printf(out, "%" PRIu64 " calls are in no tree: by threads that were being attached, or beyond "
 			      "the memory for trees\n", c->uncounted);
