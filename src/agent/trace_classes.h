@@ -20,7 +20,7 @@
 struct trace_method {
 	uint32_t class_name, name, type; /* in texts, with dots; the type as in the class file */
 	int wait;                        /* what it waits for, enum tree_wait; -1 = it works */
-	uint64_t since;                  /* monotonic ns: its class, loaded before, got its probes; 0 = it came with them */
+	uint64_t since;                  /* monotonic ns: a class loaded before got its probes; 0 = it came so */
 };
 
 struct trace_skip {
