@@ -86,6 +86,7 @@ static void hand_over(struct tree_context *c, uint64_t id)
 	/* a tick stands for a whole period, also for who came within it; but not for more, should ticks be late */
 	c->ticked = MAX(tick, c->last - tree_state.setup.period);
 	c->last_cpu = os_thread_cpu(0);
+	tree_stamp_cpu(c->last_cpu);
 	c->tid = (uint64_t)os_gettid();
 	tree_own(c, id);
 	tree_put_owned((uintptr_t)c - tree_base, id);

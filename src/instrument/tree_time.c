@@ -7,17 +7,43 @@
 
 #define TIMED 1u /* bit of what enter gave */
 
-/* CPU ns of the time DUE that are TOP's, NOW that the thread's clock says CPU. */
-static uint64_t cpu_due(struct tree_context *c, uint64_t due, uint64_t now, uint64_t cpu)
-{
-	uint64_t tid = c->tid, used;
+static pthread_key_t stamp_key; /* what its CPU clock said at the last stamp on a thread of the system, whoever's */
+static pthread_once_t stamp_once = PTHREAD_ONCE_INIT;
+static bool has_stamp_key;
 
-	/* a virtual thread may have changed its carrier; its CPU time is not known then */
-	if (c->is_virtual)
-		c->tid = (uint64_t)os_gettid();
-	if (c->tid != tid || cpu <= c->last_cpu)
+static void make_stamp_key(void)
+{
+	/* where a pointer is too short for a clock, all threads are the system's */
+	has_stamp_key = sizeof(void *) >= sizeof(uint64_t) && !pthread_key_create(&stamp_key, NULL);
+}
+
+uint64_t tree_stamp_cpu(uint64_t cpu)
+{
+	uint64_t last;
+
+	pthread_once(&stamp_once, make_stamp_key);
+	if (!has_stamp_key)
 		return 0;
-	used = cpu - c->last_cpu;
+	last = (uint64_t)(uintptr_t)pthread_getspecific(stamp_key);
+	pthread_setspecific(stamp_key, (void *)(uintptr_t)cpu);
+	return last;
+}
+
+/* CPU ns of the time DUE that are TOP's, NOW that the thread's clock says CPU. */
+static uint64_t cpu_due(struct tree_context *c, const struct tree_node *top, uint64_t due, uint64_t now, uint64_t cpu)
+{
+	uint64_t tid = c->tid, other = tree_stamp_cpu(cpu), from = MAX(c->last_cpu, other), used;
+
+	if (c->is_virtual) {
+		/* it may have changed its carrier; its CPU time is not known then */
+		c->tid = (uint64_t)os_gettid();
+		/* and others had the carrier where it waited, though it has come back to the same one */
+		if (top->id - TREE_WAITING < TREE_WAITS)
+			return 0;
+	}
+	if (c->tid != tid || cpu <= from)
+		return 0;
+	used = cpu - from;
 	if (tree_state.setup.timing == TREE_EXACT_CPU)
 		return used;
 	return now > c->stamped ? (uint64_t)((double)due * MIN((double)used / (double)(now - c->stamped), 1.0)) : 0;
@@ -36,7 +62,7 @@ static uint64_t charge(struct tree_context *c, struct tree_node *top)
 	cpu = os_thread_cpu(0);
 	tick = __atomic_load_n(&tree_board()->tick_time, __ATOMIC_RELAXED);
 	due = tick > c->ticked ? tick - c->ticked : 0;
-	top->cpu += cpu_due(c, due, now, cpu);
+	top->cpu += cpu_due(c, top, due, now, cpu);
 	if (timing == TREE_EXACT || timing == TREE_EXACT_CPU)
 		top->wall += now - c->last;
 	else if (timing == TREE_ADAPTIVE)

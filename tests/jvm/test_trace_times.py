@@ -106,6 +106,34 @@ def test_other_timings(jdk, args):
             assert abs(share - truth) < error + counted(0.05, 0.02), (name, share, truth, found, true, stamps)
 
 
+@pytest.mark.parametrize("timing", [(), ("--timing", "exact"), ("--cpu-clock",)])
+@pytest.mark.parametrize("idle, busy", [("naps", "spin"), ("yields", "works")])
+def test_cpu_time_of_others_on_the_carrier(jdk25, idle, busy, timing):
+    """A virtual thread that lets others have its carrier is not charged with their CPU time when it comes back."""
+    if not jdk25:
+        pytest.skip("no JDK 25")
+    one = ["-Djdk.virtualThreadScheduler.parallelism=1", "-Djdk.virtualThreadScheduler.maxPoolSize=1"]
+    with Program(jdk25, "OneCarrier", idle, busy, jvm=one) as program:
+        wait(program, busy)
+        wait(program, idle)
+        names = [f"truth.OneCarrier.{name}" for name in (idle, busy) if name != "spin"]
+        start(program, "--instrument", ";".join(names), *timing)
+        before = program.mark()
+        for _ in range(600):
+            time.sleep(0.1)
+            after = program.mark()
+            used = (after[busy] - before[busy]) * 1e6
+            if used > counted(300e6, 3e9) and after[idle] > before[idle] + 3:
+                break
+        result = stop(program)
+    methods = by_name(result)
+    # a share of its carrier would be all the others' work
+    assert methods[idle]["total_wall"] > 0.3 * used, (methods, used)
+    assert methods[idle]["total_cpu"] < 0.2 * used, (methods, used)
+    if busy in methods:
+        assert methods[busy]["total_cpu"] > 0.2 * used, (methods, used)
+
+
 def test_adaptive(jdk):
     """All calls are counted, hot methods are timed now and then, and the stamps keep to their budget."""
     with Program(jdk, "CallBound", 1) as program:
