@@ -57,6 +57,55 @@ bool java_clear(JNIEnv *env)
 	return thrown;
 }
 
+/* Class NAME of the boot loader, loaded and linked. */
+static jclass linked(JNIEnv *env, const char *name)
+{
+	jclass class_class = (*env)->FindClass(env, "java/lang/Class"), found;
+	jmethodID for_name = (*env)->GetStaticMethodID(env, class_class, "forName",
+						       "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
+	jmethodID methods =
+		(*env)->GetMethodID(env, class_class, "getDeclaredMethods", "()[Ljava/lang/reflect/Method;");
+	jstring text = (*env)->NewStringUTF(env, name);
+	jobject list = NULL;
+
+	found = text ? (*env)->CallStaticObjectMethod(env, class_class, for_name, text, JNI_FALSE, NULL) : NULL;
+	if (!java_clear(env) && found)
+		list = (*env)->CallObjectMethod(env, found, methods); /* links; nothing of JNI or JVMTI does that alone */
+	java_clear(env);
+	(*env)->DeleteLocalRef(env, list);
+	(*env)->DeleteLocalRef(env, text);
+	(*env)->DeleteLocalRef(env, class_class);
+	return found;
+}
+
+static bool is_named(jvmtiEnv *ti, jmethodID id, const char *name, const char *signature)
+{
+	char *its_name, *its_signature;
+	bool same;
+
+	if ((*ti)->GetMethodName(ti, id, &its_name, &its_signature, NULL))
+		return false;
+	same = strcmp(its_name, name) == 0 && strcmp(its_signature, signature) == 0;
+	(*ti)->Deallocate(ti, (unsigned char *)its_name);
+	(*ti)->Deallocate(ti, (unsigned char *)its_signature);
+	return same;
+}
+
+jmethodID java_method_quietly(JNIEnv *env, jvmtiEnv *ti, const char *class_name, const char *name, const char *signature)
+{
+	jclass class = linked(env, class_name);
+	jmethodID *methods, found = NULL;
+	jint i, count;
+
+	if (class && !(*ti)->GetClassMethods(ti, class, &count, &methods)) {
+		for (i = 0; i < count && !found; i++)
+			found = is_named(ti, methods[i], name, signature) ? methods[i] : NULL;
+		(*ti)->Deallocate(ti, (unsigned char *)methods);
+	}
+	(*env)->DeleteLocalRef(env, class);
+	return found;
+}
+
 uintptr_t java_method(jmethodID id)
 {
 	uintptr_t method;

@@ -103,29 +103,21 @@ static bool find_id(JNIEnv *env)
 	return parked.id;
 }
 
-static jmethodID method(JNIEnv *env, const char *class_name, const char *signature)
-{
-	jclass class = (*env)->FindClass(env, class_name);
-	jmethodID id = class ? (*env)->GetMethodID(env, class, "run", signature) : NULL;
-
-	java_clear(env);
-	(*env)->DeleteLocalRef(env, class);
-	return id;
-}
-
 static bool open(void)
 {
 	JNIEnv *env = jvm_jni();
 
 	if (!env || !find_id(env))
 		return false;
-	/* From JDK 24 on the first one is not shown there. */
-	parked.last[0] = method(env, "java/lang/VirtualThread", "(Ljava/lang/Runnable;)V");
-	parked.last[1] = method(env, "java/lang/VirtualThread$VThreadContinuation$1", "()V");
 	parked.ti = mounts_listen(on_unmount, on_mount);
-	if (parked.ti)
-		parked_open();
-	return parked.ti;
+	if (!parked.ti)
+		return false;
+	/* From JDK 24 on the first one is not shown there. */
+	parked.last[0] = java_method_quietly(env, parked.ti, "java.lang.VirtualThread", "run", "(Ljava/lang/Runnable;)V");
+	parked.last[1] =
+		java_method_quietly(env, parked.ti, "java.lang.VirtualThread$VThreadContinuation$1", "run", "()V");
+	parked_open();
+	return true;
 }
 
 static const char not_told[] = "vthreads: parked virtual threads are not seen: the JVM does not tell of them before "

@@ -169,14 +169,13 @@ static void JNICALL sleep_for(JNIEnv *env, jclass class, jlong time)
 
 /* ---- on and off ---- */
 
-static jmethodID method(JNIEnv *env, const char *class_name, const char *name, const char *signature, bool is_static)
+static jmethodID static_method(JNIEnv *env, const char *class_name, const char *name, const char *signature)
 {
 	jclass class = (*env)->FindClass(env, class_name);
 	jmethodID id = NULL;
 
 	if (!java_clear(env) && class)
-		id = is_static ? (*env)->GetStaticMethodID(env, class, name, signature)
-			       : (*env)->GetMethodID(env, class, name, signature);
+		id = (*env)->GetStaticMethodID(env, class, name, signature);
 	if (java_clear(env))
 		id = NULL;
 	(*env)->DeleteLocalRef(env, class);
@@ -193,8 +192,8 @@ static void find_methods(JNIEnv *env)
 	size_t i;
 
 	for (i = 0; i < PARKS; i++)
-		parks[i] = method(env, "java/util/concurrent/locks/LockSupport", all[i][0], all[i][1], true);
-	sleep_nanos = method(env, "java/lang/VirtualThread", "sleepNanos", "(J)V", false);
+		parks[i] = static_method(env, "java/util/concurrent/locks/LockSupport", all[i][0], all[i][1]);
+	sleep_nanos = java_method_quietly(env, jvmti, "java.lang.VirtualThread", "sleepNanos", "(J)V");
 }
 
 void waits_park_begin(JNIEnv *env, jvmtiEnv *ti, bool for_parks, bool for_sleeps, struct buffer *notes)

@@ -3,6 +3,7 @@ import os
 import re
 import subprocess
 
+import pytest
 from jvm import LIBRARY, Profile, Program, counted, jstrobe, record, result_file, wait_until
 from jfr import Recording
 
@@ -162,6 +163,23 @@ def test_virtual_threads(jdk25):
         assert {s["state"] for s in slept} == {"sleeping"}
         assert any("truth.Locks$Pair.hold" in s["frames"] for s in slept), slept
         assert sum(o["waits"] for o in profile.json["owners"] if o["name"].startswith("virtual thread #")) > 50
+        assert program.stop() == 0
+
+
+def java_threads(program):
+    """Names of the Java threads, as the JVM prints them."""
+    jcmd = os.path.join(program.jdk.home, "bin", "jcmd")
+    done = subprocess.run([jcmd, str(program.pid), "Thread.print"], capture_output=True, text=True, check=True)
+    return sorted(re.findall(r'^"([^"]+)" #', done.stdout, re.M))
+
+
+@pytest.mark.parametrize("event", [("-e", "lock"), ("-e", "wall", "--vthreads")])
+def test_program_without_virtual_threads(jdk25, event):
+    """The JVM does not begin what it needs for virtual threads: from JDK 24 on that is a thread for ever."""
+    with Program(jdk25, "Idle", 1) as program:
+        before = java_threads(program)
+        record(program, *event, "-d", "0.2")
+        assert java_threads(program) == before
         assert program.stop() == 0
 
 

@@ -274,6 +274,16 @@ def test_parked_virtual_threads(jdk25, say):
         assert not [s for s in without.stacks if s["state"] == "parked" and "truth.Parked.park" in s["frames"]]
 
 
+def test_the_thread_that_unblocks_virtual_ones(jdk25):
+    """It waits in the JVM, in a native method of its own: it is not ready to run."""
+    with Program(jdk25, "OneCarrier", "naps") as program:
+        profile = record(program, "-e", "wall", "-d", "1")
+        states = {s["state"] for s in profile.stacks
+                  if s["frames"][-1] == "java.lang.VirtualThread.takeVirtualThreadListToUnblock"}
+        assert program.stop() == 0
+    assert states == {"waiting"}, states
+
+
 def test_a_refused_start_leaves_no_wish(jdk25):
     """The wall clock was started already when the second event was refused: parks are nothing to the session after it."""
     with Program(jdk25, "Parked", "sleep", 20, 40) as program:
