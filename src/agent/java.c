@@ -69,8 +69,9 @@ static jclass linked(JNIEnv *env, const char *name)
 	jobject list = NULL;
 
 	found = text ? (*env)->CallStaticObjectMethod(env, class_class, for_name, text, JNI_FALSE, NULL) : NULL;
+	/* links it, which nothing of JNI or JVMTI does alone */
 	if (!java_clear(env) && found)
-		list = (*env)->CallObjectMethod(env, found, methods); /* links; nothing of JNI or JVMTI does that alone */
+		list = (*env)->CallObjectMethod(env, found, methods);
 	java_clear(env);
 	(*env)->DeleteLocalRef(env, list);
 	(*env)->DeleteLocalRef(env, text);
@@ -91,7 +92,8 @@ static bool is_named(jvmtiEnv *ti, jmethodID id, const char *name, const char *s
 	return same;
 }
 
-jmethodID java_method_quietly(JNIEnv *env, jvmtiEnv *ti, const char *class_name, const char *name, const char *signature)
+jmethodID java_method_quietly(JNIEnv *env, jvmtiEnv *ti, const char *class_name, const char *name,
+			      const char *signature)
 {
 	jclass class = linked(env, class_name);
 	jmethodID *methods, found = NULL;

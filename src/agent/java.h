@@ -25,7 +25,8 @@ uintptr_t java_method(jmethodID id);
  * Method NAME with SIGNATURE of class CLASS_NAME (with dots) of the boot loader, which is loaded and linked but not
  * initialised, as FindClass would: what its initialiser starts, a program may never need. NULL: there is none.
  */
-jmethodID java_method_quietly(JNIEnv *env, jvmtiEnv *ti, const char *class_name, const char *name, const char *signature);
+jmethodID java_method_quietly(JNIEnv *env, jvmtiEnv *ti, const char *class_name, const char *name,
+			      const char *signature);
 /* Class NAME for the boot loader, a global reference; NULL with an exception, or out of memory. */
 jclass java_define(JNIEnv *env, const char *name, const unsigned char *bytes, size_t size);
 

@@ -113,7 +113,8 @@ static bool open(void)
 	if (!parked.ti)
 		return false;
 	/* From JDK 24 on the first one is not shown there. */
-	parked.last[0] = java_method_quietly(env, parked.ti, "java.lang.VirtualThread", "run", "(Ljava/lang/Runnable;)V");
+	parked.last[0] =
+		java_method_quietly(env, parked.ti, "java.lang.VirtualThread", "run", "(Ljava/lang/Runnable;)V");
 	parked.last[1] =
 		java_method_quietly(env, parked.ti, "java.lang.VirtualThread$VThreadContinuation$1", "run", "()V");
 	parked_open();

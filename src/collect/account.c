@@ -127,7 +127,7 @@ static enum thread_state state_at(const struct collector *c, const struct node *
 		{"java/lang/Thread", "sleep", THREAD_SLEEPING},
 		{"java/lang/Thread", "sleep0", THREAD_SLEEPING},
 		{"java/lang/Thread", "sleepNanos0", THREAD_SLEEPING}, /* 21+ */
-		{"java/lang/VirtualThread", "takeVirtualThreadListToUnblock", THREAD_WAITING}, /* 24+, a thread of the JDK */
+		{"java/lang/VirtualThread", "takeVirtualThreadListToUnblock", THREAD_WAITING}, /* 24+ */
 	};
 	const struct named_frame *f;
 	size_t i;

@@ -81,7 +81,7 @@ uint64_t tree_take(size_t size);
 uint64_t tree_make_root(struct tree_context *c, uint64_t at, bool is_virtual);
 /* tree_child with `life` held and the context known. */
 uint64_t tree_find_child(uint64_t context, uint64_t parent, uint32_t id);
-/* The system's thread that calls, whose CPU clock says CPU, has a stamp; its clock at the one before, by any virtual thread. */
+/* A stamp on the system's thread that calls, whose CPU clock says CPU; the clock at the one before, whoever's. */
 uint64_t tree_stamp_cpu(uint64_t cpu);
 /* Forget all threads. `life` held for writing. */
 void tree_forget_threads(void);
