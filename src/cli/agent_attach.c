@@ -16,10 +16,12 @@
 #include "cli/attach/root.h"
 #include "cli/cli.h"
 #include "cli/watch.h"
+#include "os/os.h"
 
 /* Steps in the target's file system, which may hang. */
 #define STEP_MS 10000
 #define COPY_MS 60000
+#define START_MS 100 /* between two tries, while the JVM starts up */
 
 void agent_stop_listening(struct agent *a)
 {
@@ -139,10 +141,12 @@ static int invite(struct agent *a, int tmp, char *options, size_t size, struct e
 static void hear_refusal(struct agent *a, struct error *err)
 {
 	struct error heard;
+	int rc = agent_greet(a, 200, &heard);
 
-	if (agent_greet(a, 200, &heard) || agent_listen(a, 500, &heard) == 0)
-		return;
-	if (heard.code != ECONNRESET)
+	/* its greeting may come with the reason at once */
+	if (rc == 0)
+		rc = agent_listen(a, 500, &heard);
+	if (rc && rc != -ECONNRESET && rc != -ETIMEDOUT)
 		*err = heard;
 }
 
@@ -191,11 +195,12 @@ static int attach(struct agent *a, pid_t pid, const struct options *o, const cha
 	if (rc && refused)
 		hear_refusal(a, err);
 	if (rc)
-		return rc;
+		return -err->code;
 	return agent_greet(a, timeout, err);
 }
 
-int agent_attach(struct agent *a, pid_t pid, const struct options *o, const char *library, struct error *err)
+/* Once. */
+static int try_attach(struct agent *a, pid_t pid, const struct options *o, const char *library, struct error *err)
 {
 	int rc;
 
@@ -206,8 +211,32 @@ int agent_attach(struct agent *a, pid_t pid, const struct options *o, const char
 		return rc;
 	rc = attach(a, pid, o, library, err);
 	/* Whatever failed on the way, the end of the process is the cause that a person must read. */
-	if (rc && rc != -EINTR && a->target.pid && agent_soon_gone(a))
+	if (rc && rc != -EINTR && rc != -EAGAIN && a->target.pid && agent_soon_gone(a))
 		return error_set(err, ESRCH, "process %d ended while we attached to it", (int)pid);
+	return rc;
+}
+
+/* Whether no signal came meanwhile. */
+static bool rest(const struct agent *a)
+{
+	struct pollfd p = {.fd = a->wake, .events = POLLIN};
+
+	return poll(&p, 1, START_MS) == 0;
+}
+
+int agent_attach(struct agent *a, pid_t pid, const struct options *o, const char *library, struct error *err)
+{
+	uint64_t until = os_monotonic() + o->attach_timeout;
+	int rc = try_attach(a, pid, o, library, err);
+
+	/* the JVM is starting up, and lets no agent in so far */
+	while (rc == -EAGAIN && os_monotonic() < until && rest(a)) {
+		bool hurried = a->hurried;
+
+		agent_close(a);
+		a->hurried = hurried;
+		rc = try_attach(a, pid, o, library, err);
+	}
 	return rc;
 }
 

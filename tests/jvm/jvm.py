@@ -105,6 +105,15 @@ def compiler():
     return home
 
 
+def build_agent(name, folder):
+    """A JVMTI agent of preload/ as a library in FOLDER; its path."""
+    library, include = os.path.join(str(folder), name + ".so"), os.path.join(compiler(), "include")
+    subprocess.run([os.environ.get("CC", "gcc"), "-O2", "-Wall", "-Wextra", "-fPIC", "-shared", "-o", library,
+                    "-I" + include, "-I" + os.path.join(include, "linux"),
+                    os.path.join(ROOT, "tests", "jvm", "preload", name + ".c")], check=True)
+    return library
+
+
 def chain_source(number):
     """Java source of chains.Chain<number>: m1 calls m2 … m100, which stays in native code."""
     methods = "\n".join(f"    public static long m{i}(long ns) {{ return m{i + 1}(ns) + {i}; }}"

@@ -1,6 +1,4 @@
 """Threads that a debugger suspends wherever they are, for as long as it likes: each command is answered meanwhile."""
-import os
-import subprocess
 import time
 
 import jvm
@@ -13,12 +11,7 @@ pytestmark = pytest.mark.together
 @pytest.fixture
 def suspender(tmp_path, programs):
     """The agent of preload/suspender.c."""
-    library = str(tmp_path / "suspender.so")
-    home = jvm.compiler()
-    subprocess.run([os.environ.get("CC", "gcc"), "-O2", "-Wall", "-Wextra", "-fPIC", "-shared", "-o", library,
-                    f"-I{home}/include", f"-I{home}/include/linux",
-                    os.path.join(jvm.ROOT, "tests", "jvm", "preload", "suspender.c")], check=True)
-    return library
+    return jvm.build_agent("suspender", tmp_path)
 
 
 def suspend(program, file):

@@ -21,12 +21,17 @@ static atomic_bool on;
 static void JNICALL on_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	jvmtiThreadInfo info;
+	int i;
 
 	if (!atomic_load(&on) || (*jvmti)->GetThreadInfo(jvmti, thread, &info) || !info.name)
 		return;
 	/* one thread makes them all, one after the other has begun */
-	if (strncmp(info.name, "comer", 5) == 0 && !atomic_load(&born))
+	if (strncmp(info.name, "comer", 5) == 0 && !atomic_load(&born)) {
 		atomic_store(&born, (*env)->NewGlobalRef(env, thread));
+		/* both run now: the one goes on, the other suspends it soon */
+		for (i = 0; i < 2000 && atomic_load(&born); i++)
+			usleep(1000);
+	}
 	(*jvmti)->Deallocate(jvmti, (unsigned char *)info.name);
 }
 

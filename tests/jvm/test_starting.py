@@ -1,0 +1,51 @@
+"""Commands that come while a JVM starts up, before it lets any agent in (preload/slow_start.c holds it up there)."""
+import time
+
+import jvm
+import pytest
+from jvm import Program, jstrobe, wait_until
+
+pytestmark = pytest.mark.together
+
+SIGQUIT = 1 << 2
+LETS_US_IN = "-XX:+EnableDynamicAgentLoading"
+
+
+@pytest.fixture
+def starting(jdk, tmp_path, programs):
+    """A JVM that can be asked to load an agent, and refuses for so many ms."""
+    agent = jvm.build_agent("slow_start", tmp_path)
+
+    def start(ms):
+        program = Program(jdk, "KnownShares", jvm=[LETS_US_IN, f"-agentpath:{agent}={ms}"], ready=False)
+        wait_until(lambda: caught(program.pid) & SIGQUIT, 60)
+        return program
+    return start
+
+
+def caught(pid):
+    with open(f"/proc/{pid}/status") as file:
+        return next(int(line.split()[1], 16) for line in file if line.startswith("SigCgt:"))
+
+
+def test_the_command_waits_for_the_jvm(starting, tmp_path):
+    with starting(3000) as program:
+        path = str(tmp_path / "result.json")
+        done = jstrobe("record", "--attach-timeout", "60s", "-i", "1ms", "-d", "1", "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+        program.wait_for("READY")
+        assert jvm.Profile(path).samples["stored"] > 0
+        assert program.stop() == 0
+
+
+def test_not_longer_than_it_is_told(starting):
+    """Then it says why, and that another try can help; the program is none the worse."""
+    with starting(8000) as program:
+        began = time.monotonic()
+        done = jstrobe("record", "--attach-timeout", "1s", "-d", "1", program.pid)
+        took = time.monotonic() - began
+        assert done.returncode == 3, (done.returncode, done.stderr)
+        assert "starting up" in done.stderr and "again" in done.stderr, done.stderr
+        assert took < 7, took
+        program.wait_for("READY")
+        assert program.stop() == 0
