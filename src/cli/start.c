@@ -125,6 +125,12 @@ static int run(struct cli *cli, enum options_action action)
 		console_error("%s: a program can only be started by record", cli->command);
 		return CLI_USAGE;
 	}
+	if (cli->options.duration && (cli->options.loop[0] || cli->options.timeout[0])) {
+		console_error("%s: -d and --%s do not go together: the session runs %s; leave -d out", cli->command,
+			      cli->options.loop[0] ? "loop" : "timeout", cli->options.loop[0] ?
+			      "until 'jstrobe stop', with a result each time" : "as long as --timeout says");
+		return CLI_USAGE;
+	}
 	if (cli->options.duration)
 		console_note("%s: -d is for record; this session runs until 'jstrobe stop'",
 			     cli->command);

@@ -65,7 +65,7 @@ def test_record_owns_its_session(jdk17):
     """Others may look at it, but neither stop it nor start a second one."""
     path = jvm.result_file()
     with Program(jdk17, "KnownShares") as program:
-        running = subprocess.Popen([jvm.COMMAND, "record", "-d", "6", "-i", "1ms", "-f", path, str(program.pid)])
+        running = subprocess.Popen([jvm.COMMAND, "record", "-d", "120", "-i", "1ms", "-f", path, str(program.pid)])
         end = time.time() + 30
         while f"pid {running.pid}" not in jstrobe("status", program.pid).stdout:
             assert time.time() < end
