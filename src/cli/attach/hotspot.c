@@ -310,8 +310,8 @@ static int understand(const struct attach_target *t, char *answer, bool *refused
 	flatten(text);
 	/* JDK 21 and later, before VMInit */
 	if (strstr(text, "in the live phase"))
-		return error_set(err, EAGAIN, "the JVM of process %d is just starting up: try again in a moment, or give "
-				 "a longer --attach-timeout", (int)t->pid);
+		return error_set(err, EAGAIN, "the JVM of process %d is just starting up: try again in a moment, or "
+				 "give a longer --attach-timeout", (int)t->pid);
 	return error_set(err, EREMOTEIO, "process %d could not load the agent: %s", (int)t->pid,
 			 *text ? text : "it gave no reason");
 }
