@@ -22,6 +22,7 @@
 #include "agent/trace_slow.h"
 #include "agent/trace_ticks.h"
 #include "agent/trace_work.h"
+#include "base/decimal.h"
 #include "format/calls.h"
 #include "instrument/tree.h"
 #include "os/os.h"
@@ -121,9 +122,9 @@ static void put_notes(struct buffer *notes)
 		return;
 	}
 	trace_classes_lock();
-	buffer_printf(notes, "%zu methods in %u classes have probes (%.0f ms; at most %.0f ms for the classes that are "
-		      "changed at a time)\n", c->methods.count, c->class_count, (double)c->batches_ns / 1e6,
-		      (double)c->worst_batch_ns / 1e6);
+	buffer_printf(notes, "%zu methods in %u classes have probes (%s ms; at most %s ms for the classes that are "
+		      "changed at a time)\n", c->methods.count, c->class_count,
+		      decimal((double)c->batches_ns / 1e6, 0).text, decimal((double)c->worst_batch_ns / 1e6, 0).text);
 	for (i = 0; i < c->patterns.list.count; i++) {
 		const struct pattern *p = &c->patterns.list.items[i];
 

@@ -1,7 +1,8 @@
 #include "base/secrets.h"
 
 #include <string.h>
-#include <strings.h>
+
+#include "base/ascii.h"
 
 bool secrets_is_name(const char *name, size_t n)
 {
@@ -11,7 +12,7 @@ bool secrets_is_name(const char *name, size_t n)
 	for (i = 0; i < ARRAY_LEN(words); i++) {
 		length = strlen(words[i]);
 		for (at = 0; at + length <= n; at++)
-			if (strncasecmp(name + at, words[i], length) == 0)
+			if (ascii_begins(name + at, words[i], length))
 				return true;
 	}
 	return false;

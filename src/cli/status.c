@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "cli/agent.h"
 #include "cli/cli.h"
 
@@ -54,7 +55,7 @@ static void print_work(const char *s)
 
 static void print(const char *s)
 {
-	char text[2400] = "", interval[32], engine[64] = "", outside[64] = "";
+	char text[2400] = "", interval[64], engine[64] = "", outside[64] = "";
 	uint64_t ns = control_number(s, "interval");
 
 	if (!control_number(s, "running")) {
@@ -74,7 +75,7 @@ static void print(const char *s)
 	}
 	control_value(s, "event", text, sizeof(text));
 	control_value(s, "engine", engine, sizeof(engine));
-	snprintf(interval, sizeof(interval), "%g ms", (double)ns / 1e6);
+	snprintf(interval, sizeof(interval), "%s ms", decimal_short((double)ns / 1e6).text);
 	console_out("  event    %s by %s, a sample each %s of %s time", text, engine, interval,
 		    strncmp(text, "wall", 4) == 0 ? "wall" : "CPU");
 	if (control_number(s, "outside"))
@@ -90,7 +91,8 @@ static void print(const char *s)
 		    (unsigned long long)control_number(s, "threads_refused"));
 	console_out("  queues   %llu bytes", (unsigned long long)control_number(s, "queue_bytes"));
 	if (control_number(s, "last"))
-		console_out("  recorder holds the last %.1f s in %llu bytes", (double)control_number(s, "last") / 1e9,
+		console_out("  recorder holds the last %s s in %llu bytes",
+			    decimal((double)control_number(s, "last") / 1e9, 1).text,
 			    (unsigned long long)control_number(s, "ring_bytes"));
 	if (control_number(s, "streams") || control_number(s, "streamed"))
 		console_out("  streams  %llu read now, %llu samples told, %llu dropped for slow readers",

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "cli/screen.h"
 
 #define BAR 20
@@ -80,9 +81,9 @@ static void put_head(struct page *p)
 	uint64_t books = m->books_at - m->books_before;
 	char line[512];
 
-	snprintf(line, sizeof(line), "%u %.40s  CPU %.0f/%u00 %%, own %.2f %%, %llu samples, lost %llu, dropped %llu%s",
-		 m->pid, name_at(p, m->main_class), percent(m->process_cpu - m->process_before, books), m->cpus,
-		 percent(m->own_cpu - m->own_before, books), (unsigned long long)m->samples,
+	snprintf(line, sizeof(line), "%u %.40s  CPU %s/%u00 %%, own %s %%, %llu samples, lost %llu, dropped %llu%s",
+		 m->pid, name_at(p, m->main_class), decimal(percent(m->process_cpu - m->process_before, books), 0).text,
+		 m->cpus, decimal(percent(m->own_cpu - m->own_before, books), 2).text, (unsigned long long)m->samples,
 		 (unsigned long long)m->lost, (unsigned long long)m->dropped, p->v->paused ? "  PAUSED" : "");
 	put_line(p, line);
 	put_line(p, "");
@@ -100,8 +101,8 @@ static void put_methods(struct page *p, unsigned most)
 
 		if (!is_wanted(p, t->name))
 			continue;
-		snprintf(line, sizeof(line), "%5.1f%% %5.1f%%  %.900s", percent(t->self, p->m->cpu),
-			 percent(t->total, p->m->cpu), name_at(p, t->name));
+		snprintf(line, sizeof(line), "%5s%% %5s%%  %.900s", decimal(percent(t->self, p->m->cpu), 1).text,
+			 decimal(percent(t->total, p->m->cpu), 1).text, name_at(p, t->name));
 		put_line(p, line);
 		most--;
 	}
@@ -137,7 +138,8 @@ static void put_threads(struct page *p)
 		if (!is_wanted(p, t->name))
 			continue;
 		put_bar(t, bar);
-		snprintf(line, sizeof(line), "%5.1f%%  %s  %.400s", percent(t->cpu, span), bar, name_at(p, t->name));
+		snprintf(line, sizeof(line), "%5s%%  %s  %.400s", decimal(percent(t->cpu, span), 1).text, bar,
+			 name_at(p, t->name));
 		put_line(p, line);
 	}
 }
@@ -153,7 +155,7 @@ static void put_waits(struct page *p, unsigned most)
 	for (i = 0; i < p->m->waits.count && i < most; i++) {
 		const struct top_wait *w = &p->m->waits.items[i];
 
-		snprintf(line, sizeof(line), "%6.0f ms %7llu  %.400s%s%.400s", (double)w->time / 1e6,
+		snprintf(line, sizeof(line), "%6s ms %7llu  %.400s%s%.400s", decimal((double)w->time / 1e6, 0).text,
 			 (unsigned long long)w->count, name_at(p, w->name), w->owner ? ", " : "",
 			 name_at(p, w->owner));
 		put_line(p, line);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "cli/screen.h"
 
 #define HEAD_LINES 3
@@ -103,8 +104,10 @@ static void put_node(const struct order *o, uint32_t node, uint64_t span, unsign
 	double seconds = (double)span / 1e9;
 	char line[1024];
 
-	snprintf(line, sizeof(line), "%11.0f %7.1f%% %6.1f%%  %*s%.900s", seconds > 0 ? (double)s->calls / seconds : 0,
-		 span ? 100.0 * (double)s->total / (double)span : 0, span ? 100.0 * (double)s->self / (double)span : 0,
+	snprintf(line, sizeof(line), "%11s %7s%% %6s%%  %*s%.900s",
+		 decimal(seconds > 0 ? (double)s->calls / seconds : 0, 0).text,
+		 decimal(span ? 100.0 * (double)s->total / (double)span : 0, 1).text,
+		 decimal(span ? 100.0 * (double)s->self / (double)span : 0, 1).text,
 		 (int)MIN(n->depth - 1, 60u), "", strings_get(&o->m->strings, n->name));
 	screen_line(out, line, columns);
 }
@@ -129,10 +132,11 @@ static void put_head(const struct trace_model *m, const struct trace_view *v, ui
 	uint64_t calls = v->whole ? m->calls : m->called;
 	char line[512];
 
-	snprintf(line, sizeof(line), "%u %.40s  %.1f s, %llu calls, %s timing, %s %.1f s%s", m->pid,
-		 strings_get(&m->strings, m->main_class), (double)m->duration / 1e9, (unsigned long long)calls,
-		 strings_get(&m->strings, m->timing), v->whole ? "all" : "last", (double)span / 1e9,
-		 v->paused ? "  PAUSED" : "");
+	snprintf(line, sizeof(line), "%u %.40s  %s s, %llu calls, %s timing, %s %s s%s", m->pid,
+		 strings_get(&m->strings, m->main_class), decimal((double)m->duration / 1e9, 1).text,
+		 (unsigned long long)calls,
+		 strings_get(&m->strings, m->timing), v->whole ? "all" : "last",
+		 decimal((double)span / 1e9, 1).text, v->paused ? "  PAUSED" : "");
 	screen_line(out, line, v->columns);
 	screen_line(out, "", v->columns);
 	snprintf(line, sizeof(line), "    CALLS/s    TOTAL    SELF  CALL TREE%s%s", v->filter[0] ? "  with " : "",

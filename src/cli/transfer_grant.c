@@ -5,11 +5,11 @@
  * command looks itself at what its own user has asked for. Tracepoints, probes and the CPU's own events are never
  * opened for others: they show what other processes do, or need rights in the process itself.
  */
-#include <ctype.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "cli/transfer.h"
 
 enum { TYPE_NONE = -1 };
@@ -43,7 +43,7 @@ static bool is_function(const char *name)
 	const char *colon = strchr(name, ':');
 
 	return (!colon || colon[1] == ':') && !strchr(name, '/') &&
-	       !(name[0] == 'r' && isdigit((unsigned char)name[1]));
+	       !(name[0] == 'r' && ascii_is_digit(name[1]));
 }
 
 static void read_event(char *name, struct grant *g)
@@ -51,7 +51,7 @@ static void read_event(char *name, struct grant *g)
 	char *at = strrchr(name, '@');
 	size_t i;
 
-	if (at && isdigit((unsigned char)at[1]))
+	if (at && ascii_is_digit(at[1]))
 		*at = '\0';
 	for (i = 0; i < ARRAY_LEN(known); i++)
 		if (strcmp(known[i].name, name) == 0)

@@ -5,8 +5,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "convert/watch.h"
 #include "options/options.h"
 
@@ -19,11 +19,11 @@ static bool state_wanted(const char *states, const char *state)
 		state += 6;
 	for (; *states; states += n + (states[n] != '\0')) {
 		n = strcspn(states, ",");
-		if (n > 6 && strncasecmp(states, "STATE_", 6) == 0) {
+		if (n > 6 && ascii_begins(states, "STATE_", 6)) {
 			states += 6;
 			n -= 6;
 		}
-		if (n && strncasecmp(states, state, n) == 0 && (state[n] == '\0' || state[n] == '_'))
+		if (n && ascii_begins(states, state, n) && (state[n] == '\0' || state[n] == '_'))
 			return true;
 	}
 	return false;

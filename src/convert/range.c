@@ -5,6 +5,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/ascii.h"
+
 #define SINCE_1970_FROM 100000000000.0 /* ms: in 1973 */
 
 /* ".25" at TEXT in ns, moved past it. */
@@ -69,6 +71,26 @@ static bool by_clock(const char *text, int64_t start, int64_t *ns)
 	return *p == '\0';
 }
 
+/* The number that TEXT begins with, "-1.5"; *REST stands behind it, at TEXT if there is none. */
+static double number(const char *text, const char **rest)
+{
+	const char *p = text + (text[0] == '-');
+	double n = 0, part = 1;
+	bool any = false, behind = false;
+
+	for (; ascii_is_digit(*p) || (*p == '.' && !behind); p++) {
+		if (*p == '.') {
+			behind = true;
+			continue;
+		}
+		any = true;
+		n = n * 10 + (*p - '0');
+		part *= behind ? 10 : 1;
+	}
+	*rest = any ? p : text;
+	return (text[0] == '-' ? -n : n) / part;
+}
+
 static bool by_number(const char *text, int64_t start, int64_t end, int64_t *ns)
 {
 	static const struct {
@@ -78,13 +100,11 @@ static bool by_number(const char *text, int64_t start, int64_t end, int64_t *ns)
 		{"", 1e6}, {"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9},
 		{"h", 3600e9}, {"d", 86400e9},
 	};
-	char *rest;
+	const char *rest;
 	double n;
 	size_t i;
 
-	if (!strchr("-.0123456789", text[0]) || strpbrk(text, "xXpPeEnNiI") == text + 1)
-		return false;
-	n = strtod(text, &rest);
+	n = number(text, &rest);
 	for (i = 0; rest > text && i < ARRAY_LEN(units); i++) {
 		if (strcmp(units[i].name, rest) != 0)
 			continue;

@@ -1,7 +1,8 @@
 #include "convert/request.h"
 
 #include <string.h>
-#include <strings.h>
+
+#include "base/ascii.h"
 
 bool request_asked(const struct request_wanted *w)
 {
@@ -13,7 +14,7 @@ static bool is_id(const char *wanted, const char *id)
 {
 	if (!*id)
 		return false;
-	return strcasecmp(wanted + strspn(wanted, "0"), id + strspn(id, "0")) == 0;
+	return ascii_equals(wanted + strspn(wanted, "0"), id + strspn(id, "0"));
 }
 
 static bool has_label(const char *wanted, const char *labels)

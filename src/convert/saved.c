@@ -1,11 +1,11 @@
 #include "convert/saved.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "convert/saved_inner.h"
 #include "convert/sources.h"
 
@@ -49,7 +49,7 @@ static uint32_t make_frame(struct fold *f, const char *text, size_t length, enum
 		words[FOLD_NAME] = strings_add(&f->strings, text, length);
 		return fold_frame(f, words);
 	}
-	if (colon && colon + 1 < text + length && isdigit((unsigned char)colon[1])) {
+	if (colon && colon + 1 < text + length && ascii_is_digit(colon[1])) {
 		words[FOLD_LINE] = (uint32_t)strtoul(colon + 1, NULL, 10);
 		length = (size_t)(colon - text);
 	}

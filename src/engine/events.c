@@ -15,7 +15,6 @@
  * address (interpreted methods share one entry, compiled code comes, moves and goes), and writing into it
  * would race with the JVM, which patches the same places.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
@@ -23,6 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "engine/events_inner.h"
 
 enum source {
@@ -81,7 +81,7 @@ static bool is_raw(const char *name)
 	size_t digits = strspn(name + 1, "0123456789abcdefABCDEF");
 
 	return name[0] == 'r' && digits > 0 && digits <= 16 && name[1 + digits] == '\0' &&
-	       isdigit((unsigned char)name[1]);
+	       ascii_is_digit(name[1]);
 }
 
 static int resolve_raw(const char *name, struct engine_event *e)
@@ -190,7 +190,7 @@ static uint64_t split_interval(char *name)
 	uint64_t n;
 	size_t i;
 
-	if (!at || !isdigit((unsigned char)at[1]))
+	if (!at || !ascii_is_digit(at[1]))
 		return 0;
 	n = strtoull(at + 1, &end, 10);
 	for (i = 0; i < ARRAY_LEN(units); i++)

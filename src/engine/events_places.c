@@ -2,7 +2,6 @@
  * events_places.c - events that happen at a place: tracepoints and probes of the kernel, functions and memory of the
  * process.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
@@ -10,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "engine/events_inner.h"
 #include "engine/native_address.h"
 
@@ -122,7 +122,7 @@ int event_breakpoint(const char *symbol, uint64_t offset, uint32_t access, uint6
 	uintptr_t address;
 	char *end;
 
-	if (isdigit((unsigned char)symbol[0])) {
+	if (ascii_is_digit(symbol[0])) {
 		address = strtoull(symbol, &end, 0);
 		if (*end)
 			return error_set(err, EINVAL, "%s: '%s' is no address", e->name, symbol);

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/decimal.h"
 #include "base/names.h"
 #include "format/calls_tree.h"
 #include "format/page_put.h"
@@ -187,12 +188,13 @@ static void put_head(const struct calls *c, const struct calls_style *style, str
 	page_flag(out, "inverted", style->inverted);
 	buffer_puts(out, "\"lost\":[],\n\"ended\":[],\n");
 	buffer_printf(out, "\"details\":\"Calls: %" PRIu64 " counted, %" PRIu64 " in no tree\\nProbes: %" PRIu32
-		      " classes, about %.1f ns a call\\n", c->count, c->uncounted, c->class_count, c->cost);
+		      " classes, about %s ns a call\\n", c->count, c->uncounted, c->class_count,
+		      decimal(c->cost, 1).text);
 	if (c->not_run)
 		buffer_printf(out, "Not seen running, without probes: %" PRIu32 " classes\\n", c->not_run);
 	if (c->since)
-		buffer_printf(out, "Counted from their probes on, the last %.1f s after the start\\n",
-			      (double)c->since / 1e9);
+		buffer_printf(out, "Counted from their probes on, the last %s s after the start\\n",
+			      decimal((double)c->since / 1e9, 1).text);
 	buffer_printf(out, "Trees: %" PRIu64 " bytes\",\n", c->bytes);
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "base/clean.h"
+#include "base/decimal.h"
 #include "format/calls_tree.h"
 #include "format/human.h"
 
@@ -46,13 +47,14 @@ void calls_overhead(const struct calls *c, struct buffer *out)
 		buffer_puts(out, "; what a call's probes cost was not measured\n");
 		return;
 	}
-	buffer_printf(out, "; probes cost about %.1f ns a call in compiled code, ", c->cost);
+	buffer_printf(out, "; probes cost about %s ns a call in compiled code, ", decimal(c->cost, 1).text);
 	if (c->stamped_cost > 0)
-		buffer_printf(out, "%.1f ns for the %s that were timed, ", c->stamped_cost,
+		buffer_printf(out, "%s ns for the %s that were timed, ", decimal(c->stamped_cost, 1).text,
 			      human_count(c->stamped).text);
-	buffer_printf(out, "%.3f s in all", spent / 1e9);
+	buffer_printf(out, "%s s in all", decimal(spent / 1e9, 3).text);
 	if (c->timed && busy > 0)
-		buffer_printf(out, " (%.1f %% of the time in instrumented methods)", 100 * spent / busy);
+		buffer_printf(out, " (%s %% of the time in instrumented methods)",
+			      decimal(100 * spent / busy, 1).text);
 	buffer_putc(out, '\n');
 	if (c->timed && c->timing[0] == 'e' && per_second(c) > MANY_CALLS && spent > busy / 2)
 		buffer_puts(out, "recommended: --timing sampled, or adaptive; here time stamps cost more than what "
@@ -66,7 +68,7 @@ void calls_overhead(const struct calls *c, struct buffer *out)
 
 static void put_ms(uint64_t ns, int width, struct buffer *out)
 {
-	buffer_printf(out, "%*.3f", width, (double)ns / 1e6);
+	buffer_printf(out, "%*s", width, decimal((double)ns / 1e6, 3).text);
 }
 
 /* Whether some methods are counted from so late on that it must be said with each. */
@@ -81,7 +83,7 @@ static void put_row(const struct calls *c, const struct calls_method *m, uint64_
 	buffer_printf(out, "%14" PRIu64, m->count);
 	if (!c->timed)
 		return;
-	buffer_printf(out, "  %6.2f%%", share(m->self.wall, whole));
+	buffer_printf(out, "  %6s%%", decimal(share(m->self.wall, whole), 2).text);
 	put_ms(m->self.wall, 14, out);
 	put_ms(m->total.wall, 14, out);
 	put_ms(m->self.cpu, 14, out);
@@ -92,7 +94,7 @@ static void put_row(const struct calls *c, const struct calls_method *m, uint64_
 		return;
 	/* no time was ever charged to it: it is short, not nothing */
 	if (m->count && m->total.wall)
-		buffer_printf(out, "%12.0f", (double)m->total.wall / (double)m->count);
+		buffer_printf(out, "%12s", decimal((double)m->total.wall / (double)m->count, 0).text);
 	else
 		buffer_printf(out, "%12s", "-");
 	if (m->spread.timed)
@@ -124,7 +126,7 @@ static int put_hot(const struct calls *c, const bool *overloads, unsigned limit,
 	for (i = 0; i < c->method_count && i < limit && order[i]->count; i++) {
 		put_row(c, order[i], c->nodes[0].total.wall, false, out);
 		if (is_late(c))
-			buffer_printf(out, "%9.1f", (double)order[i]->since / 1e9);
+			buffer_printf(out, "%9s", decimal((double)order[i]->since / 1e9, 1).text);
 		buffer_puts(out, "  ");
 		calls_name(c, overloads, (uint32_t)(order[i] - c->methods), out);
 		buffer_putc(out, '\n');
@@ -261,7 +263,7 @@ static int put_tree(const struct calls *tree, const bool *overloads, uint32_t le
 		}
 		buffer_printf(out, "%14" PRIu64, n->count);
 		if (tree->timed) {
-			buffer_printf(out, "  %6.2f%%", share(n->total.wall, whole));
+			buffer_printf(out, "  %6s%%", decimal(share(n->total.wall, whole), 2).text);
 			put_ms(n->total.wall, 14, out);
 			put_ms(n->self.wall, 14, out);
 		}
@@ -289,16 +291,16 @@ static int put_back(const struct calls *c, const bool *overloads, struct buffer 
 
 static void put_head(const struct calls *c, struct buffer *out)
 {
-	buffer_printf(out, "--- Calls of %" PRIu32 " methods in %" PRIu32 " classes, %s timing, %.1f s ---\n",
-		      c->method_count, c->class_count, c->timing, (double)c->duration / 1e9);
+	buffer_printf(out, "--- Calls of %" PRIu32 " methods in %" PRIu32 " classes, %s timing, %s s ---\n",
+		      c->method_count, c->class_count, c->timing, decimal((double)c->duration / 1e9, 1).text);
 	calls_overhead(c, out);
 	if (c->not_run)
 		buffer_printf(out, "%" PRIu32 " more classes match but were not seen running; they have no probes "
 			      "(--all-classes: all get them)\n", c->not_run);
 	if (is_late(c))
-		buffer_printf(out, "methods are counted from when their class got its probes ('from s'), up to %.1f s "
+		buffer_printf(out, "methods are counted from when their class got its probes ('from s'), up to %s s "
 			      "after the start: two counts compare only from the later one on\n",
-			      (double)c->since / 1e9);
+			      decimal((double)c->since / 1e9, 1).text);
 	if (c->uncounted)
 		buffer_printf(out, "%" PRIu64 " calls are in no tree: by threads that were being attached, or beyond "
 			      "the memory for trees\n", c->uncounted);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/decimal.h"
 #include "base/vector.h"
 #include "format/human.h"
 #include "format/sorted.h"
@@ -39,8 +40,8 @@ static void put_line(struct drawing *d, const struct branch *b)
 	double scale = d->all ? 100.0 / (double)d->all : 0;
 	uint32_t depth = b->range.depth;
 
-	buffer_printf(d->out, "%6.2f%%  %6.2f%%  ", (double)b->total * scale,
-		      (double)b->self * scale);
+	buffer_printf(d->out, "%6s%%  %6s%%  ", decimal((double)b->total * scale, 2).text,
+		      decimal((double)b->self * scale, 2).text);
 	human_right(d->out,
 		    d->by_weight ? human_time(b->total).text : human_count(b->total).text, 10);
 	buffer_printf(d->out, "  [%3u] %*s%s\n", depth, (int)MIN(b->indent, INDENT_MAX) * 2, "",
@@ -114,8 +115,8 @@ static int draw(struct drawing *d)
 	}
 	if (d->pruned)
 		buffer_printf(d->out,
-			      "(%s branches below %g %% each, %s together, are not shown)\n",
-			      human_count(d->pruned).text, d->minwidth,
+			      "(%s branches below %s %% each, %s together, are not shown)\n",
+			      human_count(d->pruned).text, decimal_short(d->minwidth).text,
 			      human_percent(d->pruned_total, d->all).text);
 	return 0;
 }

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "format/filter.h"
 #include "format/owners.h"
 #include "format/writers.h"
@@ -116,7 +116,7 @@ static bool has_word(const char *list, const char *word)
 	while (*list) {
 		size_t n = strcspn(list, " ");
 
-		if (n == length && !strncasecmp(list, word, n))
+		if (n == length && ascii_begins(list, word, n))
 			return true;
 		list += n;
 		list += strspn(list, " ");

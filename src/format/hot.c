@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clean.h"
+#include "base/decimal.h"
 #include "format/frame_name.h"
 #include "format/human.h"
 #include "format/loss_line.h"
@@ -62,10 +63,10 @@ static void put_row(struct buffer *out, const struct methods *m, const struct me
 	double scale = all ? 100.0 / (double)all : 0;
 
 	buffer_colour(out, heat);
-	buffer_printf(out, "%6.2f%%", (double)self * scale);
+	buffer_printf(out, "%6s%%", decimal((double)self * scale, 2).text);
 	put_value(out, self, by_weight && !p->in_events);
 	buffer_colour(out, *heat ? c->off : "");
-	buffer_printf(out, "  %6.2f%%", (double)total * scale);
+	buffer_printf(out, "  %6s%%", decimal((double)total * scale, 2).text);
 	put_value(out, total, by_weight && !p->in_events);
 	buffer_puts(out, "  ");
 	buffer_colour(out, c->dim);
@@ -99,8 +100,8 @@ static void put_table(struct buffer *out, const struct methods *m, const struct 
 	}
 	if (rest) {
 		buffer_colour(out, c->dim);
-		buffer_printf(out, "%6.2f%%  in %s more methods", 100.0 * (double)rest / (double)all,
-			      human_count(with_self - shown).text);
+		buffer_printf(out, "%6s%%  in %s more methods",
+			      decimal(100.0 * (double)rest / (double)all, 2).text, human_count(with_self - shown).text);
 		buffer_colour(out, c->off);
 		buffer_putc(out, '\n');
 	}

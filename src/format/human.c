@@ -4,6 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/decimal.h"
+
 struct human human_count(uint64_t n)
 {
 	struct human h;
@@ -27,7 +29,7 @@ static struct human in_unit(uint64_t ns, uint64_t unit, int decimals, const char
 
 	if (ns % unit == 0)
 		decimals = 0;
-	snprintf(h.text, sizeof(h.text), "%.*f %s", decimals, (double)ns / (double)unit, name);
+	snprintf(h.text, sizeof(h.text), "%s %s", decimal((double)ns / (double)unit, decimals).text, name);
 	return h;
 }
 
@@ -65,7 +67,7 @@ struct human human_bytes(uint64_t bytes)
 		value /= 1024;
 		u++;
 	}
-	snprintf(h.text, sizeof(h.text), u && value < 10 ? "%.1f %s" : "%.0f %s", value, units[u]);
+	snprintf(h.text, sizeof(h.text), "%s %s", decimal(value, u && value < 10 ? 1 : 0).text, units[u]);
 	return h;
 }
 
@@ -83,7 +85,7 @@ struct human human_percent(uint64_t part, uint64_t whole)
 	else if (percent > 99.99 && percent < 100)
 		snprintf(h.text, sizeof(h.text), "99.99 %%");
 	else
-		snprintf(h.text, sizeof(h.text), "%.2f %%", percent);
+		snprintf(h.text, sizeof(h.text), "%s %%", decimal(percent, 2).text);
 	return h;
 }
 

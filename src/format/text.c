@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/decimal.h"
 #include "format/frame_name.h"
 #include "format/human.h"
 #include "format/loss_line.h"
@@ -25,8 +26,8 @@ static double percent(uint64_t part, uint64_t whole)
 static void put_reason(struct buffer *out, const char *name, uint64_t count, uint64_t whole)
 {
 	if (count)
-		buffer_printf(out, "%-20s: %llu (%.2f%%)\n", name, (unsigned long long)count,
-			      percent(count, whole));
+		buffer_printf(out, "%-20s: %llu (%s%%)\n", name, (unsigned long long)count,
+			      decimal(percent(count, whole), 2).text);
 }
 
 void text_header(struct buffer *out, const struct profile *p)
@@ -62,9 +63,9 @@ static void put_trace(struct buffer *out, const struct sorted *s, const struct s
 	unsigned long long samples = r->self_samples, weight = r->self_weight;
 	uint32_t i;
 
-	buffer_printf(out, "--- %llu %s (%.2f%%), %llu sample%s\n", weight,
+	buffer_printf(out, "--- %llu %s (%s%%), %llu sample%s\n", weight,
 		      !s->profile->in_events ? "ns" : s->profile->unit ? s->profile->unit : s->profile->event,
-		      percent(weight, s->profile->weight_stored), samples, samples == 1 ? "" : "s");
+		      decimal(percent(weight, s->profile->weight_stored), 2).text, samples, samples == 1 ? "" : "s");
 	for (i = 0; i < r->depth; i++)
 		buffer_printf(out, "  [%2u] %s\n", i, sorted_text(s, r->from, r->depth - 1 - i));
 	buffer_putc(out, '\n');
@@ -137,9 +138,9 @@ int text_flat(struct buffer *out, const struct profile *p, const struct format_o
 		if (!row->self)
 			continue;
 		count++;
-		buffer_printf(out, "%12llu  %6.2f%%  %7llu  %s\n",
+		buffer_printf(out, "%12llu  %6s%%  %7llu  %s\n",
 			      (unsigned long long)row->self_weight,
-			      percent(row->self_weight, p->weight_stored),
+			      decimal(percent(row->self_weight, p->weight_stored), 2).text,
 			      (unsigned long long)row->self, name_text(&m.names, row->name));
 	}
 	methods_free(&m);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/clean.h"
+#include "base/decimal.h"
 #include "format/human.h"
 
 #define LINES 10
@@ -22,8 +23,8 @@ static void put_head(struct buffer *out, const char *what)
 
 static void put_line(struct buffer *out, const struct profile *p, const struct line *l)
 {
-	buffer_printf(out, "%8s %6.2f%% %9s %9s  ", human_time(l->time).text,
-		      p->weight_stored ? 100.0 * (double)l->time / (double)p->weight_stored : 0,
+	buffer_printf(out, "%8s %6s%% %9s %9s  ", human_time(l->time).text,
+		      decimal(p->weight_stored ? 100.0 * (double)l->time / (double)p->weight_stored : 0, 2).text,
 		      human_count(l->waits).text, l->longest ? human_time(l->longest).text : "");
 	clean_name(out, l->name);
 	buffer_putc(out, '\n');

@@ -2,11 +2,11 @@
  * events.c - the list of events: which words belong to it, and what they are spelled like.
  * What they stand for is known to the agent alone (engine/events.c): it depends on the machine.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "options/table.h"
 
 /* The length of the event's name in TEXT without "@INTERVAL". */
@@ -14,7 +14,7 @@ static size_t plain_length(const char *text)
 {
 	const char *at = strrchr(text, '@');
 
-	return at && isdigit((unsigned char)at[1]) ? (size_t)(at - text) : strlen(text);
+	return at && ascii_is_digit(at[1]) ? (size_t)(at - text) : strlen(text);
 }
 
 static const struct option_event *known(const char *name)
@@ -31,7 +31,7 @@ static const struct option_event *known(const char *name)
 static bool is_spelled(const char *name)
 {
 	return (strchr(name, ':') && !strstr(name, "::")) || strchr(name, '/') || strncmp(name, "mem:", 4) == 0 ||
-	       (name[0] == 'r' && isdigit((unsigned char)name[1]));
+	       (name[0] == 'r' && ascii_is_digit(name[1]));
 }
 
 /*
@@ -84,7 +84,7 @@ static int check(const char *name, struct error *err)
 	if (strchr(name, '.')) /* a Java method: option_finish_events sees to it */
 		return 0;
 	/* the name of a native function, perhaps; C++ names are qualified */
-	if ((isalpha((unsigned char)name[0]) || name[0] == '_') && strspn(name, "abcdefghijklmnopqrstuvwxyz"
+	if ((ascii_is_letter(name[0]) || name[0] == '_') && strspn(name, "abcdefghijklmnopqrstuvwxyz"
 	    "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:@~") == strlen(name))
 		return 0;
 	return error_set(err, EINVAL, "unknown event: %s; `jstrobe list` shows the events there are", name);

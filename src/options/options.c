@@ -3,9 +3,9 @@
  */
 #include "options/options.h"
 
-#include <ctype.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "base/knob.h"
 #include "options/table.h"
 
@@ -74,8 +74,7 @@ static unsigned distance(const char *a, const char *b)
 
 		now[0] = (unsigned)i;
 		for (j = 1; j <= lb; j++) {
-			bool same = tolower((unsigned char)a[i - 1]) ==
-				    tolower((unsigned char)b[j - 1]);
+			bool same = ascii_lower(a[i - 1]) == ascii_lower(b[j - 1]);
 			unsigned best = last[j - 1] + (same ? 0 : 1);
 
 			best = MIN(best, last[j] + 1);

@@ -1,11 +1,11 @@
 /*
  * Numbers and times as users write them, read exactly: no floating point.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "options/table.h"
 
 /* What may stand behind a number, and how much it is; ends with one without name. */
@@ -36,9 +36,9 @@ static int digits(const char **text, uint64_t *value)
 	const char *p = *text;
 
 	*value = 0;
-	if (!isdigit((unsigned char)*p))
+	if (!ascii_is_digit(*p))
 		return -EINVAL;
-	for (; isdigit((unsigned char)*p); p++)
+	for (; ascii_is_digit(*p); p++)
 		if (__builtin_mul_overflow(*value, 10, value) ||
 		    __builtin_add_overflow(*value, (uint64_t)(*p - '0'), value))
 			return -ERANGE;
@@ -101,7 +101,7 @@ static uint64_t fraction(const char **text, uint64_t unit)
 {
 	uint64_t sum = 0;
 
-	for (; isdigit((unsigned char)**text); ++*text) {
+	for (; ascii_is_digit(**text); ++*text) {
 		uint64_t digit = (uint64_t)(**text - '0');
 
 		sum += digit * (unit / 10) + digit * (unit % 10) / 10;
@@ -132,7 +132,7 @@ static int quantity(const char *text, const struct unit *unit, uint64_t *value)
 		if (text == point)
 			return -EINVAL;
 	}
-	while (unit->name && strcasecmp(unit->name, text) != 0)
+	while (unit->name && !ascii_equals(unit->name, text))
 		unit++;
 	if (!unit->name)
 		return -EINVAL;

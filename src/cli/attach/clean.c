@@ -7,7 +7,6 @@
  * our name, below it one that is called like a version, below it one of 16 hex digits, and in it a file of our name
  * whose contents have that hash, all of it belonging to the user after whom the first folder is called.
  */
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "cli/attach/attach.h"
 #include "cli/attach/copy.h"
 #include "cli/attach/process.h"
@@ -104,7 +104,7 @@ __attribute__((format(printf, 2, 3))) static void complain(struct cleaning *c, c
 
 static bool is_version(const char *name)
 {
-	return isdigit((unsigned char)name[0]) && strspn(name, "0123456789.") == strlen(name);
+	return ascii_is_digit(name[0]) && strspn(name, "0123456789.") == strlen(name);
 }
 
 static bool is_hash(const char *name)

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "base/ascii.h"
 #include "cli/attach/attach.h"
 #include "cli/attach/process.h"
 
@@ -97,7 +97,7 @@ static size_t match(const struct attach_jvms *jvms, const char *name, bool exact
 	for (i = 0; i < jvms->count; i++) {
 		const struct attach_jvm *jvm = &jvms->items[i];
 
-		if (exact ? !equals(jvm->main, name) : !strcasestr(jvm->main, name))
+		if (exact ? !equals(jvm->main, name) : !ascii_contains(jvm->main, name))
 			continue;
 		found++;
 		*pid = jvm->pid;

@@ -15,7 +15,6 @@
  * both file and connection only from its own user or root, and JDK 8 only from
  * its own user: root becomes that user for as long as it takes (user.c), and has no other rights there.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -281,7 +280,7 @@ static void flatten(char *text)
 {
 	size_t n = strlen(text);
 
-	while (n > 0 && isspace((unsigned char)text[n - 1]))
+	while (n > 0 && strchr(" \t\n\v\f\r", text[n - 1]))
 		text[--n] = '\0';
 	for (; *text; text++)
 		if (*text == '\n')

@@ -1,6 +1,5 @@
 #include "cli/attach/survey.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/ascii.h"
 #include "base/vector.h"
 #include "os/os.h"
 
@@ -284,7 +284,7 @@ static int find_processes(struct rounds *r, struct error *err)
 	if (!proc)
 		return error_set(err, errno, "/proc cannot be read: %s; mount it", strerror(errno));
 	while ((entry = readdir(proc)) != NULL) {
-		if (!isdigit((unsigned char)entry->d_name[0]))
+		if (!ascii_is_digit(entry->d_name[0]))
 			continue;
 		pid = VECTOR_PUSH(&r->pids);
 		if (pid)

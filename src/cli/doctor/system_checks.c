@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/decimal.h"
 #include "cli/attach/root.h"
 #include "cli/doctor/doctor.h"
 #include "os/os.h"
@@ -192,8 +193,8 @@ void doctor_cpu_quota(const struct patient *p, struct finding *f)
 		return;
 	snprintf(path, sizeof(path), "%s/cpu.stat", folder);
 	throttled = value_in(path, "nr_throttled");
-	finding_say(f, throttled ? DOCTOR_NOTE : DOCTOR_OK, "it may use %.2f CPUs (cpu.max); it was throttled %llu "
-		    "times so far", (double)quota / (double)period, (unsigned long long)throttled);
+	finding_say(f, throttled ? DOCTOR_NOTE : DOCTOR_OK, "it may use %s CPUs (cpu.max); it was throttled %llu "
+		    "times so far", decimal((double)quota / (double)period, 2).text, (unsigned long long)throttled);
 	if (throttled)
 		finding_remedy(f, "waiting for the quota is no CPU time: -e wall shows it");
 }
