@@ -52,21 +52,41 @@ static uint32_t keep_dotted(struct trace_classes *c, const char *name, size_t le
 	return strings_add(&c->texts, text, length);
 }
 
+/* Whether the text NUMBER is what keep_dotted kept of NAME. */
+static bool is_kept(const struct trace_classes *c, uint32_t number, const char *name, size_t length)
+{
+	const char *kept = strings_get(&c->texts, number);
+	size_t i;
+
+	length = MIN(length, NAME_MAX_LENGTH - 1u);
+	for (i = 0; i < length && kept[i] == (name[i] == '/' ? '.' : name[i]); i++)
+		;
+	return i == length && !kept[i];
+}
+
 /* ---- the hook --------------------------------------------------------------------------------- */
 
 static void note_skip(struct trace_classes *c, const char *name, size_t length, const char *reason)
 {
 	struct trace_skip *s;
-	bool fresh = false;
+	uint32_t *place;
+	uint64_t key;
+	bool fresh;
 
-	map_put(&c->skips_known, hash(1, name, length), &fresh);
-	if (!fresh)
-		return;
-	s = c->skipped.count < SKIPS_KEPT ? VECTOR_PUSH(&c->skipped) : NULL;
+	for (key = hash(1, name, length);; key++) {
+		place = map_put(&c->skips_known, key, &fresh);
+		if (!place || fresh)
+			break;
+		/* of those that are only counted no name is kept */
+		if (!*place || is_kept(c, c->skipped.items[*place - 1].name, name, length))
+			return;
+	}
+	s = place && c->skipped.count < SKIPS_KEPT ? VECTOR_PUSH(&c->skipped) : NULL;
 	if (!s) {
 		c->skipped_more++;
 		return;
 	}
+	*place = (uint32_t)c->skipped.count;
 	s->name = keep_dotted(c, name, length);
 	s->reason = reason;
 }
@@ -87,22 +107,44 @@ static uint64_t method_key(const struct text *class_name, const struct text *nam
 	return hash(hash(hash(2, class_name->at, class_name->length), name->at, name->length), type->at, type->length);
 }
 
+static bool is_text(const struct trace_classes *c, uint32_t number, const struct text *text)
+{
+	const char *kept = strings_get(&c->texts, number);
+
+	return strlen(kept) == text->length && memcmp(kept, text->at, text->length) == 0;
+}
+
+static bool is_method(const struct trace_classes *c, const struct trace_method *m, const struct text *class_name,
+		      const struct text *name, const struct text *type)
+{
+	return is_kept(c, m->class_name, class_name->at, class_name->length) && is_text(c, m->name, name) &&
+	       is_text(c, m->type, type);
+}
+
 int64_t trace_classes_find(const struct trace_classes *c, const struct text *class_name, const struct text *name,
 			   const struct text *type)
 {
-	const uint32_t *place = map_get(&c->known, method_key(class_name, name, type));
+	uint64_t key = method_key(class_name, name, type);
+	const uint32_t *place;
 
-	return place ? (int64_t)*place - 1 : -1;
+	for (; (place = map_get(&c->known, key)); key++)
+		if (*place && is_method(c, &c->methods.items[*place - 1], class_name, name, type))
+			return (int64_t)*place - 1;
+	return -1;
 }
 
 /* The number of MEMBER, a new one if need be; 0: no memory. */
 static uint32_t number_of(struct trace_classes *c, const struct text *class_name, const struct member *member)
 {
+	uint64_t key = method_key(class_name, &member->name, &member->type);
 	struct trace_method *method;
-	bool fresh;
-	uint32_t *place = map_put(&c->known, method_key(class_name, &member->name, &member->type), &fresh);
+	uint32_t *place;
 
-	if (place && fresh) {
+	do
+		place = map_put(&c->known, key++, NULL);
+	while (place && *place &&
+	       !is_method(c, &c->methods.items[*place - 1], class_name, &member->name, &member->type));
+	if (place && !*place) {
 		method = VECTOR_PUSH(&c->methods);
 		if (!method)
 			return 0;
@@ -171,6 +213,25 @@ static bool touches(const struct trace_classes *c, const struct text *name, bool
 	       (c->timing != TREE_COUNTS && waits_touch(name));
 }
 
+/* Class NAME has probes; whether it had none before. */
+static bool note_changed(struct trace_classes *c, const char *name)
+{
+	uint64_t key = trace_list_hash(name, strlen(name));
+	uint32_t *text;
+
+	for (;; key++) {
+		text = map_put(&c->changed, key, NULL);
+		if (!text)
+			return false;
+		if (!*text)
+			break;
+		if (is_kept(c, *text, name, strlen(name)))
+			return false;
+	}
+	*text = keep_dotted(c, name, strlen(name));
+	return true;
+}
+
 /* BYTES with probes into OUT; lock held. */
 static bool change(struct trace_classes *c, const unsigned char *bytes, jint size, const char *name, struct buffer *out)
 {
@@ -179,7 +240,6 @@ static bool change(struct trace_classes *c, const unsigned char *bytes, jint siz
 	uint64_t began = os_monotonic();
 	enum skip why;
 	unsigned count;
-	bool fresh;
 
 	c->chosen = 0;
 	count = rewrite_class(bytes, (size_t)size, &r, out, &why);
@@ -188,8 +248,9 @@ static bool change(struct trace_classes *c, const unsigned char *bytes, jint siz
 	if (why != SKIP_NONE && name)
 		note_skip(c, name, strlen(name), skip_names[why].text);
 	if (count && name) {
-		map_put(&c->changed, trace_list_hash(name, strlen(name)), &fresh);
-		c->class_count += fresh && c->chosen;
+		bool first = note_changed(c, name);
+
+		c->class_count += first && c->chosen;
 	}
 	return count;
 }

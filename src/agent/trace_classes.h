@@ -35,10 +35,10 @@ struct trace_classes {
 	bool deep;                           /* calls count down to some depth only */
 	uint32_t first;                      /* number of the first method, at least 1 */
 	VECTOR(struct trace_method) methods;
-	struct map known;                    /* hash of class, name and type → place + 1 */
-	struct map changed;                  /* hash of the names of classes that have probes */
+	struct map known;                    /* hash of class, name and type, or the next → place + 1 */
+	struct map changed;                  /* hash of a changed class's name, or the next → the name */
 	VECTOR(struct trace_skip) skipped;
-	struct map skips_known;
+	struct map skips_known;              /* hash of a name, or the next → place in skipped + 1, 0: counted */
 	uint32_t skipped_more;               /* beyond what is kept */
 	uint32_t chosen;                     /* methods of the class at hand */
 	bool redefined;                      /* the class at hand is there already */

@@ -174,58 +174,89 @@ static uint32_t keep(char *text, bool class_name)
 	return strings_add(&slow.texts, from ? from : "", length);
 }
 
-/* The place of a frame. */
+static bool is_frame(const struct stack_frame *a, const struct stack_frame *b)
+{
+	return a->class_name == b->class_name && a->name == b->name && a->type == b->type && a->line == b->line;
+}
+
+/* The place of a frame; UINT32_MAX: no memory. */
 static uint32_t frame_of(const struct told_frame *told)
 {
 	struct stack_frame f = {.line = told->line}, *new;
 	uint32_t *place;
-	bool fresh;
+	uint64_t key;
 
 	f.class_name = keep(told->class_name, true);
 	f.name = keep(told->name, false);
 	f.type = keep(told->type, false);
-	place = map_put(&slow.frames_known, map_hash(map_hash((uint64_t)f.class_name << 32 | f.name) ^
-						     ((uint64_t)f.type << 32 | (uint32_t)f.line)), &fresh);
-	if (place && fresh) {
-		new = VECTOR_PUSH(&slow.frames);
-		if (!new)
-			return 0;
-		*new = f;
-		*place = (uint32_t)slow.frames.count;
+	key = map_hash(map_hash((uint64_t)f.class_name << 32 | f.name) ^ ((uint64_t)f.type << 32 | (uint32_t)f.line));
+	for (;; key++) {
+		place = map_put(&slow.frames_known, key, NULL);
+		if (!place)
+			return UINT32_MAX;
+		if (!*place)
+			break;
+		if (is_frame(&slow.frames.items[*place - 1], &f))
+			return *place - 1;
 	}
-	return place && *place ? *place - 1 : 0;
+	new = slow.texts.failed ? NULL : VECTOR_PUSH(&slow.frames);
+	slow.texts.failed = false;
+	if (!new)
+		return UINT32_MAX;
+	*new = f;
+	*place = (uint32_t)slow.frames.count;
+	return *place - 1;
+}
+
+/* Whether S is the stack whose COUNT places are those from FIRST on. */
+static bool is_stack(const struct stack *s, uint32_t first, uint32_t count, bool truncated)
+{
+	return s->count == count && s->truncated == truncated &&
+	       (!count || memcmp(&slow.places.items[s->first], &slow.places.items[first],
+				 count * sizeof(*slow.places.items)) == 0);
+}
+
+/* The number of the stack whose COUNT places are those from FIRST on, a new one if need be; UINT32_MAX: no memory. */
+static uint32_t stack_at(uint32_t first, uint32_t count, bool truncated, uint64_t key)
+{
+	uint32_t *place;
+	struct stack *s;
+
+	for (;; key++) {
+		place = map_put(&slow.stacks_known, key, NULL);
+		if (!place)
+			return UINT32_MAX;
+		if (!*place)
+			break;
+		if (is_stack(&slow.stacks.items[*place - 1], first, count, truncated)) {
+			slow.places.count = first;
+			return *place - 1;
+		}
+	}
+	s = VECTOR_PUSH(&slow.stacks);
+	if (!s)
+		return UINT32_MAX;
+	*s = (struct stack){first, count, truncated};
+	*place = (uint32_t)slow.stacks.count;
+	return *place - 1;
 }
 
 /* The place of the stack; UINT32_MAX: no memory. */
 static uint32_t stack_of(const struct told *t)
 {
-	uint32_t first = (uint32_t)slow.places.count, *place;
+	uint32_t first = (uint32_t)slow.places.count;
 	uint64_t key = t->truncated;
-	struct stack *s;
-	bool fresh;
 	jint i;
 
 	for (i = 0; i < t->count; i++) {
-		uint32_t *at = VECTOR_PUSH(&slow.places);
+		uint32_t frame = frame_of(&t->frames[i]), *at = frame == UINT32_MAX ? NULL : VECTOR_PUSH(&slow.places);
 
 		if (!at)
 			return UINT32_MAX;
-		*at = frame_of(&t->frames[i]);
-		key = map_hash(key * 31 + *at + 1);
+		*at = frame;
+		key = map_hash(key * 31 + frame + 1);
 	}
-	place = map_put(&slow.stacks_known, key, &fresh);
-	if (!place)
-		return UINT32_MAX;
-	if (!fresh) {
-		slow.places.count = first;
-		return *place - 1;
-	}
-	s = VECTOR_PUSH(&slow.stacks);
-	if (!s)
-		return UINT32_MAX;
-	*s = (struct stack){first, (uint32_t)t->count, t->truncated};
-	*place = (uint32_t)slow.stacks.count;
-	return *place - 1;
+	return stack_at(first, (uint32_t)t->count, t->truncated, key);
 }
 
 static void store(const struct tree_exit *e, const struct told *t)

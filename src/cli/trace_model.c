@@ -75,19 +75,29 @@ static uint32_t name_of_thread(struct trace_model *m, uint64_t thread)
 							     (unsigned long long)thread + 1));
 }
 
-/* N as the next node, with what it has grown by. SIGNATURE: overloads are nodes of their own. */
-static void add(struct trace_model *m, const struct trace_node *n, uint32_t signature)
+/* Where the place is kept of node N below the node that had PLACE in the last look; NULL without memory. */
+static uint32_t *way_slot(struct trace_model *m, uint32_t place, const struct trace_node *n)
+{
+	uint32_t *pair = map_put(&m->pairs, (uint64_t)n->signature << 32 | n->name, NULL);
+
+	if (pair && !*pair)
+		*pair = m->pairs.count;
+	return pair ? map_put(&m->by_way, (uint64_t)place << 32 | *pair, NULL) : NULL;
+}
+
+/* N as the next node, with what it has grown by. */
+static void add(struct trace_model *m, const struct trace_node *n)
 {
 	const struct trace_node *parent = &m->nodes.items[n->parent];
-	uint64_t way = map_hash(parent->way * 31 + ((uint64_t)signature << 32 | n->name));
-	uint32_t depth = parent->depth + 1, *former = map_get(&m->by_way, way);
+	uint32_t depth = parent->depth + 1, *slot = parent->before ? way_slot(m, parent->before - 1, n) : NULL;
+	const uint32_t *former = slot && *slot ? slot : NULL;
 	struct trace_sums before = former ? m->former.items[*former - 1] : (struct trace_sums){0};
 	struct trace_node *to = VECTOR_PUSH(&m->nodes);
 
 	if (!to)
 		return;
 	*to = *n;
-	to->way = way;
+	to->before = former ? *former + 1 : 0;
 	to->depth = depth;
 	to->grown = (struct trace_sums){
 		n->sums.calls - MIN(before.calls, n->sums.calls), n->sums.total - MIN(before.total, n->sums.total),
@@ -123,10 +133,11 @@ static void read_node(struct trace_model *m, struct json *j)
 			json_skip(j);
 	}
 	n.name = method.name;
+	n.signature = method.signature;
 	if (is_full(m, j, m->nodes.count, MOST_NODES))
 		return;
 	if (n.parent < m->nodes.count)
-		add(m, &n, method.signature);
+		add(m, &n);
 	else if (!j->error)
 		j->error = "a node behind its parent";
 }
@@ -145,12 +156,13 @@ static bool begin(struct trace_model *m)
 	uint32_t i, *slot;
 	struct trace_node *root;
 
+	map_clear(&m->pairs);
 	map_clear(&m->by_way);
 	m->former.count = m->methods.count = 0;
 	for (i = 1; i < m->nodes.count; i++) {
 		struct trace_sums *sums = VECTOR_PUSH(&m->former);
 
-		slot = map_put(&m->by_way, m->nodes.items[i].way, NULL);
+		slot = way_slot(m, m->nodes.items[i].parent, &m->nodes.items[i]);
 		if (!sums || !slot)
 			return false;
 		*sums = m->nodes.items[i].sums;
@@ -159,7 +171,7 @@ static bool begin(struct trace_model *m)
 	m->nodes.count = 0;
 	root = VECTOR_PUSH(&m->nodes);
 	if (root)
-		*root = (struct trace_node){.way = 1};
+		*root = (struct trace_node){.before = 1};
 	return root;
 }
 
@@ -212,5 +224,6 @@ void trace_model_free(struct trace_model *m)
 	free(m->nodes.items);
 	free(m->former.items);
 	free(m->methods.items);
+	map_free(&m->pairs);
 	map_free(&m->by_way);
 }

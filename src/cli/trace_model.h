@@ -18,7 +18,8 @@ struct trace_sums {
 struct trace_node {
 	uint32_t name;           /* number in model.strings */
 	uint32_t parent, depth;  /* node 0 is the root; depth of those below it is 1 */
-	uint64_t way;            /* the names down to here, as one number */
+	uint32_t signature;      /* overloads are nodes of their own */
+	uint32_t before;         /* its place in the last look + 1, 0 = it was not there */
 	struct trace_sums sums;  /* so far */
 	struct trace_sums grown; /* since the last look */
 };
@@ -32,7 +33,8 @@ struct trace_model {
 	VECTOR(struct trace_node) nodes; /* parents before their children */
 	VECTOR(struct trace_sums) former;
 	VECTOR(struct trace_method) methods; /* by their number in the result */
-	struct map by_way;               /* way → place in former + 1 */
+	struct map pairs;                /* name and signature → their number */
+	struct map by_way;               /* the parent's place in the last look and that number → place in former + 1 */
 	uint32_t pid, main_class, timing;
 	uint64_t duration, calls;        /* ns, and since the session began */
 	bool too_large;                  /* the last look had more than is kept */

@@ -116,7 +116,8 @@ struct collector {
 	PAGED(uint32_t) frame_list;
 	PAGED(uint16_t) bcis; /* beside frame_list: FRAME_NO_BCI = none */
 	PAGED(struct tally) tallies;
-	struct map by_place;   /* node, CPU and policy → the node with their frames */
+	struct map places;     /* CPU and policy → their number */
+	struct map by_place;   /* node and that number → the node with their frames */
 	PAGED(struct thread_entry) threads;
 	PAGED(struct thread_sum) sums; /* of each thread, one for each event */
 	struct map by_context; /* virtual thread → thread entry + 1 */

@@ -190,12 +190,14 @@ uint32_t account_stack_under(struct collector *c, uint32_t node, uint32_t frame)
 static uint32_t node_at(struct collector *c, uint32_t node, uint32_t cpu, const char *policy)
 {
 	uint32_t name = policy ? frames_marker(&c->frames, policy) + 1 : 0;
-	uint64_t key = map_hash(map_hash((uint64_t)node << 32 | name) ^ cpu);
-	uint32_t *slot = map_put(&c->by_place, key, NULL);
+	uint32_t *place = map_put(&c->places, (uint64_t)name << 32 | cpu, NULL), *slot;
 	struct node n = c->nodes.items[node], *to;
 	bool whole;
 	char text[32];
 
+	if (place && !*place)
+		*place = c->places.count;
+	slot = place ? map_put(&c->by_place, (uint64_t)node << 32 | *place, NULL) : NULL;
 	if (!slot || *slot)
 		return slot ? *slot : 0;
 	to = PAGED_PUSH(&c->nodes);

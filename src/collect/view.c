@@ -55,6 +55,28 @@ static const char *text_or_null(const struct view *v, uint32_t number)
 	return number ? text(v, number) : NULL;
 }
 
+static bool is_frame(const struct view *v, const struct profile_frame *known, const struct named_frame *f)
+{
+	return known->class_name == text_or_null(v, f->class_name) && known->name == text(v, f->name) &&
+	       known->signature == text_or_null(v, f->signature) && known->library == text_or_null(v, f->library) &&
+	       known->line == f->line && known->kind == f->kind;
+}
+
+/* The place of the number of frame F in SEEN, 0 if it has none; NULL without memory. */
+static uint32_t *frame_slot(const struct view *v, struct map *seen, const struct named_frame *f)
+{
+	uint64_t key = map_hash((uint64_t)f->class_name << 32 | f->name);
+	uint32_t *slot;
+
+	key = map_hash(key ^ ((uint64_t)f->signature << 32 | f->library)) ^
+	      ((uint64_t)(uint32_t)f->line << 8 | f->kind);
+	for (;; key++) {
+		slot = map_put(seen, key, NULL);
+		if (!slot || !*slot || is_frame(v, &v->frames[*slot - 1], f))
+			return slot;
+	}
+}
+
 /* Frames that have the same name by now get one number; *REMAP (to be freed) leads there. */
 static bool copy_frames(struct view *v, struct collector *c, uint32_t **remap)
 {
@@ -68,13 +90,9 @@ static bool copy_frames(struct view *v, struct collector *c, uint32_t **remap)
 		goto out;
 	for (i = 0; i < n; i++) {
 		const struct named_frame *f = &c->frames.named.items[i];
-		uint64_t key = map_hash((uint64_t)f->class_name << 32 | f->name);
+		uint32_t *slot = frame_slot(v, &seen, f);
 		struct profile_frame *to;
-		uint32_t *slot;
 
-		key = map_hash(key ^ ((uint64_t)f->signature << 32 | f->library)) ^
-		      ((uint64_t)(uint32_t)f->line << 8 | f->kind);
-		slot = map_put(&seen, key, NULL);
 		if (!slot)
 			goto out;
 		if (!*slot) {
@@ -164,7 +182,7 @@ static uint64_t hash_stack(const uint32_t *list, uint32_t depth, uint32_t thread
 }
 
 /* The stack of V that WANTED says, without samples if it is new; NULL without memory. */
-static struct profile_stack *merged(struct view *v, struct map *seen, const struct profile_stack *wanted)
+static struct profile_stack *merged_stack(struct view *v, struct map *seen, const struct profile_stack *wanted)
 {
 	uint64_t key = hash_stack(wanted->frames, wanted->depth, wanted->thread) ^ map_hash(wanted->request) ^
 		       wanted->state;
@@ -221,7 +239,7 @@ static bool copy_stacks(struct view *v, const struct collector *c, uint32_t e, c
 
 		if (t->event != e)
 			continue;
-		s = merged(v, &seen, &(struct profile_stack){
+		s = merged_stack(v, &seen, &(struct profile_stack){
 			.frames = list_frames(v, c, n, frames),
 			.depth = n->depth,
 			.thread = t->thread ? threads[t->thread - 1] : PROFILE_NO_THREAD,

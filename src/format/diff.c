@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "base/strings.h"
 #include "format/human.h"
 #include "format/methods.h"
@@ -80,9 +81,9 @@ static bool add_side(struct rows *r, unsigned side, bool by_weight, struct strin
 			*at = r->count++;
 			r->items[*at].name = name;
 		}
-		r->items[*at].self[side] = by_weight ? m->rows[i].self_weight : m->rows[i].self;
-		r->items[*at].total[side] = by_weight ? m->rows[i].total_weight : m->rows[i].total;
-		r->whole[side] += r->items[*at].self[side];
+		r->items[*at].self[side] += by_weight ? m->rows[i].self_weight : m->rows[i].self;
+		r->items[*at].total[side] += by_weight ? m->rows[i].total_weight : m->rows[i].total;
+		r->whole[side] += by_weight ? m->rows[i].self_weight : m->rows[i].self;
 	}
 	return true;
 }
@@ -96,8 +97,9 @@ static int build(struct rows *r, const struct diff *d, unsigned style)
 	int rc = 0;
 
 	memset(r, 0, sizeof(*r));
+	/* one file knows what a name stands for, the other, as collapsed stacks, may not */
 	for (side = 0; side < 2 && rc == 0; side++)
-		rc = methods_build(&r->of[side], profiles[side], style, d->by_weight);
+		rc = methods_build(&r->of[side], profiles[side], style | STYLE_ANY_TYPE, d->by_weight);
 	r->items = rc ? NULL : calloc((size_t)r->of[0].count + r->of[1].count + 1, sizeof(*r->items));
 	for (side = 0; side < 2 && r->items && rc == 0; side++)
 		rc = add_side(r, side, d->by_weight, &names, &places) ? 0 : -ENOMEM;
@@ -158,6 +160,7 @@ void diff_text(const struct diff *d, const struct format_options *options, unsig
 	struct rows r;
 	int rc = build(&r, d, format_style(STYLE_TEXT, options));
 	uint32_t i, same = 0, shown = 0;
+	double points;
 
 	buffer_clean_begin(out);
 	put_side(d, "before", d->before, d->before_name, r.whole[0], out);
@@ -176,8 +179,8 @@ void diff_text(const struct diff *d, const struct format_options *options, unsig
 		put_amount(d, row->self[0], out);
 		put_amount(d, row->self[1], out);
 		put_change(d, row->self, out);
-		buffer_printf(out, "  %+6.2f",
-			      share(row->self[1], r.whole[1]) - share(row->self[0], r.whole[0]));
+		points = share(row->self[1], r.whole[1]) - share(row->self[0], r.whole[0]);
+		buffer_printf(out, "  %6s", decimal_signed(points, 2).text);
 		put_amount(d, row->total[0], out);
 		put_amount(d, row->total[1], out);
 		put_change(d, row->total, out);

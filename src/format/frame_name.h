@@ -25,6 +25,7 @@ enum frame_style {
 	STYLE_ANNOTATE = 1 << 8,     /* Java methods end in _[0], _[1], _[j] or _[i] */
 	STYLE_LIBRARY = 1 << 9,      /* libc.so.6`write */
 	STYLE_GET_NAME = 1 << 10,    /* hidden classes as Class.getName() has them: with a slash */
+	STYLE_ANY_TYPE = 1 << 11,    /* what is spelled alike has one name, whatever it stands for */
 
 	/* what the writers use */
 	STYLE_COLLAPSED = STYLE_KERNEL | STYLE_PRINTABLE | STYLE_NO_SEMICOLON,

@@ -17,9 +17,9 @@ static uint32_t hash(const char *text, unsigned type)
 }
 
 /* Types that count as one when names are compared. */
-static unsigned group(unsigned type)
+static unsigned group(const struct name_table *t, unsigned type)
 {
-	return type == TYPE_JVM ? TYPE_NATIVE : type;
+	return t->any_type ? 0 : type == TYPE_JVM ? TYPE_NATIVE : type;
 }
 
 /*
@@ -35,11 +35,11 @@ static uint32_t intern(struct name_table *t, size_t offset, unsigned type, const
 	if (t->text.failed)
 		return 0;
 	text = t->text.data + offset;
-	slot = hash(text, group(type)) & t->slot_mask;
+	slot = hash(text, group(t, type)) & t->slot_mask;
 	while (t->slots[slot]) {
 		uint32_t name = t->slots[slot] - 1;
 
-		if (group(t->names[name].type) == group(type) &&
+		if (group(t, t->names[name].type) == group(t, type) &&
 		    !strcmp(name_text(t, name), text)) {
 			t->text.length = offset;
 			return name;
@@ -58,6 +58,7 @@ int name_table_build(struct name_table *t, const struct profile *p, unsigned sty
 	uint32_t i;
 
 	memset(t, 0, sizeof(*t));
+	t->any_type = style & STYLE_ANY_TYPE;
 	buffer_init(&t->text, -1);
 	while (slots < most * 2)
 		slots *= 2;

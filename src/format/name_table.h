@@ -26,6 +26,7 @@ struct name_table {
 	struct buffer text;  /* NUL-terminated, one after the other */
 	uint32_t *slots;     /* hash: name + 1, 0 = free */
 	uint32_t slot_mask;
+	bool any_type;       /* types do not tell names apart */
 };
 
 /* Name all frames and threads of P in STYLE. 0 or -ENOMEM. Free in both cases. Normal code. */

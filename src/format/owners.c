@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
+#include "base/strings.h"
 
 #define NOBODY "[no_owner]"
 #define OTHERS "[others]" /* more owners than the account keeps apart */
@@ -21,25 +21,18 @@
 struct making {
 	struct owners *to;
 	const struct profile *from;
-	struct map by_name;     /* hash of an owner's name → its frame */
+	struct strings texts;
+	struct map by_name;     /* number of an owner's name in `texts` → its frame */
 	uint64_t *waits, *time; /* of the owner's name, in no stack yet */
 	uint32_t count, listed;
 	size_t named;
 };
 
-static uint64_t hash(const char *name)
-{
-	uint64_t h = 1;
-
-	for (; *name; name++)
-		h = map_hash(h + (unsigned char)*name);
-	return h;
-}
-
 /* The number of the owner called NAME, made if need be; UINT32_MAX = out of memory. */
 static uint32_t number(struct making *m, const char *name)
 {
-	uint32_t *slot = map_put(&m->by_name, hash(name), NULL);
+	uint32_t kept = strings_add(&m->texts, name, strlen(name));
+	uint32_t *slot = m->texts.failed ? NULL : map_put(&m->by_name, kept, NULL);
 	struct profile_frame *frame;
 	char *text = m->to->names + m->named;
 
@@ -167,6 +160,7 @@ int owners_apply(struct owners *o, const struct profile *p)
 	o->profile.stacks = o->stacks;
 	o->profile.per_thread = false;
 	map_free(&m.by_name);
+	strings_free(&m.texts);
 	free(m.waits);
 	free(m.time);
 	return made ? 0 : -ENOMEM;

@@ -15,6 +15,7 @@ void pool_init(struct pool *p, const struct class_file *file)
 void pool_free(struct pool *p)
 {
 	buffer_free(&p->added);
+	strings_free(&p->names);
 	map_free(&p->texts);
 	map_free(&p->classes);
 	map_free(&p->integers);
@@ -43,14 +44,13 @@ static uint16_t add_pair(struct pool *p, enum constant_tag tag, uint16_t first, 
 	return number;
 }
 
-static uint64_t hash(const char *text, size_t length)
+/* The number of TEXT as a key; texts of length 0 have 0. */
+static uint64_t key_of(struct pool *p, const char *text, size_t length)
 {
-	uint64_t h = length;
-	size_t i;
+	uint32_t number = strings_add(&p->names, text, length);
 
-	for (i = 0; i < length; i++)
-		h = (h ^ (uint8_t)text[i]) * 0x100000001b3ull;
-	return map_hash(h);
+	p->failed |= p->names.failed;
+	return number;
 }
 
 /* Where the number behind KEY is kept; NULL with p->failed. *FRESH: it is not known yet. */
@@ -65,7 +65,7 @@ static uint32_t *place(struct pool *p, struct map *m, uint64_t key, bool *fresh)
 uint16_t pool_text(struct pool *p, const char *text, size_t length)
 {
 	bool fresh;
-	uint32_t *number = place(p, &p->texts, hash(text, length), &fresh);
+	uint32_t *number = place(p, &p->texts, key_of(p, text, length), &fresh);
 
 	if (!number || !fresh)
 		return number ? (uint16_t)*number : 0;
@@ -89,7 +89,7 @@ static void learn_classes(struct pool *p)
 
 		if (!class_name(p->file, (uint16_t)i, &name))
 			continue;
-		number = place(p, &p->classes, hash(name.at, name.length), &fresh);
+		number = place(p, &p->classes, key_of(p, name.at, name.length), &fresh);
 		if (number && fresh)
 			*number = i;
 	}
@@ -104,7 +104,7 @@ uint16_t pool_class(struct pool *p, const char *name, size_t length)
 
 	if (!p->knows_classes)
 		learn_classes(p);
-	number = place(p, &p->classes, hash(name, length), &fresh);
+	number = place(p, &p->classes, key_of(p, name, length), &fresh);
 	if (!number || !fresh)
 		return number ? (uint16_t)*number : 0;
 	text = pool_text(p, name, length);

@@ -7,15 +7,16 @@
 #define JSTROBE_INSTRUMENT_POOL_H
 
 #include "base/buffer.h"
-#include "base/map.h"
+#include "base/strings.h"
 #include "instrument/classfile.h"
 
 struct pool {
 	const struct class_file *file;
 	struct buffer added;
 	unsigned count;       /* one more than the highest number, as in the file */
-	struct map texts;     /* hash of a text → its number, of those added or asked for */
-	struct map classes;   /* hash of a name → the number of its class */
+	struct strings names; /* of what follows */
+	struct map texts;     /* number of a text in `names` → its constant, of those added or asked for */
+	struct map classes;   /* number of a name in `names` → the constant of its class */
 	struct map integers;  /* value → number */
 	bool knows_classes;   /* classes of the file are in `classes` */
 	bool failed;          /* full, or out of memory; what was returned since is 0 */

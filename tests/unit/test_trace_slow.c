@@ -37,10 +37,36 @@ uint64_t probe_thread_id(JNIEnv *env, jthread thread)
 
 /* ---- instead of the JVM ---- */
 
+static struct method {
+	const char *class_name, *name, *type;
+} methods[] = {{"Lp/A;", "run", "()V"}, {"Lp/B;", "run", "()V"}, {"Lp/A;", "run", "(I)V"}, {"Lp/A;", "go", "()V"}};
+static const unsigned *stack; /* places in methods, the innermost first */
+static jint stack_depth;
+
 static jvmtiError JNICALL get_stack_trace(jvmtiEnv *ti, jthread thread, jint depth, jint most, jvmtiFrameInfo *info,
 					  jint *count)
 {
-	*count = 0;
+	for (*count = 0; *count < stack_depth; ++*count)
+		info[*count] = (jvmtiFrameInfo){(jmethodID)&methods[stack[*count]], -1};
+	return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL get_declaring_class(jvmtiEnv *ti, jmethodID method, jclass *class)
+{
+	*class = (jclass)method;
+	return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL get_class_signature(jvmtiEnv *ti, jclass class, char **signature, char **generic)
+{
+	*signature = strdup(((struct method *)class)->class_name);
+	return JVMTI_ERROR_NONE;
+}
+
+static jvmtiError JNICALL get_method_name(jvmtiEnv *ti, jmethodID method, char **name, char **type, char **generic)
+{
+	*name = strdup(((struct method *)method)->name);
+	*type = strdup(((struct method *)method)->type);
 	return JVMTI_ERROR_NONE;
 }
 
@@ -152,11 +178,58 @@ static void held_longer(void **state)
 	alarm(0);
 }
 
+/* Each call has the stack it was made from, and equal ones are kept once. */
+static void stacks_apart(void **state)
+{
+	static const unsigned stacks[][2] = {{0, 1}, {1, 0}, {2, 1}, {3, 1}, {0, 1}};
+	struct calls c = {.method_count = 5};
+	unsigned i, k;
+
+	trace_slow_begin(&ti, FIRST);
+	stack_depth = 2;
+	for (i = 0; i < ARRAY_LEN(stacks); i++) {
+		stack = stacks[i];
+		call();
+	}
+	stack_depth = 1;
+	call();
+	stack_depth = 0;
+	trace_slow_end();
+	assert_int_equal(trace_slow_read(&c), 0);
+	assert_int_equal(c.event_count, ARRAY_LEN(stacks) + 1);
+	assert_int_equal(c.stack_count, 5);
+	assert_int_equal(c.frame_count, ARRAY_LEN(methods));
+	for (i = 0; i < c.event_count; i++) {
+		const struct calls_stack *s = &c.stacks[c.events[i].stack];
+		const unsigned *wanted = stacks[i < ARRAY_LEN(stacks) ? i : i - 1];
+
+		assert_int_equal(s->count, i < ARRAY_LEN(stacks) ? 2 : 1);
+		for (k = 0; k < s->count; k++) {
+			const struct calls_frame *f = &c.frames[s->frames[k]];
+			const struct method *m = &methods[wanted[k]];
+
+			assert_int_equal(f->class_name[2], m->class_name[3]);
+			assert_string_equal(f->name, m->name);
+			assert_string_equal(f->type, m->type);
+		}
+	}
+	free(c.frames);
+	free(c.stacks);
+	free(c.events);
+	free(c.slow_texts);
+	trace_slow_forget();
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(held_up), cmocka_unit_test(held_longer)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(held_up), cmocka_unit_test(held_longer), cmocka_unit_test(stacks_apart),
+	};
 
 	ti_calls.GetStackTrace = get_stack_trace;
+	ti_calls.GetMethodDeclaringClass = get_declaring_class;
+	ti_calls.GetClassSignature = get_class_signature;
+	ti_calls.GetMethodName = get_method_name;
 	ti_calls.GetCurrentThread = get_current_thread;
 	ti_calls.GetThreadInfo = get_thread_info;
 	ti_calls.Deallocate = deallocate;
