@@ -162,6 +162,20 @@ static void tell_enabled(struct recording *r, unsigned type, const char *name, c
 	tell_setting(r, type, name, value);
 }
 
+/* As the JDK writes it: "20 ms". */
+static void time_text(uint64_t ns, char *text, size_t size)
+{
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} units[] = {{"s", NS_PER_S}, {"ms", NS_PER_MS}, {"us", NS_PER_US}, {"ns", 1}};
+	size_t i = 0;
+
+	while (ns % units[i].ns)
+		i++;
+	snprintf(text, size, "%llu %s", (unsigned long long)(ns / units[i].ns), units[ns ? i : 3].name);
+}
+
 static void tell_settings(struct recording *r, const struct options *o, const struct engine_event *events,
 			  uint32_t count)
 {
@@ -175,11 +189,14 @@ static void tell_settings(struct recording *r, const struct options *o, const st
 	options_print(o, ',', &all);
 	tell_setting(r, JFR_ACTIVE_RECORDING, "options", ended(&all));
 	buffer_free(&all);
+	tell_setting(r, JFR_ACTIVE_RECORDING, "clock", "monotonic");
 	for (e = 0; e < count; e++) {
-		snprintf(text, sizeof(text), "%llu%s", (unsigned long long)events[e].interval,
-			 events[e].time ? " ns" : "");
+		/* a bare number, as async-profiler's; the JDK's settings have a unit */
+		snprintf(text, sizeof(text), "%llu", (unsigned long long)events[e].interval);
 		tell_setting(r, JFR_ACTIVE_RECORDING, "event", events[e].name);
 		tell_setting(r, JFR_ACTIVE_RECORDING, "interval", text);
+		if (events[e].time)
+			time_text(events[e].interval, text, sizeof(text));
 		if (!events[e].time) {
 			tell_enabled(r, JFR_EVENT_SAMPLE, "period", text);
 			continue;

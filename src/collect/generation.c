@@ -62,11 +62,14 @@ static size_t bytes_of_stacks(const struct collector *c)
 	       c->frame_list.count * (sizeof(*c->frame_list.items) + sizeof(*c->bcis.items));
 }
 
-static int heaviest_first(const void *a, const void *b)
+/* TOTALS: the samples of each event. What is heavy is so among those of its own event: a rare one keeps its stacks. */
+static int heaviest_first(const void *a, const void *b, void *totals)
 {
-	uint64_t x = (*(const struct tally *const *)a)->samples, y = (*(const struct tally *const *)b)->samples;
+	const struct tally *x = *(const struct tally *const *)a, *y = *(const struct tally *const *)b;
+	const uint64_t *all = totals;
+	double of_x = (double)x->samples / (double)all[x->event], of_y = (double)y->samples / (double)all[y->event];
 
-	return x < y ? 1 : x > y ? -1 : 0;
+	return of_x < of_y ? 1 : of_x > of_y ? -1 : 0;
 }
 
 /* Sum T of the account that is given up, at NODE of the new one; false when out of memory. */
@@ -87,12 +90,15 @@ static bool carry_tallies(struct generation *g)
 {
 	size_t i, count = g->old.tallies.count, limit = limit_of(g->c);
 	const struct tally **all = pages_alloc((count + 1) * sizeof(*all));
+	uint64_t totals[RECORD_EVENTS] = {0};
 	bool whole = all;
 
-	for (i = 0; all && i < count; i++)
+	for (i = 0; all && i < count; i++) {
 		all[i] = &g->old.tallies.items[i];
+		totals[all[i]->event] += all[i]->samples;
+	}
 	if (all)
-		qsort(all, count, sizeof(*all), heaviest_first);
+		qsort_r(all, count, sizeof(*all), heaviest_first, totals);
 	for (i = 0; i < count && whole; i++) {
 		bool kept = bytes_of_stacks(g->c) < limit;
 

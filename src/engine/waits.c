@@ -122,6 +122,7 @@ static void note(struct thread_record *r, struct place *p, uint32_t e, enum lock
 		.event = (uint8_t)e,
 		.state = (uint8_t)state_of(kind),
 		.era = p->era,
+		.payload = UINT32_MAX, /* of no CPU */
 	};
 
 	waits_holder_end(&p->holder);

@@ -1,11 +1,11 @@
 /*
  * Times at which something shall happen: a while from now, or when the clock on the wall says so.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 #include <time.h>
 
+#include "base/ascii.h"
 #include "options/table.h"
 
 #define ANY (-1)
@@ -18,9 +18,9 @@ static int field(const char **text, int limit, int *value)
 	*value = ANY;
 	if (*p == '*') {
 		p++;
-	} else if (isdigit((unsigned char)*p)) {
+	} else if (ascii_is_digit(*p)) {
 		*value = *p++ - '0';
-		if (isdigit((unsigned char)*p))
+		if (ascii_is_digit(*p))
 			*value = *value * 10 + *p++ - '0';
 	}
 	if (p == *text || *value >= limit || (*p && *p != ':'))
@@ -32,7 +32,7 @@ static int field(const char **text, int limit, int *value)
 /* When local time is next HH:MM:SS; what is left open stays as it is now, as in async-profiler. */
 static uint64_t next_time(time_t now, int hh, int mm, int ss)
 {
-	struct tm tm;
+	struct tm tm, day;
 	time_t at;
 
 	localtime_r(&now, &tm);
@@ -40,10 +40,15 @@ static uint64_t next_time(time_t now, int hh, int mm, int ss)
 	tm.tm_min = mm == ANY ? tm.tm_min : mm;
 	tm.tm_sec = ss == ANY ? tm.tm_sec : ss;
 	tm.tm_isdst = -1;
+	day = tm;
 	at = mktime(&tm);
-	if (at <= now)
-		at += hh != ANY ? 86400 : mm != ANY ? 3600 : 60;
-	return (uint64_t)at * NS_PER_S;
+	if (at > now)
+		return (uint64_t)at * NS_PER_S;
+	if (hh == ANY)
+		return (uint64_t)(at + (mm != ANY ? 3600 : 60)) * NS_PER_S;
+	/* of tomorrow, which is 23 or 25 hours away where summer time begins or ends */
+	day.tm_mday++;
+	return (uint64_t)mktime(&day) * NS_PER_S;
 }
 
 int options_moment(const char *text, uint64_t real, uint64_t monotonic, struct options_moment *m)

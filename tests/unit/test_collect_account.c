@@ -21,6 +21,7 @@
 
 static struct profile *view;
 static uint64_t now; /* of the samples to come */
+static uint8_t event;
 
 static int set_up(void **state)
 {
@@ -30,6 +31,7 @@ static int set_up(void **state)
 				      .java_only = *state && strcmp(*state, "java only") == 0,
 				      .sched = *state && strcmp(*state, "places") == 0,
 				      .record_cpu = *state && strcmp(*state, "places") == 0,
+				      .events = *state && strcmp(*state, "two events") == 0 ? 2 : 1,
 				      .waits = {*state && strcmp(*state, "waits") == 0},
 				      .depth_kept = *state && strcmp(*state, "two kept") == 0 ? 2 : 0};
 
@@ -38,6 +40,7 @@ static int set_up(void **state)
 	if (*state && strcmp(*state, "no counts") == 0)
 		atomic_store(&zone.eras.unloaded[0], NULL);
 	now = os_monotonic();
+	event = 0;
 	return 0;
 }
 
@@ -56,7 +59,7 @@ static void sample_on(struct thread_record *r, uint64_t weight, uint64_t context
 {
 	struct sample s = {.time = now, .weight = weight, .context = context, .handler_ns = 1000,
 			   .thread = r->index, .era = (uint16_t)era_now(&zone.eras),
-			   .payload = payload};
+			   .payload = payload, .event = event};
 	struct trace_writer w;
 	uint32_t i;
 
@@ -64,7 +67,7 @@ static void sample_on(struct thread_record *r, uint64_t weight, uint64_t context
 	for (i = 0; i < n; i++)
 		assert_true(trace_put(&w, frames[i]));
 	s.trace = trace_end(&w);
-	record_take(r, 0);
+	record_take(r, event);
 	assert_true(queue_push(atomic_load(&r->current), &s));
 }
 
@@ -90,7 +93,7 @@ static const struct profile *make_view(void)
 	drain();
 	faults_remove();
 	collector_view_free(view);
-	view = collector_view(c, 0, &facts);
+	view = collector_view(c, event, &facts);
 	assert_non_null(view);
 	return view;
 }
@@ -877,6 +880,33 @@ static void too_many_stacks(void **state)
 	has(p, "[earlier_stacks]/7", p->merged.samples, 3 * p->merged.samples);
 }
 
+/* An event that is rare keeps its stacks beside one that is not. */
+static void rare_events(void **state)
+{
+	enum { ALL = 1 << 14, RARE = 16 };
+	size_t size = zone.store.size;
+	const struct profile *p;
+	uint32_t i;
+
+	for (i = 0; i < 2 * ALL; i++)
+		sample_number(i / 2, 3);
+	drain();
+	event = 1;
+	for (i = 0; i < RARE; i++)
+		sample_number(i, 3);
+	drain();
+	zone.store.size = 1 << 20;
+	assert_true(begin_again());
+	zone.store.size = size;
+	p = make_view();
+	assert_int_equal(p->stored, RARE);
+	assert_int_equal(p->stack_count, RARE);
+	event = 0;
+	p = make_view();
+	assert_int_equal(p->stored, 2 * ALL);
+	assert_true(p->stack_count < ALL / 2);
+}
+
 /* Source lines keep positions apart that have one. */
 static void lines(void **state)
 {
@@ -1227,7 +1257,7 @@ int main(void)
 		WITH(java_only, "java only"), WITH(cut_stacks, "two kept"), WITH(places, "places"),
 		WITH(threads, "threads"), WITH(resumed, "threads"),
 		WITH(name_of_the_next, "threads"), T(losses), T(growth), T(growth_by_few), T(generations),
-		T(too_many_stacks), T(all_records), T(asked_of_the_ring),
+		T(too_many_stacks), WITH(rare_events, "two events"), T(all_records), T(asked_of_the_ring),
 		WITH(lines, "lines"), T(sinks),
 		WITH(names_of_short_threads, "threads"),
 		WITH(requests, "requests"), WITH(requests_together, ""), WITH(many_requests, "requests"),
