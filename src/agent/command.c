@@ -337,6 +337,10 @@ int command_carry_out(struct command *c, struct error *err)
 
 	switch (c->options->action) {
 	case ACTION_START:
+		rc = options_check_beside(c->options, err);
+		if (rc)
+			break;
+		/* fall through */
 	case ACTION_RESUME:
 		rc = start_or_join(c, err);
 		break;

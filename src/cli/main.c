@@ -81,6 +81,18 @@ static int choose(struct cli *cli)
 	return cli->word_count == 1 || cli->program ? find_command("record") : -1;
 }
 
+/* Commands that have one form of output, whatever is asked for. */
+static bool has_one_form(const char *command)
+{
+	static const char *const names[] = {"ps", "status", "list", "top", "metrics", "clean", "version"};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names); i++)
+		if (strcmp(names[i], command) == 0)
+			return true;
+	return false;
+}
+
 static int run(struct cli *cli)
 {
 	struct buffer help = BUFFER_INIT;
@@ -101,6 +113,11 @@ static int run(struct cli *cli)
 	if (cli->options.want_help) {
 		cli_help_command(cli->command, &help);
 		return cli_print(&help);
+	}
+	if (cli->options.format[0] && has_one_form(cli->command)) {
+		console_error("%s: its output has one form; remove --json or -o (for programs there are "
+			      "`jstrobe metrics`, `jstrobe stream` and `jstrobe doctor --json`)", cli->command);
+		return CLI_USAGE;
 	}
 	return commands[which].run(cli);
 }

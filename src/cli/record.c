@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/decimal.h"
 #include "cli/agent.h"
 #include "cli/apart.h"
 #include "cli/cli.h"
@@ -217,8 +218,8 @@ static int conclude(struct recording *r, int rc, struct error *err)
 			*err = r->agent.talk.end_error;
 			rc = -err->code;
 		} else if (!r->launch.pid) {
-			console_note("process %d ended; the result covers its last %.1f s",
-				     (int)pid_of(r), (double)(os_monotonic() - r->began) / 1e9);
+			console_note("process %d ended; the result covers its last %s s",
+				     (int)pid_of(r), decimal((double)(os_monotonic() - r->began) / 1e9, 1).text);
 		}
 	} else if (rc == -ECONNRESET && r->began && r->result.grows) {
 		keep_recorded(r, err);
@@ -332,6 +333,10 @@ int cli_record(struct cli *cli)
 
 	if (!cli->options.format[0] && options_check_file(cli->options.file, &err)) {
 		console_error("%s", err.text);
+		return CLI_USAGE;
+	}
+	if (options_check_beside(&cli->options, &err)) {
+		console_error("%s: %s", cli->command, err.text);
 		return CLI_USAGE;
 	}
 	if (cli->options.live && !cli->options.instrument[0]) {

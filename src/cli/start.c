@@ -121,6 +121,10 @@ static int run(struct cli *cli, enum options_action action)
 		console_error("%s", err.text);
 		return CLI_USAGE;
 	}
+	if (action == ACTION_START && options_check_beside(&cli->options, &err)) {
+		console_error("%s: %s", cli->command, err.text);
+		return CLI_USAGE;
+	}
 	if (cli->program) {
 		console_error("%s: a program can only be started by record", cli->command);
 		return CLI_USAGE;

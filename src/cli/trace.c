@@ -28,6 +28,7 @@ static bool add_patterns(struct cli *cli, int from)
 int cli_trace(struct cli *cli)
 {
 	int first = cli->program ? 0 : 1;
+	struct error err;
 
 	if (!cli->program && cli->word_count == 0) {
 		console_error("trace: which JVM? Give its pid or name, then the methods; 'jstrobe ps' lists JVMs");
@@ -41,6 +42,10 @@ int cli_trace(struct cli *cli)
 	if (!add_patterns(cli, first)) {
 		console_error("trace: the patterns are too long together; at most %zu bytes are possible",
 			      sizeof(cli->options.instrument) - 1);
+		return CLI_USAGE;
+	}
+	if (options_check_tracing(&cli->options, &err)) {
+		console_error("trace: %s", err.text);
 		return CLI_USAGE;
 	}
 	if (cli->options.live && cli->program) {

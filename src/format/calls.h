@@ -152,6 +152,12 @@ struct calls {
 	char *texts, *slow_texts; /* what the names point to, if whoever made this keeps them here */
 };
 
+/* Whether only calls from some length on were asked for, not all. */
+static inline bool calls_has_limit(const struct calls *c)
+{
+	return c->latency > 1 && c->latency != UINT64_MAX;
+}
+
 /* How it is written; zeroed = defaults. Texts are the caller's. */
 struct calls_style {
 	const char *title;       /* of the page; NULL or "" = a default */
@@ -174,7 +180,10 @@ enum calls_part {
 };
 void calls_text(const struct calls *c, unsigned parts, const struct calls_style *style, struct buffer *out);
 void calls_json(const struct calls *c, struct buffer *out);
-/* One line a node: the methods from the root, then invocations, or with TIME its own wall-clock ns. */
+/*
+ * One line a node: the methods from the root, then invocations, or with TIME its own wall-clock ns. With a limit one
+ * line a call that took so long: its stack, then 1, or its ns.
+ */
 void calls_collapsed(const struct calls *c, bool time, struct buffer *out);
 /* The page that web/ draws. */
 void calls_page(const struct calls *c, const struct calls_style *style, struct buffer *out);

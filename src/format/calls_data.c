@@ -3,6 +3,7 @@
  */
 #include <inttypes.h>
 
+#include "base/decimal.h"
 #include "format/calls.h"
 
 #define SCHEMA 1
@@ -175,10 +176,11 @@ void calls_json(const struct calls *c, struct buffer *out)
 		      c->uncounted);
 	buffer_printf(out, "  \"classes\": %" PRIu32 ",\n  \"classes_not_run\": %" PRIu32 ",\n", c->class_count,
 		      c->not_run);
-	buffer_printf(out, "  \"tree_bytes\": %" PRIu64 ",\n  \"probe_ns\": %.2f,\n", c->bytes, c->cost);
+	buffer_printf(out, "  \"tree_bytes\": %" PRIu64 ",\n  \"probe_ns\": %s,\n", c->bytes,
+		      decimal(c->cost, 2).text);
 	if (c->stamped_cost > 0)
-		buffer_printf(out, "  \"budget\": %" PRIu32 ",\n  \"stamped\": %" PRIu64 ",\n  \"stamped_ns\": %.2f,\n",
-			      c->budget, c->stamped, c->stamped_cost);
+		buffer_printf(out, "  \"budget\": %" PRIu32 ",\n  \"stamped\": %" PRIu64 ",\n  \"stamped_ns\": %s,\n",
+			      c->budget, c->stamped, decimal(c->stamped_cost, 2).text);
 	put_methods(c, out);
 	put_tree(c, out);
 	put_threads(c, out);
@@ -220,10 +222,48 @@ static void put_line(const struct calls *c, uint32_t i, const char *wait, uint64
 	buffer_printf(out, " %" PRIu64 "\n", value);
 }
 
+/* A call and the stack that it was made from. */
+static void put_slow(const struct calls *c, const struct calls_event *e, bool by_thread, bool time, struct buffer *out)
+{
+	const struct calls_stack *s = &c->stacks[e->stack];
+	uint32_t depth;
+
+	if (by_thread) {
+		put_thread(e->thread, out);
+		buffer_putc(out, ';');
+	}
+	if (s->truncated)
+		buffer_puts(out, "[truncated];");
+	for (depth = s->count; depth-- > 0;) {
+		const struct calls_frame *f = &c->frames[s->frames[depth]];
+
+		buffer_printf(out, "%s.%s%s", f->class_name, f->name, depth ? ";" : "");
+	}
+	buffer_printf(out, " %" PRIu64 "\n", time ? e->duration : 1);
+}
+
+/* Calls that took at least so long, and of those that were not kept their number. */
+static void put_slow_calls(const struct calls *c, bool time, struct buffer *out)
+{
+	bool by_thread = false;
+	uint32_t i;
+
+	for (i = 0; i < c->node_count; i++)
+		by_thread = by_thread || c->nodes[i].method == CALLS_THREAD;
+	for (i = 0; i < c->event_count; i++)
+		put_slow(c, &c->events[i], by_thread, time, out);
+	if (c->events_lost && !time)
+		buffer_printf(out, "[not_kept] %" PRIu64 "\n", c->events_lost);
+}
+
 void calls_collapsed(const struct calls *c, bool time, struct buffer *out)
 {
 	uint32_t i, wait;
 
+	if (calls_has_limit(c)) {
+		put_slow_calls(c, time, out);
+		return;
+	}
 	for (i = 1; i < c->node_count; i++) {
 		uint64_t value = time ? c->nodes[i].self.wall : c->nodes[i].count;
 

@@ -1,11 +1,13 @@
 #include "instrument/pattern.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "instrument/annotations.h"
 
+#define APART "; \t\n"
 #define STARS_MAX 4    /* in a pattern: each multiplies the ways to look at a name */
 #define NAME_SIZE 2048 /* of class and method together; longer ones match no pattern */
 
@@ -19,6 +21,25 @@ static unsigned count_stars(const char *text)
 		if (text[0] == '*' && text[1] != '*')
 			count++;
 	return count;
+}
+
+/* How much of TEXT is one pattern: blanks and ; do not end it within "(Ljava/lang/String;I)Ljava/util/List;". */
+static size_t pattern_length(const char *text)
+{
+	size_t length = strcspn(text, APART);
+	const char *open = memchr(text, '(', length), *close = open ? strchr(open, ')') : NULL, *type, *end;
+
+	if (!close)
+		return length;
+	type = close + 1 + strspn(close + 1, "[");
+	end = type + strcspn(type, APART);
+	return (size_t)(end - text) + (*type == 'L' && *end == ';');
+}
+
+/* A name that is *, or begins with *. : any class, in whatever package. */
+static bool is_any_class(const char *name)
+{
+	return name[0] == '*' && (!name[1] || name[1] == '.');
 }
 
 /* Take TEXT[0..LENGTH) apart. */
@@ -35,9 +56,10 @@ static int parse(struct pattern *p, const char *text, size_t length, struct erro
 	if (open && text[length - 1] != ')' && !memchr(open, ')', length - (size_t)(open - text)))
 		return error_set(err, EINVAL, "the pattern '%.*s' has no closing parenthesis", (int)length, text);
 	p->signature = open ? strndup(open, length - (size_t)(open - text)) : NULL;
-	p->name = strndup(text, open ? (size_t)(open - text) : length);
+	p->name = malloc(length + 2);
 	if (!p->name || (open && !p->signature))
 		return error_set(err, ENOMEM, "out of memory for the patterns");
+	snprintf(p->name, length + 2, "%.*s", (int)(open ? (size_t)(open - text) : length), text);
 	for (c = p->name; *c; c++)
 		*c = *c == '/' ? '.' : *c;
 	colons = strstr(p->name, "::");
@@ -46,6 +68,8 @@ static int parse(struct pattern *p, const char *text, size_t length, struct erro
 		*colons = '.';
 		memmove(colons + 1, colons + 2, strlen(colons + 2) + 1);
 	}
+	if (!p->annotation && is_any_class(p->name))
+		memmove(p->name + 1, p->name, strlen(p->name) + 1);
 	if (!p->name[0] || p->name[0] == '.' || p->name[strlen(p->name) - 1] == '.' || strstr(p->name, "..") ||
 	    (p->annotation && (p->signature || p->method)))
 		return error_set(err, EINVAL, "the pattern '%.*s' is none: say Class, Class.method, "
@@ -58,10 +82,8 @@ static int parse(struct pattern *p, const char *text, size_t length, struct erro
 
 int patterns_add(struct patterns *p, const char *text, bool exclude, struct error *err)
 {
-	static const char apart[] = "; \t\n";
-
-	for (text += strspn(text, apart); *text; text += strspn(text, apart)) {
-		size_t length = strcspn(text, apart);
+	for (text += strspn(text, APART); *text; text += strspn(text, APART)) {
+		size_t length = pattern_length(text);
 		struct pattern *one = VECTOR_PUSH(&p->list);
 		int rc;
 

@@ -6,6 +6,7 @@
  *      com.acme.Order::total       the same; with (II)J or (int,int) only the one of that signature
  *      com.acme.*                  classes right in a package; * stands for anything but a dot
  *      com.acme.**                 and in all packages below; ** stands for anything
+ *      *.total, *.<init>, *.*, *   a * alone before the first dot is any class, in whatever package
  *      @Transactional              methods, and all methods of classes, with such an annotation
  *
  * Names may be written with slashes. Plain data after patterns_add; any thread may match.

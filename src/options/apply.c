@@ -23,6 +23,20 @@ static int apply_text(const struct option *option, const char *name, const char 
 	return 0;
 }
 
+/* Each of them is one line more. */
+static int apply_trace(const struct option *option, const char *name, const char *value, struct options *o,
+		       struct error *err)
+{
+	size_t used = strlen(o->trace);
+
+	if (!*value || used + 1 + strlen(value) >= option->size)
+		return error_set(err, EINVAL, "%s: %s; give %s=%s, in at most %zu bytes together", name,
+				 *value ? "the methods are too long" : "the value is empty", name, option->arg,
+				 option->size - 1);
+	snprintf(o->trace + used, option->size - used, "%s%s", used ? "\n" : "", value);
+	return 0;
+}
+
 static int apply_time(const struct option *option, const char *name, const char *value,
 		      struct options *o, struct error *err)
 {
@@ -62,6 +76,11 @@ static int apply_size(const struct option *option, const char *name, const char 
 	return 0;
 }
 
+static int said_twice(const char *name, struct error *err)
+{
+	return error_set(err, EINVAL, "%s: the interval is said twice, and differently; remove one of the two", name);
+}
+
 static int apply_interval(const struct option *option, const char *name, const char *value,
 			  struct options *o, struct error *err)
 {
@@ -75,6 +94,8 @@ static int apply_interval(const struct option *option, const char *name, const c
 		return error_set(err, EINVAL, "%s: %s is out of range; use a time from 50us to 100s, "
 					 "or with an event that is "
 				 "not CPU time a number of events", name, value);
+	if (o->period_said && o->period_said != n)
+		return said_twice(name, err);
 	memcpy(apply_field(option, o), &n, sizeof(n));
 	return 0;
 }
@@ -221,7 +242,9 @@ static int apply_period(const struct option *option, const char *name, const cha
 	if (option_count(value, &ms) || ms < option->min || ms > option->max)
 		return error_set(err, EINVAL, "%s: '%s' is no number of milliseconds from 1 to %llu", name, value,
 				 (unsigned long long)option->max);
-	o->interval = ms * NS_PER_MS;
+	if (o->interval && o->interval != ms * NS_PER_MS)
+		return said_twice(name, err);
+	o->interval = o->period_said = ms * NS_PER_MS;
 	return 0;
 }
 
@@ -275,6 +298,8 @@ static int apply(const struct option *option, const char *name, const char *valu
 		return apply_flag(option, name, value, o, err);
 	case OPTION_TEXT:
 		return apply_text(option, name, value, o, err);
+	case OPTION_TRACE:
+		return apply_trace(option, name, value, o, err);
 	case OPTION_PROFILE:
 		return apply_text(option, name, value ? value : "default", o, err);
 	case OPTION_COUNT:

@@ -1,15 +1,14 @@
 /*
  * finish.c - what is decided when all options have been read: which events they mean together.
  */
-#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/ascii.h"
 #include "options/table.h"
 
-/* Whether LIST holds NAME, with an interval or without. */
-static bool holds(const char *list, const char *name)
+bool option_holds(const char *list, const char *name)
 {
 	size_t n;
 
@@ -32,20 +31,40 @@ static int add_method(struct options *o, const char *method, size_t length, stru
 	return 0;
 }
 
-/* "pkg.Class.method:50ms" */
-static int finish_trace(struct options *o, struct error *err)
+/* "pkg.Class.method:50ms" at ITEM, which has an end of its own; the TIME, if it says one. */
+static int add_traced(struct options *o, const char *item, uint64_t *time, struct error *err)
 {
-	const char *colon = strrchr(o->trace, ':');
-	size_t length = strlen(o->trace);
-	int rc;
+	const char *colon = strrchr(item, ':');
+	size_t length = strlen(item);
 
-	o->latency = o->latency ? o->latency : 1;
-	if (colon && isdigit((unsigned char)colon[1])) {
-		length = (size_t)(colon - o->trace);
-		if (option_time(colon + 1, false, &o->latency) || !o->latency)
+	if (colon && ascii_is_digit(colon[1])) {
+		length = (size_t)(colon - item);
+		if (option_time(colon + 1, false, time) || !*time)
 			return error_set(err, EINVAL, "trace: '%s' is no time; write METHOD:50ms", colon + 1);
 	}
-	rc = add_method(o, o->trace, length, err);
+	return add_method(o, item, length, err);
+}
+
+/* There is one time for all. */
+static int finish_trace(struct options *o, struct error *err)
+{
+	char *item = o->trace, *rest;
+	uint64_t all = 0, time;
+	char one[32], other[32];
+	int rc = 0;
+
+	for (item = strtok_r(item, "\n", &rest); rc == 0 && item; item = strtok_r(NULL, "\n", &rest)) {
+		time = o->latency ? o->latency : 1;
+		rc = add_traced(o, item, &time, err);
+		if (rc == 0 && (all || o->latency) && time != (all ? all : o->latency)) {
+			option_time_text(all ? all : o->latency, one, sizeof(one));
+			option_time_text(time, other, sizeof(other));
+			rc = error_set(err, EINVAL, "trace: calls are told from one length on, not %s and %s (all: 1 "
+				       "ns); give all methods the same, or none and --latency TIME", one, other);
+		}
+		all = time;
+	}
+	o->latency = all;
 	memset(o->trace, 0, sizeof(o->trace)); /* as if never said */
 	return rc;
 }
@@ -79,6 +98,20 @@ static bool has_method(const char *list)
 	return false;
 }
 
+int options_check_tracing(const struct options *o, struct error *err)
+{
+	if (!o->instrument[0])
+		return 0;
+	if (o->sampling_said)
+		return error_set(err, EINVAL, "event: %s is not sampled while calls are counted; do one after "
+				 "the other, record with the event, trace with the methods",
+				 o->wall ? "wall" : o->lock ? "lock" : o->event);
+	if (o->interval)
+		return error_set(err, EINVAL, "interval: every call of traced methods is counted; remove it (there is "
+				 "--period, of sampled timing)");
+	return 0;
+}
+
 int option_finish_events(struct options *o, bool event_said, struct error *err)
 {
 	const struct {
@@ -88,10 +121,13 @@ int option_finish_events(struct options *o, bool event_said, struct error *err)
 	int rc = o->trace[0] ? finish_trace(o, err) : 0;
 	size_t i;
 
+	o->sampling_said = o->wall || o->lock || (event_said && !has_method(o->event));
 	if (rc == 0 && has_method(o->event))
 		rc = finish_method(o, err);
+	if (rc == 0)
+		rc = options_check_tracing(o, err);
 	for (i = 0; rc == 0 && i < ARRAY_LEN(timed); i++) {
-		if (!timed[i].said || holds(o->event, timed[i].name))
+		if (!timed[i].said || option_holds(o->event, timed[i].name))
 			continue;
 		if (!event_said)
 			o->event[0] = '\0';

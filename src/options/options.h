@@ -68,7 +68,7 @@ struct options {
 
 	/* calls to trace */
 	char instrument[2048]; /* patterns of methods; "" = sample instead */
-	char trace[1024];      /* METHOD[:TIME], until all options are read; "" = none */
+	char trace[1024];      /* lines METHOD[:TIME], until all options are read; "" = none */
 	char root[1024];       /* patterns of methods: count below these alone; "" = everywhere */
 	char timing[16];       /* "" = sampled, or exact where it is needed */
 	bool all_classes;      /* of a pattern that means many, also those that do not run */
@@ -128,6 +128,8 @@ struct options {
 
 	/* while a text is read */
 	bool parsing, event_said;
+	uint64_t period_said;       /* sampling_period_ms, ns */
+	bool sampling_said;         /* an event that is sampled was asked for */
 
 	uint32_t queue_start;       /* entries of a new queue, 0 = the default */
 	char wall_mode[8];          /* "marker", "slots"; "" = what works */
@@ -211,6 +213,11 @@ struct options_moment {
  * much later, or when local time is next so. 0 is never. -EINVAL, -ERANGE.
  */
 int options_moment(const char *text, uint64_t real, uint64_t monotonic, struct options_moment *m);
+
+/* -EINVAL, with what to do, when O says something that has an effect only with events that O does not have. */
+int options_check_beside(const struct options *o, struct error *err);
+/* -EINVAL, with what to do, when O asks to count calls and to sample as well. */
+int options_check_tracing(const struct options *o, struct error *err);
 
 /* -EINVAL when FILE's extension names a format that does not exist yet. */
 int options_check_file(const char *file, struct error *err);

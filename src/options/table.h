@@ -29,6 +29,7 @@ enum option_kind {
 	OPTION_INTERVAL,    /* uint64_t, as OPTION_TIME, or a number of events */
 	OPTION_EVENT,       /* char[], a list of events */
 	OPTION_PERIOD_MS,   /* uint64_t ns; a number of ms */
+	OPTION_TRACE,       /* char[], a line each time */
 	OPTION_PROFILE,     /* char[], "default" if nothing is said */
 	OPTION_TIMED_EVENT, /* uint64_t ns, or 1; adds the event of its name to the others */
 	OPTION_EVENT_WORD,  /* the option's own name is the event */
@@ -114,6 +115,8 @@ int option_finish_events(struct options *o, bool event_said, struct error *err);
 int option_events_apply(const char *value, struct options *o, struct error *err);
 /* Whether ITEM of an agent's string, which is no option, may be an event. */
 bool option_is_event(const char *item);
+/* Whether LIST holds NAME, with an interval or without. */
+bool option_holds(const char *list, const char *name);
 /* Add one event to the list of O. */
 int option_add_event(const char *name, struct options *o, struct error *err);
 /* Read a whole number. 0, -EINVAL, -ERANGE. */

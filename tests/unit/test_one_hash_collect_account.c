@@ -1,5 +1,13 @@
-/* test_collect_account.c where all views have one hash. */
+/* test_collect_account.c where all frames of a view have one hash. */
+#include <sys/prctl.h>
+
 #include "one_hash.h"
 #include "../../src/collect/view.c"
 #undef map_hash
 #include "test_collect_account.c"
+
+/* The tests know their thread by its name. */
+static void __attribute__((constructor)) rename_thread(void)
+{
+	prctl(PR_SET_NAME, "test_collect_ac");
+}

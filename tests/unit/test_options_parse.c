@@ -494,6 +494,56 @@ static void moments(void **state)
 	}
 }
 
+/* What has an effect with another event only is refused, with what to do. */
+static void refused_beside(void **state)
+{
+	static const struct {
+		const char *text, *word; /* NULL: taken */
+	} rows[] = {
+		{"start,event=cpu,time=wall", "periodic"}, {"start,event=wall,time=cpu", "periodic"},
+		{"start,event=periodic,time=wall", NULL}, {"start,event=cpu,sleep", "--lock"},
+		{"start,owners", "--lock"}, {"start,lock,owners,sleep,nopark", NULL}, {"start,event=cpu,lock@1ms,sleep", NULL},
+		{"start,latency=5ms", "--instrument"}, {"start,timing=exact", "--instrument"},
+		{"start,instrument=a.B,latency=5ms,timing=exact,root=a.C,depth=3", NULL},
+		{"start,instrument=a.B,sleep", "--lock"}, {"start,vthreads", "--wall"}, {"start,wall,vthreads,nobatch", NULL},
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(agent(rows[i].text), 0);
+		if (options_check_beside(&o, &err) != (rows[i].word ? -EINVAL : 0))
+			fail_msg("%s", rows[i].text);
+		assert_true(!rows[i].word || strstr(err.text, rows[i].word));
+	}
+	assert_int_equal(command("--sampling-period-ms 5 -i 1ms 1"), -EINVAL);
+	assert_non_null(strstr(err.text, "twice"));
+	assert_int_equal(command("-i 1ms --sampling-period-ms 5 1"), -EINVAL);
+	assert_int_equal(command("-i 5ms --sampling-period-ms 5 1"), 0);
+	assert_int_equal(command("-i 1ms -i 5ms 1"), 0);
+}
+
+/* 10:00 of tomorrow, where the clock is changed in the night between. */
+static void summer_time(void **state)
+{
+	static const struct {
+		uint64_t now, at; /* s since 1970 */
+	} rows[] = {
+		{1774695600, 1774771200}, /* 2026-03-28 12:00, 21 hours before */
+		{1792836000, 1792918800}, /* 2026-10-24 12:00, 23 hours before */
+	};
+	struct options_moment m;
+	size_t i;
+
+	setenv("TZ", "CET-1CEST,M3.5.0,M10.5.0/3", 1);
+	tzset();
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		assert_int_equal(options_moment("10:00:00", rows[i].now * SECOND, 0, &m), 0);
+		assert_int_equal(m.at, rows[i].at * SECOND);
+	}
+	setenv("TZ", "UTC", 1);
+	tzset();
+}
+
 static void places(void **state)
 {
 	assert_int_equal(agent("start"), 0);
@@ -771,6 +821,40 @@ static void java_methods_are_traced(void **state)
 	assert_int_equal(command("-e cpu,pkg.Class.method 1"), -EINVAL);
 	assert_int_equal(agent("event=sched:a.b"), 0); /* another's */
 	assert_string_equal(o.instrument, "");
+	/* several */
+	assert_int_equal(agent("start,trace=a.B.c:5ms,trace=a.B.d:5000us"), 0);
+	assert_string_equal(o.instrument, "a.B.c;a.B.d");
+	assert_int_equal(o.latency, 5000000);
+	assert_int_equal(command("--trace a.B.c --trace a.B.d --latency 7ms 1"), 0);
+	assert_string_equal(o.instrument, "a.B.c;a.B.d");
+	assert_int_equal(o.latency, 7000000);
+	assert_int_equal(agent("start,trace=a.B.c:5ms,trace=a.B.d:6ms"), -EINVAL);
+	assert_non_null(strstr(err.text, "--latency"));
+	assert_int_equal(agent("start,trace=a.B.c:5ms,trace=a.B.d"), -EINVAL);
+	assert_int_equal(agent("start,latency=4ms,trace=a.B.c:5ms"), -EINVAL);
+}
+
+/* What would be ignored beside calls is refused, with what to do. */
+static void calls_are_counted_alone(void **state)
+{
+	static const char *const sampled[] = {"event=cpu", "event=wall", "event=cpu,wall", "wall", "lock=1ms", "wall=5ms",
+					      "cpu"};
+	char text[64];
+	unsigned i;
+
+	for (i = 0; i < ARRAY_LEN(sampled); i++) {
+		snprintf(text, sizeof(text), "start,%s,trace=a.B.c", sampled[i]);
+		assert_int_equal(agent(text), -EINVAL);
+		assert_non_null(strstr(err.text, "one after the"));
+		snprintf(text, sizeof(text), "start,instrument=a.B,%s", sampled[i]);
+		assert_int_equal(agent(text), -EINVAL);
+	}
+	assert_int_equal(command("--trace a.B.c -e wall 1"), -EINVAL);
+	assert_int_equal(agent("start,trace=a.B.c,interval=2"), -EINVAL);
+	assert_non_null(strstr(err.text, "every call"));
+	assert_int_equal(command("--instrument a.B -i 1ms 1"), -EINVAL);
+	assert_int_equal(agent("start,trace=a.B.c,event=a.B.d"), 0);
+	assert_string_equal(o.instrument, "a.B.c;a.B.d");
 }
 
 int main(void)
@@ -796,6 +880,8 @@ int main(void)
 		cmocka_unit_test(depths),
 		cmocka_unit_test(native_stacks),
 		cmocka_unit_test(moments),
+		cmocka_unit_test(summer_time),
+		cmocka_unit_test(refused_beside),
 		cmocka_unit_test(places),
 		cmocka_unit_test(thread_lists),
 		cmocka_unit_test(all_is_read),
@@ -808,6 +894,7 @@ int main(void)
 		cmocka_unit_test(there_and_back),
 		cmocka_unit_test(table_is_sound),
 		cmocka_unit_test(java_methods_are_traced),
+		cmocka_unit_test(calls_are_counted_alone),
 		cmocka_unit_test(help_hides_knobs),
 		cmocka_unit_test(file_names),
 	};

@@ -1,0 +1,65 @@
+/*
+ * beside.c - options that have an effect with some event only: without it they would be ignored, so they are refused.
+ * Asked when a session is about to begin; options for the result alone may come later, with stop or dump.
+ */
+#include <errno.h>
+
+#include "options/table.h"
+
+enum with { WITH_LOCK, WITH_WALL, WITH_PERIODIC, WITH_CALLS };
+
+static const char *const events[] = {[WITH_LOCK] = "lock", [WITH_WALL] = "wall", [WITH_PERIODIC] = "periodic"};
+static const char *const remedies[] = {
+	[WITH_LOCK] = "is of waits for locks; add them (--lock, event=lock), or remove it",
+	[WITH_WALL] = "is of wall-clock sampling; add it (--wall, event=wall), or remove it",
+	[WITH_PERIODIC] = "is of the event periodic; choose that (event=periodic), or remove it",
+	[WITH_CALLS] = "is of calls that are counted; say of which methods (--instrument, jstrobe trace), or remove it",
+};
+
+#define ROW(field, with) {offsetof(struct options, field), sizeof(((struct options *)0)->field), with}
+static const struct {
+	size_t offset, size;
+	enum with with;
+} rows[] = {
+	ROW(sleep, WITH_LOCK), ROW(nopark, WITH_LOCK), ROW(owners, WITH_LOCK), ROW(nobatch, WITH_WALL),
+	ROW(vthreads, WITH_WALL), ROW(time, WITH_PERIODIC), ROW(root, WITH_CALLS), ROW(timing, WITH_CALLS),
+	ROW(latency, WITH_CALLS), ROW(budget, WITH_CALLS), ROW(period, WITH_CALLS), ROW(cpu_clock, WITH_CALLS),
+	ROW(all_classes, WITH_CALLS), ROW(trace_depth, WITH_CALLS),
+};
+#undef ROW
+
+/* What the user calls it. */
+static const char *name_of(size_t offset)
+{
+	const struct option *p;
+
+	for (p = option_table; p->help; p++)
+		if (p->offset == offset && p->size && p->name)
+			return p->name;
+	return "";
+}
+
+static bool is_said(const struct options *o, size_t offset, size_t size)
+{
+	const char *field = (const char *)o + offset;
+	size_t i;
+
+	for (i = 0; i < size && !field[i]; i++)
+		;
+	return i < size;
+}
+
+int options_check_beside(const struct options *o, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		bool calls = rows[i].with == WITH_CALLS, there = calls && o->instrument[0];
+
+		if (!calls && !o->instrument[0])
+			there = option_holds(o->event, events[rows[i].with]);
+		if (!there && is_said(o, rows[i].offset, rows[i].size))
+			return error_set(err, EINVAL, "%s %s", name_of(rows[i].offset), remedies[rows[i].with]);
+	}
+	return 0;
+}
