@@ -21,7 +21,9 @@ static void write_out(struct buffer *b)
 {
 	size_t done = 0;
 
-	while (done < b->length) {
+	if (b->most && b->written + b->length > b->most)
+		b->failed = EFBIG;
+	while (!b->failed && done < b->length) {
 		ssize_t n = write(b->fd, b->data + done, b->length - done);
 
 		if (n < 0 && errno == EINTR)
@@ -133,7 +135,8 @@ void buffer_append(struct buffer *b, const void *bytes, size_t n)
 
 void buffer_puts(struct buffer *b, const char *text)
 {
-	buffer_append(b, text, strlen(text));
+	if (!b->failed)
+		buffer_append(b, text, strlen(text));
 }
 
 void buffer_putc(struct buffer *b, char c)
@@ -146,6 +149,8 @@ void buffer_vprintf(struct buffer *b, const char *fmt, va_list args)
 	va_list copy;
 	int n;
 
+	if (b->failed)
+		return;
 	va_copy(copy, args);
 	n = vsnprintf(NULL, 0, fmt, copy);
 	va_end(copy);
@@ -224,7 +229,7 @@ void buffer_json(struct buffer *b, const char *text)
 	const unsigned char *p = (const unsigned char *)text;
 
 	buffer_putc(b, '"');
-	while (*p) {
+	while (*p && !b->failed) {
 		size_t n = utf8_length(p);
 
 		if (n != 1) {

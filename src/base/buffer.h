@@ -24,6 +24,7 @@ struct buffer {
 	int fd;      /* -1: keep everything in memory */
 	int failed;  /* positive errno of the first failure */
 	uint64_t written; /* bytes already passed to fd */
+	uint64_t most;    /* that may be passed to fd; 0 = any number. More is EFBIG */
 	bool clean;       /* what stands from `raw` on is to be made safe */
 	size_t raw;
 };

@@ -7,6 +7,7 @@
 #include "base/seed.h"
 
 #define PAGED_FROM 256u /* slots: 4 KB */
+#define ROOM_KEPT 4096u /* slots */
 
 /* Where KEY is put, if that place is free. */
 static uint32_t home(uint64_t key)
@@ -116,6 +117,9 @@ size_t map_bytes(const struct map *m)
 
 void map_clear(struct map *m)
 {
+	/* what few keys have left of many is not gone through time and again */
+	if (m->capacity > ROOM_KEPT && m->count < m->capacity / 16)
+		map_free(m);
 	if (m->count)
 		memset(m->slots, 0, m->capacity * sizeof(*m->slots));
 	m->count = 0;

@@ -28,11 +28,12 @@ static int write_profiles(const struct conversion *c, const struct format *f, co
 	int rc;
 
 	buffer_init(&out, result->fd);
+	out.most = convert_most_bytes(c);
 	profiles = convert_profiles(c, &count);
 	format_write(f, profiles, count, &options, &out);
 	rc = buffer_flush(&out);
 	buffer_free(&out);
-	return rc ? error_set(err, -rc, "the result cannot be written: %s", strerror(-rc)) : 0;
+	return rc ? reading_write_failed(rc, out.most, err) : 0;
 }
 
 static int make_profile(const char *in, struct options *o, struct result *result, struct error *err)

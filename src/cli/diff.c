@@ -65,10 +65,11 @@ static int compare(struct cli *cli, struct conversion *const read[2], const stru
 		console_note("%s is of %s, %s of %s: they may not be the same thing", d.before_name, d.before->event,
 			     d.after_name, d.after->event);
 	buffer_init(&out, result->fd);
+	out.most = convert_most_bytes(read[0]) + convert_most_bytes(read[1]);
 	write_diff(&d, o, result, &out);
 	rc = buffer_flush(&out);
 	buffer_free(&out);
-	return rc ? error_set(err, -rc, "the result cannot be written: %s", strerror(-rc)) : 0;
+	return rc ? reading_write_failed(rc, out.most, err) : 0;
 }
 
 static int diff(struct cli *cli, struct error *err)

@@ -12,6 +12,8 @@ void reading_guard(void);
 /* How O wants things shown; COLOUR: where it goes takes colours. */
 struct format_options reading_shape(const struct options *o, bool colour);
 /* Say each line of NOTES. */
+/* The result could not be written, by RC; MOST bytes were allowed. Returns RC. */
+int reading_write_failed(int rc, uint64_t most, struct error *err);
 void reading_notes(const char *notes);
 /* -EINVAL, with a sentence of COMMAND, if the result would be written over IN. */
 int reading_check_places(const char *command, const char *in, const struct options *o, struct error *err);

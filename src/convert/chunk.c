@@ -5,6 +5,8 @@
 
 #include "base/wide.h"
 
+#define CHAIN_SHORT 1024 /* checkpoints; the JDK writes one each second */
+
 static const uint8_t magic[6] = {'F', 'L', 'R', 0, 0, 2};
 
 /* "FLR\0" and major version 1 or 2. */
@@ -69,10 +71,24 @@ static int keep_constants(struct chunk *c, uint64_t at)
 	return 0;
 }
 
+/*
+ * Whether events lead from the chunk's begin to the one at AT. A long chain of checkpoints is followed only then: each of
+ * thousands of headers in a row may lead to the same one, in vain, but the next is not looked for before the events end.
+ */
+static bool events_reach(const struct chunk *c, uint64_t at)
+{
+	uint64_t place = c->start + CHUNK_HEADER;
+	struct chunk_event e;
+
+	while (place < at && !is_magic(c->in, place) && chunk_event(c, place, &e))
+		place += e.size;
+	return place == at;
+}
+
 /* Follow the checkpoints back from the one at AT. -EBADMSG: they do not hang together. */
 static int follow(struct chunk *c, uint64_t at)
 {
-	uint64_t end = c->end;
+	uint64_t end = c->end, last = at;
 	struct chunk_event e;
 	struct reader r;
 	int64_t delta;
@@ -82,6 +98,8 @@ static int follow(struct chunk *c, uint64_t at)
 			return -EBADMSG;
 		/* one that reaches into the next would have the same bytes read once for each of them */
 		if (e.size > end - at)
+			return -EBADMSG;
+		if (c->constants.count == CHAIN_SHORT && !events_reach(c, last))
 			return -EBADMSG;
 		if (keep_constants(c, at))
 			return -ENOMEM;

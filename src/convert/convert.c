@@ -13,6 +13,11 @@
 
 #define SIZE_FOR_THREADS (8u << 20) /* bytes */
 #define THREADS_MAX 4               /* each holds the constants of a chunk */
+/* What a result may have, by the size of the file. */
+#define FRAMES_ANYWAY (64u << 20)
+#define FRAMES_A_BYTE 32
+#define BYTES_ANYWAY (256u << 20)
+#define BYTES_A_BYTE 64
 
 struct conversion {
 	struct input in;
@@ -27,8 +32,12 @@ struct conversion {
 	const char *title;
 };
 
-static int no_memory(struct error *err)
+static int no_memory(const struct conversion *c, struct error *err)
 {
+	if (c->fold.too_much)
+		return error_set(err, E2BIG, "%s: it has %s, more than a file of its size can mean: damaged, or made to "
+				 "exhaust who reads it; parts of it may be read with --event, or --from and --to",
+				 c->in.name, c->fold.too_much);
 	return error_set(err, ENOMEM, "out of memory; fewer events or a part of the time (--from, --to) need less");
 }
 
@@ -54,7 +63,7 @@ static int find_range(struct conversion *c, const struct options *o, struct erro
 		return 0;
 	rc = recording_span(&c->in, &start, &end);
 	if (rc == -ENOMEM)
-		return no_memory(err);
+		return no_memory(c, err);
 	if (rc)
 		return error_set(err, -rc, "%s: no chunk of this recording can be read", c->in.name);
 	if (o->from[0])
@@ -154,6 +163,22 @@ static const char *sentence(struct conversion *c, const struct fold_family *f)
 	return keep(c, &text);
 }
 
+/* Whether the stacks, each as often as it is told apart, have more frames than the size of the file accounts for. */
+static bool is_too_large(const struct conversion *c, const struct profile *p)
+{
+	uint64_t most = FRAMES_ANYWAY + FRAMES_A_BYTE * c->in.size, frames = 0;
+	uint32_t i;
+
+	for (i = 0; i < p->stack_count; i++)
+		frames += p->stacks[i].depth;
+	return frames > most;
+}
+
+uint64_t convert_most_bytes(const struct conversion *c)
+{
+	return BYTES_ANYWAY + BYTES_A_BYTE * c->in.size;
+}
+
 static int make_profile(struct conversion *c, uint32_t family, struct error *err)
 {
 	const struct fold_family *f = &c->fold.families.items[family];
@@ -161,7 +186,11 @@ static int make_profile(struct conversion *c, uint32_t family, struct error *err
 	int64_t from = (int64_t)c->facts.start_ns, to = (int64_t)c->facts.end_ns;
 
 	if (!p || fold_profile(&c->fold, family, p))
-		return no_memory(err);
+		return no_memory(c, err);
+	if (is_too_large(c, p)) {
+		fold_refuse(&c->fold, "deep stacks, each told of many threads or states");
+		return no_memory(c, err);
+	}
 	p->engine = "recording";
 	p->recorded = true;
 	p->main_class = strings_get(&c->fold.strings, c->facts.main_class);
@@ -180,7 +209,7 @@ static int make_profile(struct conversion *c, uint32_t family, struct error *err
 		return 0;
 	p->taken = p->stored;
 	p->told = sentence(c, f);
-	return p->told ? 0 : no_memory(err);
+	return p->told ? 0 : no_memory(c, err);
 }
 
 /* Families in the order of importance, then those that are called by the recording. */
@@ -211,7 +240,7 @@ static int make_profiles(struct conversion *c, bool main_only, struct error *err
 	bool *done = calloc(c->fold.families.count + 1, sizeof(*done));
 	const char *separator = "";
 	uint32_t family;
-	int rc = done ? 0 : no_memory(err);
+	int rc = done ? 0 : no_memory(c, err);
 
 	while (rc == 0 && (family = next_family(c, done)) != UINT32_MAX) {
 		done[family] = true;
@@ -235,7 +264,7 @@ static int show(struct conversion *c, struct error *err)
 
 	c->shown = calloc(c->profiles.count + 1, sizeof(*c->shown));
 	if (!c->shown)
-		return no_memory(err);
+		return no_memory(c, err);
 	for (i = 0; i < c->profiles.count; i++)
 		c->shown[c->shown_count++] = &c->profiles.items[i];
 	return 0;
@@ -289,7 +318,7 @@ static int read_recording(struct conversion *c, const struct options *o, struct 
 		return rc;
 	rc = recording_read(&c->in, &c->selection, &c->fold, &c->facts, o->lines, threads_for(c->in.size));
 	if (rc == -ENOMEM)
-		return no_memory(err);
+		return no_memory(c, err);
 	if (rc)
 		return error_set(err, -rc, "%s: no chunk of this recording can be read", c->in.name);
 	facts_notes(&c->facts, c->in.name, &c->notes);
@@ -303,7 +332,7 @@ int convert_read(const char *name, const struct options *o, bool main_only, stru
 	int rc;
 
 	if (!c)
-		return no_memory(err);
+		return error_set(err, ENOMEM, "out of memory");
 	buffer_init(&c->notes, -1);
 	c->title = o->title[0] ? o->title : NULL;
 	c->fold.per_thread = o->threads;
@@ -321,6 +350,8 @@ int convert_read(const char *name, const struct options *o, bool main_only, stru
 		rc = nothing(c, err);
 	if (rc == 0)
 		rc = show(c, err);
+	if (rc && c->fold.too_much)
+		rc = no_memory(c, err);
 	buffer_putc(&c->notes, '\0');
 	if (rc) {
 		convert_free(c);
@@ -385,7 +416,7 @@ int convert_repair(const char *name, int fd, struct buffer *notes, struct error 
 	}
 	rc = recording_repair(&in, &out, &facts);
 	if (rc == -ENOMEM)
-		rc = no_memory(err);
+		rc = error_set(err, ENOMEM, "%s: out of memory", name);
 	else if (rc)
 		rc = error_set(err, -rc, "%s: no chunk of this recording can be read", name);
 	else if (buffer_flush(&out))

@@ -25,6 +25,8 @@ int convert_read(const char *name, const struct options *o, bool main_only, stru
 const struct profile *const *convert_profiles(const struct conversion *c, uint32_t *count);
 /* Sentences, a line each, on what was not read or not shown; "" = all was. */
 const char *convert_notes(const struct conversion *c);
+/* How large a result is too large for a file of this size: names of megabytes may stand in each of its frames. */
+uint64_t convert_most_bytes(const struct conversion *c);
 void convert_free(struct conversion *c);
 
 /* Whether the file called NAME begins as a recording does. */

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TIME_MAX 40 /* letters: a longer text is no time, and may be told with each event */
+
 struct facts_counts *facts_of(struct facts *f, uint32_t event)
 {
 	struct facts_counts *c;
@@ -11,7 +13,7 @@ struct facts_counts *facts_of(struct facts *f, uint32_t event)
 	for (i = 0; i < f->counts.count; i++)
 		if (f->counts.items[i].event == event)
 			return &f->counts.items[i];
-	c = VECTOR_PUSH(&f->counts);
+	c = f->counts.count < FACTS_COUNTS_MAX ? VECTOR_PUSH(&f->counts) : NULL;
 	if (c)
 		c->event = event;
 	return c;
@@ -30,7 +32,7 @@ uint64_t facts_time(const char *value)
 	char *end;
 	size_t i;
 
-	if (*value < '0' || *value > '9')
+	if (*value < '0' || *value > '9' || strnlen(value, TIME_MAX) == TIME_MAX)
 		return 0; /* "everyChunk", "off" */
 	n = strtoull(value, &end, 10);
 	while (*end == ' ')

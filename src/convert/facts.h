@@ -32,7 +32,10 @@ struct facts {
 	bool constants_damaged;
 };
 
-/* The counts of the event with number EVENT; NULL: out of memory. */
+#define FACTS_COUNTS_MAX 1000
+#define FACTS_TOO_MANY "counts of over 1,000 events"
+
+/* The counts of the event with number EVENT; NULL: out of memory, or FACTS_COUNTS_MAX others have some. */
 struct facts_counts *facts_of(struct facts *f, uint32_t event);
 /* A setting of a recording; ns, 0 if VALUE is no time. "20 ms", "10000000" (ns). */
 uint64_t facts_time(const char *value);

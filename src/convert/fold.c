@@ -4,6 +4,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ANYWAY_WORDS (1u << 24) /* 64 MB */
+#define WORDS_A_BYTE 4
+#define ANYWAY_TEXT (64u << 20)
+#define TEXT_A_BYTE 4
+
+void fold_refuse(struct fold *f, const char *what)
+{
+	if (!f->too_much && !f->no_memory)
+		f->too_much = what;
+	f->no_memory = true;
+}
+
+bool fold_text(struct fold *f, size_t n)
+{
+	f->text += n;
+	if (f->most_text && f->text > f->most_text)
+		fold_refuse(f, "long names, each told of many methods or threads");
+	return !f->no_memory;
+}
+
+void fold_limit(struct fold *f, uint64_t size, unsigned workers)
+{
+	f->most_words = ANYWAY_WORDS + WORDS_A_BYTE * size / workers;
+	f->most_text = ANYWAY_TEXT + TEXT_A_BYTE * size;
+}
+
 uint32_t fold_frame(struct fold *f, const uint32_t words[FOLD_FRAME_WORDS])
 {
 	uint32_t number = lists_add(&f->frames, words, FOLD_FRAME_WORDS);
@@ -20,6 +46,10 @@ uint32_t fold_family(struct fold *f, const char *name, bool in_events, const cha
 	for (i = 0; i < f->families.count; i++)
 		if (strcmp(f->families.items[i].name, name) == 0)
 			return i;
+	if (i == FOLD_FAMILIES_MAX) {
+		fold_refuse(f, "over 200 events");
+		return UINT32_MAX;
+	}
 	family = VECTOR_PUSH(&f->families);
 	if (family)
 		family->name = strdup(name);
@@ -82,10 +112,14 @@ void fold_add(struct fold *f, uint32_t family, uint32_t stack, uint32_t thread, 
 
 	if (!t)
 		return;
+	/* what one of its stacks has is no more than what all have */
+	if (__builtin_add_overflow(to->samples, samples, &to->samples) ||
+	    __builtin_add_overflow(to->weight, weight, &to->weight)) {
+		fold_refuse(f, FOLD_SUMS);
+		return;
+	}
 	t->samples += samples;
 	t->weight += weight;
-	to->samples += samples;
-	to->weight += weight;
 }
 
 void fold_raise(struct fold *f, uint32_t family, uint32_t stack, uint64_t samples, uint64_t weight)
@@ -121,6 +155,10 @@ uint32_t fold_leaf(struct fold *f, uint32_t stack, uint32_t frame)
 	uint32_t depth, *longer, number;
 	const uint32_t *list = lists_get(&f->stacks, stack, &depth);
 
+	if (f->most_words && f->stacks.words.count + depth > f->most_words) {
+		fold_refuse(f, "deep stacks, each told of many classes of objects");
+		return LISTS_FAILED;
+	}
 	longer = malloc(((size_t)depth + 1) * sizeof(*longer));
 	if (!longer)
 		return LISTS_FAILED;

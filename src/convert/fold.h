@@ -59,8 +59,22 @@ struct fold {
 	struct lists frames, stacks, threads;
 	VECTOR(struct fold_family) families;
 	bool per_thread;
-	bool no_memory;
+	bool no_memory;       /* or `too_much`: whoever works for it stops */
+	const char *too_much; /* of what; NULL = of nothing */
+	uint64_t most_words;  /* of stacks that get a frame on top; 0 = any number */
+	uint64_t most_text, text; /* bytes of names that frames and threads may be made of, each time anew, and were */
 };
+
+#define FOLD_FAMILIES_MAX 200
+#define FOLD_SUMS "numbers whose sums 64 bits do not hold"
+
+/* The input asks for more than its size can mean: stop, and say so. WHAT is static. */
+void fold_refuse(struct fold *f, const char *what);
+/* N bytes of names are gone through once more; false: those are too many. */
+bool fold_text(struct fold *f, size_t n);
+/* Limits for an input of SIZE bytes that is read by WORKERS. */
+void fold_limit(struct fold *f, uint64_t size, unsigned workers);
+
 
 /* The number of a frame; strings by their numbers in f->strings. LISTS_FAILED: out of memory. */
 uint32_t fold_frame(struct fold *f, const uint32_t words[FOLD_FRAME_WORDS]);

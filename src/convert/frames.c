@@ -2,6 +2,7 @@
  * frames.c - what a frame is: what the JDK, async-profiler and we write, as profiles have it.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/names.h"
 #include "convert/names_inner.h"
@@ -135,6 +136,9 @@ static uint32_t frame_as_said(struct names *n, const uint32_t said[SAID_WORDS])
 
 	if (number < n->said_frames.count)
 		return n->said_frames.items[number];
+	if (!fold_text(n->fold, strlen(names_text_of(n, said[SAID_CLASS])) + strlen(names_text_of(n, said[SAID_NAME])) +
+				strlen(names_text_of(n, said[SAID_SIGNATURE]))))
+		return LISTS_FAILED;
 	made = number == LISTS_FAILED ? NULL : VECTOR_PUSH(&n->said_frames);
 	if (!made) {
 		n->fold->no_memory = true;
@@ -144,26 +148,51 @@ static uint32_t frame_as_said(struct names *n, const uint32_t said[SAID_WORDS])
 	return *made;
 }
 
+/* What the constant at PLACE of the methods' POOL says, read once; NULL: out of memory. */
+static const struct method_said *method_said(struct names *n, const struct pool *pool, uint32_t place)
+{
+	struct constant *constant = &pool->constants.items[place];
+	uint64_t slots[METHOD_SLOTS] = {0};
+	struct method_said *m;
+	struct reader r;
+
+	if (constant->known)
+		return &n->methods.items[constant->known - 1];
+	m = VECTOR_PUSH(&n->methods);
+	if (!m)
+		return NULL;
+	r = names_reader_at(n, constant->at);
+	shape_read(n->shapes, n->method_shape, &r, slots);
+	m->class_name = names_field_text(n, n->method_class, slots[METHOD_TYPE]);
+	m->name = names_field_text(n, n->method_name, slots[METHOD_NAME]);
+	m->signature = names_field_text(n, n->method_signature, slots[METHOD_SIGNATURE]);
+	m->native = slots[METHOD_MODIFIERS] & MODIFIER_NATIVE;
+	constant->known = (uint32_t)n->methods.count;
+	return m;
+}
+
 uint32_t names_frame(struct names *n, uint64_t method, uint64_t kind, uint32_t line)
 {
 	uint32_t said[SAID_WORDS] = {[SAID_KIND] = names_text(n, n->frame_kind_type, kind)};
 	uint32_t place = POOL_NO_PLACE;
-	uint64_t slots[METHOD_SLOTS] = {0};
+	const struct method_said *m;
 	const struct pool *pool;
-	struct reader r;
 
 	if (n->method_type != METADATA_NONE && n->method_shape != SHAPE_NONE) {
 		pool = &n->pools->of_type[n->method_type];
 		place = pool_find(pool, method);
 	}
 	if (place != POOL_NO_PLACE) {
-		r = names_reader_at(n, pool->constants.items[place].at);
-		shape_read(n->shapes, n->method_shape, &r, slots);
+		m = method_said(n, pool, place);
+		if (!m) {
+			n->fold->no_memory = true;
+			return LISTS_FAILED;
+		}
 		said[SAID_METHOD] = true;
-		said[SAID_CLASS] = names_field_text(n, n->method_class, slots[METHOD_TYPE]);
-		said[SAID_NAME] = names_field_text(n, n->method_name, slots[METHOD_NAME]);
-		said[SAID_SIGNATURE] = names_field_text(n, n->method_signature, slots[METHOD_SIGNATURE]);
-		said[SAID_NATIVE] = slots[METHOD_MODIFIERS] & MODIFIER_NATIVE;
+		said[SAID_CLASS] = m->class_name;
+		said[SAID_NAME] = m->name;
+		said[SAID_SIGNATURE] = m->signature;
+		said[SAID_NATIVE] = m->native;
 		said[SAID_LINE] = (int32_t)line > 0 ? line : 0;
 	}
 	return frame_as_said(n, said);
@@ -206,11 +235,20 @@ static uint32_t object_name(struct names *n, const char *text)
 
 uint32_t names_object(struct names *n, uint32_t type, uint64_t key)
 {
-	uint32_t words[FOLD_FRAME_WORDS] = {0}, name = names_text(n, type, key);
+	uint32_t words[FOLD_FRAME_WORDS] = {0}, name = names_text(n, type, key), *known, frame;
 
+	known = map_put(&n->objects, name, NULL);
+	if (!known) {
+		n->fold->no_memory = true;
+		return LISTS_FAILED;
+	}
+	if (*known)
+		return *known - 1;
 	words[FOLD_NAME] = name ? object_name(n, names_text_of(n, name)) : 0;
 	if (!words[FOLD_NAME])
 		words[FOLD_NAME] = strings_add(&n->fold->strings, "[unknown class]", 15);
 	words[FOLD_KIND] = FRAME_OTHER;
-	return fold_frame(n->fold, words);
+	frame = fold_frame(n->fold, words);
+	*known = frame == LISTS_FAILED ? 0 : frame + 1;
+	return frame;
 }

@@ -198,7 +198,9 @@ uint64_t json_number(struct json *j)
 	json_peek(j);
 	from = j->at;
 	for (; !j->error && j->at < j->end && *j->at >= '0' && *j->at <= '9'; j->at++)
-		value = value * 10 + (uint64_t)(*j->at - '0');
+		if (__builtin_mul_overflow(value, 10, &value) ||
+		    __builtin_add_overflow(value, (uint64_t)(*j->at - '0'), &value))
+			fail(j, "a number of 64 bits");
 	if (j->at == from)
 		fail(j, "a number");
 	else if (j->at < j->end && (*j->at == '.' || *j->at == 'e' || *j->at == 'E'))

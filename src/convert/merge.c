@@ -149,6 +149,8 @@ static void merge(struct chunk_watches *w, const struct account *a, const char *
 	uint32_t family = fold_family(w->fold, name, !time, unit);
 	size_t i;
 
+	if (a->t.over)
+		fold_refuse(w->fold, FOLD_SUMS);
 	if (family == UINT32_MAX)
 		return;
 	for (i = 0; i < a->t.items.count && !w->fold->no_memory; i++)

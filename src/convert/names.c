@@ -7,6 +7,7 @@
 #include "convert/names_inner.h"
 #include "convert/text.h"
 
+#define SLOTS_KEPT 16384
 #define CHAIN_MAX 4 /* class → symbol → string */
 
 static const struct wanted stack_fields[] = {{"truncated", STACK_TRUNCATED}, {"frames", STACK_FRAMES}};
@@ -146,9 +147,16 @@ int names_learn(struct names *n, const struct metadata *metadata, struct shapes 
 
 void names_begin(struct names *n)
 {
-	if (n->slots_used)
+	/* the room that a large chunk took is not cleared for each of many small ones */
+	if (n->slot_count > SLOTS_KEPT && n->slots_used < n->slot_count / 16) {
+		free(n->slots);
+		n->slots = NULL;
+		n->slot_count = 0;
+	}
+	if (n->slots_used && n->slots)
 		memset(n->slots, 0, n->slot_count * sizeof(*n->slots));
 	n->slots_used = 0;
+	n->methods.count = 0;
 }
 
 void names_free(struct names *n)
@@ -157,6 +165,8 @@ void names_free(struct names *n)
 	free(n->slots);
 	free(n->list);
 	free(n->said_frames.items);
+	free(n->methods.items);
+	map_free(&n->objects);
 	lists_free(&n->said);
 	buffer_free(&n->text);
 }
@@ -185,8 +195,8 @@ static uint32_t text_by_key(struct names *n, uint32_t type, uint64_t key, unsign
 	struct reader r;
 	uint32_t place, result;
 
-	/* of stacks and threads something else is known than a text */
-	if (type == METADATA_NONE || type == n->stack_type || type == n->thread_type ||
+	/* of stacks, threads and methods something else is known than a text */
+	if (type == METADATA_NONE || type == n->stack_type || type == n->thread_type || type == n->method_type ||
 	    chain > CHAIN_MAX)
 		return 0;
 	place = pool_find(&n->pools->of_type[type], key);
@@ -272,6 +282,8 @@ uint32_t names_thread(struct names *n, uint32_t place)
 	words[FOLD_THREAD_NAME] = names_field_text(n, n->java_name, slots[JAVA_NAME]);
 	if (!words[FOLD_THREAD_NAME])
 		words[FOLD_THREAD_NAME] = names_field_text(n, n->os_name, slots[OS_NAME]);
+	if (!fold_text(n->fold, strlen(names_text_of(n, words[FOLD_THREAD_NAME]))))
+		return LISTS_FAILED;
 	number = lists_add(&n->fold->threads, words, FOLD_THREAD_WORDS);
 	if (number == LISTS_FAILED)
 		n->fold->no_memory = true;

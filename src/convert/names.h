@@ -25,6 +25,12 @@ struct frame_slot {
 	uint32_t frame; /* + 1; 0 = free */
 };
 
+/* What a method's constant says, as strings of the fold. */
+struct method_said {
+	uint32_t class_name, name, signature;
+	bool native;
+};
+
 struct names {
 	struct fold *fold;
 	bool lines;
@@ -32,6 +38,7 @@ struct names {
 	/* what frames were made of, in all chunks, and the frame of each */
 	struct lists said;
 	VECTOR(uint32_t) said_frames;
+	struct map objects; /* name of a class of objects → frame + 1, in all chunks */
 	uint32_t empty_stack;
 
 	/* of the metadata */
@@ -51,6 +58,7 @@ struct names {
 	struct frame_slot *slots;
 	uint32_t slot_count, slots_used;
 	uint64_t factor; /* odd, of this process: no file knows which frames share a place */
+	VECTOR(struct method_said) methods; /* that were asked for; their constants know where */
 	uint32_t *list; /* a stack under construction */
 	uint32_t list_room;
 };

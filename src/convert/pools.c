@@ -94,7 +94,7 @@ static bool make_direct(struct pool *p, uint64_t span)
 }
 
 /* Of a key that is there twice the last one counts; both say the same in whole files. */
-static int make_index(struct pool *p)
+static int make_index(struct pool *p, uint64_t span_anyway)
 {
 	uint64_t highest = 0;
 	uint32_t i, *slot;
@@ -107,7 +107,7 @@ static int make_index(struct pool *p)
 	if (!p->constants.count || p->constants.count >= UINT32_MAX)
 		return p->constants.count ? -ENOMEM : 0;
 	/* async-profiler's keys of stacks are places in a table with some hundred thousand */
-	if (highest - p->lowest < 8 * (uint64_t)p->constants.count + SPAN_ALWAYS) {
+	if (highest - p->lowest < 8 * (uint64_t)p->constants.count + span_anyway) {
 		if (!make_direct(p, highest - p->lowest + 1))
 			return -ENOMEM;
 		for (i = 0; i < p->constants.count; i++)
@@ -125,6 +125,8 @@ static int make_index(struct pool *p)
 
 int pools_load(struct pools *p, const struct chunk *c, struct shapes *shapes)
 {
+	/* not for each of many small chunks */
+	uint64_t span_anyway = MIN(SPAN_ALWAYS, c->end - c->start);
 	size_t i;
 
 	p->begin = c->in->bytes + c->start;
@@ -146,7 +148,7 @@ int pools_load(struct pools *p, const struct chunk *c, struct shapes *shapes)
 		p->damaged |= rc != 0;
 	}
 	for (i = 0; i < p->count; i++)
-		if (make_index(&p->of_type[i]))
+		if (make_index(&p->of_type[i], span_anyway))
 			return -ENOMEM;
 	return 0;
 }

@@ -177,6 +177,7 @@ int recording_read(const struct input *in, const struct selection *selection, st
 		all[i].fold = i ? &all[i].own_fold : fold;
 		all[i].facts = i ? &all[i].own_facts : facts;
 		all[i].own_fold.per_thread = fold->per_thread;
+		fold_limit(all[i].fold, in->size, threads);
 	}
 	work_together(all, threads);
 	for (i = 1; i < threads; i++) {

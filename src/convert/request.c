@@ -17,10 +17,13 @@ static bool is_id(const char *wanted, const char *id)
 	return ascii_equals(wanted + strspn(wanted, "0"), id + strspn(id, "0"));
 }
 
-static bool has_label(const char *wanted, const char *labels)
+bool request_has_label(const struct request_wanted *w, const char *labels)
 {
+	const char *wanted = w->label, *next;
 	size_t n = strlen(wanted);
-	const char *next;
+
+	if (!n)
+		return true;
 
 	for (; labels; labels = next ? next + strlen(", ") : NULL) {
 		next = strstr(labels, ", ");
@@ -30,8 +33,12 @@ static bool has_label(const char *wanted, const char *labels)
 	return false;
 }
 
+bool request_has_ids(const struct request_wanted *w, const char *trace, const char *span)
+{
+	return (!*w->trace || is_id(w->trace, trace)) && (!*w->span || is_id(w->span, span));
+}
+
 bool request_wanted(const struct request_wanted *w, const char *trace, const char *span, const char *labels)
 {
-	return (!*w->trace || is_id(w->trace, trace)) && (!*w->span || is_id(w->span, span)) &&
-	       (!*w->label || has_label(w->label, labels));
+	return request_has_ids(w, trace, span) && request_has_label(w, labels);
 }

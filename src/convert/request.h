@@ -16,5 +16,8 @@ struct request_wanted {
 bool request_asked(const struct request_wanted *w);
 /* Whether a sample with these is wanted: ids in hexadecimal, LABELS as "key=value, key=value", all "" for none. */
 bool request_wanted(const struct request_wanted *w, const char *trace, const char *span, const char *labels);
+/* The two parts of that. */
+bool request_has_ids(const struct request_wanted *w, const char *trace, const char *span);
+bool request_has_label(const struct request_wanted *w, const char *labels);
 
 #endif

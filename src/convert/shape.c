@@ -6,7 +6,9 @@
 #define NESTED_MAX 16
 #define STEPS_MAX 65536
 #define INTS_MAX 64
-#define WORK_MAX 1000000 /* fields looked at for a chunk: types may hold one another many times over */
+/* Fields looked at, by how many there are: types may hold one another many times over. */
+#define WORK_ANYWAY 10000
+#define WORK_A_FIELD 16
 
 /* A list under construction: steps of lists inside it are made meanwhile, so it lies apart. */
 struct list {
@@ -95,8 +97,6 @@ static bool add_value(struct shapes *s, struct list *l, const struct metadata_fi
 	struct list none;
 	bool ok;
 
-	if (s->work++ > WORK_MAX)
-		return false;
 	if (f->pooled)
 		return add_number(s, l, 8, !s->wide, slot);
 	if (f->type == METADATA_NONE)
@@ -147,6 +147,8 @@ static bool add_fields(struct shapes *s, struct list *l, uint32_t type, unsigned
 		uint8_t slot = slot_of(l, f);
 		uint32_t inner;
 
+		if (s->work++ > WORK_ANYWAY + WORK_A_FIELD * (uint64_t)s->metadata->fields.count)
+			return false;
 		if (!f->array) {
 			if (!add_value(s, l, f, slot, depth))
 				return false;

@@ -45,7 +45,7 @@ struct shapes {
 	VECTOR(struct step) steps;
 	VECTOR(struct shape) shapes;
 	struct map plain; /* type → shape + 1, without slots */
-	uint32_t work; /* fields looked at */
+	uint64_t work; /* fields looked at */
 	bool no_memory;
 };
 

@@ -64,7 +64,7 @@ void shape_read(const struct shapes *s, uint32_t shape, struct reader *r, uint64
 		r->c.at = read_freely(step, end, r->c.at, slots);
 		return;
 	}
-	for (; step < end; step++) {
+	for (; step < end && !r->c.failed; step++) {
 		if (step->op == STEP_INT) {
 			slots[step->slot] = read_varint(r);
 			continue;

@@ -7,6 +7,11 @@
 #include "convert/text.h"
 #include "convert/watch.h"
 
+/* Room for the tallies of a chunk, in numbers of 4 bytes: each kind of samples has one for each stack and thread. */
+#define CELLS_ANYWAY (32u << 20)
+#define CELLS_A_BYTE 2
+#define CELLS_OF_A_THREAD 4
+
 /* Of a batch of samples, evenly spread over SPAN ticks from AT on, those in the range. */
 static uint64_t in_range(const struct chunk_watches *w, int64_t at, uint64_t span, uint64_t samples)
 {
@@ -27,6 +32,20 @@ static uint64_t in_range(const struct chunk_watches *w, int64_t at, uint64_t spa
 	return last_in < first_in ? 0 : last_in - first_in + 1;
 }
 
+/* Room for the samples of A, when it gets the first. */
+static bool begin_account(struct chunk_watches *w, struct account *a)
+{
+	uint64_t most = CELLS_ANYWAY + CELLS_A_BYTE * (w->chunk->end - w->chunk->start);
+
+	w->cells += w->stack_count + CELLS_OF_A_THREAD * (uint64_t)w->thread_count;
+	if (w->cells > most)
+		fold_refuse(w->fold, "many kinds of samples beside many stacks and threads");
+	else if (tallies_begin(&a->t, w->stack_count, w->thread_count))
+		w->fold->no_memory = true;
+	a->begun = !w->fold->no_memory;
+	return a->begun;
+}
+
 static uint32_t place(const struct pool *p, bool there, uint64_t key)
 {
 	return there && p ? pool_find(p, key) : TALLY_NONE;
@@ -42,8 +61,12 @@ static struct account *event_account(struct chunk_watches *w, const struct watch
 	for (i = 0; i < w->accounts.count; i++)
 		if (w->accounts.items[i].name == name && w->accounts.items[i].event == watch->event)
 			return &w->accounts.items[i];
+	if (w->accounts.count >= ACCOUNTS_MAX) {
+		fold_refuse(w->fold, WATCH_TOO_MANY);
+		return NULL;
+	}
 	a = VECTOR_PUSH(&w->accounts);
-	if (!a || tallies_begin(&a->t, w->stack_count, w->thread_count)) {
+	if (!a) {
 		w->fold->no_memory = true;
 		return NULL;
 	}
@@ -79,7 +102,8 @@ static void take_sample(struct chunk_watches *w, struct watch *watch)
 	uint8_t mark = state == POOL_NO_PLACE ? *w->selection->states ? STATE_UNWANTED : 0 :
 						w->states[state];
 	struct account *a = &w->accounts.items[watch->account];
-	uint64_t samples = watch->kind == WATCH_WALL ? (uint32_t)slots[SLOT_SAMPLES] : 1, weight = slots[SLOT_WEIGHT];
+	uint64_t samples = watch->kind == WATCH_WALL ? (uint32_t)slots[SLOT_SAMPLES] : 1;
+	uint64_t weight = (int64_t)slots[SLOT_WEIGHT] < 0 ? 0 : slots[SLOT_WEIGHT]; /* less than nothing is nothing */
 	uint32_t object = TALLY_NONE, item = TALLY_NONE;
 	uint64_t all;
 	bool wall = watch->kind == WATCH_EXECUTION && (w->knows_cpu_state || w->ours) &&
@@ -92,7 +116,7 @@ static void take_sample(struct chunk_watches *w, struct watch *watch)
 		a = &w->accounts.items[watch->wall_account];
 	else if (watch->kind == WATCH_EVENT)
 		a = event_account(w, watch);
-	if (!a)
+	if (!a || unlikely(!a->begun && !begin_account(w, a)))
 		return;
 	if (watch->has_object)
 		object = pool_find(&w->pools.of_type[watch->object_type], slots[SLOT_OBJECT]);
@@ -141,7 +165,7 @@ static void weigh(struct chunk_watches *w, const struct unweighed *u, uint64_t n
 	if (u->counted != u->samples)
 		ns = wide_scale(ns, u->counted, 0, u->samples);
 	a->t.items.items[u->item].weight += ns;
-	a->t.weight += ns;
+	a->t.over |= __builtin_add_overflow(a->t.weight, ns, &a->t.weight);
 	a->t.threads[u->thread + 1].weight += ns;
 }
 
@@ -179,14 +203,23 @@ static const char *text(struct chunk_watches *w, uint64_t slot)
 	return strings_get(&w->fold->strings, text_at(w, slot));
 }
 
+/* What is said of the event whose name is at SLOT; NULL: nothing can be kept. */
+static struct facts_counts *counts_of(struct chunk_watches *w, uint64_t slot)
+{
+	struct facts_counts *c = facts_of(w->facts, text_at(w, slot));
+
+	if (!c && w->facts->counts.count >= FACTS_COUNTS_MAX)
+		fold_refuse(w->fold, FACTS_TOO_MANY);
+	w->fold->no_memory |= !c;
+	return c;
+}
+
 static void take_counts(struct chunk_watches *w, const uint64_t *slots)
 {
-	struct facts_counts *c = facts_of(w->facts, text_at(w, slots[SLOT_A]));
+	struct facts_counts *c = counts_of(w, slots[SLOT_A]);
 
-	if (!c) {
-		w->fold->no_memory = true;
+	if (!c)
 		return;
-	}
 	c->said_at = w->chunk->start + 1;
 	c->engine = text_at(w, slots[SLOT_B]);
 	c->interval = slots[SLOT_C];
@@ -202,14 +235,12 @@ static void take_counts(struct chunk_watches *w, const uint64_t *slots)
 
 static void take_reason(struct chunk_watches *w, const uint64_t *slots)
 {
-	struct facts_counts *c = facts_of(w->facts, text_at(w, slots[SLOT_A]));
+	struct facts_counts *c = counts_of(w, slots[SLOT_A]);
 	const char *reason = text(w, slots[SLOT_B]);
 	unsigned i = 0;
 
-	if (!c) {
-		w->fold->no_memory = true;
+	if (!c)
 		return;
-	}
 	while (i < LOSS_REASONS && strcmp(loss_names[i].name, reason) != 0)
 		i++;
 	if (i == LOSS_REASONS) {
@@ -251,6 +282,20 @@ static const char *inline_text(struct chunk_watches *w, uint64_t at, struct buff
 	return to->failed ? "" : to->data;
 }
 
+/* Whether the labels of that number in the fold's strings have the one that is wanted: looked for once. */
+static bool has_label(struct chunk_watches *w, uint32_t labels)
+{
+	uint32_t *known = map_put(&w->labels, labels, NULL);
+
+	if (!known) {
+		w->fold->no_memory = true;
+		return false;
+	}
+	if (!*known)
+		*known = 1 + request_has_label(&w->selection->request, strings_get(&w->fold->strings, labels));
+	return *known == 2;
+}
+
 static void take_request(struct chunk_watches *w, const struct watch *watch)
 {
 	const uint64_t *slots = watch->slots;
@@ -263,9 +308,8 @@ static void take_request(struct chunk_watches *w, const struct watch *watch)
 		labels = names_text(&w->names, watch->object_type, slots[SLOT_OBJECT]);
 	w->request.thread = place(w->thread_pool, watch->has_thread, slots[SLOT_THREAD]);
 	w->request.time = slots[SLOT_TIME];
-	w->request.wanted = request_wanted(&w->selection->request, inline_text(w, slots[SLOT_A], &trace),
-					   inline_text(w, slots[SLOT_B], &span),
-					   strings_get(&w->fold->strings, labels));
+	w->request.wanted = request_has_ids(&w->selection->request, inline_text(w, slots[SLOT_A], &trace),
+					    inline_text(w, slots[SLOT_B], &span)) && has_label(w, labels);
 	buffer_free(&trace);
 	buffer_free(&span);
 }
@@ -275,6 +319,13 @@ static void take_jvm(struct chunk_watches *w, const uint64_t *slots)
 	uint32_t version = text_at(w, slots[SLOT_A]), arguments = text_at(w, slots[SLOT_B]);
 	struct strings *strings = &w->fold->strings;
 
+	/* told once in a chunk; long ones could be told with each event */
+	if (version == w->jvm.version && arguments == w->jvm.arguments)
+		return;
+	if (!fold_text(w->fold, strlen(strings_get(strings, version)) + strlen(strings_get(strings, arguments))))
+		return;
+	w->jvm.version = version;
+	w->jvm.arguments = arguments;
 	facts_jvm(w->facts, strings, strings_get(strings, version), strings_get(strings, arguments),
 		  (int64_t)slots[SLOT_C]);
 }
@@ -282,11 +333,16 @@ static void take_jvm(struct chunk_watches *w, const uint64_t *slots)
 void watch_take(struct chunk_watches *w, struct watch *watch, const struct chunk_event *e)
 {
 	const struct chunk *c = w->chunk;
-	/* up to the chunk's end, so that an event's last numbers need no more care than its first */
-	struct reader r = read_between(e->body, c->in->bytes + c->end, c->wide);
+	struct reader r;
 
 	if (watch->shape == SHAPE_NONE)
 		return;
+	/*
+	 * Few numbers are read up to the chunk's end, so that an event's last ones need no more care than its first.
+	 * What may be long ends with the event, or all events behind it would be read for each of them.
+	 */
+	r = read_between(e->body, c->in->bytes + (w->shapes.shapes.items[watch->shape].most ? c->end : e->at + e->size),
+			 c->wide);
 	shape_read(&w->shapes, watch->shape, &r, watch->slots);
 	if (unlikely(r.c.failed || r.c.at > c->in->bytes + e->at + e->size))
 		return;

@@ -19,15 +19,21 @@ static bool zeroed(void *items, uint32_t *room, uint32_t count, size_t size)
 	return *place;
 }
 
+void tallies_empty(struct tallies *t)
+{
+	t->items.count = t->with.count = 0;
+	t->samples = t->weight = 0;
+	t->over = false;
+}
+
 int tallies_begin(struct tallies *t, uint32_t stack_count, uint32_t thread_count)
 {
 	t->stack_count = stack_count;
 	t->thread_count = thread_count;
-	t->items.count = t->with.count = 0;
+	tallies_empty(t);
 	map_clear(&t->others);
 	map_clear(&t->with_index);
 	map_clear(&t->with_states);
-	t->samples = t->weight = 0;
 	t->no_memory = !zeroed(&t->direct, &t->stack_room, stack_count + 1, sizeof(*t->direct)) ||
 		       !zeroed(&t->threads, &t->thread_room, thread_count + 1, sizeof(*t->threads));
 	return t->no_memory ? -ENOMEM : 0;

@@ -40,6 +40,7 @@ struct tallies {
 	struct tally_thread *threads;  /* by place, + 1 for TALLY_NONE */
 	uint64_t samples, weight;
 	bool no_memory;
+	bool over; /* a sum is more than 64 bits hold */
 };
 
 /*
@@ -47,6 +48,8 @@ struct tallies {
  * both cases.
  */
 int tallies_begin(struct tallies *t, uint32_t stack_count, uint32_t thread_count);
+/* Of another chunk, of which nothing is to be counted so far. */
+void tallies_empty(struct tallies *t);
 void tallies_end(struct tallies *t);
 /* The item of STACK with THREAD and OBJECT (TALLY_NONE each) and STATE; NULL: out of memory. */
 struct tally *tally_of(struct tallies *t, uint32_t stack, uint32_t thread, uint32_t object, uint8_t state);
@@ -64,8 +67,9 @@ static inline uint32_t tally_add(struct tallies *t, uint32_t stack, uint32_t thr
 		return TALLY_NONE;
 	item->samples += samples;
 	item->weight += weight;
-	t->samples += samples;
-	t->weight += weight;
+	/* what one item or thread has is no more than what all have */
+	t->over |= __builtin_add_overflow(t->samples, samples, &t->samples) |
+		   __builtin_add_overflow(t->weight, weight, &t->weight);
 	t->threads[thread + 1].samples += samples;
 	t->threads[thread + 1].weight += weight;
 	return (uint32_t)(item - t->items.items);

@@ -60,8 +60,11 @@ static bool is_key(const struct chunk_watches *w, uint32_t type, const char *fie
 static uint32_t add_account(struct chunk_watches *w, const char *event, const char *family,
 			    const struct metadata_field *weight)
 {
-	struct account *a = VECTOR_PUSH(&w->accounts);
+	struct account *a;
 
+	if (w->accounts.count >= ACCOUNTS_MAX)
+		fold_refuse(w->fold, WATCH_TOO_MANY);
+	a = w->fold->no_memory ? NULL : VECTOR_PUSH(&w->accounts);
 	if (!a)
 		return UINT32_MAX;
 	a->event = event;
@@ -74,9 +77,12 @@ static uint32_t add_account(struct chunk_watches *w, const char *event, const ch
 static struct watch *add_watch(struct chunk_watches *w, uint32_t type, enum watch_kind kind)
 {
 	const struct metadata_type *t = &w->metadata.types.items[type];
-	struct watch *watch = VECTOR_PUSH(&w->watches);
+	struct watch *watch;
 	uint32_t *slot;
 
+	if (w->watches.count >= ACCOUNTS_MAX)
+		fold_refuse(w->fold, WATCH_TOO_MANY);
+	watch = w->fold->no_memory ? NULL : VECTOR_PUSH(&w->watches);
 	if (!watch)
 		return NULL;
 	watch->kind = kind;
@@ -230,19 +236,19 @@ static int64_t ticks_of(const struct chunk *c, int64_t ns)
 	return wide_convert(ns, (int64_t)c->start_ns, c->ticks_per_second, NS_PER_S, (int64_t)c->start_ticks);
 }
 
-static int begin_accounts(struct chunk_watches *w)
+static void begin_accounts(struct chunk_watches *w)
 {
 	size_t i;
+
+	w->cells = 0;
 
 	for (i = 0; i < w->accounts.count; i++) {
 		struct account *a = &w->accounts.items[i];
 
-		a->weighed = false;
+		a->weighed = a->begun = false;
 		a->failed = 0;
-		if (tallies_begin(&a->t, w->stack_count, w->thread_count))
-			return -ENOMEM;
+		tallies_empty(&a->t);
 	}
-	return 0;
 }
 
 /* Only the first COUNT accounts are left. */
@@ -336,7 +342,9 @@ int watches_begin(struct chunk_watches *w, const struct chunk *c)
 	rc = watches_mark_states(w);
 	if (rc == 0)
 		rc = watches_mark_threads(w);
-	return rc ? rc : begin_accounts(w);
+	if (rc == 0)
+		begin_accounts(w);
+	return rc;
 }
 
 void watches_free(struct chunk_watches *w)
@@ -350,6 +358,7 @@ void watches_free(struct chunk_watches *w)
 	free(w->states);
 	free(w->threads);
 	map_free(&w->by_any_type);
+	map_free(&w->labels);
 	names_free(&w->names);
 	metadata_free(&w->metadata);
 }

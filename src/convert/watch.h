@@ -60,6 +60,7 @@ struct account {
 	enum metadata_unit unit; /* of its weights */
 	bool has_weight;
 	bool weighed;            /* their weights came later, in ns */
+	bool begun;              /* its tallies are ready for this chunk: it has had a sample */
 	struct tallies t;
 	uint64_t failed;
 };
@@ -100,6 +101,7 @@ struct chunk_watches {
 	/* of the chunk */
 	const struct chunk *chunk;
 	VECTOR(struct account) accounts;
+	uint64_t cells;         /* of their tallies */
 	int64_t from, to;       /* ticks */
 	uint8_t *states;        /* by place: enum state_mark, and the enum thread_state above it */
 	uint8_t *threads;       /* by place: whether it is wanted; NULL = all are */
@@ -110,11 +112,19 @@ struct chunk_watches {
 		uint32_t thread;
 		uint64_t time;
 	} request;
+	struct {
+		uint32_t version, arguments;
+	} jvm; /* what the last jdk.JVMInformation said, strings of the fold */
+	struct map labels; /* string of the fold → 1: has not, 2: has the label that is wanted */
 	bool knows_cpu_state;   /* STATE_DEFAULT stands for CPU samples */
 	VECTOR(struct unweighed) unweighed, unweighed_wall;
 	VECTOR(struct method_timing) timings;
 };
 
+
+/* Kinds of samples of a chunk: no recorder has more than thirty. */
+#define ACCOUNTS_MAX 256
+#define WATCH_TOO_MANY "over 256 kinds of samples"
 
 enum state_mark { STATE_CPU = 1, STATE_UNWANTED = 2, STATE_SHIFT = 2 };
 

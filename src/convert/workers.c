@@ -97,6 +97,8 @@ void workers_join_fold(struct fold *to, const struct fold *from)
 	uint32_t *threads = calloc(from->threads.places.count + 1, sizeof(*threads));
 	size_t i;
 
+	if (from->too_much)
+		fold_refuse(to, from->too_much);
 	to->no_memory |= !frames || !stacks || !threads || from->no_memory;
 	if (!to->no_memory) {
 		copy_frames(to, from, frames);
@@ -162,6 +164,8 @@ void workers_join_facts(struct facts *to, struct fold *to_fold, const struct fac
 
 		if (mine)
 			join_counts(mine, to_fold, c, from_fold);
+		if (!mine && to->counts.count >= FACTS_COUNTS_MAX)
+			fold_refuse(to_fold, FACTS_TOO_MANY);
 		to_fold->no_memory |= !mine;
 	}
 }

@@ -65,6 +65,10 @@ static uint32_t shared(const struct sorted *s, const struct profile_stack *a,
 {
 	uint32_t most = MIN(depth_of(s, a), depth_of(s, b)), level = 0;
 
+	/* one stack in several states or of several threads; it may be deep */
+	if (a->frames == b->frames && a->depth == b->depth && thread_levels(s, a) == thread_levels(s, b) &&
+	    (!thread_levels(s, a) || s->names.of_thread[a->thread] == s->names.of_thread[b->thread]))
+		return most;
 	while (level < most && name_of(s, a, level) == name_of(s, b, level))
 		level++;
 	return level;

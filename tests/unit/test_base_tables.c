@@ -189,10 +189,30 @@ static void names(void **state)
 	assert_string_equal(walk_end_names[END_truncated].frame, "[truncated]");
 }
 
+/* Emptied with few keys, a map that had many is as small as a new one: else each round would go through all its room. */
+static void map_gives_much_room_back(void **state)
+{
+	struct map m = {.slots = NULL};
+	uint64_t i, large;
+
+	for (i = 0; i < 100000; i++)
+		assert_non_null(map_put(&m, i, NULL));
+	large = map_bytes(&m);
+	map_clear(&m);
+	assert_int_equal(map_bytes(&m), large); /* it may get as many again */
+	assert_non_null(map_put(&m, 1, NULL));
+	map_clear(&m);
+	assert_true(map_bytes(&m) < large / 16);
+	assert_null(map_get(&m, 1));
+	assert_non_null(map_put(&m, 2, NULL));
+	map_free(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(map_keeps_all),
+		cmocka_unit_test(map_gives_much_room_back),
 		cmocka_unit_test(chosen_keys_do_not_meet),
 		cmocka_unit_test(chosen_texts_do_not_meet),
 		cmocka_unit_test(strings_are_shared),

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -18,6 +19,7 @@
 #include "convert/range.h"
 #include "convert/reader.h"
 #include "convert/request.h"
+#include "convert/tally.h"
 #include "format/format.h"
 #include "made_jfr.h"
 
@@ -289,6 +291,64 @@ static void wanted_requests(void **state)
 	assert_false(request_wanted(&w, "", "", ""));
 }
 
+/* What a file may ask for is bounded by its size; what was refused is said, and nothing goes on. */
+static void what_is_too_much_is_refused(void **state)
+{
+	struct fold f = {.per_thread = false};
+	uint32_t frames[1000] = {0}, stack, i, words[FOLD_FRAME_WORDS] = {0};
+	char name[16];
+
+	for (i = 0; i < FOLD_FAMILIES_MAX; i++) {
+		snprintf(name, sizeof(name), "e%u", i);
+		assert_int_equal(fold_family(&f, name, true, NULL), i);
+	}
+	assert_int_equal(fold_family(&f, "e7", true, NULL), 7);
+	assert_null(f.too_much);
+	assert_int_equal(fold_family(&f, "one more", true, NULL), UINT32_MAX);
+	assert_string_equal(f.too_much, "over 200 events");
+	fold_free(&f);
+
+	/* one deep stack under many classes: as many copies as the size allows */
+	fold_limit(&f, 1000, 1);
+	words[FOLD_NAME] = strings_add(&f.strings, "a", 1);
+	fold_frame(&f, words);
+	stack = lists_add(&f.stacks, frames, ARRAY_LEN(frames));
+	for (i = 0; fold_leaf(&f, stack, i) != LISTS_FAILED; i++)
+		assert_true(i < f.most_words / ARRAY_LEN(frames) + 2);
+	assert_true(i > 10000);
+	assert_non_null(strstr(f.too_much, "classes of objects"));
+	fold_free(&f);
+
+	fold_limit(&f, 1000, 1);
+	assert_true(fold_text(&f, 60 << 20));
+	assert_false(fold_text(&f, 60 << 20));
+	assert_non_null(strstr(f.too_much, "long names"));
+	fold_free(&f);
+}
+
+static void sums_beyond_64_bits_are_refused(void **state)
+{
+	struct fold f = {.per_thread = false};
+	struct tallies t = {.no_memory = false};
+	uint32_t family = fold_family(&f, "cpu", false, NULL), stack = lists_add(&f.stacks, NULL, 0);
+
+	fold_add(&f, family, stack, FOLD_NO_THREAD, THREAD_NONE, 1, UINT64_MAX);
+	assert_null(f.too_much);
+	fold_add(&f, family, stack, FOLD_NO_THREAD, THREAD_NONE, 1, 1);
+	assert_string_equal(f.too_much, FOLD_SUMS);
+	fold_free(&f);
+
+	assert_int_equal(tallies_begin(&t, 1, 1), 0);
+	tally_add(&t, 0, 0, false, TALLY_NONE, 0, 1, INT64_MAX);
+	tally_add(&t, 0, 0, false, TALLY_NONE, 0, 1, INT64_MAX);
+	assert_false(t.over);
+	tally_add(&t, TALLY_NONE, 0, false, TALLY_NONE, 0, 1, INT64_MAX);
+	assert_true(t.over);
+	tallies_empty(&t);
+	assert_false(t.over);
+	tallies_end(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +362,8 @@ int main(void)
 		cmocka_unit_test(collapsed_again),
 		cmocka_unit_test(no_stacks),
 		cmocka_unit_test(wanted_requests),
+		cmocka_unit_test(what_is_too_much_is_refused),
+		cmocka_unit_test(sums_beyond_64_bits_are_refused),
 	};
 
 	return cmocka_run_group_tests_name("convert/parts", tests, NULL, NULL);
