@@ -26,9 +26,9 @@ void reading_guard(void)
 int reading_write_failed(int rc, uint64_t most, struct error *err)
 {
 	if (rc == -EFBIG)
-		return error_set(err, EFBIG, "the result would have over %llu MB, more than a file of that size can mean: long "
-				 "names stand in many frames, or deep stacks in many threads; leave out -t, take a part "
-				 "(--include, --minwidth), or write .html, which has each name once",
+		return error_set(err, EFBIG, "the result would have over %llu MB, more than a file of that size can "
+				 "mean: long names stand in many frames, or deep stacks in many threads; leave out -t, "
+				 "take a part (--include, --minwidth), or write .html, which has each name once",
 				 (unsigned long long)(most >> 20));
 	return error_set(err, -rc, "the result cannot be written: %s", strerror(-rc));
 }

@@ -72,8 +72,9 @@ static int keep_constants(struct chunk *c, uint64_t at)
 }
 
 /*
- * Whether events lead from the chunk's begin to the one at AT. A long chain of checkpoints is followed only then: each of
- * thousands of headers in a row may lead to the same one, in vain, but the next is not looked for before the events end.
+ * Whether events lead from the chunk's begin to the one at AT. A long chain of checkpoints is followed only
+ * then: each of thousands of headers in a row may lead to the same one, in vain, but the next is not looked for
+ * before the events end.
  */
 static bool events_reach(const struct chunk *c, uint64_t at)
 {

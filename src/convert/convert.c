@@ -35,8 +35,8 @@ struct conversion {
 static int no_memory(const struct conversion *c, struct error *err)
 {
 	if (c->fold.too_much)
-		return error_set(err, E2BIG, "%s: it has %s, more than a file of its size can mean: damaged, or made to "
-				 "exhaust who reads it; parts of it may be read with --event, or --from and --to",
+		return error_set(err, E2BIG, "%s: it has %s, more than a file of its size can mean: damaged, or made "
+				 "to exhaust who reads it; parts of it may be read with --event, or --from and --to",
 				 c->in.name, c->fold.too_much);
 	return error_set(err, ENOMEM, "out of memory; fewer events or a part of the time (--from, --to) need less");
 }
