@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "calls_sample.h"
@@ -37,9 +39,31 @@ static void slow_calls_by_thread(void **state)
 	expect(&c, false, "[main];java.lang.Thread.run;com.acme.Main.run 1\n");
 }
 
+/* Without a limit: the trees, with all of the time, waits apart. */
+static void trees_in_full(void **state)
+{
+	struct calls c = calls_sample(true, true);
+	struct buffer out = BUFFER_INIT;
+	uint64_t sum = 0;
+	char *line, *next;
+
+	c.latency = UINT64_MAX;
+	calls_write(&c, "collapsed", &(struct calls_style){.total = true}, &out);
+	buffer_putc(&out, '\0');
+	assert_non_null(strstr(out.data, "[several threads];NoPackage.rest;[monitor] 60000\n"));
+	for (line = strtok_r(out.data, "\n", &next); line; line = strtok_r(NULL, "\n", &next)) {
+		assert_int_equal(line[0], '[');
+		sum += strtoull(strrchr(line, ' '), NULL, 10);
+	}
+	assert_true(sum == 4495000);
+	buffer_free(&out);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(slow_calls), cmocka_unit_test(slow_calls_by_thread)};
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(slow_calls), cmocka_unit_test(slow_calls_by_thread), cmocka_unit_test(trees_in_full),
+	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
