@@ -7,7 +7,8 @@
  *
  *  - The JVM's own handler, or none, stands there again: ours goes before it.
  *  - A library's handler stands there: it is left alone. To put ours before it again would make a circle, if it passes
- *    on to ours. Loads may fault again when a fault of the JVM's has come to us by it.
+ *    on to ours. Loads may fault again when a fault of the JVM's has come to us by it. Profilers that pass on to whom
+ *    they found, and never put that back, are known by name: they came while ours was in front.
  *
  * In doubt the kernel makes the loads, and for a while longer: what has changed once changes again. So it does at first
  * where a library is behind us.
@@ -76,6 +77,35 @@ static bool is_jvms(const struct sigaction *a)
 	struct both look = {(uintptr_t)a->sa_sigaction, jvm};
 
 	return jvm && a->sa_flags & SA_SIGINFO && dl_iterate_phdr(has_both, &look);
+}
+
+struct profiler {
+	uintptr_t handler;
+	bool known;
+};
+
+static int is_known(struct dl_phdr_info *image, size_t size, void *arg)
+{
+	/* async-profiler, and what is made of it: segvHandler() of their profiler.cpp, installed once at the load */
+	static const char *const names[] = {"libasyncProfiler", "libjavaProfiler"};
+	const char *slash = strrchr(image->dlpi_name, '/'), *name = slash ? slash + 1 : image->dlpi_name;
+	struct profiler *p = arg;
+	struct both look = {p->handler, p->handler};
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(names) && !p->known; i++)
+		p->known = strncmp(name, names[i], strlen(names[i])) == 0 && has_both(image, size, &look);
+	return p->known;
+}
+
+/* Whether A is such a profiler's. */
+static bool is_profilers(const struct sigaction *a)
+{
+	struct profiler p = {.handler = (uintptr_t)a->sa_sigaction};
+
+	if (a->sa_flags & SA_SIGINFO)
+		dl_iterate_phdr(is_known, &p);
+	return p.known;
 }
 
 /* The copy in the chain whose handler A installs, or NULL. */
@@ -186,6 +216,9 @@ static bool leads(size_t i)
 		return true;
 	if (is_nobody(&now) || is_jvms(&now))
 		return false;
+	/* it came while ours was in front */
+	if (is_profilers(&now) && atomic_load(&jstrobe_copy.faults[i].handler))
+		return true;
 	/* Nothing comes by SIGBUS that could tell. Who takes SIGSEGV takes it as well, and passes it on as well. */
 	return signals[i] == SIGBUS || atomic_load(&fault_led) == fault_in_force(SIGSEGV);
 }
@@ -196,12 +229,12 @@ static bool are_led(uintptr_t front)
 	return leads(0) && leads(1) && fault_in_force(SIGSEGV) == front;
 }
 
-/* Whether who is behind us is the JVM, or nobody: a library may be about to put back what it found there. */
+/* Whether who is behind us is the JVM, a profiler or nobody: a library may be about to put back what it found there. */
 static bool stays(size_t i)
 {
 	const struct sigaction *last = behind_copies(i, atomic_load(&fault_former[i]));
 
-	return is_nobody(last) || is_jvms(last);
+	return is_nobody(last) || is_jvms(last) || is_profilers(last);
 }
 
 /* Loads may fault. Look again afterwards: others change it without asking. */

@@ -109,3 +109,32 @@ def test_async_profiler_starts_while_we_sample(jdk25):
         assert program.alive() and program.stop() == 0, program.output[-5:]
     assert samples_in(result) > 10
     os.remove(result)
+
+
+@pytest.mark.parametrize("name, trusted, when", [
+    ("libasyncProfiler-4.so", True, "between sessions"), ("libasyncProfiler-4.so", True, "in a session"),
+    ("libother.so", False, "between sessions")])
+def test_a_profilers_handler_in_front(jdk, tmp_path, name, trusted, when):
+    """Known ones pass on what is ours, so stacks are whole at once; of others that must be seen first (src/engine/faults.c)."""
+    library = str(tmp_path / name)
+    os.rename(jvm.build_agent("in_front", tmp_path), library)
+    with Program(jdk, "Spin", 1, 10, "warm", jvm=["-XX:+EnableDynamicAgentLoading"]) as program:
+        assert record(program, "-i", "100us", "-d", "0.3").samples["stored"] > 100
+        if when == "between sessions":
+            load_agent(program, library, "x")
+            profile = record(program, "-i", "100us", "-d", "0.7")
+        else:
+            path = jvm.result_file()
+            assert jstrobe("start", "-i", "100us", program.pid).returncode == 0
+            load_agent(program, library, "x")
+            time.sleep(3)
+            assert jstrobe("stop", "-f", path, program.pid).returncode == 0
+            profile = jvm.Profile(path)
+            os.remove(path)
+        assert program.stop() == 0, program.output[-5:]
+    stored, early = profile.samples["stored"], profile.json["walk_ended_early"]["fault"]
+    assert stored > 500
+    if trusted:
+        assert early <= stored * (0.02 if when == "between sessions" else 0.6), (early, stored)
+    else:
+        assert early > stored * 0.3, (early, stored)
