@@ -228,10 +228,14 @@ check-run: all step knobs $(UNIT) $(REPLAY) $(TOOLS)
 	@+$(MAKE) --no-print-directory O=$(O)/san SAN=address,undefined unit-programs
 	@O=$(O) CC='$(CC)' $(PYTHON) tests/run.py --out $(O)/tests check $(UNIT) $(REPLAY)
 
-soak: ## the tests with their full counts and durations (several hours)
+# SHARE=1 MINUTES=60 for all of it: two days.
+SHARE ?= 0.05
+MINUTES ?= 2
+soak: ## the tests with larger counts (hours): SHARE of the full ones (0.05), MINUTES each where memory is watched (2)
 	@scripts/deps.sh build test recipes
-	@+$(MAKE) --no-print-directory all step unit-programs tools
-	@O=$(O) CC='$(CC)' JSTROBE_SOAK=1 $(PYTHON) tests/run.py --out $(O)/tests soak $(UNIT)
+	@+$(MAKE) --no-print-directory all step knobs unit-programs tools
+	@O=$(O) CC='$(CC)' JSTROBE_SOAK=1 JSTROBE_SHARE=$(SHARE) JSTROBE_SOAK_MINUTES=$(MINUTES) \
+	  $(PYTHON) tests/run.py --out $(O)/tests soak $(UNIT)
 
 check-jdks: ## fetch every JVM that can be had and profile known programs on each, in each mode (an hour)
 	@scripts/deps.sh build jdks

@@ -102,7 +102,7 @@ class FakeJvm:
         self.process.stdin.flush()
 
     def threads(self, count):
-        """COUNT more threads; all their numbers, as the program sees them."""
+        """COUNT more threads; the numbers of all that stay, as the program sees them."""
         self.say(f"threads {count}")
         return json.loads(self.process.stdout.readline())
 
@@ -159,6 +159,9 @@ def ask(sock, question, sender=None, credentials=None):
 
 
 # ---- the program -----------------------------------------------------------------------
+
+TALK = "talk"  # a thread of one conversation, that ends with it
+
 
 class State:
     """What it does with descriptors."""
@@ -304,7 +307,7 @@ def serve(listener, channel, requests, state):
         words = [word.decode() for word in data.split(b"\0")]
         requests.append(words)
         options = dict(item.split("=", 1) for item in words[4].split(",") if "=" in item)
-        threading.Thread(target=talk, args=(options, channel, state), daemon=True).start()
+        threading.Thread(target=talk, name=TALK, args=(options, channel, state), daemon=True).start()
         sock.sendall(b"0\nreturn code: 0\n")
         state.close(sock)
 
@@ -334,7 +337,7 @@ def main():
         elif words[0] == "threads":
             for _ in range(int(words[1])):
                 threading.Thread(target=signal.pause, daemon=True).start()
-            print(json.dumps([t.native_id for t in threading.enumerate()]), flush=True)
+            print(json.dumps([t.native_id for t in threading.enumerate() if t.name != TALK]), flush=True)
         elif words[0] == "held":
             with state.lock:
                 print(json.dumps(held(state)), flush=True)
