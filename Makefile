@@ -229,9 +229,9 @@ check-run: all step knobs $(UNIT) $(REPLAY) $(TOOLS)
 	@O=$(O) CC='$(CC)' $(PYTHON) tests/run.py --out $(O)/tests check $(UNIT) $(REPLAY)
 
 # SHARE=1 MINUTES=60 for all of it: two days.
-SHARE ?= 0.05
-MINUTES ?= 2
-soak: ## the tests with larger counts (hours): SHARE of the full ones (0.05), MINUTES each where memory is watched (2)
+SHARE ?= 0.02
+MINUTES ?= 1
+soak: ## the tests with larger counts (hours): SHARE of the full ones (0.02), MINUTES each where memory is watched (1)
 	@scripts/deps.sh build test recipes
 	@+$(MAKE) --no-print-directory all step knobs unit-programs tools
 	@O=$(O) CC='$(CC)' JSTROBE_SOAK=1 JSTROBE_SHARE=$(SHARE) JSTROBE_SOAK_MINUTES=$(MINUTES) \

@@ -317,17 +317,18 @@ static void take_request(struct chunk_watches *w, const struct watch *watch)
 static void take_jvm(struct chunk_watches *w, const uint64_t *slots)
 {
 	uint32_t version = text_at(w, slots[SLOT_A]), arguments = text_at(w, slots[SLOT_B]);
+	int64_t pid = (int64_t)slots[SLOT_C];
 	struct strings *strings = &w->fold->strings;
 
 	/* told once in a chunk; long ones could be told with each event */
-	if (version == w->jvm.version && arguments == w->jvm.arguments)
+	if (version == w->jvm.version && arguments == w->jvm.arguments && pid == w->jvm.pid)
 		return;
 	if (!fold_text(w->fold, strlen(strings_get(strings, version)) + strlen(strings_get(strings, arguments))))
 		return;
 	w->jvm.version = version;
 	w->jvm.arguments = arguments;
-	facts_jvm(w->facts, strings, strings_get(strings, version), strings_get(strings, arguments),
-		  (int64_t)slots[SLOT_C]);
+	w->jvm.pid = pid;
+	facts_jvm(w->facts, strings, strings_get(strings, version), strings_get(strings, arguments), pid);
 }
 
 void watch_take(struct chunk_watches *w, struct watch *watch, const struct chunk_event *e)

@@ -114,6 +114,7 @@ struct chunk_watches {
 	} request;
 	struct {
 		uint32_t version, arguments;
+		int64_t pid;
 	} jvm; /* what the last jdk.JVMInformation said, strings of the fold */
 	struct map labels; /* string of the fold → 1: has not, 2: has the label that is wanted */
 	bool knows_cpu_state;   /* STATE_DEFAULT stands for CPU samples */
