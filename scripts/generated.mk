@@ -36,6 +36,19 @@ $(O)/gen/waits_class.h: java/jstrobe/Waits.java scripts/generated.mk | $(O)/gen/
 
 GENERATED += $(O)/gen/waits_class.h
 
+# The program that `jstrobe selftest` profiles, as a jar. It is stored uncompressed: what reads it first is a JVM.
+SELFTEST_JAVA := $(wildcard java/selftest/*.java)
+$(O)/gen/selftest_jar.h: $(SELFTEST_JAVA) scripts/generated.mk | $(O)/gen/
+	$(call say,JAVAC,$@)
+	$(Q)rm -rf $(O)/gen/selftest
+	$(Q)$(JAVAC) -g -d $(O)/gen/selftest $(SELFTEST_JAVA)
+	$(Q)$(JDK)/bin/jar --create --no-compress --file=$(O)/gen/selftest.jar $(JAR_DATE) -C $(O)/gen/selftest .
+	$(Q)(echo "static const unsigned char selftest_jar[] = {"; \
+	    od -An -v -tx1 $(O)/gen/selftest.jar | sed 's/ \(..\)/0x\1,/g'; \
+	    echo '};') > $@.new && mv -f $@.new $@
+
+GENERATED += $(O)/gen/selftest_jar.h
+
 # The class by which programs say what their threads work for. They compile against it and take it along.
 # With a date of its own (JDK 17 and later) the same sources give the same bytes.
 JAR_DATE = $(shell $(JDK)/bin/jar --help 2>&1 | grep -q -e --date && echo --date=1980-01-01T00:00:02Z)

@@ -122,6 +122,7 @@ struct options {
 	uint64_t duration;       /* ns, 0 = not given */
 	uint64_t attach_timeout; /* ns */
 	char libpath[OPTIONS_FILE_MAX];
+	char java[OPTIONS_FILE_MAX]; /* of selftest; "" = as JAVA_HOME and PATH say */
 	bool quiet, verbose, strict, once, live;
 	char log[OPTIONS_FILE_MAX]; /* where the agent's messages go; "" = stderr */
 	bool want_version, want_help;

@@ -10,7 +10,7 @@ from jvm import jstrobe
 
 pytestmark = pytest.mark.together
 
-COMMANDS = ["record", "start", "stop", "dump", "resume", "status", "convert", "ps", "list", "version", "help"]
+COMMANDS = ["record", "start", "stop", "dump", "resume", "status", "convert", "ps", "list", "version", "help", "selftest"]
 
 
 def test_help_names_all_commands():

@@ -1,0 +1,56 @@
+package selftest;
+
+/** Work that no compiler takes away, and the time until a scenario ends. */
+final class Work {
+    static volatile long sink;
+
+    private Work() {
+    }
+
+    static long rounds(int rounds) {
+        long x = sink | 1;
+        for (int i = 0; i < rounds; i++) {
+            x ^= x << 13;
+            x ^= x >>> 7;
+            x ^= x << 17;
+        }
+        return x;
+    }
+
+    /** Work until NS of real time have passed. */
+    static void spin(long ns) {
+        long end = System.nanoTime() + ns;
+        while (System.nanoTime() - end < 0) {
+            sink = rounds(200);
+        }
+    }
+
+    static boolean before(long end) {
+        return System.nanoTime() - end < 0;
+    }
+
+    /** A body that may throw; nothing that it throws may pass unseen. */
+    interface Body {
+        void run() throws Exception;
+    }
+
+    static Thread start(String name, final Body body) {
+        Thread thread = new Thread(new Runnable() {
+            @Override
+            public void run() {
+                Work.run(body);
+            }
+        }, name);
+        thread.setDaemon(true);
+        thread.start();
+        return thread;
+    }
+
+    static void run(Body body) {
+        try {
+            body.run();
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
