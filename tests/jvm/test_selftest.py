@@ -65,7 +65,7 @@ def test_the_table(jdk):
             assert re.search(r"^  ok +virtual\.parks ", text, re.M), text
 
 
-LIES = [("cpu.first", "cpu"), ("cpu.leaf", "ctimer"), ("wall.sleeps", "wall"), ("wall.reads", "mixed"),
+LIES = [("cpu.first", "cpu"), ("cpu.second", "ctimer"), ("cpu.leaf", "cpu"), ("wall.sleeps", "wall"), ("wall.reads", "mixed"),
         ("lock.waits", "lock"), ("lock.owned", "lock"), ("calls.recursive", "none"), ("time.works", "exact"),
         ("time.sleeps", "sampled"), ("time.outer", "adaptive")]
 
@@ -75,8 +75,8 @@ def test_a_lie_is_found(truth, session, jdk17, jdk25):
     """The program's own sum is halved by a knob: exit status 1, and the row is named."""
     jdk = jdk17 if len(truth) % 2 else jdk25
     with knobs():
-        whole, sessions = measured("--java", jdk.java, "-d", "5", "--engine-fail", "truth:" + truth, session, status=1)
-        text = selftest("--java", jdk.java, "-d", "5", "--engine-fail", "truth:" + truth, session, status=1).stdout
+        whole, sessions = measured("--java", jdk.java, "-d", "7", "--engine-fail", "truth:" + truth, session, status=1)
+        text = selftest("--java", jdk.java, "-d", "7", "--engine-fail", "truth:" + truth, session, status=1).stdout
     failed = {n for n, c in sessions[session]["checks"].items() if c["verdict"] == "failed"}
     # what the sum is the whole of fails with it
     assert truth in failed and whole["verdict"] == "failed", failed
@@ -173,8 +173,8 @@ def test_killed_it_leaves_no_jvm(jdk, tmp_path):
         command.kill()
         command.wait()
         command.stdout.close()
-    wait_until(lambda: not [pid for pid in pids if is_there(pid)])
-    assert not left_of(pids)
+    # a command that was attaching is nobody's child now, and gives up by itself
+    wait_until(lambda: not [pid for pid in pids if is_there(pid)] and not left_of(pids))
 
 
 # Sums of the mixed program that a total of the result can be held against.
