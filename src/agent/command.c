@@ -324,7 +324,7 @@ static int stop_or_dump(struct command *c, bool stop, struct error *err)
 		rc = write_result(c, o, err);
 	}
 	if (rc == 0 && c->from)
-		command_put_loss(o, &c->answer);
+		command_put_result(o, &c->answer);
 	if (rc == 0 && stop)
 		settle();
 	lent_back(o);
@@ -437,7 +437,7 @@ struct command_owner *command_vm_death(struct buffer *answer, bool *failed, stru
 			rc = owed_write(o, err);
 		}
 		if (rc == 0)
-			command_put_loss(o, answer);
+			command_put_result(o, answer);
 	} else {
 		schedule_end();
 		trigger_end();

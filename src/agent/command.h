@@ -64,8 +64,12 @@ bool command_round(const struct options *o, bool last);
 void command_put_status(struct buffer *b);
 /* What is owed, and how it shall look, may have changed: status says so from here on. */
 void command_note_result(void);
-/* The line that says what happened to the samples, unless the result HOW carries it itself. */
-void command_put_loss(const struct options *how, struct buffer *b);
+/*
+ * What is to be said beside the result HOW: what happened to the samples, a line an event, unless it carries that
+ * itself; and what the patterns met: "left", the samples that include and exclude leave; "probes", the methods of a
+ * trace, and "unmatched", its patterns that none matched.
+ */
+void command_put_result(const struct options *how, struct buffer *b);
 /* Whether the JVM's end has nothing to do here: no session runs, nothing is owed. Only while nothing commands. */
 bool command_is_idle(void);
 /*

@@ -11,6 +11,7 @@
 #include "agent/neighbours.h"
 #include "agent/owed.h"
 #include "agent/session.h"
+#include "agent/trace.h"
 
 static void put_trace_status(const struct trace_progress *p, struct buffer *b)
 {
@@ -92,21 +93,51 @@ static bool tells_losses(const struct options *how)
 	return i < ARRAY_LEN(texts) && s.taken > 0;
 }
 
-void command_put_loss(const struct options *how, struct buffer *b)
+static void put_matched(const struct options *how, struct buffer *b)
 {
-	struct buffer line = BUFFER_INIT;
+	struct buffer unmatched = BUFFER_INIT;
+	uint64_t left = session_left(how);
+
+	if (left != UINT64_MAX)
+		buffer_printf(b, "left=%llu\n", (unsigned long long)left);
+	if (!how->instrument[0])
+		return;
+	buffer_printf(b, "probes=%u\n", trace_matched(&unmatched));
+	if (unmatched.length)
+		buffer_printf(b, "unmatched=%.*s\n", (int)unmatched.length, unmatched.data);
+	buffer_free(&unmatched);
+}
+
+static void put_losses(const struct options *how, struct buffer *b)
+{
+	struct buffer lines = BUFFER_INIT;
 	struct options o = *how;
 	struct error ignored;
-	size_t n;
+	const char *at, *end;
+	unsigned i;
 
 	if (tells_losses(how))
 		return;
 	strcpy(o.format, "loss");
-	if (session_dump(&o, &line, &ignored) == 0 && line.length) {
-		const char *end = memchr(line.data, '\n', line.length);
-
-		n = end ? (size_t)(end - line.data) : line.length;
-		buffer_printf(b, "loss=%.*s\n", (int)n, line.data);
+	if (session_dump(&o, &lines, &ignored))
+		lines.length = 0;
+	/* "loss=", and "loss_1=" and so on of the other events; of a trace only the first line */
+	at = lines.data;
+	for (i = 0; lines.length && (!i || !how->instrument[0]); i++) {
+		end = memchr(at, '\n', (size_t)(lines.data + lines.length - at));
+		if (!end)
+			break;
+		buffer_puts(b, "loss");
+		if (i)
+			buffer_printf(b, "_%u", i);
+		buffer_printf(b, "=%.*s\n", (int)(end - at), at);
+		at = end + 1;
 	}
-	buffer_free(&line);
+	buffer_free(&lines);
+}
+
+void command_put_result(const struct options *how, struct buffer *b)
+{
+	put_losses(how, b);
+	put_matched(how, b);
 }

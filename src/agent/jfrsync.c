@@ -240,7 +240,7 @@ static int make_folder(struct error *err)
 		return 0;
 	jdks.folder[0] = '\0';
 	return error_set(err, errno, "jfrsync: the JDK's recording has no place in /tmp: %s; make it writable",
-			 strerror(errno));
+			 error_text(errno));
 }
 
 /* Locked, attached, within a frame for local references. */
@@ -367,7 +367,7 @@ int jfrsync_end(struct error *err)
 	snprintf(path, sizeof(path), "%s/" FILE_NAME, jdks.folder);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 	if (fd < 0)
-		fd = error_set(err, EIO, "jfrsync: what the JDK recorded cannot be read: %s", strerror(errno));
+		fd = error_set(err, EIO, "jfrsync: what the JDK recorded cannot be read: %s", error_text(errno));
 	remove_folder();
 	pthread_mutex_unlock(&lock);
 	return fd;

@@ -51,7 +51,7 @@ static int cannot_write(const char *file, int code, struct error *err)
 
 	return error_set(err, code, "cannot write the result%s%s: %s; %s", *file ? " to " : "",
 			 file,
-			 strerror(code), remedy);
+			 error_text(code), remedy);
 }
 
 static int fill_profile(int fd, const void *data, struct error *err)
@@ -190,12 +190,12 @@ static int write_special(struct output *out, fill_fn *fill, const void *data, st
 	uint64_t done;
 
 	if (fd < 0)
-		return error_set(err, errno, "no memory for the result: %s", strerror(errno));
+		return error_set(err, errno, "no memory for the result: %s", error_text(errno));
 	rc = fill(fd, data, err);
 	if (rc == 0)
 		rc = output_make(out, err);
 	if (rc == 0 && fstat(fd, &st))
-		rc = error_set(err, errno, "the result cannot be read back: %s", strerror(errno));
+		rc = error_set(err, errno, "the result cannot be read back: %s", error_text(errno));
 	if (rc == 0)
 		rc = output_copy(out, fd, (uint64_t)st.st_size, &limits, &done, err);
 	close(fd);
@@ -228,7 +228,7 @@ int owed_check_path(struct options *o, struct error *err)
 	int rc;
 
 	if (!o->format[0]) {
-		if (options_check_file(o->file, err))
+		if (options_check_file(o->file, err) || format_check_file(o->file, err))
 			return -err->code;
 		snprintf(o->format, sizeof(o->format), "%s", format_by_file(o->file)->name);
 	}

@@ -54,6 +54,7 @@ struct recording *recorder_open(const struct options *o, const struct engine_eve
 		.no_cpu_load = o->omitted & OMIT_CPU_LOAD,
 		.no_heap = o->omitted & OMIT_HEAP,
 		.apart = o->jfrsync[0],
+		.no_spans = o->jfr_compat[0],
 		.began = began,
 		.filter = derive_format(o),
 	};
@@ -138,8 +139,18 @@ int recorder_copy(struct buffer *out, struct error *err)
 	if (rc == 0)
 		rc = recording_copy(recorder.recording, out, err);
 	if (rc == 0 && out->failed)
-		return error_set(err, out->failed, "cannot write the result: %s", strerror(out->failed));
+		return error_set(err, out->failed, "cannot write the result: %s", error_text(out->failed));
 	return rc;
+}
+
+uint64_t recorder_samples(void)
+{
+	struct recording_totals totals = {0};
+
+	if (!recorder.recording)
+		return UINT64_MAX;
+	recording_totals(recorder.recording, &totals);
+	return totals.samples;
 }
 
 void recorder_status(uint64_t *bytes, uint64_t *unwritten)

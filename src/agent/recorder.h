@@ -35,6 +35,8 @@ void recorder_close(void);
 int recorder_complete(struct error *err);
 /* Append the file, complete, to OUT. The same. */
 int recorder_copy(struct buffer *out, struct error *err);
+/* Samples that are in the file; UINT64_MAX without a recording. */
+uint64_t recorder_samples(void);
 /* Bytes of the file and samples that are not in it; 0, 0 without a recording. */
 void recorder_status(uint64_t *bytes, uint64_t *unwritten);
 

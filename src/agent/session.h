@@ -71,6 +71,8 @@ int session_stop(struct error *err);
  * Works while running and after a stop. -ENOENT: there is no data.
  */
 int session_dump(const struct options *options, struct buffer *out, struct error *err);
+/* How many samples include and exclude of OPTIONS leave in that; UINT64_MAX: none was left out, or there is no data. */
+uint64_t session_left(const struct options *options);
 /* Write what a flight recorder (options.last) holds as a recording into FD, replacing what is there. */
 int session_write_window(const struct options *options, int fd, struct error *err);
 /* Everything stored so far is in the recording's file. -ENOENT: there is none; else why something is missing. */

@@ -210,8 +210,38 @@ int session_dump(const struct options *o, struct buffer *out, struct error *err)
 	for (i = 0; i < count; i++)
 		collector_view_free(views[i]);
 	if (rc == 0 && out->failed)
-		return error_set(err, out->failed, "cannot write the result: %s", strerror(out->failed));
+		return error_set(err, out->failed, "cannot write the result: %s", error_text(out->failed));
 	return rc;
+}
+
+static uint64_t recorded_samples(void)
+{
+	uint64_t samples;
+
+	pthread_mutex_lock(&session.lock);
+	samples = recorder_samples();
+	pthread_mutex_unlock(&session.lock);
+	return samples;
+}
+
+uint64_t session_left(const struct options *o)
+{
+	struct format_options how = derive_format(o);
+	struct profile *views[RECORD_EVENTS] = {NULL};
+	uint64_t left = UINT64_MAX;
+	struct error ignored;
+	uint32_t count, i;
+
+	if ((!o->include[0] && !o->exclude[0]) || o->instrument[0])
+		return UINT64_MAX;
+	/* a recording was filtered sample by sample */
+	if (strcmp(o->format, "jfr") == 0 && !o->last)
+		return recorded_samples();
+	if (take_result(o, views, &count, &ignored) == 0)
+		left = format_left((const struct profile *const *)views, count, &how);
+	for (i = 0; i < count; i++)
+		collector_view_free(views[i]);
+	return left;
 }
 
 /* "perf,wall-marker". Lock held. */

@@ -29,6 +29,6 @@ int thread_start(const char *name, void *(*run)(void *), void *data, struct erro
 	pthread_attr_destroy(&attr);
 	if (rc)
 		return error_set(err, rc, "cannot start the thread '%s': %s; the target's limit of "
-				 "threads is reached", name, strerror(rc));
+				 "threads is reached", name, error_text(rc));
 	return 0;
 }

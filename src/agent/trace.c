@@ -56,7 +56,9 @@ static struct {
 	struct trace_set *set;  /* of the session that runs or waits */
 	struct calls result;    /* of a session that has ended */
 	bool has_result;
-} trace = {.next_method = 1};
+	uint32_t methods;       /* of it: those that got probes */
+	struct buffer unmatched; /* and patterns that matched none */
+} trace = {.next_method = 1, .unmatched = BUFFER_INIT};
 
 /* ---- start ------------------------------------------------------------------------------- */
 
@@ -134,6 +136,42 @@ static void put_notes(struct buffer *notes)
 				      p->signature ? p->signature : "");
 	}
 	trace_classes_unlock();
+}
+
+static const char *pattern_begin(const struct pattern *p)
+{
+	return p->annotation ? "@" : "";
+}
+
+/* What was met of the patterns, as long as there is a set of classes to ask. */
+static void note_matched(void)
+{
+	struct buffer *out = &trace.unmatched;
+	const struct trace_classes *c;
+	size_t i;
+
+	if (!trace.set)
+		return;
+	out->length = 0;
+	c = &trace.set->classes;
+	trace_classes_lock();
+	trace.methods = (uint32_t)c->methods.count;
+	for (i = 0; i < c->patterns.list.count; i++) {
+		const struct pattern *p = &c->patterns.list.items[i];
+
+		if (!p->hits && !p->exclude)
+			buffer_printf(out, "%s%s%s%s", out->length ? ", " : "", pattern_begin(p), p->name,
+				      p->signature ? p->signature : "");
+	}
+	trace_classes_unlock();
+}
+
+uint32_t trace_matched(struct buffer *unmatched)
+{
+	note_matched();
+	if (trace.unmatched.length)
+		buffer_append(unmatched, trace.unmatched.data, trace.unmatched.length);
+	return trace.methods;
 }
 
 static void free_set(struct trace_set *set)
@@ -322,6 +360,7 @@ void trace_stop(void)
 	trace.running = false;
 	if (trace.waiting) {
 		trace.waiting = false;
+		note_matched();
 		forget_set();
 		return;
 	}
@@ -331,6 +370,7 @@ void trace_stop(void)
 	trace_ticks_stop();
 	trace_slow_end();
 	trace.has_result = read_trees(&trace.result, trace.by_thread) == 0;
+	note_matched();
 	trace.next_method = trace.set->classes.first + (uint32_t)trace.set->classes.methods.count;
 	trace.set = NULL; /* freed by over() */
 	trace_work_release();
@@ -367,7 +407,7 @@ int trace_dump(const struct options *o, struct buffer *out, struct error *err)
 		return error_set(err, ENOENT, "no calls have been counted");
 	}
 	if (out->failed)
-		return error_set(err, out->failed, "cannot write the result: %s", strerror(out->failed));
+		return error_set(err, out->failed, "cannot write the result: %s", error_text(out->failed));
 	return 0;
 }
 

@@ -19,6 +19,8 @@ void trace_by_thread(bool apart);
 void trace_stop(void);
 /* Write the result, so far or of the last session, as O says. -ENOENT: there is none. */
 int trace_dump(const struct options *o, struct buffer *out, struct error *err);
+/* Methods that got probes, so far or in the last session; patterns that none matched go to UNMATCHED, apart by ", ". */
+uint32_t trace_matched(struct buffer *unmatched);
 /* Calls counted so far. */
 uint64_t trace_calls(void);
 /* Give back what the result needs. */

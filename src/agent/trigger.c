@@ -65,15 +65,15 @@ static int take_signal(int signo, struct error *err)
 	struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
 
 	if (os_signal_taken(signo))
-		return error_set(err, EBUSY, "onsignal=%d: signal %d (%s) is in use in this process; choose another, "
-				 "as 10 (SIGUSR1)", signo, signo, strsignal(signo));
+		return error_set(err, EBUSY, "onsignal=%d: signal %d is in use in this process; choose another, as 10 "
+				 "(SIGUSR1)", signo, signo);
 	sigemptyset(&action.sa_mask);
 	if (sigaction(signo, NULL, &state.former))
-		return error_set(err, errno, "onsignal=%d: %s", signo, strerror(errno));
+		return error_set(err, errno, "onsignal=%d: %s", signo, error_text(errno));
 	child_gives_back(signo, on_signal, &state.former);
 	if (sigaction(signo, &action, NULL)) {
 		child_keeps_signal();
-		return error_set(err, errno, "onsignal=%d: %s", signo, strerror(errno));
+		return error_set(err, errno, "onsignal=%d: %s", signo, error_text(errno));
 	}
 	state.signal = signo;
 	return 0;

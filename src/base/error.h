@@ -23,5 +23,10 @@ struct error {
  */
 int error_set(struct error *err, int code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
+/*
+ * What errno CODE means, in English whatever locale the program's process has: these texts are read by those who search
+ * for them, and strerror follows the process. Normal code.
+ */
+const char *error_text(int code);
 
 #endif

@@ -131,7 +131,7 @@ static int wait_for_bytes(struct agent *a, uint64_t end, bool first, struct erro
 		left = MIN(end - MIN(at, end), conversation_left(&a->talk, at));
 		n = poll(p, some ? 1 : 2, some ? 0 : (int)MIN((left + NS_PER_MS - 1) / NS_PER_MS, (uint64_t)INT32_MAX));
 		if (n < 0 && errno != EINTR)
-			return error_set(err, errno, "poll: %s", strerror(errno));
+			return error_set(err, errno, "poll: %s", error_text(errno));
 		if (n > 0 && p[0].revents)
 			return error_set(err, EINTR, "interrupted while waiting for the agent");
 		if ((some || n > 0) && (left || first))
@@ -155,7 +155,7 @@ static int read_bytes(struct agent *a, struct error *err)
 	if (n == 0 || (n < 0 && errno == ECONNRESET))
 		return agent_hung_up(a, err);
 	if (n < 0 && errno != EINTR && errno != EAGAIN)
-		return error_set(err, errno, "control socket: receive: %s", strerror(errno));
+		return error_set(err, errno, "control socket: receive: %s", error_text(errno));
 	a->from = 0;
 	a->to = n > 0 ? (size_t)n : 0;
 	return 0;

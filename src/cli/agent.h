@@ -42,6 +42,13 @@ int agent_attach_loaded(struct agent *a, pid_t pid, const struct options *o, str
 int agent_invite(struct agent *a, const struct options *o, char *argument, size_t size,
 		 struct error *err);
 /*
+ * Whether T's /tmp takes the sockets by which one attaches; and where T can load the agent from, in PATH, and whether
+ * that is a copy (attach_library). What attaching decides by, and `doctor` tells beforehand, without MAKE.
+ */
+int agent_check_tmp(const struct attach_target *t, struct error *err);
+int agent_library(const struct attach_target *t, const struct options *o, bool make, char path[PATH_MAX], bool *copied,
+		  struct error *err);
+/*
  * Wait for the agent on a->listener and shake hands with it. TIMEOUT_MS < 0: for ever. -EINTR: a signal waits; who has
  * connected by then is remembered.
  */

@@ -58,13 +58,13 @@ static int find_library(const struct options *o, char path[PATH_MAX], struct err
 	}
 	n = readlink("/proc/self/exe", guess, PATH_MAX - 1);
 	if (n < 0)
-		return error_set(err, errno, "/proc/self/exe: %s", strerror(errno));
+		return error_set(err, errno, "/proc/self/exe: %s", error_text(errno));
 	guess[n] = '\0';
 	*strrchr(guess, '/') = '\0';
 	strcat(guess, "/../lib/" LIBRARY);
 	if (!realpath(guess, path))
 		return error_set(err, errno, "the agent library %s is missing: %s; install it "
-				 "there or give --libpath", guess, strerror(errno));
+				 "there or give --libpath", guess, error_text(errno));
 	return 0;
 }
 
@@ -91,24 +91,50 @@ static int check_visible(const struct attach_target *t, const char *library, str
 				    library, (int)t->pid);
 }
 
+int agent_library(const struct attach_target *t, const struct options *o, bool make, char path[PATH_MAX], bool *copied,
+		  struct error *err)
+{
+	char library[PATH_MAX];
+	int rc = find_library(o, library, err);
+
+	*copied = false;
+	if (rc == 0 && o->libpath[0]) {
+		snprintf(path, PATH_MAX, "%s", library);
+		return check_visible(t, library, err);
+	}
+	return rc ? rc : attach_library(t, library, make, path, copied, err);
+}
+
 /* Where the target shall load the agent from. */
 static int choose_library(struct agent *a, const struct options *o, char path[PATH_MAX],
 			  struct error *err)
 {
-	char library[PATH_MAX];
-	bool copied = false;
-	int rc = find_library(o, library, err);
+	bool copied;
+	int rc = agent_library(&a->target, o, true, path, &copied, err);
 
-	if (rc == 0 && o->libpath[0]) {
-		snprintf(path, PATH_MAX, "%s", library);
-		return check_visible(&a->target, library, err);
-	}
-	if (rc == 0)
-		rc = attach_library(&a->target, library, path, &copied, err);
 	if (rc == 0 && copied)
 		console_detail("process %d sees the agent as its own copy %s",
 			       (int)a->target.pid, path);
 	return rc;
+}
+
+int agent_check_tmp(const struct attach_target *t, struct error *err)
+{
+	int tmp = root_open(&t->root, "/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC), code = tmp < 0 ? -tmp : 0;
+	struct user_former former;
+	int rc = user_become(&t->root.user, &former, err);
+
+	if (rc == 0 && !code && faccessat(tmp, ".", W_OK | X_OK, AT_EACCESS))
+		code = errno;
+	user_return(&former);
+	if (tmp >= 0)
+		close(tmp);
+	if (rc || !code)
+		return rc;
+	return error_set(err, code, "process %d %s, and HotSpot makes its attach socket there; give it a writable one "
+			 "(a tmpfs, an emptyDir), or start the JVM with -agentpath:…/libjstrobe.so=start", (int)t->pid,
+			 code == EROFS ? "has a read-only /tmp" : code == ENOENT ? "has no /tmp" :
+			 code == EACCES ? "may not write to its /tmp" : "has a /tmp that cannot be used");
 }
 
 /* ---- shaking hands -------------------------------------------------------------- */
@@ -123,7 +149,7 @@ static int invite(struct agent *a, int tmp, char *options, size_t size, struct e
 		return -err->code;
 	if (tmp < 0)
 		return error_set(err, -tmp, "/tmp cannot be used for the control socket: %s",
-				 strerror(-tmp));
+				 error_text(-tmp));
 	control_sweep(a->folder, CONTROL_OLD);
 	snprintf(a->socket_name, sizeof(a->socket_name), CONTROL_PREFIX "%.*s", CONTROL_DIGITS, random);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d/%s", a->folder, a->socket_name);
@@ -153,20 +179,18 @@ static void hear_refusal(struct agent *a, struct error *err)
 /* The same in the target's /tmp, as its user: the socket is his, and root may have no place there. */
 static int invite_target(struct agent *a, char *options, size_t size, struct error *err)
 {
-	int tmp = root_open(&a->target.root, "/tmp", O_PATH | O_DIRECTORY);
+	int rc = agent_check_tmp(&a->target, err), tmp;
 	struct user_former former;
-	int rc = user_become(&a->target.root.user, &former, err);
 
+	if (rc)
+		return rc;
+	tmp = root_open(&a->target.root, "/tmp", O_PATH | O_DIRECTORY);
+	rc = user_become(&a->target.root.user, &former, err);
 	if (rc == 0)
 		rc = invite(a, tmp, options, size, err);
 	else if (tmp >= 0)
 		close(tmp);
 	user_return(&former);
-	if (rc && (err->code == EROFS || err->code == ENOENT))
-		rc = error_set(err, err->code, "process %d %s, and HotSpot makes its attach socket there; give "
-			       "it a writable one (a tmpfs, an emptyDir), or start the JVM with "
-			       "-agentpath:…/libjstrobe.so=start", (int)a->target.pid,
-			       err->code == EROFS ? "has a read-only /tmp" : "has no /tmp");
 	return rc;
 }
 

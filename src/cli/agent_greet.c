@@ -158,7 +158,7 @@ int agent_greet(struct agent *a, int timeout_ms, struct error *err)
 	while (rc == 1) {
 		n = ask_all(a, p, end);
 		if (n < 0 && errno != EINTR)
-			return error_set(err, errno, "poll: %s", strerror(errno));
+			return error_set(err, errno, "poll: %s", error_text(errno));
 		if (n > 0 && p[0].revents)
 			return error_set(err, EINTR, "interrupted while waiting for the agent");
 		if (n > 0)

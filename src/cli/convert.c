@@ -8,6 +8,7 @@
 
 #include "cli/cli.h"
 #include "cli/reading.h"
+#include "cli/report.h"
 #include "cli/result.h"
 #include "convert/convert.h"
 #include "format/format.h"
@@ -36,6 +37,22 @@ static int write_profiles(const struct conversion *c, const struct format *f, co
 	return rc ? reading_write_failed(rc, out.most, err) : 0;
 }
 
+/* Whether the patterns left anything of what is shown. */
+static int check_left(const struct conversion *c, const struct options *o, struct error *err)
+{
+	struct format_options options = reading_shape(o, false);
+	const struct profile *const *profiles;
+	uint64_t stored = 0;
+	uint32_t count, i;
+
+	if (!o->include[0] && !o->exclude[0])
+		return 0;
+	profiles = convert_profiles(c, &count);
+	for (i = 0; i < count; i++)
+		stored += profiles[i]->stored;
+	return report_left(o, format_left(profiles, count, &options), stored, err);
+}
+
 static int make_profile(const char *in, struct options *o, struct result *result, struct error *err)
 {
 	const struct format *f = format_by_name(o->format);
@@ -46,8 +63,10 @@ static int make_profile(const char *in, struct options *o, struct result *result
 		rc = write_profiles(c, f, o, result, err);
 	if (rc == 0)
 		rc = result_keep(result, -1, err);
-	if (rc == 0)
+	if (rc == 0) {
 		reading_notes(convert_notes(c));
+		rc = check_left(c, o, err);
+	}
 	if (c)
 		convert_free(c);
 	return rc;

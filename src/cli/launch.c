@@ -85,16 +85,16 @@ int launch_fork(struct launch *l, struct agent *a, const struct options *o, char
 	if (rc)
 		return rc;
 	if (pipe2(go, O_CLOEXEC))
-		return error_set(err, errno, "pipe: %s", strerror(errno));
+		return error_set(err, errno, "pipe: %s", error_text(errno));
 	if (pipe2(failure, O_CLOEXEC)) {
-		error_set(err, errno, "pipe: %s", strerror(errno));
+		error_set(err, errno, "pipe: %s", error_text(errno));
 		goto close_go;
 	}
 	fflush(NULL);
 	l->pid = fork();
 	if (l->pid < 0) {
 		l->pid = 0;
-		error_set(err, errno, "fork: %s", strerror(errno));
+		error_set(err, errno, "fork: %s", error_text(errno));
 		goto close_failure;
 	}
 	if (l->pid == 0) {
@@ -136,7 +136,7 @@ int launch_go(struct launch *l, const char *name, struct error *err)
 		return 0;
 	waitpid(l->pid, NULL, 0);
 	l->pid = 0;
-	return error_set(err, code, "%s cannot be started: %s", name, strerror(code));
+	return error_set(err, code, "%s cannot be started: %s", name, error_text(code));
 }
 
 void launch_abandon(struct launch *l)
@@ -191,6 +191,15 @@ int launch_greet(struct launch *l, struct agent *a, struct error *err)
 			return 1;
 	} while (rc == -EINTR);
 	return rc;
+}
+
+void launch_say_ended(const struct launch *l, char **program, const char *what)
+{
+	/* of java itself the JVM's own words stand above ours */
+	console_error("%s ended (exit status %d) before a JVM loaded the agent; there is no %s%s", program[0],
+		      l->status, what, is_java(program[0]) ? "" : ". A JVM that sees other files than we do (chroot, a "
+		      "container) finds neither the agent nor our socket in /tmp: start it by itself, then profile it by its "
+		      "pid");
 }
 
 int launch_wait(struct launch *l, int wake, int otherwise)

@@ -33,6 +33,8 @@ void launch_abandon(struct launch *l);
 bool launch_signal(struct launch *l, int sig, bool from_terminal);
 /* Wait for the JVM's call to A, whose a->wake brings signals. 1: the program ended without one, else as agent_greet. */
 int launch_greet(struct launch *l, struct agent *a, struct error *err);
+/* PROGRAM ended before its JVM called: say so, WHAT ("result") there is none of, and what may be in the way. */
+void launch_say_ended(const struct launch *l, char **program, const char *what);
 /* Wait until the program has ended; its exit status, or OTHERWISE if that is 0. WAKE: signals. */
 int launch_wait(struct launch *l, int wake, int otherwise);
 

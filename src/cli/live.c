@@ -37,7 +37,7 @@ static int begin(struct live *l, struct options *o, const char *usual, struct er
 	int ends[2], rc;
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-		return error_set(err, errno, "no socket for the stream: %s", strerror(errno));
+		return error_set(err, errno, "no socket for the stream: %s", error_text(errno));
 	l->sock = ends[0];
 	rc = agent_send_stream(&l->agent, ends[1], err);
 	close(ends[1]);
@@ -78,7 +78,7 @@ static int launch(struct live *l, struct cli *cli, struct error *err)
 	if (rc == 0)
 		return 0;
 	if (rc == 1)
-		console_error("%s ended before a JVM loaded the agent; there is no stream", cli->program[0]);
+		launch_say_ended(&l->launch, cli->program, "stream");
 	else
 		console_error("%s; the program runs unprofiled", err->text);
 	live_close(l);
@@ -127,7 +127,7 @@ int live_wait(struct live *l, bool bytes, int out, int timeout_ms, struct error 
 	int n = poll(p, 4, timeout_ms), rc;
 
 	if (n < 0 && errno != EINTR)
-		return error_set(err, errno, "poll: %s", strerror(errno));
+		return error_set(err, errno, "poll: %s", error_text(errno));
 	if (n <= 0)
 		return 0;
 	if (p[1].revents) {

@@ -30,7 +30,7 @@ int reading_write_failed(int rc, uint64_t most, struct error *err)
 				 "mean: long names stand in many frames, or deep stacks in many threads; leave out -t, "
 				 "take a part (--include, --minwidth), or write .html, which has each name once",
 				 (unsigned long long)(most >> 20));
-	return error_set(err, -rc, "the result cannot be written: %s", strerror(-rc));
+	return error_set(err, -rc, "the result cannot be written: %s", error_text(-rc));
 }
 
 void reading_notes(const char *notes)

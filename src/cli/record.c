@@ -164,8 +164,8 @@ static bool is_worth_waiting(struct recording *r, struct signs *signs, uint64_t 
 }
 
 /*
- * Stop and have the result written. Without a signal that takes as long as it takes. If a signal has asked for it, it
- * has to come on within a second, and has HURRY in all; another one ends at once.
+ * Stop and have the result written. Without a signal that takes as long as it takes. If a signal has asked for it, or
+ * comes meanwhile, it has to come on within a second, and has HURRY in all; another one ends at once.
  */
 static int finish(struct recording *r, struct error *err)
 {
@@ -182,9 +182,15 @@ static int finish(struct recording *r, struct error *err)
 		rc = agent_listen(&r->agent, interrupts ? TICK_MS : AGENT_ANSWER_MS, err);
 		if (rc == -EINTR)
 			take_signals(r);
-		if (r->interrupts > interrupts) {
+		if (r->interrupts > interrupts && interrupts) {
 			r->agent.owns = false; /* nor is its end waited for */
 			return error_set(err, EINTR, "stopped without a result");
+		}
+		if (r->interrupts > interrupts) {
+			/* its time was over when the signal came: what is being written is what was asked for */
+			console_note("the result is being written; the signal once more ends without it");
+			interrupts = r->interrupts;
+			asked = os_monotonic();
 		}
 		if (rc == -ETIMEDOUT && interrupts && !is_worth_waiting(r, &signs, os_monotonic() - asked))
 			return error_set(err, EINTR, "process %d does not answer; stopped without a result",
@@ -317,8 +323,7 @@ static int record_program(struct recording *r, struct error *err)
 	if (rc == 0)
 		return launch_wait(&r->launch, r->signals, session(r, r->cli->options.duration, err));
 	if (rc == 1)
-		console_error("%s ended before a JVM loaded the agent; there is no result",
-			      r->cli->program[0]);
+		launch_say_ended(&r->launch, r->cli->program, "result");
 	else
 		console_error("%s; the program runs unprofiled", err->text);
 	agent_close(&r->agent);
@@ -331,7 +336,7 @@ int cli_record(struct cli *cli)
 	struct error err = {0};
 	int rc;
 
-	if (!cli->options.format[0] && options_check_file(cli->options.file, &err)) {
+	if (result_check_name(&cli->options, &err)) {
 		console_error("%s", err.text);
 		return CLI_USAGE;
 	}

@@ -4,11 +4,15 @@
  */
 #include "cli/report.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
+
+#define LOSSES_MAX 16 /* events of a session; more are not looked for */
 
 /* Formats that people read and that carry the loss line themselves. */
 static bool tells_losses(const char *format)
@@ -22,12 +26,60 @@ static bool tells_losses(const char *format)
 	return false;
 }
 
+/* What happened to the samples: a line an event. */
+static void tell_losses(const char *answer)
+{
+	char key[16], loss[1024];
+	unsigned i;
+
+	for (i = 0; i < LOSSES_MAX; i++) {
+		snprintf(key, sizeof(key), i ? "loss_%u" : "loss", i);
+		if (control_value(answer, key, loss, sizeof(loss)))
+			console_note("%s", loss);
+	}
+}
+
+int report_left(const struct options *o, uint64_t left, uint64_t of, struct error *err)
+{
+	if (left || !of)
+		return 0;
+	return error_set(err, ENODATA, "%s: nothing is left of %llu samples; names are those of the result without it, "
+			 "with * at the begin or end for anything", o->include[0] ? "--include" : "--exclude",
+			 (unsigned long long)of);
+}
+
+/* Patterns of methods that met nothing; a result about nothing is a failure, though it is written. */
+static int check_methods(const char *answer, struct error *err)
+{
+	char patterns[1024];
+
+	if (!control_value(answer, "unmatched", patterns, sizeof(patterns)))
+		return 0;
+	if (!control_number(answer, "probes"))
+		return error_set(err, ENODATA, "no method of a class that was loaded meanwhile matches %s; write "
+				 "Class, Class.method, package.*, package.** or @Annotation", patterns);
+	console_note("no method matches %s", patterns);
+	return 0;
+}
+
+static int check_matched(const struct options *o, const char *answer, struct error *err)
+{
+	char left[32];
+	int rc = 0;
+
+	if (control_value(answer, "left", left, sizeof(left)))
+		rc = report_left(o, strtoull(left, NULL, 10), control_number(answer, "stored"), err);
+	return rc ? rc : check_methods(answer, err);
+}
+
 int report_result(struct agent *agent, const struct options *o, struct result *result,
 		  const char *owed, struct error *err)
 {
 	bool on_stdout = result && !result->file[0];
 	bool empty = control_number(agent->talk.answer, "taken") == 0;
-	char file[PATH_MAX + 8], loss[1024] = "";
+	bool collapsed = strcmp(o->format, "collapsed") == 0 || strcmp(o->format, "folded") == 0;
+	bool replaces = result && result->replaces;
+	char file[PATH_MAX + 8];
 	int rc = 0;
 
 	snprintf(file, sizeof(file), "%s", result ? result->file : owed);
@@ -35,14 +87,13 @@ int report_result(struct agent *agent, const struct options *o, struct result *r
 		rc = result_keep(result, agent->wake, err);
 	if (rc)
 		return rc;
-	control_value(agent->talk.answer, "loss", loss, sizeof(loss));
-	/* a reader of the text sees the line there; everybody else gets it here */
-	if (loss[0] && !(on_stdout && tells_losses(o->format)) &&
-	    (empty || strcmp(o->format, "collapsed") == 0 || strcmp(o->format, "folded") == 0))
-		console_note("%s", loss);
-	else if (loss[0] && !on_stdout)
-		console_hint("%s", loss);
+	/*
+	 * Who reads the text sees the line there, and who pipes JSON wants nothing else. Behind a file it is said with
+	 * or without a terminal: whoever reads the log of a job wants to know it.
+	 */
+	if (!on_stdout || ((empty || collapsed) && !tells_losses(o->format)))
+		tell_losses(agent->talk.answer);
 	if (file[0])
-		console_hint("result: %s", file);
-	return 0;
+		console_note("result: %s%s", file, replaces ? ", in place of the file that was there" : "");
+	return check_matched(o, agent->talk.answer, err);
 }

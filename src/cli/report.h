@@ -10,9 +10,12 @@
 
 /*
  * The agent has written the result as O says, with AGENT->answer about it. Keep RESULT (NULL: the
- * agent wrote to the place OWED itself).
+ * agent wrote to the place OWED itself). -ENODATA: patterns met nothing; the result is there all the same.
  */
 int report_result(struct agent *agent, const struct options *o, struct result *result,
 		  const char *owed, struct error *err);
+
+/* -ENODATA, with what to do, if the patterns of O left nothing of OF samples. */
+int report_left(const struct options *o, uint64_t left, uint64_t of, struct error *err);
 
 #endif

@@ -21,6 +21,13 @@ static bool is_stdout(const char *file)
 	return !file[0] || output_inherited(file) == STDOUT_FILENO;
 }
 
+int result_check_name(const struct options *o, struct error *err)
+{
+	int rc = o->format[0] || !o->file[0] ? 0 : options_check_file(o->file, err);
+
+	return rc || o->format[0] || !o->file[0] ? rc : format_check_file(o->file, err);
+}
+
 /* Fill in the format and the file's name with its patterns; "" is stdout. */
 static int decide(struct options *o, int pid, const char *without_file, char file[PATH_MAX], struct error *err)
 {
@@ -28,7 +35,7 @@ static int decide(struct options *o, int pid, const char *without_file, char fil
 	if (!o->format[0] && is_stdout(o->file)) {
 		snprintf(o->format, sizeof(o->format), "%s", without_file);
 	} else if (!o->format[0]) {
-		if (options_check_file(o->file, err))
+		if (result_check_name(o, err))
 			return -err->code;
 		snprintf(o->format, sizeof(o->format), "%s", format_by_file(o->file)->name);
 	}
@@ -53,6 +60,7 @@ int result_find(struct result *r, struct options *o, int pid, const char *withou
 	if (rc)
 		return output_say("-f ", r->file, err);
 	snprintf(r->format, sizeof(r->format), "%s", o->format);
+	r->replaces = r->place.kind == OUTPUT_FILE && r->place.type;
 	r->grows = grows && r->place.kind == OUTPUT_FILE && strcmp(o->format, "jfr") == 0 && !o->last &&
 		   !o->instrument[0];
 	return 0;
@@ -65,8 +73,9 @@ int result_write_only(int fd, struct error *err)
 
 	snprintf(self, sizeof(self), "/proc/self/fd/%d", fd);
 	given = open(self, O_WRONLY | O_CLOEXEC);
-	return given < 0 ? error_set(err, errno, "no descriptor to write the result by: %s: %s", self, strerror(errno))
-			 : given;
+	if (given >= 0)
+		return given;
+	return error_set(err, errno, "no descriptor to write the result by: %s: %s", self, error_text(errno));
 }
 
 /* A file that never has a name, beside the place. */
@@ -92,7 +101,7 @@ static int open_memory(struct result *r, struct error *err)
 {
 	r->fd = memfd_create("jstrobe result", MFD_CLOEXEC);
 	if (r->fd < 0 || fchmod(r->fd, 0600))
-		return error_set(err, errno, "memfd_create: %s", strerror(errno));
+		return error_set(err, errno, "memfd_create: %s", error_text(errno));
 	return 0;
 }
 
@@ -141,7 +150,7 @@ static int measure(int fd, uint64_t *size, struct error *err)
 	off_t hole;
 
 	if (fstat(fd, &st))
-		return error_set(err, errno, "the result cannot be read back: %s", strerror(errno));
+		return error_set(err, errno, "the result cannot be read back: %s", error_text(errno));
 	*size = (uint64_t)st.st_size;
 	if (st.st_size == 0)
 		return 0;
@@ -176,7 +185,7 @@ static int make_safe(struct result *r, uint64_t *size, const struct output_limit
 	}
 	if (n < 0 || out.failed)
 		rc = error_set(err, n < 0 ? errno : out.failed, "the result cannot be read back: %s",
-			       strerror(n < 0 ? errno : out.failed));
+			       error_text(n < 0 ? errno : out.failed));
 	*size = out.written;
 	buffer_free(&out);
 	close(raw);

@@ -24,12 +24,15 @@ struct result {
 	bool shown;            /* … made safe to show (shown.h) */
 	bool grows;            /* a recording, written while sampling goes on */
 	bool named;            /* it has its final name */
+	bool replaces;         /* there was a file of that name before */
 	char format[16];
 	char file[PATH_MAX];   /* the final name, for people; "" = stdout */
 };
 
 #define RESULT_INIT {.place = OUTPUT_INIT, .fd = -1, .given = -1}
 
+/* Before anything else: refuse a name whose extension promises another format than there is, unless O says which. */
+int result_check_name(const struct options *o, struct error *err);
 /*
  * Find the place that O->file names ("" and "-" are stdout), with its patterns expanded for PID, and judge it; nothing
  * is made, so that it can be said before anything is done. O->format is filled in from the file's extension if it is

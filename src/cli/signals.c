@@ -34,7 +34,7 @@ int signals_open(struct error *err)
 	sigprocmask(SIG_BLOCK, &set, &before);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 	if (fd < 0)
-		return error_set(err, errno, "signalfd: %s", strerror(errno));
+		return error_set(err, errno, "signalfd: %s", error_text(errno));
 	sigdelset(&set, SIGCHLD);
 	watch_signals(&set);
 	return fd;

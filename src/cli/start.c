@@ -34,7 +34,7 @@ static int whole_path(const char *file, const char *name, char path[OPTIONS_FILE
 
 	if (file[0] != '/' && !getcwd(here, sizeof(here)))
 		return error_set(err, errno, "-f %s: the current folder: %s; name the file from / on", file,
-				 strerror(errno));
+				 error_text(errno));
 	n = snprintf(folder, PATH_MAX, "%s%s%.*s", here, here[0] ? "/" : "", length, file);
 	if (n < PATH_MAX && snprintf(path, OPTIONS_FILE_MAX, "%s%s", folder, name) < OPTIONS_FILE_MAX)
 		return 0;
@@ -116,8 +116,7 @@ static int run(struct cli *cli, enum options_action action)
 	int rc;
 
 	cli->options.action = action;
-	if (cli->options.file[0] && options_check_file(cli->options.file, &err) &&
-	    !cli->options.format[0]) {
+	if (result_check_name(&cli->options, &err)) {
 		console_error("%s", err.text);
 		return CLI_USAGE;
 	}

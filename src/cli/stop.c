@@ -70,7 +70,7 @@ static int run(struct cli *cli, enum options_action action)
 	int rc;
 
 	cli->options.action = action;
-	if (!cli->options.format[0] && options_check_file(cli->options.file, &err)) {
+	if (result_check_name(&cli->options, &err)) {
 		console_error("%s", err.text);
 		return CLI_USAGE;
 	}

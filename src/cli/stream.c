@@ -65,7 +65,7 @@ static int write_some(struct copying *c, struct error *err)
 	ssize_t n = output_write_some(&c->out, c->bytes + c->from, c->to - c->from);
 
 	if (n < 0 && errno != EINTR && errno != EAGAIN)
-		return error_set(err, errno, "cannot write the stream: %s", strerror(errno));
+		return error_set(err, errno, "cannot write the stream: %s", error_text(errno));
 	if (n > 0)
 		c->taken = os_monotonic();
 	c->from += n > 0 ? (size_t)n : 0;
@@ -93,7 +93,7 @@ static int read_some(struct copying *c, struct error *err)
 	ssize_t n = recv(c->live.sock, c->bytes, c->terminal ? sizeof(c->bytes) / 8 : sizeof(c->bytes), MSG_DONTWAIT);
 
 	if (n < 0 && errno != EINTR && errno != EAGAIN && errno != ECONNRESET)
-		return error_set(err, errno, "cannot read the stream: %s", strerror(errno));
+		return error_set(err, errno, "cannot read the stream: %s", error_text(errno));
 	c->from = 0;
 	c->to = n > 0 ? (size_t)n : 0;
 	c->rest += c->ending ? c->to : 0;

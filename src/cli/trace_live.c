@@ -99,8 +99,8 @@ static int look(struct trace_live *t, struct agent *a, struct error *err)
 	int fd = memfd_create("jstrobe", MFD_CLOEXEC), given, rc;
 
 	if (fd < 0)
-		return error_set(err, errno, "no memory for the call tree: %s", strerror(errno));
-	given = fchmod(fd, 0600) ? error_set(err, errno, "the call tree's memory: %s", strerror(errno))
+		return error_set(err, errno, "no memory for the call tree: %s", error_text(errno));
+	given = fchmod(fd, 0600) ? error_set(err, errno, "the call tree's memory: %s", error_text(errno))
 				 : result_write_only(fd, err);
 	rc = given < 0 ? given : agent_send_file(a, given, "", err);
 	if (given >= 0)

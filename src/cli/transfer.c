@@ -276,7 +276,8 @@ static int meet(int sock, struct identity *id, struct error *err)
 		return error_set(err, ESRCH, "fdtransfer: the process cannot be seen from here; run "
 				 "jstrobe where it can");
 	rc = identity_take(pid, id);
-	return rc ? error_set(err, -rc, "fdtransfer: process %d cannot be looked at: %s", (int)pid, strerror(-rc)) : 0;
+	return !rc ? 0 : error_set(err, -rc, "fdtransfer: process %d cannot be looked at: %s", (int)pid,
+				   error_text(-rc));
 }
 
 static int prepare(struct server *s, int sock, const struct identity *target, const struct options *o,
@@ -309,7 +310,7 @@ static int leave_behind(struct server *s, int ends[2], struct error *err)
 
 	/* each question says whose it is */
 	if (setsockopt(ends[1], SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)))
-		return error_set(err, errno, "fdtransfer: no socket: %s", strerror(errno));
+		return error_set(err, errno, "fdtransfer: no socket: %s", error_text(errno));
 	s->sock = ends[1];
 	/* like fork, but its end is told by no SIGCHLD: that is for the program that record starts */
 	child = (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L);
@@ -322,7 +323,7 @@ static int leave_behind(struct server *s, int ends[2], struct error *err)
 		_exit(0);
 	}
 	if (child < 0)
-		return error_set(err, errno, "fdtransfer: no process: %s", strerror(errno));
+		return error_set(err, errno, "fdtransfer: no process: %s", error_text(errno));
 	while (waitpid(child, &status, __WALL) < 0 && errno == EINTR)
 		;
 	return 0;
@@ -334,7 +335,7 @@ int transfer_serve(int sock, const struct identity *target, const struct options
 	int ends[2] = {-1, -1}, rc = prepare(&s, sock, target, o, err);
 
 	if (rc == 0 && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
-		rc = error_set(err, errno, "fdtransfer: no socket: %s", strerror(errno));
+		rc = error_set(err, errno, "fdtransfer: no socket: %s", error_text(errno));
 	if (rc == 0)
 		rc = leave_behind(&s, ends, err);
 	if (ends[1] >= 0)

@@ -82,6 +82,37 @@ static bool store(struct collector *c, struct sink_event *e, const struct place 
 	return false;
 }
 
+/* What a thread does in the Java method that it waits in, by that method's name; OTHERWISE: it is none that waits. */
+static enum thread_state state_at(const struct collector *c, const struct node *n, enum thread_state otherwise)
+{
+	static const struct {
+		const char *class_name, *name;
+		enum thread_state state;
+	} waits[] = {
+		{"jdk/internal/misc/Unsafe", "park", THREAD_PARKED},
+		{"sun/misc/Unsafe", "park", THREAD_PARKED},
+		{"java/lang/ref/Reference", "waitForReferencePendingList", THREAD_WAITING},
+		{"java/lang/Object", "wait", THREAD_WAITING},
+		{"java/lang/Object", "wait0", THREAD_WAITING},
+		{"java/lang/Thread", "sleep", THREAD_SLEEPING},
+		{"java/lang/Thread", "sleep0", THREAD_SLEEPING},
+		{"java/lang/Thread", "sleepNanos0", THREAD_SLEEPING}, /* 21+ */
+		{"java/lang/VirtualThread", "takeVirtualThreadListToUnblock", THREAD_WAITING}, /* 24+ */
+	};
+	const struct named_frame *f = NULL;
+	uint32_t at;
+	size_t i;
+
+	/* of the Zero VM a stack may have native frames further in */
+	for (at = 0; at < n->depth && (!f || !f->class_name); at++)
+		f = &c->frames.named.items[c->frame_list.items[n->first + at]];
+	for (i = 0; f && f->class_name && i < ARRAY_LEN(waits); i++)
+		if (strcmp(strings_get(&c->frames.strings, f->class_name), waits[i].class_name) == 0 &&
+		    strcmp(strings_get(&c->frames.strings, f->name), waits[i].name) == 0)
+			return waits[i].state;
+	return otherwise;
+}
+
 /* REQUEST may be NULL. */
 static void find_place(struct collector *c, const struct sample *s, const struct request *request,
 		       struct thread_record *r, struct place *p)
@@ -90,6 +121,8 @@ static void find_place(struct collector *c, const struct sample *s, const struct
 	p->thread = p->node ? account_thread(c, s, r) : 0;
 	p->shown = p->thread ? account_stack_placed(c, p->node, s, r) : 0;
 	p->state = s->state;
+	if (p->node && s->state == THREAD_NATIVE)
+		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node], THREAD_NATIVE);
 	p->context = s->context;
 	p->request = request ? *request : (struct request){0};
 }
@@ -111,37 +144,6 @@ void account_sample(struct collector *c, const struct sample *s, const struct re
 }
 
 /* ---- runs ---- */
-
-/* Methods in which a Java thread waits, by their own names: the JVM shows no more than "blocked". */
-static enum thread_state state_at(const struct collector *c, const struct node *n)
-{
-	static const struct {
-		const char *class_name, *name;
-		enum thread_state state;
-	} waits[] = {
-		{"jdk/internal/misc/Unsafe", "park", THREAD_PARKED},
-		{"sun/misc/Unsafe", "park", THREAD_PARKED},
-		{"java/lang/ref/Reference", "waitForReferencePendingList", THREAD_WAITING},
-		{"java/lang/Object", "wait", THREAD_WAITING},
-		{"java/lang/Object", "wait0", THREAD_WAITING},
-		{"java/lang/Thread", "sleep", THREAD_SLEEPING},
-		{"java/lang/Thread", "sleep0", THREAD_SLEEPING},
-		{"java/lang/Thread", "sleepNanos0", THREAD_SLEEPING}, /* 21+ */
-		{"java/lang/VirtualThread", "takeVirtualThreadListToUnblock", THREAD_WAITING}, /* 24+ */
-	};
-	const struct named_frame *f;
-	size_t i;
-
-	if (!n->depth)
-		return THREAD_RUNNABLE;
-	f = &c->frames.named.items[c->frame_list.items[n->first]];
-	for (i = 0; f->class_name && i < ARRAY_LEN(waits); i++)
-		if (strcmp(strings_get(&c->frames.strings, f->class_name), waits[i].class_name) == 0 &&
-		    strcmp(strings_get(&c->frames.strings, f->name), waits[i].name) == 0)
-			return waits[i].state;
-	/* Held where it could be running: at a safepoint, or for a collection. */
-	return THREAD_RUNNABLE;
-}
 
 static struct place *run_of(struct collector *c, uint32_t thread)
 {
@@ -180,8 +182,9 @@ static void begin_run(struct collector *c, const struct run_note *n, struct plac
 	};
 
 	find_place(c, &s, &n->request, &zone.records.records[n->thread], p);
+	/* the JVM says no more than "blocked": or it is held where it could run, at a safepoint, for a collection */
 	if (p->node && n->state == THREAD_NONE)
-		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node]);
+		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node], THREAD_RUNNABLE);
 	/* Somebody may have loaded or unloaded classes just then, and the thread may never move. */
 	if (p->node && has_unloaded(c, &c->nodes.items[p->node]))
 		engine_look_again(n->thread);

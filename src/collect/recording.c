@@ -23,7 +23,7 @@ static int truncate_file(int fd, uint64_t size, struct error *err)
 		return error_set(err, EINVAL, "a recording needs a regular file");
 	if (ftruncate(fd, (off_t)size))
 		return error_set(err, errno, "the recording's file cannot be written: %s; choose another place",
-				 strerror(errno));
+				 error_text(errno));
 	return 0;
 }
 
@@ -31,7 +31,8 @@ struct recording *recording_new(int fd, const struct recording_options *o, struc
 {
 	struct jfr_options how = {.cpu_events = o->cpu_events, .max_size = o->max_size,
 				  .start = o->append.size, .first_key = o->append.last_key,
-				  .began = o->append.began, .apart = o->apart};
+				  .began = o->append.began, .apart = o->apart,
+				  .no_spans = o->no_spans};
 	struct recording *r = calloc(1, sizeof(*r));
 	uint32_t e;
 
@@ -151,11 +152,11 @@ int recording_copy(struct recording *r, struct buffer *out, struct error *err)
 	pthread_mutex_unlock(&r->lock);
 	if (fd < 0)
 		return error_set(err, errno, "the recording is a file that this process can only write to: %s; copy "
-				 "that file, it holds all of it", strerror(errno));
+				 "that file, it holds all of it", error_text(errno));
 	close(fd);
 	if (n <= 0)
 		return error_set(err, n ? errno : EIO, "the recording cannot be read back: %s",
-			       n ? strerror(errno) : "it is shorter than what was written");
+			       n ? error_text(errno) : "it is shorter than what was written");
 	return 0;
 }
 
@@ -219,7 +220,7 @@ int recording_append(struct recording *r, int file, struct error *err)
 	if (ftruncate(r->fd, (off_t)size))
 		errno = (int)-copied;
 	return error_set(err, (int)-copied, "the JDK's events cannot be put into the recording: %s",
-			 strerror((int)-copied));
+			 error_text((int)-copied));
 }
 
 void recording_free(struct recording *r)

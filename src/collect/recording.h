@@ -42,6 +42,7 @@ struct recording_options {
 		} left_out[RECORD_EVENTS]; /* by include and exclude so far, of each event */
 	} append;
 	bool apart;           /* recording_append will come */
+	bool no_spans;        /* wall-clock samples without timeSpan */
 	bool no_cpu_load, no_heap; /* how busy machine, process and threads were; how full the heap */
 	bool no_batch;        /* wall-clock samples one by one */
 	struct format_options filter; /* include and exclude, and how these spell frames */

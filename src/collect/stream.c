@@ -297,7 +297,7 @@ struct stream *stream_new(struct stream_out *out, const struct stream_options *o
 		s->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (!s || s->wake < 0 || shown_open(&s->shown, &o->filter)) {
 		error_set(err, s && s->wake < 0 ? errno : ENOMEM, "the stream cannot be set up: %s",
-			  strerror(s && s->wake < 0 ? errno : ENOMEM));
+			  error_text(s && s->wake < 0 ? errno : ENOMEM));
 		stream_out_close(out);
 		if (s && s->wake >= 0)
 			stream_free(s);

@@ -83,7 +83,7 @@ static int open_path(const char *path, unsigned flags, struct output *place, mod
 	else if (rc == 0)
 		fd = fcntl(place->fd, F_DUPFD_CLOEXEC, 0);
 	if (rc == 0 && fd < 0)
-		rc = error_set(err, errno, "%s", strerror(errno));
+		rc = error_set(err, errno, "%s", error_text(errno));
 	if (rc || place->kind != OUTPUT_FILE)
 		output_drop(place);
 	if (rc == -ENXIO && S_ISFIFO(*type))
@@ -208,7 +208,7 @@ static struct stream_out *open_inherited(const char *number, bool records, struc
 	}
 	fd = fcntl((int)n, F_DUPFD_CLOEXEC, 0);
 	if (fd < 0) {
-		error_set(err, errno, "stream=fd:%s: %s", number, strerror(errno));
+		error_set(err, errno, "stream=fd:%s: %s", number, error_text(errno));
 		return NULL;
 	}
 	return take(fd, S_ISREG(st.st_mode) ? KIND_FILE : KIND_SOCKET, records, err);

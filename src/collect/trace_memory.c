@@ -105,7 +105,7 @@ int trace_store_open(struct trace_store *s, size_t size, struct error *err)
 	memset(s, 0, sizeof(*s));
 	if (!open_arena(&s->arena[0], size))
 		return error_set(err, ENOMEM, "cannot reserve %zu MB of address space for stacks: %s; "
-				 "raise the limit of virtual memory (ulimit -v)", size >> 20, strerror(errno));
+				 "raise the limit of virtual memory (ulimit -v)", size >> 20, error_text(errno));
 	s->size = size;
 	trace_store_prepare(s);
 	return 0;

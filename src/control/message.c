@@ -44,7 +44,7 @@ static int wait_for(int sock, short events, int64_t deadline, struct error *err)
 		if (n == 0 && left >= 0 && left <= INT32_MAX)
 			return error_set(err, ETIMEDOUT, "no answer on the control socket in time");
 		if (n < 0 && errno != EINTR)
-			return error_set(err, errno, "control socket: poll: %s", strerror(errno));
+			return error_set(err, errno, "control socket: poll: %s", error_text(errno));
 	}
 }
 
@@ -52,7 +52,7 @@ static int failed(const char *what, int code, struct error *err)
 {
 	if (code == EPIPE || code == ECONNRESET)
 		return gone(err);
-	return error_set(err, code, "control socket: %s: %s", what, strerror(code));
+	return error_set(err, code, "control socket: %s: %s", what, error_text(code));
 }
 
 /* The descriptor FD as ancillary data of M, in CONTROL. */

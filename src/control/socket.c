@@ -39,17 +39,17 @@ static int listen_at(const char *path, const char *shown, struct error *err)
 		return -err->code;
 	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (sock < 0)
-		return error_set(err, errno, "control socket: %s", strerror(errno));
+		return error_set(err, errno, "control socket: %s", error_text(errno));
 	/* nobody else may connect at any moment: the file that bind makes gets the mode that the socket has */
 	if (fchmod(sock, 0600) || bind(sock, (struct sockaddr *)&a, sizeof(a))) {
 		error_set(err, errno, "control socket: cannot create %s: %s; the folder must be "
-			  "writable", shown, strerror(errno));
+			  "writable", shown, error_text(errno));
 		close(sock);
 		return -err->code;
 	}
 	if (listen(sock, 4)) {
 		error_set(err, errno, "control socket: cannot set up %s: %s", shown,
-			  strerror(errno));
+			  error_text(errno));
 		unlink(path);
 		close(sock);
 		return -err->code;
@@ -100,7 +100,7 @@ int control_accept(int listener, int timeout_ms, struct error *err)
 		sock = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
 	while (sock < 0 && errno == EINTR);
 	if (sock < 0)
-		return error_set(err, errno, "control socket: accept: %s", strerror(errno));
+		return error_set(err, errno, "control socket: accept: %s", error_text(errno));
 	return sock;
 }
 
@@ -114,14 +114,14 @@ int control_connect(const char *path, struct error *err)
 		return -err->code;
 	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (sock < 0)
-		return error_set(err, errno, "control socket: %s", strerror(errno));
+		return error_set(err, errno, "control socket: %s", error_text(errno));
 	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	do
 		rc = connect(sock, (struct sockaddr *)&a, sizeof(a));
 	while (rc && errno == EINTR);
 	if (rc) {
 		error_set(err, errno, "cannot reach the jstrobe command at %s: %s", path,
-			  strerror(errno));
+			  error_text(errno));
 		close(sock);
 		return -err->code;
 	}
@@ -135,7 +135,7 @@ int control_peer(int sock, pid_t *pid, uid_t *uid, struct error *err)
 	socklen_t size = sizeof(cred);
 
 	if (getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &cred, &size))
-		return error_set(err, errno, "control socket: who is there? %s", strerror(errno));
+		return error_set(err, errno, "control socket: who is there? %s", error_text(errno));
 	*pid = cred.pid;
 	*uid = cred.uid;
 	return 0;
@@ -148,7 +148,7 @@ int control_token(char token[CONTROL_TOKEN_LENGTH + 1], struct error *err)
 
 	if (getrandom(bytes, sizeof(bytes), 0) != sizeof(bytes))
 		return error_set(err, EIO, "no random numbers from the kernel: %s",
-				 strerror(errno));
+				 error_text(errno));
 	for (i = 0; i < sizeof(bytes); i++)
 		snprintf(token + 2 * i, 3, "%02x", bytes[i]);
 	return 0;

@@ -420,7 +420,7 @@ int convert_repair(const char *name, int fd, struct buffer *notes, struct error 
 	else if (rc)
 		rc = error_set(err, -rc, "%s: no chunk of this recording can be read", name);
 	else if (buffer_flush(&out))
-		rc = error_set(err, out.failed, "the result cannot be written: %s", strerror(out.failed));
+		rc = error_set(err, out.failed, "the result cannot be written: %s", error_text(out.failed));
 	facts_notes(&facts, name, notes);
 out:
 	buffer_free(&out);

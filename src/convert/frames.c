@@ -76,16 +76,17 @@ static uint32_t without_ending(struct names *n, uint32_t name)
 /*
  * A class as the JVM itself calls it, "java/util/HashMap", "Foo$$Lambda$14+0x0000000800c03000". The JDK
  * writes hidden classes as "demo.Foo$$Lambda$14+0x0000000800c03000/1234567" (17), or
- * "demo.Foo$$Lambda/0x0000000800c03000" (25); some recorders write dots in all names.
+ * "demo.Foo$$Lambda/0x0000000800c03000" (25), async-profiler and we as "demo/Foo$$Lambda$14.0x0000000800c03000"; some
+ * recorders write dots in all names.
  */
 static uint32_t as_in_the_jvm(struct names *n, uint32_t name)
 {
 	const char *text = names_text_of(n, name), *plus = strstr(text, "+0x");
-	const char *hidden = plus ? plus : strstr(text, "/0x");
+	const char *slash = plus ? plus : strstr(text, "/0x"), *hidden = slash ? slash : strstr(text, ".0x");
 	size_t i, head = hidden ? (size_t)(hidden - text) : strlen(text);
 	size_t tail = hidden ? 1 + strcspn(hidden + 1, "/") : 0;
 
-	if (memchr(text, '/', head) || (!hidden && !strchr(text, '.')))
+	if (memchr(text, '/', head) ? !hidden || *hidden == '+' : !hidden && !strchr(text, '.'))
 		return name;
 	n->text.length = 0;
 	for (i = 0; i < head; i++)

@@ -15,9 +15,9 @@ int input_open(struct input *in, const char *name, struct error *err)
 	memset(in, 0, sizeof(*in));
 	in->name = name;
 	if (fd < 0)
-		return error_set(err, errno, "%s: %s", name, strerror(errno));
+		return error_set(err, errno, "%s: %s", name, error_text(errno));
 	if (fstat(fd, &st))
-		rc = error_set(err, errno, "%s: %s", name, strerror(errno));
+		rc = error_set(err, errno, "%s: %s", name, error_text(errno));
 	else if (!S_ISREG(st.st_mode))
 		rc = error_set(err, EINVAL, "%s: this is no file; recordings are read from files, "
 			       "not from folders or pipes", name);
@@ -28,7 +28,7 @@ int input_open(struct input *in, const char *name, struct error *err)
 	in->bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (in->bytes == MAP_FAILED) {
 		in->bytes = NULL;
-		rc = error_set(err, errno, "%s: cannot be mapped: %s", name, strerror(errno));
+		rc = error_set(err, errno, "%s: cannot be mapped: %s", name, error_text(errno));
 		goto out;
 	}
 	in->size = (uint64_t)st.st_size;

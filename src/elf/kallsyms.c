@@ -231,11 +231,11 @@ int kallsyms_each(const char *path, bool (*fn)(const struct kallsyms_line *line,
 
 	if (fd < 0)
 		rc = error_set(err, errno, "kernel symbols: cannot open %s: %s", path,
-			       strerror(errno));
+			       error_text(errno));
 	else if (!buffer)
 		rc = error_set(err, ENOMEM, "kernel symbols: no memory");
 	else if ((rc = read_lines(&walk, fd, buffer)) < 0)
-		error_set(err, -rc, "kernel symbols: reading %s: %s", path, strerror(-rc));
+		error_set(err, -rc, "kernel symbols: reading %s: %s", path, error_text(-rc));
 	else if (walk.visible == 0)
 		rc = error_set(err, EACCES, "kernel symbols are hidden: all addresses in %s are "
 			       "zero; write 0 to /proc/sys/kernel/kptr_restrict and 1 or less to "

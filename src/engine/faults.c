@@ -261,7 +261,7 @@ int faults_install(struct error *err)
 	for (i = 0; i < ARRAY_LEN(signals); i++)
 		if (rc[i] && rc[i] != -ENOSPC) /* then the kernel makes the loads */
 			return error_set(err, -rc[i], "cannot install a handler for signal %d: %s", signals[i],
-					 strerror(-rc[i]));
+					 error_text(-rc[i]));
 	front = fault_in_force(SIGSEGV);
 	if (are_led(front) && stays(0) && stays(1))
 		trust(front);

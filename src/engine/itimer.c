@@ -36,7 +36,7 @@ static int begin(const struct engine_event *event, struct error *err)
 {
 	int rc = set_timer(event->interval);
 
-	return rc ? error_set(err, -rc, "itimer: setitimer: %s", strerror(-rc)) : 0;
+	return rc ? error_set(err, -rc, "itimer: setitimer: %s", error_text(-rc)) : 0;
 }
 
 static int arm(struct thread_record *r, uint32_t e)

@@ -35,7 +35,7 @@ static const char *why(int what, int rc)
 	if (what == LACK_TIMER)
 		return rc == -EAGAIN ? "half of the user's limit of pending signals is left to others; "
 				       "raise it (ulimit -i)"
-				     : strerror(-rc);
+				     : error_text(-rc);
 	if (what == LACK_RING)
 		return "the kernel locks no more memory for it; raise kernel.perf_event_mlock_kb or ulimit -l";
 	return rc == -EMFILE ? "half of the limit of open files is left to the program; raise it (ulimit -n)"

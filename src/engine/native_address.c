@@ -77,6 +77,6 @@ int native_place(const char *symbol, char *path, size_t size, uint64_t *offset, 
 		return rc;
 	rc = os_mapped_file(address, path, size, offset);
 	if (rc)
-		return error_set(err, -rc, "%s: the function is in no file: %s", symbol, strerror(-rc));
+		return error_set(err, -rc, "%s: the function is in no file: %s", symbol, error_text(-rc));
 	return 0;
 }

@@ -21,7 +21,7 @@ int own_thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const c
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (rc)
 		return error_set(err, rc, "cannot create a thread (%s): %s; raise the limit of threads (ulimit -u, "
-				 "pids.max)", what, strerror(rc));
+				 "pids.max)", what, error_text(rc));
 	return 0;
 }
 

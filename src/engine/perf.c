@@ -99,7 +99,7 @@ static int refuse(const struct engine_event *event, int rc, struct error *err)
 						 "filter", event->name);
 		break;
 	}
-	return error_set(err, -rc, "%s: the kernel refuses this event: %s", event->name, strerror(-rc));
+	return error_set(err, -rc, "%s: the kernel refuses this event: %s", event->name, error_text(-rc));
 }
 
 void force_count_descriptors(void)

@@ -71,7 +71,7 @@ int records_open(struct error *err)
 		atomic_store(&t->mask, RECORD_SLOTS_FIRST - 1);
 	if (!t->records || !t->by_tcb || !t->by_tid || !zone.record_of_fd)
 		return error_set(err, ENOMEM, "cannot reserve address space for thread records: %s; raise "
-				 "the limit of virtual memory (ulimit -v)", strerror(errno));
+				 "the limit of virtual memory (ulimit -v)", error_text(errno));
 	return 0;
 }
 

@@ -25,7 +25,7 @@ int runs_open(struct error *err)
 		return 0;
 	notes = NULL;
 	return error_set(err, ENOMEM, "cannot reserve address space for samples: %s; raise the limit of virtual memory "
-			 "(ulimit -v)", strerror(errno));
+			 "(ulimit -v)", error_text(errno));
 }
 
 void runs_release(void)

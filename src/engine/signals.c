@@ -58,7 +58,7 @@ int signals_take(int signo, void (*handler)(int, siginfo_t *, void *), struct er
 	return 0;
 failed:
 	return error_set(err, errno, "cannot install a handler for signal %d: %s", signo,
-			 strerror(errno));
+			 error_text(errno));
 }
 
 /* Whether the signal is still ours. */

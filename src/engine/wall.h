@@ -56,6 +56,7 @@ struct wall_thread {
 	uint64_t first;    /* of the run's samples that have not been counted out */
 	uint64_t last;     /* up to here its time is in samples */
 	uint32_t samples;  /* of the run, not counted out yet */
+	uint32_t turns;    /* ASKED while it waited: how often it had had a CPU; 0 = it did not wait, or not known */
 };
 
 /* The rest, which is read when a thread has moved. */
@@ -88,6 +89,7 @@ struct wall_sight {
 	uint64_t frame;      /* STILL: digest of the last Java frame */
 	uintptr_t field;
 	enum wall_mode mode; /* for the next turn */
+	uint32_t turns;      /* as in struct wall_thread, where only the thread itself can tell its stack */
 };
 
 #define WALL_ROTATION 8 /* turns in which what a glance does not show is looked at once */

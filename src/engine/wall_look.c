@@ -6,6 +6,9 @@
  * Only then the thread did not run meanwhile, and the stack is kept. A Java thread in the JVM's or in
  * native code has left its last Java frame in its JavaThread (JavaFrameAnchor); other threads are walked from the
  * registers that the kernel tells of a thread that waits, as far as the unwind tables lead without the others.
+ *
+ * Java threads of the Zero VM can tell their stacks only themselves. One is woken by a signal for that, once: as long
+ * as it has had the CPU for nothing else since, and waits where it waited then, what it told holds.
  */
 #include <string.h>
 
@@ -166,6 +169,42 @@ static bool look_at_native(struct thread_record *r, struct wall_sight *s)
 	return s->stack.trace && (whole || (same && is_as_handled(&s->stack, &r->place)));
 }
 
+/* What R's handler saw, again. */
+static bool told_before(struct thread_record *r, struct wall_sight *s)
+{
+	const struct record_place *place = &r->place;
+	struct trace_writer w;
+	uint32_t i;
+
+	if (!trace_begin(&w, &zone.store, &wall.rounds->self->chunk, zone.depth))
+		return false;
+	/* that of a former generation may be gone */
+	for (i = 0; place->trace && place->generation == w.chunk->generation && i < place->trace->length; i++)
+		trace_put(&w, place->trace->frame[i]);
+	done(&w, s);
+	return i && s->stack.trace;
+}
+
+static bool look_at_asked(struct thread_record *r, struct wall_sight *s)
+{
+	uint32_t before = wall.threads[r->index].turns;
+	pid_t tid = atomic_load(&r->tid);
+	uintptr_t sp, pc;
+
+	mark(r, false, s);
+	s->mode = s->field ? WALL_MARKED : WALL_CLOCK;
+	if (!wall_waits(tid, &sp, &pc))
+		return false;
+	s->state = THREAD_NATIVE;
+	s->turns = os_thread_turns(tid);
+	if (!before || s->turns != before + 1 || r->place.sp != sp ||
+	    (r->place.pc != pc && r->place.pc + SYSCALL_BYTES != pc) || !told_before(r, s))
+		return false;
+	s->stack.context = take_mounted(r);
+	request_of_record(r, &s->stack.request);
+	return has_slept(r, s);
+}
+
 bool wall_look(struct thread_record *r, struct wall_sight *s)
 {
 	uintptr_t java = atomic_load(&r->java_thread);
@@ -173,8 +212,10 @@ bool wall_look(struct thread_record *r, struct wall_sight *s)
 
 	memset(s, 0, sizeof(*s));
 	s->state = THREAD_RUNNING;
-	if (wall.one_by_one || atomic_load_explicit(&zone.agct, memory_order_relaxed))
+	if (wall.one_by_one)
 		return false;
+	if (java && atomic_load_explicit(&zone.agct, memory_order_relaxed))
+		return look_at_asked(r, s);
 	if (!java || !zone.has_jvm)
 		return look_at_native(r, s);
 	if (!read_place(java, &place) || (place.state != (uint32_t)zone.layout.state_blocked &&

@@ -212,10 +212,12 @@ static bool look(uint32_t i)
 	if (!turn_hold(r, wall.event))
 		return false;
 	/* The time after the look: this thread may have been kept from its CPU since the turn began. */
-	if (!wall_look(r, &s))
+	if (!wall_look(r, &s)) {
+		wall.threads[i].turns = s.turns;
 		ask(i, s.state, os_monotonic());
-	else if (!wall_stands(i, &s, os_monotonic()))
+	} else if (!wall_stands(i, &s, os_monotonic())) {
 		miss(LOSS_queue_full, 1);
+	}
 	turn_let_go(wall.event);
 	return true;
 }

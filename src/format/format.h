@@ -25,7 +25,7 @@ struct format_options {
 	 */
 	const char *include, *exclude;
 	bool owners;    /* of waits for locks: stacks of those who held them, see owners.h */
-	bool event;     /* collapsed: the event as root frame */
+	bool event;     /* there are several: collapsed stacks have the event as root frame, loss lines begin with it */
 	unsigned flat;   /* text: hottest methods to list; 0 = the format's default */
 	unsigned traces; /* text: hottest stacks to list; 0 = the format's default */
 };
@@ -45,6 +45,9 @@ struct format {
  */
 void format_write(const struct format *f, const struct profile *const *profiles, uint32_t count,
 		  const struct format_options *options, struct buffer *out);
+
+/* Stored samples of PROFILES that the filters of OPTIONS leave. Normal code. */
+uint64_t format_left(const struct profile *const *profiles, uint32_t count, const struct format_options *options);
 
 /* All formats, ended by an entry with name NULL (made from formats.def). */
 extern const struct format formats[];
@@ -68,5 +71,10 @@ void format_loss_line(const struct profile *p, struct buffer *out);
 uint64_t format_unsampled(const struct profile *p);
 /* The format for a file name's extension; "text" when it has no known one. */
 const struct format *format_by_file(const char *file);
+/*
+ * Refuse a FILE whose extension promises what cannot be written: text in an x.svg would be found out after the
+ * recording only. No extension, or one that is no word (x.1, x.%t), promises nothing: it is text.
+ */
+int format_check_file(const char *file, struct error *err);
 
 #endif

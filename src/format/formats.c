@@ -10,6 +10,8 @@
 #include "format/owners.h"
 #include "format/writers.h"
 
+#define KIND_MAX 12 /* letters of a suffix that says what a file is */
+
 /* A recording is written sample by sample while it happens; of sums none can be made. */
 #define format_jfr NULL
 
@@ -108,6 +110,26 @@ void format_write(const struct format *f, const struct profile *const *profiles,
 	free(shown);
 }
 
+static void put_left(const struct profile *p, const struct format_options *options, struct buffer *out)
+{
+	buffer_printf(out, "%llu ", (unsigned long long)(p->stored - p->left_out));
+}
+
+uint64_t format_left(const struct profile *const *profiles, uint32_t count, const struct format_options *options)
+{
+	static const struct format numbers = {"left", "", "", put_left};
+	struct buffer out = BUFFER_INIT;
+	uint64_t left = 0;
+	char *at;
+
+	format_write(&numbers, profiles, count, options, &out);
+	buffer_putc(&out, '\0');
+	for (at = out.failed ? NULL : out.data; at && at[strspn(at, " \n")];)
+		left += strtoull(at, &at, 10);
+	buffer_free(&out);
+	return left;
+}
+
 /* Whether the space separated LIST holds WORD, in any case. */
 static bool has_word(const char *list, const char *word)
 {
@@ -124,14 +146,48 @@ static bool has_word(const char *list, const char *word)
 	return false;
 }
 
-const struct format *format_by_file(const char *file)
+/* What follows the last dot of FILE's name; "" if nothing does. */
+static const char *suffix_of(const char *file)
 {
 	const char *base = strrchr(file, '/');
 	const char *dot = strrchr(base ? base + 1 : file, '.');
+
+	return dot ? dot + 1 : "";
+}
+
+static const struct format *by_suffix(const char *suffix)
+{
 	const struct format *f;
 
-	for (f = formats; dot && dot[1] && f->name; f++)
-		if (has_word(f->extensions, dot + 1))
+	for (f = formats; *suffix && f->name; f++)
+		if (has_word(f->extensions, suffix))
 			return f;
-	return format_by_name("text");
+	return NULL;
+}
+
+const struct format *format_by_file(const char *file)
+{
+	const struct format *f = by_suffix(suffix_of(file));
+
+	return f ? f : format_by_name("text");
+}
+
+/* Whether who writes SUFFIX thinks of a kind of file: "svg", not the "1" of x.1 or the "%t" of a pattern. */
+static bool is_kind(const char *suffix)
+{
+	size_t n = 0;
+
+	while (ascii_is_letter(suffix[n]) || (n && ascii_is_digit(suffix[n])))
+		n++;
+	return n && !suffix[n] && n <= KIND_MAX;
+}
+
+int format_check_file(const char *file, struct error *err)
+{
+	const char *suffix = suffix_of(file);
+
+	if (!is_kind(suffix) || by_suffix(suffix))
+		return 0;
+	return error_set(err, EINVAL, "%s: there is no format .%s; use .html (flame graph), .jfr, .json, .collapsed or "
+			 ".txt, or say -o FORMAT ('jstrobe help formats' lists them)", file, suffix);
 }

@@ -11,10 +11,12 @@
 #include "format/human.h"
 #include "format/loss_line.h"
 #include "format/methods.h"
+#include "format/thread_table.h"
 #include "format/waits.h"
 #include "format/writers.h"
 
 #define HOT_METHODS 20
+#define HOT_THREADS 20
 #define BAR_CELLS 10
 
 const char *const format_colours[] = {"\033[1m", "\033[2m", "\033[1;31m", "\033[33m", "\033[0m", NULL};
@@ -172,6 +174,9 @@ void format_hot(const struct profile *p, const struct format_options *options, s
 		waits_tables(out, p, options);
 	else if (p->stored)
 		put_table(out, &m, p, options, &c);
+	if (!out->failed && format_by_thread(p, options))
+		out->failed = -thread_table(out, p, &m.names, options->total,
+					    options->flat ? options->flat : HOT_THREADS);
 	methods_free(&m);
 	put_trust(out, p, &c);
 }

@@ -22,6 +22,11 @@ struct jfr {
 	struct error dead;          /* code 0: alive */
 };
 
+static unsigned dialect(const struct jfr *j)
+{
+	return (j->options.apart ? JFR_DIALECT_APART : 0u) | (j->options.no_spans ? JFR_DIALECT_NO_SPANS : 0u);
+}
+
 static uint64_t ticks(const struct jfr *j, uint64_t time)
 {
 	return time > j->began ? (time - j->began) / JFR_TICK : 0;
@@ -31,7 +36,6 @@ struct jfr *jfr_new(int fd, const struct jfr_options *o, uint64_t real, uint64_t
 {
 	struct jfr *j = calloc(1, sizeof(*j));
 	struct stat st;
-	int pool;
 
 	if (!j)
 		return NULL;
@@ -42,11 +46,9 @@ struct jfr *jfr_new(int fd, const struct jfr_options *o, uint64_t real, uint64_t
 	buffer_init(&j->events, -1);
 	jfr_weights_init(&j->cpu, o->cpu_interval);
 	jfr_weights_init(&j->wall, o->wall_interval);
-	jfr_pools_free(&j->pools);
-	for (pool = 0; pool < JFR_POOLS; pool++)
-		j->pools.last_key[pool] = o->first_key;
+	jfr_pools_begin(&j->pools, o->first_key);
 	jfr_chunk_begin(&j->chunk, o->start, real, now, ticks(j, now),
-			j->options.apart);
+			dialect(j));
 	return j;
 }
 
@@ -147,7 +149,8 @@ void jfr_wall_run(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack,
 	jfr_put_number(&j->events, stack);
 	jfr_put_number(&j->events, state);
 	jfr_put_number(&j->events, samples);
-	jfr_put_number(&j->events, span / JFR_TICK);
+	if (!j->options.no_spans)
+		jfr_put_number(&j->events, span / JFR_TICK);
 	jfr_end_short(&j->events, at);
 	jfr_weights_add(&j->wall, weight);
 }
@@ -261,7 +264,7 @@ static int check_file(struct jfr *j, struct error *err)
 		return -err->code;
 	}
 	if (fstat(j->fd, &st))
-		return error_set(err, errno, "the recording's file: %s", strerror(errno)), die(j, err);
+		return error_set(err, errno, "the recording's file: %s", error_text(errno)), die(j, err);
 	j->linked |= st.st_nlink > 0;
 	if (j->linked && st.st_nlink == 0)
 		return error_set(err, ENOENT, "the recording's file was deleted while it was written: what it held "
@@ -294,7 +297,7 @@ static int write_pending(struct jfr *j, uint64_t now, bool last, struct error *e
 	if (rc == 0)
 		jfr_pools_taken(&j->pools);
 	else
-		error_set(err, -rc, "the recording cannot be written: %s%s", strerror(-rc),
+		error_set(err, -rc, "the recording cannot be written: %s%s", error_text(-rc),
 			  rc == -ENOSPC || rc == -EDQUOT ? "; free some space" : "");
 	forget_pending(j);
 	return rc;
@@ -313,7 +316,7 @@ int jfr_rotate(struct jfr *j, uint64_t real, uint64_t now, struct error *err)
 		return rc;
 	jfr_pools_reset(&j->pools);
 	jfr_chunk_begin(&j->chunk, j->chunk.start + j->chunk.size, real, now, ticks(j, now),
-			j->options.apart);
+			dialect(j));
 	return 0;
 }
 
@@ -349,10 +352,5 @@ size_t jfr_pending(const struct jfr *j)
 
 uint32_t jfr_last_key(const struct jfr *j)
 {
-	uint32_t last = 0;
-	int pool;
-
-	for (pool = 0; pool < JFR_POOLS; pool++)
-		last = MAX(last, j->pools.last_key[pool]);
-	return last;
+	return jfr_pools_last_key(&j->pools);
 }

@@ -27,6 +27,7 @@ struct jfr_options {
 	uint64_t max_size;     /* of the file, bytes; 0 = any */
 	uint32_t first_key;    /* keys are above it: those up to it are in the file already */
 	bool apart;            /* chunks of a JVM's own will come behind: see jfr_types.h */
+	bool no_spans;         /* wall-clock samples without timeSpan: converters that do not know it read on in it */
 	uint64_t began;        /* of the first chunk in the file; 0 = now */
 };
 

@@ -17,7 +17,7 @@ static uint64_t ticks_at(const struct jfr_chunk *c, uint64_t now)
 }
 
 void jfr_chunk_begin(struct jfr_chunk *c, uint64_t start, uint64_t real, uint64_t now, uint64_t ticks,
-		     bool apart)
+		     unsigned dialect)
 {
 	buffer_free(&c->head);
 	memset(c, 0, sizeof(*c));
@@ -27,7 +27,7 @@ void jfr_chunk_begin(struct jfr_chunk *c, uint64_t start, uint64_t real, uint64_
 	c->start_ticks = ticks;
 	c->start_nanos = real;
 	c->metadata = HEADER_BYTES;
-	jfr_put_metadata(&c->head, ticks, apart);
+	jfr_put_metadata(&c->head, ticks, dialect);
 }
 
 static void put_header(const struct jfr_chunk *c, struct buffer *out, uint64_t now, bool last)

@@ -28,9 +28,18 @@ struct jfr_chunk {
 	struct buffer head;       /* metadata, until it is written */
 };
 
-/* Begin a chunk at START in the file; all in memory until the first flush. REAL and NOW: ns; APART: see jfr_types.h. */
+/* How the types of a chunk are told. */
+enum jfr_dialect {
+	JFR_DIALECT_APART = 1,    /* numbered apart from a JVM's: jfr_types.h */
+	JFR_DIALECT_NO_SPANS = 2, /* wall-clock samples without timeSpan */
+};
+
+/*
+ * Begin a chunk at START in the file; all in memory until the first flush. REAL and NOW: ns; DIALECT: of enum
+ * jfr_dialect.
+ */
 void jfr_chunk_begin(struct jfr_chunk *c, uint64_t start, uint64_t real, uint64_t now, uint64_t ticks,
-		     bool apart);
+		     unsigned dialect);
 /*
  * Write EVENTS (whole ones) and CONSTANTS (COUNT pools' bytes, 0 = none) to FD and empty them. LAST: nothing
  * more will come into this chunk. 0, or what the system said; then nothing was emptied. -EFBIG: the file would
@@ -41,7 +50,7 @@ int jfr_chunk_flush(struct jfr_chunk *c, int fd, struct buffer *events, struct b
 		    uint64_t limit);
 void jfr_chunk_free(struct jfr_chunk *c);
 
-/* Append the metadata event (jfr_metadata.c); APART: see jfr_types.h. */
-void jfr_put_metadata(struct buffer *out, uint64_t ticks, bool apart);
+/* Append the metadata event (jfr_metadata.c). */
+void jfr_put_metadata(struct buffer *out, uint64_t ticks, unsigned dialect);
 
 #endif

@@ -65,7 +65,7 @@ static const struct {
 
 struct tree {
 	struct buffer body;
-	bool apart;
+	bool apart, no_spans;
 	VECTOR(char *) texts;
 };
 
@@ -201,13 +201,15 @@ static void put_classes(struct tree *t)
 	for (i = 0; i < jfr_row_count; i += n + 1) {
 		for (n = 0; i + n + 1 < jfr_row_count && jfr_rows[i + n + 1].is_field; n++)
 			;
-		put_class(t, &jfr_rows[i], n);
+		/* the last field of its event */
+		put_class(t, &jfr_rows[i], n - (t->no_spans && jfr_rows[i].type == JFR_WALL_CLOCK_SAMPLE));
 	}
 }
 
-void jfr_put_metadata(struct buffer *out, uint64_t now, bool apart)
+void jfr_put_metadata(struct buffer *out, uint64_t now, unsigned dialect)
 {
-	struct tree t = {.body = BUFFER_INIT, .apart = apart};
+	struct tree t = {.body = BUFFER_INIT, .apart = dialect & JFR_DIALECT_APART,
+			 .no_spans = dialect & JFR_DIALECT_NO_SPANS};
 	size_t i, begin;
 
 	open_element(&t, "root", 0);

@@ -27,15 +27,19 @@ static const uint8_t type_of_pool[JFR_POOLS] = {
 };
 
 #define MODIFIER_NATIVE 0x100
+#define THREADS_KNOWN (1u << 16) /* ids of a file that are remembered; threads beyond them have other keys */
 
-/* Begin a new constant: its key. */
-static uint32_t begin(struct jfr_pools *p, enum jfr_pool pool)
+/* Begin a new constant: its KEY. */
+static uint32_t begin_as(struct jfr_pools *p, enum jfr_pool pool, uint32_t key)
 {
-	uint32_t key = ++p->last_key[pool];
-
 	p->fresh_count[pool]++;
 	jfr_put_number(&p->fresh[pool], key);
 	return key;
+}
+
+static uint32_t begin(struct jfr_pools *p, enum jfr_pool pool)
+{
+	return begin_as(p, pool, ++p->last_key[pool]);
 }
 
 static uint32_t no_memory(struct jfr_pools *p)
@@ -98,10 +102,28 @@ static uint32_t package_of(struct jfr_pools *p, const char *class_name)
 	return slot ? *slot : 0;
 }
 
-/* The JVM names hidden classes Name+0x…. */
-static bool is_hidden(const char *class_name)
+/* The JVM names hidden classes Name+0x…: where that part begins, or NULL. */
+static const char *hidden_part(const char *class_name)
 {
-	return strstr(class_name, "+0x") != NULL;
+	return strstr(class_name, "+0x");
+}
+
+/* The symbol of CLASS_NAME: hidden ones as agents see them and async-profiler writes them, Name.0x…. */
+static uint32_t class_symbol(struct jfr_pools *p, const char *class_name)
+{
+	const char *hidden = hidden_part(class_name);
+	uint32_t symbol;
+	char *name;
+
+	if (!hidden)
+		return jfr_pool_symbol(p, class_name);
+	name = strdup(class_name);
+	if (!name)
+		return no_memory(p);
+	name[hidden - class_name] = '.';
+	symbol = jfr_pool_symbol(p, name);
+	free(name);
+	return symbol;
 }
 
 static uint32_t class_key(struct jfr_pools *p, const char *name, uint32_t number)
@@ -111,14 +133,14 @@ static uint32_t class_key(struct jfr_pools *p, const char *name, uint32_t number
 
 	if (!slot || *slot)
 		return slot ? *slot : 0;
-	symbol = jfr_pool_symbol(p, name);
+	symbol = class_symbol(p, name);
 	package = package_of(p, name);
 	*slot = begin(p, POOL_CLASS);
 	jfr_put_number(b, 0); /* class loader: not known */
 	jfr_put_number(b, symbol);
 	jfr_put_number(b, package);
 	jfr_put_number(b, 0); /* modifiers: not known */
-	buffer_putc(b, is_hidden(name));
+	buffer_putc(b, hidden_part(name) != NULL);
 	return *slot;
 }
 
@@ -212,9 +234,39 @@ uint32_t jfr_pool_stack(struct jfr_pools *p, const struct jfr_frame *f, uint32_t
 	return id->key;
 }
 
+/* 32 bits of what a constant of T says; never 0. */
+static uint32_t hash_thread(const struct jfr_thread *t)
+{
+	uint64_t h = map_hash(t->java_id << 1 | t->is_java);
+	const char *c;
+
+	for (c = t->name; *c; c++)
+		h = map_hash(h ^ (unsigned char)*c);
+	return (uint32_t)h | 1;
+}
+
+/* Whether T's system id may be its key: nothing else has it in the file, and nothing at all in the chunk. */
+static bool may_have_id(struct jfr_pools *p, const struct jfr_thread *t)
+{
+	uint32_t hash = hash_thread(t), *known, *used;
+
+	if (p->resumed || !t->tid || t->tid >= JFR_THREAD_KEYS || t->is_virtual)
+		return false;
+	known = p->thread_keys.count < THREADS_KNOWN ? map_put(&p->thread_keys, t->tid, NULL) :
+						       map_get(&p->thread_keys, t->tid);
+	if (!known || (*known && *known != hash))
+		return false;
+	*known = hash;
+	used = map_put(&p->threads, t->tid, NULL);
+	if (!used || *used)
+		return false;
+	*used = 1;
+	return true;
+}
+
 uint32_t jfr_pool_thread(struct jfr_pools *p, const struct jfr_thread *t)
 {
-	uint32_t key = begin(p, POOL_THREAD);
+	uint32_t key = may_have_id(p, t) ? begin_as(p, POOL_THREAD, t->tid) : begin(p, POOL_THREAD);
 	struct buffer *b = &p->fresh[POOL_THREAD];
 
 	jfr_put_string(b, t->name);
@@ -273,11 +325,38 @@ void jfr_pools_taken(struct jfr_pools *p)
 
 void jfr_pools_reset(struct jfr_pools *p)
 {
+	struct map threads = p->thread_keys;
+	bool resumed = p->resumed;
 	uint32_t keys[JFR_POOLS];
 
 	memcpy(keys, p->last_key, sizeof(keys));
+	memset(&p->thread_keys, 0, sizeof(p->thread_keys));
 	jfr_pools_free(p);
 	memcpy(p->last_key, keys, sizeof(keys));
+	p->thread_keys = threads;
+	p->resumed = resumed;
+}
+
+void jfr_pools_begin(struct jfr_pools *p, uint32_t first)
+{
+	int pool;
+
+	jfr_pools_free(p);
+	for (pool = 0; pool < JFR_POOLS; pool++)
+		p->last_key[pool] = first;
+	p->last_key[POOL_THREAD] += JFR_THREAD_KEYS;
+	p->resumed = first != 0;
+}
+
+uint32_t jfr_pools_last_key(const struct jfr_pools *p)
+{
+	uint32_t last = p->last_key[POOL_THREAD] - JFR_THREAD_KEYS;
+	int pool;
+
+	for (pool = 0; pool < JFR_POOLS; pool++)
+		if (pool != POOL_THREAD)
+			last = MAX(last, p->last_key[pool]);
+	return last;
 }
 
 void jfr_pools_free(struct jfr_pools *p)
@@ -288,6 +367,8 @@ void jfr_pools_free(struct jfr_pools *p)
 	map_free(&p->pairs);
 	map_free(&p->methods);
 	map_free(&p->stacks);
+	map_free(&p->threads);
+	map_free(&p->thread_keys);
 	free(p->stack_ids.items);
 	for (pool = 0; pool < JFR_POOLS; pool++) {
 		map_free(&p->by_text[pool]);
@@ -301,7 +382,8 @@ void jfr_pools_free(struct jfr_pools *p)
 size_t jfr_pools_bytes(const struct jfr_pools *p)
 {
 	size_t bytes = strings_bytes(&p->texts) + map_bytes(&p->pairs) + map_bytes(&p->methods) +
-		       map_bytes(&p->stacks) + p->stack_ids.capacity * sizeof(*p->stack_ids.items);
+		       map_bytes(&p->stacks) + map_bytes(&p->threads) +
+		       p->stack_ids.capacity * sizeof(*p->stack_ids.items);
 	unsigned i;
 
 	for (i = 0; i < JFR_POOLS; i++)

@@ -5,6 +5,10 @@
  * needs it; each chunk has all it needs. Keys are counted on through the whole file and never used
  * again: the JDK's reader keeps what it has resolved under a key in the chunk before (ConstantLookup),
  * so the same key with another value would show the old one.
+ *
+ * A thread's key is its system id, for async-profiler's converter shows keys as ids. Where that is taken in this file
+ * by another thread, or by this one under another name, and for virtual threads, the key is one that no thread can
+ * have.
  */
 #ifndef JSTROBE_FORMAT_JFR_POOLS_H
 #define JSTROBE_FORMAT_JFR_POOLS_H
@@ -13,6 +17,8 @@
 #include "base/strings.h"
 #include "base/vector.h"
 #include "format/jfr.h"
+
+#define JFR_THREAD_KEYS (1u << 22) /* PID_MAX_LIMIT of Linux: ids are below it, other keys of threads above */
 
 enum jfr_pool { POOL_THREAD, POOL_SYMBOL, POOL_PACKAGE, POOL_CLASS, POOL_METHOD, POOL_STACK, JFR_POOLS };
 
@@ -24,7 +30,10 @@ struct jfr_stack_id {
 /* Zeroed is not enough: jfr_pools_free makes one ready. */
 struct jfr_pools {
 	uint32_t last_key[JFR_POOLS];
+	bool resumed;                    /* the file has a begin of which it is not known what its keys stand for */
+	struct map thread_keys;          /* of the whole file: system id → hash of what has it as its key */
 	/* of the present chunk */
+	struct map threads;              /* system ids that are keys in it */
 	struct strings texts;
 	struct map by_text[JFR_POOLS];   /* number of a text → key: symbols, packages, classes */
 	struct map pairs;                /* class and name → a number */
@@ -52,6 +61,9 @@ void jfr_pools_taken(struct jfr_pools *p);
 /* A new chunk begins: everything must be written again, under new keys. */
 void jfr_pools_reset(struct jfr_pools *p);
 void jfr_pools_free(struct jfr_pools *p);
+/* Keys are above FIRST, which the begin of the file has used (0: there is none); and the last one used by now. */
+void jfr_pools_begin(struct jfr_pools *p, uint32_t first);
+uint32_t jfr_pools_last_key(const struct jfr_pools *p);
 /* Bytes of memory by which constants of the chunk are found again. */
 size_t jfr_pools_bytes(const struct jfr_pools *p);
 #endif

@@ -290,6 +290,9 @@ void loss_details(struct buffer *out, const struct profile *p)
 /* -o loss: the command shows it beside files that have no room for it. */
 void format_loss(const struct profile *p, const struct format_options *options, struct buffer *out)
 {
+	/* of several events each says which it is */
+	if (options->event)
+		buffer_printf(out, "%s: ", p->event);
 	format_loss_line(p, out);
 	buffer_putc(out, '\n');
 }

@@ -13,6 +13,7 @@
 #include "format/loss_line.h"
 #include "format/methods.h"
 #include "format/sorted.h"
+#include "format/thread_table.h"
 #include "format/waits.h"
 
 #define TEXT_TRACES 100
@@ -124,6 +125,7 @@ int text_flat(struct buffer *out, const struct profile *p, const struct format_o
 	unsigned style = format_style(STYLE_TEXT, options);
 	struct methods m;
 	uint32_t i, count = 0;
+	int result = 0;
 
 	if (methods_build(&m, p, style, true)) {
 		methods_free(&m);
@@ -143,8 +145,12 @@ int text_flat(struct buffer *out, const struct profile *p, const struct format_o
 			      decimal(percent(row->self_weight, p->weight_stored), 2).text,
 			      (unsigned long long)row->self, name_text(&m.names, row->name));
 	}
+	if (format_by_thread(p, options)) {
+		buffer_putc(out, '\n');
+		result = thread_table(out, p, &m.names, true, limit);
+	}
 	methods_free(&m);
-	return 0;
+	return result;
 }
 
 /* Header, then TRACES stacks and FLAT methods; 0 leaves a part out. */

@@ -70,7 +70,7 @@ int tree_begin(const struct tree_setup *s, struct error *err)
 
 		if (base && !tree_base)
 			munmap(base, BASE_SIZE);
-		return error_set(err, ENOMEM, "no address space for the threads' call trees: %s", strerror(rc));
+		return error_set(err, ENOMEM, "no address space for the threads' call trees: %s", error_text(rc));
 	}
 	pthread_rwlock_wrlock(&tree_state.life);
 	tree_base = (uintptr_t)base;

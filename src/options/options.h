@@ -97,6 +97,7 @@ struct options {
 	char title[256];
 
 	/* recordings */
+	char jfr_compat[8];    /* "4.2": for that converter; "" = all that there is to say */
 	char cpu_events[12]; /* "execution", "cputime", "both"; "" = both */
 	uint64_t chunk_size, chunk_time, max_size; /* bytes, ns, bytes; 0 = the default */
 	uint32_t omitted; /* of enum options_omit */

@@ -21,6 +21,8 @@ uint64_t os_process_cpu(void);
 uint64_t os_children_cpu(void);
 /* CPU time of thread TID of this process, 0 being the one that asks; 0 when it is gone. */
 uint64_t os_thread_cpu(pid_t tid);
+/* How often TID's thread has been given a CPU; 0: not known. */
+uint32_t os_thread_turns(pid_t tid);
 /* Wait NS (or less, when a signal comes). */
 void os_sleep(uint64_t ns);
 /*

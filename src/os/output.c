@@ -85,10 +85,10 @@ static int open_new(struct output *o, struct error *err)
 	if (fd < 0)
 		fd = make_hidden(o);
 	if (fd < 0)
-		return error_set(err, -fd, "%s: %s; %s", o->name, strerror(-fd), fd == -ENOSPC || fd == -EDQUOT ?
+		return error_set(err, -fd, "%s: %s; %s", o->name, error_text(-fd), fd == -ENOSPC || fd == -EDQUOT ?
 				 "free some space or choose another place" : "choose another place");
 	if (o->mode && fchmod(fd, o->mode)) {
-		error_set(err, errno, "%s: mode %o: %s", o->name, (unsigned)o->mode, strerror(errno));
+		error_set(err, errno, "%s: mode %o: %s", o->name, (unsigned)o->mode, error_text(errno));
 		close(fd);
 		if (o->aside[0])
 			unlinkat(o->folder, o->aside, 0);
@@ -124,7 +124,7 @@ static int open_special(struct output *o, struct error *err)
 	if (o->fd >= 0)
 		return 0;
 	return error_set(err, errno, "%s: cannot be opened: %s", o->name, errno == ENXIO ? "it has no reader yet" :
-			 errno == ESTALE ? "it was just replaced by another" : strerror(errno));
+			 errno == ESTALE ? "it was just replaced by another" : error_text(errno));
 }
 
 /* What is open already: opened once more, as its mode belongs to all who have it; files and sockets cannot be. */
@@ -133,14 +133,14 @@ static int open_inherited(struct output *o, struct error *err)
 	struct stat st;
 
 	if (fstat(o->number, &st))
-		return error_set(err, errno, "descriptor %d: %s; name a file", o->number, strerror(errno));
+		return error_set(err, errno, "descriptor %d: %s; name a file", o->number, error_text(errno));
 	o->type = st.st_mode & S_IFMT;
 	o->fd = output_open_again(o->number, o->type);
 	if (o->fd >= 0)
 		return 0;
 	o->shares = !S_ISREG(st.st_mode);
 	o->fd = fcntl(o->number, F_DUPFD_CLOEXEC, 0);
-	return o->fd < 0 ? error_set(err, errno, "descriptor %d: %s", o->number, strerror(errno)) : 0;
+	return o->fd < 0 ? error_set(err, errno, "descriptor %d: %s", o->number, error_text(errno)) : 0;
 }
 
 int output_make(struct output *o, struct error *err)
@@ -216,11 +216,11 @@ static int take_other_name(struct output *o, int code, struct error *err)
 	if (linkat(o->folder, o->aside, o->folder, name, 0) == 0)
 		unlinkat(o->folder, o->aside, 0);
 	else if (errno == EEXIST || renameat(o->folder, o->aside, o->folder, name))
-		return error_set(err, code, "%s: %s; choose another place", wanted, strerror(code));
+		return error_set(err, code, "%s: %s; choose another place", wanted, error_text(code));
 	o->aside[0] = '\0';
 	strcpy(o->name, name);
-	return error_set(err, code, "%s cannot be replaced (%s): the result is in %s beside it", wanted, strerror(code),
-			 name);
+	return error_set(err, code, "%s cannot be replaced (%s): the result is in %s beside it", wanted,
+			 error_text(code), name);
 }
 
 /* Whether what has the name now is what was written: a folder without the sticky bit is anybody's. */
@@ -240,7 +240,7 @@ int output_sync(const struct output *o, struct error *err)
 	if (o->kind != OUTPUT_FILE || o->fd < 0 || fsync(o->fd) == 0 || errno == EINVAL || errno == EROFS)
 		return 0;
 	return error_set(err, errno, "%s: the result is not on the disk: %s; choose another place", o->name,
-			 strerror(errno));
+			 error_text(errno));
 }
 
 int output_publish(struct output *o, bool keep, struct error *err)
@@ -254,13 +254,13 @@ int output_publish(struct output *o, bool keep, struct error *err)
 	if (rc && rc != -ENOSPC && rc != -EDQUOT)
 		rc = copy_hidden(o);
 	if (rc)
-		return error_set(err, -rc, "%s: %s; choose another place", o->name, strerror(-rc));
+		return error_set(err, -rc, "%s: %s; choose another place", o->name, error_text(-rc));
 	if (renameat(o->folder, o->aside, o->folder, o->name))
 		rc = -errno;
 	if (rc && keep)
 		return take_other_name(o, -rc, err);
 	if (rc)
-		return error_set(err, -rc, "%s: %s; choose another place", o->name, strerror(-rc));
+		return error_set(err, -rc, "%s: %s; choose another place", o->name, error_text(-rc));
 	o->aside[0] = '\0';
 	return verify(o, err);
 }
@@ -314,7 +314,7 @@ int output_append(const char *path, unsigned flags, struct error *err)
 		fd = error_set(err, EPERM, "%s has other names as well, and lies in a folder that all can write to; "
 			       "choose another name, or say --force", path);
 	} else if (fd < 0) {
-		fd = error_set(err, errno, "%s: %s", path, strerror(errno));
+		fd = error_set(err, errno, "%s: %s", path, error_text(errno));
 	}
 	output_drop(&o);
 	return fd;

@@ -60,7 +60,7 @@ static int cannot(const struct output *o, int code, uint64_t done, uint64_t size
 	if (code == EINTR)
 		return error_set(err, code, "%s: called off; %llu of %llu bytes of the result were written", name,
 				 (unsigned long long)done, (unsigned long long)size);
-	return error_set(err, code, "the result cannot be written to %s: %s", name, strerror(code));
+	return error_set(err, code, "the result cannot be written to %s: %s", name, error_text(code));
 }
 
 int output_open_again(int fd, mode_t type)
@@ -107,7 +107,7 @@ int output_copy(struct output *o, int from, uint64_t size, const struct output_l
 			n = pread(from, bytes, (size_t)MIN(size - *done, (uint64_t)sizeof(bytes)), (off_t)*done);
 		if (rc == 0 && n <= 0)
 			return error_set(err, n ? errno : EIO, "the result cannot be read back: %s",
-					 n ? strerror(errno) : "it became shorter");
+					 n ? error_text(errno) : "it became shorter");
 		gone = rc ? 0 : output_write_some(o, bytes, (size_t)n);
 		if (gone > 0) {
 			*done += (uint64_t)gone;

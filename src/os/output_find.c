@@ -82,7 +82,7 @@ static int fail(const struct walk *w, int code, struct error *err)
 	if (code == ENOENT || code == ENOTDIR)
 		return error_set(err, code, "%s: there is no folder %.*s; create it or choose another", w->path,
 				 slash ? (int)MAX(slash - w->path, (ptrdiff_t)1) : 1, slash ? w->path : ".");
-	return error_set(err, code, "%s: %s; choose another place", w->path, strerror(code));
+	return error_set(err, code, "%s: %s; choose another place", w->path, error_text(code));
 }
 
 /* A link called WORD, open as FD: what it says comes before what is left. */
@@ -296,5 +296,5 @@ int output_may_make(const struct output *o, const char *path, struct error *err)
 
 	if (o->kind != OUTPUT_FILE || faccessat(o->folder, ".", W_OK | X_OK, flags) == 0)
 		return 0;
-	return error_set(err, errno, "%s: cannot write into the folder: %s; choose another", path, strerror(errno));
+	return error_set(err, errno, "%s: cannot write into the folder: %s; choose another", path, error_text(errno));
 }

@@ -103,7 +103,7 @@ const char *os_perf_refusal(int rc)
 	case ENOENT:
 		return "this kernel or container offers no perf events";
 	default:
-		return strerror(-rc);
+		return error_text(-rc);
 	}
 }
 

@@ -129,6 +129,16 @@ bool os_thread_waits(pid_t tid, uintptr_t *sp, uintptr_t *pc)
 	return waits;
 }
 
+/* "12345 678 9": ns on a CPU, ns that it waited for one, how often it got one. */
+uint32_t os_thread_turns(pid_t tid)
+{
+	unsigned long long on, ready, turns;
+	char text[128];
+
+	read_file(tid, "schedstat", text, sizeof(text));
+	return sscanf(text, "%llu %llu %llu", &on, &ready, &turns) == 3 ? (uint32_t)turns : 0;
+}
+
 /* "202 0x7f…word 0x189 …": the operation's low bits are what is asked, see futex(2). */
 uintptr_t os_thread_futex(pid_t tid)
 {

@@ -1,7 +1,7 @@
 """A program's own library may have called setlocale: what is written and read must not depend on it.
 
-Numbers with a fraction are made by base/decimal.h, letters compared by base/ascii.h; this sees to it that nothing else
-does either."""
+Numbers with a fraction are made by base/decimal.h, letters compared by base/ascii.h, texts of errors found by base/error.h;
+this sees to it that nothing else does either."""
 import re
 
 import tree
@@ -11,10 +11,11 @@ MAKES_DECIMALS = "src/base/decimal.c"
 FORBIDDEN = re.compile(r"""\b(?:
     is(?:alpha|alnum|blank|cntrl|digit|graph|lower|print|punct|space|upper|xdigit) | to(?:lower|upper) |
     str(?:n)?casecmp | strcasestr | strcoll | strxfrm | strto(?:d|f|ld) | atof | regcomp | fnmatch | glob |
-    setlocale | localeconv | nl_langinfo | printf_l | wc(?:s\w+|width) | mb(?:r?to|st|sr)\w+ | strfmon
+    setlocale | localeconv | nl_langinfo | strerror(?:_r)? | perror | strsignal | dlerror | printf_l | wc(?:s\w+|width) | mb(?:r?to|st|sr)\w+ | strfmon
     )\s*\(""", re.X)
 STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 FRACTION = re.compile(r"%[-+ #0]*(?:\*|\d+)?(?:\.(?:\*|\d+)?)?[lL]?[fFeEgGaA]\b")
+ERROR = re.compile(r"(?<!%Y)(?<!%Y-)%m")  # not of a date
 GROUPED = re.compile(r"%[-+ #0]*'")
 TIME = re.compile(r'\bstrftime\s*\([^"]*("(?:[^"\\\n]|\\.)*")')
 
@@ -27,6 +28,8 @@ def test_the_check_sees():
     assert without_comments('/* "%f" */ a("/* %f */"); // "x"') == '  a("/* %f */"); // "x"'
     assert FRACTION.search('"%.2f ns"') and FRACTION.search('"%*.3f"') and FRACTION.search('"%lg"')
     assert not FRACTION.search('"%s f"') and not FRACTION.search('"%5u"')
+    assert ERROR.search('"%s: %m"') and not ERROR.search('"%Y%m%d %Y-%m-%d"')
+    assert FORBIDDEN.search("strerror(errno)") and not FORBIDDEN.search("strerror_l(code, known)")
     assert FORBIDDEN.search("n = strtod(text, &rest);") and not FORBIDDEN.search("ascii_lower(c)")
 
 
@@ -41,6 +44,8 @@ def test_no_locale():
             found.append(f"{name}: {match.group()}…")
         for match in STRING.finditer(text):
             literal = match.group().replace("%%", "")
+            if ERROR.search(literal):
+                found.append(f"{name}: {match.group()}: %m is strerror")
             if GROUPED.search(literal) or (FRACTION.search(literal) and name != MAKES_DECIMALS):
                 found.append(f"{name}: {match.group()}")
         found += [f"{name}: strftime {m.group(1)}" for m in TIME.finditer(text)

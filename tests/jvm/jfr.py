@@ -75,7 +75,7 @@ class Chunk:
             raise Broken(f"no chunk at {start}")
         if features >> 24 or not features & 1 or start + self.size > len(data):
             raise Broken(f"chunk at {start}: features {features:#x}, size {self.size} of {len(data)}")
-        self.data, self.start, self.seen = data, start, seen_keys
+        self.data, self.start, self.seen = data, start, seen_keys  # what each key of the file says
         self.final = bool(features & 2)
         self.read_metadata(start + metadata)
         self.constants, self.checkpoints = {}, set()
@@ -179,13 +179,16 @@ class Chunk:
                     key = c.number()
                     if (type.name, key) in self.constants:
                         raise Broken(f"{type.name} {key} twice in a chunk")
+                    value = self.value(c, type)
                     if not type.simple or type.name == "jdk.types.Symbol":
-                        if (type.name, key) in self.seen:
+                        # a thread's key is its id in every chunk, if it says the same each time
+                        same = type.name == "java.lang.Thread" and self.seen.get((type.name, key)) == value
+                        if (type.name, key) in self.seen and not same:
                             raise Broken(f"{type.name} {key} twice in a file")
-                        self.seen.add((type.name, key))
-                        if type.name == "jdk.types.Symbol" and not self.data[c.at + 1]:
+                        self.seen[type.name, key] = value
+                        if type.name == "jdk.types.Symbol" and not value["string"]:
                             raise Broken(f"symbol {key} is empty: the JDK's tools take that for null")
-                    self.constants[type.name, key] = self.value(c, type)
+                    self.constants[type.name, key] = value
             if c.at != c.end:
                 raise Broken(f"checkpoint: {c.end - c.at} bytes too many")
             at += delta
@@ -215,7 +218,7 @@ class Recording:
     def __init__(self, path):
         with open(path, "rb") as file:
             data = file.read()
-        self.chunks, self.events, at, seen = [], {}, 0, set()
+        self.chunks, self.events, at, seen = [], {}, 0, {}
         while at < len(data):
             chunk = Chunk(data, at, seen)
             self.chunks.append(chunk)

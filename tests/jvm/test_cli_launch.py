@@ -109,7 +109,8 @@ def test_programs_without_a_jvm():
     for program, status in ((["sh", "-c", "exit 4"], 4), (["true"], 1)):
         done = jstrobe("record", "--", *program)
         assert done.returncode == status
-        assert "ended before a JVM loaded the agent" in done.stderr
+        assert f"ended (exit status {status if status > 1 else 0}) before a JVM loaded the agent" in done.stderr
+        assert "chroot" in done.stderr, "what may be in the way of one"
     done = jstrobe("record", "--", "/no/such/program")
     assert done.returncode == 1 and "/no/such/program cannot be started: No such file" in done.stderr
     assert not left_since(before)

@@ -1,6 +1,7 @@
 """Attaching across namespaces and chroots, and what a hostile file system can do about it."""
 import glob
 import itertools
+import json
 import os
 import re
 import shlex
@@ -222,3 +223,35 @@ def test_two_versions_in_turn(jdk17, say):
         say(f"two builds in turn in a container: {2 * rounds} rounds, memory {memory >> 20} -> "
             f"{program.memory() >> 20} MB")
         assert program.stop() == 0
+
+
+# ---- doctor and record say the same -----------------------------------------------------------
+
+READ_ONLY = {place: f"mkdir -p {place}; mount -t tmpfs -o mode=1777,ro none {place}" for place in ("var/tmp", "dev/shm", "run")}
+NOEXEC = {place: f"mkdir -p {place}; mount -t tmpfs -o mode=1777,noexec none {place}" for place in READ_ONLY}
+FILLED = {place: f"mkdir -p {place}; mount -t tmpfs -o mode=1777,size=4k none {place}; head -c 4096 /dev/zero > {place}/filler"
+        for place in READ_ONLY}
+
+
+@pytest.mark.parametrize("user", [0, 1000], ids=["root", "user"])
+@pytest.mark.parametrize("tmp, extra, way", [
+    ("plain", [], True), ("noexec", [], True), ("full", [], None), ("read-only", [], False), ("none", [], False),
+    ("noexec", list(READ_ONLY.values()), False), ("noexec", list(NOEXEC.values()), False),
+    ("noexec", [READ_ONLY["var/tmp"], NOEXEC["dev/shm"]], None), ("noexec", list(FILLED.values()), False),
+    ("plain", ["chmod 755 tmp"], None)],
+    ids=["plain", "noexec", "full", "read-only", "none", "no-place", "all-noexec", "one-left", "all-full", "not-mine"])
+def test_doctor_says_what_record_does(jdk17, tmp, extra, way, user):
+    """WAY: whether it can be attached to; None: whatever the two say, it is the same."""
+    with Container(jdk17, namespaces=["--pid"], tmp=tmp, extra=extra, user=user) as program:
+        listed = {place: sorted(os.listdir(program.inside(place))) for place in ("/tmp", "/var/tmp", "/run")
+                  if os.path.isdir(program.inside(place))}
+        checks = json.loads(jstrobe("doctor", "--json", program.pid).stdout)
+        assert listed == {place: sorted(os.listdir(program.inside(place))) for place in listed}, "looking makes nothing"
+        problems = [c["text"] for c in checks["checks"] if c["verdict"] == "problem"]
+        done = jstrobe("record", "-d", "0.2", "-f", "/dev/null", program.pid)
+        assert (done.returncode == 0) == (checks["verdict"] != "problem"), (problems, done.stderr)
+        assert way is None or (done.returncode == 0) == way, done.stderr
+        if problems:
+            # what is full is seen at another step when it is really tried
+            assert any(text.split(":")[0] in done.stderr for text in problems), (problems, done.stderr)
+        assert program.alive()

@@ -59,24 +59,58 @@ def counts(jdk, path):
     return {name: int(n) for name, n in re.findall(r"^ (\S+)\s+(\d+)\s+\d+$", tool(jdk, "summary", path), re.M)}
 
 
-def test_every_stack_is_the_jdks(of_17):
+@pytest.fixture(scope="module", params=[(17, "epoll"), (17, "socket"), (25, "epoll"), (25, "pool")], ids=str)
+def of_waiting(request, programs):
+    """Two threads that work half of the time beside many that wait in native code, or (pool) nowhere there."""
+    version, how = request.param
+    jdk = jvm.find_jdk(version)
+    if not jdk:
+        pytest.skip(f"JDK {version}: not tested (none installed, none could be fetched)")
+    path = jvm.result_file(".jfr")
+    with Program(jdk, "IdlePool", how, 20, jvm=[f"-XX:StartFlightRecording:settings=profile,filename={path}"]) as program:
+        time.sleep(counted(3, 20))
+        assert program.stop() == 0
+    yield jdk, how, path
+    os.remove(path)
+
+
+def test_native_samples_are_no_cpu_time(of_waiting, say):
+    jdk, how, path = of_waiting
+    found = counts(jdk, path)
+    cpu = converted(path, "--cpu")
+    assert cpu.samples["stored"] == found["jdk.ExecutionSample"]
+    waits = lambda profile: sum(s["samples"] for s in profile.stacks if re.search(
+        r"EPoll\.wait|socketRead0|SocketDispatcher\.read0|Net\.(accept|poll)|receive0", s["frames"][-1]))
+    assert not waits(cpu), cpu.stacks
+    if how == "pool":
+        return
+    native = converted(path, "-e", "native")
+    assert native.samples["stored"] == found["jdk.NativeMethodSample"] and native.json["event"] == "native"
+    assert waits(native) > native.samples["stored"] / 2
+    say(f"{jdk}, {how}: {cpu.samples['stored']} samples of CPU time and {native.samples['stored']} of native methods, "
+        f"{waits(native)} of which wait: they were {100 * waits(native) / (cpu.samples['stored'] + native.samples['stored']):.0f} % of --cpu")
+
+
+@pytest.mark.parametrize("event, family", [("jdk.ExecutionSample", "cpu"), ("jdk.NativeMethodSample", "native")])
+def test_every_stack_is_the_jdks(of_17, event, family):
     jdk = jvm.find_jdk(17)
-    text = tool(jdk, "print", "--json", "--stack-depth", "200", "--events",
-                "jdk.ExecutionSample,jdk.NativeMethodSample", of_17)
+    if family == "native" and not counts(jdk, of_17)[event]:
+        pytest.skip("the program was never seen in a native method")
+    text = tool(jdk, "print", "--json", "--stack-depth", "200", "--events", event, of_17)
     theirs = collections.Counter()
     for event in json.loads(text)["recording"]["events"]:
         values = event["values"]
         frames = [f"{f['method']['type']['name'].replace('/', '.')}.{f['method']['name']}:{f['lineNumber']}"
                   for f in values["stackTrace"]["frames"]]
         theirs[(values["sampledThread"]["osThreadId"], *reversed(frames))] += 1
-    profile = converted(of_17, "-t", "--lines", "-e", "cpu")
+    profile = converted(of_17, "-t", "--lines", "-e", family)
     ours = collections.Counter()
     for stack in profile.stacks:
         frames = [f if ":" in f else f + ":-1" for f in stack["frames"]]
         ours[(stack["tid"], *frames)] += stack["samples"]
     plain = lambda stacks: collections.Counter({tuple(re.sub(r"\$\$Lambda.*?\.(?=\w+:)|:(-1|0)$", "", str(f)) for f in s): n
                                                 for s, n in stacks.items()})
-    assert sum(theirs.values()) > 5
+    assert sum(theirs.values()) > (5 if family == "cpu" else 0)
     assert plain(ours) == plain(theirs)
 
 
@@ -90,9 +124,8 @@ def test_cpu_time_samples(of_25):
     assert len(periods) == profile.samples["stored"]
     assert profile.weight["total"] == pytest.approx(sum(periods) * 1e9, rel=1e-6)
     assert profile.share("truth.KnownShares.alpha") > 0
-    sampled = found["jdk.ExecutionSample"] + found["jdk.NativeMethodSample"]
-    if sampled:
-        assert converted(of_25, "--cpu").samples["stored"] == sampled
+    if found["jdk.ExecutionSample"]:
+        assert converted(of_25, "--cpu").samples["stored"] == found["jdk.ExecutionSample"]
 
 
 def test_the_page_has_all_families(of_25):

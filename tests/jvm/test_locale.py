@@ -3,6 +3,7 @@ import json
 import os
 import re
 import shutil
+import struct
 import subprocess
 
 import jvm
@@ -66,3 +67,36 @@ def test_results_are_as_everywhere(jdk, locale):
     with open(files["jfr"], "rb") as file:
         recorded = file.read()
     assert b"SITE_CREDENTIAL" in recorded and SECRET.encode() not in recorded
+
+
+def catalog(folder, language, texts):
+    """Texts of libc in another language, as gettext reads them."""
+    path = os.path.join(folder, language, "LC_MESSAGES", "libc.mo")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    pairs = sorted({"": "Content-Type: text/plain; charset=UTF-8\n", **texts}.items())
+    at, places, strings = 28 + 16 * len(pairs), b"", b""
+    for column in 0, 1:
+        for pair in pairs:
+            text = pair[column].encode()
+            places += struct.pack("<II", len(text), at + len(strings))
+            strings += text + b"\0"
+    with open(path, "wb") as file:
+        file.write(struct.pack("<IIIIIII", 0x950412de, 0, len(pairs), 28, 28 + 8 * len(pairs), 0, 0) + places + strings)
+
+
+def test_errors_are_in_english(jdk, locale):
+    """What a user searches for; strerror speaks the language of the program's process."""
+    name, folder = locale
+    messages = os.path.join(jvm.OWN, "messages")
+    for language in "de", "tr":
+        catalog(messages, language, {"No such file or directory": "Datei nicht gefunden",
+                                     "Invalid argument": "Falsche Angabe"})
+    with Program(jdk, "Locales", jvm.NATIVE, name, messages, ready=False,
+                 wrap=("env", "-u", "LANGUAGE", "LOCPATH=" + folder)) as program:
+        assert program.wait_for("LOCALE") == f"true {COMMA}"
+        assert program.wait_for("ERRORS") == "Datei nicht gefunden", "the program's own errors are not in English"
+        program.wait_for("READY")
+        # SIGKILL, which nobody can catch: the agent hears it of the system
+        done = jstrobe("start", "-f", result_file(), "--on-signal", "9", program.pid)
+        assert done.returncode == 1, done.stderr
+        assert "Invalid argument" in done.stderr and "Falsche" not in done.stderr, done.stderr

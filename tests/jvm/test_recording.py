@@ -474,7 +474,7 @@ def test_other_readers(jdk17, jdk25, say):
 def check_joined(path, jdk):
     """Ours first, whole; behind it chunks of the JDK, which every reader takes. Counts of the JDK's events."""
     with open(path, "rb") as file:
-        ours = jfr.Chunk(file.read(), 0, set())
+        ours = jfr.Chunk(file.read(), 0, {})
     summary = tool(jdk, "summary", path)
     assert count_in_summary(summary, "jdk.CPUTimeSample") == len(ours.events["jdk.CPUTimeSample"]) > 20
     assert count_in_summary(summary, "jdk.ExecutionSample") == len(ours.events["jdk.ExecutionSample"])

@@ -108,6 +108,9 @@ static const struct made_type types[] = {
 	{MADE_EXECUTION, "jdk.ExecutionSample", false,
 	 {{"startTime", MADE_LONG, "t"}, {"sampledThread", MADE_THREAD, "p"},
 	  {"stackTrace", MADE_STACK, "p"}, {"state", MADE_STATE, "p"}}},
+	{MADE_NATIVE, "jdk.NativeMethodSample", false,
+	 {{"startTime", MADE_LONG, "t"}, {"sampledThread", MADE_THREAD, "p"},
+	  {"stackTrace", MADE_STACK, "p"}, {"state", MADE_STATE, "p"}}},
 	{MADE_CPU_TIME, "jdk.CPUTimeSample", false,
 	 {{"startTime", MADE_LONG, "t"}, {"stackTrace", MADE_STACK, "p"}, {"eventThread", MADE_THREAD, "p"},
 	  {"failed", MADE_BOOLEAN, ""}, {"samplingPeriod", MADE_LONG, "n"}, {"biased", MADE_BOOLEAN, ""}}},
@@ -412,14 +415,19 @@ void made_usual_constants(struct made *m, uint64_t base)
 	made_constants_end(m);
 }
 
-void made_execution(struct made *m, uint64_t time, uint64_t thread, uint64_t stack, uint64_t state)
+void made_sample(struct made *m, uint64_t type, uint64_t time, uint64_t thread, uint64_t stack, uint64_t state)
 {
-	made_event(m, MADE_EXECUTION);
+	made_event(m, type);
 	made_long(m, time);
 	made_long(m, thread);
 	made_long(m, stack);
 	made_long(m, state);
 	made_event_end(m);
+}
+
+void made_execution(struct made *m, uint64_t time, uint64_t thread, uint64_t stack, uint64_t state)
+{
+	made_sample(m, MADE_EXECUTION, time, thread, stack, state);
 }
 
 void made_cpu_time(struct made *m, uint64_t time, uint64_t thread, uint64_t stack, uint64_t ns)

@@ -15,7 +15,7 @@ enum {
 	MADE_THREAD = 40, MADE_CLASS, MADE_SYMBOL, MADE_METHOD, MADE_STACK, MADE_FRAME, MADE_FRAME_TYPE,
 	MADE_STATE, MADE_SPACE,
 	MADE_EXECUTION = 100, MADE_CPU_TIME, MADE_WALL, MADE_ALLOC, MADE_TLAB, MADE_MONITOR, MADE_SETTING,
-	MADE_HEAP, MADE_FAR = 300000,
+	MADE_HEAP, MADE_NATIVE, MADE_FAR = 300000,
 	MADE_COUNTERS = 200, MADE_WEIGHTS, MADE_EVENT, MADE_LOST, MADE_WALL_WEIGHTS,
 };
 
@@ -56,6 +56,8 @@ void made_constants_end(struct made *m);
  */
 void made_usual_constants(struct made *m, uint64_t base);
 void made_execution(struct made *m, uint64_t time, uint64_t thread, uint64_t stack, uint64_t state);
+/* The same of another type with its fields. */
+void made_sample(struct made *m, uint64_t type, uint64_t time, uint64_t thread, uint64_t stack, uint64_t state);
 void made_cpu_time(struct made *m, uint64_t time, uint64_t thread, uint64_t stack, uint64_t ns);
 void made_wall(struct made *m, uint64_t time, uint64_t thread, uint64_t stack, uint64_t state,
 	       uint64_t samples, uint64_t span);

@@ -113,7 +113,7 @@ static void sparse_files(void **state)
 	if (ftruncate(fd, 1ll << 43) && ftruncate(fd, 1ll << 40))
 		print_message("8 TB: not run (%s)\n", strerror(errno));
 	assert_int_equal(foreign_read(fd, bytes, sizeof(bytes)), sizeof(bytes) - 1);
-	process_jdk(getpid(), in_folder("jdk/lib/server/libjvm.so"), jdk, sizeof(jdk));
+	process_jdk(getpid(), in_folder("jdk/lib/server/libjvm.so"), "", jdk, sizeof(jdk));
 	assert_string_equal(jdk, "?");
 	close(fd);
 	assert_true(seconds() - begun < 30);

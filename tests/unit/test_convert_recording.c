@@ -234,6 +234,48 @@ static void texts_of_all_kinds(void **state)
 	}
 }
 
+/* A sample of a thread in native code, which may wait there, is no CPU time, whatever state is said of it. */
+static void native_samples(void **state)
+{
+	static const struct {
+		unsigned cpu, native;
+		bool wide;
+		const char *usual, *of_cpu, *of_native;
+	} rows[] = {
+		{2, 0, false, MAIN " 2\n", MAIN " 2\n", NULL},
+		{1, 86, false, MAIN " 1\n", MAIN " 1\n", MAIN ";write 86\n"},
+		{1, 86, true, MAIN " 1\n", MAIN " 1\n", MAIN ";write 86\n"},
+		{0, 3, false, MAIN ";write 3\n", NULL, MAIN ";write 3\n"},
+	};
+	size_t i;
+	unsigned n;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		struct made m = {.wide = rows[i].wide};
+		struct options o = defaults();
+		char *nothing;
+
+		made_begin(&m, START, TICKS, RATE);
+		made_usual_constants(&m, 0);
+		for (n = 0; n < rows[i].native; n++)
+			made_sample(&m, MADE_NATIVE, TICKS + n, 1 + n % 2, 2, 1 + n % 3);
+		for (n = 0; n < rows[i].cpu; n++)
+			made_execution(&m, TICKS + n, 1, 1, 1);
+		made_end(&m, 1000000);
+		expect(&m, rows[i].usual);
+		if (rows[i].of_cpu)
+			expect_event(&m, "cpu", false, rows[i].of_cpu);
+		if (rows[i].of_native)
+			expect_event(&m, "native", false, rows[i].of_native);
+		strcpy(o.families, rows[i].of_cpu ? "native" : "cpu");
+		nothing = collapsed(&m, &o, false);
+		assert_true(rows[i].of_cpu && rows[i].of_native ? !strstr(nothing, "no samples")
+								: strstr(nothing, "there are no samples of") != NULL);
+		free(nothing);
+		made_free(&m);
+	}
+}
+
 static void wall_samples(void **state)
 {
 	struct made m = {.ours = false};
@@ -538,6 +580,7 @@ int main(void)
 		cmocka_unit_test(keys_are_of_their_chunk),
 		cmocka_unit_test(keys_are_any_numbers),
 		cmocka_unit_test(texts_of_all_kinds),
+		cmocka_unit_test(native_samples),
 		cmocka_unit_test(wall_samples),
 		cmocka_unit_test(ranges),
 		cmocka_unit_test(allocations),

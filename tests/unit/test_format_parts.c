@@ -269,14 +269,25 @@ static void formats_by_name_and_file(void **state)
 	} cases[] = {
 		{"a.html", "flamegraph"}, {"a.jfr", "jfr"}, {"a.HTM", "flamegraph"}, {"/x.json/a.collapsed", "collapsed"},
 		{"a.folded", "collapsed"}, {"a.json", "json"}, {"a.txt", "text"}, {"a", "text"},
-		{"/x.json/a", "text"}, {"a.", "text"}, {"a.unknown", "text"}, {"a.jso", "text"},
+		{"/x.json/a", "text"}, {"a.", "text"}, {"a.log", "text"}, {"a.flat", "flat"}, {"a.HOT", "hot"},
+		{"a.1", "text"}, {"a.%t", "text"}, {"/x.svg/a", "text"}, {"-", "text"}, {"a.20261126", "text"},
 	};
+	/* what a text would not be */
+	static const char *const refused[] = {"a.svg", "a.unknown", "a.jso", "/x.json/a.png", "a.html.gz", "a.PDF", "x.jar"};
+	struct error err;
 	const struct format *f;
 	unsigned i;
 
 	(void)state;
 	for (i = 0; i < ARRAY_LEN(cases); i++)
 		assert_string_equal(format_by_file(cases[i].file)->name, cases[i].format);
+	for (i = 0; i < ARRAY_LEN(cases); i++)
+		assert_int_equal(format_check_file(cases[i].file, &err), 0);
+	for (i = 0; i < ARRAY_LEN(refused); i++) {
+		assert_int_equal(format_check_file(refused[i], &err), -EINVAL);
+		assert_non_null(strstr(err.text, "-o FORMAT"));
+		assert_non_null(strstr(err.text, refused[i]));
+	}
 	for (f = formats; f->name; f++) {
 		assert_ptr_equal(format_by_name(f->name), f);
 		assert_true(f->write || strcmp(f->name, "jfr") == 0);

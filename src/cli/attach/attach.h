@@ -68,9 +68,10 @@ bool attach_has_old_library(pid_t pid, const char *library);
  * Where the target's user can load the agent LIBRARY (absolute path here) from, as the target sees
  * it: LIBRARY itself if it is the same file there, else a copy in /tmp/jstrobe-<uid>/<version>/ (or
  * another folder, where /tmp is noexec), which is made unless an equal one is there. *COPIED says
- * which. Nothing is ever overwritten. All of it is done with the target user's rights.
+ * which. Nothing is ever overwritten. All of it is done with the target user's rights. Without MAKE nothing is made:
+ * the answer is whether it could be.
  */
-int attach_library(const struct attach_target *t, const char *library, char path[PATH_MAX],
+int attach_library(const struct attach_target *t, const char *library, bool make, char path[PATH_MAX],
 		   bool *copied, struct error *err);
 /* Whether the path LIBRARY is one of a copy of this version. */
 bool attach_is_copy(const char *library);

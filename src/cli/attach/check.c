@@ -63,7 +63,7 @@ static int check_vm(pid_t pid, const struct process_status *s, struct error *err
 
 	if (rc)
 		return error_set(err, -rc, "process %d (uid %u): its memory map cannot be read: %s; %s", (int)pid,
-				 (unsigned)s->uid, strerror(-rc), rights_that_lack());
+				 (unsigned)s->uid, error_text(-rc), rights_that_lack());
 	if (vm == PROCESS_OPENJ9)
 		return error_set(err, ENOTSUP, "process %d runs OpenJ9; jstrobe profiles HotSpot "
 				 "JVMs only", (int)pid);
@@ -119,7 +119,7 @@ static int open_root(struct attach_target *t, struct error *err)
 
 	if (rc)
 		return error_set(err, -rc, "process %d: its file system cannot be reached: %s; "
-				 "run jstrobe with CAP_SYS_PTRACE", (int)t->pid, strerror(-rc));
+				 "run jstrobe with CAP_SYS_PTRACE", (int)t->pid, error_text(-rc));
 	/* the number may be another process's by now */
 	if (!attach_alive(t))
 		return error_set(err, ESRCH, "process %d ended while we looked at it", (int)t->pid);

@@ -144,7 +144,7 @@ static void clean_copy(struct cleaning *c, int dir, const char *hash, const char
 	pid_t user;
 
 	if (fd < 0) {
-		complain(c, "%s is no file that jstrobe has made (%s); it stays", suffix, strerror(-fd));
+		complain(c, "%s is no file that jstrobe has made (%s); it stays", suffix, error_text(-fd));
 		return;
 	}
 	ours = fstat(fd, &st) == 0 && is_own(c, &st) && copy_hash(fd, found, &size) == 0 && strcmp(found, hash) == 0;
@@ -162,7 +162,7 @@ static void clean_copy(struct cleaning *c, int dir, const char *hash, const char
 		c->cleaned->removed++;
 	} else {
 		complain(c, "%s cannot be removed: %s; it is of uid %u: give the number of a process of that user",
-			 suffix, strerror(errno), (unsigned)c->owner);
+			 suffix, error_text(errno), (unsigned)c->owner);
 	}
 }
 
@@ -263,7 +263,7 @@ int attach_clean(pid_t pid, struct attach_cleaned *cleaned, struct error *err)
 	err->code = 0;
 	if (rc)
 		return error_set(err, -rc, "the file system of process %d cannot be reached: %s", (int)pid,
-				 strerror(-rc));
+				 error_text(-rc));
 	rc = user_become(&root.user, &c.former, &why);
 	if (rc)
 		*err = why;

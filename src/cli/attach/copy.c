@@ -79,7 +79,7 @@ static int read_ours(const char *library, struct ours *o, struct error *err)
 		bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
 		error_set(err, errno, "the agent library %s cannot be read: %s; give another with "
-			  "--libpath", library, strerror(errno));
+			  "--libpath", library, error_text(errno));
 	if (fd >= 0)
 		close(fd);
 	if (bytes == MAP_FAILED)
@@ -123,13 +123,13 @@ int copy_folder(int parent, const char *name, uid_t uid, bool make, const char *
 	int fd;
 
 	if (make && !made && errno != EEXIST)
-		return error_set(err, errno, "%s cannot be made: %s", what, strerror(errno));
+		return error_set(err, errno, "%s cannot be made: %s", what, error_text(errno));
 	fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 && errno == ENOENT && !make)
 		return -ENOENT;
 	if (fd < 0)
 		return error_set(err, EPERM, "%s is no folder that jstrobe has made (%s); remove it",
-				 what, strerror(errno));
+				 what, error_text(errno));
 	if (fstat(fd, &st) == 0 && copy_trusted(&st, uid) &&
 	    (!made || fchmod(fd, 0755) == 0))
 		return fd;
@@ -144,7 +144,7 @@ int copy_place(const struct root *root, const char *place, struct error *err)
 	struct stat st;
 
 	if (fd < 0)
-		return error_set(err, -fd, "%s: %s", place, strerror(-fd));
+		return error_set(err, -fd, "%s: %s", place, error_text(-fd));
 	if (fstat(fd, &st) == 0 && (!(st.st_mode & 022) || st.st_mode & S_ISVTX))
 		return fd;
 	close(fd);
@@ -198,7 +198,7 @@ static int verify(int folder, const struct ours *o, uid_t uid, const char *what,
 		return fd;
 	if (fd < 0)
 		return error_set(err, EPERM, "%s/" COPY_LIBRARY " is no file that jstrobe has made (%s); remove it",
-				 what, strerror(-fd));
+				 what, error_text(-fd));
 	if (fstat(fd, &st) || !copy_trusted(&st, uid)) {
 		distrust(&st, what, err);
 		close(fd);
@@ -236,7 +236,7 @@ static int write_copy(int folder, const struct ours *o, const char *what, struct
 	fd = openat(folder, aside, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0700);
 	if (fd < 0)
 		return error_set(err, errno, "%s: no copy of the agent can be made: %s", what,
-				 strerror(errno));
+				 error_text(errno));
 	rc = write_all(fd, o);
 	close(fd);
 	if (rc == 0 && linkat(folder, aside, folder, COPY_LIBRARY, 0))
@@ -244,12 +244,25 @@ static int write_copy(int folder, const struct ours *o, const char *what, struct
 	unlinkat(folder, aside, 0);
 	if (rc && rc != -EEXIST)
 		return error_set(err, -rc, "%s: the copy of the agent (%zu KB) cannot be written: %s",
-				 what, o->size / 1024 + 1, strerror(-rc));
+				 what, o->size / 1024 + 1, error_text(-rc));
 	return rc;
 }
 
-/* Have the copy in PLACE; PATH names it. */
-static int copy_into(const struct attach_target *t, const char *place, const struct ours *o,
+/* Whether FOLDER, called WHAT, would take what is still to be made of the copy. */
+static int check_room(int folder, const struct ours *o, const char *what, struct error *err)
+{
+	struct statvfs fs;
+
+	if (faccessat(folder, ".", W_OK | X_OK, AT_EACCESS))
+		return error_set(err, errno, "%s cannot be made: %s", what, error_text(errno));
+	if (fstatvfs(folder, &fs) == 0 && (uint64_t)fs.f_bavail * fs.f_frsize < o->size)
+		return error_set(err, ENOSPC, "%s: the copy of the agent (%zu KB) cannot be written: %s", what,
+				 o->size / 1024 + 1, error_text(ENOSPC));
+	return 0;
+}
+
+/* Have the copy in PLACE; PATH names it. Without MAKE nothing is made, and the answer is whether it could be. */
+static int copy_into(const struct attach_target *t, const char *place, const struct ours *o, bool make,
 		     char path[PATH_MAX], struct error *err)
 {
 	char what[PATH_MAX], top[32];
@@ -266,34 +279,35 @@ static int copy_into(const struct attach_target *t, const char *place, const str
 		return rc;
 	}
 	snprintf(top, sizeof(top), COPY_FOLDER, (unsigned)t->uid);
+	snprintf(path, PATH_MAX, "%s/%s/" JSTROBE_VERSION "/%s/" COPY_LIBRARY, place, top, o->hash);
 	at = (size_t)snprintf(what, sizeof(what), "/proc/%d/root%s", (int)t->pid, place);
 	for (i = 0; i < ARRAY_LEN(names); i++) {
 		at += (size_t)snprintf(what + at, sizeof(what) - at, "/%s", names[i]);
-		fd = copy_folder(parent, names[i], t->uid, true, what, err);
+		fd = copy_folder(parent, names[i], t->uid, make, what, err);
+		rc = fd == -ENOENT && !make ? check_room(parent, o, what, err) : fd;
 		close(parent);
 		if (fd < 0)
-			return fd;
+			return rc;
 		parent = fd;
 	}
 	rc = verify(fd, o, t->uid, what, err);
 	if (rc == -ENOENT)
-		rc = write_copy(fd, o, what, err);
+		rc = make ? write_copy(fd, o, what, err) : check_room(fd, o, what, err);
 	if (rc == -EEXIST)
 		rc = verify(fd, o, t->uid, what, err);
 	close(fd);
-	snprintf(path, PATH_MAX, "%s" "/" COPY_LIBRARY, strstr(what, "/root") + strlen("/root"));
 	return rc;
 }
 
 /* The same as the JVM's user, who can also load it then. */
-static int place_copy(const struct attach_target *t, const char *place, const struct ours *o,
+static int place_copy(const struct attach_target *t, const char *place, const struct ours *o, bool make,
 		      char path[PATH_MAX], struct error *err)
 {
 	struct user_former former;
 	int rc = user_become(&t->root.user, &former, err);
 
 	if (rc == 0)
-		rc = copy_into(t, place, o, path, err);
+		rc = copy_into(t, place, o, make, path, err);
 	user_return(&former);
 	return rc;
 }
@@ -324,7 +338,7 @@ bool attach_is_copy(const char *library)
 	return strncmp(top, "/" JSTROBE_VERSION "/", strlen("/" JSTROBE_VERSION "/")) == 0;
 }
 
-int attach_library(const struct attach_target *t, const char *library, char path[PATH_MAX],
+int attach_library(const struct attach_target *t, const char *library, bool make, char path[PATH_MAX],
 		   bool *copied, struct error *err)
 {
 	char reasons[300] = "";
@@ -338,7 +352,7 @@ int attach_library(const struct attach_target *t, const char *library, char path
 	*copied = !is_visible(t, library, &ours);
 	snprintf(path, PATH_MAX, "%s", library);
 	for (place = copy_places; *copied && *place; place++) {
-		rc = place_copy(t, *place, &ours, path, err);
+		rc = place_copy(t, *place, &ours, make, path, err);
 		if (rc == 0 || rc == -EPERM) /* done; or hostile, which a person must hear */
 			break;
 		if (at < sizeof(reasons))

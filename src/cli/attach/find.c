@@ -28,7 +28,7 @@ static bool look_at(pid_t pid, void *reply, const void *unused)
 	if (vm == PROCESS_OPENJ9)
 		snprintf(jvm->jdk, sizeof(jvm->jdk), "OpenJ9");
 	else
-		process_jdk(pid, libjvm, jvm->jdk, sizeof(jvm->jdk));
+		process_jdk(pid, libjvm, java.version, jvm->jdk, sizeof(jvm->jdk));
 	return true;
 }
 

@@ -82,7 +82,7 @@ static int connect_socket(const struct attach_target *t, int tmp, struct error *
 	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (sock < 0) {
 		close(place);
-		return error_set(err, errno, "socket: %s", strerror(errno));
+		return error_set(err, errno, "socket: %s", error_text(errno));
 	}
 	setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	do
@@ -103,7 +103,7 @@ static int connect_socket(const struct attach_target *t, int tmp, struct error *
 				 "thread for that has ended, as the JVM's does when no descriptor is free; only a new "
 				 "start of the program helps", (int)t->pid);
 	return error_set(err, rc, "process %d: cannot connect to its attach socket: %s",
-			 (int)t->pid, strerror(rc));
+			 (int)t->pid, error_text(rc));
 }
 
 static int send_quit(const struct attach_target *t, struct error *err)
@@ -116,7 +116,7 @@ static int send_quit(const struct attach_target *t, struct error *err)
 		rc = kill(t->pid, SIGQUIT);
 	if (rc)
 		return error_set(err, errno, "process %d cannot be signalled: %s", (int)t->pid,
-				 strerror(errno));
+				 error_text(errno));
 	return 0;
 }
 
@@ -202,7 +202,7 @@ static int open_door(const struct attach_target *t, int tmp, int timeout_ms, str
 		return in_the_way(t, ".attach_pid", st.st_uid, err);
 	if (fd < 0)
 		return error_set(err, errno, "process %d: cannot create %s in its /tmp: %s; its "
-				 "/tmp must be writable", (int)t->pid, invitation, strerror(errno));
+				 "/tmp must be writable", (int)t->pid, invitation, error_text(errno));
 	/* some mounts give files to another user, and then the JVM would dump its threads */
 	if (!process_owned_by(fd, t->uid))
 		sock = error_set(err, EPERM, "process %d: files in its /tmp get another owner, so "
@@ -237,7 +237,7 @@ static int send_request(int sock, const char *library, const char *options, stru
 	}
 	i = (size_t)b.failed;
 	buffer_free(&b);
-	return i ? error_set(err, (int)i, "the JVM's attach socket: %s", strerror((int)i)) : 0;
+	return i ? error_set(err, (int)i, "the JVM's attach socket: %s", error_text((int)i)) : 0;
 }
 
 static int read_answer(const struct attach_target *t, int sock, int timeout_ms, char *answer,
@@ -345,7 +345,7 @@ int attach_load(const struct attach_target *t, const char *library, const char *
 	tmp = root_open(&t->root, "/tmp", O_PATH | O_DIRECTORY);
 	if (tmp < 0)
 		return error_set(err, -tmp, "process %d: its /tmp cannot be reached: %s; HotSpot "
-				 "needs one to be attached to", (int)t->pid, strerror(-tmp));
+				 "needs one to be attached to", (int)t->pid, error_text(-tmp));
 	rc = user_become(&t->root.user, &former, err);
 	sock = rc ? rc : open_door(t, tmp, timeout_ms, err);
 	user_return(&former);

@@ -164,6 +164,7 @@ void process_java(pid_t pid, const struct process_status *s, struct process_java
 	read_command_line(pid, text, TEXT_MAX, java);
 	if (process_perfdata(pid, s, own)) {
 		read_words(own->arguments, java);
+		memcpy(java->version, own->version, sizeof(java->version));
 		if (own->main[0])
 			snprintf(java->main, sizeof(java->main), "%s", own->main);
 	}

@@ -116,13 +116,16 @@ bool process_perfdata(pid_t pid, const struct process_status *s, struct process_
 {
 	char *bytes = malloc(FILE_MAX);
 	size_t length = bytes ? find_file(pid, s->nspid, s->uid, bytes) : 0;
-	const char *command, *arguments;
+	const char *command, *arguments, *version;
 
 	memset(p, 0, sizeof(*p));
 	command = length ? find(bytes, length, "sun.rt.javaCommand") : NULL;
 	arguments = length ? find(bytes, length, "java.rt.vmArgs") : NULL;
+	version = length ? find(bytes, length, "java.property.java.version") : NULL;
 	if (command)
 		snprintf(p->main, sizeof(p->main), "%.*s", (int)strcspn(command, " "), command);
+	if (version)
+		snprintf(p->version, sizeof(p->version), "%s", version);
 	if (arguments)
 		snprintf(p->arguments, sizeof(p->arguments), "%s", arguments);
 	free(bytes);

@@ -274,6 +274,7 @@ bool process_release(const char *text, char *out, size_t size)
 static bool read_release(const struct root *root, const char *folder, char *out, size_t size)
 {
 	char path[PATH_MAX + 16], *text;
+	bool found;
 	int fd;
 
 	snprintf(path, sizeof(path), "%s/release", folder);
@@ -281,20 +282,19 @@ static bool read_release(const struct root *root, const char *folder, char *out,
 	if (fd < 0)
 		return false;
 	text = malloc(RELEASE_MAX);
-	if (text && foreign_read(fd, text, RELEASE_MAX) > 0)
-		process_release(text, out, size);
+	found = text && foreign_read(fd, text, RELEASE_MAX) > 0 && process_release(text, out, size);
 	free(text);
 	close(fd);
-	return true;
+	return found;
 }
 
-void process_jdk(pid_t pid, const char *libjvm, char *out, size_t size)
+void process_jdk(pid_t pid, const char *libjvm, const char *told, char *out, size_t size)
 {
 	char folder[PATH_MAX], *slash;
 	struct root root;
 	int up;
 
-	snprintf(out, size, "?");
+	snprintf(out, size, "%s", *told ? told : strstr(libjvm, "/jre/lib/") ? "8" : "?");
 	if (root_of(pid, &root))
 		return;
 	snprintf(folder, sizeof(folder), "%s", libjvm);

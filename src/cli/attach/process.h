@@ -54,6 +54,7 @@ bool process_at_safepoint(pid_t pid);
 /* What the launcher's command line and the environment's options say. */
 struct process_java {
 	char main[256];       /* main class, jar, or "?" */
+	char version[48];     /* "1.8.0_402", as the JVM itself says; "" = it does not */
 	bool reduced_signals; /* -Xrs */
 	bool attach_disabled; /* -XX:+DisableAttachMechanism */
 	bool agents_on, agents_off; /* EnableDynamicAgentLoading, if it was said */
@@ -64,6 +65,7 @@ void process_java(pid_t pid, const struct process_status *s, struct process_java
 /* What the JVM itself says in its performance data; "" = not told. */
 struct process_perfdata {
 	char main[256];
+	char version[48];
 	char arguments[8192]; /* options, apart by blanks */
 };
 /* False if there are none (-XX:-UsePerfData, or another user's file). */
@@ -72,7 +74,10 @@ bool process_perfdata(pid_t pid, const struct process_status *s, struct process_
 bool process_owned_by(int fd, uid_t uid);
 /* The version that the file `release`, TEXT, tells, into OUT; false if it tells none. */
 bool process_release(const char *text, char *out, size_t size);
-/* The JDK's version from the file `release` near LIBJVM. "?" if there is none. */
-void process_jdk(pid_t pid, const char *libjvm, char *out, size_t size);
+/*
+ * The JDK's version: from the file `release` near LIBJVM; else (Debian's JDK 8 has none that tells) what the JVM has
+ * TOLD itself, "" = nothing; else "8" by the folders that only it and older ones have; else "?".
+ */
+void process_jdk(pid_t pid, const char *libjvm, const char *told, char *out, size_t size);
 
 #endif

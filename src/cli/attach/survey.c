@@ -124,7 +124,7 @@ static int hire(struct rounds *r, struct worker *w, struct error *err)
 	int ends[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-		return error_set(err, errno, "no socket to look at processes with: %s", strerror(errno));
+		return error_set(err, errno, "no socket to look at processes with: %s", error_text(errno));
 	/* like fork, but no SIGCHLD tells of its end: that is for the program that record starts */
 	w->child = (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L);
 	if (w->child == 0) {
@@ -138,7 +138,7 @@ static int hire(struct rounds *r, struct worker *w, struct error *err)
 		return 0;
 	w->child = 0;
 	close(ends[0]);
-	return error_set(err, errno, "no process to look at others with: %s", strerror(errno));
+	return error_set(err, errno, "no process to look at others with: %s", error_text(errno));
 }
 
 static uid_t user_of_process(pid_t pid)
@@ -282,7 +282,7 @@ static int find_processes(struct rounds *r, struct error *err)
 	pid_t *pid;
 
 	if (!proc)
-		return error_set(err, errno, "/proc cannot be read: %s; mount it", strerror(errno));
+		return error_set(err, errno, "/proc cannot be read: %s; mount it", error_text(errno));
 	while ((entry = readdir(proc)) != NULL) {
 		if (!ascii_is_digit(entry->d_name[0]))
 			continue;

@@ -112,7 +112,7 @@ static int set_group(gid_t gid)
 static int lacks(const char *capability, uid_t uid, int code, struct error *err)
 {
 	return error_set(err, code, "cannot act as uid %u, the user of the process: %s; give jstrobe %s, or run it as "
-			 "that user", (unsigned)uid, strerror(code), capability);
+			 "that user", (unsigned)uid, error_text(code), capability);
 }
 
 /* A user namespace that was made without a map of groups. */
@@ -163,7 +163,7 @@ int user_become(const struct user *u, struct user_former *f, struct error *err)
 	*f = (struct user_former){.uid = geteuid(), .gid = getegid()};
 	rc = read_capabilities(data);
 	if (rc)
-		return error_set(err, -rc, "our own capabilities cannot be read: %s", strerror(-rc));
+		return error_set(err, -rc, "our own capabilities cannot be read: %s", error_text(-rc));
 	f->capabilities = effective(data);
 	/* same user, other group: the JVM decides */
 	rc = f->uid == 0 ? change_user(u, f, err) : 0;
@@ -174,7 +174,7 @@ int user_become(const struct user *u, struct user_former *f, struct error *err)
 		return 0;
 	f->limited = true;
 	rc = write_effective(f->capabilities & u->capabilities & effective(data));
-	return rc ? error_set(err, -rc, "cannot put off our capabilities: %s", strerror(-rc)) : 0;
+	return rc ? error_set(err, -rc, "cannot put off our capabilities: %s", error_text(-rc)) : 0;
 }
 
 void user_return(struct user_former *f)

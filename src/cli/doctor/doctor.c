@@ -114,15 +114,20 @@ static int feature_of(const char *jdk)
 static int admit(struct patient *p, struct error *err)
 {
 	enum process_vm vm;
+	struct error ignored;
+	struct root root;
 
 	if (process_status(p->pid, &p->status))
 		return error_set(err, ESRCH, "there is no process %d; 'jstrobe ps' lists the JVMs", (int)p->pid);
 	process_java(p->pid, &p->status, &p->java);
 	if (process_vm(p->pid, &vm, p->libjvm))
 		p->libjvm[0] = '\0';
-	process_jdk(p->pid, p->libjvm, p->jdk, sizeof(p->jdk));
+	process_jdk(p->pid, p->libjvm, p->java.version, p->jdk, sizeof(p->jdk));
 	p->feature = feature_of(p->jdk);
-	p->root_error = root_of(p->pid, &p->root);
+	p->root_error = root_of(p->pid, &root);
+	root_close(&root);
+	if (attach_check(p->pid, -1, &p->target, &ignored))
+		p->target = (struct attach_target)ATTACH_TARGET_INIT;
 	return 0;
 }
 
@@ -156,7 +161,7 @@ int cli_doctor(struct cli *cli)
 {
 	struct buffer out = BUFFER_INIT;
 	enum verdict worst = DOCTOR_OK;
-	struct patient p = {.root.fd = -1};
+	struct patient p = {.target = ATTACH_TARGET_INIT, .options = &cli->options};
 	struct error err;
 	const char *target;
 	int rc;
@@ -177,6 +182,6 @@ int cli_doctor(struct cli *cli)
 	report(&p, &out, strcmp(cli->options.format, "json") == 0, &worst);
 	watch_end();
 	rc = cli_print(&out);
-	root_close(&p.root);
+	attach_close(&p.target);
 	return rc ? rc : worst == DOCTOR_PROBLEM ? CLI_CANNOT_ATTACH : CLI_DONE;
 }

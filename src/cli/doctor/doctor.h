@@ -8,7 +8,9 @@
 
 #include <limits.h>
 
+#include "cli/attach/attach.h"
 #include "cli/attach/process.h"
+#include "options/options.h"
 
 /* What a precondition came to. PROBLEM: no attaching. NOTE: it works, but something is lost or worth knowing. */
 enum verdict { DOCTOR_OK, DOCTOR_NOTE, DOCTOR_PROBLEM };
@@ -27,7 +29,8 @@ struct patient {
 	char libjvm[PATH_MAX];
 	char jdk[48];          /* "17.0.15", "?" */
 	int feature;           /* 17; 0 = not known */
-	struct root root;
+	struct attach_target target; /* as attaching takes it; pid 0: it does not get that far */
+	const struct options *options;
 	int root_error;        /* negative errno: its root folder is out of reach */
 };
 

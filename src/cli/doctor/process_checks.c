@@ -2,19 +2,16 @@
  * process_checks.c - what lies in the process itself: its JVM, its place, who else is in it.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "cpu.h"
+#include "cli/agent.h"
 #include "cli/attach/attach.h"
 #include "cli/attach/root.h"
 #include "cli/doctor/doctor.h"
-
-#define COPY_BYTES (4u << 20) /* more than the library has */
 
 void doctor_dynamic_agents(const struct patient *p, struct finding *f)
 {
@@ -48,7 +45,7 @@ void doctor_namespaces(const struct patient *p, struct finding *f)
 	size_t i, n = 0;
 
 	if (p->root_error) {
-		finding_say(f, DOCTOR_PROBLEM, "its root folder cannot be reached: %s", strerror(-p->root_error));
+		finding_say(f, DOCTOR_PROBLEM, "its root folder cannot be reached: %s", error_text(-p->root_error));
 		finding_remedy(f, "run jstrobe as its user or with CAP_SYS_PTRACE");
 		return;
 	}
@@ -62,30 +59,26 @@ void doctor_namespaces(const struct patient *p, struct finding *f)
 
 void doctor_tmp(const struct patient *p, struct finding *f)
 {
-	struct statvfs st;
-	int fd = p->root_error ? -1 : root_open(&p->root, "/tmp", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct error err;
 
-	if (p->root_error)
-		return; /* namespaces has said it */
-	if (fd < 0) {
-		finding_say(f, DOCTOR_PROBLEM, "it has no /tmp (%s), where the JVM's attach socket is made",
-			    strerror(-fd));
-		finding_remedy(f, "make the folder, or start it with -agentpath:…/libjstrobe.so=start");
+	/* what is in the way before has been said */
+	if (p->target.pid && agent_check_tmp(&p->target, &err))
+		finding_say(f, DOCTOR_PROBLEM, "%s", err.text);
+}
+
+void doctor_library(const struct patient *p, struct finding *f)
+{
+	char path[PATH_MAX];
+	struct error err;
+	bool copied;
+
+	if (!p->target.pid)
 		return;
-	}
-	if (fstatvfs(fd, &st)) {
-		finding_say(f, DOCTOR_NOTE, "its /tmp cannot be looked at: %s", strerror(errno));
-	} else if (st.f_flag & ST_RDONLY) {
-		finding_say(f, DOCTOR_PROBLEM, "its /tmp is read-only, where the JVM's attach socket is made");
-		finding_remedy(f, "mount something writable there, or use -agentpath:…/libjstrobe.so=start");
-	} else if ((uint64_t)st.f_bavail * st.f_frsize < COPY_BYTES) {
-		finding_say(f, DOCTOR_NOTE, "its /tmp is full: %llu bytes free",
-			    (unsigned long long)st.f_bavail * st.f_frsize);
-		finding_remedy(f, "free some megabytes, if the library has to be copied there");
-	} else if (st.f_flag & ST_NOEXEC) {
-		finding_say(f, DOCTOR_NOTE, "its /tmp is mounted noexec: the library is copied to another folder");
-	}
-	close(fd);
+	if (agent_library(&p->target, p->options, false, path, &copied, &err))
+		finding_say(f, DOCTOR_PROBLEM, "%s", err.text);
+	else if (copied)
+		finding_say(f, DOCTOR_OK, "it does not see the agent where it lies here: a copy goes to %.200s in its "
+			    "file system", path);
 }
 
 void doctor_libc(const struct patient *p, struct finding *f)

@@ -1,8 +1,10 @@
 package truth;
 
 /**
- * A program whose native library calls setlocale(LC_ALL, NAME), as AWT and others do. Arguments: the library, NAME.
- * Prints "LOCALE chosen point": whether it could, and the code of the character between 2 and 73.
+ * A program whose native library calls setlocale(LC_ALL, NAME), as AWT and others do. Arguments: the library, NAME,
+ * and perhaps a folder with texts of libc's errors in that language.
+ * Prints "LOCALE chosen point": whether it could, and the code of the character between 2 and 73; "ERRORS text": how
+ * that language says ENOENT.
  */
 public final class Locales {
     private Locales() {
@@ -12,10 +14,15 @@ public final class Locales {
 
     private static native int point();
 
+    private static native String errors(String folder);
+
     public static void main(String[] args) throws Exception {
         System.load(args[0]);
         boolean chosen = choose(args[1]);
         System.out.println("LOCALE " + chosen + " " + point());
+        if (args.length > 2) {
+            System.out.println("ERRORS " + errors(args[2]));
+        }
         Program.thread("worker", Locales::loop);
         Program.serve();
     }
