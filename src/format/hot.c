@@ -174,9 +174,9 @@ void format_hot(const struct profile *p, const struct format_options *options, s
 		waits_tables(out, p, options);
 	else if (p->stored)
 		put_table(out, &m, p, options, &c);
-	if (!out->failed && format_by_thread(p, options))
-		out->failed = -thread_table(out, p, &m.names, options->total,
-					    options->flat ? options->flat : HOT_THREADS);
+	if (!out->failed && format_by_thread(p, options) &&
+	    thread_table(out, p, &m.names, options->total, options->flat ? options->flat : HOT_THREADS))
+		out->failed = ENOMEM;
 	methods_free(&m);
 	put_trust(out, p, &c);
 }

@@ -1,8 +1,10 @@
 #include "cli/attach/maps.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/attach/foreign.h"
 
@@ -40,14 +42,37 @@ int maps_each(int fd, bool (*fn)(const char *path, bool old, void *arg), void *a
 	return -lines.failed;
 }
 
+/* A process whose root is a folder of a file system (chroot), and who wants to hear of its paths. */
+struct rooted {
+	char root[PATH_MAX];
+	size_t length; /* 0: its root is that of its file systems */
+	bool (*fn)(const char *path, bool old, void *arg);
+	void *arg;
+};
+
+/* The kernel tells paths as we see them; the process finds its files without its root before them. */
+static bool as_it_sees(const char *path, bool old, void *arg)
+{
+	const struct rooted *r = arg;
+	bool below = strncmp(path, r->root, r->length) == 0 && path[r->length] == '/';
+
+	return r->fn(below ? path + r->length : path, old, r->arg);
+}
+
 int maps_of(pid_t pid, bool (*fn)(const char *path, bool old, void *arg), void *arg)
 {
+	struct rooted r = {.fn = fn, .arg = arg};
 	char path[64];
+	ssize_t n;
 	int fd;
 
+	snprintf(path, sizeof(path), "/proc/%d/root", (int)pid);
+	n = readlink(path, r.root, sizeof(r.root) - 1);
+	r.length = n > 1 ? (size_t)n : 0;
+	r.root[r.length] = '\0';
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)pid);
 	fd = foreign_open(AT_FDCWD, path);
-	return fd < 0 ? fd : maps_each(fd, fn, arg);
+	return fd < 0 ? fd : maps_each(fd, as_it_sees, &r);
 }
 
 const char *maps_name(const char *path)

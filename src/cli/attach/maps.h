@@ -13,7 +13,7 @@
  * the file was deleted or replaced since. 0 or -errno; -EFBIG, -ETIME: the map has no end.
  */
 int maps_each(int fd, bool (*fn)(const char *path, bool old, void *arg), void *arg);
-/* The same for process PID. */
+/* The same for process PID, with paths as it sees them. */
 int maps_of(pid_t pid, bool (*fn)(const char *path, bool old, void *arg), void *arg);
 /* The last part of PATH. */
 const char *maps_name(const char *path);
