@@ -76,14 +76,14 @@ int itself_run(struct patience *p, const char *const words[], struct buffer *out
 
 	said[0] = '\0';
 	if (to < 0 || notes < 0) {
-		rc = error_set(err, errno, "memfd_create: %s", strerror(errno));
+		rc = error_set(err, errno, "memfd_create: %s", error_text(errno));
 		goto out;
 	}
 	pid = fork();
 	if (pid == 0)
 		become(words, to, notes);
 	if (pid < 0) {
-		rc = error_set(err, errno, "fork: %s", strerror(errno));
+		rc = error_set(err, errno, "fork: %s", error_text(errno));
 		goto out;
 	}
 	rc = patience_child(p, pid, os_monotonic() + COMMAND_MS * NS_PER_MS, &status);

@@ -79,7 +79,7 @@ static int make_folder(struct folder *f, struct error *err)
 		return error_set(err, ENAMETOOLONG, "TMPDIR is too long");
 	if (!mkdtemp(f->path))
 		return error_set(err, errno, "%s cannot be made: %s; set TMPDIR to a folder that can be written to",
-				 f->path, strerror(errno));
+				 f->path, error_text(errno));
 	snprintf(f->jar, sizeof(f->jar), "%s/selftest.jar", f->path);
 	fd = open(f->jar, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
 	while (fd >= 0 && done < sizeof(selftest_jar)) {
@@ -93,7 +93,7 @@ static int make_folder(struct folder *f, struct error *err)
 		close(fd);
 	if (done == sizeof(selftest_jar))
 		return 0;
-	error_set(err, errno, "%s cannot be written: %s", f->jar, strerror(errno));
+	error_set(err, errno, "%s cannot be written: %s", f->jar, error_text(errno));
 	unlink(f->jar);
 	rmdir(f->path);
 	return -err->code;
@@ -126,9 +126,9 @@ static int start(struct program *g, const char *jar, struct error *err)
 	int in[2], out[2];
 
 	if (pipe2(in, O_CLOEXEC))
-		return error_set(err, errno, "pipe: %s", strerror(errno));
+		return error_set(err, errno, "pipe: %s", error_text(errno));
 	if (pipe2(out, O_CLOEXEC)) {
-		error_set(err, errno, "pipe: %s", strerror(errno));
+		error_set(err, errno, "pipe: %s", error_text(errno));
 		goto close_in;
 	}
 	g->err = memfd_create("stderr", MFD_CLOEXEC);
@@ -137,7 +137,7 @@ static int start(struct program *g, const char *jar, struct error *err)
 		become(g->java, jar, in[0], out[1], g->err);
 	if (g->pid < 0) {
 		g->pid = 0;
-		error_set(err, errno, "fork: %s", strerror(errno));
+		error_set(err, errno, "fork: %s", error_text(errno));
 		close(out[0]);
 		close(out[1]);
 		goto close_in;
