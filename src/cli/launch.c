@@ -195,11 +195,13 @@ int launch_greet(struct launch *l, struct agent *a, struct error *err)
 
 void launch_say_ended(const struct launch *l, char **program, const char *what)
 {
+	static const char elsewhere[] = ". A JVM that sees other files than we do (chroot, a container) finds neither "
+					"the agent nor our socket in /tmp: start it by itself, then profile it by its "
+					"pid";
+
 	/* of java itself the JVM's own words stand above ours */
 	console_error("%s ended (exit status %d) before a JVM loaded the agent; there is no %s%s", program[0],
-		      l->status, what, is_java(program[0]) ? "" : ". A JVM that sees other files than we do (chroot, a "
-		      "container) finds neither the agent nor our socket in /tmp: start it by itself, then profile it by its "
-		      "pid");
+		      l->status, what, is_java(program[0]) ? "" : elsewhere);
 }
 
 int launch_wait(struct launch *l, int wake, int otherwise)
