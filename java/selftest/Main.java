@@ -12,7 +12,7 @@ import java.util.Random;
  */
 public final class Main {
     private static final int WARM_MS = 250;
-    private static final String[] NAMES = {"shares", "waits", "locks", "calls", "short", "virtual"};
+    private static final String[] NAMES = {"shares", "waits", "locks", "calls", "virtual"};
 
     private Main() {
     }
@@ -68,7 +68,6 @@ public final class Main {
             case "shares": return new Scenario[] {new Shares()};
             case "waits": return new Scenario[] {new Waits()};
             case "locks": return new Scenario[] {new Locks()};
-            case "short": return new Scenario[] {new Short()};
             case "calls": return new Scenario[] {new Calls(1)};
             case "crowd": return new Scenario[] {new Calls(3 * Runtime.getRuntime().availableProcessors())};
             case "virtual": return new Scenario[] {new Virtual()};

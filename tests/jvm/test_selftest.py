@@ -12,7 +12,7 @@ import pytest
 from jvm import COMMAND, counted, jstrobe, knobs, wait_until
 
 SESSIONS = ["cpu", "ctimer", "itimer", "periodic", "wall", "vthreads", "lock", "mixed", "exact", "sampled", "adaptive",
-            "none"]
+            "crowd", "none"]
 
 
 def selftest(*words, status=0, **more):

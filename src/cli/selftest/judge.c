@@ -58,7 +58,8 @@ static void judge_cpu_sum(struct check *c, const struct matter *x)
 	c->measured = (double)sum.weight;
 	c->samples = sum.samples;
 	/* perf events count interrupts that come meanwhile, CPU clocks do not */
-	c->systematic = 0.02 * c->known + 2 * interval + (double)x->c->stolen;
+	c->systematic = (strncmp(x->p->engine, "perf", 4) == 0 ? 0.03 : 0.02) * c->known + 2 * interval;
+	c->systematic += (double)x->c->stolen;
 	c->short_by = (double)x->p->lost_weight;
 	if (strncmp(x->p->engine, "itimer", 6) != 0 || x->p->stored == 0) {
 		c->error = interval * root(1.0 / 6);
