@@ -2,6 +2,8 @@
 # fetch-jdks.sh [NAME...] - fetch the JVMs of `make check-jdks` into $O/jdks and list them in
 # $O/jdks/list, one a line, fields apart by tabs: name, root folder (- = none), java, JVM options.
 #
+# 28 comes with its compiler: value classes (tests/jvm/java/values) are compiled by no older one.
+#
 # Three sources, each asked by its own client with the machine's own settings: Debian packages
 # (unpacked into a folder, the machine's own are not touched), Python wheels that hold a JVM, and
 # Maven jars for the Graal compiler. What cannot be had is named in one line and left out.
@@ -24,7 +26,7 @@ table='
 25        here    25
 26        debian  openjdk-26-jre-headless
 27        debian  openjdk-27-jre-headless
-28        debian  openjdk-28-jre-headless
+28        debian  openjdk-28-jdk-headless
 17-zero   debian  openjdk-17-jre-zero
 25-graal  graal   25.0.2
 '

@@ -13,8 +13,10 @@ to $O/jdks/table.md.
     wrong     samples with a call that the program does not have
 """
 import argparse
+import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -42,6 +44,17 @@ MODES = {  # options; the first set that the JVM takes
     "framepointer": [["-XX:+PreserveFramePointer"]],
     "wide-oops": [["-XX:-UseCompressedOops"]],
     "one-heap": [["-XX:-SegmentedCodeCache"]],
+}
+# With value classes (JEP 401), from 28 on: truth.Values, which the JVM's own compiler has to make.
+PREVIEW = ["--enable-preview", "-XX:+UnlockDiagnosticVMOptions", "-XX:CompileCommand=quiet"]
+VALUE_MODES = {
+    "values": [],
+    "values-inlined": [],
+    "values-c1": ["-XX:TieredStopAtLevel=1"],
+    "values-c2": ["-XX:-TieredCompilation"],
+    "values-int": ["-Xint"],
+    "values-zgc": ["-XX:+UseZGC"],
+    "values-framepointer": ["-XX:+PreserveFramePointer"],
 }
 
 # ---- the truth ---------------------------------------------------------------------------------
@@ -72,8 +85,26 @@ CALLERS = {
     "Program.<clinit>": {"Recursion.loop", None},
     "Program.sleep": {"VirtualThreads.outer"},
 }
+VALUE_CALLERS = {
+    "Values.loop": {None}, **{f"Values${who}.all": {"Values.loop"} for who in ("Compiled", "Quick", "Interpreted")},
+}
+_ALL = {name for name in VALUE_CALLERS if name.endswith(".all")}
+VALUE_CALLERS.update({
+    "Values.few": {*_ALL, "Values$Round.area"}, "Values.many": {*_ALL, "Values.many"}, "Values.making": _ALL,
+    "Values.catching": _ALL, "Values.failing": {"Values.catching", "Values.failing"},
+    "Values$Pair.turned": _ALL, "Values$Near.area": _ALL, "Values$Far.area": _ALL, "Values$Round.area": _ALL,
+    "Values.work": {"Values.many", "Values$Pair.turned", "Values$Near.area"}, "Program.work": {"Values.work"},
+    "Program.count": {"Values.loop"},
+    # objects are made where their classes say so, or nowhere
+    "Values$Pair.<init>": _ALL, "Values$Quad.<init>": _ALL,
+    "Values$Compiled.<init>": {None}, "Values$Quick.<init>": {None}, "Values$Interpreted.<init>": {None},
+    "Values.<clinit>": {None}, "Values$Near.<init>": {"Values.<clinit>"}, "Values$Far.<init>": {"Values.<clinit>"},
+    "Values$Round.<init>": {"Values.<clinit>"},
+})
+CALLERS.update({name: CALLERS.get(name, set()) | callers for name, callers in VALUE_CALLERS.items()})
 DEPTH = {"Recursion.bottom": ("Recursion.down", 200),
          "java.lang.IllegalStateException.<init>": ("Exceptions.dive", 201)}
+MOST = {"Values.many": 21, "Values.failing": 21}  # times that a method stands in a stack, at most
 FROZEN = "[virtual_thread_frozen]"
 UNLOADED = "[unloaded]"
 
@@ -101,7 +132,12 @@ def wrong(stack, whole):
     for bottom, (method, depth) in DEPTH.items():
         # An innermost inlined frame is as exact as debug information is: the code around has none.
         if whole and leaf != "truth." + bottom and bottom in [*frames, *stack["frames"]] and \
-                frames.count(method) != depth:
+                frames.count(method) != depth and not any(f in frames for f in MOST):
+            return f"{method} stands {frames.count(method)} times"
+    inner = [kind for frame, kind in zip(stack["frames"], stack["kinds"]) if frame.startswith("truth.")][-1:]
+    outer = frames[:-1] if inner == ["inlined"] else frames
+    for method, most in MOST.items():
+        if outer.count(method) > most:
             return f"{method} stands {frames.count(method)} times"
     return None
 
@@ -156,8 +192,40 @@ class Jvm:
         found = re.search(r"\(build ([^,)]+)", text)
         return found.group(1) if found else text.strip().splitlines()[-1]
 
+    def values(self):
+        """The folder of truth.Values as this JVM's compiler makes it, None if it cannot."""
+        if not hasattr(self, "_values"):
+            folder = os.path.join(jvm.OUT, "jdks", "values-" + self.name)
+            os.makedirs(folder, exist_ok=True)
+            source = shutil.copy(os.path.join(jvm.ROOT, "tests", "jvm", "java", "values", "Values.java"), folder)
+            javac = os.path.join(os.path.dirname(self.java), "javac")
+            there = os.path.exists((self.root or "") + javac)
+            done = there and self.name.isdigit() and int(self.name) >= 28 and subprocess.run(
+                [*self.wrap, javac, "--enable-preview", "--source", self.name, "-nowarn", "-cp", jvm.CLASSES,
+                 "-d", folder, source], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+            self._values = folder if done and done.returncode == 0 else None
+        return self._values
+
+    def value_mode(self, name):
+        """The options of a mode with value classes, None if this JVM has none."""
+        folder = self.values()
+        if not folder:
+            return None
+        directives = [{"match": "truth/Values$Quick.all", "c2": {"Exclude": True}},
+                      {"match": "truth/Values$Interpreted.all", "c1": {"Exclude": True}, "c2": {"Exclude": True}},
+                      {"match": ["truth/Values.*", "truth/Values$*.*"]}]
+        if name != "values-inlined":
+            for directive in directives:
+                directive["inline"] = ["-truth/Values.*", "-truth/Values$*.area", "-truth/Values$Pair.turned"]
+        path = os.path.join(folder, name + ".directives")
+        with open(path, "w") as file:
+            json.dump(directives, file)
+        return [*PREVIEW, f"-XX:CompilerDirectivesFile={path}", *VALUE_MODES[name]]
+
     def mode(self, name):
         """The options of a mode, None if this JVM has it not."""
+        if name in VALUE_MODES:
+            return self.value_mode(name)
         for options in MODES[name]:
             if self.run(*options, "-version").returncode == 0:
                 return options
@@ -197,7 +265,8 @@ def measure(java, mode, options, seconds):
     row = Row(java.name, mode)
     jdk = jvm.Jdk("", java.name)
     jdk.java = java.java
-    with jvm.Program(jdk, "Mixture", jvm=[*java.options, *options], wrap=java.wrap) as program:
+    name, path = ("Values", f"{jvm.CLASSES}:{java.values()}") if mode in VALUE_MODES else ("Mixture", jvm.CLASSES)
+    with jvm.Program(jdk, name, jvm=[*java.options, *options], wrap=java.wrap, classpath=path) as program:
         try:
             time.sleep(seconds / 2)  # let compilation begin
             profile = jvm.record(program, "-i", "1ms", "-d", seconds)
@@ -259,7 +328,7 @@ def main():
         jvms = [Jvm(line) for line in file]
     if args.jdk:
         jvms = [j for j in jvms if j.name in args.jdk.split(",")]
-    modes = args.mode.split(",") if args.mode else list(MODES)
+    modes = args.mode.split(",") if args.mode else [*MODES, *VALUE_MODES]
     jvm.compile_programs()
     rows, versions, absent = [], {}, []
     show(HEAD)

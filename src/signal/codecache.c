@@ -47,6 +47,7 @@ bool code_blob_read(const struct layout *l, uintptr_t address, struct blob *b)
 	uint64_t complete;
 
 	b->address = address;
+	b->own_size = 0;
 	if (!load_u32(address + (uintptr_t)l->blob_frame_size, &words) ||
 	    !load_field(address + (uintptr_t)l->blob_frame_complete, l->blob_frame_complete_width,
 			&complete))

@@ -29,6 +29,7 @@ struct blob {
 	uintptr_t code;          /* first instruction */
 	uint32_t frame_bytes;    /* 0: no fixed frame (stubs set up their own, or none) */
 	int32_t frame_complete;  /* offset from `code` behind which the frame stands, -1 = never */
+	uint32_t own_size;       /* see frame_own_size(), which sets it; 0: its frames are all of the same size */
 	bool nmethod;
 };
 

@@ -44,6 +44,7 @@ struct decoded {
 	uint32_t frame_bytes;
 	uint32_t count;          /* frames */
 	uint32_t return_offset;  /* from sp: of the return address; a top pc before or behind the frame has its own */
+	uint32_t own_size;       /* see struct edge */
 	bool fp_saved;           /* the caller's fp lies below the return address */
 	bool linked;             /* see struct edge */
 	bool unsure;             /* its places disagree, see guards.h */
@@ -68,6 +69,7 @@ enum edge_part {
 /* Where the innermost frame's return address is. */
 struct edge {
 	uint32_t return_offset; /* from sp */
+	uint32_t own_size;      /* not 0: of a frame whose size word says this; what it says more comes on top */
 	bool fp_saved;          /* the caller's fp is the word below it, else still in the register */
 	bool linked;            /* it is still in the link register, and return_offset is that of the caller's stack */
 	enum edge_part part;

@@ -67,6 +67,7 @@ void decode_remember(struct decode_cache *c, const struct decoded *head, const s
 		return;
 	*e = *head;
 	e->return_offset = edge->return_offset;
+	e->own_size = edge->own_size;
 	e->fp_saved = edge->fp_saved;
 	e->linked = edge->linked;
 	e->before = (uint16_t)MIN(pc - edge->first, UINT16_MAX);

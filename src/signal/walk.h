@@ -94,6 +94,19 @@ bool walk_to_anchor(struct walk *w, uintptr_t anchor);
  * False: PC is in the method's body. arch/<cpu>/frame_edge.c.
  */
 bool frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, struct edge *e);
+/*
+ * Frames of methods that take value objects (JDK 28, JEP 401) differ in size: a word at sp + frame_bytes - 3 words
+ * says how far it is to the caller's fp. What it says in frames of B's that are as large as B says; 0: they all are.
+ * Any context. arch/<cpu>/own_size.c.
+ */
+uint32_t frame_own_size(const struct layout *l, const struct blob *b);
+#define FRAME_SIZE_WORD (3 * WORD) /* below the frame's end */
+#define FRAME_ROOM_MAX 65536u      /* for more arguments: at most 255 words, and each an object of fields */
+/* Whether SIZE can be what the size word says in a frame where OWN_SIZE is the least. */
+static inline bool frame_can_be(uint32_t own_size, uintptr_t size)
+{
+	return size >= own_size && size - own_size <= FRAME_ROOM_MAX && size % WORD == 0;
+}
 /* Whether the instruction before PC is a call: so it can be a return address. */
 bool follows_call(uintptr_t pc);
 enum way_end { WAY_RETURN, WAY_STANDING, WAY_AWAY };
@@ -108,6 +121,8 @@ struct way_out {
 	int32_t fp_at;    /* where the caller's fp lies, -1: still in the register */
 	int32_t popped;   /* where the last other register was popped from, INT32_MIN: none was */
 	uintptr_t same;   /* from pc to here, instruction by instruction, sp stays what it is */
+	bool fp_kept;     /* the way saves the register, which is the caller's fp still */
+	uint32_t size;    /* what the way puts into the frame's size word, 0: nothing */
 };
 
 /*

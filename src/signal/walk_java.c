@@ -35,20 +35,26 @@ static bool top_edge(const struct walk *w, const struct blob *b, struct edge *e)
 
 	e->fixed = true;
 	e->linked = false;
+	e->own_size = 0;
 	e->first = e->last = w->pc;
 	e->part = EDGE_BODY;
 	if (frame_edge(w->l, b, w->pc, e) || decode_edge(w->l, w->cache, b, w->pc, e))
 		return true;
 	if (!frame_way_out(w, b, NULL, frameless, &o))
 		return false;
-	if (o.end == WAY_STANDING)
+	if (o.end == WAY_STANDING) {
 		o.released += (int32_t)b->frame_bytes - (o.linked ? 0 : -CPU_RETURN_AT);
+		if (o.size)
+			o.released += (int32_t)(o.size - b->own_size);
+		else
+			e->own_size = b->own_size;
+	}
 	e->fixed = o.fixed;
 	e->part = o.end == WAY_RETURN && !frameless ? EDGE_LAST : EDGE_BODY;
 	e->linked = o.linked;
 	e->return_offset = (uint32_t)o.released;
 	/* Not pushed yet, if the way did it. */
-	e->fp_saved = !o.linked && (o.end == WAY_STANDING ? o.released >= WORD : o.fp_at >= 0);
+	e->fp_saved = !o.linked && !o.fp_kept && (o.end == WAY_STANDING ? o.released >= WORD : o.fp_at >= 0);
 	if (o.released < 0 || o.released >= 1 << 24 || (o.fp_at >= 0 && o.fp_at != o.released - WORD))
 		return false;
 	e->last = o.same;
@@ -118,10 +124,28 @@ static enum step over_linked_method(struct walk *w, uint32_t offset)
 	return walk_move(w, pc, sp, w->fp) ? STEP_ON : STEP_END;
 }
 
-static enum step over_top_method(struct walk *w, uint32_t return_offset, bool fp_saved)
+/*
+ * A frame's return address is *OFFSET above SP if its size word says OWN_SIZE; where it really is. False: the word says
+ * what cannot be.
+ */
+static bool add_room(uintptr_t sp, uint32_t own_size, uint32_t *offset)
+{
+	uintptr_t size;
+
+	if (likely(!own_size))
+		return true;
+	if (!load_word(sp + *offset + WORD - FRAME_SIZE_WORD, &size) || !frame_can_be(own_size, size))
+		return false;
+	*offset += (uint32_t)(size - own_size);
+	return true;
+}
+
+static enum step over_top_method(struct walk *w, uint32_t return_offset, uint32_t own_size, bool fp_saved)
 {
 	uintptr_t pc, fp = w->fp;
 
+	if (!add_room(w->sp, own_size, &return_offset))
+		return walk_end_with(w, END_bad_compiled);
 	if (!load_word(w->sp + return_offset, &pc))
 		return walk_end_with(w, END_fault);
 	if (!is_known(w, pc) && !walk_is_return(w, pc))
@@ -133,9 +157,19 @@ static enum step over_top_method(struct walk *w, uint32_t return_offset, bool fp
 	return walk_move(w, pc, w->sp + return_offset - (uintptr_t)(intptr_t)CPU_RETURN_AT, fp) ? STEP_ON : STEP_END;
 }
 
-/* From *SP to the end of its frame of FRAME_BYTES; by the chain, which has what adapters put on top of it too. */
-static bool to_frame_end(uintptr_t *sp, uint32_t frame_bytes, uintptr_t *pc)
+/*
+ * From *SP to the end of its frame of FRAME_BYTES (see add_room()); by the chain, which has what adapters put on top
+ * of it too.
+ */
+static bool to_frame_end(uintptr_t *sp, uint32_t frame_bytes, uint32_t own_size, uintptr_t *pc)
 {
+	uint32_t offset = frame_bytes - WORD;
+
+	if (unlikely(own_size)) {
+		if (!add_room(*sp, own_size, &offset))
+			return false;
+		frame_bytes = offset + WORD;
+	}
 	if (!CPU_BACK_CHAIN)
 		*sp += frame_bytes;
 	else if (!load_word(*sp, sp))
@@ -143,15 +177,20 @@ static bool to_frame_end(uintptr_t *sp, uint32_t frame_bytes, uintptr_t *pc)
 	return load_word(*sp + (uintptr_t)(intptr_t)CPU_RETURN_AT, pc);
 }
 
-enum step walk_over_frame(struct walk *w, uint32_t frame_bytes, enum walk_end bad)
+static enum step over_frame(struct walk *w, uint32_t frame_bytes, uint32_t own_size, enum walk_end bad)
 {
 	uintptr_t pc, fp, sp = w->sp;
 
 	if (frame_bytes < 2 * WORD)
 		return walk_end_with(w, bad);
-	if (!to_frame_end(&sp, frame_bytes, &pc) || !load_word(sp - 2 * WORD, &fp))
-		return walk_end_with(w, END_fault);
+	if (!to_frame_end(&sp, frame_bytes, own_size, &pc) || !load_word(sp - 2 * WORD, &fp))
+		return walk_end_with(w, own_size ? bad : END_fault);
 	return walk_move(w, pc, sp, fp) ? STEP_ON : STEP_END;
+}
+
+enum step walk_over_frame(struct walk *w, uint32_t frame_bytes, enum walk_end bad)
+{
+	return over_frame(w, frame_bytes, 0, bad);
 }
 
 static uintptr_t enter_special(const struct walk *w)
@@ -195,17 +234,21 @@ static void add_pushed(const struct walk *w, struct blob *b, struct edge *e)
 		return;
 	}
 	b->frame_bytes = (uint32_t)(o.released + WORD);
-	e->fp_saved = e->fixed = o.fp_at >= 0; /* what is remembered of callers has a frame */
+	e->own_size = 0;
+	e->fp_saved = o.fp_at >= 0;
+	e->fixed = e->fp_saved && o.fixed; /* what is remembered of callers has a frame */
 }
 
 static enum step over_method(struct walk *w, struct blob *b)
 {
 	struct edge edge = {.return_offset = b->frame_bytes + (uint32_t)CPU_RETURN_AT, .fp_saved = true, .fixed = true,
 			    .first = w->pc, .last = w->pc};
-	bool known = !w->top || top_edge(w, b, &edge);
 	const struct decoded *e;
 	uintptr_t pc;
+	bool known;
 
+	b->own_size = edge.own_size = frame_own_size(w->l, b);
+	known = !w->top || top_edge(w, b, &edge);
 	edge.fixed &= known;
 	if (b->address == enter_special(w)) {
 		/* Continuation.enterSpecial: the root of a virtual thread's own stack. */
@@ -229,9 +272,9 @@ static enum step over_method(struct walk *w, struct blob *b)
 	if (edge.linked)
 		return over_linked_method(w, edge.return_offset);
 	if (w->top)
-		return over_top_method(w, edge.return_offset, edge.fp_saved);
-	return edge.fp_saved ? walk_over_frame(w, b->frame_bytes, END_bad_compiled)
-			     : over_top_method(w, b->frame_bytes - WORD, false);
+		return over_top_method(w, edge.return_offset, edge.own_size, edge.fp_saved);
+	return edge.fp_saved ? over_frame(w, b->frame_bytes, edge.own_size, END_bad_compiled)
+			     : over_top_method(w, b->frame_bytes - WORD, edge.own_size, false);
 }
 
 /*
@@ -246,15 +289,15 @@ static enum step over_known(struct walk *w, const struct decoded *e)
 		if (!put_frames(w->out, e))
 			return STEP_END;
 		return e->linked ? over_linked_method(w, e->return_offset)
-				 : over_top_method(w, e->return_offset, e->fp_saved);
+				 : over_top_method(w, e->return_offset, e->own_size, e->fp_saved);
 	}
 	if (e->frame_bytes < 2 * WORD)
 		return walk_end_with(w, END_bad_compiled);
 	do {
 		if (!put_frames(w->out, e))
 			return STEP_END;
-		if (!to_frame_end(&sp, e->frame_bytes, &pc))
-			return walk_end_with(w, END_fault);
+		if (!to_frame_end(&sp, e->frame_bytes, e->own_size, &pc))
+			return walk_end_with(w, e->own_size ? END_bad_compiled : END_fault);
 	} while (pc == w->pc);
 	if (!load_word(sp - 2 * WORD, &fp))
 		return walk_end_with(w, END_fault);

@@ -18,6 +18,13 @@ bool frame_sets_sender(uintptr_t pc);
  * return address would be; then *FIELD is where in the JavaThread that pc lies.
  */
 bool frame_polled(uintptr_t start, uintptr_t pc, uint32_t *field);
+/* Whether the instruction at CODE, of which 8 bytes are readable, stores rbp on the stack: *AT, from sp. */
+bool frame_saves_fp(const uint8_t *code, int32_t *at);
+/*
+ * Whether the instruction at CODE, of which INSN_MAX bytes are readable, puts a number into the size word of a frame of
+ * FRAME_BYTES: *SIZE (own_size.c).
+ */
+bool frame_puts_size(const uint8_t *code, uint32_t frame_bytes, uint32_t *size);
 /* The caller's pc in the register that an exception's stubs have it in. */
 bool frame_exception_pc(const struct walk_regs *r, uintptr_t *pc);
 /* Like frame_edge, for a stub that begins at START and has no fixed frame; false: it is not known. */

@@ -25,6 +25,7 @@
 #define HANDLER_MAX 512 /* instructions of a handler that are looked at */
 #define PROLOGUE_MAX 24
 #define EPILOGUE_MAX 8
+#define CLASS_CHECK_MAX 24
 #define PUSH_FP 0x55
 
 static bool starts_with(const uint8_t *code, const uint8_t *bytes, unsigned n)
@@ -38,6 +39,45 @@ static bool stores_fp(const uint8_t *c)
 	if (WORD == 8 && *c++ != 0x48)
 		return false;
 	return c[0] == 0x89 && (c[1] == 0x6c || c[1] == 0xac) && c[2] == 0x24;
+}
+
+bool frame_saves_fp(const uint8_t *code, int32_t *at)
+{
+	const uint8_t *number = code + (WORD == 8 ? 4 : 3);
+
+	*at = -WORD;
+	if (code[0] == PUSH_FP)
+		return true;
+	*at = (int8_t)*number;
+	if (stores_fp(code) && number[-2] == 0xac)
+		__builtin_memcpy(at, number, sizeof(*at));
+	return stores_fp(code);
+}
+
+/*
+ * Whether from PC to the verified ENTRY only the receiver's class is looked at. Methods that take value objects have
+ * another entry in front, which builds a frame (own_size.c).
+ */
+static bool is_class_check(const struct layout *l, const struct blob *b, uintptr_t pc, uintptr_t entry)
+{
+	uint8_t code[INSN_MAX + 1];
+	struct insn insn;
+	unsigned i;
+
+	for (i = 0; i < CLASS_CHECK_MAX && pc < entry; i++) {
+		if (!load_bytes(code, pc, sizeof(code)) || !insn_decode(code, &insn))
+			return false;
+		pc += insn.length;
+		if (insn.does == INSN_JUMP) { /* to a stub, if it does not fit */
+			uintptr_t target = pc + (uintptr_t)(intptr_t)insn.amount;
+
+			if (target >= b->code && target < code_blob_end(l, b))
+				return false;
+		} else if (insn.does != INSN_OTHER && insn.does != INSN_BRANCH) {
+			return false;
+		}
+	}
+	return pc == entry;
 }
 
 /*
@@ -126,12 +166,12 @@ bool frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, stru
 	int32_t lowered;
 
 	e->part = EDGE_ENTRY;
-	if (pc <= entry) {
+	if (pc == entry || (pc < entry && is_class_check(l, b, pc, entry))) {
 		e->return_offset = 0;
 		e->fp_saved = false;
 		return true;
 	}
-	if (b->frame_complete > 0 && pc < b->code + (uintptr_t)b->frame_complete &&
+	if (pc > entry && b->frame_complete > 0 && pc < b->code + (uintptr_t)b->frame_complete &&
 	    follow_prologue(entry, pc, &lowered, &e->fp_saved)) {
 		e->return_offset = (uint32_t)lowered;
 		return true;

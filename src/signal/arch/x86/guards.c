@@ -232,7 +232,8 @@ struct side {
 
 static bool takes_frame_down(const struct insn *i)
 {
-	return (i->does == INSN_RELEASE && i->amount > 0) || i->does == INSN_POP_FP || i->does == INSN_LEAVE;
+	return (i->does == INSN_RELEASE && i->amount > 0) || i->does == INSN_RELEASE_BY || i->does == INSN_POP_FP ||
+	       i->does == INSN_LEAVE;
 }
 
 /* Whether instruction I at AT is a place: then S is found. */

@@ -249,6 +249,18 @@ static void reload(const struct parts *p, struct insn *i)
 	i->number = (uint8_t)reg(p);
 }
 
+/* add rsp, FROM: rsp + n is known of, whatever else it may be. */
+static void add_to_sp(const struct parts *p, struct insn *i)
+{
+	const uint8_t *c = p->code + p->modrm;
+	unsigned mod = c[0] >> 6;
+
+	if (p->whole && !p->high_rm && (c[0] & 7) == 4 && c[1] == 0x24 && mod < 3)
+		becomes(i, INSN_RELEASE_BY, mod == 0 ? 0 : number(c + 2, mod == 1 ? 1 : 4));
+	else
+		becomes(i, INSN_SP_LOST, 0);
+}
+
 /* Opcode FF: call, jmp and push of an operand. */
 static void indirect(const struct parts *p, struct insn *i)
 {
@@ -301,7 +313,11 @@ static void effect(const struct parts *p, struct insn *i)
 		else
 			copy(reg(p), rm(p), i);
 		break;
-	case 0x03: case 0x2b: case 0x23: case 0x0b:
+	case 0x03:
+		if (reg(p) == RSP)
+			add_to_sp(p, i);
+		break;
+	case 0x2b: case 0x23: case 0x0b:
 		if (reg(p) == RSP)
 			becomes(i, INSN_SP_LOST, 0);
 		break;

@@ -18,6 +18,7 @@
 enum insn_does {
 	INSN_OTHER,
 	INSN_RELEASE,    /* rsp grows by `amount` (negative: shrinks) */
+	INSN_RELEASE_BY, /* rsp grows by the word at rsp + `amount` */
 	INSN_POP,        /* pop register number `amount`; not rbp or rsp */
 	INSN_POP_FP,     /* pop rbp */
 	INSN_POP_SP,     /* pop rsp */

@@ -41,6 +41,9 @@ struct place {
 	int32_t popped;   /* where the last register but rbp was popped from; INT32_MIN: none */
 	uint8_t keeper;   /* number of a register that took rsp */
 	int32_t kept;     /* and what it was, INT32_MIN: there is none */
+	bool fp_kept;     /* rbp is stored on the way: it is still the caller's */
+	bool anew;        /* a frame is being built, after one was taken down */
+	uint32_t size;    /* what went into the frame's size word, 0: nothing */
 	int32_t kept_at;  /* where SENDER_SP was loaded from; INT32_MIN: it was not */
 	bool lost;        /* rsp was aligned: it is not known until it is restored */
 };
@@ -157,6 +160,8 @@ static void pop_fp(struct way *y)
 	y->at.fp_at = own ? -1 : y->at.released;
 	y->at.fp = own ? FP_IS_FIRST : FP_IS_LOST;
 	y->at.released += WORD;
+	y->at.size = 0; /* that frame is gone */
+	y->at.anew = false;
 }
 
 static enum go leave(struct way *y)
@@ -165,6 +170,25 @@ static enum go leave(struct way *y)
 
 	pop_fp(y);
 	return go;
+}
+
+/* rsp grows by the size word, which lies AT bytes above it. */
+static enum go release_by(struct way *y, int32_t at)
+{
+	uintptr_t size = y->at.size;
+
+	at += y->at.released;
+	if (!y->blob->own_size) {
+		y->at.lost = true;
+		return GO_ON;
+	}
+	if (!size) {
+		y->fixed = false;
+		if (at < 0 || !load_word(y->w->sp + (uintptr_t)at, &size) || !frame_can_be(y->blob->own_size, size))
+			return GO_BACK;
+	}
+	y->at.released += (int32_t)size;
+	return GO_ON;
 }
 
 static enum go pop_sp(struct way *y)
@@ -223,6 +247,7 @@ static enum go change(struct way *y, const struct insn *i)
 		y->at.released += WORD;
 		return GO_ON;
 	case INSN_RELEASE: y->at.released += i->amount; return GO_ON;
+	case INSN_RELEASE_BY: return release_by(y, i->amount);
 	case INSN_POP_FP: pop_fp(y); return GO_ON;
 	case INSN_POP_SP: return pop_sp(y);
 	case INSN_LEAVE: return leave(y);
@@ -278,10 +303,28 @@ static enum go turn(struct way *y, const struct insn *i)
  */
 static bool is_described(const struct way *y)
 {
-	if (y->at.fp_at >= 0)
+	if (y->at.fp_at >= 0 && !y->at.anew)
 		return false; /* the frame is being taken down */
 	return y->at.pc == y->next ||
 	       (y->everywhere && decode_described(y->w->l, y->blob, y->at.pc, false) == y->at.pc);
+}
+
+/*
+ * Methods that take value objects build a frame for their entry barrier, take it down, take the objects apart and build
+ * the frame they run in. From where its size is put there on, ways from other entries join, which put other sizes.
+ */
+static void note_frame(struct way *y, const uint8_t *code)
+{
+	int32_t at;
+
+	if (frame_saves_fp(code, &at)) {
+		y->at.anew |= y->at.fp_at >= 0;
+		/* Elsewhere in a frame is whatever the register holds by then. */
+		y->at.fp_kept |= y->at.fp_at < 0 && y->at.fp == FP_IS_FIRST &&
+				 at == (int32_t)y->blob->frame_bytes - 2 * WORD;
+	}
+	if (unlikely(y->blob->own_size) && frame_puts_size(code, y->blob->frame_bytes, &y->at.size))
+		y->straight = false;
 }
 
 static enum go one_instruction(struct way *y)
@@ -297,6 +340,7 @@ static enum go one_instruction(struct way *y)
 		return GO_STANDING;
 	if (!inside(y, y->at.pc) || !load_bytes(code, y->at.pc, sizeof(code)) || !insn_decode(code, &i))
 		return GO_BACK;
+	note_frame(y, code);
 	next = y->at.pc += i.length;
 	go = turn(y, &i);
 	y->straight &= go == GO_ON && y->at.pc == next && y->at.released == 0 && !y->touched;
@@ -364,6 +408,8 @@ bool frame_way_out(const struct walk *w, const struct blob *b, const struct stub
 		.fp_at = y.at.fp_at,
 		.popped = y.at.popped,
 		.same = y.same,
+		.size = y.at.size,
+		.fp_kept = y.at.fp_kept,
 	};
 	return true;
 }
