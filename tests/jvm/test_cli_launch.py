@@ -28,10 +28,14 @@ def java(jdk, *args):
 
 def test_streams_and_status_pass_through(jdk):
     path = jvm.result_file()
+    running = launch(jdk, "-q", "-i", "1ms", "-f", path, program=java(jdk, "300", "7"))
+    out, err = running.communicate("hello\n", timeout=60)
+    assert running.returncode == 7 and out == "out hello\n" and err == "err hello\n"
     running = launch(jdk, "-i", "1ms", "-f", path, program=java(jdk, "300", "7"))
     out, err = running.communicate("hello\n", timeout=60)
-    assert running.returncode == 7
-    assert out == "out hello\n" and err == "err hello\n"
+    assert running.returncode == 7 and out == "out hello\n"
+    # behind the program's own words ours on the result
+    assert err.startswith("err hello\n") and all(line.startswith("jstrobe: ") for line in err.splitlines()[1:]), err
     profile = jvm.Profile(path)
     profile.check()
     assert profile.share("truth.Launched.main") > 0.3
