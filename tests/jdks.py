@@ -105,7 +105,7 @@ CALLERS.update({name: CALLERS.get(name, set()) | callers for name, callers in VA
 DEPTH = {"Recursion.bottom": ("Recursion.down", 200),
          "java.lang.IllegalStateException.<init>": ("Exceptions.dive", 201)}
 MOST = {"Values.many": 21, "Values.failing": 21}  # times that a method stands in a stack, at most
-FROZEN = "[virtual_thread_frozen]"
+FROZEN = {"[virtual_thread_frozen]", "[virtual_thread_switching]", "[virtual_thread_moving]"}
 UNLOADED = "[unloaded]"
 
 
@@ -150,13 +150,13 @@ def judge(profile):
     for stack in profile.stacks:
         n = stack["samples"]
         missing, _, worst = jvm.incomplete(profile, [stack])
-        if FROZEN in stack["frames"]:
+        if FROZEN & set(stack["frames"]):
             frozen, missing = frozen + n, 0
         elif missing:
             bad += n
             reasons[worst[0][0]] = reasons.get(worst[0][0], 0) + n
         untruth = None if stack.get("tid") in skip else \
-            wrong(stack, not missing and FROZEN not in stack["frames"])
+            wrong(stack, not missing and not FROZEN & set(stack["frames"]))
         if untruth:
             untrue += n
             reasons[untruth] = reasons.get(untruth, 0) + n

@@ -57,24 +57,32 @@ bool java_clear(JNIEnv *env)
 	return thrown;
 }
 
-/* Class NAME of the boot loader, loaded and linked. */
-static jclass linked(JNIEnv *env, const char *name)
+jclass java_class_quietly(JNIEnv *env, const char *name)
 {
 	jclass class_class = (*env)->FindClass(env, "java/lang/Class"), found;
 	jmethodID for_name = (*env)->GetStaticMethodID(env, class_class, "forName",
 						       "(Ljava/lang/String;ZLjava/lang/ClassLoader;)Ljava/lang/Class;");
-	jmethodID methods =
-		(*env)->GetMethodID(env, class_class, "getDeclaredMethods", "()[Ljava/lang/reflect/Method;");
 	jstring text = (*env)->NewStringUTF(env, name);
-	jobject list = NULL;
 
 	found = text ? (*env)->CallStaticObjectMethod(env, class_class, for_name, text, JNI_FALSE, NULL) : NULL;
-	/* links it, which nothing of JNI or JVMTI does alone */
-	if (!java_clear(env) && found)
-		list = (*env)->CallObjectMethod(env, found, methods);
-	java_clear(env);
-	(*env)->DeleteLocalRef(env, list);
+	if (java_clear(env))
+		found = NULL;
 	(*env)->DeleteLocalRef(env, text);
+	(*env)->DeleteLocalRef(env, class_class);
+	return found;
+}
+
+/* Class NAME of the boot loader, loaded and linked. */
+static jclass linked(JNIEnv *env, const char *name)
+{
+	jclass class_class = (*env)->FindClass(env, "java/lang/Class"), found = java_class_quietly(env, name);
+	jmethodID methods =
+		(*env)->GetMethodID(env, class_class, "getDeclaredMethods", "()[Ljava/lang/reflect/Method;");
+
+	/* links it, which nothing of JNI or JVMTI does alone */
+	if (found)
+		(*env)->DeleteLocalRef(env, (*env)->CallObjectMethod(env, found, methods));
+	java_clear(env);
 	(*env)->DeleteLocalRef(env, class_class);
 	return found;
 }

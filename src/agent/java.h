@@ -21,6 +21,8 @@ void java_room(JNIEnv *env, jint references);
 bool java_clear(JNIEnv *env);
 /* The Method* of ID; 0 from JDK 26 on, where a jmethodID is a number (8268406), or if there is none. */
 uintptr_t java_method(jmethodID id);
+/* Class NAME (with dots) of the boot loader, loaded but not initialised, as FindClass would. NULL: there is none. */
+jclass java_class_quietly(JNIEnv *env, const char *name);
 /*
  * Method NAME with SIGNATURE of class CLASS_NAME (with dots) of the boot loader, which is loaded and linked but not
  * initialised, as FindClass would: what its initialiser starts, a program may never need. NULL: there is none.

@@ -11,6 +11,7 @@
 #include "agent/control_thread.h"
 #include "agent/entry.h"
 #include "agent/fallback.h"
+#include "agent/frozen.h"
 #include "agent/java.h"
 #include "agent/jfrsync.h"
 #include "agent/parked.h"
@@ -293,8 +294,10 @@ static void JNICALL on_vm_init(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 	atomic_store(&live, true);
 	read_facts();
 	fallback_begin(ti, env);
-	if (atomic_load(&in_session))
+	if (atomic_load(&in_session)) {
+		agent_frozen_learn(env);
 		each_java_thread(env, true);
+	}
 	trace_vm_init();
 	jfrsync_vm_init();
 	agent_waits_vm_init();

@@ -10,7 +10,7 @@
 #include "engine/parked.h"
 #include "signal/frame_word.h"
 
-#define FRAMES 256 /* that are asked for; deeper stacks end there */
+#define FRAMES 256 /* that are asked for at most */
 
 static struct {
 	jvmtiEnv *ti;     /* of its own: what it costs ends with it */
@@ -35,16 +35,24 @@ static bool has_ended(const jvmtiFrameInfo *frames, jint count)
 	return false;
 }
 
-/* The stack of the running thread as the JVM says, as frame words. *ENDED: it is at its end. */
-static uint32_t stack(jvmtiEnv *ti, uint64_t *words, bool *ended)
+/* Whether the running thread is at its end. */
+static bool is_at_end(jvmtiEnv *ti)
 {
+	jvmtiFrameInfo frame;
+	jint count;
+
+	return !(*ti)->GetStackTrace(ti, NULL, 0, 1, &frame, &count) && has_ended(&frame, count);
+}
+
+/* The stack of the running thread as the JVM says: a parked_ask_fn. */
+static uint32_t ask(void *arg, uint64_t *words, uint32_t limit)
+{
+	jvmtiEnv *ti = arg;
 	jvmtiFrameInfo frames[FRAMES];
 	jint i, count;
 
-	*ended = false;
-	if ((*ti)->GetStackTrace(ti, NULL, 0, FRAMES, frames, &count))
+	if ((*ti)->GetStackTrace(ti, NULL, 0, (jint)MIN(limit, FRAMES), frames, &count))
 		return 0;
-	*ended = has_ended(frames, count);
 	for (i = 0; i < count; i++) {
 		bool has_bci = frames[i].location >= 0 && frames[i].location < FRAME_NO_BCI;
 		uintptr_t method = java_method(frames[i].method);
@@ -58,12 +66,9 @@ static uint32_t stack(jvmtiEnv *ti, uint64_t *words, bool *ended)
 
 static void JNICALL on_unmount(jvmtiEnv *ti, ...)
 {
-	uint64_t frames[FRAMES];
-	uint32_t count;
 	va_list args;
 	jthread thread;
 	JNIEnv *env;
-	bool ended;
 
 	if (!parked_is_due())
 		return;
@@ -71,10 +76,8 @@ static void JNICALL on_unmount(jvmtiEnv *ti, ...)
 	env = va_arg(args, JNIEnv *);
 	thread = va_arg(args, jthread);
 	va_end(args);
-	count = stack(ti, frames, &ended);
-	if (ended)
-		return;
-	parked_begin((uint64_t)(*env)->GetLongField(env, thread, parked.id), frames, count);
+	if (!is_at_end(ti))
+		parked_begin((uint64_t)(*env)->GetLongField(env, thread, parked.id), ask, ti);
 }
 
 static void JNICALL on_mount(jvmtiEnv *ti, ...)

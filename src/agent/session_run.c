@@ -8,6 +8,7 @@
 
 #include "agent/derive.h"
 #include "agent/fallback.h"
+#include "agent/frozen.h"
 #include "agent/jvm.h"
 #include "agent/neighbours.h"
 #include "agent/parked.h"
@@ -80,6 +81,8 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 		rc = faults_install(err);
 	if (rc)
 		goto no_faults;
+	if (jvm_is_live())
+		agent_frozen_learn(jvm_jni());
 	rc = collector_start(account, err);
 	if (rc)
 		goto no_collector;

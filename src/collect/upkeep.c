@@ -73,6 +73,21 @@ static void find_class_counts(void)
 	}
 }
 
+/* The JVM makes Continuation.enterSpecial with the first virtual thread. */
+static void find_enter_special(struct layout *l)
+{
+	uintptr_t code = 0;
+
+	if (!atomic_load(&l->code_ready) || atomic_load(&l->enter_special))
+		return;
+	if (l->cont_return_pc)
+		code = code_blob_at(l, *(const uintptr_t *)l->cont_return_pc);
+	else if (atomic_load(&l->frozen.ready) && l->frozen.at.enter_special && l->method_code >= 0)
+		load_word(l->frozen.at.enter_special + (uintptr_t)l->method_code, &code);
+	if (code)
+		atomic_store(&l->enter_special, code);
+}
+
 int upkeep_open(size_t store_bytes, struct error *err)
 {
 	struct image_set *images;
@@ -97,6 +112,8 @@ int upkeep_open(size_t store_bytes, struct error *err)
 	atomic_store(&zone.images, images);
 	atomic_store(&zone.cache, cache);
 	find_class_counts();
+	if (zone.has_jvm)
+		find_enter_special(&zone.layout);
 	/* No handler runs yet: what is replaced can be freed at once. */
 	stubs = stubs_pending() ? stubs_merge(atomic_load(&zone.stubs)) : NULL;
 	if (stubs)
@@ -220,18 +237,6 @@ static void refresh_store(struct collector *c)
 	trace_store_prepare(s);
 	if (s->retired && !had_index)
 		deferred_free(give_up_index, s, NULL);
-}
-
-/* The JVM makes Continuation.enterSpecial with the first virtual thread. */
-static void find_enter_special(struct layout *l)
-{
-	uintptr_t pc;
-
-	if (!l->cont_return_pc || !atomic_load(&l->code_ready) || atomic_load(&l->enter_special))
-		return;
-	pc = *(const uintptr_t *)l->cont_return_pc;
-	if (pc)
-		atomic_store(&l->enter_special, code_blob_at(l, pc));
 }
 
 /* Where no sink begins a new account at a time of its own. */

@@ -27,6 +27,8 @@
 #define QUOTA_TIME (100 * NS_PER_MS)
 #define RATIO_LIMIT 4096
 
+#define FRAMES 256 /* that the JVM is asked for; deeper stacks end there */
+
 struct place {
 	claim_key key;               /* the thread's number; see claims.h */
 	uint64_t began;              /* up to here its time is in samples */
@@ -120,17 +122,26 @@ static uint32_t find_last(const uint64_t *walked, size_t length, const uint64_t 
 	return count;
 }
 
-/*
- * A virtual thread that was mounted has its innermost frames on the carrier's stack, the others are still in the heap,
- * where only the JVM may read them: what it says of them takes the place of the walk's end.
- */
-static void thaw(struct trace_writer *w, const uint64_t *frames, uint32_t count)
+/* The walk has ended where the frames in the heap begin. */
+static bool lacks_frozen(uint64_t last)
 {
-	size_t length = (size_t)(w->pos - w->trace->frame);
-	uint32_t i;
+	return last == frame_other(OTHER_END, END_frozen) || last == frame_other(OTHER_END, END_moving) ||
+	       last == frame_other(OTHER_END, END_freezing);
+}
 
-	if (!length || w->pos[-1] != frame_other(OTHER_END, END_frozen))
+/*
+ * A virtual thread that was mounted has its innermost frames on the carrier's stack, the others are still in the heap.
+ * Where we cannot find them, the JVM can: what it says of them takes the place of the walk's end.
+ */
+static void thaw(struct trace_writer *w, parked_ask_fn *ask, void *arg)
+{
+	size_t length = trace_length(w);
+	uint64_t frames[FRAMES];
+	uint32_t i, count;
+
+	if (!length || !lacks_frozen(w->pos[-1]))
 		return;
+	count = ask(arg, frames, FRAMES);
 	i = find_last(w->trace->frame, length - 1, frames, count);
 	if (i == count)
 		return;
@@ -140,7 +151,7 @@ static void thaw(struct trace_writer *w, const uint64_t *frames, uint32_t count)
 	trace_put(w, frame_other(OTHER_VIRTUAL, 0));
 }
 
-static const struct trace *stack_of(struct thread_record *r, const uint64_t *frames, uint32_t count, uint16_t *era)
+static const struct trace *stack_of(struct thread_record *r, parked_ask_fn *ask, void *arg, uint16_t *era)
 {
 	struct trace_writer w;
 
@@ -148,7 +159,7 @@ static const struct trace *stack_of(struct thread_record *r, const uint64_t *fra
 	*era = (uint16_t)era_now(&zone.eras);
 	if (!trace_begin(&w, &zone.store, &r->chunk, zone.depth) || !walk_outside(&zone, r, &w))
 		return NULL;
-	thaw(&w, frames, count);
+	thaw(&w, ask, arg);
 	return w.store_full ? NULL : trace_end(&w);
 }
 
@@ -240,7 +251,7 @@ static void note(struct thread_record *r, uint32_t e, uint64_t key, const struct
 	claims_let_go(p, key);
 }
 
-void parked_begin(uint64_t thread, const uint64_t *frames, uint32_t frame_count)
+void parked_begin(uint64_t thread, parked_ask_fn *ask, void *arg)
 {
 	int e = atomic_load_explicit(&event, memory_order_acquire);
 	struct thread_record *r = e < 0 ? NULL : wait_enter((uint32_t)e);
@@ -250,7 +261,7 @@ void parked_begin(uint64_t thread, const uint64_t *frames, uint32_t frame_count)
 	if (!c)
 		return;
 	seen.ratio = c->noted;
-	seen.trace = stack_of(r, frames, frame_count, &seen.era);
+	seen.trace = stack_of(r, ask, arg, &seen.era);
 	if (seen.trace)
 		announce(r, (uint32_t)e, seen.trace, seen.era);
 	note(r, (uint32_t)e, thread, &seen);

@@ -34,8 +34,10 @@ void parked_release(void);
 
 /* A virtual thread is about to leave its carrier: whether that is to be noted. */
 bool parked_is_due(void);
-/* It is the one with that number (Thread.getId), and the JVM says that its stack is FRAMES, innermost first. */
-void parked_begin(uint64_t thread, const uint64_t *frames, uint32_t count);
+/* What the JVM says of the running thread's stack: LIMIT frames at most, innermost first; how many there are. */
+typedef uint32_t parked_ask_fn(void *arg, uint64_t *frames, uint32_t limit);
+/* It is the one with that number (Thread.getId). ASK tells of frames in the heap that cannot be walked. */
+void parked_begin(uint64_t thread, parked_ask_fn *ask, void *arg);
 /* Whether a virtual thread that is mounted again need be told. */
 bool parked_any(void);
 void parked_end(uint64_t thread);

@@ -14,6 +14,8 @@
  *
  * Equal words from an equal last Java frame on lead to an equal stack, frame by frame. The JVM changes return
  * addresses of sleeping threads when it deoptimises: then the stack is walked once more, and found the same.
+ *
+ * A virtual thread's stack that goes on in the heap is walked each time: equal words here are not all of it.
  */
 #include <string.h>
 
@@ -110,6 +112,8 @@ static uint64_t digest(const struct wall_slots *s)
 
 bool wall_slots_note(struct wall_slots *s, uintptr_t sp, uintptr_t pc, uintptr_t fp, uintptr_t high)
 {
+	const struct stub_set *stubs = atomic_load_explicit(&zone.stubs, memory_order_acquire);
+	const uintptr_t barrier = stubs ? stubs->barrier : 0;
 	struct noting n = {.l = &zone.layout, .s = s, .high = high};
 	uintptr_t at, word;
 
@@ -121,7 +125,7 @@ bool wall_slots_note(struct wall_slots *s, uintptr_t sp, uintptr_t pc, uintptr_t
 		return false;
 	add_frame(&n, pc, fp);
 	for (at = sp; at < high && !n.failed; at += WORD) {
-		if (!load_word(at, &word))
+		if (!load_word(at, &word) || (word == barrier && word))
 			n.failed = true;
 		else if (code_contains(n.l, word))
 			add_return(&n, at, word);

@@ -92,6 +92,13 @@ static bool open_ints(struct int_table *t)
 	       exported("gHotSpotVMIntConstantEntryValueOffset", &t->value);
 }
 
+static bool open_longs(struct int_table *t)
+{
+	return open_table(&t->t, "gHotSpotVMLongConstants", "gHotSpotVMLongConstantEntryArrayStride") &&
+	       exported("gHotSpotVMLongConstantEntryNameOffset", &t->name) &&
+	       exported("gHotSpotVMLongConstantEntryValueOffset", &t->value);
+}
+
 static const char *string_at(const char *entry, uint64_t offset)
 {
 	return *(const char *const *)(entry + offset);
@@ -167,12 +174,22 @@ static int32_t read_int(const struct int_table *t, const char *name)
 	return ABSENT_INT;
 }
 
+static int32_t read_long(const struct int_table *t, const char *name)
+{
+	const char *e;
+
+	for (e = t->t.first; e && string_at(e, t->name); e += t->t.stride)
+		if (strcmp(string_at(e, t->name), name) == 0)
+			return (int32_t)*(const uint64_t *)(e + t->value);
+	return ABSENT_INT;
+}
+
 /*
  * The alternatives of one member are separate lines in the table, in order;
  * the first pass takes FIELD/STATIC, the second fills what is still absent.
  */
 static void read_all(struct layout *l, const struct struct_table *s, const struct type_table *t,
-		     const struct int_table *i)
+		     const struct int_table *i, const struct int_table *longs)
 {
 #define FIELD(member, type, field)                                              \
 	if (!read_field(s, type, field, &l->member, &l->member##_width))        \
@@ -182,6 +199,7 @@ static void read_all(struct layout *l, const struct struct_table *s, const struc
 		l->member = 0;
 #define SIZE(member, type) l->member = read_size(t, type);
 #define INT(member, name) l->member = read_int(i, name);
+#define LONG(member, name) l->member = read_long(longs, name);
 #include "hotspot/vmstructs.def"
 
 #define ALT_FIELD(member, type, field) \
@@ -256,14 +274,16 @@ int layout_read(struct layout *l, struct error *err)
 {
 	struct struct_table s;
 	struct type_table t;
-	struct int_table i;
+	struct int_table i, longs;
 	int rc;
 
 	memset(l, 0, sizeof(*l));
 	if (!open_structs(&s) || !open_types(&t) || !open_ints(&i))
 		return error_set(err, ENOENT, "no HotSpot JVM in this process: libjvm.so exports no vmStructs "
 				 "tables (OpenJ9, native-image and GraalVM executables are not supported)");
-	read_all(l, &s, &t, &i);
+	if (!open_longs(&longs))
+		longs = (struct int_table){.name = 0};
+	read_all(l, &s, &t, &i, &longs);
 	l->jdk = jdk_release(&s);
 	if (is_zero(l)) {
 		l->unwalked = "the Zero VM";

@@ -12,6 +12,7 @@
 #include <stdatomic.h>
 
 #include "base/error.h"
+#include "hotspot/frozen.h"
 
 #define LAYOUT_HEAPS 8 /* code heaps: 3 since JDK 9, 4 with the hot code heap of 26 */
 
@@ -27,6 +28,7 @@ struct layout {
 #define STATIC(member, type, field) uintptr_t member;
 #define SIZE(member, type) int32_t member;
 #define INT(member, name) int32_t member;
+#define LONG(member, name) int32_t member;
 #include "hotspot/vmstructs.def"
 
 	/* Who cannot be walked, "the Zero VM" (no machine stacks), say; NULL = nobody: layout_read refuses it. */
@@ -43,6 +45,8 @@ struct layout {
 	uintptr_t call_stub_pc;     /* return address inside the call stub */
 	_Atomic uintptr_t enter_special; /* nmethod of Continuation.enterSpecial once made (21+), else 0 */
 	struct code_heap heap[LAYOUT_HEAPS];
+
+	struct frozen_layout frozen;
 };
 
 /*

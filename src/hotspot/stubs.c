@@ -114,6 +114,8 @@ static bool append(struct stub_set *set, const struct stub *s)
 	/* A range inside a wider one (a stub inside its blob) is the better name: cut the wider. */
 	if (last && last->end > s->start)
 		last->end = s->start;
+	if (s->frozen && !strstr(s->name, "Exc")) /* not its other half, for exceptions */
+		set->barrier = s->start;
 	set->stubs[set->count] = *s;
 	set->stubs[set->count++].name = name;
 	return true;

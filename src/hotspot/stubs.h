@@ -28,6 +28,7 @@ struct stub {
 
 struct stub_set {
 	uint32_t count;
+	uintptr_t barrier;   /* what a virtual thread returns to where its frames go on in the heap, 0: not made */
 	struct stub stubs[]; /* sorted by start */
 };
 

@@ -139,6 +139,12 @@ static inline void trace_kept_change(trace_kept *at, trace_kept_fn *fn, void *ar
 		atomic_compare_exchange_strong(at, &t, now);
 }
 
+/* Frames written so far. */
+static inline size_t trace_length(const struct trace_writer *w)
+{
+	return (size_t)(w->pos - w->trace->frame);
+}
+
 /* Append one frame. False (and w->full) when depth or store are exhausted. Handler. */
 static inline bool trace_put(struct trace_writer *w, uint64_t word)
 {

@@ -35,15 +35,14 @@ static bool recover(struct walk *w)
 	       trace_put(w->out, frame_other(OTHER_END, w->end));
 }
 
-static size_t length(const struct walk *w)
-{
-	return (size_t)(w->out->pos - w->out->trace->frame);
-}
-
 static enum step one_step(struct walk *w)
 {
+	enum step step;
+
+	if (unlikely(w->frozen.end) && walk_in_heap(w, &step))
+		return step;
 	if (unlikely(w->vm) && image_find(w->images, w->pc) == w->vm) {
-		w->before_vm = length(w);
+		w->before_vm = trace_length(w->out);
 		w->met_vm = true;
 		w->vm = NULL;
 	}
@@ -63,7 +62,7 @@ void walk_put_end(struct trace_writer *out, enum walk_end end)
 }
 
 /* Step by step up to the root; false, with the frame that says why, when it is not reached. */
-static bool walk_all(struct walk *w)
+static bool walk_steps(struct walk *w)
 {
 	unsigned i;
 
@@ -76,7 +75,7 @@ static bool walk_all(struct walk *w)
 		}
 		if (s == STEP_ROOT) {
 			/* The first method has left its frame already: what called it is all there is. */
-			if (length(w) == 0)
+			if (trace_length(w->out) == 0)
 				trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc));
 			return true;
 		}
@@ -86,6 +85,18 @@ static bool walk_all(struct walk *w)
 		}
 	}
 	walk_put_end(w->out, END_truncated);
+	return false;
+}
+
+/* The same; frames in the heap that moved meanwhile are taken back. */
+static bool walk_all(struct walk *w)
+{
+	bool whole = walk_steps(w);
+
+	if (likely(!w->frozen.way.chunk) || walk_frozen_stood(w))
+		return whole;
+	w->out->pos = w->out->trace->frame + w->frozen.mark;
+	walk_put_end(w->out, END_moving);
 	return false;
 }
 
@@ -99,7 +110,7 @@ static bool walk_and_ask(struct walk *w, uintptr_t agct)
 	whole = walk_all(w);
 	if (w->out->full)
 		return false;
-	return walk_by_jvm(w, context, w->met_vm ? w->before_vm : length(w) - !whole, whole);
+	return walk_by_jvm(w, context, w->met_vm ? w->before_vm : trace_length(w->out) - !whole, whole);
 }
 
 static void prepare(struct walk *w, const struct zone *z, struct thread_record *r, struct trace_writer *out)

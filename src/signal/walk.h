@@ -16,6 +16,13 @@
 
 #define INTERPRETED_SPAN (65536u * WORD) /* locals of one method: at most 65,535 slots */
 
+/* From a virtual thread to its innermost frame in the heap: the same as long as none moves. See walk_frozen.c. */
+struct frozen_way {
+	uintptr_t entry, continuation, chunk; /* chunk 0: none was looked at */
+	uintptr_t moves;                      /* of the collector */
+	uint32_t sp, bottom;                  /* of the chunk */
+};
+
 struct walk {
 	const struct zone *z;
 	const struct layout *l;
@@ -34,6 +41,14 @@ struct walk {
 	bool met_vm;
 	size_t before_vm;        /* frames before the first one in it */
 	enum walk_end end;       /* why it ended; meaningless after STEP_ROOT */
+	struct {
+		struct frozen_way way;
+		uintptr_t chunk, end;    /* the chunk sp is in, and where its frames end; end 0: sp is in none */
+		uintptr_t link;          /* leads to the interpreted frame, 0: it is below sp */
+		uintptr_t stack_high;    /* of the thread's stack */
+		size_t mark;             /* frames before the first one in the heap */
+		size_t yields;           /* frames before the one that called doYield, 0: none did */
+	} frozen;
 	struct trace_writer *out;
 };
 
@@ -70,6 +85,20 @@ enum step walk_over_frame(struct walk *w, uint32_t frame_bytes, enum walk_end ba
  * deoptimised meanwhile, or frozen into the heap (walk_java.c).
  */
 bool walk_is_return(const struct walk *w, uintptr_t pc);
+/*
+ * Where in a JavaThread lies what the stub at START begins with: it takes its stack pointer from there. False: it does
+ * not, or that is not known of this CPU. arch/<cpu>/walk_stub.c.
+ */
+bool stub_thread_field(uintptr_t start, uint32_t *field);
+/*
+ * On from the return barrier that begins at BARRIER, where W's pc is in, to the frames in the heap. A walk that has
+ * begun with them ends with walk_frozen_stood: what was written behind frozen.mark is true only if it says so
+ * (walk_frozen.c).
+ */
+enum step walk_frozen(struct walk *w, uintptr_t barrier);
+bool walk_frozen_stood(const struct walk *w);
+/* One step in a chunk, if it is not over a compiled frame like any other: *STEP then. */
+bool walk_in_heap(struct walk *w, enum step *step);
 /* One step over an interpreted frame (walk_interpreted.c). */
 enum step walk_interpreted(struct walk *w);
 /*

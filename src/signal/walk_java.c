@@ -251,6 +251,8 @@ static enum step over_method(struct walk *w, struct blob *b)
 	known = !w->top || top_edge(w, b, &edge);
 	edge.fixed &= known;
 	if (b->address == enter_special(w)) {
+		if (w->frozen.end) /* it has a frame on the stack only */
+			return walk_end_with(w, END_bad_frozen);
 		/* Continuation.enterSpecial: the root of a virtual thread's own stack. */
 		if (!decode_nmethod(w->l, w->cache, b, w->pc, w->top, &edge, w->out) ||
 		    !trace_put(w->out, frame_other(OTHER_VIRTUAL, 0)))

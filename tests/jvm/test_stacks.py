@@ -101,12 +101,10 @@ def test_virtual_threads(jdk25):
     stacks = [s for s in profile.stacks if burn in s["frames"]]
     samples = sum(s["samples"] for s in stacks)
     assert samples > 200
-    whole = sum(s["samples"] for s in stacks if [f for f in s["frames"] if "VirtualThreads" in f][:3]
+    whole = sum(s["samples"] for s in stacks if [f for f in s["frames"] if f.startswith("truth.VirtualThreads.")][:3]
                 == ["truth.VirtualThreads." + n for n in ("outer", "inner", "burn")])
-    # A thread that was parked has the outer part of its stack in the heap; such samples say so.
-    frozen = sum(s["samples"] for s in stacks if s["frames"][0] == "[virtual_thread_frozen]")
-    assert whole + frozen >= COMPLETE * samples, f"{whole} and {frozen} frozen of {samples}"
-    assert whole > samples / 2
+    # A thread that was parked has the outer part of its stack in the heap: see test_frozen.py.
+    assert whole >= COMPLETE * samples, f"{whole} of {samples}"
     carried = [s for s in stacks if any("ForkJoin" in f for f in s["frames"])]
     assert not carried, carried[:1]
     assert sum(s["samples"] for s in stacks if "virtual" in s["frames"][0].lower()) \

@@ -100,7 +100,7 @@ static void nobody_waits_for_a_flush(void **state)
 	sigaction(SIGUSR1, &action, NULL);
 	begin();
 	for (id = 1; id <= THREADS; id++)
-		parked_begin(id, NULL, 0);
+		parked_begin(id, NULL, NULL);
 	assert_true(parked_any());
 	atomic_store(&stop, false);
 	assert_int_equal(pthread_create(&flusher, NULL, flush, NULL), 0);
@@ -120,8 +120,8 @@ static void park_again(uint32_t i)
 
 	for (id = 1; id <= 100; id++) {
 		parked_end(id);
-		parked_begin(id, NULL, 0);
-		parked_begin(id, NULL, 0);
+		parked_begin(id, NULL, NULL);
+		parked_begin(id, NULL, NULL);
 	}
 	if (i == STOPS - 1)
 		for (id = 1; id <= 100; id++)

@@ -23,6 +23,7 @@
 #undef put
 #include "signal/decode.c"
 #include "signal/walk.c"
+#include "signal/walk_frozen.c"
 #include "signal/walk_java.c"
 #include "signal/walk_native.c"
 #define end_with end_stub_with

@@ -88,6 +88,13 @@ static enum step by_way_out(struct walk *w, const struct blob *b, const struct s
 	return by_stack(w, sp, o->fp_at < 0 ? 0 : w->sp + (uintptr_t)(intptr_t)o->fp_at, placed);
 }
 
+bool stub_thread_field(uintptr_t start, uint32_t *field)
+{
+	(void)start;
+	(void)field;
+	return false;
+}
+
 enum step walk_stub(struct walk *w, const struct blob *b)
 {
 	const struct stub *stub = stub_find(w->stubs, w->pc);
@@ -95,7 +102,7 @@ enum step walk_stub(struct walk *w, const struct blob *b)
 	enum step step;
 
 	if (stub && stub->frozen)
-		return walk_end_with(w, END_frozen);
+		return walk_frozen(w, stub->start);
 	/* Only the innermost stub is of interest; those between Java frames only carry a call. */
 	if (w->top && !trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
 		return STEP_END;

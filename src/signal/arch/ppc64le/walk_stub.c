@@ -57,6 +57,13 @@ static bool is_polled(const struct walk *w, const struct stub *stub, uintptr_t *
 	return false;
 }
 
+bool stub_thread_field(uintptr_t start, uint32_t *field)
+{
+	(void)start;
+	(void)field;
+	return false;
+}
+
 enum step walk_stub(struct walk *w, const struct blob *b)
 {
 	const struct stub *stub = stub_find(w->stubs, w->pc);
@@ -66,7 +73,7 @@ enum step walk_stub(struct walk *w, const struct blob *b)
 	enum step step;
 
 	if (stub && stub->frozen)
-		return walk_end_with(w, END_frozen);
+		return walk_frozen(w, stub->start);
 	/* Only the innermost stub is of interest; those between Java frames only carry a call. */
 	if (w->top && !trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
 		return STEP_END;

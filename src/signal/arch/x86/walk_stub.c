@@ -140,6 +140,15 @@ static enum step by_entry(struct walk *w, const struct stub *stub)
 	return walk_move(w, pc, slot + WORD, fp) ? STEP_ON : STEP_END;
 }
 
+bool stub_thread_field(uintptr_t start, uint32_t *field)
+{
+	uint32_t code;
+
+	/* mov rsp, [r15 + field] */
+	return sizeof(start) == 8 && load_u32(start, &code) && (code & 0xffffff) == 0xa78b49 &&
+	       load_u32(start + 3, field) && *field < 1u << 16;
+}
+
 enum step walk_stub(struct walk *w, const struct blob *b)
 {
 	/* Not pc - 1: the barrier of a frozen stack is returned to at its very first instruction. */
@@ -147,7 +156,7 @@ enum step walk_stub(struct walk *w, const struct blob *b)
 	struct way_out o;
 
 	if (stub && stub->frozen)
-		return walk_end_with(w, END_frozen);
+		return walk_frozen(w, stub->start);
 	/* Only the innermost stub is of interest; those between Java frames only carry a call. */
 	if (w->top && !trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
 		return STEP_END;
