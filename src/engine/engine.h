@@ -58,7 +58,7 @@ struct engine_options {
 	bool one_by_one;      /* wall: a signal for each thread and turn */
 	bool parked;          /* wall: virtual threads that are parked, too */
 	char wall_mode[8];    /* "marker", "slots", or "" = what works */
-	char fail[32];        /* knob for tests: what shall refuse ("perf", "ring", "fd", "marker"); "" = none */
+	char fail[32];        /* knob for tests: what shall refuse ("perf", "ring", "fd", "marker" …); "" = none */
 };
 
 /* What arms a sample. One constant a file; see engine_by_event. */

@@ -13,7 +13,9 @@
 #include "os/os.h"
 #include "signal/handler.h"
 
-#define TRIALS 4
+#define FREE 3   /* sleeps from which the helper wakes where the kernel likes */
+#define PINNED 3 /* and on the CPU on which it fell asleep */
+#define TRIALS (FREE + PINNED)
 #define PATIENCE NS_PER_S /* for the other one's next step; then the marker is taken not to work */
 #define ASLEEP_LOOKS 900 /* of 1 ms: within the helper's patience */
 #define FIELD_CPU 4
@@ -76,7 +78,9 @@ void marker_clear(uintptr_t field)
 /* ---- the trial ---- */
 
 /*
- * The helper sleeps TRIALS times, and is told how many of its sleeps shall end. No wait of either side is without a
+ * The helper sleeps TRIALS times, at last always on one CPU, and is told how many of its sleeps shall end. A kernel may
+ * leave the marker to those who wake on their CPU; whether they do by themselves depends on what else runs.
+ * No wait of either side is without a
  * limit: whatever goes wrong, the helper comes to its end, and who waits for it waits for seconds at most.
  */
 struct trial {
@@ -84,6 +88,7 @@ struct trial {
 	_Atomic uint32_t woken; /* so many of them shall end: the helper sleeps on it */
 	_Atomic pid_t tid;
 	_Atomic uintptr_t tcb;
+	_Atomic uint32_t stayed; /* sleeps so far from which it woke on the same CPU */
 };
 
 static void tell(_Atomic uint32_t *word, uint32_t value)
@@ -96,13 +101,18 @@ static void *help(void *arg)
 {
 	struct trial *t = arg;
 	uint32_t i;
+	int cpu;
 
 	own_thread_begin("jstrobe marker");
 	atomic_store(&t->tcb, handler_thread_pointer());
 	atomic_store(&t->tid, os_gettid());
 	for (i = 0; i < TRIALS; i++) {
+		cpu = os_cpu();
+		if (i == FREE)
+			os_stay_on(cpu); /* where that is refused it may stay all the same: it is counted */
 		tell(&t->slept, i + 1);
 		os_wait_while(&t->woken, i, PATIENCE);
+		atomic_fetch_add(&t->stayed, cpu >= 0 && os_cpu() == cpu);
 	}
 	tell(&t->slept, TRIALS + 1);
 	own_thread_end();
@@ -126,9 +136,16 @@ static bool wait_asleep(pid_t tid)
 	return waits == OS_WAITS;
 }
 
-/* Sleep I of the helper has begun: mark it, look that the marker stays, wake it, look that it is gone. */
-static bool try_once(struct trial *t, uint32_t i, uintptr_t field, bool broken)
+/* Whether KERNEL leaves the marker in sleep I. Of the free sleeps none counts as ended on the same CPU. */
+static bool is_kept(enum marker_kernel kernel, uint32_t i, bool stayed)
 {
+	return kernel == MARKER_KEPT || (kernel == MARKER_KEPT_ON_CPU && i >= FREE && stayed);
+}
+
+/* Sleep I of the helper has begun: mark it, look that the marker stays, wake it, look that it is gone. */
+static bool try_once(struct trial *t, uint32_t i, uintptr_t field, enum marker_kernel kernel)
+{
+	uint32_t stayed = atomic_load(&t->stayed);
 	bool stays;
 
 	if (!wait_asleep(atomic_load(&t->tid)) || !marker_set(field))
@@ -137,13 +154,12 @@ static bool try_once(struct trial *t, uint32_t i, uintptr_t field, bool broken)
 	stays = marker_is_set(field);
 	tell(&t->woken, i + 1);
 	os_wait_while(&t->slept, i + 1, PATIENCE);
-	if (broken)
+	if (is_kept(kernel, i, atomic_load(&t->stayed) > stayed))
 		marker_set(field);
 	return stays && !marker_is_set(field) && atomic_load(&t->slept) == i + 2;
 }
 
-/* BROKEN: as if a marker stayed where the thread has run. */
-static bool try_all(struct trial *t, bool broken)
+static bool try_all(struct trial *t, enum marker_kernel kernel)
 {
 	uintptr_t field;
 	bool good;
@@ -153,13 +169,13 @@ static bool try_all(struct trial *t, bool broken)
 	field = marker_of(atomic_load(&t->tcb));
 	good = field != 0;
 	for (i = 0; good && i < TRIALS; i++)
-		good = try_once(t, i, field, broken);
+		good = try_once(t, i, field, kernel);
 	if (field)
 		marker_clear(field);
-	return good;
+	return good && atomic_load(&t->stayed) >= PINNED;
 }
 
-static bool try_out(bool broken)
+static bool try_out(enum marker_kernel kernel)
 {
 	struct trial *t = calloc(1, sizeof(*t));
 	struct error err = {0};
@@ -170,7 +186,7 @@ static bool try_out(bool broken)
 		free(t);
 		return false;
 	}
-	good = try_all(t, broken);
+	good = try_all(t, kernel);
 	tell(&t->woken, UINT32_MAX); /* it sleeps no more, however far it came */
 	if (!own_thread_join(thread, OWN_THREAD_PATIENCE))
 		return false; /* it still uses T */
@@ -178,7 +194,7 @@ static bool try_out(bool broken)
 	return good;
 }
 
-bool marker_works(bool broken)
+bool marker_works(enum marker_kernel kernel)
 {
 	const ptrdiff_t *at = dlsym(RTLD_DEFAULT, "__rseq_offset");
 	const unsigned *size = dlsym(RTLD_DEFAULT, "__rseq_size");
@@ -187,5 +203,5 @@ bool marker_works(bool broken)
 	if (!CPU_RSEQ_SIGNATURE || !at || !size || *size == 0)
 		return false;
 	offset = *at;
-	return try_out(broken);
+	return try_out(kernel);
 }

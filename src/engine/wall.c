@@ -76,7 +76,7 @@ static inline void fetch(uint32_t i, uint32_t count)
 	if (what <= WATCH_KIND)
 		return;
 	__builtin_prefetch((const void *)(what & ~(uintptr_t)WATCH_KIND));
-	if (kind == WATCH_WAIT)
+	if (kind == WATCH_WAIT || kind == WATCH_SLEEP)
 		__builtin_prefetch((const void *)(what + wall.refs));
 	else if (kind == WATCH_PLACE && is_turn_of(i))
 		__builtin_prefetch((const void *)wall.fields[i]);
@@ -105,6 +105,8 @@ static inline bool stands(uint32_t i, uintptr_t what)
 	case WATCH_FRAME:
 		return wall_frame(what - WATCH_FRAME) == wall.expected[i] &&
 		       (!is_turn_of(i) || wall_is_still(i));
+	case WATCH_SLEEP:
+		return wall_hint_holds(i, what) && (likely((wall.turn + i) % WALL_SELDOM) || wall_is_still(i));
 	case WATCH_CLOCK:
 		return wall.turn < wall.expected[i];
 	default:
@@ -257,6 +259,16 @@ static void stop(void)
 			madvise(*(void **)tables[i].at, RECORD_LIMIT * tables[i].row, MADV_DONTNEED);
 }
 
+/* The one that a test asks for. */
+static enum marker_kernel kernel(void)
+{
+	const char *fail = force_options()->fail;
+
+	if (KNOB(strstr(fail, "marker-on-cpu")))
+		return MARKER_KEPT_ON_CPU;
+	return KNOB(strstr(fail, "marker")) ? MARKER_KEPT : MARKER_SOUND;
+}
+
 static int start(struct engine_event *event, uint32_t e, struct buffer *notes, struct error *err)
 {
 	const char *mode = force_options()->wall_mode;
@@ -275,7 +287,7 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 	wall.late = 0;
 	wall.slices = (uint32_t)MIN(MAX(SLICES_TIME / zone.events[e].interval, 1), SLICES);
 	wall.one_by_one = force_options()->one_by_one;
-	wall.marker = strcmp(mode, "slots") != 0 && marker_works(KNOB(strcmp(force_options()->fail, "marker") == 0));
+	wall.marker = strcmp(mode, "slots") != 0 && marker_works(kernel());
 	if (!wall.marker && strcmp(mode, "marker") == 0)
 		rc = error_set(err, ENOTSUP, "wallmode=marker: threads of this process cannot be marked (it needs "
 			       "glibc 2.35, glibc.pthread.rseq=1 and a kernel that passes the self-test); "

@@ -20,7 +20,7 @@ enum wall_mode {
 	WALL_NEW,    /* it does not: look */
 	WALL_MARKED, /* marker, and its CPU clock once more */
 	WALL_SEALED, /* marker alone */
-	WALL_STILL,  /* its last Java frame; the words of its stack in rotation */
+	WALL_STILL,  /* its last Java frame, or what it waits on; the words of its stack in rotation */
 	WALL_CLOCK,  /* its CPU clock */
 	WALL_ASKED,  /* it was sent a signal */
 };
@@ -36,6 +36,7 @@ enum wall_watch {
 	WATCH_ATTEND, /* it needs more than a glance */
 	WATCH_WAIT,   /* SEALED, a hint: what it waits on, which gives wall.expected; the marker now and then */
 	WATCH_PLACE,  /* SEALED, a hint: as FRAME; the marker in rotation */
+	WATCH_SLEEP,  /* STILL: as WAIT; the words of the stack now and then */
 	WATCH_KIND = 7,
 };
 
@@ -43,7 +44,7 @@ struct wall_thread {
 	_Atomic uint32_t life;
 	uint8_t mode;
 	uint8_t state;     /* enum thread_state, of the run */
-	uint8_t pause;     /* CLOCK: turns between two looks */
+	uint8_t pause;     /* CLOCK: turns between two looks; STILL: 1 = no condition variable is to be looked for */
 	atomic_bool again; /* its stack is to be read once more, though it stands: written by the collector */
 	union {
 		uint64_t clock;   /* its CPU clock when its stack was read */
@@ -72,9 +73,10 @@ struct wall_stack {
  * The words of a stack that say who called whom, and a digest of what they were (wall_slots.c).
  * A whole number of cache lines: most threads that wait need two.
  */
-#define WALL_SLOTS 119
+#define WALL_SLOTS 115
 struct wall_slots {
 	uint64_t digest;
+	uint64_t frame;          /* of the last Java frame */
 	uint64_t base;           /* the last Java frame's sp */
 	uint16_t count;          /* 0: none were noted */
 	uint16_t at[WALL_SLOTS]; /* in words from base on */
@@ -86,13 +88,13 @@ struct wall_sight {
 	struct wall_stack stack;
 	enum thread_state state;
 	uint64_t clock;      /* or the anchor's address */
-	uint64_t frame;      /* STILL: digest of the last Java frame */
 	uintptr_t field;
 	enum wall_mode mode; /* for the next turn */
 	uint32_t turns;      /* as in struct wall_thread, where only the thread itself can tell its stack */
 };
 
 #define WALL_ROTATION 8 /* turns in which what a glance does not show is looked at once */
+#define WALL_SELDOM 64  /* and what it shows all the same, if what looks like a condition variable is one */
 #define WALL_TIMES 2048 /* turns whose moments are known: more than a run may last */
 
 struct wall {
@@ -136,7 +138,7 @@ void wall_finish(uint32_t i, uint64_t turn);
  * of it.
  */
 bool wall_look(struct thread_record *r, struct wall_sight *s);
-/* Whether thread I, in mode STILL, whose last Java frame is as it was, looks as it did in all else. */
+/* Whether thread I, in mode STILL, looks as it did in all. */
 bool wall_is_still(uint32_t i);
 
 /* ---- wall_waits.c ---- */
@@ -154,7 +156,7 @@ void wall_waits_close(void);
 
 /* Before a session: what is known of the C library. */
 void wall_hint_open(void);
-/* Thread I, in mode SEALED, has not moved for long: find it a hint. Returns its watch, 0 = there is none. */
+/* Thread I, in mode SEALED or STILL, has not moved for long: find it a hint. Returns its watch, 0 = there is none. */
 uintptr_t wall_hint(uint32_t i);
 /* The condition variable that thread TID waits on, 0 = on none; it may be something else that looks like one. */
 uintptr_t wall_condition(pid_t tid);
@@ -226,6 +228,7 @@ static inline bool wall_hint_holds(uint32_t i, uintptr_t what)
 
 	switch (what & WATCH_KIND) {
 	case WATCH_WAIT:
+	case WATCH_SLEEP:
 		return wall_wait(place) == wall.expected[i];
 	case WATCH_PLACE:
 		return wall_frame(place) == wall.expected[i];

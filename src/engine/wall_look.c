@@ -57,7 +57,8 @@ bool wall_is_still(uint32_t i)
 	uintptr_t java = wall.threads[i].anchor - (uintptr_t)zone.layout.thread_anchor;
 	uint32_t state;
 
-	return load_u32(java + (uintptr_t)zone.layout.thread_state, &state) &&
+	return wall_frame(wall.threads[i].anchor) == wall.slots[i].frame &&
+	       load_u32(java + (uintptr_t)zone.layout.thread_state, &state) &&
 	       state == (uint32_t)zone.layout.state_blocked && wall_slots_hold(&wall.slots[i]);
 }
 
@@ -130,7 +131,7 @@ static bool look_at_java(struct thread_record *r, uintptr_t java, const struct j
 	s->state = native ? THREAD_NATIVE : waits_for_monitor(java) ? THREAD_BLOCKED : THREAD_NONE;
 	if (s->mode == WALL_STILL) {
 		s->clock = java + (uintptr_t)zone.layout.thread_anchor;
-		s->frame = wall_frame_of(p->sp, p->pc, p->fp);
+		slots->frame = wall_frame_of(p->sp, p->pc, p->fp);
 	}
 	return s->stack.trace != NULL;
 }

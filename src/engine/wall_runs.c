@@ -97,7 +97,8 @@ bool wall_stands(uint32_t i, const struct wall_sight *s, uint64_t now)
 	t->mode = (uint8_t)s->mode;
 	t->clock = s->clock;
 	wall.fields[i] = s->field;
-	wall.expected[i] = s->frame;
+	wall.expected[i] = 0;
+	t->pause = 0;
 	add(i, 1, now, now);
 	return true;
 }

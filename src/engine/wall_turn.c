@@ -5,7 +5,7 @@
 #include "engine/wall.h"
 #include "os/os.h"
 
-#define YOUNG 64       /* STILL: turns after a move for which the words of its stack are compared each turn */
+#define YOUNG 64       /* STILL: turns after a move in which the words of its stack are compared; then comes a hint */
 #define OLD 128        /* SEALED: turns after a move from which a hint is worth its while */
 #define PAUSE 16       /* CLOCK: turns between two looks, at most */
 #define MANY_CLOCKS 64 /* threads whose clocks are read each turn whatever they do */
@@ -42,8 +42,12 @@ static uintptr_t watch_of(uint32_t i)
 	case WALL_SEALED:
 		return wall_hint_holds(i, now) ? now : wall.fields[i] | WATCH_MARKER;
 	case WALL_STILL:
-		return wall.turn - t->moved < YOUNG || (t->anchor & WATCH_KIND) ? WATCH_ATTEND
-										: t->anchor | WATCH_FRAME;
+		if ((now & WATCH_KIND) == WATCH_SLEEP && wall_hint_holds(i, now))
+			return now;
+		if (wall.turn - t->moved < YOUNG || !t->pause || (t->anchor & WATCH_KIND))
+			return WATCH_ATTEND;
+		wall.expected[i] = wall.slots[i].frame;
+		return t->anchor | WATCH_FRAME;
 	case WALL_CLOCK:
 		return wall.expected[i] > wall.turn + 1 ? WATCH_CLOCK : WATCH_ATTEND;
 	default:
@@ -96,12 +100,17 @@ static uint64_t sealed_until(uint32_t i, uintptr_t what, uint64_t turn)
 	return until;
 }
 
-/* Thread I, STILL, stood in all turns up to TURN that were served. What it did in the others is not known. */
+/*
+ * Thread I, STILL, stood in all turns up to TURN that were served. What it did in the others is not known, unless a
+ * condition variable says that it is in the same wait.
+ */
 static void stood_when_seen(uint32_t i, uint64_t turn)
 {
 	struct wall_thread *t = &wall.threads[i];
 	uint64_t lates = turn == wall.turn ? wall.lates : wall.lates - wall.late;
-	uint64_t late = MIN(lates - t->lates, turn - t->turn);
+	uintptr_t what = atomic_load_explicit(&wall.watch[i], memory_order_relaxed);
+	bool same_wait = (what & WATCH_KIND) == WATCH_SLEEP && (turn != wall.turn || wall_hint_holds(i, what));
+	uint64_t late = same_wait ? 0 : MIN(lates - t->lates, turn - t->turn);
 
 	t->lates = lates;
 	wall_stood(i, turn - late);
@@ -147,6 +156,25 @@ static void look_again(uint32_t i)
 	watch(i, WATCH_ATTEND);
 }
 
+/* Whether thread I has stood for so long that a hint is worth its while, and has none. */
+static bool wants_hint(uint32_t i)
+{
+	const struct wall_thread *t = &wall.threads[i];
+
+	if (t->mode == WALL_STILL)
+		return !t->pause && wall.turn - t->moved >= YOUNG && wall.watch[i] == WATCH_ATTEND;
+	return wall.turn - t->moved >= OLD && wall.watch[i] == wall.fields[i];
+}
+
+/* There is none for it: later, perhaps; STILL: when it has moved. */
+static void no_hint(uint32_t i)
+{
+	if (wall.threads[i].mode == WALL_STILL)
+		wall.threads[i].pause = 1;
+	else
+		wall.threads[i].moved = wall.turn;
+}
+
 void wall_look_after(uint32_t i)
 {
 	struct wall_thread *t = &wall.threads[i];
@@ -159,13 +187,13 @@ void wall_look_after(uint32_t i)
 	if (t->mode != WALL_SEALED && t->mode != WALL_STILL)
 		return;
 	wall_settle(i, wall.turn);
-	if (t->mode != WALL_SEALED || wall.turn - t->moved < OLD || wall.watch[i] != wall.fields[i])
+	if (!wants_hint(i))
 		return;
 	hint = wall_hint(i);
 	if (hint)
 		watch(i, hint);
 	else
-		t->moved = wall.turn; /* later, perhaps */
+		no_hint(i);
 }
 
 void wall_finish(uint32_t i, uint64_t turn)
@@ -249,19 +277,21 @@ static bool by_clock(uint32_t i)
 	return true;
 }
 
-/* By its last Java frame and the words of its stack. */
-static bool by_frame(uint32_t i)
-{
-	if (wall_frame(wall.threads[i].anchor) != wall.expected[i] || !wall_is_still(i))
-		return false;
-	stood_when_seen(i, wall.turn);
-	return true;
-}
-
 /* Whether thread I's watch WHAT is a hint that shows a move; that there was none is known. */
 static bool is_wrong(uint32_t i, uintptr_t what)
 {
 	return (what & WATCH_KIND) >= WATCH_WAIT && !wall_hint_holds(i, what);
+}
+
+/* By its last Java frame and the words of its stack. */
+static bool by_frame(uint32_t i)
+{
+	if (!wall_is_still(i))
+		return false;
+	if (is_wrong(i, wall.watch[i]))
+		wall.threads[i].moved = wall.turn; /* it has, or others wait there too */
+	stood_when_seen(i, wall.turn);
+	return true;
 }
 
 /* Whether thread I has stood in this turn; then all turns up to it are decided. */

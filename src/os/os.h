@@ -142,6 +142,10 @@ int os_perf_enable(int fd);
 
 /* Name of thread TID's scheduling policy, "SCHED_OTHER"; NULL when it is gone. */
 const char *os_thread_policy(pid_t tid);
+/* The CPU that the calling thread is on; it may be on another one by now. -1: the kernel does not tell. */
+int os_cpu(void);
+/* Let the calling thread run on CPU alone from now on. -EPERM, -EINVAL. */
+int os_stay_on(int cpu);
 /* How many CPUs this machine may have; and has now. */
 unsigned os_cpus(void);
 unsigned os_cpus_online(void);

@@ -16,9 +16,29 @@
 
 #include "os/os.h"
 
+#define CPU_NUMBERS 8192 /* NR_CPUS at most */
+
 pid_t os_gettid(void)
 {
 	return (pid_t)syscall(SYS_gettid);
+}
+
+int os_cpu(void)
+{
+	unsigned cpu;
+
+	return syscall(SYS_getcpu, &cpu, NULL, NULL) ? -1 : (int)cpu;
+}
+
+/* glibc's cpu_set_t ends at 1,024. */
+int os_stay_on(int cpu)
+{
+	unsigned long set[CPU_NUMBERS / (8 * sizeof(unsigned long))] = {0};
+
+	if (cpu < 0 || cpu >= CPU_NUMBERS)
+		return -EINVAL;
+	set[(size_t)cpu / (8 * sizeof(*set))] = 1ul << ((size_t)cpu % (8 * sizeof(*set)));
+	return syscall(SYS_sched_setaffinity, 0, sizeof(set), set) ? -errno : 0;
 }
 
 /* A mark is the number of the thread's folder, which the kernel gives anew to each (but also after it forgot one). */
