@@ -51,10 +51,10 @@ void command_put_status(struct buffer *b)
 	buffer_printf(b, "running=%d\nhas_data=%d\nevent=%s\nengine=%s\ninterval=%llu\n", s.running,
 		      s.has_data, s.event, s.engine,
 		      (unsigned long long)s.interval);
-	buffer_printf(b, "running_for=%llu\ntaken=%llu\nstored=%llu\nlost=%llu\noutside=%llu\n",
+	buffer_printf(b, "running_for=%llu\ntaken=%llu\nstored=%llu\nlost=%llu\noutside=%llu\nopen=%llu\n",
 		      (unsigned long long)s.running_for, (unsigned long long)s.taken,
 		      (unsigned long long)s.stored, (unsigned long long)s.lost,
-		      (unsigned long long)s.outside);
+		      (unsigned long long)s.outside, (unsigned long long)s.open);
 	buffer_printf(b, "threads=%u\nthreads_perf=%u\nthreads_timer=%u\nthreads_refused=%u\n"
 		      "queue_bytes=%llu\n", s.threads, s.threads_perf, s.threads_timer, s.threads_refused,
 		      (unsigned long long)s.queue_bytes);

@@ -7,6 +7,7 @@
 #include "agent/jvm.h"
 #include "agent/log.h"
 #include "agent/mounts.h"
+#include "agent/virtual_names.h"
 #include "engine/parked.h"
 #include "signal/frame_word.h"
 
@@ -69,6 +70,7 @@ static void JNICALL on_unmount(jvmtiEnv *ti, ...)
 	va_list args;
 	jthread thread;
 	JNIEnv *env;
+	uint64_t id;
 
 	if (!parked_is_due())
 		return;
@@ -76,8 +78,11 @@ static void JNICALL on_unmount(jvmtiEnv *ti, ...)
 	env = va_arg(args, JNIEnv *);
 	thread = va_arg(args, jthread);
 	va_end(args);
-	if (!is_at_end(ti))
-		parked_begin((uint64_t)(*env)->GetLongField(env, thread, parked.id), ask, ti);
+	if (is_at_end(ti))
+		return;
+	id = (uint64_t)(*env)->GetLongField(env, thread, parked.id);
+	virtual_name_tell(env, thread, id);
+	parked_begin(id, ask, ti);
 }
 
 static void JNICALL on_mount(jvmtiEnv *ti, ...)
@@ -130,6 +135,7 @@ static const char not_told[] = "vthreads: parked virtual threads are not seen: t
 void agent_parked_begin(struct buffer *notes)
 {
 	parked.wanted = parked_are_wanted();
+	virtual_names_begin();
 	if (parked.wanted && jvm_is_live() && !open())
 		buffer_puts(notes, not_told);
 }

@@ -344,6 +344,7 @@ void session_note_counts(bool stopped)
 			event->counted += counts.counted;
 			event->counts.counted = 0;
 			event->counts.raised = counts.raised;
+			event->counts.stretched = counts.stretched;
 		} else {
 			event->counts = counts;
 			/* and that stacks came from the JVM itself, if so */

@@ -24,6 +24,7 @@ struct session_status {
 	uint64_t outside;             /* the window of begin and end */
 	uint32_t threads;       /* live threads known */
 	uint32_t threads_perf, threads_timer, threads_refused;
+	uint64_t open;             /* taken: of runs that go on */
 	uint64_t queue_bytes;
 	uint64_t recording;     /* bytes of the recording so far; 0 = none is written */
 	uint64_t last, ring_bytes; /* flight recorder: ns that it reaches back now, memory */

@@ -54,6 +54,7 @@ static void gather_facts(uint32_t e, struct collector_facts *f)
 	f->threads_timer = event->counts.timer;
 	f->threads_refused = event->counts.refused;
 	f->raised = event->counts.raised;
+	f->stretched = event->counts.stretched;
 	agent_window_facts(&session.options, &session.windows, session_samples(), &f->window);
 }
 
@@ -297,6 +298,7 @@ static void read_status(struct session_status *s)
 		s->stored = totals.stored;
 		s->lost = totals.lost;
 		s->outside = totals.outside;
+		s->open = totals.open;
 		s->queue_bytes = totals.queue_bytes;
 	}
 	recorder_status(&s->recording, &s->unwritten);

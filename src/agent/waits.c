@@ -6,6 +6,7 @@
 #include "agent/java.h"
 #include "agent/jvm.h"
 #include "agent/log.h"
+#include "agent/virtual_names.h"
 
 static struct {
 	jvmtiEnv *ti;   /* with its capability, once it was needed */
@@ -24,6 +25,8 @@ uint64_t agent_wait_begin(JNIEnv *env, jthread thread, jobject lock, struct wait
 	if (!b->thread)
 		return 0;
 	b->virtual_id = java_is_virtual(env, thread) ? b->thread : 0;
+	if (b->virtual_id)
+		virtual_name_tell(env, thread, b->virtual_id);
 	if (lock)
 		waits_lock_read(env, lock, b);
 	b->monitor = b->kind == LOCK_MONITOR ? lock : NULL;
@@ -122,6 +125,7 @@ int agent_waits_begin(bool parks, bool sleeps, struct buffer *notes, struct erro
 	rc = environment(err);
 	if (rc)
 		return rc;
+	virtual_names_begin();
 	waits.on = true;
 	waits.parks = parks;
 	waits.sleeps = sleeps;

@@ -8,6 +8,7 @@
 
 #include "agent/java.h"
 #include "agent/jvm.h"
+#include "agent/virtual_names.h"
 #include "agent/waits.h"
 
 #define NAME_MAX_LENGTH 512
@@ -89,6 +90,9 @@ static void put_owner(JNIEnv *env, jobject lock, struct wait_begin *b)
 	if (!thread)
 		return;
 	b->owner_id = agent_wait_thread(env, thread);
+	b->owner_virtual = java_is_virtual(env, thread);
+	if (b->owner_virtual)
+		virtual_name_tell(env, thread, b->owner_id);
 	b->owner_java = jvm_thread_behind(env, thread);
 	(*env)->DeleteLocalRef(env, thread);
 }

@@ -12,6 +12,7 @@
 
 #include "agent/java.h"
 #include "agent/mounts.h"
+#include "agent/virtual_names.h"
 #include "agent/waits.h"
 #include "hotspot/layout.h"
 
@@ -81,6 +82,8 @@ static void JNICALL on_unmount(jvmtiEnv *ti, ...)
 	env = va_arg(args, JNIEnv *);
 	thread = va_arg(args, jthread);
 	va_end(args);
+	/* whatever it does there: it may hold what others wait for */
+	virtual_name_tell(env, thread, agent_wait_thread(env, thread));
 	if (kind_of(&b) != LOCK_KINDS)
 		begin(env, thread, &b);
 }

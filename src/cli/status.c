@@ -81,8 +81,9 @@ static void print(const char *s)
 	if (control_number(s, "outside"))
 		snprintf(outside, sizeof(outside), ", %llu outside the window",
 			 (unsigned long long)control_number(s, "outside"));
-	console_out("  samples  %llu taken, %llu stored, %llu lost%s",
+	console_out("  samples  %llu taken, %llu stored, %llu of runs that go on, %llu lost%s",
 		    (unsigned long long)control_number(s, "taken"), (unsigned long long)control_number(s, "stored"),
+		    (unsigned long long)control_number(s, "open"),
 		    (unsigned long long)control_number(s, "lost"), outside);
 	console_out("  threads  %llu known, %llu sampled by perf events, %llu by timers, %llu by nothing",
 		    (unsigned long long)control_number(s, "threads"),

@@ -121,21 +121,28 @@ static void find_place(struct collector *c, const struct sample *s, const struct
 	p->thread = p->node ? account_thread(c, s, r) : 0;
 	p->shown = p->thread ? account_stack_placed(c, p->node, s, r) : 0;
 	p->state = s->state;
-	if (p->node && s->state == THREAD_NATIVE)
+	if (p->node && s->state == THREAD_NONE && s->weight && c->events[s->event].turns)
+		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node], THREAD_RUNNABLE); /* a turn by a signal */
+	else if (p->node && s->state == THREAD_NATIVE)
 		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node], THREAD_NATIVE);
 	p->context = s->context;
 	p->request = request ? *request : (struct request){0};
 }
 
-void account_sample(struct collector *c, const struct sample *s, const struct request *request,
-		    struct thread_record *r)
+bool account_told(struct collector *c, const struct sample *s, const struct request *request, struct thread_record *r)
 {
 	struct sink_event e = {.time = s->time, .samples = 1, .weight = s->weight, .event = s->event};
 	struct place place;
 
 	find_place(c, s, request, r, &place);
 	/* In no state and without weight: it is announced, so that its stack gets its names (engine/parked.c). */
-	if ((s->state == THREAD_NONE && !s->weight) || !store(c, &e, &place))
+	return (s->state != THREAD_NONE || s->weight) && store(c, &e, &place);
+}
+
+void account_sample(struct collector *c, const struct sample *s, const struct request *request,
+		    struct thread_record *r)
+{
+	if (!account_told(c, s, request, r))
 		return;
 	c->events[s->event].ambiguous += s->unsure;
 	timing_add(&c->handler, s->handler_ns);

@@ -10,6 +10,7 @@
 #include "base/pages.h"
 #include "base/vector.h"
 #include "collect/collector.h"
+#include "collect/ended.h"
 #include "collect/frames.h"
 #include "collect/sink.h"
 #include "collect/timing.h"
@@ -128,6 +129,8 @@ struct collector {
 	struct map names;      /* tid → name number, 0 = none (any more) */
 	struct map by_tid;     /* tid → its newest thread entry + 1 */
 	struct map java_ids;   /* tid → Thread.getId, 0 = none (any more); its lower 32 bits */
+	struct ended_threads ended;
+	struct map virtual_names[2]; /* virtual thread → name number; the newer ones first */
 
 	pthread_mutex_t given_lock; /* the list below; never held for long: threads of the program take it */
 	PAGED(struct given_name) given;
@@ -136,6 +139,8 @@ struct collector {
 
 	struct event_account events[RECORD_EVENTS];
 	PAGED(struct place) runs; /* by index of the record: the run that is open on it */
+	uint64_t done_due;     /* of waits that are over: not before */
+	bool with_waits;       /* one of the events is of waits */
 	struct waits_account waits;
 	struct sink *sinks;    /* who gets each sample besides */
 	_Atomic uint32_t hurried; /* so many of them want each sample at once */
@@ -160,6 +165,8 @@ struct collector {
 /* Store one sample in the account; its thread worked for REQUEST, NULL = not known. Lock held. */
 void account_sample(struct collector *c, const struct sample *s, const struct request *request,
 		    struct thread_record *r);
+/* The same for one that no handler took. False: it is none, or lost. Lock held. */
+bool account_told(struct collector *c, const struct sample *s, const struct request *request, struct thread_record *r);
 /* The number of R (index + 1), 0 = none, or they are not kept apart; and together with a thread. Lock held. */
 uint32_t account_request(struct collector *c, const struct request *r);
 uint32_t account_request_on(struct collector *c, uint32_t thread, uint32_t request);
@@ -193,6 +200,8 @@ void account_all_losses(struct collector *c, uint32_t e, struct loss_totals *t);
 uint32_t account_name_at(const struct collector *c, uint32_t thread, uint64_t time);
 /* TID's thread has ended: another one may have the number next. Lock held. */
 void account_forget_number(struct collector *c, uint64_t tid);
+/* A new entry + 1 for TID, which has ended and was called NAME (a number); 0 = out of memory. Lock held. */
+uint32_t account_thread_ended(struct collector *c, int tid, uint32_t name);
 /* Take the names given since the last call into the account. Lock held. */
 void account_names(struct collector *c);
 /* Begin counting signals without a record anew; take what was counted into the account. Lock held. */

@@ -59,12 +59,14 @@ void account_open(struct collector *c)
 
 	forget_unknown();
 	c->runs.count = 0;
-	for (e = 0; e < c->options.events; e++)
+	for (e = 0; e < c->options.events; e++) {
 		c->events[e].turns = c->options.turns[e];
+		c->with_waits |= c->options.waits[e];
+	}
 	atomic_store(&zone.own_weight, 0);
 	/* A record that outlived its session has the number of that one's entry. */
 	for (n = 0; n < count; n++)
-		zone.records.records[n].thread_entry = 0;
+		zone.records.records[n].thread_entry = zone.records.records[n].counted = 0;
 }
 
 void account_close(struct collector *c)

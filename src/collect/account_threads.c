@@ -25,14 +25,32 @@ static uint32_t thread_name(struct collector *c, pid_t tid)
 	return strings_add(&c->frames.strings, name, strlen(name));
 }
 
+/* A virtual thread: it has no number of the system. */
+static void name_virtual(struct collector *c, uint64_t context, uint32_t name)
+{
+	uint32_t *entry = map_get(&c->by_context, context);
+
+	if (!name)
+		return;
+	virtual_name_note(c, context, name);
+	if (entry && *entry)
+		c->threads.items[*entry - 1].name = name;
+}
+
 static void name_now(struct collector *c, const struct given_name *g)
 {
 	const char *name = &c->given_text.items[g->name];
 	uint32_t number = strings_add(&c->frames.strings, name, strlen(name));
-	uint32_t *slot = map_put(&c->names, (uint64_t)g->tid, NULL);
-	uint32_t *entry = map_get(&c->by_tid, (uint64_t)g->tid);
-	struct thread_entry *e = entry && *entry ? &c->threads.items[*entry - 1] : NULL;
+	uint32_t *slot, *entry;
+	struct thread_entry *e;
 
+	if (!g->tid) {
+		name_virtual(c, g->java_id, number);
+		return;
+	}
+	slot = map_put(&c->names, (uint64_t)g->tid, NULL);
+	entry = map_get(&c->by_tid, (uint64_t)g->tid);
+	e = entry && *entry ? &c->threads.items[*entry - 1] : NULL;
 	if (slot && number && *slot != number)
 		sink_named(c, &(struct sink_name){.tid = g->tid, .java_id = g->java_id, .name = number,
 						  .time = g->time});
@@ -93,7 +111,8 @@ static uint32_t new_thread(struct collector *c, pid_t tid, uint64_t context)
 {
 	struct thread_entry *e;
 	uint32_t i, n = (uint32_t)c->threads.count;
-	char name[48];
+	char made[VIRTUAL_NAME];
+	const char *name;
 
 	while (c->sums.count < (n + 1) * (size_t)c->options.events) {
 		struct thread_sum *sum = PAGED_PUSH(&c->sums);
@@ -111,7 +130,7 @@ static uint32_t new_thread(struct collector *c, pid_t tid, uint64_t context)
 	if (context == ALL_VIRTUAL) {
 		e->name = strings_add(&c->frames.strings, "virtual threads", strlen("virtual threads"));
 	} else if (context) {
-		snprintf(name, sizeof(name), "virtual thread #%llu", (unsigned long long)context);
+		name = virtual_name(c, context, made);
 		e->name = strings_add(&c->frames.strings, name, strlen(name));
 	} else {
 		uint32_t *java_id = map_get(&c->java_ids, (uint64_t)tid);
@@ -127,6 +146,17 @@ static uint32_t new_thread(struct collector *c, pid_t tid, uint64_t context)
 		return 0;
 	}
 	return (uint32_t)c->threads.count;
+}
+
+uint32_t account_thread_ended(struct collector *c, int tid, uint32_t name)
+{
+	uint32_t entry = new_thread(c, tid, 0);
+
+	if (entry) {
+		c->threads.items[entry - 1].name = name;
+		c->threads.items[entry - 1].java_id = 0;
+	}
+	return entry;
 }
 
 /* Entry + 1 of the OS thread R, whose sample S is the first under this record. */
@@ -167,6 +197,8 @@ uint32_t account_thread(struct collector *c, const struct sample *s, struct thre
 	if (!c->options.per_thread ||
 	    (c->by_context.count >= VIRTUAL_THREADS && !map_get(&c->by_context, context)))
 		context = ALL_VIRTUAL;
+	if (context != ALL_VIRTUAL && !map_get(&c->by_context, context))
+		account_names(c); /* its own name may have come with it */
 	slot = map_put(&c->by_context, context, NULL);
 	if (slot && !*slot) {
 		*slot = new_thread(c, 0, context);

@@ -8,6 +8,9 @@
 
 #include "collect/account.h"
 #include "engine/waits.h"
+#include "os/os.h"
+
+#define TICK (10 * NS_PER_MS) /* the system tells beginnings of threads by it, rounded down */
 
 /* ---- whose lock it was ---- */
 
@@ -29,32 +32,87 @@ static uint32_t tid_of(struct collector *c, uint64_t java_id)
 	return its && *its == (uint32_t)java_id ? *tid : 0;
 }
 
-/* The owner that N tells of as a thread of the account, into L. */
+static uint32_t ended_entry(struct collector *c, struct ended_thread *t)
+{
+	if (!t->thread)
+		t->thread = account_thread_ended(c, t->tid, t->name);
+	return t->thread;
+}
+
+/* TID's record, if its thread is the one that had the number at TIME. */
+static struct thread_record *record_of(uint32_t tid, uint64_t time)
+{
+	struct thread_record *r = record_find_tid(&zone.records, (pid_t)tid);
+
+	/* where nobody told of its begin it was found later than it began */
+	return r && (r->since <= time || os_thread_start((pid_t)tid) + TICK <= time) ? r : NULL;
+}
+
+/* Entry + 1 of who had TID at TIME; 0 = nobody knows. */
+static uint32_t by_tid(struct collector *c, uint32_t tid, uint64_t time)
+{
+	struct thread_record *r = record_of(tid, time);
+	struct ended_thread *gone = r ? NULL : ended_by_tid(c, (int)tid, time);
+	uint32_t *name = r || gone ? NULL : map_get(&c->names, tid);
+
+	if (r)
+		return account_thread(c, &(struct sample){.time = time}, r);
+	if (gone)
+		return ended_entry(c, gone);
+	/* It has ended, and its record has not been closed yet. */
+	return name && *name && !record_find_tid(&zone.records, (pid_t)tid) ? account_thread_ended(c, (int)tid, *name)
+									   : 0;
+}
+
+/*
+ * Whether Java thread JAVA_ID is a virtual one: it said so itself, or is none of the others. Those are all known from
+ * their begin to their end, but where so many have ended that some are forgotten.
+ */
+static bool is_virtual(struct collector *c, const struct wait_note *n)
+{
+	return n->owner_virtual || map_get(&c->by_context, n->owner_id) ||
+	       (!c->ended.forgot && n->owner_id <= UINT32_MAX && !ended_by_java(c, n->owner_id));
+}
+
+static void by_java_id(struct collector *c, const struct wait_note *n, uint64_t time, struct sink_lock *l)
+{
+	struct ended_thread *gone;
+	uint32_t tid;
+
+	account_names(c);
+	tid = n->owner_virtual ? 0 : tid_of(c, n->owner_id);
+	gone = tid || n->owner_virtual ? NULL : ended_by_java(c, n->owner_id);
+	l->owner_tid = gone ? gone->tid : (int32_t)tid;
+	if (tid) {
+		l->owner_thread = by_tid(c, tid, time);
+	} else if (gone) {
+		l->owner_thread = ended_entry(c, gone);
+	} else if (is_virtual(c, n)) {
+		l->owner_context = n->owner_id;
+		l->owner_thread = account_thread(c, &(struct sample){.time = time, .context = n->owner_id}, NULL);
+	}
+}
+
+/* The owner that N tells of as a thread of the account, into L; the wait began at TIME. */
 static void find_owner(struct collector *c, const struct wait_note *n, uint64_t time, struct sink_lock *l)
 {
-	struct sample as = {.time = time};
-	struct thread_record *r;
-	uint32_t tid = n->owner_tid;
-
-	if (!n->owner_id && !tid)
-		return;
-	if (!tid && n->owner_id) {
+	if (n->owner_tid) {
+		l->owner_tid = (int32_t)n->owner_tid;
 		account_names(c);
-		tid = tid_of(c, n->owner_id);
+		l->owner_thread = by_tid(c, n->owner_tid, time);
+	} else if (n->owner_id) {
+		by_java_id(c, n, time, l);
 	}
-	r = tid ? record_find_tid(&zone.records, (pid_t)tid) : NULL;
-	if (!r && tid)
-		return; /* it has ended meanwhile */
-	as.context = tid ? 0 : n->owner_id;
-	l->owner_tid = (int32_t)tid;
-	l->owner_context = as.context;
-	l->owner_thread = account_thread(c, &as, r);
+	if (!l->owner_thread) {
+		l->owner_tid = 0;
+		return;
+	}
 	if (n->owner_trace) {
-		as.trace = n->owner_trace;
-		as.era = (uint16_t)n->owner_era;
-		l->owner_node = account_stack(c, &as);
+		const struct sample of = {.time = time, .trace = n->owner_trace, .era = n->owner_era};
+
+		l->owner_node = account_stack(c, &of);
 	}
-	l->owner_name = l->owner_thread ? c->threads.items[l->owner_thread - 1].name : 0;
+	l->owner_name = c->threads.items[l->owner_thread - 1].name;
 }
 
 /* ---- the stack ---- */
@@ -84,11 +142,13 @@ uint32_t account_wait_shown(struct collector *c, const struct sink_event *e)
 
 /* ---- sums ---- */
 
+/* A wait of which several samples tell is one. */
 static void sum_up(struct wait_sum *sum, const struct sink_event *e)
 {
-	sum->waits++;
+	sum->waits += e->weight && !e->lock->told;
 	sum->time += e->weight;
-	sum->longest = MAX(sum->longest, e->lock->duration);
+	sum->longest = MAX(sum->longest, e->lock->told + e->lock->duration);
+	sum->open += e->lock->open;
 }
 
 uint64_t account_wait_key(const struct wait_sum *l)
@@ -202,7 +262,8 @@ static void lose(struct collector *c, const struct sample *s)
 void account_wait(struct collector *c, const struct sample *s, const struct wait_note *n,
 		  const struct request *request, struct thread_record *r)
 {
-	struct sink_lock l = {.kind = kind_of(s->state), .identity = n->identity, .duration = n->duration};
+	struct sink_lock l = {.kind = kind_of(s->state), .identity = n->identity, .duration = n->duration,
+			      .told = n->told, .open = n->open};
 	struct sink_event e = {
 		.time = s->time,
 		.samples = 1,
@@ -236,9 +297,11 @@ void account_wait(struct collector *c, const struct sample *s, const struct wait
 	}
 	e.thread = thread - 1;
 	e.name = account_name_at(c, e.thread, e.time);
-	find_owner(c, n, s->time, &l);
-	account_add(c, &e, c->nodes.items[e.node].end, t);
+	find_owner(c, n, s->time - n->told, &l);
 	account_wait_sums(c, &e);
+	if (!e.weight && n->open) /* all of its time is in samples already */
+		return;
+	account_add(c, &e, c->nodes.items[e.node].end, t);
 	sink_event(c, &e);
 }
 

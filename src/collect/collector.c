@@ -53,6 +53,8 @@ static void turn(struct collector *c)
 	} else {
 		c->last_full = start;
 		drain_all(c);
+		if (c->sinks)
+			account_open_waits(c, true);
 	}
 	timing_add(&c->drain, os_monotonic() - start);
 	upkeep(c);
@@ -127,6 +129,8 @@ bool collector_stop(struct collector *c)
 	c->running = false;
 	account_names(c);
 	drain_all(c);
+	account_done_waits(c);
+	account_open_waits(c, false);
 	account_close(c);
 	frames_name_late(&c->frames, &zone);
 	pthread_mutex_unlock(&c->lock);
@@ -197,10 +201,13 @@ void collector_totals(struct collector *c, struct collector_totals *t)
 		return;
 	}
 	memset(t, 0, sizeof(*t));
+	if (c->running)
+		drain_all(c); /* what is on its way is neither open nor lost */
 	for (e = 0; e < c->options.events; e++) {
 		account_all_losses(c, e, &losses);
 		t->taken += losses.taken;
 		t->stored += c->events[e].stored;
+		t->open += c->running ? engine_open_turns(e) : 0;
 		for (i = 0; i < LOSS_REASONS; i++)
 			*(i == LOSS_outside_window ? &t->outside : &t->lost) += losses.count[i];
 	}
@@ -216,8 +223,11 @@ void collector_event_totals(struct collector *c, uint32_t e, struct collector_ev
 	struct loss_totals losses;
 
 	pthread_mutex_lock(&c->lock);
+	if (c->running)
+		drain_all(c);
 	account_all_losses(c, e, &losses);
 	t->taken = losses.taken;
+	t->open = c->running ? engine_open_turns(e) : 0;
 	t->stored = c->events[e].stored;
 	t->value = c->events[e].weight_stored;
 	memcpy(t->lost, losses.count, sizeof(t->lost));

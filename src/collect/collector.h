@@ -42,7 +42,7 @@ struct collector_facts {
 	uint64_t cpu_time;     /* ns the process used during the session */
 	uint64_t own_cpu;      /* ns of it used by jstrobe's own threads */
 	uint64_t children_cpu; /* ns beside it, used by child processes that ended meanwhile; not sampled */
-	uint32_t threads_perf, threads_timer, threads_refused, raised;
+	uint32_t threads_perf, threads_timer, threads_refused, raised, stretched;
 	struct profile_window window;
 };
 
@@ -71,12 +71,13 @@ void collector_redefined(struct collector *c, const char *class_name);
 
 struct collector_totals {
 	uint64_t taken, stored, lost, queue_bytes;
+	uint64_t open;         /* taken, and neither stored nor lost yet: runs that go on */
 	uint64_t outside;      /* the window; not in LOST */
 };
 void collector_totals(struct collector *c, struct collector_totals *t);
 /* The same of event number E. */
 struct collector_event_totals {
-	uint64_t taken, stored;
+	uint64_t taken, stored, open;
 	uint64_t value;        /* of the stored */
 	uint64_t lost[LOSS_REASONS];
 };

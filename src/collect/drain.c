@@ -83,6 +83,13 @@ static void drain_runs(struct collector *c)
 		account_run(c, &n);
 }
 
+/* R's queue takes BYTES now. */
+static void count_queue(struct collector *c, struct thread_record *r, uint64_t bytes)
+{
+	c->queue_bytes += bytes - r->counted;
+	r->counted = bytes;
+}
+
 static void drain_record(struct collector *c, struct thread_record *r)
 {
 	/* Read first: what was queued before the thread ended is then seen below. */
@@ -93,16 +100,19 @@ static void drain_record(struct collector *c, struct thread_record *r)
 		record_stir(&zone.records, r->index); /* at the next turn, perhaps */
 	if (closing) {
 		drain_runs(c);
+		account_done_waits(c);
 		account_names(c); /* what was said of it until its end, lest it be said of the tid's next owner */
 	}
 	empty(c, r, r->draining);
 	follow(c, r);
-	c->queue_bytes += queue_bytes(r->draining->capacity);
+	count_queue(c, r, closing ? 0 : queue_bytes(r->draining->capacity));
 	c->max_capacity = MAX(c->max_capacity, r->draining->capacity);
 	if (closing) {
 		uint64_t tid = (uint64_t)atomic_load(&r->tid);
 		uint32_t *entry = map_get(&c->by_tid, tid);
 
+		if (c->with_waits)
+			ended_note(c, r);
 		/* The tid may come again, with another name. */
 		account_forget_number(c, tid);
 		if (entry && *entry == r->thread_entry)
@@ -132,6 +142,7 @@ static void begin(struct collector *c)
 	c->era_floor = c->era_of_drain;
 	c->era_of_drain = era_now(&zone.eras);
 	drain_runs(c);
+	account_done_lately(c);
 }
 
 static void end(struct collector *c)
@@ -147,7 +158,6 @@ void drain_all(struct collector *c)
 	uint32_t i, count = atomic_load(&zone.records.count);
 
 	begin(c);
-	c->queue_bytes = 0;
 	for (i = 0; i < count; i++)
 		drain_index(c, i);
 	end(c);

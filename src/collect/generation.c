@@ -120,7 +120,7 @@ static bool carry_account(struct generation *g)
 	earlier = frames_marker(&c->frames, EARLIER);
 	g->rest = earlier == FRAMES_NO_MEMORY ? 0 : account_stack_of(c, &earlier, 1, 0);
 	return g->rest && carry_threads(g) && carry_tallies(g) && carry_numbers(g) && carry_waits(g) &&
-	       !c->frames.strings.failed;
+	       carry_ended(g) && !c->frames.strings.failed;
 }
 
 /* ---- what cannot fail: without memory something is looked up again, or coarser ---- */

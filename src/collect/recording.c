@@ -41,6 +41,8 @@ struct recording *recording_new(int fd, const struct recording_options *o, struc
 			how.cpu_interval = o->events[e].interval;
 		else if (o->events[e].kind == RECORDING_WALL)
 			how.wall_interval = o->events[e].interval;
+		else if (o->events[e].kind == RECORDING_LOCK)
+			how.tick = JFR_TICK_OF_WAITS;
 
 	if (!r || truncate_file(fd, o->append.size, err)) {
 		if (!r)

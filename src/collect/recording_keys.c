@@ -95,13 +95,13 @@ uint32_t recording_stack(struct recording *r, uint32_t node)
 static uint32_t virtual_thread(struct recording *r, uint64_t context)
 {
 	uint32_t *slot = map_put(&r->contexts, context, NULL);
-	char name[48];
+	char made[VIRTUAL_NAME];
 
 	if (!slot || *slot)
 		return slot ? *slot : 0;
-	snprintf(name, sizeof(name), "virtual thread #%llu", (unsigned long long)context);
 	*slot = jfr_thread(r->jfr, &(struct jfr_thread){.java_id = context, .is_java = true,
-							.is_virtual = true, .name = name});
+							.is_virtual = true,
+							.name = virtual_name(r->collector, context, made)});
 	return *slot;
 }
 

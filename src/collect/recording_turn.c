@@ -44,6 +44,8 @@ static void gather(struct recording *r, enum urgency urgency, uint64_t now)
 	if (everything && c->running) {
 		account_names(c);
 		drain_all(c);
+		account_done_waits(c);
+		account_open_waits(c, false);
 	}
 	recording_take_over(r);
 	name_frames(r, everything, now);

@@ -28,6 +28,8 @@ struct sink_lock {
 	uint32_t class_name;    /* of the lock or the synchroniser, with slashes: number in collector.frames.strings */
 	uint64_t identity;      /* the same for one lock for as long as it lives, wherever it is moved; 0 = none */
 	uint64_t duration;      /* ns of this wait; the event's weight stands for shorter ones as well */
+	uint64_t told;          /* ns of it that events before this one had; this one begins behind them */
+	bool open;              /* it has not ended */
 	int32_t owner_tid;      /* OS thread that held it when the wait began; 0 = none, or not known */
 	uint64_t owner_context; /* the virtual thread that did; 0 = none */
 	uint32_t owner_thread;  /* 1 + index into collector.threads, 0 = none */

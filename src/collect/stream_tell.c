@@ -99,6 +99,7 @@ static void list_events(struct stream *s, struct stream_event *events)
 		};
 		account_all_losses(c, e, &all);
 		events[e].taken = all.taken;
+		events[e].open = c->running ? engine_open_turns(e) : 0;
 		memcpy(events[e].lost, all.count, sizeof(events[e].lost));
 	}
 }
@@ -138,7 +139,7 @@ void stream_tell_stats(struct stream *s, uint64_t now)
 
 /* ---- threads ---- */
 
-/* Whose E is, as it was called then; for a virtual thread NAME, 48 bytes, takes its name. */
+/* Whose E is, as it was called then; for a virtual thread NAME may take its name. */
 static struct stream_thread thread_of(struct stream *s, const struct sink_event *e, char *name)
 {
 	const struct thread_entry *t = &s->collector->threads.items[e->thread];
@@ -146,8 +147,7 @@ static struct stream_thread thread_of(struct stream *s, const struct sink_event 
 	if (!e->context)
 		return (struct stream_thread){.tid = t->tid, .java_id = t->java_id,
 					      .name = text(s, e->name ? e->name : t->name)};
-	snprintf(name, 48, "virtual thread #%llu", (unsigned long long)e->context);
-	return (struct stream_thread){.java_id = e->context, .name = name};
+	return (struct stream_thread){.java_id = e->context, .name = virtual_name(s->collector, e->context, name)};
 }
 
 void stream_tell_thread(struct stream *s, const struct stream_thread *t)
@@ -254,7 +254,8 @@ static struct stream_lock lock_at(struct stream *s, const struct sink_lock *l, c
 {
 	return (struct stream_lock){
 		.kind = (enum lock_kind)l->kind, .class_name = text(s, l->class_name), .identity = l->identity,
-		.duration = l->duration, .owner_tid = l->owner_tid, .owner_java_id = l->owner_context,
+		.duration = l->told + l->duration, .open = l->open,
+		.owner_tid = l->owner_tid, .owner_java_id = l->owner_context,
 		.owner = text(s, l->owner_name), .owner_stack = l->owner_node ? holder : NULL,
 	};
 }
@@ -269,11 +270,11 @@ static bool write_item(struct stream *s, const struct stream_item *item, struct 
 	uint32_t depth = nodes[e->node].depth, more = l && l->owner_node ? nodes[l->owner_node].depth : 0;
 	struct stream_stack stack, holder;
 	struct stream_lock lock;
-	char name[48];
+	char name[VIRTUAL_NAME];
 	struct profile_request request = {e->request.trace_high, e->request.trace_low, e->request.span,
 					  requests_labels(e->request.labels), false};
 	struct stream_sample sample = {
-		.time = e->time, .span = e->span, .samples = e->samples, .value = e->weight,
+		.time = e->time - (l ? l->told : 0), .span = e->span, .samples = e->samples, .value = e->weight,
 		.event = s->options.events[e->event].name, .state = (enum thread_state)e->state,
 		.thread = thread_of(s, e, name), .stack = &stack, .lock = l ? &lock : NULL,
 		.request = request_is_none(&e->request) ? NULL : &request,

@@ -268,7 +268,7 @@ static void copy_waits_of(const struct view *v, const struct wait_sum *sums, siz
 
 	for (i = 0; i < count; i++)
 		to[i] = (struct profile_waits){text(v, sums[i].name), sums[i].identity, sums[i].kind, sums[i].waits,
-					       sums[i].time, sums[i].longest, to[i].frames, to[i].depth};
+					       sums[i].time, sums[i].longest, sums[i].open, to[i].frames, to[i].depth};
 	qsort(to, count, sizeof(*to), by_time);
 }
 
@@ -371,6 +371,7 @@ static bool copy_facts(struct view *v, const struct collector_facts *f)
 	v->profile.counted = f->counted;
 	v->profile.threads_refused = f->threads_refused;
 	v->profile.raised = f->raised;
+	v->profile.stretched = f->stretched;
 	v->profile.cpu_time = f->cpu_time;
 	v->profile.own_cpu = f->own_cpu;
 	v->profile.children_cpu = f->children_cpu;
@@ -428,8 +429,11 @@ void collect_all_and_lock(struct collector *c)
 		engine_flush();
 	name_frames(c);
 	pthread_mutex_lock(&c->lock);
-	if (c->running)
+	if (c->running) {
 		drain_all(c);
+		account_done_waits(c);
+		account_open_waits(c, false);
+	}
 }
 
 struct profile *collect_fill_view(struct collector *c, uint32_t e, const struct collector_facts *facts)

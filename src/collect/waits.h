@@ -23,6 +23,7 @@ struct wait_sum {
 	uint32_t node;         /* of a holder: its stack */
 	uint64_t waits, time;  /* recorded ones, and the time they stand for, ns */
 	uint64_t longest;      /* ns */
+	uint64_t open;         /* of them have not ended when the last result was asked for */
 };
 
 struct waits_sums {
@@ -41,6 +42,15 @@ struct collector;
 /* A sample of a wait and its notes; REQUEST may be NULL. Collector's lock held. */
 void account_wait(struct collector *c, const struct sample *s, const struct wait_note *n,
 		  const struct request *request, struct thread_record *r);
+/*
+ * What of waits that have not ended is in no sample yet; LATELY: of those that nobody was told of for a while, for who
+ * gets each sample. The same.
+ */
+void account_open_waits(struct collector *c, bool lately);
+/* Waits that are over and found no room in their queue. The same. */
+void account_done_waits(struct collector *c);
+/* The same, unless that took long and was a moment ago. */
+void account_done_lately(struct collector *c);
 /* Thread TID has Thread.getId JAVA_ID. The same. */
 void account_wait_thread(struct collector *c, uint64_t java_id, int tid);
 /* The node of E's stack that ends in the lock's class; 0 = out of memory. Add E to the sums. The same. */

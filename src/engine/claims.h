@@ -5,8 +5,9 @@
  * A place begins with its key; 0 = free. Who takes it is alone with it until it gives it a key again. The table does
  * not grow, and a place lies at most CLAIM_PROBES behind where its key leads.
  *
- * Keys lead into the first few places; only a key that finds none near there leads into the others. So a program with
- * few threads at a time uses few pages, however many threads it has had: keys of threads are new all the time.
+ * Keys lead into the first few places; only a key that finds none near there leads into the next three times as many,
+ * and so on (levels). So a program with few threads at a time uses few pages, however many threads it has had: keys of
+ * threads are new all the time. Keys next to each other lie next to each other.
  */
 #ifndef JSTROBE_ENGINE_CLAIMS_H
 #define JSTROBE_ENGINE_CLAIMS_H
@@ -15,6 +16,7 @@
 #include <sys/mman.h>
 
 #include "base/map.h"
+#include "os/os.h"
 
 #define CLAIM_PROBES 32
 #define CLAIM_BLOCK 64u
@@ -23,9 +25,9 @@
 struct claims {
 	uint8_t *places;
 	size_t bytes;         /* of a place */
-	uint32_t limit;       /* places */
-	uint32_t few;         /* the first places of these */
-	atomic_bool spilled;  /* a key has led beyond them */
+	uint32_t limit;          /* places: few × 4^n */
+	uint32_t few;            /* the first places of these, level 0 */
+	_Atomic uint32_t level;  /* the last one that a key has led to */
 };
 
 typedef _Atomic uint64_t claim_key;
@@ -35,32 +37,47 @@ static inline claim_key *claims_at(const struct claims *c, uint32_t i)
 	return (claim_key *)(c->places + (size_t)i * c->bytes);
 }
 
+/* How many places there are up to level LEVEL. */
+static inline uint32_t claims_up_to(const struct claims *c, uint32_t level)
+{
+	return c->few << 2 * level;
+}
+
+static inline uint32_t claims_level(const struct claims *c)
+{
+	return atomic_load_explicit(&((struct claims *)c)->level, memory_order_acquire);
+}
+
 /* Places that may be in use are below it. */
 static inline uint32_t claims_reach(const struct claims *c)
 {
-	return atomic_load_explicit(&c->spilled, memory_order_acquire) ? c->limit : c->few;
-}
-
-/* Where among the first few places KEY leads to: keys next to each other are, so that few threads use few pages. */
-static inline uint32_t claims_start(const struct claims *c, uint64_t key)
-{
-	return ((uint32_t)map_hash(key / CLAIM_BLOCK) * CLAIM_BLOCK + (uint32_t)(key % CLAIM_BLOCK)) % c->few;
+	return claims_up_to(c, claims_level(c));
 }
 
 /* How many places KEY may be at, so far. */
 static inline uint32_t claims_tries(const struct claims *c)
 {
-	return atomic_load_explicit(&c->spilled, memory_order_acquire) ? 2 * CLAIM_PROBES : CLAIM_PROBES;
+	uint32_t level = claims_level(c);
+
+	return (level + 1) * CLAIM_PROBES + (claims_up_to(c, level) == c->limit ? CLAIM_PROBES : 0);
 }
 
-/* The Ith place that KEY may be at; below CLAIM_PROBES it is one of the first few, else any of the others. */
+/*
+ * The Ith place that KEY may be at: on each level CLAIM_PROBES of them, one half behind each other, beside its
+ * neighbours', the other half somewhere else in the same way; and on the last level as many anywhere.
+ */
 static inline claim_key *claims_near(const struct claims *c, uint64_t key, uint32_t i)
 {
-	uint32_t rest = c->limit - c->few;
+	uint32_t level = i / CLAIM_PROBES, half = i / (CLAIM_PROBES / 2), from, places, at;
+	bool own = level && claims_up_to(c, level - 1) >= c->limit;
 
-	if (i < CLAIM_PROBES)
-		return claims_at(c, (claims_start(c, key) + i) % c->few);
-	return claims_at(c, c->few + (uint32_t)((map_hash(key) + i - CLAIM_PROBES) % rest));
+	level -= own;
+	from = level ? claims_up_to(c, level - 1) : 0;
+	places = claims_up_to(c, level) - from;
+	at = own ? (uint32_t)map_hash(key ^ (uint64_t)(i % CLAIM_PROBES) << 40) /* blocks fill as a whole */
+		 : (uint32_t)map_hash(key / CLAIM_BLOCK * 64 + half) * CLAIM_BLOCK + (uint32_t)(key % CLAIM_BLOCK) +
+			   i % (CLAIM_PROBES / 2);
+	return claims_at(c, from + at % places);
 }
 
 /* The place at P if it has KEY; it has none then. */
@@ -86,13 +103,16 @@ static inline void *claims_take(const struct claims *c, uint64_t key)
 /* A free place for KEY, which has none; NULL: there is none near. */
 static inline void *claims_claim(struct claims *c, uint64_t key)
 {
-	uint32_t i;
+	uint32_t i, level, reached;
 
-	for (i = 0; i < 2 * CLAIM_PROBES; i++) {
-		if (i == CLAIM_PROBES)
-			atomic_store_explicit(&c->spilled, true, memory_order_release);
+	for (i = 0; i < claims_tries(c); i++) {
 		if (claims_try(claims_near(c, key, i), 0))
 			return claims_near(c, key, i);
+		level = (i + 1) / CLAIM_PROBES;
+		reached = claims_level(c);
+		while (claims_up_to(c, level) <= c->limit && reached < level &&
+		       !atomic_compare_exchange_weak(&c->level, &reached, level))
+			;
 	}
 	return NULL;
 }
@@ -110,11 +130,30 @@ static inline void claims_let_go(void *place, uint64_t key)
 	atomic_store_explicit((claim_key *)place, key, memory_order_release);
 }
 
+/*
+ * Address space for at most LIMIT places, once, or for fewer where there is not so much; false: not for the first ones
+ * either.
+ */
+static inline bool claims_open(struct claims *c, uint32_t limit)
+{
+	for (c->limit = c->places ? c->limit : limit; !c->places && c->limit >= c->few; c->limit /= 4) {
+		void *places = os_reserve((size_t)c->limit * c->bytes);
+
+		if (places && os_make_writable(places, (size_t)c->limit * c->bytes) == 0) {
+			c->places = places;
+			break;
+		}
+		if (places)
+			munmap(places, (size_t)c->limit * c->bytes);
+	}
+	return c->places;
+}
+
 /* All places are free, and their memory is the kernel's again. Nobody is at the table. */
 static inline void claims_clear(struct claims *c)
 {
-	madvise(c->places, c->limit * c->bytes, MADV_DONTNEED);
-	atomic_store(&c->spilled, false);
+	madvise(c->places, (size_t)c->limit * c->bytes, MADV_DONTNEED);
+	atomic_store(&c->level, 0);
 }
 
 #endif

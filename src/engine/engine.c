@@ -210,6 +210,7 @@ static void tell_zone(uint32_t e)
 	if (event->fallback || event->ops == &engine_ctimer)
 		zone.timer_event = e;
 	atomic_store(&zone.raised[e], 0);
+	atomic_store(&zone.stretched[e], 0);
 }
 
 /* The threads of the first COUNT events' engines end. */
@@ -391,6 +392,7 @@ void engine_count(uint32_t e, struct engine_counts *c)
 	counting_event = e;
 	records_each(count_one);
 	counting.raised = (uint32_t)atomic_load(&zone.raised[e]);
+	counting.stretched = atomic_load(&zone.stretched[e]);
 	counting.counted += counted[e];
 	*c = counting;
 }

@@ -109,6 +109,8 @@ bool engine_is_held(void);
 void engine_threads_known(void);
 /* What was sampled so far is on its way to the collector: open runs are counted out. Takes no lock of records. */
 void engine_flush(void);
+/* Turns of event E that were due and are no samples yet, nor lost: of runs that go on, and asked for. Any thread. */
+uint64_t engine_open_turns(uint32_t e);
 /*
  * Of thread INDEX a stack was seen whose names could not be proved at the time. It may stand there for ever: look at it
  * again soon. Collector.
@@ -123,6 +125,7 @@ struct engine_counts {
 	uint32_t threads, perf, timer;
 	uint32_t refused;     /* live threads that could not be armed */
 	uint32_t raised;      /* times a thread's interval was doubled in a storm of events */
+	uint32_t stretched;   /* a thread was asked by a signal every so many turns, at most; 0 = every one */
 	uint64_t counted;     /* events by the kernel's own count since engine_start; 0 for CPU engines */
 };
 void engine_count(uint32_t e, struct engine_counts *c);

@@ -5,8 +5,6 @@
 #include <sys/mman.h>
 
 #include "engine/claims.h"
-#include "engine/rounds.h"
-#include "engine/runs.h"
 #include "os/os.h"
 #include "signal/fault.h"
 #include "signal/handler.h"
@@ -15,12 +13,12 @@
 #include "signal/walk.h"
 
 /*
- * Who mounts a thread waits for nobody. A place whose time is being counted out keeps its key, with a bit: its thread,
- * mounted just then, leaves the moment there, with another bit, and the place to whoever counts.
+ * Who mounts a thread waits for nobody, and who counts its time so far takes no place away: it reads, and changes
+ * `told`, which no two parks have in common. Where it is still what it was at the begin, what was read is of one park.
  */
-#define HELD (1ull << 63)
-#define LEFT (1ull << 62)
-#define TAKE_TRIES 4 /* a flush comes by a place once in seconds */
+#define CLOSED UINT64_MAX
+#define DONE (1ull << 63) /* of a key: the park is over, and the carrier's queue was full */
+#define TELL_EVERY (10 * NS_PER_S)
 
 /* Parks that a carrier notes in such a time: more and it takes fewer, less than a quarter and it takes more. */
 #define QUOTA 100
@@ -31,10 +29,11 @@
 
 struct place {
 	claim_key key;               /* the thread's number; see claims.h */
-	uint64_t began;              /* up to here its time is in samples */
+	_Atomic uint64_t told;       /* up to here its time is in samples; CLOSED: it runs */
+	uint64_t from, until;        /* DONE: what is to be told of it */
 	trace_kept trace;            /* NULL = none could be taken */
-	_Atomic uint64_t ended;      /* where the key says LEFT: when the thread was mounted */
 	uint32_t ratio;              /* one in so many was noted */
+	uint32_t record;             /* index of the carrier's */
 	uint16_t era;
 };
 
@@ -48,11 +47,13 @@ struct carrier {
 	uint32_t left;               /* parks until the next one that is noted */
 };
 
-static struct claims places = {.bytes = sizeof(struct place), .limit = PARKED_LIMIT, .few = PARKED_LIMIT / 16};
+static struct claims places = {.bytes = sizeof(struct place), .few = PARKED_FEW};
 static struct carrier *carriers; /* RECORD_LIMIT */
 static _Atomic int event = -1;
 static int wanted = -1;
 static _Atomic uint32_t count;   /* places that are in use */
+static _Atomic uint32_t done;    /* of them DONE */
+static uint64_t halted;          /* when the last session did; 0: it has not */
 
 /* ---- which ones are noted ---- */
 
@@ -170,48 +171,18 @@ static void announce(struct thread_record *r, uint32_t e, const struct trace *t,
 {
 	struct sample s = {.trace = t, .thread = r->index, .event = (uint8_t)e, .state = THREAD_NONE, .era = era};
 
-	if (!atomic_load_explicit(&((struct trace *)t)->id, memory_order_relaxed) && queue_push(take_queue(r), &s))
+	if (!atomic_load_explicit(&((struct trace *)t)->id, memory_order_relaxed) &&
+	    queue_has_plenty(take_queue(r), 1) && queue_push(take_queue(r), &s))
 		record_stir(&zone.records, r->index);
 }
 
-/* Take the place at KEY from THREAD if it is its. *LEFT: it is, but a flush is at it and will give it back. */
-static bool take_at(claim_key *key, uint64_t thread, uint64_t now, bool *left)
-{
-	struct place *p = (struct place *)key;
-	int i;
-
-	for (i = 0; i < TAKE_TRIES && !*left; i++) {
-		uint64_t held = thread | HELD, now_there = atomic_load_explicit(key, memory_order_relaxed);
-
-		if (now_there != thread && now_there != held)
-			return false;
-		if (claims_try(key, thread))
-			return true;
-		atomic_store_explicit(&p->ended, now, memory_order_relaxed);
-		*left = atomic_compare_exchange_strong(key, &held, held | LEFT);
-	}
-	return false;
-}
-
-/* The place of THREAD, mounted NOW; NULL: it has none (any more). */
-static struct place *take(uint64_t thread, uint64_t now)
-{
-	uint32_t i, tries = claims_tries(&places);
-	bool left = false;
-
-	for (i = 0; i < tries && !left; i++)
-		if (take_at(claims_near(&places, thread, i), thread, now, &left))
-			return (struct place *)claims_near(&places, thread, i);
-	return NULL;
-}
-
 /* A place for THREAD, an old one of its own or a new one; NULL: there is none. */
-static struct place *place_of(uint64_t thread, uint64_t now)
+static struct place *place_of(uint64_t thread)
 {
-	struct place *p = take(thread, now);
+	struct place *p = claims_take(&places, thread);
 
 	if (!p) {
-		p = claims_take_or_claim(&places, thread);
+		p = claims_claim(&places, thread);
 		if (p)
 			atomic_fetch_add(&count, 1);
 	}
@@ -221,6 +192,7 @@ static struct place *place_of(uint64_t thread, uint64_t now)
 /* P is free again; a free place keeps no trace. */
 static void give_back(struct place *p)
 {
+	atomic_store_explicit(&p->told, CLOSED, memory_order_relaxed);
 	trace_kept_set(&p->trace, NULL);
 	claims_let_go(p, 0);
 	atomic_fetch_sub(&count, 1);
@@ -236,7 +208,7 @@ struct park {
 
 static void note(struct thread_record *r, uint32_t e, uint64_t key, const struct park *seen)
 {
-	struct place *p = place_of(key, seen->began);
+	struct place *p = place_of(key);
 
 	if (!p) {
 		/* How long it will be nobody knows: it is one sample without weight. */
@@ -244,10 +216,12 @@ static void note(struct thread_record *r, uint32_t e, uint64_t key, const struct
 		record_lose(r, e, LOSS_too_many_waits, 0);
 		return;
 	}
+	atomic_store(&p->told, CLOSED);
 	trace_kept_set(&p->trace, seen->trace);
 	p->era = seen->era;
 	p->ratio = seen->ratio;
-	p->began = seen->began;
+	p->record = r->index;
+	atomic_store_explicit(&p->told, seen->began, memory_order_release);
 	claims_let_go(p, key);
 }
 
@@ -273,119 +247,128 @@ bool parked_any(void)
 	return atomic_load_explicit(&count, memory_order_relaxed) > 0;
 }
 
-static void push(struct thread_record *r, uint32_t e, uint64_t thread, const struct place *p, uint64_t now)
+/* The park of THREAD at P from FROM to UNTIL as a sample. */
+static struct sample describe(const struct place *p, uint64_t thread, uint64_t from, uint64_t until)
 {
-	struct sample s = {
-		.time = now,
+	return (struct sample){
+		.time = until,
 		.trace = trace_kept_get(&p->trace),
-		.weight = (now > p->began ? now - p->began : 0) * p->ratio,
+		.weight = (until > from ? until - from : 0) * p->ratio,
 		.context = thread,
-		.thread = r->index,
-		.event = (uint8_t)e,
+		.thread = p->record,
+		.event = (uint8_t)wanted,
 		.state = THREAD_PARKED,
 		.era = p->era,
 		.payload = UINT32_MAX, /* of no CPU */
 	};
-	struct request_note note = {.unused = {0}};
+}
 
-	s.noted = request_of(thread, &note.request);
-	record_take(r, e);
-	if (!s.trace)
-		record_lose(r, e, LOSS_store_full, s.weight);
-	else if (window_keeps_out(&zone.window))
-		record_lose(r, e, LOSS_outside_window, s.weight);
-	else if (!take_push(r, &s, &note))
-		record_lose(r, e, LOSS_queue_full, s.weight);
+/* S is lost for WHY, or in R's queue; false: there is no room. */
+static bool push(struct thread_record *r, struct sample *s)
+{
+	struct request_note note = {.unused = {0}};
+	enum loss_reason why = !s->trace ? LOSS_store_full
+				: window_keeps_out(&zone.window) ? LOSS_outside_window : LOSS_REASONS;
+	bool fits = true;
+
+	s->thread = r->index;
+	s->noted = request_of(s->context, &note.request);
+	if (why == LOSS_REASONS)
+		fits = queue_has_plenty(take_queue(r), 2) && take_push(r, s, &note);
 	record_stir(&zone.records, r->index);
+	if (!fits)
+		return false;
+	record_take(r, s->event);
+	if (why != LOSS_REASONS)
+		record_lose(r, s->event, why, s->weight);
+	return true;
+}
+
+/* P stays, DONE, until the collector comes by; its thread, which runs again, may have another one meanwhile. */
+static void leave_done(struct place *p, uint64_t thread, uint64_t from, uint64_t until)
+{
+	p->from = from;
+	p->until = until;
+	claims_let_go(p, thread | DONE);
+	atomic_fetch_add_explicit(&done, 1, memory_order_release);
 }
 
 void parked_end(uint64_t thread)
 {
 	int e = atomic_load_explicit(&event, memory_order_acquire);
-	uint64_t now = os_monotonic();
-	struct place *p = e < 0 ? NULL : take(thread, now);
-	struct thread_record *r = p ? wait_enter((uint32_t)e) : NULL;
+	uint64_t now = os_monotonic(), from;
+	struct place *p = e < 0 ? NULL : claims_take(&places, thread);
+	struct thread_record *r;
+	struct sample s;
+	bool told = false;
 
+	if (!p)
+		return;
+	from = atomic_exchange(&p->told, CLOSED);
+	s = describe(p, thread, from, now);
+	r = wait_enter((uint32_t)e);
 	if (r) {
-		push(r, (uint32_t)e, thread, p, now);
+		told = push(r, &s);
 		wait_leave(r);
 	}
-	if (p)
+	if (told)
 		give_back(p);
+	else
+		leave_done(p, thread, from, now);
 }
 
-/* ---- by the engine's thread ---- */
+/* ---- by the collector ---- */
 
 /*
- * The thread of P, held, is still parked: the methods of its stack are there, so that their names of today are its
- * stack's, too.
+ * The thread of P is still parked: the methods of its stack are there, so that their names of today are its stack's,
+ * too.
  */
-static void still_parked(struct place *p, claim_key *key)
+static void still_parked(struct place *p, uint64_t now, bool lately, parked_told_fn *fn, void *arg)
 {
 	uint16_t era = (uint16_t)era_now(&zone.eras);
+	uint64_t thread = atomic_load_explicit(&p->key, memory_order_acquire);
+	uint64_t told = atomic_load_explicit(&p->told, memory_order_acquire);
+	struct sample s;
 
-	if (!(atomic_load_explicit(key, memory_order_acquire) & LEFT))
-		p->era = era;
-}
-
-/* The time of P, held, up to NOW, as a run of one sample of the record SELF. False: no room, it waits. */
-static bool count_out(struct place *p, uint64_t thread, uint32_t self, uint64_t now)
-{
-	struct run_note n = {
-		.trace = trace_kept_get(&p->trace),
-		.time = now,
-		.context = thread,
-		.thread = self,
-		.era = p->era,
-		.event = (uint8_t)wanted,
-		.state = THREAD_PARKED,
-	};
-
-	if (now <= p->began)
-		return true;
-	request_of(thread, &n.request);
-	turn_due((uint32_t)wanted, 1);
-	if (!n.trace || !runs_push(&n)) {
-		turn_miss((uint32_t)wanted, n.trace ? LOSS_queue_full : LOSS_store_full, 1);
-		return false;
-	}
-	n.trace = NULL;
-	n.weight = (now - p->began) * p->ratio;
-	n.samples = 1;
-	if (runs_push(&n)) {
-		p->began = now;
-		return true;
-	}
-	turn_miss((uint32_t)wanted, LOSS_queue_full, 1);
-	return false;
-}
-
-/* The place at KEY, if one is noted there; LAST: and none any more. */
-static void flush_one(claim_key *key, uint32_t self, uint64_t now, bool last)
-{
-	uint64_t thread = atomic_load_explicit(key, memory_order_relaxed), held = thread | HELD;
-	struct place *p = (struct place *)key;
-
-	if (!thread || (thread & (HELD | LEFT)) || !atomic_compare_exchange_strong(key, &thread, held))
+	if (!thread || thread & DONE || told >= now || (lately && now - told < TELL_EVERY))
 		return;
-	still_parked(p, key);
-	count_out(p, thread, self, now);
-	if (!last && atomic_compare_exchange_strong(key, &held, thread))
+	s = describe(p, thread, told, now);
+	atomic_thread_fence(memory_order_acquire);
+	if (atomic_load_explicit(&p->key, memory_order_relaxed) != thread ||
+	    !atomic_compare_exchange_strong(&p->told, &told, now))
 		return;
-	if (atomic_exchange(key, CLAIM_TAKEN) & LEFT)
-		count_out(p, thread, self, atomic_load(&p->ended));
-	give_back(p);
+	if (!halted)
+		s.era = era;
+	fn(&s, true, arg);
 }
 
-void parked_flush(uint32_t self, bool last)
+void parked_tell_open(bool lately, parked_told_fn *fn, void *arg)
 {
-	uint64_t now = os_monotonic();
+	uint64_t now = halted ? halted : os_monotonic();
 	uint32_t i, reach = claims_reach(&places);
 
 	if (wanted < 0 || !parked_any())
 		return;
 	for (i = 0; i < reach; i++)
-		flush_one(claims_at(&places, i), self, now, last);
+		still_parked((struct place *)claims_at(&places, i), now, lately, fn, arg);
+}
+
+void parked_tell_done(parked_told_fn *fn, void *arg)
+{
+	uint32_t i, reach = claims_reach(&places);
+
+	for (i = 0; i < reach && atomic_load_explicit(&done, memory_order_acquire); i++) {
+		struct place *p = (struct place *)claims_at(&places, i);
+		uint64_t key = atomic_load_explicit(&p->key, memory_order_relaxed);
+		struct sample s;
+
+		if (!(key & DONE) || key == CLAIM_TAKEN || !claims_try(&p->key, key))
+			continue;
+		s = describe(p, key & ~DONE, p->from, p->until);
+		fn(&s, false, arg);
+		give_back(p);
+		atomic_fetch_sub_explicit(&done, 1, memory_order_relaxed);
+	}
 }
 
 void parked_change_kept(trace_kept_fn *fn, void *arg)
@@ -400,16 +383,16 @@ void parked_change_kept(trace_kept_fn *fn, void *arg)
 
 int parked_start(uint32_t e, struct error *err)
 {
-	size_t bytes = PARKED_LIMIT * sizeof(struct place), more = RECORD_LIMIT * sizeof(*carriers);
+	size_t more = RECORD_LIMIT * sizeof(*carriers);
 
-	if (!places.places)
-		places.places = os_reserve(bytes);
 	if (!carriers)
 		carriers = os_reserve(more);
-	if (!places.places || !carriers || os_make_writable(places.places, bytes) || os_make_writable(carriers, more))
+	if (!claims_open(&places, PARKED_LIMIT) || !carriers || os_make_writable(carriers, more))
 		return error_set(err, ENOMEM, "vthreads: cannot reserve address space for parked threads; raise the "
 				 "limit of virtual memory (ulimit -v)");
 	atomic_store(&count, 0);
+	atomic_store(&done, 0);
+	halted = 0;
 	wanted = (int)e;
 	return 0;
 }
@@ -426,6 +409,8 @@ void parked_open(void)
 
 void parked_halt(void)
 {
+	if (atomic_load(&event) >= 0)
+		halted = os_monotonic();
 	atomic_store(&event, -1);
 }
 

@@ -6,14 +6,15 @@
  * A virtual thread can park a million times a second, so that only some of its parks are noted: one in n, at random,
  * where n lets a carrier note up to a thousand of them a second. What is noted weighs n times its time.
  *
- * The table has PARKED_LIMIT places and does not grow; a park that finds none is lost under `too_many_waits`.
+ * The table has PARKED_LIMIT places; a park that finds none is lost under `too_many_waits`.
  */
 #ifndef JSTROBE_ENGINE_PARKED_H
 #define JSTROBE_ENGINE_PARKED_H
 
 #include "engine/engine.h"
 
-#define PARKED_LIMIT (256u * 1024)
+#define PARKED_FEW (16u * 1024)
+#define PARKED_LIMIT (PARKED_FEW << 8) /* with less address space, fewer */
 
 /* Wall clock is event E of the session that begins; nothing is noted before parked_open. */
 int parked_start(uint32_t e, struct error *err);
@@ -23,8 +24,14 @@ bool parked_are_wanted(void);
 void parked_open(void);
 /* Nothing is noted any more. */
 void parked_halt(void);
-/* What is noted becomes samples up to now; LAST: and is forgotten. By runs of record SELF. The engine's thread. */
-void parked_flush(uint32_t self, bool last);
+/* A park that its carrier does not tell of: S, and whether it is OPEN, not over yet. */
+typedef void parked_told_fn(const struct sample *s, bool open, void *arg);
+/*
+ * FN of all that is parked, up to now; of LATELY, of what nobody was told of for a while. And of parks that are over,
+ * whose carrier's queue was full. The collector, and after the engine's stop.
+ */
+void parked_tell_open(bool lately, parked_told_fn *fn, void *arg);
+void parked_tell_done(parked_told_fn *fn, void *arg);
 /* FN of each stack that is kept for threads that are parked. The collector. */
 void parked_change_kept(trace_kept_fn *fn, void *arg);
 /* The memory of the table goes back. No thread is inside. */

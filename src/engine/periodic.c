@@ -25,6 +25,15 @@ static bool has_run(struct thread_record *r)
 	return os_thread_cpu(atomic_load(&r->tid)) > s->charged + NOTHING;
 }
 
+/* By wall time: turns that have been, threads that are sampled, and the turns from one signal to the next. */
+static uint32_t turns, sampled, stride;
+
+/* Whether R has no turn this time, for there are so many. */
+static bool rests(const struct thread_record *r)
+{
+	return stride > 1 && (turns + r->index) % stride;
+}
+
 static void give(struct thread_record *r, uint32_t late, uint64_t now)
 {
 	uint32_t event = rounds.event;
@@ -32,7 +41,10 @@ static void give(struct thread_record *r, uint32_t late, uint64_t now)
 
 	if (atomic_load_explicit(&r->sources[event].arm, memory_order_relaxed) != ARM_TURNS || !turn_hold(r, event))
 		return;
-	if (turn_is_open(r, event)) {
+	sampled++;
+	if (rests(r)) {
+		/* its turn comes */
+	} else if (turn_is_open(r, event)) {
 		turn_due(event, late + 1);
 		turn_miss(event, LOSS_late, late);
 	} else if (!by_cpu || has_run(r)) {
@@ -48,6 +60,7 @@ static void open_rounds(uint64_t now)
 {
 	uint32_t i, count = atomic_load(&zone.records.count);
 
+	turns = sampled = 0;
 	for (i = 0; i < count && zone.events[rounds.event].turns == TURNS_WALL; i++)
 		zone.records.records[i].sources[rounds.event].charged = now;
 }
@@ -57,6 +70,9 @@ static void turn(uint32_t late)
 	uint32_t i, count = atomic_load(&zone.records.count);
 	uint64_t now = os_monotonic();
 
+	turns += late + 1;
+	stride = zone.events[rounds.event].turns == TURNS_WALL ? turn_stride(rounds.event, sampled) : 1;
+	sampled = 0;
 	for (i = 0; i < count; i++)
 		give(&zone.records.records[i], late, now);
 }

@@ -12,6 +12,7 @@
 #include "engine/deferred.h"
 #include "engine/engine.h"
 #include "engine/force.h"
+#include "engine/parked.h"
 #include "engine/queues.h"
 #include "engine/record_table.h"
 #include "engine/runs.h"
@@ -341,6 +342,7 @@ void records_release(void)
 	live = 0;
 	runs_release();
 	waits_release();
+	parked_release();
 	pthread_mutex_unlock(&lock);
 }
 

@@ -14,6 +14,9 @@
 
 #define FLUSH_LIMIT NS_PER_S     /* longer nobody waits for what was gathered */
 #define NOTICE (50 * NS_PER_MS)  /* later no wish is noticed */
+#define SIGNAL_COST (16 * NS_PER_US) /* to send one that wakes, to switch there and back, to walk: as measured */
+#define SIGNALS_SHARE 4
+#define STRIDE_LIMIT 100000u
 #define HOLD_LIMIT (2 * NS_PER_S) /* a thread that ends waits no longer for one look at it: some 100 µs */
 
 static struct rounds *all[RECORD_EVENTS];
@@ -255,6 +258,16 @@ static void wait_let_go(const struct thread_record *r, uint32_t event)
 			return;
 		os_sleep(20 * NS_PER_US);
 	}
+}
+
+uint32_t turn_stride(uint32_t event, uint64_t threads)
+{
+	uint64_t budget = zone.events[event].interval / SIGNALS_SHARE;
+	uint32_t stride = (uint32_t)MIN((threads * SIGNAL_COST + budget - 1) / MAX(budget, 1), STRIDE_LIMIT);
+
+	if (stride > 1 && stride > atomic_load(&zone.stretched[event]))
+		atomic_store(&zone.stretched[event], stride);
+	return MAX(stride, 1u);
 }
 
 void turn_close(struct thread_record *r, uint32_t event)

@@ -51,6 +51,11 @@ bool turn_is_open(struct thread_record *r, uint32_t event);
 void turn_miss(uint32_t event, enum loss_reason why, uint64_t count);
 /* COUNT turns of EVENT were due. */
 void turn_due(uint32_t event, uint64_t count);
+/*
+ * Where all of THREADS get a signal each turn, each does only every so many turns: signals that wake may take a quarter
+ * of a core.
+ */
+uint32_t turn_stride(uint32_t event, uint64_t threads);
 /* R is not given turns any more: a question that is open stays so. */
 void turn_close(struct thread_record *r, uint32_t event);
 /* Begin to hold R, so that it is not closed meanwhile; false: it is not sampled (any more), and not held. */

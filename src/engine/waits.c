@@ -11,20 +11,41 @@
 #include "signal/fault.h"
 #include "signal/handler.h"
 
+#define CLOSED UINT64_MAX
+#define DONE (UINT64_MAX - 1) /* key of a place */
+#define KIND_SHIFT 61
+#define TELL_FIRST NS_PER_S
+#define TELL_EVERY (10 * NS_PER_S)
+
+/*
+ * Who tells of an open wait takes no place away: it reads, and changes `told`, which no two waits have in common. Where
+ * it is still what it was at the begin, what was read is of one wait.
+ *
+ * A wait that is over, and whose thread's queue is full, stays in its place, DONE: the collector takes it from there.
+ */
 struct place {
-	claim_key key;            /* see key_of */
+	claim_key key;            /* see key_of; DONE */
 	uint64_t began;
+	_Atomic uint64_t told;    /* up to here its time is in samples; CLOSED: the wait has ended */
 	trace_kept trace;
-	uint64_t virtual_id;
-	struct wait_note note;
+	uint64_t owner_id;
 	struct holder_stack holder;
+	uint64_t from, until, weight; /* DONE: what is to be told of it */
+	uint32_t class, identity, owner_tid;
+	uint32_t record;          /* index of its thread's */
 	uint16_t era;
+	uint8_t kind;             /* enum lock_kind */
+	bool is_virtual, owner_virtual;
+	uint64_t thread;          /* Thread.getId */
 };
 
 /* Address space once, memory as it is used. */
-static struct claims places = {.bytes = sizeof(struct place), .limit = WAITS_LIMIT, .few = WAITS_LIMIT / 16};
+static struct claims places = {.bytes = sizeof(struct place), .few = WAITS_FEW};
+static _Atomic uint32_t done; /* places with DONE */
 static _Atomic int event = -1;
+static int told_event = -1; /* from the start until the memory goes back */
 static int wanted = -1;   /* from the start to the halt */
+static uint64_t halted;   /* when the last session did; 0: it has not */
 
 int waits_event(void)
 {
@@ -43,25 +64,30 @@ void waits_open(void)
 
 /* ---- the table ---- */
 
+/* Keys of threads with numbers next to each other are, as long as they wait for the same kind of lock. */
 static uint64_t key_of(uint64_t thread, enum lock_kind kind)
 {
-	return (thread + 1) * LOCK_KINDS + kind;
+	return (thread + 1) | (uint64_t)kind << KIND_SHIFT;
 }
 
 /* ---- begin and end ---- */
 
-static void fill(struct place *p, const struct wait_begin *b, const struct trace *trace, uint16_t era)
+static void fill(struct place *p, const struct wait_begin *b, const struct trace *trace, uint32_t record, uint16_t era)
 {
+	atomic_store(&p->told, CLOSED); /* it may be that of a wait around this one */
 	trace_kept_set(&p->trace, trace);
+	p->thread = b->thread;
+	p->kind = (uint8_t)b->kind;
+	p->record = record;
 	p->era = era;
-	p->virtual_id = b->virtual_id;
-	p->note = (struct wait_note){
-		.owner_id = b->owner_id,
-		.owner_tid = b->owner_tid,
-		.class = b->class,
-		.identity = b->identity,
-	};
+	p->is_virtual = b->virtual_id;
+	p->owner_id = b->owner_id;
+	p->owner_tid = b->owner_tid;
+	p->owner_virtual = b->owner_virtual;
+	p->class = b->class;
+	p->identity = b->identity;
 	p->began = os_monotonic();
+	atomic_store_explicit(&p->told, p->began, memory_order_release);
 }
 
 static void find_owner(const struct thread_record *r, struct wait_begin *b)
@@ -91,7 +117,7 @@ uint64_t waits_begin(struct wait_begin *b)
 	p = claims_take_or_claim(&places, key);
 	if (p) {
 		waits_holder_look(r, (uint32_t)e, b, &p->holder);
-		fill(p, b, trace, era);
+		fill(p, b, trace, r->index, era);
 		began = p->began;
 		claims_let_go(p, key);
 	} else {
@@ -113,34 +139,73 @@ static enum thread_state state_of(enum lock_kind kind)
 	return states[kind];
 }
 
-static void note(struct thread_record *r, struct place *p, uint32_t e, enum lock_kind kind, uint64_t now)
+/* The wait at P from FROM to UNTIL as a sample of event E and its note. */
+static void describe(const struct place *p, uint32_t e, uint64_t from, uint64_t until, struct sample *s,
+		     struct wait_note *n)
 {
-	struct sample s = {
-		.time = p->began,
+	*s = (struct sample){
+		.time = from,
 		.trace = trace_kept_get(&p->trace),
-		.context = p->virtual_id,
+		.context = p->is_virtual ? p->thread : 0,
+		.thread = p->record,
 		.event = (uint8_t)e,
-		.state = (uint8_t)state_of(kind),
+		.state = (uint8_t)state_of((enum lock_kind)p->kind),
 		.era = p->era,
 		.payload = UINT32_MAX, /* of no CPU */
 	};
+	*n = (struct wait_note){
+		.duration = until > from ? until - from : 0,
+		.told = from - p->began,
+		.owner_id = p->owner_id,
+		.owner_tid = p->owner_tid,
+		.owner_virtual = p->owner_virtual,
+		.owner_trace = trace_kept_get(&p->holder.trace),
+		.owner_era = p->holder.era,
+		.class = p->class,
+		.identity = p->identity,
+	};
+}
+
+/* The wait at P is over. False: P is not free yet, the collector will see to it. */
+static bool note(struct thread_record *r, struct place *p, uint32_t e, uint64_t now)
+{
+	uint64_t from = atomic_exchange(&p->told, CLOSED);
+	struct wait_note n;
+	struct sample s;
 
 	waits_holder_end(&p->holder);
-	p->note.owner_trace = trace_kept_get(&p->holder.trace);
-	p->note.owner_era = p->holder.era;
-	p->note.duration = now > p->began ? now - p->began : 0;
-	if (s.trace)
-		wait_take(r, &s, &p->note);
-	else
-		wait_lose(r, e, p->note.duration, LOSS_store_full);
+	describe(p, e, from, now, &s, &n);
+	if (!s.trace) {
+		wait_lose(r, e, n.duration, LOSS_store_full);
+		return true;
+	}
+	if (wait_take(r, &s, &n))
+		return true;
+	p->record = r->index;
+	p->from = from;
+	p->until = now;
+	p->weight = s.weight;
+	return false;
 }
 
 /* P is free again; a free place keeps no trace. */
 static void give_back(struct place *p)
 {
+	atomic_store_explicit(&p->told, CLOSED, memory_order_relaxed);
 	trace_kept_set(&p->trace, NULL);
 	trace_kept_set(&p->holder.trace, NULL);
 	claims_let_go(p, 0);
+}
+
+/* P's wait is over, and no record of ours runs here that could take it. */
+static void lose(struct place *p, uint32_t e, uint64_t now)
+{
+	uint64_t from = atomic_exchange(&p->told, CLOSED), weight = now > from ? now - from : 0;
+
+	if (weight < zone.events[e].interval)
+		return;
+	atomic_fetch_add_explicit(&zone.lost_count[e][LOSS_no_record], 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&zone.lost_weight[e][LOSS_no_record], weight, memory_order_relaxed);
 }
 
 void waits_end(uint64_t thread, enum lock_kind kind, uint64_t began)
@@ -157,14 +222,86 @@ void waits_end(uint64_t thread, enum lock_kind kind, uint64_t began)
 	/* A park within a park (parkUntil of JDK 21 calls the other one) has taken the place of the outer one. */
 	if (p && began && p->began != began) {
 		claims_let_go(p, key);
-		p = NULL;
-	}
-	if (p && r)
-		note(r, p, (uint32_t)e, kind, now);
-	if (p)
+	} else if (p && r && !note(r, p, (uint32_t)e, now)) {
+		claims_let_go(p, DONE);
+		atomic_fetch_add_explicit(&done, 1, memory_order_release);
+	} else if (p) {
+		if (!r)
+			lose(p, (uint32_t)e, now);
 		give_back(p);
+	}
 	if (r)
 		wait_leave(r);
+}
+
+/* ---- waits that go on ---- */
+
+/* Whether nobody was told for long enough: at 1 s, 2 s, 4 s, 8 s, and then every 10 s. */
+static bool is_old_news(uint64_t began, uint64_t told, uint64_t now)
+{
+	return now - told >= MIN(MAX(told - began, TELL_FIRST), TELL_EVERY);
+}
+
+/* Whether P's thread is there: one that has ended told of no end. Of a virtual one only the JVM knows. */
+static bool is_there(const struct place *p)
+{
+	struct thread_record *r = &zone.records.records[p->record];
+	uint64_t id = atomic_load(&r->java_id);
+
+	return p->is_virtual || (atomic_load(&r->state) == RECORD_LIVE && (!id || id == p->thread));
+}
+
+static void tell_open(struct place *p, uint64_t now, bool lately, waits_told_fn *fn, void *arg)
+{
+	uint64_t key = atomic_load_explicit(&p->key, memory_order_acquire);
+	uint64_t told = atomic_load_explicit(&p->told, memory_order_acquire), fresh;
+	struct wait_note n;
+	struct sample s;
+
+	if (!key || key >= DONE || told >= now || (lately && !is_old_news(p->began, told, now)) || !is_there(p))
+		return;
+	describe(p, (uint32_t)told_event, told, now, &s, &n);
+	atomic_thread_fence(memory_order_acquire);
+	if (atomic_load_explicit(&p->key, memory_order_relaxed) != key)
+		return;
+	fresh = n.duration >= zone.events[told_event].interval ? n.duration : 0;
+	if (fresh ? !atomic_compare_exchange_strong(&p->told, &told, now) : atomic_load(&p->told) != told)
+		return;
+	s.weight = n.duration = fresh;
+	n.open = true;
+	fn(&s, &n, arg);
+}
+
+void waits_tell_open(bool lately, waits_told_fn *fn, void *arg)
+{
+	uint64_t now = halted ? halted : os_monotonic();
+	uint32_t i, reach = claims_reach(&places);
+
+	if (told_event < 0)
+		return;
+	for (i = 0; i < reach; i++)
+		tell_open((struct place *)claims_at(&places, i), now, lately, fn, arg);
+}
+
+/* ---- waits that are over, and found no room in a queue ---- */
+
+void waits_tell_done(waits_told_fn *fn, void *arg)
+{
+	uint32_t i, reach = claims_reach(&places);
+
+	for (i = 0; i < reach && atomic_load_explicit(&done, memory_order_acquire); i++) {
+		struct place *p = (struct place *)claims_at(&places, i);
+		struct wait_note n;
+		struct sample s;
+
+		if (!claims_try(&p->key, DONE))
+			continue;
+		describe(p, (uint32_t)told_event, p->from, p->until, &s, &n);
+		s.weight = p->weight;
+		fn(&s, &n, arg);
+		give_back(p);
+		atomic_fetch_sub_explicit(&done, 1, memory_order_relaxed);
+	}
 }
 
 void waits_change_kept(trace_kept_fn *fn, void *arg)
@@ -187,18 +324,15 @@ void waits_change_kept(trace_kept_fn *fn, void *arg)
 
 static int start(struct engine_event *event_of_session, uint32_t e, struct buffer *notes, struct error *err)
 {
-	size_t bytes = WAITS_LIMIT * sizeof(struct place);
-
 	(void)event_of_session;
 	(void)notes;
 	if (!zone.has_jvm)
 		return error_set(err, ENOTSUP, "lock: this JVM's stacks cannot be walked");
-	if (!places.places)
-		places.places = os_reserve(bytes);
-	if (!places.places || os_make_writable(places.places, bytes) || waits_classes_open())
+	if (!claims_open(&places, WAITS_LIMIT) || waits_classes_open())
 		return error_set(err, ENOMEM, "lock: cannot reserve address space for waits; raise the limit of "
 				 "virtual memory (ulimit -v)");
-	wanted = (int)e;
+	wanted = told_event = (int)e;
+	halted = 0;
 	return 0;
 }
 
@@ -221,6 +355,8 @@ static void disarm(struct thread_record *r, uint32_t e, bool at_work)
 
 void waits_halt(void)
 {
+	if (wanted >= 0)
+		halted = os_monotonic();
 	atomic_store(&event, -1);
 	wanted = -1;
 }
@@ -229,6 +365,8 @@ void waits_release(void)
 {
 	uint32_t i;
 
+	told_event = -1;
+	atomic_store(&done, 0);
 	if (places.places)
 		claims_clear(&places);
 	for (i = 0; i < WAIT_ANSWERS; i++)

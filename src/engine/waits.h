@@ -7,7 +7,7 @@
  * lock in hand, only the clock is read and what is known goes into the queue. The place belongs to the thread of Java,
  * not of the system: a virtual thread may wake up on another one.
  *
- * The table has WAITS_LIMIT places and does not grow; a wait that finds no place is lost under `too_many_waits`.
+ * The table has WAITS_LIMIT places; a wait that finds no place is lost under `too_many_waits`.
  * Functions are for the waiting thread itself, in normal code.
  */
 #ifndef JSTROBE_ENGINE_WAITS_H
@@ -16,7 +16,8 @@
 #include "base/error.h"
 #include "signal/wait.h"
 
-#define WAITS_LIMIT (64u * 1024)
+#define WAITS_FEW 4096u
+#define WAITS_LIMIT (WAITS_FEW << 10) /* with less address space, fewer */
 
 struct wait_begin {
 	uint64_t thread;      /* Thread.getId */
@@ -29,6 +30,7 @@ struct wait_begin {
 	const void *monitor;  /* a JNI reference to the object that is about to be entered, or NULL */
 	uint32_t owner_tid;   /* set by waits_begin, as owner_id of a monitor is */
 	uint64_t virtual_id;  /* the thread's number if it is a virtual one, else 0 */
+	bool owner_virtual;   /* owner_id is a virtual thread's */
 };
 
 /* Which of the session's events is `lock`; -1 = waits are not noted: before waits_open, after waits_halt. */
@@ -50,6 +52,18 @@ const char *waits_class_name(uint32_t class);
 /* Address space for them, once, negative if there is none; what they use goes back. */
 int waits_classes_open(void);
 void waits_classes_release(void);
+
+/* A wait that its thread does not tell of itself: S, taken by the thread of record S->thread, and N. */
+typedef void waits_told_fn(const struct sample *s, const struct wait_note *n, void *arg);
+
+/*
+ * FN of the waits that have not ended: of LATELY, those of which nobody was told for a while; else all, and the time
+ * since the last time is told now, if it comes to the event's interval, else the weight is 0. Once told, it is not
+ * again when the wait ends: who tells and who ends it agree by one exchange. The collector, and after the stop.
+ */
+void waits_tell_open(bool lately, waits_told_fn *fn, void *arg);
+/* And of those that are over and found no room in a queue: samples that were taken. The same. */
+void waits_tell_done(waits_told_fn *fn, void *arg);
 
 /* FN of each stack that is kept for waits that have not ended. The collector. */
 void waits_change_kept(trace_kept_fn *fn, void *arg);

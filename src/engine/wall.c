@@ -30,10 +30,7 @@
 #define SLICES 32   /* turns in which each run is looked at once, at most */
 #define SLICES_TIME (NS_PER_S) /* and the time they take */
 
-#define PARKED_LENGTH (10 * NS_PER_S) /* virtual threads that are parked: their time is counted out after it, at most */
-
 struct wall wall;
-static uint64_t parked_flushed;
 
 static void open_rounds(uint64_t now), each_turn(uint32_t late), flush(void), leave(void);
 static struct rounds rounds = {
@@ -120,6 +117,8 @@ static uint64_t go_through(uint32_t count)
 	uint64_t due = 0, stood = 0;
 	uint32_t i, clocked = 0;
 
+	wall.stride = wall.one_by_one ? turn_stride(wall.event, wall.on) : 1;
+	wall.on = 0;
 	for (i = 0; i < count; i++) {
 		uintptr_t what = watch_of(i, count);
 
@@ -166,11 +165,8 @@ static void each_turn(uint32_t late)
 
 	begin_turn(late);
 	turn_due(wall.event, window_keeps_out(&zone.window) ? leave_all_out(count) : go_through(count));
+	atomic_store(&wall.counted, wall.turn);
 	look_after_runs(count);
-	if (wall.times[wall.turn % WALL_TIMES] - parked_flushed > PARKED_LENGTH) {
-		parked_flushed = wall.times[wall.turn % WALL_TIMES];
-		parked_flush(rounds.self->index, false);
-	}
 }
 
 /* Threads that were armed before the JVM's were known have had no turns since. */
@@ -191,7 +187,6 @@ static void flush(void)
 			wall_settle(i, wall.turn);
 			wall_count_out(i);
 		}
-	parked_flush(rounds.self->index, false);
 }
 
 /* All threads are counted out, and no marker stays behind. */
@@ -212,8 +207,6 @@ static void leave(void)
 		atomic_store(&t->life, WALL_GONE);
 		wall_finish(i, wall.turn);
 	}
-	if (rounds.self)
-		parked_flush(rounds.self->index, true);
 }
 
 /* ---- the engine ---- */
@@ -252,7 +245,6 @@ static void stop(void)
 {
 	size_t i;
 
-	parked_release();
 	wall_waits_close();
 	for (i = 0; i < ARRAY_LEN(tables); i++)
 		if (*(void **)tables[i].at)
@@ -279,9 +271,9 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 		return rc;
 	wall.event = e;
 	wall.rounds = &rounds;
-	wall.clocked = 0;
+	wall.clocked = wall.on = 0;
 	wall.turn = wall.lates = 0;
-	parked_flushed = os_monotonic();
+	atomic_store(&wall.counted, 0);
 	wall_hint_open();
 	wall_waits_open();
 	wall.late = 0;
@@ -297,8 +289,10 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 	(void)notes;
 	if (rc == 0)
 		rc = rounds_begin(&rounds, e, err);
-	if (rc)
+	if (rc) {
+		parked_release();
 		stop();
+	}
 	return rc;
 }
 
@@ -361,6 +355,33 @@ void engine_threads_known(void)
 void engine_flush(void)
 {
 	rounds_flush();
+}
+
+/* Samples of thread I's run that were counted as due and not counted out. */
+static int64_t open_of(uint32_t i, uint64_t counted)
+{
+	const struct wall_thread *t = &wall.threads[i];
+
+	if (atomic_load_explicit(&wall.threads[i].life, memory_order_relaxed) == WALL_FREE || !t->turn)
+		return 0;
+	return (int64_t)t->samples + (int64_t)(counted - t->turn);
+}
+
+uint64_t engine_open_turns(uint32_t e)
+{
+	uint32_t i, count = atomic_load(&zone.records.count);
+	bool runs = wall.threads && wall.event == e && zone.events[e].turns == TURNS_WALL;
+	uint64_t counted = atomic_load(&wall.counted);
+	int64_t open = 0;
+
+	for (i = 0; i < count && zone.events[e].turns; i++) {
+		const struct record_source *s = &zone.records.records[i].sources[e];
+
+		open += atomic_load(&((struct record_source *)s)->asked) !=
+			atomic_load(&((struct record_source *)s)->answered);
+		open += runs ? open_of(i, counted) : 0;
+	}
+	return (uint64_t)MAX(open, (int64_t)0);
 }
 
 /* Their rows' memory goes back as well: they are of threads that were counted out. */

@@ -106,6 +106,7 @@ struct wall {
 	struct wall_slots *slots;
 	uint64_t times[WALL_TIMES];  /* of turn n: times[n % WALL_TIMES] */
 	uint64_t turn;               /* number of this turn, or of the last one; those that passed without one count */
+	_Atomic uint64_t counted;    /* turns up to this one are counted as due */
 	uint32_t late;               /* that many before it did */
 	uint64_t lates;              /* and of all turns */
 	uintptr_t refs;              /* of a condition variable: where it counts who waits */
@@ -113,6 +114,7 @@ struct wall {
 	uint32_t event;
 	bool marker;                 /* in use */
 	bool one_by_one;             /* all threads by signals (nobatch) */
+	uint32_t on, stride;         /* one_by_one: threads that had a turn, and turns from one signal to the next */
 	uint32_t clocked;            /* threads in mode CLOCK at the last turn */
 	const struct rounds *rounds; /* of the engine's thread */
 };

@@ -349,6 +349,11 @@ uint32_t wall_attend(uint32_t i)
 
 	if (!is_on(i))
 		return 0;
+	wall.on++;
+	if (wall.stride > 1 && (wall.turn + i) % wall.stride) {
+		t->turn = wall.turn; /* it has none: so many signals would cost too much */
+		return 0;
+	}
 	late = (uint32_t)MIN(wall.late, wall.turn - 1 - t->turn);
 	due = late + 1;
 	if (t->mode == WALL_ASKED && is_unanswered(i)) {

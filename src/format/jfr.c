@@ -29,7 +29,12 @@ static unsigned dialect(const struct jfr *j)
 
 static uint64_t ticks(const struct jfr *j, uint64_t time)
 {
-	return time > j->began ? (time - j->began) / JFR_TICK : 0;
+	return time > j->began ? (time - j->began) / j->options.tick : 0;
+}
+
+uint64_t jfr_ticks_of(const struct jfr *j, uint64_t ns)
+{
+	return ns / j->options.tick;
 }
 
 struct jfr *jfr_new(int fd, const struct jfr_options *o, uint64_t real, uint64_t now)
@@ -41,13 +46,14 @@ struct jfr *jfr_new(int fd, const struct jfr_options *o, uint64_t real, uint64_t
 		return NULL;
 	j->fd = fd;
 	j->options = *o;
+	j->options.tick = o->tick ? o->tick : JFR_TICK;
 	j->linked = fstat(fd, &st) == 0 && st.st_nlink > 0;
 	j->began = o->began ? o->began : now;
 	buffer_init(&j->events, -1);
 	jfr_weights_init(&j->cpu, o->cpu_interval);
 	jfr_weights_init(&j->wall, o->wall_interval);
 	jfr_pools_begin(&j->pools, o->first_key);
-	jfr_chunk_begin(&j->chunk, o->start, real, now, ticks(j, now),
+	jfr_chunk_begin(&j->chunk, o->start, real, now, ticks(j, now), j->options.tick,
 			dialect(j));
 	return j;
 }
@@ -150,7 +156,7 @@ void jfr_wall_run(struct jfr *j, uint64_t time, uint32_t thread, uint32_t stack,
 	jfr_put_number(&j->events, state);
 	jfr_put_number(&j->events, samples);
 	if (!j->options.no_spans)
-		jfr_put_number(&j->events, span / JFR_TICK);
+		jfr_put_number(&j->events, span / j->options.tick);
 	jfr_end_short(&j->events, at);
 	jfr_weights_add(&j->wall, weight);
 }
@@ -170,7 +176,7 @@ void jfr_event_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t st
 
 void jfr_window(struct jfr *j, uint64_t since, uint64_t took, uint32_t thread)
 {
-	const struct jfr_value v[] = {JFR_N(took / JFR_TICK), JFR_N(thread)};
+	const struct jfr_value v[] = {JFR_N(took / j->options.tick), JFR_N(thread)};
 
 	jfr_event(j, JFR_WINDOW, since, v, ARRAY_LEN(v));
 }
@@ -315,7 +321,7 @@ int jfr_rotate(struct jfr *j, uint64_t real, uint64_t now, struct error *err)
 	if (rc)
 		return rc;
 	jfr_pools_reset(&j->pools);
-	jfr_chunk_begin(&j->chunk, j->chunk.start + j->chunk.size, real, now, ticks(j, now),
+	jfr_chunk_begin(&j->chunk, j->chunk.start + j->chunk.size, real, now, ticks(j, now), j->options.tick,
 			dialect(j));
 	return 0;
 }

@@ -29,6 +29,7 @@ struct jfr_options {
 	bool apart;            /* chunks of a JVM's own will come behind: see jfr_types.h */
 	bool no_spans;         /* wall-clock samples without timeSpan: converters that do not know it read on in it */
 	uint64_t began;        /* of the first chunk in the file; 0 = now */
+	uint64_t tick;         /* ns of a tick; 0 = a coarse one, which suits samples */
 };
 
 #define JFR_NO_BCI UINT32_MAX
@@ -84,6 +85,9 @@ void jfr_event_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t st
 		      const char *event, uint64_t weight);
 /* A window between two functions that was open for TOOK ns, shut by THREAD (its key; 0 = not known). */
 void jfr_window(struct jfr *j, uint64_t since, uint64_t took, uint32_t thread);
+#define JFR_TICK_OF_WAITS 10 /* ns: events that have lengths of their own want finer ticks */
+/* The ticks of NS. */
+uint64_t jfr_ticks_of(const struct jfr *j, uint64_t ns);
 /* A wait for a lock. */
 struct jfr_wait {
 	uint64_t time, duration;       /* ns */

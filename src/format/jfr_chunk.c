@@ -13,15 +13,17 @@ enum { COMPRESSED_INTS = 1, FINAL_CHUNK = 2 };
 
 static uint64_t ticks_at(const struct jfr_chunk *c, uint64_t now)
 {
-	return c->start_ticks + (now > c->began ? (now - c->began) / JFR_TICK : 0);
+	return c->start_ticks + (now > c->began ? (now - c->began) / c->tick : 0);
 }
 
-void jfr_chunk_begin(struct jfr_chunk *c, uint64_t start, uint64_t real, uint64_t now, uint64_t ticks,
+void jfr_chunk_begin(struct jfr_chunk *c, uint64_t start, uint64_t real, uint64_t now, uint64_t ticks, uint64_t tick,
 		     unsigned dialect)
 {
 	buffer_free(&c->head);
 	memset(c, 0, sizeof(*c));
 	buffer_init(&c->head, -1);
+	c->tick = tick;
+	c->tick = tick;
 	c->start = start;
 	c->began = now;
 	c->start_ticks = ticks;
@@ -40,7 +42,7 @@ static void put_header(const struct jfr_chunk *c, struct buffer *out, uint64_t n
 	jfr_put_big64(out, c->start_nanos);
 	jfr_put_big64(out, now > c->began ? now - c->began : 0);
 	jfr_put_big64(out, c->start_ticks);
-	jfr_put_big64(out, NS_PER_S / JFR_TICK);
+	jfr_put_big64(out, NS_PER_S / c->tick);
 	/* state 0: finished, whatever may still come */
 	buffer_append(out, "\0\0\0", 3);
 	buffer_putc(out, last ? COMPRESSED_INTS : COMPRESSED_INTS | FINAL_CHUNK);

@@ -19,6 +19,7 @@
 
 struct jfr_chunk {
 	uint64_t start;           /* its place in the file */
+	uint64_t tick;            /* ns */
 	uint64_t size;            /* bytes of it in the file, 0 = nothing yet */
 	uint64_t checkpoint;      /* place of the last one in the chunk, 0 = none */
 	uint64_t metadata;        /* place in the chunk */
@@ -35,10 +36,10 @@ enum jfr_dialect {
 };
 
 /*
- * Begin a chunk at START in the file; all in memory until the first flush. REAL and NOW: ns; DIALECT: of enum
- * jfr_dialect.
+ * Begin a chunk at START in the file; in memory until the first flush. REAL and NOW: ns; TICK: ns of one;
+ * DIALECT: of enum jfr_dialect.
  */
-void jfr_chunk_begin(struct jfr_chunk *c, uint64_t start, uint64_t real, uint64_t now, uint64_t ticks,
+void jfr_chunk_begin(struct jfr_chunk *c, uint64_t start, uint64_t real, uint64_t now, uint64_t ticks, uint64_t tick,
 		     unsigned dialect);
 /*
  * Write EVENTS (whole ones) and CONSTANTS (COUNT pools' bytes, 0 = none) to FD and empty them. LAST: nothing

@@ -9,7 +9,7 @@
 
 void jfr_wait(struct jfr *j, const struct jfr_wait *w)
 {
-	uint64_t ticks = w->duration / JFR_TICK;
+	uint64_t ticks = jfr_ticks_of(j, w->duration);
 	const struct jfr_value enter[] = {JFR_N(ticks), JFR_N(w->thread), JFR_N(w->stack), JFR_N(w->class),
 					  JFR_N(w->owner), JFR_N(w->identity)};
 	const struct jfr_value wait[] = {JFR_N(ticks), JFR_N(w->thread), JFR_N(w->stack), JFR_N(w->class),

@@ -159,7 +159,7 @@ static void put_counts(struct buffer *out, const struct profile *p)
 		   {"max_fill", p->queue_max_fill}, {NULL, 0}});
 	put_object(out, "armed", (const struct member[]){{"perf", p->threads_perf},
 		   {"timer", p->threads_timer}, {"refused", p->threads_refused},
-		   {"intervals_doubled", p->raised}, {NULL, 0}});
+		   {"intervals_doubled", p->raised}, {"intervals_between_signals", p->stretched}, {NULL, 0}});
 	if (p->merged.threads || p->merged.classes || p->merged.samples)
 		put_object(out, "merged", (const struct member[]){{"threads", p->merged.threads},
 			   {"classes", p->merged.classes}, {"samples", p->merged.samples}, {NULL, 0}});
@@ -243,7 +243,7 @@ static void put_waits(struct buffer *out, const char *key, const struct profile_
 				      lock_kind_names[w[i].kind].word);
 		buffer_puts(out, ", ");
 		put_numbers(out, (const struct member[]){{"waits", w[i].waits}, {"time_ns", w[i].time},
-			    {"longest_ns", w[i].longest}, {NULL, 0}});
+			    {"longest_ns", w[i].longest}, {"open", w[i].open}, {NULL, 0}});
 		buffer_putc(out, '}');
 	}
 	buffer_puts(out, "\n  ],\n");
@@ -327,7 +327,7 @@ static void put_holders(struct buffer *out, const struct profile *p, const struc
 		buffer_puts(out, ", ");
 		put_frames(out, p, w->frames, w->depth, q);
 		put_numbers(out, (const struct member[]){{"waits", w->waits}, {"time_ns", w->time},
-			    {"longest_ns", w->longest}, {NULL, 0}});
+			    {"longest_ns", w->longest}, {"open", w->open}, {NULL, 0}});
 		buffer_putc(out, '}');
 	}
 	buffer_puts(out, "\n  ],\n");

@@ -161,6 +161,9 @@ void format_loss_line(const struct profile *p, struct buffer *out)
 		buffer_printf(out, " · %u threads could not be armed", p->threads_refused);
 	if (p->raised)
 		buffer_printf(out, " · intervals doubled %u times in a storm of events", p->raised);
+	if (p->stretched)
+		buffer_printf(out, " · signals to so many threads would cost too much: each got one every %u intervals",
+			      p->stretched);
 	put_merged(p, out);
 	if (p->stored)
 		buffer_printf(out, " · %s complete stacks",

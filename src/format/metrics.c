@@ -98,11 +98,12 @@ static void put_held(struct buffer *out, const struct metrics *m)
 	}
 }
 
-static void put_counts(struct buffer *out, const struct metrics *m, const char *name, const char *help, size_t offset)
+static void put_counts(struct buffer *out, const struct metrics *m, const char *name, const char *help, enum kind kind,
+		       size_t offset)
 {
 	uint32_t e;
 
-	begin(out, name, help, COUNTER);
+	begin(out, name, help, kind);
 	for (e = 0; e < m->event_count; e++) {
 		put_of_event(out, name, &m->events[e]);
 		buffer_putc(out, '}');
@@ -144,9 +145,12 @@ void metrics_write(const struct metrics *m, struct buffer *out)
 	}
 	if (!m->event_count)
 		return;
-	put_counts(out, m, "jstrobe_samples_taken_total", "Samples taken.", offsetof(struct metrics_event, taken));
+	put_counts(out, m, "jstrobe_samples_taken_total", "Samples taken.", COUNTER,
+		   offsetof(struct metrics_event, taken));
 	put_counts(out, m, "jstrobe_samples_stored_total", "Samples stored: taken and not lost.",
-		   offsetof(struct metrics_event, stored));
+		   COUNTER, offsetof(struct metrics_event, stored));
+	put_counts(out, m, "jstrobe_samples_open", "Taken, and neither stored nor lost yet: of runs that go on.", GAUGE,
+		   offsetof(struct metrics_event, open));
 	put_losses(out, m);
 	put_values(out, m);
 	put_held(out, m);

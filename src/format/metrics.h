@@ -11,7 +11,7 @@
 struct metrics_event {
 	const char *name;
 	bool in_events;       /* `value` is events, else ns */
-	uint64_t taken, stored, value;
+	uint64_t taken, stored, open, value; /* open: of runs that go on */
 	uint64_t lost[LOSS_REASONS];
 };
 

@@ -56,9 +56,10 @@ struct profile_waits {
 	const char *name;  /* class of the lock (slashes), or name of the owner; "" = not known, or too many of them */
 	uint32_t identity; /* identity hash code of the lock; 0 = not known, or several locks */
 	uint8_t kind;      /* enum lock_kind; of a lock only */
-	uint64_t waits;    /* samples */
+	uint64_t waits;    /* recorded ones */
 	uint64_t time;     /* what they weigh, ns */
 	uint64_t longest;  /* ns */
+	uint64_t open;     /* waits that had not ended */
 	/* of an owner by its stack: indices into profile.frames, root first */
 	const uint32_t *frames;
 	uint32_t depth;
@@ -116,6 +117,7 @@ struct profile {
 	uint32_t threads_refused; /* threads alive at the end that could not be armed */
 	struct profile_merged merged;
 	uint32_t raised;         /* times a thread's interval was doubled in a storm of events */
+	uint32_t stretched;      /* a thread was asked by a signal every so many intervals, at most; 0 = every one */
 	struct profile_window window;
 	uint64_t cpu_time;       /* ns of CPU time the process used during the session */
 	uint64_t own_cpu;        /* ns of it used by jstrobe's own threads */

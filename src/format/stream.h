@@ -21,6 +21,7 @@ struct stream_event {
 	bool in_events;          /* values are events, else ns */
 	bool wall;               /* … of wall time, else of CPU time */
 	bool waits;              /* … of time that threads waited */
+	uint64_t open;           /* taken, and neither stored nor lost yet: of runs that go on */
 	uint64_t taken, stored, value; /* samples so far; value of the stored ones */
 	uint64_t lost[LOSS_REASONS];
 	uint64_t dropped;        /* stored samples that this stream did not deliver */
@@ -59,7 +60,8 @@ struct stream_lock {
 	enum lock_kind kind;
 	const char *class_name;  /* with slashes; "" = not known */
 	uint64_t identity;       /* 0 = none */
-	uint64_t duration;       /* ns */
+	uint64_t duration;       /* ns, from its begin on */
+	bool open;               /* it has not ended */
 	int32_t owner_tid;       /* 0 = none, or not known */
 	uint64_t owner_java_id;
 	const char *owner;       /* its name, "" = not known */

@@ -146,6 +146,8 @@ static void put_lock(struct buffer *out, const struct stream_lock *l)
 		put_class(out, l->class_name);
 	put_known(out, "id", l->identity);
 	put_number(out, "duration", l->duration);
+	if (l->open)
+		buffer_puts(out, ",\"open\":true");
 	put_known(out, "owner_tid", (uint64_t)l->owner_tid);
 	put_known(out, "owner_java_id", l->owner_java_id);
 	if (l->owner && *l->owner)
@@ -198,6 +200,7 @@ static void put_event_books(struct buffer *out, const struct stream_event *e)
 	put_number(out, "taken", e->taken);
 	put_number(out, "stored", e->stored);
 	put_number(out, "value", e->value);
+	put_known(out, "open", e->open);
 	put_number(out, "dropped", e->dropped);
 	put_known(out, "left_out", e->left_out);
 	buffer_puts(out, ",\"lost\":{");

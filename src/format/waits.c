@@ -14,6 +14,7 @@
 struct line {
 	char name[160];
 	uint64_t waits, time, longest; /* longest 0 = not known */
+	uint64_t open;
 };
 
 static void put_head(struct buffer *out, const char *what)
@@ -27,6 +28,8 @@ static void put_line(struct buffer *out, const struct profile *p, const struct l
 		      decimal(p->weight_stored ? 100.0 * (double)l->time / (double)p->weight_stored : 0, 2).text,
 		      human_count(l->waits).text, l->longest ? human_time(l->longest).text : "");
 	clean_name(out, l->name);
+	if (l->open)
+		buffer_printf(out, ", %s not over", human_count(l->open).text);
 	buffer_putc(out, '\n');
 }
 
@@ -61,7 +64,7 @@ static void put_locks(struct buffer *out, const struct profile *p, uint32_t limi
 	put_head(out, "lock waited for");
 	for (i = 0; i < MIN(p->lock_count, limit); i++) {
 		const struct profile_waits *w = &p->locks[i];
-		struct line l = {.waits = w->waits, .time = w->time, .longest = w->longest};
+		struct line l = {.waits = w->waits, .time = w->time, .longest = w->longest, .open = w->open};
 
 		name_lock(w, l.name, sizeof(l.name));
 		put_line(out, p, &l);
@@ -78,7 +81,7 @@ static void put_owners(struct buffer *out, const struct profile *p, uint32_t lim
 	put_head(out, "held by, when the wait began");
 	for (i = 0; i < MIN(p->owner_count, limit); i++) {
 		const struct profile_waits *w = &p->owners[i];
-		struct line l = {.waits = w->waits, .time = w->time, .longest = w->longest};
+		struct line l = {.waits = w->waits, .time = w->time, .longest = w->longest, .open = w->open};
 
 		snprintf(l.name, sizeof(l.name), "%s", *w->name ? w->name : "(others)");
 		put_line(out, p, &l);

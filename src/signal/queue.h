@@ -82,6 +82,15 @@ static inline bool queue_push_row(struct queue *q, const struct sample *const *r
 	return true;
 }
 
+/* Whether N more leave a quarter of Q free: for who can wait, so that handlers' samples find room. Producer only. */
+static inline bool queue_has_plenty(struct queue *q, uint32_t n)
+{
+	uint64_t fill = atomic_load_explicit(&q->head, memory_order_relaxed) -
+			atomic_load_explicit(&q->tail, memory_order_acquire);
+
+	return fill + n <= q->capacity - q->capacity / 4;
+}
+
 /* The same for S and what follows it. */
 static inline bool queue_push_pair(struct queue *q, const struct sample *s, const struct sample *note)
 {

@@ -94,6 +94,7 @@ struct thread_record {
 
 	/* The collector's. */
 	struct queue *draining;         /* the queue being emptied: current until replaced */
+	uint64_t counted;               /* bytes of its queue that are in collector.queue_bytes */
 	uint64_t full_at_growth;        /* lost[queue_full] when the queue last grew */
 	uint64_t seen;                  /* turn in which /proc/self/task last showed it */
 	uint64_t mark;                  /* what it showed then, see os_each_thread; 0 = not yet */

@@ -5,6 +5,7 @@
 
 #include "signal/clock.h"
 #include "signal/load.h"
+#include "signal/turn_state.h"
 
 /* One that the collector has prepared takes the place of the present one. */
 struct queue *take_queue(struct thread_record *r)
@@ -46,7 +47,8 @@ uint64_t take_mounted(const struct thread_record *r)
 /* A signal that comes this much later found its thread without a CPU. */
 #define AT_ONCE (200 * NS_PER_US)
 
-static enum thread_state state_of(const struct thread_record *r, uint32_t event, uint64_t time)
+static enum thread_state state_of(const struct thread_record *r, uint32_t event, uint64_t time,
+				  const struct walk_regs *regs)
 {
 	const struct record_source *s = &r->sources[event];
 
@@ -54,7 +56,7 @@ static enum thread_state state_of(const struct thread_record *r, uint32_t event,
 		return THREAD_RUNNING;
 	if (s->expected != THREAD_RUNNING)
 		return (enum thread_state)s->expected;
-	return time > s->asked_at + AT_ONCE ? THREAD_RUNNABLE : THREAD_RUNNING;
+	return turn_state(r, regs, time > s->asked_at + AT_ONCE);
 }
 
 static uint32_t this_cpu(void)
@@ -142,7 +144,7 @@ void take_sample(struct thread_record *r, uint32_t event, uint64_t time, uint64_
 		record_lose(r, event, LOSS_store_full, s.weight);
 		return;
 	}
-	s.state = (uint8_t)state_of(r, event, time);
+	s.state = (uint8_t)state_of(r, event, time, regs);
 	if (unlikely(zone.record_cpu) && s.state != THREAD_RUNNING)
 		s.payload = UINT32_MAX; /* it has one only to answer this signal */
 	s.context = take_mounted(r);

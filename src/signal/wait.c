@@ -50,10 +50,14 @@ const struct trace *wait_walk(struct thread_record *r, uint32_t skip, uintptr_t 
 	struct trace_writer w;
 
 	*era = (uint16_t)era_now(&zone.eras);
-	if (!trace_begin(&w, &zone.store, &r->chunk, zone.depth) || !walk_outside(&zone, r, &w) || w.store_full)
+	if (!trace_begin(&w, &zone.store, &r->chunk, zone.depth))
 		return NULL;
-	drop_innermost(&w, skip, method);
-	return trace_end(&w);
+	/* a native thread may enter a monitor, too, by JNI */
+	if (walk_outside(&zone, r, &w))
+		drop_innermost(&w, skip, method);
+	else
+		walk_put_end(&w, END_no_java);
+	return w.store_full ? NULL : trace_end(&w);
 }
 
 void wait_announce(struct thread_record *r, uint32_t event, const struct trace *t, uint16_t era)
@@ -80,21 +84,24 @@ static bool is_due(struct thread_record *r, uint32_t event, uint64_t duration, u
 	return true;
 }
 
-void wait_take(struct thread_record *r, struct sample *s, const struct wait_note *n)
+bool wait_take(struct thread_record *r, struct sample *s, const struct wait_note *n)
 {
 	struct request_note request = {.unused = {0}};
 	const struct sample *const row[] = {s, (const void *)n, (const void *)&request};
 
+	bool done = true;
+
 	if (!is_due(r, s->event, n->duration, &s->weight))
-		return;
+		return true;
 	s->thread = r->index;
 	/* callbacks know a virtual thread where the JVM does not note it (before JDK 24) */
 	s->noted = s->context ? request_of(s->context, &request.request) : request_of_record(r, &request.request);
 	if (window_keeps_out(&zone.window))
 		record_lose(r, s->event, LOSS_outside_window, s->weight);
-	else if (!queue_push_row(take_queue(r), row, s->noted ? 3 : 2))
-		record_lose(r, s->event, LOSS_queue_full, s->weight);
+	else
+		done = queue_has_plenty(take_queue(r), 3) && queue_push_row(take_queue(r), row, s->noted ? 3 : 2);
 	record_stir(&zone.records, r->index);
+	return done;
 }
 
 void wait_lose(struct thread_record *r, uint32_t event, uint64_t duration, enum loss_reason why)

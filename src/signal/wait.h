@@ -12,14 +12,16 @@
 
 /* What follows a sample of a wait in its queue. */
 struct wait_note {
-	uint64_t duration;     /* ns */
+	uint64_t duration;     /* ns, but for what was told of it before */
 	uint64_t owner_id;     /* Thread.getId of who held the lock when the wait began, 0 = see owner_tid */
 	const struct trace *owner_trace; /* its stack then; NULL = not known */
 	uint32_t owner_tid;    /* the same by the system's number; both 0: nobody, or not known */
 	uint32_t class;        /* the lock's, as waits_class gave it; 0 = not known */
 	uint32_t identity;     /* identity hash code of the lock; 0 = not known */
-	uint32_t owner_era;    /* lower bits of the era in which owner_trace was taken */
-	uint32_t unused[2];
+	uint16_t owner_era;    /* lower bits of the era in which owner_trace was taken */
+	bool owner_virtual;    /* owner_id is certainly of a virtual thread */
+	bool open;             /* it goes on: this is its time so far */
+	uint64_t told;         /* ns of this wait that samples before this one have, see waits_tell_open */
 } __attribute__((aligned(8)));
 _Static_assert(sizeof(struct wait_note) == sizeof(struct sample), "they share a queue");
 
@@ -42,9 +44,9 @@ void wait_announce(struct thread_record *r, uint32_t event, const struct trace *
 
 /*
  * R, entered, has waited as S and N say: a sample if the time waited since its last one has come to the event's
- * interval, else the time is carried to the next one.
+ * interval, else the time is carried to the next one. False: it is one, of S->weight, and the queue has no room.
  */
-void wait_take(struct thread_record *r, struct sample *s, const struct wait_note *n);
+bool wait_take(struct thread_record *r, struct sample *s, const struct wait_note *n);
 
 /* As wait_take, without a stack to show: the sample is lost for WHY, if it were one. */
 void wait_lose(struct thread_record *r, uint32_t event, uint64_t duration, enum loss_reason why);

@@ -78,6 +78,7 @@ struct zone {
 	_Atomic uint64_t lost_count[RECORD_EVENTS][LOSS_REASONS] __attribute__((aligned(64)));
 	_Atomic uint64_t lost_weight[RECORD_EVENTS][LOSS_REASONS];
 	_Atomic uint64_t raised[RECORD_EVENTS]; /* times a thread's interval was doubled in a storm of events */
+	_Atomic uint32_t stretched[RECORD_EVENTS]; /* turns: a thread was asked every so many, at most; 0 = every one */
 	_Atomic uint64_t own_weight;            /* ns that fell on threads of jstrobe */
 	_Atomic uint64_t due[RECORD_EVENTS];    /* turns: samples that should be, missed ones too */
 	/*

@@ -208,6 +208,8 @@ class Chunk:
                 if c.at != c.end:
                     raise Broken(f"{type.name}: {c.end - c.at} bytes too many")
                 event["time"] = self.start_nanos + (event["startTime"] - self.start_ticks) * 10**9 // self.ticks_per_second
+                if "duration" in event:
+                    event["duration_ns"] = event["duration"] * 10**9 // self.ticks_per_second
                 self.events[type.name].append(event)
             at += size
         if found != self.checkpoints:

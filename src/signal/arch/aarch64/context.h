@@ -13,6 +13,11 @@
 #define CONTEXT_FIELD_SP uc_mcontext.sp
 #define CONTEXT_FIELD_FP uc_mcontext.regs[29]
 #define CONTEXT_ABOVE_SP 128 /* behind siginfo_t */
+/* The instruction that calls the system (svc 0), and where the result of the call is. */
+#define CONTEXT_SYSCALL 0xd4000001u
+#define CONTEXT_SYSCALL_MASK 0xffffffffu
+#define CONTEXT_SYSCALL_BYTES 4
+#define CONTEXT_FIELD_RESULT uc_mcontext.regs[0]
 
 #include "signal/context_fields.h"
 

@@ -13,6 +13,11 @@
 #define CONTEXT_FIELD_SP uc_mcontext.gregs[REG_RSP]
 #define CONTEXT_FIELD_FP uc_mcontext.gregs[REG_RBP]
 #define CONTEXT_ABOVE_SP 0
+/* The instruction that calls the system, and where the result of the call is. */
+#define CONTEXT_SYSCALL 0x050fu
+#define CONTEXT_SYSCALL_MASK 0xffffu
+#define CONTEXT_SYSCALL_BYTES 2
+#define CONTEXT_FIELD_RESULT uc_mcontext.gregs[REG_RAX]
 
 #include "signal/context_fields.h"
 

@@ -1,0 +1,102 @@
+/*
+ * account_open.c - waits that have not ended, as far as their time is in no sample yet: in each result, and of those
+ * that last long, now and then for the sinks. A program that hangs ends none of its waits. And waits that are over, of
+ * threads whose queue was full.
+ */
+#include "collect/account.h"
+#include "engine/engine.h"
+#include "engine/parked.h"
+#include "engine/rounds.h"
+#include "engine/waits.h"
+#include "os/os.h"
+#include "signal/window.h"
+
+#define DONE_SHARE 10 /* where a million waits end at once: looking for them takes this part of the time */
+
+/* Turns and losses of what is told from outside are the zone's: the thread itself writes those of its record. */
+static void lose(const struct sample *s, enum loss_reason why)
+{
+	turn_miss(s->event, why, 1);
+	atomic_fetch_add_explicit(&zone.lost_weight[s->event][why], s->weight, memory_order_relaxed);
+}
+
+static void keep(struct collector *c, const struct sample *s, const struct wait_note *n)
+{
+	struct thread_record *r = &zone.records.records[s->thread];
+	struct request request;
+	/* of a wait that is over its thread may work for something else by now */
+	bool noted = s->context ? request_of(s->context, &request) : n->open && request_of_record(r, &request);
+
+	account_wait(c, s, n, noted ? &request : NULL, r);
+}
+
+static void tell_open(const struct sample *s, const struct wait_note *n, void *arg)
+{
+	if (s->weight)
+		turn_due(s->event, 1);
+	if (s->weight && window_keeps_out(&zone.window))
+		lose(s, LOSS_outside_window);
+	else if (s->weight && !s->trace)
+		lose(s, LOSS_store_full);
+	else if (s->trace)
+		keep(arg, s, n);
+}
+
+static void tell_done(const struct sample *s, const struct wait_note *n, void *arg)
+{
+	keep(arg, s, n);
+}
+
+static void forget_open(struct waits_sums *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->locks.count; i++)
+		s->locks.items[i].open = 0;
+	for (i = 0; i < s->owners.count; i++)
+		s->owners.items[i].open = 0;
+	for (i = 0; i < s->holders.count; i++)
+		s->holders.items[i].open = 0;
+}
+
+static void tell_parked(const struct sample *s, bool open, void *arg)
+{
+	struct request request;
+
+	turn_due(s->event, 1);
+	if (window_keeps_out(&zone.window))
+		lose(s, LOSS_outside_window);
+	else if (!s->trace)
+		lose(s, LOSS_store_full);
+	else
+		account_told(arg, s, request_of(s->context, &request) ? &request : NULL,
+			     &zone.records.records[s->thread]);
+}
+
+void account_open_waits(struct collector *c, bool lately)
+{
+	parked_tell_open(lately, tell_parked, c);
+	if (!c->with_waits)
+		return;
+	/* which of them are open is what the result of this moment says */
+	if (!lately)
+		forget_open(&c->waits.sums);
+	waits_tell_open(lately, tell_open, c);
+}
+
+void account_done_lately(struct collector *c)
+{
+	uint64_t now = os_monotonic();
+
+	if (now < c->done_due)
+		return;
+	account_done_waits(c);
+	c->done_due = now + (os_monotonic() - now) * DONE_SHARE;
+}
+
+void account_done_waits(struct collector *c)
+{
+	parked_tell_done(tell_parked, c);
+	if (c->with_waits)
+		waits_tell_done(tell_done, c);
+}

@@ -1,0 +1,16 @@
+/*
+ * turn_state.h - the state of a thread whose turn it is, seen by its own handler.
+ */
+#ifndef JSTROBE_SIGNAL_TURN_STATE_H
+#define JSTROBE_SIGNAL_TURN_STATE_H
+
+#include "signal/record.h"
+#include "signal/regs.h"
+
+/*
+ * R was interrupted at REGS; LATE: its signal came later than it would to a thread that has a CPU. THREAD_NONE: it
+ * waits in the JVM, and its innermost Java method says for what. In R's handler.
+ */
+enum thread_state turn_state(const struct thread_record *r, const struct walk_regs *regs, bool late);
+
+#endif
