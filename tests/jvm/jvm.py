@@ -44,7 +44,7 @@ def counted(short, full):
     if SHARE == 1 or not isinstance(full, (int, float, str)):
         return full
     share = max(float(short), SHARE * float(full))
-    return f"{share:g}" if isinstance(full, str) else type(full)(share)
+    return f"{share:g}" if isinstance(full, str) else share if isinstance(short, float) else type(full)(share)
 
 
 @contextlib.contextmanager

@@ -4,6 +4,7 @@
 #include "one_hash.h"
 #include "../../src/collect/view.c"
 #undef map_hash
+#define ONE_HASH
 #include "test_collect_account.c"
 
 /* The tests know their thread by its name. */
