@@ -90,8 +90,6 @@ struct kernel_table;
 /* KERNEL: where the kernel's table is kept for the next look-up; NULL: no symbols stay in memory. */
 void frames_look_up(const struct zone *z, const struct late_frame *late, size_t count,
 		    struct late_name *names, struct kernel_table **kernel);
-/* Read the tables of all images, and of the kernel unless KERNEL is NULL. */
-void frames_warm_symbols(const struct zone *z, struct kernel_table **kernel);
 /* Give back the symbols that were kept. */
 void frames_forget_symbols(const struct zone *z, struct kernel_table **kernel);
 void frames_give_names(struct frames *f, const struct late_frame *late, size_t count,

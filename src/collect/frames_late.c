@@ -182,18 +182,6 @@ void frames_forget_symbols(const struct zone *z, struct kernel_table **kernel)
 		image_symbols_release(atomic_load(&z->images));
 }
 
-void frames_warm_symbols(const struct zone *z, struct kernel_table **kernel)
-{
-	const struct image_set *set = atomic_load(&z->images);
-	struct error ignored;
-	uint32_t i;
-
-	for (i = 0; set && i < set->count; i++)
-		image_symbol(set->images[i], set->images[i]->start, NULL);
-	if (kernel && !*kernel)
-		*kernel = kernel_table_read(&ignored);
-}
-
 void frames_give_names(struct frames *f, const struct late_frame *late, size_t count,
 		       struct late_name *names)
 {

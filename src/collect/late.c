@@ -30,13 +30,6 @@ void late_look_up(struct collector *c, bool keep)
 	PAGED_FREE(&late);
 }
 
-void late_warm(struct collector *c, bool kernel)
-{
-	pthread_mutex_lock(&c->images);
-	frames_warm_symbols(&zone, kernel ? &c->kernel : NULL);
-	pthread_mutex_unlock(&c->images);
-}
-
 void late_forget(struct collector *c)
 {
 	frames_forget_symbols(&zone, &c->kernel);

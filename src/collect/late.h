@@ -13,8 +13,6 @@ bool late_waits(const struct collector *c, uint32_t node);
  * look-up, until late_forget. Locks held: images, and the collector's, which is given up meanwhile.
  */
 void late_look_up(struct collector *c, bool keep);
-/* Tables are read before they are needed; KERNEL: the kernel's, too. They stay as above. Images not locked. */
-void late_warm(struct collector *c, bool kernel);
 /* Images locked. */
 void late_forget(struct collector *c);
 

@@ -313,25 +313,11 @@ struct stream *stream_new(struct stream_out *out, const struct stream_options *o
 	return s;
 }
 
-/* Whether stacks may have frames of the kernel. */
-static bool samples_cpu(const struct stream *s)
-{
-	uint32_t e;
-
-	for (e = 0; e < RECORD_EVENTS; e++)
-		if (s->options.events[e].name[0] && !s->options.events[e].wall && !s->options.events[e].waits)
-			return true;
-	return false;
-}
-
 int stream_begin(struct stream *s, struct collector *c, struct error *err)
 {
 	int rc;
 
 	s->collector = c;
-	/* else the first events would wait for tables that take a quarter of a second to read */
-	late_warm(c, samples_cpu(s));
-	s->symbols_due = os_monotonic() + SYMBOLS_KEPT;
 	sink_add(c, &s->sink);
 	atomic_fetch_add(&c->hurried, 1);
 	rc = own_thread_start(&s->thread, run, s, "stream", err);
