@@ -405,7 +405,8 @@ bool walk_in_heap(struct walk *w, enum step *step)
 		*step = over_interpreted(w);
 	} else if (!code_contains(w->l, w->pc) ||
 		   ((stub = stub_find(w->stubs, w->pc)) && stub->frozen)) {
-		*step = walk_end_with(w, END_bad_frozen);
+		/* A freeze writes what it copies over the innermost frame's pc, then puts that back. */
+		*step = walk_end_with(w, w->frozen.yields ? END_freezing : END_bad_frozen);
 	} else {
 		w->frozen.link = 0;
 		return false;

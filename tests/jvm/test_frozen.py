@@ -70,13 +70,15 @@ def is_true(frames, depth):
 
 
 def sure(stack):
-    """The frames without what is inlined innermost: that is as exact as debug information is, see docs/jdks.md."""
+    """The callers: the innermost compiled frame and what is inlined in it are as exact as debug information is, and the
+    matter of other tests (docs/jdks.md)."""
     kinds = stack["kinds"]
     end = len(kinds)
     while end and kinds[end - 1] == "kernel":
         end -= 1
     while end and kinds[end - 1] == "inlined":
         end -= 1
+    end -= end > 0 and kinds[end - 1] == "jit"
     return stack["frames"][:end]
 
 
