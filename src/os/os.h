@@ -54,8 +54,8 @@ uint64_t os_thread_start(pid_t tid);
 void os_thread_name(pid_t tid, char *name, size_t size);
 bool os_thread_exists(pid_t tid);
 /*
- * The calling thread does little and is to do it in time: it is given the CPU before others, as far as that is
- * permitted, and for little at a time, for which Linux 6.12 and newer let it interrupt who runs.
+ * The calling thread does little and is to do it in time: it is given the CPU before others, as far as that is permitted,
+ * and for little at a time, for which Linux 6.12 and newer let it interrupt who runs.
  */
 void os_thread_hurry(void);
 /* Whether thread TID of this process runs, wants to, or waits for a disk; false too when it is gone. */
