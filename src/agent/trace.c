@@ -351,6 +351,7 @@ static int read_trees(struct calls *c, bool by_thread)
 	struct trace_progress progress;
 	int rc;
 
+	measure_again();
 	fill_head(c, trace.ended ? trace.ended : os_monotonic());
 	trace_classes_lock();
 	rc = trace_result_read(c, &trace.set->classes, &trace.set->entered, trace.period, by_thread);
@@ -378,7 +379,6 @@ void trace_stop(void)
 		forget_set();
 		return;
 	}
-	measure_again();
 	/* while a few classes change back calls go on being counted: the number is that of the whole time */
 	trace_work_end();
 	trace.ended = os_monotonic();
@@ -413,7 +413,6 @@ int trace_dump(const struct options *o, struct buffer *out, struct error *err)
 	if (trace.has_result) {
 		write_result(&trace.result, o, out);
 	} else if (trace.running && !trace.waiting) {
-		measure_again();
 		if (read_trees(&now, o->threads)) {
 			trace_result_free(&now);
 			return error_set(err, ENOMEM, "out of memory for the result");

@@ -6,7 +6,7 @@
 #include "os/os.h"
 
 #define TIMED 1u /* bit of what enter gave */
-#define HELD_LONG (10 * NS_PER_US) /* clocks take less to be read: the thread lost its CPU there */
+#define HELD_LONG (10 * NS_PER_US) /* from here on it is taken out of the lengths of the calls around, too */
 
 static pthread_key_t stamp_key; /* what its CPU clock said at the last stamp on a thread of the system, whoever's */
 static pthread_once_t stamp_once = PTHREAD_ONCE_INIT;
@@ -30,7 +30,7 @@ uint64_t tree_stamp_cpu(uint64_t cpu)
 	return last;
 }
 
-/* When a stamp was: what the probe made the thread wait for lies between, and is nobody's time. */
+/* When a stamp was: what the clocks' own reading took lies between, and is nobody's time. */
 struct stamp {
 	uint64_t before, after;
 };
@@ -95,7 +95,9 @@ static void hold(struct tree_context *c, uint64_t held, uint64_t now)
 	c->held += held;
 	c->ticked = MAX(c->ticked, tick);
 	c->last = c->stamped = now;
-	for (at = held ? c->current : 0; at; at = tree_node(at)->parent)
+	if (held < HELD_LONG)
+		return;
+	for (at = c->current; at; at = tree_node(at)->parent)
 		if (tree_node(at)->entered)
 			tree_node(at)->entered += held;
 }
@@ -113,12 +115,10 @@ static struct stamp charge(struct tree_context *c, struct tree_node *top)
 	s.before = os_monotonic();
 	cpu = os_thread_cpu(0);
 	s.after = os_monotonic();
-	if (s.after - s.before < HELD_LONG)
-		s.before = s.after;
 	due = tick > c->ticked ? tick - c->ticked : 0;
 	used = used_cpu(c, top, cpu);
 	if (tree_state.setup.timing == TREE_EXACT_CPU)
-		top->cpu += MIN(used, s.before - c->last);
+		top->cpu += MIN(used, s.before - c->last); /* some of it are the clocks' */
 	else
 		charge_cpu(c, top, due, used, s.before - c->stamped);
 	charge_wall(c, top, due, s.before);

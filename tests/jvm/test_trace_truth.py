@@ -31,11 +31,11 @@ def test_rhythms(jdk, rhythm, timing):
             after = program.mark()
             methods = by_name(stop(program))
             for name in ("first", "second"):
-                m, tasks = methods[name], after["tasks"] - before["tasks"]
-                # a call that lost its CPU may be in one and not in the other; of ticks there are so many, and that is their error
-                stray = 2 * m["max"] / tasks if timing == "adaptive" else 5 * m["mean"] / max(1, m["stamps"]) ** 0.5
-                true = (after[name] - before[name]) / tasks
-                assert abs(m["mean"] - true) < 0.03 * true + stray, (name, rhythm, true, m)
+                true = after[name] - before[name]
+                share = true / (after["tasks"] - before["tasks"]) / rhythm[0] / 1000
+                # chance's standard error, four times; and calls between the two clocks' moments
+                error = 4 * (true * (1 - min(share, 1)) * 1e6) ** 0.5 if timing == "sampled" else 0
+                assert abs(methods[name]["total_wall"] - true) < error + 0.03 * true + 20e6, (name, rhythm, true, methods[name])
 
 
 @pytest.mark.parametrize("args", [("sampled",), ("exact",), ("adaptive",), ("exact", "--cpu-clock")])
@@ -56,17 +56,17 @@ def test_more_threads_than_cpus(jdk, a_core, args):
     methods = by_name(result)
     works, around = methods["works"], methods["around"]
     assert works["invocations"] == around["invocations"] == threads * calls
-    # a thread may lose its CPU between the program's clock and ours; of ticks there are so many, and that is their error
-    stray = 2 * works["max"] if works["max"] else 5 * works["self_wall"] / works["stamps"] ** 0.5
-    assert abs(works["self_wall"] - true["inside"]) < 0.03 * true["inside"] + stray, (works, true)
-    assert around["self_wall"] < 0.03 * true["inside"] + stray, (around, true, result["held_ns"])
+    # by ticks: each thread's standard error is about a period a tick, and ticks come late on a busy machine
+    error = 0.03 if args[0] != "sampled" else 0.06
+    assert abs(works["self_wall"] - true["inside"]) < error * true["inside"], (works, true)
+    assert around["self_wall"] < 0.03 * true["inside"], (around, true, result["held_ns"])
     for node in result["tree"]:
         assert node["self_cpu"] <= node["self_wall"], node
         assert node["total_cpu"] <= node["total_wall"], node
     assert works["self_cpu"] + around["self_cpu"] <= true["cpu"], (works, around, true)
-    assert works["self_cpu"] > 0.6 * true["cpu"], (works, true)
+    assert works["self_cpu"] > 0.8 * true["cpu"], (works, true)
     assert sum(t["cpu"] for t in result["threads"]) <= true["cpu"] + 1e6 * threads
-    assert result["held_ns"] > 0 or a_core == 1
+    assert result["held_ns"] > 0
 
 
 # With ticks between, whatever is called next is in its place; without, what a constructor never called.
@@ -116,7 +116,7 @@ def test_the_cost_is_said_as_it_is(jdk):
     with open(path) as file:
         text = file.read()
     assert "nothing is subtracted" in text, text[:2000]
-    shares = [float(w.lstrip("(")) for w, unit in zip(text.split(), text.split()[1:]) if unit == "%"]
+    shares = [float(w) for w, unit in zip(text.split(), text.split()[1:]) if unit == "%"]
     assert all(s <= 100 for s in shares), text[:2000]
     rows = [line.split() for line in text[text.index("call tree"):].splitlines() if "[" in line]
     assert rows and all(int(row[0]) > 0 for row in rows if row[0].isdigit()), rows
