@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "agent/java.h"
-#include "agent/trace_constructors.h"
 #include "probe_class.h"
 #include "instrument/tree.h"
 #include "os/os.h"
@@ -16,7 +15,6 @@
 #define SLEEP_HAS_CODE 19 /* JDK: Thread.sleep(long) is no native method any more */
 #define ROUNDS 8
 #define ROUND_CALLS 50000
-#define ROUNDS_AGAIN 2
 #define INTERPRETED_NS 150
 #define PATIENCE NS_PER_S
 
@@ -71,44 +69,14 @@ static jlong JNICALL on_find(JNIEnv *env, jclass class, jlong id)
 	return (jlong)tree_find((uint64_t)id);
 }
 
-/* TOP, or if that is a constructor that has gone without an exit, the node outside of it that runs. */
-static uint64_t running(JNIEnv *env, uint64_t top)
-{
-	while (trace_constructors_has(tree_node_at(top)->id) &&
-	       !trace_constructors_runs(namer, env, tree_node_at(top)->id))
-		top = tree_node_at(top)->parent;
-	return top;
-}
-
 static jlong JNICALL on_child(JNIEnv *env, jclass class, jlong parent, jint id)
 {
-	uint64_t at = running(env, (uint64_t)parent);
-
-	if (at != (uint64_t)parent)
-		tree_go_back((uint64_t)parent, at);
-	return (jlong)tree_child(at, (uint32_t)id);
+	return (jlong)tree_child((uint64_t)parent, (uint32_t)id);
 }
 
 static jlong JNICALL on_stamp(JNIEnv *env, jclass class, jlong top)
 {
-	uint64_t at = running(env, (uint64_t)top);
-
-	if (at != (uint64_t)top)
-		tree_go_back((uint64_t)top, at);
-	return (jlong)tree_stamp(at);
-}
-
-/* Tell of E; what that takes is in no method's time. */
-static void tell_and_hold(JNIEnv *env, const struct tree_exit *e, void (*tell)(JNIEnv *, const struct tree_exit *))
-{
-	uint64_t began = os_monotonic(), cpu = os_thread_cpu(0);
-	jthread thread = NULL;
-
-	tell(env, e);
-	if ((*namer)->GetCurrentThread(namer, &thread) || !thread)
-		return;
-	tree_hold(probe_thread_id(env, thread), began, os_thread_cpu(0) - cpu);
-	(*env)->DeleteLocalRef(env, thread);
+	return (jlong)tree_stamp((uint64_t)top);
 }
 
 /* Where every call ends whose length is known and might be of interest, on whatever way it has come here. */
@@ -118,7 +86,7 @@ static void end_call(JNIEnv *env, const struct tree_exit *e)
 	enum tree_fate fate = tell ? tree_fate(e) : TREE_CALL_QUICK;
 
 	if (fate == TREE_CALL_SLOW || fate == TREE_CALL_UNNAMED)
-		tell_and_hold(env, e, tell);
+		tell(env, e);
 }
 
 static void JNICALL on_leave(JNIEnv *env, jclass class, jlong saved)
@@ -255,19 +223,6 @@ static uint64_t round_cost(JNIEnv *env, uint32_t method, enum tree_timing timing
 
 	(*env)->CallStaticVoidMethod(env, probe, calibrate[timing], (jint)method, ROUND_CALLS);
 	return java_clear(env) ? UINT64_MAX : os_thread_cpu(0) - began;
-}
-
-double probe_cost_again(JNIEnv *env, uint32_t method, enum tree_timing timing, double before)
-{
-	uint64_t best = UINT64_MAX;
-	int i;
-
-	for (i = 0; timing != TREE_EXACT_CPU && i < ROUNDS_AGAIN; i++) {
-		uint64_t ns = round_cost(env, method, timing);
-
-		best = MIN(best, ns);
-	}
-	return best == UINT64_MAX ? before : MIN(before, (double)best / ROUND_CALLS);
 }
 
 double probe_cost(JNIEnv *env, uint32_t method, enum tree_timing timing)

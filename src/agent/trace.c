@@ -8,7 +8,6 @@
 #include "agent/trace.h"
 
 #include <errno.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -46,7 +45,6 @@ static struct {
 	jvmtiEnv *ti;           /* with its capabilities, once one is needed */
 	bool running, waiting;  /* waiting: for the JVM to be up */
 	bool by_thread;         /* the result is to keep threads apart */
-	atomic_bool vm_ends;    /* the program waits for the result: nothing more is measured */
 	struct options options;
 	enum tree_timing timing;
 	uint64_t period;        /* ns */
@@ -333,25 +331,12 @@ static void fill_head(struct calls *c, uint64_t until)
 	c->stamped_cost = trace.timing == TREE_ADAPTIVE ? trace.stamped_cost : 0;
 }
 
-/*
- * At the start the probes may have been measured before the compiler was done with them (7.7 ns for 1.5, one time in
- * six): so they are again, for some ms.
- */
-static void measure_again(void)
-{
-	JNIEnv *env = atomic_load(&trace.vm_ends) ? NULL : jvm_jni();
-
-	if (env)
-		trace.cost = probe_cost_again(env, trace.set->classes.first - 1, trace.timing, trace.cost);
-}
-
 /* The trees as they are now; BY_THREAD: apart. */
 static int read_trees(struct calls *c, bool by_thread)
 {
 	struct trace_progress progress;
 	int rc;
 
-	measure_again();
 	fill_head(c, trace.ended ? trace.ended : os_monotonic());
 	trace_classes_lock();
 	rc = trace_result_read(c, &trace.set->classes, &trace.set->entered, trace.period, by_thread);
@@ -393,7 +378,6 @@ void trace_stop(void)
 
 void trace_vm_death(void)
 {
-	atomic_store(&trace.vm_ends, true);
 	trace_work_vm_death();
 }
 

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/trace_constructors.h"
 #include "agent/trace_slow.h"
 #include "agent/trace_sums.h"
 #include "instrument/tree.h"
@@ -16,7 +15,6 @@ struct own {
 	uint32_t parent;   /* in merge.own; the root is 0 */
 	uint32_t place;    /* in merge.nodes */
 	uint64_t self, total; /* ns of wall-clock time */
-	uint64_t cpu;      /* of self */
 	double variance;   /* of total */
 };
 
@@ -42,8 +40,6 @@ struct reading {
 	struct calls_times more;  /* what that one is due */
 	uint64_t now;
 	double period;
-	bool by_idle;             /* its nodes know when it did not run */
-	uint64_t used;            /* then: CPU ns it has used in all */
 };
 
 static uint32_t method_of(const struct merge *m, uint32_t id)
@@ -72,31 +68,17 @@ static uint32_t place(struct merge *m, uint32_t parent, uint32_t method)
 	return *at;
 }
 
-static bool is_wait(uint32_t id)
-{
-	return id - TREE_WAITING < TREE_WAITS;
-}
-
 /* Time that nobody has charged yet, since the last stamp or tick: it is the current node's. */
 static struct calls_times pending(const struct tree_context *k, bool exact)
 {
 	/* the thread may stamp at any moment: each is read once, the older time first */
 	uint64_t since = __atomic_load_n(exact ? &k->last : &k->ticked, __ATOMIC_ACQUIRE);
 	uint64_t last_cpu = __atomic_load_n(&k->last_cpu, __ATOMIC_ACQUIRE);
+	uint64_t stamped = __atomic_load_n(&k->stamped, __ATOMIC_ACQUIRE);
 	uint64_t cpu = k->is_virtual ? 0 : os_thread_cpu((pid_t)k->tid), now = os_monotonic();
 
-	since = now > since ? now - since : 0;
-	return (struct calls_times){.wall = since, .cpu = cpu > last_cpu ? MIN(cpu - last_cpu, since) : 0};
-}
-
-/* What R's thread has used, as far as its time is in the tree. */
-static uint64_t used_cpu(const struct tree_context *k, const struct reading *r)
-{
-	uint64_t used = __atomic_load_n(&k->used_cpu, __ATOMIC_ACQUIRE);
-
-	if (r->current)
-		return used + r->more.cpu;
-	return k->key ? used + tree_unstamped_cpu(k, os_thread_cpu((pid_t)k->tid)) : used;
+	cpu = cpu > last_cpu && now > stamped ? MIN(cpu - last_cpu, now - stamped) : 0;
+	return (struct calls_times){.wall = now > since ? now - since : 0, .cpu = cpu};
 }
 
 /* Adaptive timing: whether N's last call is timed and still running. */
@@ -115,7 +97,7 @@ static bool is_running(uint64_t node, const struct reading *r)
 static void append(struct merge *m, uint64_t node, uint32_t parent)
 {
 	const struct tree_node *n = tree_node_at(node);
-	bool wait = is_wait(n->id), top = n->id == TREE_ROOT;
+	bool wait = n->id - TREE_WAITING < TREE_WAITS, top = n->id == TREE_ROOT;
 	struct own *o;
 	uint32_t at;
 
@@ -167,51 +149,6 @@ static void time_adaptive(struct own *o, const struct reading *r)
 	o->variance = 0;
 }
 
-/* What of the own time of O ran, as far as its node knows. */
-static uint64_t cpu_of(const struct own *o, const struct reading *r)
-{
-	const struct tree_node *n = tree_node_at(o->node);
-	const struct calls_times *more = o->node == r->current ? &r->more : NULL;
-	uint64_t idle;
-
-	if (!r->by_idle)
-		return n->cpu + (more ? more->cpu : 0);
-	/* who sleeps does not run; who reads may */
-	if (is_wait(n->id) && n->id != TREE_WAITING + TREE_IO)
-		return 0;
-	idle = n->idle + (more ? more->wall - more->cpu : 0);
-	return o->self > idle ? o->self - idle : 0;
-}
-
-/*
- * Ticks tell little of who ran, but no node ran for longer than it took, and all together not longer than the thread's
- * clock says. What is too much in one, or missing in all, is taken or given in parts, as there is room.
- */
-static void fit_cpu(struct merge *m, const struct reading *r)
-{
-	double sum = 0, room = 0, whole = (double)r->used, part;
-	size_t i;
-
-	for (i = 0; i < m->own.count; i++) {
-		struct own *o = &m->own.items[i];
-
-		o->cpu = cpu_of(o, r);
-		whole += r->by_idle ? 0 : (double)o->cpu;
-		o->cpu = MIN(o->cpu, o->self);
-		sum += (double)o->cpu;
-		room += is_wait(tree_node_at(o->node)->id) ? 0 : (double)(o->self - o->cpu);
-	}
-	part = sum > whole ? whole / sum : room > 0 ? MIN((whole - sum) / room, 1.0) : 0;
-	for (i = 0; i < m->own.count; i++) {
-		struct own *o = &m->own.items[i];
-
-		if (sum > whole)
-			o->cpu = (uint64_t)(part * (double)o->cpu);
-		else if (!is_wait(tree_node_at(o->node)->id))
-			o->cpu += (uint64_t)(part * (double)(o->self - o->cpu));
-	}
-}
-
 /* Each node's own time, from below: children come behind their parents. */
 static void time_all(struct merge *m, const struct reading *r)
 {
@@ -230,7 +167,6 @@ static void time_all(struct merge *m, const struct reading *r)
 			parent->variance += o->variance;
 		}
 	}
-	fit_cpu(m, r);
 }
 
 /* What was counted in O, to the merged node it belongs to. */
@@ -238,13 +174,14 @@ static void add(struct merge *m, const struct own *o, const struct reading *r)
 {
 	const struct tree_node *n = tree_node_at(o->node);
 	struct calls_node *to = &m->nodes.items[o->place];
-	struct calls_times t = {.wall = o->self, .cpu = o->cpu};
+	struct calls_times t = {.wall = o->self, .cpu = n->cpu + (o->node == r->current ? r->more.cpu : 0)};
 	uint32_t kind = n->id - TREE_WAITING;
 
 	if (!m->c->timed) /* virtual threads stamp when they are done, all the same */
 		t = (struct calls_times){.wall = 0};
 	if (kind < TREE_WAITS) {
-		calls_times_wait(&t, kind);
+		t.waits[kind] = t.wall;
+		t.wall = 0;
 	} else {
 		to->count += n->count;
 		to->stamps += n->stamps;
@@ -280,15 +217,6 @@ static void add_thread(struct merge *m, const struct tree_thread *t, struct call
 		r.current = 0;
 	if (m->c->timed && r.current)
 		r.more = pending(k, m->classes->timing == TREE_EXACT || m->classes->timing == TREE_EXACT_CPU);
-	if (r.current && is_wait(tree_node_at(r.current)->id))
-		r.more.cpu = 0;
-	/* an exception may have ended it long ago */
-	if (r.current && trace_constructors_has(tree_node_at(r.current)->id))
-		r.more = (struct calls_times){.wall = 0};
-	if (m->c->timed && !k->is_virtual && m->classes->timing != TREE_EXACT_CPU) {
-		r.by_idle = true;
-		r.used = used_cpu(k, &r);
-	}
 	*thread = (struct calls_thread){.name = strdup(t->name), .id = t->id, .threads = t->threads};
 	gather(m, k->root);
 	if (!m->failed)
@@ -367,13 +295,11 @@ static void read_threads(struct merge *m, uint32_t count, bool by_thread)
 		if (by_thread)
 			m->top = thread_place(m, c->thread_count);
 		add_thread(m, &t, thread);
-		if (thread->count) {
+		c->stamped += tree_context_at(t.context)->timed_all;
+		if (thread->count)
 			c->thread_count++;
-			c->stamped += tree_context_at(t.context)->timed_all;
-			c->held += tree_context_at(t.context)->held;
-		} else {
+		else
 			free((char *)(uintptr_t)thread->name);
-		}
 	}
 	/* made for a thread that turned out to have called nothing */
 	if (m->top && m->nodes.items[m->top].thread == c->thread_count)

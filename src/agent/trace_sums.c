@@ -74,12 +74,13 @@ static void spread(struct calls_method *m, const struct tree_stats *s)
 
 /* ---- times ------------------------------------------------------------------------------------- */
 
-/* Time in a method that waits is no work, but for what it ran in. */
+/* Time in a method that waits is no work. */
 static void turn_into_wait(struct calls_times *self, int kind)
 {
 	if (kind < 0)
 		return;
-	calls_times_wait(self, (unsigned)kind);
+	self->waits[kind] += self->wall;
+	self->wall = 0;
 }
 
 static int wait_of(const struct trace_classes *k, uint32_t method)

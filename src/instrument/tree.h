@@ -12,8 +12,7 @@
  *
  * Sampled timing: a stamp charges the time from tick to tick, not from stamp to stamp: whoever is on top at a tick
  * is so still at the next entry or exit, where it is seen. Between stamps it would be wrong: they come at the ends of
- * calls, and what runs for longer than a tick would always get what the short calls before it had used. Each tick comes
- * somewhere in its period and charges that (tick_places.h).
+ * calls, and what runs for longer than a tick would always get what the short calls before it had used.
  *
  * A tick reaches a thread as the sign of its context's key, which an entry has to look at anyway: so it costs nothing
  * there (tree_tick.c).
@@ -30,10 +29,6 @@
  * node on top at a quiet tick is timed more often again.
  *
  * Waiting is a node, too, with the kind of waiting for its id.
- *
- * A stamp reads the CPU's clock, by a system call; and the kernel looks there whether the thread has had its share,
- * and if so gives the CPU to another one. Where threads outnumber CPUs many lose theirs in our system call. So the time
- * is read before and after it, and what passed between is charged to nobody (`held`).
  *
  * All places are offsets from base, and offset 0 is the blind: memory that was given back reads as zeros and so
  * leads there, where every call takes the slow way and finds that nobody listens. Therefore a probe that comes
@@ -86,7 +81,7 @@ enum tree_timing {
 struct tree_board {
 	uint32_t tick;      /* its number */
 	uint32_t quota;     /* adaptive: calls that a thread may time from tick to tick */
-	uint64_t tick_time; /* until when it charges, monotonic ns: not later than the tick was */
+	uint64_t tick_time; /* when the tick was, monotonic ns */
 	int64_t latency;    /* ns from which on a call is slow */
 	int64_t clock;      /* adaptive: ns that reading the clock adds to a call's length */
 	uint32_t rarest;    /* adaptive: `every` at most, one less than a power of two */
@@ -110,10 +105,7 @@ struct tree_node {
 	uint32_t hot;      /* adaptive: not all calls were timed */
 	uint64_t ticked;   /* adaptive: ns with this node current, by ticks */
 	uint64_t kids;     /* table of children: (mask + 1) offsets of nodes, by the low bits of their ids */
-	union {
-		uint64_t cpu;  /* ns in which the thread ran: exactly if asked for; of virtual threads, by ticks */
-		uint64_t idle; /* else: ns in which it did not, of wall */
-	};
+	uint64_t cpu;      /* ns by ticks, of that the share in which the thread ran; exactly if asked for */
 	uint64_t first;    /* its youngest child */
 	uint64_t next;     /* the sibling made before it */
 	uint64_t home;     /* root of a virtual thread: its context, which `context` keeps silent about */
@@ -130,11 +122,9 @@ struct tree_context {
 	uint64_t last;     /* exact timing: monotonic ns of the last entry or exit */
 	uint64_t timed_all; /* adaptive: calls timed */
 	uint64_t chain;    /* the next one of its owner's slot */
-	uint64_t ticked;   /* until when ticks have been charged, monotonic ns */
+	uint64_t ticked;   /* when the tick was that has been charged last, monotonic ns */
 	uint64_t stamped;  /* monotonic ns of the last stamp */
 	uint64_t last_cpu; /* the thread's CPU clock then */
-	uint64_t used_cpu; /* ns of CPU time between stamps, in all */
-	uint64_t held;     /* ns that the thread stood in its probes for, charged to nobody */
 	uint64_t tid;      /* the system's number of the thread that the CPU clock was of */
 	uint64_t root;     /* node */
 	uint64_t chunk, chunk_end; /* free memory for nodes */
@@ -171,8 +161,8 @@ struct tree_setup {
 /* Begin, with memory for trees. -ENOMEM. Then tree_base is set and stays. */
 int tree_begin(const struct tree_setup *s, struct error *err);
 extern uintptr_t tree_base;
-/* Tell the threads to take the time UNTIL that moment, which is not to come. One thread alone does so. */
-void tree_tick(uint64_t until);
+/* Tell the threads to take the time: raise the tick. One thread alone does so. */
+void tree_tick(void);
 /* Adaptive timing: what the board is to say. */
 void tree_tune(uint32_t quota, uint64_t clock, uint32_t rarest);
 #define TREE_RAREST 0xfffffu
@@ -210,15 +200,8 @@ uint64_t tree_find(uint64_t id);
 uint64_t tree_context(uint64_t id, bool is_virtual, const char *name);
 /* PROBE: the child ID of PARENT. */
 uint64_t tree_child(uint64_t parent, uint32_t id);
-/* PROBE: charge the time that is due to TOP; now, when that is done. */
+/* PROBE: charge the time that is due to TOP; now. */
 uint64_t tree_stamp(uint64_t top);
-/*
- * PROBE: GONE, which is on top, has ended without an exit, like all between it and TOP: that is on top again, and has
- * the time. The call that enters now may still be given GONE to go back to: its exit comes to tree_leave, which knows.
- */
-void tree_go_back(uint64_t gone, uint64_t top);
-/* PROBE: thread ID, which is the calling one, has been held up SINCE, and used so much CPU time for us. */
-void tree_hold(uint64_t id, uint64_t since, uint64_t cpu);
 /*
  * PROBE: go back to SAVED, which is what enter gave: the node's place, its lowest bit set if adaptive timing
  * timed the call. Stamps. True if it is known how long the call took; then *E says it.
@@ -256,8 +239,6 @@ static inline const struct tree_context *tree_context_at(uint64_t offset)
 {
 	return tree_place(offset);
 }
-/* Exact timing: what its thread has run up to its last entry or exit, but after its last stamp; its clock says CPU. */
-uint64_t tree_unstamped_cpu(const struct tree_context *c, uint64_t cpu);
 /* Statistics number I of context C; NULL: none at this place. I runs to c->stats_mask. */
 const struct tree_stats *tree_stats_at(const struct tree_context *c, uint64_t i);
 /* The lengths of bucket I: from here on, ns. */

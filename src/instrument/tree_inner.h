@@ -11,7 +11,6 @@
 
 #include "instrument/tree.h"
 
-#define TREE_FOLD_DEPTH 512u /* from here on a recursion leads back to its nearest node */
 #define TREE_LINE 128u /* two threads' data are never closer than that */
 
 /* The session. */
@@ -62,7 +61,7 @@ static inline bool tree_times_calls(void)
 /* The number of the tick now. */
 uint32_t tree_ticks(void);
 /* A tick, of which threads are not told: what came before is nobody's. */
-void tree_tick_silently(uint64_t until);
+void tree_tick_silently(void);
 /* C has a new owner ID, whom the next tick is to reach. */
 void tree_own(struct tree_context *c, uint64_t id);
 /* C's thread stamps: it has seen the tick, and the next one is to reach it. */

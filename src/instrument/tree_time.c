@@ -6,7 +6,6 @@
 #include "os/os.h"
 
 #define TIMED 1u /* bit of what enter gave */
-#define HELD_LONG (10 * NS_PER_US) /* from here on it is taken out of the lengths of the calls around, too */
 
 static pthread_key_t stamp_key; /* what its CPU clock said at the last stamp on a thread of the system, whoever's */
 static pthread_once_t stamp_once = PTHREAD_ONCE_INIT;
@@ -30,161 +29,69 @@ uint64_t tree_stamp_cpu(uint64_t cpu)
 	return last;
 }
 
-/* When a stamp was: what the clocks' own reading took lies between, and is nobody's time. */
-struct stamp {
-	uint64_t before, after;
-};
-
-static bool is_wait(const struct tree_node *n)
+/* CPU ns of the time DUE that are TOP's, NOW that the thread's clock says CPU. */
+static uint64_t cpu_due(struct tree_context *c, const struct tree_node *top, uint64_t due, uint64_t now, uint64_t cpu)
 {
-	return n->id - TREE_WAITING < TREE_WAITS;
-}
-
-/* CPU ns that C's thread has used since the last stamp, now that its clock says CPU; 0 if nobody knows. */
-static uint64_t used_cpu(struct tree_context *c, const struct tree_node *top, uint64_t cpu)
-{
-	uint64_t tid = c->tid, other = tree_stamp_cpu(cpu), from = MAX(c->last_cpu, other);
+	uint64_t tid = c->tid, other = tree_stamp_cpu(cpu), from = MAX(c->last_cpu, other), used;
 
 	if (c->is_virtual) {
 		/* it may have changed its carrier; its CPU time is not known then */
 		c->tid = (uint64_t)os_gettid();
 		/* and others had the carrier where it waited, though it has come back to the same one */
-		if (is_wait(top))
+		if (top->id - TREE_WAITING < TREE_WAITS)
 			return 0;
 	}
-	return c->tid == tid && cpu > from ? cpu - from : 0;
+	if (c->tid != tid || cpu <= from)
+		return 0;
+	used = cpu - from;
+	if (tree_state.setup.timing == TREE_EXACT_CPU)
+		return used;
+	return now > c->stamped ? (uint64_t)((double)due * MIN((double)used / (double)(now - c->stamped), 1.0)) : 0;
 }
 
-/*
- * The thread has USED so much CPU time since the last stamp, which TOOK so long. The rest, in which it did not run, is
- * TOP's: it is on top at a tick, which long waits mostly have, and the others ran all of their time as far as one can
- * know. (To give TOP the CPU time instead, by what it is due, would give it that of the calls before as well.) What
- * this comes to in all is held against the clock when it is read.
- */
-static void charge_cpu(struct tree_context *c, struct tree_node *top, uint64_t due, uint64_t used, uint64_t took)
+/* Charge to TOP what is due in C; now. */
+static uint64_t charge(struct tree_context *c, struct tree_node *top)
 {
-	used = MIN(used, took);
-	c->used_cpu += used;
-	if (!c->is_virtual)
-		top->idle += took - used;
-	else if (took)
-		top->cpu += (uint64_t)((double)due * (double)used / (double)took);
-}
-
-static void charge_wall(struct tree_context *c, struct tree_node *top, uint64_t due, uint64_t now)
-{
-	switch (tree_state.setup.timing) {
-	case TREE_EXACT:
-	case TREE_EXACT_CPU:
-		top->wall += now - c->last;
-		break;
-	case TREE_ADAPTIVE:
-		top->ticked += due;
-		break;
-	default:
-		top->wall += due;
-	}
-	top->stamps += due > 0;
-}
-
-/* C's thread was held up for HELD ns until NOW: no tick of that time, and no call under way, has it. */
-static void hold(struct tree_context *c, uint64_t held, uint64_t now)
-{
-	uint64_t tick = __atomic_load_n(&tree_board()->tick_time, __ATOMIC_RELAXED), at;
-
-	c->held += held;
-	c->ticked = MAX(c->ticked, tick);
-	c->last = c->stamped = now;
-	if (held < HELD_LONG)
-		return;
-	for (at = c->current; at; at = tree_node(at)->parent)
-		if (tree_node(at)->entered)
-			tree_node(at)->entered += held;
-}
-
-/* Charge to TOP what is due in C. */
-static struct stamp charge(struct tree_context *c, struct tree_node *top)
-{
-	uint64_t cpu, tick, due, used;
-	struct stamp s;
+	enum tree_timing timing = tree_state.setup.timing;
+	uint64_t now, cpu, tick, due;
 	uint32_t seen;
 
 	tree_tick_seen(c); /* first: a tick that comes now is another one */
 	seen = tree_ticks();
-	tick = __atomic_load_n(&tree_board()->tick_time, __ATOMIC_RELAXED);
-	s.before = os_monotonic();
+	now = os_monotonic();
 	cpu = os_thread_cpu(0);
-	s.after = os_monotonic();
+	tick = __atomic_load_n(&tree_board()->tick_time, __ATOMIC_RELAXED);
 	due = tick > c->ticked ? tick - c->ticked : 0;
-	used = used_cpu(c, top, cpu);
-	if (tree_state.setup.timing == TREE_EXACT_CPU)
-		top->cpu += MIN(used, s.before - c->last); /* some of it are the clocks' */
+	top->cpu += cpu_due(c, top, due, now, cpu);
+	if (timing == TREE_EXACT || timing == TREE_EXACT_CPU)
+		top->wall += now - c->last;
+	else if (timing == TREE_ADAPTIVE)
+		top->ticked += due;
 	else
-		charge_cpu(c, top, due, used, s.before - c->stamped);
-	charge_wall(c, top, due, s.before);
+		top->wall += due;
+	top->stamps += due > 0;
 	if (seen != c->seen) {
 		if (c->timed < tree_board()->quota / 2)
 			top->every >>= 1;
 		c->timed = 0;
 	}
+	c->ticked = MAX(c->ticked, tick);
+	c->last = c->stamped = now;
 	c->last_cpu = cpu;
 	c->seen = seen;
-	return s;
+	return now;
 }
 
 uint64_t tree_stamp(uint64_t top)
 {
-	struct tree_context *c;
-	struct stamp s = {.after = 0};
-	uint64_t context;
+	uint64_t context, now = 0;
 
 	pthread_rwlock_rdlock(&tree_state.life);
 	context = tree_home(top);
-	if (context) {
-		c = tree_at(context);
-		s = charge(c, tree_node(top));
-		hold(c, s.after - s.before, s.after);
-	}
+	if (context)
+		now = charge(tree_at(context), tree_node(top));
 	pthread_rwlock_unlock(&tree_state.life);
-	return context ? s.after : os_monotonic();
-}
-
-void tree_go_back(uint64_t gone, uint64_t top)
-{
-	uint64_t context;
-
-	pthread_rwlock_rdlock(&tree_state.life);
-	context = tree_home(gone);
-	if (context && context == tree_home(top) && tree_at(context)->current == gone) {
-		struct tree_context *c = tree_at(context);
-		struct stamp s = charge(c, tree_node(top));
-
-		c->current = top;
-		hold(c, s.after - s.before, s.after);
-		/* its next exit takes the slow way */
-		__atomic_fetch_or(&c->key, TREE_DUE, __ATOMIC_SEQ_CST);
-	}
-	pthread_rwlock_unlock(&tree_state.life);
-}
-
-void tree_hold(uint64_t id, uint64_t since, uint64_t cpu)
-{
-	uint64_t context, now;
-
-	pthread_rwlock_rdlock(&tree_state.life);
-	context = tree_state.running && id ? tree_owned(id) : 0;
-	now = os_monotonic();
-	if (context && now > since) {
-		struct tree_context *c = tree_at(context);
-		uint64_t last = c->last, stamped = c->stamped;
-
-		hold(c, now - since, now);
-		/* the time before is still to be charged */
-		c->last = last + (now - since);
-		c->stamped = stamped + (now - since);
-		c->last_cpu += cpu;
-	}
-	pthread_rwlock_unlock(&tree_state.life);
+	return context ? now : os_monotonic();
 }
 
 /* ---- lengths ------------------------------------------------------------------------------- */
@@ -249,48 +156,34 @@ static int64_t finish(struct tree_context *c, struct tree_node *n, uint64_t now)
 	return took;
 }
 
-/*
- * The node of the call that was entered from PARENT: that on top, or one further out if exits were missed. Where PARENT
- * was gone already (tree_go_back) it is the outermost one not on the way to it. 0: folded, or without a node.
- */
+/* The node of the call that was entered from PARENT: the one on top, or further out if exits were missed; 0: folded. */
 static uint64_t left(const struct tree_context *c, uint64_t parent)
 {
-	uint64_t at = c->current, out = parent, last = 0;
+	uint64_t at = c->current;
 
-	while (at && at != out) {
-		bool deeper = tree_node(at)->depth >= tree_node(out)->depth;
-
-		if (tree_node(at)->depth <= tree_node(out)->depth)
-			out = tree_node(out)->parent;
-		if (deeper) {
-			last = at;
-			at = tree_node(at)->parent;
-		}
-	}
-	return tree_node(last)->id != TREE_OTHER ? last : 0;
+	while (at && tree_node(at)->parent != parent)
+		at = tree_node(at)->parent;
+	return at;
 }
 
 bool tree_leave(uint64_t saved, struct tree_exit *e)
 {
-	uint64_t parent = saved & ~(uint64_t)TIMED, context, at;
+	uint64_t parent = saved & ~(uint64_t)TIMED, context, now, at;
 	struct tree_context *c;
-	struct stamp s;
 	bool timed = false;
 
 	pthread_rwlock_rdlock(&tree_state.life);
 	context = tree_home(parent);
 	if (context) {
 		c = tree_at(context);
-		at = left(c, parent);
-		s = charge(c, tree_node(at ? at : c->current));
-		if (at && tree_times_calls() && (tree_state.setup.timing != TREE_ADAPTIVE || saved & TIMED)) {
-			*e = (struct tree_exit){.id = tree_node(at)->id, .ended = s.before,
-						.took = (uint64_t)finish(c, tree_node(at), s.before)};
+		now = charge(c, tree_node(c->current));
+		at = tree_times_calls() ? left(c, parent) : 0;
+		if (at && (tree_state.setup.timing != TREE_ADAPTIVE || saved & TIMED)) {
+			*e = (struct tree_exit){tree_node(at)->id, (uint64_t)finish(c, tree_node(at), now), now};
 			timed = true;
 		}
-		c->current = at ? tree_node(at)->parent : parent;
-		hold(c, s.after - s.before, s.after);
-		if (tree_node(c->current)->home)
+		c->current = parent;
+		if (tree_node(parent)->home)
 			tree_release_virtual(context);
 	}
 	pthread_rwlock_unlock(&tree_state.life);
@@ -313,7 +206,6 @@ void tree_wait_begin(uint64_t id, enum tree_wait kind)
 	struct tree_context *c;
 	struct tree_node *n;
 	uint64_t context, at;
-	struct stamp s;
 
 	pthread_rwlock_rdlock(&tree_state.life);
 	context = tree_state.running && id ? tree_owned(id) : 0;
@@ -322,9 +214,7 @@ void tree_wait_begin(uint64_t id, enum tree_wait kind)
 		at = tree_find_child(context, c->current, TREE_WAITING + kind);
 		n = tree_node(at);
 		n->count++;
-		s = charge(c, tree_node(c->current));
-		hold(c, s.after - s.before, s.after);
-		n->entered = s.after;
+		n->entered = charge(c, tree_node(c->current));
 		c->current = at;
 	}
 	pthread_rwlock_unlock(&tree_state.life);
@@ -341,12 +231,11 @@ void tree_wait_end(uint64_t id, enum tree_wait kind)
 	c = tree_at(context);
 	n = tree_node(c->current);
 	if (context && n->id == TREE_WAITING + kind) {
-		struct stamp s = charge(c, n);
+		uint64_t now = charge(c, n);
 
 		if (tree_state.setup.timing == TREE_ADAPTIVE)
-			finish(c, n, s.before);
+			finish(c, n, now);
 		c->current = n->parent;
-		hold(c, s.after - s.before, s.after);
 	}
 	pthread_rwlock_unlock(&tree_state.life);
 }

@@ -133,11 +133,11 @@ static void time_goes_to_who_is_on_top(void **state)
 	begin(1 << 20);
 	saved_a = enter(1);
 	a = current();
-	tree_tick(os_monotonic());
+	tree_tick();
 	saved_b = enter(2); /* stamps: it was a's time */
 	b = current();
 	assert_int_equal(node(a)->stamps, 1);
-	tree_tick(os_monotonic());
+	tree_tick();
 	leave(saved_b); /* b's */
 	leave(saved_a); /* nobody's: no tick since */
 	assert_int_equal(node(b)->stamps, 1);
@@ -156,13 +156,13 @@ static void ticks_are_charged_not_stamps(void **state)
 	root = here(1, false)->root;
 	first = *when;
 	saved = enter(1);
-	tree_tick(os_monotonic());
-	tree_tick(os_monotonic());
+	tree_tick();
+	tree_tick();
 	second = *when;
 	leave(saved); /* later than the tick */
 	assert_true(node(child(root, 1))->wall == second - first);
 	saved = enter(2);
-	tree_tick(os_monotonic());
+	tree_tick();
 	leave(saved);
 	assert_true(node(child(root, 2))->wall == *when - second);
 	leave(enter(3));
@@ -185,20 +185,20 @@ static void ticks_reach_whoever_calls(void **state)
 	busy = here(1, false);
 	idle = here(2, false);
 	assert_true(!is_due(busy) && !is_due(idle));
-	tree_tick(os_monotonic());
+	tree_tick();
 	assert_true(is_due(busy) && is_due(idle));
 	saved = enter(1);
 	assert_true(!is_due(busy) && is_due(idle));
-	tree_tick(os_monotonic());
+	tree_tick();
 	assert_true(is_due(busy));
 	leave(saved);
 	assert_true(!is_due(busy));
 	/* whoever ends is not told, nor is the next owner missed */
 	tree_thread_end(1);
-	tree_tick(os_monotonic());
+	tree_tick();
 	assert_true(busy->key == 0);
 	busy = here(3, false);
-	tree_tick(os_monotonic());
+	tree_tick();
 	assert_true(is_due(busy));
 	tree_end();
 }
@@ -361,7 +361,7 @@ static void no_two_numbers_are_alike(void **state)
 	}
 	assert_int_equal(tree_threads(), THREADS);
 	for (k = 0; k < 10; k++) {
-		tree_tick(os_monotonic());
+		tree_tick();
 		for (i = 0; i < THREADS; i++)
 			leave(enter_as(7 + i * TREE_SLOT_COUNT, i & 1, 2));
 	}
@@ -598,107 +598,9 @@ static void a_timed_call_stands_for_those_since_the_last(void **state)
 	assert_true(node(at)->every == 3 && node(at)->hot && node(at)->due > node(at)->count &&
 		    node(at)->due <= node(at)->count + 8);
 	tree_tune(100, 0, TREE_RAREST);
-	tree_tick(os_monotonic());
+	tree_tick();
 	tree_stamp(at);
 	assert_true(node(at)->every == 1 && node(at)->ticked > 0);
-	tree_end();
-}
-
-/* ---- whose time it is ---- */
-
-static void spin(uint64_t ns)
-{
-	uint64_t until = os_thread_cpu(0) + ns;
-
-	while (os_thread_cpu(0) < until)
-		;
-}
-
-/* A thread that runs and sleeps in any order: what it ran, and what it did not, is all of its time, by the clocks. */
-static void cpu_time_is_what_the_clock_says(void **state)
-{
-	uint64_t saved, before, began, used, took, idle = 0, at;
-	uint32_t i;
-
-	begin_as(&(struct tree_setup){.limit = 1 << 20, .period = NS_PER_MS, .latency = UINT64_MAX, .depth = UINT32_MAX});
-	here(1, false);
-	before = os_thread_cpu(0);
-	began = os_monotonic();
-	for (i = 0; i < 200; i++) {
-		saved = enter(1 + i % 5);
-		if (i % 3)
-			spin(i % 7 * 200 * NS_PER_US);
-		if (i % 4 == 0)
-			os_sleep(i % 11 * 300 * NS_PER_US);
-		if (i % 2)
-			tree_tick(os_monotonic());
-		leave(saved);
-	}
-	tree_tick(os_monotonic());
-	leave(enter(9));
-	used = os_thread_cpu(0) - before;
-	took = os_monotonic() - began - here(1, false)->held;
-	for (at = node(here(1, false)->root)->first; at; at = node(at)->next)
-		idle += node(at)->idle;
-	idle += node(here(1, false)->root)->idle;
-	assert_true(here(1, false)->used_cpu <= used + NS_PER_MS && here(1, false)->used_cpu + 4 * NS_PER_MS > used);
-	assert_true(idle + used <= took + 4 * NS_PER_MS && idle + used + 4 * NS_PER_MS > took);
-	tree_end();
-}
-
-/* What the probe makes a thread wait for is in no node's time, and in no call's. */
-static void held_time_is_nobodys(void **state)
-{
-	uint64_t saved_a, saved_b, a, b;
-	struct tree_exit e;
-
-	begin_as(&(struct tree_setup){.limit = 1 << 20, .timing = TREE_EXACT, .period = NS_PER_S, .latency = UINT64_MAX,
-				      .depth = UINT32_MAX});
-	a = enter_stamped(1, &saved_a);
-	b = enter_stamped(2, &saved_b);
-	/* as if they had begun 5 s ago */
-	node(a)->entered -= 5 * NS_PER_S;
-	node(b)->entered -= 5 * NS_PER_S;
-	here(1, false)->last -= 5 * NS_PER_S;
-	tree_hold(1, os_monotonic() - 3 * NS_PER_S, 0);
-	assert_true(here(1, false)->held >= 3 * NS_PER_S && here(1, false)->held < 4 * NS_PER_S);
-	assert_true(tree_leave(saved_b, &e) && e.took >= 19 * NS_PER_S / 10 && e.took < 3 * NS_PER_S);
-	assert_true(node(b)->wall >= 19 * NS_PER_S / 10 && node(b)->wall < 3 * NS_PER_S);
-	assert_true(tree_leave(saved_a, &e) && e.took >= 19 * NS_PER_S / 10 && e.took < 3 * NS_PER_S);
-	assert_true(node(a)->wall < NS_PER_S);
-	tree_hold(2, os_monotonic() - NS_PER_S, 0); /* who has no context waits for nobody */
-	tree_end();
-}
-
-/* A call that was entered from a node that had gone, and what it calls, leads back to where the thread really is. */
-static void who_has_gone_has_no_calls(void **state)
-{
-	struct tree_context *c;
-	uint64_t outer, gone, at, i;
-
-	begin(1 << 20);
-	outer = enter(1);
-	c = here(1, false);
-	at = c->current;
-	enter(2);
-	enter(3);
-	gone = c->current;
-	tree_go_back(gone, at);
-	assert_true(c->current == at && is_due(c));
-	for (i = 0; i < 2; i++) {
-		/* JstrobeProbe.enter has read the gone node before */
-		uint64_t child = tree_child(at, 4);
-
-		node(child)->count++;
-		c->current = child;
-		if (i)
-			enter(5); /* which misses its exit */
-		__atomic_fetch_or(&c->key, TREE_DUE, __ATOMIC_SEQ_CST);
-		leave(gone);
-		assert_true(c->current == at);
-	}
-	leave(outer);
-	assert_true(c->current == c->root);
 	tree_end();
 }
 
@@ -734,7 +636,7 @@ static void waits_are_nodes(void **state)
 	tree_wait_begin(1, TREE_PARK); /* it waits already */
 	tree_wait_end(1, TREE_PARK);
 	assert_true(current() == wait);
-	tree_tick(os_monotonic());
+	tree_tick();
 	tree_wait_end(1, TREE_MONITOR);
 	assert_true(current() == a && node(wait)->wall > 0 && node(a)->wall == 0);
 	leave(saved);
@@ -772,7 +674,7 @@ static void ends_while_threads_call(void **state)
 			struct tree_thread t;
 			uint64_t at;
 
-			tree_tick(os_monotonic());
+			tree_tick();
 			if (i < tree_threads()) {
 				tree_thread((uint32_t)i, &t);
 				for (at = node(tree_context_at(t.context)->root)->first; at; at = node(at)->next)
@@ -811,9 +713,6 @@ int main(void)
 		cmocka_unit_test(buckets_are_quarter_octaves),
 		cmocka_unit_test(a_missed_exit_has_no_length),
 		cmocka_unit_test(a_timed_call_stands_for_those_since_the_last),
-		cmocka_unit_test(cpu_time_is_what_the_clock_says),
-		cmocka_unit_test(held_time_is_nobodys),
-		cmocka_unit_test(who_has_gone_has_no_calls),
 		cmocka_unit_test(nodes_are_closed_outside_roots_and_in_the_deep),
 		cmocka_unit_test(waits_are_nodes),
 		cmocka_unit_test(ends_while_threads_call),
