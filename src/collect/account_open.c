@@ -100,3 +100,10 @@ void account_done_waits(struct collector *c)
 	if (c->with_waits)
 		waits_tell_done(tell_done, c);
 }
+
+void account_up_to_now(struct collector *c)
+{
+	drain_all(c);
+	account_done_waits(c);
+	account_open_waits(c, false);
+}

@@ -128,9 +128,7 @@ bool collector_stop(struct collector *c)
 	}
 	c->running = false;
 	account_names(c);
-	drain_all(c);
-	account_done_waits(c);
-	account_open_waits(c, false);
+	account_up_to_now(c);
 	account_close(c);
 	frames_name_late(&c->frames, &zone);
 	pthread_mutex_unlock(&c->lock);

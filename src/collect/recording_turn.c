@@ -43,9 +43,7 @@ static void gather(struct recording *r, enum urgency urgency, uint64_t now)
 	pthread_mutex_lock(&c->lock);
 	if (everything && c->running) {
 		account_names(c);
-		drain_all(c);
-		account_done_waits(c);
-		account_open_waits(c, false);
+		account_up_to_now(c);
 	}
 	recording_take_over(r);
 	name_frames(r, everything, now);

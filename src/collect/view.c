@@ -429,11 +429,8 @@ void collect_all_and_lock(struct collector *c)
 		engine_flush();
 	name_frames(c);
 	pthread_mutex_lock(&c->lock);
-	if (c->running) {
-		drain_all(c);
-		account_done_waits(c);
-		account_open_waits(c, false);
-	}
+	if (c->running)
+		account_up_to_now(c);
 }
 
 struct profile *collect_fill_view(struct collector *c, uint32_t e, const struct collector_facts *facts)

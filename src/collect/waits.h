@@ -51,6 +51,8 @@ void account_open_waits(struct collector *c, bool lately);
 void account_done_waits(struct collector *c);
 /* The same, unless that took long and was a moment ago. */
 void account_done_lately(struct collector *c);
+/* What a result of this moment has: all that is queued, waits that are over, waits that have not ended. The same. */
+void account_up_to_now(struct collector *c);
 /* Thread TID has Thread.getId JAVA_ID. The same. */
 void account_wait_thread(struct collector *c, uint64_t java_id, int tid);
 /* The node of E's stack that ends in the lock's class; 0 = out of memory. Add E to the sums. The same. */

@@ -26,8 +26,7 @@ MAY_WRITE = {
     "src/cli/reading.c": "a sentence of our own, in a signal handler",
     "src/cli/watch.c": "one sentence that clean_name has made, when the command has to end",
     "src/cli/launch.c": "a byte, or a number, to a pipe of ours",
-    "src/cli/selftest/program.c": "a jar of our own into its folder, and our own words to our own program",
-    "src/cli/attach/copy.c": "the library into its copy",
+    "src/cli/selftest/program.c": "our own words to our own program",
     "src/format/jfr_chunk.c": "a recording's head into its file",
 }
 MAY_NAME = {

@@ -20,6 +20,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
 #include "cli/attach/attach.h"
 #include "cli/attach/root.h"
 #include "control/control.h"
@@ -212,16 +213,14 @@ static int verify(int folder, const struct ours *o, uid_t uid, const char *what,
 
 static int write_all(int fd, const struct ours *o)
 {
-	size_t done = 0;
-	ssize_t n;
+	struct buffer b;
+	int rc;
 
-	while (done < o->size) {
-		n = write(fd, o->bytes + done, o->size - done);
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		done += n > 0 ? (size_t)n : 0;
-	}
-	return fchmod(fd, 0755) ? -errno : 0;
+	buffer_init(&b, fd);
+	buffer_append(&b, o->bytes, o->size);
+	rc = buffer_flush(&b);
+	buffer_free(&b);
+	return rc ? rc : fchmod(fd, 0755) ? -errno : 0;
 }
 
 /* Make the copy in FOLDER; -EEXIST: somebody was faster. */

@@ -71,8 +71,8 @@ struct folder {
 static int make_folder(struct folder *f, struct error *err)
 {
 	const char *tmp = getenv("TMPDIR");
-	size_t done = 0;
-	int fd;
+	struct buffer jar;
+	int rc;
 
 	tmp = tmp && tmp[0] ? tmp : "/tmp";
 	if (snprintf(f->path, sizeof(f->path), "%s/jstrobe-selftest-XXXXXX", tmp) >= PATH_MAX)
@@ -81,19 +81,17 @@ static int make_folder(struct folder *f, struct error *err)
 		return error_set(err, errno, "%s cannot be made: %s; set TMPDIR to a folder that can be written to",
 				 f->path, error_text(errno));
 	snprintf(f->jar, sizeof(f->jar), "%s/selftest.jar", f->path);
-	fd = open(f->jar, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-	while (fd >= 0 && done < sizeof(selftest_jar)) {
-		ssize_t n = pwrite(fd, selftest_jar + done, sizeof(selftest_jar) - done, (off_t)done);
-
-		if (n <= 0)
-			break;
-		done += (size_t)n;
-	}
-	if (fd >= 0)
-		close(fd);
-	if (done == sizeof(selftest_jar))
+	buffer_init(&jar, open(f->jar, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+	if (jar.fd < 0)
+		jar.failed = errno;
+	buffer_append(&jar, selftest_jar, sizeof(selftest_jar));
+	rc = buffer_flush(&jar);
+	buffer_free(&jar);
+	if (jar.fd >= 0)
+		close(jar.fd);
+	if (rc == 0)
 		return 0;
-	error_set(err, errno, "%s cannot be written: %s", f->jar, error_text(errno));
+	error_set(err, -rc, "%s cannot be written: %s", f->jar, error_text(-rc));
 	unlink(f->jar);
 	rmdir(f->path);
 	return -err->code;
