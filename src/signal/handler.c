@@ -25,6 +25,7 @@ struct zone zone = {.epoch = 1, .signo = 0, .parent = &parent};
 
 #define LINE 64
 #define STACK_LINES 8 /* the frames of ten ordinary methods */
+#define PROCESS_SHARE 8
 
 /* What the walk will need lies in cold memory: it comes while other things are seen to. */
 static void prefetch(const void *context)
@@ -284,7 +285,12 @@ void handler_thread(int signo, siginfo_t *info, void *context)
 	errno = saved;
 }
 
-/* Growth of the process CPU clock since the last itimer sample, whoever took that. */
+/*
+ * An itimer sample's part of what the process CPU clock has grown beyond what earlier ones had. The kernel looks at the
+ * timer at the ticks of the CPUs, one after the other: a signal comes some ms behind that of one CPU and right behind that
+ * of another, each time. Who had all that is new would have most of it on one CPU, so each has a share of what is
+ * there, and what is left in the end is that of a few samples.
+ */
 static uint64_t process_growth(void)
 {
 	uint64_t now = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -292,8 +298,8 @@ static uint64_t process_growth(void)
 	int tries;
 
 	for (tries = 0; tries < 8 && last < now; tries++)
-		if (atomic_compare_exchange_weak(&zone.process_clock, &last, now))
-			return now - last;
+		if (atomic_compare_exchange_weak(&zone.process_clock, &last, last + (now - last) / PROCESS_SHARE))
+			return (now - last) / PROCESS_SHARE;
 	return 0;
 }
 

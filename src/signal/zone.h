@@ -72,7 +72,7 @@ struct zone {
 	struct sigaction former;                /* what had that signal before us */
 
 	struct window window __attribute__((aligned(64)));
-	/* itimer only: process CPU clock at its last sample; contended, so each on its own line */
+	/* itimer only: up to where samples have had the process CPU clock; contended, so each on its own line */
 	_Atomic uint64_t process_clock __attribute__((aligned(64)));
 	/* signals without a record */
 	_Atomic uint64_t lost_count[RECORD_EVENTS][LOSS_REASONS] __attribute__((aligned(64)));

@@ -65,8 +65,8 @@ static void judge_cpu_sum(struct check *c, const struct matter *x)
 		c->error = interval * root(1.0 / 6);
 		return;
 	}
-	/* the kernel's tick ends the timer, and slices of threads: which thread it meets is not chance alone */
-	c->systematic += 0.3 * c->known;
+	/* the ticks of one CPU end the timer more often than those of another: which thread it meets is not chance alone */
+	c->systematic += 0.15 * c->known;
 	part = MIN(c->known / MAX(all, 1), 1);
 	c->error = all * root(part * (1 - part) / (double)x->p->stored);
 }
