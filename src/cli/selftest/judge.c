@@ -65,7 +65,7 @@ static void judge_cpu_sum(struct check *c, const struct matter *x)
 		c->error = interval * root(1.0 / 6);
 		return;
 	}
-	/* the ticks of one CPU end the timer more often than those of another: which thread it meets is not chance alone */
+	/* the ticks of one CPU end the timer more often than those of another: it is not chance alone whom it meets */
 	c->systematic += 0.15 * c->known;
 	part = MIN(c->known / MAX(all, 1), 1);
 	c->error = all * root(part * (1 - part) / (double)x->p->stored);
