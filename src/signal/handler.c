@@ -287,8 +287,8 @@ void handler_thread(int signo, siginfo_t *info, void *context)
 
 /*
  * An itimer sample's part of what the process CPU clock has grown beyond what earlier ones had. The kernel looks at the
- * timer at the ticks of the CPUs, one after the other: a signal comes some ms behind that of one CPU and right behind that
- * of another, each time. Who had all that is new would have most of it on one CPU, so each has a share of what is
+ * timer at the ticks of the CPUs, one after the other: a signal comes some ms behind that of one CPU and right behind
+ * that of another, each time. Who had all that is new would have most of it on one CPU, so each has a share of what is
  * there, and what is left in the end is that of a few samples.
  */
 static uint64_t process_growth(void)
