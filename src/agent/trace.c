@@ -143,20 +143,25 @@ static const char *pattern_begin(const struct pattern *p)
 	return p->annotation ? "@" : "";
 }
 
-/* What was met of the patterns, as long as there is a set of classes to ask. */
+/*
+ * What was met of the patterns, as long as there is a set of classes to ask. Where classes match and only those that
+ * run are read, a pattern without a method may yet have one: nothing is said of it.
+ */
 static void note_matched(void)
 {
 	struct buffer *out = &trace.unmatched;
+	struct trace_progress progress;
 	const struct trace_classes *c;
 	size_t i;
 
 	if (!trace.set)
 		return;
 	out->length = 0;
+	trace_work_progress(&progress);
 	c = &trace.set->classes;
 	trace_classes_lock();
 	trace.methods = (uint32_t)c->methods.count;
-	for (i = 0; i < c->patterns.list.count; i++) {
+	for (i = 0; i < c->patterns.list.count && !(progress.some && progress.matched); i++) {
 		const struct pattern *p = &c->patterns.list.items[i];
 
 		if (!p->hits && !p->exclude)

@@ -48,17 +48,23 @@ int report_left(const struct options *o, uint64_t left, uint64_t of, struct erro
 			 (unsigned long long)of);
 }
 
-/* Patterns of methods that met nothing; a result about nothing is a failure, though it is written. */
-static int check_methods(const char *answer, struct error *err)
+/*
+ * Patterns of methods that met nothing. A result about nothing is a failure, though it is written, of the command that
+ * named the patterns; `stop` and `dump` did what they were asked for.
+ */
+static int check_methods(const struct options *o, const char *answer, struct error *err)
 {
-	char patterns[1024];
+	bool asked_only = o->action == ACTION_STOP || o->action == ACTION_DUMP;
+	char patterns[1024], said[1200];
 
 	if (!control_value(answer, "unmatched", patterns, sizeof(patterns)))
 		return 0;
-	if (!control_number(answer, "probes"))
-		return error_set(err, ENODATA, "no method of a class that was loaded meanwhile matches %s; write "
-				 "Class, Class.method, package.*, package.** or @Annotation", patterns);
-	console_note("no method matches %s", patterns);
+	snprintf(said, sizeof(said), control_number(answer, "probes") ? "no method matches %s" :
+		 "no method of a class that was loaded meanwhile matches %s; write Class, Class.method, package.*, "
+		 "package.** or @Annotation", patterns);
+	if (!asked_only && !control_number(answer, "probes"))
+		return error_set(err, ENODATA, "%s", said);
+	console_note("%s", said);
 	return 0;
 }
 
@@ -69,7 +75,7 @@ static int check_matched(const struct options *o, const char *answer, struct err
 
 	if (control_value(answer, "left", left, sizeof(left)))
 		rc = report_left(o, strtoull(left, NULL, 10), control_number(answer, "stored"), err);
-	return rc ? rc : check_methods(answer, err);
+	return rc ? rc : check_methods(o, answer, err);
 }
 
 int report_result(struct agent *agent, const struct options *o, struct result *result,
