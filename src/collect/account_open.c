@@ -20,17 +20,12 @@ static void lose(const struct sample *s, enum loss_reason why)
 	atomic_fetch_add_explicit(&zone.lost_weight[s->event][why], s->weight, memory_order_relaxed);
 }
 
-static void keep(struct collector *c, const struct sample *s, const struct wait_note *n)
+static void tell_done(const struct sample *s, const struct wait_note *n, const struct request *request, void *arg)
 {
-	struct thread_record *r = &zone.records.records[s->thread];
-	struct request request;
-	/* of a wait that is over its thread may work for something else by now */
-	bool noted = s->context ? request_of(s->context, &request) : n->open && request_of_record(r, &request);
-
-	account_wait(c, s, n, noted ? &request : NULL, r);
+	account_wait(arg, s, n, s->noted ? request : NULL, &zone.records.records[s->thread]);
 }
 
-static void tell_open(const struct sample *s, const struct wait_note *n, void *arg)
+static void tell_open(const struct sample *s, const struct wait_note *n, const struct request *request, void *arg)
 {
 	if (s->weight)
 		turn_due(s->event, 1);
@@ -39,12 +34,7 @@ static void tell_open(const struct sample *s, const struct wait_note *n, void *a
 	else if (s->weight && !s->trace)
 		lose(s, LOSS_store_full);
 	else if (s->trace)
-		keep(arg, s, n);
-}
-
-static void tell_done(const struct sample *s, const struct wait_note *n, void *arg)
-{
-	keep(arg, s, n);
+		tell_done(s, n, request, arg);
 }
 
 static void forget_open(struct waits_sums *s)
@@ -59,18 +49,15 @@ static void forget_open(struct waits_sums *s)
 		s->holders.items[i].open = 0;
 }
 
-static void tell_parked(const struct sample *s, bool open, void *arg)
+static void tell_parked(const struct sample *s, const struct request *request, void *arg)
 {
-	struct request request;
-
 	turn_due(s->event, 1);
 	if (window_keeps_out(&zone.window))
 		lose(s, LOSS_outside_window);
 	else if (!s->trace)
 		lose(s, LOSS_store_full);
 	else
-		account_told(arg, s, request_of(s->context, &request) ? &request : NULL,
-			     &zone.records.records[s->thread]);
+		account_told(arg, s, s->noted ? request : NULL, &zone.records.records[s->thread]);
 }
 
 void account_open_waits(struct collector *c, bool lately)

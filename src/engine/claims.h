@@ -37,6 +37,12 @@ static inline claim_key *claims_at(const struct claims *c, uint32_t i)
 	return (claim_key *)(c->places + (size_t)i * c->bytes);
 }
 
+/* The number of the place at P. */
+static inline uint32_t claims_number(const struct claims *c, const void *p)
+{
+	return (uint32_t)((size_t)((const uint8_t *)p - c->places) / c->bytes);
+}
+
 /* How many places there are up to level LEVEL. */
 static inline uint32_t claims_up_to(const struct claims *c, uint32_t level)
 {

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "engine/claims.h"
+#include "engine/kept_requests.h"
 #include "os/os.h"
 #include "signal/fault.h"
 #include "signal/handler.h"
@@ -35,6 +36,7 @@ struct place {
 	uint32_t ratio;              /* one in so many was noted */
 	uint32_t record;             /* index of the carrier's */
 	uint16_t era;
+	bool noted;                  /* what it works for stands in `requests` */
 };
 
 /* Of a carrier, by the index of its record; its own. */
@@ -48,6 +50,7 @@ struct carrier {
 };
 
 static struct claims places = {.bytes = sizeof(struct place), .few = PARKED_FEW};
+static struct kept_requests requests;
 static struct carrier *carriers; /* RECORD_LIMIT */
 static _Atomic int event = -1;
 static int wanted = -1;
@@ -209,6 +212,7 @@ struct park {
 static void note(struct thread_record *r, uint32_t e, uint64_t key, const struct park *seen)
 {
 	struct place *p = place_of(key);
+	struct request request;
 
 	if (!p) {
 		/* How long it will be nobody knows: it is one sample without weight. */
@@ -221,6 +225,7 @@ static void note(struct thread_record *r, uint32_t e, uint64_t key, const struct
 	p->era = seen->era;
 	p->ratio = seen->ratio;
 	p->record = r->index;
+	p->noted = kept_request_set(&requests, claims_number(&places, p), request_of(key, &request), &request);
 	atomic_store_explicit(&p->told, seen->began, memory_order_release);
 	claims_let_go(p, key);
 }
@@ -259,6 +264,7 @@ static struct sample describe(const struct place *p, uint64_t thread, uint64_t f
 		.event = (uint8_t)wanted,
 		.state = THREAD_PARKED,
 		.era = p->era,
+		.noted = p->noted,
 		.payload = UINT32_MAX, /* of no CPU */
 	};
 }
@@ -328,18 +334,21 @@ static void still_parked(struct place *p, uint64_t now, bool lately, parked_told
 	uint16_t era = (uint16_t)era_now(&zone.eras);
 	uint64_t thread = atomic_load_explicit(&p->key, memory_order_acquire);
 	uint64_t told = atomic_load_explicit(&p->told, memory_order_acquire);
+	struct request request = {0};
 	struct sample s;
 
 	if (!thread || thread & DONE || told >= now || (lately && now - told < TELL_EVERY))
 		return;
 	s = describe(p, thread, told, now);
+	if (s.noted)
+		request = requests.of[claims_number(&places, p)];
 	atomic_thread_fence(memory_order_acquire);
 	if (atomic_load_explicit(&p->key, memory_order_relaxed) != thread ||
 	    !atomic_compare_exchange_strong(&p->told, &told, now))
 		return;
 	if (!halted)
 		s.era = era;
-	fn(&s, true, arg);
+	fn(&s, &request, arg);
 }
 
 void parked_tell_open(bool lately, parked_told_fn *fn, void *arg)
@@ -360,12 +369,15 @@ void parked_tell_done(parked_told_fn *fn, void *arg)
 	for (i = 0; i < reach && atomic_load_explicit(&done, memory_order_acquire); i++) {
 		struct place *p = (struct place *)claims_at(&places, i);
 		uint64_t key = atomic_load_explicit(&p->key, memory_order_relaxed);
+		struct request request = {0};
 		struct sample s;
 
 		if (!(key & DONE) || key == CLAIM_TAKEN || !claims_try(&p->key, key))
 			continue;
 		s = describe(p, key & ~DONE, p->from, p->until);
-		fn(&s, false, arg);
+		if (s.noted)
+			request = requests.of[i];
+		fn(&s, &request, arg);
 		give_back(p);
 		atomic_fetch_sub_explicit(&done, 1, memory_order_relaxed);
 	}
@@ -390,6 +402,7 @@ int parked_start(uint32_t e, struct error *err)
 	if (!claims_open(&places, PARKED_LIMIT) || !carriers || os_make_writable(carriers, more))
 		return error_set(err, ENOMEM, "vthreads: cannot reserve address space for parked threads; raise the "
 				 "limit of virtual memory (ulimit -v)");
+	kept_requests_open(&requests, places.limit);
 	atomic_store(&count, 0);
 	atomic_store(&done, 0);
 	halted = 0;
@@ -419,6 +432,7 @@ void parked_release(void)
 	wanted = -1;
 	if (places.places)
 		claims_clear(&places);
+	kept_requests_clear(&requests);
 	if (carriers)
 		madvise(carriers, RECORD_LIMIT * sizeof(*carriers), MADV_DONTNEED);
 }

@@ -24,8 +24,8 @@ bool parked_are_wanted(void);
 void parked_open(void);
 /* Nothing is noted any more. */
 void parked_halt(void);
-/* A park that its carrier does not tell of: S, and whether it is OPEN, not over yet. */
-typedef void parked_told_fn(const struct sample *s, bool open, void *arg);
+/* A park that its carrier does not tell of: S, and, if S is noted, what its thread worked for. */
+typedef void parked_told_fn(const struct sample *s, const struct request *request, void *arg);
 /*
  * FN of all that is parked, up to now; of LATELY, of what nobody was told of for a while. And of parks that are over,
  * whose carrier's queue was full. The collector, and after the engine's stop.

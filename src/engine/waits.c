@@ -5,6 +5,7 @@
 
 #include "engine/claims.h"
 #include "engine/force.h"
+#include "engine/kept_requests.h"
 #include "engine/waits_holder.h"
 #include "engine/waits_owner.h"
 #include "os/os.h"
@@ -36,11 +37,13 @@ struct place {
 	uint16_t era;
 	uint8_t kind;             /* enum lock_kind */
 	bool is_virtual, owner_virtual;
+	bool noted;               /* what it works for stands in `requests` */
 	uint64_t thread;          /* Thread.getId */
 };
 
 /* Address space once, memory as it is used. */
 static struct claims places = {.bytes = sizeof(struct place), .few = WAITS_FEW};
+static struct kept_requests requests;
 static _Atomic uint32_t done; /* places with DONE */
 static _Atomic int event = -1;
 static int told_event = -1; /* from the start until the memory goes back */
@@ -72,14 +75,24 @@ static uint64_t key_of(uint64_t thread, enum lock_kind kind)
 
 /* ---- begin and end ---- */
 
-static void fill(struct place *p, const struct wait_begin *b, const struct trace *trace, uint32_t record, uint16_t era)
+static bool keep_request(const struct thread_record *r, const struct place *p, const struct wait_begin *b)
+{
+	struct request request;
+	bool noted = b->virtual_id ? request_of(b->thread, &request) : request_of_record(r, &request);
+
+	return kept_request_set(&requests, claims_number(&places, p), noted, &request);
+}
+
+static void fill(struct place *p, const struct wait_begin *b, const struct trace *trace, const struct thread_record *r,
+		 uint16_t era)
 {
 	atomic_store(&p->told, CLOSED); /* it may be that of a wait around this one */
 	trace_kept_set(&p->trace, trace);
 	p->thread = b->thread;
 	p->kind = (uint8_t)b->kind;
-	p->record = record;
+	p->record = r->index;
 	p->era = era;
+	p->noted = keep_request(r, p, b);
 	p->is_virtual = b->virtual_id;
 	p->owner_id = b->owner_id;
 	p->owner_tid = b->owner_tid;
@@ -117,7 +130,7 @@ uint64_t waits_begin(struct wait_begin *b)
 	p = claims_take_or_claim(&places, key);
 	if (p) {
 		waits_holder_look(r, (uint32_t)e, b, &p->holder);
-		fill(p, b, trace, r->index, era);
+		fill(p, b, trace, r, era);
 		began = p->began;
 		claims_let_go(p, key);
 	} else {
@@ -151,6 +164,7 @@ static void describe(const struct place *p, uint32_t e, uint64_t from, uint64_t 
 		.event = (uint8_t)e,
 		.state = (uint8_t)state_of((enum lock_kind)p->kind),
 		.era = p->era,
+		.noted = p->noted,
 		.payload = UINT32_MAX, /* of no CPU */
 	};
 	*n = (struct wait_note){
@@ -255,12 +269,15 @@ static void tell_open(struct place *p, uint64_t now, bool lately, waits_told_fn 
 {
 	uint64_t key = atomic_load_explicit(&p->key, memory_order_acquire);
 	uint64_t told = atomic_load_explicit(&p->told, memory_order_acquire), fresh;
+	struct request request = {0};
 	struct wait_note n;
 	struct sample s;
 
 	if (!key || key >= DONE || told >= now || (lately && !is_old_news(p->began, told, now)) || !is_there(p))
 		return;
 	describe(p, (uint32_t)told_event, told, now, &s, &n);
+	if (s.noted)
+		request = requests.of[claims_number(&places, p)];
 	atomic_thread_fence(memory_order_acquire);
 	if (atomic_load_explicit(&p->key, memory_order_relaxed) != key)
 		return;
@@ -269,7 +286,7 @@ static void tell_open(struct place *p, uint64_t now, bool lately, waits_told_fn 
 		return;
 	s.weight = n.duration = fresh;
 	n.open = true;
-	fn(&s, &n, arg);
+	fn(&s, &n, &request, arg);
 }
 
 void waits_tell_open(bool lately, waits_told_fn *fn, void *arg)
@@ -291,14 +308,17 @@ void waits_tell_done(waits_told_fn *fn, void *arg)
 
 	for (i = 0; i < reach && atomic_load_explicit(&done, memory_order_acquire); i++) {
 		struct place *p = (struct place *)claims_at(&places, i);
+		struct request request = {0};
 		struct wait_note n;
 		struct sample s;
 
 		if (!claims_try(&p->key, DONE))
 			continue;
 		describe(p, (uint32_t)told_event, p->from, p->until, &s, &n);
+		if (s.noted)
+			request = requests.of[i];
 		s.weight = p->weight;
-		fn(&s, &n, arg);
+		fn(&s, &n, &request, arg);
 		give_back(p);
 		atomic_fetch_sub_explicit(&done, 1, memory_order_relaxed);
 	}
@@ -331,6 +351,7 @@ static int start(struct engine_event *event_of_session, uint32_t e, struct buffe
 	if (!claims_open(&places, WAITS_LIMIT) || waits_classes_open())
 		return error_set(err, ENOMEM, "lock: cannot reserve address space for waits; raise the limit of "
 				 "virtual memory (ulimit -v)");
+	kept_requests_open(&requests, places.limit);
 	wanted = told_event = (int)e;
 	halted = 0;
 	return 0;
@@ -369,6 +390,7 @@ void waits_release(void)
 	atomic_store(&done, 0);
 	if (places.places)
 		claims_clear(&places);
+	kept_requests_clear(&requests);
 	for (i = 0; i < WAIT_ANSWERS; i++)
 		trace_kept_set(wait_answer_kept(i), NULL);
 	waits_classes_release();

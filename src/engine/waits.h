@@ -53,8 +53,11 @@ const char *waits_class_name(uint32_t class);
 int waits_classes_open(void);
 void waits_classes_release(void);
 
-/* A wait that its thread does not tell of itself: S, taken by the thread of record S->thread, and N. */
-typedef void waits_told_fn(const struct sample *s, const struct wait_note *n, void *arg);
+/*
+ * A wait that its thread does not tell of itself: S, taken by the thread of record S->thread, N, and, if S is noted,
+ * what its thread worked for.
+ */
+typedef void waits_told_fn(const struct sample *s, const struct wait_note *n, const struct request *request, void *arg);
 
 /*
  * FN of the waits that have not ended: of LATELY, those of which nobody was told for a while; else all, and the time

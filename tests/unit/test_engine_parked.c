@@ -23,10 +23,10 @@
 static _Atomic bool stop, stand, stands;
 static _Atomic uint32_t flushes;
 
-static void told(const struct sample *s, bool open, void *arg)
+static void told(const struct sample *s, const struct request *request, void *arg)
 {
 	(void)s;
-	(void)open;
+	(void)request;
 	(void)arg;
 }
 

@@ -1,0 +1,50 @@
+/*
+ * kept_requests.h - what threads worked for when their waits began, by the number of a place in a table of claims. Inner
+ * header of the engine room.
+ *
+ * Who tells of a wait later, or after the session's end, cannot ask then: its thread may run again by that time, and
+ * work for something else. Memory is used only where the program says what it works for.
+ */
+#ifndef JSTROBE_ENGINE_KEPT_REQUESTS_H
+#define JSTROBE_ENGINE_KEPT_REQUESTS_H
+
+#include <sys/mman.h>
+
+#include "os/os.h"
+#include "signal/request.h"
+
+struct kept_requests {
+	struct request *of;
+	size_t bytes;
+};
+
+/* Address space for COUNT of them, once; without it none is kept. */
+static inline void kept_requests_open(struct kept_requests *k, uint32_t count)
+{
+	if (k->of)
+		return;
+	k->bytes = (size_t)count * sizeof(*k->of);
+	k->of = os_reserve(k->bytes);
+	if (k->of && os_make_writable(k->of, k->bytes)) {
+		munmap(k->of, k->bytes);
+		k->of = NULL;
+	}
+}
+
+/* Q is what the thread of place I works for, if NOTED; whether it is kept. Who is alone with the place. */
+static inline bool kept_request_set(struct kept_requests *k, uint32_t i, bool noted, const struct request *q)
+{
+	if (!noted || !k->of)
+		return false;
+	k->of[i] = *q;
+	return true;
+}
+
+/* Memory goes back. Nobody is at the table. */
+static inline void kept_requests_clear(struct kept_requests *k)
+{
+	if (k->of)
+		madvise(k->of, k->bytes, MADV_DONTNEED);
+}
+
+#endif
