@@ -14,7 +14,7 @@ int cli_clean(struct cli *cli)
 {
 	struct attach_cleaned cleaned;
 	struct error err;
-	char used[64] = "";
+	char used[160] = "";
 	const char *target;
 	pid_t pid;
 
@@ -32,7 +32,9 @@ int cli_clean(struct cli *cli)
 	if (err.code)
 		console_error("%s", err.text);
 	if (cleaned.used)
-		snprintf(used, sizeof(used), ", %u still loaded (by process %d)", cleaned.used, (int)cleaned.user);
+		snprintf(used, sizeof(used), cleaned.unsure ? ", %u perhaps still loaded: process %d does not let itself be "
+			 "looked at in time" : ", %u still loaded (by process %d)", cleaned.used,
+			 (int)cleaned.user);
 	console_out("%u cop%s of the agent removed%s", cleaned.removed, cleaned.removed == 1 ? "y" : "ies", used);
 	return err.code ? CLI_FAILED : CLI_DONE;
 }

@@ -23,10 +23,17 @@
 #define MERGE_AT 10000           /* frames of hidden classes */
 #define EARLIER "[earlier_stacks]"
 
-/* Bytes of traces from which on their memory is renewed at the latest; where most of it is kept, not again so soon. */
+/*
+ * Bytes of traces from which on their memory is renewed at the latest; where most of it is kept, not again so soon, and
+ * where that fills it, never.
+ */
 static size_t full_at(const struct collector *c)
 {
-	return MAX(zone.store.size / 8 * 3, c->bytes_kept * 2);
+	size_t eighth = zone.store.size / 8;
+
+	if (c->bytes_kept >= eighth * 6)
+		return SIZE_MAX;
+	return MIN(MAX(eighth * 3, c->bytes_kept * 2), eighth * 7);
 }
 
 /* Bytes of traces from which on their memory is renewed when the account is. */
@@ -279,16 +286,16 @@ static const struct trace *move_trace(const struct trace *kept, void *arg)
 	if (t && !named && kept->account == c->account) {
 		t->account = c->account;
 		atomic_store_explicit(&t->id, atomic_load(&((struct trace *)kept)->id), memory_order_relaxed);
+		c->bytes_kept += sizeof(*t) + t->length * sizeof(t->frame[0]); /* once for all that wait there */
 	}
 	return t;
 }
 
 void generation_move_kept(struct collector *c)
 {
-	size_t before = trace_store_bytes(&zone.store);
-
+	/* Not by what the memory holds more of then: threads add to it meanwhile. */
+	c->bytes_kept = 0;
 	kept_change(move_trace, c);
-	c->bytes_kept = trace_store_bytes(&zone.store) - before;
 }
 
 static bool renew(struct generation *g)

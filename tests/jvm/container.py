@@ -4,8 +4,10 @@
 
 The root is a tmpfs that holds the system's folders and the JDK, but not jstrobe.
 """
+import contextlib
 import os
 import shlex
+import signal
 import subprocess
 
 import jvm
@@ -70,6 +72,14 @@ class Container(Program):
                 "sh", "-c", script(jdk, shlex.quote(root), tmp, extra, chroot, user, rights), "sh"]
         super().__init__(jvm.Jdk("/jdk", jdk.version), name, *args, jvm=options, wrap=wrap, classpath="/classes")
         self.pid = self.java()
+        self.itself = os.pidfd_open(self.pid)
+
+    def __exit__(self, *error):
+        # --kill-child does not reach one that has changed its user: the kernel forgets the signal then
+        with contextlib.suppress(OSError):
+            signal.pidfd_send_signal(self.itself, signal.SIGKILL)
+        os.close(self.itself)
+        return super().__exit__(*error)
 
     def java(self):
         """The process below unshare: sh has become java."""

@@ -247,11 +247,16 @@ class Program:
             except queue.Empty:
                 raise AssertionError(f"{self.name}: no line {word} in {timeout} s: {self.output[-20:]}")
             if line is None:
-                raise AssertionError(f"{self.name} ended with {self.process.wait()}: {self.output[-20:]}")
+                raise AssertionError(f"{self.name} ended with {self.process.wait()}: {self.said()}")
             if word == "READY" and line.endswith(word):
                 return ""  # behind a warning of the JVM's, without a line's end yet
             if line.startswith(word):
                 return line[len(word):].strip()
+
+    def said(self):
+        """What it printed: the begin, where a JVM that dies says why, and the end."""
+        lines = [line for line in self.output if line]
+        return lines if len(lines) <= 60 else [*lines[:30], f"... {len(lines) - 60} lines", *lines[-30:]]
 
     def say(self, word):
         self.process.stdin.write(word + "\n")
@@ -329,6 +334,8 @@ class Program:
     def __exit__(self, *error):
         if self.alive():
             self.process.kill()
+        with contextlib.suppress(OSError):
+            self.process.stdin.close()  # what runs below it ends then, too
         self.process.wait()
         return False
 

@@ -12,7 +12,7 @@ import pytest
 from container import DEFAULT_RIGHTS
 from engines import EngineContainer
 from jvm import jstrobe, wait_until
-from test_containers import COPY, end_jvm
+from test_containers import COPY, clean, end_jvm
 
 pytestmark = [pytest.mark.together]
 
@@ -90,6 +90,7 @@ def profiled(program, *options, fighters=1):
     assert done.returncode == 0, done.stderr
     assert os.stat(path).st_mode & 0o777 == 0o600 and os.stat(path).st_uid == 0
     profile = jvm.Profile(path)
+    profile.done = done
     os.remove(path)
     profile.check()
     names = {t["name"] for t in profile.threads.values()}
@@ -166,7 +167,7 @@ def test_from_outside(jdk, engine, how):
         keeper = end_jvm(program) if engine != "bwrap" else None
         try:
             if keeper:  # and what was copied goes when it is told to
-                done = jstrobe("clean", keeper.pid)
+                done = clean(keeper.pid)
                 assert done.stdout == "1 copy of the agent removed\n", (done.stdout, done.stderr)
             else:
                 assert program.stop() == 0

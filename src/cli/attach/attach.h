@@ -79,7 +79,8 @@ bool attach_is_copy(const char *library);
 struct attach_cleaned {
 	unsigned removed;    /* copies of the agent */
 	unsigned used;       /* copies that a process still has loaded, */
-	pid_t user;          /* for example this one */
+	pid_t user;          /* for example this one, */
+	bool unsure;         /* which does not let itself be looked at, and so may have */
 };
 /* Remove the copies that attach_library made in PID's file system and that no process uses. */
 int attach_clean(pid_t pid, struct attach_cleaned *cleaned, struct error *err);

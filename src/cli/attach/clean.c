@@ -37,9 +37,9 @@ struct cleaning {
 	struct error *err; /* the first thing that went wrong */
 };
 
-static bool has_it(pid_t pid, void *reply, const void *suffix)
+static bool has_it(pid_t pid, void *reply, const void *file)
 {
-	return process_has_mapped(pid, suffix);
+	return process_may_have_mapped(pid, file);
 }
 
 static bool found(pid_t pid, const void *reply, void *user)
@@ -49,20 +49,21 @@ static bool found(pid_t pid, const void *reply, void *user)
 }
 
 /*
- * A process that has a library loaded whose path ends in SUFFIX, or does not let itself be looked at and so may have;
- * 0: none that we can see.
+ * A process that has FILE loaded, or, UNSURE, does not let itself be looked at and so may have; 0: none that we can see.
  */
-static pid_t find_user(const char *suffix)
+static pid_t find_user(const struct process_file *file, bool *unsure)
 {
 	pid_t user = 0;
-	struct survey survey = {.look = has_it, .take = found, .arg = suffix, .result = &user};
+	struct survey survey = {.look = has_it, .take = found, .arg = file, .result = &user};
 	struct survey_late late;
 	struct error err;
 
+	*unsure = false;
 	/* where nobody can look, all may have it */
 	if (survey_all(&survey, &late, &err))
 		return getpid();
-	return user ? user : late.count ? late.pids[0] : 0;
+	*unsure = !user && late.count;
+	return *unsure ? late.pids[0] : user;
 }
 
 /* The next folder or file in DIR, without . and .. */
@@ -77,13 +78,13 @@ static const char *next(DIR *dir)
 }
 
 /* Which processes have it loaded only we may see, not the user whom we are. */
-static pid_t find_user_as_ourselves(struct cleaning *c, const char *suffix)
+static pid_t find_user_as_ourselves(struct cleaning *c, const struct process_file *file, bool *unsure)
 {
 	struct error err;
 	pid_t user;
 
 	user_return(&c->former);
-	user = find_user(suffix);
+	user = find_user(file, unsure);
 	if (user_become(c->user, &c->former, &err))
 		abort(); /* it went well a moment ago; nothing may be removed as ourselves */
 	return user;
@@ -140,7 +141,7 @@ static void clean_copy(struct cleaning *c, int dir, const char *hash, const char
 	char found[COPY_HASH];
 	struct stat st;
 	size_t size;
-	bool ours;
+	bool ours, unsure;
 	pid_t user;
 
 	if (fd < 0) {
@@ -154,10 +155,11 @@ static void clean_copy(struct cleaning *c, int dir, const char *hash, const char
 			 "it stays", suffix);
 		return;
 	}
-	user = find_user_as_ourselves(c, suffix);
+	user = find_user_as_ourselves(c, &(struct process_file){suffix, st.st_dev, st.st_ino}, &unsure);
 	if (user) {
 		c->cleaned->used++;
 		c->cleaned->user = user;
+		c->cleaned->unsure = unsure;
 	} else if (unlinkat(dir, COPY_LIBRARY, 0) == 0) {
 		c->cleaned->removed++;
 	} else {

@@ -186,13 +186,19 @@ struct file_search {
 	bool old, found;
 };
 
+static bool ends_in(const char *path, const char *suffix)
+{
+	size_t n = strlen(suffix), length = strlen(path);
+
+	return length >= n && strcmp(path + length - n, suffix) == 0 &&
+	       (suffix[0] == '/' || maps_name(path) == path + length - n);
+}
+
 static bool is_file(const char *path, bool old, void *arg)
 {
 	struct file_search *f = arg;
-	size_t n = strlen(f->suffix), length = strlen(path);
 
-	f->found = length >= n && (old || !f->old) && strcmp(path + length - n, f->suffix) == 0 &&
-		   (f->suffix[0] == '/' || maps_name(path) == path + length - n);
+	f->found = (old || !f->old) && ends_in(path, f->suffix);
 	return !f->found;
 }
 
@@ -244,6 +250,40 @@ size_t attach_copies(pid_t pid, struct attach_copy *copies, size_t max)
 bool process_has_mapped(pid_t pid, const char *suffix)
 {
 	return has_mapped(pid, suffix, false);
+}
+
+struct same_search {
+	const struct process_file *file;
+	pid_t pid;
+	bool found;
+};
+
+/*
+ * Every container has a file of that path. Which one it is, the process's own file system says: what maps says of
+ * devices and numbers is the file's below an overlay.
+ */
+static bool may_be_same(const char *path, bool old, void *arg)
+{
+	struct same_search *s = arg;
+	char there[PATH_MAX + 32];
+	struct stat st;
+
+	if (!ends_in(path, s->file->suffix))
+		return true;
+	snprintf(there, sizeof(there), "/proc/%d/root%s", (int)s->pid, path);
+	if (stat(there, &st) == 0)
+		s->found = st.st_dev == s->file->device && st.st_ino == s->file->inode;
+	else
+		s->found = errno != ENOENT && errno != ENOTDIR;
+	return !s->found;
+}
+
+bool process_may_have_mapped(pid_t pid, const struct process_file *file)
+{
+	struct same_search s = {.file = file, .pid = pid};
+
+	maps_of(pid, may_be_same, &s);
+	return s.found;
 }
 
 bool attach_has_library(pid_t pid, const char *library)

@@ -45,6 +45,14 @@ int process_vm(pid_t pid, enum process_vm *vm, char libjvm[PATH_MAX]);
 /* Whether PID has a file mapped whose path ends in SUFFIX, "/folder/file". */
 bool process_has_mapped(pid_t pid, const char *suffix);
 
+/* Whether PID may have the file with DEVICE and INODE mapped, by a path that ends in SUFFIX as above. */
+struct process_file {
+	const char *suffix;
+	dev_t device;
+	ino_t inode;
+};
+bool process_may_have_mapped(pid_t pid, const struct process_file *file);
+
 /* The thread of PID, by its number here, of which IS(pid, number, arg) holds first; 0: of none. */
 pid_t process_find_thread(pid_t pid, bool (*is)(pid_t pid, pid_t number, const void *arg), const void *arg);
 
