@@ -9,6 +9,7 @@
 #include "cli/watch.h"
 
 #define STEP_MS 60000
+#define UNSURE ", %u perhaps still loaded: process %d does not let itself be looked at in time"
 
 int cli_clean(struct cli *cli)
 {
@@ -32,9 +33,8 @@ int cli_clean(struct cli *cli)
 	if (err.code)
 		console_error("%s", err.text);
 	if (cleaned.used)
-		snprintf(used, sizeof(used), cleaned.unsure ? ", %u perhaps still loaded: process %d does not let itself be "
-			 "looked at in time" : ", %u still loaded (by process %d)", cleaned.used,
-			 (int)cleaned.user);
+		snprintf(used, sizeof(used), cleaned.unsure ? UNSURE : ", %u still loaded (by process %d)",
+			 cleaned.used, (int)cleaned.user);
 	console_out("%u cop%s of the agent removed%s", cleaned.removed, cleaned.removed == 1 ? "y" : "ies", used);
 	return err.code ? CLI_FAILED : CLI_DONE;
 }
