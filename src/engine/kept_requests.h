@@ -1,6 +1,6 @@
 /*
- * kept_requests.h - what threads worked for when their waits began, by the number of a place in a table of claims. Inner
- * header of the engine room.
+ * kept_requests.h - what threads worked for when their waits began, by the number of a place in a table of claims.
+ * Inner header of the engine room.
  *
  * Who tells of a wait later, or after the session's end, cannot ask then: its thread may run again by that time, and
  * work for something else. Memory is used only where the program says what it works for.

@@ -49,7 +49,8 @@ static bool found(pid_t pid, const void *reply, void *user)
 }
 
 /*
- * A process that has FILE loaded, or, UNSURE, does not let itself be looked at and so may have; 0: none that we can see.
+ * A process that has FILE loaded, or, UNSURE, does not let itself be looked at and so may have; 0: none that we
+ * can see.
  */
 static pid_t find_user(const struct process_file *file, bool *unsure)
 {
