@@ -195,6 +195,20 @@ static void refused(void **state)
 	assert_true(begin_again());
 }
 
+/* Nearly full memory is renewed, however much of it seemed to be kept; unless that alone fills it. */
+static void full_traces(void **state)
+{
+	size_t eighth = zone.store.size / 8;
+	uint32_t i = 0;
+
+	while (trace_store_bytes(&zone.store) <= eighth * 7)
+		trace_number(5000 * 2000 + i++ % 5000); /* of 2,002 frames each */
+	for (c->bytes_kept = 0; c->bytes_kept < eighth * 6; c->bytes_kept += eighth / 2)
+		assert_true(generation_is_full(c));
+	assert_false(generation_is_full(c));
+	c->bytes_kept = 0;
+}
+
 int main(void)
 {
 	static char keeps[] = "keeps traces";
@@ -204,6 +218,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(open_runs, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(refused, set_up, tear_down),
 		cmocka_unit_test_prestate_setup_teardown(refused, set_up, tear_down, keeps),
+		cmocka_unit_test_setup_teardown(full_traces, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
