@@ -177,7 +177,7 @@ static int arm_perf(struct thread_record *r, uint32_t e)
 	descriptors_left--;
 	s->fd = fd;
 	/* A breakpoint that brings no samples needs no room for them. */
-	s->ring = fails("ring") || force_event(e)->role != WINDOW_NONE ? NULL : os_perf_map(fd);
+	s->ring = fails("ring") || force_event(e)->role != WINDOW_NONE ? NULL : os_perf_map(fd, 0);
 	if (!s->ring && force_event(e)->role == WINDOW_NONE)
 		force_lacks(LACK_RING, -EPERM);
 	s->last_count = 0;

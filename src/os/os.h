@@ -132,9 +132,12 @@ int os_tracepoint(const char *name);
 int os_perf_field(const char *source, const char *field, uint64_t value, struct os_perf *spec);
 /* The words behind a named event of a source ("event=0x3c,umask=1"), into OUT. */
 int os_perf_alias(const char *source, const char *event, char *out, size_t size);
-/* One data page behind the control page; NULL when refused (perf_event_mlock_kb). */
-void *os_perf_map(int fd);
-void os_perf_unmap(void *ring);
+/* A ring of DATA bytes (0: as few as there can be) behind its control page; NULL when refused (perf_event_mlock_kb). */
+void *os_perf_map(int fd, size_t data);
+/* RING may be NULL. How many bytes of data it had. */
+size_t os_perf_unmap(void *ring);
+/* How many bytes of data a ring has that was asked for with DATA. */
+size_t os_perf_data_bytes(size_t data);
 /* Let FD send SIGNO to thread TID at each record, and switch it on. */
 int os_perf_signal(int fd, pid_t tid, int signo);
 int os_perf_disable(int fd);

@@ -17,8 +17,6 @@
 
 #include "os/os.h"
 
-#define RING_BYTES (2 * 4096)
-
 void os_perf_attr(const struct os_perf *spec, struct perf_event_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
@@ -107,20 +105,63 @@ const char *os_perf_refusal(int rc)
 	}
 }
 
-void *os_perf_map(int fd)
+static size_t page_bytes(void)
 {
-	void *ring = mmap(NULL, RING_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return (size_t)getpagesize();
+}
+
+size_t os_perf_data_bytes(size_t data)
+{
+	size_t bytes = page_bytes();
+
+	while (bytes < data)
+		bytes *= 2;
+	return bytes;
+}
+
+static size_t ring_bytes(const struct perf_event_mmap_page *page)
+{
+	return (size_t)(page->data_offset + page->data_size);
+}
+
+/* What the kernel says of RING, of BYTES; before Linux 4.1 it does not say it. False: there is no room for data. */
+static bool is_usable(struct perf_event_mmap_page *page, size_t bytes)
+{
+	uint64_t size;
+
+	if (!page->data_offset) {
+		page->data_offset = page_bytes();
+		page->data_size = bytes - page_bytes();
+	}
+	size = page->data_size;
+	return size >= 4096 && (size & (size - 1)) == 0;
+}
+
+void *os_perf_map(int fd, size_t data)
+{
+	size_t bytes = page_bytes() + os_perf_data_bytes(data);
+	void *ring = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
 	if (ring == MAP_FAILED)
 		return NULL;
-	madvise(ring, RING_BYTES, MADV_DONTFORK);
+	if (!is_usable(ring, bytes)) {
+		munmap(ring, bytes);
+		return NULL;
+	}
+	madvise(ring, bytes, MADV_DONTFORK);
 	return ring;
 }
 
-void os_perf_unmap(void *ring)
+size_t os_perf_unmap(void *ring)
 {
-	if (ring)
-		munmap(ring, RING_BYTES);
+	const struct perf_event_mmap_page *page = ring;
+	size_t data;
+
+	if (!ring)
+		return 0;
+	data = (size_t)page->data_size;
+	munmap(ring, ring_bytes(page));
+	return data;
 }
 
 int os_perf_signal(int fd, pid_t tid, int signo)

@@ -2,14 +2,11 @@
 
 #include <linux/perf_event.h>
 
-#define PAGE 4096ull
 #define CHAIN_LIMIT 256
 
 static uint64_t word(const struct perf_reader *r, uint64_t position)
 {
-	const uint64_t *data = (const uint64_t *)((const char *)r->ring + PAGE);
-
-	return data[(position & (PAGE - 1)) / sizeof(uint64_t)];
+	return r->data[(position & (r->size - 1)) / sizeof(uint64_t)];
 }
 
 uint64_t perf_scaled(uint64_t count, uint64_t enabled, uint64_t running)
@@ -24,11 +21,13 @@ void perf_ring_open(struct perf_reader *r, void *ring, bool scaled)
 	struct perf_event_mmap_page *page = ring;
 
 	r->ring = ring;
+	r->data = (const uint64_t *)(const void *)((const char *)ring + page->data_offset);
+	r->size = page->data_size;
 	r->scaled = scaled;
 	r->head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 	r->tail = page->data_tail;
 	/* More than the ring holds: the page was overwritten. */
-	if (r->head - r->tail > PAGE)
+	if (r->head - r->tail > r->size)
 		r->tail = r->head;
 }
 

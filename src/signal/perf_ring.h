@@ -1,10 +1,10 @@
 /*
  * perf_ring.h - the records a perf event leaves behind a signal.
  *
- * One data page a thread and event. A record is {header, u64 count, u64 nr, u64 ips[nr]}
- * (PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN, user part excluded). Hardware counters that the
- * kernel may share out have two more words after the count: ns enabled, ns running. The kernel
- * writes at data_head, we read up to it and store data_tail.
+ * One ring a thread and event; the kernel says in its first page where the data lies. A record is {header, u64 count,
+ * u64 nr, u64 ips[nr]} (PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN, user part excluded). Hardware counters that the
+ * kernel may share out have two more words after the count: ns enabled, ns running. The kernel writes at data_head, we
+ * read up to it and store data_tail.
  */
 #ifndef JSTROBE_SIGNAL_PERF_RING_H
 #define JSTROBE_SIGNAL_PERF_RING_H
@@ -13,6 +13,8 @@
 
 struct perf_reader {
 	void *ring;
+	const uint64_t *data;
+	uint64_t size;     /* of the data, a power of two; 0 = the ring has no room for any */
 	uint64_t head, tail;
 	uint64_t count;    /* the event's count when the record was made: ns of CPU time, or events */
 	bool scaled;       /* counts are followed by the two times */

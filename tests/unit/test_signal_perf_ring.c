@@ -11,21 +11,30 @@
 #include "base/map.h"
 #include "signal/perf_ring.h"
 
-#define PAGE 4096u
+#define LARGEST 65536u
+#define PAGE ((unsigned)shape->data)
 
-static _Alignas(4096) uint8_t ring[2 * PAGE + 64]; /* a guard behind the data page */
+/* Of kernels with pages of 4, 16 and 64 KB, and of rings of several pages. */
+static const struct shape {
+	uint64_t offset, data;
+} shapes[] = {{4096, 4096}, {4096, 16384}, {16384, 16384}, {65536, 65536}};
+static const struct shape *shape = &shapes[0];
+
+static _Alignas(4096) uint8_t ring[2 * LARGEST + 64]; /* a guard behind the data */
 static struct perf_event_mmap_page *const page = (void *)ring;
 
 static void reset(uint64_t position)
 {
 	memset(ring, 0, sizeof(ring));
-	memset(ring + 2 * PAGE, 0xee, 64);
+	memset(ring + shape->offset + shape->data, 0xee, 64);
+	page->data_offset = shape->offset;
+	page->data_size = shape->data;
 	page->data_head = page->data_tail = position;
 }
 
 static void write_word(uint64_t word)
 {
-	memcpy(ring + PAGE + page->data_head % PAGE, &word, 8);
+	memcpy(ring + shape->offset + page->data_head % shape->data, &word, 8);
 	page->data_head += 8;
 }
 
@@ -43,6 +52,13 @@ static void write_sample(uint64_t count, uint32_t chain)
 	write_word(chain);
 	for (i = 0; i < chain; i++)
 		write_word(i == 0 ? (uint64_t)PERF_CONTEXT_KERNEL : 0xffffffff81000000ull + count + i);
+}
+
+/* All tests below, with rings of other shapes too. */
+static int next_shape(void **state)
+{
+	shape = *state;
+	return 0;
 }
 
 static void none(void **state)
@@ -107,12 +123,25 @@ static void several(void **state)
 	assert_true(page->data_tail == page->data_head);
 }
 
+/* A ring without room for data, as a kernel with large pages makes where too little was asked for. */
+static void no_data(void **state)
+{
+	struct perf_reader r;
+
+	reset(0);
+	page->data_size = 0;
+	page->data_head = 64;
+	perf_ring_open(&r, ring, false);
+	assert_false(perf_ring_next(&r));
+	perf_ring_close(&r);
+}
+
 /* From every position in the page, also those where a record goes on at the page's begin. */
 static void wrapped(void **state)
 {
 	uint64_t begin;
 
-	for (begin = 0; begin <= 3 * PAGE; begin += 8) {
+	for (begin = 0; begin <= 3 * PAGE; begin += PAGE / 512) {
 		struct perf_reader r;
 		uint32_t n, i;
 
@@ -185,7 +214,7 @@ static void senseless_positions(void **state)
 
 	for (i = 0; i < ARRAY_LEN(heads); i++) {
 		reset(0);
-		memset(ring + PAGE, 8, PAGE); /* small records everywhere */
+		memset(ring + shape->offset, 8, PAGE); /* small records everywhere */
 		page->data_head = heads[i];
 		page->data_tail = 4096;
 		perf_ring_open(&r, ring, false);
@@ -200,7 +229,7 @@ static void random_bytes(void **state)
 {
 	uint64_t round, seed = 42;
 
-	for (round = 0; round < 20000; round++) {
+	for (round = 0; round < 80000000 / PAGE; round++) {
 		struct perf_reader r;
 		uint64_t i, steps = 0, sum = 0;
 
@@ -210,7 +239,7 @@ static void random_bytes(void **state)
 
 			if (i % 3 == 0) /* often a plausible header */
 				word = PERF_RECORD_SAMPLE | (word % 300) << 48;
-			memcpy(ring + PAGE + i * 8, &word, 8);
+			memcpy(ring + shape->offset + i * 8, &word, 8);
 		}
 		page->data_head += seed % (PAGE + 1);
 		perf_ring_open(&r, ring, false);
@@ -222,19 +251,25 @@ static void random_bytes(void **state)
 		}
 		perf_ring_close(&r);
 		assert_true(page->data_tail <= page->data_head);
-		assert_int_equal(ring[2 * PAGE], 0xee);
+		assert_int_equal(ring[shape->offset + shape->data], 0xee);
 		seed += sum & 1;
 	}
 }
 
+#define TESTS(i) \
+	cmocka_unit_test_prestate_setup_teardown(none, next_shape, NULL, (void *)&shapes[i]), \
+	cmocka_unit_test_prestate_setup_teardown(scaled, next_shape, NULL, (void *)&shapes[i]), \
+	cmocka_unit_test_prestate_setup_teardown(several, next_shape, NULL, (void *)&shapes[i]), \
+	cmocka_unit_test_prestate_setup_teardown(no_data, next_shape, NULL, (void *)&shapes[i]), \
+	cmocka_unit_test_prestate_setup_teardown(wrapped, next_shape, NULL, (void *)&shapes[i]), \
+	cmocka_unit_test_prestate_setup_teardown(senseless_sizes, next_shape, NULL, (void *)&shapes[i]), \
+	cmocka_unit_test_prestate_setup_teardown(long_chain, next_shape, NULL, (void *)&shapes[i]), \
+	cmocka_unit_test_prestate_setup_teardown(senseless_positions, next_shape, NULL, (void *)&shapes[i]), \
+	cmocka_unit_test_prestate_setup_teardown(random_bytes, next_shape, NULL, (void *)&shapes[i])
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(none),            cmocka_unit_test(scaled), cmocka_unit_test(several),
-		cmocka_unit_test(wrapped),         cmocka_unit_test(senseless_sizes),
-		cmocka_unit_test(long_chain),      cmocka_unit_test(senseless_positions),
-		cmocka_unit_test(random_bytes),
-	};
+	const struct CMUnitTest tests[] = {TESTS(0), TESTS(1), TESTS(2), TESTS(3)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
