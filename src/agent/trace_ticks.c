@@ -2,9 +2,9 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
-#include <sys/resource.h>
 
 #include "agent/thread.h"
+#include "instrument/tick_places.h"
 #include "instrument/tree.h"
 #include "os/os.h"
 
@@ -15,20 +15,28 @@ static struct {
 	uint64_t period;
 } ticker;
 
+/* The period that begins at FROM, or the one that has begun by now if that one is over: its tick stands for both. */
+static uint64_t period_from(uint64_t from, uint64_t now)
+{
+	return now > from + ticker.period ? now - (now - from) % ticker.period : from;
+}
+
 static void *tick(void *data)
 {
-	uint64_t next = os_monotonic();
+	uint64_t from = os_monotonic(), now = from;
+	struct tick_places places;
 
 	pthread_setname_np(pthread_self(), "jstrobe tick");
 	/* late ticks are fewer ticks, and the times less sure; where it is not permitted they are taken as they come */
-	setpriority(PRIO_PROCESS, (id_t)os_gettid(), -10);
+	os_thread_hurry();
+	tick_places_begin(&places, from);
 	while (atomic_load(&ticker.on)) {
-		uint64_t now = os_monotonic();
+		uint64_t at = from + tick_places_next(&places, ticker.period);
 
-		tree_tick();
-		/* turns that were missed are not made up for: one stamp charges all of the time */
-		next = MAX(next + ticker.period, now + ticker.period / 2);
-		os_sleep(next > now ? next - now : 0);
+		os_sleep(at > now ? at - now : 0);
+		tree_tick(from);
+		now = os_monotonic();
+		from = period_from(from + ticker.period, now);
 	}
 	atomic_store(&ticker.ended, true);
 	return NULL;

@@ -80,7 +80,7 @@ int tree_begin(const struct tree_setup *s, struct error *err)
 	atomic_store(&tree_state.blind_calls, 0);
 	tree_board()->latency = (int64_t)MIN(s->latency, (uint64_t)INT64_MAX);
 	tree_tune(INT32_MAX, 0, TREE_RAREST);
-	tree_tick_silently();
+	tree_tick_silently(os_monotonic());
 	tree_state.running = true;
 	pthread_rwlock_unlock(&tree_state.life);
 	return 0;

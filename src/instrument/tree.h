@@ -12,7 +12,8 @@
  *
  * Sampled timing: a stamp charges the time from tick to tick, not from stamp to stamp: whoever is on top at a tick
  * is so still at the next entry or exit, where it is seen. Between stamps it would be wrong: they come at the ends of
- * calls, and what runs for longer than a tick would always get what the short calls before it had used.
+ * calls, and what runs for longer than a tick would always get what the short calls before it had used. Each tick comes
+ * somewhere in its period and charges that (tick_places.h).
  *
  * A tick reaches a thread as the sign of its context's key, which an entry has to look at anyway: so it costs nothing
  * there (tree_tick.c).
@@ -81,7 +82,7 @@ enum tree_timing {
 struct tree_board {
 	uint32_t tick;      /* its number */
 	uint32_t quota;     /* adaptive: calls that a thread may time from tick to tick */
-	uint64_t tick_time; /* when the tick was, monotonic ns */
+	uint64_t tick_time; /* until when it charges, monotonic ns: not later than the tick was */
 	int64_t latency;    /* ns from which on a call is slow */
 	int64_t clock;      /* adaptive: ns that reading the clock adds to a call's length */
 	uint32_t rarest;    /* adaptive: `every` at most, one less than a power of two */
@@ -122,7 +123,7 @@ struct tree_context {
 	uint64_t last;     /* exact timing: monotonic ns of the last entry or exit */
 	uint64_t timed_all; /* adaptive: calls timed */
 	uint64_t chain;    /* the next one of its owner's slot */
-	uint64_t ticked;   /* when the tick was that has been charged last, monotonic ns */
+	uint64_t ticked;   /* until when ticks have been charged, monotonic ns */
 	uint64_t stamped;  /* monotonic ns of the last stamp */
 	uint64_t last_cpu; /* the thread's CPU clock then */
 	uint64_t tid;      /* the system's number of the thread that the CPU clock was of */
@@ -161,8 +162,8 @@ struct tree_setup {
 /* Begin, with memory for trees. -ENOMEM. Then tree_base is set and stays. */
 int tree_begin(const struct tree_setup *s, struct error *err);
 extern uintptr_t tree_base;
-/* Tell the threads to take the time: raise the tick. One thread alone does so. */
-void tree_tick(void);
+/* Tell the threads to take the time UNTIL that moment, which is not to come. One thread alone does so. */
+void tree_tick(uint64_t until);
 /* Adaptive timing: what the board is to say. */
 void tree_tune(uint32_t quota, uint64_t clock, uint32_t rarest);
 #define TREE_RAREST 0xfffffu

@@ -61,7 +61,7 @@ static inline bool tree_times_calls(void)
 /* The number of the tick now. */
 uint32_t tree_ticks(void);
 /* A tick, of which threads are not told: what came before is nobody's. */
-void tree_tick_silently(void);
+void tree_tick_silently(uint64_t until);
 /* C has a new owner ID, whom the next tick is to reach. */
 void tree_own(struct tree_context *c, uint64_t id);
 /* C's thread stamps: it has seen the tick, and the next one is to reach it. */

@@ -83,8 +83,8 @@ static void hand_over(struct tree_context *c, uint64_t id)
 	c->current = c->root;
 	c->seen = tree_ticks();
 	c->last = c->stamped = os_monotonic();
-	/* a tick stands for a whole period, also for who came within it; but not for more, should ticks be late */
-	c->ticked = MAX(tick, c->last - tree_state.setup.period);
+	/* the next tick stands for a whole period, also for who came within it; but not for more, should it be late */
+	c->ticked = MAX(tick, c->last - MIN(c->last, 2 * tree_state.setup.period));
 	c->last_cpu = os_thread_cpu(0);
 	tree_stamp_cpu(c->last_cpu);
 	c->tid = (uint64_t)os_gettid();

@@ -9,7 +9,6 @@
  * A context that is nobody's leaves the list at the next tick; its next owner puts it back.
  */
 #include "instrument/tree_inner.h"
-#include "os/os.h"
 
 static uint64_t quiet; /* the first one's place; next_quiet leads on */
 
@@ -53,18 +52,18 @@ static void mark(struct tree_context *c)
 		;
 }
 
-void tree_tick_silently(void)
+void tree_tick_silently(uint64_t until)
 {
-	__atomic_store_n(&tree_board()->tick_time, os_monotonic(), __ATOMIC_RELAXED);
+	__atomic_store_n(&tree_board()->tick_time, until, __ATOMIC_RELAXED);
 	__atomic_fetch_add(&tree_board()->tick, 1, __ATOMIC_RELEASE);
 }
 
-void tree_tick(void)
+void tree_tick(uint64_t until)
 {
 	uint64_t at, next;
 
 	pthread_rwlock_rdlock(&tree_state.life);
-	tree_tick_silently();
+	tree_tick_silently(until);
 	for (at = __atomic_exchange_n(&quiet, 0, __ATOMIC_ACQUIRE); at; at = next) {
 		next = tree_at(at)->next_quiet; /* marked, its thread may list it at once */
 		mark(tree_at(at));

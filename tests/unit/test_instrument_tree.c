@@ -133,11 +133,11 @@ static void time_goes_to_who_is_on_top(void **state)
 	begin(1 << 20);
 	saved_a = enter(1);
 	a = current();
-	tree_tick();
+	tree_tick(os_monotonic());
 	saved_b = enter(2); /* stamps: it was a's time */
 	b = current();
 	assert_int_equal(node(a)->stamps, 1);
-	tree_tick();
+	tree_tick(os_monotonic());
 	leave(saved_b); /* b's */
 	leave(saved_a); /* nobody's: no tick since */
 	assert_int_equal(node(b)->stamps, 1);
@@ -156,13 +156,13 @@ static void ticks_are_charged_not_stamps(void **state)
 	root = here(1, false)->root;
 	first = *when;
 	saved = enter(1);
-	tree_tick();
-	tree_tick();
+	tree_tick(os_monotonic());
+	tree_tick(os_monotonic());
 	second = *when;
 	leave(saved); /* later than the tick */
 	assert_true(node(child(root, 1))->wall == second - first);
 	saved = enter(2);
-	tree_tick();
+	tree_tick(os_monotonic());
 	leave(saved);
 	assert_true(node(child(root, 2))->wall == *when - second);
 	leave(enter(3));
@@ -185,20 +185,20 @@ static void ticks_reach_whoever_calls(void **state)
 	busy = here(1, false);
 	idle = here(2, false);
 	assert_true(!is_due(busy) && !is_due(idle));
-	tree_tick();
+	tree_tick(os_monotonic());
 	assert_true(is_due(busy) && is_due(idle));
 	saved = enter(1);
 	assert_true(!is_due(busy) && is_due(idle));
-	tree_tick();
+	tree_tick(os_monotonic());
 	assert_true(is_due(busy));
 	leave(saved);
 	assert_true(!is_due(busy));
 	/* whoever ends is not told, nor is the next owner missed */
 	tree_thread_end(1);
-	tree_tick();
+	tree_tick(os_monotonic());
 	assert_true(busy->key == 0);
 	busy = here(3, false);
-	tree_tick();
+	tree_tick(os_monotonic());
 	assert_true(is_due(busy));
 	tree_end();
 }
@@ -361,7 +361,7 @@ static void no_two_numbers_are_alike(void **state)
 	}
 	assert_int_equal(tree_threads(), THREADS);
 	for (k = 0; k < 10; k++) {
-		tree_tick();
+		tree_tick(os_monotonic());
 		for (i = 0; i < THREADS; i++)
 			leave(enter_as(7 + i * TREE_SLOT_COUNT, i & 1, 2));
 	}
@@ -598,7 +598,7 @@ static void a_timed_call_stands_for_those_since_the_last(void **state)
 	assert_true(node(at)->every == 3 && node(at)->hot && node(at)->due > node(at)->count &&
 		    node(at)->due <= node(at)->count + 8);
 	tree_tune(100, 0, TREE_RAREST);
-	tree_tick();
+	tree_tick(os_monotonic());
 	tree_stamp(at);
 	assert_true(node(at)->every == 1 && node(at)->ticked > 0);
 	tree_end();
@@ -636,7 +636,7 @@ static void waits_are_nodes(void **state)
 	tree_wait_begin(1, TREE_PARK); /* it waits already */
 	tree_wait_end(1, TREE_PARK);
 	assert_true(current() == wait);
-	tree_tick();
+	tree_tick(os_monotonic());
 	tree_wait_end(1, TREE_MONITOR);
 	assert_true(current() == a && node(wait)->wall > 0 && node(a)->wall == 0);
 	leave(saved);
@@ -674,7 +674,7 @@ static void ends_while_threads_call(void **state)
 			struct tree_thread t;
 			uint64_t at;
 
-			tree_tick();
+			tree_tick(os_monotonic());
 			if (i < tree_threads()) {
 				tree_thread((uint32_t)i, &t);
 				for (at = node(tree_context_at(t.context)->root)->first; at; at = node(at)->next)
