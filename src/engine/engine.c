@@ -246,6 +246,7 @@ static int start_events(struct buffer *notes, struct error *err)
 	force_nothing_lacks();
 	force_count_timers();
 	force_count_descriptors();
+	force_count_rings();
 	for (e = 0; e < event_count; e++) {
 		counted[e] = 0;
 		tell_zone(e);

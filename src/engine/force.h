@@ -37,6 +37,8 @@ int window_refused(const struct engine_event *e, struct error *err);
 void force_count_timers(void);
 /* The same of perf events: half of the limit of open files (perf.c). */
 void force_count_descriptors(void);
+/* And of large rings (perf.c). */
+void force_count_rings(void);
 /*
  * Perf descriptors from the command (transfer.c): whether there are such; one for TID, or a negative errno; the
  * running thread TID needs one, but must not wait for it: it will be armed by a thread of ours.

@@ -154,6 +154,48 @@ static void forget_fd(struct record_source *s, uint32_t e)
 	s->fd = -1;
 }
 
+/* ---- rings ---- */
+
+/*
+ * What comes while a thread is in the kernel waits in its ring: some 30 kernel stacks a page of 4 KB. Four pages for
+ * the threads that come first, one for the others; at most 2 MB in all, and a quarter of what may be locked.
+ */
+#define RING_LARGE (16u << 10)
+#define RINGS_LARGE (2u << 20)
+
+static size_t large_left; /* bytes of large rings that may be made yet; records' lock */
+
+void force_count_rings(void)
+{
+	large_left = (size_t)MIN(os_perf_memory() / 4, (uint64_t)RINGS_LARGE);
+}
+
+static bool is_large(size_t data)
+{
+	return data > os_perf_data_bytes(0);
+}
+
+static void *map_ring(int fd)
+{
+	size_t large = os_perf_data_bytes(RING_LARGE);
+	void *ring = is_large(large) && large <= large_left ? os_perf_map(fd, large) : NULL;
+
+	if (ring)
+		large_left -= large;
+	return ring ? ring : os_perf_map(fd, 0);
+}
+
+static void unmap_ring(struct record_source *s)
+{
+	size_t data = os_perf_unmap(s->ring);
+
+	if (is_large(data))
+		large_left += data;
+	s->ring = NULL;
+}
+
+/* ---- threads ---- */
+
 static int arm_perf(struct thread_record *r, uint32_t e)
 {
 	struct record_source *s = &r->sources[e];
@@ -177,7 +219,7 @@ static int arm_perf(struct thread_record *r, uint32_t e)
 	descriptors_left--;
 	s->fd = fd;
 	/* A breakpoint that brings no samples needs no room for them. */
-	s->ring = fails("ring") || force_event(e)->role != WINDOW_NONE ? NULL : os_perf_map(fd, 0);
+	s->ring = fails("ring") || force_event(e)->role != WINDOW_NONE ? NULL : map_ring(fd);
 	if (!s->ring && force_event(e)->role == WINDOW_NONE)
 		force_lacks(LACK_RING, -EPERM);
 	s->last_count = 0;
@@ -190,8 +232,7 @@ static int arm_perf(struct thread_record *r, uint32_t e)
 	rc = os_perf_signal(fd, tid, zone.signo);
 	if (rc) {
 		forget_fd(s, e);
-		os_perf_unmap(s->ring);
-		s->ring = NULL;
+		unmap_ring(s);
 		return rc;
 	}
 	/* Only now: a handler for another event looks at sources that are armed. */
@@ -240,8 +281,7 @@ static void disarm(struct thread_record *r, uint32_t e, bool at_work)
 		return;
 	}
 	forget_fd(s, e);
-	os_perf_unmap(s->ring);
-	s->ring = NULL;
+	unmap_ring(s);
 	atomic_store(&s->arm, ARM_NONE);
 }
 

@@ -1,5 +1,5 @@
 /*
- * limits.c - limits of this process: descriptors, pending signals.
+ * limits.c - limits of this process: descriptors, pending signals, locked memory.
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -53,4 +53,20 @@ unsigned os_descriptors_open(void)
 		count++;
 	closedir(dir);
 	return count > 3 ? count - 3 : 0; /* ".", ".." and the directory itself */
+}
+
+/* So much for each CPU to the user, and RLIMIT_MEMLOCK to the process. */
+uint64_t os_perf_memory(void)
+{
+	FILE *f = fopen("/proc/sys/kernel/perf_event_mlock_kb", "re");
+	struct rlimit limit;
+	unsigned kb = 0;
+
+	if (f && fscanf(f, "%u", &kb) != 1)
+		kb = 0;
+	if (f)
+		fclose(f);
+	if (getrlimit(RLIMIT_MEMLOCK, &limit))
+		limit.rlim_cur = 0;
+	return (uint64_t)kb * 1024 * os_cpus_online() + MIN((uint64_t)limit.rlim_cur, (uint64_t)1 << 30);
 }

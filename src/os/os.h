@@ -144,6 +144,8 @@ void *os_perf_map(int fd, size_t data);
 size_t os_perf_unmap(void *ring);
 /* How many bytes of data a ring has that was asked for with DATA. */
 size_t os_perf_data_bytes(size_t data);
+/* How much memory the kernel lets this user and this process lock for rings, bytes, those that are there included. */
+uint64_t os_perf_memory(void);
 /* Let FD send SIGNO to thread TID at each record, and switch it on. */
 int os_perf_signal(int fd, pid_t tid, int signo);
 int os_perf_disable(int fd);

@@ -3,6 +3,7 @@
 #include <linux/perf_event.h>
 
 #define CHAIN_LIMIT 256
+#define RECORD_MOST 1400 /* bytes of a sample with the 127 kernel frames that the kernel gives by default */
 
 static uint64_t word(const struct perf_reader *r, uint64_t position)
 {
@@ -24,11 +25,13 @@ void perf_ring_open(struct perf_reader *r, void *ring, bool scaled)
 	r->data = (const uint64_t *)(const void *)((const char *)ring + page->data_offset);
 	r->size = page->data_size;
 	r->scaled = scaled;
+	r->lost = 0;
 	r->head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
 	r->tail = page->data_tail;
 	/* More than the ring holds: the page was overwritten. */
 	if (r->head - r->tail > r->size)
 		r->tail = r->head;
+	r->full = r->head - r->tail + RECORD_MOST > r->size;
 }
 
 bool perf_ring_next(struct perf_reader *r)
@@ -46,6 +49,8 @@ bool perf_ring_next(struct perf_reader *r)
 			return false;
 		}
 		r->tail += size;
+		if (type == PERF_RECORD_LOST && size >= 24)
+			r->lost += word(r, at + 16);
 		if (type != PERF_RECORD_SAMPLE || size < fixed)
 			continue;
 		r->count = word(r, at + 8);

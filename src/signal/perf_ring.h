@@ -3,7 +3,8 @@
  *
  * One ring a thread and event; the kernel says in its first page where the data lies. A record is {header, u64 count,
  * u64 nr, u64 ips[nr]} (PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN, user part excluded). Hardware counters that the
- * kernel may share out have two more words after the count: ns enabled, ns running. The kernel writes at data_head, we
+ * kernel may share out have two more words after the count: ns enabled, ns running. Where there was no room, the next
+ * record that finds some says how many there were not: {header, u64 id, u64 lost}. The kernel writes at data_head, we
  * read up to it and store data_tail.
  */
 #ifndef JSTROBE_SIGNAL_PERF_RING_H
@@ -18,6 +19,8 @@ struct perf_reader {
 	uint64_t head, tail;
 	uint64_t count;    /* the event's count when the record was made: ns of CPU time, or events */
 	bool scaled;       /* counts are followed by the two times */
+	bool full;         /* at the opening there may not have been room for one more */
+	uint64_t lost;     /* samples that found no room, as far as records read so far say */
 	uint64_t chain;    /* position of the kernel addresses */
 	uint64_t chain_length;
 };

@@ -77,6 +77,32 @@ static void calm(struct record_source *s, uint32_t event, uint64_t time)
 	s->burst_cpu = cpu;
 }
 
+#define QUEUE_ROW 2 /* entries that a sample may take: with a note behind it */
+
+/*
+ * RING's record. If they filled the ring, the last one stands for what came after it, too: the thread was in the kernel
+ * all the while. If they fill the queue, it stands for those that find no room.
+ */
+static void ring_sample(struct thread_record *r, uint32_t event, uint64_t time, const struct perf_reader *ring,
+			const struct walk_regs *regs)
+{
+	struct record_source *s = &r->sources[event];
+	uint64_t weight = growth(s, ring->count);
+	bool last = ring->tail == ring->head;
+
+	if (unlikely(last && ring->full))
+		weight += growth(s, perf_count(s, ring->scaled));
+	record_take(r, event);
+	if (unlikely(!last && queue_room(take_queue(r)) < 2 * QUEUE_ROW)) {
+		record_lose(r, event, LOSS_queue_full, 0);
+		s->carried += weight;
+	} else {
+		take_sample(r, event, time, weight, ring, regs);
+	}
+	if (zone.events[event].quiet)
+		calm(s, event, time);
+}
+
 /*
  * Several records may stand behind one signal (the thread was in the kernel all the
  * while): each has a kernel stack of its own over the same user stack.
@@ -88,12 +114,10 @@ static void ring_samples(struct thread_record *r, uint32_t event, uint64_t time,
 	struct perf_reader ring;
 
 	perf_ring_open(&ring, s->ring, zone.events[event].scaled);
-	while (perf_ring_next(&ring)) {
-		record_take(r, event);
-		take_sample(r, event, time, growth(s, ring.count), &ring, regs);
-		if (zone.events[event].quiet)
-			calm(s, event, time);
-	}
+	while (perf_ring_next(&ring))
+		ring_sample(r, event, time, &ring, regs);
+	if (unlikely(ring.lost))
+		record_lose_many(r, event, LOSS_ring_full, ring.lost);
 	perf_ring_close(&ring);
 }
 

@@ -99,6 +99,13 @@ static inline bool queue_push_pair(struct queue *q, const struct sample *s, cons
 	return queue_push_row(q, row, ARRAY_LEN(row));
 }
 
+/* How many more it can take. Producer only; any context. */
+static inline uint64_t queue_room(const struct queue *q)
+{
+	return q->capacity - (atomic_load_explicit(&q->head, memory_order_relaxed) -
+			      atomic_load_explicit(&q->tail, memory_order_acquire));
+}
+
 /* Entries waiting. Consumer only. */
 static inline uint32_t queue_fill(const struct queue *q)
 {

@@ -229,6 +229,17 @@ static inline void record_take(struct thread_record *r, uint32_t event)
 			      memory_order_relaxed);
 }
 
+/* COUNT samples of R's EVENT were to be taken and are lost, their weight is not. Handlers of R's thread only. */
+static inline void record_lose_many(struct thread_record *r, uint32_t event, enum loss_reason why, uint64_t count)
+{
+	struct record_losses *l = &r->lost[event];
+
+	atomic_store_explicit(&l->taken, atomic_load_explicit(&l->taken, memory_order_relaxed) + count,
+			      memory_order_relaxed);
+	atomic_store_explicit(&l->count[why], atomic_load_explicit(&l->count[why], memory_order_relaxed) + count,
+			      memory_order_relaxed);
+}
+
 /* Count a lost sample of R's EVENT. Handlers of R's thread only. */
 static inline void record_lose(struct thread_record *r, uint32_t event, enum loss_reason why,
 			       uint64_t weight)

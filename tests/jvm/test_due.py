@@ -1,9 +1,31 @@
 """
-What is due to a thread is sampled, however large the kernel's pages are.
+What is due to a thread is sampled, however long it stays in the kernel, and however large the kernel's pages are.
 """
 import jvm
 import pytest
-from jvm import Program, record
+from jvm import Program, counted, record
+
+
+CALLS = {"overfull": ("0.1ms", 8, 48), "some": ("0.5ms", 3, 48), "few": ("1ms", 4, 24)}
+
+
+@pytest.mark.parametrize("kind", CALLS)
+def test_long_system_calls(jdk, kind, say):
+    """Calls in which tens and hundreds of samples are due: their time is theirs, not that of what runs next."""
+    interval, ms, megabytes = CALLS[kind]
+    with Program(jdk, "LongCalls", "memory", 2, ms, megabytes) as program:
+        program.work(0.5)
+        program.reset()
+        profile = record(program, "-e", "cpu", "-i", interval, "-d", counted("2", "10"))
+        truth = program.mark()
+    stacks = profile.of_thread("caller-")
+    call, compute = (profile.total("truth.LongCalls." + name, stacks) for name in ("call", "compute"))
+    known, seen = truth["call"] / (truth["call"] + truth["compute"]), call / (call + compute)
+    lost = profile.samples["lost"]
+    say(f"system calls of {megabytes} MB at {interval}, {jdk}: {seen:.1%} of the time in them, {known:.1%} by the "
+        f"threads' clocks; {profile.samples['taken']} taken, ring_full {lost['ring_full']}")
+    assert abs(seen - known) <= 0.05
+    assert profile.weight["lost"] <= 0.05 * profile.weight["total"], lost
 
 
 @pytest.mark.parametrize("page,least", [(16384, 0.9), (65536, 0.5)])

@@ -1,5 +1,6 @@
 /*
- * What is due to a thread comes, with the right stack and weight, however large the kernel's pages are.
+ * What is due to a thread comes, with the right stack and weight: however long it stays in the kernel, and however large
+ * the kernel's pages are.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,6 +8,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,9 +104,112 @@ static void work(uint64_t ns)
 		os_sleep(5 * NS_PER_MS);
 }
 
-/* ---- pages ---- */
+static uint64_t lost_samples(const struct profile *p)
+{
+	uint64_t sum = 0;
+	int i;
+
+	for (i = 0; i < LOSS_REASONS; i++)
+		sum += p->lost[i];
+	return sum;
+}
+
+/* ---- system calls longer than many intervals ---- */
+
+#define FILE_BYTES (48u << 20)
 
 static atomic_bool enough;
+static char *room;
+static int file;
+
+NOINLINE static void in_kernel(void)
+{
+	ssize_t n = pread(file, room, FILE_BYTES, 0);
+
+	if (n != (ssize_t)FILE_BYTES)
+		print_message("pread: %zd\n", n);
+	__asm__ volatile("" ::: "memory");
+}
+
+NOINLINE static void in_user(uint64_t ns)
+{
+	harness_burn(ns);
+	__asm__ volatile("" ::: "memory");
+}
+
+static uint64_t kernel_time, user_time;
+
+static void *long_calls(void *arg)
+{
+	uint64_t user_ns = *(uint64_t *)arg;
+
+	while (!atomic_load(&enough)) {
+		uint64_t begin = os_thread_cpu(os_gettid()), middle;
+
+		in_kernel();
+		middle = os_thread_cpu(os_gettid());
+		in_user(user_ns);
+		kernel_time += middle - begin;
+		user_time += os_thread_cpu(os_gettid()) - middle;
+	}
+	return NULL;
+}
+
+static void make_file(void)
+{
+	file = memfd_create("long", MFD_CLOEXEC);
+	assert_true(file >= 0);
+	room = malloc(FILE_BYTES);
+	memset(room, 1, FILE_BYTES);
+	assert_int_equal(write(file, room, FILE_BYTES), FILE_BYTES);
+}
+
+/* With user phases so short, and so long, that the call's time would go to them, were it lost. */
+static void long_calls_of(uint64_t interval, uint64_t user_ns, uint32_t queue, bool overflows)
+{
+	const struct profile *p;
+	uint64_t in_call, all;
+	pthread_t thread;
+	double known, seen;
+
+	atomic_store(&enough, false);
+	kernel_time = user_time = 0;
+	start("cpu", interval, queue, "");
+	assert_int_equal(pthread_create(&thread, NULL, long_calls, &user_ns), 0);
+	records_scan();
+	work(3 * NS_PER_S / 2);
+	atomic_store(&enough, true);
+	pthread_join(thread, NULL);
+	p = harness_stop();
+	in_call = weight_of(p, "in_kernel");
+	all = in_call + weight_of(p, "in_user");
+	known = (double)kernel_time / (double)(kernel_time + user_time);
+	seen = (double)in_call / (double)all;
+	print_message("interval %llu us: in the call %.1f %% of %.1f, %llu taken, %llu stored, ring_full %llu, "
+		      "queue_full %llu\n", (unsigned long long)(interval / 1000), 100 * seen, 100 * known,
+		      (unsigned long long)p->taken, (unsigned long long)p->stored,
+		      (unsigned long long)p->lost[LOSS_ring_full], (unsigned long long)p->lost[LOSS_queue_full]);
+	assert_int_equal(p->taken, p->stored + lost_samples(p));
+	assert_true(fabs(seen - known) < 0.05);
+	assert_true(harness_lost_weight(p) * 20 < all);
+	if (overflows)
+		assert_true(p->lost[LOSS_ring_full] > 0);
+	harness_end();
+}
+
+static void long_system_calls(void **state)
+{
+	if (!perf_is_here())
+		skip();
+	make_file();
+	long_calls_of(100 * NS_PER_US, 8 * NS_PER_MS, 2000, true);
+	long_calls_of(200 * NS_PER_US, NS_PER_MS, 200, false);
+	long_calls_of(500 * NS_PER_US, 8 * NS_PER_MS, 200, false);
+	close(file);
+	free(room);
+}
+
+/* ---- pages ---- */
 
 NOINLINE static void computing(void)
 {
@@ -164,7 +269,7 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(large_pages),
+		T(long_system_calls), T(large_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,6 +114,7 @@ static void several(void **state)
 	assert_true(perf_ring_next(&r));
 	assert_int_equal(r.count, 2000);
 	assert_int_equal(r.chain_length, 4);
+	assert_int_equal(r.lost, 77);
 	assert_true(perf_ring_address(&r, 0) == 0); /* a context marker is no address */
 	for (i = 1; i < 4; i++)
 		assert_true(perf_ring_address(&r, i) == 0xffffffff81000000ull + 2000 + i);
@@ -121,6 +122,26 @@ static void several(void **state)
 	assert_false(perf_ring_next(&r));
 	perf_ring_close(&r);
 	assert_true(page->data_tail == page->data_head);
+}
+
+/* No sample fits any more: some may be missing. */
+static void filled(void **state)
+{
+	struct perf_reader r;
+	uint64_t n = 0;
+
+	reset(8);
+	while (page->data_head + 24 + 8 * 120 <= 8 + PAGE)
+		write_sample(n++, 120);
+	perf_ring_open(&r, ring, false);
+	assert_true(r.full);
+	while (perf_ring_next(&r))
+		n--;
+	assert_int_equal(n, 0);
+	perf_ring_close(&r);
+	write_sample(1, 120);
+	perf_ring_open(&r, ring, false);
+	assert_false(r.full);
 }
 
 /* A ring without room for data, as a kernel with large pages makes where too little was asked for. */
@@ -260,6 +281,7 @@ static void random_bytes(void **state)
 	cmocka_unit_test_prestate_setup_teardown(none, next_shape, NULL, (void *)&shapes[i]), \
 	cmocka_unit_test_prestate_setup_teardown(scaled, next_shape, NULL, (void *)&shapes[i]), \
 	cmocka_unit_test_prestate_setup_teardown(several, next_shape, NULL, (void *)&shapes[i]), \
+	cmocka_unit_test_prestate_setup_teardown(filled, next_shape, NULL, (void *)&shapes[i]), \
 	cmocka_unit_test_prestate_setup_teardown(no_data, next_shape, NULL, (void *)&shapes[i]), \
 	cmocka_unit_test_prestate_setup_teardown(wrapped, next_shape, NULL, (void *)&shapes[i]), \
 	cmocka_unit_test_prestate_setup_teardown(senseless_sizes, next_shape, NULL, (void *)&shapes[i]), \
