@@ -207,6 +207,7 @@ static void tell_zone(uint32_t e)
 	z->turns = event->turns;
 	z->waits = event->waits;
 	zone.quiet |= z->quiet;
+	zone.asked |= z->turns != TURNS_NONE || z->waits;
 	if (event->fallback || event->ops == &engine_ctimer)
 		zone.timer_event = e;
 	atomic_store(&zone.raised[e], 0);
@@ -239,7 +240,7 @@ static int start_events(struct buffer *notes, struct error *err)
 	uint32_t e;
 	int rc;
 
-	zone.quiet = false;
+	zone.quiet = zone.asked = false;
 	zone.timer_event = 0;
 	zone.event_count = event_count;
 	window_start(&options);

@@ -15,6 +15,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "cpu.h"
 #include "os/os.h"
 
 void os_perf_attr(const struct os_perf *spec, struct perf_event_attr *attr)
@@ -27,7 +28,8 @@ void os_perf_attr(const struct os_perf *spec, struct perf_event_attr *attr)
 	attr->config2 = spec->config2;                                      /* bp_len, too */
 	attr->bp_type = spec->bp_type;
 	attr->sample_period = spec->period;
-	attr->sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN;
+	attr->sample_type = PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER;
+	attr->sample_regs_user = 1ull << CPU_PERF_SP | 1ull << CPU_PERF_PC;
 	if (spec->scaled)
 		attr->read_format =
 			PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING;
@@ -40,12 +42,17 @@ void os_perf_attr(const struct os_perf *spec, struct perf_event_attr *attr)
 	attr->wakeup_events = 1;
 }
 
-/* What an older kernel may not know; false: nothing of that was asked for. */
+/* What an older kernel, or one for another CPU, may not know; false: nothing of that was asked for. */
 static bool drop_new_bits(struct perf_event_attr *attr)
 {
-	if (!attr->remove_on_exec)
+	if (attr->remove_on_exec) {
+		attr->remove_on_exec = 0;
+		return true;
+	}
+	if (!attr->sample_regs_user)
 		return false;
-	attr->remove_on_exec = 0;
+	attr->sample_regs_user = 0;
+	attr->sample_type &= ~(uint64_t)PERF_SAMPLE_REGS_USER;
 	return true;
 }
 
@@ -58,7 +65,7 @@ int os_perf_open(pid_t tid, const struct os_perf *spec)
 	do
 		fd = (int)syscall(SYS_perf_event_open, &attr, tid, (int)spec->only_cpu - 1, -1,
 				  PERF_FLAG_FD_CLOEXEC);
-	while (fd < 0 && errno == EINVAL && drop_new_bits(&attr));
+	while (fd < 0 && (errno == EINVAL || errno == ENOSYS) && drop_new_bits(&attr));
 	if (fd < 0)
 		return -errno;
 	if (spec->filter && ioctl(fd, PERF_EVENT_IOC_SET_FILTER, spec->filter)) {

@@ -1,7 +1,10 @@
 /*
  * handler.c - what happens when a thread's signal goes off.
  *
- *   whose signal, whose thread? ─▶ take.c: walk ─▶ intern the trace ─▶ push into the thread's queue
+ *   whose signal, whose thread? ─▶ what is due? ─▶ take.c: walk ─▶ intern the trace ─▶ push into the thread's queue
+ *
+ * All that is due to the thread is served, whatever the signal was sent for: while one is pending, others of its number
+ * are dropped by the kernel. What waited for the next one instead would come with another moment's stack.
  *
  * Bounded time, no allocation, no lock, errno kept. A sample that cannot be kept
  * is counted under its reason with its weight.
@@ -116,101 +119,17 @@ static enum entrance enter(struct thread_record *r)
 	return GONE;
 }
 
-/* R has been entered: its sample of WEIGHT, or the reason why there is none. */
-static void take_or_lose(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight, void *context)
-{
-	enum loss_reason why = take_refusal(r);
-	struct walk_regs regs;
+/* What a signal was sent for. */
+enum sender { SENT_BY_PERF, SENT_BY_TIMER, SENT_BY_PROCESS_TIMER, SENT_BY_TURN, SENT_BY_GONE, SENT_BY_STRANGER };
 
-	if (why != LOSS_REASONS) {
-		record_lose(r, event, why, weight);
-		return;
-	}
-	perf_hush(r, true);
-	if (unlikely(zone.windowed))
-		window_look(r, RECORD_EVENTS, time);
-	context_read(context, &regs);
-	take_sample(r, event, time, weight, NULL, &regs);
-	perf_hush(r, false);
-}
+struct call {
+	enum sender sender;
+	uint32_t event;
+	uint64_t weight;    /* of the sample that comes of it, where no record says more; 0: none may come of it */
+	uint64_t time;
+};
 
-/* The whole of a signal that brings one sample of WEIGHT. */
-static void one_sample(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,
-		       void *context)
-{
-	enum entrance entrance = enter(r);
-
-	if (entrance == GONE) {
-		lose_unknown(event, LOSS_disabled, weight);
-		return;
-	}
-	record_take(r, event);
-	if (entrance == BUSY) {
-		record_lose(r, event, LOSS_recursion, 0);
-		r->sources[event].carried += weight;
-		return;
-	}
-	take_or_lose(r, event, time, weight, context);
-	handler_leave(r);
-}
-
-/* A signal that is not our engine's: whoever had it before us gets it. */
-static void pass_on(int signo, siginfo_t *info, void *context)
-{
-	const struct sigaction *old = &zone.former;
-
-	if (old->sa_flags & SA_SIGINFO)
-		old->sa_sigaction(signo, info, context);
-	else if (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN)
-		old->sa_handler(signo);
-}
-
-static void on_perf(siginfo_t *info, void *context)
-{
-	uint64_t time = clock_ns(CLOCK_MONOTONIC);
-	struct thread_record *r = NULL;
-	uint32_t word = 0, event = 0;
-
-	if ((uint32_t)info->si_fd < ZONE_FDS)
-		word = atomic_load_explicit(&zone.record_of_fd[info->si_fd], memory_order_acquire);
-	if (word) {
-		event = (word - 1) % RECORD_EVENTS;
-		r = identify(&zone.records.records[(word - 1) / RECORD_EVENTS]);
-	}
-	if (!r) {
-		lose_unknown(event, unknown_why(), zone.events[event].interval);
-		return;
-	}
-	switch (enter(r)) {
-	case ENTERED:
-		perf_samples(r, event, time, context);
-		handler_leave(r);
-		break;
-	case BUSY:
-		break; /* the ring keeps the records: they are read, and counted, with the next signal */
-	case GONE:
-		lose_unknown(event, LOSS_disabled, zone.events[event].interval);
-	}
-}
-
-static void on_timer(siginfo_t *info, void *context)
-{
-	uint64_t time = clock_ns(CLOCK_MONOTONIC);
-	struct thread_record *hint, *r = NULL;
-	uint32_t event = zone.timer_event;
-	uint64_t weight;
-
-	weight = zone.events[event].interval *
-		 ((uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0) + 1);
-	hint = info->si_value.sival_ptr;
-	/* The pointer is only believed if it lies in the table. */
-	if (hint >= zone.records.records && hint < zone.records.records + RECORD_LIMIT)
-		r = identify(hint);
-	if (r)
-		one_sample(r, event, time, weight, context);
-	else
-		lose_unknown(event, unknown_why(), weight);
-}
+/* ---- what is due ---- */
 
 /* What a sample by turns weighs: the time since the last one, by its clock. */
 static uint64_t turn_weight(struct record_source *s, uint32_t event, uint64_t time)
@@ -223,46 +142,181 @@ static uint64_t turn_weight(struct record_source *s, uint32_t event, uint64_t ti
 }
 
 /*
- * Somebody asks for a sample of R. Whatever becomes of it, the question is answered once; one
- * that is not (this thread was inside the profiler, its record was closed) is counted by who asked.
+ * A thread of the engine may have asked for a sample of R's EVENT. Whatever becomes of it, the question is answered
+ * once; one that is not (this thread was inside the profiler, its record was closed) is counted by who asked. WHY: that
+ * it cannot be taken, or LOSS_REASONS.
  */
-static void answer(struct thread_record *r, uint32_t event, uint64_t time, void *context)
+static void answer(struct thread_record *r, uint32_t event, enum loss_reason why, uint64_t time,
+		   const struct walk_regs *regs)
 {
 	struct record_source *s = &r->sources[event];
-	uint32_t asked;
+	uint32_t asked = atomic_load_explicit(&s->asked, memory_order_acquire);
 
-	if (enter(r) != ENTERED)
+	if (atomic_load_explicit(&s->arm, memory_order_relaxed) != ARM_TURNS ||
+	    asked == atomic_load_explicit(&s->answered, memory_order_relaxed))
 		return;
-	asked = atomic_load_explicit(&s->asked, memory_order_acquire);
-	if (atomic_load_explicit(&s->arm, memory_order_relaxed) == ARM_TURNS &&
-	    asked != atomic_load_explicit(&s->answered, memory_order_relaxed)) {
-		take_or_lose(r, event, time, turn_weight(s, event, time), context);
-		atomic_store_explicit(&s->answered, asked, memory_order_release);
-	}
-	handler_leave(r);
+	if (why == LOSS_REASONS)
+		take_sample(r, event, time, turn_weight(s, event, time), NULL, regs);
+	else
+		record_lose(r, event, why, turn_weight(s, event, time));
+	atomic_store_explicit(&s->answered, asked, memory_order_release);
 }
 
-/* False: it is not a signal of ours. */
-static bool on_turn(siginfo_t *info, void *context)
+static void answer_all(struct thread_record *r, enum loss_reason why, uint64_t time, const struct walk_regs *regs)
 {
-	uint64_t time = clock_ns(CLOCK_MONOTONIC);
+	uint32_t e;
+
+	for (e = 0; e < zone.event_count; e++)
+		if (zone.events[e].turns)
+			answer(r, e, why, time, regs);
+}
+
+/* Nothing may be taken of R, for WHY; a ring and a descriptor may be going away under us: not a look at them. */
+static void refuse(struct thread_record *r, const struct call *c, enum loss_reason why)
+{
+	if (c->weight && zone.events[c->event].role == WINDOW_NONE) {
+		record_take(r, c->event);
+		record_lose(r, c->event, why, c->weight);
+	}
+	answer_all(r, why, c->time, NULL);
+}
+
+static bool is_timer(const struct call *c)
+{
+	return c->sender == SENT_BY_TIMER || c->sender == SENT_BY_PROCESS_TIMER;
+}
+
+/* R has been entered: take all that is due, C among it. */
+static void serve(struct thread_record *r, const struct call *c, void *context)
+{
+	enum loss_reason why = take_refusal(r);
+	struct walk_regs regs;
+
+	if (unlikely(why != LOSS_REASONS)) {
+		refuse(r, c, why);
+		return;
+	}
+	perf_hush(r, true);
+	if (unlikely(zone.windowed))
+		window_look(r, c->sender == SENT_BY_PERF ? c->event : RECORD_EVENTS, c->time);
+	context_read(context, &regs);
+	if (is_timer(c)) {
+		record_take(r, c->event);
+		take_sample(r, c->event, c->time, c->weight, NULL, &regs);
+	}
+	perf_samples(r, c->sender == SENT_BY_PERF ? c->event : RECORD_EVENTS, c->time, &regs);
+	if (zone.asked)
+		answer_all(r, LOSS_REASONS, c->time, &regs);
+	perf_hush(r, false);
+}
+
+/*
+ * This thread is inside the profiler. A ring keeps its records: they are looked at, and found to be too late, with the
+ * next signal; a turn's question stays open.
+ */
+static void put_off(struct thread_record *r, const struct call *c)
+{
+	if (!is_timer(c))
+		return;
+	record_take(r, c->event);
+	record_lose(r, c->event, LOSS_recursion, 0);
+	r->sources[c->event].carried += c->weight;
+}
+
+/* C has come to the thread that may be HINT's. */
+static void come_in(struct thread_record *hint, const struct call *c, void *context)
+{
+	struct thread_record *r = identify(hint);
+	uint32_t e;
+
+	if (!r) {
+		if (c->weight)
+			lose_unknown(c->event, unknown_why(), c->weight);
+		return;
+	}
+	switch (enter(r)) {
+	case ENTERED:
+		serve(r, c, context);
+		handler_leave(r);
+		break;
+	case BUSY:
+		put_off(r, c);
+		break;
+	case GONE:
+		if (c->weight)
+			lose_unknown(c->event, LOSS_disabled, c->weight);
+		return;
+	}
+	for (e = 0; zone.asked && e < zone.event_count; e++)
+		if (zone.events[e].waits)
+			wait_answer(r, e, context);
+}
+
+/* ---- signals ---- */
+
+/* A signal that is not our engine's: whoever had it before us gets it. */
+static void pass_on(int signo, siginfo_t *info, void *context)
+{
+	const struct sigaction *old = &zone.former;
+
+	if (old->sa_flags & SA_SIGINFO)
+		old->sa_sigaction(signo, info, context);
+	else if (old->sa_handler != SIG_DFL && old->sa_handler != SIG_IGN)
+		old->sa_handler(signo);
+}
+
+/* Of what sent C nothing is known any more: its sample is lost. Returns no hint. */
+static struct thread_record *of_gone(struct call *c)
+{
+	lose_unknown(c->event, unknown_why(), c->weight);
+	c->sender = SENT_BY_GONE;
+	c->weight = 0;
+	return NULL;
+}
+
+/* The record that a perf event's descriptor stands for, and its event. */
+static struct thread_record *of_perf(const siginfo_t *info, struct call *c)
+{
+	uint32_t word = 0;
+
+	c->sender = SENT_BY_PERF;
+	if ((uint32_t)info->si_fd < ZONE_FDS)
+		word = atomic_load_explicit(&zone.record_of_fd[info->si_fd], memory_order_acquire);
+	if (word)
+		c->event = (word - 1) % RECORD_EVENTS;
+	c->weight = zone.events[c->event].interval;
+	return word ? &zone.records.records[(word - 1) / RECORD_EVENTS] : of_gone(c);
+}
+
+static struct thread_record *of_timer(const siginfo_t *info, struct call *c)
+{
+	struct thread_record *hint = info->si_value.sival_ptr;
+
+	c->sender = SENT_BY_TIMER;
+	c->event = zone.timer_event;
+	c->weight = zone.events[c->event].interval * ((uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0) + 1);
+	/* The pointer is only believed if it lies in the table. */
+	return hint >= zone.records.records && hint < zone.records.records + RECORD_LIMIT ? hint : of_gone(c);
+}
+
+static struct thread_record *of_turn(const siginfo_t *info, struct call *c)
+{
 	uintptr_t word = (uintptr_t)info->si_value.sival_ptr;
 	uint32_t event = word % RECORD_EVENTS;
 	uintptr_t at = word - event - (uintptr_t)zone.records.records;
-	struct thread_record *r;
 
-	if (word < (uintptr_t)zone.records.records || at / sizeof(*r) >= RECORD_LIMIT || at % sizeof(*r))
-		return false;
-	r = identify(&zone.records.records[at / sizeof(*r)]);
-	if (r && zone.events[event].turns)
-		answer(r, event, time, context);
-	else if (r && zone.events[event].waits)
-		wait_answer(r, event, context);
-	return true;
+	if (word < (uintptr_t)zone.records.records || at / sizeof(struct thread_record) >= RECORD_LIMIT ||
+	    at % sizeof(struct thread_record))
+		return NULL;
+	c->sender = SENT_BY_TURN;
+	c->event = event;
+	return &zone.records.records[at / sizeof(struct thread_record)];
 }
 
 void handler_thread(int signo, siginfo_t *info, void *context)
 {
+	struct call c = {.sender = SENT_BY_STRANGER};
+	struct thread_record *hint = NULL;
 	int saved = errno;
 	uint32_t entered;
 
@@ -272,14 +326,15 @@ void handler_thread(int signo, siginfo_t *info, void *context)
 	}
 	prefetch(context);
 	entered = fault_enter(context);
-	if (info->si_code == SI_QUEUE) {
-		if (!on_turn(info, context))
-			pass_on(signo, info, context);
-	} else if (info->si_code == SI_TIMER)
-		on_timer(info, context);
+	c.time = clock_ns(CLOCK_MONOTONIC);
+	if (info->si_code == SI_QUEUE)
+		hint = of_turn(info, &c);
+	else if (info->si_code == SI_TIMER)
+		hint = of_timer(info, &c);
 	else if (info->si_code > 0)
-		on_perf(info, context);
-	else
+		hint = of_perf(info, &c);
+	come_in(hint, &c, context);
+	if (c.sender == SENT_BY_STRANGER)
 		pass_on(signo, info, context);
 	fault_leave(entered);
 	errno = saved;
@@ -305,11 +360,10 @@ static uint64_t process_growth(void)
 
 void handler_itimer(int signo, siginfo_t *info, void *context)
 {
+	struct call c = {.sender = SENT_BY_PROCESS_TIMER, .time = clock_ns(CLOCK_MONOTONIC)};
 	int saved = errno;
-	uint64_t time = clock_ns(CLOCK_MONOTONIC);
 	struct thread_record *r;
 	uint32_t entered;
-	uint64_t weight;
 
 	if (zone_in_child() || info->si_code != SI_KERNEL) {
 		pass_on(signo, info, context);
@@ -318,14 +372,12 @@ void handler_itimer(int signo, siginfo_t *info, void *context)
 	}
 	prefetch(context);
 	entered = fault_enter(context);
-	weight = process_growth();
+	c.weight = process_growth();
 	r = identify(NULL);
-	if (!r)
-		lose_unknown(0, unknown_why(), weight);
-	else if (r->own)
-		atomic_fetch_add_explicit(&zone.own_weight, weight, memory_order_relaxed);
+	if (r && r->own)
+		atomic_fetch_add_explicit(&zone.own_weight, c.weight, memory_order_relaxed);
 	else
-		one_sample(r, 0, time, weight, context);
+		come_in(r, &c, context);
 	fault_leave(entered);
 	errno = saved;
 }

@@ -2,6 +2,8 @@
 
 #include <linux/perf_event.h>
 
+#include "cpu.h"
+
 #define CHAIN_LIMIT 256
 #define RECORD_MOST 1400 /* bytes of a sample with the 127 kernel frames that the kernel gives by default */
 
@@ -34,6 +36,27 @@ void perf_ring_open(struct perf_reader *r, void *ring, bool scaled)
 	r->full = r->head - r->tail + RECORD_MOST > r->size;
 }
 
+/* Of the sample at AT, SIZE bytes long, whose addresses begin FIXED bytes from there. */
+static void read_sample(struct perf_reader *r, uint64_t at, uint64_t size, uint64_t fixed)
+{
+	uint64_t length, room = (size - fixed) / 8;
+
+	r->count = word(r, at + 8);
+	if (r->scaled)
+		r->count = perf_scaled(r->count, word(r, at + 16), word(r, at + 24));
+	r->chain = at + fixed;
+	length = word(r, r->chain - 8);
+	r->chain_length = MIN(length, MIN(room, (uint64_t)CHAIN_LIMIT));
+	r->placed = length <= room && room - length >= 3 &&
+		    word(r, r->chain + length * 8) != PERF_SAMPLE_REGS_ABI_NONE;
+	if (r->placed) {
+		uint64_t first = r->chain + length * 8 + 8; /* of the lower number */
+
+		r->sp = word(r, first + (CPU_PERF_SP > CPU_PERF_PC) * 8);
+		r->pc = word(r, first + (CPU_PERF_PC > CPU_PERF_SP) * 8);
+	}
+}
+
 bool perf_ring_next(struct perf_reader *r)
 {
 	uint64_t fixed = r->scaled ? 40 : 24; /* header, what was read, number of addresses */
@@ -53,12 +76,8 @@ bool perf_ring_next(struct perf_reader *r)
 			r->lost += word(r, at + 16);
 		if (type != PERF_RECORD_SAMPLE || size < fixed)
 			continue;
-		r->count = word(r, at + 8);
-		if (r->scaled)
-			r->count = perf_scaled(r->count, word(r, at + 16), word(r, at + 24));
-		r->chain = at + fixed;
-		r->chain_length = word(r, r->chain - 8);
-		r->chain_length = MIN(r->chain_length, MIN((size - fixed) / 8, (uint64_t)CHAIN_LIMIT));
+		r->in_kernel = (header >> 32 & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+		read_sample(r, at, size, fixed);
 		return true;
 	}
 	return false;

@@ -78,10 +78,38 @@ static void calm(struct record_source *s, uint32_t event, uint64_t time)
 }
 
 #define QUEUE_ROW 2 /* entries that a sample may take: with a note behind it */
+#define RESTART 16 /* a system call that is made again is at its own instruction, not behind it */
+
+/* Whether the thread has not been in user mode between RING's record and REGS, as far as the record tells. */
+static bool is_there_still(const struct perf_reader *ring, const struct walk_regs *regs)
+{
+	uint64_t off = ring->pc > regs->pc ? ring->pc - regs->pc : regs->pc - ring->pc;
+
+	return !ring->placed || (ring->sp == regs->sp && off <= RESTART);
+}
+
+#define OWN_STACK 8192 /* of this handler, below what it was given */
+
+/* Whether RING's record was made when the signal had been delivered, before the ring was opened. */
+static bool is_own(const struct perf_reader *ring, const struct walk_regs *regs)
+{
+	uintptr_t top = (uintptr_t)regs->all;
+
+	return ring->placed && ring->sp <= top && top - ring->sp < OWN_STACK;
+}
 
 /*
- * RING's record. If they filled the ring, the last one stands for what came after it, too: the thread was in the kernel
- * all the while. If they fill the queue, it stands for those that find no room.
+ * Whether RING's record, the LAST or not, is of the stack at REGS. In user mode the signal comes some instructions
+ * later. A thread that blocks its signals has gone on since: what it did is not known any more.
+ */
+static bool is_of(const struct perf_reader *ring, const struct walk_regs *regs, bool last)
+{
+	return (last && !ring->in_kernel && !ring->full) || is_there_still(ring, regs);
+}
+
+/*
+ * RING's record, the LAST or not. If they filled the ring, the last one stands for what came after it, too; if they
+ * fill the queue, for those that find no room.
  */
 static void ring_sample(struct thread_record *r, uint32_t event, uint64_t time, const struct perf_reader *ring,
 			const struct walk_regs *regs)
@@ -93,7 +121,12 @@ static void ring_sample(struct thread_record *r, uint32_t event, uint64_t time, 
 	if (unlikely(last && ring->full))
 		weight += growth(s, perf_count(s, ring->scaled));
 	record_take(r, event);
-	if (unlikely(!last && queue_room(take_queue(r)) < 2 * QUEUE_ROW)) {
+	if (unlikely(is_own(ring, regs))) {
+		/* What passed until then is the stack's, its kernel part is not known: there may have been no room. */
+		take_sample(r, event, time, weight, NULL, regs);
+	} else if (unlikely(!is_of(ring, regs, last))) {
+		record_lose(r, event, LOSS_signal_late, weight);
+	} else if (unlikely(!last && queue_room(take_queue(r)) < 2 * QUEUE_ROW)) {
 		record_lose(r, event, LOSS_queue_full, 0);
 		s->carried += weight;
 	} else {
@@ -104,8 +137,26 @@ static void ring_sample(struct thread_record *r, uint32_t event, uint64_t time, 
 }
 
 /*
- * Several records may stand behind one signal (the thread was in the kernel all the
- * while): each has a kernel stack of its own over the same user stack.
+ * What has come into RING since it was opened was made in this handler, which takes longer than a short interval. Their
+ * time is the next sample's: to take them would take as long again.
+ */
+static void ring_own(struct thread_record *r, uint32_t event, struct perf_reader *ring)
+{
+	struct record_source *s = &r->sources[event];
+
+	perf_ring_close(ring);
+	perf_ring_open(ring, s->ring, ring->scaled);
+	while (perf_ring_next(ring)) {
+		record_take(r, event);
+		record_lose(r, event, LOSS_recursion, 0);
+		s->carried += growth(s, ring->count);
+	}
+	record_lose_many(r, event, LOSS_ring_full, ring->lost);
+}
+
+/*
+ * Several records may stand behind one signal (the thread was in the kernel all the while): each has a kernel stack of
+ * its own over the same user stack.
  */
 static void ring_samples(struct thread_record *r, uint32_t event, uint64_t time,
 			 const struct walk_regs *regs)
@@ -114,10 +165,14 @@ static void ring_samples(struct thread_record *r, uint32_t event, uint64_t time,
 	struct perf_reader ring;
 
 	perf_ring_open(&ring, s->ring, zone.events[event].scaled);
-	while (perf_ring_next(&ring))
-		ring_sample(r, event, time, &ring, regs);
-	if (unlikely(ring.lost))
-		record_lose_many(r, event, LOSS_ring_full, ring.lost);
+	if (perf_ring_next(&ring)) {
+		do
+			ring_sample(r, event, time, &ring, regs);
+		while (perf_ring_next(&ring));
+		if (unlikely(ring.lost))
+			record_lose_many(r, event, LOSS_ring_full, ring.lost);
+		ring_own(r, event, &ring);
+	}
 	perf_ring_close(&ring);
 }
 
@@ -136,24 +191,10 @@ static void bare_sample(struct thread_record *r, uint32_t event, bool signal, ui
 		calm(s, event, time);
 }
 
-void perf_samples(struct thread_record *r, uint32_t event, uint64_t time, void *context)
+void perf_samples(struct thread_record *r, uint32_t event, uint64_t time, const struct walk_regs *regs)
 {
-	enum loss_reason why = take_refusal(r);
-	struct walk_regs regs;
 	uint32_t e;
 
-	if (why != LOSS_REASONS && zone.events[event].role != WINDOW_NONE)
-		return;
-	if (why != LOSS_REASONS) {
-		/* Ring and descriptor may be going away under us: not a look at them. */
-		record_take(r, event);
-		record_lose(r, event, why, zone.events[event].interval);
-		return;
-	}
-	perf_hush(r, true);
-	if (unlikely(zone.windowed))
-		window_look(r, event, time);
-	context_read(context, &regs);
 	for (e = 0; e < zone.event_count; e++) {
 		struct record_source *s = &r->sources[e];
 
@@ -162,9 +203,8 @@ void perf_samples(struct thread_record *r, uint32_t event, uint64_t time, void *
 		    atomic_load_explicit(&s->arm, memory_order_acquire) != ARM_PERF)
 			continue;
 		if (s->ring)
-			ring_samples(r, e, time, &regs);
+			ring_samples(r, e, time, regs);
 		else
-			bare_sample(r, e, e == event, time, &regs);
+			bare_sample(r, e, e == event, time, regs);
 	}
-	perf_hush(r, false);
 }

@@ -9,10 +9,10 @@
 #include "signal/walk.h"
 
 /*
- * Take all samples of R that wait. EVENT sent the signal; those of other events may have been merged
- * into it, so all are looked at.
+ * Take all samples of R that wait. EVENT sent the signal, or none of them did (RECORD_EVENTS); those of others may have
+ * been merged into it, so all are looked at.
  */
-void perf_samples(struct thread_record *r, uint32_t event, uint64_t time, void *context);
+void perf_samples(struct thread_record *r, uint32_t event, uint64_t time, const struct walk_regs *regs);
 /* Switch R's events that our own work could cause off (ON: there is quiet) or on again. */
 void perf_hush(struct thread_record *r, bool on);
 

@@ -66,6 +66,7 @@ struct zone {
 	struct zone_event events[RECORD_EVENTS];
 	uint32_t event_count;
 	uint32_t timer_event;                   /* the one that timers stand for */
+	bool asked;                             /* of one of them threads are asked: it has turns, or waits */
 	bool quiet;                             /* one of them is */
 	bool windowed;                          /* one of them has a role */
 	int signo;                              /* the signal of the engine in force */

@@ -1,6 +1,9 @@
 """
-What is due to a thread is sampled, however long it stays in the kernel, and however large the kernel's pages are.
+What is due to a thread is sampled, with the right stack: however long it stays in the kernel, whatever signal comes
+first, and however large the kernel's pages are.
 """
+import itertools
+
 import jvm
 import pytest
 from jvm import Program, counted, record
@@ -26,6 +29,27 @@ def test_long_system_calls(jdk, kind, say):
         f"threads' clocks; {profile.samples['taken']} taken, ring_full {lost['ring_full']}")
     assert abs(seen - known) <= 0.05
     assert profile.weight["lost"] <= 0.05 * profile.weight["total"], lost
+
+
+READS = {"vfs_read", "read_zero", "read_iter_zero", "shmem_file_read_iter", "ksys_pread64", "__x64_sys_pread64"}
+
+
+@pytest.mark.parametrize("events,interval", itertools.product(["cpu,wall", "cpu,lock,wall"], ["100us", "1ms"]))
+def test_no_impossible_stacks(jdk, events, interval, say):
+    """Kernel frames of a read stand over who reads, whatever else sends signals."""
+    if not jvm.SOAK and (events, interval) == ("cpu,lock,wall", "100us"):
+        pytest.skip("only with full counts (make soak): three events at one interval in the short ones")
+    with Program(jdk, "LongCalls", "zero", 3, 2, 16) as program:
+        program.work(0.5)
+        profile = record(program, "-e", events, "-i", interval, "--wall", "2ms", "--show", "cpu",
+                         "-d", counted("3", "20"))
+    stacks = profile.of_thread("caller-")
+    reads = [s for s in stacks if READS & set(s["frames"])]
+    wrong = [s for s in reads if "truth.LongCalls.compute" in s["frames"]]
+    say(f"{events} at {interval}, {jdk}: {sum(s['samples'] for s in wrong)} impossible stacks of "
+        f"{sum(s['samples'] for s in stacks)}")
+    assert reads
+    assert not wrong, wrong[0]["frames"]
 
 
 @pytest.mark.parametrize("page,least", [(16384, 0.9), (65536, 0.5)])

@@ -1,6 +1,6 @@
 /*
- * What is due to a thread comes, with the right stack and weight: however long it stays in the kernel, and however large
- * the kernel's pages are.
+ * What is due to a thread comes, with the right stack and weight: however long it stays in the kernel, whatever signal
+ * comes first, and however large the kernel's pages are.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +70,17 @@ static bool has_frame(const struct profile *p, const struct profile_stack *s, co
 	return false;
 }
 
-/* Weight of the stacks with function NAME. */
+static bool is_in_kernel(const struct profile *p, const struct profile_stack *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->depth; i++)
+		if (p->frames[s->frames[i]].kind == FRAME_KERNEL)
+			return true;
+	return false;
+}
+
+/* Weight of the stacks with function NAME, and of those with NAME and kernel frames of a system call. */
 static uint64_t weight_of(const struct profile *p, const char *name)
 {
 	uint64_t sum = 0;
@@ -209,7 +221,16 @@ static void long_system_calls(void **state)
 	free(room);
 }
 
-/* ---- pages ---- */
+/* ---- two sources, one signal ---- */
+
+NOINLINE static void reading(void)
+{
+	ssize_t n = read(file, room, 8 << 20);
+
+	if (n < 0)
+		print_message("read: %s\n", strerror(errno));
+	__asm__ volatile("" ::: "memory");
+}
 
 NOINLINE static void computing(void)
 {
@@ -219,6 +240,82 @@ NOINLINE static void computing(void)
 	for (i = 0; i < 700000; i++)
 		x = x * 3 + 1;
 }
+
+static void *both(void *arg)
+{
+	while (!atomic_load(&enough)) {
+		reading();
+		computing();
+	}
+	return NULL;
+}
+
+/* A thread that blocks its signals for some time, and takes them in another place. */
+static void *at_times(void *arg)
+{
+	sigset_t all;
+
+	sigfillset(&all);
+	while (!atomic_load(&enough)) {
+		pthread_sigmask(SIG_BLOCK, &all, NULL);
+		reading();
+		computing();
+		pthread_sigmask(SIG_UNBLOCK, &all, NULL);
+		computing();
+	}
+	return NULL;
+}
+
+static void no_mixture_of(const char *events, uint64_t interval, void *(*body)(void *), unsigned threads)
+{
+	const struct profile *p;
+	uint64_t mixed = 0, kernel = 0;
+	pthread_t thread[8];
+	uint32_t i;
+
+	atomic_store(&enough, false);
+	file = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	room = calloc(1, 8 << 20);
+	for (i = 0; i < threads; i++)
+		assert_int_equal(pthread_create(&thread[i], NULL, body, NULL), 0);
+	start(events, interval, 200, "");
+	work(3 * NS_PER_S);
+	p = harness_stop();
+	atomic_store(&enough, true);
+	for (i = 0; i < threads; i++)
+		pthread_join(thread[i], NULL);
+	for (i = 0; i < p->stack_count; i++) {
+		const struct profile_stack *s = &p->stacks[i];
+
+		if (!is_in_kernel(p, s))
+			continue;
+		kernel += s->samples;
+		/* what a computing thread does in the kernel it was interrupted for, it did not ask for */
+		mixed += has_frame(p, s, "computing") && (has_frame(p, s, "read_zero") || has_frame(p, s, "vfs_read") ||
+							  has_frame(p, s, "read_iter_zero"))
+				 ? s->samples : 0;
+	}
+	print_message("%s, %u threads: %llu samples, %llu with kernel frames, %llu impossible, signal_late %llu\n",
+		      events, threads, (unsigned long long)p->stored, (unsigned long long)kernel,
+		      (unsigned long long)mixed, (unsigned long long)p->lost[LOSS_signal_late]);
+	assert_int_equal(p->taken, p->stored + lost_samples(p));
+	assert_true(p->stored > 1000);
+	assert_int_equal(mixed, 0);
+	harness_end();
+	close(file);
+	free(room);
+}
+
+static void no_mixtures(void **state)
+{
+	if (!perf_is_here())
+		skip();
+	no_mixture_of("cpu,wall@1000000", 100 * NS_PER_US, both, 1);
+	no_mixture_of("cpu,wall@1000000", 1000 * NS_PER_US, both, 4);
+	no_mixture_of("cpu", 500 * NS_PER_US, at_times, 2);
+}
+
+/* ---- pages ---- */
 
 static void *spin(void *arg)
 {
@@ -269,7 +366,7 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(long_system_calls), T(large_pages),
+		T(long_system_calls), T(no_mixtures), T(large_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -66,7 +66,9 @@ static void check_sums(const struct profile *p)
 /* Threads that neither begin nor end lose nothing. */
 static void check_nothing_lost(const struct profile *p)
 {
-	assert_int_equal(p->lost[LOSS_no_record] + p->lost[LOSS_disabled] + p->lost[LOSS_recursion], 0);
+	assert_int_equal(p->lost[LOSS_no_record] + p->lost[LOSS_disabled], 0);
+	/* Records made while a handler runs: it has lost its CPU, or takes as long as the interval. */
+	assert_true(p->lost[LOSS_recursion] * 100 <= p->taken * (p->interval < NS_PER_MS ? 5 : 1));
 	assert_int_equal(p->lost[LOSS_thread_exiting] + p->lost[LOSS_store_full], 0);
 }
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/map.h"
+#include "cpu.h"
 #include "signal/perf_ring.h"
 
 #define LARGEST 65536u
@@ -52,6 +53,17 @@ static void write_sample(uint64_t count, uint32_t chain)
 	write_word(chain);
 	for (i = 0; i < chain; i++)
 		write_word(i == 0 ? (uint64_t)PERF_CONTEXT_KERNEL : 0xffffffff81000000ull + count + i);
+}
+
+/* The same with where the thread was, or came from. */
+static void write_placed(bool kernel, uint64_t sp, uint64_t pc)
+{
+	write_word(PERF_RECORD_SAMPLE | (uint64_t)(kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER) << 32 |
+		   64ull << 48);
+	write_word(1), write_word(2), write_word(10), write_word(20);
+	write_word(PERF_SAMPLE_REGS_ABI_64);
+	write_word(CPU_PERF_SP < CPU_PERF_PC ? sp : pc);
+	write_word(CPU_PERF_SP < CPU_PERF_PC ? pc : sp);
 }
 
 /* All tests below, with rings of other shapes too. */
@@ -122,6 +134,27 @@ static void several(void **state)
 	assert_false(perf_ring_next(&r));
 	perf_ring_close(&r);
 	assert_true(page->data_tail == page->data_head);
+}
+
+/* Where the thread was, as far as the kernel tells; and whether it was in the kernel. */
+static void places(void **state)
+{
+	struct perf_reader r;
+
+	reset(PAGE - 24);
+	write_placed(true, 0x7000, 0x4000);
+	write_placed(false, 0x7008, 0x4004);
+	write_sample(7, 2); /* one that does not tell */
+	perf_ring_open(&r, ring, false);
+	assert_true(perf_ring_next(&r) && r.in_kernel && r.placed && r.sp == 0x7000 && r.pc == 0x4000);
+	assert_int_equal(r.chain_length, 2);
+	assert_int_equal(perf_ring_address(&r, 1), 20);
+	assert_true(perf_ring_next(&r) && !r.in_kernel && r.placed && r.sp == 0x7008 && r.pc == 0x4004);
+	assert_true(perf_ring_next(&r) && !r.placed);
+	assert_false(perf_ring_next(&r));
+	assert_int_equal(r.lost, 0);
+	assert_false(r.full);
+	perf_ring_close(&r);
 }
 
 /* No sample fits any more: some may be missing. */
@@ -281,6 +314,7 @@ static void random_bytes(void **state)
 	cmocka_unit_test_prestate_setup_teardown(none, next_shape, NULL, (void *)&shapes[i]), \
 	cmocka_unit_test_prestate_setup_teardown(scaled, next_shape, NULL, (void *)&shapes[i]), \
 	cmocka_unit_test_prestate_setup_teardown(several, next_shape, NULL, (void *)&shapes[i]), \
+	cmocka_unit_test_prestate_setup_teardown(places, next_shape, NULL, (void *)&shapes[i]), \
 	cmocka_unit_test_prestate_setup_teardown(filled, next_shape, NULL, (void *)&shapes[i]), \
 	cmocka_unit_test_prestate_setup_teardown(no_data, next_shape, NULL, (void *)&shapes[i]), \
 	cmocka_unit_test_prestate_setup_teardown(wrapped, next_shape, NULL, (void *)&shapes[i]), \

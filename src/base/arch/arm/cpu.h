@@ -19,6 +19,10 @@
 /* The last that is a general register. */
 #define CPU_DWARF_GENERAL 15
 
+/* In what perf events tell of registers (the kernel's asm/perf_regs.h). */
+#define CPU_PERF_SP 13
+#define CPU_PERF_PC 15
+
 /* See cpu_usual.h. */
 #define CPU_DWARF_BASE 7
 #define CPU_CODE_BITS 1u

@@ -19,6 +19,10 @@
 /* The last that is a general register. */
 #define CPU_DWARF_GENERAL 31
 
+/* In what perf events tell of registers (the kernel's asm/perf_regs.h). */
+#define CPU_PERF_SP 2
+#define CPU_PERF_PC 0
+
 /* See cpu_usual.h. */
 #define CPU_WALKED 0
 #include "base/cpu_usual.h"

@@ -19,6 +19,10 @@
 /* The last that is a general register. */
 #define CPU_DWARF_GENERAL 15
 
+/* In what perf events tell of registers (the kernel's asm/perf_regs.h). */
+#define CPU_PERF_SP 7
+#define CPU_PERF_PC 8
+
 /* See cpu_usual.h. */
 #define CPU_LINKS 0
 #define CPU_ENTRY_WRAPPER_SLOT (-6)
