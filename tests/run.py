@@ -130,7 +130,7 @@ def run_pytest(name, folder, out, more=()):
 
 # A program that died is never tried again: a rare death is what these tests are there to find.
 DEADLY = re.compile(r"SIG(SEGV|BUS|ABRT|ILL|FPE|TRAP|SYS)|hs_err|core dumped|AddressSanitizer|runtime error:|"
-                    r"returncode(=| == )-\d")
+                    r"returncode(=| == )-\d|ended with -\d")
 REPEATED = 4  # more failures than these are no noise of the machine
 
 
