@@ -41,6 +41,17 @@ static bool room(struct strings *s, size_t n)
 	return true;
 }
 
+/* Room for TEXT, which may be one of S's own, or a part of one: where it is then. NULL: there is none. */
+static const char *text_in_room(struct strings *s, const char *text, size_t length)
+{
+	size_t at = (uintptr_t)text - (uintptr_t)s->bytes;
+	bool own = s->bytes && at < s->length;
+
+	if (!room(s, length + 2))
+		return NULL;
+	return own ? s->bytes + at : text;
+}
+
 uint32_t strings_add(struct strings *s, const char *text, size_t length)
 {
 	uint64_t hash;
@@ -50,7 +61,8 @@ uint32_t strings_add(struct strings *s, const char *text, size_t length)
 	if (length == 0)
 		return 0;
 	hash = hash_text(text, length);
-	if (!room(s, length + 2)) {
+	text = text_in_room(s, text, length);
+	if (!text) {
 		s->failed = true;
 		return 0;
 	}

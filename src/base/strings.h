@@ -15,7 +15,7 @@ struct strings {
 	bool failed;      /* a text could not be kept: out of memory; the caller's to reset */
 };
 
-/* The number of TEXT[0..LENGTH), kept from now on; 0 when out of memory (or empty). */
+/* The number of TEXT[0..LENGTH), kept from now on; 0 when out of memory (or empty). TEXT may be one of S's own. */
 uint32_t strings_add(struct strings *s, const char *text, size_t length);
 /* The text behind NUMBER; valid until the next strings_add. */
 const char *strings_get(const struct strings *s, uint32_t number);

@@ -149,6 +149,27 @@ static void strings_are_shared(void **state)
 	assert_string_equal(strings_get(&s, 0), "");
 }
 
+/* A text of the table itself, and a part of one, while it moves to make room: all sizes of texts, all rests of room. */
+static void own_texts_are_added(void **state)
+{
+	uint32_t size;
+
+	for (size = 1; size <= 24; size++) {
+		struct strings s = {0};
+		uint32_t i, number, part;
+		char text[32];
+
+		for (i = 0; i < 20000; i++) {
+			snprintf(text, sizeof(text), "%0*u", (int)size, i);
+			number = strings_add(&s, text, strlen(text));
+			assert_int_equal(strings_add(&s, strings_get(&s, number), strlen(text)), number);
+			part = strings_add(&s, strings_get(&s, number) + 1, strlen(text) - 1);
+			assert_string_equal(strings_get(&s, part), text + 1);
+		}
+		strings_free(&s);
+	}
+}
+
 static void vector_items_begin_zeroed(void **state)
 {
 	VECTOR(struct { uint32_t a; char b[7]; }) v = {0};
@@ -216,6 +237,7 @@ int main(void)
 		cmocka_unit_test(chosen_keys_do_not_meet),
 		cmocka_unit_test(chosen_texts_do_not_meet),
 		cmocka_unit_test(strings_are_shared),
+		cmocka_unit_test(own_texts_are_added),
 		cmocka_unit_test(vector_items_begin_zeroed),
 		cmocka_unit_test(names),
 	};
