@@ -50,6 +50,8 @@ static void gather_facts(uint32_t e, struct collector_facts *f)
 	f->started_at = session.started_at;
 	f->interval = event->event.interval;
 	f->counted = event->event.time ? 0 : event->counted + event->counts.counted;
+	f->partial = session.options.filter[0] || session.options.alluser ||
+		     session.options.target_cpu != OPTIONS_ANY_CPU;
 	f->threads_perf = event->counts.perf;
 	f->threads_timer = event->counts.timer;
 	f->threads_refused = event->counts.refused;

@@ -370,6 +370,7 @@ static bool copy_facts(struct view *v, const struct collector_facts *f)
 	v->profile.wall = f->wall;
 	v->profile.counted = f->counted;
 	v->profile.threads_refused = f->threads_refused;
+	v->profile.partial = f->partial;
 	v->profile.raised = f->raised;
 	v->profile.stretched = f->stretched;
 	v->profile.cpu_time = f->cpu_time;

@@ -1,6 +1,7 @@
 /*
  * ctimer.c - a POSIX timer on each thread's CPU clock. Needs no permission; bound to
- * the scheduler's tick, so a signal stands for several intervals (its overrun says how many).
+ * the scheduler's tick, so a signal stands for several intervals (its overrun says how many). Periods vary
+ * (signal/jitter.h).
  */
 #include <errno.h>
 
@@ -27,15 +28,33 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 	return 0;
 }
 
-static int create(pid_t tid, struct thread_record *r, uint32_t e, int32_t *timer)
-{
-	int rc = timers_left ? os_timer_create(tid, zone.signo, r, timer) : -EAGAIN;
+/* A moment of its CPU clock that the thread has not reached when its timer is set. */
+#define AT_ONCE (100 * NS_PER_US)
 
-	if (rc)
-		return rc;
-	rc = os_timer_start(*timer, zone.events[e].interval);
-	if (rc)
-		os_timer_delete(*timer);
+/*
+ * When R's timer expires first. The kernel looks at its tick whether one has, on average half a tick later: in whole
+ * ticks a first period ends at each tick that meets the thread with the same chance, also at the first one.
+ */
+static uint64_t begin(struct record_source *s, pid_t tid, uint64_t interval)
+{
+	s->period = jitter_begin(&s->jitter, os_monotonic() ^ (uint64_t)tid << 32, interval);
+	return os_thread_cpu(tid) + MAX(s->period - s->period % zone.tick, AT_ONCE);
+}
+
+/* Its handlers go on from the first expiry. */
+static int set_off(struct record_source *s, pid_t tid, int32_t timer, uint32_t e)
+{
+	int rc;
+
+	s->charged = begin(s, tid, zone.events[e].interval);
+	s->timer = timer;
+	atomic_store(&s->arm, ARM_TIMER);
+	rc = os_timer_start(timer, s->charged, s->jitter.keep);
+	if (rc == 0)
+		return 0;
+	atomic_store(&s->arm, ARM_NONE);
+	s->timer = -1;
+	os_timer_delete(timer);
 	return rc;
 }
 
@@ -43,8 +62,10 @@ static int arm(struct thread_record *r, uint32_t e)
 {
 	pid_t tid = atomic_load(&r->tid);
 	int32_t timer;
-	int rc = create(tid, r, e, &timer);
+	int rc = timers_left ? os_timer_create(tid, zone.signo, r, &timer) : -EAGAIN;
 
+	if (rc == 0)
+		rc = set_off(&r->sources[e], tid, timer, e);
 	if (rc) {
 		/* A thread that has just ended lacks nothing. */
 		if (os_thread_exists(tid))
@@ -52,8 +73,6 @@ static int arm(struct thread_record *r, uint32_t e)
 		return rc;
 	}
 	timers_left--;
-	r->sources[e].timer = timer;
-	atomic_store(&r->sources[e].arm, ARM_TIMER);
 	return 0;
 }
 

@@ -206,6 +206,7 @@ static void tell_zone(uint32_t e)
 	z->role = event->role;
 	z->turns = event->turns;
 	z->waits = event->waits;
+	z->varies = event->ops == &engine_perf && event->time && event->role == WINDOW_NONE;
 	zone.quiet |= z->quiet;
 	zone.asked |= z->turns != TURNS_NONE || z->waits;
 	if (event->fallback || event->ops == &engine_ctimer)
@@ -242,6 +243,7 @@ static int start_events(struct buffer *notes, struct error *err)
 
 	zone.quiet = zone.asked = false;
 	zone.timer_event = 0;
+	zone.tick = os_tick();
 	zone.event_count = event_count;
 	window_start(&options);
 	force_nothing_lacks();

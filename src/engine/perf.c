@@ -39,11 +39,11 @@ static bool is_served(const struct engine_event *event)
 	return transfer_serves() && !event->path[0] && !event->filter[0];
 }
 
-static int open_event(pid_t tid, const struct engine_event *event)
+static int open_event(pid_t tid, const struct engine_event *event, uint64_t period)
 {
 	struct os_perf spec = event->perf;
 
-	spec.period = event->interval;
+	spec.period = period;
 	spec.only_cpu = event->role == WINDOW_NONE ? force_options()->only_cpu : 0;
 	spec.path = event->path[0] ? event->path : NULL;
 	spec.filter = event->filter[0] ? event->filter : NULL;
@@ -57,7 +57,7 @@ static bool fails(const char *part)
 
 static int probe(const struct engine_event *event)
 {
-	int fd = fails("perf") ? -EACCES : open_event(os_gettid(), event);
+	int fd = fails("perf") ? -EACCES : open_event(os_gettid(), event, event->interval);
 
 	if (fd >= 0)
 		close(fd);
@@ -196,6 +196,23 @@ static void unmap_ring(struct record_source *s)
 
 /* ---- threads ---- */
 
+/*
+ * A period that has ended is gone through again until the thread comes back from the kernel: a very short one would
+ * make it slow there.
+ */
+#define FIRST_LEAST (50 * NS_PER_US)
+
+static void set_period(struct record_source *s, uint32_t e, pid_t tid)
+{
+	uint64_t interval = force_event(e)->interval, first;
+
+	s->period = interval;
+	if (!zone.events[e].varies)
+		return;
+	first = jitter_begin(&s->jitter, os_monotonic() ^ (uint64_t)tid << 32, interval);
+	s->period = MAX(first, MIN(FIRST_LEAST, interval / 2));
+}
+
 static int arm_perf(struct thread_record *r, uint32_t e)
 {
 	struct record_source *s = &r->sources[e];
@@ -209,7 +226,8 @@ static int arm_perf(struct thread_record *r, uint32_t e)
 		transfer_wait(tid);
 		return -EAGAIN;
 	}
-	fd = open_event(tid, force_event(e));
+	set_period(s, e, tid);
+	fd = open_event(tid, force_event(e), s->period);
 	if (fd < 0)
 		return fd;
 	if (fd >= (int)ZONE_FDS) {
@@ -223,7 +241,6 @@ static int arm_perf(struct thread_record *r, uint32_t e)
 	if (!s->ring && force_event(e)->role == WINDOW_NONE)
 		force_lacks(LACK_RING, -EPERM);
 	s->last_count = 0;
-	s->period = zone.events[e].interval;
 	s->burst = s->rests = 0;
 	atomic_store(&s->rests_until, 0);
 	s->burst_began = os_monotonic();

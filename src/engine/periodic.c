@@ -2,7 +2,13 @@
  * periodic.c - each period a signal to each live thread, which takes its own stack.
  *
  * By CPU time (time=cpu) only threads get one that have used some since their last sample, and that much is
- * its weight. By wall time (time=wall) all of them do.
+ * its weight; turns are at random moments of their intervals, so as not to run in step with the program. By wall time
+ * (time=wall) all of them do.
+ *
+ * A thread that ends between two turns is in no sample, and nobody stands for it: what others like it weigh more (as
+ * by signal/jitter.h) would have to be known of wall time. As much as they have used by their first turn, scaled up to
+ * a whole period, is too much for threads that begin with some work and wait then, the usual ones; a period for those
+ * that run just then is too little where this thread has taken the CPU from them.
  */
 #include <string.h>
 
@@ -79,8 +85,8 @@ static void turn(uint32_t late)
 
 static int start(struct engine_event *event, uint32_t e, struct buffer *notes, struct error *err)
 {
-	(void)event;
 	(void)notes;
+	rounds.scattered = event->turns == TURNS_CPU;
 	return rounds_begin(&rounds, e, err);
 }
 

@@ -5,7 +5,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include "base/wide.h"
+#include "base/random.h"
 #include "engine/force.h"
 #include "engine/own_thread.h"
 #include "os/os.h"
@@ -62,18 +62,9 @@ static bool wait_until_known(struct rounds *r)
 	return !atomic_load(&r->ending);
 }
 
-/* xorshift64* (Vigna 2016): turns must not run in step with the program. */
-static uint64_t random_below(uint64_t *state, uint64_t limit)
-{
-	*state ^= *state >> 12;
-	*state ^= *state << 25;
-	*state ^= *state >> 27;
-	return wide_product(*state * 0x2545f4914f6cdd1dull, limit).high;
-}
-
 static void go_round(struct rounds *r)
 {
-	uint64_t interval = zone.events[r->event].interval, start = os_monotonic(), seed = start | 1;
+	uint64_t interval = zone.events[r->event].interval, start = os_monotonic(), seed = random_seed(start);
 	uint64_t round = 0, when = start + (r->scattered ? random_below(&seed, interval) : interval);
 
 	r->open(start);

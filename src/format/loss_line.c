@@ -38,12 +38,21 @@ uint64_t format_unsampled(const struct profile *p)
 	return all > accounted ? all - accounted : 0;
 }
 
+/* More than 5 % of the program's CPU time is in no sample, and should be. */
+static bool misses_time(const struct profile *p)
+{
+	uint64_t time = p->cpu_time > p->own_cpu ? p->cpu_time - p->own_cpu : 0;
+
+	return !p->in_events && !p->wall && !p->partial && p->unsampled > time / 20;
+}
+
 /* What is left out because it was not asked for is no loss. */
 bool loss_is_bad(const struct profile *p)
 {
 	if (p->told)
 		return false;
-	return (loss_total(p) - p->lost[LOSS_outside_window]) * 100 > p->taken || p->complete * 100 < p->stored * 99;
+	return misses_time(p) ||
+	       (loss_total(p) - p->lost[LOSS_outside_window]) * 100 > p->taken || p->complete * 100 < p->stored * 99;
 }
 
 /* "10,012 samples taken, 10,010 stored, 2 lost (queue_full 2: 2.0 ms)" */

@@ -113,6 +113,7 @@ struct profile {
 	uint64_t lost_weight[LOSS_REASONS];
 	uint64_t weight_stored;
 	uint64_t unsampled;      /* CPU time of the process, or events counted, in no sample, stored or lost */
+	bool partial;            /* … because only a part of it was to be: of some threads or CPUs, in user mode */
 	uint64_t counted;        /* events by the kernel's own count; 0 for CPU time */
 	uint32_t threads_refused; /* threads alive at the end that could not be armed */
 	struct profile_merged merged;

@@ -177,7 +177,10 @@ int os_mapped_file(uintptr_t address, char *path, size_t size, uint64_t *offset)
 
 /* A POSIX timer on thread TID's CPU clock that sends SIGNO with VALUE to that thread. */
 int os_timer_create(pid_t tid, int signo, void *value, int32_t *timer);
-int os_timer_start(int32_t timer, uint64_t interval);
+/* First when that clock is DUE, then each INTERVAL, ns. */
+int os_timer_start(int32_t timer, uint64_t due, uint64_t interval);
+/* The period of the kernel's tick, at which such timers are looked at, ns. */
+uint64_t os_tick(void);
 void os_timer_delete(int32_t timer);
 
 /* A standard signal whose disposition is default or ignored, never SIGPROF or SIGUSR2; 0 = none. */

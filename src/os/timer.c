@@ -27,14 +27,23 @@ int os_timer_create(pid_t tid, int signo, void *value, int32_t *timer)
 	return syscall(SYS_timer_create, clock, &event, timer) ? -errno : 0;
 }
 
-int os_timer_start(int32_t timer, uint64_t interval)
+static struct timespec moment(uint64_t ns)
 {
-	struct itimerspec spec;
+	return (struct timespec){(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};
+}
 
-	spec.it_interval.tv_sec = (time_t)(interval / NS_PER_S);
-	spec.it_interval.tv_nsec = (long)(interval % NS_PER_S);
-	spec.it_value = spec.it_interval;
-	return syscall(SYS_timer_settime, timer, 0, &spec, NULL) ? -errno : 0;
+int os_timer_start(int32_t timer, uint64_t due, uint64_t interval)
+{
+	struct itimerspec spec = {.it_interval = moment(interval), .it_value = moment(due)};
+
+	return syscall(SYS_timer_settime, timer, TIMER_ABSTIME, &spec, NULL) ? -errno : 0;
+}
+
+uint64_t os_tick(void)
+{
+	struct timespec t;
+
+	return clock_getres(CLOCK_MONOTONIC_COARSE, &t) ? 4 * NS_PER_MS : (uint64_t)t.tv_nsec;
 }
 
 void os_timer_delete(int32_t timer)

@@ -21,6 +21,7 @@
 #include "signal/fault.h"
 #include "signal/perf_samples.h"
 #include "signal/take.h"
+#include "signal/turn_state.h"
 #include "signal/wait.h"
 
 static const _Atomic uint32_t parent = 1;
@@ -125,11 +126,66 @@ enum sender { SENT_BY_PERF, SENT_BY_TIMER, SENT_BY_PROCESS_TIMER, SENT_BY_TURN, 
 struct call {
 	enum sender sender;
 	uint32_t event;
+	uint32_t overrun;   /* SENT_BY_TIMER: so many times it has expired since */
 	uint64_t weight;    /* of the sample that comes of it, where no record says more; 0: none may come of it */
 	uint64_t time;
 };
 
 /* ---- what is due ---- */
+
+static void start_timer(int32_t timer, uint64_t due, uint64_t interval)
+{
+	struct itimerspec t = {
+		.it_interval = {(time_t)(interval / NS_PER_S), (long)(interval % NS_PER_S)},
+		.it_value = {(time_t)(due / NS_PER_S), (long)(due % NS_PER_S)},
+	};
+
+	syscall(SYS_timer_settime, timer, TIMER_ABSTIME, &t, NULL);
+}
+
+/*
+ * R's timer has expired, for C. Its expiries follow each other by what they stand for, however late their signals come:
+ * the kernel looks at its tick. Returns the weight.
+ */
+static uint64_t timer_weight(struct thread_record *r, const struct call *c)
+{
+	struct record_source *s = &r->sources[c->event];
+	uint64_t passed = c->overrun * s->jitter.keep;
+
+	if (atomic_load_explicit(&s->arm, memory_order_relaxed) != ARM_TIMER)
+		return c->weight;
+	s->charged += passed;
+	/* Shorter periods end at each tick, so a thread's first sample is as likely as a tick. */
+	if (s->jitter.kind == JITTER_FIRST)
+		return MAX(passed + s->jitter.keep, zone.tick);
+	return passed + jitter_weight(&s->jitter, zone.events[c->event].interval, s->period, s->period, true);
+}
+
+/* When it expires next. Should the timer be gone already, nothing happens: the kernel gives no number twice. */
+static void timer_next(struct thread_record *r, const struct call *c, bool may_react)
+{
+	struct record_source *s = &r->sources[c->event];
+	uint64_t interval = zone.events[c->event].interval;
+	bool other;
+
+	if (atomic_load_explicit(&s->arm, memory_order_relaxed) != ARM_TIMER)
+		return;
+	other = jitter_next(&s->jitter, interval, may_react && interval >= 2 * zone.tick, &s->period);
+	s->charged += s->period;
+	if (other)
+		start_timer(s->timer, s->charged, s->jitter.keep);
+}
+
+/* The sample that C's timer brings R. */
+static void timer_sample(struct thread_record *r, const struct call *c, const struct walk_regs *regs)
+{
+	bool own = c->sender == SENT_BY_TIMER;
+
+	record_take(r, c->event);
+	take_sample(r, c->event, c->time, own ? timer_weight(r, c) : c->weight, NULL, regs);
+	if (own)
+		timer_next(r, c, turn_in_bulk(regs, jitter_bulk(zone.events[c->event].interval)));
+}
 
 /* What a sample by turns weighs: the time since the last one, by its clock. */
 static uint64_t turn_weight(struct record_source *s, uint32_t event, uint64_t time)
@@ -200,10 +256,8 @@ static void serve(struct thread_record *r, const struct call *c, void *context)
 	if (unlikely(zone.windowed))
 		window_look(r, c->sender == SENT_BY_PERF ? c->event : RECORD_EVENTS, c->time);
 	context_read(context, &regs);
-	if (is_timer(c)) {
-		record_take(r, c->event);
-		take_sample(r, c->event, c->time, c->weight, NULL, &regs);
-	}
+	if (is_timer(c))
+		timer_sample(r, c, &regs);
 	perf_samples(r, c->sender == SENT_BY_PERF ? c->event : RECORD_EVENTS, c->time, &regs);
 	if (zone.asked)
 		answer_all(r, LOSS_REASONS, c->time, &regs);
@@ -220,7 +274,9 @@ static void put_off(struct thread_record *r, const struct call *c)
 		return;
 	record_take(r, c->event);
 	record_lose(r, c->event, LOSS_recursion, 0);
-	r->sources[c->event].carried += c->weight;
+	r->sources[c->event].carried += c->sender == SENT_BY_TIMER ? timer_weight(r, c) : c->weight;
+	if (c->sender == SENT_BY_TIMER)
+		timer_next(r, c, false);
 }
 
 /* C has come to the thread that may be HINT's. */
@@ -294,7 +350,8 @@ static struct thread_record *of_timer(const siginfo_t *info, struct call *c)
 
 	c->sender = SENT_BY_TIMER;
 	c->event = zone.timer_event;
-	c->weight = zone.events[c->event].interval * ((uint64_t)(info->si_overrun > 0 ? info->si_overrun : 0) + 1);
+	c->overrun = info->si_overrun > 0 ? (uint32_t)info->si_overrun : 0;
+	c->weight = zone.events[c->event].interval * ((uint64_t)c->overrun + 1);
 	/* The pointer is only believed if it lies in the table. */
 	return hint >= zone.records.records && hint < zone.records.records + RECORD_LIMIT ? hint : of_gone(c);
 }

@@ -10,6 +10,7 @@
 
 #include "signal/clock.h"
 #include "signal/take.h"
+#include "signal/turn_state.h"
 
 /*
  * A thread whose last BURST samples came each within 500 µs of its CPU time, and 2 ms of real time, gets
@@ -77,6 +78,38 @@ static void calm(struct record_source *s, uint32_t event, uint64_t time)
 	s->burst_cpu = cpu;
 }
 
+static uint64_t least_bulk(uint32_t event)
+{
+	return jitter_bulk(zone.events[event].interval);
+}
+
+/*
+ * The period after this sample, from now on; the event's count goes on. The system call takes as long as the sample
+ * does where a hypervisor has a say in timers, so it is made where it matters only (jitter.h).
+ */
+static void vary(struct record_source *s, uint32_t event, bool may_react)
+{
+	uint64_t period = s->period;
+
+	if (!zone.events[event].varies ||
+	    !jitter_next(&s->jitter, zone.events[event].interval, may_react, &period))
+		return;
+	if (syscall(SYS_ioctl, s->fd, PERF_EVENT_IOC_PERIOD, &period) == 0)
+		s->period = period;
+	else
+		s->jitter.kind = JITTER_KEPT;
+}
+
+/* What a sample weighs whose count is COUNT; FRESH as in jitter.h. */
+static uint64_t weight_of(struct record_source *s, uint32_t event, uint64_t count, bool fresh)
+{
+	uint64_t grown = growth(s, count);
+
+	return zone.events[event].varies
+		       ? jitter_weight(&s->jitter, zone.events[event].interval, s->period, grown, fresh)
+		       : grown;
+}
+
 #define QUEUE_ROW 2 /* entries that a sample may take: with a note behind it */
 #define RESTART 16 /* a system call that is made again is at its own instruction, not behind it */
 
@@ -112,10 +145,10 @@ static bool is_of(const struct perf_reader *ring, const struct walk_regs *regs, 
  * fill the queue, for those that find no room.
  */
 static void ring_sample(struct thread_record *r, uint32_t event, uint64_t time, const struct perf_reader *ring,
-			const struct walk_regs *regs)
+			bool fresh, const struct walk_regs *regs)
 {
 	struct record_source *s = &r->sources[event];
-	uint64_t weight = growth(s, ring->count);
+	uint64_t weight = weight_of(s, event, ring->count, fresh);
 	bool last = ring->tail == ring->head;
 
 	if (unlikely(last && ring->full))
@@ -163,15 +196,19 @@ static void ring_samples(struct thread_record *r, uint32_t event, uint64_t time,
 {
 	struct record_source *s = &r->sources[event];
 	struct perf_reader ring;
+	bool reacts;
 
 	perf_ring_open(&ring, s->ring, zone.events[event].scaled);
 	if (perf_ring_next(&ring)) {
-		do
-			ring_sample(r, event, time, &ring, regs);
-		while (perf_ring_next(&ring));
+		ring_sample(r, event, time, &ring, true, regs);
+		/* What ends because of a signal leaves one record. */
+		reacts = ring.in_kernel && ring.tail == ring.head && turn_in_bulk(regs, least_bulk(event));
+		while (perf_ring_next(&ring))
+			ring_sample(r, event, time, &ring, false, regs);
 		if (unlikely(ring.lost))
 			record_lose_many(r, event, LOSS_ring_full, ring.lost);
 		ring_own(r, event, &ring);
+		vary(s, event, reacts);
 	}
 	perf_ring_close(&ring);
 }
@@ -186,7 +223,8 @@ static void bare_sample(struct thread_record *r, uint32_t event, bool signal, ui
 	if (!signal && count - s->last_count < s->period)
 		return;
 	record_take(r, event);
-	take_sample(r, event, time, growth(s, count), NULL, regs);
+	take_sample(r, event, time, weight_of(s, event, count, true), NULL, regs);
+	vary(s, event, turn_in_bulk(regs, least_bulk(event)));
 	if (zone.events[event].quiet)
 		calm(s, event, time);
 }

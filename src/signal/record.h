@@ -15,6 +15,7 @@
 #include <sys/types.h>
 
 #include "base/names.h"
+#include "signal/jitter.h"
 #include "signal/queue.h"
 #include "signal/trace.h"
 
@@ -38,7 +39,8 @@ struct record_source {
 	void *ring;                     /* mmap of the descriptor */
 	uint64_t last_count;            /* the event's count at the last sample, handler's */
 	uint64_t carried;               /* weight of `recursion` losses, of short waits: the next sample's */
-	uint64_t period;                /* of this thread; grows in a storm of events, handler's */
+	uint64_t period;                /* of this thread; grows in a storm of events, else varies, handler's */
+	struct jitter jitter;           /* what it varies by, handler's */
 	_Atomic uint64_t rests_until;   /* switched off by the handler for so long, ns; 0 = it is not */
 	uint32_t rests;                 /* so far, handler's */
 	uint32_t departure;             /* LEAVING: its number; records' lock */
@@ -50,7 +52,8 @@ struct record_source {
 	 */
 	_Atomic uint32_t asked, answered; /* number of the last question, and of the last one that was taken */
 	uint64_t asked_at;                /* os_monotonic */
-	uint64_t charged;                 /* up to here its time is in samples: os_monotonic, or its CPU clock */
+	/* up to here its time is in samples: os_monotonic, or its CPU clock; ARM_TIMER: will be, at the next expiry */
+	uint64_t charged;
 	uint32_t expected;                /* enum thread_state, as it looked from outside */
 };
 

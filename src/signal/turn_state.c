@@ -27,10 +27,27 @@ static bool broke_off(const struct walk_regs *regs)
 	return u && (is_call(regs->pc) || ((intptr_t)u->CONTEXT_FIELD_RESULT == -EINTR &&
 					   is_call(regs->pc - CONTEXT_SYSCALL_BYTES)));
 }
+
+#define BYTES_MOST 0x7ffff000 /* no call of the system reads or writes more */
+
+bool turn_in_bulk(const struct walk_regs *regs, uint64_t least)
+{
+	const ucontext_t *u = regs->all;
+	uint64_t result = u ? (uint64_t)u->CONTEXT_FIELD_RESULT : 0;
+
+	return result >= least && result <= BYTES_MOST && is_call(regs->pc - CONTEXT_SYSCALL_BYTES);
+}
 #else
 static bool broke_off(const struct walk_regs *regs)
 {
 	(void)regs;
+	return false;
+}
+
+bool turn_in_bulk(const struct walk_regs *regs, uint64_t least)
+{
+	(void)regs;
+	(void)least;
 	return false;
 }
 #endif

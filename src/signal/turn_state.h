@@ -12,5 +12,10 @@
  * waits in the JVM, and its innermost Java method says for what. In R's handler.
  */
 enum thread_state turn_state(const struct thread_record *r, const struct walk_regs *regs, bool late);
+/*
+ * Whether REGS stand behind a call of the system that has returned a number, as of bytes, of LEAST or more. False as
+ * well where it is not known how this CPU makes such calls. Handlers.
+ */
+bool turn_in_bulk(const struct walk_regs *regs, uint64_t least);
 
 #endif

@@ -34,6 +34,7 @@ struct zone_event {
 	enum window_role role; /* it brings no samples, but opens or shuts the window */
 	enum turns turns;
 	bool waits;        /* each sample in a queue is followed by a struct wait_note */
+	bool varies;       /* its periods do (jitter.h), where a perf event makes them */
 };
 
 struct zone {
@@ -66,6 +67,7 @@ struct zone {
 	struct zone_event events[RECORD_EVENTS];
 	uint32_t event_count;
 	uint32_t timer_event;                   /* the one that timers stand for */
+	uint64_t tick;                          /* ns; the kernel looks only then whether they have expired */
 	bool asked;                             /* of one of them threads are asked: it has turns, or waits */
 	bool quiet;                             /* one of them is */
 	bool windowed;                          /* one of them has a role */

@@ -1,6 +1,6 @@
 /*
- * What is due to a thread comes, with the right stack and weight: however long it stays in the kernel, whatever signal
- * comes first, and however large the kernel's pages are.
+ * What is due to a thread comes, with the right stack and weight: however short the thread, however long it stays in
+ * the kernel, whatever signal comes first, and however large the kernel's pages are.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include "harness.h"
+#include "lib_threads.h"
 #include "os/os.h"
 
 #define NOINLINE __attribute__((noinline))
@@ -124,6 +126,82 @@ static uint64_t lost_samples(const struct profile *p)
 	for (i = 0; i < LOSS_REASONS; i++)
 		sum += p->lost[i];
 	return sum;
+}
+
+/* ---- threads shorter than the interval ---- */
+
+struct life {
+	pthread_t thread;
+	unsigned ms;
+	uint64_t used;
+};
+
+NOINLINE static void *live(void *arg)
+{
+	struct life *l = arg;
+
+	harness_burn(l->ms * NS_PER_MS);
+	l->used = os_thread_cpu(os_gettid());
+	return NULL;
+}
+
+#define LIVES 700 /* of 2 to 6 ms: 280 samples at 10 ms */
+
+/* Newton's, three digits and more. */
+static double root(double x)
+{
+	double y = x > 1 ? x : 1;
+	int i;
+
+	for (i = 0; i < 40; i++)
+		y = (y + x / y) / 2;
+	return y;
+}
+
+static void short_threads_of(const char *event, const char *fail, double most)
+{
+	void *library = harness_library("lib_threads.so");
+	threads_start_fn *spawn = library ? (threads_start_fn *)dlsym(library, "threads_start") : NULL;
+	const struct profile *p;
+	uint64_t truth = 0, weight;
+	struct life l[2];
+	double off, chance;
+	unsigned i, j;
+
+	assert_non_null(spawn);
+	start(event, 10 * NS_PER_MS, 0, fail);
+	for (i = 0; i < LIVES; i += 2) {
+		for (j = 0; j < 2; j++) {
+			l[j].ms = 2 + (i / 2 * 2 + j) % 5;
+			assert_int_equal(spawn(&l[j].thread, live, &l[j]), 0);
+		}
+		for (j = 0; j < 2; j++) {
+			pthread_join(l[j].thread, NULL);
+			truth += l[j].used;
+		}
+	}
+	p = harness_stop();
+	weight = weight_of(p, "live") + harness_lost_weight(p);
+	assert_int_equal(p->taken, p->stored + lost_samples(p));
+	off = fabs((double)weight / (double)truth - 1);
+	chance = 1 / root((double)truth / (10 * NS_PER_MS));
+	print_message("%s %s: %d threads of 2 to 6 ms: %.0f ms of %.0f, %llu samples\n", event, fail, LIVES,
+		      (double)weight / 1e6, (double)truth / 1e6, (unsigned long long)p->stored);
+	if (off > most + 5 * chance)
+		fail_msg("%s: weight %llu, CPU time %llu", event, (unsigned long long)weight,
+			 (unsigned long long)truth);
+	harness_end();
+	dlclose(library);
+}
+
+static void short_threads(void **state)
+{
+	if (perf_is_here()) {
+		short_threads_of("cpu", "", 0);
+		short_threads_of("cpu", "ring", 0);
+	}
+	short_threads_of("ctimer", "", 0.2);
+	short_threads_of("itimer", "", 0.1);
 }
 
 /* ---- system calls longer than many intervals ---- */
@@ -366,7 +444,7 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(long_system_calls), T(no_mixtures), T(large_pages),
+		T(short_threads), T(long_system_calls), T(no_mixtures), T(large_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
