@@ -39,16 +39,20 @@ static uint32_t ended_entry(struct collector *c, struct ended_thread *t)
 	return t->thread;
 }
 
-/* TID's record, if its thread is the one that had the number at TIME. */
+/* TID's record, if its thread is the one that had the number at TIME; that of one that has just ended, too. */
 static struct thread_record *record_of(uint32_t tid, uint64_t time)
 {
 	struct thread_record *r = record_find_tid(&zone.records, (pid_t)tid);
 
+	if (!r) {
+		r = record_find_closing(&zone.records, (pid_t)tid);
+		return r && r->since <= time ? r : NULL;
+	}
 	/* where nobody told of its begin it was found later than it began */
-	return r && (r->since <= time || os_thread_start((pid_t)tid) + TICK <= time) ? r : NULL;
+	return r->since <= time || os_thread_start((pid_t)tid) + TICK <= time ? r : NULL;
 }
 
-/* Entry + 1 of who had TID at TIME; 0 = nobody knows. */
+/* Entry + 1 of who had TID at TIME; 0 = nobody knows. One entry, however often and from when on it is asked for. */
 static uint32_t by_tid(struct collector *c, uint32_t tid, uint64_t time)
 {
 	struct thread_record *r = record_of(tid, time);
@@ -59,7 +63,7 @@ static uint32_t by_tid(struct collector *c, uint32_t tid, uint64_t time)
 		return account_thread(c, &(struct sample){.time = time}, r);
 	if (gone)
 		return ended_entry(c, gone);
-	/* It has ended, and its record has not been closed yet. */
+	/* It has ended, and its record has not been closed yet, or is not found. */
 	return name && *name && !record_find_tid(&zone.records, (pid_t)tid) ? account_thread_ended(c, (int)tid, *name)
 									   : 0;
 }

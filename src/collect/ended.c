@@ -91,6 +91,14 @@ struct ended_thread *ended_by_java(struct collector *c, uint64_t java_id)
 	return at ? &c->ended.list.items[*at - 1] : NULL;
 }
 
+/* The number + 1 of THREAD in the new account; 0 = it has none, or only one with others. */
+static uint32_t entry_now(const struct generation *g, uint32_t thread)
+{
+	uint32_t now = thread ? g->threads[thread - 1] : 0;
+
+	return now && !g->c->threads.items[now - 1].ended ? now : 0;
+}
+
 bool carry_ended(struct generation *g)
 {
 	const struct ended_threads *from = &g->old.ended;
@@ -100,7 +108,7 @@ bool carry_ended(struct generation *g)
 		struct ended_thread t = from->list.items[i];
 
 		t.name = generation_text(g, t.name);
-		t.thread = 0;
+		t.thread = entry_now(g, t.thread);
 		if (t.name && !push(&g->c->ended, &t))
 			return false;
 	}

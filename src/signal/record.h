@@ -181,6 +181,23 @@ static inline struct thread_record *record_find_tid(const struct record_table *t
 	return record_look(t, true, (uintptr_t)tid);
 }
 
+/* The record of thread TID, which has ended, while its last samples are not gone through yet; NULL = none is found. */
+static inline struct thread_record *record_find_closing(const struct record_table *t, pid_t tid)
+{
+	uint32_t mask = atomic_load_explicit(&((struct record_table *)t)->mask, memory_order_acquire), i;
+	uint32_t at = record_hash((uintptr_t)tid);
+
+	for (i = 0; i < RECORD_PROBES; i++) {
+		struct thread_record *r = atomic_load_explicit(&t->by_tid[(at + i) & mask], memory_order_acquire);
+
+		if (!r)
+			return NULL;
+		if (record_key(r, true) == (uintptr_t)tid && atomic_load(&r->state) == RECORD_CLOSING)
+			return r;
+	}
+	return NULL;
+}
+
 /*
  * Enter R under its key. A slot whose record has another home by now is stale and is
  * taken over. Any context, no lock; without effect when the neighbourhood is full.

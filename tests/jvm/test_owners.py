@@ -30,3 +30,20 @@ def test_brief_holders(jdk, kind, ms, threads, say):
     assert named >= 0.99 * waits - 1, (named, waits, others)
     assert all(n == 1 for n in brief.values()), brief
     assert not [name for name in others if "virtual" in name], others
+
+
+@pytest.mark.parametrize("kind,ms,times", [("monitor", 1, 2), ("monitor", 12, 3), ("lock", 1, 4), ("lock", 12, 2)])
+def test_one_line_each(jdk, kind, ms, times, say):
+    """A holder who is asked for while it lives, at its end and after that is one line of owners, and one thread."""
+    with Program(jdk, "Holders", kind, ms, "platform", times) as program:
+        program.work(0.3)
+        profile = record(program, "-e", "lock", "-d", counted(2, 20))
+        assert program.stop() == 0
+    lines = [o["name"] for o in profile.json["owners"] if o["name"].startswith("brief-")]
+    twice = sorted({name for name in lines if lines.count(name) > 1})
+    waits = [o["waits"] for o in profile.json["owners"] if o["name"].startswith("brief-")]
+    say(f"lock, {jdk}: holders of {times} × {ms} ms ({kind}): {len(lines)} lines, {len(twice)} of them again")
+    assert len(lines) > 5, profile.json["owners"]
+    assert not twice, twice
+    # but for the first and the last one, which were not seen from begin to end
+    assert sum(n != times for n in waits) <= 2 + len(waits) // 20, waits

@@ -6,12 +6,15 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * Holders that live as long as they hold: each comes, takes the monitor (or the lock, argument 0: "monitor" or "lock"),
  * keeps it for argument 1 milliseconds while the waiter comes for it, lets it go and ends. Argument 2: "platform" or
- * "virtual" holders. Their names are "brief-N". Counter waits: of the waiter.
+ * "virtual" holders. Argument 3: how often each holds it, 1; the waiter comes each time. Their names are "brief-N".
+ * Counter waits: of the waiter.
  */
 public final class Holders {
     private static final Object MONITOR = new Object();
     private static final ReentrantLock LOCK = new ReentrantLock();
     private static final AtomicInteger HELD = new AtomicInteger();
+    private static volatile int came;
+    private static int times = 1;
 
     private Holders() {
     }
@@ -30,6 +33,19 @@ public final class Holders {
             Program.sleep(ms);
         } finally {
             LOCK.unlock();
+        }
+    }
+
+    private static void hold(boolean monitor, int first, long ms) {
+        for (int number = first; number < first + times; number++) {
+            if (monitor) {
+                holdMonitor(number, ms);
+            } else {
+                holdLock(number, ms);
+            }
+            while (number + 1 < first + times && came != number && !Program.stopping) {
+                Thread.yield();
+            }
         }
     }
 
@@ -56,24 +72,26 @@ public final class Holders {
     }
 
     private static void waiter(boolean monitor, long ms, boolean virtually) {
-        int number = 0;
-        while (!Program.stopping) {
-            int mine = ++number;
+        for (int mine = 1; !Program.stopping; mine++) {
+            int first = mine * times;
             try {
-                start(virtually, "brief-" + mine,
-                      monitor ? () -> holdMonitor(mine, ms) : () -> holdLock(mine, ms));
+                start(virtually, "brief-" + mine, () -> hold(monitor, first, ms));
             } catch (Exception e) {
                 throw new IllegalStateException(e);
             }
-            while (HELD.get() != mine && !Program.stopping) {
-                Thread.yield();
+            for (int number = first; number < first + times; number++) {
+                while (HELD.get() != number && !Program.stopping) {
+                    Thread.yield();
+                }
+                come(monitor);
+                came = number;
             }
-            come(monitor);
         }
     }
 
     public static void main(String[] args) throws Exception {
         Program.count("waits", 0);
+        times = args.length > 3 ? Integer.parseInt(args[3]) : 1;
         Program.thread("the-waiter", () -> waiter(args[0].equals("monitor"), Long.parseLong(args[1]),
                                                   args[2].equals("virtual")));
         Program.serve();
