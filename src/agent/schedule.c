@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "agent/command.h"
 #include "agent/control_thread.h"
@@ -63,6 +65,15 @@ void schedule_due(void)
 		schedule_end();
 }
 
+/* A regular file, or nothing yet: where a stream begins it puts a new file there. */
+static bool is_file(const char *stream)
+{
+	struct stat st;
+
+	return stream[0] && strncmp(stream, "unix:", 5) != 0 && strncmp(stream, "fd:", 3) != 0 &&
+	       (stat(stream, &st) ? errno == ENOENT : S_ISREG(st.st_mode));
+}
+
 int schedule_check(const struct options *o, bool has_place, struct error *err)
 {
 	if (o->loop[0] && o->fdtransfer)
@@ -71,6 +82,10 @@ int schedule_check(const struct options *o, bool has_place, struct error *err)
 	if (o->loop[0] && !has_place)
 		return error_set(err, EINVAL, "loop: nobody said where the results shall go; give "
 				 "file=FILE (-f FILE) with %%n or %%t in its name");
+	if (o->loop[0] && is_file(o->stream))
+		return error_set(err, EINVAL, "loop does not go together with a stream to a file: each round is a "
+				 "session of its own, and its stream would take the place of what rounds before it "
+				 "told; stream to a FIFO, unix:PATH or fd:N");
 	return 0;
 }
 

@@ -44,7 +44,8 @@ int report_left(const struct options *o, uint64_t left, uint64_t of, struct erro
 	if (left || !of)
 		return 0;
 	return error_set(err, ENODATA, "%s: nothing is left of %llu samples; names are those of the result without it, "
-			 "with * at the begin or end for anything", o->include[0] ? "--include" : "--exclude",
+			 "with * at the begin or end for anything", o->include[0] ? "--include" :
+			 o->exclude[0] ? "--exclude" : "what the session's start said of include and exclude",
 			 (unsigned long long)of);
 }
 

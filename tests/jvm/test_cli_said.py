@@ -130,6 +130,19 @@ def test_patterns_that_leave_nothing_are_a_failure(jdk17, suffix, option, patter
         os.remove(path)
 
 
+@pytest.mark.parametrize("option, pattern", [("-I", "*NoSuchMethod*"), ("-X", "*")])
+def test_patterns_of_a_start_are_not_called_those_of_a_stop(jdk, option, pattern):
+    """Who stops a session that another command's patterns leave nothing of is told whose they are."""
+    with Program(jdk, "KnownShares") as program:
+        assert jstrobe("start", "-e", "wall", option, pattern, program.pid).returncode == 0
+        program.work(0.3)
+        for command in ("dump", "stop"):
+            said = jstrobe(command, "-o", "collapsed", program.pid).stderr
+            assert "what the session's start said" in said and "nothing is left of" in said, said
+            assert "--include" not in said and "--exclude" not in said, said
+        assert program.stop() == 0
+
+
 def test_convert_says_so_as_well(tmp_path):
     text = tmp_path / "x.collapsed"
     text.write_text("a;b 1\na;c 2\n")

@@ -136,6 +136,26 @@ def test_a_loop_that_cannot_go_on_writes_nothing_more(jdk17):
         os.remove(os.path.join(jvm.WORK, name))
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_loop_tells_no_file_what_the_next_round_replaces(jdk, there, tmp_path):
+    """A stream to a file would keep the last round's records alone: refused. What each round adds to goes."""
+    result, stream, pipe = jvm.result_file("-%n.json"), tmp_path / "told.ndjson", str(tmp_path / "pipe")
+    if there:
+        stream.write_text("of before")
+    os.mkfifo(pipe)
+    with Program(jdk, "KnownShares") as program:
+        done = jstrobe("start", "--loop", "1s", "-f", result, "--stream", stream, program.pid)
+        assert done.returncode == 1 and "stream to a FIFO" in done.stderr, done.stderr
+        assert stream.read_text() == "of before" if there else not stream.exists()
+        assert not around(result.replace("%n", "0"))
+        assert jstrobe("start", "--loop", "1s", "-f", result, "--stream", pipe, program.pid).returncode == 0
+        jvm.wait_until(lambda: around(result.replace("%n", "0")), 60)
+        assert jstrobe("stop", program.pid).returncode == 0
+        assert program.stop() == 0
+    for name in glob.glob(result.replace("%n", "*")):
+        os.remove(name)
+
+
 # ---- commands that hang -----------------------------------------------------------------------------
 
 @contextlib.contextmanager
