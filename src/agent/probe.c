@@ -79,6 +79,19 @@ static jlong JNICALL on_stamp(JNIEnv *env, jclass class, jlong top)
 	return (jlong)tree_stamp((uint64_t)top);
 }
 
+/* Tell of E; what that takes is in no method's time. */
+static void tell_and_hold(JNIEnv *env, const struct tree_exit *e, void (*tell)(JNIEnv *, const struct tree_exit *))
+{
+	uint64_t began = os_monotonic(), cpu = os_thread_cpu(0);
+	jthread thread = NULL;
+
+	tell(env, e);
+	if ((*namer)->GetCurrentThread(namer, &thread) || !thread)
+		return;
+	tree_hold(probe_thread_id(env, thread), began, os_thread_cpu(0) - cpu);
+	(*env)->DeleteLocalRef(env, thread);
+}
+
 /* Where every call ends whose length is known and might be of interest, on whatever way it has come here. */
 static void end_call(JNIEnv *env, const struct tree_exit *e)
 {
@@ -86,7 +99,7 @@ static void end_call(JNIEnv *env, const struct tree_exit *e)
 	enum tree_fate fate = tell ? tree_fate(e) : TREE_CALL_QUICK;
 
 	if (fate == TREE_CALL_SLOW || fate == TREE_CALL_UNNAMED)
-		tell(env, e);
+		tell_and_hold(env, e, tell);
 }
 
 static void JNICALL on_leave(JNIEnv *env, jclass class, jlong saved)

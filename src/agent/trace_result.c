@@ -15,6 +15,7 @@ struct own {
 	uint32_t parent;   /* in merge.own; the root is 0 */
 	uint32_t place;    /* in merge.nodes */
 	uint64_t self, total; /* ns of wall-clock time */
+	uint64_t cpu;      /* of self */
 	double variance;   /* of total */
 };
 
@@ -40,6 +41,8 @@ struct reading {
 	struct calls_times more;  /* what that one is due */
 	uint64_t now;
 	double period;
+	bool knows_used;
+	uint64_t used;            /* CPU ns of the thread in all, if that is known */
 };
 
 static uint32_t method_of(const struct merge *m, uint32_t id)
@@ -68,17 +71,31 @@ static uint32_t place(struct merge *m, uint32_t parent, uint32_t method)
 	return *at;
 }
 
+static bool is_wait(uint32_t id)
+{
+	return id - TREE_WAITING < TREE_WAITS;
+}
+
 /* Time that nobody has charged yet, since the last stamp or tick: it is the current node's. */
 static struct calls_times pending(const struct tree_context *k, bool exact)
 {
 	/* the thread may stamp at any moment: each is read once, the older time first */
 	uint64_t since = __atomic_load_n(exact ? &k->last : &k->ticked, __ATOMIC_ACQUIRE);
 	uint64_t last_cpu = __atomic_load_n(&k->last_cpu, __ATOMIC_ACQUIRE);
-	uint64_t stamped = __atomic_load_n(&k->stamped, __ATOMIC_ACQUIRE);
 	uint64_t cpu = k->is_virtual ? 0 : os_thread_cpu((pid_t)k->tid), now = os_monotonic();
 
-	cpu = cpu > last_cpu && now > stamped ? MIN(cpu - last_cpu, now - stamped) : 0;
-	return (struct calls_times){.wall = now > since ? now - since : 0, .cpu = cpu};
+	since = now > since ? now - since : 0;
+	return (struct calls_times){.wall = since, .cpu = cpu > last_cpu ? MIN(cpu - last_cpu, since) : 0};
+}
+
+/* What R's thread has used, as far as its time is in the tree. */
+static uint64_t used_cpu(const struct tree_context *k, const struct reading *r)
+{
+	uint64_t used = __atomic_load_n(&k->used_cpu, __ATOMIC_ACQUIRE);
+
+	if (r->current)
+		return used + r->more.cpu;
+	return k->key ? used + tree_unstamped_cpu(k, os_thread_cpu((pid_t)k->tid)) : used;
 }
 
 /* Adaptive timing: whether N's last call is timed and still running. */
@@ -97,7 +114,7 @@ static bool is_running(uint64_t node, const struct reading *r)
 static void append(struct merge *m, uint64_t node, uint32_t parent)
 {
 	const struct tree_node *n = tree_node_at(node);
-	bool wait = n->id - TREE_WAITING < TREE_WAITS, top = n->id == TREE_ROOT;
+	bool wait = is_wait(n->id), top = n->id == TREE_ROOT;
 	struct own *o;
 	uint32_t at;
 
@@ -149,6 +166,71 @@ static void time_adaptive(struct own *o, const struct reading *r)
 	o->variance = 0;
 }
 
+/* What of the own time of O ran, as far as its node knows. */
+static uint64_t cpu_of(const struct own *o, const struct reading *r)
+{
+	const struct tree_node *n = tree_node_at(o->node);
+
+	/* who sleeps does not run; who reads may */
+	if (is_wait(n->id) && n->id != TREE_WAITING + TREE_IO)
+		return 0;
+	return n->cpu + (o->node == r->current ? r->more.cpu : 0);
+}
+
+/* Multiply CPU times by FACTOR, as far as there is room; their sum. */
+static double scale_cpu(struct merge *m, double factor)
+{
+	double sum = 0;
+	size_t i;
+
+	for (i = 0; i < m->own.count; i++) {
+		struct own *o = &m->own.items[i];
+
+		o->cpu = (uint64_t)MIN((double)o->cpu * factor, (double)o->self);
+		sum += (double)o->cpu;
+	}
+	return sum;
+}
+
+/* Give MISSING to all that do not wait, by the room that they have. */
+static void give_cpu(struct merge *m, double missing)
+{
+	double room = 0, part;
+	size_t i;
+
+	for (i = 0; i < m->own.count; i++)
+		if (!is_wait(tree_node_at(m->own.items[i].node)->id))
+			room += (double)(m->own.items[i].self - m->own.items[i].cpu);
+	part = room > 0 ? MIN(missing / room, 1.0) : 0;
+	for (i = 0; i < m->own.count; i++) {
+		struct own *o = &m->own.items[i];
+
+		if (!is_wait(tree_node_at(o->node)->id))
+			o->cpu += (uint64_t)(part * (double)(o->self - o->cpu));
+	}
+}
+
+/*
+ * Ticks say who ran, but with an error of chance: no node ran for longer than it took, and all together as long as the
+ * thread's clock says.
+ */
+static void fit_cpu(struct merge *m, const struct reading *r)
+{
+	double whole = (double)r->used, sum = 0;
+	size_t i;
+
+	for (i = 0; i < m->own.count; i++) {
+		m->own.items[i].cpu = MIN(cpu_of(&m->own.items[i], r), m->own.items[i].self);
+		sum += (double)m->own.items[i].cpu;
+	}
+	if (!r->knows_used)
+		return;
+	if (sum > 0)
+		sum = scale_cpu(m, whole / sum);
+	if (whole > sum)
+		give_cpu(m, whole - sum);
+}
+
 /* Each node's own time, from below: children come behind their parents. */
 static void time_all(struct merge *m, const struct reading *r)
 {
@@ -167,6 +249,7 @@ static void time_all(struct merge *m, const struct reading *r)
 			parent->variance += o->variance;
 		}
 	}
+	fit_cpu(m, r);
 }
 
 /* What was counted in O, to the merged node it belongs to. */
@@ -174,14 +257,13 @@ static void add(struct merge *m, const struct own *o, const struct reading *r)
 {
 	const struct tree_node *n = tree_node_at(o->node);
 	struct calls_node *to = &m->nodes.items[o->place];
-	struct calls_times t = {.wall = o->self, .cpu = n->cpu + (o->node == r->current ? r->more.cpu : 0)};
+	struct calls_times t = {.wall = o->self, .cpu = o->cpu};
 	uint32_t kind = n->id - TREE_WAITING;
 
 	if (!m->c->timed) /* virtual threads stamp when they are done, all the same */
 		t = (struct calls_times){.wall = 0};
 	if (kind < TREE_WAITS) {
-		t.waits[kind] = t.wall;
-		t.wall = 0;
+		calls_times_wait(&t, kind);
 	} else {
 		to->count += n->count;
 		to->stamps += n->stamps;
@@ -217,6 +299,12 @@ static void add_thread(struct merge *m, const struct tree_thread *t, struct call
 		r.current = 0;
 	if (m->c->timed && r.current)
 		r.more = pending(k, m->classes->timing == TREE_EXACT || m->classes->timing == TREE_EXACT_CPU);
+	if (r.current && is_wait(tree_node_at(r.current)->id))
+		r.more.cpu = 0;
+	if (m->c->timed && !k->is_virtual && m->classes->timing != TREE_EXACT_CPU) {
+		r.knows_used = true;
+		r.used = used_cpu(k, &r);
+	}
 	*thread = (struct calls_thread){.name = strdup(t->name), .id = t->id, .threads = t->threads};
 	gather(m, k->root);
 	if (!m->failed)
@@ -295,11 +383,13 @@ static void read_threads(struct merge *m, uint32_t count, bool by_thread)
 		if (by_thread)
 			m->top = thread_place(m, c->thread_count);
 		add_thread(m, &t, thread);
-		c->stamped += tree_context_at(t.context)->timed_all;
-		if (thread->count)
+		if (thread->count) {
 			c->thread_count++;
-		else
+			c->stamped += tree_context_at(t.context)->timed_all;
+			c->held += tree_context_at(t.context)->held;
+		} else {
 			free((char *)(uintptr_t)thread->name);
+		}
 	}
 	/* made for a thread that turned out to have called nothing */
 	if (m->top && m->nodes.items[m->top].thread == c->thread_count)

@@ -74,13 +74,12 @@ static void spread(struct calls_method *m, const struct tree_stats *s)
 
 /* ---- times ------------------------------------------------------------------------------------- */
 
-/* Time in a method that waits is no work. */
+/* Time in a method that waits is no work, but for what it ran in. */
 static void turn_into_wait(struct calls_times *self, int kind)
 {
 	if (kind < 0)
 		return;
-	self->waits[kind] += self->wall;
-	self->wall = 0;
+	calls_times_wait(self, (unsigned)kind);
 }
 
 static int wait_of(const struct trace_classes *k, uint32_t method)

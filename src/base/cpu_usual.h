@@ -49,5 +49,9 @@
 #ifndef CPU_RSEQ_SIGNATURE
 #define CPU_RSEQ_SIGNATURE 0
 #endif
+/* A counter of some GHz, read in less time than a clock: it says whether something took long, not how long. 0: none. */
+#ifndef CPU_CYCLES
+#define CPU_CYCLES 0
+#endif
 
 #endif

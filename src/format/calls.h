@@ -39,6 +39,15 @@ static inline void calls_times_add(struct calls_times *to, const struct calls_ti
 		to->waits[i] += more->waits[i];
 }
 
+/* Wall-clock time of T was a wait of that KIND, except where the thread ran. */
+static inline void calls_times_wait(struct calls_times *t, unsigned kind)
+{
+	uint64_t ran = t->cpu < t->wall ? t->cpu : t->wall;
+
+	t->waits[kind] += t->wall - ran;
+	t->wall = ran;
+}
+
 /* Time spent waiting. */
 static inline uint64_t calls_waited(const struct calls_times *t)
 {
@@ -137,6 +146,7 @@ struct calls {
 	uint64_t since;          /* the latest of the methods that were called */
 	uint32_t not_run;        /* classes that match and have none, as they were not seen running */
 	uint64_t bytes;          /* of trees */
+	uint64_t held;           /* ns that threads stood in probes for that read clocks: charged to nobody */
 	double cost;             /* ns of an entry and exit, measured here; 0 = unknown */
 	double stamped_cost;     /* adaptive timing: of one that takes the time; then `cost` is of one that does not */
 	uint64_t stamped;        /* adaptive timing: calls that took the time */

@@ -176,8 +176,8 @@ void calls_json(const struct calls *c, struct buffer *out)
 		      c->uncounted);
 	buffer_printf(out, "  \"classes\": %" PRIu32 ",\n  \"classes_not_run\": %" PRIu32 ",\n", c->class_count,
 		      c->not_run);
-	buffer_printf(out, "  \"tree_bytes\": %" PRIu64 ",\n  \"probe_ns\": %s,\n", c->bytes,
-		      decimal(c->cost, 2).text);
+	buffer_printf(out, "  \"tree_bytes\": %" PRIu64 ",\n  \"probe_ns\": %s,\n  \"held_ns\": %" PRIu64 ",\n",
+		      c->bytes, decimal(c->cost, 2).text, c->held);
 	if (c->stamped_cost > 0)
 		buffer_printf(out, "  \"budget\": %" PRIu32 ",\n  \"stamped\": %" PRIu64 ",\n  \"stamped_ns\": %s,\n",
 			      c->budget, c->stamped, decimal(c->stamped_cost, 2).text);

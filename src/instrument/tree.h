@@ -31,6 +31,10 @@
  *
  * Waiting is a node, too, with the kind of waiting for its id.
  *
+ * A stamp reads the CPU's clock, by a system call; and the kernel looks there whether the thread has had its share,
+ * and if so gives the CPU to another one. Where threads outnumber CPUs many lose theirs in our system call. So the time
+ * is read before and after it, and what passed between is charged to nobody (`held`).
+ *
  * All places are offsets from base, and offset 0 is the blind: memory that was given back reads as zeros and so
  * leads there, where every call takes the slow way and finds that nobody listens. Therefore a probe that comes
  * late, from a method that was entered before the end, needs no lock to be safe. (It reads each place once, and in no
@@ -106,7 +110,7 @@ struct tree_node {
 	uint32_t hot;      /* adaptive: not all calls were timed */
 	uint64_t ticked;   /* adaptive: ns with this node current, by ticks */
 	uint64_t kids;     /* table of children: (mask + 1) offsets of nodes, by the low bits of their ids */
-	uint64_t cpu;      /* ns by ticks, of that the share in which the thread ran; exactly if asked for */
+	uint64_t cpu;      /* ns by ticks, of that the part in which the thread ran; exactly if asked for */
 	uint64_t first;    /* its youngest child */
 	uint64_t next;     /* the sibling made before it */
 	uint64_t home;     /* root of a virtual thread: its context, which `context` keeps silent about */
@@ -126,6 +130,11 @@ struct tree_context {
 	uint64_t ticked;   /* until when ticks have been charged, monotonic ns */
 	uint64_t stamped;  /* monotonic ns of the last stamp */
 	uint64_t last_cpu; /* the thread's CPU clock then */
+	uint64_t used_cpu; /* ns of CPU time between stamps, in all */
+	uint64_t tick_at;  /* when the first tick since the last stamp was, monotonic ns */
+	uint64_t tick_until; /* until when it charges, monotonic ns */
+	uint64_t tick_cpu; /* the thread's CPU clock then; 0 = not known */
+	uint64_t held;     /* ns that the thread stood in its probes for, charged to nobody */
 	uint64_t tid;      /* the system's number of the thread that the CPU clock was of */
 	uint64_t root;     /* node */
 	uint64_t chunk, chunk_end; /* free memory for nodes */
@@ -201,8 +210,10 @@ uint64_t tree_find(uint64_t id);
 uint64_t tree_context(uint64_t id, bool is_virtual, const char *name);
 /* PROBE: the child ID of PARENT. */
 uint64_t tree_child(uint64_t parent, uint32_t id);
-/* PROBE: charge the time that is due to TOP; now. */
+/* PROBE: charge the time that is due to TOP; now, when that is done. */
 uint64_t tree_stamp(uint64_t top);
+/* PROBE: thread ID, which is the calling one, has been held up SINCE, and used so much CPU time for us. */
+void tree_hold(uint64_t id, uint64_t since, uint64_t cpu);
 /*
  * PROBE: go back to SAVED, which is what enter gave: the node's place, its lowest bit set if adaptive timing
  * timed the call. Stamps. True if it is known how long the call took; then *E says it.
@@ -240,6 +251,8 @@ static inline const struct tree_context *tree_context_at(uint64_t offset)
 {
 	return tree_place(offset);
 }
+/* Exact timing: what its thread has run up to its last entry or exit, but after its last stamp; its clock says CPU. */
+uint64_t tree_unstamped_cpu(const struct tree_context *c, uint64_t cpu);
 /* Statistics number I of context C; NULL: none at this place. I runs to c->stats_mask. */
 const struct tree_stats *tree_stats_at(const struct tree_context *c, uint64_t i);
 /* The lengths of bucket I: from here on, ns. */

@@ -11,6 +11,7 @@
 
 #include "instrument/tree.h"
 
+#define TREE_HELD_LONG (10 * NS_PER_US) /* clocks take less to be read: the thread lost its CPU there */
 #define TREE_LINE 128u /* two threads' data are never closer than that */
 
 /* The session. */
@@ -83,6 +84,8 @@ uint64_t tree_make_root(struct tree_context *c, uint64_t at, bool is_virtual);
 uint64_t tree_find_child(uint64_t context, uint64_t parent, uint32_t id);
 /* A stamp on the system's thread that calls, whose CPU clock says CPU; the clock at the one before, whoever's. */
 uint64_t tree_stamp_cpu(uint64_t cpu);
+/* A virtual thread has called something: its CPU clock is its carrier's, and from now on stamps tell each other. */
+void tree_share_carriers(void);
 /* Forget all threads. `life` held for writing. */
 void tree_forget_threads(void);
 /* The context that thread ID owns, by that thread; 0: none. This and what follows: `life` held. */

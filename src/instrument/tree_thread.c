@@ -60,6 +60,8 @@ static uint64_t new_context(bool is_virtual)
 	if (!c->root)
 		return 0;
 	c->is_virtual = is_virtual;
+	if (is_virtual)
+		tree_share_carriers();
 	c->current = c->root;
 	c->thread = thread_count++;
 	*t = (struct tree_thread){.is_virtual = is_virtual, .context = at};
@@ -82,11 +84,11 @@ static void hand_over(struct tree_context *c, uint64_t id)
 
 	c->current = c->root;
 	c->seen = tree_ticks();
-	c->last = c->stamped = os_monotonic();
-	/* the next tick stands for a whole period, also for who came within it; but not for more, should it be late */
-	c->ticked = MAX(tick, c->last - MIN(c->last, 2 * tree_state.setup.period));
 	c->last_cpu = os_thread_cpu(0);
 	tree_stamp_cpu(c->last_cpu);
+	c->last = c->stamped = os_monotonic(); /* the system call may have cost the CPU: see charge */
+	/* the next tick stands for a whole period, also for who came within it; but not for more, should it be late */
+	c->ticked = MAX(tick, c->last - MIN(c->last, 2 * tree_state.setup.period));
 	c->tid = (uint64_t)os_gettid();
 	tree_own(c, id);
 	tree_put_owned((uintptr_t)c - tree_base, id);
@@ -146,6 +148,22 @@ uint64_t tree_context(uint64_t id, bool is_virtual, const char *name)
 	return at;
 }
 
+uint64_t tree_unstamped_cpu(const struct tree_context *c, uint64_t cpu)
+{
+	uint64_t last_cpu = __atomic_load_n(&c->last_cpu, __ATOMIC_ACQUIRE);
+	uint64_t stamped = __atomic_load_n(&c->stamped, __ATOMIC_ACQUIRE);
+	uint64_t last = __atomic_load_n(&c->last, __ATOMIC_ACQUIRE);
+
+	return cpu > last_cpu && last > stamped ? MIN(cpu - last_cpu, last - stamped) : 0;
+}
+
+/* Who ends between two ticks has run as well. */
+static void last_cpu(struct tree_context *c)
+{
+	if (c->last > c->stamped && c->tid == (uint64_t)os_gettid())
+		c->used_cpu += tree_unstamped_cpu(c, os_thread_cpu(0));
+}
+
 void tree_thread_end(uint64_t id)
 {
 	uint64_t at;
@@ -153,6 +171,7 @@ void tree_thread_end(uint64_t id)
 	pthread_rwlock_rdlock(&tree_state.life);
 	at = tree_state.running ? tree_owned(id) : 0;
 	if (at) {
+		last_cpu(tree_at(at));
 		tree_take_owned(at);
 		pthread_mutex_lock(&lock);
 		tree_at(at)->next_free = free_ended;

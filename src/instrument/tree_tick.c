@@ -6,9 +6,13 @@
  * back into the list. So a tick costs as much as there are threads that have called something since the last one, and
  * a probe looks at nothing but its own context.
  *
+ * A tick also notes the CPU clock of each thread that it marks: whoever is on top then is so still at the stamp, and
+ * what the clock went on between the two is that one's. (The time from the last stamp to the tick may be anybody's.)
+ *
  * A context that is nobody's leaves the list at the next tick; its next owner puts it back.
  */
 #include "instrument/tree_inner.h"
+#include "os/os.h"
 
 static uint64_t quiet; /* the first one's place; next_quiet leads on */
 
@@ -39,13 +43,30 @@ void tree_tick_seen(struct tree_context *c)
 	list(c);
 }
 
+/* C's thread is not to stamp for a tick meanwhile: C is in no list, and not marked yet. */
+static void note_cpu(struct tree_context *c, uint64_t until)
+{
+	uint64_t at, cpu;
+
+	if (c->is_virtual || tree_state.setup.timing == TREE_EXACT_CPU)
+		return;
+	at = os_monotonic();
+	cpu = os_thread_cpu((pid_t)c->tid);
+	__atomic_store_n(&c->tick_at, at, __ATOMIC_RELAXED);
+	__atomic_store_n(&c->tick_until, until, __ATOMIC_RELAXED);
+	/* two moments, if we lost our CPU between */
+	__atomic_store_n(&c->tick_cpu, os_monotonic() - at < TREE_HELD_LONG ? cpu : 0, __ATOMIC_RELAXED);
+}
+
 /* Whoever owns C from now on finds it out of the list: see tree_own. */
-static void mark(struct tree_context *c)
+static void mark(struct tree_context *c, uint64_t until)
 {
 	uint64_t key;
 
 	__atomic_store_n(&c->listed, 0, __ATOMIC_SEQ_CST);
 	key = __atomic_load_n(&c->key, __ATOMIC_SEQ_CST);
+	if (key && !(key & TREE_DUE))
+		note_cpu(c, until);
 	while (key && !(key & TREE_DUE) &&
 	       !__atomic_compare_exchange_n(&c->key, &key, key | TREE_DUE, false, __ATOMIC_SEQ_CST,
 					    __ATOMIC_SEQ_CST))
@@ -66,7 +87,7 @@ void tree_tick(uint64_t until)
 	tree_tick_silently(until);
 	for (at = __atomic_exchange_n(&quiet, 0, __ATOMIC_ACQUIRE); at; at = next) {
 		next = tree_at(at)->next_quiet; /* marked, its thread may list it at once */
-		mark(tree_at(at));
+		mark(tree_at(at), until);
 	}
 	pthread_rwlock_unlock(&tree_state.life);
 }

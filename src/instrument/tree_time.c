@@ -3,13 +3,17 @@
  * an entry or exit that sees a new tick, one after a missed exit, the CPU's clock, and waits that the JVM tells of.
  */
 #include "instrument/tree_inner.h"
+#include "cpu.h"
 #include "os/os.h"
 
 #define TIMED 1u /* bit of what enter gave */
+#define IDLE_LONG (25 * NS_PER_US) /* a tick, or an interrupt, takes less */
+#define CYCLES_SHORT 10000u /* sure to be less than that, but more than a clock takes */
 
 static pthread_key_t stamp_key; /* what its CPU clock said at the last stamp on a thread of the system, whoever's */
 static pthread_once_t stamp_once = PTHREAD_ONCE_INIT;
 static bool has_stamp_key;
+static atomic_bool carriers_shared; /* by virtual threads: without any, a thread's clock is its own */
 
 static void make_stamp_key(void)
 {
@@ -17,81 +21,220 @@ static void make_stamp_key(void)
 	has_stamp_key = sizeof(void *) >= sizeof(uint64_t) && !pthread_key_create(&stamp_key, NULL);
 }
 
+void tree_share_carriers(void)
+{
+	pthread_once(&stamp_once, make_stamp_key);
+	atomic_store_explicit(&carriers_shared, has_stamp_key, memory_order_release);
+}
+
 uint64_t tree_stamp_cpu(uint64_t cpu)
 {
 	uint64_t last;
 
-	pthread_once(&stamp_once, make_stamp_key);
-	if (!has_stamp_key)
+	if (!atomic_load_explicit(&carriers_shared, memory_order_acquire))
 		return 0;
 	last = (uint64_t)(uintptr_t)pthread_getspecific(stamp_key);
 	pthread_setspecific(stamp_key, (void *)(uintptr_t)cpu);
 	return last;
 }
 
-/* CPU ns of the time DUE that are TOP's, NOW that the thread's clock says CPU. */
-static uint64_t cpu_due(struct tree_context *c, const struct tree_node *top, uint64_t due, uint64_t now, uint64_t cpu)
+/* When a stamp was: what the probe made the thread wait for lies between, and is nobody's time. */
+struct stamp {
+	uint64_t before, after;
+};
+
+static bool is_wait(const struct tree_node *n)
 {
-	uint64_t tid = c->tid, other = tree_stamp_cpu(cpu), from = MAX(c->last_cpu, other), used;
+	return n->id - TREE_WAITING < TREE_WAITS;
+}
+
+/* CPU ns that C's thread has used since the last stamp, now that its clock says CPU; 0 if nobody knows. */
+static uint64_t used_cpu(struct tree_context *c, const struct tree_node *top, uint64_t cpu)
+{
+	uint64_t tid = c->tid, other = tree_stamp_cpu(cpu), from = MAX(c->last_cpu, other);
 
 	if (c->is_virtual) {
 		/* it may have changed its carrier; its CPU time is not known then */
 		c->tid = (uint64_t)os_gettid();
 		/* and others had the carrier where it waited, though it has come back to the same one */
-		if (top->id - TREE_WAITING < TREE_WAITS)
+		if (is_wait(top))
 			return 0;
 	}
-	if (c->tid != tid || cpu <= from)
-		return 0;
-	used = cpu - from;
-	if (tree_state.setup.timing == TREE_EXACT_CPU)
-		return used;
-	return now > c->stamped ? (uint64_t)((double)due * MIN((double)used / (double)(now - c->stamped), 1.0)) : 0;
+	return c->tid == tid && cpu > from ? cpu - from : 0;
 }
 
-/* Charge to TOP what is due in C; now. */
-static uint64_t charge(struct tree_context *c, struct tree_node *top)
+/* A thread's two clocks at one moment; of a tick, until when it charges. */
+struct moment {
+	uint64_t wall, cpu, until;
+};
+
+/* What the first tick since C's last stamp noted. Before tree_tick_seen: from then on the next tick may write there. */
+static struct moment tick_of(const struct tree_context *c)
 {
-	enum tree_timing timing = tree_state.setup.timing;
-	uint64_t now, cpu, tick, due;
+	return (struct moment){__atomic_load_n(&c->tick_at, __ATOMIC_RELAXED),
+			       __atomic_load_n(&c->tick_cpu, __ATOMIC_RELAXED),
+			       __atomic_load_n(&c->tick_until, __ATOMIC_RELAXED)};
+}
+
+static uint64_t idle_between(struct moment a, struct moment b)
+{
+	uint64_t took = b.wall - a.wall, ran = b.cpu - a.cpu;
+
+	return took > ran ? took - ran : 0;
+}
+
+/* The part of the time from A to B in which the thread did not run. */
+static double part_idle(struct moment a, struct moment b)
+{
+	return b.wall > a.wall ? (double)idle_between(a, b) / (double)(b.wall - a.wall) : 0;
+}
+
+/*
+ * What of the time DUE by ticks C's thread did not run, which has USED so much CPU time since the last stamp, to NOW.
+ *
+ * Whoever is on top at the first TICK was so until now, while others may have waited and run before. So what that tick
+ * charges was idle if the thread was at it: before it, and still behind it. (The tick itself takes the CPU from a
+ * thread, and perhaps gives it to another one: who is idle behind it alone was not idle at it. A tick that is late may
+ * have waited for the CPU together with the thread, and says nothing.) Of what later ticks charge the clocks say which
+ * part was.
+ */
+static uint64_t idle_of(const struct tree_context *c, uint64_t due, uint64_t used, struct moment tick,
+			struct moment now)
+{
+	struct moment stamp = {c->stamped, c->last_cpu, 0};
+	uint64_t first = tick.until > c->ticked ? MIN(due, tick.until - c->ticked) : 0;
+	double at_first;
+
+	if (c->is_virtual || tick.wall <= stamp.wall || tick.wall >= now.wall || tick.cpu < stamp.cpu ||
+	    tick.cpu > now.cpu) {
+		/* not noted; a virtual thread's carrier ran others, too */
+		stamp.cpu = now.cpu - used;
+		return (uint64_t)((double)due * part_idle(stamp, now));
+	}
+	if (first > 2 * tree_state.setup.period)
+		at_first = part_idle(stamp, now);
+	else
+		at_first = idle_between(stamp, tick) > IDLE_LONG && idle_between(tick, now) > IDLE_LONG;
+	return (uint64_t)((double)first * at_first + (double)(due - first) * part_idle(tick, now));
+}
+
+/* What this comes to in all is held against the clock when it is read. */
+static void charge_cpu(struct tree_context *c, struct tree_node *top, uint64_t due, uint64_t used, struct moment tick,
+		       struct moment now)
+{
+	used = MIN(used, now.wall - c->stamped);
+	c->used_cpu += used;
+	top->cpu += due - idle_of(c, due, used, tick, now);
+}
+
+static void charge_wall(struct tree_context *c, struct tree_node *top, uint64_t due, uint64_t now)
+{
+	switch (tree_state.setup.timing) {
+	case TREE_EXACT:
+	case TREE_EXACT_CPU:
+		top->wall += now - c->last;
+		break;
+	case TREE_ADAPTIVE:
+		top->ticked += due;
+		break;
+	default:
+		top->wall += due;
+	}
+	top->stamps += due > 0;
+}
+
+/* C's thread was held up for HELD ns until NOW: no tick of that time, and no call under way, has it. */
+static void hold(struct tree_context *c, uint64_t held, uint64_t now)
+{
+	uint64_t tick = __atomic_load_n(&tree_board()->tick_time, __ATOMIC_RELAXED), at;
+
+	c->held += held;
+	c->ticked = MAX(c->ticked, tick);
+	c->last = c->stamped = now;
+	for (at = held ? c->current : 0; at; at = tree_node(at)->parent)
+		if (tree_node(at)->entered)
+			tree_node(at)->entered += held;
+}
+
+/* Now, and the thread's CPU clock. */
+static struct stamp read_clocks(uint64_t *cpu)
+{
+	struct stamp s = {.before = os_monotonic()};
+	uint64_t cycles = CPU_CYCLES;
+
+	*cpu = os_thread_cpu(0);
+	/* the clock is read twice only where it matters: with --cpu-clock each entry and exit comes here */
+	s.after = cycles && CPU_CYCLES - cycles < CYCLES_SHORT ? s.before : os_monotonic();
+	if (s.after - s.before < TREE_HELD_LONG)
+		s.before = s.after;
+	return s;
+}
+
+/* Charge to TOP what is due in C. */
+static struct stamp charge(struct tree_context *c, struct tree_node *top)
+{
+	uint64_t cpu, tick, due, used;
+	struct moment noted;
+	struct stamp s;
 	uint32_t seen;
 
-	tree_tick_seen(c); /* first: a tick that comes now is another one */
+	noted = tick_of(c);
+	tree_tick_seen(c); /* before all else: a tick that comes now is another one */
 	seen = tree_ticks();
-	now = os_monotonic();
-	cpu = os_thread_cpu(0);
 	tick = __atomic_load_n(&tree_board()->tick_time, __ATOMIC_RELAXED);
+	s = read_clocks(&cpu);
 	due = tick > c->ticked ? tick - c->ticked : 0;
-	top->cpu += cpu_due(c, top, due, now, cpu);
-	if (timing == TREE_EXACT || timing == TREE_EXACT_CPU)
-		top->wall += now - c->last;
-	else if (timing == TREE_ADAPTIVE)
-		top->ticked += due;
+	used = used_cpu(c, top, cpu);
+	if (tree_state.setup.timing == TREE_EXACT_CPU)
+		top->cpu += MIN(used, s.before - c->last);
 	else
-		top->wall += due;
-	top->stamps += due > 0;
+		charge_cpu(c, top, due, used, noted, (struct moment){s.before, cpu, 0});
+	charge_wall(c, top, due, s.before);
 	if (seen != c->seen) {
 		if (c->timed < tree_board()->quota / 2)
 			top->every >>= 1;
 		c->timed = 0;
 	}
-	c->ticked = MAX(c->ticked, tick);
-	c->last = c->stamped = now;
 	c->last_cpu = cpu;
 	c->seen = seen;
-	return now;
+	return s;
 }
 
 uint64_t tree_stamp(uint64_t top)
 {
-	uint64_t context, now = 0;
+	struct tree_context *c;
+	struct stamp s = {.after = 0};
+	uint64_t context;
 
 	pthread_rwlock_rdlock(&tree_state.life);
 	context = tree_home(top);
-	if (context)
-		now = charge(tree_at(context), tree_node(top));
+	if (context) {
+		c = tree_at(context);
+		s = charge(c, tree_node(top));
+		hold(c, s.after - s.before, s.after);
+	}
 	pthread_rwlock_unlock(&tree_state.life);
-	return context ? now : os_monotonic();
+	return context ? s.after : os_monotonic();
+}
+
+void tree_hold(uint64_t id, uint64_t since, uint64_t cpu)
+{
+	uint64_t context, now;
+
+	pthread_rwlock_rdlock(&tree_state.life);
+	context = tree_state.running && id ? tree_owned(id) : 0;
+	now = os_monotonic();
+	if (context && now > since) {
+		struct tree_context *c = tree_at(context);
+		uint64_t last = c->last, stamped = c->stamped;
+
+		hold(c, now - since, now);
+		/* the time before is still to be charged */
+		c->last = last + (now - since);
+		c->stamped = stamped + (now - since);
+		c->last_cpu += cpu;
+	}
+	pthread_rwlock_unlock(&tree_state.life);
 }
 
 /* ---- lengths ------------------------------------------------------------------------------- */
@@ -168,21 +311,24 @@ static uint64_t left(const struct tree_context *c, uint64_t parent)
 
 bool tree_leave(uint64_t saved, struct tree_exit *e)
 {
-	uint64_t parent = saved & ~(uint64_t)TIMED, context, now, at;
+	uint64_t parent = saved & ~(uint64_t)TIMED, context, at;
 	struct tree_context *c;
+	struct stamp s;
 	bool timed = false;
 
 	pthread_rwlock_rdlock(&tree_state.life);
 	context = tree_home(parent);
 	if (context) {
 		c = tree_at(context);
-		now = charge(c, tree_node(c->current));
+		s = charge(c, tree_node(c->current));
 		at = tree_times_calls() ? left(c, parent) : 0;
 		if (at && (tree_state.setup.timing != TREE_ADAPTIVE || saved & TIMED)) {
-			*e = (struct tree_exit){tree_node(at)->id, (uint64_t)finish(c, tree_node(at), now), now};
+			*e = (struct tree_exit){.id = tree_node(at)->id, .ended = s.before,
+						.took = (uint64_t)finish(c, tree_node(at), s.before)};
 			timed = true;
 		}
 		c->current = parent;
+		hold(c, s.after - s.before, s.after);
 		if (tree_node(parent)->home)
 			tree_release_virtual(context);
 	}
@@ -206,6 +352,7 @@ void tree_wait_begin(uint64_t id, enum tree_wait kind)
 	struct tree_context *c;
 	struct tree_node *n;
 	uint64_t context, at;
+	struct stamp s;
 
 	pthread_rwlock_rdlock(&tree_state.life);
 	context = tree_state.running && id ? tree_owned(id) : 0;
@@ -214,7 +361,9 @@ void tree_wait_begin(uint64_t id, enum tree_wait kind)
 		at = tree_find_child(context, c->current, TREE_WAITING + kind);
 		n = tree_node(at);
 		n->count++;
-		n->entered = charge(c, tree_node(c->current));
+		s = charge(c, tree_node(c->current));
+		hold(c, s.after - s.before, s.after);
+		n->entered = s.after;
 		c->current = at;
 	}
 	pthread_rwlock_unlock(&tree_state.life);
@@ -231,11 +380,12 @@ void tree_wait_end(uint64_t id, enum tree_wait kind)
 	c = tree_at(context);
 	n = tree_node(c->current);
 	if (context && n->id == TREE_WAITING + kind) {
-		uint64_t now = charge(c, n);
+		struct stamp s = charge(c, n);
 
 		if (tree_state.setup.timing == TREE_ADAPTIVE)
-			finish(c, n, now);
+			finish(c, n, s.before);
 		c->current = n->parent;
+		hold(c, s.after - s.before, s.after);
 	}
 	pthread_rwlock_unlock(&tree_state.life);
 }

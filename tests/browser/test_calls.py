@@ -13,7 +13,7 @@ WAITS = {"sleep": int, "wait": int, "park": int, "monitor": int, "io": int}
 SCHEMA = {
     "schema": int, "version": str, "timing": ("sampled", "exact", "adaptive", "none"), "pid": int, "main": str,
     "jdk": str, "duration_ns": int, "period_ns": int, "invocations": int, "uncounted": int, "classes": int,
-    "classes_not_run": int, "tree_bytes": int, "probe_ns": float, "events_lost": int, "skipped_more": int,
+    "classes_not_run": int, "tree_bytes": int, "probe_ns": float, "held_ns": int, "events_lost": int, "skipped_more": int,
     "methods": [{"class": str, "name": str, "signature": str, "invocations": int, "stamps": int, "mean": int,
                  "timed": int, "min": (int, None), "p50": (int, None), "p99": (int, None), "max": (int, None),
                  "waits": WAITS, "error": int, "since_ns": int, **TIMES}],

@@ -604,6 +604,82 @@ static void a_timed_call_stands_for_those_since_the_last(void **state)
 	tree_end();
 }
 
+/* ---- whose time it is ---- */
+
+static void spin(uint64_t ns)
+{
+	uint64_t until = os_thread_cpu(0) + ns;
+
+	while (os_thread_cpu(0) < until)
+		;
+}
+
+static void *ticks(void *on)
+{
+	os_thread_hurry();
+	while (__atomic_load_n((bool *)on, __ATOMIC_RELAXED)) {
+		tree_tick(os_monotonic());
+		os_sleep(NS_PER_MS);
+	}
+	return NULL;
+}
+
+/* A node runs for 1.5 ms, another sleeps for 1 ms: often from one tick to the next, and a stamp has of both. */
+static void who_sleeps_does_not_run(void **state)
+{
+	uint64_t saved, before, used, root, runs, sleeps;
+	pthread_t ticker;
+	bool on = true;
+	int i;
+
+	begin_as(&(struct tree_setup){.limit = 1 << 20, .period = NS_PER_MS, .latency = UINT64_MAX, .depth = UINT32_MAX});
+	root = here(1, false)->root;
+	before = os_thread_cpu(0);
+	assert_int_equal(pthread_create(&ticker, NULL, ticks, &on), 0);
+	for (i = 0; i < 400; i++) {
+		saved = enter(1);
+		spin(1500 * NS_PER_US);
+		leave(saved);
+		saved = enter(2);
+		os_sleep(NS_PER_MS);
+		leave(saved);
+	}
+	__atomic_store_n(&on, false, __ATOMIC_RELAXED);
+	pthread_join(ticker, NULL);
+	used = os_thread_cpu(0) - before;
+	runs = child(root, 1);
+	sleeps = child(root, 2);
+	assert_true(here(1, false)->used_cpu <= used + NS_PER_MS && here(1, false)->used_cpu + 10 * NS_PER_MS > used);
+	runs = node(runs)->cpu;
+	sleeps = node(sleeps)->cpu;
+	assert_true(runs > 3 * used / 4 && runs < 5 * used / 4 && sleeps < used / 4);
+	tree_end();
+}
+
+/* What the probe makes a thread wait for is in no node's time, and in no call's. */
+static void held_time_is_nobodys(void **state)
+{
+	uint64_t saved_a, saved_b, a, b;
+	struct tree_exit e;
+
+	begin_as(&(struct tree_setup){.limit = 1 << 20, .timing = TREE_EXACT, .period = NS_PER_S, .latency = UINT64_MAX,
+				      .depth = UINT32_MAX});
+	a = enter_stamped(1, &saved_a);
+	b = enter_stamped(2, &saved_b);
+	/* as if they had begun 5 s ago */
+	node(a)->entered -= 5 * NS_PER_S;
+	node(b)->entered -= 5 * NS_PER_S;
+	here(1, false)->last -= 5 * NS_PER_S;
+	tree_hold(1, os_monotonic() - 3 * NS_PER_S, 0);
+	assert_true(here(1, false)->held >= 3 * NS_PER_S && here(1, false)->held < 4 * NS_PER_S);
+	assert_true(tree_leave(saved_b, &e) && e.took >= 19 * NS_PER_S / 10 && e.took < 3 * NS_PER_S);
+	assert_true(node(b)->wall >= 19 * NS_PER_S / 10 && node(b)->wall < 3 * NS_PER_S);
+	assert_true(tree_leave(saved_a, &e) && e.took >= 19 * NS_PER_S / 10 && e.took < 3 * NS_PER_S);
+	assert_true(node(a)->wall < NS_PER_S);
+	tree_hold(2, os_monotonic() - NS_PER_S, 0); /* who has no context waits for nobody */
+	tree_end();
+}
+
 /* ---- gates ---- */
 
 static void nodes_are_closed_outside_roots_and_in_the_deep(void **state)
@@ -713,6 +789,8 @@ int main(void)
 		cmocka_unit_test(buckets_are_quarter_octaves),
 		cmocka_unit_test(a_missed_exit_has_no_length),
 		cmocka_unit_test(a_timed_call_stands_for_those_since_the_last),
+		cmocka_unit_test(who_sleeps_does_not_run),
+		cmocka_unit_test(held_time_is_nobodys),
 		cmocka_unit_test(nodes_are_closed_outside_roots_and_in_the_deep),
 		cmocka_unit_test(waits_are_nodes),
 		cmocka_unit_test(ends_while_threads_call),

@@ -27,6 +27,7 @@
 #define CPU_LINKS 0
 #define CPU_PUSHES_ARGUMENTS 1
 #define CPU_ENTRY_WRAPPER_SLOT (2)
+#define CPU_CYCLES __builtin_ia32_rdtsc()
 #include "base/cpu_usual.h"
 
 #endif
