@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/java.h"
+#include "agent/trace_constructors.h"
 #include "probe_class.h"
 #include "instrument/tree.h"
 #include "os/os.h"
@@ -69,14 +70,31 @@ static jlong JNICALL on_find(JNIEnv *env, jclass class, jlong id)
 	return (jlong)tree_find((uint64_t)id);
 }
 
+/* TOP, or if that is a constructor that has gone without an exit, the node outside of it that runs. */
+static uint64_t running(JNIEnv *env, uint64_t top)
+{
+	while (trace_constructors_has(tree_node_at(top)->id) &&
+	       !trace_constructors_runs(namer, env, tree_node_at(top)->id))
+		top = tree_node_at(top)->parent;
+	return top;
+}
+
 static jlong JNICALL on_child(JNIEnv *env, jclass class, jlong parent, jint id)
 {
-	return (jlong)tree_child((uint64_t)parent, (uint32_t)id);
+	uint64_t at = running(env, (uint64_t)parent);
+
+	if (at != (uint64_t)parent)
+		tree_go_back((uint64_t)parent, at);
+	return (jlong)tree_child(at, (uint32_t)id);
 }
 
 static jlong JNICALL on_stamp(JNIEnv *env, jclass class, jlong top)
 {
-	return (jlong)tree_stamp((uint64_t)top);
+	uint64_t at = running(env, (uint64_t)top);
+
+	if (at != (uint64_t)top)
+		tree_go_back((uint64_t)top, at);
+	return (jlong)tree_stamp(at);
 }
 
 /* Tell of E; what that takes is in no method's time. */

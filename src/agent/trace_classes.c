@@ -7,6 +7,7 @@
 
 #include "agent/probe.h"
 #include "agent/trace_list.h"
+#include "agent/trace_constructors.h"
 #include "agent/trace_loading.h"
 #include "base/map.h"
 #include "instrument/waits.h"
@@ -154,6 +155,7 @@ static uint32_t number_of(struct trace_classes *c, const struct text *class_name
 		method->wait = waits_kind(class_name, &member->name);
 		method->since = c->redefined ? os_monotonic() : 0;
 		*place = (uint32_t)c->methods.count;
+		trace_constructors_note(c->first + *place - 1, class_name, &member->name, &member->type);
 	}
 	return place && *place && c->first + *place - 1 < TREE_ID_MAX ? c->first + *place - 1 : 0;
 }

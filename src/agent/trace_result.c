@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/trace_constructors.h"
 #include "agent/trace_slow.h"
 #include "agent/trace_sums.h"
 #include "instrument/tree.h"
@@ -301,6 +302,9 @@ static void add_thread(struct merge *m, const struct tree_thread *t, struct call
 		r.more = pending(k, m->classes->timing == TREE_EXACT || m->classes->timing == TREE_EXACT_CPU);
 	if (r.current && is_wait(tree_node_at(r.current)->id))
 		r.more.cpu = 0;
+	/* an exception may have ended it long ago */
+	if (r.current && trace_constructors_has(tree_node_at(r.current)->id))
+		r.more = (struct calls_times){.wall = 0};
 	if (m->c->timed && !k->is_virtual && m->classes->timing != TREE_EXACT_CPU) {
 		r.knows_used = true;
 		r.used = used_cpu(k, &r);

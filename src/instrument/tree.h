@@ -212,6 +212,11 @@ uint64_t tree_context(uint64_t id, bool is_virtual, const char *name);
 uint64_t tree_child(uint64_t parent, uint32_t id);
 /* PROBE: charge the time that is due to TOP; now, when that is done. */
 uint64_t tree_stamp(uint64_t top);
+/*
+ * PROBE: GONE, which is on top, has ended without an exit, like all between it and TOP: that is on top again, and has
+ * the time. The call that enters now may still be given GONE to go back to: its exit comes to tree_leave, which knows.
+ */
+void tree_go_back(uint64_t gone, uint64_t top);
 /* PROBE: thread ID, which is the calling one, has been held up SINCE, and used so much CPU time for us. */
 void tree_hold(uint64_t id, uint64_t since, uint64_t cpu);
 /*

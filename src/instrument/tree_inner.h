@@ -11,6 +11,7 @@
 
 #include "instrument/tree.h"
 
+#define TREE_FOLD_DEPTH 512u /* from here on a recursion leads back to its nearest node */
 #define TREE_HELD_LONG (10 * NS_PER_US) /* clocks take less to be read: the thread lost its CPU there */
 #define TREE_LINE 128u /* two threads' data are never closer than that */
 

@@ -10,7 +10,6 @@
 
 #define CHUNK_FIRST 1024u
 #define CHUNK_LAST 65536u
-#define FOLD_DEPTH 512u   /* from here on a recursion leads back to its nearest node */
 #define DEPTH_MAX 8192u
 #define KIDS_PER_SLOT 64u /* a table is at most that much larger than what is in it */
 #define STATS_FIRST 8u    /* places of a context's first table */
@@ -235,9 +234,9 @@ static uint64_t fold(uint64_t parent, uint32_t id)
 	uint64_t at = parent;
 	unsigned i;
 
-	if (tree_node(parent)->depth < FOLD_DEPTH)
+	if (tree_node(parent)->depth < TREE_FOLD_DEPTH)
 		return 0;
-	for (i = 0; at && i < FOLD_DEPTH; i++, at = tree_node(at)->parent)
+	for (i = 0; at && i < TREE_FOLD_DEPTH; i++, at = tree_node(at)->parent)
 		if (tree_node(at)->id == id)
 			return at;
 	return 0;

@@ -217,6 +217,24 @@ uint64_t tree_stamp(uint64_t top)
 	return context ? s.after : os_monotonic();
 }
 
+void tree_go_back(uint64_t gone, uint64_t top)
+{
+	uint64_t context;
+
+	pthread_rwlock_rdlock(&tree_state.life);
+	context = tree_home(gone);
+	if (context && context == tree_home(top) && tree_at(context)->current == gone) {
+		struct tree_context *c = tree_at(context);
+		struct stamp s = charge(c, tree_node(top));
+
+		c->current = top;
+		hold(c, s.after - s.before, s.after);
+		/* its next exit takes the slow way */
+		__atomic_fetch_or(&c->key, TREE_DUE, __ATOMIC_SEQ_CST);
+	}
+	pthread_rwlock_unlock(&tree_state.life);
+}
+
 void tree_hold(uint64_t id, uint64_t since, uint64_t cpu)
 {
 	uint64_t context, now;
@@ -299,14 +317,25 @@ static int64_t finish(struct tree_context *c, struct tree_node *n, uint64_t now)
 	return took;
 }
 
-/* The node of the call that was entered from PARENT: the one on top, or further out if exits were missed; 0: folded. */
+/*
+ * The node of the call that was entered from PARENT: that on top, or one further out if exits were missed. Where PARENT
+ * was gone already (tree_go_back) it is the outermost one not on the way to it. 0: folded, or without a node.
+ */
 static uint64_t left(const struct tree_context *c, uint64_t parent)
 {
-	uint64_t at = c->current;
+	uint64_t at = c->current, out = parent, last = 0;
 
-	while (at && tree_node(at)->parent != parent)
-		at = tree_node(at)->parent;
-	return at;
+	while (at && at != out) {
+		bool deeper = tree_node(at)->depth >= tree_node(out)->depth;
+
+		if (tree_node(at)->depth <= tree_node(out)->depth)
+			out = tree_node(out)->parent;
+		if (deeper) {
+			last = at;
+			at = tree_node(at)->parent;
+		}
+	}
+	return tree_node(last)->id != TREE_OTHER ? last : 0;
 }
 
 bool tree_leave(uint64_t saved, struct tree_exit *e)
@@ -320,16 +349,16 @@ bool tree_leave(uint64_t saved, struct tree_exit *e)
 	context = tree_home(parent);
 	if (context) {
 		c = tree_at(context);
-		s = charge(c, tree_node(c->current));
-		at = tree_times_calls() ? left(c, parent) : 0;
-		if (at && (tree_state.setup.timing != TREE_ADAPTIVE || saved & TIMED)) {
+		at = left(c, parent);
+		s = charge(c, tree_node(at ? at : c->current));
+		if (at && tree_times_calls() && (tree_state.setup.timing != TREE_ADAPTIVE || saved & TIMED)) {
 			*e = (struct tree_exit){.id = tree_node(at)->id, .ended = s.before,
 						.took = (uint64_t)finish(c, tree_node(at), s.before)};
 			timed = true;
 		}
-		c->current = parent;
+		c->current = at ? tree_node(at)->parent : parent;
 		hold(c, s.after - s.before, s.after);
-		if (tree_node(parent)->home)
+		if (tree_node(c->current)->home)
 			tree_release_virtual(context);
 	}
 	pthread_rwlock_unlock(&tree_state.life);

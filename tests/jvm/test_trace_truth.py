@@ -71,3 +71,37 @@ def test_more_threads_than_cpus(jdk, a_core, args):
     assert abs(works["self_cpu"] - true["ran"]) < 0.05 * true["ran"] + stray, (works, true)
     assert sum(t["cpu"] for t in result["threads"]) <= true["cpu"] + 1e6 * threads
     assert result["held_ns"] > 0 or a_core == 1
+
+
+# With ticks between, whatever is called next is in its place; without, what a constructor never called.
+@pytest.mark.parametrize("timing, times, ms", [(timing, 200, 0) for timing in ("sampled", "exact", "adaptive", "none")] +
+                         [(timing, 60, 20) for timing in ("sampled", "exact", "adaptive")])
+def test_constructors_that_throw_out_of_super(jdk, timing, times, ms):
+    """What comes after a constructor that its super class's ended is not below it, though nobody with probes caught that."""
+    with Program(jdk, "Constructors", times, ms) as program:
+        start(program, "--timing", timing, "--instrument",
+              "truth.Constructors$Made;truth.Constructors$More;truth.Constructors$Work")
+        program.say("begin")
+        wait(program, "done")
+        result = stop(program)
+    methods, tree = result["methods"], {n["node"]: n for n in result["tree"]}
+
+    def way(node):
+        path = []
+        while node:
+            path.append("{class}.{name}".format(**methods[tree[node]["method"]])[len("truth.Constructors$"):])
+            node = tree[node]["parent"]
+        return ";".join(reversed(path))
+
+    found = {}
+    for n in tree.values():
+        found[way(n["node"])] = found.get(way(n["node"]), 0) + n["invocations"]
+    kinds = [i % 4 % 3 for i in range(times)]
+    next_one = "Work.step" if ms else "Work.after"
+    assert {k: v for k, v in found.items() if not k.startswith("M")} == {next_one: times, next_one + ";Work.inner": times}, found
+    heads = {k: v for k, v in found.items() if k in ("Made.<init>", "More.<init>")}
+    assert heads == {"Made.<init>": sum(k != 2 for k in kinds), "More.<init>": kinds.count(2)}, found
+    assert max(k.count("Made") for k in found) <= 2 and max(k.count("More") for k in found) == 1, found
+    if ms:
+        # the sleeps between the calls are nobody's
+        assert sum(n["self_wall"] for n in tree.values()) < 0.2 * times * ms * 1e6, found

@@ -680,6 +680,38 @@ static void held_time_is_nobodys(void **state)
 	tree_end();
 }
 
+/* A call that was entered from a node that had gone, and what it calls, leads back to where the thread really is. */
+static void who_has_gone_has_no_calls(void **state)
+{
+	struct tree_context *c;
+	uint64_t outer, gone, at, i;
+
+	begin(1 << 20);
+	outer = enter(1);
+	c = here(1, false);
+	at = c->current;
+	enter(2);
+	enter(3);
+	gone = c->current;
+	tree_go_back(gone, at);
+	assert_true(c->current == at && is_due(c));
+	for (i = 0; i < 2; i++) {
+		/* JstrobeProbe.enter has read the gone node before */
+		uint64_t child = tree_child(at, 4);
+
+		node(child)->count++;
+		c->current = child;
+		if (i)
+			enter(5); /* which misses its exit */
+		__atomic_fetch_or(&c->key, TREE_DUE, __ATOMIC_SEQ_CST);
+		leave(gone);
+		assert_true(c->current == at);
+	}
+	leave(outer);
+	assert_true(c->current == c->root);
+	tree_end();
+}
+
 /* ---- gates ---- */
 
 static void nodes_are_closed_outside_roots_and_in_the_deep(void **state)
@@ -791,6 +823,7 @@ int main(void)
 		cmocka_unit_test(a_timed_call_stands_for_those_since_the_last),
 		cmocka_unit_test(who_sleeps_does_not_run),
 		cmocka_unit_test(held_time_is_nobodys),
+		cmocka_unit_test(who_has_gone_has_no_calls),
 		cmocka_unit_test(nodes_are_closed_outside_roots_and_in_the_deep),
 		cmocka_unit_test(waits_are_nodes),
 		cmocka_unit_test(ends_while_threads_call),
