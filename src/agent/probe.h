@@ -27,7 +27,8 @@ bool probe_uses(const struct text *class_name, const struct text *method);
 uint64_t probe_thread_id(JNIEnv *env, jthread thread);
 /* ns that an entry and an exit cost in code compiled here; METHOD is the number to count them under. 0: unknown. */
 double probe_cost(JNIEnv *env, uint32_t method, enum tree_timing timing);
-
+/* The same later, in some ms; what was found BEFORE if that is less. */
+double probe_cost_again(JNIEnv *env, uint32_t method, enum tree_timing timing, double before);
 /* ns that the clock adds to a timed call's length, which adaptive timing takes off. After probe_cost. */
 uint64_t probe_length(JNIEnv *env, uint32_t method);
 

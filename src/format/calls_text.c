@@ -31,6 +31,18 @@ static double per_second(const struct calls *c)
 	return c->duration ? (double)c->count * 1e9 / (double)c->duration : 0;
 }
 
+/* What of the probes' own time is in the columns. */
+static void put_net(const struct calls *c, struct buffer *out)
+{
+	buffer_puts(out, "the times are as the program took with its probes, nothing is subtracted");
+	if (c->stamped_cost > 0)
+		buffer_puts(out, " but, from timed calls, the clock reads");
+	if (c->held)
+		buffer_printf(out, "; %s s that threads were held up in probes are in no column",
+			      decimal((double)c->held / 1e9, 3).text);
+	buffer_putc(out, '\n');
+}
+
 void calls_overhead(const struct calls *c, struct buffer *out)
 {
 	double spent = (double)c->count * c->cost, busy = 0;
@@ -52,10 +64,14 @@ void calls_overhead(const struct calls *c, struct buffer *out)
 		buffer_printf(out, "%s ns for the %s that were timed, ", decimal(c->stamped_cost, 1).text,
 			      human_count(c->stamped).text);
 	buffer_printf(out, "%s s in all", decimal(spent / 1e9, 3).text);
-	if (c->timed && busy > 0)
+	if (c->timed && busy > spent)
 		buffer_printf(out, " (%s %% of the time in instrumented methods)",
 			      decimal(100 * spent / busy, 1).text);
+	else if (c->timed && busy > 0)
+		buffer_puts(out, ", as long as the methods themselves: these are shorter than their probes");
 	buffer_putc(out, '\n');
+	if (c->timed)
+		put_net(c, out);
 	if (c->timed && c->timing[0] == 'e' && per_second(c) > MANY_CALLS && spent > busy / 2)
 		buffer_puts(out, "recommended: --timing sampled, or adaptive; here time stamps cost more than what "
 			    "they time\n");
@@ -261,7 +277,9 @@ static int put_tree(const struct calls *tree, const bool *overloads, uint32_t le
 			hidden = n->depth;
 			continue;
 		}
-		buffer_printf(out, "%14" PRIu64, n->count);
+		/* a thread's node is no call; its row says how many calls are below */
+		buffer_printf(out, "%14" PRIu64, n->method == CALLS_THREAD && !n->count ?
+			      tree->threads[n->thread].count : n->count);
 		if (tree->timed) {
 			buffer_printf(out, "  %6s%%", decimal(share(n->total.wall, whole), 2).text);
 			put_ms(n->total.wall, 14, out);

@@ -2,7 +2,7 @@
 import time
 
 import pytest
-from jvm import CORES, Program, counted, jstrobe
+from jvm import CORES, Program, counted, jstrobe, result_file
 from test_trace import stop, wait
 
 SESSIONS = 5  # each has ticks of its own: one might meet a rhythm by luck, or stand still with the whole machine
@@ -105,3 +105,22 @@ def test_constructors_that_throw_out_of_super(jdk, timing, times, ms):
     if ms:
         # the sleeps between the calls are nobody's
         assert sum(n["self_wall"] for n in tree.values()) < 0.2 * times * ms * 1e6, found
+
+
+def test_the_cost_is_said_as_it_is(jdk):
+    """No share beyond the whole, threads with the calls below them, and what of the probes is in the columns."""
+    path = result_file(".txt")
+    with Program(jdk, "Calls", 300) as program:
+        wait(program, "ready")
+        start(program, "--timing", "exact", "-t", "--instrument", "truth.Calls;truth.Calls$*")
+        program.say("end")
+        wait(program, "done")
+        done = jstrobe("stop", "-t", "-o", "text", "-f", path, program.pid)
+    assert done.returncode == 0, done.stderr
+    with open(path) as file:
+        text = file.read()
+    assert "nothing is subtracted" in text, text[:2000]
+    shares = [float(w.lstrip("(")) for w, unit in zip(text.split(), text.split()[1:]) if unit == "%"]
+    assert all(s <= 100 for s in shares), text[:2000]
+    rows = [line.split() for line in text[text.index("call tree"):].splitlines() if "[" in line]
+    assert rows and all(int(row[0]) > 0 for row in rows if row[0].isdigit()), rows
