@@ -45,7 +45,7 @@ static struct perf_event_attr attr_of(const char *name, bool kernel)
 	event.perf.kernel = kernel;
 	event.perf.path = event.path[0] ? event.path : NULL;
 	os_perf_attr(&event.perf, &attr);
-	assert_int_equal(attr.sample_type, PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN);
+	assert_int_equal(attr.sample_type, PERF_SAMPLE_READ | PERF_SAMPLE_CALLCHAIN | PERF_SAMPLE_REGS_USER);
 	assert_int_equal(attr.exclude_kernel, !kernel);
 	assert_int_equal(attr.exclude_callchain_user, 1);
 	assert_int_equal(attr.disabled, 1);
