@@ -166,6 +166,7 @@ static void allow_times(struct check *c, const struct matter *x)
 {
 	const struct measured_call *call = call_of(x);
 
+	c->short_by = (double)x->m->held;
 	c->known = (double)x->truth->value;
 	c->systematic = 0.03 * c->known + 5e3 * (double)x->truth->parts;
 	if (strcmp(x->m->timing, "sampled") == 0) {
@@ -210,6 +211,7 @@ static void judge_sleeps(struct check *c, const struct matter *x)
 	double each = strcmp(x->m->timing, "exact") == 0 ? 50e3 : 250e3;
 
 	c->known = (double)x->truth->value;
+	c->short_by = (double)x->m->held;
 	c->measured = (double)call_of(x)->sleep;
 	c->systematic = 0.03 * c->known + each * (double)x->truth->parts;
 }

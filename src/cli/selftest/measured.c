@@ -255,6 +255,8 @@ static void read_value(struct reader *r, struct measured_profile *p, const char 
 		snprintf(m->timing, sizeof(m->timing), "%s", json_string(&r->j, NULL));
 	else if (strcmp(key, "uncounted") == 0)
 		m->uncounted = json_number(&r->j);
+	else if (strcmp(key, "held_ns") == 0)
+		m->held = json_number(&r->j);
 	else if (strcmp(key, "samples") == 0)
 		read_samples(r, p);
 	else if (strcmp(key, "weight") == 0)

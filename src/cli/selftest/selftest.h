@@ -100,6 +100,7 @@ struct measured {
 	unsigned count;
 	char timing[12];         /* of a trace; "" = it is none */
 	uint64_t uncounted;
+	uint64_t held;           /* ns that the program's clock saw and the trace left out: in probes */
 	VECTOR(struct measured_call) calls;
 	bool no_memory;
 };
