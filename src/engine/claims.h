@@ -131,6 +131,15 @@ static inline void *claims_take_or_claim(struct claims *c, uint64_t key)
 	return place ? place : claims_claim(c, key);
 }
 
+/*
+ * A free place anywhere, for what waits for somebody to fetch it: where its own key leads there are few places, and a
+ * thread whose queue is full would soon have taken them all. SALT: another number each time. NULL: there is none near.
+ */
+static inline void *claims_claim_anywhere(struct claims *c, uint64_t salt)
+{
+	return claims_claim(c, map_hash(salt) >> 8);
+}
+
 static inline void claims_let_go(void *place, uint64_t key)
 {
 	atomic_store_explicit((claim_key *)place, key, memory_order_release);

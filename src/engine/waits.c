@@ -211,6 +211,30 @@ static void give_back(struct place *p)
 	claims_let_go(p, 0);
 }
 
+/*
+ * P's wait is over, and the collector fetches it: from another place if there is one, so that its own is free again. A
+ * trace of a former generation stays where it is: the collector may have been at the other place already.
+ */
+static void leave_done(struct place *p)
+{
+	const struct trace *trace = trace_kept_get(&p->trace), *holder = trace_kept_get(&p->holder.trace);
+	bool may = trace_is_present(&zone.store, trace) && trace_is_present(&zone.store, holder);
+	struct place *q = may ? claims_claim_anywhere(&places, p->until ^ p->thread << 32) : NULL;
+
+	atomic_fetch_add_explicit(&done, 1, memory_order_release);
+	if (!q) {
+		claims_let_go(p, DONE);
+		return;
+	}
+	if (p->noted)
+		requests.of[claims_number(&places, q)] = requests.of[claims_number(&places, p)];
+	memcpy((char *)q + sizeof(q->key), (char *)p + sizeof(p->key), sizeof(*p) - sizeof(p->key));
+	trace_kept_set(&q->trace, trace);
+	trace_kept_set(&q->holder.trace, holder);
+	give_back(p);
+	claims_let_go(q, DONE);
+}
+
 /* P's wait is over, and no record of ours runs here that could take it. */
 static void lose(struct place *p, uint32_t e, uint64_t now)
 {
@@ -237,8 +261,7 @@ void waits_end(uint64_t thread, enum lock_kind kind, uint64_t began)
 	if (p && began && p->began != began) {
 		claims_let_go(p, key);
 	} else if (p && r && !note(r, p, (uint32_t)e, now)) {
-		claims_let_go(p, DONE);
-		atomic_fetch_add_explicit(&done, 1, memory_order_release);
+		leave_done(p);
 	} else if (p) {
 		if (!r)
 			lose(p, (uint32_t)e, now);
@@ -328,7 +351,8 @@ void waits_change_kept(trace_kept_fn *fn, void *arg)
 {
 	uint32_t i, reach = claims_reach(&places);
 
-	if (wanted < 0)
+	/* also between the halt and the last that is told */
+	if (told_event < 0)
 		return;
 	for (i = 0; i < reach; i++) {
 		struct place *p = (struct place *)claims_at(&places, i);

@@ -117,6 +117,15 @@ bool trace_grow(struct trace_writer *w);
 /* Finish: the shared trace equal to what was written (maybe that itself). Handler. */
 const struct trace *trace_end(struct trace_writer *w);
 
+/* Whether T, or NULL, is of the present generation; it stays so while the thread is inside (signal/record.h). */
+static inline bool trace_is_present(const struct trace_store *s, const struct trace *t)
+{
+	const struct trace_arena *a = &s->arena[atomic_load_explicit((_Atomic uint32_t *)&s->generation,
+								     memory_order_acquire) & 1];
+
+	return !t || (uintptr_t)t - a->base < a->size;
+}
+
 static inline const struct trace *trace_kept_get(const trace_kept *at)
 {
 	return atomic_load_explicit((trace_kept *)at, memory_order_relaxed);

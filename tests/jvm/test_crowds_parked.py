@@ -91,3 +91,17 @@ def test_crowds_are_seen(jdk, event, n, say):
     assert not {"queue_full", "store_full", "too_many_waits"} & set(lost), lost
     # of parks by wall clock one in so many is noted where there are thousands a second
     assert abs(parked(profile) - truth) <= (0.02 if event == "lock" else 0.2) * truth, (parked(profile), truth, lost)
+
+
+def test_a_thread_that_waits_again_and_again(jdk, say):
+    """While the collector is held, a thread's queue is full: what has ended waits for it, however often that was."""
+    with jvm.knobs(), Program(jdk, "LongWaits") as program:
+        done = jstrobe("start", "-e", "lock", "-i", "1us", "--queuesize", "1", "--collector-hold", 300, program.pid)
+        assert done.returncode == 0, done.stderr
+        time.sleep(counted(3, 20))
+        profile = result(program, "stop")
+        assert program.stop() == 0
+    lost = {why: n for why, n in profile.samples["lost"].items() if n}
+    say(f"{jdk}: four threads, each waiting some thousand times a second, collector held for 300 ms: {profile.samples['stored']} "
+        f"stored, lost {lost}")
+    assert profile.samples["stored"] > 4 * 500 and not {"too_many_waits", "queue_full"} & set(lost), lost
