@@ -59,6 +59,8 @@ void console_error(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void console_out(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* An answer of several lines, on stdout; whether all of it could be written. */
 bool console_write(const struct buffer *text);
+/* errno of the first words on stdout that did not come out; 0: all did, and none waits. */
+int console_out_failed(void);
 /* On stderr like it, without the name before it. */
 void console_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 /* Lines worth reading. */

@@ -3,6 +3,7 @@
  * by the same function): names, options and answers in it come from processes and files that may be hostile, so
  * what a terminal would obey is written out (base/clean.h). tests/check/test_prints.py finds what prints past this.
  */
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -132,6 +133,14 @@ void console_progress(const char *fmt, ...)
 	va_end(args);
 }
 
+static int out_failed; /* errno of the first words on stdout that did not come out; 0 = all did */
+
+static void note_out(bool done)
+{
+	if ((!done || ferror(stdout)) && !out_failed)
+		out_failed = errno ? errno : EIO;
+}
+
 void console_out(const char *fmt, ...)
 {
 	va_list args;
@@ -139,7 +148,7 @@ void console_out(const char *fmt, ...)
 	va_start(args, fmt);
 	put_line(stdout, fmt, args);
 	va_end(args);
-	putchar('\n');
+	note_out(putchar('\n') != EOF);
 }
 
 bool console_write(const struct buffer *text)
@@ -150,6 +159,13 @@ bool console_write(const struct buffer *text)
 	if (text->length)
 		clean_put(&clean, text->data, text->length, CLEAN_TEXT);
 	done = !clean.failed && (!clean.length || fwrite(clean.data, clean.length, 1, stdout) == 1);
+	note_out(done);
 	buffer_free(&clean);
-	return fflush(stdout) == 0 && done;
+	return console_out_failed() == 0 && done;
+}
+
+int console_out_failed(void)
+{
+	note_out(fflush(stdout) == 0);
+	return out_failed;
 }

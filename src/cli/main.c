@@ -122,6 +122,17 @@ static int run(struct cli *cli)
 	return commands[which].run(cli);
 }
 
+/* RC, but that an answer which did not come out is a failure. A reader who has enough of it is none. */
+static int finish(int rc)
+{
+	int why = console_out_failed();
+
+	if (!why || why == EPIPE)
+		return rc;
+	console_error("the answer cannot be written to stdout: %s", error_text(why));
+	return rc == CLI_DONE ? CLI_FAILED : rc;
+}
+
 int main(int argc, char **argv)
 {
 	struct cli cli = {0};
@@ -139,7 +150,7 @@ int main(int argc, char **argv)
 	    strcmp(argv[1], "-h") == 0) {
 		cli.words = argv + 2;
 		cli.word_count = argc - 2;
-		return cli_help(&cli);
+		return finish(cli_help(&cli));
 	}
 	cli.options.converting = strcmp(argv[1], "convert") == 0 || strcmp(argv[1], "diff") == 0;
 	if (options_parse_command(&cli.options, argc - 1, argv + 1, &cli.word_count, &program,
@@ -152,5 +163,5 @@ int main(int argc, char **argv)
 		return usage("nothing follows --; give the program to run, as in -- java -jar "
 			     "app.jar");
 	console_init(cli.options.quiet, cli.options.verbose);
-	return run(&cli);
+	return finish(run(&cli));
 }

@@ -140,7 +140,23 @@ def test_patterns_of_a_start_are_not_called_those_of_a_stop(jdk, option, pattern
             said = jstrobe(command, "-o", "collapsed", program.pid).stderr
             assert "what the session's start said" in said and "nothing is left of" in said, said
             assert "--include" not in said and "--exclude" not in said, said
+            stored, of = (int(re.search(words, said)[1].replace(",", "")) for words in
+                          (r"([\d,]+)(?: samples taken, all)? stored", r"left of ([\d,]+) samples"))
+            assert stored <= 1.5 * of + 50, said
         assert program.stop() == 0
+
+
+@pytest.mark.parametrize("command", ["ps", "status", "list", "metrics", "version", "help"])
+def test_answers_that_do_not_come_out_are_a_failure(jdk17, command):
+    """A disk that is full: the exit status says that the answer is not whole. A reader who leaves early is no failure."""
+    with Program(jdk17, "KnownShares") as program:
+        words = [jvm.COMMAND, command] + ([] if command in ("ps", "version", "help") else [str(program.pid)])
+        if command in ("status", "metrics"):
+            assert jstrobe("start", program.pid).returncode == 0
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True)
+        assert done.returncode == 1 and "No space left on device" in done.stderr, (done.returncode, done.stderr)
+        assert subprocess.run(words, stdout=subprocess.DEVNULL).returncode == 0
 
 
 def test_convert_says_so_as_well(tmp_path):
