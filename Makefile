@@ -263,7 +263,7 @@ fuzzers: $(FUZZERS)
 fuzz: ## let libFuzzer look for inputs that break the parsers (ONLY=name, FUZZ_SECONDS=n each)
 	@scripts/deps.sh build fuzz
 	@+$(MAKE) --no-print-directory O=$(O)/fuzz CC=clang SAN=address,undefined \
-	  CFLAGS='-O1 -g -fsanitize=fuzzer-no-link' fuzzers
+	  CFLAGS='-O1 -g -fsanitize=fuzzer-no-link -DCONVERT_LIMITS_SMALLER' fuzzers
 	@O=$(O)/fuzz FUZZ_SECONDS=$(FUZZ_SECONDS) tests/fuzz/run.sh $(ONLY)
 
 bench: ## measure against other profilers (ONLY=name for one row)

@@ -2,6 +2,7 @@
 """What the worst files known cost the command: a file of each kind, and the CPU time, memory and output of reading it.
 
     bench/hostile_files.py [--mb 10] [--only NAME] [--command build/bin/jstrobe] [--dir DIR]
+    bench/hostile_files.py [--mb 10] --write DIR
 
 Each kind makes something grow faster than the file in a reader that does not look out. A row says how the command
 ended: `read` or `refused`, with the reason. Goal for 10 MB: 30 s of CPU time, 1 GB of memory.
@@ -300,6 +301,19 @@ def long_class_of_many_methods(size):
     return c.bytes(), ["--lines"]
 
 
+def long_name_of_many_threads(size):
+    """A name of megabytes that thousands of threads share."""
+    c = Chunk(BASE + [SAMPLES])
+    n = size // 40
+    names(c)
+    c.pool(STRING, [num(1) + text("t" * (size // 2))])
+    c.pool(STACK, [stack(1, [frame(1)])])
+    c.pool(THREAD, [num(i + 1) + b"\2\1" + num(i + 1) + num(i + 1) for i in range(n)])
+    for i in range(n):
+        c.add(SAMPLE, sample(thread=i + 1))
+    return c.bytes(), []
+
+
 def methods_read_again(size):
     """A method with a long array, in frames of a form that is seldom seen."""
     types = [t for t in BASE if t[1] != METHOD]
@@ -381,7 +395,7 @@ def sums_over_64_bits(size):
 KINDS = [array_past_event, fields_past_event, types_of_one_name, names_of_events, objects_on_a_deep_stack,
          threads_on_a_deep_stack, threads_of_one_name, long_text_told_again, long_number_told_again,
          counters_of_many_events, headers_in_vain, tiny_chunks_behind_a_large_one, types_in_one_another,
-         long_class_of_many_methods, methods_read_again, long_class_of_objects, long_name_in_each_frame,
+         long_class_of_many_methods, long_name_of_many_threads, methods_read_again, long_class_of_objects, long_name_in_each_frame,
          results_of_many_events, deep_json, deep_lines, many_lines, prefixes, sums_over_64_bits]
 
 
@@ -416,8 +430,14 @@ def main():
     p.add_argument("--only", default="")
     p.add_argument("--limit", type=int, default=60, help="seconds of CPU time")
     p.add_argument("--command", default="build/bin/jstrobe")
+    p.add_argument("--write", metavar="DIR", help="leave the files there; nothing reads them")
     p.add_argument("--dir", default=None, help="for the files; the system's for temporary ones unless given")
     a = p.parse_args()
+    if a.write:
+        for kind in KINDS:
+            with open(os.path.join(a.write, kind.__name__), "wb") as f:
+                f.write(kind(int(a.mb * (1 << 20)))[0])
+        return
     print("| file | CPU | memory | result | end | said |\n|---|---|---|---|---|---|")
     with tempfile.TemporaryDirectory(dir=a.dir) as folder:
         for kind in KINDS:

@@ -11,12 +11,12 @@
 #include "convert/saved.h"
 #include "format/format.h"
 
-#define SIZE_FOR_THREADS (8u << 20) /* bytes */
+#define SIZE_FOR_THREADS LIMIT_BYTES(8u << 20) /* bytes */
 #define THREADS_MAX 4               /* each holds the constants of a chunk */
 /* What a result may have, by the size of the file. */
-#define FRAMES_ANYWAY (64u << 20)
+#define FRAMES_ANYWAY LIMIT_BYTES(64u << 20)
 #define FRAMES_A_BYTE 32
-#define BYTES_ANYWAY (256u << 20)
+#define BYTES_ANYWAY LIMIT_BYTES(256u << 20)
 #define BYTES_A_BYTE 64
 
 struct conversion {
@@ -344,6 +344,7 @@ int convert_read(const char *name, const struct options *o, bool main_only, stru
 		rc = read_saved(c, err);
 	else if (rc == 0)
 		rc = read_stacks(c, err);
+	fold_close(&c->fold);
 	if (rc == 0)
 		rc = make_profiles(c, main_only && !o->families[0], err);
 	if (rc == 0 && !c->profiles.count)

@@ -32,7 +32,7 @@ struct facts {
 	bool constants_damaged;
 };
 
-#define FACTS_COUNTS_MAX 1000
+#define FACTS_COUNTS_MAX LIMIT_COUNT(1000)
 #define FACTS_TOO_MANY "counts of over 1,000 events"
 
 /* The counts of the event with number EVENT; NULL: out of memory, or FACTS_COUNTS_MAX others have some. */

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ANYWAY_WORDS (1u << 24) /* 64 MB */
+#define ANYWAY_WORDS LIMIT_BYTES(1u << 24) /* 64 MB */
 #define WORDS_A_BYTE 4
-#define ANYWAY_TEXT (64u << 20)
+#define ANYWAY_TEXT LIMIT_BYTES(64u << 20)
 #define TEXT_A_BYTE 4
 
 void fold_refuse(struct fold *f, const char *what)
@@ -170,18 +170,34 @@ uint32_t fold_leaf(struct fold *f, uint32_t stack, uint32_t frame)
 	return number;
 }
 
-void fold_free(struct fold *f)
+void fold_close(struct fold *f)
 {
 	size_t i, k;
 
 	for (i = 0; i < f->families.count; i++) {
-		free(f->families.items[i].name);
-		free(f->families.items[i].tallies.items);
 		for (k = 0; k < THREAD_STATES; k++)
 			map_free(&f->families.items[i].index[k]);
-		free(f->families.items[i].direct);
-		free(f->families.items[i].threads.items);
 		map_free(&f->families.items[i].thread_index);
+		free(f->families.items[i].direct);
+		f->families.items[i].direct = NULL;
+		f->families.items[i].direct_room = 0;
+	}
+	map_free(&f->strings.index);
+	lists_close(&f->frames);
+	lists_close(&f->stacks);
+	lists_close(&f->threads);
+}
+
+void fold_free(struct fold *f)
+{
+	size_t i;
+
+	fold_close(f);
+
+	for (i = 0; i < f->families.count; i++) {
+		free(f->families.items[i].name);
+		free(f->families.items[i].tallies.items);
+		free(f->families.items[i].threads.items);
 	}
 	free(f->families.items);
 	strings_free(&f->strings);

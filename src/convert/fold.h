@@ -7,6 +7,7 @@
 
 #include "base/strings.h"
 #include "base/vector.h"
+#include "convert/limits.h"
 #include "convert/lists.h"
 #include "format/profile.h"
 
@@ -65,7 +66,7 @@ struct fold {
 	uint64_t most_text, text; /* bytes of names that frames and threads may be made of, each time anew, and were */
 };
 
-#define FOLD_FAMILIES_MAX 200
+#define FOLD_FAMILIES_MAX LIMIT_COUNT(200)
 #define FOLD_SUMS "numbers whose sums 64 bits do not hold"
 
 /* The input asks for more than its size can mean: stop, and say so. WHAT is static. */
@@ -92,6 +93,8 @@ void fold_add_thread(struct fold *f, uint32_t family, uint32_t thread, uint64_t 
 void fold_raise(struct fold *f, uint32_t family, uint32_t stack, uint64_t samples, uint64_t weight);
 /* STACK with FRAME as its innermost one. LISTS_FAILED: out of memory. */
 uint32_t fold_leaf(struct fold *f, uint32_t stack, uint32_t frame);
+/* Nothing more will be added: what is there only to find things in is given back. */
+void fold_close(struct fold *f);
 void fold_free(struct fold *f);
 
 /*

@@ -133,8 +133,12 @@ static uint32_t make_frame(struct names *n, const uint32_t said[SAID_WORDS])
 /* The same, made once. */
 static uint32_t frame_as_said(struct names *n, const uint32_t said[SAID_WORDS])
 {
-	uint32_t number = lists_add(&n->said, said, SAID_WORDS), *made;
+	uint32_t number, *made;
 
+	/* no more of it where too much was asked for: long names would be measured for each frame that is left */
+	if (n->fold->no_memory)
+		return LISTS_FAILED;
+	number = lists_add(&n->said, said, SAID_WORDS);
 	if (number < n->said_frames.count)
 		return n->said_frames.items[number];
 	if (!fold_text(n->fold, strlen(names_text_of(n, said[SAID_CLASS])) + strlen(names_text_of(n, said[SAID_NAME])) +

@@ -90,6 +90,13 @@ const uint32_t *lists_get(const struct lists *l, uint32_t number, uint32_t *coun
 	return place->count ? l->words.items + place->first : l->words.items;
 }
 
+void lists_close(struct lists *l)
+{
+	free(l->slots);
+	l->slots = NULL;
+	l->slot_count = 0;
+}
+
 void lists_free(struct lists *l)
 {
 	free(l->words.items);

@@ -27,6 +27,8 @@ struct lists {
 uint32_t lists_add(struct lists *l, const uint32_t *words, uint32_t count);
 /* The words of list NUMBER; valid until the next lists_add. */
 const uint32_t *lists_get(const struct lists *l, uint32_t number, uint32_t *count);
+/* Nothing more will be added: give back what that needs. */
+void lists_close(struct lists *l);
 void lists_free(struct lists *l);
 
 #endif

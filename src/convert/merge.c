@@ -127,7 +127,7 @@ static void merge_threads(struct chunk_watches *w, const struct account *a, uint
 {
 	uint32_t i, thread;
 
-	for (i = 0; i < w->thread_count; i++) {
+	for (i = 0; i < w->thread_count && !w->fold->no_memory; i++) {
 		const struct tally_thread *t = &a->t.threads[i + 1];
 
 		if (!t->samples)

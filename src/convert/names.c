@@ -7,7 +7,7 @@
 #include "convert/names_inner.h"
 #include "convert/text.h"
 
-#define SLOTS_KEPT 16384
+#define SLOTS_KEPT LIMIT_BYTES(16384)
 #define CHAIN_MAX 4 /* class → symbol → string */
 
 static const struct wanted stack_fields[] = {{"truncated", STACK_TRUNCATED}, {"frames", STACK_FRAMES}};
@@ -274,7 +274,7 @@ uint32_t names_thread(struct names *n, uint32_t place)
 
 	if (constant->known)
 		return constant->known - 1;
-	if (n->thread_shape == SHAPE_NONE)
+	if (n->thread_shape == SHAPE_NONE || n->fold->no_memory)
 		return LISTS_FAILED;
 	shape_read(n->shapes, n->thread_shape, &r, slots);
 	words[FOLD_TID] = (uint32_t)slots[OS_ID];

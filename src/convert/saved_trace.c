@@ -10,7 +10,7 @@
 #define EVENT "calls"
 /* A node is a stack of its own, as long as it is deep: chains of them cost the square of what the file has. */
 #define MOST_FRAMES 8192
-#define ANYWAY_WORDS (1u << 24)  /* of all stacks: 64 MB, chains of 5,700 */
+#define ANYWAY_WORDS LIMIT_BYTES(1u << 24)  /* of all stacks: 64 MB, chains of 5,700 */
 #define WORDS_A_BYTE 8           /* of the file besides: a node has 100 bytes and more */
 
 /* "class", "name" and "signature" of a method; overloads are one here, as in collapsed stacks. */

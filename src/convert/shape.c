@@ -2,12 +2,13 @@
 
 #include <stdlib.h>
 
+#include "convert/limits.h"
 
 #define NESTED_MAX 16
 #define STEPS_MAX 65536
 #define INTS_MAX 64
 /* Fields looked at, by how many there are: types may hold one another many times over. */
-#define WORK_ANYWAY 10000
+#define WORK_ANYWAY LIMIT_COUNT(10000)
 #define WORK_A_FIELD 16
 
 /* A list under construction: steps of lists inside it are made meanwhile, so it lies apart. */

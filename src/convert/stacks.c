@@ -185,7 +185,7 @@ static uint32_t read_stack(struct names *n, struct reader *r)
 		n->fold->no_memory = true;
 		return LISTS_FAILED;
 	}
-	for (left = count; left && !r->c.failed;) {
+	for (left = count; left && !r->c.failed && !n->fold->no_memory;) {
 		uint64_t done = 0;
 
 		if (n->usual && read_left(r) >= BLOCK_SIZE + 8)

@@ -8,7 +8,7 @@
 #include "convert/watch.h"
 
 /* Room for the tallies of a chunk, in numbers of 4 bytes: each kind of samples has one for each stack and thread. */
-#define CELLS_ANYWAY (32u << 20)
+#define CELLS_ANYWAY LIMIT_BYTES(32u << 20)
 #define CELLS_A_BYTE 2
 #define CELLS_OF_A_THREAD 4
 

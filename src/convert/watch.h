@@ -124,7 +124,7 @@ struct chunk_watches {
 
 
 /* Kinds of samples of a chunk: no recorder has more than thirty. */
-#define ACCOUNTS_MAX 256
+#define ACCOUNTS_MAX LIMIT_COUNT(256)
 #define WATCH_TOO_MANY "over 256 kinds of samples"
 
 enum state_mark { STATE_CPU = 1, STATE_UNWANTED = 2, STATE_SHIFT = 2 };

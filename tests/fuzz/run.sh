@@ -15,6 +15,8 @@ mkdir -p "$O/found"
 for name in "$@"; do
 	mkdir -p "$O/inputs/$name"
 	log=$O/inputs/$name.log
+	# files that are made to exhaust who reads them, small ones
+	[ "$name" != jfr ] || "${PYTHON:-/usr/bin/python3}" bench/hostile_files.py --mb 0.003 --write "$O/inputs/$name"
 	if [ ! -x "$O/fuzzers/fuzz_$name" ]; then
 		echo "fuzz $name: $O/fuzzers/fuzz_$name is not built (make fuzz does)"
 		exit 2

@@ -31,7 +31,7 @@ ENDS = {
     "threads_of_one_name": "many threads or states", "long_text_told_again": "", "long_number_told_again": "",
     "counters_of_many_events": "counts of over 1,000 events", "headers_in_vain": "",
     "tiny_chunks_behind_a_large_one": "", "types_in_one_another": "",
-    "long_class_of_many_methods": "long names", "methods_read_again": "", "long_class_of_objects": "",
+    "long_class_of_many_methods": "long names", "long_name_of_many_threads": "long names", "methods_read_again": "", "long_class_of_objects": "",
     "long_name_in_each_frame": "would have over", "results_of_many_events": "over 200 events",
     "deep_json": "less nesting", "deep_lines": "", "many_lines": "", "prefixes": "",
     "sums_over_64_bits": "sums 64 bits do not hold",
