@@ -240,9 +240,12 @@ uint32_t generation_lives(const struct generation *g, uint32_t thread);
 void generation_move_kept(struct collector *c);
 /*
  * Before a drain: read the images that were opened since the last reading, so that what ran in them has names. Where
- * some were closed as well the drain comes first, for the set there is still knows those. Lock held.
+ * some were closed as well the drain comes first, for the set there is still knows those. Where the JVM has just begun
+ * to run Java, find its counts of classes: they say of what was sampled meanwhile that none was unloaded. Lock held.
  */
 void upkeep_opened(struct collector *c);
+/* Whether the counts of classes are missing: not before the JVM runs Java, for they would tell nothing. */
+bool upkeep_counts_missing(void);
 /* Keep what handlers read in shape: trace store, images, decode cache, layout. Lock held. */
 void upkeep(struct collector *c);
 /* Everything sampled so far is in the account, with names as far as they are found; the lock is held afterwards. */

@@ -147,7 +147,7 @@ static void begin(struct collector *c)
 
 static void end(struct collector *c)
 {
-	if (!era_counts_known(&zone.eras))
+	if (upkeep_counts_missing())
 		atomic_fetch_add(&zone.eras.drains, 1);
 	era_look(&zone.eras);
 	sink_drained(c);

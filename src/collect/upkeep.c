@@ -193,8 +193,14 @@ static void refresh_images(struct collector *c)
 	thread_hook_refresh();
 }
 
+bool upkeep_counts_missing(void)
+{
+	return !era_counts_known(&zone.eras) && (!zone.has_jvm || atomic_load(&zone.layout.code_ready));
+}
+
 void upkeep_opened(struct collector *c)
 {
+	find_class_counts();
 	if (image_set_has_grown(atomic_load(&zone.images)))
 		refresh_images(c);
 }

@@ -1,4 +1,5 @@
 """Commands that come while a JVM starts up, before it lets any agent in (preload/slow_start.c holds it up there)."""
+import os
 import time
 
 import jvm
@@ -49,3 +50,28 @@ def test_not_longer_than_it_is_told(starting):
         assert took < 7, took
         program.wait_for("READY")
         assert program.stop() == 0
+
+
+# ---- with the agent from the JVM's first instruction on ----------------------------------------
+
+WAYS = {
+    "usual": [], "interpreter": ["-Xint"], "c1": ["-XX:TieredStopAtLevel=1"], "no-archive": ["-Xshare:off"],
+    "no-perf-data": ["-XX:-UsePerfData"], "zgc": ["-XX:+UseZGC"], "serial": ["-XX:+UseSerialGC"],
+}
+
+
+@pytest.mark.parametrize("hold", [0, 30, 300])
+@pytest.mark.parametrize("way", WAYS)
+def test_what_runs_first_has_names(jdk, way, hold, tmp_path, programs, say):
+    """No class is unloaded so early: whatever was sampled has its name, however late the collector comes."""
+    path = str(tmp_path / "result.json")
+    with jvm.knobs():
+        agent = f"-agentpath:{jvm.LIBRARY}=start,event=cpu,interval=1ms,collector-hold={hold},file={path}"
+    with Program(jdk, "KnownShares", jvm=[*WAYS[way], agent]) as program:
+        assert program.stop() == 0
+    stacks = jvm.Profile(path).stacks
+    java = sum(s["samples"] for s in stacks if any("." in frame for frame in s["frames"]))
+    unloaded = sum(s["samples"] for s in stacks if "[unloaded]" in s["frames"])
+    say(f"{jdk}, {way}, collector held {hold} ms: {unloaded} of {java} samples with Java frames have an [unloaded] one")
+    assert java > 20 and unloaded == 0
+    os.remove(path)
