@@ -179,11 +179,8 @@ static void ring_own(struct thread_record *r, uint32_t event, struct perf_reader
 
 	perf_ring_close(ring);
 	perf_ring_open(ring, s->ring, ring->scaled);
-	while (perf_ring_next(ring)) {
-		record_take(r, event);
-		record_lose(r, event, LOSS_recursion, 0);
+	while (perf_ring_next(ring))
 		s->carried += growth(s, ring->count);
-	}
 	record_lose_many(r, event, LOSS_ring_full, ring->lost);
 }
 
