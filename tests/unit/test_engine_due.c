@@ -426,7 +426,9 @@ static void large_pages(void **state)
 		print_message("pages of %zu, told %zu: %llu samples\n", sizes[i][0], sizes[i][1],
 			      (unsigned long long)p->stored);
 		assert_true(p->stored > 300);
-		assert_true(weight_of(p, "computing") * 10 > p->cpu_time * 9);
+		/* without room for data, 22 % of the time were in no sample on a busy machine */
+		assert_true(weight_of(p, "computing") * 100 >
+			    p->cpu_time * (sizes[i][1] == sizes[i][0] ? 80 : 60));
 		harness_end();
 	}
 }
