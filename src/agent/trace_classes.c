@@ -9,6 +9,7 @@
 #include "agent/trace_list.h"
 #include "agent/trace_constructors.h"
 #include "agent/trace_loading.h"
+#include "base/hash.h"
 #include "base/map.h"
 #include "instrument/waits.h"
 #include "os/os.h"
@@ -34,11 +35,7 @@ void trace_classes_unlock(void)
 /* Not that of trace_list.h: it is for names of methods as well, told apart by what they begin with. */
 static uint64_t hash(uint64_t h, const char *text, size_t length)
 {
-	size_t i;
-
-	for (i = 0; i < length; i++)
-		h = (h ^ (uint8_t)text[i]) * 0x100000001b3ull;
-	return map_hash(h);
+	return map_hash(hash_bytes(h, text, length));
 }
 
 /* NAME kept, with dots for slashes. */

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/map.h"
 
 #define PLACES 65536u     /* by the low bits of numbers, given in a row: beyond, the older ones are not watched */
@@ -15,18 +16,9 @@ static struct {
 	_Atomic uint64_t key; /* of class and type */
 } noted[PLACES];
 
-static uint64_t mix(uint64_t h, const char *text, size_t length)
-{
-	size_t i;
-
-	for (i = 0; i < length; i++)
-		h = (h ^ (uint8_t)text[i]) * 0x100000001b3ull;
-	return map_hash(h);
-}
-
 static uint64_t key_of(const char *class_name, size_t class_length, const char *type, size_t type_length)
 {
-	return mix(mix(1, class_name, class_length), type, type_length) | 1;
+	return map_hash(hash_bytes(map_hash(hash_bytes(1, class_name, class_length)), type, type_length)) | 1;
 }
 
 void trace_constructors_note(uint32_t id, const struct text *class_name, const struct text *name,

@@ -4,16 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
+#include "base/map.h"
+
 #define REFERENCES 65536 /* HotSpot promises no more */
 
 uint64_t trace_list_hash(const char *name, size_t length)
 {
-	uint64_t h = 3;
-	size_t i;
-
-	for (i = 0; i < length; i++)
-		h = (h ^ (uint8_t)name[i]) * 0x100000001b3ull;
-	return map_hash(h);
+	return map_hash(hash_bytes(3, name, length));
 }
 
 char *trace_list_name(jvmtiEnv *ti, jclass class)

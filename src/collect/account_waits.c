@@ -52,7 +52,7 @@ static struct thread_record *record_of(uint32_t tid, uint64_t time)
 	return r->since <= time || os_thread_start((pid_t)tid) + TICK <= time ? r : NULL;
 }
 
-/* Entry + 1 of who had TID at TIME; 0 = nobody knows. One entry, however often and from when on it is asked for. */
+/* Entry + 1 of who had TID at TIME; 0 = not known. One entry, however often and from when on it is asked for. */
 static uint32_t by_tid(struct collector *c, uint32_t tid, uint64_t time)
 {
 	struct thread_record *r = record_of(tid, time);

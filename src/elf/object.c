@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/cursor.h"
+#include "base/hash.h"
 #include "elf/memory.h"
 
 #define FIRST_FACTS 64
@@ -38,12 +39,7 @@ struct gather {
 
 uint64_t object_hash(const void *bytes, size_t size, uint64_t seed)
 {
-	const uint8_t *p = bytes;
-	uint64_t h = seed ^ 0xcbf29ce484222325ull;
-
-	while (size--)
-		h = (h ^ *p++) * 0x100000001b3ull;
-	return h;
+	return hash_bytes(seed ^ HASH_BEGIN, bytes, size);
 }
 
 struct build_id build_id_find(const void *notes, size_t size)

@@ -132,8 +132,9 @@ static inline void *claims_take_or_claim(struct claims *c, uint64_t key)
 }
 
 /*
- * A free place anywhere, for what waits for somebody to fetch it: where its own key leads there are few places, and a
- * thread whose queue is full would soon have taken them all. SALT: another number each time. NULL: there is none near.
+ * A free place anywhere, for what waits for the collector to fetch it: where its own key leads there are few places,
+ * and a thread whose queue is full would soon have taken them all. SALT: another number each time. NULL: there
+ * is none near.
  */
 static inline void *claims_claim_anywhere(struct claims *c, uint64_t salt)
 {

@@ -34,10 +34,15 @@ struct patch {
 	bool skipped; /* an image was met that the loader has not finished */
 };
 
+static uintptr_t page_bytes(void)
+{
+	return (uintptr_t)sysconf(_SC_PAGESIZE);
+}
+
 /* Whether SLOT lies in the image's RELRO range; the loader protects whole pages only. */
 static bool is_relro(const struct dl_phdr_info *image, uintptr_t slot)
 {
-	uintptr_t page = (uintptr_t)getpagesize();
+	uintptr_t page = page_bytes();
 	int i;
 
 	for (i = 0; i < image->dlpi_phnum; i++) {
@@ -75,17 +80,17 @@ static bool is_read_only(uintptr_t address)
  */
 static bool store(const struct dl_phdr_info *image, void **slot, void *now, const struct patch *p)
 {
-	uintptr_t page = (uintptr_t)slot & ~((uintptr_t)getpagesize() - 1);
+	uintptr_t bytes = page_bytes(), page = (uintptr_t)slot & ~(bytes - 1);
 	bool relro = is_relro(image, (uintptr_t)slot);
 
 	if (relro && !p->shared && !is_read_only(page))
 		return false;
-	if (relro && mprotect((void *)page, (size_t)getpagesize(), PROT_READ | PROT_WRITE))
+	if (relro && mprotect((void *)page, bytes, PROT_READ | PROT_WRITE))
 		return false;
 	/* Another tool may have put its hook there since we looked: that one stays. */
 	__atomic_compare_exchange_n(slot, &now, p->to, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
 	if (relro && !p->shared)
-		mprotect((void *)page, (size_t)getpagesize(), PROT_READ);
+		mprotect((void *)page, bytes, PROT_READ);
 	return true;
 }
 

@@ -40,7 +40,13 @@ static inline bool kept_request_set(struct kept_requests *k, uint32_t i, bool no
 	return true;
 }
 
-/* Memory goes back. Nobody is at the table. */
+/* What is kept of place I, if it is NOTED. Who is alone with it, or sees afterwards that nothing has changed. */
+static inline struct request kept_request_get(const struct kept_requests *k, uint32_t i, bool noted)
+{
+	return noted ? k->of[i] : (struct request){0};
+}
+
+/* Memory goes back. No thread is at the table. */
 static inline void kept_requests_clear(struct kept_requests *k)
 {
 	if (k->of)

@@ -252,6 +252,11 @@ bool parked_any(void)
 	return atomic_load_explicit(&count, memory_order_relaxed) > 0;
 }
 
+static struct request kept_request(const struct place *p)
+{
+	return kept_request_get(&requests, claims_number(&places, p), p->noted);
+}
+
 /* The park of THREAD at P from FROM to UNTIL as a sample. */
 static struct sample describe(const struct place *p, uint64_t thread, uint64_t from, uint64_t until)
 {
@@ -334,14 +339,13 @@ static void still_parked(struct place *p, uint64_t now, bool lately, parked_told
 	uint16_t era = (uint16_t)era_now(&zone.eras);
 	uint64_t thread = atomic_load_explicit(&p->key, memory_order_acquire);
 	uint64_t told = atomic_load_explicit(&p->told, memory_order_acquire);
-	struct request request = {0};
+	struct request request;
 	struct sample s;
 
 	if (!thread || thread & DONE || told >= now || (lately && now - told < TELL_EVERY))
 		return;
 	s = describe(p, thread, told, now);
-	if (s.noted)
-		request = requests.of[claims_number(&places, p)];
+	request = kept_request(p);
 	atomic_thread_fence(memory_order_acquire);
 	if (atomic_load_explicit(&p->key, memory_order_relaxed) != thread ||
 	    !atomic_compare_exchange_strong(&p->told, &told, now))
@@ -369,14 +373,13 @@ void parked_tell_done(parked_told_fn *fn, void *arg)
 	for (i = 0; i < reach && atomic_load_explicit(&done, memory_order_acquire); i++) {
 		struct place *p = (struct place *)claims_at(&places, i);
 		uint64_t key = atomic_load_explicit(&p->key, memory_order_relaxed);
-		struct request request = {0};
+		struct request request;
 		struct sample s;
 
 		if (!(key & DONE) || key == CLAIM_TAKEN || !claims_try(&p->key, key))
 			continue;
 		s = describe(p, key & ~DONE, p->from, p->until);
-		if (s.noted)
-			request = requests.of[i];
+		request = kept_request(p);
 		fn(&s, &request, arg);
 		give_back(p);
 		atomic_fetch_sub_explicit(&done, 1, memory_order_relaxed);

@@ -5,10 +5,10 @@
  * its weight; turns are at random moments of their intervals, so as not to run in step with the program. By wall time
  * (time=wall) all of them do.
  *
- * A thread that ends between two turns is in no sample, and nobody stands for it: what others like it weigh more (as
- * by signal/jitter.h) would have to be known of wall time. As much as they have used by their first turn, scaled up to
- * a whole period, is too much for threads that begin with some work and wait then, the usual ones; a period for those
- * that run just then is too little where this thread has taken the CPU from them.
+ * A thread that ends between two turns is in no sample, and no other thread stands for it: what others like it weigh
+ * more (as by signal/jitter.h) would have to be known of wall time. As much as they have used by their first turn,
+ * scaled up to a whole period, is too much for threads that begin with some work and wait then, the usual ones; a
+ * period for those that run just then is too little where this thread has taken the CPU from them.
  */
 #include <string.h>
 

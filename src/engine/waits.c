@@ -83,6 +83,11 @@ static bool keep_request(const struct thread_record *r, const struct place *p, c
 	return kept_request_set(&requests, claims_number(&places, p), noted, &request);
 }
 
+static struct request kept_request(const struct place *p)
+{
+	return kept_request_get(&requests, claims_number(&places, p), p->noted);
+}
+
 static void fill(struct place *p, const struct wait_begin *b, const struct trace *trace, const struct thread_record *r,
 		 uint16_t era)
 {
@@ -220,14 +225,15 @@ static void leave_done(struct place *p)
 	const struct trace *trace = trace_kept_get(&p->trace), *holder = trace_kept_get(&p->holder.trace);
 	bool may = trace_is_present(&zone.store, trace) && trace_is_present(&zone.store, holder);
 	struct place *q = may ? claims_claim_anywhere(&places, p->until ^ p->thread << 32) : NULL;
+	struct request request;
 
 	atomic_fetch_add_explicit(&done, 1, memory_order_release);
 	if (!q) {
 		claims_let_go(p, DONE);
 		return;
 	}
-	if (p->noted)
-		requests.of[claims_number(&places, q)] = requests.of[claims_number(&places, p)];
+	request = kept_request(p);
+	kept_request_set(&requests, claims_number(&places, q), p->noted, &request);
 	memcpy((char *)q + sizeof(q->key), (char *)p + sizeof(p->key), sizeof(*p) - sizeof(p->key));
 	trace_kept_set(&q->trace, trace);
 	trace_kept_set(&q->holder.trace, holder);
@@ -292,15 +298,14 @@ static void tell_open(struct place *p, uint64_t now, bool lately, waits_told_fn 
 {
 	uint64_t key = atomic_load_explicit(&p->key, memory_order_acquire);
 	uint64_t told = atomic_load_explicit(&p->told, memory_order_acquire), fresh;
-	struct request request = {0};
+	struct request request;
 	struct wait_note n;
 	struct sample s;
 
 	if (!key || key >= DONE || told >= now || (lately && !is_old_news(p->began, told, now)) || !is_there(p))
 		return;
 	describe(p, (uint32_t)told_event, told, now, &s, &n);
-	if (s.noted)
-		request = requests.of[claims_number(&places, p)];
+	request = kept_request(p);
 	atomic_thread_fence(memory_order_acquire);
 	if (atomic_load_explicit(&p->key, memory_order_relaxed) != key)
 		return;
@@ -331,15 +336,14 @@ void waits_tell_done(waits_told_fn *fn, void *arg)
 
 	for (i = 0; i < reach && atomic_load_explicit(&done, memory_order_acquire); i++) {
 		struct place *p = (struct place *)claims_at(&places, i);
-		struct request request = {0};
+		struct request request;
 		struct wait_note n;
 		struct sample s;
 
 		if (!claims_try(&p->key, DONE))
 			continue;
 		describe(p, (uint32_t)told_event, p->from, p->until, &s, &n);
-		if (s.noted)
-			request = requests.of[i];
+		request = kept_request(p);
 		s.weight = p->weight;
 		fn(&s, &n, &request, arg);
 		give_back(p);

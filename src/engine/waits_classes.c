@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/hash.h"
 #include "base/map.h"
 #include "engine/waits.h"
 #include "os/os.h"
@@ -39,18 +40,9 @@ void waits_classes_release(void)
 		madvise(classes, CLASSES * sizeof(*classes), MADV_DONTNEED);
 }
 
-static uint64_t hash(const char *name)
-{
-	uint64_t h = 0xcbf29ce484222325ull;
-
-	while (*name)
-		h = (h ^ (uint8_t)*name++) * 0x100000001b3ull;
-	return map_hash(h);
-}
-
 uint32_t waits_class(const char *name)
 {
-	uint64_t at = hash(name);
+	uint64_t at = map_hash(hash_bytes(HASH_BEGIN, name, strlen(name)));
 	uint32_t i;
 
 	if (!classes)

@@ -146,7 +146,7 @@ struct calls {
 	uint64_t since;          /* the latest of the methods that were called */
 	uint32_t not_run;        /* classes that match and have none, as they were not seen running */
 	uint64_t bytes;          /* of trees */
-	uint64_t held;           /* ns that threads stood in probes for that read clocks: charged to nobody */
+	uint64_t held;           /* ns that threads stood in probes for that read clocks: charged to no method */
 	double cost;             /* ns of an entry and exit, measured here; 0 = unknown */
 	double stamped_cost;     /* adaptive timing: of one that takes the time; then `cost` is of one that does not */
 	uint64_t stamped;        /* adaptive timing: calls that took the time */

@@ -1,6 +1,6 @@
 #include "instrument/tick_places.h"
 
-#include "base/map.h"
+#include "base/random.h"
 
 #define TICKS_ALIKE 32 /* more would be too many for a rhythm that goes with their step, fewer too few to spread */
 #define PART(x) ((uint32_t)((x) * 4294967296.0))
@@ -11,21 +11,15 @@ static const uint32_t steps[] = {
 	PART(0.4392914190), PART(0.5607085810), PART(0.2956859994), PART(0.7043140006),
 };
 
-static uint64_t chance(struct tick_places *p)
-{
-	p->chance += 0x9e3779b97f4a7c15ull;
-	return map_hash(p->chance);
-}
-
 void tick_places_begin(struct tick_places *p, uint64_t seed)
 {
-	*p = (struct tick_places){.chance = seed};
+	*p = (struct tick_places){.chance = random_seed(seed)};
 }
 
 uint64_t tick_places_next(struct tick_places *p, uint64_t period)
 {
 	if (p->left-- == 0) {
-		uint64_t random = chance(p);
+		uint64_t random = random_below(&p->chance, UINT64_MAX);
 
 		p->at = (uint32_t)random;
 		p->step = steps[(random >> 32) % ARRAY_LEN(steps)];

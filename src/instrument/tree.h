@@ -33,7 +33,7 @@
  *
  * A stamp reads the CPU's clock, by a system call; and the kernel looks there whether the thread has had its share,
  * and if so gives the CPU to another one. Where threads outnumber CPUs many lose theirs in our system call. So the time
- * is read before and after it, and what passed between is charged to nobody (`held`).
+ * is read before and after it, and what passed between is charged to no method (`held`).
  *
  * All places are offsets from base, and offset 0 is the blind: memory that was given back reads as zeros and so
  * leads there, where every call takes the slow way and finds that nobody listens. Therefore a probe that comes
@@ -134,7 +134,7 @@ struct tree_context {
 	uint64_t tick_at;  /* when the first tick since the last stamp was, monotonic ns */
 	uint64_t tick_until; /* until when it charges, monotonic ns */
 	uint64_t tick_cpu; /* the thread's CPU clock then; 0 = not known */
-	uint64_t held;     /* ns that the thread stood in its probes for, charged to nobody */
+	uint64_t held;     /* ns that the thread stood in its probes for, charged to no method */
 	uint64_t tid;      /* the system's number of the thread that the CPU clock was of */
 	uint64_t root;     /* node */
 	uint64_t chunk, chunk_end; /* free memory for nodes */

@@ -6,8 +6,8 @@
  * back into the list. So a tick costs as much as there are threads that have called something since the last one, and
  * a probe looks at nothing but its own context.
  *
- * A tick also notes the CPU clock of each thread that it marks: whoever is on top then is so still at the stamp, and
- * what the clock went on between the two is that one's. (The time from the last stamp to the tick may be anybody's.)
+ * A tick also notes the CPU clock of each thread that it marks: the method on top then still is at the stamp, and
+ * what the clock went on between the two is its own. (The time from the last stamp to the tick may be another one's.)
  *
  * A context that is nobody's leaves the list at the next tick; its next owner puts it back.
  */

@@ -38,7 +38,7 @@ uint64_t tree_stamp_cpu(uint64_t cpu)
 	return last;
 }
 
-/* When a stamp was: what the probe made the thread wait for lies between, and is nobody's time. */
+/* When a stamp was: what the probe made the thread wait for lies between, and is no method's time. */
 struct stamp {
 	uint64_t before, after;
 };
@@ -48,7 +48,7 @@ static bool is_wait(const struct tree_node *n)
 	return n->id - TREE_WAITING < TREE_WAITS;
 }
 
-/* CPU ns that C's thread has used since the last stamp, now that its clock says CPU; 0 if nobody knows. */
+/* CPU ns that C's thread has used since the last stamp, now that its clock says CPU; 0 if not known. */
 static uint64_t used_cpu(struct tree_context *c, const struct tree_node *top, uint64_t cpu)
 {
 	uint64_t tid = c->tid, other = tree_stamp_cpu(cpu), from = MAX(c->last_cpu, other);
@@ -92,7 +92,7 @@ static double part_idle(struct moment a, struct moment b)
 /*
  * What of the time DUE by ticks C's thread did not run, which has USED so much CPU time since the last stamp, to NOW.
  *
- * Whoever is on top at the first TICK was so until now, while others may have waited and run before. So what that tick
+ * The method on top at the first TICK was so until now, while others may have waited and run before. So what that tick
  * charges was idle if the thread was at it: before it, and still behind it. (The tick itself takes the CPU from a
  * thread, and perhaps gives it to another one: who is idle behind it alone was not idle at it. A tick that is late may
  * have waited for the CPU together with the thread, and says nothing.) Of what later ticks charge the clocks say which

@@ -34,11 +34,11 @@ def profiles(path, done=None):
     return found
 
 
-def during(program, events, todo, *options):
-    """Sample EVENTS while the program does TODO ("calls 100"); {event: Profile}."""
+def during(program, events, task, *options):
+    """Sample EVENTS while the program does TASK ("calls 100"); {event: Profile}."""
     done = jstrobe("start", "-t", "-e", events, *options, program.pid)
     assert done.returncode == 0, done.stderr
-    program.say(todo)
+    program.say(task)
     program.wait_for("MARK")
     path = jvm.result_file()
     done = jstrobe("stop", "-o", "json", "-f", path, program.pid)

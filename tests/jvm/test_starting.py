@@ -68,6 +68,7 @@ def test_what_runs_first_has_names(jdk, way, hold, tmp_path, programs, say):
     with jvm.knobs():
         agent = f"-agentpath:{jvm.LIBRARY}=start,event=cpu,interval=1ms,collector-hold={hold},file={path}"
     with Program(jdk, "KnownShares", jvm=[*WAYS[way], agent]) as program:
+        time.sleep(2 * hold / 1000)  # the collector comes once: on a fast machine all had ended before, with full queues
         assert program.stop() == 0
     stacks = jvm.Profile(path).stacks
     java = sum(s["samples"] for s in stacks if any("." in frame for frame in s["frames"]))

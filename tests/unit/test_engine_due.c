@@ -35,29 +35,11 @@ int getpagesize(void)
 	return told_page ? (int)told_page : (int)sysconf(_SC_PAGESIZE);
 }
 
-static bool is_perf(int fd)
+#include "../large_pages.h"
+
+static size_t large_page(void)
 {
-	char link[64], name[64];
-	ssize_t n;
-
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	n = readlink(link, name, sizeof(name));
-	return n > 0 && memmem(name, (size_t)n, "perf_event", 10);
-}
-
-/* The ring of a kernel with such pages: what is asked for is rounded up to whole ones, the first one holds no data. */
-void *mmap(void *address, size_t bytes, int protection, int flags, int fd, off_t offset)
-{
-	size_t real = (size_t)sysconf(_SC_PAGESIZE);
-
-	if (kernel_page && fd >= 0 && is_perf(fd)) {
-		/* all of it is this mapping's, also what munmap() is told that is not there here */
-		bytes = (bytes + kernel_page - 1) / kernel_page * kernel_page;
-		address = (void *)syscall(SYS_mmap, NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		bytes += real - kernel_page;
-		flags |= MAP_FIXED;
-	}
-	return (void *)syscall(SYS_mmap, address, bytes, protection, flags, fd, offset);
+	return kernel_page;
 }
 
 /* ---- stacks ---- */

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/hash.h"
 #include "cli/attach/attach.h"
 #include "cli/attach/root.h"
 #include "control/control.h"
@@ -39,17 +40,6 @@ struct ours {
 };
 
 /* FNV-1a: only a name, for contents are compared whole. */
-#define HASH_BEGIN 0xcbf29ce484222325ull
-
-static uint64_t hash_bytes(uint64_t hash, const char *bytes, size_t size)
-{
-	size_t i;
-
-	for (i = 0; i < size; i++)
-		hash = (hash ^ (unsigned char)bytes[i]) * 0x100000001b3ull;
-	return hash;
-}
-
 static void write_hash(uint64_t hash, char name[COPY_HASH])
 {
 	snprintf(name, COPY_HASH, "%016llx", (unsigned long long)hash);
