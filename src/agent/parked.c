@@ -117,7 +117,8 @@ static bool open(void)
 
 	if (!env || !find_id(env))
 		return false;
-	parked.ti = mounts_listen(on_unmount, on_mount);
+	if (!parked.ti) /* else they are listened to since the last round */
+		parked.ti = mounts_listen(on_unmount, on_mount);
 	if (!parked.ti)
 		return false;
 	/* From JDK 24 on the first one is not shown there. */
@@ -146,9 +147,12 @@ void agent_parked_vm_init(void)
 		log_notes(not_told, sizeof(not_told) - 1);
 }
 
-void agent_parked_end(void)
+void agent_parked_end(bool goes_on)
 {
+	parked_keep(goes_on && parked.ti);
 	parked_halt();
+	if (goes_on)
+		return;
 	if (parked.ti)
 		(*parked.ti)->DisposeEnvironment(parked.ti);
 	parked.ti = NULL;

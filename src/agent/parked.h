@@ -9,8 +9,8 @@
 
 /* A session has begun; without `vthreads` nothing happens. NOTES gets why nothing is told. Attached threads. */
 void agent_parked_begin(struct buffer *notes);
-/* It ends, before engine_stop; also without a begin. */
-void agent_parked_end(void);
+/* It ends, before engine_stop; also without a begin. GOES_ON: as agent_waits_end. */
+void agent_parked_end(bool goes_on);
 /* The JVM is up. */
 void agent_parked_vm_init(void);
 

@@ -112,12 +112,14 @@ static int start_anew(const struct options *o, struct engine_event *events, uint
 	struct collector *account = derive_account(o, events, count);
 	struct ring *before = session.ring;
 	uint32_t e;
-	int rc;
+	int rc = 0;
 
 	session.ring = o->last ? ring_new(o->last, o->memlimit ? o->memlimit : DEFAULT_RING) : NULL;
 	if (!account || (o->last && !session.ring))
 		rc = error_set(err, ENOMEM, "out of memory for the samples");
-	else
+	else if (session.goes_on && session.account)
+		collector_names_from(account, session.account);
+	if (rc == 0)
 		rc = session_begin_run(o, events, count, account, recording, notes, err);
 	if (rc) {
 		ring_free(session.ring);
@@ -322,6 +324,10 @@ void session_goes_on(bool on)
 {
 	pthread_mutex_lock(&session.lock);
 	session.goes_on = on;
+	if (!on && !session.running) { /* none has followed */
+		agent_waits_end(false);
+		agent_parked_end(false);
+	}
 	pthread_mutex_unlock(&session.lock);
 }
 
@@ -369,19 +375,28 @@ static void join_sync(void)
 		close(fd);
 }
 
+/* What the threads use from here on is of no sample. Lock held. */
+static void end_clocks(void)
+{
+	const struct engine_clocks end = engine_clocks();
+
+	session.duration += end.time - session.resumed_at;
+	session.cpu_time += end.cpu - session.cpu_at_start;
+	session.own_cpu += end.own - session.own_at_start;
+	session.children_cpu += os_children_cpu() - session.children_at_start;
+}
+
 /* No source raises a signal any more; what the threads used is counted. Lock held. */
 static void silence(void)
 {
 	session_note_counts(false);
-	agent_waits_end();
-	agent_parked_end();
+	agent_waits_end(session.goes_on);
+	agent_parked_end(session.goes_on);
+	engine_halt();
+	end_clocks();
 	session.outside = engine_stop();
 	session_note_counts(true);
 	agent_window_keep(&session.windows);
-	session.duration += os_monotonic() - session.resumed_at;
-	session.cpu_time += os_process_cpu() - session.cpu_at_start;
-	session.own_cpu += records_own_cpu() - session.own_at_start;
-	session.children_cpu += os_children_cpu() - session.children_at_start;
 	atomic_store(&drains, true);
 	thread_names_end();
 	jvm_name_threads();

@@ -33,6 +33,7 @@ static void prepare_zone(const struct options *o)
 	zone.stats = o->stats;
 	zone.record_cpu = o->record_cpu;
 	atomic_store(&zone.vm_exiting, false);
+	engine_clocks_go();
 }
 
 /* Its CPU times are those of the session, with what earlier runs used where it goes on. */

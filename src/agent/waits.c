@@ -49,7 +49,7 @@ static void JNICALL on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject l
 
 static void end(JNIEnv *env, jthread thread, enum lock_kind kind)
 {
-	if (waits_event() >= 0)
+	if (waits_listens())
 		waits_end(agent_wait_thread(env, thread), kind, 0);
 }
 
@@ -146,12 +146,15 @@ void agent_waits_vm_init(void)
 	buffer_free(&notes);
 }
 
-void agent_waits_end(void)
+void agent_waits_end(bool goes_on)
 {
 	if (!waits.on)
 		return;
+	waits_keep_open(goes_on && waits.up);
 	/* First of all, so that the end of the session itself is no wait. */
 	waits_halt();
+	if (goes_on)
+		return;
 	agent_waits_vm_death();
 	waits_park_end();
 	waits.on = false;

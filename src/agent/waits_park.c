@@ -95,7 +95,7 @@ static void JNICALL on_mount(jvmtiEnv *ti, ...)
 	JNIEnv *env;
 	uint64_t id;
 
-	if (waits_event() < 0)
+	if (!waits_listens())
 		return;
 	va_start(args, ti);
 	env = va_arg(args, JNIEnv *);
@@ -216,7 +216,8 @@ void waits_park_begin(JNIEnv *env, jvmtiEnv *ti, bool for_parks, bool for_sleeps
 	if ((!for_parks && !for_sleeps) || (*env)->GetVersion(env) < JNI_21)
 		return;
 	find_methods(env);
-	mounts = mounts_listen(on_unmount, on_mount);
+	if (!mounts) /* else they are listened to since the last round */
+		mounts = mounts_listen(on_unmount, on_mount);
 	if (!mounts)
 		buffer_puts(notes, "lock: parks of virtual threads are not watched: the JVM does not tell of them\n");
 }

@@ -141,6 +141,7 @@ struct collector {
 	PAGED(struct place) runs; /* by index of the record: the run that is open on it */
 	uint64_t done_due;     /* of waits that are over: not before */
 	bool with_waits;       /* one of the events is of waits */
+	uint64_t opened;       /* when the present run began, os_monotonic */
 	struct waits_account waits;
 	struct sink *sinks;    /* who gets each sample besides */
 	_Atomic uint32_t hurried; /* so many of them want each sample at once */
@@ -233,10 +234,9 @@ uint32_t generation_thread(struct generation *g, uint32_t thread);
 uint32_t generation_text(struct generation *g, uint32_t name);
 /* The new number + 1 of THREAD (not + 1) if somebody has asked for it, 0 = so far it is forgotten. */
 uint32_t generation_lives(const struct generation *g, uint32_t thread);
-/*
- * A new generation of the trace store has begun, and no handler is at work any more that is in the one before: what is
- * kept of that until later is copied. Lock held.
- */
+/* A new generation of the trace store, which has what is kept from the one before. False: not now. Lock held. */
+bool generation_renew_traces(struct collector *c);
+/* No handler is at work any more that is in the one before: what they have kept since is moved, too. Lock held. */
 void generation_move_kept(struct collector *c);
 /*
  * Before a drain: read the images that were opened since the last reading, so that what ran in them has names. Where

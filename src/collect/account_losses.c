@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "collect/account.h"
+#include "os/os.h"
 
 void account_carried(struct thread_record *r)
 {
@@ -58,6 +59,7 @@ void account_open(struct collector *c)
 	uint32_t n, e, count = atomic_load(&zone.records.count);
 
 	forget_unknown();
+	c->opened = os_monotonic();
 	c->runs.count = 0;
 	for (e = 0; e < c->options.events; e++) {
 		c->events[e].turns = c->options.turns[e];

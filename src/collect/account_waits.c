@@ -69,13 +69,14 @@ static uint32_t by_tid(struct collector *c, uint32_t tid, uint64_t time)
 }
 
 /*
- * Whether Java thread JAVA_ID is a virtual one: it said so itself, or is none of the others. Those are all known from
- * their begin to their end, but where so many have ended that some are forgotten.
+ * Whether the Java thread that N tells of, of TIME, is a virtual one: it said so itself, or is none of the others. Those
+ * are all known from their begin to their end, but where so many have ended that some are forgotten, or before the
+ * session has begun.
  */
-static bool is_virtual(struct collector *c, const struct wait_note *n)
+static bool is_virtual(struct collector *c, const struct wait_note *n, uint64_t time)
 {
 	return n->owner_virtual || map_get(&c->by_context, n->owner_id) ||
-	       (!c->ended.forgot && n->owner_id <= UINT32_MAX && !ended_by_java(c, n->owner_id));
+	       (!c->ended.forgot && time >= c->opened && n->owner_id <= UINT32_MAX && !ended_by_java(c, n->owner_id));
 }
 
 static void by_java_id(struct collector *c, const struct wait_note *n, uint64_t time, struct sink_lock *l)
@@ -91,7 +92,7 @@ static void by_java_id(struct collector *c, const struct wait_note *n, uint64_t 
 		l->owner_thread = by_tid(c, tid, time);
 	} else if (gone) {
 		l->owner_thread = ended_entry(c, gone);
-	} else if (is_virtual(c, n)) {
+	} else if (is_virtual(c, n, time)) {
 		l->owner_context = n->owner_id;
 		l->owner_thread = account_thread(c, &(struct sample){.time = time, .context = n->owner_id}, NULL);
 	}
@@ -149,7 +150,7 @@ uint32_t account_wait_shown(struct collector *c, const struct sink_event *e)
 /* A wait of which several samples tell is one. */
 static void sum_up(struct wait_sum *sum, const struct sink_event *e)
 {
-	sum->waits += e->weight && !e->lock->told;
+	sum->waits += e->weight && !e->lock->again;
 	sum->time += e->weight;
 	sum->longest = MAX(sum->longest, e->lock->told + e->lock->duration);
 	sum->open += e->lock->open;
@@ -267,7 +268,7 @@ void account_wait(struct collector *c, const struct sample *s, const struct wait
 		  const struct request *request, struct thread_record *r)
 {
 	struct sink_lock l = {.kind = kind_of(s->state), .identity = n->identity, .duration = n->duration,
-			      .told = n->told, .open = n->open};
+			      .told = n->told, .open = n->open, .again = n->again};
 	struct sink_event e = {
 		.time = s->time,
 		.samples = 1,

@@ -49,6 +49,11 @@ struct collector_facts {
 
 /* An empty account. NULL when out of memory. */
 struct collector *collector_new(const struct collector_options *o);
+/*
+ * C, which has not started, goes on where OLD has ended, as the rounds of a loop do: waits that go on are of virtual
+ * threads that have told their names, and their owners may have ended.
+ */
+void collector_names_from(struct collector *c, const struct collector *old);
 /* Set up what handlers read and write (records must be open), and start the draining thread. */
 int collector_start(struct collector *c, struct error *err);
 /*

@@ -127,6 +127,45 @@ bool carry_ended(struct generation *g)
 	return true;
 }
 
+/* ---- from one session to the next ---- */
+
+static uint32_t same_text(struct collector *c, const struct collector *old, uint32_t name)
+{
+	const char *text = name ? strings_get(&old->frames.strings, name) : "";
+
+	return text[0] ? strings_add(&c->frames.strings, text, strlen(text)) : 0;
+}
+
+static void names_from(struct collector *c, const struct collector *old, const struct map *names)
+{
+	uint32_t i;
+
+	for (i = 0; i < names->capacity && c->virtual_names[0].count < NAMES_CARRIED; i++) {
+		uint32_t name = names->slots[i].used && !map_get(&c->virtual_names[0], names->slots[i].key)
+					? same_text(c, old, names->slots[i].value) : 0;
+
+		if (name)
+			virtual_name_note(c, names->slots[i].key, name);
+	}
+}
+
+void collector_names_from(struct collector *c, const struct collector *old)
+{
+	size_t i;
+
+	for (i = 0; i < old->ended.list.count; i++) {
+		struct ended_thread t = old->ended.list.items[i];
+
+		t.name = same_text(c, old, t.name);
+		t.thread = 0;
+		if (t.name)
+			push(&c->ended, &t);
+	}
+	c->ended.forgot |= old->ended.forgot;
+	names_from(c, old, &old->virtual_names[0]);
+	names_from(c, old, &old->virtual_names[1]);
+}
+
 /* ---- virtual threads ---- */
 
 void virtual_name_note(struct collector *c, uint64_t context, uint32_t name)

@@ -14,6 +14,7 @@
 
 #define ENDED_LIMIT 16384          /* threads; then the older half is forgotten */
 #define VIRTUAL_NAMES (512u * 1024) /* of each of two generations; the older one is forgotten */
+#define NAMES_CARRIED 65536u       /* that the next round of a loop begins with, of the newest ones */
 #define VIRTUAL_NAME 48            /* bytes of a name that is made */
 
 struct ended_thread {

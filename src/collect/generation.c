@@ -7,7 +7,7 @@
  * Where the samples of a session are of ever new stacks, even what is wanted grows. From MERGE_AT on hidden classes
  * that have a name in common are one; and from a limit on the rarest stacks are. Both is counted, and outputs say so.
  * Traces are stored in a new generation of their store (signal/trace.h); those that are kept until later, of waits that
- * have not ended, are copied into it (engine/kept.h).
+ * have not ended, are copied into it before any thread uses it (engine/kept.h).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +21,7 @@
 #define OF_RECORD 1024u          /* … and so many for each record, which has a piece of it */
 #define FIRST_AT (1u << 20)      /* bytes held, from which on a new account may be worth it */
 #define MERGE_AT 10000           /* frames of hidden classes */
+#define LATE_MOST (256u << 10)   /* bytes of traces that are kept just when their memory is renewed */
 #define EARLIER "[earlier_stacks]"
 
 /*
@@ -276,14 +277,14 @@ static void hand_over(struct generation *g)
 	c->merged.samples += g->merged.samples;
 }
 
-/* A trace of the generation before, in the present one, with its stack; NULL: it is full, the sample will be lost. */
+/* A trace of a former generation, in the newest one, with its stack; NULL: it is full, the sample will be lost. */
 static const struct trace *move_trace(const struct trace *kept, void *arg)
 {
 	struct collector *c = arg;
 	struct trace *t = (struct trace *)trace_store_move(&zone.store, &c->kept, kept);
 	bool named = t && t->account == c->account && atomic_load(&t->id);
 
-	if (t && !named && kept->account == c->account) {
+	if (t && t != kept && !named && kept->account == c->account) {
 		t->account = c->account;
 		atomic_store_explicit(&t->id, atomic_load(&((struct trace *)kept)->id), memory_order_relaxed);
 		c->bytes_kept += sizeof(*t) + t->length * sizeof(t->frame[0]); /* once for all that wait there */
@@ -293,9 +294,22 @@ static const struct trace *move_trace(const struct trace *kept, void *arg)
 
 void generation_move_kept(struct collector *c)
 {
+	kept_change(move_trace, c);
+}
+
+/*
+ * Threads that work may fill the new memory before the collector comes by: what is kept is moved before they know of
+ * it. What threads that are inside just then begin to keep comes later, so some room is left for it.
+ */
+bool generation_renew_traces(struct collector *c)
+{
+	if (!trace_store_open_next(&zone.store))
+		return false;
 	/* Not by what the memory holds more of then: threads add to it meanwhile. */
 	c->bytes_kept = 0;
-	kept_change(move_trace, c);
+	generation_move_kept(c);
+	trace_store_reserve(&zone.store, &c->kept, MIN(zone.store.size / 32, (size_t)LATE_MOST));
+	return trace_store_renew(&zone.store);
 }
 
 static bool renew(struct generation *g)

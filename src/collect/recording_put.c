@@ -219,8 +219,9 @@ static void put_counters(struct recording *r, uint32_t e, uint64_t cpu, uint64_t
 
 void recording_put_counters(struct recording *r, uint64_t now)
 {
-	uint64_t cpu = r->window ? r->window->cpu : os_process_cpu() - r->clocks.cpu;
-	uint64_t own = r->window ? r->window->own : records_own_cpu() - r->clocks.own;
+	const struct engine_clocks clocks = engine_clocks();
+	uint64_t cpu = r->window ? r->window->cpu : clocks.cpu - r->clocks.cpu;
+	uint64_t own = r->window ? r->window->own : clocks.own - r->clocks.own;
 	uint32_t e;
 
 	for (e = 0; e < r->collector->options.events; e++)

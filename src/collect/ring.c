@@ -47,7 +47,7 @@ static void take_books(struct ring_mark *m, struct collector *c, uint64_t now)
 	uint32_t e;
 
 	m->time = now;
-	m->cpu = os_process_cpu();
+	m->cpu = engine_clocks().cpu;
 	m->own = records_own_cpu();
 	m->children = os_children_cpu();
 	for (e = 0; e < c->options.events; e++)

@@ -33,7 +33,7 @@ static void pack_lock(struct ring_block *b, const struct sink_lock *l)
 	put(b, l->class_name);
 	put(b, l->identity);
 	put(b, l->duration);
-	put(b, l->told << 1 | l->open);
+	put(b, l->told << 2 | (uint64_t)l->again << 1 | l->open);
 	put(b, (uint64_t)l->owner_tid);
 	put(b, l->owner_context);
 	put(b, l->owner_thread);
@@ -49,7 +49,8 @@ static void unpack_lock(const struct ring_block *b, uint32_t *at, struct sink_lo
 	l->duration = get(b, at);
 	l->told = get(b, at);
 	l->open = l->told & 1;
-	l->told >>= 1;
+	l->again = l->told >> 1 & 1;
+	l->told >>= 2;
 	l->owner_tid = (int32_t)get(b, at);
 	l->owner_context = get(b, at);
 	l->owner_thread = (uint32_t)get(b, at);

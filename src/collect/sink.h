@@ -30,6 +30,7 @@ struct sink_lock {
 	uint64_t duration;      /* ns of this wait; the event's weight stands for shorter ones as well */
 	uint64_t told;          /* ns of it that events before this one had; this one begins behind them */
 	bool open;              /* it has not ended */
+	bool again;             /* an event of this session has told of it before */
 	int32_t owner_tid;      /* OS thread that held it when the wait began; 0 = none, or not known */
 	uint64_t owner_context; /* the virtual thread that did; 0 = none */
 	uint32_t owner_thread;  /* 1 + index into collector.threads, 0 = none */

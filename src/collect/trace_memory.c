@@ -56,12 +56,15 @@ static struct trace_arena *present(struct trace_store *s)
 	return &s->arena[atomic_load(&s->generation) & 1];
 }
 
-static void close_arena(struct trace_arena *a)
+static void drop_index(struct trace_index *x)
 {
-	struct trace_index *x = atomic_load(&a->index);
-
 	if (x)
 		munmap(x, index_bytes(x->mask + 1));
+}
+
+static void close_arena(struct trace_arena *a)
+{
+	drop_index(atomic_load(&a->index));
 	if (a->base)
 		munmap((void *)a->base, a->size);
 	memset(a, 0, sizeof(*a));
@@ -119,14 +122,29 @@ void trace_store_close(struct trace_store *s)
 	memset(s, 0, sizeof(*s));
 }
 
+/* The number of the newest generation: the present one, or the next one if it is open. */
+static uint32_t newest(struct trace_store *s)
+{
+	uint32_t generation = atomic_load(&s->generation);
+
+	return !s->renewed && s->arena[(generation + 1) & 1].base ? generation + 1 : generation;
+}
+
+bool trace_store_open_next(struct trace_store *s)
+{
+	uint32_t generation = atomic_load(&s->generation);
+
+	if (newest(s) != generation)
+		return true;
+	return !s->renewed && !s->retired && open_arena(&s->arena[(generation + 1) & 1], s->size);
+}
+
 bool trace_store_renew(struct trace_store *s)
 {
-	uint32_t generation = atomic_load(&s->generation) + 1;
-
-	if (s->renewed || s->retired || !open_arena(&s->arena[generation & 1], s->size))
+	if (!trace_store_open_next(s))
 		return false;
+	atomic_store_explicit(&s->generation, newest(s), memory_order_release);
 	s->renewed = true;
-	atomic_store_explicit(&s->generation, generation, memory_order_release);
 	return true;
 }
 
@@ -142,42 +160,18 @@ void trace_store_populate(struct trace_store *s)
 	populate(present(s));
 }
 
-static const struct trace *copy(struct trace_store *s, struct trace_chunk *c, const struct trace *t)
+/*
+ * Twice the slots; traces that do not find room within the probes stay unshared. Returns the former index, NULL when
+ * out of memory.
+ */
+static struct trace_index *grow_index(struct trace_arena *a)
 {
-	struct trace_writer w;
-	uint32_t i;
-
-	if (!trace_begin(&w, s, c, t->length))
-		return NULL;
-	for (i = 0; i < t->length; i++)
-		if (!trace_put(&w, t->frame[i]))
-			return NULL;
-	return trace_end(&w);
-}
-
-const struct trace *trace_store_move(struct trace_store *s, struct trace_chunk *c, const struct trace *t)
-{
-	const struct trace_arena *a = present(s);
-	const struct trace *now;
-
-	if ((uintptr_t)t - a->base < a->size)
-		return t;
-	now = copy(s, c, t);
-	if (now)
-		return now;
-	trace_store_populate(s); /* there was no memory ahead for so many */
-	return copy(s, c, t);
-}
-
-/* Twice the slots; traces that do not find room within the probes stay unshared. */
-static void grow_index(struct trace_store *s)
-{
-	struct trace_index *old = atomic_load(&present(s)->index);
+	struct trace_index *old = atomic_load(&a->index);
 	struct trace_index *x = new_index((old->mask + 1) * 2);
 	uint32_t i, j;
 
 	if (!x)
-		return;
+		return NULL;
 	for (i = 0; i <= old->mask; i++) {
 		uint64_t value = atomic_load(&old->slot[i]);
 		const struct trace *t = (const struct trace *)(uintptr_t)(value & 0xffffffffffffull);
@@ -192,24 +186,70 @@ static void grow_index(struct trace_store *s)
 			}
 		}
 	}
-	s->retired = old;
-	atomic_store_explicit(&present(s)->index, x, memory_order_release);
+	atomic_store_explicit(&a->index, x, memory_order_release);
+	return old;
+}
+
+/* A trace that finds no slot is stored anew with each sample: fuller than this, 1 in 100 would. */
+static bool is_crowded(const struct trace_arena *a)
+{
+	struct trace_index *x = atomic_load(&((struct trace_arena *)a)->index);
+
+	return atomic_load(&x->used) > x->mask / 4;
+}
+
+static const struct trace *copy(struct trace_store *s, struct trace_chunk *c, const struct trace *t)
+{
+	struct trace_writer w;
+	uint32_t i;
+
+	if (!trace_begin_in(&w, s, newest(s), c, t->length))
+		return NULL;
+	for (i = 0; i < t->length; i++)
+		if (!trace_put(&w, t->frame[i]))
+			return NULL;
+	return trace_end(&w);
+}
+
+const struct trace *trace_store_move(struct trace_store *s, struct trace_chunk *c, const struct trace *t)
+{
+	struct trace_arena *a = &s->arena[newest(s) & 1];
+	const struct trace *now;
+
+	if ((uintptr_t)t - a->base < a->size)
+		return t;
+	now = trace_find(a, t);
+	if (!now)
+		now = copy(s, c, t);
+	if (!now) {
+		populate(a); /* there was no memory ahead for so many */
+		now = copy(s, c, t);
+	}
+	if (a != present(s) && is_crowded(a))
+		drop_index(grow_index(a)); /* no handler reads it yet */
+	return now;
+}
+
+void trace_store_reserve(struct trace_store *s, struct trace_chunk *c, size_t bytes)
+{
+	uint32_t generation = newest(s);
+
+	if (c->generation == generation && (size_t)((char *)c->end - (char *)c->pos) >= bytes)
+		return;
+	if (trace_chunk_take(&s->arena[generation & 1], c, bytes))
+		c->generation = generation;
 }
 
 void trace_store_prepare(struct trace_store *s)
 {
-	struct trace_index *x = atomic_load(&present(s)->index);
-
 	trace_store_populate(s);
-	/* A trace that finds no slot is stored anew with each sample: fuller than this, 1 in 100 would. */
-	if (!s->retired && atomic_load(&x->used) > x->mask / 4)
-		grow_index(s);
+	if (!s->retired && is_crowded(present(s)))
+		s->retired = grow_index(present(s));
 }
 
 void trace_store_reclaim(struct trace_store *s)
 {
-	if (s->retired)
-		munmap(s->retired, index_bytes(s->retired->mask + 1));
+	drop_index(s->retired);
 	s->retired = NULL;
 }
 

@@ -236,7 +236,7 @@ static void refresh_store(struct collector *c)
 	struct trace_store *s = &zone.store;
 	bool had_index = s->retired;
 
-	if (c->renew_traces && trace_store_renew(s)) {
+	if (c->renew_traces && generation_renew_traces(c)) {
 		c->renew_traces = false;
 		deferred_free(move_kept, s, c);
 	}

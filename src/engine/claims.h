@@ -106,6 +106,17 @@ static inline void *claims_take(const struct claims *c, uint64_t key)
 	return NULL;
 }
 
+/* Where KEY's place is, which stays as it is; NULL = it has none. For KEY's own thread. */
+static inline void *claims_find(const struct claims *c, uint64_t key)
+{
+	uint32_t i, tries = claims_tries(c);
+
+	for (i = 0; i < tries; i++)
+		if (atomic_load_explicit(claims_near(c, key, i), memory_order_acquire) == key)
+			return claims_near(c, key, i);
+	return NULL;
+}
+
 /* A free place for KEY, which has none; NULL: there is none near. */
 static inline void *claims_claim(struct claims *c, uint64_t key)
 {

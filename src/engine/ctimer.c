@@ -47,6 +47,7 @@ static int set_off(struct record_source *s, pid_t tid, int32_t timer, uint32_t e
 	int rc;
 
 	s->charged = begin(s, tid, zone.events[e].interval);
+	s->silent_at = 0;
 	s->timer = timer;
 	atomic_store(&s->arm, ARM_TIMER);
 	rc = os_timer_start(timer, s->charged, s->jitter.keep);
@@ -76,24 +77,65 @@ static int arm(struct thread_record *r, uint32_t e)
 	return 0;
 }
 
-/* Deleting is all there is to silence; the record keeps its arm for the count. */
+static void give_back(struct record_source *s)
+{
+	if (s->timer < 0)
+		return;
+	os_timer_delete(s->timer);
+	s->timer = -1;
+	timers_left++;
+}
+
+/* Whether S has expired by the time NOW of its CPU clock, and its handler has not come: the kernel looks each tick. */
+static bool is_due(const struct record_source *s, uint64_t now)
+{
+	return s->timer >= 0 && now >= s->charged + zone.tick;
+}
+
+/*
+ * Deleting is all there is to silence; the record keeps its arm for the count. A timer that has expired stays until its
+ * thread has come back from the kernel: its signal would go with it.
+ */
 static void silence(struct thread_record *r, uint32_t e)
 {
-	if (r->sources[e].timer < 0)
+	struct record_source *s = &r->sources[e];
+
+	s->silent_at = os_thread_cpu(atomic_load(&r->tid));
+	if (!is_due(s, s->silent_at))
+		give_back(s);
+}
+
+static bool has_rest(const struct thread_record *r, uint32_t e)
+{
+	const struct record_source *s = &r->sources[e];
+
+	return atomic_load(&((struct record_source *)s)->arm) == ARM_TIMER && is_due(s, s->silent_at);
+}
+
+/* What was due is lost: the thread ends, or has not come back. */
+static void lose_rest(struct thread_record *r, uint32_t e)
+{
+	struct record_source *s = &r->sources[e];
+	uint64_t now = s->silent_at ? s->silent_at : os_thread_cpu(atomic_load(&r->tid));
+
+	if (!is_due(s, now))
 		return;
-	os_timer_delete(r->sources[e].timer);
-	r->sources[e].timer = -1;
-	timers_left++;
+	record_take(r, e);
+	record_lose(r, e, force_rest_why(ARM_TIMER), handler_timer_weight(s, e, (now - s->charged) / s->jitter.keep));
 }
 
 static void disarm(struct thread_record *r, uint32_t e, bool at_work)
 {
-	(void)at_work;
-	silence(r, e);
-	atomic_store(&r->sources[e].arm, ARM_NONE);
+	struct record_source *s = &r->sources[e];
+
+	if (!at_work)
+		lose_rest(r, e);
+	give_back(s);
+	s->silent_at = 0;
+	atomic_store(&s->arm, ARM_NONE);
 }
 
 const struct engine_ops engine_ctimer = {
 	.name = "ctimer", .handler = handler_thread, .start = start, .arm = arm, .silence = silence,
-	.disarm = disarm,
+	.has_rest = has_rest, .disarm = disarm,
 };

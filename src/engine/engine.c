@@ -71,6 +71,13 @@ uintptr_t force_departure(const struct record_source *s, uint32_t e)
 	return (uintptr_t)s->departure * RECORD_EVENTS + e;
 }
 
+enum loss_reason force_rest_why(uint32_t arm)
+{
+	if (atomic_load(&zone.vm_exiting))
+		return LOSS_vm_exiting;
+	return atomic_load(&zone.enabled) && arm != ARM_LEAVING ? LOSS_thread_exiting : LOSS_disabled;
+}
+
 static void disarm(struct thread_record *r)
 {
 	uint32_t e;
@@ -280,6 +287,7 @@ int engine_start(const struct engine_options *o, struct buffer *notes, struct er
 	rc = take_signal(&options, err);
 	if (rc)
 		return rc;
+	engine_clocks_go();
 	rc = start_events(notes, err);
 	if (rc) {
 		signals_flush();
@@ -322,13 +330,30 @@ static bool wait_outside(void)
 	return quiesced(held_epoch);
 }
 
-bool engine_stop(void)
+static struct engine_clocks at_halt;
+static atomic_bool halted; /* they stand there */
+
+static struct engine_clocks clocks_now(void)
 {
-	bool outside;
+	return (struct engine_clocks){os_monotonic(), os_process_cpu(), records_own_cpu()};
+}
+
+void engine_clocks_go(void)
+{
+	atomic_store(&halted, false);
+}
+
+struct engine_clocks engine_clocks(void)
+{
+	return atomic_load(&halted) ? at_halt : clocks_now();
+}
+
+void engine_halt(void)
+{
 	uint32_t e;
 
-	if (!atomic_load(&in_force))
-		return true;
+	if (!atomic_load(&in_force) || !atomic_load(&arming))
+		return;
 	for (e = 0; e < event_count; e++)
 		engine_in_force(e);
 	thread_hook_remove();
@@ -336,6 +361,63 @@ bool engine_stop(void)
 	/* Arming happens under the records' lock: whoever was at it is seen by the next line. */
 	atomic_store(&arming, false);
 	records_each(silence);
+	at_halt = clocks_now();
+	atomic_store(&halted, true);
+}
+
+/* ---- what is due when sampling ends ---- */
+
+#define COME_BACK (50 * NS_PER_MS) /* longer no stop waits for threads that are in the kernel */
+
+static uint32_t due;  /* threads that can take samples yet; records' lock */
+static bool asking;
+
+static bool has_rest(const struct thread_record *r)
+{
+	uint32_t e;
+
+	for (e = 0; e < event_count; e++)
+		if (events[e].role == WINDOW_NONE && events[e].ops->has_rest && events[e].ops->has_rest(r, e))
+			return true;
+	return false;
+}
+
+/*
+ * R's signal is pending, and comes when it is back from the kernel. Where it came while the thread was inside the
+ * profiler it has to be sent again. A thread that sleeps is left alone: it blocks its signals, or would have taken it.
+ */
+static void ask(struct thread_record *r)
+{
+	pid_t tid = atomic_load(&r->tid);
+
+	if (!has_rest(r) || os_thread_state(tid) != 'R')
+		return;
+	due++;
+	if (asking)
+		os_signal_thread(tid, zone.signo, zone_turn_word(r, 0));
+}
+
+static void wait_for_rest(void)
+{
+	uint64_t until = os_monotonic() + COME_BACK;
+
+	for (asking = true; !atomic_load(&zone.vm_exiting); asking = false) {
+		due = 0;
+		records_each(ask);
+		if (!due || os_monotonic() >= until)
+			return;
+		os_sleep(NS_PER_MS);
+	}
+}
+
+bool engine_stop(void)
+{
+	bool outside;
+
+	if (!atomic_load(&in_force))
+		return true;
+	engine_halt();
+	wait_for_rest();
 	signals_flush();
 	/* A handler that had silenced its thread's events itself may wake them up to here: closing ends that. */
 	atomic_store(&zone.enabled, false);

@@ -84,6 +84,8 @@ struct engine_ops {
 	void (*halt)(void);
 	/* Let no further signal come; handlers may still be at work. */
 	void (*silence)(struct thread_record *r, uint32_t e);
+	/* Whether R, silenced, has samples to take yet; may be NULL. Records' lock held. */
+	bool (*has_rest)(const struct thread_record *r, uint32_t e);
 	/* When all handlers are out; may be NULL. */
 	void (*stop)(void);
 	/* What it keeps of the records FROM to END - 1 is not wanted, they are of no thread. May be NULL. */
@@ -94,8 +96,21 @@ extern const struct engine_ops engine_perf, engine_ctimer, engine_itimer, engine
 
 /* Start sampling O's events on all threads of the process. -EBUSY: it runs. Undoes itself on failure. */
 int engine_start(const struct engine_options *o, struct buffer *notes, struct error *err);
+/* Nothing comes due any more from here on. What is due is not all taken yet: engine_stop sees to that. */
+void engine_halt(void);
 /*
- * Stop: no further signal comes, all handlers are out, signal and descriptors are
+ * Monotonic time, CPU time of the process, and of it that of jstrobe's threads: now, or, from engine_halt until
+ * engine_clocks_go, at the halt. What is used after it is of no sample.
+ */
+struct engine_clocks {
+	uint64_t time, cpu, own;
+};
+struct engine_clocks engine_clocks(void);
+/* A session begins. */
+void engine_clocks_go(void);
+/*
+ * Stop, and engine_halt before if it was not called: threads that run take what is due to them, for at most 50 ms; the
+ * rest is counted as lost. No further signal comes, all handlers are out, signal and descriptors are
  * given back. Records stay until records_release, their queues can still be drained.
  * False: a handler did not come out within 2 s (its thread is stopped by a debugger): what
  * handlers read must not be freed.

@@ -48,6 +48,8 @@ int transfer_open(pid_t tid, const struct os_perf *spec);
 void transfer_wait(pid_t tid);
 /* Wait until nobody looks at R's thread from outside (rounds.c). */
 void force_wait(const struct thread_record *r);
+/* Why what is due to a thread is not taken whose source, armed as ARM, goes away: it ends, or sampling does. */
+enum loss_reason force_rest_why(uint32_t arm);
 /* For deferred_free: of R a source has left that is named by DEPARTURE (engine.c). */
 bool records_left(void *r, void *departure);
 /* Call FN for each live record, under the records' lock (records.c). */

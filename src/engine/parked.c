@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 
+#include "engine/carried.h"
 #include "engine/claims.h"
 #include "engine/kept_requests.h"
 #include "os/os.h"
@@ -31,6 +32,7 @@
 struct place {
 	claim_key key;               /* the thread's number; see claims.h */
 	_Atomic uint64_t told;       /* up to here its time is in samples; CLOSED: it runs */
+	_Atomic uint64_t over;       /* when it was mounted while no session noted it; 0: it was not */
 	uint64_t from, until;        /* DONE: what is to be told of it */
 	trace_kept trace;            /* NULL = none could be taken */
 	uint32_t ratio;              /* one in so many was noted */
@@ -57,6 +59,8 @@ static int wanted = -1;
 static _Atomic uint32_t count;   /* places that are in use */
 static _Atomic uint32_t done;    /* of them DONE */
 static uint64_t halted;          /* when the last session did; 0: it has not */
+static _Atomic bool keeping;     /* see parked_keep */
+static struct carried carried;
 
 /* ---- which ones are noted ---- */
 
@@ -226,6 +230,7 @@ static void note(struct thread_record *r, uint32_t e, uint64_t key, const struct
 	p->ratio = seen->ratio;
 	p->record = r->index;
 	p->noted = kept_request_set(&requests, claims_number(&places, p), request_of(key, &request), &request);
+	atomic_store_explicit(&p->over, 0, memory_order_relaxed);
 	atomic_store_explicit(&p->told, seen->began, memory_order_release);
 	claims_let_go(p, key);
 }
@@ -304,6 +309,15 @@ static void leave_done(struct place *p, uint64_t thread, uint64_t from, uint64_t
 	atomic_fetch_add_explicit(&done, 1, memory_order_release);
 }
 
+/* As of waits for locks (waits.c). */
+static void end_between(uint64_t thread)
+{
+	struct place *p = atomic_load(&keeping) ? claims_find(&places, thread) : NULL;
+
+	if (p)
+		atomic_store(&p->over, os_monotonic());
+}
+
 void parked_end(uint64_t thread)
 {
 	int e = atomic_load_explicit(&event, memory_order_acquire);
@@ -313,8 +327,14 @@ void parked_end(uint64_t thread)
 	struct sample s;
 	bool told = false;
 
+	if (e < 0)
+		end_between(thread);
 	if (!p)
 		return;
+	if (atomic_load(&p->over)) {
+		give_back(p); /* of an earlier park: this one has begun between two sessions */
+		return;
+	}
 	from = atomic_exchange(&p->told, CLOSED);
 	s = describe(p, thread, from, now);
 	r = wait_enter((uint32_t)e);
@@ -330,6 +350,14 @@ void parked_end(uint64_t thread)
 
 /* ---- by the collector ---- */
 
+/* Whether P's thread was mounted before this session began with it; see waits.c. */
+static bool has_ended(const struct place *p)
+{
+	uint64_t over = atomic_load_explicit(&((struct place *)p)->over, memory_order_relaxed);
+
+	return over && (!halted || over < halted);
+}
+
 /*
  * The thread of P is still parked: the methods of its stack are there, so that their names of today are its stack's,
  * too.
@@ -343,6 +371,8 @@ static void still_parked(struct place *p, uint64_t now, bool lately, parked_told
 	struct sample s;
 
 	if (!thread || thread & DONE || told >= now || (lately && now - told < TELL_EVERY))
+		return;
+	if (has_ended(p))
 		return;
 	s = describe(p, thread, told, now);
 	request = kept_request(p);
@@ -406,7 +436,6 @@ int parked_start(uint32_t e, struct error *err)
 		return error_set(err, ENOMEM, "vthreads: cannot reserve address space for parked threads; raise the "
 				 "limit of virtual memory (ulimit -v)");
 	kept_requests_open(&requests, places.limit);
-	atomic_store(&count, 0);
 	atomic_store(&done, 0);
 	halted = 0;
 	wanted = (int)e;
@@ -418,9 +447,87 @@ bool parked_are_wanted(void)
 	return wanted >= 0;
 }
 
+/* ---- from one session to the next: as of waits for locks (waits.c) ---- */
+
+static bool carry(struct place *p)
+{
+	uint64_t key = atomic_load(&p->key);
+	bool goes_on = key && !(key & DONE) && !atomic_load(&p->over) && trace_kept_get(&p->trace);
+	struct carried_wait *w = goes_on ? VECTOR_PUSH(&carried.waits) : NULL;
+
+	if (!w)
+		return false;
+	*w = (struct carried_wait){
+		.place = claims_number(&places, p),
+		.tid = atomic_load(&zone.records.records[p->record].tid),
+		.trace = carried_add(&carried, trace_kept_get(&p->trace)),
+	};
+	atomic_store(&p->told, CLOSED);
+	trace_kept_set(&p->trace, NULL);
+	return true;
+}
+
+static void carry_all(void)
+{
+	uint32_t i, reach = claims_reach(&places);
+
+	for (i = 0; i < reach; i++) {
+		struct place *p = (struct place *)claims_at(&places, i);
+		uint64_t key = atomic_load(&p->key);
+
+		if (key && key != CLAIM_TAKEN && !carry(p))
+			give_back(p);
+	}
+}
+
+static void take_up(struct place *p, const struct carried_wait *w, struct thread_record *self, uint64_t now)
+{
+	p->record = carried_record(w->tid, true, self)->index;
+	p->era = (uint16_t)era_now(&zone.eras);
+	trace_kept_set(&p->trace, carried_put(&carried, w->trace, self));
+	atomic_store_explicit(&p->told, now, memory_order_release);
+}
+
+static void take_up_all(void)
+{
+	struct thread_record *self = carried.waits.count ? carried_enter() : NULL;
+	uint64_t now = os_monotonic();
+	size_t i;
+
+	for (i = 0; i < carried.waits.count; i++) {
+		struct place *p = (struct place *)claims_at(&places, carried.waits.items[i].place);
+
+		if (self && !atomic_load(&p->over))
+			take_up(p, &carried.waits.items[i], self, now);
+		else
+			give_back(p);
+	}
+	if (self)
+		handler_leave(self);
+	carried_free(&carried);
+}
+
 void parked_open(void)
 {
+	take_up_all();
 	atomic_store(&event, wanted);
+	atomic_store(&keeping, false);
+}
+
+static void clear(void)
+{
+	carried_free(&carried);
+	if (places.places)
+		claims_clear(&places);
+	kept_requests_clear(&requests);
+	atomic_store(&count, 0);
+}
+
+void parked_keep(bool keep)
+{
+	atomic_store(&keeping, keep);
+	if (!keep && carried.waits.count)
+		clear();
 }
 
 void parked_halt(void)
@@ -433,9 +540,10 @@ void parked_halt(void)
 void parked_release(void)
 {
 	wanted = -1;
-	if (places.places)
-		claims_clear(&places);
-	kept_requests_clear(&requests);
+	if (atomic_load(&keeping) && places.places && !carried.waits.count)
+		carry_all();
+	if (!carried.waits.count)
+		clear();
 	if (carriers)
 		madvise(carriers, RECORD_LIMIT * sizeof(*carriers), MADV_DONTNEED);
 }

@@ -22,6 +22,11 @@ int parked_start(uint32_t e, struct error *err);
 bool parked_are_wanted(void);
 /* The JVM tells of switches from now on. */
 void parked_open(void);
+/*
+ * The session that ends is followed by one like it (KEEP): what is parked then is so there, too, and threads that are
+ * mounted must be told of in between. Before parked_halt. Or it is not: nothing is kept.
+ */
+void parked_keep(bool keep);
 /* Nothing is noted any more. */
 void parked_halt(void);
 /* A park that its carrier does not tell of: S, and, if S is noted, what its thread worked for. */

@@ -17,6 +17,7 @@
 #include "engine/force.h"
 #include "os/os.h"
 #include "signal/handler.h"
+#include "signal/perf_rest.h"
 #include "signal/perf_ring.h"
 
 static bool permitted[RECORD_EVENTS];
@@ -297,9 +298,17 @@ static void disarm(struct thread_record *r, uint32_t e, bool at_work)
 		atomic_store(&s->arm, ARM_LEAVING);
 		return;
 	}
+	perf_lose_rest(r, e, force_rest_why(arm));
 	forget_fd(s, e);
 	unmap_ring(s);
 	atomic_store(&s->arm, ARM_NONE);
+}
+
+static bool has_rest(const struct thread_record *r, uint32_t e)
+{
+	uint32_t arm = atomic_load(&((struct thread_record *)r)->sources[e].arm);
+
+	return arm == ARM_PERF ? perf_has_rest(r, e) : engine_ctimer.has_rest(r, e);
 }
 
 static void stop(void)
@@ -309,5 +318,5 @@ static void stop(void)
 
 const struct engine_ops engine_perf = {
 	.name = "perf", .handler = handler_thread, .start = start, .arm = arm, .silence = silence,
-	.disarm = disarm, .stop = stop,
+	.has_rest = has_rest, .disarm = disarm, .stop = stop,
 };

@@ -338,11 +338,12 @@ void records_release(void)
 	count = atomic_load(&zone.records.count);
 	for (i = 0; i < count; i++)
 		drop_queues(&zone.records.records[i]);
+	/* what goes on in the next session asks for its threads' records */
+	waits_release();
+	parked_release();
 	record_table_release();
 	live = 0;
 	runs_release();
-	waits_release();
-	parked_release();
 	pthread_mutex_unlock(&lock);
 }
 

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "engine/carried.h"
 #include "engine/claims.h"
 #include "engine/force.h"
 #include "engine/kept_requests.h"
@@ -27,6 +28,8 @@
 struct place {
 	claim_key key;            /* see key_of; DONE */
 	uint64_t began;
+	uint64_t since;           /* this session has it from here on: from its begin, or as it went on from the last one */
+	_Atomic uint64_t over;    /* when it has ended while no session noted it; 0: it has not */
 	_Atomic uint64_t told;    /* up to here its time is in samples; CLOSED: the wait has ended */
 	trace_kept trace;
 	uint64_t owner_id;
@@ -49,6 +52,8 @@ static _Atomic int event = -1;
 static int told_event = -1; /* from the start until the memory goes back */
 static int wanted = -1;   /* from the start to the halt */
 static uint64_t halted;   /* when the last session did; 0: it has not */
+static _Atomic bool keeping; /* see waits_keep_open */
+static struct carried carried;
 
 int waits_event(void)
 {
@@ -60,9 +65,9 @@ bool waits_are_wanted(void)
 	return wanted >= 0;
 }
 
-void waits_open(void)
+bool waits_listens(void)
 {
-	atomic_store(&event, wanted);
+	return waits_event() >= 0 || atomic_load(&keeping);
 }
 
 /* ---- the table ---- */
@@ -104,7 +109,8 @@ static void fill(struct place *p, const struct wait_begin *b, const struct trace
 	p->owner_virtual = b->owner_virtual;
 	p->class = b->class;
 	p->identity = b->identity;
-	p->began = os_monotonic();
+	p->began = p->since = os_monotonic();
+	atomic_store_explicit(&p->over, 0, memory_order_relaxed);
 	atomic_store_explicit(&p->told, p->began, memory_order_release);
 }
 
@@ -182,6 +188,7 @@ static void describe(const struct place *p, uint32_t e, uint64_t from, uint64_t 
 		.owner_era = p->holder.era,
 		.class = p->class,
 		.identity = p->identity,
+		.again = from != p->since,
 	};
 }
 
@@ -252,6 +259,18 @@ static void lose(struct place *p, uint32_t e, uint64_t now)
 	atomic_fetch_add_explicit(&zone.lost_weight[e][LOSS_no_record], weight, memory_order_relaxed);
 }
 
+/*
+ * A wait has ended between two sessions. The last one may be telling of it yet, as it was at its halt, and the next one
+ * may have begun with it already: it stays in its place, which its thread takes again when it needs one.
+ */
+static void end_between(uint64_t key, uint64_t began)
+{
+	struct place *p = claims_find(&places, key);
+
+	if (p && (!began || p->began == began))
+		atomic_store(&p->over, os_monotonic());
+}
+
 void waits_end(uint64_t thread, enum lock_kind kind, uint64_t began)
 {
 	uint64_t now = os_monotonic(), key = key_of(thread, kind);
@@ -259,13 +278,18 @@ void waits_end(uint64_t thread, enum lock_kind kind, uint64_t began)
 	struct place *p;
 	int e = waits_event();
 
-	if (e < 0)
+	if (e < 0) {
+		if (atomic_load(&keeping))
+			end_between(key, began);
 		return;
+	}
 	r = wait_enter((uint32_t)e);
 	p = claims_take(&places, key);
 	/* A park within a park (parkUntil of JDK 21 calls the other one) has taken the place of the outer one. */
 	if (p && began && p->began != began) {
 		claims_let_go(p, key);
+	} else if (p && atomic_load(&p->over)) {
+		give_back(p); /* of an earlier wait; this one has begun between two sessions */
 	} else if (p && r && !note(r, p, (uint32_t)e, now)) {
 		leave_done(p);
 	} else if (p) {
@@ -294,6 +318,14 @@ static bool is_there(const struct place *p)
 	return p->is_virtual || (atomic_load(&r->state) == RECORD_LIVE && (!id || id == p->thread));
 }
 
+/* Whether P's wait had ended before this session began with it. Behind the halt it was open as far as this one knows. */
+static bool has_ended(const struct place *p)
+{
+	uint64_t over = atomic_load_explicit(&((struct place *)p)->over, memory_order_relaxed);
+
+	return over && (!halted || over < halted);
+}
+
 static void tell_open(struct place *p, uint64_t now, bool lately, waits_told_fn *fn, void *arg)
 {
 	uint64_t key = atomic_load_explicit(&p->key, memory_order_acquire);
@@ -302,7 +334,9 @@ static void tell_open(struct place *p, uint64_t now, bool lately, waits_told_fn 
 	struct wait_note n;
 	struct sample s;
 
-	if (!key || key >= DONE || told >= now || (lately && !is_old_news(p->began, told, now)) || !is_there(p))
+	if (!key || key >= DONE || told >= now || (lately && !is_old_news(p->since, told, now)) || !is_there(p))
+		return;
+	if (has_ended(p))
 		return;
 	describe(p, (uint32_t)told_event, told, now, &s, &n);
 	request = kept_request(p);
@@ -402,6 +436,107 @@ static void disarm(struct thread_record *r, uint32_t e, bool at_work)
 	silence(r, e);
 }
 
+/* ---- from one session to the next ---- */
+
+/* The wait at P goes on in the next session, unless it turns out that it has ended. False: it does not. */
+static bool carry(struct place *p)
+{
+	uint64_t key = atomic_load(&p->key);
+	bool goes_on = key && key < DONE && !atomic_load(&p->over) && trace_kept_get(&p->trace) && is_there(p);
+	struct carried_wait *w = goes_on ? VECTOR_PUSH(&carried.waits) : NULL;
+
+	if (!w)
+		return false;
+	*w = (struct carried_wait){
+		.place = claims_number(&places, p),
+		.tid = atomic_load(&zone.records.records[p->record].tid),
+		.trace = carried_add(&carried, trace_kept_get(&p->trace)),
+		.holder = carried_add(&carried, trace_kept_get(&p->holder.trace)),
+	};
+	waits_class_keep(p->class);
+	/* nothing of it is told before it has its stack again */
+	atomic_store(&p->told, CLOSED);
+	trace_kept_set(&p->trace, NULL);
+	trace_kept_set(&p->holder.trace, NULL);
+	p->holder.number = 0;
+	return true;
+}
+
+/* Places are kept in which waits go on. No session runs; only ends of waits are told meanwhile. */
+static void carry_all(void)
+{
+	uint32_t i, reach = claims_reach(&places);
+
+	for (i = 0; i < reach; i++) {
+		struct place *p = (struct place *)claims_at(&places, i);
+		uint64_t key = atomic_load(&p->key);
+
+		if (key && key != CLAIM_TAKEN && !carry(p))
+			give_back(p);
+	}
+}
+
+/* P's wait goes on from NOW on, as W says. False: its thread has ended. */
+static bool take_up(struct place *p, const struct carried_wait *w, struct thread_record *self, uint64_t now)
+{
+	struct thread_record *r = carried_record(w->tid, p->is_virtual, self);
+
+	if (!r || atomic_load(&p->over))
+		return false;
+	p->record = r->index;
+	p->since = now;
+	p->era = (uint16_t)era_now(&zone.eras);
+	trace_kept_set(&p->trace, carried_put(&carried, w->trace, self));
+	trace_kept_set(&p->holder.trace, carried_put(&carried, w->holder, self));
+	atomic_store_explicit(&p->told, p->since, memory_order_release);
+	if (trace_kept_get(&p->trace))
+		wait_announce(self, (uint32_t)wanted, trace_kept_get(&p->trace), p->era);
+	return true;
+}
+
+static void take_up_all(void)
+{
+	struct thread_record *self = carried.waits.count ? carried_enter() : NULL;
+	uint64_t now = os_monotonic();
+	size_t i;
+
+	for (i = 0; i < carried.waits.count; i++) {
+		const struct carried_wait *w = &carried.waits.items[i];
+		struct place *p = (struct place *)claims_at(&places, w->place);
+
+		if (!self || !take_up(p, w, self, now))
+			give_back(p);
+	}
+	if (self)
+		handler_leave(self);
+	carried_free(&carried);
+}
+
+void waits_open(void)
+{
+	if (wanted >= 0)
+		take_up_all();
+	atomic_store(&event, wanted);
+	atomic_store(&keeping, false);
+}
+
+static void clear(void)
+{
+	carried_free(&carried);
+	if (places.places)
+		claims_clear(&places);
+	kept_requests_clear(&requests);
+}
+
+void waits_keep_open(bool keep)
+{
+	atomic_store(&keeping, keep);
+	if (!keep && carried.waits.count) {
+		clear();
+		waits_classes_release();
+	}
+}
+
 void waits_halt(void)
 {
 	if (wanted >= 0)
@@ -416,9 +551,10 @@ void waits_release(void)
 
 	told_event = -1;
 	atomic_store(&done, 0);
-	if (places.places)
-		claims_clear(&places);
-	kept_requests_clear(&requests);
+	if (atomic_load(&keeping) && places.places && !carried.waits.count)
+		carry_all();
+	if (!carried.waits.count)
+		clear();
 	for (i = 0; i < WAIT_ANSWERS; i++)
 		trace_kept_set(wait_answer_kept(i), NULL);
 	waits_classes_release();

@@ -35,6 +35,13 @@ struct wait_begin {
 
 /* Which of the session's events is `lock`; -1 = waits are not noted: before waits_open, after waits_halt. */
 int waits_event(void);
+/*
+ * The session that ends is followed by one like it (KEEP): waits that go on then do so there, with what is known of
+ * them, and ends of waits must be told in between, too. Before waits_halt. Or it is not: nothing is kept.
+ */
+void waits_keep_open(bool keep);
+/* Whether ends of waits are to be told. */
+bool waits_listens(void);
 /* Whether `lock` is an event of the session; waits are noted from now on. */
 bool waits_are_wanted(void);
 void waits_open(void);
@@ -52,6 +59,8 @@ const char *waits_class_name(uint32_t class);
 /* Address space for them, once, negative if there is none; what they use goes back. */
 int waits_classes_open(void);
 void waits_classes_release(void);
+/* The release that comes leaves number CLASS its name. */
+void waits_class_keep(uint32_t class);
 
 /*
  * A wait that its thread does not tell of itself: S, taken by the thread of record S->thread, N, and, if S is noted,

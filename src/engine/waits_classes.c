@@ -2,7 +2,8 @@
  * waits_classes.c - numbers for the names of locks' classes, given on threads that are about to wait.
  *
  * A table of fixed size, without a lock. Two threads that bring a new name at once may give it two numbers: whoever
- * reads goes by the name. Its memory goes back when records do; a late writer only makes a page dirty again.
+ * reads goes by the name. Its memory goes back when records do; a late writer only makes a page dirty again. Names of
+ * waits that go on in the next session keep their numbers.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -14,12 +15,13 @@
 
 #define CLASSES 4096u /* beyond, classes have no name */
 #define PROBES 16
-#define NAME 252
+#define NAME 248
 
 enum { FREE, WRITING, READY };
 
 struct class_name {
 	_Atomic uint32_t state;
+	bool kept;            /* once, beyond the release */
 	char name[NAME];
 };
 
@@ -34,10 +36,28 @@ int waits_classes_open(void)
 	return classes && os_make_writable(classes, bytes) == 0 ? 0 : -1;
 }
 
+static uint32_t kept;
+
+void waits_class_keep(uint32_t class)
+{
+	if (!waits_class_name(class) || classes[class - 1].kept)
+		return;
+	classes[class - 1].kept = true;
+	kept++;
+}
+
 void waits_classes_release(void)
 {
-	if (classes)
+	uint32_t i;
+
+	if (classes && !kept)
 		madvise(classes, CLASSES * sizeof(*classes), MADV_DONTNEED);
+	for (i = 0; kept && i < CLASSES; i++) {
+		if (!classes[i].kept && atomic_load(&classes[i].state) == READY)
+			memset(&classes[i], 0, sizeof(classes[i]));
+		classes[i].kept = false;
+	}
+	kept = 0;
 }
 
 uint32_t waits_class(const char *name)

@@ -59,6 +59,8 @@ bool os_thread_exists(pid_t tid);
  * not up to 50 us later together with other timers.
  */
 void os_thread_hurry(void);
+/* The state of thread TID as proc(5) has it: 'R' runs or wants to, 'S' sleeps, 'D' …; 0 when it is gone. */
+char os_thread_state(pid_t tid);
 /* Whether thread TID of this process runs, wants to, or waits for a disk; false too when it is gone. */
 bool os_thread_runs(pid_t tid);
 /*

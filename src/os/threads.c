@@ -199,16 +199,20 @@ uintptr_t os_thread_futex(pid_t tid)
 }
 
 /* "123 (a name) S …": the state stands behind the last parenthesis. */
-bool os_thread_runs(pid_t tid)
+char os_thread_state(pid_t tid)
 {
-	int fd = open_file(tid, "stat");
 	char text[256], *name;
 
-	read_open(fd, text, sizeof(text));
-	if (fd >= 0)
-		close(fd);
+	read_file(tid, "stat", text, sizeof(text));
 	name = strrchr(text, ')');
-	return name && (name[1] == ' ') && (name[2] == 'R' || name[2] == 'D');
+	return name && name[1] == ' ' ? name[2] : '\0';
+}
+
+bool os_thread_runs(pid_t tid)
+{
+	char state = os_thread_state(tid);
+
+	return state == 'R' || state == 'D';
 }
 
 bool os_thread_exists(pid_t tid)

@@ -127,7 +127,7 @@ struct call {
 	enum sender sender;
 	uint32_t event;
 	uint32_t overrun;   /* SENT_BY_TIMER: so many times it has expired since */
-	uint64_t weight;    /* of the sample that comes of it, where no record says more; 0: none may come of it */
+	uint64_t weight;    /* of the sample that a timer brings; perf's count says it, also if none is taken (perf_rest.h) */
 	uint64_t time;
 };
 
@@ -143,22 +143,24 @@ static void start_timer(int32_t timer, uint64_t due, uint64_t interval)
 	syscall(SYS_timer_settime, timer, TIMER_ABSTIME, &t, NULL);
 }
 
-/*
- * R's timer has expired, for C. Its expiries follow each other by what they stand for, however late their signals come:
- * the kernel looks at its tick. Returns the weight.
- */
-static uint64_t timer_weight(struct thread_record *r, const struct call *c)
+uint64_t handler_timer_weight(struct record_source *s, uint32_t event, uint64_t overrun)
 {
-	struct record_source *s = &r->sources[c->event];
-	uint64_t passed = c->overrun * s->jitter.keep;
+	uint64_t passed = overrun * s->jitter.keep;
 
-	if (atomic_load_explicit(&s->arm, memory_order_relaxed) != ARM_TIMER)
-		return c->weight;
 	s->charged += passed;
 	/* Shorter periods end at each tick, so a thread's first sample is as likely as a tick. */
 	if (s->jitter.kind == JITTER_FIRST)
 		return MAX(passed + s->jitter.keep, zone.tick);
-	return passed + jitter_weight(&s->jitter, zone.events[c->event].interval, s->period, s->period, true);
+	return passed + jitter_weight(&s->jitter, zone.events[event].interval, s->period, s->period, true);
+}
+
+/* R's timer has expired, for C. Returns the weight. */
+static uint64_t timer_weight(struct thread_record *r, const struct call *c)
+{
+	struct record_source *s = &r->sources[c->event];
+
+	return atomic_load_explicit(&s->arm, memory_order_relaxed) == ARM_TIMER
+		       ? handler_timer_weight(s, c->event, c->overrun) : c->weight;
 }
 
 /* When it expires next. Should the timer be gone already, nothing happens: the kernel gives no number twice. */
@@ -227,10 +229,15 @@ static void answer_all(struct thread_record *r, enum loss_reason why, uint64_t t
 			answer(r, e, why, time, regs);
 }
 
-/* Nothing may be taken of R, for WHY; a ring and a descriptor may be going away under us: not a look at them. */
+/*
+ * Nothing may be taken of R, for WHY; a ring and a descriptor may be going away under us: not a look at them. Who takes
+ * a thread's source away counts what was due by it (perf_rest.h, engine/ctimer.c).
+ */
 static void refuse(struct thread_record *r, const struct call *c, enum loss_reason why)
 {
-	if (c->weight && zone.events[c->event].role == WINDOW_NONE) {
+	bool counted = c->sender == SENT_BY_TIMER && why == LOSS_disabled;
+
+	if (c->weight && !counted && zone.events[c->event].role == WINDOW_NONE) {
 		record_take(r, c->event);
 		record_lose(r, c->event, why, c->weight);
 	}
@@ -286,7 +293,7 @@ static void come_in(struct thread_record *hint, const struct call *c, void *cont
 	uint32_t e;
 
 	if (!r) {
-		if (c->weight)
+		if (c->sender == SENT_BY_PROCESS_TIMER && c->weight)
 			lose_unknown(c->event, unknown_why(), c->weight);
 		return;
 	}
@@ -299,7 +306,7 @@ static void come_in(struct thread_record *hint, const struct call *c, void *cont
 		put_off(r, c);
 		break;
 	case GONE:
-		if (c->weight)
+		if (c->sender == SENT_BY_PROCESS_TIMER && c->weight)
 			lose_unknown(c->event, LOSS_disabled, c->weight);
 		return;
 	}
@@ -321,15 +328,6 @@ static void pass_on(int signo, siginfo_t *info, void *context)
 		old->sa_handler(signo);
 }
 
-/* Of what sent C nothing is known any more: its sample is lost. Returns no hint. */
-static struct thread_record *of_gone(struct call *c)
-{
-	lose_unknown(c->event, unknown_why(), c->weight);
-	c->sender = SENT_BY_GONE;
-	c->weight = 0;
-	return NULL;
-}
-
 /* The record that a perf event's descriptor stands for, and its event. */
 static struct thread_record *of_perf(const siginfo_t *info, struct call *c)
 {
@@ -338,10 +336,12 @@ static struct thread_record *of_perf(const siginfo_t *info, struct call *c)
 	c->sender = SENT_BY_PERF;
 	if ((uint32_t)info->si_fd < ZONE_FDS)
 		word = atomic_load_explicit(&zone.record_of_fd[info->si_fd], memory_order_acquire);
-	if (word)
-		c->event = (word - 1) % RECORD_EVENTS;
-	c->weight = zone.events[c->event].interval;
-	return word ? &zone.records.records[(word - 1) / RECORD_EVENTS] : of_gone(c);
+	if (!word) {
+		c->sender = SENT_BY_GONE;
+		return NULL;
+	}
+	c->event = (word - 1) % RECORD_EVENTS;
+	return &zone.records.records[(word - 1) / RECORD_EVENTS];
 }
 
 static struct thread_record *of_timer(const siginfo_t *info, struct call *c)
@@ -353,7 +353,12 @@ static struct thread_record *of_timer(const siginfo_t *info, struct call *c)
 	c->overrun = info->si_overrun > 0 ? (uint32_t)info->si_overrun : 0;
 	c->weight = zone.events[c->event].interval * ((uint64_t)c->overrun + 1);
 	/* The pointer is only believed if it lies in the table. */
-	return hint >= zone.records.records && hint < zone.records.records + RECORD_LIMIT ? hint : of_gone(c);
+	if (hint >= zone.records.records && hint < zone.records.records + RECORD_LIMIT)
+		return hint;
+	lose_unknown(c->event, unknown_why(), c->weight);
+	c->sender = SENT_BY_GONE;
+	c->weight = 0;
+	return NULL;
 }
 
 static struct thread_record *of_turn(const siginfo_t *info, struct call *c)

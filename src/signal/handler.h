@@ -15,6 +15,13 @@ void handler_thread(int signo, siginfo_t *info, void *context);
 void handler_itimer(int signo, siginfo_t *info, void *context);
 
 /*
+ * What the expiry of a thread's timer S for EVENT weighs that came OVERRUN times more since. Expiries follow each other
+ * by what they stand for, however late their signals come: the kernel looks at its tick. Its handler, or when that is
+ * not at work.
+ */
+uint64_t handler_timer_weight(struct record_source *s, uint32_t event, uint64_t overrun);
+
+/*
  * `inside` keeps what a record's thread reads in memory, and others out of the record: who enters is alone in it.
  *
  * Whoever frees unpublishes first, begins a new epoch (zone.epoch), lets all CPUs pass a barrier, and then looks at

@@ -19,6 +19,14 @@ uint64_t perf_scaled(uint64_t count, uint64_t enabled, uint64_t running)
 	return (uint64_t)((double)count * (double)enabled / (double)running);
 }
 
+bool perf_ring_holds(const void *ring)
+{
+	const struct perf_event_mmap_page *page = ring;
+
+	return __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE) !=
+	       __atomic_load_n(&page->data_tail, __ATOMIC_RELAXED);
+}
+
 void perf_ring_open(struct perf_reader *r, void *ring, bool scaled)
 {
 	struct perf_event_mmap_page *page = ring;

@@ -30,6 +30,8 @@ struct perf_reader {
 	uint64_t sp, pc;
 };
 
+/* Whether RING holds anything. */
+bool perf_ring_holds(const void *ring);
 /* Start reading RING (the mmap of the descriptor). Handler. */
 void perf_ring_open(struct perf_reader *r, void *ring, bool scaled);
 /* COUNT as it would be had the counter run all the time it was ENABLED, not only RUNNING ns. */

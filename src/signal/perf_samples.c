@@ -226,6 +226,53 @@ static void bare_sample(struct thread_record *r, uint32_t event, bool signal, ui
 		calm(s, event, time);
 }
 
+/* ---- what no handler has taken ---- */
+
+static void lose(struct thread_record *r, uint32_t event, enum loss_reason why, uint64_t weight)
+{
+	record_take(r, event);
+	record_lose(r, event, why, weight);
+}
+
+static void lose_ring(struct thread_record *r, uint32_t event, enum loss_reason why)
+{
+	struct record_source *s = &r->sources[event];
+	struct perf_reader ring;
+	uint64_t weight;
+	bool fresh;
+
+	perf_ring_open(&ring, s->ring, zone.events[event].scaled);
+	for (fresh = true; perf_ring_next(&ring); fresh = false) {
+		weight = weight_of(s, event, ring.count, fresh);
+		if (ring.tail == ring.head && ring.full)
+			weight += growth(s, perf_count(s, ring.scaled));
+		lose(r, event, why, weight);
+	}
+	if (ring.lost)
+		record_lose_many(r, event, LOSS_ring_full, ring.lost);
+	perf_ring_close(&ring);
+}
+
+bool perf_has_rest(const struct thread_record *r, uint32_t event)
+{
+	const struct record_source *s = &r->sources[event];
+
+	return s->ring ? perf_ring_holds(s->ring)
+		       : perf_count(s, zone.events[event].scaled) - s->last_count >= s->period;
+}
+
+void perf_lose_rest(struct thread_record *r, uint32_t event, enum loss_reason why)
+{
+	struct record_source *s = &r->sources[event];
+
+	if (zone.events[event].role != WINDOW_NONE)
+		return;
+	if (s->ring)
+		lose_ring(r, event, why);
+	else if (perf_has_rest(r, event))
+		lose(r, event, why, weight_of(s, event, perf_count(s, zone.events[event].scaled), true));
+}
+
 void perf_samples(struct thread_record *r, uint32_t event, uint64_t time, const struct walk_regs *regs)
 {
 	uint32_t e;

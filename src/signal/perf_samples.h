@@ -6,6 +6,7 @@
 #define JSTROBE_SIGNAL_PERF_SAMPLES_H
 
 #include "signal/perf_ring.h"
+#include "signal/perf_rest.h"
 #include "signal/walk.h"
 
 /*

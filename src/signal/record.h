@@ -54,6 +54,7 @@ struct record_source {
 	uint64_t asked_at;                /* os_monotonic */
 	/* up to here its time is in samples: os_monotonic, or its CPU clock; ARM_TIMER: will be, at the next expiry */
 	uint64_t charged;
+	uint64_t silent_at;               /* ARM_TIMER: its CPU clock when sampling ended; 0 = it has not */
 	uint32_t expected;                /* enum thread_state, as it looked from outside */
 };
 

@@ -23,14 +23,10 @@ static uintptr_t take(struct trace_arena *s, size_t bytes)
 	return s->base + at;
 }
 
-static bool new_chunk(struct trace_arena *s, struct trace_chunk *c, size_t words)
+bool trace_chunk_take(struct trace_arena *a, struct trace_chunk *c, size_t bytes)
 {
-	size_t bytes = MIN((size_t)FIRST_CHUNK << 2 * MIN(c->taken, 2u), (size_t)LAST_CHUNK);
-	uintptr_t at;
+	uintptr_t at = take(a, bytes);
 
-	while (bytes < (words + HEADER_WORDS) * sizeof(uint64_t))
-		bytes *= 2;
-	at = take(s, bytes);
 	if (!at)
 		return false;
 	c->pos = (uint64_t *)at;
@@ -39,9 +35,23 @@ static bool new_chunk(struct trace_arena *s, struct trace_chunk *c, size_t words
 	return true;
 }
 
+static bool new_chunk(struct trace_arena *s, struct trace_chunk *c, size_t words)
+{
+	size_t bytes = MIN((size_t)FIRST_CHUNK << 2 * MIN(c->taken, 2u), (size_t)LAST_CHUNK);
+
+	while (bytes < (words + HEADER_WORDS) * sizeof(uint64_t))
+		bytes *= 2;
+	return trace_chunk_take(s, c, bytes);
+}
+
 bool trace_begin(struct trace_writer *w, struct trace_store *s, struct trace_chunk *c, uint32_t depth)
 {
-	uint32_t generation = atomic_load_explicit(&s->generation, memory_order_acquire);
+	return trace_begin_in(w, s, atomic_load_explicit(&s->generation, memory_order_acquire), c, depth);
+}
+
+bool trace_begin_in(struct trace_writer *w, struct trace_store *s, uint32_t generation, struct trace_chunk *c,
+		    uint32_t depth)
+{
 	size_t room;
 
 	w->arena = &s->arena[generation & 1];
@@ -156,4 +166,20 @@ const struct trace *trace_end(struct trace_writer *w)
 		}
 	}
 	return keep(w);
+}
+
+const struct trace *trace_find(const struct trace_arena *a, const struct trace *t)
+{
+	struct trace_index *x = atomic_load_explicit(&((struct trace_arena *)a)->index, memory_order_acquire);
+	uint64_t mine = slot_value(t);
+	uint32_t i, at = t->hash >> 8;
+
+	for (i = 0; i < PROBES; i++, at++) {
+		uint64_t found = atomic_load_explicit(&x->slot[at & x->mask], memory_order_acquire);
+		const struct trace *other = (const struct trace *)(uintptr_t)(found & ADDRESS_MASK);
+
+		if (found && found >> 48 == mine >> 48 && equal(other, t))
+			return other;
+	}
+	return NULL;
 }

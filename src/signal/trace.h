@@ -95,15 +95,21 @@ void trace_store_populate(struct trace_store *s);
 /* Collector: free the index that prepare() retired; call when no handler can still read it. */
 void trace_store_reclaim(struct trace_store *s);
 /*
- * Collector: begin a new generation; false without memory, or while the one before is not given back yet. And to give
- * it back, when no handler is in it and nobody holds a trace of it.
+ * Collector: the next generation, whose memory is there, and no handler knows of it yet: what is kept gets its place in
+ * it before others can fill it. False without memory, or while the one before is not given back yet.
  */
+bool trace_store_open_next(struct trace_store *s);
+/* Collector: handlers use it from now on; it is opened if it was not. False as above. */
 bool trace_store_renew(struct trace_store *s);
+/* Collector: give back the one before, when no handler is in it and nobody holds a trace of it. */
 void trace_store_forget(struct trace_store *s);
 /*
- * Collector: T, of the generation before, in the present one, with C; T itself if it is there already, NULL when the
- * store is full.
+ * Collector: T, of a former generation, in the newest one, with C; T itself if it is there already, NULL when there is
+ * no room.
  */
+const struct trace *trace_store_move(struct trace_store *s, struct trace_chunk *c, const struct trace *t);
+/* Collector: C has room for BYTES more in the newest generation, unless that is full. */
+void trace_store_reserve(struct trace_store *s, struct trace_chunk *c, size_t bytes);
 const struct trace *trace_store_move(struct trace_store *s, struct trace_chunk *c, const struct trace *t);
 /* FN of each trace of the present generation that equal ones are found by. */
 void trace_store_each(struct trace_store *s, void (*fn)(struct trace *, void *arg), void *arg);
@@ -112,6 +118,13 @@ size_t trace_store_bytes(const struct trace_store *s);
 
 /* Begin a trace of at most DEPTH frames. False when the store is full. Handler. */
 bool trace_begin(struct trace_writer *w, struct trace_store *s, struct trace_chunk *c, uint32_t depth);
+/* The same in GENERATION, which may be the next one. Collector. */
+bool trace_begin_in(struct trace_writer *w, struct trace_store *s, uint32_t generation, struct trace_chunk *c,
+		    uint32_t depth);
+/* The trace equal to T that is found in A; NULL = there is none. No memory is used for that. */
+const struct trace *trace_find(const struct trace_arena *a, const struct trace *t);
+/* C's free piece is BYTES of A now. False: A has not so much left. */
+bool trace_chunk_take(struct trace_arena *a, struct trace_chunk *c, size_t bytes);
 /* Slow path of trace_put: a bigger chunk, or full. Handler. */
 bool trace_grow(struct trace_writer *w);
 /* Finish: the shared trace equal to what was written (maybe that itself). Handler. */

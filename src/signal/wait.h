@@ -19,8 +19,9 @@ struct wait_note {
 	uint32_t class;        /* the lock's, as waits_class gave it; 0 = not known */
 	uint32_t identity;     /* identity hash code of the lock; 0 = not known */
 	uint16_t owner_era;    /* lower bits of the era in which owner_trace was taken */
-	bool owner_virtual;    /* owner_id is certainly of a virtual thread */
-	bool open;             /* it goes on: this is its time so far */
+	bool owner_virtual : 1; /* owner_id is certainly of a virtual thread */
+	bool open : 1;         /* it goes on: this is its time so far */
+	bool again : 1;        /* a sample of this session has told of it before */
 	uint64_t told;         /* ns of this wait that samples before this one have, see waits_tell_open */
 } __attribute__((aligned(8)));
 _Static_assert(sizeof(struct wait_note) == sizeof(struct sample), "they share a queue");

@@ -16,6 +16,8 @@
 #include "collect/ring.h"
 #include "collected.h"
 #include "engine/runs.h"
+#include "engine/waits.h"
+#include "signal/decode.h"
 
 #define MANY 8000 /* stacks: more than an account carries over */
 
@@ -209,6 +211,115 @@ static void full_traces(void **state)
 	c->bytes_kept = 0;
 }
 
+/* ---- traces that are kept, and others that fill the memory ---- */
+
+#define SMALL (1u << 20)
+#define LATE 20 /* that threads begin to keep while the memory is renewed */
+
+static const struct trace *trace_with(struct trace_chunk *at, uint64_t first, uint32_t depth)
+{
+	struct trace_writer w;
+	uint32_t i;
+
+	if (!trace_begin(&w, &zone.store, at, 2048))
+		return NULL;
+	for (i = 0; i < depth; i++)
+		if (!trace_put(&w, first << 16 | i))
+			return NULL;
+	return trace_end(&w);
+}
+
+static void check_kept(uint32_t count, uint32_t depth)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < count; i++) {
+		const struct trace *t = trace_kept_get(wait_answer_kept(i));
+
+		assert_non_null(t);
+		assert_true(trace_is_present(&zone.store, t));
+		assert_int_equal(t->length, depth);
+		for (j = 0; j < depth; j++)
+			assert_int_equal(t->frame[j], (uint64_t)(i + 1) << 16 | j);
+	}
+}
+
+/* Threads store ever new traces, until there is no room. */
+static uint32_t fill(uint64_t from)
+{
+	struct trace_chunk others = {.pos = NULL};
+	uint32_t count = 0;
+
+	while (trace_with(&others, from + count, 30))
+		count++;
+	return count;
+}
+
+/* As the collector does it; the JVM is none that changes. */
+static void keep_up(void)
+{
+	zone.has_jvm = false;
+	pthread_mutex_lock(&c->lock);
+	upkeep(c);
+	pthread_mutex_unlock(&c->lock);
+	zone.has_jvm = true;
+}
+
+/* The memory of traces is renewed, and full again before the collector comes by. */
+static void renew_under_load(uint32_t count, uint32_t depth)
+{
+	const struct trace *late[LATE];
+	uint32_t i, others;
+
+	for (i = 0; i < LATE; i++) {
+		late[i] = trace_kept_get(wait_answer_kept(count - 1 - i));
+		trace_kept_set(wait_answer_kept(count - 1 - i), NULL);
+	}
+	c->renew_traces = true;
+	keep_up();
+	assert_true(zone.store.renewed);
+	others = fill(1ull << 32);
+	for (i = 0; i < LATE; i++)
+		trace_kept_set(wait_answer_kept(count - 1 - i), late[i]);
+	assert_true(others > 100);
+	for (i = 0; i < 100 && zone.store.renewed; i++)
+		keep_up();
+	assert_false(zone.store.renewed);
+	check_kept(count, depth);
+}
+
+static void kept_traces(void **state)
+{
+	static const struct {
+		uint32_t count, depth;
+	} cases[] = {{LATE, 1}, {LATE + 1, 40}, {WAIT_ANSWERS, 2}, {WAIT_ANSWERS, 40}, {200, 150}};
+	struct engine_event event = {.waits = true};
+	struct buffer notes = BUFFER_INIT;
+	struct error err;
+	uint32_t n, i, round;
+
+	trace_store_close(&zone.store);
+	atomic_store(&zone.cache, calloc(1, sizeof(struct decode_cache)));
+	for (n = 0; n < ARRAY_LEN(cases); n++) {
+		struct trace_chunk first = {.pos = NULL};
+
+		c->kept = (struct trace_chunk){.pos = NULL};
+		assert_int_equal(trace_store_open(&zone.store, SMALL, &err), 0);
+		assert_int_equal(engine_lock.start(&event, 0, &notes, &err), 0);
+		for (i = 0; i < cases[n].count; i++)
+			trace_kept_set(wait_answer_kept(i), trace_with(&first, i + 1, cases[n].depth));
+		check_kept(cases[n].count, cases[n].depth);
+		for (round = 0; round < 3; round++)
+			renew_under_load(cases[n].count, cases[n].depth);
+		waits_halt();
+		waits_release();
+		trace_store_close(&zone.store);
+	}
+	buffer_free(&notes);
+	free(atomic_exchange(&zone.cache, NULL));
+	assert_int_equal(trace_store_open(&zone.store, SMALL, &err), 0);
+}
+
 int main(void)
 {
 	static char keeps[] = "keeps traces";
@@ -219,6 +330,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(refused, set_up, tear_down),
 		cmocka_unit_test_prestate_setup_teardown(refused, set_up, tear_down, keeps),
 		cmocka_unit_test_setup_teardown(full_traces, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(kept_traces, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

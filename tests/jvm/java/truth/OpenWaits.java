@@ -1,17 +1,24 @@
 package truth;
 
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import jstrobe.context.SampleContext;
 
 /**
  * Waits that begin at "begin" and do not end before "end", N of each kind (argument 0): for a monitor, for a lock, in
- * Object.wait, parked without a lock. Argument 1: "platform", or "virtual" for waiters that are virtual threads. Counters:
- * came (all that are about to wait), since (nanoTime of the last one); gauge now.
+ * Object.wait, parked without a lock. Argument 1: "platform", or "virtual" for waiters that are virtual threads. Argument 2,
+ * "context": each waiter says what it works for, the Nth one of all the span N. Counters: came (all that are about to
+ * wait), since (nanoTime of the last one); gauge now.
  */
 public final class OpenWaits {
     private static final Object MONITOR = new Object(), SIGNAL = new Object();
     private static final ReentrantLock LOCK = new ReentrantLock();
+    private static final Queue<Thread> PARKED = new ConcurrentLinkedQueue<>();
+    private static boolean contexts;
+    private static long spans;
 
     private OpenWaits() {
     }
@@ -32,6 +39,7 @@ public final class OpenWaits {
         synchronized (SIGNAL) {
             SIGNAL.notifyAll();
         }
+        PARKED.forEach(LockSupport::unpark);
     }
 
     static void monitor() {
@@ -61,10 +69,17 @@ public final class OpenWaits {
     }
 
     static void parks() {
+        PARKED.add(Thread.currentThread());
         came();
         while (!Program.ending && !Program.stopping) {
             LockSupport.park();
         }
+    }
+
+    private static void inContext(long span, Runnable waits) {
+        SampleContext.set(1, 2, span);
+        waits.run();
+        SampleContext.clear();
     }
 
     private static void came() {
@@ -72,7 +87,9 @@ public final class OpenWaits {
         Program.count("came", 1);
     }
 
-    private static void start(boolean virtually, String name, Runnable body) throws Exception {
+    private static void start(boolean virtually, String name, Runnable waits) throws Exception {
+        long span = ++spans;
+        Runnable body = contexts ? () -> inContext(span, waits) : waits;
         if (!virtually) {
             Program.thread(name, body);
             return;
@@ -102,6 +119,7 @@ public final class OpenWaits {
 
     public static void main(String[] args) throws Exception {
         int n = Integer.parseInt(args[0]);
+        contexts = args.length > 2;
         CountDownLatch held = new CountDownLatch(1);
         Program.count("came", 0);
         Program.count("since", 0);
