@@ -26,8 +26,8 @@
  */
 int agent_waits_begin(bool parks, bool sleeps, struct buffer *notes, struct error *err);
 /*
- * It ends: nothing is told any more, but, if it GOES_ON in another one like it, that waits end. Before engine_stop. Also
- * when none has followed.
+ * It ends: nothing is told any more, but, if it GOES_ON in another one like it, that waits end. Before engine_stop.
+ * Also when none has followed.
  */
 void agent_waits_end(bool goes_on);
 /* The JVM is up. */

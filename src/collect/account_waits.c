@@ -69,9 +69,9 @@ static uint32_t by_tid(struct collector *c, uint32_t tid, uint64_t time)
 }
 
 /*
- * Whether the Java thread that N tells of, of TIME, is a virtual one: it said so itself, or is none of the others. Those
- * are all known from their begin to their end, but where so many have ended that some are forgotten, or before the
- * session has begun.
+ * Whether the Java thread that N tells of, of TIME, is a virtual one: it said so itself, or is none of the others.
+ * Those are all known from their begin to their end, but where so many have ended that some are forgotten, or before
+ * the session has begun.
  */
 static bool is_virtual(struct collector *c, const struct wait_note *n, uint64_t time)
 {

@@ -4,7 +4,7 @@
  *
  * The store of traces goes with its session, so what waits have of it is copied meanwhile. A thread that waits is where
  * it was, and its methods are there, so that its stack means in the next session what it meant in the last one.
- * Ends are heard between the two, too: whoever ends a wait marks its place.
+ * Ends are heard between the two, too: who ends a wait marks its place.
  *
  * For who begins and ends sessions; carried_put once the store is open.
  */
@@ -37,7 +37,7 @@ uint32_t carried_add(struct carried *c, const struct trace *t);
 /* Number N in the present store, by SELF, which is entered; NULL = 0, or there is no room. */
 const struct trace *carried_put(struct carried *c, uint32_t n, struct thread_record *self);
 void carried_free(struct carried *c);
-/* The record of the running thread, one of ours, entered: what it stores stays until handler_leave. NULL: it has none. */
+/* The running thread's record, one of ours, entered: what it stores stays until handler_leave. NULL: it has none. */
 struct thread_record *carried_enter(void);
 /* The record of TID, or SELF; NULL: it has ended, and IS_VIRTUAL is false. */
 struct thread_record *carried_record(pid_t tid, bool is_virtual, struct thread_record *self);

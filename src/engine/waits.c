@@ -28,7 +28,7 @@
 struct place {
 	claim_key key;            /* see key_of; DONE */
 	uint64_t began;
-	uint64_t since;           /* this session has it from here on: from its begin, or as it went on from the last one */
+	uint64_t since;           /* this session has it from here on: its begin, or where the last session left off */
 	_Atomic uint64_t over;    /* when it has ended while no session noted it; 0: it has not */
 	_Atomic uint64_t told;    /* up to here its time is in samples; CLOSED: the wait has ended */
 	trace_kept trace;
@@ -318,7 +318,7 @@ static bool is_there(const struct place *p)
 	return p->is_virtual || (atomic_load(&r->state) == RECORD_LIVE && (!id || id == p->thread));
 }
 
-/* Whether P's wait had ended before this session began with it. Behind the halt it was open as far as this one knows. */
+/* Whether P's wait had ended before this session began with it. What ends behind the halt was open until then. */
 static bool has_ended(const struct place *p)
 {
 	uint64_t over = atomic_load_explicit(&((struct place *)p)->over, memory_order_relaxed);

@@ -127,7 +127,7 @@ struct call {
 	enum sender sender;
 	uint32_t event;
 	uint32_t overrun;   /* SENT_BY_TIMER: so many times it has expired since */
-	uint64_t weight;    /* of the sample that a timer brings; perf's count says it, also if none is taken (perf_rest.h) */
+	uint64_t weight;    /* of the sample that a timer brings, 0 = none does; perf events have their own count */
 	uint64_t time;
 };
 

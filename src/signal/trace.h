@@ -101,7 +101,7 @@ void trace_store_reclaim(struct trace_store *s);
 bool trace_store_open_next(struct trace_store *s);
 /* Collector: handlers use it from now on; it is opened if it was not. False as above. */
 bool trace_store_renew(struct trace_store *s);
-/* Collector: give back the one before, when no handler is in it and nobody holds a trace of it. */
+/* Collector: give back the one before, when no handler is in it and none of its traces is held. */
 void trace_store_forget(struct trace_store *s);
 /*
  * Collector: T, of a former generation, in the newest one, with C; T itself if it is there already, NULL when there is

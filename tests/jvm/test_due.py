@@ -170,7 +170,8 @@ def by_exit(program, engine, interval, seconds):
 
 ENDS = {"stop": by_stop, "clock": by_clock, "exit": by_exit}
 AT_THE_END = {"calls": ("LongCalls", "memory", 2, 2, 24), "long-calls": ("LongCalls", "memory", 2, 2, 400),
-              "crowd": ("LongCalls", "memory", 8, 2, 100), "runs": ("KnownShares",), "ends": ("ShortThreads", "2,30", 2)}
+              "crowd": ("LongCalls", "memory", 8, 2, 100), "runs": ("KnownShares",),
+              "ends": ("ShortThreads", "2,30", 2)}
 
 
 @pytest.mark.parametrize("engine,interval,unknown", [("cpu", "1ms", 0.03), ("ctimer", "10ms", 0.08)])

@@ -9,8 +9,8 @@ import jstrobe.context.SampleContext;
 
 /**
  * Waits that begin at "begin" and do not end before "end", N of each kind (argument 0): for a monitor, for a lock, in
- * Object.wait, parked without a lock. Argument 1: "platform", or "virtual" for waiters that are virtual threads. Argument 2,
- * "context": each waiter says what it works for, the Nth one of all the span N. Counters: came (all that are about to
+ * Object.wait, parked without a lock. Argument 1: "platform", or "virtual" for waiters that are virtual threads. Argument
+ * 2, "context": each waiter says what it works for, the Nth one of all the span N. Counters: came (all that are about to
  * wait), since (nanoTime of the last one); gauge now.
  */
 public final class OpenWaits {
