@@ -13,16 +13,13 @@
 
 #define DONE_SHARE 10 /* where a million waits end at once: looking for them takes this part of the time */
 
-/* Turns and losses of what is told from outside are the zone's: the thread itself writes those of its record. */
-static void lose(const struct sample *s, enum loss_reason why)
-{
-	turn_miss(s->event, why, 1);
-	atomic_fetch_add_explicit(&zone.lost_weight[s->event][why], s->weight, memory_order_relaxed);
-}
-
+/* Its stack is gone where the traces' memory was full when it was renewed. */
 static void tell_done(const struct sample *s, const struct wait_note *n, const struct request *request, void *arg)
 {
-	account_wait(arg, s, n, s->noted ? request : NULL, &zone.records.records[s->thread]);
+	if (s->trace)
+		account_wait(arg, s, n, s->noted ? request : NULL, &zone.records.records[s->thread]);
+	else
+		account_lose(arg, s, LOSS_store_full);
 }
 
 static void tell_open(const struct sample *s, const struct wait_note *n, const struct request *request, void *arg)
@@ -30,10 +27,8 @@ static void tell_open(const struct sample *s, const struct wait_note *n, const s
 	if (s->weight)
 		turn_due(s->event, 1);
 	if (s->weight && window_keeps_out(&zone.window))
-		lose(s, LOSS_outside_window);
-	else if (s->weight && !s->trace)
-		lose(s, LOSS_store_full);
-	else if (s->trace)
+		account_lose(arg, s, LOSS_outside_window);
+	else if (s->weight || s->trace)
 		tell_done(s, n, request, arg);
 }
 
@@ -53,9 +48,9 @@ static void tell_parked(const struct sample *s, const struct request *request, v
 {
 	turn_due(s->event, 1);
 	if (window_keeps_out(&zone.window))
-		lose(s, LOSS_outside_window);
+		account_lose(arg, s, LOSS_outside_window);
 	else if (!s->trace)
-		lose(s, LOSS_store_full);
+		account_lose(arg, s, LOSS_store_full);
 	else
 		account_told(arg, s, s->noted ? request : NULL, &zone.records.records[s->thread]);
 }

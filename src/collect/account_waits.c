@@ -256,12 +256,12 @@ static uint32_t class_number(struct collector *c, uint32_t class)
 	return name ? strings_add(&c->frames.strings, name, strlen(name)) : 0;
 }
 
-static void lose(struct collector *c, const struct sample *s)
+void account_lose(struct collector *c, const struct sample *s, enum loss_reason why)
 {
 	struct event_account *a = &c->events[s->event];
 
-	a->losses_of_dead.count[LOSS_no_memory]++;
-	a->losses_of_dead.weight[LOSS_no_memory] += s->weight;
+	a->losses_of_dead.count[why]++;
+	a->losses_of_dead.weight[why] += s->weight;
 }
 
 void account_wait(struct collector *c, const struct sample *s, const struct wait_note *n,
@@ -297,7 +297,7 @@ void account_wait(struct collector *c, const struct sample *s, const struct wait
 	if (shown)
 		t = account_tally(c, e.event, shown, thread, e.state, account_request(c, &e.request));
 	if (!t) {
-		lose(c, s);
+		account_lose(c, s, LOSS_no_memory);
 		return;
 	}
 	e.thread = thread - 1;

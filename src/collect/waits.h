@@ -42,6 +42,8 @@ struct collector;
 /* A sample of a wait and its notes; REQUEST may be NULL. Collector's lock held. */
 void account_wait(struct collector *c, const struct sample *s, const struct wait_note *n,
 		  const struct request *request, struct thread_record *r);
+/* S, a sample that was taken, is lost for the reason WHY, with its weight. The same. */
+void account_lose(struct collector *c, const struct sample *s, enum loss_reason why);
 /*
  * What of waits that have not ended is in no sample yet; LATELY: of those that nobody was told of for a while, for who
  * gets each sample. The same.

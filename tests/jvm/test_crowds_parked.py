@@ -105,3 +105,21 @@ def test_a_thread_that_waits_again_and_again(jdk, say):
     say(f"{jdk}: four threads, each waiting some thousand times a second, collector held for 300 ms: {profile.samples['stored']} "
         f"stored, lost {lost}")
     assert profile.samples["stored"] > 4 * 500 and not {"too_many_waits", "queue_full"} & set(lost), lost
+
+
+def test_waits_whose_stacks_had_to_go(jdk, say):
+    """Waits that are over are held in their places, while their traces' memory is full when it is renewed: lost, counted."""
+    with jvm.knobs(), Program(jdk, "LongWaits") as program:
+        done = jstrobe("start", "-e", "lock", "-i", "1us", "--queuesize", "1", "--collector-hold", 300, "--memlimit", "1m",
+                       "--renew-at", "200k", program.pid)
+        assert done.returncode == 0, done.stderr
+        program.say("begin")
+        for _ in range(counted(15, 100)):
+            time.sleep(0.2)
+            assert program.alive(), program.output[-5:]
+        profile = result(program, "stop")
+        assert program.stop() == 0
+    profile.check()
+    lost = {why: n for why, n in profile.samples["lost"].items() if n}
+    say(f"{jdk}: the same with 1 MB of traces: {profile.samples['stored']} stored, lost {lost}")
+    assert profile.samples["stored"] > 0 and lost.get("store_full", 0) > 0, profile.samples
