@@ -58,6 +58,7 @@ static _Atomic int event = -1;
 static int wanted = -1;
 static _Atomic uint32_t count;   /* places that are in use */
 static _Atomic uint32_t done;    /* of them DONE */
+static uint64_t started;         /* when the present session did */
 static uint64_t halted;          /* when the last session did; 0: it has not */
 static _Atomic bool keeping;     /* see parked_keep */
 static struct carried carried;
@@ -438,6 +439,7 @@ int parked_start(uint32_t e, struct error *err)
 	kept_requests_open(&requests, places.limit);
 	atomic_store(&done, 0);
 	halted = 0;
+	started = os_monotonic();
 	wanted = (int)e;
 	return 0;
 }
@@ -480,25 +482,24 @@ static void carry_all(void)
 	}
 }
 
-static void take_up(struct place *p, const struct carried_wait *w, struct thread_record *self, uint64_t now)
+static void take_up(struct place *p, const struct carried_wait *w, struct thread_record *self)
 {
 	p->record = carried_record(w->tid, true, self)->index;
 	p->era = (uint16_t)era_now(&zone.eras);
 	trace_kept_set(&p->trace, carried_put(&carried, w->trace, self));
-	atomic_store_explicit(&p->told, now, memory_order_release);
+	atomic_store_explicit(&p->told, started, memory_order_release);
 }
 
 static void take_up_all(void)
 {
 	struct thread_record *self = carried.waits.count ? carried_enter() : NULL;
-	uint64_t now = os_monotonic();
 	size_t i;
 
 	for (i = 0; i < carried.waits.count; i++) {
 		struct place *p = (struct place *)claims_at(&places, carried.waits.items[i].place);
 
 		if (self && !atomic_load(&p->over))
-			take_up(p, &carried.waits.items[i], self, now);
+			take_up(p, &carried.waits.items[i], self);
 		else
 			give_back(p);
 	}

@@ -51,6 +51,7 @@ static _Atomic uint32_t done; /* places with DONE */
 static _Atomic int event = -1;
 static int told_event = -1; /* from the start until the memory goes back */
 static int wanted = -1;   /* from the start to the halt */
+static uint64_t started;  /* when the present session did: waits that go on are its own from there on */
 static uint64_t halted;   /* when the last session did; 0: it has not */
 static _Atomic bool keeping; /* see waits_keep_open */
 static struct carried carried;
@@ -415,6 +416,7 @@ static int start(struct engine_event *event_of_session, uint32_t e, struct buffe
 				 "virtual memory (ulimit -v)");
 	kept_requests_open(&requests, places.limit);
 	wanted = told_event = (int)e;
+	started = os_monotonic();
 	halted = 0;
 	return 0;
 }
@@ -476,15 +478,15 @@ static void carry_all(void)
 	}
 }
 
-/* P's wait goes on from NOW on, as W says. False: its thread has ended. */
-static bool take_up(struct place *p, const struct carried_wait *w, struct thread_record *self, uint64_t now)
+/* P's wait goes on in this session, as W says. False: its thread has ended. */
+static bool take_up(struct place *p, const struct carried_wait *w, struct thread_record *self)
 {
 	struct thread_record *r = carried_record(w->tid, p->is_virtual, self);
 
 	if (!r || atomic_load(&p->over))
 		return false;
 	p->record = r->index;
-	p->since = now;
+	p->since = started;
 	p->era = (uint16_t)era_now(&zone.eras);
 	trace_kept_set(&p->trace, carried_put(&carried, w->trace, self));
 	trace_kept_set(&p->holder.trace, carried_put(&carried, w->holder, self));
@@ -497,14 +499,13 @@ static bool take_up(struct place *p, const struct carried_wait *w, struct thread
 static void take_up_all(void)
 {
 	struct thread_record *self = carried.waits.count ? carried_enter() : NULL;
-	uint64_t now = os_monotonic();
 	size_t i;
 
 	for (i = 0; i < carried.waits.count; i++) {
 		const struct carried_wait *w = &carried.waits.items[i];
 		struct place *p = (struct place *)claims_at(&places, w->place);
 
-		if (!self || !take_up(p, w, self, now))
+		if (!self || !take_up(p, w, self))
 			give_back(p);
 	}
 	if (self)

@@ -174,31 +174,35 @@ AT_THE_END = {"calls": ("LongCalls", "memory", 2, 2, 24), "long-calls": ("LongCa
               "ends": ("ShortThreads", "2,30", 2)}
 
 
-@pytest.mark.parametrize("engine,interval,unknown", [("cpu", "1ms", 0.03), ("ctimer", "10ms", 0.08)])
+@pytest.mark.parametrize("engine,ms,known", [("cpu", 1, 0.03), ("ctimer", 10, 0.08)])
 @pytest.mark.parametrize("program", AT_THE_END)
 @pytest.mark.parametrize("end", ENDS)
-def test_what_is_due_at_the_end(jdk, engine, interval, unknown, program, end, say):
+def test_what_is_due_at_the_end(jdk, engine, ms, known, program, end, say):
     """
     Short sessions that end while threads are in long calls, run, or have just ended: what was due to them is in the
-    samples, or is lost and counted with its weight. UNKNOWN: by less than that a thread's last period is off.
+    samples, or is lost and counted with its weight. KNOWN: what else may be off, as in test_short_threads; what is not
+    due yet at the end, and what a thread's first sample stands for, are of a period each.
     """
     if not jvm.SOAK and (engine, end) == ("ctimer", "clock"):
         pytest.skip("only with full counts (make soak): timers and the clock in the short ones")
-    sums = {"cpu": 0, "total": 0, "lost": 0}
-    reasons = {}
+    sums = {"cpu": 0, "total": 0, "lost": 0, "threads": 0}
+    reasons, stolen = {}, jvm.stolen()
     for _ in range(counted(2 if end == "exit" else 1, 20)):
         with Program(jdk, *AT_THE_END[program]) as target:
             target.work(0.5)
             for _ in range(1 if end == "exit" else counted(4, 5)):
-                profile = jvm.Profile(ENDS[end](target, engine, interval, 0.4))
+                profile = jvm.Profile(ENDS[end](target, engine, f"{ms}ms", 0.4))
                 profile.check()
                 sums["cpu"] += profile.json["cpu_time_ns"] - profile.json["own_cpu_ns"]
                 sums["total"] += profile.weight["total"]
                 sums["lost"] += profile.weight["lost"]
+                sums["threads"] += len(profile.threads)
                 for why, weight in profile.weight["lost_by_reason"].items():
                     reasons[why] = reasons.get(why, 0) + weight
     told = (sums["total"] + sums["lost"]) / sums["cpu"]
     lost = {why: f"{weight / sums['cpu']:.1%}" for why, weight in reasons.items() if weight}
     say(f"{program}, ended by {end}, {engine} {jdk}: {sums['total'] / sums['cpu']:.1%} sampled, lost {lost}, "
         f"{1 - told:.1%} unsampled of {sums['cpu'] / 1e9:.1f} s")
-    assert 1 - told <= unknown and told - 1 <= unknown + 0.05, sums
+    # perf events count what the machine's host took away, too
+    doubt = 4 * 0.5 * ms * 1e6 * math.sqrt(sums["threads"]) + jvm.stolen() - stolen
+    assert abs(1 - told) <= known + doubt / sums["cpu"], sums
