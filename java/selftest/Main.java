@@ -12,7 +12,7 @@ import java.util.Random;
  */
 public final class Main {
     private static final int WARM_MS = 250;
-    private static final String[] NAMES = {"shares", "waits", "locks", "calls", "virtual"};
+    private static final String[] NAMES = {"shares", "waits", "locks", "calls", "virtual", "brief", "rhythm"};
 
     private Main() {
     }
@@ -70,6 +70,8 @@ public final class Main {
             case "locks": return new Scenario[] {new Locks()};
             case "calls": return new Scenario[] {new Calls(1)};
             case "crowd": return new Scenario[] {new Calls(3 * Runtime.getRuntime().availableProcessors())};
+            case "brief": return new Scenario[] {new Brief()};
+            case "rhythm": return new Scenario[] {new Rhythm()};
             case "virtual": return new Scenario[] {new Virtual()};
             case "mixed": return new Scenario[] {new Shares(), new Waits(), new Locks()};
             default: throw new IllegalArgumentException(name);

@@ -17,12 +17,22 @@ final class Work {
         return x;
     }
 
-    /** Work until NS of real time have passed. */
-    static void spin(long ns) {
-        long end = System.nanoTime() + ns;
-        while (System.nanoTime() - end < 0) {
+    /** Work until NS of real time have passed; how many have. */
+    static long spin(long ns) {
+        long begin = System.nanoTime(), now = begin;
+        for (; now - begin < ns; now = System.nanoTime()) {
             sink = rounds(200);
         }
+        return now - begin;
+    }
+
+    /** Work until NS of the thread's CPU time have passed; how many have. */
+    static long burn(long ns) {
+        long begin = Truth.cpu(), now = begin;
+        for (; now - begin < ns; now = Truth.cpu()) {
+            sink = rounds(1_000);
+        }
+        return now - begin;
     }
 
     static boolean before(long end) {

@@ -152,6 +152,7 @@ static void put_counts(struct buffer *out, const struct profile *p)
 {
 	put_samples(out, p);
 	put_weight(out, p);
+	buffer_printf(out, "  \"warns\": %s,\n", loss_is_bad(p) ? "true" : "false");
 	if (p->window.begin)
 		put_window(out, &p->window);
 	put_object(out, "queues", (const struct member[]){{"bytes", p->queue_bytes},

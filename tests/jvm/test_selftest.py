@@ -11,8 +11,8 @@ import jvm
 import pytest
 from jvm import COMMAND, counted, jstrobe, knobs, wait_until
 
-SESSIONS = ["cpu", "ctimer", "itimer", "periodic", "wall", "vthreads", "lock", "mixed", "exact", "sampled", "adaptive",
-            "crowd", "none"]
+SESSIONS = ["cpu", "ctimer", "itimer", "periodic", "brief", "brief-ctimer", "brief-periodic", "wall", "vthreads", "lock",
+            "mixed", "exact", "sampled", "adaptive", "crowd", "none", "rhythm", "rhythm-adaptive"]
 
 
 def selftest(*words, status=0, **more):
@@ -31,14 +31,14 @@ def measured(*words, status=0):
 
 
 def test_everything_holds(jdk, say):
-    length = counted(30, 60)
+    length = counted(40, 60)
     whole, sessions = measured("--java", jdk.java, "-d", length)
     assert list(sessions) == SESSIONS
-    assert whole["verdict"] == "ok" and whole["failed"] == 0 and whole["checks"] > 70
+    assert whole["verdict"] == "ok" and whole["failed"] == 0 and whole["checks"] > 85
     assert whole["jdk"].startswith(str(jdk.version)) and whole["java"] == jdk.java
     assert whole["duration_ns"] < (length + 15) * 1e9
     skipped = {name for name, s in sessions.items() if s["verdict"] == "skipped"}
-    assert skipped - {"cpu"} == ({"vthreads"} if jdk.version < 21 else set())
+    assert skipped - {"cpu", "brief"} == ({"vthreads"} if jdk.version < 21 else set())
     for name, session in sessions.items():
         assert session["checks"] or session["reason"], name
         for check in session["checks"].values():
@@ -67,7 +67,8 @@ def test_the_table(jdk):
 
 LIES = [("cpu.first", "cpu"), ("cpu.second", "ctimer"), ("cpu.leaf", "cpu"), ("wall.sleeps", "wall"), ("wall.reads", "mixed"),
         ("lock.waits", "lock"), ("lock.owned", "lock"), ("calls.recursive", "none"), ("time.works", "exact"),
-        ("time.sleeps", "sampled"), ("time.outer", "adaptive")]
+        ("time.sleeps", "sampled"), ("time.outer", "adaptive"), ("brief.both", "brief"),
+        ("time.first", "rhythm"), ("time.second", "rhythm-adaptive")]
 
 
 @pytest.mark.parametrize("truth,session", LIES)

@@ -168,6 +168,54 @@ static void phases_and_waits(void **state)
 	}
 }
 
+/* SAMPLED ms of 600 samples of 5 ms, of a process that used 3.2 s; a quarter of them in the shorter threads. */
+static struct measured brief_result(unsigned sampled, bool warns)
+{
+	struct measured m = {.count = 0};
+	char json[1024];
+	int n = snprintf(json, sizeof(json),
+			 "{\"event\": \"cpu\", \"engine\": \"perf\", \"cpu_time_ns\": 3300000000, \"own_cpu_ns\": 100000000, "
+			 "\"samples\": {\"taken\": 600, \"stored\": 600, \"lost\": {}}, \"weight\": {\"total\": %u000000, "
+			 "\"lost\": 0, \"unsampled\": %u000000}, \"warns\": %s, \"stacks\": ["
+			 "{\"frames\": [\"selftest.Brief.both\", \"selftest.Brief.shorter\"], \"samples\": 150, \"weight\": %u000000}, "
+			 "{\"frames\": [\"selftest.Brief.both\", \"selftest.Brief.longer\"], \"samples\": 450, \"weight\": %u000000}]}",
+			 sampled, sampled < 3200 ? 3200 - sampled : 0, warns ? "true" : "false", sampled / 4, sampled / 4 * 3);
+
+	assert_int_equal(measured_read(&m, json, (size_t)n, &err), 0);
+	return m;
+}
+
+/* 600 samples of 5 ms: a standard error of √(5 ms × 3 s) = 122 ms, four of them and 3 % are 580. Green needs 95 %. */
+static void short_threads(void **state)
+{
+	static const struct {
+		unsigned sampled;
+		bool warns;
+		enum check_verdict of_sum, of_warning;
+	} cases[] = {{3000, false, CHECK_HOLDS, CHECK_HOLDS}, {3500, false, CHECK_HOLDS, CHECK_HOLDS},
+		     {3800, false, CHECK_FAILS, CHECK_HOLDS}, {2900, true, CHECK_HOLDS, CHECK_HOLDS},
+		     {2800, false, CHECK_HOLDS, CHECK_FAILS}, {2800, true, CHECK_HOLDS, CHECK_HOLDS},
+		     {1500, true, CHECK_FAILS, CHECK_HOLDS}, {120, false, CHECK_FAILS, CHECK_FAILS}};
+	struct session s;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(cases); i++) {
+		struct program g = {.truth_count = 0};
+		struct measured m = brief_result(cases[i].sampled, cases[i].warns);
+		unsigned groups = BRIEF | MISSED;
+
+		knows(&g, "brief.both", 3000000000, 1000);
+		knows(&g, "brief.shorter", 700000000, 500);
+		assert_int_equal(judged(&s, &m, &g, groups, "brief.both")->verdict, cases[i].of_sum);
+		m = brief_result(cases[i].sampled, cases[i].warns);
+		assert_int_equal(judged(&s, &m, &g, groups, "brief.warns")->verdict, cases[i].of_warning);
+		assert_string_equal(s.checks[1].name, "brief.shorter");
+		assert_int_equal(s.checks[1].verdict, CHECK_HOLDS);
+		assert_string_equal(s.checks[2].name, "brief.known");
+		assert_int_equal(s.checks[2].verdict, CHECK_HOLDS);
+	}
+}
+
 static void no_result(void **state)
 {
 	static const char *const texts[] = {"", "{", "jstrobe: no", "{\"stacks\": [{\"frames\": [3]}]}"};
@@ -185,7 +233,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shares_and_sums), cmocka_unit_test(sums_by_engine), cmocka_unit_test(calls_and_times),
-		cmocka_unit_test(phases_and_waits), cmocka_unit_test(no_result),
+		cmocka_unit_test(phases_and_waits), cmocka_unit_test(short_threads), cmocka_unit_test(no_result),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

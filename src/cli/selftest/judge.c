@@ -90,6 +90,50 @@ static void judge_inlined(struct check *c, const struct matter *x)
 	c->systematic = 0.1;
 }
 
+/* ---- threads that end before an interval is over ---- */
+
+/*
+ * A thread of length L has a sample of one interval I in L / I of all cases, so its weight varies by L × (I - L): all
+ * together by less than I times what they used.
+ */
+static void judge_brief_sum(struct check *c, const struct matter *x)
+{
+	struct measured_sum sum = measured_of(x->p, x->method, "");
+
+	c->known = (double)x->truth->value;
+	c->measured = (double)sum.weight;
+	c->samples = sum.samples;
+	c->error = root(interval_of(x->p) * c->known);
+	c->systematic = 0.03 * c->known + (double)x->c->stolen;
+	c->short_by = (double)x->p->lost_weight;
+}
+
+/*
+ * What is in no sample is known by the process's clock, to which the starts and ends of threads belong, and what the
+ * JVM does beside them: so what the threads used at work is the least that it may come to.
+ */
+static void judge_brief_known(struct check *c, const struct matter *x)
+{
+	double all = (double)x->p->cpu_time - (double)x->p->own_cpu;
+
+	c->known = MAX((double)x->truth->value, all);
+	c->measured = (double)(x->p->total + x->p->lost_weight + x->p->unsampled);
+	c->samples = x->p->stored;
+	/* what weighs more than was used is nobody's time unsampled */
+	c->error = root(interval_of(x->p) * c->known);
+	c->systematic = 0.02 * c->known;
+}
+
+/* A result that lacks more than 5 % of what these threads used warns; about others it may warn or not. */
+static void judge_brief_warns(struct check *c, const struct matter *x)
+{
+	bool lacks = (double)(x->p->total + x->p->lost_weight) < 0.95 * (double)x->truth->value;
+
+	c->unit = CHECK_CALLS;
+	c->measured = x->p->warns;
+	c->known = lacks ? 1 : c->measured;
+}
+
 /* ---- samples of wall-clock time ---- */
 
 /*

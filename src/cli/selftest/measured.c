@@ -153,6 +153,8 @@ static void read_weight(struct reader *r, struct measured_profile *p)
 			p->total = json_number(&r->j);
 		else if (strcmp(key, "lost") == 0)
 			p->lost_weight = json_number(&r->j);
+		else if (strcmp(key, "unsampled") == 0)
+			p->unsampled = json_number(&r->j);
 		else
 			json_skip(&r->j);
 	}
@@ -241,6 +243,14 @@ static void read_results(struct reader *r)
 	}
 }
 
+static bool read_true(struct reader *r)
+{
+	bool is_true = json_peek(&r->j) == 't';
+
+	json_skip(&r->j);
+	return is_true;
+}
+
 static void read_value(struct reader *r, struct measured_profile *p, const char *key)
 {
 	struct measured *m = r->m;
@@ -253,6 +263,12 @@ static void read_value(struct reader *r, struct measured_profile *p, const char 
 		snprintf(p->engine, sizeof(p->engine), "%s", json_string(&r->j, NULL));
 	else if (strcmp(key, "timing") == 0)
 		snprintf(m->timing, sizeof(m->timing), "%s", json_string(&r->j, NULL));
+	else if (strcmp(key, "cpu_time_ns") == 0)
+		p->cpu_time = json_number(&r->j);
+	else if (strcmp(key, "own_cpu_ns") == 0)
+		p->own_cpu = json_number(&r->j);
+	else if (strcmp(key, "warns") == 0)
+		p->warns = read_true(r);
 	else if (strcmp(key, "uncounted") == 0)
 		m->uncounted = json_number(&r->j);
 	else if (strcmp(key, "held_ns") == 0)

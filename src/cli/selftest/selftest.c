@@ -114,11 +114,12 @@ static void note_engines(struct session *s, const struct measured *m)
 static void compare(struct selftest *t, struct session *s, const struct plan *plan, const struct measured *m,
 		    uint64_t others)
 {
+	static const char cpu[] = "-e cpu ";
 	struct circumstances c = {.groups = plan->groups, .feature = t->program.feature, .stolen = others};
 	unsigned i;
 
 	note_engines(s, m);
-	if (strcmp(plan->name, "cpu") == 0 && strncmp(m->profiles[0].engine, "perf", 4) != 0) {
+	if (strncmp(plan->options, cpu, sizeof(cpu) - 1) == 0 && strncmp(m->profiles[0].engine, "perf", 4) != 0) {
 		s->skipped = true;
 		snprintf(s->reason, sizeof(s->reason), "no perf events are permitted here, %s takes their place; "
 			 "`jstrobe doctor PID` says why", m->profiles[0].engine);

@@ -17,7 +17,17 @@
 #include "cli/cli.h"
 
 /* What a session's result is about. */
-enum selftest_group { SHARES = 1, WAITS = 2, VIRTUAL = 4, LOCKS = 8, CALLS = 16, TIMES = 32 };
+enum selftest_group {
+	SHARES = 1,
+	WAITS = 2,
+	VIRTUAL = 4,
+	LOCKS = 8,
+	CALLS = 16,
+	TIMES = 32,
+	BRIEF = 64,   /* short threads, as they are sampled */
+	MISSED = 128, /* as what is not sampled of them is said */
+	RHYTHM = 256,
+};
 
 /* ---- patience.c: waits that are never deaf to Ctrl-C ---------------------------------- */
 
@@ -91,6 +101,8 @@ struct measured_call {
 struct measured_profile {
 	char event[32], engine[48];
 	uint64_t taken, stored, lost, total, lost_weight; /* samples and weights */
+	uint64_t unsampled, cpu_time, own_cpu;
+	bool warns;
 	VECTOR(struct measured_sum) sums;
 	VECTOR(struct measured_owner) owners;
 };
