@@ -5,8 +5,8 @@ import java.util.Random;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A task each millisecond, as long as the period of a trace's ticks, that calls one method for 300 µs and another one for
- * 150. Ticks that come a period apart would meet the same place of it each time.
+ * A task each millisecond, which is the period of a trace's ticks, that calls one method for 300 µs and another one
+ * for 150. Ticks that come a period apart would meet the same place of it each time.
  */
 final class Rhythm implements Scenario {
     private static final long PERIOD_NS = 1_000_000, FIRST_NS = 300_000, SECOND_NS = 150_000;

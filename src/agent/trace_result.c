@@ -17,6 +17,7 @@ struct own {
 	uint32_t place;    /* in merge.nodes */
 	uint64_t self, total; /* ns of wall-clock time */
 	uint64_t cpu;      /* of self */
+	uint64_t known;    /* of that, from stamp to stamp */
 	double variance;   /* of total */
 };
 
@@ -167,15 +168,17 @@ static void time_adaptive(struct own *o, const struct reading *r)
 	o->variance = 0;
 }
 
-/* What of the own time of O ran, as far as its node knows. */
-static uint64_t cpu_of(const struct own *o, const struct reading *r)
+/* What of the own time of O ran, as far as its node knows: for sure, and by ticks. */
+static void read_cpu(struct own *o, const struct reading *r)
 {
 	const struct tree_node *n = tree_node_at(o->node);
 
+	o->known = o->cpu = 0;
 	/* who sleeps does not run; who reads may */
 	if (is_wait(n->id) && n->id != TREE_WAITING + TREE_IO)
-		return 0;
-	return n->cpu + (o->node == r->current ? r->more.cpu : 0);
+		return;
+	o->known = MIN(n->known, o->self);
+	o->cpu = MIN(n->cpu + (o->node == r->current ? r->more.cpu : 0), o->self - o->known);
 }
 
 /* Multiply CPU times by FACTOR, as far as there is room; their sum. */
@@ -187,7 +190,7 @@ static double scale_cpu(struct merge *m, double factor)
 	for (i = 0; i < m->own.count; i++) {
 		struct own *o = &m->own.items[i];
 
-		o->cpu = (uint64_t)MIN((double)o->cpu * factor, (double)o->self);
+		o->cpu = (uint64_t)MIN((double)o->cpu * factor, (double)(o->self - o->known));
 		sum += (double)o->cpu;
 	}
 	return sum;
@@ -201,35 +204,46 @@ static void give_cpu(struct merge *m, double missing)
 
 	for (i = 0; i < m->own.count; i++)
 		if (!is_wait(tree_node_at(m->own.items[i].node)->id))
-			room += (double)(m->own.items[i].self - m->own.items[i].cpu);
+			room += (double)(m->own.items[i].self - m->own.items[i].known - m->own.items[i].cpu);
 	part = room > 0 ? MIN(missing / room, 1.0) : 0;
 	for (i = 0; i < m->own.count; i++) {
 		struct own *o = &m->own.items[i];
 
 		if (!is_wait(tree_node_at(o->node)->id))
-			o->cpu += (uint64_t)(part * (double)(o->self - o->cpu));
+			o->cpu += (uint64_t)(part * (double)(o->self - o->known - o->cpu));
 	}
 }
 
-/*
- * Ticks say who ran, but with an error of chance: no node ran for longer than it took, and all together as long as the
- * thread's clock says.
- */
-static void fit_cpu(struct merge *m, const struct reading *r)
+/* All together have what the thread's clock says, less what is KNOWN, and none more than it took; SUM: by ticks. */
+static void fit_ticks(struct merge *m, double whole, double sum, double known)
 {
-	double whole = (double)r->used, sum = 0;
 	size_t i;
 
-	for (i = 0; i < m->own.count; i++) {
-		m->own.items[i].cpu = MIN(cpu_of(&m->own.items[i], r), m->own.items[i].self);
-		sum += (double)m->own.items[i].cpu;
-	}
-	if (!r->knows_used)
-		return;
+	/* the thread has gone on while its nodes were read */
+	for (i = 0; i < m->own.count && known > whole; i++)
+		m->own.items[i].known = (uint64_t)((double)m->own.items[i].known * whole / known);
+	whole = MAX(whole - known, 0.0);
 	if (sum > 0)
 		sum = scale_cpu(m, whole / sum);
 	if (whole > sum)
 		give_cpu(m, whole - sum);
+}
+
+/* Ticks say who ran, but with an error of chance; what stamps say of one node alone is so. */
+static void fit_cpu(struct merge *m, const struct reading *r)
+{
+	double sum = 0, known = 0;
+	size_t i;
+
+	for (i = 0; i < m->own.count; i++) {
+		read_cpu(&m->own.items[i], r);
+		sum += (double)m->own.items[i].cpu;
+		known += (double)m->own.items[i].known;
+	}
+	if (r->knows_used)
+		fit_ticks(m, (double)r->used, sum, known);
+	for (i = 0; i < m->own.count; i++)
+		m->own.items[i].cpu += m->own.items[i].known;
 }
 
 /* Each node's own time, from below: children come behind their parents. */

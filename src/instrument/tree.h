@@ -31,6 +31,11 @@
  *
  * Waiting is a node, too, with the kind of waiting for its id.
  *
+ * CPU time: the clock tells how much the thread has used since the last stamp, but not which of the methods between had
+ * it. Whether it ran just at the tick is not known either: a tick that is late has waited for a CPU as the thread has.
+ * So some entries and exits behind a tick's stamp have one, too (`follow`): from one to the next all is one node's, and
+ * `known`. Only of what lies between them and the next tick the tick has to say whose it is (`cpu`).
+ *
  * A stamp reads the CPU's clock, by a system call; and the kernel looks there whether the thread has had its share,
  * and if so gives the CPU to another one. Where threads outnumber CPUs many lose theirs in our system call. So the time
  * is read before and after it, and what passed between is charged to no method (`held`).
@@ -117,6 +122,7 @@ struct tree_node {
 	uint32_t depth;
 	uint32_t kid_count;
 	uint32_t stamps;   /* times that were charged to it */
+	uint64_t known;    /* ns of CPU time besides `cpu`, between two stamps with no call between them */
 };
 
 struct tree_context {
@@ -134,6 +140,9 @@ struct tree_context {
 	uint64_t tick_at;  /* when the first tick since the last stamp was, monotonic ns */
 	uint64_t tick_until; /* until when it charges, monotonic ns */
 	uint64_t tick_cpu; /* the thread's CPU clock then; 0 = not known */
+	uint64_t followed; /* since when it has followed the last tick's stamp, monotonic ns */
+	uint32_t follows;  /* stamps since */
+	uint32_t follow;   /* the next entry or exit stamps, too: what the CPU clock says then is one node's */
 	uint64_t held;     /* ns that the thread stood in its probes for, charged to no method */
 	uint64_t tid;      /* the system's number of the thread that the CPU clock was of */
 	uint64_t root;     /* node */

@@ -83,6 +83,7 @@ static void hand_over(struct tree_context *c, uint64_t id)
 	uint64_t tick = __atomic_load_n(&tree_board()->tick_time, __ATOMIC_RELAXED);
 
 	c->current = c->root;
+	c->follow = 0;
 	c->seen = tree_ticks();
 	c->last_cpu = os_thread_cpu(0);
 	tree_stamp_cpu(c->last_cpu);

@@ -8,6 +8,8 @@
 
 #define TIMED 1u /* bit of what enter gave */
 #define IDLE_LONG (25 * NS_PER_US) /* a tick, or an interrupt, takes less */
+#define FOLLOW_LEAST 3u /* entries and exits that stamp behind a tick's: 0.3 % of a thread with a tick each ms */
+#define FOLLOW_EACH (250 * NS_PER_US) /* and one more in so much time: of calls as long as that, most */
 #define CYCLES_SHORT 10000u /* sure to be less than that, but more than a clock takes */
 
 static pthread_key_t stamp_key; /* what its CPU clock said at the last stamp on a thread of the system, whoever's */
@@ -124,7 +126,30 @@ static void charge_cpu(struct tree_context *c, struct tree_node *top, uint64_t d
 {
 	used = MIN(used, now.wall - c->stamped);
 	c->used_cpu += used;
-	top->cpu += due - idle_of(c, due, used, tick, now);
+	if (c->follow)
+		top->known += used;
+	else
+		top->cpu += due - idle_of(c, due, used, tick, now);
+}
+
+/* Whether C's thread stamps at its next entry or exit, behind a stamp NOW that was a TICK's or followed one. */
+static void follow(struct tree_context *c, bool tick, uint64_t now)
+{
+	if (c->is_virtual || tree_state.setup.timing == TREE_EXACT_CPU || tree_state.setup.timing == TREE_COUNTS)
+		return;
+	if (tick) {
+		c->follows = 0;
+		c->followed = now;
+	} else if (c->follow) {
+		c->follows++;
+	} else {
+		return; /* a wait begins or ends: calls have gone by since the last stamp */
+	}
+	/* a late probe's context may be nobody's any more */
+	c->follow = c->key && c->follows < FOLLOW_LEAST + (now - c->followed) / FOLLOW_EACH;
+	/* a tick that finds the mark needs to note nothing: what it charges is one node's */
+	if (c->follow)
+		__atomic_fetch_or(&c->key, TREE_DUE, __ATOMIC_SEQ_CST);
 }
 
 static void charge_wall(struct tree_context *c, struct tree_node *top, uint64_t due, uint64_t now)
@@ -195,6 +220,7 @@ static struct stamp charge(struct tree_context *c, struct tree_node *top)
 			top->every >>= 1;
 		c->timed = 0;
 	}
+	follow(c, due > 0, s.after);
 	c->last_cpu = cpu;
 	c->seen = seen;
 	return s;

@@ -181,7 +181,9 @@ static void ticks_reach_whoever_calls(void **state)
 	struct tree_context *busy, *idle;
 	uint64_t saved;
 
-	begin(1 << 20);
+	/* a timing in which no stamp follows a tick's */
+	begin_as(&(struct tree_setup){.limit = 1 << 20, .timing = TREE_EXACT_CPU, .period = NS_PER_S, .latency = UINT64_MAX,
+				      .depth = UINT32_MAX});
 	busy = here(1, false);
 	idle = here(2, false);
 	assert_true(!is_due(busy) && !is_due(idle));
@@ -650,9 +652,40 @@ static void who_sleeps_does_not_run(void **state)
 	runs = child(root, 1);
 	sleeps = child(root, 2);
 	assert_true(here(1, false)->used_cpu <= used + NS_PER_MS && here(1, false)->used_cpu + 10 * NS_PER_MS > used);
-	runs = node(runs)->cpu;
-	sleeps = node(sleeps)->cpu;
+	runs = node(runs)->cpu + node(runs)->known;
+	sleeps = node(sleeps)->cpu + node(sleeps)->known;
 	assert_true(runs > 3 * used / 4 && runs < 5 * used / 4 && sleeps < used / 4);
+	tree_end();
+}
+
+/* What a thread uses from a tick's stamp to the next entry or exit, and on, is known without another tick. */
+static void what_follows_a_tick_is_known(void **state)
+{
+	uint64_t saved, a, b, since, stamps = 0;
+	struct tree_context *c;
+	int i;
+
+	begin(1 << 20);
+	saved = enter(1);
+	c = here(1, false);
+	a = current();
+	spin(NS_PER_MS);
+	tree_tick(os_monotonic());
+	since = os_monotonic();
+	saved = enter(2); /* the tick's: whose the time before was nobody knows */
+	b = current();
+	assert_true(is_due(c) && node(a)->known == 0);
+	spin(3 * NS_PER_MS);
+	leave(saved);
+	assert_true(node(b)->known >= 3 * NS_PER_MS && node(b)->cpu == 0 && node(a)->known == 0);
+	/* a few, and then no more: calls would have one each */
+	for (i = 0; i < 100000; i++) {
+		saved = enter(2);
+		stamps += is_due(c);
+		leave(saved);
+	}
+	assert_true(!is_due(c) && stamps <= 10 + (os_monotonic() - since) / (100 * NS_PER_US));
+	assert_true(node(a)->known + node(b)->known <= c->used_cpu);
 	tree_end();
 }
 
@@ -821,7 +854,7 @@ int main(void)
 		cmocka_unit_test(buckets_are_quarter_octaves),
 		cmocka_unit_test(a_missed_exit_has_no_length),
 		cmocka_unit_test(a_timed_call_stands_for_those_since_the_last),
-		cmocka_unit_test(who_sleeps_does_not_run),
+		cmocka_unit_test(who_sleeps_does_not_run), cmocka_unit_test(what_follows_a_tick_is_known),
 		cmocka_unit_test(held_time_is_nobodys),
 		cmocka_unit_test(who_has_gone_has_no_calls),
 		cmocka_unit_test(nodes_are_closed_outside_roots_and_in_the_deep),
