@@ -266,16 +266,16 @@ static int check_data(bool stop, struct error *err)
 			 "; 'jstrobe start' or 'jstrobe record' begins one");
 }
 
-static int write_result(const struct command *c, const struct options *o, struct error *err)
+static int write_result(const struct command *c, const struct options *o, struct format_told *told, struct error *err)
 {
 	if (c->place->output >= 0)
-		return owed_write_file(o, c->place->output, err);
+		return owed_write_file(o, c->place->output, told, err);
 	if (!c->from && o->file[0])
-		return owed_write_path(o, err);
+		return owed_write_path(o, NULL, err);
 	/* one who says no place and asks through the JVM wants none */
 	if (!c->from && !owed_name()[0])
 		return 0;
-	return owed_write(o, err);
+	return owed_write(o, told, err);
 }
 
 /* The session stops: nothing of it is to come any more, but for its result. */
@@ -301,6 +301,7 @@ static void settle(void)
 
 static int stop_or_dump(struct command *c, bool stop, struct error *err)
 {
+	struct format_told told = FORMAT_TOLD_INIT;
 	struct options *o = lent_options(err);
 	int rc = o ? 0 : -ENOMEM;
 
@@ -321,12 +322,13 @@ static int stop_or_dump(struct command *c, bool stop, struct error *err)
 	if (rc == 0) {
 		command_put_status(&c->answer);
 		/* after a failure to write, the data are still there for another try */
-		rc = write_result(c, o, err);
+		rc = write_result(c, o, c->from ? &told : NULL, err);
 	}
 	if (rc == 0 && c->from)
-		command_put_result(o, &c->answer);
+		command_put_result(o, &told, &c->answer);
 	if (rc == 0 && stop)
 		settle();
+	buffer_free(&told.losses);
 	lent_back(o);
 	return rc;
 }
@@ -391,7 +393,7 @@ bool command_round(const struct options *o, bool last)
 			log_error("%s", err.text);
 		return false;
 	}
-	rc = owed_name()[0] ? owed_write(NULL, &err) : 0;
+	rc = owed_name()[0] ? owed_write(NULL, NULL, &err) : 0;
 	written = rc == 0;
 	if (rc)
 		log_error("%s", err.text);
@@ -424,6 +426,7 @@ struct command_owner *command_vm_death(struct buffer *answer, bool *failed, stru
 {
 	struct command_owner *owner = shared.owner;
 	struct options *o = owner ? lent_options(err) : NULL;
+	struct format_told told = FORMAT_TOLD_INIT;
 	int rc;
 
 	shared.data = NULL;
@@ -434,18 +437,19 @@ struct command_owner *command_vm_death(struct buffer *answer, bool *failed, stru
 			rc = o ? result_options("", '\n', false, o, err) : -ENOMEM;
 		if (rc == 0) {
 			command_put_status(answer);
-			rc = owed_write(o, err);
+			rc = owed_write(o, &told, err);
 		}
 		if (rc == 0)
-			command_put_result(o, answer);
+			command_put_result(o, &told, answer);
 	} else {
 		schedule_end();
 		trigger_end();
-		if (owed_name()[0] && owed_write(NULL, err))
+		if (owed_name()[0] && owed_write(NULL, NULL, err))
 			log_error("%s", err->text);
 		rc = 0;
 	}
 	settle();
+	buffer_free(&told.losses);
 	lent_back(o);
 	*failed = rc != 0;
 	return owner;

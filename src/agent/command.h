@@ -15,6 +15,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "format/format.h"
 #include "options/options.h"
 
 /* Where a command said its result goes, and what else came with it; -1 = did not. */
@@ -65,11 +66,11 @@ void command_put_status(struct buffer *b);
 /* What is owed, and how it shall look, may have changed: status says so from here on. */
 void command_note_result(void);
 /*
- * What is to be said beside the result HOW: what happened to the samples, a line an event, unless it carries that
- * itself; and what the patterns met: "left", the samples that include and exclude leave; "probes", the methods of a
- * trace, and "unmatched", its patterns that none matched.
+ * What is to be said beside the result HOW, of which TOLD was told: what happened to the samples, a line an event,
+ * unless it carries that itself; and what the patterns met: "left", the samples that include and exclude leave, of
+ * "left_of"; "probes", the methods of a trace, and "unmatched", its patterns that none matched.
  */
-void command_put_result(const struct options *how, struct buffer *b);
+void command_put_result(const struct options *how, const struct format_told *told, struct buffer *b);
 /* Whether the JVM's end has nothing to do here: no session runs, nothing is owed. Only while nothing commands. */
 bool command_is_idle(void);
 /*

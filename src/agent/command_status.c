@@ -79,52 +79,28 @@ void command_put_status(struct buffer *b)
 			      (unsigned long long)s.unwritten);
 }
 
-/* Texts for people carry the loss line themselves; it costs a second look at all the data. */
+/* Texts for people carry the loss line themselves. */
 static bool tells_losses(const struct options *how)
 {
 	static const char *const texts[] = {"hot", "text", "flat", "traces", "calltree", "loss"};
-	struct session_status s;
 	size_t i = 0;
 
-	memset(&s, 0, sizeof(s));
-	session_get_status(&s);
 	while (i < ARRAY_LEN(texts) && strcmp(texts[i], how->format) != 0)
 		i++;
-	return i < ARRAY_LEN(texts) && s.taken > 0;
+	return i < ARRAY_LEN(texts);
 }
 
-static void put_matched(const struct options *how, struct buffer *b)
+/* "loss=", and "loss_1=" and so on of the other events; of a trace only the first line. */
+static void put_losses(const struct options *how, const struct format_told *told, struct buffer *b)
 {
-	struct buffer unmatched = BUFFER_INIT;
-	uint64_t left = session_left(how);
-
-	if (left != UINT64_MAX)
-		buffer_printf(b, "left=%llu\n", (unsigned long long)left);
-	if (!how->instrument[0])
-		return;
-	buffer_printf(b, "probes=%u\n", trace_matched(&unmatched));
-	if (unmatched.length)
-		buffer_printf(b, "unmatched=%.*s\n", (int)unmatched.length, unmatched.data);
-	buffer_free(&unmatched);
-}
-
-static void put_losses(const struct options *how, struct buffer *b)
-{
-	struct buffer lines = BUFFER_INIT;
-	struct options o = *how;
-	struct error ignored;
-	const char *at, *end;
+	const struct buffer *lines = &told->losses;
+	const char *at = lines->data, *end;
 	unsigned i;
 
-	if (tells_losses(how))
+	if (lines->failed || (tells_losses(how) && told->taken))
 		return;
-	strcpy(o.format, "loss");
-	if (session_dump(&o, &lines, &ignored))
-		lines.length = 0;
-	/* "loss=", and "loss_1=" and so on of the other events; of a trace only the first line */
-	at = lines.data;
-	for (i = 0; lines.length && (!i || !how->instrument[0]); i++) {
-		end = memchr(at, '\n', (size_t)(lines.data + lines.length - at));
+	for (i = 0; lines->length && (!i || !how->instrument[0]); i++) {
+		end = memchr(at, '\n', (size_t)(lines->data + lines->length - at));
 		if (!end)
 			break;
 		buffer_puts(b, "loss");
@@ -133,11 +109,25 @@ static void put_losses(const struct options *how, struct buffer *b)
 		buffer_printf(b, "=%.*s\n", (int)(end - at), at);
 		at = end + 1;
 	}
-	buffer_free(&lines);
 }
 
-void command_put_result(const struct options *how, struct buffer *b)
+static void put_matched(const struct options *how, const struct format_told *told, struct buffer *b)
 {
-	put_losses(how, b);
-	put_matched(how, b);
+	struct buffer unmatched = BUFFER_INIT;
+
+	if (told->filtered)
+		buffer_printf(b, "left=%llu\nleft_of=%llu\n", (unsigned long long)told->left,
+			      (unsigned long long)told->stored);
+	if (!how->instrument[0])
+		return;
+	buffer_printf(b, "probes=%u\n", trace_matched(&unmatched));
+	if (unmatched.length)
+		buffer_printf(b, "unmatched=%.*s\n", (int)unmatched.length, unmatched.data);
+	buffer_free(&unmatched);
+}
+
+void command_put_result(const struct options *how, const struct format_told *told, struct buffer *b)
+{
+	put_losses(how, told, b);
+	put_matched(how, told, b);
 }

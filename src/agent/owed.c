@@ -19,7 +19,6 @@
 #include "agent/recorder.h"
 #include "agent/session.h"
 #include "engine/own_thread.h"
-#include "format/format.h"
 #include "os/output.h"
 
 /* How long something that is no file may take nothing; then the rest is given up, and that is said. */
@@ -54,16 +53,22 @@ static int cannot_write(const char *file, int code, struct error *err)
 			 error_text(code), remedy);
 }
 
+struct result {
+	const struct options *options;
+	struct format_told *told; /* NULL: no one asks */
+};
+
 static int fill_profile(int fd, const void *data, struct error *err)
 {
-	const struct options *o = data;
+	const struct result *result = data;
+	const struct options *o = result->options;
 	struct buffer out;
 	int rc;
 
 	if (strcmp(o->format, "jfr") == 0 && o->last)
-		return session_write_window(o, fd, err);
+		return session_write_window(o, fd, result->told, err);
 	buffer_init(&out, fd);
-	rc = session_dump(o, &out, err);
+	rc = session_dump(o, &out, result->told, err);
 	if (rc == 0 || out.failed)
 		rc = buffer_flush(&out);
 	if (out.failed)
@@ -386,42 +391,46 @@ const char *owed_name(void)
 	return owed.name;
 }
 
-static int write_owed(const struct options *how, struct error *err)
+static int write_owed(const struct options *how, struct format_told *told, struct error *err)
 {
-	if (!how)
-		how = &owed.options;
+	const struct result result = {how ? how : &owed.options, told};
+
 	/* it is there already */
-	if (owed.recording && strcmp(how->format, "jfr") == 0)
-		return session_complete_recording(err);
+	if (owed.recording && strcmp(result.options->format, "jfr") == 0)
+		return session_complete_recording(result.options, told, err);
 	switch (owed.place) {
 	case OWED_PATH:
-		return write_at_path(owed.name, how, fill_profile, how, err);
+		return write_at_path(owed.name, result.options, fill_profile, &result, err);
 	case OWED_FILE:
-		return owed_write_file(how, owed.fd, err);
+		return owed_write_file(result.options, owed.fd, told, err);
 	case OWED_NOTHING:
 		break;
 	}
 	return error_set(err, ENOENT, "nobody said where the result shall go; give file=FILE");
 }
 
-int owed_write(const struct options *how, struct error *err)
+int owed_write(const struct options *how, struct format_told *told, struct error *err)
 {
-	int rc = write_owed(how, err);
+	int rc = write_owed(how, told, err);
 
 	atomic_store(&writing.done, rc == 0);
 	return rc;
 }
 
-int owed_write_file(const struct options *o, int fd, struct error *err)
+int owed_write_file(const struct options *o, int fd, struct format_told *told, struct error *err)
 {
+	const struct result result = {o, told};
+
 	if (lseek(fd, 0, SEEK_SET) < 0 || ftruncate(fd, 0))
 		return cannot_write("", errno, err);
-	return fill_profile(fd, o, err);
+	return fill_profile(fd, &result, err);
 }
 
-int owed_write_path(const struct options *o, struct error *err)
+int owed_write_path(const struct options *o, struct format_told *told, struct error *err)
 {
-	return write_at_path(o->file, o, fill_profile, o, err);
+	const struct result result = {o, told};
+
+	return write_at_path(o->file, o, fill_profile, &result, err);
 }
 
 int owed_write_text(const struct options *o, const char *text, size_t length, struct error *err)

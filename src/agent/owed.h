@@ -8,6 +8,7 @@
 #define JSTROBE_AGENT_OWED_H
 
 #include "base/error.h"
+#include "format/format.h"
 #include "options/options.h"
 
 /*
@@ -48,10 +49,10 @@ void owed_nothing(void);
 const char *owed_name(void);
 
 /*
- * Write the session's data where they are owed, as HOW says (NULL: as was said at the start).
- * -ENOENT when nothing is owed. What is owed stays owed.
+ * Write the session's data where they are owed, as HOW says (NULL: as was said at the start); TOLD (may be NULL) gets
+ * what is to be said beside them. -ENOENT when nothing is owed. What is owed stays owed.
  */
-int owed_write(const struct options *how, struct error *err);
+int owed_write(const struct options *how, struct format_told *told, struct error *err);
 
 enum owed_end { OWED_WRITTEN, OWED_LOST, OWED_PERHAPS_LOST };
 
@@ -64,9 +65,9 @@ enum owed_end { OWED_WRITTEN, OWED_LOST, OWED_PERHAPS_LOST };
 enum owed_end owed_abandon(void);
 
 /* Write the session's data as O says to the regular file FD, replacing what it holds. */
-int owed_write_file(const struct options *o, int fd, struct error *err);
+int owed_write_file(const struct options *o, int fd, struct format_told *told, struct error *err);
 /* The same to the path O->file: written aside, renamed when whole. */
-int owed_write_path(const struct options *o, struct error *err);
+int owed_write_path(const struct options *o, struct format_told *told, struct error *err);
 /* Write TEXT instead of a profile, in the same way. */
 int owed_write_text(const struct options *o, const char *text, size_t length, struct error *err);
 

@@ -120,37 +120,36 @@ void recorder_close(void)
 	recorder.recording = NULL;
 }
 
-int recorder_complete(struct error *err)
+static int none(struct error *err)
 {
-	if (!recorder.recording)
-		return error_set(err, ENOENT, "no recording is written in this process: that begins with sampling; "
-				 "start with -f FILE.jfr (agent: file=FILE.jfr)");
-	if (!recorder.ended)
-		return recording_flush(recorder.recording, err);
-	if (recorder.error.code)
-		*err = recorder.error;
-	return -recorder.error.code;
+	return error_set(err, ENOENT, "no recording is written in this process: that begins with sampling; "
+			 "start with -f FILE.jfr (agent: file=FILE.jfr)");
 }
 
-int recorder_copy(struct buffer *out, struct error *err)
+/* Why something is missing in one that has ended. */
+static int ended_well(struct error *err)
 {
-	int rc = recorder_complete(err);
+	if (recorder.ended && recorder.error.code)
+		*err = recorder.error;
+	return recorder.ended ? -recorder.error.code : 0;
+}
+
+int recorder_complete(struct recording_books *books, struct error *err)
+{
+	int rc = recorder.recording ? ended_well(err) : none(err);
+
+	return rc ? rc : recording_flush(recorder.recording, books, err);
+}
+
+int recorder_copy(struct buffer *out, struct recording_books *books, struct error *err)
+{
+	int rc = recorder.recording ? ended_well(err) : none(err);
 
 	if (rc == 0)
-		rc = recording_copy(recorder.recording, out, err);
+		rc = recording_copy(recorder.recording, out, books, err);
 	if (rc == 0 && out->failed)
 		return error_set(err, out->failed, "cannot write the result: %s", error_text(out->failed));
 	return rc;
-}
-
-uint64_t recorder_samples(void)
-{
-	struct recording_totals totals = {0};
-
-	if (!recorder.recording)
-		return UINT64_MAX;
-	recording_totals(recorder.recording, &totals);
-	return totals.samples;
 }
 
 void recorder_status(uint64_t *bytes, uint64_t *unwritten)

@@ -31,12 +31,13 @@ bool recorder_end(struct error *err);
  */
 void recorder_append(int file, struct error *err);
 void recorder_close(void);
-/* Everything stored so far is in the file. -ENOENT: there is no recording; else why something is missing. */
-int recorder_complete(struct error *err);
+/*
+ * Everything stored so far is in the file; BOOKS (RECORD_EVENTS of them) say what that is. -ENOENT: there is no
+ * recording; else why something is missing.
+ */
+int recorder_complete(struct recording_books *books, struct error *err);
 /* Append the file, complete, to OUT. The same. */
-int recorder_copy(struct buffer *out, struct error *err);
-/* Samples that are in the file; UINT64_MAX without a recording. */
-uint64_t recorder_samples(void);
+int recorder_copy(struct buffer *out, struct recording_books *books, struct error *err);
 /* Bytes of the file and samples that are not in it; 0, 0 without a recording. */
 void recorder_status(uint64_t *bytes, uint64_t *unwritten);
 

@@ -10,6 +10,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "agent/trace_work.h"
+#include "format/format.h"
 #include "options/options.h"
 
 struct session_status {
@@ -68,16 +69,15 @@ void session_goes_on(bool on);
  */
 int session_stop(struct error *err);
 /*
- * Write the profile in the form that OPTIONS ask for (format, total, lines, threads…) to OUT.
+ * Write the profile in the form that OPTIONS ask for (format, total, lines, threads…) to OUT; TOLD (may be NULL) gets
+ * what is to be said beside it.
  * Works while running and after a stop. -ENOENT: there is no data.
  */
-int session_dump(const struct options *options, struct buffer *out, struct error *err);
-/* How many samples include and exclude of OPTIONS leave in that; UINT64_MAX: none was left out, or there is no data. */
-uint64_t session_left(const struct options *options);
-/* Write what a flight recorder (options.last) holds as a recording into FD, replacing what is there. */
-int session_write_window(const struct options *options, int fd, struct error *err);
+int session_dump(const struct options *options, struct buffer *out, struct format_told *told, struct error *err);
+/* Write what a flight recorder (options.last) holds as a recording into FD, replacing what is there. The same. */
+int session_write_window(const struct options *options, int fd, struct format_told *told, struct error *err);
 /* Everything stored so far is in the recording's file. -ENOENT: there is none; else why something is missing. */
-int session_complete_recording(struct error *err);
+int session_complete_recording(const struct options *options, struct format_told *told, struct error *err);
 /* Close the file of a recording that has ended (it can be copied by session_dump until then). */
 void session_close_recording(void);
 /* False: the session is at work on a command, STATUS is as it was before. Any thread; 200 ms at most. */

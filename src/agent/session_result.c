@@ -35,10 +35,12 @@ static void gather_facts(uint32_t e, struct collector_facts *f)
 	f->own_cpu = session.own_cpu;
 	f->children_cpu = session.children_cpu;
 	if (session_samples()) {
-		f->duration += os_monotonic() - session.resumed_at;
-		f->cpu_time += os_process_cpu() - session.cpu_at_start;
-		f->own_cpu += records_own_cpu() - session.own_at_start;
-		f->children_cpu += os_children_cpu() - session.children_at_start;
+		f->clocks = (struct collector_clocks){os_monotonic(), os_process_cpu(), records_own_cpu(),
+						      os_children_cpu(), event->counts.counted};
+		f->duration += f->clocks.time - session.resumed_at;
+		f->cpu_time += f->clocks.cpu - session.cpu_at_start;
+		f->own_cpu += f->clocks.own - session.own_at_start;
+		f->children_cpu += f->clocks.children - session.children_at_start;
 	}
 	f->event = event->event.name;
 	f->engine = event->engine;
@@ -60,6 +62,19 @@ static void gather_facts(uint32_t e, struct collector_facts *f)
 	agent_window_facts(&session.options, &session.windows, session_samples(), &f->window);
 }
 
+/* What is known now of each event. Lock held. */
+static void gather_all(struct collector_facts *facts)
+{
+	uint32_t e;
+
+	if (session_samples()) {
+		jvm_name_threads();
+		session_note_counts(false);
+	}
+	for (e = 0; e < session.event_count; e++)
+		gather_facts(e, &facts[e]);
+}
+
 /* The event that O wants to see: its number, session.event_count for all of them, or a negative errno. */
 static int shown_event(const struct options *o, struct error *err)
 {
@@ -77,20 +92,14 @@ static int shown_event(const struct options *o, struct error *err)
 }
 
 /* Views of events FROM up to, not including, TO. */
-static int take_views(const struct options *o, uint32_t from, uint32_t to, struct profile **views,
-		      struct error *err)
+static int take_views(const struct options *o, const struct collector_facts *facts, uint32_t from, uint32_t to,
+		      struct profile **views, struct error *err)
 {
-	struct collector_facts facts;
 	uint32_t e;
 
-	if (session_samples()) {
-		jvm_name_threads();
-		session_note_counts(false);
-	}
 	for (e = from; e < to; e++) {
-		gather_facts(e, &facts);
-		views[e - from] = session.ring ? ring_view(session.ring, session.account, e, &facts)
-					       : collector_view(session.account, e, &facts);
+		views[e - from] = session.ring ? ring_view(session.ring, session.account, e, &facts[e])
+					       : collector_view(session.account, e, &facts[e]);
 		if (!views[e - from])
 			return error_set(err, ENOMEM, "out of memory for the result");
 		if (o->title[0])
@@ -99,28 +108,96 @@ static int take_views(const struct options *o, uint32_t from, uint32_t to, struc
 	return 0;
 }
 
-static int take_result(const struct options *o, struct profile **views, uint32_t *count, struct error *err)
+/* Those that O wants to see: *COUNT of them, the first of event *FROM. Lock held. */
+static int take_wanted(const struct options *o, const struct collector_facts *facts, struct profile **views,
+		       uint32_t *from, uint32_t *count, struct error *err)
 {
-	int rc = -ENOENT;
+	int event;
 
 	*count = 0;
-	pthread_mutex_lock(&session.lock);
 	if (!session.account)
-		error_set(err, ENOENT, "there are no samples: profiling has not been started in this process");
-	else
-		rc = shown_event(o, err);
-	if (rc >= 0) {
-		bool all = (uint32_t)rc == session.event_count;
+		return error_set(err, ENOENT, "there are no samples: profiling has not been started in this process");
+	event = shown_event(o, err);
+	if (event < 0)
+		return event;
+	*from = (uint32_t)event % session.event_count;
+	*count = (uint32_t)event == session.event_count ? session.event_count : 1;
+	return take_views(o, facts, *from, *from + *count, views, err);
+}
 
-		*count = all ? session.event_count : 1;
-		rc = take_views(o, all ? 0 : (uint32_t)rc, all ? session.event_count : (uint32_t)rc + 1,
-				views, err);
+static void free_views(struct profile **views, uint32_t count)
+{
+	while (count-- > 0)
+		collector_view_free(views[count]);
+}
+
+/* P's counts are those that a recording holds, which may be older; FACTS were gathered before it was complete. */
+static void count_as_recorded(struct profile *p, const struct collector_facts *facts, const struct recording_books *b)
+{
+	struct collector_facts then = *facts;
+	unsigned i;
+
+	if (b->clocks.time) {
+		collector_advance(&then, &b->clocks);
+		p->duration = then.duration;
+		p->cpu_time = then.cpu_time;
+		p->own_cpu = then.own_cpu;
+		p->children_cpu = then.children_cpu;
+		p->counted = then.counted;
 	}
-	pthread_mutex_unlock(&session.lock);
+	if (b->window_cpu) {
+		p->cpu_time = b->window_cpu;
+		p->own_cpu = b->window_own;
+	}
+
+	p->stored = p->taken = b->stored;
+	p->weight_stored = b->weight;
+	p->complete = b->complete;
+	p->effective_interval = b->stored ? b->weight / b->stored : 0;
+	p->ambiguous = MIN(p->ambiguous, b->stored);
+	memcpy(p->lost, b->lost, sizeof(p->lost));
+	memcpy(p->lost_weight, b->lost_weight, sizeof(p->lost_weight));
+	for (i = 0; i < LOSS_REASONS; i++)
+		p->taken += b->lost[i];
+	p->left_out = b->left_out.samples;
+	p->left_out_weight = b->left_out.weight;
+	p->unsampled = format_unsampled(p);
+}
+
+/* What is to be said beside a recording as BOOKS say, with FACTS from before. Lock held. */
+static void tell_recorded(const struct options *o, const struct collector_facts *facts,
+			  const struct recording_books *books, struct format_told *told)
+{
+	struct profile *views[RECORD_EVENTS] = {NULL};
+	uint32_t from = 0, count = 0, e;
+	struct error ignored;
+
+	if (!told)
+		return;
+	if (take_wanted(o, facts, views, &from, &count, &ignored) == 0) {
+		for (e = 0; e < count; e++)
+			count_as_recorded(views[e], &facts[from + e], &books[from + e]);
+		format_tell((const struct profile *const *)views, count, told);
+		told->filtered = o->include[0] || o->exclude[0];
+	}
+	free_views(views, count);
+}
+
+/* Append the recording, complete, to OUT (NULL: its file is the result). Lock held. */
+static int complete_and_tell(const struct options *o, struct buffer *out, struct format_told *told, struct error *err)
+{
+	struct collector_facts facts[RECORD_EVENTS];
+	struct recording_books books[RECORD_EVENTS];
+	int rc;
+
+	gather_all(facts);
+	rc = out ? recorder_copy(out, books, err) : recorder_complete(books, err);
+	if (rc == 0)
+		tell_recorded(o, facts, books, told);
 	return rc;
 }
 
-static int copy_recording(const struct options *o, struct buffer *out, struct error *err)
+static int copy_recording(const struct options *o, struct buffer *out, struct format_told *told, struct error *err)
 {
 	int rc;
 
@@ -129,45 +206,61 @@ static int copy_recording(const struct options *o, struct buffer *out, struct er
 		rc = error_set(err, EINVAL, "include, exclude: what a recording holds is chosen when it begins; "
 			       "`jstrobe convert` takes a part of it");
 	else
-		rc = recorder_copy(out, err);
+		rc = complete_and_tell(o, out, told, err);
 	pthread_mutex_unlock(&session.lock);
 	return rc;
 }
 
-int session_write_window(const struct options *o, int fd, struct error *err)
+/* The last samples as a recording into FILE, which becomes its own. Lock held. */
+static int write_window(const struct options *o, int file, struct format_told *told, struct error *err)
 {
 	struct engine_event *events = calloc(RECORD_EVENTS, sizeof(*events));
-	struct recording *r = NULL;
-	int file = fcntl(fd, F_DUPFD_CLOEXEC, 0), rc = 0;
+	struct collector_facts facts[RECORD_EVENTS];
+	struct recording_books books[RECORD_EVENTS];
+	struct recording *r;
 	uint32_t e;
+	int rc;
 
-	pthread_mutex_lock(&session.lock);
-	if (!events || file < 0)
-		rc = error_set(err, events ? errno : ENOMEM, "no memory or descriptor for the recording");
-	else if (!session.ring)
-		rc = error_set(err, ENOENT, "no flight recorder (--last) runs in this process");
-	for (e = 0; rc == 0 && e < session.event_count; e++)
-		events[e] = session.events[e].event;
-	if (rc == 0)
-		r = recorder_open(o, events, session.event_count, false, ring_since(session.ring), file, err);
-	else if (file >= 0)
+	if (!events) {
 		close(file);
-	if (r)
-		rc = recording_write_ring(r, session.account, session.ring, err);
-	else if (rc == 0)
-		rc = -err->code;
-	recording_free(r);
-	pthread_mutex_unlock(&session.lock);
+		return error_set(err, ENOMEM, "out of memory for the recording");
+	}
+	for (e = 0; e < session.event_count; e++)
+		events[e] = session.events[e].event;
+	r = recorder_open(o, events, session.event_count, false, ring_since(session.ring), file, err);
 	free(events);
+	if (!r)
+		return -err->code;
+	gather_all(facts);
+	rc = recording_write_ring(r, session.account, session.ring, books, err);
+	recording_free(r);
+	if (rc == 0)
+		tell_recorded(o, facts, books, told);
 	return rc;
 }
 
-int session_complete_recording(struct error *err)
+int session_write_window(const struct options *o, int fd, struct format_told *told, struct error *err)
+{
+	int file, rc;
+
+	pthread_mutex_lock(&session.lock);
+	file = session.ring ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
+	if (!session.ring)
+		rc = error_set(err, ENOENT, "no flight recorder (--last) runs in this process");
+	else if (file < 0)
+		rc = error_set(err, errno, "no descriptor for the recording");
+	else
+		rc = write_window(o, file, told, err);
+	pthread_mutex_unlock(&session.lock);
+	return rc;
+}
+
+int session_complete_recording(const struct options *o, struct format_told *told, struct error *err)
 {
 	int rc;
 
 	pthread_mutex_lock(&session.lock);
-	rc = recorder_complete(err);
+	rc = complete_and_tell(o, NULL, told, err);
 	pthread_mutex_unlock(&session.lock);
 	return rc;
 }
@@ -181,70 +274,44 @@ void session_close_recording(void)
 }
 
 /* True if the session counts calls: then *RC tells whether its result is in OUT. */
-static bool dump_trace(const struct options *o, struct buffer *out, int *rc, struct error *err)
+static bool dump_trace(const struct options *o, struct buffer *out, struct format_told *told, int *rc,
+		       struct error *err)
 {
 	bool tracing;
 
 	pthread_mutex_lock(&session.lock);
 	tracing = session.tracing;
 	if (tracing)
-		*rc = trace_dump(o, out, err);
+		*rc = trace_dump(o, out, told, err);
 	pthread_mutex_unlock(&session.lock);
 	return tracing;
 }
 
-int session_dump(const struct options *o, struct buffer *out, struct error *err)
+int session_dump(const struct options *o, struct buffer *out, struct format_told *told, struct error *err)
 {
 	const struct format *format = format_by_name(o->format[0] ? o->format : "text");
 	struct format_options how = derive_format(o);
+	struct collector_facts facts[RECORD_EVENTS];
 	struct profile *views[RECORD_EVENTS] = {NULL};
-	uint32_t count, i;
+	uint32_t from, count;
 	int rc;
 
 	if (!format)
 		return error_set(err, EINVAL, "unknown output format: %s", o->format);
-	if (dump_trace(o, out, &rc, err))
+	if (dump_trace(o, out, told, &rc, err))
 		return rc;
 	if (strcmp(format->name, "jfr") == 0)
-		return copy_recording(o, out, err);
-	rc = take_result(o, views, &count, err);
+		return copy_recording(o, out, told, err);
+	pthread_mutex_lock(&session.lock);
+	gather_all(facts);
+	rc = take_wanted(o, facts, views, &from, &count, err);
+	pthread_mutex_unlock(&session.lock);
 	if (rc == 0)
-		format_write(format, (const struct profile *const *)views, count, &how, out);
-	for (i = 0; i < count; i++)
-		collector_view_free(views[i]);
+		format_write(format, (const struct profile *const *)views, count, &how, out, told);
+	free_views(views, count);
 	if (rc == 0 && out->failed)
 		return error_set(err, out->failed, "cannot write the result: %s", error_text(out->failed));
 	return rc;
-}
-
-static uint64_t recorded_samples(void)
-{
-	uint64_t samples;
-
-	pthread_mutex_lock(&session.lock);
-	samples = recorder_samples();
-	pthread_mutex_unlock(&session.lock);
-	return samples;
-}
-
-uint64_t session_left(const struct options *o)
-{
-	struct format_options how = derive_format(o);
-	struct profile *views[RECORD_EVENTS] = {NULL};
-	uint64_t left = UINT64_MAX;
-	struct error ignored;
-	uint32_t count, i;
-
-	if ((!o->include[0] && !o->exclude[0]) || o->instrument[0])
-		return UINT64_MAX;
-	/* a recording was filtered sample by sample */
-	if (strcmp(o->format, "jfr") == 0 && !o->last)
-		return recorded_samples();
-	if (take_result(o, views, &count, &ignored) == 0)
-		left = format_left((const struct profile *const *)views, count, &how);
-	for (i = 0; i < count; i++)
-		collector_view_free(views[i]);
-	return left;
 }
 
 /* "perf,wall-marker". Lock held. */

@@ -405,28 +405,32 @@ void trace_vm_death(void)
 	trace_work_vm_death();
 }
 
-static void write_result(const struct calls *c, const struct options *o, struct buffer *out)
+static void write_result(const struct calls *c, const struct options *o, struct buffer *out, struct format_told *told)
 {
 	struct calls_style style = {
 		.title = o->title, .total = o->total, .reverse = o->reverse, .inverted = o->inverted, .hot = o->flat,
 	};
 
 	calls_write(c, o->format, &style, out);
+	if (!told)
+		return;
+	calls_write(c, "loss", &style, &told->losses);
+	told->taken = told->stored = c->count;
 }
 
-int trace_dump(const struct options *o, struct buffer *out, struct error *err)
+int trace_dump(const struct options *o, struct buffer *out, struct format_told *told, struct error *err)
 {
 	struct calls now = {.pid = 0};
 
 	if (trace.has_result) {
-		write_result(&trace.result, o, out);
+		write_result(&trace.result, o, out, told);
 	} else if (trace.running && !trace.waiting) {
 		measure_again();
 		if (read_trees(&now, o->threads)) {
 			trace_result_free(&now);
 			return error_set(err, ENOMEM, "out of memory for the result");
 		}
-		write_result(&now, o, out);
+		write_result(&now, o, out, told);
 		trace_result_free(&now);
 	} else {
 		return error_set(err, ENOENT, "no calls have been counted");

@@ -20,7 +20,7 @@ static bool holds_several(const struct format *f)
 }
 
 static int write_profiles(const struct conversion *c, const struct format *f, const struct options *o,
-			  const struct result *result, struct error *err)
+			  const struct result *result, struct format_told *told, struct error *err)
 {
 	struct format_options options = reading_shape(o, result_colour(result));
 	const struct profile *const *profiles;
@@ -31,42 +31,28 @@ static int write_profiles(const struct conversion *c, const struct format *f, co
 	buffer_init(&out, result->fd);
 	out.most = convert_most_bytes(c);
 	profiles = convert_profiles(c, &count);
-	format_write(f, profiles, count, &options, &out);
+	format_write(f, profiles, count, &options, &out, told);
 	rc = buffer_flush(&out);
 	buffer_free(&out);
 	return rc ? reading_write_failed(rc, out.most, err) : 0;
 }
 
-/* Whether the patterns left anything of what is shown. */
-static int check_left(const struct conversion *c, const struct options *o, struct error *err)
-{
-	struct format_options options = reading_shape(o, false);
-	const struct profile *const *profiles;
-	uint64_t stored = 0;
-	uint32_t count, i;
-
-	if (!o->include[0] && !o->exclude[0])
-		return 0;
-	profiles = convert_profiles(c, &count);
-	for (i = 0; i < count; i++)
-		stored += profiles[i]->stored;
-	return report_left(o, format_left(profiles, count, &options), stored, err);
-}
-
 static int make_profile(const char *in, struct options *o, struct result *result, struct error *err)
 {
 	const struct format *f = format_by_name(o->format);
+	struct format_told told = FORMAT_TOLD_INIT;
 	struct conversion *c = NULL;
 	int rc = convert_read(in, o, !holds_several(f), &c, err);
 
 	if (rc == 0)
-		rc = write_profiles(c, f, o, result, err);
+		rc = write_profiles(c, f, o, result, &told, err);
 	if (rc == 0)
 		rc = result_keep(result, -1, err);
 	if (rc == 0) {
 		reading_notes(convert_notes(c));
-		rc = check_left(c, o, err);
+		rc = told.filtered ? report_left(o, told.left, told.stored, err) : 0;
 	}
+	buffer_free(&told.losses);
 	if (c)
 		convert_free(c);
 	return rc;

@@ -75,9 +75,7 @@ static int check_matched(const struct options *o, const char *answer, struct err
 	int rc = 0;
 
 	if (control_value(answer, "left", left, sizeof(left)))
-		/* while it runs most samples of threads that wait are of runs that go on */
-		rc = report_left(o, strtoull(left, NULL, 10), control_number(answer, "stored") +
-				 control_number(answer, "open"), err);
+		rc = report_left(o, strtoull(left, NULL, 10), control_number(answer, "left_of"), err);
 	return rc ? rc : check_methods(o, answer, err);
 }
 

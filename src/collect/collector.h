@@ -32,8 +32,18 @@ struct collector_options {
 	uint64_t renew_at;     /* test knob: bytes of the account from which it is made anew, 0 = the default */
 };
 
+/* What grows while an event is sampled, by the clocks of one moment. */
+struct collector_clocks {
+	uint64_t time;         /* monotonic; 0: sampling has ended, and nothing grows */
+	uint64_t cpu, own, children; /* as in the facts */
+	uint64_t counted;      /* events by the kernel's own count, in this run */
+};
+/* Those of event number E now. */
+void collector_read_clocks(uint32_t e, struct collector_clocks *clocks);
+
 /* What the agent knows of the session; strings are copied into the profile view by reference. */
 struct collector_facts {
+	struct collector_clocks clocks; /* as of these facts: a result is told with those of the moment it is taken at */
 	const char *event, *engine, *main_class, *jdk, *title;
 	bool in_events;        /* weights are events, else ns */
 	bool wall;             /* … of wall time, else of CPU time */
@@ -46,6 +56,8 @@ struct collector_facts {
 	uint32_t threads_perf, threads_timer, threads_refused, raised, stretched;
 	struct profile_window window;
 };
+/* FACTS are as of CLOCKS now. */
+void collector_advance(struct collector_facts *facts, const struct collector_clocks *clocks);
 
 /* An empty account. NULL when out of memory. */
 struct collector *collector_new(const struct collector_options *o);

@@ -109,17 +109,23 @@ int recording_begin(struct recording *r, struct collector *c, const struct recor
 	return rc;
 }
 
-int recording_flush(struct recording *r, struct error *err)
+/* Lock held. */
+static int flush(struct recording *r, struct recording_books *books, struct error *err)
 {
-	int rc = 0;
-
-	pthread_mutex_lock(&r->lock);
 	if (r->running)
 		recording_turn(r, URGENCY_FLUSH);
-	if (r->failed.code) {
+	memcpy(books, r->books, sizeof(r->books));
+	if (r->failed.code)
 		*err = r->failed;
-		rc = -err->code;
-	}
+	return -r->failed.code;
+}
+
+int recording_flush(struct recording *r, struct recording_books *books, struct error *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&r->lock);
+	rc = flush(r, books, err);
 	pthread_mutex_unlock(&r->lock);
 	return rc;
 }
@@ -135,23 +141,20 @@ static int open_to_read(const struct recording *r)
 	return open(self, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 }
 
-int recording_copy(struct recording *r, struct buffer *out, struct error *err)
+/* Lock held. */
+static int copy(const struct recording *r, struct buffer *out, struct error *err)
 {
+	uint64_t at = 0, size = jfr_size(r->jfr) + r->appended;
+	int fd = open_to_read(r);
 	char bytes[16384];
-	uint64_t at = 0, size;
 	ssize_t n = 1;
-	int fd;
 
-	pthread_mutex_lock(&r->lock);
-	size = jfr_size(r->jfr) + r->appended;
-	fd = open_to_read(r);
 	while (fd >= 0 && at < size && n > 0) {
 		n = pread(fd, bytes, MIN(sizeof(bytes), size - at), (off_t)at);
 		if (n > 0)
 			buffer_append(out, bytes, (size_t)n);
 		at += n > 0 ? (uint64_t)n : 0;
 	}
-	pthread_mutex_unlock(&r->lock);
 	if (fd < 0)
 		return error_set(err, errno, "the recording is a file that this process can only write to: %s; copy "
 				 "that file, it holds all of it", error_text(errno));
@@ -160,6 +163,18 @@ int recording_copy(struct recording *r, struct buffer *out, struct error *err)
 		return error_set(err, n ? errno : EIO, "the recording cannot be read back: %s",
 			       n ? error_text(errno) : "it is shorter than what was written");
 	return 0;
+}
+
+int recording_copy(struct recording *r, struct buffer *out, struct recording_books *books, struct error *err)
+{
+	int rc;
+
+	pthread_mutex_lock(&r->lock);
+	rc = flush(r, books, err);
+	if (rc == 0)
+		rc = copy(r, out, err);
+	pthread_mutex_unlock(&r->lock);
+	return rc;
 }
 
 int recording_end(struct recording *r, struct error *err)

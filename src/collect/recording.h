@@ -66,6 +66,14 @@ void recording_fact(struct recording *r, unsigned type, const struct jfr_value *
 struct recording_clocks {
 	uint64_t cpu, own;
 };
+/* What a file holds of an event, and what it tells of the rest. There are RECORD_EVENTS of them for a file. */
+struct recording_books {
+	uint64_t stored, weight, complete;
+	struct collector_clocks clocks;     /* when these were read; all 0: sampling had ended, or it is a window */
+	uint64_t window_cpu, window_own;    /* CPU time of the process and of jstrobe's threads in a window; else 0 */
+	struct recording_left_out left_out; /* of the stored */
+	uint64_t lost[LOSS_REASONS], lost_weight[LOSS_REASONS];
+};
 /* From here on samples of C go into it. */
 int recording_begin(struct recording *r, struct collector *c, const struct recording_clocks *clocks, struct error *err);
 /* All threads there were have been found: those found from now on are new ones. */
@@ -75,11 +83,12 @@ void recording_threads_known(struct recording *r);
  * something is missing.
  */
 struct ring;
-int recording_write_ring(struct recording *r, struct collector *c, struct ring *ring, struct error *err);
-/* Everything stored so far is in the file afterwards. 0, or why something is missing there. */
-int recording_flush(struct recording *r, struct error *err);
-/* Append what the file holds so far to OUT. */
-int recording_copy(struct recording *r, struct buffer *out, struct error *err);
+int recording_write_ring(struct recording *r, struct collector *c, struct ring *ring, struct recording_books *books,
+			 struct error *err);
+/* Everything stored so far is in the file afterwards, which holds what BOOKS say. 0, or why something is missing. */
+int recording_flush(struct recording *r, struct recording_books *books, struct error *err);
+/* The same, and append the file to OUT. */
+int recording_copy(struct recording *r, struct buffer *out, struct recording_books *books, struct error *err);
 /*
  * The end (after collector_stop): the last samples are written. Why something is missing, or 0. -EINPROGRESS: its
  * thread has not ended, as the disk does not answer; this can be called again.

@@ -88,6 +88,7 @@ struct recording {
 	struct loss_totals told[RECORD_EVENTS]; /* losses that are in the file */
 	struct shown shown;       /* include and exclude; with both locks */
 	struct recording_left_out left_out[RECORD_EVENTS]; /* by them */
+	struct recording_books books[RECORD_EVENTS]; /* as of the last flush */
 	uint64_t windows;         /* of those that `begin` and `end` make, that are in the file */
 	uint64_t samples;         /* written */
 	uint32_t chunks;
@@ -127,6 +128,12 @@ void recording_put_windows(struct recording *r);
 /* The events at a chunk's begin. The books as they stand, at its end: collector's lock held. */
 void recording_put_facts(struct recording *r, uint64_t now);
 void recording_put_counters(struct recording *r, uint64_t now);
+/*
+ * The books of what the account holds, all of which is about to be in the file; and, once that is put, of what was left
+ * out and lost. In between frames are named, and the account goes on. Both locks held.
+ */
+void recording_count_stored(struct recording *r);
+void recording_count_rest(struct recording *r);
 /* What was lost since the file was last told, by event and reason. Both locks held. */
 void recording_put_losses(struct recording *r, uint64_t now);
 /* What is in r->batch; samples whose frames have no name yet wait, unless EVERYTHING is to go. Both locks held. */

@@ -1,6 +1,8 @@
 /*
  * recording_put.c - what was handed to a recording becomes its events.
  */
+#include <string.h>
+
 #include "collect/recording_inner.h"
 #include "collect/ring.h"
 #include "engine/engine.h"
@@ -193,9 +195,45 @@ static struct recording_sums account_sums(const struct recording *r, uint32_t e)
 	return (struct recording_sums){a->stored, a->weight_stored, a->complete};
 }
 
+static struct recording_sums stored_sums(const struct recording *r, uint32_t e)
+{
+	return r->window ? r->put[e] : account_sums(r, e);
+}
+
+void recording_count_stored(struct recording *r)
+{
+	uint32_t e;
+
+	for (e = 0; e < r->collector->options.events; e++) {
+		struct recording_sums stored = stored_sums(r, e);
+
+		r->books[e].stored = stored.samples;
+		r->books[e].weight = stored.weight;
+		r->books[e].complete = stored.complete;
+		r->books[e].clocks = (struct collector_clocks){0};
+		if (!r->window && r->collector->running)
+			collector_read_clocks(e, &r->books[e].clocks);
+	}
+}
+
+void recording_count_rest(struct recording *r)
+{
+	uint32_t e;
+
+	for (e = 0; e < r->collector->options.events; e++) {
+		struct recording_books *b = &r->books[e];
+
+		b->left_out = r->left_out[e];
+		b->window_cpu = r->window ? r->window->cpu : 0;
+		b->window_own = r->window ? r->window->own : 0;
+		memcpy(b->lost, r->told[e].count, sizeof(b->lost));
+		memcpy(b->lost_weight, r->told[e].weight, sizeof(b->lost_weight));
+	}
+}
+
 static void put_counters(struct recording *r, uint32_t e, uint64_t cpu, uint64_t own, uint64_t now)
 {
-	struct recording_sums stored = r->window ? r->put[e] : account_sums(r, e);
+	struct recording_sums stored = stored_sums(r, e);
 	struct loss_totals all;
 	uint64_t lost = 0, weight = 0;
 	int i;

@@ -3,6 +3,7 @@
  */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "collect/recording_inner.h"
 #include "collect/ring.h"
@@ -69,11 +70,14 @@ static void close_books(struct recording *r)
 	pthread_mutex_lock(&r->collector->lock);
 	recording_put_losses(r, now);
 	recording_put_counters(r, now);
+	recording_count_stored(r);
+	recording_count_rest(r);
 	r->collector->pinned--;
 	pthread_mutex_unlock(&r->collector->lock);
 }
 
-int recording_write_ring(struct recording *r, struct collector *c, struct ring *ring, struct error *err)
+int recording_write_ring(struct recording *r, struct collector *c, struct ring *ring, struct recording_books *books,
+			 struct error *err)
 {
 	struct writing w = {r, err, 0};
 	struct ring *copy;
@@ -87,6 +91,7 @@ int recording_write_ring(struct recording *r, struct collector *c, struct ring *
 	ring_free(copy);
 	write_slice(&w);
 	close_books(r);
+	memcpy(books, r->books, sizeof(r->books));
 	if (w.rc == 0)
 		w.rc = jfr_finish(r->jfr, os_monotonic(), err);
 	if (w.rc == 0 && r->dropped)

@@ -46,12 +46,16 @@ static void gather(struct recording *r, enum urgency urgency, uint64_t now)
 		account_up_to_now(c);
 	}
 	recording_take_over(r);
+	if (everything)
+		recording_count_stored(r);
 	name_frames(r, everything, now);
 	recording_put_batch(r, everything);
 	recording_put_losses(r, now);
 	recording_put_windows(r);
 	if (urgency == URGENCY_END)
 		recording_put_counters(r, now);
+	if (everything)
+		recording_count_rest(r);
 	pthread_mutex_unlock(&c->lock);
 	pthread_mutex_unlock(&c->images);
 }
@@ -109,7 +113,10 @@ static int rotate(struct recording *r, uint64_t now, struct error *err)
 
 	pthread_mutex_lock(&c->lock);
 	renew(r);
+	recording_count_stored(r);
+	recording_put_losses(r, now);
 	recording_put_counters(r, now);
+	recording_count_rest(r);
 	pthread_mutex_unlock(&c->lock);
 	rc = jfr_rotate(r->jfr, os_realtime(), now, err);
 	if (rc)

@@ -446,12 +446,43 @@ struct profile *collect_fill_view(struct collector *c, uint32_t e, const struct 
 	return NULL;
 }
 
+void collector_read_clocks(uint32_t e, struct collector_clocks *clocks)
+{
+	struct engine_counts counts;
+
+	engine_count(e, &counts);
+	*clocks = (struct collector_clocks){os_monotonic(), os_process_cpu(), records_own_cpu(), os_children_cpu(),
+					    counts.counted};
+}
+
+void collector_advance(struct collector_facts *f, const struct collector_clocks *clocks)
+{
+	const struct collector_clocks before = f->clocks;
+
+	if (!before.time || !clocks->time)
+		return;
+	f->duration += clocks->time - before.time;
+	f->cpu_time += clocks->cpu - before.cpu;
+	f->own_cpu += clocks->own - before.own;
+	f->children_cpu += clocks->children - before.children;
+	if (f->counted)
+		f->counted += clocks->counted - before.counted;
+	f->clocks = *clocks;
+}
+
+/* Names that are looked up may take seconds, in which the clocks go on: they are read as the account is. */
 struct profile *collector_view(struct collector *c, uint32_t e, const struct collector_facts *facts)
 {
+	struct collector_facts now = *facts;
+	struct collector_clocks clocks;
 	struct profile *p;
 
 	collect_all_and_lock(c);
-	p = collect_fill_view(c, e, facts);
+	if (facts->clocks.time) {
+		collector_read_clocks(e, &clocks);
+		collector_advance(&now, &clocks);
+	}
+	p = collect_fill_view(c, e, &now);
 	pthread_mutex_unlock(&c->lock);
 	return p;
 }

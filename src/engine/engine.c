@@ -482,6 +482,9 @@ static void count_one(struct thread_record *r)
 
 void engine_count(uint32_t e, struct engine_counts *c)
 {
+	static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER; /* the session's thread and that of a recording ask */
+
+	pthread_mutex_lock(&one);
 	memset(&counting, 0, sizeof(counting));
 	counting_event = e;
 	records_each(count_one);
@@ -489,6 +492,7 @@ void engine_count(uint32_t e, struct engine_counts *c)
 	counting.stretched = atomic_load(&zone.stretched[e]);
 	counting.counted += counted[e];
 	*c = counting;
+	pthread_mutex_unlock(&one);
 }
 
 const char *engine_in_force(uint32_t e)

@@ -38,16 +38,24 @@ struct format {
 	void (*write)(const struct profile *, const struct format_options *, struct buffer *out);
 };
 
+/* What is to be said beside a result, of the very samples that it holds. */
+struct format_told {
+	struct buffer losses;  /* what happened to the samples, a line an event */
+	uint64_t taken, stored;
+	bool filtered;         /* there were patterns: then they left LEFT of STORED samples */
+	uint64_t left;
+};
+#define FORMAT_TOLD_INIT {.losses = BUFFER_INIT}
+
 /*
  * Write what the filters of OPTIONS leave of COUNT profiles, one of each event of a session: JSON and the
  * page as one document that holds them all, texts one after the other, collapsed stacks with the event
- * as root frame. Errors stay in OUT. Normal code.
+ * as root frame. Errors stay in OUT. TOLD (NULL: no one asks) is filled in. Normal code.
  */
 void format_write(const struct format *f, const struct profile *const *profiles, uint32_t count,
-		  const struct format_options *options, struct buffer *out);
-
-/* Stored samples of PROFILES that the filters of OPTIONS leave. Normal code. */
-uint64_t format_left(const struct profile *const *profiles, uint32_t count, const struct format_options *options);
+		  const struct format_options *options, struct buffer *out, struct format_told *told);
+/* Fill in TOLD alone, of a result without patterns. Normal code. */
+void format_tell(const struct profile *const *profiles, uint32_t count, struct format_told *told);
 
 /* All formats, ended by an entry with name NULL (made from formats.def). */
 extern const struct format formats[];

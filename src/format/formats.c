@@ -60,9 +60,34 @@ static void write_all(const struct format *f, const struct profile *const *profi
 		buffer_puts(out, "]}\n");
 }
 
+void format_tell(const struct profile *const *profiles, uint32_t count, struct format_told *told)
+{
+	struct format_options options = {.event = count > 1};
+	uint32_t i;
+
+	buffer_clean_begin(&told->losses);
+	for (i = 0; i < count; i++) {
+		format_loss(profiles[i], &options, &told->losses);
+		told->taken += profiles[i]->taken;
+		told->stored += profiles[i]->stored;
+		told->left += profiles[i]->stored - profiles[i]->left_out;
+	}
+	buffer_clean_end(&told->losses);
+}
+
+static void write_and_tell(const struct format *f, const struct profile *const *shown, uint32_t count,
+			   const struct format_options *options, struct buffer *out, struct format_told *told)
+{
+	write_all(f, shown, count, options, out);
+	if (!told)
+		return;
+	format_tell(shown, count, told);
+	told->filtered = filter_is_set(options);
+}
+
 /* What the filters leave of SHOWN, in place. */
 static void write_filtered(const struct format *f, const struct profile **shown, uint32_t count,
-			   const struct format_options *options, struct buffer *out)
+			   const struct format_options *options, struct buffer *out, struct format_told *told)
 {
 	struct profile *views = calloc(count, sizeof(*views));
 	uint32_t i = 0;
@@ -73,7 +98,7 @@ static void write_filtered(const struct format *f, const struct profile **shown,
 		shown[i] = &views[i];
 	}
 	if (i == count)
-		write_all(f, shown, count, options, out);
+		write_and_tell(f, shown, count, options, out, told);
 	else
 		out->failed = out->failed ? out->failed : ENOMEM;
 	while (i-- > 0)
@@ -82,7 +107,7 @@ static void write_filtered(const struct format *f, const struct profile **shown,
 }
 
 void format_write(const struct format *f, const struct profile *const *profiles, uint32_t count,
-		  const struct format_options *options, struct buffer *out)
+		  const struct format_options *options, struct buffer *out, struct format_told *told)
 {
 	struct owners *owners = calloc(count, sizeof(*owners));
 	const struct profile **shown = calloc(count, sizeof(*shown));
@@ -100,34 +125,14 @@ void format_write(const struct format *f, const struct profile *const *profiles,
 	if (!f->write || !whole)
 		out->failed = out->failed ? out->failed : whole ? ENOTSUP : ENOMEM;
 	else if (filter_is_set(options))
-		write_filtered(f, shown, count, options, out);
+		write_filtered(f, shown, count, options, out, told);
 	else
-		write_all(f, shown, count, options, out);
+		write_and_tell(f, shown, count, options, out, told);
 	buffer_clean_end(out);
 	for (i = 0; owners && i < count; i++)
 		owners_free(&owners[i]);
 	free(owners);
 	free(shown);
-}
-
-static void put_left(const struct profile *p, const struct format_options *options, struct buffer *out)
-{
-	buffer_printf(out, "%llu ", (unsigned long long)(p->stored - p->left_out));
-}
-
-uint64_t format_left(const struct profile *const *profiles, uint32_t count, const struct format_options *options)
-{
-	static const struct format numbers = {"left", "", "", put_left};
-	struct buffer out = BUFFER_INIT;
-	uint64_t left = 0;
-	char *at;
-
-	format_write(&numbers, profiles, count, options, &out);
-	buffer_putc(&out, '\0');
-	for (at = out.failed ? NULL : out.data; at && at[strspn(at, " \n")];)
-		left += strtoull(at, &at, 10);
-	buffer_free(&out);
-	return left;
 }
 
 /* Whether the space separated LIST holds WORD, in any case. */

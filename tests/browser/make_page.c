@@ -259,7 +259,7 @@ static int write_profile(int argc, char **argv, const char *what)
 	faults.event = "page-faults";
 	faults.in_events = true;
 	faults.interval = 7;
-	format_write(f, both, strcmp(what, "events") ? 1 : 2, &options, &out);
+	format_write(f, both, strcmp(what, "events") ? 1 : 2, &options, &out, NULL);
 	result = buffer_flush(&out);
 	buffer_free(&out);
 	return result ? 1 : 0;

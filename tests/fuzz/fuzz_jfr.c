@@ -47,7 +47,7 @@ static void read_as(const char *path, const struct options *o)
 	FUZZ_CHECK(count > 0);
 	for (i = 0; i < count; i++)
 		check(profiles[i]);
-	format_write(format_by_name("collapsed"), profiles, count, &options, &out);
+	format_write(format_by_name("collapsed"), profiles, count, &options, &out, NULL);
 	FUZZ_CHECK(!out.failed);
 	buffer_free(&out);
 	convert_free(c);

@@ -124,7 +124,7 @@ static inline char *sample_write_text(const struct profile *p, const char *forma
 
 	if (!f)
 		abort();
-	format_write(f, &p, 1, options, &out);
+	format_write(f, &p, 1, options, &out, NULL);
 	buffer_putc(&out, '\0');
 	if (buffer_flush(&out))
 		abort();

@@ -349,7 +349,7 @@ static char *read_by(const char *name, unsigned threads, struct facts *facts, st
 	assert_int_equal(recording_read(&in, &all, fold, facts, false, threads), 0);
 	input_close(&in);
 	assert_int_equal(fold_profile(fold, 0, &p), 0);
-	format_write(format_by_name("collapsed"), &shown, 1, &options, &out);
+	format_write(format_by_name("collapsed"), &shown, 1, &options, &out, NULL);
 	buffer_putc(&out, '\0');
 	assert_int_equal(out.failed, 0);
 	fold_profile_free(&p);

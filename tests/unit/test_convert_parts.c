@@ -224,7 +224,7 @@ static void expect(const char *in, const char *expected)
 	assert_int_equal(convert_read(made_file_of(in, strlen(in)), &o, true, &c, &err), 0);
 	profiles = convert_profiles(c, &count);
 	assert_int_equal(count, 1);
-	format_write(format_by_name("collapsed"), profiles, count, &options, &out);
+	format_write(format_by_name("collapsed"), profiles, count, &options, &out, NULL);
 	buffer_putc(&out, '\0');
 	assert_string_equal(out.data, expected);
 	buffer_free(&out);

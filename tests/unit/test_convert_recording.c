@@ -34,7 +34,7 @@ static char *collapsed(const struct made *m, const struct options *o, bool total
 		buffer_printf(&out, "%s", err.text);
 	} else {
 		profiles = convert_profiles(c, &count);
-		format_write(format_by_name("collapsed"), profiles, count, &options, &out);
+		format_write(format_by_name("collapsed"), profiles, count, &options, &out, NULL);
 		convert_free(c);
 	}
 	buffer_putc(&out, '\0');
@@ -541,7 +541,7 @@ static void account_of_the_recorder(void **state)
 					  "sampled, 1 ms unsampled"));
 	/* and no word of what the recording does not know */
 	loss.length = 0;
-	format_write(format_by_name("text"), convert_profiles(c, &count), 1, &(struct format_options){.total = true}, &loss);
+	format_write(format_by_name("text"), convert_profiles(c, &count), 1, &(struct format_options){.total = true}, &loss, NULL);
 	buffer_putc(&loss, '\0');
 	assert_non_null(strstr(loss.data, "Own CPU time        : 500 µs"));
 	assert_null(strstr(loss.data, "Queues"));

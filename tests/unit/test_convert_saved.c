@@ -114,7 +114,7 @@ static struct buffer collapsed_of(const struct profile *const *profiles, uint32_
 	struct buffer out = BUFFER_INIT;
 	struct format_options options = {.total = true};
 
-	format_write(format_by_name("collapsed"), profiles, count, &options, &out);
+	format_write(format_by_name("collapsed"), profiles, count, &options, &out, NULL);
 	buffer_putc(&out, '\0');
 	assert_int_equal(out.failed, 0);
 	return out;
@@ -133,7 +133,7 @@ static void a_profile_comes_back(void **state)
 	uint32_t count;
 
 	(void)state;
-	format_write(format_by_name("json"), &one, 1, &options, &json);
+	format_write(format_by_name("json"), &one, 1, &options, &json, NULL);
 	c = read_all(&json, json.length, &err);
 	if (!c)
 		fail_msg("%s", err.text);

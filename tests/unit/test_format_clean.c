@@ -76,7 +76,7 @@ static void write_each(const struct profile *p, struct format_options options)
 		if (!f->write || strcmp(f->name, "html") == 0 || strcmp(f->name, "flamegraph") == 0)
 			continue;
 		buffer_init(&out, -1);
-		format_write(f, &p, 1, &options, &out);
+		format_write(f, &p, 1, &options, &out, NULL);
 		assert_true(out.length > 0);
 		assert_clean(&out, options.color);
 		buffer_free(&out);

@@ -68,7 +68,7 @@ static struct buffer write_failing(const struct format *f, const struct profile 
 
 	allocations = 0;
 	fail_at = n;
-	format_write(f, &p, 1, &options, &out);
+	format_write(f, &p, 1, &options, &out, NULL);
 	fail_at = 0;
 	return out;
 }

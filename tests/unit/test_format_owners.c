@@ -32,7 +32,7 @@ static void by_owner(const char *format, const struct format_options *options, s
 	};
 	const struct profile *profiles[] = {&p};
 
-	format_write(format_by_name(format), profiles, 1, options, out);
+	format_write(format_by_name(format), profiles, 1, options, out, NULL);
 	buffer_putc(out, '\0');
 	assert_int_equal(out->failed, 0);
 }
