@@ -20,6 +20,21 @@ static void put_trace_status(const struct trace_progress *p, struct buffer *b)
 		      (unsigned long long)p->left_ns);
 }
 
+/* Each event, and by what its threads are sampled. */
+static void put_events(const struct session_status *s, struct buffer *b)
+{
+	uint32_t e;
+
+	buffer_printf(b, "events=%u\n", s->event_count);
+	for (e = 0; e < s->event_count; e++) {
+		const struct session_armed *a = &s->events[e];
+
+		buffer_printf(b, "event_%u=%s\nengine_%u=%s\n", e, a->event, e, a->engine);
+		buffer_printf(b, "of_%u=%s\ninterval_%u=%llu\n", e, a->of, e, (unsigned long long)a->interval);
+		buffer_printf(b, "perf_%u=%u\ntimer_%u=%u\nrefused_%u=%u\n", e, a->perf, e, a->timer, e, a->refused);
+	}
+}
+
 static void put_stream_status(const struct session_status *s, struct buffer *b)
 {
 	buffer_printf(b, "streams=%u\nstreamed=%llu\ndropped=%llu\n", s->streams, (unsigned long long)s->streamed,
@@ -58,6 +73,7 @@ void command_put_status(struct buffer *b)
 	buffer_printf(b, "threads=%u\nthreads_perf=%u\nthreads_timer=%u\nthreads_refused=%u\n"
 		      "queue_bytes=%llu\n", s.threads, s.threads_perf, s.threads_timer, s.threads_refused,
 		      (unsigned long long)s.queue_bytes);
+	put_events(&s, b);
 	pthread_mutex_lock(&noted.lock);
 	buffer_printf(b, "owed=%s\nowner=%d\nformat=%s\nversion=%s\n", noted.owed,
 		      (int)command_owner_pid(), noted.format, JSTROBE_VERSION);

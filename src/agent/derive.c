@@ -41,7 +41,7 @@ static uint64_t interval_of(const char *name, bool first, const struct options *
 {
 	if (o->wall > 1 && strcmp(name, "wall") == 0)
 		return o->wall;
-	if (o->lock > 1 && strcmp(name, "lock") == 0)
+	if (o->lock > 1 && o->lock != OPTIONS_ALL && strcmp(name, "lock") == 0)
 		return o->lock;
 	return first ? o->interval : 0;
 }
@@ -59,6 +59,8 @@ int derive_events(const struct options *o, struct engine_event *events, struct e
 		rc = event_resolve(name, interval_of(name, !count, o), &events[count], err);
 		if (rc)
 			return rc;
+		if (events[count].waits && o->lock == OPTIONS_ALL)
+			events[count].interval = 0;
 		if (events[count].turns == TURNS_CPU && strcmp(o->time, "wall") == 0)
 			events[count].turns = TURNS_WALL;
 		count++;
@@ -90,6 +92,11 @@ struct collector *derive_account(const struct options *o, const struct engine_ev
 		c.waits[e] = events[e].waits;
 	}
 	return collector_new(&c);
+}
+
+bool derive_partial(const struct options *o)
+{
+	return o->filter[0] || o->alluser || o->target_cpu != OPTIONS_ANY_CPU;
 }
 
 struct format_options derive_format(const struct options *o)

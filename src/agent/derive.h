@@ -15,6 +15,8 @@ int derive_events(const struct options *o, struct engine_event *events, struct e
 uint32_t derive_queue(const struct options *o, const struct engine_event *events, uint32_t count);
 /* An empty account for samples of EVENTS as O wants it; NULL when out of memory. */
 struct collector *derive_account(const struct options *o, const struct engine_event *events, uint32_t count);
+/* Whether O asks for a part of what the process does only: of some threads or CPUs, or in user mode. */
+bool derive_partial(const struct options *o);
 /* What of O is the writers' business; borrows its texts. */
 struct format_options derive_format(const struct options *o);
 

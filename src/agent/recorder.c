@@ -50,6 +50,7 @@ struct recording *recorder_open(const struct options *o, const struct engine_eve
 		.chunk_size = o->chunk_size ? o->chunk_size : DEFAULT_CHUNK_SIZE,
 		.chunk_time = o->chunk_time ? o->chunk_time : DEFAULT_CHUNK_TIME,
 		.max_size = o->max_size,
+		.partial = derive_partial(o),
 		.no_batch = o->nobatch,
 		.no_cpu_load = o->omitted & OMIT_CPU_LOAD,
 		.no_heap = o->omitted & OMIT_HEAP,

@@ -12,6 +12,15 @@
 #include "agent/trace_work.h"
 #include "format/format.h"
 #include "options/options.h"
+#include "signal/record.h"
+
+/* An event of the session, and by what threads are sampled. */
+struct session_armed {
+	char event[256], engine[32];
+	const char *of;         /* what its interval is of: "cpu", "wall", "wait", "events" */
+	uint64_t interval;
+	uint32_t perf, timer, refused;
+};
 
 struct session_status {
 	bool running;
@@ -24,7 +33,9 @@ struct session_status {
 	uint64_t taken, stored, lost; /* samples so far */
 	uint64_t outside;             /* the window of begin and end */
 	uint32_t threads;       /* live threads known */
-	uint32_t threads_perf, threads_timer, threads_refused;
+	uint32_t threads_perf, threads_timer, threads_refused; /* the most of any event */
+	uint32_t event_count;   /* 0: it counts calls */
+	struct session_armed events[RECORD_EVENTS];
 	uint64_t open;             /* taken: of runs that go on */
 	uint64_t queue_bytes;
 	uint64_t recording;     /* bytes of the recording so far; 0 = none is written */

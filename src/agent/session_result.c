@@ -52,8 +52,7 @@ static void gather_facts(uint32_t e, struct collector_facts *f)
 	f->started_at = session.started_at;
 	f->interval = event->event.interval;
 	f->counted = event->event.time ? 0 : event->counted + event->counts.counted;
-	f->partial = session.options.filter[0] || session.options.alluser ||
-		     session.options.target_cpu != OPTIONS_ANY_CPU;
+	f->partial = derive_partial(&session.options);
 	f->threads_perf = event->counts.perf;
 	f->threads_timer = event->counts.timer;
 	f->threads_refused = event->counts.refused;
@@ -326,6 +325,30 @@ static void put_engines(char *text, size_t size)
 }
 
 /* Lock held. */
+static void read_events(struct session_status *s)
+{
+	uint32_t e;
+
+	s->event_count = session.tracing ? 0 : session.event_count;
+	for (e = 0; e < s->event_count; e++) {
+		const struct session_event *from = &session.events[e];
+		const struct engine_event *event = &from->event;
+		struct session_armed *to = &s->events[e];
+
+		snprintf(to->event, sizeof(to->event), "%s", event->name);
+		snprintf(to->engine, sizeof(to->engine), "%s", from->engine);
+		to->of = !event->time ? "events" : event->waits ? "wait" : event->turns == TURNS_WALL ? "wall" : "cpu";
+		to->interval = event->interval;
+		to->perf = from->counts.perf;
+		to->timer = from->counts.timer;
+		to->refused = from->counts.refused;
+		s->threads_perf = MAX(s->threads_perf, to->perf);
+		s->threads_timer = MAX(s->threads_timer, to->timer);
+		s->threads_refused = MAX(s->threads_refused, to->refused);
+	}
+}
+
+/* Lock held. */
 static void read_status(struct session_status *s)
 {
 	struct collector_totals totals;
@@ -350,11 +373,9 @@ static void read_status(struct session_status *s)
 			session_note_counts(false);
 		s->running_for += os_monotonic() - session.resumed_at;
 	}
+	read_events(s);
 	put_engines(s->engine, sizeof(s->engine));
 	s->threads = first->counts.threads;
-	s->threads_perf = first->counts.perf;
-	s->threads_timer = first->counts.timer;
-	s->threads_refused = first->counts.refused;
 	trace_work_progress(&s->trace);
 	if (session.tracing) {
 		strcpy(s->event, "calls");

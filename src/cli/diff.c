@@ -61,6 +61,11 @@ static int compare(struct cli *cli, struct conversion *const read[2], const stru
 	rc = diff_unit(&d, o->samples, err);
 	if (rc)
 		return rc;
+	if (diff_is_unknown(d.before) != diff_is_unknown(d.after))
+		console_note("%s does not say what its numbers count; they are compared with the samples of %s, "
+			     "and mean nothing if they are ns or bytes (--total)",
+			     diff_is_unknown(d.before) ? d.before_name : d.after_name,
+			     diff_is_unknown(d.before) ? d.after_name : d.before_name);
 	if (strcmp(d.before->event, d.after->event) != 0 && d.by_weight)
 		console_note("%s is of %s, %s of %s: they may not be the same thing", d.before_name, d.before->event,
 			     d.after_name, d.after->event);

@@ -53,10 +53,90 @@ static void print_work(const char *s)
 			    (unsigned long long)(control_number(s, "at_work_for") / NS_PER_S));
 }
 
+/* The value of KEY of event number E. */
+static uint64_t number_of(const char *s, const char *key, unsigned e)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s_%u", key, e);
+	return control_number(s, name);
+}
+
+static const char *text_of(const char *s, const char *key, unsigned e, char *text, size_t size)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "%s_%u", key, e);
+	text[0] = '\0';
+	control_value(s, name, text, size);
+	return text;
+}
+
+/* "a sample each 10 ms of CPU time" */
+static void print_event(const char *s, unsigned e)
+{
+	static const struct {
+		const char *of, *words;
+	} kinds[] = {{"cpu", "of CPU time"}, {"wall", "of wall time"}, {"wait", "of waiting"}};
+	char name[256], engine[32], of[16], each[64];
+	uint64_t n = number_of(s, "interval", e);
+	size_t i = 0;
+
+	text_of(s, "event", e, name, sizeof(name));
+	text_of(s, "engine", e, engine, sizeof(engine));
+	text_of(s, "of", e, of, sizeof(of));
+	while (i < ARRAY_LEN(kinds) && strcmp(kinds[i].of, of) != 0)
+		i++;
+	if (i == ARRAY_LEN(kinds))
+		snprintf(each, sizeof(each), "a sample each %llu events", (unsigned long long)n);
+	else if (!n)
+		snprintf(each, sizeof(each), "each wait is a sample");
+	else
+		snprintf(each, sizeof(each), "a sample each %s ms %s", decimal_short((double)n / 1e6).text,
+			 kinds[i].words);
+	console_out("  event    %s by %s, %s", name, engine, each);
+}
+
+static void print_events(const char *s)
+{
+	unsigned e, count = (unsigned)control_number(s, "events");
+	char names[512] = "", engines[512] = "";
+
+	for (e = 0; e < count; e++)
+		print_event(s, e);
+	if (count)
+		return;
+	/* an older agent does not tell them apart */
+	control_value(s, "event", names, sizeof(names));
+	control_value(s, "engine", engines, sizeof(engines));
+	console_out("  event    %s by %s", names, engines);
+}
+
+/* By what threads are sampled: of one event, or of each that arms single threads. */
+static void print_threads(const char *s)
+{
+	unsigned long long known = control_number(s, "threads"), perf, timer, refused;
+	unsigned e, count = (unsigned)control_number(s, "events");
+	char name[256];
+
+	if (count != 1)
+		console_out("  threads  %llu known", known);
+	for (e = 0; e < count; e++) {
+		perf = number_of(s, "perf", e);
+		timer = number_of(s, "timer", e);
+		refused = number_of(s, "refused", e);
+		if (count == 1)
+			console_out("  threads  %llu known, %llu sampled by perf events, %llu by timers, "
+				    "%llu by nothing", known, perf, timer, refused);
+		else if (perf + timer + refused)
+			console_out("           %s: %llu sampled by perf events, %llu by timers, %llu by nothing",
+				    text_of(s, "event", e, name, sizeof(name)), perf, timer, refused);
+	}
+}
+
 static void print(const char *s)
 {
-	char text[2400] = "", interval[64], engine[64] = "", outside[64] = "";
-	uint64_t ns = control_number(s, "interval");
+	char outside[64] = "";
 
 	if (!control_number(s, "running")) {
 		console_out("Profiler is not active%s", control_number(s, "has_data") ?
@@ -73,11 +153,7 @@ static void print(const char *s)
 		print_owner(s);
 		return;
 	}
-	control_value(s, "event", text, sizeof(text));
-	control_value(s, "engine", engine, sizeof(engine));
-	snprintf(interval, sizeof(interval), "%s ms", decimal_short((double)ns / 1e6).text);
-	console_out("  event    %s by %s, a sample each %s of %s time", text, engine, interval,
-		    strncmp(text, "wall", 4) == 0 ? "wall" : "CPU");
+	print_events(s);
 	if (control_number(s, "outside"))
 		snprintf(outside, sizeof(outside), ", %llu outside the window",
 			 (unsigned long long)control_number(s, "outside"));
@@ -85,11 +161,7 @@ static void print(const char *s)
 		    (unsigned long long)control_number(s, "taken"), (unsigned long long)control_number(s, "stored"),
 		    (unsigned long long)control_number(s, "open"),
 		    (unsigned long long)control_number(s, "lost"), outside);
-	console_out("  threads  %llu known, %llu sampled by perf events, %llu by timers, %llu by nothing",
-		    (unsigned long long)control_number(s, "threads"),
-		    (unsigned long long)control_number(s, "threads_perf"),
-		    (unsigned long long)control_number(s, "threads_timer"),
-		    (unsigned long long)control_number(s, "threads_refused"));
+	print_threads(s);
 	console_out("  queues   %llu bytes", (unsigned long long)control_number(s, "queue_bytes"));
 	if (control_number(s, "last"))
 		console_out("  recorder holds the last %s s in %llu bytes",

@@ -145,14 +145,16 @@ static void read_stats(struct top_model *m, struct json *j, uint64_t time)
 	}
 }
 
-static void add_method(struct top_stack *s, uint32_t method)
+/* Each method once, however often it is in FRAMES, root first. */
+static void list_methods(struct top_stack *s, const uint32_t *frames, size_t count)
 {
-	uint32_t i;
+	struct map seen = {0};
+	bool fresh;
 
-	for (i = 0; i < s->count; i++)
-		if (s->methods[i] == method)
-			return;
-	s->methods[s->count++] = method;
+	while (count-- > 0)
+		if (map_put(&seen, frames[count], &fresh) && fresh)
+			s->methods[s->count++] = frames[count];
+	map_free(&seen);
 }
 
 /* FRAMES, root first, as stack number ID. */
@@ -160,7 +162,6 @@ static void keep_stack(struct top_model *m, uint64_t id, const uint32_t *frames,
 {
 	struct top_stack *s;
 	uint32_t *shorter;
-	size_t i;
 
 	if (!id || id > MOST_STACKS)
 		return;
@@ -174,9 +175,8 @@ static void keep_stack(struct top_model *m, uint64_t id, const uint32_t *frames,
 	free(s->methods);
 	s->count = 0;
 	s->methods = malloc((count + 1) * sizeof(*frames));
-	for (i = count; s->methods && i-- > 0;)
-		add_method(s, frames[i]);
-	/* each method once, however often it is in there */
+	if (s->methods)
+		list_methods(s, frames, count);
 	shorter = s->methods ? realloc(s->methods, (s->count + 1) * sizeof(*frames)) : NULL;
 	s->methods = shorter ? shorter : s->methods;
 	m->methods_bytes += METHODS_BYTES(s);

@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/knob.h"
 #include "collect/account.h"
@@ -75,7 +74,7 @@ static void *run(void *arg)
 	own_thread_begin("jstrobe drain");
 	atomic_store(&c->tid, os_gettid());
 	/* On a machine that is busy to the last core queues must not wait; where not permitted they grow. */
-	setpriority(PRIO_PROCESS, (id_t)os_gettid(), -10);
+	os_thread_first();
 	while (!atomic_load(&c->stopping)) {
 		turn(c);
 		os_wait_while(&c->stopping, false, pause_between(c));

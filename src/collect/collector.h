@@ -43,7 +43,7 @@ void collector_read_clocks(uint32_t e, struct collector_clocks *clocks);
 
 /* What the agent knows of the session; strings are copied into the profile view by reference. */
 struct collector_facts {
-	struct collector_clocks clocks; /* as of these facts: a result is told with those of the moment it is taken at */
+	struct collector_clocks clocks; /* as of these facts; a result is told with those of its own moment */
 	const char *event, *engine, *main_class, *jdk, *title;
 	bool in_events;        /* weights are events, else ns */
 	bool wall;             /* … of wall time, else of CPU time */

@@ -44,6 +44,7 @@ struct recording_options {
 	bool apart;           /* recording_append will come */
 	bool no_spans;        /* wall-clock samples without timeSpan */
 	bool no_cpu_load, no_heap; /* how busy machine, process and threads were; how full the heap */
+	bool partial;         /* only a part was to be sampled, as in struct collector_facts */
 	bool no_batch;        /* wall-clock samples one by one */
 	struct format_options filter; /* include and exclude, and how these spell frames */
 	struct {

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include "collect/late.h"
@@ -278,7 +277,7 @@ static void *run(void *arg)
 	own_thread_begin("jstrobe stream");
 	atomic_store(&s->tid, os_gettid());
 	/* As the collector: on a machine that is busy to the last core events must not wait. */
-	setpriority(PRIO_PROCESS, (id_t)os_gettid(), -10);
+	os_thread_first();
 	while (!atomic_load(&s->stopping)) {
 		turn(s, false);
 		rest(s);

@@ -4,6 +4,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "convert/limits.h"
+
+/*
+ * No line is longer: 4,096 frames of 4 KB each. What is in a file that is something else, which can be sparse and of
+ * terabytes, is not searched for a line's end.
+ */
+#define LINE_MAX_BYTES LIMIT_BYTES(16u << 20)
+
 /* A frame's text without its ending, and the kind that the ending says; FRAME_KINDS: none. */
 static enum frame_kind ending(const char *text, size_t *length)
 {
@@ -117,6 +125,15 @@ static bool split(const char *line, size_t *length, uint64_t *samples)
 	return true;
 }
 
+/* Where the line at LINE ends; NULL: it is no line. */
+static const char *line_end(const char *line, const char *end)
+{
+	size_t within = MIN((size_t)(end - line), (size_t)LINE_MAX_BYTES);
+	const char *newline = memchr(line, '\n', within);
+
+	return newline ? newline : line + within == end ? end : NULL;
+}
+
 int collapsed_read(const struct input *in, struct fold *fold, struct error *err)
 {
 	const char *line = (const char *)in->bytes, *end = line + in->size;
@@ -125,16 +142,16 @@ int collapsed_read(const struct input *in, struct fold *fold, struct error *err)
 	uint32_t family;
 	int rc = 0;
 
-	family = fold_family(fold, "samples", true, "samples");
+	/* samples, or with --total ns, events, bytes: the file does not say */
+	family = fold_family(fold, FORMAT_UNKNOWN_UNIT, true, FORMAT_UNKNOWN_UNIT);
 	while (rc == 0 && line < end && family != UINT32_MAX) {
-		const char *newline = memchr(line, '\n', (size_t)(end - line));
-		size_t length = newline ? (size_t)(newline - line) : (size_t)(end - line);
-		const char *next = line + length + (newline != NULL);
+		const char *newline = line_end(line, end), *next = newline && newline < end ? newline + 1 : end;
+		size_t length = newline ? (size_t)(newline - line) : 0;
 
 		number++;
 		if (length && line[length - 1] == '\r')
 			length--;
-		if (memchr(line, '\0', length) || (length && !split(line, &length, &samples)))
+		if (!newline || memchr(line, '\0', length) || (length && !split(line, &length, &samples)))
 			rc = error_set(err, EINVAL, "%s: neither a JFR recording nor collapsed stacks: line %llu is "
 				       "no 'frame;frame;frame count'", in->name, (unsigned long long)number);
 		else if (length && !add_stack(fold, &frames, family, line, length, samples))

@@ -134,6 +134,7 @@ static bool put_counts(const struct conversion *c, struct profile *p)
 	p->complete = n->complete;
 	p->cpu_time = n->cpu_time;
 	p->own_cpu = n->own_cpu;
+	p->partial = n->partial;
 	p->unsampled = format_unsampled(p);
 	return p->taken == n->taken;
 }
@@ -150,8 +151,11 @@ static const char *sentence(struct conversion *c, const struct fold_family *f)
 	struct buffer text = BUFFER_INIT;
 	const char *slash = strrchr(c->in.name, '/');
 
-	buffer_printf(&text, "%llu sample%s in %s", (unsigned long long)f->samples,
-		      f->samples == 1 ? "" : "s", slash ? slash + 1 : c->in.name);
+	if (strcmp(f->name, FORMAT_UNKNOWN_UNIT) == 0)
+		buffer_printf(&text, "%llu units, of what is not said, in ", (unsigned long long)f->samples);
+	else
+		buffer_printf(&text, "%llu sample%s in ", (unsigned long long)f->samples, f->samples == 1 ? "" : "s");
+	buffer_puts(&text, slash ? slash + 1 : c->in.name);
 	if (is_part(c))
 		buffer_puts(&text, " (a part of them, as asked for)");
 	if (strcmp(f->name, "cputime") == 0)
@@ -177,6 +181,45 @@ static bool is_too_large(const struct conversion *c, const struct profile *p)
 uint64_t convert_most_bytes(const struct conversion *c)
 {
 	return BYTES_ANYWAY + BYTES_A_BYTE * c->in.size;
+}
+
+/* The reason that each frame of P names, + 1; 0: it is an ordinary one. NULL: out of memory. */
+static uint8_t *find_reasons(const struct profile *p)
+{
+	uint8_t *reasons = calloc((size_t)p->frame_count + 1, 1);
+	uint32_t i;
+	uint8_t end;
+
+	for (i = 0; reasons && i < p->frame_count; i++)
+		for (end = 0; p->frames[i].name[0] == '[' && end < WALK_ENDS; end++)
+			if (strcmp(p->frames[i].name, walk_end_names[end].frame) == 0)
+				reasons[i] = end + 1;
+	return reasons;
+}
+
+/* Why walks ended early, as their stacks say: that is known if it accounts for all that are not complete. */
+static bool count_ends(struct profile *p)
+{
+	uint8_t *reasons = find_reasons(p);
+	uint64_t early = 0;
+	uint32_t i, level;
+
+	for (i = 0; reasons && i < p->stack_count; i++) {
+		const struct profile_stack *s = &p->stacks[i];
+
+		for (level = 0; level < s->depth && !reasons[s->frames[level]]; level++)
+			;
+		if (level == s->depth)
+			continue;
+		p->ended_early[reasons[s->frames[level]] - 1] += s->samples;
+		early += s->samples;
+	}
+	/* of a file that does not say which are whole only this is known */
+	if (p->told && p->complete == p->stored)
+		p->complete -= early;
+	p->ends_unknown = early != p->stored - p->complete;
+	free(reasons);
+	return reasons;
 }
 
 static int make_profile(struct conversion *c, uint32_t family, struct error *err)
@@ -205,11 +248,13 @@ static int make_profile(struct conversion *c, uint32_t family, struct error *err
 	p->duration = to > from ? (uint64_t)to - (uint64_t)from : 0;
 	p->interval = p->in_events ? 0 : p->effective_interval;
 	p->complete = f->samples - f->truncated - f->no_stack;
-	if (put_counts(c, p))
-		return 0;
-	p->taken = p->stored;
-	p->told = sentence(c, f);
-	return p->told ? 0 : no_memory(c, err);
+	if (!put_counts(c, p)) {
+		p->taken = p->stored;
+		p->told = sentence(c, f);
+		if (!p->told)
+			return no_memory(c, err);
+	}
+	return count_ends(p) ? 0 : no_memory(c, err);
 }
 
 /* Families in the order of importance, then those that are called by the recording. */

@@ -15,6 +15,7 @@ struct facts_counts {
 	uint64_t weight_stored;
 	uint64_t left_out, weight_left_out; /* by include and exclude: stored, but not in the file */
 	uint64_t lost[LOSS_REASONS], lost_weight[LOSS_REASONS];
+	bool partial;                       /* as in struct profile; recordings of older versions do not say it */
 	uint64_t lost_otherwise; /* by a reason that this version does not know */
 };
 

@@ -231,6 +231,7 @@ static void take_counts(struct chunk_watches *w, const uint64_t *slots)
 	c->weight_stored = slots[SLOT_WEIGHT];
 	c->left_out = slots[SLOT_I];
 	c->weight_left_out = slots[SLOT_J];
+	c->partial = slots[SLOT_K];
 }
 
 static void take_reason(struct chunk_watches *w, const uint64_t *slots)

@@ -9,7 +9,7 @@
 struct rule {
 	const char *event;
 	enum watch_kind kind;
-	struct wanted fields[11];
+	struct wanted fields[12];
 };
 
 static const struct rule rules[] = {
@@ -18,7 +18,8 @@ static const struct rule rules[] = {
 	{"jstrobe.Counters", WATCH_COUNTS,
 	 {{"event", SLOT_A}, {"engine", SLOT_B}, {"interval", SLOT_C}, {"taken", SLOT_D},
 	  {"stored", SLOT_E}, {"complete", SLOT_F}, {"cpuTime", SLOT_G}, {"ownCpuTime", SLOT_H},
-	  {"weightStored", SLOT_WEIGHT}, {"leftOut", SLOT_I}, {"weightLeftOut", SLOT_J}}},
+	  {"weightStored", SLOT_WEIGHT}, {"leftOut", SLOT_I}, {"weightLeftOut", SLOT_J},
+	  {"partial", SLOT_K}}},
 	{"jstrobe.SamplesLost", WATCH_REASON,
 	 {{"event", SLOT_A}, {"reason", SLOT_B}, {"samples", SLOT_C}, {"weight", SLOT_D}}},
 	{"jdk.ActiveSetting", WATCH_SETTING, {{"id", SLOT_A}, {"name", SLOT_B}, {"value", SLOT_C}}},

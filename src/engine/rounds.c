@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 
 #include "base/random.h"
 #include "engine/force.h"
@@ -109,7 +108,7 @@ static void *run(void *arg)
 	own_thread_begin(r->name);
 	prctl(PR_SET_TIMERSLACK, 1);
 	/* Turns must not wait on a busy machine; where not permitted some are late. */
-	setpriority(PRIO_PROCESS, (id_t)tid, -10);
+	os_thread_first();
 	r->self = records_found(tid, handler_thread_pointer());
 	if (r->self && wait_until_known(r))
 		go_round(r);

@@ -30,13 +30,18 @@ static const char *unit_of(const struct profile *p)
 	return !p->in_events ? "time" : p->unit ? p->unit : p->event;
 }
 
+bool diff_is_unknown(const struct profile *p)
+{
+	return strcmp(unit_of(p), FORMAT_UNKNOWN_UNIT) == 0;
+}
+
 int diff_unit(struct diff *d, bool by_samples, struct error *err)
 {
 	const char *before = unit_of(d->before), *after = unit_of(d->after);
 	bool same = strcmp(before, after) == 0;
 
-	/* collapsed stacks have one number, of which nobody knows what it is of */
-	if (!same && strcmp(before, "samples") != 0 && strcmp(after, "samples") != 0)
+	/* collapsed stacks have one number, and do not say what it is of */
+	if (!same && !diff_is_unknown(d->before) && !diff_is_unknown(d->after))
 		return error_set(err, EINVAL, "%s has %s of %s, %s has %s of %s: a difference would mean nothing; "
 				 "choose with --event", d->before_name, before, d->before->event, d->after_name,
 				 after, d->after->event);
@@ -149,7 +154,8 @@ static void put_side(const struct diff *d, const char *word, const struct profil
 	buffer_printf(out, "%-7s %s: %s", word, name, p->event);
 	if (p->duration)
 		buffer_printf(out, ", %s", human_time(p->duration).text);
-	buffer_printf(out, ", %s %s", human_count(p->stored).text, strcmp(p->event, "calls") ? "samples" : "calls");
+	buffer_printf(out, ", %s %s", human_count(p->stored).text,
+		      strcmp(p->event, "calls") ? samples_word(p) : "calls");
 	if (d->by_weight && !d->in_events)
 		buffer_printf(out, ", %s", human_time(whole).text);
 	buffer_putc(out, '\n');
@@ -217,6 +223,7 @@ void diff_json(const struct diff *d, struct buffer *out)
 	uint32_t i;
 
 	buffer_printf(out, "{\n  \"schema\": 1,\n  \"version\": \"" JSTROBE_VERSION "\",\n  \"unit\": \"%s\",\n",
+		      diff_is_unknown(d->before) || diff_is_unknown(d->after) ? FORMAT_UNKNOWN_UNIT :
 		      !d->by_weight ? "samples" : d->in_events ? "events" : "ns");
 	put_side_json("before", d->before, d->before_name, r.whole[0], out);
 	put_side_json("after", d->after, d->after_name, r.whole[1], out);

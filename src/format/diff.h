@@ -18,6 +18,8 @@ struct diff {
 	bool in_events;
 };
 
+/* P is of a file that does not say what its numbers count. */
+bool diff_is_unknown(const struct profile *p);
 /*
  * Fill in what they are compared in; BY_SAMPLES: not in time even so. -EINVAL: they have nothing in common, with the
  * reason.

@@ -83,7 +83,7 @@ static void put_table(struct buffer *out, const struct methods *m, const struct 
 {
 	uint32_t limit = options->flat ? options->flat : HOT_METHODS, i, shown = 0, with_self = 0;
 	uint64_t all = options->total ? p->weight_stored : p->stored, rest = 0;
-	const char *unit = !options->total ? "samples" : !p->in_events ? "time" : p->unit ? p->unit : "events";
+	const char *unit = !options->total ? samples_word(p) : !p->in_events ? "time" : p->unit ? p->unit : "events";
 
 	buffer_colour(out, c->bold);
 	buffer_printf(out, "  self%%  %8s   total%%  %8s              method", unit, unit);

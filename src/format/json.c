@@ -167,6 +167,8 @@ static void put_counts(struct buffer *out, const struct profile *p)
 	put_timing(out, "handler_ns", &p->handler);
 	put_timing(out, "walk_ns", &p->walk);
 	put_timing(out, "drain_ns", &p->drain);
+	if (p->ends_unknown)
+		return;
 	buffer_puts(out, "  ");
 	put_counters(out, "walk_ended_early", walk_end_names, p->ended_early, WALK_ENDS);
 	buffer_puts(out, ",\n");

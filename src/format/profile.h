@@ -87,6 +87,9 @@ struct profile_merged {
 	uint64_t samples;        /* of the rarest stacks, as [earlier_stacks] */
 };
 
+/* Unit and event of numbers in a file that does not say what they count, as collapsed stacks. */
+#define FORMAT_UNKNOWN_UNIT "units"
+
 struct profile {
 	/* where it comes from */
 	const char *event;      /* "cpu": what the user asked for */
@@ -124,6 +127,7 @@ struct profile {
 	uint64_t own_cpu;        /* ns of it used by jstrobe's own threads */
 	uint64_t children_cpu;   /* ns beside it, used by child processes that ended meanwhile; not sampled */
 	uint64_t ended_early[WALK_ENDS];
+	bool ends_unknown;       /* … is not known: a file does not say what became of each walk */
 	uint64_t complete;       /* stored samples whose walk reached the root */
 	uint64_t ambiguous;      /* stored samples between places at which the compiler has inlined different methods */
 

@@ -36,7 +36,7 @@ void text_header(struct buffer *out, const struct profile *p)
 	unsigned i;
 
 	buffer_puts(out, "--- Execution profile ---\n");
-	buffer_printf(out, "Total samples       : %llu\n", (unsigned long long)p->stored);
+	buffer_printf(out, "Total %-14s: %llu\n", samples_word(p), (unsigned long long)p->stored);
 	for (i = 0; i < LOSS_REASONS; i++)
 		put_reason(out, loss_names[i].name, p->lost[i], p->taken);
 	for (i = 0; i < WALK_ENDS; i++)

@@ -5,6 +5,8 @@
 #ifndef JSTROBE_FORMAT_WRITERS_H
 #define JSTROBE_FORMAT_WRITERS_H
 
+#include <string.h>
+
 #include "format/format.h"
 #include "format/frame_name.h"
 
@@ -30,6 +32,12 @@ static inline unsigned format_style(unsigned base, const struct format_options *
 	       (o->dot ? STYLE_DOTS : 0) | (o->norm ? STYLE_NORM : 0) |
 	       (o->sig ? STYLE_SIGNATURES : 0) | (o->ann ? STYLE_ANNOTATE : 0) |
 	       (o->lib ? STYLE_LIBRARY : 0);
+}
+
+/* What P's samples are to be called. */
+static inline const char *samples_word(const struct profile *p)
+{
+	return p->unit && strcmp(p->unit, FORMAT_UNKNOWN_UNIT) == 0 ? FORMAT_UNKNOWN_UNIT : "samples";
 }
 
 #endif

@@ -248,7 +248,7 @@ static int apply_period(const struct option *option, const char *name, const cha
 	return 0;
 }
 
-/* 0 in the field is "not said" and 1 the default: a time that short becomes 2 ns, which is as good. */
+/* 0 in the field is "not said" and 1 the default, see OPTIONS_ALL. */
 static int apply_timed_event(const struct option *option, const char *name, const char *value, struct options *o,
 			     struct error *err)
 {
@@ -259,7 +259,7 @@ static int apply_timed_event(const struct option *option, const char *name, cons
 		return rc;
 	if (value)
 		memcpy(&ns, apply_field(option, o), sizeof(ns));
-	ns = value ? MAX(ns, 2) : 1;
+	ns = !value ? 1 : ns ? MAX(ns, 2) : OPTIONS_ALL;
 	memcpy(apply_field(option, o), &ns, sizeof(ns));
 	return 0;
 }

@@ -170,7 +170,7 @@ static void print_field(const struct option *p, const struct options *o, char se
 	switch (p->kind) {
 	case OPTION_TIMED_EVENT:
 		memcpy(&big, field, sizeof(big));
-		option_time_text(big, text, sizeof(text));
+		option_time_text(big == OPTIONS_ALL ? 0 : big, text, sizeof(text));
 		item(p->agent, big > 1 ? text : NULL, separator, out);
 		break;
 	case OPTION_FLAG:

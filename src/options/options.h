@@ -37,6 +37,7 @@ enum options_omit {
 #define OPTIONS_FILE_MAX 1024
 #define OPTIONS_PATTERNS_MAX 1024
 #define OPTIONS_ANY_CPU UINT32_MAX
+#define OPTIONS_ALL UINT64_MAX /* of a time for which 0 is "not said": 0 was said, and means all */
 
 struct options {
 	enum options_action action;
@@ -47,7 +48,7 @@ struct options {
 	uint64_t wall;     /* interval of the event wall, ns; 1 = its default; 0 = not said */
 	bool nopark;       /* lock: monitors only */
 	bool sleep;        /* lock: Thread.sleep, too */
-	uint64_t lock;     /* the same of lock: ns of waiting */
+	uint64_t lock;     /* the same of lock: ns of waiting; OPTIONS_ALL = each wait */
 	char show[256];    /* the event that the result shows; "" = all */
 	uint32_t depth;    /* frames kept of a stack */
 	uint32_t depth_kept; /* frames kept of a stack that is deeper, 0 = as many */

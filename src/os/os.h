@@ -53,6 +53,8 @@ uint64_t os_thread_start(pid_t tid);
 /* The kernel's name of thread TID (15 characters at most); "" when it is gone. */
 void os_thread_name(pid_t tid, char *name, size_t size);
 bool os_thread_exists(pid_t tid);
+/* The calling thread is given the CPU before others, as far as permitted. */
+void os_thread_first(void);
 /*
  * The calling thread does little and is to do it in time: it is given the CPU before others, as far as permitted, and
  * for little at a time, for which Linux 6.12 and newer let it interrupt who runs. Its sleeps end when they are to,

@@ -43,9 +43,14 @@ int os_stay_on(int cpu)
 	return syscall(SYS_sched_setaffinity, 0, sizeof(set), set) ? -errno : 0;
 }
 
-void os_thread_hurry(void)
+void os_thread_first(void)
 {
 	setpriority(PRIO_PROCESS, (id_t)os_gettid(), -10);
+}
+
+void os_thread_hurry(void)
+{
+	os_thread_first();
 	/* else its sleeps may end 50 us late, with a timer of the program's that is due by then */
 	prctl(PR_SET_TIMERSLACK, 1ul, 0ul, 0ul, 0ul);
 #ifdef SYS_sched_setattr

@@ -7,6 +7,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "cli/top_view.h"
 
@@ -124,10 +125,44 @@ static void high_numbers(void **state)
 	top_free(&m);
 }
 
+/* STACKS of DEPTH methods each, all different; CPU seconds. */
+static double take_stacks(unsigned stacks, unsigned depth)
+{
+	struct top_model m = {0};
+	struct buffer line = BUFFER_INIT;
+	struct timespec from, to;
+	unsigned i, k;
+
+	for (k = 0; k < depth; k++)
+		buffer_printf(&line, "%s\"m%u\"", k ? "," : "{\"kind\":\"stack\",\"time\":2,\"id\":1,\"frames\":[\"m1\",", k);
+	buffer_puts(&line, "]}");
+	assert_true(top_take(&m, lines[0], strlen(lines[0])));
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &from);
+	for (i = 0; i < stacks; i++)
+		assert_true(put(&m, &line));
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &to);
+	assert_int_equal(m.stacks.items[1].count, depth);
+	/* the innermost first, and what is in it twice where it is the innermost */
+	assert_string_equal(strings_get(&m.strings, m.stacks.items[1].methods[depth - 1]), "m0");
+	top_free(&m);
+	buffer_free(&line);
+	return (double)(to.tv_sec - from.tv_sec) + (double)(to.tv_nsec - from.tv_nsec) / 1e9;
+}
+
+/* As many frames take as long in a few deep stacks as in many. */
+static void deep_stacks(void **state)
+{
+	double deep = take_stacks(20, 7000), flat = take_stacks(1400, 100);
+
+	if (deep > 5 * flat)
+		fail_msg("140,000 frames: %.3f s in stacks of 7,000, %.3f s in those of 100", deep, flat);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(a_screen), cmocka_unit_test(damage),
-					   cmocka_unit_test(bytes_are_counted), cmocka_unit_test(high_numbers)};
+					   cmocka_unit_test(bytes_are_counted), cmocka_unit_test(high_numbers),
+					   cmocka_unit_test(deep_stacks)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

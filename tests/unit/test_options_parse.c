@@ -285,7 +285,11 @@ static void lock_beside_others(void **state)
 	assert_string_equal(o.event, "cpu,wall,lock");
 	assert_int_equal(o.lock, NS_PER_MS);
 	assert_int_equal(agent("lock=0"), 0);
-	assert_int_equal(o.lock, 2); /* as good as nothing, and yet said */
+	assert_true(o.lock == OPTIONS_ALL); /* said, and no time of its own */
+	assert_int_equal(agent("lock=0s"), 0);
+	assert_true(o.lock == OPTIONS_ALL);
+	assert_int_equal(agent("lock=1"), 0);
+	assert_int_equal(o.lock, 2); /* 1 ns is as good as 2, and 1 is the default */
 	assert_int_equal(agent("event=lock,interval=1us"), 0);
 	assert_int_equal(o.interval, NS_PER_US);
 	assert_int_equal(agent("lock=200s"), -EINVAL);

@@ -50,19 +50,18 @@ static bool found(pid_t pid, const void *reply, void *user)
 
 /*
  * A process that has FILE loaded, or, UNSURE, does not let itself be looked at and so may have; 0: none that we
- * can see.
+ * can see; negative, with the reason: the processes cannot be looked at.
  */
-static pid_t find_user(const struct process_file *file, bool *unsure)
+static pid_t find_user(const struct process_file *file, bool *unsure, struct error *err)
 {
 	pid_t user = 0;
 	struct survey survey = {.look = has_it, .take = found, .arg = file, .result = &user};
 	struct survey_late late;
-	struct error err;
+	int rc = survey_all(&survey, &late, err);
 
 	*unsure = false;
-	/* where nobody can look, all may have it */
-	if (survey_all(&survey, &late, &err))
-		return getpid();
+	if (rc)
+		return rc;
 	*unsure = !user && late.count;
 	return *unsure ? late.pids[0] : user;
 }
@@ -79,14 +78,15 @@ static const char *next(DIR *dir)
 }
 
 /* Which processes have it loaded only we may see, not the user whom we are. */
-static pid_t find_user_as_ourselves(struct cleaning *c, const struct process_file *file, bool *unsure)
+static pid_t find_user_as_ourselves(struct cleaning *c, const struct process_file *file, bool *unsure,
+				    struct error *err)
 {
-	struct error err;
+	struct error ignored;
 	pid_t user;
 
 	user_return(&c->former);
-	user = find_user(file, unsure);
-	if (user_become(c->user, &c->former, &err))
+	user = find_user(file, unsure, err);
+	if (user_become(c->user, &c->former, &ignored))
 		abort(); /* it went well a moment ago; nothing may be removed as ourselves */
 	return user;
 }
@@ -143,6 +143,7 @@ static void clean_copy(struct cleaning *c, int dir, const char *hash, const char
 	struct stat st;
 	size_t size;
 	bool ours, unsure;
+	struct error err;
 	pid_t user;
 
 	if (fd < 0) {
@@ -156,8 +157,10 @@ static void clean_copy(struct cleaning *c, int dir, const char *hash, const char
 			 "it stays", suffix);
 		return;
 	}
-	user = find_user_as_ourselves(c, &(struct process_file){suffix, st.st_dev, st.st_ino}, &unsure);
-	if (user) {
+	user = find_user_as_ourselves(c, &(struct process_file){suffix, st.st_dev, st.st_ino}, &unsure, &err);
+	if (user < 0) {
+		complain(c, "%s: which processes have it loaded cannot be seen: %s; it stays", suffix, err.text);
+	} else if (user) {
 		c->cleaned->used++;
 		c->cleaned->user = user;
 		c->cleaned->unsure = unsure;

@@ -247,11 +247,6 @@ size_t attach_copies(pid_t pid, struct attach_copy *copies, size_t max)
 	return c.count;
 }
 
-bool process_has_mapped(pid_t pid, const char *suffix)
-{
-	return has_mapped(pid, suffix, false);
-}
-
 struct same_search {
 	const struct process_file *file;
 	pid_t pid;

@@ -42,10 +42,7 @@ int process_status(pid_t pid, struct process_status *s);
 /* Which VM is in PID; LIBJVM gets the path of libjvm.so. -EACCES: not ours to see. */
 int process_vm(pid_t pid, enum process_vm *vm, char libjvm[PATH_MAX]);
 
-/* Whether PID has a file mapped whose path ends in SUFFIX, "/folder/file". */
-bool process_has_mapped(pid_t pid, const char *suffix);
-
-/* Whether PID may have the file with DEVICE and INODE mapped, by a path that ends in SUFFIX as above. */
+/* Whether PID may have the file with DEVICE and INODE mapped, by a path that ends in SUFFIX, "/folder/file". */
 struct process_file {
 	const char *suffix;
 	dev_t device;

@@ -83,7 +83,7 @@ void doctor_library(const struct patient *p, struct finding *f)
 
 void doctor_libc(const struct patient *p, struct finding *f)
 {
-	if (process_has_mapped(p->pid, "ld-musl-" CPU_MUSL ".so.1"))
+	if (attach_has_library(p->pid, "ld-musl-" CPU_MUSL ".so.1"))
 		finding_say(f, DOCTOR_NOTE,
 			    "its JVM is one for musl: the library loads there, but was never tried with one");
 }
