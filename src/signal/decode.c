@@ -304,9 +304,17 @@ bool decode_method(const struct layout *l, struct decode_cache *c, uintptr_t add
 	return true;
 }
 
+/* Whether PC of nmethod B, a return address, is that of a call of Java code or of the JVM, where a thread may stop. */
+static bool may_stop(const struct layout *l, const struct debug_info *d, const struct blob *b, uintptr_t pc)
+{
+	struct described at;
+
+	return !decode_next(l, d, (uint32_t)(pc - b->code), &at) || at.offset == pc - b->code;
+}
+
 /*
  * SCOPE that PC of nmethod B stands in: as the described places around it say, if only such places are described, else
- * as find_scope(). UNSURE: those places disagree.
+ * as find_scope(). UNSURE: those places disagree. So it is for an innermost pc (TOP) and behind calls of leaf routines.
  */
 static bool innermost_scope(const struct layout *l, const struct debug_info *d, const struct blob *b, uintptr_t pc,
 			    bool top, struct edge *e, uint32_t *scope, bool *unsure)
@@ -316,8 +324,9 @@ static bool innermost_scope(const struct layout *l, const struct debug_info *d, 
 	*scope = 0;
 	if (e->part == EDGE_EXIT)
 		return true;
-	if (top && e->part != EDGE_ENTRY && d->kind != FRAME_WRAPPER && decode_is_sparse(l, d, b->address)) {
-		if (guards_find(l, b, d, pc, &g)) {
+	if (e->part != EDGE_ENTRY && d->kind != FRAME_WRAPPER && (top || !may_stop(l, d, b, pc)) &&
+	    decode_is_sparse(l, d, b->address)) {
+		if (guards_find(l, b, d, pc, !top, &g)) {
 			e->first = MAX(e->first, g.first);
 			e->last = MIN(e->last, g.last);
 			*scope = g.scope;

@@ -16,6 +16,10 @@
  * The rule, found on ten programs beside what DebugNonSafepoints said of the same code (docs/inside/inlined.md): a pc
  * belongs to the next such place straight on; with a branch before that one, and the place behind it nearer than two
  * fifths of the way, to the place behind it. Code with the flag is left to what it describes.
+ *
+ * Calls of leaf routines (System.nanoTime, Math.sin, copies of arrays, the collector's barriers), where no thread stops,
+ * are not described at their return addresses either: what is described next in memory is any other code. Time in them
+ * is mostly a loop's, so the next place is looked for along the branch back to the loop's begin first.
  */
 #ifndef JSTROBE_SIGNAL_GUARDS_H
 #define JSTROBE_SIGNAL_GUARDS_H
@@ -29,10 +33,11 @@ struct guarded {
 };
 
 /*
- * The place of nmethod B, described by D, that PC, the next instruction to run, belongs to. False: there is none near
- * it. Bounded: at most 1,000 instructions are decoded. Any context. arch/<cpu>/guards.c.
+ * The place of nmethod B, described by D, that PC, the next instruction to run, belongs to; IS_RETURN: the call that
+ * returns to PC. False: there is none near it. Bounded: at most 1,000 instructions are decoded. Any context.
+ * arch/<cpu>/guards.c.
  */
-bool guards_find(const struct layout *l, const struct blob *b, const struct debug_info *d, uintptr_t pc,
+bool guards_find(const struct layout *l, const struct blob *b, const struct debug_info *d, uintptr_t pc, bool is_return,
 		 struct guarded *g);
 
 #endif

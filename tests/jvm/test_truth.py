@@ -132,6 +132,38 @@ def test_an_inlined_leaf_has_its_share(jdk, say):
     assert unsure > 0.5
 
 
+LEAF_LOOPS = ["nanosUntil", "nanosAfterwards", "nanosCounted", "millisUntil", "millisCounted", "sinCounted", "sinWhile",
+              "powCounted", "powWhile", "copyCounted", "copyWhile"]
+
+
+@pytest.mark.parametrize("compiler", ["c1", "c2"])
+def test_a_leaf_routine_is_its_callers(jdk, compiler, say):
+    """
+    Calls of leaf routines are not described where they return to: what is described next in memory is a method that
+    never calls them and takes no time. Compiled before the session, too.
+    """
+    options = ["-XX:CompileCommand=quiet"]
+    options += [f"-XX:CompileCommand=dontinline,truth.LeafCalls::{loop}" for loop in LEAF_LOOPS]
+    options += ["-XX:TieredStopAtLevel=1"] if compiler == "c1" else []
+    with Program(jdk, "LeafCalls", jvm=options) as program:
+        wait_until(lambda: program.mark().get("rounds", 0) > 300, 120)
+        profile = record(program, "-i", "1ms", "-d", counted("4", "20"))
+    wrong, seen, points = 0, 0, {}
+    for loop in LEAF_LOOPS:
+        stacks = [s for s in profile.of_thread("leaf-calls") if f"truth.LeafCalls.{loop}" in s["frames"]]
+        inlined = profile.total("java.util.concurrent.atomic.LongAdder.increment", stacks, "samples")
+        samples = sum(s["samples"] for s in stacks)
+        points[loop] = 100 * inlined / max(1, samples)
+        wrong, seen = wrong + inlined, seen + samples
+    unsure = profile.samples["ambiguous"]
+    say(f"leaf routines, {compiler} {jdk}: {wrong} of {seen} samples below a method that calls none, {unsure} "
+        "ambiguous; " + ", ".join(f"{loop} {points[loop]:.1f}" for loop in LEAF_LOOPS))
+    assert seen > 300
+    assert wrong <= max(0.03 * seen, unsure), points
+    if compiler == "c2":  # known from both sides, round the loop
+        assert points["nanosUntil"] <= 3 and points["millisUntil"] <= 3, points
+
+
 @pytest.mark.parametrize("name,thread,method", [
     ("Exceptions", "exceptions", "truth.Exceptions.storm"),
     ("CloneCopy", "clone-copy", "truth.CloneCopy.storm"),

@@ -175,7 +175,7 @@ static void dense_code_is_left_alone(void **state)
 	expect_root(BEHIND);
 }
 
-static struct guarded find(uint32_t at, bool *found)
+static struct guarded find_from(uint32_t at, bool is_return, bool *found)
 {
 	struct debug_info d;
 	struct guarded g = {0, false, 0, 0};
@@ -186,9 +186,14 @@ static struct guarded find(uint32_t at, bool *found)
 	assert_true(code_blob_read(&jvm.zone.layout, fake_blob_of(&jvm, code), &b));
 	assert_true(decode_info(&jvm.zone.layout, b.address, &d));
 	assert_true(decode_is_sparse(&jvm.zone.layout, &d, b.address));
-	*found = guards_find(&jvm.zone.layout, &b, &d, code + at, &g);
+	*found = guards_find(&jvm.zone.layout, &b, &d, code + at, is_return, &g);
 	faults_remove();
 	return g;
+}
+
+static struct guarded find(uint32_t at, bool *found)
+{
+	return find_from(at, false, found);
 }
 
 /* What is not known is said; and what one look has found is true of the instructions around, too. */
@@ -216,6 +221,76 @@ static void how_sure(void **state)
 	assert_true(found && !g.unsure && g.scope == 0);
 }
 
+/* root's loop: i++; poll; call a leaf routine; the method that is inlined behind it has a check. */
+static const uint8_t loop_code[] = {
+	0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff, 0x55, 0x48, 0x83, 0xec, 0x20,
+	0xff, 0xc3, 0x85, 0x03,                   /*  c inc ebx; test [rbx], eax: the poll */
+	0xe8, 0, 0, 0, 0,                         /* 10 call */
+	0x48, 0x3b, 0xc1, 0x7c, 0xf2,             /* 15 cmp rax, rcx; jl c */
+	0x45, 0x85, 0xdb, 0x76, 0x06,             /* 1a test r11d, r11d; jbe 25 */
+	0x48, 0x83, 0xc4, 0x20, 0x5d, 0xc3,       /* 1f add rsp, 32; pop rbp; ret */
+	0xbe, 0xe4, 0xff, 0xff, 0xff, 0xe8, 0, 0, 0, 0, /* 25 call the trap */
+	0xf4, 0xf4, 0xf4, 0xf4,
+};
+enum { POLL = 0xe, LEAF_CALL = 0x10, LEAF_RETURN = 0x15, LOOP_TRAP = 0x2f };
+
+static void make_loop(bool poll)
+{
+	const struct fake_code made = {
+		.method = root, .level = 4, .frame_words = 6, .frame_complete = FRAME_STANDS, .bytes = loop_code,
+		.byte_count = sizeof(loop_code), .scopes = {{0, root, 1}, {1, mid, 4}, {2, leaf, 13}},
+		.pcs = {{poll ? POLL : LOOP_TRAP, poll ? 1 : 3}, {poll ? LOOP_TRAP : 0, poll ? 3 : 0}},
+	};
+	uintptr_t stub = fake_stub(&jvm, 6, -1, NULL, 0), maps = fake_room(&jvm, 8);
+	struct layout *l = &jvm.zone.layout;
+	int32_t to;
+
+	code = fake_nmethod(&jvm, &made);
+	memcpy((void *)code, loop_code, sizeof(loop_code)); /* no call before the poll */
+	to = (int32_t)(stub - (code + LOOP_TRAP));
+	memcpy((void *)(code + LOOP_TRAP - 4), &to, 4);
+	*fake_at(fake_blob_of(&jvm, stub) + (uintptr_t)l->blob_name) = (uintptr_t)"UncommonTrapBlob";
+	l->blob_oop_maps = 40;
+	l->oop_map_count = 0;
+	l->nmethod_null_checks = -1;
+	*fake_at(fake_blob_of(&jvm, code) + 40) = maps;
+	*fake_at(maps) = 2;
+}
+
+static bool is_root(uint32_t scope)
+{
+	struct debug_info d;
+
+	return decode_info(&jvm.zone.layout, fake_blob_of(&jvm, code), &d) &&
+	       decode_same_methods(&jvm.zone.layout, &d, scope, 0);
+}
+
+/* A leaf routine's call belongs to the loop that it is in, not to what is behind that; or it is said. */
+static void leaf_calls(void **state)
+{
+	static const uint8_t calls[][5] = {
+		{0xe8, 0, 0, 0, 0}, {0x90, 0x90, 0x41, 0xff, 0xd2}, {0x90, 0x90, 0x90, 0xff, 0xd0},
+	};
+	struct guarded g;
+	bool found;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(calls); i++) {
+		make_loop(true);
+		memcpy((void *)(code + LEAF_CALL), calls[i], sizeof(calls[i]));
+		g = find_from(LEAF_RETURN, true, &found);
+		assert_true(found && is_root(g.scope) && !g.unsure);
+		make_loop(false);
+		memcpy((void *)(code + LEAF_CALL), calls[i], sizeof(calls[i]));
+		g = find_from(LEAF_RETURN, true, &found);
+		assert_true(found && !is_root(g.scope) && g.unsure);
+	}
+	make_loop(true);
+	memset((void *)(code + LEAF_CALL), 0x90, 5);
+	find_from(LEAF_RETURN, true, &found);
+	assert_false(found);
+}
+
 /* Whatever the table, the code and the descriptions say: no end without limit, no load that kills. */
 static void damaged(void **state)
 {
@@ -233,7 +308,7 @@ static void damaged(void **state)
 		seed = seed * 1664525 + 1013904223;
 		((uint8_t *)code)[(seed >> 8) % sizeof(root_code)] = (uint8_t)(seed >> 24);
 		((uint8_t *)immutable)[16 + (seed >> 4) % 60] ^= (uint8_t)(seed >> 16);
-		find(FRAME_STANDS + (seed >> 12) % (EPILOGUE - FRAME_STANDS), &found);
+		find_from(FRAME_STANDS + (seed >> 12) % (EPILOGUE - FRAME_STANDS), n & 1, &found);
 	}
 }
 
@@ -244,6 +319,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(by_their_names, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(dense_code_is_left_alone, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(how_sure, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(leaf_calls, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(damaged, set_up, tear_down),
 	};
 

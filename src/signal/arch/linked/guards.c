@@ -3,7 +3,7 @@
  */
 #include "signal/guards.h"
 
-bool guards_find(const struct layout *l, const struct blob *b, const struct debug_info *d, uintptr_t pc,
+bool guards_find(const struct layout *l, const struct blob *b, const struct debug_info *d, uintptr_t pc, bool is_return,
 		 struct guarded *g)
 {
 	return false;

@@ -8,6 +8,8 @@
  * x86 code cannot be read backwards. It is read from a little before, which falls into step within a few
  * instructions: a start is right if it leads to pc. Should the first ones be wrong, no guard comes of it, since its
  * branch would have to hit a block that calls the uncommon trap.
+ *
+ * Of a leaf routine's call, the way on is looked at twice: round the loop that it is in, then straight on.
  */
 #include "signal/guards.h"
 
@@ -247,14 +249,17 @@ static bool meets(struct reader *r, uintptr_t at, const struct insn *i, struct s
 	return s->found = s->known = true;
 }
 
-/* Ahead of PC; each instruction's distance from there goes into DELTA as long as they lie in a row. */
-static void look_ahead(struct reader *r, uintptr_t pc, struct side *s, uint16_t *delta)
+/*
+ * Ahead of PC; each instruction's distance from there goes into DELTA as long as they lie in a row. ROUND: along
+ * branches to before PC, as a loop that it is in goes.
+ */
+static void look_ahead(struct reader *r, uintptr_t pc, bool round, struct side *s, uint16_t *delta)
 {
 	uintptr_t at = pc;
 	unsigned jumps = 0;
 	struct insn i;
 
-	s->last = pc;
+	*s = (struct side){.last = pc};
 	for (s->steps = 0; s->steps < AHEAD && fetch(r, at, &i); s->steps++) {
 		if (!jumps)
 			s->last = at;
@@ -266,7 +271,11 @@ static void look_ahead(struct reader *r, uintptr_t pc, struct side *s, uint16_t 
 			return;
 		at += i.length;
 		switch (i.does) {
-		case INSN_BRANCH: s->to_turn = s->steps + 1; break;
+		case INSN_BRANCH:
+			s->to_turn = s->steps + 1;
+			if (!round || at + (uintptr_t)(intptr_t)i.amount > pc)
+				break;
+			/* fall through */
 		case INSN_JUMP:
 			if (++jumps > JUMPS)
 				return;
@@ -275,6 +284,8 @@ static void look_ahead(struct reader *r, uintptr_t pc, struct side *s, uint16_t 
 		case INSN_JUMP_AWAY:
 		case INSN_END: return;
 		}
+		if (at == pc)
+			return; /* once round, and nothing in it */
 	}
 	s->last = pc; /* further on it may be found */
 }
@@ -343,21 +354,37 @@ static void choose(const struct side *behind, const struct side *ahead, uintptr_
 	g->last = pc + delta[MIN(turn - behind->steps, ahead->to_turn) - 1];
 }
 
-bool guards_find(const struct layout *l, const struct blob *b, const struct debug_info *d, uintptr_t pc,
+/* Where the call that returns to PC begins: of an address, or of a register that has one too far away. 0: neither. */
+static uintptr_t call_before(uintptr_t pc)
+{
+	uint8_t c[5];
+
+	if (!load_bytes(c, pc - sizeof(c), sizeof(c)))
+		return 0;
+	if (c[3] == 0xff && (c[4] & 0xf8) == 0xd0)
+		return pc - 2 - (WORD == 8 && c[2] == 0x41);
+	return c[0] == 0xe8 ? pc - 5 : 0;
+}
+
+bool guards_find(const struct layout *l, const struct blob *b, const struct debug_info *d, uintptr_t pc, bool is_return,
 		 struct guarded *g)
 {
 	struct reader r = {.l = l, .b = b, .d = d, .end = code_blob_end(l, b), .budget = BUDGET, .from = UINT32_MAX};
-	struct side ahead = {.found = false}, behind = {.found = false};
+	struct side ahead, behind = {.found = false};
 	uint16_t delta[AHEAD];
 	struct insn i;
 
-	if (!fetch(&r, pc, &i))
+	if (is_return)
+		pc = call_before(pc);
+	if (!pc || !fetch(&r, pc, &i))
 		return false;
 	*g = (struct guarded){0, false, pc, pc};
 	if (takes_frame_down(&i))
 		return true;
 	read_nulls(&r, pc);
-	look_ahead(&r, pc, &ahead, delta);
+	look_ahead(&r, pc, is_return, &ahead, delta);
+	if (is_return && !ahead.found)
+		look_ahead(&r, pc, false, &ahead, delta);
 	look_behind(&r, pc, ahead.found ? BEHIND : FAR_BEHIND, &behind);
 	if (!ahead.found && !behind.found)
 		return ahead.known && behind.known; /* a short method without any */
