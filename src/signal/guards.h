@@ -17,7 +17,7 @@
  * belongs to the next such place straight on; with a branch before that one, and the place behind it nearer than two
  * fifths of the way, to the place behind it. Code with the flag is left to what it describes.
  *
- * Calls of leaf routines (System.nanoTime, Math.sin, copies of arrays, the collector's barriers), where no thread stops,
+ * Calls of leaf routines (System.nanoTime, Math.sin, copies of arrays, barriers of collectors), where no thread stops,
  * are not described at their return addresses either: what is described next in memory is any other code. Time in them
  * is mostly a loop's, so the next place is looked for along the branch back to the loop's begin first.
  */
