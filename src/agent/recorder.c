@@ -51,6 +51,7 @@ struct recording *recorder_open(const struct options *o, const struct engine_eve
 		.chunk_time = o->chunk_time ? o->chunk_time : DEFAULT_CHUNK_TIME,
 		.max_size = o->max_size,
 		.partial = derive_partial(o),
+		.windows = o->ttsp || o->begin[0] || o->end[0],
 		.no_batch = o->nobatch,
 		.no_cpu_load = o->omitted & OMIT_CPU_LOAD,
 		.no_heap = o->omitted & OMIT_HEAP,

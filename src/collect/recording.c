@@ -36,13 +36,15 @@ struct recording *recording_new(int fd, const struct recording_options *o, struc
 	struct recording *r = calloc(1, sizeof(*r));
 	uint32_t e;
 
+	if (o->windows)
+		how.tick = JFR_TICK_EXACT;
 	for (e = 0; e < RECORD_EVENTS; e++)
 		if (o->events[e].kind == RECORDING_CPU && o->events[e].name[0])
 			how.cpu_interval = o->events[e].interval;
 		else if (o->events[e].kind == RECORDING_WALL)
 			how.wall_interval = o->events[e].interval;
 		else if (o->events[e].kind == RECORDING_LOCK)
-			how.tick = JFR_TICK_OF_WAITS;
+			how.tick = JFR_TICK_EXACT;
 
 	if (!r || truncate_file(fd, o->append.size, err)) {
 		if (!r)

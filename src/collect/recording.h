@@ -45,6 +45,7 @@ struct recording_options {
 	bool no_spans;        /* wall-clock samples without timeSpan */
 	bool no_cpu_load, no_heap; /* how busy machine, process and threads were; how full the heap */
 	bool partial;         /* only a part was to be sampled, as in struct collector_facts */
+	bool windows;         /* begin, end or ttsp: their lengths are written */
 	bool no_batch;        /* wall-clock samples one by one */
 	struct format_options filter; /* include and exclude, and how these spell frames */
 	struct {

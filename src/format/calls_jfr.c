@@ -105,8 +105,9 @@ static void copy_out(int fd, struct buffer *out)
 
 void calls_jfr(const struct calls *c, struct buffer *out)
 {
+	const struct jfr_options how = {.began = BEGAN, .tick = JFR_TICK_EXACT};
 	int fd = memfd_create("jstrobe trace", MFD_CLOEXEC);
-	struct jfr *j = fd < 0 ? NULL : jfr_new(fd, &(struct jfr_options){.began = BEGAN}, c->started_at, BEGAN);
+	struct jfr *j = fd < 0 ? NULL : jfr_new(fd, &how, c->started_at, BEGAN);
 	uint64_t end = BEGAN + c->duration;
 	struct error err = {.code = ENOMEM};
 	bool whole = j;

@@ -85,7 +85,7 @@ void jfr_event_sample(struct jfr *j, uint64_t time, uint32_t thread, uint32_t st
 		      const char *event, uint64_t weight);
 /* A window between two functions that was open for TOOK ns, shut by THREAD (its key; 0 = not known). */
 void jfr_window(struct jfr *j, uint64_t since, uint64_t took, uint32_t thread);
-#define JFR_TICK_OF_WAITS 10 /* ns: events that have lengths of their own want finer ticks */
+#define JFR_TICK_EXACT 1 /* ns: events that have lengths of their own are told as they were measured */
 /* The ticks of NS. */
 uint64_t jfr_ticks_of(const struct jfr *j, uint64_t ns);
 /* A wait for a lock. */

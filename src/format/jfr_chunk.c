@@ -23,7 +23,6 @@ void jfr_chunk_begin(struct jfr_chunk *c, uint64_t start, uint64_t real, uint64_
 	memset(c, 0, sizeof(*c));
 	buffer_init(&c->head, -1);
 	c->tick = tick;
-	c->tick = tick;
 	c->start = start;
 	c->began = now;
 	c->start_ticks = ticks;

@@ -3,6 +3,7 @@ import os
 import re
 import subprocess
 
+import live
 import pytest
 from jvm import LIBRARY, Profile, Program, counted, jstrobe, record, result_file, wait_until
 from jfr import Recording
@@ -101,6 +102,34 @@ def views_of_the_jdk(jdk, path):
         done = subprocess.run([os.path.join(jdk.home, "bin", "jfr"), "view", "--width", "160", view, path],
                               stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=120)
         assert done.returncode == 0 and expected[view] in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("kind", ["monitor", "lock"])
+def test_lengths_to_the_nanosecond(jdk, kind, say):
+    """Begin and length of each short wait in a recording are those of the same session's stream."""
+    recorded, streamed = result_file(".jfr"), result_file(".ndjson")
+    with Program(jdk, "Contended", kind, 4, 1) as program:
+        done = jstrobe("start", "-e", "lock", "--lock", "2us", "-f", recorded, "--stream", streamed, program.pid)
+        assert done.returncode == 0, done.stderr
+        wait_until(lambda: os.path.getsize(streamed) > 100_000)
+        assert jstrobe("stop", program.pid).returncode == 0
+    with open(streamed, "rb") as file:
+        stream = live.read_text(file.read())
+    assert not stream.count("lock")[2], "dropped"
+    told = sorted((r["time"], r["duration"]) for r in stream.of("lock"))
+    # on a busy machine some go on for seconds: they are told in parts, and by a stream with all of their time so far
+    brief = [wait for wait in told if wait[1] < 500 * MS]
+    recording = Recording(recorded)
+    assert {chunk.ticks_per_second for chunk in recording.chunks} == {10**9}
+    kept = [(e["startTime"], e["duration_ns"]) for name in ("jdk.JavaMonitorEnter", "jdk.ThreadPark")
+            for e in recording.events.get(name, ())]
+    zero = told[0][0] - min(kept)[0]  # the recording's ticks begin with it
+    assert len(brief) > 50 and not set(brief) - {(time + zero, length) for time, length in kept}
+    short = [length for _, length in brief if length < 10_000]
+    say(f"{kind}, {jdk}: {len(brief)} waits, {len(short)} below 10 us, the shortest {min(w[1] for w in brief)} ns")
+    assert len({length % 10 for _, length in brief}) > 5, "lengths in steps"
+    os.remove(recorded)
+    os.remove(streamed)
 
 
 def test_stacks_end_in_the_lock(jdk):
