@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/vector.h"
 
@@ -20,6 +21,12 @@ static atomic_bool has_pending;
 static bool is_return_barrier(const char *name)
 {
 	return strstr(name, "cont_return") || strstr(name, "thaw return barrier");
+}
+
+/* "Cont thaw" (21 to 23), "cont_thaw" (25). */
+static bool is_thaw(const char *name)
+{
+	return strcasecmp(name, "cont thaw") == 0 || strcmp(name, "cont_thaw") == 0;
 }
 
 /* "vtable stub", "itable stub" (all JDKs). */
@@ -77,6 +84,7 @@ void stubs_note(const char *name, uintptr_t start, uintptr_t end)
 			.exception = is_exception(name),
 			.onto = stands_onto(name),
 			.frozen = is_return_barrier(name),
+			.thaws = is_thaw(name),
 		};
 		n->order = (uint32_t)pending.count;
 		atomic_store(&has_pending, true);

@@ -23,6 +23,7 @@ struct stub {
 	bool polled;      /* a safepoint poll's: entered by a signal handler of the JVM, not called */
 	bool exception;   /* takes an exception to its handler, the address it was thrown at in a register */
 	bool frozen;      /* continuation return barrier: what follows lies in the heap */
+	bool thaws;       /* brings a continuation back as it goes on: the same, and no return address is kept */
 	uint8_t onto;     /* STUB_ONTO_*: how compiled code jumps to it */
 };
 

@@ -91,11 +91,11 @@ bool walk_is_return(const struct walk *w, uintptr_t pc);
  */
 bool stub_thread_field(uintptr_t start, uint32_t *field);
 /*
- * On from the return barrier that begins at BARRIER, where W's pc is in, to the frames in the heap. A walk that has
- * begun with them ends with walk_frozen_stood: what was written behind frozen.mark is true only if it says so
- * (walk_frozen.c).
+ * On from STUB, a return barrier or what brings a continuation back, where W's pc is in, to the frames in the heap. A
+ * walk that has begun with them ends with walk_frozen_stood: what was written behind frozen.mark is true only if it
+ * says so (walk_frozen.c).
  */
-enum step walk_frozen(struct walk *w, uintptr_t barrier);
+enum step walk_frozen(struct walk *w, const struct stub *stub);
 bool walk_frozen_stood(const struct walk *w);
 /* One step in a chunk, if it is not over a compiled frame like any other: *STEP then. */
 bool walk_in_heap(struct walk *w, enum step *step);

@@ -14,7 +14,8 @@
  * - While the JVM freezes, its last Java frame is the entry (unwind_frames), and a chunk's sp is the last that it
  *   writes: before that the chunk has the callers, behind it the frames that are still on the stack, too, the innermost
  *   one being that which called Continuation.doYield. Where it freezes for something else (24+, 8338383), nobody knows.
- * - While it thaws, the thread stands in the barrier behind its first instruction. The one or two frames that are on
+ * - While it thaws, the thread stands in the barrier behind its first instruction, or, where it goes on after a park,
+ *   in the stub that Continuation.enterSpecial calls for it, whose return address is gone. The frames that are on
  *   their way are left out, and the stack says so there.
  * - No object moved meanwhile: at the end the way to the chunk is the same again, and so are the count of collections
  *   (Serial, Parallel, G1), or ZGC's colours with each pointer in the present one. Shenandoah leaves an old copy
@@ -414,9 +415,10 @@ bool walk_in_heap(struct walk *w, enum step *step)
 	return true;
 }
 
-enum step walk_frozen(struct walk *w, uintptr_t barrier)
+enum step walk_frozen(struct walk *w, const struct stub *stub)
 {
-	bool thaws = w->pc != barrier;
+	uintptr_t barrier = stub->thaws ? w->stubs->barrier : stub->start;
+	bool thaws = stub->thaws || w->pc != barrier;
 	uintptr_t entry;
 	struct chunk c;
 

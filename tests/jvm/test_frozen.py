@@ -21,6 +21,8 @@ WHOLE = 0.99
 COLOURED = {0: 0.85, 1: 0.3}  # by storm
 # Why a stack may end where the heap begins, and that is not our doing.
 UNPROVED = ("[virtual_thread_switching]", "[virtual_thread_moving]", "[virtual_thread_frozen]")
+# The end of a stack whose stub has no caller: the program's are those by which threads are brought back.
+NO_CALLER = "[break_stub]"
 TEXT = "truth.Frozen."
 
 COLLECTORS = {"serial": ["-XX:+UseSerialGC"], "parallel": ["-XX:+UseParallelGC"], "g1": ["-XX:+UseG1GC"],
@@ -87,8 +89,8 @@ def judge(stacks, depth):
     samples, whole, reasons, wrong = 0, 0, collections.Counter(), []
     for stack in stacks:
         frames = sure(stack)
-        if frames[0] not in UNPROVED and not any(f.startswith(TEXT) and "storm" not in f for f in frames) or \
-                any(f == TEXT + "storm" or f == TEXT + "main" for f in frames):
+        if frames[0] not in (*UNPROVED, NO_CALLER) and not any(f.startswith(TEXT) and "storm" not in f
+                                                               for f in frames) or any(f == TEXT + "storm" or f == TEXT + "main" for f in frames):
             continue
         samples += stack["samples"]
         roots = [i for i, f in enumerate(frames) if f.startswith(TEXT + "root")]

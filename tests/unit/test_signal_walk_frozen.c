@@ -381,6 +381,17 @@ static void thawing(void **state)
 	stack_walk(&jvm, &t.s, NULL, &w);
 	assert_int_equal(w.count, ARRAY_LEN(expected));
 	assert_memory_equal(w.frame, expected, sizeof(expected));
+	/* In the stub that a thread is brought back by, from its first instruction on; it has no return address. */
+	t.stubs->stubs[0].frozen = false;
+	t.stubs->stubs[0].thaws = true;
+	t.stubs->barrier = t.barrier;
+	for (t.s.pc = t.barrier; t.s.pc < t.barrier + 2; t.s.pc++) {
+		stack_walk(&jvm, &t.s, NULL, &w);
+		assert_int_equal(w.count, ARRAY_LEN(expected));
+		assert_int_equal(w.frame[0], frame_pc(FRAME_NATIVE, t.s.pc));
+		assert_memory_equal(w.frame + 1, expected + 1, sizeof(expected) - sizeof(*expected));
+	}
+	t.s.pc = t.barrier + 1;
 	/* All of it is on its way. */
 	put32(t.inner + CHUNK_SP, CHUNK_WORDS);
 	put32(t.outer + CHUNK_SP, CHUNK_WORDS);

@@ -101,8 +101,8 @@ enum step walk_stub(struct walk *w, const struct blob *b)
 	struct way_out o;
 	enum step step;
 
-	if (stub && stub->frozen)
-		return walk_frozen(w, stub->start);
+	if (stub && (stub->frozen || stub->thaws))
+		return walk_frozen(w, stub);
 	/* Only the innermost stub is of interest; those between Java frames only carry a call. */
 	if (w->top && !trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
 		return STEP_END;

@@ -155,8 +155,8 @@ enum step walk_stub(struct walk *w, const struct blob *b)
 	const struct stub *stub = stub_find(w->stubs, w->pc);
 	struct way_out o;
 
-	if (stub && stub->frozen)
-		return walk_frozen(w, stub->start);
+	if (stub && (stub->frozen || stub->thaws))
+		return walk_frozen(w, stub);
 	/* Only the innermost stub is of interest; those between Java frames only carry a call. */
 	if (w->top && !trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
 		return STEP_END;
