@@ -84,13 +84,19 @@ def sure(stack):
     return stack["frames"][:end]
 
 
+def concerns(frames):
+    """Whether FRAMES are of the program's virtual threads, or end where that cannot be seen."""
+    if TEXT + "storm" in frames or TEXT + "main" in frames:
+        return False
+    return frames[0] in (*UNPROVED, NO_CALLER) or any(f.startswith(TEXT) and "storm" not in f for f in frames)
+
+
 def judge(stacks, depth):
     """(samples, whole ones, {reason: samples}, wrong stacks) of the program's threads."""
     samples, whole, reasons, wrong = 0, 0, collections.Counter(), []
     for stack in stacks:
         frames = sure(stack)
-        if frames[0] not in (*UNPROVED, NO_CALLER) and not any(f.startswith(TEXT) and "storm" not in f
-                                                               for f in frames) or any(f == TEXT + "storm" or f == TEXT + "main" for f in frames):
+        if not concerns(frames):
             continue
         samples += stack["samples"]
         roots = [i for i, f in enumerate(frames) if f.startswith(TEXT + "root")]
