@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/vector.h"
 
@@ -26,7 +25,7 @@ static bool is_return_barrier(const char *name)
 /* "Cont thaw" (21 to 23), "cont_thaw" (25). */
 static bool is_thaw(const char *name)
 {
-	return strcasecmp(name, "cont thaw") == 0 || strcmp(name, "cont_thaw") == 0;
+	return strcmp(name, "Cont thaw") == 0 || strcmp(name, "cont_thaw") == 0;
 }
 
 /* "vtable stub", "itable stub" (all JDKs). */
