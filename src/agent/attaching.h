@@ -11,14 +11,11 @@
 
 #include <jni.h>
 
-#include "base/error.h"
-
 /*
- * Threads that begin to attach themselves wait until attaching_go_on(), ten seconds at most. Those that are at it are
- * waited for, two seconds at most; then it is refused (EAGAIN), for the JVM would perhaps die. Nothing before JDK 21.
- * On a thread of the JVM, in native code; by one at a time. attaching_go_on() in any case.
+ * Threads that begin to attach themselves wait until attaching_go_on(), a second at most. Those that are at it are
+ * waited for, half a second at most. Nothing before JDK 21. On a thread of the JVM, in native code; by one at a time.
  */
-int attaching_hold(JavaVM *vm, struct error *err);
+void attaching_hold(JavaVM *vm);
 void attaching_go_on(JavaVM *vm);
 
 #endif
