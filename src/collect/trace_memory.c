@@ -201,14 +201,8 @@ static bool is_crowded(const struct trace_arena *a)
 static const struct trace *copy(struct trace_store *s, struct trace_chunk *c, const struct trace *t)
 {
 	struct trace_writer w;
-	uint32_t i;
 
-	if (!trace_begin_in(&w, s, newest(s), c, t->length))
-		return NULL;
-	for (i = 0; i < t->length; i++)
-		if (!trace_put(&w, t->frame[i]))
-			return NULL;
-	return trace_end(&w);
+	return trace_begin_in(&w, s, newest(s), c, t->length) ? trace_end_as(&w, t) : NULL;
 }
 
 const struct trace *trace_store_move(struct trace_store *s, struct trace_chunk *c, const struct trace *t)

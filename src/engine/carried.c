@@ -30,20 +30,16 @@ const struct trace *carried_put(struct carried *c, uint32_t n, struct thread_rec
 {
 	struct carried_trace *t = n ? &c->traces.items[n - 1] : NULL;
 	struct trace_writer w;
-	uint32_t i;
 
 	if (!t || t->tried)
 		return t ? t->now : NULL;
 	t->tried = true;
-	if (!trace_begin(&w, &zone.store, &self->chunk, t->copy->length))
-		return NULL;
-	for (i = 0; i < t->copy->length; i++)
-		if (!trace_put(&w, t->copy->frame[i]))
-			return NULL;
-	return t->now = trace_end(&w);
+	if (trace_begin(&w, &zone.store, &self->chunk, t->copy->length))
+		t->now = trace_end_as(&w, t->copy);
+	return t->now;
 }
 
-void carried_free(struct carried *c)
+static void free_copies(struct carried *c)
 {
 	size_t i;
 
@@ -55,13 +51,60 @@ void carried_free(struct carried *c)
 	memset(c, 0, sizeof(*c));
 }
 
-struct thread_record *carried_enter(void)
+void carried_clear(const struct carried_table *t)
+{
+	free_copies(t->carried);
+	if (t->places->places)
+		claims_clear(t->places);
+	kept_requests_clear(t->requests);
+}
+
+static void carry_all(const struct carried_table *t)
+{
+	uint32_t i, reach = claims_reach(t->places);
+
+	for (i = 0; i < reach; i++) {
+		claim_key *place = claims_at(t->places, i);
+		uint64_t key = atomic_load(place);
+
+		if (key && key != CLAIM_TAKEN && !t->carry(place))
+			t->give_back(place);
+	}
+}
+
+void carried_release(const struct carried_table *t, bool keep)
+{
+	if (keep && t->places->places && !t->carried->waits.count)
+		carry_all(t);
+	if (!t->carried->waits.count)
+		carried_clear(t);
+}
+
+/* The running thread's record, one of ours, entered: what it stores stays until handler_leave. NULL: it has none. */
+static struct thread_record *enter(void)
 {
 	struct thread_record *self = records_found(os_gettid(), handler_thread_pointer());
 
 	if (self)
 		handler_enter(self);
 	return self;
+}
+
+void carried_go_on(const struct carried_table *t)
+{
+	struct thread_record *self = t->carried->waits.count ? enter() : NULL;
+	size_t i;
+
+	for (i = 0; i < t->carried->waits.count; i++) {
+		const struct carried_wait *w = &t->carried->waits.items[i];
+		claim_key *place = claims_at(t->places, w->place);
+
+		if (!self || !t->take_up(place, w, self))
+			t->give_back(place);
+	}
+	if (self)
+		handler_leave(self);
+	free_copies(t->carried);
 }
 
 struct thread_record *carried_record(pid_t tid, bool is_virtual, struct thread_record *self)

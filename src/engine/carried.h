@@ -13,6 +13,8 @@
 
 #include "base/map.h"
 #include "base/vector.h"
+#include "engine/claims.h"
+#include "engine/kept_requests.h"
 #include "signal/zone.h"
 
 /* A wait that goes on, by the number of its place. */
@@ -36,9 +38,35 @@ struct carried {
 uint32_t carried_add(struct carried *c, const struct trace *t);
 /* Number N in the present store, by SELF, which is entered; NULL = 0, or there is no room. */
 const struct trace *carried_put(struct carried *c, uint32_t n, struct thread_record *self);
-void carried_free(struct carried *c);
-/* The running thread's record, one of ours, entered: what it stores stays until handler_leave. NULL: it has none. */
-struct thread_record *carried_enter(void);
+
+/* A table of waits, whose places stay where they go on. PLACE: one of its own kind. */
+struct carried_table {
+	struct claims *places;
+	struct kept_requests *requests;
+	struct carried *carried;
+	bool (*carry)(void *place); /* it is noted in `carried`; false: its wait does not go on */
+	/* PLACE is as W says, what SELF stores stays; false: its wait has ended */
+	bool (*take_up)(void *place, const struct carried_wait *w, struct thread_record *self);
+	void (*give_back)(void *place);
+};
+
+/* T's session is over: its memory goes back, or, if KEEP, places are kept in which waits go on. No session runs. */
+void carried_release(const struct carried_table *t, bool keep);
+/* What was carried goes on in the session that begins. */
+void carried_go_on(const struct carried_table *t);
+/* All memory goes back. */
+void carried_clear(const struct carried_table *t);
+/*
+ * Whether a wait that was OVER between two sessions, 0 = was not, had ended before this one began with it, which was
+ * HALTED, 0 = is not. What ends behind the halt was open until then.
+ */
+static inline bool carried_has_ended(const _Atomic uint64_t *over, uint64_t halted)
+{
+	uint64_t at = atomic_load_explicit((_Atomic uint64_t *)over, memory_order_relaxed);
+
+	return at && (!halted || at < halted);
+}
+
 /* The record of TID, or SELF; NULL: it has ended, and IS_VIRTUAL is false. */
 struct thread_record *carried_record(pid_t tid, bool is_virtual, struct thread_record *self);
 

@@ -287,7 +287,6 @@ int engine_start(const struct engine_options *o, struct buffer *notes, struct er
 	rc = take_signal(&options, err);
 	if (rc)
 		return rc;
-	engine_clocks_go();
 	rc = start_events(notes, err);
 	if (rc) {
 		signals_flush();

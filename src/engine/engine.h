@@ -106,7 +106,7 @@ struct engine_clocks {
 	uint64_t time, cpu, own;
 };
 struct engine_clocks engine_clocks(void);
-/* A session begins. */
+/* A session begins: before the first who asks, and engine_start. */
 void engine_clocks_go(void);
 /*
  * Stop, and engine_halt before if it was not called: threads that run take what is due to them, for at most 50 ms; the

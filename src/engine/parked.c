@@ -351,14 +351,6 @@ void parked_end(uint64_t thread)
 
 /* ---- by the collector ---- */
 
-/* Whether P's thread was mounted before this session began with it; see waits.c. */
-static bool has_ended(const struct place *p)
-{
-	uint64_t over = atomic_load_explicit(&((struct place *)p)->over, memory_order_relaxed);
-
-	return over && (!halted || over < halted);
-}
-
 /*
  * The thread of P is still parked: the methods of its stack are there, so that their names of today are its stack's,
  * too.
@@ -371,9 +363,8 @@ static void still_parked(struct place *p, uint64_t now, bool lately, parked_told
 	struct request request;
 	struct sample s;
 
-	if (!thread || thread & DONE || told >= now || (lately && now - told < TELL_EVERY))
-		return;
-	if (has_ended(p))
+	if (!thread || thread & DONE || told >= now || (lately && now - told < TELL_EVERY) ||
+	    carried_has_ended(&p->over, halted))
 		return;
 	s = describe(p, thread, told, now);
 	request = kept_request(p);
@@ -451,8 +442,9 @@ bool parked_are_wanted(void)
 
 /* ---- from one session to the next: as of waits for locks (waits.c) ---- */
 
-static bool carry(struct place *p)
+static bool carry(void *place)
 {
+	struct place *p = place;
 	uint64_t key = atomic_load(&p->key);
 	bool goes_on = key && !(key & DONE) && !atomic_load(&p->over) && trace_kept_get(&p->trace);
 	struct carried_wait *w = goes_on ? VECTOR_PUSH(&carried.waits) : NULL;
@@ -469,66 +461,40 @@ static bool carry(struct place *p)
 	return true;
 }
 
-static void carry_all(void)
+static bool take_up(void *place, const struct carried_wait *w, struct thread_record *self)
 {
-	uint32_t i, reach = claims_reach(&places);
+	struct place *p = place;
 
-	for (i = 0; i < reach; i++) {
-		struct place *p = (struct place *)claims_at(&places, i);
-		uint64_t key = atomic_load(&p->key);
-
-		if (key && key != CLAIM_TAKEN && !carry(p))
-			give_back(p);
-	}
-}
-
-static void take_up(struct place *p, const struct carried_wait *w, struct thread_record *self)
-{
+	if (atomic_load(&p->over))
+		return false;
 	p->record = carried_record(w->tid, true, self)->index;
 	p->era = (uint16_t)era_now(&zone.eras);
 	trace_kept_set(&p->trace, carried_put(&carried, w->trace, self));
 	atomic_store_explicit(&p->told, started, memory_order_release);
+	return true;
 }
 
-static void take_up_all(void)
+static void drop(void *place)
 {
-	struct thread_record *self = carried.waits.count ? carried_enter() : NULL;
-	size_t i;
-
-	for (i = 0; i < carried.waits.count; i++) {
-		struct place *p = (struct place *)claims_at(&places, carried.waits.items[i].place);
-
-		if (self && !atomic_load(&p->over))
-			take_up(p, &carried.waits.items[i], self);
-		else
-			give_back(p);
-	}
-	if (self)
-		handler_leave(self);
-	carried_free(&carried);
+	give_back(place);
 }
+
+static const struct carried_table table = {&places, &requests, &carried, carry, take_up, drop};
 
 void parked_open(void)
 {
-	take_up_all();
+	carried_go_on(&table);
 	atomic_store(&event, wanted);
 	atomic_store(&keeping, false);
-}
-
-static void clear(void)
-{
-	carried_free(&carried);
-	if (places.places)
-		claims_clear(&places);
-	kept_requests_clear(&requests);
-	atomic_store(&count, 0);
 }
 
 void parked_keep(bool keep)
 {
 	atomic_store(&keeping, keep);
-	if (!keep && carried.waits.count)
-		clear();
+	if (keep || !carried.waits.count)
+		return;
+	carried_clear(&table);
+	atomic_store(&count, 0);
 }
 
 void parked_halt(void)
@@ -541,10 +507,9 @@ void parked_halt(void)
 void parked_release(void)
 {
 	wanted = -1;
-	if (atomic_load(&keeping) && places.places && !carried.waits.count)
-		carry_all();
+	carried_release(&table, atomic_load(&keeping));
 	if (!carried.waits.count)
-		clear();
+		atomic_store(&count, 0);
 	if (carriers)
 		madvise(carriers, RECORD_LIMIT * sizeof(*carriers), MADV_DONTNEED);
 }

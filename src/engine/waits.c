@@ -319,14 +319,6 @@ static bool is_there(const struct place *p)
 	return p->is_virtual || (atomic_load(&r->state) == RECORD_LIVE && (!id || id == p->thread));
 }
 
-/* Whether P's wait had ended before this session began with it. What ends behind the halt was open until then. */
-static bool has_ended(const struct place *p)
-{
-	uint64_t over = atomic_load_explicit(&((struct place *)p)->over, memory_order_relaxed);
-
-	return over && (!halted || over < halted);
-}
-
 static void tell_open(struct place *p, uint64_t now, bool lately, waits_told_fn *fn, void *arg)
 {
 	uint64_t key = atomic_load_explicit(&p->key, memory_order_acquire);
@@ -335,9 +327,8 @@ static void tell_open(struct place *p, uint64_t now, bool lately, waits_told_fn 
 	struct wait_note n;
 	struct sample s;
 
-	if (!key || key >= DONE || told >= now || (lately && !is_old_news(p->since, told, now)) || !is_there(p))
-		return;
-	if (has_ended(p))
+	if (!key || key >= DONE || told >= now || (lately && !is_old_news(p->since, told, now)) || !is_there(p) ||
+	    carried_has_ended(&p->over, halted))
 		return;
 	describe(p, (uint32_t)told_event, told, now, &s, &n);
 	request = kept_request(p);
@@ -440,9 +431,10 @@ static void disarm(struct thread_record *r, uint32_t e, bool at_work)
 
 /* ---- from one session to the next ---- */
 
-/* The wait at P goes on in the next session, unless it turns out that it has ended. False: it does not. */
-static bool carry(struct place *p)
+/* The wait at PLACE goes on in the next session, unless it turns out that it has ended. False: it does not. */
+static bool carry(void *place)
 {
+	struct place *p = place;
 	uint64_t key = atomic_load(&p->key);
 	bool goes_on = key && key < DONE && !atomic_load(&p->over) && trace_kept_get(&p->trace) && is_there(p);
 	struct carried_wait *w = goes_on ? VECTOR_PUSH(&carried.waits) : NULL;
@@ -464,23 +456,10 @@ static bool carry(struct place *p)
 	return true;
 }
 
-/* Places are kept in which waits go on. No session runs; only ends of waits are told meanwhile. */
-static void carry_all(void)
+/* PLACE's wait goes on in this session, as W says. False: its thread has ended. */
+static bool take_up(void *place, const struct carried_wait *w, struct thread_record *self)
 {
-	uint32_t i, reach = claims_reach(&places);
-
-	for (i = 0; i < reach; i++) {
-		struct place *p = (struct place *)claims_at(&places, i);
-		uint64_t key = atomic_load(&p->key);
-
-		if (key && key != CLAIM_TAKEN && !carry(p))
-			give_back(p);
-	}
-}
-
-/* P's wait goes on in this session, as W says. False: its thread has ended. */
-static bool take_up(struct place *p, const struct carried_wait *w, struct thread_record *self)
-{
+	struct place *p = place;
 	struct thread_record *r = carried_record(w->tid, p->is_virtual, self);
 
 	if (!r || atomic_load(&p->over))
@@ -496,44 +475,26 @@ static bool take_up(struct place *p, const struct carried_wait *w, struct thread
 	return true;
 }
 
-static void take_up_all(void)
+static void drop(void *place)
 {
-	struct thread_record *self = carried.waits.count ? carried_enter() : NULL;
-	size_t i;
-
-	for (i = 0; i < carried.waits.count; i++) {
-		const struct carried_wait *w = &carried.waits.items[i];
-		struct place *p = (struct place *)claims_at(&places, w->place);
-
-		if (!self || !take_up(p, w, self))
-			give_back(p);
-	}
-	if (self)
-		handler_leave(self);
-	carried_free(&carried);
+	give_back(place);
 }
+
+static const struct carried_table table = {&places, &requests, &carried, carry, take_up, drop};
 
 void waits_open(void)
 {
 	if (wanted >= 0)
-		take_up_all();
+		carried_go_on(&table);
 	atomic_store(&event, wanted);
 	atomic_store(&keeping, false);
-}
-
-static void clear(void)
-{
-	carried_free(&carried);
-	if (places.places)
-		claims_clear(&places);
-	kept_requests_clear(&requests);
 }
 
 void waits_keep_open(bool keep)
 {
 	atomic_store(&keeping, keep);
 	if (!keep && carried.waits.count) {
-		clear();
+		carried_clear(&table);
 		waits_classes_release();
 	}
 }
@@ -552,10 +513,7 @@ void waits_release(void)
 
 	told_event = -1;
 	atomic_store(&done, 0);
-	if (atomic_load(&keeping) && places.places && !carried.waits.count)
-		carry_all();
-	if (!carried.waits.count)
-		clear();
+	carried_release(&table, atomic_load(&keeping));
 	for (i = 0; i < WAIT_ANSWERS; i++)
 		trace_kept_set(wait_answer_kept(i), NULL);
 	waits_classes_release();

@@ -27,6 +27,12 @@ struct stub {
 	uint8_t onto;     /* STUB_ONTO_*: how compiled code jumps to it */
 };
 
+/* Whether what called S lies in the heap. */
+static inline bool stub_leads_to_heap(const struct stub *s)
+{
+	return s->frozen || s->thaws;
+}
+
 struct stub_set {
 	uint32_t count;
 	uintptr_t barrier;   /* what a virtual thread returns to where its frames go on in the heap, 0: not made */

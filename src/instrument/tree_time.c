@@ -145,7 +145,7 @@ static void follow(struct tree_context *c, bool tick, uint64_t now)
 	} else {
 		return; /* a wait begins or ends: calls have gone by since the last stamp */
 	}
-	/* a late probe's context may be nobody's any more */
+	/* a late probe's context may have no thread any more */
 	c->follow = c->key && c->follows < FOLLOW_LEAST + (now - c->followed) / FOLLOW_EACH;
 	/* a tick that finds the mark needs to note nothing: what it charges is one node's */
 	if (c->follow)

@@ -168,6 +168,16 @@ const struct trace *trace_end(struct trace_writer *w)
 	return keep(w);
 }
 
+const struct trace *trace_end_as(struct trace_writer *w, const struct trace *t)
+{
+	uint32_t i;
+
+	for (i = 0; i < t->length; i++)
+		if (!trace_put(w, t->frame[i]))
+			return NULL;
+	return trace_end(w);
+}
+
 const struct trace *trace_find(const struct trace_arena *a, const struct trace *t)
 {
 	struct trace_index *x = atomic_load_explicit(&((struct trace_arena *)a)->index, memory_order_acquire);

@@ -110,7 +110,6 @@ void trace_store_forget(struct trace_store *s);
 const struct trace *trace_store_move(struct trace_store *s, struct trace_chunk *c, const struct trace *t);
 /* Collector: C has room for BYTES more in the newest generation, unless that is full. */
 void trace_store_reserve(struct trace_store *s, struct trace_chunk *c, size_t bytes);
-const struct trace *trace_store_move(struct trace_store *s, struct trace_chunk *c, const struct trace *t);
 /* FN of each trace of the present generation that equal ones are found by. */
 void trace_store_each(struct trace_store *s, void (*fn)(struct trace *, void *arg), void *arg);
 /* Bytes of memory in use (arenas handed out, and their indexes). */
@@ -129,6 +128,8 @@ bool trace_chunk_take(struct trace_arena *a, struct trace_chunk *c, size_t bytes
 bool trace_grow(struct trace_writer *w);
 /* Finish: the shared trace equal to what was written (maybe that itself). Handler. */
 const struct trace *trace_end(struct trace_writer *w);
+/* The same with T's frames, for which it was begun. NULL: there is no room. */
+const struct trace *trace_end_as(struct trace_writer *w, const struct trace *t);
 
 /* Whether T, or NULL, is of the present generation; it stays so while the thread is inside (signal/record.h). */
 static inline bool trace_is_present(const struct trace_store *s, const struct trace *t)

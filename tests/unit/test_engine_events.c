@@ -21,7 +21,6 @@
 #include "os/os.h"
 
 #define PAGES 3000
-#define AT_THE_END 8
 #define CALLS 500
 #define ROOM 4096 /* entries of a queue: all of them, should the collector get no CPU meanwhile */
 
@@ -214,7 +213,7 @@ static void several(void **state)
 	/* This thread stops the session itself: what is due to it then is lost. */
 	assert_int_equal(faults->taken, faults->stored + faults->lost[LOSS_disabled]);
 #ifndef __SANITIZE_ADDRESS__ /* its shadow memory faults in the handler, too */
-	assert_true(faults->lost[LOSS_disabled] <= AT_THE_END);
+	assert_true(faults->lost[LOSS_disabled] <= HARNESS_AT_THE_END);
 #endif
 	collector_view_free(faults);
 	collector_view_free(calls);

@@ -63,14 +63,11 @@ static void check_sums(const struct profile *p)
 	assert_int_equal(p->handler.count, p->stored);
 }
 
-#define AT_THE_END 8
-
 /* Threads that neither begin nor end lose nothing. */
 static void check_nothing_lost(const struct profile *p)
 {
 	assert_int_equal(p->lost[LOSS_no_record], 0);
-	/* What was due to a thread that had no CPU for the 50 ms that a stop waits. */
-	assert_true(p->lost[LOSS_disabled] <= AT_THE_END);
+	assert_true(p->lost[LOSS_disabled] <= HARNESS_AT_THE_END);
 	/* Records made while a handler runs: it has lost its CPU, or takes as long as the interval. */
 	assert_true(p->lost[LOSS_recursion] * 100 <= p->taken * (p->interval < NS_PER_MS ? 5 : 1));
 	assert_int_equal(p->lost[LOSS_thread_exiting] + p->lost[LOSS_store_full], 0);

@@ -672,7 +672,7 @@ static void what_follows_a_tick_is_known(void **state)
 	spin(NS_PER_MS);
 	tree_tick(os_monotonic());
 	since = os_monotonic();
-	saved = enter(2); /* the tick's: whose the time before was nobody knows */
+	saved = enter(2); /* the tick's: whose the time before was is not known */
 	b = current();
 	assert_true(is_due(c) && node(a)->known == 0);
 	spin(3 * NS_PER_MS);

@@ -119,7 +119,7 @@ static void judge_brief_known(struct check *c, const struct matter *x)
 	c->known = MAX((double)x->truth->value, all);
 	c->measured = (double)(x->p->total + x->p->lost_weight + x->p->unsampled);
 	c->samples = x->p->stored;
-	/* what weighs more than was used is nobody's time unsampled */
+	/* what weighs more than was used is no thread's time unsampled */
 	c->error = root(interval_of(x->p) * c->known);
 	c->systematic = 0.02 * c->known;
 }

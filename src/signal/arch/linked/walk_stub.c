@@ -101,7 +101,7 @@ enum step walk_stub(struct walk *w, const struct blob *b)
 	struct way_out o;
 	enum step step;
 
-	if (stub && (stub->frozen || stub->thaws))
+	if (stub && stub_leads_to_heap(stub))
 		return walk_frozen(w, stub);
 	/* Only the innermost stub is of interest; those between Java frames only carry a call. */
 	if (w->top && !trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
