@@ -147,6 +147,8 @@ static void begin(struct collector *c)
 
 static void end(struct collector *c)
 {
+	/* Of a thread whose sample was found in its queue, the run before that sample is told in the same drain. */
+	drain_runs(c);
 	if (upkeep_counts_missing())
 		atomic_fetch_add(&zone.eras.drains, 1);
 	era_look(&zone.eras);

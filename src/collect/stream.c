@@ -178,30 +178,70 @@ static bool is_named(const struct stream *s, const struct stream_item *item)
 	       !(item->event.lock && item->lock.owner_node && late_waits(s->collector, item->lock.owner_node));
 }
 
-/* ITEM is told, or waits until its frames have names. LAST: nothing waits any more. */
-static void tell_or_hold(struct stream *s, const struct stream_item *item, bool last)
+/*
+ * ITEM is told, or waits until its frames have names, and behind it what comes of the same thread: times of one thread
+ * shall not go back. LAST: nothing waits any more.
+ */
+static void tell_or_hold(struct stream *s, const struct stream_item *item, bool last, struct map *waiting)
 {
-	bool wait = !last && s->held.count < MOST_PENDING && !is_named(s, item);
+	uint64_t thread = 1 + item->event.thread;
+	bool wait = !last && s->held.count < MOST_PENDING && (map_get(waiting, thread) || !is_named(s, item));
 	struct stream_item *slot = wait ? VECTOR_PUSH(&s->held) : NULL;
 
-	if (slot)
+	if (slot) {
 		*slot = *item;
-	else
+		map_put(waiting, thread, NULL);
+	} else {
 		stream_tell_item(s, item);
+	}
+}
+
+/* Where an item stands in the batch, by the time that its record has. */
+struct stream_turn {
+	uint64_t time;
+	size_t at;
+};
+
+static int by_time(const void *a, const void *b)
+{
+	const struct stream_turn *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? -1 : 1;
+	return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/*
+ * What one drain brings is in order within each queue, but runs of samples come apart from those, and later than the
+ * moment of their first. Without memory it is told as it came.
+ */
+static void tell_batch(struct stream *s, bool last, struct map *waiting)
+{
+	size_t i, count = s->batch.count;
+	struct stream_turn *turns = count > 1 ? malloc(count * sizeof(*turns)) : NULL;
+
+	for (i = 0; turns && i < count; i++)
+		turns[i] = (struct stream_turn){stream_time(&s->batch.items[i]), i};
+	if (turns)
+		qsort(turns, count, sizeof(*turns), by_time);
+	for (i = 0; i < count; i++)
+		tell_or_hold(s, &s->batch.items[turns ? turns[i].at : i], last, waiting);
+	free(turns);
+	s->batch.count = 0;
 }
 
 static void tell_items(struct stream *s, bool last)
 {
 	typeof(s->held) before = s->held;
+	struct map waiting = {0};
 	size_t i;
 
 	memset(&s->held, 0, sizeof(s->held));
 	for (i = 0; i < before.count; i++)
-		tell_or_hold(s, &before.items[i], last);
+		tell_or_hold(s, &before.items[i], last, &waiting);
 	free(before.items);
-	for (i = 0; i < s->batch.count; i++)
-		tell_or_hold(s, &s->batch.items[i], last);
-	s->batch.count = 0;
+	tell_batch(s, last, &waiting);
+	map_free(&waiting);
 }
 
 /*

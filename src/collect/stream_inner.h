@@ -15,6 +15,12 @@ struct stream_item {
 	struct sink_lock lock; /* event.lock leads there, or is NULL */
 };
 
+/* The time that the record of ITEM has: of a wait, its begin. */
+static inline uint64_t stream_time(const struct stream_item *item)
+{
+	return item->event.time - (item->event.lock ? item->lock.told : 0);
+}
+
 /* A thread's name or end on its way. */
 struct stream_note {
 	int32_t tid;

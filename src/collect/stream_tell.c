@@ -275,7 +275,7 @@ static bool write_item(struct stream *s, const struct stream_item *item, struct 
 	struct profile_request request = {e->request.trace_high, e->request.trace_low, e->request.span,
 					  requests_labels(e->request.labels), false};
 	struct stream_sample sample = {
-		.time = e->time - (l ? l->told : 0), .span = e->span, .samples = e->samples, .value = e->weight,
+		.time = stream_time(item), .span = e->span, .samples = e->samples, .value = e->weight,
 		.event = s->options.events[e->event].name, .state = (enum thread_state)e->state,
 		.thread = thread_of(s, e, name), .stack = &stack, .lock = l ? &lock : NULL,
 		.request = request_is_none(&e->request) ? NULL : &request,

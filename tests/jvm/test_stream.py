@@ -97,6 +97,26 @@ def test_states_and_several_events(jdk17):
     assert "main" in names and len(names) > 20
 
 
+@pytest.mark.parametrize("program", [("KnownShares",), ("Sleepers", 20, "idle"), ("Locks",), ("Outnumbered",)],
+                         ids=lambda p: p[0])
+@pytest.mark.parametrize("event", ["wall@2ms", "cpu,wall@2ms"])
+def test_times_of_a_thread_do_not_go_back(jdk, program, event, say):
+    """Of one thread and event, whether its samples come by signals, as runs, or late for want of names."""
+    with Program(jdk, *program) as target:
+        stream, status, errors = live.read([COMMAND, "stream", "-e", event, "-i", "500us", "-d", counted(3, 20),
+                                            target.pid])
+        assert status == 0, errors
+    last, back, seen = {}, [], 0
+    for r in stream.of("sample"):
+        key = r["event"], r.get("tid"), r.get("java_id")
+        seen += 1
+        if r["time"] < last.get(key, 0):
+            back.append((last[key] - r["time"], r))
+        last[key] = max(last.get(key, 0), r["time"])
+    say(f"{program[0]}, {event}, {jdk}: {len(back)} of {seen} records go back")
+    assert seen > 200 and not back, back[:3]
+
+
 def test_waits_as_they_end(jdk):
     """Each kind of wait as a record of its own, with what was waited for, and who held it."""
     with Program(jdk, "Locks") as program:
