@@ -41,6 +41,8 @@ static void obey(struct top *t, char key)
 	case 'p':
 	case ' ':
 		t->view.paused = !t->view.paused;
+		if (!t->view.paused)
+			top_next(&t->model); /* what was sampled in the pause was not taken: nor is what was lost */
 		break;
 	case 's':
 		t->view.by_total = !t->view.by_total;
@@ -77,6 +79,12 @@ static void show(struct top *t)
 
 /* ---- the stream ---- */
 
+/* Whether the N bytes at AT of B begin with TEXT. */
+static bool begins(const struct buffer *b, size_t at, size_t n, const char *text)
+{
+	return n >= strlen(text) && memcmp(b->data + at, text, strlen(text)) == 0;
+}
+
 static void take_lines(struct top *t)
 {
 	size_t at = 0;
@@ -85,9 +93,7 @@ static void take_lines(struct top *t)
 	while ((end = memchr(t->bytes.data + at, '\n', t->bytes.length - at))) {
 		size_t n = (size_t)(end - (t->bytes.data + at));
 
-		if (!t->view.paused)
-			top_take(&t->model, t->bytes.data + at, n);
-		else if (n > 15 && memcmp(t->bytes.data + at, "{\"kind\":\"stack\"", 15) == 0)
+		if (!t->view.paused || begins(&t->bytes, at, n, "{\"kind\":\"sta")) /* stacks and stats */
 			top_take(&t->model, t->bytes.data + at, n);
 		at += n + 1;
 	}

@@ -101,48 +101,57 @@ static void read_header(struct top_model *m, struct json *j)
 	}
 }
 
-static void read_losses(struct top_model *m, struct json *j)
+static uint64_t read_losses(struct json *j)
 {
+	uint64_t sum = 0;
+
 	for (json_open(j, '{'); json_key(j);)
-		m->lost += json_number(j);
+		sum += json_number(j);
+	return sum;
 }
 
 static void read_books(struct top_model *m, struct json *j)
 {
+	struct top_books *now = &m->books;
 	const char *key;
 
-	m->dropped = m->lost = 0;
-	for (json_open(j, '['); json_item(j);)
+	now->dropped = now->lost = now->others_lost = 0;
+	for (json_open(j, '['); json_item(j);) {
+		uint64_t lost = 0, dropped = 0;
+		uint32_t event = 0;
+
 		for (json_open(j, '{'); (key = json_key(j));) {
-			if (strcmp(key, "dropped") == 0)
-				m->dropped += json_number(j);
+			if (strcmp(key, "event") == 0)
+				event = text(m, j);
+			else if (strcmp(key, "dropped") == 0)
+				dropped = json_number(j);
 			else if (strcmp(key, "lost") == 0)
-				read_losses(m, j);
+				lost = read_losses(j);
 			else
 				json_skip(j);
 		}
+		now->dropped += dropped;
+		*(map_get(&m->of_cpu, event) ? &now->lost : &now->others_lost) += lost;
+	}
 }
 
 static void read_stats(struct top_model *m, struct json *j, uint64_t time)
 {
 	const char *key;
 
-	m->books_at = time;
+	m->books.time = time;
 	while ((key = json_key(j))) {
 		if (strcmp(key, "cpu_time") == 0)
-			m->process_cpu = json_number(j);
+			m->books.process_cpu = json_number(j);
 		else if (strcmp(key, "own_cpu") == 0)
-			m->own_cpu = json_number(j);
+			m->books.own_cpu = json_number(j);
 		else if (strcmp(key, "events") == 0)
 			read_books(m, j);
 		else
 			json_skip(j);
 	}
-	if (!m->books_before) {
-		m->books_before = time;
-		m->process_before = m->process_cpu;
-		m->own_before = m->own_cpu;
-	}
+	if (!m->before.time)
+		m->before = m->books;
 }
 
 /* Each method once, however often it is in FRAMES, root first. */
@@ -348,9 +357,7 @@ void top_next(struct top_model *m)
 	map_free(&m->by_thread);
 	map_free(&m->by_wait);
 	m->samples = m->cpu = m->began = m->now = 0;
-	m->process_before = m->process_cpu;
-	m->own_before = m->own_cpu;
-	m->books_before = m->books_at;
+	m->before = m->books;
 }
 
 void top_free(struct top_model *m)

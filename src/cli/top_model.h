@@ -45,8 +45,10 @@ struct top_model {
 	uint32_t pid, cpus, main_class, jdk;
 	uint64_t began, now;             /* times of the first and of the last record since the last screen */
 	uint64_t samples, cpu;           /* of CPU time */
-	uint64_t dropped, lost, process_cpu, own_cpu; /* as stats say; since the session began */
-	uint64_t process_before, own_before, books_at, books_before; /* at the last screen */
+	struct top_books {
+		uint64_t time, process_cpu, own_cpu, dropped; /* as stats say: of the session so far */
+		uint64_t lost, others_lost;  /* of CPU time, whose samples are counted here; of other events */
+	} books, before;                 /* before: at the last screen */
 };
 
 /* Take in one record, N bytes without line end. False: it is none (the reader goes on with the next one). */

@@ -78,13 +78,19 @@ static int by_time(const void *a, const void *b)
 static void put_head(struct page *p)
 {
 	const struct top_model *m = p->m;
-	uint64_t books = m->books_at - m->books_before;
-	char line[512];
+	const struct top_books *now = &m->books, *then = &m->before;
+	uint64_t books = now->time - then->time;
+	char line[512], others[64] = "";
 
-	snprintf(line, sizeof(line), "%u %.40s  CPU %s/%u00 %%, own %s %%, %llu samples, lost %llu, dropped %llu%s",
-		 m->pid, name_at(p, m->main_class), decimal(percent(m->process_cpu - m->process_before, books), 0).text,
-		 m->cpus, decimal(percent(m->own_cpu - m->own_before, books), 2).text, (unsigned long long)m->samples,
-		 (unsigned long long)m->lost, (unsigned long long)m->dropped, p->v->paused ? "  PAUSED" : "");
+	if (now->others_lost != then->others_lost)
+		snprintf(others, sizeof(others), ", others lost %llu",
+			 (unsigned long long)(now->others_lost - then->others_lost));
+	snprintf(line, sizeof(line), "%u %.40s  CPU %s/%u00 %%, own %s %%, %llu samples, lost %llu, dropped %llu%s%s",
+		 m->pid, name_at(p, m->main_class),
+		 decimal(percent(now->process_cpu - then->process_cpu, books), 0).text, m->cpus,
+		 decimal(percent(now->own_cpu - then->own_cpu, books), 2).text, (unsigned long long)m->samples,
+		 (unsigned long long)(now->lost - then->lost), (unsigned long long)(now->dropped - then->dropped), others,
+		 p->v->paused ? "  PAUSED" : "");
 	put_line(p, line);
 	put_line(p, "");
 }

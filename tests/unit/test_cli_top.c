@@ -5,6 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 #include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -51,6 +52,44 @@ static void a_screen(void **state)
 	assert_in_range(rows, 5, 24);
 	top_free(&m);
 	buffer_free(&out);
+}
+
+static void take(struct top_model *m, const char *line)
+{
+	assert_true(top_take(m, line, strlen(line)));
+}
+
+/* Lost and dropped are of the time since the last screen, and lost of the samples that are counted there. */
+static void books_of_a_window(void **state)
+{
+	static const char form[] = "{\"kind\":\"stats\",\"time\":%u,\"cpu_time\":500,\"own_cpu\":10,\"events\":["
+		"{\"event\":\"cpu\",\"dropped\":%u,\"lost\":{\"queue_full\":%u,\"disabled\":1}},"
+		"{\"event\":\"wall\",\"dropped\":0,\"lost\":{\"unanswered\":%u}}]}";
+	static const struct {
+		unsigned dropped, lost, wall;
+		const char *said;
+	} windows[] = {{100, 5000, 70, " samples, lost 0, dropped 0\n"}, {100, 5000, 70, "lost 0, dropped 0\n"},
+		       {107, 5003, 70, "lost 3, dropped 7\n"}, {107, 5003, 79, "lost 0, dropped 0, others lost 9\n"}};
+	struct top_view v = {.rows = 24, .columns = 120, .filter = ""};
+	struct top_model m = {0};
+	char line[512];
+	size_t i;
+
+	take(&m, lines[0]);
+	for (i = 0; i < ARRAY_LEN(windows); i++) {
+		struct buffer out = BUFFER_INIT;
+
+		snprintf(line, sizeof(line), form, (unsigned)i + 1, windows[i].dropped, windows[i].lost,
+			 windows[i].wall);
+		take(&m, line);
+		top_show(&m, &v, &out);
+		buffer_putc(&out, '\0');
+		if (!strstr(out.data, windows[i].said))
+			fail_msg("window %zu: %s", i, out.data);
+		top_next(&m);
+		buffer_free(&out);
+	}
+	top_free(&m);
 }
 
 /* Every beginning of every record, and bytes turned over, end in true or false. */
@@ -162,7 +201,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(a_screen), cmocka_unit_test(damage),
 					   cmocka_unit_test(bytes_are_counted), cmocka_unit_test(high_numbers),
-					   cmocka_unit_test(deep_stacks)};
+					   cmocka_unit_test(deep_stacks), cmocka_unit_test(books_of_a_window)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
