@@ -24,8 +24,8 @@ struct trace_list {
 };
 
 /*
- * Whether CLASS, of that NAME ("com/acme/Order") and hash, is wanted, and how much. MODIFIABLE is asked for only then:
- * see trace_list_fixed.
+ * Whether CLASS, of that NAME ("com/acme/Order") and hash, is wanted, and how much. One that is and cannot change: see
+ * trace_list_fixed.
  */
 typedef bool (*trace_list_wants)(void *data, jclass class, const struct text *name, uint64_t hash, uint32_t *weight);
 /* CLASS of that name is wanted, but the JVM does not let it change. */

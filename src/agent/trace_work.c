@@ -129,6 +129,14 @@ struct picking {
 	uint32_t matched;
 };
 
+/* Hidden classes never get probes: they are counted nowhere, seen running or not. */
+static bool can_change(jclass class)
+{
+	jboolean modifiable = JNI_FALSE;
+
+	return (*job.ti)->IsModifiableClass(job.ti, class, &modifiable) == JVMTI_ERROR_NONE && modifiable;
+}
+
 static bool wants(void *data, jclass class, const struct text *name, uint64_t hash, uint32_t *weight)
 {
 	struct picking *p = data;
@@ -143,7 +151,7 @@ static bool wants(void *data, jclass class, const struct text *name, uint64_t ha
 	} else {
 		yes = trace_classes_touch(job.classes, job.ti, class, name);
 	}
-	p->matched += yes;
+	p->matched += yes && can_change(class);
 	if (!yes || p->what != PICK_SEEN)
 		return yes;
 	*weight = trace_seen_times(&seen, hash);
@@ -152,9 +160,8 @@ static bool wants(void *data, jclass class, const struct text *name, uint64_t ha
 
 static void fixed(void *data, const struct text *name)
 {
-	struct picking *p = data;
+	const struct picking *p = data;
 
-	p->matched--;
 	if (job.classes && p->what != PICK_STRAYS)
 		trace_classes_refuse(job.classes, name, "hidden classes cannot be changed");
 }

@@ -97,6 +97,18 @@ def test_a_class_read_before_the_start_gets_its_probes(jdk, go):
         assert program.stop() == 0
 
 
+def test_hidden_classes_are_in_no_number(jdk):
+    """The classes that the start says match, and those that the result says did not run, are of one set."""
+    with Program(jdk, "Churn", "hidden", 100000) as program:
+        eventually(lambda: program.mark().get("classes", 0) > 1000, "there are many")
+        said = start(program, WIDE + ";churn.**;truth.**")
+        matched = int(re.search(r"(\d+) classes match", said).group(1))
+        eventually(lambda: "that match have probes" in status(program), "classes that run have probes")
+        found = eventually(lambda: (lambda one: one["classes"] and one)(result(program, "dump")), "and are counted")
+    # what is loaded meanwhile is a few; hidden ones are a thousand
+    assert found["classes"] + found["classes_not_run"] < matched + 200, (matched, found["classes"], found["classes_not_run"])
+
+
 def test_a_wide_pattern_gives_what_runs(jdk):
     """Start comes back at once and says what it will do; what runs is counted, the rest is told; stop takes it all out."""
     with Program(jdk, "Words") as program:
