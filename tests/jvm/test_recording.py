@@ -281,6 +281,26 @@ def test_start_dump_stop_resume(jdk17):
     tool(jdk17, "print", path)
 
 
+@pytest.mark.parametrize("event", ["cpu", "cpu,wall@20ms"])
+def test_a_recording_ends_with_its_session(jdk, event, say):
+    """The CPU time in the recording's books is the session's, without what was used after its end, as for names."""
+    path, plain, converted = jvm.result_file(".jfr"), jvm.result_file(".json"), jvm.result_file(".json")
+    with Program(jdk, "Mixture") as program:
+        for _ in range(counted(2, 5)):
+            assert jstrobe("start", "-e", event, "-i", "1ms", "-f", path, program.pid).returncode == 0
+            program.work(0.5)
+            assert jstrobe("stop", program.pid).returncode == 0
+            assert jstrobe("dump", "--show", "cpu", "-f", plain, program.pid).returncode == 0
+            done = jstrobe("convert", "--cpu", path, converted)
+            assert done.returncode == 0, done.stderr
+            with open(plain) as one, open(converted) as other:
+                session, recording = json.load(one), json.load(other)
+            say(f"{jdk}, {event}: CPU time {session['cpu_time_ns']}, in the recording {recording['cpu_time_ns']}")
+            for key in ("cpu_time_ns", "own_cpu_ns"):
+                assert session[key] == recording[key], key
+            assert session["weight"]["unsampled"] == recording["weight"]["unsampled"]
+
+
 def test_loop_and_agent(jdk17):
     """Each round has a file of its own; the JVM's end completes the last."""
     pattern = jvm.result_file("-%n.jfr")
