@@ -385,6 +385,8 @@ bool command_round(const struct options *o, bool last)
 	bool written;
 	int rc;
 
+	if (!last)
+		session_round_ends();
 	session_goes_on(!last);
 	rc = session_stop(&err);
 	if (rc) {
@@ -401,8 +403,10 @@ bool command_round(const struct options *o, bool last)
 	if (!last) {
 		rc = next_round(o, &err);
 		session_goes_on(false);
-		if (rc == 0)
+		if (rc == 0) {
+			command_note_result();
 			return true;
+		}
 		log_error("loop ends: %s", err.text);
 		owed_cancel();
 	}

@@ -226,3 +226,11 @@ void facts_gather(struct recording *r, const struct options *o, const struct eng
 	if (!(o->omitted & OMIT_LIBRARIES))
 		dl_iterate_phdr(take_library, r);
 }
+
+void facts_gap(struct recording *r, uint64_t ns)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "%llu ns", (unsigned long long)ns);
+	tell_setting(r, JFR_COUNTERS, "gap", text);
+}

@@ -105,6 +105,19 @@ static int prepare(const struct options *o, struct engine_event *events, struct 
 	return rc ? rc : derive_events(o, events, err);
 }
 
+/* A session is about to begin. Lock held. */
+static void end_round(void)
+{
+	session.round_ended = session.goes_on ? session.resumed_at + session.duration - session.earlier : 0;
+}
+
+/* Its clocks have just begun, and those of the one before are void. Lock held. */
+static void begin_time(void)
+{
+	session.gap = session.round_ended ? session.resumed_at - session.round_ended : 0;
+	session.duration = session.earlier = 0;
+}
+
 /* Lock held. */
 static int start_anew(const struct options *o, struct engine_event *events, uint32_t count,
 		      struct recording *recording, struct buffer *notes, struct error *err)
@@ -114,6 +127,7 @@ static int start_anew(const struct options *o, struct engine_event *events, uint
 	uint32_t e;
 	int rc = 0;
 
+	end_round();
 	session.ring = o->last ? ring_new(o->last, o->memlimit ? o->memlimit : DEFAULT_RING) : NULL;
 	if (!account || (o->last && !session.ring))
 		rc = error_set(err, ENOMEM, "out of memory for the samples");
@@ -128,7 +142,8 @@ static int start_anew(const struct options *o, struct engine_event *events, uint
 		return rc;
 	}
 	ring_free(before);
-	session.duration = session.cpu_time = session.own_cpu = session.children_cpu = 0;
+	begin_time();
+	session.cpu_time = session.own_cpu = session.children_cpu = 0;
 	session.windows = (struct engine_window){0};
 	for (e = 0; e < RECORD_EVENTS; e++)
 		session.events[e].counted = 0;
@@ -143,7 +158,9 @@ static int start_anew(const struct options *o, struct engine_event *events, uint
 static int go_on(const struct options *o, struct engine_event *events, uint32_t count,
 		 struct recording *recording, struct buffer *notes, struct error *err)
 {
+	uint64_t earlier = session.duration;
 	uint32_t e = 0;
+	int rc;
 
 	while (e < count && e < session.event_count &&
 	       strcmp(events[e].name, session.events[e].event.name) == 0)
@@ -151,7 +168,11 @@ static int go_on(const struct options *o, struct engine_event *events, uint32_t 
 	if (e != count || e != session.event_count)
 		return error_set(err, EINVAL, "the samples gathered so far are of %s, not of %s: resume with the same "
 				 "events, or start anew", session.options.event, o->event);
-	return session_begin_run(o, events, count, session.account, recording, notes, err);
+	session.round_ended = 0;
+	rc = session_begin_run(o, events, count, session.account, recording, notes, err);
+	if (rc == 0)
+		session.earlier = earlier;
+	return rc;
 }
 
 /* Lock held. FILE is used up in any case. */
@@ -186,6 +207,7 @@ static int start_tracing(const struct options *o, int file, struct buffer *notes
 {
 	int rc = may_begin(o, err);
 
+	end_round();
 	if (rc == 0)
 		rc = neighbours_claim(o, notes, err);
 	if (rc == 0) {
@@ -199,10 +221,10 @@ static int start_tracing(const struct options *o, int file, struct buffer *notes
 		return rc;
 	session.options = *o;
 	session.has_options = session.running = session.tracing = true;
-	session.duration = 0;
 	session.event_count = 0;
 	session.started_at = os_realtime();
 	session.resumed_at = os_monotonic();
+	begin_time();
 	return 0;
 }
 
@@ -404,6 +426,18 @@ static void silence(void)
 	jvm_session_end();
 	session.silent_since = os_monotonic();
 	session.ending = SESSION_SILENT;
+}
+
+void session_round_ends(void)
+{
+	struct error ignored;
+
+	pthread_mutex_lock(&session.lock);
+	if (session_samples() && !session.tracing) {
+		collector_name(session.account);
+		recorder_complete(&ignored);
+	}
+	pthread_mutex_unlock(&session.lock);
 }
 
 static int held(const char *thread, struct error *err)

@@ -75,6 +75,11 @@ int session_resume(const struct options *options, int file, struct buffer *notes
 /* A stop and the start that follows are one session (ON), for who asks how it stands meanwhile. */
 void session_goes_on(bool on);
 /*
+ * A round is about to end: what takes long, such as names, is done while sampling goes on, for the next one begins only
+ * when this one's result is written.
+ */
+void session_round_ends(void);
+/*
  * Stop sampling; the data stay for session_dump until the next start. -ENOENT: nothing runs. -EINPROGRESS: nothing is
  * sampled any more, but a thread of ours is held, as by a debugger; the next call goes on there.
  */

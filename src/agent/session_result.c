@@ -42,6 +42,7 @@ static void gather_facts(uint32_t e, struct collector_facts *f)
 		f->own_cpu += f->clocks.own - session.own_at_start;
 		f->children_cpu += f->clocks.children - session.children_at_start;
 	}
+	f->gap = session.gap;
 	f->event = event->event.name;
 	f->engine = event->engine;
 	f->in_events = !event->event.time;
@@ -94,16 +95,15 @@ static int shown_event(const struct options *o, struct error *err)
 static int take_views(const struct options *o, const struct collector_facts *facts, uint32_t from, uint32_t to,
 		      struct profile **views, struct error *err)
 {
+	const struct collector_cut cut = {.first = from, .count = to - from, .facts = &facts[from]};
+	bool ok = session.ring ? ring_views(session.ring, session.account, &cut, views)
+			       : collector_views(session.account, &cut, views);
 	uint32_t e;
 
-	for (e = from; e < to; e++) {
-		views[e - from] = session.ring ? ring_view(session.ring, session.account, e, &facts[e])
-					       : collector_view(session.account, e, &facts[e]);
-		if (!views[e - from])
-			return error_set(err, ENOMEM, "out of memory for the result");
-		if (o->title[0])
-			views[e - from]->title = o->title;
-	}
+	if (!ok)
+		return error_set(err, ENOMEM, "out of memory for the result");
+	for (e = from; e < to && o->title[0]; e++)
+		views[e - from]->title = o->title;
 	return 0;
 }
 

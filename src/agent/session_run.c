@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agent/derive.h"
+#include "agent/facts.h"
 #include "agent/fallback.h"
 #include "agent/frozen.h"
 #include "agent/jvm.h"
@@ -45,6 +46,8 @@ static int begin_recording(struct recording *r, struct collector *account, struc
 		.own = session.own_at_start - (goes_on ? session.own_cpu : 0),
 	};
 
+	if (session.round_ended)
+		facts_gap(r, session.resumed_at - session.round_ended);
 	return recording_begin(r, account, &clocks, err);
 }
 

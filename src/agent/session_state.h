@@ -28,6 +28,9 @@ struct session {
 	uint64_t started_at;        /* real time, ns */
 	uint64_t resumed_at;        /* monotonic: start of the present run */
 	uint64_t duration;          /* of earlier runs, ns */
+	uint64_t earlier;           /* the same as the present run began */
+	uint64_t round_ended;       /* the round before the one that begins, monotonic; 0: it is the first */
+	uint64_t gap;               /* ns from there to its begin: they are in no result */
 	uint64_t cpu_at_start;      /* process CPU clock at the present run's start */
 	uint64_t cpu_time;          /* of earlier runs */
 	uint64_t own_at_start, own_cpu; /* the same of jstrobe's own threads */

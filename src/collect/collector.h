@@ -49,6 +49,7 @@ struct collector_facts {
 	bool wall;             /* … of wall time, else of CPU time */
 	uint64_t started_at, duration, interval;
 	uint64_t counted;      /* events by the kernel's own count */
+	uint64_t gap;          /* ns before its begin that are in no result, since the round before; 0: there was none */
 	uint64_t cpu_time;     /* ns the process used during the session */
 	uint64_t own_cpu;      /* ns of it used by jstrobe's own threads */
 	uint64_t children_cpu; /* ns beside it, used by child processes that ended meanwhile; not sampled */
@@ -77,6 +78,9 @@ bool collector_stop(struct collector *c);
 void collector_release(struct collector *c);
 /* One that collector_stop could not end stays. */
 void collector_free(struct collector *c);
+
+/* Names that are missing so far are looked up, which takes long at first. Any thread in normal code. */
+void collector_name(struct collector *c);
 
 /* Name (Java's, complete) and Thread.getId of thread TID, for the samples it has and will have. */
 void collector_name_thread(struct collector *c, int tid, uint64_t java_id, const char *name);
@@ -116,6 +120,15 @@ void collector_held(struct collector *c, struct metrics_held *to); /* TO[COLLECT
  * NULL when out of memory.
  */
 struct profile *collector_view(struct collector *c, uint32_t e, const struct collector_facts *facts);
+/*
+ * The same of COUNT events from number FIRST on, all of one moment, in VIEWS[COUNT]; NULL where memory was short, then
+ * it returns false. FACTS: of each, from the first on.
+ */
+struct collector_cut {
+	uint32_t first, count;
+	const struct collector_facts *facts;
+};
+bool collector_views(struct collector *c, const struct collector_cut *cut, struct profile **views);
 void collector_view_free(struct profile *p);
 
 #endif

@@ -39,7 +39,7 @@ void ring_books(const struct ring *r, struct ring_books *b);
 uint64_t ring_since(struct ring *r);
 size_t ring_bytes(struct ring *r);
 
-/* As collector_view, of the samples in R alone. */
-struct profile *ring_view(struct ring *r, struct collector *c, uint32_t e, const struct collector_facts *facts);
+/* As collector_views, of the samples in R alone. */
+bool ring_views(struct ring *r, struct collector *c, const struct collector_cut *cut, struct profile **views);
 
 #endif

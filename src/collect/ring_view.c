@@ -51,40 +51,69 @@ static void add_up(struct profile *p)
 		p->taken += p->lost[i];
 }
 
-/* FACTS as of the window that begins with M. */
-static struct collector_facts facts_of(const struct ring *r, const struct ring_mark *m,
+/* The books as the window ends. */
+static struct ring_mark end_of(const struct ring *r)
+{
+	if (r->ended)
+		return r->marks.items[r->marks.count - 1];
+	return (struct ring_mark){.time = os_monotonic(), .cpu = os_process_cpu(), .own = records_own_cpu(),
+				  .children = os_children_cpu()};
+}
+
+/* FACTS as of the window from M to END. */
+static struct collector_facts facts_of(const struct ring_mark *m, const struct ring_mark *end,
 				       const struct collector_facts *facts)
 {
-	const struct ring_mark *end = r->ended ? &r->marks.items[r->marks.count - 1] : NULL;
-	uint64_t now = end ? end->time : os_monotonic();
 	struct collector_facts f = *facts;
 
-	f.started_at += f.duration - MIN(f.duration, now - m->time);
-	f.duration = MIN(f.duration, now - m->time);
-	f.cpu_time = (end ? end->cpu : os_process_cpu()) - m->cpu;
-	f.own_cpu = (end ? end->own : records_own_cpu()) - m->own;
-	f.children_cpu = (end ? end->children : os_children_cpu()) - m->children;
+	f.started_at += f.duration - MIN(f.duration, end->time - m->time);
+	f.duration = MIN(f.duration, end->time - m->time);
+	f.gap = f.duration < facts->duration ? 0 : f.gap;
+	f.cpu_time = end->cpu - m->cpu;
+	f.own_cpu = end->own - m->own;
+	f.children_cpu = end->children - m->children;
 	/* the kernel's count of events is only known of the whole session */
 	f.counted = 0;
 	return f;
 }
 
-/* The account's sums are put aside for as long as the lock is held, and those of the window in their place. */
-struct profile *ring_view(struct ring *r, struct collector *c, uint32_t e, const struct collector_facts *facts)
+/* The samples of the window from M to END are summed up in C: as CUT wants them, with FACTS. */
+static bool fill(struct collector *c, const struct ring_mark *m, const struct ring_mark *end,
+		 const struct collector_cut *cut, const struct collector_facts *facts, struct profile **views)
 {
+	bool ok = true;
+	uint32_t i;
+
+	for (i = 0; i < cut->count; i++) {
+		struct collector_facts window = facts_of(m, end, &facts[i]);
+
+		views[i] = collect_fill_view(c, cut->first + i, &window);
+		if (views[i])
+			add_up(views[i]);
+		ok &= views[i] != NULL;
+	}
+	return ok;
+}
+
+/* The account's sums are put aside for as long as the lock is held, and those of the window in their place. */
+bool ring_views(struct ring *r, struct collector *c, const struct collector_cut *cut, struct profile **views)
+{
+	struct collector_facts facts[RECORD_EVENTS];
 	struct event_account accounts[RECORD_EVENTS];
 	struct summing w = {c, false};
 	const struct ring_mark *m;
-	struct collector_facts window;
+	struct ring_mark end;
 	typeof(c->tallies) *tallies = &c->tallies;
 	struct tally *items;
 	size_t count, room, sums_count;
 	struct thread_sum *sums;
 	struct waits_sums waits;
-	struct profile *p = NULL;
+	bool ok = false;
 	uint32_t i;
 
 	collect_all_and_lock(c);
+	collect_facts_now(cut, facts);
+	end = end_of(r);
 	memcpy(accounts, c->events, sizeof(accounts));
 	items = tallies->items;
 	count = tallies->count;
@@ -104,11 +133,8 @@ struct profile *ring_view(struct ring *r, struct collector *c, uint32_t e, const
 	}
 	if (c->sums.items && m) {
 		ring_each(r, add, &w);
-		window = facts_of(r, m, facts);
-		p = w.failed ? NULL : collect_fill_view(c, e, &window);
+		ok = !w.failed && fill(c, m, &end, cut, facts, views);
 	}
-	if (p)
-		add_up(p);
 	for (i = 0; i < RECORD_EVENTS; i++)
 		map_free(&c->events[i].by_node);
 	PAGED_FREE(tallies);
@@ -121,5 +147,5 @@ struct profile *ring_view(struct ring *r, struct collector *c, uint32_t e, const
 	c->waits.sums = waits;
 	memcpy(c->events, accounts, sizeof(accounts));
 	pthread_mutex_unlock(&c->lock);
-	return p;
+	return ok;
 }

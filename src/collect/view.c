@@ -365,6 +365,7 @@ static bool copy_facts(struct view *v, const struct collector_facts *f)
 	v->profile.pid = (int)getpid();
 	v->profile.started_at = f->started_at;
 	v->profile.duration = f->duration;
+	v->profile.gap = f->gap;
 	v->profile.interval = f->interval;
 	v->profile.in_events = f->in_events;
 	v->profile.wall = f->wall;
@@ -424,11 +425,19 @@ static void name_frames(struct collector *c)
 	pthread_mutex_unlock(&c->images);
 }
 
+void collector_name(struct collector *c)
+{
+	name_frames(c);
+}
+
 void collect_all_and_lock(struct collector *c)
 {
 	if (c->running)
 		engine_flush();
 	name_frames(c);
+	/* runs that went on while names were looked up, which takes long at first */
+	if (c->running)
+		engine_flush();
 	pthread_mutex_lock(&c->lock);
 	if (c->running)
 		account_up_to_now(c);
@@ -470,19 +479,45 @@ void collector_advance(struct collector_facts *f, const struct collector_clocks 
 	f->clocks = *clocks;
 }
 
-/* Names that are looked up may take seconds, in which the clocks go on: they are read as the account is. */
-struct profile *collector_view(struct collector *c, uint32_t e, const struct collector_facts *facts)
+void collect_facts_now(const struct collector_cut *cut, struct collector_facts *facts)
 {
-	struct collector_facts now = *facts;
-	struct collector_clocks clocks;
-	struct profile *p;
+	struct collector_clocks now = {0}, own;
+	uint32_t i;
+
+	for (i = 0; i < cut->count; i++) {
+		facts[i] = cut->facts[i];
+		if (!facts[i].clocks.time)
+			continue;
+		collector_read_clocks(cut->first + i, &own);
+		if (!now.time)
+			now = own;
+		now.counted = own.counted;
+		collector_advance(&facts[i], &now);
+	}
+}
+
+/* Names that are looked up may take seconds, in which the clocks go on: they are read as the account is. */
+bool collector_views(struct collector *c, const struct collector_cut *cut, struct profile **views)
+{
+	struct collector_facts facts[RECORD_EVENTS];
+	bool ok = true;
+	uint32_t i;
 
 	collect_all_and_lock(c);
-	if (facts->clocks.time) {
-		collector_read_clocks(e, &clocks);
-		collector_advance(&now, &clocks);
+	collect_facts_now(cut, facts);
+	for (i = 0; i < cut->count; i++) {
+		views[i] = collect_fill_view(c, cut->first + i, &facts[i]);
+		ok &= views[i] != NULL;
 	}
-	p = collect_fill_view(c, e, &now);
 	pthread_mutex_unlock(&c->lock);
+	return ok;
+}
+
+struct profile *collector_view(struct collector *c, uint32_t e, const struct collector_facts *facts)
+{
+	const struct collector_cut cut = {.first = e, .count = 1, .facts = facts};
+	struct profile *p;
+
+	collector_views(c, &cut, &p);
 	return p;
 }

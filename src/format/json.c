@@ -102,6 +102,8 @@ static void put_head(struct buffer *out, const struct profile *p)
 	put_string(out, "jdk", p->jdk);
 	put_date(out, "started_at", p->started_at);
 	put_top_number(out, "duration_ns", p->duration);
+	if (p->gap)
+		put_top_number(out, "gap_ns", p->gap);
 	put_top_number(out, p->in_events ? "interval" : "interval_ns", p->interval);
 	put_top_number(out, p->in_events ? "effective_interval" : "effective_interval_ns",
 		       p->effective_interval);

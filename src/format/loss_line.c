@@ -173,6 +173,8 @@ void format_loss_line(const struct profile *p, struct buffer *out)
 	if (p->stretched)
 		buffer_printf(out, " · signals to so many threads would cost too much: each got one every %u intervals",
 			      p->stretched);
+	if (p->gap)
+		buffer_printf(out, " · %s before it, since the last round, are in no result", human_time(p->gap).text);
 	put_merged(p, out);
 	if (p->stored)
 		buffer_printf(out, " · %s complete stacks",

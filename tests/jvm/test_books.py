@@ -1,8 +1,9 @@
 """The books of a session that runs: what was taken is stored, lost, or of runs that go on."""
+import json
 import time
 
 import pytest
-from jvm import Program, jstrobe
+from jvm import Program, jstrobe, result_file
 from test_names import read_metrics
 
 WAYS = {"marker": ("-e", "wall", "-i", "10ms"), "slots": ("-e", "wall", "-i", "10ms", "--wallmode", "slots"),
@@ -40,3 +41,20 @@ def test_they_balance(jdk, way, threads, say):
     assert worst <= 3 * threads + 40, worst
     assert most > 0 or way in ("cpu", "signals")
     assert max(queues) <= 2 * min(queues), queues
+
+
+@pytest.mark.parametrize("last", [(), ("--last", "1m")], ids=["session", "ring"])
+def test_all_events_of_a_dump_end_at_one_moment(jdk, last):
+    """However long the first one's names take: what clocks show is the same for all events."""
+    with Program(jdk, "Mixture") as program:
+        done = jstrobe("start", "-e", "cpu,wall,page-faults", "-i", "1ms", *last, program.pid)
+        assert done.returncode == 0, done.stderr
+        for _ in range(3):
+            program.work(0.3)
+            path = result_file()
+            done = jstrobe("dump", "-f", path, program.pid)
+            assert done.returncode == 0, done.stderr
+            with open(path) as file:
+                events = json.load(file)["profiles"]
+            for key in ("started_at", "duration_ns", "cpu_time_ns", "own_cpu_ns"):
+                assert len(events) == 3 and len({one[key] for one in events}) == 1, [one[key] for one in events]

@@ -1,4 +1,5 @@
 """Options that async-profiler's users know: each changes the result as they expect."""
+import datetime
 import json
 import os
 import re
@@ -175,6 +176,34 @@ def test_loop_writes_file_after_file(jdk17, tmp_path):
             done = jstrobe("record", *option, "-d", "30", "-f", tmp_path / "n-%n.collapsed", program.pid)
             assert done.returncode == 2 and f"-d and {option[0]} do not go together" in done.stderr, done.stderr
         assert "not active" in jstrobe("status", program.pid).stdout
+
+
+@pytest.mark.parametrize("event", ["cpu", "cpu,wall"])
+def test_a_loop_says_what_is_in_no_round(jdk, event, tmp_path):
+    """Rounds and the gaps that they name fill the time without a rest; status and stop name the present round's file."""
+    with Program(jdk, "KnownShares") as program:
+        done = jstrobe("start", "--loop", "700ms", "-e", event, "-f", tmp_path / "l-%n.json", program.pid)
+        assert done.returncode == 0, done.stderr
+        for n in (1, 2, 3):
+            wait_until(lambda: f"l-{n}.json" in jstrobe("status", program.pid).stdout, 60)  # while it goes on
+            assert not (tmp_path / f"l-{n + 1}.json").exists()
+        done = jstrobe("stop", program.pid)
+        assert done.returncode == 0, done.stderr
+    rounds = sorted(tmp_path.iterdir(), key=lambda path: int(path.stem[2:]))
+    assert rounds[-1].name in done.stdout + done.stderr, (rounds, done.stdout, done.stderr)
+    assert len(rounds) >= 4
+    former = None
+    for path in rounds:
+        found = json.loads(path.read_text())
+        for one in found.get("profiles", [found]):
+            began = datetime.datetime.fromisoformat(one["started_at"].replace("Z", "+00:00")).timestamp()
+            if former is None:
+                assert "gap_ns" not in one
+            else:
+                assert one["gap_ns"] > 0
+                assert abs(former + one["gap_ns"] / 1e9 - began) < 0.005, (path.name, former, began, one["gap_ns"])
+            ended = began + one["duration_ns"] / 1e9
+        former = ended
 
 
 def test_agent_string_with_loop_and_timeout(jdk17, tmp_path):
