@@ -379,7 +379,7 @@ static int next_round(const struct options *o, struct error *err)
 	return rc;
 }
 
-bool command_round(const struct options *o, bool last)
+bool command_round(const struct options *o, bool last, uint64_t *began)
 {
 	struct error err;
 	bool written;
@@ -395,19 +395,26 @@ bool command_round(const struct options *o, bool last)
 			log_error("%s", err.text);
 		return false;
 	}
-	rc = owed_name()[0] ? owed_write(NULL, NULL, &err) : 0;
+	rc = !owed_name()[0] ? 0 : last ? owed_write(NULL, NULL, &err) : owed_keep(&err);
 	written = rc == 0;
 	if (rc)
 		log_error("%s", err.text);
 	session_close_recording();
 	if (!last) {
-		rc = next_round(o, &err);
+		int begun = next_round(o, &err);
+
+		*began = os_monotonic();
 		session_goes_on(false);
-		if (rc == 0) {
+		if (begun == 0)
 			command_note_result();
+		else
+			log_error("loop ends: %s", err.text);
+		rc = owed_write_kept(&err);
+		written = written && rc == 0;
+		if (rc)
+			log_error("%s", err.text);
+		if (begun == 0)
 			return true;
-		}
-		log_error("loop ends: %s", err.text);
 		owed_cancel();
 	}
 	set_owner(NULL);

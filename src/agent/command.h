@@ -57,10 +57,10 @@ void command_show_owner(const struct command_owner *owner);
 /* The pid of the command that owns the session that runs, 0 = none does. Any thread, nothing locked. */
 pid_t command_owner_pid(void);
 /*
- * Stop by the clock: the result is written where it is owed. Unless LAST the next round of `loop` begins with O.
- * False: nothing more is to come.
+ * Stop by the clock: the result is written where it is owed. Unless LAST the next round of `loop` begins with O, at
+ * *BEGAN, os_monotonic. False: nothing more is to come.
  */
-bool command_round(const struct options *o, bool last);
+bool command_round(const struct options *o, bool last, uint64_t *began);
 /* How the session stands, as key=value lines (command_status.c). Any thread; waits for no command. */
 void command_put_status(struct buffer *b);
 /* What is owed, and how it shall look, may have changed: status says so from here on. */

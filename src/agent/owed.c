@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -414,6 +415,73 @@ int owed_write(const struct options *how, struct format_told *told, struct error
 	int rc = write_owed(how, told, err);
 
 	atomic_store(&writing.done, rc == 0);
+	return rc;
+}
+
+/* ---- between two rounds ---- */
+
+static struct {
+	int fd;                      /* the result, in memory; -1: none */
+	struct owed to;              /* where it goes */
+} kept = {.fd = -1, .to = {.fd = -1, .begins = OUTPUT_INIT}};
+
+static void forget_kept(void)
+{
+	if (kept.fd >= 0)
+		close(kept.fd);
+	kept.fd = -1;
+	forget(&kept.to);
+}
+
+int owed_keep(struct error *err)
+{
+	const struct result result = {&kept.to.options, NULL};
+	int rc;
+
+	forget_kept();
+	if (owed.place == OWED_NOTHING || (owed.recording && strcmp(owed.options.format, "jfr") == 0))
+		return owed_write(NULL, NULL, err);
+	kept.to = owed;
+	kept.to.begins = (struct output)OUTPUT_INIT;
+	kept.to.fd = owed.fd < 0 ? -1 : fcntl(owed.fd, F_DUPFD_CLOEXEC, 0);
+	kept.fd = memfd_create("jstrobe result", MFD_CLOEXEC);
+	if (kept.fd < 0 || (owed.fd >= 0 && kept.to.fd < 0))
+		rc = cannot_write(owed.name, errno, err);
+	else
+		rc = fill_profile(kept.fd, &result, err);
+	if (rc)
+		forget_kept();
+	return rc;
+}
+
+/* What is kept, into FD. */
+static int fill_kept(int fd, const void *unused, struct error *err)
+{
+	off_t at = 0;
+	struct stat st;
+
+	if (fstat(kept.fd, &st))
+		return cannot_write("", errno, err);
+	while (at < st.st_size)
+		if (sendfile(fd, kept.fd, &at, (size_t)(st.st_size - at)) <= 0)
+			return cannot_write("", errno, err);
+	return 0;
+}
+
+int owed_write_kept(struct error *err)
+{
+	const struct owed *to = &kept.to;
+	int rc;
+
+	if (kept.fd < 0)
+		return 0;
+	if (to->place == OWED_PATH)
+		rc = write_at_path(to->name, &to->options, fill_kept, NULL, err);
+	else if (lseek(to->fd, 0, SEEK_SET) < 0 || ftruncate(to->fd, 0))
+		rc = cannot_write("", errno, err);
+	else
+		rc = fill_kept(to->fd, NULL, err);
+	forget_kept();
 	return rc;
 }
 

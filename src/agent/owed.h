@@ -54,6 +54,13 @@ const char *owed_name(void);
  */
 int owed_write(const struct options *how, struct format_told *told, struct error *err);
 
+/*
+ * The same in two steps, so that the next round begins in between: nothing is sampled before. What is kept is in
+ * memory; a recording is in its file already.
+ */
+int owed_keep(struct error *err);
+int owed_write_kept(struct error *err);
+
 enum owed_end { OWED_WRITTEN, OWED_LOST, OWED_PERHAPS_LOST };
 
 /*

@@ -57,12 +57,20 @@ void schedule_due(void)
 	struct options_moment end = state.end;
 	bool last = !state.round.at || (end.at && left_until(&end) == 0);
 
+	struct options_moment next;
+	uint64_t began;
+
 	if (schedule_left())
 		return;
-	if (command_round(&state.options, last))
-		set(moment(state.options.loop), end);
-	else
+	if (!command_round(&state.options, last, &began)) {
 		schedule_end();
+		return;
+	}
+	/* the round has begun before the result of the one before was written */
+	next = moment(state.options.loop);
+	if (!next.by_clock)
+		next.at -= os_monotonic() - began;
+	set(next, end);
 }
 
 /* A regular file, or nothing yet: where a stream begins it puts a new file there. */

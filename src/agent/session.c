@@ -430,12 +430,13 @@ static void silence(void)
 
 void session_round_ends(void)
 {
+	struct recording_books books[RECORD_EVENTS];
 	struct error ignored;
 
 	pthread_mutex_lock(&session.lock);
 	if (session_samples() && !session.tracing) {
 		collector_name(session.account);
-		recorder_complete(&ignored);
+		recorder_complete(books, &ignored);
 	}
 	pthread_mutex_unlock(&session.lock);
 }

@@ -76,7 +76,7 @@ int session_resume(const struct options *options, int file, struct buffer *notes
 void session_goes_on(bool on);
 /*
  * A round is about to end: what takes long, such as names, is done while sampling goes on, for the next one begins only
- * when this one's result is written.
+ * when this one has ended, and nothing is sampled in between.
  */
 void session_round_ends(void);
 /*

@@ -89,8 +89,8 @@ static void put_head(struct page *p)
 		 m->pid, name_at(p, m->main_class),
 		 decimal(percent(now->process_cpu - then->process_cpu, books), 0).text, m->cpus,
 		 decimal(percent(now->own_cpu - then->own_cpu, books), 2).text, (unsigned long long)m->samples,
-		 (unsigned long long)(now->lost - then->lost), (unsigned long long)(now->dropped - then->dropped), others,
-		 p->v->paused ? "  PAUSED" : "");
+		 (unsigned long long)(now->lost - then->lost), (unsigned long long)(now->dropped - then->dropped),
+		 others, p->v->paused ? "  PAUSED" : "");
 	put_line(p, line);
 	put_line(p, "");
 }

@@ -49,7 +49,7 @@ struct collector_facts {
 	bool wall;             /* … of wall time, else of CPU time */
 	uint64_t started_at, duration, interval;
 	uint64_t counted;      /* events by the kernel's own count */
-	uint64_t gap;          /* ns before its begin that are in no result, since the round before; 0: there was none */
+	uint64_t gap;          /* ns before its begin, since the round before, that are in no result */
 	uint64_t cpu_time;     /* ns the process used during the session */
 	uint64_t own_cpu;      /* ns of it used by jstrobe's own threads */
 	uint64_t children_cpu; /* ns beside it, used by child processes that ended meanwhile; not sampled */

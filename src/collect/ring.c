@@ -44,11 +44,12 @@ static uint64_t window_start(const struct ring *r)
 /* The books as they stand. */
 static void take_books(struct ring_mark *m, struct collector *c, uint64_t now)
 {
+	const struct engine_clocks clocks = engine_clocks();
 	uint32_t e;
 
 	m->time = now;
-	m->cpu = engine_clocks().cpu;
-	m->own = records_own_cpu();
+	m->cpu = clocks.cpu;
+	m->own = clocks.own;
 	m->children = os_children_cpu();
 	for (e = 0; e < c->options.events; e++)
 		account_all_losses(c, e, &m->lost[e]);

@@ -104,7 +104,7 @@ struct profile {
 	int pid;
 	uint64_t started_at;    /* ns since 1970 */
 	uint64_t duration;      /* ns */
-	uint64_t gap;           /* ns before it that are in no result, since the round of a loop before; 0: there was none */
+	uint64_t gap;           /* ns before it, since the round of a loop before, that are in no result; 0: none */
 	bool in_events;         /* weights are events; else ns */
 	bool wall;              /* … of wall time, else of CPU time */
 	bool waits;             /* … that threads waited for locks: see `locks` and `owners` */

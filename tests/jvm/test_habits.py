@@ -180,7 +180,7 @@ def test_loop_writes_file_after_file(jdk17, tmp_path):
 
 @pytest.mark.parametrize("event", ["cpu", "cpu,wall"])
 def test_a_loop_says_what_is_in_no_round(jdk, event, tmp_path):
-    """Rounds and the gaps that they name fill the time without a rest; status and stop name the present round's file."""
+    """Rounds and the gaps that they name fill the time; status and stop name the present round's file."""
     with Program(jdk, "KnownShares") as program:
         done = jstrobe("start", "--loop", "700ms", "-e", event, "-f", tmp_path / "l-%n.json", program.pid)
         assert done.returncode == 0, done.stderr
