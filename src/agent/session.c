@@ -207,11 +207,10 @@ static int start_tracing(const struct options *o, int file, struct buffer *notes
 {
 	int rc = may_begin(o, err);
 
-	end_round();
 	if (rc == 0)
 		rc = neighbours_claim(o, notes, err);
 	if (rc == 0) {
-		rc = trace_start(o, notes, err);
+		rc = trace_start(o, session.goes_on, notes, err);
 		if (rc)
 			neighbours_leave();
 	}
@@ -224,7 +223,7 @@ static int start_tracing(const struct options *o, int file, struct buffer *notes
 	session.event_count = 0;
 	session.started_at = os_realtime();
 	session.resumed_at = os_monotonic();
-	begin_time();
+	session.duration = session.earlier = session.gap = 0;
 	return 0;
 }
 

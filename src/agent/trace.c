@@ -54,6 +54,7 @@ static struct {
 	uint32_t budget;        /* percent */
 	uint64_t began, ended;  /* monotonic ns */
 	uint64_t started_at;    /* ns since 1970 */
+	uint64_t former, after; /* when the session before has ended; the same where this one is a loop's next round */
 	uint32_t next_method;   /* numbers are never used again */
 	double cost, stamped_cost; /* as in struct calls */
 	unsigned measured;      /* times that they were measured again */
@@ -281,11 +282,12 @@ static int begin(bool at_start, struct buffer *notes, struct error *err)
 	return 0;
 }
 
-int trace_start(const struct options *o, struct buffer *notes, struct error *err)
+int trace_start(const struct options *o, bool next_round, struct buffer *notes, struct error *err)
 {
 	int rc;
 
 	trace_forget();
+	trace.after = next_round ? trace.former : 0;
 	trace.set = calloc(1, sizeof(*trace.set));
 	if (!trace.set)
 		return error_set(err, ENOMEM, "out of memory for the classes");
@@ -337,6 +339,7 @@ static void fill_head(struct calls *c, uint64_t until)
 	c->jdk = jvm_version();
 	c->pid = getpid();
 	c->started_at = trace.started_at;
+	c->gap = trace.after && trace.began > trace.after ? trace.began - trace.after : 0;
 	c->cost = trace.cost;
 	c->stamped_cost = trace.timing == TREE_ADAPTIVE ? trace.stamped_cost : 0;
 }
@@ -389,7 +392,7 @@ void trace_stop(void)
 	measure_again();
 	/* while a few classes change back calls go on being counted: the number is that of the whole time */
 	trace_work_end();
-	trace.ended = os_monotonic();
+	trace.former = trace.ended = os_monotonic();
 	trace_ticks_stop();
 	trace_slow_end();
 	trace.has_result = read_trees(&trace.result, trace.by_thread) == 0;

@@ -12,8 +12,11 @@
 #include "format/format.h"
 #include "options/options.h"
 
-/* Put probes in and begin to count. While the JVM starts: as soon as it is up. NOTES as in session_start. */
-int trace_start(const struct options *o, struct buffer *notes, struct error *err);
+/*
+ * Put probes in and begin to count. While the JVM starts: as soon as it is up. NEXT_ROUND: of a loop; the result says
+ * how long no calls were counted since the one before. NOTES as in session_start.
+ */
+int trace_start(const struct options *o, bool next_round, struct buffer *notes, struct error *err);
 /* whether trace_stop keeps threads APART in the result; trace_start does as its options say. */
 void trace_by_thread(bool apart);
 /* Take all probes out. The result stays for trace_dump until the next start. */

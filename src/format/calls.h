@@ -130,6 +130,7 @@ struct calls {
 	uint32_t budget;         /* adaptive timing: percent */
 	uint64_t latency;        /* ns from which on a call is an event; UINT64_MAX = none is */
 	uint64_t period, duration, started_at;
+	uint64_t gap;            /* ns before it, since the round of a loop before, in which no call was counted */
 	const char *main_class, *jdk;
 	int pid;
 	struct calls_method *methods;

@@ -172,6 +172,8 @@ void calls_json(const struct calls *c, struct buffer *out)
 	buffer_json(out, c->jdk);
 	buffer_printf(out, ",\n  \"duration_ns\": %" PRIu64 ",\n  \"period_ns\": %" PRIu64 ",\n", c->duration,
 		      c->period);
+	if (c->gap)
+		buffer_printf(out, "  \"gap_ns\": %" PRIu64 ",\n", c->gap);
 	buffer_printf(out, "  \"invocations\": %" PRIu64 ",\n  \"uncounted\": %" PRIu64 ",\n", c->count,
 		      c->uncounted);
 	buffer_printf(out, "  \"classes\": %" PRIu32 ",\n  \"classes_not_run\": %" PRIu32 ",\n", c->class_count,

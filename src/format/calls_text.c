@@ -312,6 +312,9 @@ static void put_head(const struct calls *c, struct buffer *out)
 	buffer_printf(out, "--- Calls of %" PRIu32 " methods in %" PRIu32 " classes, %s timing, %s s ---\n",
 		      c->method_count, c->class_count, c->timing, decimal((double)c->duration / 1e9, 1).text);
 	calls_overhead(c, out);
+	if (c->gap)
+		buffer_printf(out, "%s s before it, since the last round, are in no result\n",
+			      decimal((double)c->gap / 1e9, 2).text);
 	if (c->not_run)
 		buffer_printf(out, "%" PRIu32 " more classes match but were not seen running; they have no probes "
 			      "(--all-classes: all get them)\n", c->not_run);
