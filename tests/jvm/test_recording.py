@@ -309,7 +309,11 @@ def test_loop_and_agent(jdk17):
     with Program(jdk17, "KnownShares", jvm=[agent]) as program:
         wait_until(lambda: os.path.exists(paths[-1]), 60)
         program.stop()
-    assert sum(check_books(jfr.Recording(path))["stored"] for path in paths) > 20
+    rounds = [jfr.Recording(path) for path in paths]
+    assert sum(check_books(one)["stored"] for one in rounds) > 20
+    # how long nothing was sampled before it
+    gaps = [[s["value"] for s in one.events["jdk.ActiveSetting"] if s["name"] == "gap"] for one in rounds]
+    assert not gaps[0] and all(len(gap) == 1 and int(gap[0].split()[0]) > 0 for gap in gaps[1:]), gaps
 
 
 @pytest.mark.skipif(not jvm.SOAK, reason="stacks fill their memory only after many seconds: in make soak")
