@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -445,10 +444,11 @@ int owed_keep(struct error *err)
 	kept.to.begins = (struct output)OUTPUT_INIT;
 	kept.to.fd = owed.fd < 0 ? -1 : fcntl(owed.fd, F_DUPFD_CLOEXEC, 0);
 	kept.fd = memfd_create("jstrobe result", MFD_CLOEXEC);
-	if (kept.fd < 0 || (owed.fd >= 0 && kept.to.fd < 0))
-		rc = cannot_write(owed.name, errno, err);
-	else
-		rc = fill_profile(kept.fd, &result, err);
+	if (kept.fd < 0 || (owed.fd >= 0 && kept.to.fd < 0)) {
+		forget_kept(); /* no memory or descriptor for it: then at once */
+		return owed_write(NULL, NULL, err);
+	}
+	rc = fill_profile(kept.fd, &result, err);
 	if (rc)
 		forget_kept();
 	return rc;
@@ -457,15 +457,20 @@ int owed_keep(struct error *err)
 /* What is kept, into FD. */
 static int fill_kept(int fd, const void *unused, struct error *err)
 {
+	char bytes[16384];
+	struct buffer out;
 	off_t at = 0;
-	struct stat st;
+	ssize_t n;
+	int rc;
 
-	if (fstat(kept.fd, &st))
-		return cannot_write("", errno, err);
-	while (at < st.st_size)
-		if (sendfile(fd, kept.fd, &at, (size_t)(st.st_size - at)) <= 0)
-			return cannot_write("", errno, err);
-	return 0;
+	buffer_init(&out, fd);
+	while ((n = pread(kept.fd, bytes, sizeof(bytes), at)) > 0) {
+		buffer_append(&out, bytes, (size_t)n);
+		at += n;
+	}
+	rc = n < 0 ? -errno : buffer_flush(&out);
+	buffer_free(&out);
+	return rc ? cannot_write("", -rc, err) : 0;
 }
 
 int owed_write_kept(struct error *err)

@@ -54,7 +54,7 @@ static void add_up(struct profile *p)
 /* The books as the window ends. */
 static struct ring_mark end_of(const struct ring *r)
 {
-	if (r->ended)
+	if (r->ended && r->marks.count)
 		return r->marks.items[r->marks.count - 1];
 	return (struct ring_mark){.time = os_monotonic(), .cpu = os_process_cpu(), .own = records_own_cpu(),
 				  .children = os_children_cpu()};
