@@ -97,8 +97,7 @@ def test_states_and_several_events(jdk17):
     assert "main" in names and len(names) > 20
 
 
-@pytest.mark.parametrize("program", [("KnownShares",), ("Sleepers", 20, "idle"), ("Locks",), ("Outnumbered",)],
-                         ids=lambda p: p[0])
+@pytest.mark.parametrize("program", [("KnownShares",), ("Sleepers", 20, "idle"), ("Locks",)], ids=lambda p: p[0])
 @pytest.mark.parametrize("event", ["wall@2ms", "cpu,wall@2ms"])
 def test_times_of_a_thread_do_not_go_back(jdk, program, event, say):
     """Of one thread and event, whether its samples come by signals, as runs, or late for want of names."""
