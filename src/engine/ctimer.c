@@ -1,7 +1,7 @@
 /*
  * ctimer.c - a POSIX timer on each thread's CPU clock. Needs no permission; bound to
  * the scheduler's tick, so a signal stands for several intervals (its overrun says how many). Periods vary
- * (signal/jitter.h).
+ * (signal/jitter.h). Of user mode only, its clock is that of user time: a tick that meets the kernel moves it not.
  */
 #include <errno.h>
 
@@ -28,7 +28,7 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 	return 0;
 }
 
-/* A moment of its CPU clock that the thread has not reached when its timer is set. */
+/* A moment of its clock that the thread has not reached when its timer is set. */
 #define AT_ONCE (100 * NS_PER_US)
 
 /*
@@ -38,7 +38,7 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 static uint64_t begin(struct record_source *s, pid_t tid, uint64_t interval)
 {
 	s->period = jitter_begin(&s->jitter, os_monotonic() ^ (uint64_t)tid << 32, interval);
-	return os_thread_cpu(tid) + MAX(s->period - s->period % zone.tick, AT_ONCE);
+	return force_thread_time(tid) + MAX(s->period - s->period % zone.tick, AT_ONCE);
 }
 
 /* Its handlers go on from the first expiry. */
@@ -63,7 +63,7 @@ static int arm(struct thread_record *r, uint32_t e)
 {
 	pid_t tid = atomic_load(&r->tid);
 	int32_t timer;
-	int rc = timers_left ? os_timer_create(tid, zone.signo, r, &timer) : -EAGAIN;
+	int rc = timers_left ? os_timer_create(tid, force_options()->user_only, zone.signo, r, &timer) : -EAGAIN;
 
 	if (rc == 0)
 		rc = set_off(&r->sources[e], tid, timer, e);

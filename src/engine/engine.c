@@ -38,6 +38,11 @@ const struct engine_event *force_event(uint32_t e)
 	return &events[e];
 }
 
+uint64_t force_thread_time(pid_t tid)
+{
+	return options.user_only ? os_thread_user(tid) : os_thread_cpu(tid);
+}
+
 void force_counted(uint32_t e, uint64_t count)
 {
 	counted[e] += count;
@@ -213,6 +218,7 @@ static void tell_zone(uint32_t e)
 	z->role = event->role;
 	z->turns = event->turns;
 	z->waits = event->waits;
+	z->user_only = event->time && options.user_only;
 	z->varies = event->ops == &engine_perf && event->time && event->role == WINDOW_NONE;
 	zone.quiet |= z->quiet;
 	zone.asked |= z->turns != TURNS_NONE || z->waits;

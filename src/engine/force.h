@@ -20,10 +20,12 @@ void force_trimmed(uint32_t from, uint32_t end);
 const struct engine_options *force_options(void);
 /* Event number E of the session. */
 const struct engine_event *force_event(uint32_t e);
+/* Thread TID's time that the session samples: of its CPU clock, or of user mode only. */
+uint64_t force_thread_time(pid_t tid);
 /* The kernel counted COUNT of event E on a thread that is disarmed. Records' lock held. */
 void force_counted(uint32_t e, uint64_t count);
 /* A thread could not have something, by -errno RC. Each is said once a session: see engine_notes (lacks.c). */
-enum force_lack { LACK_PERF, LACK_RING, LACK_TIMER, LACK_BREAKPOINT, LACK_TRANSFER, LACKS };
+enum force_lack { LACK_PERF, LACK_EVENT, LACK_RING, LACK_TIMER, LACK_BREAKPOINT, LACK_TRANSFER, LACKS };
 void force_lacks(enum force_lack what, int rc);
 void force_nothing_lacks(void);
 /* Prepare the window of O's events; shut it when no handler can any more (window.c). */

@@ -8,6 +8,7 @@
 #include <sys/time.h>
 
 #include "engine/engine.h"
+#include "engine/force.h"
 #include "os/os.h"
 #include "signal/handler.h"
 
@@ -23,10 +24,11 @@ static int set_timer(uint64_t interval)
 
 static int start(struct engine_event *event, uint32_t e, struct buffer *notes, struct error *err)
 {
-	(void)event;
 	(void)e;
 	(void)notes;
-	(void)err;
+	if (force_options()->user_only)
+		return error_set(err, EINVAL, "alluser: %s counts user and kernel time as one; use -e cpu or -e ctimer",
+				 event->name);
 	atomic_store(&zone.process_clock, os_process_cpu());
 	return 0;
 }

@@ -21,6 +21,8 @@ uint64_t os_process_cpu(void);
 uint64_t os_children_cpu(void);
 /* CPU time of thread TID of this process, 0 being the one that asks; 0 when it is gone. */
 uint64_t os_thread_cpu(pid_t tid);
+/* The same of user mode only, counted in ticks of the kernel. */
+uint64_t os_thread_user(pid_t tid);
 /* How often TID's thread has been given a CPU; 0: not known. */
 uint32_t os_thread_turns(pid_t tid);
 /* Wait NS (or less, when a signal comes). */
@@ -179,8 +181,8 @@ void os_close(int fd);
 /* The file that ADDRESS is mapped from, and its place there. -ENOENT, -ENAMETOOLONG. */
 int os_mapped_file(uintptr_t address, char *path, size_t size, uint64_t *offset);
 
-/* A POSIX timer on thread TID's CPU clock that sends SIGNO with VALUE to that thread. */
-int os_timer_create(pid_t tid, int signo, void *value, int32_t *timer);
+/* A POSIX timer on thread TID's CPU clock, or that of its USER mode, that sends SIGNO with VALUE to that thread. */
+int os_timer_create(pid_t tid, bool user, int signo, void *value, int32_t *timer);
 /* First when that clock is DUE, then each INTERVAL, ns. */
 int os_timer_start(int32_t timer, uint64_t due, uint64_t interval);
 /* The period of the kernel's tick, at which such timers are looked at, ns. */

@@ -14,9 +14,9 @@
 #define sigev_notify_thread_id _sigev_un._tid
 #endif
 
-int os_timer_create(pid_t tid, int signo, void *value, int32_t *timer)
+int os_timer_create(pid_t tid, bool user, int signo, void *value, int32_t *timer)
 {
-	clockid_t clock = (clockid_t)(~(unsigned)tid << 3 | 6);
+	clockid_t clock = (clockid_t)(~(unsigned)tid << 3 | (user ? 5 : 6)); /* see clock.c */
 	struct sigevent event;
 
 	memset(&event, 0, sizeof(event));

@@ -189,10 +189,13 @@ static void timer_sample(struct thread_record *r, const struct call *c, const st
 		timer_next(r, c, turn_in_bulk(regs, jitter_bulk(zone.events[c->event].interval)));
 }
 
+#define THREAD_USER ((clockid_t)(~0u << 3 | 5)) /* this thread's user time: os_thread_user */
+
 /* What a sample by turns weighs: the time since the last one, by its clock. */
 static uint64_t turn_weight(struct record_source *s, uint32_t event, uint64_t time)
 {
-	uint64_t now = zone.events[event].turns == TURNS_WALL ? time : clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	clockid_t clock = zone.events[event].user_only ? THREAD_USER : CLOCK_THREAD_CPUTIME_ID;
+	uint64_t now = zone.events[event].turns == TURNS_WALL ? time : clock_ns(clock);
 	uint64_t weight = now > s->charged ? now - s->charged : 0;
 
 	s->charged = now;

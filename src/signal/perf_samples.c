@@ -100,11 +100,27 @@ static void vary(struct record_source *s, uint32_t event, bool may_react)
 		s->jitter.kind = JITTER_KEPT;
 }
 
-/* What a sample weighs whose count is COUNT; FRESH as in jitter.h. */
-static uint64_t weight_of(struct record_source *s, uint32_t event, uint64_t count, bool fresh)
+/*
+ * What a sample stands for whose count is COUNT, before anything is varied. The kernel counts all of a thread's time
+ * where only periods that end in user mode bring samples: one of those stands for the period that has just ended.
+ */
+static uint64_t sampled(struct record_source *s, uint32_t event, uint64_t count, bool *again)
 {
 	uint64_t grown = growth(s, count);
 
+	if (likely(!zone.events[event].user_only))
+		return grown;
+	*again = grown >= 2 * s->period;
+	return MIN(grown, s->period);
+}
+
+/* What a sample weighs whose count is COUNT; FRESH as in jitter.h. */
+static uint64_t weight_of(struct record_source *s, uint32_t event, uint64_t count, bool fresh)
+{
+	bool again = false;
+	uint64_t grown = sampled(s, event, count, &again);
+
+	fresh = fresh && !again;
 	return zone.events[event].varies
 		       ? jitter_weight(&s->jitter, zone.events[event].interval, s->period, grown, fresh)
 		       : grown;
@@ -151,7 +167,7 @@ static void ring_sample(struct thread_record *r, uint32_t event, uint64_t time, 
 	uint64_t weight = weight_of(s, event, ring->count, fresh);
 	bool last = ring->tail == ring->head;
 
-	if (unlikely(last && ring->full))
+	if (unlikely(last && ring->full && !zone.events[event].user_only))
 		weight += growth(s, perf_count(s, ring->scaled));
 	record_take(r, event);
 	if (unlikely(is_own(ring, regs))) {
@@ -179,8 +195,11 @@ static void ring_own(struct thread_record *r, uint32_t event, struct perf_reader
 
 	perf_ring_close(ring);
 	perf_ring_open(ring, s->ring, ring->scaled);
-	while (perf_ring_next(ring))
-		s->carried += growth(s, ring->count);
+	while (perf_ring_next(ring)) {
+		bool again;
+
+		s->carried += sampled(s, event, ring->count, &again);
+	}
 	record_lose_many(r, event, LOSS_ring_full, ring->lost);
 }
 
@@ -217,7 +236,7 @@ static void bare_sample(struct thread_record *r, uint32_t event, bool signal, ui
 	struct record_source *s = &r->sources[event];
 	uint64_t count = perf_count(s, zone.events[event].scaled);
 
-	if (!signal && count - s->last_count < s->period)
+	if (!signal && (zone.events[event].user_only || count - s->last_count < s->period))
 		return;
 	record_take(r, event);
 	take_sample(r, event, time, weight_of(s, event, count, true), NULL, regs);

@@ -34,6 +34,7 @@ struct zone_event {
 	enum window_role role; /* it brings no samples, but opens or shuts the window */
 	enum turns turns;
 	bool waits;        /* each sample in a queue is followed by a struct wait_note */
+	bool user_only;    /* CPU time: of user mode */
 	bool varies;       /* its periods do (jitter.h), where a perf event makes them */
 };
 

@@ -332,6 +332,58 @@ def test_user_mode_only(jdk17):
     assert not [s for s in profile["stacks"] if "kernel" in s["kinds"]]
 
 
+def user_clock(program):
+    """User ns of the process, in ticks of the kernel; (~pid << 3) | 1 is the kernel's name for that clock."""
+    return time.clock_gettime_ns((~program.pid << 3) | 1)
+
+
+@pytest.mark.parametrize("name", ["PageFaults", "Syscalls", "KnownShares"])
+@pytest.mark.parametrize("event", ["cpu", "ctimer", "periodic"])
+def test_user_mode_weighs_user_time(jdk, event, name, say):
+    """
+    Of threads that are in the kernel mostly, half of the time, hardly: samples weigh what the kernel counts as user
+    time, give or take what so many samples or ticks may be off by chance; the rest is unsampled.
+    """
+    with Program(jdk, name) as program:
+        outer = user_clock(program), program.cpu()
+        started = jstrobe("start", "-e", event, "-i", "1ms", "--all-user", program.pid)
+        assert started.returncode == 0, started.stderr
+        inner = user_clock(program)
+        program.work(1.5, 120)
+        least = user_clock(program) - inner
+        done = jstrobe("stop", "-o", "json", program.pid)
+        most, cpu = user_clock(program) - outer[0], program.cpu() - outer[1]
+    assert done.returncode == 0, done.stderr
+    profile = json.loads(done.stdout)
+    weight = profile["weight"]
+    sampled, tick = weight["total"] + weight["lost"], 4e6
+    chance = 4 * tick * max(16, most / tick) ** 0.5
+    say(f"user time, {event}, {name} on {jdk}: {sampled / 1e9:.3f} s sampled, {least / 1e9:.3f} to {most / 1e9:.3f} "
+        f"by the kernel's clock, {weight['unsampled'] / 1e9:.3f} s unsampled of {cpu / 1e9:.3f} s")
+    assert least - profile["own_cpu_ns"] - chance <= sampled <= most + chance
+    assert weight["unsampled"] >= cpu - most - profile["own_cpu_ns"] - chance
+    assert profile["samples"]["stored"] > 0
+
+
+def test_user_mode_needs_a_count_of_user_time(jdk17):
+    """ITIMER_PROF goes by user and kernel time as one."""
+    with Program(jdk17, "KnownShares") as program:
+        done = jstrobe("record", "-e", "itimer", "--all-user", "-d", "0.2", program.pid)
+        assert done.returncode == 1 and "use -e cpu or -e ctimer" in done.stderr, done.stderr
+
+
+@pytest.mark.parametrize("event", ["cpu", "wall", "page-faults", "cpu,lock"])
+@pytest.mark.parametrize("pattern", ["name:zzz", "group:zzz", "1-2", "name:main2*;name:zzz"])
+def test_a_filter_that_no_thread_matches_is_said(jdk, event, pattern):
+    """It looks like a quiet program otherwise."""
+    with Program(jdk, "KnownShares") as program:
+        done = jstrobe("record", "-e", event, "--filter", pattern, "-d", "0.3", program.pid)
+        said = done.stdout + done.stderr
+        assert "no thread matched the filter" in said and "CPU time in" not in said, said
+        done = jstrobe("record", "-e", event, "--filter", "name:shares-1", "-d", "0.3", program.pid)
+        assert "no thread matched" not in done.stdout + done.stderr, done.stderr
+
+
 def test_one_cpu(jdk17):
     """Samples of one CPU only; engines without perf events refuse, as async-profiler does."""
     with Program(jdk17, "KnownShares") as program:
