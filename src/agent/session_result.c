@@ -16,6 +16,7 @@
 #include "agent/session_state.h"
 #include "agent/streams.h"
 #include "agent/trace.h"
+#include "agent/wanted.h"
 #include "agent/window.h"
 #include "collect/collector.h"
 #include "collect/ring.h"
@@ -54,6 +55,7 @@ static void gather_facts(uint32_t e, struct collector_facts *f)
 	f->interval = event->event.interval;
 	f->counted = event->event.time ? 0 : event->counted + event->counts.counted;
 	f->partial = derive_partial(&session.options);
+	f->filter_none = wanted_none();
 	f->threads_perf = event->counts.perf;
 	f->threads_timer = event->counts.timer;
 	f->threads_refused = event->counts.refused;

@@ -6,6 +6,7 @@
  */
 #include "agent/wanted.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 #include "format/filter.h"
@@ -13,10 +14,12 @@
 
 static char list[sizeof(((struct options *)0)->filter)];
 static bool by_name;
+static _Atomic bool met; /* a thread has been let in */
 
 void wanted_set(const struct options *o)
 {
 	strcpy(list, o->filter);
+	atomic_store(&met, false);
 	by_name = strstr(list, "name:") || strstr(list, "group:");
 }
 
@@ -40,19 +43,31 @@ static bool matches(const char *kind, const char *text)
 	return false;
 }
 
+static bool answer(bool wanted)
+{
+	if (wanted && !atomic_load(&met))
+		atomic_store(&met, true);
+	return wanted;
+}
+
 bool wanted_tid(pid_t tid)
 {
 	char name[32];
 
 	if (options_thread_listed(list, (uint32_t)tid))
-		return true;
+		return answer(true);
 	if (by_name)
 		os_thread_name(tid, name, sizeof(name));
-	return by_name && matches("name:", name);
+	return answer(by_name && matches("name:", name));
 }
 
 bool wanted_java(pid_t tid, const char *name, const char *group)
 {
-	return options_thread_listed(list, (uint32_t)tid) || matches("name:", name) ||
-	       (group && matches("group:", group));
+	return answer(options_thread_listed(list, (uint32_t)tid) || matches("name:", name) ||
+		      (group && matches("group:", group)));
+}
+
+bool wanted_none(void)
+{
+	return list[0] && !atomic_load(&met);
 }

@@ -16,5 +16,7 @@ bool wanted_by_name(void);
 bool wanted_tid(pid_t tid);
 /* A Java thread by its id, its whole name and its group (NULL = none). */
 bool wanted_java(pid_t tid, const char *name, const char *group);
+/* Whether the list, if there is one, has let no thread in since wanted_set. */
+bool wanted_none(void);
 
 #endif

@@ -54,6 +54,7 @@ struct collector_facts {
 	uint64_t own_cpu;      /* ns of it used by jstrobe's own threads */
 	uint64_t children_cpu; /* ns beside it, used by child processes that ended meanwhile; not sampled */
 	bool partial;          /* only a part was to be sampled, of some threads or CPUs, or in user mode */
+	bool filter_none;      /* the option `filter` let no thread in */
 	uint32_t threads_perf, threads_timer, threads_refused, raised, stretched;
 	struct profile_window window;
 };

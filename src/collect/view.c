@@ -130,6 +130,7 @@ static bool copy_threads(struct view *v, const struct collector *c, uint32_t e, 
 		if (!sum->samples)
 			continue;
 		(*remap)[i] = n;
+		v->profile.virtual_as_one |= from->context == ALL_VIRTUAL;
 		v->threads[n].tid = (uint32_t)from->tid;
 		v->threads[n].name = text(v, from->name);
 		v->threads[n].samples = sum->samples;
@@ -372,6 +373,7 @@ static bool copy_facts(struct view *v, const struct collector_facts *f)
 	v->profile.counted = f->counted;
 	v->profile.threads_refused = f->threads_refused;
 	v->profile.partial = f->partial;
+	v->profile.filter_none = f->filter_none;
 	v->profile.raised = f->raised;
 	v->profile.stretched = f->stretched;
 	v->profile.cpu_time = f->cpu_time;

@@ -46,6 +46,8 @@ void engine_notes(struct buffer *notes)
 {
 	static const char *const texts[LACKS] = {
 		[LACK_PERF] = "some threads get no perf event: CPU timers sample them, without kernel frames",
+		[LACK_EVENT] = "some threads get no perf event: what they have of an event that is not CPU time is "
+			       "neither sampled nor counted",
 		[LACK_RING] = "some perf events get no ring, so their threads show no kernel frames",
 		[LACK_BREAKPOINT] = "on some threads the functions of begin and end are not met",
 		[LACK_TRANSFER] = ("the command's process that opens perf events for this one is gone or does not "

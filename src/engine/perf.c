@@ -258,6 +258,13 @@ static int arm_perf(struct thread_record *r, uint32_t e)
 	return 0;
 }
 
+static enum force_lack lack_of(const struct engine_event *event)
+{
+	if (event->role != WINDOW_NONE)
+		return LACK_BREAKPOINT;
+	return event->fallback ? LACK_PERF : LACK_EVENT;
+}
+
 static int arm(struct thread_record *r, uint32_t e)
 {
 	int rc = arm_perf(r, e);
@@ -266,7 +273,7 @@ static int arm(struct thread_record *r, uint32_t e)
 	if (rc == 0 || rc == -ESRCH || rc == -EAGAIN)
 		return rc;
 	if (permitted[e])
-		force_lacks(force_event(e)->role == WINDOW_NONE ? LACK_PERF : LACK_BREAKPOINT, rc);
+		force_lacks(lack_of(force_event(e)), rc);
 	return force_event(e)->fallback ? engine_ctimer.arm(r, e) : rc;
 }
 

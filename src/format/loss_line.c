@@ -88,6 +88,10 @@ static void put_counts(struct buffer *out, const struct profile *p)
 /* Events: the kernel's own count beside what the samples stand for. */
 static void put_events(const struct profile *p, struct buffer *out)
 {
+	if (p->taken == 0 && !p->counted && p->threads_refused) {
+		buffer_printf(out, "No samples: %s could not be counted", p->event);
+		return;
+	}
 	if (p->taken == 0) {
 		buffer_printf(out, "No samples: %s %s in %s; a thread's sample is taken when it has had %s",
 			      p->counted ? human_count(p->counted).text : "no", p->event,
@@ -104,6 +108,19 @@ static void put_events(const struct profile *p, struct buffer *out)
 		buffer_printf(out, ", %s unsampled", human_count(p->unsampled).text);
 }
 
+/* Whose time it is. All virtual threads may be one in the list; how many there were is not known then. */
+static void put_threads(const struct profile *p, struct buffer *out)
+{
+	uint32_t platform = p->thread_count - (p->virtual_as_one && p->thread_count);
+
+	if (!p->virtual_as_one)
+		buffer_printf(out, "%u threads", p->thread_count);
+	else if (platform)
+		buffer_printf(out, "%u platform threads and virtual threads", platform);
+	else
+		buffer_puts(out, "virtual threads");
+}
+
 static void put_wall(const struct profile *p, struct buffer *out)
 {
 	if (p->taken == 0) {
@@ -113,11 +130,8 @@ static void put_wall(const struct profile *p, struct buffer *out)
 		return;
 	}
 	put_counts(out, p);
-	if (p->waits) {
-		buffer_printf(out, " · %s waited by %u threads", human_time(p->weight_stored).text, p->thread_count);
-		return;
-	}
-	buffer_printf(out, " · %s wall time of %u threads", human_time(p->weight_stored).text, p->thread_count);
+	buffer_printf(out, " · %s %s ", human_time(p->weight_stored).text, p->waits ? "waited by" : "wall time of");
+	put_threads(p, out);
 }
 
 static void put_time(const struct profile *p, struct buffer *out)
@@ -160,14 +174,18 @@ void format_loss_line(const struct profile *p, struct buffer *out)
 		buffer_puts(out, p->told);
 		return;
 	}
-	if (p->in_events)
+	if (p->taken == 0 && p->filter_none)
+		buffer_puts(out, "No samples: no thread matched the filter (ids of the system, name:PATTERN and "
+				 "group:PATTERN; `jstrobe top` shows names)");
+	else if (p->in_events)
 		put_events(p, out);
 	else if (p->wall)
 		put_wall(p, out);
 	else
 		put_time(p, out);
 	if (p->threads_refused)
-		buffer_printf(out, " · %u threads could not be armed", p->threads_refused);
+		buffer_printf(out, " · %u threads could not be armed%s", p->threads_refused,
+			      p->in_events ? ", so theirs are not counted" : "");
 	if (p->raised)
 		buffer_printf(out, " · intervals doubled %u times in a storm of events", p->raised);
 	if (p->stretched)

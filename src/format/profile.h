@@ -117,6 +117,7 @@ struct profile {
 	uint64_t lost_weight[LOSS_REASONS];
 	uint64_t weight_stored;
 	uint64_t unsampled;      /* CPU time of the process, or events counted, in no sample, stored or lost */
+	bool filter_none;        /* the option `filter` let no thread in */
 	bool partial;            /* … because only a part of it was to be: of some threads or CPUs, in user mode */
 	uint64_t counted;        /* events by the kernel's own count; 0 for CPU time */
 	uint32_t threads_refused; /* threads alive at the end that could not be armed */
@@ -148,6 +149,7 @@ struct profile {
 	uint32_t lock_count, owner_count, holder_count;
 	const struct profile_thread *threads;
 	uint32_t thread_count;
+	bool virtual_as_one; /* one of them is all virtual threads, or those that are not kept apart */
 	bool per_thread; /* stacks are split by thread */
 	bool per_request; /* … and by what the thread worked for */
 	const struct profile_request *requests;

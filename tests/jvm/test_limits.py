@@ -62,3 +62,15 @@ def test_the_jvm_takes_no_connections(jdk17):
                 break
         assert "takes no connections" in said, said
         assert program.stop() == 0
+
+
+@pytest.mark.parametrize("event", ["page-faults", "minor-faults", "context-switches"])
+def test_events_that_cannot_be_counted_are_not_denied(jdk, event):
+    """Without descriptors there is no perf event: no timer stands in for it, and nothing says that there were none."""
+    limited = ("bash", "-c", 'ulimit -n 40; exec "$@"', "-")
+    with Program(jdk, "PageFaults", wrap=limited) as program:
+        done = ask("record", "-e", event, "-d", "0.5", program.pid)
+        said = done.stdout + done.stderr
+        assert "could not be armed, so theirs are not counted" in said, said
+        assert f"no {event}" not in said and "CPU timers sample them" not in said, said
+        assert "neither sampled nor counted (half of the limit of open files" in said, said

@@ -1,5 +1,6 @@
 """Wall clock: where all threads spend their time, those that wait without waking them."""
 import os
+import re
 import subprocess
 import time
 from datetime import datetime, timezone
@@ -270,6 +271,9 @@ def test_parked_virtual_threads(jdk25, say):
         assert not any("[virtual_thread_frozen]" in s["frames"] for s in parked)
         names = {t["name"] for t in profile.json["threads"]}
         assert sum(name.startswith("virtual thread #") for name in names) >= min(threads, 20)
+        together = jstrobe("record", "-e", "wall", "--vthreads", "-d", "0.3", program.pid)
+        said = together.stdout + together.stderr
+        assert re.search(r"wall time of \d+ platform threads and virtual threads", said), said
         without = record(program, "-e", "wall", "-i", "20ms", "-d", "0.3")
         assert not [s for s in without.stacks if s["state"] == "parked" and "truth.Parked.park" in s["frames"]]
 

@@ -255,6 +255,30 @@ static void names_are_printable(void **state)
 	}
 }
 
+/* What could not be counted is not said to be none; what the filter kept out is not said to be quiet. */
+static void no_samples_for_a_reason(void **state)
+{
+	struct profile p = sample_empty();
+	char *all;
+
+	(void)state;
+	p.in_events = true;
+	p.event = "page-faults";
+	p.threads_refused = 11;
+	all = sample_write_text(&p, "loss", &(struct format_options){.total = true});
+	assert_string_equal(all, "No samples: page-faults could not be counted · 11 threads could not be armed, so theirs "
+				 "are not counted\n");
+	free(all);
+	p.threads_refused = 0;
+	all = sample_write_text(&p, "loss", &(struct format_options){.total = true});
+	assert_non_null(strstr(all, "No samples: no page-faults in 1 s"));
+	free(all);
+	p.filter_none = true;
+	all = sample_write_text(&p, "loss", &(struct format_options){.total = true});
+	assert_non_null(strstr(all, "No samples: no thread matched the filter"));
+	free(all);
+}
+
 static void no_samples(void **state)
 {
 	static const char line[] =
@@ -286,6 +310,7 @@ int main(void)
 		cmocka_unit_test(colour_only_where_asked),
 		cmocka_unit_test(names_are_printable),
 		cmocka_unit_test(no_samples),
+		cmocka_unit_test(no_samples_for_a_reason),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
