@@ -178,7 +178,13 @@ static int resolve(const char *name, struct engine_event *e, struct error *err)
 	return event_breakpoint(name, 0, HW_BREAKPOINT_X, sizeof(long), e, err);
 }
 
-/* Split "@N" from the end of NAME: a number, with k, m or g for thousands, or us, ms, s. */
+/* Of waits, as --lock takes it: each of them, however short. */
+static bool may_be_nothing(const char *name, const char *at)
+{
+	return (size_t)(at - name) == strlen("lock") && strncmp(name, "lock", strlen("lock")) == 0;
+}
+
+/* Split "@N" from the end of NAME: a number, with k, m or g for thousands, or us, ms, s. 0: there is none. */
 static uint64_t split_interval(char *name)
 {
 	static const struct {
@@ -194,9 +200,9 @@ static uint64_t split_interval(char *name)
 		return 0;
 	n = strtoull(at + 1, &end, 10);
 	for (i = 0; i < ARRAY_LEN(units); i++)
-		if (strcmp(units[i].unit, end) == 0 && n && n < (1ull << 30)) {
+		if (strcmp(units[i].unit, end) == 0 && (n || may_be_nothing(name, at)) && n < (1ull << 30)) {
 			*at = '\0';
-			return n * units[i].factor;
+			return MAX(n * units[i].factor, 1);
 		}
 	return 0;
 }

@@ -222,6 +222,9 @@ def test_thresholds(jdk25):
         done = jstrobe("record", "-e", "cpu", "--lock", "0", "-d", "0.5", "-o", "collapsed", "-f", "-",
                        "--show", "lock", program.pid)
         assert done.returncode == 0 and "truth/Locks$Monitor" in done.stdout, done.stderr
+        done = jstrobe("record", "-e", "cpu,lock@0", "-d", "0.5", "-o", "collapsed", "-f", "-", "--show", "lock",
+                       program.pid)
+        assert done.returncode == 0 and "truth/Locks$Monitor" in done.stdout, done.stderr
         profile = record(program, "-e", "lock", "--nopark", "-d", "0.5")
         assert {s["state"] for s in profile.stacks} == {"blocked", "waiting"}
         assert program.stop() == 0

@@ -128,6 +128,7 @@ static void wrong_names(void **state)
 		{"no_such_function_anywhere", "no event has this name"}, {"No::such", "no event has this name"},
 		{"nosource/x=1/", "no event source"}, {"software/", "write it like"},
 		{"cpu@10us", "out of range"}, {"breakpoint/nofield=1/", "no event or field"},
+		{"cpu@0", "no event has this name"}, {"locks@0", "no event has this name"},
 		{"a:b:", "filter is empty"},
 	};
 	struct engine_event event;
@@ -139,6 +140,24 @@ static void wrong_names(void **state)
 		if (!strstr(err.text, rows[i].says))
 			fail_msg("%s: %s", rows[i].name, err.text);
 	}
+}
+
+/* Every wait, however short: as --lock 0. */
+static void all_waits(void **state)
+{
+	static const char *const names[] = {"lock@0", "lock@0ns", "lock@0ms", "lock@1"};
+	struct engine_event event;
+	struct error err;
+	size_t i;
+
+	(void)state;
+	for (i = 0; i < ARRAY_LEN(names); i++) {
+		assert_int_equal(event_resolve(names[i], 0, &event, &err), 0);
+		assert_true(event.waits && event.interval == 1);
+		assert_string_equal(event.name, "lock");
+	}
+	assert_int_equal(event_resolve("lock@20us", 0, &event, &err), 0);
+	assert_int_equal(event.interval, 20 * NS_PER_US);
 }
 
 /* ---- at work ---- */
@@ -260,6 +279,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(attributes), cmocka_unit_test(breakpoints), cmocka_unit_test(wrong_names),
+		cmocka_unit_test(all_waits),
 		cmocka_unit_test(several),    cmocka_unit_test(not_together), cmocka_unit_test(listed),
 	};
 
