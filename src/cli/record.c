@@ -224,8 +224,8 @@ static int conclude(struct recording *r, int rc, struct error *err)
 			*err = r->agent.talk.end_error;
 			rc = -err->code;
 		} else if (!r->launch.pid) {
-			console_note("process %d ended; the result covers its last %s s",
-				     (int)pid_of(r), decimal((double)(os_monotonic() - r->began) / 1e9, 1).text);
+			/* Its duration stands in the result: the news of the end come here some time later. */
+			console_note("process %d ended; the result covers what it did until then", (int)pid_of(r));
 		}
 	} else if (rc == -ECONNRESET && r->began && r->result.grows) {
 		keep_recorded(r, err);
@@ -304,6 +304,23 @@ static int start_program(struct recording *r, struct error *err)
 	return launch_go(&r->launch, r->cli->program[0], err);
 }
 
+#define WENT_ON (500 * NS_PER_MS) /* a script that has nothing more to do ends sooner */
+
+/* The session is over, with STATUS. A script may go on, with JVMs that came too late to be profiled: say that it did. */
+static int wait_for_program(struct recording *r, int status)
+{
+	bool first = r->agent.talk.ended && pid_of(r) != r->launch.pid;
+	uint64_t ended = os_monotonic(), more;
+	int result = launch_wait(&r->launch, r->signals, status);
+
+	more = os_monotonic() - ended;
+	if (first && more > WENT_ON)
+		console_note("the result is of JVM %d, the first of %s, which went on for %s s: JVMs that it started "
+			     "later are not profiled; put 'jstrobe record -f FILE --' before the java that is meant",
+			     (int)pid_of(r), r->cli->program[0], decimal((double)more / 1e9, 1).text);
+	return result;
+}
+
 static int record_program(struct recording *r, struct error *err)
 {
 	int rc;
@@ -321,7 +338,7 @@ static int record_program(struct recording *r, struct error *err)
 	if (rc == 0)
 		rc = begin(r, err);
 	if (rc == 0)
-		return launch_wait(&r->launch, r->signals, session(r, r->cli->options.duration, err));
+		return wait_for_program(r, session(r, r->cli->options.duration, err));
 	if (rc == 1)
 		launch_say_ended(&r->launch, r->cli->program, "result");
 	else

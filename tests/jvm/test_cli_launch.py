@@ -42,6 +42,20 @@ def test_streams_and_status_pass_through(jdk):
     os.remove(path)
 
 
+@pytest.mark.parametrize("before,after,said", [
+    ("%(java)s -version", "%(program)s", True), ("%(java)s -version; %(java)s -version", "exec %(program)s", True),
+    ("%(program)s", "sleep 2", True), ("true", "%(program)s", False), ("%(program)s", "true", False)])
+def test_a_script_with_a_second_jvm(jdk, before, after, said):
+    """The first JVM is profiled; what its script does later is not, and that is said."""
+    words = {"java": jdk.java, "program": " ".join(java(jdk, "1500", "0"))}
+    path = jvm.result_file()
+    running = launch(jdk, "-i", "1ms", "-f", path, program=["bash", "-c", f"{before}; {after}" % words])
+    _, err = running.communicate("x\n", timeout=120)
+    assert running.returncode == 0, err
+    assert ("JVMs that it started later are not profiled" in err) == said, err
+    os.remove(path)
+
+
 def test_profiled_from_the_first_instruction(jdk17):
     """The JVM's own start is in the result."""
     path = jvm.result_file()
