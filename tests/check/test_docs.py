@@ -33,6 +33,17 @@ def test_links_lead_somewhere():
     assert not broken, broken
 
 
+def test_a_table_names_each_key_once():
+    """Of what results hold; a table ends where another line comes."""
+    twice, seen = [], set()
+    for line in tree.read("docs/json.md").splitlines():
+        seen = seen if line.startswith("|") else set()
+        keys = set(re.findall(r"`([^`]+)`", line.split("|")[1])) if line.startswith("|") else set()
+        twice += keys & seen
+        seen |= keys
+    assert not twice, twice
+
+
 def test_files_that_pages_name_exist():
     """`src/room/file.c` in a page is a promise that the file is there."""
     broken = []
