@@ -51,6 +51,8 @@ struct request_entry {
 	bool others;           /* it stands for all that were too many */
 };
 
+#define ALL_VIRTUAL UINT64_MAX /* a context: virtual threads that are not kept apart */
+
 struct thread_entry {
 	int32_t tid;
 	uint64_t context;      /* virtual thread, 0 = none */

@@ -9,7 +9,6 @@
 #include "os/os.h"
 
 #define VIRTUAL_THREADS 10000      /* kept apart with per_thread; all others are one entry */
-#define ALL_VIRTUAL UINT64_MAX
 #define GIVEN_KEPT (64u << 10)     /* bytes of names on their way, whose memory is used again */
 
 static uint32_t thread_name(struct collector *c, pid_t tid)

@@ -111,12 +111,13 @@ static void put_events(const struct profile *p, struct buffer *out)
 /* Whose time it is. All virtual threads may be one in the list; how many there were is not known then. */
 static void put_threads(const struct profile *p, struct buffer *out)
 {
-	uint32_t platform = p->thread_count - (p->virtual_as_one && p->thread_count);
+	uint32_t others = p->thread_count - (p->virtual_as_one && p->thread_count);
 
 	if (!p->virtual_as_one)
 		buffer_printf(out, "%u threads", p->thread_count);
-	else if (platform)
-		buffer_printf(out, "%u platform threads and virtual threads", platform);
+	else if (others)
+		buffer_printf(out, p->per_thread ? "%u threads and further virtual threads" :
+			      "%u platform threads and virtual threads", others);
 	else
 		buffer_puts(out, "virtual threads");
 }

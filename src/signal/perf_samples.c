@@ -126,6 +126,12 @@ static uint64_t weight_of(struct record_source *s, uint32_t event, uint64_t coun
 		       : grown;
 }
 
+/* What came after the last record of RING, which was full; how much of it in user mode is not known. */
+static uint64_t beyond(struct record_source *s, uint32_t event, const struct perf_reader *ring)
+{
+	return zone.events[event].user_only ? 0 : growth(s, perf_count(s, ring->scaled));
+}
+
 #define QUEUE_ROW 2 /* entries that a sample may take: with a note behind it */
 #define RESTART 16 /* a system call that is made again is at its own instruction, not behind it */
 
@@ -167,8 +173,8 @@ static void ring_sample(struct thread_record *r, uint32_t event, uint64_t time, 
 	uint64_t weight = weight_of(s, event, ring->count, fresh);
 	bool last = ring->tail == ring->head;
 
-	if (unlikely(last && ring->full && !zone.events[event].user_only))
-		weight += growth(s, perf_count(s, ring->scaled));
+	if (unlikely(last && ring->full))
+		weight += beyond(s, event, ring);
 	record_take(r, event);
 	if (unlikely(is_own(ring, regs))) {
 		/* What passed until then is the stack's, its kernel part is not known: there may have been no room. */
@@ -264,7 +270,7 @@ static void lose_ring(struct thread_record *r, uint32_t event, enum loss_reason 
 	for (fresh = true; perf_ring_next(&ring); fresh = false) {
 		weight = weight_of(s, event, ring.count, fresh);
 		if (ring.tail == ring.head && ring.full)
-			weight += growth(s, perf_count(s, ring.scaled));
+			weight += beyond(s, event, &ring);
 		lose(r, event, why, weight);
 	}
 	if (ring.lost)
@@ -276,8 +282,10 @@ bool perf_has_rest(const struct thread_record *r, uint32_t event)
 {
 	const struct record_source *s = &r->sources[event];
 
-	return s->ring ? perf_ring_holds(s->ring)
-		       : perf_count(s, zone.events[event].scaled) - s->last_count >= s->period;
+	if (s->ring)
+		return perf_ring_holds(s->ring);
+	return !zone.events[event].user_only &&
+	       perf_count(s, zone.events[event].scaled) - s->last_count >= s->period;
 }
 
 void perf_lose_rest(struct thread_record *r, uint32_t event, enum loss_reason why)

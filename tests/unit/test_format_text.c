@@ -279,6 +279,35 @@ static void no_samples_for_a_reason(void **state)
 	free(all);
 }
 
+/* All virtual threads may be one in the list of threads. */
+static void threads_are_not_miscounted(void **state)
+{
+	static const struct {
+		uint32_t threads;
+		bool as_one, per_thread;
+		const char *says;
+	} rows[] = {
+		{5, false, false, "wall time of 5 threads"}, {5, true, false, "of 4 platform threads and virtual threads"},
+		{1, true, false, "wall time of virtual threads"}, {5, true, true, "of 4 threads and further virtual threads"},
+	};
+	struct profile p = sample_profile(true);
+	size_t i;
+
+	(void)state;
+	p.wall = true;
+	for (i = 0; i < ARRAY_LEN(rows); i++) {
+		char *all;
+
+		p.thread_count = rows[i].threads;
+		p.virtual_as_one = rows[i].as_one;
+		p.per_thread = rows[i].per_thread;
+		all = sample_write_text(&p, "loss", &(struct format_options){.total = true});
+		if (!strstr(all, rows[i].says))
+			fail_msg("%s: %s", rows[i].says, all);
+		free(all);
+	}
+}
+
 static void no_samples(void **state)
 {
 	static const char line[] =
@@ -311,6 +340,7 @@ int main(void)
 		cmocka_unit_test(names_are_printable),
 		cmocka_unit_test(no_samples),
 		cmocka_unit_test(no_samples_for_a_reason),
+		cmocka_unit_test(threads_are_not_miscounted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
