@@ -306,7 +306,7 @@ static int start_program(struct recording *r, struct error *err)
 
 #define WENT_ON (500 * NS_PER_MS) /* a script that has nothing more to do ends sooner */
 
-/* The session is over, with STATUS. A script may go on, with JVMs that came too late to be profiled: say that it did. */
+/* The session is over, with STATUS. A script may go on, with JVMs that come too late to be profiled: say so. */
 static int wait_for_program(struct recording *r, int status)
 {
 	bool first = r->agent.talk.ended && pid_of(r) != r->launch.pid;

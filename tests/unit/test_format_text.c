@@ -266,8 +266,8 @@ static void no_samples_for_a_reason(void **state)
 	p.event = "page-faults";
 	p.threads_refused = 11;
 	all = sample_write_text(&p, "loss", &(struct format_options){.total = true});
-	assert_string_equal(all, "No samples: page-faults could not be counted · 11 threads could not be armed, so theirs "
-				 "are not counted\n");
+	assert_string_equal(all, "No samples: page-faults could not be counted · 11 threads could not be armed, "
+				 "so theirs are not counted\n");
 	free(all);
 	p.threads_refused = 0;
 	all = sample_write_text(&p, "loss", &(struct format_options){.total = true});
@@ -287,8 +287,10 @@ static void threads_are_not_miscounted(void **state)
 		bool as_one, per_thread;
 		const char *says;
 	} rows[] = {
-		{5, false, false, "wall time of 5 threads"}, {5, true, false, "of 4 platform threads and virtual threads"},
-		{1, true, false, "wall time of virtual threads"}, {5, true, true, "of 4 threads and further virtual threads"},
+		{5, false, false, "wall time of 5 threads"},
+		{5, true, false, "wall time of 4 platform threads and virtual threads"},
+		{1, true, false, "wall time of virtual threads"},
+		{5, true, true, "wall time of 4 threads and further virtual threads"},
 	};
 	struct profile p = sample_profile(true);
 	size_t i;
