@@ -345,14 +345,14 @@ def test_user_mode_weighs_user_time(jdk, event, name, say):
     time, give or take what so many samples or ticks may be off by chance; the rest is unsampled.
     """
     with Program(jdk, name) as program:
-        outer = user_clock(program), program.cpu()
+        outer = user_clock(program)
         started = jstrobe("start", "-e", event, "-i", "1ms", "--all-user", program.pid)
         assert started.returncode == 0, started.stderr
-        inner = user_clock(program)
+        inner, cpu = user_clock(program), program.cpu()
         program.work(1.5, 120)
-        least = user_clock(program) - inner
+        least, cpu = user_clock(program) - inner, program.cpu() - cpu
         done = jstrobe("stop", "-o", "json", program.pid)
-        most, cpu = user_clock(program) - outer[0], program.cpu() - outer[1]
+        most = user_clock(program) - outer
     assert done.returncode == 0, done.stderr
     profile = json.loads(done.stdout)
     weight = profile["weight"]
