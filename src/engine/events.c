@@ -184,6 +184,8 @@ static bool may_be_nothing(const char *name, const char *at)
 	return (size_t)(at - name) == strlen("lock") && strncmp(name, "lock", strlen("lock")) == 0;
 }
 
+#define EVERY UINT64_MAX
+
 /* Split "@N" from the end of NAME: a number, with k, m or g for thousands, or us, ms, s. 0: there is none. */
 static uint64_t split_interval(char *name)
 {
@@ -202,7 +204,7 @@ static uint64_t split_interval(char *name)
 	for (i = 0; i < ARRAY_LEN(units); i++)
 		if (strcmp(units[i].unit, end) == 0 && (n || may_be_nothing(name, at)) && n < (1ull << 30)) {
 			*at = '\0';
-			return MAX(n * units[i].factor, 1);
+			return n ? n * units[i].factor : EVERY;
 		}
 	return 0;
 }
@@ -221,7 +223,7 @@ int event_resolve(const char *name, uint64_t interval, struct engine_event *e, s
 	if (rc)
 		return rc;
 	if (interval || own)
-		e->interval = interval ? interval : own;
+		e->interval = interval ? interval : own == EVERY ? 0 : own;
 	if (e->time && !e->waits && (e->interval < 50 * NS_PER_US || e->interval > 100 * NS_PER_S))
 		return error_set(err, EINVAL, "%s: the interval is out of range; use a time from 50us "
 					 "to 100s", e->name);
