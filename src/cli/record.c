@@ -23,6 +23,7 @@
 #include "cli/result.h"
 #include "cli/signs.h"
 #include "cli/trace_live.h"
+#include "control/control.h"
 #include "os/os.h"
 
 #define DEFAULT_DURATION (60 * NS_PER_S)
@@ -306,10 +307,20 @@ static int start_program(struct recording *r, struct error *err)
 
 #define WENT_ON (500 * NS_PER_MS) /* a script that has nothing more to do ends sooner */
 
-/* The session is over, with STATUS. A script may go on, with JVMs that come too late to be profiled: say so. */
-static int wait_for_program(struct recording *r, int status)
+/* The JVM that was started and has called; 0: not known. */
+static pid_t caller(const struct recording *r)
 {
-	bool first = r->agent.talk.ended && pid_of(r) != r->launch.pid;
+	struct error ignored;
+	pid_t pid;
+	uid_t uid;
+
+	return control_peer(r->agent.sock, &pid, &uid, &ignored) ? 0 : pid;
+}
+
+/* The session of the JVM PID is over, with STATUS. A script may go on, with JVMs that come too late to be profiled: say so. */
+static int wait_for_program(struct recording *r, pid_t pid, int status)
+{
+	bool first = r->agent.talk.ended && pid > 0 && pid != r->launch.pid;
 	uint64_t ended = os_monotonic(), more;
 	int result = launch_wait(&r->launch, r->signals, status);
 
@@ -317,7 +328,7 @@ static int wait_for_program(struct recording *r, int status)
 	if (first && more > WENT_ON)
 		console_note("the result is of JVM %d, the first of %s, which went on for %s s: JVMs that it started "
 			     "later are not profiled; put 'jstrobe record -f FILE --' before the java that is meant",
-			     (int)pid_of(r), r->cli->program[0], decimal((double)more / 1e9, 1).text);
+			     (int)pid, r->cli->program[0], decimal((double)more / 1e9, 1).text);
 	return result;
 }
 
@@ -337,8 +348,11 @@ static int record_program(struct recording *r, struct error *err)
 	rc = launch_greet(&r->launch, &r->agent, err);
 	if (rc == 0)
 		rc = begin(r, err);
-	if (rc == 0)
-		return wait_for_program(r, session(r, r->cli->options.duration, err));
+	if (rc == 0) {
+		pid_t pid = caller(r);
+
+		return wait_for_program(r, pid, session(r, r->cli->options.duration, err));
+	}
 	if (rc == 1)
 		launch_say_ended(&r->launch, r->cli->program, "result");
 	else

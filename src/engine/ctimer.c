@@ -100,7 +100,7 @@ static void silence(struct thread_record *r, uint32_t e)
 {
 	struct record_source *s = &r->sources[e];
 
-	s->silent_at = os_thread_cpu(atomic_load(&r->tid));
+	s->silent_at = force_thread_time(atomic_load(&r->tid));
 	if (!is_due(s, s->silent_at))
 		give_back(s);
 }
@@ -116,7 +116,7 @@ static bool has_rest(const struct thread_record *r, uint32_t e)
 static void lose_rest(struct thread_record *r, uint32_t e)
 {
 	struct record_source *s = &r->sources[e];
-	uint64_t now = s->silent_at ? s->silent_at : os_thread_cpu(atomic_load(&r->tid));
+	uint64_t now = s->silent_at ? s->silent_at : force_thread_time(atomic_load(&r->tid));
 
 	if (!is_due(s, now))
 		return;
