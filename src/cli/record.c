@@ -317,7 +317,7 @@ static pid_t caller(const struct recording *r)
 	return control_peer(r->agent.sock, &pid, &uid, &ignored) ? 0 : pid;
 }
 
-/* The session of the JVM PID is over, with STATUS. A script may go on, with JVMs that come too late to be profiled: say so. */
+/* The session of the JVM PID is over, with STATUS. A script may go on, with JVMs that come too late: say so. */
 static int wait_for_program(struct recording *r, pid_t pid, int status)
 {
 	bool first = r->agent.talk.ended && pid > 0 && pid != r->launch.pid;
