@@ -109,9 +109,10 @@ def test_times_of_a_thread_do_not_go_back(jdk, program, event, say):
     for r in stream.of("sample"):
         key = r["event"], r.get("tid"), r.get("java_id")
         seen += 1
-        if r["time"] < last.get(key, 0):
-            back.append((last[key] - r["time"], r))
-        last[key] = max(last.get(key, 0), r["time"])
+        if key in last and r["time"] < last[key]["time"]:
+            back.append((last[key]["time"] - r["time"], r, last[key]))
+        else:
+            last[key] = r
     say(f"{program[0]}, {event}, {jdk}: {len(back)} of {seen} records go back")
     assert seen > 200 and not back, back[:3]
 
