@@ -1,36 +1,45 @@
 package truth;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadInfo;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * Holders that live as long as they hold: each comes, takes the monitor (or the lock, argument 0: "monitor" or "lock"),
- * keeps it for argument 1 milliseconds while the waiter comes for it, lets it go and ends. Argument 2: "platform" or
- * "virtual" holders. Argument 3: how often each holds it, 1; the waiter comes each time. Their names are "brief-N".
- * Counter waits: of the waiter.
+ * keeps it until the waiter has come for it and argument 1 milliseconds more, lets it go and ends. Argument 2:
+ * "platform" or "virtual" holders. Argument 3: how often each holds it, 1; the waiter comes each time. Their names are
+ * "brief-N". Counters "brief-N": how often the waiter waited for that one, as the JVM counts it.
  */
 public final class Holders {
     private static final Object MONITOR = new Object();
     private static final ReentrantLock LOCK = new ReentrantLock();
     private static final AtomicInteger HELD = new AtomicInteger();
     private static volatile int came;
+    private static volatile Thread waiter;
     private static int times = 1;
 
     private Holders() {
     }
 
+    private static void keep(int number, long ms, Thread.State coming) {
+        HELD.set(number);
+        while (waiter.getState() != coming && !Program.stopping) {
+            Thread.yield();
+        }
+        Program.sleep(ms);
+    }
+
     private static void holdMonitor(int number, long ms) {
         synchronized (MONITOR) {
-            HELD.set(number);
-            Program.sleep(ms);
+            keep(number, ms, Thread.State.BLOCKED);
         }
     }
 
     private static void holdLock(int number, long ms) {
         LOCK.lock();
         try {
-            HELD.set(number);
-            Program.sleep(ms);
+            keep(number, ms, Thread.State.WAITING);
         } finally {
             LOCK.unlock();
         }
@@ -50,7 +59,6 @@ public final class Holders {
     }
 
     private static void come(boolean monitor) {
-        Program.count("waits", 1);
         if (monitor) {
             synchronized (MONITOR) {
                 Program.sink++;
@@ -59,6 +67,12 @@ public final class Holders {
             LOCK.lock();
             LOCK.unlock();
         }
+    }
+
+    /** How often this thread has waited: for a monitor, or parked. */
+    private static long waited() {
+        ThreadInfo self = ManagementFactory.getThreadMXBean().getThreadInfo(Thread.currentThread().getId());
+        return self.getBlockedCount() + self.getWaitedCount();
     }
 
     private static Thread start(boolean virtually, String name, Runnable body) throws Exception {
@@ -72,6 +86,7 @@ public final class Holders {
     }
 
     private static void waiter(boolean monitor, long ms, boolean virtually) {
+        waiter = Thread.currentThread();
         for (int mine = 1; !Program.stopping; mine++) {
             int first = mine * times;
             try {
@@ -83,14 +98,15 @@ public final class Holders {
                 while (HELD.get() != number && !Program.stopping) {
                     Thread.yield();
                 }
+                long before = waited();
                 come(monitor);
+                Program.count("brief-" + mine, waited() - before);
                 came = number;
             }
         }
     }
 
     public static void main(String[] args) throws Exception {
-        Program.count("waits", 0);
         times = args.length > 3 ? Integer.parseInt(args[3]) : 1;
         Program.thread("the-waiter", () -> waiter(args[0].equals("monitor"), Long.parseLong(args[1]),
                                                   args[2].equals("virtual")));
