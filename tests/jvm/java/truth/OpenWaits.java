@@ -11,7 +11,7 @@ import jstrobe.context.SampleContext;
  * Waits that begin at "begin" and do not end before "end", N of each kind (argument 0): for a monitor, for a lock, in
  * Object.wait, parked without a lock. Argument 1: "platform", or "virtual" for waiters that are virtual threads. Argument
  * 2, "context": each waiter says what it works for, the Nth one of all the span N. Counters: came (all that are about to
- * wait), since (nanoTime of the last one); gauge now.
+ * wait), since (nanoTime of the last one), ended; gauge now.
  */
 public final class OpenWaits {
     private static final Object MONITOR = new Object(), SIGNAL = new Object();
@@ -76,6 +76,11 @@ public final class OpenWaits {
         }
     }
 
+    private static void untilEnded(Runnable waits) {
+        waits.run();
+        Program.count("ended", 1);
+    }
+
     private static void inContext(long span, Runnable waits) {
         SampleContext.set(1, 2, span);
         waits.run();
@@ -89,7 +94,7 @@ public final class OpenWaits {
 
     private static void start(boolean virtually, String name, Runnable waits) throws Exception {
         long span = ++spans;
-        Runnable body = contexts ? () -> inContext(span, waits) : waits;
+        Runnable body = () -> untilEnded(contexts ? () -> inContext(span, waits) : waits);
         if (!virtually) {
             Program.thread(name, body);
             return;
@@ -123,6 +128,7 @@ public final class OpenWaits {
         CountDownLatch held = new CountDownLatch(1);
         Program.count("came", 0);
         Program.count("since", 0);
+        Program.count("ended", 0);
         Program.gauge("now", System::nanoTime);
         Program.thread("the-holder", () -> holds(held));
         held.await();
