@@ -457,18 +457,12 @@ int owed_keep(struct error *err)
 /* What is kept, into FD. */
 static int fill_kept(int fd, const void *unused, struct error *err)
 {
-	char bytes[16384];
 	struct buffer out;
-	off_t at = 0;
-	ssize_t n;
 	int rc;
 
 	buffer_init(&out, fd);
-	while ((n = pread(kept.fd, bytes, sizeof(bytes), at)) > 0) {
-		buffer_append(&out, bytes, (size_t)n);
-		at += n;
-	}
-	rc = n < 0 ? -errno : buffer_flush(&out);
+	buffer_append_file(&out, kept.fd);
+	rc = buffer_flush(&out);
 	buffer_free(&out);
 	return rc ? cannot_write("", -rc, err) : 0;
 }

@@ -35,12 +35,13 @@ uint64_t schedule_left(void)
 	return MIN(round, end);
 }
 
-static struct options_moment moment(const char *text)
+/* TEXT as a moment, counted from NOW (os_monotonic) where it is a length. */
+static struct options_moment moment(const char *text, uint64_t now)
 {
 	struct options_moment m = {0};
 
 	if (text[0])
-		options_moment(text, os_realtime(), os_monotonic(), &m);
+		options_moment(text, os_realtime(), now, &m);
 	return m;
 }
 
@@ -56,8 +57,6 @@ void schedule_due(void)
 {
 	struct options_moment end = state.end;
 	bool last = !state.round.at || (end.at && left_until(&end) == 0);
-
-	struct options_moment next;
 	uint64_t began;
 
 	if (schedule_left())
@@ -67,10 +66,7 @@ void schedule_due(void)
 		return;
 	}
 	/* the round has begun before the result of the one before was written */
-	next = moment(state.options.loop);
-	if (!next.by_clock)
-		next.at -= os_monotonic() - began;
-	set(next, end);
+	set(moment(state.options.loop, began), end);
 }
 
 /* A regular file, or nothing yet: where a stream begins it puts a new file there. */
@@ -104,11 +100,13 @@ void schedule_end(void)
 
 int schedule_begin(const struct options *o, struct error *err)
 {
+	uint64_t now = os_monotonic();
+
 	schedule_end();
 	if (!o->timeout[0] && !o->loop[0])
 		return 0;
 	state.options = *o;
 	state.options.action = ACTION_START;
-	set(moment(o->loop), moment(o->timeout));
+	set(moment(o->loop, now), moment(o->timeout, now));
 	return control_wake(err);
 }

@@ -257,6 +257,18 @@ const char *buffer_text(struct buffer *b, struct buffer *out)
 	return "";
 }
 
+void buffer_append_file(struct buffer *b, int fd)
+{
+	char bytes[16384];
+	off_t at = 0;
+	ssize_t n;
+
+	for (; (n = pread(fd, bytes, sizeof(bytes), at)) > 0; at += n)
+		buffer_append(b, bytes, (size_t)n);
+	if (n < 0 && !b->failed)
+		b->failed = errno;
+}
+
 int buffer_flush(struct buffer *b)
 {
 	if (b->clean)

@@ -54,6 +54,8 @@ void buffer_colour(struct buffer *b, const char *sequence);
 void buffer_json(struct buffer *b, const char *text);
 /* What B holds as a text, NUL-ended, until B changes. If B has failed: "", and the failure is OUT's as well. */
 const char *buffer_text(struct buffer *b, struct buffer *out);
+/* Append what file FD holds from its begin on. A failed read fails B. FD's offset stays. */
+void buffer_append_file(struct buffer *b, int fd);
 /* Write out what is left. Returns 0 or the negative errno of the first failure. */
 int buffer_flush(struct buffer *b);
 /* Free the memory; safe on a zeroed or already freed buffer. */

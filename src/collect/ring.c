@@ -55,6 +55,15 @@ static void take_books(struct ring_mark *m, struct collector *c, uint64_t now)
 		account_all_losses(c, e, &m->lost[e]);
 }
 
+const struct ring_mark *ring_mark_of_end(const struct ring *r, struct collector *c, struct ring_mark *now)
+{
+	if (r->ended && r->marks.count)
+		return &r->marks.items[r->marks.count - 1];
+	memset(now, 0, sizeof(*now));
+	take_books(now, c, os_monotonic());
+	return now;
+}
+
 /* Note the books as they stand. Marks that the window has left behind go. */
 static void mark(struct ring *r, struct collector *c, uint64_t now)
 {
@@ -259,15 +268,15 @@ struct ring *ring_copy(const struct ring *r)
 void ring_books(const struct ring *r, struct ring_books *b)
 {
 	const struct ring_mark *from = ring_mark_of_window(r);
-	struct ring_mark now = {0}, *to = r->ended && r->marks.count ? &r->marks.items[r->marks.count - 1] : &now;
+	const struct ring_mark *to;
+	struct ring_mark now;
 	uint32_t e;
 	int i;
 
 	memset(b, 0, sizeof(*b));
 	if (!from)
 		return;
-	if (to == &now)
-		take_books(&now, r->sink.collector, os_monotonic());
+	to = ring_mark_of_end(r, r->sink.collector, &now);
 	b->cpu = to->cpu - from->cpu;
 	b->own = to->own - from->own;
 	for (e = 0; e < RECORD_EVENTS; e++)

@@ -46,5 +46,7 @@ void ring_unpack(const struct ring_block *b, uint32_t *at, uint64_t before, stru
 		 struct sink_lock *lock);
 /* The last mark before the window is its true begin; NULL: there is no mark. */
 const struct ring_mark *ring_mark_of_window(const struct ring *r);
+/* The mark of the window's end; of one that goes on C's books as they stand, in *NOW. Collector's lock held. */
+const struct ring_mark *ring_mark_of_end(const struct ring *r, struct collector *c, struct ring_mark *now);
 
 #endif

@@ -51,15 +51,6 @@ static void add_up(struct profile *p)
 		p->taken += p->lost[i];
 }
 
-/* The books as the window ends. */
-static struct ring_mark end_of(const struct ring *r)
-{
-	if (r->ended && r->marks.count)
-		return r->marks.items[r->marks.count - 1];
-	return (struct ring_mark){.time = os_monotonic(), .cpu = os_process_cpu(), .own = records_own_cpu(),
-				  .children = os_children_cpu()};
-}
-
 /* FACTS as of the window from M to END. */
 static struct collector_facts facts_of(const struct ring_mark *m, const struct ring_mark *end,
 				       const struct collector_facts *facts)
@@ -101,8 +92,8 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 	struct collector_facts facts[RECORD_EVENTS];
 	struct event_account accounts[RECORD_EVENTS];
 	struct summing w = {c, false};
-	const struct ring_mark *m;
-	struct ring_mark end;
+	const struct ring_mark *m, *end;
+	struct ring_mark now;
 	typeof(c->tallies) *tallies = &c->tallies;
 	struct tally *items;
 	size_t count, room, sums_count;
@@ -113,7 +104,7 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 
 	collect_all_and_lock(c);
 	collect_facts_now(cut, facts);
-	end = end_of(r);
+	end = ring_mark_of_end(r, c, &now);
 	memcpy(accounts, c->events, sizeof(accounts));
 	items = tallies->items;
 	count = tallies->count;
@@ -133,7 +124,7 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 	}
 	if (c->sums.items && m) {
 		ring_each(r, add, &w);
-		ok = !w.failed && fill(c, m, &end, cut, facts, views);
+		ok = !w.failed && fill(c, m, end, cut, facts, views);
 	}
 	for (i = 0; i < RECORD_EVENTS; i++)
 		map_free(&c->events[i].by_node);

@@ -91,18 +91,6 @@ static bool put_event(struct jfr *j, const struct calls *c, const struct calls_e
 	return true;
 }
 
-static void copy_out(int fd, struct buffer *out)
-{
-	char bytes[16384];
-	ssize_t n;
-	off_t at = 0;
-
-	for (; (n = pread(fd, bytes, sizeof(bytes), at)) > 0; at += n)
-		buffer_append(out, bytes, (size_t)n);
-	if (n < 0 && !out->failed)
-		out->failed = errno;
-}
-
 void calls_jfr(const struct calls *c, struct buffer *out)
 {
 	const struct jfr_options how = {.began = BEGAN, .tick = JFR_TICK_EXACT};
@@ -120,7 +108,7 @@ void calls_jfr(const struct calls *c, struct buffer *out)
 	for (i = 0; whole && i < c->event_count; i++)
 		whole = put_event(j, c, &c->events[i]);
 	if (whole && jfr_finish(j, end, &err) == 0) {
-		copy_out(fd, out);
+		buffer_append_file(out, fd);
 		err.code = 0;
 	}
 	if (err.code && !out->failed)

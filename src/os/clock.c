@@ -30,16 +30,14 @@ uint64_t os_process_cpu(void)
 	return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
-/* The kernel's encoding of a thread's CPU clock: ~tid << 3 | CPUCLOCK_PERTHREAD | CPUCLOCK_SCHED. */
 uint64_t os_thread_cpu(pid_t tid)
 {
-	return read_clock((clockid_t)(~(unsigned)tid << 3 | 6));
+	return read_clock(os_thread_clock(tid, false));
 }
 
-/* CPUCLOCK_VIRT in its place. */
 uint64_t os_thread_user(pid_t tid)
 {
-	return read_clock((clockid_t)(~(unsigned)tid << 3 | 5));
+	return read_clock(os_thread_clock(tid, true));
 }
 
 void os_sleep(uint64_t ns)

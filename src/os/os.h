@@ -23,6 +23,11 @@ uint64_t os_children_cpu(void);
 uint64_t os_thread_cpu(pid_t tid);
 /* The same of user mode only, counted in ticks of the kernel. */
 uint64_t os_thread_user(pid_t tid);
+/* The kernel's number of such a clock: ~tid << 3 | CPUCLOCK_PERTHREAD | (USER ? CPUCLOCK_VIRT : CPUCLOCK_SCHED). */
+static inline clockid_t os_thread_clock(pid_t tid, bool user)
+{
+	return (clockid_t)(~(unsigned)tid << 3 | (user ? 5 : 6));
+}
 /* How often TID's thread has been given a CPU; 0: not known. */
 uint32_t os_thread_turns(pid_t tid);
 /* Wait NS (or less, when a signal comes). */

@@ -16,7 +16,7 @@
 
 int os_timer_create(pid_t tid, bool user, int signo, void *value, int32_t *timer)
 {
-	clockid_t clock = (clockid_t)(~(unsigned)tid << 3 | (user ? 5 : 6)); /* see clock.c */
+	clockid_t clock = os_thread_clock(tid, user);
 	struct sigevent event;
 
 	memset(&event, 0, sizeof(event));
