@@ -22,7 +22,7 @@ def switch_rate(program, seconds=SECONDS):
 
 
 def rates(bench, program):
-    """[(switches a CPU second with plain wall clock, with parked virtual threads, told to nobody)], in turn."""
+    """[(switches a CPU second with plain wall clock, with parked virtual threads, without a reader)], in turn."""
     found, library = [], measure.agent("mounts.c")
     for _ in range(max(3, bench.pairs // 4)):
         turn = []

@@ -123,7 +123,7 @@ def step(cpu, root, mode, seconds):
 
 
 def profile_bad(profile):
-    """Stored samples without their root; for `wall`, turns that nobody could answer in time are no stacks."""
+    """Stored samples without their root; for `wall`, turns that were not answered in time are no stacks."""
     return profile.samples["stored"] - profile.samples["complete"]
 
 

@@ -58,7 +58,7 @@ VALUE_MODES = {
 }
 
 # ---- the truth ---------------------------------------------------------------------------------
-# Who may call whom, of the methods of the programs; None: nobody of them.
+# Who may call whom, of the methods of the programs; None: none of them.
 CALLERS = {
     "OneChain.run": {None}, "OneChain.one": {"OneChain.run"}, "OneChain.two": {"OneChain.one"},
     "OneChain.three": {"OneChain.two"}, "OneChain.four": {"OneChain.three"},

@@ -1,6 +1,6 @@
 /* views.js - what the graph can show: the tree from the root, or the callers of what is on top.
  *
- * Both are trees of small objects made only where somebody looks: the caller tree of a large profile
+ * Both are trees of small objects made only where they are looked at: the caller tree of a large profile
  * would be many times its size. A node has name, kind, samples, weight, its own samples and weight, and
  * children(unit), heaviest first.
  */
@@ -59,7 +59,7 @@ class CallerNode {
     for (let i = 0; i < frames.length; i++) {
       this.samples += values.samples[origins[i]];
       this.weight += values.weight[origins[i]];
-      if (tree.parent[frames[i]] <= 0 && parent) { /* nobody called it: the stack ends here */
+      if (tree.parent[frames[i]] <= 0 && parent) { /* it has no caller: the stack ends here */
         this.selfSamples += values.samples[origins[i]];
         this.selfWeight += values.weight[origins[i]];
       }

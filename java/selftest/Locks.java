@@ -9,7 +9,7 @@ import java.util.concurrent.locks.ReentrantLock;
 /** Waits for locks. One thread waits, and measures each wait; another holds what it waits for. */
 final class Locks implements Scenario {
     private static final String[] WAYS = {"enters", "locks", "waits", "parks"};
-    private static final int OWNED = 2; // of them are for something that somebody holds
+    private static final int OWNED = 2; // of them are for something that a thread holds
     private final Object monitor = new Object(), never = new Object();
     private final ReentrantLock lock = new ReentrantLock();
     private final Semaphore wanted = new Semaphore(0), held = new Semaphore(0);

@@ -202,7 +202,7 @@ static int start(struct command *c, struct error *err)
 	return 0;
 }
 
-/* The stream goes with the session that runs, whoever began it. -EAGAIN: none does. */
+/* The stream goes with the session that runs, no matter what started it. -EAGAIN: none does. */
 static int join(struct command *c, struct error *err)
 {
 	int rc = session_join(c->options, err);
@@ -357,7 +357,7 @@ int command_carry_out(struct command *c, struct error *err)
 	return rc;
 }
 
-/* ---- nobody asks ---- */
+/* ---- without a command ---- */
 
 static int next_round(const struct options *o, struct error *err)
 {

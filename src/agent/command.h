@@ -1,5 +1,5 @@
 /*
- * command.h - start, resume, join, stop and dump: one way for each, whoever gives the command (a conversation, an
+ * command.h - start, resume, join, stop and dump: one way for each, wherever the command comes from (a conversation, an
  * option string, a timer, the JVM's end).
  *
  * A start first takes what may be refused (who owns the session, places, signals), then begins; a start that fails

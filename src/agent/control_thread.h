@@ -6,8 +6,8 @@
  * only while it works and never before VMInit. It begins when it is first needed and ends when nothing needs it. Before
  * VMInit, when no thread can be attached, the thread that loads the agent takes a turn and does the job itself.
  *
- * Whoever asks waits with a limit: a job that does not get on, as the JVM holds the thread up, or a part of ours
- * hangs, is left to itself, and the one who asked is told.
+ * The thread that asks waits with a limit: a job that does not get on, as the JVM holds the thread up, or a part of
+ * ours hangs, is left to itself, and the one who asked is told.
  */
 #ifndef JSTROBE_AGENT_CONTROL_THREAD_H
 #define JSTROBE_AGENT_CONTROL_THREAD_H

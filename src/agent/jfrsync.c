@@ -17,7 +17,7 @@
 #define FILE_NAME "sync.jfr"
 #define LOCAL_FRAME 1024 /* references to objects; four a setting, and the list of them is not that long */
 
-/* With the lock, which nobody who runs Java code for other reasons takes. */
+/* With the lock, which no thread that runs Java code for other reasons takes. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
 	jobject recording;     /* jdk.jfr.Recording, a global reference; NULL: none runs */

@@ -19,8 +19,9 @@ struct collector;
  */
 int jvm_init(JavaVM *vm, bool at_load, struct error *err);
 /*
- * Make the running thread a daemon thread of the JVM called NAME. False: not now (it is starting, or gone). Whoever
- * attaches comes this way: asked before VMInit, or after VMDeath, a JVM crashes or keeps the thread for ever.
+ * Make the running thread a daemon thread of the JVM called NAME. False: not now (it is starting, or gone). The
+ * thread that attaches comes this way: asked before VMInit, or after VMDeath, a JVM crashes or keeps the thread for
+ * ever.
  */
 bool jvm_attach(const char *name);
 void jvm_detach(void);

@@ -1,6 +1,6 @@
 /*
  * Results leave the agent here: written beside their place and renamed when
- * they are whole, so that nobody ever sees half a file.
+ * they are whole, so that no reader ever sees half a file.
  */
 #include "agent/owed.h"
 
@@ -186,7 +186,7 @@ static int write_file(struct output *out, fill_fn *fill, const void *data, struc
 	return rc;
 }
 
-/* A device, stdout, or a pipe if that was asked for: from memory, at the pace of whoever reads, for a short time. */
+/* A device, stdout, or a pipe if that was asked for: from memory, at the reader's pace, for a short time. */
 static int write_special(struct output *out, fill_fn *fill, const void *data, struct error *err)
 {
 	struct output_limits limits = {.stalled_ms = control_is_last() ? LAST_STALLED_MS : STALLED_MS, .wake = -1};
@@ -406,7 +406,7 @@ static int write_owed(const struct options *how, struct format_told *told, struc
 	case OWED_NOTHING:
 		break;
 	}
-	return error_set(err, ENOENT, "nobody said where the result shall go; give file=FILE");
+	return error_set(err, ENOENT, "the result has no file; give file=FILE");
 }
 
 int owed_write(const struct options *how, struct format_told *told, struct error *err)

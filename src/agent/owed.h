@@ -1,5 +1,5 @@
 /*
- * owed.h - the result that a session still owes to somebody, and where it goes.
+ * owed.h - the result that a session has yet to deliver, and where it goes.
  *
  * `start` names a place when sampling begins; the result is written there when
  * it ends, by whatever way it ends. All functions: in a turn of the control thread, unless said otherwise.

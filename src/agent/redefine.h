@@ -9,7 +9,7 @@
 /*
  * Stand before RedefineClasses and RetransformClasses in the function table that all JVMTI
  * environments of a JVM share: the session is told the classes, and zone.eras.redefinitions grows
- * before and after each call. And step aside again, unless somebody stands before us by then (our
+ * before and after each call. And step aside again, unless another agent stands before us by then (our
  * functions then go on passing calls through). Attached thread; one session at a time.
  */
 void redefine_watch(jvmtiEnv *ti);

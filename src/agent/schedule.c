@@ -84,7 +84,7 @@ int schedule_check(const struct options *o, bool has_place, struct error *err)
 		return error_set(err, EINVAL, "loop does not go together with fdtransfer: each round is a "
 				 "session of its own, and a command opens perf events for one");
 	if (o->loop[0] && !has_place)
-		return error_set(err, EINVAL, "loop: nobody said where the results shall go; give "
+		return error_set(err, EINVAL, "loop: the results have no file; give "
 				 "file=FILE (-f FILE) with %%n or %%t in its name");
 	if (o->loop[0] && is_file(o->stream))
 		return error_set(err, EINVAL, "loop does not go together with a stream to a file: each round is a "

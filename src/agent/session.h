@@ -49,7 +49,7 @@ struct session_status {
 
 /*
  * Start sampling as OPTIONS say. FILE: where a recording (format jfr) goes, open for reading and writing; it
- * becomes the session's, also on failure; -1 for other formats. -EBUSY: a session runs already (whoever started it);
+ * becomes the session's, also on failure; -1 for other formats. -EBUSY: a session runs already (from any command);
  * every other failure leaves nothing behind.
  * NOTES gets lines a person should read ("cpu: no permission for kernel stacks …"), each ended by \n.
  */

@@ -1,5 +1,5 @@
 /*
- * session_metrics.c - the books of the session for somebody who asks now and then.
+ * session_metrics.c - the session's counters, for clients that poll them.
  */
 #include <errno.h>
 #include <string.h>

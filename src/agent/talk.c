@@ -148,7 +148,7 @@ static int check_peer(struct talk *t, struct error *err)
 			 "user", (int)uid);
 }
 
-/* Nobody listens at PATH: the command was killed meanwhile, and cannot remove its socket. */
+/* No command listens at PATH: it was killed meanwhile, and cannot remove its socket. */
 static void remove_dead(const char *path, int code)
 {
 	static const char name[] = "/tmp/" CONTROL_PREFIX;

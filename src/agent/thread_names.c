@@ -107,7 +107,7 @@ static void note_tid(pid_t tid, uint64_t mark, void *arg)
 		*slot = tid;
 }
 
-/* The list comes first: whoever is in it and among Java's threads then is one of those. */
+/* The list comes first: a thread that is in it, and among Java's threads then, is one of those. */
 static void look_at_all(struct names *n)
 {
 	struct tids tids = {{NULL, 0, 0}};

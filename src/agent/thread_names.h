@@ -1,9 +1,9 @@
 /*
- * thread_names.h - a thread that notices when threads get other names, while somebody hears of samples one by one.
+ * thread_names.h - a thread that notices when threads get other names, while a stream or recording runs.
  *
- * The JVM tells nobody of Thread.setName. So a daemon thread of the JVM, "jstrobe names", reads the names of all Java
- * threads again and again, as often as a small part of a core allows; the names of all others, from the kernel, less
- * often. What it finds goes to the collector. Session's lock held.
+ * The JVM sends no event for Thread.setName. So a daemon thread of the JVM, "jstrobe names", reads the names of all
+ * Java threads again and again, as often as a small part of a core allows; the names of all others, from the kernel,
+ * less often. What it finds goes to the collector. Session's lock held.
  */
 #ifndef JSTROBE_AGENT_THREAD_NAMES_H
 #define JSTROBE_AGENT_THREAD_NAMES_H

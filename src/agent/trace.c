@@ -199,7 +199,7 @@ static void forget_set(void)
 	trace.set = NULL;
 }
 
-/* Nobody takes the time, and nobody tells anything, any more. */
+/* No thread takes the time, and no event comes, any more. */
 static void end_all(void)
 {
 	trace_ticks_stop();

@@ -157,7 +157,7 @@ static uint32_t number_of(struct trace_classes *c, const struct text *class_name
 	return place && *place && c->first + *place - 1 < TREE_ID_MAX ? c->first + *place - 1 : 0;
 }
 
-/* A method that nobody asked for: time in it may be a wait. */
+/* A method that no pattern asked for: time in it may be a wait. */
 static bool choose_wait(const struct trace_classes *c, const struct text *class_name, const struct member *m,
 			uint32_t *id)
 {

@@ -78,7 +78,7 @@ static bool is_wait(uint32_t id)
 	return id - TREE_WAITING < TREE_WAITS;
 }
 
-/* Time that nobody has charged yet, since the last stamp or tick: it is the current node's. */
+/* Time that was not charged yet, since the last stamp or tick: it is the current node's. */
 static struct calls_times pending(const struct tree_context *k, bool exact)
 {
 	/* the thread may stamp at any moment: each is read once, the older time first */

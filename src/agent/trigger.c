@@ -87,7 +87,7 @@ int trigger_begin(const struct options *o, bool has_place, struct error *err)
 	if (!o->on_oom && !o->on_signal)
 		return 0;
 	if (!has_place)
-		return error_set(err, EINVAL, "%s: nobody said where the result shall go; give file=FILE (-f FILE)",
+		return error_set(err, EINVAL, "%s: the result has no file; give file=FILE (-f FILE)",
 				 o->on_oom ? "onoom" : "onsignal");
 	atomic_store(&state.fired, false);
 	if (o->on_signal)

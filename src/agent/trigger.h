@@ -1,5 +1,5 @@
 /*
- * trigger.h - moments at which the result is written although nobody asks: an OutOfMemoryError, a signal of
+ * trigger.h - moments at which the result is written without a command: an OutOfMemoryError, a signal of
  * the system. Sampling goes on.
  *
  * Each writes the result where it is owed (`start -f`), over the one before; what happens while it is being

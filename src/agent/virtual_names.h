@@ -12,7 +12,7 @@
  * told a few seconds ago. Attached threads, normal code, in a callback on that thread or its carrier.
  */
 void virtual_name_tell(JNIEnv *env, jthread thread, uint64_t id);
-/* A session begins: nobody was told of any. */
+/* A session begins: no name was reported yet. */
 void virtual_names_begin(void);
 
 #endif

@@ -39,7 +39,7 @@ void agent_waits_vm_death(void);
 
 /*
  * THREAD, the running one, begins to wait for LOCK (NULL: not known), as B says, whose kind, skip and method are set.
- * When; 0 = nobody wants to know.
+ * When; 0 = it is not needed.
  */
 uint64_t agent_wait_begin(JNIEnv *env, jthread thread, jobject lock, struct wait_begin *b);
 /* Thread.getId of THREAD, 0 = none. */

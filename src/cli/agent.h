@@ -18,7 +18,7 @@ struct agent {
 	int listener, sock;          /* -1: none */
 	int folder;                  /* where the listener's socket lies; -1: none */
 	char socket_name[64];        /* its name there; "" once it is unlinked */
-	struct agent_guest *guests;  /* who has connected and not shown the token yet; NULL: nobody */
+	struct agent_guest *guests;  /* clients that have connected and not shown the token yet; NULL: none */
 	struct conversation talk;
 	char *bytes;                 /* what has come of it and is not taken yet: */
 	size_t from, to;

@@ -128,7 +128,7 @@ static int attend(struct agent *a, const struct pollfd *p, struct error *err)
 		rc = admit(a, err);
 		return rc ? rc : 1;
 	}
-	/* whoever has something to say has said it */
+	/* every client that had something to send has sent it */
 	return rc == 1 && p[2].revents ? agent_hung_up(a, err) : rc;
 }
 

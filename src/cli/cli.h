@@ -47,7 +47,7 @@ int cli_target(const struct cli *cli, const char **target, struct error *err);
 /*
  * ---- console.c: what people see beside the result, on stderr -------------------
  *
- * A line a call, without its end. What terminals would obey is written out, whoever said it: texts need not be made
+ * A line a call, without its end. What terminals would obey is written out, whatever its origin: texts need not be made
  * safe before.
  */
 

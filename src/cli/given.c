@@ -44,7 +44,7 @@ static int leave(const char *path, int fd, struct error *err)
 
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_uid != geteuid() || !(st.st_mode & (S_ISUID | S_ISGID)))
 		return 0;
-	return error_set(err, EPERM, "%s has mode %o, not given it by jstrobe: whoever executes it does so as its "
+	return error_set(err, EPERM, "%s has mode %o, not given it by jstrobe: any user who executes it does so as its "
 			 "owner. Set its mode (chmod 600) before it leaves its folder", path,
 			 (unsigned)(st.st_mode & 07777));
 }

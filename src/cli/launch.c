@@ -47,7 +47,7 @@ static int add_to_environment(const char *agent)
 	char *value;
 	int rc;
 
-	/* quiet: JVMs that the first one starts inherit it, and find nobody who waits for them */
+	/* quiet: JVMs that the first one starts inherit it, and no process waits for them */
 	if (asprintf(&value, "%s%s%s,quiet", others ? others : "", others ? " " : "", agent) < 0)
 		return -1;
 	rc = setenv("JAVA_TOOL_OPTIONS", value, 1);

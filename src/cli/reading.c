@@ -8,7 +8,7 @@
 
 #include "cli/cli.h"
 
-/* Somebody cut the file while we read it: there is nothing to read on with. */
+/* The file was truncated while we read it: there is nothing to read on with. */
 static void file_was_cut(int signal)
 {
 	static const char text[] = "jstrobe: the file became shorter while it was read, or its disk failed\n";

@@ -96,7 +96,7 @@ int report_result(struct agent *agent, const struct options *o, struct result *r
 		return rc;
 	/*
 	 * Who reads the text sees the line there, and who pipes JSON wants nothing else. Behind a file it is said with
-	 * or without a terminal: whoever reads the log of a job wants to know it.
+	 * or without a terminal: it belongs into the log of a job.
 	 */
 	if (!on_stdout || ((empty || collapsed) && !tells_losses(o->format)))
 		tell_losses(agent->talk.answer);

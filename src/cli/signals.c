@@ -29,7 +29,7 @@ int signals_open(struct error *err)
 			continue;
 		sigaddset(&set, ours[i]);
 	}
-	/* set to be ignored by whoever started us, no child could be waited for */
+	/* if our parent has set it to be ignored, no child can be waited for */
 	signal(SIGCHLD, SIG_DFL);
 	sigprocmask(SIG_BLOCK, &set, &before);
 	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);

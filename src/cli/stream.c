@@ -1,5 +1,5 @@
 /*
- * jstrobe stream: what happens in a JVM, sample by sample, on stdout or into a file, for as long as somebody reads it.
+ * jstrobe stream: what happens in a JVM, sample by sample, on stdout or into a file, for as long as it has a reader.
  *
  * The bytes pass through unread. Where stdout is slow we stop reading, and the agent, which never waits, counts what
  * it had to drop.
@@ -167,7 +167,7 @@ static int step(struct copying *c, struct error *err)
 	if (c->ending && !full && (os_monotonic() > c->over || c->rest > REST_BYTES))
 		return cut_off(c);
 	if (full && (ready & LIVE_GONE))
-		return 1; /* nobody wants it any more: as "head" does */
+		return 1; /* the reader has gone, as "head" does */
 	if (full && (ready & LIVE_ROOM))
 		return write_some(c, err);
 	if (full && c->ending && os_monotonic() - c->taken > NS_PER_S)

@@ -15,7 +15,7 @@
 #include "cli/top_view.h"
 #include "os/os.h"
 
-#define USUAL "cpu,wall@100ms"  /* what is sampled if nobody said, and no session runs */
+#define USUAL "cpu,wall@100ms"  /* what is sampled without --event, where no session runs */
 #define REFRESH (2 * NS_PER_S)
 #define ONCE (3 * NS_PER_S)     /* --once looks so long */
 #define KEYS_MS 100

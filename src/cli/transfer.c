@@ -2,7 +2,7 @@
  * transfer.c - the process that stays behind with the command's rights, to open perf events for a JVM that has none
  * (an ordinary user at perf_event_paranoid 2, a container whose seccomp filter forbids the call).
  *
- * The JVM may be somebody else's, so it gets only what sampling it needs: events that were asked for at the start, of
+ * The JVM may be another user's, so it gets only what sampling it needs: events that were asked for at the start, of
  * its own threads, for as long as it is the program that was looked at; and the names of kernel functions. Its threads
  * are numbered as it sees them; /proc tells their numbers here.
  *
@@ -179,7 +179,7 @@ static bool answer(struct server *s, const struct control_message *m)
 	char code[32];
 	int fd = open_asked(s, m->payload), rc;
 
-	/* behind the opening: an event of what the target has become meanwhile is not for whoever asked */
+	/* behind the opening: an event of what the target has become meanwhile is not for the process that asked */
 	if (!identity_holds(&s->target)) {
 		if (fd >= 0)
 			close(fd);
@@ -213,7 +213,7 @@ static void serve(struct server *s)
 
 /* ---- the process -------------------------------------------------------------------- */
 
-/* Nothing of the command's but its rights: whoever waits for its terminal or its pipes must not wait for us. */
+/* Nothing of the command's but its rights: a process that waits for its terminal or its pipes must not wait for us. */
 static void stand_alone(struct server *s)
 {
 	int null = open("/dev/null", O_RDWR), fd;
@@ -263,7 +263,7 @@ static int try_out(const struct server *s, struct error *err)
 	return 0;
 }
 
-/* Who is at the other end of SOCK, if nobody has looked at it yet: the JVM that we have started. */
+/* The process at the other end of SOCK, if it was not determined yet: the JVM that we have started. */
 static int meet(int sock, struct identity *id, struct error *err)
 {
 	pid_t pid;
@@ -315,7 +315,7 @@ static int leave_behind(struct server *s, int ends[2], struct error *err)
 	/* like fork, but its end is told by no SIGCHLD: that is for the program that record starts */
 	child = (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L);
 	if (child == 0) {
-		/* nobody's child: nobody must wait for its end */
+		/* an orphan: no process has to wait for its end */
 		if (fork() == 0) {
 			stand_alone(s);
 			serve(s);

@@ -1,9 +1,9 @@
 /*
  * watch.h - the end of a command that hangs. What is read and written for a target can hang in the kernel: a memory map
  * that is locked, a file system whose server is the target's. No signal is seen there, and no limit of ours is looked
- * at. So a thread looks: for signals that nobody reads, and for steps that take too long; then it ends the command.
+ * at. So a thread looks: for signals that are not read, and for steps that take too long; then it ends the command.
  *
- * A call that the kernel lets nobody end (a dead disk) keeps the process all the same, as it would against kill -9.
+ * A call that cannot be interrupted (a dead disk) keeps the process all the same, as it would against kill -9.
  */
 #ifndef JSTROBE_CLI_WATCH_H
 #define JSTROBE_CLI_WATCH_H

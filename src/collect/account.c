@@ -192,7 +192,7 @@ static void begin_run(struct collector *c, const struct run_note *n, struct plac
 	/* the JVM says no more than "blocked": or it is held where it could run, at a safepoint, for a collection */
 	if (p->node && n->state == THREAD_NONE)
 		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node], THREAD_RUNNABLE);
-	/* Somebody may have loaded or unloaded classes just then, and the thread may never move. */
+	/* Classes may have been loaded or unloaded just then, and the thread may never move. */
 	if (p->node && has_unloaded(c, &c->nodes.items[p->node]))
 		engine_look_again(n->thread);
 }

@@ -228,13 +228,13 @@ bool generation_begin(struct collector *c);
 bool generation_is_full(const struct collector *c);
 bool generation_is_due(const struct collector *c);
 /*
- * The new numbers of NODE, of THREAD (not + 1) and of the text NAME of the account that is given up: what nobody asks
+ * The new numbers of NODE, of THREAD (not + 1) and of the text NAME of the account that is given up: what is not asked
  * for is forgotten. During sink_ops.renewed.
  */
 uint32_t generation_node(struct generation *g, uint32_t node);
 uint32_t generation_thread(struct generation *g, uint32_t thread);
 uint32_t generation_text(struct generation *g, uint32_t name);
-/* The new number + 1 of THREAD (not + 1) if somebody has asked for it, 0 = so far it is forgotten. */
+/* The new number + 1 of THREAD (not + 1) if it was asked for, 0 = so far it is forgotten. */
 uint32_t generation_lives(const struct generation *g, uint32_t thread);
 /* A new generation of the trace store, which has what is kept from the one before. False: not now. Lock held. */
 bool generation_renew_traces(struct collector *c);

@@ -48,7 +48,7 @@ static struct thread_record *record_of(uint32_t tid, uint64_t time)
 		r = record_find_closing(&zone.records, (pid_t)tid);
 		return r && r->since <= time ? r : NULL;
 	}
-	/* where nobody told of its begin it was found later than it began */
+	/* where no event told of its begin it was found later than it began */
 	return r->since <= time || os_thread_start((pid_t)tid) + TICK <= time ? r : NULL;
 }
 

@@ -3,7 +3,7 @@
  * the collect room.
  *
  * The new account begins empty. Each number that is still wanted is asked for here, and what it stands for is copied
- * then; what nobody asks for is forgotten with the old account.
+ * then; what is not asked for is forgotten with the old account.
  */
 #ifndef JSTROBE_COLLECT_CARRY_H
 #define JSTROBE_COLLECT_CARRY_H

@@ -1,5 +1,5 @@
 /*
- * carry_threads.c - the threads of a new account: those that live, those that somebody refers to, and of those that
+ * carry_threads.c - the threads of a new account: those that live, those that are referred to, and of those that
  * have ended the ENDED_KEPT with most samples. The samples of the others go to one entry for each pattern of names.
  */
 #include <stdio.h>

@@ -38,7 +38,7 @@ struct generation;
 
 /* R ends, as far as it is known what it is called. Collector's lock held, as for all of these. */
 void ended_note(struct collector *c, struct thread_record *r);
-/* Who had TID at TIME, or Thread.getId JAVA_ID, and has ended; NULL = nobody that is known. */
+/* Who had TID at TIME, or Thread.getId JAVA_ID, and has ended; NULL = none that is known. */
 struct ended_thread *ended_by_tid(struct collector *c, int tid, uint64_t time);
 struct ended_thread *ended_by_java(struct collector *c, uint64_t java_id);
 /* A new account begins: false when out of memory. */

@@ -2,7 +2,7 @@
  * event_list.h - events that wait for a thread of ours, in blocks of memory of their own: the collector's thread adds
  * to it without moving what is there, and what a storm needed goes back to the system, not to the program's heap.
  *
- * Whoever has the lock of what the list is part of.
+ * With the lock of what the list is part of held.
  */
 #ifndef JSTROBE_COLLECT_EVENT_LIST_H
 #define JSTROBE_COLLECT_EVENT_LIST_H

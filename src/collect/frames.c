@@ -111,7 +111,7 @@ static uint32_t name_generated(struct frames *f, const struct zone *z, uintptr_t
 
 /*
  * Whether images have come or gone since the last drain, 10 ms ago at short intervals: code in none of them may be of
- * one that came and went. Else somebody has generated it.
+ * one that came and went. Else it was generated.
  */
 static bool images_changed(const struct frames *f, const struct image_set *set)
 {

@@ -5,7 +5,7 @@
  * words lead to one (all pcs of a function). Native and kernel words are named late, when a profile
  * is built or their image goes away: symbol tables are large and would hold up the drains.
  *
- * Collector thread or, with the collector's lock held, whoever builds a profile.
+ * Collector thread or, with the collector's lock held, a thread that builds a profile.
  */
 #ifndef JSTROBE_COLLECT_FRAMES_H
 #define JSTROBE_COLLECT_FRAMES_H

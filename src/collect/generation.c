@@ -1,7 +1,7 @@
 /*
  * generation.c - memory that does not grow with the age of a session: the account is one object, which is made anew
  * when much of it is not wanted any more, when a recording begins a new chunk, or when memory for traces runs short.
- * What somebody refers to is carried over (carry.h): threads that live, stacks that have samples, their names. So are
+ * What is referred to is carried over (carry.h): threads that live, stacks that have samples, their names. So are
  * all sums: results are as they were, but that many threads that ended become few (carry_threads.c).
  *
  * Where the samples of a session are of ever new stacks, even what is wanted grows. From MERGE_AT on hidden classes

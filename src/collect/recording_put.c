@@ -275,7 +275,7 @@ static bool goes_on(const struct sink_event *run, const struct sink_event *next,
 	       next->time >= run->time + run->span && next->time - run->time - run->span < 2 * interval;
 }
 
-/* A run that was cut, by its length or because somebody wanted to see it, is one event if it is written at once. */
+/* A run that was cut, by its length or because a result was asked for, is one event if it is written at once. */
 static void join_runs(struct recording *r)
 {
 	struct map last = {0}; /* thread and event → 1 + index of its last run */

@@ -156,7 +156,7 @@ void recording_wake(struct recording *r, bool stop)
 	pthread_mutex_unlock(&r->wake_lock);
 }
 
-/* Wait until it is time, or somebody is in a hurry; false at the end. */
+/* Wait until it is time, or a result is wanted at once; false at the end. */
 static bool wait_for_turn(struct recording *r, uint64_t until)
 {
 	struct timespec at = {(time_t)(until / NS_PER_S), (long)(until % NS_PER_S)};

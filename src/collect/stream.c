@@ -16,7 +16,7 @@
 #define MOST_PENDING (1u << 16)      /* events; beyond, the thread gets no CPU */
 #define STATS_EVERY NS_PER_S
 #define FLUSH_EVERY NS_PER_S         /* runs that go on are told of so often */
-#define REPEAT_EVERY (10 * NS_PER_S) /* for readers whose coming nobody notices */
+#define REPEAT_EVERY (10 * NS_PER_S) /* for readers whose coming is not noticed */
 /* Tables of symbols (some 10 MB) stay in memory for so long after the last question. */
 #define SYMBOLS_KEPT (30 * NS_PER_S)
 
@@ -155,7 +155,7 @@ static bool is_due(uint64_t *due, uint64_t every, uint64_t now)
 	return true;
 }
 
-/* Whoever reads now must have been told what samples lean on. Collector's lock held. */
+/* A reader of now must have got the records that samples refer to. Collector's lock held. */
 static void introduce(struct stream *s, uint64_t now)
 {
 	uint32_t reader = stream_out_reader(s->out);
@@ -245,7 +245,7 @@ static void tell_items(struct stream *s, bool last)
 }
 
 /*
- * Look up names that are missing, unless somebody else is just doing so. The collector's lock is held, and given up
+ * Look up names that are missing, unless another thread is just doing so. The collector's lock is held, and given up
  * meanwhile.
  */
 static void look_up(struct stream *s, bool last, uint64_t now)

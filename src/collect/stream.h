@@ -3,7 +3,7 @@
  *
  *   collector's thread ─ events ─▶ pending ─▶ thread "jstrobe stream": names, records ─▶ waiting bytes ─▶ reader
  *
- * Nobody but that thread has to do with the reader, and it never waits for him: what finds no room is dropped and
+ * No other thread talks to the reader, and that one never waits for it: what finds no room is dropped and
  * counted, by event. A stack or a name that a record needs stands before it, for each reader anew.
  */
 #ifndef JSTROBE_COLLECT_STREAM_H

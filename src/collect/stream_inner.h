@@ -58,10 +58,10 @@ struct stream {
 
 	VECTOR(struct stream_known) stacks;     /* by node */
 	uint32_t last_id, round;
-	uint32_t reader;       /* who was told so far; 0 = nobody */
+	uint32_t reader;       /* the reader that has got records so far; 0 = none */
 	uint64_t real_offset;
 	uint64_t names_due, stats_due, flush_due, repeat_due, drops_due;
-	uint64_t symbols_due;  /* when symbol tables are given back if nobody asks them, 0 = none are kept */
+	uint64_t symbols_due;  /* when symbol tables are given back if they are not used, 0 = none are kept */
 	struct stream_lost lost[RECORD_EVENTS + 1]; /* the last: names */
 	uint64_t dropped[RECORD_EVENTS];            /* samples, since the begin */
 	struct shown shown;    /* include and exclude */

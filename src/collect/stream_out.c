@@ -16,7 +16,7 @@
 #include "format/stream.h"
 #include "os/os.h"
 
-#define LOOK_AGAIN (NS_PER_S / 10) /* whether somebody reads the FIFO */
+#define LOOK_AGAIN (NS_PER_S / 10) /* whether the FIFO has a reader */
 
 enum kind { KIND_FILE, KIND_FIFO, KIND_DEVICE, KIND_SOCKET, KIND_LISTENER };
 
@@ -28,7 +28,7 @@ struct part {
 struct stream_out {
 	enum kind kind;
 	bool records, over;
-	int fd;               /* where to write; -1 = nobody reads */
+	int fd;               /* where to write; -1 = no reader */
 	int listener;         /* -1 = none */
 	uint32_t reader;      /* number of the present or last one */
 	uint64_t tried;       /* when a FIFO's reader was last looked for */
@@ -118,7 +118,7 @@ static struct stream_out *open_file(const char *path, bool records, unsigned fla
 	return o;
 }
 
-/* What is left at PLACE of a process that was killed: a socket that nobody listens at. */
+/* What is left at PLACE of a process that was killed: a socket without a listener. */
 static void remove_dead_socket(const struct output *place)
 {
 	struct error ignored;
@@ -245,7 +245,7 @@ static bool has_left(const struct stream_out *o)
 	       poll(&p, 1, 0) > 0 && (p.revents & (POLLERR | POLLHUP | POLLNVAL));
 }
 
-/* Let in whoever may read: this process's user, or root. Others are turned away. */
+/* Let in users who may read: this process's user, or root. Others are turned away. */
 static int accept_reader(struct stream_out *o)
 {
 	struct error ignored;

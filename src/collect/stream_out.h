@@ -43,7 +43,7 @@ uint64_t stream_out_close(struct stream_out *o);
 
 /*
  * Look who is there: take in a reader that has come, notice one that left. The number of the present reader, who
- * knows nothing of what was written to others; 0 = nobody reads.
+ * knows nothing of what was written to others; 0 = no reader.
  */
 uint32_t stream_out_reader(struct stream_out *o);
 /* A reader who comes later is not noticed here: what he needs is to be said again now and then. */

@@ -180,7 +180,7 @@ void stream_tell_threads(struct stream *s, uint64_t now)
 		if (slot->used && n.name)
 			stream_tell_note(s, &n);
 	}
-	/* sampled ones that nobody gave a name yet */
+	/* sampled ones that have no name yet */
 	for (e = 0; e < c->threads.count; e++) {
 		const struct thread_entry *t = &c->threads.items[e];
 		uint32_t *newest = t->tid ? map_get(&c->by_tid, (uint64_t)t->tid) : NULL;

@@ -45,7 +45,7 @@ void account_wait(struct collector *c, const struct sample *s, const struct wait
 /* S, a sample that was taken, is lost for the reason WHY, with its weight. The same. */
 void account_lose(struct collector *c, const struct sample *s, enum loss_reason why);
 /*
- * What of waits that have not ended is in no sample yet; LATELY: of those that nobody was told of for a while, for who
+ * What of waits that have not ended is in no sample yet; LATELY: of those that were not reported for a while, for who
  * gets each sample. The same.
  */
 void account_open_waits(struct collector *c, bool lately);

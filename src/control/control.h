@@ -8,7 +8,7 @@
  * The length is at most CONTROL_MAX. A message may carry one descriptor
  * (SCM_RIGHTS, at its first byte). Neither side trusts the other: lengths,
  * types and the number of descriptors are checked, everything has a deadline,
- * and descriptors that nobody asked for are closed.
+ * and descriptors that were not asked for are closed.
  *
  * All functions are for normal code, one thread a socket and direction. None
  * raises SIGPIPE. Errors are negative errno with a text; -ECONNRESET means that
@@ -94,7 +94,7 @@ int control_listen_in(int folder, const char *name, const char *shown, struct er
 int control_connect_in(int folder, const char *name, struct error *err);
 /*
  * Names of such sockets: CONTROL_PREFIX and CONTROL_DIGITS hex digits. Remove those in FOLDER that belong to the
- * (effective) user, are older than AGE seconds, and have nobody who listens: a command that is killed cannot remove its
+ * (effective) user, are older than AGE seconds, and have no listener: a command that is killed cannot remove its
  * own. The age leaves those alone that are just being made. How many were removed.
  */
 #define CONTROL_PREFIX ".jstrobe-"

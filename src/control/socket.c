@@ -16,7 +16,7 @@
 
 #include "control/control.h"
 
-#define CONNECT_S 3 /* a command whose queue is full that long takes nobody any more */
+#define CONNECT_S 3 /* a command whose queue is full that long accepts no connection any more */
 
 static int address(const char *path, struct sockaddr_un *a, struct error *err)
 {
@@ -40,7 +40,7 @@ static int listen_at(const char *path, const char *shown, struct error *err)
 	sock = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	if (sock < 0)
 		return error_set(err, errno, "control socket: %s", error_text(errno));
-	/* nobody else may connect at any moment: the file that bind makes gets the mode that the socket has */
+	/* no other user may connect at any moment: the file that bind makes gets the mode that the socket has */
 	if (fchmod(sock, 0600) || bind(sock, (struct sockaddr *)&a, sizeof(a))) {
 		error_set(err, errno, "control socket: cannot create %s: %s; the folder must be "
 			  "writable", shown, error_text(errno));

@@ -1,8 +1,8 @@
 /*
- * sweep.c - sockets that commands left which were killed: a name stays when nobody listens at it any more.
+ * sweep.c - sockets that commands left which were killed: a name stays when it has no listener any more.
  *
  * A datagram socket that connects to a stream socket's name is told of the wrong type (EPROTOTYPE) while that one is
- * there, and that nobody is (ECONNREFUSED) when it is not: unix_find_bsd in the kernel. So a command that waits is not
+ * there, and that none is (ECONNREFUSED) when it is not: unix_find_bsd in the kernel. So a command that waits is not
  * disturbed, whatever namespaces it is in.
  */
 #include <dirent.h>
@@ -38,7 +38,7 @@ static bool is_old(int folder, const char *name, unsigned age)
 	       st.st_uid == geteuid() && st.st_mtime + (time_t)age < time(NULL);
 }
 
-/* Nobody listens at NAME. */
+/* NAME has no listener. */
 static bool is_dead(int folder, const char *name)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};

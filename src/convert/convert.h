@@ -16,7 +16,7 @@ struct conversion;
 
 /*
  * Read the file called NAME as O says (families, states, filter, from, to, threads, lines; MAIN_ONLY: of
- * several events that nobody asked for only the most important one). *RESULT is to be freed. 0, or a
+ * several events that were not asked for only the most important one). *RESULT is to be freed. 0, or a
  * negative errno with the reason: also when there is not one sample of what was asked for.
  */
 int convert_read(const char *name, const struct options *o, bool main_only, struct conversion **result,

@@ -60,7 +60,7 @@ struct fold {
 	struct lists frames, stacks, threads;
 	VECTOR(struct fold_family) families;
 	bool per_thread;
-	bool no_memory;       /* or `too_much`: whoever works for it stops */
+	bool no_memory;       /* or `too_much`: all threads that work for it stop */
 	const char *too_much; /* of what; NULL = of nothing */
 	uint64_t most_words;  /* of stacks that get a frame on top; 0 = any number */
 	uint64_t most_text, text; /* bytes of names that frames and threads may be made of, each time anew, and were */

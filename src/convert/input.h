@@ -2,7 +2,7 @@
  * input.h - the file to convert, mapped and read once from front to back.
  *
  * What was read is given back piece by piece (input_forget), so that a file of any size needs the
- * memory of a window. The file must be a regular one; if somebody cuts it while it is read, reading
+ * memory of a window. The file must be a regular one; if it is truncated while it is read, reading
  * beyond its end raises SIGBUS, as for every mapped file: the command says so and ends.
  */
 #ifndef JSTROBE_CONVERT_INPUT_H

@@ -101,7 +101,7 @@ struct worker {
 	pthread_t thread;
 };
 
-/* The next chunk nobody has; false if there is none, or memory has run out. */
+/* The next chunk that no thread has taken; false if there is none, or memory has run out. */
 static bool next_chunk(struct reading *r, struct chunk *c)
 {
 	bool found = false;

@@ -111,7 +111,7 @@ static bool add_value(struct shapes *s, struct list *l, const struct metadata_fi
 		return add(s, l, STEP_TEXT, slot, 1);
 	if (depth > NESTED_MAX)
 		return false;
-	/* a struct in a struct: nobody asks for what is in it */
+	/* a struct in a struct: what is in it is not needed */
 	none = (struct list){.steps = {l->steps.items, l->steps.count, l->steps.capacity}};
 	ok = add_fields(s, &none, f->type, depth + 1);
 	l->steps.items = none.steps.items;

@@ -1,7 +1,7 @@
 /*
  * shape.h - how values of a type lie in the file, as a list of steps.
  *
- * The metadata of a chunk are compiled once: the steps of a type skip what nobody asked for and put
+ * The metadata of a chunk are compiled once: the steps of a type skip what is not needed and put
  * the rest into numbered slots. Structs inside structs become part of the list; what an array holds
  * is a list of its own. Each step takes at least one byte, so that hostile metadata cannot make a
  * loop that does not end.

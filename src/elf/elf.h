@@ -81,8 +81,9 @@ int kernel_symbols(const uint64_t *addresses, size_t count, char **names, struct
 		   struct error *err);
 
 /*
- * From now on /proc/kallsyms is read from FD, as somebody opened it who may see the addresses (the kernel asks at the
- * opening); it stays the caller's. -1: it is opened each time. Any thread; nobody may read from a former one.
+ * From now on /proc/kallsyms is read from FD, which was opened by a process that may see the addresses (the kernel
+ * asks at the opening); it stays the caller's. -1: it is opened each time. Any thread; no thread may read from a
+ * former one.
  */
 void kernel_symbols_from(int fd);
 

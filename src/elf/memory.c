@@ -5,7 +5,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#define PIECE 4096 /* a pipe holds it, so that nobody waits */
+#define PIECE 4096 /* a pipe holds it, so that no write waits */
 
 /*
  * Plain file calls come first: sandboxes allow them, while a strict one may kill

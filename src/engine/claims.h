@@ -176,7 +176,7 @@ static inline bool claims_open(struct claims *c, uint32_t limit)
 	return c->places;
 }
 
-/* All places are free, and their memory is the kernel's again. Nobody is at the table. */
+/* All places are free, and their memory is the kernel's again. No thread is at the table. */
 static inline void claims_clear(struct claims *c)
 {
 	madvise(c->places, (size_t)c->limit * c->bytes, MADV_DONTNEED);

@@ -19,7 +19,7 @@ struct closer {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the list */
 static VECTOR(int) waiting;
 static _Atomic unsigned closed;
-static struct closer closers[CLOSERS]; /* of whoever calls closers_keep and closers_end: one at a time */
+static struct closer closers[CLOSERS]; /* of the thread that calls closers_keep and closers_end: one at a time */
 
 void closers_take(int fd)
 {

@@ -110,7 +110,7 @@ void deferred_end(void)
 	for (tries = 0; tries < 1000; tries++) {
 		run_waiting();
 		if (waiting.count)
-			os_sleep(NS_PER_MS); /* somebody looks names up in it */
+			os_sleep(NS_PER_MS); /* a thread looks names up in it */
 		else
 			take_fresh();
 		if (!waiting.count)

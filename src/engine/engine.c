@@ -364,7 +364,7 @@ void engine_halt(void)
 		engine_in_force(e);
 	thread_hook_remove();
 	halt_events(event_count);
-	/* Arming happens under the records' lock: whoever was at it is seen by the next line. */
+	/* Arming happens under the records' lock: a thread that was at it is seen by the next line. */
 	atomic_store(&arming, false);
 	/* On a busy machine threads go on for a while between the first one's silence and the last one's. */
 	before = clocks_now();

@@ -236,7 +236,7 @@ int faults_install(struct error *err);
  * not known, the kernel makes our loads (signal/fault.h). Each drain.
  */
 void faults_keep(void);
-/* Put theirs back, unless somebody replaced ours meanwhile. */
+/* Put theirs back, unless ours was replaced meanwhile. */
 void faults_remove(void);
 
 #endif

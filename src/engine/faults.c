@@ -43,7 +43,7 @@ static bool is_ours(const struct sigaction *a)
 	return a->sa_flags & SA_SIGINFO && a->sa_sigaction == fault_handler;
 }
 
-static bool is_nobody(const struct sigaction *a)
+static bool is_none(const struct sigaction *a)
 {
 	return !(a->sa_flags & SA_SIGINFO) && (a->sa_handler == SIG_DFL || a->sa_handler == SIG_IGN);
 }
@@ -187,7 +187,7 @@ static int come_back(size_t i)
 	if (sigaction(signals[i], NULL, &now))
 		return -errno;
 	last = behind_copies(i, &now);
-	return is_nobody(last) || is_jvms(last) ? put_before(i, &now) : 0;
+	return is_none(last) || is_jvms(last) ? put_before(i, &now) : 0;
 }
 
 static int install(size_t i)
@@ -214,7 +214,7 @@ static bool leads(size_t i)
 		return false;
 	if (is_ours(behind_copies(i, &now)))
 		return true;
-	if (is_nobody(&now) || is_jvms(&now))
+	if (is_none(&now) || is_jvms(&now))
 		return false;
 	/* it came while ours was in front */
 	if (is_profilers(&now) && atomic_load(&jstrobe_copy.faults[i].handler))
@@ -229,12 +229,15 @@ static bool are_led(uintptr_t front)
 	return leads(0) && leads(1) && fault_in_force(SIGSEGV) == front;
 }
 
-/* Whether who is behind us is the JVM, a profiler or nobody: a library may be about to put back what it found there. */
+/*
+ * Whether the handler behind ours is the JVM's, a profiler's or none: a library may be about to put back what it
+ * found there.
+ */
 static bool stays(size_t i)
 {
 	const struct sigaction *last = behind_copies(i, atomic_load(&fault_former[i]));
 
-	return is_nobody(last) || is_jvms(last) || is_profilers(last);
+	return is_none(last) || is_jvms(last) || is_profilers(last);
 }
 
 /* Loads may fault. Look again afterwards: others change it without asking. */

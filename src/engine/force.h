@@ -48,7 +48,7 @@ void force_count_rings(void);
 bool transfer_serves(void);
 int transfer_open(pid_t tid, const struct os_perf *spec);
 void transfer_wait(pid_t tid);
-/* Wait until nobody looks at R's thread from outside (rounds.c). */
+/* Wait until no thread looks at R's thread from outside (rounds.c). */
 void force_wait(const struct thread_record *r);
 /* Why what is due to a thread is not taken whose source, armed as ARM, goes away: it ends, or sampling does. */
 enum loss_reason force_rest_why(uint32_t arm);

@@ -199,7 +199,7 @@ bool marker_works(enum marker_kernel kernel)
 	const ptrdiff_t *at = dlsym(RTLD_DEFAULT, "__rseq_offset");
 	const unsigned *size = dlsym(RTLD_DEFAULT, "__rseq_size");
 
-	/* 0: the process has switched it off (glibc.pthread.rseq), or somebody else has registered it. */
+	/* 0: the process has switched it off (glibc.pthread.rseq), or another library has registered it. */
 	if (!CPU_RSEQ_SIGNATURE || !at || !size || *size == 0)
 		return false;
 	offset = *at;

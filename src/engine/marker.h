@@ -5,7 +5,7 @@
  * pointer. Its field rseq_cs names a critical section that the thread is in; the kernel looks at it whenever
  * the thread returns to user mode after it was off the CPU, and clears it if the thread is outside of the
  * section (kernel/rseq.c, rseq_ip_fixup). Written into the field of a thread that waits, the address of a
- * section that nobody ever runs stays there for exactly as long as the thread has not run.
+ * section that no thread ever runs stays there for exactly as long as the thread has not run.
  *
  * Linux 6.19 looks only where the thread changed its CPU (or the number that stands for it, mm_cid), or was interrupted
  * in user mode: one that sleeps in a system call and wakes on the same CPU may keep its marker
@@ -13,7 +13,7 @@
  *
  *   struct rseq:  +0 cpu_id_start  +4 cpu_id (< 0: not registered)  +8 rseq_cs
  *
- * A value of somebody else (librseq, tcmalloc) is never overwritten. The section stays mapped for ever.
+ * A value of another library (librseq, tcmalloc) is never overwritten. The section stays mapped for ever.
  */
 #ifndef JSTROBE_ENGINE_MARKER_H
 #define JSTROBE_ENGINE_MARKER_H

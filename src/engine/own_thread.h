@@ -17,7 +17,7 @@
 int own_thread_start(pthread_t *thread, void *(*run)(void *), void *arg, const char *what, struct error *err);
 
 /*
- * Wait for THREAD's end, NS at most. False: it has not ended, will be joined by nobody, and what it uses must stay.
+ * Wait for THREAD's end, NS at most. False: it has not ended, will not be joined, and what it uses must stay.
  * Any thread.
  */
 bool own_thread_join(pthread_t thread, uint64_t ns);

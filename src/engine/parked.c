@@ -15,8 +15,9 @@
 #include "signal/walk.h"
 
 /*
- * Who mounts a thread waits for nobody, and who counts its time so far takes no place away: it reads, and changes
- * `told`, which no two parks have in common. Where it is still what it was at the begin, what was read is of one park.
+ * A thread that mounts one waits for none, and one that counts its time so far takes no place away: it reads, and
+ * changes `told`, which no two parks have in common. Where it is still what it was at the begin, what was read is of
+ * one park.
  */
 #define CLOSED UINT64_MAX
 #define DONE (1ull << 63) /* of a key: the park is over, and the carrier's queue was full */
@@ -220,7 +221,7 @@ static void note(struct thread_record *r, uint32_t e, uint64_t key, const struct
 	struct request request;
 
 	if (!p) {
-		/* How long it will be nobody knows: it is one sample without weight. */
+		/* How long it will be is not known: it is one sample without weight. */
 		record_take(r, e);
 		record_lose(r, e, LOSS_too_many_waits, 0);
 		return;

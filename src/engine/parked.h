@@ -32,7 +32,7 @@ void parked_halt(void);
 /* A park that its carrier does not tell of: S, and, if S is noted, what its thread worked for. */
 typedef void parked_told_fn(const struct sample *s, const struct request *request, void *arg);
 /*
- * FN of all that is parked, up to now; of LATELY, of what nobody was told of for a while. And of parks that are over,
+ * FN of all that is parked, up to now; of LATELY, of what was not reported for a while. And of parks that are over,
  * whose carrier's queue was full. The collector, and after the engine's stop.
  */
 void parked_tell_open(bool lately, parked_told_fn *fn, void *arg);

@@ -269,7 +269,7 @@ static int arm(struct thread_record *r, uint32_t e)
 {
 	int rc = arm_perf(r, e);
 
-	/* -ESRCH: the thread has ended meanwhile. -EAGAIN: it is armed by somebody else, soon. */
+	/* -ESRCH: the thread has ended meanwhile. -EAGAIN: another thread is about to arm it. */
 	if (rc == 0 || rc == -ESRCH || rc == -EAGAIN)
 		return rc;
 	if (permitted[e])

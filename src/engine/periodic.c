@@ -61,7 +61,7 @@ static void give(struct thread_record *r, uint32_t late, uint64_t now)
 	turn_let_go(event);
 }
 
-/* By wall time what was before the first turn is nobody's; CPU time is, from the arming on. */
+/* By wall time what was before the first turn does not count; CPU time does, from the arming on. */
 static void open_rounds(uint64_t now)
 {
 	uint32_t i, count = atomic_load(&zone.records.count);

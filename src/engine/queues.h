@@ -16,9 +16,9 @@
 struct queue *queues_first(uint32_t index, uint32_t capacity);
 /* A bigger one, for any record; NULL = no memory. */
 struct queue *queues_bigger(uint32_t capacity);
-/* Record INDEX needs Q no more; it may be NULL. Nobody writes or reads it. */
+/* Record INDEX needs Q no more; it may be NULL. No thread writes or reads it. */
 void queues_free(uint32_t index, struct queue *q);
-/* Nobody uses the first queues of the records FROM to END - 1, multiples of QUEUES_GROUP. Records' lock held. */
+/* No thread uses the first queues of the records FROM to END - 1, multiples of QUEUES_GROUP. Records' lock held. */
 void queues_release(uint32_t from, uint32_t end);
 
 #endif

@@ -13,8 +13,8 @@ struct thread_record *record_table_unused(void);
 void record_table_freed(uint32_t index);
 /*
  * When there have been fewer records for a while than there were once (NOW: os_monotonic), the last ones are not used
- * any more, from the one that is returned on; 0 = all are wanted. When nobody can be inside them any more: their memory
- * goes back, as far as they have not been taken into use again.
+ * any more, from the one that is returned on; 0 = all are wanted. When no thread can be inside them any more: their
+ * memory goes back, as far as they have not been taken into use again.
  */
 uint32_t record_table_shrink(uint64_t now);
 void record_table_trim(uint32_t from);

@@ -98,7 +98,7 @@ static void close_record(struct thread_record *r)
 
 /*
  * Lock held: the record of TID, made unless there is one. That of an earlier owner of the tid,
- * whose end nobody saw, is closed: its thread pointer differs, or it was found before BORN.
+ * whose end was not seen, is closed: its thread pointer differs, or it was found before BORN.
  */
 static struct thread_record *found(pid_t tid, uintptr_t tcb, uint64_t born)
 {

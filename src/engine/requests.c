@@ -61,7 +61,7 @@ uint32_t requests_claim(uint64_t thread)
 		    take(&cells[place], atomic_load(&cells[place].thread), thread))
 			return place;
 	}
-	/* The check does not fit to another thread: whatever stands there is nobody's from here on. */
+	/* The check fits no other thread: what stands there belongs to none from here on. */
 	place = request_place(thread, (uint32_t)(atomic_fetch_add(&evicted, 1) % REQUEST_PROBES));
 	atomic_store(&cells[place].thread, thread);
 	return place;

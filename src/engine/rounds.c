@@ -11,7 +11,7 @@
 #include "signal/fault.h"
 #include "signal/handler.h"
 
-#define FLUSH_LIMIT NS_PER_S     /* longer nobody waits for what was gathered */
+#define FLUSH_LIMIT NS_PER_S     /* the longest wait for what was gathered */
 #define NOTICE (50 * NS_PER_MS)  /* later no wish is noticed */
 #define SIGNAL_COST (16 * NS_PER_US) /* to send one that wakes, to switch there and back, to walk: as measured */
 #define SIGNALS_SHARE 4
@@ -24,8 +24,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the above; not taken
 static atomic_bool known;
 
 /*
- * Sleep until WHEN, or until somebody wants something, which is noticed soon enough. Not on a condition:
- * to wake nobody, glibc's unlock behind it goes through the kernel's list of all threads that
+ * Sleep until WHEN, or until something is asked for, which is noticed soon enough. Not on a condition:
+ * to wake no thread, glibc's unlock behind it goes through the kernel's list of all threads that
  * wait for a lock, and with ten thousand of them that took longer than their turns.
  * False: the thread shall end.
  */

@@ -14,7 +14,7 @@
 struct rounds {
 	const char *name;    /* of the thread */
 	bool scattered;      /* at a random moment of each interval, else at its begin */
-	/* Rounds begin at NOW: time before belongs to nobody. */
+	/* Rounds begin at NOW: time before does not count. */
 	void (*open)(uint64_t now);
 	/* One round; LATE whole intervals before it passed without one. */
 	void (*turn)(uint32_t late);

@@ -7,7 +7,7 @@
 #include "engine/engine.h"
 
 /*
- * The signal for events of threads: the one that O asks for, if nobody uses it, else a free one.
+ * The signal for events of threads: the one that O asks for, if it is not used, else a free one.
  * Negative errno.
  */
 int signals_choose(const struct engine_options *o, const char *event, struct error *err);
@@ -22,7 +22,7 @@ int signals_take(int signo, void (*handler)(int, siginfo_t *, void *), struct er
  */
 bool signals_flush(void);
 /*
- * Give the signal back to its former action, unless somebody took it meanwhile. Nothing may send it any more. Takes
+ * Give the signal back to its former action, unless it was taken meanwhile. Nothing may send it any more. Takes
  * 10 to 30 ms.
  */
 void signals_give_back(void);

@@ -36,7 +36,7 @@ static bool hooks(void)
 	return atomic_load(&active) && !zone_in_child();
 }
 
-/* The value may be of an earlier session and its record somebody else's by now: the tid tells. */
+/* The value may be of an earlier session and its record another thread's by now: the tid tells. */
 static void on_end(void *value)
 {
 	struct thread_record *r = hooks() ? records_by_tid(os_gettid()) : NULL;

@@ -51,7 +51,7 @@ void transfer_offer(int sock)
 	offered = sock;
 }
 
-/* A descriptor, or why there is none; -ECONNRESET, -ETIMEDOUT: nobody is there any more. */
+/* A descriptor, or why there is none; -ECONNRESET, -ETIMEDOUT: the other side has gone. */
 static int ask(const char *question)
 {
 	struct control_message answer = CONTROL_MESSAGE_INIT;

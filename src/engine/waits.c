@@ -146,7 +146,7 @@ uint64_t waits_begin(struct wait_begin *b)
 		began = p->began;
 		claims_let_go(p, key);
 	} else {
-		/* How long it will be nobody knows: it is one sample without weight. */
+		/* How long it will be is not known: it is one sample without weight. */
 		record_take(r, (uint32_t)e);
 		record_lose(r, (uint32_t)e, LOSS_too_many_waits, 0);
 	}
@@ -304,7 +304,7 @@ void waits_end(uint64_t thread, enum lock_kind kind, uint64_t began)
 
 /* ---- waits that go on ---- */
 
-/* Whether nobody was told for long enough: at 1 s, 2 s, 4 s, 8 s, and then every 10 s. */
+/* Whether the last report is long enough ago: at 1 s, 2 s, 4 s, 8 s, and then every 10 s. */
 static bool is_old_news(uint64_t began, uint64_t told, uint64_t now)
 {
 	return now - told >= MIN(MAX(told - began, TELL_FIRST), TELL_EVERY);

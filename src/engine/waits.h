@@ -3,7 +3,7 @@
  *
  *   begin: stack, lock, owner ─▶ a place in the table, by the number of the Java thread ─▶ end: a sample, if due
  *
- * All that costs something is done at the begin, when nobody waits for this thread; at the end, which may be with the
+ * All that costs something is done at the begin, when no thread waits for this one; at the end, which may be with the
  * lock in hand, only the clock is read and what is known goes into the queue. The place belongs to the thread of Java,
  * not of the system: a virtual thread may wake up on another one.
  *
@@ -69,7 +69,7 @@ void waits_class_keep(uint32_t class);
 typedef void waits_told_fn(const struct sample *s, const struct wait_note *n, const struct request *request, void *arg);
 
 /*
- * FN of the waits that have not ended: of LATELY, those of which nobody was told for a while; else all, and the time
+ * FN of the waits that have not ended: of LATELY, those that were not reported for a while; else all, and the time
  * since the last time is told now, if it comes to the event's interval, else the weight is 0. Once told, it is not
  * again when the wait ends: who tells and who ends it agree by one exchange. The collector, and after the stop.
  */

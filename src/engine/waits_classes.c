@@ -1,9 +1,9 @@
 /*
  * waits_classes.c - numbers for the names of locks' classes, given on threads that are about to wait.
  *
- * A table of fixed size, without a lock. Two threads that bring a new name at once may give it two numbers: whoever
- * reads goes by the name. Its memory goes back when records do; a late writer only makes a page dirty again. Names of
- * waits that go on in the next session keep their numbers.
+ * A table of fixed size, without a lock. Two threads that bring a new name at once may give it two numbers: a thread
+ * that reads goes by the name. Its memory goes back when records do; a late writer only makes a page dirty again.
+ * Names of waits that go on in the next session keep their numbers.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -68,11 +68,11 @@ uint32_t waits_class(const char *name)
 	if (!classes)
 		return 0;
 	for (i = 0; i < PROBES; i++) {
-		uint32_t slot = (uint32_t)(at + i) % CLASSES, nobody = FREE;
+		uint32_t slot = (uint32_t)(at + i) % CLASSES, expected = FREE;
 		struct class_name *c = &classes[slot];
 		uint32_t state = atomic_load_explicit(&c->state, memory_order_acquire);
 
-		if (state == FREE && atomic_compare_exchange_strong(&c->state, &nobody, WRITING)) {
+		if (state == FREE && atomic_compare_exchange_strong(&c->state, &expected, WRITING)) {
 			strncpy(c->name, name, NAME - 1);
 			atomic_store_explicit(&c->state, READY, memory_order_release);
 			return slot + 1;

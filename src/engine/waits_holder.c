@@ -16,9 +16,9 @@ static bool is_time(void)
 /* Keep HOLDER from ending while it is looked at; one thread at a time. */
 static bool hold(struct thread_record *holder, uint32_t event)
 {
-	uint32_t nobody = 0;
+	uint32_t expected = 0;
 
-	if (!atomic_compare_exchange_strong(&zone.held[event], &nobody, holder->index + 1))
+	if (!atomic_compare_exchange_strong(&zone.held[event], &expected, holder->index + 1))
 		return false;
 	if (atomic_load(&holder->state) == RECORD_LIVE && atomic_load(&holder->java_thread))
 		return true;

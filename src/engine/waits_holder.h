@@ -15,7 +15,7 @@ struct holder_stack {
 	uint64_t number;           /* of the question that the holder was asked; 0 = none */
 };
 
-/* Look at whoever B waits for, on the waiting thread, whose record R is entered. */
+/* Look at the thread that B waits for, on the waiting thread, whose record R is entered. */
 void waits_holder_look(struct thread_record *r, uint32_t event, const struct wait_begin *b, struct holder_stack *h);
 /* The wait is over: what is known by now, in h->trace and h->era. */
 void waits_holder_end(struct holder_stack *h);

@@ -77,7 +77,10 @@ static uintptr_t find(uintptr_t object, uintptr_t address)
 	return 0;
 }
 
-/* Whoever has the object of HANDLE on its lock stack. A collection may move it meanwhile: then it is not found. */
+/*
+ * The thread that has the object of HANDLE on its lock stack. A collection may move it meanwhile: then it is not
+ * found.
+ */
 static uintptr_t find_locker(const void *handle)
 {
 	uintptr_t slot = (uintptr_t)handle & ~(uintptr_t)7, object, again, java;

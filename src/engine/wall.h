@@ -124,7 +124,7 @@ extern struct wall wall;
 
 /* Thread I's turn, when its watch shows that it moved, or does not show enough. Returns how many turns were due. */
 uint32_t wall_attend(uint32_t i);
-/* The same while the window that `begin` and `end` make is shut: no sample, and its time is nobody's. */
+/* The same while the window that `begin` and `end` make is shut: no sample, and its time does not count. */
 uint32_t wall_leave_out(uint32_t i);
 /* What is known of thread I up to turn TURN becomes samples of its run, or is lost. */
 void wall_settle(uint32_t i, uint64_t turn);

@@ -1,6 +1,6 @@
 /*
  * wall_runs.c - equal samples of a thread one after the other are one run, counted out when the thread
- * moves on, at 1000 samples, after 10 s, and when somebody wants to see the result.
+ * moves on, at 1000 samples, after 10 s, and when a result is asked for.
  *
  * Nothing is written while a thread stands: how many turns passed, and when they were, is known of all threads alike.
  */

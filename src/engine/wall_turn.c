@@ -67,7 +67,7 @@ static void watch(uint32_t i, uintptr_t what)
 
 /* ---- turns that were not looked at one by one ---- */
 
-/* TURNS of thread I saw nobody knows what: they are lost, with their time. */
+/* What thread I did in TURNS is not known: they are lost, with their time. */
 static void lose(uint32_t i, enum loss_reason why, uint64_t turns)
 {
 	struct wall_thread *t = &wall.threads[i];

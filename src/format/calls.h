@@ -1,7 +1,7 @@
 /*
  * calls.h - what a trace of instrumented methods counted, and its writers.
  *
- * A read-only view; texts and arrays belong to whoever made it. Times are ns; `self` is time with the method on
+ * A read-only view; texts and arrays belong to its maker. Times are ns; `self` is time with the method on
  * top and not waiting, `total` with all that it called and waited for, counted once where it called itself.
  * Normal code.
  */
@@ -160,7 +160,7 @@ struct calls {
 	uint64_t events_lost;    /* beyond the memory for them */
 	struct calls_entered *entered;
 	uint32_t entered_count;
-	char *texts, *slow_texts; /* what the names point to, if whoever made this keeps them here */
+	char *texts, *slow_texts; /* what the names point to, if its maker keeps them here */
 };
 
 /* Whether only calls from some length on were asked for, not all. */

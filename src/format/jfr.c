@@ -277,8 +277,8 @@ static int check_file(struct jfr *j, struct error *err)
 				 "is lost; nothing more is written"), die(j, err);
 	if ((uint64_t)st.st_size != ours && j->chunk.size)
 		return error_set(err, EIO, "the recording's file was %s while it was written; nothing more is "
-				 "written to it", (uint64_t)st.st_size < ours ? "cut by somebody" :
-				 "written to by somebody else"), die(j, err);
+				 "written to it", (uint64_t)st.st_size < ours ? "truncated" :
+				 "written to by another process"), die(j, err);
 	return 0;
 }
 

@@ -1,5 +1,5 @@
 /*
- * jfr_waits.c - waits for locks under the names that the JDK has for them. What nobody can know from outside is written
+ * jfr_waits.c - waits for locks under the names that the JDK has for them. What cannot be known from outside is written
  * as the JDK writes what does not apply.
  */
 #include "format/jfr.h"

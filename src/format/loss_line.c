@@ -294,7 +294,7 @@ void loss_details_cost(struct buffer *out, const struct profile *p)
 	if (p->recorded && p->cpu_time)
 		put_own_cpu(out, p);
 	if (p->recorded || p->told)
-		return; /* nobody knows the rest */
+		return; /* the rest is not known */
 	put_walks(out, p);
 	buffer_printf(out, "Queues              : %s, %s increment%s, ",
 		      human_bytes(p->queue_bytes).text, human_count(p->queue_increments).text,

@@ -15,7 +15,7 @@
 
 #include "base/strings.h"
 
-#define NOBODY "[no_owner]"
+#define NO_OWNER "[no_owner]"
 #define OTHERS "[others]" /* more owners than the account keeps apart */
 
 struct making {
@@ -50,7 +50,7 @@ static uint32_t number(struct making *m, const char *name)
 static bool allocate(struct making *m)
 {
 	const struct profile *p = m->from;
-	size_t owners = (size_t)p->owner_count + p->holder_count + 1, listed = 0, names = sizeof(NOBODY), i;
+	size_t owners = (size_t)p->owner_count + p->holder_count + 1, listed = 0, names = sizeof(NO_OWNER), i;
 	struct owners *o = m->to;
 
 	for (i = 0; i < p->owner_count; i++)
@@ -140,7 +140,7 @@ static bool make(struct making *m)
 			put_stack(m, who, NULL, 0, m->waits[who], m->time[who]);
 	if (p->stored <= waits)
 		return true;
-	strcpy(m->to->names + m->named, NOBODY);
+	strcpy(m->to->names + m->named, NO_OWNER);
 	m->to->frames[p->frame_count + m->count] =
 		(struct profile_frame){.name = m->to->names + m->named, .kind = FRAME_OTHER};
 	put_stack(m, m->count++, NULL, 0, p->stored - waits, p->weight_stored - time);

@@ -6,7 +6,7 @@
 
 #include "hotspot/layout.h"
 
-/* Set the bool flag NAME to VALUE if nobody has set it. True when it was changed. Normal code. */
+/* Set the bool flag NAME to VALUE if it has its default. True when it was changed. Normal code. */
 bool flag_set_default_bool(const struct layout *l, const char *name, bool value);
 /* Set the bool flag NAME. False when there is no such flag. Normal code. */
 bool flag_write_bool(const struct layout *l, const char *name, bool value);

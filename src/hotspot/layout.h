@@ -31,7 +31,7 @@ struct layout {
 #define LONG(member, name) int32_t member;
 #include "hotspot/vmstructs.def"
 
-	/* Who cannot be walked, "the Zero VM" (no machine stacks), say; NULL = nobody: layout_read refuses it. */
+	/* Who cannot be walked, "the Zero VM" (no machine stacks), say; NULL = all can be: layout_read refuses it. */
 	const char *unwalked;
 	int jdk;                    /* feature release: 8, 11, 17, 25 */
 	int32_t bcp_slot;           /* words from fp: where an interpreted frame keeps its bytecode pointer */

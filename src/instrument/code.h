@@ -67,7 +67,7 @@ struct code_calls {
 /* A goto_w by which an `if` gets where it does not reach. */
 struct bridge {
 	uint32_t from; /* the `if` */
-	uint32_t spot; /* it stands before this pc, out of which nobody falls into it */
+	uint32_t spot; /* it stands before this pc, from which control does not fall into it */
 	uint32_t to;   /* pc */
 	uint32_t at;   /* where it stands now */
 };

@@ -5,7 +5,7 @@
  *
  * `if` has no wide form. To turn its condition round and jump over a goto_w would take a frame for the instruction
  * behind, which the method's own table often has none for; so the `if` goes to a goto_w that stands elsewhere within
- * its reach, a bridge. That one's frame is its target's. Bridges stand where nobody falls into them: behind an
+ * its reach, a bridge. That one's frame is its target's. Bridges stand where control does not fall into them: behind an
  * instruction that always goes elsewhere. There is one in between, for those are what probes make longer.
  *
  * No handler covers a bridge: what its frame promises is right at the target, not where it stands.
@@ -24,7 +24,7 @@ bool code_reaches(int64_t offset)
 	return offset >= -REACH_MAX - 1 && offset <= REACH_MAX;
 }
 
-/* The place nearest to PC behind which nobody goes on, UINT32_MAX if there is none. By pcs as they were. */
+/* The place nearest to PC behind which control does not go on, UINT32_MAX if there is none. By pcs as they were. */
 static uint32_t nearest_spot(const struct code *c, uint32_t pc)
 {
 	uint32_t at, next, below = UINT32_MAX;

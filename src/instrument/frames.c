@@ -59,7 +59,7 @@ bool frames_begin(struct frame_reader *r, struct cursor table, const struct fram
 	r->first = true;
 	r->at = table;
 	r->left = cursor_left(&table) ? cursor_be16(&r->at) : 0;
-	/* Object's own constructor has nobody to wait for */
+	/* Object's own constructor calls no other one */
 	if (text_is(&m->name, "<init>") && file->super_class)
 		this.tag = TYPE_UNINITIALIZED_THIS;
 	if (!(m->access & ACC_STATIC) && !push_local(&r->frame, this))

@@ -34,7 +34,7 @@ struct rewrite {
 	void *data;
 	/* Whether method M gets probes, and under which *ID (at most INT32_MAX). */
 	bool (*choose)(void *data, const struct rewrite_method *m, uint32_t *id);
-	/* A method that was chosen gets none. NULL: nobody wants to know. */
+	/* A method that was chosen gets none. NULL: no callback. */
 	void (*skipped)(void *data, const struct rewrite_method *m, uint32_t id, enum skip why);
 };
 

@@ -126,7 +126,7 @@ bool code_frame_is_sound(const struct code *c, const struct frame *f)
 	return true;
 }
 
-/* The frame of a handler of ours: an exception, and of all locals only L (and `this`, while nobody owns it). */
+/* The frame of a handler of ours: an exception, and of all locals only L (and `this`, while it is not initialised). */
 static void emit_own_frame(const struct code *c, bool early, unsigned delta, struct buffer *out)
 {
 	struct frame_type this = {TYPE_UNINITIALIZED_THIS, 0};

@@ -10,10 +10,10 @@
  * it current, leave goes back to the one saved. Everybody may read at any time: numbers only grow, and a node
  * is whole before its elder sibling or its parent names it.
  *
- * Sampled timing: a stamp charges the time from tick to tick, not from stamp to stamp: whoever is on top at a tick
- * is so still at the next entry or exit, where it is seen. Between stamps it would be wrong: they come at the ends of
- * calls, and what runs for longer than a tick would always get what the short calls before it had used. Each tick comes
- * somewhere in its period and charges that (tick_places.h).
+ * Sampled timing: a stamp charges the time from tick to tick, not from stamp to stamp: the method that is on top at a
+ * tick is so still at the next entry or exit, where it is seen. Between stamps it would be wrong: they come at the
+ * ends of calls, and what runs for longer than a tick would always get what the short calls before it had used. Each
+ * tick comes somewhere in its period and charges that (tick_places.h).
  *
  * A tick reaches a thread as the sign of its context's key, which an entry has to look at anyway: so it costs nothing
  * there (tree_tick.c).
@@ -41,7 +41,7 @@
  * is read before and after it, and what passed between is charged to no method (`held`).
  *
  * All places are offsets from base, and offset 0 is the blind: memory that was given back reads as zeros and so
- * leads there, where every call takes the slow way and finds that nobody listens. Therefore a probe that comes
+ * leads there, where every call takes the slow way and finds no session. Therefore a probe that comes
  * late, from a method that was entered before the end, needs no lock to be safe. (It reads each place once, and in no
  * order: two fields of one node may be from before and after the end.) No address is used again (tree_room.c).
  *
@@ -126,7 +126,7 @@ struct tree_node {
 };
 
 struct tree_context {
-	uint64_t key;      /* thread id + 1, and TREE_DUE; 0 = nobody's */
+	uint64_t key;      /* thread id + 1, and TREE_DUE; 0 = no thread's */
 	uint64_t current;  /* node */
 	uint32_t seen;     /* number of that tick */
 	uint32_t timed;    /* adaptive: calls timed since */
@@ -215,7 +215,7 @@ enum tree_fate tree_fate(const struct tree_exit *e);
 
 /* PROBE: the context of thread ID, which is the calling one; 0: it has none. */
 uint64_t tree_find(uint64_t id);
-/* PROBE: the same, made if need be, for a thread that is VIRTUAL or not; 0 for nobody. NAME may be "". */
+/* PROBE: the same, made if need be, for a thread that is VIRTUAL or not; 0 for none. NAME may be "". */
 uint64_t tree_context(uint64_t id, bool is_virtual, const char *name);
 /* PROBE: the child ID of PARENT. */
 uint64_t tree_child(uint64_t parent, uint32_t id);
@@ -273,7 +273,7 @@ const struct tree_stats *tree_stats_at(const struct tree_context *c, uint64_t i)
 uint64_t tree_bucket_from(unsigned i);
 /* Adaptive timing: calls that were timed in all threads, and the sum of their lengths where method ID is outermost. */
 void tree_lengths(uint32_t id, uint64_t *sum, uint64_t *calls);
-/* Bytes of trees so far; calls that were counted under nobody, or for which no memory was left. */
+/* Bytes of trees so far; calls that were counted under no thread, or for which no memory was left. */
 size_t tree_bytes(void);
 uint64_t tree_blind_calls(void);
 

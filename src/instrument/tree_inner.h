@@ -46,7 +46,7 @@ static inline uint64_t *tree_slot(uint64_t id)
 	return (uint64_t *)(tree_base + TREE_SLOTS) + (id & (TREE_SLOT_COUNT - 1));
 }
 
-/* The context of node N, also of a virtual thread's root; 0 when nobody listens. `life` held. */
+/* The context of node N, also of a virtual thread's root; 0 without a session. `life` held. */
 static inline uint64_t tree_home(uint64_t node)
 {
 	const struct tree_node *n = tree_node(node);
@@ -62,7 +62,7 @@ static inline bool tree_times_calls(void)
 
 /* The number of the tick now. */
 uint32_t tree_ticks(void);
-/* A tick, of which threads are not told: what came before is nobody's. */
+/* A tick, of which threads are not told: what came before does not count. */
 void tree_tick_silently(uint64_t until);
 /* C has a new owner ID, whom the next tick is to reach. */
 void tree_own(struct tree_context *c, uint64_t id);
@@ -83,7 +83,7 @@ uint64_t tree_take(size_t size);
 uint64_t tree_make_root(struct tree_context *c, uint64_t at, bool is_virtual);
 /* tree_child with `life` held and the context known. */
 uint64_t tree_find_child(uint64_t context, uint64_t parent, uint32_t id);
-/* A stamp on the system's thread that calls, whose CPU clock says CPU; the clock at the one before, whoever's. */
+/* A stamp on the system's thread that calls, whose CPU clock says CPU; the clock at the one before, of any context. */
 uint64_t tree_stamp_cpu(uint64_t cpu);
 /* A virtual thread has called something: its CPU clock is its carrier's, and from now on stamps tell each other. */
 void tree_share_carriers(void);

@@ -89,7 +89,7 @@ static bool grow_stats(struct tree_context *c)
 	return true;
 }
 
-/* The statistics of method ID in context C; 0 without memory, or if nobody asks for them. */
+/* The statistics of method ID in context C; 0 without memory, or if they are not asked for. */
 static uint64_t stats_of(struct tree_context *c, uint32_t id)
 {
 	struct tree_stats *s;

@@ -2,9 +2,9 @@
  * tree_owner.c - whose a context is: a table of all contexts that have an owner, by thread ids.
  *
  * A slot is the head of a chain: contexts whose owners' ids have the same low bits. Contexts never become anything
- * else while a session lasts, and a key is its owner's alone; so whoever finds his own key in a chain has found
+ * else while a session lasts, and a key is its owner's alone; so a thread that finds its own key in a chain has found
  * his context, though others change the chain meanwhile, and only who finds nothing has to look again with the
- * lock. Nobody looks for another thread's.
+ * lock. No thread looks for another one's.
  */
 #include "instrument/tree_inner.h"
 
@@ -64,7 +64,7 @@ void tree_take_owned(uint64_t context)
 		link = &tree_at(*link)->chain;
 	if (*link)
 		__atomic_store_n(link, c->chain, __ATOMIC_RELEASE);
-	/* a tick may mark the key at the same moment, but not one that is nobody's */
+	/* a tick may mark the key at the same moment, but not one without an owner */
 	__atomic_store_n(&c->key, 0, __ATOMIC_SEQ_CST);
 	pthread_mutex_unlock(stripe_of(id));
 }

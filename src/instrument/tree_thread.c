@@ -77,7 +77,7 @@ static uint64_t pop_free(uint64_t *list)
 	return at;
 }
 
-/* Context C, whoever had it, is thread ID's now. */
+/* Context C, whichever thread had it, is thread ID's now. */
 static void hand_over(struct tree_context *c, uint64_t id)
 {
 	uint64_t tick = __atomic_load_n(&tree_board()->tick_time, __ATOMIC_RELAXED);

@@ -9,7 +9,7 @@
  * A tick also notes the CPU clock of each thread that it marks: the method on top then still is at the stamp, and
  * what the clock went on between the two is its own. (The time from the last stamp to the tick may be another one's.)
  *
- * A context that is nobody's leaves the list at the next tick; its next owner puts it back.
+ * A context without an owner leaves the list at the next tick; its next owner puts it back.
  */
 #include "instrument/tree_inner.h"
 #include "os/os.h"
@@ -58,7 +58,7 @@ static void note_cpu(struct tree_context *c, uint64_t until)
 	__atomic_store_n(&c->tick_cpu, os_monotonic() - at < TREE_HELD_LONG ? cpu : 0, __ATOMIC_RELAXED);
 }
 
-/* Whoever owns C from now on finds it out of the list: see tree_own. */
+/* The next owner of C finds it out of the list: see tree_own. */
 static void mark(struct tree_context *c, uint64_t until)
 {
 	uint64_t key;

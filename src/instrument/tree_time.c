@@ -12,7 +12,8 @@
 #define FOLLOW_EACH (250 * NS_PER_US) /* and one more in so much time: of calls as long as that, most */
 #define CYCLES_SHORT 10000u /* sure to be less than that, but more than a clock takes */
 
-static pthread_key_t stamp_key; /* what its CPU clock said at the last stamp on a thread of the system, whoever's */
+/* what its CPU clock said at the last stamp on a thread of the system, of any context */
+static pthread_key_t stamp_key;
 static pthread_once_t stamp_once = PTHREAD_ONCE_INIT;
 static bool has_stamp_key;
 static atomic_bool carriers_shared; /* by virtual threads: without any, a thread's clock is its own */

@@ -142,7 +142,7 @@ struct options {
 	char engine_fail[32];       /* the part that shall fail; "" = none */
 
 	/* from the command to its agent */
-	char connect[108]; /* path of the command's socket; "" = nobody waits */
+	char connect[108]; /* path of the command's socket; "" = no command waits */
 	char token[72];
 	uint32_t protocol;
 	bool owner; /* the session ends with the conversation that started it */

@@ -87,7 +87,7 @@ uintptr_t os_thread_futex(pid_t tid);
 int os_signal_thread(pid_t tid, int signo, uintptr_t value);
 /*
  * Block signals on the calling thread, one of jstrobe's, but for faults of our own loads, and SIGPROF: blocked
- * here, a process-wide timer that this thread expires would fall on somebody else.
+ * here, a process-wide timer that this thread expires would fall on another one.
  */
 void os_block_signals(void);
 
@@ -196,7 +196,7 @@ void os_timer_delete(int32_t timer);
 
 /* A standard signal whose disposition is default or ignored, never SIGPROF or SIGUSR2; 0 = none. */
 int os_free_signal(void);
-/* Whether somebody handles SIGNO. */
+/* Whether SIGNO has a handler. */
 bool os_signal_taken(int signo);
 /*
  * Wait until every CPU has been out of what the kernel does with interrupts off (taking a signal from a list, for

@@ -65,7 +65,7 @@ int output_inherited(const char *path);
 int output_may_make(const struct output *o, const char *path, struct error *err);
 /*
  * Open it: a new, empty file beside the place, without a name where the file system can do that; or the special thing
- * found. -ENXIO: nobody reads the FIFO.
+ * found. -ENXIO: the FIFO has no reader.
  */
 int output_make(struct output *o, struct error *err);
 /* What was written to the new file is on the disk. */

@@ -33,7 +33,7 @@ static bool is_hidden_name(const char *name, const char *begin, size_t length)
 	       strcmp(name + length + HIDDEN_DIGITS, HIDDEN_END) == 0;
 }
 
-/* NAME in FOLDER, if it is a file of ours that nobody writes. */
+/* NAME in FOLDER, if it is a file of ours without a writer. */
 static void remove_one(int folder, const char *name)
 {
 	const int flags = O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;

@@ -3,7 +3,7 @@
  *
  * Who wakes from pthread_cond_timedwait takes the mutex as if others waited for it, and wakes them when it lets go.
  * The kernel looks for them among all waiters that share a bucket of its table: 0.3 ms, each time, in a process with
- * ten thousand threads that wait (Linux 6.18, glibc 2.36). A plain wait looks for nobody.
+ * ten thousand threads that wait (Linux 6.18, glibc 2.36). A plain wait looks for none.
  */
 #include <limits.h>
 #include <linux/futex.h>

@@ -5,7 +5,7 @@
  * redefinition replaced it and no frame runs it any more. The JVM counts the first before it
  * frees anything (ClassLoadingService::notify_class_unloaded); the second is counted by the agent, which stands
  * before Redefine- and RetransformClasses. Replaced methods wait for a safepoint of their own
- * choice to be freed (ClassLoaderDataGraph::clean_deallocate_lists, at a safepoint in JDK 8 to 28). So where somebody
+ * choice to be freed (ClassLoaderDataGraph::clean_deallocate_lists, at a safepoint in JDK 8 to 28). So where an agent
  * replaces methods, or may have done so before us, safepoints count as well:
  *
  *      era = classes unloaded + redefinitions begun and ended [+ classes loaded + times that safepoints were seen to
@@ -13,7 +13,7 @@
  *
  * The JVM says in its performance data that a safepoint begins, that all threads have stopped for it, and that it
  * ends (RuntimeService; numbers and times). If these are as they were before the sample, nothing was freed since. If
- * they are not, but no class was loaded or redefined since, nobody has taken what was freed (collect/eras.h). Without
+ * they are not, but no class was loaded or redefined since, what was freed was not used again (collect/eras.h). Without
  * performance data only the latter tells.
  *
  * A sample carries the era that its walk began in (its lower 16 bits). If it is the same after

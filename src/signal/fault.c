@@ -45,7 +45,7 @@ static void pass_on(const struct sigaction *old, int signo, siginfo_t *info, voi
 	if (old->sa_flags & SA_SIGINFO) {
 		old->sa_sigaction(signo, info, context);
 	} else if (old->sa_handler == SIG_DFL || old->sa_handler == SIG_IGN) {
-		/* A synchronous fault that nobody handles: let it happen again without us. */
+		/* A synchronous fault without a handler: let it happen again without us. */
 		sigaction(signo, old, NULL);
 	} else {
 		old->sa_handler(signo);

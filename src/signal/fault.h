@@ -1,5 +1,5 @@
 /*
- * fault.h - SIGSEGV and SIGBUS of our own loads, and of nobody else.
+ * fault.h - SIGSEGV and SIGBUS of our own loads, and no others.
  *
  * engine/faults.c puts fault_handler before the handlers that are there (HotSpot's: safepoint polls, null checks);
  * everything that is no load of ours is passed on unchanged.
@@ -22,7 +22,7 @@
 extern const struct sigaction *_Atomic fault_former[2];
 /* What the kernel calls for SIGSEGV while loads may fault: ours, or one that leads to ours. 0: nothing. */
 extern _Atomic uintptr_t fault_front;
-/* What the kernel called for SIGSEGV when a fault of somebody last came by us, while in doubt: it led to us. */
+/* What the kernel called for SIGSEGV when a fault of other code last came by us, while in doubt: it led to us. */
 extern _Atomic uintptr_t fault_led;
 
 /* The handler of SIGSEGV and SIGBUS. */

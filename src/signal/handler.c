@@ -93,7 +93,7 @@ static struct thread_record *identify(struct thread_record *hint)
 
 enum entrance { ENTERED, BUSY, GONE };
 
-/* A record met for the first time learns its thread pointer, proved by tid. R is entered: it is nobody else's. */
+/* A record met for the first time learns its thread pointer, proved by tid. R is entered: it is no other thread's. */
 static bool learns(struct thread_record *r, uintptr_t tcb)
 {
 	if (atomic_load(&r->tcb) || atomic_load(&r->state) != RECORD_LIVE || !atomic_load(&zone.enabled) ||
@@ -105,7 +105,7 @@ static bool learns(struct thread_record *r, uintptr_t tcb)
 
 /*
  * Enter R for a handler. BUSY: this thread is inside the profiler already. GONE: between the
- * look-up and here the session ended, and the record may be somebody else's by now.
+ * look-up and here the session ended, and the record may be another thread's by now.
  */
 static enum entrance enter(struct thread_record *r)
 {
@@ -320,7 +320,7 @@ static void come_in(struct thread_record *hint, const struct call *c, void *cont
 
 /* ---- signals ---- */
 
-/* A signal that is not our engine's: whoever had it before us gets it. */
+/* A signal that is not our engine's goes to the action before ours. */
 static void pass_on(int signo, siginfo_t *info, void *context)
 {
 	const struct sigaction *old = &zone.former;

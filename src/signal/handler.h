@@ -24,10 +24,10 @@ uint64_t handler_timer_weight(struct record_source *s, uint32_t event, uint64_t 
 /*
  * `inside` keeps what a record's thread reads in memory, and others out of the record: who enters is alone in it.
  *
- * Whoever frees unpublishes first, begins a new epoch (zone.epoch), lets all CPUs pass a barrier, and then looks at
- * `inside` (engine/deferred.c). Two orders make that safe. The epoch is loaded first, with acquire: a handler that
- * shows a new one sees what was unpublished before that. And nothing that may be freed is loaded before `inside` is
- * seen by others: the barrier on the other side does that, or the fence here where the kernel has none.
+ * A thread that frees unpublishes first, begins a new epoch (zone.epoch), lets all CPUs pass a barrier, and then
+ * looks at `inside` (engine/deferred.c). Two orders make that safe. The epoch is loaded first, with acquire: a
+ * handler that shows a new one sees what was unpublished before that. And nothing that may be freed is loaded before
+ * `inside` is seen by others: the barrier on the other side does that, or the fence here where the kernel has none.
  * tests/check/test_orders.py tries all orders.
  */
 static inline uint32_t handler_epoch(void)
@@ -35,7 +35,7 @@ static inline uint32_t handler_epoch(void)
 	return atomic_load_explicit(&zone.epoch, memory_order_acquire);
 }
 
-/* Enter R in EPOCH. False: somebody is in it. Any context. */
+/* Enter R in EPOCH. False: another thread is in it. Any context. */
 static inline bool handler_try(struct thread_record *r, uint32_t epoch)
 {
 	uint32_t out = 0;

@@ -124,7 +124,7 @@ struct record_table {
 /* Record INDEX has something for the collector. Any context; after it was put there. */
 static inline void record_stir(struct record_table *t, uint32_t index)
 {
-	/* A locked instruction is a fence as well: whoever takes the bit away sees what was put there before. */
+	/* A locked instruction is a fence as well: a thread that takes the bit away sees what was put there before. */
 	atomic_fetch_or(&t->stirred[index / 64], 1ull << index % 64);
 }
 

@@ -7,7 +7,7 @@
  *
  *      cell:  thread | trace, high | trace, low | span | labels | check | – | –          64 bytes
  *
- * Whoever reads may come in the middle of a write: in a handler of the thread that writes, or from outside. No order
+ * A reader may come in the middle of a write: in a handler of the thread that writes, or from outside. No order
  * of stores is relied on, neither the compiler's nor the CPU's: the check is made of all other words, and where it does
  * not fit, the thread shows no request in this sample, which is counted.
  *
@@ -53,7 +53,7 @@ struct otel_place {
 };
 
 struct requests {
-	struct request_cell *_Atomic cells; /* REQUEST_CELLS of them, mapped for ever; NULL: nobody asked for them */
+	struct request_cell *_Atomic cells; /* REQUEST_CELLS of them, mapped for ever; NULL: not asked for */
 	_Atomic uint64_t torn;              /* samples that came in the middle of a write */
 	struct otel_place otel;
 };

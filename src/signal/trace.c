@@ -157,7 +157,7 @@ const struct trace *trace_end(struct trace_writer *w)
 			atomic_fetch_add_explicit(&x->used, 1, memory_order_relaxed);
 			return keep(w);
 		}
-		/* Either it was taken, or somebody else won: FOUND holds what stands there now. */
+		/* Either it was taken, or another thread won: FOUND holds what stands there now. */
 		if (found >> 48 == mine >> 48) {
 			const struct trace *other = (const struct trace *)(uintptr_t)(found & ADDRESS_MASK);
 

@@ -65,8 +65,8 @@ struct trace_chunk {
 };
 
 /*
- * A trace that somebody keeps until later; NULL = none. It is written inside (signal/record.h), and the collector puts
- * an equal one in its place. Whoever gives it up stores NULL.
+ * A trace that is kept until later; NULL = none. It is written inside (signal/record.h), and the collector puts
+ * an equal one in its place. The thread that gives it up stores NULL.
  */
 typedef _Atomic(const struct trace *) trace_kept;
 /* What shall be kept in place of T. */
@@ -151,8 +151,8 @@ static inline void trace_kept_set(trace_kept *at, const struct trace *t)
 }
 
 /*
- * Collector: what is kept AT is FN's. Whoever gives it up at the same moment, or has given it up and keeps another one,
- * is not disturbed: nobody begins to keep one of a former generation any more.
+ * Collector: what is kept AT is FN's. A thread that gives it up at the same moment, or has given it up and keeps
+ * another one, is not disturbed: no thread begins to keep one of a former generation any more.
  */
 static inline void trace_kept_change(trace_kept *at, trace_kept_fn *fn, void *arg)
 {

@@ -16,7 +16,7 @@ struct thread_record *wait_enter(uint32_t event)
 
 	if (!r || !handler_try(r, epoch))
 		return NULL;
-	/* Between the look-up and here the session may have ended, and the record be somebody else's. */
+	/* Between the look-up and here the session may have ended, and the record be another thread's. */
 	if (atomic_load_explicit(&r->tcb, memory_order_relaxed) == context_tcb() &&
 	    take_refusal(r) == LOSS_REASONS && atomic_load(&r->sources[event].arm) != ARM_NONE)
 		return r;
@@ -112,7 +112,7 @@ void wait_lose(struct thread_record *r, uint32_t event, uint64_t duration, enum 
 		record_lose(r, event, why, weight);
 }
 
-/* ---- the stack of whoever holds the lock ---- */
+/* ---- the stack of the lock's holder ---- */
 
 static struct answer {
 	_Atomic uint64_t number; /* of its question */

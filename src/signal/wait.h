@@ -15,7 +15,7 @@ struct wait_note {
 	uint64_t duration;     /* ns, but for what was told of it before */
 	uint64_t owner_id;     /* Thread.getId of who held the lock when the wait began, 0 = see owner_tid */
 	const struct trace *owner_trace; /* its stack then; NULL = not known */
-	uint32_t owner_tid;    /* the same by the system's number; both 0: nobody, or not known */
+	uint32_t owner_tid;    /* the same by the system's number; both 0: none, or not known */
 	uint32_t class;        /* the lock's, as waits_class gave it; 0 = not known */
 	uint32_t identity;     /* identity hash code of the lock; 0 = not known */
 	uint16_t owner_era;    /* lower bits of the era in which owner_trace was taken */
@@ -53,9 +53,9 @@ bool wait_take(struct thread_record *r, struct sample *s, const struct wait_note
 void wait_lose(struct thread_record *r, uint32_t event, uint64_t duration, enum loss_reason why);
 
 /*
- * Whoever holds what others wait for is asked for its stack by a signal, one at a time. wait_ask: R will be; the
- * question's number. wait_answer: for R's handler. wait_answered: the stack that the question brought, for as long as
- * no WAIT_ANSWERS further ones were asked; NULL: none (yet).
+ * The thread that holds what others wait for is asked for its stack by a signal, one at a time. wait_ask: R will be;
+ * the question's number. wait_answer: for R's handler. wait_answered: the stack that the question brought, for as
+ * long as no WAIT_ANSWERS further ones were asked; NULL: none (yet).
  */
 #define WAIT_ANSWERS 1024
 uint64_t wait_ask(const struct thread_record *r);

@@ -13,13 +13,13 @@
  * What is seen must be the callers of the frames on the stack, or nothing is shown:
  * - While the JVM freezes, its last Java frame is the entry (unwind_frames), and a chunk's sp is the last that it
  *   writes: before that the chunk has the callers, behind it the frames that are still on the stack, too, the innermost
- *   one being that which called Continuation.doYield. Where it freezes for something else (24+, 8338383), nobody knows.
+ *   one being that which called Continuation.doYield. Where it freezes for a lock (24+, 8338383), none is shown.
  * - While it thaws, the thread stands in the barrier behind its first instruction, or, where it goes on after a park,
  *   in the stub that Continuation.enterSpecial calls for it, whose return address is gone. The frames that are on
  *   their way are left out, and the stack says so there.
  * - No object moved meanwhile: at the end the way to the chunk is the same again, and so are the count of collections
  *   (Serial, Parallel, G1), or ZGC's colours with each pointer in the present one. Shenandoah leaves an old copy
- *   alone, which nobody writes to but a thread that runs, until all threads' pointers lead to the new one.
+ *   alone, to which only a thread that runs writes, until all threads' pointers lead to the new one.
  * - The outermost method is the one that Continuation.enterSpecial calls.
  */
 #include "signal/walk.h"

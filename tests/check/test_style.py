@@ -54,7 +54,7 @@ def test_no_struct_hides_behind_a_typedef():
 
 
 def test_the_target_is_never_stopped_or_talked_to():
-    """In the agent's rooms nobody exits, aborts or writes to the program's streams."""
+    """Code in the agent's rooms does not exit, abort or write to the program's streams."""
     forbidden = re.compile(r"\b(exit|_exit|abort|assert|printf|puts|perror)\s*\(")
     wrong = []
     for room in tree.rooms():

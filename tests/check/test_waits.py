@@ -6,7 +6,7 @@ import tree
 ROOMS = ("src/engine/", "src/agent/", "src/os/", "src/collect/")
 ENDLESS = (r"\bpthread_join\(", r"\bpthread_cond_wait\(", r"\bsem_wait\(", r"\bpoll\([^;]*, -1\)",
            r"\bos_wait_while\([^;]*UINT64_MAX\)", r"\bFUTEX_WAIT[^;]*, NULL, NULL")
-# Work is waited for there, and whoever posts it cannot fail to.
+# Work is waited for there, and its sender cannot fail to post it.
 ALLOWED = {"src/agent/trigger.c"}
 # In the whole of the target: what may write to a descriptor that can block, or to the program's stdout and stderr.
 TARGET = tuple(f"src/{room}/" for room in ("agent", "base", "collect", "control", "elf", "engine", "format", "hotspot",

@@ -2,7 +2,7 @@
 # run.sh [NAME]... - run the fuzzers (all, or those named: elf, dwarf …) for FUZZ_SECONDS each.
 #
 # They begin with the kept inputs. New inputs go to $O/inputs/NAME, findings to $O/found/; the exit
-# status is 1 if there is one. An input worth keeping (a mended finding, a new way through the code)
+# status is 1 if there is one. An input worth keeping (a finding that was fixed, a new way through the code)
 # is copied to tests/fuzz/corpus/NAME, small: `fuzz_NAME -merge=1 tests/fuzz/corpus/NAME $O/inputs/NAME`.
 
 cd "$(dirname "$0")/../.." || exit 1

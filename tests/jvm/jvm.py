@@ -140,7 +140,7 @@ def newest(paths):
 
 
 def compile_programs():
-    """Compile the Java programs and the native library, unless they are up to date; once, whoever asks beside us."""
+    """Compile the Java programs and the native library, unless they are up to date; once, however many processes ask."""
     os.makedirs(WORK, exist_ok=True)
     with open(os.path.join(WORK, "programs.lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

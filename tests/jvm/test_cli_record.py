@@ -91,7 +91,7 @@ def test_stdout(jdk17):
         plain = jstrobe("record", "-d", "0.5", program.pid)
         assert plain.returncode == 0 and "truth.KnownShares" in plain.stdout
         assert "samples taken" in plain.stdout and "\033" not in plain.stdout
-        assert plain.stderr == "", "nothing but the result where nobody watches"
+        assert plain.stderr == "", "nothing but the result without a terminal"
         dash = jstrobe("record", "-d", "0.3", "-f", "-", "-o", "json", program.pid)
         assert json.loads(dash.stdout)["schema"] == 1 and dash.stderr == ""
         piped = subprocess.run(["sh", "-c", f"{jvm.COMMAND} record -d 0.3 -o collapsed "

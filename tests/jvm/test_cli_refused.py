@@ -144,14 +144,14 @@ def test_a_silent_jvm_and_the_timeout(jdk17):
         assert program.alive()
 
 
-@pytest.mark.skipif(not ROOT, reason="needs root to be somebody else")
-def test_somebody_elses_jvm(jdk17):
-    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+@pytest.mark.skipif(not ROOT, reason="needs root to become another user")
+def test_another_users_jvm(jdk17):
+    unprivileged = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     with Program(jdk17, "Sleepers", 1, "idle") as program:
         copy = os.path.join("/tmp", f"jstrobe-refused-{os.getpid()}")
         subprocess.run(["cp", jvm.COMMAND, copy], check=True)
         try:
-            done = subprocess.run(nobody + [copy, "record", "-d", "1", str(program.pid)],
+            done = subprocess.run(unprivileged + [copy, "record", "-d", "1", str(program.pid)],
                                   capture_output=True, text=True)
         finally:
             os.remove(copy)
@@ -163,10 +163,10 @@ def test_somebody_elses_jvm(jdk17):
 @pytest.mark.skipif(not ROOT, reason="needs root to be two others")
 def test_something_of_another_user_in_the_way(jdk17):
     """Left behind in /tmp: said with its owner and the command that removes it; then it can be attached to."""
-    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    if subprocess.run(nobody + ["test", "-r", jvm.LIBRARY]).returncode != 0:
+    unprivileged = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    if subprocess.run(unprivileged + ["test", "-r", jvm.LIBRARY]).returncode != 0:
         pytest.skip("the build folder cannot be read by user 65534")
-    with Program(jdk17, "Sleepers", 1, "idle", wrap=nobody) as program:
+    with Program(jdk17, "Sleepers", 1, "idle", wrap=unprivileged) as program:
         for name, owner in ((".java_pid", 1), (".java_pid", 0), (".attach_pid", 1)):
             path = f"/tmp/{name}{program.pid}"
             if name == ".java_pid":

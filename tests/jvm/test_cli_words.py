@@ -69,16 +69,16 @@ def test_list_shows_the_events():
 
 
 def test_list_says_what_is_not_permitted(tmp_path):
-    """As somebody who may not profile the kernel; the list itself stays one word a line."""
+    """As a user who may not profile the kernel; the list itself stays one word a line."""
     with open("/proc/sys/kernel/perf_event_paranoid") as file:
         if os.geteuid() != 0 or int(file.read()) < 2:
             pytest.skip("needs root, and a kernel that lets root alone profile it")
-    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    unprivileged = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
     command = str(tmp_path / "jstrobe")
     shutil.copy(jvm.COMMAND, command)
     for folder in (tmp_path, *tmp_path.parents[:2]):
         os.chmod(folder, 0o755)
-    done = subprocess.run([*nobody, command, "list"], capture_output=True, text=True)
+    done = subprocess.run([*unprivileged, command, "list"], capture_output=True, text=True)
     assert done.stdout == jstrobe("list").stdout
     assert "cpu: for you: no permission for kernel profiling" in done.stderr
     assert "no permission" not in jstrobe("list").stderr

@@ -198,23 +198,23 @@ def test_our_own_say_the_same_as_the_session(jdk17, event, every, events):
     os.remove(at_once)
 
 
-def test_an_unfinished_recording_is_mended(of_17):
+def test_an_unfinished_recording_is_repaired(of_17):
     """As a killed JVM leaves it: the header says that the chunk is open, and an event is cut."""
     jdk = jvm.find_jdk(17)
     with open(of_17, "rb") as file:
         content = bytearray(file.read())
     content[64] = 1
-    broken, mended = jvm.result_file(".jfr"), jvm.result_file(".jfr")
+    broken, repaired = jvm.result_file(".jfr"), jvm.result_file(".jfr")
     with open(broken, "wb") as file:
         file.write(content + b"\xff\x01\x02")
-    done = jstrobe("convert", broken, mended)
+    done = jstrobe("convert", broken, repaired)
     assert done.returncode == 0 and "not finished" in done.stderr, done.stderr
-    assert counts(jdk, mended) == counts(jdk, of_17) or \
-        counts(jdk, mended)["jdk.ExecutionSample"] == counts(jdk, of_17)["jdk.ExecutionSample"]
-    tool(jdk, "print", "--events", "jdk.ExecutionSample", mended)
-    assert converted(mended, "-e", "cpu").stacks == converted(of_17, "-e", "cpu").stacks
+    assert counts(jdk, repaired) == counts(jdk, of_17) or \
+        counts(jdk, repaired)["jdk.ExecutionSample"] == counts(jdk, of_17)["jdk.ExecutionSample"]
+    tool(jdk, "print", "--events", "jdk.ExecutionSample", repaired)
+    assert converted(repaired, "-e", "cpu").stacks == converted(of_17, "-e", "cpu").stacks
     os.remove(broken)
-    os.remove(mended)
+    os.remove(repaired)
 
 
 def test_wrong_usage(tmp_path):

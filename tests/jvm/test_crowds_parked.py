@@ -59,7 +59,7 @@ def test_what_has_ended_is_over(jdk, event, n, ms, rounds, say):
         {why: n for why, n in profile.samples["lost"].items() if n}
     assert abs(seen - truth) <= 0.05 * truth, (seen, truth, profile.samples)
     if event == "wall":
-        return  # one that was sampled as it ran, and of whose parks none was noted, has told nobody its name
+        return  # one that was sampled as it ran, and of whose parks none was noted, has shown its name to none
     assert {f"vt-{i}" for i in range(0, n, 7)} <= names(profile), sorted(names(profile))[:20]
     assert not [name for name in names(profile) if name.startswith("virtual thread #")], sorted(names(profile))[:20]
 

@@ -12,7 +12,7 @@ from jvm import Profile, Program, jstrobe
 pytestmark = pytest.mark.together
 
 N = 2000
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+UNPRIVILEGED = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 
 def profiles(path, done=None):
@@ -218,9 +218,9 @@ def test_without_permission(jdk17):
         level = int(file.read())
     if level != 2:
         pytest.skip(f"perf_event_paranoid is {level}, the test is for 2")
-    if subprocess.run(NOBODY + ["test", "-r", jvm.LIBRARY]).returncode != 0:
+    if subprocess.run(UNPRIVILEGED + ["test", "-r", jvm.LIBRARY]).returncode != 0:
         pytest.skip("the build folder cannot be read by user 65534")
-    with Program(jdk17, "Events", jvm.NATIVE, wrap=NOBODY) as program:
+    with Program(jdk17, "Events", jvm.NATIVE, wrap=UNPRIVILEGED) as program:
         refused = jstrobe("start", "-e", "context-switches", program.pid)
         assert refused.returncode != 0
         assert "perf_event_paranoid is 2" in refused.stderr, refused.stderr

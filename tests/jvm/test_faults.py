@@ -26,7 +26,7 @@ def limited(**limits):
     return ["prlimit"] + [f"--{name}={value}" for name, value in limits.items()]
 
 
-def as_somebody_else():
+def as_another_user():
     """A user of whom nothing else runs (RLIMIT_SIGPENDING is counted by user); [] where we are not root."""
     if os.geteuid() != 0:
         return []
@@ -63,7 +63,7 @@ def no_errors(program):
 
 def test_pending_signals(jdk17, say):
     """RLIMIT_SIGPENDING=64: half of it for CPU timers; threads without one are counted and said."""
-    wrap = as_somebody_else() + limited(sigpending=64)
+    wrap = as_another_user() + limited(sigpending=64)
     if wrap[0] == "setpriv" and subprocess.run(
             wrap[:4] + ["test", "-r", jvm.LIBRARY]).returncode != 0:
         pytest.skip("the build folder cannot be read by another user")
@@ -81,7 +81,7 @@ def test_pending_signals(jdk17, say):
     assert armed["timer"] <= 32 and during[0] <= 32 + 10
     assert armed["refused"] > 0 and armed["perf"] == 0
     assert "some threads get no CPU timer" in said and "ulimit -i" in said
-    if before[0] < 20:  # nobody else of that user
+    if before[0] < 20:  # no other process of that user
         assert armed["timer"] > 5 and profile.samples["stored"] > 0
 
 

@@ -9,7 +9,7 @@ import pytest
 from container import Container
 from jvm import Program, counted, jstrobe, record, wait_until
 
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+UNPRIVILEGED = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 
 def why_not():
@@ -19,7 +19,7 @@ def why_not():
         return "needs root"
     if level < 2:
         return f"perf_event_paranoid is {level}: an ordinary user's JVM needs no help"
-    if subprocess.run(NOBODY + ["test", "-r", jvm.LIBRARY]).returncode != 0:
+    if subprocess.run(UNPRIVILEGED + ["test", "-r", jvm.LIBRARY]).returncode != 0:
         return "the build folder cannot be read by user 65534"
     return ""
 
@@ -41,7 +41,7 @@ def named_kernel_frames(profile):
 
 
 def test_kernel_frames_for_an_ordinary_user(jdk):
-    with Program(jdk, "Syscalls", wrap=NOBODY) as program:
+    with Program(jdk, "Syscalls", wrap=UNPRIVILEGED) as program:
         without = record(program, "-e", "cpu", "-i", "1ms", "-d", "0.5")
         assert without.json["engine"] == "ctimer" and "kernel" not in kinds(without)
         descriptors = program.descriptors()
@@ -68,7 +68,7 @@ def test_new_threads_and_virtual_numbers(jdk17):
 
 
 def test_the_server_lives_as_long_as_the_session(jdk17):
-    with Program(jdk17, "Syscalls", wrap=NOBODY) as program:
+    with Program(jdk17, "Syscalls", wrap=UNPRIVILEGED) as program:
         done = jstrobe("start", "-e", "cpu", "--fdtransfer", program.pid)
         assert done.returncode == 0 and "by perf;" in done.stderr, done.stderr
         assert len(servers(program)) == 1
@@ -84,7 +84,7 @@ def test_the_server_lives_as_long_as_the_session(jdk17):
 
 def test_the_server_dies(jdk17):
     """Threads that begin afterwards get timers; nothing waits, nothing is lost unsaid."""
-    with Program(jdk17, "ThreadChurn", wrap=NOBODY) as program:
+    with Program(jdk17, "ThreadChurn", wrap=UNPRIVILEGED) as program:
         assert jstrobe("start", "-e", "cpu", "-i", "1ms", "--fdtransfer", program.pid).returncode == 0
         os.kill(servers(program)[0], signal.SIGKILL)
         program.reset()

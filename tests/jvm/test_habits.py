@@ -171,7 +171,7 @@ def test_loop_writes_file_after_file(jdk17, tmp_path):
         time.sleep(1)
         assert sorted(os.listdir(tmp_path)) == sorted(f.name for f in files)
         done = jstrobe("start", "--loop", "1h", program.pid)
-        assert done.returncode == 1 and "loop: nobody said where the results shall go" in done.stderr
+        assert done.returncode == 1 and "loop: the results have no file" in done.stderr
         for option in ("--loop", "1s"), ("--timeout", "5s"):
             done = jstrobe("record", *option, "-d", "30", "-f", tmp_path / "n-%n.collapsed", program.pid)
             assert done.returncode == 2 and f"-d and {option[0]} do not go together" in done.stderr, done.stderr

@@ -29,7 +29,7 @@ def agent_jar():
 
 
 def is_part(spelt, number):
-    """Whether SPELT is NUMBER with digits left out: a frame is missing, but nobody is called by a wrong name."""
+    """Whether SPELT is NUMBER with digits left out: a frame is missing, but no frame has a wrong name."""
     rest = iter(number)
     return all(digit in rest for digit in spelt)
 
@@ -45,7 +45,7 @@ def read_stack(frames):
     elif numbers and not is_part(spelt, next(iter(numbers))):
         wrong = f"{numbers} burns by {spelt}"
     elif spelt and not numbers and not any(frame.startswith("[") for frame in frames):
-        wrong = f"{spelt} burns, and nobody is named"
+        wrong = f"{spelt} burns, and no method is named"
     return wrong, bool(numbers), "[unloaded]" in frames, bool(spelt)
 
 

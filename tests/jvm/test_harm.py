@@ -199,10 +199,10 @@ def test_as_another_user(jdk17):
     """Root profiles an ordinary user's JVM; without kernel permission timers take over."""
     if os.geteuid() != 0:
         pytest.skip("needs root")
-    nobody = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-    if subprocess.run(nobody + ["test", "-r", jvm.LIBRARY]).returncode != 0:
+    unprivileged = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+    if subprocess.run(unprivileged + ["test", "-r", jvm.LIBRARY]).returncode != 0:
         pytest.skip("the build folder cannot be read by user 65534")
-    with Program(jdk17, "KnownShares", wrap=nobody) as program:
+    with Program(jdk17, "KnownShares", wrap=unprivileged) as program:
         profile = record(program, "-i", "1ms", "-d", "1")
     assert profile.samples["stored"] > 30
     with open("/proc/sys/kernel/perf_event_paranoid") as file:

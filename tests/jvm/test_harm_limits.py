@@ -20,7 +20,7 @@ STARTS = {
     "cpu": ("-e", "cpu"), "ctimer": ("-e", "ctimer"), "wall": ("-e", "wall"), "lock": ("-e", "lock"),
     "cpu+wall": ("-e", "cpu,wall"), "trace": ("--instrument", "truth.*"), "jfr": ("-e", "cpu", "-f"),
 }
-NOBODY = 65534
+UNPRIVILEGED = 65534
 FLAGS = ["-XX:+EnableDynamicAgentLoading", "-XX:+UseSerialGC"]
 
 
@@ -87,9 +87,9 @@ def test_little_is_left(jdk, limit, say):
     if limit == "threads":
         if os.geteuid() != 0:
             pytest.skip("needs root, to be a user who has no other threads")
-        wrap = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
+        wrap = ["setpriv", f"--reuid={UNPRIVILEGED}", f"--regid={UNPRIVILEGED}", "--clear-groups"]
         if subprocess.run([*wrap, "test", "-r", jvm.LIBRARY]).returncode:
-            pytest.skip(f"the build folder cannot be read by user {NOBODY}")
+            pytest.skip(f"the build folder cannot be read by user {UNPRIVILEGED}")
     cases = [(event, free) for event in STARTS for free in range(1, 11)]
     cases = cases if jvm.SOAK else chosen.sample(cases, 2)
     started = 0

@@ -29,7 +29,7 @@ def rounds(short, full):
 
 
 class Round:
-    """One round of a test: what it has chosen, for whoever wants to repeat it."""
+    """One round of a test: what it has chosen, so that it can be repeated."""
 
     def __init__(self, test, number):
         self.random = random.Random(f"{SEED} {test} {number}")

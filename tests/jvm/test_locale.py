@@ -96,7 +96,7 @@ def test_errors_are_in_english(jdk, locale):
         assert program.wait_for("LOCALE") == f"true {COMMA}"
         assert program.wait_for("ERRORS") == "Datei nicht gefunden", "the program's own errors are not in English"
         program.wait_for("READY")
-        # SIGKILL, which nobody can catch: the agent hears it of the system
+        # SIGKILL, which cannot be caught: the agent hears it of the system
         done = jstrobe("start", "-f", result_file(), "--on-signal", "9", program.pid)
         assert done.returncode == 1, done.stderr
         assert "Invalid argument" in done.stderr and "Falsche" not in done.stderr, done.stderr

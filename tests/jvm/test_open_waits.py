@@ -1,5 +1,5 @@
 """
-Waits that do not end while somebody looks: a program that hangs ends none. They are in results, recordings and streams,
+Waits that do not end while they are watched: a program that hangs ends none. They are in results, recordings and streams,
 with their time so far and who holds what they wait for; and what ends later is told once.
 """
 import json

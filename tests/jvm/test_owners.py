@@ -1,4 +1,4 @@
-"""Who held what others waited for: holders that are gone when their waiter tells, and nobody named who it was not."""
+"""Who held what others waited for: holders that are gone when their waiter tells, and no thread named that it was not."""
 import re
 import time
 

@@ -18,7 +18,7 @@ from jvm import Program, jstrobe
 PAGE = os.path.join(jvm.ROOT, "docs", "recipes.md")
 PLACE = os.path.join(jvm.WORK, "recipes")
 PREFIX, PROF, PROJECT, TOMCAT = (os.path.join(PLACE, d) for d in ("opt", "prof", "project", "tomcat"))
-NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+UNPRIVILEGED = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 ROOT = os.geteuid() == 0
 COPIED = {
     "junit:junit:4.13.2": "lib/junit.jar",
@@ -87,7 +87,7 @@ def place():
     server = os.path.join(TOMCAT, "conf", "server.xml")
     with open(server) as file:
         text = file.read()
-    with open(server, "w") as file:  # nobody outside is to reach it
+    with open(server, "w") as file:  # it must not be reached from outside
         file.write(text.replace('port="8080"', 'port="18080" address="127.0.0.1"').replace('"8005"', '"18005"'))
     sources = glob.glob(os.path.join(PROJECT, "src", "**", "*.java"), recursive=True)
     subprocess.run(["javac", "--release", "8", "-Xlint:-options", "-cp", f"{PROJECT}/lib/junit.jar", "-d",
@@ -147,15 +147,15 @@ def test_recipe(place, heading):
     if heading in NEEDS and not shutil.which(NEEDS[heading]):
         pytest.skip(f"{NEEDS[heading]} is not installed")
     if heading in ("An ordinary user", "A container, from the host", "Kernel frames of an ordinary user's JVM") and not ROOT:
-        pytest.skip("needs root to be somebody else, or for namespaces")
+        pytest.skip("needs root to become another user, or for namespaces")
     for text, left in zip(blocks()[heading], RECIPES[heading]):
         if heading == "An ordinary user":
-            said = run_block(text, wrap=NOBODY, HOME=PROF).stderr
+            said = run_block(text, wrap=UNPRIVILEGED, HOME=PROF).stderr
             with open("/proc/sys/kernel/perf_event_paranoid") as file:
                 if int(file.read()) >= 2:
                     assert "CPU timers are used instead" in said, said
         elif heading == "Kernel frames of an ordinary user's JVM":
-            with subprocess.Popen([*NOBODY, "java", "-cp", "classes", "app.Work", "8000"], cwd=PROJECT) as program:
+            with subprocess.Popen([*UNPRIVILEGED, "java", "-cp", "classes", "app.Work", "8000"], cwd=PROJECT) as program:
                 time.sleep(1)
                 assert "CPU timers" not in run_block(text, PID=str(program.pid)).stderr
         elif heading == "A container, from the host":
@@ -188,7 +188,7 @@ def test_from_inside_a_container(place):
 
 
 @full
-@pytest.mark.parametrize("error, user", [(1, []), (13, []), (13, NOBODY), (38, [])])
+@pytest.mark.parametrize("error, user", [(1, []), (13, []), (13, UNPRIVILEGED), (38, [])])
 def test_without_perf(place, jdk17, error, user):
     """perf_event_open is refused as seccomp does (EPERM, ENOSYS), or as at perf_event_paranoid=3 (EACCES)."""
     noperf = os.path.join(PLACE, "noperf")
@@ -196,7 +196,7 @@ def test_without_perf(place, jdk17, error, user):
         subprocess.run(["gcc", "-O2", "-o", noperf, os.path.join(jvm.ROOT, "tests", "jvm", "preload", "noperf.c")],
                        check=True)
     if user and not ROOT:
-        pytest.skip("needs root to be somebody else")
+        pytest.skip("needs root to become another user")
     with Program(jdk17, "KnownShares", wrap=[*user, noperf, str(error)]) as program:
         path = jvm.result_file()
         done = jstrobe("record", "-d", "2", "-i", "1ms", "-f", path, program.pid)

@@ -137,7 +137,7 @@ def test_one_event_a_sample(jdk17, events):
 
 
 def test_the_clock_is_set(jdk17):
-    """Somebody sets the clock to and fro: nothing is lost, and within a chunk times are as far apart as they were."""
+    """The clock is set to and fro: nothing is lost, and within a chunk times are as far apart as they were."""
     library = os.path.join(jvm.OWN, "clock_steps.so")
     subprocess.run(["gcc", "-O2", "-shared", "-fPIC", "-o", library,
                     os.path.join(jvm.ROOT, "tests", "jvm", "preload", "clock_steps.c")], check=True)

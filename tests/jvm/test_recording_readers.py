@@ -218,7 +218,7 @@ def copies_while_it_grows(path, count):
 
 
 def test_a_recording_that_grows(jdk, say):
-    """At each moment the file is whole; a copy that took longer than a second's writing is mended, and says what it lacks."""
+    """At each moment the file is whole; a copy that took longer than a second's writing is repaired, and says what it lacks."""
     path, copy, whole = jvm.result_file(".jfr"), jvm.result_file(".jfr"), jvm.result_file(".jfr")
     with Program(jdk, "KnownShares") as program:
         running = subprocess.Popen([jvm.COMMAND, "record", "-q", "-i", "1ms", "-d", "200", "-f", path, str(program.pid)])

@@ -80,7 +80,7 @@ def is_over(fake):
 
 
 def with_setuid():
-    """A program that runs as root, whoever starts it; "" where the file system does not permit that."""
+    """A program that runs as root, whichever user starts it; "" where the file system does not permit that."""
     folder = tempfile.mkdtemp(prefix="setuid-")
     os.chmod(folder, 0o755)
     path = os.path.join(folder, "sleep")
@@ -113,7 +113,7 @@ def test_setuid_exec(target, held):
 
 
 def ends(fd):
-    """The kernel ends the event FD: nobody gets more of it."""
+    """The kernel ends the event FD: no process gets more of it."""
     poll = select.poll()
     poll.register(fd, select.POLLHUP)
     return poll.poll(60000)
@@ -158,7 +158,7 @@ def test_the_number_used_again(target):
 
 
 def test_the_target_ends_and_its_socket_does_not(target):
-    """A child, or whoever has the socket, does not keep the helper alive."""
+    """A child, or another process that has the socket, does not keep the helper alive."""
     os.close(served(target))
     target.say("end")
     target.process.wait()
@@ -166,7 +166,7 @@ def test_the_target_ends_and_its_socket_does_not(target):
 
 
 def test_another_process_asks(target):
-    """The socket was handed on: whoever asks with it is not the target, so that was the last question."""
+    """The socket was handed on: the process that asks with it is not the target, so that was the last question."""
     os.close(served(target))
     assert ask(target.perf, dict(tid=target.pid, **CLOCK)) is None
     assert as_target(target, **CLOCK) is None

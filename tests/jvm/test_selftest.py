@@ -165,7 +165,7 @@ def test_ctrl_c_leaves_nothing(after, jdk17, jdk25, tmp_path):
 
 
 def test_killed_it_leaves_no_jvm(jdk, tmp_path):
-    """Even kill -9: the program ends when nobody talks to it any more, and its folder has been away for long."""
+    """Even kill -9: the program ends when no command talks to it any more, and its folder has been away for long."""
     begun = time.time() - 1
     command = subprocess.Popen([COMMAND, "selftest", "--java", jdk.java, "wall"], stdout=subprocess.PIPE, text=True,
                                stderr=subprocess.DEVNULL, env=dict(os.environ, TMPDIR=str(tmp_path)))
@@ -177,7 +177,7 @@ def test_killed_it_leaves_no_jvm(jdk, tmp_path):
         command.kill()
         command.wait()
         command.stdout.close()
-    # a command that was attaching is nobody's child now, and gives up by itself
+    # a command that was attaching is an orphan now, and gives up by itself
     wait_until(lambda: not [pid for pid in pids if is_there(pid)] and not left_of(pids, begun))
 
 

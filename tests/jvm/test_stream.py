@@ -135,7 +135,7 @@ def test_waits_as_they_end(jdk):
 
 
 def test_a_reader_joins_and_leaves(jdk17):
-    """A stream of a session that somebody else began; it goes on without its reader."""
+    """A stream of a session that another command began; it goes on without its reader."""
     with Program(jdk17, "KnownShares") as program:
         assert jstrobe("start", "-i", "1ms", program.pid).returncode == 0
         stream, status, errors = live.read([COMMAND, "stream", "-d", 0.5, program.pid])
@@ -257,7 +257,7 @@ def test_what_cannot_be(jdk17, tmp_path):
         assert jstrobe("stream", "--", "java").returncode == 2  # stdout is the program's
         assert jstrobe("stream", "-f", "x", program.pid, "--", "java").returncode == 2
         wait_until(lambda: "not active" in status_of(program), 60)  # it ends behind its command
-        # nobody reads the FIFO yet: no error, and no waiting
+        # the FIFO has no reader yet: no error, and no waiting
         fifo = str(tmp_path / "fifo")
         os.mkfifo(fifo)
         assert jstrobe("start", "-e", "wall", "--stream", fifo, program.pid).returncode == 0

@@ -42,7 +42,7 @@ def is_open(program, path):
 
 
 def test_a_fifo_changes_hands(jdk17, tmp_path):
-    """Whoever leaves in the middle of a record leaves nothing to the next one, who gets a whole stream."""
+    """A reader that leaves in the middle of a record leaves nothing to the next one, which gets a whole stream."""
     fifo = str(tmp_path / "fifo")
     os.mkfifo(fifo)
     with Program(jdk17, "KnownShares") as program:
@@ -61,7 +61,7 @@ def test_a_fifo_changes_hands(jdk17, tmp_path):
         assert done.returncode == 0 and "alpha" in done.stdout
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
 def test_strangers_are_kept_out(jdk17):
     """The socket is 0600; who comes in all the same, and is neither the JVM's user nor root, gets not a byte."""
     folder = tempfile.mkdtemp(prefix="jstrobe-test-", dir="/tmp")

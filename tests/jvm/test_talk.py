@@ -186,9 +186,9 @@ def test_many_descriptors(jdk17, program):
     quiet(program)
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to be somebody else")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
 def test_a_socket_of_another_user(jdk17, program):
-    """Whoever listens must be root or the JVM's own user."""
+    """The listener must be root or the JVM's own user."""
     path = f"/tmp/.jstrobe-test-{secrets.token_hex(8)}"
     script = (f"import socket; s = socket.socket(socket.AF_UNIX); s.bind({path!r}); s.listen(1); "
               "print('up', flush=True); c = s.accept()[0]; print(c.recv(10), flush=True)")

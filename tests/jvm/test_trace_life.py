@@ -46,7 +46,7 @@ def calls(found, name):
 
 
 def is_bare(program, pattern):
-    """No method has probes of a session before: they would count as nobody's, in a session that is about other methods."""
+    """No method has probes of a session before: they would count for no method, in a session that is about other methods."""
     start(program, pattern)
     before = program.mark().get("calls", 0)
     eventually(lambda: program.mark().get("calls", 0) >= before + 2000, "the program goes on")
@@ -78,7 +78,7 @@ def test_a_class_defined_after_the_stop_loses_its_probes(jdk, go):
             pass
         eventually(lambda: program.mark().get("calls"), "the class is there")
         eventually(lambda: is_bare(program, "truth.Loading.other"), "it has lost its probes")
-        # and nobody waits any more
+        # and no thread waits any more
         eventually(lambda: "jstrobe trace" not in program.threads().values(), "the thread has ended")
         assert program.stop() == 0
 

@@ -32,7 +32,7 @@ def check_masses(result, short):
     found = {m["name"]: m["invocations"] for m in result["methods"]}
     assert result["uncounted"] == 0
     assert found["brief"] == short and found["outer"] == LONG and found["inner"] == LONG * (1 + CALLS), found
-    # whoever stayed inside is where he was, with the others gone by
+    # a thread that stayed inside is where it was, with the others gone by
     tree = {n["node"]: n for n in result["tree"]}
     parents = {m["name"]: [] for m in result["methods"]}
     for node in result["tree"]:

@@ -77,7 +77,7 @@ def test_more_threads_than_cpus(jdk, a_core, args):
 @pytest.mark.parametrize("timing, times, ms", [(timing, 200, 0) for timing in ("sampled", "exact", "adaptive", "none")] +
                          [(timing, 60, 20) for timing in ("sampled", "exact", "adaptive")])
 def test_constructors_that_throw_out_of_super(jdk, timing, times, ms):
-    """What comes after a constructor that its super class's ended is not below it, though nobody with probes caught that."""
+    """What comes after a constructor that its super class's ended is not below it, though no method with probes caught that."""
     with Program(jdk, "Constructors", times, ms) as program:
         start(program, "--timing", timing, "--instrument",
               "truth.Constructors$Made;truth.Constructors$More;truth.Constructors$Work")
@@ -103,7 +103,7 @@ def test_constructors_that_throw_out_of_super(jdk, timing, times, ms):
     assert heads == {"Made.<init>": sum(k != 2 for k in kinds), "More.<init>": kinds.count(2)}, found
     assert max(k.count("Made") for k in found) <= 2 and max(k.count("More") for k in found) == 1, found
     if ms:
-        # the sleeps between the calls are nobody's
+        # the sleeps between the calls belong to no method
         assert sum(n["self_wall"] for n in tree.values()) < 0.2 * times * ms * 1e6, found
 
 

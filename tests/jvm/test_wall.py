@@ -164,7 +164,7 @@ def test_same_place_under_another_caller(jdk17, mode, flags, say):
 
 @pytest.mark.parametrize("mode", ["marker", "slots"])
 def test_deoptimised_in_their_sleep(jdk17, mode):
-    """Frames that are deoptimised while their threads sleep are no move: the stack stays, whole, and nobody is woken."""
+    """Frames that are deoptimised while their threads sleep are no move: the stack stays, whole, and no thread is woken."""
     with Program(jdk17, "Deopt", 20) as program:
         done = jstrobe("start", "-t", "-e", "wall", "-i", "2ms", "--wallmode", mode, program.pid)
         assert done.returncode == 0, done.stderr

@@ -31,7 +31,7 @@ static struct {
 	bool running;
 } session;
 
-/* What a session is started with. It is poisoned and unmapped afterwards: nobody may go back to it. */
+/* What a session is started with. It is poisoned and unmapped afterwards: no code may go back to it. */
 struct given {
 	struct engine_options engine;
 	struct collector_options collector;

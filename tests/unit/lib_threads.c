@@ -11,10 +11,10 @@ EXPORT int threads_start(pthread_t *thread, void *(*routine)(void *), void *arg)
 	return pthread_create(thread, NULL, routine, arg);
 }
 
-/* A weak reference that nobody defines: asking for it must go on giving NULL. */
-extern void jstrobe_test_nobody(void) __attribute__((weak));
+/* A weak reference that no library defines: asking for it must go on giving NULL. */
+extern void jstrobe_test_undefined(void) __attribute__((weak));
 
-EXPORT void *threads_nobody(void)
+EXPORT void *threads_undefined(void)
 {
-	return (void *)jstrobe_test_nobody;
+	return (void *)jstrobe_test_undefined;
 }

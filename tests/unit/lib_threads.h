@@ -10,6 +10,6 @@
 typedef int threads_start_fn(pthread_t *thread, void *(*routine)(void *), void *arg);
 
 threads_start_fn threads_start;
-void *threads_nobody(void);
+void *threads_undefined(void);
 
 #endif

@@ -466,7 +466,7 @@ struct looked {
 	unsigned hanging, dying, replied, others;
 };
 
-/* Some of the targets hang whoever looks, some kill him. */
+/* Some of the targets hang the process that looks, some kill it. */
 static bool look(pid_t pid, void *reply, const void *arg)
 {
 	const struct looked *l = arg;
@@ -550,14 +550,14 @@ static void *wait_long(void *ends)
 /* A child made by clone becomes another user and returns. */
 static void child_of_another_user(void)
 {
-	struct user nobody = {.uid = 65534, .gid = 65534};
+	struct user unprivileged = {.uid = 65534, .gid = 65534};
 	struct user_former former;
 	int status;
 	pid_t child = (pid_t)syscall(SYS_clone, (long)SIGCHLD, 0L, 0L, 0L, 0L);
 
 	if (child == 0) {
 		alarm(20);
-		if (user_become(&nobody, &former, &err) || geteuid() != 65534 || getegid() != 65534 ||
+		if (user_become(&unprivileged, &former, &err) || geteuid() != 65534 || getegid() != 65534 ||
 		    getgroups(0, NULL) != 0)
 			_exit(1);
 		user_return(&former);

@@ -277,7 +277,7 @@ static void replaced_method(void **state)
 	has(view, "pkg/B.beta/0;pkg/A.alpha/0", 4, 51);
 }
 
-/* Two changes between two drains: nobody can say whose the address was in between. */
+/* Two changes between two drains: whose the address was in between cannot be said. */
 static void replaced_twice(void **state)
 {
 	SAMPLE(1, I(a, 1));
@@ -293,7 +293,7 @@ static void replaced_twice(void **state)
 	has(view, "[unloaded]/7", 1, 2);
 }
 
-/* First seen when its class is gone already: the memory looks whole, and is nobody's. */
+/* First seen when its class is gone already: the memory looks whole, and belongs to no class. */
 static void dead_memory(void **state)
 {
 	SAMPLE(1, I(a, 1));
@@ -402,7 +402,7 @@ static void freed_at_safepoints(void **state)
 	has(view, "pkg/B.beta/0", 2, 6);
 }
 
-/* Safepoints, and no class was loaded: nobody can have taken what they freed. */
+/* Safepoints, and no class was loaded: what they freed cannot be in use again. */
 static void safepoints_alone(void **state)
 {
 	int i;
@@ -611,7 +611,7 @@ static void threads(void **state)
 	}
 }
 
-/* Stop and resume: new records, the same thread; but a tid that nobody has any more is no such proof. */
+/* Stop and resume: new records, the same thread; but a tid that no thread has any more is no such proof. */
 static void resumed(void **state)
 {
 	const uint64_t stack_a[] = {I(a, 1)};
@@ -1064,7 +1064,7 @@ static void requests(void **state)
 	assert_int_equal(p->stored, 4);
 }
 
-/* Where nobody asked for it they are one stack. */
+/* Where it was not asked for they are one stack. */
 static void requests_together(void **state)
 {
 	const struct profile *p;

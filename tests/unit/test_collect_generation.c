@@ -1,6 +1,6 @@
 /*
  * What goes on when the account is made anew (collect/generation.c): runs that are open, the samples of a flight
- * recorder and whoever keeps numbers of nodes find the stacks they had.
+ * recorder and code that keeps numbers of nodes find the stacks they had.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -184,7 +184,7 @@ static void open_runs(void **state)
 	assert_int_equal(after.weight - before.weight, 50);
 }
 
-/* Not while somebody goes by numbers beyond the lock. */
+/* Not while a thread goes by numbers beyond the lock. */
 static void refused(void **state)
 {
 	uint32_t i;

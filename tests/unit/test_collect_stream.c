@@ -1,6 +1,6 @@
 /*
  * Where a stream goes: files, FIFOs without and with readers, sockets, readers that are slow, that leave, that send
- * garbage; and that nobody else is let in.
+ * garbage; and that no other user is let in.
  */
 #include <setjmp.h>
 #include <stdarg.h>

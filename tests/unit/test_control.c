@@ -156,7 +156,7 @@ static void silence(void **state)
 	assert_true(ms >= 99 && ms < 2000);
 }
 
-/* Nobody reads: the sender gives up in time. */
+/* No reader: the sender gives up in time. */
 static void deaf_reader(void **state)
 {
 	static char bytes[CONTROL_MAX];
@@ -241,7 +241,7 @@ static void send_descriptors(int count, const void *bytes, size_t length)
 	assert_int_equal(sendmsg(pair[0], &message, 0), (ssize_t)length);
 }
 
-/* Descriptors that nobody asked for do not pile up. */
+/* Descriptors that were not asked for do not pile up. */
 static void many_descriptors(void **state)
 {
 	unsigned before = descriptors();

@@ -367,7 +367,7 @@ static void put_lost(struct made *m, uint64_t samples)
 	made_event_end(m);
 }
 
-/* However many read, and whoever reads which chunk, the sums are the same. */
+/* However many threads read, and whichever chunk each reads, the sums are the same. */
 static void several_threads(void **state)
 {
 	struct made m = {.ours = true};

@@ -73,7 +73,7 @@ static void expect_event(const struct made *m, const char *families, bool total,
 	expect_as(m, &o, total, text);
 }
 
-/* 3 CPU samples in two threads, an event that nobody wants between them, constants last. */
+/* 3 CPU samples in two threads, an event that is not wanted between them, constants last. */
 static void put_small(struct made *m)
 {
 	made_begin(m, START, TICKS, RATE);

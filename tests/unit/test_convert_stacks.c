@@ -22,7 +22,7 @@ struct stack {
 	unsigned depth;
 	unsigned methods[DEPTH_MAX];
 	uint32_t lines[DEPTH_MAX];
-	uint64_t places[DEPTH_MAX]; /* in the code: nobody asks */
+	uint64_t places[DEPTH_MAX]; /* in the code: not asked for */
 	bool far_kind[DEPTH_MAX];   /* a kind whose key is a long number */
 };
 

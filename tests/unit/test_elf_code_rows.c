@@ -83,7 +83,7 @@ static void decoding(void **state)
 	}
 }
 
-/* Nobody names these functions: they are found by their pushes, and the second by the call too. */
+/* These functions have no names: they are found by their pushes, and the second by the call too. */
 static const uint16_t code[] __attribute__((aligned(16))) = {
 	0xb590,         /*  0 f: push {r4, r7, lr} */
 	0xb084,         /*  2    sub sp, 16 */

@@ -203,7 +203,7 @@ static void ends_and_signals(void **state)
 	struct section s = {.size = 0};
 	struct unwind_table table;
 
-	/* undefined rip: nobody called */
+	/* undefined rip: no caller */
 	assert_rule(AFTER(0, 0x07, 16), CFA_END, 0, FP_SAME, 0);
 	/* The return address in a register, as vfork has it (r5 = rdi), until it is on the stack again. */
 	assert_rule(AFTER(0, 0x0e, 0, 0x09, 16, 5), CFA_SP, 0, FP_SAME, 0);

@@ -62,7 +62,7 @@ static void by_pipe(void **state)
 	close_reader(&r);
 }
 
-/* What is somebody else's memory is not taken for ours: an emulator's, say. */
+/* Memory of another process is not taken for ours: an emulator's, say. */
 static void of_others(void **state)
 {
 	struct reader r = {open("/proc/self/exe", O_RDONLY | O_CLOEXEC), {-1, -1}};

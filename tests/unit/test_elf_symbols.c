@@ -22,7 +22,7 @@
 
 /*
  * Aliases, a label inside a function, a function without size, a gap that
- * belongs to nobody.
+ * belongs to none.
  */
 __asm__(".pushsection .text\n"
 	".globl __probe_alias\n.type __probe_alias, @function\n__probe_alias:\n"

@@ -37,7 +37,7 @@ static int still_open(const int *fds)
 	return n;
 }
 
-/* Meanwhile: nobody asks for the end. Again, as threads come and go. */
+/* Meanwhile: the end is not asked for. Again, as threads come and go. */
 static void closed_meanwhile(void **state)
 {
 	uint64_t until = os_monotonic() + 60 * NS_PER_S;

@@ -34,7 +34,7 @@ static bool is_ours(int signo)
 	return now.sa_sigaction == fault_handler;
 }
 
-/* Nobody's from here on, in place of the framework's: nobody is as good as the JVM to us. */
+/* No handler from here on, in place of the framework's: to us that is as good as the JVM's. */
 static void plain(void)
 {
 	signal(SIGSEGV, SIG_DFL);
@@ -177,21 +177,21 @@ static void third_one_stays(void **state)
 
 /*
  * Put in place before us, they put back what was there then, and take us away. What comes next drain stands before
- * what is nobody's; loads that faulted in between were a crash.
+ * what has no handler; loads that faulted in between were a crash.
  */
 static void popped_from_behind(void **state)
 {
-	struct sigaction root, nobody;
+	struct sigaction root, none;
 
 	(void)state;
 	plain();
 	install(SIGSEGV, NULL, &root);
-	install(SIGSEGV, theirs, &nobody);
+	install(SIGSEGV, theirs, &none);
 	begin();
 	works();
 	until_trusted();
 	works();
-	assert_int_equal(sigaction(SIGSEGV, &nobody, NULL), 0);
+	assert_int_equal(sigaction(SIGSEGV, &none, NULL), 0);
 	fault_look();
 	assert_true(load_asks());
 	no_load();

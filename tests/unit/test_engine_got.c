@@ -24,15 +24,15 @@
 
 static void *library;
 static threads_start_fn *spawn;
-static void *(*nobody)(void);
+static void *(*undefined)(void);
 
 static void load(const char *name)
 {
 	library = harness_library(name);
 	assert_non_null(library);
 	spawn = (threads_start_fn *)dlsym(library, "threads_start");
-	nobody = (void *(*)(void))dlsym(library, "threads_nobody");
-	assert_true(spawn && nobody);
+	undefined = (void *(*)(void))dlsym(library, "threads_undefined");
+	assert_true(spawn && undefined);
 }
 
 /* The address space's files with their protection, as /proc/self/maps has them; the heap left out. */
@@ -145,9 +145,9 @@ static void hooked_by_another_since(void **state)
 static void empty_slots(void **state)
 {
 	load("lib_threads.so");
-	assert_null(nobody());
-	patch("jstrobe_test_nobody", (void *)pthread_create, (void *)counting);
-	assert_null(nobody());
+	assert_null(undefined());
+	patch("jstrobe_test_undefined", (void *)pthread_create, (void *)counting);
+	assert_null(undefined());
 	dlclose(library);
 }
 
@@ -282,7 +282,7 @@ static void outlives(bool again)
 	thread_hook_remove();
 	records_release();
 	if (again) {
-		/* The next session: the record at its place is somebody else's. */
+		/* The next session: the record at its place is another thread's. */
 		thread_hook_install();
 		other = records_found(90000000, 0x5000);
 		assert_ptr_equal(other, seen.record);

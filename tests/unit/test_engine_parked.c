@@ -1,4 +1,4 @@
-/* Virtual threads that are parked: whoever mounts one waits for nobody, though their time is being counted out. */
+/* Virtual threads that are parked: a thread that mounts one waits for none, though their time is being counted out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -98,7 +98,7 @@ static void mount(uint32_t i)
 }
 
 /* The flush stands still, wherever it is: with a place in its hand, or between two of them. */
-static void nobody_waits_for_a_flush(void **state)
+static void no_thread_waits_for_a_flush(void **state)
 {
 	struct sigaction action = {.sa_handler = on_signal};
 	pthread_t flusher;
@@ -117,7 +117,7 @@ static void nobody_waits_for_a_flush(void **state)
 	atomic_store(&stop, true);
 	pthread_join(flusher, NULL);
 	alarm(0);
-	parked_tell_done(told, NULL); /* for which the queue, that nobody drains here, had no room */
+	parked_tell_done(told, NULL); /* for which the queue, which is not drained here, had no room */
 	assert_false(parked_any());
 	end();
 }
@@ -158,7 +158,7 @@ static void places_come_free(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nobody_waits_for_a_flush),
+		cmocka_unit_test(no_thread_waits_for_a_flush),
 		cmocka_unit_test(places_come_free),
 	};
 

@@ -18,7 +18,7 @@
 #include "os/os.h"
 #include "signal/handler.h"
 
-#define NOBODY 90000000 /* tids from here on are no threads of this process */
+#define NO_THREAD 90000000 /* tids from here on are no threads of this process */
 
 static int set_up(void **state)
 {
@@ -46,18 +46,18 @@ static void close_by_hand(struct thread_record *r)
 
 static void found_once(void **state)
 {
-	struct thread_record *r = records_found(NOBODY, 0), *s;
+	struct thread_record *r = records_found(NO_THREAD, 0), *s;
 
 	assert_non_null(r);
-	assert_ptr_equal(records_found(NOBODY, 0), r);
-	assert_ptr_equal(records_by_tid(NOBODY), r);
-	assert_null(records_by_tid(NOBODY + 1));
+	assert_ptr_equal(records_found(NO_THREAD, 0), r);
+	assert_ptr_equal(records_by_tid(NO_THREAD), r);
+	assert_null(records_by_tid(NO_THREAD + 1));
 	assert_null(record_find(&zone.records, 0x1000));
 	assert_int_equal(atomic_load(&r->tcb), 0);
 	/* Its thread pointer becomes known later. */
-	assert_ptr_equal(records_found(NOBODY, 0x1000), r);
+	assert_ptr_equal(records_found(NO_THREAD, 0x1000), r);
 	assert_ptr_equal(record_find(&zone.records, 0x1000), r);
-	s = records_found(NOBODY + 1, 0x2000);
+	s = records_found(NO_THREAD + 1, 0x2000);
 	assert_ptr_not_equal(s, r);
 	assert_ptr_equal(record_find(&zone.records, 0x2000), s);
 	assert_ptr_equal(record_find(&zone.records, 0x1000), r);
@@ -70,15 +70,15 @@ static void found_once(void **state)
 /* The same tid with another thread pointer is another thread: the first one's end was not seen. */
 static void tid_came_round(void **state)
 {
-	struct thread_record *r = records_found(NOBODY, 0x1000), *s = records_found(NOBODY, 0x3000);
+	struct thread_record *r = records_found(NO_THREAD, 0x1000), *s = records_found(NO_THREAD, 0x3000);
 
 	assert_ptr_not_equal(r, s);
 	assert_int_equal(atomic_load(&r->state), RECORD_CLOSING);
-	assert_ptr_equal(records_by_tid(NOBODY), s);
+	assert_ptr_equal(records_by_tid(NO_THREAD), s);
 	assert_ptr_equal(record_find(&zone.records, 0x3000), s);
 	assert_null(record_find(&zone.records, 0x1000));
 	records_free(r);
-	assert_ptr_equal(records_by_tid(NOBODY), s);
+	assert_ptr_equal(records_by_tid(NO_THREAD), s);
 }
 
 /*
@@ -87,20 +87,20 @@ static void tid_came_round(void **state)
  */
 static void begun_after(void **state)
 {
-	struct thread_record *r = records_found(NOBODY, 0), *s, *t;
+	struct thread_record *r = records_found(NO_THREAD, 0), *s, *t;
 	uint64_t later;
 
 	/* Found by a look at /proc between its creation and its first instruction: the same. */
-	assert_ptr_equal(records_begun(NOBODY, 0x1000, r->since - 1), r);
+	assert_ptr_equal(records_begun(NO_THREAD, 0x1000, r->since - 1), r);
 	assert_ptr_equal(record_find(&zone.records, 0x1000), r);
 	later = os_monotonic() + 1;
-	s = records_begun(NOBODY, 0x1000, later);
+	s = records_begun(NO_THREAD, 0x1000, later);
 	assert_ptr_not_equal(s, r);
 	assert_int_equal(atomic_load(&r->state), RECORD_CLOSING);
-	assert_ptr_equal(records_by_tid(NOBODY), s);
+	assert_ptr_equal(records_by_tid(NO_THREAD), s);
 	assert_ptr_equal(record_find(&zone.records, 0x1000), s);
-	t = records_found(NOBODY + 1, 0);
-	assert_ptr_not_equal(records_begun(NOBODY + 1, 0x2000, os_monotonic() + 1), t);
+	t = records_found(NO_THREAD + 1, 0);
+	assert_ptr_not_equal(records_begun(NO_THREAD + 1, 0x2000, os_monotonic() + 1), t);
 	assert_int_equal(atomic_load(&t->state), RECORD_CLOSING);
 }
 
@@ -141,7 +141,7 @@ static void start_times(void **state)
 	pthread_join(thread, NULL);
 	assert_true(start + 11 * NS_PER_MS > before);
 	assert_true(start <= os_monotonic());
-	assert_int_equal(os_thread_start(NOBODY), 0);
+	assert_int_equal(os_thread_start(NO_THREAD), 0);
 }
 
 /* The tables of 256 K records cost little writable memory before there are that many. */
@@ -180,34 +180,34 @@ static void little_memory(void **state)
 /* A new thread gets the thread pointer of one that ended unseen (stacks are used again). */
 static void tcb_came_round(void **state)
 {
-	struct thread_record *r = records_found(NOBODY, 0x1000), *s = records_found(NOBODY + 1, 0x1000);
+	struct thread_record *r = records_found(NO_THREAD, 0x1000), *s = records_found(NO_THREAD + 1, 0x1000);
 
 	assert_ptr_not_equal(r, s);
 	assert_ptr_equal(record_find(&zone.records, 0x1000), s);
-	assert_ptr_equal(records_by_tid(NOBODY), r);
-	assert_ptr_equal(records_by_tid(NOBODY + 1), s);
+	assert_ptr_equal(records_by_tid(NO_THREAD), r);
+	assert_ptr_equal(records_by_tid(NO_THREAD + 1), s);
 }
 
 static void used_again(void **state)
 {
-	struct thread_record *r = records_found(NOBODY, 0x1000), *s;
+	struct thread_record *r = records_found(NO_THREAD, 0x1000), *s;
 	struct trace_chunk chunk = {(uint64_t *)0x10, (uint64_t *)0x20, 3, 0};
 
 	r->chunk = chunk;
 	atomic_store(&r->lost[0].taken, 77);
 	atomic_store(&r->java_thread, 5);
 	close_by_hand(r);
-	assert_null(records_by_tid(NOBODY));
+	assert_null(records_by_tid(NO_THREAD));
 	assert_null(record_find(&zone.records, 0x1000));
-	s = records_found(NOBODY + 1, 0x1000);
+	s = records_found(NO_THREAD + 1, 0x1000);
 	assert_ptr_not_equal(s, r); /* not drained yet */
 	records_free(r);
-	assert_ptr_equal(records_found(NOBODY + 2, 0), r);
+	assert_ptr_equal(records_found(NO_THREAD + 2, 0), r);
 	assert_int_equal(atomic_load(&r->lost[0].taken), 0);
 	assert_int_equal(atomic_load(&r->java_thread), 0);
 	/* What is left of its piece of the trace store is used up. */
 	assert_true(r->chunk.pos == chunk.pos && r->chunk.end == chunk.end && r->chunk.taken == 3);
-	assert_null(records_by_tid(NOBODY));
+	assert_null(records_by_tid(NO_THREAD));
 	assert_ptr_equal(record_find(&zone.records, 0x1000), s);
 	assert_int_equal(atomic_load(&zone.records.count), 2);
 }
@@ -218,18 +218,18 @@ static void many(void **state)
 	uint32_t i, lost = 0, most = getenv("JSTROBE_SOAK") ? RECORD_LIMIT : RECORD_SLOTS / 8 + 1000;
 
 	for (i = 0; i < most; i++) {
-		assert_non_null(records_found(NOBODY + (pid_t)i, tcb_of(i)));
+		assert_non_null(records_found(NO_THREAD + (pid_t)i, tcb_of(i)));
 		assert_true(atomic_load(&zone.records.mask) < RECORD_SLOTS);
 	}
 	assert_int_equal(atomic_load(&zone.records.mask), RECORD_SLOTS - 1);
 	assert_int_equal(atomic_load(&zone.records.count), most);
 	if (most == RECORD_LIMIT)
-		assert_null(records_found(NOBODY + (pid_t)most, tcb_of(most)));
+		assert_null(records_found(NO_THREAD + (pid_t)most, tcb_of(most)));
 	for (i = 0; i < most; i++) {
 		struct thread_record *r = record_find(&zone.records, tcb_of(i));
 
-		lost += !r || atomic_load(&r->tid) != NOBODY + (pid_t)i;
-		lost += records_by_tid(NOBODY + (pid_t)i) != r;
+		lost += !r || atomic_load(&r->tid) != NO_THREAD + (pid_t)i;
+		lost += records_by_tid(NO_THREAD + (pid_t)i) != r;
 	}
 	assert_int_equal(lost, 0);
 }
@@ -244,7 +244,7 @@ static void *look_all_the_time(void *arg)
 	while (!atomic_load(&enough)) {
 		count = atomic_load(&entered);
 		i = i + 1 < count ? i + 1 : 0;
-		if (count && (!record_find(&zone.records, tcb_of(i)) || !record_find_tid(&zone.records, NOBODY + (pid_t)i)))
+		if (count && (!record_find(&zone.records, tcb_of(i)) || !record_find_tid(&zone.records, NO_THREAD + (pid_t)i)))
 			atomic_fetch_add(&missed, 1);
 	}
 	return arg;
@@ -261,7 +261,7 @@ static void found_all_the_time(void **state)
 	atomic_store(&enough, false);
 	assert_int_equal(pthread_create(&thread, NULL, look_all_the_time, NULL), 0);
 	for (i = 0; i < 20000; i++) {
-		assert_non_null(records_found(NOBODY + (pid_t)i, tcb_of(i)));
+		assert_non_null(records_found(NO_THREAD + (pid_t)i, tcb_of(i)));
 		atomic_store(&entered, i + 1);
 	}
 	atomic_store(&enough, true);
@@ -283,8 +283,8 @@ static void churn(void **state)
 			close_by_hand(live[at]);
 			records_free(live[at]);
 		}
-		live[at] = records_found(NOBODY + (pid_t)(i % 200000), tcb_of(i % 4000 + i / 1000));
-		lost += records_by_tid(NOBODY + (pid_t)(i % 200000)) != live[at];
+		live[at] = records_found(NO_THREAD + (pid_t)(i % 200000), tcb_of(i % 4000 + i / 1000));
+		lost += records_by_tid(NO_THREAD + (pid_t)(i % 200000)) != live[at];
 		lost += record_find(&zone.records, atomic_load(&live[at]->tcb)) != live[at];
 	}
 	assert_int_equal(lost, 0);
@@ -295,7 +295,7 @@ static void churn(void **state)
 
 static void scan(void **state)
 {
-	struct thread_record *gone = records_found(NOBODY, 0x1000), *me;
+	struct thread_record *gone = records_found(NO_THREAD, 0x1000), *me;
 
 	records_scan();
 	me = records_by_tid(os_gettid());
@@ -314,7 +314,7 @@ static void *wait_for_word(void *arg)
 	return NULL;
 }
 
-/* A thread that nobody tells of shows in how many there are, its end as well. */
+/* A thread without events shows in how many there are, its end as well. */
 static void counted(void **state)
 {
 	uint32_t count = os_thread_count();
@@ -330,7 +330,7 @@ static void counted(void **state)
 	assert_false(records_are_all());
 	records_scan();
 	assert_true(records_are_all());
-	/* Nobody wakes us, and the word stays: the time ends it. */
+	/* No thread wakes us, and the word stays: the time ends it. */
 	start = os_monotonic();
 	os_wait_while(&word, 0, 3 * NS_PER_MS);
 	assert_true(os_monotonic() - start >= 3 * NS_PER_MS);
@@ -411,7 +411,7 @@ static void own(void **state)
 
 static void outside(void **state)
 {
-	struct thread_record *r = records_found(NOBODY, 0), *s = records_found(NOBODY + 1, 0);
+	struct thread_record *r = records_found(NO_THREAD, 0), *s = records_found(NO_THREAD + 1, 0);
 	uint32_t before = quiesce_begin(), now;
 
 	assert_true(quiesced(before));
@@ -435,10 +435,10 @@ static void outside(void **state)
 	assert_true(quiesced(now));
 }
 
-/* Who is in a record is alone in it, and who came to the wrong one takes nobody's mark away. */
+/* Who is in a record is alone in it, and who came to the wrong one takes no other's mark away. */
 static void alone(void **state)
 {
-	struct thread_record *r = records_found(NOBODY, 0);
+	struct thread_record *r = records_found(NO_THREAD, 0);
 	uint32_t epoch = quiesce_begin();
 
 	assert_true(handler_try(r, epoch));
@@ -453,20 +453,20 @@ static void alone(void **state)
 	assert_true(handler_try(r, epoch));
 	close_by_hand(r);
 	records_free(r);
-	assert_ptr_equal(records_found(NOBODY + 1, 0), r);
+	assert_ptr_equal(records_found(NO_THREAD + 1, 0), r);
 	assert_int_equal(atomic_load(&r->inside), epoch);
 	handler_leave(r);
 }
 
 static void java_threads(void **state)
 {
-	struct thread_record *r = records_found(NOBODY, 0);
+	struct thread_record *r = records_found(NO_THREAD, 0);
 
-	records_java(NOBODY, 0x4000, 7);
+	records_java(NO_THREAD, 0x4000, 7);
 	assert_int_equal(atomic_load(&r->java_thread), 0x4000);
-	records_java(NOBODY, 0, 0);
+	records_java(NO_THREAD, 0, 0);
 	assert_int_equal(atomic_load(&r->java_thread), 0);
-	records_java(NOBODY + 1, 0x4000, 8); /* nobody */
+	records_java(NO_THREAD + 1, 0x4000, 8); /* no thread */
 	assert_int_equal(atomic_load(&zone.records.count), 1);
 }
 
@@ -475,7 +475,7 @@ static void java_threads(void **state)
 /* Whether thread I of a crowd is found, by both of its names, and has an empty queue. */
 static bool is_there(uint32_t i)
 {
-	struct thread_record *r = records_by_tid(NOBODY + (pid_t)i);
+	struct thread_record *r = records_by_tid(NO_THREAD + (pid_t)i);
 	const struct queue *q = r ? atomic_load(&r->current) : NULL;
 
 	return r && r->index < CROWD && record_find(&zone.records, 0x10000 + i * 0x1000ull) == r && q &&
@@ -484,7 +484,7 @@ static bool is_there(uint32_t i)
 
 static struct thread_record *come(uint32_t i)
 {
-	return records_found(NOBODY + (pid_t)i, 0x10000 + i * 0x1000ull);
+	return records_found(NO_THREAD + (pid_t)i, 0x10000 + i * 0x1000ull);
 }
 
 /* Few threads use few slots; many are all found, those of before as well. */
@@ -532,7 +532,7 @@ static void a_crowd_goes(void **state)
 		come(i)->chunk.pos = (uint64_t *)8;
 	most = resident_records();
 	for (i = 0; i < CROWD; i++) {
-		struct thread_record *r = records_by_tid(NOBODY + (pid_t)i);
+		struct thread_record *r = records_by_tid(NO_THREAD + (pid_t)i);
 
 		if (i % 1000 || i > 5000) { /* some stay */
 			close_by_hand(r);
@@ -588,7 +588,7 @@ static void pieces_are_of_one_each(void **state)
 		for (i = 0; i < n; i++)
 			trace_of(come(i), i + 1, 1);
 		for (i = 10; i < n; i++) {
-			struct thread_record *r = records_by_tid(NOBODY + (pid_t)i);
+			struct thread_record *r = records_by_tid(NO_THREAD + (pid_t)i);
 
 			close_by_hand(r);
 			records_free(r);
@@ -621,7 +621,7 @@ static void a_crowd_comes_again(void **state)
 	for (i = 0; i < CROWD; i++)
 		come(i);
 	for (i = 0; i < CROWD; i++) {
-		struct thread_record *r = records_by_tid(NOBODY + (pid_t)i);
+		struct thread_record *r = records_by_tid(NO_THREAD + (pid_t)i);
 
 		close_by_hand(r);
 		records_free(r);
@@ -649,7 +649,7 @@ static void queues_are_freed(void **state)
 	int i;
 
 	for (i = 0; i < 4; i++) {
-		r[i] = records_found(NOBODY + i, 0);
+		r[i] = records_found(NO_THREAD + i, 0);
 		q = queues_bigger(40);
 		assert_non_null(q);
 		if (i == 0) {

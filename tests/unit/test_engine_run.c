@@ -532,7 +532,7 @@ static void taken_signals(void **state)
 		signal(candidates[i], old[i].sa_handler);
 }
 
-/* Our signal sent by somebody else is no sample: ignored stays ignored. */
+/* Our signal sent by another process is no sample: ignored stays ignored. */
 static void foreign_signal(void **state)
 {
 	const struct profile *p;

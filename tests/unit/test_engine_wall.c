@@ -73,7 +73,7 @@ static void rounds_keep_time(void **state)
 		assert_int_equal(records_open(&err), 0);
 		assert_int_equal(rounds_begin(&r, 0, &err), 0);
 		os_sleep(10 * NS_PER_MS);
-		assert_int_equal(seen.turns, 0); /* nobody has said that threads are known */
+		assert_int_equal(seen.turns, 0); /* threads are not known yet */
 		rounds_known();
 		for (int n = 0; n < 6000 && seen.turns < 20; n++)
 			os_sleep(10 * NS_PER_MS); /* a busy machine takes its time */
@@ -422,7 +422,7 @@ static void seen_and_not_touched(void **state)
 		end(&s[i]);
 }
 
-/* A stack that could not be named is read once more, though the thread stands; nothing is lost, and nobody is woken. */
+/* A stack that could not be named is read once more, though the thread stands; nothing is lost, and no thread is woken. */
 static void looked_at_again(void **state)
 {
 	struct wall_thread *t;
@@ -459,7 +459,7 @@ static void looked_at_again(void **state)
 	end(&s);
 }
 
-/* A section of somebody else stays in the field of a thread that sleeps, as librseq leaves it; it is never marked. */
+/* A section of another library stays in the field of a thread that sleeps, as librseq leaves it; it is never marked. */
 static void foreign_section(void **state)
 {
 	static const struct {
@@ -521,7 +521,7 @@ static void self_test_fails(void **state)
 	}
 }
 
-/* Without a descriptor nothing can be tried out: it does not work, and whoever asked hears that. */
+/* Without a descriptor nothing can be tried out: it does not work, and the caller is told so. */
 static void self_test_without_descriptors(void **state)
 {
 	struct rlimit limit, none;

@@ -143,7 +143,7 @@ static void entry_and_exit(void **state)
 	assert_int_equal(r.code[8], 0x1f);
 	assert_calls(&r, 9, "leave");
 	assert_int_equal(r.code[12], IRETURN);
-	/* nothing in it throws, so nobody needs to catch */
+	/* nothing in it throws, so no handler is needed */
 	assert_int_equal(r.handler_count, 0);
 	assert_int_equal(r.max_locals, 3);
 	assert_true(r.max_stack >= 3);

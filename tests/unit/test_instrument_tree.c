@@ -139,14 +139,14 @@ static void time_goes_to_who_is_on_top(void **state)
 	assert_int_equal(node(a)->stamps, 1);
 	tree_tick(os_monotonic());
 	leave(saved_b); /* b's */
-	leave(saved_a); /* nobody's: no tick since */
+	leave(saved_a); /* not charged: no tick since */
 	assert_int_equal(node(b)->stamps, 1);
 	assert_int_equal(node(a)->stamps, 1);
 	assert_true(node(a)->wall > 0 && node(b)->wall > 0 && node(b)->cpu <= node(b)->wall);
 	tree_end();
 }
 
-/* A tick is charged to who was on top, from the tick before; time since is nobody's yet. */
+/* A tick is charged to who was on top, from the tick before; time since is not charged yet. */
 static void ticks_are_charged_not_stamps(void **state)
 {
 	volatile uint64_t *when = (uint64_t *)(tree_base + TREE_BOARD + 8);
@@ -176,7 +176,7 @@ static bool is_due(const struct tree_context *c)
 }
 
 /* A thread is told of a tick once, sees it in its next entry or exit, and is told of the one after that. */
-static void ticks_reach_whoever_calls(void **state)
+static void ticks_reach_each_thread_that_calls(void **state)
 {
 	struct tree_context *busy, *idle;
 	uint64_t saved;
@@ -195,7 +195,7 @@ static void ticks_reach_whoever_calls(void **state)
 	assert_true(is_due(busy));
 	leave(saved);
 	assert_true(!is_due(busy));
-	/* whoever ends is not told, nor is the next owner missed */
+	/* a thread that ends is not told, nor is the next owner missed */
 	tree_thread_end(1);
 	tree_tick(os_monotonic());
 	assert_true(busy->key == 0);
@@ -709,7 +709,7 @@ static void held_time_is_nobodys(void **state)
 	assert_true(node(b)->wall >= 19 * NS_PER_S / 10 && node(b)->wall < 3 * NS_PER_S);
 	assert_true(tree_leave(saved_a, &e) && e.took >= 19 * NS_PER_S / 10 && e.took < 3 * NS_PER_S);
 	assert_true(node(a)->wall < NS_PER_S);
-	tree_hold(2, os_monotonic() - NS_PER_S, 0); /* who has no context waits for nobody */
+	tree_hold(2, os_monotonic() - NS_PER_S, 0); /* a thread without a context waits for none */
 	tree_end();
 }
 
@@ -837,7 +837,7 @@ int main(void)
 		cmocka_unit_test(a_missed_exit_is_made_good_by_the_next),
 		cmocka_unit_test(time_goes_to_who_is_on_top),
 		cmocka_unit_test(ticks_are_charged_not_stamps),
-		cmocka_unit_test(ticks_reach_whoever_calls),
+		cmocka_unit_test(ticks_reach_each_thread_that_calls),
 		cmocka_unit_test(any_number_of_children),
 		cmocka_unit_test(deep_recursion_folds),
 		cmocka_unit_test(calls_without_memory_are_counted_in_one_node),

@@ -175,7 +175,7 @@ static void left_by_killed_writers(void **state)
 }
 
 /* What only looks like one: other names, links, folders, files with a second name, files of others. */
-static void left_by_nobody(void **state)
+static void left_without_writer(void **state)
 {
 	static const char *const names[] = {".out.txt.0123456789abcde.new", ".out.txt.0123456789abcdeF.new",
 					    ".out.txt.0123456789abcdef0.new", ".out.txt.0123456789abcdef.new~",
@@ -638,7 +638,7 @@ static void lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(appears_when_it_is_whole), TEST(dropped), TEST(left_by_killed_writers), TEST(left_by_nobody), TEST(no_descriptors), TEST(modes), TEST(links),
+		TEST(appears_when_it_is_whole), TEST(dropped), TEST(left_by_killed_writers), TEST(left_without_writer), TEST(no_descriptors), TEST(modes), TEST(links),
 		TEST(who_called_sudo), TEST(files_of_others), TEST(no_files), TEST(devices), TEST(inherited), TEST(folders_are_exchanged),
 		TEST(names_are_taken), TEST(without_proc), TEST(appended), TEST(lines), TEST(a_reader_that_sleeps),
 	};

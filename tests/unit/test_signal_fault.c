@@ -289,7 +289,7 @@ static void chained(void **state)
 	under(&action, faults_thrice);
 }
 
-/* Somebody installed a handler after ours: that one stays, and so does ours behind it. */
+/* Another handler was installed after ours: that one stays, and so does ours behind it. */
 static void not_last(void **state)
 {
 	struct sigaction action = {.sa_flags = SA_SIGINFO}, ours, now;

@@ -1,4 +1,4 @@
-/* The trace store: equal stacks are one, whoever writes them and whatever grows meanwhile. */
+/* The trace store: equal stacks are one, whichever threads write them and whatever grows meanwhile. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -145,7 +145,7 @@ static void many(void **state)
 		collisions += !fresh;
 		if (i % 1000 == 0) {
 			trace_store_prepare(&store);
-			trace_store_reclaim(&store); /* nobody else reads */
+			trace_store_reclaim(&store); /* no other thread reads */
 		}
 	}
 	assert_true(collisions >= 1 && collisions < 30);

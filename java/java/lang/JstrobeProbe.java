@@ -109,7 +109,7 @@ public final class JstrobeProbe {
         return 0;
     }
 
-    /** Whether all is as usual in the context of a leave: it is still somebody's, and no tick is due. */
+    /** Whether all is as usual in the context of a leave: it still has an owner, and no tick is due. */
     @ForceInline
     private static boolean quiet(long context) {
         return U.getLongVolatile(null, BASE + context + KEY) > 0;
@@ -191,7 +191,7 @@ public final class JstrobeProbe {
             leave(parent);
     }
 
-    /** Method NUMBER has caught an exception: it is on top again, whoever missed an exit. */
+    /** Method NUMBER has caught an exception: it is on top again, whichever calls missed an exit. */
     public static void again(long saved, int number) {
         long parent = saved & ~TIMED;
         long context = U.getLong(null, BASE + parent + CONTEXT);

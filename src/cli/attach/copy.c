@@ -3,7 +3,7 @@
  *
  * A container has a file system of its own, and its /tmp is anybody's: what is loaded from there
  * runs as the JVM's user. So each folder on the way is opened without following links and has to
- * belong to root or to the JVM's user, and to be writable by nobody else; the file as well, and it
+ * belong to root or to the JVM's user, and to be writable by no other user; the file as well, and it
  * has to be ours byte for byte. A new copy is written under another name and then linked to its
  * own, which fails where anything is there already: nothing is ever overwritten, and no half of a
  * copy is ever seen. The copy is made as the JVM's user, who could make one himself: the folder may be a mount that
@@ -163,7 +163,7 @@ int copy_file(int folder, const char *name)
 	return rc;
 }
 
-/* Whether the file has our bytes. By reading: a mapped file that somebody cuts short ends who looks at it. */
+/* Whether the file has our bytes. By reading: a mapped file that is truncated kills the process that reads it. */
 static bool is_equal(int fd, const struct ours *o)
 {
 	char bytes[65536];
@@ -213,7 +213,7 @@ static int write_all(int fd, const struct ours *o)
 	return rc ? rc : fchmod(fd, 0755) ? -errno : 0;
 }
 
-/* Make the copy in FOLDER; -EEXIST: somebody was faster. */
+/* Make the copy in FOLDER; -EEXIST: another process was faster. */
 static int write_copy(int folder, const struct ours *o, const char *what, struct error *err)
 {
 	char aside[sizeof(COPY_ASIDE) + CONTROL_TOKEN_LENGTH], token[CONTROL_TOKEN_LENGTH + 1];

@@ -25,12 +25,12 @@ extern const char *const copy_places[];
 
 /*
  * Whether we would let a JVM of user UID load what lies at ST (a file or folder): it belongs to
- * root or to that user, and nobody else can write to it.
+ * root or to that user, and no other user can write to it.
  */
 bool copy_trusted(const struct stat *st, uid_t uid);
 /*
  * Open the folder NAME in folder PARENT; MAKE: make it first if it is not there. WHAT names it to
- * a person. A descriptor, -ENOENT (only without MAKE), or the error: made by somebody we do not
+ * a person. A descriptor, -ENOENT (only without MAKE), or the error: made by a user we do not
  * trust, a link, no folder (-EPERM); or it cannot be made.
  */
 int copy_folder(int parent, const char *name, uid_t uid, bool make, const char *what,

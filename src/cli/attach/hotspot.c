@@ -37,7 +37,7 @@
 
 #define ARGUMENT_MAX 1024 /* the JVM's own limit */
 #define ANSWER_MAX (64 * 1024)
-#define CONNECT_S 3        /* a queue that is full that long is emptied by nobody */
+#define CONNECT_S 3        /* a queue that is full that long is not being emptied */
 
 static int64_t now_ms(void)
 {
@@ -57,7 +57,7 @@ static int in_the_way(const struct attach_target *t, const char *name, uid_t own
 			 user_name(owner, user, "another user"), (unsigned)owner, (int)t->pid, name, (int)t->nspid);
 }
 
-/* Connect to the JVM's attach socket. -ENOENT: it is not there (or nobody listens). */
+/* Connect to the JVM's attach socket. -ENOENT: it is not there (or no JVM listens). */
 static int connect_socket(const struct attach_target *t, int tmp, struct error *err)
 {
 	struct sockaddr_un a = {.sun_family = AF_UNIX};
@@ -162,7 +162,7 @@ static int wait_for_socket(const struct attach_target *t, int tmp, int timeout_m
 	return rc;
 }
 
-/* Somebody else has invited the JVM just now: a second signal would print a thread dump. */
+/* Another process has invited the JVM just now: a second signal would print a thread dump. */
 static int wait_for_other(const struct attach_target *t, int tmp, int timeout_ms,
 			  struct error *err)
 {
@@ -207,7 +207,7 @@ static int open_door(const struct attach_target *t, int tmp, int timeout_ms, str
 	if (!process_owned_by(fd, t->uid))
 		sock = error_set(err, EPERM, "process %d: files in its /tmp get another owner, so "
 				 "it would not accept our invitation", (int)t->pid);
-	else /* somebody may have come and gone between our look and our invitation: no signal then */
+	else /* another process may have come and gone between our check and our invitation: no signal then */
 		sock = connect_socket(t, tmp, err);
 	if (sock == -ENOENT)
 		sock = wait_for_socket(t, tmp, timeout_ms, err);

@@ -22,7 +22,7 @@ struct process_status {
 	uint64_t capabilities;    /* effective ones as bits */
 	unsigned threads;
 	unsigned pending, pending_limit; /* signals of the user that wait, and may */
-	pid_t tracer;             /* who debugs it; 0 = nobody */
+	pid_t tracer;             /* pid of its debugger; 0 = none */
 	int seccomp;              /* 2 = a filter */
 };
 

@@ -57,7 +57,7 @@ struct user_former {
 	bool limited;  /* capabilities were taken away */
 };
 /*
- * Root becomes USER in all that concerns files, sockets and signals; anybody else stays who he is. Nobody keeps a
+ * Root becomes USER in all that concerns files, sockets and signals; other users stay what they are. No user keeps a
  * capability that USER lacks. It concerns the calling thread alone. Call user_return in any case.
  */
 int user_become(const struct user *user, struct user_former *former, struct error *err);

@@ -193,7 +193,7 @@ static void assign(struct rounds *r, struct worker *w)
 	w->time = time_for(r, w->pid);
 }
 
-/* Have all work that can; 0, or nobody can be hired. */
+/* Start all workers that can be started; 0, or none could be. */
 static int assign_all(struct rounds *r, struct error *err)
 {
 	struct worker *w, *end = r->workers + WORKERS, *vacant = NULL;

@@ -3,7 +3,7 @@
  * system answers never, must not keep the others from being looked at. Inner header of attach/.
  *
  * So children look, one process at a time each. One that takes too long, or dies of what it reads, is replaced, and its
- * process is left out. That needs no thread, and a child that hangs in the kernel for ever holds nobody up.
+ * process is left out. That needs no thread, and a child that hangs in the kernel for ever holds nothing up.
  */
 #ifndef JSTROBE_CLI_ATTACH_SURVEY_H
 #define JSTROBE_CLI_ATTACH_SURVEY_H

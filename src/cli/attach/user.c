@@ -3,7 +3,7 @@
  * must be what its user could do there itself.
  *
  * A container's root is often the host's number 0, without most of its capabilities; in a user namespace, a number that
- * is nobody here. The first must not get root's capabilities, so those that the process lacks are put off as well.
+ * is unknown here. The first must not get root's capabilities, so those that the process lacks are put off as well.
  *
  * All of it is the calling thread's alone, by plain system calls: the libc changes all threads at once, and in a child
  * made by clone (survey.c) it waits for ever for those that only the parent has.

@@ -1,7 +1,7 @@
 /*
  * rseq.c - the native method of truth.ForeignRseq: a library with restartable sequences of its own. Each thread counts
  * in a counter of the CPU that it runs on, with three plain instructions: that no count is missed is the kernel's
- * doing, which starts the section again when the thread was interrupted in it. Whoever takes the section's address
+ * doing, which starts the section again when the thread was interrupted in it. Code that takes the section's address
  * away from struct rseq meanwhile makes counts disappear.
  */
 #include <jni.h>

@@ -148,7 +148,7 @@ static void on_alternate(int signo)
 
 static void *alternate_thread(void *arg)
 {
-	/* SIGSTKSZ of old, with a page below that nobody may touch. */
+	/* SIGSTKSZ of old, with a page below that must not be touched. */
 	char *memory = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	stack_t stack = {.ss_sp = memory + 4096, .ss_size = 8192};
 	int i;

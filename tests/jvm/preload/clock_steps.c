@@ -1,5 +1,5 @@
 /*
- * clock_steps.c - preloaded: somebody sets the clock, an hour forward and back again, each 700 ms.
+ * clock_steps.c - preloaded: the clock is set, an hour forward and back again, each 700 ms.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -72,7 +72,7 @@ static bool is_block(void *p)
 	return space && (uintptr_t)p >= space && (uintptr_t)p < space + SPACE;
 }
 
-/* Pages without memory that nobody may touch. */
+/* Pages without memory that must not be touched. */
 static void forbid(void *p, size_t bytes)
 {
 	atomic_fetch_add(&shared->gone, 1);

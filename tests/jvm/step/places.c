@@ -1,5 +1,5 @@
 /*
- * places.c - where walks went wrong: each pc once, with what was to be seen there, for whoever is to mend it.
+ * places.c - where walks went wrong: each pc once, with what was to be seen there, for the fix.
  */
 #include <inttypes.h>
 #include <jni.h>

@@ -19,7 +19,7 @@ struct code_state {
 	int32_t lr_at, base_at, fp_at; /* where lr, r7 and r11 are saved; 0: they are not */
 	bool wide;                    /* A32 */
 	bool lost;                    /* sp is not known: the frame is found by r7 */
-	bool root;                    /* nobody called it */
+	bool root;                    /* it has no caller */
 };
 
 struct code_place {
@@ -68,7 +68,7 @@ static inline void code_decode(const struct code_reader *r, uint32_t at, bool wi
 
 /*
  * Note a function at offset AT (from the image's start), SIZE bytes long (0: up to the next one), in A32 if WIDE; ROOT:
- * nobody called it. Nothing happens where one is known already, or data. code_follow.c
+ * it has no caller. Nothing happens where one is known already, or data. code_follow.c
  */
 void code_add_function(struct code_reader *r, uint32_t at, uint32_t size, bool wide, bool root);
 /* Look at all instructions of the functions from number FROM on, and of those found on the way. code_follow.c */

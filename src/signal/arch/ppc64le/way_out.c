@@ -1,7 +1,7 @@
 /*
  * way_out.c (ppc64le) - whether an innermost frame stands, by following its code, and by the chain.
  *
- * The word at r1 is always somebody's caller's stack pointer: of this frame, or, if it is not set up or gone, of the
+ * The word at r1 is always a caller's stack pointer: of this frame, or, if it is not set up or gone, of the
  * caller's. So all that is to be known is whether the way to the return takes a frame down, and whether it loads the
  * link register:
  *

@@ -1,5 +1,5 @@
 /*
- * frame_edge.c (unwalked) - for CPUs whose Java frames nobody has taught jstrobe yet: nothing is known.
+ * frame_edge.c (unwalked) - for CPUs whose Java frames jstrobe does not know yet.
  *
  * The JVM is asked for its frames there (walk_agct.c), so the walker never comes here; what other CPUs'
  * folders define is there only for the linker.

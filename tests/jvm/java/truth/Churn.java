@@ -84,7 +84,7 @@ public final class Churn {
         ((Runnable) type.getConstructor().newInstance()).run();
     }
 
-    /** Two classes of one loader that nobody keeps. */
+    /** Two classes of one loader that is not kept. */
     private static void oneLoader() throws Exception {
         Loader loader = new Loader();
         for (int i = 0; i < 2; i++) {

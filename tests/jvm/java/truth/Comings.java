@@ -9,7 +9,7 @@ import java.util.concurrent.locks.LockSupport;
 
 /**
  * What comes and goes, at a steady rate: threads with names that no other has (counter threads), hidden classes that
- * nobody keeps (classes), other names of one thread (names), virtual threads of which one in eight parks on its way
+ * are not kept (classes), other names of one thread (names), virtual threads of which one in eight parks on its way
  * (JDK 21+, virtuals). Arguments: how many of each a second; the last may be left out.
  */
 public final class Comings {

@@ -1,7 +1,7 @@
 package truth;
 
 /**
- * Constructors whose super(…) or this(…) throws, args[0] times from "begin" on; nobody with probes catches that, and the
+ * Constructors whose super(…) or this(…) throws, args[0] times from "begin" on; no method with probes catches that, and the
  * catcher goes on: it sleeps for args[1] ms, then calls what no constructor calls, or step() if that is not 0. Counters: done.
  */
 public final class Constructors {

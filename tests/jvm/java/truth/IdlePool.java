@@ -48,7 +48,7 @@ public final class IdlePool {
         }
     }
 
-    /** Sockets that nobody holds are closed. */
+    /** Sockets that are not referenced are closed. */
     private static final List<Socket> OPEN = new ArrayList<>();
 
     private static void socket(int n) throws IOException {

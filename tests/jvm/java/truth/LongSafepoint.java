@@ -17,7 +17,7 @@ public final class LongSafepoint {
         }
         long took = time(rounds);
         for (int i = 0; i < 4; i++) {
-            took = Math.min(took, time(rounds)); // one that nobody else disturbed
+            took = Math.min(took, time(rounds)); // one that nothing else disturbed
         }
         int all = (int) Math.min(Integer.MAX_VALUE - 1, (double) rounds * wanted / took);
         Program.thread("loop", () -> {

@@ -47,7 +47,7 @@ public final class Words {
     }
 
     private static void match() {
-        Matcher matcher = DATE.matcher("on 2026-11-21 somebody@example.org wrote to other@example.com "
+        Matcher matcher = DATE.matcher("on 2026-11-21 operator@example.org wrote to other@example.com "
             + "about 1999-12-31 and more words that match nothing at all 12-34 x@ @y");
         int found = 0;
         while (matcher.find()) {
