@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "collect/ring_inner.h"
-#include "engine/engine.h"
-#include "os/os.h"
 
 struct summing {
 	struct collector *c;
