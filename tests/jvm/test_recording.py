@@ -371,7 +371,7 @@ def test_refused(jdk17):
 
 def test_file_lost_meanwhile(jdk17):
     """Deleted, cut, written to: said, and the program goes on."""
-    for harm, words in [(os.unlink, "was deleted"), (lambda p: os.truncate(p, 100), "was cut"),
+    for harm, words in [(os.unlink, "was deleted"), (lambda p: os.truncate(p, 100), "was truncated"),
                         (lambda p: open(p, "ab").write(b"x"), "was written to")]:
         path = jvm.result_file(".jfr")
         with Program(jdk17, "KnownShares") as program:
