@@ -5,16 +5,17 @@
  */
 #include "agent/attaching.h"
 
+#include <errno.h>
 #include <stdatomic.h>
-#include <string.h>
+#include <stdlib.h>
 
-#include "hotspot/layout.h"
+#include "agent/half_attached.h"
+#include "agent/jvm.h"
 #include "os/os.h"
-#include "signal/load.h"
 
-#define HOLD_LIMIT NS_PER_S            /* a thread waits no longer */
-#define WAIT_LIMIT (500 * NS_PER_MS)   /* nor do we, for those that are at it: a collection of garbage, say */
-#define THREADS_LIMIT 1000000
+#define HOLD_LIMIT (10 * NS_PER_S) /* a thread waits no longer */
+#define WAIT_LIMIT (2 * NS_PER_S)  /* nor do we, for those that are at it: a collection of garbage, say */
+#define BETWEEN NS_PER_MS
 
 static struct JNIInvokeInterface_ ours;
 static const struct JNIInvokeInterface_ *theirs;
@@ -40,34 +41,19 @@ static jint JNICALL attach_as_daemon(JavaVM *vm, void **env, void *args)
 	return theirs->AttachCurrentThreadAsDaemon(vm, env, args);
 }
 
-/* Whether the list that THREADS points to has no thread without its java.lang.Thread. It may change meanwhile. */
-static bool are_whole(const struct layout *l, uintptr_t threads)
-{
-	uintptr_t list, again, array, thread, handle, object;
-	uint32_t length, i;
-
-	if (!load_word(threads, &list) || !list || !load_u32(list + (uintptr_t)l->threads_length, &length) ||
-	    length > THREADS_LIMIT || !load_word(list + (uintptr_t)l->threads_array, &array))
-		return false;
-	for (i = 0; i < length; i++)
-		if (!load_word(array + i * sizeof(uintptr_t), &thread) ||
-		    !load_word(thread + (uintptr_t)l->thread_object, &handle) || !handle ||
-		    !load_word(handle, &object) || !object)
-			return false;
-	return load_word(threads, &again) && again == list;
-}
-
-static void wait_for_those_at_it(void)
+/* False: a thread stays half attached. Who may be just before the list is waited for too, but refuses nothing. */
+static bool wait_for_those_at_it(struct half_attached *h)
 {
 	uint64_t until = os_monotonic() + WAIT_LIMIT;
-	struct layout l;
-	struct error ignored;
+	enum half_attached_seen seen;
 
-	if (layout_read(&l, &ignored) || !l.threads || l.threads_length < 0 || l.threads_array < 0 ||
-	    l.thread_object < 0)
-		return;
-	while (!are_whole(&l, l.threads) && os_monotonic() < until)
-		os_sleep(NS_PER_MS / 2);
+	do {
+		jvm_stand_at_safepoint(); /* its end lets go who waits for the lock of the list */
+		seen = half_attached_look(h);
+		if (seen != HALF_ATTACHED_NONE)
+			os_sleep(BETWEEN);
+	} while (seen != HALF_ATTACHED_NONE && os_monotonic() < until);
+	return seen != HALF_ATTACHED_HALF;
 }
 
 static bool concerns(JavaVM *vm)
@@ -77,19 +63,40 @@ static bool concerns(JavaVM *vm)
 	return (*vm)->GetEnv(vm, (void **)&env, JNI_VERSION_1_6) == JNI_OK && (*env)->GetVersion(env) >= 0x00150000;
 }
 
-void attaching_hold(JavaVM *vm)
+static void stand_in_front(JavaVM *vm)
 {
 	const struct JNIInvokeInterface_ *_Atomic *table = (const struct JNIInvokeInterface_ *_Atomic *)vm;
+	const struct JNIInvokeInterface_ *own;
 
-	if (theirs || !concerns(vm))
-		return;
-	theirs = atomic_load(table);
-	ours = *theirs;
-	ours.AttachCurrentThread = attach;
-	ours.AttachCurrentThreadAsDaemon = attach_as_daemon;
+	if (!theirs) {
+		theirs = atomic_load(table);
+		ours = *theirs;
+		ours.AttachCurrentThread = attach;
+		ours.AttachCurrentThreadAsDaemon = attach_as_daemon;
+	}
+	own = theirs;
 	atomic_store(&held, true);
-	atomic_store(table, &ours);
-	wait_for_those_at_it();
+	atomic_compare_exchange_strong(table, &own, &ours);
+}
+
+int attaching_hold(JavaVM *vm, struct error *err)
+{
+	struct half_attached *h;
+	bool whole = true;
+
+	if (!concerns(vm))
+		return 0;
+	h = malloc(sizeof(*h));
+	/* before any thread is held: this asks the loader, whose lock one of them may have */
+	if (h && half_attached_open(h)) {
+		stand_in_front(vm);
+		whole = wait_for_those_at_it(h);
+		half_attached_close(h);
+	}
+	free(h);
+	return whole ? 0 : error_set(err, EAGAIN, "a thread of the program is half attached to the JVM (JNI) and does "
+				     "not get on, perhaps for want of memory: the first agent would end the JVM now "
+				     "(JDK-8311556); try again in a moment");
 }
 
 void attaching_go_on(JavaVM *vm)

@@ -11,11 +11,14 @@
 
 #include <jni.h>
 
+#include "base/error.h"
+
 /*
- * Threads that begin to attach themselves wait until attaching_go_on(), a second at most. Those that are at it are
- * waited for, half a second at most. Nothing before JDK 21. On a thread of the JVM, in native code; by one at a time.
+ * Threads that begin to attach themselves wait until attaching_go_on(), ten seconds at most. Those that are at it are
+ * waited for, two seconds at most; where one is half attached even then, it is refused (EAGAIN). Nothing before JDK 21.
+ * On a thread of the JVM, in native code; by one at a time. attaching_go_on() in any case.
  */
-void attaching_hold(JavaVM *vm);
+int attaching_hold(JavaVM *vm, struct error *err);
 void attaching_go_on(JavaVM *vm);
 
 #endif

@@ -343,18 +343,21 @@ int jvm_watch_exhaustion(bool on, struct error *err)
 int jvm_init(JavaVM *java, bool at_load, struct error *err)
 {
 	jvmtiEventCallbacks callbacks;
+	int held = 0;
 	jint rc;
 
 	if (ti)
 		return 0;
 	vm = java;
 	if (!at_load)
-		attaching_hold(vm);
-	rc = (*vm)->GetEnv(vm, (void **)&ti, JVMTI_VERSION_1_2);
+		held = attaching_hold(vm, err);
+	rc = held ? JNI_ERR : (*vm)->GetEnv(vm, (void **)&ti, JVMTI_VERSION_1_2);
 	if (rc != JNI_OK)
 		ti = NULL;
 	if (!at_load)
 		attaching_go_on(vm);
+	if (held)
+		return held;
 	/* between VMStart and VMInit there is no JVMTI; from JDK 21 on the JVM loads no agent then */
 	if (!ti && rc == JNI_EDETACHED)
 		return error_set(err, EAGAIN, "the JVM is just starting up: try again in a moment");

@@ -13,12 +13,7 @@
  * their own memory file (no /proc, or marked as not dumpable). An emulator gives its own memory for
  * ours (qemu-user, where addresses are those of another CPU): there a pipe is what checks a write's address.
  */
-struct reader {
-	int fd;        /* /proc/self/mem, -1: process_vm_readv is asked */
-	int pipe[2];   /* -1: not open */
-};
-
-static ssize_t copy_piece(const struct reader *r, void *to, uintptr_t address, size_t size)
+static ssize_t copy_piece(const struct memory *r, void *to, uintptr_t address, size_t size)
 {
 	struct iovec local = {to, size}, remote = {(void *)address, size};
 	ssize_t n;
@@ -34,7 +29,7 @@ static ssize_t copy_piece(const struct reader *r, void *to, uintptr_t address, s
 }
 
 /* Whether what R reads is our memory. */
-static bool is_ours(const struct reader *r)
+static bool is_ours(const struct memory *r)
 {
 	volatile uint64_t mark = 0x6a7374726f6265ull ^ (uintptr_t)r;
 	uint64_t seen = 0;
@@ -42,14 +37,14 @@ static bool is_ours(const struct reader *r)
 	return copy_piece(r, &seen, (uintptr_t)&mark, sizeof(seen)) == sizeof(seen) && seen == mark;
 }
 
-static void open_reader(struct reader *r)
+void memory_open(struct memory *r)
 {
-	*r = (struct reader){open("/proc/self/mem", O_RDONLY | O_CLOEXEC), {-1, -1}};
+	*r = (struct memory){open("/proc/self/mem", O_RDONLY | O_CLOEXEC), {-1, -1}};
 	if (!is_ours(r) && pipe2(r->pipe, O_CLOEXEC | O_NONBLOCK) < 0)
 		r->pipe[0] = r->pipe[1] = -1;
 }
 
-static void close_reader(const struct reader *r)
+void memory_close(const struct memory *r)
 {
 	if (r->fd >= 0)
 		close(r->fd);
@@ -59,7 +54,7 @@ static void close_reader(const struct reader *r)
 	}
 }
 
-static size_t copy(const struct reader *r, void *to, uintptr_t address, size_t size)
+size_t memory_read(const struct memory *r, void *to, uintptr_t address, size_t size)
 {
 	size_t done = 0;
 
@@ -77,11 +72,11 @@ static size_t copy(const struct reader *r, void *to, uintptr_t address, size_t s
 
 size_t memory_copy(void *to, uintptr_t address, size_t size)
 {
-	struct reader r;
+	struct memory r;
 	size_t done;
 
-	open_reader(&r);
-	done = copy(&r, to, address, size);
-	close_reader(&r);
+	memory_open(&r);
+	done = memory_read(&r, to, address, size);
+	memory_close(&r);
 	return done;
 }

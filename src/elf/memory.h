@@ -11,6 +11,17 @@
 
 #include "base/base.h"
 
+/* A way to it, to read often; the caller's to open and close. */
+struct memory {
+	int fd;      /* /proc/self/mem, -1: process_vm_readv is asked */
+	int pipe[2]; /* -1: not open */
+};
+
+void memory_open(struct memory *r);
+void memory_close(const struct memory *r);
+/* As memory_copy. */
+size_t memory_read(const struct memory *r, void *to, uintptr_t address, size_t size);
+
 /* Copy SIZE bytes from ADDRESS to TO; returns the bytes copied before the first unreadable page. */
 size_t memory_copy(void *to, uintptr_t address, size_t size);
 

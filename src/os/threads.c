@@ -190,7 +190,7 @@ uint32_t os_thread_turns(pid_t tid)
 }
 
 /* "202 0x7f…word 0x189 …": the operation's low bits are what is asked, see futex(2). */
-uintptr_t os_thread_futex(pid_t tid)
+static uintptr_t futex_of(pid_t tid, unsigned wanted)
 {
 	unsigned long long word, operation;
 	char text[256];
@@ -198,9 +198,19 @@ uintptr_t os_thread_futex(pid_t tid)
 
 	read_file(tid, "syscall", text, sizeof(text));
 	if (sscanf(text, "%d %llx %llx", &call, &word, &operation) != 3 || call != SYS_futex ||
-	    (operation & FUTEX_CMD_MASK) != FUTEX_WAIT_BITSET)
+	    (operation & FUTEX_CMD_MASK) != wanted)
 		return 0;
 	return (uintptr_t)word;
+}
+
+uintptr_t os_thread_futex(pid_t tid)
+{
+	return futex_of(tid, FUTEX_WAIT_BITSET);
+}
+
+uintptr_t os_thread_lock(pid_t tid)
+{
+	return futex_of(tid, FUTEX_WAIT);
 }
 
 /* "123 (a name) S …": the state stands behind the last parenthesis. */

@@ -94,6 +94,24 @@ def test_loaded_while_threads_attach_themselves(jdk, say):
     say(f"loaded while 12 threads attach themselves, {jdk}: {rounds} of {rounds} live")
 
 
+def test_not_loaded_while_a_thread_stays_half_attached(jdk, tmp_path):
+    """From JDK 21 on the JVM would die of it: refused, with the reason, and loaded when the thread has got on."""
+    until = tmp_path / "until"
+    until.write_text("")
+    with tricks(jdk, "half", wrap=["env", f"HALF_UNTIL={until}"]) as program:
+        wait_until(lambda: program.mark().get("half", 0) > 0)
+        for _ in range(2):
+            done = jstrobe("status", program.pid) if jdk.version < 21 else jstrobe("start", "-i", "10ms", program.pid)
+            assert program.alive(), program.output[-5:]
+            if jdk.version >= 21:
+                assert done.returncode != 0 and "half attached" in done.stderr and "try again" in done.stderr, done
+        until.unlink()
+        if jdk.version >= 21:
+            wait_until(lambda: jstrobe("start", "-i", "10ms", program.pid).returncode == 0)
+            assert jstrobe("stop", "-o", "collapsed", program.pid).returncode == 0
+        worked(program, "half")
+
+
 def test_tricks_under_libjsig_and_check_jni(jdk, say):
     """libjsig keeps the JVM's handlers behind the program's; -Xcheck:jni looks over the agent's shoulder."""
     names = "segv+alternate+attached"

@@ -26,49 +26,49 @@ static int set_up(void **state)
 	return munmap(pages + 2 * PAGE, PAGE);
 }
 
-static void check(const struct reader *r)
+static void check(const struct memory *r)
 {
 	uint8_t to[3 * PAGE];
 
 	assert_true(is_ours(r));
-	assert_int_equal(copy(r, to, (uintptr_t)pages + 100, PAGE + 5), PAGE + 5);
+	assert_int_equal(memory_read(r, to, (uintptr_t)pages + 100, PAGE + 5), PAGE + 5);
 	assert_memory_equal(to, pages + 100, PAGE + 5);
-	assert_int_equal(copy(r, to, (uintptr_t)pages + PAGE - 3, sizeof(to)), PAGE + 3);
+	assert_int_equal(memory_read(r, to, (uintptr_t)pages + PAGE - 3, sizeof(to)), PAGE + 3);
 	assert_memory_equal(to, pages + PAGE - 3, PAGE + 3);
-	assert_int_equal(copy(r, to, (uintptr_t)pages + 2 * PAGE, 1), 0);
+	assert_int_equal(memory_read(r, to, (uintptr_t)pages + 2 * PAGE, 1), 0);
 }
 
 static void by_file(void **state)
 {
-	struct reader r = {open("/proc/self/mem", O_RDONLY | O_CLOEXEC), {-1, -1}};
+	struct memory r = {open("/proc/self/mem", O_RDONLY | O_CLOEXEC), {-1, -1}};
 
 	check(&r);
-	close_reader(&r);
+	memory_close(&r);
 }
 
 static void by_call(void **state)
 {
-	struct reader r = {-1, {-1, -1}};
+	struct memory r = {-1, {-1, -1}};
 
 	check(&r);
 }
 
 static void by_pipe(void **state)
 {
-	struct reader r = {-1, {-1, -1}};
+	struct memory r = {-1, {-1, -1}};
 
 	assert_int_equal(pipe2(r.pipe, O_CLOEXEC | O_NONBLOCK), 0);
 	check(&r);
-	close_reader(&r);
+	memory_close(&r);
 }
 
 /* Memory of another process is not taken for ours: an emulator's, say. */
 static void of_others(void **state)
 {
-	struct reader r = {open("/proc/self/exe", O_RDONLY | O_CLOEXEC), {-1, -1}};
+	struct memory r = {open("/proc/self/exe", O_RDONLY | O_CLOEXEC), {-1, -1}};
 
 	assert_false(is_ours(&r));
-	close_reader(&r);
+	memory_close(&r);
 }
 
 int main(void)

@@ -364,3 +364,64 @@ TRICK(aborted)
 {
 	abort();
 }
+
+/* ---- a thread that is half attached, as far as the JVM can tell, while the file HALF_UNTIL exists ---- */
+
+static intptr_t offset_of(const char *wanted_type, const char *wanted_field)
+{
+	void *jvm = dlopen("libjvm.so", RTLD_LAZY | RTLD_NOLOAD);
+	const char **table = dlsym(jvm, "gHotSpotVMStructs"), *entry = *table, *type, *field;
+	const uint64_t *stride = dlsym(jvm, "gHotSpotVMStructEntryArrayStride");
+	const uint64_t *type_at = dlsym(jvm, "gHotSpotVMStructEntryTypeNameOffset");
+	const uint64_t *field_at = dlsym(jvm, "gHotSpotVMStructEntryFieldNameOffset");
+	const uint64_t *offset_at = dlsym(jvm, "gHotSpotVMStructEntryOffsetOffset");
+
+	for (;; entry += *stride) {
+		type = *(const char *const *)(entry + *type_at);
+		field = *(const char *const *)(entry + *field_at);
+		if (!type)
+			return -1;
+		if (!strcmp(type, wanted_type) && !strcmp(field, wanted_field))
+			return (intptr_t)*(const uint64_t *)(entry + *offset_at);
+	}
+}
+
+static atomic_int is_half;
+
+static void *half_thread(void *arg)
+{
+	intptr_t offset = offset_of("JavaThread", "_threadObj");
+	void *volatile *handle, *object;
+	jobject self;
+	JNIEnv *env;
+	jclass class;
+
+	if (offset < 0 || (*(JavaVM *)arg)->AttachCurrentThread(arg, (void **)&env, NULL) != JNI_OK)
+		return (void *)1;
+	class = (*env)->FindClass(env, "java/lang/Thread");
+	self = (*env)->CallStaticObjectMethod(
+		env, class, (*env)->GetStaticMethodID(env, class, "currentThread", "()Ljava/lang/Thread;"));
+	handle = (void *volatile *)((intptr_t)(*env)->GetLongField(env, self, (*env)->GetFieldID(env, class, "eetop", "J")) +
+				    offset);
+	object = *handle;
+	*handle = NULL;
+	atomic_store(&is_half, 1);
+	while (access(getenv("HALF_UNTIL"), F_OK) == 0)
+		usleep(1000);
+	*handle = object;
+	return (*(JavaVM *)arg)->DetachCurrentThread(arg) == JNI_OK ? NULL : (void *)2;
+}
+
+TRICK(half)
+{
+	static int begun;
+	pthread_t thread;
+	JavaVM *vm;
+
+	if (!begun++ && ((*env)->GetJavaVM(env, &vm) || pthread_create(&thread, NULL, half_thread, vm)))
+		return 9;
+	while (!atomic_load(&is_half))
+		usleep(1000);
+	usleep(1000);
+	return 0;
+}

@@ -35,6 +35,8 @@ public final class Tricks {
 
     public static native int crowded();
 
+    public static native int half();
+
     public static native int crash();
 
     public static native int aborted();
@@ -79,6 +81,7 @@ public final class Tricks {
             case "blocked": return Tricks::blocked;
             case "attached": return Tricks::attached;
             case "crowded": return Tricks::crowded;
+            case "half": return Tricks::half;
             case "garbage": return Tricks::garbage;
             default: throw new IllegalArgumentException(name);
         }
