@@ -6,7 +6,7 @@
 
 #define HAS_RUN (200 * NS_PER_US) /* to get into the list takes less */
 #define THREADS_LIMIT 1000000
-#define IMAGE (4ul << 20) /* the JVM's static locks lie no further from its list (they are static from JDK 22 on) */
+#define IMAGE (4ul << 20) /* the JVM's static locks lie no further from its list (on JDK 21 locks lie in the heap, and are not seen) */
 
 bool half_attached_open(struct half_attached *h)
 {

@@ -378,6 +378,7 @@ int owed_confirm(bool keep, struct error *err)
 	owed = next;
 	next.fd = -1;
 	forget(&next);
+	atomic_store(&writing.done, false);
 	return 0;
 }
 
@@ -411,8 +412,10 @@ static int write_owed(const struct options *how, struct format_told *told, struc
 
 int owed_write(const struct options *how, struct format_told *told, struct error *err)
 {
-	int rc = write_owed(how, told, err);
+	int rc;
 
+	atomic_store(&writing.done, false); /* what an earlier write left says nothing of this one */
+	rc = write_owed(how, told, err);
 	atomic_store(&writing.done, rc == 0);
 	return rc;
 }

@@ -22,6 +22,16 @@ static struct {
 	} recorded;
 } recorder;
 
+void recorder_forget(void)
+{
+	memset(&recorder.recorded, 0, sizeof(recorder.recorded));
+}
+
+bool recorder_runs(void)
+{
+	return recorder.recording && !recorder.ended;
+}
+
 bool recorder_is_last(int file)
 {
 	struct stat st;
@@ -72,7 +82,7 @@ struct recording *recorder_open(const struct options *o, const struct engine_eve
 		how.append.size = recorder.recorded.totals.bytes;
 		how.append.last_key = recorder.recorded.totals.last_key;
 		how.append.began = recorder.recorded.totals.began;
-		memcpy(how.append.left_out, recorder.recorded.totals.left_out, sizeof(how.append.left_out));
+		how.append.books = recorder.recorded.totals.books;
 	}
 	r = recording_new(file, &how, err);
 	if (r)

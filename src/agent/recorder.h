@@ -9,6 +9,10 @@
 #include "engine/engine.h"
 #include "options/options.h"
 
+/* A session has begun anew: it goes on in no file of one before. */
+void recorder_forget(void);
+/* Whether the session's present run is recorded. */
+bool recorder_runs(void);
 /* Whether FILE is that of the last recording, as it left it. */
 bool recorder_is_last(int file);
 /*

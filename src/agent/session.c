@@ -142,6 +142,7 @@ static int start_anew(const struct options *o, struct engine_event *events, uint
 		return rc;
 	}
 	ring_free(before);
+	recorder_forget();
 	begin_time();
 	session.cpu_time = session.own_cpu = session.children_cpu = 0;
 	session.windows = (struct engine_window){0};
@@ -417,6 +418,8 @@ static void silence(void)
 	end_clocks();
 	session.outside = engine_stop();
 	session_note_counts(true);
+	if (recorder_runs())
+		session_note_recorded();
 	agent_window_keep(&session.windows);
 	atomic_store(&drains, true);
 	thread_names_end();

@@ -133,8 +133,10 @@ static void free_views(struct profile **views, uint32_t count)
 }
 
 /* P's counts are those that a recording holds, which may be older; FACTS were gathered before it was complete. */
-static void count_as_recorded(struct profile *p, const struct collector_facts *facts, const struct recording_books *b)
+static void count_as_recorded(struct profile *p, uint32_t e, const struct collector_facts *facts,
+			      const struct recording_books *b)
 {
+	const struct session_sums *unrecorded = &session.unrecorded;
 	struct collector_facts then = *facts;
 	unsigned i;
 
@@ -145,6 +147,13 @@ static void count_as_recorded(struct profile *p, const struct collector_facts *f
 		p->own_cpu = then.own_cpu;
 		p->children_cpu = then.children_cpu;
 		p->counted = then.counted;
+	}
+	if (!session.ring) {
+		p->duration -= unrecorded->duration;
+		p->cpu_time -= unrecorded->cpu;
+		p->own_cpu -= unrecorded->own;
+		p->children_cpu -= unrecorded->children;
+		p->counted -= p->counted ? unrecorded->counted[e] : 0;
 	}
 	if (b->window_cpu) {
 		p->cpu_time = b->window_cpu;
@@ -177,7 +186,7 @@ static void tell_recorded(const struct options *o, const struct collector_facts 
 		return;
 	if (take_wanted(o, facts, views, &from, &count, &ignored) == 0) {
 		for (e = 0; e < count; e++)
-			count_as_recorded(views[e], &facts[from + e], &books[from + e]);
+			count_as_recorded(views[e], from + e, &facts[from + e], &books[from + e]);
 		format_tell((const struct profile *const *)views, count, told);
 		told->filtered = o->include[0] || o->exclude[0];
 	}

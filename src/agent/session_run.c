@@ -37,14 +37,42 @@ static void prepare_zone(const struct options *o)
 	engine_clocks_go();
 }
 
-/* Its CPU times are those of the session, with what earlier runs used where it goes on. */
+static struct session_sums without(const struct session_sums *all, const struct session_sums *some)
+{
+	struct session_sums rest = {all->duration - some->duration, all->cpu - some->cpu, all->own - some->own,
+				    all->children - some->children, {0}};
+	uint32_t e;
+
+	for (e = 0; e < RECORD_EVENTS; e++)
+		rest.counted[e] = all->counted[e] - some->counted[e];
+	return rest;
+}
+
+static struct session_sums earlier_runs(void)
+{
+	struct session_sums sums = {session.duration, session.cpu_time, session.own_cpu, session.children_cpu, {0}};
+	uint32_t e;
+
+	for (e = 0; e < RECORD_EVENTS; e++)
+		sums.counted[e] = session.events[e].counted;
+	return sums;
+}
+
+void session_note_recorded(void)
+{
+	const struct session_sums earlier = earlier_runs();
+
+	session.recorded = without(&earlier, &session.unrecorded);
+}
+
+/* Its CPU times are those of the runs that are in its file: this one, and earlier ones where it goes on in theirs. */
 static int begin_recording(struct recording *r, struct collector *account, struct error *err)
 {
-	bool goes_on = account == session.account;
-	struct recording_clocks clocks = {
-		.cpu = session.cpu_at_start - (goes_on ? session.cpu_time : 0),
-		.own = session.own_at_start - (goes_on ? session.own_cpu : 0),
-	};
+	const struct session_sums none = {0}, earlier = account == session.account ? earlier_runs() : none;
+	const struct session_sums recorded = recording_is_appended(r) ? session.recorded : none;
+	const struct recording_clocks clocks = {session.cpu_at_start - recorded.cpu, session.own_at_start - recorded.own};
+
+	session.unrecorded = without(&earlier, &recorded);
 
 	if (session.round_ended)
 		facts_gap(r, session.resumed_at - session.round_ended);

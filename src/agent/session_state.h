@@ -35,6 +35,9 @@ struct session {
 	uint64_t cpu_time;          /* of earlier runs */
 	uint64_t own_at_start, own_cpu; /* the same of jstrobe's own threads */
 	uint64_t children_at_start, children_cpu; /* the same of children that have ended */
+	struct session_sums {
+		uint64_t duration, cpu, own, children, counted[RECORD_EVENTS];
+	} unrecorded, recorded;     /* of earlier runs: not in the recording's file, and in it as the last run ended */
 	bool held;                  /* the last run's memory is kept: a handler was held inside */
 	uint32_t event_count;       /* of the running or last session */
 	struct session_event {
@@ -67,5 +70,7 @@ int session_begin_run(const struct options *o, struct engine_event *events, uint
 void session_watch_names(const struct options *o, struct buffer *notes);
 /* What the engines say now; once STOPPED only their final counts are new. Lock held. */
 void session_note_counts(bool stopped);
+/* A run that is recorded has ended, and its clocks are summed up. Lock held. */
+void session_note_recorded(void);
 
 #endif

@@ -34,6 +34,7 @@ struct recording *recording_new(int fd, const struct recording_options *o, struc
 				  .began = o->append.began, .apart = o->apart,
 				  .no_spans = o->no_spans};
 	struct recording *r = calloc(1, sizeof(*r));
+	const struct recording_books *held = o->append.books;
 	uint32_t e;
 
 	if (o->windows)
@@ -55,7 +56,11 @@ struct recording *recording_new(int fd, const struct recording_options *o, struc
 	}
 	r->sink.ops = &recording_sink_ops;
 	r->options = *o;
-	memcpy(r->left_out, o->append.left_out, sizeof(r->left_out));
+	r->options.append.books = NULL;
+	for (e = 0; held && e < RECORD_EVENTS; e++) {
+		r->left_out[e] = held[e].left_out;
+		r->books[e] = held[e];
+	}
 	r->fd = fd;
 	pthread_mutex_init(&r->lock, NULL);
 	pthread_mutex_init(&r->wake_lock, NULL);
@@ -70,6 +75,11 @@ struct recording *recording_new(int fd, const struct recording_options *o, struc
 		return NULL;
 	}
 	return r;
+}
+
+bool recording_is_appended(const struct recording *r)
+{
+	return r->options.append.size > 0;
 }
 
 bool recording_is_apart(const struct recording *r)
@@ -98,6 +108,9 @@ int recording_begin(struct recording *r, struct collector *c, const struct recor
 
 	r->collector = c;
 	r->clocks = *clocks;
+	pthread_mutex_lock(&c->lock);
+	recording_count_before(r);
+	pthread_mutex_unlock(&c->lock);
 	recording_put_facts(r, r->began);
 	/* in the file from the first second: also when nothing ever happens */
 	rc = jfr_flush(r->jfr, os_monotonic(), err);
@@ -289,7 +302,7 @@ void recording_totals(struct recording *r, struct recording_totals *t)
 	t->dropped = r->dropped;
 	t->chunks = r->chunks;
 	t->last_key = jfr_last_key(r->jfr);
-	memcpy(t->left_out, r->left_out, sizeof(t->left_out));
+	memcpy(t->books, r->books, sizeof(t->books));
 	t->began = r->options.append.began ? r->options.append.began : r->began;
 	pthread_mutex_unlock(&r->lock);
 	pthread_mutex_lock(&r->wake_lock);

@@ -28,6 +28,17 @@ enum recording_kind {
 	RECORDING_EVENT, /* weights are events of the kernel or the hardware */
 };
 
+/* What a file holds of an event, and what it tells of the rest. There are RECORD_EVENTS of them for a file. */
+struct recording_books {
+	uint64_t stored, weight, complete;
+	struct collector_clocks clocks;     /* when these were read; all 0: sampling had ended, or it is a window */
+	uint64_t window_cpu, window_own;    /* CPU time of the process and of jstrobe's threads in a window; else 0 */
+	struct recording_left_out {
+		uint64_t samples, weight;
+	} left_out;                         /* of the stored, by include and exclude */
+	uint64_t lost[LOSS_REASONS], lost_weight[LOSS_REASONS];
+};
+
 struct recording_options {
 	unsigned cpu_events;  /* JFR_CPU_* */
 	uint64_t chunk_size, chunk_time; /* when a chunk ends: bytes, ns */
@@ -37,9 +48,7 @@ struct recording_options {
 		uint64_t size;   /* of what it holds already, whole chunks; 0 = replace it */
 		uint32_t last_key;
 		uint64_t began;  /* os_monotonic, of the first recording in it */
-		struct recording_left_out {
-			uint64_t samples, weight;
-		} left_out[RECORD_EVENTS]; /* by include and exclude so far, of each event */
+		const struct recording_books *books; /* what it holds of each event; only for recording_new() */
 	} append;
 	bool apart;           /* recording_append will come */
 	bool no_spans;        /* wall-clock samples without timeSpan */
@@ -64,19 +73,13 @@ struct recording *recording_new(int fd, const struct recording_options *o, struc
 bool recording_is_apart(const struct recording *r);
 /* An event that stands at the begin of each chunk; values are copied. */
 void recording_fact(struct recording *r, unsigned type, const struct jfr_value *values, unsigned count);
-/* What the CPU clocks of the process and of jstrobe's threads show beyond the time that the session has used, ns. */
+/* What the CPU clocks of the process and of jstrobe's threads show beyond the time that is the file's, ns. */
 struct recording_clocks {
 	uint64_t cpu, own;
 };
-/* What a file holds of an event, and what it tells of the rest. There are RECORD_EVENTS of them for a file. */
-struct recording_books {
-	uint64_t stored, weight, complete;
-	struct collector_clocks clocks;     /* when these were read; all 0: sampling had ended, or it is a window */
-	uint64_t window_cpu, window_own;    /* CPU time of the process and of jstrobe's threads in a window; else 0 */
-	struct recording_left_out left_out; /* of the stored */
-	uint64_t lost[LOSS_REASONS], lost_weight[LOSS_REASONS];
-};
-/* From here on samples of C go into it. */
+/* Whether it goes on in a file that an earlier one has begun. */
+bool recording_is_appended(const struct recording *r);
+/* From here on samples of C go into it. What C holds by now is in the file's books only where the file holds it. */
 int recording_begin(struct recording *r, struct collector *c, const struct recording_clocks *clocks, struct error *err);
 /* All threads there were have been found: those found from now on are new ones. */
 void recording_threads_known(struct recording *r);
@@ -108,7 +111,7 @@ struct recording_totals {
 	uint32_t chunks;
 	uint32_t last_key;
 	uint64_t began;
-	struct recording_left_out left_out[RECORD_EVENTS];
+	struct recording_books books[RECORD_EVENTS];
 };
 void recording_totals(struct recording *r, struct recording_totals *t);
 /* Which file it is. */

@@ -70,6 +70,8 @@ struct recording {
 	struct recording_clocks clocks;
 	struct ring_books *window; /* of a flight recorder: its losses and clocks; NULL: the session's hold */
 	struct recording_sums put[RECORD_EVENTS]; /* what was handed over */
+	struct recording_sums stored_before[RECORD_EVENTS]; /* of the account, from before it began, and not in the file */
+	struct loss_totals lost_before[RECORD_EVENTS];
 	uint64_t threads_known; /* threads found since then are new; collector's lock */
 
 	/* the collector's: with its lock */
@@ -134,6 +136,8 @@ void recording_put_counters(struct recording *r, uint64_t now);
  */
 void recording_count_stored(struct recording *r);
 void recording_count_rest(struct recording *r);
+/* What the account holds as R begins is none of its file's, but for what this has already. */
+void recording_count_before(struct recording *r);
 /* What was lost since the file was last told, by event and reason. Both locks held. */
 void recording_put_losses(struct recording *r, uint64_t now);
 /* What is in r->batch; samples whose frames have no name yet wait, unless EVERYTHING is to go. Both locks held. */

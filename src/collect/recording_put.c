@@ -128,6 +128,17 @@ static void put_note(struct recording *r, const struct thread_note *n)
 		jfr_event(r->jfr, JFR_THREAD_START, n->time, start, ARRAY_LEN(start));
 }
 
+static void subtract(struct loss_totals *from, const struct loss_totals *t)
+{
+	int i;
+
+	from->taken -= t->taken;
+	for (i = 0; i < LOSS_REASONS; i++) {
+		from->count[i] -= t->count[i];
+		from->weight[i] -= t->weight[i];
+	}
+}
+
 /* Losses of event E that belong to the recording, so far. */
 static void losses_of(const struct recording *r, uint32_t e, struct loss_totals *t)
 {
@@ -135,6 +146,7 @@ static void losses_of(const struct recording *r, uint32_t e, struct loss_totals 
 		*t = r->window->lost[e];
 	else
 		account_all_losses(r->collector, e, t);
+	subtract(t, &r->lost_before[e]);
 }
 
 void recording_put_losses(struct recording *r, uint64_t now)
@@ -192,7 +204,27 @@ static struct recording_sums account_sums(const struct recording *r, uint32_t e)
 {
 	const struct event_account *a = &r->collector->events[e];
 
-	return (struct recording_sums){a->stored, a->weight_stored, a->complete};
+	const struct recording_sums *before = &r->stored_before[e];
+
+	return (struct recording_sums){a->stored - before->samples, a->weight_stored - before->weight,
+				       a->complete - before->complete};
+}
+
+void recording_count_before(struct recording *r)
+{
+	uint32_t e;
+
+	for (e = 0; e < r->collector->options.events; e++) {
+		const struct event_account *a = &r->collector->events[e];
+		const struct recording_books *held = &r->books[e]; /* all 0 in a new file */
+
+		memcpy(r->told[e].count, held->lost, sizeof(held->lost));
+		memcpy(r->told[e].weight, held->lost_weight, sizeof(held->lost_weight));
+		account_all_losses(r->collector, e, &r->lost_before[e]);
+		subtract(&r->lost_before[e], &r->told[e]);
+		r->stored_before[e] = (struct recording_sums){a->stored - held->stored, a->weight_stored - held->weight,
+							      a->complete - held->complete};
+	}
 }
 
 static struct recording_sums stored_sums(const struct recording *r, uint32_t e)

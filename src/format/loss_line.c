@@ -108,16 +108,21 @@ static void put_events(const struct profile *p, struct buffer *out)
 		buffer_printf(out, ", %s unsampled", human_count(p->unsampled).text);
 }
 
+static const char *plural(uint32_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
 /* Whose time it is. All virtual threads may be one in the list; how many there were is not known then. */
 static void put_threads(const struct profile *p, struct buffer *out)
 {
 	uint32_t others = p->thread_count - (p->virtual_as_one && p->thread_count);
 
 	if (!p->virtual_as_one)
-		buffer_printf(out, "%u threads", p->thread_count);
+		buffer_printf(out, "%u thread%s", p->thread_count, plural(p->thread_count));
 	else if (others)
-		buffer_printf(out, p->per_thread ? "%u threads and further virtual threads" :
-			      "%u platform threads and virtual threads", others);
+		buffer_printf(out, p->per_thread ? "%u thread%s and further virtual threads" :
+			      "%u platform thread%s and virtual threads", others, plural(others));
 	else
 		buffer_puts(out, "virtual threads");
 }

@@ -281,6 +281,33 @@ def test_start_dump_stop_resume(jdk17):
     tool(jdk17, "print", path)
 
 
+@pytest.mark.parametrize("runs", ["same same", "same other", "same none same", "none other", "same none other"])
+def test_a_resumed_session(jdk, runs, say):
+    """Each file's books are of what is in it, whatever else the session has sampled; losses are told once."""
+    files = {"same": jvm.result_file(".jfr"), "other": jvm.result_file(".jfr")}
+    said = []
+    with Program(jdk, "KnownShares") as program:
+        for number, run in enumerate(runs.split()):
+            done = jstrobe("resume" if number else "start", "-i", "50us", "--queuesize", "16",
+                           *(["-f", files[run]] if run in files else []), program.pid)
+            assert done.returncode == 0, done.stderr
+            program.work(0.3)
+            done = jstrobe("stop", program.pid)
+            assert done.returncode == 0, done.stderr
+    for name in set(runs.split()) - {"none"}:
+        recording, text = jfr.Recording(files[name]), jvm.result_file(".json")
+        books, runs_in_it = check_books(recording), runs.split().count(name)
+        assert len(recording.chunks) == runs_in_it and books["lost"] > 0, books
+        # what the file's runs used, a part of which is sampled; a run more in the books would be half of it
+        sampled = books["weightStored"] + books["weightLost"]
+        assert 0.75 * books["cpuTime"] < sampled < 1.05 * books["cpuTime"], books
+        assert jstrobe("convert", "--cpu", files[name], text).returncode == 0
+        with open(text) as file:
+            assert json.load(file)["samples"]["taken"] == books["taken"]
+        said.append(f"{name}: {books['taken']} taken, {books['lost']} lost, {books['cpuTime'] / 1e6:.0f} ms")
+    say(f"{runs}, {jdk}: " + "; ".join(said))
+
+
 @pytest.mark.parametrize("event", ["cpu", "cpu,wall@20ms"])
 def test_a_recording_ends_with_its_session(jdk, event, say):
     """The CPU time in the recording's books is the session's, without what was used after its end, as for names."""
