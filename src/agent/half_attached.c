@@ -6,7 +6,8 @@
 
 #define HAS_RUN (200 * NS_PER_US) /* to get into the list takes less */
 #define THREADS_LIMIT 1000000
-#define IMAGE (4ul << 20) /* the JVM's static locks lie no further from its list (on JDK 21 locks lie in the heap, and are not seen) */
+/* The JVM's static locks lie no further from its list; locks in the heap, as on JDK 21, are not seen. */
+#define IMAGE (4ul << 20)
 
 bool half_attached_open(struct half_attached *h)
 {

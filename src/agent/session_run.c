@@ -70,7 +70,8 @@ static int begin_recording(struct recording *r, struct collector *account, struc
 {
 	const struct session_sums none = {0}, earlier = account == session.account ? earlier_runs() : none;
 	const struct session_sums recorded = recording_is_appended(r) ? session.recorded : none;
-	const struct recording_clocks clocks = {session.cpu_at_start - recorded.cpu, session.own_at_start - recorded.own};
+	const struct recording_clocks clocks = {session.cpu_at_start - recorded.cpu,
+						session.own_at_start - recorded.own};
 
 	session.unrecorded = without(&earlier, &recorded);
 

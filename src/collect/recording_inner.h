@@ -70,7 +70,7 @@ struct recording {
 	struct recording_clocks clocks;
 	struct ring_books *window; /* of a flight recorder: its losses and clocks; NULL: the session's hold */
 	struct recording_sums put[RECORD_EVENTS]; /* what was handed over */
-	struct recording_sums stored_before[RECORD_EVENTS]; /* of the account, from before it began, and not in the file */
+	struct recording_sums stored_before[RECORD_EVENTS]; /* of the account, as it began: not in the file */
 	struct loss_totals lost_before[RECORD_EVENTS];
 	uint64_t threads_known; /* threads found since then are new; collector's lock */
 
