@@ -95,7 +95,9 @@ static struct has look(void)
 	h.anonymous = number_in("/proc/self/smaps_rollup", "Anonymous:");
 	h.addresses = number_in("/proc/self/status", "VmSize:");
 	pthread_mutex_unlock(&c->lock);
+	/* it comes and goes: a result is made anew from time to time, and its memory lies at addresses of its own */
 	h.anonymous -= MIN(held, h.anonymous);
+	h.addresses -= MIN(held, h.addresses);
 	return h;
 }
 
