@@ -13,6 +13,8 @@ MINUTES = float(os.environ.get("JSTROBE_SOAK_MINUTES", 60))
 EVERY = 10  # s between two looks
 # Tables are touched for the first time for minutes; in an hour that is over before the first look counts.
 FIRST_USE = 0 if MINUTES >= 30 else 4 << 20
+# Threads that live just then have descriptors; the fewest seen in a third of a minute vary by some. One left of 10,000 is 10 there.
+VARIES = 2 if MINUTES >= 10 else 8
 CASES = {
     "threads cpu": (("Comings", 5000, 0, 0), ("-e", "cpu")),
     "threads wall": (("Comings", 5000, 0, 0), ("-e", "wall")),
@@ -64,6 +66,6 @@ def test_nothing_grows(jdk, case, say):
     say(f"soak {case} {jdk}, {MINUTES:.0f} minutes: {ours / 2**20:+.2f} ± {our_error / 2**20:.2f} MB/h, its twin "
         f"{other / 2**20:+.2f} ± {its_error / 2**20:.2f} MB/h, descriptors {min(descriptors)} to {max(descriptors)}, a second {made}")
     third = len(descriptors) // 3
-    assert min(descriptors[-third:]) <= min(descriptors[:third]) + 2, descriptors
+    assert min(descriptors[-third:]) <= min(descriptors[:third]) + VARIES, descriptors
     allowed = (1 << 20) + 3600 * FIRST_USE / (MINUTES * 60 - warm)
     assert ours - other <= allowed + 3 * (our_error + its_error), (ours, other, our_error, its_error)

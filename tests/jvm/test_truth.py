@@ -36,12 +36,13 @@ CASES += [(engine, workload, 10) for engine in ("cpu", "ctimer", "itimer")
 def test_total_weight_is_the_cpu_time(jdk17, engine, workload, interval, say):
     name, args = BUSY[workload]
     cores = {"busy": 2, "mostly-idle": 0.4}.get(workload, 1)
-    length = seconds_for(5000, interval, cores) if SOAK else "2" if interval == 1 else "3"
+    wanted = counted(500, 5000)
+    length = seconds_for(wanted, interval, cores) if SOAK else "2" if interval == 1 else "3"
     with Program(jdk17, name, *args) as program:
         profile = record(program, "-e", engine, "-i", f"{interval}ms", "-d", length)
-        if SOAK and profile.samples["stored"] < 5000:
+        if SOAK and profile.samples["stored"] < wanted:
             # Timers go off at the kernel's tick at most, and others may have had the machine.
-            more = float(length) * 5500 / max(profile.samples["stored"], 50)
+            more = float(length) * 1.1 * wanted / max(profile.samples["stored"], 50)
             profile = record(program, "-e", engine, "-i", f"{interval}ms", "-d", min(round(more, 1), 600))
     cpu = profile.target_cpu()
     weight = profile.weight["total"] + profile.weight["lost"]
