@@ -246,7 +246,8 @@ def test_two_versions_in_turn(jdk17, say):
                 assert done.returncode == 0, (number, done.stderr)
             if number == rounds // 10:
                 memory, descriptors = program.memory(), program.descriptors()
-        assert program.descriptors() <= descriptors and program.memory() < memory + (8 << 20)
+        jvm.wait_until(lambda: program.descriptors() <= descriptors)
+        assert program.memory() < memory + (8 << 20)
         say(f"two builds in turn in a container: {2 * rounds} rounds, memory {memory >> 20} -> "
             f"{program.memory() >> 20} MB")
         assert program.stop() == 0
