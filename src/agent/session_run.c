@@ -74,7 +74,6 @@ static int begin_recording(struct recording *r, struct collector *account, struc
 						session.own_at_start - recorded.own};
 
 	session.unrecorded = without(&earlier, &recorded);
-
 	if (session.round_ended)
 		facts_gap(r, session.resumed_at - session.round_ended);
 	return recording_begin(r, account, &clocks, err);

@@ -203,7 +203,6 @@ void recording_put_windows(struct recording *r)
 static struct recording_sums account_sums(const struct recording *r, uint32_t e)
 {
 	const struct event_account *a = &r->collector->events[e];
-
 	const struct recording_sums *before = &r->stored_before[e];
 
 	return (struct recording_sums){a->stored - before->samples, a->weight_stored - before->weight,

@@ -10,6 +10,7 @@
 #include "convert/recording.h"
 #include "convert/saved.h"
 #include "format/format.h"
+#include "format/human.h"
 
 #define SIZE_FOR_THREADS LIMIT_BYTES(8u << 20) /* bytes */
 #define THREADS_MAX 4               /* each holds the constants of a chunk */
@@ -154,7 +155,7 @@ static const char *sentence(struct conversion *c, const struct fold_family *f)
 	if (strcmp(f->name, FORMAT_UNKNOWN_UNIT) == 0)
 		buffer_printf(&text, "%llu units, of what is not said, in ", (unsigned long long)f->samples);
 	else
-		buffer_printf(&text, "%llu sample%s in ", (unsigned long long)f->samples, f->samples == 1 ? "" : "s");
+		buffer_printf(&text, "%llu sample%s in ", (unsigned long long)f->samples, human_plural(f->samples));
 	buffer_puts(&text, slash ? slash + 1 : c->in.name);
 	if (is_part(c))
 		buffer_puts(&text, " (a part of them, as asked for)");

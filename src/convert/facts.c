@@ -1,4 +1,5 @@
 #include "convert/facts.h"
+#include "format/human.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -61,11 +62,6 @@ void facts_jvm(struct facts *f, struct strings *strings, const char *version, co
 	f->pid = pid > 0 && pid < INT32_MAX ? (int)pid : 0;
 }
 
-static const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 void facts_notes(const struct facts *f, const char *name, struct buffer *out)
 {
 	if (f->open_chunks)
@@ -73,7 +69,7 @@ void facts_notes(const struct facts *f, const char *name, struct buffer *out)
 			      name, f->open_chunks, f->open_chunks == 1 ? " was" : "s were");
 	if (f->lost_chunks)
 		buffer_printf(out, "%s: %u chunk%s could not be read: without description of their types "
-			      "events mean nothing\n", name, f->lost_chunks, plural(f->lost_chunks));
+			      "events mean nothing\n", name, f->lost_chunks, human_plural(f->lost_chunks));
 	if (f->lost_bytes)
 		buffer_printf(out, "%s: %llu byte%s damaged or not finished and were left out\n", name,
 			      (unsigned long long)f->lost_bytes, f->lost_bytes == 1 ? " is" : "s are");

@@ -249,7 +249,7 @@ static void put_entered(const struct calls *c, const bool *overloads, struct buf
 		buffer_puts(out, "  ");
 		calls_name(c, overloads, c->entered[i].method, out);
 		buffer_printf(out, ", in %" PRIu32 " thread%s\n", c->entered[i].threads,
-			      c->entered[i].threads == 1 ? "" : "s");
+			      human_plural(c->entered[i].threads));
 	}
 	if (c->entered_count > SKIPS_SHOWN)
 		buffer_printf(out, "  (and %" PRIu32 " more; see the JSON output)\n", c->entered_count - SKIPS_SHOWN);

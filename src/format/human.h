@@ -15,6 +15,11 @@ struct human {
 
 /* "1,234,567" */
 struct human human_count(uint64_t n);
+/* The ending of what there are N of: "1 thread", "2 threads". */
+static inline const char *human_plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
 /* "830 ns", "12.3 µs", "2.1 ms", "9.99 s", "3 min 20 s", "2 h 05 min"; exact ones bare: "10 ms" */
 struct human human_time(uint64_t ns);
 /* A weight: events as a count, else ns as a time. */

@@ -63,7 +63,7 @@ static void put_counts(struct buffer *out, const struct profile *p)
 	unsigned i;
 
 	buffer_printf(out, "%s sample%s taken, ", human_count(p->taken).text,
-		      p->taken == 1 ? "" : "s");
+		      human_plural(p->taken));
 	if (outside)
 		buffer_printf(out, "%s of them outside the window (%s), ", human_count(outside).text,
 			      human_amount(p->lost_weight[LOSS_outside_window], p->in_events).text);
@@ -108,21 +108,16 @@ static void put_events(const struct profile *p, struct buffer *out)
 		buffer_printf(out, ", %s unsampled", human_count(p->unsampled).text);
 }
 
-static const char *plural(uint32_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 /* Whose time it is. All virtual threads may be one in the list; how many there were is not known then. */
 static void put_threads(const struct profile *p, struct buffer *out)
 {
 	uint32_t others = p->thread_count - (p->virtual_as_one && p->thread_count);
 
 	if (!p->virtual_as_one)
-		buffer_printf(out, "%u thread%s", p->thread_count, plural(p->thread_count));
+		buffer_printf(out, "%u thread%s", p->thread_count, human_plural(p->thread_count));
 	else if (others)
 		buffer_printf(out, p->per_thread ? "%u thread%s and further virtual threads" :
-			      "%u platform thread%s and virtual threads", others, plural(others));
+			      "%u platform thread%s and virtual threads", others, human_plural(others));
 	else
 		buffer_puts(out, "virtual threads");
 }
@@ -271,7 +266,7 @@ static void put_window(struct buffer *out, const struct profile_window *w)
 		buffer_puts(out, "never open");
 	else
 		buffer_printf(out, "%s time%s, %s in all, longest %s%s", human_count(w->count).text,
-			      w->count == 1 ? "" : "s", human_time(w->total).text,
+			      human_plural(w->count), human_time(w->total).text,
 			      human_time(w->longest).text, w->open ? ", the last one had not ended" : "");
 	if (w->watched)
 		buffer_puts(out, "; samples outside are kept, too");
@@ -303,7 +298,7 @@ void loss_details_cost(struct buffer *out, const struct profile *p)
 	put_walks(out, p);
 	buffer_printf(out, "Queues              : %s, %s increment%s, ",
 		      human_bytes(p->queue_bytes).text, human_count(p->queue_increments).text,
-		      p->queue_increments == 1 ? "" : "s");
+		      human_plural(p->queue_increments));
 	buffer_printf(out, "capacity up to %s, fill up to %s\n",
 		      human_count(p->queue_max_capacity).text,
 		      human_count(p->queue_max_fill).text);

@@ -66,7 +66,7 @@ static void put_trace(struct buffer *out, const struct sorted *s, const struct s
 
 	buffer_printf(out, "--- %llu %s (%s%%), %llu sample%s\n", weight,
 		      !s->profile->in_events ? "ns" : s->profile->unit ? s->profile->unit : s->profile->event,
-		      decimal(percent(weight, s->profile->weight_stored), 2).text, samples, samples == 1 ? "" : "s");
+		      decimal(percent(weight, s->profile->weight_stored), 2).text, samples, human_plural(samples));
 	for (i = 0; i < r->depth; i++)
 		buffer_printf(out, "  [%2u] %s\n", i, sorted_text(s, r->from, r->depth - 1 - i));
 	buffer_putc(out, '\n');

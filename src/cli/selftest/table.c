@@ -7,6 +7,7 @@
 
 #include "base/decimal.h"
 #include "cli/selftest/selftest.h"
+#include "format/human.h"
 
 static const char *const verdicts[] = {[CHECK_HOLDS] = "ok", [CHECK_FAILS] = "FAILED"};
 
@@ -113,7 +114,7 @@ void table_end(struct buffer *out, const struct session *all, unsigned count, ui
 	buffer_printf(out, "\n%u of %u checks hold", n.checks - n.failed, n.checks);
 	if (n.sessions_failed)
 		buffer_printf(out, "; %u session%s without a result", n.sessions_failed,
-			      n.sessions_failed == 1 ? "" : "s");
+			      human_plural(n.sessions_failed));
 	if (n.skipped)
 		buffer_printf(out, "; %u skipped", n.skipped);
 	buffer_printf(out, " (%s s)\n", decimal((double)took / 1e9, 0).text);
