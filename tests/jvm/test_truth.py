@@ -51,8 +51,20 @@ def test_total_weight_is_the_cpu_time(jdk17, engine, workload, interval, say):
         f"(allowed {allowed:.1%}), {profile.samples['stored']} samples")
     assert abs(weight / cpu - 1) <= allowed
     assert profile.accounts(within=max(0.02, allowed / 2)), (profile.weight, cpu)
-    # One sample of a timer is worth a tick of the kernel or more: two may be lost in a short run.
-    assert profile.weight["lost"] <= max(0.001 * weight, 2 * max(interval * 1e6, 4e6)), profile.samples
+    assert_lost_at_the_end_only(profile, interval, weight)
+
+
+def assert_lost_at_the_end_only(profile, interval, weight):
+    """
+    Timers of CPU time go off at the kernel's tick. Which bursts it meets is chance: what a thread ran since then is
+    about a tick, twice as much half as often, and is one lost sample if the thread has no CPU when the session ends.
+    With N threads more than N + 10 ticks of it are one run in 5,000.
+    """
+    tick = max(interval * 1e6, 4e6)
+    lost, at_the_end = profile.weight["lost_by_reason"], profile.samples["lost"]["disabled"]
+    assert at_the_end <= len(profile.threads)
+    assert lost["disabled"] <= max(0.001 * weight, (at_the_end + 10) * tick), profile.samples
+    assert profile.weight["lost"] - lost["disabled"] <= max(0.001 * weight, 2 * tick), profile.weight
 
 
 @pytest.mark.skipif(SOAK, reason="the soak runs all workloads on the first JDK, longer")
