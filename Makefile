@@ -1,6 +1,6 @@
 # jstrobe - build, test, install. `make help` lists the targets.
 #
-# One rule a kind of file and wildcards by room: a new src/<room>/*.c needs no line here.
+# One rule a kind of file and wildcards by room: a new src/<house>/<room>/*.c needs no line here.
 # Nothing is written outside $(O), except by `install`.
 
 O      ?= build
@@ -19,7 +19,7 @@ CC := $(CROSS)gcc
 endif
 OBJCOPY := $(CROSS)objcopy
 CFLAGS ?= -O2 -g
-VERSION := $(shell sed -n 's/^.define JSTROBE_VERSION "\(.*\)"/\1/p' src/base/base.h)
+VERSION := $(shell sed -n 's/^.define JSTROBE_VERSION "\(.*\)"/\1/p' src/common/base/base.h)
 
 # All of the machine; a make that is called by another takes the jobs that one gives it.
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
@@ -42,8 +42,11 @@ endif
 
 # ---- rooms -------------------------------------------------------------------
 # What goes into the library and into the command; a room without files is no error.
-LIB_ROOMS := base os elf instrument hotspot signal engine options control format collect agent
-CMD_ROOMS := base os options control format convert cli
+# Which is which stands in src/ROOMS.
+rooms = $(shell awk '/^[a-z]/ && ($$3 == "$(1)" || $$3 == "both") { print $$1 }' src/ROOMS)
+LIB_ROOMS := $(call rooms,agent)
+CMD_ROOMS := $(call rooms,command)
+ZONE_ROOMS := $(shell awk '/^[a-z]/ && $$2 == "handler" { print $$1 }' src/ROOMS)
 
 # The CPU that the compiler makes code for, under the names of the folders arch/<cpu>/. What it shares with others lies
 # in a folder named here; one without a walker takes the files of arch/unwalked/.
@@ -53,7 +56,7 @@ SHARED_aarch64 := linked
 SHARED_arm := linked
 MACHINE := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 ARCH := $(patsubst i%86,i386,$(patsubst powerpc64le,ppc64le,$(MACHINE)))
-WALKER := $(or $(SHARED_$(ARCH)),$(if $(wildcard src/signal/arch/$(ARCH)/frame_edge.c),,unwalked))
+WALKER := $(or $(SHARED_$(ARCH)),$(if $(wildcard src/agent/walk/arch/$(ARCH)/prologue.c),,unwalked))
 # $(call sources,room): C and assembler files of a room, other CPUs' folders left out.
 find     = $(shell find $(1) -name '*.[cS]' 2>/dev/null | LC_ALL=C sort)
 ours     = $(strip $(foreach a,$(ARCH) $(WALKER),$(findstring /arch/$a/,$(1))))
@@ -61,19 +64,18 @@ sources  = $(foreach f,$(call find,src/$(1)),\
              $(if $(findstring /arch/,$f),$(if $(call ours,$f),$f),$f))
 objects  = $(patsubst %,$(O)/obj/%.o,$(foreach room,$(1),$(call sources,$(room))))
 # What stands in for functions of libc is the library's alone: tests and the command have libc's own.
-LIBC_OBJ := $(O)/obj/src/agent/libc/lacking.c.o
+LIBC_OBJ := $(O)/obj/src/agent/hooks/libc/lacking.c.o
 LIB_OBJ := $(filter-out $(LIBC_OBJ),$(call objects,$(LIB_ROOMS)))
 CMD_OBJ := $(call objects,$(CMD_ROOMS))
-ZONE_OBJ := $(call objects,signal)
-# Files that have knobs for tests are compiled once more with them (src/base/knob.h).
-KNOBBED := $(patsubst %,$(O)/obj/%.o,$(shell grep -rl --include='*.c' '"base/knob.h"' src))
+# Files that have knobs for tests are compiled once more with them (src/common/base/knob.h).
+KNOBBED := $(patsubst %,$(O)/obj/%.o,$(shell grep -rl --include='*.c' '"common/base/knob.h"' src))
 knobbed  = $(foreach o,$(1),$(if $(filter $o,$(KNOBBED)),$(o:$(O)/obj/%=$(O)/obj/knobs/%),$o))
 missing := $(strip $(foreach r,$(LIB_ROOMS),$(if $(strip $(call sources,$r)),,$r)))
 
 # ---- flags -------------------------------------------------------------------
 JDK := $(shell scripts/find-jdk.sh)
 # Shared code includes its CPU's headers by their bare names.
-INCLUDES = -Isrc -Isrc/base/arch/$(ARCH) $(addprefix -Isrc/signal/arch/,$(ARCH) $(WALKER)) -I$(O)/gen $(if $(JDK),-isystem $(JDK)/include -isystem $(JDK)/include/linux)
+INCLUDES = -Isrc -Isrc/common/base/arch/$(ARCH) $(addprefix -Isrc/agent/walk/arch/,$(ARCH) $(WALKER)) -I$(O)/gen $(if $(JDK),-isystem $(JDK)/include -isystem $(JDK)/include/linux)
 WARN  := -Wall -Wextra -Wvla -Wno-unused-parameter -Wmissing-prototypes -Wstrict-prototypes
 # Files, /proc/self/mem among them, have offsets of 64 bits on CPUs of 32 too.
 OFFSETS := $(if $(filter i386 arm,$(ARCH)),-D_FILE_OFFSET_BITS=64)
@@ -86,14 +88,14 @@ COMPILE = $(CC) $(BASE) $(CFLAGS) $(SANFLAGS) $(INCLUDES) $(CPPFLAGS)
 ZONE_PLAIN := -fno-sanitize=all -fno-lto -fno-stack-protector -fno-profile-arcs -fno-test-coverage
 
 LDFLAGS_LIB := -shared -pthread -static-libgcc -Wl,-z,now,-z,relro,-z,nodelete -Wl,-Bsymbolic \
-  -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--version-script=src/agent/exports.map \
+  -Wl,--exclude-libs,ALL -Wl,--gc-sections -Wl,--version-script=src/agent/door/exports.map \
   -Wl,-soname,libjstrobe.so $(if $(missing)$(SAN),,-Wl,-z,defs)
 # The command runs in any container, whatever libc it has: static where the static libc is there.
 STATIC := $(if $(SAN),,$(shell printf 'int main(void){return 0;}' | $(CC) -fPIE -static-pie -x c -o /dev/null - 2>/dev/null && echo -static-pie))
 LDFLAGS_CMD := -pthread -Wl,-z,now,-z,relro -Wl,--gc-sections
 LIBS ?= -liberty
 
-# The library runs on glibc 2.17 and later, whatever glibc it is built on (src/agent/libc/old.def).
+# The library runs on glibc 2.17 and later, whatever glibc it is built on (src/agent/hooks/libc/old.def).
 OLD_GLIBC := $(if $(SAN),,$(if $(filter x86_64 aarch64,$(ARCH)),$(shell \
   echo '#include <features.h>' | $(CC) -E -dM -x c - | grep 'define __GLIBC__ ' >/dev/null && echo $(O)/gen/old-libc)))
 
@@ -115,7 +117,7 @@ endif
 # Debug information goes into a file beside it; what lies in lib/ is what gets installed.
 $(LIB): $(LIB_OBJ)
 $(KNOBS_LIB): $(call knobbed,$(LIB_OBJ))
-$(LIB) $(KNOBS_LIB): $(if $(SAN),,$(LIBC_OBJ)) $(OLD_GLIBC) src/agent/exports.map Makefile
+$(LIB) $(KNOBS_LIB): $(if $(SAN),,$(LIBC_OBJ)) $(OLD_GLIBC) src/agent/door/exports.map Makefile
 	$(call say,LD,$@)
 	$(Q)mkdir -p $(@D)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_LIB) $(LDFLAGS) -o $@.new \
@@ -124,7 +126,7 @@ $(LIB) $(KNOBS_LIB): $(if $(SAN),,$(LIBC_OBJ)) $(OLD_GLIBC) src/agent/exports.ma
 	$(Q)cd $(@D) && $(OBJCOPY) $(if $(SAN),--strip-debug,--strip-unneeded) \
 	  --add-gnu-debuglink=$(@F).debug $(@F).new && mv -f $(@F).new $(@F)
 
-$(O)/gen/old-libc: src/agent/libc/old.def scripts/old-libc.sh | $(O)/gen/
+$(O)/gen/old-libc: src/agent/hooks/libc/old.def scripts/old-libc.sh | $(O)/gen/
 	$(Q)rm -rf $@ && CC='$(CC)' scripts/old-libc.sh $< $(ARCH) $@.new && mv $@.new $@
 
 $(CMD): $(CMD_OBJ)
@@ -137,7 +139,7 @@ $(CMD) $(KNOBS_CMD): Makefile
 $(O)/bin/asprof $(O)/bin/profiler.sh: | $(O)/bin/
 	$(Q)ln -sfn jstrobe $@
 
-$(O)/obj/src/signal/%.c.o: COMPILE += $(ZONE_PLAIN) $(ZONE_EXTRA)
+$(ZONE_ROOMS:%=$(O)/obj/src/%/%.c.o): COMPILE += $(ZONE_PLAIN) $(ZONE_EXTRA)
 $(O)/obj/%.o: % $(O)/flags
 	$(call say,CC,$<)
 	$(Q)mkdir -p $(@D) && $(COMPILE) -MMD -MP -c -o $@ $<
@@ -183,7 +185,7 @@ FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 REPLAY   := $(FUZZ_SRC:tests/fuzz/%.c=$(O)/tests/%)
 ROOMS_AR := $(O)/tests/rooms.a
 
-$(ROOMS_AR): $(call knobbed,$(LIB_OBJ)) $(call objects,convert cli) $(UNIT_HELP:%=$(O)/obj/%.o) | $(O)/tests/
+$(ROOMS_AR): $(call knobbed,$(LIB_OBJ)) $(call objects,$(filter-out $(LIB_ROOMS),$(CMD_ROOMS))) $(UNIT_HELP:%=$(O)/obj/%.o) | $(O)/tests/
 	$(call say,AR,$@)
 	$(Q)rm -f $@ && ar rcs $@ $(filter %.o,$^)
 $(O)/tests/%.so: $(O)/obj/tests/unit/%.c.o | $(O)/tests/

@@ -18,7 +18,7 @@ POPULATIONS = {
                    ";".join(p.replace("/", ".") + "**" for p in JDK_PARTS)),
     "with ten empty methods": (["ManyClasses", CLASSES], "Lmade/", "made.**"),
 }
-BATCH = 200  # src/agent/trace_classes.c
+BATCH = 200  # src/agent/tracing/trace_classes.c
 
 
 def bare(jdk, population, library):

@@ -1,6 +1,6 @@
 #!/bin/sh
 # old-libc.sh DEF CPU FOLDER - make what the linker takes for the libraries of an old glibc, in FOLDER: one for each
-# library that DEF (src/agent/libc/old.def) names, with nothing in it but names under their old versions.
+# library that DEF (src/agent/hooks/libc/old.def) names, with nothing in it but names under their old versions.
 # The compiler is $CC.
 set -e
 def=$1 cpu=$2 out=$3

@@ -1,9 +1,9 @@
-/* data.js - the profile as written by src/format/page_data.c, unpacked into flat arrays.
+/* data.js - the profile as written by src/profile/writers/page/page_data.c, unpacked into flat arrays.
  *
  * Nodes are numbered in depth-first order, 0 is "all": everything below node i is i + 1 … end[i] - 1.
  * Kinds are numbers: those of the writer, KIND_JVM for native code of the JVM itself, and KIND_CALL.
  *
- * Of a trace (D.calls, src/format/calls_page.c) samples are invocations: a node's own are those of itself, and
+ * Of a trace (D.calls, src/profile/writers/page/calls_page.c) samples are invocations: a node's own are those of itself, and
  * weight is wall-clock time.
  */
 const PROFILES = [].concat(JSON.parse(document.getElementById('data').textContent)); /* one of each event */

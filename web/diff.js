@@ -1,4 +1,4 @@
-/* diff.js - the page of a difference (src/format/diff_page.c): the tree is that of two profiles, and each node has what
+/* diff.js - the page of a difference (src/profile/writers/page/diff_page.c): the tree is that of two profiles, and each node has what
  * it was worth in either. One side is shown, the one after unless the address says otherwise; colours compare shares of
  * each side's own whole, so that runs of different lengths can be compared.
  */

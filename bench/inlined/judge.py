@@ -12,7 +12,7 @@ import sys
 import capstone
 
 DECODER = capstone.Cs(capstone.CS_ARCH_X86, capstone.CS_MODE_64)
-AHEAD, BEHIND, OUT_OF_LINE, JUMPS = 32, 16, 24, 2  # as src/signal/arch/x86/guards.c has them
+AHEAD, BEHIND, OUT_OF_LINE, JUMPS = 32, 16, 24, 2  # as src/agent/walk/arch/x86/guards.c has them
 ENDS = "rh"  # kinds of instructions that nothing goes on behind
 
 
@@ -154,7 +154,7 @@ class Code:
         return (found[1] if found else None) or self.root
 
     def guards(self, pc):
-        """src/signal/guards.h"""
+        """src/agent/walk/guards.h"""
         i = self.index.get(pc)
         if i is None or self.in_entry(pc) or self.in_exit(i):
             return self.root

@@ -1,7 +1,7 @@
 package jstrobe;
 
 /**
- * The slow ways of java.lang.JstrobeProbe, in C (src/agent/probe.c). In a class of its own, outside java.base: the
+ * The slow ways of java.lang.JstrobeProbe, in C (src/agent/tracing/probe.c). In a class of its own, outside java.base: the
  * JVM complains on stdout about anybody who binds native methods of a JDK class.
  */
 public final class Natives {

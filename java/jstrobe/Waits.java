@@ -1,6 +1,6 @@
 package jstrobe;
 
-/** Binds natives of the JDK for `-e lock` (src/agent/waits_bind.c). Outside java.base, as jstrobe.Natives. */
+/** Binds natives of the JDK for `-e lock` (src/agent/sources/lock/lock_bind.c). Outside java.base, as jstrobe.Natives. */
 public final class Waits {
     private Waits() {
     }

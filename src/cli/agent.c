@@ -1,8 +1,8 @@
 /*
- * Talking with the agent: see src/agent/talk.c for the order of things, src/control/messages.def for the words, and
- * agent_attach.c for how they meet.
+ * Talking with the agent: see src/agent/door/talk.c for the order of things, src/common/control/messages.def for the
+ * words, and agent_attach.c for how they meet.
  */
-#include "cli/agent_inner.h"
+#include "cli/agent_link.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -14,7 +14,7 @@
 
 #include "cli/cli.h"
 #include "cli/transfer.h"
-#include "os/os.h"
+#include "common/os/os.h"
 
 #define END_MS 10000ull /* as long as the agent lets a conversation wait for what does not get on */
 #define HURRIED_MS 700ull /* a signal has come: the command ends within a second */

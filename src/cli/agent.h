@@ -4,10 +4,10 @@
 #ifndef JSTROBE_CLI_AGENT_H
 #define JSTROBE_CLI_AGENT_H
 
-#include "base/buffer.h"
 #include "cli/attach/attach.h"
 #include "cli/conversation.h"
-#include "options/options.h"
+#include "common/base/buffer.h"
+#include "common/options/options.h"
 
 /* A command that writes a result, or starts a session, is given up after that. */
 #define AGENT_ANSWER_MS (600 * 1000)

@@ -12,11 +12,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/agent_inner.h"
+#include "cli/agent_link.h"
 #include "cli/attach/root.h"
 #include "cli/cli.h"
 #include "cli/watch.h"
-#include "os/os.h"
+#include "common/os/os.h"
 
 /* Steps in the target's file system, which may hang. */
 #define STEP_MS 10000

@@ -10,8 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "cli/agent_inner.h"
-#include "os/os.h"
+#include "cli/agent_link.h"
+#include "common/os/os.h"
 
 #define GUESTS 8 /* at a time; of more the first ones have to go */
 

@@ -1,8 +1,8 @@
 /*
- * agent_inner.h - what the files agent*.c share. Inner header of these.
+ * agent_link.h - what the files agent*.c share. Inner header of these.
  */
-#ifndef JSTROBE_CLI_AGENT_INNER_H
-#define JSTROBE_CLI_AGENT_INNER_H
+#ifndef JSTROBE_CLI_AGENT_LINK_H
+#define JSTROBE_CLI_AGENT_LINK_H
 
 #include "cli/agent.h"
 

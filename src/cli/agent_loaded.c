@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/agent_inner.h"
+#include "cli/agent_link.h"
 #include "cli/cli.h"
 
 #define COPIES 15

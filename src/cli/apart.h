@@ -4,9 +4,9 @@
 #ifndef JSTROBE_CLI_APART_H
 #define JSTROBE_CLI_APART_H
 
-#include "base/error.h"
 #include "cli/attach/attach.h"
-#include "os/output.h"
+#include "common/base/error.h"
+#include "common/os/output.h"
 
 /*
  * Whether the target has a root folder, mounts or users of its own: a container, a chroot, a service with a private

@@ -2,7 +2,7 @@
  * cli.h - the jstrobe command: what its files share.
  *
  * The command is a small single-threaded program. SIGINT, SIGTERM, SIGHUP and
- * SIGCHLD are blocked and read from one descriptor (signals.c), so that no wait
+ * SIGCHLD are blocked and read from one descriptor (signal_fd.c), so that no wait
  * is deaf to Ctrl-C and nothing is ever left lying about.
  */
 #ifndef JSTROBE_CLI_CLI_H
@@ -10,9 +10,9 @@
 
 #include <sys/types.h>
 
-#include "base/buffer.h"
-#include "base/error.h"
-#include "options/options.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
+#include "common/options/options.h"
 
 /* Exit codes; users' scripts rely on them. */
 enum cli_exit {
@@ -76,7 +76,7 @@ bool console_shows_progress(void);
 /* Whether a text for descriptor FD may have colours. */
 bool console_colour(int fd);
 
-/* ---- signals.c ------------------------------------------------------------------ */
+/* ---- signal_fd.c ------------------------------------------------------------------ */
 
 /* Block the signals we care for; the descriptor by which they come, or a negative errno. */
 int signals_open(struct error *err);

@@ -10,8 +10,8 @@
 #include "cli/reading.h"
 #include "cli/report.h"
 #include "cli/result.h"
-#include "convert/convert.h"
-#include "format/format.h"
+#include "profile/readers/readers.h"
+#include "profile/writers/format.h"
 
 /* Formats that hold several events side by side; of others one is shown unless more are asked for. */
 static bool holds_several(const struct format *f)

@@ -8,8 +8,8 @@
 #include "cli/cli.h"
 #include "cli/reading.h"
 #include "cli/result.h"
-#include "convert/convert.h"
-#include "format/diff.h"
+#include "profile/readers/readers.h"
+#include "profile/writers/diff.h"
 
 #define HOT_METHODS 30 /* on the terminal */
 

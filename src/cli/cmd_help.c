@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "cli/cli.h"
-#include "convert/sources.h"
-#include "format/format.h"
+#include "common/base/buffer.h"
+#include "profile/readers/jfr/event_sources.h"
+#include "profile/writers/format.h"
 
 static const struct {
 	const char *name, *arguments, *help;

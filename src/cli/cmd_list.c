@@ -5,7 +5,7 @@
 
 #include "cli/agent.h"
 #include "cli/cli.h"
-#include "os/os.h"
+#include "common/os/os.h"
 
 int cli_list(struct cli *cli)
 {

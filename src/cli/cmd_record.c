@@ -14,17 +14,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/decimal.h"
 #include "cli/agent.h"
 #include "cli/apart.h"
 #include "cli/cli.h"
 #include "cli/launch.h"
+#include "cli/live/trace_live.h"
 #include "cli/report.h"
 #include "cli/result.h"
 #include "cli/signs.h"
-#include "cli/trace_live.h"
-#include "control/control.h"
-#include "os/os.h"
+#include "common/base/decimal.h"
+#include "common/control/control.h"
+#include "common/os/os.h"
 
 #define DEFAULT_DURATION (60 * NS_PER_S)
 #define TICK_MS 1000

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/decimal.h"
 #include "cli/agent.h"
 #include "cli/cli.h"
+#include "common/base/decimal.h"
 
 /* What the agent's enum trace_phase calls "probes go". */
 #define RESTORING 5

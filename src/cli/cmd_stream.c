@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/live.h"
-#include "os/os.h"
-#include "os/output.h"
+#include "cli/live/live.h"
+#include "common/os/os.h"
+#include "common/os/output.h"
 
 /* How long the stream's rest may take, when the session has ended: what waits in a socket, not what never ends. */
 #define REST_TIME (3 * NS_PER_S)   /* without what its reader takes; it waits there by then */

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
-#include "cli/live.h"
-#include "cli/screen.h"
-#include "cli/top_view.h"
-#include "os/os.h"
+#include "cli/live/live.h"
+#include "cli/live/screen.h"
+#include "cli/live/top_view.h"
+#include "common/os/os.h"
 
 #define USUAL "cpu,wall@100ms"  /* what is sampled without --event, where no session runs */
 #define REFRESH (2 * NS_PER_S)

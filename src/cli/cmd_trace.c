@@ -1,7 +1,7 @@
 /*
  * jstrobe trace: count and time every call of some methods, for as long as a recording lasts.
  *
- * It is a recording whose session counts calls (agent/trace.c) instead of sampling; the words behind the JVM,
+ * It is a recording whose session counts calls (agent/tracing/tracing.c) instead of sampling; the words behind the JVM,
  * or all of them before a program, are the patterns of methods.
  */
 #include <stdio.h>

@@ -1,7 +1,8 @@
 /*
  * Words for people, on stderr, and answers on stdout. All that the command prints passes here (or screen.c and shown.c,
  * by the same function): names, options and answers in it come from processes and files that may be hostile, so
- * what a terminal would obey is written out (base/clean.h). tests/check/test_prints.py finds what prints past this.
+ * what a terminal would obey is written out (common/base/clean.h). tests/check/test_prints.py finds what prints past
+ * this.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -10,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clean.h"
 #include "cli/cli.h"
+#include "common/base/clean.h"
 
 static struct {
 	bool quiet, verbose, terminal, colour;

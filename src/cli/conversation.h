@@ -9,9 +9,9 @@
 #ifndef JSTROBE_CLI_CONVERSATION_H
 #define JSTROBE_CLI_CONVERSATION_H
 
-#include "base/buffer.h"
-#include "base/error.h"
-#include "control/control.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
+#include "common/control/control.h"
 
 struct conversation {
 	char token[CONTROL_TOKEN_LENGTH + 1];

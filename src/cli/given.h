@@ -9,8 +9,8 @@
 #ifndef JSTROBE_CLI_GIVEN_H
 #define JSTROBE_CLI_GIVEN_H
 
-#include "base/error.h"
-#include "options/options.h"
+#include "common/base/error.h"
+#include "common/options/options.h"
 
 /* Mark the open file FD, which a target is about to be given. Where that cannot be, it has no mark. */
 void given_mark(int fd);

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
 #include "cli/cli.h"
+#include "common/base/buffer.h"
 
 static const struct {
 	const char *name;

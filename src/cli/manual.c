@@ -3,9 +3,9 @@
  */
 #include <string.h>
 
-#include "base/buffer.h"
 #include "cli/cli.h"
-#include "format/format.h"
+#include "common/base/buffer.h"
+#include "profile/writers/format.h"
 
 static const struct {
 	const char *name, *arguments, *help;

@@ -4,8 +4,8 @@
 #ifndef JSTROBE_CLI_READING_H
 #define JSTROBE_CLI_READING_H
 
-#include "format/format.h"
-#include "options/options.h"
+#include "common/options/options.h"
+#include "profile/writers/format.h"
 
 /* A file that is cut while it is read ends the command with a sentence. */
 void reading_guard(void);

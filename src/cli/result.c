@@ -11,7 +11,7 @@
 
 #include "cli/cli.h"
 #include "cli/shown.h"
-#include "format/format.h"
+#include "profile/writers/format.h"
 
 #define PIPE_STALLED_MS 30000     /* a reader that takes nothing, */
 #define STDOUT_STALLED_MS 600000  /* a person may read on stdout */

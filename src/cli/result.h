@@ -1,6 +1,6 @@
 /*
  * result.h - where the result goes: a file that appears whole or not at all, or stdout. Every file that the command
- * writes is opened here, by os/output.h.
+ * writes is opened here, by common/os/output.h.
  *
  * The target gets one descriptor, write only, of a new and empty file. Where it shares our file system that is the
  * result's own, without a name until it is whole (a recording takes its name when it has begun). Elsewhere, in a
@@ -12,9 +12,9 @@
 
 #include <limits.h>
 
-#include "base/error.h"
-#include "options/options.h"
-#include "os/output.h"
+#include "common/base/error.h"
+#include "common/options/options.h"
+#include "common/os/output.h"
 
 struct result {
 	struct output place;   /* the final one */

@@ -3,8 +3,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clean.h"
-#include "format/format.h"
+#include "common/base/clean.h"
+#include "profile/writers/format.h"
 
 bool shown_is_text(int fd, const char *format)
 {

@@ -5,8 +5,8 @@
 #ifndef JSTROBE_CLI_SHOWN_H
 #define JSTROBE_CLI_SHOWN_H
 
-#include "base/buffer.h"
-#include "base/error.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
 
 /* Whether what is written to FD in the format called FORMAT ("" = none of ours) has to pass here. */
 bool shown_is_text(int fd, const char *format);

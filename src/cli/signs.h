@@ -6,7 +6,7 @@
 
 #include <sys/types.h>
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 struct signs {
 	uint64_t cpu, size; /* as they were */

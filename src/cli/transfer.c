@@ -30,10 +30,10 @@
 #include <unistd.h>
 
 #include "cli/attach/process.h"
-#include "base/knob.h"
-#include "base/vector.h"
-#include "control/control.h"
-#include "os/os.h"
+#include "common/base/knob.h"
+#include "common/base/vector.h"
+#include "common/control/control.h"
+#include "common/os/os.h"
 
 #define SEND_MS 2000
 #define LOOK_MS 1000 /* so often the helper looks whether the target is still what it was */

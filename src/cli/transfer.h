@@ -4,10 +4,10 @@
 #ifndef JSTROBE_CLI_TRANSFER_H
 #define JSTROBE_CLI_TRANSFER_H
 
-#include "base/error.h"
 #include "cli/attach/identity.h"
-#include "options/options.h"
-#include "os/os.h"
+#include "common/base/error.h"
+#include "common/options/options.h"
+#include "common/os/os.h"
 
 /* What a session was asked to sample, as far as it takes perf events: more is not opened for it (transfer_grant.c). */
 #define GRANTS_MAX 16

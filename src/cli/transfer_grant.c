@@ -9,8 +9,8 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#include "base/ascii.h"
 #include "cli/transfer.h"
+#include "common/base/ascii.h"
 
 enum { TYPE_NONE = -1 };
 
@@ -29,7 +29,7 @@ static const struct {
 #define ROW_NOW(...) {__VA_ARGS__},
 #define ROW_LATER(...)
 #define EVENT(name, when, source, config, interval, needs, help) ROW_##when(name, SOURCE_##source, config)
-#include "base/events.def"
+#include "common/base/events.def"
 };
 
 static bool begins(const char *name, const char *with)

@@ -12,9 +12,9 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "base/clean.h"
 #include "cli/cli.h"
-#include "os/os.h"
+#include "common/base/clean.h"
+#include "common/os/os.h"
 
 #define COMPUTES_MS 3000 /* a main thread that computes will look at its signals in the end */
 #define STEP_MS 50

@@ -25,8 +25,9 @@ def make_page(tmp_path_factory):
     subprocess.run([*shlex.split(os.environ.get("CC") or "gcc"), "-std=gnu11", "-D_GNU_SOURCE", "-O2", "-Wall",
                     "-Wextra", "-Wno-unused-parameter", "-Werror", "-I" + os.path.join(ROOT, "src"),
                     "-I" + os.path.dirname(template), os.path.join(HERE, "make_page.c"),
-                    *glob.glob(os.path.join(ROOT, "src/format/*.c")),
-                    *glob.glob(os.path.join(ROOT, "src/base/*.c")), "-o", str(program)], check=True)
+                    *glob.glob(os.path.join(ROOT, "src/profile/model/*.c")),
+                    *glob.glob(os.path.join(ROOT, "src/profile/writers/**/*.c"), recursive=True),
+                    *glob.glob(os.path.join(ROOT, "src/common/base/*.c")), "-o", str(program)], check=True)
 
     def write(what, form="flamegraph", stacks=100000):
         path = folder / f"{what}-{form}-{stacks}.html"

@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../unit/format_sample.h"
 #include "../unit/calls_sample.h"
+#include "../unit/format_sample.h"
 
 #define DEPTH_MAX 96
 

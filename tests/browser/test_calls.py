@@ -84,7 +84,7 @@ def test_sums_agree(data):
 
 
 def test_collapsed_has_the_slow_calls(make_page, data):
-    """The sample asks for calls of 2 ms and longer; trees in full are in tests/unit/test_format_calls.c."""
+    """The sample asks for calls of 2 ms and longer; trees in full are in tests/unit/test_writers_calls.c."""
     lines = make_page("calls-threads", "collapsed").read_text().splitlines()
     assert lines == ["[main];java.lang.Thread.run;com.acme.Main.run 2100000"]
 

@@ -22,7 +22,7 @@ MAY = {
     "src/cli/attach/identity.c": "the folder /proc/PID",
     "src/cli/attach/user.c": "/etc/passwd of ours",
     "src/cli/attach/copy.c": "our own library; folders and the copy that we made",
-    "src/cli/attach/clean.c": "folders that are called as ours, with limits",
+    "src/cli/attach/clean_copies.c": "folders that are called as ours, with limits",
     "src/cli/attach/hotspot.c": "the invitation that it makes, and the socket, by O_PATH",
     "src/cli/doctor/system_checks.c": "the folder /proc/PID/fd, with a limit of entries",
     "src/cli/transfer.c": "/proc/kallsyms, which goes on unread, namespaces, /dev/null",

@@ -1,12 +1,12 @@
 """A program's own library may have called setlocale: what is written and read must not depend on it.
 
-Numbers with a fraction are made by base/decimal.h, letters compared by base/ascii.h, texts of errors found by base/error.h;
+Numbers with a fraction are made by common/base/decimal.h, letters compared by common/base/ascii.h, texts of errors found by common/base/error.h;
 this sees to it that nothing else does either."""
 import re
 
 import tree
 
-MAKES_DECIMALS = "src/base/decimal.c"
+MAKES_DECIMALS = "src/common/base/decimal.c"
 # Functions of libc whose answer depends on the locale.
 FORBIDDEN = re.compile(r"""\b(?:
     is(?:alpha|alnum|blank|cntrl|digit|graph|lower|print|punct|space|upper|xdigit) | to(?:lower|upper) |
@@ -39,7 +39,7 @@ def test_no_locale():
         text = without_comments(tree.read(name))
         for match in FORBIDDEN.finditer(STRING.sub('""', text)):
             # the matcher of method patterns has that name, too
-            if match.group().startswith("glob") and name == "src/instrument/pattern.c":
+            if match.group().startswith("glob") and name == "src/common/bytecode/pattern.c":
                 continue
             found.append(f"{name}: {match.group()}…")
         for match in STRING.finditer(text):

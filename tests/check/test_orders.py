@@ -1,8 +1,8 @@
 """
 The protocol of handlers and of those who free, tried in all orders that a weakly ordered CPU may choose.
 
-A handler enters its record, loads a pointer, reads what that points to, and leaves (signal/handler.h); the freeing side
-unpublishes the pointer, begins an epoch, lets CPUs pass a barrier, looks who is inside, and frees (engine/deferred.c).
+A handler enters its record, loads a pointer, reads what that points to, and leaves (agent/sample/handler.h); the freeing side
+unpublishes the pointer, begins an epoch, lets CPUs pass a barrier, looks who is inside, and frees (agent/threads/deferred.c).
 An operation may be carried out before an earlier one of its thread unless something orders the two; what is stored is
 seen by all at once. That is at least as weak as ARMv8, POWER with its fences apart, and x86. The kernel's membarrier
 interrupts the other thread between two instructions: all before them is done then, and nothing behind them.

@@ -1,4 +1,4 @@
-"""Nothing prints past what makes foreign text safe (src/base/clean.h).
+"""Nothing prints past what makes foreign text safe (src/common/base/clean.h).
 
 The command prints names, options, answers and failures of processes and files that may be hostile. All of it passes
 console.c, screen.c or shown.c, which write out what a terminal would obey. So no other file may be able to print: an
@@ -17,26 +17,26 @@ WRITES = re.compile(r"_?_?(v?f?d?w?printf|v?dprintf|fputw?[cs]|putw?[cs]|putw?ch
                     r"error|error_at_line|syslog|_IO_putc|obstack_printf)(_chk)?(_unlocked)?")
 STREAMS = re.compile(r"\b(stdout|stderr|STDOUT_FILENO|STDERR_FILENO)\b|\b(buffer_init|fdopen|dup2?)\s*\([^;()]*(?<![-\w])[12]\b[^;()]*\)")
 # Rooms that the command is made of; what they print is of their files here.
-ROOMS = ["base", "os", "options", "control", "format", "convert", "cli"]
+ROOMS = ["common/base", "common/os", "common/options", "common/control", "profile", "cli"]
 MAY_WRITE = {
-    "src/base/buffer.c": "to the descriptor that its user has given; which those are is what STREAMS finds",
+    "src/common/base/buffer.c": "to the descriptor that its user has given; which those are is what STREAMS finds",
     "src/cli/console.c": "every line passes clean_put, every answer console_write",
-    "src/cli/screen.c": "our own sequences, and lines that screen_line has made",
-    "src/os/output_copy.c": "results and streams go to their place as they are; for people they passed shown_put, make_safe",
+    "src/cli/live/screen.c": "our own sequences, and lines that screen_line has made",
+    "src/common/os/output_copy.c": "results and streams go to their place as they are; for people they passed shown_put, make_safe",
     "src/cli/reading.c": "a sentence of our own, in a signal handler",
     "src/cli/watch.c": "one sentence that clean_name has made, when the command has to end",
     "src/cli/launch.c": "a byte, or a number, to a pipe of ours",
     "src/cli/selftest/program.c": "our own words to our own program",
-    "src/format/jfr_chunk.c": "a recording's head into its file",
+    "src/profile/writers/jfr/jfr_chunk.c": "a recording's head into its file",
 }
 MAY_NAME = {
-    "src/os/output_find.c": "what -f - means; it writes nothing",
+    "src/common/os/output_find.c": "what -f - means; it writes nothing",
     "src/cli/console.c": "it is where lines are printed",
-    "src/cli/screen.c": "a terminal's size and modes; see above",
+    "src/cli/live/screen.c": "a terminal's size and modes; see above",
     "src/cli/result.c": "where results go; see above",
     "src/cli/reading.c": "a sentence of our own",
     "src/cli/watch.c": "see above",
-    "src/cli/top.c": "whether stdout is a terminal",
+    "src/cli/cmd_top.c": "whether stdout is a terminal",
 }
 
 
@@ -81,9 +81,9 @@ def test_the_lists_are_not_longer_than_needed():
 
 
 def test_every_name_of_a_result_is_tried():
-    """tests/unit/test_format_clean.c writes results in which every text is hostile; a new one has to be there, too."""
-    tried = tree.read("tests/unit/test_format_clean.c")
-    fields = [f for path in ("src/format/profile.h", "src/format/calls.h")
+    """tests/unit/test_writers_clean.c writes results in which every text is hostile; a new one has to be there, too."""
+    tried = tree.read("tests/unit/test_writers_clean.c")
+    fields = [f for path in ("src/profile/model/profile.h", "src/profile/model/calls.h")
               for line in re.findall(r"^\tconst char \*([^;()]*);", tree.strip_comments(tree.read(path)), re.M)
               for f in re.findall(r"\w+", line)]
     assert len(fields) > 20

@@ -3,22 +3,21 @@ import re
 
 import tree
 
-ROOMS = ("src/engine/", "src/agent/", "src/os/", "src/collect/")
+ROOMS = ("src/agent/", "src/common/os/")
 ENDLESS = (r"\bpthread_join\(", r"\bpthread_cond_wait\(", r"\bsem_wait\(", r"\bpoll\([^;]*, -1\)",
            r"\bos_wait_while\([^;]*UINT64_MAX\)", r"\bFUTEX_WAIT[^;]*, NULL, NULL")
 # Work is waited for there, and its sender cannot fail to post it.
-ALLOWED = {"src/agent/trigger.c"}
+ALLOWED = {"src/agent/session/trigger.c"}
 # In the whole of the target: what may write to a descriptor that can block, or to the program's stdout and stderr.
-TARGET = tuple(f"src/{room}/" for room in ("agent", "base", "collect", "control", "elf", "engine", "format", "hotspot",
-                                           "instrument", "options", "os", "signal"))
+TARGET = ("src/agent/", "src/common/", "src/profile/model/", "src/profile/writers/")
 WRITES = (r"(?<!->)\b(?:write|writev|pwritev2?|dprintf|vdprintf|fwrite|fputs|fputc|putchar|perror|puts|printf|psignal)\(",
           r"\bv?fprintf\(", r"\bSYS_write")
 WRITERS = {
-    "src/base/buffer.c": "a result's own file, and memory",
-    "src/collect/stream.c": "an eventfd",
-    "src/collect/stream_out.c": "opened anew with O_NONBLOCK; a regular file",
-    "src/elf/memory.c": "a pipe of its own, emptied after each piece",
-    "src/os/output_copy.c": "opened anew with O_NONBLOCK, or behind poll",
+    "src/common/base/buffer.c": "a result's own file, and memory",
+    "src/agent/sinks/stream/stream.c": "an eventfd",
+    "src/agent/sinks/stream/stream_out.c": "opened anew with O_NONBLOCK; a regular file",
+    "src/common/elf/memory.c": "a pipe of its own, emptied after each piece",
+    "src/common/os/output_copy.c": "opened anew with O_NONBLOCK, or behind poll",
 }
 
 

@@ -1,11 +1,11 @@
 """The signal zone calls nothing that may not run in a signal handler, and needs little stack.
 
-(a) All objects of src/signal linked into one: its undefined symbols are those of
-    src/signal/ALLOWED, where each line is "symbol  reason".
+(a) All objects of the rooms of zone `handler` (src/ROOMS) linked into one: its undefined symbols are those of
+    src/agent/sample/ALLOWED, where each line is "symbol  reason".
 (b) No thread-local variable of any model, no variable-length array, no alloca.
 (c) The deepest chain of calls, each at its full frame, stays within 4 KB. Frame sizes and calls
     come from the compiler (-fcallgraph-info). A call by pointer goes to a function listed in
-    src/signal/ALLOWED as "*caller callee callee ...  reason" - calls that are not listed fail.
+    src/agent/sample/ALLOWED as "*caller callee callee ...  reason" - calls that are not listed fail.
 """
 import os
 import re
@@ -19,13 +19,13 @@ LIBC_FRAME = 128  # what a call that leaves the zone may need itself: memcpy, cl
 NEVER = {"__tls_get_addr", "malloc", "free", "calloc", "realloc", "__stack_chk_fail", "printf",
          "pthread_mutex_lock", "dlsym", "abort", "exit"}
 
-pytestmark = pytest.mark.skipif(not tree.zone_sources(), reason="src/signal has no sources")
+pytestmark = pytest.mark.skipif(not tree.zone_sources(), reason="no room has sources that handlers run")
 
 
 def allowed():
-    """src/signal/ALLOWED: ({symbol: reason}, {caller: [callees by pointer]})."""
+    """src/agent/sample/ALLOWED: ({symbol: reason}, {caller: [callees by pointer]})."""
     symbols, pointers = {}, {}
-    for line in tree.read("src/signal/ALLOWED").split("\n"):
+    for line in tree.read("src/agent/sample/ALLOWED").split("\n"):
         line = line.strip()
         if not line or line.startswith("#"):
             continue
@@ -55,7 +55,7 @@ def test_undefined_symbols_are_allowed(linked):
     symbols, _ = allowed()
     assert not undefined & NEVER, f"never in a handler: {undefined & NEVER}"
     assert not NEVER & set(symbols), f"ALLOWED may not allow {NEVER & set(symbols)}"
-    assert undefined <= set(symbols), f"not in src/signal/ALLOWED: {sorted(undefined - set(symbols))}"
+    assert undefined <= set(symbols), f"not in src/agent/sample/ALLOWED: {sorted(undefined - set(symbols))}"
 
 
 def test_no_thread_local_variables(linked):
@@ -116,7 +116,7 @@ def graph(tmp_path_factory):
 
 
 def bare(title):
-    """`src/signal/walk.c:step` is the static function step; public ones have no file."""
+    """`src/agent/walk/walk.c:step` is the static function step; public ones have no file."""
     return re.sub(r"\.(constprop|part|isra|cold)\.?\d*", "", title.split(":")[-1])
 
 
@@ -144,7 +144,7 @@ def deepest(graph, pointers):
             if callee == "__indirect_call":
                 names = pointers.get(bare(title))
                 assert names is not None, \
-                    f"{title} calls by pointer: list its callees in src/signal/ALLOWED"
+                    f"{title} calls by pointer: list its callees in src/agent/sample/ALLOWED"
                 targets = [t for name in names for t in by_name.get(name, [name])]
             for target in targets:
                 best = max(best, depth(target, path + [title]))

@@ -10,15 +10,25 @@ CODE = (".c", ".h", ".S", ".def")
 
 
 def rooms():
-    """src/ROOMS as {name: (zone, set of rooms it may include)}, in its order."""
+    """src/ROOMS as {house/room: (zone, set of rooms it may include)}, in its order."""
     table = {}
     with open(os.path.join(ROOT, "src", "ROOMS")) as lines:
         for line in lines:
             words = line.split("#")[0].split()
             if words:
-                name, zone, *may = words
+                name, zone, _, *may = words
                 table[name] = (zone, {room for room in may if room != "-"})
     return table
+
+
+def room_of(path):
+    """house/room of a file, "cli" of the command's own."""
+    house, room = path.split("/")[1:3]
+    return house if house in rooms() else f"{house}/{room}"
+
+
+def zone_rooms():
+    return [room for room, (zone, _) in rooms().items() if zone == "handler"]
 
 
 def code_files(folder="src", suffixes=CODE):
@@ -53,7 +63,7 @@ def shared_arch(cpu):
 
 def zone_sources():
     arch = os.uname().machine
-    return [f for f in code_files("src/signal", (".c", ".S"))
+    return [f for room in zone_rooms() for f in code_files("src/" + room, (".c", ".S"))
             if "/arch/" not in f or any(f"/arch/{a}/" in f for a in (arch, shared_arch(arch)))]
 
 

@@ -2,9 +2,9 @@
  * A class file of any bytes: rewritten with probes in all methods. What comes out is a class file again, whose
  * methods can take probes once more; nothing comes out of a class that is left.
  */
+#include "common/bytecode/pattern.h"
+#include "common/bytecode/rewrite.h"
 #include "fuzz.h"
-#include "instrument/pattern.h"
-#include "instrument/rewrite.h"
 
 static struct patterns patterns;
 static unsigned asked, refused;

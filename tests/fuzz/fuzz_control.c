@@ -9,9 +9,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "control/control.h"
+#include "common/control/control.h"
+#include "common/options/options.h"
 #include "fuzz.h"
-#include "options/options.h"
 
 /* A portion of at most 64 KB with COUNT copies of FD. */
 static void send_portion(int sock, const uint8_t *bytes, size_t n, int fd, unsigned count)

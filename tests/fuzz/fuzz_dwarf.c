@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf/eh_frame.h"
-#include "elf/rows.h"
+#include "common/elf/eh_frame.h"
+#include "common/elf/rows.h"
 #include "fuzz.h"
 
 #define CODE 0x10000u

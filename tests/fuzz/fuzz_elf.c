@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf/eh_frame.h"
-#include "elf/elf.h"
-#include "elf/file.h"
-#include "elf/rows.h"
-#include "elf/symbols.h"
+#include "common/elf/eh_frame.h"
+#include "common/elf/elf.h"
+#include "common/elf/file.h"
+#include "common/elf/rows.h"
+#include "common/elf/symbols.h"
 #include "fuzz.h"
 
 #define CODE_BYTES 0x10000u

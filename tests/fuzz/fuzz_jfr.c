@@ -7,10 +7,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "convert/chunk.h"
-#include "convert/convert.h"
-#include "format/format.h"
 #include "fuzz.h"
+#include "profile/readers/jfr/chunk.h"
+#include "profile/readers/readers.h"
+#include "profile/writers/format.h"
 
 static void check(const struct profile *p)
 {

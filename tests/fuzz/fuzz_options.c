@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/options/options.h"
 #include "fuzz.h"
-#include "options/options.h"
 
 /* What the command would tell its agent is what the agent understands. */
 static void round_trip(const struct options *o)

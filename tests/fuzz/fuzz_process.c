@@ -4,7 +4,7 @@
  * The two files are part of this one, so that their inner functions can be called on bytes.
  */
 #include "cli/attach/perfdata.c"
-#include "cli/attach/java.c"
+#include "cli/attach/java_command.c"
 
 #include "fuzz.h"
 

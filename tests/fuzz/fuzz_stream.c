@@ -4,10 +4,10 @@
  */
 #include <string.h>
 
-#include "cli/top_model.h"
-#include "cli/top_view.h"
-#include "cli/trace_model.h"
-#include "cli/trace_view.h"
+#include "cli/live/top_model.h"
+#include "cli/live/top_view.h"
+#include "cli/live/trace_model.h"
+#include "cli/live/trace_view.h"
 #include "fuzz.h"
 
 static void top(const char *text, size_t size, unsigned columns)

@@ -49,7 +49,7 @@ def counted(short, full):
 
 @contextlib.contextmanager
 def knobs():
-    """jstrobe and its library with the knobs for tests meanwhile (src/base/knob.h); what users get has none."""
+    """jstrobe and its library with the knobs for tests meanwhile (src/common/base/knob.h); what users get has none."""
     global COMMAND, LIBRARY
     released = COMMAND, LIBRARY
     folder = os.path.join(WORK, "knobs")

@@ -115,7 +115,7 @@ def test_async_profiler_starts_while_we_sample(jdk25):
     ("libasyncProfiler-4.so", True, "between sessions"), ("libasyncProfiler-4.so", True, "in a session"),
     ("libother.so", False, "between sessions")])
 def test_a_profilers_handler_in_front(jdk, tmp_path, name, trusted, when):
-    """Known ones pass on what is ours, so stacks are whole at once; of others that must be seen first (src/engine/faults.c)."""
+    """Known ones pass on what is ours, so stacks are whole at once; of others that must be seen first (src/agent/hooks/faults.c)."""
     library = str(tmp_path / name)
     os.rename(jvm.build_agent("in_front", tmp_path), library)
     with Program(jdk, "Spin", 1, 10, "warm", jvm=["-XX:+EnableDynamicAgentLoading"]) as program:

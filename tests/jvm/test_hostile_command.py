@@ -18,7 +18,7 @@ from test_talk import COMMAND, FOLDER, OUTPUT, WELCOME
 pytestmark = pytest.mark.together
 
 STREAM, PERF, PLACE = 13, 14, 17
-ROOM = 1 << 16  # the longest message that is none too long; see src/control/control.h
+ROOM = 1 << 16  # the longest message that is none too long; see src/common/control/control.h
 
 HONEST = ["start\nevent=cpu\ninterval=1000000", "start\nevent=cpu\nowner", "start\nevent=wall\nowner", "status", "list",
           "metrics", "version", "dump\ncollapsed", "stop\ncollapsed", "resume", "stop",

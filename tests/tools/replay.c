@@ -18,13 +18,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/account.h"
-#include "collect/recording.h"
-#include "elf/elf.h"
-#include "engine/engine.h"
 #include "../unit/fake_jvm.h"
-#include "os/os.h"
-#include "signal/handler.h"
+#include "agent/collect/aggregate.h"
+#include "agent/sample/handler.h"
+#include "agent/sinks/recording/recording.h"
+#include "agent/sources/engine.h"
+#include "common/elf/elf.h"
+#include "common/os/os.h"
 
 enum {
 	METHODS = 300, THREADS = 50, STACKS = 5000,

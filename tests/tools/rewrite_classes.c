@@ -12,7 +12,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "instrument/rewrite.h"
+#include "common/bytecode/rewrite.h"
 
 static uint32_t next_id;
 static unsigned skipped_methods, reasons[SKIPS];

@@ -5,7 +5,7 @@
 #ifndef JSTROBE_TESTS_CALLS_SAMPLE_H
 #define JSTROBE_TESTS_CALLS_SAMPLE_H
 
-#include "format/calls.h"
+#include "profile/model/calls.h"
 
 /* The methods, by their places in calls_sample_methods. */
 enum { RUN, TOTAL, TOTAL_OF, ROUND, EVIL, REST };

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "instrument/classfile.h"
-#include "instrument/emit.h"
+#include "common/bytecode/classfile.h"
+#include "common/bytecode/emit.h"
 
 void class_begin(struct class_maker *k, unsigned major, const char *name, const char *super)
 {

@@ -4,7 +4,7 @@
 #ifndef CLASS_MAKER_H
 #define CLASS_MAKER_H
 
-#include "base/buffer.h"
+#include "common/base/buffer.h"
 
 struct class_maker {
 	struct buffer pool, methods, bytes; /* bytes: the whole class after class_end */

@@ -6,11 +6,11 @@
 
 #include <string.h>
 
-#include "collect/account.h"
-#include "elf/elf.h"
-#include "engine/engine.h"
+#include "agent/collect/aggregate.h"
+#include "agent/sources/engine.h"
+#include "common/elf/elf.h"
+#include "common/os/os.h"
 #include "fake_jvm.h"
-#include "os/os.h"
 
 static struct fake_jvm jvm;
 static struct collector *c;

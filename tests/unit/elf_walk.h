@@ -7,7 +7,7 @@
 
 #include <ucontext.h>
 
-#include "elf/unwind.h"
+#include "common/elf/unwind.h"
 
 enum walk_stop {
 	STOP_END,       /* a rule said: outermost frame */

@@ -5,8 +5,8 @@
 #ifndef FAKE_JVM_H
 #define FAKE_JVM_H
 
-#include "signal/decode.h"
-#include "signal/zone.h"
+#include "agent/sample/zone.h"
+#include "agent/walk/decode.h"
 
 enum fake_shape {
 	FAKE_FIRST,  /* 8 */

@@ -4,8 +4,8 @@
 #ifndef FAKE_STACK_H
 #define FAKE_STACK_H
 
+#include "agent/walk/walk.h"
 #include "fake_jvm.h"
-#include "signal/walk.h"
 
 /* The innermost frame so far. */
 struct fake_stack {

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
-#include "format/format.h"
+#include "common/base/buffer.h"
+#include "profile/writers/format.h"
 
 enum sample_frame {
 	S_START, S_RUN, S_RUN_JIT, S_PUT, S_PUT_INLINED, S_LAMBDA, S_RECURSE, S_NATIVE_METHOD, S_WRITE,

@@ -16,9 +16,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "agent/walk/fault.h"
+#include "common/os/os.h"
 #include "entries.h"
-#include "os/os.h"
-#include "signal/fault.h"
 
 #define LIBC_FLAG 0x04000000u /* SA_RESTORER, which libc adds whenever it sets an action */
 

@@ -7,13 +7,13 @@
 
 #include <pthread.h>
 
-#include "collect/collector.h"
-#include "engine/engine.h"
+#include "agent/collect/collector.h"
+#include "agent/sources/engine.h"
 
 /* What may be lost at a session's end: due to a thread that had no CPU for the 50 ms that a stop waits. */
 #define HARNESS_AT_THE_END 8
 
-/* Everything from records to engine, as agent/session.c does it. Negative errno on failure. */
+/* Everything from records to engine, as agent/session/session.c does it. Negative errno on failure. */
 int harness_start_events(const char *names, uint64_t interval, uint32_t queue, const char *fail,
 			 struct error *err);
 int harness_start(const struct engine_ops *ops, uint64_t interval, uint32_t queue, const char *fail,

@@ -5,8 +5,8 @@
 #ifndef HOSTILE_H
 #define HOSTILE_H
 
-#include "base/buffer.h"
-#include "control/control.h"
+#include "common/base/buffer.h"
+#include "common/control/control.h"
 
 struct hostile {
 	uint64_t seed;

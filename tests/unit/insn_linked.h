@@ -1,5 +1,5 @@
 /*
- * insn_linked.h - what the decoders of CPUs that link say of an instruction (src/signal/arch/linked/instruction.h). To
+ * insn_linked.h - what the decoders of CPUs that link say of an instruction (src/agent/walk/arch/linked/instruction.h). To
  * be included behind one of them.
  */
 #ifndef JSTROBE_TESTS_INSN_LINKED_H

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/vector.h"
+#include "common/base/vector.h"
 
 static void put_number(struct buffer *b, uint64_t value, bool wide, unsigned size)
 {

@@ -7,7 +7,7 @@
 #ifndef MADE_JFR_H
 #define MADE_JFR_H
 
-#include "base/buffer.h"
+#include "common/base/buffer.h"
 
 /* Numbers of types. */
 enum {

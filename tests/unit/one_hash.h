@@ -5,7 +5,7 @@
 #ifndef JSTROBE_TESTS_ONE_HASH_H
 #define JSTROBE_TESTS_ONE_HASH_H
 
-#include "base/map.h"
+#include "common/base/map.h"
 
 #define map_hash(x) ((uint64_t)(x) & 0)
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/dynamic.h"
+#include "agent/hooks/dynamic.h"
 
 struct look {
 	const char *function;

@@ -1,5 +1,5 @@
 /*
- * What agent/half_attached.c sees of a list of threads, as it is read where process_vm_readv is denied and no handler of
+ * What agent/jvm/half_attached.c sees of a list of threads, as it is read where process_vm_readv is denied and no handler of
  * ours stands, too. The list here is made up.
  */
 #include <setjmp.h>
@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/half_attached.h"
-#include "os/os.h"
+#include "agent/jvm/half_attached.h"
+#include "common/os/os.h"
 
 #define THREADS 40
 
@@ -55,7 +55,7 @@ enum half_attached_seen look_made(struct half_attached *h);
 #define half_attached_open open_made
 #define half_attached_close close_made
 #define half_attached_look look_made
-#include "../../src/agent/half_attached.c"
+#include "../../src/agent/jvm/half_attached.c"
 
 static int set_up(void **state)
 {

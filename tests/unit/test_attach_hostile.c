@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "cli/attach/java.c"
+#include "cli/attach/java_command.c"
 #include "cli/attach/perfdata.c"
 
 #include <errno.h>
@@ -25,7 +25,7 @@
 #include <time.h>
 
 #include "cli/attach/attach.h"
-#include "cli/attach/maps.h"
+#include "cli/attach/process_maps.h"
 #include "hostile.h"
 
 static struct error err;

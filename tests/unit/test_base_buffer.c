@@ -12,9 +12,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
-#include "base/clean.h"
-#include "base/error.h"
+#include "common/base/buffer.h"
+#include "common/base/clean.h"
+#include "common/base/error.h"
 
 static const char *text_of(struct buffer *b)
 {

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "base/cursor.h"
+#include "common/base/cursor.h"
 
 static struct cursor over(const void *bytes, size_t size)
 {

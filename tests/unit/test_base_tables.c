@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/names.h"
-#include "base/strings.h"
-#include "base/vector.h"
+#include "common/base/enum_names.h"
+#include "common/base/strings.h"
+#include "common/base/vector.h"
 
 #define MANY 100000u
 

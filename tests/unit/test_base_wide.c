@@ -1,11 +1,11 @@
-/* base/wide.h: the way for CPUs without 128-bit numbers gives what those numbers give. */
+/* common/base/wide.h: the way for CPUs without 128-bit numbers gives what those numbers give. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "base/wide.h"
+#include "common/base/wide.h"
 
 static uint64_t draw(void)
 {

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "class_maker.h"
-#include "instrument/pattern.h"
+#include "common/bytecode/pattern.h"
 
 struct row {
 	const char *patterns, *excluded;

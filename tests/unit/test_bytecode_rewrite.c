@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "class_maker.h"
-#include "instrument/rewrite.h"
+#include "common/bytecode/rewrite.h"
 
 #define IRETURN 0xac
 #define RETURN 0xb1

@@ -13,11 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/ring.h"
+#include "agent/context/context_table.h"
+#include "agent/sample/handler.h"
+#include "agent/sinks/ring/ring.h"
+#include "agent/sources/lock/lock_waits.h"
 #include "collected.h"
-#include "engine/requests.h"
-#include "engine/waits.h"
-#include "signal/handler.h"
 
 static struct profile *view;
 static uint64_t now; /* of the samples to come */
@@ -602,7 +602,7 @@ static void threads(void **state)
 			assert_string_equal(t->name, "comes later");
 			assert_int_equal(t->weight, 32);
 		} else if (t->tid == (uint32_t)os_gettid()) {
-			assert_string_equal(t->name, "test_collect_ac"); /* as the kernel cuts it */
+			assert_string_equal(t->name, "test_collect_ag"); /* as the kernel cuts it */
 			assert_int_equal(t->weight, 1);
 		} else {
 			assert_string_equal(t->name, "virtual thread #77");
@@ -652,7 +652,7 @@ static void name_of_the_next(void **state)
 	sample_on(record, 2, 0, stack_a, 1);
 	p = make_view();
 	assert_int_equal(p->thread_count, 2);
-	assert_string_equal(p->threads[0].name, "test_collect_ac");
+	assert_string_equal(p->threads[0].name, "test_collect_ag");
 	assert_int_equal(p->threads[0].weight, 1);
 	assert_string_equal(p->threads[1].name, "the next");
 }

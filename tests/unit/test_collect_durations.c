@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
-#include "collect/timing.h"
+#include "agent/collect/durations.h"
+#include "common/base/map.h"
 
 static int ascending(const void *a, const void *b)
 {

@@ -1,5 +1,5 @@
 /*
- * What goes on when the account is made anew (collect/generation.c): runs that are open, the samples of a flight
+ * What goes on when the account is made anew (agent/collect/generation.c): runs that are open, the samples of a flight
  * recorder and code that keeps numbers of nodes find the stacks they had.
  */
 #include <setjmp.h>
@@ -13,11 +13,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/ring.h"
+#include "agent/sinks/ring/ring.h"
+#include "agent/sources/lock/lock_waits.h"
+#include "agent/threads/run_queue.h"
+#include "agent/walk/decode.h"
 #include "collected.h"
-#include "engine/runs.h"
-#include "engine/waits.h"
-#include "signal/decode.h"
 
 #define MANY 8000 /* stacks: more than an account carries over */
 

@@ -16,9 +16,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/held.h"
-#include "collect/namer.h"
-#include "collect/ring.h"
+#include "agent/collect/held.h"
+#include "agent/collect/names/namer.h"
+#include "agent/sinks/ring/ring.h"
 #include "collected.h"
 
 #define BOUND (24u << 20) /* bytes; all of a million would take twenty times as many */

@@ -1,5 +1,5 @@
 /*
- * Waits that are told of from outside (collect/account_open.c) when their stack had to go: lost, with their weight, and
+ * Waits that are told of from outside (agent/collect/aggregate_open_waits.c) when their stack had to go: lost, with their weight, and
  * the books balance. What tells of them here is the test itself.
  */
 #include <setjmp.h>
@@ -10,10 +10,10 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
+#include "agent/sources/lock/lock_waits.h"
+#include "agent/sources/ticker.h"
+#include "agent/sources/wall/vthreads.h"
 #include "collected.h"
-#include "engine/parked.h"
-#include "engine/rounds.h"
-#include "engine/waits.h"
 
 static bool has_stack;
 
@@ -68,7 +68,7 @@ static void parked_on(bool lately, parked_told_fn *fn, void *arg)
 #define waits_tell_open go_on
 #define parked_tell_done parked
 #define parked_tell_open parked_on
-#include "collect/account_open.c"
+#include "agent/collect/aggregate_open_waits.c"
 
 static int set_up(void **state)
 {

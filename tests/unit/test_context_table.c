@@ -13,10 +13,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/requests.h"
+#include "agent/context/context_table.h"
+#include "agent/sample/zone.h"
 #include "harness.h"
 #include "lib_otel.h"
-#include "signal/zone.h"
 
 static const struct request some = {0x4bf92f3577b34da6, 0xa3ce929d0e0e4736, 0x00f067aa0ba902b7, 5};
 

@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "control/control.h"
+#include "common/control/control.h"
 #include "entries.h"
 
 static int pair[2];

@@ -12,9 +12,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
-#include "convert/convert.h"
-#include "format/diff.h"
+#include "common/base/buffer.h"
+#include "profile/readers/readers.h"
+#include "profile/writers/diff.h"
 
 #define LONGEST (16u << 20) /* bytes of a line */
 #define SPARSE (64ull << 30)

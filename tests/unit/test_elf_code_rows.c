@@ -5,10 +5,10 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "../../src/elf/arch/arm/code_follow.c"
-#include "../../src/elf/arch/arm/code_functions.c"
-#include "../../src/elf/arch/arm/code_rows.c"
-#include "../../src/elf/arch/arm/thumb.c"
+#include "../../src/common/elf/arch/arm/code_follow.c"
+#include "../../src/common/elf/arch/arm/code_functions.c"
+#include "../../src/common/elf/arch/arm/code_rows.c"
+#include "../../src/common/elf/arch/arm/thumb.c"
 
 static void decoding(void **state)
 {

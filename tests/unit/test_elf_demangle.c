@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "elf/elf.h"
+#include "common/elf/elf.h"
 
 #define SMALL_STACK (256 * 1024) /* the collector's may be as small */
 

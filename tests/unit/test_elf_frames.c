@@ -13,9 +13,9 @@
 
 #include <cmocka.h>
 
-#include "elf/eh_frame.h"
-#include "elf/elf.h"
-#include "elf/file.h"
+#include "common/elf/eh_frame.h"
+#include "common/elf/elf.h"
+#include "common/elf/file.h"
 
 #define CODE 0x100000u /* where the described code lies */
 #define CODE_SIZE 0x10000u

@@ -21,9 +21,9 @@
 
 #include <cmocka.h>
 
-#include "base/pages.h"
-#include "elf/elf.h"
-#include "elf/memory.h"
+#include "common/base/pages.h"
+#include "common/elf/elf.h"
+#include "common/elf/memory.h"
 
 #define LIBRARY "libresolv.so.2" /* of the C library, and not loaded otherwise */
 #define OTHER "libanl.so.1"

@@ -11,8 +11,8 @@
 
 #include <cmocka.h>
 
-#include "elf/elf.h"
-#include "elf/kallsyms.h"
+#include "common/elf/elf.h"
+#include "common/elf/kallsyms.h"
 
 #define ASKED 400
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "../../src/elf/memory.c"
+#include "../../src/common/elf/memory.c"
 
 #define PAGE 4096
 

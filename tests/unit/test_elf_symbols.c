@@ -15,10 +15,10 @@
 
 #include <cmocka.h>
 
-#include "elf/elf.h"
-#include "elf/file.h"
-#include "elf/symbols.h"
-#include "elf/symtab.h"
+#include "common/elf/elf.h"
+#include "common/elf/file.h"
+#include "common/elf/symbols.h"
+#include "common/elf/symtab.h"
 
 /*
  * Aliases, a label inside a function, a function without size, a gap that

@@ -15,8 +15,8 @@
 
 #include <cmocka.h>
 
-#include "elf/elf.h"
-#include "elf/rows.h"
+#include "common/elf/elf.h"
+#include "common/elf/rows.h"
 #include "elf_walk.h"
 
 #define COLUMNS_MAX 32

@@ -20,7 +20,7 @@
 #include <cmocka.h>
 #include <zlib.h>
 
-#include "elf/elf.h"
+#include "common/elf/elf.h"
 #include "elf_walk.h"
 
 #define DEPTH 128

@@ -15,10 +15,10 @@
 
 #include "load_test.h"
 
-#include "collect/name_java.c"
-#include "collect/seen.c"
+#include "agent/collect/names/method_identity.c"
+#include "agent/collect/names/name_java.c"
 
-#include "collect/frames.h"
+#include "agent/collect/names/named_frames.h"
 #include "fake_jvm.h"
 
 static unsigned loads, fail_at;

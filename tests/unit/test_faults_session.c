@@ -15,14 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/sample/handler.h"
+#include "agent/sample/stack_store.h"
+#include "common/os/os.h"
 #include "fake_jvm.h"
 #include "faulty.h"
-#include "format/format.h"
 #include "harness.h"
 #include "lib_threads.h"
-#include "os/os.h"
-#include "signal/handler.h"
-#include "signal/trace.h"
+#include "profile/writers/format.h"
 
 #define METHODS 40
 

@@ -11,10 +11,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/os/os.h"
 #include "copy/copy.h"
 #include "harness.h"
 #include "lib_threads.h"
-#include "os/os.h"
 #include "slots.h"
 
 #define COPIES 4

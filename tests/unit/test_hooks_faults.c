@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "engine/engine.h"
-#include "signal/fault.h"
-#include "signal/load.h"
+#include "agent/sources/engine.h"
+#include "agent/walk/fault.h"
+#include "agent/walk/load.h"
 
 static void install(int signo, void (*handler)(int, siginfo_t *, void *), struct sigaction *old)
 {

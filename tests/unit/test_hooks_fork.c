@@ -17,12 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/trigger.h"
-#include "engine/child.h"
-#include "engine/force.h"
+#include "agent/hooks/child.h"
+#include "agent/session/trigger.h"
+#include "agent/sources/active.h"
+#include "common/os/os.h"
 #include "harness.h"
 #include "lib_threads.h"
-#include "os/os.h"
 
 #define STORM 2
 

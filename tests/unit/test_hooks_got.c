@@ -10,10 +10,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/engine.h"
+#include "agent/sources/engine.h"
+#include "common/os/os.h"
 #include "harness.h"
 #include "lib_threads.h"
-#include "os/os.h"
 
 /* Under AddressSanitizer threads start in a function of its own, and it cannot follow a cancellation. */
 #ifdef __SANITIZE_ADDRESS__

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf/elf.h"
-#include "hotspot/class_counts.h"
+#include "common/elf/elf.h"
+#include "common/hotspot/class_counts.h"
 
 static _Alignas(8) uint8_t region[1024];
 static const void *start = region;

@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "hotspot/flags.h"
-#include "hotspot/layout.h"
-#include "hotspot/stubs.h"
+#include "common/hotspot/flags.h"
+#include "common/hotspot/layout.h"
+#include "common/hotspot/stubs.h"
 
 static void no_jvm(void **state)
 {

@@ -1,6 +1,6 @@
-/* test_instrument_rewrite.c where all constants have one hash. */
+/* test_bytecode_rewrite.c where all constants have one hash. */
 #include "one_hash.h"
-#include "../../src/base/strings.c"
-#include "../../src/instrument/pool.c"
+#include "../../src/common/base/strings.c"
+#include "../../src/common/bytecode/pool.c"
 #undef map_hash
-#include "test_instrument_rewrite.c"
+#include "test_bytecode_rewrite.c"

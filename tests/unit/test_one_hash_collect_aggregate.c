@@ -1,14 +1,14 @@
-/* test_collect_account.c where all frames of a view have one hash. */
+/* test_collect_aggregate.c where all frames of a view have one hash. */
 #include <sys/prctl.h>
 
 #include "one_hash.h"
-#include "../../src/collect/view.c"
+#include "../../src/agent/collect/aggregate_view.c"
 #undef map_hash
 #define ONE_HASH
-#include "test_collect_account.c"
+#include "test_collect_aggregate.c"
 
 /* The tests know their thread by its name. */
 static void __attribute__((constructor)) rename_thread(void)
 {
-	prctl(PR_SET_NAME, "test_collect_ac");
+	prctl(PR_SET_NAME, "test_collect_ag");
 }

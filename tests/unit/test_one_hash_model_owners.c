@@ -1,6 +1,6 @@
-/* test_format_owners.c where all owners have one hash. */
+/* test_model_owners.c where all owners have one hash. */
 #include "one_hash.h"
-#include "../../src/base/strings.c"
-#include "../../src/format/owners.c"
+#include "../../src/common/base/strings.c"
+#include "../../src/profile/model/owners.c"
 #undef map_hash
-#include "test_format_owners.c"
+#include "test_model_owners.c"

@@ -1,5 +1,5 @@
-/* test_trace_slow.c where all slow calls have one hash. */
+/* test_tracing_slow.c where all slow calls have one hash. */
 #include "one_hash.h"
-#include "../../src/agent/trace_slow.c"
+#include "../../src/agent/tracing/trace_slow.c"
 #undef map_hash
-#include "test_trace_slow.c"
+#include "test_tracing_slow.c"

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "format/format.h"
-#include "options/options.h"
-#include "options/table.h"
+#include "common/options/option_table.h"
+#include "common/options/options.h"
+#include "profile/writers/format.h"
 
 static struct options o;
 static struct error err;

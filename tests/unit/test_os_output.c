@@ -22,8 +22,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/os/output.h"
 #include "entries.h"
-#include "os/output.h"
 
 #define STRANGER 12345
 

@@ -12,11 +12,11 @@
 
 #include <cmocka.h>
 
-#include "convert/chunk.h"
-#include "convert/convert.h"
-#include "convert/recording.h"
-#include "format/format.h"
 #include "made_jfr.h"
+#include "profile/readers/jfr/chunk.h"
+#include "profile/readers/jfr/jfr_file.h"
+#include "profile/readers/readers.h"
+#include "profile/writers/format.h"
 
 #define START 1790000000000000000ll
 

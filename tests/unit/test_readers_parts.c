@@ -11,17 +11,17 @@
 
 #include <cmocka.h>
 
-#include "convert/collapsed.h"
-#include "convert/convert.h"
-#include "convert/facts.h"
-#include "convert/lists.h"
-#include "convert/metadata.h"
-#include "convert/range.h"
-#include "convert/reader.h"
-#include "convert/request.h"
-#include "convert/tally.h"
-#include "format/format.h"
 #include "made_jfr.h"
+#include "profile/readers/context_filter.h"
+#include "profile/readers/jfr/jfr_reader.h"
+#include "profile/readers/jfr/metadata.h"
+#include "profile/readers/jfr/recording_info.h"
+#include "profile/readers/jfr/stack_counts.h"
+#include "profile/readers/lists.h"
+#include "profile/readers/range.h"
+#include "profile/readers/read_collapsed.h"
+#include "profile/readers/readers.h"
+#include "profile/writers/format.h"
 
 /* All lengths, at all distances from the end. */
 static void compressed_numbers(void **state)

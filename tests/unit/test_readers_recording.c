@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "convert/convert.h"
-#include "format/format.h"
 #include "made_jfr.h"
+#include "profile/readers/readers.h"
+#include "profile/writers/format.h"
 
 #define START 1790000000000000000ll
 #define TICKS 5000000
@@ -215,7 +215,7 @@ static void texts_of_all_kinds(void **state)
 		{"\1", 1, "[unknown]"},
 		{"\2\11", 2, "from the pool"},
 		{"\2\12", 2, "[unknown]"}, /* not there */
-		{"\3\3gr\xc3", 5, "gr\\xc3"}, /* no UTF-8: written out (base/clean.h) */
+		{"\3\3gr\xc3", 5, "gr\\xc3"}, /* no UTF-8: written out (common/base/clean.h) */
 		{"\3\4a\0bc", 6, "a bc"},
 		{"\5\4gr\xfc\xdf", 6, "gr\xc3\xbc\xc3\x9f"},
 		/* U+1F600 as two units, a lone surrogate, U+20AC */

@@ -13,10 +13,10 @@
 #include <cmocka.h>
 
 #include "calls_sample.h"
-#include "convert/convert.h"
-#include "convert/json_pull.h"
-#include "format/format.h"
 #include "format_sample.h"
+#include "profile/readers/json_pull.h"
+#include "profile/readers/readers.h"
+#include "profile/writers/format.h"
 
 /* ---- values ---- */
 

@@ -8,9 +8,9 @@
 
 #include <cmocka.h>
 
-#include "convert/convert.h"
-#include "format/format.h"
 #include "made_jfr.h"
+#include "profile/readers/readers.h"
+#include "profile/writers/format.h"
 
 #define START 1790000000000000000ll
 #define METHODS 24

@@ -8,9 +8,9 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-#include "base/map.h"
+#include "agent/sample/perf_ring.h"
+#include "common/base/map.h"
 #include "cpu.h"
-#include "signal/perf_ring.h"
 
 #define LARGEST 65536u
 #define PAGE ((unsigned)shape->data)

@@ -9,8 +9,8 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "signal/queue.h"
-#include "signal/record.h"
+#include "agent/sample/queue.h"
+#include "agent/sample/thread_record.h"
 
 static void sizing_rule(void **state)
 {

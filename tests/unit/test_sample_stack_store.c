@@ -11,8 +11,8 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "base/map.h"
-#include "signal/trace.h"
+#include "agent/sample/stack_store.h"
+#include "common/base/map.h"
 
 #define DEPTH 2048
 

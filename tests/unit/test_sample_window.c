@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "signal/window.h"
-#include "signal/zone.h"
+#include "agent/sample/window.h"
+#include "agent/sample/zone.h"
 
 static void opens_and_shuts(void **state)
 {

@@ -21,10 +21,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "collect/stream_closing.h"
-#include "collect/stream_out.h"
-#include "control/control.h"
-#include "os/os.h"
+#include "agent/sinks/stream/stream_closing.h"
+#include "agent/sinks/stream/stream_out.h"
+#include "common/control/control.h"
+#include "common/os/os.h"
 
 static char folder[64], path[96];
 static struct error err;

@@ -19,9 +19,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/os/os.h"
 #include "harness.h"
 #include "lib_threads.h"
-#include "os/os.h"
 
 #define NOINLINE __attribute__((noinline))
 

@@ -17,8 +17,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "common/os/os.h"
 #include "harness.h"
-#include "os/os.h"
 
 #define PAGES 3000
 #define CALLS 500

@@ -20,9 +20,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "common/os/os.h"
 #include "harness.h"
 #include "lib_threads.h"
-#include "os/os.h"
 
 #define BUSY 4
 

@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "engine/claims.h"
+#include "agent/sources/slot_table.h"
 
 #define LIMIT (64u * 1024)
 #define FEW (LIMIT / 16)

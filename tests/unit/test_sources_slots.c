@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "engine/wall.h"
+#include "agent/sources/wall/wall.h"
 #include "fake_stack.h"
 
 static struct fake_jvm jvm;

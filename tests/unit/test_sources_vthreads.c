@@ -10,11 +10,11 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
-#include "engine/parked.h"
-#include "engine/wall.h"
+#include "agent/sample/handler.h"
+#include "agent/sources/wall/vthreads.h"
+#include "agent/sources/wall/wall.h"
+#include "common/os/os.h"
 #include "harness.h"
-#include "os/os.h"
-#include "signal/handler.h"
 
 #define THREADS 100000
 #define STOPS 40          /* moments at which the flush stands still */

@@ -15,13 +15,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "engine/marker.h"
-#include "engine/runs.h"
-#include "engine/wall.h"
+#include "agent/sources/wall/marker.h"
+#include "agent/sources/wall/wall.h"
+#include "agent/threads/run_queue.h"
+#include "agent/walk/fault.h"
+#include "common/os/os.h"
 #include "harness.h"
 #include "lib_threads.h"
-#include "os/os.h"
-#include "signal/fault.h"
 
 #define INTERVAL NS_PER_MS
 #define LONG_ENOUGH (400 * NS_PER_MS) /* for hints, where the machine is not very busy */

@@ -11,9 +11,9 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "engine/closers.h"
-#include "engine/engine.h"
-#include "os/os.h"
+#include "agent/sources/engine.h"
+#include "agent/threads/closers.h"
+#include "common/os/os.h"
 
 #define MANY 200
 

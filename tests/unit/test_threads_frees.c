@@ -8,9 +8,9 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "common/os/os.h"
 #include "harness.h"
 #include "lib_threads.h"
-#include "os/os.h"
 
 static int tear_down(void **state)
 {

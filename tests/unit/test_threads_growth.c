@@ -16,12 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/account.h"
-#include "collect/held.h"
+#include "agent/collect/aggregate.h"
+#include "agent/collect/held.h"
+#include "common/os/os.h"
 #include "entries.h"
 #include "harness.h"
 #include "lib_threads.h"
-#include "os/os.h"
 
 #define AT_ONCE 32           /* threads */
 #define FEW 4                /* threads that stay: this one, and ours */

@@ -12,11 +12,11 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "engine/deferred.h"
-#include "engine/engine.h"
-#include "engine/queues.h"
-#include "os/os.h"
-#include "signal/handler.h"
+#include "agent/sample/handler.h"
+#include "agent/sources/engine.h"
+#include "agent/threads/deferred.h"
+#include "agent/threads/queues.h"
+#include "common/os/os.h"
 
 #define NO_THREAD 90000000 /* tids from here on are no threads of this process */
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/trace_classes.h"
+#include "agent/tracing/trace_classes.h"
 #include "class_maker.h"
 
 #define NATIVE 0x0108 /* static native */

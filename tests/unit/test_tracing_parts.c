@@ -6,8 +6,8 @@
 
 #include <cmocka.h>
 
-#include "agent/trace_loading.h"
-#include "agent/trace_pace.h"
+#include "agent/tracing/trace_loading.h"
+#include "agent/tracing/trace_pace.h"
 
 #define CLASSES 5000
 

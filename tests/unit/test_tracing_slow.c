@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/probe.h"
-#include "agent/trace_slow.h"
+#include "agent/tracing/probe.h"
+#include "agent/tracing/trace_slow.h"
 
 #define FIRST 10
 

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "instrument/tick_places.h"
+#include "agent/tracing/tick_places.h"
 
 #define TICKS 10000
 

@@ -10,8 +10,8 @@
 
 #include <cmocka.h>
 
-#include "instrument/tree.h"
-#include "os/os.h"
+#include "agent/tracing/tree.h"
+#include "common/os/os.h"
 
 static struct tree_node *node(uint64_t at)
 {

@@ -7,10 +7,10 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "engine/engine.h"
+#include "agent/sources/engine.h"
+#include "agent/walk/walk.h"
 #include "fake_jvm.h"
 #include "insn.h"
-#include "signal/walk.h"
 
 static struct fake_jvm jvm;
 static uintptr_t method;

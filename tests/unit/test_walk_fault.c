@@ -15,9 +15,9 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "engine/engine.h"
-#include "signal/fault.h"
-#include "signal/load.h"
+#include "agent/sources/engine.h"
+#include "agent/walk/fault.h"
+#include "agent/walk/load.h"
 
 #define PAGE 4096ul
 

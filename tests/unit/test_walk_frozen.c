@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/engine.h"
+#include "agent/sources/engine.h"
 #include "fake_stack.h"
 
 /* Offsets of the fake objects. */

@@ -13,9 +13,9 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "engine/engine.h"
+#include "agent/sources/engine.h"
+#include "agent/walk/guards.h"
 #include "fake_stack.h"
-#include "signal/guards.h"
 
 static const uint8_t root_code[] = {
 	0x89, 0x84, 0x24, 0x00, 0xc0, 0xfe, 0xff,                   /*  0 stack bang */

@@ -17,22 +17,22 @@
 
 #include "load_test.h"
 
-#include "signal/codecache.c"
+#include "agent/walk/codecache.c"
 #define put put_interpreted
-#include "signal/walk_interpreted.c"
+#include "agent/walk/walk_interpreted.c"
 #undef put
-#include "signal/decode.c"
-#include "signal/walk.c"
-#include "signal/walk_frozen.c"
-#include "signal/walk_java.c"
-#include "signal/walk_native.c"
+#include "agent/walk/decode.c"
+#include "agent/walk/walk.c"
+#include "agent/walk/walk_frozen.c"
+#include "agent/walk/walk_java.c"
+#include "agent/walk/walk_native.c"
 #define end_with end_stub_with
 #include "walk_stub.c"
-#include "interpreted_edge.c"
-#include "frame_edge.c"
-#include "way_out.c"
+#include "interpreted_prologue.c"
+#include "prologue.c"
+#include "code_unwind.c"
 
-#include "base/map.h"
+#include "common/base/map.h"
 #include "fake_stack.h"
 
 static struct fake_jvm jvm;

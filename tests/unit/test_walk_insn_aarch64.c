@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "../../src/signal/arch/aarch64/insn.c"
+#include "../../src/agent/walk/arch/aarch64/insn.c"
 #include "insn_linked.h"
 
 static void sp_and_constants(void **state)

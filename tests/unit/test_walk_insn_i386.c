@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #define INSN_WORD 4
-#include "../../src/signal/arch/x86/insn.c"
+#include "../../src/agent/walk/arch/x86/insn.c"
 
 static const struct {
 	uint8_t bytes[INSN_MAX + 1];

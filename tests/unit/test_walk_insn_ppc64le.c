@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "../../src/signal/arch/ppc64le/insn.c"
+#include "../../src/agent/walk/arch/ppc64le/insn.c"
 
 static void all(void **state)
 {

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "engine/engine.h"
+#include "agent/sources/engine.h"
 #include "fake_stack.h"
 
 static struct fake_jvm jvm;

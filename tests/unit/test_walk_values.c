@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "engine/engine.h"
+#include "agent/sources/engine.h"
 #include "fake_stack.h"
 
 static struct fake_jvm jvm;

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "calls_sample.h"
+#include "common/base/base.h"
 
 static void expect(const struct calls *c, bool time, const char *expected)
 {

@@ -6,11 +6,11 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "base/clean.h"
 #include "cli/shown.h"
-#include "format/calls.h"
-#include "format/diff.h"
+#include "common/base/clean.h"
 #include "format_sample.h"
+#include "profile/model/calls.h"
+#include "profile/writers/diff.h"
 
 /* A title, a screen wiped, a colour; the same by U+009B and as a byte; directions turned; no width; no UTF-8; a line. */
 #define EVIL "x\033]0;PWNED\a\033[2J\033[31m\xc2\x9b" "31m\x9b" "1m\xe2\x80\xae\xe2\x81\xa6\xe2\x80\x8b\xff\r\n9"

@@ -6,7 +6,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "format/diff.h"
+#include "profile/writers/diff.h"
 
 /* A method without a class is how a collapsed stack has "foo"; memset is libc's and the kernel's. */
 static const struct profile_frame frames[] = {

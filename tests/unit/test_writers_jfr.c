@@ -17,11 +17,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/secrets.h"
-#include "base/utf8.h"
-#include "format/jfr.h"
-#include "format/jfr_emit.h"
-#include "format/jfr_weights.h"
+#include "common/base/secrets.h"
+#include "common/base/utf8.h"
+#include "profile/writers/jfr/jfr.h"
+#include "profile/writers/jfr/jfr_emit.h"
+#include "profile/writers/jfr/jfr_weights.h"
 
 static void numbers(void **state)
 {

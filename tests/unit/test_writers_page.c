@@ -10,8 +10,8 @@
 
 #include <stdio.h>
 
-#include "format/name_table.h"
 #include "format_sample.h"
+#include "profile/model/name_table.h"
 
 static unsigned count_of(const char *text, const char *word)
 {

@@ -9,11 +9,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "format/human.h"
-#include "format/loss_line.h"
-#include "format/methods.h"
-#include "format/sorted.h"
 #include "format_sample.h"
+#include "profile/model/human.h"
+#include "profile/model/loss_line.h"
+#include "profile/model/methods.h"
+#include "profile/model/sorted.h"
 
 static void times(void **state)
 {

@@ -6,8 +6,8 @@
 #include <cmocka.h>
 #include <stdio.h>
 
-#include "format/stream.h"
 #include "format_sample.h"
+#include "profile/writers/stream/stream_records.h"
 
 #define EVIL_NAME "a\"b\\\n!\xff\xc3\xb6"
 

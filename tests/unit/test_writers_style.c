@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#include "format/filter.h"
 #include "format_sample.h"
+#include "profile/model/filter.h"
 
 #define OPTIONS(...) (&(struct format_options){__VA_ARGS__})
 

@@ -7,7 +7,7 @@ import jstrobe.Natives;
 /**
  * What instrumented methods call. It lives in java.lang because every class loader finds it there.
  *
- * The call tree lies in native memory, see src/instrument/tree.h for its layout: all places are counted
+ * The call tree lies in native memory, see src/agent/tracing/tree.h for its layout: all places are counted
  * from BASE, and memory of zeros leads back to BASE, where nothing can go wrong. So a call that comes too
  * late, from a thread that was inside an instrumented method when tracing ended, does no harm.
  *

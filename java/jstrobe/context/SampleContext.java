@@ -18,7 +18,7 @@ import java.util.Map;
  * something else. Nothing is inherited by other threads. Without the agent in the JVM all of it does nothing; the agent
  * may come at any time. Any thread may call; nothing blocks and nothing is allocated, except by {@link #labels}.
  *
- * How it works: src/signal/request.h. The cells of all threads lie in a table of native memory, and the one of this
+ * How it works: src/agent/sample/trace_context.h. The cells of all threads lie in a table of native memory, and the one of this
  * thread is where its number leads.
  */
 public final class SampleContext {
@@ -259,7 +259,7 @@ public final class SampleContext {
         }
     }
 
-    /* in C: src/agent/requests.c */
+    /* in C: src/agent/context/java_context.c */
 
     private static native ByteBuffer memory();
 

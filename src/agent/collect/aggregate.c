@@ -1,11 +1,11 @@
 /*
- * account.c - a sample becomes a number at a named stack.
+ * aggregate.c - a sample becomes a number at a named stack.
  */
 #include <string.h>
 
-#include "collect/account.h"
-#include "engine/engine.h"
-#include "engine/runs.h"
+#include "agent/collect/aggregate.h"
+#include "agent/sources/engine.h"
+#include "agent/threads/run_queue.h"
 
 struct tally *account_tally(struct collector *c, uint32_t event, uint32_t node, uint32_t thread, uint8_t state,
 			    uint32_t request)
@@ -135,7 +135,10 @@ bool account_told(struct collector *c, const struct sample *s, const struct requ
 	struct place place;
 
 	find_place(c, s, request, r, &place);
-	/* In no state and without weight: it is announced, so that its stack gets its names (engine/parked.c). */
+	/*
+	 * In no state and without weight: it is announced, so that its stack gets its names
+	 * (agent/sources/wall/vthreads.c).
+	 */
 	return (s->state != THREAD_NONE || s->weight) && store(c, &e, &place);
 }
 

@@ -1,20 +1,20 @@
 /*
- * account.h - what the collector keeps. Inner header of the collect room.
+ * aggregate.h - what the collector keeps. Inner header of the collect room.
  */
-#ifndef JSTROBE_COLLECT_ACCOUNT_H
-#define JSTROBE_COLLECT_ACCOUNT_H
+#ifndef JSTROBE_COLLECT_AGGREGATE_H
+#define JSTROBE_COLLECT_AGGREGATE_H
 
 #include <pthread.h>
 
-#include "base/map.h"
-#include "base/pages.h"
-#include "base/vector.h"
-#include "collect/collector.h"
-#include "collect/ended.h"
-#include "collect/frames.h"
-#include "collect/sink.h"
-#include "collect/timing.h"
-#include "collect/waits.h"
+#include "agent/collect/aggregate_waits.h"
+#include "agent/collect/collector.h"
+#include "agent/collect/durations.h"
+#include "agent/collect/ended_threads.h"
+#include "agent/collect/names/named_frames.h"
+#include "agent/collect/sink.h"
+#include "common/base/map.h"
+#include "common/base/pages.h"
+#include "common/base/vector.h"
 
 /* A stack: a trace and the names its words had. */
 struct node {

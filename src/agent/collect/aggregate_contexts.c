@@ -1,12 +1,12 @@
 /*
- * account_requests.c - stacks kept apart by what their threads worked for (docs/context.md).
+ * aggregate_contexts.c - stacks kept apart by what their threads worked for (docs/context.md).
  *
  * There may be as many spans as samples, so only so many are kept apart: those beyond are one, which says so.
  */
 #include <string.h>
 
-#include "collect/account.h"
-#include "engine/requests.h"
+#include "agent/collect/aggregate.h"
+#include "agent/context/context_table.h"
 
 #define KEPT_APART 100000
 

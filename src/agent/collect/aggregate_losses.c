@@ -1,10 +1,10 @@
 /*
- * account_losses.c - what was taken and not stored, by reason: of living records, of dead ones, of none.
+ * aggregate_losses.c - what was taken and not stored, by reason: of living records, of dead ones, of none.
  */
 #include <string.h>
 
-#include "collect/account.h"
-#include "os/os.h"
+#include "agent/collect/aggregate.h"
+#include "common/os/os.h"
 
 void account_carried(struct thread_record *r)
 {

@@ -1,15 +1,15 @@
 /*
- * account_open.c - waits that have not ended, as far as their time is in no sample yet: in each result, and of those
- * that last long, now and then for the sinks. A program that hangs ends none of its waits. And waits that are over, of
- * threads whose queue was full.
+ * aggregate_open_waits.c - waits that have not ended, as far as their time is in no sample yet: in each result, and
+ * of those that last long, now and then for the sinks. A program that hangs ends none of its waits. And waits that
+ * are over, of threads whose queue was full.
  */
-#include "collect/account.h"
-#include "engine/engine.h"
-#include "engine/parked.h"
-#include "engine/rounds.h"
-#include "engine/waits.h"
-#include "os/os.h"
-#include "signal/window.h"
+#include "agent/collect/aggregate.h"
+#include "agent/sample/window.h"
+#include "agent/sources/engine.h"
+#include "agent/sources/lock/lock_waits.h"
+#include "agent/sources/ticker.h"
+#include "agent/sources/wall/vthreads.h"
+#include "common/os/os.h"
 
 #define DONE_SHARE 10 /* where a million waits end at once: looking for them takes this part of the time */
 

@@ -1,12 +1,12 @@
 /*
- * account_stack.c - a trace becomes a named stack, once for each set of names that its words had.
+ * aggregate_stacks.c - a trace becomes a named stack, once for each set of names that its words had.
  */
 #include <stdio.h>
 
-#include "collect/account.h"
-#include "collect/eras.h"
-#include "os/os.h"
-#include "signal/frame_word.h"
+#include "agent/collect/aggregate.h"
+#include "agent/collect/names/method_epochs.h"
+#include "agent/walk/frame_word.h"
+#include "common/os/os.h"
 
 static uint64_t versions_of(struct collector *c, const struct trace *t, uint64_t era)
 {

@@ -1,12 +1,12 @@
 /*
- * account_threads.c - whose a sample is: OS threads with their names, virtual threads by number.
+ * aggregate_threads.c - whose a sample is: OS threads with their names, virtual threads by number.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/account.h"
-#include "os/os.h"
+#include "agent/collect/aggregate.h"
+#include "common/os/os.h"
 
 #define VIRTUAL_THREADS 10000      /* kept apart with per_thread; all others are one entry */
 #define GIVEN_KEPT (64u << 10)     /* bytes of names on their way, whose memory is used again */

@@ -1,5 +1,5 @@
 /*
- * view.c - the account becomes a `struct profile`.
+ * aggregate_view.c - the account becomes a `struct profile`.
  *
  * Everything is copied, so the collector goes on while writers work. Stacks that differ
  * only in addresses are one stack by now: they are merged by their named frames.
@@ -8,11 +8,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/account.h"
-#include "collect/late.h"
-#include "engine/engine.h"
-#include "format/format.h"
-#include "os/os.h"
+#include "agent/collect/aggregate.h"
+#include "agent/collect/names/late_names.h"
+#include "agent/sources/engine.h"
+#include "common/os/os.h"
+#include "profile/writers/format.h"
 
 /* A profile and the memory it stands on. */
 struct view {

@@ -1,14 +1,14 @@
 /*
- * account_waits.c - a wait for a lock: its stack ends in the lock's class, who held it is a thread of the account.
+ * aggregate_waits.c - a wait for a lock: its stack ends in the lock's class, who held it is a thread of the account.
  */
-#include "collect/waits.h"
+#include "agent/collect/aggregate_waits.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/account.h"
-#include "engine/waits.h"
-#include "os/os.h"
+#include "agent/collect/aggregate.h"
+#include "agent/sources/lock/lock_waits.h"
+#include "common/os/os.h"
 
 #define TICK (10 * NS_PER_MS) /* the system tells beginnings of threads by it, rounded down */
 

@@ -1,16 +1,16 @@
 /*
- * waits.h - what the account keeps of waits for locks. Inner header of the collect room.
+ * aggregate_waits.h - what the account keeps of waits for locks. Inner header of the collect room.
  *
  * Stacks end in the lock's class, and waits are summed up by lock and by owner. The tables are bounded: beyond
  * WAITS_LOCKS the locks of a class are one line, beyond WAITS_OWNERS the owners are; beyond WAITS_HOLDERS stacks of
  * owners are left out.
  */
-#ifndef JSTROBE_COLLECT_WAITS_H
-#define JSTROBE_COLLECT_WAITS_H
+#ifndef JSTROBE_COLLECT_AGGREGATE_WAITS_H
+#define JSTROBE_COLLECT_AGGREGATE_WAITS_H
 
-#include "base/map.h"
-#include "base/pages.h"
-#include "signal/wait.h"
+#include "agent/sample/wait_sample.h"
+#include "common/base/map.h"
+#include "common/base/pages.h"
 
 #define WAITS_LOCKS 16384
 #define WAITS_OWNERS 4096

@@ -1,5 +1,5 @@
-#include "collect/carry.h"
-#include "collect/frames_inner.h"
+#include "agent/collect/carry.h"
+#include "agent/collect/names/named_frames_add.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #ifndef JSTROBE_COLLECT_CARRY_H
 #define JSTROBE_COLLECT_CARRY_H
 
-#include "collect/account.h"
+#include "agent/collect/aggregate.h"
 
 struct generation {
 	struct collector *c;      /* with the new account */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/carry.h"
-#include "os/os.h"
+#include "agent/collect/carry.h"
+#include "common/os/os.h"
 
 #define ENDED_KEPT 1000
 #define PATTERNS 200             /* of names; beyond, all are one */

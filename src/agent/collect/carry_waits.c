@@ -2,7 +2,7 @@
  * carry_waits.c - sums of waits in a new account. Lines stay; the keys of threads that ended go, as none of their
  * waits can come any more.
  */
-#include "collect/carry.h"
+#include "agent/collect/carry.h"
 
 static bool put(struct map *m, uint64_t key, size_t index)
 {

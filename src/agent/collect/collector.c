@@ -1,21 +1,21 @@
 /*
  * collector.c - the collector's thread.
  */
-#include "collect/collector.h"
+#include "agent/collect/collector.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/knob.h"
-#include "collect/account.h"
-#include "collect/eras.h"
-#include "collect/held.h"
-#include "collect/namer.h"
-#include "elf/elf.h"
-#include "engine/engine.h"
-#include "engine/own_thread.h"
-#include "os/os.h"
+#include "agent/collect/aggregate.h"
+#include "agent/collect/held.h"
+#include "agent/collect/names/method_epochs.h"
+#include "agent/collect/names/namer.h"
+#include "agent/sources/engine.h"
+#include "agent/threads/own_thread.h"
+#include "common/base/knob.h"
+#include "common/elf/elf.h"
+#include "common/os/os.h"
 
 #define FULL_EVERY NS_PER_S /* all records, stirred or not */
 #define SHORT (500 * NS_PER_MS)    /* for who asks how it stands */

@@ -8,9 +8,9 @@
 #ifndef JSTROBE_COLLECT_COLLECTOR_H
 #define JSTROBE_COLLECT_COLLECTOR_H
 
-#include "base/error.h"
-#include "format/metrics.h"
-#include "format/profile.h"
+#include "common/base/error.h"
+#include "profile/model/profile.h"
+#include "profile/writers/metrics.h"
 
 struct collector;
 
@@ -111,7 +111,7 @@ enum {
 	COLLECTOR_HELD = 1 /* traces */
 #define RENEWED(kind, field, name) +1
 #define LASTING(kind, field, name) +1
-#include "collect/held.def"
+#include "agent/collect/held.def"
 };
 void collector_held(struct collector *c, struct metrics_held *to); /* TO[COLLECTOR_HELD] */
 

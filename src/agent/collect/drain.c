@@ -7,11 +7,11 @@
  */
 #include <stdlib.h>
 
-#include "collect/account.h"
-#include "collect/eras.h"
-#include "engine/engine.h"
-#include "engine/queues.h"
-#include "engine/runs.h"
+#include "agent/collect/aggregate.h"
+#include "agent/collect/names/method_epochs.h"
+#include "agent/sources/engine.h"
+#include "agent/threads/queues.h"
+#include "agent/threads/run_queue.h"
 
 /* What follows S in Q: the wait that it is, and what its thread worked for. */
 static void take(struct collector *c, struct thread_record *r, struct queue *q, const struct sample *s)

@@ -1,4 +1,4 @@
-#include "collect/timing.h"
+#include "agent/collect/durations.h"
 
 static unsigned bucket_of(uint64_t ns)
 {

@@ -1,12 +1,12 @@
 /*
- * timing.h - distributions of durations in ns: mean, percentiles, maximum.
+ * durations.h - distributions of durations in ns: mean, percentiles, maximum.
  *
  * 16 buckets for each power of two: a percentile is at most 6 % too high.
  */
-#ifndef JSTROBE_COLLECT_TIMING_H
-#define JSTROBE_COLLECT_TIMING_H
+#ifndef JSTROBE_COLLECT_DURATIONS_H
+#define JSTROBE_COLLECT_DURATIONS_H
 
-#include "format/profile.h"
+#include "profile/model/profile.h"
 
 struct timing {
 	uint64_t count, sum, max;

@@ -1,10 +1,10 @@
-#include "collect/ended.h"
+#include "agent/collect/ended_threads.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "collect/carry.h"
-#include "os/os.h"
+#include "agent/collect/carry.h"
+#include "common/os/os.h"
 
 /* ---- threads of the system ---- */
 

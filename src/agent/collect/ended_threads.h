@@ -1,16 +1,16 @@
 /*
- * ended.h - threads that ended, as far as waits that are told of later may name them as owners; and the own names of
- * virtual threads. Inner header of the collect room.
+ * ended_threads.h - threads that ended, as far as waits that are told of later may name them as owners; and the own
+ * names of virtual threads. Inner header of the collect room.
  *
  * A lock's holder is often gone when its waiter has come to tell: a task of a moment, a thread of a pool that shrinks.
  * A number of the system is another thread's by then, so what is asked for is who had it at a moment.
  */
-#ifndef JSTROBE_COLLECT_ENDED_H
-#define JSTROBE_COLLECT_ENDED_H
+#ifndef JSTROBE_COLLECT_ENDED_THREADS_H
+#define JSTROBE_COLLECT_ENDED_THREADS_H
 
-#include "base/map.h"
-#include "base/pages.h"
-#include "base/base.h"
+#include "common/base/base.h"
+#include "common/base/map.h"
+#include "common/base/pages.h"
 
 #define ENDED_LIMIT 16384          /* threads; then the older half is forgotten */
 #define VIRTUAL_NAMES (512u * 1024) /* of each of two generations; the older one is forgotten */

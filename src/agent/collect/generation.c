@@ -6,15 +6,15 @@
  *
  * Where the samples of a session are of ever new stacks, even what is wanted grows. From MERGE_AT on hidden classes
  * that have a name in common are one; and from a limit on the rarest stacks are. Both is counted, and outputs say so.
- * Traces are stored in a new generation of their store (signal/trace.h); those that are kept until later, of waits that
- * have not ended, are copied into it before any thread uses it (engine/kept.h).
+ * Traces are stored in a new generation of their store (agent/sample/stack_store.h); those that are kept until later,
+ * of waits that have not ended, are copied into it before any thread uses it (agent/sources/kept.h).
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/carry.h"
-#include "collect/held.h"
-#include "engine/kept.h"
+#include "agent/collect/carry.h"
+#include "agent/collect/held.h"
+#include "agent/sources/kept.h"
 
 #define MANY_STACKS 4000         /* below, a chunk that begins is no reason */
 #define WORTH_IT (1u << 20)      /* bytes of traces, below which their memory stays as it is; … */

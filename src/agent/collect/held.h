@@ -4,7 +4,7 @@
 #ifndef JSTROBE_COLLECT_HELD_H
 #define JSTROBE_COLLECT_HELD_H
 
-#include "collect/account.h"
+#include "agent/collect/aggregate.h"
 
 /* Bytes of all rows that are renewed. Lock held. */
 size_t held_bytes(const struct collector *c);

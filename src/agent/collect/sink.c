@@ -1,7 +1,7 @@
-#include "collect/sink.h"
+#include "agent/collect/sink.h"
 
-#include "collect/account.h"
-#include "os/os.h"
+#include "agent/collect/aggregate.h"
+#include "common/os/os.h"
 
 void sink_add(struct collector *c, struct sink *s)
 {

@@ -14,8 +14,8 @@
 #ifndef JSTROBE_COLLECT_SINK_H
 #define JSTROBE_COLLECT_SINK_H
 
-#include "base/base.h"
-#include "signal/request.h"
+#include "agent/sample/trace_context.h"
+#include "common/base/base.h"
 
 struct collector;
 
@@ -73,7 +73,7 @@ struct sink_ops {
 	/* Thread number THREAD is known from now on; it got another name; it has ended. */
 	void (*thread_begin)(struct sink *, uint32_t thread);
 	void (*thread_name)(struct sink *, uint32_t thread);
-	/* The same of any thread that there is, while names are watched (agent/thread_names.h). */
+	/* The same of any thread that there is, while names are watched (agent/threads/thread_names.h). */
 	void (*named)(struct sink *, const struct sink_name *);
 	void (*thread_end)(struct sink *, uint32_t thread, uint64_t now);
 	/* All numbers are void: those that are kept get their new ones from generation_node, _thread and _text. */

@@ -1,13 +1,13 @@
 /*
- * trace_memory.c - the normal-code half of the trace store: reserving,
+ * stack_store_memory.c - the normal-code half of the trace store: reserving,
  * populating ahead, growing the index, giving back.
  */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "os/os.h"
-#include "signal/trace.h"
+#include "agent/sample/stack_store.h"
+#include "common/os/os.h"
 
 #define AHEAD (256 * 1024)
 #define WRITABLE_AHEAD (32u << 20) /* made writable in one step: more than handlers can use between two */

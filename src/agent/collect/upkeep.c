@@ -2,21 +2,21 @@
  * upkeep.c - what handlers read is kept in shape by the collector: memory ahead in the
  * trace store, images after dlopen, a fresh decode cache, the layout of a JVM that is starting.
  *
- * What is replaced goes to the list of engine/deferred.h.
+ * What is replaced goes to the list of agent/threads/deferred.h.
  */
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "collect/account.h"
-#include "collect/namer.h"
-#include "elf/elf.h"
-#include "engine/closers.h"
-#include "engine/deferred.h"
-#include "engine/engine.h"
-#include "hotspot/class_counts.h"
-#include "os/os.h"
-#include "signal/decode.h"
+#include "agent/collect/aggregate.h"
+#include "agent/collect/names/namer.h"
+#include "agent/sources/engine.h"
+#include "agent/threads/closers.h"
+#include "agent/threads/deferred.h"
+#include "agent/walk/decode.h"
+#include "common/elf/elf.h"
+#include "common/hotspot/class_counts.h"
+#include "common/os/os.h"
 
 #define STORE_BYTES (512ull << 20)
 #define CACHE_ARENA (1u << 20)

@@ -1,5 +1,5 @@
 /*
- * requests_otel.c - trace and span of threads whose library tells them as OpenTelemetry's "thread context" (OTEP 4947):
+ * context_otel.c - trace and span of threads whose library tells them as OpenTelemetry's "thread context" (OTEP 4947):
  * a thread variable otel_thread_ctx_v1, exported by some library, that points to a record or is NULL.
  *
  * A handler may not ask the dynamic linker for the variable's address (it may allocate). So it is found here, once, for
@@ -13,10 +13,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/vector.h"
-#include "engine/requests.h"
-#include "os/os.h"
-#include "signal/zone.h"
+#include "agent/context/context_table.h"
+#include "agent/sample/zone.h"
+#include "common/base/vector.h"
+#include "common/os/os.h"
 
 #define VARIABLE "otel_thread_ctx_v1"
 /* A thread's static block lies right below its thread pointer, and its stack below that: nothing else so near. */

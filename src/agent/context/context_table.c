@@ -1,13 +1,13 @@
-#include "engine/requests.h"
+#include "agent/context/context_table.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
-#include "base/vector.h"
-#include "os/os.h"
-#include "signal/zone.h"
+#include "agent/sample/zone.h"
+#include "common/base/map.h"
+#include "common/base/vector.h"
+#include "common/os/os.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all but the cells */
 static _Atomic uint64_t evicted, refused;

@@ -1,14 +1,14 @@
-#include "agent/requests.h"
+#include "agent/context/java_context.h"
 
 #include <jvmti.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/java.h"
-#include "agent/jvm.h"
-#include "base/buffer.h"
-#include "base/utf8.h"
-#include "engine/requests.h"
+#include "agent/context/context_table.h"
+#include "agent/jvm/jvm.h"
+#include "agent/jvm/jvm_functions.h"
+#include "common/base/buffer.h"
+#include "common/base/utf8.h"
 
 #define CLASS "jstrobe/context/SampleContext"
 #define NATIVE(name) Java_jstrobe_context_SampleContext_##name

@@ -10,24 +10,24 @@
  * A mistake in the string never stops the JVM: one line on stderr, and the
  * program runs unprofiled. Only `strict` makes the load fail.
  */
-#include "agent/entry.h"
+#include "agent/door/entry.h"
 
 #include <errno.h>
 #include <jvmti.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/ask.h"
-#include "agent/command.h"
-#include "agent/control_thread.h"
-#include "agent/jvm.h"
-#include "agent/lent.h"
-#include "agent/log.h"
-#include "agent/owed.h"
-#include "agent/session.h"
-#include "agent/streams.h"
-#include "agent/talk.h"
-#include "control/control.h"
+#include "agent/door/talk.h"
+#include "agent/jvm/jvm.h"
+#include "agent/jvm/log.h"
+#include "agent/session/ask.h"
+#include "agent/session/command.h"
+#include "agent/session/control_thread.h"
+#include "agent/session/lent.h"
+#include "agent/session/pending_output.h"
+#include "agent/session/session.h"
+#include "agent/session/streams.h"
+#include "common/control/control.h"
 
 /* ---- option strings without a waiting command -------------------------------- */
 

@@ -1,8 +1,8 @@
 /*
  * entry.h - the agent's front: what the JVM calls.
  */
-#ifndef JSTROBE_AGENT_ENTRY_H
-#define JSTROBE_AGENT_ENTRY_H
+#ifndef JSTROBE_DOOR_ENTRY_H
+#define JSTROBE_DOOR_ENTRY_H
 
 /*
  * The JVM ends: the control thread stops the session, writes the result it owes, tells the command that owns it. This

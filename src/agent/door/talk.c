@@ -13,10 +13,11 @@
  *      closes                           thread ends, nothing is left
  *
  * The thread is none of the JVM's: what needs that, and all that commands the session, the control thread does
- * (agent/control_thread.h), while this one waits, with a limit. It has all signals blocked but those of faults (the
- * JVM and our own loads live on them), so that no handler of the program, and none of ours, ever runs on it.
+ * (agent/session/control_thread.h), while this one waits, with a limit. It has all signals blocked but those of
+ * faults (the JVM and our own loads live on them), so that no handler of the program, and none of ours, ever runs on
+ * it.
  */
-#include "agent/talk.h"
+#include "agent/door/talk.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,11 +30,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/control_thread.h"
-#include "agent/session.h"
-#include "agent/talk_commands.h"
-#include "agent/thread.h"
-#include "engine/child.h"
+#include "agent/door/talk_commands.h"
+#include "agent/hooks/child.h"
+#include "agent/session/control_thread.h"
+#include "agent/session/session.h"
+#include "agent/threads/agent_thread.h"
 
 #define SEND_MS 2000
 #define HELLO_MS 10000

@@ -1,13 +1,13 @@
 /*
  * talk.h - the agent's side of a conversation with a waiting command.
  */
-#ifndef JSTROBE_AGENT_TALK_H
-#define JSTROBE_AGENT_TALK_H
+#ifndef JSTROBE_DOOR_TALK_H
+#define JSTROBE_DOOR_TALK_H
 
 #include <jni.h>
 
-#include "base/error.h"
-#include "options/options.h"
+#include "common/base/error.h"
+#include "common/options/options.h"
 
 /* One conversation; several can go on at the same time. */
 struct talk;

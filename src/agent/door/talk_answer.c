@@ -1,7 +1,7 @@
 /*
  * talk_answer.c - what the agent answers a command: texts and failures.
  */
-#include "agent/talk_commands.h"
+#include "agent/door/talk_commands.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /*
  * talk_commands.c - what a command can ask of the agent in a conversation.
  */
-#include "agent/talk_commands.h"
+#include "agent/door/talk_commands.h"
 
 #include <errno.h>
 
-#include "agent/ask.h"
-#include "agent/lent.h"
+#include "agent/session/ask.h"
+#include "agent/session/lent.h"
 
 /* Status and the like are answered at once, all else by the control thread. */
 static int carry_out(struct talk *t, const char *text, struct buffer *answer, struct error *err)

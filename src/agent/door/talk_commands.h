@@ -4,16 +4,16 @@
  *
  * All functions: any thread; what is sent goes out message by message.
  */
-#ifndef JSTROBE_AGENT_TALK_COMMANDS_H
-#define JSTROBE_AGENT_TALK_COMMANDS_H
+#ifndef JSTROBE_DOOR_TALK_COMMANDS_H
+#define JSTROBE_DOOR_TALK_COMMANDS_H
 
 #include <jni.h>
 #include <pthread.h>
 #include <stddef.h>
 
-#include "agent/command.h"
-#include "agent/talk.h"
-#include "control/control.h"
+#include "agent/door/talk.h"
+#include "agent/session/command.h"
+#include "common/control/control.h"
 
 struct talk {
 	struct command_owner owner;  /* of the session, if that belongs to this command */

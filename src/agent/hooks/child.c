@@ -1,4 +1,4 @@
-#include "engine/child.h"
+#include "agent/hooks/child.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/base.h"
-#include "engine/libc_calls.h"
-#include "engine/signals.h"
-#include "signal/fault.h"
-#include "signal/zone.h"
+#include "agent/hooks/libc_calls.h"
+#include "agent/hooks/signal_action.h"
+#include "agent/sample/zone.h"
+#include "agent/walk/fault.h"
+#include "common/base/base.h"
 
 #define SOCKETS 256 /* conversations and streams at a time; of more, children keep the oldest */
 

@@ -6,8 +6,8 @@
  * Descriptors of ours that would keep a conversation or an event alive are closed there, and our signals go back to
  * their former actions. A child that was made past libc's fork() is silent, too, but keeps these.
  */
-#ifndef JSTROBE_ENGINE_CHILD_H
-#define JSTROBE_ENGINE_CHILD_H
+#ifndef JSTROBE_HOOKS_CHILD_H
+#define JSTROBE_HOOKS_CHILD_H
 
 #include <signal.h>
 

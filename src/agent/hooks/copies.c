@@ -1,4 +1,4 @@
-#include "engine/copies.h"
+#include "agent/hooks/copies.h"
 
 #include <link.h>
 #include <signal.h>
@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base.h"
-#include "engine/dynamic.h"
-#include "os/os.h"
+#include "agent/hooks/dynamic.h"
+#include "common/base/base.h"
+#include "common/os/os.h"
 
 #define SYMBOL "jstrobe_copy"
 

@@ -5,14 +5,14 @@
  * of images, which has one order for all and only grows (the library is linked so that it is never unmapped). That is
  * the order of copies: the first one's object holds the lock, and a copy passes calls on to earlier ones only.
  */
-#ifndef JSTROBE_ENGINE_COPIES_H
-#define JSTROBE_ENGINE_COPIES_H
+#ifndef JSTROBE_HOOKS_COPIES_H
+#define JSTROBE_HOOKS_COPIES_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/libc_calls.h"
+#include "agent/hooks/libc_calls.h"
 
 #define COPIES_SONAME "libjstrobe.so" /* that of every build, whatever the file is called */
 #define COPIES_MAGIC 0x6a737472       /* "jstr" */

@@ -1,8 +1,8 @@
-#include "engine/dynamic.h"
+#include "agent/hooks/dynamic.h"
 
 #include <string.h>
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 /* glibc stores addresses here, musl offsets. */
 static uintptr_t absolute(const struct dl_phdr_info *image, uintptr_t value)

@@ -1,12 +1,12 @@
 /*
  * dynamic.h - what the loader knows of an image that is mapped: its symbols, its relocations, its name. Inner header of
- * the engine room.
+ * the hooks room.
  *
  * Everything points into the image and is good for as long as that is mapped: within a callback of dl_iterate_phdr, or
  * for images that are never unmapped.
  */
-#ifndef JSTROBE_ENGINE_DYNAMIC_H
-#define JSTROBE_ENGINE_DYNAMIC_H
+#ifndef JSTROBE_HOOKS_DYNAMIC_H
+#define JSTROBE_HOOKS_DYNAMIC_H
 
 #include <elf.h>
 #include <link.h>

@@ -21,11 +21,11 @@
 #include <link.h>
 #include <string.h>
 
-#include "engine/copies.h"
-#include "engine/engine.h"
-#include "hotspot/layout.h"
-#include "os/os.h"
-#include "signal/fault.h"
+#include "agent/hooks/copies.h"
+#include "agent/sources/engine.h"
+#include "agent/walk/fault.h"
+#include "common/hotspot/layout.h"
+#include "common/os/os.h"
 
 #define LIMIT_MS 1000 /* another copy changes actions for microseconds */
 #define STEADY NS_PER_S

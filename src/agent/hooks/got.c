@@ -11,10 +11,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "agent/hooks/copies.h"
+#include "agent/hooks/dynamic.h"
+#include "agent/sources/engine.h"
 #include "cpu.h"
-#include "engine/copies.h"
-#include "engine/dynamic.h"
-#include "engine/engine.h"
 
 #if UINTPTR_MAX > UINT32_MAX
 #define TYPE_OF(info) ELF64_R_TYPE(info)

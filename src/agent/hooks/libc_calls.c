@@ -1,4 +1,4 @@
-#include "engine/libc_calls.h"
+#include "agent/hooks/libc_calls.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -5,8 +5,8 @@
  * another copy of this library, or another profiler, replaces whatever slots it finds. The library has no such slot
  * (tests/check/test_library.py).
  */
-#ifndef JSTROBE_ENGINE_LIBC_CALLS_H
-#define JSTROBE_ENGINE_LIBC_CALLS_H
+#ifndef JSTROBE_HOOKS_LIBC_CALLS_H
+#define JSTROBE_HOOKS_LIBC_CALLS_H
 
 #include <pthread.h>
 

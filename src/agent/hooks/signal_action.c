@@ -1,10 +1,10 @@
-#include "engine/signals.h"
+#include "agent/hooks/signal_action.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "engine/copies.h"
-#include "os/os.h"
+#include "agent/hooks/copies.h"
+#include "common/os/os.h"
 
 #define LIMIT_MS 1000 /* another copy is done with its signal in less than one */
 

@@ -1,10 +1,10 @@
 /*
- * signals.h - taking and giving back the engine's signal. Inner header of the engine room.
+ * signal_action.h - taking and giving back the engine's signal. Inner header of the hooks room.
  */
-#ifndef JSTROBE_ENGINE_SIGNALS_H
-#define JSTROBE_ENGINE_SIGNALS_H
+#ifndef JSTROBE_HOOKS_SIGNAL_ACTION_H
+#define JSTROBE_HOOKS_SIGNAL_ACTION_H
 
-#include "engine/engine.h"
+#include "agent/sources/engine.h"
 
 /*
  * The signal for events of threads: the one that O asks for, if it is not used, else a free one.

@@ -3,15 +3,15 @@
  *
  * Ours lasts for ever and passes on for ever: a thread may have looked it up just before it went.
  */
-#include "agent/attaching.h"
+#include "agent/jvm/attaching.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "agent/half_attached.h"
-#include "agent/jvm.h"
-#include "os/os.h"
+#include "agent/jvm/half_attached.h"
+#include "agent/jvm/jvm.h"
+#include "common/os/os.h"
 
 #define HOLD_LIMIT (10 * NS_PER_S) /* a thread waits no longer */
 #define WAIT_LIMIT (2 * NS_PER_S)  /* nor do we, for those that are at it: a collection of garbage, say */

@@ -6,12 +6,12 @@
  * AttachCurrentThread() has put into the list but has not given its java.lang.Thread yet. Threads stand there where
  * they wait for memory.
  */
-#ifndef JSTROBE_AGENT_ATTACHING_H
-#define JSTROBE_AGENT_ATTACHING_H
+#ifndef JSTROBE_JVM_ATTACHING_H
+#define JSTROBE_JVM_ATTACHING_H
 
 #include <jni.h>
 
-#include "base/error.h"
+#include "common/base/error.h"
 
 /*
  * Threads that begin to attach themselves wait until attaching_go_on(), ten seconds at most. Those that are at it are

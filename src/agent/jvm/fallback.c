@@ -9,14 +9,14 @@
  * And what the Zero VM does not export: where an OSThread keeps the thread's id. It is found by
  * looking for our own, and believed if all Java threads have a different living thread's there.
  */
-#include "agent/fallback.h"
+#include "agent/jvm/fallback.h"
 
 
-#include "agent/java.h"
-#include "agent/jvm.h"
-#include "os/os.h"
-#include "signal/load.h"
-#include "signal/zone.h"
+#include "agent/jvm/jvm.h"
+#include "agent/jvm/jvm_functions.h"
+#include "agent/sample/zone.h"
+#include "agent/walk/load.h"
+#include "common/os/os.h"
 
 #define OSTHREAD_BYTES 512 /* of an OSThread are searched */
 #define THREADS_CHECKED 64

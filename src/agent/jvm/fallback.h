@@ -1,12 +1,12 @@
 /*
  * fallback.h - JVMs that cannot be walked, but can be asked: AsyncGetCallTrace.
  */
-#ifndef JSTROBE_AGENT_FALLBACK_H
-#define JSTROBE_AGENT_FALLBACK_H
+#ifndef JSTROBE_JVM_FALLBACK_H
+#define JSTROBE_JVM_FALLBACK_H
 
 #include <jvmti.h>
 
-#include "hotspot/layout.h"
+#include "common/hotspot/layout.h"
 
 /*
  * Whether the JVM of L, which layout_read has refused, can be asked instead. Then all sessions of

@@ -1,8 +1,8 @@
-#include "agent/frozen.h"
+#include "agent/jvm/frozen_fields.h"
 
-#include "agent/java.h"
-#include "agent/jvm.h"
-#include "signal/zone.h"
+#include "agent/jvm/jvm.h"
+#include "agent/jvm/jvm_functions.h"
+#include "agent/sample/zone.h"
 
 #define VIRTUAL_THREADS 21
 #define CONTINUATION "jdk.internal.vm.Continuation"

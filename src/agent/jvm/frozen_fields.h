@@ -1,8 +1,8 @@
 /*
- * frozen.h - asks Java, once, where the frames of virtual threads lie in the heap (hotspot/frozen.h).
+ * frozen_fields.h - asks Java, once, where the frames of virtual threads lie in the heap (common/hotspot/frozen.h).
  */
-#ifndef JSTROBE_AGENT_FROZEN_H
-#define JSTROBE_AGENT_FROZEN_H
+#ifndef JSTROBE_JVM_FROZEN_FIELDS_H
+#define JSTROBE_JVM_FROZEN_FIELDS_H
 
 #include <jni.h>
 

@@ -1,8 +1,8 @@
-#include "agent/half_attached.h"
+#include "agent/jvm/half_attached.h"
 
 #include <stdlib.h>
 
-#include "os/os.h"
+#include "common/os/os.h"
 
 #define HAS_RUN (200 * NS_PER_US) /* to get into the list takes less */
 #define THREADS_LIMIT 1000000

@@ -3,16 +3,16 @@
  *
  * A thread in AttachCurrentThread() is first in no list (it wants a CPU, or the lock of the list), then in the list
  * without its object, then whole. It is seen without the JVM's help, and before our own handlers of faults stand: the
- * kernel makes the loads, by calls that containers allow (elf/memory.h; they deny process_vm_readv).
+ * kernel makes the loads, by calls that containers allow (common/elf/memory.h; they deny process_vm_readv).
  */
-#ifndef JSTROBE_AGENT_HALF_ATTACHED_H
-#define JSTROBE_AGENT_HALF_ATTACHED_H
+#ifndef JSTROBE_JVM_HALF_ATTACHED_H
+#define JSTROBE_JVM_HALF_ATTACHED_H
 
 #include <sys/types.h>
 
-#include "base/vector.h"
-#include "elf/memory.h"
-#include "hotspot/layout.h"
+#include "common/base/vector.h"
+#include "common/elf/memory.h"
+#include "common/hotspot/layout.h"
 
 /* A thread that is not in the list, and how much CPU time (ns) it had used when it was first seen ready to run. */
 struct ready_thread {

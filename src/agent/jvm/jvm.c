@@ -1,4 +1,4 @@
-#include "agent/jvm.h"
+#include "agent/jvm/jvm.h"
 
 #include <errno.h>
 #include <jvmti.h>
@@ -7,26 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/attaching.h"
-#include "agent/control_thread.h"
-#include "agent/entry.h"
-#include "agent/fallback.h"
-#include "agent/frozen.h"
-#include "agent/java.h"
-#include "agent/jfrsync.h"
-#include "agent/parked.h"
-#include "agent/redefine.h"
-#include "agent/trace.h"
-#include "agent/trigger.h"
-#include "agent/waits.h"
-#include "agent/wanted.h"
-#include "base/vector.h"
-#include "collect/collector.h"
-#include "engine/engine.h"
-#include "hotspot/flags.h"
-#include "hotspot/stubs.h"
-#include "os/os.h"
-#include "signal/handler.h"
+#include "agent/collect/collector.h"
+#include "agent/door/entry.h"
+#include "agent/jvm/attaching.h"
+#include "agent/jvm/fallback.h"
+#include "agent/jvm/frozen_fields.h"
+#include "agent/jvm/jvm_functions.h"
+#include "agent/jvm/redefine.h"
+#include "agent/sample/handler.h"
+#include "agent/session/control_thread.h"
+#include "agent/session/jfrsync.h"
+#include "agent/session/trigger.h"
+#include "agent/sources/engine.h"
+#include "agent/sources/lock/lock_events.h"
+#include "agent/sources/wall/vthread_events.h"
+#include "agent/threads/wanted.h"
+#include "agent/tracing/tracing.h"
+#include "common/base/vector.h"
+#include "common/hotspot/flags.h"
+#include "common/hotspot/stubs.h"
+#include "common/os/os.h"
 
 static JavaVM *vm;
 static jvmtiEnv *ti;

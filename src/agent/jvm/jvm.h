@@ -3,13 +3,13 @@
  *
  * All functions need an attached thread in normal code.
  */
-#ifndef JSTROBE_AGENT_JVM_H
-#define JSTROBE_AGENT_JVM_H
+#ifndef JSTROBE_JVM_JVM_H
+#define JSTROBE_JVM_JVM_H
 
 #include <jvmti.h>
 #include <sys/types.h>
 
-#include "base/error.h"
+#include "common/base/error.h"
 
 struct collector;
 

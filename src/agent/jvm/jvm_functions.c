@@ -1,9 +1,9 @@
-#include "agent/java.h"
+#include "agent/jvm/jvm_functions.h"
 
 #include <string.h>
 
-#include "signal/load.h"
-#include "signal/zone.h"
+#include "agent/sample/zone.h"
+#include "agent/walk/load.h"
 
 #define GET_MODULE 233        /* JNI, from JDK 9 on */
 #define IS_VIRTUAL_THREAD 234 /* JNI, from JDK 21 on */

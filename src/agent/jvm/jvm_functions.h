@@ -1,10 +1,11 @@
 /*
- * java.h - functions of JNI and JVMTI that headers of older JDKs do not have, by their places in the JVM's tables.
+ * jvm_functions.h - functions of JNI and JVMTI that headers of older JDKs do not have, by their places in the JVM's
+ * tables.
  *
  * Attached threads, normal code.
  */
-#ifndef JSTROBE_AGENT_JAVA_H
-#define JSTROBE_AGENT_JAVA_H
+#ifndef JSTROBE_JVM_JVM_FUNCTIONS_H
+#define JSTROBE_JVM_JVM_FUNCTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,10 +1,10 @@
 /*
  * jvm_thread.c - which thread a java.lang.Thread is: to the JVM, to the system, to Java.
  */
-#include "agent/jvm.h"
+#include "agent/jvm/jvm.h"
 
-#include "signal/load.h"
-#include "signal/zone.h"
+#include "agent/sample/zone.h"
+#include "agent/walk/load.h"
 
 pid_t jvm_tid(uintptr_t thread)
 {

@@ -2,7 +2,7 @@
  * The file is opened for each message and closed again: nothing of ours stays open in the program,
  * and a file that was rotated away is made anew.
  */
-#include "agent/log.h"
+#include "agent/jvm/log.h"
 
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "os/output.h"
+#include "common/os/output.h"
 
 static struct {
 	char file[OPTIONS_FILE_MAX]; /* "" = stderr */

@@ -7,11 +7,11 @@
  * A line that does not go within 50 ms, as to a pipe that is full, is dropped; the next one that goes tells how many
  * were.
  */
-#ifndef JSTROBE_AGENT_LOG_H
-#define JSTROBE_AGENT_LOG_H
+#ifndef JSTROBE_JVM_LOG_H
+#define JSTROBE_JVM_LOG_H
 
-#include "base/base.h"
-#include "options/options.h"
+#include "common/base/base.h"
+#include "common/options/options.h"
 
 /* From now on as O says. Normal code, front locked or before anything runs; so are the others. */
 void log_as(const struct options *o);

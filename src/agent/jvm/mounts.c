@@ -1,9 +1,9 @@
-#include "agent/mounts.h"
+#include "agent/jvm/mounts.h"
 
 #include <stdbool.h>
 #include <string.h>
 
-#include "agent/jvm.h"
+#include "agent/jvm/jvm.h"
 
 /* jvmtiCapabilities.can_support_virtual_threads, which headers before JDK 21 do not have: its 45th bit. */
 #define CAPABILITY_BYTE 5

@@ -4,8 +4,8 @@
  * JVMTI's extension events com.sun.hotspot.events.VirtualThreadUnmount and VirtualThreadMount (JDK 21+), on the
  * carrier's thread. No class is changed for them, and what they cost ends with their environment.
  */
-#ifndef JSTROBE_AGENT_MOUNTS_H
-#define JSTROBE_AGENT_MOUNTS_H
+#ifndef JSTROBE_JVM_MOUNTS_H
+#define JSTROBE_JVM_MOUNTS_H
 
 #include <jvmti.h>
 

@@ -1,18 +1,18 @@
 /*
  * redefine.c - why: a method that was redefined gives its memory back at some later safepoint, and
- * another class's method may stand there next (see signal/era.h). No JVMTI event tells of it but
+ * another class's method may stand there next (see agent/sample/method_epoch.h). No JVMTI event tells of it but
  * ClassFileLoadHook, which would make each class that is loaded pass through us.
  */
-#include "agent/redefine.h"
+#include "agent/jvm/redefine.h"
 
 #include <link.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#include "agent/jvm.h"
-#include "base/base.h"
-#include "engine/copies.h"
-#include "signal/zone.h"
+#include "agent/hooks/copies.h"
+#include "agent/jvm/jvm.h"
+#include "agent/sample/zone.h"
+#include "common/base/base.h"
 
 #define LIMIT_MS 2000 /* another copy changes the table for microseconds */
 

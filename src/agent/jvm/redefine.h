@@ -1,8 +1,8 @@
 /*
  * redefine.h - hearing of every redefinition and retransformation of classes in this JVM.
  */
-#ifndef JSTROBE_AGENT_REDEFINE_H
-#define JSTROBE_AGENT_REDEFINE_H
+#ifndef JSTROBE_JVM_REDEFINE_H
+#define JSTROBE_JVM_REDEFINE_H
 
 #include <jvmti.h>
 

@@ -1,12 +1,12 @@
 /*
- * clock.h - the kernel's clocks, as a handler may read them.
+ * clock_ns.h - the kernel's clocks, as a handler may read them.
  */
-#ifndef JSTROBE_SIGNAL_CLOCK_H
-#define JSTROBE_SIGNAL_CLOCK_H
+#ifndef JSTROBE_SAMPLE_CLOCK_NS_H
+#define JSTROBE_SAMPLE_CLOCK_NS_H
 
 #include <time.h>
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 /* Nanoseconds of CLOCK. Any context; errno may change. */
 static inline uint64_t clock_ns(clockid_t clock)

@@ -1,7 +1,7 @@
 /*
  * handler.c - what happens when a thread's signal goes off.
  *
- *   whose signal, whose thread? ─▶ what is due? ─▶ take.c: walk ─▶ intern the trace ─▶ push into the thread's queue
+ *   whose signal, whose thread? ─▶ what is due? ─▶ record_sample.c: walk ─▶ intern the trace ─▶ push into its queue
  *
  * All that is due to the thread is served, whatever the signal was sent for: while one is pending, others of its number
  * are dropped by the kernel. What waited for the next one instead would come with another moment's stack.
@@ -9,20 +9,20 @@
  * Bounded time, no allocation, no lock, errno kept. A sample that cannot be kept
  * is counted under its reason with its weight.
  */
-#include "signal/handler.h"
+#include "agent/sample/handler.h"
 
 #include <errno.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "agent/sample/clock_ns.h"
+#include "agent/sample/perf_samples.h"
+#include "agent/sample/record_sample.h"
+#include "agent/sample/tick_state.h"
+#include "agent/sample/wait_sample.h"
+#include "agent/walk/decode.h"
+#include "agent/walk/fault.h"
 #include "context.h"
-#include "signal/clock.h"
-#include "signal/decode.h"
-#include "signal/fault.h"
-#include "signal/perf_samples.h"
-#include "signal/take.h"
-#include "signal/turn_state.h"
-#include "signal/wait.h"
 
 static const _Atomic uint32_t parent = 1;
 struct zone zone = {.epoch = 1, .signo = 0, .parent = &parent};
@@ -234,7 +234,7 @@ static void answer_all(struct thread_record *r, enum loss_reason why, uint64_t t
 
 /*
  * Nothing may be taken of R, for WHY; a ring and a descriptor may be going away under us: not a look at them. Who takes
- * a thread's source away counts what was due by it (perf_rest.h, engine/ctimer.c).
+ * a thread's source away counts what was due by it (perf_rest.h, agent/sources/cpu/ctimer.c).
  */
 static void refuse(struct thread_record *r, const struct call *c, enum loss_reason why)
 {

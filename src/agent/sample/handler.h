@@ -1,13 +1,13 @@
 /*
  * handler.h - the door by which signals come in. The engines install these.
  */
-#ifndef JSTROBE_SIGNAL_HANDLER_H
-#define JSTROBE_SIGNAL_HANDLER_H
+#ifndef JSTROBE_SAMPLE_HANDLER_H
+#define JSTROBE_SAMPLE_HANDLER_H
 
 #include <sched.h>
 #include <signal.h>
 
-#include "signal/zone.h"
+#include "agent/sample/zone.h"
 
 /* Overflow of a thread's perf event (si_fd leads to the record) or expiry of its CPU timer (si_value). */
 void handler_thread(int signo, siginfo_t *info, void *context);
@@ -25,7 +25,7 @@ uint64_t handler_timer_weight(struct record_source *s, uint32_t event, uint64_t 
  * `inside` keeps what a record's thread reads in memory, and others out of the record: who enters is alone in it.
  *
  * A thread that frees unpublishes first, begins a new epoch (zone.epoch), lets all CPUs pass a barrier, and then
- * looks at `inside` (engine/deferred.c). Two orders make that safe. The epoch is loaded first, with acquire: a
+ * looks at `inside` (agent/threads/deferred.c). Two orders make that safe. The epoch is loaded first, with acquire: a
  * handler that shows a new one sees what was unpublished before that. And nothing that may be freed is loaded before
  * `inside` is seen by others: the barrier on the other side does that, or the fence here where the kernel has none.
  * tests/check/test_orders.py tries all orders.

@@ -20,10 +20,10 @@
  *
  * Pure functions, any context.
  */
-#ifndef JSTROBE_SIGNAL_JITTER_H
-#define JSTROBE_SIGNAL_JITTER_H
+#ifndef JSTROBE_SAMPLE_JITTER_H
+#define JSTROBE_SAMPLE_JITTER_H
 
-#include "base/random.h"
+#include "common/base/random.h"
 
 #define JITTER_LATELY 64  /* samples with drawn periods, from one on that may have changed what the thread does */
 #define JITTER_KEEP 256   /* samples with one period where nothing has */

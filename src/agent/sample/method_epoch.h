@@ -1,5 +1,5 @@
 /*
- * era.h - whether a Method* can have become another method since a sample was taken.
+ * method_epoch.h - whether a Method* can have become another method since a sample was taken.
  *
  * The memory of a method is given back in two ways only: its class is unloaded, or a
  * redefinition replaced it and no frame runs it any more. The JVM counts the first before it
@@ -13,20 +13,20 @@
  *
  * The JVM says in its performance data that a safepoint begins, that all threads have stopped for it, and that it
  * ends (RuntimeService; numbers and times). If these are as they were before the sample, nothing was freed since. If
- * they are not, but no class was loaded or redefined since, what was freed was not used again (collect/eras.h). Without
- * performance data only the latter tells.
+ * they are not, but no class was loaded or redefined since, what was freed was not used again
+ * (agent/collect/names/method_epochs.h). Without performance data only the latter tells.
  *
  * A sample carries the era that its walk began in (its lower 16 bits). If it is the same after
  * the collector has read a method's names, they are the names the method had in the sample.
  *
- * Without the JVM's counts an era lasts from drain to drain and proves less: see collect/seen.c.
+ * Without the JVM's counts an era lasts from drain to drain and proves less: see agent/collect/names/method_identity.c.
  */
-#ifndef JSTROBE_SIGNAL_ERA_H
-#define JSTROBE_SIGNAL_ERA_H
+#ifndef JSTROBE_SAMPLE_METHOD_EPOCH_H
+#define JSTROBE_SAMPLE_METHOD_EPOCH_H
 
 #include <stdatomic.h>
 
-#include "signal/load.h"
+#include "agent/walk/load.h"
 
 #define ERA_COUNTS 2     /* classes from files, and from shared archives */
 #define ERA_MARKS 16
@@ -40,7 +40,8 @@ struct eras {
 	_Atomic uint64_t moves;                         /* times that it had grown */
 	struct era_mark {
 		uint64_t era, others;                   /* the era that a move began, and era_others then */
-	} marks[ERA_MARKS];                             /* of the last moves, by their number: see collect/eras.h */
+	/* of the last moves, by their number: see agent/collect/names/method_epochs.h */
+	} marks[ERA_MARKS];
 	atomic_bool replacing;                          /* methods are replaced, or may have been before us */
 	_Atomic uint64_t redefinitions;                 /* begun and ended, since the agent watches */
 	_Atomic uint32_t redefining;                    /* calls under way: grows before the count, falls after it */

@@ -5,10 +5,10 @@
  *
  * Normal code, records' lock held.
  */
-#ifndef JSTROBE_SIGNAL_PERF_REST_H
-#define JSTROBE_SIGNAL_PERF_REST_H
+#ifndef JSTROBE_SAMPLE_PERF_REST_H
+#define JSTROBE_SAMPLE_PERF_REST_H
 
-#include "signal/record.h"
+#include "agent/sample/thread_record.h"
 
 /* Whether EVENT, for which R is armed by perf, has samples for R that no handler has taken. */
 bool perf_has_rest(const struct thread_record *r, uint32_t event);

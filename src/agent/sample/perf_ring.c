@@ -1,4 +1,4 @@
-#include "signal/perf_ring.h"
+#include "agent/sample/perf_ring.h"
 
 #include <linux/perf_event.h>
 

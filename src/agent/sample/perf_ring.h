@@ -7,10 +7,10 @@
  * enabled, ns running. Where there was no room, the next record that finds some says how many there were not:
  * {header, u64 id, u64 lost}. The kernel writes at data_head, we read up to it and store data_tail.
  */
-#ifndef JSTROBE_SIGNAL_PERF_RING_H
-#define JSTROBE_SIGNAL_PERF_RING_H
+#ifndef JSTROBE_SAMPLE_PERF_RING_H
+#define JSTROBE_SAMPLE_PERF_RING_H
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 struct perf_reader {
 	void *ring;

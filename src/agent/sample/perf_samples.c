@@ -2,15 +2,15 @@
  * perf_samples.c - the samples behind a perf event's signal: what its ring and those of the thread's
  * other events hold, each weighing what the event's count has grown by.
  */
-#include "signal/perf_samples.h"
+#include "agent/sample/perf_samples.h"
 
 #include <linux/perf_event.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "signal/clock.h"
-#include "signal/take.h"
-#include "signal/turn_state.h"
+#include "agent/sample/clock_ns.h"
+#include "agent/sample/record_sample.h"
+#include "agent/sample/tick_state.h"
 
 /*
  * A thread whose last BURST samples came each within 500 µs of its CPU time, and 2 ms of real time, gets

@@ -2,12 +2,12 @@
  * perf_samples.h - between the handler and the rings of perf events. Inner header of the signal
  * zone; all of it is for handlers, on R's own thread, which has entered R.
  */
-#ifndef JSTROBE_SIGNAL_PERF_SAMPLES_H
-#define JSTROBE_SIGNAL_PERF_SAMPLES_H
+#ifndef JSTROBE_SAMPLE_PERF_SAMPLES_H
+#define JSTROBE_SAMPLE_PERF_SAMPLES_H
 
-#include "signal/perf_ring.h"
-#include "signal/perf_rest.h"
-#include "signal/walk.h"
+#include "agent/sample/perf_rest.h"
+#include "agent/sample/perf_ring.h"
+#include "agent/walk/walk.h"
 
 /*
  * Take all samples of R that wait. EVENT sent the signal, or none of them did (RECORD_EVENTS); those of others may have

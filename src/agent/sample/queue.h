@@ -4,15 +4,15 @@
  * One producer (the handlers of that thread, which mask each other), one
  * consumer (the collector). Pre-allocated; a full queue drops the new sample,
  * which the caller counts. Queues grow only between drains: the collector
- * hands a bigger one over through the thread record (see record.h).
+ * hands a bigger one over through the thread record (see thread_record.h).
  */
-#ifndef JSTROBE_SIGNAL_QUEUE_H
-#define JSTROBE_SIGNAL_QUEUE_H
+#ifndef JSTROBE_SAMPLE_QUEUE_H
+#define JSTROBE_SAMPLE_QUEUE_H
 
 #include <stdatomic.h>
 
-#include "base/base.h"
-#include "signal/request.h"
+#include "agent/sample/trace_context.h"
+#include "common/base/base.h"
 
 struct trace;
 
@@ -28,7 +28,7 @@ struct sample {
 	uint8_t unsure : 1;     /* its innermost method may be another that is inlined there (guards.h) */
 	uint8_t noted : 1;      /* a struct request_note follows it in its queue */
 	uint8_t state;          /* enum thread_state */
-	uint16_t era;           /* lower bits of the era its walk began in (see era.h) */
+	uint16_t era;           /* lower bits of the era its walk began in (see method_epoch.h) */
 	uint32_t payload;       /* ns of the walk, or the CPU, when asked for (features=stats, record-cpu) */
 } __attribute__((aligned(8)));
 

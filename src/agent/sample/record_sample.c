@@ -1,11 +1,11 @@
-#include "signal/take.h"
+#include "agent/sample/record_sample.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "signal/clock.h"
-#include "signal/load.h"
-#include "signal/turn_state.h"
+#include "agent/sample/clock_ns.h"
+#include "agent/sample/tick_state.h"
+#include "agent/walk/load.h"
 
 /* One that the collector has prepared takes the place of the present one. */
 struct queue *take_queue(struct thread_record *r)

@@ -1,15 +1,15 @@
 /*
- * take.h - one sample of a thread: its trace into the store, the sample into the thread's queue; or lost, with the
- * reason and its weight.
+ * record_sample.h - one sample of a thread: its trace into the store, the sample into the thread's queue; or lost,
+ * with the reason and its weight.
  *
  * For handlers and for callbacks in normal code, on R's own thread, which has entered R (handler.h), but where it says
  * otherwise.
  */
-#ifndef JSTROBE_SIGNAL_TAKE_H
-#define JSTROBE_SIGNAL_TAKE_H
+#ifndef JSTROBE_SAMPLE_RECORD_SAMPLE_H
+#define JSTROBE_SAMPLE_RECORD_SAMPLE_H
 
-#include "signal/perf_ring.h"
-#include "signal/walk.h"
+#include "agent/sample/perf_ring.h"
+#include "agent/walk/walk.h"
 
 /* Why a sample of R must not be taken now; LOSS_REASONS = it may. */
 enum loss_reason take_refusal(const struct thread_record *r);

@@ -1,8 +1,8 @@
-#include "signal/trace.h"
+#include "agent/sample/stack_store.h"
 
 #include <string.h>
 
-#include "base/wide.h"
+#include "common/base/wide.h"
 
 #define HEADER_WORDS (sizeof(struct trace) / sizeof(uint64_t))
 #define FIRST_CHUNK 1024 /* most of ten thousand threads have one stack or two */

@@ -1,5 +1,5 @@
 /*
- * trace.h - the store of stacks ("call traces").
+ * stack_store.h - the store of stacks ("call traces").
  *
  * Every distinct stack is kept once. A handler writes the frames straight into
  * memory reserved for its thread, then looks for an equal trace: if there is one
@@ -13,17 +13,17 @@
  *                                                        (the collector merges it)
  *
  * It works in generations: a new one begins with an empty arena and index of its own, and the memory of the one before
- * goes back when no handler and no queue can know anything of it any more (collect/generation.c). A handler is in
+ * goes back when no handler and no queue can know anything of it any more (agent/collect/generation.c). A handler is in
  * the generation it found when it began, to its end. Traces that are kept until later, of waits that have not ended
- * say, are copied into the new one (engine/kept.h).
+ * say, are copied into the new one (agent/sources/kept.h).
  */
-#ifndef JSTROBE_SIGNAL_TRACE_H
-#define JSTROBE_SIGNAL_TRACE_H
+#ifndef JSTROBE_SAMPLE_STACK_STORE_H
+#define JSTROBE_SAMPLE_STACK_STORE_H
 
 #include <stdatomic.h>
 
-#include "base/error.h"
-#include "signal/frame_word.h"
+#include "agent/walk/frame_word.h"
+#include "common/base/error.h"
 
 struct trace {
 	uint32_t hash;
@@ -65,8 +65,8 @@ struct trace_chunk {
 };
 
 /*
- * A trace that is kept until later; NULL = none. It is written inside (signal/record.h), and the collector puts
- * an equal one in its place. The thread that gives it up stores NULL.
+ * A trace that is kept until later; NULL = none. It is written inside (agent/sample/thread_record.h), and the
+ * collector puts an equal one in its place. The thread that gives it up stores NULL.
  */
 typedef _Atomic(const struct trace *) trace_kept;
 /* What shall be kept in place of T. */
@@ -131,7 +131,10 @@ const struct trace *trace_end(struct trace_writer *w);
 /* The same with T's frames, for which it was begun. NULL: there is no room. */
 const struct trace *trace_end_as(struct trace_writer *w, const struct trace *t);
 
-/* Whether T, or NULL, is of the present generation; it stays so while the thread is inside (signal/record.h). */
+/*
+ * Whether T, or NULL, is of the present generation; it stays so while the thread is inside
+ * (agent/sample/thread_record.h).
+ */
 static inline bool trace_is_present(const struct trace_store *s, const struct trace *t)
 {
 	const struct trace_arena *a = &s->arena[atomic_load_explicit((_Atomic uint32_t *)&s->generation,

@@ -1,5 +1,5 @@
 /*
- * record.h - one record an OS thread, from its start to its death.
+ * thread_record.h - one record an OS thread, from its start to its death.
  *
  * Records lie in one table that never moves (address space for 256 K of them,
  * committed on use), so a stale pointer in a signal's hint is always readable.
@@ -8,16 +8,16 @@
  *
  *   FREE ──(normal code: thread found)──▶ LIVE ──(thread ends)──▶ CLOSING ──(collector drained it)──▶ FREE
  */
-#ifndef JSTROBE_SIGNAL_RECORD_H
-#define JSTROBE_SIGNAL_RECORD_H
+#ifndef JSTROBE_SAMPLE_THREAD_RECORD_H
+#define JSTROBE_SAMPLE_THREAD_RECORD_H
 
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#include "base/names.h"
-#include "signal/jitter.h"
-#include "signal/queue.h"
-#include "signal/trace.h"
+#include "agent/sample/jitter.h"
+#include "agent/sample/queue.h"
+#include "agent/sample/stack_store.h"
+#include "common/base/enum_names.h"
 
 #define RECORD_LIMIT (256u * 1024)
 #define RECORD_SLOTS (2 * RECORD_LIMIT) /* of each table by what they are known by, at most */
@@ -27,7 +27,10 @@
 #define RECORD_EVENTS 8 /* that one session may sample */
 
 enum record_state { RECORD_FREE, RECORD_LIVE, RECORD_CLOSING };
-/* LEAVING: what the source has stays as it is until no handler can be at it (engine/deferred.h), then it is NONE. */
+/*
+ * LEAVING: what the source has stays as it is until no handler can be at it (agent/threads/deferred.h), then it is
+ * NONE.
+ */
 enum record_arm { ARM_NONE, ARM_PERF, ARM_TIMER, ARM_PROCESS, ARM_TURNS, ARM_CALLS, ARM_LEAVING };
 
 /* What makes a thread's signal go off for one event. The engine sets it up before it arms it. */

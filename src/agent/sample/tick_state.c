@@ -1,15 +1,15 @@
 /*
- * turn_state.c - what a thread did when a signal asked it for its turn: whether it waited is what the JVM notes of it,
+ * tick_state.c - what a thread did when a signal asked it for its turn: whether it waited is what the JVM notes of it,
  * and whether the signal broke off a call of the system. How late it came says nothing of that: to wake a thread takes
  * long, too.
  */
-#include "signal/turn_state.h"
+#include "agent/sample/tick_state.h"
 
 #include <errno.h>
 
+#include "agent/sample/zone.h"
+#include "agent/walk/load.h"
 #include "context.h"
-#include "signal/load.h"
-#include "signal/zone.h"
 
 #ifdef CONTEXT_SYSCALL
 static bool is_call(uintptr_t pc)

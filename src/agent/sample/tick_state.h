@@ -1,11 +1,11 @@
 /*
- * turn_state.h - the state of a thread whose turn it is, seen by its own handler.
+ * tick_state.h - the state of a thread whose turn it is, seen by its own handler.
  */
-#ifndef JSTROBE_SIGNAL_TURN_STATE_H
-#define JSTROBE_SIGNAL_TURN_STATE_H
+#ifndef JSTROBE_SAMPLE_TICK_STATE_H
+#define JSTROBE_SAMPLE_TICK_STATE_H
 
-#include "signal/record.h"
-#include "signal/regs.h"
+#include "agent/sample/thread_record.h"
+#include "agent/walk/regs.h"
 
 /*
  * R was interrupted at REGS; LATE: its signal came later than it would to a thread that has a CPU. THREAD_NONE: it

@@ -1,10 +1,10 @@
-#include "signal/request.h"
+#include "agent/sample/trace_context.h"
 
 #include <endian.h>
 
+#include "agent/sample/zone.h"
+#include "agent/walk/load.h"
 #include "context.h"
-#include "signal/load.h"
-#include "signal/zone.h"
 
 static struct request_cell *find(struct request_cell *cells, uint64_t thread)
 {

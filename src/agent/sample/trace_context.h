@@ -1,5 +1,5 @@
 /*
- * request.h - what a thread works for: trace id, span id and labels, as the program says. docs/context.md
+ * trace_context.h - what a thread works for: trace id, span id and labels, as the program says. docs/context.md
  *
  * The program's Java code writes it into a table of native memory, with plain stores and no call
  * (java/jstrobe/context/SampleContext.java). Its cells are found by Thread.getId, not by the thread of the system:
@@ -12,14 +12,14 @@
  * not fit, the thread shows no request in this sample, which is counted.
  *
  * A thread's cell is the first of REQUEST_PROBES places that has its number; behind a cell that was never used there
- * is none. Cells that were cleared are taken over by other threads (engine/requests.c), never unused again.
+ * is none. Cells that were cleared are taken over by other threads (agent/context/context_table.c), never unused again.
  */
-#ifndef JSTROBE_SIGNAL_REQUEST_H
-#define JSTROBE_SIGNAL_REQUEST_H
+#ifndef JSTROBE_SAMPLE_TRACE_CONTEXT_H
+#define JSTROBE_SAMPLE_TRACE_CONTEXT_H
 
 #include <stdatomic.h>
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 /* SampleContext.java has the same numbers. */
 #define REQUEST_CELLS (64u * 1024)
@@ -29,7 +29,7 @@
 struct request {
 	uint64_t trace_high, trace_low; /* W3C trace id, 0 = none */
 	uint64_t span;                  /* 0 = none */
-	uint64_t labels;                /* number of a set of labels (engine/requests.h), 0 = none */
+	uint64_t labels;                /* number of a set of labels (agent/context/context_table.h), 0 = none */
 };
 
 struct request_cell {
@@ -40,7 +40,7 @@ struct request_cell {
 };
 _Static_assert(sizeof(struct request_cell) == 64, "SampleContext.java counts on it");
 
-/* Where a thread's pointer to its record of OpenTelemetry is (otel_thread_ctx_v1, see engine/requests_otel.c). */
+/* Where a thread's pointer to its record of OpenTelemetry is (otel_thread_ctx_v1, see agent/context/context_otel.c). */
 enum otel_way {
 	OTEL_NONE,
 	OTEL_STATIC,  /* AT bytes from the thread pointer */

@@ -1,11 +1,11 @@
-#include "signal/wait.h"
+#include "agent/sample/wait_sample.h"
 
 #include <string.h>
 
+#include "agent/sample/handler.h"
+#include "agent/sample/record_sample.h"
+#include "agent/walk/walk.h"
 #include "context.h"
-#include "signal/handler.h"
-#include "signal/take.h"
-#include "signal/walk.h"
 
 #define INNERMOST 16 /* frames among which the one is looked for that the program called */
 

@@ -1,14 +1,14 @@
 /*
- * wait.h - a thread that is about to wait for a lock, or has waited, takes its own sample.
+ * wait_sample.h - a thread that is about to wait for a lock, or has waited, takes its own sample.
  *
  * Not in a signal but in a callback of the JVM or a probe, in normal code, on the thread itself: its last Java
  * frame is noted in its JavaThread, and the walk begins there. The same rules hold as in a handler, for the
  * same queue is written and a signal may come at any moment: until wait_leave it counts as `recursion`.
  */
-#ifndef JSTROBE_SIGNAL_WAIT_H
-#define JSTROBE_SIGNAL_WAIT_H
+#ifndef JSTROBE_SAMPLE_WAIT_SAMPLE_H
+#define JSTROBE_SAMPLE_WAIT_SAMPLE_H
 
-#include "signal/zone.h"
+#include "agent/sample/zone.h"
 
 /* What follows a sample of a wait in its queue. */
 struct wait_note {

@@ -1,6 +1,6 @@
-#include "signal/window.h"
+#include "agent/sample/window.h"
 
-#include "signal/perf_samples.h"
+#include "agent/sample/perf_samples.h"
 
 void window_open(struct window *w, uint64_t now)
 {
@@ -51,7 +51,7 @@ void window_shut(struct window *w, uint64_t now, uint32_t thread)
 /*
  * Each call of the function costs 10 to 15 µs, sampled or not, where a hypervisor has a say in debug
  * exceptions. A breakpoint that was met BURST times, each within EACH, is left off on this thread for a
- * second, the next time for two, then four … up to a minute: engine/window.c switches it on again.
+ * second, the next time for two, then four … up to a minute: agent/sources/window_breakpoints.c switches it on again.
  */
 #define BURST 64
 #define EACH (2 * NS_PER_MS)

@@ -6,12 +6,12 @@
  * The functions are met by hardware breakpoints, two perf events a thread that bring no samples. They stand
  * behind the events of the session in zone.events.
  */
-#ifndef JSTROBE_SIGNAL_WINDOW_H
-#define JSTROBE_SIGNAL_WINDOW_H
+#ifndef JSTROBE_SAMPLE_WINDOW_H
+#define JSTROBE_SAMPLE_WINDOW_H
 
 #include <stdatomic.h>
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 struct thread_record;
 

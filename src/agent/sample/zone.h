@@ -1,23 +1,23 @@
 /*
  * zone.h - all that a handler can reach: frozen facts, the record table, the
- * trace store. Set up and published by normal code (agent/session.c), read by handlers.
+ * trace store. Set up and published by normal code (agent/session/session.c), read by handlers.
  *
  * There is one zone a process; it is never freed, because a handler may look at it
  * for as long as the library is mapped - that is, for ever.
  */
-#ifndef JSTROBE_SIGNAL_ZONE_H
-#define JSTROBE_SIGNAL_ZONE_H
+#ifndef JSTROBE_SAMPLE_ZONE_H
+#define JSTROBE_SAMPLE_ZONE_H
 
 #include <signal.h>
 #include <stdatomic.h>
 
-#include "elf/unwind.h"
-#include "hotspot/layout.h"
-#include "hotspot/stubs.h"
-#include "signal/era.h"
-#include "signal/record.h"
-#include "signal/request.h"
-#include "signal/window.h"
+#include "agent/sample/method_epoch.h"
+#include "agent/sample/thread_record.h"
+#include "agent/sample/trace_context.h"
+#include "agent/sample/window.h"
+#include "common/elf/unwind.h"
+#include "common/hotspot/layout.h"
+#include "common/hotspot/stubs.h"
 
 #define ZONE_FDS (1u << 20) /* descriptors the table by fd can hold */
 
@@ -57,7 +57,8 @@ struct zone {
 	struct requests requests;               /* what threads work for */
 	struct eras eras;                       /* what can make a Method* another method */
 
-	const _Atomic uint32_t *parent;         /* 1; 0 in a child of fork(), which is left alone (engine/child.h) */
+	/* 1; 0 in a child of fork(), which is left alone (agent/hooks/child.h) */
+	const _Atomic uint32_t *parent;
 	_Atomic bool enabled;                   /* false: signals count as `disabled` */
 	_Atomic bool vm_exiting;                /* true: signals count as `vm_exiting` */
 	_Atomic uint32_t epoch;                 /* grows whenever something a handler may read is retired; never 0 */

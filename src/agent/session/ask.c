@@ -1,12 +1,12 @@
-#include "agent/ask.h"
+#include "agent/session/ask.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/control_thread.h"
-#include "agent/lent.h"
-#include "agent/session.h"
+#include "agent/session/control_thread.h"
+#include "agent/session/lent.h"
+#include "agent/session/session.h"
 
 /* All of it is the job's own: the one who asks may leave before it is done. */
 struct asked {

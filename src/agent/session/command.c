@@ -1,4 +1,4 @@
-#include "agent/command.h"
+#include "agent/session/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,18 +8,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/control_thread.h"
-#include "agent/lent.h"
-#include "agent/log.h"
-#include "agent/owed.h"
-#include "agent/schedule.h"
-#include "agent/session.h"
-#include "agent/streams.h"
-#include "agent/trace.h"
-#include "agent/trigger.h"
-#include "base/knob.h"
-#include "engine/engine.h"
-#include "os/os.h"
+#include "agent/jvm/log.h"
+#include "agent/session/control_thread.h"
+#include "agent/session/lent.h"
+#include "agent/session/pending_output.h"
+#include "agent/session/schedule.h"
+#include "agent/session/session.h"
+#include "agent/session/streams.h"
+#include "agent/session/trigger.h"
+#include "agent/sources/engine.h"
+#include "agent/tracing/tracing.h"
+#include "common/base/knob.h"
+#include "common/os/os.h"
 
 static struct {
 	struct command_owner *_Atomic owner; /* whose session runs; NULL: no one's */

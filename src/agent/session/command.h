@@ -6,17 +6,17 @@
  * leaves what was there before: files, what is owed, the data of the last session. A session started with `owner`
  * belongs to its conversation: when that ends the session is stopped and its data are forgotten.
  *
- * All functions: in a turn of the control thread (agent/control_thread.h), unless said otherwise.
+ * All functions: in a turn of the control thread (agent/session/control_thread.h), unless said otherwise.
  */
-#ifndef JSTROBE_AGENT_COMMAND_H
-#define JSTROBE_AGENT_COMMAND_H
+#ifndef JSTROBE_SESSION_COMMAND_H
+#define JSTROBE_SESSION_COMMAND_H
 
 #include <sys/types.h>
 
-#include "base/buffer.h"
-#include "base/error.h"
-#include "format/format.h"
-#include "options/options.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
+#include "common/options/options.h"
+#include "profile/writers/format.h"
 
 /* Where a command said its result goes, and what else came with it; -1 = did not. */
 struct command_place {

@@ -1,17 +1,17 @@
 /*
  * command_status.c - what a command hears of the session: how it stands, what happened to its samples.
  */
-#include "agent/command.h"
+#include "agent/session/command.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/control_thread.h"
-#include "agent/neighbours.h"
-#include "agent/owed.h"
-#include "agent/session.h"
-#include "agent/trace.h"
+#include "agent/session/control_thread.h"
+#include "agent/session/neighbours.h"
+#include "agent/session/pending_output.h"
+#include "agent/session/session.h"
+#include "agent/tracing/tracing.h"
 
 static void put_trace_status(const struct trace_progress *p, struct buffer *b)
 {

@@ -1,4 +1,4 @@
-#include "agent/control_thread.h"
+#include "agent/session/control_thread.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -6,13 +6,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/jvm.h"
-#include "agent/patience.h"
-#include "agent/schedule.h"
-#include "agent/session.h"
-#include "agent/thread.h"
-#include "agent/trigger.h"
-#include "os/os.h"
+#include "agent/jvm/jvm.h"
+#include "agent/session/patience.h"
+#include "agent/session/schedule.h"
+#include "agent/session/session.h"
+#include "agent/session/trigger.h"
+#include "agent/threads/agent_thread.h"
+#include "common/os/os.h"
 
 #define NAP (50 * NS_PER_MS)
 #define LOOK_AGAIN (60 * NS_PER_S) /* clocks can be set */

@@ -9,13 +9,13 @@
  * The thread that asks waits with a limit: a job that does not get on, as the JVM holds the thread up, or a part of
  * ours hangs, is left to itself, and the one who asked is told.
  */
-#ifndef JSTROBE_AGENT_CONTROL_THREAD_H
-#define JSTROBE_AGENT_CONTROL_THREAD_H
+#ifndef JSTROBE_SESSION_CONTROL_THREAD_H
+#define JSTROBE_SESSION_CONTROL_THREAD_H
 
 #include <sys/types.h>
 
-#include "base/base.h"
-#include "base/error.h"
+#include "common/base/base.h"
+#include "common/base/error.h"
 
 struct control_job {
 	const char *name;        /* as people know it: "start"; a constant */

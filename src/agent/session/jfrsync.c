@@ -1,4 +1,4 @@
-#include "agent/jfrsync.h"
+#include "agent/session/jfrsync.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/jvm.h"
-#include "agent/log.h"
-#include "format/jfr_types.h"
-#include "options/options.h"
+#include "agent/jvm/jvm.h"
+#include "agent/jvm/log.h"
+#include "common/options/options.h"
+#include "profile/writers/jfr/jfr_types.h"
 
 #define FILE_NAME "sync.jfr"
 #define LOCAL_FRAME 1024 /* references to objects; four a setting, and the list of them is not that long */

@@ -10,10 +10,10 @@
  *
  * Normal code, without the session's lock: Java code runs in here.
  */
-#ifndef JSTROBE_AGENT_JFRSYNC_H
-#define JSTROBE_AGENT_JFRSYNC_H
+#ifndef JSTROBE_SESSION_JFRSYNC_H
+#define JSTROBE_SESSION_JFRSYNC_H
 
-#include "base/error.h"
+#include "common/base/error.h"
 
 /* Begin as SPEC says; if the JVM is not up yet, as soon as it is. 0, or a negative errno with the reason. */
 int jfrsync_begin(const char *spec, struct error *err);

@@ -1,4 +1,4 @@
-#include "agent/facts.h"
+#include "agent/session/jvm_info.h"
 
 #include <link.h>
 #include <stdio.h>
@@ -7,10 +7,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "agent/jvm.h"
-#include "base/secrets.h"
-#include "os/os.h"
-#include "signal/zone.h"
+#include "agent/jvm/jvm.h"
+#include "agent/sample/zone.h"
+#include "common/base/secrets.h"
+#include "common/os/os.h"
 
 #define FACT(r, type, ...)                                                \
 	do {                                                              \

@@ -1,12 +1,12 @@
 /*
- * facts.h - what a recording says of the JVM, the machine and its own settings.
+ * jvm_info.h - what a recording says of the JVM, the machine and its own settings.
  */
-#ifndef JSTROBE_AGENT_FACTS_H
-#define JSTROBE_AGENT_FACTS_H
+#ifndef JSTROBE_SESSION_JVM_INFO_H
+#define JSTROBE_SESSION_JVM_INFO_H
 
-#include "collect/recording.h"
-#include "engine/engine.h"
-#include "options/options.h"
+#include "agent/sinks/recording/recording.h"
+#include "agent/sources/engine.h"
+#include "common/options/options.h"
 
 /* Give R all there is to know as a session with O begins. Attached thread, or Agent_OnLoad. */
 void facts_gather(struct recording *r, const struct options *o, const struct engine_event *events,

@@ -1,4 +1,4 @@
-#include "agent/lent.h"
+#include "agent/session/lent.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,11 +5,11 @@
  * begins an hour later, the options of every command lie on pages of their own, which are gone when it has been carried
  * out: also in what is released, as it costs two system calls a command. Any thread in normal code.
  */
-#ifndef JSTROBE_AGENT_LENT_H
-#define JSTROBE_AGENT_LENT_H
+#ifndef JSTROBE_SESSION_LENT_H
+#define JSTROBE_SESSION_LENT_H
 
-#include "base/error.h"
-#include "options/options.h"
+#include "common/base/error.h"
+#include "common/options/options.h"
 
 /* Options as options_init leaves them, the caller's until lent_back. NULL: out of memory, and ERR says so. */
 struct options *lent_options(struct error *err);

@@ -1,10 +1,10 @@
-#include "agent/neighbours.h"
+#include "agent/session/neighbours.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/copies.h"
+#include "agent/hooks/copies.h"
 
 #define LIMIT_MS 2000
 

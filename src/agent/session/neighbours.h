@@ -1,14 +1,15 @@
 /*
- * neighbours.h - sessions of other copies of this library in the JVM (engine/copies.h), as far as ours are concerned.
+ * neighbours.h - sessions of other copies of this library in the JVM (agent/hooks/copies.h), as far as ours are
+ * concerned.
  *
  * Normal code, with the session's lock held.
  */
-#ifndef JSTROBE_AGENT_NEIGHBOURS_H
-#define JSTROBE_AGENT_NEIGHBOURS_H
+#ifndef JSTROBE_SESSION_NEIGHBOURS_H
+#define JSTROBE_SESSION_NEIGHBOURS_H
 
-#include "base/buffer.h"
-#include "base/error.h"
-#include "options/options.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
+#include "common/options/options.h"
 
 /* Whether a session that O asks for may begin beside those that run. -EBUSY: one of them samples the same event. */
 int neighbours_allow(const struct options *o, struct error *err);

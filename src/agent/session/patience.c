@@ -1,13 +1,13 @@
-#include "agent/patience.h"
+#include "agent/session/patience.h"
 
 #include <dirent.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/session.h"
-#include "engine/engine.h"
-#include "engine/own_thread.h"
-#include "os/os.h"
+#include "agent/session/session.h"
+#include "agent/sources/engine.h"
+#include "agent/threads/own_thread.h"
+#include "common/os/os.h"
 
 #define LOOK (50 * NS_PER_MS) /* a longer time between two looks: this thread did not run either */
 #define SUSPECT (50 * NS_PER_MS)

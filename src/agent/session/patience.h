@@ -6,12 +6,12 @@
  * run the patience is PATIENCE_JVM times as long. What is counted is how often a wait of known length saw none of that:
  * a machine that runs nothing for a while uses up no patience.
  */
-#ifndef JSTROBE_AGENT_PATIENCE_H
-#define JSTROBE_AGENT_PATIENCE_H
+#ifndef JSTROBE_SESSION_PATIENCE_H
+#define JSTROBE_SESSION_PATIENCE_H
 
 #include <sys/types.h>
 
-#include "agent/control_thread.h"
+#include "agent/session/control_thread.h"
 
 #define PATIENCE_JVM 3
 #define PATIENCE_THREADS 32 /* of the JVM that are looked at */

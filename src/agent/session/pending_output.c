@@ -2,7 +2,7 @@
  * Results leave the agent here: written beside their place and renamed when
  * they are whole, so that no reader ever sees half a file.
  */
-#include "agent/owed.h"
+#include "agent/session/pending_output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,11 +15,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/control_thread.h"
-#include "agent/recorder.h"
-#include "agent/session.h"
-#include "engine/own_thread.h"
-#include "os/output.h"
+#include "agent/session/control_thread.h"
+#include "agent/session/recorder.h"
+#include "agent/session/session.h"
+#include "agent/threads/own_thread.h"
+#include "common/os/output.h"
 
 /* How long something that is no file may take nothing; then the rest is given up, and that is said. */
 #define STALLED_MS 2000

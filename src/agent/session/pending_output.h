@@ -1,15 +1,15 @@
 /*
- * owed.h - the result that a session has yet to deliver, and where it goes.
+ * pending_output.h - the result that a session has yet to deliver, and where it goes.
  *
  * `start` names a place when sampling begins; the result is written there when
  * it ends, by whatever way it ends. All functions: in a turn of the control thread, unless said otherwise.
  */
-#ifndef JSTROBE_AGENT_OWED_H
-#define JSTROBE_AGENT_OWED_H
+#ifndef JSTROBE_SESSION_PENDING_OUTPUT_H
+#define JSTROBE_SESSION_PENDING_OUTPUT_H
 
-#include "base/error.h"
-#include "format/format.h"
-#include "options/options.h"
+#include "common/base/error.h"
+#include "common/options/options.h"
+#include "profile/writers/format.h"
 
 /*
  * Check that the result can be written where O->file says: a known format, a folder that is there

@@ -1,12 +1,12 @@
-#include "agent/recorder.h"
+#include "agent/session/recorder.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "agent/derive.h"
-#include "agent/facts.h"
+#include "agent/session/jvm_info.h"
+#include "agent/session/source_options.h"
 
 #define DEFAULT_CHUNK_SIZE (100ull << 20)
 #define DEFAULT_CHUNK_TIME (3600 * NS_PER_S)

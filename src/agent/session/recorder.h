@@ -2,12 +2,12 @@
  * recorder.h - the recording that belongs to the session, from its file's opening to its closing. Inner header:
  * all functions with the session's lock held.
  */
-#ifndef JSTROBE_AGENT_RECORDER_H
-#define JSTROBE_AGENT_RECORDER_H
+#ifndef JSTROBE_SESSION_RECORDER_H
+#define JSTROBE_SESSION_RECORDER_H
 
-#include "collect/recording.h"
-#include "engine/engine.h"
-#include "options/options.h"
+#include "agent/sinks/recording/recording.h"
+#include "agent/sources/engine.h"
+#include "common/options/options.h"
 
 /* A session has begun anew: it goes on in no file of one before. */
 void recorder_forget(void);

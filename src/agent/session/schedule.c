@@ -1,4 +1,4 @@
-#include "agent/schedule.h"
+#include "agent/session/schedule.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -6,9 +6,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "agent/command.h"
-#include "agent/control_thread.h"
-#include "os/os.h"
+#include "agent/session/command.h"
+#include "agent/session/control_thread.h"
+#include "common/os/os.h"
 
 static struct {
 	pthread_mutex_t lock;              /* a leaf: the times */

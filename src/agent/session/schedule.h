@@ -3,13 +3,13 @@
  *
  * `timeout` stops the session at its time and writes the result where it is owed. `loop` does the
  * same each time and starts the next session at once, with the next number for %n; with `timeout`
- * as well the last one ends it. The control thread waits for the time (agent/control_thread.h).
+ * as well the last one ends it. The control thread waits for the time (agent/session/control_thread.h).
  */
-#ifndef JSTROBE_AGENT_SCHEDULE_H
-#define JSTROBE_AGENT_SCHEDULE_H
+#ifndef JSTROBE_SESSION_SCHEDULE_H
+#define JSTROBE_SESSION_SCHEDULE_H
 
-#include "base/error.h"
-#include "options/options.h"
+#include "common/base/error.h"
+#include "common/options/options.h"
 
 /* Whether O can be done: `loop` needs a place for its results. */
 int schedule_check(const struct options *o, bool has_place, struct error *err);

@@ -2,7 +2,7 @@
  * session.c - the life of a session: what is set up in which order, and undone in the
  * reverse one.
  */
-#include "agent/session.h"
+#include "agent/session/session.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -12,25 +12,25 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/derive.h"
-#include "agent/fallback.h"
-#include "agent/jfrsync.h"
-#include "agent/jvm.h"
-#include "agent/neighbours.h"
-#include "agent/parked.h"
-#include "agent/recorder.h"
-#include "agent/requests.h"
-#include "agent/session_state.h"
-#include "agent/streams.h"
-#include "agent/thread_names.h"
-#include "agent/trace.h"
-#include "agent/waits.h"
-#include "agent/window.h"
-#include "collect/collector.h"
-#include "collect/ring.h"
-#include "engine/engine.h"
-#include "engine/requests.h"
-#include "os/os.h"
+#include "agent/collect/collector.h"
+#include "agent/context/context_table.h"
+#include "agent/context/java_context.h"
+#include "agent/jvm/fallback.h"
+#include "agent/jvm/jvm.h"
+#include "agent/session/jfrsync.h"
+#include "agent/session/neighbours.h"
+#include "agent/session/recorder.h"
+#include "agent/session/session_state.h"
+#include "agent/session/session_window.h"
+#include "agent/session/source_options.h"
+#include "agent/session/streams.h"
+#include "agent/sinks/ring/ring.h"
+#include "agent/sources/engine.h"
+#include "agent/sources/lock/lock_events.h"
+#include "agent/sources/wall/vthread_events.h"
+#include "agent/threads/thread_names.h"
+#include "agent/tracing/tracing.h"
+#include "common/os/os.h"
 
 #define DEFAULT_RING (64ull << 20) /* bytes: some four million samples */
 

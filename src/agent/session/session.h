@@ -2,17 +2,17 @@
  * session.h - the life of a profiling session inside the target process.
  *
  * There is at most one session a process. All functions are for normal code, in a turn of the control thread
- * (agent/control_thread.h) unless said otherwise.
+ * (agent/session/control_thread.h) unless said otherwise.
  */
-#ifndef JSTROBE_AGENT_SESSION_H
-#define JSTROBE_AGENT_SESSION_H
+#ifndef JSTROBE_SESSION_SESSION_H
+#define JSTROBE_SESSION_SESSION_H
 
-#include "base/buffer.h"
-#include "base/error.h"
-#include "agent/trace_work.h"
-#include "format/format.h"
-#include "options/options.h"
-#include "signal/record.h"
+#include "agent/sample/thread_record.h"
+#include "agent/tracing/trace_work.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
+#include "common/options/options.h"
+#include "profile/writers/format.h"
 
 /* An event of the session, and by what threads are sampled. */
 struct session_armed {
@@ -64,7 +64,7 @@ void session_forbid(const char *option, bool all);
 /* Nothing can refuse the session just begun any more: its stream's file takes its place. On failure, stop it. */
 int session_confirm(struct error *err);
 /*
- * The stream that was offered (agent/streams.h) gets the samples of the session that runs; OPTIONS say how
+ * The stream that was offered (agent/session/streams.h) gets the samples of the session that runs; OPTIONS say how
  * it is spelled. -EAGAIN: none runs.
  */
 int session_join(const struct options *options, struct error *err);

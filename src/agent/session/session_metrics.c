@@ -4,11 +4,11 @@
 #include <errno.h>
 #include <string.h>
 
-#include "agent/jvm.h"
-#include "agent/session.h"
-#include "agent/session_state.h"
-#include "engine/requests.h"
-#include "format/metrics.h"
+#include "agent/context/context_table.h"
+#include "agent/jvm/jvm.h"
+#include "agent/session/session.h"
+#include "agent/session/session_state.h"
+#include "profile/writers/metrics.h"
 
 /* Lock held. The number of events. */
 static uint32_t list_events(struct metrics_event *events)

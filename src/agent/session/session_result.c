@@ -1,7 +1,7 @@
 /*
  * session_result.c - what a session has gathered, as profiles, recordings and status lines.
  */
-#include "agent/session.h"
+#include "agent/session/session.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,19 +10,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/derive.h"
-#include "agent/jvm.h"
-#include "agent/recorder.h"
-#include "agent/session_state.h"
-#include "agent/streams.h"
-#include "agent/trace.h"
-#include "agent/wanted.h"
-#include "agent/window.h"
-#include "collect/collector.h"
-#include "collect/ring.h"
-#include "engine/engine.h"
-#include "format/format.h"
-#include "os/os.h"
+#include "agent/collect/collector.h"
+#include "agent/jvm/jvm.h"
+#include "agent/session/recorder.h"
+#include "agent/session/session_state.h"
+#include "agent/session/session_window.h"
+#include "agent/session/source_options.h"
+#include "agent/session/streams.h"
+#include "agent/sinks/ring/ring.h"
+#include "agent/sources/engine.h"
+#include "agent/threads/wanted.h"
+#include "agent/tracing/tracing.h"
+#include "common/os/os.h"
+#include "profile/writers/format.h"
 
 #define SHORT (200 * NS_PER_MS)
 

@@ -1,14 +1,14 @@
 /*
  * session_state.h - the one process-wide state of normal code, for the files that are the session. Inner header.
  */
-#ifndef JSTROBE_AGENT_SESSION_STATE_H
-#define JSTROBE_AGENT_SESSION_STATE_H
+#ifndef JSTROBE_SESSION_SESSION_STATE_H
+#define JSTROBE_SESSION_SESSION_STATE_H
 
 #include <pthread.h>
 
-#include "collect/collector.h"
-#include "engine/engine.h"
-#include "options/options.h"
+#include "agent/collect/collector.h"
+#include "agent/sources/engine.h"
+#include "common/options/options.h"
 
 struct session {
 	pthread_mutex_t lock;       /* everything below */
@@ -19,7 +19,8 @@ struct session {
 	uint64_t silent_since;      /* monotonic; 0: it samples, or has stopped */
 	bool outside;               /* when its sources fell silent no handler was held inside */
 	bool goes_on;               /* it is between two rounds */
-	bool tracing;               /* the running or last session counts calls (agent/trace.c), it samples nothing */
+	/* the running or last session counts calls (agent/tracing/tracing.c), it samples nothing */
+	bool tracing;
 	bool has_options;
 	struct options options;     /* of the running or last session */
 	struct options given;       /* of the run that begins or goes on: what engines and sinks keep points in here */

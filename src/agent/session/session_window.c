@@ -1,4 +1,4 @@
-#include "agent/window.h"
+#include "agent/session/session_window.h"
 
 #include <errno.h>
 

@@ -1,13 +1,13 @@
 /*
- * window.h - the window of the options begin, end and ttsp in the life of a session. Inner header of the
- * agent room; the session's lock is held.
+ * session_window.h - the window of the options begin, end and ttsp in the life of a session. Inner header of the
+ * session room; the session's lock is held.
  */
-#ifndef JSTROBE_AGENT_WINDOW_H
-#define JSTROBE_AGENT_WINDOW_H
+#ifndef JSTROBE_SESSION_SESSION_WINDOW_H
+#define JSTROBE_SESSION_SESSION_WINDOW_H
 
-#include "engine/engine.h"
-#include "format/profile.h"
-#include "options/options.h"
+#include "agent/sources/engine.h"
+#include "common/options/options.h"
+#include "profile/model/profile.h"
 
 /*
  * Append the breakpoints that O's window needs to EVENTS[COUNT], which has room for RECORD_EVENTS. The

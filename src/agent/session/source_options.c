@@ -1,4 +1,4 @@
-#include "agent/derive.h"
+#include "agent/session/source_options.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,13 +1,13 @@
 /*
- * derive.h - what follows from options and events alone, for collector and writers. Inner header.
+ * source_options.h - what follows from options and events alone, for collector and writers. Inner header.
  */
-#ifndef JSTROBE_AGENT_DERIVE_H
-#define JSTROBE_AGENT_DERIVE_H
+#ifndef JSTROBE_SESSION_SOURCE_OPTIONS_H
+#define JSTROBE_SESSION_SOURCE_OPTIONS_H
 
-#include "collect/collector.h"
-#include "engine/engine.h"
-#include "format/format.h"
-#include "options/options.h"
+#include "agent/collect/collector.h"
+#include "agent/sources/engine.h"
+#include "common/options/options.h"
+#include "profile/writers/format.h"
 
 /* The events of O's list; EVENTS has room for RECORD_EVENTS. Their number, or a negative errno. */
 int derive_events(const struct options *o, struct engine_event *events, struct error *err);

@@ -1,15 +1,15 @@
-#include "agent/streams.h"
+#include "agent/session/streams.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/derive.h"
-#include "agent/jvm.h"
-#include "agent/thread_names.h"
-#include "collect/stream_closing.h"
-#include "os/os.h"
+#include "agent/jvm/jvm.h"
+#include "agent/session/source_options.h"
+#include "agent/sinks/stream/stream_closing.h"
+#include "agent/threads/thread_names.h"
+#include "common/os/os.h"
 
 #define MOST_STREAMS 8
 #define BEFORE_ANEW (NS_PER_S / 2) /* for what the last session still has to say at the same place */

@@ -3,13 +3,13 @@
  *
  * All functions: with the session's lock held, unless said otherwise.
  */
-#ifndef JSTROBE_AGENT_STREAMS_H
-#define JSTROBE_AGENT_STREAMS_H
+#ifndef JSTROBE_SESSION_STREAMS_H
+#define JSTROBE_SESSION_STREAMS_H
 
-#include "base/error.h"
-#include "collect/stream.h"
-#include "engine/engine.h"
-#include "options/options.h"
+#include "agent/sinks/stream/stream.h"
+#include "agent/sources/engine.h"
+#include "common/base/error.h"
+#include "common/options/options.h"
 
 /*
  * The command READER passed the socket FD, which becomes ours: the next session streams into it. FD -1: it does not
@@ -35,8 +35,8 @@ int streams_join(const struct options *o, const struct engine_event *events, uin
 /* The command READER is gone. */
 void streams_leave(const void *reader);
 /*
- * The collector has stopped: all come to their end. No reader is waited for (collect/stream_closing.h). False: a thread
- * of theirs is held; this can be called again.
+ * The collector has stopped: all come to their end. No reader is waited for (agent/sinks/stream/stream_closing.h).
+ * False: a thread of theirs is held; this can be called again.
  */
 bool streams_end(void);
 /* The process ends: what readers have not taken within 200 ms, all together, they do not get. No lock is needed. */

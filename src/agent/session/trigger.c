@@ -1,20 +1,20 @@
 /*
  * What goes off only sets a flag and rings at the control thread, which a signal handler may do, too.
  */
-#include "agent/trigger.h"
+#include "agent/session/trigger.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 
-#include "agent/control_thread.h"
-#include "agent/jvm.h"
-#include "agent/log.h"
-#include "agent/owed.h"
-#include "engine/child.h"
-#include "os/os.h"
-#include "signal/zone.h"
+#include "agent/hooks/child.h"
+#include "agent/jvm/jvm.h"
+#include "agent/jvm/log.h"
+#include "agent/sample/zone.h"
+#include "agent/session/control_thread.h"
+#include "agent/session/pending_output.h"
+#include "common/os/os.h"
 
 static struct {
 	atomic_bool set, on_oom, fired;

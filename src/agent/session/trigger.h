@@ -6,11 +6,11 @@
  * written is written once more afterwards. The control thread writes it, and needs no JVM for that: one that is out of
  * memory, or deep in a safepoint, does not matter.
  */
-#ifndef JSTROBE_AGENT_TRIGGER_H
-#define JSTROBE_AGENT_TRIGGER_H
+#ifndef JSTROBE_SESSION_TRIGGER_H
+#define JSTROBE_SESSION_TRIGGER_H
 
-#include "base/error.h"
-#include "options/options.h"
+#include "common/base/error.h"
+#include "common/options/options.h"
 
 /*
  * In a turn of the control thread. A session is about to begin with O, and HAS_PLACE for its result; undone by

@@ -1,10 +1,10 @@
-#include "collect/shown.h"
+#include "agent/sinks/sink_filter.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/filter.h"
+#include "profile/model/filter.h"
 
 #define JUDGED 0x80 /* beside the verdict */
 

@@ -1,15 +1,15 @@
 /*
- * shown.h - include and exclude for those who are given samples one by one: recordings and streams. Inner header of
- * the collect room.
+ * sink_filter.h - include and exclude for those who are given samples one by one: recordings and streams. Inner
+ * header of the sinks room.
  *
  * A stack belongs to its thread there, so patterns are held against the thread's name as well; of a wait also against
  * the lock's class. What a frame's names say is kept by its number. Collector's lock held.
  */
-#ifndef JSTROBE_COLLECT_SHOWN_H
-#define JSTROBE_COLLECT_SHOWN_H
+#ifndef JSTROBE_SINKS_SINK_FILTER_H
+#define JSTROBE_SINKS_SINK_FILTER_H
 
-#include "collect/account.h"
-#include "format/format.h"
+#include "agent/collect/aggregate.h"
+#include "profile/writers/format.h"
 
 struct shown {
 	struct format_options options; /* the patterns are its own */

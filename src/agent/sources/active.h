@@ -1,10 +1,10 @@
 /*
- * force.h - the engine in force, as records.c sees it. Inner header of the engine room.
+ * active.h - the engine in force, as records.c sees it. Inner header of the sources room.
  */
-#ifndef JSTROBE_ENGINE_FORCE_H
-#define JSTROBE_ENGINE_FORCE_H
+#ifndef JSTROBE_SOURCES_ACTIVE_H
+#define JSTROBE_SOURCES_ACTIVE_H
 
-#include "engine/engine.h"
+#include "agent/sources/engine.h"
 
 /* Arm R for those events of the session, if one runs, that it is not armed for yet. Records' lock held. */
 void force_arm(struct thread_record *r);
@@ -24,11 +24,11 @@ const struct engine_event *force_event(uint32_t e);
 uint64_t force_thread_time(pid_t tid);
 /* The kernel counted COUNT of event E on a thread that is disarmed. Records' lock held. */
 void force_counted(uint32_t e, uint64_t count);
-/* A thread could not have something, by -errno RC. Each is said once a session: see engine_notes (lacks.c). */
+/* A thread could not have something, by -errno RC. Each is said once a session: see engine_notes (shortfalls.c). */
 enum force_lack { LACK_PERF, LACK_EVENT, LACK_RING, LACK_TIMER, LACK_BREAKPOINT, LACK_TRANSFER, LACKS };
 void force_lacks(enum force_lack what, int rc);
 void force_nothing_lacks(void);
-/* Prepare the window of O's events; shut it when no handler can any more (window.c). */
+/* Prepare the window of O's events; shut it when no handler can any more (window_breakpoints.c). */
 void window_start(const struct engine_options *o);
 void window_stop(void);
 /* S, a breakpoint, has rested long enough. Records' lock held; each second. */
@@ -42,13 +42,13 @@ void force_count_descriptors(void);
 /* And of large rings (perf.c). */
 void force_count_rings(void);
 /*
- * Perf descriptors from the command (transfer.c): whether there are such; one for TID, or a negative errno; the
+ * Perf descriptors from the command (perf_transfer.c): whether there are such; one for TID, or a negative errno; the
  * running thread TID needs one, but must not wait for it: it will be armed by a thread of ours.
  */
 bool transfer_serves(void);
 int transfer_open(pid_t tid, const struct os_perf *spec);
 void transfer_wait(pid_t tid);
-/* Wait until no thread looks at R's thread from outside (rounds.c). */
+/* Wait until no thread looks at R's thread from outside (ticker.c). */
 void force_wait(const struct thread_record *r);
 /* Why what is due to a thread is not taken whose source, armed as ARM, goes away: it ends, or sampling does. */
 enum loss_reason force_rest_why(uint32_t arm);

@@ -1,10 +1,10 @@
-#include "engine/carried.h"
+#include "agent/sources/carried.h"
 
 #include <stdlib.h>
 
-#include "engine/engine.h"
-#include "os/os.h"
-#include "signal/handler.h"
+#include "agent/sample/handler.h"
+#include "agent/sources/engine.h"
+#include "common/os/os.h"
 
 uint32_t carried_add(struct carried *c, const struct trace *t)
 {

@@ -1,6 +1,6 @@
 /*
  * carried.h - waits that go on from one session to the next: of a loop each round is a session of its own. Inner header
- * of the engine room.
+ * of the sources room.
  *
  * The store of traces goes with its session, so what waits have of it is copied meanwhile. A thread that waits is where
  * it was, and its methods are there, so that its stack means in the next session what it meant in the last one.
@@ -8,14 +8,14 @@
  *
  * For who begins and ends sessions; carried_put once the store is open.
  */
-#ifndef JSTROBE_ENGINE_CARRIED_H
-#define JSTROBE_ENGINE_CARRIED_H
+#ifndef JSTROBE_SOURCES_CARRIED_H
+#define JSTROBE_SOURCES_CARRIED_H
 
-#include "base/map.h"
-#include "base/vector.h"
-#include "engine/claims.h"
-#include "engine/kept_requests.h"
-#include "signal/zone.h"
+#include "agent/sample/zone.h"
+#include "agent/sources/kept_contexts.h"
+#include "agent/sources/slot_table.h"
+#include "common/base/map.h"
+#include "common/base/vector.h"
 
 /* A wait that goes on, by the number of its place. */
 struct carried_wait {

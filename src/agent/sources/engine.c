@@ -2,18 +2,18 @@
  * engine.c - starting and stopping the engines of a session's events, in the one order that
  * leaves nothing behind.
  */
-#include "engine/engine.h"
+#include "agent/sources/engine.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/copies.h"
-#include "engine/deferred.h"
-#include "engine/force.h"
-#include "engine/signals.h"
-#include "os/os.h"
-#include "signal/perf_ring.h"
+#include "agent/hooks/copies.h"
+#include "agent/hooks/signal_action.h"
+#include "agent/sample/perf_ring.h"
+#include "agent/sources/active.h"
+#include "agent/threads/deferred.h"
+#include "common/os/os.h"
 
 #define SIGNAL_MS 5000 /* another copy takes or gives back a signal in less than one */
 

@@ -1,18 +1,18 @@
 /*
- * engine.h - the door of the engine room: what makes a thread's signal go off,
+ * engine.h - the door of the sources room: what makes a thread's signal go off,
  * and the life of thread records.
  *
  * A session samples one event or several, each by an engine. Records are found by the pthread_create hook
  * (new threads, on themselves), by JVMTI events (Java threads) and by /proc/self/task (at
  * start and each second, as the net). Functions lock by themselves; normal code only.
  */
-#ifndef JSTROBE_ENGINE_ENGINE_H
-#define JSTROBE_ENGINE_ENGINE_H
+#ifndef JSTROBE_SOURCES_ENGINE_H
+#define JSTROBE_SOURCES_ENGINE_H
 
-#include "base/buffer.h"
-#include "base/error.h"
-#include "os/os.h"
-#include "signal/zone.h"
+#include "agent/sample/zone.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
+#include "common/os/os.h"
 
 struct engine_ops;
 
@@ -41,7 +41,7 @@ void event_list(struct buffer *out);
 
 /*
  * The native functions BEGIN and END ("" = none) as one or two events of a role, which stand behind those of
- * the session (window.c). Their number; -ENOENT, -EINVAL.
+ * the session (window_breakpoints.c). Their number; -ENOENT, -EINVAL.
  */
 int window_resolve(const char *begin, const char *end, struct engine_event *events, struct error *err);
 
@@ -152,9 +152,9 @@ struct engine_window {
 /* The windows of the session, or of the last one. */
 void engine_window(struct engine_window *counts);
 /*
- * Perf descriptors that a command with more rights opens for us (transfer.c). OFFER: SOCK, where they can be asked for
- * (PERF in control/messages.def), is taken over for the next session that wants it, -1 = none. BEGIN before
- * engine_start; END when frames have their names, those of the kernel come that way too. One thread at a time.
+ * Perf descriptors that a command with more rights opens for us (perf_transfer.c). OFFER: SOCK, where they can be
+ * asked for (PERF in common/control/messages.def), is taken over for the next session that wants it, -1 = none. BEGIN
+ * before engine_start; END when frames have their names, those of the kernel come that way too. One thread at a time.
  */
 void transfer_offer(int sock);
 int transfer_begin(bool wanted, struct error *err);
@@ -233,7 +233,7 @@ int faults_install(struct error *err);
 /*
  * A library that had put its own handler in place before us may have put back what was there before that, without
  * asking: then ours goes in front again. A third one's handler is left alone, it may pass on to ours. Where that is
- * not known, the kernel makes our loads (signal/fault.h). Each drain.
+ * not known, the kernel makes our loads (agent/walk/fault.h). Each drain.
  */
 void faults_keep(void);
 /* Put theirs back, unless ours was replaced meanwhile. */

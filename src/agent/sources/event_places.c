@@ -1,5 +1,5 @@
 /*
- * events_places.c - events that happen at a place: tracepoints and probes of the kernel, functions and memory of the
+ * event_places.c - events that happen at a place: tracepoints and probes of the kernel, functions and memory of the
  * process.
  */
 #include <errno.h>
@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ascii.h"
-#include "engine/events_inner.h"
-#include "engine/native_address.h"
+#include "agent/sources/event_resolve.h"
+#include "agent/sources/native_address.h"
+#include "common/base/ascii.h"
 
 /* ---- tracepoints ---- */
 

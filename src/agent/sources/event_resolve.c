@@ -1,5 +1,5 @@
 /*
- * events.c - an event's name becomes what an engine samples.
+ * event_resolve.c - an event's name becomes what an engine samples.
  *
  *   cpu, page-faults, cycles …     a line of events.def
  *   sched:sched_switch[:FILTER]    a tracepoint; trace:ID by its number
@@ -22,8 +22,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ascii.h"
-#include "engine/events_inner.h"
+#include "agent/sources/event_resolve.h"
+#include "common/base/ascii.h"
 
 enum source {
 	SOURCE_CPU, SOURCE_CTIMER, SOURCE_ITIMER, SOURCE_WALL, SOURCE_PERIODIC, SOURCE_LOCK, SOURCE_SOFTWARE,
@@ -44,7 +44,7 @@ struct known {
 #define EVENT(name, when, source, config, interval, needs, help) \
 	ROW_##when(name, SOURCE_##source, config, interval, NEEDS_##needs, help)
 static const struct known known_events[] = {
-#include "base/events.def"
+#include "common/base/events.def"
 };
 
 static int resolve_known(const struct known *k, struct engine_event *e)

@@ -1,14 +1,14 @@
 /*
- * events_inner.h - the parts of events.c. Inner header of the engine room.
+ * event_resolve.h - the parts of event_resolve.c. Inner header of the sources room.
  */
-#ifndef JSTROBE_ENGINE_EVENTS_INNER_H
-#define JSTROBE_ENGINE_EVENTS_INNER_H
+#ifndef JSTROBE_SOURCES_EVENT_RESOLVE_H
+#define JSTROBE_SOURCES_EVENT_RESOLVE_H
 
-#include "engine/engine.h"
+#include "agent/sources/engine.h"
 
 /*
- * What NAME, of the form its name says (see events.c), stands for, into E, whose engine is perf. 0, or a negative
- * errno with cause and remedy (events_places.c).
+ * What NAME, of the form its name says (see event_resolve.c), stands for, into E, whose engine is perf. 0, or a
+ * negative errno with cause and remedy (event_places.c).
  */
 int event_tracepoint(const char *name, struct engine_event *e, struct error *err);
 int event_probe(const char *name, struct engine_event *e, struct error *err);

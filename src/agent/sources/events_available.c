@@ -1,12 +1,12 @@
 /*
- * events_list.c - what can be sampled in this process, for `jstrobe list`.
+ * events_available.c - what can be sampled in this process, for `jstrobe list`.
  */
 #include <errno.h>
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <string.h>
 
-#include "engine/events_inner.h"
+#include "agent/sources/event_resolve.h"
 
 /* Whether this process may sample E: "yes", or why not. */
 static void put_state(const struct engine_event *e, struct buffer *out)

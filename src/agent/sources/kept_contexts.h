@@ -1,17 +1,17 @@
 /*
- * kept_requests.h - what threads worked for when their waits began, by the number of a place in a table of claims.
- * Inner header of the engine room.
+ * kept_contexts.h - what threads worked for when their waits began, by the number of a place in a table of claims.
+ * Inner header of the sources room.
  *
  * Who tells of a wait later, or after the session's end, cannot ask then: its thread may run again by that time, and
  * work for something else. Memory is used only where the program says what it works for.
  */
-#ifndef JSTROBE_ENGINE_KEPT_REQUESTS_H
-#define JSTROBE_ENGINE_KEPT_REQUESTS_H
+#ifndef JSTROBE_SOURCES_KEPT_CONTEXTS_H
+#define JSTROBE_SOURCES_KEPT_CONTEXTS_H
 
 #include <sys/mman.h>
 
-#include "os/os.h"
-#include "signal/request.h"
+#include "agent/sample/trace_context.h"
+#include "common/os/os.h"
 
 struct kept_requests {
 	struct request *of;

@@ -1,12 +1,12 @@
-#include "engine/native_address.h"
+#include "agent/sources/native_address.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "elf/elf.h"
-#include "os/os.h"
+#include "common/elf/elf.h"
+#include "common/os/os.h"
 
 /* "A::b" as the beginning of its mangled name: "_ZN1A1bE"; any overload will do. */
 static bool mangle(const char *name, char *out, size_t size)

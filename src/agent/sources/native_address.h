@@ -1,11 +1,11 @@
 /*
- * native_address.h - where a native function or variable lies. Inner header of the engine room.
+ * native_address.h - where a native function or variable lies. Inner header of the sources room.
  * Normal code; may read symbol tables (tens of ms) and take the loader's lock.
  */
-#ifndef JSTROBE_ENGINE_NATIVE_ADDRESS_H
-#define JSTROBE_ENGINE_NATIVE_ADDRESS_H
+#ifndef JSTROBE_SOURCES_NATIVE_ADDRESS_H
+#define JSTROBE_SOURCES_NATIVE_ADDRESS_H
 
-#include "base/error.h"
+#include "common/base/error.h"
 
 /*
  * Address of SYMBOL, as callers are bound to it; "Class::method" stands for a C++ name, "name*"

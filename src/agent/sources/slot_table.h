@@ -1,6 +1,6 @@
 /*
- * claims.h - a table of places by number, taken and given back by any thread without a lock. Inner header of the
- * engine room.
+ * slot_table.h - a table of places by number, taken and given back by any thread without a lock. Inner header of the
+ * sources room.
  *
  * A place begins with its key; 0 = free. Who takes it is alone with it until it gives it a key again. The table does
  * not grow, and a place lies at most CLAIM_PROBES behind where its key leads.
@@ -9,14 +9,14 @@
  * and so on (levels). So a program with few threads at a time uses few pages, however many threads it has had: keys of
  * threads are new all the time. Keys next to each other lie next to each other.
  */
-#ifndef JSTROBE_ENGINE_CLAIMS_H
-#define JSTROBE_ENGINE_CLAIMS_H
+#ifndef JSTROBE_SOURCES_SLOT_TABLE_H
+#define JSTROBE_SOURCES_SLOT_TABLE_H
 
 #include <stdatomic.h>
 #include <sys/mman.h>
 
-#include "base/map.h"
-#include "os/os.h"
+#include "common/base/map.h"
+#include "common/os/os.h"
 
 #define CLAIM_PROBES 32
 #define CLAIM_BLOCK 64u

@@ -1,15 +1,15 @@
-#include "engine/rounds.h"
+#include "agent/sources/ticker.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "base/random.h"
-#include "engine/force.h"
-#include "engine/own_thread.h"
-#include "os/os.h"
-#include "signal/fault.h"
-#include "signal/handler.h"
+#include "agent/sample/handler.h"
+#include "agent/sources/active.h"
+#include "agent/threads/own_thread.h"
+#include "agent/walk/fault.h"
+#include "common/base/random.h"
+#include "common/os/os.h"
 
 #define FLUSH_LIMIT NS_PER_S     /* the longest wait for what was gathered */
 #define NOTICE (50 * NS_PER_MS)  /* later no wish is noticed */

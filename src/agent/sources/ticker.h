@@ -1,15 +1,15 @@
 /*
- * rounds.h - a thread of the engine that gives all threads a turn once an interval. Inner header of the engine room.
+ * ticker.h - a thread of the engine that gives all threads a turn once an interval. Inner header of the sources room.
  *
  * Rounds begin when the JVM's threads are known, go on until rounds_end, and can be interrupted by a wish for what
  * was gathered so far. The thread is one of jstrobe's own: not attached to the JVM, never sampled.
  */
-#ifndef JSTROBE_ENGINE_ROUNDS_H
-#define JSTROBE_ENGINE_ROUNDS_H
+#ifndef JSTROBE_SOURCES_TICKER_H
+#define JSTROBE_SOURCES_TICKER_H
 
 #include <pthread.h>
 
-#include "engine/engine.h"
+#include "agent/sources/engine.h"
 
 struct rounds {
 	const char *name;    /* of the thread */
@@ -25,7 +25,7 @@ struct rounds {
 	uint32_t event;              /* set by rounds_begin */
 	struct thread_record *self;  /* of the thread; its queue is not used */
 
-	/* rounds.c's own */
+	/* ticker.c's own */
 	pthread_t thread;
 	bool running;
 	atomic_bool ending, alive;

@@ -1,6 +1,6 @@
 /*
- * window.c - the functions named by begin and end: hardware breakpoints on each thread, whose
- * signals open and shut the window (signal/window.h).
+ * window_breakpoints.c - the functions named by begin and end: hardware breakpoints on each thread, whose
+ * signals open and shut the window (agent/sample/window.h).
  *
  * No code of the program is written to: a patched instruction would be met by all threads while
  * it is put back. A breakpoint register belongs to one thread, and a CPU has four of them.
@@ -11,9 +11,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "engine/engine.h"
-#include "engine/force.h"
-#include "engine/native_address.h"
+#include "agent/sources/active.h"
+#include "agent/sources/engine.h"
+#include "agent/sources/native_address.h"
 
 static const char *const words[] = {[WINDOW_BEGIN] = "begin", [WINDOW_END] = "end"};
 

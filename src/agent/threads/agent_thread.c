@@ -1,10 +1,10 @@
-#include "agent/thread.h"
+#include "agent/threads/agent_thread.h"
 
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
 
-#include "engine/libc_calls.h"
+#include "agent/hooks/libc_calls.h"
 
 #define STACK_SIZE (1024 * 1024)
 

@@ -1,10 +1,10 @@
 /*
- * thread.h - threads of the agent's own.
+ * agent_thread.h - threads of the agent's own.
  */
-#ifndef JSTROBE_AGENT_THREAD_H
-#define JSTROBE_AGENT_THREAD_H
+#ifndef JSTROBE_THREADS_AGENT_THREAD_H
+#define JSTROBE_THREADS_AGENT_THREAD_H
 
-#include "base/error.h"
+#include "common/base/error.h"
 
 /*
  * Start a detached thread that runs RUN(DATA) with all signals blocked but those of faults (the

@@ -1,4 +1,4 @@
-#include "engine/closers.h"
+#include "agent/threads/closers.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/vector.h"
-#include "engine/own_thread.h"
-#include "os/os.h"
+#include "agent/threads/own_thread.h"
+#include "common/base/vector.h"
+#include "common/os/os.h"
 
 struct closer {
 	pthread_t thread;

@@ -3,8 +3,8 @@
  * happen while records are locked, nor on a thread of the program that ends. Threads of ours close them, at most
  * CLOSERS at a time; they are there only while there is something to close.
  */
-#ifndef JSTROBE_ENGINE_CLOSERS_H
-#define JSTROBE_ENGINE_CLOSERS_H
+#ifndef JSTROBE_THREADS_CLOSERS_H
+#define JSTROBE_THREADS_CLOSERS_H
 
 #define CLOSERS 4
 

@@ -1,11 +1,11 @@
-#include "engine/deferred.h"
+#include "agent/threads/deferred.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "base/vector.h"
-#include "os/os.h"
-#include "signal/zone.h"
+#include "agent/sample/zone.h"
+#include "common/base/vector.h"
+#include "common/os/os.h"
 
 struct item {
 	deferred_fn *fn;

@@ -4,8 +4,8 @@
  *
  *   take it from where handlers find it ─▶ deferred_free ─▶ collector: quiesce_begin ─▶ quiesced? ─▶ its function runs
  */
-#ifndef JSTROBE_ENGINE_DEFERRED_H
-#define JSTROBE_ENGINE_DEFERRED_H
+#ifndef JSTROBE_THREADS_DEFERRED_H
+#define JSTROBE_THREADS_DEFERRED_H
 
 #include <stdbool.h>
 #include <stdint.h>

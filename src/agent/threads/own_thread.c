@@ -1,12 +1,12 @@
-#include "engine/own_thread.h"
+#include "agent/threads/own_thread.h"
 
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "engine/engine.h"
-#include "engine/libc_calls.h"
-#include "os/os.h"
+#include "agent/hooks/libc_calls.h"
+#include "agent/sources/engine.h"
+#include "common/os/os.h"
 
 #define LOOK (50 * NS_PER_MS) /* a longer time between two looks: this thread did not run either */
 

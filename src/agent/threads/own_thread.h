@@ -2,13 +2,13 @@
  * own_thread.h - threads of the profiler's own in the target: none of the program's signals lands on them, and they
  * are not sampled.
  */
-#ifndef JSTROBE_ENGINE_OWN_THREAD_H
-#define JSTROBE_ENGINE_OWN_THREAD_H
+#ifndef JSTROBE_THREADS_OWN_THREAD_H
+#define JSTROBE_THREADS_OWN_THREAD_H
 
 #include <pthread.h>
 #include <sys/types.h>
 
-#include "base/error.h"
+#include "common/base/error.h"
 
 /*
  * Start RUN(ARG) in *THREAD, born with all signals blocked: none of the program may land there before

@@ -1,7 +1,7 @@
-#include "engine/queues.h"
+#include "agent/threads/queues.h"
 
-#include "base/pages.h"
-#include "signal/record.h"
+#include "agent/sample/thread_record.h"
+#include "common/base/pages.h"
 
 static struct group {
 	uint8_t *pages;

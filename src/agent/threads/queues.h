@@ -1,14 +1,14 @@
 /*
- * queues.h - the memory of threads' queues (signal/queue.h).
+ * queues.h - the memory of threads' queues (agent/sample/queue.h).
  *
  * The first queue of a record has its place beside the record, and is used again with it: a thread that begins
  * allocates nothing, in the program's heap least of all, where what short threads left behind would make holes. A
  * bigger one has pages of its own.
  */
-#ifndef JSTROBE_ENGINE_QUEUES_H
-#define JSTROBE_ENGINE_QUEUES_H
+#ifndef JSTROBE_THREADS_QUEUES_H
+#define JSTROBE_THREADS_QUEUES_H
 
-#include "signal/queue.h"
+#include "agent/sample/queue.h"
 
 #define QUEUES_GROUP 64u /* records whose queues' memory comes and goes together */
 

@@ -5,19 +5,19 @@
  * when there have been fewer threads for a while: a crowd that came once must not cost its memory for ever, and where
  * thousands of threads a second come and go, there is a crowd whenever the collector comes late.
  */
-#include "engine/record_table.h"
+#include "agent/threads/record_table.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/pages.h"
-#include "engine/child.h"
-#include "engine/deferred.h"
-#include "engine/engine.h"
-#include "engine/force.h"
-#include "engine/queues.h"
-#include "os/os.h"
+#include "agent/hooks/child.h"
+#include "agent/sources/active.h"
+#include "agent/sources/engine.h"
+#include "agent/threads/deferred.h"
+#include "agent/threads/queues.h"
+#include "common/base/pages.h"
+#include "common/os/os.h"
 
 #define RECORDS_AT_ONCE 4096     /* made writable in one step */
 #define SHARE_OF_SLOTS 4         /* of the slots one in so many is in use, at most */

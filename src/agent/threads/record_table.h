@@ -2,10 +2,10 @@
  * record_table.h - free places in the table of thread records. For records.c, whose lock is held at each call but
  * records_open (engine.h).
  */
-#ifndef JSTROBE_ENGINE_RECORD_TABLE_H
-#define JSTROBE_ENGINE_RECORD_TABLE_H
+#ifndef JSTROBE_THREADS_RECORD_TABLE_H
+#define JSTROBE_THREADS_RECORD_TABLE_H
 
-#include "signal/record.h"
+#include "agent/sample/thread_record.h"
 
 /* A FREE record, taken once its state says so; NULL when the table is full or the system refuses memory. */
 struct thread_record *record_table_unused(void);

@@ -9,17 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/deferred.h"
-#include "engine/engine.h"
-#include "engine/force.h"
-#include "engine/parked.h"
-#include "engine/queues.h"
-#include "engine/record_table.h"
-#include "engine/runs.h"
-#include "engine/waits.h"
-#include "os/os.h"
-#include "signal/handler.h"
-#include "signal/load.h"
+#include "agent/sample/handler.h"
+#include "agent/sources/active.h"
+#include "agent/sources/engine.h"
+#include "agent/sources/lock/lock_waits.h"
+#include "agent/sources/wall/vthreads.h"
+#include "agent/threads/deferred.h"
+#include "agent/threads/queues.h"
+#include "agent/threads/record_table.h"
+#include "agent/threads/run_queue.h"
+#include "agent/walk/load.h"
+#include "common/os/os.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint64_t turn; /* of records_scan */

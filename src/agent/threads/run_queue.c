@@ -1,10 +1,10 @@
-#include "engine/runs.h"
+#include "agent/threads/run_queue.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "os/os.h"
+#include "common/os/os.h"
 
 static struct run_note *notes; /* RUNS_LIMIT of them */
 static _Atomic uint64_t head, tail;

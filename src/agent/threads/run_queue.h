@@ -1,15 +1,15 @@
 /*
- * runs.h - samples taken from outside on their way to the collector, as runs of equal ones.
+ * run_queue.h - samples taken from outside on their way to the collector, as runs of equal ones.
  *
  * A thread that waits has the same stack at each look. The engine's thread says once that a run begins, so that
  * the stack gets its names while its methods are certainly there, and later how many samples it was; it may
  * say so several times (a run that goes on for long is counted out now and then).
  * One producer, one consumer.
  */
-#ifndef JSTROBE_ENGINE_RUNS_H
-#define JSTROBE_ENGINE_RUNS_H
+#ifndef JSTROBE_THREADS_RUN_QUEUE_H
+#define JSTROBE_THREADS_RUN_QUEUE_H
 
-#include "signal/zone.h"
+#include "agent/sample/zone.h"
 
 #define RUNS_LIMIT (64u * 1024)
 

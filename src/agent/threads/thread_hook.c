@@ -10,11 +10,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "engine/copies.h"
-#include "engine/engine.h"
-#include "engine/libc_calls.h"
-#include "os/os.h"
-#include "signal/handler.h"
+#include "agent/hooks/copies.h"
+#include "agent/hooks/libc_calls.h"
+#include "agent/sample/handler.h"
+#include "agent/sources/engine.h"
+#include "common/os/os.h"
 
 struct start {
 	void *(*routine)(void *);

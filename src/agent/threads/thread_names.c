@@ -1,4 +1,4 @@
-#include "agent/thread_names.h"
+#include "agent/threads/thread_names.h"
 
 #include <errno.h>
 #include <jvmti.h>
@@ -7,13 +7,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/java.h"
-#include "agent/jvm.h"
-#include "agent/session.h"
-#include "agent/thread.h"
-#include "base/map.h"
-#include "base/vector.h"
-#include "os/os.h"
+#include "agent/jvm/jvm.h"
+#include "agent/jvm/jvm_functions.h"
+#include "agent/session/session.h"
+#include "agent/threads/agent_thread.h"
+#include "common/base/map.h"
+#include "common/base/vector.h"
+#include "common/os/os.h"
 
 #define LIVE_LOOK (NS_PER_S / 10) /* whether a JVM that is starting is up */
 #define NAME_UNITS 256            /* of UTF-16: so many tell names of one length apart */

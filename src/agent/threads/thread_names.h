@@ -5,10 +5,10 @@
  * Java threads again and again, as often as a small part of a core allows; the names of all others, from the kernel,
  * less often. What it finds goes to the collector. Session's lock held.
  */
-#ifndef JSTROBE_AGENT_THREAD_NAMES_H
-#define JSTROBE_AGENT_THREAD_NAMES_H
+#ifndef JSTROBE_THREADS_THREAD_NAMES_H
+#define JSTROBE_THREADS_THREAD_NAMES_H
 
-#include "base/error.h"
+#include "common/base/error.h"
 
 #define THREAD_NAMES_SHARE 200              /* of the time: 0.5 % */
 #define THREAD_NAMES_OFTEN (20 * NS_PER_MS)

@@ -1,11 +1,11 @@
-#include "agent/virtual_names.h"
+#include "agent/threads/virtual_names.h"
 
 #include <stdatomic.h>
 
-#include "agent/java.h"
-#include "agent/jvm.h"
-#include "base/map.h"
-#include "os/os.h"
+#include "agent/jvm/jvm.h"
+#include "agent/jvm/jvm_functions.h"
+#include "common/base/map.h"
+#include "common/os/os.h"
 
 #define TOLD 65536      /* threads that are remembered as told, by the lower bits of their numbers */
 #define AGAIN_SHIFT 34  /* every 17 s: a name may change, and those of long ago may be forgotten */

@@ -1,8 +1,8 @@
 /*
  * virtual_names.h - virtual threads that a program has given names: the JVM tells of them only in their own callbacks.
  */
-#ifndef JSTROBE_AGENT_VIRTUAL_NAMES_H
-#define JSTROBE_AGENT_VIRTUAL_NAMES_H
+#ifndef JSTROBE_THREADS_VIRTUAL_NAMES_H
+#define JSTROBE_THREADS_VIRTUAL_NAMES_H
 
 #include <stdint.h>
 #include <jvmti.h>

@@ -4,13 +4,13 @@
  * A native thread has the name that the kernel knows. A Java thread is judged once more when the JVM tells its
  * whole name and its group.
  */
-#include "agent/wanted.h"
+#include "agent/threads/wanted.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
-#include "format/filter.h"
-#include "os/os.h"
+#include "common/os/os.h"
+#include "profile/model/filter.h"
 
 static char list[sizeof(((struct options *)0)->filter)];
 static bool by_name;

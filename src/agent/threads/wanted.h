@@ -1,12 +1,12 @@
 /*
  * wanted.h - which threads the option `filter` lets be sampled. Inner header.
  */
-#ifndef JSTROBE_AGENT_WANTED_H
-#define JSTROBE_AGENT_WANTED_H
+#ifndef JSTROBE_THREADS_WANTED_H
+#define JSTROBE_THREADS_WANTED_H
 
 #include <sys/types.h>
 
-#include "options/options.h"
+#include "common/options/options.h"
 
 /* From now on as O says; only while no engine is in force. */
 void wanted_set(const struct options *o);

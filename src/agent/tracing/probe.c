@@ -1,14 +1,14 @@
-#include "agent/probe.h"
+#include "agent/tracing/probe.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/java.h"
-#include "agent/trace_constructors.h"
+#include "agent/jvm/jvm_functions.h"
+#include "agent/tracing/trace_constructors.h"
+#include "agent/tracing/tree.h"
+#include "common/os/os.h"
 #include "probe_class.h"
-#include "instrument/tree.h"
-#include "os/os.h"
 
 #define PROBE_CLASS "java/lang/JstrobeProbe"
 #define BASE_MARK 0x4a7374726f626531ull /* stands in the class where the address of the trees goes */

@@ -3,14 +3,14 @@
  *
  * Attached threads, normal code.
  */
-#ifndef JSTROBE_AGENT_PROBE_H
-#define JSTROBE_AGENT_PROBE_H
+#ifndef JSTROBE_TRACING_PROBE_H
+#define JSTROBE_TRACING_PROBE_H
 
 #include <jvmti.h>
 
-#include "base/error.h"
-#include "instrument/rewrite.h"
-#include "instrument/tree.h"
+#include "agent/tracing/tree.h"
+#include "common/base/error.h"
+#include "common/bytecode/rewrite.h"
 
 /*
  * Define the class in the JVM, once; it stays. After tree_begin. TI names threads. -ENOTSUP where the JDK

@@ -1,6 +1,6 @@
-#include "instrument/tick_places.h"
+#include "agent/tracing/tick_places.h"
 
-#include "base/random.h"
+#include "common/base/random.h"
 
 #define TICKS_ALIKE 32 /* more would be too many for a rhythm that goes with their step, fewer too few to spread */
 #define PART(x) ((uint32_t)((x) * 4294967296.0))

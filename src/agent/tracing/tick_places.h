@@ -12,10 +12,10 @@
  * would be met as unevenly as any by plain ticks: so after some ticks it is another number, from another begin, by
  * chance, and no rhythm has a much larger error than with chance alone.
  */
-#ifndef JSTROBE_INSTRUMENT_TICK_PLACES_H
-#define JSTROBE_INSTRUMENT_TICK_PLACES_H
+#ifndef JSTROBE_TRACING_TICK_PLACES_H
+#define JSTROBE_TRACING_TICK_PLACES_H
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 struct tick_places {
 	uint32_t at, step; /* 2^32 is a period */

@@ -1,18 +1,18 @@
-#include "agent/trace_classes.h"
+#include "agent/tracing/trace_classes.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/probe.h"
-#include "agent/trace_list.h"
-#include "agent/trace_constructors.h"
-#include "agent/trace_loading.h"
-#include "base/hash.h"
-#include "base/map.h"
-#include "instrument/waits.h"
-#include "os/os.h"
+#include "agent/tracing/probe.h"
+#include "agent/tracing/trace_constructors.h"
+#include "agent/tracing/trace_list.h"
+#include "agent/tracing/trace_loading.h"
+#include "agent/tracing/wait_methods.h"
+#include "common/base/hash.h"
+#include "common/base/map.h"
+#include "common/os/os.h"
 
 #define SKIPS_KEPT 2000u
 #define NAME_MAX_LENGTH 1024

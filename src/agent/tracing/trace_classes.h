@@ -4,17 +4,17 @@
  * The hook changes classes as they are loaded, and those that trace_work.c has the JVM transform again. Any thread that
  * loads a class runs it; one lock guards all of it, and nothing is called under it that could wait.
  */
-#ifndef JSTROBE_AGENT_TRACE_CLASSES_H
-#define JSTROBE_AGENT_TRACE_CLASSES_H
+#ifndef JSTROBE_TRACING_TRACE_CLASSES_H
+#define JSTROBE_TRACING_TRACE_CLASSES_H
 
 #include <jvmti.h>
 
-#include "base/buffer.h"
-#include "base/error.h"
-#include "base/strings.h"
-#include "instrument/pattern.h"
-#include "instrument/rewrite.h"
-#include "instrument/tree.h"
+#include "agent/tracing/tree.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
+#include "common/base/strings.h"
+#include "common/bytecode/pattern.h"
+#include "common/bytecode/rewrite.h"
 
 /* A method with probes; its number is its place plus `first`. */
 struct trace_method {

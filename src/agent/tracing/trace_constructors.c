@@ -1,10 +1,10 @@
-#include "agent/trace_constructors.h"
+#include "agent/tracing/trace_constructors.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/map.h"
+#include "common/base/hash.h"
+#include "common/base/map.h"
 
 #define PLACES 65536u     /* by the low bits of numbers, given in a row: beyond, the older ones are not watched */
 #define FRAMES_FIRST 16   /* who is on top is among the first, mostly */

@@ -7,12 +7,12 @@
  * constructor is on top when a call finds no place below it yet, or a tick is due, the stack says whether it still
  * runs. Neither happens often.
  */
-#ifndef JSTROBE_AGENT_TRACE_CONSTRUCTORS_H
-#define JSTROBE_AGENT_TRACE_CONSTRUCTORS_H
+#ifndef JSTROBE_TRACING_TRACE_CONSTRUCTORS_H
+#define JSTROBE_TRACING_TRACE_CONSTRUCTORS_H
 
 #include <jvmti.h>
 
-#include "instrument/classfile.h"
+#include "common/bytecode/classfile.h"
 
 /* Method ID of class CLASS_NAME ("com/acme/Order") has probes and that name and type. One thread at a time. */
 void trace_constructors_note(uint32_t id, const struct text *class_name, const struct text *name,

@@ -1,9 +1,9 @@
-#include "agent/trace_entered.h"
+#include "agent/tracing/trace_entered.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/java.h"
+#include "agent/jvm/jvm_functions.h"
 
 #define FRAMES_SEEN 512 /* of a stack, from its top */
 

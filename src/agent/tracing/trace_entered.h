@@ -2,14 +2,14 @@
  * trace_entered.h - methods that were running already when their probes came: those invocations go uncounted, and
  * the result says so.
  */
-#ifndef JSTROBE_AGENT_TRACE_ENTERED_H
-#define JSTROBE_AGENT_TRACE_ENTERED_H
+#ifndef JSTROBE_TRACING_TRACE_ENTERED_H
+#define JSTROBE_TRACING_TRACE_ENTERED_H
 
 #include <jvmti.h>
 
-#include "agent/trace_classes.h"
-#include "base/vector.h"
-#include "format/calls.h"
+#include "agent/tracing/trace_classes.h"
+#include "common/base/vector.h"
+#include "profile/model/calls.h"
 
 struct trace_entered {
 	VECTOR(struct calls_entered) list;

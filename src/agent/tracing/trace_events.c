@@ -2,14 +2,14 @@
  * trace_events.c - what the JVM tells a tracing session: that a thread ends, and that one waits for a monitor or in
  * Object.wait; and the JVMTI environment that it tells it to.
  */
-#include "agent/trace_events.h"
+#include "agent/tracing/trace_events.h"
 
 #include <errno.h>
 
-#include "agent/jvm.h"
-#include "agent/probe.h"
-#include "agent/trace_classes.h"
-#include "instrument/tree.h"
+#include "agent/jvm/jvm.h"
+#include "agent/tracing/probe.h"
+#include "agent/tracing/trace_classes.h"
+#include "agent/tracing/tree.h"
 
 static void JNICALL on_thread_end(jvmtiEnv *ti, JNIEnv *env, jthread thread)
 {

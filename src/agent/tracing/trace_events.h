@@ -2,12 +2,12 @@
  * trace_events.h - what the JVM tells a tracing session of threads and their waits. Attached threads, normal code; the
  * events come on the threads they are about.
  */
-#ifndef JSTROBE_AGENT_TRACE_EVENTS_H
-#define JSTROBE_AGENT_TRACE_EVENTS_H
+#ifndef JSTROBE_TRACING_TRACE_EVENTS_H
+#define JSTROBE_TRACING_TRACE_EVENTS_H
 
 #include <jvmti.h>
 
-#include "base/error.h"
+#include "common/base/error.h"
 
 /* An environment of the session's own in *TI, with its capabilities and callbacks; once, then it stays. */
 int trace_events_init(jvmtiEnv **ti, struct error *err);

@@ -1,11 +1,11 @@
-#include "agent/trace_list.h"
+#include "agent/tracing/trace_list.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/hash.h"
-#include "base/map.h"
+#include "common/base/hash.h"
+#include "common/base/map.h"
 
 #define REFERENCES 65536 /* HotSpot promises no more */
 

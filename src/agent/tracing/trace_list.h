@@ -2,14 +2,14 @@
  * trace_list.h - the loaded classes that are wanted, found anew each time: nothing is held in between that would keep a
  * class from being unloaded. Attached threads, normal code.
  */
-#ifndef JSTROBE_AGENT_TRACE_LIST_H
-#define JSTROBE_AGENT_TRACE_LIST_H
+#ifndef JSTROBE_TRACING_TRACE_LIST_H
+#define JSTROBE_TRACING_TRACE_LIST_H
 
 #include <jvmti.h>
 
-#include "base/base.h"
-#include "base/map.h"
-#include "instrument/classfile.h"
+#include "common/base/base.h"
+#include "common/base/map.h"
+#include "common/bytecode/classfile.h"
 
 struct trace_listed {
 	jclass class;

@@ -1,9 +1,9 @@
-#include "agent/trace_loading.h"
+#include "agent/tracing/trace_loading.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/os.h"
+#include "common/os/os.h"
 
 #define KEPT 4096u /* classes whose loading has failed stay here until their thread loads another */
 

@@ -6,13 +6,13 @@
  * finds neither bytes nor class. Both are known by the event ClassLoad, on the thread that the hook ran on: a class
  * that was hooked has an entry here, under thread and name.
  */
-#ifndef JSTROBE_AGENT_TRACE_LOADING_H
-#define JSTROBE_AGENT_TRACE_LOADING_H
+#ifndef JSTROBE_TRACING_TRACE_LOADING_H
+#define JSTROBE_TRACING_TRACE_LOADING_H
 
 #include <sys/types.h>
 
-#include "base/base.h"
-#include "base/vector.h"
+#include "common/base/base.h"
+#include "common/base/vector.h"
 
 /* Guarded by the lock of trace_classes.h. */
 struct trace_loading {

@@ -1,4 +1,4 @@
-#include "agent/trace_pace.h"
+#include "agent/tracing/trace_pace.h"
 
 #define FIRST 16u
 #define SMALLEST 8u

@@ -4,10 +4,10 @@
  * The JVM stops the program once for each call of RetransformClasses: for a time that grows with the classes it has
  * loaded, and for some more with each class that changes. Both are measured as it goes on. Plain data.
  */
-#ifndef JSTROBE_AGENT_TRACE_PACE_H
-#define JSTROBE_AGENT_TRACE_PACE_H
+#ifndef JSTROBE_TRACING_TRACE_PACE_H
+#define JSTROBE_TRACING_TRACE_PACE_H
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 #define TRACE_PAUSE (50 * NS_PER_MS)      /* the program is to stop no longer at a time */
 #define TRACE_SHARE 10                    /* of the time one in so many is for changing classes; */

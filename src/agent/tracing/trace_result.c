@@ -1,14 +1,14 @@
-#include "agent/trace_result.h"
+#include "agent/tracing/trace_result.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/trace_constructors.h"
-#include "agent/trace_slow.h"
-#include "agent/trace_sums.h"
-#include "instrument/tree.h"
-#include "os/os.h"
+#include "agent/tracing/trace_constructors.h"
+#include "agent/tracing/trace_slow.h"
+#include "agent/tracing/trace_statistics.h"
+#include "agent/tracing/tree.h"
+#include "common/os/os.h"
 
 /* A node of a thread's own tree. */
 struct own {

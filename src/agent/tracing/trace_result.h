@@ -1,12 +1,12 @@
 /*
  * trace_result.h - from the threads' trees to what the writers show.
  */
-#ifndef JSTROBE_AGENT_TRACE_RESULT_H
-#define JSTROBE_AGENT_TRACE_RESULT_H
+#ifndef JSTROBE_TRACING_TRACE_RESULT_H
+#define JSTROBE_TRACING_TRACE_RESULT_H
 
-#include "agent/trace_classes.h"
-#include "agent/trace_entered.h"
-#include "format/calls.h"
+#include "agent/tracing/trace_classes.h"
+#include "agent/tracing/trace_entered.h"
+#include "profile/model/calls.h"
 
 /*
  * Read all trees as they are now, with ticks each PERIOD ns, BY_THREAD or merged; threads go on. C's methods are those

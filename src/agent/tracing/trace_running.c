@@ -1,10 +1,10 @@
-#include "agent/trace_seen.h"
+#include "agent/tracing/trace_running.h"
 
 #include <string.h>
 
-#include "agent/java.h"
-#include "agent/trace_list.h"
-#include "os/os.h"
+#include "agent/jvm/jvm_functions.h"
+#include "agent/tracing/trace_list.h"
+#include "common/os/os.h"
 
 #define INTERVAL (10 * NS_PER_MS)
 #define COSTS_LESS 20    /* looks take less than one in so many of the time */

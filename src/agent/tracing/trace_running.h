@@ -1,15 +1,15 @@
 /*
- * trace_seen.h - which classes run: those whose methods stand on stacks, looked at again and again.
+ * trace_running.h - which classes run: those whose methods stand on stacks, looked at again and again.
  *
  * A look takes some running threads' stacks and, in turn, a few of those that wait; each thread is held for as long as
  * its own stack takes. Attached thread, normal code.
  */
-#ifndef JSTROBE_AGENT_TRACE_SEEN_H
-#define JSTROBE_AGENT_TRACE_SEEN_H
+#ifndef JSTROBE_TRACING_TRACE_RUNNING_H
+#define JSTROBE_TRACING_TRACE_RUNNING_H
 
 #include <jvmti.h>
 
-#include "base/map.h"
+#include "common/base/map.h"
 
 struct trace_seen {
 	struct map methods; /* jmethodID → place of its class in looks */

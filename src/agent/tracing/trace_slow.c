@@ -1,15 +1,15 @@
-#include "agent/trace_slow.h"
+#include "agent/tracing/trace_slow.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/probe.h"
-#include "base/map.h"
-#include "base/strings.h"
-#include "base/vector.h"
-#include "os/os.h"
+#include "agent/tracing/probe.h"
+#include "common/base/map.h"
+#include "common/base/strings.h"
+#include "common/base/vector.h"
+#include "common/os/os.h"
 
 #define EVENTS_KEPT 20000u
 #define STACK_FRAMES 256 /* kept of a stack */

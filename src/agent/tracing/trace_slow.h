@@ -3,13 +3,13 @@
  *
  * A slow call's own thread notes it, when it ends; names are looked up at once, while all classes are there.
  */
-#ifndef JSTROBE_AGENT_TRACE_SLOW_H
-#define JSTROBE_AGENT_TRACE_SLOW_H
+#ifndef JSTROBE_TRACING_TRACE_SLOW_H
+#define JSTROBE_TRACING_TRACE_SLOW_H
 
 #include <jvmti.h>
 
-#include "base/error.h"
-#include "format/calls.h"
+#include "common/base/error.h"
+#include "profile/model/calls.h"
 
 /* Keep what the probes tell from now on. FIRST: number of the first method. */
 void trace_slow_begin(jvmtiEnv *ti, uint32_t first);

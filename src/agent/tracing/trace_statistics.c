@@ -1,4 +1,4 @@
-#include "agent/trace_sums.h"
+#include "agent/tracing/trace_statistics.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,11 +1,11 @@
 /*
- * trace_sums.h - from merged nodes to what a result says: times of subtrees and methods, lengths of calls.
+ * trace_statistics.h - from merged nodes to what a result says: times of subtrees and methods, lengths of calls.
  */
-#ifndef JSTROBE_AGENT_TRACE_SUMS_H
-#define JSTROBE_AGENT_TRACE_SUMS_H
+#ifndef JSTROBE_TRACING_TRACE_STATISTICS_H
+#define JSTROBE_TRACING_TRACE_STATISTICS_H
 
-#include "agent/trace_classes.h"
-#include "format/calls.h"
+#include "agent/tracing/trace_classes.h"
+#include "profile/model/calls.h"
 
 /* Lengths of calls by methods, of all threads together. */
 struct trace_lengths {

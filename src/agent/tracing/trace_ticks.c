@@ -1,12 +1,12 @@
-#include "agent/trace_ticks.h"
+#include "agent/tracing/trace_ticks.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "agent/thread.h"
-#include "instrument/tick_places.h"
-#include "instrument/tree.h"
-#include "os/os.h"
+#include "agent/threads/agent_thread.h"
+#include "agent/tracing/tick_places.h"
+#include "agent/tracing/tree.h"
+#include "common/os/os.h"
 
 #define PATIENCE (60 * NS_PER_S) /* for the turn that it is at: some 100 µs; the trees are freed behind it */
 

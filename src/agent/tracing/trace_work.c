@@ -1,4 +1,4 @@
-#include "agent/trace_work.h"
+#include "agent/tracing/trace_work.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -6,13 +6,13 @@
 #include <string.h>
 #include <time.h>
 
-#include "agent/jvm.h"
-#include "agent/session.h"
-#include "agent/thread.h"
-#include "agent/trace_list.h"
-#include "agent/trace_pace.h"
-#include "agent/trace_seen.h"
-#include "os/os.h"
+#include "agent/jvm/jvm.h"
+#include "agent/session/session.h"
+#include "agent/threads/agent_thread.h"
+#include "agent/tracing/trace_list.h"
+#include "agent/tracing/trace_pace.h"
+#include "agent/tracing/trace_running.h"
+#include "common/os/os.h"
 
 #define PATIENCE (60 * NS_PER_S)      /* with a JVM that has to change a few classes */
 #define LOADING_MAX (300 * NS_PER_S)  /* a class that the JVM has not after that time will never be there */

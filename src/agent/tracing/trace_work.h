@@ -9,14 +9,14 @@
  * long is done here, one batch of classes at a time (trace_pace.h), and is called off between two batches. The thread
  * holds no lock of anybody while it calls the JVM, and ends when there is nothing left to do.
  */
-#ifndef JSTROBE_AGENT_TRACE_WORK_H
-#define JSTROBE_AGENT_TRACE_WORK_H
+#ifndef JSTROBE_TRACING_TRACE_WORK_H
+#define JSTROBE_TRACING_TRACE_WORK_H
 
 #include <jvmti.h>
 
-#include "agent/trace_classes.h"
-#include "agent/trace_entered.h"
-#include "base/error.h"
+#include "agent/tracing/trace_classes.h"
+#include "agent/tracing/trace_entered.h"
+#include "common/base/error.h"
 
 #define TRACE_WORK_MANY 500u /* classes: a pattern that means more has probes put into what runs only */
 

@@ -1,11 +1,11 @@
 /*
- * trace.c - the life of a tracing session.
+ * tracing.c - the life of a tracing session.
  *
  *      trees ready ─▶ probe class defined ─▶ ticks ─▶ hook on ─▶ classes changed by the thread of trace_work.c
  *      hook off ─▶ few classes: changed back ─▶ ticks end ─▶ trees read into a result ─▶ memory given back
  *             └─▶ many: trees read at once, and given back when all have changed back
  */
-#include "agent/trace.h"
+#include "agent/tracing/tracing.h"
 
 #include <errno.h>
 #include <stdatomic.h>
@@ -13,20 +13,20 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/jvm.h"
-#include "agent/log.h"
-#include "agent/probe.h"
-#include "agent/trace_classes.h"
-#include "agent/trace_entered.h"
-#include "agent/trace_events.h"
-#include "agent/trace_result.h"
-#include "agent/trace_slow.h"
-#include "agent/trace_ticks.h"
-#include "agent/trace_work.h"
-#include "base/decimal.h"
-#include "format/calls.h"
-#include "instrument/tree.h"
-#include "os/os.h"
+#include "agent/jvm/jvm.h"
+#include "agent/jvm/log.h"
+#include "agent/tracing/probe.h"
+#include "agent/tracing/trace_classes.h"
+#include "agent/tracing/trace_entered.h"
+#include "agent/tracing/trace_events.h"
+#include "agent/tracing/trace_result.h"
+#include "agent/tracing/trace_slow.h"
+#include "agent/tracing/trace_ticks.h"
+#include "agent/tracing/trace_work.h"
+#include "agent/tracing/tree.h"
+#include "common/base/decimal.h"
+#include "common/os/os.h"
+#include "profile/model/calls.h"
 
 #define AGAIN 3            /* times that probes are measured after the start; then the compiler has had its time */
 #define TREE_LIMIT (256u << 20)

@@ -1,16 +1,16 @@
 /*
- * trace.h - a tracing session: methods counted and timed by probes in their byte code.
+ * tracing.h - a tracing session: methods counted and timed by probes in their byte code.
  *
- * It takes the place of a sampling session (agent/session.c calls this file, under its lock, when the options
+ * It takes the place of a sampling session (agent/session/session.c calls this file, under its lock, when the options
  * name methods). Attached threads, normal code.
  */
-#ifndef JSTROBE_AGENT_TRACE_H
-#define JSTROBE_AGENT_TRACE_H
+#ifndef JSTROBE_TRACING_TRACING_H
+#define JSTROBE_TRACING_TRACING_H
 
-#include "base/buffer.h"
-#include "base/error.h"
-#include "format/format.h"
-#include "options/options.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
+#include "common/options/options.h"
+#include "profile/writers/format.h"
 
 /*
  * Put probes in and begin to count. While the JVM starts: as soon as it is up. NEXT_ROUND: of a loop; the result says

@@ -1,14 +1,14 @@
 /*
  * tree.c - the life of the call trees: memory reserved, the end.
  */
-#include "instrument/tree.h"
+#include "agent/tracing/tree.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "instrument/tree_inner.h"
-#include "os/os.h"
+#include "agent/tracing/tree_state.h"
+#include "common/os/os.h"
 
 #define BASE_SIZE (TREE_SLOTS + TREE_SLOT_COUNT * sizeof(uint64_t))
 #ifdef MAP_32BIT /* x86-64 */

@@ -47,10 +47,10 @@
  *
  * Functions marked PROBE run on threads of the program, from the probe; others on jstrobe's.
  */
-#ifndef JSTROBE_INSTRUMENT_TREE_H
-#define JSTROBE_INSTRUMENT_TREE_H
+#ifndef JSTROBE_TRACING_TREE_H
+#define JSTROBE_TRACING_TREE_H
 
-#include "base/error.h"
+#include "common/base/error.h"
 
 #define TREE_BOARD 4096
 #define TREE_DUE (1ull << 63) /* in a context's key: a tick has come since its thread's last stamp */

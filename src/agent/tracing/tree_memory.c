@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "instrument/tree_inner.h"
+#include "agent/tracing/tree_state.h"
 
 #define CHUNK_FIRST 1024u
 #define CHUNK_LAST 65536u

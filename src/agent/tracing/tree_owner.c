@@ -6,7 +6,7 @@
  * his context, though others change the chain meanwhile, and only who finds nothing has to look again with the
  * lock. No thread looks for another one's.
  */
-#include "instrument/tree_inner.h"
+#include "agent/tracing/tree_state.h"
 
 #define STRIPES 64u
 

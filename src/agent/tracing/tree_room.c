@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/vector.h"
-#include "instrument/tree_inner.h"
+#include "agent/tracing/tree_state.h"
+#include "common/base/vector.h"
 
 #define PIECE (4ul << 20)
 

@@ -1,15 +1,15 @@
 /*
- * tree_inner.h - what the files of the call trees share: tree.c the life, tree_room.c address space, tree_memory.c
+ * tree_state.h - what the files of the call trees share: tree.c the life, tree_room.c address space, tree_memory.c
  * nodes, tree_thread.c who writes where, tree_owner.c whose a context is, tree_tick.c ticks, tree_time.c clocks
  * and lengths.
  */
-#ifndef JSTROBE_INSTRUMENT_TREE_INNER_H
-#define JSTROBE_INSTRUMENT_TREE_INNER_H
+#ifndef JSTROBE_TRACING_TREE_STATE_H
+#define JSTROBE_TRACING_TREE_STATE_H
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "instrument/tree.h"
+#include "agent/tracing/tree.h"
 
 #define TREE_FOLD_DEPTH 512u /* from here on a recursion leads back to its nearest node */
 #define TREE_HELD_LONG (10 * NS_PER_US) /* clocks take less to be read: the thread lost its CPU there */

@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instrument/tree_inner.h"
-#include "os/os.h"
+#include "agent/tracing/tree_state.h"
+#include "common/os/os.h"
 
 #define KEPT_ENDED 256u /* contexts of ended threads that stay theirs */
 

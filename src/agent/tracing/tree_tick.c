@@ -11,8 +11,8 @@
  *
  * A context without an owner leaves the list at the next tick; its next owner puts it back.
  */
-#include "instrument/tree_inner.h"
-#include "os/os.h"
+#include "agent/tracing/tree_state.h"
+#include "common/os/os.h"
 
 static uint64_t quiet; /* the first one's place; next_quiet leads on */
 

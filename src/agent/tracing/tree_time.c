@@ -2,9 +2,9 @@
  * tree_time.c - clocks, and lengths of calls: what JstrobeProbe.java does on its short ways, and what it leaves to us:
  * an entry or exit that sees a new tick, one after a missed exit, the CPU's clock, and waits that the JVM tells of.
  */
-#include "instrument/tree_inner.h"
+#include "agent/tracing/tree_state.h"
+#include "common/os/os.h"
 #include "cpu.h"
-#include "os/os.h"
 
 #define TIMED 1u /* bit of what enter gave */
 #define IDLE_LONG (25 * NS_PER_US) /* a tick, or an interrupt, takes less */

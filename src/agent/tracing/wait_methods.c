@@ -1,13 +1,13 @@
-#include "instrument/waits.h"
+#include "agent/tracing/wait_methods.h"
 
-#include "instrument/tree.h"
+#include "agent/tracing/tree.h"
 
 static const struct {
 	enum tree_wait kind;
 	const char *class_name, *method;
 } waits[] = {
 #define WAIT(kind, class_name, method) {TREE_##kind, class_name, method},
-#include "instrument/waits.def"
+#include "agent/tracing/wait_methods.def"
 };
 
 bool waits_touch(const struct text *class_name)

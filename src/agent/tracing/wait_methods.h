@@ -1,11 +1,11 @@
 /*
- * waits.h - which methods of the JDK wait, so that time in them is not taken for work of their callers.
+ * wait_methods.h - which methods of the JDK wait, so that time in them is not taken for work of their callers.
  * Constant; any thread.
  */
-#ifndef JSTROBE_INSTRUMENT_WAITS_H
-#define JSTROBE_INSTRUMENT_WAITS_H
+#ifndef JSTROBE_TRACING_WAIT_METHODS_H
+#define JSTROBE_TRACING_WAIT_METHODS_H
 
-#include "instrument/classfile.h"
+#include "common/bytecode/classfile.h"
 
 /* Whether class NAME ("java/lang/Thread") has such methods. */
 bool waits_touch(const struct text *class_name);

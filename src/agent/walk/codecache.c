@@ -1,4 +1,4 @@
-#include "signal/codecache.h"
+#include "agent/walk/codecache.h"
 
 #define HOPS 512 /* 254 segments a hop: enough for a block of 16 MB */
 

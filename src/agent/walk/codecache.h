@@ -7,11 +7,11 @@
  *   heap.low ─▶ │Header│ CodeBlob … code … │Header│ CodeBlob …
  *   segmap   ─▶  0  1  2  3 … 254 254      0  1 …
  */
-#ifndef JSTROBE_SIGNAL_CODECACHE_H
-#define JSTROBE_SIGNAL_CODECACHE_H
+#ifndef JSTROBE_WALK_CODECACHE_H
+#define JSTROBE_WALK_CODECACHE_H
 
-#include "hotspot/layout.h"
-#include "signal/load.h"
+#include "agent/walk/load.h"
+#include "common/hotspot/layout.h"
 
 static inline bool code_contains(const struct layout *l, uintptr_t pc)
 {

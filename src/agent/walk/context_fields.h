@@ -1,13 +1,13 @@
 /*
  * context_fields.h - pc, sp and fp in a ucontext, by where the CPU's context.h says they are. Inner header of those.
  */
-#ifndef JSTROBE_SIGNAL_CONTEXT_FIELDS_H
-#define JSTROBE_SIGNAL_CONTEXT_FIELDS_H
+#ifndef JSTROBE_WALK_CONTEXT_FIELDS_H
+#define JSTROBE_WALK_CONTEXT_FIELDS_H
 
 #include <stddef.h>
 #include <ucontext.h>
 
-#include "signal/regs.h"
+#include "agent/walk/regs.h"
 
 #define CONTEXT_PC offsetof(ucontext_t, CONTEXT_FIELD_PC)
 #define CONTEXT_SP offsetof(ucontext_t, CONTEXT_FIELD_SP)

@@ -1,7 +1,7 @@
+#include "agent/walk/decode.h"
+#include "agent/walk/guards.h"
 #include "context.h"
 #include "cpu.h"
-#include "signal/decode.h"
-#include "signal/guards.h"
 
 #define SENTINELS 2     /* PcDescs at both ends of the array that describe nothing */
 #define SCOPES_MAX 64   /* methods inlined into each other that are compared */

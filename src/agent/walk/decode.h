@@ -13,13 +13,13 @@
  * sampled at. And methods that interpreted frames showed: believed as long as the
  * Method* points to the same ConstMethod, which spares the proof that it is a method.
  */
-#ifndef JSTROBE_SIGNAL_DECODE_H
-#define JSTROBE_SIGNAL_DECODE_H
+#ifndef JSTROBE_WALK_DECODE_H
+#define JSTROBE_WALK_DECODE_H
 
 #include <stdatomic.h>
 
-#include "signal/codecache.h"
-#include "signal/trace.h"
+#include "agent/sample/stack_store.h"
+#include "agent/walk/codecache.h"
 
 /* Where the debug information of one nmethod lies. */
 struct debug_info {

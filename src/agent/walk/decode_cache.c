@@ -4,7 +4,7 @@
  * Entries come from one arena and never change once a slot shows them, so readers need no lock; who comes late
  * finds no room and decodes anew (upkeep.c makes a fresh cache then).
  */
-#include "signal/decode.h"
+#include "agent/walk/decode.h"
 
 bool decode_identity(const struct layout *l, uintptr_t nm, uintptr_t *method, uint32_t *compile_id)
 {

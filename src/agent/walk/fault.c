@@ -7,7 +7,7 @@
  *
  * Below: whether a fault would reach us at all.
  */
-#include "signal/fault.h"
+#include "agent/walk/fault.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,8 +15,8 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "agent/walk/load.h"
 #include "context.h"
-#include "signal/load.h"
 
 struct fault_entry {
 	int32_t load;    /* relative to this field */

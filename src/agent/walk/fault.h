@@ -1,20 +1,20 @@
 /*
  * fault.h - SIGSEGV and SIGBUS of our own loads, and no others.
  *
- * engine/faults.c puts fault_handler before the handlers that are there (HotSpot's: safepoint polls, null checks);
+ * agent/hooks/faults.c puts fault_handler before the handlers that are there (HotSpot's: safepoint polls, null checks);
  * everything that is no load of ours is passed on unchanged.
  *
  * A load may only fault where the fault reaches us. Where it might not, the kernel makes the load (load_by_kernel):
  * a library has put another handler in our place, or the running thread has the signals blocked, so that the kernel
  * would end the process. Each sample looks first.
  */
-#ifndef JSTROBE_SIGNAL_FAULT_H
-#define JSTROBE_SIGNAL_FAULT_H
+#ifndef JSTROBE_WALK_FAULT_H
+#define JSTROBE_WALK_FAULT_H
 
 #include <signal.h>
 #include <stdatomic.h>
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 #define FAULT_MASK_BYTES 8 /* of a sigset_t the kernel knows, on all CPUs we do; libc leaves the others as they were */
 

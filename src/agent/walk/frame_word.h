@@ -13,10 +13,10 @@
  * bci 65,535 = none. A Method* is unique only while it lives: the collector
  * names words at each drain (design: "Method identity").
  */
-#ifndef JSTROBE_SIGNAL_FRAME_WORD_H
-#define JSTROBE_SIGNAL_FRAME_WORD_H
+#ifndef JSTROBE_WALK_FRAME_WORD_H
+#define JSTROBE_WALK_FRAME_WORD_H
 
-#include "base/names.h"
+#include "common/base/enum_names.h"
 
 #define FRAME_NO_BCI 0xffffu
 #define FRAME_KIND_SHIFT 61

@@ -21,10 +21,10 @@
  * are not described at their return addresses either: what is described next in memory is any other code. Time in them
  * is mostly a loop's, so the next place is looked for along the branch back to the loop's begin first.
  */
-#ifndef JSTROBE_SIGNAL_GUARDS_H
-#define JSTROBE_SIGNAL_GUARDS_H
+#ifndef JSTROBE_WALK_GUARDS_H
+#define JSTROBE_WALK_GUARDS_H
 
-#include "signal/decode.h"
+#include "agent/walk/decode.h"
 
 struct guarded {
 	uint32_t scope;          /* 0: the method itself */

@@ -1,10 +1,10 @@
 /*
  * insn_fetch.h - reading code on CPUs whose instructions have four bytes. Inner header of their insn.h.
  */
-#ifndef JSTROBE_SIGNAL_INSN_FETCH_H
-#define JSTROBE_SIGNAL_INSN_FETCH_H
+#ifndef JSTROBE_WALK_INSN_FETCH_H
+#define JSTROBE_WALK_INSN_FETCH_H
 
-#include "signal/load.h"
+#include "agent/walk/load.h"
 
 struct insn;
 

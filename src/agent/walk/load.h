@@ -11,12 +11,12 @@
  *
  *   js_faults:  { int32 load - here, int32 way_out - here } ...
  */
-#ifndef JSTROBE_SIGNAL_LOAD_H
-#define JSTROBE_SIGNAL_LOAD_H
+#ifndef JSTROBE_WALK_LOAD_H
+#define JSTROBE_WALK_LOAD_H
 
 #include <stdatomic.h>
 
-#include "base/base.h"
+#include "common/base/base.h"
 #include "load_arch.h"
 
 /* INSN, and where it goes on if it faults. */

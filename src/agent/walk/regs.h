@@ -1,10 +1,10 @@
 /*
  * regs.h - the registers a walk starts from. Which ones they are, and how they are read, is in the CPU's context.h.
  */
-#ifndef JSTROBE_SIGNAL_REGS_H
-#define JSTROBE_SIGNAL_REGS_H
+#ifndef JSTROBE_WALK_REGS_H
+#define JSTROBE_WALK_REGS_H
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 /* From outside (an anchor) only pc, sp and fp are known. */
 struct walk_regs {

@@ -1,7 +1,7 @@
 /*
  * walk.c - the order of a walk: native and Java steps in turn until the root.
  */
-#include "signal/walk.h"
+#include "agent/walk/walk.h"
 
 #define STEPS 16384 /* frames that add no word (stubs) are bounded too */
 

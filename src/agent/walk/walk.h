@@ -5,14 +5,14 @@
  * own tables; every read of foreign memory is fault-safe. A walk ends at the root,
  * or in a frame that says why it could not go on.
  */
-#ifndef JSTROBE_SIGNAL_WALK_H
-#define JSTROBE_SIGNAL_WALK_H
+#ifndef JSTROBE_WALK_WALK_H
+#define JSTROBE_WALK_WALK_H
 
+#include "agent/sample/zone.h"
+#include "agent/walk/codecache.h"
+#include "agent/walk/decode.h"
 #include "context.h"
 #include "cpu.h"
-#include "signal/codecache.h"
-#include "signal/decode.h"
-#include "signal/zone.h"
 
 #define INTERPRETED_SPAN (65536u * WORD) /* locals of one method: at most 65,535 slots */
 

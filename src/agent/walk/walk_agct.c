@@ -12,7 +12,7 @@
  * Frames are named by Method*, to which a jmethodID is a pointer in all JDKs before 26
  * (8268406: since then it is a number).
  */
-#include "signal/walk.h"
+#include "agent/walk/walk.h"
 
 #define NATIVE_METHOD (-3) /* bci of a native method */
 

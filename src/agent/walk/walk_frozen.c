@@ -1,6 +1,6 @@
 /*
  * walk_frozen.c - a virtual thread's frames that are not on the stack: from the barrier that its outermost thawed frame
- * returns to, to the chunks in the heap (hotspot/frozen.h).
+ * returns to, to the chunks in the heap (common/hotspot/frozen.h).
  *
  * They lie there as they did on the stack, but for the links to interpreted frames, which are relative:
  *
@@ -22,9 +22,9 @@
  *   alone, to which only a thread that runs writes, until all threads' pointers lead to the new one.
  * - The outermost method is the one that Continuation.enterSpecial calls.
  */
-#include "signal/walk.h"
+#include "agent/walk/walk.h"
 
-#include "signal/decode.h"
+#include "agent/walk/decode.h"
 
 #define ARGUMENTS_MAX 4096u  /* bytes between a frame and the entry: of its arguments */
 #define EMPTY_MAX 64         /* chunks without frames in a row */

@@ -13,8 +13,8 @@
  * The innermost frame may be half built or half gone:
  * arch/<cpu>/interpreted_edge.c.
  */
-#include "signal/decode.h"
-#include "signal/walk.h"
+#include "agent/walk/decode.h"
+#include "agent/walk/walk.h"
 
 /* From fp to the return address. */
 #define RETURN_AT (CPU_BACK_CHAIN ? CPU_RETURN_AT : WORD)

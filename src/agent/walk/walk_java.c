@@ -8,8 +8,8 @@
  *                                      │ return address│  ◀ sp + frame_bytes - 1 word
  *                 the caller's sp ─▶   └───────────────┘
  */
-#include "signal/decode.h"
-#include "signal/walk.h"
+#include "agent/walk/decode.h"
+#include "agent/walk/walk.h"
 
 /* Native code called into Java here; what was before lies in the saved anchor. */
 static enum step over_entry(struct walk *w)

@@ -12,11 +12,11 @@
 #include <limits.h>
 #include <sys/types.h>
 
-#include "base/error.h"
-#include "base/vector.h"
-#include "cli/attach/survey.h"
 #include "cli/attach/identity.h"
 #include "cli/attach/root.h"
+#include "cli/attach/survey.h"
+#include "common/base/error.h"
+#include "common/base/vector.h"
 
 struct attach_target {
 	pid_t pid;    /* as we see it */

@@ -18,11 +18,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/ascii.h"
 #include "cli/attach/attach.h"
 #include "cli/attach/copy.h"
 #include "cli/attach/process.h"
 #include "cli/attach/root.h"
+#include "common/base/ascii.h"
 
 #define ENTRIES_MAX 1000 /* looked at in a folder of ours */
 #define PLACE_MAX 100000 /* and in /tmp and the like */

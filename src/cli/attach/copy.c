@@ -20,11 +20,11 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
-#include "base/hash.h"
 #include "cli/attach/attach.h"
 #include "cli/attach/root.h"
-#include "control/control.h"
+#include "common/base/buffer.h"
+#include "common/base/hash.h"
+#include "common/control/control.h"
 
 #define COPY_MAX (64 << 20) /* more is no copy of the agent */
 

@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <sys/types.h>
 
-#include "base/error.h"
 #include "cli/attach/root.h"
+#include "common/base/error.h"
 
 #define COPY_LIBRARY "libjstrobe.so"
 #define COPY_ASIDE ".libjstrobe.so-" /* and random digits: a copy that is being made */

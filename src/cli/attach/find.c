@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ascii.h"
 #include "cli/attach/attach.h"
 #include "cli/attach/process.h"
+#include "common/base/ascii.h"
 
 /* In a child: a hostile process must not hold up the others. */
 static bool look_at(pid_t pid, void *reply, const void *unused)

@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/os.h"
+#include "common/os/os.h"
 
 #define PIECE (64 * 1024) /* longer than a line of /proc/PID/maps can be */
 

@@ -11,7 +11,7 @@
 
 #include <sys/types.h>
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 #define FOREIGN_TIME (2 * NS_PER_S) /* for one file */
 

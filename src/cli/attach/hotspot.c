@@ -29,11 +29,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
 #include "cli/attach/attach.h"
 #include "cli/attach/process.h"
 #include "cli/attach/root.h"
-#include "os/os.h"
+#include "common/base/buffer.h"
+#include "common/os/os.h"
 
 #define ARGUMENT_MAX 1024 /* the JVM's own limit */
 #define ANSWER_MAX (64 * 1024)

@@ -16,8 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/base.h"
 #include "cli/attach/process.h"
+#include "common/base/base.h"
 
 static bool read_users(const char *status, const char *key, unsigned numbers[4])
 {

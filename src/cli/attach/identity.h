@@ -11,7 +11,7 @@
 
 #include <sys/types.h>
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 struct identity {
 	pid_t pid;

@@ -8,8 +8,8 @@
 #include <limits.h>
 #include <sys/types.h>
 
-#include "base/error.h"
 #include "cli/attach/root.h"
+#include "common/base/error.h"
 
 struct process_status {
 	char state; /* R S D T t Z X */

@@ -1,4 +1,4 @@
-#include "cli/attach/maps.h"
+#include "cli/attach/process_maps.h"
 
 #include <fcntl.h>
 #include <limits.h>

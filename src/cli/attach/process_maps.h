@@ -1,12 +1,12 @@
 /*
- * maps.h - the files that a process has mapped. Inner header of what looks at processes.
+ * process_maps.h - the files that a process has mapped. Inner header of what looks at processes.
  */
-#ifndef JSTROBE_CLI_ATTACH_MAPS_H
-#define JSTROBE_CLI_ATTACH_MAPS_H
+#ifndef JSTROBE_CLI_ATTACH_PROCESS_MAPS_H
+#define JSTROBE_CLI_ATTACH_PROCESS_MAPS_H
 
 #include <sys/types.h>
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 /*
  * Call FN for each mapping of a file in the memory map on FD, which is closed, until it returns false: PATH, and OLD if

@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-#include "base/error.h"
+#include "common/base/error.h"
 
 #define USER_GROUPS 64 /* of more we take the first ones: fewer rights than the process has do no harm */
 

@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/base.h"
 #include "cli/attach/process.h"
-#include "os/os.h"
+#include "common/base/base.h"
+#include "common/os/os.h"
 
 #define WINDOW (300 * NS_PER_MS)
 #define NAPS 40 /* in the window: 250 where nothing else runs, 20 with as many collections a second */

@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/ascii.h"
-#include "base/vector.h"
-#include "os/os.h"
+#include "common/base/ascii.h"
+#include "common/base/vector.h"
+#include "common/os/os.h"
 
 #define WORKERS 8
 #define IMPATIENT (50 * NS_PER_MS)  /* all are at it for so long: one more helps */

@@ -10,7 +10,7 @@
 
 #include <sys/types.h>
 
-#include "base/error.h"
+#include "common/base/error.h"
 
 #define SURVEY_LATE 16 /* so many that were left out are named */
 

@@ -10,12 +10,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
-#include "base/clean.h"
 #include "cli/attach/attach.h"
 #include "cli/attach/root.h"
 #include "cli/cli.h"
 #include "cli/watch.h"
+#include "common/base/buffer.h"
+#include "common/base/clean.h"
 
 #define STEP_MS 20000
 

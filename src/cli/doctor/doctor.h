@@ -10,7 +10,7 @@
 
 #include "cli/attach/attach.h"
 #include "cli/attach/process.h"
-#include "options/options.h"
+#include "common/options/options.h"
 
 /* What a precondition came to. PROBLEM: no attaching. NOTE: it works, but something is lost or worth knowing. */
 enum verdict { DOCTOR_OK, DOCTOR_NOTE, DOCTOR_PROBLEM };

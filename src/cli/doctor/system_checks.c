@@ -8,10 +8,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/decimal.h"
 #include "cli/attach/root.h"
 #include "cli/doctor/doctor.h"
-#include "os/os.h"
+#include "common/base/decimal.h"
+#include "common/os/os.h"
 
 #define DESCRIPTORS_MAX (1u << 20) /* more are not counted */
 

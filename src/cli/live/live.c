@@ -1,4 +1,4 @@
-#include "cli/live.h"
+#include "cli/live/live.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -4,8 +4,8 @@
  * The session that runs there is joined if nothing special was asked for, else one of our own is begun, which ends
  * with us.
  */
-#ifndef JSTROBE_CLI_LIVE_H
-#define JSTROBE_CLI_LIVE_H
+#ifndef JSTROBE_CLI_LIVE_LIVE_H
+#define JSTROBE_CLI_LIVE_LIVE_H
 
 #include "cli/launch.h"
 

@@ -1,4 +1,4 @@
-#include "cli/screen.h"
+#include "cli/live/screen.h"
 
 #include <poll.h>
 #include <stdio.h>
@@ -6,9 +6,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/clean.h"
-#include "base/utf8.h"
 #include "cli/watch.h"
+#include "common/base/clean.h"
+#include "common/base/utf8.h"
 
 /* As it was, for who cannot wait: see watch.h. */
 static struct termios at_first;

@@ -1,12 +1,12 @@
 /*
  * screen.h - a terminal that a command fills again and again: `jstrobe top`, `jstrobe trace --live`.
  */
-#ifndef JSTROBE_CLI_SCREEN_H
-#define JSTROBE_CLI_SCREEN_H
+#ifndef JSTROBE_CLI_LIVE_SCREEN_H
+#define JSTROBE_CLI_LIVE_SCREEN_H
 
 #include <termios.h>
 
-#include "base/buffer.h"
+#include "common/base/buffer.h"
 
 #define SCREEN_FILTER 64
 

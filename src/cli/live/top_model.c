@@ -1,9 +1,9 @@
-#include "cli/top_model.h"
+#include "cli/live/top_model.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/json_pull.h"
+#include "profile/readers/json_pull.h"
 
 #define MOST_STACKS (1u << 18) /* 4 MB; days of an agent have some 10,000 */
 #define MOST_FRAMES 8192 /* of one; agents send 4,096 and a few */

@@ -1,13 +1,13 @@
 /*
  * top_model.h - what `jstrobe top` knows of a JVM: sums over the records of a live stream since the last screen.
  */
-#ifndef JSTROBE_CLI_TOP_MODEL_H
-#define JSTROBE_CLI_TOP_MODEL_H
+#ifndef JSTROBE_CLI_LIVE_TOP_MODEL_H
+#define JSTROBE_CLI_LIVE_TOP_MODEL_H
 
-#include "base/map.h"
-#include "base/names.h"
-#include "base/strings.h"
-#include "base/vector.h"
+#include "common/base/enum_names.h"
+#include "common/base/map.h"
+#include "common/base/strings.h"
+#include "common/base/vector.h"
 
 struct top_method {
 	uint32_t name;             /* number in model.strings */

@@ -1,11 +1,11 @@
-#include "cli/top_view.h"
+#include "cli/live/top_view.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/decimal.h"
-#include "cli/screen.h"
+#include "cli/live/screen.h"
+#include "common/base/decimal.h"
 
 #define BAR 20
 

@@ -1,11 +1,11 @@
 /*
  * top_view.h - a screen of `jstrobe top` as text.
  */
-#ifndef JSTROBE_CLI_TOP_VIEW_H
-#define JSTROBE_CLI_TOP_VIEW_H
+#ifndef JSTROBE_CLI_LIVE_TOP_VIEW_H
+#define JSTROBE_CLI_LIVE_TOP_VIEW_H
 
-#include "base/buffer.h"
-#include "cli/top_model.h"
+#include "cli/live/top_model.h"
+#include "common/base/buffer.h"
 
 struct top_view {
 	unsigned rows, columns;

@@ -2,7 +2,7 @@
  * The tree comes as a result in JSON, into memory: the agent needs to know nothing of screens. A big tree takes a while
  * to write; the screen then waits LEISURE times as long as that took, so that it never costs more than a small share.
  */
-#include "cli/trace_live.h"
+#include "cli/live/trace_live.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -13,10 +13,10 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "cli/live/screen.h"
+#include "cli/live/trace_view.h"
 #include "cli/result.h"
-#include "cli/screen.h"
-#include "cli/trace_view.h"
-#include "os/os.h"
+#include "common/os/os.h"
 
 #define REFRESH (2 * NS_PER_S)
 #define LEISURE 50

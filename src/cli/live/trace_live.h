@@ -1,8 +1,8 @@
 /*
  * trace_live.h - `jstrobe trace --live`: the call tree on the screen, every other second, while calls are counted.
  */
-#ifndef JSTROBE_CLI_TRACE_LIVE_H
-#define JSTROBE_CLI_TRACE_LIVE_H
+#ifndef JSTROBE_CLI_LIVE_TRACE_LIVE_H
+#define JSTROBE_CLI_LIVE_TRACE_LIVE_H
 
 #include "cli/agent.h"
 

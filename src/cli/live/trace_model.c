@@ -1,10 +1,10 @@
-#include "cli/trace_model.h"
+#include "cli/live/trace_model.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/json_pull.h"
+#include "profile/readers/json_pull.h"
 
 /* A target is not trusted: all this, and the bytes that it is read from, take less than 32 MB. */
 #define MOST_NODES 40960u

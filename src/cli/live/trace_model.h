@@ -4,12 +4,12 @@
  * Each look is a result in JSON (docs/json.md). Numbers of methods and nodes change from one to the next, so a node is
  * the same if the names on the way to it are.
  */
-#ifndef JSTROBE_CLI_TRACE_MODEL_H
-#define JSTROBE_CLI_TRACE_MODEL_H
+#ifndef JSTROBE_CLI_LIVE_TRACE_MODEL_H
+#define JSTROBE_CLI_LIVE_TRACE_MODEL_H
 
-#include "base/map.h"
-#include "base/strings.h"
-#include "base/vector.h"
+#include "common/base/map.h"
+#include "common/base/strings.h"
+#include "common/base/vector.h"
 
 struct trace_sums {
 	uint64_t calls, total, self; /* total, self: ns of wall-clock time, self without waiting */

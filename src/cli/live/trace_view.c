@@ -1,12 +1,12 @@
-#include "cli/trace_view.h"
+#include "cli/live/trace_view.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/decimal.h"
-#include "cli/screen.h"
+#include "cli/live/screen.h"
+#include "common/base/decimal.h"
 
 #define HEAD_LINES 3
 

@@ -1,11 +1,11 @@
 /*
  * trace_view.h - the call tree of `jstrobe trace --live` as a screen of text.
  */
-#ifndef JSTROBE_CLI_TRACE_VIEW_H
-#define JSTROBE_CLI_TRACE_VIEW_H
+#ifndef JSTROBE_CLI_LIVE_TRACE_VIEW_H
+#define JSTROBE_CLI_LIVE_TRACE_VIEW_H
 
-#include "base/buffer.h"
-#include "cli/trace_model.h"
+#include "cli/live/trace_model.h"
+#include "common/base/buffer.h"
 
 struct trace_view {
 	unsigned rows, columns;

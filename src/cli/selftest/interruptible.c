@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 
 #include "cli/selftest/selftest.h"
-#include "os/os.h"
+#include "common/os/os.h"
 
 #define LOOK_MS 20
 

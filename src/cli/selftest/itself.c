@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "cli/selftest/selftest.h"
-#include "os/os.h"
+#include "common/os/os.h"
 
 #define COMMAND_MS 60000
 

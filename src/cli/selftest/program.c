@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "cli/selftest/selftest.h"
-#include "os/os.h"
+#include "common/os/os.h"
 #include "selftest_jar.h"
 
 #define START_MS 60000

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/knob.h"
-#include "os/os.h"
+#include "common/base/knob.h"
+#include "common/os/os.h"
 
 #define DEFAULT_NS (60 * NS_PER_S)
 #define BESIDE_NS (1200 * NS_PER_MS) /* of a session, to begin and end it, before one was measured */

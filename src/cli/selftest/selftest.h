@@ -11,10 +11,10 @@
 #include <limits.h>
 #include <sys/types.h>
 
-#include "base/buffer.h"
-#include "base/error.h"
-#include "base/vector.h"
 #include "cli/cli.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
+#include "common/base/vector.h"
 
 /* What a session's result is about. */
 enum selftest_group {
@@ -29,7 +29,7 @@ enum selftest_group {
 	RHYTHM = 256,
 };
 
-/* ---- patience.c: waits that are never deaf to Ctrl-C ---------------------------------- */
+/* ---- interruptible.c: waits that are never deaf to Ctrl-C ---------------------------------- */
 
 struct patience {
 	int signals;      /* signals_open */
@@ -161,7 +161,7 @@ struct circumstances {
 /* Fill in the checks of S. */
 void judge(struct session *s, const struct measured *m, const struct program *g, const struct circumstances *c);
 
-/* ---- table.c: for people, and for programs --------------------------------------------- */
+/* ---- selftest_table.c: for people, and for programs --------------------------------------------- */
 
 void table_head(struct buffer *out, const struct program *g);
 void table_session(struct buffer *out, const struct session *s);

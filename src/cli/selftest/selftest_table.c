@@ -5,9 +5,8 @@
 #include <string.h>
 #include <sys/utsname.h>
 
-#include "base/decimal.h"
 #include "cli/selftest/selftest.h"
-#include "format/human.h"
+#include "profile/model/human.h"
 
 static const char *const verdicts[] = {[CHECK_HOLDS] = "ok", [CHECK_FAILS] = "FAILED"};
 

@@ -5,7 +5,7 @@
 #ifndef JSTROBE_BASE_ASCII_H
 #define JSTROBE_BASE_ASCII_H
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 static inline bool ascii_is_digit(char c)
 {

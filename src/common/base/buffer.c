@@ -1,4 +1,4 @@
-#include "base/buffer.h"
+#include "common/base/buffer.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/clean.h"
-#include "base/utf8.h"
+#include "common/base/clean.h"
+#include "common/base/utf8.h"
 
 #define FLUSH_AT (64 * 1024)
 

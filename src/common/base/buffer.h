@@ -4,8 +4,8 @@
  * Writers append; when the buffer has a descriptor it is written out whenever
  * FLUSH_AT bytes have gathered, so a large profile needs little memory.
  * Of a text that is made for people, with names of foreign origin in it, nothing reaches a terminal that the terminal
- * would obey: between buffer_clean_begin and buffer_clean_end whatever is appended is made safe (base/clean.h), but for
- * what comes by buffer_colour.
+ * would obey: between buffer_clean_begin and buffer_clean_end whatever is appended is made safe
+ * (common/base/clean.h), but for what comes by buffer_colour.
  *
  * A failed allocation or write sets `failed` to a positive errno; everything
  * appended after that is dropped, and one check at the end is enough.
@@ -15,7 +15,7 @@
 
 #include <stdarg.h>
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 struct buffer {
 	char *data;

@@ -1,9 +1,9 @@
-#include "base/clean.h"
+#include "common/base/clean.h"
 
 #include <string.h>
 
-#include "base/buffer.h"
-#include "base/utf8.h"
+#include "common/base/buffer.h"
+#include "common/base/utf8.h"
 
 /* First and last of each range, in order. */
 static const uint32_t unsafe[][2] = {

@@ -9,7 +9,7 @@
 #ifndef JSTROBE_BASE_CLEAN_H
 #define JSTROBE_BASE_CLEAN_H
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 struct buffer;
 

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 /* Bytes, and the address that the first of them has in the running process. */
 struct span {

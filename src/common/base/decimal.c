@@ -1,9 +1,9 @@
-#include "base/decimal.h"
+#include "common/base/decimal.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/ascii.h"
+#include "common/base/ascii.h"
 
 /* What is neither digit nor letter nor sign is the locale's point, of one byte or several. */
 static bool is_point(char c)

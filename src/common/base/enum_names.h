@@ -1,40 +1,40 @@
 /*
- * names.h - the enums behind frame_kinds.def, thread_states.def, lock_kinds.def and counters.def, and their words.
+ * enum_names.h - the enums behind frame_kinds.def, thread_states.def, lock_kinds.def and counters.def, and their words.
  * Includable from the signal zone (the tables are constant data).
  */
-#ifndef JSTROBE_BASE_NAMES_H
-#define JSTROBE_BASE_NAMES_H
+#ifndef JSTROBE_BASE_ENUM_NAMES_H
+#define JSTROBE_BASE_ENUM_NAMES_H
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 enum frame_kind {
 #define X(name, word, suffix, colour) FRAME_##name,
-#include "base/frame_kinds.def"
+#include "common/base/frame_kinds.def"
 #undef X
 	FRAME_KINDS
 };
 
 enum loss_reason {
 #define LOSS(name, meaning) LOSS_##name,
-#include "base/counters.def"
+#include "common/base/counters.def"
 	LOSS_REASONS
 };
 
 enum walk_end {
 #define END(name, frame, meaning) END_##name,
-#include "base/counters.def"
+#include "common/base/counters.def"
 	WALK_ENDS
 };
 
 enum thread_state {
 #define STATE(name, word, meaning) THREAD_##name,
-#include "base/thread_states.def"
+#include "common/base/thread_states.def"
 	THREAD_STATES
 };
 
 enum lock_kind {
 #define LOCK(name, word, meaning) LOCK_##name,
-#include "base/lock_kinds.def"
+#include "common/base/lock_kinds.def"
 	LOCK_KINDS
 };
 

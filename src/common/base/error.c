@@ -1,4 +1,4 @@
-#include "base/error.h"
+#include "common/base/error.h"
 
 #include <locale.h>
 #include <stdarg.h>

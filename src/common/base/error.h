@@ -9,7 +9,7 @@
 #ifndef JSTROBE_BASE_ERROR_H
 #define JSTROBE_BASE_ERROR_H
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 struct error {
 	int code;       /* positive errno of the failure, 0 = none */

@@ -1,13 +1,13 @@
 /*
  * hash.h - a hash of bytes: FNV-1a of 64 bits (Fowler, Noll, Vo). Who chooses the bytes can choose what it comes to;
- * where that matters there is base/strings.h.
+ * where that matters there is common/base/strings.h.
  *
  * Pure functions, any context.
  */
 #ifndef JSTROBE_BASE_HASH_H
 #define JSTROBE_BASE_HASH_H
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 #define HASH_BEGIN 0xcbf29ce484222325ull
 

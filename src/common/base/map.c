@@ -1,10 +1,10 @@
-#include "base/map.h"
+#include "common/base/map.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pages.h"
-#include "base/seed.h"
+#include "common/base/pages.h"
+#include "common/base/seed.h"
 
 #define PAGED_FROM 256u /* slots: 4 KB */
 #define ROOM_KEPT 4096u /* slots */

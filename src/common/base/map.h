@@ -6,7 +6,7 @@
 #ifndef JSTROBE_BASE_MAP_H
 #define JSTROBE_BASE_MAP_H
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 struct map {
 	struct map_slot *slots;

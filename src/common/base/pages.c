@@ -1,4 +1,4 @@
-#include "base/pages.h"
+#include "common/base/pages.h"
 
 #include <sys/mman.h>
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 /* Zeroed pages for SIZE (> 0) bytes, or NULL. Free with the same SIZE. */
 void *pages_alloc(size_t size);

@@ -6,7 +6,7 @@
 #ifndef JSTROBE_BASE_RANDOM_H
 #define JSTROBE_BASE_RANDOM_H
 
-#include "base/wide.h"
+#include "common/base/wide.h"
 
 /* A state to begin with, never 0; alike words give unlike states (splitmix64, Steele 2014). */
 static inline uint64_t random_seed(uint64_t word)

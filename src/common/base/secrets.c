@@ -1,8 +1,8 @@
-#include "base/secrets.h"
+#include "common/base/secrets.h"
 
 #include <string.h>
 
-#include "base/ascii.h"
+#include "common/base/ascii.h"
 
 bool secrets_is_name(const char *name, size_t n)
 {

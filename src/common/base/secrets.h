@@ -4,7 +4,7 @@
 #ifndef JSTROBE_BASE_SECRETS_H
 #define JSTROBE_BASE_SECRETS_H
 
-#include "base/buffer.h"
+#include "common/base/buffer.h"
 
 /* Whether NAME[0..N) speaks of a password, passphrase, secret, token, credential or key, in any case. */
 bool secrets_is_name(const char *name, size_t n);

@@ -1,9 +1,9 @@
-#include "base/seed.h"
+#include "common/base/seed.h"
 
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "base/map.h"
+#include "common/base/map.h"
 
 uint64_t seed_value;
 

@@ -5,7 +5,7 @@
 #ifndef JSTROBE_BASE_SEED_H
 #define JSTROBE_BASE_SEED_H
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 extern uint64_t seed_value; /* read by seed() only */
 

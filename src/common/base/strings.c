@@ -1,9 +1,9 @@
-#include "base/strings.h"
+#include "common/base/strings.h"
 
 #include <string.h>
 
-#include "base/pages.h"
-#include "base/seed.h"
+#include "common/base/pages.h"
+#include "common/base/seed.h"
 
 /* One multiplication a word would let texts be chosen that share a hash with any seed. */
 static uint64_t hash_text(const char *text, size_t length)

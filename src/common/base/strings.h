@@ -6,7 +6,7 @@
 #ifndef JSTROBE_BASE_STRINGS_H
 #define JSTROBE_BASE_STRINGS_H
 
-#include "base/map.h"
+#include "common/base/map.h"
 
 struct strings {
 	char *bytes;      /* all texts behind each other, NUL-ended; pages */

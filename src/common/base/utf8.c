@@ -1,4 +1,4 @@
-#include "base/utf8.h"
+#include "common/base/utf8.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #ifndef JSTROBE_BASE_UTF8_H
 #define JSTROBE_BASE_UTF8_H
 
-#include "base/buffer.h"
+#include "common/base/buffer.h"
 
 /* Length of the valid UTF-8 sequence at P (NUL-ended), 0 if there is none. */
 size_t utf8_length(const unsigned char *p);

@@ -1,4 +1,4 @@
-#include "base/vector.h"
+#include "common/base/vector.h"
 
 #include <stdlib.h>
 

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 #define VECTOR(type)             \
 	struct {                 \

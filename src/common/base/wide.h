@@ -6,7 +6,7 @@
 #ifndef JSTROBE_BASE_WIDE_H
 #define JSTROBE_BASE_WIDE_H
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 /* A × B in two halves. */
 struct wide {

@@ -1,4 +1,4 @@
-#include "instrument/annotations.h"
+#include "common/bytecode/annotations.h"
 
 #define NESTED_MAX 32 /* annotations and arrays within each other */
 

@@ -1,4 +1,4 @@
-#include "instrument/classfile.h"
+#include "common/bytecode/classfile.h"
 
 #include <stdlib.h>
 

@@ -8,10 +8,10 @@
  * The bytes may be damaged or hostile: all offsets kept here are inside the file, every further
  * read goes through a cursor. Normal code, any thread; nothing is shared.
  */
-#ifndef JSTROBE_INSTRUMENT_CLASSFILE_H
-#define JSTROBE_INSTRUMENT_CLASSFILE_H
+#ifndef JSTROBE_BYTECODE_CLASSFILE_H
+#define JSTROBE_BYTECODE_CLASSFILE_H
 
-#include "base/cursor.h"
+#include "common/base/cursor.h"
 
 enum {
 	ACC_STATIC = 0x0008,

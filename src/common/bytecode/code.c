@@ -2,12 +2,12 @@
  * code.c - a method's code from its parts: reading the attribute, going through the instructions
  * once, and writing it anew.
  */
-#include "instrument/code.h"
+#include "common/bytecode/code.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "instrument/emit.h"
+#include "common/bytecode/emit.h"
 
 #define CODE_MAX 65535u
 #define COMPILED_MAX 8000u /* HotSpot's HugeMethodLimit: longer code is interpreted for ever */

@@ -26,19 +26,19 @@
  *
  * Normal code, any thread, on memory of its own.
  */
-#ifndef JSTROBE_INSTRUMENT_CODE_H
-#define JSTROBE_INSTRUMENT_CODE_H
+#ifndef JSTROBE_BYTECODE_CODE_H
+#define JSTROBE_BYTECODE_CODE_H
 
-#include "base/vector.h"
-#include "instrument/classfile.h"
-#include "instrument/frames.h"
-#include "instrument/opcodes.h"
-#include "instrument/pool.h"
+#include "common/base/vector.h"
+#include "common/bytecode/classfile.h"
+#include "common/bytecode/opcodes.h"
+#include "common/bytecode/pool.h"
+#include "common/bytecode/stack_map.h"
 
 enum skip {
 	SKIP_NONE,
 #define SKIP(name, text) SKIP_##name,
-#include "instrument/skips.def"
+#include "common/bytecode/skips.def"
 	SKIPS
 };
 

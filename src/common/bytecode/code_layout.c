@@ -1,11 +1,11 @@
 /*
- * layout.c - where everything stands once probes are in, and the code itself.
+ * code_layout.c - where everything stands once probes are in, and the code itself.
  *
  * Places depend on lengths (a switch is padded to four bytes, a far jump needs its wide form) and
  * lengths on places; both are counted until nothing changes. Jumps only ever grow, so that ends.
  */
-#include "instrument/code.h"
-#include "instrument/emit.h"
+#include "common/bytecode/code.h"
+#include "common/bytecode/emit.h"
 
 #define NEAR_MAX 32767 /* in code no longer than that all jumps reach */
 

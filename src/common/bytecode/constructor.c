@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instrument/code.h"
+#include "common/bytecode/code.h"
 
 struct pass {
 	struct code *code;

@@ -1,11 +1,11 @@
 /*
  * emit.h - writing class files: numbers with their high byte first, into a buffer.
- * A failed allocation sticks in the buffer (base/buffer.h).
+ * A failed allocation sticks in the buffer (common/base/buffer.h).
  */
-#ifndef JSTROBE_INSTRUMENT_EMIT_H
-#define JSTROBE_INSTRUMENT_EMIT_H
+#ifndef JSTROBE_BYTECODE_EMIT_H
+#define JSTROBE_BYTECODE_EMIT_H
 
-#include "base/buffer.h"
+#include "common/base/buffer.h"
 
 static inline void emit_u1(struct buffer *b, unsigned value)
 {

@@ -12,8 +12,8 @@
  */
 #include <stdlib.h>
 
-#include "instrument/code.h"
-#include "instrument/emit.h"
+#include "common/bytecode/code.h"
+#include "common/bytecode/emit.h"
 
 #define BRIDGE 5u       /* bytes: goto_w */
 #define REACH_MAX 32767 /* of an `if` */

@@ -1,6 +1,6 @@
-#include "instrument/opcodes.h"
+#include "common/bytecode/opcodes.h"
 
 const struct opcode_facts opcode_facts[OPCODES] = {
 #define OP(name, length, pop, push, flow, throws) {length, pop, push, FLOW_##flow, throws},
-#include "instrument/opcodes.def"
+#include "common/bytecode/opcodes.def"
 };

@@ -1,10 +1,10 @@
 /*
  * opcodes.h - what is known of each instruction, from opcodes.def.
  */
-#ifndef JSTROBE_INSTRUMENT_OPCODES_H
-#define JSTROBE_INSTRUMENT_OPCODES_H
+#ifndef JSTROBE_BYTECODE_OPCODES_H
+#define JSTROBE_BYTECODE_OPCODES_H
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 enum flow {
 	FLOW_NEXT,   /* the next instruction */
@@ -23,7 +23,7 @@ enum flow {
 
 enum opcode {
 #define OP(name, length, pop, push, flow, throws) OP_##name,
-#include "instrument/opcodes.def"
+#include "common/bytecode/opcodes.def"
 	OPCODES
 };
 

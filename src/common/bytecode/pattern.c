@@ -1,11 +1,11 @@
-#include "instrument/pattern.h"
+#include "common/bytecode/pattern.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "instrument/annotations.h"
+#include "common/bytecode/annotations.h"
 
 #define APART "; \t\n"
 #define STARS_MAX 4    /* in a pattern: each multiplies the ways to look at a name */

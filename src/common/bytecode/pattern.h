@@ -11,12 +11,12 @@
  *
  * Names may be written with slashes. Plain data after patterns_add; any thread may match.
  */
-#ifndef JSTROBE_INSTRUMENT_PATTERN_H
-#define JSTROBE_INSTRUMENT_PATTERN_H
+#ifndef JSTROBE_BYTECODE_PATTERN_H
+#define JSTROBE_BYTECODE_PATTERN_H
 
-#include "base/error.h"
-#include "base/vector.h"
-#include "instrument/classfile.h"
+#include "common/base/error.h"
+#include "common/base/vector.h"
+#include "common/bytecode/classfile.h"
 
 struct pattern {
 	char *name;      /* a glob over class or class.method; of an annotation its name */

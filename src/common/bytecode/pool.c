@@ -1,6 +1,6 @@
-#include "instrument/pool.h"
+#include "common/bytecode/pool.h"
 
-#include "instrument/emit.h"
+#include "common/bytecode/emit.h"
 
 #define POOL_MAX 65535u /* the count is a u2 */
 

@@ -3,12 +3,12 @@
  *
  * Classes that the file names already, and whatever was added before, are used again.
  */
-#ifndef JSTROBE_INSTRUMENT_POOL_H
-#define JSTROBE_INSTRUMENT_POOL_H
+#ifndef JSTROBE_BYTECODE_POOL_H
+#define JSTROBE_BYTECODE_POOL_H
 
-#include "base/buffer.h"
-#include "base/strings.h"
-#include "instrument/classfile.h"
+#include "common/base/buffer.h"
+#include "common/base/strings.h"
+#include "common/bytecode/classfile.h"
 
 struct pool {
 	const struct class_file *file;

@@ -1,10 +1,10 @@
-#include "instrument/rewrite.h"
+#include "common/bytecode/rewrite.h"
 
-#include "instrument/emit.h"
+#include "common/bytecode/emit.h"
 
 const struct skip_name skip_names[SKIPS] = {
 #define SKIP(name, text) [SKIP_##name] = {#name, text},
-#include "instrument/skips.def"
+#include "common/bytecode/skips.def"
 };
 
 /* A class on its way. */

@@ -4,11 +4,11 @@
  * What is chosen gets probes (see code.h); all else is carried over byte by byte. A class that is damaged
  * is left as it was. Normal code, any thread; nothing is shared between calls.
  */
-#ifndef JSTROBE_INSTRUMENT_REWRITE_H
-#define JSTROBE_INSTRUMENT_REWRITE_H
+#ifndef JSTROBE_BYTECODE_REWRITE_H
+#define JSTROBE_BYTECODE_REWRITE_H
 
-#include "base/buffer.h"
-#include "instrument/code.h"
+#include "common/base/buffer.h"
+#include "common/bytecode/code.h"
 
 /* What the probes call: static methods of one class that every class loader finds. */
 struct rewrite_probes {

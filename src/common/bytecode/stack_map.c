@@ -1,6 +1,6 @@
-#include "instrument/frames.h"
+#include "common/bytecode/stack_map.h"
 
-#include "instrument/emit.h"
+#include "common/bytecode/emit.h"
 
 /* First bytes of frames, and what follows them. */
 enum {

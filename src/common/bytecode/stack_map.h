@@ -1,15 +1,15 @@
 /*
- * frames.h - the StackMapTable of a method (JVMS 4.7.4): what the verifier is told about locals and
+ * stack_map.h - the StackMapTable of a method (JVMS 4.7.4): what the verifier is told about locals and
  * stack where control flow comes together.
  *
  * A frame is written as a change of the one before. Here each is unfolded to its full form: the
  * locals as they stand, without the unused ones at their end.
  */
-#ifndef JSTROBE_INSTRUMENT_FRAMES_H
-#define JSTROBE_INSTRUMENT_FRAMES_H
+#ifndef JSTROBE_BYTECODE_STACK_MAP_H
+#define JSTROBE_BYTECODE_STACK_MAP_H
 
-#include "instrument/classfile.h"
-#include "instrument/pool.h"
+#include "common/bytecode/classfile.h"
+#include "common/bytecode/pool.h"
 
 enum type_tag {
 	TYPE_TOP,

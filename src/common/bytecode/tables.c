@@ -2,9 +2,9 @@
  * tables.c - the attributes of a method's code: those that speak of pcs follow the code, the others
  * go as they are.
  */
-#include "instrument/annotations.h"
-#include "instrument/code.h"
-#include "instrument/emit.h"
+#include "common/bytecode/annotations.h"
+#include "common/bytecode/code.h"
+#include "common/bytecode/emit.h"
 
 #define FRAMES_MAJOR 50 /* JDK 6: the verifier that reads frames */
 

@@ -20,8 +20,8 @@
 
 #include <sys/types.h>
 
-#include "base/buffer.h"
-#include "base/error.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
 
 #define CONTROL_PROTOCOL 1
 #define CONTROL_MAX (64 * 1024)
@@ -30,7 +30,7 @@
 enum control_type {
 	CONTROL_NONE,
 #define MESSAGE(name, way, meaning) CONTROL_##name,
-#include "control/messages.def"
+#include "common/control/messages.def"
 	CONTROL_TYPES
 };
 

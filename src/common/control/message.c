@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "control/control.h"
-#include "os/os.h"
+#include "common/control/control.h"
+#include "common/os/os.h"
 
 #define HEADER CONTROL_HEADER
 #define REST_MS 5000

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/control.h"
+#include "common/control/control.h"
 
 int control_header(const unsigned char header[CONTROL_HEADER], struct control_message *m, struct error *err)
 {

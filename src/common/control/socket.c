@@ -14,7 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "control/control.h"
+#include "common/control/control.h"
 
 #define CONNECT_S 3 /* a command whose queue is full that long accepts no connection any more */
 

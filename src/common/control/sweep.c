@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "control/control.h"
+#include "common/control/control.h"
 
 #define MOST_LOOKED_AT 20000 /* names in a folder: 10 ms */
 

@@ -1,6 +1,6 @@
-#include "elf/cfi.h"
+#include "common/elf/cfi.h"
 
-#include "elf/cfi_state.h"
+#include "common/elf/cfi_state.h"
 
 enum {
 	DW_CFA_advance_loc = 0x40, /* high two bits; the operand sits in the low six */

@@ -9,8 +9,8 @@
 #ifndef JSTROBE_ELF_CFI_H
 #define JSTROBE_ELF_CFI_H
 
-#include "base/cursor.h"
-#include "elf/rows.h"
+#include "common/base/cursor.h"
+#include "common/elf/rows.h"
 
 enum cfi_ra {
 	RA_UNSAID,  /* no rule yet, or one that we cannot express */

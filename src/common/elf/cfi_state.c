@@ -1,4 +1,4 @@
-#include "elf/cfi_state.h"
+#include "common/elf/cfi_state.h"
 
 enum {
 	DW_OP_deref = 0x06,

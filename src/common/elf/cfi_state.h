@@ -6,8 +6,8 @@
 #ifndef JSTROBE_ELF_CFI_STATE_H
 #define JSTROBE_ELF_CFI_STATE_H
 
+#include "common/elf/cfi.h"
 #include "cpu.h"
-#include "elf/cfi.h"
 
 enum { REG_FP = CPU_DWARF_FP, REG_SP = CPU_DWARF_SP, REG_RA = CPU_DWARF_RA };
 

@@ -8,8 +8,8 @@
 #ifndef JSTROBE_ELF_CODE_ROWS_H
 #define JSTROBE_ELF_CODE_ROWS_H
 
-#include "elf/object.h"
-#include "elf/rows.h"
+#include "common/elf/object.h"
+#include "common/elf/rows.h"
 
 /*
  * Put rows for O's code into ROWS, as offsets from its start. Code that no function is known to reach gets

@@ -14,7 +14,7 @@
 
 #include <libiberty/demangle.h>
 
-#include "elf/elf.h"
+#include "common/elf/elf.h"
 
 /* libiberty recurses over the parts of a name; the collector's stack is small. */
 #define NAME_LENGTH_MAX 1024

@@ -1,9 +1,9 @@
-#include "elf/eh_frame.h"
+#include "common/elf/eh_frame.h"
 
 #include <stdlib.h>
 
-#include "base/vector.h"
-#include "elf/cfi.h"
+#include "common/base/vector.h"
+#include "common/elf/cfi.h"
 
 #define COMMONS 16 /* cached; an image has one to three of them */
 #define CODE_ALIGN 16

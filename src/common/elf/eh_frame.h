@@ -7,8 +7,8 @@
 #ifndef JSTROBE_ELF_EH_FRAME_H
 #define JSTROBE_ELF_EH_FRAME_H
 
-#include "base/cursor.h"
-#include "elf/rows.h"
+#include "common/base/cursor.h"
+#include "common/elf/rows.h"
 
 /* Where frame descriptions are; empty spans for what there is not. */
 struct frame_sections {

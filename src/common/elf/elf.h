@@ -3,15 +3,15 @@
  * tables and symbols, kernel symbols, demangling.
  *
  * Normal code only (allocates, reads files); one thread at a time (start-up,
- * then the collector). The signal zone uses elf/unwind.h on published sets.
+ * then the collector). The signal zone uses common/elf/unwind.h on published sets.
  * Files are hostile bytes: everything is read through bounded cursors, a
  * broken file gives an image without table or symbols, never a crash.
  */
 #ifndef JSTROBE_ELF_ELF_H
 #define JSTROBE_ELF_ELF_H
 
-#include "base/error.h"
-#include "elf/unwind.h"
+#include "common/base/error.h"
+#include "common/elf/unwind.h"
 
 /*
  * Describe all images of this process as they are now. PREVIOUS may be NULL;

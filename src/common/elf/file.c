@@ -1,4 +1,4 @@
-#include "elf/file.h"
+#include "common/elf/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/pages.h"
+#include "common/base/pages.h"
 #include "cpu.h"
 
 #define SECTION_BYTES_MAX ((size_t)1 << 30)

@@ -7,8 +7,8 @@
 
 #include <link.h>
 
-#include "base/cursor.h"
-#include "elf/object.h"
+#include "common/base/cursor.h"
+#include "common/elf/object.h"
 
 struct elf_file {
 	int fd;

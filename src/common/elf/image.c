@@ -14,15 +14,15 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/pages.h"
+#include "common/base/pages.h"
+#include "common/elf/code_rows.h"
+#include "common/elf/eh_frame.h"
+#include "common/elf/elf.h"
+#include "common/elf/file.h"
+#include "common/elf/memory.h"
+#include "common/elf/object.h"
+#include "common/elf/symbols.h"
 #include "cpu.h"
-#include "elf/code_rows.h"
-#include "elf/eh_frame.h"
-#include "elf/elf.h"
-#include "elf/file.h"
-#include "elf/memory.h"
-#include "elf/object.h"
-#include "elf/symbols.h"
 
 #define NOTES_MAX 4096
 #define FRAMES_MAX ((size_t)256 << 20)

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "elf/elf.h"
-#include "elf/kallsyms.h"
+#include "common/elf/elf.h"
+#include "common/elf/kallsyms.h"
 
 #define READ_BYTES 65536
 #define LINE_MAX_BYTES 1024

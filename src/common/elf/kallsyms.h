@@ -4,7 +4,7 @@
 #ifndef JSTROBE_ELF_KALLSYMS_H
 #define JSTROBE_ELF_KALLSYMS_H
 
-#include "base/error.h"
+#include "common/base/error.h"
 
 #define KALLSYMS "/proc/kallsyms"
 

@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
-#include "base/vector.h"
-#include "elf/elf.h"
-#include "elf/kallsyms.h"
+#include "common/base/buffer.h"
+#include "common/base/vector.h"
+#include "common/elf/elf.h"
+#include "common/elf/kallsyms.h"
 
 struct entry {
 	uint64_t address;

@@ -1,4 +1,4 @@
-#include "elf/memory.h"
+#include "common/elf/memory.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -9,7 +9,7 @@
 #ifndef JSTROBE_ELF_MEMORY_H
 #define JSTROBE_ELF_MEMORY_H
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 /* A way to it, to read often; the caller's to open and close. */
 struct memory {

@@ -6,7 +6,7 @@
  * allocated in the callback: it fills memory given beforehand and counts what
  * did not fit; then the memory is made larger and the list read again.
  */
-#include "elf/object.h"
+#include "common/elf/object.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-#include "base/cursor.h"
-#include "base/hash.h"
-#include "elf/memory.h"
+#include "common/base/cursor.h"
+#include "common/base/hash.h"
+#include "common/elf/memory.h"
 
 #define FIRST_FACTS 64
 #define FIRST_NAMES 8192

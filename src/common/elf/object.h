@@ -6,7 +6,7 @@
 
 #include <link.h>
 
-#include "elf/unwind.h"
+#include "common/elf/unwind.h"
 
 #define BUILD_ID_MAX 32
 

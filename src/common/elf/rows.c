@@ -1,8 +1,8 @@
-#include "elf/rows.h"
+#include "common/elf/rows.h"
 
 #include <string.h>
 
-#include "base/pages.h"
+#include "common/base/pages.h"
 
 #define SLOTS (4 * ROWS_RULES_MAX)
 #define FIRST_CAPACITY 4096

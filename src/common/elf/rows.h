@@ -8,7 +8,7 @@
 #ifndef JSTROBE_ELF_ROWS_H
 #define JSTROBE_ELF_ROWS_H
 
-#include "elf/unwind.h"
+#include "common/elf/unwind.h"
 
 #define ROWS_RULES_MAX 16384 /* rows beyond get CFA_UNKNOWN; real images stay far below */
 

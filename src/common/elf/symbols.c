@@ -8,15 +8,15 @@
  * typed and sized, visible, with few leading underscores ("write", not
  * "__write"), short. Labels inside a sized function are dropped: assembly is full of them.
  */
-#include "elf/symbols.h"
+#include "common/elf/symbols.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pages.h"
+#include "common/base/pages.h"
+#include "common/elf/elf.h"
+#include "common/elf/symtab.h"
 #include "cpu.h"
-#include "elf/elf.h"
-#include "elf/symtab.h"
 
 #define NAME_MAX_BYTES 4096
 #define NESTING_MAX 8

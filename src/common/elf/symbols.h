@@ -4,7 +4,7 @@
 #ifndef JSTROBE_ELF_SYMBOLS_H
 #define JSTROBE_ELF_SYMBOLS_H
 
-#include "elf/object.h"
+#include "common/elf/object.h"
 
 struct symbols;
 

@@ -1,13 +1,13 @@
-#include "elf/symtab.h"
+#include "common/elf/symtab.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/pages.h"
-#include "elf/file.h"
-#include "elf/memory.h"
+#include "common/base/pages.h"
+#include "common/elf/file.h"
+#include "common/elf/memory.h"
 
 #define SYMBOLS_MAX ((size_t)1 << 24)
 #define DYNAMIC_MAX 512

@@ -9,8 +9,8 @@
 #ifndef JSTROBE_ELF_SYMTAB_H
 #define JSTROBE_ELF_SYMTAB_H
 
-#include "base/cursor.h"
-#include "elf/object.h"
+#include "common/base/cursor.h"
+#include "common/elf/object.h"
 
 enum symtab_source {
 	SYMTAB_FILE,

@@ -13,7 +13,7 @@
 #ifndef JSTROBE_ELF_UNWIND_H
 #define JSTROBE_ELF_UNWIND_H
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 /* Where the canonical frame address (CFA) comes from. */
 enum unwind_cfa {

@@ -7,12 +7,12 @@
  * exports: ClassLoadingService::_classes_unloaded_count is a PerfData*, whose last field points to
  * the value (JDK 8 to 25). Symbols tell where, or a search (class_counts_search.c).
  */
-#include "hotspot/class_counts.h"
+#include "common/hotspot/class_counts.h"
 
 #include <string.h>
 
-#include "elf/elf.h"
-#include "hotspot/perf_data.h"
+#include "common/elf/elf.h"
+#include "common/hotspot/perf_data.h"
 
 #define COUNTS 4     /* of classes */
 #define SAFEPOINTS 3 /* RuntimeService::record_safepoint_begin, _synchronized and _end change one each, JDK 8 to 28 */

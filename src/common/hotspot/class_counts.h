@@ -4,8 +4,8 @@
 #ifndef JSTROBE_HOTSPOT_CLASS_COUNTS_H
 #define JSTROBE_HOTSPOT_CLASS_COUNTS_H
 
-#include "elf/unwind.h"
-#include "hotspot/layout.h"
+#include "common/elf/unwind.h"
+#include "common/hotspot/layout.h"
 
 struct class_counts {
 	const uint64_t *unloaded[2], *loaded[2]; /* of class files and of shared archives; NULL: not found */

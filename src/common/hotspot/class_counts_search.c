@@ -10,9 +10,9 @@
 #include <link.h>
 #include <string.h>
 
-#include "base/pages.h"
-#include "elf/memory.h"
-#include "hotspot/class_counts.h"
+#include "common/base/pages.h"
+#include "common/elf/memory.h"
+#include "common/hotspot/class_counts.h"
 
 #define SEGMENT_MAX ((size_t)64 << 20)
 #define NAME_MAX_LENGTH 40

@@ -1,4 +1,4 @@
-#include "hotspot/flags.h"
+#include "common/hotspot/flags.h"
 
 #include <string.h>
 

@@ -4,7 +4,7 @@
 #ifndef JSTROBE_HOTSPOT_FLAGS_H
 #define JSTROBE_HOTSPOT_FLAGS_H
 
-#include "hotspot/layout.h"
+#include "common/hotspot/layout.h"
 
 /* Set the bool flag NAME to VALUE if it has its default. True when it was changed. Normal code. */
 bool flag_set_default_bool(const struct layout *l, const char *name, bool value);

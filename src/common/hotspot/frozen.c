@@ -1,7 +1,7 @@
-#include "hotspot/frozen.h"
+#include "common/hotspot/frozen.h"
 
-#include "hotspot/flags.h"
-#include "hotspot/layout.h"
+#include "common/hotspot/flags.h"
+#include "common/hotspot/layout.h"
 
 #define ZGC_ALONE 24         /* has no other form than the one with generations any more (8335850) */
 #define CHUNK_WORDS_MAX 64u  /* of a StackChunk's own fields */

@@ -16,7 +16,7 @@
 
 #include <stdatomic.h>
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 struct layout;
 

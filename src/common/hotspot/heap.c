@@ -1,9 +1,9 @@
-#include "hotspot/heap.h"
+#include "common/hotspot/heap.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "hotspot/perf_data.h"
+#include "common/hotspot/perf_data.h"
 
 /* NAME is PATTERN, whose # stand for numbers. */
 static bool is_like(const char *name, const char *pattern)

@@ -5,8 +5,8 @@
 #ifndef JSTROBE_HOTSPOT_HEAP_H
 #define JSTROBE_HOTSPOT_HEAP_H
 
-#include "base/vector.h"
-#include "hotspot/layout.h"
+#include "common/base/vector.h"
+#include "common/hotspot/layout.h"
 
 /* Where the JVM counts. Zeroed: not found yet. */
 struct heap_counters {

@@ -5,7 +5,7 @@
  * too (gHotSpotVMStructEntryArrayStride, …), so nothing about their shape is
  * assumed. See vmStructs.cpp of any JDK.
  */
-#include "hotspot/layout.h"
+#include "common/hotspot/layout.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -200,7 +200,7 @@ static void read_all(struct layout *l, const struct struct_table *s, const struc
 #define SIZE(member, type) l->member = read_size(t, type);
 #define INT(member, name) l->member = read_int(i, name);
 #define LONG(member, name) l->member = read_long(longs, name);
-#include "hotspot/vmstructs.def"
+#include "common/hotspot/vmstructs.def"
 
 #define ALT_FIELD(member, type, field) \
 	if (l->member < 0)             \
@@ -208,7 +208,7 @@ static void read_all(struct layout *l, const struct struct_table *s, const struc
 #define ALT_STATIC(member, type, field) \
 	if (!l->member)                 \
 		read_static(s, type, field, &l->member);
-#include "hotspot/vmstructs.def"
+#include "common/hotspot/vmstructs.def"
 }
 
 /* "OpenJDK 64-Bit Zero VM (17.0.21+3) for …": an interpreter in C++, its frames are not machine frames. */
@@ -226,7 +226,7 @@ static int check_needed(const struct layout *l, struct error *err)
 		return error_set(err, ENOTSUP, "this JVM (JDK %d) does not export '%s': its stacks " \
 				 "cannot be read; use a HotSpot JDK that jstrobe supports", \
 				 l->jdk, #member);
-#include "hotspot/vmstructs.def"
+#include "common/hotspot/vmstructs.def"
 	return 0;
 }
 

@@ -11,8 +11,8 @@
 
 #include <stdatomic.h>
 
-#include "base/error.h"
-#include "hotspot/frozen.h"
+#include "common/base/error.h"
+#include "common/hotspot/frozen.h"
 
 #define LAYOUT_HEAPS 8 /* code heaps: 3 since JDK 9, 4 with the hot code heap of 26 */
 
@@ -29,7 +29,7 @@ struct layout {
 #define SIZE(member, type) int32_t member;
 #define INT(member, name) int32_t member;
 #define LONG(member, name) int32_t member;
-#include "hotspot/vmstructs.def"
+#include "common/hotspot/vmstructs.def"
 
 	/* Who cannot be walked, "the Zero VM" (no machine stacks), say; NULL = all can be: layout_read refuses it. */
 	const char *unwalked;

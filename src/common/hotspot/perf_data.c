@@ -1,4 +1,4 @@
-#include "hotspot/perf_data.h"
+#include "common/hotspot/perf_data.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
 #ifndef JSTROBE_HOTSPOT_PERF_DATA_H
 #define JSTROBE_HOTSPOT_PERF_DATA_H
 
-#include "hotspot/layout.h"
+#include "common/hotspot/layout.h"
 
 /*
  * Call FN with each number there is by now. VALUE is where the JVM keeps it, good for as long as the process lives,

@@ -1,11 +1,11 @@
-#include "hotspot/stubs.h"
+#include "common/hotspot/stubs.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vector.h"
+#include "common/base/vector.h"
 
 struct noted {
 	struct stub stub;

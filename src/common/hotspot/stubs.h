@@ -9,7 +9,7 @@
 #ifndef JSTROBE_HOTSPOT_STUBS_H
 #define JSTROBE_HOTSPOT_STUBS_H
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 /* Stubs that compiled code jumps to: with its frame gone, standing, or standing below a pushed pc. */
 enum { STUB_ONTO_NOTHING, STUB_ONTO_FRAME, STUB_ONTO_PC };

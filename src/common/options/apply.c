@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "options/apply.h"
+#include "common/options/apply.h"
 
 static int apply_text(const struct option *option, const char *name, const char *value,
 		      struct options *o, struct error *err)

@@ -7,7 +7,7 @@
 #ifndef JSTROBE_OPTIONS_APPLY_H
 #define JSTROBE_OPTIONS_APPLY_H
 
-#include "options/table.h"
+#include "common/options/option_table.h"
 
 static inline void *apply_field(const struct option *option, struct options *o)
 {

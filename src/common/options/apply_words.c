@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "options/apply.h"
+#include "common/options/apply.h"
 
 int apply_cstack(const struct option *option, const char *name, const char *value,
 			struct options *o, struct error *err)

@@ -4,7 +4,7 @@
  */
 #include <errno.h>
 
-#include "options/table.h"
+#include "common/options/option_table.h"
 
 enum with { WITH_LOCK, WITH_WALL, WITH_PERIODIC, WITH_CALLS };
 

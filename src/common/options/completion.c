@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "options/table.h"
+#include "common/options/option_table.h"
 
 static const char levels[] = "trace debug info warn error none";
 static const char modes[] = "no vm fp dwarf";

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "options/table.h"
+#include "common/options/option_table.h"
 
 static const struct {
 	const char *option, *family;

@@ -1,13 +1,13 @@
 /*
- * events.c - the list of events: which words belong to it, and what they are spelled like.
- * What they stand for is known to the agent alone (engine/events.c): it depends on the machine.
+ * event_words.c - the list of events: which words belong to it, and what they are spelled like.
+ * What they stand for is known to the agent alone (agent/sources/event_resolve.c): it depends on the machine.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "base/ascii.h"
-#include "options/table.h"
+#include "common/base/ascii.h"
+#include "common/options/option_table.h"
 
 /* The length of the event's name in TEXT without "@INTERVAL". */
 static size_t plain_length(const char *text)

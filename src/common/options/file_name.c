@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "options/table.h"
+#include "common/options/option_table.h"
 
 static int put(char *out, size_t size, size_t *at, const char *text, struct error *err)
 {

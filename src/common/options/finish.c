@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/ascii.h"
-#include "options/table.h"
+#include "common/base/ascii.h"
+#include "common/options/option_table.h"
 
 bool option_holds(const char *list, const char *name)
 {

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "options/table.h"
+#include "common/options/option_table.h"
 
 /* "  -i, --interval TIME" */
 static void spell(const struct option *p, char *out, size_t size)
@@ -89,7 +89,7 @@ void options_markdown(struct buffer *out)
 
 	buffer_puts(out,
 		    "# Options\n\n"
-		    "<!-- Made by `jstrobe help --markdown` from src/options/options.def; change "
+		    "<!-- Made by `jstrobe help --markdown` from src/common/options/options.def; change "
 		    "the table, not this page. -->\n\n"
 		    "The agent takes its options as one string, "
 		    "`-agentpath:/path/libjstrobe.so=start,event=cpu,interval=1ms,file=out.html`;\n"

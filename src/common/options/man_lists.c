@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "options/table.h"
+#include "common/options/option_table.h"
 
 void options_man_text(const char *text, struct buffer *out)
 {

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/ascii.h"
-#include "options/table.h"
+#include "common/base/ascii.h"
+#include "common/options/option_table.h"
 
 #define ANY (-1)
 

@@ -1,10 +1,10 @@
 /*
- * table.h - options.def and base/events.def as arrays. Inner header of the room.
+ * option_table.h - options.def and common/base/events.def as arrays. Inner header of the room.
  */
-#ifndef JSTROBE_OPTIONS_TABLE_H
-#define JSTROBE_OPTIONS_TABLE_H
+#ifndef JSTROBE_OPTIONS_OPTION_TABLE_H
+#define JSTROBE_OPTIONS_OPTION_TABLE_H
 
-#include "options/options.h"
+#include "common/options/options.h"
 
 enum option_kind {
 	OPTION_NONE,        /* not available yet */

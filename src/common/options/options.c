@@ -1,13 +1,13 @@
 /*
  * The table itself, the defaults, and the words that come near a wrong one.
  */
-#include "options/options.h"
+#include "common/options/options.h"
 
 #include <string.h>
 
-#include "base/ascii.h"
-#include "base/knob.h"
-#include "options/table.h"
+#include "common/base/ascii.h"
+#include "common/base/knob.h"
+#include "common/options/option_table.h"
 
 #define NOWHERE 0, 0, NULL, 0
 #define F(field) offsetof(struct options, field), sizeof(((struct options *)0)->field), NULL, 0
@@ -21,7 +21,7 @@
 	    WHEN_##when, help)
 
 const struct option option_table[] = {
-#include "options/options.def"
+#include "common/options/options.def"
 	{.agent = NULL},
 };
 
@@ -30,7 +30,7 @@ const struct option option_table[] = {
 #define NEEDS_KERNEL false
 #define EVENT(name, when, source, config, interval, needs, help) {name, WHEN_##when, NEEDS_##needs, help},
 const struct option_event option_events[] = {
-#include "base/events.def"
+#include "common/base/events.def"
 	{NULL, WHEN_NOW, false, NULL},
 };
 

@@ -9,8 +9,8 @@
 #ifndef JSTROBE_OPTIONS_OPTIONS_H
 #define JSTROBE_OPTIONS_OPTIONS_H
 
-#include "base/buffer.h"
-#include "base/error.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
 
 enum options_action {
 	ACTION_NONE,
@@ -118,7 +118,7 @@ struct options {
 	char families[256]; /* "cpu,alloc"; "" = not said */
 	char states[128];   /* "runnable,sleeping"; "" = any */
 	char trace_id[40], span[24], label[128]; /* what threads worked for; "" = any */
-	char from[40], to[40]; /* as convert/range.h reads them; "" = all */
+	char from[40], to[40]; /* as profile/readers/range.h reads them; "" = all */
 
 	/* the command's own */
 	uint64_t duration;       /* ns, 0 = not given */
@@ -136,7 +136,7 @@ struct options {
 
 	uint32_t queue_start;       /* entries of a new queue, 0 = the default */
 	char wall_mode[8];          /* "marker", "slots"; "" = what works */
-	/* knobs for tests (base/knob.h) */
+	/* knobs for tests (common/base/knob.h) */
 	uint32_t collector_hold_ms; /* pause of the collector between two turns */
 	uint64_t renew_at;          /* bytes of the account from which it is made anew */
 	char engine_fail[32];       /* the part that shall fail; "" = none */

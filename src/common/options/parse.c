@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "options/table.h"
+#include "common/options/option_table.h"
 
 static int unknown(const char *name, const char *spelled, bool agent, struct error *err)
 {

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/ascii.h"
-#include "options/table.h"
+#include "common/base/ascii.h"
+#include "common/options/option_table.h"
 
 /* What may stand behind a number, and how much it is; ends with one without name. */
 struct unit {

@@ -4,7 +4,7 @@
 #include <pthread.h>
 #include <time.h>
 
-#include "os/os.h"
+#include "common/os/os.h"
 
 static uint64_t read_clock(clockid_t clock)
 {

@@ -1,5 +1,5 @@
 /*
- * load.c - CPU time split into user and system, of machine, process and threads; and that of children.
+ * cpu_load.c - CPU time split into user and system, of machine, process and threads; and that of children.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "os/os.h"
+#include "common/os/os.h"
 
 static uint64_t ns_of(const struct timeval *t)
 {

@@ -1,5 +1,5 @@
 /*
- * wait.c - sleeping until a word changes, without a condition variable.
+ * futex_wait.c - sleeping until a word changes, without a condition variable.
  *
  * Who wakes from pthread_cond_timedwait takes the mutex as if others waited for it, and wakes them when it lets go.
  * The kernel looks for them among all waiters that share a bucket of its table: 0.3 ms, each time, in a process with
@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "os/os.h"
+#include "common/os/os.h"
 
 void os_wait_while(_Atomic uint32_t *word, uint32_t value, uint64_t ns)
 {

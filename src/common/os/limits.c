@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <sys/resource.h>
 
-#include "os/os.h"
+#include "common/os/os.h"
 
 #define PLENTY (1u << 20)
 

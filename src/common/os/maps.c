@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "os/os.h"
+#include "common/os/os.h"
 
 int os_mapped_file(uintptr_t address, char *path, size_t size, uint64_t *offset)
 {

@@ -10,7 +10,7 @@
 #include <pthread.h>
 #include <sys/types.h>
 
-#include "base/error.h"
+#include "common/base/error.h"
 
 /* Clocks, ns. */
 uint64_t os_monotonic(void);

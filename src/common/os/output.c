@@ -1,7 +1,7 @@
 /*
  * Making a result's file and giving it its name; opening what is no file.
  */
-#include "os/output_inner.h"
+#include "common/os/output_hidden.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "os/os.h"
+#include "common/os/os.h"
 
 #define TRIES 100
 #define KEPT_OF_NAME 200 /* bytes, in names made from it */

@@ -20,7 +20,7 @@
 #include <limits.h>
 #include <sys/types.h>
 
-#include "base/error.h"
+#include "common/base/error.h"
 
 enum output_flags {
 	OUTPUT_FORCE = 1,  /* the user insists: links and files of others, FIFOs, devices */

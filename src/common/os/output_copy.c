@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/os.h"
-#include "os/output.h"
+#include "common/os/os.h"
+#include "common/os/output.h"
 
 #define SMALL 512 /* a pipe or terminal that has room at all has room for so much, but for one that others fill, too */
 

@@ -14,7 +14,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "os/output.h"
+#include "common/os/output.h"
 
 #define MOST_LINKS 40
 #define PROC_MAGIC 0x9fa0

@@ -1,10 +1,10 @@
 /*
- * output_inner.h - hidden names, ".NAME.<16 hex digits>.new": inner header of output.c and output_left.c.
+ * output_hidden.h - hidden names, ".NAME.<16 hex digits>.new": inner header of output.c and output_left.c.
  */
-#ifndef JSTROBE_OS_OUTPUT_INNER_H
-#define JSTROBE_OS_OUTPUT_INNER_H
+#ifndef JSTROBE_OS_OUTPUT_HIDDEN_H
+#define JSTROBE_OS_OUTPUT_HIDDEN_H
 
-#include "os/output.h"
+#include "common/os/output.h"
 
 #define HIDDEN_DIGITS 16
 #define HIDDEN_END ".new"

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "os/output_inner.h"
+#include "common/os/output_hidden.h"
 
 #define LOOKED_AT 10000 /* names in the folder: a result does not wait for more */
 

@@ -1,5 +1,5 @@
 /*
- * perf.c - perf events, one a thread and event.
+ * perf_event.c - perf events, one a thread and event.
  *
  * The software clock "cpu-clock" is driven by a high-resolution timer: exact at 1 ms and
  * 100 µs, where CPU timers are bound to the scheduler's tick (4 ms at CONFIG_HZ=250).
@@ -15,8 +15,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "common/os/os.h"
 #include "cpu.h"
-#include "os/os.h"
 
 void os_perf_attr(const struct os_perf *spec, struct perf_event_attr *attr)
 {

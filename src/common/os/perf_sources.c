@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "os/os.h"
+#include "common/os/os.h"
 
 #define SOURCES "/sys/bus/event_source/devices"
 

@@ -1,5 +1,5 @@
 /*
- * memory.c - address space that becomes memory as it is needed.
+ * reserve.c - address space that becomes memory as it is needed.
  *
  * Where the system promises no more memory than it has (vm.overcommit_memory=2) all that may be
  * written counts, whatever MAP_NORESERVE says; what may only be read does not.
@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "os/os.h"
+#include "common/os/os.h"
 
 void *os_reserve(size_t bytes)
 {

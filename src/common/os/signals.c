@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "os/os.h"
+#include "common/os/os.h"
 
 bool os_signal_taken(int signo)
 {

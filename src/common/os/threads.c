@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "os/os.h"
+#include "common/os/os.h"
 
 #define CPU_NUMBERS 8192 /* NR_CPUS at most */
 

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "os/os.h"
+#include "common/os/os.h"
 
 #ifndef sigev_notify_thread_id
 #define sigev_notify_thread_id _sigev_un._tid

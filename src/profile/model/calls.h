@@ -5,10 +5,10 @@
  * top and not waiting, `total` with all that it called and waited for, counted once where it called itself.
  * Normal code.
  */
-#ifndef JSTROBE_FORMAT_CALLS_H
-#define JSTROBE_FORMAT_CALLS_H
+#ifndef JSTROBE_MODEL_CALLS_H
+#define JSTROBE_MODEL_CALLS_H
 
-#include "base/buffer.h"
+#include "common/base/buffer.h"
 
 #define CALLS_ROOT UINT32_MAX         /* the method of a tree's root */
 #define CALLS_THREAD (UINT32_MAX - 1) /* of a thread's root, where threads are apart */

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/vector.h"
-#include "format/calls_tree.h"
+#include "common/base/vector.h"
+#include "profile/model/calls_tree.h"
 
 struct back {
 	const struct calls *c;

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vector.h"
-#include "format/calls_tree.h"
+#include "common/base/vector.h"
+#include "profile/model/calls_tree.h"
 
 static int by_self(const void *a, const void *b)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/calls_tree.h"
+#include "profile/model/calls_tree.h"
 
 static void sum_up(const struct calls *c, uint64_t *worth)
 {

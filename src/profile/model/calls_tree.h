@@ -3,11 +3,11 @@
  *
  * What these functions make belongs to the caller and borrows texts of the trace. Normal code.
  */
-#ifndef JSTROBE_FORMAT_CALLS_TREE_H
-#define JSTROBE_FORMAT_CALLS_TREE_H
+#ifndef JSTROBE_MODEL_CALLS_TREE_H
+#define JSTROBE_MODEL_CALLS_TREE_H
 
-#include "base/strings.h"
-#include "format/calls.h"
+#include "common/base/strings.h"
+#include "profile/model/calls.h"
 
 /* What a node is worth: its time with all below; where calls are not timed, its calls with all below. */
 struct calls_worth {

@@ -1,4 +1,4 @@
-#include "format/request.h"
+#include "profile/model/context_text.h"
 
 #include <stdio.h>
 #include <string.h>

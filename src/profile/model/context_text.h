@@ -1,11 +1,11 @@
 /*
- * request.h - how writers spell what a thread worked for. Inner header of the format room.
+ * context_text.h - how writers spell what a thread worked for. Inner header of the model room.
  */
-#ifndef JSTROBE_FORMAT_REQUEST_H
-#define JSTROBE_FORMAT_REQUEST_H
+#ifndef JSTROBE_MODEL_CONTEXT_TEXT_H
+#define JSTROBE_MODEL_CONTEXT_TEXT_H
 
-#include "base/buffer.h"
-#include "format/profile.h"
+#include "common/base/buffer.h"
+#include "profile/model/profile.h"
 
 /*
  * Append the members of R's JSON object, the first behind SEPARATOR: "trace_id" and "span_id" in hexadecimal as W3C

@@ -6,14 +6,14 @@
  * output spells them, with their suffixes. Java names may be written with dots or with slashes,
  * whatever the output has. A thread is matched by its bare name, if stacks are apart by thread.
  */
-#include "format/filter.h"
+#include "profile/model/filter.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/name_table.h"
-#include "format/writers.h"
+#include "profile/model/name_table.h"
+#include "profile/writers/writers.h"
 
 bool filter_match(const char *pattern, size_t length, const char *text)
 {

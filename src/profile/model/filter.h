@@ -1,10 +1,10 @@
 /*
  * filter.h - include and exclude: which stacks of a profile are shown. Normal code.
  */
-#ifndef JSTROBE_FORMAT_FILTER_H
-#define JSTROBE_FORMAT_FILTER_H
+#ifndef JSTROBE_MODEL_FILTER_H
+#define JSTROBE_MODEL_FILTER_H
 
-#include "format/format.h"
+#include "profile/writers/format.h"
 
 /* What the patterns say of a stack's names, all of them together. */
 enum filter_verdict {

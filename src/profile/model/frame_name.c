@@ -1,4 +1,4 @@
-#include "format/frame_name.h"
+#include "profile/model/frame_name.h"
 
 #include <errno.h>
 #include <string.h>

@@ -7,11 +7,11 @@
  * "[name tid=123]". A new way of spelling is a bit here and a line in
  * frame_name_put(); which bits the user can ask for is said in format_style().
  */
-#ifndef JSTROBE_FORMAT_FRAME_NAME_H
-#define JSTROBE_FORMAT_FRAME_NAME_H
+#ifndef JSTROBE_MODEL_FRAME_NAME_H
+#define JSTROBE_MODEL_FRAME_NAME_H
 
-#include "base/buffer.h"
-#include "format/profile.h"
+#include "common/base/buffer.h"
+#include "profile/model/profile.h"
 
 enum frame_style {
 	STYLE_DOTS = 1 << 0,         /* java.util.HashMap.put */

@@ -1,10 +1,10 @@
-#include "format/human.h"
+#include "profile/model/human.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/decimal.h"
+#include "common/base/decimal.h"
 
 struct human human_count(uint64_t n)
 {

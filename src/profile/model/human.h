@@ -4,10 +4,10 @@
  * The result is a struct by value, so that it can stand inside a printf:
  *   buffer_printf(out, "%s of %s", human_time(a).text, human_time(b).text);
  */
-#ifndef JSTROBE_FORMAT_HUMAN_H
-#define JSTROBE_FORMAT_HUMAN_H
+#ifndef JSTROBE_MODEL_HUMAN_H
+#define JSTROBE_MODEL_HUMAN_H
 
-#include "base/buffer.h"
+#include "common/base/buffer.h"
 
 struct human {
 	char text[40];

@@ -4,12 +4,12 @@
  * Every output that people read carries them, from here, so that they say the
  * same everywhere.
  */
-#include "format/loss_line.h"
+#include "profile/model/loss_line.h"
 
-#include "base/clean.h"
-#include "format/format.h"
-#include "format/human.h"
-#include "format/writers.h"
+#include "common/base/clean.h"
+#include "profile/model/human.h"
+#include "profile/writers/format.h"
+#include "profile/writers/writers.h"
 
 static uint64_t sum(const uint64_t *values, unsigned count)
 {

@@ -1,12 +1,12 @@
 /*
- * loss_line.h - what happened to the samples, in words. Inner header of the format room;
+ * loss_line.h - what happened to the samples, in words. Inner header of the model room;
  * the line itself is in format.h (format_loss_line).
  */
-#ifndef JSTROBE_FORMAT_LOSS_LINE_H
-#define JSTROBE_FORMAT_LOSS_LINE_H
+#ifndef JSTROBE_MODEL_LOSS_LINE_H
+#define JSTROBE_MODEL_LOSS_LINE_H
 
-#include "base/buffer.h"
-#include "format/profile.h"
+#include "common/base/buffer.h"
+#include "profile/model/profile.h"
 
 /* All lost samples of P. */
 uint64_t loss_total(const struct profile *p);

@@ -1,4 +1,4 @@
-#include "format/methods.h"
+#include "profile/model/methods.h"
 
 #include <errno.h>
 #include <stdlib.h>

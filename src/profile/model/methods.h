@@ -5,10 +5,10 @@
  * anywhere in the stack, once a stack however often it recurs. Kinds and lines
  * are summed up.
  */
-#ifndef JSTROBE_FORMAT_METHODS_H
-#define JSTROBE_FORMAT_METHODS_H
+#ifndef JSTROBE_MODEL_METHODS_H
+#define JSTROBE_MODEL_METHODS_H
 
-#include "format/name_table.h"
+#include "profile/model/name_table.h"
 
 struct method {
 	uint32_t name; /* in methods.names */

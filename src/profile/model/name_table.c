@@ -1,10 +1,10 @@
-#include "format/name_table.h"
+#include "profile/model/name_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/seed.h"
+#include "common/base/seed.h"
 
 /* FNV-1a over the text and the type, from a begin that no file knows. */
 static uint32_t hash(const char *text, unsigned type)

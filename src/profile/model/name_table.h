@@ -4,11 +4,11 @@
  * Frames that differ only in kind (a method is interpreted, then compiled) or in
  * what a style leaves out share one name. Names are numbered from 0.
  */
-#ifndef JSTROBE_FORMAT_NAME_TABLE_H
-#define JSTROBE_FORMAT_NAME_TABLE_H
+#ifndef JSTROBE_MODEL_NAME_TABLE_H
+#define JSTROBE_MODEL_NAME_TABLE_H
 
-#include "base/buffer.h"
-#include "format/frame_name.h"
+#include "common/base/buffer.h"
+#include "profile/model/frame_name.h"
 
 struct name {
 	uint32_t offset;     /* of the text in name_table.text */

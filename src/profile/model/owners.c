@@ -6,14 +6,14 @@
  *
  * Two threads of one name are one owner here, as in the table.
  */
-#include "format/owners.h"
+#include "profile/model/owners.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/strings.h"
+#include "common/base/strings.h"
 
 #define NO_OWNER "[no_owner]"
 #define OTHERS "[others]" /* more owners than the account keeps apart */

@@ -1,10 +1,10 @@
 /*
- * owners.h - waits for locks from the other side: by who held them. Inner header of the format room.
+ * owners.h - waits for locks from the other side: by who held them. Inner header of the model room.
  */
-#ifndef JSTROBE_FORMAT_OWNERS_H
-#define JSTROBE_FORMAT_OWNERS_H
+#ifndef JSTROBE_MODEL_OWNERS_H
+#define JSTROBE_MODEL_OWNERS_H
 
-#include "format/profile.h"
+#include "profile/model/profile.h"
 
 struct owners {
 	struct profile profile; /* the input, but with other stacks and frames */

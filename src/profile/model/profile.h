@@ -8,11 +8,11 @@
  * Units: times in nanoseconds; weights and intervals in nanoseconds of CPU time (of wall time where `wall`
  * is set), or, where `in_events` is set, in events of the kernel's count; `started_at` is real time.
  */
-#ifndef JSTROBE_FORMAT_PROFILE_H
-#define JSTROBE_FORMAT_PROFILE_H
+#ifndef JSTROBE_MODEL_PROFILE_H
+#define JSTROBE_MODEL_PROFILE_H
 
-#include "base/base.h"
-#include "base/names.h"
+#include "common/base/base.h"
+#include "common/base/enum_names.h"
 
 /* One distinct frame: a method or symbol in one kind (and line, if lines were asked for). */
 struct profile_frame {

@@ -1,4 +1,4 @@
-#include "format/sorted.h"
+#include "profile/model/sorted.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -14,10 +14,10 @@
  * Stacks whose names agree in full are one item each still (`shared` is their depth): they may
  * differ in the kinds of their frames.
  */
-#ifndef JSTROBE_FORMAT_SORTED_H
-#define JSTROBE_FORMAT_SORTED_H
+#ifndef JSTROBE_MODEL_SORTED_H
+#define JSTROBE_MODEL_SORTED_H
 
-#include "format/name_table.h"
+#include "profile/model/name_table.h"
 
 struct sorted_item {
 	uint32_t stack;  /* index into profile.stacks */

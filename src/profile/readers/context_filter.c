@@ -1,8 +1,8 @@
-#include "convert/request.h"
+#include "profile/readers/context_filter.h"
 
 #include <string.h>
 
-#include "base/ascii.h"
+#include "common/base/ascii.h"
 
 bool request_asked(const struct request_wanted *w)
 {

@@ -1,11 +1,11 @@
 /*
- * request.h - which samples are wanted by what their threads worked for: --trace-id, --span, --label.
+ * context_filter.h - which samples are wanted by what their threads worked for: --trace-id, --span, --label.
  * Pure; any thread.
  */
-#ifndef JSTROBE_CONVERT_REQUEST_H
-#define JSTROBE_CONVERT_REQUEST_H
+#ifndef JSTROBE_READERS_CONTEXT_FILTER_H
+#define JSTROBE_READERS_CONTEXT_FILTER_H
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 /* What is asked for; "" = any. LABEL is "key=value", or "key" with any value. */
 struct request_wanted {

@@ -1,4 +1,4 @@
-#include "convert/input.h"
+#include "profile/readers/input.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,10 +5,10 @@
  * memory of a window. The file must be a regular one; if it is truncated while it is read, reading
  * beyond its end raises SIGBUS, as for every mapped file: the command says so and ends.
  */
-#ifndef JSTROBE_CONVERT_INPUT_H
-#define JSTROBE_CONVERT_INPUT_H
+#ifndef JSTROBE_READERS_INPUT_H
+#define JSTROBE_READERS_INPUT_H
 
-#include "base/error.h"
+#include "common/base/error.h"
 
 struct input {
 	const char *name; /* the caller's */

@@ -1,4 +1,4 @@
-#include "convert/json_pull.h"
+#include "profile/readers/json_pull.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -12,10 +12,10 @@
  * Each value is read by exactly one call; after an error (`error` says where) all calls return 0, false or NULL.
  * Numbers are what we write: whole ones from 0 on; of others the part in front of the point counts.
  */
-#ifndef JSTROBE_CONVERT_JSON_PULL_H
-#define JSTROBE_CONVERT_JSON_PULL_H
+#ifndef JSTROBE_READERS_JSON_PULL_H
+#define JSTROBE_READERS_JSON_PULL_H
 
-#include "base/buffer.h"
+#include "common/base/buffer.h"
 
 #define JSON_DEPTH 64
 

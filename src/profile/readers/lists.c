@@ -1,10 +1,10 @@
-#include "convert/lists.h"
+#include "profile/readers/lists.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/map.h"
-#include "base/seed.h"
+#include "common/base/map.h"
+#include "common/base/seed.h"
 
 static uint32_t hash_words(const uint32_t *words, uint32_t count)
 {

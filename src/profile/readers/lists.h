@@ -4,10 +4,10 @@
  *
  * Zeroed = empty. Normal code, one thread at a time.
  */
-#ifndef JSTROBE_CONVERT_LISTS_H
-#define JSTROBE_CONVERT_LISTS_H
+#ifndef JSTROBE_READERS_LISTS_H
+#define JSTROBE_READERS_LISTS_H
 
-#include "base/vector.h"
+#include "common/base/vector.h"
 
 #define LISTS_FAILED UINT32_MAX
 

@@ -1,11 +1,11 @@
-#include "convert/range.h"
+#include "profile/readers/range.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "base/ascii.h"
+#include "common/base/ascii.h"
 
 #define SINCE_1970_FROM 100000000000.0 /* ms: in 1973 */
 

@@ -1,10 +1,10 @@
 /*
  * range.h - from and to: a part of a recording's time.
  */
-#ifndef JSTROBE_CONVERT_RANGE_H
-#define JSTROBE_CONVERT_RANGE_H
+#ifndef JSTROBE_READERS_RANGE_H
+#define JSTROBE_READERS_RANGE_H
 
-#include "base/error.h"
+#include "common/base/error.h"
 
 /*
  * What TEXT means in a recording from START to END (ns since 1970), in *NS:

@@ -1,4 +1,4 @@
-#include "convert/fold.h"
+#include "profile/readers/read_aggregate.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,15 +1,15 @@
 /*
- * fold.h - what a conversion gathers: names, frames, stacks and threads once each, and for each
+ * read_aggregate.h - what a conversion gathers: names, frames, stacks and threads once each, and for each
  * family of events how often each stack was seen. Its size is that of what is distinct in the input.
  */
-#ifndef JSTROBE_CONVERT_FOLD_H
-#define JSTROBE_CONVERT_FOLD_H
+#ifndef JSTROBE_READERS_READ_AGGREGATE_H
+#define JSTROBE_READERS_READ_AGGREGATE_H
 
-#include "base/strings.h"
-#include "base/vector.h"
-#include "convert/limits.h"
-#include "convert/lists.h"
-#include "format/profile.h"
+#include "common/base/strings.h"
+#include "common/base/vector.h"
+#include "profile/model/profile.h"
+#include "profile/readers/lists.h"
+#include "profile/readers/read_limits.h"
 
 #define FOLD_NO_THREAD UINT32_MAX
 

@@ -1,10 +1,10 @@
-#include "convert/collapsed.h"
+#include "profile/readers/read_collapsed.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/limits.h"
+#include "profile/readers/read_limits.h"
 
 /*
  * No line is longer: 4,096 frames of 4 KB each. What is in a file that is something else, which can be sparse and of

@@ -1,13 +1,13 @@
 /*
- * collapsed.h - collapsed stacks, "root;caller;leaf 12" a line, back into a profile: our own, and those
+ * read_collapsed.h - collapsed stacks, "root;caller;leaf 12" a line, back into a profile: our own, and those
  * that async-profiler, perf scripts and others write.
  */
-#ifndef JSTROBE_CONVERT_COLLAPSED_H
-#define JSTROBE_CONVERT_COLLAPSED_H
+#ifndef JSTROBE_READERS_READ_COLLAPSED_H
+#define JSTROBE_READERS_READ_COLLAPSED_H
 
-#include "base/error.h"
-#include "convert/fold.h"
-#include "convert/input.h"
+#include "common/base/error.h"
+#include "profile/readers/input.h"
+#include "profile/readers/read_aggregate.h"
 
 /*
  * Gather the lines of IN as the family "samples". What a frame is follows from its spelling. -EINVAL if a

@@ -1,16 +1,16 @@
-#include "convert/convert.h"
+#include "profile/readers/readers.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "convert/collapsed.h"
-#include "convert/range.h"
-#include "convert/recording.h"
-#include "convert/saved.h"
-#include "format/format.h"
-#include "format/human.h"
+#include "profile/model/human.h"
+#include "profile/readers/jfr/jfr_file.h"
+#include "profile/readers/range.h"
+#include "profile/readers/read_collapsed.h"
+#include "profile/readers/saved.h"
+#include "profile/writers/format.h"
 
 #define SIZE_FOR_THREADS LIMIT_BYTES(8u << 20) /* bytes */
 #define THREADS_MAX 4               /* each holds the constants of a chunk */

@@ -1,16 +1,16 @@
 /*
- * convert.h - the door of the convert room: files that hold profiles already, back into `struct profile`.
+ * readers.h - the door of the readers room: files that hold profiles already, back into `struct profile`.
  *
  * Recordings in the JFR format (our own, the JDK's, async-profiler's) and collapsed stacks. The command
  * alone uses it. docs/convert.md tells users what is read from what.
  */
-#ifndef JSTROBE_CONVERT_CONVERT_H
-#define JSTROBE_CONVERT_CONVERT_H
+#ifndef JSTROBE_READERS_READERS_H
+#define JSTROBE_READERS_READERS_H
 
-#include "base/buffer.h"
-#include "base/error.h"
-#include "format/profile.h"
-#include "options/options.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
+#include "common/options/options.h"
+#include "profile/model/profile.h"
 
 struct conversion;
 

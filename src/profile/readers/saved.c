@@ -1,13 +1,13 @@
-#include "convert/saved.h"
+#include "profile/readers/saved.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ascii.h"
-#include "convert/saved_inner.h"
-#include "convert/sources.h"
+#include "common/base/ascii.h"
+#include "profile/readers/jfr/event_sources.h"
+#include "profile/readers/saved_reader.h"
 
 #define SCHEMA 1 /* docs/json.md: a higher one means something else */
 

@@ -1,13 +1,13 @@
 /*
  * saved.h - results of ours in JSON (docs/json.md), of a recording or of a trace, back into profiles.
  */
-#ifndef JSTROBE_CONVERT_SAVED_H
-#define JSTROBE_CONVERT_SAVED_H
+#ifndef JSTROBE_READERS_SAVED_H
+#define JSTROBE_READERS_SAVED_H
 
-#include "convert/facts.h"
-#include "convert/fold.h"
-#include "convert/input.h"
-#include "convert/request.h"
+#include "profile/readers/context_filter.h"
+#include "profile/readers/input.h"
+#include "profile/readers/jfr/recording_info.h"
+#include "profile/readers/read_aggregate.h"
 
 /* Whether IN begins as a JSON object does. */
 bool saved_is(const struct input *in);

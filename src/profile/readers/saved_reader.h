@@ -1,11 +1,11 @@
 /*
- * saved_inner.h - what the readers of our own JSON share. Inner header.
+ * saved_reader.h - what the readers of our own JSON share. Inner header.
  */
-#ifndef JSTROBE_CONVERT_SAVED_INNER_H
-#define JSTROBE_CONVERT_SAVED_INNER_H
+#ifndef JSTROBE_READERS_SAVED_READER_H
+#define JSTROBE_READERS_SAVED_READER_H
 
-#include "convert/json_pull.h"
-#include "convert/saved.h"
+#include "profile/readers/json_pull.h"
+#include "profile/readers/saved.h"
 
 struct numbers {
 	uint32_t *items;

@@ -3,8 +3,8 @@
  */
 #include <inttypes.h>
 
-#include "base/decimal.h"
-#include "format/calls.h"
+#include "common/base/decimal.h"
+#include "profile/model/calls.h"
 
 #define SCHEMA 1
 

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/clean.h"
-#include "base/decimal.h"
-#include "format/calls_tree.h"
-#include "format/human.h"
+#include "common/base/clean.h"
+#include "common/base/decimal.h"
+#include "profile/model/calls_tree.h"
+#include "profile/model/human.h"
 
 #define HOT_METHODS 20
 #define SKIPS_SHOWN 10

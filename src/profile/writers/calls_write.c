@@ -3,8 +3,8 @@
  */
 #include <string.h>
 
-#include "base/vector.h"
-#include "format/calls.h"
+#include "common/base/vector.h"
+#include "profile/model/calls.h"
 
 /* What is not in the table is text, with all parts. */
 static const struct {

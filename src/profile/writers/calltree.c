@@ -9,11 +9,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/decimal.h"
-#include "base/vector.h"
-#include "format/human.h"
-#include "format/sorted.h"
-#include "format/text.h"
+#include "common/base/decimal.h"
+#include "common/base/vector.h"
+#include "profile/model/human.h"
+#include "profile/model/sorted.h"
+#include "profile/writers/text.h"
 
 #define MINWIDTH 0.05 /* percent */
 #define INDENT_MAX 40

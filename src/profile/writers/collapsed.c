@@ -6,8 +6,8 @@
  */
 #include <errno.h>
 
-#include "format/sorted.h"
-#include "format/writers.h"
+#include "profile/model/sorted.h"
+#include "profile/writers/writers.h"
 
 static void put_line(struct buffer *out, const struct sorted *s, const struct sorted_range *r,
 		     const struct format_options *options)

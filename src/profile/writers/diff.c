@@ -1,4 +1,4 @@
-#include "format/diff.h"
+#include "profile/writers/diff.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -6,11 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/decimal.h"
-#include "base/strings.h"
-#include "format/human.h"
-#include "format/methods.h"
-#include "format/writers.h"
+#include "common/base/decimal.h"
+#include "common/base/strings.h"
+#include "profile/model/human.h"
+#include "profile/model/methods.h"
+#include "profile/writers/writers.h"
 
 struct row {
 	const char *name;

@@ -4,12 +4,12 @@
  * They are compared in time where both have it, else in samples. Shares are of each one's own whole, so that runs
  * of different lengths can be compared; amounts are as they were. Normal code.
  */
-#ifndef JSTROBE_FORMAT_DIFF_H
-#define JSTROBE_FORMAT_DIFF_H
+#ifndef JSTROBE_WRITERS_DIFF_H
+#define JSTROBE_WRITERS_DIFF_H
 
-#include "base/buffer.h"
-#include "base/error.h"
-#include "format/format.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
+#include "profile/writers/format.h"
 
 struct diff {
 	const struct profile *before, *after;

@@ -1,12 +1,12 @@
 /*
- * format.h - the door of the format room: one writer a file.
+ * format.h - the door of the writers room: one writer a file.
  */
-#ifndef JSTROBE_FORMAT_FORMAT_H
-#define JSTROBE_FORMAT_FORMAT_H
+#ifndef JSTROBE_WRITERS_FORMAT_H
+#define JSTROBE_WRITERS_FORMAT_H
 
-#include "base/buffer.h"
-#include "base/error.h"
-#include "format/profile.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
+#include "profile/model/profile.h"
 
 /* How the user wants frames and numbers; zeroed = defaults. */
 struct format_options {

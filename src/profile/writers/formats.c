@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ascii.h"
-#include "format/filter.h"
-#include "format/owners.h"
-#include "format/writers.h"
+#include "common/base/ascii.h"
+#include "profile/model/filter.h"
+#include "profile/model/owners.h"
+#include "profile/writers/writers.h"
 
 #define KIND_MAX 12 /* letters of a suffix that says what a file is */
 
@@ -17,7 +17,7 @@
 
 const struct format formats[] = {
 #define FORMAT(name, extensions, function, help) {#name, extensions, help, format_##function},
-#include "format/formats.def"
+#include "profile/writers/formats.def"
 #undef FORMAT
 	{NULL, NULL, NULL, NULL},
 };

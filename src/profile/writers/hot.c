@@ -5,15 +5,15 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/clean.h"
-#include "base/decimal.h"
-#include "format/frame_name.h"
-#include "format/human.h"
-#include "format/loss_line.h"
-#include "format/methods.h"
-#include "format/thread_table.h"
-#include "format/waits.h"
-#include "format/writers.h"
+#include "common/base/clean.h"
+#include "common/base/decimal.h"
+#include "profile/model/frame_name.h"
+#include "profile/model/human.h"
+#include "profile/model/loss_line.h"
+#include "profile/model/methods.h"
+#include "profile/writers/thread_table.h"
+#include "profile/writers/wait_tables.h"
+#include "profile/writers/writers.h"
 
 #define HOT_METHODS 20
 #define HOT_THREADS 20

@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "format/frame_name.h"
-#include "format/loss_line.h"
-#include "format/methods.h"
-#include "format/request.h"
-#include "format/writers.h"
+#include "profile/model/context_text.h"
+#include "profile/model/frame_name.h"
+#include "profile/model/loss_line.h"
+#include "profile/model/methods.h"
+#include "profile/writers/writers.h"
 
 #define SCHEMA 1
 

@@ -1,4 +1,4 @@
-#include "format/metrics.h"
+#include "profile/writers/metrics.h"
 
 #include <stddef.h>
 

@@ -1,11 +1,11 @@
 /*
  * metrics.h - the profiler's own counters as Prometheus reads them (text exposition format 0.0.4).
  */
-#ifndef JSTROBE_FORMAT_METRICS_H
-#define JSTROBE_FORMAT_METRICS_H
+#ifndef JSTROBE_WRITERS_METRICS_H
+#define JSTROBE_WRITERS_METRICS_H
 
-#include "base/buffer.h"
-#include "base/names.h"
+#include "common/base/buffer.h"
+#include "common/base/enum_names.h"
 
 /* The books of one event of the session that runs, or of the last one. */
 struct metrics_event {
@@ -29,7 +29,8 @@ struct metrics {
 	uint64_t queue_bytes, ring_bytes, recording_bytes;
 	uint64_t threads, threads_perf, threads_timer, threads_refused;
 	uint64_t streams, streamed, dropped, unwritten;
-	uint64_t contexts_torn, contexts_evicted, labels_refused; /* since the JVM began, see engine/requests.h */
+	/* since the JVM began, see agent/context/context_table.h */
+	uint64_t contexts_torn, contexts_evicted, labels_refused;
 	const struct metrics_held *held;
 	uint32_t held_count;
 	const struct metrics_event *events;

@@ -1,10 +1,10 @@
 /*
- * narrow.h - minwidth: what is too narrow to be worth a box. Inner header of the format room.
+ * prune.h - minwidth: what is too narrow to be worth a box. Inner header of the writers room.
  */
-#ifndef JSTROBE_FORMAT_NARROW_H
-#define JSTROBE_FORMAT_NARROW_H
+#ifndef JSTROBE_WRITERS_PRUNE_H
+#define JSTROBE_WRITERS_PRUNE_H
 
-#include "format/format.h"
+#include "profile/writers/format.h"
 
 struct narrowed {
 	struct profile profile; /* the input, but with other stacks and frames */

@@ -2,19 +2,19 @@
  * text.c - header, stacks and methods as plain text, laid out as async-profiler
  * lays them out; what it does not know follows in the same header.
  */
-#include "format/text.h"
+#include "profile/writers/text.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/decimal.h"
-#include "format/frame_name.h"
-#include "format/human.h"
-#include "format/loss_line.h"
-#include "format/methods.h"
-#include "format/sorted.h"
-#include "format/thread_table.h"
-#include "format/waits.h"
+#include "common/base/decimal.h"
+#include "profile/model/frame_name.h"
+#include "profile/model/human.h"
+#include "profile/model/loss_line.h"
+#include "profile/model/methods.h"
+#include "profile/model/sorted.h"
+#include "profile/writers/thread_table.h"
+#include "profile/writers/wait_tables.h"
 
 #define TEXT_TRACES 100
 #define TEXT_FLAT 200

@@ -1,11 +1,11 @@
 /*
  * text.h - the parts that the text outputs are put together from.
- * Inner header of the format room. Each takes 0 or -ENOMEM for an answer.
+ * Inner header of the writers room. Each takes 0 or -ENOMEM for an answer.
  */
-#ifndef JSTROBE_FORMAT_TEXT_H
-#define JSTROBE_FORMAT_TEXT_H
+#ifndef JSTROBE_WRITERS_TEXT_H
+#define JSTROBE_WRITERS_TEXT_H
 
-#include "format/writers.h"
+#include "profile/writers/writers.h"
 
 #define TEXT_ALL UINT32_MAX
 

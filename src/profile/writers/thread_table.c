@@ -1,14 +1,14 @@
-#include "format/thread_table.h"
+#include "profile/writers/thread_table.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/decimal.h"
-#include "base/map.h"
-#include "base/vector.h"
-#include "format/frame_name.h"
-#include "format/human.h"
-#include "format/writers.h"
+#include "common/base/decimal.h"
+#include "common/base/map.h"
+#include "common/base/vector.h"
+#include "profile/model/frame_name.h"
+#include "profile/model/human.h"
+#include "profile/writers/writers.h"
 
 /* What a thread has, or a method of it. */
 struct sum {

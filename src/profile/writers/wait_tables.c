@@ -1,13 +1,13 @@
-#include "format/waits.h"
+#include "profile/writers/wait_tables.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/clean.h"
-#include "base/decimal.h"
-#include "format/human.h"
+#include "common/base/clean.h"
+#include "common/base/decimal.h"
+#include "profile/model/human.h"
 
 #define LINES 10
 

@@ -1,14 +1,14 @@
 /*
  * writers.h - the writers of formats.def, for the table and for one another.
- * Inner header of the format room.
+ * Inner header of the writers room.
  */
-#ifndef JSTROBE_FORMAT_WRITERS_H
-#define JSTROBE_FORMAT_WRITERS_H
+#ifndef JSTROBE_WRITERS_WRITERS_H
+#define JSTROBE_WRITERS_WRITERS_H
 
 #include <string.h>
 
-#include "format/format.h"
-#include "format/frame_name.h"
+#include "profile/model/frame_name.h"
+#include "profile/writers/format.h"
 
 typedef void format_writer(const struct profile *, const struct format_options *, struct buffer *);
 

@@ -17,8 +17,8 @@
 #include <signal.h>
 #include <string.h>
 
+#include "agent/sample/handler.h"
 #include "cpu.h"
-#include "signal/handler.h"
 #include "step.h"
 
 #define THREADS 32

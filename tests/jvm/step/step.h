@@ -4,7 +4,7 @@
 #ifndef STEP_H
 #define STEP_H
 
-#include "signal/walk.h"
+#include "agent/walk/walk.h"
 
 #define LIVE 4096 /* return addresses of a thread that can be followed */
 #define PCS 4096  /* that a walk can go by */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "../harness.h"
-#include "engine/engine.h"
-#include "os/os.h"
+#include "agent/sources/engine.h"
+#include "common/os/os.h"
 
 #define EXPORT __attribute__((visibility("default")))
 

@@ -1,4 +1,4 @@
-#include "collect/late.h"
+#include "agent/collect/names/late_names.h"
 
 #include <stdlib.h>
 

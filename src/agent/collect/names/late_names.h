@@ -1,10 +1,10 @@
 /*
- * late.h - names of native and kernel frames, looked up while sampling goes on: for sinks that write as they go.
+ * late_names.h - names of native and kernel frames, looked up while sampling goes on: for sinks that write as they go.
  */
-#ifndef JSTROBE_COLLECT_LATE_H
-#define JSTROBE_COLLECT_LATE_H
+#ifndef JSTROBE_COLLECT_NAMES_LATE_NAMES_H
+#define JSTROBE_COLLECT_NAMES_LATE_NAMES_H
 
-#include "collect/account.h"
+#include "agent/collect/aggregate.h"
 
 /* Whether a frame of NODE has no name yet. Collector's lock held. */
 bool late_waits(const struct collector *c, uint32_t node);

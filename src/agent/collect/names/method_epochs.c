@@ -1,4 +1,4 @@
-#include "collect/eras.h"
+#include "agent/collect/names/method_epochs.h"
 
 void era_look(struct eras *e)
 {

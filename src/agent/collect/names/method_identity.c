@@ -1,5 +1,5 @@
 /*
- * seen.c - proving names.
+ * method_identity.c - proving names.
  *
  * A sample of the present era says that its methods are alive: what is read of them now are their
  * names in this era. In later eras a method keeps them while no class was unloaded and its own was not redefined:
@@ -13,12 +13,12 @@
  * Without the JVM's counts (stripped libjvm and -XX:-UsePerfData at once) an era is the time between
  * two drains: a name holds if it was there before the sample and is there after it.
  */
-#include "collect/seen.h"
+#include "agent/collect/names/method_identity.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/eras.h"
+#include "agent/collect/names/method_epochs.h"
 
 static const struct era_range none = {1, 0};
 

@@ -1,23 +1,23 @@
 /*
- * seen.h - the Java methods seen, and from when to when their names are proved.
+ * method_identity.h - the Java methods seen, and from when to when their names are proved.
  *
  * A Method* is an address, and an address is no method: its memory is used again when a class was
  * unloaded or redefined. What may have happened between the moment of a sample and the one in
- * which the names are read is told by eras (signal/era.h). A name is given to a sample only if the
+ * which the names are read is told by eras (agent/sample/method_epoch.h). A name is given to a sample only if the
  * method is proved to have had it in the sample's era; otherwise the frame is [unloaded].
  *
  * The collector's, except seen_redefined.
  */
-#ifndef JSTROBE_COLLECT_SEEN_H
-#define JSTROBE_COLLECT_SEEN_H
+#ifndef JSTROBE_COLLECT_NAMES_METHOD_IDENTITY_H
+#define JSTROBE_COLLECT_NAMES_METHOD_IDENTITY_H
 
 #include <pthread.h>
 
-#include "base/map.h"
-#include "base/pages.h"
-#include "base/vector.h"
-#include "collect/name_java.h"
-#include "signal/zone.h"
+#include "agent/collect/names/name_java.h"
+#include "agent/sample/zone.h"
+#include "common/base/map.h"
+#include "common/base/pages.h"
+#include "common/base/vector.h"
 
 struct era_range {
 	uint64_t since, until; /* both included; since > until: none */

@@ -1,8 +1,8 @@
-#include "collect/name_java.h"
+#include "agent/collect/names/name_java.h"
 
 #include <string.h>
 
-#include "signal/load.h"
+#include "agent/walk/load.h"
 
 #define NAME_MAX_BYTES 8192
 
@@ -84,7 +84,7 @@ bool method_read_names(const struct layout *l, const struct method_chain *c, str
 	       read_symbol(l, name, s, &n->name) && read_symbol(l, signature, s, &n->signature);
 }
 
-/* A signed UNSIGNED5 number of the line table (see signal/decode.c for the encoding). */
+/* A signed UNSIGNED5 number of the line table (see agent/walk/decode.c for the encoding). */
 static bool read_signed(uintptr_t *at, bool biased, int32_t *value)
 {
 	uint32_t sum = 0, byte, i;

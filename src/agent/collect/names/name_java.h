@@ -6,11 +6,11 @@
  * name and signature index → holder's name; the chain is read before and after the texts
  * are copied, and again later (method_check) to see whether it still holds.
  */
-#ifndef JSTROBE_COLLECT_NAME_JAVA_H
-#define JSTROBE_COLLECT_NAME_JAVA_H
+#ifndef JSTROBE_COLLECT_NAMES_NAME_JAVA_H
+#define JSTROBE_COLLECT_NAMES_NAME_JAVA_H
 
-#include "base/strings.h"
-#include "hotspot/layout.h"
+#include "common/base/strings.h"
+#include "common/hotspot/layout.h"
 
 struct method_chain {
 	uintptr_t constant, pool, holder, name_symbol;

@@ -1,10 +1,10 @@
-#include "collect/frames_inner.h"
+#include "agent/collect/names/named_frames_add.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "elf/elf.h"
-#include "signal/frame_word.h"
+#include "agent/walk/frame_word.h"
+#include "common/elf/elf.h"
 
 static uint64_t identity_of(const struct named_frame *n)
 {

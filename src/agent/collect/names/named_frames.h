@@ -1,5 +1,5 @@
 /*
- * frames.h - frame words become frames with names.
+ * named_frames.h - frame words become frames with names.
  *
  * A `named frame` is what the outputs show: kind, class, name, signature, library, line. Many
  * words lead to one (all pcs of a function). Native and kernel words are named late, when a profile
@@ -7,14 +7,14 @@
  *
  * Collector thread or, with the collector's lock held, a thread that builds a profile.
  */
-#ifndef JSTROBE_COLLECT_FRAMES_H
-#define JSTROBE_COLLECT_FRAMES_H
+#ifndef JSTROBE_COLLECT_NAMES_NAMED_FRAMES_H
+#define JSTROBE_COLLECT_NAMES_NAMED_FRAMES_H
 
-#include "base/pages.h"
-#include "base/vector.h"
-#include "collect/seen.h"
-#include "format/profile.h"
-#include "signal/zone.h"
+#include "agent/collect/names/method_identity.h"
+#include "agent/sample/zone.h"
+#include "common/base/pages.h"
+#include "common/base/vector.h"
+#include "profile/model/profile.h"
 
 struct named_frame {
 	uint32_t class_name, name, signature, library; /* numbers in strings; 0 = none */

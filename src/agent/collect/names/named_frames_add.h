@@ -1,12 +1,12 @@
 /*
- * frames_inner.h - what frames.c and frames_late.c share.
+ * named_frames_add.h - what named_frames.c and named_frames_late.c share.
  */
-#ifndef JSTROBE_COLLECT_FRAMES_INNER_H
-#define JSTROBE_COLLECT_FRAMES_INNER_H
+#ifndef JSTROBE_COLLECT_NAMES_NAMED_FRAMES_ADD_H
+#define JSTROBE_COLLECT_NAMES_NAMED_FRAMES_ADD_H
 
 #include <string.h>
 
-#include "collect/frames.h"
+#include "agent/collect/names/named_frames.h"
 
 /* The number of TEXT in F's strings, 0 for NULL. */
 static inline uint32_t frames_text(struct frames *f, const char *text)

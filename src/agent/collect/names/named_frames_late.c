@@ -1,14 +1,14 @@
 /*
- * frames_late.c - names of native and kernel code, looked up long after the sample: an address stands for the frame
- * until then. A function that was looked up once is known from then on.
+ * named_frames_late.c - names of native and kernel code, looked up long after the sample: an address stands for the
+ * frame until then. A function that was looked up once is known from then on.
  */
-#include "collect/frames_inner.h"
+#include "agent/collect/names/named_frames_add.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "elf/elf.h"
-#include "signal/frame_word.h"
+#include "agent/walk/frame_word.h"
+#include "common/elf/elf.h"
 
 /* The first range that ends behind ADDRESS. */
 static size_t range_at(const struct frames *f, uint64_t address)

@@ -1,8 +1,8 @@
-#include "collect/namer.h"
+#include "agent/collect/names/namer.h"
 
-#include "collect/late.h"
-#include "engine/own_thread.h"
-#include "os/os.h"
+#include "agent/collect/names/late_names.h"
+#include "agent/threads/own_thread.h"
+#include "common/os/os.h"
 
 #define MANY 1000          /* frames without names, below which it is not worth it */
 #define LOOK_UP_SHARE 500  /* looking names up may take this part of the time */

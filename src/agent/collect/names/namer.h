@@ -5,10 +5,10 @@
  *
  * Symbol tables take long to read, so a thread of ours does it, which is there only meanwhile.
  */
-#ifndef JSTROBE_COLLECT_NAMER_H
-#define JSTROBE_COLLECT_NAMER_H
+#ifndef JSTROBE_COLLECT_NAMES_NAMER_H
+#define JSTROBE_COLLECT_NAMES_NAMER_H
 
-#include "collect/account.h"
+#include "agent/collect/aggregate.h"
 
 /* Names are being looked up, or that has just begun: a new account can wait. Collector's thread, its lock held. */
 bool namer_works(struct collector *c);

@@ -1,8 +1,8 @@
-#include "collect/event_list.h"
+#include "agent/sinks/recording/event_list.h"
 
 #include <stdlib.h>
 
-#include "base/pages.h"
+#include "common/base/pages.h"
 
 #define BLOCK_BYTES (EVENT_BLOCK * sizeof(struct sink_event))
 #define KEPT 4 /* blocks */

@@ -4,11 +4,11 @@
  *
  * With the lock of what the list is part of held.
  */
-#ifndef JSTROBE_COLLECT_EVENT_LIST_H
-#define JSTROBE_COLLECT_EVENT_LIST_H
+#ifndef JSTROBE_SINKS_RECORDING_EVENT_LIST_H
+#define JSTROBE_SINKS_RECORDING_EVENT_LIST_H
 
-#include "base/vector.h"
-#include "collect/sink.h"
+#include "agent/collect/sink.h"
+#include "common/base/vector.h"
 
 #define EVENT_BLOCK 1024 /* events */
 

@@ -1,4 +1,4 @@
-#include "collect/recording.h"
+#include "agent/sinks/recording/recording.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "collect/recording_inner.h"
-#include "engine/engine.h"
-#include "engine/own_thread.h"
-#include "os/os.h"
+#include "agent/sinks/recording/recording_state.h"
+#include "agent/sources/engine.h"
+#include "agent/threads/own_thread.h"
+#include "common/os/os.h"
 
 #define SHORT (500 * NS_PER_MS) /* for who asks how it stands */
 

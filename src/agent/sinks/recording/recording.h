@@ -1,5 +1,5 @@
 /*
- * recording.h - the sink that writes a recording (format/jfr.h) while sampling goes on.
+ * recording.h - the sink that writes a recording (profile/writers/jfr/jfr.h) while sampling goes on.
  *
  *   collector's thread ─ events ─▶ pending ─▶ thread "jstrobe write", each second: names, constants, file
  *
@@ -7,17 +7,17 @@
  * to a list. What is in the file after each second is whole. Memory: the samples of a second, the
  * distinct stacks of a chunk.
  */
-#ifndef JSTROBE_COLLECT_RECORDING_H
-#define JSTROBE_COLLECT_RECORDING_H
+#ifndef JSTROBE_SINKS_RECORDING_RECORDING_H
+#define JSTROBE_SINKS_RECORDING_RECORDING_H
 
 #include <sys/types.h>
 
-#include "base/buffer.h"
-#include "base/error.h"
-#include "collect/collector.h"
-#include "format/format.h"
-#include "format/jfr.h"
-#include "signal/record.h"
+#include "agent/collect/collector.h"
+#include "agent/sample/thread_record.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
+#include "profile/writers/format.h"
+#include "profile/writers/jfr/jfr.h"
 
 struct recording;
 
@@ -69,7 +69,7 @@ struct recording_options {
  * when this fails). What it holds is replaced. NULL with the reason.
  */
 struct recording *recording_new(int fd, const struct recording_options *o, struct error *err);
-/* Whether its types are numbered apart from a JVM's: see format/jfr_types.h. */
+/* Whether its types are numbered apart from a JVM's: see profile/writers/jfr/jfr_types.h. */
 bool recording_is_apart(const struct recording *r);
 /* An event that stands at the begin of each chunk; values are copied. */
 void recording_fact(struct recording *r, unsigned type, const struct jfr_value *values, unsigned count);

@@ -2,7 +2,7 @@
  * recording_heap.c - how full the Java heap was after the last collection: jdk.GCHeapSummary. Looked at each
  * second, so of several collections in a second only the last is told.
  */
-#include "collect/recording_inner.h"
+#include "agent/sinks/recording/recording_state.h"
 
 /* In the order of the GCWhen constants. */
 enum { BEFORE_GC, AFTER_GC };

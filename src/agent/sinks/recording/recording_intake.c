@@ -3,8 +3,8 @@
  */
 #include <stdlib.h>
 
-#include "collect/recording_inner.h"
-#include "os/os.h"
+#include "agent/sinks/recording/recording_state.h"
+#include "common/os/os.h"
 
 #define HURRY_AT 16384             /* events waiting */
 #define MOST_WAITING (1u << 20)    /* beyond, the disk does not keep up */

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/recording_inner.h"
-#include "os/os.h"
+#include "agent/sinks/recording/recording_state.h"
+#include "common/os/os.h"
 
 #define THREADS_EVERY (10 * NS_PER_S)
 

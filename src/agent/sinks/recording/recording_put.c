@@ -3,12 +3,12 @@
  */
 #include <string.h>
 
-#include "collect/recording_inner.h"
-#include "collect/ring.h"
-#include "engine/engine.h"
-#include "engine/requests.h"
-#include "format/request.h"
-#include "os/os.h"
+#include "agent/context/context_table.h"
+#include "agent/sinks/recording/recording_state.h"
+#include "agent/sinks/ring/ring.h"
+#include "agent/sources/engine.h"
+#include "common/os/os.h"
+#include "profile/model/context_text.h"
 
 void recording_put_facts(struct recording *r, uint64_t now)
 {

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/recording_inner.h"
-#include "collect/ring.h"
-#include "engine/engine.h"
-#include "os/os.h"
+#include "agent/sinks/recording/recording_state.h"
+#include "agent/sinks/ring/ring.h"
+#include "agent/sources/engine.h"
+#include "common/os/os.h"
 
 #define SLICE 4096             /* samples for which the collector waits */
 #define FLUSH_AT (1u << 20)

@@ -1,16 +1,16 @@
 /*
- * recording_inner.h - what the parts of a recording share. Inner header of the collect room.
+ * recording_state.h - what the parts of a recording share. Inner header of the sinks room.
  */
-#ifndef JSTROBE_COLLECT_RECORDING_INNER_H
-#define JSTROBE_COLLECT_RECORDING_INNER_H
+#ifndef JSTROBE_SINKS_RECORDING_RECORDING_STATE_H
+#define JSTROBE_SINKS_RECORDING_RECORDING_STATE_H
 
 #include <pthread.h>
 
-#include "collect/account.h"
-#include "collect/event_list.h"
-#include "collect/recording.h"
-#include "collect/shown.h"
-#include "hotspot/heap.h"
+#include "agent/collect/aggregate.h"
+#include "agent/sinks/recording/event_list.h"
+#include "agent/sinks/recording/recording.h"
+#include "agent/sinks/sink_filter.h"
+#include "common/hotspot/heap.h"
 
 #define RECORDING_FACT_VALUES 10
 

@@ -1,14 +1,14 @@
 /*
- * recording_turn.c - the thread "jstrobe write": each second it names, puts and writes what came in.
+ * recording_thread.c - the thread "jstrobe write": each second it names, puts and writes what came in.
  */
 #include <stdlib.h>
 
-#include "collect/late.h"
-#include "collect/recording_inner.h"
-#include "elf/elf.h"
-#include "engine/engine.h"
-#include "engine/own_thread.h"
-#include "os/os.h"
+#include "agent/collect/names/late_names.h"
+#include "agent/sinks/recording/recording_state.h"
+#include "agent/sources/engine.h"
+#include "agent/threads/own_thread.h"
+#include "common/elf/elf.h"
+#include "common/os/os.h"
 
 #define WRITE_EVERY NS_PER_S
 /* Symbol tables are large: looking names up may take this part of the time. */

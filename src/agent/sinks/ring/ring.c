@@ -1,11 +1,11 @@
-#include "collect/ring.h"
+#include "agent/sinks/ring/ring.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/ring_inner.h"
-#include "engine/engine.h"
-#include "os/os.h"
+#include "agent/sinks/ring/ring_state.h"
+#include "agent/sources/engine.h"
+#include "common/os/os.h"
 
 #define MARKS 300 /* in a window */
 

@@ -5,10 +5,10 @@
  * sample is older than the window is used for new ones. About 16 bytes a sample. Beyond `limit` the
  * oldest block goes although it is in the window, and the ring says how far back it reaches.
  */
-#ifndef JSTROBE_COLLECT_RING_H
-#define JSTROBE_COLLECT_RING_H
+#ifndef JSTROBE_SINKS_RING_RING_H
+#define JSTROBE_SINKS_RING_RING_H
 
-#include "collect/account.h"
+#include "agent/collect/aggregate.h"
 
 struct ring;
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "collect/ring_inner.h"
+#include "agent/sinks/ring/ring_state.h"
 
 static void put(struct ring_block *b, uint64_t value)
 {

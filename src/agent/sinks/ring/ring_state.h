@@ -1,12 +1,12 @@
 /*
- * ring_inner.h - what the parts of the flight recorder share. Inner header of the collect room.
+ * ring_state.h - what the parts of the flight recorder share. Inner header of the sinks room.
  */
-#ifndef JSTROBE_COLLECT_RING_INNER_H
-#define JSTROBE_COLLECT_RING_INNER_H
+#ifndef JSTROBE_SINKS_RING_RING_STATE_H
+#define JSTROBE_SINKS_RING_RING_STATE_H
 
 #include <stdatomic.h>
 
-#include "collect/ring.h"
+#include "agent/sinks/ring/ring.h"
 
 #define RING_BLOCK_BYTES (64u * 1024)
 #define RING_EVENT_BYTES 240 /* at most: 24 numbers of at most 10 bytes */

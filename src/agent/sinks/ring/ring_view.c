@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collect/ring_inner.h"
+#include "agent/sinks/ring/ring_state.h"
 
 struct summing {
 	struct collector *c;

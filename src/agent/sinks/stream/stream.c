@@ -1,4 +1,4 @@
-#include "collect/stream_inner.h"
+#include "agent/sinks/stream/stream_state.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -7,11 +7,11 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "collect/late.h"
-#include "collect/stream_closing.h"
-#include "engine/engine.h"
-#include "engine/own_thread.h"
-#include "os/os.h"
+#include "agent/collect/names/late_names.h"
+#include "agent/sinks/stream/stream_closing.h"
+#include "agent/sources/engine.h"
+#include "agent/threads/own_thread.h"
+#include "common/os/os.h"
 
 #define MOST_PENDING (1u << 16)      /* events; beyond, the thread gets no CPU */
 #define STATS_EVERY NS_PER_S

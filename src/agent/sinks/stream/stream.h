@@ -6,15 +6,15 @@
  * No other thread talks to the reader, and that one never waits for it: what finds no room is dropped and
  * counted, by event. A stack or a name that a record needs stands before it, for each reader anew.
  */
-#ifndef JSTROBE_COLLECT_STREAM_H
-#define JSTROBE_COLLECT_STREAM_H
+#ifndef JSTROBE_SINKS_STREAM_STREAM_H
+#define JSTROBE_SINKS_STREAM_STREAM_H
 
-#include "base/error.h"
-#include "collect/collector.h"
-#include "collect/stream_out.h"
-#include "format/format.h"
-#include "format/stream.h"
-#include "signal/record.h"
+#include "agent/collect/collector.h"
+#include "agent/sample/thread_record.h"
+#include "agent/sinks/stream/stream_out.h"
+#include "common/base/error.h"
+#include "profile/writers/format.h"
+#include "profile/writers/stream/stream_records.h"
 
 struct stream;
 

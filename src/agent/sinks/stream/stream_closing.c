@@ -1,14 +1,14 @@
-#include "collect/stream_closing.h"
+#include "agent/sinks/stream/stream_closing.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stddef.h>
 
-#include "base/error.h"
-#include "base/vector.h"
-#include "engine/own_thread.h"
-#include "os/os.h"
+#include "agent/threads/own_thread.h"
+#include "common/base/error.h"
+#include "common/base/vector.h"
+#include "common/os/os.h"
 
 #define LINGER (2 * NS_PER_S)          /* for all that waits */
 #define LINGER_BEGUN (NS_PER_S / 4)    /* then, for the rest of a record that the reader has a part of */

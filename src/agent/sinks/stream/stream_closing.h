@@ -5,13 +5,13 @@
  * gives all of them the same time, writes without waiting, and closes. What a reader has not taken by then is counted.
  * Any thread may call; the lock in here is a leaf.
  */
-#ifndef JSTROBE_COLLECT_STREAM_CLOSING_H
-#define JSTROBE_COLLECT_STREAM_CLOSING_H
+#ifndef JSTROBE_SINKS_STREAM_STREAM_CLOSING_H
+#define JSTROBE_SINKS_STREAM_STREAM_CLOSING_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "collect/stream_out.h"
+#include "agent/sinks/stream/stream_out.h"
 
 /* OUT, whose stream has ended, becomes ours; NULL: nothing. It is closed at once if nothing waits for its reader. */
 void stream_closing_add(struct stream_out *out);

@@ -1,4 +1,4 @@
-#include "collect/stream_out.h"
+#include "agent/sinks/stream/stream_out.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
-#include "base/vector.h"
-#include "control/control.h"
-#include "format/stream.h"
-#include "os/os.h"
+#include "common/base/buffer.h"
+#include "common/base/vector.h"
+#include "common/control/control.h"
+#include "common/os/os.h"
+#include "profile/writers/stream/stream_records.h"
 
 #define LOOK_AGAIN (NS_PER_S / 10) /* whether the FIFO has a reader */
 

@@ -9,13 +9,13 @@
  *   unix:PATH   listens at a socket there (0600): one reader at a time, of this process's user or root
  *   fd:N        a descriptor that the process has inherited
  */
-#ifndef JSTROBE_COLLECT_STREAM_OUT_H
-#define JSTROBE_COLLECT_STREAM_OUT_H
+#ifndef JSTROBE_SINKS_STREAM_STREAM_OUT_H
+#define JSTROBE_SINKS_STREAM_STREAM_OUT_H
 
 #include <sys/types.h>
 
-#include "base/error.h"
-#include "os/output.h"
+#include "common/base/error.h"
+#include "common/os/output.h"
 
 #define STREAM_WAITING (1u << 20)
 #define STREAM_URGENT (1u << 16) /* beyond that */
@@ -25,8 +25,8 @@ struct stream_out;
 struct pollfd;
 
 /*
- * Open TARGET, by the rules of os/output.h. RECORDS: each record is written by a call of its own. FORCE: also what
- * belongs to others. NULL with the reason.
+ * Open TARGET, by the rules of common/os/output.h. RECORDS: each record is written by a call of its own. FORCE: also
+ * what belongs to others. NULL with the reason.
  * A new file, of PLACE's mode, has only the hidden name beside its own until the caller has said output_publish(PLACE);
  * what was there stays until then. PLACE is the caller's to drop; nothing else than a file needs it.
  */

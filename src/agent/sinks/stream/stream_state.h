@@ -1,13 +1,13 @@
 /*
- * stream_inner.h - what the parts of a stream share. Inner header of the collect room.
+ * stream_state.h - what the parts of a stream share. Inner header of the sinks room.
  */
-#ifndef JSTROBE_COLLECT_STREAM_INNER_H
-#define JSTROBE_COLLECT_STREAM_INNER_H
+#ifndef JSTROBE_SINKS_STREAM_STREAM_STATE_H
+#define JSTROBE_SINKS_STREAM_STREAM_STATE_H
 
 #include <pthread.h>
 
-#include "collect/shown.h"
-#include "collect/stream.h"
+#include "agent/sinks/sink_filter.h"
+#include "agent/sinks/stream/stream.h"
 
 /* An event on its way, with its wait if it is one. */
 struct stream_item {

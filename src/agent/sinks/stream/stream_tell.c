@@ -6,11 +6,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "collect/stream_inner.h"
-#include "engine/engine.h"
-#include "engine/requests.h"
-#include "os/os.h"
-#include "signal/frame_word.h"
+#include "agent/context/context_table.h"
+#include "agent/sinks/stream/stream_state.h"
+#include "agent/sources/engine.h"
+#include "agent/walk/frame_word.h"
+#include "common/os/os.h"
 
 #define DROPS_EVERY NS_PER_S
 #define NAMES RECORD_EVENTS /* place of names in stream.lost */

@@ -1,14 +1,15 @@
 /*
  * ctimer.c - a POSIX timer on each thread's CPU clock. Needs no permission; bound to
  * the scheduler's tick, so a signal stands for several intervals (its overrun says how many). Periods vary
- * (signal/jitter.h). Of user mode only, its clock is that of user time: a tick that meets the kernel moves it not.
+ * (agent/sample/jitter.h). Of user mode only, its clock is that of user time: a tick that meets the kernel moves it
+ * not.
  */
 #include <errno.h>
 
-#include "engine/engine.h"
-#include "engine/force.h"
-#include "os/os.h"
-#include "signal/handler.h"
+#include "agent/sample/handler.h"
+#include "agent/sources/active.h"
+#include "agent/sources/engine.h"
+#include "common/os/os.h"
 
 static unsigned timers_left; /* at most half of the user's pending signals are used */
 

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <sys/time.h>
 
-#include "engine/engine.h"
-#include "engine/force.h"
-#include "os/os.h"
-#include "signal/handler.h"
+#include "agent/sample/handler.h"
+#include "agent/sources/active.h"
+#include "agent/sources/engine.h"
+#include "common/os/os.h"
 
 static int set_timer(uint64_t interval)
 {

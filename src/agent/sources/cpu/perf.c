@@ -11,14 +11,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/knob.h"
-#include "engine/closers.h"
-#include "engine/engine.h"
-#include "engine/force.h"
-#include "os/os.h"
-#include "signal/handler.h"
-#include "signal/perf_rest.h"
-#include "signal/perf_ring.h"
+#include "agent/sample/handler.h"
+#include "agent/sample/perf_rest.h"
+#include "agent/sample/perf_ring.h"
+#include "agent/sources/active.h"
+#include "agent/sources/engine.h"
+#include "agent/threads/closers.h"
+#include "common/base/knob.h"
+#include "common/os/os.h"
 
 static bool permitted[RECORD_EVENTS];
 static unsigned descriptors_left; /* at most half of the limit is used */

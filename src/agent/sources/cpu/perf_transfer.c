@@ -1,5 +1,5 @@
 /*
- * transfer.c - perf descriptors from a command that may have what this process may not (--fdtransfer).
+ * perf_transfer.c - perf descriptors from a command that may have what this process may not (--fdtransfer).
  *
  * The command leaves a process of its own at the other end of a socket, with its rights. It opens events of our
  * threads and nothing else (cli/transfer.c). An answer takes 20 to 50 µs, but may never come, so no thread of the
@@ -13,13 +13,13 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/vector.h"
-#include "control/control.h"
-#include "elf/elf.h"
-#include "engine/engine.h"
-#include "engine/force.h"
-#include "engine/own_thread.h"
-#include "os/os.h"
+#include "agent/sources/active.h"
+#include "agent/sources/engine.h"
+#include "agent/threads/own_thread.h"
+#include "common/base/vector.h"
+#include "common/control/control.h"
+#include "common/elf/elf.h"
+#include "common/os/os.h"
 
 #define ANSWER_MS 200
 #define LOOK_AGAIN NS_PER_S

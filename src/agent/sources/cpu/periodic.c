@@ -6,16 +6,16 @@
  * (time=wall) all of them do.
  *
  * A thread that ends between two turns is in no sample, and no other thread stands for it: what others like it weigh
- * more (as by signal/jitter.h) would have to be known of wall time. As much as they have used by their first turn,
- * scaled up to a whole period, is too much for threads that begin with some work and wait then, the usual ones; a
+ * more (as by agent/sample/jitter.h) would have to be known of wall time. As much as they have used by their first
+ * turn, scaled up to a whole period, is too much for threads that begin with some work and wait then, the usual ones; a
  * period for those that run just then is too little where this thread has taken the CPU from them.
  */
 #include <string.h>
 
-#include "engine/force.h"
-#include "engine/rounds.h"
-#include "os/os.h"
-#include "signal/handler.h"
+#include "agent/sample/handler.h"
+#include "agent/sources/active.h"
+#include "agent/sources/ticker.h"
+#include "common/os/os.h"
 
 /* A handler's way out, and the way back into a wait it broke off: not enough for a sample. */
 #define NOTHING (50 * NS_PER_US)

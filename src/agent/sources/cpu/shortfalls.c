@@ -1,13 +1,13 @@
 /*
- * lacks.c - what single threads could not have (a perf event, its ring, a timer), remembered
+ * shortfalls.c - what single threads could not have (a perf event, its ring, a timer), remembered
  * when it happens and said once: a limit that one thread has met, hundreds will meet.
  */
 #include <errno.h>
 #include <string.h>
 
-#include "engine/engine.h"
-#include "engine/force.h"
-#include "os/os.h"
+#include "agent/sources/active.h"
+#include "agent/sources/engine.h"
+#include "common/os/os.h"
 
 /* The first reason since the session's start; 0 = none. Written under the records' lock. */
 static _Atomic int reason[LACKS];

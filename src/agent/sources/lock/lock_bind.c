@@ -1,5 +1,5 @@
 /*
- * waits_bind.c - native methods of the JDK that are bound to functions of ours, which call what was bound before.
+ * lock_bind.c - native methods of the JDK that are bound to functions of ours, which call what was bound before.
  *
  * Why not probes in the JDK's classes: the first change of a class in a JVM that was not started for it makes the JVM
  * throw all compiled code away. The JVM warns on stdout of those who bind natives of the JDK from outside of it, so the
@@ -13,9 +13,9 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "agent/java.h"
-#include "agent/waits.h"
-#include "signal/zone.h"
+#include "agent/jvm/jvm_functions.h"
+#include "agent/sample/zone.h"
+#include "agent/sources/lock/lock_events.h"
 #include "waits_class.h"
 
 #define WAITS_CLASS "jstrobe/Waits"

@@ -1,5 +1,5 @@
 /*
- * waits_classes.c - numbers for the names of locks' classes, given on threads that are about to wait.
+ * lock_classes.c - numbers for the names of locks' classes, given on threads that are about to wait.
  *
  * A table of fixed size, without a lock. Two threads that bring a new name at once may give it two numbers: a thread
  * that reads goes by the name. Its memory goes back when records do; a late writer only makes a page dirty again.
@@ -8,10 +8,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/hash.h"
-#include "base/map.h"
-#include "engine/waits.h"
-#include "os/os.h"
+#include "agent/sources/lock/lock_waits.h"
+#include "common/base/hash.h"
+#include "common/base/map.h"
+#include "common/os/os.h"
 
 #define CLASSES 4096u /* beyond, classes have no name */
 #define PROBES 16

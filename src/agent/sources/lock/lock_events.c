@@ -1,12 +1,12 @@
-#include "agent/waits.h"
+#include "agent/sources/lock/lock_events.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "agent/java.h"
-#include "agent/jvm.h"
-#include "agent/log.h"
-#include "agent/virtual_names.h"
+#include "agent/jvm/jvm.h"
+#include "agent/jvm/jvm_functions.h"
+#include "agent/jvm/log.h"
+#include "agent/threads/virtual_names.h"
 
 static struct {
 	jvmtiEnv *ti;   /* with its capability, once it was needed */

@@ -1,23 +1,23 @@
 /*
- * waits.h - how the event `lock` hears that a thread begins to wait, and that it waits no more.
+ * lock_events.h - how the event `lock` hears that a thread begins to wait, and that it waits no more.
  *
  *   contended monitors, Object.wait   JVMTI's four monitor events; virtual threads get them, too
- *   LockSupport.park and its kin,     native methods bound to functions of ours (waits_bind.c); of virtual threads
- *   Thread.sleep on request           JVMTI's events of their switches (waits_park.c)
+ *   LockSupport.park and its kin,     native methods bound to functions of ours (lock_bind.c); of virtual threads
+ *   Thread.sleep on request           JVMTI's events of their switches (lock_park.c)
  *
  * No class of the program or the JDK is changed.
  *
  * Callbacks run on the waiting thread; what the lock is and who holds it is found out before it sleeps
- * (waits_lock.c), and kept in engine/waits.c.
+ * (lock_identity.c), and kept in agent/sources/lock/lock_waits.c.
  */
-#ifndef JSTROBE_AGENT_WAITS_H
-#define JSTROBE_AGENT_WAITS_H
+#ifndef JSTROBE_SOURCES_LOCK_LOCK_EVENTS_H
+#define JSTROBE_SOURCES_LOCK_LOCK_EVENTS_H
 
 #include <jvmti.h>
 
-#include "base/buffer.h"
-#include "base/error.h"
-#include "engine/waits.h"
+#include "agent/sources/lock/lock_waits.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
 
 /*
  * A session that samples `lock` has begun; without one nothing happens. While the JVM starts all this comes when it is

@@ -1,7 +1,7 @@
-#include "engine/waits_holder.h"
+#include "agent/sources/lock/lock_holder.h"
 
-#include "engine/waits_owner.h"
-#include "os/os.h"
+#include "agent/sources/lock/monitor_owner.h"
+#include "common/os/os.h"
 
 #define EVERY (10 * NS_PER_MS)
 

@@ -1,13 +1,13 @@
 /*
- * waits_holder.h - the stack of the thread that holds what another one begins to wait for.
+ * lock_holder.h - the stack of the thread that holds what another one begins to wait for.
  *
  * At most 100 a second, and never by stopping anybody: a thread that waits itself, or is in native code, is walked from
  * outside; one that runs gets a signal and walks its own stack, which may come too late for a short wait.
  */
-#ifndef JSTROBE_ENGINE_WAITS_HOLDER_H
-#define JSTROBE_ENGINE_WAITS_HOLDER_H
+#ifndef JSTROBE_SOURCES_LOCK_LOCK_HOLDER_H
+#define JSTROBE_SOURCES_LOCK_LOCK_HOLDER_H
 
-#include "engine/waits.h"
+#include "agent/sources/lock/lock_waits.h"
 
 struct holder_stack {
 	trace_kept trace;          /* NULL = see number */

@@ -1,15 +1,15 @@
 /*
- * waits_lock.c - what a thread is about to wait for: the lock's class, its identity, and who holds it.
+ * lock_identity.c - what a thread is about to wait for: the lock's class, its identity, and who holds it.
  *
  * The identity hash code stays the same wherever a collection moves the object; it is what Object.toString shows
  * behind the @. Two locks of a class can share one (31 bits): of a million, a few hundred do.
  */
 #include <string.h>
 
-#include "agent/java.h"
-#include "agent/jvm.h"
-#include "agent/virtual_names.h"
-#include "agent/waits.h"
+#include "agent/jvm/jvm.h"
+#include "agent/jvm/jvm_functions.h"
+#include "agent/sources/lock/lock_events.h"
+#include "agent/threads/virtual_names.h"
 
 #define NAME_MAX_LENGTH 512
 

@@ -1,5 +1,5 @@
 /*
- * waits_park.c - LockSupport.park and its kin, through which every synchroniser of java.util.concurrent waits, and
+ * lock_park.c - LockSupport.park and its kin, through which every synchroniser of java.util.concurrent waits, and
  * Thread.sleep on request.
  *
  *   threads of the system       Unsafe.park and the native method of Thread.sleep, bound to functions of ours
@@ -10,11 +10,11 @@
 #include <errno.h>
 #include <stdarg.h>
 
-#include "agent/java.h"
-#include "agent/mounts.h"
-#include "agent/virtual_names.h"
-#include "agent/waits.h"
-#include "hotspot/layout.h"
+#include "agent/jvm/jvm_functions.h"
+#include "agent/jvm/mounts.h"
+#include "agent/sources/lock/lock_events.h"
+#include "agent/threads/virtual_names.h"
+#include "common/hotspot/layout.h"
 
 #define FRAMES 12 /* innermost ones of a virtual thread, among which its park is looked for */
 #define PARKS 6

@@ -1,17 +1,17 @@
-#include "engine/waits.h"
+#include "agent/sources/lock/lock_waits.h"
 
 #include <errno.h>
 #include <string.h>
 
-#include "engine/carried.h"
-#include "engine/claims.h"
-#include "engine/force.h"
-#include "engine/kept_requests.h"
-#include "engine/waits_holder.h"
-#include "engine/waits_owner.h"
-#include "os/os.h"
-#include "signal/fault.h"
-#include "signal/handler.h"
+#include "agent/sample/handler.h"
+#include "agent/sources/active.h"
+#include "agent/sources/carried.h"
+#include "agent/sources/kept_contexts.h"
+#include "agent/sources/lock/lock_holder.h"
+#include "agent/sources/lock/monitor_owner.h"
+#include "agent/sources/slot_table.h"
+#include "agent/walk/fault.h"
+#include "common/os/os.h"
 
 #define CLOSED UINT64_MAX
 #define DONE (UINT64_MAX - 1) /* key of a place */

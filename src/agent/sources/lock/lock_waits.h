@@ -1,5 +1,5 @@
 /*
- * waits.h - what is known of threads that wait for a lock, from the moment they begin until they have it.
+ * lock_waits.h - what is known of threads that wait for a lock, from the moment they begin until they have it.
  *
  *   begin: stack, lock, owner ─▶ a place in the table, by the number of the Java thread ─▶ end: a sample, if due
  *
@@ -10,11 +10,11 @@
  * The table has WAITS_LIMIT places; a wait that finds no place is lost under `too_many_waits`.
  * Functions are for the waiting thread itself, in normal code.
  */
-#ifndef JSTROBE_ENGINE_WAITS_H
-#define JSTROBE_ENGINE_WAITS_H
+#ifndef JSTROBE_SOURCES_LOCK_LOCK_WAITS_H
+#define JSTROBE_SOURCES_LOCK_LOCK_WAITS_H
 
-#include "base/error.h"
-#include "signal/wait.h"
+#include "agent/sample/wait_sample.h"
+#include "common/base/error.h"
 
 #define WAITS_FEW 4096u
 #define WAITS_LIMIT (WAITS_FEW << 10) /* with less address space, fewer */

@@ -1,7 +1,7 @@
-#include "engine/waits_owner.h"
+#include "agent/sources/lock/monitor_owner.h"
 
-#include "os/os.h"
-#include "signal/load.h"
+#include "agent/walk/load.h"
+#include "common/os/os.h"
 
 #define ANONYMOUS 1           /* ObjectMonitor::ANONYMOUS_OWNER */
 #define FIRST_THREAD 3        /* 24+: smaller numbers are no threads' */

@@ -1,5 +1,5 @@
 /*
- * waits_owner.h - who holds a monitor, read from the JVM's own memory by loads that may fault.
+ * monitor_owner.h - who holds a monitor, read from the JVM's own memory by loads that may fault.
  *
  *   JDK 24+    ObjectMonitor::_owner is the Thread.getId of the owner
  *   ..23       it is the owner's JavaThread*, or, if the owner had locked the object before any thread had to wait,
@@ -8,10 +8,10 @@
  *
  * No safepoint, no handshake, no JVMTI: GetObjectMonitorUsage stops the program. What cannot be proved is left open.
  */
-#ifndef JSTROBE_ENGINE_WAITS_OWNER_H
-#define JSTROBE_ENGINE_WAITS_OWNER_H
+#ifndef JSTROBE_SOURCES_LOCK_MONITOR_OWNER_H
+#define JSTROBE_SOURCES_LOCK_MONITOR_OWNER_H
 
-#include "engine/waits.h"
+#include "agent/sources/lock/lock_waits.h"
 
 /*
  * The owner of the monitor that the running thread, of record R, waits to enter, into B; left alone when it cannot be

@@ -1,4 +1,4 @@
-#include "engine/marker.h"
+#include "agent/sources/wall/marker.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "agent/sample/handler.h"
+#include "agent/sources/engine.h"
+#include "agent/threads/own_thread.h"
+#include "common/os/os.h"
 #include "cpu.h"
-#include "engine/engine.h"
-#include "engine/own_thread.h"
-#include "os/os.h"
-#include "signal/handler.h"
 
 #define FREE 3   /* sleeps from which the helper wakes where the kernel likes */
 #define PINNED 3 /* and on the CPU on which it fell asleep */

@@ -1,5 +1,5 @@
 /*
- * marker.h - "has this thread run since?", answered by one load. Inner header of the engine room.
+ * marker.h - "has this thread run since?", answered by one load. Inner header of the sources room.
  *
  * The C library (glibc 2.35+) registers a `struct rseq` for every thread, at a fixed distance from its thread
  * pointer. Its field rseq_cs names a critical section that the thread is in; the kernel looks at it whenever
@@ -15,10 +15,10 @@
  *
  * A value of another library (librseq, tcmalloc) is never overwritten. The section stays mapped for ever.
  */
-#ifndef JSTROBE_ENGINE_MARKER_H
-#define JSTROBE_ENGINE_MARKER_H
+#ifndef JSTROBE_SOURCES_WALL_MARKER_H
+#define JSTROBE_SOURCES_WALL_MARKER_H
 
-#include "signal/load.h"
+#include "agent/walk/load.h"
 
 extern const struct marker_section marker_section; /* its address is the marker */
 

@@ -1,15 +1,15 @@
-#include "agent/parked.h"
+#include "agent/sources/wall/vthread_events.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
-#include "agent/java.h"
-#include "agent/jvm.h"
-#include "agent/log.h"
-#include "agent/mounts.h"
-#include "agent/virtual_names.h"
-#include "engine/parked.h"
-#include "signal/frame_word.h"
+#include "agent/jvm/jvm.h"
+#include "agent/jvm/jvm_functions.h"
+#include "agent/jvm/log.h"
+#include "agent/jvm/mounts.h"
+#include "agent/sources/wall/vthreads.h"
+#include "agent/threads/virtual_names.h"
+#include "agent/walk/frame_word.h"
 
 #define FRAMES 256 /* that are asked for at most */
 

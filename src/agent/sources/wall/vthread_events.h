@@ -1,11 +1,11 @@
 /*
- * parked.h - how the wall clock hears of virtual threads that leave their carriers and come back (option `vthreads`).
- * Between the two there is nothing of the thread but an object in the heap.
+ * vthread_events.h - how the wall clock hears of virtual threads that leave their carriers and come back (option
+ * `vthreads`). Between the two there is nothing of the thread but an object in the heap.
  */
-#ifndef JSTROBE_AGENT_PARKED_H
-#define JSTROBE_AGENT_PARKED_H
+#ifndef JSTROBE_SOURCES_WALL_VTHREAD_EVENTS_H
+#define JSTROBE_SOURCES_WALL_VTHREAD_EVENTS_H
 
-#include "base/buffer.h"
+#include "common/base/buffer.h"
 
 /* A session has begun; without `vthreads` nothing happens. NOTES gets why nothing is told. Attached threads. */
 void agent_parked_begin(struct buffer *notes);

@@ -1,18 +1,18 @@
-#include "engine/parked.h"
+#include "agent/sources/wall/vthreads.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <sys/mman.h>
 
-#include "engine/carried.h"
-#include "engine/claims.h"
-#include "engine/kept_requests.h"
-#include "os/os.h"
-#include "signal/fault.h"
-#include "signal/handler.h"
-#include "signal/take.h"
-#include "signal/wait.h"
-#include "signal/walk.h"
+#include "agent/sample/handler.h"
+#include "agent/sample/record_sample.h"
+#include "agent/sample/wait_sample.h"
+#include "agent/sources/carried.h"
+#include "agent/sources/kept_contexts.h"
+#include "agent/sources/slot_table.h"
+#include "agent/walk/fault.h"
+#include "agent/walk/walk.h"
+#include "common/os/os.h"
 
 /*
  * A thread that mounts one waits for none, and one that counts its time so far takes no place away: it reads, and
@@ -31,7 +31,7 @@
 #define FRAMES 256 /* that the JVM is asked for; deeper stacks end there */
 
 struct place {
-	claim_key key;               /* the thread's number; see claims.h */
+	claim_key key;               /* the thread's number; see slot_table.h */
 	_Atomic uint64_t told;       /* up to here its time is in samples; CLOSED: it runs */
 	_Atomic uint64_t over;       /* when it was mounted while no session noted it; 0: it was not */
 	uint64_t from, until;        /* DONE: what is to be told of it */
@@ -311,7 +311,7 @@ static void leave_done(struct place *p, uint64_t thread, uint64_t from, uint64_t
 	atomic_fetch_add_explicit(&done, 1, memory_order_release);
 }
 
-/* As of waits for locks (waits.c). */
+/* As of waits for locks (lock_waits.c). */
 static void end_between(uint64_t thread)
 {
 	struct place *p = atomic_load(&keeping) ? claims_find(&places, thread) : NULL;
@@ -441,7 +441,7 @@ bool parked_are_wanted(void)
 	return wanted >= 0;
 }
 
-/* ---- from one session to the next: as of waits for locks (waits.c) ---- */
+/* ---- from one session to the next: as of waits for locks (lock_waits.c) ---- */
 
 static bool carry(void *place)
 {

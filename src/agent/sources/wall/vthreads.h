@@ -1,5 +1,5 @@
 /*
- * parked.h - virtual threads that are parked: the wall clock's part that no look at threads can show.
+ * vthreads.h - virtual threads that are parked: the wall clock's part that no look at threads can show.
  *
  *   unmounted: stack, moment ─▶ a place in the table, by the thread's number ─▶ mounted: a sample of the time between
  *
@@ -8,10 +8,10 @@
  *
  * The table has PARKED_LIMIT places; a park that finds none is lost under `too_many_waits`.
  */
-#ifndef JSTROBE_ENGINE_PARKED_H
-#define JSTROBE_ENGINE_PARKED_H
+#ifndef JSTROBE_SOURCES_WALL_VTHREADS_H
+#define JSTROBE_SOURCES_WALL_VTHREADS_H
 
-#include "engine/engine.h"
+#include "agent/sources/engine.h"
 
 #define PARKED_FEW (16u * 1024)
 #define PARKED_LIMIT (PARKED_FEW << 8) /* with less address space, fewer */

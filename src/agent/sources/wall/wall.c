@@ -3,28 +3,28 @@
  *
  *   has it run since the last turn?  no ──▶ one more sample of the same stack: nothing to be done (here)
  *                │ yes
- *   does it wait, and can its stack be read from outside?  yes ──▶ a sample of that stack (wall_look.c)
+ *   does it wait, and can its stack be read from outside?  yes ──▶ a sample of that stack (wall_walk.c)
  *                │ no
- *   a signal: its handler takes the sample, answering the question in its record   (signal/handler.c)
+ *   a signal: its handler takes the sample, answering the question in its record   (agent/sample/handler.c)
  *
  * All of it is done by one thread, which is never attached to the JVM and holds a record only for the time of
  * one look. A turn that could not be served is counted as lost by its reason; the thread's next sample weighs
  * for its time, too.
  */
-#include "engine/wall.h"
+#include "agent/sources/wall/wall.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "base/knob.h"
-#include "engine/force.h"
-#include "engine/marker.h"
-#include "engine/parked.h"
-#include "engine/rounds.h"
-#include "engine/runs.h"
-#include "os/os.h"
-#include "signal/handler.h"
+#include "agent/sample/handler.h"
+#include "agent/sources/active.h"
+#include "agent/sources/ticker.h"
+#include "agent/sources/wall/marker.h"
+#include "agent/sources/wall/vthreads.h"
+#include "agent/threads/run_queue.h"
+#include "common/base/knob.h"
+#include "common/os/os.h"
 
 #define AHEAD 16    /* threads whose places to look are fetched before their turn */
 #define SLICES 32   /* turns in which each run is looked at once, at most */
@@ -309,7 +309,7 @@ static int arm(struct thread_record *r, uint32_t e)
 	t->begun = t->last = os_monotonic();
 	r->sources[e].charged = t->last;
 	atomic_store(&r->sources[e].arm, ARM_TURNS);
-	/* In this order: see wall_turn.c. */
+	/* In this order: see wall_tick.c. */
 	atomic_store(&t->life, WALL_ON);
 	atomic_store(&wall.watch[r->index], WATCH_ATTEND);
 	return 0;

@@ -1,16 +1,16 @@
 /*
- * wall.h - the table of threads that the wall-clock engine goes through each turn. Inner header of the engine room.
+ * wall.h - the table of threads that the wall-clock engine goes through each turn. Inner header of the sources room.
  *
  * Most threads wait, and nothing is written for a thread that has not moved: its samples are the turns that
  * passed, and are counted when it moves on. What each turn reads of it is one word here, which says where to look,
  * and what lies there.
  */
-#ifndef JSTROBE_ENGINE_WALL_H
-#define JSTROBE_ENGINE_WALL_H
+#ifndef JSTROBE_SOURCES_WALL_WALL_H
+#define JSTROBE_SOURCES_WALL_WALL_H
 
-#include "base/wide.h"
-#include "engine/rounds.h"
-#include "signal/load.h"
+#include "agent/sources/ticker.h"
+#include "agent/walk/load.h"
+#include "common/base/wide.h"
 
 /* FREE ──(armed)──▶ ON ──(disarmed, ended)──▶ GONE ──(the engine's thread has counted it out)──▶ FREE */
 enum wall_life { WALL_FREE, WALL_ON, WALL_GONE };
@@ -120,7 +120,7 @@ struct wall {
 };
 extern struct wall wall;
 
-/* ---- wall_turn.c ---- */
+/* ---- wall_tick.c ---- */
 
 /* Thread I's turn, when its watch shows that it moved, or does not show enough. Returns how many turns were due. */
 uint32_t wall_attend(uint32_t i);
@@ -133,7 +133,7 @@ void wall_look_after(uint32_t i);
 /* The thread has ended, or is not sampled any more: what is known of it up to TURN goes out. */
 void wall_finish(uint32_t i, uint64_t turn);
 
-/* ---- wall_look.c ---- */
+/* ---- wall_walk.c ---- */
 
 /*
  * Look at R, held: true when it waits and its stack could be read from outside. Else s->state says what to expect
@@ -181,7 +181,7 @@ static inline void wall_slots_fetch(const struct wall_slots *s)
 /* Whether they are what they were; false also when none were noted. */
 bool wall_slots_hold(const struct wall_slots *s);
 
-/* ---- wall_runs.c ---- */
+/* ---- wall_batches.c ---- */
 
 /* Thread I stands as S says at time NOW, in this turn: one more sample. False: no room for it. */
 bool wall_stands(uint32_t i, const struct wall_sight *s, uint64_t now);

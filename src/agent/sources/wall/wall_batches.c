@@ -1,11 +1,11 @@
 /*
- * wall_runs.c - equal samples of a thread one after the other are one run, counted out when the thread
+ * wall_batches.c - equal samples of a thread one after the other are one run, counted out when the thread
  * moves on, at 1000 samples, after 10 s, and when a result is asked for.
  *
  * Nothing is written while a thread stands: how many turns passed, and when they were, is known of all threads alike.
  */
-#include "engine/runs.h"
-#include "engine/wall.h"
+#include "agent/sources/wall/wall.h"
+#include "agent/threads/run_queue.h"
 
 #define RUN_SAMPLES 1000
 #define RUN_LENGTH (10 * NS_PER_S)

@@ -18,9 +18,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "engine/marker.h"
-#include "engine/wall.h"
-#include "os/os.h"
+#include "agent/sources/wall/marker.h"
+#include "agent/sources/wall/wall.h"
+#include "common/os/os.h"
 
 /*
  * struct __pthread_cond_s (glibc, sysdeps/nptl/bits/thread-shared-types.h), where waiters sleep on __g_signals:

@@ -19,9 +19,9 @@
  */
 #include <string.h>
 
+#include "agent/sources/wall/wall.h"
+#include "agent/walk/codecache.h"
 #include "cpu.h"
-#include "engine/wall.h"
-#include "signal/codecache.h"
 
 #define SCAN_LIMIT (64u * 1024) /* bytes; deeper stacks are walked instead */
 

@@ -1,9 +1,9 @@
 /*
- * wall_turn.c - the turn of one thread that moved, or of which a glance does not show whether it did.
+ * wall_tick.c - the turn of one thread that moved, or of which a glance does not show whether it did.
  */
-#include "engine/marker.h"
-#include "engine/wall.h"
-#include "os/os.h"
+#include "agent/sources/wall/marker.h"
+#include "agent/sources/wall/wall.h"
+#include "common/os/os.h"
 
 #define YOUNG 64       /* STILL: turns after a move in which the words of its stack are compared; then comes a hint */
 #define OLD 128        /* SEALED: turns after a move from which a hint is worth its while */

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "engine/wall.h"
-#include "os/os.h"
+#include "agent/sources/wall/wall.h"
+#include "common/os/os.h"
 
 #define KEPT 16 /* files, each by its thread's number */
 #define SHARE 4 /* of the descriptors that are free, at most one in so many is ours */

@@ -1,5 +1,5 @@
 /*
- * wall_look.c - the stack of a thread that waits, read from outside without waking it.
+ * wall_walk.c - the stack of a thread that waits, read from outside without waking it.
  *
  *   mark it ─▶ read its CPU clock ─▶ walk ─▶ state, frame and clock are as before, the marker is still there
  *
@@ -12,12 +12,12 @@
  */
 #include <string.h>
 
-#include "engine/force.h"
-#include "engine/marker.h"
-#include "engine/wall.h"
-#include "os/os.h"
-#include "signal/take.h"
-#include "signal/walk.h"
+#include "agent/sample/record_sample.h"
+#include "agent/sources/active.h"
+#include "agent/sources/wall/marker.h"
+#include "agent/sources/wall/wall.h"
+#include "agent/walk/walk.h"
+#include "common/os/os.h"
 
 #define SYSCALL_BYTES 2 /* a call that will be started again shows its own instruction, else the one behind */
 

@@ -3,14 +3,14 @@
  *
  * Most of a recording are the frames of its stacks, and those are small numbers in long rows. A number
  * ends at the first byte without its high bit, but for those of 9 bytes, whose last one may have it: a
- * block that may hold such a number says so, and is read number by number (reader.h).
+ * block that may hold such a number says so, and is read number by number (jfr_reader.h).
  */
-#ifndef JSTROBE_CONVERT_BLOCK_H
-#define JSTROBE_CONVERT_BLOCK_H
+#ifndef JSTROBE_READERS_JFR_BLOCK_H
+#define JSTROBE_READERS_JFR_BLOCK_H
 
 #include <string.h>
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 #ifdef __SSE2__
 #include <emmintrin.h>

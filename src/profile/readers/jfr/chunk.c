@@ -1,9 +1,9 @@
-#include "convert/chunk.h"
+#include "profile/readers/jfr/chunk.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/wide.h"
+#include "common/base/wide.h"
 
 #define CHAIN_SHORT 1024 /* checkpoints; the JDK writes one each second */
 

@@ -10,12 +10,12 @@
  * through event by event, up to the last whole one. Events have no marks to find them by, so that
  * behind a damaged event the next thing that can be found is the next chunk.
  */
-#ifndef JSTROBE_CONVERT_CHUNK_H
-#define JSTROBE_CONVERT_CHUNK_H
+#ifndef JSTROBE_READERS_JFR_CHUNK_H
+#define JSTROBE_READERS_JFR_CHUNK_H
 
-#include "base/vector.h"
-#include "convert/input.h"
-#include "convert/reader.h"
+#include "common/base/vector.h"
+#include "profile/readers/input.h"
+#include "profile/readers/jfr/jfr_reader.h"
 
 #define CHUNK_HEADER 68
 #define CHUNK_EVENT_METADATA 0

@@ -1,14 +1,14 @@
 /*
- * marks.c - of which thread states and threads of a chunk samples are wanted, by the places of their
+ * chunk_filter.c - of which thread states and threads of a chunk samples are wanted, by the places of their
  * constants, so that each sample need only look it up.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/ascii.h"
-#include "convert/watch.h"
-#include "options/options.h"
+#include "common/base/ascii.h"
+#include "common/options/options.h"
+#include "profile/readers/jfr/event_handlers.h"
 
 /* "STATE_RUNNABLE" is what the user calls runnable. */
 static bool state_wanted(const char *states, const char *state)

@@ -1,11 +1,11 @@
 /*
- * frames.c - what a frame is: what the JDK, async-profiler and we write, as profiles have it.
+ * chunk_frames.c - what a frame is: what the JDK, async-profiler and we write, as profiles have it.
  */
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/names.h"
-#include "convert/names_inner.h"
+#include "common/base/enum_names.h"
+#include "profile/readers/jfr/chunk_frames.h"
 
 #define MODIFIER_NATIVE 0x100     /* ACC_NATIVE: such a method runs as a wrapper, whatever a recorder calls it */
 

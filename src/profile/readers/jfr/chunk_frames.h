@@ -1,10 +1,10 @@
 /*
- * names_inner.h - what names.c and frames.c share.
+ * chunk_frames.h - what chunk_names.c and chunk_frames.c share.
  */
-#ifndef JSTROBE_CONVERT_NAMES_INNER_H
-#define JSTROBE_CONVERT_NAMES_INNER_H
+#ifndef JSTROBE_READERS_JFR_CHUNK_FRAMES_H
+#define JSTROBE_READERS_JFR_CHUNK_FRAMES_H
 
-#include "convert/names.h"
+#include "profile/readers/jfr/chunk_names.h"
 
 /* Slots of the shapes. */
 enum { STACK_TRUNCATED, STACK_FRAMES, STACK_SLOTS };

@@ -1,5 +1,5 @@
 /*
- * merge.c - the accounts of a chunk go into the fold, and with that what was a number gets a name.
+ * chunk_merge.c - the accounts of a chunk go into the fold, and with that what was a number gets a name.
  *
  * Here it is decided what counts once: our own recordings may have a CPU sample as execution sample and
  * as CPU-time sample, so that every tool finds the one it knows; and the JDK may tell the same allocation
@@ -7,8 +7,8 @@
  */
 #include <string.h>
 
-#include "base/wide.h"
-#include "convert/watch.h"
+#include "common/base/wide.h"
+#include "profile/readers/jfr/event_handlers.h"
 
 /* What an account's weights are to be multiplied by. */
 struct scale {

@@ -1,11 +1,11 @@
-#include "convert/names.h"
+#include "profile/readers/jfr/chunk_names.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/seed.h"
-#include "convert/names_inner.h"
-#include "convert/text.h"
+#include "common/base/seed.h"
+#include "profile/readers/jfr/chunk_frames.h"
+#include "profile/readers/jfr/jfr_text.h"
 
 #define SLOTS_KEPT LIMIT_BYTES(16384)
 #define CHAIN_MAX 4 /* class → symbol → string */

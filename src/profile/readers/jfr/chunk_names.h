@@ -1,15 +1,15 @@
 /*
- * names.h - from the keys of a chunk to frames, stacks and threads with names.
+ * chunk_names.h - from the keys of a chunk to frames, stacks and threads with names.
  *
  * A constant is looked at when an event first needs it, and what became of it is kept beside it;
  * equal ones of other chunks get the same numbers in the fold.
  */
-#ifndef JSTROBE_CONVERT_NAMES_H
-#define JSTROBE_CONVERT_NAMES_H
+#ifndef JSTROBE_READERS_JFR_CHUNK_NAMES_H
+#define JSTROBE_READERS_JFR_CHUNK_NAMES_H
 
-#include "base/buffer.h"
-#include "convert/fold.h"
-#include "convert/pools.h"
+#include "common/base/buffer.h"
+#include "profile/readers/jfr/constant_pools.h"
+#include "profile/readers/read_aggregate.h"
 
 /* How the text of a type is got at: a string, a field with one, or a key of another type. */
 struct text_way {
@@ -20,7 +20,7 @@ struct text_way {
 
 /* A frame of this chunk: a method, how it ran, and its line where lines matter. */
 struct frame_slot {
-	uint64_t code; /* the method's key and the kind's: stacks.c */
+	uint64_t code; /* the method's key and the kind's: chunk_stacks.c */
 	uint32_t line;
 	uint32_t frame; /* + 1; 0 = free */
 };

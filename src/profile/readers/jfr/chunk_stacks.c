@@ -1,5 +1,5 @@
 /*
- * stacks.c - the stacks of a chunk, as rows of the fold's frames: the largest part of most recordings.
+ * chunk_stacks.c - the stacks of a chunk, as rows of the fold's frames: the largest part of most recordings.
  *
  *   a stack in the file    truncated, count, then for each frame, innermost first:
  *   a frame                method (key), line, place in its code, kind (key)
@@ -8,7 +8,7 @@
  */
 #include <stdlib.h>
 
-#include "convert/names_inner.h"
+#include "profile/readers/jfr/chunk_frames.h"
 
 #define FIRST_SLOTS 2048
 #define BY_NUMBER (1ull << 63) /* no code made of bytes has it */

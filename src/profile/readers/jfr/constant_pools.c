@@ -1,4 +1,4 @@
-#include "convert/pools.h"
+#include "profile/readers/jfr/constant_pools.h"
 
 #include <errno.h>
 #include <stdlib.h>

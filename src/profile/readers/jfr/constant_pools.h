@@ -1,22 +1,22 @@
 /*
- * pools.h - the constants of a chunk: for each type that matters, where the value of a key lies.
+ * constant_pools.h - the constants of a chunk: for each type that matters, where the value of a key lies.
  *
  * Keys are any 64-bit numbers. Each gets a place in its pool, 0, 1, 2 …, by which others keep what
  * they know of the constant; events are counted by the places of their stacks. Keys that lie close
  * together, as those of stacks do, are looked up in an array.
  */
-#ifndef JSTROBE_CONVERT_POOLS_H
-#define JSTROBE_CONVERT_POOLS_H
+#ifndef JSTROBE_READERS_JFR_CONSTANT_POOLS_H
+#define JSTROBE_READERS_JFR_CONSTANT_POOLS_H
 
-#include "convert/chunk.h"
-#include "convert/shape.h"
+#include "profile/readers/jfr/chunk.h"
+#include "profile/readers/jfr/field_layout.h"
 
 #define POOL_NO_PLACE UINT32_MAX
 
 struct constant {
 	uint64_t key;
 	const uint8_t *at; /* its value in the file */
-	uint32_t known;    /* what names.c made of it, + 1; 0 = nothing yet */
+	uint32_t known;    /* what chunk_names.c made of it, + 1; 0 = nothing yet */
 	bool truncated;    /* a stack that says so */
 };
 

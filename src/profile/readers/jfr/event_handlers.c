@@ -1,9 +1,9 @@
-#include "convert/watch.h"
+#include "profile/readers/jfr/event_handlers.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/wide.h"
+#include "common/base/wide.h"
 
 /* Events that are no samples of the table of sources, and the fields that are wanted of them. */
 struct rule {

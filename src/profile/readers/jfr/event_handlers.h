@@ -1,14 +1,14 @@
 /*
- * watch.h - the events of one chunk that matter, each compiled into a shape and a rule.
+ * event_handlers.h - the events of one chunk that matter, each compiled into a shape and a rule.
  */
-#ifndef JSTROBE_CONVERT_WATCH_H
-#define JSTROBE_CONVERT_WATCH_H
+#ifndef JSTROBE_READERS_JFR_EVENT_HANDLERS_H
+#define JSTROBE_READERS_JFR_EVENT_HANDLERS_H
 
-#include "convert/facts.h"
-#include "convert/names.h"
-#include "convert/request.h"
-#include "convert/sources.h"
-#include "convert/tally.h"
+#include "profile/readers/context_filter.h"
+#include "profile/readers/jfr/chunk_names.h"
+#include "profile/readers/jfr/event_sources.h"
+#include "profile/readers/jfr/recording_info.h"
+#include "profile/readers/jfr/stack_counts.h"
 
 /* Which samples count; the same for all chunks, but for the clock. */
 struct selection {

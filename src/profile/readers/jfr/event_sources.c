@@ -1,4 +1,4 @@
-#include "convert/sources.h"
+#include "profile/readers/jfr/event_sources.h"
 
 #include <string.h>
 
@@ -7,13 +7,13 @@
 
 const struct family convert_families[] = {
 #define FAMILY(name, unit, when, help) {name, FAMILY_##unit, WHEN_##when, help},
-#include "convert/sources.def"
+#include "profile/readers/jfr/event_sources.def"
 	{NULL, FAMILY_COUNT, false, NULL},
 };
 
 const struct source convert_sources[] = {
 #define SOURCE(event, family, weight, object) {event, family, weight, object},
-#include "convert/sources.def"
+#include "profile/readers/jfr/event_sources.def"
 	{NULL, NULL, NULL, NULL},
 };
 

@@ -1,10 +1,10 @@
 /*
- * sources.h - what is asked for, against what a recording has: which events count, and for what.
+ * event_sources.h - what is asked for, against what a recording has: which events count, and for what.
  */
-#ifndef JSTROBE_CONVERT_SOURCES_H
-#define JSTROBE_CONVERT_SOURCES_H
+#ifndef JSTROBE_READERS_JFR_EVENT_SOURCES_H
+#define JSTROBE_READERS_JFR_EVENT_SOURCES_H
 
-#include "base/vector.h"
+#include "common/base/vector.h"
 
 enum family_unit { FAMILY_TIME, FAMILY_BYTES, FAMILY_COUNT };
 

@@ -1,8 +1,8 @@
-#include "convert/shape.h"
+#include "profile/readers/jfr/field_layout.h"
 
 #include <stdlib.h>
 
-#include "convert/limits.h"
+#include "profile/readers/read_limits.h"
 
 #define NESTED_MAX 16
 #define STEPS_MAX 65536

@@ -1,5 +1,5 @@
 /*
- * shape.h - how values of a type lie in the file, as a list of steps.
+ * field_layout.h - how values of a type lie in the file, as a list of steps.
  *
  * The metadata of a chunk are compiled once: the steps of a type skip what is not needed and put
  * the rest into numbered slots. Structs inside structs become part of the list; what an array holds
@@ -9,10 +9,10 @@
  *   jdk.ExecutionSample {startTime, sampledThread, stackTrace, state}, without its thread:
  *     INT → slot 0, INTS 1, INT → slot 1, INT → slot 2
  */
-#ifndef JSTROBE_CONVERT_SHAPE_H
-#define JSTROBE_CONVERT_SHAPE_H
+#ifndef JSTROBE_READERS_JFR_FIELD_LAYOUT_H
+#define JSTROBE_READERS_JFR_FIELD_LAYOUT_H
 
-#include "convert/metadata.h"
+#include "profile/readers/jfr/metadata.h"
 
 enum step_op {
 	STEP_INT,   /* a compressed number → slot */

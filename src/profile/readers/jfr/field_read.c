@@ -1,8 +1,8 @@
 /*
- * shape_read.c - values of a type, read by the steps of its shape.
+ * field_read.c - values of a type, read by the steps of its shape.
  */
-#include "convert/shape.h"
-#include "convert/text.h"
+#include "profile/readers/jfr/field_layout.h"
+#include "profile/readers/jfr/jfr_text.h"
 
 static void skip_array(const struct shapes *s, uint32_t shape, struct reader *r)
 {

@@ -1,11 +1,11 @@
-#include "convert/recording.h"
+#include "profile/readers/jfr/jfr_file.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "convert/workers.h"
+#include "profile/readers/jfr/workers.h"
 
 #define FORGET_EVERY (16u << 20) /* bytes */
 

@@ -1,12 +1,12 @@
 /*
- * recording.h - a whole JFR file, chunk by chunk.
+ * jfr_file.h - a whole JFR file, chunk by chunk.
  */
-#ifndef JSTROBE_CONVERT_RECORDING_H
-#define JSTROBE_CONVERT_RECORDING_H
+#ifndef JSTROBE_READERS_JFR_JFR_FILE_H
+#define JSTROBE_READERS_JFR_JFR_FILE_H
 
-#include "convert/facts.h"
-#include "convert/input.h"
-#include "convert/watch.h"
+#include "profile/readers/input.h"
+#include "profile/readers/jfr/event_handlers.h"
+#include "profile/readers/jfr/recording_info.h"
 
 /*
  * Gather the samples of IN that SELECTION lets through in FOLD, and in FACTS what is said beside them.

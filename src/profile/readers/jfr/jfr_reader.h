@@ -1,18 +1,18 @@
 /*
- * reader.h - the bytes of a JFR file: numbers as it writes them.
+ * jfr_reader.h - the bytes of a JFR file: numbers as it writes them.
  *
- * Read a whole event, then ask once whether it has failed (base/cursor.h). What is fixed in length is
+ * Read a whole event, then ask once whether it has failed (common/base/cursor.h). What is fixed in length is
  * big-endian; whole numbers are, with the chunk's flag "compressed integers", little-endian groups of
  * 7 bits in at most 9 bytes, the ninth with all its 8 bits, and without it fixed (`wide`). Source:
  * jdk/jfr/internal/consumer/RecordingInput.java. Pure functions, any thread.
  */
-#ifndef JSTROBE_CONVERT_READER_H
-#define JSTROBE_CONVERT_READER_H
+#ifndef JSTROBE_READERS_JFR_JFR_READER_H
+#define JSTROBE_READERS_JFR_JFR_READER_H
 
 #include <endian.h>
 
-#include "base/cursor.h"
-#include "convert/block.h"
+#include "common/base/cursor.h"
+#include "profile/readers/jfr/block.h"
 
 struct reader {
 	struct cursor c;

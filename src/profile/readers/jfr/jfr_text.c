@@ -1,4 +1,4 @@
-#include "convert/text.h"
+#include "profile/readers/jfr/jfr_text.h"
 
 #define REPLACEMENT 0xfffd
 

@@ -1,13 +1,13 @@
 /*
- * text.h - strings as JFR writes them: a byte that says how, then the text.
+ * jfr_text.h - strings as JFR writes them: a byte that says how, then the text.
  *
  *   0 null   1 ""   2 key in the pool java.lang.String   3 UTF-8   4 UTF-16 units   5 Latin-1
  */
-#ifndef JSTROBE_CONVERT_TEXT_H
-#define JSTROBE_CONVERT_TEXT_H
+#ifndef JSTROBE_READERS_JFR_JFR_TEXT_H
+#define JSTROBE_READERS_JFR_JFR_TEXT_H
 
-#include "base/buffer.h"
-#include "convert/reader.h"
+#include "common/base/buffer.h"
+#include "profile/readers/jfr/jfr_reader.h"
 
 enum text_kind { TEXT_NULL, TEXT_EMPTY, TEXT_POOLED, TEXT_UTF8, TEXT_UNITS, TEXT_LATIN1 };
 

@@ -1,10 +1,10 @@
-#include "convert/metadata.h"
+#include "profile/readers/jfr/metadata.h"
 
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/buffer.h"
-#include "convert/text.h"
+#include "common/base/buffer.h"
+#include "profile/readers/jfr/jfr_text.h"
 
 #define DEPTH_MAX 16
 #define DIGITS_MAX 20 /* of 64 bits */

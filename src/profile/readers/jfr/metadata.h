@@ -12,12 +12,12 @@
  *
  * Source: jdk/jfr/internal/MetadataReader.java.
  */
-#ifndef JSTROBE_CONVERT_METADATA_H
-#define JSTROBE_CONVERT_METADATA_H
+#ifndef JSTROBE_READERS_JFR_METADATA_H
+#define JSTROBE_READERS_JFR_METADATA_H
 
-#include "base/map.h"
-#include "base/vector.h"
-#include "convert/reader.h"
+#include "common/base/map.h"
+#include "common/base/vector.h"
+#include "profile/readers/jfr/jfr_reader.h"
 
 #define METADATA_NONE UINT32_MAX
 

@@ -1,11 +1,11 @@
 /*
- * timing.c - jdk.MethodTiming: for a method, how often it was called so far and how long a call took on average.
+ * method_timing.c - jdk.MethodTiming: for a method, how often it was called so far and how long a call took on average.
  *
  * These are no samples but sums, told anew in each chunk of a recording or each second, and they only grow: the largest
  * of each method counts (fold_raise). A sum has no part within a range of time, and belongs to no thread.
  */
-#include "base/wide.h"
-#include "convert/watch.h"
+#include "common/base/wide.h"
+#include "profile/readers/jfr/event_handlers.h"
 
 void watch_timing(struct chunk_watches *w, const struct watch *watch)
 {

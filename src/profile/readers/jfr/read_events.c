@@ -1,11 +1,11 @@
 /*
- * take.c - one event after the other, into the accounts of its chunk.
+ * read_events.c - one event after the other, into the accounts of its chunk.
  */
 #include <string.h>
 
-#include "base/wide.h"
-#include "convert/text.h"
-#include "convert/watch.h"
+#include "common/base/wide.h"
+#include "profile/readers/jfr/event_handlers.h"
+#include "profile/readers/jfr/jfr_text.h"
 
 /* Room for the tallies of a chunk, in numbers of 4 bytes: each kind of samples has one for each stack and thread. */
 #define CELLS_ANYWAY LIMIT_BYTES(32u << 20)

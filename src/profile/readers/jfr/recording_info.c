@@ -1,8 +1,9 @@
-#include "convert/facts.h"
-#include "format/human.h"
+#include "profile/readers/jfr/recording_info.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "profile/model/human.h"
 
 #define TIME_MAX 40 /* letters: a longer text is no time, and may be told with each event */
 

@@ -1,11 +1,11 @@
 /*
- * facts.h - what a recording says of itself beside its samples.
+ * recording_info.h - what a recording says of itself beside its samples.
  */
-#ifndef JSTROBE_CONVERT_FACTS_H
-#define JSTROBE_CONVERT_FACTS_H
+#ifndef JSTROBE_READERS_JFR_RECORDING_INFO_H
+#define JSTROBE_READERS_JFR_RECORDING_INFO_H
 
-#include "base/buffer.h"
-#include "convert/fold.h"
+#include "common/base/buffer.h"
+#include "profile/readers/read_aggregate.h"
 
 /* Our own account of an event's samples, as of the end of the recording. */
 struct facts_counts {

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "convert/recording.h"
+#include "profile/readers/jfr/jfr_file.h"
 
 #define PADDED 5 /* bytes of a number that is filled in when it is known; 35 bits */
 

@@ -1,4 +1,4 @@
-#include "convert/tally.h"
+#include "profile/readers/jfr/stack_counts.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,16 +1,16 @@
 /*
- * tally.h - how often each stack of a chunk was seen, by one event: what is done for each of the many
+ * stack_counts.h - how often each stack of a chunk was seen, by one event: what is done for each of the many
  * millions of events of a file, so it is an addition in an array.
  *
  * Stacks, threads and classes of objects are called by their places in the chunk's pools. What a stack
  * is seen together with (a thread, when threads are apart; a class; a state) makes a number, `with`; without
  * any of them it is 0, and the stack's place leads to its tally at once.
  */
-#ifndef JSTROBE_CONVERT_TALLY_H
-#define JSTROBE_CONVERT_TALLY_H
+#ifndef JSTROBE_READERS_JFR_STACK_COUNTS_H
+#define JSTROBE_READERS_JFR_STACK_COUNTS_H
 
-#include "base/map.h"
-#include "base/vector.h"
+#include "common/base/map.h"
+#include "common/base/vector.h"
 
 #define TALLY_NONE UINT32_MAX /* no stack, thread, class */
 

@@ -1,4 +1,4 @@
-#include "convert/workers.h"
+#include "profile/readers/jfr/workers.h"
 
 #include <stdlib.h>
 #include <string.h>

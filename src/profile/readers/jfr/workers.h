@@ -2,10 +2,10 @@
  * workers.h - chunks are independent of one another, so that several threads read a large recording,
  * each into a fold and facts of its own; in the end all become one.
  */
-#ifndef JSTROBE_CONVERT_WORKERS_H
-#define JSTROBE_CONVERT_WORKERS_H
+#ifndef JSTROBE_READERS_JFR_WORKERS_H
+#define JSTROBE_READERS_JFR_WORKERS_H
 
-#include "convert/facts.h"
+#include "profile/readers/jfr/recording_info.h"
 
 /* Add all of FROM to TO. Out of memory sets to->no_memory. */
 void workers_join_fold(struct fold *to, const struct fold *from);

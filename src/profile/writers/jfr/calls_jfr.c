@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "format/calls.h"
-#include "format/jfr.h"
+#include "profile/model/calls.h"
+#include "profile/writers/jfr/jfr.h"
 
 #define NOT_KNOWN ((uint64_t)1 << 63) /* Long.MIN_VALUE, as the event's description says */
 #define BEGAN NS_PER_S                /* any time that is not 0 */

@@ -1,14 +1,14 @@
-#include "format/jfr.h"
+#include "profile/writers/jfr/jfr.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include "format/jfr_chunk.h"
-#include "format/jfr_emit.h"
-#include "format/jfr_pools.h"
-#include "format/jfr_weights.h"
+#include "profile/writers/jfr/jfr_chunk.h"
+#include "profile/writers/jfr/jfr_emit.h"
+#include "profile/writers/jfr/jfr_pools.h"
+#include "profile/writers/jfr/jfr_weights.h"
 
 struct jfr {
 	int fd;

@@ -8,12 +8,12 @@
  * Normal code, one thread at a time. Times are CLOCK_MONOTONIC ns unless said otherwise. docs/jfr.md tells
  * users what is in a recording.
  */
-#ifndef JSTROBE_FORMAT_JFR_H
-#define JSTROBE_FORMAT_JFR_H
+#ifndef JSTROBE_WRITERS_JFR_JFR_H
+#define JSTROBE_WRITERS_JFR_JFR_H
 
-#include "base/error.h"
-#include "base/names.h"
-#include "format/jfr_types.h"
+#include "common/base/enum_names.h"
+#include "common/base/error.h"
+#include "profile/writers/jfr/jfr_types.h"
 
 struct jfr;
 

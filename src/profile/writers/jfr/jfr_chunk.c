@@ -1,11 +1,11 @@
-#include "format/jfr_chunk.h"
+#include "profile/writers/jfr/jfr_chunk.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "format/jfr_emit.h"
-#include "format/jfr_types.h"
+#include "profile/writers/jfr/jfr_emit.h"
+#include "profile/writers/jfr/jfr_types.h"
 
 #define HEADER_BYTES 68
 #define VERSION 0x00020001u /* 2.1 */

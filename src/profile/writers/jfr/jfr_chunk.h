@@ -9,11 +9,11 @@
  * but for a kill in the microseconds between the two writes. A flush that fails (disk full) is
  * taken back: the file stays as it was after the one before.
  */
-#ifndef JSTROBE_FORMAT_JFR_CHUNK_H
-#define JSTROBE_FORMAT_JFR_CHUNK_H
+#ifndef JSTROBE_WRITERS_JFR_JFR_CHUNK_H
+#define JSTROBE_WRITERS_JFR_JFR_CHUNK_H
 
-#include "base/buffer.h"
-#include "base/error.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
 
 #define JFR_TICK 10000 /* ns in a tick of ours: a finer one costs each event a byte */
 

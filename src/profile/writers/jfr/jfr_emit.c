@@ -1,8 +1,8 @@
-#include "format/jfr_emit.h"
+#include "profile/writers/jfr/jfr_emit.h"
 
 #include <string.h>
 
-#include "base/utf8.h"
+#include "common/base/utf8.h"
 
 enum { TEXT_NULL = 0, TEXT_EMPTY = 1, TEXT_UTF8 = 3 };
 

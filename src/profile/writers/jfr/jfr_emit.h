@@ -4,10 +4,10 @@
  * Numbers are little-endian base-128 (LEB128), at most 9 bytes, the ninth whole; sizes in front of
  * what is not written yet take 4 bytes whatever they are, which readers accept.
  */
-#ifndef JSTROBE_FORMAT_JFR_EMIT_H
-#define JSTROBE_FORMAT_JFR_EMIT_H
+#ifndef JSTROBE_WRITERS_JFR_JFR_EMIT_H
+#define JSTROBE_WRITERS_JFR_JFR_EMIT_H
 
-#include "base/buffer.h"
+#include "common/base/buffer.h"
 
 void jfr_put_number(struct buffer *b, uint64_t value);
 /* TEXT (NULL allowed) as UTF-8; what is none becomes U+FFFD. */

@@ -13,10 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/vector.h"
-#include "format/jfr_chunk.h"
-#include "format/jfr_emit.h"
-#include "format/jfr_types.h"
+#include "common/base/vector.h"
+#include "profile/writers/jfr/jfr_chunk.h"
+#include "profile/writers/jfr/jfr_emit.h"
+#include "profile/writers/jfr/jfr_types.h"
 
 #define METADATA_ID 0x6a737472 /* no JVM gets that far: its reader takes equal numbers for equal types */
 
@@ -26,7 +26,7 @@ const struct jfr_row jfr_rows[] = {
 #define JFR_FIELD(field_name, field_type, flags, field_unit)                 \
 	{.name = field_name, .type = JFR_##field_type, .flag = JFR_FLAG_##flags, \
 	 .unit = JFR_UNIT_##field_unit, .is_field = true},
-#include "format/jfr_types.def"
+#include "profile/writers/jfr/jfr_types.def"
 };
 const unsigned jfr_row_count = ARRAY_LEN(jfr_rows);
 

@@ -1,11 +1,11 @@
-#include "format/jfr_pools.h"
+#include "profile/writers/jfr/jfr_pools.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/jfr_emit.h"
-#include "format/jfr_types.h"
+#include "profile/writers/jfr/jfr_emit.h"
+#include "profile/writers/jfr/jfr_types.h"
 
 /* With the numbers that async-profiler gives them: its converter goes by those, and knows no others. */
 static const char *const frame_types[] = {
@@ -17,7 +17,7 @@ static const uint8_t type_of_kind[FRAME_KINDS] = {
 };
 static const char *const states[] = {
 #define JFR_STATE(name, text) text,
-#include "format/jfr_states.def"
+#include "profile/writers/jfr/jfr_states.def"
 };
 static const char *const gc_whens[] = {"Before GC", "After GC"};
 

@@ -10,13 +10,13 @@
  * by another thread, or by this one under another name, and for virtual threads, the key is one that no thread can
  * have.
  */
-#ifndef JSTROBE_FORMAT_JFR_POOLS_H
-#define JSTROBE_FORMAT_JFR_POOLS_H
+#ifndef JSTROBE_WRITERS_JFR_JFR_POOLS_H
+#define JSTROBE_WRITERS_JFR_JFR_POOLS_H
 
-#include "base/buffer.h"
-#include "base/strings.h"
-#include "base/vector.h"
-#include "format/jfr.h"
+#include "common/base/buffer.h"
+#include "common/base/strings.h"
+#include "common/base/vector.h"
+#include "profile/writers/jfr/jfr.h"
 
 #define JFR_THREAD_KEYS (1u << 22) /* PID_MAX_LIMIT of Linux: ids are below it, other keys of threads above */
 

@@ -1,10 +1,10 @@
 /*
  * jfr_types.h - the numbers of a recording's types, and the table they stand in. Inner header.
  */
-#ifndef JSTROBE_FORMAT_JFR_TYPES_H
-#define JSTROBE_FORMAT_JFR_TYPES_H
+#ifndef JSTROBE_WRITERS_JFR_JFR_TYPES_H
+#define JSTROBE_WRITERS_JFR_JFR_TYPES_H
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 /*
  * The JDK's reader looks constants up by type and key through all chunks of a file, and its `jfr summary` counts events
@@ -20,7 +20,7 @@ enum jfr_type {
 	JFR_METADATA,
 	JFR_CHECKPOINT,
 #define JFR_TYPE(id, name, kind, label) JFR_##id,
-#include "format/jfr_types.def"
+#include "profile/writers/jfr/jfr_types.def"
 	JFR_TYPES
 };
 

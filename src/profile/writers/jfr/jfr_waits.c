@@ -2,8 +2,8 @@
  * jfr_waits.c - waits for locks under the names that the JDK has for them. What cannot be known from outside is written
  * as the JDK writes what does not apply.
  */
-#include "format/jfr.h"
-#include "format/jfr_chunk.h"
+#include "profile/writers/jfr/jfr.h"
+#include "profile/writers/jfr/jfr_chunk.h"
 
 #define NOT_SAID INT64_MIN /* of times */
 

@@ -1,4 +1,4 @@
-#include "format/jfr_weights.h"
+#include "profile/writers/jfr/jfr_weights.h"
 
 #include <string.h>
 

@@ -7,10 +7,10 @@
  * to the next. So what is written up to any sample is off by no more than that, however many there are,
  * and a sample of a steady timer takes a third of a byte.
  */
-#ifndef JSTROBE_FORMAT_JFR_WEIGHTS_H
-#define JSTROBE_FORMAT_JFR_WEIGHTS_H
+#ifndef JSTROBE_WRITERS_JFR_JFR_WEIGHTS_H
+#define JSTROBE_WRITERS_JFR_JFR_WEIGHTS_H
 
-#include "base/buffer.h"
+#include "common/base/buffer.h"
 
 struct jfr_weights {
 	struct buffer text;

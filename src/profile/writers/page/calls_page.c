@@ -7,10 +7,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/decimal.h"
-#include "base/names.h"
-#include "format/calls_tree.h"
-#include "format/page_put.h"
+#include "common/base/decimal.h"
+#include "common/base/enum_names.h"
+#include "profile/model/calls_tree.h"
+#include "profile/writers/page/page_put.h"
 
 /* The names that nodes have: methods, threads, and what was waited for, in this order. */
 static uint32_t name_of(const struct calls *c, const struct calls_node *n)

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/diff.h"
-#include "format/page_data.h"
-#include "format/page_put.h"
-#include "format/sorted.h"
+#include "profile/model/sorted.h"
+#include "profile/writers/diff.h"
+#include "profile/writers/page/page_data.h"
+#include "profile/writers/page/page_put.h"
 
 /* Both as one profile: the frames and stacks of `before`, then those of `after`, whose head it has. */
 struct both {

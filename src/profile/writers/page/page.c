@@ -3,9 +3,9 @@
  */
 #include <string.h>
 
-#include "format/page_data.h"
-#include "format/page_put.h"
-#include "format/writers.h"
+#include "profile/writers/page/page_data.h"
+#include "profile/writers/page/page_put.h"
+#include "profile/writers/writers.h"
 
 static void put_head(struct buffer *out, const struct profile *p)
 {

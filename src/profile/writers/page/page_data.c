@@ -13,17 +13,17 @@
  *
  * Varints are LEB128. A page of 100,000 stacks is a few MB this way and opens at once.
  */
-#include "format/page_data.h"
+#include "profile/writers/page/page_data.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/loss_line.h"
-#include "format/narrow.h"
-#include "format/page_put.h"
-#include "format/sorted.h"
-#include "format/writers.h"
+#include "profile/model/loss_line.h"
+#include "profile/model/sorted.h"
+#include "profile/writers/page/page_put.h"
+#include "profile/writers/prune.h"
+#include "profile/writers/writers.h"
 
 /* ---- the tree ---- */
 

@@ -1,10 +1,10 @@
 /*
- * page_data.h - the data that the report page draws. Inner header of the format room.
+ * page_data.h - the data that the report page draws. Inner header of the writers room.
  */
-#ifndef JSTROBE_FORMAT_PAGE_DATA_H
-#define JSTROBE_FORMAT_PAGE_DATA_H
+#ifndef JSTROBE_WRITERS_PAGE_PAGE_DATA_H
+#define JSTROBE_WRITERS_PAGE_PAGE_DATA_H
 
-#include "format/format.h"
+#include "profile/writers/format.h"
 
 struct sorted;
 

@@ -1,4 +1,4 @@
-#include "format/page_put.h"
+#include "profile/writers/page/page_put.h"
 
 #include "page_template.h"
 

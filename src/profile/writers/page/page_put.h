@@ -1,11 +1,11 @@
 /*
  * page_put.h - the pieces that a page's data are made of: JSON that is safe inside <script>, and bytes as one
- * base64 string, which is what a tree of a million nodes fits into. Inner header of the format room.
+ * base64 string, which is what a tree of a million nodes fits into. Inner header of the writers room.
  */
-#ifndef JSTROBE_FORMAT_PAGE_PUT_H
-#define JSTROBE_FORMAT_PAGE_PUT_H
+#ifndef JSTROBE_WRITERS_PAGE_PAGE_PUT_H
+#define JSTROBE_WRITERS_PAGE_PAGE_PUT_H
 
-#include "base/buffer.h"
+#include "common/base/buffer.h"
 
 /* How a node of the tree begins; the whole of it is at the top of page_data.c. */
 #define PAGE_HEAD_KINDS 0x08

@@ -15,9 +15,9 @@
  */
 #include <string.h>
 
-#include "format/frame_name.h"
-#include "format/request.h"
-#include "format/stream.h"
+#include "profile/model/context_text.h"
+#include "profile/model/frame_name.h"
+#include "profile/writers/stream/stream_records.h"
 
 #define RECORD_BYTES 1000
 #define NAME_BYTES 255

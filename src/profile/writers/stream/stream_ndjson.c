@@ -6,9 +6,9 @@
  */
 #include <string.h>
 
-#include "format/frame_name.h"
-#include "format/request.h"
-#include "format/stream.h"
+#include "profile/model/context_text.h"
+#include "profile/model/frame_name.h"
+#include "profile/writers/stream/stream_records.h"
 
 static void begin(struct buffer *out, const char *kind, uint64_t time)
 {

@@ -1,7 +1,7 @@
 /*
- * stream.c - the spellings of a live stream by name.
+ * stream_records.c - the spellings of a live stream by name.
  */
-#include "format/stream.h"
+#include "profile/writers/stream/stream_records.h"
 
 #include <string.h>
 

@@ -1,16 +1,16 @@
 /*
- * stream.h - the records of a live stream, in two spellings: NDJSON (docs/stream.md) and Kindling's.
+ * stream_records.h - the records of a live stream, in two spellings: NDJSON (docs/stream.md) and Kindling's.
  *
  * A record is told by a struct whose texts live for the call only; a writer appends its bytes to a buffer, complete
  * with their line end. Times are CLOCK_MONOTONIC in ns, taken at the event itself; the header says what to add for
  * real time. Pure functions, any thread in normal code; a failure stays in the buffer.
  */
-#ifndef JSTROBE_FORMAT_STREAM_H
-#define JSTROBE_FORMAT_STREAM_H
+#ifndef JSTROBE_WRITERS_STREAM_STREAM_RECORDS_H
+#define JSTROBE_WRITERS_STREAM_STREAM_RECORDS_H
 
-#include "base/buffer.h"
-#include "base/names.h"
-#include "format/profile.h"
+#include "common/base/buffer.h"
+#include "common/base/enum_names.h"
+#include "profile/model/profile.h"
 
 #define STREAM_SCHEMA 1
 

@@ -1,5 +1,5 @@
+#include "agent/walk/walk.h"
 #include "insn.h"
-#include "signal/walk.h"
 
 /* BITS bits of WORD from bit FROM on, as a signed number. */
 static int64_t field(uint32_t word, unsigned from, unsigned bits)

@@ -1,5 +1,5 @@
 /*
- * interpreted_edge.c (aarch64) - the innermost interpreted frame at its method's first and last instructions.
+ * interpreted_prologue.c (aarch64) - the innermost interpreted frame at its method's first and last instructions.
  *
  *   entry (generate_normal_entry, generate_fixed_frame)      exit (remove_activation)
  *     …                      x12 = Method*                     ldr x20, [x29, -8]
@@ -11,8 +11,8 @@
  *
  * That register is x13 up to 19 and x19 from 20 on (8288971).
  */
+#include "agent/walk/arch/linked/prologues.h"
 #include "insn.h"
-#include "signal/arch/linked/edges.h"
 
 #define EXIT_MAX 6
 

@@ -1,8 +1,8 @@
 /*
  * load_arch.h (aarch64) - the instructions that load (load.h).
  */
-#ifndef JSTROBE_SIGNAL_LOAD_ARCH_H
-#define JSTROBE_SIGNAL_LOAD_ARCH_H
+#ifndef JSTROBE_WALK_LOAD_ARCH_H
+#define JSTROBE_WALK_LOAD_ARCH_H
 
 #define LOAD_FROM(address) [from] "Q"(*(address))
 

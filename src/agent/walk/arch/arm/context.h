@@ -1,12 +1,12 @@
 /*
  * context.h (arm) - registers of an interrupted thread.
  */
-#ifndef JSTROBE_SIGNAL_CONTEXT_H
-#define JSTROBE_SIGNAL_CONTEXT_H
+#ifndef JSTROBE_WALK_CONTEXT_H
+#define JSTROBE_WALK_CONTEXT_H
 
 #include <ucontext.h>
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 /* Where the kernel leaves them in a ucontext, and where that lies from sp at the end of a handler. */
 #define CONTEXT_FIELD_PC uc_mcontext.arm_pc
@@ -14,7 +14,7 @@
 #define CONTEXT_FIELD_FP uc_mcontext.arm_fp
 #define CONTEXT_ABOVE_SP 128 /* behind siginfo_t */
 
-#include "signal/context_fields.h"
+#include "agent/walk/context_fields.h"
 
 static inline void context_read(const void *context, struct walk_regs *r)
 {

@@ -3,8 +3,8 @@
  * F4). Generated code is never T32. An instruction under a condition counts as one that is not executed, unless it
  * returns.
  */
+#include "agent/walk/walk.h"
 #include "insn.h"
-#include "signal/walk.h"
 
 #define PC 15
 #define ALWAYS 0xeu

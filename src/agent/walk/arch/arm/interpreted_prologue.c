@@ -1,5 +1,5 @@
 /*
- * interpreted_edge.c (arm) - the innermost interpreted frame at its method's first and last instructions.
+ * interpreted_prologue.c (arm) - the innermost interpreted frame at its method's first and last instructions.
  *
  *   entry (generate_normal_entry, generate_fixed_frame)      exit (remove_activation)
  *     …                      r9 = Method*                      mov r12, r11
@@ -8,8 +8,8 @@
  *     mov r11, sp            the frame stands, but for         bx lr
  *     str r4, [sp, -4]!      the sender's sp
  */
+#include "agent/walk/arch/linked/prologues.h"
 #include "insn.h"
-#include "signal/arch/linked/edges.h"
 
 #define EXIT_MAX 4
 #define SENDER_SP_OF_R12 0xe51cd004u /* ldr sp, [r12, -4] */

@@ -1,15 +1,15 @@
 /*
  * code.h (i386) - what the JVM's code for this CPU has of its own; else arch/x86 speaks for both CPUs.
  */
-#ifndef JSTROBE_SIGNAL_CODE_H
-#define JSTROBE_SIGNAL_CODE_H
+#ifndef JSTROBE_WALK_CODE_H
+#define JSTROBE_WALK_CODE_H
 
-#include "signal/load.h"
+#include "agent/walk/load.h"
 
 /* esi: the sender's sp, in the calling convention of the interpreter and its adapters. */
 #define SENDER_SP 6
 
-/* The registers of struct way_back, interpreted_edge.c. */
+/* The registers of struct way_back, interpreted_prologue.c. */
 #define WAYS_BACK {6, 3, false}, {7, 1, false}, {7, 2, true}
 
 #define ADAPTER_SETS_SENDER 0x58, 0x8b, 0xf4 /* pop eax; mov esi, esp */

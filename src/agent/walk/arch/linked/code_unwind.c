@@ -1,5 +1,5 @@
 /*
- * way_out.c - where an innermost frame's return address lies, by following its code. For CPUs that link.
+ * code_unwind.c - where an innermost frame's return address lies, by following its code. For CPUs that link.
  *
  * The same idea as on x86_64: any way from pc to a place where the frame is known tells how it is at pc.
  *
@@ -11,9 +11,9 @@
  *
  * The way goes straight on at branches and with jumps; where it cannot be read, the branches left behind are tried.
  */
+#include "agent/walk/arch/linked/prologues.h"
+#include "agent/walk/decode.h"
 #include "insn.h"
-#include "signal/arch/linked/edges.h"
-#include "signal/decode.h"
 
 #define BUDGET 300 /* instructions in all */
 #define LATER 8    /* branches to come back to */

@@ -5,10 +5,10 @@
  * calls leave the return address in a register. Inner header of their insn.h, which numbers the registers; insn.c
  * decodes.
  */
-#ifndef JSTROBE_SIGNAL_INSTRUCTION_H
-#define JSTROBE_SIGNAL_INSTRUCTION_H
+#ifndef JSTROBE_WALK_INSTRUCTION_H
+#define JSTROBE_WALK_INSTRUCTION_H
 
-#include "signal/insn_fetch.h"
+#include "agent/walk/insn_fetch.h"
 
 #define INSN_BYTES 4
 

@@ -4,9 +4,9 @@
  * Up to there the return address is in the link register, and the Method* and the sender's sp have registers of
  * their own.
  */
+#include "agent/walk/arch/linked/prologues.h"
+#include "agent/walk/decode.h"
 #include "insn.h"
-#include "signal/arch/linked/edges.h"
-#include "signal/decode.h"
 
 #define ENTRY_MAX 200 /* instructions before an interpreted method's frame stands */
 

@@ -1,5 +1,5 @@
 /*
- * frame_edge.c - compiled code at its first and last instructions, on CPUs that link.
+ * prologue.c - compiled code at its first and last instructions, on CPUs that link.
  *
  *   aarch64, frames up to 512 bytes           epilogue
  *     sub sp, sp, N                             ldp x29, x30, [sp, N-16]
@@ -19,8 +19,8 @@
  * Before the link register is stored and behind its load it holds the return address; between them that lies in the
  * frame's last word, as on CPUs that push it (MacroAssembler::build_frame, remove_frame; 11 to 25).
  */
+#include "agent/walk/walk.h"
 #include "insn.h"
-#include "signal/walk.h"
 
 #define PROLOGUE_MAX 64 /* instructions: a stack bang, class initialisation and entry barriers stand among them */
 #define EPILOGUE_MAX 8

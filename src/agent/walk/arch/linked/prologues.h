@@ -1,10 +1,10 @@
 /*
- * edges.h - what the walkers of CPUs that link ask of code that has no whole frame.
+ * prologues.h - what the walkers of CPUs that link ask of code that has no whole frame.
  */
-#ifndef JSTROBE_SIGNAL_EDGES_H
-#define JSTROBE_SIGNAL_EDGES_H
+#ifndef JSTROBE_WALK_PROLOGUES_H
+#define JSTROBE_WALK_PROLOGUES_H
 
-#include "signal/walk.h"
+#include "agent/walk/walk.h"
 
 /* The caller's sp as the calling convention of the interpreter has it in a register; W has registers. */
 uintptr_t interpreted_sender(const struct walk *w);

@@ -1,11 +1,11 @@
 /*
  * walk_stub.c - one step over a stub: code the JVM generated that is no Java method. For CPUs that link.
  *
- * The return address is in the link register or, between its store and its load, on the stack: way_out.c tells
+ * The return address is in the link register or, between its store and its load, on the stack: code_unwind.c tells
  * which. Stubs that set up the frame pointer with it are left by that where the way out is not known.
  */
+#include "agent/walk/arch/linked/prologues.h"
 #include "insn.h"
-#include "signal/arch/linked/edges.h"
 
 #define ENTER_MAX 16 /* instructions at a stub's start */
 

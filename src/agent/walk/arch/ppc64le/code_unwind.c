@@ -1,5 +1,5 @@
 /*
- * way_out.c (ppc64le) - whether an innermost frame stands, by following its code, and by the chain.
+ * code_unwind.c (ppc64le) - whether an innermost frame stands, by following its code, and by the chain.
  *
  * The word at r1 is always a caller's stack pointer: of this frame, or, if it is not set up or gone, of the
  * caller's. So all that is to be known is whether the way to the return takes a frame down, and whether it loads the
@@ -11,8 +11,8 @@
  * Compiled code that calls anything has its frame. A way that is too long leaves the question to the chain: a frame
  * that stands is as large as its blob says.
  */
+#include "agent/walk/walk.h"
 #include "insn.h"
-#include "signal/walk.h"
 
 #define BUDGET 200 /* instructions in all */
 

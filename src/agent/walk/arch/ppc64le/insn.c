@@ -1,5 +1,5 @@
+#include "agent/walk/walk.h"
 #include "insn.h"
-#include "signal/walk.h"
 
 #define SP 1u
 #define THREAD 16u /* R16_thread: 8 to 25 */

@@ -2,10 +2,10 @@
  * insn.h (ppc64le) - what an instruction does to the stack pointer r1 and to the link register, and where it goes on
  * (Power ISA, Book I). Prefixes of POWER10 are not met: HotSpot 17 has none.
  */
-#ifndef JSTROBE_SIGNAL_INSN_H
-#define JSTROBE_SIGNAL_INSN_H
+#ifndef JSTROBE_WALK_INSN_H
+#define JSTROBE_WALK_INSN_H
 
-#include "signal/insn_fetch.h"
+#include "agent/walk/insn_fetch.h"
 
 #define INSN_BYTES 4
 

@@ -1,5 +1,5 @@
 /*
- * interpreted_edge.c (ppc64le) - the innermost interpreted frame at its method's first and last instructions.
+ * interpreted_prologue.c (ppc64le) - the innermost interpreted frame at its method's first and last instructions.
  *
  *   entry (generate_normal_entry, generate_fixed_frame)      exit (remove_activation, merge_frames)
  *     …                     r19 = Method*                      ld r0, 16(r11)
@@ -12,9 +12,9 @@
  *
  * Up to the last store the link register holds the return address.
  */
+#include "agent/walk/decode.h"
+#include "agent/walk/walk.h"
 #include "insn.h"
-#include "signal/decode.h"
-#include "signal/walk.h"
 
 #define ENTRY_MAX 150 /* instructions before an interpreted method's frame stands */
 #define EXIT_MAX 32

@@ -1,8 +1,8 @@
 /*
  * load_arch.h (ppc64le) - the instructions that load (load.h).
  */
-#ifndef JSTROBE_SIGNAL_LOAD_ARCH_H
-#define JSTROBE_SIGNAL_LOAD_ARCH_H
+#ifndef JSTROBE_WALK_LOAD_ARCH_H
+#define JSTROBE_WALK_LOAD_ARCH_H
 
 /* The last operand only tells the compiler which memory is read. */
 #define LOAD_FROM(address) [at] "b"(address), "m"(*(address))

@@ -1,5 +1,5 @@
 /*
- * frame_edge.c (ppc64le) - compiled code at its first instructions.
+ * prologue.c (ppc64le) - compiled code at its first instructions.
  *
  *   C1                                        C2
  *     mflr r20                                  mflr r20
@@ -10,8 +10,8 @@
  * Up to there the link register holds the return address. Behind it that lies beside the caller's stack pointer,
  * whatever becomes of the frame (C1_MacroAssembler::build_frame, MachPrologNode::emit; 17).
  */
+#include "agent/walk/walk.h"
 #include "insn.h"
-#include "signal/walk.h"
 
 #define PROLOGUE_MAX 64 /* instructions: a stack bang and class initialisation stand among them */
 

@@ -3,8 +3,8 @@
  *
  * Most have no frame: the return address is in the link register. Those that have one are left by the chain.
  */
+#include "agent/walk/walk.h"
 #include "insn.h"
-#include "signal/walk.h"
 
 #define POLLED_MAX 16 /* instructions */
 

@@ -1,12 +1,12 @@
 /*
  * context.h (s390x) - registers of an interrupted thread.
  */
-#ifndef JSTROBE_SIGNAL_CONTEXT_H
-#define JSTROBE_SIGNAL_CONTEXT_H
+#ifndef JSTROBE_WALK_CONTEXT_H
+#define JSTROBE_WALK_CONTEXT_H
 
 #include <ucontext.h>
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 /* Where the kernel leaves them in a ucontext, and where that lies from sp at the end of a handler. */
 #define CONTEXT_FIELD_PC uc_mcontext.psw.addr
@@ -15,7 +15,7 @@
 #define CONTEXT_ABOVE_SP 0
 #define CONTEXT_FIELD_RET uc_mcontext.gregs[14]
 
-#include "signal/arch/unwalked/context_read.h"
+#include "agent/walk/arch/unwalked/context_read.h"
 
 /* Value of DWARF register NUMBER. ALL: as context_read() left it. */
 static inline bool context_dwarf_register(const void *all, unsigned number, uintptr_t *value)

@@ -2,10 +2,10 @@
  * context_read.h - the registers that a walk over native frames starts from, all that is read where Java frames are
  * not walked. Inner header of such CPUs' context.h.
  */
-#ifndef JSTROBE_SIGNAL_CONTEXT_READ_H
-#define JSTROBE_SIGNAL_CONTEXT_READ_H
+#ifndef JSTROBE_WALK_CONTEXT_READ_H
+#define JSTROBE_WALK_CONTEXT_READ_H
 
-#include "signal/context_fields.h"
+#include "agent/walk/context_fields.h"
 
 static inline void context_read(const void *context, struct walk_regs *r)
 {

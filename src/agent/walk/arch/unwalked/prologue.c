@@ -1,10 +1,10 @@
 /*
- * frame_edge.c (unwalked) - for CPUs whose Java frames jstrobe does not know yet.
+ * prologue.c (unwalked) - for CPUs whose Java frames jstrobe does not know yet.
  *
  * The JVM is asked for its frames there (walk_agct.c), so the walker never comes here; what other CPUs'
  * folders define is there only for the linker.
  */
-#include "signal/walk.h"
+#include "agent/walk/walk.h"
 
 bool frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, struct edge *e)
 {

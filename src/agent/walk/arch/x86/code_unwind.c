@@ -1,5 +1,5 @@
 /*
- * way_out.c (x86) - where an innermost frame's return address lies, by following its code.
+ * code_unwind.c (x86) - where an innermost frame's return address lies, by following its code.
  *
  * How far rsp is from where the frame's blob says depends on the instruction alone: prologues,
  * epilogues, intrinsics that push registers, slow paths that save them. So any way from pc to a place where
@@ -14,11 +14,11 @@
  * the branches left behind are tried. Words on the stack that look like return addresses play no part: those
  * that earlier calls left there look as good as the true one.
  */
+#include "agent/walk/decode.h"
 #include "code.h"
 #include "cpu.h"
-#include "edges.h"
 #include "insn.h"
-#include "signal/decode.h"
+#include "prologues.h"
 
 #define BUDGET 400  /* instructions in all */
 #define LATER 8     /* branches to come back to */

@@ -1,5 +1,5 @@
 /*
- * guards.c (x86) - the described places around a pc, see signal/guards.h.
+ * guards.c (x86) - the described places around a pc, see agent/walk/guards.h.
  *
  *     behind it                                       before it
  *     ◀─ at most 16 instructions, straight back ─ pc ─ at most 32 on, with up to two jumps ─▶
@@ -11,11 +11,11 @@
  *
  * Of a leaf routine's call, the way on is looked at twice: round the loop that it is in, then straight on.
  */
-#include "signal/guards.h"
+#include "agent/walk/guards.h"
 
+#include "agent/walk/walk.h"
 #include "context.h"
 #include "insn.h"
-#include "signal/walk.h"
 
 #define AHEAD 32         /* instructions */
 #define BEHIND 16

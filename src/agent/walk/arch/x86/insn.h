@@ -5,10 +5,10 @@
  * only its length. Legacy, VEX and EVEX encodings (Intel SDM volume 2, appendix A), in 64-bit mode or, on i386,
  * in 32-bit mode. rsp, rbp and their like stand for esp and ebp too.
  */
-#ifndef JSTROBE_SIGNAL_INSN_H
-#define JSTROBE_SIGNAL_INSN_H
+#ifndef JSTROBE_WALK_INSN_H
+#define JSTROBE_WALK_INSN_H
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 #define INSN_MAX 15 /* bytes of the longest one */
 #ifndef INSN_WORD    /* bytes of a register, which tells the mode; a test has both */

@@ -1,14 +1,14 @@
 /*
- * interpreted_edge.c (x86) - the innermost interpreted frame at its method's first and last instructions.
+ * interpreted_prologue.c (x86) - the innermost interpreted frame at its method's first and last instructions.
  *
  * A method's entry keeps the caller's sp in r13 (on i386 esi), Method* in rbx and, for some instructions, the return
  * address in rax (TemplateInterpreterGenerator::generate_normal_entry; 8 to 25); its exit has the caller's sp and
  * the return address in registers.
  */
+#include "agent/walk/decode.h"
 #include "code.h"
-#include "edges.h"
 #include "insn.h"
-#include "signal/decode.h"
+#include "prologues.h"
 
 #define ENTRY_MAX 512 /* bytes before an interpreted method's frame stands */
 #define INLINE_MAX 96 /* instructions of a method that the interpreter does itself */

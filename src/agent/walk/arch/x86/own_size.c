@@ -19,8 +19,8 @@
  * If the caller passed fields, the parts of the middle are not there: size is frame_bytes - 2 words. No table of the
  * JVM's says which methods these are; their prologue does.
  */
-#include "edges.h"
 #include "insn.h"
+#include "prologues.h"
 
 #define BEFORE 64 /* bytes before the place where the frame stands: an entry barrier, and what is looked for */
 

@@ -1,5 +1,5 @@
 /*
- * frame_edge.c (x86) - compiled code at its first and last instructions.
+ * prologue.c (x86) - compiled code at its first and last instructions.
  *
  *   prologue                                  epilogue
  *     mov [rsp-N], eax      stack bang          add rsp, N        frame still stands
@@ -16,11 +16,11 @@
  * On i386 the same with half the registers, and the thread is looked up by esp wherever it is needed:
  *     mov ebx, esp;  shr ebx, 12;  mov ebx, [ebx*4 + table]
  * Seen in code of 17 and 25 (C1_MacroAssembler::build_frame, MacroAssembler::verified_entry,
- * MachEpilogNode::emit). Reads are fault-safe; what is not recognised counts as the method's body: way_out.c.
+ * MachEpilogNode::emit). Reads are fault-safe; what is not recognised counts as the method's body: code_unwind.c.
  */
 #include "code.h"
-#include "edges.h"
 #include "insn.h"
+#include "prologues.h"
 
 #define HANDLER_MAX 512 /* instructions of a handler that are looked at */
 #define PROLOGUE_MAX 24

@@ -1,14 +1,14 @@
 /*
- * edges.h (x86) - what the walkers of this CPU ask of code that has no whole frame.
+ * prologues.h (x86) - what the walkers of this CPU ask of code that has no whole frame.
  */
-#ifndef JSTROBE_SIGNAL_EDGES_H
-#define JSTROBE_SIGNAL_EDGES_H
+#ifndef JSTROBE_WALK_PROLOGUES_H
+#define JSTROBE_WALK_PROLOGUES_H
 
-#include "signal/walk.h"
+#include "agent/walk/walk.h"
 
 /*
  * At a method's interpreted entry, or in an adapter on the way there: its frame does not
- * stand yet. False: it does not look so (interpreted_edge.c).
+ * stand yet. False: it does not look so (interpreted_prologue.c).
  */
 bool walk_at_entry(struct walk *w, enum step *step);
 /* Whether an adapter, having popped the return address, is about to note the sender's sp at PC. */

@@ -1,10 +1,10 @@
 /*
  * walk_stub.c (x86) - one step over a stub: code the JVM generated that is no Java method.
  *
- * It is followed to where it leaves (way_out.c), unless it stands further up and has a frame of fixed size.
+ * It is followed to where it leaves (code_unwind.c), unless it stands further up and has a frame of fixed size.
  */
 #include "code.h"
-#include "edges.h"
+#include "prologues.h"
 
 /* On to PC, the caller's stack being free from OFFSET on; its fp lies at FP_AT, if not negative. */
 static enum step leave_to(struct walk *w, uintptr_t pc, int32_t offset, int32_t fp_at)

@@ -1,15 +1,15 @@
 /*
  * code.h (x86_64) - what the JVM's code for this CPU has of its own; else arch/x86 speaks for both CPUs.
  */
-#ifndef JSTROBE_SIGNAL_CODE_H
-#define JSTROBE_SIGNAL_CODE_H
+#ifndef JSTROBE_WALK_CODE_H
+#define JSTROBE_WALK_CODE_H
 
-#include "signal/load.h"
+#include "agent/walk/load.h"
 
 /* r13: the sender's sp, in the calling convention of the interpreter and its adapters. */
 #define SENDER_SP 13
 
-/* The registers of struct way_back, interpreted_edge.c. */
+/* The registers of struct way_back, interpreted_prologue.c. */
 #define WAYS_BACK {13, 3, false}, {7, 11, false}, {1, 2, true}
 
 #define ADAPTER_SETS_SENDER 0x58, 0x4c, 0x8b, 0xec /* pop rax; mov r13, rsp */

@@ -1,8 +1,8 @@
 /*
  * load_arch.h (x86_64) - the instructions that load, and one that writes (load.h).
  */
-#ifndef JSTROBE_SIGNAL_LOAD_ARCH_H
-#define JSTROBE_SIGNAL_LOAD_ARCH_H
+#ifndef JSTROBE_WALK_LOAD_ARCH_H
+#define JSTROBE_WALK_LOAD_ARCH_H
 
 #define LOAD_FROM(address) [from] "m"(*(address))
 

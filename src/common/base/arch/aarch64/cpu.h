@@ -25,6 +25,6 @@
 
 /* See cpu_usual.h. */
 #define CPU_ENTRY_WRAPPER_SLOT (-8)
-#include "base/cpu_usual.h"
+#include "common/base/cpu_usual.h"
 
 #endif

@@ -28,6 +28,6 @@
 #define CPU_CODE_BITS 1u
 #define CPU_READS_CODE 1
 #define CPU_WRAPPER_PUSHES 1
-#include "base/cpu_usual.h"
+#include "common/base/cpu_usual.h"
 
 #endif

@@ -28,6 +28,6 @@
 #define CPU_PUSHES_ARGUMENTS 1
 #define CPU_ENTRY_WRAPPER_SLOT (2)
 #define CPU_CYCLES __builtin_ia32_rdtsc()
-#include "base/cpu_usual.h"
+#include "common/base/cpu_usual.h"
 
 #endif

@@ -27,6 +27,6 @@
 #define CPU_BACK_CHAIN 1
 #define CPU_RETURN_AT 16
 #define CPU_ENTRY_WRAPPER_SLOT (-40)
-#include "base/cpu_usual.h"
+#include "common/base/cpu_usual.h"
 
 #endif

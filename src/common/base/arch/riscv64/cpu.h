@@ -25,6 +25,6 @@
 
 /* See cpu_usual.h. */
 #define CPU_WALKED 0
-#include "base/cpu_usual.h"
+#include "common/base/cpu_usual.h"
 
 #endif

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "code_reader.h"
-#include "elf/memory.h"
-#include "elf/symtab.h"
+#include "common/elf/memory.h"
+#include "common/elf/symtab.h"
 
 /* Where the kind of what lies in the code changes. */
 struct mapping {

@@ -3,11 +3,11 @@
  *
  * Not shared between threads. Memory that could not be had is noted in `failed`.
  */
-#ifndef JSTROBE_ELF_ARM_CODE_READER_H
-#define JSTROBE_ELF_ARM_CODE_READER_H
+#ifndef JSTROBE_ELF_CODE_READER_H
+#define JSTROBE_ELF_CODE_READER_H
 
-#include "base/vector.h"
-#include "elf/object.h"
+#include "common/base/vector.h"
+#include "common/elf/object.h"
 #include "thumb.h"
 
 #define CODE_STATES_MAX 65534

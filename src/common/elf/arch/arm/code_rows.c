@@ -12,13 +12,13 @@
  *
  * Where functions begin: code_functions.c. How they are followed: code_follow.c. Here what was found becomes rows.
  */
-#include "elf/code_rows.h"
+#include "common/elf/code_rows.h"
 
 #include <stdlib.h>
 
-#include "base/pages.h"
 #include "code_reader.h"
-#include "elf/memory.h"
+#include "common/base/pages.h"
+#include "common/elf/memory.h"
 
 #define CODE_MAX ((size_t)256 << 20)
 

@@ -5,7 +5,7 @@
 #ifndef JSTROBE_ELF_THUMB_H
 #define JSTROBE_ELF_THUMB_H
 
-#include "base/base.h"
+#include "common/base/base.h"
 
 enum thumb_does {
 	THUMB_OTHER,
