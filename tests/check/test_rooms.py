@@ -30,14 +30,12 @@ AGAINST = {
     ("agent/threads", "agent/sources/engine.h"): "threads announces begin and end of a thread to listeners; sources listen",
     ("agent/threads", "agent/sources/lock/lock_waits.h"): "threads announces begin and end of a thread to listeners; sources listen",
     ("agent/threads", "agent/sources/wall/vthreads.h"): "threads announces begin and end of a thread to listeners; sources listen",
-    ("agent/threads", "agent/session/session.h"): "records_own in place of session_own_thread",
     ("agent/collect", "agent/sources/engine.h"): "a source registers flush, keeps, on_drained in its ops",
     ("agent/collect", "agent/sources/kept.h"): "a source registers flush, keeps, on_drained in its ops",
     ("agent/collect", "agent/sources/lock/lock_waits.h"): "a source registers flush, keeps, on_drained in its ops",
     ("agent/collect", "agent/sources/ticker.h"): "a source registers flush, keeps, on_drained in its ops",
     ("agent/collect", "agent/sources/wall/vthreads.h"): "a source registers flush, keeps, on_drained in its ops",
     ("agent/sinks", "agent/sources/engine.h"): "sinks are told what they write of events and counts by the session",
-    ("agent/tracing", "agent/session/session.h"): "records_own in place of session_own_thread",
 }
 
 

@@ -34,7 +34,9 @@
 #include "agent/hooks/child.h"
 #include "agent/session/control_thread.h"
 #include "agent/session/session.h"
+#include "agent/sources/engine.h"
 #include "agent/threads/agent_thread.h"
+#include "common/os/os.h"
 
 #define SEND_MS 2000
 #define HELLO_MS 10000
@@ -274,9 +276,9 @@ static void *run(void *data)
 	struct talk *t = data;
 
 	pthread_setname_np(pthread_self(), "jstrobe talk");
-	session_own_thread(true);
+	records_own(os_gettid(), true);
 	converse(t);
-	session_own_thread(false);
+	records_own(os_gettid(), false);
 	talk_end(t);
 	return NULL;
 }

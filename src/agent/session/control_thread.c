@@ -11,6 +11,7 @@
 #include "agent/session/schedule.h"
 #include "agent/session/session.h"
 #include "agent/session/trigger.h"
+#include "agent/sources/engine.h"
 #include "agent/threads/agent_thread.h"
 #include "common/os/os.h"
 
@@ -206,7 +207,7 @@ static void *run(void *data)
 {
 	atomic_store(&tid, os_gettid());
 	pthread_setname_np(pthread_self(), "jstrobe control");
-	session_own_thread(true);
+	records_own(os_gettid(), true);
 	lock();
 	for (;;) {
 		uint32_t seen = atomic_load(&bell);
@@ -228,7 +229,7 @@ static void *run(void *data)
 	control.thread = false;
 	atomic_store(&tid, 0);
 	unlock();
-	session_own_thread(false);
+	records_own(os_gettid(), false);
 	return NULL;
 }
 

@@ -553,8 +553,3 @@ const struct options *session_options(void)
 {
 	return session.has_options ? &session.options : NULL;
 }
-
-void session_own_thread(bool own)
-{
-	records_own(os_gettid(), own);
-}

@@ -114,7 +114,4 @@ void session_forget(void);
 /* The options the running (or last) session was started with; NULL if none. */
 const struct options *session_options(void);
 
-/* The calling thread is (or is no longer) one of jstrobe's own: such threads are not sampled. */
-void session_own_thread(bool own);
-
 #endif

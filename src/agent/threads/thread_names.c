@@ -9,7 +9,7 @@
 
 #include "agent/jvm/jvm.h"
 #include "agent/jvm/jvm_functions.h"
-#include "agent/session/session.h"
+#include "agent/sources/engine.h"
 #include "agent/threads/agent_thread.h"
 #include "common/base/map.h"
 #include "common/base/vector.h"
@@ -183,7 +183,7 @@ static void *run(void *data)
 	struct names n = {0};
 	bool on = true;
 
-	session_own_thread(true);
+	records_own(os_gettid(), true);
 	/* while the JVM starts it takes no threads */
 	while (on && !(jvm_is_live() && jvm_attach("jstrobe names")))
 		on = rest(LIVE_LOOK);
@@ -196,7 +196,7 @@ static void *run(void *data)
 			(*n.ti)->DisposeEnvironment(n.ti);
 		jvm_detach();
 	}
-	session_own_thread(false);
+	records_own(os_gettid(), false);
 	pthread_mutex_lock(&state.lock);
 	state.alive = false;
 	pthread_cond_broadcast(&state.changed);

@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "agent/jvm/jvm.h"
-#include "agent/session/session.h"
+#include "agent/sources/engine.h"
 #include "agent/threads/agent_thread.h"
 #include "agent/tracing/trace_list.h"
 #include "agent/tracing/trace_pace.h"
@@ -432,7 +432,7 @@ static void forget(void)
 	map_free(&done);
 	map_free(&done_strays);
 	map_free(&strays);
-	session_own_thread(false);
+	records_own(os_gettid(), false);
 	jvm_detach();
 }
 
@@ -441,7 +441,7 @@ static void *run(void *data)
 	bool attached = jvm_attach("jstrobe trace");
 
 	if (attached)
-		session_own_thread(true);
+		records_own(os_gettid(), true);
 	pthread_mutex_lock(&lock);
 	if (attached) {
 		work(jvm_jni());
