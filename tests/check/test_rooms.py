@@ -11,8 +11,6 @@ JVM_ROOMS = {"agent/hooks", "agent/jvm", "agent/threads", "agent/context", "agen
 NOT_IN_A_HANDLER = {"stdio.h", "stdlib.h", "pthread.h", "malloc.h", "dlfcn.h", "semaphore.h"}
 # Headers of rooms that stand below the one that includes them: what has to happen so that they need not be. To become empty.
 AGAINST = {
-    ("profile/model", "profile/writers/format.h"): "struct format_options and the loss line's declarations go to the model",
-    ("profile/model", "profile/writers/writers.h"): "struct format_options and the loss line's declarations go to the model",
     ("agent/walk", "agent/sample/stack_store.h"): "the walk gets a struct of its own: facts of the JVM, writer of frames, limits as arguments",
     ("agent/walk", "agent/sample/zone.h"): "the walk gets a struct of its own: facts of the JVM, writer of frames, limits as arguments",
     ("agent/hooks", "agent/sources/engine.h"): "one header a file; engine.h goes",

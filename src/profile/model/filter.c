@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/model/frame_name.h"
 #include "profile/model/name_table.h"
-#include "profile/writers/writers.h"
 
 bool filter_match(const char *pattern, size_t length, const char *text)
 {

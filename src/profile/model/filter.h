@@ -4,7 +4,8 @@
 #ifndef JSTROBE_MODEL_FILTER_H
 #define JSTROBE_MODEL_FILTER_H
 
-#include "profile/writers/format.h"
+#include "common/base/buffer.h"
+#include "profile/model/format_options.h"
 
 /* What the patterns say of a stack's names, all of them together. */
 enum filter_verdict {

@@ -11,6 +11,7 @@
 #define JSTROBE_MODEL_FRAME_NAME_H
 
 #include "common/base/buffer.h"
+#include "profile/model/format_options.h"
 #include "profile/model/profile.h"
 
 enum frame_style {
@@ -57,5 +58,14 @@ int frame_name_each(const struct profile *p, unsigned style,
 		    bool (*fn)(uint32_t frame, const char *name, void *arg), void *arg);
 /* Append the name of a thread's root frame. */
 void frame_name_thread(struct buffer *out, const struct profile_thread *thread, unsigned style);
+
+/* BASE with what the user asked for on top. */
+static inline unsigned format_style(unsigned base, const struct format_options *o)
+{
+	return base | (o->lines ? STYLE_LINES : 0) | (o->simple ? STYLE_SIMPLE : 0) |
+	       (o->dot ? STYLE_DOTS : 0) | (o->norm ? STYLE_NORM : 0) |
+	       (o->sig ? STYLE_SIGNATURES : 0) | (o->ann ? STYLE_ANNOTATE : 0) |
+	       (o->lib ? STYLE_LIBRARY : 0);
+}
 
 #endif

@@ -8,8 +8,6 @@
 
 #include "common/base/clean.h"
 #include "profile/model/human.h"
-#include "profile/writers/format.h"
-#include "profile/writers/writers.h"
 
 static uint64_t sum(const uint64_t *values, unsigned count)
 {

@@ -1,11 +1,11 @@
 /*
- * loss_line.h - what happened to the samples, in words. Inner header of the model room;
- * the line itself is in format.h (format_loss_line).
+ * loss_line.h - what happened to the samples, in words. Normal code.
  */
 #ifndef JSTROBE_MODEL_LOSS_LINE_H
 #define JSTROBE_MODEL_LOSS_LINE_H
 
 #include "common/base/buffer.h"
+#include "profile/model/format_options.h"
 #include "profile/model/profile.h"
 
 /* All lost samples of P. */
@@ -20,5 +20,18 @@ bool loss_is_bad(const struct profile *p);
  */
 void loss_details(struct buffer *out, const struct profile *p);
 void loss_details_cost(struct buffer *out, const struct profile *p);
+/*
+ * Append what happened to the samples, one line without newline: "10,012 samples taken, 10,010
+ * stored, 2 lost (queue_full 2: 2.0 ms) · 9.99 s of 10.02 s CPU time sampled, 30 ms unsampled ·
+ * 99.98 % complete stacks". Without samples it says why. Normal code.
+ */
+void format_loss_line(const struct profile *p, struct buffer *out);
+/*
+ * What is in no sample of P, stored or lost, by its other counts: CPU time of the process but for jstrobe's own,
+ * or events by the kernel's count. 0 where the whole is not known.
+ */
+uint64_t format_unsampled(const struct profile *p);
+/* The writer of these lines alone. */
+void format_loss(const struct profile *p, const struct format_options *options, struct buffer *out);
 
 #endif

@@ -6,29 +6,9 @@
 
 #include "common/base/buffer.h"
 #include "common/base/error.h"
+#include "profile/model/format_options.h"
+#include "profile/model/loss_line.h"
 #include "profile/model/profile.h"
-
-/* How the user wants frames and numbers; zeroed = defaults. */
-struct format_options {
-	bool total;     /* weights (ns) instead of sample counts */
-	bool lines;     /* show source lines where known */
-	bool threads;   /* thread name as root frame (text, collapsed, page) */
-	bool color;     /* ANSI colour in text output */
-	/* names, see frame_name.h */
-	bool simple, dot, norm, sig, ann, lib;
-	/* the page: callers instead of callees, and the root at the other side */
-	bool reverse, inverted;
-	double minwidth; /* page, call tree: frames below this many percent are put together */
-	/*
-	 * Only stacks with a frame or thread that one of these patterns matches, none with one of
-	 * those; patterns are apart by '\n', NULL or "" = all.
-	 */
-	const char *include, *exclude;
-	bool owners;    /* of waits for locks: stacks of those who held them, see owners.h */
-	bool event;     /* there are several: collapsed stacks have the event as root frame, loss lines begin with it */
-	unsigned flat;   /* text: hottest methods to list; 0 = the format's default */
-	unsigned traces; /* text: hottest stacks to list; 0 = the format's default */
-};
 
 struct format {
 	const char *name;       /* "collapsed": word of -o and of the agent option */
@@ -66,17 +46,6 @@ bool format_is_text(const struct format *f);
 extern const char *const format_colours[];
 /* The format called NAME ("text" is flat+traces), or NULL. */
 const struct format *format_by_name(const char *name);
-/*
- * Append what happened to the samples, one line without newline: "10,012 samples taken, 10,010
- * stored, 2 lost (queue_full 2: 2.0 ms) · 9.99 s of 10.02 s CPU time sampled, 30 ms unsampled ·
- * 99.98 % complete stacks". Without samples it says why. Normal code.
- */
-void format_loss_line(const struct profile *p, struct buffer *out);
-/*
- * What is in no sample of P, stored or lost, by its other counts: CPU time of the process but for jstrobe's own,
- * or events by the kernel's count. 0 where the whole is not known.
- */
-uint64_t format_unsampled(const struct profile *p);
 /* The format for a file name's extension; "text" when it has no known one. */
 const struct format *format_by_file(const char *file);
 /*

@@ -13,26 +13,11 @@
 typedef void format_writer(const struct profile *, const struct format_options *, struct buffer *);
 
 format_writer format_collapsed, format_text, format_traces, format_flat, format_calltree,
-	format_hot, format_json, format_page, format_loss;
+	format_hot, format_json, format_page;
 
 /* One page with several profiles to choose from. */
 void format_pages(const struct profile *const *profiles, uint32_t count,
 		  const struct format_options *options, struct buffer *out);
-
-/* Whether stacks get their thread as root frame. */
-static inline bool format_by_thread(const struct profile *p, const struct format_options *options)
-{
-	return p->per_thread && options->threads;
-}
-
-/* BASE with what the user asked for on top. */
-static inline unsigned format_style(unsigned base, const struct format_options *o)
-{
-	return base | (o->lines ? STYLE_LINES : 0) | (o->simple ? STYLE_SIMPLE : 0) |
-	       (o->dot ? STYLE_DOTS : 0) | (o->norm ? STYLE_NORM : 0) |
-	       (o->sig ? STYLE_SIGNATURES : 0) | (o->ann ? STYLE_ANNOTATE : 0) |
-	       (o->lib ? STYLE_LIBRARY : 0);
-}
 
 /* What P's samples are to be called. */
 static inline const char *samples_word(const struct profile *p)
