@@ -24,18 +24,18 @@ static bool is_reserved(int signo)
 	return signo >= 32;
 }
 
-int signals_choose(const struct engine_options *o, const char *event, struct error *err)
+int signals_choose(int asked, const char *event, struct error *err)
 {
-	int signo = o->signal ? o->signal : os_free_signal();
+	int signo = asked ? asked : os_free_signal();
 
 	if (!signo)
 		return error_set(err, EBUSY, "%s: no free signal: SIGSTKFLT, SIGPWR, SIGVTALRM and "
 				 "SIGUSR1 all have handlers in this process; use -e itimer", event);
-	if (o->signal && is_reserved(signo))
+	if (asked && is_reserved(signo))
 		return error_set(err, EINVAL, "signal=%d cannot be used to sample by: the system or "
 				 "the JVM has its own use for it, or it would queue up; leave the "
 				 "option out, or use %d or %d", signo, SIGSTKFLT, SIGPWR);
-	if (o->signal && os_signal_taken(signo))
+	if (asked && os_signal_taken(signo))
 		return error_set(err, EBUSY, "signal=%d is in use: this process has a handler for "
 				 "it; leave the option out, or use another", signo);
 	return signo;

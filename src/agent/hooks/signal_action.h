@@ -4,13 +4,14 @@
 #ifndef JSTROBE_HOOKS_SIGNAL_ACTION_H
 #define JSTROBE_HOOKS_SIGNAL_ACTION_H
 
-#include "agent/sources/engine.h"
+#include "agent/sample/zone.h"
+#include "common/base/error.h"
 
 /*
- * The signal for events of threads: the one that O asks for, if it is not used, else a free one.
+ * The signal for events of threads: the one that was ASKED for, 0 = none, if it is not used, else a free one.
  * Negative errno.
  */
-int signals_choose(const struct engine_options *o, const char *event, struct error *err);
+int signals_choose(int asked, const char *event, struct error *err);
 /*
  * Install HANDLER for SIGNO and remember the former action in the zone. -EBUSY: it is in use by now.
  */

@@ -184,7 +184,7 @@ static int take_free_signal(const struct engine_options *o, struct error *err)
 	int signo = SIGPROF;
 
 	if (!e->ops->sigprof)
-		signo = signals_choose(o, e->name, err);
+		signo = signals_choose(o->signal, e->name, err);
 	else if (o->signal && o->signal != SIGPROF)
 		return error_set(err, EINVAL, "signal=%d: itimer has SIGPROF (%d) and no other; leave the "
 				 "option out, or use -e ctimer", o->signal, SIGPROF);
