@@ -21,8 +21,10 @@
 #include "../unit/fake_jvm.h"
 #include "agent/collect/aggregate.h"
 #include "agent/sample/handler.h"
+#include "agent/sample/zone.h"
 #include "agent/sinks/recording/recording.h"
-#include "agent/sources/engine.h"
+#include "agent/threads/records.h"
+#include "common/base/error.h"
 #include "common/elf/elf.h"
 #include "common/os/os.h"
 

@@ -1,3 +1,6 @@
+#include "agent/hooks/faults.h"
+#include "agent/sources/engine.h"
+#include "agent/threads/records.h"
 #include "harness.h"
 
 #include <setjmp.h>

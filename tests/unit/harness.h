@@ -9,6 +9,7 @@
 
 #include "agent/collect/collector.h"
 #include "agent/sources/engine.h"
+#include "common/base/error.h"
 
 /* What may be lost at a session's end: due to a thread that had no CPU for the 50 ms that a stop waits. */
 #define HARNESS_AT_THE_END 8

@@ -14,9 +14,11 @@
 #include <unistd.h>
 
 #include "agent/context/context_table.h"
+#include "agent/hooks/faults.h"
 #include "agent/sample/handler.h"
 #include "agent/sinks/ring/ring.h"
 #include "agent/sources/lock/lock_waits.h"
+#include "agent/threads/records.h"
 #include "collected.h"
 
 static struct profile *view;

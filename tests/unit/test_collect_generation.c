@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "agent/sinks/ring/ring.h"
+#include "agent/sources/engine.h"
 #include "agent/sources/lock/lock_waits.h"
 #include "agent/threads/run_queue.h"
 #include "agent/walk/decode.h"

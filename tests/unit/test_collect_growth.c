@@ -19,6 +19,7 @@
 #include "agent/collect/held.h"
 #include "agent/collect/names/namer.h"
 #include "agent/sinks/ring/ring.h"
+#include "agent/threads/records.h"
 #include "collected.h"
 
 #define BOUND (24u << 20) /* bytes; all of a million would take twenty times as many */

@@ -17,6 +17,8 @@
 
 #include "agent/sample/handler.h"
 #include "agent/sample/stack_store.h"
+#include "agent/sources/engine.h"
+#include "agent/threads/records.h"
 #include "common/os/os.h"
 #include "fake_jvm.h"
 #include "faulty.h"

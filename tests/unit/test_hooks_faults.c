@@ -14,9 +14,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent/sources/engine.h"
+#include "agent/hooks/faults.h"
 #include "agent/walk/fault.h"
 #include "agent/walk/load.h"
+#include "common/base/error.h"
 
 static void install(int signo, void (*handler)(int, siginfo_t *, void *), struct sigaction *old)
 {

@@ -20,6 +20,7 @@
 #include "agent/hooks/child.h"
 #include "agent/session/trigger.h"
 #include "agent/sources/active.h"
+#include "agent/threads/records.h"
 #include "common/os/os.h"
 #include "harness.h"
 #include "lib_threads.h"

@@ -10,7 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/sources/engine.h"
+#include "agent/hooks/got.h"
+#include "agent/sample/zone.h"
+#include "agent/threads/records.h"
+#include "agent/threads/thread_hook.h"
+#include "common/base/error.h"
 #include "common/os/os.h"
 #include "harness.h"
 #include "lib_threads.h"

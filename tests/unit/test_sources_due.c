@@ -19,6 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "agent/threads/records.h"
 #include "common/os/os.h"
 #include "harness.h"
 #include "lib_threads.h"

@@ -17,6 +17,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "agent/sources/engine.h"
 #include "common/os/os.h"
 #include "harness.h"
 

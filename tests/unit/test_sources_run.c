@@ -20,6 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "agent/sources/engine.h"
+#include "agent/threads/records.h"
 #include "common/os/os.h"
 #include "harness.h"
 #include "lib_threads.h"

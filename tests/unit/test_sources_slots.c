@@ -7,6 +7,7 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "agent/hooks/faults.h"
 #include "agent/sources/wall/wall.h"
 #include "fake_stack.h"
 

@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #include "agent/sample/handler.h"
+#include "agent/sources/engine.h"
 #include "agent/sources/wall/vthreads.h"
 #include "agent/sources/wall/wall.h"
+#include "agent/threads/records.h"
 #include "common/os/os.h"
 #include "harness.h"
 

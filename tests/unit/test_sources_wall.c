@@ -15,8 +15,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "agent/hooks/faults.h"
+#include "agent/sources/engine.h"
 #include "agent/sources/wall/marker.h"
 #include "agent/sources/wall/wall.h"
+#include "agent/threads/records.h"
 #include "agent/threads/run_queue.h"
 #include "agent/walk/fault.h"
 #include "common/os/os.h"

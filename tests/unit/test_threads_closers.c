@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "agent/sources/engine.h"
 #include "agent/threads/closers.h"
 #include "common/os/os.h"
 

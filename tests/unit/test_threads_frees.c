@@ -8,6 +8,8 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#include "agent/sources/engine.h"
+#include "agent/threads/records.h"
 #include "common/os/os.h"
 #include "harness.h"
 #include "lib_threads.h"

@@ -18,6 +18,7 @@
 
 #include "agent/collect/aggregate.h"
 #include "agent/collect/held.h"
+#include "agent/threads/records.h"
 #include "common/os/os.h"
 #include "entries.h"
 #include "harness.h"

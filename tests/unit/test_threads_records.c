@@ -13,9 +13,11 @@
 #include <sys/resource.h>
 
 #include "agent/sample/handler.h"
-#include "agent/sources/engine.h"
+#include "agent/sample/zone.h"
 #include "agent/threads/deferred.h"
 #include "agent/threads/queues.h"
+#include "agent/threads/records.h"
+#include "common/base/error.h"
 #include "common/os/os.h"
 
 #define NO_THREAD 90000000 /* tids from here on are no threads of this process */

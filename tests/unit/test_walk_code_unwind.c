@@ -7,8 +7,10 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "agent/sources/engine.h"
+#include "agent/hooks/faults.h"
+#include "agent/sample/zone.h"
 #include "agent/walk/walk.h"
+#include "common/base/error.h"
 #include "fake_jvm.h"
 #include "insn.h"
 

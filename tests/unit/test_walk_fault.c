@@ -15,9 +15,10 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "agent/sources/engine.h"
+#include "agent/hooks/faults.h"
 #include "agent/walk/fault.h"
 #include "agent/walk/load.h"
+#include "common/base/error.h"
 
 #define PAGE 4096ul
 

@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/sources/engine.h"
+#include "agent/hooks/faults.h"
+#include "agent/sample/zone.h"
+#include "common/base/error.h"
 #include "fake_stack.h"
 
 /* Offsets of the fake objects. */

@@ -13,8 +13,10 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "agent/sources/engine.h"
+#include "agent/hooks/faults.h"
+#include "agent/sample/zone.h"
 #include "agent/walk/guards.h"
+#include "common/base/error.h"
 #include "fake_stack.h"
 
 static const uint8_t root_code[] = {

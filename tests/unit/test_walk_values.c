@@ -10,7 +10,9 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "agent/sources/engine.h"
+#include "agent/hooks/faults.h"
+#include "agent/sample/zone.h"
+#include "common/base/error.h"
 #include "fake_stack.h"
 
 static struct fake_jvm jvm;

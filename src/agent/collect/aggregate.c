@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "agent/collect/aggregate.h"
+#include "agent/sample/zone.h"
 #include "agent/sources/engine.h"
 #include "agent/threads/run_queue.h"
 

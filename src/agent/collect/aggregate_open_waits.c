@@ -5,7 +5,7 @@
  */
 #include "agent/collect/aggregate.h"
 #include "agent/sample/window.h"
-#include "agent/sources/engine.h"
+#include "agent/sample/zone.h"
 #include "agent/sources/lock/lock_waits.h"
 #include "agent/sources/ticker.h"
 #include "agent/sources/wall/vthreads.h"

@@ -10,7 +10,9 @@
 
 #include "agent/collect/aggregate.h"
 #include "agent/collect/names/late_names.h"
+#include "agent/sample/zone.h"
 #include "agent/sources/engine.h"
+#include "agent/threads/records.h"
 #include "common/os/os.h"
 #include "profile/writers/format.h"
 

@@ -9,8 +9,10 @@
 
 #include "agent/collect/aggregate.h"
 #include "agent/collect/names/method_epochs.h"
+#include "agent/sample/zone.h"
 #include "agent/sources/engine.h"
 #include "agent/threads/queues.h"
+#include "agent/threads/records.h"
 #include "agent/threads/run_queue.h"
 
 /* What follows S in Q: the wait that it is, and what its thread worked for. */

@@ -17,13 +17,15 @@
  * before it stays in the chain and passes on; the last to go takes it out. So whatever the order, the JVM's own is
  * there in the end.
  */
+#include "agent/hooks/faults.h"
+
 #include <errno.h>
 #include <link.h>
 #include <string.h>
 
 #include "agent/hooks/copies.h"
-#include "agent/sources/engine.h"
 #include "agent/walk/fault.h"
+#include "common/base/error.h"
 #include "common/hotspot/layout.h"
 #include "common/os/os.h"
 

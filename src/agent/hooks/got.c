@@ -5,6 +5,8 @@
  * aligned word: one store replaces it for every thread. Slots in the part that the
  * loader made read-only (RELRO) are made writable for the moment of the store.
  */
+#include "agent/hooks/got.h"
+
 #include <link.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +15,6 @@
 
 #include "agent/hooks/copies.h"
 #include "agent/hooks/dynamic.h"
-#include "agent/sources/engine.h"
 #include "cpu.h"
 
 #if UINTPTR_MAX > UINT32_MAX

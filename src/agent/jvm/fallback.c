@@ -11,7 +11,6 @@
  */
 #include "agent/jvm/fallback.h"
 
-
 #include "agent/jvm/jvm.h"
 #include "agent/jvm/jvm_functions.h"
 #include "agent/sample/zone.h"

@@ -16,8 +16,10 @@
 #include "agent/session/session.h"
 #include "agent/session/streams.h"
 #include "agent/session/trigger.h"
-#include "agent/sources/engine.h"
+#include "agent/sources/cpu/perf_transfer.h"
 #include "agent/tracing/tracing.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
 #include "common/base/knob.h"
 #include "common/os/os.h"
 

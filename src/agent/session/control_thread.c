@@ -11,8 +11,9 @@
 #include "agent/session/schedule.h"
 #include "agent/session/session.h"
 #include "agent/session/trigger.h"
-#include "agent/sources/engine.h"
 #include "agent/threads/agent_thread.h"
+#include "agent/threads/records.h"
+#include "common/base/error.h"
 #include "common/os/os.h"
 
 #define NAP (50 * NS_PER_MS)

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "agent/session/session.h"
-#include "agent/sources/engine.h"
 #include "agent/threads/own_thread.h"
+#include "agent/threads/records.h"
 #include "common/os/os.h"
 
 #define LOOK (50 * NS_PER_MS) /* a longer time between two looks: this thread did not run either */

@@ -7,6 +7,8 @@
 
 #include "agent/sinks/recording/recording.h"
 #include "agent/sources/engine.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
 #include "common/options/options.h"
 
 /* A session has begun anew: it goes on in no file of one before. */

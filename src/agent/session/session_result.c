@@ -1,7 +1,11 @@
 /*
  * session_result.c - what a session has gathered, as profiles, recordings and status lines.
  */
+#include "agent/sample/zone.h"
 #include "agent/session/session.h"
+#include "agent/threads/records.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "agent/collect/collector.h"
+#include "agent/hooks/faults.h"
 #include "agent/jvm/fallback.h"
 #include "agent/jvm/frozen_fields.h"
 #include "agent/jvm/jvm.h"
+#include "agent/sample/zone.h"
 #include "agent/session/jvm_info.h"
 #include "agent/session/neighbours.h"
 #include "agent/session/recorder.h"
@@ -18,11 +20,15 @@
 #include "agent/session/source_options.h"
 #include "agent/session/streams.h"
 #include "agent/sinks/ring/ring.h"
+#include "agent/sources/cpu/perf_transfer.h"
 #include "agent/sources/engine.h"
 #include "agent/sources/lock/lock_events.h"
 #include "agent/sources/wall/vthread_events.h"
+#include "agent/threads/records.h"
 #include "agent/threads/thread_names.h"
 #include "agent/threads/wanted.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
 #include "common/os/os.h"
 
 #define DEFAULT_DEPTH 2048

@@ -7,7 +7,10 @@
 #include <pthread.h>
 
 #include "agent/collect/collector.h"
+#include "agent/sample/zone.h"
 #include "agent/sources/engine.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
 #include "common/options/options.h"
 
 struct session {

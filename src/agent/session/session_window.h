@@ -6,6 +6,7 @@
 #define JSTROBE_SESSION_SESSION_WINDOW_H
 
 #include "agent/sources/engine.h"
+#include "common/base/error.h"
 #include "common/options/options.h"
 #include "profile/model/profile.h"
 

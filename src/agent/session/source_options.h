@@ -6,6 +6,7 @@
 
 #include "agent/collect/collector.h"
 #include "agent/sources/engine.h"
+#include "common/base/error.h"
 #include "common/options/options.h"
 #include "profile/writers/format.h"
 

@@ -8,6 +8,7 @@
 #include "agent/jvm/jvm.h"
 #include "agent/session/source_options.h"
 #include "agent/sinks/stream/stream_closing.h"
+#include "agent/threads/records.h"
 #include "agent/threads/thread_names.h"
 #include "common/os/os.h"
 

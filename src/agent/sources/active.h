@@ -4,7 +4,9 @@
 #ifndef JSTROBE_SOURCES_ACTIVE_H
 #define JSTROBE_SOURCES_ACTIVE_H
 
+#include "agent/sample/zone.h"
 #include "agent/sources/engine.h"
+#include "common/base/error.h"
 
 /* Arm R for those events of the session, if one runs, that it is not armed for yet. Records' lock held. */
 void force_arm(struct thread_record *r);
@@ -41,13 +43,6 @@ void force_count_timers(void);
 void force_count_descriptors(void);
 /* And of large rings (perf.c). */
 void force_count_rings(void);
-/*
- * Perf descriptors from the command (perf_transfer.c): whether there are such; one for TID, or a negative errno; the
- * running thread TID needs one, but must not wait for it: it will be armed by a thread of ours.
- */
-bool transfer_serves(void);
-int transfer_open(pid_t tid, const struct os_perf *spec);
-void transfer_wait(pid_t tid);
 /* Wait until no thread looks at R's thread from outside (ticker.c). */
 void force_wait(const struct thread_record *r);
 /* Why what is due to a thread is not taken whose source, armed as ARM, goes away: it ends, or sampling does. */

@@ -11,8 +11,13 @@
 #include "agent/hooks/copies.h"
 #include "agent/hooks/signal_action.h"
 #include "agent/sample/perf_ring.h"
+#include "agent/sample/zone.h"
 #include "agent/sources/active.h"
 #include "agent/threads/deferred.h"
+#include "agent/threads/records.h"
+#include "agent/threads/thread_hook.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
 #include "common/os/os.h"
 
 #define SIGNAL_MS 5000 /* another copy takes or gives back a signal in less than one */

@@ -1,10 +1,7 @@
 /*
- * engine.h - the door of the sources room: what makes a thread's signal go off,
- * and the life of thread records.
+ * engine.h - the door of the sources room: what makes a thread's signal go off.
  *
- * A session samples one event or several, each by an engine. Records are found by the pthread_create hook
- * (new threads, on themselves), by JVMTI events (Java threads) and by /proc/self/task (at
- * start and each second, as the net). Functions lock by themselves; normal code only.
+ * A session samples one event or several, each by an engine. Functions lock by themselves; normal code only.
  */
 #ifndef JSTROBE_SOURCES_ENGINE_H
 #define JSTROBE_SOURCES_ENGINE_H
@@ -152,91 +149,9 @@ struct engine_window {
 /* The windows of the session, or of the last one. */
 void engine_window(struct engine_window *counts);
 /*
- * Perf descriptors that a command with more rights opens for us (perf_transfer.c). OFFER: SOCK, where they can be
- * asked for (PERF in common/control/messages.def), is taken over for the next session that wants it, -1 = none. BEGIN
- * before engine_start; END when frames have their names, those of the kernel come that way too. One thread at a time.
- */
-void transfer_offer(int sock);
-int transfer_begin(bool wanted, struct error *err);
-void transfer_end(void);
-/*
  * What a person should know of the threads that got less than others since the last call: a line
  * for each reason that is new in this session.
  */
 void engine_notes(struct buffer *notes);
-
-/* ---- records (records.c; records_open: record_table.c) ---- */
-
-int records_open(struct error *err);
-/* A thread was found: record and arm it, unless known. TCB 0 = not known. Returns its record or NULL. */
-struct thread_record *records_found(pid_t tid, uintptr_t tcb);
-/* The same for a thread that began after AFTER (os_monotonic): an earlier record of its tid is another's. */
-struct thread_record *records_begun(pid_t tid, uintptr_t tcb, uint64_t after);
-/* The record of thread TID, or NULL. */
-struct thread_record *records_by_tid(pid_t tid);
-/* Arm thread TID for what it is not armed for yet, if it is known. */
-void records_arm(pid_t tid);
-/* TID is (OWN) or is no longer a thread of jstrobe: such are never sampled. At most RECORDS_OWN at a time. */
-#define RECORDS_OWN 16
-void records_own(pid_t tid, bool own);
-/* jstrobe's own threads: their number; TIDS has room for RECORDS_OWN. Any thread, no lock. */
-unsigned records_own_list(pid_t *tids);
-/* CPU time of jstrobe's own threads in this process so far, ns. */
-uint64_t records_own_cpu(void);
-/* The running thread ends: disarm it, hand its record to the collector. */
-void records_ending(struct thread_record *r);
-/* Look at /proc/self/task: find new threads, close records of ended ones. Collector, now and then. */
-void records_scan(void);
-/* Whether as many threads are known as this process has. Collector. */
-bool records_are_all(void);
-/* What a known thread was refused it may get now; breakpoints that rest begin again. Collector, each second. */
-void records_arm_again(void);
-/* The Java thread of TID: THREAD is its JavaThread*, ID its Thread.getId (0 = not known); both 0 = it has ended. */
-void records_java(pid_t tid, uintptr_t thread, uint64_t id);
-/* Whether thread TID is sampled, said by one who knows more than engine_options.wanted could. */
-void records_judge(pid_t tid, bool wanted);
-/* R (CLOSING) was drained: make it FREE. Collector. */
-void records_free(struct thread_record *r);
-/*
- * What was used by many more threads than there have been for a while goes back. The collector, each second; NOW:
- * os_monotonic.
- */
-void records_shrink(uint64_t now);
-/* Free all records and their queues, after engine_stop and the last drain. */
-void records_release(void);
-
-/* ---- hooks ---- */
-
-/*
- * Replace pthread_create in the GOT of all images. Where another copy of this library keeps us from it,
- * thread_hook_retry comes back to it.
- */
-void thread_hook_install(void);
-/* The same for images loaded since, if the hook is in place. Any thread. */
-void thread_hook_refresh(void);
-/* Once more, if an image was not ready the last time. Each second. */
-void thread_hook_retry(void);
-/* Put it back. */
-void thread_hook_remove(void);
-/* Let the running thread's end be told, though it began before the hook. */
-void thread_hook_watch(struct thread_record *r);
-/*
- * Every GOT slot of SYMBOL that holds one of the COUNT OLDS, or is bound lazily, holds NEW afterwards (got.c); slots of
- * this library and its copies excepted. False: an image is still being loaded, try again.
- */
-bool got_patch(const char *symbol, void *const *olds, size_t count, void *new);
-/* Undo got_patch in all images that are still there; slots that another tool has taken since stay. */
-bool got_restore(const char *symbol, void *new, void *old);
-
-/* Put the fault handler before those of SIGSEGV and SIGBUS; idempotent. */
-int faults_install(struct error *err);
-/*
- * A library that had put its own handler in place before us may have put back what was there before that, without
- * asking: then ours goes in front again. A third one's handler is left alone, it may pass on to ours. Where that is
- * not known, the kernel makes our loads (agent/walk/fault.h). Each drain.
- */
-void faults_keep(void);
-/* Put theirs back, unless ours was replaced meanwhile. */
-void faults_remove(void);
 
 #endif

@@ -5,6 +5,7 @@
 #define JSTROBE_SOURCES_EVENT_RESOLVE_H
 
 #include "agent/sources/engine.h"
+#include "common/base/error.h"
 
 /*
  * What NAME, of the form its name says (see event_resolve.c), stands for, into E, whose engine is perf. 0, or a

@@ -7,6 +7,7 @@
 #include "agent/sample/handler.h"
 #include "agent/sources/active.h"
 #include "agent/threads/own_thread.h"
+#include "agent/threads/records.h"
 #include "agent/walk/fault.h"
 #include "common/base/random.h"
 #include "common/os/os.h"

@@ -9,7 +9,8 @@
 
 #include <pthread.h>
 
-#include "agent/sources/engine.h"
+#include "agent/sample/zone.h"
+#include "common/base/error.h"
 
 struct rounds {
 	const char *name;    /* of the thread */

@@ -11,9 +11,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "agent/sample/zone.h"
 #include "agent/sources/active.h"
 #include "agent/sources/engine.h"
 #include "agent/sources/native_address.h"
+#include "common/base/error.h"
+#include "common/os/os.h"
 
 static const char *const words[] = {[WINDOW_BEGIN] = "begin", [WINDOW_END] = "end"};
 

@@ -5,7 +5,8 @@
 #include <sys/prctl.h>
 
 #include "agent/hooks/libc_calls.h"
-#include "agent/sources/engine.h"
+#include "agent/threads/records.h"
+#include "common/base/error.h"
 #include "common/os/os.h"
 
 #define LOOK (50 * NS_PER_MS) /* a longer time between two looks: this thread did not run either */

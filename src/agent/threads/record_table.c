@@ -12,10 +12,12 @@
 #include <sys/mman.h>
 
 #include "agent/hooks/child.h"
+#include "agent/sample/zone.h"
 #include "agent/sources/active.h"
-#include "agent/sources/engine.h"
 #include "agent/threads/deferred.h"
 #include "agent/threads/queues.h"
+#include "agent/threads/records.h"
+#include "common/base/error.h"
 #include "common/base/pages.h"
 #include "common/os/os.h"
 

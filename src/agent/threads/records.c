@@ -4,14 +4,16 @@
  * One mutex guards the life of records (not what is inside them). Handlers never
  * take it: they find records by hints and by the table of thread pointers.
  */
+#include "agent/threads/records.h"
+
 #include <pthread.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/sample/handler.h"
+#include "agent/sample/zone.h"
 #include "agent/sources/active.h"
-#include "agent/sources/engine.h"
 #include "agent/sources/lock/lock_waits.h"
 #include "agent/sources/wall/vthreads.h"
 #include "agent/threads/deferred.h"

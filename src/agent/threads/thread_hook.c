@@ -7,13 +7,17 @@
  * for pthread_exit. The key is made once and kept: given back, its number could become a key
  * of the program while a new thread is about to store under it.
  */
+#include "agent/threads/thread_hook.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "agent/hooks/copies.h"
+#include "agent/hooks/got.h"
 #include "agent/hooks/libc_calls.h"
 #include "agent/sample/handler.h"
-#include "agent/sources/engine.h"
+#include "agent/sample/zone.h"
+#include "agent/threads/records.h"
 #include "common/os/os.h"
 
 struct start {

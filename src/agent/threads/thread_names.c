@@ -9,8 +9,9 @@
 
 #include "agent/jvm/jvm.h"
 #include "agent/jvm/jvm_functions.h"
-#include "agent/sources/engine.h"
 #include "agent/threads/agent_thread.h"
+#include "agent/threads/records.h"
+#include "common/base/error.h"
 #include "common/base/map.h"
 #include "common/base/vector.h"
 #include "common/os/os.h"

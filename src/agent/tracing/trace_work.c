@@ -7,11 +7,12 @@
 #include <time.h>
 
 #include "agent/jvm/jvm.h"
-#include "agent/sources/engine.h"
 #include "agent/threads/agent_thread.h"
+#include "agent/threads/records.h"
 #include "agent/tracing/trace_list.h"
 #include "agent/tracing/trace_pace.h"
 #include "agent/tracing/trace_running.h"
+#include "common/base/error.h"
 #include "common/os/os.h"
 
 #define PATIENCE (60 * NS_PER_S)      /* with a JVM that has to change a few classes */

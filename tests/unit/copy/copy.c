@@ -2,12 +2,13 @@
  * libcopy.so: the library with sessions that need no JVM. Files of it under several names are several copies, as two
  * builds are.
  */
+#include "agent/threads/records.h"
+#include "common/base/error.h"
 #include "copy.h"
 
 #include <string.h>
 
 #include "../harness.h"
-#include "agent/sources/engine.h"
 #include "common/os/os.h"
 
 #define EXPORT __attribute__((visibility("default")))

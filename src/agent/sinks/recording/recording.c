@@ -8,9 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "agent/sample/zone.h"
 #include "agent/sinks/recording/recording_state.h"
-#include "agent/sources/engine.h"
 #include "agent/threads/own_thread.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
 #include "common/os/os.h"
 
 #define SHORT (500 * NS_PER_MS) /* for who asks how it stands */

@@ -7,7 +7,7 @@
 
 #include "agent/sinks/recording/recording_state.h"
 #include "agent/sinks/ring/ring.h"
-#include "agent/sources/engine.h"
+#include "common/base/error.h"
 #include "common/os/os.h"
 
 #define SLICE 4096             /* samples for which the collector waits */

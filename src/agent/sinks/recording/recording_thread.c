@@ -7,6 +7,7 @@
 #include "agent/sinks/recording/recording_state.h"
 #include "agent/sources/engine.h"
 #include "agent/threads/own_thread.h"
+#include "common/base/error.h"
 #include "common/elf/elf.h"
 #include "common/os/os.h"
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/sample/zone.h"
 #include "agent/sinks/ring/ring_state.h"
 #include "agent/sources/engine.h"
 #include "common/os/os.h"

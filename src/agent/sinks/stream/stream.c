@@ -1,4 +1,7 @@
+#include "agent/sample/zone.h"
 #include "agent/sinks/stream/stream_state.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "agent/context/context_table.h"
+#include "agent/sample/zone.h"
 #include "agent/sinks/stream/stream_state.h"
 #include "agent/sources/engine.h"
 #include "agent/walk/frame_word.h"

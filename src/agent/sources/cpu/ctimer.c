@@ -7,8 +7,11 @@
 #include <errno.h>
 
 #include "agent/sample/handler.h"
+#include "agent/sample/zone.h"
 #include "agent/sources/active.h"
 #include "agent/sources/engine.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
 #include "common/os/os.h"
 
 static unsigned timers_left; /* at most half of the user's pending signals are used */

@@ -8,8 +8,11 @@
 #include <sys/time.h>
 
 #include "agent/sample/handler.h"
+#include "agent/sample/zone.h"
 #include "agent/sources/active.h"
 #include "agent/sources/engine.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
 #include "common/os/os.h"
 
 static int set_timer(uint64_t interval)

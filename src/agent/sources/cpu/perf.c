@@ -14,9 +14,13 @@
 #include "agent/sample/handler.h"
 #include "agent/sample/perf_rest.h"
 #include "agent/sample/perf_ring.h"
+#include "agent/sample/zone.h"
 #include "agent/sources/active.h"
+#include "agent/sources/cpu/perf_transfer.h"
 #include "agent/sources/engine.h"
 #include "agent/threads/closers.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
 #include "common/base/knob.h"
 #include "common/os/os.h"
 

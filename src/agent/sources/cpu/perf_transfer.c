@@ -5,6 +5,8 @@
  * threads and nothing else (cli/transfer.c). An answer takes 20 to 50 µs, but may never come, so no thread of the
  * program waits for one: what a thread that has just begun needs is asked for by a thread of ours.
  */
+#include "agent/sources/cpu/perf_transfer.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -14,8 +16,9 @@
 #include <unistd.h>
 
 #include "agent/sources/active.h"
-#include "agent/sources/engine.h"
 #include "agent/threads/own_thread.h"
+#include "agent/threads/records.h"
+#include "common/base/error.h"
 #include "common/base/vector.h"
 #include "common/control/control.h"
 #include "common/elf/elf.h"

@@ -7,6 +7,8 @@
 
 #include "agent/sources/active.h"
 #include "agent/sources/engine.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
 #include "common/os/os.h"
 
 /* The first reason since the session's start; 0 = none. Written under the records' lock. */

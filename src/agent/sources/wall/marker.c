@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "agent/sample/handler.h"
-#include "agent/sources/engine.h"
 #include "agent/threads/own_thread.h"
+#include "common/base/error.h"
 #include "common/os/os.h"
 #include "cpu.h"
 

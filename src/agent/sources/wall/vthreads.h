@@ -11,7 +11,8 @@
 #ifndef JSTROBE_SOURCES_WALL_VTHREADS_H
 #define JSTROBE_SOURCES_WALL_VTHREADS_H
 
-#include "agent/sources/engine.h"
+#include "agent/sample/zone.h"
+#include "common/base/error.h"
 
 #define PARKED_FEW (16u * 1024)
 #define PARKED_LIMIT (PARKED_FEW << 8) /* with less address space, fewer */

@@ -1,0 +1,17 @@
+/*
+ * got.h - functions replaced in other images' global offset tables. Normal code.
+ */
+#ifndef JSTROBE_HOOKS_GOT_H
+#define JSTROBE_HOOKS_GOT_H
+
+#include "common/base/base.h"
+
+/*
+ * Every GOT slot of SYMBOL that holds one of the COUNT OLDS, or is bound lazily, holds NEW afterwards (got.c); slots of
+ * this library and its copies excepted. False: an image is still being loaded, try again.
+ */
+bool got_patch(const char *symbol, void *const *olds, size_t count, void *new);
+/* Undo got_patch in all images that are still there; slots that another tool has taken since stay. */
+bool got_restore(const char *symbol, void *new, void *old);
+
+#endif
