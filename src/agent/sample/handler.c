@@ -1,7 +1,7 @@
 /*
  * handler.c - what happens when a thread's signal goes off.
  *
- *   whose signal, whose thread? ─▶ what is due? ─▶ record_sample.c: walk ─▶ intern the trace ─▶ push into its queue
+ *   whose signal, whose thread? ─▶ what is due? ─▶ record_sample.c: walk ─▶ intern the trace ─▶ push to its queue
  *
  * All that is due to the thread is served, whatever the signal was sent for: while one is pending, others of its number
  * are dropped by the kernel. What waited for the next one instead would come with another moment's stack.
