@@ -10,8 +10,6 @@
  * A mistake in the string never stops the JVM: one line on stderr, and the
  * program runs unprofiled. Only `strict` makes the load fail.
  */
-#include "agent/door/entry.h"
-
 #include <errno.h>
 #include <jvmti.h>
 #include <stdio.h>
@@ -27,6 +25,10 @@
 #include "agent/session/pending_output.h"
 #include "agent/session/session.h"
 #include "agent/session/streams.h"
+#include "agent/session/told.h"
+#include "agent/session/trigger.h"
+#include "agent/session/vm_life.h"
+#include "agent/threads/java_threads.h"
 #include "common/control/control.h"
 
 /* ---- option strings without a waiting command -------------------------------- */
@@ -83,6 +85,46 @@ static int obey(const char *text, struct options *o, struct error *err)
 	return rc;
 }
 
+/* ---- the end ---- */
+
+static void end(void *arg)
+{
+	talk_vm_death();
+}
+
+/*
+ * The JVM ends: the control thread stops the session, writes the result it owes, tells the command that owns it. This
+ * waits for that while it gets on, 10 s at most. Called once, while the JVM is still whole.
+ */
+static void vm_death(void)
+{
+	static const struct control_limits limits = {.stalled = 200 * NS_PER_MS, .total = 10 * NS_PER_S};
+	static const struct control_job job = {.name = "the end of the JVM", .attached = true, .run = end};
+	bool idle = !control_thread_id() && command_is_idle();
+	enum owed_end how;
+
+	session_vm_dies();
+	log_at_end();
+	if (control_last(idle ? NULL : &job, &limits))
+		return;
+	how = owed_abandon();
+	if (how != OWED_WRITTEN)
+		log_error("the JVM ends, and the session's result is %snot written: the profiler was held up too long",
+			  how == OWED_LOST ? "" : "perhaps ");
+}
+
+/* ---- what the JVM tells ---- */
+
+static const struct jvm_events events = {
+	.vm_init = session_vm_init,
+	.vm_death = vm_death,
+	.thread_start = java_threads_start,
+	.thread_end = java_threads_end,
+	.exhausted = trigger_exhausted,
+	.named = told_name,
+	.redefined = told_redefined,
+};
+
 /* ---- doors for the JVM -------------------------------------------------------- */
 
 static int serve(JavaVM *vm, const struct options *o, bool at_load, struct error *err)
@@ -98,7 +140,7 @@ static int serve(JavaVM *vm, const struct options *o, bool at_load, struct error
 			       o->protocol,
 			       JSTROBE_VERSION, CONTROL_PROTOCOL);
 	if (rc == 0)
-		rc = jvm_init(vm, at_load, err);
+		rc = jvm_init(vm, at_load, &events, err);
 	if (rc)
 		talk_refuse(talk, err);
 	if (rc == 0 && at_load)
@@ -153,7 +195,7 @@ static int follow(JavaVM *vm, const char *text, bool at_load, struct options *o,
 		o->connect[0] = '\0'; /* a command that waits there would not understand us */
 	if (rc || o->connect[0])
 		return rc ? rc : serve(vm, o, at_load, err);
-	rc = jvm_init(vm, at_load, err);
+	rc = jvm_init(vm, at_load, &events, err);
 	if (rc == 0 && (o->action != ACTION_NONE || !(o->disable_all || o->disable_sampling)))
 		rc = obey(text, o, err);
 	return rc;
@@ -194,25 +236,4 @@ JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 JNIEXPORT void JNICALL Agent_OnUnload(JavaVM *vm)
 {
 	/* all is done in VMDeath; the library is never unmapped */
-}
-
-static void vm_death(void *arg)
-{
-	talk_vm_death();
-}
-
-void entry_vm_death(void)
-{
-	static const struct control_limits limits = {.stalled = 200 * NS_PER_MS, .total = 10 * NS_PER_S};
-	static const struct control_job job = {.name = "the end of the JVM", .attached = true, .run = vm_death};
-	bool idle = !control_thread_id() && command_is_idle();
-	enum owed_end end;
-
-	log_at_end();
-	if (control_last(idle ? NULL : &job, &limits))
-		return;
-	end = owed_abandon();
-	if (end != OWED_WRITTEN)
-		log_error("the JVM ends, and the session's result is %snot written: the profiler was held up too long",
-			  end == OWED_LOST ? "" : "perhaps ");
 }

@@ -11,13 +11,24 @@
 
 #include "common/base/error.h"
 
-struct collector;
+/* What rooms above are told: by the JVM, on the thread that it concerns, and by rooms below them. None is NULL. */
+struct jvm_events {
+	void (*vm_init)(void);        /* calls jvm_is_up() */
+	void (*vm_death)(void);
+	void (*thread_start)(JNIEnv *env, jthread thread);
+	void (*thread_end)(JNIEnv *env, jthread thread);
+	void (*exhausted)(void);      /* the Java heap or threads are used up; after jvm_watch_exhaustion() */
+	void (*named)(pid_t tid, uint64_t java_id, const char *name);
+	void (*redefined)(const char *class_name);
+};
 
 /*
- * Make the JVMTI environment and set the callbacks. AT_LOAD: from Agent_OnLoad, the JVM
+ * Make the JVMTI environment and set the callbacks, which tell EVENTS (kept). AT_LOAD: from Agent_OnLoad, the JVM
  * is not up yet. Idempotent. -ENOTSUP when this JVM gives none.
  */
-int jvm_init(JavaVM *vm, bool at_load, struct error *err);
+int jvm_init(JavaVM *vm, bool at_load, const struct jvm_events *events, struct error *err);
+/* VMInit has come: from here on all of JVMTI and JNI may be used. */
+void jvm_is_up(void);
 /*
  * Make the running thread a daemon thread of the JVM called NAME. False: not now (it is starting, or gone). The
  * thread that attaches comes this way: asked before VMInit, or after VMDeath, a JVM crashes or keeps the thread for
@@ -26,8 +37,11 @@ int jvm_init(JavaVM *vm, bool at_load, struct error *err);
 bool jvm_attach(const char *name);
 void jvm_detach(void);
 
-/* The running thread's JNI functions; NULL when it is not attached. Another JVMTI environment, NULL: none. */
+/* The running thread's JNI functions; NULL when it is not attached, LIVE: or before VMInit or after VMDeath. */
 JNIEnv *jvm_jni(void);
+JNIEnv *jvm_live_jni(void);
+/* The JVMTI environment whose callbacks tell struct jvm_events; a new one, NULL: none. */
+jvmtiEnv *jvm_own(void);
 jvmtiEnv *jvm_environment(void);
 /* VMInit has been: all of JVMTI and JNI may be used. */
 bool jvm_is_live(void);
@@ -37,19 +51,14 @@ void jvm_stand_at_safepoint(void);
 /* Let the JVM name the code it generated so far, for stubs_merge. Before a session begins. */
 void jvm_generated_code(void);
 /*
- * A session is about to begin, whose samples are told one by one: C gets the names of Java threads first. Undone by
- * jvm_session_end.
+ * A session begins: events of threads and of redefined classes on. The running thread's JNI functions; NULL: the JVM is
+ * starting, or this thread is not attached.
  */
-void jvm_session_names(struct collector *c);
-/* A session begins: events on, Java threads made known. C gets thread names. */
-void jvm_session_begin(struct collector *c);
-/* It ends: events off, names of all living threads brought up to date. */
+JNIEnv *jvm_session_begin(void);
+/* It ends: events off. */
 void jvm_session_end(void);
 /* The running session hears that CLASS_NAME (with slashes) is about to be redefined, or was. */
 void jvm_tell_redefined(const char *class_name);
-/* Bring the names of all living threads up to date. */
-void jvm_name_threads(void);
-
 /* The JavaThread* behind a java.lang.Thread; 0 when it has none (any more). */
 uintptr_t jvm_thread_behind(JNIEnv *env, jthread thread);
 /* The OS thread of a JavaThread*, 0: it has none (yet), or this JVM does not tell. */
@@ -65,7 +74,7 @@ const char *jvm_main_class(void);
 /* "17.0.15+6-Debian-1deb12u1", "" if not known (yet). Static text. */
 const char *jvm_version(void);
 
-/* Call trigger_exhausted when the Java heap or threads are used up. -ENOTSUP: this JVM does not say so. */
+/* events.exhausted() is called when the Java heap or threads are used up. -ENOTSUP: this JVM does not say so. */
 int jvm_watch_exhaustion(bool on, struct error *err);
 
 /* Call FN with each system property as the JVM knows it (what Java code sets is not among them). */

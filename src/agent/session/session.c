@@ -26,11 +26,13 @@
 #include "agent/session/session_window.h"
 #include "agent/session/source_options.h"
 #include "agent/session/streams.h"
+#include "agent/session/told.h"
 #include "agent/sinks/ring/ring.h"
 #include "agent/sources/cpu/perf_transfer.h"
 #include "agent/sources/engine.h"
 #include "agent/sources/lock/lock_events.h"
 #include "agent/sources/wall/vthread_events.h"
+#include "agent/threads/java_threads.h"
 #include "agent/threads/thread_names.h"
 #include "agent/tracing/tracing.h"
 #include "common/base/buffer.h"
@@ -428,9 +430,10 @@ static void silence(void)
 	agent_window_keep(&session.windows);
 	atomic_store(&drains, true);
 	thread_names_end();
-	jvm_name_threads();
+	java_threads_name();
 	/* Before the last drain: no thread's start or end waits for it. */
-	jvm_session_end();
+	java_threads_end_session();
+	told_end();
 	session.silent_since = os_monotonic();
 	session.ending = SESSION_SILENT;
 }

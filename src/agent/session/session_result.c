@@ -3,6 +3,7 @@
  */
 #include "agent/sample/zone.h"
 #include "agent/session/session.h"
+#include "agent/threads/java_threads.h"
 #include "agent/threads/records.h"
 #include "common/base/buffer.h"
 #include "common/base/error.h"
@@ -74,7 +75,7 @@ static void gather_all(struct collector_facts *facts)
 	uint32_t e;
 
 	if (session_samples()) {
-		jvm_name_threads();
+		java_threads_name();
 		session_note_counts(false);
 	}
 	for (e = 0; e < session.event_count; e++)

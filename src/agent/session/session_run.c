@@ -19,11 +19,13 @@
 #include "agent/session/session_window.h"
 #include "agent/session/source_options.h"
 #include "agent/session/streams.h"
+#include "agent/session/told.h"
 #include "agent/sinks/ring/ring.h"
 #include "agent/sources/cpu/perf_transfer.h"
 #include "agent/sources/engine.h"
 #include "agent/sources/lock/lock_events.h"
 #include "agent/sources/wall/vthread_events.h"
+#include "agent/threads/java_threads.h"
 #include "agent/threads/records.h"
 #include "agent/threads/thread_names.h"
 #include "agent/threads/wanted.h"
@@ -134,13 +136,17 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 		ring_begin(session.ring, account);
 	if (rc == 0)
 		rc = streams_begin(o, events, count, account, err);
-	if (rc == 0 && (recording || streams_count(&ignored_totals)))
-		jvm_session_names(account);
+	/* their samples are told one by one: the names of threads first */
+	if (rc == 0 && (recording || streams_count(&ignored_totals))) {
+		told_begin(account);
+		java_threads_name();
+	}
 	if (rc == 0)
 		rc = engine_start(&e, notes, err);
 	if (rc)
 		goto no_engine;
-	jvm_session_begin(account);
+	told_begin(account);
+	java_threads_begin_session();
 	rc = agent_waits_begin(!o->nopark, o->sleep, notes, err);
 	if (rc)
 		goto no_waits;
@@ -154,7 +160,8 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 no_waits:
 	engine_stop();
 no_engine:
-	jvm_session_end();
+	java_threads_end_session();
+	told_end();
 	if (engine_is_held() || !collector_stop(account)) {
 		left = account;
 		return rc;
@@ -168,7 +175,7 @@ no_engine:
 no_collector:
 	faults_remove();
 no_faults:
-	jvm_session_end(); /* what jvm_generated_code() has switched on; once more is harmless */
+	java_threads_end_session(); /* what jvm_generated_code() has switched on; once more is harmless */
 	return rc;
 }
 

@@ -1,0 +1,31 @@
+#include "agent/session/vm_life.h"
+
+#include "agent/jvm/jvm.h"
+#include "agent/session/control_thread.h"
+#include "agent/session/jfrsync.h"
+#include "agent/sources/lock/lock_events.h"
+#include "agent/sources/wall/vthread_events.h"
+#include "agent/threads/java_threads.h"
+#include "agent/tracing/tracing.h"
+
+void session_vm_init(void)
+{
+	/* a session that is stopped meanwhile must not begin afterwards */
+	bool turn = control_turn("the JVM's start");
+
+	jvm_is_up();
+	java_threads_vm_init();
+	trace_vm_init();
+	jfrsync_vm_init();
+	agent_waits_vm_init();
+	agent_parked_vm_init();
+	if (turn)
+		control_turn_over();
+	control_ring(); /* what was due has waited for this */
+}
+
+void session_vm_dies(void)
+{
+	agent_waits_vm_death();
+	trace_vm_death();
+}
