@@ -13,9 +13,6 @@ NOT_IN_A_HANDLER = {"stdio.h", "stdlib.h", "pthread.h", "malloc.h", "dlfcn.h", "
 AGAINST = {
     ("agent/walk", "agent/sample/stack_store.h"): "the walk gets a struct of its own: facts of the JVM, writer of frames, limits as arguments",
     ("agent/walk", "agent/sample/zone.h"): "the walk gets a struct of its own: facts of the JVM, writer of frames, limits as arguments",
-    ("agent/threads", "agent/sources/active.h"): "threads announces begin and end of a thread to listeners; sources listen",
-    ("agent/threads", "agent/sources/lock/lock_waits.h"): "threads announces begin and end of a thread to listeners; sources listen",
-    ("agent/threads", "agent/sources/wall/vthreads.h"): "threads announces begin and end of a thread to listeners; sources listen",
     ("agent/collect", "agent/sources/engine.h"): "a source registers flush, keeps, on_drained in its ops",
     ("agent/collect", "agent/sources/kept.h"): "a source registers flush, keeps, on_drained in its ops",
     ("agent/collect", "agent/sources/lock/lock_waits.h"): "a source registers flush, keeps, on_drained in its ops",

@@ -23,6 +23,7 @@
 #include "agent/sample/handler.h"
 #include "agent/sample/zone.h"
 #include "agent/sinks/recording/recording.h"
+#include "agent/sources/engine.h"
 #include "agent/threads/records.h"
 #include "common/base/error.h"
 #include "common/elf/elf.h"
@@ -115,7 +116,7 @@ static void set_up(void)
 	fake_open(&jvm, FAKE_YOUNG);
 	zone.layout = jvm.zone.layout;
 	zone.has_jvm = true;
-	if (records_open(&err) || upkeep_open(0, &err))
+	if (records_open(&engine_records, &err) || upkeep_open(0, &err))
 		exit(1);
 	for (i = 0; i < METHODS; i++) {
 		snprintf(name, sizeof(name), "method%u", i);

@@ -8,6 +8,7 @@
 
 #include "agent/collect/aggregate.h"
 #include "agent/sample/zone.h"
+#include "agent/sources/engine.h"
 #include "agent/threads/records.h"
 #include "common/base/error.h"
 #include "common/elf/elf.h"
@@ -28,7 +29,7 @@ static inline int collected_open(const struct collector_options *o)
 	fake_open(&jvm, FAKE_YOUNG);
 	zone.layout = jvm.zone.layout;
 	zone.has_jvm = true;
-	if (records_open(&err) || trace_store_open(&zone.store, 16u << 20, &err))
+	if (records_open(&engine_records, &err) || trace_store_open(&zone.store, 16u << 20, &err))
 		return -1;
 	atomic_store(&zone.images, image_set_read(NULL, &err));
 	memset(&chunk, 0, sizeof(chunk));

@@ -91,7 +91,7 @@ static int start(struct given *g, struct error *err)
 	int rc;
 
 	zone.depth = 2048;
-	rc = records_open(err);
+	rc = records_open(&engine_records, err);
 	if (rc == 0)
 		rc = faults_install(err);
 	if (rc)

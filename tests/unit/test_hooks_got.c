@@ -12,6 +12,7 @@
 
 #include "agent/hooks/got.h"
 #include "agent/sample/zone.h"
+#include "agent/sources/engine.h"
 #include "agent/threads/records.h"
 #include "agent/threads/thread_hook.h"
 #include "common/base/error.h"
@@ -223,7 +224,7 @@ static int open_records(void **state)
 	struct error err;
 
 	load("lib_threads.so");
-	return records_open(&err);
+	return records_open(&engine_records, &err);
 }
 
 static int close_records(void **state)

@@ -73,7 +73,7 @@ static void rounds_keep_time(void **state)
 		memset(&seen, 0, sizeof(seen));
 		r.scattered = i;
 		zone.events[0].interval = 2 * NS_PER_MS;
-		assert_int_equal(records_open(&err), 0);
+		assert_int_equal(records_open(&engine_records, &err), 0);
 		assert_int_equal(rounds_begin(&r, 0, &err), 0);
 		os_sleep(10 * NS_PER_MS);
 		assert_int_equal(seen.turns, 0); /* threads are not known yet */

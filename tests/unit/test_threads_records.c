@@ -14,6 +14,7 @@
 
 #include "agent/sample/handler.h"
 #include "agent/sample/zone.h"
+#include "agent/sources/engine.h"
 #include "agent/threads/deferred.h"
 #include "agent/threads/queues.h"
 #include "agent/threads/records.h"
@@ -26,7 +27,7 @@ static int set_up(void **state)
 {
 	struct error err;
 
-	return records_open(&err);
+	return records_open(&engine_records, &err);
 }
 
 static int tear_down(void **state)
@@ -168,7 +169,7 @@ static void little_memory(void **state)
 	zone.records = (struct record_table){0};
 	zone.record_of_fd = NULL;
 	setrlimit(RLIMIT_DATA, &few);
-	rc = records_open(&err);
+	rc = records_open(&engine_records, &err);
 	setrlimit(RLIMIT_DATA, &all);
 	assert_int_equal(rc, 0);
 	munmap(zone.records.records, RECORD_LIMIT * sizeof(struct thread_record));
@@ -585,7 +586,7 @@ static void pieces_are_of_one_each(void **state)
 		const struct trace **traces = calloc(crowds[at], sizeof(*traces));
 
 		n = crowds[at];
-		assert_int_equal(records_open(&err), 0);
+		assert_int_equal(records_open(&engine_records, &err), 0);
 		assert_int_equal(trace_store_open(&zone.store, 64u << 20, &err), 0);
 		for (i = 0; i < n; i++)
 			trace_of(come(i), i + 1, 1);

@@ -116,7 +116,7 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 	strcpy(e.fail, o->engine_fail);
 	e.count = (uint32_t)rc;
 	jvm_generated_code();
-	rc = records_open(err);
+	rc = records_open(&engine_records, err);
 	if (rc == 0)
 		rc = faults_install(err);
 	if (rc)

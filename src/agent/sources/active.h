@@ -1,5 +1,5 @@
 /*
- * active.h - the engine in force, as records.c sees it. Inner header of the sources room.
+ * active.h - the engine in force, as its sources see it. Inner header of the sources room.
  */
 #ifndef JSTROBE_SOURCES_ACTIVE_H
 #define JSTROBE_SOURCES_ACTIVE_H
@@ -8,17 +8,6 @@
 #include "agent/sources/engine.h"
 #include "common/base/error.h"
 
-/* Arm R for those events of the session, if one runs, that it is not armed for yet. Records' lock held. */
-void force_arm(struct thread_record *r);
-/* R's handler is not running, or R is the caller's. */
-void force_disarm(struct thread_record *r);
-/* The same while R's handler may be at work; and the end of it for event E, when that is over (records.c). */
-void force_retire(struct thread_record *r);
-void force_left(struct thread_record *r, uint32_t e);
-/* Which event's source is leaving, and for the how manieth time any does: never the same again. Records' lock held. */
-uintptr_t force_departure(const struct record_source *s, uint32_t e);
-/* The records FROM to END - 1 have given back their memory. Records' lock held. */
-void force_trimmed(uint32_t from, uint32_t end);
 const struct engine_options *force_options(void);
 /* Event number E of the session. */
 const struct engine_event *force_event(uint32_t e);
@@ -47,9 +36,5 @@ void force_count_rings(void);
 void force_wait(const struct thread_record *r);
 /* Why what is due to a thread is not taken whose source, armed as ARM, goes away: it ends, or sampling does. */
 enum loss_reason force_rest_why(uint32_t arm);
-/* For deferred_free: of R a source has left that is named by DEPARTURE (engine.c). */
-bool records_left(void *r, void *departure);
-/* Call FN for each live record, under the records' lock (records.c). */
-void records_each(void (*fn)(struct thread_record *));
 
 #endif

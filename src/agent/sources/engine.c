@@ -13,6 +13,8 @@
 #include "agent/sample/perf_ring.h"
 #include "agent/sample/zone.h"
 #include "agent/sources/active.h"
+#include "agent/sources/lock/lock_waits.h"
+#include "agent/sources/wall/vthreads.h"
 #include "agent/threads/deferred.h"
 #include "agent/threads/records.h"
 #include "agent/threads/thread_hook.h"
@@ -62,7 +64,7 @@ static bool is_wanted(const struct thread_record *r, uint32_t e)
 	       options.wanted(atomic_load(&((struct thread_record *)r)->tid));
 }
 
-void force_arm(struct thread_record *r)
+static void arm(struct thread_record *r)
 {
 	uint32_t e;
 
@@ -74,11 +76,6 @@ void force_arm(struct thread_record *r)
 		else if (events[e].role != WINDOW_NONE)
 			window_wake(&r->sources[e]);
 	}
-}
-
-uintptr_t force_departure(const struct record_source *s, uint32_t e)
-{
-	return (uintptr_t)s->departure * RECORD_EVENTS + e;
 }
 
 enum loss_reason force_rest_why(uint32_t arm)
@@ -97,33 +94,49 @@ static void disarm(struct thread_record *r)
 			events[e].ops->disarm(r, e, false);
 }
 
+/* Which event's source is leaving, and for the how manieth time any does: never the same again. */
+static uintptr_t departure_of(const struct record_source *s, uint32_t e)
+{
+	return (uintptr_t)s->departure * RECORD_EVENTS + e;
+}
+
+/* No handler is in that source of R any more; else the thread has ended since. Records' lock held. */
+static void end_departure(struct thread_record *r, uintptr_t departure)
+{
+	uint32_t e = departure % RECORD_EVENTS;
+	const struct record_source *s = &r->sources[e];
+
+	if (!atomic_load(&in_force) || atomic_load(&s->arm) != ARM_LEAVING || departure_of(s, e) != departure)
+		return;
+	events[e].ops->disarm(r, e, false);
+	arm(r); /* it may be wanted again by now */
+}
+
+static bool departed(void *r, void *departure)
+{
+	records_with_lock(end_departure, r, (uintptr_t)departure);
+	return true;
+}
+
 /* Where there is no memory to note it, it goes with its thread, or with the session. */
-void force_retire(struct thread_record *r)
+static void retire(struct thread_record *r)
 {
 	uint32_t e;
 
 	for (e = 0; atomic_load(&in_force) && e < event_count; e++) {
 		struct record_source *s = &r->sources[e];
-		uint32_t arm = atomic_load(&s->arm);
+		uint32_t was = atomic_load(&s->arm);
 
-		if (arm == ARM_NONE || arm == ARM_LEAVING)
+		if (was == ARM_NONE || was == ARM_LEAVING)
 			continue;
 		events[e].ops->disarm(r, e, true);
 		s->departure = ++departures;
 		if (atomic_load(&s->arm) == ARM_LEAVING)
-			deferred_free(records_left, r, (void *)force_departure(s, e));
+			deferred_free(departed, r, (void *)departure_of(s, e));
 	}
 }
 
-void force_left(struct thread_record *r, uint32_t e)
-{
-	if (!atomic_load(&in_force))
-		return;
-	events[e].ops->disarm(r, e, false);
-	force_arm(r); /* it may be wanted again by now */
-}
-
-void force_disarm(struct thread_record *r)
+static void end(struct thread_record *r)
 {
 	uint32_t e;
 
@@ -133,14 +146,35 @@ void force_disarm(struct thread_record *r)
 		atomic_store(&r->sources[e].arm, ARM_NONE);
 }
 
-void force_trimmed(uint32_t from, uint32_t end)
+static void trimmed(uint32_t from, uint32_t to)
 {
 	uint32_t e;
 
 	for (e = 0; atomic_load(&in_force) && e < event_count; e++)
 		if (events[e].ops->trimmed)
-			events[e].ops->trimmed(from, end);
+			events[e].ops->trimmed(from, to);
 }
+
+static uint32_t queue_start(void)
+{
+	return options.queue_start;
+}
+
+static void release(void)
+{
+	waits_release();
+	parked_release();
+}
+
+const struct records_sources engine_records = {
+	.queue_start = queue_start,
+	.arm = arm,
+	.disarm = end,
+	.retire = retire,
+	.wait = force_wait,
+	.trimmed = trimmed,
+	.release = release,
+};
 
 static void silence(struct thread_record *r)
 {
@@ -311,7 +345,7 @@ int engine_start(const struct engine_options *o, struct buffer *notes, struct er
 	thread_hook_install();
 	records_scan();
 	/* Records made before the engine was in force. */
-	records_each(force_arm);
+	records_each(arm);
 	engine_notes(notes);
 	rc = events[0].ops->begin ? events[0].ops->begin(&events[0], err) : 0; /* such an event is the only one */
 	if (rc)
@@ -442,7 +476,7 @@ bool engine_stop(void)
 	outside = wait_outside();
 	/* A handler that is held (by a debugger) may be reading its ring: see engine_settle. */
 	if (outside)
-		records_each(force_disarm);
+		records_each(end);
 	stop_events(event_count);
 	window_stop();
 	signals_give_back();

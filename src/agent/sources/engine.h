@@ -12,6 +12,7 @@
 #include "common/os/os.h"
 
 struct engine_ops;
+struct records_sources;
 
 /* An event as a session samples it. */
 struct engine_event {
@@ -41,6 +42,9 @@ void event_list(struct buffer *out);
  * the session (window_breakpoints.c). Their number; -ENOENT, -EINVAL.
  */
 int window_resolve(const char *begin, const char *end, struct engine_event *events, struct error *err);
+
+/* For records_open(). */
+extern const struct records_sources engine_records;
 
 /* All of it is copied by engine_start: nothing here need outlive the call. */
 struct engine_options {

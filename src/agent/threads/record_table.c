@@ -13,7 +13,6 @@
 
 #include "agent/hooks/child.h"
 #include "agent/sample/zone.h"
-#include "agent/sources/active.h"
 #include "agent/threads/deferred.h"
 #include "agent/threads/queues.h"
 #include "agent/threads/records.h"
@@ -55,10 +54,13 @@ static void *reserve_table(size_t bytes)
 	return NULL;
 }
 
-int records_open(struct error *err)
+const struct records_sources *record_sources;
+
+int records_open(const struct records_sources *sources, struct error *err)
 {
 	struct record_table *t = &zone.records;
 
+	record_sources = sources;
 	child_watch();
 	quiesce_open();
 	if (!t->records)
@@ -245,7 +247,7 @@ void record_table_trim(uint32_t from)
 	end = (uintptr_t)&zone.records.records[shrink.end] & ~(uintptr_t)4095;
 	if (begin < end)
 		madvise((void *)begin, end - begin, MADV_DONTNEED);
-	force_trimmed(first, shrink.end);
+	record_sources->trimmed(first, shrink.end);
 }
 
 void record_table_release(void)

@@ -1,11 +1,14 @@
 /*
  * record_table.h - free places in the table of thread records. For records.c, whose lock is held at each call but
- * records_open (engine.h).
+ * records_open (records.h).
  */
 #ifndef JSTROBE_THREADS_RECORD_TABLE_H
 #define JSTROBE_THREADS_RECORD_TABLE_H
 
-#include "agent/sample/thread_record.h"
+#include "agent/threads/records.h"
+
+/* Set by records_open(). */
+extern const struct records_sources *record_sources;
 
 /* A FREE record, taken once its state says so; NULL when the table is full or the system refuses memory. */
 struct thread_record *record_table_unused(void);

@@ -13,9 +13,6 @@
 
 #include "agent/sample/handler.h"
 #include "agent/sample/zone.h"
-#include "agent/sources/active.h"
-#include "agent/sources/lock/lock_waits.h"
-#include "agent/sources/wall/vthreads.h"
 #include "agent/threads/deferred.h"
 #include "agent/threads/queues.h"
 #include "agent/threads/record_table.h"
@@ -49,7 +46,7 @@ static bool is_own(pid_t tid)
 /* Lock held. */
 static struct thread_record *create(pid_t tid, uintptr_t tcb)
 {
-	uint32_t start = force_options()->queue_start;
+	uint32_t start = record_sources->queue_start();
 	struct thread_record *r = record_table_unused();
 	struct trace_chunk chunk;
 	uint32_t index, e;
@@ -89,7 +86,7 @@ static struct thread_record *create(pid_t tid, uintptr_t tcb)
 /* Lock held. */
 static void close_record(struct thread_record *r)
 {
-	force_disarm(r);
+	record_sources->disarm(r);
 	atomic_store(&r->java_thread, 0);
 	atomic_store(&r->java_id, 0);
 	atomic_store(&r->tcb, 0);
@@ -114,7 +111,7 @@ static struct thread_record *found(pid_t tid, uintptr_t tcb, uint64_t born)
 	if (!r) {
 		r = create(tid, tcb);
 		if (r)
-			force_arm(r);
+			record_sources->arm(r);
 		return r;
 	}
 	r->seen = turn;
@@ -160,7 +157,7 @@ void records_arm(pid_t tid)
 	pthread_mutex_lock(&lock);
 	r = by_tid(tid);
 	if (r && atomic_load(&r->state) == RECORD_LIVE)
-		force_arm(r);
+		record_sources->arm(r);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -181,7 +178,7 @@ void records_own(pid_t tid, bool own)
 	if (r) {
 		r->own = own;
 		if (own)
-			force_retire(r);
+			record_sources->retire(r);
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -211,7 +208,7 @@ static void note_thread(pid_t tid, uint64_t mark, void *arg)
 	r = found(tid, 0, born);
 	/* What was refused a source at an earlier look may get one now. */
 	if (r && r->mark)
-		force_arm(r);
+		record_sources->arm(r);
 	if (r)
 		r->mark = mark;
 	pthread_mutex_unlock(&lock);
@@ -256,7 +253,7 @@ void records_arm_again(void)
 	for (i = 0; i < count; i++) {
 		pthread_mutex_lock(&lock);
 		if (atomic_load(&zone.records.records[i].state) == RECORD_LIVE)
-			force_arm(&zone.records.records[i]);
+			record_sources->arm(&zone.records.records[i]);
 		pthread_mutex_unlock(&lock);
 	}
 }
@@ -291,7 +288,7 @@ void records_java(pid_t tid, uintptr_t thread, uint64_t id)
 		atomic_store(&r->java_thread, thread);
 	}
 	if (r && !thread)
-		force_wait(r);
+		record_sources->wait(r);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -304,8 +301,8 @@ void records_judge(pid_t tid, bool wanted)
 	if (r && r->judged != (wanted ? JUDGED_IN : JUDGED_OUT)) {
 		r->judged = wanted ? JUDGED_IN : JUDGED_OUT;
 		if (!wanted)
-			force_retire(r);
-		force_arm(r);
+			record_sources->retire(r);
+		record_sources->arm(r);
 	}
 	pthread_mutex_unlock(&lock);
 }
@@ -341,8 +338,7 @@ void records_release(void)
 	for (i = 0; i < count; i++)
 		drop_queues(&zone.records.records[i]);
 	/* what goes on in the next session asks for its threads' records */
-	waits_release();
-	parked_release();
+	record_sources->release();
 	record_table_release();
 	live = 0;
 	runs_release();
@@ -395,18 +391,11 @@ uint64_t records_own_cpu(void)
 	return sum;
 }
 
-bool records_left(void *record, void *departure)
+void records_with_lock(void (*fn)(struct thread_record *r, uintptr_t arg), struct thread_record *r, uintptr_t arg)
 {
-	uint32_t e = (uintptr_t)departure % RECORD_EVENTS;
-	struct thread_record *r = record;
-	struct record_source *s = &r->sources[e];
-
 	pthread_mutex_lock(&lock);
-	/* else the thread has ended since */
-	if (atomic_load(&s->arm) == ARM_LEAVING && force_departure(s, e) == (uintptr_t)departure)
-		force_left(r, e);
+	fn(r, arg);
 	pthread_mutex_unlock(&lock);
-	return true;
 }
 
 void records_each(void (*fn)(struct thread_record *))

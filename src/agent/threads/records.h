@@ -10,7 +10,18 @@
 #include "agent/sample/zone.h"
 #include "common/base/error.h"
 
-int records_open(struct error *err);
+/* What the sources of samples, which stand above, do for records. With the records' lock held. */
+struct records_sources {
+	uint32_t (*queue_start)(void); /* entries of a new queue; 0: as it comes */
+	void (*arm)(struct thread_record *r);    /* for what it is not armed for yet, if a session runs */
+	void (*disarm)(struct thread_record *r); /* its handler is not running, or it is the caller's */
+	void (*retire)(struct thread_record *r); /* while its handler may be at work */
+	void (*wait)(const struct thread_record *r);       /* until no thread looks at its thread from outside */
+	void (*trimmed)(uint32_t from, uint32_t end);      /* these have given back their memory */
+	void (*release)(void); /* the session's records go; what goes on in the next one still asks for them */
+};
+/* Reserve address space; once more is harmless. SOURCES is kept. -ENOMEM. */
+int records_open(const struct records_sources *sources, struct error *err);
 /* A thread was found: record and arm it, unless known. TCB 0 = not known. Returns its record or NULL. */
 struct thread_record *records_found(pid_t tid, uintptr_t tcb);
 /* The same for a thread that began after AFTER (os_monotonic): an earlier record of its tid is another's. */
@@ -47,5 +58,9 @@ void records_free(struct thread_record *r);
 void records_shrink(uint64_t now);
 /* Free all records and their queues, after engine_stop and the last drain. */
 void records_release(void);
+
+/* For sources. Call FN for each live record; or for R with ARG. With the records' lock. */
+void records_each(void (*fn)(struct thread_record *));
+void records_with_lock(void (*fn)(struct thread_record *r, uintptr_t arg), struct thread_record *r, uintptr_t arg);
 
 #endif
