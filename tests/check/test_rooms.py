@@ -13,12 +13,6 @@ NOT_IN_A_HANDLER = {"stdio.h", "stdlib.h", "pthread.h", "malloc.h", "dlfcn.h", "
 AGAINST = {
     ("agent/walk", "agent/sample/stack_store.h"): "the walk gets a struct of its own: facts of the JVM, writer of frames, limits as arguments",
     ("agent/walk", "agent/sample/zone.h"): "the walk gets a struct of its own: facts of the JVM, writer of frames, limits as arguments",
-    ("agent/collect", "agent/sources/engine.h"): "a source registers flush, keeps, on_drained in its ops",
-    ("agent/collect", "agent/sources/kept.h"): "a source registers flush, keeps, on_drained in its ops",
-    ("agent/collect", "agent/sources/lock/lock_waits.h"): "a source registers flush, keeps, on_drained in its ops",
-    ("agent/collect", "agent/sources/ticker.h"): "a source registers flush, keeps, on_drained in its ops",
-    ("agent/collect", "agent/sources/wall/vthreads.h"): "a source registers flush, keeps, on_drained in its ops",
-    ("agent/sinks", "agent/sources/engine.h"): "sinks are told what they write of events and counts by the session",
 }
 
 

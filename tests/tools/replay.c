@@ -124,7 +124,7 @@ static void set_up(void)
 	}
 	for (i = 0; i < THREADS; i++)
 		threads[i] = records_found((pid_t)(1 << 22) + (pid_t)i, 0); /* no tid is that high */
-	c = collector_new(&o);
+	c = collector_new(&engine_of_collector, &o);
 	if (!c)
 		exit(1);
 	account_open(c);

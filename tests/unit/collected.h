@@ -41,7 +41,7 @@ static inline int collected_open(const struct collector_options *o)
 	atomic_store(&zone.eras.replacing, false);
 	atomic_store(&zone.eras.moves, 0);
 	atomic_store(&zone.eras.safepoints[0], NULL);
-	c = collector_new(o);
+	c = collector_new(&engine_of_collector, o);
 	account_open(c);
 	a = fake_method(&jvm, "pkg/A", "alpha", "()V", 100);
 	b = fake_method(&jvm, "pkg/B", "beta", "(I)I", 50);

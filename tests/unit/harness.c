@@ -99,7 +99,7 @@ static int start(struct given *g, struct error *err)
 	/* Behind us is cmocka's handler, which changes nothing. */
 	atomic_store(&fault_front, fault_in_force(SIGSEGV));
 	fault_trust();
-	session.collector = collector_new(&g->collector);
+	session.collector = collector_new(&engine_of_collector, &g->collector);
 	rc = session.collector ? collector_start(session.collector, err) : error_set(err, ENOMEM, "no account");
 	if (rc) {
 		faults_remove();

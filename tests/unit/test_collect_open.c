@@ -1,6 +1,6 @@
 /*
- * Waits that are told of from outside (agent/collect/aggregate_open_waits.c) when their stack had to go: lost, with their weight, and
- * the books balance. What tells of them here is the test itself.
+ * Waits that are told of from outside (agent/collect/aggregate_open_waits.c) when their stack had to go: lost, with
+ * their weight, and the books balance. What tells of them here is the test itself.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,9 +10,6 @@
 #include <cmocka.h>
 #include <stdlib.h>
 
-#include "agent/sources/lock/lock_waits.h"
-#include "agent/sources/ticker.h"
-#include "agent/sources/wall/vthreads.h"
 #include "collected.h"
 
 static bool has_stack;
@@ -64,20 +61,26 @@ static void parked_on(bool lately, parked_told_fn *fn, void *arg)
 	parked(fn, arg);
 }
 
-#define waits_tell_done over
-#define waits_tell_open go_on
-#define parked_tell_done parked
-#define parked_tell_open parked_on
-#include "agent/collect/aggregate_open_waits.c"
+static struct collect_sources sources;
 
 static int set_up(void **state)
 {
 	struct collector_options o = {.events = 1, .waits = {true}};
+	int rc;
 
 	has_stack = *state != NULL;
 	zone.events[0].waits = true;
 	zone.events[0].turns = false;
-	return collected_open(&o);
+	rc = collected_open(&o);
+	if (rc)
+		return rc;
+	sources = engine_of_collector;
+	sources.waits_done = over;
+	sources.waits_open = go_on;
+	sources.parked_done = parked;
+	sources.parked_open = parked_on;
+	c->sources = &sources;
+	return 0;
 }
 
 static int tear_down(void **state)

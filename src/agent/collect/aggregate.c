@@ -5,7 +5,6 @@
 
 #include "agent/collect/aggregate.h"
 #include "agent/sample/zone.h"
-#include "agent/sources/engine.h"
 #include "agent/threads/run_queue.h"
 
 struct tally *account_tally(struct collector *c, uint32_t event, uint32_t node, uint32_t thread, uint8_t state,
@@ -198,7 +197,7 @@ static void begin_run(struct collector *c, const struct run_note *n, struct plac
 		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node], THREAD_RUNNABLE);
 	/* Classes may have been loaded or unloaded just then, and the thread may never move. */
 	if (p->node && has_unloaded(c, &c->nodes.items[p->node]))
-		engine_look_again(n->thread);
+		c->sources->look_again(n->thread);
 }
 
 void account_run(struct collector *c, const struct run_note *n)

@@ -103,6 +103,7 @@ struct namer {
 };
 
 struct collector {
+	const struct collect_sources *sources;
 	struct collector_options options;
 	pthread_t thread;
 	_Atomic pid_t tid;     /* of it; 0: it has not begun */
@@ -255,7 +256,7 @@ void collect_all_and_lock(struct collector *c);
 /* Add E to the sums of its event and thread and to T; END is that of its stack. Lock held. */
 void account_add(struct collector *c, const struct sink_event *e, uint8_t end, struct tally *t);
 /* The facts of CUT as of one moment, now, into FACTS[CUT->count]. Lock held. */
-void collect_facts_now(const struct collector_cut *cut, struct collector_facts *facts);
+void collect_facts_now(const struct collector *c, const struct collector_cut *cut, struct collector_facts *facts);
 /* What the account holds of event E as a profile, NULL when out of memory. Lock held. */
 struct profile *collect_fill_view(struct collector *c, uint32_t e, const struct collector_facts *facts);
 /* What handlers read must exist before the first of them runs. */

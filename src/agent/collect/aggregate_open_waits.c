@@ -6,9 +6,6 @@
 #include "agent/collect/aggregate.h"
 #include "agent/sample/window.h"
 #include "agent/sample/zone.h"
-#include "agent/sources/lock/lock_waits.h"
-#include "agent/sources/ticker.h"
-#include "agent/sources/wall/vthreads.h"
 #include "common/os/os.h"
 
 #define DONE_SHARE 10 /* where a million waits end at once: looking for them takes this part of the time */
@@ -22,10 +19,16 @@ static void tell_done(const struct sample *s, const struct wait_note *n, const s
 		account_lose(arg, s, LOSS_store_full);
 }
 
+/* A turn of event E was due, of a thread that did not tell of it itself. */
+static void note_due(uint32_t e)
+{
+	atomic_fetch_add_explicit(&zone.due[e], 1, memory_order_relaxed);
+}
+
 static void tell_open(const struct sample *s, const struct wait_note *n, const struct request *request, void *arg)
 {
 	if (s->weight)
-		turn_due(s->event, 1);
+		note_due(s->event);
 	if (s->weight && window_keeps_out(&zone.window))
 		account_lose(arg, s, LOSS_outside_window);
 	else if (s->weight || s->trace)
@@ -46,7 +49,7 @@ static void forget_open(struct waits_sums *s)
 
 static void tell_parked(const struct sample *s, const struct request *request, void *arg)
 {
-	turn_due(s->event, 1);
+	note_due(s->event);
 	if (window_keeps_out(&zone.window))
 		account_lose(arg, s, LOSS_outside_window);
 	else if (!s->trace)
@@ -57,13 +60,13 @@ static void tell_parked(const struct sample *s, const struct request *request, v
 
 void account_open_waits(struct collector *c, bool lately)
 {
-	parked_tell_open(lately, tell_parked, c);
+	c->sources->parked_open(lately, tell_parked, c);
 	if (!c->with_waits)
 		return;
 	/* which of them are open is what the result of this moment says */
 	if (!lately)
 		forget_open(&c->waits.sums);
-	waits_tell_open(lately, tell_open, c);
+	c->sources->waits_open(lately, tell_open, c);
 }
 
 void account_done_lately(struct collector *c)
@@ -78,9 +81,9 @@ void account_done_lately(struct collector *c)
 
 void account_done_waits(struct collector *c)
 {
-	parked_tell_done(tell_parked, c);
+	c->sources->parked_done(tell_parked, c);
 	if (c->with_waits)
-		waits_tell_done(tell_done, c);
+		c->sources->waits_done(tell_done, c);
 }
 
 void account_up_to_now(struct collector *c)

@@ -11,7 +11,6 @@
 #include "agent/collect/aggregate.h"
 #include "agent/collect/names/late_names.h"
 #include "agent/sample/zone.h"
-#include "agent/sources/engine.h"
 #include "agent/threads/records.h"
 #include "common/os/os.h"
 #include "profile/writers/format.h"
@@ -437,11 +436,11 @@ void collector_name(struct collector *c)
 void collect_all_and_lock(struct collector *c)
 {
 	if (c->running)
-		engine_flush();
+		c->sources->flush();
 	name_frames(c);
 	/* runs that went on while names were looked up, which takes long at first */
 	if (c->running)
-		engine_flush();
+		c->sources->flush();
 	pthread_mutex_lock(&c->lock);
 	if (c->running)
 		account_up_to_now(c);
@@ -459,13 +458,10 @@ struct profile *collect_fill_view(struct collector *c, uint32_t e, const struct 
 	return NULL;
 }
 
-void collector_read_clocks(uint32_t e, struct collector_clocks *clocks)
+void collector_read_clocks(const struct collector *c, uint32_t e, struct collector_clocks *clocks)
 {
-	struct engine_counts counts;
-
-	engine_count(e, &counts);
 	*clocks = (struct collector_clocks){os_monotonic(), os_process_cpu(), records_own_cpu(), os_children_cpu(),
-					    counts.counted};
+					    c->sources->counted(e)};
 }
 
 void collector_advance(struct collector_facts *f, const struct collector_clocks *clocks)
@@ -483,7 +479,7 @@ void collector_advance(struct collector_facts *f, const struct collector_clocks 
 	f->clocks = *clocks;
 }
 
-void collect_facts_now(const struct collector_cut *cut, struct collector_facts *facts)
+void collect_facts_now(const struct collector *c, const struct collector_cut *cut, struct collector_facts *facts)
 {
 	struct collector_clocks now = {0}, own;
 	uint32_t i;
@@ -492,7 +488,7 @@ void collect_facts_now(const struct collector_cut *cut, struct collector_facts *
 		facts[i] = cut->facts[i];
 		if (!facts[i].clocks.time)
 			continue;
-		collector_read_clocks(cut->first + i, &own);
+		collector_read_clocks(c, cut->first + i, &own);
 		if (!now.time)
 			now = own;
 		now.counted = own.counted;
@@ -508,7 +504,7 @@ bool collector_views(struct collector *c, const struct collector_cut *cut, struc
 	uint32_t i;
 
 	collect_all_and_lock(c);
-	collect_facts_now(cut, facts);
+	collect_facts_now(c, cut, facts);
 	for (i = 0; i < cut->count; i++) {
 		views[i] = collect_fill_view(c, cut->first + i, &facts[i]);
 		ok &= views[i] != NULL;

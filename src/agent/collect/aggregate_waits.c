@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "agent/collect/aggregate.h"
-#include "agent/sources/lock/lock_waits.h"
 #include "common/os/os.h"
 
 #define TICK (10 * NS_PER_MS) /* the system tells beginnings of threads by it, rounded down */
@@ -251,7 +250,7 @@ static enum lock_kind kind_of(uint8_t state)
 
 static uint32_t class_number(struct collector *c, uint32_t class)
 {
-	const char *name = waits_class_name(class);
+	const char *name = c->sources->lock_class(class);
 
 	return name ? strings_add(&c->frames.strings, name, strlen(name)) : 0;
 }

@@ -12,7 +12,6 @@
 #include "agent/collect/names/method_epochs.h"
 #include "agent/collect/names/namer.h"
 #include "agent/sample/zone.h"
-#include "agent/sources/engine.h"
 #include "agent/threads/own_thread.h"
 #include "agent/threads/records.h"
 #include "common/base/error.h"
@@ -24,12 +23,13 @@
 #define SHORT (500 * NS_PER_MS)    /* for who asks how it stands */
 #define DRAIN_OFTEN (10 * NS_PER_MS)
 
-struct collector *collector_new(const struct collector_options *o)
+struct collector *collector_new(const struct collect_sources *sources, const struct collector_options *o)
 {
 	struct collector *c = calloc(1, sizeof(*c));
 
 	if (!c)
 		return NULL;
+	c->sources = sources;
 	c->options = *o;
 	c->options.events = MAX(o->events, 1u);
 	if (!c->options.drain_every)
@@ -207,7 +207,7 @@ void collector_totals(struct collector *c, struct collector_totals *t)
 		account_all_losses(c, e, &losses);
 		t->taken += losses.taken;
 		t->stored += c->events[e].stored;
-		t->open += c->running ? engine_open_turns(e) : 0;
+		t->open += c->running ? c->sources->open_turns(e) : 0;
 		for (i = 0; i < LOSS_REASONS; i++)
 			*(i == LOSS_outside_window ? &t->outside : &t->lost) += losses.count[i];
 	}
@@ -227,7 +227,7 @@ void collector_event_totals(struct collector *c, uint32_t e, struct collector_ev
 		drain_all(c);
 	account_all_losses(c, e, &losses);
 	t->taken = losses.taken;
-	t->open = c->running ? engine_open_turns(e) : 0;
+	t->open = c->running ? c->sources->open_turns(e) : 0;
 	t->stored = c->events[e].stored;
 	t->value = c->events[e].weight_stored;
 	memcpy(t->lost, losses.count, sizeof(t->lost));

@@ -8,6 +8,7 @@
 #ifndef JSTROBE_COLLECT_COLLECTOR_H
 #define JSTROBE_COLLECT_COLLECTOR_H
 
+#include "agent/collect/sources.h"
 #include "common/base/error.h"
 #include "profile/model/profile.h"
 #include "profile/writers/metrics.h"
@@ -39,7 +40,7 @@ struct collector_clocks {
 	uint64_t counted;      /* events by the kernel's own count, in this run */
 };
 /* Those of event number E now. */
-void collector_read_clocks(uint32_t e, struct collector_clocks *clocks);
+void collector_read_clocks(const struct collector *c, uint32_t e, struct collector_clocks *clocks);
 
 /* What the agent knows of the session; strings are copied into the profile view by reference. */
 struct collector_facts {
@@ -61,8 +62,8 @@ struct collector_facts {
 /* FACTS are as of CLOCKS now. */
 void collector_advance(struct collector_facts *facts, const struct collector_clocks *clocks);
 
-/* An empty account. NULL when out of memory. */
-struct collector *collector_new(const struct collector_options *o);
+/* An empty account of what SOURCES (kept) sample. NULL when out of memory. */
+struct collector *collector_new(const struct collect_sources *sources, const struct collector_options *o);
 /*
  * C, which has not started, goes on where OLD has ended, as the rounds of a loop do: waits that go on are of virtual
  * threads that have told their names, and their owners may have ended.

@@ -10,7 +10,6 @@
 #include "agent/collect/aggregate.h"
 #include "agent/collect/names/method_epochs.h"
 #include "agent/sample/zone.h"
-#include "agent/sources/engine.h"
 #include "agent/threads/queues.h"
 #include "agent/threads/records.h"
 #include "agent/threads/run_queue.h"
@@ -96,7 +95,7 @@ static void drain_record(struct collector *c, struct thread_record *r)
 {
 	/* Read first: what was queued before the thread ended is then seen below. */
 	bool ended = atomic_load(&r->state) == RECORD_CLOSING;
-	bool closing = ended && !atomic_load(&r->inside) && !engine_keeps(r);
+	bool closing = ended && !atomic_load(&r->inside) && !c->sources->keeps(r);
 
 	if (ended && !closing)
 		record_stir(&zone.records, r->index); /* at the next turn, perhaps */

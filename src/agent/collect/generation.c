@@ -7,14 +7,13 @@
  * Where the samples of a session are of ever new stacks, even what is wanted grows. From MERGE_AT on hidden classes
  * that have a name in common are one; and from a limit on the rarest stacks are. Both is counted, and outputs say so.
  * Traces are stored in a new generation of their store (agent/sample/stack_store.h); those that are kept until later,
- * of waits that have not ended, are copied into it before any thread uses it (agent/sources/kept.h).
+ * of waits that have not ended, are copied into it before any thread uses it (agent/collect/sources.h).
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "agent/collect/carry.h"
 #include "agent/collect/held.h"
-#include "agent/sources/kept.h"
 
 #define MANY_STACKS 4000         /* below, a chunk that begins is no reason */
 #define WORTH_IT (1u << 20)      /* bytes of traces, below which their memory stays as it is; … */
@@ -267,7 +266,7 @@ static void hand_over(struct generation *g)
 	carry_runs(g);
 	carry_labels(g);
 	sink_renewed(c, g);
-	kept_change(carry_trace, g);
+	c->sources->change_kept(carry_trace, g);
 	trace_store_each(&zone.store, forget_trace, g);
 	carry_native(g);
 	carry_methods(g);
@@ -294,7 +293,7 @@ static const struct trace *move_trace(const struct trace *kept, void *arg)
 
 void generation_move_kept(struct collector *c)
 {
-	kept_change(move_trace, c);
+	c->sources->change_kept(move_trace, c);
 }
 
 /*

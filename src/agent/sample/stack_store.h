@@ -15,7 +15,7 @@
  * It works in generations: a new one begins with an empty arena and index of its own, and the memory of the one before
  * goes back when no handler and no queue can know anything of it any more (agent/collect/generation.c). A handler is in
  * the generation it found when it began, to its end. Traces that are kept until later, of waits that have not ended
- * say, are copied into the new one (agent/sources/kept.h).
+ * say, are copied into the new one (agent/collect/sources.h).
  */
 #ifndef JSTROBE_SAMPLE_STACK_STORE_H
 #define JSTROBE_SAMPLE_STACK_STORE_H

@@ -407,7 +407,7 @@ static void join_sync(void)
 /* What the threads use from here on is of no sample. Lock held. */
 static void end_clocks(void)
 {
-	const struct engine_clocks end = engine_clocks();
+	const struct source_clocks end = engine_clocks();
 
 	session.duration += end.time - session.resumed_at;
 	session.cpu_time += end.cpu - session.cpu_at_start;

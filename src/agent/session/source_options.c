@@ -91,7 +91,7 @@ struct collector *derive_account(const struct options *o, const struct engine_ev
 		c.turns[e] = events[e].turns != TURNS_NONE || events[e].waits;
 		c.waits[e] = events[e].waits;
 	}
-	return collector_new(&c);
+	return collector_new(&engine_of_collector, &c);
 }
 
 bool derive_partial(const struct options *o)

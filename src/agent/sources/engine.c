@@ -374,12 +374,12 @@ static bool wait_outside(void)
 	return quiesced(held_epoch);
 }
 
-static struct engine_clocks at_halt;
+static struct source_clocks at_halt;
 static atomic_bool halted; /* they stand there */
 
-static struct engine_clocks clocks_now(void)
+static struct source_clocks clocks_now(void)
 {
-	return (struct engine_clocks){os_monotonic(), os_process_cpu(), records_own_cpu()};
+	return (struct source_clocks){os_monotonic(), os_process_cpu(), records_own_cpu()};
 }
 
 void engine_clocks_go(void)
@@ -387,14 +387,14 @@ void engine_clocks_go(void)
 	atomic_store(&halted, false);
 }
 
-struct engine_clocks engine_clocks(void)
+struct source_clocks engine_clocks(void)
 {
 	return atomic_load(&halted) ? at_halt : clocks_now();
 }
 
 void engine_halt(void)
 {
-	struct engine_clocks before, after;
+	struct source_clocks before, after;
 	uint32_t e;
 
 	if (!atomic_load(&in_force) || !atomic_load(&arming))
@@ -409,7 +409,7 @@ void engine_halt(void)
 	before = clocks_now();
 	records_each(silence);
 	after = clocks_now();
-	at_halt = (struct engine_clocks){
+	at_halt = (struct source_clocks){
 		.time = before.time + (after.time - before.time) / 2,
 		.cpu = before.cpu + (after.cpu - before.cpu) / 2,
 		.own = before.own + (after.own - before.own) / 2,

@@ -6,6 +6,7 @@
 #ifndef JSTROBE_SOURCES_ENGINE_H
 #define JSTROBE_SOURCES_ENGINE_H
 
+#include "agent/collect/sources.h"
 #include "agent/sample/zone.h"
 #include "common/base/buffer.h"
 #include "common/base/error.h"
@@ -43,8 +44,9 @@ void event_list(struct buffer *out);
  */
 int window_resolve(const char *begin, const char *end, struct engine_event *events, struct error *err);
 
-/* For records_open(). */
+/* For records_open(), and for collector_new(). */
 extern const struct records_sources engine_records;
+extern const struct collect_sources engine_of_collector;
 
 /* All of it is copied by engine_start: nothing here need outlive the call. */
 struct engine_options {
@@ -103,10 +105,7 @@ void engine_halt(void);
  * Monotonic time, CPU time of the process, and of it that of jstrobe's threads: now, or, from engine_halt until
  * engine_clocks_go, at the halt. What is used after it is of no sample.
  */
-struct engine_clocks {
-	uint64_t time, cpu, own;
-};
-struct engine_clocks engine_clocks(void);
+struct source_clocks engine_clocks(void);
 /* A session begins: before the first who asks, and engine_start. */
 void engine_clocks_go(void);
 /*

@@ -7,7 +7,6 @@
 #include "agent/sample/zone.h"
 #include "agent/sinks/recording/recording_state.h"
 #include "agent/sinks/ring/ring.h"
-#include "agent/sources/engine.h"
 #include "common/base/buffer.h"
 #include "common/os/os.h"
 #include "profile/model/context_text.h"
@@ -245,7 +244,7 @@ void recording_count_stored(struct recording *r)
 		r->books[e].complete = stored.complete;
 		r->books[e].clocks = (struct collector_clocks){0};
 		if (!r->window && r->collector->running)
-			collector_read_clocks(e, &r->books[e].clocks);
+			collector_read_clocks(r->collector, e, &r->books[e].clocks);
 	}
 }
 
@@ -278,7 +277,7 @@ static void put_counters(struct recording *r, uint32_t e, uint64_t cpu, uint64_t
 	}
 	{
 		const struct jfr_value v[] = {
-			JFR_S(r->options.events[e].name), JFR_S(engine_in_force(e)),
+			JFR_S(r->options.events[e].name), JFR_S(r->collector->sources->in_force(e)),
 			JFR_N(r->options.events[e].interval), JFR_N(stored.samples + lost), JFR_N(stored.samples),
 			JFR_N(lost), JFR_N(r->dropped), JFR_N(stored.complete), JFR_N(stored.weight), JFR_N(weight),
 			JFR_N(cpu), JFR_N(own), JFR_N(r->left_out[e].samples), JFR_N(r->left_out[e].weight),
@@ -291,7 +290,7 @@ static void put_counters(struct recording *r, uint32_t e, uint64_t cpu, uint64_t
 
 void recording_put_counters(struct recording *r, uint64_t now)
 {
-	const struct engine_clocks clocks = engine_clocks();
+	const struct source_clocks clocks = r->collector->sources->clocks();
 	uint64_t cpu = r->window ? r->window->cpu : clocks.cpu - r->clocks.cpu;
 	uint64_t own = r->window ? r->window->own : clocks.own - r->clocks.own;
 	uint32_t e;

@@ -5,7 +5,6 @@
 
 #include "agent/collect/names/late_names.h"
 #include "agent/sinks/recording/recording_state.h"
-#include "agent/sources/engine.h"
 #include "agent/threads/own_thread.h"
 #include "common/base/error.h"
 #include "common/elf/elf.h"
@@ -39,7 +38,7 @@ static void gather(struct recording *r, enum urgency urgency, uint64_t now)
 	bool everything = urgency != URGENCY_TURN;
 
 	if (everything && c->running)
-		engine_flush();
+		c->sources->flush();
 	pthread_mutex_lock(&c->images);
 	pthread_mutex_lock(&c->lock);
 	if (everything && c->running) {

@@ -5,7 +5,6 @@
 
 #include "agent/sample/zone.h"
 #include "agent/sinks/ring/ring_state.h"
-#include "agent/sources/engine.h"
 #include "common/os/os.h"
 
 #define MARKS 300 /* in a window */
@@ -45,7 +44,7 @@ static uint64_t window_start(const struct ring *r)
 /* The books as they stand. */
 static void take_books(struct ring_mark *m, struct collector *c, uint64_t now)
 {
-	const struct engine_clocks clocks = engine_clocks();
+	const struct source_clocks clocks = c->sources->clocks();
 	uint32_t e;
 
 	m->time = now;

@@ -101,7 +101,7 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 	uint32_t i;
 
 	collect_all_and_lock(c);
-	collect_facts_now(cut, facts);
+	collect_facts_now(c, cut, facts);
 	end = ring_mark_of_end(r, c, &now);
 	memcpy(accounts, c->events, sizeof(accounts));
 	items = tallies->items;

@@ -12,7 +12,6 @@
 
 #include "agent/collect/names/late_names.h"
 #include "agent/sinks/stream/stream_closing.h"
-#include "agent/sources/engine.h"
 #include "agent/threads/own_thread.h"
 #include "common/os/os.h"
 
@@ -276,7 +275,7 @@ static void turn(struct stream *s, bool last)
 	size_t i;
 
 	if (c->running && is_due(&s->flush_due, FLUSH_EVERY, now))
-		engine_flush();
+		c->sources->flush();
 	pthread_mutex_lock(&c->lock);
 	introduce(s, now);
 	take_over(s);

@@ -9,7 +9,6 @@
 #include "agent/context/context_table.h"
 #include "agent/sample/zone.h"
 #include "agent/sinks/stream/stream_state.h"
-#include "agent/sources/engine.h"
 #include "agent/walk/frame_word.h"
 #include "common/os/os.h"
 
@@ -91,7 +90,7 @@ static void list_events(struct stream *s, struct stream_event *events)
 
 	for (e = 0; e < c->options.events; e++) {
 		events[e] = (struct stream_event){
-			.name = s->options.events[e].name, .engine = engine_in_force(e),
+			.name = s->options.events[e].name, .engine = c->sources->in_force(e),
 			.interval = s->options.events[e].interval, .in_events = s->options.events[e].in_events,
 			.wall = s->options.events[e].wall, .waits = s->options.events[e].waits,
 			.stored = c->events[e].stored,
@@ -100,7 +99,7 @@ static void list_events(struct stream *s, struct stream_event *events)
 		};
 		account_all_losses(c, e, &all);
 		events[e].taken = all.taken;
-		events[e].open = c->running ? engine_open_turns(e) : 0;
+		events[e].open = c->running ? c->sources->open_turns(e) : 0;
 		memcpy(events[e].lost, all.count, sizeof(events[e].lost));
 	}
 }
@@ -123,7 +122,7 @@ void stream_tell_header(struct stream *s, uint64_t now)
 
 void stream_tell_stats(struct stream *s, uint64_t now)
 {
-	const struct engine_clocks clocks = engine_clocks();
+	const struct source_clocks clocks = s->collector->sources->clocks();
 	struct stream_event events[RECORD_EVENTS];
 	struct stream_stats stats = {
 		.time = now, .cpu_time = clocks.cpu - s->options.cpu_at_start,

@@ -13,6 +13,7 @@
 #ifndef JSTROBE_SOURCES_LOCK_LOCK_WAITS_H
 #define JSTROBE_SOURCES_LOCK_LOCK_WAITS_H
 
+#include "agent/collect/sources.h"
 #include "agent/sample/wait_sample.h"
 #include "common/base/error.h"
 
@@ -61,12 +62,6 @@ int waits_classes_open(void);
 void waits_classes_release(void);
 /* The release that comes leaves number CLASS its name. */
 void waits_class_keep(uint32_t class);
-
-/*
- * A wait that its thread does not tell of itself: S, taken by the thread of record S->thread, N, and, if S is noted,
- * what its thread worked for.
- */
-typedef void waits_told_fn(const struct sample *s, const struct wait_note *n, const struct request *request, void *arg);
 
 /*
  * FN of the waits that have not ended: of LATELY, those that were not reported for a while; else all, and the time

@@ -11,6 +11,7 @@
 #ifndef JSTROBE_SOURCES_WALL_VTHREADS_H
 #define JSTROBE_SOURCES_WALL_VTHREADS_H
 
+#include "agent/collect/sources.h"
 #include "agent/sample/zone.h"
 #include "common/base/error.h"
 
@@ -30,8 +31,6 @@ void parked_open(void);
 void parked_keep(bool keep);
 /* Nothing is noted any more. */
 void parked_halt(void);
-/* A park that its carrier does not tell of: S, and, if S is noted, what its thread worked for. */
-typedef void parked_told_fn(const struct sample *s, const struct request *request, void *arg);
 /*
  * FN of all that is parked, up to now; of LATELY, of what was not reported for a while. And of parks that are over,
  * whose carrier's queue was full. The collector, and after the engine's stop.

@@ -1,0 +1,52 @@
+/*
+ * sources.h - what the collector and its sinks ask of the sources of samples, which stand above them.
+ */
+#ifndef JSTROBE_COLLECT_SOURCES_H
+#define JSTROBE_COLLECT_SOURCES_H
+
+#include "agent/sample/stack_store.h"
+#include "agent/sample/thread_record.h"
+#include "agent/sample/wait_sample.h"
+
+/* Monotonic time, CPU time of the process, and of it that of jstrobe's threads, ns. */
+struct source_clocks {
+	uint64_t time, cpu, own;
+};
+
+/* A park that its carrier does not tell of: S, and, if S is noted, what its thread worked for. */
+typedef void parked_told_fn(const struct sample *s, const struct request *request, void *arg);
+/*
+ * A wait that its thread does not tell of itself: S, taken by the thread of record S->thread, N, and, if S is noted,
+ * what its thread worked for.
+ */
+typedef void waits_told_fn(const struct sample *s, const struct wait_note *n, const struct request *request, void *arg);
+
+/* One constant: engine_of_collector (sources/engine.h says more of each). With the collector's lock, unless any may. */
+struct collect_sources {
+	/* What was sampled so far is on its way to the collector. Any thread. */
+	void (*flush)(void);
+	/* Turns of event E that were due and are no samples yet, nor lost. Any thread. */
+	uint64_t (*open_turns)(uint32_t e);
+	/* Of thread INDEX a stack was seen whose names could not be proved at the time. */
+	void (*look_again)(uint32_t index);
+	/* Whether something of R has not gone to the collector yet. */
+	bool (*keeps)(const struct thread_record *r);
+	/* What armed the live threads for event E: "perf+ctimer". Any thread. */
+	const char *(*in_force)(uint32_t e);
+	/* Events E by the kernel's own count in this run. Any thread. */
+	uint64_t (*counted)(uint32_t e);
+	/* Now, or as sampling was halted. Any thread. */
+	struct source_clocks (*clocks)(void);
+	/* Virtual threads that are parked, and waits that have not ended: FN of each. */
+	void (*parked_open)(bool lately, parked_told_fn *fn, void *arg);
+	void (*waits_open)(bool lately, waits_told_fn *fn, void *arg);
+	/* Of those that are over and found no room in a queue. */
+	void (*parked_done)(parked_told_fn *fn, void *arg);
+	void (*waits_done)(waits_told_fn *fn, void *arg);
+	/* FN of each trace that is kept for them: what it returns is kept instead. */
+	void (*change_kept)(trace_kept_fn *fn, void *arg);
+	/* The name of a lock's class by its number; NULL: not known. */
+	const char *(*lock_class)(uint32_t class);
+};
+
+#endif

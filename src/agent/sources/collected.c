@@ -1,0 +1,37 @@
+/*
+ * collected.c - what the collector asks of the sources, of which each file knows its own part.
+ */
+#include "agent/collect/sources.h"
+#include "agent/sources/engine.h"
+#include "agent/sources/lock/lock_waits.h"
+#include "agent/sources/wall/vthreads.h"
+
+static uint64_t counted(uint32_t e)
+{
+	struct engine_counts counts;
+
+	engine_count(e, &counts);
+	return counts.counted;
+}
+
+static void change_kept(trace_kept_fn *fn, void *arg)
+{
+	waits_change_kept(fn, arg);
+	parked_change_kept(fn, arg);
+}
+
+const struct collect_sources engine_of_collector = {
+	.flush = engine_flush,
+	.open_turns = engine_open_turns,
+	.look_again = engine_look_again,
+	.keeps = engine_keeps,
+	.in_force = engine_in_force,
+	.counted = counted,
+	.clocks = engine_clocks,
+	.parked_open = parked_tell_open,
+	.waits_open = waits_tell_open,
+	.parked_done = parked_tell_done,
+	.waits_done = waits_tell_done,
+	.change_kept = change_kept,
+	.lock_class = waits_class_name,
+};
