@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "agent/collect/aggregate.h"
-#include "agent/sample/zone.h"
 #include "agent/sources/engine.h"
 #include "agent/threads/records.h"
+#include "agent/zone/zone.h"
 #include "common/base/error.h"
 #include "common/elf/elf.h"
 #include "common/os/os.h"

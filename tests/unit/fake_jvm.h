@@ -5,8 +5,8 @@
 #ifndef FAKE_JVM_H
 #define FAKE_JVM_H
 
-#include "agent/sample/zone.h"
 #include "agent/walk/decode.h"
+#include "agent/zone/zone.h"
 
 enum fake_shape {
 	FAKE_FIRST,  /* 8 */

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "agent/context/context_table.h"
-#include "agent/sample/zone.h"
+#include "agent/zone/zone.h"
 #include "harness.h"
 #include "lib_otel.h"
 

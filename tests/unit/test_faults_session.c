@@ -16,9 +16,9 @@
 #include <string.h>
 
 #include "agent/sample/handler.h"
-#include "agent/sample/stack_store.h"
 #include "agent/sources/engine.h"
 #include "agent/threads/records.h"
+#include "agent/zone/stack_store.h"
 #include "common/os/os.h"
 #include "fake_jvm.h"
 #include "faulty.h"

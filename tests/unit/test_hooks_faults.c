@@ -16,7 +16,7 @@
 
 #include "agent/hooks/faults.h"
 #include "agent/walk/fault.h"
-#include "agent/walk/load.h"
+#include "agent/zone/load.h"
 #include "common/base/error.h"
 
 static void install(int signo, void (*handler)(int, siginfo_t *, void *), struct sigaction *old)

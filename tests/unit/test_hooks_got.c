@@ -11,10 +11,10 @@
 #include <string.h>
 
 #include "agent/hooks/got.h"
-#include "agent/sample/zone.h"
 #include "agent/sources/engine.h"
 #include "agent/threads/records.h"
 #include "agent/threads/thread_hook.h"
+#include "agent/zone/zone.h"
 #include "common/base/error.h"
 #include "common/os/os.h"
 #include "harness.h"

@@ -13,11 +13,11 @@
 #include <sys/resource.h>
 
 #include "agent/sample/handler.h"
-#include "agent/sample/zone.h"
 #include "agent/sources/engine.h"
 #include "agent/threads/deferred.h"
 #include "agent/threads/queues.h"
 #include "agent/threads/records.h"
+#include "agent/zone/zone.h"
 #include "common/base/error.h"
 #include "common/os/os.h"
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "agent/hooks/faults.h"
-#include "agent/sample/zone.h"
 #include "agent/walk/walk.h"
+#include "agent/zone/zone.h"
 #include "common/base/error.h"
 #include "fake_jvm.h"
 #include "insn.h"

@@ -17,7 +17,7 @@
 
 #include "agent/hooks/faults.h"
 #include "agent/walk/fault.h"
-#include "agent/walk/load.h"
+#include "agent/zone/load.h"
 #include "common/base/error.h"
 
 #define PAGE 4096ul

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "agent/hooks/faults.h"
-#include "agent/sample/zone.h"
+#include "agent/zone/zone.h"
 #include "common/base/error.h"
 #include "fake_stack.h"
 

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "agent/hooks/faults.h"
-#include "agent/sample/zone.h"
 #include "agent/walk/guards.h"
+#include "agent/zone/zone.h"
 #include "common/base/error.h"
 #include "fake_stack.h"
 

@@ -13,7 +13,7 @@
 #include <sys/mman.h>
 
 #include "agent/hooks/faults.h"
-#include "agent/sample/zone.h"
+#include "agent/zone/zone.h"
 #include "common/base/error.h"
 #include "fake_stack.h"
 

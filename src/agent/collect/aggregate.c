@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "agent/collect/aggregate.h"
-#include "agent/sample/zone.h"
 #include "agent/threads/run_queue.h"
+#include "agent/zone/zone.h"
 
 struct tally *account_tally(struct collector *c, uint32_t event, uint32_t node, uint32_t thread, uint8_t state,
 			    uint32_t request)

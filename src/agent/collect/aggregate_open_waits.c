@@ -4,8 +4,8 @@
  * are over, of threads whose queue was full.
  */
 #include "agent/collect/aggregate.h"
-#include "agent/sample/window.h"
-#include "agent/sample/zone.h"
+#include "agent/zone/window.h"
+#include "agent/zone/zone.h"
 #include "common/os/os.h"
 
 #define DONE_SHARE 10 /* where a million waits end at once: looking for them takes this part of the time */

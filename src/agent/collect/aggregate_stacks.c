@@ -5,7 +5,7 @@
 
 #include "agent/collect/aggregate.h"
 #include "agent/collect/names/method_epochs.h"
-#include "agent/walk/frame_word.h"
+#include "agent/zone/frame_word.h"
 #include "common/os/os.h"
 
 static uint64_t versions_of(struct collector *c, const struct trace *t, uint64_t era)

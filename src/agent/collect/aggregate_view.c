@@ -10,8 +10,8 @@
 
 #include "agent/collect/aggregate.h"
 #include "agent/collect/names/late_names.h"
-#include "agent/sample/zone.h"
 #include "agent/threads/records.h"
+#include "agent/zone/zone.h"
 #include "common/os/os.h"
 #include "profile/writers/format.h"
 

@@ -9,10 +9,10 @@
 
 #include "agent/collect/aggregate.h"
 #include "agent/collect/names/method_epochs.h"
-#include "agent/sample/zone.h"
 #include "agent/threads/queues.h"
 #include "agent/threads/records.h"
 #include "agent/threads/run_queue.h"
+#include "agent/zone/zone.h"
 
 /* What follows S in Q: the wait that it is, and what its thread worked for. */
 static void take(struct collector *c, struct thread_record *r, struct queue *q, const struct sample *s)

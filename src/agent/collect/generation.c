@@ -6,7 +6,7 @@
  *
  * Where the samples of a session are of ever new stacks, even what is wanted grows. From MERGE_AT on hidden classes
  * that have a name in common are one; and from a limit on the rarest stacks are. Both is counted, and outputs say so.
- * Traces are stored in a new generation of their store (agent/sample/stack_store.h); those that are kept until later,
+ * Traces are stored in a new generation of their store (agent/zone/stack_store.h); those that are kept until later,
  * of waits that have not ended, are copied into it before any thread uses it (agent/collect/sources.h).
  */
 #include <stdlib.h>

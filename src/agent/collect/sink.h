@@ -14,7 +14,7 @@
 #ifndef JSTROBE_COLLECT_SINK_H
 #define JSTROBE_COLLECT_SINK_H
 
-#include "agent/sample/trace_context.h"
+#include "agent/zone/trace_context.h"
 #include "common/base/base.h"
 
 struct collector;

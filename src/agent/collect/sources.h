@@ -4,9 +4,9 @@
 #ifndef JSTROBE_COLLECT_SOURCES_H
 #define JSTROBE_COLLECT_SOURCES_H
 
-#include "agent/sample/stack_store.h"
-#include "agent/sample/thread_record.h"
 #include "agent/sample/wait_sample.h"
+#include "agent/zone/stack_store.h"
+#include "agent/zone/thread_record.h"
 
 /* Monotonic time, CPU time of the process, and of it that of jstrobe's threads, ns. */
 struct source_clocks {

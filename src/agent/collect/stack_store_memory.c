@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "agent/sample/stack_store.h"
+#include "agent/zone/stack_store.h"
 #include "common/os/os.h"
 
 #define AHEAD (256 * 1024)

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "agent/context/context_table.h"
-#include "agent/sample/zone.h"
+#include "agent/zone/zone.h"
 #include "common/base/vector.h"
 #include "common/os/os.h"
 

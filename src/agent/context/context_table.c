@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/sample/zone.h"
+#include "agent/zone/zone.h"
 #include "common/base/map.h"
 #include "common/base/vector.h"
 #include "common/os/os.h"

@@ -2,13 +2,13 @@
  * context_table.h - the table in which threads say what they work for, and the sets of labels they may name there.
  *
  * Both are made when the program's Java code first asks for them (java/jstrobe/context/SampleContext.java) and stay for
- * the life of the process: code that runs may hold them. How the table is read: agent/sample/trace_context.h. Any
+ * the life of the process: code that runs may hold them. How the table is read: agent/zone/trace_context.h. Any
  * thread in normal code.
  */
 #ifndef JSTROBE_CONTEXT_CONTEXT_TABLE_H
 #define JSTROBE_CONTEXT_CONTEXT_TABLE_H
 
-#include "agent/sample/trace_context.h"
+#include "agent/zone/trace_context.h"
 
 #define REQUESTS_LABEL_SETS 10000
 #define REQUESTS_LABEL_BYTES (4u << 20) /* of all sets together */

@@ -10,8 +10,8 @@
 
 #include "agent/hooks/libc_calls.h"
 #include "agent/hooks/signal_action.h"
-#include "agent/sample/zone.h"
 #include "agent/walk/fault.h"
+#include "agent/zone/zone.h"
 #include "common/base/base.h"
 
 #define SOCKETS 256 /* conversations and streams at a time; of more, children keep the oldest */

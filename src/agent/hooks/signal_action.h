@@ -4,7 +4,7 @@
 #ifndef JSTROBE_HOOKS_SIGNAL_ACTION_H
 #define JSTROBE_HOOKS_SIGNAL_ACTION_H
 
-#include "agent/sample/zone.h"
+#include "agent/zone/zone.h"
 #include "common/base/error.h"
 
 /*

@@ -13,8 +13,8 @@
 
 #include "agent/jvm/jvm.h"
 #include "agent/jvm/jvm_functions.h"
-#include "agent/sample/zone.h"
-#include "agent/walk/load.h"
+#include "agent/zone/load.h"
+#include "agent/zone/zone.h"
 #include "common/os/os.h"
 
 #define OSTHREAD_BYTES 512 /* of an OSThread are searched */

@@ -2,7 +2,7 @@
 
 #include "agent/jvm/jvm.h"
 #include "agent/jvm/jvm_functions.h"
-#include "agent/sample/zone.h"
+#include "agent/zone/zone.h"
 
 #define VIRTUAL_THREADS 21
 #define CONTINUATION "jdk.internal.vm.Continuation"

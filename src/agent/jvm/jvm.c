@@ -10,7 +10,7 @@
 #include "agent/jvm/fallback.h"
 #include "agent/jvm/jvm_functions.h"
 #include "agent/jvm/redefine.h"
-#include "agent/sample/zone.h"
+#include "agent/zone/zone.h"
 #include "common/base/error.h"
 #include "common/hotspot/flags.h"
 #include "common/hotspot/stubs.h"

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "agent/sample/zone.h"
-#include "agent/walk/load.h"
+#include "agent/zone/load.h"
+#include "agent/zone/zone.h"
 
 #define GET_MODULE 233        /* JNI, from JDK 9 on */
 #define IS_VIRTUAL_THREAD 234 /* JNI, from JDK 21 on */

@@ -3,8 +3,8 @@
  */
 #include "agent/jvm/jvm.h"
 
-#include "agent/sample/zone.h"
-#include "agent/walk/load.h"
+#include "agent/zone/load.h"
+#include "agent/zone/zone.h"
 
 pid_t jvm_tid(uintptr_t thread)
 {

@@ -1,6 +1,6 @@
 /*
  * redefine.c - why: a method that was redefined gives its memory back at some later safepoint, and
- * another class's method may stand there next (see agent/sample/method_epoch.h). No JVMTI event tells of it but
+ * another class's method may stand there next (see agent/zone/method_epoch.h). No JVMTI event tells of it but
  * ClassFileLoadHook, which would make each class that is loaded pass through us.
  */
 #include "agent/jvm/redefine.h"
@@ -11,7 +11,7 @@
 
 #include "agent/hooks/copies.h"
 #include "agent/jvm/jvm.h"
-#include "agent/sample/zone.h"
+#include "agent/zone/zone.h"
 #include "common/base/base.h"
 
 #define LIMIT_MS 2000 /* another copy changes the table for microseconds */

@@ -20,6 +20,7 @@
 #include "agent/sample/record_sample.h"
 #include "agent/sample/tick_state.h"
 #include "agent/sample/wait_sample.h"
+#include "agent/sample/window_look.h"
 #include "agent/walk/decode.h"
 #include "agent/walk/fault.h"
 #include "context.h"

@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <signal.h>
 
-#include "agent/sample/zone.h"
+#include "agent/zone/zone.h"
 
 /* Overflow of a thread's perf event (si_fd leads to the record) or expiry of its CPU timer (si_value). */
 void handler_thread(int signo, siginfo_t *info, void *context);

@@ -8,7 +8,7 @@
 #ifndef JSTROBE_SAMPLE_PERF_REST_H
 #define JSTROBE_SAMPLE_PERF_REST_H
 
-#include "agent/sample/thread_record.h"
+#include "agent/zone/thread_record.h"
 
 /* Whether EVENT, for which R is armed by perf, has samples for R that no handler has taken. */
 bool perf_has_rest(const struct thread_record *r, uint32_t event);

@@ -5,7 +5,7 @@
 
 #include "agent/sample/clock_ns.h"
 #include "agent/sample/tick_state.h"
-#include "agent/walk/load.h"
+#include "agent/zone/load.h"
 
 /* One that the collector has prepared takes the place of the present one. */
 struct queue *take_queue(struct thread_record *r)

@@ -7,8 +7,8 @@
 
 #include <errno.h>
 
-#include "agent/sample/zone.h"
-#include "agent/walk/load.h"
+#include "agent/zone/load.h"
+#include "agent/zone/zone.h"
 #include "context.h"
 
 #ifdef CONTEXT_SYSCALL

@@ -4,8 +4,8 @@
 #ifndef JSTROBE_SAMPLE_TICK_STATE_H
 #define JSTROBE_SAMPLE_TICK_STATE_H
 
-#include "agent/sample/thread_record.h"
 #include "agent/walk/regs.h"
+#include "agent/zone/thread_record.h"
 
 /*
  * R was interrupted at REGS; LATE: its signal came later than it would to a thread that has a CPU. THREAD_NONE: it

@@ -8,7 +8,7 @@
 #ifndef JSTROBE_SAMPLE_WAIT_SAMPLE_H
 #define JSTROBE_SAMPLE_WAIT_SAMPLE_H
 
-#include "agent/sample/zone.h"
+#include "agent/zone/zone.h"
 
 /* What follows a sample of a wait in its queue. */
 struct wait_note {

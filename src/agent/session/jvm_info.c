@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "agent/jvm/jvm.h"
-#include "agent/sample/zone.h"
+#include "agent/zone/zone.h"
 #include "common/base/secrets.h"
 #include "common/os/os.h"
 

@@ -7,8 +7,8 @@
 #ifndef JSTROBE_SESSION_SESSION_H
 #define JSTROBE_SESSION_SESSION_H
 
-#include "agent/sample/thread_record.h"
 #include "agent/tracing/trace_work.h"
+#include "agent/zone/thread_record.h"
 #include "common/base/buffer.h"
 #include "common/base/error.h"
 #include "common/options/options.h"

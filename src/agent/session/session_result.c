@@ -1,10 +1,10 @@
 /*
  * session_result.c - what a session has gathered, as profiles, recordings and status lines.
  */
-#include "agent/sample/zone.h"
 #include "agent/session/session.h"
 #include "agent/threads/java_threads.h"
 #include "agent/threads/records.h"
+#include "agent/zone/zone.h"
 #include "common/base/buffer.h"
 #include "common/base/error.h"
 

@@ -7,8 +7,8 @@
 #include <pthread.h>
 
 #include "agent/collect/collector.h"
-#include "agent/sample/zone.h"
 #include "agent/sources/engine.h"
+#include "agent/zone/zone.h"
 #include "common/base/buffer.h"
 #include "common/base/error.h"
 #include "common/options/options.h"

@@ -11,9 +11,9 @@
 #include "agent/hooks/child.h"
 #include "agent/jvm/jvm.h"
 #include "agent/jvm/log.h"
-#include "agent/sample/zone.h"
 #include "agent/session/control_thread.h"
 #include "agent/session/pending_output.h"
+#include "agent/zone/zone.h"
 #include "common/os/os.h"
 
 static struct {

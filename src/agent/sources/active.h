@@ -4,8 +4,8 @@
 #ifndef JSTROBE_SOURCES_ACTIVE_H
 #define JSTROBE_SOURCES_ACTIVE_H
 
-#include "agent/sample/zone.h"
 #include "agent/sources/engine.h"
+#include "agent/zone/zone.h"
 #include "common/base/error.h"
 
 const struct engine_options *force_options(void);

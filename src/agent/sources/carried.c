@@ -3,8 +3,8 @@
 #include <stdlib.h>
 
 #include "agent/sample/handler.h"
-#include "agent/sample/zone.h"
 #include "agent/threads/records.h"
+#include "agent/zone/zone.h"
 #include "common/os/os.h"
 
 uint32_t carried_add(struct carried *c, const struct trace *t)

@@ -11,9 +11,9 @@
 #ifndef JSTROBE_SOURCES_CARRIED_H
 #define JSTROBE_SOURCES_CARRIED_H
 
-#include "agent/sample/zone.h"
 #include "agent/sources/kept_contexts.h"
 #include "agent/sources/slot_table.h"
+#include "agent/zone/zone.h"
 #include "common/base/map.h"
 #include "common/base/vector.h"
 

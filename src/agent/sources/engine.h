@@ -7,7 +7,7 @@
 #define JSTROBE_SOURCES_ENGINE_H
 
 #include "agent/collect/sources.h"
-#include "agent/sample/zone.h"
+#include "agent/zone/zone.h"
 #include "common/base/buffer.h"
 #include "common/base/error.h"
 #include "common/os/os.h"

@@ -10,7 +10,7 @@
 
 #include <sys/mman.h>
 
-#include "agent/sample/trace_context.h"
+#include "agent/zone/trace_context.h"
 #include "common/os/os.h"
 
 struct kept_requests {

@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-#include "agent/sample/zone.h"
+#include "agent/zone/zone.h"
 #include "common/base/error.h"
 
 struct rounds {

@@ -1,6 +1,6 @@
 /*
  * window_breakpoints.c - the functions named by begin and end: hardware breakpoints on each thread, whose
- * signals open and shut the window (agent/sample/window.h).
+ * signals open and shut the window (agent/zone/window.h).
  *
  * No code of the program is written to: a patched instruction would be met by all threads while
  * it is put back. A breakpoint register belongs to one thread, and a CPU has four of them.
@@ -11,10 +11,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/sample/zone.h"
 #include "agent/sources/active.h"
 #include "agent/sources/engine.h"
 #include "agent/sources/native_address.h"
+#include "agent/zone/zone.h"
 #include "common/base/error.h"
 #include "common/os/os.h"
 

@@ -3,7 +3,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "agent/sample/zone.h"
+#include "agent/zone/zone.h"
 #include "common/base/vector.h"
 #include "common/os/os.h"
 

@@ -10,10 +10,10 @@
 #include "agent/jvm/jvm.h"
 #include "agent/jvm/jvm_functions.h"
 #include "agent/sample/handler.h"
-#include "agent/sample/zone.h"
 #include "agent/threads/records.h"
 #include "agent/threads/thread_hook.h"
 #include "agent/threads/wanted.h"
+#include "agent/zone/zone.h"
 #include "common/base/vector.h"
 #include "common/os/os.h"
 

@@ -1,6 +1,6 @@
 #include "agent/threads/queues.h"
 
-#include "agent/sample/thread_record.h"
+#include "agent/zone/thread_record.h"
 #include "common/base/pages.h"
 
 static struct group {

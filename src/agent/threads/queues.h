@@ -1,5 +1,5 @@
 /*
- * queues.h - the memory of threads' queues (agent/sample/queue.h).
+ * queues.h - the memory of threads' queues (agent/zone/queue.h).
  *
  * The first queue of a record has its place beside the record, and is used again with it: a thread that begins
  * allocates nothing, in the program's heap least of all, where what short threads left behind would make holes. A
@@ -8,7 +8,7 @@
 #ifndef JSTROBE_THREADS_QUEUES_H
 #define JSTROBE_THREADS_QUEUES_H
 
-#include "agent/sample/queue.h"
+#include "agent/zone/queue.h"
 
 #define QUEUES_GROUP 64u /* records whose queues' memory comes and goes together */
 

@@ -12,10 +12,10 @@
 #include <sys/mman.h>
 
 #include "agent/hooks/child.h"
-#include "agent/sample/zone.h"
 #include "agent/threads/deferred.h"
 #include "agent/threads/queues.h"
 #include "agent/threads/records.h"
+#include "agent/zone/zone.h"
 #include "common/base/error.h"
 #include "common/base/pages.h"
 #include "common/os/os.h"

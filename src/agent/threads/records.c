@@ -12,12 +12,12 @@
 #include <string.h>
 
 #include "agent/sample/handler.h"
-#include "agent/sample/zone.h"
 #include "agent/threads/deferred.h"
 #include "agent/threads/queues.h"
 #include "agent/threads/record_table.h"
 #include "agent/threads/run_queue.h"
-#include "agent/walk/load.h"
+#include "agent/zone/load.h"
+#include "agent/zone/zone.h"
 #include "common/os/os.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -7,7 +7,7 @@
 #ifndef JSTROBE_THREADS_RECORDS_H
 #define JSTROBE_THREADS_RECORDS_H
 
-#include "agent/sample/zone.h"
+#include "agent/zone/zone.h"
 #include "common/base/error.h"
 
 /* What the sources of samples, which stand above, do for records. With the records' lock held. */

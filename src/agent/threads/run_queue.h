@@ -9,7 +9,7 @@
 #ifndef JSTROBE_THREADS_RUN_QUEUE_H
 #define JSTROBE_THREADS_RUN_QUEUE_H
 
-#include "agent/sample/zone.h"
+#include "agent/zone/zone.h"
 
 #define RUNS_LIMIT (64u * 1024)
 

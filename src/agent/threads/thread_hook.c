@@ -16,8 +16,8 @@
 #include "agent/hooks/got.h"
 #include "agent/hooks/libc_calls.h"
 #include "agent/sample/handler.h"
-#include "agent/sample/zone.h"
 #include "agent/threads/records.h"
+#include "agent/zone/zone.h"
 #include "common/os/os.h"
 
 struct start {

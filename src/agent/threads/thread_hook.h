@@ -4,7 +4,7 @@
 #ifndef JSTROBE_THREADS_THREAD_HOOK_H
 #define JSTROBE_THREADS_THREAD_HOOK_H
 
-#include "agent/sample/zone.h"
+#include "agent/zone/zone.h"
 
 /*
  * Replace pthread_create in the GOT of all images. Where another copy of this library keeps us from it,

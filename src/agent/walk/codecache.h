@@ -10,7 +10,7 @@
 #ifndef JSTROBE_WALK_CODECACHE_H
 #define JSTROBE_WALK_CODECACHE_H
 
-#include "agent/walk/load.h"
+#include "agent/zone/load.h"
 #include "common/hotspot/layout.h"
 
 static inline bool code_contains(const struct layout *l, uintptr_t pc)

@@ -18,8 +18,8 @@
 
 #include <stdatomic.h>
 
-#include "agent/sample/stack_store.h"
 #include "agent/walk/codecache.h"
+#include "agent/zone/stack_store.h"
 
 /* Where the debug information of one nmethod lies. */
 struct debug_info {

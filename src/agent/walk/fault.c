@@ -15,7 +15,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#include "agent/walk/load.h"
+#include "agent/zone/load.h"
 #include "context.h"
 
 struct fault_entry {

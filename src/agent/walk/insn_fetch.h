@@ -4,7 +4,7 @@
 #ifndef JSTROBE_WALK_INSN_FETCH_H
 #define JSTROBE_WALK_INSN_FETCH_H
 
-#include "agent/walk/load.h"
+#include "agent/zone/load.h"
 
 struct insn;
 

@@ -8,9 +8,9 @@
 #ifndef JSTROBE_WALK_WALK_H
 #define JSTROBE_WALK_WALK_H
 
-#include "agent/sample/zone.h"
 #include "agent/walk/codecache.h"
 #include "agent/walk/decode.h"
+#include "agent/zone/zone.h"
 #include "context.h"
 #include "cpu.h"
 

@@ -1,5 +1,5 @@
 /*
- * method_epochs.h - which eras (agent/sample/method_epoch.h) are still on, as far as the collector can tell.
+ * method_epochs.h - which eras (agent/zone/method_epoch.h) are still on, as far as the collector can tell.
  *
  * Safepoints are seen afterwards: the collector looks before and after each drain, and begins a new era where one went
  * on. So the last samples of an era may be of the next. All functions are the collector's.
@@ -7,7 +7,7 @@
 #ifndef JSTROBE_COLLECT_NAMES_METHOD_EPOCHS_H
 #define JSTROBE_COLLECT_NAMES_METHOD_EPOCHS_H
 
-#include "agent/sample/method_epoch.h"
+#include "agent/zone/method_epoch.h"
 
 /* Look whether safepoints went on: then this is another era. */
 void era_look(struct eras *e);

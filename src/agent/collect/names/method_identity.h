@@ -3,7 +3,7 @@
  *
  * A Method* is an address, and an address is no method: its memory is used again when a class was
  * unloaded or redefined. What may have happened between the moment of a sample and the one in
- * which the names are read is told by eras (agent/sample/method_epoch.h). A name is given to a sample only if the
+ * which the names are read is told by eras (agent/zone/method_epoch.h). A name is given to a sample only if the
  * method is proved to have had it in the sample's era; otherwise the frame is [unloaded].
  *
  * The collector's, except seen_redefined.
@@ -14,7 +14,7 @@
 #include <pthread.h>
 
 #include "agent/collect/names/name_java.h"
-#include "agent/sample/zone.h"
+#include "agent/zone/zone.h"
 #include "common/base/map.h"
 #include "common/base/pages.h"
 #include "common/base/vector.h"

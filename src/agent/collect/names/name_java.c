@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "agent/walk/load.h"
+#include "agent/zone/load.h"
 
 #define NAME_MAX_BYTES 8192
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/walk/frame_word.h"
+#include "agent/zone/frame_word.h"
 #include "common/elf/elf.h"
 
 static uint64_t identity_of(const struct named_frame *n)

@@ -11,7 +11,7 @@
 #define JSTROBE_COLLECT_NAMES_NAMED_FRAMES_H
 
 #include "agent/collect/names/method_identity.h"
-#include "agent/sample/zone.h"
+#include "agent/zone/zone.h"
 #include "common/base/pages.h"
 #include "common/base/vector.h"
 #include "profile/model/profile.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "agent/walk/frame_word.h"
+#include "agent/zone/frame_word.h"
 #include "common/elf/elf.h"
 
 /* The first range that ends behind ADDRESS. */

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "agent/sample/zone.h"
 #include "agent/sinks/recording/recording_state.h"
 #include "agent/threads/own_thread.h"
+#include "agent/zone/zone.h"
 #include "common/base/buffer.h"
 #include "common/base/error.h"
 #include "common/os/os.h"

@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 #include "agent/collect/collector.h"
-#include "agent/sample/thread_record.h"
+#include "agent/zone/thread_record.h"
 #include "common/base/buffer.h"
 #include "common/base/error.h"
 #include "profile/writers/format.h"

@@ -7,7 +7,7 @@
 
 #include "agent/collect/names/late_names.h"
 #include "agent/sinks/recording/recording_state.h"
-#include "agent/walk/frame_word.h"
+#include "agent/zone/frame_word.h"
 
 /* ITEMS[I] of VECTOR *V of words, made if need be; NULL when out of memory. */
 static uint32_t *word_at(void *vector, size_t i)

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "agent/context/context_table.h"
-#include "agent/sample/zone.h"
 #include "agent/sinks/recording/recording_state.h"
 #include "agent/sinks/ring/ring.h"
+#include "agent/zone/zone.h"
 #include "common/base/buffer.h"
 #include "common/os/os.h"
 #include "profile/model/context_text.h"

@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/sample/zone.h"
 #include "agent/sinks/ring/ring_state.h"
+#include "agent/zone/zone.h"
 #include "common/os/os.h"
 
 #define MARKS 300 /* in a window */

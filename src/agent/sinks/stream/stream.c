@@ -1,5 +1,5 @@
-#include "agent/sample/zone.h"
 #include "agent/sinks/stream/stream_state.h"
+#include "agent/zone/zone.h"
 #include "common/base/buffer.h"
 #include "common/base/error.h"
 

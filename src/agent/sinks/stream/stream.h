@@ -10,8 +10,8 @@
 #define JSTROBE_SINKS_STREAM_STREAM_H
 
 #include "agent/collect/collector.h"
-#include "agent/sample/thread_record.h"
 #include "agent/sinks/stream/stream_out.h"
+#include "agent/zone/thread_record.h"
 #include "common/base/error.h"
 #include "profile/writers/format.h"
 #include "profile/writers/stream/stream_records.h"

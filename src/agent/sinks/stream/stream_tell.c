@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "agent/context/context_table.h"
-#include "agent/sample/zone.h"
 #include "agent/sinks/stream/stream_state.h"
-#include "agent/walk/frame_word.h"
+#include "agent/zone/frame_word.h"
+#include "agent/zone/zone.h"
 #include "common/os/os.h"
 
 #define DROPS_EVERY NS_PER_S

@@ -1,15 +1,15 @@
 /*
  * ctimer.c - a POSIX timer on each thread's CPU clock. Needs no permission; bound to
  * the scheduler's tick, so a signal stands for several intervals (its overrun says how many). Periods vary
- * (agent/sample/jitter.h). Of user mode only, its clock is that of user time: a tick that meets the kernel moves it
+ * (agent/zone/jitter.h). Of user mode only, its clock is that of user time: a tick that meets the kernel moves it
  * not.
  */
 #include <errno.h>
 
 #include "agent/sample/handler.h"
-#include "agent/sample/zone.h"
 #include "agent/sources/active.h"
 #include "agent/sources/engine.h"
+#include "agent/zone/zone.h"
 #include "common/base/buffer.h"
 #include "common/base/error.h"
 #include "common/os/os.h"

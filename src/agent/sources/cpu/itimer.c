@@ -8,9 +8,9 @@
 #include <sys/time.h>
 
 #include "agent/sample/handler.h"
-#include "agent/sample/zone.h"
 #include "agent/sources/active.h"
 #include "agent/sources/engine.h"
+#include "agent/zone/zone.h"
 #include "common/base/buffer.h"
 #include "common/base/error.h"
 #include "common/os/os.h"

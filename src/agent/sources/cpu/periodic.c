@@ -6,7 +6,7 @@
  * (time=wall) all of them do.
  *
  * A thread that ends between two turns is in no sample, and no other thread stands for it: what others like it weigh
- * more (as by agent/sample/jitter.h) would have to be known of wall time. As much as they have used by their first
+ * more (as by agent/zone/jitter.h) would have to be known of wall time. As much as they have used by their first
  * turn, scaled up to a whole period, is too much for threads that begin with some work and wait then, the usual ones; a
  * period for those that run just then is too little where this thread has taken the CPU from them.
  */

@@ -14,8 +14,8 @@
 #include <string.h>
 
 #include "agent/jvm/jvm_functions.h"
-#include "agent/sample/zone.h"
 #include "agent/sources/lock/lock_events.h"
+#include "agent/zone/zone.h"
 #include "waits_class.h"
 
 #define WAITS_CLASS "jstrobe/Waits"

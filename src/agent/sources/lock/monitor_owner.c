@@ -1,6 +1,6 @@
 #include "agent/sources/lock/monitor_owner.h"
 
-#include "agent/walk/load.h"
+#include "agent/zone/load.h"
 #include "common/os/os.h"
 
 #define ANONYMOUS 1           /* ObjectMonitor::ANONYMOUS_OWNER */

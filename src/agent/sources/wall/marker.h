@@ -18,7 +18,7 @@
 #ifndef JSTROBE_SOURCES_WALL_MARKER_H
 #define JSTROBE_SOURCES_WALL_MARKER_H
 
-#include "agent/walk/load.h"
+#include "agent/zone/load.h"
 
 extern const struct marker_section marker_section; /* its address is the marker */
 

@@ -9,7 +9,7 @@
 #include "agent/jvm/mounts.h"
 #include "agent/sources/wall/vthreads.h"
 #include "agent/threads/virtual_names.h"
-#include "agent/walk/frame_word.h"
+#include "agent/zone/frame_word.h"
 
 #define FRAMES 256 /* that are asked for at most */
 

@@ -12,7 +12,7 @@
 #define JSTROBE_SOURCES_WALL_VTHREADS_H
 
 #include "agent/collect/sources.h"
-#include "agent/sample/zone.h"
+#include "agent/zone/zone.h"
 #include "common/base/error.h"
 
 #define PARKED_FEW (16u * 1024)

@@ -9,7 +9,7 @@
 #define JSTROBE_SOURCES_WALL_WALL_H
 
 #include "agent/sources/ticker.h"
-#include "agent/walk/load.h"
+#include "agent/zone/load.h"
 #include "common/base/wide.h"
 
 /* FREE ──(armed)──▶ ON ──(disarmed, ended)──▶ GONE ──(the engine's thread has counted it out)──▶ FREE */

@@ -4,7 +4,7 @@
 #ifndef JSTROBE_WALK_CODE_H
 #define JSTROBE_WALK_CODE_H
 
-#include "agent/walk/load.h"
+#include "agent/zone/load.h"
 
 /* esi: the sender's sp, in the calling convention of the interpreter and its adapters. */
 #define SENDER_SP 6

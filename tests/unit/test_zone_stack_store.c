@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "agent/sample/stack_store.h"
+#include "agent/zone/stack_store.h"
 #include "common/base/map.h"
 
 #define DEPTH 2048

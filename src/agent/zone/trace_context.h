@@ -14,8 +14,8 @@
  * A thread's cell is the first of REQUEST_PROBES places that has its number; behind a cell that was never used there
  * is none. Cells that were cleared are taken over by other threads (agent/context/context_table.c), never unused again.
  */
-#ifndef JSTROBE_SAMPLE_TRACE_CONTEXT_H
-#define JSTROBE_SAMPLE_TRACE_CONTEXT_H
+#ifndef JSTROBE_ZONE_TRACE_CONTEXT_H
+#define JSTROBE_ZONE_TRACE_CONTEXT_H
 
 #include <stdatomic.h>
 

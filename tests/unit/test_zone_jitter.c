@@ -7,7 +7,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "agent/sample/jitter.h"
+#include "agent/zone/jitter.h"
 
 #define INTERVAL 10000000ll
 #define LIVES 200000

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "agent/sample/window.h"
-#include "agent/sample/zone.h"
+#include "agent/zone/window.h"
+#include "agent/zone/zone.h"
 
 static void opens_and_shuts(void **state)
 {

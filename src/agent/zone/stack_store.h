@@ -17,12 +17,12 @@
  * the generation it found when it began, to its end. Traces that are kept until later, of waits that have not ended
  * say, are copied into the new one (agent/collect/sources.h).
  */
-#ifndef JSTROBE_SAMPLE_STACK_STORE_H
-#define JSTROBE_SAMPLE_STACK_STORE_H
+#ifndef JSTROBE_ZONE_STACK_STORE_H
+#define JSTROBE_ZONE_STACK_STORE_H
 
 #include <stdatomic.h>
 
-#include "agent/walk/frame_word.h"
+#include "agent/zone/frame_word.h"
 #include "common/base/error.h"
 
 struct trace {
@@ -65,7 +65,7 @@ struct trace_chunk {
 };
 
 /*
- * A trace that is kept until later; NULL = none. It is written inside (agent/sample/thread_record.h), and the
+ * A trace that is kept until later; NULL = none. It is written inside (agent/zone/thread_record.h), and the
  * collector puts an equal one in its place. The thread that gives it up stores NULL.
  */
 typedef _Atomic(const struct trace *) trace_kept;
@@ -133,7 +133,7 @@ const struct trace *trace_end_as(struct trace_writer *w, const struct trace *t);
 
 /*
  * Whether T, or NULL, is of the present generation; it stays so while the thread is inside
- * (agent/sample/thread_record.h).
+ * (agent/zone/thread_record.h).
  */
 static inline bool trace_is_present(const struct trace_store *s, const struct trace *t)
 {

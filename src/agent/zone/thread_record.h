@@ -8,15 +8,15 @@
  *
  *   FREE ──(normal code: thread found)──▶ LIVE ──(thread ends)──▶ CLOSING ──(collector drained it)──▶ FREE
  */
-#ifndef JSTROBE_SAMPLE_THREAD_RECORD_H
-#define JSTROBE_SAMPLE_THREAD_RECORD_H
+#ifndef JSTROBE_ZONE_THREAD_RECORD_H
+#define JSTROBE_ZONE_THREAD_RECORD_H
 
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#include "agent/sample/jitter.h"
-#include "agent/sample/queue.h"
-#include "agent/sample/stack_store.h"
+#include "agent/zone/jitter.h"
+#include "agent/zone/queue.h"
+#include "agent/zone/stack_store.h"
 #include "common/base/enum_names.h"
 
 #define RECORD_LIMIT (256u * 1024)

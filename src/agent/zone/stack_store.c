@@ -1,4 +1,4 @@
-#include "agent/sample/stack_store.h"
+#include "agent/zone/stack_store.h"
 
 #include <string.h>
 

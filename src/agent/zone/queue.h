@@ -6,12 +6,12 @@
  * which the caller counts. Queues grow only between drains: the collector
  * hands a bigger one over through the thread record (see thread_record.h).
  */
-#ifndef JSTROBE_SAMPLE_QUEUE_H
-#define JSTROBE_SAMPLE_QUEUE_H
+#ifndef JSTROBE_ZONE_QUEUE_H
+#define JSTROBE_ZONE_QUEUE_H
 
 #include <stdatomic.h>
 
-#include "agent/sample/trace_context.h"
+#include "agent/zone/trace_context.h"
 #include "common/base/base.h"
 
 struct trace;

@@ -9,8 +9,8 @@
 #include <sched.h>
 #include <stdlib.h>
 
-#include "agent/sample/queue.h"
-#include "agent/sample/thread_record.h"
+#include "agent/zone/queue.h"
+#include "agent/zone/thread_record.h"
 
 static void sizing_rule(void **state)
 {

@@ -6,14 +6,12 @@
  * The functions are met by hardware breakpoints, two perf events a thread that bring no samples. They stand
  * behind the events of the session in zone.events.
  */
-#ifndef JSTROBE_SAMPLE_WINDOW_H
-#define JSTROBE_SAMPLE_WINDOW_H
+#ifndef JSTROBE_ZONE_WINDOW_H
+#define JSTROBE_ZONE_WINDOW_H
 
 #include <stdatomic.h>
 
 #include "common/base/base.h"
-
-struct thread_record;
 
 enum window_role { WINDOW_NONE, WINDOW_BEGIN, WINDOW_END };
 
@@ -41,11 +39,6 @@ void window_open(struct window *w, uint64_t now);
 void window_shut(struct window *w, uint64_t now, uint32_t thread);
 /* Copy what is noted of window NUMBER to N; false: it is not there, yet or any more. Any thread. */
 bool window_noted(const struct window *w, uint64_t number, struct window_note *n);
-/*
- * Which of its two functions R has entered since the last look; EVENT sent the signal, or is
- * RECORD_EVENTS: a signal that was pending already takes the one of a breakpoint in. Handler, R entered.
- */
-void window_look(struct thread_record *r, uint32_t event, uint64_t time);
 
 /* Whether a sample taken now is not to be kept. Any context. */
 static inline bool window_keeps_out(const struct window *w)

@@ -21,12 +21,12 @@
  *
  * Without the JVM's counts an era lasts from drain to drain and proves less: see agent/collect/names/method_identity.c.
  */
-#ifndef JSTROBE_SAMPLE_METHOD_EPOCH_H
-#define JSTROBE_SAMPLE_METHOD_EPOCH_H
+#ifndef JSTROBE_ZONE_METHOD_EPOCH_H
+#define JSTROBE_ZONE_METHOD_EPOCH_H
 
 #include <stdatomic.h>
 
-#include "agent/walk/load.h"
+#include "agent/zone/load.h"
 
 #define ERA_COUNTS 2     /* classes from files, and from shared archives */
 #define ERA_MARKS 16

@@ -5,16 +5,16 @@
  * There is one zone a process; it is never freed, because a handler may look at it
  * for as long as the library is mapped - that is, for ever.
  */
-#ifndef JSTROBE_SAMPLE_ZONE_H
-#define JSTROBE_SAMPLE_ZONE_H
+#ifndef JSTROBE_ZONE_ZONE_H
+#define JSTROBE_ZONE_ZONE_H
 
 #include <signal.h>
 #include <stdatomic.h>
 
-#include "agent/sample/method_epoch.h"
-#include "agent/sample/thread_record.h"
-#include "agent/sample/trace_context.h"
-#include "agent/sample/window.h"
+#include "agent/zone/method_epoch.h"
+#include "agent/zone/thread_record.h"
+#include "agent/zone/trace_context.h"
+#include "agent/zone/window.h"
 #include "common/elf/unwind.h"
 #include "common/hotspot/layout.h"
 #include "common/hotspot/stubs.h"

@@ -13,8 +13,8 @@
  * bci 65,535 = none. A Method* is unique only while it lives: the collector
  * names words at each drain (design: "Method identity").
  */
-#ifndef JSTROBE_WALK_FRAME_WORD_H
-#define JSTROBE_WALK_FRAME_WORD_H
+#ifndef JSTROBE_ZONE_FRAME_WORD_H
+#define JSTROBE_ZONE_FRAME_WORD_H
 
 #include "common/base/enum_names.h"
 

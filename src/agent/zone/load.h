@@ -11,8 +11,8 @@
  *
  *   js_faults:  { int32 load - here, int32 way_out - here } ...
  */
-#ifndef JSTROBE_WALK_LOAD_H
-#define JSTROBE_WALK_LOAD_H
+#ifndef JSTROBE_ZONE_LOAD_H
+#define JSTROBE_ZONE_LOAD_H
 
 #include <stdatomic.h>
 

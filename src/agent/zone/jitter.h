@@ -20,8 +20,8 @@
  *
  * Pure functions, any context.
  */
-#ifndef JSTROBE_SAMPLE_JITTER_H
-#define JSTROBE_SAMPLE_JITTER_H
+#ifndef JSTROBE_ZONE_JITTER_H
+#define JSTROBE_ZONE_JITTER_H
 
 #include "common/base/random.h"
 

@@ -1,9 +1,9 @@
-#include "agent/sample/trace_context.h"
+#include "agent/zone/trace_context.h"
 
 #include <endian.h>
 
-#include "agent/sample/zone.h"
-#include "agent/walk/load.h"
+#include "agent/zone/load.h"
+#include "agent/zone/zone.h"
 #include "context.h"
 
 static struct request_cell *find(struct request_cell *cells, uint64_t thread)

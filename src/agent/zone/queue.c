@@ -1,4 +1,4 @@
-#include "agent/sample/queue.h"
+#include "agent/zone/queue.h"
 
 uint32_t queue_next_capacity(uint32_t capacity, uint64_t lost_full)
 {
