@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/sample/window_look.h"
 #include "agent/zone/window.h"
 #include "agent/zone/zone.h"
 
