@@ -1,5 +1,5 @@
 /*
- * sources.h - what the collector and its sinks ask of the sources of samples, which stand above them.
+ * sources.h - what the collector and its sinks ask of the sources of samples, a later room.
  */
 #ifndef JSTROBE_COLLECT_SOURCES_H
 #define JSTROBE_COLLECT_SOURCES_H

@@ -21,7 +21,7 @@ static atomic_bool live;      /* VMInit has been: all of JVMTI and JNI may be us
 static const struct jvm_events *events;
 static char main_class[1024], version[128];
 
-/* ---- what rooms above are told ---- */
+/* ---- what later rooms are told ---- */
 
 void jvm_give_name(pid_t tid, uint64_t java_id, const char *name)
 {

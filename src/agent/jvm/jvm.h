@@ -11,7 +11,7 @@
 
 #include "common/base/error.h"
 
-/* What rooms above are told: by the JVM, on the thread that it concerns, and by rooms below them. None is NULL. */
+/* What later rooms are told: by the JVM, on the thread that it concerns, and by rooms between. None is NULL. */
 struct jvm_events {
 	void (*vm_init)(void);        /* calls jvm_is_up() */
 	void (*vm_death)(void);

@@ -10,7 +10,7 @@
 #include "agent/zone/zone.h"
 #include "common/base/error.h"
 
-/* What the sources of samples, which stand above, do for records. With the records' lock held. */
+/* What the sources of samples, a later room, do for records. With the records' lock held. */
 struct records_sources {
 	uint32_t (*queue_start)(void); /* entries of a new queue; 0: as it comes */
 	void (*arm)(struct thread_record *r);    /* for what it is not armed for yet, if a session runs */
