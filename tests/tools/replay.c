@@ -74,7 +74,7 @@ static void sample(uint32_t thread)
 		.time = os_monotonic(),
 		.weight = 10 * NS_PER_MS,
 		.thread = threads[thread]->index,
-		.era = (uint16_t)era_now(&zone.eras),
+		.epoch = (uint16_t)method_epoch_now(&zone.epochs),
 		.trace = stack_of(thread, number % 50 ? map_hash(hour << 32 | common) : number),
 	};
 

@@ -35,12 +35,12 @@ static inline int collected_open(const struct collector_options *o)
 	memset(&chunk, 0, sizeof(chunk));
 	record = records_found(os_gettid(), 0);
 	unloaded = loaded = 0;
-	atomic_store(&zone.eras.unloaded[0], &unloaded);
-	atomic_store(&zone.eras.loaded[0], &loaded);
-	atomic_store(&zone.eras.redefinitions, 0);
-	atomic_store(&zone.eras.replacing, false);
-	atomic_store(&zone.eras.moves, 0);
-	atomic_store(&zone.eras.safepoints[0], NULL);
+	atomic_store(&zone.epochs.unloaded[0], &unloaded);
+	atomic_store(&zone.epochs.loaded[0], &loaded);
+	atomic_store(&zone.epochs.redefinitions, 0);
+	atomic_store(&zone.epochs.replacing, false);
+	atomic_store(&zone.epochs.moves, 0);
+	atomic_store(&zone.epochs.safepoints[0], NULL);
 	c = collector_new(&engine_of_collector, o);
 	account_open(c);
 	a = fake_method(&jvm, "pkg/A", "alpha", "()V", 100);

@@ -183,7 +183,7 @@ struct profile *harness_try_stop(void)
 	facts.cpu_time = os_process_cpu() - session.cpu;
 	facts.own_cpu = records_own_cpu() - session.own;
 	session.cpu = facts.cpu_time - facts.own_cpu;
-	snprintf(session.engine, sizeof(session.engine), "%s", engine_in_force(0));
+	snprintf(session.engine, sizeof(session.engine), "%s", engine_active(0));
 	collector_stop(session.collector);
 	session.profile = collector_view(session.collector, 0, &facts);
 	collector_release(session.collector);

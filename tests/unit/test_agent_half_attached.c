@@ -73,7 +73,7 @@ static int set_up(void **state)
 	return 0;
 }
 
-static enum half_attached_seen seen_once(void)
+static enum half_attached_seen method_identities_once(void)
 {
 	struct half_attached h;
 	enum half_attached_seen seen;
@@ -88,20 +88,20 @@ static enum half_attached_seen seen_once(void)
 static bool all_cases(void)
 {
 	uintptr_t none = 0;
-	bool right = seen_once() == HALF_ATTACHED_NONE;
+	bool right = method_identities_once() == HALF_ATTACHED_NONE;
 	unsigned at;
 
 	for (at = 0; at < THREADS; at += 13) {
 		thread[at].handle = 0;
-		right = right && seen_once() == HALF_ATTACHED_HALF;
+		right = right && method_identities_once() == HALF_ATTACHED_HALF;
 		thread[at].handle = (uintptr_t)&none;
-		right = right && seen_once() == HALF_ATTACHED_HALF;
+		right = right && method_identities_once() == HALF_ATTACHED_HALF;
 		thread[at].handle = (uintptr_t)&object;
 	}
 	list_at = 8; /* freed, say: nothing is known, and nothing is refused for that */
-	right = right && seen_once() == HALF_ATTACHED_PERHAPS;
+	right = right && method_identities_once() == HALF_ATTACHED_PERHAPS;
 	list_at = (uintptr_t)&list;
-	return right && seen_once() == HALF_ATTACHED_NONE;
+	return right && method_identities_once() == HALF_ATTACHED_NONE;
 }
 
 static void whole_and_half(void **state)
@@ -164,7 +164,7 @@ static void ready_outside(void **state)
 	assert_true(n < 10000);
 	half_attached_close(&h);
 	number[1] = atomic_load(&tid);
-	assert_int_equal(seen_once(), HALF_ATTACHED_NONE);
+	assert_int_equal(method_identities_once(), HALF_ATTACHED_NONE);
 	atomic_store(&over, true);
 	pthread_join(t, NULL);
 }

@@ -203,7 +203,7 @@ static void lines(void **state)
 	free(big);
 }
 
-struct seen {
+struct method_identities {
 	char paths[8][100];
 	bool old[8];
 	unsigned count;
@@ -211,7 +211,7 @@ struct seen {
 
 static bool see(const char *path, bool old, void *arg)
 {
-	struct seen *s = arg;
+	struct method_identities *s = arg;
 
 	if (s->count < 8) {
 		snprintf(s->paths[s->count], sizeof(s->paths[0]), "%s", path);
@@ -228,7 +228,7 @@ static void memory_maps(void **state)
 				   "7f03-7f04 r-xp 00000000 08:01 12     /a (deleted)/libjvm.so\n"
 				   "7f04-7f05 r-xp 00000000 08:01 12     /b/libjvm.so (deleted)\n"
 				   "7f05-7f06 r-xp 00000000 08:01 12     /with\\012line";
-	struct seen s = {.count = 0};
+	struct method_identities s = {.count = 0};
 
 	assert_int_equal(maps_each(file_of(text, sizeof(text) - 1), see, &s), 0);
 	assert_int_equal(s.count, 4);
@@ -245,7 +245,7 @@ static void endless_memory_maps(void **state)
 {
 	char piece[65536];
 	int fd = memfd_create("maps", MFD_CLOEXEC), i;
-	struct seen s = {.count = 0};
+	struct method_identities s = {.count = 0};
 	double begun = seconds();
 
 	for (i = 0; i + 64 <= (int)sizeof(piece); i += 64)
@@ -372,7 +372,7 @@ static void mutated_contents(void **state)
 		if (i % 10)
 			continue;
 		text = mutated(&h, maps, sizeof(maps) - 1, &size);
-		maps_each(file_of(text, size), see, &(struct seen){.count = 0});
+		maps_each(file_of(text, size), see, &(struct method_identities){.count = 0});
 		free(text);
 	}
 }

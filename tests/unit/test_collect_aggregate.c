@@ -40,7 +40,7 @@ static int set_up(void **state)
 	if (collected_open(&o))
 		return -1;
 	if (*state && strcmp(*state, "no counts") == 0)
-		atomic_store(&zone.eras.unloaded[0], NULL);
+		atomic_store(&zone.epochs.unloaded[0], NULL);
 	now = os_monotonic();
 	event = 0;
 	return 0;
@@ -60,7 +60,7 @@ static void sample_on(struct thread_record *r, uint64_t weight, uint64_t context
 		      uint32_t n)
 {
 	struct sample s = {.time = now, .weight = weight, .context = context, .handler_ns = 1000,
-			   .thread = r->index, .era = (uint16_t)era_now(&zone.eras),
+			   .thread = r->index, .epoch = (uint16_t)method_epoch_now(&zone.epochs),
 			   .payload = payload, .event = event};
 	struct trace_writer w;
 	uint32_t i;
@@ -318,8 +318,8 @@ static void dead_memory(void **state)
 /* Begins, or ends. */
 static void redefinition(void)
 {
-	atomic_store(&zone.eras.replacing, true);
-	atomic_fetch_add(&zone.eras.redefinitions, 1);
+	atomic_store(&zone.epochs.replacing, true);
+	atomic_fetch_add(&zone.epochs.redefinitions, 1);
 }
 
 /* A class that the JVM redefined gives its methods' places away while others load; all else stays. */
@@ -362,7 +362,7 @@ static void method_in_the_making(void **state)
 	has(view, "pkg/Other.young/0", 1, 2);
 }
 
-static uint64_t safepoints[ERA_SAFEPOINTS];
+static uint64_t safepoints[EPOCH_SAFEPOINTS];
 
 /* The JVM tells of its safepoints. */
 static void with_safepoints(void)
@@ -370,9 +370,9 @@ static void with_safepoints(void)
 	int i;
 
 	memset(safepoints, 0, sizeof(safepoints));
-	for (i = ERA_SAFEPOINTS - 1; i >= 0; i--)
-		atomic_store(&zone.eras.safepoints[i], &safepoints[i]);
-	atomic_store(&zone.eras.replacing, true);
+	for (i = EPOCH_SAFEPOINTS - 1; i >= 0; i--)
+		atomic_store(&zone.epochs.safepoints[i], &safepoints[i]);
+	atomic_store(&zone.epochs.replacing, true);
 	drain();
 }
 
@@ -391,7 +391,7 @@ static void freed_at_safepoints(void **state)
 	SAMPLE(1, I(a, 1));
 	loaded++;
 	drain();
-	for (i = 0; i < ERA_SAFEPOINTS; i++) {
+	for (i = 0; i < EPOCH_SAFEPOINTS; i++) {
 		SAMPLE(2, I(b, 1)); /* never seen before */
 		safepoints[i] += 100;
 		loaded++;
@@ -414,7 +414,7 @@ static void safepoints_alone(void **state)
 	redefinition();
 	for (i = 0; i < 4; i++) {
 		SAMPLE(1, I(i % 2 ? a : b, 1));
-		safepoints[i % ERA_SAFEPOINTS] += 100;
+		safepoints[i % EPOCH_SAFEPOINTS] += 100;
 		drain();
 	}
 	make_view();
@@ -426,7 +426,7 @@ static void safepoints_alone(void **state)
 static void replaced_before_us(void **state)
 {
 	with_safepoints();
-	atomic_store(&zone.eras.replacing, true);
+	atomic_store(&zone.epochs.replacing, true);
 	SAMPLE(1, I(a, 1));
 	SAMPLE(1, I(b, 1));
 	drain();
@@ -1026,7 +1026,7 @@ static void sinks(void **state)
 static void sample_for(const struct request *r, uint64_t weight)
 {
 	struct sample s = {.time = now, .weight = weight, .thread = record->index, .noted = true,
-			   .era = (uint16_t)era_now(&zone.eras), .payload = payload};
+			   .epoch = (uint16_t)method_epoch_now(&zone.epochs), .payload = payload};
 	struct request_note note = {.request = *r};
 	struct trace_writer w;
 
@@ -1109,7 +1109,7 @@ static void many_requests(void **state)
 static void wait_on(uint32_t class, uint32_t identity, uint64_t duration, uint64_t weight, uint32_t owner_tid)
 {
 	struct sample s = {.time = now, .weight = weight, .thread = record->index, .state = THREAD_PARKED,
-			   .era = (uint16_t)era_now(&zone.eras), .payload = payload}, pair;
+			   .epoch = (uint16_t)method_epoch_now(&zone.epochs), .payload = payload}, pair;
 	struct wait_note n = {.duration = duration, .class = class, .identity = identity, .owner_tid = owner_tid};
 	struct trace_writer w;
 

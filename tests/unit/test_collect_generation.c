@@ -60,7 +60,7 @@ static const struct trace *trace_number(uint32_t i)
 static void sample_number(uint32_t i, uint64_t weight)
 {
 	struct sample s = {.time = os_monotonic(), .weight = weight, .thread = record->index,
-			   .trace = trace_number(i), .era = (uint16_t)era_now(&zone.eras)};
+			   .trace = trace_number(i), .epoch = (uint16_t)method_epoch_now(&zone.epochs)};
 
 	record_take(record, 0);
 	assert_true(queue_push(atomic_load(&record->current), &s));
@@ -160,7 +160,7 @@ static void nothing_stays(void **state)
 static void open_runs(void **state)
 {
 	struct run_note note = {.trace = trace_number(7), .time = os_monotonic(), .thread = record->index,
-				.era = (uint16_t)era_now(&zone.eras), .state = THREAD_PARKED};
+				.epoch = (uint16_t)method_epoch_now(&zone.epochs), .state = THREAD_PARKED};
 	struct found before = {0}, after = {0};
 	const struct place *p;
 	uint32_t i;

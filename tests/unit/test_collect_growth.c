@@ -60,7 +60,7 @@ static int tear_down(void **state)
 static void sample_on(struct thread_record *r, uint64_t context, uint32_t position)
 {
 	struct sample s = {.time = os_monotonic(), .weight = 3, .context = context, .thread = r->index,
-			   .era = (uint16_t)era_now(&zone.eras)};
+			   .epoch = (uint16_t)method_epoch_now(&zone.epochs)};
 	struct trace_writer w;
 
 	assert_true(trace_begin(&w, &zone.store, &chunk, 2048));
@@ -222,7 +222,7 @@ static void find_functions(void)
 static void sample_at(uint32_t i)
 {
 	struct sample s = {.time = os_monotonic(), .weight = 3, .thread = record->index,
-			   .era = (uint16_t)era_now(&zone.eras)};
+			   .epoch = (uint16_t)method_epoch_now(&zone.epochs)};
 	struct trace_writer w;
 	uint32_t f;
 

@@ -17,7 +17,7 @@ static bool has_stack;
 static struct sample told(uint64_t weight)
 {
 	struct sample s = {.time = os_monotonic(), .weight = weight, .thread = record->index,
-			   .state = THREAD_BLOCKED, .era = (uint16_t)era_now(&zone.eras)};
+			   .state = THREAD_BLOCKED, .epoch = (uint16_t)method_epoch_now(&zone.epochs)};
 	struct trace_writer w;
 
 	if (has_stack) {

@@ -68,7 +68,7 @@ static void hand_made(void **state)
 		{UINT64_MAX, NULL},
 	};
 	uint64_t addresses[ARRAY_LEN(rows)];
-	char *names[ARRAY_LEN(rows)], *edge[2];
+	char *names[ARRAY_LEN(rows)], *frame_state[2];
 	struct kernel_range ranges[ARRAY_LEN(rows)];
 	struct error err;
 	size_t i;
@@ -82,11 +82,11 @@ static void hand_made(void **state)
 			const uint64_t edges[] = {ranges[i].from, ranges[i].to - 1};
 
 			assert_true(ranges[i].from <= rows[i].address && rows[i].address < ranges[i].to);
-			assert_int_equal(kallsyms_read(path, edges, 2, edge, NULL, &err), 0);
-			assert_string_equal(edge[0], rows[i].name);
-			assert_string_equal(edge[1], rows[i].name);
-			free(edge[0]);
-			free(edge[1]);
+			assert_int_equal(kallsyms_read(path, edges, 2, frame_state, NULL, &err), 0);
+			assert_string_equal(frame_state[0], rows[i].name);
+			assert_string_equal(frame_state[1], rows[i].name);
+			free(frame_state[0]);
+			free(frame_state[1]);
 		}
 		if (rows[i].address == 0xffffffff8100024f)
 			assert_int_equal(ranges[i].to, 0xffffffff81000250);

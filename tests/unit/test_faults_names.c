@@ -38,7 +38,7 @@ static const char *name_of(struct frames *f, uintptr_t method, uint64_t bci)
 {
 	static char text[256];
 	uint64_t word = frame_java(FRAME_INTERPRETED, method, (uint32_t)bci);
-	uint32_t number = frames_name(f, &jvm.zone, word, era_now(&jvm.zone.eras));
+	uint32_t number = frames_name(f, &jvm.zone, word, method_epoch_now(&jvm.zone.epochs));
 	const struct named_frame *n = &f->named.items[number];
 
 	assert_true(number < f->named.count);
@@ -53,7 +53,7 @@ static void names(uintptr_t a, uintptr_t b)
 	struct frames f = {.lines = true, .drain = 1};
 	unsigned i;
 
-	seen_init(&f.methods);
+	method_identities_init(&f.methods);
 	loads = 0;
 	for (i = 0; i < 3; i++) {
 		const char *name = name_of(&f, i == 1 ? b : a, 5);
@@ -74,7 +74,7 @@ static void each_load_fails(void **state)
 	fake_open(&jvm, FAKE_YOUNG);
 	a = fake_method(&jvm, "pkg/A", "alpha", "()V", 100);
 	b = fake_method(&jvm, "pkg/B", "beta", "(I)I", 50);
-	atomic_store(&jvm.zone.eras.unloaded[0], &unloaded);
+	atomic_store(&jvm.zone.epochs.unloaded[0], &unloaded);
 	names(a, b);
 	all = loads;
 	assert_true(all > 20);

@@ -43,7 +43,7 @@ static void *short_life(void *arg)
 static void java_sample(struct thread_record *r, unsigned i)
 {
 	struct sample s = {.time = os_monotonic(), .weight = 1000, .handler_ns = 1, .thread = r->index,
-			   .era = (uint16_t)era_now(&zone.eras)};
+			   .epoch = (uint16_t)method_epoch_now(&zone.epochs)};
 	struct trace_writer w;
 
 	handler_enter(r); /* a signal meanwhile keeps off */
@@ -210,7 +210,7 @@ static int set_up(void **state)
 	spawn = library ? (threads_start_fn *)dlsym(library, "threads_start") : NULL;
 	fake_open(&jvm, FAKE_YOUNG);
 	zone.layout = jvm.zone.layout;
-	atomic_store(&zone.eras.unloaded[0], &unloaded);
+	atomic_store(&zone.epochs.unloaded[0], &unloaded);
 	for (i = 0; i < METHODS; i++)
 		methods[i] = fake_method(&jvm, "pkg/A", "alpha", "()V", 100);
 	/* What a process keeps after its first session. */

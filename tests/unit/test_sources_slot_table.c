@@ -15,7 +15,7 @@
 #define FEW (LIMIT / 16)
 #define BYTES 128
 
-static struct claims table = {.bytes = BYTES, .limit = LIMIT, .few = FEW};
+static struct slot_table table = {.bytes = BYTES, .limit = LIMIT, .few = FEW};
 
 static int map(void **state)
 {
@@ -28,7 +28,7 @@ static int map(void **state)
 static int unmap(void **state)
 {
 	(void)state;
-	claims_clear(&table);
+	slot_table_clear(&table);
 	return munmap(table.places, (size_t)LIMIT * BYTES);
 }
 
@@ -47,18 +47,18 @@ static size_t resident(void)
 
 static void keep(uint64_t key)
 {
-	void *place = claims_take_or_claim(&table, key);
+	void *place = slot_table_take_or_claim(&table, key);
 
 	assert_non_null(place);
-	claims_let_go(place, key);
+	slot_table_let_go(place, key);
 }
 
 static void give_back(uint64_t key)
 {
-	void *place = claims_take(&table, key);
+	void *place = slot_table_take(&table, key);
 
 	assert_non_null(place);
-	claims_let_go(place, 0);
+	slot_table_let_go(place, 0);
 }
 
 /* A million threads, 100 at a time: what was ever touched are the first few places. */
@@ -72,7 +72,7 @@ static void new_keys_touch_no_new_pages(void **state)
 		if (key > 100)
 			give_back((key - 100) * 5);
 	}
-	assert_int_equal(claims_reach(&table), FEW);
+	assert_int_equal(slot_table_reach(&table), FEW);
 	assert_in_range(resident(), 1, (size_t)FEW * BYTES);
 }
 
@@ -85,16 +85,16 @@ static void many_at_once_are_found(void **state)
 	(void)state;
 	for (key = 1; key <= LIMIT / 2; key++)
 		keep(key);
-	assert_int_equal(claims_reach(&table), LIMIT);
+	assert_int_equal(slot_table_reach(&table), LIMIT);
 	for (i = 0; i < LIMIT; i++)
-		in_use += *claims_at(&table, i) != 0;
+		in_use += *slot_table_at(&table, i) != 0;
 	assert_int_equal(in_use, LIMIT / 2);
 	for (key = 1; key <= LIMIT / 2; key++)
 		keep(key);
 	for (key = LIMIT / 2; key; key--)
 		give_back(key);
 	for (key = 1; key <= LIMIT / 2; key++)
-		assert_null(claims_take(&table, key));
+		assert_null(slot_table_take(&table, key));
 }
 
 /* Full: a key finds no place, and nothing else is touched. */
@@ -104,19 +104,19 @@ static void a_full_table_says_so(void **state)
 
 	(void)state;
 	for (key = 1; key <= 2 * LIMIT; key++) {
-		void *place = claims_take_or_claim(&table, key);
+		void *place = slot_table_take_or_claim(&table, key);
 
 		if (place)
-			claims_let_go(place, key);
+			slot_table_let_go(place, key);
 		kept += place != NULL;
 	}
 	assert_in_range(kept, LIMIT / 2, LIMIT);
 	for (key = 1; key <= 2 * LIMIT; key++) {
-		void *place = claims_take(&table, key);
+		void *place = slot_table_take(&table, key);
 
 		found += place != NULL;
 		if (place)
-			claims_let_go(place, 0);
+			slot_table_let_go(place, 0);
 	}
 	assert_int_equal(found, kept);
 }
@@ -129,10 +129,10 @@ static void cleared_is_as_new(void **state)
 	(void)state;
 	for (key = 1; key <= LIMIT / 2; key++)
 		keep(key);
-	claims_clear(&table);
-	assert_int_equal(claims_reach(&table), FEW);
+	slot_table_clear(&table);
+	assert_int_equal(slot_table_reach(&table), FEW);
 	assert_int_equal(resident(), 0);
-	assert_null(claims_take(&table, 7));
+	assert_null(slot_table_take(&table, 7));
 }
 
 int main(void)

@@ -16,12 +16,12 @@ static struct wall_slots slots;
 static struct trace_store store;
 static uintptr_t anchor[3]; /* sp, fp, pc as the fake JVM notes them */
 
-struct seen {
+struct method_identities {
 	uint32_t length;
 	uint64_t frame[64];
 };
 
-static void walk(struct seen *s)
+static void walk(struct method_identities *s)
 {
 	struct trace_chunk chunk = {0};
 	struct trace_writer w;
@@ -81,7 +81,7 @@ static void each_word(void **state)
 
 	for (shape = 0; shape < FAKE_SHAPES; shape++) {
 		uint32_t missed = 0, free_words = 0, followed = 0;
-		struct seen whole, other;
+		struct method_identities whole, other;
 		struct fake_stack s;
 		uintptr_t at;
 

@@ -150,7 +150,7 @@ static uint64_t take_notes(uint64_t *weight, uint64_t *most, uint32_t *begun)
 static void runs_add_up(void **state)
 {
 	static const struct trace *const trace = (void *)0x1000, *const other = (void *)0x2000;
-	struct wall_sight s = {.stack = {.trace = trace}, .state = THREAD_PARKED, .mode = WALL_SEALED};
+	struct wall_sight s = {.stack = {.trace = trace}, .state = THREAD_PARKED, .mode = WALL_VERIFIED};
 	uint64_t weight = 0, most = 0, start = NS_PER_S, samples;
 	uint32_t begun = 0;
 	int i;
@@ -164,7 +164,7 @@ static void runs_add_up(void **state)
 		if (i == 1)
 			wall.threads[1].turn = 1;
 		else if (i % 4 == 0 || i == 5000)
-			wall_stood(1, wall.turn);
+			wall_unmoved(1, wall.turn);
 	}
 	assert_true(wall_count_out(1));
 	samples = take_notes(&weight, &most, &begun);
@@ -187,7 +187,7 @@ static void runs_add_up(void **state)
 
 static void no_room_for_a_run(void **state)
 {
-	struct wall_sight s = {.stack = {.trace = (void *)0x1000}, .mode = WALL_SEALED};
+	struct wall_sight s = {.stack = {.trace = (void *)0x1000}, .mode = WALL_VERIFIED};
 	struct run_note n = {.thread = 1, .samples = 1, .time = 1};
 	uint64_t weight = 0, most = 0, lost;
 	uint32_t begun = 0;
@@ -445,7 +445,7 @@ static void looked_at_again(void **state)
 	t = &wall.threads[records_by_tid(s.tid)->index];
 	stop = os_monotonic() + 20 * NS_PER_S;
 	/* From then on it is known by its marker alone, and stands. */
-	while (os_monotonic() < stop && t->mode != WALL_SEALED)
+	while (os_monotonic() < stop && t->mode != WALL_VERIFIED)
 		os_sleep(NS_PER_MS);
 	moved = t->moved;
 	before = switches(s.tid);

@@ -43,7 +43,7 @@ static int32_t on_top(const uint8_t *bytes, size_t n)
 	struct fake_code c = {.method = method, .level = 4, .frame_words = 6, .frame_complete = 5,
 			      .scopes = {{0, method, 1}}, .pcs = {{250, 1}}, .bytes = code};
 	struct walk w = {.z = &jvm.zone, .l = &jvm.zone.layout, .top = true};
-	struct way_out o;
+	struct code_unwind o;
 	struct blob b;
 
 	memset(code, 0xf4, sizeof(code)); /* hlt: nothing goes on there */
@@ -55,10 +55,10 @@ static int32_t on_top(const uint8_t *bytes, size_t n)
 	w.fp = w.sp + 64;
 	*fake_at(w.sp + 8) = w.sp + 96;
 	assert_true(code_blob_read(w.l, fake_blob_of(&jvm, w.pc - 100), &b));
-	if (!frame_way_out(&w, &b, NULL, false, &o) || o.end == WAY_AWAY)
+	if (!code_unwind(&w, &b, NULL, false, &o) || o.end == UNWIND_AWAY)
 		return INT32_MIN;
 	same = o.same - w.pc;
-	return o.end == WAY_STANDING ? o.released : o.released + 8 - 48;
+	return o.end == UNWIND_STANDING ? o.released : o.released + 8 - 48;
 }
 #define ON_TOP(...)                                                 \
 	({                                                          \
@@ -139,27 +139,27 @@ static void stretches(void **state)
 /* A stretch is believed at its instructions, for the very nmethod it was found in. */
 static void remembered(void **state)
 {
-	struct edge at = {.return_offset = 40, .fp_saved = true, .fixed = true};
+	struct frame_state at = {.return_offset = 40, .fp_saved = true, .fixed = true};
 	struct fake_code c = {.method = method, .level = 4, .frame_words = 6, .frame_complete = 5};
 	struct decode_cache *cache = test_calloc(1, sizeof(*cache) + 4096);
 	uintptr_t pc = fake_nmethod(&jvm, &c);
 	const struct layout *l = &jvm.zone.layout;
-	struct edge edge = {0};
+	struct frame_state frame_state = {0};
 	struct blob b;
 
 	cache->size = 4096;
 	assert_true(code_blob_read(l, fake_blob_of(&jvm, pc), &b));
-	assert_false(decode_edge(l, cache, &b, pc + 20, &edge));
+	assert_false(decode_frame_state(l, cache, &b, pc + 20, &frame_state));
 	at.first = pc + 20;
 	at.last = pc + 200;
-	decode_keep_edge(l, cache, &b, &at);
-	assert_true(decode_edge(l, cache, &b, pc + 20, &edge) && edge.return_offset == 40 && edge.fp_saved && edge.fixed);
-	assert_true(decode_edge(l, cache, &b, pc + 130, &edge));
-	assert_true(decode_edge(l, cache, &b, pc + 200, &edge));
-	assert_false(decode_edge(l, cache, &b, pc + 19, &edge));
-	assert_false(decode_edge(l, cache, &b, pc + 201, &edge));
+	decode_keep_frame_state(l, cache, &b, &at);
+	assert_true(decode_frame_state(l, cache, &b, pc + 20, &frame_state) && frame_state.return_offset == 40 && frame_state.fp_saved && frame_state.fixed);
+	assert_true(decode_frame_state(l, cache, &b, pc + 130, &frame_state));
+	assert_true(decode_frame_state(l, cache, &b, pc + 200, &frame_state));
+	assert_false(decode_frame_state(l, cache, &b, pc + 19, &frame_state));
+	assert_false(decode_frame_state(l, cache, &b, pc + 201, &frame_state));
 	++*(int32_t *)(b.address + (uintptr_t)l->nmethod_compile_id);
-	assert_false(decode_edge(l, cache, &b, pc + 20, &edge));
+	assert_false(decode_frame_state(l, cache, &b, pc + 20, &frame_state));
 	test_free(cache);
 }
 
@@ -169,11 +169,11 @@ static void hostile(void **state)
 	struct walk w = {.z = &jvm.zone, .l = &jvm.zone.layout, .pc = 0x10, .top = true};
 	struct stub stub = {.start = 0, .end = 4096};
 	struct blob b = {0};
-	struct way_out o;
+	struct code_unwind o;
 	struct error err;
 
 	assert_int_equal(faults_install(&err), 0);
-	assert_false(frame_way_out(&w, &b, &stub, true, &o));
+	assert_false(code_unwind(&w, &b, &stub, true, &o));
 	faults_remove();
 }
 

@@ -7,11 +7,11 @@
 #include "agent/threads/run_queue.h"
 #include "agent/zone/zone.h"
 
-struct tally *account_tally(struct collector *c, uint32_t event, uint32_t node, uint32_t thread, uint8_t state,
-			    uint32_t request)
+struct stack_count *account_stack_count(struct collector *c, uint32_t event, uint32_t node, uint32_t thread,
+					uint8_t state, uint32_t request)
 {
 	struct event_account *a = &c->events[event];
-	struct tally *t;
+	struct stack_count *t;
 	uint32_t *slot, of;
 
 	thread = c->options.per_thread ? thread : 0;
@@ -22,8 +22,8 @@ struct tally *account_tally(struct collector *c, uint32_t event, uint32_t node, 
 	slot = map_put(&a->by_node, (uint64_t)node << 32 | of << 3 | state, NULL);
 
 	if (!slot || *slot)
-		return slot ? &c->tallies.items[*slot - 1] : NULL;
-	t = PAGED_PUSH(&c->tallies);
+		return slot ? &c->stack_counts.items[*slot - 1] : NULL;
+	t = PAGED_PUSH(&c->stack_counts);
 	if (!t)
 		return NULL;
 	t->node = node;
@@ -31,12 +31,12 @@ struct tally *account_tally(struct collector *c, uint32_t event, uint32_t node, 
 	t->event = event;
 	t->state = state;
 	t->request = request;
-	*slot = (uint32_t)c->tallies.count;
+	*slot = (uint32_t)c->stack_counts.count;
 	return t;
 }
 
 /* Stored samples E (its node and thread are set here) at PLACE; TALLY was found. */
-void account_add(struct collector *c, const struct sink_event *e, uint8_t end, struct tally *t)
+void account_add(struct collector *c, const struct sink_event *e, uint8_t end, struct stack_count *t)
 {
 	struct event_account *a = &c->events[e->event];
 	struct thread_sum *sum = &c->sums.items[e->thread * c->options.events + e->event];
@@ -53,7 +53,7 @@ void account_add(struct collector *c, const struct sink_event *e, uint8_t end, s
 	t->weight += e->weight;
 }
 
-static void add(struct collector *c, struct sink_event *e, const struct place *place, struct tally *t)
+static void add(struct collector *c, struct sink_event *e, const struct place *place, struct stack_count *t)
 {
 	e->node = place->shown;
 	e->thread = place->thread - 1;
@@ -69,8 +69,8 @@ static void add(struct collector *c, struct sink_event *e, const struct place *p
 static bool store(struct collector *c, struct sink_event *e, const struct place *place)
 {
 	struct event_account *a = &c->events[e->event];
-	struct tally *t = place->shown ? account_tally(c, e->event, place->shown, place->thread, place->state,
-						       account_request(c, &place->request))
+	struct stack_count *t = place->shown ? account_stack_count(c, e->event, place->shown, place->thread,
+								   place->state, account_request(c, &place->request))
 				       : NULL;
 
 	if (t) {
@@ -187,7 +187,7 @@ static void begin_run(struct collector *c, const struct run_note *n, struct plac
 		.thread = n->thread,
 		.event = n->event,
 		.state = n->state,
-		.era = n->era,
+		.epoch = n->epoch,
 		.payload = UINT32_MAX, /* of no CPU */
 	};
 

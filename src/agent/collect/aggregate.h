@@ -22,12 +22,12 @@ struct node {
 	uint32_t depth;
 	uint64_t versions;     /* sum of its methods' versions; UINT64_MAX: name it again */
 	uint64_t checked;      /* drain */
-	uint64_t era;          /* of the sample it was last used for */
+	uint64_t epoch;          /* of the sample it was last used for */
 	uint8_t end;           /* 0 = complete, else enum walk_end + 1 */
 };
 
 /* Samples of one node and event (on one thread, if kept apart; by wall clock, in one state). */
-struct tally {
+struct stack_count {
 	uint32_t node, thread, event;
 	uint8_t state;         /* enum thread_state; NONE: not kept apart */
 	uint32_t request;      /* index into collector.requests + 1; 0 = none, or not kept apart */
@@ -114,12 +114,12 @@ struct collector {
 	pthread_mutex_t lock;  /* everything below */
 
 	struct frames frames;
-	uint64_t era_floor;    /* no sample that is still queued is older */
-	uint64_t era_of_drain; /* as the present drain began */
+	uint64_t epoch_floor;    /* no sample that is still queued is older */
+	uint64_t epoch_of_drain; /* as the present drain began */
 	PAGED(struct node) nodes;
 	PAGED(uint32_t) frame_list;
 	PAGED(uint16_t) bcis; /* beside frame_list: FRAME_NO_BCI = none */
-	PAGED(struct tally) tallies;
+	PAGED(struct stack_count) stack_counts;
 	struct map places;     /* CPU and policy → their number */
 	struct map by_place;   /* node and that number → the node with their frames */
 	PAGED(struct thread_entry) threads;
@@ -192,8 +192,8 @@ uint32_t account_thread(struct collector *c, const struct sample *s, struct thre
  * The tally of NODE for EVENT, on thread number THREAD - 1, in STATE and of request number REQUEST as far as these are
  * kept apart; NULL when out of memory. Lock held.
  */
-struct tally *account_tally(struct collector *c, uint32_t event, uint32_t node, uint32_t thread, uint8_t state,
-			    uint32_t request);
+struct stack_count *account_stack_count(struct collector *c, uint32_t event, uint32_t node, uint32_t thread,
+					uint8_t state, uint32_t request);
 /* R will take no sample any more: the weight it carries for the next one is lost. */
 void account_carried(struct thread_record *r);
 /* R ends: its losses of all events go to those of the dead. Lock held. */
@@ -254,7 +254,7 @@ void upkeep(struct collector *c);
 /* Everything sampled so far is in the account, with names as far as they are found; the lock is held afterwards. */
 void collect_all_and_lock(struct collector *c);
 /* Add E to the sums of its event and thread and to T; END is that of its stack. Lock held. */
-void account_add(struct collector *c, const struct sink_event *e, uint8_t end, struct tally *t);
+void account_add(struct collector *c, const struct sink_event *e, uint8_t end, struct stack_count *t);
 /* The facts of CUT as of one moment, now, into FACTS[CUT->count]. Lock held. */
 void collect_facts_now(const struct collector *c, const struct collector_cut *cut, struct collector_facts *facts);
 /* What the account holds of event E as a profile, NULL when out of memory. Lock held. */

@@ -8,13 +8,13 @@
 #include "agent/zone/frame_word.h"
 #include "common/os/os.h"
 
-static uint64_t versions_of(struct collector *c, const struct trace *t, uint64_t era)
+static uint64_t versions_of(struct collector *c, const struct trace *t, uint64_t epoch)
 {
 	uint64_t sum = 0;
 	uint32_t i;
 
 	for (i = 0; i < t->length; i++) {
-		uint32_t version = frames_version(&c->frames, &zone, t->frame[i], era);
+		uint32_t version = frames_version(&c->frames, &zone, t->frame[i], epoch);
 
 		if (version == FRAMES_GONE)
 			return UINT64_MAX;
@@ -82,7 +82,7 @@ static struct node *add_node(struct collector *c, uint8_t end)
 }
 
 /* A new node for T, with the names its words had in ERA. 0 = out of memory. */
-static uint32_t new_node(struct collector *c, const struct trace *t, uint64_t versions, uint64_t era)
+static uint32_t new_node(struct collector *c, const struct trace *t, uint64_t versions, uint64_t epoch)
 {
 	struct node *n = add_node(c, end_of(t));
 	uint32_t i;
@@ -91,10 +91,10 @@ static uint32_t new_node(struct collector *c, const struct trace *t, uint64_t ve
 		return 0;
 	n->versions = versions;
 	n->checked = c->frames.drain;
-	n->era = era;
+	n->epoch = epoch;
 	for (i = 0; i < t->length; i++)
 		if (is_kept(c, t, i, n->depth) &&
-		    !push_frame(c, n, frames_name(&c->frames, &zone, t->frame[i], era),
+		    !push_frame(c, n, frames_name(&c->frames, &zone, t->frame[i], epoch),
 				frame_is_java(t->frame[i]) ? frame_bci(t->frame[i]) : FRAME_NO_BCI))
 			return forget_node(c);
 	if (!n->depth && c->options.java_only &&
@@ -130,30 +130,30 @@ void account_stack_forget(struct collector *c)
  * The whole of the era that S carries the lower bits of: one between the last drain and now.
  * 0 = unknown, when so many have passed that the bits do not tell.
  */
-static uint64_t era_of(struct collector *c, const struct sample *s)
+static uint64_t method_epoch_of(struct collector *c, const struct sample *s)
 {
-	uint64_t now = era_now(&zone.eras);
+	uint64_t now = method_epoch_now(&zone.epochs);
 
-	return now - c->era_floor > UINT16_MAX ? 0 : now - (uint16_t)((uint16_t)now - s->era);
+	return now - c->epoch_floor > UINT16_MAX ? 0 : now - (uint16_t)((uint16_t)now - s->epoch);
 }
 
 uint32_t account_stack(struct collector *c, const struct sample *s)
 {
 	const struct trace *t = s->trace;
-	uint64_t era = era_of(c, s);
+	uint64_t epoch = method_epoch_of(c, s);
 	uint32_t id = atomic_load_explicit(&((struct trace *)t)->id, memory_order_relaxed);
 	struct node *n = id && t->account == c->account ? &c->nodes.items[id] : NULL;
 	uint64_t versions;
 
-	if (n && n->checked == c->frames.drain && n->era == era && era_is_one(&zone.eras, era))
+	if (n && n->checked == c->frames.drain && n->epoch == epoch && method_epoch_is_one(&zone.epochs, epoch))
 		return id;
-	versions = versions_of(c, t, era);
+	versions = versions_of(c, t, epoch);
 	if (n && n->versions == versions && versions != UINT64_MAX) {
 		n->checked = c->frames.drain;
-		n->era = era;
+		n->epoch = epoch;
 		return id;
 	}
-	id = new_node(c, t, versions, era);
+	id = new_node(c, t, versions, epoch);
 	((struct trace *)t)->account = c->account;
 	atomic_store_explicit(&((struct trace *)t)->id, id, memory_order_relaxed);
 	return id;

@@ -215,13 +215,13 @@ static bool make_room(struct view *v, const struct collector *c, uint32_t e)
 {
 	size_t i, total = 0;
 
-	for (i = 0; i < c->tallies.count; i++)
-		if (c->tallies.items[i].event == e)
-			total += c->nodes.items[c->tallies.items[i].node].depth;
+	for (i = 0; i < c->stack_counts.count; i++)
+		if (c->stack_counts.items[i].event == e)
+			total += c->nodes.items[c->stack_counts.items[i].node].depth;
 	for (i = 0; c->options.waits[e] && i < c->waits.sums.holders.count; i++)
 		total += c->nodes.items[c->waits.sums.holders.items[i].node].depth;
 	v->lists = malloc((total + 1) * sizeof(*v->lists));
-	v->stacks = calloc(c->tallies.count + 1, sizeof(*v->stacks));
+	v->stacks = calloc(c->stack_counts.count + 1, sizeof(*v->stacks));
 	return v->lists && v->stacks;
 }
 
@@ -235,8 +235,8 @@ static bool copy_stacks(struct view *v, const struct collector *c, uint32_t e, c
 
 	if (!make_room(v, c, e))
 		return false;
-	for (i = 0; i < c->tallies.count; i++) {
-		const struct tally *t = &c->tallies.items[i];
+	for (i = 0; i < c->stack_counts.count; i++) {
+		const struct stack_count *t = &c->stack_counts.items[i];
 		const struct node *n = &c->nodes.items[t->node];
 
 		if (t->event != e)
@@ -254,7 +254,7 @@ static bool copy_stacks(struct view *v, const struct collector *c, uint32_t e, c
 		s->weight += t->weight;
 	}
 	map_free(&seen);
-	return i == c->tallies.count;
+	return i == c->stack_counts.count;
 }
 
 static int by_time(const void *a, const void *b)

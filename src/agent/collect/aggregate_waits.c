@@ -112,7 +112,7 @@ static void find_owner(struct collector *c, const struct wait_note *n, uint64_t 
 		return;
 	}
 	if (n->owner_trace) {
-		const struct sample of = {.time = time, .trace = n->owner_trace, .era = n->owner_era};
+		const struct sample of = {.time = time, .trace = n->owner_trace, .epoch = n->owner_epoch};
 
 		l->owner_node = account_stack(c, &of);
 	}
@@ -278,7 +278,7 @@ void account_wait(struct collector *c, const struct sample *s, const struct wait
 		.lock = &l,
 	};
 	uint32_t thread, shown = 0;
-	struct tally *t = NULL;
+	struct stack_count *t = NULL;
 
 	if (s->state == THREAD_NONE) { /* it begins to wait: its methods are there now, and get their names */
 		account_stack(c, s);
@@ -294,7 +294,7 @@ void account_wait(struct collector *c, const struct sample *s, const struct wait
 	if (shown)
 		shown = account_stack_placed(c, shown, s, r);
 	if (shown)
-		t = account_tally(c, e.event, shown, thread, e.state, account_request(c, &e.request));
+		t = account_stack_count(c, e.event, shown, thread, e.state, account_request(c, &e.request));
 	if (!t) {
 		account_lose(c, s, LOSS_no_memory);
 		return;

@@ -35,7 +35,7 @@ struct collector *collector_new(const struct collect_sources *sources, const str
 	if (!c->options.drain_every)
 		c->options.drain_every = DRAIN_OFTEN;
 	c->frames.lines = o->lines;
-	seen_init(&c->frames.methods);
+	method_identities_init(&c->frames.methods);
 	pthread_mutex_init(&c->lock, NULL);
 	pthread_mutex_init(&c->images, NULL);
 	pthread_mutex_init(&c->given_lock, NULL);
@@ -93,8 +93,8 @@ int collector_start(struct collector *c, struct error *err)
 	if (rc)
 		return rc;
 	account_open(c);
-	era_look(&zone.eras); /* what was before is of no sample */
-	c->era_of_drain = era_now(&zone.eras);
+	method_epoch_look(&zone.epochs); /* what was before is of no sample */
+	c->epoch_of_drain = method_epoch_now(&zone.epochs);
 	c->last_look = c->last_scan = os_monotonic(); /* the engine scans by itself when it starts */
 	atomic_store(&c->stopping, false);
 	c->joined = false;
@@ -184,7 +184,7 @@ void collector_name_thread(struct collector *c, int tid, uint64_t java_id, const
 
 void collector_redefined(struct collector *c, const char *class_name)
 {
-	seen_redefined(&c->frames.methods, class_name);
+	method_identities_redefined(&c->frames.methods, class_name);
 }
 
 void collector_totals(struct collector *c, struct collector_totals *t)

@@ -138,10 +138,10 @@ static void drain_index(struct collector *c, uint32_t i)
 static void begin(struct collector *c)
 {
 	c->frames.drain++;
-	era_look(&zone.eras);
+	method_epoch_look(&zone.epochs);
 	/* What this drain finds was sampled after the last one began. */
-	c->era_floor = c->era_of_drain;
-	c->era_of_drain = era_now(&zone.eras);
+	c->epoch_floor = c->epoch_of_drain;
+	c->epoch_of_drain = method_epoch_now(&zone.epochs);
 	drain_runs(c);
 	account_done_lately(c);
 }
@@ -151,8 +151,8 @@ static void end(struct collector *c)
 	/* Of a thread whose sample was found in its queue, the run before that sample is told in the same drain. */
 	drain_runs(c);
 	if (upkeep_counts_missing())
-		atomic_fetch_add(&zone.eras.drains, 1);
-	era_look(&zone.eras);
+		atomic_fetch_add(&zone.epochs.drains, 1);
+	method_epoch_look(&zone.epochs);
 	sink_drained(c);
 }
 

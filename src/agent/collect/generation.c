@@ -65,14 +65,14 @@ static size_t limit_of(const struct collector *c)
 
 static size_t bytes_of_stacks(const struct collector *c)
 {
-	return c->nodes.count * sizeof(*c->nodes.items) + c->tallies.count * sizeof(*c->tallies.items) +
+	return c->nodes.count * sizeof(*c->nodes.items) + c->stack_counts.count * sizeof(*c->stack_counts.items) +
 	       c->frame_list.count * (sizeof(*c->frame_list.items) + sizeof(*c->bcis.items));
 }
 
 /* TOTALS: the samples of each event. What is heavy is so among those of its own event: a rare one keeps its stacks. */
 static int heaviest_first(const void *a, const void *b, void *totals)
 {
-	const struct tally *x = *(const struct tally *const *)a, *y = *(const struct tally *const *)b;
+	const struct stack_count *x = *(const struct stack_count *const *)a, *y = *(const struct stack_count *const *)b;
 	const uint64_t *all = totals;
 	double of_x = (double)x->samples / (double)all[x->event], of_y = (double)y->samples / (double)all[y->event];
 
@@ -80,10 +80,10 @@ static int heaviest_first(const void *a, const void *b, void *totals)
 }
 
 /* Sum T of the account that is given up, at NODE of the new one; false when out of memory. */
-static bool carry_tally(struct generation *g, const struct tally *t, uint32_t node)
+static bool carry_stack_count(struct generation *g, const struct stack_count *t, uint32_t node)
 {
 	uint32_t thread = t->thread ? g->sums[t->thread - 1] : 0;
-	struct tally *to = node ? account_tally(g->c, t->event, node, thread, t->state, t->request) : NULL;
+	struct stack_count *to = node ? account_stack_count(g->c, t->event, node, thread, t->state, t->request) : NULL;
 
 	if (!to)
 		return false;
@@ -93,15 +93,15 @@ static bool carry_tally(struct generation *g, const struct tally *t, uint32_t no
 }
 
 /* All sums, with stacks as far as there may be so many. False when out of memory. */
-static bool carry_tallies(struct generation *g)
+static bool carry_stack_counts(struct generation *g)
 {
-	size_t i, count = g->old.tallies.count, limit = limit_of(g->c);
-	const struct tally **all = pages_alloc((count + 1) * sizeof(*all));
+	size_t i, count = g->old.stack_counts.count, limit = limit_of(g->c);
+	const struct stack_count **all = pages_alloc((count + 1) * sizeof(*all));
 	uint64_t totals[RECORD_EVENTS] = {0};
 	bool whole = all;
 
 	for (i = 0; all && i < count; i++) {
-		all[i] = &g->old.tallies.items[i];
+		all[i] = &g->old.stack_counts.items[i];
 		totals[all[i]->event] += all[i]->samples;
 	}
 	if (all)
@@ -109,7 +109,7 @@ static bool carry_tallies(struct generation *g)
 	for (i = 0; i < count && whole; i++) {
 		bool kept = bytes_of_stacks(g->c) < limit;
 
-		whole = carry_tally(g, all[i], kept ? carry_stack(g, all[i]->node) : g->rest);
+		whole = carry_stack_count(g, all[i], kept ? carry_stack(g, all[i]->node) : g->rest);
 		if (!kept)
 			g->merged.samples += all[i]->samples;
 	}
@@ -126,7 +126,7 @@ static bool carry_account(struct generation *g)
 		return false;
 	earlier = frames_marker(&c->frames, EARLIER);
 	g->rest = earlier == FRAMES_NO_MEMORY ? 0 : account_stack_of(c, &earlier, 1, 0);
-	return g->rest && carry_threads(g) && carry_tallies(g) && carry_numbers(g) && carry_waits(g) &&
+	return g->rest && carry_threads(g) && carry_stack_counts(g) && carry_numbers(g) && carry_waits(g) &&
 	       carry_ended(g) && !c->frames.strings.failed;
 }
 
@@ -230,19 +230,19 @@ static void carry_native(struct generation *g)
 /* What is proved of the methods that are named. */
 static void carry_methods(struct generation *g)
 {
-	const struct seen *old = &g->old.frames.methods;
-	struct seen *now = &g->c->frames.methods;
-	bool redefining = atomic_load(&zone.eras.redefining);
+	const struct method_identities *old = &g->old.frames.methods;
+	struct method_identities *now = &g->c->frames.methods;
+	bool redefining = atomic_load(&zone.epochs.redefining);
 	size_t i;
 
 	for (i = 0; i < old->seen.count; i++) {
-		const struct seen_method *m = &old->seen.items[i];
+		const struct method_identity *m = &old->seen.items[i];
 		struct method_names names = {.class_name = carry_known_text(g, m->names.class_name),
 					     .name = carry_known_text(g, m->names.name)};
 
 		if (m->chain.constant && names.class_name && names.name) {
 			names.signature = generation_text(g, m->names.signature);
-			seen_keep(now, m, &names);
+			method_identities_keep(now, m, &names);
 		}
 	}
 	for (i = 0; i < old->redefined.capacity; i++) {

@@ -32,7 +32,7 @@ struct collect_sources {
 	/* Whether something of R has not gone to the collector yet. */
 	bool (*keeps)(const struct thread_record *r);
 	/* What armed the live threads for event E: "perf+ctimer". Any thread. */
-	const char *(*in_force)(uint32_t e);
+	const char *(*active)(uint32_t e);
 	/* Events E by the kernel's own count in this run. Any thread. */
 	uint64_t (*counted)(uint32_t e);
 	/* Now, or as sampling was halted. Any thread. */

@@ -69,11 +69,11 @@ static void find_class_counts(void)
 	looked = true;
 	if (!class_counts_find(&zone.layout, libjvm(), &found))
 		return;
-	for (i = ERA_SAFEPOINTS - 1; i >= 0; i--)
-		atomic_store(&zone.eras.safepoints[i], found.safepoints[i]);
-	for (i = ERA_COUNTS - 1; i >= 0; i--) {
-		atomic_store(&zone.eras.loaded[i], found.loaded[i]);
-		atomic_store(&zone.eras.unloaded[i], found.unloaded[i]);
+	for (i = EPOCH_SAFEPOINTS - 1; i >= 0; i--)
+		atomic_store(&zone.epochs.safepoints[i], found.safepoints[i]);
+	for (i = EPOCH_COUNTS - 1; i >= 0; i--) {
+		atomic_store(&zone.epochs.loaded[i], found.loaded[i]);
+		atomic_store(&zone.epochs.unloaded[i], found.unloaded[i]);
 	}
 }
 
@@ -199,7 +199,7 @@ static void refresh_images(struct collector *c)
 
 bool upkeep_counts_missing(void)
 {
-	return !era_counts_known(&zone.eras) && (!zone.has_jvm || atomic_load(&zone.layout.code_ready));
+	return !method_epoch_counts_known(&zone.epochs) && (!zone.has_jvm || atomic_load(&zone.layout.code_ready));
 }
 
 void upkeep_opened(struct collector *c)

@@ -57,7 +57,7 @@ static int tell(const struct options *o, struct error *err)
 	else
 		rc = ask_at_once(o, &text, err);
 	if (rc == 0 && o->file[0])
-		rc = owed_write_text(o, text.data, text.length, err);
+		rc = pending_write_text(o, text.data, text.length, err);
 	buffer_free(&text);
 	return rc;
 }
@@ -101,16 +101,16 @@ static void vm_death(void)
 	static const struct control_limits limits = {.stalled = 200 * NS_PER_MS, .total = 10 * NS_PER_S};
 	static const struct control_job job = {.name = "the end of the JVM", .attached = true, .run = end};
 	bool idle = !control_thread_id() && command_is_idle();
-	enum owed_end how;
+	enum pending_end how;
 
 	session_vm_dies();
 	log_at_end();
 	if (control_last(idle ? NULL : &job, &limits))
 		return;
-	how = owed_abandon();
-	if (how != OWED_WRITTEN)
+	how = pending_abandon();
+	if (how != PENDING_WRITTEN)
 		log_error("the JVM ends, and the session's result is %snot written: the profiler was held up too long",
-			  how == OWED_LOST ? "" : "perhaps ");
+			  how == PENDING_LOST ? "" : "perhaps ");
 }
 
 /* ---- what the JVM tells ---- */

@@ -42,15 +42,15 @@ static void tell(jclass class)
 /* While classes change no name is proved; before and after are different eras. */
 static void begin(void)
 {
-	atomic_store(&zone.eras.replacing, true);
-	atomic_fetch_add(&zone.eras.redefining, 1);
-	atomic_fetch_add(&zone.eras.redefinitions, 1);
+	atomic_store(&zone.epochs.replacing, true);
+	atomic_fetch_add(&zone.epochs.redefining, 1);
+	atomic_fetch_add(&zone.epochs.redefinitions, 1);
 }
 
 static void end(void)
 {
-	atomic_fetch_add(&zone.eras.redefinitions, 1);
-	atomic_fetch_sub(&zone.eras.redefining, 1);
+	atomic_fetch_add(&zone.epochs.redefinitions, 1);
+	atomic_fetch_sub(&zone.epochs.redefining, 1);
 }
 
 static jvmtiError JNICALL on_redefine(jvmtiEnv *env, jint count, const jvmtiClassDefinition *classes)
@@ -154,7 +154,7 @@ static void look_for_replacers(void)
 
 	dl_iterate_phdr(is_replacer, &found);
 	if (found)
-		atomic_store(&zone.eras.replacing, true);
+		atomic_store(&zone.epochs.replacing, true);
 }
 
 /* All environments have one table, but for a JVM that traces JVMTI (-XX:TraceJVMTI): that one is not watched. */

@@ -138,7 +138,7 @@ void take_sample(struct thread_record *r, uint32_t event, uint64_t time, uint64_
 		record_lose(r, event, LOSS_outside_window, s.weight);
 		return;
 	}
-	s.era = (uint16_t)era_now(&zone.eras);
+	s.epoch = (uint16_t)method_epoch_now(&zone.epochs);
 	s.trace = take_trace(r, ring, regs, &s);
 	if (!s.trace) {
 		record_lose(r, event, LOSS_store_full, s.weight);

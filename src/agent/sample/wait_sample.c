@@ -45,11 +45,11 @@ static void drop_innermost(struct trace_writer *w, size_t skip, uintptr_t method
 	w->pos -= skip;
 }
 
-const struct trace *wait_walk(struct thread_record *r, uint32_t skip, uintptr_t method, uint16_t *era)
+const struct trace *wait_walk(struct thread_record *r, uint32_t skip, uintptr_t method, uint16_t *epoch)
 {
 	struct trace_writer w;
 
-	*era = (uint16_t)era_now(&zone.eras);
+	*epoch = (uint16_t)method_epoch_now(&zone.epochs);
 	if (!trace_begin(&w, &zone.store, &r->chunk, zone.depth))
 		return NULL;
 	/* a native thread may enter a monitor, too, by JNI */
@@ -60,9 +60,10 @@ const struct trace *wait_walk(struct thread_record *r, uint32_t skip, uintptr_t 
 	return w.store_full ? NULL : trace_end(&w);
 }
 
-void wait_announce(struct thread_record *r, uint32_t event, const struct trace *t, uint16_t era)
+void wait_announce(struct thread_record *r, uint32_t event, const struct trace *t, uint16_t epoch)
 {
-	struct sample s = {.trace = t, .thread = r->index, .event = (uint8_t)event, .state = THREAD_NONE, .era = era};
+	struct sample s = {.trace = t, .thread = r->index, .event = (uint8_t)event, .state = THREAD_NONE,
+			   .epoch = epoch};
 
 	if (atomic_load_explicit(&((struct trace *)t)->id, memory_order_relaxed))
 		return;
@@ -117,7 +118,7 @@ void wait_lose(struct thread_record *r, uint32_t event, uint64_t duration, enum 
 static struct answer {
 	_Atomic uint64_t number; /* of its question */
 	trace_kept trace;
-	uint16_t era;
+	uint16_t epoch;
 } answers[WAIT_ANSWERS];
 
 static _Atomic uint64_t question; /* its number × RECORD_LIMIT + the record that is asked */
@@ -131,13 +132,13 @@ uint64_t wait_ask(const struct thread_record *r)
 	return number;
 }
 
-const struct trace *wait_answered(uint64_t number, uint16_t *era)
+const struct trace *wait_answered(uint64_t number, uint16_t *epoch)
 {
 	const struct answer *a = &answers[number % WAIT_ANSWERS];
 
 	if (atomic_load_explicit(&((struct answer *)a)->number, memory_order_acquire) != number)
 		return NULL;
-	*era = a->era;
+	*epoch = a->epoch;
 	return trace_kept_get(&a->trace);
 }
 
@@ -157,13 +158,13 @@ void wait_answer(struct thread_record *r, uint32_t event, void *context)
 	if (asked % RECORD_LIMIT != r->index || atomic_load(&a->number) == number || wait_enter(event) != r)
 		return;
 	context_read(context, &regs);
-	a->era = (uint16_t)era_now(&zone.eras);
+	a->epoch = (uint16_t)method_epoch_now(&zone.epochs);
 	if (trace_begin(&w, &zone.store, &r->chunk, zone.depth)) {
 		walk_thread(&zone, r, &regs, &w);
 		t = w.store_full ? NULL : trace_end(&w);
 		trace_kept_set(&a->trace, t);
 		if (t) {
-			wait_announce(r, event, t, a->era);
+			wait_announce(r, event, t, a->epoch);
 			atomic_store_explicit(&a->number, number, memory_order_release);
 		}
 	}
@@ -187,19 +188,19 @@ static bool read_standing(uintptr_t java, struct standing *s)
 	       load_word(anchor + (uintptr_t)l->anchor_pc, &s->pc);
 }
 
-const struct trace *wait_look(struct thread_record *holder, struct thread_record *r, uint32_t event, uint16_t *era)
+const struct trace *wait_look(struct thread_record *holder, struct thread_record *r, uint32_t event, uint16_t *epoch)
 {
 	uintptr_t java = atomic_load(&holder->java_thread);
 	struct standing before, after;
 	const struct trace *t;
 	struct trace_writer w;
 
-	*era = (uint16_t)era_now(&zone.eras);
+	*epoch = (uint16_t)method_epoch_now(&zone.epochs);
 	if (!java || !read_standing(java, &before) || !trace_begin(&w, &zone.store, &r->chunk, zone.depth) ||
 	    !walk_outside(&zone, holder, &w) || w.store_full || !read_standing(java, &after) ||
 	    before.state != after.state || before.sp != after.sp || before.pc != after.pc)
 		return NULL;
 	t = trace_end(&w);
-	wait_announce(r, event, t, *era);
+	wait_announce(r, event, t, *epoch);
 	return t;
 }

@@ -80,7 +80,7 @@ void command_abandon(struct command_owner *owner)
 	/* a stream of our own session tells of all its samples; one of another's ends where it is */
 	if (shared.owner == owner) {
 		set_owner(NULL);
-		owed_nothing();
+		pending_nothing();
 		schedule_end();
 		trigger_end();
 		session_stop(&ignored);
@@ -125,9 +125,9 @@ static void name_place(struct command *c)
 	struct command_place *p = c->place;
 
 	if (p->output >= 0)
-		owed_to_file(c->options, p->output, p->path);
+		pending_to_file(c->options, p->output, p->path);
 	else if (has_path(c))
-		owed_to_path(c->options);
+		pending_to_path(c->options);
 	p->output = -1;
 }
 
@@ -147,7 +147,7 @@ static int check_start(struct command *c, struct error *err)
 	if (rc == 0)
 		rc = schedule_check(o, has_place(c), err);
 	if (rc == 0 && has_path(c))
-		rc = owed_check_path(o, err);
+		rc = pending_check_path(o, err);
 	return rc;
 }
 
@@ -155,7 +155,7 @@ static int begin(const struct options *o, bool resume, struct buffer *notes, str
 {
 	int rc, file = -1;
 
-	rc = owed_open(o, resume, &file, err);
+	rc = pending_open(o, resume, &file, err);
 	if (rc == 0)
 		rc = resume ? session_resume(o, file, notes, err) : session_start(o, file, notes, err);
 	return rc;
@@ -173,7 +173,7 @@ static int start(struct command *c, struct error *err)
 	while (KNOB(strcmp(o->engine_fail, "control") == 0))
 		os_sleep(600 * NS_PER_S);
 	name_place(c);
-	rc = trigger_begin(o, owed_is_named(resume), err);
+	rc = trigger_begin(o, pending_is_named(resume), err);
 	if (rc == 0)
 		rc = begin(o, resume, &c->notes, err);
 	if (rc == 0) {
@@ -186,14 +186,14 @@ static int start(struct command *c, struct error *err)
 		if (rc == 0)
 			rc = session_confirm(err);
 		if (rc == 0)
-			rc = owed_confirm(resume, err);
+			rc = pending_confirm(resume, err);
 		if (rc)
 			session_stop(&ignored);
 	}
 	if (rc) {
 		schedule_end();
 		trigger_end();
-		owed_cancel();
+		pending_cancel();
 		return rc;
 	}
 	set_owner(o->owner ? c->from : NULL);
@@ -271,13 +271,13 @@ static int check_data(bool stop, struct error *err)
 static int write_result(const struct command *c, const struct options *o, struct format_told *told, struct error *err)
 {
 	if (c->place->output >= 0)
-		return owed_write_file(o, c->place->output, told, err);
+		return pending_write_file(o, c->place->output, told, err);
 	if (!c->from && o->file[0])
-		return owed_write_path(o, NULL, err);
+		return pending_write_path(o, NULL, err);
 	/* one who says no place and asks through the JVM wants none */
-	if (!c->from && !owed_name()[0])
+	if (!c->from && !pending_name()[0])
 		return 0;
-	return owed_write(o, told, err);
+	return pending_write(o, told, err);
 }
 
 /* The session stops: nothing of it is to come any more, but for its result. */
@@ -296,7 +296,7 @@ static int end_session(struct error *err)
 /* Its result has been written: nothing is owed. */
 static void settle(void)
 {
-	owed_nothing();
+	pending_nothing();
 	session_close_recording();
 	command_note_result();
 }
@@ -314,7 +314,7 @@ static int stop_or_dump(struct command *c, bool stop, struct error *err)
 	if (rc == 0)
 		rc = check_data(stop, err);
 	if (rc == 0 && !c->from && o->file[0])
-		rc = owed_check_path(o, err);
+		rc = pending_check_path(o, err);
 	if (rc == 0)
 		session_notes(&c->notes);
 	if (rc == 0 && stop) {
@@ -366,14 +366,14 @@ static int next_round(const struct options *o, struct error *err)
 	struct buffer notes = BUFFER_INIT;
 	struct error ignored;
 	/* a full disk now may have room at the next round */
-	int rc = owed_next(err);
+	int rc = pending_next(err);
 
 	if (rc == 0)
 		rc = begin(o, false, &notes, err);
 	if (rc == 0) {
 		rc = session_confirm(err);
 		if (rc == 0)
-			rc = owed_confirm(false, err);
+			rc = pending_confirm(false, err);
 		if (rc)
 			session_stop(&ignored);
 	}
@@ -397,7 +397,7 @@ bool command_round(const struct options *o, bool last, uint64_t *began)
 			log_error("%s", err.text);
 		return false;
 	}
-	rc = !owed_name()[0] ? 0 : last ? owed_write(NULL, NULL, &err) : owed_keep(&err);
+	rc = !pending_name()[0] ? 0 : last ? pending_write(NULL, NULL, &err) : pending_keep(&err);
 	written = rc == 0;
 	if (rc)
 		log_error("%s", err.text);
@@ -411,19 +411,19 @@ bool command_round(const struct options *o, bool last, uint64_t *began)
 			command_note_result();
 		else
 			log_error("loop ends: %s", err.text);
-		rc = owed_write_kept(&err);
+		rc = pending_write_kept(&err);
 		written = written && rc == 0;
 		if (rc)
 			log_error("%s", err.text);
 		if (begun == 0)
 			return true;
-		owed_cancel();
+		pending_cancel();
 	}
 	set_owner(NULL);
 	trigger_end();
 	/* what could not be written now is tried once more at the JVM's end; nothing goes under the next one's name */
 	if (written)
-		owed_nothing();
+		pending_nothing();
 	command_note_result();
 	return false;
 }
@@ -432,7 +432,7 @@ bool command_is_idle(void)
 {
 	struct session_status s;
 
-	return session_get_status(&s) && !s.running && !owed_name()[0] && !shared.owner;
+	return session_get_status(&s) && !s.running && !pending_name()[0] && !shared.owner;
 }
 
 struct command_owner *command_vm_death(struct buffer *answer, bool *failed, struct error *err)
@@ -450,14 +450,14 @@ struct command_owner *command_vm_death(struct buffer *answer, bool *failed, stru
 			rc = o ? result_options("", '\n', false, o, err) : -ENOMEM;
 		if (rc == 0) {
 			command_put_status(answer);
-			rc = owed_write(o, &told, err);
+			rc = pending_write(o, &told, err);
 		}
 		if (rc == 0)
 			command_put_result(o, &told, answer);
 	} else {
 		schedule_end();
 		trigger_end();
-		if (owed_name()[0] && owed_write(NULL, NULL, err))
+		if (pending_name()[0] && pending_write(NULL, NULL, err))
 			log_error("%s", err->text);
 		rc = 0;
 	}

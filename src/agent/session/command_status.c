@@ -43,7 +43,7 @@ static void put_stream_status(const struct session_status *s, struct buffer *b)
 
 static struct {
 	pthread_mutex_t lock; /* a leaf */
-	char owed[2 * OPTIONS_FILE_MAX], format[16];
+	char pending[2 * OPTIONS_FILE_MAX], format[16];
 } noted = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 void command_note_result(void)
@@ -51,7 +51,7 @@ void command_note_result(void)
 	const struct options *o = session_options();
 
 	pthread_mutex_lock(&noted.lock);
-	snprintf(noted.owed, sizeof(noted.owed), "%s", owed_name());
+	snprintf(noted.pending, sizeof(noted.pending), "%s", pending_name());
 	snprintf(noted.format, sizeof(noted.format), "%s", o ? o->format : "");
 	pthread_mutex_unlock(&noted.lock);
 }
@@ -75,7 +75,7 @@ void command_put_status(struct buffer *b)
 		      (unsigned long long)s.queue_bytes);
 	put_events(&s, b);
 	pthread_mutex_lock(&noted.lock);
-	buffer_printf(b, "owed=%s\nowner=%d\nformat=%s\nversion=%s\n", noted.owed,
+	buffer_printf(b, "owed=%s\nowner=%d\nformat=%s\nversion=%s\n", noted.pending,
 		      (int)command_owner_pid(), noted.format, JSTROBE_VERSION);
 	pthread_mutex_unlock(&noted.lock);
 	if (work && (!fresh || since > NS_PER_S))

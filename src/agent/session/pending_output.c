@@ -27,10 +27,10 @@
 /* How long its end waits, beyond that, for what was half written to be removed. */
 #define ABANDON_WAITS (50 * NS_PER_MS)
 
-enum owed_place { OWED_NOTHING, OWED_PATH, OWED_FILE };
+enum pending_place { PENDING_NOTHING, PENDING_PATH, PENDING_FILE };
 
-static struct owed {
-	enum owed_place place;
+static struct pending {
+	enum pending_place place;
 	int fd;                      /* the command's file; -1 for a path */
 	char name[OPTIONS_FILE_MAX]; /* path, or the file's name for people */
 	char pattern[OPTIONS_FILE_MAX]; /* what NAME is made from, in a loop */
@@ -38,7 +38,7 @@ static struct owed {
 	struct options options;      /* how the result shall look */
 	bool recording;              /* it is a recording that is written there meanwhile */
 	struct output begins;        /* where that grows until it has begun, at a path */
-} owed = {.fd = -1, .begins = OUTPUT_INIT}, next = {.fd = -1, .begins = OUTPUT_INIT};
+} pending = {.fd = -1, .begins = OUTPUT_INIT}, next = {.fd = -1, .begins = OUTPUT_INIT};
 
 /* Fills the open file FD; DATA is its own. */
 typedef int fill_fn(int fd, const void *data, struct error *err);
@@ -121,7 +121,7 @@ static void *abandon(void *unused)
  * A disk that does not answer (NFS without its server) holds who takes the place, with the lock, and who removes the
  * file: a thread of its own does that, and ends with the process.
  */
-enum owed_end owed_abandon(void)
+enum pending_end pending_abandon(void)
 {
 	struct error ignored;
 	pthread_t thread;
@@ -131,8 +131,8 @@ enum owed_end owed_abandon(void)
 	settled = own_thread_start(&thread, abandon, NULL, "abandon", &ignored) == 0 &&
 		  own_thread_join(thread, ABANDON_WAITS);
 	if (atomic_load(&writing.done))
-		return OWED_WRITTEN;
-	return settled ? OWED_LOST : OWED_PERHAPS_LOST;
+		return PENDING_WRITTEN;
+	return settled ? PENDING_LOST : PENDING_PERHAPS_LOST;
 }
 
 /* What is whole takes its place, unless that was given up meanwhile. */
@@ -226,7 +226,7 @@ static int check_place(const struct output *out, const char *file, const struct 
 	return output_may_make(out, file, err) ? output_say("file=", file, err) : 0;
 }
 
-int owed_check_path(struct options *o, struct error *err)
+int pending_check_path(struct options *o, struct error *err)
 {
 	char file[OPTIONS_FILE_MAX];
 	struct output out = OUTPUT_INIT;
@@ -249,9 +249,9 @@ int owed_check_path(struct options *o, struct error *err)
 	return rc;
 }
 
-static int name_round(struct owed *o, struct error *err)
+static int name_round(struct pending *o, struct error *err)
 {
-	if (!o->options.loop[0] || o->place == OWED_FILE)
+	if (!o->options.loop[0] || o->place == PENDING_FILE)
 		snprintf(o->name, sizeof(o->name), "%s", o->pattern);
 	else if (options_file_name(o->pattern, getpid(), time(NULL), (int)o->round, o->name,
 				   sizeof(o->name), err))
@@ -259,7 +259,7 @@ static int name_round(struct owed *o, struct error *err)
 	return 0;
 }
 
-static void forget(struct owed *o)
+static void forget(struct pending *o)
 {
 	if (o->fd >= 0)
 		close(o->fd);
@@ -269,7 +269,7 @@ static void forget(struct owed *o)
 	o->begins = (struct output)OUTPUT_INIT;
 }
 
-static void owe(enum owed_place place, const struct options *o, int fd, const char *name)
+static void owe(enum pending_place place, const struct options *o, int fd, const char *name)
 {
 	struct error ignored; /* the pattern was expanded before */
 
@@ -282,32 +282,32 @@ static void owe(enum owed_place place, const struct options *o, int fd, const ch
 	name_round(&next, &ignored);
 }
 
-int owed_next(struct error *err)
+int pending_next(struct error *err)
 {
 	forget(&next);
-	next = owed;
+	next = pending;
 	next.begins = (struct output)OUTPUT_INIT;
 	if (next.fd >= 0)
-		next.fd = fcntl(owed.fd, F_DUPFD_CLOEXEC, 0);
-	if (owed.fd >= 0 && next.fd < 0)
-		return cannot_write(owed.name, errno, err);
+		next.fd = fcntl(pending.fd, F_DUPFD_CLOEXEC, 0);
+	if (pending.fd >= 0 && next.fd < 0)
+		return cannot_write(pending.name, errno, err);
 	next.round++;
 	return name_round(&next, err);
 }
 
-bool owed_is_named(bool keep)
+bool pending_is_named(bool keep)
 {
-	return next.place != OWED_NOTHING || (keep && owed.place != OWED_NOTHING);
+	return next.place != PENDING_NOTHING || (keep && pending.place != PENDING_NOTHING);
 }
 
-void owed_to_path(const struct options *o)
+void pending_to_path(const struct options *o)
 {
-	owe(OWED_PATH, o, -1, o->file);
+	owe(PENDING_PATH, o, -1, o->file);
 }
 
-void owed_to_file(const struct options *o, int fd, const char *name)
+void pending_to_file(const struct options *o, int fd, const char *name)
 {
-	owe(OWED_FILE, o, fd, name);
+	owe(PENDING_FILE, o, fd, name);
 }
 
 /* The last recording, if that is what lies at OUT and it shall go on; else -1. */
@@ -322,11 +322,11 @@ static int open_again(const struct output *out, bool resume)
 	return fd;
 }
 
-static int open_place(struct owed *o, bool resume, struct error *err)
+static int open_place(struct pending *o, bool resume, struct error *err)
 {
 	int rc, fd;
 
-	if (o->place == OWED_FILE) {
+	if (o->place == PENDING_FILE) {
 		fd = fcntl(o->fd, F_DUPFD_CLOEXEC, 0);
 		return fd < 0 ? cannot_write(o->name, errno, err) : fd;
 	}
@@ -346,76 +346,76 @@ static int open_place(struct owed *o, bool resume, struct error *err)
 	return fd < 0 ? cannot_write(o->name, errno, err) : fd;
 }
 
-int owed_open(const struct options *o, bool resume, int *file, struct error *err)
+int pending_open(const struct options *o, bool resume, int *file, struct error *err)
 {
 	*file = -1;
 	if (!grows(o))
 		return 0;
-	if (next.place == OWED_NOTHING)
+	if (next.place == PENDING_NOTHING)
 		return error_set(err, EINVAL, "a recording is written while it happens; say where with "
 				 "file=FILE (-f FILE)");
 	*file = open_place(&next, resume, err);
 	return *file < 0 ? *file : 0;
 }
 
-void owed_cancel(void)
+void pending_cancel(void)
 {
 	forget(&next);
 }
 
-int owed_confirm(bool keep, struct error *err)
+int pending_confirm(bool keep, struct error *err)
 {
 	int rc;
 
-	if (keep && next.place == OWED_NOTHING)
+	if (keep && next.place == PENDING_NOTHING)
 		return 0;
 	/* a recording has begun, and takes its place */
 	rc = output_publish(&next.begins, false, err);
 	if (rc)
 		return output_say("file=", next.name, err);
 	output_drop(&next.begins);
-	owed_nothing();
-	owed = next;
+	pending_nothing();
+	pending = next;
 	next.fd = -1;
 	forget(&next);
 	atomic_store(&writing.done, false);
 	return 0;
 }
 
-void owed_nothing(void)
+void pending_nothing(void)
 {
-	forget(&owed);
+	forget(&pending);
 }
 
-const char *owed_name(void)
+const char *pending_name(void)
 {
-	return owed.name;
+	return pending.name;
 }
 
-static int write_owed(const struct options *how, struct format_told *told, struct error *err)
+static int write_pending(const struct options *how, struct format_told *told, struct error *err)
 {
-	const struct result result = {how ? how : &owed.options, told};
+	const struct result result = {how ? how : &pending.options, told};
 
 	/* it is there already */
-	if (owed.recording && strcmp(result.options->format, "jfr") == 0)
+	if (pending.recording && strcmp(result.options->format, "jfr") == 0)
 		return session_complete_recording(result.options, told, err);
-	switch (owed.place) {
-	case OWED_PATH:
-		return write_at_path(owed.name, result.options, fill_profile, &result, err);
-	case OWED_FILE:
-		return owed_write_file(result.options, owed.fd, told, err);
-	case OWED_NOTHING:
+	switch (pending.place) {
+	case PENDING_PATH:
+		return write_at_path(pending.name, result.options, fill_profile, &result, err);
+	case PENDING_FILE:
+		return pending_write_file(result.options, pending.fd, told, err);
+	case PENDING_NOTHING:
 		break;
 	}
 	return error_set(err, ENOENT, "the result has no file; give file=FILE");
 }
 
-int owed_write(const struct options *how, struct format_told *told, struct error *err)
+int pending_write(const struct options *how, struct format_told *told, struct error *err)
 {
 	int rc;
 
 	atomic_store(&writing.done, false); /* what an earlier write left says nothing of this one */
-	rc = write_owed(how, told, err);
+	rc = write_pending(how, told, err);
 	atomic_store(&writing.done, rc == 0);
 	return rc;
 }
@@ -424,7 +424,7 @@ int owed_write(const struct options *how, struct format_told *told, struct error
 
 static struct {
 	int fd;                      /* the result, in memory; -1: none */
-	struct owed to;              /* where it goes */
+	struct pending to;              /* where it goes */
 } kept = {.fd = -1, .to = {.fd = -1, .begins = OUTPUT_INIT}};
 
 static void forget_kept(void)
@@ -435,21 +435,21 @@ static void forget_kept(void)
 	forget(&kept.to);
 }
 
-int owed_keep(struct error *err)
+int pending_keep(struct error *err)
 {
 	const struct result result = {&kept.to.options, NULL};
 	int rc;
 
 	forget_kept();
-	if (owed.place == OWED_NOTHING || (owed.recording && strcmp(owed.options.format, "jfr") == 0))
-		return owed_write(NULL, NULL, err);
-	kept.to = owed;
+	if (pending.place == PENDING_NOTHING || (pending.recording && strcmp(pending.options.format, "jfr") == 0))
+		return pending_write(NULL, NULL, err);
+	kept.to = pending;
 	kept.to.begins = (struct output)OUTPUT_INIT;
-	kept.to.fd = owed.fd < 0 ? -1 : fcntl(owed.fd, F_DUPFD_CLOEXEC, 0);
+	kept.to.fd = pending.fd < 0 ? -1 : fcntl(pending.fd, F_DUPFD_CLOEXEC, 0);
 	kept.fd = memfd_create("jstrobe result", MFD_CLOEXEC);
-	if (kept.fd < 0 || (owed.fd >= 0 && kept.to.fd < 0)) {
+	if (kept.fd < 0 || (pending.fd >= 0 && kept.to.fd < 0)) {
 		forget_kept(); /* no memory or descriptor for it: then at once */
-		return owed_write(NULL, NULL, err);
+		return pending_write(NULL, NULL, err);
 	}
 	rc = fill_profile(kept.fd, &result, err);
 	if (rc)
@@ -470,14 +470,14 @@ static int fill_kept(int fd, const void *unused, struct error *err)
 	return rc ? cannot_write("", -rc, err) : 0;
 }
 
-int owed_write_kept(struct error *err)
+int pending_write_kept(struct error *err)
 {
-	const struct owed *to = &kept.to;
+	const struct pending *to = &kept.to;
 	int rc;
 
 	if (kept.fd < 0)
 		return 0;
-	if (to->place == OWED_PATH)
+	if (to->place == PENDING_PATH)
 		rc = write_at_path(to->name, &to->options, fill_kept, NULL, err);
 	else if (lseek(to->fd, 0, SEEK_SET) < 0 || ftruncate(to->fd, 0))
 		rc = cannot_write("", errno, err);
@@ -487,7 +487,7 @@ int owed_write_kept(struct error *err)
 	return rc;
 }
 
-int owed_write_file(const struct options *o, int fd, struct format_told *told, struct error *err)
+int pending_write_file(const struct options *o, int fd, struct format_told *told, struct error *err)
 {
 	const struct result result = {o, told};
 
@@ -496,14 +496,14 @@ int owed_write_file(const struct options *o, int fd, struct format_told *told, s
 	return fill_profile(fd, &result, err);
 }
 
-int owed_write_path(const struct options *o, struct format_told *told, struct error *err)
+int pending_write_path(const struct options *o, struct format_told *told, struct error *err)
 {
 	const struct result result = {o, told};
 
 	return write_at_path(o->file, o, fill_profile, &result, err);
 }
 
-int owed_write_text(const struct options *o, const char *text, size_t length, struct error *err)
+int pending_write_text(const struct options *o, const char *text, size_t length, struct error *err)
 {
 	struct buffer b = {.data = (char *)(uintptr_t)text, .length = length, .fd = -1};
 

@@ -16,66 +16,66 @@
  * and writable. Nothing is created. Fills in O->format and, without O->loop, expands the patterns in
  * O->file.
  */
-int owed_check_path(struct options *o, struct error *err);
+int pending_check_path(struct options *o, struct error *err);
 /*
  * The session that is about to begin with O will owe a result to O->file (checked before). What is owed so
- * far stays owed until owed_confirm.
+ * far stays owed until pending_confirm.
  */
-void owed_to_path(const struct options *o);
+void pending_to_path(const struct options *o);
 /* ... to the open regular file FD, which becomes ours; NAME is for people. It may be open for writing only. */
-void owed_to_file(const struct options *o, int fd, const char *name);
+void pending_to_file(const struct options *o, int fd, const char *name);
 /*
  * With O->loop names stay patterns: each round has a file of its own, %n in its name is the number of the round, from
  * 0. The place of the round after the present one is named.
  */
-int owed_next(struct error *err);
+int pending_next(struct error *err);
 /* Whether a result will be owed once the session has begun. KEEP as below. */
-bool owed_is_named(bool keep);
+bool pending_is_named(bool keep);
 /*
  * If O asks for a recording, open its file: *FILE, else -1. It grows beside the place just named and takes that only
- * in owed_confirm; what is there stays as it is until then. But RESUME goes on in the file of the last recording.
+ * in pending_confirm; what is there stays as it is until then. But RESUME goes on in the file of the last recording.
  */
-int owed_open(const struct options *o, bool resume, int *file, struct error *err);
+int pending_open(const struct options *o, bool resume, int *file, struct error *err);
 /*
  * The session has begun: from here on that is owed. KEEP: what was owed before stays so if no place was named. Else its
- * recording's place cannot be taken: to be undone by owed_cancel.
+ * recording's place cannot be taken: to be undone by pending_cancel.
  */
-int owed_confirm(bool keep, struct error *err);
+int pending_confirm(bool keep, struct error *err);
 /* It could not begin: nothing of the place named last stays. */
-void owed_cancel(void);
+void pending_cancel(void);
 /* Nothing is owed any more. */
-void owed_nothing(void);
+void pending_nothing(void);
 /* The name of the place, "" when nothing is owed. */
-const char *owed_name(void);
+const char *pending_name(void);
 
 /*
  * Write the session's data where they are owed, as HOW says (NULL: as was said at the start); TOLD (may be NULL) gets
  * what is to be said beside them. -ENOENT when nothing is owed. What is owed stays owed.
  */
-int owed_write(const struct options *how, struct format_told *told, struct error *err);
+int pending_write(const struct options *how, struct format_told *told, struct error *err);
 
 /*
  * The same in two steps, so that the next round begins in between: nothing is sampled before. What is kept is in
  * memory; a recording is in its file already.
  */
-int owed_keep(struct error *err);
-int owed_write_kept(struct error *err);
+int pending_keep(struct error *err);
+int pending_write_kept(struct error *err);
 
-enum owed_end { OWED_WRITTEN, OWED_LOST, OWED_PERHAPS_LOST };
+enum pending_end { PENDING_WRITTEN, PENDING_LOST, PENDING_PERHAPS_LOST };
 
 /*
  * The JVM ends before a result is whole: the file that is being written beside its place goes, and nothing takes a
  * place any more. It waits 50 ms at most; a disk that has not answered then may take the result yet
- * (OWED_PERHAPS_LOST).
- * OWED_WRITTEN: the last result has been written. Any thread.
+ * (PENDING_PERHAPS_LOST).
+ * PENDING_WRITTEN: the last result has been written. Any thread.
  */
-enum owed_end owed_abandon(void);
+enum pending_end pending_abandon(void);
 
 /* Write the session's data as O says to the regular file FD, replacing what it holds. */
-int owed_write_file(const struct options *o, int fd, struct format_told *told, struct error *err);
+int pending_write_file(const struct options *o, int fd, struct format_told *told, struct error *err);
 /* The same to the path O->file: written aside, renamed when whole. */
-int owed_write_path(const struct options *o, struct format_told *told, struct error *err);
+int pending_write_path(const struct options *o, struct format_told *told, struct error *err);
 /* Write TEXT instead of a profile, in the same way. */
-int owed_write_text(const struct options *o, const char *text, size_t length, struct error *err);
+int pending_write_text(const struct options *o, const char *text, size_t length, struct error *err);
 
 #endif

@@ -60,7 +60,7 @@ struct recording *recorder_open(const struct options *o, const struct engine_eve
 		.chunk_size = o->chunk_size ? o->chunk_size : DEFAULT_CHUNK_SIZE,
 		.chunk_time = o->chunk_time ? o->chunk_time : DEFAULT_CHUNK_TIME,
 		.max_size = o->max_size,
-		.partial = derive_partial(o),
+		.partial = source_options_partial(o),
 		.windows = o->ttsp || o->begin[0] || o->end[0],
 		.no_batch = o->nobatch,
 		.no_cpu_load = o->omitted & OMIT_CPU_LOAD,
@@ -68,7 +68,7 @@ struct recording *recorder_open(const struct options *o, const struct engine_eve
 		.apart = o->jfrsync[0],
 		.no_spans = o->jfr_compat[0],
 		.began = began,
-		.filter = derive_format(o),
+		.filter = source_options_format(o),
 	};
 	struct recording *r;
 	uint32_t e;

@@ -109,7 +109,7 @@ static int prepare(const struct options *o, struct engine_event *events, struct 
 
 	if (rc == 0)
 		rc = read_layout(err);
-	return rc ? rc : derive_events(o, events, err);
+	return rc ? rc : source_options_events(o, events, err);
 }
 
 /* A session is about to begin. Lock held. */
@@ -129,7 +129,7 @@ static void begin_time(void)
 static int start_anew(const struct options *o, struct engine_event *events, uint32_t count,
 		      struct recording *recording, struct buffer *notes, struct error *err)
 {
-	struct collector *account = derive_account(o, events, count);
+	struct collector *account = source_options_account(o, events, count);
 	struct ring *before = session.ring;
 	uint32_t e;
 	int rc = 0;
@@ -383,7 +383,7 @@ void session_note_counts(bool stopped)
 		} else {
 			event->counts = counts;
 			/* and that stacks came from the JVM itself, if so */
-			snprintf(event->engine, sizeof(event->engine), "%s%s", engine_in_force(e),
+			snprintf(event->engine, sizeof(event->engine), "%s%s", engine_active(e),
 				 fallback_taken() ? "+agct" : "");
 		}
 	}

@@ -59,7 +59,7 @@ static void gather_facts(uint32_t e, struct collector_facts *f)
 	f->started_at = session.started_at;
 	f->interval = event->event.interval;
 	f->counted = event->event.time ? 0 : event->counted + event->counts.counted;
-	f->partial = derive_partial(&session.options);
+	f->partial = source_options_partial(&session.options);
 	f->filter_none = wanted_none();
 	f->threads_perf = event->counts.perf;
 	f->threads_timer = event->counts.timer;
@@ -305,7 +305,7 @@ static bool dump_trace(const struct options *o, struct buffer *out, struct forma
 int session_dump(const struct options *o, struct buffer *out, struct format_told *told, struct error *err)
 {
 	const struct format *format = format_by_name(o->format[0] ? o->format : "text");
-	struct format_options how = derive_format(o);
+	struct format_options how = source_options_format(o);
 	struct collector_facts facts[RECORD_EVENTS];
 	struct profile *views[RECORD_EVENTS] = {NULL};
 	uint32_t from, count;

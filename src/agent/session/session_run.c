@@ -104,7 +104,7 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 		.window_watched = o->nostop,
 		.signal = (int)o->signal,
 		.events = events,
-		.queue_start = derive_queue(o, events, count),
+		.queue_start = source_options_queue(o, events, count),
 		.one_by_one = o->nobatch,
 		.parked = o->vthreads,
 	};

@@ -23,7 +23,7 @@ static uint64_t drain_period(const struct engine_event *events, uint32_t count)
 	return MIN(MAX(DRAIN_INTERVALS * shortest, DRAIN_EVERY), DRAIN_RARELY);
 }
 
-uint32_t derive_queue(const struct options *o, const struct engine_event *events, uint32_t count)
+uint32_t source_options_queue(const struct options *o, const struct engine_event *events, uint32_t count)
 {
 	uint64_t wanted = 0, period = drain_period(events, count);
 	uint32_t e;
@@ -46,7 +46,7 @@ static uint64_t interval_of(const char *name, bool first, const struct options *
 	return first ? o->interval : 0;
 }
 
-int derive_events(const struct options *o, struct engine_event *events, struct error *err)
+int source_options_events(const struct options *o, struct engine_event *events, struct error *err)
 {
 	char list[sizeof(o->event)], *at = NULL, *name;
 	int count = 0, rc;
@@ -68,7 +68,7 @@ int derive_events(const struct options *o, struct engine_event *events, struct e
 	return count;
 }
 
-struct collector *derive_account(const struct options *o, const struct engine_event *events, uint32_t count)
+struct collector *source_options_account(const struct options *o, const struct engine_event *events, uint32_t count)
 {
 	struct collector_options c = {
 		.events = count,
@@ -94,12 +94,12 @@ struct collector *derive_account(const struct options *o, const struct engine_ev
 	return collector_new(&engine_of_collector, &c);
 }
 
-bool derive_partial(const struct options *o)
+bool source_options_partial(const struct options *o)
 {
 	return o->filter[0] || o->alluser || o->target_cpu != OPTIONS_ANY_CPU;
 }
 
-struct format_options derive_format(const struct options *o)
+struct format_options source_options_format(const struct options *o)
 {
 	return (struct format_options){
 		.total = o->total,

@@ -11,14 +11,14 @@
 #include "profile/writers/format.h"
 
 /* The events of O's list; EVENTS has room for RECORD_EVENTS. Their number, or a negative errno. */
-int derive_events(const struct options *o, struct engine_event *events, struct error *err);
+int source_options_events(const struct options *o, struct engine_event *events, struct error *err);
 /* Entries of a new queue. */
-uint32_t derive_queue(const struct options *o, const struct engine_event *events, uint32_t count);
+uint32_t source_options_queue(const struct options *o, const struct engine_event *events, uint32_t count);
 /* An empty account for samples of EVENTS as O wants it; NULL when out of memory. */
-struct collector *derive_account(const struct options *o, const struct engine_event *events, uint32_t count);
+struct collector *source_options_account(const struct options *o, const struct engine_event *events, uint32_t count);
 /* Whether O asks for a part of what the process does only: of some threads or CPUs, or in user mode. */
-bool derive_partial(const struct options *o);
+bool source_options_partial(const struct options *o);
 /* What of O is the writers' business; borrows its texts. */
-struct format_options derive_format(const struct options *o);
+struct format_options source_options_format(const struct options *o);
 
 #endif

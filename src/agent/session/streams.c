@@ -109,7 +109,7 @@ static void describe(const struct options *o, const struct engine_event *events,
 	snprintf(how->main_class, sizeof(how->main_class), "%.250s", jvm_main_class());
 	snprintf(how->jdk, sizeof(how->jdk), "%s", jvm_version());
 	how->names_every = o->names_every ? o->names_every : THREAD_NAMES_EVERY;
-	how->filter = derive_format(o);
+	how->filter = source_options_format(o);
 	how->cpu_at_start = streams.cpu_at_start;
 	how->own_at_start = streams.own_at_start;
 	for (e = 0; e < count; e++) {

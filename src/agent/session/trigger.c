@@ -56,7 +56,8 @@ void trigger_dump(void)
 	struct error err;
 
 	/* several that came together are one */
-	if (trigger_fired() && atomic_exchange(&state.fired, false) && owed_name()[0] && owed_write(NULL, NULL, &err))
+	if (trigger_fired() && atomic_exchange(&state.fired, false) && pending_name()[0] &&
+	    pending_write(NULL, NULL, &err))
 		log_error("%s", err.text);
 }
 

@@ -56,19 +56,19 @@ void carried_clear(const struct carried_table *t)
 {
 	free_copies(t->carried);
 	if (t->places->places)
-		claims_clear(t->places);
+		slot_table_clear(t->places);
 	kept_requests_clear(t->requests);
 }
 
 static void carry_all(const struct carried_table *t)
 {
-	uint32_t i, reach = claims_reach(t->places);
+	uint32_t i, reach = slot_table_reach(t->places);
 
 	for (i = 0; i < reach; i++) {
-		claim_key *place = claims_at(t->places, i);
+		slot_key *place = slot_table_at(t->places, i);
 		uint64_t key = atomic_load(place);
 
-		if (key && key != CLAIM_TAKEN && !t->carry(place))
+		if (key && key != SLOT_TAKEN && !t->carry(place))
 			t->give_back(place);
 	}
 }
@@ -98,7 +98,7 @@ void carried_go_on(const struct carried_table *t)
 
 	for (i = 0; i < t->carried->waits.count; i++) {
 		const struct carried_wait *w = &t->carried->waits.items[i];
-		claim_key *place = claims_at(t->places, w->place);
+		slot_key *place = slot_table_at(t->places, w->place);
 
 		if (!self || !t->take_up(place, w, self))
 			t->give_back(place);

@@ -26,31 +26,31 @@
 
 static struct engine_event events[RECORD_EVENTS];
 static uint32_t event_count;
-static atomic_bool in_force;
+static atomic_bool active;
 static atomic_bool arming; /* false from the first step of the stop: nothing armed later would be silenced */
 static struct engine_options options;
 static uint64_t counted[RECORD_EVENTS]; /* of disarmed threads; records' lock */
-static char force_names[RECORD_EVENTS][32];
+static char active_names[RECORD_EVENTS][32];
 static bool held; /* stopped while a handler was held inside; not disarmed yet */
 static uint32_t held_epoch;
 static uint32_t departures; /* so far; records' lock */
 
-const struct engine_options *force_options(void)
+const struct engine_options *active_options(void)
 {
 	return &options;
 }
 
-const struct engine_event *force_event(uint32_t e)
+const struct engine_event *active_event(uint32_t e)
 {
 	return &events[e];
 }
 
-uint64_t force_thread_time(pid_t tid)
+uint64_t active_thread_time(pid_t tid)
 {
 	return options.user_only ? os_thread_user(tid) : os_thread_cpu(tid);
 }
 
-void force_counted(uint32_t e, uint64_t count)
+void active_counted(uint32_t e, uint64_t count)
 {
 	counted[e] += count;
 }
@@ -68,7 +68,7 @@ static void arm(struct thread_record *r)
 {
 	uint32_t e;
 
-	if (!atomic_load(&in_force) || !atomic_load(&arming) || r->own)
+	if (!atomic_load(&active) || !atomic_load(&arming) || r->own)
 		return;
 	for (e = 0; e < event_count; e++) {
 		if (atomic_load(&r->sources[e].arm) == ARM_NONE && is_wanted(r, e))
@@ -78,7 +78,7 @@ static void arm(struct thread_record *r)
 	}
 }
 
-enum loss_reason force_rest_why(uint32_t arm)
+enum loss_reason active_rest_why(uint32_t arm)
 {
 	if (atomic_load(&zone.vm_exiting))
 		return LOSS_vm_exiting;
@@ -106,7 +106,7 @@ static void end_departure(struct thread_record *r, uintptr_t departure)
 	uint32_t e = departure % RECORD_EVENTS;
 	const struct record_source *s = &r->sources[e];
 
-	if (!atomic_load(&in_force) || atomic_load(&s->arm) != ARM_LEAVING || departure_of(s, e) != departure)
+	if (!atomic_load(&active) || atomic_load(&s->arm) != ARM_LEAVING || departure_of(s, e) != departure)
 		return;
 	events[e].ops->disarm(r, e, false);
 	arm(r); /* it may be wanted again by now */
@@ -123,7 +123,7 @@ static void retire(struct thread_record *r)
 {
 	uint32_t e;
 
-	for (e = 0; atomic_load(&in_force) && e < event_count; e++) {
+	for (e = 0; atomic_load(&active) && e < event_count; e++) {
 		struct record_source *s = &r->sources[e];
 		uint32_t was = atomic_load(&s->arm);
 
@@ -140,7 +140,7 @@ static void end(struct thread_record *r)
 {
 	uint32_t e;
 
-	if (atomic_load(&in_force))
+	if (atomic_load(&active))
 		disarm(r);
 	for (e = 0; e < RECORD_EVENTS; e++)
 		atomic_store(&r->sources[e].arm, ARM_NONE);
@@ -150,7 +150,7 @@ static void trimmed(uint32_t from, uint32_t to)
 {
 	uint32_t e;
 
-	for (e = 0; atomic_load(&in_force) && e < event_count; e++)
+	for (e = 0; atomic_load(&active) && e < event_count; e++)
 		if (events[e].ops->trimmed)
 			events[e].ops->trimmed(from, to);
 }
@@ -171,7 +171,7 @@ const struct records_sources engine_records = {
 	.arm = arm,
 	.disarm = end,
 	.retire = retire,
-	.wait = force_wait,
+	.wait = active_wait,
 	.trimmed = trimmed,
 	.release = release,
 };
@@ -298,10 +298,10 @@ static int start_events(struct buffer *notes, struct error *err)
 	zone.tick = os_tick();
 	zone.event_count = event_count;
 	window_start(&options);
-	force_nothing_lacks();
-	force_count_timers();
-	force_count_descriptors();
-	force_count_rings();
+	shortfalls_clear();
+	active_count_timers();
+	active_count_descriptors();
+	active_count_rings();
 	for (e = 0; e < event_count; e++) {
 		counted[e] = 0;
 		tell_zone(e);
@@ -320,7 +320,7 @@ int engine_start(const struct engine_options *o, struct buffer *notes, struct er
 {
 	int rc;
 
-	if (atomic_load(&in_force))
+	if (atomic_load(&active))
 		return error_set(err, EBUSY, "an engine runs already: %s", events[0].ops->name);
 	rc = check(o, err);
 	if (rc)
@@ -340,7 +340,7 @@ int engine_start(const struct engine_options *o, struct buffer *notes, struct er
 	}
 	atomic_fetch_add(&zone.epoch, 1); /* who is inside shows that it is of this session */
 	atomic_store(&zone.enabled, true);
-	atomic_store(&in_force, true);
+	atomic_store(&active, true);
 	atomic_store(&arming, true);
 	thread_hook_install();
 	records_scan();
@@ -397,10 +397,10 @@ void engine_halt(void)
 	struct source_clocks before, after;
 	uint32_t e;
 
-	if (!atomic_load(&in_force) || !atomic_load(&arming))
+	if (!atomic_load(&active) || !atomic_load(&arming))
 		return;
 	for (e = 0; e < event_count; e++)
-		engine_in_force(e);
+		engine_active(e);
 	thread_hook_remove();
 	halt_events(event_count);
 	/* Arming happens under the records' lock: a thread that was at it is seen by the next line. */
@@ -466,7 +466,7 @@ bool engine_stop(void)
 {
 	bool outside;
 
-	if (!atomic_load(&in_force))
+	if (!atomic_load(&active))
 		return true;
 	engine_halt();
 	wait_for_rest();
@@ -481,7 +481,7 @@ bool engine_stop(void)
 	window_stop();
 	signals_give_back();
 	held = !outside;
-	atomic_store(&in_force, false);
+	atomic_store(&active, false);
 	return outside;
 }
 
@@ -539,18 +539,18 @@ void engine_count(uint32_t e, struct engine_counts *c)
 	pthread_mutex_unlock(&one);
 }
 
-const char *engine_in_force(uint32_t e)
+const char *engine_active(uint32_t e)
 {
 	struct engine_counts c;
-	char *name = force_names[e];
+	char *name = active_names[e];
 
-	if (!atomic_load(&in_force))
+	if (!atomic_load(&active))
 		return name;
 	engine_count(e, &c);
 	if (events[e].fallback && c.timer)
 		strcpy(name, c.perf ? "perf+ctimer" : "ctimer");
 	else if (events[e].ops->way)
-		snprintf(name, sizeof(force_names[0]), "%s-%s", events[e].ops->name, events[e].ops->way());
+		snprintf(name, sizeof(active_names[0]), "%s-%s", events[e].ops->name, events[e].ops->way());
 	else
 		strcpy(name, events[e].ops->name);
 	return name;

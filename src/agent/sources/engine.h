@@ -134,7 +134,7 @@ void engine_look_again(uint32_t index);
 /* Whether the engine has something of R that has not gone to the collector yet. Collector. */
 bool engine_keeps(const struct thread_record *r);
 /* "perf", "perf+ctimer" …: what armed the live threads for event E of the session, or of the last one. */
-const char *engine_in_force(uint32_t e);
+const char *engine_active(uint32_t e);
 
 struct engine_counts {
 	uint32_t threads, perf, timer;

@@ -3,7 +3,7 @@
  * sources room.
  *
  * A place begins with its key; 0 = free. Who takes it is alone with it until it gives it a key again. The table does
- * not grow, and a place lies at most CLAIM_PROBES behind where its key leads.
+ * not grow, and a place lies at most SLOT_PROBES behind where its key leads.
  *
  * Keys lead into the first few places; only a key that finds none near there leads into the next three times as many,
  * and so on (levels). So a program with few threads at a time uses few pages, however many threads it has had: keys of
@@ -18,11 +18,11 @@
 #include "common/base/map.h"
 #include "common/os/os.h"
 
-#define CLAIM_PROBES 32
-#define CLAIM_BLOCK 64u
-#define CLAIM_TAKEN UINT64_MAX /* key of a place that is being filled in or emptied */
+#define SLOT_PROBES 32
+#define SLOT_BLOCK 64u
+#define SLOT_TAKEN UINT64_MAX /* key of a place that is being filled in or emptied */
 
-struct claims {
+struct slot_table {
 	uint8_t *places;
 	size_t bytes;         /* of a place */
 	uint32_t limit;          /* places: few × 4^n */
@@ -30,104 +30,104 @@ struct claims {
 	_Atomic uint32_t level;  /* the last one that a key has led to */
 };
 
-typedef _Atomic uint64_t claim_key;
+typedef _Atomic uint64_t slot_key;
 
-static inline claim_key *claims_at(const struct claims *c, uint32_t i)
+static inline slot_key *slot_table_at(const struct slot_table *c, uint32_t i)
 {
-	return (claim_key *)(c->places + (size_t)i * c->bytes);
+	return (slot_key *)(c->places + (size_t)i * c->bytes);
 }
 
 /* The number of the place at P. */
-static inline uint32_t claims_number(const struct claims *c, const void *p)
+static inline uint32_t slot_table_number(const struct slot_table *c, const void *p)
 {
 	return (uint32_t)((size_t)((const uint8_t *)p - c->places) / c->bytes);
 }
 
 /* How many places there are up to level LEVEL. */
-static inline uint32_t claims_up_to(const struct claims *c, uint32_t level)
+static inline uint32_t slot_table_up_to(const struct slot_table *c, uint32_t level)
 {
 	return c->few << 2 * level;
 }
 
-static inline uint32_t claims_level(const struct claims *c)
+static inline uint32_t slot_table_level(const struct slot_table *c)
 {
-	return atomic_load_explicit(&((struct claims *)c)->level, memory_order_acquire);
+	return atomic_load_explicit(&((struct slot_table *)c)->level, memory_order_acquire);
 }
 
 /* Places that may be in use are below it. */
-static inline uint32_t claims_reach(const struct claims *c)
+static inline uint32_t slot_table_reach(const struct slot_table *c)
 {
-	return claims_up_to(c, claims_level(c));
+	return slot_table_up_to(c, slot_table_level(c));
 }
 
 /* How many places KEY may be at, so far. */
-static inline uint32_t claims_tries(const struct claims *c)
+static inline uint32_t slot_table_tries(const struct slot_table *c)
 {
-	uint32_t level = claims_level(c);
+	uint32_t level = slot_table_level(c);
 
-	return (level + 1) * CLAIM_PROBES + (claims_up_to(c, level) == c->limit ? CLAIM_PROBES : 0);
+	return (level + 1) * SLOT_PROBES + (slot_table_up_to(c, level) == c->limit ? SLOT_PROBES : 0);
 }
 
 /*
- * The Ith place that KEY may be at: on each level CLAIM_PROBES of them, one half behind each other, beside its
+ * The Ith place that KEY may be at: on each level SLOT_PROBES of them, one half behind each other, beside its
  * neighbours', the other half somewhere else in the same way; and on the last level as many anywhere.
  */
-static inline claim_key *claims_near(const struct claims *c, uint64_t key, uint32_t i)
+static inline slot_key *slot_table_near(const struct slot_table *c, uint64_t key, uint32_t i)
 {
-	uint32_t level = i / CLAIM_PROBES, half = i / (CLAIM_PROBES / 2), from, places, at;
-	bool own = level && claims_up_to(c, level - 1) >= c->limit;
+	uint32_t level = i / SLOT_PROBES, half = i / (SLOT_PROBES / 2), from, places, at;
+	bool own = level && slot_table_up_to(c, level - 1) >= c->limit;
 
 	level -= own;
-	from = level ? claims_up_to(c, level - 1) : 0;
-	places = claims_up_to(c, level) - from;
-	at = own ? (uint32_t)map_hash(key ^ (uint64_t)(i % CLAIM_PROBES) << 40) /* blocks fill as a whole */
-		 : (uint32_t)map_hash(key / CLAIM_BLOCK * 64 + half) * CLAIM_BLOCK + (uint32_t)(key % CLAIM_BLOCK) +
-			   i % (CLAIM_PROBES / 2);
-	return claims_at(c, from + at % places);
+	from = level ? slot_table_up_to(c, level - 1) : 0;
+	places = slot_table_up_to(c, level) - from;
+	at = own ? (uint32_t)map_hash(key ^ (uint64_t)(i % SLOT_PROBES) << 40) /* blocks fill as a whole */
+		 : (uint32_t)map_hash(key / SLOT_BLOCK * 64 + half) * SLOT_BLOCK + (uint32_t)(key % SLOT_BLOCK) +
+			   i % (SLOT_PROBES / 2);
+	return slot_table_at(c, from + at % places);
 }
 
 /* The place at P if it has KEY; it has none then. */
-static inline bool claims_try(claim_key *p, uint64_t key)
+static inline bool slot_table_try(slot_key *p, uint64_t key)
 {
 	uint64_t there = key;
 
 	return atomic_load_explicit(p, memory_order_relaxed) == key &&
-	       atomic_compare_exchange_strong(p, &there, CLAIM_TAKEN);
+	       atomic_compare_exchange_strong(p, &there, SLOT_TAKEN);
 }
 
 /* The place of KEY, or NULL. */
-static inline void *claims_take(const struct claims *c, uint64_t key)
+static inline void *slot_table_take(const struct slot_table *c, uint64_t key)
 {
-	uint32_t i, tries = claims_tries(c);
+	uint32_t i, tries = slot_table_tries(c);
 
 	for (i = 0; i < tries; i++)
-		if (claims_try(claims_near(c, key, i), key))
-			return claims_near(c, key, i);
+		if (slot_table_try(slot_table_near(c, key, i), key))
+			return slot_table_near(c, key, i);
 	return NULL;
 }
 
 /* Where KEY's place is, which stays as it is; NULL = it has none. For KEY's own thread. */
-static inline void *claims_find(const struct claims *c, uint64_t key)
+static inline void *slot_table_find(const struct slot_table *c, uint64_t key)
 {
-	uint32_t i, tries = claims_tries(c);
+	uint32_t i, tries = slot_table_tries(c);
 
 	for (i = 0; i < tries; i++)
-		if (atomic_load_explicit(claims_near(c, key, i), memory_order_acquire) == key)
-			return claims_near(c, key, i);
+		if (atomic_load_explicit(slot_table_near(c, key, i), memory_order_acquire) == key)
+			return slot_table_near(c, key, i);
 	return NULL;
 }
 
 /* A free place for KEY, which has none; NULL: there is none near. */
-static inline void *claims_claim(struct claims *c, uint64_t key)
+static inline void *slot_table_claim(struct slot_table *c, uint64_t key)
 {
 	uint32_t i, level, reached;
 
-	for (i = 0; i < claims_tries(c); i++) {
-		if (claims_try(claims_near(c, key, i), 0))
-			return claims_near(c, key, i);
-		level = (i + 1) / CLAIM_PROBES;
-		reached = claims_level(c);
-		while (claims_up_to(c, level) <= c->limit && reached < level &&
+	for (i = 0; i < slot_table_tries(c); i++) {
+		if (slot_table_try(slot_table_near(c, key, i), 0))
+			return slot_table_near(c, key, i);
+		level = (i + 1) / SLOT_PROBES;
+		reached = slot_table_level(c);
+		while (slot_table_up_to(c, level) <= c->limit && reached < level &&
 		       !atomic_compare_exchange_weak(&c->level, &reached, level))
 			;
 	}
@@ -135,11 +135,11 @@ static inline void *claims_claim(struct claims *c, uint64_t key)
 }
 
 /* The place of KEY, or a free one; NULL: there is none near. */
-static inline void *claims_take_or_claim(struct claims *c, uint64_t key)
+static inline void *slot_table_take_or_claim(struct slot_table *c, uint64_t key)
 {
-	void *place = claims_take(c, key);
+	void *place = slot_table_take(c, key);
 
-	return place ? place : claims_claim(c, key);
+	return place ? place : slot_table_claim(c, key);
 }
 
 /*
@@ -147,21 +147,21 @@ static inline void *claims_take_or_claim(struct claims *c, uint64_t key)
  * and a thread whose queue is full would soon have taken them all. SALT: another number each time. NULL: there
  * is none near.
  */
-static inline void *claims_claim_anywhere(struct claims *c, uint64_t salt)
+static inline void *slot_table_claim_anywhere(struct slot_table *c, uint64_t salt)
 {
-	return claims_claim(c, map_hash(salt) >> 8);
+	return slot_table_claim(c, map_hash(salt) >> 8);
 }
 
-static inline void claims_let_go(void *place, uint64_t key)
+static inline void slot_table_let_go(void *place, uint64_t key)
 {
-	atomic_store_explicit((claim_key *)place, key, memory_order_release);
+	atomic_store_explicit((slot_key *)place, key, memory_order_release);
 }
 
 /*
  * Address space for at most LIMIT places, once, or for fewer where there is not so much; false: not for the first ones
  * either.
  */
-static inline bool claims_open(struct claims *c, uint32_t limit)
+static inline bool slot_table_open(struct slot_table *c, uint32_t limit)
 {
 	for (c->limit = c->places ? c->limit : limit; !c->places && c->limit >= c->few; c->limit /= 4) {
 		void *places = os_reserve((size_t)c->limit * c->bytes);
@@ -177,7 +177,7 @@ static inline bool claims_open(struct claims *c, uint32_t limit)
 }
 
 /* All places are free, and their memory is the kernel's again. No thread is at the table. */
-static inline void claims_clear(struct claims *c)
+static inline void slot_table_clear(struct slot_table *c)
 {
 	madvise(c->places, (size_t)c->limit * c->bytes, MADV_DONTNEED);
 	atomic_store(&c->level, 0);

@@ -287,7 +287,7 @@ void turn_let_go(uint32_t event)
 	atomic_store_explicit(&zone.held[event], 0, memory_order_release);
 }
 
-void force_wait(const struct thread_record *r)
+void active_wait(const struct thread_record *r)
 {
 	uint32_t e;
 

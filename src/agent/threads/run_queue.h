@@ -22,7 +22,7 @@ struct run_note {
 	struct request request;    /* begins: what the thread works for; all 0 = nothing */
 	uint32_t thread;           /* index of its record */
 	uint32_t samples;          /* counted */
-	uint16_t era;              /* begins: as in struct sample */
+	uint16_t epoch;              /* begins: as in struct sample */
 	uint8_t event, state;      /* enum thread_state */
 };
 

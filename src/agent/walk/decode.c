@@ -159,7 +159,7 @@ static bool find_desc(const struct layout *l, const struct debug_info *d, uint32
  * pc (TOP) is described by the first PcDesc behind its instruction, a return address by its own.
  */
 static bool find_scope(const struct layout *l, const struct debug_info *d, const struct blob *b, uintptr_t pc,
-		       bool top, uint32_t *scope, struct edge *e)
+		       bool top, uint32_t *scope, struct frame_state *e)
 {
 	uint32_t at, before;
 	uintptr_t desc;
@@ -317,14 +317,14 @@ static bool may_stop(const struct layout *l, const struct debug_info *d, const s
  * as find_scope(). UNSURE: those places disagree. So it is for an innermost pc (TOP) and behind calls of leaf routines.
  */
 static bool innermost_scope(const struct layout *l, const struct debug_info *d, const struct blob *b, uintptr_t pc,
-			    bool top, struct edge *e, uint32_t *scope, bool *unsure)
+			    bool top, struct frame_state *e, uint32_t *scope, bool *unsure)
 {
 	struct guarded g;
 
 	*scope = 0;
-	if (e->part == EDGE_EXIT)
+	if (e->part == FRAME_EPILOGUE)
 		return true;
-	if (e->part != EDGE_ENTRY && d->kind != FRAME_WRAPPER && (top || !may_stop(l, d, b, pc)) &&
+	if (e->part != FRAME_PROLOGUE && d->kind != FRAME_WRAPPER && (top || !may_stop(l, d, b, pc)) &&
 	    decode_is_sparse(l, d, b->address)) {
 		if (guards_find(l, b, d, pc, !top, &g)) {
 			e->first = MAX(e->first, g.first);
@@ -335,21 +335,21 @@ static bool innermost_scope(const struct layout *l, const struct debug_info *d, 
 		}
 		*unsure = true;
 	}
-	return e->part == EDGE_LAST || find_scope(l, d, b, pc, top, scope, e);
+	return e->part == FRAME_TAIL || find_scope(l, d, b, pc, top, scope, e);
 }
 
 bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct blob *b, uintptr_t pc,
-		    bool top, const struct edge *edge, struct trace_writer *w)
+		    bool top, const struct frame_state *frame_state, struct trace_writer *w)
 {
 	size_t before = (size_t)(w->pos - w->trace->frame);
-	struct edge here = *edge;
+	struct frame_state here = *frame_state;
 	struct debug_info d;
 	bool whole = true, unsure = false;
 	uint32_t scope;
 
 	if (!decode_info(l, b->address, &d) || !innermost_scope(l, &d, b, pc, top, &here, &scope, &unsure))
 		return false;
-	if (scope && !append_scopes(l, &d, scope, edge->part == EDGE_ENTRY, w)) {
+	if (scope && !append_scopes(l, &d, scope, frame_state->part == FRAME_PROLOGUE, w)) {
 		w->pos = w->trace->frame + before;
 		scope = 0;
 		whole = false;
@@ -360,7 +360,7 @@ bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct
 		return false;
 	w->unsure |= unsure;
 	/* What could not be read now may be another time. */
-	if (c && whole && edge->fixed)
+	if (c && whole && frame_state->fixed)
 		decode_remember(c, &(struct decoded){.key = (uint64_t)pc << 1 | top, .blob = b->address,
 						     .method = d.method, .compile_id = d.compile_id,
 						     .frame_bytes = b->frame_bytes, .unsure = unsure,

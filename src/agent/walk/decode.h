@@ -44,9 +44,9 @@ struct decoded {
 	uint32_t frame_bytes;
 	uint32_t count;          /* frames */
 	uint32_t return_offset;  /* from sp: of the return address; a top pc before or behind the frame has its own */
-	uint32_t own_size;       /* see struct edge */
+	uint32_t own_size;       /* see struct frame_state */
 	bool fp_saved;           /* the caller's fp lies below the return address */
-	bool linked;             /* see struct edge */
+	bool linked;             /* see struct frame_state */
 	bool unsure;             /* its places disagree, see guards.h */
 	uint16_t before, after;  /* bytes of code around pc that the same is true of */
 	uint64_t frame[];        /* innermost first */
@@ -59,29 +59,29 @@ struct known_method {
 };
 
 /* What of a method is at work. */
-enum edge_part {
-	EDGE_BODY,
-	EDGE_ENTRY, /* its frame is being built: nothing inlined runs yet */
-	EDGE_LAST,  /* nothing is described any more before it returns: what lies behind in memory says nothing */
-	EDGE_EXIT,  /* its frame is being taken down, or gone */
+enum frame_part {
+	FRAME_BODY,
+	FRAME_PROLOGUE, /* its frame is being built: nothing inlined runs yet */
+	FRAME_TAIL,  /* nothing is described any more before it returns: what lies behind in memory says nothing */
+	FRAME_EPILOGUE,  /* its frame is being taken down, or gone */
 };
 
 /* Where the innermost frame's return address is. */
-struct edge {
+struct frame_state {
 	uint32_t return_offset; /* from sp */
 	uint32_t own_size;      /* not 0: of a frame whose size word says this; what it says more comes on top */
 	bool fp_saved;          /* the caller's fp is the word below it, else still in the register */
 	bool linked;            /* it is still in the link register, and return_offset is that of the caller's stack */
-	enum edge_part part;
+	enum frame_part part;
 	bool fixed;             /* it is so whenever this pc is reached: may be remembered */
 	uintptr_t first, last;  /* it is the same at all pcs from here to there */
 };
 
 /* Instructions in a row that leave sp alone: the edge is the same at each of them. */
-struct stretch {
+struct pc_range {
 	uintptr_t blob, method;
 	uint32_t compile_id;
-	struct edge edge;
+	struct frame_state frame_state;
 };
 
 #define DECODE_SLOTS 8192u
@@ -93,7 +93,7 @@ struct stretch {
 struct decode_cache {
 	_Atomic(struct decoded *) slot[DECODE_SLOTS];
 	struct known_method method[DECODE_METHODS];
-	_Atomic(struct stretch *) stretch[DECODE_LINES];
+	_Atomic(struct pc_range *) pc_range[DECODE_LINES];
 	_Atomic(struct decoded *) near[DECODE_LINES]; /* innermost frames, for pcs not seen yet */
 	_Atomic uint32_t used;   /* bytes of the arena handed out */
 	uint32_t size;
@@ -124,7 +124,7 @@ bool decode_method(const struct layout *l, struct decode_cache *c, uintptr_t add
  * Any context.
  */
 bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct blob *b, uintptr_t pc,
-		    bool top, const struct edge *edge, struct trace_writer *w);
+		    bool top, const struct frame_state *frame_state, struct trace_writer *w);
 /*
  * The first pc from PC on, inside nmethod B, that debug information describes: there the frame stands as
  * the method says, unless it was taken down. If it IS_RETURN, a return address: PC itself, for a call of Java
@@ -151,15 +151,15 @@ bool decode_same_methods(const struct layout *l, const struct debug_info *d, uin
 bool decode_identity(const struct layout *l, uintptr_t nm, uintptr_t *method, uint32_t *compile_id);
 
 /* Remember HEAD (key to count filled in) with its FRAMEs and EDGE in C. Any context. */
-void decode_remember(struct decode_cache *c, const struct decoded *head, const struct edge *edge,
+void decode_remember(struct decode_cache *c, const struct decoded *head, const struct frame_state *frame_state,
 		     const uint64_t *frame);
 
 /* The edge known for PC in nmethod B; false: none is. Any context. */
-bool decode_edge(const struct layout *l, struct decode_cache *c, const struct blob *b, uintptr_t pc,
-		 struct edge *edge);
+bool decode_frame_state(const struct layout *l, struct decode_cache *c, const struct blob *b, uintptr_t pc,
+		 struct frame_state *frame_state);
 
 /* Remember EDGE of nmethod B from its first to its last pc. C may be NULL. Any context. */
-void decode_keep_edge(const struct layout *l, struct decode_cache *c, const struct blob *b,
-		      const struct edge *edge);
+void decode_keep_frame_state(const struct layout *l, struct decode_cache *c, const struct blob *b,
+		      const struct frame_state *frame_state);
 
 #endif

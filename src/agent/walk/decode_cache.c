@@ -29,12 +29,12 @@ static uint32_t cache_home(uint64_t key)
 }
 
 /* Lines that follow each other are neighbours. */
-static _Atomic(struct stretch *) *stretch_slot(struct decode_cache *c, uintptr_t line)
+static _Atomic(struct pc_range *) *pc_range_slot(struct decode_cache *c, uintptr_t line)
 {
-	return &c->stretch[line % DECODE_LINES];
+	return &c->pc_range[line % DECODE_LINES];
 }
 
-static _Atomic(struct decoded *) *near_slot(struct decode_cache *c, uintptr_t line)
+static _Atomic(struct decoded *) *pc_line_slot(struct decode_cache *c, uintptr_t line)
 {
 	return &c->near[line % DECODE_LINES];
 }
@@ -56,7 +56,7 @@ static void put_exact(struct decode_cache *c, struct decoded *e)
 	atomic_store_explicit(&c->slot[home % DECODE_SLOTS], e, memory_order_release);
 }
 
-void decode_remember(struct decode_cache *c, const struct decoded *head, const struct edge *edge,
+void decode_remember(struct decode_cache *c, const struct decoded *head, const struct frame_state *frame_state,
 		     const uint64_t *frame)
 {
 	struct decoded *e = cache_room(c, sizeof(*e) + head->count * sizeof(e->frame[0]));
@@ -66,16 +66,16 @@ void decode_remember(struct decode_cache *c, const struct decoded *head, const s
 	if (!e)
 		return;
 	*e = *head;
-	e->return_offset = edge->return_offset;
-	e->own_size = edge->own_size;
-	e->fp_saved = edge->fp_saved;
-	e->linked = edge->linked;
-	e->before = (uint16_t)MIN(pc - edge->first, UINT16_MAX);
-	e->after = (uint16_t)MIN(edge->last - pc, UINT16_MAX);
+	e->return_offset = frame_state->return_offset;
+	e->own_size = frame_state->own_size;
+	e->fp_saved = frame_state->fp_saved;
+	e->linked = frame_state->linked;
+	e->before = (uint16_t)MIN(pc - frame_state->first, UINT16_MAX);
+	e->after = (uint16_t)MIN(frame_state->last - pc, UINT16_MAX);
 	for (i = 0; i < head->count; i++)
 		e->frame[i] = frame[i];
-	for (line = edge->first / DECODE_LINE; (e->key & 1) && line <= edge->last / DECODE_LINE; line++)
-		atomic_store_explicit(near_slot(c, line), e, memory_order_release);
+	for (line = frame_state->first / DECODE_LINE; (e->key & 1) && line <= frame_state->last / DECODE_LINE; line++)
+		atomic_store_explicit(pc_line_slot(c, line), e, memory_order_release);
 	put_exact(c, e);
 }
 
@@ -97,7 +97,7 @@ static bool is_same(const struct layout *l, uintptr_t blob, uintptr_t method, ui
 /* What was decoded for an innermost frame a few instructions further, as long as it is the same here. */
 static const struct decoded *lookup_near(struct decode_cache *c, uintptr_t pc)
 {
-	const struct decoded *e = atomic_load_explicit(near_slot(c, pc / DECODE_LINE), memory_order_acquire);
+	const struct decoded *e = atomic_load_explicit(pc_line_slot(c, pc / DECODE_LINE), memory_order_acquire);
 	uintptr_t at = e ? e->key >> 1 : 0;
 
 	return e && pc + e->before >= at && pc <= at + e->after ? e : NULL;
@@ -130,24 +130,24 @@ const struct decoded *decode_lookup(const struct layout *l, struct decode_cache 
 	return e && is_same(l, e->blob, e->method, e->compile_id) ? e : NULL;
 }
 
-bool decode_edge(const struct layout *l, struct decode_cache *c, const struct blob *b, uintptr_t pc,
-		 struct edge *edge)
+bool decode_frame_state(const struct layout *l, struct decode_cache *c, const struct blob *b, uintptr_t pc,
+		 struct frame_state *frame_state)
 {
-	const struct stretch *s;
+	const struct pc_range *s;
 
-	s = c ? atomic_load_explicit(stretch_slot(c, pc / DECODE_LINE), memory_order_acquire) : NULL;
-	if (!s || pc < s->edge.first || pc > s->edge.last || s->blob != b->address ||
+	s = c ? atomic_load_explicit(pc_range_slot(c, pc / DECODE_LINE), memory_order_acquire) : NULL;
+	if (!s || pc < s->frame_state.first || pc > s->frame_state.last || s->blob != b->address ||
 	    !is_same(l, s->blob, s->method, s->compile_id))
 		return false;
-	*edge = s->edge;
+	*frame_state = s->frame_state;
 	return true;
 }
 
-void decode_keep_edge(const struct layout *l, struct decode_cache *c, const struct blob *b,
-		      const struct edge *edge)
+void decode_keep_frame_state(const struct layout *l, struct decode_cache *c, const struct blob *b,
+		      const struct frame_state *frame_state)
 {
 	uintptr_t method, line;
-	struct stretch *s;
+	struct pc_range *s;
 	uint32_t id;
 
 	if (!c || !decode_identity(l, b->address, &method, &id))
@@ -155,7 +155,7 @@ void decode_keep_edge(const struct layout *l, struct decode_cache *c, const stru
 	s = cache_room(c, sizeof(*s));
 	if (!s)
 		return;
-	*s = (struct stretch){b->address, method, id, *edge};
-	for (line = edge->first / DECODE_LINE; line <= edge->last / DECODE_LINE; line++)
-		atomic_store_explicit(stretch_slot(c, line), s, memory_order_release);
+	*s = (struct pc_range){b->address, method, id, *frame_state};
+	for (line = frame_state->first / DECODE_LINE; line <= frame_state->last / DECODE_LINE; line++)
+		atomic_store_explicit(pc_range_slot(c, line), s, memory_order_release);
 }

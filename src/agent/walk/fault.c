@@ -20,7 +20,7 @@
 
 struct fault_entry {
 	int32_t load;    /* relative to this field */
-	int32_t way_out; /* relative to this field */
+	int32_t unwind; /* relative to this field */
 };
 extern const struct fault_entry __start_js_faults[] __attribute__((visibility("hidden")));
 extern const struct fault_entry __stop_js_faults[] __attribute__((visibility("hidden")));
@@ -29,13 +29,13 @@ const struct sigaction *_Atomic fault_former[2];
 _Atomic uintptr_t fault_front;
 _Atomic uintptr_t fault_led;
 
-static uintptr_t way_out_of(uintptr_t pc)
+static uintptr_t code_unwind_of(uintptr_t pc)
 {
 	const struct fault_entry *e;
 
 	for (e = __start_js_faults; e < __stop_js_faults; e++)
 		if ((uintptr_t)&e->load + (uintptr_t)(intptr_t)e->load == pc)
-			return (uintptr_t)&e->way_out + (uintptr_t)(intptr_t)e->way_out;
+			return (uintptr_t)&e->unwind + (uintptr_t)(intptr_t)e->unwind;
 	return 0;
 }
 
@@ -54,7 +54,7 @@ static void pass_on(const struct sigaction *old, int signo, siginfo_t *info, voi
 
 void fault_handler(int signo, siginfo_t *info, void *context)
 {
-	uintptr_t out = way_out_of(context_pc(context));
+	uintptr_t out = code_unwind_of(context_pc(context));
 
 	if (out) {
 		context_set_pc(context, out);

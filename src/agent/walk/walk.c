@@ -26,7 +26,7 @@ bool walk_to_anchor(struct walk *w, uintptr_t anchor)
 /* A native part that cannot be unwound is left for the last Java frame, once. */
 static bool recover(struct walk *w)
 {
-	if (w->used_anchor || w->seen_java || !w->java_thread || !w->z->has_jvm ||
+	if (w->used_anchor || w->method_identities_java || !w->java_thread || !w->z->has_jvm ||
 	    !atomic_load_explicit(&w->l->code_ready, memory_order_relaxed))
 		return false;
 	w->used_anchor = true;
@@ -47,7 +47,7 @@ static enum step one_step(struct walk *w)
 		w->vm = NULL;
 	}
 	if (w->z->has_jvm && code_contains(w->l, w->pc)) {
-		w->seen_java = true;
+		w->method_identities_java = true;
 		return walk_java(w);
 	}
 	return walk_native(w);
@@ -93,7 +93,7 @@ static bool walk_all(struct walk *w)
 {
 	bool whole = walk_steps(w);
 
-	if (likely(!w->frozen.way.chunk) || walk_frozen_stood(w))
+	if (likely(!w->frozen.way.chunk) || walk_frozen_unmoved(w))
 		return whole;
 	w->out->pos = w->out->trace->frame + w->frozen.mark;
 	walk_put_end(w->out, END_moving);

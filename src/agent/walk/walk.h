@@ -35,7 +35,7 @@ struct walk {
 	uintptr_t base;          /* arm: r7 in it, as long as all frames before it are native */
 	const struct walk_regs *regs; /* registers of the innermost frame while top, else NULL */
 	bool top;                /* pc is the next instruction to run, not a return address */
-	bool seen_java;
+	bool method_identities_java;
 	bool used_anchor;
 	const struct image *vm;  /* libjvm, where its stacks are not walked, until it was met; else NULL */
 	bool met_vm;
@@ -92,20 +92,20 @@ bool walk_is_return(const struct walk *w, uintptr_t pc);
 bool stub_thread_field(uintptr_t start, uint32_t *field);
 /*
  * On from STUB, a return barrier or what brings a continuation back, where W's pc is in, to the frames in the heap. A
- * walk that has begun with them ends with walk_frozen_stood: what was written behind frozen.mark is true only if it
+ * walk that has begun with them ends with walk_frozen_unmoved: what was written behind frozen.mark is true only if it
  * says so (walk_frozen.c).
  */
 enum step walk_frozen(struct walk *w, const struct stub *stub);
-bool walk_frozen_stood(const struct walk *w);
+bool walk_frozen_unmoved(const struct walk *w);
 /* One step in a chunk, if it is not over a compiled frame like any other: *STEP then. */
 bool walk_in_heap(struct walk *w, enum step *step);
 /* One step over an interpreted frame (walk_interpreted.c). */
 enum step walk_interpreted(struct walk *w);
 /*
  * One step over the innermost frame in the interpreter if it is half built or half gone, *STEP then. False: it
- * stands. W has registers (arch/<cpu>/interpreted_edge.c).
+ * stands. W has registers (arch/<cpu>/interpreted_prologue.c).
  */
-bool interpreted_edge(struct walk *w, enum step *step);
+bool interpreted_prologue(struct walk *w, enum step *step);
 /* The frame of M at BCI; a method without byte code is native, called through the interpreter's own entry. */
 uint64_t interpreted_word(const struct method *m, uint32_t bci);
 /*
@@ -120,9 +120,9 @@ bool walk_to_anchor(struct walk *w, uintptr_t anchor);
 /*
  * A compiled method's innermost frame may not have been set up, or be gone already. Find its return address
  * where the first and last instructions say it; of E return_offset, fp_saved, linked and part are set.
- * False: PC is in the method's body. arch/<cpu>/frame_edge.c.
+ * False: PC is in the method's body. arch/<cpu>/frame_prologue.c.
  */
-bool frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, struct edge *e);
+bool frame_prologue(const struct layout *l, const struct blob *b, uintptr_t pc, struct frame_state *e);
 /*
  * Frames of methods that take value objects (JDK 28, JEP 401) differ in size: a word at sp + frame_bytes - 3 words
  * says how far it is to the caller's fp. What it says in frames of B's that are as large as B says; 0: they all are.
@@ -138,11 +138,11 @@ static inline bool frame_can_be(uint32_t own_size, uintptr_t size)
 }
 /* Whether the instruction before PC is a call: so it can be a return address. */
 bool follows_call(uintptr_t pc);
-enum way_end { WAY_RETURN, WAY_STANDING, WAY_AWAY };
+enum unwind_end { UNWIND_RETURN, UNWIND_STANDING, UNWIND_AWAY };
 
 /* Where code leads from a pc on; offsets from its sp. */
-struct way_out {
-	enum way_end end;
+struct code_unwind {
+	enum unwind_end end;
 	bool fixed;       /* it is so whenever that pc is reached */
 	/* Where sp is at the way's end: at the return address (if LINKED, at the caller's), or below the frame. */
 	int32_t released;
@@ -155,12 +155,12 @@ struct way_out {
 };
 
 /*
- * Follow the code of B, or of STUB in it (else NULL), from W's pc on: to a return (WAY_RETURN), to where its
- * frame stands as the blob says (WAY_STANDING) or, if AWAY, to an indirect jump (WAY_AWAY). False: it
- * leads nowhere that is known. Bounded. arch/<cpu>/way_out.c.
+ * Follow the code of B, or of STUB in it (else NULL), from W's pc on: to a return (UNWIND_RETURN), to where its
+ * frame stands as the blob says (UNWIND_STANDING) or, if AWAY, to an indirect jump (UNWIND_AWAY). False: it
+ * leads nowhere that is known. Bounded. arch/<cpu>/unwind.c.
  */
-bool frame_way_out(const struct walk *w, const struct blob *b, const struct stub *stub, bool away,
-		   struct way_out *out);
+bool code_unwind(const struct walk *w, const struct blob *b, const struct stub *stub, bool away,
+		   struct code_unwind *out);
 /* Whether P can be where what stands at SP began: a word of the same stack, not far above. */
 static inline bool interpreted_near(uintptr_t p, uintptr_t sp)
 {

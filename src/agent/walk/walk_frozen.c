@@ -278,7 +278,7 @@ static bool find_way(const struct walk *w, uintptr_t entry, struct frozen_way *w
 	return true;
 }
 
-bool walk_frozen_stood(const struct walk *w)
+bool walk_frozen_unmoved(const struct walk *w)
 {
 	struct frozen_way way;
 	struct chunk c;

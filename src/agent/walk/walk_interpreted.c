@@ -11,7 +11,7 @@
  *      fp       its caller's sp           fp - 8   bytecode pointer
  *
  * The innermost frame may be half built or half gone:
- * arch/<cpu>/interpreted_edge.c.
+ * arch/<cpu>/interpreted_prologue.c.
  */
 #include "agent/walk/decode.h"
 #include "agent/walk/walk.h"
@@ -109,7 +109,7 @@ enum step walk_interpreted(struct walk *w)
 	enum step step;
 	uint32_t bci;
 
-	if (w->top && w->regs && interpreted_edge(w, &step))
+	if (w->top && w->regs && interpreted_prologue(w, &step))
 		return step;
 	if (read_frame(w, &m, &bci))
 		return over_run(w, &m, bci);

@@ -27,22 +27,22 @@ static enum step over_entry(struct walk *w)
 }
 
 /* Where the innermost frame's return address is. False: that is not known. */
-static bool top_edge(const struct walk *w, const struct blob *b, struct edge *e)
+static bool top_frame_state(const struct walk *w, const struct blob *b, struct frame_state *e)
 {
 	/* Method handles' own methods have no frame, and end in a jump. */
 	bool frameless = b->frame_bytes < 2 * WORD || (uint32_t)b->frame_complete >= code_blob_end(w->l, b) - b->code;
-	struct way_out o;
+	struct code_unwind o;
 
 	e->fixed = true;
 	e->linked = false;
 	e->own_size = 0;
 	e->first = e->last = w->pc;
-	e->part = EDGE_BODY;
-	if (frame_edge(w->l, b, w->pc, e) || decode_edge(w->l, w->cache, b, w->pc, e))
+	e->part = FRAME_BODY;
+	if (frame_prologue(w->l, b, w->pc, e) || decode_frame_state(w->l, w->cache, b, w->pc, e))
 		return true;
-	if (!frame_way_out(w, b, NULL, frameless, &o))
+	if (!code_unwind(w, b, NULL, frameless, &o))
 		return false;
-	if (o.end == WAY_STANDING) {
+	if (o.end == UNWIND_STANDING) {
 		o.released += (int32_t)b->frame_bytes - (o.linked ? 0 : -CPU_RETURN_AT);
 		if (o.size)
 			o.released += (int32_t)(o.size - b->own_size);
@@ -50,16 +50,16 @@ static bool top_edge(const struct walk *w, const struct blob *b, struct edge *e)
 			e->own_size = b->own_size;
 	}
 	e->fixed = o.fixed;
-	e->part = o.end == WAY_RETURN && !frameless ? EDGE_LAST : EDGE_BODY;
+	e->part = o.end == UNWIND_RETURN && !frameless ? FRAME_TAIL : FRAME_BODY;
 	e->linked = o.linked;
 	e->return_offset = (uint32_t)o.released;
 	/* Not pushed yet, if the way did it. */
-	e->fp_saved = !o.linked && !o.fp_kept && (o.end == WAY_STANDING ? o.released >= WORD : o.fp_at >= 0);
+	e->fp_saved = !o.linked && !o.fp_kept && (o.end == UNWIND_STANDING ? o.released >= WORD : o.fp_at >= 0);
 	if (o.released < 0 || o.released >= 1 << 24 || (o.fp_at >= 0 && o.fp_at != o.released - WORD))
 		return false;
 	e->last = o.same;
 	if (o.fixed && e->last > e->first)
-		decode_keep_edge(w->l, w->cache, b, e);
+		decode_keep_frame_state(w->l, w->cache, b, e);
 	return true;
 }
 
@@ -222,14 +222,14 @@ static bool put_frames(struct trace_writer *out, const struct decoded *e)
  * what the code behind the call takes off again. On i386 it calls for the thread too, even where its frame is gone:
  * then the caller's fp is in the register again.
  */
-static void add_pushed(const struct walk *w, struct blob *b, struct edge *e)
+static void add_pushed(const struct walk *w, struct blob *b, struct frame_state *e)
 {
-	struct way_out o;
+	struct code_unwind o;
 
 	if (CPU_BACK_CHAIN || decode_described(w->l, b, w->pc, true) == w->pc ||
-	    !frame_way_out(w, b, NULL, false, &o) || o.released < 0 || o.linked)
+	    !code_unwind(w, b, NULL, false, &o) || o.released < 0 || o.linked)
 		return;
-	if (o.end == WAY_STANDING) {
+	if (o.end == UNWIND_STANDING) {
 		b->frame_bytes += (uint32_t)o.released;
 		return;
 	}
@@ -241,42 +241,42 @@ static void add_pushed(const struct walk *w, struct blob *b, struct edge *e)
 
 static enum step over_method(struct walk *w, struct blob *b)
 {
-	struct edge edge = {.return_offset = b->frame_bytes + (uint32_t)CPU_RETURN_AT, .fp_saved = true, .fixed = true,
-			    .first = w->pc, .last = w->pc};
+	struct frame_state frame_state = {.return_offset = b->frame_bytes + (uint32_t)CPU_RETURN_AT, .fp_saved = true,
+					  .fixed = true, .first = w->pc, .last = w->pc};
 	const struct decoded *e;
 	uintptr_t pc;
 	bool known;
 
-	b->own_size = edge.own_size = frame_own_size(w->l, b);
-	known = !w->top || top_edge(w, b, &edge);
-	edge.fixed &= known;
+	b->own_size = frame_state.own_size = frame_own_size(w->l, b);
+	known = !w->top || top_frame_state(w, b, &frame_state);
+	frame_state.fixed &= known;
 	if (b->address == enter_special(w)) {
 		if (w->frozen.end) /* it has a frame on the stack only */
 			return walk_end_with(w, END_bad_frozen);
 		/* Continuation.enterSpecial: the root of a virtual thread's own stack. */
-		if (!decode_nmethod(w->l, w->cache, b, w->pc, w->top, &edge, w->out) ||
+		if (!decode_nmethod(w->l, w->cache, b, w->pc, w->top, &frame_state, w->out) ||
 		    !trace_put(w->out, frame_other(OTHER_VIRTUAL, 0)))
 			return walk_end_with(w, END_bad_compiled);
 		return STEP_ROOT;
 	}
 	pc = undo_deopt(w, b, w->pc);
 	if (!w->top && pc == w->pc)
-		add_pushed(w, b, &edge);
+		add_pushed(w, b, &frame_state);
 	e = pc == w->pc ? NULL : decode_lookup(w->l, w->cache, pc, w->top);
 	if (e) {
 		if (!put_frames(w->out, e))
 			return STEP_END;
-	} else if (!decode_nmethod(w->l, w->cache, b, pc, w->top, &edge, w->out)) {
+	} else if (!decode_nmethod(w->l, w->cache, b, pc, w->top, &frame_state, w->out)) {
 		return walk_end_with(w, END_bad_compiled);
 	}
 	if (!known)
 		return walk_end_with(w, END_bad_compiled);
-	if (edge.linked)
-		return over_linked_method(w, edge.return_offset);
+	if (frame_state.linked)
+		return over_linked_method(w, frame_state.return_offset);
 	if (w->top)
-		return over_top_method(w, edge.return_offset, edge.own_size, edge.fp_saved);
-	return edge.fp_saved ? over_frame(w, b->frame_bytes, edge.own_size, END_bad_compiled)
-			     : over_top_method(w, b->frame_bytes - WORD, edge.own_size, false);
+		return over_top_method(w, frame_state.return_offset, frame_state.own_size, frame_state.fp_saved);
+	return frame_state.fp_saved ? over_frame(w, b->frame_bytes, frame_state.own_size, END_bad_compiled)
+			     : over_top_method(w, b->frame_bytes - WORD, frame_state.own_size, false);
 }
 
 /*

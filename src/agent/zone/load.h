@@ -9,7 +9,7 @@
  * The address of a load and of its way out stand in the section js_faults;
  * when the load faults, fault.c moves the program counter to the way out.
  *
- *   js_faults:  { int32 load - here, int32 way_out - here } ...
+ *   js_faults:  { int32 load - here, int32 unwind - here } ...
  */
 #ifndef JSTROBE_ZONE_LOAD_H
 #define JSTROBE_ZONE_LOAD_H

@@ -28,37 +28,38 @@
 
 #include "agent/zone/load.h"
 
-#define ERA_COUNTS 2     /* classes from files, and from shared archives */
-#define ERA_MARKS 16
-#define ERA_SAFEPOINTS 3 /* begun; time until all had stopped; time until they went on: a safepoint changes each once */
+#define EPOCH_COUNTS 2     /* classes from files, and from shared archives */
+#define EPOCH_MARKS 16
+/* Begun; time until all had stopped; time until they went on: a safepoint changes each once. */
+#define EPOCH_SAFEPOINTS 3
 
-struct eras {
-	_Atomic(const uint64_t *) unloaded[ERA_COUNTS]; /* the JVM's own counts; NULL: not found (yet) */
-	_Atomic(const uint64_t *) loaded[ERA_COUNTS];
-	_Atomic(const uint64_t *) safepoints[ERA_SAFEPOINTS]; /* all or none */
+struct method_epochs {
+	_Atomic(const uint64_t *) unloaded[EPOCH_COUNTS]; /* the JVM's own counts; NULL: not found (yet) */
+	_Atomic(const uint64_t *) loaded[EPOCH_COUNTS];
+	_Atomic(const uint64_t *) safepoints[EPOCH_SAFEPOINTS]; /* all or none */
 	_Atomic uint64_t seen;                          /* their sum when the collector looked last */
 	_Atomic uint64_t moves;                         /* times that it had grown */
-	struct era_mark {
-		uint64_t era, others;                   /* the era that a move began, and era_others then */
+	struct method_epoch_move {
+		uint64_t epoch, others;                   /* the era that a move began, and method_epoch_others then */
 	/* of the last moves, by their number: see agent/collect/names/method_epochs.h */
-	} marks[ERA_MARKS];
+	} marks[EPOCH_MARKS];
 	atomic_bool replacing;                          /* methods are replaced, or may have been before us */
 	_Atomic uint64_t redefinitions;                 /* begun and ended, since the agent watches */
 	_Atomic uint32_t redefining;                    /* calls under way: grows before the count, falls after it */
 	_Atomic uint64_t drains;                        /* stand in for the counts where there are none */
 };
 
-static inline bool era_counts_known(const struct eras *e)
+static inline bool method_epoch_counts_known(const struct method_epochs *e)
 {
 	return atomic_load_explicit(&e->unloaded[0], memory_order_acquire) != NULL;
 }
 
-static inline bool era_safepoints_known(const struct eras *e)
+static inline bool method_epoch_safepoints_known(const struct method_epochs *e)
 {
 	return atomic_load_explicit(&e->safepoints[0], memory_order_acquire) != NULL;
 }
 
-static inline uint64_t era_sum(const _Atomic(const uint64_t *) *counts, int n)
+static inline uint64_t method_epoch_sum(const _Atomic(const uint64_t *) *counts, int n)
 {
 	uint64_t value, sum = 0;
 	int i;
@@ -73,36 +74,39 @@ static inline uint64_t era_sum(const _Atomic(const uint64_t *) *counts, int n)
 }
 
 /* Classes unloaded so far. Any context. */
-static inline uint64_t era_unloaded(const struct eras *e)
+static inline uint64_t method_epoch_unloaded(const struct method_epochs *e)
 {
-	return era_sum(e->unloaded, ERA_COUNTS);
+	return method_epoch_sum(e->unloaded, EPOCH_COUNTS);
 }
 
 /* Has grown if the place of a replaced method may have been given away meanwhile. Any context. */
-static inline uint64_t era_chances(const struct eras *e)
+static inline uint64_t method_epoch_chances(const struct method_epochs *e)
 {
-	return era_safepoints_known(e) ? era_sum(e->safepoints, ERA_SAFEPOINTS) : era_sum(e->loaded, ERA_COUNTS);
+	return method_epoch_safepoints_known(e) ? method_epoch_sum(e->safepoints, EPOCH_SAFEPOINTS)
+						: method_epoch_sum(e->loaded, EPOCH_COUNTS);
 }
 
 /* Whether eras end at safepoints too: it is known only afterwards that one has. Any context. */
-static inline bool era_is_seen_late(const struct eras *e)
+static inline bool method_epoch_is_seen_late(const struct method_epochs *e)
 {
-	return atomic_load_explicit(&e->replacing, memory_order_relaxed) && era_safepoints_known(e);
+	return atomic_load_explicit(&e->replacing, memory_order_relaxed) && method_epoch_safepoints_known(e);
 }
 
 /* What ends an era at once, whatever else does. Any context. */
-static inline uint64_t era_others(const struct eras *e)
+static inline uint64_t method_epoch_others(const struct method_epochs *e)
 {
 	return atomic_load_explicit(&e->redefinitions, memory_order_acquire) +
-	       atomic_load_explicit(&e->drains, memory_order_relaxed) + era_unloaded(e);
+	       atomic_load_explicit(&e->drains, memory_order_relaxed) + method_epoch_unloaded(e);
 }
 
 /* The present era, never 0. Any context. */
-static inline uint64_t era_now(const struct eras *e)
+static inline uint64_t method_epoch_now(const struct method_epochs *e)
 {
-	uint64_t era = 1 + atomic_load_explicit(&e->moves, memory_order_acquire) + era_others(e);
+	uint64_t epoch = 1 + atomic_load_explicit(&e->moves, memory_order_acquire) + method_epoch_others(e);
 
-	return atomic_load_explicit(&e->replacing, memory_order_relaxed) ? era + era_sum(e->loaded, ERA_COUNTS) : era;
+	if (!atomic_load_explicit(&e->replacing, memory_order_relaxed))
+		return epoch;
+	return epoch + method_epoch_sum(e->loaded, EPOCH_COUNTS);
 }
 
 #endif

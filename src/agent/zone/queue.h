@@ -28,7 +28,7 @@ struct sample {
 	uint8_t unsure : 1;     /* its innermost method may be another that is inlined there (guards.h) */
 	uint8_t noted : 1;      /* a struct request_note follows it in its queue */
 	uint8_t state;          /* enum thread_state */
-	uint16_t era;           /* lower bits of the era its walk began in (see method_epoch.h) */
+	uint16_t epoch;           /* lower bits of the era its walk began in (see method_epoch.h) */
 	uint32_t payload;       /* ns of the walk, or the CPU, when asked for (features=stats, record-cpu) */
 } __attribute__((aligned(8)));
 

@@ -55,7 +55,7 @@ struct zone {
 	_Atomic uint32_t *record_of_fd;         /* zone_fd_word() by descriptor; ZONE_FDS entries, reserved */
 
 	struct requests requests;               /* what threads work for */
-	struct eras eras;                       /* what can make a Method* another method */
+	struct method_epochs epochs;                       /* what can make a Method* another method */
 
 	/* 1; 0 in a child of fork(), which is left alone (agent/hooks/child.h) */
 	const _Atomic uint32_t *parent;

@@ -149,10 +149,10 @@ static enum skip mark_instructions(struct code *c)
 		if (!length)
 			return SKIP_DAMAGED;
 		f = &opcode_facts[c->bytes.bytes[pc]];
-		c->marks[pc] = f->flow == FLOW_RETURN ? MARK_START | MARK_RETURN : MARK_START;
+		c->marks[pc] = f->flow == FLOW_RETURN ? AT_START | AT_RETURN : AT_START;
 		if (c->calls->sleep_from && c->bytes.bytes[pc] == OP_invokestatic &&
 		    (uint16_t)code_number(c, pc + 1, 2) == c->calls->sleep_from)
-			c->marks[pc] |= MARK_SLEEP;
+			c->marks[pc] |= AT_SLEEP;
 		c->handler = c->handler || f->throws;
 		c->jumps = c->jumps || (f->flow != FLOW_NEXT && f->flow != FLOW_RETURN &&
 					f->flow != FLOW_THROW && f->flow != FLOW_WIDE);
@@ -169,10 +169,10 @@ static enum skip mark_handlers(struct code *c)
 		unsigned from = cursor_be16(&at), to = cursor_be16(&at), pc = cursor_be16(&at);
 
 		cursor_be16(&at);
-		if (from >= to || to > c->bytes.size || pc >= c->bytes.size || !(c->marks[from] & MARK_START) ||
-		    (to < c->bytes.size && !(c->marks[to] & MARK_START)) || !(c->marks[pc] & MARK_START))
+		if (from >= to || to > c->bytes.size || pc >= c->bytes.size || !(c->marks[from] & AT_START) ||
+		    (to < c->bytes.size && !(c->marks[to] & AT_START)) || !(c->marks[pc] & AT_START))
 			return SKIP_DAMAGED;
-		c->marks[pc] |= MARK_HANDLER;
+		c->marks[pc] |= AT_HANDLER;
 	}
 	return SKIP_NONE;
 }
@@ -216,9 +216,9 @@ static unsigned emit_runs(const struct code *c, uint8_t marks, uint32_t handler,
 	bool inside = false;
 
 	for (pc = 0; pc <= c->bytes.size; pc++) {
-		bool covered = pc < c->bytes.size && (c->marks[pc] & (MARK_EARLY | MARK_UNCOVERED)) == marks;
+		bool covered = pc < c->bytes.size && (c->marks[pc] & (AT_EARLY | AT_UNCOVERED)) == marks;
 
-		if (pc < c->bytes.size && !(c->marks[pc] & MARK_START))
+		if (pc < c->bytes.size && !(c->marks[pc] & AT_START))
 			continue;
 		if (covered && !inside)
 			from = pc;
@@ -242,7 +242,7 @@ static enum skip emit_handlers(const struct code *c, struct buffer *out)
 		count += code_emit_covered(c, from, to, c->at[pc], cursor_be16(&at), out);
 	}
 	if (c->early_handler)
-		count += emit_runs(c, MARK_EARLY, c->end, out);
+		count += emit_runs(c, AT_EARLY, c->end, out);
 	if (c->handler)
 		count += emit_runs(c, 0, c->end + (c->early_handler ? c->leave + 1 : 0), out);
 	if (count > 65535)

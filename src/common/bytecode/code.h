@@ -44,14 +44,14 @@ enum skip {
 
 /* Marks of a byte of code. */
 enum {
-	MARK_START = 1,     /* an instruction begins */
-	MARK_RETURN = 2,    /* it returns */
-	MARK_HANDLER = 4,   /* an exception handler begins */
-	MARK_WIDE = 8,      /* it needs the wide form of its jump now; an `if`: a bridge */
-	MARK_EARLY = 16,    /* constructor: before it `this` is not yet initialised */
-	MARK_UNCOVERED = 32, /* no handler may cover it */
-	MARK_SLEEP = 64,     /* it calls Thread.sleep, and shall call ours */
-	MARK_BRIDGES = 128,  /* bridges stand before it (far.c) */
+	AT_START = 1,     /* an instruction begins */
+	AT_RETURN = 2,    /* it returns */
+	AT_HANDLER = 4,   /* an exception handler begins */
+	AT_WIDE = 8,      /* it needs the wide form of its jump now; an `if`: a bridge */
+	AT_EARLY = 16,    /* constructor: before it `this` is not yet initialised */
+	AT_UNCOVERED = 32, /* no handler may cover it */
+	AT_SLEEP = 64,     /* it calls Thread.sleep, and shall call ours */
+	AT_BRIDGES = 128,  /* bridges stand before it (far.c) */
 };
 
 /* Numbers of what is called, in the class's pool. */

@@ -12,7 +12,7 @@
 /* What is put before the instruction at PC, in bytes. */
 static unsigned inserted(const struct code *c, uint32_t pc)
 {
-	return (c->marks[pc] & MARK_HANDLER ? c->again : 0) + (c->marks[pc] & MARK_RETURN ? c->leave : 0);
+	return (c->marks[pc] & AT_HANDLER ? c->again : 0) + (c->marks[pc] & AT_RETURN ? c->leave : 0);
 }
 
 /* How much longer the instruction at PC is when it stands at NOW. */
@@ -22,7 +22,7 @@ static int growth(const struct code *c, uint32_t pc, uint32_t now)
 
 	if (flow == FLOW_TABLE || flow == FLOW_LOOKUP)
 		return (int)(~now & 3) - (int)(~pc & 3);
-	return (c->marks[pc] & MARK_WIDE) && flow != FLOW_IF ? 2 : 0;
+	return (c->marks[pc] & AT_WIDE) && flow != FLOW_IF ? 2 : 0;
 }
 
 static void place(struct code *c)
@@ -50,7 +50,7 @@ static bool target(const struct code *c, uint32_t pc, uint32_t where, unsigned n
 	int64_t t = (int64_t)pc + code_number(c, pc + where, n);
 
 	*to = (uint32_t)t;
-	return t >= 0 && t < (int64_t)c->bytes.size && (c->marks[t] & MARK_START);
+	return t >= 0 && t < (int64_t)c->bytes.size && (c->marks[t] & AT_START);
 }
 
 /* The offset of such a jump now; 0 if it leads nowhere, which no jump of ours does. */
@@ -78,7 +78,7 @@ static enum skip lengthen(struct code *c, uint32_t pc)
 
 	if (opcode_facts[c->bytes.bytes[pc]].flow == FLOW_IF)
 		why = target(c, pc, 1, 2, &to) ? code_build_bridge(c, pc, to) : SKIP_DAMAGED;
-	c->marks[pc] |= MARK_WIDE;
+	c->marks[pc] |= AT_WIDE;
 	return why;
 }
 
@@ -92,7 +92,7 @@ static enum skip widen(struct code *c, bool *changed)
 	for (pc = 0; pc < c->bytes.size && why == SKIP_NONE; pc++) {
 		int32_t o;
 
-		if (!(c->marks[pc] & MARK_START) || (c->marks[pc] & MARK_WIDE) ||
+		if (!(c->marks[pc] & AT_START) || (c->marks[pc] & AT_WIDE) ||
 		    !is_near(opcode_facts[c->bytes.bytes[pc]].flow))
 			continue;
 		o = offset(c, pc, 1, 2, &sound);
@@ -213,10 +213,10 @@ static bool emit_jump(const struct code *c, uint32_t pc, unsigned length, struct
 
 	if (flow == FLOW_TABLE || flow == FLOW_LOOKUP)
 		return emit_switch(c, pc, length, out);
-	if ((c->marks[pc] & MARK_WIDE) && flow == FLOW_IF) {
+	if ((c->marks[pc] & AT_WIDE) && flow == FLOW_IF) {
 		emit_u1(out, op);
 		emit_u2(out, code_bridge_of(c, pc)->at - c->moved[pc]);
-	} else if (c->marks[pc] & MARK_WIDE) {
+	} else if (c->marks[pc] & AT_WIDE) {
 		emit_u1(out, op == OP_goto ? OP_goto_w : OP_jsr_w);
 		emit_u4(out, (uint32_t)offset(c, pc, 1, 2, &sound));
 	} else if (is_near(flow)) {
@@ -249,17 +249,17 @@ bool code_emit(const struct code *c, struct buffer *out)
 		bool jump = is_jump(opcode_facts[c->bytes.bytes[pc]].flow);
 
 		length = code_instruction(c, pc);
-		if (!jump && !(c->marks[pc] & (MARK_HANDLER | MARK_RETURN | MARK_SLEEP | MARK_BRIDGES)))
+		if (!jump && !(c->marks[pc] & (AT_HANDLER | AT_RETURN | AT_SLEEP | AT_BRIDGES)))
 			continue;
 		buffer_append(out, bytes + copied, pc - copied);
 		copied = pc;
-		if (c->marks[pc] & MARK_BRIDGES)
+		if (c->marks[pc] & AT_BRIDGES)
 			code_emit_bridges(c, pc, out);
-		if (c->marks[pc] & MARK_HANDLER)
+		if (c->marks[pc] & AT_HANDLER)
 			emit_again(c, out);
-		if (c->marks[pc] & MARK_RETURN)
+		if (c->marks[pc] & AT_RETURN)
 			emit_leave(c, out);
-		if (c->marks[pc] & MARK_SLEEP) {
+		if (c->marks[pc] & AT_SLEEP) {
 			emit_call(out, c->calls->sleep);
 			copied = pc + length;
 		}
@@ -270,7 +270,7 @@ bool code_emit(const struct code *c, struct buffer *out)
 		copied = pc + length;
 	}
 	buffer_append(out, bytes + copied, c->bytes.size - copied);
-	if (c->marks[pc] & MARK_BRIDGES)
+	if (c->marks[pc] & AT_BRIDGES)
 		code_emit_bridges(c, pc, out);
 	for (i = 0; i < (unsigned)(c->early_handler + c->handler); i++) {
 		emit_leave(c, out);

@@ -240,9 +240,9 @@ static void mark(struct pass *p, uint32_t pc, bool early)
 		c->handler = c->handler || opcode_facts[c->bytes.bytes[pc]].throws;
 		return;
 	}
-	c->marks[pc] |= MARK_EARLY;
+	c->marks[pc] |= AT_EARLY;
 	if (!p->locals[0])
-		c->marks[pc] |= MARK_UNCOVERED;
+		c->marks[pc] |= AT_UNCOVERED;
 	else
 		c->early_handler = c->early_handler || opcode_facts[c->bytes.bytes[pc]].throws;
 }
@@ -274,7 +274,7 @@ static enum skip go_through(struct pass *p)
 		}
 		mark(p, pc, early);
 		if (step(p, pc)) {
-			c->marks[pc] |= MARK_UNCOVERED;
+			c->marks[pc] |= AT_UNCOVERED;
 			initialised(p);
 			early = false;
 		}

@@ -55,7 +55,7 @@ enum skip code_build_bridge(struct code *c, uint32_t pc, uint32_t to)
 	for (i = c->bridges.count - 1; i > 0 && b[i - 1].spot > spot; i--)
 		b[i] = b[i - 1];
 	b[i] = (struct bridge){.from = pc, .spot = spot, .to = to};
-	c->marks[spot] |= MARK_BRIDGES;
+	c->marks[spot] |= AT_BRIDGES;
 	return SKIP_NONE;
 }
 
@@ -73,7 +73,7 @@ static unsigned length_before(const struct code *c, uint32_t pc)
 	unsigned length = 0;
 	size_t i;
 
-	for (i = 0; (c->marks[pc] & MARK_BRIDGES) && i < c->bridges.count; i++)
+	for (i = 0; (c->marks[pc] & AT_BRIDGES) && i < c->bridges.count; i++)
 		length += c->bridges.items[i].spot == pc ? BRIDGE : 0;
 	return length;
 }
@@ -82,7 +82,7 @@ uint32_t code_place_bridges(struct code *c, uint32_t pc, uint32_t now)
 {
 	size_t i;
 
-	for (i = 0; (c->marks[pc] & MARK_BRIDGES) && i < c->bridges.count; i++) {
+	for (i = 0; (c->marks[pc] & AT_BRIDGES) && i < c->bridges.count; i++) {
 		if (c->bridges.items[i].spot != pc)
 			continue;
 		c->bridges.items[i].at = now;
@@ -114,7 +114,7 @@ unsigned code_emit_covered(const struct code *c, uint32_t from, uint32_t to, uns
 	uint32_t pc;
 
 	for (pc = from + 1; pc <= to; pc++) {
-		if (pc < to && !(c->marks[pc] & MARK_BRIDGES))
+		if (pc < to && !(c->marks[pc] & AT_BRIDGES))
 			continue;
 		emit_u2(out, c->at[from]);
 		emit_u2(out, c->at[pc] - length_before(c, pc));
@@ -137,7 +137,7 @@ unsigned code_handler_number(const struct code *c, unsigned number)
 		to = cursor_be16(&at);
 		cursor_be32(&at);
 		while (++pc < to)
-			more += (c->marks[pc] & MARK_BRIDGES) != 0;
+			more += (c->marks[pc] & AT_BRIDGES) != 0;
 	}
 	return number + more;
 }

@@ -112,7 +112,7 @@ bool code_frame_is_sound(const struct code *c, const struct frame *f)
 {
 	unsigned i;
 
-	if (f->pc >= c->bytes.size || !(c->marks[f->pc] & MARK_START))
+	if (f->pc >= c->bytes.size || !(c->marks[f->pc] & AT_START))
 		return false;
 	for (i = 0; i < f->local_count + f->stack_count; i++) {
 		struct frame_type t = i < f->local_count ? f->locals[i] : f->stack[i - f->local_count];
@@ -120,7 +120,7 @@ bool code_frame_is_sound(const struct code *c, const struct frame *f)
 		if (t.tag != TYPE_UNINITIALIZED)
 			continue;
 		if (t.value >= c->bytes.size || c->bytes.bytes[t.value] != OP_new ||
-		    !(c->marks[t.value] & MARK_START))
+		    !(c->marks[t.value] & AT_START))
 			return false;
 	}
 	return true;

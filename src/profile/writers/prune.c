@@ -88,7 +88,7 @@ static int cut_all(struct narrowed *n, const struct profile *p, const struct sor
 	return 0;
 }
 
-int narrow_apply(struct narrowed *n, const struct profile *p, const struct format_options *options,
+int prune_apply(struct narrowed *n, const struct profile *p, const struct format_options *options,
 		 unsigned style)
 {
 	uint64_t all, least;
@@ -113,7 +113,7 @@ int narrow_apply(struct narrowed *n, const struct profile *p, const struct forma
 	return rc;
 }
 
-void narrow_free(struct narrowed *n)
+void prune_free(struct narrowed *n)
 {
 	free(n->lists);
 	free(n->stacks);

@@ -18,8 +18,8 @@ struct narrowed {
  * (weights with `total`) replaced by one frame "[below minwidth]", summed up under each parent.
  * N borrows all else of P. 0 or -ENOMEM; free in both cases. Normal code.
  */
-int narrow_apply(struct narrowed *n, const struct profile *p, const struct format_options *options,
+int prune_apply(struct narrowed *n, const struct profile *p, const struct format_options *options,
 		 unsigned style);
-void narrow_free(struct narrowed *n);
+void prune_free(struct narrowed *n);
 
 #endif

@@ -10,10 +10,10 @@
 #include "agent/zone/method_epoch.h"
 
 /* Look whether safepoints went on: then this is another era. */
-void era_look(struct eras *e);
+void method_epoch_look(struct method_epochs *e);
 /* Whether what was read until now, of a sample of ERA, is of ERA. */
-bool era_is_still(const struct eras *e, uint64_t era);
+bool method_epoch_is_current(const struct method_epochs *e, uint64_t epoch);
 /* Whether what was proved in ERA is so for all of its samples, also those that were taken since. */
-bool era_is_one(const struct eras *e, uint64_t era);
+bool method_epoch_is_one(const struct method_epochs *e, uint64_t epoch);
 
 #endif

@@ -20,14 +20,14 @@
 
 #include "agent/collect/names/method_epochs.h"
 
-static const struct era_range none = {1, 0};
+static const struct method_epoch_range none = {1, 0};
 
-void seen_init(struct seen *m)
+void method_identities_init(struct method_identities *m)
 {
 	pthread_mutex_init(&m->lock, NULL);
 }
 
-void seen_free(struct seen *m)
+void method_identities_free(struct method_identities *m)
 {
 	while (m->told.count)
 		free(m->told.items[--m->told.count]);
@@ -38,7 +38,7 @@ void seen_free(struct seen *m)
 	pthread_mutex_destroy(&m->lock);
 }
 
-void seen_redefined(struct seen *m, const char *name)
+void method_identities_redefined(struct method_identities *m, const char *name)
 {
 	char *copy = strdup(name), **slot;
 
@@ -53,7 +53,7 @@ void seen_redefined(struct seen *m, const char *name)
 	pthread_mutex_unlock(&m->lock);
 }
 
-static void listen(struct seen *m, struct strings *s)
+static void listen(struct method_identities *m, struct strings *s)
 {
 	size_t i;
 
@@ -84,7 +84,7 @@ static bool read_now(const struct layout *l, struct strings *s, uintptr_t addres
 	       method_check(l, address, chain) && method_is_linked(l, address);
 }
 
-static bool equal(const struct seen_method *m, const struct method_chain *chain, const struct method_names *names)
+static bool equal(const struct method_identity *m, const struct method_chain *chain, const struct method_names *names)
 {
 	/* Field by field: there is padding. Texts too: a freed Symbol's place is taken by another. */
 	return m->chain.constant == chain->constant && m->chain.pool == chain->pool &&
@@ -98,7 +98,7 @@ static bool equal(const struct seen_method *m, const struct method_chain *chain,
  * What stands there is what stood there when it was read. It may not have lived then, or have been replaced before we
  * watched, and others of the same shape may have taken all its places since: so texts are compared, too.
  */
-static bool is_untouched(const struct seen_method *m, const struct zone *z, struct strings *s)
+static bool is_untouched(const struct method_identity *m, const struct zone *z, struct strings *s)
 {
 	struct method_chain chain;
 	struct method_names names;
@@ -107,18 +107,18 @@ static bool is_untouched(const struct seen_method *m, const struct zone *z, stru
 }
 
 /* It cannot have been freed since the last look. */
-static bool lasted(const struct seen *all, struct seen_method *m, const struct zone *z, struct strings *s,
-		   uint64_t unloaded)
+static bool lasted(const struct method_identities *all, struct method_identity *m, const struct zone *z,
+		   struct strings *s, uint64_t unloaded)
 {
-	bool counted = era_counts_known(&z->eras) && m->unloaded == unloaded;
+	bool counted = method_epoch_counts_known(&z->epochs) && m->unloaded == unloaded;
 	uint64_t chances;
 
 	if (all->unsure || !m->chain.constant || (!m->forever && !counted) ||
 	    map_get(&all->redefined, m->names.class_name))
 		return false;
-	if (m->sure && !atomic_load_explicit(&z->eras.replacing, memory_order_relaxed))
+	if (m->sure && !atomic_load_explicit(&z->epochs.replacing, memory_order_relaxed))
 		return true;
-	chances = era_chances(&z->eras);
+	chances = method_epoch_chances(&z->epochs);
 	if ((!m->sure || m->chances != chances) && !is_untouched(m, z, s))
 		return false;
 	m->chances = chances;
@@ -126,31 +126,31 @@ static bool lasted(const struct seen *all, struct seen_method *m, const struct z
 }
 
 /* The names are those of before, from era SINCE on. */
-static void found_same(struct seen_method *m, uint64_t since, uint64_t era, bool counts_known)
+static void found_same(struct method_identity *m, uint64_t since, uint64_t epoch, bool counts_known)
 {
 	if (!counts_known) {
-		m->proved.until = era;
+		m->proved.until = epoch;
 		return;
 	}
 	if (m->proved.since <= m->proved.until)
 		m->before = m->proved;
-	m->proved = (struct era_range){since, era};
+	m->proved = (struct method_epoch_range){since, epoch};
 }
 
-static void found_other(struct seen_method *m, uint64_t since, uint64_t era)
+static void found_other(struct method_identity *m, uint64_t since, uint64_t epoch)
 {
 	m->version++;
 	m->before = none;
-	m->proved = (struct era_range){since, era};
+	m->proved = (struct method_epoch_range){since, epoch};
 }
 
 /*
  * While a call redefines them, methods of its classes are made and replaced in one and the same era, where
  * safepoints do not tell: what is read of them may have stood there for a moment only.
  */
-static bool is_in_flux(const struct seen *all, const struct zone *z, const struct method_names *names)
+static bool is_in_flux(const struct method_identities *all, const struct zone *z, const struct method_names *names)
 {
-	return atomic_load(&z->eras.redefining) && !era_safepoints_known(&z->eras) &&
+	return atomic_load(&z->epochs.redefining) && !method_epoch_safepoints_known(&z->epochs) &&
 	       map_get(&all->redefined, names->class_name);
 }
 
@@ -159,10 +159,11 @@ static bool is_in_flux(const struct seen *all, const struct zone *z, const struc
  * Else it proves nothing by itself, nor do names that are new where nothing is counted: samples of the eras to come
  * have them if the same stands there then.
  */
-static void look(struct seen *all, struct seen_method *m, const struct zone *z, struct strings *s, uint64_t era)
+static void look(struct method_identities *all, struct method_identity *m, const struct zone *z, struct strings *s,
+		 uint64_t epoch)
 {
-	uint64_t unloaded = era_unloaded(&z->eras), chances = era_chances(&z->eras);
-	bool known = era_counts_known(&z->eras), readable, proof, same;
+	uint64_t unloaded = method_epoch_unloaded(&z->epochs), chances = method_epoch_chances(&z->epochs);
+	bool known = method_epoch_counts_known(&z->epochs), readable, proof, same;
 	struct method_chain chain = {0};
 	struct method_names names = {0};
 	bool forever;
@@ -171,22 +172,22 @@ static void look(struct seen *all, struct seen_method *m, const struct zone *z, 
 	forever = readable && method_is_forever(&z->layout, &chain);
 	if (readable && is_in_flux(all, z, &names))
 		return;
-	proof = era_is_still(&z->eras, era);
+	proof = method_epoch_is_current(&z->epochs, epoch);
 	if (!proof) {
 		if (!readable || !known)
 			return;
-		era = era_now(&z->eras);
+		epoch = method_epoch_now(&z->epochs);
 	}
 	same = readable && m->chain.constant && equal(m, &chain, &names);
 	m->sure = proof;
-	m->looked = proof ? era : 0;
+	m->looked = proof ? epoch : 0;
 	m->unloaded = unloaded;
 	m->chances = chances;
 	m->forever = forever;
 	if (same)
-		found_same(m, era + !proof, era, known);
+		found_same(m, epoch + !proof, epoch, known);
 	else
-		found_other(m, era + !(proof && known), era);
+		found_other(m, epoch + !(proof && known), epoch);
 	/* Not a method: half-read names must never be taken for this one's. */
 	m->chain = readable ? chain : (struct method_chain){0};
 	m->names = names;
@@ -195,41 +196,41 @@ static void look(struct seen *all, struct seen_method *m, const struct zone *z, 
 }
 
 /* Whether M is now what it was when it was looked at last; then that holds up to the present era. */
-static bool extend(struct seen *all, struct seen_method *m, const struct zone *z, struct strings *s)
+static bool extend(struct method_identities *all, struct method_identity *m, const struct zone *z, struct strings *s)
 {
-	uint64_t era = era_now(&z->eras), unloaded = era_unloaded(&z->eras);
+	uint64_t epoch = method_epoch_now(&z->epochs), unloaded = method_epoch_unloaded(&z->epochs);
 
 	/* After the era: whatever led to it has been told by now. */
 	listen(all, s);
-	if (m->looked == era && era_is_still(&z->eras, era))
+	if (m->looked == epoch && method_epoch_is_current(&z->epochs, epoch))
 		return true;
-	if (!lasted(all, m, z, s, unloaded) || era_now(&z->eras) != era)
+	if (!lasted(all, m, z, s, unloaded) || method_epoch_now(&z->epochs) != epoch)
 		return false;
-	m->proved.until = m->looked = era;
+	m->proved.until = m->looked = epoch;
 	return true;
 }
 
-static bool in(const struct era_range *range, uint64_t era)
+static bool in(const struct method_epoch_range *range, uint64_t epoch)
 {
-	return era >= range->since && era <= range->until;
+	return epoch >= range->since && epoch <= range->until;
 }
 
 /* Whether samples of ERA are covered: those taken since the proof are, if it holds in a later era, too. */
-static bool covers(const struct era_range *range, const struct zone *z, uint64_t era)
+static bool covers(const struct method_epoch_range *range, const struct zone *z, uint64_t epoch)
 {
-	return in(range, era) && (era < range->until || era_is_one(&z->eras, era));
+	return in(range, epoch) && (epoch < range->until || method_epoch_is_one(&z->epochs, epoch));
 }
 
-static bool proved(const struct seen_method *m, const struct zone *z, uint64_t era)
+static bool proved(const struct method_identity *m, const struct zone *z, uint64_t epoch)
 {
-	return m->chain.constant && (covers(&m->proved, z, era) || covers(&m->before, z, era));
+	return m->chain.constant && (covers(&m->proved, z, epoch) || covers(&m->before, z, epoch));
 }
 
 /* The entry of ADDRESS, made if need be. */
-static struct seen_method *entry(struct seen *all, uintptr_t address)
+static struct method_identity *entry(struct method_identities *all, uintptr_t address)
 {
 	uint32_t *slot = map_put(&all->by_address, address, NULL);
-	struct seen_method *m;
+	struct method_identity *m;
 
 	if (!slot)
 		return NULL;
@@ -244,9 +245,10 @@ static struct seen_method *entry(struct seen *all, uintptr_t address)
 	return m;
 }
 
-void seen_keep(struct seen *all, const struct seen_method *known, const struct method_names *names)
+void method_identities_keep(struct method_identities *all, const struct method_identity *known,
+			    const struct method_names *names)
 {
-	struct seen_method *m = entry(all, known->method);
+	struct method_identity *m = entry(all, known->method);
 
 	if (!m)
 		return;
@@ -254,32 +256,33 @@ void seen_keep(struct seen *all, const struct seen_method *known, const struct m
 	m->names = *names;
 }
 
-struct seen_method *seen_at(struct seen *all, const struct zone *z, struct strings *s, uintptr_t address,
-			       uint64_t era)
+struct method_identity *method_identities_at(struct method_identities *all, const struct zone *z, struct strings *s,
+					     uintptr_t address, uint64_t epoch)
 {
-	struct seen_method *m = entry(all, address);
+	struct method_identity *m = entry(all, address);
 	bool lasts;
 
-	if (!m || proved(m, z, era))
+	if (!m || proved(m, z, epoch))
 		return m;
 	lasts = extend(all, m, z, s);
-	if (lasts && in(&m->proved, era)) {
+	if (lasts && in(&m->proved, epoch)) {
 		m->sure = true;
 		return m;
 	}
-	if (!era_counts_known(&z->eras))
-		look(all, m, z, s, era_now(&z->eras));
-	else if (!lasts || era_is_still(&z->eras, era))
-		look(all, m, z, s, era);
-	return proved(m, z, era) ? m : NULL;
+	if (!method_epoch_counts_known(&z->epochs))
+		look(all, m, z, s, method_epoch_now(&z->epochs));
+	else if (!lasts || method_epoch_is_current(&z->epochs, epoch))
+		look(all, m, z, s, epoch);
+	return proved(m, z, epoch) ? m : NULL;
 }
 
-bool seen_still(struct seen *all, const struct zone *z, struct strings *s, struct seen_method *m, uint64_t era)
+bool method_identities_still(struct method_identities *all, const struct zone *z, struct strings *s,
+			     struct method_identity *m, uint64_t epoch)
 {
-	if (era_is_still(&z->eras, era) || extend(all, m, z, s))
+	if (method_epoch_is_current(&z->epochs, epoch) || extend(all, m, z, s))
 		return true;
-	if (era_counts_known(&z->eras))
+	if (method_epoch_counts_known(&z->epochs))
 		return false;
-	look(all, m, z, s, era_now(&z->eras));
-	return m->looked == era_now(&z->eras);
+	look(all, m, z, s, method_epoch_now(&z->epochs));
+	return m->looked == method_epoch_now(&z->epochs);
 }

@@ -79,9 +79,9 @@ struct profile_frame frames_spelled(const struct frames *f, uint32_t number)
 
 /* ---- Java ---- */
 
-static uint32_t name_java(struct frames *f, const struct zone *z, uint64_t word, uint64_t era)
+static uint32_t name_java(struct frames *f, const struct zone *z, uint64_t word, uint64_t epoch)
 {
-	struct seen_method *m = seen_at(&f->methods, z, &f->strings, frame_method(word), era);
+	struct method_identity *m = method_identities_at(&f->methods, z, &f->strings, frame_method(word), epoch);
 	struct named_frame n = {.kind = (uint8_t)frame_kind_of(word)};
 
 	if (!m)
@@ -92,7 +92,7 @@ static uint32_t name_java(struct frames *f, const struct zone *z, uint64_t word,
 	if (f->lines && frame_bci(word) != FRAME_NO_BCI) {
 		n.line = method_line(&z->layout, &m->chain, frame_bci(word));
 		/* The table of a method that is gone by now may be anything. */
-		if (!seen_still(&f->methods, z, &f->strings, m, era))
+		if (!method_identities_still(&f->methods, z, &f->strings, m, epoch))
 			n.line = 0;
 	}
 	return frames_intern(f, &n);
@@ -151,13 +151,13 @@ static uint32_t image_version(const struct zone *z, uintptr_t pc)
 	return image ? image->id : 0;
 }
 
-uint32_t frames_version(struct frames *f, const struct zone *z, uint64_t word, uint64_t era)
+uint32_t frames_version(struct frames *f, const struct zone *z, uint64_t word, uint64_t epoch)
 {
-	struct seen_method *m;
+	struct method_identity *m;
 
 	if (!frame_is_java(word))
 		return frame_kind_of(word) == FRAME_NATIVE ? image_version(z, frame_address(word)) : 0;
-	m = seen_at(&f->methods, z, &f->strings, frame_method(word), era);
+	m = method_identities_at(&f->methods, z, &f->strings, frame_method(word), epoch);
 	return m ? m->version : FRAMES_GONE;
 }
 
@@ -168,13 +168,13 @@ static uint64_t key_of(const struct frames *f, uint64_t word, uint32_t version)
 	return version ? map_hash(word + version) : word;
 }
 
-uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word, uint64_t era)
+uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word, uint64_t epoch)
 {
 	uint32_t version, frame, *known;
 	uint64_t key;
 
 	f->no_memory = f->strings.failed = false;
-	version = frames_version(f, z, word, era);
+	version = frames_version(f, z, word, epoch);
 	key = key_of(f, word, version);
 	known = version == FRAMES_GONE ? NULL : map_get(&f->by_word, key);
 	if (known)
@@ -190,7 +190,7 @@ uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word, uint
 		frame = name_other(f, word);
 		break;
 	default:
-		frame = name_java(f, z, word, era);
+		frame = name_java(f, z, word, epoch);
 	}
 	if (f->no_memory || f->strings.failed)
 		return FRAMES_NO_MEMORY;
@@ -208,6 +208,6 @@ void frames_free(struct frames *f)
 	PAGED_FREE(&f->ranges);
 	map_free(&f->by_word);
 	map_free(&f->by_identity);
-	seen_free(&f->methods);
+	method_identities_free(&f->methods);
 	memset(f, 0, sizeof(*f));
 }

@@ -46,7 +46,7 @@ struct named_range {
 struct frames {
 	struct strings strings;
 	PAGED(struct named_frame) named;
-	struct seen methods;
+	struct method_identities methods;
 	struct late_frames late; /* frames that have no name yet */
 	PAGED(struct named_range) ranges; /* of functions looked up so far, in order, none over another */
 	struct map by_word;           /* frame word (bci dropped unless lines) → named frame + 1 */
@@ -59,7 +59,7 @@ struct frames {
 
 /* The named frame of WORD as it was in ERA; what has no name gets a marker. FRAMES_NO_MEMORY: nothing was kept. */
 #define FRAMES_NO_MEMORY UINT32_MAX
-uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word, uint64_t era);
+uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word, uint64_t epoch);
 /* Named frame NUMBER as writers take it; its texts are valid until the next one is named. */
 struct profile_frame frames_spelled(const struct frames *f, uint32_t number);
 /* The frame of the marker TEXT, "[no_Java_frame]" and the like. */
@@ -72,7 +72,7 @@ uint32_t frames_class(struct frames *f, uint32_t name);
  * which method it was in ERA.
  */
 #define FRAMES_GONE UINT32_MAX
-uint32_t frames_version(struct frames *f, const struct zone *z, uint64_t word, uint64_t era);
+uint32_t frames_version(struct frames *f, const struct zone *z, uint64_t word, uint64_t epoch);
 /* Names that were looked up late, malloc'ed or NULL. */
 struct late_name {
 	char *name;

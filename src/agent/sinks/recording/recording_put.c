@@ -277,7 +277,7 @@ static void put_counters(struct recording *r, uint32_t e, uint64_t cpu, uint64_t
 	}
 	{
 		const struct jfr_value v[] = {
-			JFR_S(r->options.events[e].name), JFR_S(r->collector->sources->in_force(e)),
+			JFR_S(r->options.events[e].name), JFR_S(r->collector->sources->active(e)),
 			JFR_N(r->options.events[e].interval), JFR_N(stored.samples + lost), JFR_N(stored.samples),
 			JFR_N(lost), JFR_N(r->dropped), JFR_N(stored.complete), JFR_N(stored.weight), JFR_N(weight),
 			JFR_N(cpu), JFR_N(own), JFR_N(r->left_out[e].samples), JFR_N(r->left_out[e].weight),

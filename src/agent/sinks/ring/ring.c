@@ -23,7 +23,7 @@ static void drop_oldest(struct ring *r)
 	r->spare = b;
 }
 
-const struct ring_mark *ring_mark_of_window(const struct ring *r)
+const struct ring_position *ring_position_of_window(const struct ring *r)
 {
 	uint64_t end = r->ended ? r->ended : os_monotonic();
 	uint64_t start = end > r->last ? end - r->last : 0;
@@ -36,13 +36,13 @@ const struct ring_mark *ring_mark_of_window(const struct ring *r)
 
 static uint64_t window_start(const struct ring *r)
 {
-	const struct ring_mark *m = ring_mark_of_window(r);
+	const struct ring_position *m = ring_position_of_window(r);
 
 	return m ? m->time : 0;
 }
 
 /* The books as they stand. */
-static void take_books(struct ring_mark *m, struct collector *c, uint64_t now)
+static void take_books(struct ring_position *m, struct collector *c, uint64_t now)
 {
 	const struct source_clocks clocks = c->sources->clocks();
 	uint32_t e;
@@ -55,7 +55,7 @@ static void take_books(struct ring_mark *m, struct collector *c, uint64_t now)
 		account_all_losses(c, e, &m->lost[e]);
 }
 
-const struct ring_mark *ring_mark_of_end(const struct ring *r, struct collector *c, struct ring_mark *now)
+const struct ring_position *ring_position_of_end(const struct ring *r, struct collector *c, struct ring_position *now)
 {
 	if (r->ended && r->marks.count)
 		return &r->marks.items[r->marks.count - 1];
@@ -67,9 +67,9 @@ const struct ring_mark *ring_mark_of_end(const struct ring *r, struct collector 
 /* Note the books as they stand. Marks that the window has left behind go. */
 static void mark(struct ring *r, struct collector *c, uint64_t now)
 {
-	const struct ring_mark *first = ring_mark_of_window(r);
+	const struct ring_position *first = ring_position_of_window(r);
 	size_t past = first ? (size_t)(first - r->marks.items) : 0;
-	struct ring_mark *m;
+	struct ring_position *m;
 
 	if (past) {
 		r->marks.count -= past;
@@ -256,7 +256,7 @@ struct ring *ring_copy(const struct ring *r)
 		end = &(*end)->next;
 	}
 	if (copy) {
-		struct ring_mark *m = VECTOR_PUSH(&copy->marks);
+		struct ring_position *m = VECTOR_PUSH(&copy->marks);
 
 		copy->ended = r->ended ? r->ended : os_monotonic();
 		if (m)
@@ -267,16 +267,16 @@ struct ring *ring_copy(const struct ring *r)
 
 void ring_books(const struct ring *r, struct ring_books *b)
 {
-	const struct ring_mark *from = ring_mark_of_window(r);
-	const struct ring_mark *to;
-	struct ring_mark now;
+	const struct ring_position *from = ring_position_of_window(r);
+	const struct ring_position *to;
+	struct ring_position now;
 	uint32_t e;
 	int i;
 
 	memset(b, 0, sizeof(*b));
 	if (!from)
 		return;
-	to = ring_mark_of_end(r, r->sink.collector, &now);
+	to = ring_position_of_end(r, r->sink.collector, &now);
 	b->cpu = to->cpu - from->cpu;
 	b->own = to->own - from->own;
 	for (e = 0; e < RECORD_EVENTS; e++)

@@ -20,7 +20,7 @@ struct ring_block {
 };
 
 /* The books at one moment: what lies between two of them is known. */
-struct ring_mark {
+struct ring_position {
 	uint64_t time, cpu, own, children;
 	struct loss_totals lost[RECORD_EVENTS];
 };
@@ -28,7 +28,7 @@ struct ring_mark {
 struct ring {
 	struct sink sink;
 	uint64_t last, limit;
-	VECTOR(struct ring_mark) marks; /* the oldest is older than the window, if there is one */
+	VECTOR(struct ring_position) marks; /* the oldest is older than the window, if there is one */
 	uint64_t mark_every;
 	struct ring_block *oldest, *newest, *spare;
 	size_t blocks;
@@ -45,8 +45,8 @@ void ring_pack(struct ring_block *b, const struct sink_event *e, uint64_t before
 void ring_unpack(const struct ring_block *b, uint32_t *at, uint64_t before, struct sink_event *e,
 		 struct sink_lock *lock);
 /* The last mark before the window is its true begin; NULL: there is no mark. */
-const struct ring_mark *ring_mark_of_window(const struct ring *r);
+const struct ring_position *ring_position_of_window(const struct ring *r);
 /* The mark of the window's end; of one that goes on C's books as they stand, in *NOW. Collector's lock held. */
-const struct ring_mark *ring_mark_of_end(const struct ring *r, struct collector *c, struct ring_mark *now);
+const struct ring_position *ring_position_of_end(const struct ring *r, struct collector *c, struct ring_position *now);
 
 #endif

@@ -16,7 +16,7 @@ static void add(const struct sink_event *e, void *arg)
 	struct summing *w = arg;
 	struct collector *c = w->c;
 	uint32_t node = e->lock ? account_wait_shown(c, e) : e->node;
-	struct tally *t = node ? account_tally(c, e->event, node, e->thread + 1, e->state,
+	struct stack_count *t = node ? account_stack_count(c, e->event, node, e->thread + 1, e->state,
 						account_request(c, &e->request))
 				: NULL;
 
@@ -50,7 +50,7 @@ static void add_up(struct profile *p)
 }
 
 /* FACTS as of the window from M to END. */
-static struct collector_facts facts_of(const struct ring_mark *m, const struct ring_mark *end,
+static struct collector_facts facts_of(const struct ring_position *m, const struct ring_position *end,
 				       const struct collector_facts *facts)
 {
 	struct collector_facts f = *facts;
@@ -67,7 +67,7 @@ static struct collector_facts facts_of(const struct ring_mark *m, const struct r
 }
 
 /* The samples of the window from M to END are summed up in C: as CUT wants them, with FACTS. */
-static bool fill(struct collector *c, const struct ring_mark *m, const struct ring_mark *end,
+static bool fill(struct collector *c, const struct ring_position *m, const struct ring_position *end,
 		 const struct collector_cut *cut, const struct collector_facts *facts, struct profile **views)
 {
 	bool ok = true;
@@ -90,10 +90,10 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 	struct collector_facts facts[RECORD_EVENTS];
 	struct event_account accounts[RECORD_EVENTS];
 	struct summing w = {c, false};
-	const struct ring_mark *m, *end;
-	struct ring_mark now;
-	typeof(c->tallies) *tallies = &c->tallies;
-	struct tally *items;
+	const struct ring_position *m, *end;
+	struct ring_position now;
+	typeof(c->stack_counts) *stack_counts = &c->stack_counts;
+	struct stack_count *items;
 	size_t count, room, sums_count;
 	struct thread_sum *sums;
 	struct waits_sums waits;
@@ -102,17 +102,17 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 
 	collect_all_and_lock(c);
 	collect_facts_now(c, cut, facts);
-	end = ring_mark_of_end(r, c, &now);
+	end = ring_position_of_end(r, c, &now);
 	memcpy(accounts, c->events, sizeof(accounts));
-	items = tallies->items;
-	count = tallies->count;
-	room = tallies->room;
+	items = stack_counts->items;
+	count = stack_counts->count;
+	room = stack_counts->room;
 	sums = c->sums.items;
 	waits = c->waits.sums;
 	memset(&c->waits.sums, 0, sizeof(waits));
 	sums_count = c->sums.count;
-	memset(tallies, 0, sizeof(*tallies));
-	m = ring_mark_of_window(r);
+	memset(stack_counts, 0, sizeof(*stack_counts));
+	m = ring_position_of_window(r);
 	c->sums.items = calloc(sums_count + 1, sizeof(*sums));
 	for (i = 0; i < RECORD_EVENTS; i++) {
 		c->events[i] = (struct event_account){.turns = accounts[i].turns,
@@ -126,11 +126,11 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 	}
 	for (i = 0; i < RECORD_EVENTS; i++)
 		map_free(&c->events[i].by_node);
-	PAGED_FREE(tallies);
+	PAGED_FREE(stack_counts);
 	free(c->sums.items);
-	tallies->items = items;
-	tallies->count = count;
-	tallies->room = room;
+	stack_counts->items = items;
+	stack_counts->count = count;
+	stack_counts->room = room;
 	c->sums.items = sums;
 	account_waits_sums_free(&c->waits.sums);
 	c->waits.sums = waits;

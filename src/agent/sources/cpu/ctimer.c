@@ -16,7 +16,7 @@
 
 static unsigned timers_left; /* at most half of the user's pending signals are used */
 
-void force_count_timers(void)
+void active_count_timers(void)
 {
 	unsigned limit = os_pending_limit(), used = os_pending_used();
 
@@ -42,7 +42,7 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 static uint64_t begin(struct record_source *s, pid_t tid, uint64_t interval)
 {
 	s->period = jitter_begin(&s->jitter, os_monotonic() ^ (uint64_t)tid << 32, interval);
-	return force_thread_time(tid) + MAX(s->period - s->period % zone.tick, AT_ONCE);
+	return active_thread_time(tid) + MAX(s->period - s->period % zone.tick, AT_ONCE);
 }
 
 /* Its handlers go on from the first expiry. */
@@ -67,14 +67,14 @@ static int arm(struct thread_record *r, uint32_t e)
 {
 	pid_t tid = atomic_load(&r->tid);
 	int32_t timer;
-	int rc = timers_left ? os_timer_create(tid, force_options()->user_only, zone.signo, r, &timer) : -EAGAIN;
+	int rc = timers_left ? os_timer_create(tid, active_options()->user_only, zone.signo, r, &timer) : -EAGAIN;
 
 	if (rc == 0)
 		rc = set_off(&r->sources[e], tid, timer, e);
 	if (rc) {
 		/* A thread that has just ended lacks nothing. */
 		if (os_thread_exists(tid))
-			force_lacks(LACK_TIMER, rc);
+			shortfall_note(SHORTFALL_TIMER, rc);
 		return rc;
 	}
 	timers_left--;
@@ -104,7 +104,7 @@ static void silence(struct thread_record *r, uint32_t e)
 {
 	struct record_source *s = &r->sources[e];
 
-	s->silent_at = force_thread_time(atomic_load(&r->tid));
+	s->silent_at = active_thread_time(atomic_load(&r->tid));
 	if (!is_due(s, s->silent_at))
 		give_back(s);
 }
@@ -120,12 +120,12 @@ static bool has_rest(const struct thread_record *r, uint32_t e)
 static void lose_rest(struct thread_record *r, uint32_t e)
 {
 	struct record_source *s = &r->sources[e];
-	uint64_t now = s->silent_at ? s->silent_at : force_thread_time(atomic_load(&r->tid));
+	uint64_t now = s->silent_at ? s->silent_at : active_thread_time(atomic_load(&r->tid));
 
 	if (!is_due(s, now))
 		return;
 	record_take(r, e);
-	record_lose(r, e, force_rest_why(ARM_TIMER), handler_timer_weight(s, e, (now - s->charged) / s->jitter.keep));
+	record_lose(r, e, active_rest_why(ARM_TIMER), handler_timer_weight(s, e, (now - s->charged) / s->jitter.keep));
 }
 
 static void disarm(struct thread_record *r, uint32_t e, bool at_work)

@@ -29,7 +29,7 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 {
 	(void)e;
 	(void)notes;
-	if (force_options()->user_only)
+	if (active_options()->user_only)
 		return error_set(err, EINVAL, "alluser: %s counts user and kernel time as one; use -e cpu or -e ctimer",
 				 event->name);
 	atomic_store(&zone.process_clock, os_process_cpu());

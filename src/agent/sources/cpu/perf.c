@@ -49,7 +49,7 @@ static int open_event(pid_t tid, const struct engine_event *event, uint64_t peri
 	struct os_perf spec = event->perf;
 
 	spec.period = period;
-	spec.only_cpu = event->role == WINDOW_NONE ? force_options()->only_cpu : 0;
+	spec.only_cpu = event->role == WINDOW_NONE ? active_options()->only_cpu : 0;
 	spec.path = event->path[0] ? event->path : NULL;
 	spec.filter = event->filter[0] ? event->filter : NULL;
 	return is_served(event) ? transfer_open(tid, &spec) : os_perf_open(tid, &spec);
@@ -57,7 +57,7 @@ static int open_event(pid_t tid, const struct engine_event *event, uint64_t peri
 
 static bool fails(const char *part)
 {
-	return KNOB(strcmp(force_options()->fail, part) == 0);
+	return KNOB(strcmp(active_options()->fail, part) == 0);
 }
 
 static int probe(const struct engine_event *event)
@@ -107,7 +107,7 @@ static int refuse(const struct engine_event *event, int rc, struct error *err)
 	return error_set(err, -rc, "%s: the kernel refuses this event: %s", event->name, error_text(-rc));
 }
 
-void force_count_descriptors(void)
+void active_count_descriptors(void)
 {
 	unsigned limit = os_descriptor_limit(), open = os_descriptors_open();
 
@@ -120,12 +120,12 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 {
 	int rc;
 
-	event->perf.kernel = !force_options()->user_only && event->role == WINDOW_NONE;
+	event->perf.kernel = !active_options()->user_only && event->role == WINDOW_NONE;
 	if (event->kernel_only && !event->perf.kernel)
 		return error_set(err, EINVAL, "alluser: %s happens in the kernel only", event->name);
-	if (force_options()->only_cpu)
+	if (active_options()->only_cpu)
 		event->fallback = false;
-	if (force_options()->only_cpu > os_cpus())
+	if (active_options()->only_cpu > os_cpus())
 		return error_set(err, EINVAL, "target-cpu: this machine has CPUs 0 to %u", os_cpus() - 1);
 	rc = probe(event);
 	if (event->perf.kernel && (rc == -EACCES || rc == -EPERM) && !event->fallback &&
@@ -155,7 +155,7 @@ static void forget_fd(struct record_source *s, uint32_t e)
 	if (s->fd < 0)
 		return;
 	atomic_store(&zone.record_of_fd[s->fd], 0);
-	close_event(s->fd, force_event(e));
+	close_event(s->fd, active_event(e));
 	s->fd = -1;
 }
 
@@ -170,7 +170,7 @@ static void forget_fd(struct record_source *s, uint32_t e)
 
 static size_t large_left; /* bytes of large rings that may be made yet; records' lock */
 
-void force_count_rings(void)
+void active_count_rings(void)
 {
 	large_left = (size_t)MIN(os_perf_memory() / 4, (uint64_t)RINGS_LARGE);
 }
@@ -209,7 +209,7 @@ static void unmap_ring(struct record_source *s)
 
 static void set_period(struct record_source *s, uint32_t e, pid_t tid)
 {
-	uint64_t interval = force_event(e)->interval, first;
+	uint64_t interval = active_event(e)->interval, first;
 
 	s->period = interval;
 	if (!zone.events[e].varies)
@@ -227,12 +227,12 @@ static int arm_perf(struct thread_record *r, uint32_t e)
 	descriptors_left += closers_done();
 	if (!permitted[e] || descriptors_left == 0)
 		return -EMFILE;
-	if (tid == os_gettid() && is_served(force_event(e))) {
+	if (tid == os_gettid() && is_served(active_event(e))) {
 		transfer_wait(tid);
 		return -EAGAIN;
 	}
 	set_period(s, e, tid);
-	fd = open_event(tid, force_event(e), s->period);
+	fd = open_event(tid, active_event(e), s->period);
 	if (fd < 0)
 		return fd;
 	if (fd >= (int)ZONE_FDS) {
@@ -242,9 +242,9 @@ static int arm_perf(struct thread_record *r, uint32_t e)
 	descriptors_left--;
 	s->fd = fd;
 	/* A breakpoint that brings no samples needs no room for them. */
-	s->ring = fails("ring") || force_event(e)->role != WINDOW_NONE ? NULL : map_ring(fd);
-	if (!s->ring && force_event(e)->role == WINDOW_NONE)
-		force_lacks(LACK_RING, -EPERM);
+	s->ring = fails("ring") || active_event(e)->role != WINDOW_NONE ? NULL : map_ring(fd);
+	if (!s->ring && active_event(e)->role == WINDOW_NONE)
+		shortfall_note(SHORTFALL_RING, -EPERM);
 	s->last_count = 0;
 	s->burst = s->rests = 0;
 	atomic_store(&s->rests_until, 0);
@@ -262,11 +262,11 @@ static int arm_perf(struct thread_record *r, uint32_t e)
 	return 0;
 }
 
-static enum force_lack lack_of(const struct engine_event *event)
+static enum shortfall shortfall_of(const struct engine_event *event)
 {
 	if (event->role != WINDOW_NONE)
-		return LACK_BREAKPOINT;
-	return event->fallback ? LACK_PERF : LACK_EVENT;
+		return SHORTFALL_BREAKPOINT;
+	return event->fallback ? SHORTFALL_PERF : SHORTFALL_EVENT;
 }
 
 static int arm(struct thread_record *r, uint32_t e)
@@ -277,8 +277,8 @@ static int arm(struct thread_record *r, uint32_t e)
 	if (rc == 0 || rc == -ESRCH || rc == -EAGAIN)
 		return rc;
 	if (permitted[e])
-		force_lacks(lack_of(force_event(e)), rc);
-	return force_event(e)->fallback ? engine_ctimer.arm(r, e) : rc;
+		shortfall_note(shortfall_of(active_event(e)), rc);
+	return active_event(e)->fallback ? engine_ctimer.arm(r, e) : rc;
 }
 
 static void silence(struct thread_record *r, uint32_t e)
@@ -292,7 +292,7 @@ static void silence(struct thread_record *r, uint32_t e)
 static void disarm(struct thread_record *r, uint32_t e, bool at_work)
 {
 	struct record_source *s = &r->sources[e];
-	bool scaled = force_event(e)->perf.scaled;
+	bool scaled = active_event(e)->perf.scaled;
 	uint64_t words[3] = {0, 0, 0};
 	uint32_t arm = atomic_load(&s->arm);
 
@@ -303,13 +303,13 @@ static void disarm(struct thread_record *r, uint32_t e, bool at_work)
 	if (arm == ARM_PERF) {
 		os_perf_disable(s->fd);
 		if (os_perf_read(s->fd, scaled, words))
-			force_counted(e, scaled ? perf_scaled(words[0], words[1], words[2]) : words[0]);
+			active_counted(e, scaled ? perf_scaled(words[0], words[1], words[2]) : words[0]);
 	}
 	if (at_work) {
 		atomic_store(&s->arm, ARM_LEAVING);
 		return;
 	}
-	perf_lose_rest(r, e, force_rest_why(arm));
+	perf_lose_rest(r, e, active_rest_why(arm));
 	forget_fd(s, e);
 	unmap_ring(s);
 	atomic_store(&s->arm, ARM_NONE);

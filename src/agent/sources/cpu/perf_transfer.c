@@ -212,7 +212,7 @@ int transfer_open(pid_t tid, const struct os_perf *s)
 	/* What came late would be taken for the answer to something else. */
 	if (rc == -ECONNRESET || rc == -ETIMEDOUT || rc == -EPROTO) {
 		hang_up();
-		force_lacks(LACK_TRANSFER, rc);
+		shortfall_note(SHORTFALL_TRANSFER, rc);
 		return -EACCES;
 	}
 	return rc;

@@ -28,7 +28,7 @@ static bool has_run(struct thread_record *r)
 {
 	const struct record_source *s = &r->sources[rounds.event];
 
-	return force_thread_time(atomic_load(&r->tid)) > s->charged + NOTHING;
+	return active_thread_time(atomic_load(&r->tid)) > s->charged + NOTHING;
 }
 
 /* By wall time: turns that have been, threads that are sampled, and the turns from one signal to the next. */
@@ -93,7 +93,7 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 static int arm(struct thread_record *r, uint32_t e)
 {
 	r->sources[e].charged = zone.events[e].turns == TURNS_WALL ? os_monotonic()
-								    : force_thread_time(atomic_load(&r->tid));
+								    : active_thread_time(atomic_load(&r->tid));
 	atomic_store(&r->sources[e].arm, ARM_TURNS);
 	return 0;
 }

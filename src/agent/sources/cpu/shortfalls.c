@@ -12,21 +12,21 @@
 #include "common/os/os.h"
 
 /* The first reason since the session's start; 0 = none. Written under the records' lock. */
-static _Atomic int reason[LACKS];
-static bool said[LACKS];
+static _Atomic int reason[SHORTFALLS];
+static bool said[SHORTFALLS];
 
-void force_lacks(enum force_lack what, int rc)
+void shortfall_note(enum shortfall what, int rc)
 {
 	int none = 0;
 
 	atomic_compare_exchange_strong(&reason[what], &none, rc);
 }
 
-void force_nothing_lacks(void)
+void shortfalls_clear(void)
 {
 	int i;
 
-	for (i = 0; i < LACKS; i++) {
+	for (i = 0; i < SHORTFALLS; i++) {
 		atomic_store(&reason[i], 0);
 		said[i] = false;
 	}
@@ -34,11 +34,11 @@ void force_nothing_lacks(void)
 
 static const char *why(int what, int rc)
 {
-	if (what == LACK_TIMER)
+	if (what == SHORTFALL_TIMER)
 		return rc == -EAGAIN ? "half of the user's limit of pending signals is left to others; "
 				       "raise it (ulimit -i)"
 				     : error_text(-rc);
-	if (what == LACK_RING)
+	if (what == SHORTFALL_RING)
 		return "the kernel locks no more memory for it; raise kernel.perf_event_mlock_kb or ulimit -l";
 	return rc == -EMFILE ? "half of the limit of open files is left to the program; raise it (ulimit -n)"
 			     : os_perf_refusal(rc);
@@ -46,19 +46,20 @@ static const char *why(int what, int rc)
 
 void engine_notes(struct buffer *notes)
 {
-	static const char *const texts[LACKS] = {
-		[LACK_PERF] = "some threads get no perf event: CPU timers sample them, without kernel frames",
-		[LACK_EVENT] = "some threads get no perf event: what they have of an event that is not CPU time is "
-			       "neither sampled nor counted",
-		[LACK_RING] = "some perf events get no ring, so their threads show no kernel frames",
-		[LACK_BREAKPOINT] = "on some threads the functions of begin and end are not met",
-		[LACK_TRANSFER] = ("the command's process that opens perf events for this one is gone or does not "
+	static const char *const texts[SHORTFALLS] = {
+		[SHORTFALL_PERF] = "some threads get no perf event: CPU timers sample them, "
+				   "without kernel frames",
+		[SHORTFALL_EVENT] = "some threads get no perf event: what they have of an event that is not CPU "
+				    "time is neither sampled nor counted",
+		[SHORTFALL_RING] = "some perf events get no ring, so their threads show no kernel frames",
+		[SHORTFALL_BREAKPOINT] = "on some threads the functions of begin and end are not met",
+		[SHORTFALL_TRANSFER] = ("the command's process that opens perf events for this one is gone or does not "
 				   "answer: what it has not opened yet is opened as without it"),
-		[LACK_TIMER] = "some threads get no CPU timer: they are not sampled, it is unsampled time",
+		[SHORTFALL_TIMER] = "some threads get no CPU timer: they are not sampled, it is unsampled time",
 	};
 	int i;
 
-	for (i = 0; i < LACKS; i++) {
+	for (i = 0; i < SHORTFALLS; i++) {
 		int rc = atomic_load(&reason[i]);
 
 		if (!rc || said[i])

@@ -37,7 +37,7 @@ void waits_holder_look(struct thread_record *r, uint32_t event, const struct wai
 	holder = waits_owner_record(b);
 	if (!holder || holder == r || holder->own || !hold(holder, event))
 		return;
-	trace_kept_set(&h->trace, wait_look(holder, r, event, &h->era));
+	trace_kept_set(&h->trace, wait_look(holder, r, event, &h->epoch));
 	if (!trace_kept_get(&h->trace)) {
 		h->number = wait_ask(holder);
 		if (os_signal_thread(atomic_load(&holder->tid), zone.signo, zone_turn_word(holder, event)))
@@ -49,5 +49,5 @@ void waits_holder_look(struct thread_record *r, uint32_t event, const struct wai
 void waits_holder_end(struct holder_stack *h)
 {
 	if (!trace_kept_get(&h->trace) && h->number)
-		trace_kept_set(&h->trace, wait_answered(h->number, &h->era));
+		trace_kept_set(&h->trace, wait_answered(h->number, &h->epoch));
 }

@@ -11,7 +11,7 @@
 
 struct holder_stack {
 	trace_kept trace;          /* NULL = see number */
-	uint16_t era;
+	uint16_t epoch;
 	uint64_t number;           /* of the question that the holder was asked; 0 = none */
 };
 

@@ -26,7 +26,7 @@
  * A wait that is over, and whose thread's queue is full, stays in its place, DONE: the collector takes it from there.
  */
 struct place {
-	claim_key key;            /* see key_of; DONE */
+	slot_key key;            /* see key_of; DONE */
 	uint64_t began;
 	uint64_t since;           /* this session has it from here on: its begin, or where the last session left off */
 	_Atomic uint64_t over;    /* when it has ended while no session noted it; 0: it has not */
@@ -37,7 +37,7 @@ struct place {
 	uint64_t from, until, weight; /* DONE: what is to be told of it */
 	uint32_t class, identity, owner_tid;
 	uint32_t record;          /* index of its thread's */
-	uint16_t era;
+	uint16_t epoch;
 	uint8_t kind;             /* enum lock_kind */
 	bool is_virtual, owner_virtual;
 	bool noted;               /* what it works for stands in `requests` */
@@ -45,7 +45,7 @@ struct place {
 };
 
 /* Address space once, memory as it is used. */
-static struct claims places = {.bytes = sizeof(struct place), .few = WAITS_FEW};
+static struct slot_table places = {.bytes = sizeof(struct place), .few = WAITS_FEW};
 static struct kept_requests requests;
 static _Atomic uint32_t done; /* places with DONE */
 static _Atomic int event = -1;
@@ -86,23 +86,23 @@ static bool keep_request(const struct thread_record *r, const struct place *p, c
 	struct request request;
 	bool noted = b->virtual_id ? request_of(b->thread, &request) : request_of_record(r, &request);
 
-	return kept_request_set(&requests, claims_number(&places, p), noted, &request);
+	return kept_request_set(&requests, slot_table_number(&places, p), noted, &request);
 }
 
 static struct request kept_request(const struct place *p)
 {
-	return kept_request_get(&requests, claims_number(&places, p), p->noted);
+	return kept_request_get(&requests, slot_table_number(&places, p), p->noted);
 }
 
 static void fill(struct place *p, const struct wait_begin *b, const struct trace *trace, const struct thread_record *r,
-		 uint16_t era)
+		 uint16_t epoch)
 {
 	atomic_store(&p->told, CLOSED); /* it may be that of a wait around this one */
 	trace_kept_set(&p->trace, trace);
 	p->thread = b->thread;
 	p->kind = (uint8_t)b->kind;
 	p->record = r->index;
-	p->era = era;
+	p->epoch = epoch;
 	p->noted = keep_request(r, p, b);
 	p->is_virtual = b->virtual_id;
 	p->owner_id = b->owner_id;
@@ -130,21 +130,21 @@ uint64_t waits_begin(struct wait_begin *b)
 	struct thread_record *r = e < 0 ? NULL : wait_enter((uint32_t)e);
 	const struct trace *trace;
 	struct place *p;
-	uint16_t era;
+	uint16_t epoch;
 
 	if (!r)
 		return 0;
 	fault_look();
 	find_owner(r, b);
-	trace = wait_walk(r, b->skip, b->method, &era);
+	trace = wait_walk(r, b->skip, b->method, &epoch);
 	if (trace)
-		wait_announce(r, (uint32_t)e, trace, era);
-	p = claims_take_or_claim(&places, key);
+		wait_announce(r, (uint32_t)e, trace, epoch);
+	p = slot_table_take_or_claim(&places, key);
 	if (p) {
 		waits_holder_look(r, (uint32_t)e, b, &p->holder);
-		fill(p, b, trace, r, era);
+		fill(p, b, trace, r, epoch);
 		began = p->began;
-		claims_let_go(p, key);
+		slot_table_let_go(p, key);
 	} else {
 		/* How long it will be is not known: it is one sample without weight. */
 		record_take(r, (uint32_t)e);
@@ -175,7 +175,7 @@ static void describe(const struct place *p, uint32_t e, uint64_t from, uint64_t 
 		.thread = p->record,
 		.event = (uint8_t)e,
 		.state = (uint8_t)state_of((enum lock_kind)p->kind),
-		.era = p->era,
+		.epoch = p->epoch,
 		.noted = p->noted,
 		.payload = UINT32_MAX, /* of no CPU */
 	};
@@ -186,7 +186,7 @@ static void describe(const struct place *p, uint32_t e, uint64_t from, uint64_t 
 		.owner_tid = p->owner_tid,
 		.owner_virtual = p->owner_virtual,
 		.owner_trace = trace_kept_get(&p->holder.trace),
-		.owner_era = p->holder.era,
+		.owner_epoch = p->holder.epoch,
 		.class = p->class,
 		.identity = p->identity,
 		.again = from != p->since,
@@ -221,7 +221,7 @@ static void give_back(struct place *p)
 	atomic_store_explicit(&p->told, CLOSED, memory_order_relaxed);
 	trace_kept_set(&p->trace, NULL);
 	trace_kept_set(&p->holder.trace, NULL);
-	claims_let_go(p, 0);
+	slot_table_let_go(p, 0);
 }
 
 /*
@@ -232,21 +232,21 @@ static void leave_done(struct place *p)
 {
 	const struct trace *trace = trace_kept_get(&p->trace), *holder = trace_kept_get(&p->holder.trace);
 	bool may = trace_is_present(&zone.store, trace) && trace_is_present(&zone.store, holder);
-	struct place *q = may ? claims_claim_anywhere(&places, p->until ^ p->thread << 32) : NULL;
+	struct place *q = may ? slot_table_claim_anywhere(&places, p->until ^ p->thread << 32) : NULL;
 	struct request request;
 
 	atomic_fetch_add_explicit(&done, 1, memory_order_release);
 	if (!q) {
-		claims_let_go(p, DONE);
+		slot_table_let_go(p, DONE);
 		return;
 	}
 	request = kept_request(p);
-	kept_request_set(&requests, claims_number(&places, q), p->noted, &request);
+	kept_request_set(&requests, slot_table_number(&places, q), p->noted, &request);
 	memcpy((char *)q + sizeof(q->key), (char *)p + sizeof(p->key), sizeof(*p) - sizeof(p->key));
 	trace_kept_set(&q->trace, trace);
 	trace_kept_set(&q->holder.trace, holder);
 	give_back(p);
-	claims_let_go(q, DONE);
+	slot_table_let_go(q, DONE);
 }
 
 /* P's wait is over, and no record of ours runs here that could take it. */
@@ -266,7 +266,7 @@ static void lose(struct place *p, uint32_t e, uint64_t now)
  */
 static void end_between(uint64_t key, uint64_t began)
 {
-	struct place *p = claims_find(&places, key);
+	struct place *p = slot_table_find(&places, key);
 
 	if (p && (!began || p->began == began))
 		atomic_store(&p->over, os_monotonic());
@@ -285,10 +285,10 @@ void waits_end(uint64_t thread, enum lock_kind kind, uint64_t began)
 		return;
 	}
 	r = wait_enter((uint32_t)e);
-	p = claims_take(&places, key);
+	p = slot_table_take(&places, key);
 	/* A park within a park (parkUntil of JDK 21 calls the other one) has taken the place of the outer one. */
 	if (p && began && p->began != began) {
-		claims_let_go(p, key);
+		slot_table_let_go(p, key);
 	} else if (p && atomic_load(&p->over)) {
 		give_back(p); /* of an earlier wait; this one has begun between two sessions */
 	} else if (p && r && !note(r, p, (uint32_t)e, now)) {
@@ -346,27 +346,27 @@ static void tell_open(struct place *p, uint64_t now, bool lately, waits_told_fn 
 void waits_tell_open(bool lately, waits_told_fn *fn, void *arg)
 {
 	uint64_t now = halted ? halted : os_monotonic();
-	uint32_t i, reach = claims_reach(&places);
+	uint32_t i, reach = slot_table_reach(&places);
 
 	if (told_event < 0)
 		return;
 	for (i = 0; i < reach; i++)
-		tell_open((struct place *)claims_at(&places, i), now, lately, fn, arg);
+		tell_open((struct place *)slot_table_at(&places, i), now, lately, fn, arg);
 }
 
 /* ---- waits that are over, and found no room in a queue ---- */
 
 void waits_tell_done(waits_told_fn *fn, void *arg)
 {
-	uint32_t i, reach = claims_reach(&places);
+	uint32_t i, reach = slot_table_reach(&places);
 
 	for (i = 0; i < reach && atomic_load_explicit(&done, memory_order_acquire); i++) {
-		struct place *p = (struct place *)claims_at(&places, i);
+		struct place *p = (struct place *)slot_table_at(&places, i);
 		struct request request;
 		struct wait_note n;
 		struct sample s;
 
-		if (!claims_try(&p->key, DONE))
+		if (!slot_table_try(&p->key, DONE))
 			continue;
 		describe(p, (uint32_t)told_event, p->from, p->until, &s, &n);
 		request = kept_request(p);
@@ -379,13 +379,13 @@ void waits_tell_done(waits_told_fn *fn, void *arg)
 
 void waits_change_kept(trace_kept_fn *fn, void *arg)
 {
-	uint32_t i, reach = claims_reach(&places);
+	uint32_t i, reach = slot_table_reach(&places);
 
 	/* also between the halt and the last that is told */
 	if (told_event < 0)
 		return;
 	for (i = 0; i < reach; i++) {
-		struct place *p = (struct place *)claims_at(&places, i);
+		struct place *p = (struct place *)slot_table_at(&places, i);
 
 		trace_kept_change(&p->trace, fn, arg);
 		trace_kept_change(&p->holder.trace, fn, arg);
@@ -402,7 +402,7 @@ static int start(struct engine_event *event_of_session, uint32_t e, struct buffe
 	(void)notes;
 	if (!zone.has_jvm)
 		return error_set(err, ENOTSUP, "lock: this JVM's stacks cannot be walked");
-	if (!claims_open(&places, WAITS_LIMIT) || waits_classes_open())
+	if (!slot_table_open(&places, WAITS_LIMIT) || waits_classes_open())
 		return error_set(err, ENOMEM, "lock: cannot reserve address space for waits; raise the limit of "
 				 "virtual memory (ulimit -v)");
 	kept_requests_open(&requests, places.limit);
@@ -442,7 +442,7 @@ static bool carry(void *place)
 	if (!w)
 		return false;
 	*w = (struct carried_wait){
-		.place = claims_number(&places, p),
+		.place = slot_table_number(&places, p),
 		.tid = atomic_load(&zone.records.records[p->record].tid),
 		.trace = carried_add(&carried, trace_kept_get(&p->trace)),
 		.holder = carried_add(&carried, trace_kept_get(&p->holder.trace)),
@@ -466,12 +466,12 @@ static bool take_up(void *place, const struct carried_wait *w, struct thread_rec
 		return false;
 	p->record = r->index;
 	p->since = started;
-	p->era = (uint16_t)era_now(&zone.eras);
+	p->epoch = (uint16_t)method_epoch_now(&zone.epochs);
 	trace_kept_set(&p->trace, carried_put(&carried, w->trace, self));
 	trace_kept_set(&p->holder.trace, carried_put(&carried, w->holder, self));
 	atomic_store_explicit(&p->told, p->since, memory_order_release);
 	if (trace_kept_get(&p->trace))
-		wait_announce(self, (uint32_t)wanted, trace_kept_get(&p->trace), p->era);
+		wait_announce(self, (uint32_t)wanted, trace_kept_get(&p->trace), p->epoch);
 	return true;
 }
 

@@ -31,14 +31,14 @@
 #define FRAMES 256 /* that the JVM is asked for; deeper stacks end there */
 
 struct place {
-	claim_key key;               /* the thread's number; see slot_table.h */
+	slot_key key;               /* the thread's number; see slot_table.h */
 	_Atomic uint64_t told;       /* up to here its time is in samples; CLOSED: it runs */
 	_Atomic uint64_t over;       /* when it was mounted while no session noted it; 0: it was not */
 	uint64_t from, until;        /* DONE: what is to be told of it */
 	trace_kept trace;            /* NULL = none could be taken */
 	uint32_t ratio;              /* one in so many was noted */
 	uint32_t record;             /* index of the carrier's */
-	uint16_t era;
+	uint16_t epoch;
 	bool noted;                  /* what it works for stands in `requests` */
 };
 
@@ -52,7 +52,7 @@ struct carrier {
 	uint32_t left;               /* parks until the next one that is noted */
 };
 
-static struct claims places = {.bytes = sizeof(struct place), .few = PARKED_FEW};
+static struct slot_table places = {.bytes = sizeof(struct place), .few = PARKED_FEW};
 static struct kept_requests requests;
 static struct carrier *carriers; /* RECORD_LIMIT */
 static _Atomic int event = -1;
@@ -161,12 +161,12 @@ static void thaw(struct trace_writer *w, parked_ask_fn *ask, void *arg)
 	trace_put(w, frame_other(OTHER_VIRTUAL, 0));
 }
 
-static const struct trace *stack_of(struct thread_record *r, parked_ask_fn *ask, void *arg, uint16_t *era)
+static const struct trace *stack_of(struct thread_record *r, parked_ask_fn *ask, void *arg, uint16_t *epoch)
 {
 	struct trace_writer w;
 
 	fault_look();
-	*era = (uint16_t)era_now(&zone.eras);
+	*epoch = (uint16_t)method_epoch_now(&zone.epochs);
 	if (!trace_begin(&w, &zone.store, &r->chunk, zone.depth) || !walk_outside(&zone, r, &w))
 		return NULL;
 	thaw(&w, ask, arg);
@@ -176,9 +176,9 @@ static const struct trace *stack_of(struct thread_record *r, parked_ask_fn *ask,
 /* ---- begin and end ---- */
 
 /* The collector shall name T now, if it has not seen it, and not when the park is over: a sample in no state. */
-static void announce(struct thread_record *r, uint32_t e, const struct trace *t, uint16_t era)
+static void announce(struct thread_record *r, uint32_t e, const struct trace *t, uint16_t epoch)
 {
-	struct sample s = {.trace = t, .thread = r->index, .event = (uint8_t)e, .state = THREAD_NONE, .era = era};
+	struct sample s = {.trace = t, .thread = r->index, .event = (uint8_t)e, .state = THREAD_NONE, .epoch = epoch};
 
 	if (!atomic_load_explicit(&((struct trace *)t)->id, memory_order_relaxed) &&
 	    queue_has_plenty(take_queue(r), 1) && queue_push(take_queue(r), &s))
@@ -188,10 +188,10 @@ static void announce(struct thread_record *r, uint32_t e, const struct trace *t,
 /* A place for THREAD, an old one of its own or a new one; NULL: there is none. */
 static struct place *place_of(uint64_t thread)
 {
-	struct place *p = claims_take(&places, thread);
+	struct place *p = slot_table_take(&places, thread);
 
 	if (!p) {
-		p = claims_claim(&places, thread);
+		p = slot_table_claim(&places, thread);
 		if (p)
 			atomic_fetch_add(&count, 1);
 	}
@@ -203,7 +203,7 @@ static void give_back(struct place *p)
 {
 	atomic_store_explicit(&p->told, CLOSED, memory_order_relaxed);
 	trace_kept_set(&p->trace, NULL);
-	claims_let_go(p, 0);
+	slot_table_let_go(p, 0);
 	atomic_fetch_sub(&count, 1);
 }
 
@@ -212,7 +212,7 @@ struct park {
 	const struct trace *trace;
 	uint64_t began;
 	uint32_t ratio;
-	uint16_t era;
+	uint16_t epoch;
 };
 
 static void note(struct thread_record *r, uint32_t e, uint64_t key, const struct park *seen)
@@ -228,13 +228,13 @@ static void note(struct thread_record *r, uint32_t e, uint64_t key, const struct
 	}
 	atomic_store(&p->told, CLOSED);
 	trace_kept_set(&p->trace, seen->trace);
-	p->era = seen->era;
+	p->epoch = seen->epoch;
 	p->ratio = seen->ratio;
 	p->record = r->index;
-	p->noted = kept_request_set(&requests, claims_number(&places, p), request_of(key, &request), &request);
+	p->noted = kept_request_set(&requests, slot_table_number(&places, p), request_of(key, &request), &request);
 	atomic_store_explicit(&p->over, 0, memory_order_relaxed);
 	atomic_store_explicit(&p->told, seen->began, memory_order_release);
-	claims_let_go(p, key);
+	slot_table_let_go(p, key);
 }
 
 void parked_begin(uint64_t thread, parked_ask_fn *ask, void *arg)
@@ -247,9 +247,9 @@ void parked_begin(uint64_t thread, parked_ask_fn *ask, void *arg)
 	if (!c)
 		return;
 	seen.ratio = c->noted;
-	seen.trace = stack_of(r, ask, arg, &seen.era);
+	seen.trace = stack_of(r, ask, arg, &seen.epoch);
 	if (seen.trace)
-		announce(r, (uint32_t)e, seen.trace, seen.era);
+		announce(r, (uint32_t)e, seen.trace, seen.epoch);
 	note(r, (uint32_t)e, thread, &seen);
 	wait_leave(r);
 }
@@ -261,7 +261,7 @@ bool parked_any(void)
 
 static struct request kept_request(const struct place *p)
 {
-	return kept_request_get(&requests, claims_number(&places, p), p->noted);
+	return kept_request_get(&requests, slot_table_number(&places, p), p->noted);
 }
 
 /* The park of THREAD at P from FROM to UNTIL as a sample. */
@@ -275,7 +275,7 @@ static struct sample describe(const struct place *p, uint64_t thread, uint64_t f
 		.thread = p->record,
 		.event = (uint8_t)wanted,
 		.state = THREAD_PARKED,
-		.era = p->era,
+		.epoch = p->epoch,
 		.noted = p->noted,
 		.payload = UINT32_MAX, /* of no CPU */
 	};
@@ -307,14 +307,14 @@ static void leave_done(struct place *p, uint64_t thread, uint64_t from, uint64_t
 {
 	p->from = from;
 	p->until = until;
-	claims_let_go(p, thread | DONE);
+	slot_table_let_go(p, thread | DONE);
 	atomic_fetch_add_explicit(&done, 1, memory_order_release);
 }
 
 /* As of waits for locks (lock_waits.c). */
 static void end_between(uint64_t thread)
 {
-	struct place *p = atomic_load(&keeping) ? claims_find(&places, thread) : NULL;
+	struct place *p = atomic_load(&keeping) ? slot_table_find(&places, thread) : NULL;
 
 	if (p)
 		atomic_store(&p->over, os_monotonic());
@@ -324,7 +324,7 @@ void parked_end(uint64_t thread)
 {
 	int e = atomic_load_explicit(&event, memory_order_acquire);
 	uint64_t now = os_monotonic(), from;
-	struct place *p = e < 0 ? NULL : claims_take(&places, thread);
+	struct place *p = e < 0 ? NULL : slot_table_take(&places, thread);
 	struct thread_record *r;
 	struct sample s;
 	bool told = false;
@@ -358,7 +358,7 @@ void parked_end(uint64_t thread)
  */
 static void still_parked(struct place *p, uint64_t now, bool lately, parked_told_fn *fn, void *arg)
 {
-	uint16_t era = (uint16_t)era_now(&zone.eras);
+	uint16_t epoch = (uint16_t)method_epoch_now(&zone.epochs);
 	uint64_t thread = atomic_load_explicit(&p->key, memory_order_acquire);
 	uint64_t told = atomic_load_explicit(&p->told, memory_order_acquire);
 	struct request request;
@@ -374,32 +374,32 @@ static void still_parked(struct place *p, uint64_t now, bool lately, parked_told
 	    !atomic_compare_exchange_strong(&p->told, &told, now))
 		return;
 	if (!halted)
-		s.era = era;
+		s.epoch = epoch;
 	fn(&s, &request, arg);
 }
 
 void parked_tell_open(bool lately, parked_told_fn *fn, void *arg)
 {
 	uint64_t now = halted ? halted : os_monotonic();
-	uint32_t i, reach = claims_reach(&places);
+	uint32_t i, reach = slot_table_reach(&places);
 
 	if (wanted < 0 || !parked_any())
 		return;
 	for (i = 0; i < reach; i++)
-		still_parked((struct place *)claims_at(&places, i), now, lately, fn, arg);
+		still_parked((struct place *)slot_table_at(&places, i), now, lately, fn, arg);
 }
 
 void parked_tell_done(parked_told_fn *fn, void *arg)
 {
-	uint32_t i, reach = claims_reach(&places);
+	uint32_t i, reach = slot_table_reach(&places);
 
 	for (i = 0; i < reach && atomic_load_explicit(&done, memory_order_acquire); i++) {
-		struct place *p = (struct place *)claims_at(&places, i);
+		struct place *p = (struct place *)slot_table_at(&places, i);
 		uint64_t key = atomic_load_explicit(&p->key, memory_order_relaxed);
 		struct request request;
 		struct sample s;
 
-		if (!(key & DONE) || key == CLAIM_TAKEN || !claims_try(&p->key, key))
+		if (!(key & DONE) || key == SLOT_TAKEN || !slot_table_try(&p->key, key))
 			continue;
 		s = describe(p, key & ~DONE, p->from, p->until);
 		request = kept_request(p);
@@ -411,12 +411,12 @@ void parked_tell_done(parked_told_fn *fn, void *arg)
 
 void parked_change_kept(trace_kept_fn *fn, void *arg)
 {
-	uint32_t i, reach = claims_reach(&places);
+	uint32_t i, reach = slot_table_reach(&places);
 
 	if (wanted < 0 || !parked_any())
 		return;
 	for (i = 0; i < reach; i++)
-		trace_kept_change(&((struct place *)claims_at(&places, i))->trace, fn, arg);
+		trace_kept_change(&((struct place *)slot_table_at(&places, i))->trace, fn, arg);
 }
 
 int parked_start(uint32_t e, struct error *err)
@@ -425,7 +425,7 @@ int parked_start(uint32_t e, struct error *err)
 
 	if (!carriers)
 		carriers = os_reserve(more);
-	if (!claims_open(&places, PARKED_LIMIT) || !carriers || os_make_writable(carriers, more))
+	if (!slot_table_open(&places, PARKED_LIMIT) || !carriers || os_make_writable(carriers, more))
 		return error_set(err, ENOMEM, "vthreads: cannot reserve address space for parked threads; raise the "
 				 "limit of virtual memory (ulimit -v)");
 	kept_requests_open(&requests, places.limit);
@@ -453,7 +453,7 @@ static bool carry(void *place)
 	if (!w)
 		return false;
 	*w = (struct carried_wait){
-		.place = claims_number(&places, p),
+		.place = slot_table_number(&places, p),
 		.tid = atomic_load(&zone.records.records[p->record].tid),
 		.trace = carried_add(&carried, trace_kept_get(&p->trace)),
 	};
@@ -469,7 +469,7 @@ static bool take_up(void *place, const struct carried_wait *w, struct thread_rec
 	if (atomic_load(&p->over))
 		return false;
 	p->record = carried_record(w->tid, true, self)->index;
-	p->era = (uint16_t)era_now(&zone.eras);
+	p->epoch = (uint16_t)method_epoch_now(&zone.epochs);
 	trace_kept_set(&p->trace, carried_put(&carried, w->trace, self));
 	atomic_store_explicit(&p->told, started, memory_order_release);
 	return true;

@@ -101,9 +101,9 @@ static inline bool stands(uint32_t i, uintptr_t what)
 		       (!is_turn_of(i) || marker_is_set(wall.fields[i]));
 	case WATCH_FRAME:
 		return wall_frame(what - WATCH_FRAME) == wall.expected[i] &&
-		       (!is_turn_of(i) || wall_is_still(i));
+		       (!is_turn_of(i) || wall_is_unmoved(i));
 	case WATCH_SLEEP:
-		return wall_hint_holds(i, what) && (likely((wall.turn + i) % WALL_SELDOM) || wall_is_still(i));
+		return wall_hint_holds(i, what) && (likely((wall.turn + i) % WALL_SELDOM) || wall_is_unmoved(i));
 	case WATCH_CLOCK:
 		return wall.turn < wall.expected[i];
 	default:
@@ -254,7 +254,7 @@ static void stop(void)
 /* The one that a test asks for. */
 static enum marker_kernel kernel(void)
 {
-	const char *fail = force_options()->fail;
+	const char *fail = active_options()->fail;
 
 	if (KNOB(strstr(fail, "marker-on-cpu")))
 		return MARKER_KEPT_ON_CPU;
@@ -263,7 +263,7 @@ static enum marker_kernel kernel(void)
 
 static int start(struct engine_event *event, uint32_t e, struct buffer *notes, struct error *err)
 {
-	const char *mode = force_options()->wall_mode;
+	const char *mode = active_options()->wall_mode;
 	int rc = open_tables(err);
 
 	(void)event;
@@ -278,13 +278,13 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 	wall_waits_open();
 	wall.late = 0;
 	wall.slices = (uint32_t)MIN(MAX(SLICES_TIME / zone.events[e].interval, 1), SLICES);
-	wall.one_by_one = force_options()->one_by_one;
+	wall.one_by_one = active_options()->one_by_one;
 	wall.marker = strcmp(mode, "slots") != 0 && marker_works(kernel());
 	if (!wall.marker && strcmp(mode, "marker") == 0)
 		rc = error_set(err, ENOTSUP, "wallmode=marker: threads of this process cannot be marked (it needs "
 			       "glibc 2.35, glibc.pthread.rseq=1 and a kernel that passes the self-test); "
 			       "leave the option out");
-	else if (force_options()->parked)
+	else if (active_options()->parked)
 		rc = parked_start(e, err);
 	(void)notes;
 	if (rc == 0)

@@ -19,8 +19,8 @@ enum wall_life { WALL_FREE, WALL_ON, WALL_GONE };
 enum wall_mode {
 	WALL_NEW,    /* it does not: look */
 	WALL_MARKED, /* marker, and its CPU clock once more */
-	WALL_SEALED, /* marker alone */
-	WALL_STILL,  /* its last Java frame, or what it waits on; the words of its stack in rotation */
+	WALL_VERIFIED, /* marker alone */
+	WALL_UNMOVED,  /* its last Java frame, or what it waits on; the words of its stack in rotation */
 	WALL_CLOCK,  /* its CPU clock */
 	WALL_ASKED,  /* it was sent a signal */
 };
@@ -66,7 +66,7 @@ struct wall_stack {
 	uint64_t context;
 	struct request request;
 	uint32_t generation;       /* of the store */
-	uint16_t era;
+	uint16_t epoch;
 };
 
 /*
@@ -141,7 +141,7 @@ void wall_finish(uint32_t i, uint64_t turn);
  */
 bool wall_look(struct thread_record *r, struct wall_sight *s);
 /* Whether thread I, in mode STILL, looks as it did in all. */
-bool wall_is_still(uint32_t i);
+bool wall_is_unmoved(uint32_t i);
 
 /* ---- wall_waits.c ---- */
 
@@ -186,7 +186,7 @@ bool wall_slots_hold(const struct wall_slots *s);
 /* Thread I stands as S says at time NOW, in this turn: one more sample. False: no room for it. */
 bool wall_stands(uint32_t i, const struct wall_sight *s, uint64_t now);
 /* Thread I stood as before in all turns up to TURN. */
-void wall_stood(uint32_t i, uint64_t turn);
+void wall_unmoved(uint32_t i, uint64_t turn);
 /* Count thread I's run out, as far as it goes. False: no room. */
 bool wall_count_out(uint32_t i);
 

@@ -53,7 +53,7 @@ static void add(uint32_t i, uint32_t count, uint64_t first, uint64_t last)
 		wall_count_out(i);
 }
 
-void wall_stood(uint32_t i, uint64_t turn)
+void wall_unmoved(uint32_t i, uint64_t turn)
 {
 	struct wall_thread *t = &wall.threads[i];
 	uint64_t from = t->turn;
@@ -72,7 +72,7 @@ static bool begin(uint32_t i, const struct wall_sight *s, uint64_t now)
 		.context = s->stack.context,
 		.request = s->stack.request,
 		.thread = i,
-		.era = s->stack.era,
+		.epoch = s->stack.epoch,
 		.event = (uint8_t)wall.event,
 		.state = (uint8_t)s->state,
 	};

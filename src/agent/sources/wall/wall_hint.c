@@ -70,7 +70,7 @@ static bool has_waiters(uintptr_t condition)
 /* While its stack is compared it may have woken; if it waits anew then EXPECTED says so at the next turn. */
 static uintptr_t still_hint(uint32_t i, uintptr_t place, uint64_t expected)
 {
-	if (!expected || !has_waiters(place) || !wall_is_still(i))
+	if (!expected || !has_waiters(place) || !wall_is_unmoved(i))
 		return 0;
 	wall.expected[i] = expected;
 	return place | WATCH_SLEEP;
@@ -81,7 +81,7 @@ uintptr_t wall_hint(uint32_t i)
 	uintptr_t place = wall_condition(atomic_load(&zone.records.records[i].tid)), kind = WATCH_WAIT;
 	uint64_t expected = place ? wall_wait(place) : 0;
 
-	if (wall.threads[i].mode == WALL_STILL)
+	if (wall.threads[i].mode == WALL_UNMOVED)
 		return still_hint(i, place, expected);
 	if (!expected) {
 		place = anchor_of(i);

@@ -39,9 +39,9 @@ static uintptr_t watch_of(uint32_t i)
 	uintptr_t now = atomic_load_explicit(&wall.watch[i], memory_order_relaxed);
 
 	switch (t->mode) {
-	case WALL_SEALED:
+	case WALL_VERIFIED:
 		return wall_hint_holds(i, now) ? now : wall.fields[i] | WATCH_MARKER;
-	case WALL_STILL:
+	case WALL_UNMOVED:
 		if ((now & WATCH_KIND) == WATCH_SLEEP && wall_hint_holds(i, now))
 			return now;
 		if (wall.turn - t->moved < YOUNG || !t->pause || (t->anchor & WATCH_KIND))
@@ -91,7 +91,7 @@ static void lose(uint32_t i, enum loss_reason why, uint64_t turns)
  * Thread I, SEALED, has lost its marker by TURN, and its hint WHAT does not say when: it ran, and waits at the same
  * place again. Returns the last turn in which its marker was there.
  */
-static uint64_t sealed_until(uint32_t i, uintptr_t what, uint64_t turn)
+static uint64_t verified_until(uint32_t i, uintptr_t what, uint64_t turn)
 {
 	uint64_t until = wall.threads[i].turn;
 
@@ -104,7 +104,7 @@ static uint64_t sealed_until(uint32_t i, uintptr_t what, uint64_t turn)
  * Thread I, STILL, stood in all turns up to TURN that were served. What it did in the others is not known, unless a
  * condition variable says that it is in the same wait.
  */
-static void stood_when_seen(uint32_t i, uint64_t turn)
+static void unmoved_when_seen(uint32_t i, uint64_t turn)
 {
 	struct wall_thread *t = &wall.threads[i];
 	uint64_t lates = turn == wall.turn ? wall.lates : wall.lates - wall.late;
@@ -113,7 +113,7 @@ static void stood_when_seen(uint32_t i, uint64_t turn)
 	uint64_t late = same_wait ? 0 : MIN(lates - t->lates, turn - t->turn);
 
 	t->lates = lates;
-	wall_stood(i, turn - late);
+	wall_unmoved(i, turn - late);
 	lose(i, LOSS_late, late);
 }
 
@@ -128,16 +128,16 @@ void wall_settle(uint32_t i, uint64_t turn)
 		lose(i, LOSS_unseen, turn - t->turn);
 		return;
 	}
-	if (t->mode == WALL_SEALED && !is_marked(i) && wall_hint_holds(i, what)) {
-		wall_stood(i, sealed_until(i, what, turn));
+	if (t->mode == WALL_VERIFIED && !is_marked(i) && wall_hint_holds(i, what)) {
+		wall_unmoved(i, verified_until(i, what, turn));
 		lose(i, LOSS_unseen, turn - t->turn);
 		watch(i, WATCH_ATTEND);
 		return;
 	}
-	if (t->mode == WALL_STILL)
-		stood_when_seen(i, turn);
+	if (t->mode == WALL_UNMOVED)
+		unmoved_when_seen(i, turn);
 	else
-		wall_stood(i, turn);
+		wall_unmoved(i, turn);
 }
 
 /* At its next turn its stack is read, as if it had moved. */
@@ -161,7 +161,7 @@ static bool wants_hint(uint32_t i)
 {
 	const struct wall_thread *t = &wall.threads[i];
 
-	if (t->mode == WALL_STILL)
+	if (t->mode == WALL_UNMOVED)
 		return !t->pause && wall.turn - t->moved >= YOUNG && wall.watch[i] == WATCH_ATTEND;
 	return wall.turn - t->moved >= OLD && wall.watch[i] == wall.fields[i];
 }
@@ -169,7 +169,7 @@ static bool wants_hint(uint32_t i)
 /* There is none for it: later, perhaps; STILL: when it has moved. */
 static void no_hint(uint32_t i)
 {
-	if (wall.threads[i].mode == WALL_STILL)
+	if (wall.threads[i].mode == WALL_UNMOVED)
 		wall.threads[i].pause = 1;
 	else
 		wall.threads[i].moved = wall.turn;
@@ -184,7 +184,7 @@ void wall_look_after(uint32_t i)
 		return;
 	if (unlikely(atomic_load_explicit(&t->again, memory_order_relaxed)))
 		look_again(i);
-	if (t->mode != WALL_SEALED && t->mode != WALL_STILL)
+	if (t->mode != WALL_VERIFIED && t->mode != WALL_UNMOVED)
 		return;
 	wall_settle(i, wall.turn);
 	if (!wants_hint(i))
@@ -273,7 +273,7 @@ static bool by_clock(uint32_t i)
 	if (wall.clocked > MANY_CLOCKS)
 		t->pause = (uint8_t)MIN(t->pause * 2 + 1, PAUSE - 1);
 	wall.expected[i] = wall.turn + 1 + t->pause;
-	wall_stood(i, wall.turn);
+	wall_unmoved(i, wall.turn);
 	return true;
 }
 
@@ -286,11 +286,11 @@ static bool is_wrong(uint32_t i, uintptr_t what)
 /* By its last Java frame and the words of its stack. */
 static bool by_frame(uint32_t i)
 {
-	if (!wall_is_still(i))
+	if (!wall_is_unmoved(i))
 		return false;
 	if (is_wrong(i, wall.watch[i]))
 		wall.threads[i].moved = wall.turn; /* it has, or others wait there too */
-	stood_when_seen(i, wall.turn);
+	unmoved_when_seen(i, wall.turn);
 	return true;
 }
 
@@ -304,17 +304,17 @@ static bool has_stood(uint32_t i)
 		/* It may have been on its way to sleep when it was marked, and sleep elsewhere since. */
 		if (!is_marked(i) || cpu_clock(i) != t->clock)
 			return false;
-		t->mode = WALL_SEALED;
-		wall_stood(i, wall.turn);
+		t->mode = WALL_VERIFIED;
+		wall_unmoved(i, wall.turn);
 		return true;
-	case WALL_SEALED:
+	case WALL_VERIFIED:
 		if (!is_marked(i))
 			return false;
 		if (is_wrong(i, wall.watch[i]))
 			t->moved = wall.turn; /* no hint for a while */
-		wall_stood(i, wall.turn);
+		wall_unmoved(i, wall.turn);
 		return true;
-	case WALL_STILL:
+	case WALL_UNMOVED:
 		return by_frame(i);
 	case WALL_CLOCK:
 		return by_clock(i);

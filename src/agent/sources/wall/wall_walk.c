@@ -52,7 +52,7 @@ static bool waits_for_monitor(uintptr_t java)
 	       load_word(java + (uintptr_t)zone.layout.thread_pending_monitor, &monitor) && monitor;
 }
 
-bool wall_is_still(uint32_t i)
+bool wall_is_unmoved(uint32_t i)
 {
 	uintptr_t java = wall.threads[i].anchor - (uintptr_t)zone.layout.thread_anchor;
 	uint32_t state;
@@ -92,13 +92,13 @@ static void mark(const struct thread_record *r, bool by_frame, struct wall_sight
 		s->field = 0;
 	if (s->field || !by_frame)
 		s->clock = os_thread_cpu(atomic_load(&((struct thread_record *)r)->tid));
-	s->stack.era = (uint16_t)era_now(&zone.eras);
+	s->stack.epoch = (uint16_t)method_epoch_now(&zone.epochs);
 }
 
 /* Whether R has not run since mark(). */
 static bool has_slept(const struct thread_record *r, const struct wall_sight *s)
 {
-	if (s->mode == WALL_STILL)
+	if (s->mode == WALL_UNMOVED)
 		return true;
 	return os_thread_cpu(atomic_load(&((struct thread_record *)r)->tid)) == s->clock &&
 	       (!s->field || marker_is_set(s->field));
@@ -115,11 +115,11 @@ static bool look_at_java(struct thread_record *r, uintptr_t java, const struct j
 
 	s->state = THREAD_RUNNING;
 	mark(r, !native, s);
-	s->mode = s->field ? WALL_MARKED : native ? WALL_CLOCK : WALL_STILL;
+	s->mode = s->field ? WALL_MARKED : native ? WALL_CLOCK : WALL_UNMOVED;
 	/* In native code it may well be running, or want to. */
 	if (native && !wall_waits(atomic_load(&r->tid), &sp, &pc))
 		return false;
-	if (s->mode == WALL_STILL)
+	if (s->mode == WALL_UNMOVED)
 		noted = wall_slots_note(slots, p->sp, p->pc, p->fp, r->stack_high);
 	if (!trace_begin(&w, &zone.store, &wall.rounds->self->chunk, zone.depth) || !walk_outside(&zone, r, &w))
 		return false;
@@ -129,7 +129,7 @@ static bool look_at_java(struct thread_record *r, uintptr_t java, const struct j
 	if (!read_place(java, &now) || !is_same(p, &now) || !has_slept(r, s) || (noted && !wall_slots_hold(slots)))
 		return false;
 	s->state = native ? THREAD_NATIVE : waits_for_monitor(java) ? THREAD_BLOCKED : THREAD_NONE;
-	if (s->mode == WALL_STILL) {
+	if (s->mode == WALL_UNMOVED) {
 		s->clock = java + (uintptr_t)zone.layout.thread_anchor;
 		slots->frame = wall_frame_of(p->sp, p->pc, p->fp);
 	}

@@ -260,7 +260,7 @@ int page_data_put(struct buffer *out, const struct profile *p, const struct form
 	int result = 0;
 
 	if (options->minwidth > 0)
-		result = narrow_apply(&narrowed, p, options, style);
+		result = prune_apply(&narrowed, p, options, style);
 	buffer_puts(out, "{\n");
 	put_head(out, p, options);
 	put_texts(out, p);
@@ -277,7 +277,7 @@ int page_data_put(struct buffer *out, const struct profile *p, const struct form
 	if (!result && more)
 		more->put(out, &s, more->arg);
 	sorted_free(&s);
-	narrow_free(&narrowed);
+	prune_free(&narrowed);
 	buffer_puts(out, "\"end\":true\n}\n");
 	return result;
 }

@@ -9,7 +9,7 @@
 /* esi: the sender's sp, in the calling convention of the interpreter and its adapters. */
 #define SENDER_SP 6
 
-/* The registers of struct way_back, interpreted_prologue.c. */
+/* The registers of struct unwind_back, interpreted_prologue.c. */
 #define WAYS_BACK {6, 3, false}, {7, 1, false}, {7, 2, true}
 
 #define ADAPTER_SETS_SENDER 0x58, 0x8b, 0xf4 /* pop eax; mov esi, esp */

@@ -235,13 +235,13 @@ static enum go one_instruction(struct way *y)
 }
 
 /* What the way's end says of its beginning. False: the two do not fit. */
-static bool conclude(const struct way *y, enum go go, struct way_out *out)
+static bool conclude(const struct way *y, enum go go, struct code_unwind *out)
 {
 	const struct place *p = &y->at;
 	bool own = p->link_at >= 0 && p->link_at == p->stored_at;
 
-	*out = (struct way_out){
-		.end = go == GO_STANDING ? WAY_STANDING : go == GO_RETURN ? WAY_RETURN : WAY_AWAY,
+	*out = (struct code_unwind){
+		.end = go == GO_STANDING ? UNWIND_STANDING : go == GO_RETURN ? UNWIND_RETURN : UNWIND_AWAY,
 		.fixed = y->fixed,
 		.released = (int32_t)p->released,
 		.fp_at = -1,
@@ -262,8 +262,8 @@ static bool conclude(const struct way *y, enum go go, struct way_out *out)
 	return p->released == p->link_at + (int64_t)WORD;
 }
 
-bool frame_way_out(const struct walk *w, const struct blob *b, const struct stub *stub, bool away,
-		   struct way_out *out)
+bool code_unwind(const struct walk *w, const struct blob *b, const struct stub *stub, bool away,
+		   struct code_unwind *out)
 {
 	enum go go = GO_ON;
 	unsigned n;
@@ -295,8 +295,8 @@ bool frame_way_out(const struct walk *w, const struct blob *b, const struct stub
 	/* A long way, or one that leads nowhere, on which sp stays as it is: the frame stands. */
 	if (!b->nmethod || b->frame_bytes < 2 * WORD || (y.touched && decode_described(w->l, b, w->pc, false) != w->pc))
 		return false;
-	*out = (struct way_out){
-		.end = WAY_STANDING, .fixed = y.fixed, .fp_at = -1, .popped = INT32_MIN, .same = y.same,
+	*out = (struct code_unwind){
+		.end = UNWIND_STANDING, .fixed = y.fixed, .fp_at = -1, .popped = INT32_MIN, .same = y.same,
 	};
 	return true;
 }

@@ -57,7 +57,7 @@ static bool is_poll(const struct insn *i)
 }
 
 /* From PC straight on to a return, of whose frame something has been taken down already. */
-static bool in_epilogue(uintptr_t pc, struct edge *e)
+static bool in_epilogue(uintptr_t pc, struct frame_state *e)
 {
 	int64_t released = 0, link_at = -1;
 	struct insn i;
@@ -85,13 +85,13 @@ static bool in_epilogue(uintptr_t pc, struct edge *e)
 	return e->linked || released == link_at + (int64_t)WORD;
 }
 
-bool frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, struct edge *e)
+bool frame_prologue(const struct layout *l, const struct blob *b, uintptr_t pc, struct frame_state *e)
 {
 	uintptr_t entry = code_entry(l, b);
 	int64_t lowered;
 	bool stored;
 
-	e->part = EDGE_ENTRY;
+	e->part = FRAME_PROLOGUE;
 	if (pc <= entry) {
 		e->return_offset = 0;
 		e->fp_saved = false;
@@ -105,6 +105,6 @@ bool frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, stru
 		e->linked = !stored;
 		return true;
 	}
-	e->part = in_epilogue(pc, e) ? EDGE_EXIT : EDGE_BODY;
-	return e->part == EDGE_EXIT;
+	e->part = in_epilogue(pc, e) ? FRAME_EPILOGUE : FRAME_BODY;
+	return e->part == FRAME_EPILOGUE;
 }

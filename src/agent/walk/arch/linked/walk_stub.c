@@ -74,16 +74,17 @@ static bool has_entered(uintptr_t start, uintptr_t pc)
 	return false;
 }
 
-static enum step by_way_out(struct walk *w, const struct blob *b, const struct stub *stub, const struct way_out *o)
+static enum step by_code_unwind(struct walk *w, const struct blob *b, const struct stub *stub,
+				const struct code_unwind *o)
 {
 	bool placed = stub && (stub->exception || stub->polled);
 	uintptr_t sp = w->sp + (uintptr_t)(intptr_t)o->released;
 
-	if (o->end == WAY_AWAY && stub && stub->adapter)
+	if (o->end == UNWIND_AWAY && stub && stub->adapter)
 		return over_adapter(w);
 	if (o->linked)
-		return by_link(w, o->end == WAY_STANDING ? sp + b->frame_bytes : sp, placed);
-	if (o->end == WAY_STANDING)
+		return by_link(w, o->end == UNWIND_STANDING ? sp + b->frame_bytes : sp, placed);
+	if (o->end == UNWIND_STANDING)
 		return by_pair(w, sp + b->frame_bytes - 2 * WORD, placed);
 	return by_stack(w, sp, o->fp_at < 0 ? 0 : w->sp + (uintptr_t)(intptr_t)o->fp_at, placed);
 }
@@ -98,7 +99,7 @@ bool stub_thread_field(uintptr_t start, uint32_t *field)
 enum step walk_stub(struct walk *w, const struct blob *b)
 {
 	const struct stub *stub = stub_find(w->stubs, w->pc);
-	struct way_out o;
+	struct code_unwind o;
 	enum step step;
 
 	if (stub && stub_leads_to_heap(stub))
@@ -108,8 +109,8 @@ enum step walk_stub(struct walk *w, const struct blob *b)
 		return STEP_END;
 	if (!w->top && b->frame_bytes >= 2 * WORD)
 		return walk_over_frame(w, b->frame_bytes, END_bad_stub);
-	if (frame_way_out(w, b, stub, true, &o) && (!o.linked || w->regs)) {
-		step = by_way_out(w, b, stub, &o);
+	if (code_unwind(w, b, stub, true, &o) && (!o.linked || w->regs)) {
+		step = by_code_unwind(w, b, stub, &o);
 		if (step != STEP_END)
 			return step;
 	}

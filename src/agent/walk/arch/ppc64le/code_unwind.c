@@ -57,8 +57,8 @@ static bool is_chained(const struct walk *w, const struct blob *b)
 	return w->fp == w->sp + b->frame_bytes;
 }
 
-bool frame_way_out(const struct walk *w, const struct blob *b, const struct stub *stub, bool away,
-		   struct way_out *out)
+bool code_unwind(const struct walk *w, const struct blob *b, const struct stub *stub, bool away,
+		   struct code_unwind *out)
 {
 	struct way y = {
 		.pc = w->pc,
@@ -69,7 +69,7 @@ bool frame_way_out(const struct walk *w, const struct blob *b, const struct stub
 	enum go go = GO_ON;
 	unsigned n;
 
-	*out = (struct way_out){.end = WAY_STANDING, .fp_at = -1, .popped = INT32_MIN, .same = w->pc};
+	*out = (struct code_unwind){.end = UNWIND_STANDING, .fp_at = -1, .popped = INT32_MIN, .same = w->pc};
 	for (n = 0; n < BUDGET && go == GO_ON && !y.popped && !(b->nmethod && y.called); n++)
 		go = one_instruction(&y);
 	out->linked = y.kept;
@@ -82,7 +82,7 @@ bool frame_way_out(const struct walk *w, const struct blob *b, const struct stub
 		return framed && is_chained(w, b);
 	if (go == GO_AWAY && framed && is_chained(w, b))
 		return true;
-	out->end = go == GO_AWAY && away ? WAY_AWAY : WAY_RETURN;
+	out->end = go == GO_AWAY && away ? UNWIND_AWAY : UNWIND_RETURN;
 	out->fixed = go == GO_RETURN;
 	/* Nothing is called without a frame. */
 	out->linked = y.pushed || y.kept || !y.reloaded;

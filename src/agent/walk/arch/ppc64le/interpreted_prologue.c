@@ -80,7 +80,7 @@ static bool at_exit(struct walk *w, enum step *step)
 	return true;
 }
 
-bool interpreted_edge(struct walk *w, enum step *step)
+bool interpreted_prologue(struct walk *w, enum step *step)
 {
 	return at_entry(w, step) || at_exit(w, step);
 }

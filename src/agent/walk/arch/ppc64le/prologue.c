@@ -15,7 +15,7 @@
 
 #define PROLOGUE_MAX 64 /* instructions: a stack bang and class initialisation stand among them */
 
-bool frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, struct edge *e)
+bool frame_prologue(const struct layout *l, const struct blob *b, uintptr_t pc, struct frame_state *e)
 {
 	uintptr_t at = code_entry(l, b);
 	bool pushed = false;
@@ -30,7 +30,7 @@ bool frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, stru
 			return false;
 		pushed |= i.does == INSN_PUSH;
 	}
-	e->part = EDGE_ENTRY;
+	e->part = FRAME_PROLOGUE;
 	e->linked = true;
 	e->return_offset = pushed ? b->frame_bytes : 0;
 	return true;

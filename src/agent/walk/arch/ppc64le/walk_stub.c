@@ -69,7 +69,7 @@ enum step walk_stub(struct walk *w, const struct blob *b)
 	const struct stub *stub = stub_find(w->stubs, w->pc);
 	bool placed = stub && (stub->exception || stub->polled);
 	uintptr_t pc, sp;
-	struct way_out o;
+	struct code_unwind o;
 	enum step step;
 
 	if (stub && stub_leads_to_heap(stub))
@@ -81,9 +81,9 @@ enum step walk_stub(struct walk *w, const struct blob *b)
 		return by_memory(w, w->fp, placed);
 	if (is_polled(w, stub, &pc, &sp))
 		return leave_to(w, pc, sp, true);
-	if (!frame_way_out(w, b, stub, true, &o))
-		o = (struct way_out){.end = WAY_RETURN, .linked = true};
-	sp = o.end == WAY_STANDING ? w->fp : w->sp;
+	if (!code_unwind(w, b, stub, true, &o))
+		o = (struct code_unwind){.end = UNWIND_RETURN, .linked = true};
+	sp = o.end == UNWIND_STANDING ? w->fp : w->sp;
 	step = o.linked && w->regs ? leave_to(w, w->regs->ret, sp, placed) : by_memory(w, sp, placed);
 	/* The frame of the method that is left stands, or one on top of it. */
 	return step == STEP_END && stub && stub->exception ? by_memory(w, w->fp, placed) : step;

@@ -6,13 +6,13 @@
  */
 #include "agent/walk/walk.h"
 
-bool frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, struct edge *e)
+bool frame_prologue(const struct layout *l, const struct blob *b, uintptr_t pc, struct frame_state *e)
 {
 	return false;
 }
 
-bool frame_way_out(const struct walk *w, const struct blob *b, const struct stub *stub, bool away,
-		   struct way_out *out)
+bool code_unwind(const struct walk *w, const struct blob *b, const struct stub *stub, bool away,
+		   struct code_unwind *out)
 {
 	return false;
 }
@@ -23,7 +23,7 @@ bool follows_call(uintptr_t pc)
 	return true;
 }
 
-bool interpreted_edge(struct walk *w, enum step *step)
+bool interpreted_prologue(struct walk *w, enum step *step)
 {
 	return false;
 }

@@ -383,8 +383,8 @@ static void begin(struct way *y, const struct walk *w, const struct blob *b, con
 	};
 }
 
-bool frame_way_out(const struct walk *w, const struct blob *b, const struct stub *stub, bool away,
-		   struct way_out *out)
+bool code_unwind(const struct walk *w, const struct blob *b, const struct stub *stub, bool away,
+		   struct code_unwind *out)
 {
 	struct way y;
 	enum go go;
@@ -401,8 +401,8 @@ bool frame_way_out(const struct walk *w, const struct blob *b, const struct stub
 	}
 	if (go == GO_ON || go == GO_BACK)
 		return false;
-	*out = (struct way_out){
-		.end = go == GO_STANDING ? WAY_STANDING : go == GO_RETURN ? WAY_RETURN : WAY_AWAY,
+	*out = (struct code_unwind){
+		.end = go == GO_STANDING ? UNWIND_STANDING : go == GO_RETURN ? UNWIND_RETURN : UNWIND_AWAY,
 		.fixed = y.fixed,
 		.released = y.at.released,
 		.fp_at = y.at.fp_at,

@@ -50,14 +50,14 @@ bool walk_at_entry(struct walk *w, enum step *step)
  *     pop edi;  mov esp, edx;  and esp, -16;  push edi;  jmp [ebx + nmethod::_osr_entry_point]
  * where `leave` is  mov esp, ebp;  pop ebp.
  */
-struct way_back {
+struct unwind_back {
 	uint8_t ret, sender; /* numbers of the registers for the return address and the caller's sp */
 	bool osr;
 };
-static const struct way_back ways_back[] = {WAYS_BACK};
+static const struct unwind_back ways_back[] = {WAYS_BACK};
 
 /* jmp RET, or jmp [rbx + n] */
-static bool is_last(const uint8_t *code, const struct way_back *way)
+static bool is_last(const uint8_t *code, const struct unwind_back *way)
 {
 	if (way->osr)
 		return code[0] == 0xff && (code[1] == 0xa3 || code[1] == 0x63);
@@ -72,7 +72,7 @@ struct left {
 };
 
 /* Follow the code at R's pc to the jump that ends the way. */
-static bool follow_way_back(const struct walk_regs *r, const struct way_back *way, struct left *left)
+static bool follow_unwind_back(const struct walk_regs *r, const struct unwind_back *way, struct left *left)
 {
 	uintptr_t at = r->pc;
 	uint8_t code[INSN_MAX + 1];
@@ -121,11 +121,11 @@ static bool at_exit(const struct walk_regs *r, uintptr_t *pc, uintptr_t *sp, uin
 	unsigned i;
 
 	for (i = 0; i < ARRAY_LEN(ways_back); i++) {
-		const struct way_back *way = &ways_back[i];
+		const struct unwind_back *way = &ways_back[i];
 
 		/* The cheap test first: most often that register holds a bytecode or an index. */
 		if (context_register(r->all, way->sender, sp) && interpreted_near(*sp, r->sp) &&
-		    follow_way_back(r, way, &left)) {
+		    follow_unwind_back(r, way, &left)) {
 			*fp = r->fp;
 			if (left.fp && !load_word(r->sp, fp))
 				return false;
@@ -186,7 +186,7 @@ static bool before_frame(const struct walk *w)
  */
 static bool in_inline_method(const struct walk *w, uintptr_t *pc)
 {
-	static const struct way_back way = {7, SENDER_SP, false};
+	static const struct unwind_back way = {7, SENDER_SP, false};
 	uint8_t code[INSN_MAX + 1];
 	uintptr_t at = w->pc, sp = w->sp, ret_at = 0;
 	struct insn insn;
@@ -227,7 +227,7 @@ static bool in_inline_method(const struct walk *w, uintptr_t *pc)
 	return false;
 }
 
-bool interpreted_edge(struct walk *w, enum step *step)
+bool interpreted_prologue(struct walk *w, enum step *step)
 {
 	uintptr_t pc, sp, fp;
 

@@ -160,12 +160,12 @@ static bool at_poll_stub(uintptr_t pc, uint32_t *offset, bool *fp_saved)
 	return load_bytes(code, pc, sizeof(code)) && is_poll_stub(code);
 }
 
-bool frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, struct edge *e)
+bool frame_prologue(const struct layout *l, const struct blob *b, uintptr_t pc, struct frame_state *e)
 {
 	uintptr_t entry = code_entry(l, b);
 	int32_t lowered;
 
-	e->part = EDGE_ENTRY;
+	e->part = FRAME_PROLOGUE;
 	if (pc == entry || (pc < entry && is_class_check(l, b, pc, entry))) {
 		e->return_offset = 0;
 		e->fp_saved = false;
@@ -178,9 +178,9 @@ bool frame_edge(const struct layout *l, const struct blob *b, uintptr_t pc, stru
 	}
 	e->part = in_epilogue(pc, &e->return_offset, &e->fp_saved) ||
 				  at_poll_stub(pc, &e->return_offset, &e->fp_saved)
-			  ? EDGE_EXIT
-			  : EDGE_BODY;
-	return e->part == EDGE_EXIT;
+			  ? FRAME_EPILOGUE
+			  : FRAME_BODY;
+	return e->part == FRAME_EPILOGUE;
 }
 
 bool frame_sets_sender(uintptr_t pc)
@@ -277,7 +277,7 @@ static bool over_pushes(uintptr_t start, uintptr_t pc, uintptr_t sp, uintptr_t *
 	return pushed > 0;
 }
 
-bool stub_edge(uintptr_t start, uintptr_t pc, uintptr_t sp, uintptr_t fp, uintptr_t *return_slot,
+bool stub_frame_state(uintptr_t start, uintptr_t pc, uintptr_t sp, uintptr_t fp, uintptr_t *return_slot,
 	       bool *fp_saved)
 {
 	uint8_t entry[8], here[2];

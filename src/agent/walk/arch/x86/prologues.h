@@ -27,8 +27,8 @@ bool frame_saves_fp(const uint8_t *code, int32_t *at);
 bool frame_puts_size(const uint8_t *code, uint32_t frame_bytes, uint32_t *size);
 /* The caller's pc in the register that an exception's stubs have it in. */
 bool frame_exception_pc(const struct walk_regs *r, uintptr_t *pc);
-/* Like frame_edge, for a stub that begins at START and has no fixed frame; false: it is not known. */
-bool stub_edge(uintptr_t start, uintptr_t pc, uintptr_t sp, uintptr_t fp, uintptr_t *return_slot,
+/* Like frame_prologue, for a stub that begins at START and has no fixed frame; false: it is not known. */
+bool stub_frame_state(uintptr_t start, uintptr_t pc, uintptr_t sp, uintptr_t fp, uintptr_t *return_slot,
 	       bool *fp_saved);
 
 #endif

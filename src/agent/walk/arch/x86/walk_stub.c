@@ -34,7 +34,7 @@ static enum step return_by(struct walk *w, int32_t slot, int32_t fp_at, bool pla
  * An exception's stubs: what was called is gone, the address in its caller has been popped into a register,
  * or is about to be.
  */
-static enum step by_exception(struct walk *w, const struct way_out *o)
+static enum step by_exception(struct walk *w, const struct code_unwind *o)
 {
 	uintptr_t pc;
 
@@ -90,23 +90,23 @@ static bool is_polled(const struct walk *w, const struct stub *stub, uintptr_t *
 	       load_word(w->java_thread + field, pc) && walk_is_code(w, *pc);
 }
 
-static enum step by_way_out(struct walk *w, const struct blob *b, const struct stub *stub,
-			    const struct way_out *o)
+static enum step by_code_unwind(struct walk *w, const struct blob *b, const struct stub *stub,
+			    const struct code_unwind *o)
 {
 	bool placed = stub && (stub->exception || stub->polled);
 	uintptr_t pc;
 
 	switch (o->end) {
-	case WAY_STANDING:
+	case UNWIND_STANDING:
 		if (b->frame_bytes < 2 * WORD)
 			break;
 		return return_by(w, o->released + (int32_t)b->frame_bytes - WORD,
 				 o->released + (int32_t)b->frame_bytes - 2 * WORD, placed);
-	case WAY_RETURN:
+	case UNWIND_RETURN:
 		if (is_polled(w, stub, &pc))
 			return leave_to(w, pc, o->released + WORD, o->fp_at);
 		return return_by(w, o->released, o->fp_at, placed);
-	case WAY_AWAY:
+	case UNWIND_AWAY:
 		if (stub && stub->exception)
 			return by_exception(w, o);
 		/*
@@ -132,7 +132,7 @@ static enum step by_entry(struct walk *w, const struct stub *stub)
 	uintptr_t slot, pc, fp = w->fp;
 	bool saved;
 
-	if (!stub || !stub_edge(stub->start, w->pc, w->sp, w->fp, &slot, &saved) || !load_word(slot, &pc) ||
+	if (!stub || !stub_frame_state(stub->start, w->pc, w->sp, w->fp, &slot, &saved) || !load_word(slot, &pc) ||
 	    !walk_is_caller(w, pc))
 		return walk_end_with(w, END_bad_stub);
 	if (saved && !load_word(slot - WORD, &fp))
@@ -153,7 +153,7 @@ enum step walk_stub(struct walk *w, const struct blob *b)
 {
 	/* Not pc - 1: the barrier of a frozen stack is returned to at its very first instruction. */
 	const struct stub *stub = stub_find(w->stubs, w->pc);
-	struct way_out o;
+	struct code_unwind o;
 
 	if (stub && stub_leads_to_heap(stub))
 		return walk_frozen(w, stub);
@@ -162,8 +162,8 @@ enum step walk_stub(struct walk *w, const struct blob *b)
 		return STEP_END;
 	if (!w->top && b->frame_bytes >= 2 * WORD && !asks_for_thread(w->pc))
 		return walk_over_frame(w, b->frame_bytes, END_bad_stub);
-	if (frame_way_out(w, b, stub, true, &o))
-		return by_way_out(w, b, stub, &o);
+	if (code_unwind(w, b, stub, true, &o))
+		return by_code_unwind(w, b, stub, &o);
 	/* To compiled code: rsp is aligned, which the interpreter's sender sp in a register outlasts. */
 	if (stub && stub->adapter && w->top)
 		return over_adapter(w);

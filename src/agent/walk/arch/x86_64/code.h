@@ -9,7 +9,7 @@
 /* r13: the sender's sp, in the calling convention of the interpreter and its adapters. */
 #define SENDER_SP 13
 
-/* The registers of struct way_back, interpreted_prologue.c. */
+/* The registers of struct unwind_back, interpreted_prologue.c. */
 #define WAYS_BACK {13, 3, false}, {7, 11, false}, {1, 2, true}
 
 #define ADAPTER_SETS_SENDER 0x58, 0x4c, 0x8b, 0xec /* pop rax; mov r13, rsp */
