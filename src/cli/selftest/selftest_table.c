@@ -6,6 +6,7 @@
 #include <sys/utsname.h>
 
 #include "cli/selftest/selftest.h"
+#include "common/base/decimal.h"
 #include "profile/model/human.h"
 
 static const char *const verdicts[] = {[CHECK_HOLDS] = "ok", [CHECK_FAILS] = "FAILED"};
