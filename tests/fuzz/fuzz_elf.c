@@ -57,7 +57,7 @@ static bool identify(struct object *o, const uint8_t *data, size_t size)
 	memcpy(&h, data, sizeof(h));
 	o->build_id = elf_file_build_id(&file);
 	if (h.e_phoff < size && h.e_phnum * sizeof(ElfW(Phdr)) <= size - h.e_phoff)
-		o->facts.headers_hash = object_hash(data + h.e_phoff, h.e_phnum * sizeof(ElfW(Phdr)), 0);
+		o->details.headers_hash = object_hash(data + h.e_phoff, h.e_phnum * sizeof(ElfW(Phdr)), 0);
 	read_frames(&file, o);
 	elf_file_close(&file);
 	return true;
@@ -75,9 +75,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		ask(o);
 	/* No file: the dynamic section, with addresses counted from the bytes themselves. */
 	o->path[0] = '\0';
-	o->facts.bias = o->facts.low = o->facts.dynamic = (uintptr_t)data;
-	o->facts.high = o->facts.low + size;
-	o->facts.dynamic_size = size;
+	o->details.bias = o->details.low = o->details.dynamic = (uintptr_t)data;
+	o->details.high = o->details.low + size;
+	o->details.dynamic_size = size;
 	if (size)
 		ask(o);
 	build_id_find(data, size);

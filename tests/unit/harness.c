@@ -175,7 +175,7 @@ struct profile *harness_stop(void)
 
 struct profile *harness_try_stop(void)
 {
-	struct collector_facts facts = {.event = "test", .engine = session.engine, .main_class = "",
+	struct collector_counts facts = {.event = "test", .engine = session.engine, .main_class = "",
 					.jdk = "", .interval = session.interval};
 
 	session.running = false;

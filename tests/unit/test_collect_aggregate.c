@@ -88,7 +88,7 @@ static void drain(void)
 
 static const struct profile *make_view(void)
 {
-	struct collector_facts facts = {.event = "cpu", .engine = "perf", .interval = 1000, .cpu_time = 1000000};
+	struct collector_counts facts = {.event = "cpu", .engine = "perf", .interval = 1000, .cpu_time = 1000000};
 	struct error err;
 
 	assert_int_equal(faults_install(&err), 0);

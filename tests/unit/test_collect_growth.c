@@ -88,7 +88,7 @@ static void turn(uint32_t i)
 /* All samples are there, COUNT of them, with the weight of each. */
 static const struct profile *check(uint64_t count)
 {
-	struct collector_facts facts = {.event = "cpu", .engine = "perf", .interval = 1000, .cpu_time = 1000000};
+	struct collector_counts facts = {.event = "cpu", .engine = "perf", .interval = 1000, .cpu_time = 1000000};
 	struct metrics_held held[COLLECTOR_HELD];
 	uint64_t samples = 0, weight = 0, of_threads = 0;
 	uint32_t i;

@@ -248,7 +248,7 @@ static bool try_broken(const struct target *t, const uint8_t *bytes, size_t size
 	o->image.path = o->image.name = o->path;
 	o->image.symbols = NULL;
 	o->image.unwind = (struct unwind_table){0};
-	o->facts.dynamic = 0; /* no way out by memory */
+	o->details.dynamic = 0; /* no way out by memory */
 	if (elf_file_open(&file, o->path)) {
 		o->build_id = elf_file_build_id(&file);
 		elf_file_close(&file);

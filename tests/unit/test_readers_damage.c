@@ -332,7 +332,7 @@ static void repair(void **state)
 }
 
 /* What THREADS of them make of the file called NAME, as collapsed stacks; FACTS are filled in. */
-static char *read_by(const char *name, unsigned threads, struct facts *facts, struct fold *fold)
+static char *read_by(const char *name, unsigned threads, struct recording_info *info, struct read_aggregate *aggregate)
 {
 	struct selection all = {.families = "cpu", .states = "", .threads = "", .request = {"", "", ""}, .by_thread = true};
 	struct format_options options = {.threads = true};
@@ -342,17 +342,17 @@ static char *read_by(const char *name, unsigned threads, struct facts *facts, st
 	struct input in;
 	struct error err;
 
-	memset(facts, 0, sizeof(*facts));
-	memset(fold, 0, sizeof(*fold));
-	fold->per_thread = true;
+	memset(info, 0, sizeof(*info));
+	memset(aggregate, 0, sizeof(*aggregate));
+	aggregate->per_thread = true;
 	assert_int_equal(input_open(&in, name, &err), 0);
-	assert_int_equal(recording_read(&in, &all, fold, facts, false, threads), 0);
+	assert_int_equal(recording_read(&in, &all, aggregate, info, false, threads), 0);
 	input_close(&in);
-	assert_int_equal(fold_profile(fold, 0, &p), 0);
+	assert_int_equal(read_aggregate_profile(aggregate, 0, &p), 0);
 	format_write(format_by_name("collapsed"), &shown, 1, &options, &out, NULL);
 	buffer_putc(&out, '\0');
 	assert_int_equal(out.failed, 0);
-	fold_profile_free(&p);
+	read_aggregate_profile_free(&p);
 	return out.data;
 }
 
@@ -371,8 +371,8 @@ static void put_lost(struct made *m, uint64_t samples)
 static void several_threads(void **state)
 {
 	struct made m = {.ours = true};
-	struct facts one, many;
-	struct fold fold;
+	struct recording_info one, many;
+	struct read_aggregate aggregate;
 	char *expected, *found;
 	const char *name;
 	unsigned i, threads;
@@ -389,14 +389,14 @@ static void several_threads(void **state)
 			made_byte(&m, 0);
 	}
 	name = made_file(&m);
-	expected = read_by(name, 1, &one, &fold);
+	expected = read_by(name, 1, &one, &aggregate);
 	assert_int_equal(one.chunks, 40);
 	assert_int_equal(one.open_chunks, 6);
 	assert_int_equal(one.lost_bytes, 6);
 	assert_int_equal(one.counts.items[0].lost[LOSS_queue_full], 780);
-	fold_free(&fold);
+	read_aggregate_free(&aggregate);
 	for (threads = 2; threads < 6; threads++) {
-		found = read_by(name, threads, &many, &fold);
+		found = read_by(name, threads, &many, &aggregate);
 		assert_string_equal(found, expected);
 		assert_int_equal(many.start_ns, one.start_ns);
 		assert_int_equal(many.end_ns, one.end_ns);
@@ -406,7 +406,7 @@ static void several_threads(void **state)
 		assert_int_equal(many.counts.items[0].lost_weight[LOSS_queue_full], 7800);
 		free(found);
 		free(many.counts.items);
-		fold_free(&fold);
+		read_aggregate_free(&aggregate);
 	}
 	free(one.counts.items);
 	free(expected);

@@ -110,10 +110,10 @@ static void moments(void **state)
 	assert_int_equal(ns, start + 10 * s);
 	assert_int_equal(range_moment("14:13:10", start, end, "--from", &ns, &err), 0);
 	assert_int_equal(ns, start + (86400 - 10) * s);
-	assert_int_equal(facts_time("20 ms"), 20000000);
-	assert_int_equal(facts_time("10000000"), 10000000);
-	assert_int_equal(facts_time("everyChunk"), 0);
-	assert_int_equal(facts_time("99999999999 h"), 0);
+	assert_int_equal(recording_info_time("20 ms"), 20000000);
+	assert_int_equal(recording_info_time("10000000"), 10000000);
+	assert_int_equal(recording_info_time("everyChunk"), 0);
+	assert_int_equal(recording_info_time("99999999999 h"), 0);
 }
 
 static void lists(void **state)
@@ -199,15 +199,15 @@ static void dots_are_asked_for_once(void **state)
 {
 	static char line[5001] = "A";
 	struct input in = {.bytes = (uint8_t *)line, .size = sizeof(line) - 1, .name = "dots"};
-	struct fold fold = {.per_thread = false};
+	struct read_aggregate aggregate = {.per_thread = false};
 	struct error err;
 
 	memset(line + 1, '.', sizeof(line) - 1);
 	memcpy(line + sizeof(line) - 4, "b 1", 3);
 	searched = 0;
-	assert_int_equal(collapsed_read(&in, &fold, &err), 0);
+	assert_int_equal(collapsed_read(&in, &aggregate, &err), 0);
 	assert_in_range(searched, in.size, 20 * in.size);
-	fold_free(&fold);
+	read_aggregate_free(&aggregate);
 }
 
 static void expect(const char *in, const char *expected)
@@ -294,59 +294,59 @@ static void wanted_requests(void **state)
 /* What a file may ask for is bounded by its size; what was refused is said, and nothing goes on. */
 static void what_is_too_much_is_refused(void **state)
 {
-	struct fold f = {.per_thread = false};
-	uint32_t frames[1000] = {0}, stack, i, words[FOLD_FRAME_WORDS] = {0};
+	struct read_aggregate f = {.per_thread = false};
+	uint32_t frames[1000] = {0}, stack, i, words[READ_FRAME_WORDS] = {0};
 	char name[16];
 
-	for (i = 0; i < FOLD_FAMILIES_MAX; i++) {
+	for (i = 0; i < READ_AGGREGATE_FAMILIES_MAX; i++) {
 		snprintf(name, sizeof(name), "e%u", i);
-		assert_int_equal(fold_family(&f, name, true, NULL), i);
+		assert_int_equal(read_aggregate_family(&f, name, true, NULL), i);
 	}
-	assert_int_equal(fold_family(&f, "e7", true, NULL), 7);
+	assert_int_equal(read_aggregate_family(&f, "e7", true, NULL), 7);
 	assert_null(f.too_much);
-	assert_int_equal(fold_family(&f, "one more", true, NULL), UINT32_MAX);
+	assert_int_equal(read_aggregate_family(&f, "one more", true, NULL), UINT32_MAX);
 	assert_string_equal(f.too_much, "over 200 events");
-	fold_free(&f);
+	read_aggregate_free(&f);
 
 	/* one deep stack under many classes: as many copies as the size allows */
-	fold_limit(&f, 1000, 1);
-	words[FOLD_NAME] = strings_add(&f.strings, "a", 1);
-	fold_frame(&f, words);
+	read_aggregate_limit(&f, 1000, 1);
+	words[READ_FRAME_NAME] = strings_add(&f.strings, "a", 1);
+	read_aggregate_frame(&f, words);
 	stack = lists_add(&f.stacks, frames, ARRAY_LEN(frames));
-	for (i = 0; fold_leaf(&f, stack, i) != LISTS_FAILED; i++)
+	for (i = 0; read_aggregate_leaf(&f, stack, i) != LISTS_FAILED; i++)
 		assert_true(i < f.most_words / ARRAY_LEN(frames) + 2);
 	assert_true(i > 10000);
 	assert_non_null(strstr(f.too_much, "classes of objects"));
-	fold_free(&f);
+	read_aggregate_free(&f);
 
-	fold_limit(&f, 1000, 1);
-	assert_true(fold_text(&f, 60 << 20));
-	assert_false(fold_text(&f, 60 << 20));
+	read_aggregate_limit(&f, 1000, 1);
+	assert_true(read_aggregate_text(&f, 60 << 20));
+	assert_false(read_aggregate_text(&f, 60 << 20));
 	assert_non_null(strstr(f.too_much, "long names"));
-	fold_free(&f);
+	read_aggregate_free(&f);
 }
 
 static void sums_beyond_64_bits_are_refused(void **state)
 {
-	struct fold f = {.per_thread = false};
-	struct tallies t = {.no_memory = false};
-	uint32_t family = fold_family(&f, "cpu", false, NULL), stack = lists_add(&f.stacks, NULL, 0);
+	struct read_aggregate f = {.per_thread = false};
+	struct stack_counts t = {.no_memory = false};
+	uint32_t family = read_aggregate_family(&f, "cpu", false, NULL), stack = lists_add(&f.stacks, NULL, 0);
 
-	fold_add(&f, family, stack, FOLD_NO_THREAD, THREAD_NONE, 1, UINT64_MAX);
+	read_aggregate_add(&f, family, stack, READ_NO_THREAD, THREAD_NONE, 1, UINT64_MAX);
 	assert_null(f.too_much);
-	fold_add(&f, family, stack, FOLD_NO_THREAD, THREAD_NONE, 1, 1);
-	assert_string_equal(f.too_much, FOLD_SUMS);
-	fold_free(&f);
+	read_aggregate_add(&f, family, stack, READ_NO_THREAD, THREAD_NONE, 1, 1);
+	assert_string_equal(f.too_much, READ_AGGREGATE_SUMS);
+	read_aggregate_free(&f);
 
-	assert_int_equal(tallies_begin(&t, 1, 1), 0);
-	tally_add(&t, 0, 0, false, TALLY_NONE, 0, 1, INT64_MAX);
-	tally_add(&t, 0, 0, false, TALLY_NONE, 0, 1, INT64_MAX);
+	assert_int_equal(stack_counts_begin(&t, 1, 1), 0);
+	stack_count_add(&t, 0, 0, false, STACK_COUNT_NONE, 0, 1, INT64_MAX);
+	stack_count_add(&t, 0, 0, false, STACK_COUNT_NONE, 0, 1, INT64_MAX);
 	assert_false(t.over);
-	tally_add(&t, TALLY_NONE, 0, false, TALLY_NONE, 0, 1, INT64_MAX);
+	stack_count_add(&t, STACK_COUNT_NONE, 0, false, STACK_COUNT_NONE, 0, 1, INT64_MAX);
 	assert_true(t.over);
-	tallies_empty(&t);
+	stack_counts_empty(&t);
 	assert_false(t.over);
-	tallies_end(&t);
+	stack_counts_end(&t);
 }
 
 int main(void)

@@ -128,7 +128,7 @@ static char *expected(const struct stack *s, unsigned count, bool lines)
 
 static void expect(const struct made *m, const struct stack *s, unsigned count, bool lines)
 {
-	struct format_options shape = {.lines = lines};
+	struct format_options layout = {.lines = lines};
 	char *text = expected(s, count, lines);
 	struct buffer out = BUFFER_INIT;
 	const struct profile *const *profiles;
@@ -141,7 +141,7 @@ static void expect(const struct made *m, const struct stack *s, unsigned count, 
 	o.lines = lines;
 	assert_int_equal(convert_read(made_file(m), &o, true, &c, &err), 0);
 	profiles = convert_profiles(c, &profile_count);
-	format_write(format_by_name("collapsed"), profiles, profile_count, &shape, &out, NULL);
+	format_write(format_by_name("collapsed"), profiles, profile_count, &layout, &out, NULL);
 	buffer_putc(&out, '\0');
 	assert_string_equal(out.data, text);
 	buffer_free(&out);

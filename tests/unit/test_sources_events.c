@@ -186,7 +186,7 @@ static uint64_t touch(void)
 
 static struct profile *view(uint32_t e, const char *name)
 {
-	struct collector_facts facts = {.event = name, .engine = "perf", .main_class = "", .jdk = "",
+	struct collector_counts facts = {.event = name, .engine = "perf", .main_class = "", .jdk = "",
 					.in_events = e > 0};
 	struct engine_counts counts;
 	struct profile *p;

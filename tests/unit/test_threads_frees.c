@@ -36,7 +36,7 @@ static void options_do_not_outlive_the_start(void **state)
 	static const char *const events[] = {"cpu", "ctimer", "wall", "page-faults,cpu", "cpu,wall"};
 	static const char *const fails[] = {"", "ring", "perf", "fd"};
 	void *library = harness_library("lib_threads.so");
-	struct collector_facts facts = {.event = "test", .engine = "", .main_class = "", .jdk = ""};
+	struct collector_counts facts = {.event = "test", .engine = "", .main_class = "", .jdk = ""};
 	threads_start_fn *spawn;
 	pthread_t threads[BORN];
 	struct error err;

@@ -89,7 +89,7 @@ struct event_account {
 	uint64_t ambiguous;    /* of the stored ones, see struct sample's unsure */
 	uint64_t ended[WALK_ENDS];
 	struct loss_totals losses_of_dead;
-	struct map by_node;    /* node << 32 | account_request_on << 3 | state → tally + 1 */
+	struct map by_node;    /* node << 32 | account_request_on << 3 | state → count + 1 */
 	bool turns;            /* by wall clock or in turns: see enum turns; states are kept apart */
 };
 
@@ -189,7 +189,7 @@ uint32_t account_stack_placed(struct collector *c, uint32_t node, const struct s
  */
 uint32_t account_thread(struct collector *c, const struct sample *s, struct thread_record *r);
 /*
- * The tally of NODE for EVENT, on thread number THREAD - 1, in STATE and of request number REQUEST as far as these are
+ * The count of NODE for EVENT, on thread number THREAD - 1, in STATE and of request number REQUEST as far as these are
  * kept apart; NULL when out of memory. Lock held.
  */
 struct stack_count *account_stack_count(struct collector *c, uint32_t event, uint32_t node, uint32_t thread,
@@ -255,10 +255,10 @@ void upkeep(struct collector *c);
 void collect_all_and_lock(struct collector *c);
 /* Add E to the sums of its event and thread and to T; END is that of its stack. Lock held. */
 void account_add(struct collector *c, const struct sink_event *e, uint8_t end, struct stack_count *t);
-/* The facts of CUT as of one moment, now, into FACTS[CUT->count]. Lock held. */
-void collect_facts_now(const struct collector *c, const struct collector_cut *cut, struct collector_facts *facts);
+/* The counts of CUT as of one moment, now, into FACTS[CUT->count]. Lock held. */
+void collect_counts_now(const struct collector *c, const struct collector_cut *cut, struct collector_counts *counts);
 /* What the account holds of event E as a profile, NULL when out of memory. Lock held. */
-struct profile *collect_fill_view(struct collector *c, uint32_t e, const struct collector_facts *facts);
+struct profile *collect_fill_view(struct collector *c, uint32_t e, const struct collector_counts *counts);
 /* What handlers read must exist before the first of them runs. */
 int upkeep_open(size_t store_bytes, struct error *err);
 /* Free it all, when no handler can run any more. */

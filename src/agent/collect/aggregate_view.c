@@ -24,7 +24,7 @@ struct view {
 	struct profile_thread *threads;
 	uint32_t *lists;      /* frames of all stacks */
 	size_t listed;
-	char *facts;          /* copies of the agent's texts */
+	char *counts;          /* copies of the agent's texts */
 	struct profile_waits *waits; /* by lock, then by owner */
 	struct profile_request *requests;
 };
@@ -40,7 +40,7 @@ void collector_view_free(struct profile *p)
 	free(v->stacks);
 	free(v->threads);
 	free(v->lists);
-	free(v->facts);
+	free(v->counts);
 	free(v->waits);
 	free(v->requests);
 	free(v);
@@ -342,7 +342,7 @@ static void copy_counts(struct view *v, struct collector *c, uint32_t e)
 }
 
 /* Copy the agent's texts behind each other. */
-static bool copy_facts(struct view *v, const struct collector_facts *f)
+static bool copy_facts(struct view *v, const struct collector_counts *f)
 {
 	const char *from[] = {f->event, f->engine, f->main_class, f->jdk, f->title, f->window.begin,
 			      f->window.end};
@@ -355,7 +355,7 @@ static bool copy_facts(struct view *v, const struct collector_facts *f)
 	v->profile.window = f->window;
 	for (i = 0; i < ARRAY_LEN(from); i++)
 		bytes += from[i] ? strlen(from[i]) + 1 : 0;
-	at = v->facts = malloc(bytes);
+	at = v->counts = malloc(bytes);
 	if (!at)
 		return false;
 	for (i = 0; i < ARRAY_LEN(from); i++) {
@@ -385,7 +385,7 @@ static bool copy_facts(struct view *v, const struct collector_facts *f)
 	return true;
 }
 
-static bool fill(struct view *v, struct collector *c, uint32_t e, const struct collector_facts *facts)
+static bool fill(struct view *v, struct collector *c, uint32_t e, const struct collector_counts *counts)
 {
 	uint32_t *frames = NULL, *threads = NULL;
 	bool ok;
@@ -396,7 +396,7 @@ static bool fill(struct view *v, struct collector *c, uint32_t e, const struct c
 	v->strings[0] = '\0';
 	memcpy(v->strings, c->frames.strings.length ? c->frames.strings.bytes : "",
 	       c->frames.strings.length);
-	ok = copy_facts(v, facts) && copy_frames(v, c, &frames) &&
+	ok = copy_facts(v, counts) && copy_frames(v, c, &frames) &&
 	     copy_threads(v, c, e, &threads) && copy_requests(v, c) &&
 	     copy_stacks(v, c, e, frames, threads) && copy_waits(v, c, e, frames);
 	free(frames);
@@ -446,13 +446,13 @@ void collect_all_and_lock(struct collector *c)
 		account_up_to_now(c);
 }
 
-struct profile *collect_fill_view(struct collector *c, uint32_t e, const struct collector_facts *facts)
+struct profile *collect_fill_view(struct collector *c, uint32_t e, const struct collector_counts *counts)
 {
 	struct view *v = calloc(1, sizeof(*v));
 
 	if (!v)
 		return NULL;
-	if (fill(v, c, e, facts))
+	if (fill(v, c, e, counts))
 		return &v->profile;
 	collector_view_free(&v->profile);
 	return NULL;
@@ -464,7 +464,7 @@ void collector_read_clocks(const struct collector *c, uint32_t e, struct collect
 					    c->sources->counted(e)};
 }
 
-void collector_advance(struct collector_facts *f, const struct collector_clocks *clocks)
+void collector_advance(struct collector_counts *f, const struct collector_clocks *clocks)
 {
 	const struct collector_clocks before = f->clocks;
 
@@ -479,43 +479,43 @@ void collector_advance(struct collector_facts *f, const struct collector_clocks 
 	f->clocks = *clocks;
 }
 
-void collect_facts_now(const struct collector *c, const struct collector_cut *cut, struct collector_facts *facts)
+void collect_counts_now(const struct collector *c, const struct collector_cut *cut, struct collector_counts *counts)
 {
 	struct collector_clocks now = {0}, own;
 	uint32_t i;
 
 	for (i = 0; i < cut->count; i++) {
-		facts[i] = cut->facts[i];
-		if (!facts[i].clocks.time)
+		counts[i] = cut->counts[i];
+		if (!counts[i].clocks.time)
 			continue;
 		collector_read_clocks(c, cut->first + i, &own);
 		if (!now.time)
 			now = own;
 		now.counted = own.counted;
-		collector_advance(&facts[i], &now);
+		collector_advance(&counts[i], &now);
 	}
 }
 
 /* Names that are looked up may take seconds, in which the clocks go on: they are read as the account is. */
 bool collector_views(struct collector *c, const struct collector_cut *cut, struct profile **views)
 {
-	struct collector_facts facts[RECORD_EVENTS];
+	struct collector_counts counts[RECORD_EVENTS];
 	bool ok = true;
 	uint32_t i;
 
 	collect_all_and_lock(c);
-	collect_facts_now(c, cut, facts);
+	collect_counts_now(c, cut, counts);
 	for (i = 0; i < cut->count; i++) {
-		views[i] = collect_fill_view(c, cut->first + i, &facts[i]);
+		views[i] = collect_fill_view(c, cut->first + i, &counts[i]);
 		ok &= views[i] != NULL;
 	}
 	pthread_mutex_unlock(&c->lock);
 	return ok;
 }
 
-struct profile *collector_view(struct collector *c, uint32_t e, const struct collector_facts *facts)
+struct profile *collector_view(struct collector *c, uint32_t e, const struct collector_counts *counts)
 {
-	const struct collector_cut cut = {.first = e, .count = 1, .facts = facts};
+	const struct collector_cut cut = {.first = e, .count = 1, .counts = counts};
 	struct profile *p;
 
 	collector_views(c, &cut, &p);

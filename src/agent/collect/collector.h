@@ -36,15 +36,15 @@ struct collector_options {
 /* What grows while an event is sampled, by the clocks of one moment. */
 struct collector_clocks {
 	uint64_t time;         /* monotonic; 0: sampling has ended, and nothing grows */
-	uint64_t cpu, own, children; /* as in the facts */
+	uint64_t cpu, own, children; /* as in the counts */
 	uint64_t counted;      /* events by the kernel's own count, in this run */
 };
 /* Those of event number E now. */
 void collector_read_clocks(const struct collector *c, uint32_t e, struct collector_clocks *clocks);
 
 /* What the agent knows of the session; strings are copied into the profile view by reference. */
-struct collector_facts {
-	struct collector_clocks clocks; /* as of these facts; a result is told with those of its own moment */
+struct collector_counts {
+	struct collector_clocks clocks; /* as of these counts; a result is told with those of its own moment */
 	const char *event, *engine, *main_class, *jdk, *title;
 	bool in_events;        /* weights are events, else ns */
 	bool wall;             /* … of wall time, else of CPU time */
@@ -60,7 +60,7 @@ struct collector_facts {
 	struct profile_window window;
 };
 /* FACTS are as of CLOCKS now. */
-void collector_advance(struct collector_facts *facts, const struct collector_clocks *clocks);
+void collector_advance(struct collector_counts *counts, const struct collector_clocks *clocks);
 
 /* An empty account of what SOURCES (kept) sample. NULL when out of memory. */
 struct collector *collector_new(const struct collect_sources *sources, const struct collector_options *o);
@@ -121,14 +121,14 @@ void collector_held(struct collector *c, struct metrics_held *to); /* TO[COLLECT
  * stays valid until collector_view_free; the collector goes on meanwhile.
  * NULL when out of memory.
  */
-struct profile *collector_view(struct collector *c, uint32_t e, const struct collector_facts *facts);
+struct profile *collector_view(struct collector *c, uint32_t e, const struct collector_counts *counts);
 /*
  * The same of COUNT events from number FIRST on, all of one moment, in VIEWS[COUNT]; NULL where memory was short, then
  * it returns false. FACTS: of each, from the first on.
  */
 struct collector_cut {
 	uint32_t first, count;
-	const struct collector_facts *facts;
+	const struct collector_counts *counts;
 };
 bool collector_views(struct collector *c, const struct collector_cut *cut, struct profile **views);
 void collector_view_free(struct profile *p);

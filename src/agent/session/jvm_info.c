@@ -15,7 +15,7 @@
 #define FACT(r, type, ...)                                                \
 	do {                                                              \
 		const struct jfr_value v_[] = {__VA_ARGS__};              \
-		recording_fact(r, type, v_, ARRAY_LEN(v_));               \
+		recording_setting(r, type, v_, ARRAY_LEN(v_));               \
 	} while (0)
 
 static const char *ended(struct buffer *b)
@@ -216,7 +216,7 @@ static void tell_settings(struct recording *r, const struct options *o, const st
 	}
 }
 
-void facts_gather(struct recording *r, const struct options *o, const struct engine_event *events,
+void jvm_info_gather(struct recording *r, const struct options *o, const struct engine_event *events,
 		  uint32_t count)
 {
 	tell_settings(r, o, events, count);
@@ -227,7 +227,7 @@ void facts_gather(struct recording *r, const struct options *o, const struct eng
 		dl_iterate_phdr(take_library, r);
 }
 
-void facts_gap(struct recording *r, uint64_t ns)
+void jvm_info_gap(struct recording *r, uint64_t ns)
 {
 	char text[64];
 

@@ -9,9 +9,9 @@
 #include "common/options/options.h"
 
 /* Give R all there is to know as a session with O begins. Attached thread, or Agent_OnLoad. */
-void facts_gather(struct recording *r, const struct options *o, const struct engine_event *events,
+void jvm_info_gather(struct recording *r, const struct options *o, const struct engine_event *events,
 		  uint32_t count);
 /* NS before R's begin, since the round of a loop before, are in no recording. */
-void facts_gap(struct recording *r, uint64_t ns);
+void jvm_info_gap(struct recording *r, uint64_t ns);
 
 #endif

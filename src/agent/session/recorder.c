@@ -86,7 +86,7 @@ struct recording *recorder_open(const struct options *o, const struct engine_eve
 	}
 	r = recording_new(file, &how, err);
 	if (r)
-		facts_gather(r, o, events, count);
+		jvm_info_gather(r, o, events, count);
 	return r;
 }
 

@@ -31,7 +31,7 @@
 
 #define SHORT (200 * NS_PER_MS)
 
-static void gather_facts(uint32_t e, struct collector_facts *f)
+static void gather_counts(uint32_t e, struct collector_counts *f)
 {
 	const struct session_event *event = &session.events[e];
 
@@ -66,11 +66,11 @@ static void gather_facts(uint32_t e, struct collector_facts *f)
 	f->threads_refused = event->counts.refused;
 	f->raised = event->counts.raised;
 	f->stretched = event->counts.stretched;
-	agent_window_facts(&session.options, &session.windows, session_samples(), &f->window);
+	agent_window_counts(&session.options, &session.windows, session_samples(), &f->window);
 }
 
 /* What is known now of each event. Lock held. */
-static void gather_all(struct collector_facts *facts)
+static void gather_all(struct collector_counts *event_counts)
 {
 	uint32_t e;
 
@@ -79,7 +79,7 @@ static void gather_all(struct collector_facts *facts)
 		session_note_counts(false);
 	}
 	for (e = 0; e < session.event_count; e++)
-		gather_facts(e, &facts[e]);
+		gather_counts(e, &event_counts[e]);
 }
 
 /* The event that O wants to see: its number, session.event_count for all of them, or a negative errno. */
@@ -99,10 +99,10 @@ static int shown_event(const struct options *o, struct error *err)
 }
 
 /* Views of events FROM up to, not including, TO. */
-static int take_views(const struct options *o, const struct collector_facts *facts, uint32_t from, uint32_t to,
+static int take_views(const struct options *o, const struct collector_counts *event_counts, uint32_t from, uint32_t to,
 		      struct profile **views, struct error *err)
 {
-	const struct collector_cut cut = {.first = from, .count = to - from, .facts = &facts[from]};
+	const struct collector_cut cut = {.first = from, .count = to - from, .counts = &event_counts[from]};
 	bool ok = session.ring ? ring_views(session.ring, session.account, &cut, views)
 			       : collector_views(session.account, &cut, views);
 	uint32_t e;
@@ -115,7 +115,7 @@ static int take_views(const struct options *o, const struct collector_facts *fac
 }
 
 /* Those that O wants to see: *COUNT of them, the first of event *FROM. Lock held. */
-static int take_wanted(const struct options *o, const struct collector_facts *facts, struct profile **views,
+static int take_wanted(const struct options *o, const struct collector_counts *event_counts, struct profile **views,
 		       uint32_t *from, uint32_t *count, struct error *err)
 {
 	int event;
@@ -128,7 +128,7 @@ static int take_wanted(const struct options *o, const struct collector_facts *fa
 		return event;
 	*from = (uint32_t)event % session.event_count;
 	*count = (uint32_t)event == session.event_count ? session.event_count : 1;
-	return take_views(o, facts, *from, *from + *count, views, err);
+	return take_views(o, event_counts, *from, *from + *count, views, err);
 }
 
 static void free_views(struct profile **views, uint32_t count)
@@ -138,11 +138,11 @@ static void free_views(struct profile **views, uint32_t count)
 }
 
 /* P's counts are those that a recording holds, which may be older; FACTS were gathered before it was complete. */
-static void count_as_recorded(struct profile *p, uint32_t e, const struct collector_facts *facts,
+static void count_as_recorded(struct profile *p, uint32_t e, const struct collector_counts *event_counts,
 			      const struct recording_books *b)
 {
 	const struct session_sums *unrecorded = &session.unrecorded;
-	struct collector_facts then = *facts;
+	struct collector_counts then = *event_counts;
 	unsigned i;
 
 	if (b->clocks.time) {
@@ -180,7 +180,7 @@ static void count_as_recorded(struct profile *p, uint32_t e, const struct collec
 }
 
 /* What is to be said beside a recording as BOOKS say, with FACTS from before. Lock held. */
-static void tell_recorded(const struct options *o, const struct collector_facts *facts,
+static void tell_recorded(const struct options *o, const struct collector_counts *event_counts,
 			  const struct recording_books *books, struct format_told *told)
 {
 	struct profile *views[RECORD_EVENTS] = {NULL};
@@ -189,9 +189,9 @@ static void tell_recorded(const struct options *o, const struct collector_facts 
 
 	if (!told)
 		return;
-	if (take_wanted(o, facts, views, &from, &count, &ignored) == 0) {
+	if (take_wanted(o, event_counts, views, &from, &count, &ignored) == 0) {
 		for (e = 0; e < count; e++)
-			count_as_recorded(views[e], from + e, &facts[from + e], &books[from + e]);
+			count_as_recorded(views[e], from + e, &event_counts[from + e], &books[from + e]);
 		format_tell((const struct profile *const *)views, count, told);
 		told->filtered = o->include[0] || o->exclude[0];
 	}
@@ -201,14 +201,14 @@ static void tell_recorded(const struct options *o, const struct collector_facts 
 /* Append the recording, complete, to OUT (NULL: its file is the result). Lock held. */
 static int complete_and_tell(const struct options *o, struct buffer *out, struct format_told *told, struct error *err)
 {
-	struct collector_facts facts[RECORD_EVENTS];
+	struct collector_counts event_counts[RECORD_EVENTS];
 	struct recording_books books[RECORD_EVENTS];
 	int rc;
 
-	gather_all(facts);
+	gather_all(event_counts);
 	rc = out ? recorder_copy(out, books, err) : recorder_complete(books, err);
 	if (rc == 0)
-		tell_recorded(o, facts, books, told);
+		tell_recorded(o, event_counts, books, told);
 	return rc;
 }
 
@@ -230,7 +230,7 @@ static int copy_recording(const struct options *o, struct buffer *out, struct fo
 static int write_window(const struct options *o, int file, struct format_told *told, struct error *err)
 {
 	struct engine_event *events = calloc(RECORD_EVENTS, sizeof(*events));
-	struct collector_facts facts[RECORD_EVENTS];
+	struct collector_counts event_counts[RECORD_EVENTS];
 	struct recording_books books[RECORD_EVENTS];
 	struct recording *r;
 	uint32_t e;
@@ -246,11 +246,11 @@ static int write_window(const struct options *o, int file, struct format_told *t
 	free(events);
 	if (!r)
 		return -err->code;
-	gather_all(facts);
+	gather_all(event_counts);
 	rc = recording_write_ring(r, session.account, session.ring, books, err);
 	recording_free(r);
 	if (rc == 0)
-		tell_recorded(o, facts, books, told);
+		tell_recorded(o, event_counts, books, told);
 	return rc;
 }
 
@@ -306,7 +306,7 @@ int session_dump(const struct options *o, struct buffer *out, struct format_told
 {
 	const struct format *format = format_by_name(o->format[0] ? o->format : "text");
 	struct format_options how = source_options_format(o);
-	struct collector_facts facts[RECORD_EVENTS];
+	struct collector_counts event_counts[RECORD_EVENTS];
 	struct profile *views[RECORD_EVENTS] = {NULL};
 	uint32_t from, count;
 	int rc;
@@ -318,8 +318,8 @@ int session_dump(const struct options *o, struct buffer *out, struct format_told
 	if (strcmp(format->name, "jfr") == 0)
 		return copy_recording(o, out, told, err);
 	pthread_mutex_lock(&session.lock);
-	gather_all(facts);
-	rc = take_wanted(o, facts, views, &from, &count, err);
+	gather_all(event_counts);
+	rc = take_wanted(o, event_counts, views, &from, &count, err);
 	pthread_mutex_unlock(&session.lock);
 	if (rc == 0)
 		format_write(format, (const struct profile *const *)views, count, &how, out, told);

@@ -83,7 +83,7 @@ static int begin_recording(struct recording *r, struct collector *account, struc
 
 	session.unrecorded = without(&earlier, &recorded);
 	if (session.round_ended)
-		facts_gap(r, session.resumed_at - session.round_ended);
+		jvm_info_gap(r, session.resumed_at - session.round_ended);
 	return recording_begin(r, account, &clocks, err);
 }
 

@@ -45,7 +45,7 @@ void agent_window_keep(struct engine_window *windows)
 	add(windows, &run);
 }
 
-void agent_window_facts(const struct options *o, const struct engine_window *earlier, bool running,
+void agent_window_counts(const struct options *o, const struct engine_window *earlier, bool running,
 			struct profile_window *w)
 {
 	struct engine_window all = *earlier;

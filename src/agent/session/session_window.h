@@ -18,7 +18,7 @@ int agent_window_add(const struct options *o, struct engine_event *events, uint3
 /* WINDOWS have grown by what the run that has just stopped saw. */
 void agent_window_keep(struct engine_window *windows);
 /* What a result says of it: those of EARLIER runs and, if the session is RUNNING, of this one. Borrows O's texts. */
-void agent_window_facts(const struct options *o, const struct engine_window *earlier, bool running,
+void agent_window_counts(const struct options *o, const struct engine_window *earlier, bool running,
 			struct profile_window *w);
 
 #endif

@@ -47,13 +47,13 @@ static unsigned wide_length(uint8_t op)
 unsigned code_instruction(const struct code *c, uint32_t pc)
 {
 	uint8_t op = c->bytes.bytes[pc];
-	uint64_t length = op < OPCODES ? (uint64_t)opcode_facts[op].length : 0;
+	uint64_t length = op < OPCODES ? (uint64_t)opcode_info[op].length : 0;
 	size_t left = c->bytes.size - pc;
 
 	if (op == OP_wide)
 		length = left > 1 ? wide_length(c->bytes.bytes[pc + 1]) : 0;
 	else if (op == OP_tableswitch || op == OP_lookupswitch)
-		length = switch_length(c, pc, opcode_facts[op].flow);
+		length = switch_length(c, pc, opcode_info[op].flow);
 	return length <= left ? (unsigned)length : 0;
 }
 
@@ -143,12 +143,12 @@ static enum skip mark_instructions(struct code *c)
 	c->handler = false;
 	c->jumps = c->handler_count > 0;
 	for (pc = 0; pc < c->bytes.size; pc += length) {
-		const struct opcode_facts *f;
+		const struct opcode_info *f;
 
 		length = code_instruction(c, pc);
 		if (!length)
 			return SKIP_DAMAGED;
-		f = &opcode_facts[c->bytes.bytes[pc]];
+		f = &opcode_info[c->bytes.bytes[pc]];
 		c->marks[pc] = f->flow == FLOW_RETURN ? AT_START | AT_RETURN : AT_START;
 		if (c->calls->sleep_from && c->bytes.bytes[pc] == OP_invokestatic &&
 		    (uint16_t)code_number(c, pc + 1, 2) == c->calls->sleep_from)

@@ -18,7 +18,7 @@ static unsigned inserted(const struct code *c, uint32_t pc)
 /* How much longer the instruction at PC is when it stands at NOW. */
 static int growth(const struct code *c, uint32_t pc, uint32_t now)
 {
-	enum flow flow = opcode_facts[c->bytes.bytes[pc]].flow;
+	enum flow flow = opcode_info[c->bytes.bytes[pc]].flow;
 
 	if (flow == FLOW_TABLE || flow == FLOW_LOOKUP)
 		return (int)(~now & 3) - (int)(~pc & 3);
@@ -76,7 +76,7 @@ static enum skip lengthen(struct code *c, uint32_t pc)
 	enum skip why = SKIP_NONE;
 	uint32_t to;
 
-	if (opcode_facts[c->bytes.bytes[pc]].flow == FLOW_IF)
+	if (opcode_info[c->bytes.bytes[pc]].flow == FLOW_IF)
 		why = target(c, pc, 1, 2, &to) ? code_build_bridge(c, pc, to) : SKIP_DAMAGED;
 	c->marks[pc] |= AT_WIDE;
 	return why;
@@ -93,7 +93,7 @@ static enum skip widen(struct code *c, bool *changed)
 		int32_t o;
 
 		if (!(c->marks[pc] & AT_START) || (c->marks[pc] & AT_WIDE) ||
-		    !is_near(opcode_facts[c->bytes.bytes[pc]].flow))
+		    !is_near(opcode_info[c->bytes.bytes[pc]].flow))
 			continue;
 		o = offset(c, pc, 1, 2, &sound);
 		if (!sound)
@@ -208,7 +208,7 @@ static bool emit_switch(const struct code *c, uint32_t pc, unsigned length, stru
 static bool emit_jump(const struct code *c, uint32_t pc, unsigned length, struct buffer *out)
 {
 	uint8_t op = c->bytes.bytes[pc];
-	enum flow flow = opcode_facts[op].flow;
+	enum flow flow = opcode_info[op].flow;
 	bool sound = true;
 
 	if (flow == FLOW_TABLE || flow == FLOW_LOOKUP)
@@ -246,7 +246,7 @@ bool code_emit(const struct code *c, struct buffer *out)
 	emit_call(out, c->with ? c->calls->enter_with : c->id & CODE_GATES ? c->calls->enter_if : c->calls->enter);
 	emit_local(c, out, OP_lstore, OP_lstore_0);
 	for (pc = 0; pc < c->bytes.size; pc += length) {
-		bool jump = is_jump(opcode_facts[c->bytes.bytes[pc]].flow);
+		bool jump = is_jump(opcode_info[c->bytes.bytes[pc]].flow);
 
 		length = code_instruction(c, pc);
 		if (!jump && !(c->marks[pc] & (AT_HANDLER | AT_RETURN | AT_SLEEP | AT_BRIDGES)))

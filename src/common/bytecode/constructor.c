@@ -116,7 +116,7 @@ static bool call(struct pass *p, uint8_t op, uint16_t index)
 /* Loads and stores of a local variable with number N; false if OP is none. */
 static bool local(struct pass *p, uint8_t op, unsigned n)
 {
-	const struct opcode_facts *f = &opcode_facts[op];
+	const struct opcode_info *f = &opcode_info[op];
 	bool this;
 
 	if (op == OP_aload || (op >= OP_aload_0 && op <= OP_aload_3)) {
@@ -198,8 +198,8 @@ static bool step(struct pass *p, uint32_t pc)
 	if (op == OP_multianewarray)
 		pop(p, c->bytes.bytes[pc + 3]);
 	else
-		pop(p, (unsigned)opcode_facts[op].pop);
-	push(p, (unsigned)opcode_facts[op].push, false);
+		pop(p, (unsigned)opcode_info[op].pop);
+	push(p, (unsigned)opcode_info[op].push, false);
 	return false;
 }
 
@@ -237,14 +237,14 @@ static void mark(struct pass *p, uint32_t pc, bool early)
 	struct code *c = p->code;
 
 	if (!early) {
-		c->handler = c->handler || opcode_facts[c->bytes.bytes[pc]].throws;
+		c->handler = c->handler || opcode_info[c->bytes.bytes[pc]].throws;
 		return;
 	}
 	c->marks[pc] |= AT_EARLY;
 	if (!p->locals[0])
 		c->marks[pc] |= AT_UNCOVERED;
 	else
-		c->early_handler = c->early_handler || opcode_facts[c->bytes.bytes[pc]].throws;
+		c->early_handler = c->early_handler || opcode_info[c->bytes.bytes[pc]].throws;
 }
 
 static enum skip go_through(struct pass *p)

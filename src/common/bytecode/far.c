@@ -31,7 +31,7 @@ static uint32_t nearest_spot(const struct code *c, uint32_t pc)
 
 	for (at = 0; at < c->bytes.size; at = next) {
 		next = at + code_instruction(c, at);
-		if (!flow_ends(opcode_facts[c->bytes.bytes[at]].flow))
+		if (!flow_ends(opcode_info[c->bytes.bytes[at]].flow))
 			continue;
 		if (next > pc)
 			return below != UINT32_MAX && pc - below < next - pc ? below : next;

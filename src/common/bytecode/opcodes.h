@@ -27,14 +27,14 @@ enum opcode {
 	OPCODES
 };
 
-struct opcode_facts {
+struct opcode_info {
 	int8_t length; /* 0 = it says so itself */
 	int8_t pop, push; /* slots, -1 = the instruction or its constant says so */
 	uint8_t flow;
 	bool throws;
 };
 
-extern const struct opcode_facts opcode_facts[OPCODES];
+extern const struct opcode_info opcode_info[OPCODES];
 
 /* Whether what follows the instruction is reached by jumps only. */
 static inline bool flow_ends(enum flow f)

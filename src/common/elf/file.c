@@ -95,7 +95,7 @@ static bool same_headers(const struct elf_file *file, const ElfW(Ehdr) *h, const
 		return false;
 	headers = malloc(size);
 	if (headers && read_at(file->fd, headers, size, h->e_phoff))
-		same = object_hash(headers, size, 0) == o->facts.headers_hash;
+		same = object_hash(headers, size, 0) == o->details.headers_hash;
 	free(headers);
 	return same;
 }
@@ -103,11 +103,11 @@ static bool same_headers(const struct elf_file *file, const ElfW(Ehdr) *h, const
 bool elf_file_open_object(struct elf_file *file, const struct object *o)
 {
 	/* The link still leads to the main program when its path does not any more. */
-	const char *path = o->facts.is_main ? "/proc/self/exe" : o->path;
+	const char *path = o->details.is_main ? "/proc/self/exe" : o->path;
 	struct build_id id;
 	ElfW(Ehdr) h;
 
-	if (o->facts.is_vdso || !open_plain(file, path, &h))
+	if (o->details.is_vdso || !open_plain(file, path, &h))
 		return false;
 	if (o->build_id.size) {
 		id = elf_file_build_id(file);

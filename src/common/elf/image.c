@@ -31,18 +31,18 @@
 /* Never reused, so an id or a generation of an earlier session is not mistaken for a new one. */
 static _Atomic uint32_t last_id, last_generation;
 
-static struct build_id read_build_id(const struct object_facts *facts)
+static struct build_id read_build_id(const struct object_details *details)
 {
 	uint8_t notes[NOTES_MAX];
-	size_t size = MIN(facts->notes_size, sizeof(notes));
+	size_t size = MIN(details->notes_size, sizeof(notes));
 
-	if (!facts->notes)
+	if (!details->notes)
 		return (struct build_id){0};
-	return build_id_find(notes, memory_copy(notes, facts->notes, size));
+	return build_id_find(notes, memory_copy(notes, details->notes, size));
 }
 
 /* Find .eh_frame_hdr and .eh_frame up to the end of their segment, with pages for a copy. */
-static bool find_frames(const struct object_facts *f, struct span *copy, struct rows *rows)
+static bool find_frames(const struct object_details *f, struct span *copy, struct rows *rows)
 {
 	uint8_t head[16];
 	struct span hdr = {head, sizeof(head), f->hdr};
@@ -73,7 +73,7 @@ static struct span cut(const struct span *copy, uintptr_t address, size_t length
 	return (struct span){copy->bytes + skip, length - skip, address};
 }
 
-static bool rows_from_memory(const struct object_facts *f, struct rows *rows)
+static bool rows_from_memory(const struct object_details *f, struct rows *rows)
 {
 	struct frame_sections sections = {0};
 	struct span copy;
@@ -109,7 +109,7 @@ static void rows_from_file(const struct object *o, struct rows *rows)
 }
 
 /* Where F's object comes from, for people; the main program has no name in the list. */
-static const char *path_of(const struct object_facts *f, const char *names, char *room, size_t size)
+static const char *path_of(const struct object_details *f, const char *names, char *room, size_t size)
 {
 	const char *path = names + f->path;
 	ssize_t n;
@@ -133,7 +133,7 @@ static void free_object(struct object *o)
 	free(o);
 }
 
-static struct object *make(const struct object_facts *f, const char *path, struct rows *rows)
+static struct object *make(const struct object_details *f, const char *path, struct rows *rows)
 {
 	size_t length = strlen(path) + 1;
 	struct object *o = calloc(1, sizeof(*o) + length);
@@ -143,7 +143,7 @@ static struct object *make(const struct object_facts *f, const char *path, struc
 		return NULL;
 	memcpy(o->path, path, length);
 	slash = strrchr(o->path, '/');
-	o->facts = *f;
+	o->details = *f;
 	o->build_id = read_build_id(f);
 	o->image = (struct image){
 		.start = f->start,
@@ -166,7 +166,7 @@ static struct object *make(const struct object_facts *f, const char *path, struc
 }
 
 /* The image of PREVIOUS that F describes, if it is still the same code. */
-static struct object *take_over(const struct image_set *previous, const struct object_facts *f,
+static struct object *take_over(const struct image_set *previous, const struct object_details *f,
 				const char *path)
 {
 	const struct image *image = previous ? image_find(previous, f->start) : NULL;
@@ -177,7 +177,7 @@ static struct object *take_over(const struct image_set *previous, const struct o
 		return NULL;
 	o = object_of(image);
 	if (image->start != f->start || image->end != f->end || image->bias != f->bias ||
-	    o->facts.headers_hash != f->headers_hash || strcmp(image->path, path) != 0)
+	    o->details.headers_hash != f->headers_hash || strcmp(image->path, path) != 0)
 		return NULL;
 	id = read_build_id(f);
 	return memcmp(&id, &o->build_id, sizeof(id)) == 0 ? o : NULL;
@@ -226,7 +226,7 @@ static struct image_set *read_once(const struct image_set *previous, struct rows
 	if (!set->images)
 		goto failed;
 	for (i = 0; i < list.count; i++) {
-		const struct object_facts *f = &list.facts[i];
+		const struct object_details *f = &list.details[i];
 		const char *path = path_of(f, list.names, room, sizeof(room));
 		struct object *o = take_over(previous, f, path);
 

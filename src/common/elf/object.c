@@ -30,8 +30,8 @@ struct headers {
 
 struct gather {
 	struct object_list *list;
-	size_t facts_room, names_room;
-	size_t facts_wanted, names_wanted;
+	size_t details_room, names_room;
+	size_t details_wanted, names_wanted;
 	uintptr_t vdso;
 	bool first; /* the first object is the main program */
 	struct headers headers;
@@ -68,7 +68,7 @@ struct build_id build_id_find(const void *notes, size_t size)
 }
 
 /* Facts that all executable ranges of the object share. */
-static void describe(const struct headers *headers, struct object_facts *f)
+static void describe(const struct headers *headers, struct object_details *f)
 {
 	const ElfW(Phdr) *end = headers->at + headers->count;
 	const ElfW(Phdr) *p;
@@ -102,14 +102,14 @@ static void describe(const struct headers *headers, struct object_facts *f)
 	}
 }
 
-static void add(struct gather *g, const struct object_facts *f)
+static void add(struct gather *g, const struct object_details *f)
 {
-	if (g->facts_wanted++ < g->facts_room)
-		g->list->facts[g->list->count++] = *f;
+	if (g->details_wanted++ < g->details_room)
+		g->list->details[g->list->count++] = *f;
 }
 
 /* One entry for each run of adjacent executable segments. */
-static void add_ranges(struct gather *g, struct object_facts *f)
+static void add_ranges(struct gather *g, struct object_details *f)
 {
 	const ElfW(Phdr) *end = g->headers.at + g->headers.count;
 	const ElfW(Phdr) *p;
@@ -136,7 +136,7 @@ static void add_ranges(struct gather *g, struct object_facts *f)
 static int gather_one(struct dl_phdr_info *info, size_t size, void *data)
 {
 	struct gather *g = data;
-	struct object_facts f = {0};
+	struct object_details f = {0};
 	const char *name = info->dlpi_name ? info->dlpi_name : "";
 	size_t length = strlen(name) + 1;
 
@@ -163,31 +163,31 @@ static int gather_one(struct dl_phdr_info *info, size_t size, void *data)
 int object_list_read(struct object_list *list)
 {
 	struct gather g = {.list = list, .vdso = getauxval(AT_SYSINFO_EHDR)};
-	size_t facts_room = FIRST_FACTS, names_room = FIRST_NAMES;
+	size_t details_room = FIRST_FACTS, names_room = FIRST_NAMES;
 
 	memset(list, 0, sizeof(*list));
 	do {
 		object_list_free(list);
-		g.facts_room = facts_room;
+		g.details_room = details_room;
 		g.names_room = names_room;
-		g.facts_wanted = g.names_wanted = 0;
+		g.details_wanted = g.names_wanted = 0;
 		g.first = true;
-		list->facts = calloc(facts_room, sizeof(*list->facts));
+		list->details = calloc(details_room, sizeof(*list->details));
 		list->names = malloc(names_room);
-		if (!list->facts || !list->names) {
+		if (!list->details || !list->names) {
 			object_list_free(list);
 			return -ENOMEM;
 		}
 		dl_iterate_phdr(gather_one, &g);
-		facts_room = g.facts_wanted * 2;
+		details_room = g.details_wanted * 2;
 		names_room = g.names_wanted * 2;
-	} while (g.facts_wanted > g.facts_room || g.names_wanted > g.names_room);
+	} while (g.details_wanted > g.details_room || g.names_wanted > g.names_room);
 	return 0;
 }
 
 void object_list_free(struct object_list *list)
 {
-	free(list->facts);
+	free(list->details);
 	free(list->names);
 	memset(list, 0, sizeof(*list));
 }

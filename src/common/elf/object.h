@@ -16,7 +16,7 @@ struct build_id {
 };
 
 /* What the loader's list says about an object; addresses are running ones, 0 = none. */
-struct object_facts {
+struct object_details {
 	uintptr_t start, end;   /* executable range */
 	uintptr_t bias;
 	uintptr_t low, high;    /* everything mapped of the object */
@@ -33,7 +33,7 @@ struct object_facts {
 
 struct object {
 	struct image image;     /* image.symbols is a struct symbols *, or NULL */
-	struct object_facts facts;
+	struct object_details details;
 	struct build_id build_id;
 	char path[];
 };
@@ -45,7 +45,7 @@ static inline struct object *object_of(const struct image *image)
 
 /* What the loader has mapped now. */
 struct object_list {
-	struct object_facts *facts;
+	struct object_details *details;
 	size_t count;
 	char *names;
 	uint64_t adds, subs;

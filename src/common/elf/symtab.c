@@ -132,7 +132,7 @@ struct dynamic {
 static void read_dynamic(const struct object *o, struct dynamic *d)
 {
 	ElfW(Dyn) entries[DYNAMIC_MAX];
-	const struct object_facts *f = &o->facts;
+	const struct object_details *f = &o->details;
 	size_t size = MIN(f->dynamic_size, sizeof(entries));
 	size_t count = memory_copy(entries, f->dynamic, size) / sizeof(*entries);
 	size_t i;
@@ -166,7 +166,7 @@ static uint32_t word_at(uintptr_t address)
 /* Whether the SIZE bytes at ADDRESS are O's own: nothing else is worth a copy, however long. */
 static bool is_inside(const struct object *o, uintptr_t address, size_t size)
 {
-	return address >= o->facts.low && address < o->facts.high && size <= o->facts.high - address;
+	return address >= o->details.low && address < o->details.high && size <= o->details.high - address;
 }
 
 /* A GNU hash table has no count: it is one more than the end of the chain that starts last. */
@@ -211,7 +211,7 @@ static bool read_memory(struct symtab *t, const struct object *o)
 	struct dynamic d;
 	char *names;
 
-	if (!o->facts.dynamic)
+	if (!o->details.dynamic)
 		return false;
 	read_dynamic(o, &d);
 	if (d.names_size == 0 || !is_inside(o, d.names, d.names_size))

@@ -9,45 +9,45 @@
 #define ANYWAY_TEXT LIMIT_BYTES(64u << 20)
 #define TEXT_A_BYTE 4
 
-void fold_refuse(struct fold *f, const char *what)
+void read_aggregate_refuse(struct read_aggregate *f, const char *what)
 {
 	if (!f->too_much && !f->no_memory)
 		f->too_much = what;
 	f->no_memory = true;
 }
 
-bool fold_text(struct fold *f, size_t n)
+bool read_aggregate_text(struct read_aggregate *f, size_t n)
 {
 	f->text += n;
 	if (f->most_text && f->text > f->most_text)
-		fold_refuse(f, "long names, each told of many methods or threads");
+		read_aggregate_refuse(f, "long names, each told of many methods or threads");
 	return !f->no_memory;
 }
 
-void fold_limit(struct fold *f, uint64_t size, unsigned workers)
+void read_aggregate_limit(struct read_aggregate *f, uint64_t size, unsigned workers)
 {
 	f->most_words = ANYWAY_WORDS + WORDS_A_BYTE * size / workers;
 	f->most_text = ANYWAY_TEXT + TEXT_A_BYTE * size;
 }
 
-uint32_t fold_frame(struct fold *f, const uint32_t words[FOLD_FRAME_WORDS])
+uint32_t read_aggregate_frame(struct read_aggregate *f, const uint32_t words[READ_FRAME_WORDS])
 {
-	uint32_t number = lists_add(&f->frames, words, FOLD_FRAME_WORDS);
+	uint32_t number = lists_add(&f->frames, words, READ_FRAME_WORDS);
 
 	f->no_memory |= number == LISTS_FAILED || f->strings.failed;
 	return number;
 }
 
-uint32_t fold_family(struct fold *f, const char *name, bool in_events, const char *unit)
+uint32_t read_aggregate_family(struct read_aggregate *f, const char *name, bool in_events, const char *unit)
 {
-	struct fold_family *family;
+	struct read_aggregate_family *family;
 	uint32_t i;
 
 	for (i = 0; i < f->families.count; i++)
 		if (strcmp(f->families.items[i].name, name) == 0)
 			return i;
-	if (i == FOLD_FAMILIES_MAX) {
-		fold_refuse(f, "over 200 events");
+	if (i == READ_AGGREGATE_FAMILIES_MAX) {
+		read_aggregate_refuse(f, "over 200 events");
 		return UINT32_MAX;
 	}
 	family = VECTOR_PUSH(&f->families);
@@ -63,8 +63,8 @@ uint32_t fold_family(struct fold *f, const char *name, bool in_events, const cha
 	return i;
 }
 
-/* Where the tally of STACK alone is noted. */
-static uint32_t *direct_slot(const struct fold *f, struct fold_family *to, uint32_t stack)
+/* Where the count of STACK alone is noted. */
+static uint32_t *direct_slot(const struct read_aggregate *f, struct read_aggregate_family *to, uint32_t stack)
 {
 	uint32_t room = (uint32_t)f->stacks.places.capacity, *bigger;
 
@@ -79,63 +79,65 @@ static uint32_t *direct_slot(const struct fold *f, struct fold_family *to, uint3
 	return &to->direct[stack];
 }
 
-/* The tally of STACK with THREAD and STATE; NULL: out of memory. */
-static struct fold_tally *tally(struct fold *f, uint32_t family, uint32_t stack, uint32_t thread, uint8_t state)
+/* The count of STACK with THREAD and STATE; NULL: out of memory. */
+static struct read_aggregate_count *counted(struct read_aggregate *f, uint32_t family, uint32_t stack,
+					    uint32_t thread, uint8_t state)
 {
-	struct fold_family *to = &f->families.items[family];
-	struct fold_tally *t;
-	uint32_t *slot = thread == FOLD_NO_THREAD && state == THREAD_NONE ?
+	struct read_aggregate_family *to = &f->families.items[family];
+	struct read_aggregate_count *t;
+	uint32_t *slot = thread == READ_NO_THREAD && state == THREAD_NONE ?
 				 direct_slot(f, to, stack) :
 				 map_put(&to->index[state], (uint64_t)stack << 32 | thread, NULL);
 
 	if (slot && !*slot) {
-		t = VECTOR_PUSH(&to->tallies);
+		t = VECTOR_PUSH(&to->stack_counts);
 		if (t) {
 			t->stack = stack;
 			t->thread = thread;
 			t->state = state;
-			*slot = (uint32_t)to->tallies.count;
+			*slot = (uint32_t)to->stack_counts.count;
 		}
 	}
 	if (!slot || !*slot) {
 		f->no_memory = true;
 		return NULL;
 	}
-	return &to->tallies.items[*slot - 1];
+	return &to->stack_counts.items[*slot - 1];
 }
 
-void fold_add(struct fold *f, uint32_t family, uint32_t stack, uint32_t thread, uint8_t state,
+void read_aggregate_add(struct read_aggregate *f, uint32_t family, uint32_t stack, uint32_t thread, uint8_t state,
 	      uint64_t samples, uint64_t weight)
 {
-	struct fold_family *to = &f->families.items[family];
-	struct fold_tally *t = tally(f, family, stack, thread, state);
+	struct read_aggregate_family *to = &f->families.items[family];
+	struct read_aggregate_count *t = counted(f, family, stack, thread, state);
 
 	if (!t)
 		return;
 	/* what one of its stacks has is no more than what all have */
 	if (__builtin_add_overflow(to->samples, samples, &to->samples) ||
 	    __builtin_add_overflow(to->weight, weight, &to->weight)) {
-		fold_refuse(f, FOLD_SUMS);
+		read_aggregate_refuse(f, READ_AGGREGATE_SUMS);
 		return;
 	}
 	t->samples += samples;
 	t->weight += weight;
 }
 
-void fold_raise(struct fold *f, uint32_t family, uint32_t stack, uint64_t samples, uint64_t weight)
+void read_aggregate_raise(struct read_aggregate *f, uint32_t family, uint32_t stack, uint64_t samples, uint64_t weight)
 {
-	const struct fold_tally *t = tally(f, family, stack, FOLD_NO_THREAD, THREAD_NONE);
+	const struct read_aggregate_count *t = counted(f, family, stack, READ_NO_THREAD, THREAD_NONE);
 
 	if (t && samples >= t->samples && weight >= t->weight)
-		fold_add(f, family, stack, FOLD_NO_THREAD, THREAD_NONE, samples - t->samples, weight - t->weight);
+		read_aggregate_add(f, family, stack, READ_NO_THREAD, THREAD_NONE, samples - t->samples,
+				   weight - t->weight);
 }
 
-void fold_add_thread(struct fold *f, uint32_t family, uint32_t thread, uint64_t samples,
+void read_aggregate_add_thread(struct read_aggregate *f, uint32_t family, uint32_t thread, uint64_t samples,
 		     uint64_t weight)
 {
-	struct fold_family *to = &f->families.items[family];
+	struct read_aggregate_family *to = &f->families.items[family];
 	uint32_t *slot = map_put(&to->thread_index, thread, NULL);
-	struct fold_thread_tally *t;
+	struct read_aggregate_thread_count *t;
 
 	if (slot && !*slot && (t = VECTOR_PUSH(&to->threads))) {
 		t->thread = thread;
@@ -150,13 +152,13 @@ void fold_add_thread(struct fold *f, uint32_t family, uint32_t thread, uint64_t 
 	t->weight += weight;
 }
 
-uint32_t fold_leaf(struct fold *f, uint32_t stack, uint32_t frame)
+uint32_t read_aggregate_leaf(struct read_aggregate *f, uint32_t stack, uint32_t frame)
 {
 	uint32_t depth, *longer, number;
 	const uint32_t *list = lists_get(&f->stacks, stack, &depth);
 
 	if (f->most_words && f->stacks.words.count + depth > f->most_words) {
-		fold_refuse(f, "deep stacks, each told of many classes of objects");
+		read_aggregate_refuse(f, "deep stacks, each told of many classes of objects");
 		return LISTS_FAILED;
 	}
 	longer = malloc(((size_t)depth + 1) * sizeof(*longer));
@@ -170,7 +172,7 @@ uint32_t fold_leaf(struct fold *f, uint32_t stack, uint32_t frame)
 	return number;
 }
 
-void fold_close(struct fold *f)
+void read_aggregate_close(struct read_aggregate *f)
 {
 	size_t i, k;
 
@@ -188,15 +190,15 @@ void fold_close(struct fold *f)
 	lists_close(&f->threads);
 }
 
-void fold_free(struct fold *f)
+void read_aggregate_free(struct read_aggregate *f)
 {
 	size_t i;
 
-	fold_close(f);
+	read_aggregate_close(f);
 
 	for (i = 0; i < f->families.count; i++) {
 		free(f->families.items[i].name);
-		free(f->families.items[i].tallies.items);
+		free(f->families.items[i].stack_counts.items);
 		free(f->families.items[i].threads.items);
 	}
 	free(f->families.items);
@@ -207,12 +209,12 @@ void fold_free(struct fold *f)
 	memset(f, 0, sizeof(*f));
 }
 
-static const char *text_or_null(const struct fold *f, uint32_t number)
+static const char *text_or_null(const struct read_aggregate *f, uint32_t number)
 {
 	return number ? strings_get(&f->strings, number) : NULL;
 }
 
-static bool copy_frames(const struct fold *f, struct profile *p)
+static bool copy_frames(const struct read_aggregate *f, struct profile *p)
 {
 	struct profile_frame *frames = calloc(f->frames.places.count + 1, sizeof(*frames));
 	uint32_t i, n;
@@ -224,18 +226,18 @@ static bool copy_frames(const struct fold *f, struct profile *p)
 	for (i = 0; i < p->frame_count; i++) {
 		const uint32_t *words = lists_get(&f->frames, i, &n);
 
-		frames[i].class_name = text_or_null(f, words[FOLD_CLASS]);
-		frames[i].name = strings_get(&f->strings, words[FOLD_NAME]);
-		frames[i].signature = text_or_null(f, words[FOLD_SIGNATURE]);
-		frames[i].library = text_or_null(f, words[FOLD_LIBRARY]);
-		frames[i].line = (int32_t)words[FOLD_LINE];
-		frames[i].kind = (uint8_t)words[FOLD_KIND];
+		frames[i].class_name = text_or_null(f, words[READ_FRAME_CLASS]);
+		frames[i].name = strings_get(&f->strings, words[READ_FRAME_NAME]);
+		frames[i].signature = text_or_null(f, words[READ_FRAME_SIGNATURE]);
+		frames[i].library = text_or_null(f, words[READ_FRAME_LIBRARY]);
+		frames[i].line = (int32_t)words[READ_FRAME_LINE];
+		frames[i].kind = (uint8_t)words[READ_FRAME_KIND];
 	}
 	return true;
 }
 
 /* PLACES leads from the threads' numbers to where they stand in P. */
-static bool copy_threads(const struct fold *f, const struct fold_family *family, struct profile *p,
+static bool copy_threads(const struct read_aggregate *f, const struct read_aggregate_family *family, struct profile *p,
 			 uint32_t *places)
 {
 	struct profile_thread *threads = calloc(family->threads.count + 1, sizeof(*threads));
@@ -245,29 +247,29 @@ static bool copy_threads(const struct fold *f, const struct fold_family *family,
 	if (!threads)
 		return false;
 	for (; p->thread_count < family->threads.count; p->thread_count++) {
-		const struct fold_thread_tally *t = &family->threads.items[p->thread_count];
+		const struct read_aggregate_thread_count *t = &family->threads.items[p->thread_count];
 		const uint32_t *words = lists_get(&f->threads, t->thread, &n);
 
 		places[t->thread] = p->thread_count;
 		threads[p->thread_count] = (struct profile_thread){
-			words[FOLD_TID], strings_get(&f->strings, words[FOLD_THREAD_NAME]),
+			words[READ_THREAD_TID], strings_get(&f->strings, words[READ_THREAD_NAME]),
 			t->samples, t->weight};
 	}
 	return true;
 }
 
-static bool copy_stacks(const struct fold *f, const struct fold_family *family, struct profile *p,
+static bool copy_stacks(const struct read_aggregate *f, const struct read_aggregate_family *family, struct profile *p,
 			const uint32_t *places)
 {
-	struct profile_stack *stacks = calloc(family->tallies.count + 1, sizeof(*stacks));
+	struct profile_stack *stacks = calloc(family->stack_counts.count + 1, sizeof(*stacks));
 	uint32_t i;
 
 	p->stacks = stacks;
-	for (i = 0; stacks && i < family->tallies.count; i++) {
-		const struct fold_tally *t = &family->tallies.items[i];
+	for (i = 0; stacks && i < family->stack_counts.count; i++) {
+		const struct read_aggregate_count *t = &family->stack_counts.items[i];
 
 		stacks[i].frames = lists_get(&f->stacks, t->stack, &stacks[i].depth);
-		stacks[i].thread = t->thread == FOLD_NO_THREAD ? PROFILE_NO_THREAD :
+		stacks[i].thread = t->thread == READ_NO_THREAD ? PROFILE_NO_THREAD :
 								 places[t->thread];
 		stacks[i].samples = t->samples;
 		stacks[i].weight = t->weight;
@@ -277,9 +279,9 @@ static bool copy_stacks(const struct fold *f, const struct fold_family *family, 
 	return stacks != NULL;
 }
 
-int fold_profile(const struct fold *f, uint32_t family, struct profile *p)
+int read_aggregate_profile(const struct read_aggregate *f, uint32_t family, struct profile *p)
 {
-	const struct fold_family *from = &f->families.items[family];
+	const struct read_aggregate_family *from = &f->families.items[family];
 	uint32_t *places = calloc(f->threads.places.count + 1, sizeof(*places));
 	bool ok = places && copy_frames(f, p) && copy_threads(f, from, p, places) &&
 		  copy_stacks(f, from, p, places);
@@ -297,7 +299,7 @@ int fold_profile(const struct fold *f, uint32_t family, struct profile *p)
 	return ok ? 0 : -ENOMEM;
 }
 
-void fold_profile_free(struct profile *p)
+void read_aggregate_profile_free(struct profile *p)
 {
 	free((void *)(uintptr_t)p->frames);
 	free((void *)(uintptr_t)p->stacks);

@@ -50,30 +50,30 @@ static size_t class_length(const char *text, size_t length, enum frame_kind kind
 	       (text[0] >= 'A' && text[0] <= 'Z') ? n : 0;
 }
 
-static uint32_t make_frame(struct fold *f, const char *text, size_t length)
+static uint32_t make_frame(struct read_aggregate *f, const char *text, size_t length)
 {
-	uint32_t words[FOLD_FRAME_WORDS] = {0};
+	uint32_t words[READ_FRAME_WORDS] = {0};
 	enum frame_kind kind = ending(text, &length);
 	size_t n = class_length(text, length, kind), i;
 	bool dotted = n && !memchr(text, '/', n);
 	char *class_name;
 
-	words[FOLD_KIND] = kind;
+	words[READ_FRAME_KIND] = kind;
 	if (n) {
 		class_name = strndup(text, n);
 		for (i = 0; class_name && dotted && i < n; i++)
 			if (class_name[i] == '.')
 				class_name[i] = '/';
-		words[FOLD_CLASS] = class_name ? strings_add(&f->strings, class_name, n) : 0;
+		words[READ_FRAME_CLASS] = class_name ? strings_add(&f->strings, class_name, n) : 0;
 		f->no_memory |= !class_name;
 		free(class_name);
 		text += n + 1;
 		length -= n + 1;
 	}
 	if (kind == FRAME_KINDS)
-		words[FOLD_KIND] = n ? FRAME_C2 : length && text[0] == '[' ? FRAME_OTHER : FRAME_NATIVE;
-	words[FOLD_NAME] = strings_add(&f->strings, text, length);
-	return fold_frame(f, words);
+		words[READ_FRAME_KIND] = n ? FRAME_C2 : length && text[0] == '[' ? FRAME_OTHER : FRAME_NATIVE;
+	words[READ_FRAME_NAME] = strings_add(&f->strings, text, length);
+	return read_aggregate_frame(f, words);
 }
 
 struct frames {
@@ -81,7 +81,7 @@ struct frames {
 	size_t room;
 };
 
-static bool add_stack(struct fold *fold, struct frames *frames, uint32_t family, const char *line,
+static bool add_stack(struct read_aggregate *aggregate, struct frames *frames, uint32_t family, const char *line,
 		      size_t length, uint64_t samples)
 {
 	uint32_t count = 0, stack;
@@ -101,12 +101,12 @@ static bool add_stack(struct fold *fold, struct frames *frames, uint32_t family,
 			frames->room = wanted;
 		}
 		if (n)
-			frames->list[count++] = make_frame(fold, line, n);
+			frames->list[count++] = make_frame(aggregate, line, n);
 	}
-	stack = fold->no_memory ? LISTS_FAILED : lists_add(&fold->stacks, frames->list, count);
+	stack = aggregate->no_memory ? LISTS_FAILED : lists_add(&aggregate->stacks, frames->list, count);
 	if (stack != LISTS_FAILED)
-		fold_add(fold, family, stack, FOLD_NO_THREAD, THREAD_NONE, samples, samples);
-	return stack != LISTS_FAILED && !fold->no_memory && !fold->strings.failed;
+		read_aggregate_add(aggregate, family, stack, READ_NO_THREAD, THREAD_NONE, samples, samples);
+	return stack != LISTS_FAILED && !aggregate->no_memory && !aggregate->strings.failed;
 }
 
 /* "frames 12": the number at the end; false if there is none. */
@@ -134,7 +134,7 @@ static const char *line_end(const char *line, const char *end)
 	return newline ? newline : line + within == end ? end : NULL;
 }
 
-int collapsed_read(const struct input *in, struct fold *fold, struct error *err)
+int collapsed_read(const struct input *in, struct read_aggregate *aggregate, struct error *err)
 {
 	const char *line = (const char *)in->bytes, *end = line + in->size;
 	struct frames frames = {NULL, 0};
@@ -143,7 +143,7 @@ int collapsed_read(const struct input *in, struct fold *fold, struct error *err)
 	int rc = 0;
 
 	/* samples, or with --total ns, events, bytes: the file does not say */
-	family = fold_family(fold, FORMAT_UNKNOWN_UNIT, true, FORMAT_UNKNOWN_UNIT);
+	family = read_aggregate_family(aggregate, FORMAT_UNKNOWN_UNIT, true, FORMAT_UNKNOWN_UNIT);
 	while (rc == 0 && line < end && family != UINT32_MAX) {
 		const char *newline = line_end(line, end), *next = newline && newline < end ? newline + 1 : end;
 		size_t length = newline ? (size_t)(newline - line) : 0;
@@ -154,7 +154,7 @@ int collapsed_read(const struct input *in, struct fold *fold, struct error *err)
 		if (!newline || memchr(line, '\0', length) || (length && !split(line, &length, &samples)))
 			rc = error_set(err, EINVAL, "%s: neither a JFR recording nor collapsed stacks: line %llu is "
 				       "no 'frame;frame;frame count'", in->name, (unsigned long long)number);
-		else if (length && !add_stack(fold, &frames, family, line, length, samples))
+		else if (length && !add_stack(aggregate, &frames, family, line, length, samples))
 			rc = error_set(err, ENOMEM, "%s: out of memory", in->name);
 		line = next;
 	}

@@ -13,6 +13,6 @@
  * Gather the lines of IN as the family "samples". What a frame is follows from its spelling. -EINVAL if a
  * line is no stack.
  */
-int collapsed_read(const struct input *in, struct fold *fold, struct error *err);
+int collapsed_read(const struct input *in, struct read_aggregate *aggregate, struct error *err);
 
 #endif

@@ -22,8 +22,8 @@
 
 struct conversion {
 	struct input in;
-	struct fold fold;
-	struct facts facts;
+	struct read_aggregate aggregate;
+	struct recording_info info;
 	struct selection selection;
 	VECTOR(struct profile) profiles;
 	const struct profile **shown;
@@ -35,10 +35,10 @@ struct conversion {
 
 static int no_memory(const struct conversion *c, struct error *err)
 {
-	if (c->fold.too_much)
+	if (c->aggregate.too_much)
 		return error_set(err, E2BIG, "%s: it has %s, more than a file of its size can mean: damaged, or made "
 				 "to exhaust who reads it; parts of it may be read with --event, or --from and --to",
-				 c->in.name, c->fold.too_much);
+				 c->in.name, c->aggregate.too_much);
 	return error_set(err, ENOMEM, "out of memory; fewer events or a part of the time (--from, --to) need less");
 }
 
@@ -91,14 +91,14 @@ static const char *keep(struct conversion *c, struct buffer *text)
 	return *place;
 }
 
-static const struct facts_counts *counts_of(const struct conversion *c, const char *event)
+static const struct recording_info_counts *counts_of(const struct conversion *c, const char *event)
 {
-	const struct facts_counts *only = NULL;
+	const struct recording_info_counts *only = NULL;
 	size_t i;
 
-	for (i = 0; i < c->facts.counts.count; i++) {
-		only = &c->facts.counts.items[i];
-		if (strcmp(strings_get(&c->fold.strings, only->event), event) == 0)
+	for (i = 0; i < c->info.counts.count; i++) {
+		only = &c->info.counts.items[i];
+		if (strcmp(strings_get(&c->aggregate.strings, only->event), event) == 0)
 			return only;
 	}
 	return NULL;
@@ -114,7 +114,7 @@ static bool is_part(const struct conversion *c)
 /* What the recording says of the whole session, if this is the whole. */
 static bool put_counts(const struct conversion *c, struct profile *p)
 {
-	const struct facts_counts *n = counts_of(c, p->event);
+	const struct recording_info_counts *n = counts_of(c, p->event);
 	unsigned i;
 
 	if (!n || is_part(c) || n->stored != p->stored + n->left_out || n->lost_otherwise)
@@ -124,7 +124,7 @@ static bool put_counts(const struct conversion *c, struct profile *p)
 	p->filtered = n->left_out != 0;
 	p->left_out = n->left_out;
 	p->left_out_weight = n->weight_left_out;
-	p->engine = strings_get(&c->fold.strings, n->engine);
+	p->engine = strings_get(&c->aggregate.strings, n->engine);
 	p->interval = n->interval;
 	p->taken = n->stored;
 	for (i = 0; i < LOSS_REASONS; i++) {
@@ -147,7 +147,7 @@ static void put_count(struct buffer *out, uint64_t n, const char *what)
 }
 
 /* The sentence that stands where a session of our own would vouch for its samples. */
-static const char *sentence(struct conversion *c, const struct fold_family *f)
+static const char *sentence(struct conversion *c, const struct read_aggregate_family *f)
 {
 	struct buffer text = BUFFER_INIT;
 	const char *slash = strrchr(c->in.name, '/');
@@ -160,7 +160,7 @@ static const char *sentence(struct conversion *c, const struct fold_family *f)
 	if (is_part(c))
 		buffer_puts(&text, " (a part of them, as asked for)");
 	if (strcmp(f->name, "cputime") == 0)
-		put_count(&text, c->facts.jdk_lost, "lost, as the recording says");
+		put_count(&text, c->info.jdk_lost, "lost, as the recording says");
 	put_count(&text, f->failed, "without a stack, since the walk failed");
 	if (f->no_stack > f->failed)
 		put_count(&text, f->no_stack - f->failed, "without a stack");
@@ -225,22 +225,22 @@ static bool count_ends(struct profile *p)
 
 static int make_profile(struct conversion *c, uint32_t family, struct error *err)
 {
-	const struct fold_family *f = &c->fold.families.items[family];
+	const struct read_aggregate_family *f = &c->aggregate.families.items[family];
 	struct profile *p = VECTOR_PUSH(&c->profiles);
-	int64_t from = (int64_t)c->facts.start_ns, to = (int64_t)c->facts.end_ns;
+	int64_t from = (int64_t)c->info.start_ns, to = (int64_t)c->info.end_ns;
 
-	if (!p || fold_profile(&c->fold, family, p))
+	if (!p || read_aggregate_profile(&c->aggregate, family, p))
 		return no_memory(c, err);
 	if (is_too_large(c, p)) {
-		fold_refuse(&c->fold, "deep stacks, each told of many threads or states");
+		read_aggregate_refuse(&c->aggregate, "deep stacks, each told of many threads or states");
 		return no_memory(c, err);
 	}
 	p->engine = "recording";
 	p->recorded = true;
-	p->main_class = strings_get(&c->fold.strings, c->facts.main_class);
-	p->jdk = strings_get(&c->fold.strings, c->facts.jdk);
+	p->main_class = strings_get(&c->aggregate.strings, c->info.main_class);
+	p->jdk = strings_get(&c->aggregate.strings, c->info.jdk);
 	p->title = c->title;
-	p->pid = c->facts.pid;
+	p->pid = c->info.pid;
 	if (c->selection.in_range) {
 		from = MAX(from, c->selection.from);
 		to = MIN(to, c->selection.to);
@@ -273,17 +273,17 @@ static uint32_t next_family(const struct conversion *c, const bool *done)
 {
 	uint32_t i, best = UINT32_MAX;
 
-	for (i = 0; i < c->fold.families.count; i++)
-		if (!done[i] && c->fold.families.items[i].samples &&
-		    (best == UINT32_MAX || rank(c->fold.families.items[i].name) <
-						   rank(c->fold.families.items[best].name)))
+	for (i = 0; i < c->aggregate.families.count; i++)
+		if (!done[i] && c->aggregate.families.items[i].samples &&
+		    (best == UINT32_MAX || rank(c->aggregate.families.items[i].name) <
+						   rank(c->aggregate.families.items[best].name)))
 			best = i;
 	return best;
 }
 
 static int make_profiles(struct conversion *c, bool main_only, struct error *err)
 {
-	bool *done = calloc(c->fold.families.count + 1, sizeof(*done));
+	bool *done = calloc(c->aggregate.families.count + 1, sizeof(*done));
 	const char *separator = "";
 	uint32_t family;
 	int rc = done ? 0 : no_memory(c, err);
@@ -295,7 +295,7 @@ static int make_profiles(struct conversion *c, bool main_only, struct error *err
 			continue;
 		}
 		buffer_printf(&c->notes, "%s%s", *separator ? separator : "also in the recording: ",
-			      c->fold.families.items[family].name);
+			      c->aggregate.families.items[family].name);
 		separator = ", ";
 	}
 	if (*separator)
@@ -335,7 +335,7 @@ static int read_stacks(struct conversion *c, struct error *err)
 		return error_set(err, EINVAL, "%s: collapsed stacks do not say when, in which state and of what event "
 				 "they are; leave out --event, --filter, --state, --from, --to, "
 				 "--trace-id, --span and --label", c->in.name);
-	return collapsed_read(&c->in, &c->fold, err);
+	return collapsed_read(&c->in, &c->aggregate, err);
 }
 
 static int read_saved(struct conversion *c, struct error *err)
@@ -345,7 +345,7 @@ static int read_saved(struct conversion *c, struct error *err)
 	if (s->in_range || *s->states || *s->threads)
 		return error_set(err, EINVAL, "%s: this JSON has sums, without times and threads; leave out --filter, "
 				 "--state, --from and --to", c->in.name);
-	return saved_read(&c->in, c->selection.families, &c->selection.request, &c->fold, &c->facts, err);
+	return saved_read(&c->in, c->selection.families, &c->selection.request, &c->aggregate, &c->info, err);
 }
 
 /* Small files are read by one. */
@@ -362,12 +362,12 @@ static int read_recording(struct conversion *c, const struct options *o, struct 
 
 	if (rc)
 		return rc;
-	rc = recording_read(&c->in, &c->selection, &c->fold, &c->facts, o->lines, threads_for(c->in.size));
+	rc = recording_read(&c->in, &c->selection, &c->aggregate, &c->info, o->lines, threads_for(c->in.size));
 	if (rc == -ENOMEM)
 		return no_memory(c, err);
 	if (rc)
 		return error_set(err, -rc, "%s: no chunk of this recording can be read", c->in.name);
-	facts_notes(&c->facts, c->in.name, &c->notes);
+	recording_info_notes(&c->info, c->in.name, &c->notes);
 	return 0;
 }
 
@@ -381,7 +381,7 @@ int convert_read(const char *name, const struct options *o, bool main_only, stru
 		return error_set(err, ENOMEM, "out of memory");
 	buffer_init(&c->notes, -1);
 	c->title = o->title[0] ? o->title : NULL;
-	c->fold.per_thread = o->threads;
+	c->aggregate.per_thread = o->threads;
 	begin_selection(&c->selection, o);
 	rc = input_open(&c->in, name, err);
 	if (rc == 0 && chunk_is_recording(&c->in))
@@ -390,14 +390,14 @@ int convert_read(const char *name, const struct options *o, bool main_only, stru
 		rc = read_saved(c, err);
 	else if (rc == 0)
 		rc = read_stacks(c, err);
-	fold_close(&c->fold);
+	read_aggregate_close(&c->aggregate);
 	if (rc == 0)
 		rc = make_profiles(c, main_only && !o->families[0], err);
 	if (rc == 0 && !c->profiles.count)
 		rc = nothing(c, err);
 	if (rc == 0)
 		rc = show(c, err);
-	if (rc && c->fold.too_much)
+	if (rc && c->aggregate.too_much)
 		rc = no_memory(c, err);
 	buffer_putc(&c->notes, '\0');
 	if (rc) {
@@ -424,15 +424,15 @@ void convert_free(struct conversion *c)
 	size_t i;
 
 	for (i = 0; i < c->profiles.count; i++)
-		fold_profile_free(&c->profiles.items[i]);
+		read_aggregate_profile_free(&c->profiles.items[i]);
 	for (i = 0; i < c->texts.count; i++)
 		free(c->texts.items[i]);
 	free(c->profiles.items);
 	free(c->texts.items);
 	free(c->shown);
-	free(c->facts.counts.items);
+	free(c->info.counts.items);
 	buffer_free(&c->notes);
-	fold_free(&c->fold);
+	read_aggregate_free(&c->aggregate);
 	input_close(&c->in);
 	free(c);
 }
@@ -449,7 +449,7 @@ bool convert_is_recording(const char *name)
 
 int convert_repair(const char *name, int fd, struct buffer *notes, struct error *err)
 {
-	struct facts facts = {.chunks = 0};
+	struct recording_info info = {.chunks = 0};
 	struct buffer out;
 	struct input in;
 	int rc = input_open(&in, name, err);
@@ -461,14 +461,14 @@ int convert_repair(const char *name, int fd, struct buffer *notes, struct error 
 		rc = error_set(err, EINVAL, "%s: this is no JFR recording; only one can become a .jfr file", name);
 		goto out;
 	}
-	rc = recording_repair(&in, &out, &facts);
+	rc = recording_repair(&in, &out, &info);
 	if (rc == -ENOMEM)
 		rc = error_set(err, ENOMEM, "%s: out of memory", name);
 	else if (rc)
 		rc = error_set(err, -rc, "%s: no chunk of this recording can be read", name);
 	else if (buffer_flush(&out))
 		rc = error_set(err, out.failed, "the result cannot be written: %s", error_text(out.failed));
-	facts_notes(&facts, name, notes);
+	recording_info_notes(&info, name, notes);
 out:
 	buffer_free(&out);
 	input_close(&in);

@@ -30,7 +30,7 @@ bool saved_family(struct saved *s, const char *event, bool in_events)
 {
 	if (s->families[0] && !family_named(s->families, event))
 		return false;
-	s->family = fold_family(s->fold, event, in_events, NULL);
+	s->family = read_aggregate_family(s->aggregate, event, in_events, NULL);
 	if (s->family == UINT32_MAX)
 		no_memory(s);
 	return s->family != UINT32_MAX;
@@ -39,18 +39,18 @@ bool saved_family(struct saved *s, const char *event, bool in_events)
 /* ---- names ---- */
 
 /* "java.util.Map$$Lambda$14/0x00.get:12" in kind KIND → a frame. */
-static uint32_t make_frame(struct fold *f, const char *text, size_t length, enum frame_kind kind)
+static uint32_t make_frame(struct read_aggregate *f, const char *text, size_t length, enum frame_kind kind)
 {
-	uint32_t words[FOLD_FRAME_WORDS] = {[FOLD_KIND] = kind};
+	uint32_t words[READ_FRAME_WORDS] = {[READ_FRAME_KIND] = kind};
 	const char *colon = memrchr(text, ':', length), *end, *dot;
 	char *class_name, *p;
 
 	if (kind > FRAME_WRAPPER) {
-		words[FOLD_NAME] = strings_add(&f->strings, text, length);
-		return fold_frame(f, words);
+		words[READ_FRAME_NAME] = strings_add(&f->strings, text, length);
+		return read_aggregate_frame(f, words);
 	}
 	if (colon && colon + 1 < text + length && ascii_is_digit(colon[1])) {
-		words[FOLD_LINE] = (uint32_t)strtoul(colon + 1, NULL, 10);
+		words[READ_FRAME_LINE] = (uint32_t)strtoul(colon + 1, NULL, 10);
 		length = (size_t)(colon - text);
 	}
 	end = memchr(text, '(', length);
@@ -61,24 +61,24 @@ static uint32_t make_frame(struct fold *f, const char *text, size_t length, enum
 			return LISTS_FAILED;
 		for (p = class_name; *p; p++)
 			*p = *p == '.' ? '/' : *p == '/' && p[1] == '0' ? '+' : *p;
-		words[FOLD_CLASS] = strings_add(&f->strings, class_name, strlen(class_name));
+		words[READ_FRAME_CLASS] = strings_add(&f->strings, class_name, strlen(class_name));
 		free(class_name);
 		length -= (size_t)(dot + 1 - text);
 		text = dot + 1;
 	}
-	words[FOLD_NAME] = strings_add(&f->strings, text, length);
-	return fold_frame(f, words);
+	words[READ_FRAME_NAME] = strings_add(&f->strings, text, length);
+	return read_aggregate_frame(f, words);
 }
 
 uint32_t saved_frame(struct saved *s, const char *text, size_t length, enum frame_kind kind)
 {
-	uint64_t key = (uint64_t)strings_add(&s->fold->strings, text, length) << 8 | kind;
+	uint64_t key = (uint64_t)strings_add(&s->aggregate->strings, text, length) << 8 | kind;
 	uint32_t *known = map_get(&s->frame_of, key), frame;
 
 	if (known)
 		return *known;
-	frame = make_frame(s->fold, text, length, kind);
-	known = frame == LISTS_FAILED || s->fold->strings.failed ? NULL : map_put(&s->frame_of, key, NULL);
+	frame = make_frame(s->aggregate, text, length, kind);
+	known = frame == LISTS_FAILED || s->aggregate->strings.failed ? NULL : map_put(&s->frame_of, key, NULL);
 	if (!known)
 		return LISTS_FAILED;
 	*known = frame;
@@ -116,7 +116,7 @@ static void read_names(struct saved *s)
 		size_t length;
 		const char *text = json_string(&s->j, &length);
 
-		saved_keep(s, &s->names, strings_add(&s->fold->strings, text, length));
+		saved_keep(s, &s->names, strings_add(&s->aggregate->strings, text, length));
 	}
 }
 
@@ -143,18 +143,18 @@ static void add_stack(struct saved *s, uint64_t samples, uint64_t weight, enum t
 	for (i = 0; i < s->names.count && stack != LISTS_FAILED; i++) {
 		enum frame_kind kind = i < s->kinds.count ? s->kinds.items[i] : FRAME_OTHER;
 		/* what is kept moves when more comes */
-		char *text = strdup(strings_get(&s->fold->strings, s->names.items[i]));
+		char *text = strdup(strings_get(&s->aggregate->strings, s->names.items[i]));
 
 		stack = text ? saved_frame(s, text, strlen(text), kind) : LISTS_FAILED;
 		s->names.items[i] = stack;
 		free(text);
 	}
 	if (stack != LISTS_FAILED)
-		stack = lists_add(&s->fold->stacks, s->names.items, (uint32_t)s->names.count);
+		stack = lists_add(&s->aggregate->stacks, s->names.items, (uint32_t)s->names.count);
 	if (stack == LISTS_FAILED)
 		no_memory(s);
 	else
-		fold_add(s->fold, s->family, stack, FOLD_NO_THREAD, (uint8_t)state, samples, weight);
+		read_aggregate_add(s->aggregate, s->family, stack, READ_NO_THREAD, (uint8_t)state, samples, weight);
 }
 
 /* ---- what threads worked for ---- */
@@ -293,7 +293,7 @@ static uint32_t read_text(struct saved *s)
 	size_t length;
 	const char *text = json_string(&s->j, &length);
 
-	return strings_add(&s->fold->strings, text, length);
+	return strings_add(&s->aggregate->strings, text, length);
 }
 
 /* The keys in front of the samples, and what has them. False: another key. */
@@ -304,11 +304,11 @@ static bool read_head(struct saved *s, const char *key)
 	else if (strcmp(key, "event") == 0)
 		snprintf(s->event, sizeof(s->event), "%s", json_string(&s->j, NULL));
 	else if (strcmp(key, "pid") == 0)
-		s->facts->pid = (int)json_number(&s->j);
+		s->info->pid = (int)json_number(&s->j);
 	else if (strcmp(key, "main") == 0)
-		s->facts->main_class = read_text(s);
+		s->info->main_class = read_text(s);
 	else if (strcmp(key, "jdk") == 0)
-		s->facts->jdk = read_text(s);
+		s->info->jdk = read_text(s);
 	else if (strcmp(key, "duration_ns") == 0)
 		s->duration = json_number(&s->j);
 	else
@@ -357,7 +357,7 @@ bool saved_is(const struct input *in)
 
 static int judge(const struct saved *s, const char *name, struct error *err)
 {
-	if (s->no_memory || s->fold->no_memory)
+	if (s->no_memory || s->aggregate->no_memory)
 		return error_set(err, ENOMEM, "%s: out of memory", name);
 	if (s->newer)
 		return error_set(err, ENOTSUP, "%s: a newer jstrobe wrote this; this one reads JSON up to schema %d",
@@ -375,9 +375,9 @@ static int judge(const struct saved *s, const char *name, struct error *err)
 }
 
 int saved_read(const struct input *in, const char *families, const struct request_wanted *request,
-	       struct fold *fold, struct facts *facts, struct error *err)
+	       struct read_aggregate *aggregate, struct recording_info *info, struct error *err)
 {
-	struct saved s = {.fold = fold, .facts = facts, .families = families, .request = request};
+	struct saved s = {.aggregate = aggregate, .info = info, .families = families, .request = request};
 	int rc;
 
 	json_init(&s.j, in->bytes, in->size);
@@ -385,8 +385,8 @@ int saved_read(const struct input *in, const char *families, const struct reques
 	if (!s.newer && !s.no_memory && !s.j.error && json_peek(&s.j))
 		s.j.error = "the end of the file";
 	/* when it began is not needed by anybody; how long it took is */
-	facts->start_ns = 0;
-	facts->end_ns = s.duration;
+	info->start_ns = 0;
+	info->end_ns = s.duration;
 	rc = judge(&s, in->name, err);
 	json_free(&s.j);
 	free(s.methods.items);

@@ -17,6 +17,6 @@ bool saved_is(const struct input *in);
  * the reason.
  */
 int saved_read(const struct input *in, const char *families, const struct request_wanted *request,
-	       struct fold *fold, struct facts *facts, struct error *err);
+	       struct read_aggregate *aggregate, struct recording_info *info, struct error *err);
 
 #endif

@@ -14,8 +14,8 @@ struct numbers {
 
 struct saved {
 	struct json j;
-	struct fold *fold;
-	struct facts *facts;
+	struct read_aggregate *aggregate;
+	struct recording_info *info;
 	const char *families;
 	const struct request_wanted *request;
 	VECTOR(uint8_t) contexts;               /* of the present result: whether they are wanted */
@@ -36,7 +36,7 @@ struct saved {
 uint32_t saved_frame(struct saved *s, const char *text, size_t length, enum frame_kind kind);
 /* NUMBER behind the others of TO; LISTS_FAILED and a failure set s->no_memory. */
 void saved_keep(struct saved *s, struct numbers *to, uint32_t number);
-/* Make room in the fold for EVENT; false: it is not wanted, or there is no memory. */
+/* Make room in the aggregate for EVENT; false: it is not wanted, or there is no memory. */
 bool saved_family(struct saved *s, const char *event, bool in_events);
 
 /* A trace (saved_trace.c): its arrays of methods, threads and nodes, in the order in which they are written. */

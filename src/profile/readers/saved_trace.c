@@ -102,8 +102,8 @@ static bool has_room(struct saved *s, uint32_t stack)
 	uint64_t most = ANYWAY_WORDS + WORDS_A_BYTE * (uint64_t)(s->j.end - s->j.begin);
 	uint32_t depth;
 
-	lists_get(&s->fold->stacks, stack, &depth);
-	if (depth < MOST_FRAMES && s->fold->stacks.words.count + depth < most)
+	lists_get(&s->aggregate->stacks, stack, &depth);
+	if (depth < MOST_FRAMES && s->aggregate->stacks.words.count + depth < most)
 		return true;
 	if (!s->j.error)
 		s->j.error = depth < MOST_FRAMES ? "a tree with fewer deep branches" : "a tree of at most 8,192 levels";
@@ -115,11 +115,12 @@ static uint32_t add(struct saved *s, uint32_t stack, uint32_t frame, uint64_t co
 {
 	if (stack != LISTS_FAILED && !has_room(s, stack))
 		return stack;
-	stack = stack == LISTS_FAILED || frame == LISTS_FAILED ? LISTS_FAILED : fold_leaf(s->fold, stack, frame);
+	stack = stack == LISTS_FAILED || frame == LISTS_FAILED ? LISTS_FAILED : read_aggregate_leaf(s->aggregate,
+												    stack, frame);
 	if (stack == LISTS_FAILED)
 		s->no_memory = true;
 	else if (count || wall)
-		fold_add(s->fold, s->family, stack, FOLD_NO_THREAD, THREAD_NONE, count, wall);
+		read_aggregate_add(s->aggregate, s->family, stack, READ_NO_THREAD, THREAD_NONE, count, wall);
 	return stack;
 }
 
@@ -160,7 +161,7 @@ void saved_tree(struct saved *s)
 		json_skip(&s->j);
 		return;
 	}
-	saved_keep(s, &s->nodes, lists_add(&s->fold->stacks, NULL, 0));
+	saved_keep(s, &s->nodes, lists_add(&s->aggregate->stacks, NULL, 0));
 	if (!json_open(&s->j, '['))
 		return;
 	while (json_item(&s->j) && !s->no_memory && !s->j.error) {

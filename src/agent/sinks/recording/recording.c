@@ -89,9 +89,9 @@ bool recording_is_apart(const struct recording *r)
 	return r->options.apart;
 }
 
-void recording_fact(struct recording *r, unsigned type, const struct jfr_value *values, unsigned count)
+void recording_setting(struct recording *r, unsigned type, const struct jfr_value *values, unsigned count)
 {
-	struct recording_fact *f = count <= RECORDING_FACT_VALUES ? VECTOR_PUSH(&r->facts) : NULL;
+	struct recording_setting *f = count <= RECORDING_SETTING_VALUES ? VECTOR_PUSH(&r->settings) : NULL;
 	unsigned i;
 
 	if (!f)
@@ -113,7 +113,7 @@ int recording_begin(struct recording *r, struct collector *c, const struct recor
 	pthread_mutex_lock(&c->lock);
 	recording_count_before(r);
 	pthread_mutex_unlock(&c->lock);
-	recording_put_facts(r, r->began);
+	recording_put_settings(r, r->began);
 	/* in the file from the first second: also when nothing ever happens */
 	rc = jfr_flush(r->jfr, os_monotonic(), err);
 	if (rc)
@@ -265,10 +265,10 @@ void recording_free(struct recording *r)
 	/* its thread, which did not end in time, may use it yet */
 	if (!r || r->running)
 		return;
-	for (i = 0; i < r->facts.count; i++)
-		for (v = 0; v < r->facts.items[i].count; v++)
-			free((char *)(uintptr_t)r->facts.items[i].values[v].text);
-	free(r->facts.items);
+	for (i = 0; i < r->settings.count; i++)
+		for (v = 0; v < r->settings.items[i].count; v++)
+			free((char *)(uintptr_t)r->settings.items[i].values[v].text);
+	free(r->settings.items);
 	jfr_free(r->jfr);
 	close(r->fd);
 	event_list_free(&r->pending);

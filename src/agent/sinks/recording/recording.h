@@ -53,7 +53,7 @@ struct recording_options {
 	bool apart;           /* recording_append will come */
 	bool no_spans;        /* wall-clock samples without timeSpan */
 	bool no_cpu_load, no_heap; /* how busy machine, process and threads were; how full the heap */
-	bool partial;         /* only a part was to be sampled, as in struct collector_facts */
+	bool partial;         /* only a part was to be sampled, as in struct collector_counts */
 	bool windows;         /* begin, end or ttsp: their lengths are written */
 	bool no_batch;        /* wall-clock samples one by one */
 	struct format_options filter; /* include and exclude, and how these spell frames */
@@ -72,7 +72,7 @@ struct recording *recording_new(int fd, const struct recording_options *o, struc
 /* Whether its types are numbered apart from a JVM's: see profile/writers/jfr/jfr_types.h. */
 bool recording_is_apart(const struct recording *r);
 /* An event that stands at the begin of each chunk; values are copied. */
-void recording_fact(struct recording *r, unsigned type, const struct jfr_value *values, unsigned count);
+void recording_setting(struct recording *r, unsigned type, const struct jfr_value *values, unsigned count);
 /* What the CPU clocks of the process and of jstrobe's threads show beyond the time that is the file's, ns. */
 struct recording_clocks {
 	uint64_t cpu, own;

@@ -11,13 +11,13 @@
 #include "common/os/os.h"
 #include "profile/model/context_text.h"
 
-void recording_put_facts(struct recording *r, uint64_t now)
+void recording_put_settings(struct recording *r, uint64_t now)
 {
 	size_t i;
 
-	for (i = 0; i < r->facts.count; i++)
-		jfr_event(r->jfr, r->facts.items[i].type, now, r->facts.items[i].values,
-			  r->facts.items[i].count);
+	for (i = 0; i < r->settings.count; i++)
+		jfr_event(r->jfr, r->settings.items[i].type, now, r->settings.items[i].values,
+			  r->settings.items[i].count);
 	r->chunks++;
 }
 

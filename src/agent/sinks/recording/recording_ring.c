@@ -83,7 +83,7 @@ int recording_write_ring(struct recording *r, struct collector *c, struct ring *
 	struct ring *copy;
 
 	r->collector = c;
-	recording_put_facts(r, r->began);
+	recording_put_settings(r, r->began);
 	copy = copy_window(r, ring);
 	if (!copy)
 		return error_set(err, ENOMEM, "out of memory for a copy of the last samples");

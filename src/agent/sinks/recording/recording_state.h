@@ -12,11 +12,11 @@
 #include "agent/sinks/sink_filter.h"
 #include "common/hotspot/heap.h"
 
-#define RECORDING_FACT_VALUES 10
+#define RECORDING_SETTING_VALUES 10
 
-struct recording_fact {
+struct recording_setting {
 	unsigned type, count;
-	struct jfr_value values[RECORDING_FACT_VALUES]; /* texts are its own */
+	struct jfr_value values[RECORDING_SETTING_VALUES]; /* texts are its own */
 };
 
 struct thread_note {
@@ -62,7 +62,7 @@ struct recording {
 	struct jfr *jfr;
 	int fd;
 	struct collector *collector;
-	VECTOR(struct recording_fact) facts;
+	VECTOR(struct recording_setting) settings;
 	struct error failed;   /* the first failure; code 0: none */
 	struct load load;
 	struct heap_watch heap;
@@ -128,7 +128,7 @@ extern const struct sink_ops recording_sink_ops;
 /* Windows between two functions that were shut since the last time. Both locks held. */
 void recording_put_windows(struct recording *r);
 /* The events at a chunk's begin. The books as they stand, at its end: collector's lock held. */
-void recording_put_facts(struct recording *r, uint64_t now);
+void recording_put_settings(struct recording *r, uint64_t now);
 void recording_put_counters(struct recording *r, uint64_t now);
 /*
  * The books of what the account holds, all of which is about to be in the file; and, once that is put, of what was left

@@ -122,7 +122,7 @@ static int rotate(struct recording *r, uint64_t now, struct error *err)
 	if (rc)
 		return rc;
 	recording_forget_keys(r);
-	recording_put_facts(r, now);
+	recording_put_settings(r, now);
 	return 0;
 }
 

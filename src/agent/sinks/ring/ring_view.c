@@ -50,14 +50,14 @@ static void add_up(struct profile *p)
 }
 
 /* FACTS as of the window from M to END. */
-static struct collector_facts facts_of(const struct ring_position *m, const struct ring_position *end,
-				       const struct collector_facts *facts)
+static struct collector_counts facts_of(const struct ring_position *m, const struct ring_position *end,
+				       const struct collector_counts *counts)
 {
-	struct collector_facts f = *facts;
+	struct collector_counts f = *counts;
 
 	f.started_at += f.duration - MIN(f.duration, end->time - m->time);
 	f.duration = MIN(f.duration, end->time - m->time);
-	f.gap = f.duration < facts->duration ? 0 : f.gap;
+	f.gap = f.duration < counts->duration ? 0 : f.gap;
 	f.cpu_time = end->cpu - m->cpu;
 	f.own_cpu = end->own - m->own;
 	f.children_cpu = end->children - m->children;
@@ -68,13 +68,13 @@ static struct collector_facts facts_of(const struct ring_position *m, const stru
 
 /* The samples of the window from M to END are summed up in C: as CUT wants them, with FACTS. */
 static bool fill(struct collector *c, const struct ring_position *m, const struct ring_position *end,
-		 const struct collector_cut *cut, const struct collector_facts *facts, struct profile **views)
+		 const struct collector_cut *cut, const struct collector_counts *counts, struct profile **views)
 {
 	bool ok = true;
 	uint32_t i;
 
 	for (i = 0; i < cut->count; i++) {
-		struct collector_facts window = facts_of(m, end, &facts[i]);
+		struct collector_counts window = facts_of(m, end, &counts[i]);
 
 		views[i] = collect_fill_view(c, cut->first + i, &window);
 		if (views[i])
@@ -87,7 +87,7 @@ static bool fill(struct collector *c, const struct ring_position *m, const struc
 /* The account's sums are put aside for as long as the lock is held, and those of the window in their place. */
 bool ring_views(struct ring *r, struct collector *c, const struct collector_cut *cut, struct profile **views)
 {
-	struct collector_facts facts[RECORD_EVENTS];
+	struct collector_counts counts[RECORD_EVENTS];
 	struct event_account accounts[RECORD_EVENTS];
 	struct summing w = {c, false};
 	const struct ring_position *m, *end;
@@ -101,7 +101,7 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 	uint32_t i;
 
 	collect_all_and_lock(c);
-	collect_facts_now(c, cut, facts);
+	collect_counts_now(c, cut, counts);
 	end = ring_position_of_end(r, c, &now);
 	memcpy(accounts, c->events, sizeof(accounts));
 	items = stack_counts->items;
@@ -122,7 +122,7 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 	}
 	if (c->sums.items && m) {
 		ring_each(r, add, &w);
-		ok = !w.failed && fill(c, m, end, cut, facts, views);
+		ok = !w.failed && fill(c, m, end, cut, counts, views);
 	}
 	for (i = 0; i < RECORD_EVENTS; i++)
 		map_free(&c->events[i].by_node);

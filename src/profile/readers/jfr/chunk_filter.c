@@ -30,7 +30,7 @@ static bool state_wanted(const char *states, const char *state)
 }
 
 /* What our outputs call a state; we write RUNNABLE of threads on a CPU, others of those that could be. */
-static enum thread_state state_of(const struct chunk_watches *w, const char *name)
+static enum thread_state state_of(const struct chunk_handlers *w, const char *name)
 {
 	static const struct {
 		const char *name;
@@ -51,7 +51,7 @@ static enum thread_state state_of(const struct chunk_watches *w, const char *nam
 	return THREAD_NONE;
 }
 
-int watches_mark_states(struct chunk_watches *w)
+int event_handlers_mark_states(struct chunk_handlers *w)
 {
 	uint32_t i;
 
@@ -63,7 +63,7 @@ int watches_mark_states(struct chunk_watches *w)
 	for (i = 0; i < w->state_count; i++) {
 		uint32_t text = names_text(&w->names, w->names.state_type,
 					   w->state_pool->constants.items[i].key);
-		const char *name = strings_get(&w->fold->strings, text);
+		const char *name = strings_get(&w->aggregate->strings, text);
 
 		if (strcmp(name, "STATE_DEFAULT") == 0) {
 			w->states[i] |= STATE_CPU;
@@ -76,7 +76,7 @@ int watches_mark_states(struct chunk_watches *w)
 	return 0;
 }
 
-int watches_mark_threads(struct chunk_watches *w)
+int event_handlers_mark_threads(struct chunk_handlers *w)
 {
 	uint32_t i, thread, count;
 
@@ -90,7 +90,8 @@ int watches_mark_threads(struct chunk_watches *w)
 		thread = names_thread(&w->names, i);
 		w->threads[i] = thread != LISTS_FAILED &&
 				options_thread_listed(w->selection->threads,
-						      lists_get(&w->fold->threads, thread, &count)[FOLD_TID]);
+						      lists_get(&w->aggregate->threads, thread,
+								&count)[READ_THREAD_TID]);
 	}
 	return 0;
 }

@@ -70,7 +70,7 @@ static uint32_t without_ending(struct names *n, uint32_t name)
 		return name;
 	n->text.length = 0;
 	buffer_append(&n->text, text, length - 4);
-	return n->text.failed ? name : strings_add(&n->fold->strings, n->text.data, length - 4);
+	return n->text.failed ? name : strings_add(&n->aggregate->strings, n->text.data, length - 4);
 }
 
 /*
@@ -95,7 +95,7 @@ static uint32_t as_in_the_jvm(struct names *n, uint32_t name)
 		buffer_putc(&n->text, '+');
 		buffer_append(&n->text, hidden + 1, tail - 1);
 	}
-	return n->text.failed ? name : strings_add(&n->fold->strings, n->text.data, n->text.length);
+	return n->text.failed ? name : strings_add(&n->aggregate->strings, n->text.data, n->text.length);
 }
 
 /* What a recording says of a frame: the same in all chunks, whatever the keys. Strings by their numbers. */
@@ -104,30 +104,30 @@ enum said { SAID_KIND, SAID_METHOD, SAID_CLASS, SAID_NAME, SAID_SIGNATURE, SAID_
 /* The frame that SAID makes. */
 static uint32_t make_frame(struct names *n, const uint32_t said[SAID_WORDS])
 {
-	uint32_t words[FOLD_FRAME_WORDS] = {0};
+	uint32_t words[READ_FRAME_WORDS] = {0};
 	bool java = said[SAID_METHOD] &&
 		    is_java(names_text_of(n, said[SAID_KIND]), names_text_of(n, said[SAID_CLASS]),
 			    names_text_of(n, said[SAID_SIGNATURE]));
 
-	words[FOLD_NAME] = said[SAID_NAME];
+	words[READ_FRAME_NAME] = said[SAID_NAME];
 	if (java) {
-		words[FOLD_CLASS] = as_in_the_jvm(n, said[SAID_CLASS]);
-		words[FOLD_SIGNATURE] = said[SAID_SIGNATURE];
-		words[FOLD_LINE] = said[SAID_LINE];
+		words[READ_FRAME_CLASS] = as_in_the_jvm(n, said[SAID_CLASS]);
+		words[READ_FRAME_SIGNATURE] = said[SAID_SIGNATURE];
+		words[READ_FRAME_LINE] = said[SAID_LINE];
 	} else if (said[SAID_METHOD]) {
-		words[FOLD_LIBRARY] = library_of(n, said[SAID_CLASS]);
+		words[READ_FRAME_LIBRARY] = library_of(n, said[SAID_CLASS]);
 	}
-	if (!words[FOLD_NAME])
-		words[FOLD_NAME] = strings_add(&n->fold->strings, "[unknown]", 9);
-	words[FOLD_KIND] = kind_of(names_text_of(n, said[SAID_KIND]), java, words[FOLD_LIBRARY],
-				   names_text_of(n, words[FOLD_NAME]));
-	if (java && said[SAID_NATIVE] && words[FOLD_KIND] == FRAME_C2)
-		words[FOLD_KIND] = FRAME_WRAPPER;
-	if (words[FOLD_KIND] == FRAME_KERNEL) {
-		words[FOLD_NAME] = without_ending(n, words[FOLD_NAME]);
-		words[FOLD_LIBRARY] = 0;
+	if (!words[READ_FRAME_NAME])
+		words[READ_FRAME_NAME] = strings_add(&n->aggregate->strings, "[unknown]", 9);
+	words[READ_FRAME_KIND] = kind_of(names_text_of(n, said[SAID_KIND]), java, words[READ_FRAME_LIBRARY],
+				   names_text_of(n, words[READ_FRAME_NAME]));
+	if (java && said[SAID_NATIVE] && words[READ_FRAME_KIND] == FRAME_C2)
+		words[READ_FRAME_KIND] = FRAME_WRAPPER;
+	if (words[READ_FRAME_KIND] == FRAME_KERNEL) {
+		words[READ_FRAME_NAME] = without_ending(n, words[READ_FRAME_NAME]);
+		words[READ_FRAME_LIBRARY] = 0;
 	}
-	return fold_frame(n->fold, words);
+	return read_aggregate_frame(n->aggregate, words);
 }
 
 /* The same, made once. */
@@ -136,17 +136,18 @@ static uint32_t frame_as_said(struct names *n, const uint32_t said[SAID_WORDS])
 	uint32_t number, *made;
 
 	/* no more of it where too much was asked for: long names would be measured for each frame that is left */
-	if (n->fold->no_memory)
+	if (n->aggregate->no_memory)
 		return LISTS_FAILED;
 	number = lists_add(&n->said, said, SAID_WORDS);
 	if (number < n->said_frames.count)
 		return n->said_frames.items[number];
-	if (!fold_text(n->fold, strlen(names_text_of(n, said[SAID_CLASS])) + strlen(names_text_of(n, said[SAID_NAME])) +
-				strlen(names_text_of(n, said[SAID_SIGNATURE]))))
+	if (!read_aggregate_text(n->aggregate, strlen(names_text_of(n, said[SAID_CLASS])) +
+						       strlen(names_text_of(n, said[SAID_NAME])) +
+						       strlen(names_text_of(n, said[SAID_SIGNATURE]))))
 		return LISTS_FAILED;
 	made = number == LISTS_FAILED ? NULL : VECTOR_PUSH(&n->said_frames);
 	if (!made) {
-		n->fold->no_memory = true;
+		n->aggregate->no_memory = true;
 		return LISTS_FAILED;
 	}
 	*made = make_frame(n, said);
@@ -167,7 +168,7 @@ static const struct method_said *method_said(struct names *n, const struct pool 
 	if (!m)
 		return NULL;
 	r = names_reader_at(n, constant->at);
-	shape_read(n->shapes, n->method_shape, &r, slots);
+	field_layout_read(n->layouts, n->method_layout, &r, slots);
 	m->class_name = names_field_text(n, n->method_class, slots[METHOD_TYPE]);
 	m->name = names_field_text(n, n->method_name, slots[METHOD_NAME]);
 	m->signature = names_field_text(n, n->method_signature, slots[METHOD_SIGNATURE]);
@@ -183,14 +184,14 @@ uint32_t names_frame(struct names *n, uint64_t method, uint64_t kind, uint32_t l
 	const struct method_said *m;
 	const struct pool *pool;
 
-	if (n->method_type != METADATA_NONE && n->method_shape != SHAPE_NONE) {
+	if (n->method_type != METADATA_NONE && n->method_layout != LAYOUT_NONE) {
 		pool = &n->pools->of_type[n->method_type];
 		place = pool_find(pool, method);
 	}
 	if (place != POOL_NO_PLACE) {
 		m = method_said(n, pool, place);
 		if (!m) {
-			n->fold->no_memory = true;
+			n->aggregate->no_memory = true;
 			return LISTS_FAILED;
 		}
 		said[SAID_METHOD] = true;
@@ -235,25 +236,25 @@ static uint32_t object_name(struct names *n, const char *text)
 	}
 	for (; arrays; arrays--)
 		buffer_puts(&n->text, "[]");
-	return n->text.failed ? 0 : strings_add(&n->fold->strings, n->text.data, n->text.length);
+	return n->text.failed ? 0 : strings_add(&n->aggregate->strings, n->text.data, n->text.length);
 }
 
 uint32_t names_object(struct names *n, uint32_t type, uint64_t key)
 {
-	uint32_t words[FOLD_FRAME_WORDS] = {0}, name = names_text(n, type, key), *known, frame;
+	uint32_t words[READ_FRAME_WORDS] = {0}, name = names_text(n, type, key), *known, frame;
 
 	known = map_put(&n->objects, name, NULL);
 	if (!known) {
-		n->fold->no_memory = true;
+		n->aggregate->no_memory = true;
 		return LISTS_FAILED;
 	}
 	if (*known)
 		return *known - 1;
-	words[FOLD_NAME] = name ? object_name(n, names_text_of(n, name)) : 0;
-	if (!words[FOLD_NAME])
-		words[FOLD_NAME] = strings_add(&n->fold->strings, "[unknown class]", 15);
-	words[FOLD_KIND] = FRAME_OTHER;
-	frame = fold_frame(n->fold, words);
+	words[READ_FRAME_NAME] = name ? object_name(n, names_text_of(n, name)) : 0;
+	if (!words[READ_FRAME_NAME])
+		words[READ_FRAME_NAME] = strings_add(&n->aggregate->strings, "[unknown class]", 15);
+	words[READ_FRAME_KIND] = FRAME_OTHER;
+	frame = read_aggregate_frame(n->aggregate, words);
 	*known = frame == LISTS_FAILED ? 0 : frame + 1;
 	return frame;
 }

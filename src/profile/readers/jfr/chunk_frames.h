@@ -6,7 +6,7 @@
 
 #include "profile/readers/jfr/chunk_names.h"
 
-/* Slots of the shapes. */
+/* Slots of the layouts. */
 enum { STACK_TRUNCATED, STACK_FRAMES, STACK_SLOTS };
 enum { IN_METHOD, IN_LINE, IN_KIND, IN_BCI, FRAME_SLOTS };
 enum { METHOD_TYPE, METHOD_NAME, METHOD_SIGNATURE, METHOD_MODIFIERS, METHOD_SLOTS };
@@ -20,7 +20,7 @@ static inline struct reader names_reader_at(const struct names *n, const uint8_t
 
 static inline const char *names_text_of(const struct names *n, uint32_t number)
 {
-	return strings_get(&n->fold->strings, number);
+	return strings_get(&n->aggregate->strings, number);
 }
 
 /*

@@ -1,5 +1,5 @@
 /*
- * chunk_merge.c - the accounts of a chunk go into the fold, and with that what was a number gets a name.
+ * chunk_merge.c - the counts of a chunk go into the aggregate, and with that what was a number gets a name.
  *
  * Here it is decided what counts once: our own recordings may have a CPU sample as execution sample and
  * as CPU-time sample, so that every tool finds the one it knows; and the JDK may tell the same allocation
@@ -10,7 +10,7 @@
 #include "common/base/wide.h"
 #include "profile/readers/jfr/event_handlers.h"
 
-/* What an account's weights are to be multiplied by. */
+/* What the weights of an event are to be multiplied by. */
 struct scale {
 	uint64_t by, divided_by; /* 0: weights are not known */
 	bool by_samples;         /* the samples are multiplied instead */
@@ -24,9 +24,9 @@ static uint64_t scaled(const struct scale *s, uint64_t samples, uint64_t weight)
 }
 
 /* The interval of sampling, as the recording's settings have it. */
-static uint64_t interval_of(const struct chunk_watches *w, const char *family)
+static uint64_t interval_of(const struct chunk_handlers *w, const char *family)
 {
-	const struct facts *f = w->facts;
+	const struct recording_info *f = w->info;
 	bool wall = strcmp(family, "wall") == 0;
 
 	if (wall && f->wall_interval)
@@ -34,7 +34,7 @@ static uint64_t interval_of(const struct chunk_watches *w, const char *family)
 	return f->interval ? f->interval : wall ? 0 : f->period;
 }
 
-static struct scale scale_of(const struct chunk_watches *w, const struct account *a,
+static struct scale scale_of(const struct chunk_handlers *w, const struct event_counts *a,
 			     const struct family *family, const char *name)
 {
 	if (a->weighed)
@@ -48,26 +48,26 @@ static struct scale scale_of(const struct chunk_watches *w, const struct account
 	return (struct scale){1, 1, true};
 }
 
-static const char *text_of(const struct chunk_watches *w, uint32_t number)
+static const char *text_of(const struct chunk_handlers *w, uint32_t number)
 {
-	return strings_get(&w->fold->strings, number);
+	return strings_get(&w->aggregate->strings, number);
 }
 
-/* Whether another account of the chunk has the same samples, and tells them better. */
-static bool is_told_by(const struct chunk_watches *w, const struct account *a, const char *event,
+/* Whether other counts of the chunk have the same samples, and tell them better. */
+static bool is_told_by(const struct chunk_handlers *w, const struct event_counts *a, const char *event,
 		       const char *by)
 {
 	size_t i;
 
 	if (strcmp(a->event, event) != 0 || (a->family && strcmp(a->family, "wall") == 0))
 		return false;
-	for (i = 0; i < w->accounts.count; i++)
-		if (strcmp(w->accounts.items[i].event, by) == 0 && w->accounts.items[i].t.samples)
+	for (i = 0; i < w->event_counts.count; i++)
+		if (strcmp(w->event_counts.items[i].event, by) == 0 && w->event_counts.items[i].t.samples)
 			return true;
 	return false;
 }
 
-static bool is_double(const struct chunk_watches *w, const struct account *a)
+static bool is_double(const struct chunk_handlers *w, const struct event_counts *a)
 {
 	return (w->ours && is_told_by(w, a, "jdk.ExecutionSample", "jdk.CPUTimeSample")) ||
 	       is_told_by(w, a, "jdk.ObjectAllocationInNewTLAB", "jdk.ObjectAllocationSample") ||
@@ -75,92 +75,92 @@ static bool is_double(const struct chunk_watches *w, const struct account *a)
 }
 
 /* The innermost frame of an object's class on STACK. */
-static uint32_t with_object(struct chunk_watches *w, const struct account *a, uint32_t stack,
+static uint32_t with_object(struct chunk_handlers *w, const struct event_counts *a, uint32_t stack,
 			    uint32_t object)
 {
 	const struct pool *pool;
 	uint32_t type = METADATA_NONE, frame;
 	size_t i;
 
-	for (i = 0; i < w->watches.count; i++)
-		if (w->watches.items[i].has_object && w->watches.items[i].event == a->event)
-			type = w->watches.items[i].object_type;
+	for (i = 0; i < w->handlers.count; i++)
+		if (w->handlers.items[i].has_object && w->handlers.items[i].event == a->event)
+			type = w->handlers.items[i].object_type;
 	if (type == METADATA_NONE)
 		return stack;
 	pool = &w->pools.of_type[type];
 	frame = names_object(&w->names, type, pool->constants.items[object].key);
-	return frame == LISTS_FAILED ? LISTS_FAILED : fold_leaf(w->fold, stack, frame);
+	return frame == LISTS_FAILED ? LISTS_FAILED : read_aggregate_leaf(w->aggregate, stack, frame);
 }
 
-static void merge_stack(struct chunk_watches *w, const struct account *a, uint32_t family,
-			const struct scale *scale, const struct tally *t)
+static void merge_stack(struct chunk_handlers *w, const struct event_counts *a, uint32_t family,
+			const struct scale *scale, const struct stack_count *t)
 {
-	struct tally_with with = {TALLY_NONE, TALLY_NONE, THREAD_NONE};
-	uint32_t stack = LISTS_FAILED, thread = FOLD_NO_THREAD;
+	struct stack_count_with with = {STACK_COUNT_NONE, STACK_COUNT_NONE, THREAD_NONE};
+	uint32_t stack = LISTS_FAILED, thread = READ_NO_THREAD;
 	bool truncated = false;
 
 	if (t->with)
 		with = a->t.with.items[t->with - 1];
-	if (t->stack != TALLY_NONE)
+	if (t->stack != STACK_COUNT_NONE)
 		stack = names_stack(&w->names, t->stack, &truncated);
-	if (w->fold->no_memory)
+	if (w->aggregate->no_memory)
 		return;
 	if (stack == LISTS_FAILED) {
 		stack = w->names.empty_stack;
-		w->fold->families.items[family].no_stack += t->samples;
+		w->aggregate->families.items[family].no_stack += t->samples;
 	}
 	if (truncated)
-		w->fold->families.items[family].truncated += t->samples;
-	if (with.object != TALLY_NONE)
+		w->aggregate->families.items[family].truncated += t->samples;
+	if (with.object != STACK_COUNT_NONE)
 		stack = with_object(w, a, stack, with.object);
-	if (with.thread != TALLY_NONE)
+	if (with.thread != STACK_COUNT_NONE)
 		thread = names_thread(&w->names, with.thread);
 	if (stack != LISTS_FAILED)
-		fold_add(w->fold, family, stack, thread, with.state, t->samples,
+		read_aggregate_add(w->aggregate, family, stack, thread, with.state, t->samples,
 			 scaled(scale, t->samples, t->weight));
 	else
-		w->fold->no_memory = true;
+		w->aggregate->no_memory = true;
 }
 
-static void merge_threads(struct chunk_watches *w, const struct account *a, uint32_t family,
+static void merge_threads(struct chunk_handlers *w, const struct event_counts *a, uint32_t family,
 			  const struct scale *scale)
 {
 	uint32_t i, thread;
 
-	for (i = 0; i < w->thread_count && !w->fold->no_memory; i++) {
-		const struct tally_thread *t = &a->t.threads[i + 1];
+	for (i = 0; i < w->thread_count && !w->aggregate->no_memory; i++) {
+		const struct stack_count_thread *t = &a->t.threads[i + 1];
 
 		if (!t->samples)
 			continue;
 		thread = names_thread(&w->names, i);
 		if (thread != LISTS_FAILED)
-			fold_add_thread(w->fold, family, thread, t->samples,
+			read_aggregate_add_thread(w->aggregate, family, thread, t->samples,
 					scaled(scale, t->samples, t->weight));
 	}
 }
 
-static void merge(struct chunk_watches *w, const struct account *a, const char *name)
+static void merge(struct chunk_handlers *w, const struct event_counts *a, const char *name)
 {
 	const struct family *known = family_by_name(name);
 	struct scale scale = scale_of(w, a, known, name);
 	bool timed = a->weighed || (a->has_weight && a->unit != UNIT_NONE);
 	bool time = known ? known->unit == FAMILY_TIME : timed;
 	const char *unit = known && known->unit == FAMILY_BYTES ? "bytes" : NULL;
-	uint32_t family = fold_family(w->fold, name, !time, unit);
+	uint32_t family = read_aggregate_family(w->aggregate, name, !time, unit);
 	size_t i;
 
 	if (a->t.over)
-		fold_refuse(w->fold, FOLD_SUMS);
+		read_aggregate_refuse(w->aggregate, READ_AGGREGATE_SUMS);
 	if (family == UINT32_MAX)
 		return;
-	for (i = 0; i < a->t.items.count && !w->fold->no_memory; i++)
+	for (i = 0; i < a->t.items.count && !w->aggregate->no_memory; i++)
 		merge_stack(w, a, family, &scale, &a->t.items.items[i]);
 	merge_threads(w, a, family, &scale);
-	w->fold->families.items[family].failed += a->failed;
+	w->aggregate->families.items[family].failed += a->failed;
 }
 
 /* The families of an event by the table; "cpu" for the CPU-time samples of ours. */
-static void merge_by_table(struct chunk_watches *w, const struct account *a)
+static void merge_by_table(struct chunk_handlers *w, const struct event_counts *a)
 {
 	const char *families = w->selection->families;
 	const struct source *s;
@@ -178,12 +178,12 @@ static void merge_by_table(struct chunk_watches *w, const struct account *a)
 		merge(w, a, a->event);
 }
 
-void watches_fold(struct chunk_watches *w)
+void event_handlers_aggregate(struct chunk_handlers *w)
 {
 	size_t i;
 
-	for (i = 0; i < w->accounts.count && !w->fold->no_memory; i++) {
-		const struct account *a = &w->accounts.items[i];
+	for (i = 0; i < w->event_counts.count && !w->aggregate->no_memory; i++) {
+		const struct event_counts *a = &w->event_counts.items[i];
 
 		if (!a->t.samples || is_double(w, a))
 			continue;
@@ -194,5 +194,5 @@ void watches_fold(struct chunk_watches *w)
 		else if (!a->name && !a->family)
 			merge_by_table(w, a);
 	}
-	watches_fold_timings(w);
+	event_handlers_aggregate_timings(w);
 }

@@ -39,9 +39,9 @@ static void find_way(struct names *n, uint32_t type)
 	uint32_t i;
 
 	way->known = true;
-	way->shape = SHAPE_NONE;
+	way->layout = LAYOUT_NONE;
 	way->string = type == n->string_type;
-	for (i = 0; !way->string && way->shape == SHAPE_NONE && i < t->count; i++) {
+	for (i = 0; !way->string && way->layout == LAYOUT_NONE && i < t->count; i++) {
 		const struct metadata_field *f = &n->metadata->fields.items[t->first + i];
 		const struct wanted wanted = {f->name, 0};
 		bool name = strcmp(f->name, "name") == 0 || t->count == 1;
@@ -49,7 +49,7 @@ static void find_way(struct names *n, uint32_t type)
 		if (f->array || f->type == METADATA_NONE ||
 		    (f->type != n->string_type && !(f->pooled && name)))
 			continue;
-		way->shape = shape_up_to(n->shapes, type, &wanted, 1);
+		way->layout = field_layout_up_to(n->layouts, type, &wanted, 1);
 		way->pooled = f->pooled;
 		way->type = f->type;
 	}
@@ -63,7 +63,7 @@ static void want(struct names *n, uint32_t type, unsigned chain)
 	n->pools->of_type[type].wanted = true;
 	if (!n->ways[type].known)
 		find_way(n, type);
-	if (n->ways[type].shape != SHAPE_NONE && n->ways[type].pooled)
+	if (n->ways[type].layout != LAYOUT_NONE && n->ways[type].pooled)
 		want(n, n->ways[type].type, chain + 1);
 }
 
@@ -98,37 +98,38 @@ static void find_types(struct names *n)
 	n->frame_kind_type = kind && kind->pooled ? kind->type : METADATA_NONE;
 }
 
-int names_init(struct names *n, struct fold *fold, bool lines)
+int names_init(struct names *n, struct read_aggregate *aggregate, bool lines)
 {
 	memset(n, 0, sizeof(*n));
 	buffer_init(&n->text, -1);
-	n->fold = fold;
+	n->aggregate = aggregate;
 	n->lines = lines;
 	n->factor = seed();
-	n->empty_stack = lists_add(&fold->stacks, NULL, 0);
+	n->empty_stack = lists_add(&aggregate->stacks, NULL, 0);
 	return n->empty_stack == LISTS_FAILED ? -ENOMEM : 0;
 }
 
-static void find_shapes(struct names *n)
+static void find_layouts(struct names *n)
 {
-	n->stack_shape = shape_up_to(n->shapes, n->stack_type, stack_fields, ARRAY_LEN(stack_fields));
-	n->frame_shape = shape_of_elements(n->shapes, n->stack_type, "frames", frame_fields, ARRAY_LEN(frame_fields));
-	n->method_shape = shape_up_to(n->shapes, n->method_type, method_fields, ARRAY_LEN(method_fields));
-	n->thread_shape = shape_up_to(n->shapes, n->thread_type, thread_fields, ARRAY_LEN(thread_fields));
-	n->usual = n->frame_shape != SHAPE_NONE && shape_is_row(n->shapes, n->frame_shape, usual_frame,
+	n->stack_layout = field_layout_up_to(n->layouts, n->stack_type, stack_fields, ARRAY_LEN(stack_fields));
+	n->frame_layout = field_layout_of_elements(n->layouts, n->stack_type, "frames", frame_fields,
+						   ARRAY_LEN(frame_fields));
+	n->method_layout = field_layout_up_to(n->layouts, n->method_type, method_fields, ARRAY_LEN(method_fields));
+	n->thread_layout = field_layout_up_to(n->layouts, n->thread_type, thread_fields, ARRAY_LEN(thread_fields));
+	n->usual = n->frame_layout != LAYOUT_NONE && field_layout_is_row(n->layouts, n->frame_layout, usual_frame,
 								ARRAY_LEN(usual_frame));
 }
 
-int names_learn(struct names *n, const struct metadata *metadata, struct shapes *shapes, struct pools *pools)
+int names_learn(struct names *n, const struct metadata *metadata, struct field_layouts *layouts, struct pools *pools)
 {
 	const uint32_t *types[] = {&n->stack_type, &n->method_type, &n->class_type, &n->thread_type,
 				   &n->state_type, &n->string_type, &n->frame_kind_type};
 	size_t i;
 
 	n->metadata = metadata;
-	n->shapes = shapes;
+	n->layouts = layouts;
 	n->pools = pools;
-	n->wide = shapes->wide;
+	n->wide = layouts->wide;
 	free(n->ways);
 	n->ways = calloc(metadata->types.count + 1, sizeof(*n->ways));
 	if (!n->ways)
@@ -141,8 +142,8 @@ int names_learn(struct names *n, const struct metadata *metadata, struct shapes 
 	n->method_signature = want_field(n, n->method_type, "descriptor");
 	n->java_name = want_field(n, n->thread_type, "javaName");
 	n->os_name = want_field(n, n->thread_type, "osName");
-	find_shapes(n);
-	return shapes->no_memory ? -ENOMEM : 0;
+	find_layouts(n);
+	return layouts->no_memory ? -ENOMEM : 0;
 }
 
 void names_begin(struct names *n)
@@ -211,10 +212,10 @@ static uint32_t text_by_key(struct names *n, uint32_t type, uint64_t key, unsign
 	r = names_reader_at(n, constant->at);
 	if (way->string) {
 		result = keep_text(n, &r, chain);
-	} else if (way->shape == SHAPE_NONE) {
+	} else if (way->layout == LAYOUT_NONE) {
 		return 0;
 	} else {
-		shape_read(n->shapes, way->shape, &r, &slot);
+		field_layout_read(n->layouts, way->layout, &r, &slot);
 		if (way->pooled) {
 			result = text_by_key(n, way->type, slot, chain + 1);
 		} else {
@@ -233,12 +234,12 @@ static uint32_t keep_text(struct names *n, struct reader *r, unsigned chain)
 	size_t length;
 
 	if (text_plain(r, &text, &length))
-		return strings_add(&n->fold->strings, text, length);
+		return strings_add(&n->aggregate->strings, text, length);
 	n->text.length = 0;
 	if (text_read(r, &n->text, &key) == TEXT_POOLED)
 		return text_by_key(n, n->string_type, key, chain + 1);
-	n->fold->no_memory |= n->text.failed != 0;
-	return n->text.failed ? 0 : strings_add(&n->fold->strings, n->text.data, n->text.length);
+	n->aggregate->no_memory |= n->text.failed != 0;
+	return n->text.failed ? 0 : strings_add(&n->aggregate->strings, n->text.data, n->text.length);
 }
 
 uint32_t names_text(struct names *n, uint32_t type, uint64_t key)
@@ -268,25 +269,25 @@ uint32_t names_thread(struct names *n, uint32_t place)
 {
 	struct pool *pool = &n->pools->of_type[n->thread_type];
 	struct constant *constant = &pool->constants.items[place];
-	uint32_t words[FOLD_THREAD_WORDS] = {0}, number;
+	uint32_t words[READ_THREAD_WORDS] = {0}, number;
 	uint64_t slots[THREAD_SLOTS] = {0};
 	struct reader r = names_reader_at(n, constant->at);
 
 	if (constant->known)
 		return constant->known - 1;
-	if (n->thread_shape == SHAPE_NONE || n->fold->no_memory)
+	if (n->thread_layout == LAYOUT_NONE || n->aggregate->no_memory)
 		return LISTS_FAILED;
-	shape_read(n->shapes, n->thread_shape, &r, slots);
-	words[FOLD_TID] = (uint32_t)slots[OS_ID];
-	words[FOLD_JAVA_ID] = (uint32_t)slots[JAVA_ID];
-	words[FOLD_THREAD_NAME] = names_field_text(n, n->java_name, slots[JAVA_NAME]);
-	if (!words[FOLD_THREAD_NAME])
-		words[FOLD_THREAD_NAME] = names_field_text(n, n->os_name, slots[OS_NAME]);
-	if (!fold_text(n->fold, strlen(names_text_of(n, words[FOLD_THREAD_NAME]))))
+	field_layout_read(n->layouts, n->thread_layout, &r, slots);
+	words[READ_THREAD_TID] = (uint32_t)slots[OS_ID];
+	words[READ_THREAD_JAVA_ID] = (uint32_t)slots[JAVA_ID];
+	words[READ_THREAD_NAME] = names_field_text(n, n->java_name, slots[JAVA_NAME]);
+	if (!words[READ_THREAD_NAME])
+		words[READ_THREAD_NAME] = names_field_text(n, n->os_name, slots[OS_NAME]);
+	if (!read_aggregate_text(n->aggregate, strlen(names_text_of(n, words[READ_THREAD_NAME]))))
 		return LISTS_FAILED;
-	number = lists_add(&n->fold->threads, words, FOLD_THREAD_WORDS);
+	number = lists_add(&n->aggregate->threads, words, READ_THREAD_WORDS);
 	if (number == LISTS_FAILED)
-		n->fold->no_memory = true;
+		n->aggregate->no_memory = true;
 	else
 		constant->known = number + 1;
 	return number;

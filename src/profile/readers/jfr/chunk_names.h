@@ -2,7 +2,7 @@
  * chunk_names.h - from the keys of a chunk to frames, stacks and threads with names.
  *
  * A constant is looked at when an event first needs it, and what became of it is kept beside it;
- * equal ones of other chunks get the same numbers in the fold.
+ * equal ones of other chunks get the same numbers in the aggregate.
  */
 #ifndef JSTROBE_READERS_JFR_CHUNK_NAMES_H
 #define JSTROBE_READERS_JFR_CHUNK_NAMES_H
@@ -13,7 +13,7 @@
 
 /* How the text of a type is got at: a string, a field with one, or a key of another type. */
 struct text_way {
-	uint32_t shape, type;
+	uint32_t layout, type;
 	bool pooled, string;
 	bool known;
 };
@@ -25,14 +25,14 @@ struct frame_slot {
 	uint32_t frame; /* + 1; 0 = free */
 };
 
-/* What a method's constant says, as strings of the fold. */
+/* What a method's constant says, as strings of the aggregate. */
 struct method_said {
 	uint32_t class_name, name, signature;
 	bool native;
 };
 
 struct names {
-	struct fold *fold;
+	struct read_aggregate *aggregate;
 	bool lines;
 	struct buffer text;
 	/* what frames were made of, in all chunks, and the frame of each */
@@ -43,14 +43,14 @@ struct names {
 
 	/* of the metadata */
 	const struct metadata *metadata;
-	struct shapes *shapes;
+	struct field_layouts *layouts;
 	struct pools *pools;
 	bool wide;
 	bool usual; /* frames are four compressed numbers in the order that all known recorders have */
 	/* types by name; METADATA_NONE */
 	uint32_t stack_type, frame_type, method_type, class_type, thread_type, state_type, string_type;
 	uint32_t frame_kind_type;
-	uint32_t stack_shape, frame_shape, method_shape, thread_shape;
+	uint32_t stack_layout, frame_layout, method_layout, thread_layout;
 	const struct metadata_field *method_class, *method_name, *method_signature, *os_name, *java_name;
 	struct text_way *ways; /* by type */
 
@@ -64,28 +64,28 @@ struct names {
 };
 
 /* Names for FOLD, with line numbers or without. 0 or -ENOMEM; free in both cases. */
-int names_init(struct names *n, struct fold *fold, bool lines);
+int names_init(struct names *n, struct read_aggregate *aggregate, bool lines);
 void names_free(struct names *n);
 /*
  * Ready for chunks with METADATA; marks the pools that will be asked for. What is passed stays the caller's
  * and must stay as long as N. 0 or -ENOMEM.
  */
-int names_learn(struct names *n, const struct metadata *metadata, struct shapes *shapes, struct pools *pools);
+int names_learn(struct names *n, const struct metadata *metadata, struct field_layouts *layouts, struct pools *pools);
 /* Ready for the next chunk with the same metadata. */
 void names_begin(struct names *n);
 /* Before the pools are loaded: constants of TYPE will be asked for their texts. */
 void names_want(struct names *n, uint32_t type);
 
 /*
- * The number in the fold of the stack at PLACE of the pool of stacks; *TRUNCATED as it says.
+ * The number in the aggregate of the stack at PLACE of the pool of stacks; *TRUNCATED as it says.
  * LISTS_FAILED: out of memory (f->no_memory is set), or the constant is damaged.
  */
 uint32_t names_stack(struct names *n, uint32_t place, bool *truncated);
 /* The number of the thread at PLACE of the pool of threads. LISTS_FAILED as above. */
 uint32_t names_thread(struct names *n, uint32_t place);
-/* The number in the fold's strings of what KEY of TYPE is called; 0: nothing, or not there. */
+/* The number in the aggregate's strings of what KEY of TYPE is called; 0: nothing, or not there. */
 uint32_t names_text(struct names *n, uint32_t type, uint64_t key);
-/* The same of the string at AT, as a slot of a shape has it. */
+/* The same of the string at AT, as a slot of a layout has it. */
 uint32_t names_string(struct names *n, uint64_t at);
 /*
  * A reader over the chunk from AT on, an address in a slot. Metadata may say what they like of a

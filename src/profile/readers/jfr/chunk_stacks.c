@@ -1,5 +1,5 @@
 /*
- * chunk_stacks.c - the stacks of a chunk, as rows of the fold's frames: the largest part of most recordings.
+ * chunk_stacks.c - the stacks of a chunk, as rows of the aggregate's frames: the largest part of most recordings.
  *
  *   a stack in the file    truncated, count, then for each frame, innermost first:
  *   a frame                method (key), line, place in its code, kind (key)
@@ -63,7 +63,7 @@ static uint32_t frame_by_code(struct names *n, uint64_t code, uint64_t method, u
 	if (frame == LISTS_FAILED)
 		return frame;
 	if (n->slots_used * 2 >= n->slot_count && !grow(n)) {
-		n->fold->no_memory = true;
+		n->aggregate->no_memory = true;
 		return LISTS_FAILED;
 	}
 	*find(n, code, line) = (struct frame_slot){code, line, frame + 1};
@@ -174,7 +174,7 @@ static bool room(struct names *n, uint64_t count)
 	return true;
 }
 
-/* The frames at R, innermost first there, outermost first in the fold. */
+/* The frames at R, innermost first there, outermost first in the aggregate. */
 static uint32_t read_stack(struct names *n, struct reader *r)
 {
 	uint64_t count = read_int(r), left, slots[FRAME_SLOTS] = {0};
@@ -182,10 +182,10 @@ static uint32_t read_stack(struct names *n, struct reader *r)
 	if (count > read_left(r))
 		return LISTS_FAILED;
 	if (!room(n, count)) {
-		n->fold->no_memory = true;
+		n->aggregate->no_memory = true;
 		return LISTS_FAILED;
 	}
-	for (left = count; left && !r->c.failed && !n->fold->no_memory;) {
+	for (left = count; left && !r->c.failed && !n->aggregate->no_memory;) {
 		uint64_t done = 0;
 
 		if (n->usual && read_left(r) >= BLOCK_SIZE + 8)
@@ -193,12 +193,12 @@ static uint32_t read_stack(struct names *n, struct reader *r)
 		left -= done;
 		if (done)
 			continue;
-		shape_read(n->shapes, n->frame_shape, r, slots);
+		field_layout_read(n->layouts, n->frame_layout, r, slots);
 		n->list[--left] = frame_by_number(n, slots[IN_METHOD], slots[IN_KIND],
 						  n->lines ? (uint32_t)slots[IN_LINE] : 0);
 	}
-	return r->c.failed || n->fold->no_memory ? LISTS_FAILED :
-						   lists_add(&n->fold->stacks, n->list, (uint32_t)count);
+	return r->c.failed || n->aggregate->no_memory ? LISTS_FAILED :
+						   lists_add(&n->aggregate->stacks, n->list, (uint32_t)count);
 }
 
 uint32_t names_stack(struct names *n, uint32_t place, bool *truncated)
@@ -211,9 +211,9 @@ uint32_t names_stack(struct names *n, uint32_t place, bool *truncated)
 	*truncated = constant->truncated;
 	if (constant->known)
 		return constant->known - 1;
-	if (n->stack_shape == SHAPE_NONE || n->frame_shape == SHAPE_NONE)
+	if (n->stack_layout == LAYOUT_NONE || n->frame_layout == LAYOUT_NONE)
 		return LISTS_FAILED;
-	shape_read(n->shapes, n->stack_shape, &r, slots);
+	field_layout_read(n->layouts, n->stack_layout, &r, slots);
 	if (r.c.failed || !slots[STACK_FRAMES])
 		return LISTS_FAILED;
 	*truncated = constant->truncated = slots[STACK_TRUNCATED] != 0;

@@ -27,23 +27,23 @@ void pools_free(struct pools *p)
 }
 
 /* One type's constants. */
-static int load_type(struct pools *p, struct shapes *shapes, struct reader *r)
+static int load_type(struct pools *p, struct field_layouts *layouts, struct reader *r)
 {
-	uint32_t type = metadata_by_id(shapes->metadata, read_long(r)), shape;
+	uint32_t type = metadata_by_id(layouts->metadata, read_long(r)), layout;
 	uint64_t count = read_int(r);
 	bool text;
 
 	if (r->c.failed || type == METADATA_NONE)
 		return -EBADMSG;
 	/* a string's value is no struct with a field, but the string */
-	text = strcmp(shapes->metadata->types.items[type].name, "java.lang.String") == 0;
-	shape = text ? shape_of_text(shapes) : shape_of(shapes, type, NULL, 0);
-	if (shape == SHAPE_NONE)
-		return shapes->no_memory ? -ENOMEM : -EBADMSG;
+	text = strcmp(layouts->metadata->types.items[type].name, "java.lang.String") == 0;
+	layout = text ? field_layout_of_text(layouts) : field_layout_of(layouts, type, NULL, 0);
+	if (layout == LAYOUT_NONE)
+		return layouts->no_memory ? -ENOMEM : -EBADMSG;
 	for (; count && !r->c.failed; count--) {
 		struct constant constant = {.key = read_long(r), .at = r->c.at}, *kept;
 
-		shape_read(shapes, shape, r, NULL);
+		field_layout_read(layouts, layout, r, NULL);
 		if (r->c.failed || !p->of_type[type].wanted)
 			continue;
 		kept = VECTOR_PUSH(&p->of_type[type].constants);
@@ -55,7 +55,7 @@ static int load_type(struct pools *p, struct shapes *shapes, struct reader *r)
 }
 
 /* One checkpoint event. What stands before something damaged is good. */
-static int load_event(struct pools *p, struct shapes *shapes, struct reader *r)
+static int load_event(struct pools *p, struct field_layouts *layouts, struct reader *r)
 {
 	uint64_t types;
 	int rc = 0;
@@ -66,7 +66,7 @@ static int load_event(struct pools *p, struct shapes *shapes, struct reader *r)
 	read_u8(r);   /* kind */
 	types = read_int(r);
 	for (; rc == 0 && types; types--)
-		rc = load_type(p, shapes, r);
+		rc = load_type(p, layouts, r);
 	return rc ? rc : r->c.failed ? -EBADMSG : 0;
 }
 
@@ -123,7 +123,7 @@ static int make_index(struct pool *p, uint64_t span_anyway)
 	return 0;
 }
 
-int pools_load(struct pools *p, const struct chunk *c, struct shapes *shapes)
+int pools_load(struct pools *p, const struct chunk *c, struct field_layouts *layouts)
 {
 	/* not for each of many small chunks */
 	uint64_t span_anyway = MIN(SPAN_ALWAYS, c->end - c->start);
@@ -142,7 +142,7 @@ int pools_load(struct pools *p, const struct chunk *c, struct shapes *shapes)
 		if (!chunk_event(c, c->constants.items[i], &e))
 			continue;
 		r = chunk_reader(c, &e);
-		rc = load_event(p, shapes, &r);
+		rc = load_event(p, layouts, &r);
 		if (rc == -ENOMEM)
 			return rc;
 		p->damaged |= rc != 0;

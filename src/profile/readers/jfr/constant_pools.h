@@ -39,7 +39,7 @@ struct pools {
 /* Room for the pools of M. 0 or -ENOMEM; free in both cases. */
 int pools_init(struct pools *p, const struct metadata *m);
 /* Gather the constants of C's types that are marked `wanted`, and forget those of the chunk before. 0 or -ENOMEM. */
-int pools_load(struct pools *p, const struct chunk *c, struct shapes *shapes);
+int pools_load(struct pools *p, const struct chunk *c, struct field_layouts *layouts);
 void pools_free(struct pools *p);
 
 /* The place of KEY; POOL_NO_PLACE. */

@@ -8,28 +8,28 @@
 /* Events that are no samples of the table of sources, and the fields that are wanted of them. */
 struct rule {
 	const char *event;
-	enum watch_kind kind;
+	enum handler_kind kind;
 	struct wanted fields[12];
 };
 
 static const struct rule rules[] = {
-	{"jstrobe.SampleWeights", WATCH_WEIGHTS, {{"unit", SLOT_A}, {"weights", SLOT_B}}},
-	{"jstrobe.WallWeights", WATCH_WALL_WEIGHTS, {{"unit", SLOT_A}, {"weights", SLOT_B}}},
-	{"jstrobe.Counters", WATCH_COUNTS,
+	{"jstrobe.SampleWeights", HANDLE_WEIGHTS, {{"unit", SLOT_A}, {"weights", SLOT_B}}},
+	{"jstrobe.WallWeights", HANDLE_WALL_WEIGHTS, {{"unit", SLOT_A}, {"weights", SLOT_B}}},
+	{"jstrobe.Counters", HANDLE_COUNTS,
 	 {{"event", SLOT_A}, {"engine", SLOT_B}, {"interval", SLOT_C}, {"taken", SLOT_D},
 	  {"stored", SLOT_E}, {"complete", SLOT_F}, {"cpuTime", SLOT_G}, {"ownCpuTime", SLOT_H},
 	  {"weightStored", SLOT_WEIGHT}, {"leftOut", SLOT_I}, {"weightLeftOut", SLOT_J},
 	  {"partial", SLOT_K}}},
-	{"jstrobe.SamplesLost", WATCH_REASON,
+	{"jstrobe.SamplesLost", HANDLE_REASON,
 	 {{"event", SLOT_A}, {"reason", SLOT_B}, {"samples", SLOT_C}, {"weight", SLOT_D}}},
-	{"jdk.ActiveSetting", WATCH_SETTING, {{"id", SLOT_A}, {"name", SLOT_B}, {"value", SLOT_C}}},
-	{"jdk.JVMInformation", WATCH_JVM,
+	{"jdk.ActiveSetting", HANDLE_SETTING, {{"id", SLOT_A}, {"name", SLOT_B}, {"value", SLOT_C}}},
+	{"jdk.JVMInformation", HANDLE_JVM,
 	 {{"jvmVersion", SLOT_A}, {"javaArguments", SLOT_B}, {"pid", SLOT_C}}},
-	{"jdk.CPUTimeSamplesLost", WATCH_JDK_LOST, {{"lostSamples", SLOT_A}}},
-	{"jstrobe.SampleContext", WATCH_REQUEST,
+	{"jdk.CPUTimeSamplesLost", HANDLE_JDK_LOST, {{"lostSamples", SLOT_A}}},
+	{"jstrobe.SampleContext", HANDLE_REQUEST,
 	 {{"startTime", SLOT_TIME}, {"sampledThread", SLOT_THREAD}, {"traceId", SLOT_A}, {"spanId", SLOT_B},
 	  {"labels", SLOT_OBJECT}}},
-	{"jdk.MethodTiming", WATCH_TIMING,
+	{"jdk.MethodTiming", HANDLE_TIMING,
 	 {{"method", SLOT_OBJECT}, {"invocations", SLOT_A}, {"average", SLOT_WEIGHT}}},
 };
 
@@ -51,58 +51,58 @@ static const struct metadata_field *field_of(const struct metadata *m, uint32_t 
 }
 
 /* Whether FIELD is a key of the constants of type POOL. */
-static bool is_key(const struct chunk_watches *w, uint32_t type, const char *field, uint32_t pool)
+static bool is_key(const struct chunk_handlers *w, uint32_t type, const char *field, uint32_t pool)
 {
 	const struct metadata_field *f = field_of(&w->metadata, type, field);
 
 	return f && f->pooled && !f->array && f->type == pool && pool != METADATA_NONE;
 }
 
-static uint32_t add_account(struct chunk_watches *w, const char *event, const char *family,
+static uint32_t add_counts_of(struct chunk_handlers *w, const char *event, const char *family,
 			    const struct metadata_field *weight)
 {
-	struct account *a;
+	struct event_counts *a;
 
-	if (w->accounts.count >= ACCOUNTS_MAX)
-		fold_refuse(w->fold, WATCH_TOO_MANY);
-	a = w->fold->no_memory ? NULL : VECTOR_PUSH(&w->accounts);
+	if (w->event_counts.count >= EVENT_COUNTS_MAX)
+		read_aggregate_refuse(w->aggregate, HANDLE_TOO_MANY);
+	a = w->aggregate->no_memory ? NULL : VECTOR_PUSH(&w->event_counts);
 	if (!a)
 		return UINT32_MAX;
 	a->event = event;
 	a->family = family;
 	a->has_weight = weight != NULL;
 	a->unit = weight ? weight->unit : UNIT_NONE;
-	return (uint32_t)w->accounts.count - 1;
+	return (uint32_t)w->event_counts.count - 1;
 }
 
-static struct watch *add_watch(struct chunk_watches *w, uint32_t type, enum watch_kind kind)
+static struct event_handler *add_handler(struct chunk_handlers *w, uint32_t type, enum handler_kind kind)
 {
 	const struct metadata_type *t = &w->metadata.types.items[type];
-	struct watch *watch;
+	struct event_handler *handler;
 	uint32_t *slot;
 
-	if (w->watches.count >= ACCOUNTS_MAX)
-		fold_refuse(w->fold, WATCH_TOO_MANY);
-	watch = w->fold->no_memory ? NULL : VECTOR_PUSH(&w->watches);
-	if (!watch)
+	if (w->handlers.count >= EVENT_COUNTS_MAX)
+		read_aggregate_refuse(w->aggregate, HANDLE_TOO_MANY);
+	handler = w->aggregate->no_memory ? NULL : VECTOR_PUSH(&w->handlers);
+	if (!handler)
 		return NULL;
-	watch->kind = kind;
-	watch->event = t->name;
-	watch->type_id = t->id;
-	watch->object_type = METADATA_NONE;
-	watch->slots[SLOT_SAMPLES] = 1;
+	handler->kind = kind;
+	handler->event = t->name;
+	handler->type_id = t->id;
+	handler->object_type = METADATA_NONE;
+	handler->slots[SLOT_SAMPLES] = 1;
 	if (t->id < ARRAY_LEN(w->by_type)) {
-		w->by_type[t->id] = (uint16_t)w->watches.count;
-		return watch;
+		w->by_type[t->id] = (uint16_t)w->handlers.count;
+		return handler;
 	}
 	slot = map_put(&w->by_any_type, t->id, NULL);
 	if (slot)
-		*slot = (uint32_t)w->watches.count;
-	return slot ? watch : NULL;
+		*slot = (uint32_t)w->handlers.count;
+	return slot ? handler : NULL;
 }
 
 /* An event type is a sample of this source's families. -EBADMSG: its fields cannot be read. */
-static int add_sample(struct chunk_watches *w, uint32_t type, const struct source *source)
+static int add_sample(struct chunk_handlers *w, uint32_t type, const struct source *source)
 {
 	const char *event = w->metadata.types.items[type].name;
 	const struct metadata_field *weight = field_of(&w->metadata, type, source->weight);
@@ -110,36 +110,36 @@ static int add_sample(struct chunk_watches *w, uint32_t type, const struct sourc
 	bool execution = strcmp(event, "jdk.ExecutionSample") == 0;
 	struct wanted wanted[ARRAY_LEN(sample_fields) + 2];
 	size_t count = ARRAY_LEN(sample_fields);
-	struct watch *watch;
+	struct event_handler *handler;
 
 	memcpy(wanted, sample_fields, sizeof(sample_fields));
 	if (weight && !weight->pooled && !weight->array)
 		wanted[count++] = (struct wanted){source->weight, SLOT_WEIGHT};
 	if (object && object->pooled && !object->array)
 		wanted[count++] = (struct wanted){source->object, SLOT_OBJECT};
-	watch = add_watch(w, type, execution ? WATCH_EXECUTION :
-				   strcmp(event, "jdk.CPUTimeSample") == 0 ? WATCH_CPU_TIME :
-				   strcmp(event, "profiler.WallClockSample") == 0 ? WATCH_WALL :
-				   strcmp(event, "jstrobe.EventSample") == 0 ? WATCH_EVENT : WATCH_SAMPLE);
-	if (!watch)
+	handler = add_handler(w, type, execution ? HANDLE_EXECUTION :
+				   strcmp(event, "jdk.CPUTimeSample") == 0 ? HANDLE_CPU_TIME :
+				   strcmp(event, "profiler.WallClockSample") == 0 ? HANDLE_WALL :
+				   strcmp(event, "jstrobe.EventSample") == 0 ? HANDLE_EVENT : HANDLE_SAMPLE);
+	if (!handler)
 		return -ENOMEM;
-	watch->shape = shape_of(&w->shapes, type, wanted, count);
-	watch->has_time = field_of(&w->metadata, type, "startTime") != NULL;
-	watch->has_stack = is_key(w, type, "stackTrace", w->names.stack_type);
-	watch->has_thread = is_key(w, type, "sampledThread", w->names.thread_type) ||
+	handler->layout = field_layout_of(&w->layouts, type, wanted, count);
+	handler->has_time = field_of(&w->metadata, type, "startTime") != NULL;
+	handler->has_stack = is_key(w, type, "stackTrace", w->names.stack_type);
+	handler->has_thread = is_key(w, type, "sampledThread", w->names.thread_type) ||
 			    is_key(w, type, "eventThread", w->names.thread_type);
-	watch->has_state = is_key(w, type, "state", w->names.state_type);
-	watch->object_type = object && object->pooled ? object->type : METADATA_NONE;
-	watch->has_object = watch->object_type != METADATA_NONE;
-	if (watch->has_object)
-		names_want(&w->names, watch->object_type);
-	watch->account = add_account(w, event, NULL, weight);
-	watch->wall_account = execution ? add_account(w, event, "wall", NULL) : watch->account;
-	return watch->account == UINT32_MAX || watch->wall_account == UINT32_MAX ? -ENOMEM : 0;
+	handler->has_state = is_key(w, type, "state", w->names.state_type);
+	handler->object_type = object && object->pooled ? object->type : METADATA_NONE;
+	handler->has_object = handler->object_type != METADATA_NONE;
+	if (handler->has_object)
+		names_want(&w->names, handler->object_type);
+	handler->counts = add_counts_of(w, event, NULL, weight);
+	handler->wall_counts = execution ? add_counts_of(w, event, "wall", NULL) : handler->counts;
+	return handler->counts == UINT32_MAX || handler->wall_counts == UINT32_MAX ? -ENOMEM : 0;
 }
 
 /* Whether a wanted family has samples of SOURCE's event; those that the event's name itself asks for. */
-static bool is_wanted(const struct chunk_watches *w, const struct source *source)
+static bool is_wanted(const struct chunk_handlers *w, const struct source *source)
 {
 	const char *families = w->selection->families;
 
@@ -152,7 +152,7 @@ static bool is_wanted(const struct chunk_watches *w, const struct source *source
 }
 
 /* The event called by its own name, if no source speaks of it. */
-static int add_by_name(struct chunk_watches *w, uint32_t type)
+static int add_by_name(struct chunk_handlers *w, uint32_t type)
 {
 	const char *name = w->metadata.types.items[type].name;
 	struct source source = {name, NULL, NULL, NULL};
@@ -168,38 +168,38 @@ static int add_by_name(struct chunk_watches *w, uint32_t type)
 }
 
 /* Labels are a key of the constants of some type. */
-static void add_labels(struct chunk_watches *w, uint32_t type, struct watch *watch)
+static void add_labels(struct chunk_handlers *w, uint32_t type, struct event_handler *handler)
 {
 	const struct metadata_field *labels = field_of(&w->metadata, type, "labels");
 
-	watch->has_thread = is_key(w, type, "sampledThread", w->names.thread_type);
-	watch->has_object = labels && labels->pooled && !labels->array;
-	if (!watch->has_object)
+	handler->has_thread = is_key(w, type, "sampledThread", w->names.thread_type);
+	handler->has_object = labels && labels->pooled && !labels->array;
+	if (!handler->has_object)
 		return;
-	watch->object_type = labels->type;
+	handler->object_type = labels->type;
 	names_want(&w->names, labels->type);
 }
 
-static int add_fact(struct chunk_watches *w, uint32_t type, const struct rule *rule)
+static int add_counts(struct chunk_handlers *w, uint32_t type, const struct rule *rule)
 {
 	const struct metadata_field *average = field_of(&w->metadata, type, "average");
-	struct watch *watch = add_watch(w, type, rule->kind);
+	struct event_handler *handler = add_handler(w, type, rule->kind);
 	size_t count = 0;
 
-	if (!watch)
+	if (!handler)
 		return -ENOMEM;
 	while (count < ARRAY_LEN(rule->fields) && rule->fields[count].field)
 		count++;
-	watch->shape = shape_of(&w->shapes, type, rule->fields, count);
-	if (rule->kind == WATCH_REQUEST)
-		add_labels(w, type, watch);
-	watch->unit = average ? average->unit : UNIT_NONE;
-	if (rule->kind == WATCH_TIMING && !is_key(w, type, "method", w->names.method_type))
-		watch->shape = SHAPE_NONE;
+	handler->layout = field_layout_of(&w->layouts, type, rule->fields, count);
+	if (rule->kind == HANDLE_REQUEST)
+		add_labels(w, type, handler);
+	handler->unit = average ? average->unit : UNIT_NONE;
+	if (rule->kind == HANDLE_TIMING && !is_key(w, type, "method", w->names.method_type))
+		handler->layout = LAYOUT_NONE;
 	return 0;
 }
 
-static int add_type(struct chunk_watches *w, uint32_t type)
+static int add_type(struct chunk_handlers *w, uint32_t type)
 {
 	const char *name = w->metadata.types.items[type].name;
 	const struct source *s;
@@ -207,14 +207,14 @@ static int add_type(struct chunk_watches *w, uint32_t type)
 
 	for (i = 0; i < ARRAY_LEN(rules); i++)
 		if (strcmp(rules[i].event, name) == 0)
-			return add_fact(w, type, &rules[i]);
+			return add_counts(w, type, &rules[i]);
 	for (s = convert_sources; s->event; s++)
 		if (strcmp(s->event, name) == 0 && is_wanted(w, s))
 			return add_sample(w, type, s);
 	return add_by_name(w, type);
 }
 
-static int add_types(struct chunk_watches *w)
+static int add_types(struct chunk_handlers *w)
 {
 	uint32_t i;
 	int rc = 0;
@@ -226,7 +226,7 @@ static int add_types(struct chunk_watches *w)
 	return rc;
 }
 
-static const struct pool *pool_of(const struct chunk_watches *w, uint32_t type)
+static const struct pool *pool_of(const struct chunk_handlers *w, uint32_t type)
 {
 	return type == METADATA_NONE ? NULL : &w->pools.of_type[type];
 }
@@ -237,61 +237,61 @@ static int64_t ticks_of(const struct chunk *c, int64_t ns)
 	return wide_convert(ns, (int64_t)c->start_ns, c->ticks_per_second, NS_PER_S, (int64_t)c->start_ticks);
 }
 
-static void begin_accounts(struct chunk_watches *w)
+static void begin_event_counts(struct chunk_handlers *w)
 {
 	size_t i;
 
 	w->cells = 0;
 
-	for (i = 0; i < w->accounts.count; i++) {
-		struct account *a = &w->accounts.items[i];
+	for (i = 0; i < w->event_counts.count; i++) {
+		struct event_counts *a = &w->event_counts.items[i];
 
 		a->weighed = a->begun = false;
 		a->failed = 0;
-		tallies_empty(&a->t);
+		stack_counts_empty(&a->t);
 	}
 }
 
-/* Only the first COUNT accounts are left. */
-static void end_accounts(struct chunk_watches *w, size_t count)
+/* Only the counts of the first COUNT events are left. */
+static void end_event_counts(struct chunk_handlers *w, size_t count)
 {
-	while (w->accounts.count > count)
-		tallies_end(&w->accounts.items[--w->accounts.count].t);
+	while (w->event_counts.count > count)
+		stack_counts_end(&w->event_counts.items[--w->event_counts.count].t);
 }
 
-int watches_init(struct chunk_watches *w, const struct selection *selection, struct fold *fold,
-		 struct facts *facts, bool lines)
+int event_handlers_init(struct chunk_handlers *w, const struct selection *selection, struct read_aggregate *aggregate,
+		 struct recording_info *info, bool lines)
 {
 	memset(w, 0, sizeof(*w));
 	w->selection = selection;
-	w->fold = fold;
-	w->facts = facts;
-	return names_init(&w->names, fold, lines);
+	w->aggregate = aggregate;
+	w->info = info;
+	return names_init(&w->names, aggregate, lines);
 }
 
-static void forget_types(struct chunk_watches *w)
+static void forget_types(struct chunk_handlers *w)
 {
-	end_accounts(w, 0);
-	w->account_count = 0;
-	w->watches.count = 0;
+	end_event_counts(w, 0);
+	w->event_count = 0;
+	w->handlers.count = 0;
 	memset(w->by_type, 0, sizeof(w->by_type));
 	map_clear(&w->by_any_type);
 	pools_free(&w->pools);
-	shapes_free(&w->shapes);
+	field_layouts_free(&w->layouts);
 	w->learnt = false;
 }
 
 /* From the metadata, what becomes of which event. */
-static int learn(struct chunk_watches *w, bool wide)
+static int learn(struct chunk_handlers *w, bool wide)
 {
 	int rc;
 
 	forget_types(w);
-	shapes_init(&w->shapes, &w->metadata, wide);
-	if (pools_init(&w->pools, &w->metadata) || names_learn(&w->names, &w->metadata, &w->shapes, &w->pools))
+	field_layouts_init(&w->layouts, &w->metadata, wide);
+	if (pools_init(&w->pools, &w->metadata) || names_learn(&w->names, &w->metadata, &w->layouts, &w->pools))
 		return -ENOMEM;
 	rc = add_types(w);
-	w->account_count = w->accounts.count;
+	w->event_count = w->event_counts.count;
 	w->stack_pool = pool_of(w, w->names.stack_type);
 	w->thread_pool = pool_of(w, w->names.thread_type);
 	w->state_pool = pool_of(w, w->names.state_type);
@@ -299,34 +299,34 @@ static int learn(struct chunk_watches *w, bool wide)
 	return rc;
 }
 
-static int load_constants(struct chunk_watches *w)
+static int load_constants(struct chunk_handlers *w)
 {
-	int rc = pools_load(&w->pools, w->chunk, &w->shapes);
+	int rc = pools_load(&w->pools, w->chunk, &w->layouts);
 
-	if (rc || w->shapes.no_memory)
+	if (rc || w->layouts.no_memory)
 		return -ENOMEM;
-	w->facts->constants_damaged |= w->pools.damaged;
+	w->info->constants_damaged |= w->pools.damaged;
 	w->stack_count = w->stack_pool ? (uint32_t)w->stack_pool->constants.count : 0;
 	w->thread_count = w->thread_pool ? (uint32_t)w->thread_pool->constants.count : 0;
 	w->state_count = w->state_pool ? (uint32_t)w->state_pool->constants.count : 0;
 	return 0;
 }
 
-int watches_begin(struct chunk_watches *w, const struct chunk *c)
+int event_handlers_begin(struct chunk_handlers *w, const struct chunk *c)
 {
 	struct chunk_event e;
 	bool fresh;
 	int rc;
 
 	w->chunk = c;
-	end_accounts(w, w->account_count);
+	end_event_counts(w, w->event_count);
 	w->request.wanted = false;
 	w->unweighed.count = w->unweighed_wall.count = w->timings.count = 0;
 	if (!c->metadata || !chunk_event(c, c->metadata, &e))
 		return -EBADMSG;
 	rc = metadata_read(&w->metadata, read_between(c->in->bytes + e.at, c->in->bytes + e.at + e.size,
 						      c->wide), &fresh);
-	if (rc == 0 && (fresh || !w->learnt || w->shapes.wide != c->wide))
+	if (rc == 0 && (fresh || !w->learnt || w->layouts.wide != c->wide))
 		rc = learn(w, c->wide);
 	if (rc) {
 		forget_types(w);
@@ -340,19 +340,19 @@ int watches_begin(struct chunk_watches *w, const struct chunk *c)
 		w->from = ticks_of(c, w->selection->from);
 		w->to = ticks_of(c, w->selection->to);
 	}
-	rc = watches_mark_states(w);
+	rc = event_handlers_mark_states(w);
 	if (rc == 0)
-		rc = watches_mark_threads(w);
+		rc = event_handlers_mark_threads(w);
 	if (rc == 0)
-		begin_accounts(w);
+		begin_event_counts(w);
 	return rc;
 }
 
-void watches_free(struct chunk_watches *w)
+void event_handlers_free(struct chunk_handlers *w)
 {
 	forget_types(w);
-	free(w->accounts.items);
-	free(w->watches.items);
+	free(w->event_counts.items);
+	free(w->handlers.items);
 	free(w->unweighed.items);
 	free(w->unweighed_wall.items);
 	free(w->timings.items);

@@ -18,9 +18,9 @@ struct list {
 	size_t wanted_count;
 };
 
-static uint32_t plain(struct shapes *s, uint32_t type, unsigned depth);
+static uint32_t plain(struct field_layouts *s, uint32_t type, unsigned depth);
 
-void shapes_init(struct shapes *s, const struct metadata *m, bool wide)
+void field_layouts_init(struct field_layouts *s, const struct metadata *m, bool wide)
 {
 	struct step *first;
 
@@ -32,15 +32,15 @@ void shapes_init(struct shapes *s, const struct metadata *m, bool wide)
 	s->no_memory = !first;
 }
 
-void shapes_free(struct shapes *s)
+void field_layouts_free(struct field_layouts *s)
 {
 	free(s->steps.items);
-	free(s->shapes.items);
+	free(s->layouts.items);
 	map_free(&s->plain);
 	memset(s, 0, sizeof(*s));
 }
 
-static bool add(struct shapes *s, struct list *l, enum step_op op, uint8_t slot, uint32_t count)
+static bool add(struct field_layouts *s, struct list *l, enum step_op op, uint8_t slot, uint32_t count)
 {
 	struct step *last = l->steps.count ? &l->steps.items[l->steps.count - 1] : NULL;
 
@@ -70,12 +70,12 @@ static unsigned fixed_size(const char *type)
 	       !strcmp(type, "byte") || !strcmp(type, "boolean") ? 1 : 0;
 }
 
-static bool add_number(struct shapes *s, struct list *l, unsigned bytes, bool compressed,
+static bool add_number(struct field_layouts *s, struct list *l, unsigned bytes, bool compressed,
 		       uint8_t slot)
 {
 	if (compressed)
-		return add(s, l, slot == SHAPE_NO_SLOT ? STEP_INTS : STEP_INT, slot, 1);
-	return add(s, l, slot == SHAPE_NO_SLOT ? STEP_BYTES : STEP_FIXED, slot, bytes);
+		return add(s, l, slot == LAYOUT_NO_SLOT ? STEP_INTS : STEP_INT, slot, 1);
+	return add(s, l, slot == LAYOUT_NO_SLOT ? STEP_BYTES : STEP_FIXED, slot, bytes);
 }
 
 static uint8_t slot_of(const struct list *l, const struct metadata_field *f)
@@ -85,13 +85,13 @@ static uint8_t slot_of(const struct list *l, const struct metadata_field *f)
 	for (i = 0; i < l->wanted_count; i++)
 		if (strcmp(l->wanted[i].field, f->name) == 0)
 			return l->wanted[i].slot;
-	return SHAPE_NO_SLOT;
+	return LAYOUT_NO_SLOT;
 }
 
-static bool add_fields(struct shapes *s, struct list *l, uint32_t type, unsigned depth);
+static bool add_fields(struct field_layouts *s, struct list *l, uint32_t type, unsigned depth);
 
 /* One value of the type that F has, or a key of it. */
-static bool add_value(struct shapes *s, struct list *l, const struct metadata_field *f,
+static bool add_value(struct field_layouts *s, struct list *l, const struct metadata_field *f,
 		      uint8_t slot, unsigned depth)
 {
 	const char *name;
@@ -121,24 +121,24 @@ static bool add_value(struct shapes *s, struct list *l, const struct metadata_fi
 }
 
 /* A list of the values of F's type, for an array. */
-static uint32_t keep(struct shapes *s, struct list *l);
+static uint32_t keep(struct field_layouts *s, struct list *l);
 
-static uint32_t elements(struct shapes *s, const struct metadata_field *f, unsigned depth)
+static uint32_t elements(struct field_layouts *s, const struct metadata_field *f, unsigned depth)
 {
 	struct metadata_field one = *f;
 	struct list l = {.wanted = NULL};
-	uint32_t shape = SHAPE_NONE;
+	uint32_t layout = LAYOUT_NONE;
 
 	if (!f->pooled && f->type != METADATA_NONE && s->metadata->types.items[f->type].count)
 		return plain(s, f->type, depth + 1);
 	one.array = false;
-	if (add_value(s, &l, &one, SHAPE_NO_SLOT, depth))
-		shape = keep(s, &l);
+	if (add_value(s, &l, &one, LAYOUT_NO_SLOT, depth))
+		layout = keep(s, &l);
 	free(l.steps.items);
-	return shape;
+	return layout;
 }
 
-static bool add_fields(struct shapes *s, struct list *l, uint32_t type, unsigned depth)
+static bool add_fields(struct field_layouts *s, struct list *l, uint32_t type, unsigned depth)
 {
 	const struct metadata_type *t = &s->metadata->types.items[type];
 	uint32_t i;
@@ -156,7 +156,7 @@ static bool add_fields(struct shapes *s, struct list *l, uint32_t type, unsigned
 			continue;
 		}
 		inner = elements(s, f, depth);
-		if (inner == SHAPE_NONE || !add(s, l, STEP_ARRAY, slot, inner))
+		if (inner == LAYOUT_NONE || !add(s, l, STEP_ARRAY, slot, inner))
 			return false;
 	}
 	return true;
@@ -179,86 +179,86 @@ static uint32_t most_of(const struct step *step)
 }
 
 /* The same of a whole list. */
-static uint32_t most_of_all(const struct shapes *s, const struct shape *shape)
+static uint32_t most_of_all(const struct field_layouts *s, const struct field_layout *layout)
 {
 	uint32_t i, most = 0, one = 1;
 
-	for (i = 0; one && i < shape->count && i < INTS_MAX; i++) {
-		one = most_of(&s->steps.items[shape->first + i]);
+	for (i = 0; one && i < layout->count && i < INTS_MAX; i++) {
+		one = most_of(&s->steps.items[layout->first + i]);
 		most += one;
 	}
-	return one && i == shape->count ? most : 0;
+	return one && i == layout->count ? most : 0;
 }
 
-static uint32_t keep(struct shapes *s, struct list *l)
+static uint32_t keep(struct field_layouts *s, struct list *l)
 {
-	struct shape *shape = VECTOR_PUSH(&s->shapes);
+	struct field_layout *layout = VECTOR_PUSH(&s->layouts);
 	size_t i;
 
-	if (!shape || s->steps.count + l->steps.count > UINT32_MAX / 2) {
+	if (!layout || s->steps.count + l->steps.count > UINT32_MAX / 2) {
 		s->no_memory = true;
-		return SHAPE_NONE;
+		return LAYOUT_NONE;
 	}
-	shape->first = (uint32_t)s->steps.count;
+	layout->first = (uint32_t)s->steps.count;
 	for (i = 0; i < l->steps.count; i++) {
 		struct step *step = VECTOR_PUSH(&s->steps);
 
 		if (!step) {
 			s->no_memory = true;
-			return SHAPE_NONE;
+			return LAYOUT_NONE;
 		}
 		*step = l->steps.items[i];
-		shape->count++;
+		layout->count++;
 	}
-	shape->most = most_of_all(s, shape);
-	return (uint32_t)s->shapes.count - 1;
+	layout->most = most_of_all(s, layout);
+	return (uint32_t)s->layouts.count - 1;
 }
 
-static uint32_t build(struct shapes *s, uint32_t type, const struct wanted *wanted, size_t count,
+static uint32_t build(struct field_layouts *s, uint32_t type, const struct wanted *wanted, size_t count,
 		      unsigned depth)
 {
 	struct list l = {.wanted = wanted, .wanted_count = count};
-	uint32_t shape = SHAPE_NONE;
+	uint32_t layout = LAYOUT_NONE;
 
 	s->work++;
 	if (type != METADATA_NONE && depth <= NESTED_MAX && add_fields(s, &l, type, depth))
-		shape = keep(s, &l);
+		layout = keep(s, &l);
 	free(l.steps.items);
-	return shape;
+	return layout;
 }
 
 /* Types that hold arrays of themselves end at the depth limit: no known file has any. */
-static uint32_t plain(struct shapes *s, uint32_t type, unsigned depth)
+static uint32_t plain(struct field_layouts *s, uint32_t type, unsigned depth)
 {
-	uint32_t *slot = map_get(&s->plain, type), shape;
+	uint32_t *slot = map_get(&s->plain, type), layout;
 
 	if (slot)
 		return *slot - 1;
-	shape = build(s, type, NULL, 0, depth);
-	if (shape == SHAPE_NONE)
-		return SHAPE_NONE;
+	layout = build(s, type, NULL, 0, depth);
+	if (layout == LAYOUT_NONE)
+		return LAYOUT_NONE;
 	slot = map_put(&s->plain, type, NULL);
 	if (slot)
-		*slot = shape + 1;
+		*slot = layout + 1;
 	s->no_memory |= !slot;
-	return slot ? shape : SHAPE_NONE;
+	return slot ? layout : LAYOUT_NONE;
 }
 
-uint32_t shape_of(struct shapes *s, uint32_t type, const struct wanted *wanted, size_t count)
+uint32_t field_layout_of(struct field_layouts *s, uint32_t type, const struct wanted *wanted, size_t count)
 {
 	return count ? build(s, type, wanted, count, 0) :
-	       type != METADATA_NONE ? plain(s, type, 0) : SHAPE_NONE;
+	       type != METADATA_NONE ? plain(s, type, 0) : LAYOUT_NONE;
 }
 
-uint32_t shape_up_to(struct shapes *s, uint32_t type, const struct wanted *wanted, size_t count)
+uint32_t field_layout_up_to(struct field_layouts *s, uint32_t type, const struct wanted *wanted, size_t count)
 {
-	uint32_t number = shape_of(s, type, wanted, count);
-	struct shape *shape = number == SHAPE_NONE ? NULL : &s->shapes.items[number];
+	uint32_t number = field_layout_of(s, type, wanted, count);
+	struct field_layout *layout = number == LAYOUT_NONE ? NULL : &s->layouts.items[number];
 	struct step *last;
 
-	for (; shape && shape->count; shape->count--) {
-		last = &s->steps.items[shape->first + shape->count - 1];
-		if (last->op == STEP_INTS || last->op == STEP_BYTES || last->slot == SHAPE_NO_SLOT)
+	for (; layout && layout->count; layout->count--) {
+		last = &s->steps.items[layout->first + layout->count - 1];
+		if (last->op == STEP_INTS || last->op == STEP_BYTES || last->slot == LAYOUT_NO_SLOT)
 			continue;
 		if (last->op == STEP_TEXT || last->op == STEP_ARRAY)
 			last->op = STEP_HERE;
@@ -267,9 +267,9 @@ uint32_t shape_up_to(struct shapes *s, uint32_t type, const struct wanted *wante
 	return number;
 }
 
-bool shape_is_row(const struct shapes *s, uint32_t shape, const uint8_t *slots, size_t count)
+bool field_layout_is_row(const struct field_layouts *s, uint32_t layout, const uint8_t *slots, size_t count)
 {
-	const struct shape *list = &s->shapes.items[shape];
+	const struct field_layout *list = &s->layouts.items[layout];
 	size_t i;
 
 	for (i = 0; i < list->count; i++) {
@@ -281,18 +281,18 @@ bool shape_is_row(const struct shapes *s, uint32_t shape, const uint8_t *slots, 
 	return list->count == count;
 }
 
-uint32_t shape_of_text(struct shapes *s)
+uint32_t field_layout_of_text(struct field_layouts *s)
 {
 	struct list l = {.wanted = NULL};
-	uint32_t shape = SHAPE_NONE;
+	uint32_t layout = LAYOUT_NONE;
 
-	if (add(s, &l, STEP_TEXT, SHAPE_NO_SLOT, 1))
-		shape = keep(s, &l);
+	if (add(s, &l, STEP_TEXT, LAYOUT_NO_SLOT, 1))
+		layout = keep(s, &l);
 	free(l.steps.items);
-	return shape;
+	return layout;
 }
 
-uint32_t shape_of_elements(struct shapes *s, uint32_t type, const char *field,
+uint32_t field_layout_of_elements(struct field_layouts *s, uint32_t type, const char *field,
 			   const struct wanted *wanted, size_t count)
 {
 	const struct metadata_type *t = type == METADATA_NONE ? NULL : &s->metadata->types.items[type];
@@ -302,7 +302,7 @@ uint32_t shape_of_elements(struct shapes *s, uint32_t type, const char *field,
 		const struct metadata_field *f = &s->metadata->fields.items[t->first + i];
 
 		if (f->array && !f->pooled && strcmp(f->name, field) == 0)
-			return shape_of(s, f->type, wanted, count);
+			return field_layout_of(s, f->type, wanted, count);
 	}
-	return SHAPE_NONE;
+	return LAYOUT_NONE;
 }

@@ -24,8 +24,8 @@ enum step_op {
 	STEP_HERE,  /* slot: the address of what follows, which is not moved past */
 };
 
-#define SHAPE_NO_SLOT 0xff
-#define SHAPE_NONE UINT32_MAX
+#define LAYOUT_NO_SLOT 0xff
+#define LAYOUT_NONE UINT32_MAX
 
 struct step {
 	uint8_t op;
@@ -34,17 +34,17 @@ struct step {
 };
 
 /* A list of steps. */
-struct shape {
+struct field_layout {
 	uint32_t first, count;
 	uint32_t most; /* bytes it may take, where that can be told; else 0 */
 };
 
-struct shapes {
+struct field_layouts {
 	const struct metadata *metadata;
 	bool wide;
 	VECTOR(struct step) steps;
-	VECTOR(struct shape) shapes;
-	struct map plain; /* type → shape + 1, without slots */
+	VECTOR(struct field_layout) layouts;
+	struct map plain; /* type → layout + 1, without slots */
 	uint64_t work; /* fields looked at */
 	bool no_memory;
 };
@@ -55,24 +55,24 @@ struct wanted {
 	uint8_t slot;
 };
 
-void shapes_init(struct shapes *s, const struct metadata *m, bool wide);
-void shapes_free(struct shapes *s);
+void field_layouts_init(struct field_layouts *s, const struct metadata *m, bool wide);
+void field_layouts_free(struct field_layouts *s);
 /*
- * The shape of TYPE with the fields of WANTED[0..COUNT) in their slots: numbers (floats as their
- * bits) and keys as they are, texts and arrays as addresses. SHAPE_NONE if the type cannot be read,
+ * The layout of TYPE with the fields of WANTED[0..COUNT) in their slots: numbers (floats as their
+ * bits) and keys as they are, texts and arrays as addresses. LAYOUT_NONE if the type cannot be read,
  * or with s->no_memory set.
  */
-uint32_t shape_of(struct shapes *s, uint32_t type, const struct wanted *wanted, size_t count);
+uint32_t field_layout_of(struct field_layouts *s, uint32_t type, const struct wanted *wanted, size_t count);
 /* The same, but for values of which nothing is to be read behind the last field that is wanted. */
-uint32_t shape_up_to(struct shapes *s, uint32_t type, const struct wanted *wanted, size_t count);
+uint32_t field_layout_up_to(struct field_layouts *s, uint32_t type, const struct wanted *wanted, size_t count);
 /* Whether SHAPE is just compressed numbers for the slots SLOTS[0..COUNT). */
-bool shape_is_row(const struct shapes *s, uint32_t shape, const uint8_t *slots, size_t count);
-/* The shape of a bare string: the constants of java.lang.String. */
-uint32_t shape_of_text(struct shapes *s);
-/* The list of the elements of TYPE's array FIELD with slots for WANTED; SHAPE_NONE. */
-uint32_t shape_of_elements(struct shapes *s, uint32_t type, const char *field,
+bool field_layout_is_row(const struct field_layouts *s, uint32_t layout, const uint8_t *slots, size_t count);
+/* The layout of a bare string: the constants of java.lang.String. */
+uint32_t field_layout_of_text(struct field_layouts *s);
+/* The list of the elements of TYPE's array FIELD with slots for WANTED; LAYOUT_NONE. */
+uint32_t field_layout_of_elements(struct field_layouts *s, uint32_t type, const char *field,
 			   const struct wanted *wanted, size_t count);
 /* Move R past one value of SHAPE and fill SLOTS. R fails when it does not fit. */
-void shape_read(const struct shapes *s, uint32_t shape, struct reader *r, uint64_t *slots);
+void field_layout_read(const struct field_layouts *s, uint32_t layout, struct reader *r, uint64_t *slots);
 
 #endif

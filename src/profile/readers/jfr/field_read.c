@@ -1,12 +1,12 @@
 /*
- * field_read.c - values of a type, read by the steps of its shape.
+ * field_read.c - values of a type, read by the steps of its layout.
  */
 #include "profile/readers/jfr/field_layout.h"
 #include "profile/readers/jfr/jfr_text.h"
 
-static void skip_array(const struct shapes *s, uint32_t shape, struct reader *r)
+static void skip_array(const struct field_layouts *s, uint32_t layout, struct reader *r)
 {
-	const struct shape *inner = &s->shapes.items[shape];
+	const struct field_layout *inner = &s->layouts.items[layout];
 	const struct step *only = &s->steps.items[inner->first];
 	uint64_t count = read_int(r);
 
@@ -19,7 +19,7 @@ static void skip_array(const struct shapes *s, uint32_t shape, struct reader *r)
 		return;
 	}
 	for (; inner->count && count && !r->c.failed; count--)
-		shape_read(s, shape, r, NULL);
+		field_layout_read(s, layout, r, NULL);
 }
 
 static uint64_t fixed_at(const uint8_t *at, unsigned size)
@@ -55,9 +55,9 @@ static const uint8_t *read_freely(const struct step *step, const struct step *en
 	return at;
 }
 
-void shape_read(const struct shapes *s, uint32_t shape, struct reader *r, uint64_t *slots)
+void field_layout_read(const struct field_layouts *s, uint32_t layout, struct reader *r, uint64_t *slots)
 {
-	const struct shape *list = &s->shapes.items[shape];
+	const struct field_layout *list = &s->layouts.items[layout];
 	const struct step *step = &s->steps.items[list->first], *end = step + list->count;
 
 	if (likely(list->most && read_left(r) >= list->most)) {
@@ -81,7 +81,7 @@ void shape_read(const struct shapes *s, uint32_t shape, struct reader *r, uint64
 			slots[step->slot] = read_fixed(r, step->count);
 			continue;
 		}
-		if (step->slot != SHAPE_NO_SLOT)
+		if (step->slot != LAYOUT_NO_SLOT)
 			slots[step->slot] = (uintptr_t)r->c.at;
 		if (step->op == STEP_TEXT)
 			text_skip(r);

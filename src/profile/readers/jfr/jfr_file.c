@@ -30,27 +30,27 @@ static int64_t end_of(const struct chunk *c)
 	return c->finished ? (int64_t)(c->start_ns + c->duration_ns) : last_event(c);
 }
 
-static void extend(struct facts *facts, const struct chunk *c)
+static void extend(struct recording_info *info, const struct chunk *c)
 {
 	int64_t end = end_of(c);
 
-	if (!facts->start_ns || c->start_ns < facts->start_ns)
-		facts->start_ns = c->start_ns;
-	if (end > (int64_t)facts->end_ns)
-		facts->end_ns = (uint64_t)end;
+	if (!info->start_ns || c->start_ns < info->start_ns)
+		info->start_ns = c->start_ns;
+	if (end > (int64_t)info->end_ns)
+		info->end_ns = (uint64_t)end;
 }
 
-static void read_events(struct chunk_watches *w)
+static void read_events(struct chunk_handlers *w)
 {
 	const struct chunk *c = w->chunk;
 	uint64_t at = c->start + CHUNK_HEADER, forgotten = c->start;
 	struct chunk_event e;
 
-	for (; chunk_event(c, at, &e) && !w->fold->no_memory; at += e.size) {
-		struct watch *watch = watches_find(w, e.type);
+	for (; chunk_event(c, at, &e) && !w->aggregate->no_memory; at += e.size) {
+		struct event_handler *handler = event_handlers_find(w, e.type);
 
-		if (watch)
-			watch_take(w, watch, &e);
+		if (handler)
+			handler_take(w, handler, &e);
 		if (at - forgotten > FORGET_EVERY) {
 			input_forget(c->in, forgotten, at);
 			forgotten = at;
@@ -58,27 +58,27 @@ static void read_events(struct chunk_watches *w)
 	}
 }
 
-static int read_chunk(struct chunk_watches *w, const struct chunk *c)
+static int read_chunk(struct chunk_handlers *w, const struct chunk *c)
 {
-	int rc = watches_begin(w, c);
+	int rc = event_handlers_begin(w, c);
 
 	if (rc)
 		return rc;
 	read_events(w);
-	watches_fold(w);
-	return w->fold->no_memory || w->fold->strings.failed ? -ENOMEM : 0;
+	event_handlers_aggregate(w);
+	return w->aggregate->no_memory || w->aggregate->strings.failed ? -ENOMEM : 0;
 }
 
 /* The whole part of a chunk, in the counts of what could be read. */
-static void count_chunk(struct facts *facts, const struct chunk *c, int rc)
+static void count_chunk(struct recording_info *info, const struct chunk *c, int rc)
 {
 	if (rc) {
-		facts->lost_chunks++;
+		info->lost_chunks++;
 		return;
 	}
-	facts->chunks++;
-	facts->open_chunks += !c->finished;
-	facts->lost_bytes += c->next - c->end;
+	info->chunks++;
+	info->open_chunks += !c->finished;
+	info->lost_bytes += c->next - c->end;
 }
 
 /* What the threads share. */
@@ -94,10 +94,10 @@ struct reading {
 
 struct worker {
 	struct reading *reading;
-	struct fold *fold;
-	struct facts *facts;
-	struct fold own_fold;
-	struct facts own_facts;
+	struct read_aggregate *aggregate;
+	struct recording_info *info;
+	struct read_aggregate own_aggregate;
+	struct recording_info own_info;
 	pthread_t thread;
 };
 
@@ -128,19 +128,19 @@ static void *work(void *argument)
 {
 	struct worker *w = argument;
 	struct reading *r = w->reading;
-	struct chunk_watches watches;
+	struct chunk_handlers handlers;
 	struct chunk c = {.in = r->in};
-	int rc = watches_init(&watches, r->selection, w->fold, w->facts, r->lines);
+	int rc = event_handlers_init(&handlers, r->selection, w->aggregate, w->info, r->lines);
 
 	while (rc != -ENOMEM && next_chunk(r, &c)) {
-		rc = is_outside(&c, r->selection) ? 0 : read_chunk(&watches, &c);
-		count_chunk(w->facts, &c, rc);
-		extend(w->facts, &c);
+		rc = is_outside(&c, r->selection) ? 0 : read_chunk(&handlers, &c);
+		count_chunk(w->info, &c, rc);
+		extend(w->info, &c);
 		input_forget(r->in, c.start, c.next);
 		chunk_free(&c);
 	}
 	chunk_free(&c);
-	watches_free(&watches);
+	event_handlers_free(&handlers);
 	if (rc == -ENOMEM) {
 		pthread_mutex_lock(&r->lock);
 		r->rc = rc;
@@ -162,8 +162,8 @@ static void work_together(struct worker *all, unsigned count)
 		pthread_join(all[i].thread, NULL);
 }
 
-int recording_read(const struct input *in, const struct selection *selection, struct fold *fold,
-		   struct facts *facts, bool lines, unsigned threads)
+int recording_read(const struct input *in, const struct selection *selection, struct read_aggregate *aggregate,
+		   struct recording_info *info, bool lines, unsigned threads)
 {
 	struct reading r = {.in = in, .selection = selection, .lines = lines,
 			    .lock = PTHREAD_MUTEX_INITIALIZER};
@@ -174,43 +174,43 @@ int recording_read(const struct input *in, const struct selection *selection, st
 		return -ENOMEM;
 	for (i = 0; i < threads; i++) {
 		all[i].reading = &r;
-		all[i].fold = i ? &all[i].own_fold : fold;
-		all[i].facts = i ? &all[i].own_facts : facts;
-		all[i].own_fold.per_thread = fold->per_thread;
-		fold_limit(all[i].fold, in->size, threads);
+		all[i].aggregate = i ? &all[i].own_aggregate : aggregate;
+		all[i].info = i ? &all[i].own_info : info;
+		all[i].own_aggregate.per_thread = aggregate->per_thread;
+		read_aggregate_limit(all[i].aggregate, in->size, threads);
 	}
 	work_together(all, threads);
 	for (i = 1; i < threads; i++) {
-		workers_join_fold(fold, &all[i].own_fold);
-		workers_join_facts(facts, fold, &all[i].own_facts, &all[i].own_fold);
-		free(all[i].own_facts.counts.items);
-		fold_free(&all[i].own_fold);
+		workers_join_aggregate(aggregate, &all[i].own_aggregate);
+		workers_join_info(info, aggregate, &all[i].own_info, &all[i].own_aggregate);
+		free(all[i].own_info.counts.items);
+		read_aggregate_free(&all[i].own_aggregate);
 	}
 	free(all);
-	facts->lost_bytes += r.lost_bytes;
+	info->lost_bytes += r.lost_bytes;
 	if (r.rc == -ENOENT)
-		facts->lost_bytes += in->size - r.at;
-	if (fold->no_memory)
+		info->lost_bytes += in->size - r.at;
+	if (aggregate->no_memory)
 		return -ENOMEM;
-	return r.rc != -ENOENT ? r.rc : facts->chunks ? 0 : -EBADMSG;
+	return r.rc != -ENOENT ? r.rc : info->chunks ? 0 : -EBADMSG;
 }
 
 int recording_span(const struct input *in, int64_t *start, int64_t *end)
 {
-	struct facts facts = {.chunks = 0};
+	struct recording_info info = {.chunks = 0};
 	uint64_t at = 0;
 	struct chunk c;
 	int rc;
 
 	while ((rc = chunk_find(&c, in, at)) == 0) {
-		extend(&facts, &c);
-		facts.chunks++;
+		extend(&info, &c);
+		info.chunks++;
 		at = c.next;
 		input_forget(in, c.start, at);
 		chunk_free(&c);
 	}
 	chunk_free(&c);
-	*start = (int64_t)facts.start_ns;
-	*end = (int64_t)facts.end_ns;
-	return rc != -ENOENT ? rc : facts.chunks ? 0 : -EBADMSG;
+	*start = (int64_t)info.start_ns;
+	*end = (int64_t)info.end_ns;
+	return rc != -ENOENT ? rc : info.chunks ? 0 : -EBADMSG;
 }

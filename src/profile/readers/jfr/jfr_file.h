@@ -13,14 +13,14 @@
  * Damaged parts are left out and counted. THREADS (1 or more) of them read, the caller's among them. 0;
  * -ENOMEM; -EBADMSG if there is nothing that can be read.
  */
-int recording_read(const struct input *in, const struct selection *selection, struct fold *fold,
-		   struct facts *facts, bool lines, unsigned threads);
+int recording_read(const struct input *in, const struct selection *selection, struct read_aggregate *aggregate,
+		   struct recording_info *info, bool lines, unsigned threads);
 /* When IN begins and ends, ns since 1970. 0, -ENOMEM, -EBADMSG. */
 int recording_span(const struct input *in, int64_t *start, int64_t *end);
 /*
  * Write the recording IN anew to OUT, with every chunk finished: open ones and those that were cut end at
  * their last whole event. FACTS says what was left out. 0, -EBADMSG, -ENOMEM; OUT keeps its own errors.
  */
-int recording_repair(const struct input *in, struct buffer *out, struct facts *facts);
+int recording_repair(const struct input *in, struct buffer *out, struct recording_info *info);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * read_events.c - one event after the other, into the accounts of its chunk.
+ * read_events.c - one event after the other, into the counts of its chunk.
  */
 #include <string.h>
 
@@ -7,13 +7,13 @@
 #include "profile/readers/jfr/event_handlers.h"
 #include "profile/readers/jfr/jfr_text.h"
 
-/* Room for the tallies of a chunk, in numbers of 4 bytes: each kind of samples has one for each stack and thread. */
+/* Room for the counts of a chunk, in numbers of 4 bytes: each kind of samples has one for each stack and thread. */
 #define CELLS_ANYWAY LIMIT_BYTES(32u << 20)
 #define CELLS_A_BYTE 2
 #define CELLS_OF_A_THREAD 4
 
 /* Of a batch of samples, evenly spread over SPAN ticks from AT on, those in the range. */
-static uint64_t in_range(const struct chunk_watches *w, int64_t at, uint64_t span, uint64_t samples)
+static uint64_t in_range(const struct chunk_handlers *w, int64_t at, uint64_t span, uint64_t samples)
 {
 	uint64_t steps = samples - 1, first_in, last_in;
 	int64_t last;
@@ -33,105 +33,105 @@ static uint64_t in_range(const struct chunk_watches *w, int64_t at, uint64_t spa
 }
 
 /* Room for the samples of A, when it gets the first. */
-static bool begin_account(struct chunk_watches *w, struct account *a)
+static bool begin_counts(struct chunk_handlers *w, struct event_counts *a)
 {
 	uint64_t most = CELLS_ANYWAY + CELLS_A_BYTE * (w->chunk->end - w->chunk->start);
 
 	w->cells += w->stack_count + CELLS_OF_A_THREAD * (uint64_t)w->thread_count;
 	if (w->cells > most)
-		fold_refuse(w->fold, "many kinds of samples beside many stacks and threads");
-	else if (tallies_begin(&a->t, w->stack_count, w->thread_count))
-		w->fold->no_memory = true;
-	a->begun = !w->fold->no_memory;
+		read_aggregate_refuse(w->aggregate, "many kinds of samples beside many stacks and threads");
+	else if (stack_counts_begin(&a->t, w->stack_count, w->thread_count))
+		w->aggregate->no_memory = true;
+	a->begun = !w->aggregate->no_memory;
 	return a->begun;
 }
 
 static uint32_t place(const struct pool *p, bool there, uint64_t key)
 {
-	return there && p ? pool_find(p, key) : TALLY_NONE;
+	return there && p ? pool_find(p, key) : STACK_COUNT_NONE;
 }
 
-/* The account of the event whose name is at SLOT. */
-static struct account *event_account(struct chunk_watches *w, const struct watch *watch)
+/* The counts of the event whose name is at SLOT. */
+static struct event_counts *event_counts_of(struct chunk_handlers *w, const struct event_handler *handler)
 {
-	uint32_t name = watch->slots[SLOT_A] ? names_string(&w->names, watch->slots[SLOT_A]) : 0;
-	struct account *a;
+	uint32_t name = handler->slots[SLOT_A] ? names_string(&w->names, handler->slots[SLOT_A]) : 0;
+	struct event_counts *a;
 	size_t i;
 
-	for (i = 0; i < w->accounts.count; i++)
-		if (w->accounts.items[i].name == name && w->accounts.items[i].event == watch->event)
-			return &w->accounts.items[i];
-	if (w->accounts.count >= ACCOUNTS_MAX) {
-		fold_refuse(w->fold, WATCH_TOO_MANY);
+	for (i = 0; i < w->event_counts.count; i++)
+		if (w->event_counts.items[i].name == name && w->event_counts.items[i].event == handler->event)
+			return &w->event_counts.items[i];
+	if (w->event_counts.count >= EVENT_COUNTS_MAX) {
+		read_aggregate_refuse(w->aggregate, HANDLE_TOO_MANY);
 		return NULL;
 	}
-	a = VECTOR_PUSH(&w->accounts);
+	a = VECTOR_PUSH(&w->event_counts);
 	if (!a) {
-		w->fold->no_memory = true;
+		w->aggregate->no_memory = true;
 		return NULL;
 	}
-	a->event = watch->event;
+	a->event = handler->event;
 	a->name = name;
 	a->has_weight = true;
 	return a;
 }
 
 /* Weights of some samples of ours come later, in their order. */
-static void keep_unweighed(struct chunk_watches *w, bool wall, const struct unweighed *event)
+static void keep_unweighed(struct chunk_handlers *w, bool wall, const struct unweighed *event)
 {
 	struct unweighed *u = wall ? VECTOR_PUSH(&w->unweighed_wall) : VECTOR_PUSH(&w->unweighed);
 
 	if (u)
 		*u = *event;
-	w->fold->no_memory |= !u;
+	w->aggregate->no_memory |= !u;
 }
 
 /* Whether the sample of THREAD at TIME is wanted by what it worked for, which the event before it says. */
-static bool is_requested(const struct chunk_watches *w, uint32_t thread, uint64_t time)
+static bool is_requested(const struct chunk_handlers *w, uint32_t thread, uint64_t time)
 {
 	return !request_asked(&w->selection->request) ||
 	       (w->request.wanted && w->request.thread == thread && w->request.time == time);
 }
 
-static void take_sample(struct chunk_watches *w, struct watch *watch)
+static void take_sample(struct chunk_handlers *w, struct event_handler *handler)
 {
-	const uint64_t *slots = watch->slots;
-	uint32_t stack = place(w->stack_pool, watch->has_stack, slots[SLOT_STACK]);
-	uint32_t thread = place(w->thread_pool, watch->has_thread, slots[SLOT_THREAD]);
-	uint32_t state = place(w->state_pool, watch->has_state, slots[SLOT_STATE]);
+	const uint64_t *slots = handler->slots;
+	uint32_t stack = place(w->stack_pool, handler->has_stack, slots[SLOT_STACK]);
+	uint32_t thread = place(w->thread_pool, handler->has_thread, slots[SLOT_THREAD]);
+	uint32_t state = place(w->state_pool, handler->has_state, slots[SLOT_STATE]);
 	uint8_t mark = state == POOL_NO_PLACE ? *w->selection->states ? STATE_UNWANTED : 0 :
 						w->states[state];
-	struct account *a = &w->accounts.items[watch->account];
-	uint64_t samples = watch->kind == WATCH_WALL ? (uint32_t)slots[SLOT_SAMPLES] : 1;
+	struct event_counts *a = &w->event_counts.items[handler->counts];
+	uint64_t samples = handler->kind == HANDLE_WALL ? (uint32_t)slots[SLOT_SAMPLES] : 1;
 	uint64_t weight = (int64_t)slots[SLOT_WEIGHT] < 0 ? 0 : slots[SLOT_WEIGHT]; /* less than nothing is nothing */
-	uint32_t object = TALLY_NONE, item = TALLY_NONE;
+	uint32_t object = STACK_COUNT_NONE, item = STACK_COUNT_NONE;
 	uint64_t all;
-	bool wall = watch->kind == WATCH_EXECUTION && (w->knows_cpu_state || w->ours) &&
+	bool wall = handler->kind == HANDLE_EXECUTION && (w->knows_cpu_state || w->ours) &&
 		    state != POOL_NO_PLACE && !(mark & STATE_CPU);
 
 	all = samples;
 	if (w->selection->in_range)
 		samples = in_range(w, (int64_t)slots[SLOT_TIME], slots[SLOT_SPAN], samples);
 	if (wall)
-		a = &w->accounts.items[watch->wall_account];
-	else if (watch->kind == WATCH_EVENT)
-		a = event_account(w, watch);
-	if (!a || unlikely(!a->begun && !begin_account(w, a)))
+		a = &w->event_counts.items[handler->wall_counts];
+	else if (handler->kind == HANDLE_EVENT)
+		a = event_counts_of(w, handler);
+	if (!a || unlikely(!a->begun && !begin_counts(w, a)))
 		return;
-	if (watch->has_object)
-		object = pool_find(&w->pools.of_type[watch->object_type], slots[SLOT_OBJECT]);
-	if (!wall && watch->kind != WATCH_WALL)
+	if (handler->has_object)
+		object = pool_find(&w->pools.of_type[handler->object_type], slots[SLOT_OBJECT]);
+	if (!wall && handler->kind != HANDLE_WALL)
 		mark &= STATE_CPU | STATE_UNWANTED; /* states are told of wall-clock samples */
 	if (samples && !(mark & STATE_UNWANTED) && is_requested(w, thread, slots[SLOT_TIME]) &&
-	    (!w->threads || (thread != TALLY_NONE && w->threads[thread]))) {
-		item = tally_add(&a->t, stack, thread, w->selection->by_thread, object,
+	    (!w->threads || (thread != STACK_COUNT_NONE && w->threads[thread]))) {
+		item = stack_count_add(&a->t, stack, thread, w->selection->by_thread, object,
 				 mark >> STATE_SHIFT, samples, weight);
 		a->failed += slots[SLOT_FAILED] != 0;
-		w->fold->no_memory |= item == TALLY_NONE;
+		w->aggregate->no_memory |= item == STACK_COUNT_NONE;
 	}
-	if (w->ours && (watch->kind == WATCH_EXECUTION || watch->kind == WATCH_WALL))
-		keep_unweighed(w, wall || watch->kind == WATCH_WALL, &(struct unweighed){
-			(uint32_t)(a - w->accounts.items), item, thread, (uint32_t)samples, (uint32_t)all});
+	if (w->ours && (handler->kind == HANDLE_EXECUTION || handler->kind == HANDLE_WALL))
+		keep_unweighed(w, wall || handler->kind == HANDLE_WALL, &(struct unweighed){
+			(uint32_t)(a - w->event_counts.items), item, thread, (uint32_t)samples, (uint32_t)all});
 }
 
 /* A number of base-64 VLQ at *TEXT, moved past it: docs/jfr.md. False at the end, or if it is none. */
@@ -155,12 +155,12 @@ static bool next_number(const char **text, int64_t *number)
 	return true;
 }
 
-static void weigh(struct chunk_watches *w, const struct unweighed *u, uint64_t ns)
+static void weigh(struct chunk_handlers *w, const struct unweighed *u, uint64_t ns)
 {
-	struct account *a = &w->accounts.items[u->account];
+	struct event_counts *a = &w->event_counts.items[u->counts];
 
 	a->weighed = true;
-	if (u->item == TALLY_NONE)
+	if (u->item == STACK_COUNT_NONE)
 		return;
 	if (u->counted != u->samples)
 		ns = wide_scale(ns, u->counted, 0, u->samples);
@@ -170,10 +170,10 @@ static void weigh(struct chunk_watches *w, const struct unweighed *u, uint64_t n
 }
 
 /* Give COUNT events before this one their weights. */
-static void take_weights(struct chunk_watches *w, const struct watch *watch, const struct unweighed *events,
+static void take_weights(struct chunk_handlers *w, const struct event_handler *handler, const struct unweighed *events,
 			 size_t count)
 {
-	struct reader r = names_reader(&w->names, watch->slots[SLOT_B]);
+	struct reader r = names_reader(&w->names, handler->slots[SLOT_B]);
 	struct buffer *text = &w->names.text;
 	int64_t difference, repeats;
 	uint64_t key, weight = 0;
@@ -187,36 +187,36 @@ static void take_weights(struct chunk_watches *w, const struct watch *watch, con
 	while (i < count && next_number(&at, &difference) && next_number(&at, &repeats)) {
 		weight += (uint64_t)difference;
 		for (; i < count && repeats >= 0; repeats--)
-			weigh(w, &events[i++], weight * watch->slots[SLOT_A]);
+			weigh(w, &events[i++], weight * handler->slots[SLOT_A]);
 	}
 }
 
 /* ---- what is no sample ---- */
 
-static uint32_t text_at(struct chunk_watches *w, uint64_t slot)
+static uint32_t text_at(struct chunk_handlers *w, uint64_t slot)
 {
 	return slot ? names_string(&w->names, slot) : 0;
 }
 
-static const char *text(struct chunk_watches *w, uint64_t slot)
+static const char *text(struct chunk_handlers *w, uint64_t slot)
 {
-	return strings_get(&w->fold->strings, text_at(w, slot));
+	return strings_get(&w->aggregate->strings, text_at(w, slot));
 }
 
 /* What is said of the event whose name is at SLOT; NULL: nothing can be kept. */
-static struct facts_counts *counts_of(struct chunk_watches *w, uint64_t slot)
+static struct recording_info_counts *counts_of(struct chunk_handlers *w, uint64_t slot)
 {
-	struct facts_counts *c = facts_of(w->facts, text_at(w, slot));
+	struct recording_info_counts *c = recording_info_counts_of(w->info, text_at(w, slot));
 
-	if (!c && w->facts->counts.count >= FACTS_COUNTS_MAX)
-		fold_refuse(w->fold, FACTS_TOO_MANY);
-	w->fold->no_memory |= !c;
+	if (!c && w->info->counts.count >= RECORDING_INFO_COUNTS_MAX)
+		read_aggregate_refuse(w->aggregate, RECORDING_INFO_TOO_MANY);
+	w->aggregate->no_memory |= !c;
 	return c;
 }
 
-static void take_counts(struct chunk_watches *w, const uint64_t *slots)
+static void take_counts(struct chunk_handlers *w, const uint64_t *slots)
 {
-	struct facts_counts *c = counts_of(w, slots[SLOT_A]);
+	struct recording_info_counts *c = counts_of(w, slots[SLOT_A]);
 
 	if (!c)
 		return;
@@ -234,9 +234,9 @@ static void take_counts(struct chunk_watches *w, const uint64_t *slots)
 	c->partial = slots[SLOT_K];
 }
 
-static void take_reason(struct chunk_watches *w, const uint64_t *slots)
+static void take_reason(struct chunk_handlers *w, const uint64_t *slots)
 {
-	struct facts_counts *c = counts_of(w, slots[SLOT_A]);
+	struct recording_info_counts *c = counts_of(w, slots[SLOT_A]);
 	const char *reason = text(w, slots[SLOT_B]);
 	unsigned i = 0;
 
@@ -252,27 +252,27 @@ static void take_reason(struct chunk_watches *w, const uint64_t *slots)
 	c->lost_weight[i] += slots[SLOT_D];
 }
 
-static void take_setting(struct chunk_watches *w, const uint64_t *slots)
+static void take_setting(struct chunk_handlers *w, const uint64_t *slots)
 {
 	uint32_t name = text_at(w, slots[SLOT_B]), value = text_at(w, slots[SLOT_C]);
-	const struct strings *strings = &w->fold->strings;
+	const struct strings *strings = &w->aggregate->strings;
 	uint32_t type = metadata_by_id(&w->metadata, slots[SLOT_A]);
-	uint64_t ns = facts_time(strings_get(strings, value));
+	uint64_t ns = recording_info_time(strings_get(strings, value));
 	const char *word = strings_get(strings, name);
 
 	if (!ns)
 		return;
 	if (strcmp(word, "interval") == 0)
-		w->facts->interval = ns;
+		w->info->interval = ns;
 	else if (strcmp(word, "wall") == 0)
-		w->facts->wall_interval = ns;
+		w->info->wall_interval = ns;
 	else if (strcmp(word, "period") == 0 && type != METADATA_NONE &&
 		 strcmp(w->metadata.types.items[type].name, "jdk.ExecutionSample") == 0)
-		w->facts->period = ns;
+		w->info->period = ns;
 }
 
 /* The inline text at slot AT, valid until the next one is read. */
-static const char *inline_text(struct chunk_watches *w, uint64_t at, struct buffer *to)
+static const char *inline_text(struct chunk_handlers *w, uint64_t at, struct buffer *to)
 {
 	struct reader r = names_reader(&w->names, at);
 	uint64_t key;
@@ -283,31 +283,31 @@ static const char *inline_text(struct chunk_watches *w, uint64_t at, struct buff
 	return to->failed ? "" : to->data;
 }
 
-/* Whether the labels of that number in the fold's strings have the one that is wanted: looked for once. */
-static bool has_label(struct chunk_watches *w, uint32_t labels)
+/* Whether the labels of that number in the aggregate's strings have the one that is wanted: looked for once. */
+static bool has_label(struct chunk_handlers *w, uint32_t labels)
 {
 	uint32_t *known = map_put(&w->labels, labels, NULL);
 
 	if (!known) {
-		w->fold->no_memory = true;
+		w->aggregate->no_memory = true;
 		return false;
 	}
 	if (!*known)
-		*known = 1 + request_has_label(&w->selection->request, strings_get(&w->fold->strings, labels));
+		*known = 1 + request_has_label(&w->selection->request, strings_get(&w->aggregate->strings, labels));
 	return *known == 2;
 }
 
-static void take_request(struct chunk_watches *w, const struct watch *watch)
+static void take_request(struct chunk_handlers *w, const struct event_handler *handler)
 {
-	const uint64_t *slots = watch->slots;
+	const uint64_t *slots = handler->slots;
 	struct buffer trace = BUFFER_INIT, span = BUFFER_INIT;
 	uint32_t labels = 0;
 
 	if (!request_asked(&w->selection->request))
 		return;
-	if (watch->has_object && *w->selection->request.label)
-		labels = names_text(&w->names, watch->object_type, slots[SLOT_OBJECT]);
-	w->request.thread = place(w->thread_pool, watch->has_thread, slots[SLOT_THREAD]);
+	if (handler->has_object && *w->selection->request.label)
+		labels = names_text(&w->names, handler->object_type, slots[SLOT_OBJECT]);
+	w->request.thread = place(w->thread_pool, handler->has_thread, slots[SLOT_THREAD]);
 	w->request.time = slots[SLOT_TIME];
 	w->request.wanted = request_has_ids(&w->selection->request, inline_text(w, slots[SLOT_A], &trace),
 					    inline_text(w, slots[SLOT_B], &span)) && has_label(w, labels);
@@ -315,70 +315,72 @@ static void take_request(struct chunk_watches *w, const struct watch *watch)
 	buffer_free(&span);
 }
 
-static void take_jvm(struct chunk_watches *w, const uint64_t *slots)
+static void take_jvm(struct chunk_handlers *w, const uint64_t *slots)
 {
 	uint32_t version = text_at(w, slots[SLOT_A]), arguments = text_at(w, slots[SLOT_B]);
 	int64_t pid = (int64_t)slots[SLOT_C];
-	struct strings *strings = &w->fold->strings;
+	struct strings *strings = &w->aggregate->strings;
 
 	/* told once in a chunk; long ones could be told with each event */
 	if (version == w->jvm.version && arguments == w->jvm.arguments && pid == w->jvm.pid)
 		return;
-	if (!fold_text(w->fold, strlen(strings_get(strings, version)) + strlen(strings_get(strings, arguments))))
+	if (!read_aggregate_text(w->aggregate,
+				 strlen(strings_get(strings, version)) + strlen(strings_get(strings, arguments))))
 		return;
 	w->jvm.version = version;
 	w->jvm.arguments = arguments;
 	w->jvm.pid = pid;
-	facts_jvm(w->facts, strings, strings_get(strings, version), strings_get(strings, arguments), pid);
+	recording_info_jvm(w->info, strings, strings_get(strings, version), strings_get(strings, arguments), pid);
 }
 
-void watch_take(struct chunk_watches *w, struct watch *watch, const struct chunk_event *e)
+void handler_take(struct chunk_handlers *w, struct event_handler *handler, const struct chunk_event *e)
 {
 	const struct chunk *c = w->chunk;
 	struct reader r;
 
-	if (watch->shape == SHAPE_NONE)
+	if (handler->layout == LAYOUT_NONE)
 		return;
 	/*
 	 * Few numbers are read up to the chunk's end, so that an event's last ones need no more care than its first.
 	 * What may be long ends with the event, or all events behind it would be read for each of them.
 	 */
-	r = read_between(e->body, c->in->bytes + (w->shapes.shapes.items[watch->shape].most ? c->end : e->at + e->size),
+	r = read_between(e->body,
+			 c->in->bytes + (w->layouts.layouts.items[handler->layout].most ? c->end : e->at + e->size),
 			 c->wide);
-	shape_read(&w->shapes, watch->shape, &r, watch->slots);
+	field_layout_read(&w->layouts, handler->layout, &r, handler->slots);
 	if (unlikely(r.c.failed || r.c.at > c->in->bytes + e->at + e->size))
 		return;
-	switch (watch->kind) {
-	case WATCH_WEIGHTS:
-		take_weights(w, watch, w->unweighed.items, w->unweighed.count);
+	switch (handler->kind) {
+	case HANDLE_WEIGHTS:
+		take_weights(w, handler, w->unweighed.items, w->unweighed.count);
 		w->unweighed.count = 0;
 		break;
-	case WATCH_WALL_WEIGHTS:
-		take_weights(w, watch, w->unweighed_wall.items, w->unweighed_wall.count);
+	case HANDLE_WALL_WEIGHTS:
+		take_weights(w, handler, w->unweighed_wall.items, w->unweighed_wall.count);
 		w->unweighed_wall.count = 0;
 		break;
-	case WATCH_TIMING:
-		watch_timing(w, watch);
+	case HANDLE_TIMING:
+		handler_timing(w, handler);
 		break;
-	case WATCH_COUNTS:
-		take_counts(w, watch->slots);
+	case HANDLE_COUNTS:
+		take_counts(w, handler->slots);
 		break;
-	case WATCH_REASON:
-		take_reason(w, watch->slots);
+	case HANDLE_REASON:
+		take_reason(w, handler->slots);
 		break;
-	case WATCH_SETTING:
-		take_setting(w, watch->slots);
+	case HANDLE_SETTING:
+		take_setting(w, handler->slots);
 		break;
-	case WATCH_JVM:
-		take_jvm(w, watch->slots);
+	case HANDLE_JVM:
+		take_jvm(w, handler->slots);
 		break;
-	case WATCH_REQUEST:
-		take_request(w, watch);
+	case HANDLE_REQUEST:
+		take_request(w, handler);
 		break;
-	case WATCH_JDK_LOST:
-		w->facts->jdk_lost += (uint32_t)watch->slots[SLOT_A];
+	case HANDLE_JDK_LOST:
+		w->info->jdk_lost += (uint32_t)handler->slots[SLOT_A];
 		break;
 	default:
-		take_sample(w, watch);
+		take_sample(w, handler);
 	}
 }

@@ -7,21 +7,21 @@
 
 #define TIME_MAX 40 /* letters: a longer text is no time, and may be told with each event */
 
-struct facts_counts *facts_of(struct facts *f, uint32_t event)
+struct recording_info_counts *recording_info_counts_of(struct recording_info *f, uint32_t event)
 {
-	struct facts_counts *c;
+	struct recording_info_counts *c;
 	size_t i;
 
 	for (i = 0; i < f->counts.count; i++)
 		if (f->counts.items[i].event == event)
 			return &f->counts.items[i];
-	c = f->counts.count < FACTS_COUNTS_MAX ? VECTOR_PUSH(&f->counts) : NULL;
+	c = f->counts.count < RECORDING_INFO_COUNTS_MAX ? VECTOR_PUSH(&f->counts) : NULL;
 	if (c)
 		c->event = event;
 	return c;
 }
 
-uint64_t facts_time(const char *value)
+uint64_t recording_info_time(const char *value)
 {
 	static const struct {
 		const char *name;
@@ -45,7 +45,7 @@ uint64_t facts_time(const char *value)
 	return 0;
 }
 
-void facts_jvm(struct facts *f, struct strings *strings, const char *version, const char *arguments,
+void recording_info_jvm(struct recording_info *f, struct strings *strings, const char *version, const char *arguments,
 	       int64_t pid)
 {
 	/* "OpenJDK 64-Bit Server VM (17.0.15+6-Debian) for linux-amd64 JRE …" */
@@ -63,7 +63,7 @@ void facts_jvm(struct facts *f, struct strings *strings, const char *version, co
 	f->pid = pid > 0 && pid < INT32_MAX ? (int)pid : 0;
 }
 
-void facts_notes(const struct facts *f, const char *name, struct buffer *out)
+void recording_info_notes(const struct recording_info *f, const char *name, struct buffer *out)
 {
 	if (f->open_chunks)
 		buffer_printf(out, "%s: %u chunk%s not finished; read up to the last whole event\n",

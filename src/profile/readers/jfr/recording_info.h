@@ -7,9 +7,9 @@
 #include "common/base/buffer.h"
 #include "profile/readers/read_aggregate.h"
 
-/* Our own account of an event's samples, as of the end of the recording. */
-struct facts_counts {
-	uint32_t event, engine; /* strings of the fold */
+/* Our own counts of an event's samples, as of the end of the recording. */
+struct recording_info_counts {
+	uint32_t event, engine; /* strings of the aggregate */
 	uint64_t said_at;       /* where in the file, 0 = only losses were said */
 	uint64_t interval, taken, stored, complete, cpu_time, own_cpu;
 	uint64_t weight_stored;
@@ -19,31 +19,31 @@ struct facts_counts {
 	uint64_t lost_otherwise; /* by a reason that this version does not know */
 };
 
-struct facts {
+struct recording_info {
 	uint64_t start_ns, end_ns;          /* of what was read; 0 = nothing was */
 	uint64_t interval, wall_interval;   /* ns, by the settings of the last chunk; 0 = not said */
 	uint64_t period;                    /* of jdk.ExecutionSample */
 	int pid;
-	uint32_t jdk, main_class;           /* strings of the fold */
+	uint32_t jdk, main_class;           /* strings of the aggregate */
 	uint64_t jdk_lost;                  /* jdk.CPUTimeSamplesLost */
-	VECTOR(struct facts_counts) counts;
+	VECTOR(struct recording_info_counts) counts;
 	/* what could not be read */
 	uint32_t chunks, open_chunks, lost_chunks;
 	uint64_t lost_bytes;
 	bool constants_damaged;
 };
 
-#define FACTS_COUNTS_MAX LIMIT_COUNT(1000)
-#define FACTS_TOO_MANY "counts of over 1,000 events"
+#define RECORDING_INFO_COUNTS_MAX LIMIT_COUNT(1000)
+#define RECORDING_INFO_TOO_MANY "counts of over 1,000 events"
 
-/* The counts of the event with number EVENT; NULL: out of memory, or FACTS_COUNTS_MAX others have some. */
-struct facts_counts *facts_of(struct facts *f, uint32_t event);
+/* The counts of the event with number EVENT; NULL: out of memory, or RECORDING_INFO_COUNTS_MAX others have some. */
+struct recording_info_counts *recording_info_counts_of(struct recording_info *f, uint32_t event);
 /* A setting of a recording; ns, 0 if VALUE is no time. "20 ms", "10000000" (ns). */
-uint64_t facts_time(const char *value);
+uint64_t recording_info_time(const char *value);
 /* Keep what jdk.JVMInformation says. */
-void facts_jvm(struct facts *f, struct strings *strings, const char *version, const char *arguments,
+void recording_info_jvm(struct recording_info *f, struct strings *strings, const char *version, const char *arguments,
 	       int64_t pid);
 /* Append a sentence a line on what could not be read of the file called NAME. */
-void facts_notes(const struct facts *f, const char *name, struct buffer *out);
+void recording_info_notes(const struct recording_info *f, const char *name, struct buffer *out);
 
 #endif

@@ -151,7 +151,7 @@ static bool put_chunk(const struct chunk *c, struct buffer *out)
 	return true;
 }
 
-int recording_repair(const struct input *in, struct buffer *out, struct facts *facts)
+int recording_repair(const struct input *in, struct buffer *out, struct recording_info *info)
 {
 	uint64_t at = 0;
 	struct chunk c;
@@ -160,20 +160,20 @@ int recording_repair(const struct input *in, struct buffer *out, struct facts *f
 	while ((rc = chunk_find(&c, in, at)) == 0) {
 		bool good = true;
 
-		facts->lost_bytes += c.start - at + (c.next - c.end);
+		info->lost_bytes += c.start - at + (c.next - c.end);
 		if (c.finished)
 			buffer_append(out, in->bytes + c.start, c.end - c.start);
 		else
 			good = put_chunk(&c, out);
-		facts->chunks += good;
-		facts->lost_chunks += !good;
-		facts->open_chunks += good && !c.finished;
+		info->chunks += good;
+		info->lost_chunks += !good;
+		info->open_chunks += good && !c.finished;
 		at = c.next;
 		input_forget(in, c.start, at);
 		chunk_free(&c);
 	}
 	chunk_free(&c);
 	if (rc == -ENOENT)
-		facts->lost_bytes += in->size - at;
-	return rc != -ENOENT ? rc : facts->chunks ? 0 : -EBADMSG;
+		info->lost_bytes += in->size - at;
+	return rc != -ENOENT ? rc : info->chunks ? 0 : -EBADMSG;
 }

@@ -19,18 +19,18 @@ static bool zeroed(void *items, uint32_t *room, uint32_t count, size_t size)
 	return *place;
 }
 
-void tallies_empty(struct tallies *t)
+void stack_counts_empty(struct stack_counts *t)
 {
 	t->items.count = t->with.count = 0;
 	t->samples = t->weight = 0;
 	t->over = false;
 }
 
-int tallies_begin(struct tallies *t, uint32_t stack_count, uint32_t thread_count)
+int stack_counts_begin(struct stack_counts *t, uint32_t stack_count, uint32_t thread_count)
 {
 	t->stack_count = stack_count;
 	t->thread_count = thread_count;
-	tallies_empty(t);
+	stack_counts_empty(t);
 	map_clear(&t->others);
 	map_clear(&t->with_index);
 	map_clear(&t->with_states);
@@ -39,7 +39,7 @@ int tallies_begin(struct tallies *t, uint32_t stack_count, uint32_t thread_count
 	return t->no_memory ? -ENOMEM : 0;
 }
 
-void tallies_end(struct tallies *t)
+void stack_counts_end(struct stack_counts *t)
 {
 	free(t->items.items);
 	free(t->direct);
@@ -52,12 +52,12 @@ void tallies_end(struct tallies *t)
 }
 
 /* The number of THREAD, OBJECT and STATE together, 0 for none of them. */
-static uint32_t with_number(struct tallies *t, uint32_t thread, uint32_t object, uint8_t state)
+static uint32_t with_number(struct stack_counts *t, uint32_t thread, uint32_t object, uint8_t state)
 {
-	struct tally_with *with;
+	struct stack_count_with *with;
 	uint32_t *pair, *slot = NULL;
 
-	if (thread == TALLY_NONE && object == TALLY_NONE && !state)
+	if (thread == STACK_COUNT_NONE && object == STACK_COUNT_NONE && !state)
 		return 0;
 	pair = map_put(&t->with_index, (uint64_t)thread << 32 | object, NULL);
 	if (pair && !*pair)
@@ -65,17 +65,18 @@ static uint32_t with_number(struct tallies *t, uint32_t thread, uint32_t object,
 	if (pair)
 		slot = map_put(&t->with_states, (uint64_t)*pair << 8 | state, NULL);
 	if (slot && !*slot && (with = VECTOR_PUSH(&t->with))) {
-		*with = (struct tally_with){thread, object, state};
+		*with = (struct stack_count_with){thread, object, state};
 		*slot = (uint32_t)t->with.count;
 	}
 	t->no_memory |= !slot || !*slot;
 	return slot ? *slot : 0;
 }
 
-struct tally *tally_of(struct tallies *t, uint32_t stack, uint32_t thread, uint32_t object, uint8_t state)
+struct stack_count *stack_count_of(struct stack_counts *t, uint32_t stack, uint32_t thread, uint32_t object,
+				   uint8_t state)
 {
 	uint32_t with = with_number(t, thread, object, state), *slot;
-	struct tally *item;
+	struct stack_count *item;
 
 	slot = with ? map_put(&t->others, (uint64_t)with << 32 | stack, NULL) : &t->direct[stack + 1];
 	if (slot && !t->no_memory && *slot)

@@ -3,41 +3,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-static uint32_t copy_string(struct fold *to, const struct fold *from, uint32_t number)
+static uint32_t copy_string(struct read_aggregate *to, const struct read_aggregate *from, uint32_t number)
 {
 	const char *text = strings_get(&from->strings, number);
 
 	return number ? strings_add(&to->strings, text, strlen(text)) : 0;
 }
 
-static void copy_frames(struct fold *to, const struct fold *from, uint32_t *places)
+static void copy_frames(struct read_aggregate *to, const struct read_aggregate *from, uint32_t *places)
 {
-	uint32_t i, n, words[FOLD_FRAME_WORDS];
+	uint32_t i, n, words[READ_FRAME_WORDS];
 
 	for (i = 0; i < from->frames.places.count; i++) {
 		memcpy(words, lists_get(&from->frames, i, &n), sizeof(words));
-		words[FOLD_CLASS] = copy_string(to, from, words[FOLD_CLASS]);
-		words[FOLD_NAME] = copy_string(to, from, words[FOLD_NAME]);
-		words[FOLD_SIGNATURE] = copy_string(to, from, words[FOLD_SIGNATURE]);
-		words[FOLD_LIBRARY] = copy_string(to, from, words[FOLD_LIBRARY]);
-		places[i] = fold_frame(to, words);
+		words[READ_FRAME_CLASS] = copy_string(to, from, words[READ_FRAME_CLASS]);
+		words[READ_FRAME_NAME] = copy_string(to, from, words[READ_FRAME_NAME]);
+		words[READ_FRAME_SIGNATURE] = copy_string(to, from, words[READ_FRAME_SIGNATURE]);
+		words[READ_FRAME_LIBRARY] = copy_string(to, from, words[READ_FRAME_LIBRARY]);
+		places[i] = read_aggregate_frame(to, words);
 	}
 }
 
-static void copy_threads(struct fold *to, const struct fold *from, uint32_t *places)
+static void copy_threads(struct read_aggregate *to, const struct read_aggregate *from, uint32_t *places)
 {
-	uint32_t i, n, words[FOLD_THREAD_WORDS];
+	uint32_t i, n, words[READ_THREAD_WORDS];
 
 	for (i = 0; i < from->threads.places.count; i++) {
 		memcpy(words, lists_get(&from->threads, i, &n), sizeof(words));
-		words[FOLD_THREAD_NAME] = copy_string(to, from, words[FOLD_THREAD_NAME]);
-		places[i] = lists_add(&to->threads, words, FOLD_THREAD_WORDS);
+		words[READ_THREAD_NAME] = copy_string(to, from, words[READ_THREAD_NAME]);
+		places[i] = lists_add(&to->threads, words, READ_THREAD_WORDS);
 		to->no_memory |= places[i] == LISTS_FAILED;
 	}
 }
 
 /* Stacks are written over with the numbers that their frames have in TO. */
-static void copy_stacks(struct fold *to, const struct fold *from, const uint32_t *frames, uint32_t *places)
+static void copy_stacks(struct read_aggregate *to, const struct read_aggregate *from, const uint32_t *frames,
+			uint32_t *places)
 {
 	uint32_t i, k, depth, room = 0, *list = NULL;
 
@@ -61,27 +62,27 @@ static void copy_stacks(struct fold *to, const struct fold *from, const uint32_t
 	free(list);
 }
 
-static void copy_family(struct fold *to, const struct fold_family *from, const uint32_t *stacks,
+static void copy_family(struct read_aggregate *to, const struct read_aggregate_family *from, const uint32_t *stacks,
 			const uint32_t *threads)
 {
-	uint32_t number = fold_family(to, from->name, from->in_events, from->unit);
-	struct fold_family *family;
+	uint32_t number = read_aggregate_family(to, from->name, from->in_events, from->unit);
+	struct read_aggregate_family *family;
 	size_t i;
 
 	if (number == UINT32_MAX)
 		return;
-	for (i = 0; i < from->tallies.count; i++) {
-		const struct fold_tally *t = &from->tallies.items[i];
+	for (i = 0; i < from->stack_counts.count; i++) {
+		const struct read_aggregate_count *t = &from->stack_counts.items[i];
 
 		if (from->sums)
-			fold_raise(to, number, stacks[t->stack], t->samples, t->weight);
+			read_aggregate_raise(to, number, stacks[t->stack], t->samples, t->weight);
 		else
-			fold_add(to, number, stacks[t->stack],
-				 t->thread == FOLD_NO_THREAD ? FOLD_NO_THREAD : threads[t->thread], t->state,
+			read_aggregate_add(to, number, stacks[t->stack],
+				 t->thread == READ_NO_THREAD ? READ_NO_THREAD : threads[t->thread], t->state,
 				 t->samples, t->weight);
 	}
 	for (i = 0; i < from->threads.count; i++)
-		fold_add_thread(to, number, threads[from->threads.items[i].thread],
+		read_aggregate_add_thread(to, number, threads[from->threads.items[i].thread],
 				from->threads.items[i].samples, from->threads.items[i].weight);
 	family = &to->families.items[number];
 	family->sums |= from->sums;
@@ -90,7 +91,7 @@ static void copy_family(struct fold *to, const struct fold_family *from, const u
 	family->failed += from->failed;
 }
 
-void workers_join_fold(struct fold *to, const struct fold *from)
+void workers_join_aggregate(struct read_aggregate *to, const struct read_aggregate *from)
 {
 	uint32_t *frames = calloc(from->frames.places.count + 1, sizeof(*frames));
 	uint32_t *stacks = calloc(from->stacks.places.count + 1, sizeof(*stacks));
@@ -98,7 +99,7 @@ void workers_join_fold(struct fold *to, const struct fold *from)
 	size_t i;
 
 	if (from->too_much)
-		fold_refuse(to, from->too_much);
+		read_aggregate_refuse(to, from->too_much);
 	to->no_memory |= !frames || !stacks || !threads || from->no_memory;
 	if (!to->no_memory) {
 		copy_frames(to, from, frames);
@@ -115,16 +116,16 @@ void workers_join_fold(struct fold *to, const struct fold *from)
 }
 
 /* Sums of lost samples; of the rest what was said last. */
-static void join_counts(struct facts_counts *to, struct fold *to_fold, const struct facts_counts *from,
-			const struct fold *from_fold)
+static void join_counts(struct recording_info_counts *to, struct read_aggregate *to_aggregate,
+			const struct recording_info_counts *from, const struct read_aggregate *from_aggregate)
 {
-	struct facts_counts sums = *to;
+	struct recording_info_counts sums = *to;
 	unsigned i;
 
 	if (from->said_at >= to->said_at) {
 		*to = *from;
 		to->event = sums.event;
-		to->engine = copy_string(to_fold, from_fold, from->engine);
+		to->engine = copy_string(to_aggregate, from_aggregate, from->engine);
 		for (i = 0; i < LOSS_REASONS; i++) {
 			to->lost[i] = sums.lost[i];
 			to->lost_weight[i] = sums.lost_weight[i];
@@ -138,8 +139,8 @@ static void join_counts(struct facts_counts *to, struct fold *to_fold, const str
 	to->lost_otherwise += from->lost_otherwise;
 }
 
-void workers_join_facts(struct facts *to, struct fold *to_fold, const struct facts *from,
-			const struct fold *from_fold)
+void workers_join_info(struct recording_info *to, struct read_aggregate *to_aggregate,
+		       const struct recording_info *from, const struct read_aggregate *from_aggregate)
 {
 	size_t i;
 
@@ -150,8 +151,8 @@ void workers_join_facts(struct facts *to, struct fold *to_fold, const struct fac
 	to->wall_interval = to->wall_interval ? to->wall_interval : from->wall_interval;
 	to->period = to->period ? to->period : from->period;
 	to->pid = to->pid ? to->pid : from->pid;
-	to->jdk = to->jdk ? to->jdk : copy_string(to_fold, from_fold, from->jdk);
-	to->main_class = to->main_class ? to->main_class : copy_string(to_fold, from_fold, from->main_class);
+	to->jdk = to->jdk ? to->jdk : copy_string(to_aggregate, from_aggregate, from->jdk);
+	to->main_class = to->main_class ? to->main_class : copy_string(to_aggregate, from_aggregate, from->main_class);
 	to->jdk_lost += from->jdk_lost;
 	to->chunks += from->chunks;
 	to->open_chunks += from->open_chunks;
@@ -159,13 +160,14 @@ void workers_join_facts(struct facts *to, struct fold *to_fold, const struct fac
 	to->lost_bytes += from->lost_bytes;
 	to->constants_damaged |= from->constants_damaged;
 	for (i = 0; i < from->counts.count; i++) {
-		const struct facts_counts *c = &from->counts.items[i];
-		struct facts_counts *mine = facts_of(to, copy_string(to_fold, from_fold, c->event));
+		const struct recording_info_counts *c = &from->counts.items[i];
+		uint32_t event = copy_string(to_aggregate, from_aggregate, c->event);
+		struct recording_info_counts *mine = recording_info_counts_of(to, event);
 
 		if (mine)
-			join_counts(mine, to_fold, c, from_fold);
-		if (!mine && to->counts.count >= FACTS_COUNTS_MAX)
-			fold_refuse(to_fold, FACTS_TOO_MANY);
-		to_fold->no_memory |= !mine;
+			join_counts(mine, to_aggregate, c, from_aggregate);
+		if (!mine && to->counts.count >= RECORDING_INFO_COUNTS_MAX)
+			read_aggregate_refuse(to_aggregate, RECORDING_INFO_TOO_MANY);
+		to_aggregate->no_memory |= !mine;
 	}
 }

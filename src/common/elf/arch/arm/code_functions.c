@@ -95,14 +95,14 @@ static void add_pointed(struct code_reader *r, const struct object *o, uintptr_t
 static void add_pointers(struct code_reader *r, const struct object *o)
 {
 	Elf32_Dyn entries[DYNAMIC_MAX];
-	size_t count = memory_copy(entries, o->facts.dynamic, MIN(o->facts.dynamic_size, sizeof(entries))), i;
+	size_t count = memory_copy(entries, o->details.dynamic, MIN(o->details.dynamic_size, sizeof(entries))), i;
 	uintptr_t table[2] = {0, 0};
 	size_t size[2] = {0, 0};
 
 	count /= sizeof(entries[0]);
 	for (i = 0; i < count && entries[i].d_tag != DT_NULL; i++) {
 		uint32_t value = entries[i].d_un.d_val;
-		uintptr_t address = value >= o->facts.low && value < o->facts.high ? value : value + o->image.bias;
+		uintptr_t address = value >= o->details.low && value < o->details.high ? value : value + o->image.bias;
 
 		switch (entries[i].d_tag) {
 		case DT_REL: table[0] = address; break;
@@ -146,7 +146,7 @@ static void add_symbols(struct code_reader *r, const struct object *o)
 void code_add_known(struct code_reader *r, const struct object *o)
 {
 	add_symbols(r, o);
-	if (o->facts.dynamic)
+	if (o->details.dynamic)
 		add_pointers(r, o);
 }
 
