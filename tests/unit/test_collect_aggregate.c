@@ -56,10 +56,10 @@ static int tear_down(void **state)
 static uint32_t payload; /* of the samples made */
 
 /* A stored sample with FRAMES (N of them, leaf first) on R. */
-static void sample_on(struct thread_record *r, uint64_t weight, uint64_t context, const uint64_t *frames,
+static void sample_on(struct thread_record *r, uint64_t weight, uint64_t vthread, const uint64_t *frames,
 		      uint32_t n)
 {
-	struct sample s = {.time = now, .weight = weight, .context = context, .handler_ns = 1000,
+	struct sample s = {.time = now, .weight = weight, .vthread = vthread, .handler_ns = 1000,
 			   .thread = r->index, .epoch = (uint16_t)method_epoch_now(&zone.epochs),
 			   .payload = payload, .event = event};
 	struct trace_writer w;
@@ -1010,7 +1010,7 @@ static void sinks(void **state)
 	drain();
 	assert_int_equal(first.weight, 14);
 	assert_int_equal(second.weight, 56);
-	assert_int_equal(second.last.context, 77);
+	assert_int_equal(second.last.vthread, 77);
 	assert_int_equal(second.begun, 1); /* the virtual threads' */
 	atomic_store(&record->state, RECORD_CLOSING);
 	drain();

@@ -57,9 +57,9 @@ static int tear_down(void **state)
 	return collected_close();
 }
 
-static void sample_on(struct thread_record *r, uint64_t context, uint32_t position)
+static void sample_on(struct thread_record *r, uint64_t vthread, uint32_t position)
 {
-	struct sample s = {.time = os_monotonic(), .weight = 3, .context = context, .thread = r->index,
+	struct sample s = {.time = os_monotonic(), .weight = 3, .vthread = vthread, .thread = r->index,
 			   .epoch = (uint16_t)method_epoch_now(&zone.epochs)};
 	struct trace_writer w;
 

@@ -58,7 +58,7 @@ static void add(struct collector *c, struct sink_event *e, const struct place *p
 	e->node = place->shown;
 	e->thread = place->thread - 1;
 	e->state = place->state;
-	e->context = place->context;
+	e->vthread = place->vthread;
 	e->request = place->request;
 	e->name = account_name_at(c, e->thread, e->time);
 	account_add(c, e, c->nodes.items[place->node].end, t);
@@ -125,7 +125,7 @@ static void find_place(struct collector *c, const struct sample *s, const struct
 		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node], THREAD_RUNNABLE); /* a turn by a signal */
 	else if (p->node && s->state == THREAD_NATIVE)
 		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node], THREAD_NATIVE);
-	p->context = s->context;
+	p->vthread = s->vthread;
 	p->request = request ? *request : (struct request){0};
 }
 
@@ -183,7 +183,7 @@ static void begin_run(struct collector *c, const struct run_note *n, struct plac
 	struct sample s = {
 		.time = n->time,
 		.trace = n->trace,
-		.context = n->context,
+		.vthread = n->vthread,
 		.thread = n->thread,
 		.event = n->event,
 		.state = n->state,

@@ -40,7 +40,7 @@ struct place {
 	uint32_t shown;        /* with CPU and policy, where they are asked for */
 	uint32_t thread;       /* entry + 1 */
 	uint8_t state;         /* enum thread_state */
-	uint64_t context;
+	uint64_t vthread;
 	struct request request;
 };
 
@@ -51,11 +51,11 @@ struct request_entry {
 	bool others;           /* it stands for all that were too many */
 };
 
-#define ALL_VIRTUAL UINT64_MAX /* a context: virtual threads that are not kept apart */
+#define ALL_VIRTUAL UINT64_MAX /* a vthread: virtual threads that are not kept apart */
 
 struct thread_entry {
 	int32_t tid;
-	uint64_t context;      /* virtual thread, 0 = none */
+	uint64_t vthread;      /* virtual thread, 0 = none */
 	uint64_t java_id;      /* Thread.getId, 0 = not known (yet) */
 	uint32_t name;         /* number in frames.strings */
 	uint32_t former;       /* the name until `renamed`, 0 = none is known */
@@ -124,7 +124,7 @@ struct collector {
 	struct map by_place;   /* node and that number → the node with their frames */
 	PAGED(struct thread_entry) threads;
 	PAGED(struct thread_sum) sums; /* of each thread, one for each event */
-	struct map by_context; /* virtual thread → thread entry + 1 */
+	struct map by_vthread; /* virtual thread → thread entry + 1 */
 	PAGED(struct request_entry) requests;
 	struct map by_request; /* hash → request entry + 1 */
 	struct map request_pairs; /* request entry + 1 << 32 | thread → a number */

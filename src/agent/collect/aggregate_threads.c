@@ -25,13 +25,13 @@ static uint32_t thread_name(struct collector *c, pid_t tid)
 }
 
 /* A virtual thread: it has no number of the system. */
-static void name_virtual(struct collector *c, uint64_t context, uint32_t name)
+static void name_virtual(struct collector *c, uint64_t vthread, uint32_t name)
 {
-	uint32_t *entry = map_get(&c->by_context, context);
+	uint32_t *entry = map_get(&c->by_vthread, vthread);
 
 	if (!name)
 		return;
-	virtual_name_note(c, context, name);
+	virtual_name_note(c, vthread, name);
 	if (entry && *entry)
 		c->threads.items[*entry - 1].name = name;
 }
@@ -106,7 +106,7 @@ void account_forget_number(struct collector *c, uint64_t tid)
 }
 
 /* A new entry; its number + 1, 0 = out of memory. */
-static uint32_t new_thread(struct collector *c, pid_t tid, uint64_t context)
+static uint32_t new_thread(struct collector *c, pid_t tid, uint64_t vthread)
 {
 	struct thread_entry *e;
 	uint32_t i, n = (uint32_t)c->threads.count;
@@ -125,11 +125,11 @@ static uint32_t new_thread(struct collector *c, pid_t tid, uint64_t context)
 	if (!e)
 		return 0;
 	e->tid = tid;
-	e->context = context;
-	if (context == ALL_VIRTUAL) {
+	e->vthread = vthread;
+	if (vthread == ALL_VIRTUAL) {
 		e->name = strings_add(&c->frames.strings, "virtual threads", strlen("virtual threads"));
-	} else if (context) {
-		name = virtual_name(c, context, made);
+	} else if (vthread) {
+		name = virtual_name(c, vthread, made);
 		e->name = strings_add(&c->frames.strings, name, strlen(name));
 	} else {
 		uint32_t *java_id = map_get(&c->java_ids, (uint64_t)tid);
@@ -184,23 +184,23 @@ static uint32_t thread_of_record(struct collector *c, const struct sample *s, co
 
 uint32_t account_thread(struct collector *c, const struct sample *s, struct thread_record *r)
 {
-	uint64_t context = s->context;
+	uint64_t vthread = s->vthread;
 	uint32_t *slot;
 
-	if (!context) {
+	if (!vthread) {
 		if (!r->thread_entry || r->thread_entry > c->threads.count)
 			r->thread_entry = thread_of_record(c, s, r);
 		return r->thread_entry;
 	}
 	/* There may be millions of virtual threads in a day: only so many are kept apart. */
 	if (!c->options.per_thread ||
-	    (c->by_context.count >= VIRTUAL_THREADS && !map_get(&c->by_context, context)))
-		context = ALL_VIRTUAL;
-	if (context != ALL_VIRTUAL && !map_get(&c->by_context, context))
+	    (c->by_vthread.count >= VIRTUAL_THREADS && !map_get(&c->by_vthread, vthread)))
+		vthread = ALL_VIRTUAL;
+	if (vthread != ALL_VIRTUAL && !map_get(&c->by_vthread, vthread))
 		account_names(c); /* its own name may have come with it */
-	slot = map_put(&c->by_context, context, NULL);
+	slot = map_put(&c->by_vthread, vthread, NULL);
 	if (slot && !*slot) {
-		*slot = new_thread(c, 0, context);
+		*slot = new_thread(c, 0, vthread);
 		if (*slot)
 			sink_thread_begin(c, *slot - 1);
 	}

@@ -131,7 +131,7 @@ static bool copy_threads(struct view *v, const struct collector *c, uint32_t e, 
 		if (!sum->samples)
 			continue;
 		(*remap)[i] = n;
-		v->profile.virtual_as_one |= from->context == ALL_VIRTUAL;
+		v->profile.virtual_as_one |= from->vthread == ALL_VIRTUAL;
 		v->threads[n].tid = (uint32_t)from->tid;
 		v->threads[n].name = text(v, from->name);
 		v->threads[n].samples = sum->samples;

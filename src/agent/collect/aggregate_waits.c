@@ -74,7 +74,7 @@ static uint32_t by_tid(struct collector *c, uint32_t tid, uint64_t time)
  */
 static bool is_virtual(struct collector *c, const struct wait_note *n, uint64_t time)
 {
-	return n->owner_virtual || map_get(&c->by_context, n->owner_id) ||
+	return n->owner_virtual || map_get(&c->by_vthread, n->owner_id) ||
 	       (!c->ended.forgot && time >= c->opened && n->owner_id <= UINT32_MAX && !ended_by_java(c, n->owner_id));
 }
 
@@ -93,7 +93,7 @@ static void by_java_id(struct collector *c, const struct wait_note *n, uint64_t 
 		l->owner_thread = ended_entry(c, gone);
 	} else if (is_virtual(c, n, time)) {
 		l->owner_context = n->owner_id;
-		l->owner_thread = account_thread(c, &(struct sample){.time = time, .context = n->owner_id}, NULL);
+		l->owner_thread = account_thread(c, &(struct sample){.time = time, .vthread = n->owner_id}, NULL);
 	}
 }
 
@@ -272,7 +272,7 @@ void account_wait(struct collector *c, const struct sample *s, const struct wait
 		.time = s->time,
 		.samples = 1,
 		.weight = s->weight,
-		.context = s->context,
+		.vthread = s->vthread,
 		.event = s->event,
 		.state = s->state,
 		.lock = &l,

@@ -57,7 +57,7 @@ static uint32_t exact(struct generation *g, uint32_t thread)
 	slot = newest && *newest == thread + 1 ? map_put(&g->c->by_tid, (uint64_t)e->tid, NULL) : NULL;
 	if (slot)
 		*slot = *known;
-	slot = e->context ? map_put(&g->c->by_context, e->context, NULL) : NULL;
+	slot = e->vthread ? map_put(&g->c->by_vthread, e->vthread, NULL) : NULL;
 	if (slot)
 		*slot = *known;
 	return *known;
@@ -133,7 +133,7 @@ static bool has_ended(const struct generation *g, uint32_t thread)
 	const struct thread_entry *e = &g->old.threads.items[thread];
 	const uint32_t *newest = map_get(&g->old.by_tid, (uint64_t)e->tid);
 
-	return !e->context && !g->threads[thread] && !(newest && *newest == thread + 1 && lives(e->tid));
+	return !e->vthread && !g->threads[thread] && !(newest && *newest == thread + 1 && lives(e->tid));
 }
 
 static uint64_t samples_of(const struct generation *g, uint32_t thread)
@@ -218,7 +218,7 @@ static bool carry_living(struct generation *g)
 	for (i = 0; i < g->old.threads.count && whole; i++) {
 		const struct thread_entry *e = &g->old.threads.items[i];
 
-		if (e->context || !has_ended(g, i))
+		if (e->vthread || !has_ended(g, i))
 			whole = exact(g, i);
 	}
 	for (i = 0; i < count && whole; i++) {

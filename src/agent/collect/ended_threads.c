@@ -168,7 +168,7 @@ void collector_names_from(struct collector *c, const struct collector *old)
 
 /* ---- virtual threads ---- */
 
-void virtual_name_note(struct collector *c, uint64_t context, uint32_t name)
+void virtual_name_note(struct collector *c, uint64_t vthread, uint32_t name)
 {
 	uint32_t *slot;
 
@@ -177,18 +177,18 @@ void virtual_name_note(struct collector *c, uint64_t context, uint32_t name)
 		c->virtual_names[1] = c->virtual_names[0];
 		memset(&c->virtual_names[0], 0, sizeof(c->virtual_names[0]));
 	}
-	slot = map_put(&c->virtual_names[0], context, NULL);
+	slot = map_put(&c->virtual_names[0], vthread, NULL);
 	if (slot)
 		*slot = name;
 }
 
-const char *virtual_name(const struct collector *c, uint64_t context, char room[VIRTUAL_NAME])
+const char *virtual_name(const struct collector *c, uint64_t vthread, char room[VIRTUAL_NAME])
 {
-	const uint32_t *name = map_get(&c->virtual_names[0], context);
+	const uint32_t *name = map_get(&c->virtual_names[0], vthread);
 
-	name = name ? name : map_get(&c->virtual_names[1], context);
+	name = name ? name : map_get(&c->virtual_names[1], vthread);
 	if (name && *name)
 		return strings_get(&c->frames.strings, *name);
-	snprintf(room, VIRTUAL_NAME, "virtual thread #%llu", (unsigned long long)context);
+	snprintf(room, VIRTUAL_NAME, "virtual thread #%llu", (unsigned long long)vthread);
 	return room;
 }

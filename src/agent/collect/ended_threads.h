@@ -45,8 +45,8 @@ struct ended_thread *ended_by_java(struct collector *c, uint64_t java_id);
 bool carry_ended(struct generation *g);
 
 /* Virtual thread CONTEXT is called NAME, a number in frames.strings. */
-void virtual_name_note(struct collector *c, uint64_t context, uint32_t name);
+void virtual_name_note(struct collector *c, uint64_t vthread, uint32_t name);
 /* Its name, else one by its number, made in ROOM. */
-const char *virtual_name(const struct collector *c, uint64_t context, char room[VIRTUAL_NAME]);
+const char *virtual_name(const struct collector *c, uint64_t vthread, char room[VIRTUAL_NAME]);
 
 #endif

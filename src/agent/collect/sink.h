@@ -44,7 +44,7 @@ struct sink_event {
 	uint64_t span;     /* ns from the first to the last, 0 = a single one */
 	uint64_t samples;  /* at least 1 */
 	uint64_t weight;   /* of all of them together, in the event's unit */
-	uint64_t context;  /* virtual thread (its java tid) that was mounted, 0 = none */
+	uint64_t vthread;  /* virtual thread (its java tid) that was mounted, 0 = none */
 	uint32_t node;     /* its stack: index into collector.nodes */
 	uint32_t thread;   /* index into collector.threads */
 	uint32_t event;    /* which of the session's */

@@ -147,7 +147,7 @@ void take_sample(struct thread_record *r, uint32_t event, uint64_t time, uint64_
 	s.state = (uint8_t)state_of(r, event, time, regs);
 	if (unlikely(zone.record_cpu) && s.state != THREAD_RUNNING)
 		s.payload = UINT32_MAX; /* it has one only to answer this signal */
-	s.context = take_mounted(r);
+	s.vthread = take_mounted(r);
 	now = clock_ns(CLOCK_MONOTONIC);
 	s.handler_ns = (uint32_t)MIN(now - time, (uint64_t)UINT32_MAX);
 	if (zone.events[event].turns == TURNS_WALL)

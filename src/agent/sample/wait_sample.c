@@ -96,7 +96,7 @@ bool wait_take(struct thread_record *r, struct sample *s, const struct wait_note
 		return true;
 	s->thread = r->index;
 	/* callbacks know a virtual thread where the JVM does not note it (before JDK 24) */
-	s->noted = s->context ? request_of(s->context, &request.request) : request_of_record(r, &request.request);
+	s->noted = s->vthread ? request_of(s->vthread, &request.request) : request_of_record(r, &request.request);
 	if (window_keeps_out(&zone.window))
 		record_lose(r, s->event, LOSS_outside_window, s->weight);
 	else

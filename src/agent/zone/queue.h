@@ -21,7 +21,7 @@ struct sample {
 	uint64_t time;          /* CLOCK_MONOTONIC ns */
 	const struct trace *trace;
 	uint64_t weight;        /* ns of CPU (or wall) time, or events, since this source's last sample */
-	uint64_t context;       /* virtual thread (its java tid), 0 = none */
+	uint64_t vthread;       /* virtual thread (its java tid), 0 = none */
 	uint32_t thread;        /* index of the subject's record */
 	uint32_t handler_ns;    /* time spent in the handler, saturating */
 	uint8_t event : 6;      /* which of the session's */

@@ -279,7 +279,7 @@ void recording_free(struct recording *r)
 	free(r->stacks.items);
 	free(r->methods.items);
 	free(r->threads.items);
-	map_free(&r->contexts);
+	map_free(&r->vthreads);
 	recording_load_free(r);
 	shown_close(&r->shown);
 	free(r->window);

@@ -92,26 +92,26 @@ uint32_t recording_stack(struct recording *r, uint32_t node)
 
 /* ---- threads ---- */
 
-static uint32_t virtual_thread(struct recording *r, uint64_t context)
+static uint32_t virtual_thread(struct recording *r, uint64_t vthread)
 {
-	uint32_t *slot = map_put(&r->contexts, context, NULL);
+	uint32_t *slot = map_put(&r->vthreads, vthread, NULL);
 	char made[VIRTUAL_NAME];
 
 	if (!slot || *slot)
 		return slot ? *slot : 0;
-	*slot = jfr_thread(r->jfr, &(struct jfr_thread){.java_id = context, .is_java = true,
+	*slot = jfr_thread(r->jfr, &(struct jfr_thread){.java_id = vthread, .is_java = true,
 							.is_virtual = true,
-							.name = virtual_name(r->collector, context, made)});
+							.name = virtual_name(r->collector, vthread, made)});
 	return *slot;
 }
 
-uint32_t recording_thread(struct recording *r, uint32_t thread, uint64_t context, uint32_t name)
+uint32_t recording_thread(struct recording *r, uint32_t thread, uint64_t vthread, uint32_t name)
 {
 	const struct thread_entry *e = &r->collector->threads.items[thread];
 	struct thread_key *k;
 
-	if (context)
-		return virtual_thread(r, context);
+	if (vthread)
+		return virtual_thread(r, vthread);
 	name = name ? name : e->name;
 	while (r->threads.count <= thread) {
 		k = VECTOR_PUSH(&r->threads);
@@ -131,7 +131,7 @@ uint32_t recording_thread(struct recording *r, uint32_t thread, uint64_t context
 void recording_forget_keys(struct recording *r)
 {
 	r->stacks.count = r->methods.count = r->threads.count = 0;
-	map_free(&r->contexts);
+	map_free(&r->vthreads);
 }
 
 /* Methods and stacks are found again by what they are; threads are not. */

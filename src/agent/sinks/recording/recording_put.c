@@ -67,7 +67,7 @@ static void put_request(struct recording *r, const struct sink_event *e, uint32_
 /* E as an event. */
 static void write_sample(struct recording *r, const struct sink_event *e)
 {
-	uint32_t thread = recording_thread(r, e->thread, e->context, e->name), stack = recording_stack(r, e->node);
+	uint32_t thread = recording_thread(r, e->thread, e->vthread, e->name), stack = recording_stack(r, e->node);
 	const char *name = r->options.events[e->event].name;
 	enum thread_state state = (enum thread_state)e->state;
 
@@ -302,7 +302,7 @@ void recording_put_counters(struct recording *r, uint64_t now)
 /* NEXT goes on where RUN ended: they are one. */
 static bool goes_on(const struct sink_event *run, const struct sink_event *next, uint64_t interval)
 {
-	return next->node == run->node && next->state == run->state && next->context == run->context &&
+	return next->node == run->node && next->state == run->state && next->vthread == run->vthread &&
 	       next->event == run->event && request_equals(&next->request, &run->request) &&
 	       next->time >= run->time + run->span && next->time - run->time - run->span < 2 * interval;
 }

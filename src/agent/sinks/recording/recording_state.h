@@ -84,7 +84,7 @@ struct recording {
 	VECTOR(uint32_t) stacks;  /* by node */
 	VECTOR(uint32_t) methods; /* by named frame */
 	VECTOR(struct thread_key) threads; /* by thread */
-	struct map contexts;      /* virtual thread → key */
+	struct map vthreads;      /* virtual thread → key */
 
 	uint64_t held_until;      /* names are looked up again then */
 	struct loss_totals told[RECORD_EVENTS]; /* losses that are in the file */
@@ -109,7 +109,7 @@ struct recording {
  * The keys of thread (by its name NAME, 0 = as it is called now) and stack; 0 = out of memory. Recording's and
  * collector's lock held.
  */
-uint32_t recording_thread(struct recording *r, uint32_t thread, uint64_t context, uint32_t name);
+uint32_t recording_thread(struct recording *r, uint32_t thread, uint64_t vthread, uint32_t name);
 uint32_t recording_stack(struct recording *r, uint32_t node);
 /* Whether a frame of NODE has no name yet. The same. */
 bool recording_is_late(const struct recording *r, uint32_t node);

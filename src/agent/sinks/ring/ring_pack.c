@@ -78,7 +78,7 @@ void ring_pack(struct ring_block *b, const struct sink_event *e, uint64_t before
 {
 	int64_t step = (int64_t)(e->time - before);
 	bool requested = !request_is_none(&e->request);
-	bool more = e->samples != 1 || e->span || e->context || e->lock || requested;
+	bool more = e->samples != 1 || e->span || e->vthread || e->lock || requested;
 
 	put(b, step < 0 ? (uint64_t)-step << 1 | 1 : (uint64_t)step << 1);
 	put(b, (uint64_t)e->event << 9 | (uint64_t)e->state << 1 | more);
@@ -88,7 +88,7 @@ void ring_pack(struct ring_block *b, const struct sink_event *e, uint64_t before
 	if (more) {
 		put(b, e->samples);
 		put(b, e->span);
-		put(b, e->context);
+		put(b, e->vthread);
 		put(b, (uint64_t)requested << 1 | (e->lock != NULL));
 	}
 	if (e->lock)
@@ -115,7 +115,7 @@ void ring_unpack(const struct ring_block *b, uint32_t *at, uint64_t before, stru
 	if (what & 1) {
 		e->samples = get(b, at);
 		e->span = get(b, at);
-		e->context = get(b, at);
+		e->vthread = get(b, at);
 		parts = get(b, at);
 		e->lock = parts & 1 ? lock : NULL;
 	}

@@ -145,10 +145,10 @@ static struct stream_thread thread_of(struct stream *s, const struct sink_event 
 {
 	const struct thread_entry *t = &s->collector->threads.items[e->thread];
 
-	if (!e->context)
+	if (!e->vthread)
 		return (struct stream_thread){.tid = t->tid, .java_id = t->java_id,
 					      .name = text(s, e->name ? e->name : t->name)};
-	return (struct stream_thread){.java_id = e->context, .name = virtual_name(s->collector, e->context, name)};
+	return (struct stream_thread){.java_id = e->vthread, .name = virtual_name(s->collector, e->vthread, name)};
 }
 
 void stream_tell_thread(struct stream *s, const struct stream_thread *t)

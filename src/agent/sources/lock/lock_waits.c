@@ -171,7 +171,7 @@ static void describe(const struct place *p, uint32_t e, uint64_t from, uint64_t 
 	*s = (struct sample){
 		.time = from,
 		.trace = trace_kept_get(&p->trace),
-		.context = p->is_virtual ? p->thread : 0,
+		.vthread = p->is_virtual ? p->thread : 0,
 		.thread = p->record,
 		.event = (uint8_t)e,
 		.state = (uint8_t)state_of((enum lock_kind)p->kind),

@@ -271,7 +271,7 @@ static struct sample describe(const struct place *p, uint64_t thread, uint64_t f
 		.time = until,
 		.trace = trace_kept_get(&p->trace),
 		.weight = (until > from ? until - from : 0) * p->ratio,
-		.context = thread,
+		.vthread = thread,
 		.thread = p->record,
 		.event = (uint8_t)wanted,
 		.state = THREAD_PARKED,
@@ -290,7 +290,7 @@ static bool push(struct thread_record *r, struct sample *s)
 	bool fits = true;
 
 	s->thread = r->index;
-	s->noted = request_of(s->context, &note.request);
+	s->noted = request_of(s->vthread, &note.request);
 	if (why == LOSS_REASONS)
 		fits = queue_has_plenty(take_queue(r), 2) && take_push(r, s, &note);
 	record_stir(&zone.records, r->index);

@@ -69,7 +69,7 @@ static bool begin(uint32_t i, const struct wall_sight *s, uint64_t now)
 	struct run_note n = {
 		.trace = s->stack.trace,
 		.time = now,
-		.context = s->stack.context,
+		.vthread = s->stack.vthread,
 		.request = s->stack.request,
 		.thread = i,
 		.epoch = s->stack.epoch,
@@ -85,7 +85,7 @@ bool wall_stands(uint32_t i, const struct wall_sight *s, uint64_t now)
 	struct wall_thread *t = &wall.threads[i];
 	struct wall_stack *k = &wall.stacks[i];
 	bool same = k->trace == s->stack.trace && k->generation == s->stack.generation &&
-		    k->context == s->stack.context && t->state == s->state &&
+		    k->vthread == s->stack.vthread && t->state == s->state &&
 		    request_equals(&k->request, &s->stack.request);
 
 	if (!same && (!wall_count_out(i) || !begin(i, s, now)))

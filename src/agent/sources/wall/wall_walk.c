@@ -124,7 +124,7 @@ static bool look_at_java(struct thread_record *r, uintptr_t java, const struct j
 	if (!trace_begin(&w, &zone.store, &wall.rounds->self->chunk, zone.depth) || !walk_outside(&zone, r, &w))
 		return false;
 	done(&w, s);
-	s->stack.context = take_mounted(r);
+	s->stack.vthread = take_mounted(r);
 	request_of_record(r, &s->stack.request);
 	if (!read_place(java, &now) || !is_same(p, &now) || !has_slept(r, s) || (noted && !wall_slots_hold(slots)))
 		return false;
@@ -201,7 +201,7 @@ static bool look_at_asked(struct thread_record *r, struct wall_sight *s)
 	if (!before || s->turns != before + 1 || r->place.sp != sp ||
 	    (r->place.pc != pc && r->place.pc + SYSCALL_BYTES != pc) || !told_before(r, s))
 		return false;
-	s->stack.context = take_mounted(r);
+	s->stack.vthread = take_mounted(r);
 	request_of_record(r, &s->stack.request);
 	return has_slept(r, s);
 }
