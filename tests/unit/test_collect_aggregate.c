@@ -29,7 +29,7 @@ static int set_up(void **state)
 {
 	struct collector_options o = {.lines = *state && strcmp(*state, "lines") == 0,
 				      .per_thread = *state && strcmp(*state, "threads") == 0,
-				      .per_request = *state && strcmp(*state, "requests") == 0,
+				      .per_trace_context = *state && strcmp(*state, "requests") == 0,
 				      .java_only = *state && strcmp(*state, "java only") == 0,
 				      .sched = *state && strcmp(*state, "places") == 0,
 				      .record_cpu = *state && strcmp(*state, "places") == 0,
@@ -1023,11 +1023,11 @@ static void sinks(void **state)
 }
 
 /* A sample of WEIGHT whose thread works for R. */
-static void sample_for(const struct request *r, uint64_t weight)
+static void sample_for(const struct trace_context *r, uint64_t weight)
 {
 	struct sample s = {.time = now, .weight = weight, .thread = record->index, .noted = true,
 			   .epoch = (uint16_t)method_epoch_now(&zone.epochs), .payload = payload};
-	struct request_note note = {.request = *r};
+	struct trace_context_note note = {.trace_context = *r};
 	struct trace_writer w;
 
 	assert_true(trace_begin(&w, &zone.store, &chunk, 2048));
@@ -1038,28 +1038,28 @@ static void sample_for(const struct request *r, uint64_t weight)
 }
 
 /* One stack, apart by what its thread worked for. */
-static void requests(void **state)
+static void trace_contexts(void **state)
 {
-	const struct request one = {1, 2, 3, 0}, two = {1, 2, 4, 88};
+	const struct trace_context one = {1, 2, 3, 0}, two = {1, 2, 4, 88};
 	const struct profile *p;
 	uint64_t weights[3] = {0};
 	uint32_t i;
 
-	assert_true(requests_define(88, "route\nGET /\n"));
+	assert_true(trace_contexts_define(88, "route\nGET /\n"));
 	sample_for(&one, 10);
 	sample_for(&two, 200);
 	SAMPLE(3000, I(a, 1));
 	sample_for(&one, 40);
 	p = make_view();
-	assert_true(p->per_request);
+	assert_true(p->per_trace_context);
 	assert_int_equal(p->stack_count, 3);
-	assert_int_equal(p->request_count, 2);
-	assert_int_equal(p->requests[0].span, 3);
-	assert_string_equal(p->requests[0].labels, "");
-	assert_int_equal(p->requests[1].trace_low, 2);
-	assert_string_equal(p->requests[1].labels, "route\nGET /\n");
+	assert_int_equal(p->trace_context_count, 2);
+	assert_int_equal(p->trace_contexts[0].span, 3);
+	assert_string_equal(p->trace_contexts[0].labels, "");
+	assert_int_equal(p->trace_contexts[1].trace_low, 2);
+	assert_string_equal(p->trace_contexts[1].labels, "route\nGET /\n");
 	for (i = 0; i < 3; i++)
-		weights[p->stacks[i].request] = p->stacks[i].weight;
+		weights[p->stacks[i].trace_context] = p->stacks[i].weight;
 	assert_int_equal(weights[0], 3000);
 	assert_int_equal(weights[1], 50);
 	assert_int_equal(weights[2], 200);
@@ -1067,23 +1067,23 @@ static void requests(void **state)
 }
 
 /* Where it was not asked for they are one stack. */
-static void requests_together(void **state)
+static void contexts_together(void **state)
 {
 	const struct profile *p;
 
-	sample_for(&(struct request){1, 2, 3, 0}, 10);
+	sample_for(&(struct trace_context){1, 2, 3, 0}, 10);
 	SAMPLE(3000, I(a, 1));
 	p = make_view();
 	has(p, "pkg/A.alpha/0", 2, 3010);
 	assert_int_equal(p->stack_count, 1);
-	assert_int_equal(p->request_count, 0);
+	assert_int_equal(p->trace_context_count, 0);
 }
 
 #ifndef ONE_HASH /* so many with one hash take minutes */
 /* However many there are: those beyond 100,000 are one, and it says so. */
-static void many_requests(void **state)
+static void many_trace_contexts(void **state)
 {
-	struct request r = {1, 2, 0, 0};
+	struct trace_context r = {1, 2, 0, 0};
 	const struct profile *p;
 	uint64_t others = 0;
 	uint32_t i;
@@ -1096,10 +1096,10 @@ static void many_requests(void **state)
 	}
 	p = make_view();
 	assert_int_equal(p->stored, 100100);
-	assert_int_equal(p->request_count, 100001);
-	assert_true(p->requests[100000].others);
+	assert_int_equal(p->trace_context_count, 100001);
+	assert_true(p->trace_contexts[100000].others);
 	for (i = 0; i < p->stack_count; i++)
-		if (p->stacks[i].request == 100001)
+		if (p->stacks[i].trace_context == 100001)
 			others += p->stacks[i].weight;
 	assert_int_equal(others, 100);
 }
@@ -1264,9 +1264,9 @@ int main(void)
 		T(too_many_stacks), WITH(rare_events, "two events"), T(all_records), T(asked_of_the_ring),
 		WITH(lines, "lines"), T(sinks),
 		WITH(names_of_short_threads, "threads"),
-		WITH(requests, "requests"), WITH(requests_together, ""),
+		WITH(trace_contexts, "requests"), WITH(contexts_together, ""),
 #ifndef ONE_HASH
-		WITH(many_requests, "requests"),
+		WITH(many_trace_contexts, "requests"),
 #endif
 		WITH(waits, "waits"), WITH(many_locks, "waits"),
 	};

@@ -18,23 +18,23 @@
 #include "harness.h"
 #include "lib_otel.h"
 
-static const struct request some = {0x4bf92f3577b34da6, 0xa3ce929d0e0e4736, 0x00f067aa0ba902b7, 5};
+static const struct trace_context some = {0x4bf92f3577b34da6, 0xa3ce929d0e0e4736, 0x00f067aa0ba902b7, 5};
 
-static struct request_cell *cell_of(uint64_t thread)
+static struct trace_context_cell *cell_of(uint64_t thread)
 {
-	return &requests_table()[requests_claim(thread)];
+	return &trace_contexts_table()[trace_contexts_claim(thread)];
 }
 
 /* As SampleContext.set does. */
-static void set(uint64_t thread, const struct request *r)
+static void set(uint64_t thread, const struct trace_context *r)
 {
-	struct request_cell *c = cell_of(thread);
+	struct trace_context_cell *c = cell_of(thread);
 
 	atomic_store(&c->trace_high, r->trace_high);
 	atomic_store(&c->trace_low, r->trace_low);
 	atomic_store(&c->span, r->span);
 	atomic_store(&c->labels, r->labels);
-	atomic_store(&c->check, request_check(thread, r));
+	atomic_store(&c->check, trace_context_check(thread, r));
 }
 
 static void clear(uint64_t thread)
@@ -42,40 +42,40 @@ static void clear(uint64_t thread)
 	atomic_store(&cell_of(thread)->check, 0);
 }
 
-static bool has(uint64_t thread, const struct request *r)
+static bool has(uint64_t thread, const struct trace_context *r)
 {
-	struct request found;
+	struct trace_context found;
 
-	return request_of(thread, &found) && request_equals(&found, r);
+	return trace_context_of(thread, &found) && trace_context_equals(&found, r);
 }
 
 static bool has_nothing(uint64_t thread)
 {
-	struct request found, none = {0};
+	struct trace_context found, none = {0};
 
-	return !request_of(thread, &found) && request_equals(&found, &none);
+	return !trace_context_of(thread, &found) && trace_context_equals(&found, &none);
 }
 
 static int set_up(void **state)
 {
-	struct request_cell *cells = requests_table();
+	struct trace_context_cell *cells = trace_contexts_table();
 
 	if (!cells)
 		return -1;
-	memset(cells, 0, REQUEST_CELLS * sizeof(*cells));
+	memset(cells, 0, TRACE_CONTEXT_CELLS * sizeof(*cells));
 	return 0;
 }
 
 static void set_and_cleared(void **state)
 {
-	struct request all_zero = {0};
+	struct trace_context all_zero = {0};
 
 	assert_true(has_nothing(7));
 	assert_true(has_nothing(0));
 	set(7, &some);
 	assert_true(has(7, &some));
 	assert_true(has_nothing(8));
-	assert_true(has_nothing(7 + REQUEST_CELLS)); /* the same cell by its number */
+	assert_true(has_nothing(7 + TRACE_CONTEXT_CELLS)); /* the same cell by its number */
 	clear(7);
 	assert_true(has_nothing(7));
 	set(7, &all_zero);
@@ -85,14 +85,14 @@ static void set_and_cleared(void **state)
 /* Whatever part of it was written already: what is read is the old or the new one, or nothing, and that is counted. */
 static void torn(void **state)
 {
-	struct request other = {some.trace_high + 1, ~some.trace_low, 3, 0};
+	struct trace_context other = {some.trace_high + 1, ~some.trace_low, 3, 0};
 	_Atomic uint64_t *words[5];
-	uint64_t fresh[5] = {other.trace_high, other.trace_low, other.span, other.labels, request_check(7, &other)};
-	struct request_cell *c;
-	struct requests_counts before, after;
+	uint64_t fresh[5] = {other.trace_high, other.trace_low, other.span, other.labels, trace_context_check(7, &other)};
+	struct trace_context_cell *c;
+	struct trace_contexts_counts before, after;
 	unsigned written, i, seen = 0;
 
-	requests_count(&before);
+	trace_contexts_count(&before);
 	for (written = 0; written < 32; written++) {
 		set(7, &some);
 		c = cell_of(7);
@@ -105,71 +105,71 @@ static void torn(void **state)
 		assert_true(written == 0 ? has(7, &some) : written == 31 ? has(7, &other) : has_nothing(7));
 	}
 	assert_int_equal(seen, 2);
-	requests_count(&after);
+	trace_contexts_count(&after);
 	assert_int_equal(after.torn - before.torn, 2 * 30); /* each was looked at twice, the whole ones were not torn */
 }
 
 /* Threads whose numbers lead to one cell: each has its own, until there are too many. */
 static void crowded(void **state)
 {
-	struct requests_counts before, after;
-	struct request r = some;
+	struct trace_contexts_counts before, after;
+	struct trace_context r = some;
 	uint64_t i, kept = 0;
 
-	requests_count(&before);
-	for (i = 0; i < REQUEST_PROBES; i++) {
+	trace_contexts_count(&before);
+	for (i = 0; i < TRACE_CONTEXT_PROBES; i++) {
 		r.span = i + 1;
-		set(7 + i * REQUEST_CELLS, &r);
+		set(7 + i * TRACE_CONTEXT_CELLS, &r);
 	}
-	for (i = 0; i < REQUEST_PROBES; i++) {
+	for (i = 0; i < TRACE_CONTEXT_PROBES; i++) {
 		r.span = i + 1;
-		assert_true(has(7 + i * REQUEST_CELLS, &r));
+		assert_true(has(7 + i * TRACE_CONTEXT_CELLS, &r));
 	}
-	requests_count(&after);
+	trace_contexts_count(&after);
 	assert_int_equal(after.evicted, before.evicted);
 	/* a cell that was cleared is taken over, and its former thread finds another one when it needs it */
-	clear(7 + 3 * REQUEST_CELLS);
-	set(7 + 100 * REQUEST_CELLS, &some);
-	assert_true(has(7 + 100 * REQUEST_CELLS, &some));
-	assert_true(has_nothing(7 + 3 * REQUEST_CELLS));
-	requests_count(&after);
+	clear(7 + 3 * TRACE_CONTEXT_CELLS);
+	set(7 + 100 * TRACE_CONTEXT_CELLS, &some);
+	assert_true(has(7 + 100 * TRACE_CONTEXT_CELLS, &some));
+	assert_true(has_nothing(7 + 3 * TRACE_CONTEXT_CELLS));
+	trace_contexts_count(&after);
 	assert_int_equal(after.evicted, before.evicted);
 	/* none is free: one of them loses what it said, and none shows what another one said */
-	set(7 + 200 * REQUEST_CELLS, &some);
-	requests_count(&after);
+	set(7 + 200 * TRACE_CONTEXT_CELLS, &some);
+	trace_contexts_count(&after);
 	assert_int_equal(after.evicted, before.evicted + 1);
-	assert_true(has(7 + 200 * REQUEST_CELLS, &some));
-	for (i = 0; i < REQUEST_PROBES; i++) {
+	assert_true(has(7 + 200 * TRACE_CONTEXT_CELLS, &some));
+	for (i = 0; i < TRACE_CONTEXT_PROBES; i++) {
 		r.span = i + 1;
-		kept += has(7 + i * REQUEST_CELLS, &r);
+		kept += has(7 + i * TRACE_CONTEXT_CELLS, &r);
 	}
-	assert_in_range(kept, REQUEST_PROBES - 2, REQUEST_PROBES - 1);
+	assert_in_range(kept, TRACE_CONTEXT_PROBES - 2, TRACE_CONTEXT_PROBES - 1);
 }
 
 static void labels(void **state)
 {
-	struct requests_counts before, after;
+	struct trace_contexts_counts before, after;
 	char text[64];
 	uint64_t i;
 
-	assert_string_equal(requests_labels(0), "");
-	assert_string_equal(requests_labels(77), "");
-	assert_true(requests_define(77, "route\nGET /\n"));
-	assert_string_equal(requests_labels(77), "route\nGET /\n");
-	assert_true(requests_define(77, "route\nGET /\n"));
-	requests_count(&before);
-	assert_false(requests_define(77, "another\ntext\n")); /* the number is the first one's */
-	requests_count(&after);
+	assert_string_equal(trace_contexts_labels(0), "");
+	assert_string_equal(trace_contexts_labels(77), "");
+	assert_true(trace_contexts_define(77, "route\nGET /\n"));
+	assert_string_equal(trace_contexts_labels(77), "route\nGET /\n");
+	assert_true(trace_contexts_define(77, "route\nGET /\n"));
+	trace_contexts_count(&before);
+	assert_false(trace_contexts_define(77, "another\ntext\n")); /* the number is the first one's */
+	trace_contexts_count(&after);
 	assert_int_equal(after.refused, before.refused + 1);
-	assert_string_equal(requests_labels(77), "route\nGET /\n");
-	for (i = 0; i < REQUESTS_LABEL_SETS - 1; i++) {
+	assert_string_equal(trace_contexts_labels(77), "route\nGET /\n");
+	for (i = 0; i < TRACE_CONTEXT_LABEL_SETS - 1; i++) {
 		snprintf(text, sizeof(text), "k\n%llu\n", (unsigned long long)i);
-		assert_true(requests_define(1000 + i, text));
+		assert_true(trace_contexts_define(1000 + i, text));
 	}
-	assert_false(requests_define(999, "one\ntoo many\n"));
-	assert_string_equal(requests_labels(999), "");
-	requests_refuse(5);
-	requests_count(&after);
+	assert_false(trace_contexts_define(999, "one\ntoo many\n"));
+	assert_string_equal(trace_contexts_labels(999), "");
+	trace_contexts_refuse(5);
+	trace_contexts_count(&after);
 	assert_int_equal(after.refused, before.refused + 7);
 }
 
@@ -204,7 +204,7 @@ static void *publisher(void *arg)
 
 static void *finder(void *arg)
 {
-	requests_otel_find();
+	trace_contexts_otel_find();
 	return NULL;
 }
 
@@ -216,17 +216,17 @@ static void turn(struct publisher *p)
 
 static bool otel_has(struct publisher *p)
 {
-	const struct request want = {some.trace_high, some.trace_low, some.span, 0};
-	struct request found;
+	const struct trace_context want = {some.trace_high, some.trace_low, some.span, 0};
+	struct trace_context found;
 
-	return request_of_record(&p->thread, &found) && request_equals(&found, &want);
+	return trace_context_of_record(&p->thread, &found) && trace_context_equals(&found, &want);
 }
 
 /* Another thread's record is found by where this one's variable is, in the static block or in one of its own. */
 static void otel_in(const char *name, enum otel_way way)
 {
 	struct publisher p = {.publish = NULL};
-	struct request found;
+	struct trace_context found;
 	pthread_t thread, other;
 	void *library;
 
@@ -240,18 +240,18 @@ static void otel_in(const char *name, enum otel_way way)
 	sem_wait(&p.done);
 	pthread_create(&other, NULL, finder, NULL);
 	pthread_join(other, NULL);
-	assert_int_equal(atomic_load(&zone.requests.otel.way), way);
-	assert_false(request_of_record(&p.thread, &found));
+	assert_int_equal(atomic_load(&zone.trace_contexts.otel.way), way);
+	assert_false(trace_context_of_record(&p.thread, &found));
 	turn(&p);
 	assert_true(otel_has(&p));
 	record.valid = 0; /* it is being written */
-	assert_false(request_of_record(&p.thread, &found));
+	assert_false(trace_context_of_record(&p.thread, &found));
 	record.valid = 1;
 	assert_true(otel_has(&p));
 	turn(&p);
-	assert_false(request_of_record(&p.thread, &found));
-	requests_otel_forget();
-	assert_false(request_of_record(&p.thread, &found));
+	assert_false(trace_context_of_record(&p.thread, &found));
+	trace_contexts_otel_forget();
+	assert_false(trace_context_of_record(&p.thread, &found));
 	sem_post(&p.go);
 	pthread_join(thread, NULL);
 	dlclose(library);
@@ -273,7 +273,7 @@ static void otel_nowhere(void **state)
 
 	pthread_create(&thread, NULL, finder, NULL);
 	pthread_join(thread, NULL);
-	assert_int_equal(atomic_load(&zone.requests.otel.way), OTEL_NONE);
+	assert_int_equal(atomic_load(&zone.trace_contexts.otel.way), OTEL_NONE);
 }
 
 int main(void)

@@ -334,7 +334,7 @@ static void repair(void **state)
 /* What THREADS of them make of the file called NAME, as collapsed stacks; FACTS are filled in. */
 static char *read_by(const char *name, unsigned threads, struct recording_info *info, struct read_aggregate *aggregate)
 {
-	struct selection all = {.families = "cpu", .states = "", .threads = "", .request = {"", "", ""}, .by_thread = true};
+	struct selection all = {.families = "cpu", .states = "", .threads = "", .context_filter = {"", "", ""}, .by_thread = true};
 	struct format_options options = {.threads = true};
 	struct profile p = {.main_class = "", .jdk = "", .engine = ""};
 	const struct profile *shown = &p;

@@ -262,33 +262,33 @@ static void no_stacks(void **state)
 }
 
 /* Ids are numbers; a label is wanted whole, or by its key. */
-static void wanted_requests(void **state)
+static void context_filters(void **state)
 {
 	const char *trace = "4bf92f3577b34da6a3ce929d0e0e4736", *span = "00f067aa0ba902b7";
 	const char *labels = "route=GET /, tenant=acme";
-	struct request_wanted w = {"", "", ""};
+	struct context_filter w = {"", "", ""};
 
-	assert_false(request_asked(&w));
-	assert_true(request_wanted(&w, "", "", ""));
+	assert_false(context_filter_is_set(&w));
+	assert_true(context_filter_wants(&w, "", "", ""));
 	w.span = "F067AA0BA902B7";
-	assert_true(request_asked(&w));
-	assert_true(request_wanted(&w, trace, span, ""));
-	assert_false(request_wanted(&w, trace, "00f067aa0ba902b8", ""));
-	assert_false(request_wanted(&w, "", "", ""));
+	assert_true(context_filter_is_set(&w));
+	assert_true(context_filter_wants(&w, trace, span, ""));
+	assert_false(context_filter_wants(&w, trace, "00f067aa0ba902b8", ""));
+	assert_false(context_filter_wants(&w, "", "", ""));
 	w.trace = trace;
-	assert_true(request_wanted(&w, trace, span, labels));
-	assert_false(request_wanted(&w, span, span, labels));
-	w = (struct request_wanted){"", "", "tenant=acme"};
-	assert_true(request_wanted(&w, "", "", labels));
+	assert_true(context_filter_wants(&w, trace, span, labels));
+	assert_false(context_filter_wants(&w, span, span, labels));
+	w = (struct context_filter){"", "", "tenant=acme"};
+	assert_true(context_filter_wants(&w, "", "", labels));
 	w.label = "tenant";
-	assert_true(request_wanted(&w, "", "", labels));
+	assert_true(context_filter_wants(&w, "", "", labels));
 	w.label = "tenant=ac";
-	assert_false(request_wanted(&w, "", "", labels));
+	assert_false(context_filter_wants(&w, "", "", labels));
 	w.label = "ten";
-	assert_false(request_wanted(&w, "", "", labels));
+	assert_false(context_filter_wants(&w, "", "", labels));
 	w.label = "route=GET /";
-	assert_true(request_wanted(&w, "", "", labels));
-	assert_false(request_wanted(&w, "", "", ""));
+	assert_true(context_filter_wants(&w, "", "", labels));
+	assert_false(context_filter_wants(&w, "", "", ""));
 }
 
 /* What a file may ask for is bounded by its size; what was refused is said, and nothing goes on. */
@@ -361,7 +361,7 @@ int main(void)
 		cmocka_unit_test(dots_are_asked_for_once),
 		cmocka_unit_test(collapsed_again),
 		cmocka_unit_test(no_stacks),
-		cmocka_unit_test(wanted_requests),
+		cmocka_unit_test(context_filters),
 		cmocka_unit_test(what_is_too_much_is_refused),
 		cmocka_unit_test(sums_beyond_64_bits_are_refused),
 	};

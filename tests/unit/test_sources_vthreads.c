@@ -25,10 +25,10 @@
 static _Atomic bool stop, stand, stands;
 static _Atomic uint32_t flushes;
 
-static void told(const struct sample *s, const struct request *request, void *arg)
+static void told(const struct sample *s, const struct trace_context *trace_context, void *arg)
 {
 	(void)s;
-	(void)request;
+	(void)trace_context;
 	(void)arg;
 }
 

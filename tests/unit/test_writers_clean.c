@@ -43,7 +43,7 @@ static struct profile evil_profile(void)
 		{.name = EVIL, .kind = FRAME_KERNEL},
 	};
 	static const uint32_t all[] = {0, 1, 2};
-	static const struct profile_request requests[] = {{.trace_high = 1, .labels = EVIL}};
+	static const struct profile_trace_context trace_contexts[] = {{.trace_high = 1, .labels = EVIL}};
 	static const struct profile_stack stacks[] = {
 		{all, 3, 0, 50, 50000000, THREAD_RUNNING, 1},
 		{all, 1, 0, 10, 10000000, THREAD_RUNNING, 0},
@@ -60,8 +60,8 @@ static struct profile evil_profile(void)
 		.window = {.begin = EVIL, .end = EVIL, .count = 3, .total = 4, .longest = 5},
 		.frames = frames, .frame_count = 3, .stacks = stacks, .stack_count = 2, .threads = threads,
 		.thread_count = 1, .locks = waits, .lock_count = 1, .owners = waits, .owner_count = 1,
-		.holders = waits, .holder_count = 1, .requests = requests, .request_count = 1, .per_thread = true,
-		.per_request = true,
+		.holders = waits, .holder_count = 1, .trace_contexts = trace_contexts, .trace_context_count = 1, .per_thread = true,
+		.per_trace_context = true,
 	};
 }
 

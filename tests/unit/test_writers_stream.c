@@ -110,23 +110,23 @@ static void waits(void **state)
 }
 
 /* What the thread worked for stands at the end, each part only if it is known. */
-static void requests(void **state)
+static void trace_contexts(void **state)
 {
 	struct stream_stack stack = stack_of(S_PUT, S_LAMBDA, S_RUN);
-	struct profile_request r = {0x4bf92f3577b34da6, 0xa3ce929d0e0e4736, 0xf067aa0ba902b7, "route\nGET \"/\"\nk\n\n",
+	struct profile_trace_context r = {0x4bf92f3577b34da6, 0xa3ce929d0e0e4736, 0xf067aa0ba902b7, "route\nGET \"/\"\nk\n\n",
 				    false};
 	struct stream_sample s = {.time = 5, .samples = 1, .value = 7, .event = "cpu", .thread = {.tid = 101, .name = "m"},
-				  .stack = &stack, .request = &r};
+				  .stack = &stack, .trace_context = &r};
 
 	stream_ndjson.sample(&out, &s, 0);
 	expect("{\"kind\":\"sample\",\"time\":5,\"event\":\"cpu\",\"tid\":101,\"thread\":\"m\",\"value\":7,\"stack\":7,"
 	       "\"trace_id\":\"4bf92f3577b34da6a3ce929d0e0e4736\",\"span_id\":\"00f067aa0ba902b7\","
 	       "\"labels\":{\"route\":\"GET \\\"/\\\"\",\"k\":\"\"}}\n");
-	r = (struct profile_request){.labels = "k\nv\n"};
+	r = (struct profile_trace_context){.labels = "k\nv\n"};
 	stream_ndjson.sample(&out, &s, 0);
 	expect("{\"kind\":\"sample\",\"time\":5,\"event\":\"cpu\",\"tid\":101,\"thread\":\"m\",\"value\":7,\"stack\":7,"
 	       "\"labels\":{\"k\":\"v\"}}\n");
-	r = (struct profile_request){.trace_low = 1, .span = 2, .labels = ""};
+	r = (struct profile_trace_context){.trace_low = 1, .span = 2, .labels = ""};
 	stack.depth = 0;
 	stream_kindling.sample(&out, &s, 100);
 	expect("js-span@105!101!00000000000000000000000000000001!0000000000000002!\nkd-stack@105!101!0!1!\n");
@@ -218,7 +218,7 @@ static void writers_by_name(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(header_and_stats), TEST(samples), TEST(waits), TEST(requests), TEST(drops), TEST(kindling_threads),
+		TEST(header_and_stats), TEST(samples), TEST(waits), TEST(trace_contexts), TEST(drops), TEST(kindling_threads),
 		TEST(kindling_pieces), TEST(writers_by_name),
 	};
 

@@ -8,7 +8,7 @@
 #include "agent/zone/zone.h"
 
 struct stack_count *account_stack_count(struct collector *c, uint32_t event, uint32_t node, uint32_t thread,
-					uint8_t state, uint32_t request)
+					uint8_t state, uint32_t trace_context)
 {
 	struct event_account *a = &c->events[event];
 	struct stack_count *t;
@@ -16,8 +16,8 @@ struct stack_count *account_stack_count(struct collector *c, uint32_t event, uin
 
 	thread = c->options.per_thread ? thread : 0;
 	state = a->turns ? state : THREAD_NONE;
-	of = account_request_on(c, thread, request);
-	if (request && !of)
+	of = account_trace_context_on(c, thread, trace_context);
+	if (trace_context && !of)
 		return NULL;
 	slot = map_put(&a->by_node, (uint64_t)node << 32 | of << 3 | state, NULL);
 
@@ -30,7 +30,7 @@ struct stack_count *account_stack_count(struct collector *c, uint32_t event, uin
 	t->thread = thread;
 	t->event = event;
 	t->state = state;
-	t->request = request;
+	t->trace_context = trace_context;
 	*slot = (uint32_t)c->stack_counts.count;
 	return t;
 }
@@ -59,7 +59,7 @@ static void add(struct collector *c, struct sink_event *e, const struct place *p
 	e->thread = place->thread - 1;
 	e->state = place->state;
 	e->vthread = place->vthread;
-	e->request = place->request;
+	e->trace_context = place->trace_context;
 	e->name = account_name_at(c, e->thread, e->time);
 	account_add(c, e, c->nodes.items[place->node].end, t);
 	sink_event(c, e);
@@ -69,10 +69,11 @@ static void add(struct collector *c, struct sink_event *e, const struct place *p
 static bool store(struct collector *c, struct sink_event *e, const struct place *place)
 {
 	struct event_account *a = &c->events[e->event];
-	struct stack_count *t = place->shown ? account_stack_count(c, e->event, place->shown, place->thread,
-								   place->state, account_request(c, &place->request))
-				       : NULL;
+	struct stack_count *t = NULL;
 
+	if (place->shown)
+		t = account_stack_count(c, e->event, place->shown, place->thread, place->state,
+					account_trace_context(c, &place->trace_context));
 	if (t) {
 		add(c, e, place, t);
 		return true;
@@ -113,8 +114,8 @@ static enum thread_state state_at(const struct collector *c, const struct node *
 	return otherwise;
 }
 
-/* REQUEST may be NULL. */
-static void find_place(struct collector *c, const struct sample *s, const struct request *request,
+/* TRACE_CONTEXT may be NULL. */
+static void find_place(struct collector *c, const struct sample *s, const struct trace_context *trace_context,
 		       struct thread_record *r, struct place *p)
 {
 	p->node = account_stack(c, s);
@@ -126,15 +127,16 @@ static void find_place(struct collector *c, const struct sample *s, const struct
 	else if (p->node && s->state == THREAD_NATIVE)
 		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node], THREAD_NATIVE);
 	p->vthread = s->vthread;
-	p->request = request ? *request : (struct request){0};
+	p->trace_context = trace_context ? *trace_context : (struct trace_context){0};
 }
 
-bool account_told(struct collector *c, const struct sample *s, const struct request *request, struct thread_record *r)
+bool account_told(struct collector *c, const struct sample *s, const struct trace_context *trace_context,
+		  struct thread_record *r)
 {
 	struct sink_event e = {.time = s->time, .samples = 1, .weight = s->weight, .event = s->event};
 	struct place place;
 
-	find_place(c, s, request, r, &place);
+	find_place(c, s, trace_context, r, &place);
 	/*
 	 * In no state and without weight: it is announced, so that its stack gets its names
 	 * (agent/sources/wall/vthreads.c).
@@ -142,10 +144,10 @@ bool account_told(struct collector *c, const struct sample *s, const struct requ
 	return (s->state != THREAD_NONE || s->weight) && store(c, &e, &place);
 }
 
-void account_sample(struct collector *c, const struct sample *s, const struct request *request,
+void account_sample(struct collector *c, const struct sample *s, const struct trace_context *trace_context,
 		    struct thread_record *r)
 {
-	if (!account_told(c, s, request, r))
+	if (!account_told(c, s, trace_context, r))
 		return;
 	c->events[s->event].ambiguous += s->unsure;
 	timing_add(&c->handler, s->handler_ns);
@@ -191,7 +193,7 @@ static void begin_run(struct collector *c, const struct run_note *n, struct plac
 		.payload = UINT32_MAX, /* of no CPU */
 	};
 
-	find_place(c, &s, &n->request, &zone.records.records[n->thread], p);
+	find_place(c, &s, &n->trace_context, &zone.records.records[n->thread], p);
 	/* the JVM says no more than "blocked": or it is held where it could run, at a safepoint, for a collection */
 	if (p->node && n->state == THREAD_NONE)
 		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node], THREAD_RUNNABLE);

@@ -30,7 +30,7 @@ struct node {
 struct stack_count {
 	uint32_t node, thread, event;
 	uint8_t state;         /* enum thread_state; NONE: not kept apart */
-	uint32_t request;      /* index into collector.requests + 1; 0 = none, or not kept apart */
+	uint32_t trace_context;      /* index into collector.trace_contexts + 1; 0 = none, or not kept apart */
 	uint64_t samples, weight;
 };
 
@@ -41,12 +41,12 @@ struct place {
 	uint32_t thread;       /* entry + 1 */
 	uint8_t state;         /* enum thread_state */
 	uint64_t vthread;
-	struct request request;
+	struct trace_context trace_context;
 };
 
 /* What threads worked for, where stacks are kept apart by it. */
-struct request_entry {
-	struct request request;
+struct trace_context_entry {
+	struct trace_context trace_context;
 	uint32_t labels;       /* text, number in frames.strings */
 	bool others;           /* it stands for all that were too many */
 };
@@ -89,7 +89,7 @@ struct event_account {
 	uint64_t ambiguous;    /* of the stored ones, see struct sample's unsure */
 	uint64_t ended[WALK_ENDS];
 	struct loss_totals losses_of_dead;
-	struct map by_node;    /* node << 32 | account_request_on << 3 | state → count + 1 */
+	struct map by_node;    /* node << 32 | account_trace_context_on << 3 | state → count + 1 */
 	bool turns;            /* by wall clock or in turns: see enum turns; states are kept apart */
 };
 
@@ -125,10 +125,10 @@ struct collector {
 	PAGED(struct thread_entry) threads;
 	PAGED(struct thread_sum) sums; /* of each thread, one for each event */
 	struct map by_vthread; /* virtual thread → thread entry + 1 */
-	PAGED(struct request_entry) requests;
-	struct map by_request; /* hash → request entry + 1 */
-	struct map request_pairs; /* request entry + 1 << 32 | thread → a number */
-	uint32_t other_requests; /* the entry of all that are not kept apart + 1, 0 = there are none */
+	PAGED(struct trace_context_entry) trace_contexts;
+	struct map by_trace_context; /* hash → trace context entry + 1 */
+	struct map trace_context_pairs; /* trace context entry + 1 << 32 | thread → a number */
+	uint32_t other_trace_contexts; /* the entry of all that are not kept apart + 1, 0 = there are none */
 	struct map names;      /* tid → name number, 0 = none (any more) */
 	struct map by_tid;     /* tid → its newest thread entry + 1 */
 	struct map java_ids;   /* tid → Thread.getId, 0 = none (any more); its lower 32 bits */
@@ -166,14 +166,15 @@ struct collector {
 	struct namer namer;
 };
 
-/* Store one sample in the account; its thread worked for REQUEST, NULL = not known. Lock held. */
-void account_sample(struct collector *c, const struct sample *s, const struct request *request,
+/* Store one sample in the account; its thread worked for TRACE_CONTEXT, NULL = not known. Lock held. */
+void account_sample(struct collector *c, const struct sample *s, const struct trace_context *trace_context,
 		    struct thread_record *r);
 /* The same for one that no handler took. False: it is none, or lost. Lock held. */
-bool account_told(struct collector *c, const struct sample *s, const struct request *request, struct thread_record *r);
+bool account_told(struct collector *c, const struct sample *s, const struct trace_context *trace_context,
+		  struct thread_record *r);
 /* The number of R (index + 1), 0 = none, or they are not kept apart; and together with a thread. Lock held. */
-uint32_t account_request(struct collector *c, const struct request *r);
-uint32_t account_request_on(struct collector *c, uint32_t thread, uint32_t request);
+uint32_t account_trace_context(struct collector *c, const struct trace_context *r);
+uint32_t account_trace_context_on(struct collector *c, uint32_t thread, uint32_t trace_context);
 /* What the engine read from outside. Lock held. */
 struct run_note;
 void account_run(struct collector *c, const struct run_note *n);
@@ -189,11 +190,11 @@ uint32_t account_stack_placed(struct collector *c, uint32_t node, const struct s
  */
 uint32_t account_thread(struct collector *c, const struct sample *s, struct thread_record *r);
 /*
- * The count of NODE for EVENT, on thread number THREAD - 1, in STATE and of request number REQUEST as far as these are
+ * The count of NODE for EVENT, on thread number THREAD - 1, in STATE and of trace context number TRACE_CONTEXT as far as these are
  * kept apart; NULL when out of memory. Lock held.
  */
 struct stack_count *account_stack_count(struct collector *c, uint32_t event, uint32_t node, uint32_t thread,
-					uint8_t state, uint32_t request);
+					uint8_t state, uint32_t trace_context);
 /* R will take no sample any more: the weight it carries for the next one is lost. */
 void account_carried(struct thread_record *r);
 /* R ends: its losses of all events go to those of the dead. Lock held. */

@@ -10,36 +10,39 @@
 
 #define KEPT_APART 100000
 
-static uint64_t hash(const struct request *r)
+static uint64_t hash(const struct trace_context *r)
 {
 	return map_hash(map_hash(r->trace_high ^ map_hash(r->trace_low)) ^ map_hash(r->span) ^ r->labels);
 }
 
 /* The number of a new one with R, NULL: the one of all others; 0 = out of memory. */
-static uint32_t add(struct collector *c, const struct request *r)
+static uint32_t add(struct collector *c, const struct trace_context *r)
 {
-	const char *labels = r ? requests_labels(r->labels) : "";
-	struct request_entry *e = PAGED_PUSH(&c->requests);
+	const char *labels = r ? trace_contexts_labels(r->labels) : "";
+	struct trace_context_entry *e = PAGED_PUSH(&c->trace_contexts);
 
 	if (!e)
 		return 0;
-	*e = (struct request_entry){.others = !r, .labels = strings_add(&c->frames.strings, labels, strlen(labels))};
+	*e = (struct trace_context_entry){
+		.others = !r,
+		.labels = strings_add(&c->frames.strings, labels, strlen(labels)),
+	};
 	if (r)
-		e->request = *r;
-	return (uint32_t)c->requests.count;
+		e->trace_context = *r;
+	return (uint32_t)c->trace_contexts.count;
 }
 
-uint32_t account_request(struct collector *c, const struct request *r)
+uint32_t account_trace_context(struct collector *c, const struct trace_context *r)
 {
 	uint64_t key;
 	uint32_t *slot;
 
-	if (!c->options.per_request || request_is_none(r))
+	if (!c->options.per_trace_context || trace_context_is_none(r))
 		return 0;
 	for (key = hash(r);; key++) {
-		slot = c->requests.count < KEPT_APART ? map_put(&c->by_request, key, NULL)
-						      : map_get(&c->by_request, key);
-		if (!slot || !*slot || request_equals(&c->requests.items[*slot - 1].request, r))
+		slot = c->trace_contexts.count < KEPT_APART ? map_put(&c->by_trace_context, key, NULL)
+						      : map_get(&c->by_trace_context, key);
+		if (!slot || !*slot || trace_context_equals(&c->trace_contexts.items[*slot - 1].trace_context, r))
 			break;
 	}
 	if (slot && !*slot)
@@ -47,23 +50,23 @@ uint32_t account_request(struct collector *c, const struct request *r)
 	if (slot)
 		return *slot;
 	/* Their number is the first beyond those that are kept; it may be out of memory that led here. */
-	if (!c->other_requests)
-		c->other_requests = add(c, NULL);
-	return c->other_requests;
+	if (!c->other_trace_contexts)
+		c->other_trace_contexts = add(c, NULL);
+	return c->other_trace_contexts;
 }
 
 /*
- * Thread THREAD and request REQUEST as one number below 2^29 that no thread has alone; 0 = out of memory. Most samples
+ * Thread THREAD and TRACE_CONTEXT as one number below 2^29 that no thread has alone; 0 = out of memory. Most samples
  * have none: it is the thread's then.
  */
-uint32_t account_request_on(struct collector *c, uint32_t thread, uint32_t request)
+uint32_t account_trace_context_on(struct collector *c, uint32_t thread, uint32_t trace_context)
 {
 	uint32_t *slot;
 
-	if (!request)
+	if (!trace_context)
 		return thread;
-	slot = map_put(&c->request_pairs, (uint64_t)request << 32 | thread, NULL);
+	slot = map_put(&c->trace_context_pairs, (uint64_t)trace_context << 32 | thread, NULL);
 	if (slot && !*slot)
-		*slot = c->request_pairs.count;
+		*slot = c->trace_context_pairs.count;
 	return slot ? *slot | 1u << 28 : 0;
 }

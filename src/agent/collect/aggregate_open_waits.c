@@ -11,10 +11,11 @@
 #define DONE_SHARE 10 /* where a million waits end at once: looking for them takes this part of the time */
 
 /* Its stack is gone where the traces' memory was full when it was renewed. */
-static void tell_done(const struct sample *s, const struct wait_note *n, const struct request *request, void *arg)
+static void tell_done(const struct sample *s, const struct wait_note *n, const struct trace_context *trace_context,
+		      void *arg)
 {
 	if (s->trace)
-		account_wait(arg, s, n, s->noted ? request : NULL, &zone.records.records[s->thread]);
+		account_wait(arg, s, n, s->noted ? trace_context : NULL, &zone.records.records[s->thread]);
 	else
 		account_lose(arg, s, LOSS_store_full);
 }
@@ -25,14 +26,15 @@ static void note_due(uint32_t e)
 	atomic_fetch_add_explicit(&zone.due[e], 1, memory_order_relaxed);
 }
 
-static void tell_open(const struct sample *s, const struct wait_note *n, const struct request *request, void *arg)
+static void tell_open(const struct sample *s, const struct wait_note *n, const struct trace_context *trace_context,
+		      void *arg)
 {
 	if (s->weight)
 		note_due(s->event);
 	if (s->weight && window_keeps_out(&zone.window))
 		account_lose(arg, s, LOSS_outside_window);
 	else if (s->weight || s->trace)
-		tell_done(s, n, request, arg);
+		tell_done(s, n, trace_context, arg);
 }
 
 static void forget_open(struct waits_sums *s)
@@ -47,7 +49,7 @@ static void forget_open(struct waits_sums *s)
 		s->holders.items[i].open = 0;
 }
 
-static void tell_parked(const struct sample *s, const struct request *request, void *arg)
+static void tell_parked(const struct sample *s, const struct trace_context *trace_context, void *arg)
 {
 	note_due(s->event);
 	if (window_keeps_out(&zone.window))
@@ -55,7 +57,7 @@ static void tell_parked(const struct sample *s, const struct request *request, v
 	else if (!s->trace)
 		account_lose(arg, s, LOSS_store_full);
 	else
-		account_told(arg, s, s->noted ? request : NULL, &zone.records.records[s->thread]);
+		account_told(arg, s, s->noted ? trace_context : NULL, &zone.records.records[s->thread]);
 }
 
 void account_open_waits(struct collector *c, bool lately)

@@ -26,7 +26,7 @@ struct view {
 	size_t listed;
 	char *counts;          /* copies of the agent's texts */
 	struct profile_waits *waits; /* by lock, then by owner */
-	struct profile_request *requests;
+	struct profile_trace_context *trace_contexts;
 };
 
 void collector_view_free(struct profile *p)
@@ -42,7 +42,7 @@ void collector_view_free(struct profile *p)
 	free(v->lists);
 	free(v->counts);
 	free(v->waits);
-	free(v->requests);
+	free(v->trace_contexts);
 	free(v);
 }
 
@@ -155,22 +155,22 @@ static uint32_t *list_frames(struct view *v, const struct collector *c, const st
 }
 
 /* What threads worked for; numbers stay as they are. */
-static bool copy_requests(struct view *v, const struct collector *c)
+static bool copy_trace_contexts(struct view *v, const struct collector *c)
 {
 	size_t i;
 
-	v->requests = calloc(c->requests.count + 1, sizeof(*v->requests));
-	for (i = 0; v->requests && i < c->requests.count; i++) {
-		const struct request_entry *from = &c->requests.items[i];
+	v->trace_contexts = calloc(c->trace_contexts.count + 1, sizeof(*v->trace_contexts));
+	for (i = 0; v->trace_contexts && i < c->trace_contexts.count; i++) {
+		const struct trace_context_entry *from = &c->trace_contexts.items[i];
 
-		v->requests[i] = (struct profile_request){
-			from->request.trace_high, from->request.trace_low, from->request.span,
+		v->trace_contexts[i] = (struct profile_trace_context){
+			from->trace_context.trace_high, from->trace_context.trace_low, from->trace_context.span,
 			text(v, from->labels), from->others};
 	}
-	v->profile.requests = v->requests;
-	v->profile.request_count = (uint32_t)c->requests.count;
-	v->profile.per_request = c->options.per_request;
-	return v->requests;
+	v->profile.trace_contexts = v->trace_contexts;
+	v->profile.trace_context_count = (uint32_t)c->trace_contexts.count;
+	v->profile.per_trace_context = c->options.per_trace_context;
+	return v->trace_contexts;
 }
 
 static uint64_t hash_stack(const uint32_t *list, uint32_t depth, uint32_t thread)
@@ -186,7 +186,7 @@ static uint64_t hash_stack(const uint32_t *list, uint32_t depth, uint32_t thread
 /* The stack of V that WANTED says, without samples if it is new; NULL without memory. */
 static struct profile_stack *merged_stack(struct view *v, struct map *seen, const struct profile_stack *wanted)
 {
-	uint64_t key = hash_stack(wanted->frames, wanted->depth, wanted->thread) ^ map_hash(wanted->request) ^
+	uint64_t key = hash_stack(wanted->frames, wanted->depth, wanted->thread) ^ map_hash(wanted->trace_context) ^
 		       wanted->state;
 	struct profile_stack *s;
 	uint32_t *slot;
@@ -199,7 +199,7 @@ static struct profile_stack *merged_stack(struct view *v, struct map *seen, cons
 			break;
 		s = &v->stacks[*slot - 1];
 		if (s->depth == wanted->depth && s->thread == wanted->thread && s->state == wanted->state &&
-		    s->request == wanted->request &&
+		    s->trace_context == wanted->trace_context &&
 		    memcmp(s->frames, wanted->frames, s->depth * sizeof(*s->frames)) == 0)
 			return s;
 	}
@@ -246,7 +246,7 @@ static bool copy_stacks(struct view *v, const struct collector *c, uint32_t e, c
 			.depth = n->depth,
 			.thread = t->thread ? threads[t->thread - 1] : PROFILE_NO_THREAD,
 			.state = t->state,
-			.request = t->request,
+			.trace_context = t->trace_context,
 		});
 		if (!s)
 			break;
@@ -397,7 +397,7 @@ static bool fill(struct view *v, struct collector *c, uint32_t e, const struct c
 	memcpy(v->strings, c->frames.strings.length ? c->frames.strings.bytes : "",
 	       c->frames.strings.length);
 	ok = copy_facts(v, counts) && copy_frames(v, c, &frames) &&
-	     copy_threads(v, c, e, &threads) && copy_requests(v, c) &&
+	     copy_threads(v, c, e, &threads) && copy_trace_contexts(v, c) &&
 	     copy_stacks(v, c, e, frames, threads) && copy_waits(v, c, e, frames);
 	free(frames);
 	free(threads);

@@ -264,7 +264,7 @@ void account_lose(struct collector *c, const struct sample *s, enum loss_reason 
 }
 
 void account_wait(struct collector *c, const struct sample *s, const struct wait_note *n,
-		  const struct request *request, struct thread_record *r)
+		  const struct trace_context *trace_context, struct thread_record *r)
 {
 	struct sink_lock l = {.kind = kind_of(s->state), .identity = n->identity, .duration = n->duration,
 			      .told = n->told, .open = n->open, .again = n->again};
@@ -284,8 +284,8 @@ void account_wait(struct collector *c, const struct sample *s, const struct wait
 		account_stack(c, s);
 		return;
 	}
-	if (request)
-		e.request = *request;
+	if (trace_context)
+		e.trace_context = *trace_context;
 	l.class_name = class_number(c, n->class);
 	e.node = account_stack(c, s);
 	thread = e.node ? account_thread(c, s, r) : 0;
@@ -294,7 +294,7 @@ void account_wait(struct collector *c, const struct sample *s, const struct wait
 	if (shown)
 		shown = account_stack_placed(c, shown, s, r);
 	if (shown)
-		t = account_stack_count(c, e.event, shown, thread, e.state, account_request(c, &e.request));
+		t = account_stack_count(c, e.event, shown, thread, e.state, account_trace_context(c, &e.trace_context));
 	if (!t) {
 		account_lose(c, s, LOSS_no_memory);
 		return;

@@ -39,9 +39,9 @@ struct waits_account {
 
 struct collector;
 
-/* A sample of a wait and its notes; REQUEST may be NULL. Collector's lock held. */
+/* A sample of a wait and its notes; TRACE_CONTEXT may be NULL. Collector's lock held. */
 void account_wait(struct collector *c, const struct sample *s, const struct wait_note *n,
-		  const struct request *request, struct thread_record *r);
+		  const struct trace_context *trace_context, struct thread_record *r);
 /* S, a sample that was taken, is lost for the reason WHY, with its weight. The same. */
 void account_lose(struct collector *c, const struct sample *s, enum loss_reason why);
 /*

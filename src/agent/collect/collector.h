@@ -21,7 +21,7 @@ struct collector_options {
 	bool turns[8];         /* of each: sampled in turns, states are kept apart */
 	bool waits[8];         /* of each: samples are waits for locks, with notes */
 	bool per_thread;       /* keep stacks apart by thread */
-	bool per_request;      /* … and by what the thread worked for */
+	bool per_trace_context;      /* … and by what the thread worked for */
 	bool lines;            /* keep source lines apart */
 	bool stats;            /* samples carry the time of their walk */
 	bool java_only;        /* leave native and kernel frames out (cstack=no) */

@@ -17,16 +17,16 @@
 /* What follows S in Q: the wait that it is, and what its thread worked for. */
 static void take(struct collector *c, struct thread_record *r, struct queue *q, const struct sample *s)
 {
-	struct sample wait_note, request_note;
+	struct sample wait_note, trace_context_note;
 	bool waits = unlikely(c->options.waits[s->event]) && queue_pop(q, &wait_note);
-	const struct request *request = NULL;
+	const struct trace_context *trace_context = NULL;
 
-	if (s->noted && queue_pop(q, &request_note))
-		request = &((const struct request_note *)(const void *)&request_note)->request;
+	if (s->noted && queue_pop(q, &trace_context_note))
+		trace_context = &((const struct trace_context_note *)(const void *)&trace_context_note)->trace_context;
 	if (waits)
-		account_wait(c, s, (const struct wait_note *)(const void *)&wait_note, request, r);
+		account_wait(c, s, (const struct wait_note *)(const void *)&wait_note, trace_context, r);
 	else
-		account_sample(c, s, request, r);
+		account_sample(c, s, trace_context, r);
 }
 
 static void empty(struct collector *c, struct thread_record *r, struct queue *q)

@@ -83,7 +83,8 @@ static int heaviest_first(const void *a, const void *b, void *totals)
 static bool carry_stack_count(struct generation *g, const struct stack_count *t, uint32_t node)
 {
 	uint32_t thread = t->thread ? g->sums[t->thread - 1] : 0;
-	struct stack_count *to = node ? account_stack_count(g->c, t->event, node, thread, t->state, t->request) : NULL;
+	struct stack_count *to = node ? account_stack_count(g->c, t->event, node, thread, t->state,
+							    t->trace_context) : NULL;
 
 	if (!to)
 		return false;
@@ -192,8 +193,8 @@ static void carry_labels(struct generation *g)
 {
 	size_t i;
 
-	for (i = 0; i < g->c->requests.count; i++)
-		g->c->requests.items[i].labels = generation_text(g, g->c->requests.items[i].labels);
+	for (i = 0; i < g->c->trace_contexts.count; i++)
+		g->c->trace_contexts.items[i].labels = generation_text(g, g->c->trace_contexts.items[i].labels);
 }
 
 /* What is to be looked up, and which functions were. */

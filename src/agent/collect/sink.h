@@ -50,7 +50,7 @@ struct sink_event {
 	uint32_t event;    /* which of the session's */
 	uint32_t name;     /* the OS thread's at that time, number in collector.frames.strings; 0 = as it is now */
 	uint8_t state;     /* enum thread_state */
-	struct request request; /* what the thread worked for; all 0 = nothing that is known */
+	struct trace_context trace_context; /* what the thread worked for; all 0 = nothing that is known */
 	const struct sink_lock *lock; /* valid during the call; NULL: it is no wait */
 };
 

@@ -14,12 +14,13 @@ struct source_clocks {
 };
 
 /* A park that its carrier does not tell of: S, and, if S is noted, what its thread worked for. */
-typedef void parked_told_fn(const struct sample *s, const struct request *request, void *arg);
+typedef void parked_told_fn(const struct sample *s, const struct trace_context *trace_context, void *arg);
 /*
  * A wait that its thread does not tell of itself: S, taken by the thread of record S->thread, N, and, if S is noted,
  * what its thread worked for.
  */
-typedef void waits_told_fn(const struct sample *s, const struct wait_note *n, const struct request *request, void *arg);
+typedef void waits_told_fn(const struct sample *s, const struct wait_note *n,
+			   const struct trace_context *trace_context, void *arg);
 
 /* One constant: engine_of_collector (sources/engine.h says more of each). With the collector's lock, unless any may. */
 struct collect_sources {

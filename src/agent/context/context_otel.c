@@ -77,7 +77,7 @@ static int find_owner(struct dl_phdr_info *info, size_t size, void *arg)
 
 static bool publish(void *variable)
 {
-	struct otel_place *p = &zone.requests.otel;
+	struct otel_place *p = &zone.trace_contexts.otel;
 	struct owner o = {.address = (uintptr_t)variable};
 	uintptr_t tcb = (uintptr_t)pthread_self(); /* on x86_64 they are the same */
 
@@ -94,12 +94,12 @@ static bool publish(void *variable)
 	return true;
 }
 
-void requests_otel_find(void)
+void trace_contexts_otel_find(void)
 {
 	struct names names = {.list = {0}};
 	size_t i;
 
-	requests_otel_forget();
+	trace_contexts_otel_forget();
 	if (!IS_KNOWN || os_gettid() == getpid())
 		return; /* the first thread's stack is elsewhere, so a block near by proves nothing */
 	dl_iterate_phdr(add_name, &names);
@@ -118,9 +118,9 @@ void requests_otel_find(void)
 	free(names.list.items);
 }
 
-void requests_otel_forget(void)
+void trace_contexts_otel_forget(void)
 {
-	atomic_store(&zone.requests.otel.way, OTEL_NONE);
+	atomic_store(&zone.trace_contexts.otel.way, OTEL_NONE);
 	if (library)
 		dlclose(library);
 	library = NULL;

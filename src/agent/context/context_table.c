@@ -17,59 +17,59 @@ static size_t text_bytes;
 
 /* ---- cells ---- */
 
-struct request_cell *requests_table(void)
+struct trace_context_cell *trace_contexts_table(void)
 {
-	struct request_cell *cells = atomic_load(&zone.requests.cells);
-	size_t bytes = REQUEST_CELLS * sizeof(*cells);
+	struct trace_context_cell *cells = atomic_load(&zone.trace_contexts.cells);
+	size_t bytes = TRACE_CONTEXT_CELLS * sizeof(*cells);
 
 	if (cells)
 		return cells;
 	pthread_mutex_lock(&lock);
-	cells = atomic_load(&zone.requests.cells);
+	cells = atomic_load(&zone.trace_contexts.cells);
 	if (!cells) {
 		cells = os_reserve(bytes);
 		if (cells && os_make_writable(cells, bytes))
 			cells = NULL; /* the reservation stays: a few page tables at most */
-		atomic_store(&zone.requests.cells, cells);
+		atomic_store(&zone.trace_contexts.cells, cells);
 	}
 	pthread_mutex_unlock(&lock);
 	return cells;
 }
 
 /* Cell C becomes THREAD's, if it is still FORMER's. */
-static bool take(struct request_cell *c, uint64_t former, uint64_t thread)
+static bool take(struct trace_context_cell *c, uint64_t former, uint64_t thread)
 {
 	return atomic_compare_exchange_strong(&c->thread, &former, thread);
 }
 
-uint32_t requests_claim(uint64_t thread)
+uint32_t trace_contexts_claim(uint64_t thread)
 {
-	struct request_cell *cells = atomic_load(&zone.requests.cells);
+	struct trace_context_cell *cells = atomic_load(&zone.trace_contexts.cells);
 	uint32_t probe, place = 0;
 
-	for (probe = 0; probe < REQUEST_PROBES; probe++) {
+	for (probe = 0; probe < TRACE_CONTEXT_PROBES; probe++) {
 		uint64_t its;
 
-		place = request_place(thread, probe);
+		place = trace_context_place(thread, probe);
 		its = atomic_load(&cells[place].thread);
 		if (its == thread || (!its && take(&cells[place], 0, thread)))
 			return place;
 	}
-	for (probe = 0; probe < REQUEST_PROBES; probe++) {
-		place = request_place(thread, probe);
+	for (probe = 0; probe < TRACE_CONTEXT_PROBES; probe++) {
+		place = trace_context_place(thread, probe);
 		if (!atomic_load(&cells[place].check) &&
 		    take(&cells[place], atomic_load(&cells[place].thread), thread))
 			return place;
 	}
 	/* The check fits no other thread: what stands there belongs to none from here on. */
-	place = request_place(thread, (uint32_t)(atomic_fetch_add(&evicted, 1) % REQUEST_PROBES));
+	place = trace_context_place(thread, (uint32_t)(atomic_fetch_add(&evicted, 1) % TRACE_CONTEXT_PROBES));
 	atomic_store(&cells[place].thread, thread);
 	return place;
 }
 
 /* ---- labels ---- */
 
-bool requests_define(uint64_t number, const char *text)
+bool trace_contexts_define(uint64_t number, const char *text)
 {
 	size_t bytes = strlen(text) + 1;
 	char *copy = NULL, **place = NULL;
@@ -78,7 +78,7 @@ bool requests_define(uint64_t number, const char *text)
 
 	pthread_mutex_lock(&lock);
 	slot = map_get(&by_number, number);
-	if (!slot && texts.count < REQUESTS_LABEL_SETS && text_bytes + bytes <= REQUESTS_LABEL_BYTES) {
+	if (!slot && texts.count < TRACE_CONTEXT_LABEL_SETS && text_bytes + bytes <= TRACE_CONTEXT_LABEL_BYTES) {
 		copy = strdup(text);
 		place = copy ? VECTOR_PUSH(&texts) : NULL;
 		slot = place ? map_put(&by_number, number, NULL) : NULL;
@@ -94,16 +94,16 @@ bool requests_define(uint64_t number, const char *text)
 	known = slot && strcmp(texts.items[*slot - 1], text) == 0;
 	pthread_mutex_unlock(&lock);
 	if (!known)
-		requests_refuse(1);
+		trace_contexts_refuse(1);
 	return known;
 }
 
-void requests_refuse(uint64_t n)
+void trace_contexts_refuse(uint64_t n)
 {
 	atomic_fetch_add(&refused, n);
 }
 
-const char *requests_labels(uint64_t number)
+const char *trace_contexts_labels(uint64_t number)
 {
 	const char *text = "";
 	uint32_t *slot;
@@ -118,9 +118,9 @@ const char *requests_labels(uint64_t number)
 	return text;
 }
 
-void requests_count(struct requests_counts *c)
+void trace_contexts_count(struct trace_contexts_counts *c)
 {
-	c->torn = atomic_load(&zone.requests.torn);
+	c->torn = atomic_load(&zone.trace_contexts.torn);
 	c->evicted = atomic_load(&evicted);
 	c->refused = atomic_load(&refused);
 }

@@ -10,40 +10,40 @@
 
 #include "agent/zone/trace_context.h"
 
-#define REQUESTS_LABEL_SETS 10000
-#define REQUESTS_LABEL_BYTES (4u << 20) /* of all sets together */
+#define TRACE_CONTEXT_LABEL_SETS 10000
+#define TRACE_CONTEXT_LABEL_BYTES (4u << 20) /* of all sets together */
 
-/* The table, of REQUEST_CELLS cells; NULL when there is no address space for it. */
-struct request_cell *requests_table(void);
+/* The table, of TRACE_CONTEXT_CELLS cells; NULL when there is no address space for it. */
+struct trace_context_cell *trace_contexts_table(void);
 /*
  * Number of a cell that is THREAD's from now on: the one it has, one that was never used or was cleared, or, if all
  * within its reach hold something, one that another thread loses, which is counted.
  */
-uint32_t requests_claim(uint64_t thread);
+uint32_t trace_contexts_claim(uint64_t thread);
 
 /*
  * NUMBER is the set of labels TEXT from now on: "key\nvalue\nkey\nvalue\n". False: no room, or the
  * number is another text's; it stays unknown, which is counted.
  */
-bool requests_define(uint64_t number, const char *text);
+bool trace_contexts_define(uint64_t number, const char *text);
 /* N sets had no number to be named by. */
-void requests_refuse(uint64_t n);
+void trace_contexts_refuse(uint64_t n);
 /* The text of set NUMBER, "" if it is not known. Valid for ever. */
-const char *requests_labels(uint64_t number);
+const char *trace_contexts_labels(uint64_t number);
 
 /*
  * Look for the thread variable of OpenTelemetry's thread context in the libraries that are loaded; what was found
- * stays mapped until requests_otel_forget(), after which no handler may run that began before. On a thread that is not
- * the process's first.
+ * stays mapped until trace_contexts_otel_forget(), after which no handler may run that began before. On a thread that is
+ * not the process's first.
  */
-void requests_otel_find(void);
-void requests_otel_forget(void);
+void trace_contexts_otel_find(void);
+void trace_contexts_otel_forget(void);
 
-struct requests_counts {
-	uint64_t torn;    /* samples without their request, since they came while it was being written */
+struct trace_contexts_counts {
+	uint64_t torn;    /* samples without their trace context, since they came while it was being written */
 	uint64_t evicted; /* cells taken from threads that had something in them */
 	uint64_t refused; /* times that a set of labels found no room */
 };
-void requests_count(struct requests_counts *c);
+void trace_contexts_count(struct trace_contexts_counts *c);
 
 #endif

@@ -21,14 +21,14 @@ JNIEXPORT void JNICALL NATIVE(define)(JNIEnv *env, jclass class, jlong number, j
 
 JNIEXPORT jobject JNICALL NATIVE(memory)(JNIEnv *env, jclass class)
 {
-	struct request_cell *cells = requests_table();
+	struct trace_context_cell *cells = trace_contexts_table();
 
-	return cells ? (*env)->NewDirectByteBuffer(env, cells, REQUEST_CELLS * sizeof(*cells)) : NULL;
+	return cells ? (*env)->NewDirectByteBuffer(env, cells, TRACE_CONTEXT_CELLS * sizeof(*cells)) : NULL;
 }
 
 JNIEXPORT jint JNICALL NATIVE(claim)(JNIEnv *env, jclass class, jlong thread)
 {
-	return (jint)requests_claim((uint64_t)thread);
+	return (jint)trace_contexts_claim((uint64_t)thread);
 }
 
 JNIEXPORT void JNICALL NATIVE(define)(JNIEnv *env, jclass class, jlong number, jstring text)
@@ -41,9 +41,9 @@ JNIEXPORT void JNICALL NATIVE(define)(JNIEnv *env, jclass class, jlong number, j
 	utf8_put(&clean, chars);
 	buffer_putc(&clean, '\0');
 	if (!clean.failed && number)
-		requests_define((uint64_t)number, clean.data);
+		trace_contexts_define((uint64_t)number, clean.data);
 	else if (!clean.failed)
-		requests_refuse(strtoull(clean.data, NULL, 10));
+		trace_contexts_refuse(strtoull(clean.data, NULL, 10));
 	buffer_free(&clean);
 	(*env)->ReleaseStringUTFChars(env, text, chars);
 }
@@ -84,14 +84,14 @@ static void tell(jvmtiEnv *ti, JNIEnv *env, jclass class)
 		(*env)->CallStaticVoidMethod(env, class, open);
 }
 
-void agent_requests_begin(void)
+void agent_trace_contexts_begin(void)
 {
 	JNIEnv *env = jvm_is_live() ? jvm_jni() : NULL;
 	jvmtiEnv *ti = env ? jvm_environment() : NULL;
 	jint i, count;
 	jclass *classes;
 
-	requests_otel_find();
+	trace_contexts_otel_find();
 	if (!ti)
 		return;
 	if (!(*ti)->GetLoadedClasses(ti, &count, &classes)) {

@@ -9,6 +9,6 @@
 #define JSTROBE_CONTEXT_JAVA_CONTEXT_H
 
 /* Tell classes that are there already. Java code runs: attached threads, normal code, no lock held. */
-void agent_requests_begin(void);
+void agent_trace_contexts_begin(void);
 
 #endif

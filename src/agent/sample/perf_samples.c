@@ -25,7 +25,7 @@
 
 void perf_hush(struct thread_record *r, bool on)
 {
-	unsigned long request = on ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE;
+	unsigned long trace_context = on ? PERF_EVENT_IOC_DISABLE : PERF_EVENT_IOC_ENABLE;
 	uint32_t e;
 
 	if (likely(!zone.quiet))
@@ -37,7 +37,7 @@ void perf_hush(struct thread_record *r, bool on)
 		if (zone.events[e].quiet &&
 		    atomic_load_explicit(&r->sources[e].arm, memory_order_acquire) == ARM_PERF &&
 		    (on || !atomic_load_explicit(&r->sources[e].rests_until, memory_order_relaxed)))
-			syscall(SYS_ioctl, r->sources[e].fd, request, 0);
+			syscall(SYS_ioctl, r->sources[e].fd, trace_context, 0);
 }
 
 static uint64_t growth(struct record_source *s, uint64_t count)

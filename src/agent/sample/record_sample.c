@@ -119,7 +119,7 @@ static const struct trace *take_trace(struct thread_record *r, const struct perf
 	return w.store_full ? NULL : trace_end(&w);
 }
 
-bool take_push(struct thread_record *r, const struct sample *s, const struct request_note *note)
+bool take_push(struct thread_record *r, const struct sample *s, const struct trace_context_note *note)
 {
 	return s->noted ? queue_push_pair(take_queue(r), s, (const struct sample *)(const void *)note)
 			: queue_push(take_queue(r), s);
@@ -129,7 +129,7 @@ void take_sample(struct thread_record *r, uint32_t event, uint64_t time, uint64_
 		  const struct perf_reader *ring, const struct walk_regs *regs)
 {
 	struct sample s = {.time = time, .event = (uint8_t)event, .thread = r->index};
-	struct request_note note = {.unused = {0}};
+	struct trace_context_note note = {.unused = {0}};
 	uint64_t now;
 
 	s.weight = weight + r->sources[event].carried;
@@ -152,7 +152,7 @@ void take_sample(struct thread_record *r, uint32_t event, uint64_t time, uint64_
 	s.handler_ns = (uint32_t)MIN(now - time, (uint64_t)UINT32_MAX);
 	if (zone.events[event].turns == TURNS_WALL)
 		r->place = (struct record_place){regs->pc, regs->sp, regs->fp, s.trace, r->chunk.generation};
-	s.noted = request_of_record(r, &note.request);
+	s.noted = trace_context_of_record(r, &note.trace_context);
 	if (!take_push(r, &s, &note))
 		record_lose(r, event, LOSS_queue_full, s.weight);
 	record_stir(&zone.records, r->index);

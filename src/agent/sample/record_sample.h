@@ -16,7 +16,7 @@ enum loss_reason take_refusal(const struct thread_record *r);
 /* The queue R's samples go to now. */
 struct queue *take_queue(struct thread_record *r);
 /* S into it, and NOTE behind it if S says that it is noted. False: there was no room. */
-bool take_push(struct thread_record *r, const struct sample *s, const struct request_note *note);
+bool take_push(struct thread_record *r, const struct sample *s, const struct trace_context_note *note);
 /*
  * Take one sample of R's EVENT at TIME (CLOCK_MONOTONIC, ns), of WEIGHT and what R carried over, from REGS on. RING
  * may be NULL: no kernel frames.

@@ -87,8 +87,8 @@ static bool is_due(struct thread_record *r, uint32_t event, uint64_t duration, u
 
 bool wait_take(struct thread_record *r, struct sample *s, const struct wait_note *n)
 {
-	struct request_note request = {.unused = {0}};
-	const struct sample *const row[] = {s, (const void *)n, (const void *)&request};
+	struct trace_context_note trace_context = {.unused = {0}};
+	const struct sample *const row[] = {s, (const void *)n, (const void *)&trace_context};
 
 	bool done = true;
 
@@ -96,7 +96,8 @@ bool wait_take(struct thread_record *r, struct sample *s, const struct wait_note
 		return true;
 	s->thread = r->index;
 	/* callbacks know a virtual thread where the JVM does not note it (before JDK 24) */
-	s->noted = s->vthread ? request_of(s->vthread, &request.request) : request_of_record(r, &request.request);
+	s->noted = s->vthread ? trace_context_of(s->vthread, &trace_context.trace_context) :
+				trace_context_of_record(r, &trace_context.trace_context);
 	if (window_keeps_out(&zone.window))
 		record_lose(r, s->event, LOSS_outside_window, s->weight);
 	else

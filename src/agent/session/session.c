@@ -291,13 +291,13 @@ static int sync_and_start(const struct options *o, bool resume, int file, struct
 
 int session_start(const struct options *o, int file, struct buffer *notes, struct error *err)
 {
-	agent_requests_begin();
+	agent_trace_contexts_begin();
 	return sync_and_start(o, false, file, notes, err);
 }
 
 int session_resume(const struct options *o, int file, struct buffer *notes, struct error *err)
 {
-	agent_requests_begin();
+	agent_trace_contexts_begin();
 	return sync_and_start(o, true, file, notes, err);
 }
 
@@ -491,7 +491,7 @@ static int stop_sampling(struct error *err)
 	if (session.outside) {
 		collector_release(session.account);
 		faults_remove();
-		requests_otel_forget();
+		trace_contexts_otel_forget();
 	}
 	session.ending = SESSION_RUNS;
 	session.silent_since = 0;

@@ -32,11 +32,11 @@ int session_metrics(struct buffer *out, struct error *err)
 {
 	struct metrics_event events[RECORD_EVENTS];
 	struct metrics_held held[COLLECTOR_HELD];
-	struct requests_counts contexts;
+	struct trace_contexts_counts contexts;
 	struct session_status s;
 	struct metrics m;
 
-	requests_count(&contexts);
+	trace_contexts_count(&contexts);
 	if (!session_get_status(&s) || pthread_mutex_trylock(&session.lock))
 		return error_set(err, EBUSY, "the profiler is at work on another command ('jstrobe status' tells "
 				 "which); ask again in a moment");

@@ -74,7 +74,7 @@ struct collector *source_options_account(const struct options *o, const struct e
 		.events = count,
 		.drain_every = drain_period(events, count),
 		.per_thread = o->threads,
-		.per_request = o->contexts,
+		.per_trace_context = o->contexts,
 		.lines = o->lines || o->last || strcmp(o->format, "jfr") == 0,
 		.stats = o->stats,
 		.java_only = strcmp(o->cstack, "no") == 0,

@@ -57,7 +57,7 @@ void carried_clear(const struct carried_table *t)
 	free_copies(t->carried);
 	if (t->places->places)
 		slot_table_clear(t->places);
-	kept_requests_clear(t->requests);
+	kept_trace_contexts_clear(t->trace_contexts);
 }
 
 static void carry_all(const struct carried_table *t)

@@ -42,7 +42,7 @@ const struct trace *carried_put(struct carried *c, uint32_t n, struct thread_rec
 /* A table of waits, whose places stay where they go on. PLACE: one of its own kind. */
 struct carried_table {
 	struct slot_table *places;
-	struct kept_requests *requests;
+	struct kept_trace_contexts *trace_contexts;
 	struct carried *carried;
 	bool (*carry)(void *place); /* it is noted in `carried`; false: its wait does not go on */
 	/* PLACE is as W says, what SELF stores stays; false: its wait has ended */

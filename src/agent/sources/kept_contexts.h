@@ -13,13 +13,13 @@
 #include "agent/zone/trace_context.h"
 #include "common/os/os.h"
 
-struct kept_requests {
-	struct request *of;
+struct kept_trace_contexts {
+	struct trace_context *of;
 	size_t bytes;
 };
 
 /* Address space for COUNT of them, once; without it none is kept. */
-static inline void kept_requests_open(struct kept_requests *k, uint32_t count)
+static inline void kept_trace_contexts_open(struct kept_trace_contexts *k, uint32_t count)
 {
 	if (k->of)
 		return;
@@ -32,7 +32,8 @@ static inline void kept_requests_open(struct kept_requests *k, uint32_t count)
 }
 
 /* Q is what the thread of place I works for, if NOTED; whether it is kept. Who is alone with the place. */
-static inline bool kept_request_set(struct kept_requests *k, uint32_t i, bool noted, const struct request *q)
+static inline bool kept_trace_context_set(struct kept_trace_contexts *k, uint32_t i, bool noted,
+					  const struct trace_context *q)
 {
 	if (!noted || !k->of)
 		return false;
@@ -41,13 +42,13 @@ static inline bool kept_request_set(struct kept_requests *k, uint32_t i, bool no
 }
 
 /* What is kept of place I, if it is NOTED. Who is alone with it, or sees afterwards that nothing has changed. */
-static inline struct request kept_request_get(const struct kept_requests *k, uint32_t i, bool noted)
+static inline struct trace_context kept_trace_context_get(const struct kept_trace_contexts *k, uint32_t i, bool noted)
 {
-	return noted ? k->of[i] : (struct request){0};
+	return noted ? k->of[i] : (struct trace_context){0};
 }
 
 /* Memory goes back. No thread is at the table. */
-static inline void kept_requests_clear(struct kept_requests *k)
+static inline void kept_trace_contexts_clear(struct kept_trace_contexts *k)
 {
 	if (k->of)
 		madvise(k->of, k->bytes, MADV_DONTNEED);

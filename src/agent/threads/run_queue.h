@@ -19,7 +19,7 @@ struct run_note {
 	uint64_t span;             /* from there to the last one, ns */
 	uint64_t weight;           /* wall time of all of them, ns */
 	uint64_t vthread;          /* begins: virtual thread, as in struct sample */
-	struct request request;    /* begins: what the thread works for; all 0 = nothing */
+	struct trace_context trace_context;    /* begins: what the thread works for; all 0 = nothing */
 	uint32_t thread;           /* index of its record */
 	uint32_t samples;          /* counted */
 	uint16_t epoch;              /* begins: as in struct sample */

@@ -26,18 +26,18 @@ struct sample {
 	uint32_t handler_ns;    /* time spent in the handler, saturating */
 	uint8_t event : 6;      /* which of the session's */
 	uint8_t unsure : 1;     /* its innermost method may be another that is inlined there (guards.h) */
-	uint8_t noted : 1;      /* a struct request_note follows it in its queue */
+	uint8_t noted : 1;      /* a struct trace_context_note follows it in its queue */
 	uint8_t state;          /* enum thread_state */
 	uint16_t epoch;           /* lower bits of the era its walk began in (see method_epoch.h) */
 	uint32_t payload;       /* ns of the walk, or the CPU, when asked for (features=stats, record-cpu) */
 } __attribute__((aligned(8)));
 
 /* What follows a sample whose thread works for something; behind a struct wait_note, if there is one. */
-struct request_note {
-	struct request request;
+struct trace_context_note {
+	struct trace_context trace_context;
 	uint64_t unused[2];
 };
-_Static_assert(sizeof(struct request_note) == sizeof(struct sample), "they share a queue");
+_Static_assert(sizeof(struct trace_context_note) == sizeof(struct sample), "they share a queue");
 
 struct queue {
 	uint32_t capacity;

@@ -6,12 +6,12 @@
 #include "agent/zone/zone.h"
 #include "context.h"
 
-static struct request_cell *find(struct request_cell *cells, uint64_t thread)
+static struct trace_context_cell *find(struct trace_context_cell *cells, uint64_t thread)
 {
 	uint32_t probe;
 
-	for (probe = 0; probe < REQUEST_PROBES; probe++) {
-		struct request_cell *c = &cells[request_place(thread, probe)];
+	for (probe = 0; probe < TRACE_CONTEXT_PROBES; probe++) {
+		struct trace_context_cell *c = &cells[trace_context_place(thread, probe)];
 		uint64_t its = atomic_load_explicit(&c->thread, memory_order_relaxed);
 
 		if (its == thread)
@@ -22,12 +22,12 @@ static struct request_cell *find(struct request_cell *cells, uint64_t thread)
 	return NULL;
 }
 
-bool request_of(uint64_t thread, struct request *out)
+bool trace_context_of(uint64_t thread, struct trace_context *out)
 {
-	struct request_cell *cells = atomic_load_explicit(&zone.requests.cells, memory_order_acquire), *c;
+	struct trace_context_cell *cells = atomic_load_explicit(&zone.trace_contexts.cells, memory_order_acquire), *c;
 	uint64_t check;
 
-	*out = (struct request){0};
+	*out = (struct trace_context){0};
 	c = cells && thread ? find(cells, thread) : NULL;
 	check = c ? atomic_load_explicit(&c->check, memory_order_acquire) : 0;
 	if (!check)
@@ -36,12 +36,12 @@ bool request_of(uint64_t thread, struct request *out)
 	out->trace_low = atomic_load_explicit(&c->trace_low, memory_order_relaxed);
 	out->span = atomic_load_explicit(&c->span, memory_order_relaxed);
 	out->labels = atomic_load_explicit(&c->labels, memory_order_relaxed);
-	if (unlikely(check != request_check(thread, out))) {
-		atomic_fetch_add_explicit(&zone.requests.torn, 1, memory_order_relaxed);
-		*out = (struct request){0};
+	if (unlikely(check != trace_context_check(thread, out))) {
+		atomic_fetch_add_explicit(&zone.trace_contexts.torn, 1, memory_order_relaxed);
+		*out = (struct trace_context){0};
 		return false;
 	}
-	return !request_is_none(out);
+	return !trace_context_is_none(out);
 }
 
 /*
@@ -102,9 +102,9 @@ static bool carries(const struct thread_record *r)
 	       load_word(java + (uintptr_t)zone.layout.thread_cont_entry, &entry) && entry;
 }
 
-static bool otel_request(const struct thread_record *r, struct request *out)
+static bool otel_trace_context(const struct thread_record *r, struct trace_context *out)
 {
-	const struct otel_place *p = &zone.requests.otel;
+	const struct otel_place *p = &zone.trace_contexts.otel;
 	uint32_t way = atomic_load_explicit(&p->way, memory_order_acquire);
 	uintptr_t tcb = atomic_load_explicit(&r->tcb, memory_order_relaxed), variable, record;
 	struct otel_record o;
@@ -116,12 +116,12 @@ static bool otel_request(const struct thread_record *r, struct request *out)
 	out->trace_high = be64toh(o.trace_high);
 	out->trace_low = be64toh(o.trace_low);
 	out->span = be64toh(o.span);
-	return !request_is_none(out);
+	return !trace_context_is_none(out);
 }
 
-bool request_of_record(const struct thread_record *r, struct request *out)
+bool trace_context_of_record(const struct thread_record *r, struct trace_context *out)
 {
-	bool asked = atomic_load_explicit(&zone.requests.cells, memory_order_relaxed);
+	bool asked = atomic_load_explicit(&zone.trace_contexts.cells, memory_order_relaxed);
 
-	return request_of(asked ? thread_on(r) : 0, out) || otel_request(r, out);
+	return trace_context_of(asked ? thread_on(r) : 0, out) || otel_trace_context(r, out);
 }

@@ -54,7 +54,7 @@ struct zone {
 	struct record_table records;
 	_Atomic uint32_t *record_of_fd;         /* zone_fd_word() by descriptor; ZONE_FDS entries, reserved */
 
-	struct requests requests;               /* what threads work for */
+	struct trace_context_table trace_contexts;               /* what threads work for */
 	struct method_epochs epochs;                       /* what can make a Method* another method */
 
 	/* 1; 0 in a child of fork(), which is left alone (agent/hooks/child.h) */

@@ -3,19 +3,19 @@
 #include <stdio.h>
 #include <string.h>
 
-void request_trace_id(const struct profile_request *r, char *to)
+void trace_context_trace_id(const struct profile_trace_context *r, char *to)
 {
 	*to = '\0';
 	if (r->trace_high | r->trace_low)
-		snprintf(to, REQUEST_TRACE_CHARS, "%016llx%016llx", (unsigned long long)r->trace_high,
+		snprintf(to, TRACE_CONTEXT_TRACE_CHARS, "%016llx%016llx", (unsigned long long)r->trace_high,
 			 (unsigned long long)r->trace_low);
 }
 
-void request_span_id(const struct profile_request *r, char *to)
+void trace_context_span_id(const struct profile_trace_context *r, char *to)
 {
 	*to = '\0';
 	if (r->span)
-		snprintf(to, REQUEST_SPAN_CHARS, "%016llx", (unsigned long long)r->span);
+		snprintf(to, TRACE_CONTEXT_SPAN_CHARS, "%016llx", (unsigned long long)r->span);
 }
 
 typedef void put_word(struct buffer *out, const void *word, size_t length);
@@ -56,12 +56,12 @@ static const char *put_id(struct buffer *out, const char *separator, const char 
 	return ",";
 }
 
-void request_json(struct buffer *out, const struct profile_request *r, const char *separator)
+void trace_context_json(struct buffer *out, const struct profile_trace_context *r, const char *separator)
 {
-	char trace[REQUEST_TRACE_CHARS], span[REQUEST_SPAN_CHARS];
+	char trace[TRACE_CONTEXT_TRACE_CHARS], span[TRACE_CONTEXT_SPAN_CHARS];
 
-	request_trace_id(r, trace);
-	request_span_id(r, span);
+	trace_context_trace_id(r, trace);
+	trace_context_span_id(r, span);
 	separator = put_id(out, separator, "trace_id", trace);
 	separator = put_id(out, separator, "span_id", span);
 	if (!*r->labels)
@@ -72,7 +72,7 @@ void request_json(struct buffer *out, const struct profile_request *r, const cha
 	buffer_putc(out, '}');
 }
 
-void request_labels(struct buffer *out, const char *labels)
+void trace_context_labels(struct buffer *out, const char *labels)
 {
 	put_labels(out, labels, buffer_append, '=', ", ");
 }

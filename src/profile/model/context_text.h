@@ -11,15 +11,15 @@
  * Append the members of R's JSON object, the first behind SEPARATOR: "trace_id" and "span_id" in hexadecimal as W3C
  * writes them, "labels" as an object; each only if there is one.
  */
-void request_json(struct buffer *out, const struct profile_request *r, const char *separator);
-/* Append LABELS (as in struct profile_request) as "key=value, key=value". */
-void request_labels(struct buffer *out, const char *labels);
+void trace_context_json(struct buffer *out, const struct profile_trace_context *r, const char *separator);
+/* Append LABELS (as in struct profile_trace_context) as "key=value, key=value". */
+void trace_context_labels(struct buffer *out, const char *labels);
 
 /* Room for an id in hexadecimal. */
-#define REQUEST_TRACE_CHARS 33
-#define REQUEST_SPAN_CHARS 17
+#define TRACE_CONTEXT_TRACE_CHARS 33
+#define TRACE_CONTEXT_SPAN_CHARS 17
 /* The ids of R in hexadecimal, "" for none. */
-void request_trace_id(const struct profile_request *r, char *to);
-void request_span_id(const struct profile_request *r, char *to);
+void trace_context_trace_id(const struct profile_trace_context *r, char *to);
+void trace_context_span_id(const struct profile_trace_context *r, char *to);
 
 #endif

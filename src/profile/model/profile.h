@@ -33,12 +33,12 @@ struct profile_stack {
 	uint64_t samples;
 	uint64_t weight;
 	uint8_t state;          /* enum thread_state; THREAD_NONE where states are not kept apart */
-	uint32_t request;       /* index into profile.requests + 1; 0 = none, or they are not kept apart */
+	uint32_t trace_context;       /* index into profile.trace_contexts + 1; 0 = none, or they are not kept apart */
 };
 #define PROFILE_NO_THREAD UINT32_MAX
 
 /* What threads worked for (docs/context.md). */
-struct profile_request {
+struct profile_trace_context {
 	uint64_t trace_high, trace_low, span; /* 0 = none */
 	const char *labels; /* "key\nvalue\nkey\nvalue\n", "" = none */
 	bool others;        /* it stands for all that were too many to be kept apart */
@@ -151,9 +151,9 @@ struct profile {
 	uint32_t thread_count;
 	bool virtual_as_one; /* one of them is all virtual threads, or those that are not kept apart */
 	bool per_thread; /* stacks are split by thread */
-	bool per_request; /* … and by what the thread worked for */
-	const struct profile_request *requests;
-	uint32_t request_count;
+	bool per_trace_context; /* … and by what the thread worked for */
+	const struct profile_trace_context *trace_contexts;
+	uint32_t trace_context_count;
 	uint32_t outer;  /* so many frames of each stack (CPU, policy) stand outside its thread's */
 	/* what include and exclude left out of `stacks` (the counts above know nothing of it) */
 	bool filtered;

@@ -4,7 +4,7 @@
 
 #include "common/base/ascii.h"
 
-bool request_asked(const struct request_wanted *w)
+bool context_filter_is_set(const struct context_filter *w)
 {
 	return *w->trace || *w->span || *w->label;
 }
@@ -17,7 +17,7 @@ static bool is_id(const char *wanted, const char *id)
 	return ascii_equals(wanted + strspn(wanted, "0"), id + strspn(id, "0"));
 }
 
-bool request_has_label(const struct request_wanted *w, const char *labels)
+bool context_filter_wants_label(const struct context_filter *w, const char *labels)
 {
 	const char *wanted = w->label, *next;
 	size_t n = strlen(wanted);
@@ -33,12 +33,12 @@ bool request_has_label(const struct request_wanted *w, const char *labels)
 	return false;
 }
 
-bool request_has_ids(const struct request_wanted *w, const char *trace, const char *span)
+bool context_filter_wants_ids(const struct context_filter *w, const char *trace, const char *span)
 {
 	return (!*w->trace || is_id(w->trace, trace)) && (!*w->span || is_id(w->span, span));
 }
 
-bool request_wanted(const struct request_wanted *w, const char *trace, const char *span, const char *labels)
+bool context_filter_wants(const struct context_filter *w, const char *trace, const char *span, const char *labels)
 {
-	return request_has_ids(w, trace, span) && request_has_label(w, labels);
+	return context_filter_wants_ids(w, trace, span) && context_filter_wants_label(w, labels);
 }

@@ -8,16 +8,16 @@
 #include "common/base/base.h"
 
 /* What is asked for; "" = any. LABEL is "key=value", or "key" with any value. */
-struct request_wanted {
+struct context_filter {
 	const char *trace, *span, *label;
 };
 
 /* Whether anything is asked for at all. */
-bool request_asked(const struct request_wanted *w);
+bool context_filter_is_set(const struct context_filter *w);
 /* Whether a sample with these is wanted: ids in hexadecimal, LABELS as "key=value, key=value", all "" for none. */
-bool request_wanted(const struct request_wanted *w, const char *trace, const char *span, const char *labels);
+bool context_filter_wants(const struct context_filter *w, const char *trace, const char *span, const char *labels);
 /* The two parts of that. */
-bool request_has_ids(const struct request_wanted *w, const char *trace, const char *span);
-bool request_has_label(const struct request_wanted *w, const char *labels);
+bool context_filter_wants_ids(const struct context_filter *w, const char *trace, const char *span);
+bool context_filter_wants_label(const struct context_filter *w, const char *labels);
 
 #endif

@@ -47,7 +47,7 @@ static void begin_selection(struct selection *s, const struct options *o)
 	s->families = o->families;
 	s->states = o->states;
 	s->threads = o->filter;
-	s->request = (struct request_wanted){o->trace_id, o->span, o->label};
+	s->context_filter = (struct context_filter){o->trace_id, o->span, o->label};
 	s->by_thread = o->threads;
 	s->in_range = o->from[0] || o->to[0];
 	s->from = INT64_MIN;
@@ -108,7 +108,7 @@ static const struct recording_info_counts *counts_of(const struct conversion *c,
 static bool is_part(const struct conversion *c)
 {
 	return c->selection.in_range || *c->selection.states || *c->selection.threads ||
-	       request_asked(&c->selection.request);
+	       context_filter_is_set(&c->selection.context_filter);
 }
 
 /* What the recording says of the whole session, if this is the whole. */
@@ -345,7 +345,7 @@ static int read_saved(struct conversion *c, struct error *err)
 	if (s->in_range || *s->states || *s->threads)
 		return error_set(err, EINVAL, "%s: this JSON has sums, without times and threads; leave out --filter, "
 				 "--state, --from and --to", c->in.name);
-	return saved_read(&c->in, c->selection.families, &c->selection.request, &c->aggregate, &c->info, err);
+	return saved_read(&c->in, c->selection.families, &c->selection.context_filter, &c->aggregate, &c->info, err);
 }
 
 /* Small files are read by one. */

@@ -195,7 +195,7 @@ static void read_context(struct saved *s)
 	if (!slot || labels.failed)
 		no_memory(s);
 	else
-		*slot = request_wanted(s->request, trace, span, labels.data);
+		*slot = context_filter_wants(s->context_filter, trace, span, labels.data);
 	buffer_free(&labels);
 }
 
@@ -210,9 +210,9 @@ static void read_contexts(struct saved *s)
 }
 
 /* CONTEXT: a stack's place in the contexts + 1, 0 = it has none. */
-static bool is_requested(const struct saved *s, uint64_t context)
+static bool is_of_context(const struct saved *s, uint64_t context)
 {
-	if (!request_asked(s->request))
+	if (!context_filter_is_set(s->context_filter))
 		return true;
 	return context && context <= s->contexts.count && s->contexts.items[context - 1];
 }
@@ -244,7 +244,7 @@ static void read_stack(struct saved *s)
 		else
 			json_skip(&s->j);
 	}
-	if (!s->j.error && is_requested(s, context))
+	if (!s->j.error && is_of_context(s, context))
 		add_stack(s, samples, weight, state);
 }
 
@@ -368,16 +368,16 @@ static int judge(const struct saved *s, const char *name, struct error *err)
 	if (!s->has_stacks)
 		return error_set(err, EINVAL, "%s: this JSON has neither `stacks` nor `tree`: it is no result of "
 				 "jstrobe", name);
-	if (request_asked(s->request) && !s->has_contexts)
+	if (context_filter_is_set(s->context_filter) && !s->has_contexts)
 		return error_set(err, EINVAL, "%s: stacks are not apart by what threads worked for in this JSON; "
 				 "record with --context, or a recording (-f x.jfr)", name);
 	return 0;
 }
 
-int saved_read(const struct input *in, const char *families, const struct request_wanted *request,
+int saved_read(const struct input *in, const char *families, const struct context_filter *filter,
 	       struct read_aggregate *aggregate, struct recording_info *info, struct error *err)
 {
-	struct saved s = {.aggregate = aggregate, .info = info, .families = families, .request = request};
+	struct saved s = {.aggregate = aggregate, .info = info, .families = families, .context_filter = filter};
 	int rc;
 
 	json_init(&s.j, in->bytes, in->size);

@@ -17,7 +17,7 @@ struct saved {
 	struct read_aggregate *aggregate;
 	struct recording_info *info;
 	const char *families;
-	const struct request_wanted *request;
+	const struct context_filter *context_filter;
 	VECTOR(uint8_t) contexts;               /* of the present result: whether they are wanted */
 	bool has_contexts;
 	struct numbers methods, threads, nodes; /* of a trace: frames, frames, stacks, by their places */

@@ -224,12 +224,12 @@ static void put_contexts(struct buffer *out, const struct profile *p)
 	uint32_t i;
 
 	buffer_puts(out, "  \"contexts\": [");
-	for (i = 0; i < p->request_count; i++) {
+	for (i = 0; i < p->trace_context_count; i++) {
 		buffer_puts(out, i ? ",\n    {" : "\n    {");
-		if (p->requests[i].others)
+		if (p->trace_contexts[i].others)
 			buffer_puts(out, "\"others\": true");
 		else
-			request_json(out, &p->requests[i], "");
+			trace_context_json(out, &p->trace_contexts[i], "");
 		buffer_putc(out, '}');
 	}
 	buffer_puts(out, "\n  ],\n");
@@ -311,9 +311,9 @@ static void put_stack(struct buffer *out, const struct profile *p, const struct 
 		put_numbers(out, (const struct member[]){{"tid", p->threads[s->thread].tid}, {"thread", s->thread},
 							 {NULL, 0}});
 	}
-	if (s->request) {
+	if (s->trace_context) {
 		buffer_puts(out, ", ");
-		put_number(out, "context", s->request - 1);
+		put_number(out, "context", s->trace_context - 1);
 	}
 	buffer_putc(out, '}');
 }
@@ -351,7 +351,7 @@ void format_json(const struct profile *p, const struct format_options *options, 
 	put_counts(out, p);
 	result = put_methods(out, p, style, options->total);
 	put_threads(out, p);
-	if (p->per_request)
+	if (p->per_trace_context)
 		put_contexts(out, p);
 	if (p->waits) {
 		put_waits(out, "locks", p->locks, p->lock_count, true);

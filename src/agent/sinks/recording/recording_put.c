@@ -46,17 +46,18 @@ static void put_wait(struct recording *r, const struct sink_event *e, uint32_t t
 }
 
 /* What E's thread worked for, right before E: no event of the JDK has a place for it. */
-static void put_request(struct recording *r, const struct sink_event *e, uint32_t thread)
+static void put_trace_context(struct recording *r, const struct sink_event *e, uint32_t thread)
 {
-	const struct profile_request request = {e->request.trace_high, e->request.trace_low, e->request.span,
-						requests_labels(e->request.labels), false};
-	char trace[REQUEST_TRACE_CHARS], span[REQUEST_SPAN_CHARS];
+	const struct trace_context *w = &e->trace_context;
+	const struct profile_trace_context trace_context = {w->trace_high, w->trace_low, w->span,
+							    trace_contexts_labels(w->labels), false};
+	char trace[TRACE_CONTEXT_TRACE_CHARS], span[TRACE_CONTEXT_SPAN_CHARS];
 	struct jfr_value values[] = {JFR_N(thread), JFR_S(trace), JFR_S(span), JFR_N(0)};
 	struct buffer labels = BUFFER_INIT;
 
-	request_trace_id(&request, trace);
-	request_span_id(&request, span);
-	request_labels(&labels, request.labels);
+	trace_context_trace_id(&trace_context, trace);
+	trace_context_span_id(&trace_context, span);
+	trace_context_labels(&labels, trace_context.labels);
 	buffer_putc(&labels, '\0');
 	/* the JDK's tools take an empty constant for none: it is none then */
 	values[3].number = labels.failed || labels.length == 1 ? 0 : jfr_symbol(r->jfr, labels.data);
@@ -76,8 +77,8 @@ static void write_sample(struct recording *r, const struct sink_event *e)
 		return;
 	}
 	r->samples += e->samples;
-	if (!request_is_none(&e->request))
-		put_request(r, e, thread);
+	if (!trace_context_is_none(&e->trace_context))
+		put_trace_context(r, e, thread);
 	switch (r->options.events[e->event].kind) {
 	case RECORDING_CPU:
 		jfr_cpu_sample(r->jfr, e->time, thread, stack, e->weight);
@@ -303,7 +304,7 @@ void recording_put_counters(struct recording *r, uint64_t now)
 static bool goes_on(const struct sink_event *run, const struct sink_event *next, uint64_t interval)
 {
 	return next->node == run->node && next->state == run->state && next->vthread == run->vthread &&
-	       next->event == run->event && request_equals(&next->request, &run->request) &&
+	       next->event == run->event && trace_context_equals(&next->trace_context, &run->trace_context) &&
 	       next->time >= run->time + run->span && next->time - run->time - run->span < 2 * interval;
 }
 

@@ -58,7 +58,7 @@ static void unpack_lock(const struct ring_block *b, uint32_t *at, struct sink_lo
 	l->owner_node = (uint32_t)get(b, at);
 }
 
-static void pack_request(struct ring_block *b, const struct request *r)
+static void pack_trace_context(struct ring_block *b, const struct trace_context *r)
 {
 	put(b, r->trace_high);
 	put(b, r->trace_low);
@@ -66,7 +66,7 @@ static void pack_request(struct ring_block *b, const struct request *r)
 	put(b, r->labels);
 }
 
-static void unpack_request(const struct ring_block *b, uint32_t *at, struct request *r)
+static void unpack_trace_context(const struct ring_block *b, uint32_t *at, struct trace_context *r)
 {
 	r->trace_high = get(b, at);
 	r->trace_low = get(b, at);
@@ -77,8 +77,8 @@ static void unpack_request(const struct ring_block *b, uint32_t *at, struct requ
 void ring_pack(struct ring_block *b, const struct sink_event *e, uint64_t before)
 {
 	int64_t step = (int64_t)(e->time - before);
-	bool requested = !request_is_none(&e->request);
-	bool more = e->samples != 1 || e->span || e->vthread || e->lock || requested;
+	bool has_trace_context = !trace_context_is_none(&e->trace_context);
+	bool more = e->samples != 1 || e->span || e->vthread || e->lock || has_trace_context;
 
 	put(b, step < 0 ? (uint64_t)-step << 1 | 1 : (uint64_t)step << 1);
 	put(b, (uint64_t)e->event << 9 | (uint64_t)e->state << 1 | more);
@@ -89,12 +89,12 @@ void ring_pack(struct ring_block *b, const struct sink_event *e, uint64_t before
 		put(b, e->samples);
 		put(b, e->span);
 		put(b, e->vthread);
-		put(b, (uint64_t)requested << 1 | (e->lock != NULL));
+		put(b, (uint64_t)has_trace_context << 1 | (e->lock != NULL));
 	}
 	if (e->lock)
 		pack_lock(b, e->lock);
-	if (requested)
-		pack_request(b, &e->request);
+	if (has_trace_context)
+		pack_trace_context(b, &e->trace_context);
 	b->count++;
 }
 
@@ -122,5 +122,5 @@ void ring_unpack(const struct ring_block *b, uint32_t *at, uint64_t before, stru
 	if (e->lock)
 		unpack_lock(b, at, lock);
 	if (parts & 2)
-		unpack_request(b, at, &e->request);
+		unpack_trace_context(b, at, &e->trace_context);
 }

@@ -17,7 +17,7 @@ static void add(const struct sink_event *e, void *arg)
 	struct collector *c = w->c;
 	uint32_t node = e->lock ? account_wait_shown(c, e) : e->node;
 	struct stack_count *t = node ? account_stack_count(c, e->event, node, e->thread + 1, e->state,
-						account_request(c, &e->request))
+						account_trace_context(c, &e->trace_context))
 				: NULL;
 
 	if (t)

@@ -272,13 +272,14 @@ static bool write_item(struct stream *s, const struct stream_item *item, struct 
 	struct stream_stack stack, holder;
 	struct stream_lock lock;
 	char name[VIRTUAL_NAME];
-	struct profile_request request = {e->request.trace_high, e->request.trace_low, e->request.span,
-					  requests_labels(e->request.labels), false};
+	const struct trace_context *w = &e->trace_context;
+	struct profile_trace_context trace_context = {w->trace_high, w->trace_low, w->span,
+						      trace_contexts_labels(w->labels), false};
 	struct stream_sample sample = {
 		.time = stream_time(item), .span = e->span, .samples = e->samples, .value = e->weight,
 		.event = s->options.events[e->event].name, .state = (enum thread_state)e->state,
 		.thread = thread_of(s, e, name), .stack = &stack, .lock = l ? &lock : NULL,
-		.request = request_is_none(&e->request) ? NULL : &request,
+		.trace_context = trace_context_is_none(&e->trace_context) ? NULL : &trace_context,
 	};
 
 	if (!frame_room(s, (size_t)depth + more))

@@ -40,13 +40,13 @@ struct place {
 	uint16_t epoch;
 	uint8_t kind;             /* enum lock_kind */
 	bool is_virtual, owner_virtual;
-	bool noted;               /* what it works for stands in `requests` */
+	bool noted;               /* what it works for stands in `trace_contexts` */
 	uint64_t thread;          /* Thread.getId */
 };
 
 /* Address space once, memory as it is used. */
 static struct slot_table places = {.bytes = sizeof(struct place), .few = WAITS_FEW};
-static struct kept_requests requests;
+static struct kept_trace_contexts trace_contexts;
 static _Atomic uint32_t done; /* places with DONE */
 static _Atomic int event = -1;
 static int told_event = -1; /* from the start until the memory goes back */
@@ -81,17 +81,18 @@ static uint64_t key_of(uint64_t thread, enum lock_kind kind)
 
 /* ---- begin and end ---- */
 
-static bool keep_request(const struct thread_record *r, const struct place *p, const struct wait_begin *b)
+static bool keep_trace_context(const struct thread_record *r, const struct place *p, const struct wait_begin *b)
 {
-	struct request request;
-	bool noted = b->virtual_id ? request_of(b->thread, &request) : request_of_record(r, &request);
+	struct trace_context trace_context;
+	bool noted = b->virtual_id ? trace_context_of(b->thread, &trace_context) :
+				     trace_context_of_record(r, &trace_context);
 
-	return kept_request_set(&requests, slot_table_number(&places, p), noted, &request);
+	return kept_trace_context_set(&trace_contexts, slot_table_number(&places, p), noted, &trace_context);
 }
 
-static struct request kept_request(const struct place *p)
+static struct trace_context kept_trace_context(const struct place *p)
 {
-	return kept_request_get(&requests, slot_table_number(&places, p), p->noted);
+	return kept_trace_context_get(&trace_contexts, slot_table_number(&places, p), p->noted);
 }
 
 static void fill(struct place *p, const struct wait_begin *b, const struct trace *trace, const struct thread_record *r,
@@ -103,7 +104,7 @@ static void fill(struct place *p, const struct wait_begin *b, const struct trace
 	p->kind = (uint8_t)b->kind;
 	p->record = r->index;
 	p->epoch = epoch;
-	p->noted = keep_request(r, p, b);
+	p->noted = keep_trace_context(r, p, b);
 	p->is_virtual = b->virtual_id;
 	p->owner_id = b->owner_id;
 	p->owner_tid = b->owner_tid;
@@ -233,15 +234,15 @@ static void leave_done(struct place *p)
 	const struct trace *trace = trace_kept_get(&p->trace), *holder = trace_kept_get(&p->holder.trace);
 	bool may = trace_is_present(&zone.store, trace) && trace_is_present(&zone.store, holder);
 	struct place *q = may ? slot_table_claim_anywhere(&places, p->until ^ p->thread << 32) : NULL;
-	struct request request;
+	struct trace_context trace_context;
 
 	atomic_fetch_add_explicit(&done, 1, memory_order_release);
 	if (!q) {
 		slot_table_let_go(p, DONE);
 		return;
 	}
-	request = kept_request(p);
-	kept_request_set(&requests, slot_table_number(&places, q), p->noted, &request);
+	trace_context = kept_trace_context(p);
+	kept_trace_context_set(&trace_contexts, slot_table_number(&places, q), p->noted, &trace_context);
 	memcpy((char *)q + sizeof(q->key), (char *)p + sizeof(p->key), sizeof(*p) - sizeof(p->key));
 	trace_kept_set(&q->trace, trace);
 	trace_kept_set(&q->holder.trace, holder);
@@ -323,7 +324,7 @@ static void tell_open(struct place *p, uint64_t now, bool lately, waits_told_fn 
 {
 	uint64_t key = atomic_load_explicit(&p->key, memory_order_acquire);
 	uint64_t told = atomic_load_explicit(&p->told, memory_order_acquire), fresh;
-	struct request request;
+	struct trace_context trace_context;
 	struct wait_note n;
 	struct sample s;
 
@@ -331,7 +332,7 @@ static void tell_open(struct place *p, uint64_t now, bool lately, waits_told_fn 
 	    carried_has_ended(&p->over, halted))
 		return;
 	describe(p, (uint32_t)told_event, told, now, &s, &n);
-	request = kept_request(p);
+	trace_context = kept_trace_context(p);
 	atomic_thread_fence(memory_order_acquire);
 	if (atomic_load_explicit(&p->key, memory_order_relaxed) != key)
 		return;
@@ -340,7 +341,7 @@ static void tell_open(struct place *p, uint64_t now, bool lately, waits_told_fn 
 		return;
 	s.weight = n.duration = fresh;
 	n.open = true;
-	fn(&s, &n, &request, arg);
+	fn(&s, &n, &trace_context, arg);
 }
 
 void waits_tell_open(bool lately, waits_told_fn *fn, void *arg)
@@ -362,16 +363,16 @@ void waits_tell_done(waits_told_fn *fn, void *arg)
 
 	for (i = 0; i < reach && atomic_load_explicit(&done, memory_order_acquire); i++) {
 		struct place *p = (struct place *)slot_table_at(&places, i);
-		struct request request;
+		struct trace_context trace_context;
 		struct wait_note n;
 		struct sample s;
 
 		if (!slot_table_try(&p->key, DONE))
 			continue;
 		describe(p, (uint32_t)told_event, p->from, p->until, &s, &n);
-		request = kept_request(p);
+		trace_context = kept_trace_context(p);
 		s.weight = p->weight;
-		fn(&s, &n, &request, arg);
+		fn(&s, &n, &trace_context, arg);
 		give_back(p);
 		atomic_fetch_sub_explicit(&done, 1, memory_order_relaxed);
 	}
@@ -405,7 +406,7 @@ static int start(struct engine_event *event_of_session, uint32_t e, struct buffe
 	if (!slot_table_open(&places, WAITS_LIMIT) || waits_classes_open())
 		return error_set(err, ENOMEM, "lock: cannot reserve address space for waits; raise the limit of "
 				 "virtual memory (ulimit -v)");
-	kept_requests_open(&requests, places.limit);
+	kept_trace_contexts_open(&trace_contexts, places.limit);
 	wanted = told_event = (int)e;
 	started = os_monotonic();
 	halted = 0;
@@ -480,7 +481,7 @@ static void drop(void *place)
 	give_back(place);
 }
 
-static const struct carried_table table = {&places, &requests, &carried, carry, take_up, drop};
+static const struct carried_table table = {&places, &trace_contexts, &carried, carry, take_up, drop};
 
 void waits_open(void)
 {

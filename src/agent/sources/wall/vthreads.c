@@ -39,7 +39,7 @@ struct place {
 	uint32_t ratio;              /* one in so many was noted */
 	uint32_t record;             /* index of the carrier's */
 	uint16_t epoch;
-	bool noted;                  /* what it works for stands in `requests` */
+	bool noted;                  /* what it works for stands in `trace_contexts` */
 };
 
 /* Of a carrier, by the index of its record; its own. */
@@ -53,7 +53,7 @@ struct carrier {
 };
 
 static struct slot_table places = {.bytes = sizeof(struct place), .few = PARKED_FEW};
-static struct kept_requests requests;
+static struct kept_trace_contexts trace_contexts;
 static struct carrier *carriers; /* RECORD_LIMIT */
 static _Atomic int event = -1;
 static int wanted = -1;
@@ -218,7 +218,7 @@ struct park {
 static void note(struct thread_record *r, uint32_t e, uint64_t key, const struct park *seen)
 {
 	struct place *p = place_of(key);
-	struct request request;
+	struct trace_context trace_context;
 
 	if (!p) {
 		/* How long it will be is not known: it is one sample without weight. */
@@ -231,7 +231,8 @@ static void note(struct thread_record *r, uint32_t e, uint64_t key, const struct
 	p->epoch = seen->epoch;
 	p->ratio = seen->ratio;
 	p->record = r->index;
-	p->noted = kept_request_set(&requests, slot_table_number(&places, p), request_of(key, &request), &request);
+	p->noted = kept_trace_context_set(&trace_contexts, slot_table_number(&places, p),
+					  trace_context_of(key, &trace_context), &trace_context);
 	atomic_store_explicit(&p->over, 0, memory_order_relaxed);
 	atomic_store_explicit(&p->told, seen->began, memory_order_release);
 	slot_table_let_go(p, key);
@@ -259,9 +260,9 @@ bool parked_any(void)
 	return atomic_load_explicit(&count, memory_order_relaxed) > 0;
 }
 
-static struct request kept_request(const struct place *p)
+static struct trace_context kept_trace_context(const struct place *p)
 {
-	return kept_request_get(&requests, slot_table_number(&places, p), p->noted);
+	return kept_trace_context_get(&trace_contexts, slot_table_number(&places, p), p->noted);
 }
 
 /* The park of THREAD at P from FROM to UNTIL as a sample. */
@@ -284,13 +285,13 @@ static struct sample describe(const struct place *p, uint64_t thread, uint64_t f
 /* S is lost for WHY, or in R's queue; false: there is no room. */
 static bool push(struct thread_record *r, struct sample *s)
 {
-	struct request_note note = {.unused = {0}};
+	struct trace_context_note note = {.unused = {0}};
 	enum loss_reason why = !s->trace ? LOSS_store_full
 				: window_keeps_out(&zone.window) ? LOSS_outside_window : LOSS_REASONS;
 	bool fits = true;
 
 	s->thread = r->index;
-	s->noted = request_of(s->vthread, &note.request);
+	s->noted = trace_context_of(s->vthread, &note.trace_context);
 	if (why == LOSS_REASONS)
 		fits = queue_has_plenty(take_queue(r), 2) && take_push(r, s, &note);
 	record_stir(&zone.records, r->index);
@@ -361,21 +362,21 @@ static void still_parked(struct place *p, uint64_t now, bool lately, parked_told
 	uint16_t epoch = (uint16_t)method_epoch_now(&zone.epochs);
 	uint64_t thread = atomic_load_explicit(&p->key, memory_order_acquire);
 	uint64_t told = atomic_load_explicit(&p->told, memory_order_acquire);
-	struct request request;
+	struct trace_context trace_context;
 	struct sample s;
 
 	if (!thread || thread & DONE || told >= now || (lately && now - told < TELL_EVERY) ||
 	    carried_has_ended(&p->over, halted))
 		return;
 	s = describe(p, thread, told, now);
-	request = kept_request(p);
+	trace_context = kept_trace_context(p);
 	atomic_thread_fence(memory_order_acquire);
 	if (atomic_load_explicit(&p->key, memory_order_relaxed) != thread ||
 	    !atomic_compare_exchange_strong(&p->told, &told, now))
 		return;
 	if (!halted)
 		s.epoch = epoch;
-	fn(&s, &request, arg);
+	fn(&s, &trace_context, arg);
 }
 
 void parked_tell_open(bool lately, parked_told_fn *fn, void *arg)
@@ -396,14 +397,14 @@ void parked_tell_done(parked_told_fn *fn, void *arg)
 	for (i = 0; i < reach && atomic_load_explicit(&done, memory_order_acquire); i++) {
 		struct place *p = (struct place *)slot_table_at(&places, i);
 		uint64_t key = atomic_load_explicit(&p->key, memory_order_relaxed);
-		struct request request;
+		struct trace_context trace_context;
 		struct sample s;
 
 		if (!(key & DONE) || key == SLOT_TAKEN || !slot_table_try(&p->key, key))
 			continue;
 		s = describe(p, key & ~DONE, p->from, p->until);
-		request = kept_request(p);
-		fn(&s, &request, arg);
+		trace_context = kept_trace_context(p);
+		fn(&s, &trace_context, arg);
 		give_back(p);
 		atomic_fetch_sub_explicit(&done, 1, memory_order_relaxed);
 	}
@@ -428,7 +429,7 @@ int parked_start(uint32_t e, struct error *err)
 	if (!slot_table_open(&places, PARKED_LIMIT) || !carriers || os_make_writable(carriers, more))
 		return error_set(err, ENOMEM, "vthreads: cannot reserve address space for parked threads; raise the "
 				 "limit of virtual memory (ulimit -v)");
-	kept_requests_open(&requests, places.limit);
+	kept_trace_contexts_open(&trace_contexts, places.limit);
 	atomic_store(&done, 0);
 	halted = 0;
 	started = os_monotonic();
@@ -480,7 +481,7 @@ static void drop(void *place)
 	give_back(place);
 }
 
-static const struct carried_table table = {&places, &requests, &carried, carry, take_up, drop};
+static const struct carried_table table = {&places, &trace_contexts, &carried, carry, take_up, drop};
 
 void parked_open(void)
 {

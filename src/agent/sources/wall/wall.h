@@ -64,7 +64,7 @@ struct wall_thread {
 struct wall_stack {
 	const struct trace *trace; /* of the run; NULL = none is open. It is only compared: it may be gone */
 	uint64_t vthread;
-	struct request request;
+	struct trace_context trace_context;
 	uint32_t generation;       /* of the store */
 	uint16_t epoch;
 };

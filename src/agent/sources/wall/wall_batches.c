@@ -70,7 +70,7 @@ static bool begin(uint32_t i, const struct wall_sight *s, uint64_t now)
 		.trace = s->stack.trace,
 		.time = now,
 		.vthread = s->stack.vthread,
-		.request = s->stack.request,
+		.trace_context = s->stack.trace_context,
 		.thread = i,
 		.epoch = s->stack.epoch,
 		.event = (uint8_t)wall.event,
@@ -86,7 +86,7 @@ bool wall_stands(uint32_t i, const struct wall_sight *s, uint64_t now)
 	struct wall_stack *k = &wall.stacks[i];
 	bool same = k->trace == s->stack.trace && k->generation == s->stack.generation &&
 		    k->vthread == s->stack.vthread && t->state == s->state &&
-		    request_equals(&k->request, &s->stack.request);
+		    trace_context_equals(&k->trace_context, &s->stack.trace_context);
 
 	if (!same && (!wall_count_out(i) || !begin(i, s, now)))
 		return false;

@@ -125,7 +125,7 @@ static bool look_at_java(struct thread_record *r, uintptr_t java, const struct j
 		return false;
 	done(&w, s);
 	s->stack.vthread = take_mounted(r);
-	request_of_record(r, &s->stack.request);
+	trace_context_of_record(r, &s->stack.trace_context);
 	if (!read_place(java, &now) || !is_same(p, &now) || !has_slept(r, s) || (noted && !wall_slots_hold(slots)))
 		return false;
 	s->state = native ? THREAD_NATIVE : waits_for_monitor(java) ? THREAD_BLOCKED : THREAD_NONE;
@@ -202,7 +202,7 @@ static bool look_at_asked(struct thread_record *r, struct wall_sight *s)
 	    (r->place.pc != pc && r->place.pc + SYSCALL_BYTES != pc) || !told_before(r, s))
 		return false;
 	s->stack.vthread = take_mounted(r);
-	request_of_record(r, &s->stack.request);
+	trace_context_of_record(r, &s->stack.trace_context);
 	return has_slept(r, s);
 }
 

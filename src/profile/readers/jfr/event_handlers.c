@@ -26,7 +26,7 @@ static const struct rule rules[] = {
 	{"jdk.JVMInformation", HANDLE_JVM,
 	 {{"jvmVersion", SLOT_A}, {"javaArguments", SLOT_B}, {"pid", SLOT_C}}},
 	{"jdk.CPUTimeSamplesLost", HANDLE_JDK_LOST, {{"lostSamples", SLOT_A}}},
-	{"jstrobe.SampleContext", HANDLE_REQUEST,
+	{"jstrobe.SampleContext", HANDLE_CONTEXT,
 	 {{"startTime", SLOT_TIME}, {"sampledThread", SLOT_THREAD}, {"traceId", SLOT_A}, {"spanId", SLOT_B},
 	  {"labels", SLOT_OBJECT}}},
 	{"jdk.MethodTiming", HANDLE_TIMING,
@@ -191,7 +191,7 @@ static int add_counts(struct chunk_handlers *w, uint32_t type, const struct rule
 	while (count < ARRAY_LEN(rule->fields) && rule->fields[count].field)
 		count++;
 	handler->layout = field_layout_of(&w->layouts, type, rule->fields, count);
-	if (rule->kind == HANDLE_REQUEST)
+	if (rule->kind == HANDLE_CONTEXT)
 		add_labels(w, type, handler);
 	handler->unit = average ? average->unit : UNIT_NONE;
 	if (rule->kind == HANDLE_TIMING && !is_key(w, type, "method", w->names.method_type))
@@ -320,7 +320,7 @@ int event_handlers_begin(struct chunk_handlers *w, const struct chunk *c)
 
 	w->chunk = c;
 	end_event_counts(w, w->event_count);
-	w->request.wanted = false;
+	w->trace_context.wanted = false;
 	w->unweighed.count = w->unweighed_wall.count = w->timings.count = 0;
 	if (!c->metadata || !chunk_event(c, c->metadata, &e))
 		return -EBADMSG;

@@ -15,7 +15,7 @@ struct selection {
 	const char *families; /* "cpu,alloc"; "" = the main ones */
 	const char *states;   /* "runnable,sleeping"; "" = any */
 	const char *threads;  /* "120-127;132"; "" = all */
-	struct request_wanted request;
+	struct context_filter context_filter;
 	bool by_thread;
 	bool in_range;        /* FROM and TO are set */
 	int64_t from, to;     /* ns since 1970 */
@@ -32,7 +32,7 @@ enum handler_kind {
 	HANDLE_TIMING,    /* jdk.MethodTiming: a sum */
 	HANDLE_COUNTS, HANDLE_REASON, /* jstrobe.Counters, jstrobe.SamplesLost */
 	HANDLE_SETTING, HANDLE_JVM, HANDLE_JDK_LOST,
-	HANDLE_REQUEST,   /* jstrobe.SampleContext: of the sample behind it */
+	HANDLE_CONTEXT,   /* jstrobe.SampleContext: of the sample behind it */
 };
 
 enum handler_slot {
@@ -66,8 +66,8 @@ struct event_counts {
 };
 
 /*
- * An event whose weight is still to come: the counts of its event, the one in them (STACK_COUNT_NONE: it does not count), its
- * thread, and how many of its samples count.
+ * An event whose weight is still to come: the counts of its event, the one in them (STACK_COUNT_NONE: it does not
+ * count), its thread, and how many of its samples count.
  */
 struct unweighed {
 	uint32_t counts, item, thread;
@@ -106,12 +106,12 @@ struct chunk_handlers {
 	uint8_t *states;        /* by place: enum state_mark, and the enum thread_state above it */
 	uint8_t *threads;       /* by place: whether it is wanted; NULL = all are */
 	uint32_t stack_count, thread_count, state_count;
-	/* Where samples are wanted by their requests: the last one, which is wanted, of whom and when. */
+	/* Where samples are wanted by their trace contexts: the last one, which is wanted, of whom and when. */
 	struct {
 		bool wanted;
 		uint32_t thread;
 		uint64_t time;
-	} request;
+	} trace_context;
 	struct {
 		uint32_t version, arguments;
 		int64_t pid;

@@ -87,10 +87,10 @@ static void keep_unweighed(struct chunk_handlers *w, bool wall, const struct unw
 }
 
 /* Whether the sample of THREAD at TIME is wanted by what it worked for, which the event before it says. */
-static bool is_requested(const struct chunk_handlers *w, uint32_t thread, uint64_t time)
+static bool is_of_context(const struct chunk_handlers *w, uint32_t thread, uint64_t time)
 {
-	return !request_asked(&w->selection->request) ||
-	       (w->request.wanted && w->request.thread == thread && w->request.time == time);
+	return !context_filter_is_set(&w->selection->context_filter) ||
+	       (w->trace_context.wanted && w->trace_context.thread == thread && w->trace_context.time == time);
 }
 
 static void take_sample(struct chunk_handlers *w, struct event_handler *handler)
@@ -122,7 +122,7 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler)
 		object = pool_find(&w->pools.of_type[handler->object_type], slots[SLOT_OBJECT]);
 	if (!wall && handler->kind != HANDLE_WALL)
 		mark &= STATE_CPU | STATE_UNWANTED; /* states are told of wall-clock samples */
-	if (samples && !(mark & STATE_UNWANTED) && is_requested(w, thread, slots[SLOT_TIME]) &&
+	if (samples && !(mark & STATE_UNWANTED) && is_of_context(w, thread, slots[SLOT_TIME]) &&
 	    (!w->threads || (thread != STACK_COUNT_NONE && w->threads[thread]))) {
 		item = stack_count_add(&a->t, stack, thread, w->selection->by_thread, object,
 				 mark >> STATE_SHIFT, samples, weight);
@@ -293,24 +293,27 @@ static bool has_label(struct chunk_handlers *w, uint32_t labels)
 		return false;
 	}
 	if (!*known)
-		*known = 1 + request_has_label(&w->selection->request, strings_get(&w->aggregate->strings, labels));
+		*known = 1 + context_filter_wants_label(&w->selection->context_filter,
+							strings_get(&w->aggregate->strings, labels));
 	return *known == 2;
 }
 
-static void take_request(struct chunk_handlers *w, const struct event_handler *handler)
+static void take_trace_context(struct chunk_handlers *w, const struct event_handler *handler)
 {
 	const uint64_t *slots = handler->slots;
 	struct buffer trace = BUFFER_INIT, span = BUFFER_INIT;
 	uint32_t labels = 0;
 
-	if (!request_asked(&w->selection->request))
+	if (!context_filter_is_set(&w->selection->context_filter))
 		return;
-	if (handler->has_object && *w->selection->request.label)
+	if (handler->has_object && *w->selection->context_filter.label)
 		labels = names_text(&w->names, handler->object_type, slots[SLOT_OBJECT]);
-	w->request.thread = place(w->thread_pool, handler->has_thread, slots[SLOT_THREAD]);
-	w->request.time = slots[SLOT_TIME];
-	w->request.wanted = request_has_ids(&w->selection->request, inline_text(w, slots[SLOT_A], &trace),
-					    inline_text(w, slots[SLOT_B], &span)) && has_label(w, labels);
+	w->trace_context.thread = place(w->thread_pool, handler->has_thread, slots[SLOT_THREAD]);
+	w->trace_context.time = slots[SLOT_TIME];
+	w->trace_context.wanted =
+		context_filter_wants_ids(&w->selection->context_filter, inline_text(w, slots[SLOT_A], &trace),
+					 inline_text(w, slots[SLOT_B], &span)) &&
+		has_label(w, labels);
 	buffer_free(&trace);
 	buffer_free(&span);
 }
@@ -374,8 +377,8 @@ void handler_take(struct chunk_handlers *w, struct event_handler *handler, const
 	case HANDLE_JVM:
 		take_jvm(w, handler->slots);
 		break;
-	case HANDLE_REQUEST:
-		take_request(w, handler);
+	case HANDLE_CONTEXT:
+		take_trace_context(w, handler);
 		break;
 	case HANDLE_JDK_LOST:
 		w->info->jdk_lost += (uint32_t)handler->slots[SLOT_A];

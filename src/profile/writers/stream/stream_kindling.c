@@ -128,20 +128,20 @@ static void put_wait(struct buffer *out, const struct stream_sample *s, uint64_t
 	buffer_puts(out, "!\n");
 }
 
-static void put_request(struct buffer *out, const struct stream_sample *s, uint64_t real_offset)
+static void put_trace_context(struct buffer *out, const struct stream_sample *s, uint64_t real_offset)
 {
-	char trace[REQUEST_TRACE_CHARS], span[REQUEST_SPAN_CHARS];
+	char trace[TRACE_CONTEXT_TRACE_CHARS], span[TRACE_CONTEXT_SPAN_CHARS];
 
-	request_trace_id(s->request, trace);
-	request_span_id(s->request, span);
+	trace_context_trace_id(s->trace_context, trace);
+	trace_context_span_id(s->trace_context, span);
 	buffer_printf(out, "js-span@%llu!%d!%s!%s!\n", (unsigned long long)(s->time + real_offset), s->thread.tid,
 		      trace, span);
 }
 
 static void sample(struct buffer *out, const struct stream_sample *s, uint64_t real_offset)
 {
-	if (s->request)
-		put_request(out, s, real_offset);
+	if (s->trace_context)
+		put_trace_context(out, s, real_offset);
 	if (s->lock)
 		put_wait(out, s, real_offset);
 	else

@@ -173,8 +173,8 @@ static void sample(struct buffer *out, const struct stream_sample *s, uint64_t r
 	put_number(out, "stack", s->stack->id);
 	if (s->lock)
 		put_lock(out, s->lock);
-	if (s->request)
-		request_json(out, s->request, ",");
+	if (s->trace_context)
+		trace_context_json(out, s->trace_context, ",");
 	end(out);
 }
 

@@ -79,7 +79,7 @@ struct stream_sample {
 	enum thread_state state;
 	const struct stream_stack *stack;
 	const struct stream_lock *lock; /* NULL: it is no wait */
-	const struct profile_request *request; /* what the thread worked for; NULL = not known */
+	const struct profile_trace_context *trace_context; /* what the thread worked for; NULL = not known */
 };
 
 /* What the reader was too slow for, between `since` and `time`. */
