@@ -127,7 +127,7 @@ static void set_up(void)
 	c = collector_new(&engine_of_collector, &o);
 	if (!c)
 		exit(1);
-	account_open(c);
+	aggregate_open(c);
 	c->scan_took = 3600 * NS_PER_S; /* no look for threads: those of the system are none of ours */
 }
 

@@ -42,7 +42,7 @@ static inline int collected_open(const struct collector_options *o)
 	atomic_store(&zone.epochs.moves, 0);
 	atomic_store(&zone.epochs.safepoints[0], NULL);
 	c = collector_new(&engine_of_collector, o);
-	account_open(c);
+	aggregate_open(c);
 	a = fake_method(&jvm, "pkg/A", "alpha", "()V", 100);
 	b = fake_method(&jvm, "pkg/B", "beta", "(I)I", 50);
 	return 0;

@@ -29,7 +29,7 @@ const char *harness_notes(void);
 void harness_end(void);
 /* Stop and free if a session runs. */
 void harness_abort(void);
-/* The account of the running session. */
+/* The aggregate of the running session. */
 struct collector *harness_collector(void);
 /* Weight of all samples that P lost, whatever the reason. */
 uint64_t harness_lost_weight(const struct profile *p);

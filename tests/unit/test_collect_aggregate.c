@@ -684,7 +684,7 @@ static void names_of_short_threads(void **state)
 	assert_string_equal(p->threads[2].name, "thread 90000001");
 }
 
-/* Losses of threads alive and ended, and of none, are in the account once. */
+/* Losses of threads alive and ended, and of none, are in the aggregate once. */
 static void losses(void **state)
 {
 	struct thread_record *other = records_found(90000001, 0);
@@ -713,7 +713,7 @@ static void losses(void **state)
 		if (round == 0) /* the thread ends, and is drained */
 			atomic_store(&other->state, RECORD_CLOSING);
 		if (round == 1)
-			account_close(c);
+			aggregate_close(c);
 	}
 	assert_int_equal(atomic_load(&other->state), RECORD_FREE);
 }
@@ -819,7 +819,7 @@ static bool begin_again(void)
 	return begun;
 }
 
-/* A new account: all stacks go on, equal ones as one, and no sum is another. */
+/* A new aggregate: all stacks go on, equal ones as one, and no sum is another. */
 static void generations(void **state)
 {
 	enum { ALL = 1 << 14 };
@@ -844,7 +844,7 @@ static void generations(void **state)
 		assert_int_equal(p->merged.samples, 0);
 		has(p, heavy, 100 * (round + 1), 500 * (round + 1));
 	}
-	/* a trace of before is a stack of now, and the next account has both as one */
+	/* a trace of before is a stack of now, and the next aggregate has both as one */
 	SAMPLE(5, I(a, 1), I(b, 7));
 	p = make_view();
 	has(p, heavy, 201, 1005);

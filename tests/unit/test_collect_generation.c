@@ -1,5 +1,5 @@
 /*
- * What goes on when the account is made anew (agent/collect/generation.c): runs that are open, the samples of a flight
+ * What goes on when the aggregate is made anew (agent/collect/generation.c): runs that are open, the samples of a flight
  * recorder and code that keeps numbers of nodes find the stacks they had.
  */
 #include <setjmp.h>
@@ -20,7 +20,7 @@
 #include "agent/walk/decode.h"
 #include "collected.h"
 
-#define MANY 8000 /* stacks: more than an account carries over */
+#define MANY 8000 /* stacks: more than an aggregate carries over */
 
 static struct ring *ring;
 
@@ -104,7 +104,7 @@ static void look(const struct sink_event *e, void *arg)
 	s->weight += e->weight;
 }
 
-/* The flight recorder has each sample with its stack and its positions, across several accounts. */
+/* The flight recorder has each sample with its stack and its positions, across several aggregates. */
 static void samples_in_a_ring(void **state)
 {
 	struct found seen = {0};
@@ -137,7 +137,7 @@ static size_t addresses(void)
 	return pages * 4096;
 }
 
-/* Nothing stays of the accounts that were given up, nor of what it took to carry them over. */
+/* Nothing stays of the aggregates that were given up, nor of what it took to carry them over. */
 static void nothing_stays(void **state)
 {
 	size_t few = 0, many = 0;
@@ -151,7 +151,7 @@ static void nothing_stays(void **state)
 		many = addresses();
 		few = round == 4 ? many : few;
 	}
-	print_message("%zd bytes of addresses more after 8 accounts\n", (ssize_t)(many - few));
+	print_message("%zd bytes of addresses more after 8 aggregates\n", (ssize_t)(many - few));
 	assert_true(many <= few + (64u << 10));
 	ring_begin(ring, c);
 }
@@ -166,7 +166,7 @@ static void open_runs(void **state)
 	uint32_t i;
 
 	pthread_mutex_lock(&c->lock);
-	account_run(c, &note);
+	aggregate_run(c, &note);
 	pthread_mutex_unlock(&c->lock);
 	for (i = 0; i < MANY; i++)
 		sample_number(i, i % 7 + 1);
@@ -178,7 +178,7 @@ static void open_runs(void **state)
 	note.trace = NULL;
 	note.samples = 5;
 	note.weight = 50;
-	account_run(c, &note);
+	aggregate_run(c, &note);
 	ring_each(ring, look, &after);
 	pthread_mutex_unlock(&c->lock);
 	assert_int_equal(c->events[0].stored, MANY + 5);

@@ -1,5 +1,5 @@
 /*
- * What an account keeps does not grow with the age of a session: threads, names, hidden classes and virtual threads
+ * What an aggregate keeps does not grow with the age of a session: threads, names, hidden classes and virtual threads
  * come and go, more than could be kept, and its bytes stay below a bound while all sums are right.
  *
  * JSTROBE_SOAK=1: a million of each.
@@ -77,7 +77,7 @@ static void turn(uint32_t i)
 	size_t *half = &most[i >= rounds / 2];
 
 	pthread_mutex_lock(&c->lock);
-	account_names(c);
+	aggregate_names(c);
 	drain_all(c);
 	*half = MAX(*half, held_bytes(c));
 	if (generation_is_due(c))
@@ -234,7 +234,7 @@ static void sample_at(uint32_t i)
 	assert_true(queue_push(atomic_load(&record->current), &s));
 }
 
-/* A turn of the collector, in which a new account begins when the names are there. */
+/* A turn of the collector, in which a new aggregate begins when the names are there. */
 static void named_turn(uint32_t i)
 {
 	size_t *half = &most[i >= rounds / 2];
@@ -256,7 +256,7 @@ static void named_turn(uint32_t i)
 	pthread_mutex_unlock(&c->lock);
 }
 
-/* Native code, sampled at ever other addresses, called from ever other ones: the account has its functions. */
+/* Native code, sampled at ever other addresses, called from ever other ones: the aggregate has its functions. */
 static void addresses(void **state)
 {
 	const struct profile *p;
@@ -270,7 +270,7 @@ static void addresses(void **state)
 		if (i % 8 == 7 || i == rounds - 1)
 			named_turn(i);
 	}
-	assert_true(c->account > 3);
+	assert_true(c->generation > 3);
 	assert_true(namer_end(c));
 	p = check(rounds);
 	assert_int_equal(p->merged.samples, 0);

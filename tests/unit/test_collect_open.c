@@ -96,10 +96,10 @@ static void books(void **state)
 
 	(void)state;
 	pthread_mutex_lock(&c->lock);
-	account_done_waits(c);
-	account_open_waits(c, false);
+	aggregate_done_waits(c);
+	aggregate_open_waits(c, false);
 	pthread_mutex_unlock(&c->lock);
-	account_all_losses(c, 0, &t);
+	aggregate_all_losses(c, 0, &t);
 	assert_int_equal(t.taken, 4);
 	assert_int_equal(t.count[LOSS_store_full], has_stack ? 0 : 4);
 	assert_int_equal(t.weight[LOSS_store_full], has_stack ? 0 : 7 + 3 + 3 + 5);

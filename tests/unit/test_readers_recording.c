@@ -495,8 +495,8 @@ static void events_by_name(void **state)
 	made_free(&m);
 }
 
-/* The account that the recorder gave stands again where it was. */
-static void account_of_the_recorder(void **state)
+/* The counts that the recorder gave stands again where it was. */
+static void aggregate_of_the_recorder(void **state)
 {
 	struct made m = {.ours = true};
 	struct options o = defaults();
@@ -589,7 +589,7 @@ int main(void)
 		cmocka_unit_test(weights_that_follow),
 		cmocka_unit_test(weights_of_wall_samples),
 		cmocka_unit_test(events_by_name),
-		cmocka_unit_test(account_of_the_recorder),
+		cmocka_unit_test(aggregate_of_the_recorder),
 		cmocka_unit_test(what_is_not_there),
 	};
 

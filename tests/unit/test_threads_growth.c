@@ -1,7 +1,7 @@
 /*
  * What this process has of memory, mappings and descriptors does not grow with the threads that have come and gone
- * while it is profiled. There is no JVM in it: all that grows is the profiler's. What the account and the store of
- * traces hold is taken off; the account has a test of its own (test_collect_growth.c).
+ * while it is profiled. There is no JVM in it: all that grows is the profiler's. What the aggregate and the store of
+ * traces hold is taken off; the aggregate has a test of its own (test_collect_growth.c).
  *
  * JSTROBE_SOAK=1: 200,000 threads for each event.
  */

@@ -7,16 +7,16 @@
 #include "agent/threads/run_queue.h"
 #include "agent/zone/zone.h"
 
-struct stack_count *account_stack_count(struct collector *c, uint32_t event, uint32_t node, uint32_t thread,
+struct stack_count *aggregate_stack_count(struct collector *c, uint32_t event, uint32_t node, uint32_t thread,
 					uint8_t state, uint32_t trace_context)
 {
-	struct event_account *a = &c->events[event];
+	struct event_aggregate *a = &c->events[event];
 	struct stack_count *t;
 	uint32_t *slot, of;
 
 	thread = c->options.per_thread ? thread : 0;
 	state = a->turns ? state : THREAD_NONE;
-	of = account_trace_context_on(c, thread, trace_context);
+	of = aggregate_trace_context_on(c, thread, trace_context);
 	if (trace_context && !of)
 		return NULL;
 	slot = map_put(&a->by_node, (uint64_t)node << 32 | of << 3 | state, NULL);
@@ -36,9 +36,9 @@ struct stack_count *account_stack_count(struct collector *c, uint32_t event, uin
 }
 
 /* Stored samples E (its node and thread are set here) at PLACE; TALLY was found. */
-void account_add(struct collector *c, const struct sink_event *e, uint8_t end, struct stack_count *t)
+void aggregate_add(struct collector *c, const struct sink_event *e, uint8_t end, struct stack_count *t)
 {
-	struct event_account *a = &c->events[e->event];
+	struct event_aggregate *a = &c->events[e->event];
 	struct thread_sum *sum = &c->sums.items[e->thread * c->options.events + e->event];
 
 	a->stored += e->samples;
@@ -60,20 +60,20 @@ static void add(struct collector *c, struct sink_event *e, const struct place *p
 	e->state = place->state;
 	e->vthread = place->vthread;
 	e->trace_context = place->trace_context;
-	e->name = account_name_at(c, e->thread, e->time);
-	account_add(c, e, c->nodes.items[place->node].end, t);
+	e->name = aggregate_name_at(c, e->thread, e->time);
+	aggregate_add(c, e, c->nodes.items[place->node].end, t);
 	sink_event(c, e);
 }
 
 /* Samples E at PLACE are kept, or lost for lack of memory. */
 static bool store(struct collector *c, struct sink_event *e, const struct place *place)
 {
-	struct event_account *a = &c->events[e->event];
+	struct event_aggregate *a = &c->events[e->event];
 	struct stack_count *t = NULL;
 
 	if (place->shown)
-		t = account_stack_count(c, e->event, place->shown, place->thread, place->state,
-					account_trace_context(c, &place->trace_context));
+		t = aggregate_stack_count(c, e->event, place->shown, place->thread, place->state,
+					aggregate_trace_context(c, &place->trace_context));
 	if (t) {
 		add(c, e, place, t);
 		return true;
@@ -118,9 +118,9 @@ static enum thread_state state_at(const struct collector *c, const struct node *
 static void find_place(struct collector *c, const struct sample *s, const struct trace_context *trace_context,
 		       struct thread_record *r, struct place *p)
 {
-	p->node = account_stack(c, s);
-	p->thread = p->node ? account_thread(c, s, r) : 0;
-	p->shown = p->thread ? account_stack_placed(c, p->node, s, r) : 0;
+	p->node = aggregate_stack(c, s);
+	p->thread = p->node ? aggregate_thread(c, s, r) : 0;
+	p->shown = p->thread ? aggregate_stack_placed(c, p->node, s, r) : 0;
 	p->state = s->state;
 	if (p->node && s->state == THREAD_NONE && s->weight && c->events[s->event].turns)
 		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node], THREAD_RUNNABLE); /* a turn by a signal */
@@ -130,7 +130,7 @@ static void find_place(struct collector *c, const struct sample *s, const struct
 	p->trace_context = trace_context ? *trace_context : (struct trace_context){0};
 }
 
-bool account_told(struct collector *c, const struct sample *s, const struct trace_context *trace_context,
+bool aggregate_reported(struct collector *c, const struct sample *s, const struct trace_context *trace_context,
 		  struct thread_record *r)
 {
 	struct sink_event e = {.time = s->time, .samples = 1, .weight = s->weight, .event = s->event};
@@ -144,10 +144,10 @@ bool account_told(struct collector *c, const struct sample *s, const struct trac
 	return (s->state != THREAD_NONE || s->weight) && store(c, &e, &place);
 }
 
-void account_sample(struct collector *c, const struct sample *s, const struct trace_context *trace_context,
+void aggregate_sample(struct collector *c, const struct sample *s, const struct trace_context *trace_context,
 		    struct thread_record *r)
 {
-	if (!account_told(c, s, trace_context, r))
+	if (!aggregate_reported(c, s, trace_context, r))
 		return;
 	c->events[s->event].ambiguous += s->unsure;
 	timing_add(&c->handler, s->handler_ns);
@@ -202,7 +202,7 @@ static void begin_run(struct collector *c, const struct run_note *n, struct plac
 		c->sources->look_again(n->thread);
 }
 
-void account_run(struct collector *c, const struct run_note *n)
+void aggregate_run(struct collector *c, const struct run_note *n)
 {
 	struct place *p = run_of(c, n->thread), none = {0};
 	struct sink_event e = {

@@ -70,7 +70,7 @@ struct thread_sum {
 	uint64_t samples, weight;
 };
 
-/* A thread's name on its way into the account. */
+/* A thread's name on its way into the aggregate. */
 struct given_name {
 	int tid;
 	uint64_t java_id;
@@ -83,13 +83,13 @@ struct loss_totals {
 	uint64_t count[LOSS_REASONS], weight[LOSS_REASONS];
 };
 
-/* The account of one event. */
-struct event_account {
+/* The aggregate of one event. */
+struct event_aggregate {
 	uint64_t stored, weight_stored, complete;
 	uint64_t ambiguous;    /* of the stored ones, see struct sample's unsure */
 	uint64_t ended[WALK_ENDS];
 	struct loss_totals losses_of_dead;
-	struct map by_node;    /* node << 32 | account_trace_context_on << 3 | state → count + 1 */
+	struct map by_node;    /* node << 32 | aggregate_trace_context_on << 3 | state → count + 1 */
 	bool turns;            /* by wall clock or in turns: see enum turns; states are kept apart */
 };
 
@@ -140,12 +140,12 @@ struct collector {
 	PAGED(char) given_text;
 	struct collector_totals totals; /* as last told; with given_lock */
 
-	struct event_account events[RECORD_EVENTS];
+	struct event_aggregate events[RECORD_EVENTS];
 	PAGED(struct place) runs; /* by index of the record: the run that is open on it */
 	uint64_t done_due;     /* of waits that are over: not before */
 	bool with_waits;       /* one of the events is of waits */
 	uint64_t opened;       /* when the present run began, os_monotonic */
-	struct waits_account waits;
+	struct waits_aggregate waits;
 	struct sink *sinks;    /* who gets each sample besides */
 	_Atomic uint32_t hurried; /* so many of them want each sample at once */
 	uint64_t queue_bytes, increments;
@@ -155,74 +155,74 @@ struct collector {
 	uint64_t last_look, last_scan, scan_took; /* for threads, at how many there are and at which */
 	uint64_t last_full;
 	bool images_retired;   /* a former set is on its way out: one at a time */
-	uint32_t account;      /* which one it is since the session began: numbers of nodes are of one of them */
+	uint32_t generation;      /* which one it is since the session began: numbers of nodes are of one of them */
 	bool renew_traces;     /* a new generation of the trace store is due */
 	struct trace_chunk kept; /* where traces are copied to that are kept beyond a generation */
 	size_t bytes_kept;     /* of them in the present one */
-	uint32_t pinned;       /* so many keep the account's numbers beyond the lock: no new one meanwhile */
-	size_t renew_at;       /* bytes held from which on a new account is worth it; 0 = the first */
+	uint32_t pinned;       /* so many keep the aggregate's numbers beyond the lock: no new one meanwhile */
+	size_t renew_at;       /* bytes held from which on a new aggregate is worth it; 0 = the first */
 	bool merges_hidden;    /* hidden classes of one name are one by now */
 	struct profile_merged merged; /* what is coarser for lack of memory */
 	struct namer namer;
 };
 
-/* Store one sample in the account; its thread worked for TRACE_CONTEXT, NULL = not known. Lock held. */
-void account_sample(struct collector *c, const struct sample *s, const struct trace_context *trace_context,
+/* Store one sample in the aggregate; its thread worked for TRACE_CONTEXT, NULL = not known. Lock held. */
+void aggregate_sample(struct collector *c, const struct sample *s, const struct trace_context *trace_context,
 		    struct thread_record *r);
 /* The same for one that no handler took. False: it is none, or lost. Lock held. */
-bool account_told(struct collector *c, const struct sample *s, const struct trace_context *trace_context,
+bool aggregate_reported(struct collector *c, const struct sample *s, const struct trace_context *trace_context,
 		  struct thread_record *r);
 /* The number of R (index + 1), 0 = none, or they are not kept apart; and together with a thread. Lock held. */
-uint32_t account_trace_context(struct collector *c, const struct trace_context *r);
-uint32_t account_trace_context_on(struct collector *c, uint32_t thread, uint32_t trace_context);
+uint32_t aggregate_trace_context(struct collector *c, const struct trace_context *r);
+uint32_t aggregate_trace_context_on(struct collector *c, uint32_t thread, uint32_t trace_context);
 /* What the engine read from outside. Lock held. */
 struct run_note;
-void account_run(struct collector *c, const struct run_note *n);
+void aggregate_run(struct collector *c, const struct run_note *n);
 /* The node of S's trace as its names were when S was taken; 0 = out of memory. Lock held. */
-uint32_t account_stack(struct collector *c, const struct sample *s);
+uint32_t aggregate_stack(struct collector *c, const struct sample *s);
 /* A new node: NODE with FRAME innermost; 0 = out of memory. Lock held. */
-uint32_t account_stack_under(struct collector *c, uint32_t node, uint32_t frame);
+uint32_t aggregate_stack_under(struct collector *c, uint32_t node, uint32_t frame);
 /* NODE with the frames of CPU and policy that S has of R, where asked for; 0 = out of memory. Lock held. */
-uint32_t account_stack_placed(struct collector *c, uint32_t node, const struct sample *s, struct thread_record *r);
+uint32_t aggregate_stack_placed(struct collector *c, uint32_t node, const struct sample *s, struct thread_record *r);
 /*
  * Entry + 1 of the thread that S belongs to: the virtual thread that was mounted, or R; 0 = out of memory. Lock
  * held.
  */
-uint32_t account_thread(struct collector *c, const struct sample *s, struct thread_record *r);
+uint32_t aggregate_thread(struct collector *c, const struct sample *s, struct thread_record *r);
 /*
- * The count of NODE for EVENT, on thread number THREAD - 1, in STATE and of trace context number TRACE_CONTEXT as far as these are
- * kept apart; NULL when out of memory. Lock held.
+ * The count of NODE for EVENT, on thread number THREAD - 1, in STATE and of trace context number TRACE_CONTEXT as far
+ * as these are kept apart; NULL when out of memory. Lock held.
  */
-struct stack_count *account_stack_count(struct collector *c, uint32_t event, uint32_t node, uint32_t thread,
+struct stack_count *aggregate_stack_count(struct collector *c, uint32_t event, uint32_t node, uint32_t thread,
 					uint8_t state, uint32_t trace_context);
 /* R will take no sample any more: the weight it carries for the next one is lost. */
-void account_carried(struct thread_record *r);
+void aggregate_carried(struct thread_record *r);
 /* R ends: its losses of all events go to those of the dead. Lock held. */
-void account_end(struct collector *c, struct thread_record *r);
+void aggregate_end(struct collector *c, struct thread_record *r);
 /* Losses of event E so far: records alive and dead, and signals without a record. Lock held. */
-void account_all_losses(struct collector *c, uint32_t e, struct loss_totals *t);
+void aggregate_all_losses(struct collector *c, uint32_t e, struct loss_totals *t);
 /* The name that THREAD had at TIME, as far as it was noticed. Lock held. */
-uint32_t account_name_at(const struct collector *c, uint32_t thread, uint64_t time);
+uint32_t aggregate_name_at(const struct collector *c, uint32_t thread, uint64_t time);
 /* TID's thread has ended: another one may have the number next. Lock held. */
-void account_forget_number(struct collector *c, uint64_t tid);
+void aggregate_forget_number(struct collector *c, uint64_t tid);
 /* A new entry + 1 for TID, which has ended and was called NAME (a number); 0 = out of memory. Lock held. */
-uint32_t account_thread_ended(struct collector *c, int tid, uint32_t name);
-/* Take the names given since the last call into the account. Lock held. */
-void account_names(struct collector *c);
-/* Begin counting signals without a record anew; take what was counted into the account. Lock held. */
-void account_open(struct collector *c);
-void account_close(struct collector *c);
+uint32_t aggregate_thread_ended(struct collector *c, int tid, uint32_t name);
+/* Take the names given since the last call into the aggregate. Lock held. */
+void aggregate_names(struct collector *c);
+/* Begin counting signals without a record anew; take what was counted into the aggregate. Lock held. */
+void aggregate_open(struct collector *c);
+void aggregate_close(struct collector *c);
 /* Empty all queues once, or only those of records that were stirred since the last time. Lock held. */
 void drain_all(struct collector *c);
 void drain_stirred(struct collector *c);
 /* A node of DEPTH named frames (leaf first), that no trace has. 0 = out of memory. Lock held. */
-uint32_t account_stack_of(struct collector *c, const uint32_t *frames, uint32_t depth, uint8_t end);
+uint32_t aggregate_stack_of(struct collector *c, const uint32_t *frames, uint32_t depth, uint8_t end);
 /* FRAME at position BCI as the outermost one of NODE, the last one; false without memory: NODE is gone. Lock held. */
-bool account_stack_push(struct collector *c, uint32_t node, uint32_t frame, uint32_t bci);
+bool aggregate_stack_push(struct collector *c, uint32_t node, uint32_t frame, uint32_t bci);
 /* The last node is not needed. Lock held. */
-void account_stack_forget(struct collector *c);
+void aggregate_stack_forget(struct collector *c);
 /*
- * A new account (generation.c), if the present one is worth it: all numbers of nodes are void, the sinks are told so.
+ * A new aggregate (generation.c), if the present one is worth it: all numbers of nodes are void, the sinks are told so.
  * Lock held.
  */
 bool generation_begin(struct collector *c);
@@ -230,7 +230,7 @@ bool generation_begin(struct collector *c);
 bool generation_is_full(const struct collector *c);
 bool generation_is_due(const struct collector *c);
 /*
- * The new numbers of NODE, of THREAD (not + 1) and of the text NAME of the account that is given up: what is not asked
+ * The new numbers of NODE, of THREAD (not + 1) and of the text NAME of the aggregate that is given up: what is not asked
  * for is forgotten. During sink_ops.renewed.
  */
 uint32_t generation_node(struct generation *g, uint32_t node);
@@ -252,13 +252,13 @@ void upkeep_opened(struct collector *c);
 bool upkeep_counts_missing(void);
 /* Keep what handlers read in shape: trace store, images, decode cache, layout. Lock held. */
 void upkeep(struct collector *c);
-/* Everything sampled so far is in the account, with names as far as they are found; the lock is held afterwards. */
+/* Everything sampled so far is in the aggregate, with names as far as they are found; the lock is held afterwards. */
 void collect_all_and_lock(struct collector *c);
 /* Add E to the sums of its event and thread and to T; END is that of its stack. Lock held. */
-void account_add(struct collector *c, const struct sink_event *e, uint8_t end, struct stack_count *t);
+void aggregate_add(struct collector *c, const struct sink_event *e, uint8_t end, struct stack_count *t);
 /* The counts of CUT as of one moment, now, into FACTS[CUT->count]. Lock held. */
 void collect_counts_now(const struct collector *c, const struct collector_cut *cut, struct collector_counts *counts);
-/* What the account holds of event E as a profile, NULL when out of memory. Lock held. */
+/* What the aggregate holds of event E as a profile, NULL when out of memory. Lock held. */
 struct profile *collect_fill_view(struct collector *c, uint32_t e, const struct collector_counts *counts);
 /* What handlers read must exist before the first of them runs. */
 int upkeep_open(size_t store_bytes, struct error *err);

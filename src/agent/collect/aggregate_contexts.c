@@ -32,7 +32,7 @@ static uint32_t add(struct collector *c, const struct trace_context *r)
 	return (uint32_t)c->trace_contexts.count;
 }
 
-uint32_t account_trace_context(struct collector *c, const struct trace_context *r)
+uint32_t aggregate_trace_context(struct collector *c, const struct trace_context *r)
 {
 	uint64_t key;
 	uint32_t *slot;
@@ -59,7 +59,7 @@ uint32_t account_trace_context(struct collector *c, const struct trace_context *
  * Thread THREAD and TRACE_CONTEXT as one number below 2^29 that no thread has alone; 0 = out of memory. Most samples
  * have none: it is the thread's then.
  */
-uint32_t account_trace_context_on(struct collector *c, uint32_t thread, uint32_t trace_context)
+uint32_t aggregate_trace_context_on(struct collector *c, uint32_t thread, uint32_t trace_context)
 {
 	uint32_t *slot;
 

@@ -6,7 +6,7 @@
 #include "agent/collect/aggregate.h"
 #include "common/os/os.h"
 
-void account_carried(struct thread_record *r)
+void aggregate_carried(struct thread_record *r)
 {
 	uint32_t e;
 
@@ -31,11 +31,11 @@ static void add_losses(struct thread_record *r, uint32_t e, struct loss_totals *
 	}
 }
 
-void account_end(struct collector *c, struct thread_record *r)
+void aggregate_end(struct collector *c, struct thread_record *r)
 {
 	uint32_t e;
 
-	account_carried(r);
+	aggregate_carried(r);
 	for (e = 0; e < c->options.events; e++)
 		add_losses(r, e, &c->events[e].losses_of_dead);
 }
@@ -54,7 +54,7 @@ static void forget_unknown(void)
 	}
 }
 
-void account_open(struct collector *c)
+void aggregate_open(struct collector *c)
 {
 	uint32_t n, e, count = atomic_load(&zone.records.count);
 
@@ -71,15 +71,15 @@ void account_open(struct collector *c)
 		zone.records.records[n].thread_entry = zone.records.records[n].counted = 0;
 }
 
-void account_close(struct collector *c)
+void aggregate_close(struct collector *c)
 {
 	uint32_t e, n, count = atomic_load(&zone.records.count);
 	struct loss_totals all;
 
 	for (n = 0; n < count; n++)
-		account_carried(&zone.records.records[n]);
+		aggregate_carried(&zone.records.records[n]);
 	for (e = 0; e < c->options.events; e++) {
-		account_all_losses(c, e, &all);
+		aggregate_all_losses(c, e, &all);
 		c->events[e].losses_of_dead = all;
 	}
 	forget_unknown();
@@ -87,7 +87,7 @@ void account_close(struct collector *c)
 		memset(zone.records.records[n].lost, 0, sizeof(zone.records.records[n].lost));
 }
 
-void account_all_losses(struct collector *c, uint32_t e, struct loss_totals *t)
+void aggregate_all_losses(struct collector *c, uint32_t e, struct loss_totals *t)
 {
 	uint32_t n, count = atomic_load(&zone.records.count);
 	int i;

@@ -15,9 +15,9 @@ static void tell_done(const struct sample *s, const struct wait_note *n, const s
 		      void *arg)
 {
 	if (s->trace)
-		account_wait(arg, s, n, s->noted ? trace_context : NULL, &zone.records.records[s->thread]);
+		aggregate_wait(arg, s, n, s->noted ? trace_context : NULL, &zone.records.records[s->thread]);
 	else
-		account_lose(arg, s, LOSS_store_full);
+		aggregate_lose(arg, s, LOSS_store_full);
 }
 
 /* A turn of event E was due, of a thread that did not tell of it itself. */
@@ -32,7 +32,7 @@ static void tell_open(const struct sample *s, const struct wait_note *n, const s
 	if (s->weight)
 		note_due(s->event);
 	if (s->weight && window_keeps_out(&zone.window))
-		account_lose(arg, s, LOSS_outside_window);
+		aggregate_lose(arg, s, LOSS_outside_window);
 	else if (s->weight || s->trace)
 		tell_done(s, n, trace_context, arg);
 }
@@ -53,14 +53,14 @@ static void tell_parked(const struct sample *s, const struct trace_context *trac
 {
 	note_due(s->event);
 	if (window_keeps_out(&zone.window))
-		account_lose(arg, s, LOSS_outside_window);
+		aggregate_lose(arg, s, LOSS_outside_window);
 	else if (!s->trace)
-		account_lose(arg, s, LOSS_store_full);
+		aggregate_lose(arg, s, LOSS_store_full);
 	else
-		account_told(arg, s, s->noted ? trace_context : NULL, &zone.records.records[s->thread]);
+		aggregate_reported(arg, s, s->noted ? trace_context : NULL, &zone.records.records[s->thread]);
 }
 
-void account_open_waits(struct collector *c, bool lately)
+void aggregate_open_waits(struct collector *c, bool lately)
 {
 	c->sources->parked_open(lately, tell_parked, c);
 	if (!c->with_waits)
@@ -71,26 +71,26 @@ void account_open_waits(struct collector *c, bool lately)
 	c->sources->waits_open(lately, tell_open, c);
 }
 
-void account_done_lately(struct collector *c)
+void aggregate_done_lately(struct collector *c)
 {
 	uint64_t now = os_monotonic();
 
 	if (now < c->done_due)
 		return;
-	account_done_waits(c);
+	aggregate_done_waits(c);
 	c->done_due = now + (os_monotonic() - now) * DONE_SHARE;
 }
 
-void account_done_waits(struct collector *c)
+void aggregate_done_waits(struct collector *c)
 {
 	c->sources->parked_done(tell_parked, c);
 	if (c->with_waits)
 		c->sources->waits_done(tell_done, c);
 }
 
-void account_up_to_now(struct collector *c)
+void aggregate_up_to_now(struct collector *c)
 {
 	drain_all(c);
-	account_done_waits(c);
-	account_open_waits(c, false);
+	aggregate_done_waits(c);
+	aggregate_open_waits(c, false);
 }

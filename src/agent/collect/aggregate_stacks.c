@@ -47,7 +47,7 @@ static bool push_frame(struct collector *c, struct node *node, uint32_t frame, u
 	return true;
 }
 
-/* Frame I of T belongs into the account's stack of it, which has N so far. */
+/* Frame I of T belongs into the aggregate's stack of it, which has N so far. */
 static bool is_kept(const struct collector *c, const struct trace *t, uint32_t i, uint32_t n)
 {
 	enum frame_kind kind = frame_kind_of(t->frame[i]);
@@ -103,7 +103,7 @@ static uint32_t new_node(struct collector *c, const struct trace *t, uint64_t ve
 	return (uint32_t)c->nodes.count - 1;
 }
 
-uint32_t account_stack_of(struct collector *c, const uint32_t *frames, uint32_t depth, uint8_t end)
+uint32_t aggregate_stack_of(struct collector *c, const uint32_t *frames, uint32_t depth, uint8_t end)
 {
 	struct node *n = add_node(c, end);
 	uint32_t i;
@@ -116,12 +116,12 @@ uint32_t account_stack_of(struct collector *c, const uint32_t *frames, uint32_t 
 	return (uint32_t)c->nodes.count - 1;
 }
 
-bool account_stack_push(struct collector *c, uint32_t node, uint32_t frame, uint32_t bci)
+bool aggregate_stack_push(struct collector *c, uint32_t node, uint32_t frame, uint32_t bci)
 {
 	return push_frame(c, &c->nodes.items[node], frame, bci) || forget_node(c);
 }
 
-void account_stack_forget(struct collector *c)
+void aggregate_stack_forget(struct collector *c)
 {
 	forget_node(c);
 }
@@ -137,12 +137,12 @@ static uint64_t method_epoch_of(struct collector *c, const struct sample *s)
 	return now - c->epoch_floor > UINT16_MAX ? 0 : now - (uint16_t)((uint16_t)now - s->epoch);
 }
 
-uint32_t account_stack(struct collector *c, const struct sample *s)
+uint32_t aggregate_stack(struct collector *c, const struct sample *s)
 {
 	const struct trace *t = s->trace;
 	uint64_t epoch = method_epoch_of(c, s);
 	uint32_t id = atomic_load_explicit(&((struct trace *)t)->id, memory_order_relaxed);
-	struct node *n = id && t->account == c->account ? &c->nodes.items[id] : NULL;
+	struct node *n = id && t->generation == c->generation ? &c->nodes.items[id] : NULL;
 	uint64_t versions;
 
 	if (n && n->checked == c->frames.drain && n->epoch == epoch && method_epoch_is_one(&zone.epochs, epoch))
@@ -154,7 +154,7 @@ uint32_t account_stack(struct collector *c, const struct sample *s)
 		return id;
 	}
 	id = new_node(c, t, versions, epoch);
-	((struct trace *)t)->account = c->account;
+	((struct trace *)t)->generation = c->generation;
 	atomic_store_explicit(&((struct trace *)t)->id, id, memory_order_relaxed);
 	return id;
 }
@@ -170,7 +170,7 @@ static bool push_frames(struct collector *c, struct node *to, const struct node 
 	return whole;
 }
 
-uint32_t account_stack_under(struct collector *c, uint32_t node, uint32_t frame)
+uint32_t aggregate_stack_under(struct collector *c, uint32_t node, uint32_t frame)
 {
 	struct node n = c->nodes.items[node], *to = PAGED_PUSH(&c->nodes);
 
@@ -216,7 +216,7 @@ static uint32_t node_at(struct collector *c, uint32_t node, uint32_t cpu, const 
 	return *slot = (uint32_t)c->nodes.count - 1;
 }
 
-uint32_t account_stack_placed(struct collector *c, uint32_t node, const struct sample *s, struct thread_record *r)
+uint32_t aggregate_stack_placed(struct collector *c, uint32_t node, const struct sample *s, struct thread_record *r)
 {
 	uint32_t cpu = c->options.record_cpu ? s->payload + 1 : 0;
 	const char *policy;

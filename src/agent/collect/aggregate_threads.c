@@ -58,7 +58,7 @@ static void name_now(struct collector *c, const struct given_name *g)
 	slot = map_put(&c->java_ids, (uint64_t)g->tid, NULL);
 	if (slot)
 		*slot = (uint32_t)g->java_id;
-	account_wait_thread(c, g->java_id, g->tid);
+	aggregate_wait_thread(c, g->java_id, g->tid);
 	/* Not if the thread of today is another one, that began since. */
 	if (e && number && e->name != number && os_thread_start(g->tid) <= e->first) {
 		/* the kernel's first words for it are no name of its own */
@@ -71,14 +71,14 @@ static void name_now(struct collector *c, const struct given_name *g)
 	}
 }
 
-uint32_t account_name_at(const struct collector *c, uint32_t thread, uint64_t time)
+uint32_t aggregate_name_at(const struct collector *c, uint32_t thread, uint64_t time)
 {
 	const struct thread_entry *e = &c->threads.items[thread];
 
 	return e->former && time < e->renamed ? e->former : e->name;
 }
 
-void account_names(struct collector *c)
+void aggregate_names(struct collector *c)
 {
 	size_t i;
 
@@ -93,12 +93,12 @@ void account_names(struct collector *c)
 	pthread_mutex_unlock(&c->given_lock);
 }
 
-void account_forget_number(struct collector *c, uint64_t tid)
+void aggregate_forget_number(struct collector *c, uint64_t tid)
 {
 	uint32_t *java_id = map_get(&c->java_ids, tid);
 	uint32_t *its = java_id ? map_get(&c->waits.java_threads, *java_id) : NULL;
 
-	/* beyond 2^32 the whole number is not known: those go with the account */
+	/* beyond 2^32 the whole number is not known: those go with the aggregate */
 	if (its && *its == tid)
 		map_remove(&c->waits.java_threads, *java_id);
 	map_remove(&c->names, tid);
@@ -147,7 +147,7 @@ static uint32_t new_thread(struct collector *c, pid_t tid, uint64_t vthread)
 	return (uint32_t)c->threads.count;
 }
 
-uint32_t account_thread_ended(struct collector *c, int tid, uint32_t name)
+uint32_t aggregate_thread_ended(struct collector *c, int tid, uint32_t name)
 {
 	uint32_t entry = new_thread(c, tid, 0);
 
@@ -165,7 +165,7 @@ static uint32_t thread_of_record(struct collector *c, const struct sample *s, co
 	uint32_t *slot, entry;
 	uint64_t start;
 
-	account_names(c); /* it began since the last turn, and its name came with it */
+	aggregate_names(c); /* it began since the last turn, and its name came with it */
 	slot = map_put(&c->by_tid, (uint64_t)tid, NULL);
 	start = slot && *slot ? os_thread_start(tid) : 0;
 	/* It has one from before a stop and a resume. */
@@ -182,7 +182,7 @@ static uint32_t thread_of_record(struct collector *c, const struct sample *s, co
 	return entry;
 }
 
-uint32_t account_thread(struct collector *c, const struct sample *s, struct thread_record *r)
+uint32_t aggregate_thread(struct collector *c, const struct sample *s, struct thread_record *r)
 {
 	uint64_t vthread = s->vthread;
 	uint32_t *slot;
@@ -197,7 +197,7 @@ uint32_t account_thread(struct collector *c, const struct sample *s, struct thre
 	    (c->by_vthread.count >= VIRTUAL_THREADS && !map_get(&c->by_vthread, vthread)))
 		vthread = ALL_VIRTUAL;
 	if (vthread != ALL_VIRTUAL && !map_get(&c->by_vthread, vthread))
-		account_names(c); /* its own name may have come with it */
+		aggregate_names(c); /* its own name may have come with it */
 	slot = map_put(&c->by_vthread, vthread, NULL);
 	if (slot && !*slot) {
 		*slot = new_thread(c, 0, vthread);

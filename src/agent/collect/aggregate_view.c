@@ -1,5 +1,5 @@
 /*
- * aggregate_view.c - the account becomes a `struct profile`.
+ * aggregate_view.c - the aggregate becomes a `struct profile`.
  *
  * Everything is copied, so the collector goes on while writers work. Stacks that differ
  * only in addresses are one stack by now: they are merged by their named frames.
@@ -309,12 +309,12 @@ static bool copy_waits(struct view *v, const struct collector *c, uint32_t e, co
 
 static void copy_counts(struct view *v, struct collector *c, uint32_t e)
 {
-	const struct event_account *a = &c->events[e];
+	const struct event_aggregate *a = &c->events[e];
 	struct profile *p = &v->profile;
 	struct loss_totals losses = {0};
 	int i;
 
-	account_all_losses(c, e, &losses);
+	aggregate_all_losses(c, e, &losses);
 	p->stored = a->stored;
 	p->taken = a->stored;
 	for (i = 0; i < LOSS_REASONS; i++) {
@@ -420,7 +420,7 @@ static void name_frames(struct collector *c)
 {
 	pthread_mutex_lock(&c->images);
 	pthread_mutex_lock(&c->lock);
-	account_names(c);
+	aggregate_names(c);
 	if (c->running)
 		drain_all(c);
 	late_look_up(c, false);
@@ -443,7 +443,7 @@ void collect_all_and_lock(struct collector *c)
 		c->sources->flush();
 	pthread_mutex_lock(&c->lock);
 	if (c->running)
-		account_up_to_now(c);
+		aggregate_up_to_now(c);
 }
 
 struct profile *collect_fill_view(struct collector *c, uint32_t e, const struct collector_counts *counts)
@@ -496,7 +496,7 @@ void collect_counts_now(const struct collector *c, const struct collector_cut *c
 	}
 }
 
-/* Names that are looked up may take seconds, in which the clocks go on: they are read as the account is. */
+/* Names that are looked up may take seconds, in which the clocks go on: they are read as the aggregate is. */
 bool collector_views(struct collector *c, const struct collector_cut *cut, struct profile **views)
 {
 	struct collector_counts counts[RECORD_EVENTS];

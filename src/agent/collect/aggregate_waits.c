@@ -1,5 +1,5 @@
 /*
- * aggregate_waits.c - a wait for a lock: its stack ends in the lock's class, who held it is a thread of the account.
+ * aggregate_waits.c - a wait for a lock: its stack ends in the lock's class, who held it is a thread of the aggregate.
  */
 #include "agent/collect/aggregate_waits.h"
 
@@ -13,7 +13,7 @@
 
 /* ---- whose lock it was ---- */
 
-void account_wait_thread(struct collector *c, uint64_t java_id, int tid)
+void aggregate_wait_thread(struct collector *c, uint64_t java_id, int tid)
 {
 	uint32_t *slot = java_id ? map_put(&c->waits.java_threads, java_id, NULL) : NULL;
 
@@ -34,7 +34,7 @@ static uint32_t tid_of(struct collector *c, uint64_t java_id)
 static uint32_t ended_entry(struct collector *c, struct ended_thread *t)
 {
 	if (!t->thread)
-		t->thread = account_thread_ended(c, t->tid, t->name);
+		t->thread = aggregate_thread_ended(c, t->tid, t->name);
 	return t->thread;
 }
 
@@ -59,11 +59,11 @@ static uint32_t by_tid(struct collector *c, uint32_t tid, uint64_t time)
 	uint32_t *name = r || gone ? NULL : map_get(&c->names, tid);
 
 	if (r)
-		return account_thread(c, &(struct sample){.time = time}, r);
+		return aggregate_thread(c, &(struct sample){.time = time}, r);
 	if (gone)
 		return ended_entry(c, gone);
 	/* It has ended, and its record has not been closed yet, or is not found. */
-	return name && *name && !record_find_tid(&zone.records, (pid_t)tid) ? account_thread_ended(c, (int)tid, *name)
+	return name && *name && !record_find_tid(&zone.records, (pid_t)tid) ? aggregate_thread_ended(c, (int)tid, *name)
 									   : 0;
 }
 
@@ -83,7 +83,7 @@ static void by_java_id(struct collector *c, const struct wait_note *n, uint64_t 
 	struct ended_thread *gone;
 	uint32_t tid;
 
-	account_names(c);
+	aggregate_names(c);
 	tid = n->owner_virtual ? 0 : tid_of(c, n->owner_id);
 	gone = tid || n->owner_virtual ? NULL : ended_by_java(c, n->owner_id);
 	l->owner_tid = gone ? gone->tid : (int32_t)tid;
@@ -93,16 +93,16 @@ static void by_java_id(struct collector *c, const struct wait_note *n, uint64_t 
 		l->owner_thread = ended_entry(c, gone);
 	} else if (is_virtual(c, n, time)) {
 		l->owner_context = n->owner_id;
-		l->owner_thread = account_thread(c, &(struct sample){.time = time, .vthread = n->owner_id}, NULL);
+		l->owner_thread = aggregate_thread(c, &(struct sample){.time = time, .vthread = n->owner_id}, NULL);
 	}
 }
 
-/* The owner that N tells of as a thread of the account, into L; the wait began at TIME. */
+/* The owner that N tells of as a thread of the aggregate, into L; the wait began at TIME. */
 static void find_owner(struct collector *c, const struct wait_note *n, uint64_t time, struct sink_lock *l)
 {
 	if (n->owner_tid) {
 		l->owner_tid = (int32_t)n->owner_tid;
-		account_names(c);
+		aggregate_names(c);
 		l->owner_thread = by_tid(c, n->owner_tid, time);
 	} else if (n->owner_id) {
 		by_java_id(c, n, time, l);
@@ -114,7 +114,7 @@ static void find_owner(struct collector *c, const struct wait_note *n, uint64_t 
 	if (n->owner_trace) {
 		const struct sample of = {.time = time, .trace = n->owner_trace, .epoch = n->owner_epoch};
 
-		l->owner_node = account_stack(c, &of);
+		l->owner_node = aggregate_stack(c, &of);
 	}
 	l->owner_name = c->threads.items[l->owner_thread - 1].name;
 }
@@ -130,11 +130,11 @@ static uint32_t node_under(struct collector *c, uint32_t node, uint32_t frame)
 		return 0;
 	slot = map_put(&c->waits.leaves, (uint64_t)node << 32 | frame, NULL);
 	if (slot && !*slot)
-		*slot = account_stack_under(c, node, frame);
+		*slot = aggregate_stack_under(c, node, frame);
 	return slot ? *slot : 0;
 }
 
-uint32_t account_wait_shown(struct collector *c, const struct sink_event *e)
+uint32_t aggregate_wait_shown(struct collector *c, const struct sink_event *e)
 {
 	uint32_t class_name = e->lock->class_name;
 
@@ -155,7 +155,7 @@ static void sum_up(struct wait_sum *sum, const struct sink_event *e)
 	sum->open += e->lock->open;
 }
 
-uint64_t account_wait_key(const struct wait_sum *l)
+uint64_t aggregate_wait_key(const struct wait_sum *l)
 {
 	return map_hash((uint64_t)l->name << 32 | l->identity) + l->kind;
 }
@@ -216,7 +216,7 @@ static struct wait_sum *holder_line(struct waits_sums *w, const struct sink_lock
 	return sum;
 }
 
-void account_wait_sums(struct collector *c, const struct sink_event *e)
+void aggregate_wait_sums(struct collector *c, const struct sink_event *e)
 {
 	struct wait_sum *lock = lock_line(&c->waits.sums, e->lock), *owner;
 
@@ -255,15 +255,15 @@ static uint32_t class_number(struct collector *c, uint32_t class)
 	return name ? strings_add(&c->frames.strings, name, strlen(name)) : 0;
 }
 
-void account_lose(struct collector *c, const struct sample *s, enum loss_reason why)
+void aggregate_lose(struct collector *c, const struct sample *s, enum loss_reason why)
 {
-	struct event_account *a = &c->events[s->event];
+	struct event_aggregate *a = &c->events[s->event];
 
 	a->losses_of_dead.count[why]++;
 	a->losses_of_dead.weight[why] += s->weight;
 }
 
-void account_wait(struct collector *c, const struct sample *s, const struct wait_note *n,
+void aggregate_wait(struct collector *c, const struct sample *s, const struct wait_note *n,
 		  const struct trace_context *trace_context, struct thread_record *r)
 {
 	struct sink_lock l = {.kind = kind_of(s->state), .identity = n->identity, .duration = n->duration,
@@ -281,35 +281,36 @@ void account_wait(struct collector *c, const struct sample *s, const struct wait
 	struct stack_count *t = NULL;
 
 	if (s->state == THREAD_NONE) { /* it begins to wait: its methods are there now, and get their names */
-		account_stack(c, s);
+		aggregate_stack(c, s);
 		return;
 	}
 	if (trace_context)
 		e.trace_context = *trace_context;
 	l.class_name = class_number(c, n->class);
-	e.node = account_stack(c, s);
-	thread = e.node ? account_thread(c, s, r) : 0;
+	e.node = aggregate_stack(c, s);
+	thread = e.node ? aggregate_thread(c, s, r) : 0;
 	if (thread)
-		shown = account_wait_shown(c, &e);
+		shown = aggregate_wait_shown(c, &e);
 	if (shown)
-		shown = account_stack_placed(c, shown, s, r);
+		shown = aggregate_stack_placed(c, shown, s, r);
 	if (shown)
-		t = account_stack_count(c, e.event, shown, thread, e.state, account_trace_context(c, &e.trace_context));
+		t = aggregate_stack_count(c, e.event, shown, thread, e.state,
+					  aggregate_trace_context(c, &e.trace_context));
 	if (!t) {
-		account_lose(c, s, LOSS_no_memory);
+		aggregate_lose(c, s, LOSS_no_memory);
 		return;
 	}
 	e.thread = thread - 1;
-	e.name = account_name_at(c, e.thread, e.time);
+	e.name = aggregate_name_at(c, e.thread, e.time);
 	find_owner(c, n, s->time - n->told, &l);
-	account_wait_sums(c, &e);
+	aggregate_wait_sums(c, &e);
 	if (!e.weight && n->open) /* all of its time is in samples already */
 		return;
-	account_add(c, &e, c->nodes.items[e.node].end, t);
+	aggregate_add(c, &e, c->nodes.items[e.node].end, t);
 	sink_event(c, &e);
 }
 
-void account_waits_sums_free(struct waits_sums *s)
+void aggregate_waits_sums_free(struct waits_sums *s)
 {
 	PAGED_FREE(&s->locks);
 	PAGED_FREE(&s->owners);

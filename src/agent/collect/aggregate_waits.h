@@ -1,5 +1,5 @@
 /*
- * aggregate_waits.h - what the account keeps of waits for locks. Inner header of the collect room.
+ * aggregate_waits.h - what the aggregate keeps of waits for locks. Inner header of the collect room.
  *
  * Stacks end in the lock's class, and waits are summed up by lock and by owner. The tables are bounded: beyond
  * WAITS_LOCKS the locks of a class are one line, beyond WAITS_OWNERS the owners are; beyond WAITS_HOLDERS stacks of
@@ -31,7 +31,7 @@ struct waits_sums {
 	struct map by_lock, by_owner, by_holder; /* → index + 1 */
 };
 
-struct waits_account {
+struct waits_aggregate {
 	struct waits_sums sums;
 	struct map leaves;            /* node and frame of a class → node with it */
 	struct map java_threads;      /* Thread.getId → tid of a thread of the system */
@@ -40,29 +40,29 @@ struct waits_account {
 struct collector;
 
 /* A sample of a wait and its notes; TRACE_CONTEXT may be NULL. Collector's lock held. */
-void account_wait(struct collector *c, const struct sample *s, const struct wait_note *n,
+void aggregate_wait(struct collector *c, const struct sample *s, const struct wait_note *n,
 		  const struct trace_context *trace_context, struct thread_record *r);
 /* S, a sample that was taken, is lost for the reason WHY, with its weight. The same. */
-void account_lose(struct collector *c, const struct sample *s, enum loss_reason why);
+void aggregate_lose(struct collector *c, const struct sample *s, enum loss_reason why);
 /*
  * What of waits that have not ended is in no sample yet; LATELY: of those that were not reported for a while, for who
  * gets each sample. The same.
  */
-void account_open_waits(struct collector *c, bool lately);
+void aggregate_open_waits(struct collector *c, bool lately);
 /* Waits that are over and found no room in their queue. The same. */
-void account_done_waits(struct collector *c);
+void aggregate_done_waits(struct collector *c);
 /* The same, unless that took long and was a moment ago. */
-void account_done_lately(struct collector *c);
+void aggregate_done_lately(struct collector *c);
 /* What a result of this moment has: all that is queued, waits that are over, waits that have not ended. The same. */
-void account_up_to_now(struct collector *c);
+void aggregate_up_to_now(struct collector *c);
 /* Thread TID has Thread.getId JAVA_ID. The same. */
-void account_wait_thread(struct collector *c, uint64_t java_id, int tid);
+void aggregate_wait_thread(struct collector *c, uint64_t java_id, int tid);
 /* The node of E's stack that ends in the lock's class; 0 = out of memory. Add E to the sums. The same. */
 struct sink_event;
-uint32_t account_wait_shown(struct collector *c, const struct sink_event *e);
-void account_wait_sums(struct collector *c, const struct sink_event *e);
+uint32_t aggregate_wait_shown(struct collector *c, const struct sink_event *e);
+void aggregate_wait_sums(struct collector *c, const struct sink_event *e);
 /* By what the line L of a lock is found. */
-uint64_t account_wait_key(const struct wait_sum *l);
-void account_waits_sums_free(struct waits_sums *s);
+uint64_t aggregate_wait_key(const struct wait_sum *l);
+void aggregate_waits_sums_free(struct waits_sums *s);
 
 #endif

@@ -148,14 +148,14 @@ bool carry_has_frame(const struct generation *g, uint32_t frame)
 
 /* ---- stacks ---- */
 
-/* A new node like N, of the account that is given up. 0 = out of memory. */
+/* A new node like N, of the aggregate that is given up. 0 = out of memory. */
 static uint32_t copy_node(struct generation *g, const struct node *n, bool merged)
 {
 	const uint32_t *list = &g->old.frame_list.items[n->first];
-	uint32_t i, node = account_stack_of(g->c, NULL, 0, n->end);
+	uint32_t i, node = aggregate_stack_of(g->c, NULL, 0, n->end);
 
 	for (i = 0; node && i < n->depth; i++)
-		if (!account_stack_push(g->c, node, carry_frame(g, list[i], merged), FRAME_NO_BCI))
+		if (!aggregate_stack_push(g->c, node, carry_frame(g, list[i], merged), FRAME_NO_BCI))
 			node = 0;
 	return node;
 }
@@ -210,6 +210,6 @@ uint32_t carry_stack(struct generation *g, uint32_t node)
 		if (are_equal(c, &c->nodes.items[*slot], &c->nodes.items[now]))
 			break;
 	}
-	account_stack_forget(c);
+	aggregate_stack_forget(c);
 	return *slot;
 }

@@ -1,9 +1,9 @@
 /*
- * carry.h - from the numbers of an account that is given up to those of the one that takes its place. Inner header of
+ * carry.h - from the numbers of an aggregate that is given up to those of the one that takes its place. Inner header of
  * the collect room.
  *
- * The new account begins empty. Each number that is still wanted is asked for here, and what it stands for is copied
- * then; what is not asked for is forgotten with the old account.
+ * The new aggregate begins empty. Each number that is still wanted is asked for here, and what it stands for is copied
+ * then; what is not asked for is forgotten with the old aggregate.
  */
 #ifndef JSTROBE_COLLECT_CARRY_H
 #define JSTROBE_COLLECT_CARRY_H
@@ -11,8 +11,8 @@
 #include "agent/collect/aggregate.h"
 
 struct generation {
-	struct collector *c;      /* with the new account */
-	struct collector old;     /* its renewed rows (held.def) are the account that is given up */
+	struct collector *c;      /* with the new aggregate */
+	struct collector old;     /* its renewed rows (held.def) are the aggregate that is given up */
 	uint32_t *nodes;          /* by node, its number now; 0 = it has none (yet) */
 	uint32_t *frames[2];      /* by frame, its number now + 1, as it is and with hidden classes merged */
 	uint32_t *threads;        /* by thread, its number now + 1 */
@@ -29,7 +29,7 @@ struct generation {
 	struct profile_merged merged;
 };
 
-/* Tables for the account that OLD has; false when out of memory. And their end. */
+/* Tables for the aggregate that OLD has; false when out of memory. And their end. */
 bool carry_open(struct generation *g);
 void carry_close(struct generation *g);
 /* The new number of FRAME, MERGED or as it is; FRAMES_NO_MEMORY. */

@@ -1,5 +1,5 @@
 /*
- * carry_threads.c - the threads of a new account: those that live, those that are referred to, and of those that
+ * carry_threads.c - the threads of a new aggregate: those that live, those that are referred to, and of those that
  * have ended the ENDED_KEPT with most samples. The samples of the others go to one entry for each pattern of names.
  */
 #include <stdio.h>
@@ -21,7 +21,7 @@ static struct thread_sum *sum_of(struct collector *c, uint32_t thread, uint32_t 
 	return &c->sums.items[thread * c->options.events + e];
 }
 
-/* A thread without samples, equal to E but for NAME, which is of the new account; its number + 1, 0 = out of memory. */
+/* A thread without samples, equal to E but for NAME, which is of the new aggregate; its number + 1, 0 = out of memory. */
 static uint32_t push_thread(struct generation *g, const struct thread_entry *e, uint32_t name)
 {
 	struct collector *c = g->c;

@@ -1,5 +1,5 @@
 /*
- * carry_waits.c - sums of waits in a new account. Lines stay; the keys of threads that ended go, as none of their
+ * carry_waits.c - sums of waits in a new aggregate. Lines stay; the keys of threads that ended go, as none of their
  * waits can come any more.
  */
 #include "agent/collect/carry.h"
@@ -45,7 +45,7 @@ static bool carry_keys(struct generation *g, const struct waits_sums *from, stru
 	uint32_t i;
 
 	for (i = 0; i < to->locks.count && whole; i++)
-		whole = put(&to->by_lock, account_wait_key(&to->locks.items[i]), i);
+		whole = put(&to->by_lock, aggregate_wait_key(&to->locks.items[i]), i);
 	for (i = 0; i < from->by_owner.capacity && whole; i++) {
 		const struct map_slot *s = &from->by_owner.slots[i];
 		uint32_t thread = s->used ? thread_now(g, (uint32_t)s->key) : 0;

@@ -48,7 +48,7 @@ static void turn(struct collector *c)
 
 	pthread_mutex_lock(&c->lock);
 	start = os_monotonic();
-	account_names(c);
+	aggregate_names(c);
 	upkeep_opened(c);
 	if (start - c->last_full < FULL_EVERY) {
 		drain_stirred(c);
@@ -56,7 +56,7 @@ static void turn(struct collector *c)
 		c->last_full = start;
 		drain_all(c);
 		if (c->sinks)
-			account_open_waits(c, true);
+			aggregate_open_waits(c, true);
 	}
 	timing_add(&c->drain, os_monotonic() - start);
 	upkeep(c);
@@ -92,7 +92,7 @@ int collector_start(struct collector *c, struct error *err)
 
 	if (rc)
 		return rc;
-	account_open(c);
+	aggregate_open(c);
 	method_epoch_look(&zone.epochs); /* what was before is of no sample */
 	c->epoch_of_drain = method_epoch_now(&zone.epochs);
 	c->last_look = c->last_scan = os_monotonic(); /* the engine scans by itself when it starts */
@@ -129,9 +129,9 @@ bool collector_stop(struct collector *c)
 		return false;
 	}
 	c->running = false;
-	account_names(c);
-	account_up_to_now(c);
-	account_close(c);
+	aggregate_names(c);
+	aggregate_up_to_now(c);
+	aggregate_close(c);
 	frames_name_late(&c->frames, &zone);
 	pthread_mutex_unlock(&c->lock);
 	pthread_mutex_unlock(&c->images);
@@ -204,7 +204,7 @@ void collector_totals(struct collector *c, struct collector_totals *t)
 	if (c->running)
 		drain_all(c); /* what is on its way is neither open nor lost */
 	for (e = 0; e < c->options.events; e++) {
-		account_all_losses(c, e, &losses);
+		aggregate_all_losses(c, e, &losses);
 		t->taken += losses.taken;
 		t->stored += c->events[e].stored;
 		t->open += c->running ? c->sources->open_turns(e) : 0;
@@ -225,7 +225,7 @@ void collector_event_totals(struct collector *c, uint32_t e, struct collector_ev
 	pthread_mutex_lock(&c->lock);
 	if (c->running)
 		drain_all(c);
-	account_all_losses(c, e, &losses);
+	aggregate_all_losses(c, e, &losses);
 	t->taken = losses.taken;
 	t->open = c->running ? c->sources->open_turns(e) : 0;
 	t->stored = c->events[e].stored;

@@ -1,6 +1,6 @@
 /*
  * collector.h - the door of the collect room: the thread that empties the queues,
- * names what is in them and keeps the account.
+ * names what is in them and keeps the aggregate.
  *
  * The collector is a thread of jstrobe, never attached to the JVM: it makes no JNI or JVMTI
  * call, since it would stop in a GC pause just when GC threads are sampled.
@@ -30,7 +30,7 @@ struct collector_options {
 	uint32_t depth_kept;   /* frames kept of a stack that was cut, 0 = all of them */
 	uint64_t store_bytes;  /* memory for stacks, 0 = the default */
 	uint32_t hold_ms;      /* test knob: the first drains come so late */
-	uint64_t renew_at;     /* test knob: bytes of the account from which it is made anew, 0 = the default */
+	uint64_t renew_at;     /* test knob: bytes of the aggregate from which it is made anew, 0 = the default */
 };
 
 /* What grows while an event is sampled, by the clocks of one moment. */
@@ -62,7 +62,7 @@ struct collector_counts {
 /* FACTS are as of CLOCKS now. */
 void collector_advance(struct collector_counts *counts, const struct collector_clocks *clocks);
 
-/* An empty account of what SOURCES (kept) sample. NULL when out of memory. */
+/* An empty aggregate of what SOURCES (kept) sample. NULL when out of memory. */
 struct collector *collector_new(const struct collect_sources *sources, const struct collector_options *o);
 /*
  * C, which has not started, goes on where OLD has ended, as the rounds of a loop do: waits that go on are of virtual
@@ -72,7 +72,7 @@ void collector_names_from(struct collector *c, const struct collector *old);
 /* Set up what handlers read and write (records must be open), and start the draining thread. */
 int collector_start(struct collector *c, struct error *err);
 /*
- * Drain what is left and end the thread (after engine_stop). The account stays. False: a thread of ours is held, as by
+ * Drain what is left and end the thread (after engine_stop). The aggregate stays. False: a thread of ours is held, as by
  * a debugger, and has not ended for OWN_THREAD_PATIENCE; nothing may be given back, and this can be called again.
  */
 bool collector_stop(struct collector *c);
@@ -107,7 +107,7 @@ struct collector_event_totals {
 };
 void collector_event_totals(struct collector *c, uint32_t e, struct collector_event_totals *t);
 
-/* What the account keeps, by structure, in bytes. Any thread in normal code. */
+/* What the aggregate keeps, by structure, in bytes. Any thread in normal code. */
 enum {
 	COLLECTOR_HELD = 1 /* traces */
 #define RENEWED(kind, field, name) +1
@@ -117,7 +117,7 @@ enum {
 void collector_held(struct collector *c, struct metrics_held *to); /* TO[COLLECTOR_HELD] */
 
 /*
- * The account of event number E as a profile, once everything queued so far has been drained. The view
+ * The aggregate of event number E as a profile, once everything queued so far has been drained. The view
  * stays valid until collector_view_free; the collector goes on meanwhile.
  * NULL when out of memory.
  */

@@ -24,9 +24,9 @@ static void take(struct collector *c, struct thread_record *r, struct queue *q, 
 	if (s->noted && queue_pop(q, &trace_context_note))
 		trace_context = &((const struct trace_context_note *)(const void *)&trace_context_note)->trace_context;
 	if (waits)
-		account_wait(c, s, (const struct wait_note *)(const void *)&wait_note, trace_context, r);
+		aggregate_wait(c, s, (const struct wait_note *)(const void *)&wait_note, trace_context, r);
 	else
-		account_sample(c, s, trace_context, r);
+		aggregate_sample(c, s, trace_context, r);
 }
 
 static void empty(struct collector *c, struct thread_record *r, struct queue *q)
@@ -81,7 +81,7 @@ static void drain_runs(struct collector *c)
 	struct run_note n;
 
 	while (runs_pop(&n))
-		account_run(c, &n);
+		aggregate_run(c, &n);
 }
 
 /* R's queue takes BYTES now. */
@@ -101,8 +101,8 @@ static void drain_record(struct collector *c, struct thread_record *r)
 		record_stir(&zone.records, r->index); /* at the next turn, perhaps */
 	if (closing) {
 		drain_runs(c);
-		account_done_waits(c);
-		account_names(c); /* what was said of it until its end, lest it be said of the tid's next owner */
+		aggregate_done_waits(c);
+		aggregate_names(c); /* what was said of it until its end, lest it be said of the tid's next owner */
 	}
 	empty(c, r, r->draining);
 	follow(c, r);
@@ -115,12 +115,12 @@ static void drain_record(struct collector *c, struct thread_record *r)
 		if (c->with_waits)
 			ended_note(c, r);
 		/* The tid may come again, with another name. */
-		account_forget_number(c, tid);
+		aggregate_forget_number(c, tid);
 		if (entry && *entry == r->thread_entry)
 			map_remove(&c->by_tid, tid);
 		if (r->thread_entry && r->thread_entry <= c->threads.count)
 			sink_thread_end(c, r->thread_entry - 1);
-		account_end(c, r);
+		aggregate_end(c, r);
 		records_free(r);
 	} else {
 		grow(c, r);
@@ -143,7 +143,7 @@ static void begin(struct collector *c)
 	c->epoch_floor = c->epoch_of_drain;
 	c->epoch_of_drain = method_epoch_now(&zone.epochs);
 	drain_runs(c);
-	account_done_lately(c);
+	aggregate_done_lately(c);
 }
 
 static void end(struct collector *c)

@@ -91,7 +91,7 @@ struct ended_thread *ended_by_java(struct collector *c, uint64_t java_id)
 	return at ? &c->ended.list.items[*at - 1] : NULL;
 }
 
-/* The number + 1 of THREAD in the new account; 0 = it has none, or only one with others. */
+/* The number + 1 of THREAD in the new aggregate; 0 = it has none, or only one with others. */
 static uint32_t entry_now(const struct generation *g, uint32_t thread)
 {
 	uint32_t now = thread ? g->threads[thread - 1] : 0;

@@ -22,7 +22,7 @@ struct ended_thread {
 	uint32_t java_id;      /* lower bits of Thread.getId, 0 = none of Java's */
 	uint64_t since, until; /* os_monotonic */
 	uint32_t name;         /* number in frames.strings */
-	uint32_t thread;       /* entry + 1 of the account, 0 = it has none (yet) */
+	uint32_t thread;       /* entry + 1 of the aggregate, 0 = it has none (yet) */
 	uint32_t before;       /* index + 1 of the one that had its tid before */
 };
 
@@ -41,7 +41,7 @@ void ended_note(struct collector *c, struct thread_record *r);
 /* Who had TID at TIME, or Thread.getId JAVA_ID, and has ended; NULL = none that is known. */
 struct ended_thread *ended_by_tid(struct collector *c, int tid, uint64_t time);
 struct ended_thread *ended_by_java(struct collector *c, uint64_t java_id);
-/* A new account begins: false when out of memory. */
+/* A new aggregate begins: false when out of memory. */
 bool carry_ended(struct generation *g);
 
 /* Virtual thread CONTEXT is called NAME, a number in frames.strings. */

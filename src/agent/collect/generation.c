@@ -1,5 +1,5 @@
 /*
- * generation.c - memory that does not grow with the age of a session: the account is one object, which is made anew
+ * generation.c - memory that does not grow with the age of a session: the aggregate is one object, which is made anew
  * when much of it is not wanted any more, when a recording begins a new chunk, or when memory for traces runs short.
  * What is referred to is carried over (carry.h): threads that live, stacks that have samples, their names. So are
  * all sums: results are as they were, but that many threads that ended become few (carry_threads.c).
@@ -18,7 +18,7 @@
 #define MANY_STACKS 4000         /* below, a chunk that begins is no reason */
 #define WORTH_IT (1u << 20)      /* bytes of traces, below which their memory stays as it is; … */
 #define OF_RECORD 1024u          /* … and so many for each record, which has a piece of it */
-#define FIRST_AT (1u << 20)      /* bytes held, from which on a new account may be worth it */
+#define FIRST_AT (1u << 20)      /* bytes held, from which on a new aggregate may be worth it */
 #define MERGE_AT 10000           /* frames of hidden classes */
 #define LATE_MOST (256u << 10)   /* bytes of traces that are kept just when their memory is renewed */
 #define EARLIER "[earlier_stacks]"
@@ -36,7 +36,7 @@ static size_t full_at(const struct collector *c)
 	return MIN(MAX(eighth * 3, c->bytes_kept * 2), eighth * 7);
 }
 
-/* Bytes of traces from which on their memory is renewed when the account is. */
+/* Bytes of traces from which on their memory is renewed when the aggregate is. */
 static size_t worth_it(const struct collector *c)
 {
 	return MIN(WORTH_IT + c->bytes_kept + atomic_load(&zone.records.count) * OF_RECORD, full_at(c));
@@ -79,11 +79,11 @@ static int heaviest_first(const void *a, const void *b, void *totals)
 	return of_x < of_y ? 1 : of_x > of_y ? -1 : 0;
 }
 
-/* Sum T of the account that is given up, at NODE of the new one; false when out of memory. */
+/* Sum T of the aggregate that is given up, at NODE of the new one; false when out of memory. */
 static bool carry_stack_count(struct generation *g, const struct stack_count *t, uint32_t node)
 {
 	uint32_t thread = t->thread ? g->sums[t->thread - 1] : 0;
-	struct stack_count *to = node ? account_stack_count(g->c, t->event, node, thread, t->state,
+	struct stack_count *to = node ? aggregate_stack_count(g->c, t->event, node, thread, t->state,
 							    t->trace_context) : NULL;
 
 	if (!to)
@@ -118,7 +118,7 @@ static bool carry_stack_counts(struct generation *g)
 	return whole;
 }
 
-static bool carry_account(struct generation *g)
+static bool carry_aggregate(struct generation *g)
 {
 	struct collector *c = g->c;
 	uint32_t earlier;
@@ -126,7 +126,7 @@ static bool carry_account(struct generation *g)
 	if (!carry_open(g))
 		return false;
 	earlier = frames_marker(&c->frames, EARLIER);
-	g->rest = earlier == FRAMES_NO_MEMORY ? 0 : account_stack_of(c, &earlier, 1, 0);
+	g->rest = earlier == FRAMES_NO_MEMORY ? 0 : aggregate_stack_of(c, &earlier, 1, 0);
 	return g->rest && carry_threads(g) && carry_stack_counts(g) && carry_numbers(g) && carry_waits(g) &&
 	       carry_ended(g) && !c->frames.strings.failed;
 }
@@ -140,9 +140,9 @@ static const struct trace *carry_trace(const struct trace *kept, void *arg)
 	struct generation *g = arg;
 	uint32_t id = atomic_load_explicit(&t->id, memory_order_relaxed);
 
-	if (!id || t->account + 1 != g->c->account)
+	if (!id || t->generation + 1 != g->c->generation)
 		return kept;
-	t->account = g->c->account;
+	t->generation = g->c->generation;
 	atomic_store_explicit(&t->id, generation_node(g, id), memory_order_relaxed);
 	return kept;
 }
@@ -152,7 +152,7 @@ static void forget_trace(struct trace *t, void *arg)
 {
 	const struct generation *g = arg;
 
-	if (t->account != g->c->account)
+	if (t->generation != g->c->generation)
 		atomic_store_explicit(&t->id, 0, memory_order_relaxed);
 }
 
@@ -282,10 +282,10 @@ static const struct trace *move_trace(const struct trace *kept, void *arg)
 {
 	struct collector *c = arg;
 	struct trace *t = (struct trace *)trace_store_move(&zone.store, &c->kept, kept);
-	bool named = t && t->account == c->account && atomic_load(&t->id);
+	bool named = t && t->generation == c->generation && atomic_load(&t->id);
 
-	if (t && t != kept && !named && kept->account == c->account) {
-		t->account = c->account;
+	if (t && t != kept && !named && kept->generation == c->generation) {
+		t->generation = c->generation;
 		atomic_store_explicit(&t->id, atomic_load(&((struct trace *)kept)->id), memory_order_relaxed);
 		c->bytes_kept += sizeof(*t) + t->length * sizeof(t->frame[0]); /* once for all that wait there */
 	}
@@ -317,8 +317,8 @@ static bool renew(struct generation *g)
 	struct collector *c = g->c;
 
 	held_set_aside(c);
-	if (carry_account(g)) {
-		c->account++;
+	if (carry_aggregate(g)) {
+		c->generation++;
 		hand_over(g);
 		held_drop(&g->old);
 		carry_close(g);

@@ -1,5 +1,5 @@
 /*
- * held.h - what the account keeps, by structure: see held.def. Inner header of the collect room.
+ * held.h - what the aggregate keeps, by structure: see held.def. Inner header of the collect room.
  */
 #ifndef JSTROBE_COLLECT_HELD_H
 #define JSTROBE_COLLECT_HELD_H

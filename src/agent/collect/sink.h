@@ -1,11 +1,11 @@
 /*
- * sink.h - the seam between the account and what goes out sample by sample: recordings, the ring
+ * sink.h - the seam between the aggregate and what goes out sample by sample: recordings, the ring
  * of the last minutes, a live stream.
  *
- * The account sums up; a sink gets each stored sample on its own, in the order in which the queues
- * are emptied (of one thread in order of time, of different threads not). Exactly what the account
+ * The aggregate sums up; a sink gets each stored sample on its own, in the order in which the queues
+ * are emptied (of one thread in order of time, of different threads not). Exactly what the aggregate
  * counts as stored reaches each sink, once: the sum of `samples` over a sink's events is the growth of
- * the account's `stored` while it was there, and so with weights.
+ * the aggregate's `stored` while it was there, and so with weights.
  *
  * A sink is called with the collector's lock held, on whichever thread drains: it must be short, may
  * not wait and may not call the collector's door. What takes time (names, files) belongs on a thread of
@@ -85,7 +85,7 @@ struct sink_ops {
 /* What a kind of sink has as its first member. */
 struct sink {
 	const struct sink_ops *ops;
-	bool renews;                 /* it begins new accounts itself, at its own times */
+	bool renews;                 /* it begins new aggregates itself, at its own times */
 	struct collector *collector; /* NULL: of none */
 	struct sink *next;
 };

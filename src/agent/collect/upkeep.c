@@ -249,8 +249,8 @@ static void refresh_store(struct collector *c)
 		deferred_free(give_up_index, s, NULL);
 }
 
-/* Where no sink begins a new account at a time of its own. */
-static void renew_account(struct collector *c)
+/* Where no sink begins a new aggregate at a time of its own. */
+static void renew_aggregate(struct collector *c)
 {
 	struct sink *s = c->sinks;
 
@@ -293,7 +293,7 @@ void upkeep(struct collector *c)
 	find_class_counts();
 	deferred_drain();
 	trace_store_populate(&zone.store);
-	renew_account(c);
+	renew_aggregate(c);
 	refresh_store(c);
 	refresh_images(c);
 	refresh_stubs();

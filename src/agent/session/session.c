@@ -129,23 +129,23 @@ static void begin_time(void)
 static int start_anew(const struct options *o, struct engine_event *events, uint32_t count,
 		      struct recording *recording, struct buffer *notes, struct error *err)
 {
-	struct collector *account = source_options_account(o, events, count);
+	struct collector *collector = source_options_collector(o, events, count);
 	struct ring *before = session.ring;
 	uint32_t e;
 	int rc = 0;
 
 	end_round();
 	session.ring = o->last ? ring_new(o->last, o->memlimit ? o->memlimit : DEFAULT_RING) : NULL;
-	if (!account || (o->last && !session.ring))
+	if (!collector || (o->last && !session.ring))
 		rc = error_set(err, ENOMEM, "out of memory for the samples");
-	else if (session.goes_on && session.account)
-		collector_names_from(account, session.account);
+	else if (session.goes_on && session.collector)
+		collector_names_from(collector, session.collector);
 	if (rc == 0)
-		rc = session_begin_run(o, events, count, account, recording, notes, err);
+		rc = session_begin_run(o, events, count, collector, recording, notes, err);
 	if (rc) {
 		ring_free(session.ring);
 		session.ring = before;
-		collector_free(account);
+		collector_free(collector);
 		return rc;
 	}
 	ring_free(before);
@@ -157,8 +157,8 @@ static int start_anew(const struct options *o, struct engine_event *events, uint
 		session.events[e].counted = 0;
 	/* Its time and its CPU time count from there; on a busy machine the engine's start has taken a while since. */
 	session.started_at = os_realtime() - (os_monotonic() - session.resumed_at);
-	collector_free(session.account);
-	session.account = account;
+	collector_free(session.collector);
+	session.collector = collector;
 	return 0;
 }
 
@@ -177,7 +177,7 @@ static int go_on(const struct options *o, struct engine_event *events, uint32_t 
 		return error_set(err, EINVAL, "the samples gathered so far are of %s, not of %s: resume with the same "
 				 "events, or start anew", session.options.event, o->event);
 	session.round_ended = 0;
-	rc = session_begin_run(o, events, count, session.account, recording, notes, err);
+	rc = session_begin_run(o, events, count, session.collector, recording, notes, err);
 	if (rc == 0)
 		session.earlier = earlier;
 	return rc;
@@ -199,11 +199,11 @@ static int start_or_go_on(const struct options *o, bool resume, int file, struct
 	session.given = *o;
 	o = &session.given;
 	if (file >= 0) {
-		recording = recorder_open(o, events, (uint32_t)count, resume && session.account, 0, file, err);
+		recording = recorder_open(o, events, (uint32_t)count, resume && session.collector, 0, file, err);
 		if (!recording)
 			return -err->code;
 	}
-	rc = resume && session.account ? go_on(o, events, (uint32_t)count, recording, notes, err)
+	rc = resume && session.collector ? go_on(o, events, (uint32_t)count, recording, notes, err)
 				       : start_anew(o, events, (uint32_t)count, recording, notes, err);
 	if (rc)
 		recording_free(recording);
@@ -329,7 +329,7 @@ int session_join(const struct options *o, struct error *err)
 	for (e = 0; events && e < session.event_count; e++)
 		events[e] = session.events[e].event;
 	if (rc == -EAGAIN && session_samples())
-		rc = streams_join(o, events, session.event_count, session.account, err);
+		rc = streams_join(o, events, session.event_count, session.collector, err);
 	if (rc == 0)
 		session_watch_names(o, &notes);
 	pthread_mutex_unlock(&session.lock);
@@ -445,7 +445,7 @@ void session_round_ends(void)
 
 	pthread_mutex_lock(&session.lock);
 	if (session_samples() && !session.tracing) {
-		collector_name(session.account);
+		collector_name(session.collector);
 		recorder_complete(books, &ignored);
 	}
 	pthread_mutex_unlock(&session.lock);
@@ -461,7 +461,7 @@ static int held(const char *thread, struct error *err)
 static int end_threads(struct error *err)
 {
 	if (session.ending == SESSION_SILENT) {
-		if (!collector_stop(session.account))
+		if (!collector_stop(session.collector))
 			return held("jstrobe drain", err);
 		transfer_end();
 		session.ending = SESSION_DRAINED;
@@ -489,7 +489,7 @@ static int stop_sampling(struct error *err)
 	/* A handler held by a debugger still reads all this: then it is left until it is out. */
 	session.held = !session.outside;
 	if (session.outside) {
-		collector_release(session.account);
+		collector_release(session.collector);
 		faults_remove();
 		trace_contexts_otel_forget();
 	}
@@ -537,8 +537,8 @@ void session_forget(void)
 		recorder_close();
 		ring_free(session.ring);
 		session.ring = NULL;
-		collector_free(session.account);
-		session.account = NULL;
+		collector_free(session.collector);
+		session.collector = NULL;
 		session.has_options = session.tracing = false;
 		trace_forget();
 	}

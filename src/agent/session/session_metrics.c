@@ -13,12 +13,12 @@
 /* Lock held. The number of events. */
 static uint32_t list_events(struct metrics_event *events)
 {
-	uint32_t e, count = session.account && !session.tracing ? session.event_count : 0;
+	uint32_t e, count = session.collector && !session.tracing ? session.event_count : 0;
 
 	for (e = 0; e < count; e++) {
 		struct collector_event_totals t;
 
-		collector_event_totals(session.account, e, &t);
+		collector_event_totals(session.collector, e, &t);
 		events[e] = (struct metrics_event){
 			.name = session.events[e].event.name, .in_events = !session.events[e].event.time,
 			.taken = t.taken, .stored = t.stored, .open = t.open, .value = t.value,
@@ -40,8 +40,8 @@ int session_metrics(struct buffer *out, struct error *err)
 	if (!session_get_status(&s) || pthread_mutex_trylock(&session.lock))
 		return error_set(err, EBUSY, "the profiler is at work on another command ('jstrobe status' tells "
 				 "which); ask again in a moment");
-	if (session.account)
-		collector_held(session.account, held);
+	if (session.collector)
+		collector_held(session.collector, held);
 	m = (struct metrics){
 		.version = JSTROBE_VERSION, .jdk = jvm_version(), .running = s.running, .running_for = s.running_for,
 		.cpu_time = s.cpu_time, .own_cpu = s.own_cpu, .queue_bytes = s.queue_bytes,
@@ -50,7 +50,7 @@ int session_metrics(struct buffer *out, struct error *err)
 		.threads_refused = s.threads_refused, .streams = s.streams, .streamed = s.streamed,
 		.dropped = s.dropped, .unwritten = s.unwritten, .events = events,
 		.event_count = list_events(events),
-		.held = held, .held_count = session.account ? COLLECTOR_HELD : 0,
+		.held = held, .held_count = session.collector ? COLLECTOR_HELD : 0,
 		.contexts_torn = contexts.torn, .contexts_evicted = contexts.evicted,
 		.labels_refused = contexts.refused,
 	};

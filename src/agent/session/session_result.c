@@ -103,8 +103,8 @@ static int take_views(const struct options *o, const struct collector_counts *ev
 		      struct profile **views, struct error *err)
 {
 	const struct collector_cut cut = {.first = from, .count = to - from, .counts = &event_counts[from]};
-	bool ok = session.ring ? ring_views(session.ring, session.account, &cut, views)
-			       : collector_views(session.account, &cut, views);
+	bool ok = session.ring ? ring_views(session.ring, session.collector, &cut, views)
+			       : collector_views(session.collector, &cut, views);
 	uint32_t e;
 
 	if (!ok)
@@ -121,7 +121,7 @@ static int take_wanted(const struct options *o, const struct collector_counts *e
 	int event;
 
 	*count = 0;
-	if (!session.account)
+	if (!session.collector)
 		return error_set(err, ENOENT, "there are no samples: profiling has not been started in this process");
 	event = shown_event(o, err);
 	if (event < 0)
@@ -247,7 +247,7 @@ static int write_window(const struct options *o, int file, struct format_told *t
 	if (!r)
 		return -err->code;
 	gather_all(event_counts);
-	rc = recording_write_ring(r, session.account, session.ring, books, err);
+	rc = recording_write_ring(r, session.collector, session.ring, books, err);
 	recording_free(r);
 	if (rc == 0)
 		tell_recorded(o, event_counts, books, told);
@@ -373,7 +373,7 @@ static void read_status(struct session_status *s)
 
 	memset(s, 0, sizeof(*s));
 	s->running = session.running || session.goes_on;
-	s->has_data = (session.account || session.tracing) && !s->running;
+	s->has_data = (session.collector || session.tracing) && !s->running;
 	snprintf(s->event, sizeof(s->event), "%s", session.options.event);
 	s->interval = first->event.interval;
 	s->running_for = session.duration;
@@ -398,8 +398,8 @@ static void read_status(struct session_status *s)
 		strcpy(s->engine, "probes");
 		s->interval = 0;
 		s->taken = s->stored = trace_calls();
-	} else if (session.account) {
-		collector_totals(session.account, &totals);
+	} else if (session.collector) {
+		collector_totals(session.collector, &totals);
 		s->taken = totals.taken;
 		s->stored = totals.stored;
 		s->lost = totals.lost;

@@ -74,9 +74,9 @@ void session_note_recorded(void)
 }
 
 /* Its CPU times are those of the runs that are in its file: this one, and earlier ones where it goes on in theirs. */
-static int begin_recording(struct recording *r, struct collector *account, struct error *err)
+static int begin_recording(struct recording *r, struct collector *collector, struct error *err)
 {
-	const struct session_sums none = {0}, earlier = account == session.account ? earlier_runs() : none;
+	const struct session_sums none = {0}, earlier = collector == session.collector ? earlier_runs() : none;
 	const struct session_sums recorded = recording_is_appended(r) ? session.recorded : none;
 	const struct recording_clocks clocks = {session.cpu_at_start - recorded.cpu,
 						session.own_at_start - recorded.own};
@@ -84,7 +84,7 @@ static int begin_recording(struct recording *r, struct collector *account, struc
 	session.unrecorded = without(&earlier, &recorded);
 	if (session.round_ended)
 		jvm_info_gap(r, session.resumed_at - session.round_ended);
-	return recording_begin(r, account, &clocks, err);
+	return recording_begin(r, collector, &clocks, err);
 }
 
 /* Of a start that failed, and could not be undone: a thread of its own is held, as by a debugger. NULL: none. */
@@ -92,7 +92,7 @@ static struct collector *left;
 
 /* Everything from the records up to the first signal; undone on failure. EVENTS has room for more than COUNT. */
 static int arm(const struct options *o, struct engine_event *events, uint32_t count,
-	       struct collector *account, struct recording *recording, struct buffer *notes,
+	       struct collector *collector, struct recording *recording, struct buffer *notes,
 	       struct error *err)
 {
 	struct stream_totals ignored_totals;
@@ -123,7 +123,7 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 		goto no_faults;
 	if (jvm_is_live())
 		agent_frozen_learn(jvm_jni());
-	rc = collector_start(account, err);
+	rc = collector_start(collector, err);
 	if (rc)
 		goto no_collector;
 	session.cpu_at_start = os_process_cpu();
@@ -131,21 +131,21 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 	session.children_at_start = os_children_cpu();
 	session.resumed_at = os_monotonic();
 	if (recording)
-		rc = begin_recording(recording, account, err);
+		rc = begin_recording(recording, collector, err);
 	if (session.ring)
-		ring_begin(session.ring, account);
+		ring_begin(session.ring, collector);
 	if (rc == 0)
-		rc = streams_begin(o, events, count, account, err);
+		rc = streams_begin(o, events, count, collector, err);
 	/* their samples are told one by one: the names of threads first */
 	if (rc == 0 && (recording || streams_count(&ignored_totals))) {
-		told_begin(account);
+		told_begin(collector);
 		java_threads_name();
 	}
 	if (rc == 0)
 		rc = engine_start(&e, notes, err);
 	if (rc)
 		goto no_engine;
-	told_begin(account);
+	told_begin(collector);
 	java_threads_begin_session();
 	rc = agent_waits_begin(!o->nopark, o->sleep, notes, err);
 	if (rc)
@@ -162,8 +162,8 @@ no_waits:
 no_engine:
 	java_threads_end_session();
 	told_end();
-	if (engine_is_held() || !collector_stop(account)) {
-		left = account;
+	if (engine_is_held() || !collector_stop(collector)) {
+		left = collector;
 		return rc;
 	}
 	if (recording)
@@ -171,7 +171,7 @@ no_engine:
 	if (session.ring)
 		ring_end(session.ring);
 	streams_end();
-	collector_release(account);
+	collector_release(collector);
 no_collector:
 	faults_remove();
 no_faults:
@@ -195,7 +195,7 @@ static int settle(struct error *err)
 	if (!engine_settle())
 		return error_set(err, EBUSY, "a thread of this process is still held inside the profiler, by a "
 				 "debugger or by lack of CPU time; let it run, then try again");
-	collector_release(session.account);
+	collector_release(session.collector);
 	faults_remove();
 	session.held = false;
 	return 0;
@@ -210,7 +210,7 @@ void session_watch_names(const struct options *o, struct buffer *notes)
 }
 
 int session_begin_run(const struct options *o, struct engine_event *events, uint32_t count,
-		 struct collector *account, struct recording *recording, struct buffer *notes,
+		 struct collector *collector, struct recording *recording, struct buffer *notes,
 		 struct error *err)
 {
 	int rc = settle(err);
@@ -230,7 +230,7 @@ int session_begin_run(const struct options *o, struct engine_event *events, uint
 	if (rc == 0)
 		rc = transfer_begin(o->fdtransfer, err);
 	if (rc == 0)
-		rc = arm(o, events, count, account, recording, notes, err);
+		rc = arm(o, events, count, collector, recording, notes, err);
 	if (rc) {
 		neighbours_leave();
 		transfer_end();

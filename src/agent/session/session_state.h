@@ -27,7 +27,7 @@ struct session {
 	bool has_options;
 	struct options options;     /* of the running or last session */
 	struct options given;       /* of the run that begins or goes on: what engines and sinks keep points in here */
-	struct collector *account;  /* its samples; NULL before the first */
+	struct collector *collector;  /* its samples; NULL before the first */
 	struct ring *ring;          /* the last of them, of a flight recorder; NULL: none */
 	uint64_t started_at;        /* real time, ns */
 	uint64_t resumed_at;        /* monotonic: start of the present run */
@@ -68,7 +68,7 @@ static inline bool session_samples(void)
  */
 struct recording;
 int session_begin_run(const struct options *o, struct engine_event *events, uint32_t count,
-		      struct collector *account, struct recording *recording, struct buffer *notes,
+		      struct collector *collector, struct recording *recording, struct buffer *notes,
 		      struct error *err);
 /* Where samples are told one by one, each shows the name that its thread had: names are watched from now on. */
 void session_watch_names(const struct options *o, struct buffer *notes);

@@ -68,7 +68,7 @@ int source_options_events(const struct options *o, struct engine_event *events, 
 	return count;
 }
 
-struct collector *source_options_account(const struct options *o, const struct engine_event *events, uint32_t count)
+struct collector *source_options_collector(const struct options *o, const struct engine_event *events, uint32_t count)
 {
 	struct collector_options c = {
 		.events = count,

@@ -15,7 +15,7 @@ int source_options_events(const struct options *o, struct engine_event *events, 
 /* Entries of a new queue. */
 uint32_t source_options_queue(const struct options *o, const struct engine_event *events, uint32_t count);
 /* An empty account for samples of EVENTS as O wants it; NULL when out of memory. */
-struct collector *source_options_account(const struct options *o, const struct engine_event *events, uint32_t count);
+struct collector *source_options_collector(const struct options *o, const struct engine_event *events, uint32_t count);
 /* Whether O asks for a part of what the process does only: of some threads or CPUs, or in user mode. */
 bool source_options_partial(const struct options *o);
 /* What of O is the writers' business; borrows its texts. */

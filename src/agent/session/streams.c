@@ -122,7 +122,7 @@ static void describe(const struct options *o, const struct engine_event *events,
 }
 
 int streams_begin(const struct options *o, const struct engine_event *events, uint32_t count,
-		  struct collector *account, struct error *err)
+		  struct collector *collector, struct error *err)
 {
 	struct stream_options how;
 	unsigned i;
@@ -135,7 +135,7 @@ int streams_begin(const struct options *o, const struct engine_event *events, ui
 			continue;
 		s->stream = stream_new(s->out, &how, err);
 		s->out = NULL;
-		if (!s->stream || stream_begin(s->stream, account, err))
+		if (!s->stream || stream_begin(s->stream, collector, err))
 			return -err->code;
 	}
 	return 0;
@@ -170,13 +170,13 @@ static bool end_at(unsigned i)
 }
 
 int streams_join(const struct options *o, const struct engine_event *events, uint32_t count,
-		 struct collector *account, struct error *err)
+		 struct collector *collector, struct error *err)
 {
 	int rc = take_offered(o, err);
 
 	if (rc)
 		return rc;
-	rc = streams_begin(o, events, count, account, err);
+	rc = streams_begin(o, events, count, collector, err);
 	if (rc)
 		end_at(streams.count - 1);
 	return rc;

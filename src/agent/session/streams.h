@@ -23,7 +23,7 @@ bool streams_wanted(const struct options *o);
 int streams_open(const struct options *o, struct error *err);
 /* Samples of ACCOUNT, of COUNT events, go into what was opened. On failure streams_end is the caller's. */
 int streams_begin(const struct options *o, const struct engine_event *events, uint32_t count,
-		  struct collector *account, struct error *err);
+		  struct collector *collector, struct error *err);
 /*
  * The session has begun: the file that O names takes its name, and what was there goes. Until then a start that is
  * refused leaves it as it was.
@@ -31,7 +31,7 @@ int streams_begin(const struct options *o, const struct engine_event *events, ui
 int streams_publish(const struct options *o, struct error *err);
 /* What was offered gets the samples of the session that runs, from now on. */
 int streams_join(const struct options *o, const struct engine_event *events, uint32_t count,
-		 struct collector *account, struct error *err);
+		 struct collector *collector, struct error *err);
 /* The command READER is gone. */
 void streams_leave(const void *reader);
 /*

@@ -1,5 +1,5 @@
 /*
- * told.h - what the JVM tells of threads and classes goes into the account of the session that runs.
+ * told.h - what the JVM tells of threads and classes goes into the aggregate of the session that runs.
  */
 #ifndef JSTROBE_SESSION_TOLD_H
 #define JSTROBE_SESSION_TOLD_H

@@ -8,7 +8,7 @@
 #include <jvmti.h>
 
 /*
- * THREAD, a virtual one with Thread.getId ID, is about to have a sample: its name goes to the account, unless it was
+ * THREAD, a virtual one with Thread.getId ID, is about to have a sample: its name goes to the aggregate, unless it was
  * told a few seconds ago. Attached threads, normal code, in a callback on that thread or its carrier.
  */
 void virtual_name_tell(JNIEnv *env, jthread thread, uint64_t id);

@@ -144,7 +144,7 @@ const struct trace *trace_end(struct trace_writer *w)
 	t->length = (uint32_t)(w->pos - t->frame);
 	t->hash = hash_frames(t->frame, t->length);
 	atomic_store_explicit(&t->id, 0, memory_order_relaxed);
-	t->account = 0;
+	t->generation = 0;
 	mine = slot_value(t);
 	at = t->hash >> 8;
 	for (i = 0; i < PROBES; i++, at++) {

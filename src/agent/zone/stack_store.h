@@ -29,7 +29,7 @@ struct trace {
 	uint32_t hash;
 	uint32_t length;          /* frames */
 	_Atomic uint32_t id;      /* the collector's number for it, 0 = not seen yet */
-	uint32_t account;         /* which of the collector's accounts that number is of */
+	uint32_t generation;         /* which of the collector's aggregates that number is of */
 	uint64_t frame[];         /* leaf first */
 };
 

@@ -12,7 +12,8 @@
  * not fit, the thread shows no trace context in this sample, which is counted.
  *
  * A thread's cell is the first of TRACE_CONTEXT_PROBES places that has its number; behind a cell that was never used
- * there is none. Cells that were cleared are taken over by other threads (agent/context/context_table.c), never unused again.
+ * there is none. Cells that were cleared are taken over by other threads (agent/context/context_table.c), never unused
+ * again.
  */
 #ifndef JSTROBE_ZONE_TRACE_CONTEXT_H
 #define JSTROBE_ZONE_TRACE_CONTEXT_H

@@ -138,7 +138,7 @@ struct options {
 	char wall_mode[8];          /* "marker", "slots"; "" = what works */
 	/* knobs for tests (common/base/knob.h) */
 	uint32_t collector_hold_ms; /* pause of the collector between two turns */
-	uint64_t renew_at;          /* bytes of the account from which it is made anew */
+	uint64_t renew_at;          /* bytes of the aggregate from which it is made anew */
 	char engine_fail[32];       /* the part that shall fail; "" = none */
 
 	/* from the command to its agent */

@@ -16,7 +16,7 @@
 #include "common/base/strings.h"
 
 #define NO_OWNER "[no_owner]"
-#define OTHERS "[others]" /* more owners than the account keeps apart */
+#define OTHERS "[others]" /* more owners than the aggregate keeps apart */
 
 struct making {
 	struct owners *to;

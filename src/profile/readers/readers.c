@@ -104,7 +104,7 @@ static const struct recording_info_counts *counts_of(const struct conversion *c,
 	return NULL;
 }
 
-/* A part of the samples only was asked for: accounts of all of them do not fit. */
+/* A part of the samples only was asked for: counts of all of them do not fit. */
 static bool is_part(const struct conversion *c)
 {
 	return c->selection.in_range || *c->selection.states || *c->selection.threads ||

@@ -54,7 +54,7 @@ void method_identities_free(struct method_identities *m);
  */
 struct method_identity *method_identities_at(struct method_identities *m, const struct zone *z, struct strings *s,
 					     uintptr_t address, uint64_t epoch);
-/* What is known of M, a method of another account, under NAMES; without memory it is read anew when it is met. */
+/* What is known of M, a method of another aggregate, under NAMES; without memory it is read anew when it is met. */
 void method_identities_keep(struct method_identities *m, const struct method_identity *known,
 			    const struct method_names *names);
 /* Whether what was read behind the chain of M, got from method_identities_at for EPOCH, was M's: it is alive still. */

@@ -1,5 +1,5 @@
 /*
- * recording_keys.c - from the account's numbers of threads and stacks to a recording's keys.
+ * recording_keys.c - from the aggregate's numbers of threads and stacks to a recording's keys.
  */
 #include <stdio.h>
 #include <stdlib.h>

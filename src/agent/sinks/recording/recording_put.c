@@ -147,7 +147,7 @@ static void losses_of(const struct recording *r, uint32_t e, struct loss_totals 
 	if (r->window)
 		*t = r->window->lost[e];
 	else
-		account_all_losses(r->collector, e, t);
+		aggregate_all_losses(r->collector, e, t);
 	subtract(t, &r->lost_before[e]);
 }
 
@@ -202,9 +202,9 @@ void recording_put_windows(struct recording *r)
 }
 
 /* The books of a recording that goes on with the session. */
-static struct recording_sums account_sums(const struct recording *r, uint32_t e)
+static struct recording_sums aggregate_sums(const struct recording *r, uint32_t e)
 {
-	const struct event_account *a = &r->collector->events[e];
+	const struct event_aggregate *a = &r->collector->events[e];
 	const struct recording_sums *before = &r->stored_before[e];
 
 	return (struct recording_sums){a->stored - before->samples, a->weight_stored - before->weight,
@@ -216,12 +216,12 @@ void recording_count_before(struct recording *r)
 	uint32_t e;
 
 	for (e = 0; e < r->collector->options.events; e++) {
-		const struct event_account *a = &r->collector->events[e];
+		const struct event_aggregate *a = &r->collector->events[e];
 		const struct recording_books *held = &r->books[e]; /* all 0 in a new file */
 
 		memcpy(r->told[e].count, held->lost, sizeof(held->lost));
 		memcpy(r->told[e].weight, held->lost_weight, sizeof(held->lost_weight));
-		account_all_losses(r->collector, e, &r->lost_before[e]);
+		aggregate_all_losses(r->collector, e, &r->lost_before[e]);
 		subtract(&r->lost_before[e], &r->told[e]);
 		r->stored_before[e] = (struct recording_sums){a->stored - held->stored, a->weight_stored - held->weight,
 							      a->complete - held->complete};
@@ -230,7 +230,7 @@ void recording_count_before(struct recording *r)
 
 static struct recording_sums stored_sums(const struct recording *r, uint32_t e)
 {
-	return r->window ? r->put[e] : account_sums(r, e);
+	return r->window ? r->put[e] : aggregate_sums(r, e);
 }
 
 void recording_count_stored(struct recording *r)

@@ -70,7 +70,7 @@ struct recording {
 	struct recording_clocks clocks;
 	struct ring_books *window; /* of a flight recorder: its losses and clocks; NULL: the session's hold */
 	struct recording_sums put[RECORD_EVENTS]; /* what was handed over */
-	struct recording_sums stored_before[RECORD_EVENTS]; /* of the account, as it began: not in the file */
+	struct recording_sums stored_before[RECORD_EVENTS]; /* of the aggregate, as it began: not in the file */
 	struct loss_totals lost_before[RECORD_EVENTS];
 	uint64_t threads_known; /* threads found since then are new; collector's lock */
 
@@ -80,7 +80,7 @@ struct recording {
 	VECTOR(struct thread_note) notes, batch_notes;
 	uint64_t dropped;      /* no memory, or too many were waiting */
 
-	/* what the account's numbers are in the present chunk; 0 = nothing yet */
+	/* what the aggregate's numbers are in the present chunk; 0 = nothing yet */
 	VECTOR(uint32_t) stacks;  /* by node */
 	VECTOR(uint32_t) methods; /* by named frame */
 	VECTOR(struct thread_key) threads; /* by thread */
@@ -115,7 +115,7 @@ uint32_t recording_stack(struct recording *r, uint32_t node);
 bool recording_is_late(const struct recording *r, uint32_t node);
 /* A new chunk began: all keys are void. */
 void recording_forget_keys(struct recording *r);
-/* A new account began in the same chunk: its constants stay, under new numbers. Both locks held. */
+/* A new aggregate began in the same chunk: its constants stay, under new numbers. Both locks held. */
 void recording_carry_keys(struct recording *r, struct generation *g);
 
 /* Copy E with what it points to; and give back what a copy has of its own. */
@@ -131,12 +131,12 @@ void recording_put_windows(struct recording *r);
 void recording_put_settings(struct recording *r, uint64_t now);
 void recording_put_counters(struct recording *r, uint64_t now);
 /*
- * The books of what the account holds, all of which is about to be in the file; and, once that is put, of what was left
- * out and lost. In between frames are named, and the account goes on. Both locks held.
+ * The books of what the aggregate holds, all of which is about to be in the file; and, once that is put, of what was left
+ * out and lost. In between frames are named, and the aggregate goes on. Both locks held.
  */
 void recording_count_stored(struct recording *r);
 void recording_count_rest(struct recording *r);
-/* What the account holds as R begins is none of its file's, but for what this has already. */
+/* What the aggregate holds as R begins is none of its file's, but for what this has already. */
 void recording_count_before(struct recording *r);
 /* What was lost since the file was last told, by event and reason. Both locks held. */
 void recording_put_losses(struct recording *r, uint64_t now);

@@ -42,8 +42,8 @@ static void gather(struct recording *r, enum urgency urgency, uint64_t now)
 	pthread_mutex_lock(&c->images);
 	pthread_mutex_lock(&c->lock);
 	if (everything && c->running) {
-		account_names(c);
-		account_up_to_now(c);
+		aggregate_names(c);
+		aggregate_up_to_now(c);
 	}
 	recording_take_over(r);
 	if (everything)
@@ -88,7 +88,7 @@ static bool is_full(struct recording *r, uint64_t now)
 	       (size && (size >= r->options.chunk_size || is_short(r)));
 }
 
-/* What came since the last drain, and then a new account: numbers of nodes are void. Both locks held. */
+/* What came since the last drain, and then a new aggregate: numbers of nodes are void. Both locks held. */
 static void renew(struct recording *r)
 {
 	recording_take_over(r);
@@ -96,7 +96,7 @@ static void renew(struct recording *r)
 	generation_begin(r->collector);
 }
 
-/* A new account in the same chunk, if the present one keeps much that is not wanted any more. Recording's lock held. */
+/* A new aggregate in the same chunk, if the present one keeps much that is not wanted any more. Recording's lock held. */
 static void renew_if_due(struct recording *r)
 {
 	pthread_mutex_lock(&r->collector->lock);

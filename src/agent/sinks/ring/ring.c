@@ -52,7 +52,7 @@ static void take_books(struct ring_position *m, struct collector *c, uint64_t no
 	m->own = clocks.own;
 	m->children = os_children_cpu();
 	for (e = 0; e < c->options.events; e++)
-		account_all_losses(c, e, &m->lost[e]);
+		aggregate_all_losses(c, e, &m->lost[e]);
 }
 
 const struct ring_position *ring_position_of_end(const struct ring *r, struct collector *c, struct ring_position *now)

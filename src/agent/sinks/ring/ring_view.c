@@ -15,21 +15,21 @@ static void add(const struct sink_event *e, void *arg)
 {
 	struct summing *w = arg;
 	struct collector *c = w->c;
-	uint32_t node = e->lock ? account_wait_shown(c, e) : e->node;
-	struct stack_count *t = node ? account_stack_count(c, e->event, node, e->thread + 1, e->state,
-						account_trace_context(c, &e->trace_context))
+	uint32_t node = e->lock ? aggregate_wait_shown(c, e) : e->node;
+	struct stack_count *t = node ? aggregate_stack_count(c, e->event, node, e->thread + 1, e->state,
+						aggregate_trace_context(c, &e->trace_context))
 				: NULL;
 
 	if (t)
-		account_add(c, e, c->nodes.items[e->node].end, t);
+		aggregate_add(c, e, c->nodes.items[e->node].end, t);
 	else
 		w->failed = true;
 	if (e->lock)
-		account_wait_sums(c, e);
+		aggregate_wait_sums(c, e);
 }
 
 /* Losses of EVENT in the window are those of now less those of the mark at its begin. */
-static void subtract(struct event_account *a, const struct loss_totals *lost)
+static void subtract(struct event_aggregate *a, const struct loss_totals *lost)
 {
 	int i;
 
@@ -84,11 +84,11 @@ static bool fill(struct collector *c, const struct ring_position *m, const struc
 	return ok;
 }
 
-/* The account's sums are put aside for as long as the lock is held, and those of the window in their place. */
+/* The aggregate's sums are put aside for as long as the lock is held, and those of the window in their place. */
 bool ring_views(struct ring *r, struct collector *c, const struct collector_cut *cut, struct profile **views)
 {
 	struct collector_counts counts[RECORD_EVENTS];
-	struct event_account accounts[RECORD_EVENTS];
+	struct event_aggregate aggregates[RECORD_EVENTS];
 	struct summing w = {c, false};
 	const struct ring_position *m, *end;
 	struct ring_position now;
@@ -103,7 +103,7 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 	collect_all_and_lock(c);
 	collect_counts_now(c, cut, counts);
 	end = ring_position_of_end(r, c, &now);
-	memcpy(accounts, c->events, sizeof(accounts));
+	memcpy(aggregates, c->events, sizeof(aggregates));
 	items = stack_counts->items;
 	count = stack_counts->count;
 	room = stack_counts->room;
@@ -115,8 +115,8 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 	m = ring_position_of_window(r);
 	c->sums.items = calloc(sums_count + 1, sizeof(*sums));
 	for (i = 0; i < RECORD_EVENTS; i++) {
-		c->events[i] = (struct event_account){.turns = accounts[i].turns,
-						      .losses_of_dead = accounts[i].losses_of_dead};
+		c->events[i] = (struct event_aggregate){.turns = aggregates[i].turns,
+						      .losses_of_dead = aggregates[i].losses_of_dead};
 		if (m)
 			subtract(&c->events[i], &m->lost[i]);
 	}
@@ -132,9 +132,9 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 	stack_counts->count = count;
 	stack_counts->room = room;
 	c->sums.items = sums;
-	account_waits_sums_free(&c->waits.sums);
+	aggregate_waits_sums_free(&c->waits.sums);
 	c->waits.sums = waits;
-	memcpy(c->events, accounts, sizeof(accounts));
+	memcpy(c->events, aggregates, sizeof(aggregates));
 	pthread_mutex_unlock(&c->lock);
 	return ok;
 }

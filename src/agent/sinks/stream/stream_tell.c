@@ -1,5 +1,5 @@
 /*
- * stream_tell.c - from the account's numbers to the records of a stream.
+ * stream_tell.c - from the aggregate's numbers to the records of a stream.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,7 +97,7 @@ static void list_events(struct stream *s, struct stream_event *events)
 			.value = c->events[e].weight_stored, .dropped = s->dropped[e],
 			.left_out = s->left_out[e],
 		};
-		account_all_losses(c, e, &all);
+		aggregate_all_losses(c, e, &all);
 		events[e].taken = all.taken;
 		events[e].open = c->running ? c->sources->open_turns(e) : 0;
 		memcpy(events[e].lost, all.count, sizeof(events[e].lost));
