@@ -116,7 +116,7 @@ static void show_progress(struct recording *r, uint64_t duration)
 static int pass_time(struct recording *r, uint64_t duration, struct error *err)
 {
 	if (r->live)
-		return trace_live_turn(r->live, &r->agent, err);
+		return trace_live_tick(r->live, &r->agent, err);
 	show_progress(r, duration);
 	return 0;
 }

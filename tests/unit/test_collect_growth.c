@@ -235,7 +235,7 @@ static void sample_at(uint32_t i)
 }
 
 /* A turn of the collector, in which a new aggregate begins when the names are there. */
-static void named_turn(uint32_t i)
+static void named_tick(uint32_t i)
 {
 	size_t *half = &most[i >= rounds / 2];
 	uint64_t until = os_monotonic() + 60 * NS_PER_S;
@@ -268,7 +268,7 @@ static void addresses(void **state)
 	for (i = 0; i < rounds; i++) {
 		sample_at(i);
 		if (i % 8 == 7 || i == rounds - 1)
-			named_turn(i);
+			named_tick(i);
 	}
 	assert_true(c->generation > 3);
 	assert_true(namer_end(c));

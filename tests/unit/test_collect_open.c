@@ -70,7 +70,7 @@ static int set_up(void **state)
 
 	has_stack = *state != NULL;
 	zone.events[0].waits = true;
-	zone.events[0].turns = false;
+	zone.events[0].ticks = false;
 	rc = collected_open(&o);
 	if (rc)
 		return rc;

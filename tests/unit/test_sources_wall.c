@@ -33,7 +33,7 @@
 /* ---- rounds ---- */
 
 static struct {
-	uint64_t opened, first, last, turns, late, flushed;
+	uint64_t opened, first, last, ticks, late, flushed;
 	bool left;
 } seen;
 
@@ -42,14 +42,14 @@ static void opened(uint64_t now)
 	seen.opened = now;
 }
 
-static void turn(uint32_t late)
+static void tick(uint32_t late)
 {
 	seen.last = os_monotonic();
-	if (!seen.turns)
+	if (!seen.ticks)
 		seen.first = seen.last;
-	seen.turns++;
+	seen.ticks++;
 	seen.late += late;
-	if (seen.turns == 5)
+	if (seen.ticks == 5)
 		os_sleep(12 * NS_PER_MS); /* several intervals pass without a turn */
 }
 
@@ -63,9 +63,9 @@ static void left(void)
 	seen.left = true;
 }
 
-static void rounds_keep_time(void **state)
+static void ticker_keep_time(void **state)
 {
-	struct rounds r = {.name = "test rounds", .open = opened, .turn = turn, .flush = flushed, .leave = left};
+	struct ticker r = {.name = "test rounds", .open = opened, .tick = tick, .flush = flushed, .leave = left};
 	struct error err;
 	int i;
 
@@ -74,21 +74,21 @@ static void rounds_keep_time(void **state)
 		r.scattered = i;
 		zone.events[0].interval = 2 * NS_PER_MS;
 		assert_int_equal(records_open(&engine_records, &err), 0);
-		assert_int_equal(rounds_begin(&r, 0, &err), 0);
+		assert_int_equal(ticker_begin(&r, 0, &err), 0);
 		os_sleep(10 * NS_PER_MS);
-		assert_int_equal(seen.turns, 0); /* threads are not known yet */
-		rounds_known();
-		for (int n = 0; n < 6000 && seen.turns < 20; n++)
+		assert_int_equal(seen.ticks, 0); /* threads are not known yet */
+		ticker_known();
+		for (int n = 0; n < 6000 && seen.ticks < 20; n++)
 			os_sleep(10 * NS_PER_MS); /* a busy machine takes its time */
-		rounds_flush();
+		ticker_flush();
 		assert_int_equal(seen.flushed, 1);
-		rounds_end(&r);
+		ticker_end(&r);
 		assert_true(seen.left);
 		assert_true(seen.late >= 4); /* of the 12 ms */
 		/* One turn in each interval, or it is counted as late: at most one is open at either end. */
-		assert_in_range((seen.turns + seen.late) * 2 * NS_PER_MS, seen.last - seen.opened - 2 * NS_PER_MS,
+		assert_in_range((seen.ticks + seen.late) * 2 * NS_PER_MS, seen.last - seen.opened - 2 * NS_PER_MS,
 				seen.last - seen.opened + 2 * NS_PER_MS);
-		rounds_end(&r);
+		ticker_end(&r);
 		records_release();
 	}
 }
@@ -120,10 +120,10 @@ static void close_tables(void)
 }
 
 /* The next turn, at NS. */
-static void next_turn(uint64_t ns)
+static void next_tick(uint64_t ns)
 {
-	wall.turn++;
-	wall.times[wall.turn % WALL_TIMES] = ns;
+	wall.tick++;
+	wall.times[wall.tick % WALL_TIMES] = ns;
 }
 
 /* All notes of thread 1: how many samples; what they weigh is added to *WEIGHT, the longest counts to *MOST. */
@@ -158,13 +158,13 @@ static void runs_add_up(void **state)
 	open_tables();
 	wall.threads[1].begun = wall.threads[1].last = start;
 	for (i = 1; i <= 5000; i++) {
-		next_turn(start + (uint64_t)i * INTERVAL);
+		next_tick(start + (uint64_t)i * INTERVAL);
 		if (i == 1)
 			assert_true(wall_stands(1, &s, start + INTERVAL));
 		if (i == 1)
-			wall.threads[1].turn = 1;
+			wall.threads[1].tick = 1;
 		else if (i % 4 == 0 || i == 5000)
-			wall_unmoved(1, wall.turn);
+			wall_unmoved(1, wall.tick);
 	}
 	assert_true(wall_count_out(1));
 	samples = take_notes(&weight, &most, &begun);
@@ -173,10 +173,10 @@ static void runs_add_up(void **state)
 	assert_int_equal(begun, 1);
 	assert_in_range(most, 900, 1000);
 	/* The same stack goes on; another one begins a run of its own. */
-	next_turn(start + 5001 * INTERVAL);
+	next_tick(start + 5001 * INTERVAL);
 	assert_true(wall_stands(1, &s, start + 5001 * INTERVAL));
 	s.stack.trace = other;
-	next_turn(start + 5002 * INTERVAL);
+	next_tick(start + 5002 * INTERVAL);
 	assert_true(wall_stands(1, &s, start + 5002 * INTERVAL));
 	assert_true(wall_count_out(1));
 	assert_int_equal(take_notes(&weight, &most, &begun), 2);
@@ -197,7 +197,7 @@ static void no_room_for_a_run(void **state)
 	for (lost = 0; runs_push(&n); lost++)
 		;
 	assert_int_equal(lost, RUNS_LIMIT);
-	next_turn(NS_PER_S + INTERVAL);
+	next_tick(NS_PER_S + INTERVAL);
 	assert_false(wall_stands(1, &s, NS_PER_S + INTERVAL));
 	assert_int_equal(wall.threads[1].samples, 0);
 	while (runs_pop(&n))
@@ -655,7 +655,7 @@ static void files_stay_open(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rounds_keep_time),
+		cmocka_unit_test(ticker_keep_time),
 		cmocka_unit_test(runs_add_up),
 		cmocka_unit_test(no_room_for_a_run),
 		cmocka_unit_test(seen_and_not_touched),

@@ -120,7 +120,7 @@ static void wait_until_sampled(void)
 }
 
 /* A filter by name hears again and again that a thread is no longer wanted, and that it is. */
-static void judged(const char *events, const char *fail, unsigned turns)
+static void judged(const char *events, const char *fail, unsigned ticks)
 {
 	struct holdings before;
 	const struct profile *p;
@@ -133,7 +133,7 @@ static void judged(const char *events, const char *fail, unsigned turns)
 	if (harness_start_events(events, 50 * NS_PER_US, 1000, fail, &err) == 0) {
 		if (judged_with_fences)
 			atomic_store(&zone.fences, true);
-		for (i = 0; i < turns; i++) {
+		for (i = 0; i < ticks; i++) {
 			for (j = 0; j < JUDGED; j++)
 				records_judge(atomic_load(&tids[j]), (i + j) % 3 == 0);
 			if (i % 4 == 0)

@@ -15,7 +15,7 @@ struct stack_count *aggregate_stack_count(struct collector *c, uint32_t event, u
 	uint32_t *slot, of;
 
 	thread = c->options.per_thread ? thread : 0;
-	state = a->turns ? state : THREAD_NONE;
+	state = a->ticks ? state : THREAD_NONE;
 	of = aggregate_trace_context_on(c, thread, trace_context);
 	if (trace_context && !of)
 		return NULL;
@@ -122,8 +122,8 @@ static void find_place(struct collector *c, const struct sample *s, const struct
 	p->thread = p->node ? aggregate_thread(c, s, r) : 0;
 	p->shown = p->thread ? aggregate_stack_placed(c, p->node, s, r) : 0;
 	p->state = s->state;
-	if (p->node && s->state == THREAD_NONE && s->weight && c->events[s->event].turns)
-		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node], THREAD_RUNNABLE); /* a turn by a signal */
+	if (p->node && s->state == THREAD_NONE && s->weight && c->events[s->event].ticks)
+		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node], THREAD_RUNNABLE); /* a tick by a signal */
 	else if (p->node && s->state == THREAD_NATIVE)
 		p->state = (uint8_t)state_at(c, &c->nodes.items[p->node], THREAD_NATIVE);
 	p->vthread = s->vthread;

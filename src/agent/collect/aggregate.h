@@ -90,7 +90,7 @@ struct event_aggregate {
 	uint64_t ended[WALK_ENDS];
 	struct loss_totals losses_of_dead;
 	struct map by_node;    /* node << 32 | aggregate_trace_context_on << 3 | state → count + 1 */
-	bool turns;            /* by wall clock or in turns: see enum turns; states are kept apart */
+	bool ticks;            /* by wall clock or in turns: see enum ticks; states are kept apart */
 };
 
 /* The thread that looks names up (namer.h). */
@@ -230,8 +230,8 @@ bool generation_begin(struct collector *c);
 bool generation_is_full(const struct collector *c);
 bool generation_is_due(const struct collector *c);
 /*
- * The new numbers of NODE, of THREAD (not + 1) and of the text NAME of the aggregate that is given up: what is not asked
- * for is forgotten. During sink_ops.renewed.
+ * The new numbers of NODE, of THREAD (not + 1) and of the text NAME of the aggregate that is given up: what is not
+ * asked for is forgotten. During sink_ops.renewed.
  */
 uint32_t generation_node(struct generation *g, uint32_t node);
 uint32_t generation_thread(struct generation *g, uint32_t thread);

@@ -62,7 +62,7 @@ void aggregate_open(struct collector *c)
 	c->opened = os_monotonic();
 	c->runs.count = 0;
 	for (e = 0; e < c->options.events; e++) {
-		c->events[e].turns = c->options.turns[e];
+		c->events[e].ticks = c->options.ticks[e];
 		c->with_waits |= c->options.waits[e];
 	}
 	atomic_store(&zone.own_weight, 0);
@@ -101,8 +101,8 @@ void aggregate_all_losses(struct collector *c, uint32_t e, struct loss_totals *t
 		uint64_t lost = atomic_load(&zone.lost_count[e][i]);
 
 		t->count[i] += lost;
-		/* Turns that were missed are among those that were due. */
-		if (!zone.events[e].turns)
+		/* Ticks that were missed are among those that were due. */
+		if (!zone.events[e].ticks)
 			t->taken += lost;
 		t->weight[i] += atomic_load(&zone.lost_weight[e][i]);
 	}

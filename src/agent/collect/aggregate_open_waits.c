@@ -20,7 +20,7 @@ static void tell_done(const struct sample *s, const struct wait_note *n, const s
 		aggregate_lose(arg, s, LOSS_store_full);
 }
 
-/* A turn of event E was due, of a thread that did not tell of it itself. */
+/* A tick of event E was due, of a thread that did not tell of it itself. */
 static void note_due(uint32_t e)
 {
 	atomic_fetch_add_explicit(&zone.due[e], 1, memory_order_relaxed);

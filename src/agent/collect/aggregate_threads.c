@@ -165,7 +165,7 @@ static uint32_t thread_of_record(struct collector *c, const struct sample *s, co
 	uint32_t *slot, entry;
 	uint64_t start;
 
-	aggregate_names(c); /* it began since the last turn, and its name came with it */
+	aggregate_names(c); /* it began since the last tick, and its name came with it */
 	slot = map_put(&c->by_tid, (uint64_t)tid, NULL);
 	start = slot && *slot ? os_thread_start(tid) : 0;
 	/* It has one from before a stop and a resume. */

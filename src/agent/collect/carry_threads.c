@@ -21,7 +21,7 @@ static struct thread_sum *sum_of(struct collector *c, uint32_t thread, uint32_t 
 	return &c->sums.items[thread * c->options.events + e];
 }
 
-/* A thread without samples, equal to E but for NAME, which is of the new aggregate; its number + 1, 0 = out of memory. */
+/* A thread without samples, equal to E but for NAME, which is of the new aggregate; its number + 1, 0 = no memory. */
 static uint32_t push_thread(struct generation *g, const struct thread_entry *e, uint32_t name)
 {
 	struct collector *c = g->c;

@@ -42,7 +42,7 @@ struct collector *collector_new(const struct collect_sources *sources, const str
 	return c;
 }
 
-static void turn(struct collector *c)
+static void drain_round(struct collector *c)
 {
 	uint64_t start;
 
@@ -79,7 +79,7 @@ static void *run(void *arg)
 	/* On a machine that is busy to the last core queues must not wait; where not permitted they grow. */
 	os_thread_first();
 	while (!atomic_load(&c->stopping)) {
-		turn(c);
+		drain_round(c);
 		os_wait_while(&c->stopping, false, pause_between(c));
 	}
 	own_thread_end();
@@ -207,7 +207,7 @@ void collector_totals(struct collector *c, struct collector_totals *t)
 		aggregate_all_losses(c, e, &losses);
 		t->taken += losses.taken;
 		t->stored += c->events[e].stored;
-		t->open += c->running ? c->sources->open_turns(e) : 0;
+		t->open += c->running ? c->sources->open_ticks(e) : 0;
 		for (i = 0; i < LOSS_REASONS; i++)
 			*(i == LOSS_outside_window ? &t->outside : &t->lost) += losses.count[i];
 	}
@@ -227,7 +227,7 @@ void collector_event_totals(struct collector *c, uint32_t e, struct collector_ev
 		drain_all(c);
 	aggregate_all_losses(c, e, &losses);
 	t->taken = losses.taken;
-	t->open = c->running ? c->sources->open_turns(e) : 0;
+	t->open = c->running ? c->sources->open_ticks(e) : 0;
 	t->stored = c->events[e].stored;
 	t->value = c->events[e].weight_stored;
 	memcpy(t->lost, losses.count, sizeof(t->lost));

@@ -18,7 +18,7 @@ struct collector;
 struct collector_options {
 	uint32_t events;       /* how many the session samples, 1 to RECORD_EVENTS */
 	uint64_t drain_every;  /* ns from drain to drain, 0 = 10 ms */
-	bool turns[8];         /* of each: sampled in turns, states are kept apart */
+	bool ticks[8];         /* of each: sampled in turns, states are kept apart */
 	bool waits[8];         /* of each: samples are waits for locks, with notes */
 	bool per_thread;       /* keep stacks apart by thread */
 	bool per_trace_context;      /* … and by what the thread worked for */
@@ -72,8 +72,8 @@ void collector_names_from(struct collector *c, const struct collector *old);
 /* Set up what handlers read and write (records must be open), and start the draining thread. */
 int collector_start(struct collector *c, struct error *err);
 /*
- * Drain what is left and end the thread (after engine_stop). The aggregate stays. False: a thread of ours is held, as by
- * a debugger, and has not ended for OWN_THREAD_PATIENCE; nothing may be given back, and this can be called again.
+ * Drain what is left and end the thread (after engine_stop). The aggregate stays. False: a thread of ours is held, as
+ * by a debugger, and has not ended for OWN_THREAD_PATIENCE; nothing may be given back, and this can be called again.
  */
 bool collector_stop(struct collector *c);
 /* Give back records, queues, trace store: no handler can run any more. After collector_stop. */

@@ -1,5 +1,5 @@
 /*
- * drain.c - one turn of the collector over the queues: those that something was put into, now and then all.
+ * drain.c - one pass of the collector over the queues: those that something was put into, now and then all.
  *
  * A queue that overflowed since it last grew gets a bigger successor: stored in
  * record.next, taken by that thread's handler at its next start, and the old one is freed when
@@ -98,7 +98,7 @@ static void drain_record(struct collector *c, struct thread_record *r)
 	bool closing = ended && !atomic_load(&r->inside) && !c->sources->keeps(r);
 
 	if (ended && !closing)
-		record_stir(&zone.records, r->index); /* at the next turn, perhaps */
+		record_stir(&zone.records, r->index); /* at the next tick, perhaps */
 	if (closing) {
 		drain_runs(c);
 		aggregate_done_waits(c);

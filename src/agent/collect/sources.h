@@ -26,8 +26,8 @@ typedef void waits_told_fn(const struct sample *s, const struct wait_note *n,
 struct collect_sources {
 	/* What was sampled so far is on its way to the collector. Any thread. */
 	void (*flush)(void);
-	/* Turns of event E that were due and are no samples yet, nor lost. Any thread. */
-	uint64_t (*open_turns)(uint32_t e);
+	/* Ticks of event E that were due and are no samples yet, nor lost. Any thread. */
+	uint64_t (*open_ticks)(uint32_t e);
 	/* Of thread INDEX a stack was seen whose names could not be proved at the time. */
 	void (*look_again)(uint32_t index);
 	/* Whether something of R has not gone to the collector yet. */

@@ -179,7 +179,7 @@ static void refresh_images(struct collector *c)
 	struct image_set *fresh;
 	struct error err;
 
-	/* A thread looks up names (see collector_view): the next turn will do. */
+	/* A thread looks up names (see collector_view): the next tick will do. */
 	if (c->images_retired || !image_set_is_stale(old) || pthread_mutex_trylock(&c->images))
 		return;
 	fresh = image_set_read(old, &err);

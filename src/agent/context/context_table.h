@@ -33,8 +33,8 @@ const char *trace_contexts_labels(uint64_t number);
 
 /*
  * Look for the thread variable of OpenTelemetry's thread context in the libraries that are loaded; what was found
- * stays mapped until trace_contexts_otel_forget(), after which no handler may run that began before. On a thread that is
- * not the process's first.
+ * stays mapped until trace_contexts_otel_forget(), after which no handler may run that began before. On a thread that
+ * is not the process's first.
  */
 void trace_contexts_otel_find(void);
 void trace_contexts_otel_forget(void);

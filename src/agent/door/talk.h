@@ -33,7 +33,7 @@ int talk_run(struct talk *talk, bool at_load, struct error *err);
 void talk_end(struct talk *talk);
 
 /*
- * The JVM ends (in a turn of the control thread): the session stops, what it owes is written, the command that owns it
+ * The JVM ends (as a job of the control thread): the session stops, what it owes is written, the command that owns it
  * hears so.
  */
 void talk_vm_death(void);

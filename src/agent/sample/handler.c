@@ -122,7 +122,7 @@ static enum entrance enter(struct thread_record *r)
 }
 
 /* What a signal was sent for. */
-enum sender { SENT_BY_PERF, SENT_BY_TIMER, SENT_BY_PROCESS_TIMER, SENT_BY_TURN, SENT_BY_GONE, SENT_BY_STRANGER };
+enum sender { SENT_BY_PERF, SENT_BY_TIMER, SENT_BY_PROCESS_TIMER, SENT_BY_TICK, SENT_BY_GONE, SENT_BY_STRANGER };
 
 struct call {
 	enum sender sender;
@@ -187,16 +187,16 @@ static void timer_sample(struct thread_record *r, const struct call *c, const st
 	record_take(r, c->event);
 	take_sample(r, c->event, c->time, own ? timer_weight(r, c) : c->weight, NULL, regs);
 	if (own)
-		timer_next(r, c, turn_in_bulk(regs, jitter_bulk(zone.events[c->event].interval)));
+		timer_next(r, c, tick_in_bulk(regs, jitter_bulk(zone.events[c->event].interval)));
 }
 
 #define THREAD_USER ((clockid_t)(~0u << 3 | 5)) /* this thread's user time: os_thread_user */
 
-/* What a sample by turns weighs: the time since the last one, by its clock. */
-static uint64_t turn_weight(struct record_source *s, uint32_t event, uint64_t time)
+/* What a sample by ticks weighs: the time since the last one, by its clock. */
+static uint64_t tick_weight(struct record_source *s, uint32_t event, uint64_t time)
 {
 	clockid_t clock = zone.events[event].user_only ? THREAD_USER : CLOCK_THREAD_CPUTIME_ID;
-	uint64_t now = zone.events[event].turns == TURNS_WALL ? time : clock_ns(clock);
+	uint64_t now = zone.events[event].ticks == TICKS_WALL ? time : clock_ns(clock);
 	uint64_t weight = now > s->charged ? now - s->charged : 0;
 
 	s->charged = now;
@@ -214,13 +214,13 @@ static void answer(struct thread_record *r, uint32_t event, enum loss_reason why
 	struct record_source *s = &r->sources[event];
 	uint32_t asked = atomic_load_explicit(&s->asked, memory_order_acquire);
 
-	if (atomic_load_explicit(&s->arm, memory_order_relaxed) != ARM_TURNS ||
+	if (atomic_load_explicit(&s->arm, memory_order_relaxed) != ARM_TICKS ||
 	    asked == atomic_load_explicit(&s->answered, memory_order_relaxed))
 		return;
 	if (why == LOSS_REASONS)
-		take_sample(r, event, time, turn_weight(s, event, time), NULL, regs);
+		take_sample(r, event, time, tick_weight(s, event, time), NULL, regs);
 	else
-		record_lose(r, event, why, turn_weight(s, event, time));
+		record_lose(r, event, why, tick_weight(s, event, time));
 	atomic_store_explicit(&s->answered, asked, memory_order_release);
 }
 
@@ -229,7 +229,7 @@ static void answer_all(struct thread_record *r, enum loss_reason why, uint64_t t
 	uint32_t e;
 
 	for (e = 0; e < zone.event_count; e++)
-		if (zone.events[e].turns)
+		if (zone.events[e].ticks)
 			answer(r, e, why, time, regs);
 }
 
@@ -277,7 +277,7 @@ static void serve(struct thread_record *r, const struct call *c, void *context)
 
 /*
  * This thread is inside the profiler. A ring keeps its records: they are looked at, and found to be too late, with the
- * next signal; a turn's question stays open.
+ * next signal; a tick's question stays open.
  */
 static void put_off(struct thread_record *r, const struct call *c)
 {
@@ -365,7 +365,7 @@ static struct thread_record *of_timer(const siginfo_t *info, struct call *c)
 	return NULL;
 }
 
-static struct thread_record *of_turn(const siginfo_t *info, struct call *c)
+static struct thread_record *of_tick(const siginfo_t *info, struct call *c)
 {
 	uintptr_t word = (uintptr_t)info->si_value.sival_ptr;
 	uint32_t event = word % RECORD_EVENTS;
@@ -374,7 +374,7 @@ static struct thread_record *of_turn(const siginfo_t *info, struct call *c)
 	if (word < (uintptr_t)zone.records.records || at / sizeof(struct thread_record) >= RECORD_LIMIT ||
 	    at % sizeof(struct thread_record))
 		return NULL;
-	c->sender = SENT_BY_TURN;
+	c->sender = SENT_BY_TICK;
 	c->event = event;
 	return &zone.records.records[at / sizeof(struct thread_record)];
 }
@@ -394,7 +394,7 @@ void handler_thread(int signo, siginfo_t *info, void *context)
 	entered = fault_enter(context);
 	c.time = clock_ns(CLOCK_MONOTONIC);
 	if (info->si_code == SI_QUEUE)
-		hint = of_turn(info, &c);
+		hint = of_tick(info, &c);
 	else if (info->si_code == SI_TIMER)
 		hint = of_timer(info, &c);
 	else if (info->si_code > 0)

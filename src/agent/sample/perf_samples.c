@@ -224,7 +224,7 @@ static void ring_samples(struct thread_record *r, uint32_t event, uint64_t time,
 	if (perf_ring_next(&ring)) {
 		ring_sample(r, event, time, &ring, true, regs);
 		/* What ends because of a signal leaves one record. */
-		reacts = ring.in_kernel && ring.tail == ring.head && turn_in_bulk(regs, least_bulk(event));
+		reacts = ring.in_kernel && ring.tail == ring.head && tick_in_bulk(regs, least_bulk(event));
 		while (perf_ring_next(&ring))
 			ring_sample(r, event, time, &ring, false, regs);
 		if (unlikely(ring.lost))
@@ -246,7 +246,7 @@ static void bare_sample(struct thread_record *r, uint32_t event, bool signal, ui
 		return;
 	record_take(r, event);
 	take_sample(r, event, time, weight_of(s, event, count, true), NULL, regs);
-	vary(s, event, turn_in_bulk(regs, least_bulk(event)));
+	vary(s, event, tick_in_bulk(regs, least_bulk(event)));
 	if (zone.events[event].quiet)
 		calm(s, event, time);
 }

@@ -52,11 +52,11 @@ static enum thread_state state_of(const struct thread_record *r, uint32_t event,
 {
 	const struct record_source *s = &r->sources[event];
 
-	if (zone.events[event].turns != TURNS_WALL)
+	if (zone.events[event].ticks != TICKS_WALL)
 		return THREAD_RUNNING;
 	if (s->expected != THREAD_RUNNING)
 		return (enum thread_state)s->expected;
-	return turn_state(r, regs, time > s->asked_at + AT_ONCE);
+	return tick_state(r, regs, time > s->asked_at + AT_ONCE);
 }
 
 static uint32_t this_cpu(void)
@@ -150,7 +150,7 @@ void take_sample(struct thread_record *r, uint32_t event, uint64_t time, uint64_
 	s.vthread = take_mounted(r);
 	now = clock_ns(CLOCK_MONOTONIC);
 	s.handler_ns = (uint32_t)MIN(now - time, (uint64_t)UINT32_MAX);
-	if (zone.events[event].turns == TURNS_WALL)
+	if (zone.events[event].ticks == TICKS_WALL)
 		r->place = (struct record_place){regs->pc, regs->sp, regs->fp, s.trace, r->chunk.generation};
 	s.noted = trace_context_of_record(r, &note.trace_context);
 	if (!take_push(r, &s, &note))

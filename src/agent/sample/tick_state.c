@@ -1,5 +1,5 @@
 /*
- * tick_state.c - what a thread did when a signal asked it for its turn: whether it waited is what the JVM notes of it,
+ * tick_state.c - what a thread did when a signal asked it for its tick: whether it waited is what the JVM notes of it,
  * and whether the signal broke off a call of the system. How late it came says nothing of that: to wake a thread takes
  * long, too.
  */
@@ -30,7 +30,7 @@ static bool broke_off(const struct walk_regs *regs)
 
 #define BYTES_MOST 0x7ffff000 /* no call of the system reads or writes more */
 
-bool turn_in_bulk(const struct walk_regs *regs, uint64_t least)
+bool tick_in_bulk(const struct walk_regs *regs, uint64_t least)
 {
 	const ucontext_t *u = regs->all;
 	uint64_t result = u ? (uint64_t)u->CONTEXT_FIELD_RESULT : 0;
@@ -44,7 +44,7 @@ static bool broke_off(const struct walk_regs *regs)
 	return false;
 }
 
-bool turn_in_bulk(const struct walk_regs *regs, uint64_t least)
+bool tick_in_bulk(const struct walk_regs *regs, uint64_t least)
 {
 	(void)regs;
 	(void)least;
@@ -60,7 +60,7 @@ static bool waits_for_monitor(uintptr_t java)
 	       load_word(java + (uintptr_t)zone.layout.thread_pending_monitor, &monitor) && monitor;
 }
 
-enum thread_state turn_state(const struct thread_record *r, const struct walk_regs *regs, bool late)
+enum thread_state tick_state(const struct thread_record *r, const struct walk_regs *regs, bool late)
 {
 	uintptr_t java = atomic_load_explicit(&((struct thread_record *)r)->java_thread, memory_order_relaxed);
 	uint32_t state;

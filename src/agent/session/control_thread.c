@@ -44,7 +44,7 @@ static struct {
 } control = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Atomic pid_t tid;
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t jobs = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint32_t bell; /* grows with all that is new */
 
 static void lock(void)
@@ -66,7 +66,7 @@ void control_ring(void)
 	os_wake(&bell);
 }
 
-/* ---- turns ---- */
+/* ---- one job at a time ---- */
 
 static void note_work(const char *name)
 {
@@ -76,11 +76,11 @@ static void note_work(const char *name)
 	unlock();
 }
 
-bool control_turn(const char *name)
+bool control_begin_job(const char *name)
 {
 	uint64_t until = os_monotonic() + CONTROL_STALLED;
 
-	while (pthread_mutex_trylock(&turn)) {
+	while (pthread_mutex_trylock(&jobs)) {
 		if (os_monotonic() > until)
 			return false;
 		os_sleep(NS_PER_MS);
@@ -89,10 +89,10 @@ bool control_turn(const char *name)
 	return true;
 }
 
-void control_turn_over(void)
+void control_end_job(void)
 {
 	note_work(NULL);
-	pthread_mutex_unlock(&turn);
+	pthread_mutex_unlock(&jobs);
 }
 
 const char *control_at_work(uint64_t *since)
@@ -135,12 +135,12 @@ static void free_item(struct control_item *i)
 	free(i);
 }
 
-/* Carry out RUN(ARG) in a turn, ATTACHED to the JVM if that can be. */
+/* Carry out RUN(ARG) as a job, ATTACHED to the JVM if that can be. */
 static void carry_out(const char *name, bool attached, void (*run)(void *), void *arg)
 {
 	bool here, gone;
 
-	pthread_mutex_lock(&turn);
+	pthread_mutex_lock(&jobs);
 	note_work(name);
 	here = attached && jvm_attach("jstrobe control");
 	run(arg);
@@ -150,7 +150,7 @@ static void carry_out(const char *name, bool attached, void (*run)(void *), void
 	/* the JVM would keep the thread for ever at its last safepoint */
 	if (here && !gone)
 		jvm_detach();
-	control_turn_over();
+	control_end_job();
 }
 
 static void carry_out_item(struct control_item *i)
@@ -360,12 +360,12 @@ static int give_up(struct control_item *i, struct error *err)
 /* Before VMInit: on this thread. */
 static int do_here(struct control_item *i, struct control_item **item, struct error *err)
 {
-	if (!control_turn(i->job.name)) {
+	if (!control_begin_job(i->job.name)) {
 		free_item(i);
 		return error_set(err, EBUSY, "the profiler does not get on with another command");
 	}
 	i->job.run(i->job.arg);
-	control_turn_over();
+	control_end_job();
 	*item = i;
 	return 0;
 }
@@ -424,11 +424,11 @@ void control_post(const struct control_job *job)
 /* No thread can be had any more. */
 static bool do_last_here(struct control_item *i)
 {
-	bool free = pthread_mutex_trylock(&turn) == 0;
+	bool free = pthread_mutex_trylock(&jobs) == 0;
 
 	if (free) {
 		i->job.run(i->job.arg);
-		pthread_mutex_unlock(&turn);
+		pthread_mutex_unlock(&jobs);
 	}
 	free_item(i);
 	return free;

@@ -2,9 +2,9 @@
  * control_thread.h - the one thread that commands a session, "jstrobe control", and the queue of what it is to do.
  *
  * Starts, stops, dumps and the ends of conversations are jobs in its queue; timers, triggers and the JVM's end are too.
- * It carries them out one after the other, each in a turn of its own, and it alone is attached to the JVM for that,
+ * It carries them out one after the other, each as a job of its own, and it alone is attached to the JVM for that,
  * only while it works and never before VMInit. It begins when it is first needed and ends when nothing needs it. Before
- * VMInit, when no thread can be attached, the thread that loads the agent takes a turn and does the job itself.
+ * VMInit, when no thread can be attached, the thread that loads the agent takes its place and does the job itself.
  *
  * The thread that asks waits with a limit: a job that does not get on, as the JVM holds the thread up, or a part of
  * ours hangs, is left to itself, and the one who asked is told.
@@ -60,9 +60,9 @@ int control_wake(struct error *err);
 /* The same from a handler of signals, where the thread is known to be there. */
 void control_ring(void);
 
-/* A turn on this thread, at VMInit and for what is told before it. At most as long as a conversation would wait. */
-bool control_turn(const char *name);
-void control_turn_over(void);
+/* A job on this thread, at VMInit and for what is told before it. At most as long as a conversation would wait. */
+bool control_begin_job(const char *name);
+void control_end_job(void);
 
 /* What is being carried out, and for how long, ns; NULL: nothing. Any thread. */
 const char *control_at_work(uint64_t *since);

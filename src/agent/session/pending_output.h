@@ -2,7 +2,7 @@
  * pending_output.h - the result that a session has yet to deliver, and where it goes.
  *
  * `start` names a place when sampling begins; the result is written there when
- * it ends, by whatever way it ends. All functions: in a turn of the control thread, unless said otherwise.
+ * it ends, by whatever way it ends. All functions: as a job of the control thread, unless said otherwise.
  */
 #ifndef JSTROBE_SESSION_PENDING_OUTPUT_H
 #define JSTROBE_SESSION_PENDING_OUTPUT_H

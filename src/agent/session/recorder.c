@@ -45,7 +45,7 @@ static enum recording_kind kind_of(const struct engine_event *event)
 {
 	if (event->waits)
 		return RECORDING_LOCK;
-	if (event->turns == TURNS_WALL)
+	if (event->ticks == TICKS_WALL)
 		return RECORDING_WALL;
 	return event->time ? RECORDING_CPU : RECORDING_EVENT;
 }

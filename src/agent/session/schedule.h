@@ -13,13 +13,13 @@
 
 /* Whether O can be done: `loop` needs a place for its results. */
 int schedule_check(const struct options *o, bool has_place, struct error *err);
-/* A session began with O; nothing happens unless O has a timeout or a loop. In a turn of the control thread. */
+/* A session began with O; nothing happens unless O has a timeout or a loop. As a job of the control thread. */
 int schedule_begin(const struct options *o, struct error *err);
-/* The session ended: forget the schedule. In a turn. */
+/* The session ended: forget the schedule. As a job of it. */
 void schedule_end(void);
 /* ns until something is due, 0 = now; UINT64_MAX = nothing is. Any thread. */
 uint64_t schedule_left(void);
-/* Do what is due, if anything is. In a turn. */
+/* Do what is due, if anything is. As a job of it. */
 void schedule_due(void);
 
 #endif

@@ -52,7 +52,7 @@ static void gather_counts(uint32_t e, struct collector_counts *f)
 	f->event = event->event.name;
 	f->engine = event->engine;
 	f->in_events = !event->event.time;
-	f->wall = event->event.turns == TURNS_WALL || event->event.waits;
+	f->wall = event->event.ticks == TICKS_WALL || event->event.waits;
 	f->main_class = jvm_main_class();
 	f->jdk = jvm_version();
 	f->title = session.options.title[0] ? session.options.title : NULL;
@@ -353,7 +353,7 @@ static void read_events(struct session_status *s)
 
 		snprintf(to->event, sizeof(to->event), "%s", event->name);
 		snprintf(to->engine, sizeof(to->engine), "%s", from->engine);
-		to->of = !event->time ? "events" : event->waits ? "wait" : event->turns == TURNS_WALL ? "wall" : "cpu";
+		to->of = !event->time ? "events" : event->waits ? "wait" : event->ticks == TICKS_WALL ? "wall" : "cpu";
 		to->interval = event->interval;
 		to->perf = from->counts.perf;
 		to->timer = from->counts.timer;

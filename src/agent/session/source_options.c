@@ -7,7 +7,7 @@
 #define DRAIN_RARELY (50 * NS_PER_MS)
 #define DRAIN_INTERVALS 5 /* samples of a thread between two drains, where they come rarely */
 #define WAIT_QUEUE 128  /* entries; a wait takes two */
-#define EVENT_QUEUE 200 /* entries; what a thread may give in one turn of the collector, see handler.c */
+#define EVENT_QUEUE 200 /* entries; what a thread may give in one pass of the collector, see handler.c */
 
 /*
  * How often queues are emptied. Each time the collector wakes it takes a core from the program for a
@@ -61,8 +61,8 @@ int source_options_events(const struct options *o, struct engine_event *events, 
 			return rc;
 		if (events[count].waits && o->lock == OPTIONS_ALL)
 			events[count].interval = 0;
-		if (events[count].turns == TURNS_CPU && strcmp(o->time, "wall") == 0)
-			events[count].turns = TURNS_WALL;
+		if (events[count].ticks == TICKS_CPU && strcmp(o->time, "wall") == 0)
+			events[count].ticks = TICKS_WALL;
 		count++;
 	}
 	return count;
@@ -88,7 +88,7 @@ struct collector *source_options_collector(const struct options *o, const struct
 	uint32_t e;
 
 	for (e = 0; e < count; e++) {
-		c.turns[e] = events[e].turns != TURNS_NONE || events[e].waits;
+		c.ticks[e] = events[e].ticks != TICKS_NONE || events[e].waits;
 		c.waits[e] = events[e].waits;
 	}
 	return collector_new(&engine_of_collector, &c);

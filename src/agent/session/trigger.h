@@ -13,16 +13,16 @@
 #include "common/options/options.h"
 
 /*
- * In a turn of the control thread. A session is about to begin with O, and HAS_PLACE for its result; undone by
+ * As a job of the control thread. A session is about to begin with O, and HAS_PLACE for its result; undone by
  * trigger_end. -EBUSY: the signal has a handler already.
  */
 int trigger_begin(const struct options *o, bool has_place, struct error *err);
-/* It ended: signals and events are as before. In a turn. */
+/* It ended: signals and events are as before. As a job of it. */
 void trigger_end(void);
 /* Whether there is one; whether one has gone off. Any thread. */
 bool trigger_is_set(void);
 bool trigger_fired(void);
-/* Write the result, if one has gone off. In a turn. */
+/* Write the result, if one has gone off. As a job of it. */
 void trigger_dump(void);
 /* The JVM is out of memory (JVMTI's ResourceExhausted). Any thread, nothing locked. */
 void trigger_exhausted(void);

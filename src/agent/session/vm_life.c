@@ -11,7 +11,7 @@
 void session_vm_init(void)
 {
 	/* a session that is stopped meanwhile must not begin afterwards */
-	bool turn = control_turn("the JVM's start");
+	bool began = control_begin_job("the JVM's start");
 
 	jvm_is_up();
 	java_threads_vm_init();
@@ -19,8 +19,8 @@ void session_vm_init(void)
 	jfrsync_vm_init();
 	agent_waits_vm_init();
 	agent_parked_vm_init();
-	if (turn)
-		control_turn_over();
+	if (began)
+		control_end_job();
 	control_ring(); /* what was due has waited for this */
 }
 

@@ -22,7 +22,7 @@ static void change_kept(trace_kept_fn *fn, void *arg)
 
 const struct collect_sources engine_of_collector = {
 	.flush = engine_flush,
-	.open_turns = engine_open_turns,
+	.open_ticks = engine_open_ticks,
 	.look_again = engine_look_again,
 	.keeps = engine_keeps,
 	.active = engine_active,

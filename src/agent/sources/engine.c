@@ -255,12 +255,12 @@ static void tell_zone(uint32_t e)
 	z->quiet = event->ops == &engine_perf && !event->time;
 	z->scaled = event->perf.scaled;
 	z->role = event->role;
-	z->turns = event->turns;
+	z->ticks = event->ticks;
 	z->waits = event->waits;
 	z->user_only = event->time && options.user_only;
 	z->varies = event->ops == &engine_perf && event->time && event->role == WINDOW_NONE;
 	zone.quiet |= z->quiet;
-	zone.asked |= z->turns != TURNS_NONE || z->waits;
+	zone.asked |= z->ticks != TICKS_NONE || z->waits;
 	if (event->fallback || event->ops == &engine_ctimer)
 		zone.timer_event = e;
 	atomic_store(&zone.raised[e], 0);
@@ -446,7 +446,7 @@ static void ask(struct thread_record *r)
 		return;
 	due++;
 	if (asking)
-		os_signal_thread(tid, zone.signo, zone_turn_word(r, 0));
+		os_signal_thread(tid, zone.signo, zone_tick_word(r, 0));
 }
 
 static void wait_for_rest(void)

@@ -22,7 +22,7 @@ struct engine_event {
 	uint64_t interval;    /* ns of CPU time, or events */
 	bool time;            /* weights are ns of CPU time, or of wall time if so; else events */
 	bool kernel_only;     /* nothing of it happens in user mode */
-	enum turns turns;     /* of an engine that asks for each sample */
+	enum ticks ticks;     /* of an engine that asks for each sample */
 	bool waits;           /* samples are of threads that have waited, with what they waited for */
 	bool fallback;        /* a thread that gets no perf event gets a CPU timer */
 	enum window_role role; /* it brings no samples, but opens or shuts the window */
@@ -58,7 +58,7 @@ struct engine_options {
 	uint32_t only_cpu;    /* as in struct os_perf */
 	bool window_watched;  /* samples outside the window are kept, too */
 	int signal;           /* the one to use, 0 = a free one */
-	bool one_by_one;      /* wall: a signal for each thread and turn */
+	bool one_by_one;      /* wall: a signal for each thread and tick */
 	bool parked;          /* wall: virtual threads that are parked, too */
 	char wall_mode[8];    /* "marker", "slots", or "" = what works */
 	char fail[32];        /* knob for tests: what shall refuse ("perf", "ring", "fd", "marker" …); "" = none */
@@ -120,12 +120,12 @@ bool engine_stop(void);
 bool engine_settle(void);
 /* Whether a stop, or a start that failed, left a handler behind: engine_settle comes first. */
 bool engine_is_held(void);
-/* The JVM's threads are known as such by now: turns may begin. */
+/* The JVM's threads are known as such by now: ticks may begin. */
 void engine_threads_known(void);
 /* What was sampled so far is on its way to the collector: open runs are counted out. Takes no lock of records. */
 void engine_flush(void);
-/* Turns of event E that were due and are no samples yet, nor lost: of runs that go on, and asked for. Any thread. */
-uint64_t engine_open_turns(uint32_t e);
+/* Ticks of event E that were due and are no samples yet, nor lost: of runs that go on, and asked for. Any thread. */
+uint64_t engine_open_ticks(uint32_t e);
 /*
  * Of thread INDEX a stack was seen whose names could not be proved at the time. It may stand there for ever: look at it
  * again soon. Collector.
@@ -140,7 +140,7 @@ struct engine_counts {
 	uint32_t threads, perf, timer;
 	uint32_t refused;     /* live threads that could not be armed */
 	uint32_t raised;      /* times a thread's interval was doubled in a storm of events */
-	uint32_t stretched;   /* a thread was asked by a signal every so many turns, at most; 0 = every one */
+	uint32_t stretched;   /* a thread was asked by a signal every so many ticks, at most; 0 = every one */
 	uint64_t counted;     /* events by the kernel's own count since engine_start; 0 for CPU engines */
 };
 void engine_count(uint32_t e, struct engine_counts *c);

@@ -63,7 +63,7 @@ static int resolve_known(const struct known *k, struct engine_event *e)
 	e->ops = engines[k->source];
 	e->fallback = k->source == SOURCE_CPU;
 	e->time = k->needs == NEEDS_TIME;
-	e->turns = k->source == SOURCE_WALL ? TURNS_WALL : k->source == SOURCE_PERIODIC ? TURNS_CPU : TURNS_NONE;
+	e->ticks = k->source == SOURCE_WALL ? TICKS_WALL : k->source == SOURCE_PERIODIC ? TICKS_CPU : TICKS_NONE;
 	e->waits = k->source == SOURCE_LOCK;
 	e->kernel_only = k->needs == NEEDS_KERNEL;
 	if (e->ops == &engine_perf)

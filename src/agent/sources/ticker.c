@@ -19,7 +19,7 @@
 #define STRIDE_LIMIT 100000u
 #define HOLD_LIMIT (2 * NS_PER_S) /* a thread that ends waits no longer for one look at it: some 100 µs */
 
-static struct rounds *all[RECORD_EVENTS];
+static struct ticker *all[RECORD_EVENTS];
 static uint32_t count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the above; not taken by the threads themselves */
 static atomic_bool known;
@@ -27,10 +27,10 @@ static atomic_bool known;
 /*
  * Sleep until WHEN, or until something is asked for, which is noticed soon enough. Not on a condition:
  * to wake no thread, glibc's unlock behind it goes through the kernel's list of all threads that
- * wait for a lock, and with ten thousand of them that took longer than their turns.
+ * wait for a lock, and with ten thousand of them that took longer than their ticks.
  * False: the thread shall end.
  */
-static bool sleep_until(struct rounds *r, uint64_t when)
+static bool sleep_until(struct ticker *r, uint64_t when)
 {
 	uint64_t now;
 
@@ -43,7 +43,7 @@ static bool sleep_until(struct rounds *r, uint64_t when)
 	return !atomic_load(&r->ending);
 }
 
-static void flush(struct rounds *r)
+static void flush(struct ticker *r)
 {
 	uint64_t asked = atomic_load(&r->asked);
 
@@ -55,14 +55,14 @@ static void flush(struct rounds *r)
 }
 
 /* Java threads must be known as such first: taken for native ones they would get signals. */
-static bool wait_until_known(struct rounds *r)
+static bool wait_until_known(struct ticker *r)
 {
 	while (!atomic_load(&known) && !atomic_load(&r->ending))
 		os_sleep(NS_PER_MS);
 	return !atomic_load(&r->ending);
 }
 
-static void go_round(struct rounds *r)
+static void go_round(struct ticker *r)
 {
 	uint64_t interval = zone.events[r->event].interval, start = os_monotonic(), seed = random_seed(start);
 	uint64_t round = 0, when = start + (r->scattered ? random_below(&seed, interval) : interval);
@@ -80,17 +80,17 @@ static void go_round(struct rounds *r)
 			handler_leave(r->self);
 			continue;
 		}
-		/* Whole intervals that passed without a turn. */
+		/* Whole intervals that passed without a tick. */
 		late = (uint32_t)((now - when) / interval);
 		round += late;
-		r->turn(late);
+		r->tick(late);
 		handler_leave(r->self);
 		round++;
 		when = start + round * interval + (r->scattered ? random_below(&seed, interval) : interval);
 	}
 }
 
-static void leave(struct rounds *r)
+static void leave(struct ticker *r)
 {
 	if (r->self)
 		handler_enter(r->self);
@@ -103,12 +103,12 @@ static void leave(struct rounds *r)
 
 static void *run(void *arg)
 {
-	struct rounds *r = arg;
+	struct ticker *r = arg;
 	pid_t tid = os_gettid();
 
 	own_thread_begin(r->name);
 	prctl(PR_SET_TIMERSLACK, 1);
-	/* Turns must not wait on a busy machine; where not permitted some are late. */
+	/* Ticks must not wait on a busy machine; where not permitted some are late. */
 	os_thread_first();
 	r->self = records_found(tid, handler_thread_pointer());
 	if (r->self && wait_until_known(r))
@@ -119,7 +119,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-int rounds_begin(struct rounds *r, uint32_t event, struct error *err)
+int ticker_begin(struct ticker *r, uint32_t event, struct error *err)
 {
 	int rc;
 
@@ -145,7 +145,7 @@ int rounds_begin(struct rounds *r, uint32_t event, struct error *err)
 	return 0;
 }
 
-void rounds_end(struct rounds *r)
+void ticker_end(struct ticker *r)
 {
 	uint32_t i;
 
@@ -161,7 +161,7 @@ void rounds_end(struct rounds *r)
 	own_thread_join(r->thread, OWN_THREAD_PATIENCE);
 }
 
-void rounds_known(void)
+void ticker_known(void)
 {
 	atomic_store(&known, true);
 }
@@ -177,7 +177,7 @@ static bool are_done(void)
 	return true;
 }
 
-void rounds_flush(void)
+void ticker_flush(void)
 {
 	uint64_t until = os_monotonic() + FLUSH_LIMIT;
 	uint32_t i;
@@ -192,25 +192,25 @@ void rounds_flush(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* ---- turns ---- */
+/* ---- ticks ---- */
 
-void turn_miss(uint32_t event, enum loss_reason why, uint64_t n)
+void tick_miss(uint32_t event, enum loss_reason why, uint64_t n)
 {
 	if (n)
 		atomic_fetch_add_explicit(&zone.lost_count[event][why], n, memory_order_relaxed);
 }
 
-void turn_due(uint32_t event, uint64_t n)
+void tick_due(uint32_t event, uint64_t n)
 {
 	atomic_fetch_add_explicit(&zone.due[event], n, memory_order_relaxed);
 }
 
 static int send(struct thread_record *r, uint32_t event)
 {
-	return os_signal_thread(atomic_load(&r->tid), zone.signo, zone_turn_word(r, event));
+	return os_signal_thread(atomic_load(&r->tid), zone.signo, zone_tick_word(r, event));
 }
 
-void turn_ask(struct thread_record *r, uint32_t event, enum thread_state expected, uint64_t now)
+void tick_ask(struct thread_record *r, uint32_t event, enum thread_state expected, uint64_t now)
 {
 	struct record_source *s = &r->sources[event];
 	int rc;
@@ -221,17 +221,17 @@ void turn_ask(struct thread_record *r, uint32_t event, enum thread_state expecte
 	rc = send(r, event);
 	if (rc) {
 		atomic_store(&s->answered, atomic_load(&s->asked));
-		turn_miss(event, rc == -ESRCH ? LOSS_thread_exiting : LOSS_unanswered, 1);
+		tick_miss(event, rc == -ESRCH ? LOSS_thread_exiting : LOSS_unanswered, 1);
 	}
 }
 
-bool turn_is_open(struct thread_record *r, uint32_t event)
+bool tick_is_open(struct thread_record *r, uint32_t event)
 {
 	struct record_source *s = &r->sources[event];
 
 	if (atomic_load_explicit(&s->answered, memory_order_acquire) == atomic_load(&s->asked))
 		return false;
-	turn_miss(event, LOSS_unanswered, 1);
+	tick_miss(event, LOSS_unanswered, 1);
 	send(r, event);
 	return true;
 }
@@ -251,7 +251,7 @@ static void wait_let_go(const struct thread_record *r, uint32_t event)
 	}
 }
 
-uint32_t turn_stride(uint32_t event, uint64_t threads)
+uint32_t tick_stride(uint32_t event, uint64_t threads)
 {
 	uint64_t budget = zone.events[event].interval / SIGNALS_SHARE;
 	uint32_t stride = (uint32_t)MIN((threads * SIGNAL_COST + budget - 1) / MAX(budget, 1), STRIDE_LIMIT);
@@ -261,28 +261,28 @@ uint32_t turn_stride(uint32_t event, uint64_t threads)
 	return MAX(stride, 1u);
 }
 
-void turn_close(struct thread_record *r, uint32_t event)
+void tick_close(struct thread_record *r, uint32_t event)
 {
 	struct record_source *s = &r->sources[event];
 
 	atomic_store(&s->arm, ARM_NONE);
 	wait_let_go(r, event);
 	if (atomic_load(&s->asked) != atomic_load(&s->answered)) {
-		turn_miss(event, atomic_load(&zone.enabled) ? LOSS_thread_exiting : LOSS_disabled, 1);
+		tick_miss(event, atomic_load(&zone.enabled) ? LOSS_thread_exiting : LOSS_disabled, 1);
 		atomic_store(&s->answered, atomic_load(&s->asked));
 	}
 }
 
-bool turn_hold(struct thread_record *r, uint32_t event)
+bool tick_hold(struct thread_record *r, uint32_t event)
 {
 	atomic_store(&zone.held[event], r->index + 1);
-	if (likely(atomic_load(&r->sources[event].arm) == ARM_TURNS && atomic_load(&r->state) == RECORD_LIVE))
+	if (likely(atomic_load(&r->sources[event].arm) == ARM_TICKS && atomic_load(&r->state) == RECORD_LIVE))
 		return true;
-	turn_let_go(event);
+	tick_let_go(event);
 	return false;
 }
 
-void turn_let_go(uint32_t event)
+void tick_let_go(uint32_t event)
 {
 	atomic_store_explicit(&zone.held[event], 0, memory_order_release);
 }

@@ -18,7 +18,7 @@ typedef bool deferred_fn(void *what, void *with);
  * normal code. False: out of memory, it will not be called.
  */
 bool deferred_free(deferred_fn *fn, void *what, void *with);
-/* Free what can be. The collector, each turn. */
+/* Free what can be. The collector, each tick. */
 void deferred_drain(void);
 /* No handler is inside any more: free all. When the collector has ended. */
 void deferred_end(void);

@@ -21,7 +21,7 @@
 #include "common/os/os.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static uint64_t turn; /* of records_scan */
+static uint64_t scan; /* of records_scan */
 static uint32_t live; /* records that are RECORD_LIVE */
 static pid_t own_tids[RECORDS_OWN];
 static uint64_t own_cpu_of_ended; /* ns */
@@ -69,7 +69,7 @@ static struct thread_record *create(pid_t tid, uintptr_t tcb)
 	r->chunk = chunk;
 	for (e = 0; e < RECORD_EVENTS; e++)
 		r->sources[e].fd = r->sources[e].timer = -1;
-	r->seen = turn;
+	r->seen = scan;
 	r->since = os_monotonic();
 	r->own = is_own(tid);
 	r->draining = q;
@@ -114,7 +114,7 @@ static struct thread_record *found(pid_t tid, uintptr_t tcb, uint64_t born)
 			record_sources->arm(r);
 		return r;
 	}
-	r->seen = turn;
+	r->seen = scan;
 	if (tcb && !its)
 		record_publish(&zone.records, r, tcb);
 	return r;
@@ -219,7 +219,7 @@ void records_scan(void)
 	uint32_t i, count;
 
 	pthread_mutex_lock(&lock);
-	turn++;
+	scan++;
 	pthread_mutex_unlock(&lock);
 	if (os_each_thread(note_thread, NULL))
 		return;
@@ -228,7 +228,7 @@ void records_scan(void)
 	for (i = 0; i < count; i++) {
 		struct thread_record *r = &zone.records.records[i];
 
-		if (atomic_load(&r->state) == RECORD_LIVE && r->seen != turn &&
+		if (atomic_load(&r->state) == RECORD_LIVE && r->seen != scan &&
 		    !os_thread_exists(atomic_load(&r->tid)))
 			close_record(r);
 	}

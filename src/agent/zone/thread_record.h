@@ -31,7 +31,7 @@ enum record_state { RECORD_FREE, RECORD_LIVE, RECORD_CLOSING };
  * LEAVING: what the source has stays as it is until no handler can be at it (agent/threads/deferred.h), then it is
  * NONE.
  */
-enum record_arm { ARM_NONE, ARM_PERF, ARM_TIMER, ARM_PROCESS, ARM_TURNS, ARM_CALLS, ARM_LEAVING };
+enum record_arm { ARM_NONE, ARM_PERF, ARM_TIMER, ARM_PROCESS, ARM_TICKS, ARM_CALLS, ARM_LEAVING };
 
 /* What makes a thread's signal go off for one event. The engine sets it up before it arms it. */
 struct record_source {
@@ -50,7 +50,7 @@ struct record_source {
 	uint64_t burst_began;           /* real time and the thread's CPU time then, ns, handler's */
 	uint64_t burst_cpu;
 	/*
-	 * ARM_TURNS: a thread of the engine asks for each sample by a signal of its own. It has the fields below
+	 * ARM_TICKS: a thread of the engine asks for each sample by a signal of its own. It has the fields below
 	 * while asked == answered, the thread's handlers have them from the signal to the answer.
 	 */
 	_Atomic uint32_t asked, answered; /* number of the last question, and of the last one that was taken */
@@ -103,7 +103,7 @@ struct thread_record {
 	struct queue *draining;         /* the queue being emptied: current until replaced */
 	uint64_t counted;               /* bytes of its queue that are in collector.queue_bytes */
 	uint64_t full_at_growth;        /* lost[queue_full] when the queue last grew */
-	uint64_t seen;                  /* turn in which /proc/self/task last showed it */
+	uint64_t seen;                  /* tick in which /proc/self/task last showed it */
 	uint64_t mark;                  /* what it showed then, see os_each_thread; 0 = not yet */
 	uint64_t since;                 /* when it was found, os_monotonic */
 	uint32_t name;                  /* collector's name id */

@@ -24,7 +24,7 @@
 struct decode_cache;
 
 /* Whether a thread of the engine asks for each sample, and what its weight is then. */
-enum turns { TURNS_NONE, TURNS_WALL, TURNS_CPU };
+enum ticks { TICKS_NONE, TICKS_WALL, TICKS_CPU };
 
 /* What a handler must know of an event. */
 struct zone_event {
@@ -32,7 +32,7 @@ struct zone_event {
 	bool quiet;        /* our handler could cause it: switched off while one runs */
 	bool scaled;       /* the kernel shares the counter out: counts carry the times to scale them by */
 	enum window_role role; /* it brings no samples, but opens or shuts the window */
-	enum turns turns;
+	enum ticks ticks;
 	bool waits;        /* each sample in a queue is followed by a struct wait_note */
 	bool user_only;    /* CPU time: of user mode */
 	bool varies;       /* its periods do (jitter.h), where a perf event makes them */
@@ -70,7 +70,7 @@ struct zone {
 	uint32_t event_count;
 	uint32_t timer_event;                   /* the one that timers stand for */
 	uint64_t tick;                          /* ns; the kernel looks only then whether they have expired */
-	bool asked;                             /* of one of them threads are asked: it has turns, or waits */
+	bool asked;                             /* of one of them threads are asked: it has ticks, or waits */
 	bool quiet;                             /* one of them is */
 	bool windowed;                          /* one of them has a role */
 	int signo;                              /* the signal of the engine in force */
@@ -83,9 +83,9 @@ struct zone {
 	_Atomic uint64_t lost_count[RECORD_EVENTS][LOSS_REASONS] __attribute__((aligned(64)));
 	_Atomic uint64_t lost_weight[RECORD_EVENTS][LOSS_REASONS];
 	_Atomic uint64_t raised[RECORD_EVENTS]; /* times a thread's interval was doubled in a storm of events */
-	_Atomic uint32_t stretched[RECORD_EVENTS]; /* turns: a thread was asked every so many, at most; 0 = every one */
+	_Atomic uint32_t stretched[RECORD_EVENTS]; /* ticks: a thread was asked every so many, at most; 0 = every one */
 	_Atomic uint64_t own_weight;            /* ns that fell on threads of jstrobe */
-	_Atomic uint64_t due[RECORD_EVENTS];    /* turns: samples that should be, missed ones too */
+	_Atomic uint64_t due[RECORD_EVENTS];    /* ticks: samples that should be, missed ones too */
 	/*
 	 * Index + 1 of the record that an event's thread of the engine looks at, 0 = none. Held for one look
 	 * (microseconds); a thread that ends waits for it before its JavaThread and its TCB go away.
@@ -101,8 +101,8 @@ static inline bool zone_in_child(void)
 	return unlikely(!atomic_load_explicit(zone.parent, memory_order_relaxed));
 }
 
-/* What a signal of a turn carries: the record, whose address is a multiple of RECORD_EVENTS, and the event. */
-static inline uintptr_t zone_turn_word(const struct thread_record *r, uint32_t event)
+/* What a signal of a tick carries: the record, whose address is a multiple of RECORD_EVENTS, and the event. */
+static inline uintptr_t zone_tick_word(const struct thread_record *r, uint32_t event)
 {
 	return (uintptr_t)r | event;
 }

@@ -35,7 +35,7 @@ struct worker {
 	uint64_t since, time;
 };
 
-struct rounds {
+struct ticker {
 	const struct survey *s;
 	struct survey_late *late;
 	VECTOR(pid_t) pids;
@@ -119,7 +119,7 @@ static void bury(void)
 	}
 }
 
-static int hire(struct rounds *r, struct worker *w, struct error *err)
+static int hire(struct ticker *r, struct worker *w, struct error *err)
 {
 	int ends[2];
 
@@ -151,7 +151,7 @@ static uid_t user_of_process(pid_t pid)
 }
 
 /* The more of a user's processes were late, the less time the next one has: all of them together get little more. */
-static uint64_t time_for(const struct rounds *r, pid_t pid)
+static uint64_t time_for(const struct ticker *r, pid_t pid)
 {
 	uid_t uid = user_of_process(pid);
 	size_t i;
@@ -162,7 +162,7 @@ static uint64_t time_for(const struct rounds *r, pid_t pid)
 	return LOOK_TIME;
 }
 
-static void note_late(struct rounds *r, pid_t pid)
+static void note_late(struct ticker *r, pid_t pid)
 {
 	uid_t uid = user_of_process(pid);
 	size_t i = 0;
@@ -180,7 +180,7 @@ static void note_late(struct rounds *r, pid_t pid)
 }
 
 /* Give worker W the next process. */
-static void assign(struct rounds *r, struct worker *w)
+static void assign(struct ticker *r, struct worker *w)
 {
 	w->pid = r->pids.items[r->next];
 	if (send(w->sock, &w->pid, sizeof(w->pid), MSG_NOSIGNAL) != sizeof(w->pid)) {
@@ -194,7 +194,7 @@ static void assign(struct rounds *r, struct worker *w)
 }
 
 /* Start all workers that can be started; 0, or none could be. */
-static int assign_all(struct rounds *r, struct error *err)
+static int assign_all(struct ticker *r, struct error *err)
 {
 	struct worker *w, *end = r->workers + WORKERS, *vacant = NULL;
 	uint64_t newest = 0;
@@ -218,7 +218,7 @@ static int assign_all(struct rounds *r, struct error *err)
 }
 
 /* Worker W has replied, or is dead, which is a reply, too. */
-static void hear(struct rounds *r, struct worker *w)
+static void hear(struct ticker *r, struct worker *w)
 {
 	ssize_t n = recv(w->sock, r->reply, reply_size(r->s), MSG_DONTWAIT);
 	pid_t pid = 0;
@@ -238,7 +238,7 @@ static void hear(struct rounds *r, struct worker *w)
 }
 
 /* Wait for replies, but not too long for any. */
-static void wait_for_replies(struct rounds *r)
+static void wait_for_replies(struct ticker *r)
 {
 	struct pollfd p[WORKERS];
 	uint64_t at = os_monotonic(), left = r->next < r->pids.count ? IMPATIENT : LOOK_TIME;
@@ -265,7 +265,7 @@ static void wait_for_replies(struct rounds *r)
 	}
 }
 
-static bool is_busy(const struct rounds *r)
+static bool is_busy(const struct ticker *r)
 {
 	size_t i;
 
@@ -275,7 +275,7 @@ static bool is_busy(const struct rounds *r)
 	return false;
 }
 
-static int find_processes(struct rounds *r, struct error *err)
+static int find_processes(struct ticker *r, struct error *err)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -295,7 +295,7 @@ static int find_processes(struct rounds *r, struct error *err)
 }
 
 /* The time is up: those that are being looked at, and those that were not looked at. */
-static void leave_rest(struct rounds *r)
+static void leave_rest(struct ticker *r)
 {
 	size_t i;
 
@@ -309,7 +309,7 @@ static void leave_rest(struct rounds *r)
 
 int survey_all(const struct survey *s, struct survey_late *late, struct error *err)
 {
-	struct rounds r = {.s = s, .late = late, .reply = malloc(reply_size(s))};
+	struct ticker r = {.s = s, .late = late, .reply = malloc(reply_size(s))};
 	int rc = r.reply ? find_processes(&r, err) : error_set(err, ENOMEM, "out of memory");
 	uint64_t until = os_monotonic() + ALL_TIME;
 	size_t i;

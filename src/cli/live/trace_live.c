@@ -130,7 +130,7 @@ static bool obey_keys(struct trace_live *t)
 	return true;
 }
 
-int trace_live_turn(struct trace_live *t, struct agent *a, struct error *err)
+int trace_live_tick(struct trace_live *t, struct agent *a, struct error *err)
 {
 	uint64_t began = os_monotonic();
 	int rc;

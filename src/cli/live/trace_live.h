@@ -14,7 +14,7 @@ struct trace_live *trace_live_begin(const struct options *o);
  * Obey keys, and if it is time have A's session dump its tree and show it. 0; -ECANCELED: the user has seen enough;
  * else as agent_obey.
  */
-int trace_live_turn(struct trace_live *t, struct agent *a, struct error *err);
+int trace_live_tick(struct trace_live *t, struct agent *a, struct error *err);
 /* Give the screen back; NULL is nothing. */
 void trace_live_end(struct trace_live *t);
 

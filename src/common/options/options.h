@@ -137,7 +137,7 @@ struct options {
 	uint32_t queue_start;       /* entries of a new queue, 0 = the default */
 	char wall_mode[8];          /* "marker", "slots"; "" = what works */
 	/* knobs for tests (common/base/knob.h) */
-	uint32_t collector_hold_ms; /* pause of the collector between two turns */
+	uint32_t collector_hold_ms; /* pause of the collector between two passes */
 	uint64_t renew_at;          /* bytes of the aggregate from which it is made anew */
 	char engine_fail[32];       /* the part that shall fail; "" = none */
 

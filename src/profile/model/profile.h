@@ -137,7 +137,7 @@ struct profile {
 	uint64_t queue_bytes, queue_increments;
 	uint32_t queue_max_capacity, queue_max_fill;
 	struct profile_timing handler; /* in the handler, kernel delivery excluded */
-	struct profile_timing drain;   /* one turn of the collector */
+	struct profile_timing drain;   /* one pass of the collector */
 	struct profile_timing walk;    /* the walk alone; count 0 unless it was measured (features=stats) */
 	uint32_t threads_perf, threads_timer; /* armed at the end, by means */
 

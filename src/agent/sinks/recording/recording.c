@@ -130,7 +130,7 @@ int recording_begin(struct recording *r, struct collector *c, const struct recor
 static int flush(struct recording *r, struct recording_books *books, struct error *err)
 {
 	if (r->running)
-		recording_turn(r, URGENCY_FLUSH);
+		recording_write_pending(r, URGENCY_FLUSH);
 	memcpy(books, r->books, sizeof(r->books));
 	if (r->failed.code)
 		*err = r->failed;
@@ -204,7 +204,7 @@ int recording_end(struct recording *r, struct error *err)
 			return error_set(err, EINPROGRESS, "the recording does not end: what it writes to takes "
 					 "nothing, or a debugger holds the profiler's thread 'jstrobe write'");
 		pthread_mutex_lock(&r->lock);
-		recording_turn(r, URGENCY_END);
+		recording_write_pending(r, URGENCY_END);
 		r->running = false;
 		pthread_mutex_unlock(&r->lock);
 		sink_remove(&r->sink);

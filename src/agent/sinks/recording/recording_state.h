@@ -131,8 +131,8 @@ void recording_put_windows(struct recording *r);
 void recording_put_settings(struct recording *r, uint64_t now);
 void recording_put_counters(struct recording *r, uint64_t now);
 /*
- * The books of what the aggregate holds, all of which is about to be in the file; and, once that is put, of what was left
- * out and lost. In between frames are named, and the aggregate goes on. Both locks held.
+ * The books of what the aggregate holds, all of which is about to be in the file; and, once that is put, of what was
+ * left out and lost. In between frames are named, and the aggregate goes on. Both locks held.
  */
 void recording_count_stored(struct recording *r);
 void recording_count_rest(struct recording *r);
@@ -143,10 +143,10 @@ void recording_put_losses(struct recording *r, uint64_t now);
 /* What is in r->batch; samples whose frames have no name yet wait, unless EVERYTHING is to go. Both locks held. */
 void recording_put_batch(struct recording *r, bool everything);
 
-/* One turn: what came in goes into the file; FLUSH: all of it, END: for the last time. Recording's lock held. */
-enum urgency { URGENCY_TURN, URGENCY_FLUSH, URGENCY_END };
-void recording_turn(struct recording *r, enum urgency urgency);
-/* The writing thread, and to make it take its turn now, for the last time if STOP. */
+/* One tick: what came in goes into the file; FLUSH: all of it, END: for the last time. Recording's lock held. */
+enum urgency { URGENCY_TICK, URGENCY_FLUSH, URGENCY_END };
+void recording_write_pending(struct recording *r, enum urgency urgency);
+/* The writing thread, and to make it take its tick now, for the last time if STOP. */
 void *recording_run(void *recording);
 void recording_wake(struct recording *r, bool stop);
 

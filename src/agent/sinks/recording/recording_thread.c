@@ -35,7 +35,7 @@ static void name_frames(struct recording *r, bool force, uint64_t now)
 static void gather(struct recording *r, enum urgency urgency, uint64_t now)
 {
 	struct collector *c = r->collector;
-	bool everything = urgency != URGENCY_TURN;
+	bool everything = urgency != URGENCY_TICK;
 
 	if (everything && c->running)
 		c->sources->flush();
@@ -96,7 +96,7 @@ static void renew(struct recording *r)
 	generation_begin(r->collector);
 }
 
-/* A new aggregate in the same chunk, if the present one keeps much that is not wanted any more. Recording's lock held. */
+/* A new aggregate in the same chunk, if the present one keeps much that is not wanted now. Recording's lock held. */
 static void renew_if_due(struct recording *r)
 {
 	pthread_mutex_lock(&r->collector->lock);
@@ -126,7 +126,7 @@ static int rotate(struct recording *r, uint64_t now, struct error *err)
 	return 0;
 }
 
-void recording_turn(struct recording *r, enum urgency urgency)
+void recording_write_pending(struct recording *r, enum urgency urgency)
 {
 	uint64_t now = os_monotonic(), before = r->samples;
 	bool full = urgency != URGENCY_END && is_full(r, now);
@@ -135,7 +135,7 @@ void recording_turn(struct recording *r, enum urgency urgency)
 
 	gather(r, full ? URGENCY_FLUSH : urgency, now);
 	recording_load(r, now);
-	if (urgency == URGENCY_TURN && !full)
+	if (urgency == URGENCY_TICK && !full)
 		renew_if_due(r);
 	if (full)
 		rc = rotate(r, now, &err);
@@ -157,7 +157,7 @@ void recording_wake(struct recording *r, bool stop)
 }
 
 /* Wait until it is time, or a result is wanted at once; false at the end. */
-static bool wait_for_turn(struct recording *r, uint64_t until)
+static bool wait_for_tick(struct recording *r, uint64_t until)
 {
 	struct timespec at = {(time_t)(until / NS_PER_S), (long)(until % NS_PER_S)};
 	bool go_on;
@@ -178,9 +178,9 @@ void *recording_run(void *arg)
 
 	own_thread_begin("jstrobe write");
 	atomic_store(&r->tid, os_gettid());
-	while (wait_for_turn(r, os_monotonic() + WRITE_EVERY)) {
+	while (wait_for_tick(r, os_monotonic() + WRITE_EVERY)) {
 		pthread_mutex_lock(&r->lock);
-		recording_turn(r, URGENCY_TURN);
+		recording_write_pending(r, URGENCY_TICK);
 		pthread_mutex_unlock(&r->lock);
 	}
 	own_thread_end();

@@ -115,7 +115,7 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 	m = ring_position_of_window(r);
 	c->sums.items = calloc(sums_count + 1, sizeof(*sums));
 	for (i = 0; i < RECORD_EVENTS; i++) {
-		c->events[i] = (struct event_aggregate){.turns = aggregates[i].turns,
+		c->events[i] = (struct event_aggregate){.ticks = aggregates[i].ticks,
 						      .losses_of_dead = aggregates[i].losses_of_dead};
 		if (m)
 			subtract(&c->events[i], &m->lost[i]);

@@ -123,7 +123,7 @@ static const struct sink_ops ops = {
 	.thread_end = on_thread_end, .renewed = on_renewed,
 };
 
-/* ---- a turn of the stream's thread ---- */
+/* ---- a tick of the stream's thread ---- */
 
 /* Take what the collector has gathered. Its lock is held. */
 static void take_over(struct stream *s)
@@ -199,14 +199,14 @@ static void tell_or_hold(struct stream *s, const struct stream_item *item, bool 
 }
 
 /* Where an item stands in the batch, by the time that its record has. */
-struct stream_turn {
+struct stream_order {
 	uint64_t time;
 	size_t at;
 };
 
 static int by_time(const void *a, const void *b)
 {
-	const struct stream_turn *x = a, *y = b;
+	const struct stream_order *x = a, *y = b;
 
 	if (x->time != y->time)
 		return x->time < y->time ? -1 : 1;
@@ -220,15 +220,15 @@ static int by_time(const void *a, const void *b)
 static void tell_batch(struct stream *s, bool last, struct map *waiting)
 {
 	size_t i, count = s->batch.count;
-	struct stream_turn *turns = count > 1 ? malloc(count * sizeof(*turns)) : NULL;
+	struct stream_order *order = count > 1 ? malloc(count * sizeof(*order)) : NULL;
 
-	for (i = 0; turns && i < count; i++)
-		turns[i] = (struct stream_turn){stream_time(&s->batch.items[i]), i};
-	if (turns)
-		qsort(turns, count, sizeof(*turns), by_time);
+	for (i = 0; order && i < count; i++)
+		order[i] = (struct stream_order){stream_time(&s->batch.items[i]), i};
+	if (order)
+		qsort(order, count, sizeof(*order), by_time);
 	for (i = 0; i < count; i++)
-		tell_or_hold(s, &s->batch.items[turns ? turns[i].at : i], last, waiting);
-	free(turns);
+		tell_or_hold(s, &s->batch.items[order ? order[i].at : i], last, waiting);
+	free(order);
 	s->batch.count = 0;
 }
 
@@ -268,7 +268,7 @@ static void look_up(struct stream *s, bool last, uint64_t now)
 	pthread_mutex_unlock(&c->images);
 }
 
-static void turn(struct stream *s, bool last)
+static void write_pending(struct stream *s, bool last)
 {
 	struct collector *c = s->collector;
 	uint64_t now = os_monotonic();
@@ -321,7 +321,7 @@ static void *run(void *arg)
 	/* As the collector: on a machine that is busy to the last core events must not wait. */
 	os_thread_first();
 	while (!atomic_load(&s->stopping)) {
-		turn(s, false);
+		write_pending(s, false);
 		rest(s);
 	}
 	own_thread_end();
@@ -380,9 +380,9 @@ bool stream_end(struct stream *s)
 		return false;
 	s->running = false;
 	atomic_fetch_sub(&s->collector->hurried, 1);
-	/* Nothing comes behind what the last turn takes. */
+	/* Nothing comes behind what the last tick takes. */
 	sink_remove(&s->sink);
-	turn(s, true);
+	write_pending(s, true);
 	stream_closing_add(s->out);
 	s->out = NULL;
 	return true;

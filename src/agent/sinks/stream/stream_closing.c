@@ -44,7 +44,7 @@ static void close_at(size_t i)
 }
 
 /* What can be written is; who has all, or had his time, is closed. Lock held. */
-static void turn(uint64_t now)
+static void write_pending(uint64_t now)
 {
 	size_t i = closing.list.count;
 
@@ -80,7 +80,7 @@ static void *run(void *arg)
 		nfds_t count = 0;
 		size_t i;
 
-		turn(os_monotonic());
+		write_pending(os_monotonic());
 		pthread_cond_broadcast(&ended);
 		if (!closing.list.count)
 			break;

@@ -40,7 +40,7 @@ void waits_holder_look(struct thread_record *r, uint32_t event, const struct wai
 	trace_kept_set(&h->trace, wait_look(holder, r, event, &h->epoch));
 	if (!trace_kept_get(&h->trace)) {
 		h->number = wait_ask(holder);
-		if (os_signal_thread(atomic_load(&holder->tid), zone.signo, zone_turn_word(holder, event)))
+		if (os_signal_thread(atomic_load(&holder->tid), zone.signo, zone_tick_word(holder, event)))
 			h->number = 0;
 	}
 	atomic_store_explicit(&zone.held[event], 0, memory_order_release);

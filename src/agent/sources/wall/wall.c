@@ -1,14 +1,14 @@
 /*
- * wall.c - the wall clock: once an interval, at a random moment in it, each thread has its turn.
+ * wall.c - the wall clock: once an interval, at a random moment in it, each thread has its tick.
  *
- *   has it run since the last turn?  no ──▶ one more sample of the same stack: nothing to be done (here)
+ *   has it run since the last tick?  no ──▶ one more sample of the same stack: nothing to be done (here)
  *                │ yes
  *   does it wait, and can its stack be read from outside?  yes ──▶ a sample of that stack (wall_walk.c)
  *                │ no
  *   a signal: its handler takes the sample, answering the question in its record   (agent/sample/handler.c)
  *
  * All of it is done by one thread, which is never attached to the JVM and holds a record only for the time of
- * one look. A turn that could not be served is counted as lost by its reason; the thread's next sample weighs
+ * one look. A tick that could not be served is counted as lost by its reason; the thread's next sample weighs
  * for its time, too.
  */
 #include "agent/sources/wall/wall.h"
@@ -26,37 +26,37 @@
 #include "common/base/knob.h"
 #include "common/os/os.h"
 
-#define AHEAD 16    /* threads whose places to look are fetched before their turn */
-#define SLICES 32   /* turns in which each run is looked at once, at most */
+#define AHEAD 16    /* threads whose places to look are fetched before their tick */
+#define SLICES 32   /* ticks in which each run is looked at once, at most */
 #define SLICES_TIME (NS_PER_S) /* and the time they take */
 
 struct wall wall;
 
-static void open_rounds(uint64_t now), each_turn(uint32_t late), flush(void), leave(void);
-static struct rounds rounds = {
-	.name = "jstrobe wall", .scattered = true, .open = open_rounds, .turn = each_turn, .flush = flush,
+static void open_rounds(uint64_t now), each_tick(uint32_t late), flush(void), leave(void);
+static struct ticker ticker = {
+	.name = "jstrobe wall", .scattered = true, .open = open_rounds, .tick = each_tick, .flush = flush,
 	.leave = leave,
 };
 
 /* ---- a round ---- */
 
-/* Begin the next turn; LATE passed without one. */
-static void begin_turn(uint32_t late)
+/* Begin the next tick; LATE passed without one. */
+static void begin_tick(uint32_t late)
 {
 	uint64_t now = os_monotonic();
 	uint32_t i;
 
 	wall.late = late;
 	wall.lates += late;
-	wall.turn += late + 1ull;
+	wall.tick += late + 1ull;
 	for (i = 0; i <= MIN(late, WALL_TIMES - 1); i++)
-		wall.times[(wall.turn - i) % WALL_TIMES] = now;
+		wall.times[(wall.tick - i) % WALL_TIMES] = now;
 }
 
-/* Whether in this turn more than a glance at thread I is due. */
-static inline bool is_turn_of(uint32_t i)
+/* Whether in this tick more than a glance at thread I is due. */
+static inline bool is_tick_of(uint32_t i)
 {
-	return (wall.turn + i) % WALL_ROTATION == 0;
+	return (wall.tick + i) % WALL_ROTATION == 0;
 }
 
 static inline uintptr_t watch_of(uint32_t i, uint32_t count)
@@ -64,7 +64,7 @@ static inline uintptr_t watch_of(uint32_t i, uint32_t count)
 	return i < count ? atomic_load_explicit(&wall.watch[i], memory_order_relaxed) : 0;
 }
 
-/* What thread I's turn will look at is begun to be fetched. */
+/* What thread I's tick will look at is begun to be fetched. */
 static inline void fetch(uint32_t i, uint32_t count)
 {
 	uintptr_t what = watch_of(i, count);
@@ -75,16 +75,16 @@ static inline void fetch(uint32_t i, uint32_t count)
 	__builtin_prefetch((const void *)(what & ~(uintptr_t)WATCH_KIND));
 	if (kind == WATCH_WAIT || kind == WATCH_SLEEP)
 		__builtin_prefetch((const void *)(what + wall.refs));
-	else if (kind == WATCH_PLACE && is_turn_of(i))
+	else if (kind == WATCH_PLACE && is_tick_of(i))
 		__builtin_prefetch((const void *)wall.fields[i]);
-	else if (kind == WATCH_FRAME && is_turn_of(i))
+	else if (kind == WATCH_FRAME && is_tick_of(i))
 		__builtin_prefetch(&wall.slots[i]);
 }
 
 /* And what the things that were fetched lead to. */
 static inline void fetch_more(uint32_t i, uint32_t count)
 {
-	if ((watch_of(i, count) & WATCH_KIND) == WATCH_FRAME && is_turn_of(i))
+	if ((watch_of(i, count) & WATCH_KIND) == WATCH_FRAME && is_tick_of(i))
 		wall_slots_fetch(&wall.slots[i]);
 }
 
@@ -98,26 +98,26 @@ static inline bool stands(uint32_t i, uintptr_t what)
 		return wall_hint_holds(i, what);
 	case WATCH_PLACE:
 		return wall_hint_holds(i, what) && likely(!wall.late) &&
-		       (!is_turn_of(i) || marker_is_set(wall.fields[i]));
+		       (!is_tick_of(i) || marker_is_set(wall.fields[i]));
 	case WATCH_FRAME:
 		return wall_frame(what - WATCH_FRAME) == wall.expected[i] &&
-		       (!is_turn_of(i) || wall_is_unmoved(i));
+		       (!is_tick_of(i) || wall_is_unmoved(i));
 	case WATCH_SLEEP:
-		return wall_hint_holds(i, what) && (likely((wall.turn + i) % WALL_SELDOM) || wall_is_unmoved(i));
+		return wall_hint_holds(i, what) && (likely((wall.tick + i) % WALL_SELDOM) || wall_is_unmoved(i));
 	case WATCH_CLOCK:
-		return wall.turn < wall.expected[i];
+		return wall.tick < wall.expected[i];
 	default:
 		return false;
 	}
 }
 
-/* All threads' turns; how many were due. */
+/* All threads' ticks; how many were due. */
 static uint64_t go_through(uint32_t count)
 {
 	uint64_t due = 0, stood = 0;
 	uint32_t i, clocked = 0;
 
-	wall.stride = wall.one_by_one ? turn_stride(wall.event, wall.on) : 1;
+	wall.stride = wall.one_by_one ? tick_stride(wall.event, wall.on) : 1;
 	wall.on = 0;
 	for (i = 0; i < count; i++) {
 		uintptr_t what = watch_of(i, count);
@@ -149,27 +149,27 @@ static uint64_t leave_all_out(uint32_t count)
 	return due;
 }
 
-/* Runs that go on are counted out now and then: each turn a slice of the threads is looked at. */
+/* Runs that go on are counted out now and then: each tick a slice of the threads is looked at. */
 static void look_after_runs(uint32_t count)
 {
-	uint32_t slice = (uint32_t)(wall.turn % wall.slices), i;
+	uint32_t slice = (uint32_t)(wall.tick % wall.slices), i;
 	uint32_t end = (uint32_t)((uint64_t)count * (slice + 1) / wall.slices);
 
 	for (i = (uint32_t)((uint64_t)count * slice / wall.slices); i < end; i++)
 		wall_look_after(i);
 }
 
-static void each_turn(uint32_t late)
+static void each_tick(uint32_t late)
 {
 	uint32_t count = atomic_load(&zone.records.count);
 
-	begin_turn(late);
-	turn_due(wall.event, window_keeps_out(&zone.window) ? leave_all_out(count) : go_through(count));
-	atomic_store(&wall.counted, wall.turn);
+	begin_tick(late);
+	tick_due(wall.event, window_keeps_out(&zone.window) ? leave_all_out(count) : go_through(count));
+	atomic_store(&wall.counted, wall.tick);
 	look_after_runs(count);
 }
 
-/* Threads that were armed before the JVM's were known have had no turns since. */
+/* Threads that were armed before the JVM's were known have had no ticks since. */
 static void open_rounds(uint64_t now)
 {
 	uint32_t i, count = atomic_load(&zone.records.count);
@@ -184,7 +184,7 @@ static void flush(void)
 
 	for (i = 0; i < count; i++)
 		if (atomic_load_explicit(&wall.threads[i].life, memory_order_acquire) != WALL_FREE) {
-			wall_settle(i, wall.turn);
+			wall_settle(i, wall.tick);
 			wall_count_out(i);
 		}
 }
@@ -199,13 +199,13 @@ static void leave(void)
 
 		if (atomic_load(&t->life) == WALL_FREE)
 			continue;
-		wall_settle(i, wall.turn);
-		if (wall.fields[i] && turn_hold(&zone.records.records[i], wall.event)) {
+		wall_settle(i, wall.tick);
+		if (wall.fields[i] && tick_hold(&zone.records.records[i], wall.event)) {
 			marker_clear(wall.fields[i]);
-			turn_let_go(wall.event);
+			tick_let_go(wall.event);
 		}
 		atomic_store(&t->life, WALL_GONE);
-		wall_finish(i, wall.turn);
+		wall_finish(i, wall.tick);
 	}
 }
 
@@ -270,9 +270,9 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 	if (rc)
 		return rc;
 	wall.event = e;
-	wall.rounds = &rounds;
+	wall.ticker = &ticker;
 	wall.clocked = wall.on = 0;
-	wall.turn = wall.lates = 0;
+	wall.tick = wall.lates = 0;
 	atomic_store(&wall.counted, 0);
 	wall_hint_open();
 	wall_waits_open();
@@ -288,7 +288,7 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 		rc = parked_start(e, err);
 	(void)notes;
 	if (rc == 0)
-		rc = rounds_begin(&rounds, e, err);
+		rc = ticker_begin(&ticker, e, err);
 	if (rc) {
 		parked_release();
 		stop();
@@ -308,7 +308,7 @@ static int arm(struct thread_record *r, uint32_t e)
 	memset(&wall.stacks[r->index], 0, sizeof(wall.stacks[r->index]));
 	t->begun = t->last = os_monotonic();
 	r->sources[e].charged = t->last;
-	atomic_store(&r->sources[e].arm, ARM_TURNS);
+	atomic_store(&r->sources[e].arm, ARM_TICKS);
 	/* In this order: see wall_tick.c. */
 	atomic_store(&t->life, WALL_ON);
 	atomic_store(&wall.watch[r->index], WATCH_ATTEND);
@@ -321,13 +321,13 @@ static void disarm(struct thread_record *r, uint32_t e, bool at_work)
 
 	if (atomic_compare_exchange_strong(&wall.threads[r->index].life, &on, WALL_GONE))
 		atomic_store(&wall.watch[r->index], WATCH_ATTEND);
-	turn_close(r, e);
+	tick_close(r, e);
 }
 
 /* Before anything else goes away. */
 static void halt(void)
 {
-	rounds_end(&rounds);
+	ticker_end(&ticker);
 }
 
 static void silence(struct thread_record *r, uint32_t e)
@@ -349,12 +349,12 @@ void engine_look_again(uint32_t index)
 
 void engine_threads_known(void)
 {
-	rounds_known();
+	ticker_known();
 }
 
 void engine_flush(void)
 {
-	rounds_flush();
+	ticker_flush();
 }
 
 /* Samples of thread I's run that were counted as due and not counted out. */
@@ -362,19 +362,19 @@ static int64_t open_of(uint32_t i, uint64_t counted)
 {
 	const struct wall_thread *t = &wall.threads[i];
 
-	if (atomic_load_explicit(&wall.threads[i].life, memory_order_relaxed) == WALL_FREE || !t->turn)
+	if (atomic_load_explicit(&wall.threads[i].life, memory_order_relaxed) == WALL_FREE || !t->tick)
 		return 0;
-	return (int64_t)t->samples + (int64_t)(counted - t->turn);
+	return (int64_t)t->samples + (int64_t)(counted - t->tick);
 }
 
-uint64_t engine_open_turns(uint32_t e)
+uint64_t engine_open_ticks(uint32_t e)
 {
 	uint32_t i, count = atomic_load(&zone.records.count);
-	bool runs = wall.threads && wall.event == e && zone.events[e].turns == TURNS_WALL;
+	bool runs = wall.threads && wall.event == e && zone.events[e].ticks == TICKS_WALL;
 	uint64_t counted = atomic_load(&wall.counted);
 	int64_t open = 0;
 
-	for (i = 0; i < count && zone.events[e].turns; i++) {
+	for (i = 0; i < count && zone.events[e].ticks; i++) {
 		const struct record_source *s = &zone.records.records[i].sources[e];
 
 		open += atomic_load(&((struct record_source *)s)->asked) !=

@@ -1,8 +1,8 @@
 /*
- * wall.h - the table of threads that the wall-clock engine goes through each turn. Inner header of the sources room.
+ * wall.h - the table of threads that the wall-clock engine goes through each tick. Inner header of the sources room.
  *
- * Most threads wait, and nothing is written for a thread that has not moved: its samples are the turns that
- * passed, and are counted when it moves on. What each turn reads of it is one word here, which says where to look,
+ * Most threads wait, and nothing is written for a thread that has not moved: its samples are the ticks that
+ * passed, and are counted when it moves on. What each tick reads of it is one word here, which says where to look,
  * and what lies there.
  */
 #ifndef JSTROBE_SOURCES_WALL_WALL_H
@@ -15,7 +15,7 @@
 /* FREE ──(armed)──▶ ON ──(disarmed, ended)──▶ GONE ──(the engine's thread has counted it out)──▶ FREE */
 enum wall_life { WALL_FREE, WALL_ON, WALL_GONE };
 
-/* How the engine's thread knows, at the next turn, whether a thread has moved. */
+/* How the engine's thread knows, at the next tick, whether a thread has moved. */
 enum wall_mode {
 	WALL_NEW,    /* it does not: look */
 	WALL_MARKED, /* marker, and its CPU clock once more */
@@ -26,13 +26,13 @@ enum wall_mode {
 };
 
 /*
- * Where to look each turn: an address and, in its low bits, what it is of. 0 = no thread.
+ * Where to look each tick: an address and, in its low bits, what it is of. 0 = no thread.
  * Written by the engine's thread; by others only together with wall_thread.life.
  */
 enum wall_watch {
 	WATCH_MARKER, /* SEALED: the field of the marker */
 	WATCH_FRAME,  /* STILL: the last Java frame, which gives wall.expected; the words of the stack in rotation */
-	WATCH_CLOCK,  /* CLOCK: nowhere before turn wall.expected */
+	WATCH_CLOCK,  /* CLOCK: nowhere before tick wall.expected */
 	WATCH_ATTEND, /* it needs more than a glance */
 	WATCH_WAIT,   /* SEALED, a hint: what it waits on, which gives wall.expected; the marker now and then */
 	WATCH_PLACE,  /* SEALED, a hint: as FRAME; the marker in rotation */
@@ -44,20 +44,20 @@ struct wall_thread {
 	_Atomic uint32_t life;
 	uint8_t mode;
 	uint8_t state;     /* enum thread_state, of the run */
-	uint8_t pause;     /* CLOCK: turns between two looks; STILL: 1 = no condition variable is to be looked for */
+	uint8_t pause;     /* CLOCK: ticks between two looks; STILL: 1 = no condition variable is to be looked for */
 	atomic_bool again; /* its stack is to be read once more, though it stands: written by the collector */
 	union {
 		uint64_t clock;   /* its CPU clock when its stack was read */
 		uintptr_t anchor; /* STILL: where its last Java frame is noted */
 	};
-	uint64_t turn;     /* up to here its turns are in samples, or lost; 0 = it has had none */
+	uint64_t tick;     /* up to here its ticks are in samples, or lost; 0 = it has had none */
 	uint64_t lates;    /* STILL: wall.lates then */
-	uint64_t moved;    /* the turn in which it was seen to move */
+	uint64_t moved;    /* the tick in which it was seen to move */
 	uint64_t begun;    /* up to here its time has been counted out */
 	uint64_t first;    /* of the run's samples that have not been counted out */
 	uint64_t last;     /* up to here its time is in samples */
 	uint32_t samples;  /* of the run, not counted out yet */
-	uint32_t turns;    /* ASKED while it waited: how often it had had a CPU; 0 = it did not wait, or not known */
+	uint32_t ticks;    /* ASKED while it waited: how often it had had a CPU; 0 = it did not wait, or not known */
 };
 
 /* The rest, which is read when a thread has moved. */
@@ -89,13 +89,13 @@ struct wall_sight {
 	enum thread_state state;
 	uint64_t clock;      /* or the anchor's address */
 	uintptr_t field;
-	enum wall_mode mode; /* for the next turn */
-	uint32_t turns;      /* as in struct wall_thread, where only the thread itself can tell its stack */
+	enum wall_mode mode; /* for the next tick */
+	uint32_t ticks;      /* as in struct wall_thread, where only the thread itself can tell its stack */
 };
 
-#define WALL_ROTATION 8 /* turns in which what a glance does not show is looked at once */
+#define WALL_ROTATION 8 /* ticks in which what a glance does not show is looked at once */
 #define WALL_SELDOM 64  /* and what it shows all the same, if what looks like a condition variable is one */
-#define WALL_TIMES 2048 /* turns whose moments are known: more than a run may last */
+#define WALL_TIMES 2048 /* ticks whose moments are known: more than a run may last */
 
 struct wall {
 	_Atomic uintptr_t *watch;    /* RECORD_LIMIT of each, reserved */
@@ -104,34 +104,34 @@ struct wall {
 	struct wall_thread *threads;
 	struct wall_stack *stacks;
 	struct wall_slots *slots;
-	uint64_t times[WALL_TIMES];  /* of turn n: times[n % WALL_TIMES] */
-	uint64_t turn;               /* number of this turn, or of the last one; those that passed without one count */
-	_Atomic uint64_t counted;    /* turns up to this one are counted as due */
+	uint64_t times[WALL_TIMES];  /* of tick n: times[n % WALL_TIMES] */
+	uint64_t tick;               /* number of this tick, or of the last one; those that passed without one count */
+	_Atomic uint64_t counted;    /* ticks up to this one are counted as due */
 	uint32_t late;               /* that many before it did */
-	uint64_t lates;              /* and of all turns */
+	uint64_t lates;              /* and of all ticks */
 	uintptr_t refs;              /* of a condition variable: where it counts who waits */
-	uint32_t slices;             /* turns in which each thread's run is looked at once */
+	uint32_t slices;             /* ticks in which each thread's run is looked at once */
 	uint32_t event;
 	bool marker;                 /* in use */
 	bool one_by_one;             /* all threads by signals (nobatch) */
-	uint32_t on, stride;         /* one_by_one: threads that had a turn, and turns from one signal to the next */
-	uint32_t clocked;            /* threads in mode CLOCK at the last turn */
-	const struct rounds *rounds; /* of the engine's thread */
+	uint32_t on, stride;         /* one_by_one: threads that had a tick, and ticks from one signal to the next */
+	uint32_t clocked;            /* threads in mode CLOCK at the last tick */
+	const struct ticker *ticker; /* of the engine's thread */
 };
 extern struct wall wall;
 
 /* ---- wall_tick.c ---- */
 
-/* Thread I's turn, when its watch shows that it moved, or does not show enough. Returns how many turns were due. */
+/* Thread I's tick, when its watch shows that it moved, or does not show enough. Returns how many ticks were due. */
 uint32_t wall_attend(uint32_t i);
 /* The same while the window that `begin` and `end` make is shut: no sample, and its time does not count. */
 uint32_t wall_leave_out(uint32_t i);
-/* What is known of thread I up to turn TURN becomes samples of its run, or is lost. */
-void wall_settle(uint32_t i, uint64_t turn);
+/* What is known of thread I up to tick TURN becomes samples of its run, or is lost. */
+void wall_settle(uint32_t i, uint64_t tick);
 /* Now and then: count the run out if it is long, find a hint if it is very long. */
 void wall_look_after(uint32_t i);
 /* The thread has ended, or is not sampled any more: what is known of it up to TURN goes out. */
-void wall_finish(uint32_t i, uint64_t turn);
+void wall_finish(uint32_t i, uint64_t tick);
 
 /* ---- wall_walk.c ---- */
 
@@ -183,10 +183,10 @@ bool wall_slots_hold(const struct wall_slots *s);
 
 /* ---- wall_batches.c ---- */
 
-/* Thread I stands as S says at time NOW, in this turn: one more sample. False: no room for it. */
+/* Thread I stands as S says at time NOW, in this tick: one more sample. False: no room for it. */
 bool wall_stands(uint32_t i, const struct wall_sight *s, uint64_t now);
-/* Thread I stood as before in all turns up to TURN. */
-void wall_unmoved(uint32_t i, uint64_t turn);
+/* Thread I stood as before in all ticks up to TURN. */
+void wall_unmoved(uint32_t i, uint64_t tick);
 /* Count thread I's run out, as far as it goes. False: no room. */
 bool wall_count_out(uint32_t i);
 

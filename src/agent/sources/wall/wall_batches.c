@@ -2,7 +2,7 @@
  * wall_batches.c - equal samples of a thread one after the other are one run, counted out when the thread
  * moves on, at 1000 samples, after 10 s, and when a result is asked for.
  *
- * Nothing is written while a thread stands: how many turns passed, and when they were, is known of all threads alike.
+ * Nothing is written while a thread stands: how many ticks passed, and when they were, is known of all threads alike.
  */
 #include "agent/sources/wall/wall.h"
 #include "agent/threads/run_queue.h"
@@ -10,10 +10,10 @@
 #define RUN_SAMPLES 1000
 #define RUN_LENGTH (10 * NS_PER_S)
 
-/* When turn TURN was; 0 = too long ago. */
-static uint64_t time_of(uint64_t turn)
+/* When tick TURN was; 0 = too long ago. */
+static uint64_t time_of(uint64_t tick)
 {
-	return turn + WALL_TIMES > wall.turn ? wall.times[turn % WALL_TIMES] : 0;
+	return tick + WALL_TIMES > wall.tick ? wall.times[tick % WALL_TIMES] : 0;
 }
 
 bool wall_count_out(uint32_t i)
@@ -44,7 +44,7 @@ static void add(uint32_t i, uint32_t count, uint64_t first, uint64_t last)
 	struct wall_thread *t = &wall.threads[i];
 	uint64_t ahead = wall.slices * zone.events[wall.event].interval; /* until it is looked at again */
 
-	/* It may have been found, or have answered, since its turn began. */
+	/* It may have been found, or have answered, since its tick began. */
 	if (!t->samples)
 		t->first = MAX(t->last, first);
 	t->last = MAX(t->last, last);
@@ -53,15 +53,15 @@ static void add(uint32_t i, uint32_t count, uint64_t first, uint64_t last)
 		wall_count_out(i);
 }
 
-void wall_unmoved(uint32_t i, uint64_t turn)
+void wall_unmoved(uint32_t i, uint64_t tick)
 {
 	struct wall_thread *t = &wall.threads[i];
-	uint64_t from = t->turn;
+	uint64_t from = t->tick;
 
-	if (turn <= from)
+	if (tick <= from)
 		return;
-	t->turn = turn;
-	add(i, (uint32_t)(turn - from), time_of(from + 1), time_of(turn));
+	t->tick = tick;
+	add(i, (uint32_t)(tick - from), time_of(from + 1), time_of(tick));
 }
 
 static bool begin(uint32_t i, const struct wall_sight *s, uint64_t now)
@@ -91,7 +91,7 @@ bool wall_stands(uint32_t i, const struct wall_sight *s, uint64_t now)
 	if (!same && (!wall_count_out(i) || !begin(i, s, now)))
 		return false;
 	if (!same || s->mode == WALL_MARKED)
-		t->moved = wall.turn;
+		t->moved = wall.tick;
 	*k = s->stack;
 	t->state = (uint8_t)s->state;
 	t->mode = (uint8_t)s->mode;

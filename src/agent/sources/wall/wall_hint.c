@@ -2,7 +2,7 @@
  * wall_hint.c - where to look for a move of a thread that sleeps for long.
  *
  * Its marker lies in the last page of its stack: for ten thousand threads that is a miss in all caches and in
- * the TLB for each of them, each turn. What the JVM notes of a thread lies closer together:
+ * the TLB for each of them, each tick. What the JVM notes of a thread lies closer together:
  *
  *   the condition variable it waits on    parked, waiting, sleeping, in a monitor of the JVM: pthread_cond_wait
  *                                         counts who begins to wait (__wseq) and who does (__wrefs): while both
@@ -10,7 +10,7 @@
  *   its last Java frame                   else: input and output
  *
  * These are hints: they say when to look, and the marker, looked at in rotation, decides. What is no condition
- * variable but looks like one costs time, or a few turns that count as unseen.
+ * variable but looks like one costs time, or a few ticks that count as unseen.
  *
  * A thread that cannot be marked and is blocked in the JVM waits on such a variable, too (parked, waiting, asleep, at a
  * monitor: os_posix.cpp). There it takes the place of its stack's words, which are compared now and then only.
@@ -67,7 +67,7 @@ static bool has_waiters(uintptr_t condition)
 	return load_u32(condition + wall.refs + WREFS, &refs) && refs >> WREFS_SHIFT;
 }
 
-/* While its stack is compared it may have woken; if it waits anew then EXPECTED says so at the next turn. */
+/* While its stack is compared it may have woken; if it waits anew then EXPECTED says so at the next tick. */
 static uintptr_t still_hint(uint32_t i, uintptr_t place, uint64_t expected)
 {
 	if (!expected || !has_waiters(place) || !wall_is_unmoved(i))

@@ -1,24 +1,24 @@
 /*
- * wall_tick.c - the turn of one thread that moved, or of which a glance does not show whether it did.
+ * wall_tick.c - the tick of one thread that moved, or of which a glance does not show whether it did.
  */
 #include "agent/sources/wall/marker.h"
 #include "agent/sources/wall/wall.h"
 #include "common/os/os.h"
 
-#define YOUNG 64       /* STILL: turns after a move in which the words of its stack are compared; then comes a hint */
-#define OLD 128        /* SEALED: turns after a move from which a hint is worth its while */
-#define PAUSE 16       /* CLOCK: turns between two looks, at most */
-#define MANY_CLOCKS 64 /* threads whose clocks are read each turn whatever they do */
+#define YOUNG 64       /* STILL: ticks after a move in which the words of its stack are compared; then comes a hint */
+#define OLD 128        /* SEALED: ticks after a move from which a hint is worth its while */
+#define PAUSE 16       /* CLOCK: ticks between two looks, at most */
+#define MANY_CLOCKS 64 /* threads whose clocks are read each tick whatever they do */
 
-/* The last turn that was served before this one; wall.late of them passed in between. */
-static uint64_t turn_before(void)
+/* The last tick that was served before this one; wall.late of them passed in between. */
+static uint64_t tick_before(void)
 {
-	return wall.turn - 1 - wall.late;
+	return wall.tick - 1 - wall.late;
 }
 
 static void miss(enum loss_reason why, uint64_t count)
 {
-	turn_miss(wall.event, why, count);
+	tick_miss(wall.event, why, count);
 }
 
 static uint64_t cpu_clock(uint32_t i)
@@ -31,7 +31,7 @@ static bool is_marked(uint32_t i)
 	return marker_is_set(wall.fields[i]);
 }
 
-/* ---- what the next turn will look at ---- */
+/* ---- what the next tick will look at ---- */
 
 static uintptr_t watch_of(uint32_t i)
 {
@@ -44,12 +44,12 @@ static uintptr_t watch_of(uint32_t i)
 	case WALL_UNMOVED:
 		if ((now & WATCH_KIND) == WATCH_SLEEP && wall_hint_holds(i, now))
 			return now;
-		if (wall.turn - t->moved < YOUNG || !t->pause || (t->anchor & WATCH_KIND))
+		if (wall.tick - t->moved < YOUNG || !t->pause || (t->anchor & WATCH_KIND))
 			return WATCH_ATTEND;
 		wall.expected[i] = wall.slots[i].frame;
 		return t->anchor | WATCH_FRAME;
 	case WALL_CLOCK:
-		return wall.expected[i] > wall.turn + 1 ? WATCH_CLOCK : WATCH_ATTEND;
+		return wall.expected[i] > wall.tick + 1 ? WATCH_CLOCK : WATCH_ATTEND;
 	default:
 		return WATCH_ATTEND;
 	}
@@ -65,18 +65,18 @@ static void watch(uint32_t i, uintptr_t what)
 		atomic_store(&wall.watch[i], WATCH_ATTEND);
 }
 
-/* ---- turns that were not looked at one by one ---- */
+/* ---- ticks that were not looked at one by one ---- */
 
 /* What thread I did in TURNS is not known: they are lost, with their time. */
-static void lose(uint32_t i, enum loss_reason why, uint64_t turns)
+static void lose(uint32_t i, enum loss_reason why, uint64_t ticks)
 {
 	struct wall_thread *t = &wall.threads[i];
-	uint64_t now, time = turns * zone.events[wall.event].interval;
+	uint64_t now, time = ticks * zone.events[wall.event].interval;
 
-	if (!turns)
+	if (!ticks)
 		return;
-	miss(why, turns);
-	t->turn += turns;
+	miss(why, ticks);
+	t->tick += ticks;
 	now = os_monotonic();
 	/* While a question is open the time is its handler's: the thread has not come out of where it was. */
 	if (t->mode == WALL_ASKED || now <= t->last || !wall_count_out(i))
@@ -89,65 +89,65 @@ static void lose(uint32_t i, enum loss_reason why, uint64_t turns)
 
 /*
  * Thread I, SEALED, has lost its marker by TURN, and its hint WHAT does not say when: it ran, and waits at the same
- * place again. Returns the last turn in which its marker was there.
+ * place again. Returns the last tick in which its marker was there.
  */
-static uint64_t verified_until(uint32_t i, uintptr_t what, uint64_t turn)
+static uint64_t verified_until(uint32_t i, uintptr_t what, uint64_t tick)
 {
-	uint64_t until = wall.threads[i].turn;
+	uint64_t until = wall.threads[i].tick;
 
 	if ((what & WATCH_KIND) == WATCH_PLACE)
-		until = MAX(until, turn - (turn + i) % WALL_ROTATION);
+		until = MAX(until, tick - (tick + i) % WALL_ROTATION);
 	return until;
 }
 
 /*
- * Thread I, STILL, stood in all turns up to TURN that were served. What it did in the others is not known, unless a
+ * Thread I, STILL, stood in all ticks up to TURN that were served. What it did in the others is not known, unless a
  * condition variable says that it is in the same wait.
  */
-static void unmoved_when_seen(uint32_t i, uint64_t turn)
+static void unmoved_when_seen(uint32_t i, uint64_t tick)
 {
 	struct wall_thread *t = &wall.threads[i];
-	uint64_t lates = turn == wall.turn ? wall.lates : wall.lates - wall.late;
+	uint64_t lates = tick == wall.tick ? wall.lates : wall.lates - wall.late;
 	uintptr_t what = atomic_load_explicit(&wall.watch[i], memory_order_relaxed);
-	bool same_wait = (what & WATCH_KIND) == WATCH_SLEEP && (turn != wall.turn || wall_hint_holds(i, what));
-	uint64_t late = same_wait ? 0 : MIN(lates - t->lates, turn - t->turn);
+	bool same_wait = (what & WATCH_KIND) == WATCH_SLEEP && (tick != wall.tick || wall_hint_holds(i, what));
+	uint64_t late = same_wait ? 0 : MIN(lates - t->lates, tick - t->tick);
 
 	t->lates = lates;
-	wall_unmoved(i, turn - late);
+	wall_unmoved(i, tick - late);
 	lose(i, LOSS_late, late);
 }
 
-void wall_settle(uint32_t i, uint64_t turn)
+void wall_settle(uint32_t i, uint64_t tick)
 {
 	struct wall_thread *t = &wall.threads[i];
 	uintptr_t what = atomic_load_explicit(&wall.watch[i], memory_order_relaxed);
 
-	if (!t->turn || turn <= t->turn)
+	if (!t->tick || tick <= t->tick)
 		return;
 	if (t->mode == WALL_CLOCK && cpu_clock(i) != t->clock) {
-		lose(i, LOSS_unseen, turn - t->turn);
+		lose(i, LOSS_unseen, tick - t->tick);
 		return;
 	}
 	if (t->mode == WALL_VERIFIED && !is_marked(i) && wall_hint_holds(i, what)) {
-		wall_unmoved(i, verified_until(i, what, turn));
-		lose(i, LOSS_unseen, turn - t->turn);
+		wall_unmoved(i, verified_until(i, what, tick));
+		lose(i, LOSS_unseen, tick - t->tick);
 		watch(i, WATCH_ATTEND);
 		return;
 	}
 	if (t->mode == WALL_UNMOVED)
-		unmoved_when_seen(i, turn);
+		unmoved_when_seen(i, tick);
 	else
-		wall_unmoved(i, turn);
+		wall_unmoved(i, tick);
 }
 
-/* At its next turn its stack is read, as if it had moved. */
+/* At its next tick its stack is read, as if it had moved. */
 static void look_again(uint32_t i)
 {
 	struct wall_thread *t = &wall.threads[i];
 
 	if (t->mode == WALL_ASKED)
 		return; /* it is on its way */
-	wall_settle(i, wall.turn);
+	wall_settle(i, wall.tick);
 	if (!wall_count_out(i))
 		return;
 	atomic_store(&t->again, false);
@@ -162,8 +162,8 @@ static bool wants_hint(uint32_t i)
 	const struct wall_thread *t = &wall.threads[i];
 
 	if (t->mode == WALL_UNMOVED)
-		return !t->pause && wall.turn - t->moved >= YOUNG && wall.watch[i] == WATCH_ATTEND;
-	return wall.turn - t->moved >= OLD && wall.watch[i] == wall.fields[i];
+		return !t->pause && wall.tick - t->moved >= YOUNG && wall.watch[i] == WATCH_ATTEND;
+	return wall.tick - t->moved >= OLD && wall.watch[i] == wall.fields[i];
 }
 
 /* There is none for it: later, perhaps; STILL: when it has moved. */
@@ -172,7 +172,7 @@ static void no_hint(uint32_t i)
 	if (wall.threads[i].mode == WALL_UNMOVED)
 		wall.threads[i].pause = 1;
 	else
-		wall.threads[i].moved = wall.turn;
+		wall.threads[i].moved = wall.tick;
 }
 
 void wall_look_after(uint32_t i)
@@ -186,7 +186,7 @@ void wall_look_after(uint32_t i)
 		look_again(i);
 	if (t->mode != WALL_VERIFIED && t->mode != WALL_UNMOVED)
 		return;
-	wall_settle(i, wall.turn);
+	wall_settle(i, wall.tick);
 	if (!wants_hint(i))
 		return;
 	hint = wall_hint(i);
@@ -196,9 +196,9 @@ void wall_look_after(uint32_t i)
 		no_hint(i);
 }
 
-void wall_finish(uint32_t i, uint64_t turn)
+void wall_finish(uint32_t i, uint64_t tick)
 {
-	wall_settle(i, turn);
+	wall_settle(i, tick);
 	if (!wall_count_out(i))
 		return;
 	atomic_store(&wall.watch[i], 0);
@@ -213,7 +213,7 @@ static void forget(uint32_t i)
 		atomic_store(&wall.watch[i], WATCH_ATTEND);
 }
 
-/* ---- the turn ---- */
+/* ---- the tick ---- */
 
 /* The record of thread I is held. */
 static void ask(uint32_t i, enum thread_state expected, uint64_t now)
@@ -228,40 +228,40 @@ static void ask(uint32_t i, enum thread_state expected, uint64_t now)
 	wall.stacks[i].trace = NULL;
 	t->mode = WALL_ASKED;
 	r->sources[wall.event].charged = t->last;
-	turn_ask(r, wall.event, expected, now);
+	tick_ask(r, wall.event, expected, now);
 }
 
-/* False: it has ended, and this is no turn. */
+/* False: it has ended, and this is no tick. */
 static bool look(uint32_t i)
 {
 	struct thread_record *r = &zone.records.records[i];
 	struct wall_sight s;
 
-	if (!turn_hold(r, wall.event))
+	if (!tick_hold(r, wall.event))
 		return false;
-	/* The time after the look: this thread may have been kept from its CPU since the turn began. */
+	/* The time after the look: this thread may have been kept from its CPU since the tick began. */
 	if (!wall_look(r, &s)) {
-		wall.threads[i].turns = s.turns;
+		wall.threads[i].ticks = s.ticks;
 		ask(i, s.state, os_monotonic());
 	} else if (!wall_stands(i, &s, os_monotonic())) {
 		miss(LOSS_queue_full, 1);
 	}
-	turn_let_go(wall.event);
+	tick_let_go(wall.event);
 	return true;
 }
 
-/* The signal of an earlier turn has not been taken. */
+/* The signal of an earlier tick has not been taken. */
 static bool is_unanswered(uint32_t i)
 {
 	struct thread_record *r = &zone.records.records[i];
 
-	if (turn_is_open(r, wall.event))
+	if (tick_is_open(r, wall.event))
 		return true;
 	wall.threads[i].last = wall.threads[i].begun = r->sources[wall.event].charged;
 	return false;
 }
 
-/* A look at its CPU clock is due. One that did not move vouches for all turns since the last look. */
+/* A look at its CPU clock is due. One that did not move vouches for all ticks since the last look. */
 static bool by_clock(uint32_t i)
 {
 	struct wall_thread *t = &wall.threads[i];
@@ -272,8 +272,8 @@ static bool by_clock(uint32_t i)
 	}
 	if (wall.clocked > MANY_CLOCKS)
 		t->pause = (uint8_t)MIN(t->pause * 2 + 1, PAUSE - 1);
-	wall.expected[i] = wall.turn + 1 + t->pause;
-	wall_unmoved(i, wall.turn);
+	wall.expected[i] = wall.tick + 1 + t->pause;
+	wall_unmoved(i, wall.tick);
 	return true;
 }
 
@@ -289,12 +289,12 @@ static bool by_frame(uint32_t i)
 	if (!wall_is_unmoved(i))
 		return false;
 	if (is_wrong(i, wall.watch[i]))
-		wall.threads[i].moved = wall.turn; /* it has, or others wait there too */
-	unmoved_when_seen(i, wall.turn);
+		wall.threads[i].moved = wall.tick; /* it has, or others wait there too */
+	unmoved_when_seen(i, wall.tick);
 	return true;
 }
 
-/* Whether thread I has stood in this turn; then all turns up to it are decided. */
+/* Whether thread I has stood in this tick; then all ticks up to it are decided. */
 static bool has_stood(uint32_t i)
 {
 	struct wall_thread *t = &wall.threads[i];
@@ -305,14 +305,14 @@ static bool has_stood(uint32_t i)
 		if (!is_marked(i) || cpu_clock(i) != t->clock)
 			return false;
 		t->mode = WALL_VERIFIED;
-		wall_unmoved(i, wall.turn);
+		wall_unmoved(i, wall.tick);
 		return true;
 	case WALL_VERIFIED:
 		if (!is_marked(i))
 			return false;
 		if (is_wrong(i, wall.watch[i]))
-			t->moved = wall.turn; /* no hint for a while */
-		wall_unmoved(i, wall.turn);
+			t->moved = wall.tick; /* no hint for a while */
+		wall_unmoved(i, wall.tick);
 		return true;
 	case WALL_UNMOVED:
 		return by_frame(i);
@@ -323,7 +323,7 @@ static bool has_stood(uint32_t i)
 	}
 }
 
-/* Whether thread I has a turn at all. */
+/* Whether thread I has a tick at all. */
 static bool is_on(uint32_t i)
 {
 	struct wall_thread *t = &wall.threads[i];
@@ -334,11 +334,11 @@ static bool is_on(uint32_t i)
 		return false;
 	case WALL_GONE:
 		wall_waits_gone(atomic_load(&zone.records.records[i].tid));
-		wall_finish(i, turn_before());
+		wall_finish(i, tick_before());
 		return false;
 	}
-	if (!t->turn)
-		t->turn = wall.turn - 1; /* armed since the last turn: those before were not its own */
+	if (!t->tick)
+		t->tick = wall.tick - 1; /* armed since the last tick: those before were not its own */
 	return true;
 }
 
@@ -350,22 +350,22 @@ uint32_t wall_attend(uint32_t i)
 	if (!is_on(i))
 		return 0;
 	wall.on++;
-	if (wall.stride > 1 && (wall.turn + i) % wall.stride) {
-		t->turn = wall.turn; /* it has none: so many signals would cost too much */
+	if (wall.stride > 1 && (wall.tick + i) % wall.stride) {
+		t->tick = wall.tick; /* it has none: so many signals would cost too much */
 		return 0;
 	}
-	late = (uint32_t)MIN(wall.late, wall.turn - 1 - t->turn);
+	late = (uint32_t)MIN(wall.late, wall.tick - 1 - t->tick);
 	due = late + 1;
 	if (t->mode == WALL_ASKED && is_unanswered(i)) {
 		miss(LOSS_late, late);
 	} else if (!has_stood(i)) {
-		wall_settle(i, turn_before());
+		wall_settle(i, tick_before());
 		if (t->mode == WALL_ASKED)
 			t->mode = WALL_NEW;
 		lose(i, LOSS_late, late);
 		due -= !look(i);
 	}
-	t->turn = wall.turn;
+	t->tick = wall.tick;
 	t->lates = wall.lates;
 	watch(i, watch_of(i));
 	return due;
@@ -378,11 +378,11 @@ uint32_t wall_leave_out(uint32_t i)
 
 	if (!is_on(i))
 		return 0;
-	late = (uint32_t)MIN(wall.late, wall.turn - 1 - t->turn);
+	late = (uint32_t)MIN(wall.late, wall.tick - 1 - t->tick);
 	if (t->mode == WALL_ASKED && is_unanswered(i)) {
 		miss(LOSS_late, late);
 	} else {
-		wall_settle(i, turn_before());
+		wall_settle(i, tick_before());
 		miss(LOSS_outside_window, late + 1);
 		if (wall_count_out(i)) {
 			wall.stacks[i].trace = NULL;
@@ -390,7 +390,7 @@ uint32_t wall_leave_out(uint32_t i)
 			t->begun = t->last = os_monotonic();
 		}
 	}
-	t->turn = wall.turn;
+	t->tick = wall.tick;
 	watch(i, WATCH_ATTEND);
 	return late + 1;
 }

@@ -121,7 +121,7 @@ static bool look_at_java(struct thread_record *r, uintptr_t java, const struct j
 		return false;
 	if (s->mode == WALL_UNMOVED)
 		noted = wall_slots_note(slots, p->sp, p->pc, p->fp, r->stack_high);
-	if (!trace_begin(&w, &zone.store, &wall.rounds->self->chunk, zone.depth) || !walk_outside(&zone, r, &w))
+	if (!trace_begin(&w, &zone.store, &wall.ticker->self->chunk, zone.depth) || !walk_outside(&zone, r, &w))
 		return false;
 	done(&w, s);
 	s->stack.vthread = take_mounted(r);
@@ -160,7 +160,7 @@ static bool look_at_native(struct thread_record *r, struct wall_sight *s)
 	       (r->place.pc == regs.pc || r->place.pc + SYSCALL_BYTES == regs.pc);
 	/* The frame pointer it had there then, for functions that have not saved it. */
 	regs.fp = same ? r->place.fp : 0;
-	if (!trace_begin(&w, &zone.store, &wall.rounds->self->chunk, zone.depth))
+	if (!trace_begin(&w, &zone.store, &wall.ticker->self->chunk, zone.depth))
 		return false;
 	whole = walk_thread(&zone, r, &regs, &w);
 	done(&w, s);
@@ -177,7 +177,7 @@ static bool told_before(struct thread_record *r, struct wall_sight *s)
 	struct trace_writer w;
 	uint32_t i;
 
-	if (!trace_begin(&w, &zone.store, &wall.rounds->self->chunk, zone.depth))
+	if (!trace_begin(&w, &zone.store, &wall.ticker->self->chunk, zone.depth))
 		return false;
 	/* that of a former generation may be gone */
 	for (i = 0; place->trace && place->generation == w.chunk->generation && i < place->trace->length; i++)
@@ -188,7 +188,7 @@ static bool told_before(struct thread_record *r, struct wall_sight *s)
 
 static bool look_at_asked(struct thread_record *r, struct wall_sight *s)
 {
-	uint32_t before = wall.threads[r->index].turns;
+	uint32_t before = wall.threads[r->index].ticks;
 	pid_t tid = atomic_load(&r->tid);
 	uintptr_t sp, pc;
 
@@ -197,8 +197,8 @@ static bool look_at_asked(struct thread_record *r, struct wall_sight *s)
 	if (!wall_waits(tid, &sp, &pc))
 		return false;
 	s->state = THREAD_NATIVE;
-	s->turns = os_thread_turns(tid);
-	if (!before || s->turns != before + 1 || r->place.sp != sp ||
+	s->ticks = os_thread_turns(tid);
+	if (!before || s->ticks != before + 1 || r->place.sp != sp ||
 	    (r->place.pc != pc && r->place.pc + SYSCALL_BYTES != pc) || !told_before(r, s))
 		return false;
 	s->stack.vthread = take_mounted(r);
