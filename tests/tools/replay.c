@@ -38,7 +38,7 @@ enum {
 static struct fake_jvm jvm;
 static uintptr_t methods[METHODS];
 static struct thread_record *threads[THREADS];
-static struct trace_chunk chunks[THREADS];
+static struct stack_chunk chunks[THREADS];
 static struct collector *c;
 static uint64_t made;
 
@@ -50,20 +50,20 @@ static uint64_t random_number(void)
 }
 
 /* The stack that SEED stands for: 8 to 71 frames, its outer ones those of many. */
-static const struct trace *stack_of(uint32_t thread, uint64_t seed)
+static const struct stack_trace *stack_of(uint32_t thread, uint64_t seed)
 {
 	uint32_t depth = 8 + seed % 64, i;
-	struct trace_writer w;
+	struct stack_trace_writer w;
 
-	if (!trace_begin(&w, &zone.store, &chunks[thread], 2048))
+	if (!stack_trace_begin(&w, &zone.store, &chunks[thread], 2048))
 		return NULL;
 	for (i = 0; i < depth; i++) {
 		uint64_t frame = map_hash(i + 10 < depth ? seed + i : depth - i);
 
-		trace_put(&w, frame_java(frame % 3 ? FRAME_C2 : FRAME_INTERPRETED, methods[frame % METHODS],
+		stack_trace_put(&w, frame_java(frame % 3 ? FRAME_C2 : FRAME_INTERPRETED, methods[frame % METHODS],
 					 (uint32_t)(frame >> 32) % 90));
 	}
-	return w.store_full ? NULL : trace_end(&w);
+	return w.store_full ? NULL : stack_trace_end(&w);
 }
 
 static void sample(uint32_t thread)
@@ -189,7 +189,7 @@ int main(int argc, char **argv)
 		}
 		recording_totals(r, &totals);
 		printf("%llu rss %ld nodes %zu traces %zu chunks %u\n", (unsigned long long)hour, most, c->nodes.count,
-		       trace_store_bytes(&zone.store), totals.chunks);
+		       stack_store_bytes(&zone.store), totals.chunks);
 		fflush(stdout);
 	}
 	hour = os_monotonic() - began;

@@ -18,7 +18,7 @@
 static struct fake_jvm jvm;
 static struct collector *c;
 static struct thread_record *record;
-static struct trace_chunk chunk;
+static struct stack_chunk chunk;
 static uintptr_t a, b; /* pkg.A.alpha, of 100 bytes, and pkg.B.beta, of 50 */
 static uint64_t unloaded, loaded; /* the JVM's counts of classes */
 
@@ -29,7 +29,7 @@ static inline int collected_open(const struct collector_options *o)
 	fake_open(&jvm, FAKE_YOUNG);
 	zone.layout = jvm.zone.layout;
 	zone.has_jvm = true;
-	if (records_open(&engine_records, &err) || trace_store_open(&zone.store, 16u << 20, &err))
+	if (records_open(&engine_records, &err) || stack_store_open(&zone.store, 16u << 20, &err))
 		return -1;
 	atomic_store(&zone.images, image_set_read(NULL, &err));
 	memset(&chunk, 0, sizeof(chunk));
@@ -52,7 +52,7 @@ static inline int collected_close(void)
 {
 	collector_free(c);
 	records_release();
-	trace_store_close(&zone.store);
+	stack_store_close(&zone.store);
 	image_set_free((struct image_set *)atomic_exchange(&zone.images, NULL), NULL);
 	zone.has_jvm = false;
 	fake_close(&jvm);

@@ -3,20 +3,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct trace_store store;
-static struct trace_chunk chunk;
+static struct stack_store store;
+static struct stack_chunk chunk;
 
 void stack_open_store(void)
 {
 	struct error err;
 
-	if (trace_store_open(&store, 16u << 20, &err))
+	if (stack_store_open(&store, 16u << 20, &err))
 		abort();
 }
 
 void stack_close_store(void)
 {
-	trace_store_close(&store);
+	stack_store_close(&store);
 	memset(&chunk, 0, sizeof(chunk));
 }
 
@@ -88,9 +88,9 @@ void stack_walk(struct fake_jvm *f, const struct fake_stack *s, const struct wal
 		struct walked *out)
 {
 	struct walk_regs own = {.pc = s ? s->pc : 0, .sp = s ? s->sp : 0, .fp = s ? s->fp : 0};
-	struct trace_writer w;
+	struct stack_trace_writer w;
 
-	if (!trace_begin(&w, &store, &chunk, f->zone.depth))
+	if (!stack_trace_begin(&w, &store, &chunk, f->zone.depth))
 		abort();
 	out->root = walk_thread(&f->zone, &f->record, regs ? regs : &own, &w);
 	out->count = (uint32_t)(w.pos - w.trace->frame);

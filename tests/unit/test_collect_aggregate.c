@@ -62,13 +62,13 @@ static void sample_on(struct thread_record *r, uint64_t weight, uint64_t vthread
 	struct sample s = {.time = now, .weight = weight, .vthread = vthread, .handler_ns = 1000,
 			   .thread = r->index, .epoch = (uint16_t)method_epoch_now(&zone.epochs),
 			   .payload = payload, .event = event};
-	struct trace_writer w;
+	struct stack_trace_writer w;
 	uint32_t i;
 
-	assert_true(trace_begin(&w, &zone.store, &chunk, 2048));
+	assert_true(stack_trace_begin(&w, &zone.store, &chunk, 2048));
 	for (i = 0; i < n; i++)
-		assert_true(trace_put(&w, frames[i]));
-	s.trace = trace_end(&w);
+		assert_true(stack_trace_put(&w, frames[i]));
+	s.trace = stack_trace_end(&w);
 	record_take(r, event);
 	assert_true(queue_push(atomic_load(&r->current), &s));
 }
@@ -1028,11 +1028,11 @@ static void sample_for(const struct trace_context *r, uint64_t weight)
 	struct sample s = {.time = now, .weight = weight, .thread = record->index, .noted = true,
 			   .epoch = (uint16_t)method_epoch_now(&zone.epochs), .payload = payload};
 	struct trace_context_note note = {.trace_context = *r};
-	struct trace_writer w;
+	struct stack_trace_writer w;
 
-	assert_true(trace_begin(&w, &zone.store, &chunk, 2048));
-	assert_true(trace_put(&w, I(a, 1)));
-	s.trace = trace_end(&w);
+	assert_true(stack_trace_begin(&w, &zone.store, &chunk, 2048));
+	assert_true(stack_trace_put(&w, I(a, 1)));
+	s.trace = stack_trace_end(&w);
 	record_take(record, 0);
 	assert_true(queue_push_pair(atomic_load(&record->current), &s, (const void *)&note));
 }
@@ -1111,12 +1111,12 @@ static void wait_on(uint32_t class, uint32_t identity, uint64_t duration, uint64
 	struct sample s = {.time = now, .weight = weight, .thread = record->index, .state = THREAD_PARKED,
 			   .epoch = (uint16_t)method_epoch_now(&zone.epochs), .payload = payload}, pair;
 	struct wait_note n = {.duration = duration, .class = class, .identity = identity, .owner_tid = owner_tid};
-	struct trace_writer w;
+	struct stack_trace_writer w;
 
-	assert_true(trace_begin(&w, &zone.store, &chunk, 2048));
-	assert_true(trace_put(&w, I(a, 1)));
-	assert_true(trace_put(&w, I(b, 1)));
-	s.trace = trace_end(&w);
+	assert_true(stack_trace_begin(&w, &zone.store, &chunk, 2048));
+	assert_true(stack_trace_put(&w, I(a, 1)));
+	assert_true(stack_trace_put(&w, I(b, 1)));
+	s.trace = stack_trace_end(&w);
 	memcpy(&pair, &n, sizeof(pair));
 	record_take(record, 0);
 	assert_true(queue_push_pair(atomic_load(&record->current), &s, &pair));

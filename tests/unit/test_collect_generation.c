@@ -43,18 +43,18 @@ static int tear_down(void **state)
 }
 
 /* Stack I: alpha at a position, called by beta at another one, that by alpha again. */
-static const struct trace *trace_number(uint32_t i)
+static const struct stack_trace *trace_number(uint32_t i)
 {
-	struct trace_writer w;
+	struct stack_trace_writer w;
 
-	assert_true(trace_begin(&w, &zone.store, &chunk, 2048));
-	assert_true(trace_put(&w, frame_java(FRAME_INTERPRETED, a, i % 100)));
-	assert_true(trace_put(&w, frame_java(FRAME_C2, b, i / 100 % 50)));
+	assert_true(stack_trace_begin(&w, &zone.store, &chunk, 2048));
+	assert_true(stack_trace_put(&w, frame_java(FRAME_INTERPRETED, a, i % 100)));
+	assert_true(stack_trace_put(&w, frame_java(FRAME_C2, b, i / 100 % 50)));
 	while (i >= 5000) {
-		assert_true(trace_put(&w, frame_java(FRAME_C2, a, 3)));
+		assert_true(stack_trace_put(&w, frame_java(FRAME_C2, a, 3)));
 		i -= 5000;
 	}
-	return trace_end(&w);
+	return stack_trace_end(&w);
 }
 
 static void sample_number(uint32_t i, uint64_t weight)
@@ -204,7 +204,7 @@ static void full_traces(void **state)
 	size_t eighth = zone.store.size / 8;
 	uint32_t i = 0;
 
-	while (trace_store_bytes(&zone.store) <= eighth * 7)
+	while (stack_store_bytes(&zone.store) <= eighth * 7)
 		trace_number(5000 * 2000 + i++ % 5000); /* of 2,002 frames each */
 	for (c->bytes_kept = 0; c->bytes_kept < eighth * 6; c->bytes_kept += eighth / 2)
 		assert_true(generation_is_full(c));
@@ -217,17 +217,17 @@ static void full_traces(void **state)
 #define SMALL (1u << 20)
 #define LATE 20 /* that threads begin to keep while the memory is renewed */
 
-static const struct trace *trace_with(struct trace_chunk *at, uint64_t first, uint32_t depth)
+static const struct stack_trace *trace_with(struct stack_chunk *at, uint64_t first, uint32_t depth)
 {
-	struct trace_writer w;
+	struct stack_trace_writer w;
 	uint32_t i;
 
-	if (!trace_begin(&w, &zone.store, at, 2048))
+	if (!stack_trace_begin(&w, &zone.store, at, 2048))
 		return NULL;
 	for (i = 0; i < depth; i++)
-		if (!trace_put(&w, first << 16 | i))
+		if (!stack_trace_put(&w, first << 16 | i))
 			return NULL;
-	return trace_end(&w);
+	return stack_trace_end(&w);
 }
 
 static void check_kept(uint32_t count, uint32_t depth)
@@ -235,10 +235,10 @@ static void check_kept(uint32_t count, uint32_t depth)
 	uint32_t i, j;
 
 	for (i = 0; i < count; i++) {
-		const struct trace *t = trace_kept_get(wait_answer_kept(i));
+		const struct stack_trace *t = kept_stack_get(wait_answer_kept(i));
 
 		assert_non_null(t);
-		assert_true(trace_is_present(&zone.store, t));
+		assert_true(stack_trace_is_present(&zone.store, t));
 		assert_int_equal(t->length, depth);
 		for (j = 0; j < depth; j++)
 			assert_int_equal(t->frame[j], (uint64_t)(i + 1) << 16 | j);
@@ -248,7 +248,7 @@ static void check_kept(uint32_t count, uint32_t depth)
 /* Threads store ever new traces, until there is no room. */
 static uint32_t fill(uint64_t from)
 {
-	struct trace_chunk others = {.pos = NULL};
+	struct stack_chunk others = {.pos = NULL};
 	uint32_t count = 0;
 
 	while (trace_with(&others, from + count, 30))
@@ -269,19 +269,19 @@ static void keep_up(void)
 /* The memory of traces is renewed, and full again before the collector comes by. */
 static void renew_under_load(uint32_t count, uint32_t depth)
 {
-	const struct trace *late[LATE];
+	const struct stack_trace *late[LATE];
 	uint32_t i, others;
 
 	for (i = 0; i < LATE; i++) {
-		late[i] = trace_kept_get(wait_answer_kept(count - 1 - i));
-		trace_kept_set(wait_answer_kept(count - 1 - i), NULL);
+		late[i] = kept_stack_get(wait_answer_kept(count - 1 - i));
+		kept_stack_set(wait_answer_kept(count - 1 - i), NULL);
 	}
-	c->renew_traces = true;
+	c->renew_stacks = true;
 	keep_up();
 	assert_true(zone.store.renewed);
 	others = fill(1ull << 32);
 	for (i = 0; i < LATE; i++)
-		trace_kept_set(wait_answer_kept(count - 1 - i), late[i]);
+		kept_stack_set(wait_answer_kept(count - 1 - i), late[i]);
 	assert_true(others > 100);
 	for (i = 0; i < 100 && zone.store.renewed; i++)
 		keep_up();
@@ -299,26 +299,26 @@ static void kept_traces(void **state)
 	struct error err;
 	uint32_t n, i, round;
 
-	trace_store_close(&zone.store);
+	stack_store_close(&zone.store);
 	atomic_store(&zone.cache, calloc(1, sizeof(struct decode_cache)));
 	for (n = 0; n < ARRAY_LEN(cases); n++) {
-		struct trace_chunk first = {.pos = NULL};
+		struct stack_chunk first = {.pos = NULL};
 
-		c->kept = (struct trace_chunk){.pos = NULL};
-		assert_int_equal(trace_store_open(&zone.store, SMALL, &err), 0);
+		c->kept = (struct stack_chunk){.pos = NULL};
+		assert_int_equal(stack_store_open(&zone.store, SMALL, &err), 0);
 		assert_int_equal(engine_lock.start(&event, 0, &notes, &err), 0);
 		for (i = 0; i < cases[n].count; i++)
-			trace_kept_set(wait_answer_kept(i), trace_with(&first, i + 1, cases[n].depth));
+			kept_stack_set(wait_answer_kept(i), trace_with(&first, i + 1, cases[n].depth));
 		check_kept(cases[n].count, cases[n].depth);
 		for (round = 0; round < 3; round++)
 			renew_under_load(cases[n].count, cases[n].depth);
 		waits_halt();
 		waits_release();
-		trace_store_close(&zone.store);
+		stack_store_close(&zone.store);
 	}
 	buffer_free(&notes);
 	free(atomic_exchange(&zone.cache, NULL));
-	assert_int_equal(trace_store_open(&zone.store, SMALL, &err), 0);
+	assert_int_equal(stack_store_open(&zone.store, SMALL, &err), 0);
 }
 
 int main(void)

@@ -61,12 +61,12 @@ static void sample_on(struct thread_record *r, uint64_t vthread, uint32_t positi
 {
 	struct sample s = {.time = os_monotonic(), .weight = 3, .vthread = vthread, .thread = r->index,
 			   .epoch = (uint16_t)method_epoch_now(&zone.epochs)};
-	struct trace_writer w;
+	struct stack_trace_writer w;
 
-	assert_true(trace_begin(&w, &zone.store, &chunk, 2048));
-	assert_true(trace_put(&w, frame_java(FRAME_C2, a, position % 100)));
-	assert_true(trace_put(&w, frame_java(FRAME_C2, b, 1)));
-	s.trace = trace_end(&w);
+	assert_true(stack_trace_begin(&w, &zone.store, &chunk, 2048));
+	assert_true(stack_trace_put(&w, frame_java(FRAME_C2, a, position % 100)));
+	assert_true(stack_trace_put(&w, frame_java(FRAME_C2, b, 1)));
+	s.trace = stack_trace_end(&w);
 	record_take(r, 0);
 	assert_true(queue_push(atomic_load(&r->current), &s));
 }
@@ -223,13 +223,13 @@ static void sample_at(uint32_t i)
 {
 	struct sample s = {.time = os_monotonic(), .weight = 3, .thread = record->index,
 			   .epoch = (uint16_t)method_epoch_now(&zone.epochs)};
-	struct trace_writer w;
+	struct stack_trace_writer w;
 	uint32_t f;
 
-	assert_true(trace_begin(&w, &zone.store, &chunk, 2048));
+	assert_true(stack_trace_begin(&w, &zone.store, &chunk, 2048));
 	for (f = 0; f < ARRAY_LEN(functions); f++, i /= ADDRESSES)
-		assert_true(trace_put(&w, frame_pc(FRAME_NATIVE, functions[f] + i % ADDRESSES)));
-	s.trace = trace_end(&w);
+		assert_true(stack_trace_put(&w, frame_pc(FRAME_NATIVE, functions[f] + i % ADDRESSES)));
+	s.trace = stack_trace_end(&w);
 	record_take(record, 0);
 	assert_true(queue_push(atomic_load(&record->current), &s));
 }

@@ -18,12 +18,12 @@ static struct sample told(uint64_t weight)
 {
 	struct sample s = {.time = os_monotonic(), .weight = weight, .thread = record->index,
 			   .state = THREAD_BLOCKED, .epoch = (uint16_t)method_epoch_now(&zone.epochs)};
-	struct trace_writer w;
+	struct stack_trace_writer w;
 
 	if (has_stack) {
-		assert_true(trace_begin(&w, &zone.store, &chunk, 64));
-		assert_true(trace_put(&w, frame_java(FRAME_INTERPRETED, a, 1)));
-		s.trace = trace_end(&w);
+		assert_true(stack_trace_begin(&w, &zone.store, &chunk, 64));
+		assert_true(stack_trace_put(&w, frame_java(FRAME_INTERPRETED, a, 1)));
+		s.trace = stack_trace_end(&w);
 	}
 	return s;
 }

@@ -44,14 +44,14 @@ static void java_sample(struct thread_record *r, unsigned i)
 {
 	struct sample s = {.time = os_monotonic(), .weight = 1000, .handler_ns = 1, .thread = r->index,
 			   .epoch = (uint16_t)method_epoch_now(&zone.epochs)};
-	struct trace_writer w;
+	struct stack_trace_writer w;
 
 	handler_enter(r); /* a signal meanwhile keeps off */
 	record_take(r, 0);
-	if (trace_begin(&w, &zone.store, &r->chunk, 100)) {
-		trace_put(&w, frame_java(FRAME_C2, methods[i % METHODS], i));
-		trace_put(&w, frame_java(FRAME_INTERPRETED, methods[i * 7 % METHODS], 1));
-		s.trace = trace_end(&w);
+	if (stack_trace_begin(&w, &zone.store, &r->chunk, 100)) {
+		stack_trace_put(&w, frame_java(FRAME_C2, methods[i % METHODS], i));
+		stack_trace_put(&w, frame_java(FRAME_INTERPRETED, methods[i * 7 % METHODS], 1));
+		s.trace = stack_trace_end(&w);
 	}
 	if (!s.trace)
 		record_lose(r, 0, LOSS_store_full, s.weight);

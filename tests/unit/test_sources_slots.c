@@ -13,7 +13,7 @@
 
 static struct fake_jvm jvm;
 static struct wall_slots slots;
-static struct trace_store store;
+static struct stack_store store;
 static uintptr_t anchor[3]; /* sp, fp, pc as the fake JVM notes them */
 
 struct method_identities {
@@ -23,10 +23,10 @@ struct method_identities {
 
 static void walk(struct method_identities *s)
 {
-	struct trace_chunk chunk = {0};
-	struct trace_writer w;
+	struct stack_chunk chunk = {0};
+	struct stack_trace_writer w;
 
-	assert_true(trace_begin(&w, &store, &chunk, 64));
+	assert_true(stack_trace_begin(&w, &store, &chunk, 64));
 	s->length = walk_outside(&jvm.zone, &jvm.record, &w) ? (uint32_t)(w.pos - w.trace->frame) : 0;
 	memcpy(s->frame, w.trace->frame, s->length * sizeof(*s->frame));
 	atomic_store(&store.arena[0].used, 0); /* the next one lies where this one did */
@@ -41,7 +41,7 @@ static void make(enum fake_shape shape, struct fake_stack *s)
 
 	assert_int_equal(faults_install(&err), 0); /* in each test: cmocka puts its own before */
 	fake_open(&jvm, shape);
-	assert_int_equal(trace_store_open(&store, 16u << 20, &err), 0);
+	assert_int_equal(stack_store_open(&store, 16u << 20, &err), 0);
 	interpreted = fake_method(&jvm, "pkg/A", "alpha", "()V", 100);
 	code.method = fake_method(&jvm, "pkg/B", "beta", "()V", 50);
 	code.scopes[0] = (struct fake_scope){0, code.method, 11};
@@ -65,7 +65,7 @@ static void make(enum fake_shape shape, struct fake_stack *s)
 
 static void unmake(void)
 {
-	trace_store_close(&store);
+	stack_store_close(&store);
 	fake_close(&jvm);
 	faults_remove();
 }

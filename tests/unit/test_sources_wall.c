@@ -149,7 +149,7 @@ static uint64_t take_notes(uint64_t *weight, uint64_t *most, uint32_t *begun)
 
 static void runs_add_up(void **state)
 {
-	static const struct trace *const trace = (void *)0x1000, *const other = (void *)0x2000;
+	static const struct stack_trace *const trace = (void *)0x1000, *const other = (void *)0x2000;
 	struct wall_sight s = {.stack = {.trace = trace}, .state = THREAD_PARKED, .mode = WALL_VERIFIED};
 	uint64_t weight = 0, most = 0, start = NS_PER_S, samples;
 	uint32_t begun = 0;

@@ -92,7 +92,7 @@ static struct has look(void)
 	size_t held;
 
 	pthread_mutex_lock(&c->lock);
-	held = held_bytes(c) + trace_store_bytes(&zone.store);
+	held = held_bytes(c) + stack_store_bytes(&zone.store);
 	h.anonymous = number_in("/proc/self/smaps_rollup", "Anonymous:");
 	h.addresses = number_in("/proc/self/status", "VmSize:");
 	pthread_mutex_unlock(&c->lock);

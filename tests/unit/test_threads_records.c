@@ -194,7 +194,7 @@ static void tcb_came_round(void **state)
 static void used_again(void **state)
 {
 	struct thread_record *r = records_found(NO_THREAD, 0x1000), *s;
-	struct trace_chunk chunk = {(uint64_t *)0x10, (uint64_t *)0x20, 3, 0};
+	struct stack_chunk chunk = {(uint64_t *)0x10, (uint64_t *)0x20, 3, 0};
 
 	r->chunk = chunk;
 	atomic_store(&r->lost[0].taken, 77);
@@ -208,7 +208,7 @@ static void used_again(void **state)
 	assert_ptr_equal(records_found(NO_THREAD + 2, 0), r);
 	assert_int_equal(atomic_load(&r->lost[0].taken), 0);
 	assert_int_equal(atomic_load(&r->java_thread), 0);
-	/* What is left of its piece of the trace store is used up. */
+	/* What is left of its piece of the stack store is used up. */
 	assert_true(r->chunk.pos == chunk.pos && r->chunk.end == chunk.end && r->chunk.taken == 3);
 	assert_null(records_by_tid(NO_THREAD));
 	assert_ptr_equal(record_find(&zone.records, 0x1000), s);
@@ -555,7 +555,7 @@ static void a_crowd_goes(void **state)
 	assert_true(atomic_load(&zone.records.count) <= 5100);
 	for (i = 0; i <= 5000; i += 1000)
 		assert_true(is_there(i));
-	for (i = CROWD + 1; i < CROWD + 10000; i++) { /* with pieces of the trace store that others had */
+	for (i = CROWD + 1; i < CROWD + 10000; i++) { /* with pieces of the stack store that others had */
 		struct thread_record *r = come(i);
 
 		assert_non_null(r->chunk.pos);
@@ -564,15 +564,15 @@ static void a_crowd_goes(void **state)
 }
 
 /* Write a trace of R's own, of N frames from FIRST on. */
-static const struct trace *trace_of(struct thread_record *r, uint64_t first, uint32_t n)
+static const struct stack_trace *trace_of(struct thread_record *r, uint64_t first, uint32_t n)
 {
-	struct trace_writer w;
+	struct stack_trace_writer w;
 	uint32_t i;
 
-	assert_true(trace_begin(&w, &zone.store, &r->chunk, 100));
+	assert_true(stack_trace_begin(&w, &zone.store, &r->chunk, 100));
 	for (i = 0; i < n; i++)
-		assert_true(trace_put(&w, first + i));
-	return trace_end(&w);
+		assert_true(stack_trace_put(&w, first + i));
+	return stack_trace_end(&w);
 }
 
 /* Records that are given back end anywhere in a page: none of them keeps what is another's from then on. */
@@ -583,11 +583,11 @@ static void pieces_are_of_one_each(void **state)
 	uint32_t n, i, at;
 
 	for (at = 0; at < ARRAY_LEN(crowds); at++) {
-		const struct trace **traces = calloc(crowds[at], sizeof(*traces));
+		const struct stack_trace **traces = calloc(crowds[at], sizeof(*traces));
 
 		n = crowds[at];
 		assert_int_equal(records_open(&engine_records, &err), 0);
-		assert_int_equal(trace_store_open(&zone.store, 64u << 20, &err), 0);
+		assert_int_equal(stack_store_open(&zone.store, 64u << 20, &err), 0);
 		for (i = 0; i < n; i++)
 			trace_of(come(i), i + 1, 1);
 		for (i = 10; i < n; i++) {
@@ -610,7 +610,7 @@ static void pieces_are_of_one_each(void **state)
 			assert_true(traces[i]->length == 5 && traces[i]->frame[0] == 0x10000 + i * 16);
 		free(traces);
 		records_release();
-		trace_store_close(&zone.store);
+		stack_store_close(&zone.store);
 	}
 }
 

@@ -1,4 +1,4 @@
-/* The trace store: equal stacks are one, whichever threads write them and whatever grows meanwhile. */
+/* The stack store: equal stacks are one, whichever threads write them and whatever grows meanwhile. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,18 +16,18 @@
 
 #define DEPTH 2048
 
-static struct trace_store store;
+static struct stack_store store;
 
 static int set_up(void **state)
 {
 	struct error err;
 
-	return trace_store_open(&store, 256u << 20, &err);
+	return stack_store_open(&store, 256u << 20, &err);
 }
 
 static int tear_down(void **state)
 {
-	trace_store_close(&store);
+	stack_store_close(&store);
 	return 0;
 }
 
@@ -37,20 +37,20 @@ static uint64_t frame_of(uint32_t number, uint32_t i, uint32_t length)
 	return i + 1 == length ? map_hash(number) : map_hash(i + 1000003ull * length);
 }
 
-static const struct trace *intern(struct trace_chunk *c, uint32_t number, uint32_t length)
+static const struct stack_trace *intern(struct stack_chunk *c, uint32_t number, uint32_t length)
 {
-	struct trace_writer w;
+	struct stack_trace_writer w;
 	uint32_t i;
 
-	if (!trace_begin(&w, &store, c, DEPTH))
+	if (!stack_trace_begin(&w, &store, c, DEPTH))
 		return NULL;
 	for (i = 0; i < length; i++)
-		if (!trace_put(&w, frame_of(number, i, length)))
+		if (!stack_trace_put(&w, frame_of(number, i, length)))
 			return NULL;
-	return trace_end(&w);
+	return stack_trace_end(&w);
 }
 
-static bool is(const struct trace *t, uint32_t number, uint32_t length)
+static bool is(const struct stack_trace *t, uint32_t number, uint32_t length)
 {
 	uint32_t i;
 
@@ -64,8 +64,8 @@ static bool is(const struct trace *t, uint32_t number, uint32_t length)
 
 static void equal_is_one(void **state)
 {
-	struct trace_chunk a = {0}, b = {0};
-	const struct trace *t = intern(&a, 1, 10), *u = intern(&a, 2, 10), *v = intern(&a, 1, 11);
+	struct stack_chunk a = {0}, b = {0};
+	const struct stack_trace *t = intern(&a, 1, 10), *u = intern(&a, 2, 10), *v = intern(&a, 1, 11);
 	uint64_t *free_words = a.pos;
 
 	assert_true(is(t, 1, 10));
@@ -82,8 +82,8 @@ static void equal_is_one(void **state)
 /* Also one without frames: a walk in a store that is full to the depth. */
 static void empty_trace(void **state)
 {
-	struct trace_chunk a = {0};
-	const struct trace *t = intern(&a, 1, 0);
+	struct stack_chunk a = {0};
+	const struct stack_trace *t = intern(&a, 1, 0);
 
 	assert_non_null(t);
 	assert_int_equal(t->length, 0);
@@ -93,13 +93,13 @@ static void empty_trace(void **state)
 static void deep(void **state)
 {
 	static const uint32_t lengths[] = {31, 32, 33, 508, 509, 510, 511, 512, 513, 1000, 2046, 2047, 2048};
-	struct trace_chunk c = {0};
+	struct stack_chunk c = {0};
 	size_t round, i;
 
 	for (round = 0; round < 40; round++)
 		for (i = 0; i < ARRAY_LEN(lengths); i++) {
 			uint32_t number = (uint32_t)(round / 2 * 100 + i);
-			const struct trace *t = intern(&c, number, lengths[i]);
+			const struct stack_trace *t = intern(&c, number, lengths[i]);
 
 			if (!is(t, number, lengths[i]))
 				fail_msg("trace of %u frames differs", lengths[i]);
@@ -111,20 +111,20 @@ static void deep(void **state)
 static void depth_limit(void **state)
 {
 	static const uint32_t limits[] = {1, 7, 100, 511, 700, 2048};
-	struct trace_chunk c = {0};
-	struct trace_writer w;
+	struct stack_chunk c = {0};
+	struct stack_trace_writer w;
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(limits); i++) {
 		uint32_t n = 0;
 
-		assert_true(trace_begin(&w, &store, &c, limits[i]));
-		while (n < 3000 && trace_put(&w, 77000 + n))
+		assert_true(stack_trace_begin(&w, &store, &c, limits[i]));
+		while (n < 3000 && stack_trace_put(&w, 77000 + n))
 			n++;
 		assert_int_equal(n, limits[i]);
 		assert_true(w.full && !w.store_full);
-		assert_false(trace_put(&w, 1)); /* and so it stays */
-		assert_int_equal(trace_end(&w)->length, limits[i]);
+		assert_false(stack_trace_put(&w, 1)); /* and so it stays */
+		assert_int_equal(stack_trace_end(&w)->length, limits[i]);
 	}
 }
 
@@ -132,8 +132,8 @@ static void depth_limit(void **state)
 static void many(void **state)
 {
 	enum { COUNT = 200000 };
-	const struct trace **t = malloc(COUNT * sizeof(*t));
-	struct trace_chunk c = {0};
+	const struct stack_trace **t = malloc(COUNT * sizeof(*t));
+	struct stack_chunk c = {0};
 	struct map by_hash = {0};
 	uint32_t i, collisions = 0, unshared = 0;
 	bool fresh;
@@ -144,13 +144,13 @@ static void many(void **state)
 		map_put(&by_hash, t[i]->hash, &fresh);
 		collisions += !fresh;
 		if (i % 1000 == 0) {
-			trace_store_prepare(&store);
-			trace_store_reclaim(&store); /* no other thread reads */
+			stack_store_prepare(&store);
+			stack_store_reclaim(&store); /* no other thread reads */
 		}
 	}
 	assert_true(collisions >= 1 && collisions < 30);
 	for (i = 0; i < COUNT; i++) {
-		const struct trace *again = intern(&c, i, 3);
+		const struct stack_trace *again = intern(&c, i, 3);
 
 		assert_true(is(again, i, 3));
 		unshared += again != t[i];
@@ -166,7 +166,7 @@ static void many(void **state)
 static void full_index(void **state)
 {
 	enum { COUNT = 30000 };
-	struct trace_chunk c = {0};
+	struct stack_chunk c = {0};
 	uint32_t i;
 
 	for (i = 0; i < COUNT; i++)
@@ -194,65 +194,65 @@ static size_t data_bytes(void)
 /* A new generation: nothing is shared with the one before, which goes when it is told to. */
 static void generations(void **state)
 {
-	struct trace_chunk a = {0}, b = {0};
-	const struct trace *old = intern(&a, 1, 10), *late;
-	struct trace_writer w;
+	struct stack_chunk a = {0}, b = {0};
+	const struct stack_trace *old = intern(&a, 1, 10), *late;
+	struct stack_trace_writer w;
 	uint32_t i, g;
 
-	assert_true(trace_begin(&w, &store, &b, DEPTH));
-	trace_put(&w, frame_of(2, 0, 2));
-	assert_true(trace_store_renew(&store));
-	assert_false(trace_store_renew(&store)); /* not twice at once */
+	assert_true(stack_trace_begin(&w, &store, &b, DEPTH));
+	stack_trace_put(&w, frame_of(2, 0, 2));
+	assert_true(stack_store_renew(&store));
+	assert_false(stack_store_renew(&store)); /* not twice at once */
 	/* who had begun before ends where he was */
-	trace_put(&w, frame_of(2, 1, 2));
-	late = trace_end(&w);
+	stack_trace_put(&w, frame_of(2, 1, 2));
+	late = stack_trace_end(&w);
 	assert_true(is(late, 2, 2) && is(old, 1, 10));
 	assert_true(store.arena[0].base <= (uintptr_t)late && (uintptr_t)late < store.arena[0].base + store.size);
 	assert_ptr_not_equal(intern(&a, 1, 10), old);
 	assert_ptr_not_equal(intern(&b, 2, 2), late);
 	assert_ptr_equal(intern(&a, 1, 10), intern(&b, 1, 10));
-	trace_store_forget(&store);
+	stack_store_forget(&store);
 	assert_int_equal(store.arena[0].base, 0);
 	for (g = 0; g < 5; g++) {
 		for (i = 0; i < 5000; i++) {
 			assert_true(is(intern(&a, i, 20), i, 20));
-			trace_store_prepare(&store);
-			trace_store_reclaim(&store);
+			stack_store_prepare(&store);
+			stack_store_reclaim(&store);
 		}
-		assert_true(trace_store_renew(&store));
-		trace_store_forget(&store);
-		assert_true(trace_store_bytes(&store) < 256 * 1024);
+		assert_true(stack_store_renew(&store));
+		stack_store_forget(&store);
+		assert_true(stack_store_bytes(&store) < 256 * 1024);
 	}
 	assert_true(is(intern(&a, 1, 20), 1, 20));
 }
 
 static void full_store(void **state)
 {
-	struct trace_store small;
-	struct trace_chunk c = {0}, d = {0};
-	struct trace_writer w;
+	struct stack_store small;
+	struct stack_chunk c = {0}, d = {0};
+	struct stack_trace_writer w;
 	struct error err;
 	uint32_t i, stored = 0;
 
-	assert_int_equal(trace_store_open(&small, 64 * 1024, &err), 0);
+	assert_int_equal(stack_store_open(&small, 64 * 1024, &err), 0);
 	/* While a long stack grows. */
-	assert_true(trace_begin(&w, &small, &c, 100000));
-	for (i = 0; trace_put(&w, i); i++)
+	assert_true(stack_trace_begin(&w, &small, &c, 100000));
+	for (i = 0; stack_trace_put(&w, i); i++)
 		;
 	assert_true(w.full && w.store_full && i >= 500 && i < 8192);
 	assert_true(atomic_load(&small.arena[0].used) <= small.size);
 	/* Short ones until the end. */
-	for (i = 0; i < 100000 && trace_begin(&w, &small, &d, DEPTH); i++) {
-		trace_put(&w, i);
-		assert_int_equal(trace_end(&w)->frame[0], i);
+	for (i = 0; i < 100000 && stack_trace_begin(&w, &small, &d, DEPTH); i++) {
+		stack_trace_put(&w, i);
+		assert_int_equal(stack_trace_end(&w)->frame[0], i);
 		stored++;
 	}
 	assert_true(stored > 100 && stored < 64 * 1024 / 24);
 	assert_true(w.full && w.store_full);
 	for (i = 0; i < 100; i++)
-		assert_false(trace_begin(&w, &small, &d, DEPTH));
+		assert_false(stack_trace_begin(&w, &small, &d, DEPTH));
 	assert_true(atomic_load(&small.arena[0].used) <= small.size);
-	trace_store_close(&small);
+	stack_store_close(&small);
 }
 
 /*
@@ -261,10 +261,10 @@ static void full_store(void **state)
  */
 static void little_memory(void **state)
 {
-	struct trace_chunk c = {0};
-	struct trace_writer w;
+	struct stack_chunk c = {0};
+	struct stack_trace_writer w;
 	struct rlimit old, few;
-	struct trace_store s;
+	struct stack_store s;
 	struct error err;
 	uint32_t i;
 	int rc;
@@ -273,18 +273,18 @@ static void little_memory(void **state)
 	few = old;
 	few.rlim_cur = data_bytes() + (64u << 20);
 	assert_int_equal(setrlimit(RLIMIT_DATA, &few), 0);
-	rc = trace_store_open(&s, 512u << 20, &err);
-	for (i = 0; rc == 0 && i < 1u << 22 && trace_begin(&w, &s, &c, DEPTH); i++) {
-		trace_put(&w, i);
-		trace_end(&w);
+	rc = stack_store_open(&s, 512u << 20, &err);
+	for (i = 0; rc == 0 && i < 1u << 22 && stack_trace_begin(&w, &s, &c, DEPTH); i++) {
+		stack_trace_put(&w, i);
+		stack_trace_end(&w);
 		if (i % 1024 == 0)
-			trace_store_prepare(&s);
+			stack_store_prepare(&s);
 	}
 	setrlimit(RLIMIT_DATA, &old);
 	assert_int_equal(rc, 0);
 	assert_true(i > 100000 && w.store_full);
 	assert_true(atomic_load(&s.arena[0].used) <= 64u << 20);
-	trace_store_close(&s);
+	stack_store_close(&s);
 }
 
 /* ---- many threads ---- */
@@ -294,7 +294,7 @@ enum { THREADS = 4, TRACES = 12000, ROUNDS = 3 };
 struct worker {
 	pthread_t thread;
 	uint32_t seed;
-	const struct trace *seen[TRACES];
+	const struct stack_trace *seen[TRACES];
 	uint32_t wrong;
 };
 
@@ -308,14 +308,14 @@ static _Atomic uint32_t at_work;
 static void *work(void *arg)
 {
 	struct worker *w = arg;
-	struct trace_chunk c = {0};
+	struct stack_chunk c = {0};
 	uint32_t i, round;
 
 	for (round = 0; round < ROUNDS; round++)
 		for (i = 0; i < TRACES; i++) {
 			/* Half of them in an order of its own, half side by side with the others. */
 			uint32_t number = i % 2 ? i : (uint32_t)(map_hash(i + w->seed) % TRACES);
-			const struct trace *t = intern(&c, number, length_of(number));
+			const struct stack_trace *t = intern(&c, number, length_of(number));
 
 			w->wrong += !is(t, number, length_of(number));
 			w->seen[number] = t;
@@ -327,8 +327,8 @@ static void *work(void *arg)
 static void threads_and_growth(void **state)
 {
 	static struct worker workers[THREADS];
-	struct trace_index *first = atomic_load(&store.arena[0].index);
-	struct trace_chunk one = {0}, two = {0};
+	struct stack_index *first = atomic_load(&store.arena[0].index);
+	struct stack_chunk one = {0}, two = {0};
 	uint32_t i, wrong = 0, unshared = 0;
 
 	atomic_store(&at_work, THREADS);
@@ -337,7 +337,7 @@ static void threads_and_growth(void **state)
 		assert_int_equal(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
 	}
 	while (atomic_load(&at_work))
-		trace_store_prepare(&store);
+		stack_store_prepare(&store);
 	for (i = 0; i < THREADS; i++) {
 		pthread_join(workers[i].thread, NULL);
 		wrong += workers[i].wrong;
@@ -349,8 +349,8 @@ static void threads_and_growth(void **state)
 	 * but for the few that find no slot within the probes.
 	 */
 	for (i = 0; i < 8; i++) {
-		trace_store_reclaim(&store);
-		trace_store_prepare(&store);
+		stack_store_reclaim(&store);
+		stack_store_prepare(&store);
 	}
 	for (i = 0; i < TRACES; i++)
 		unshared += intern(&one, i, length_of(i)) != intern(&two, i, length_of(i));
@@ -364,7 +364,7 @@ static void threads_share(void **state)
 	uint32_t i, j;
 
 	atomic_store(&at_work, THREADS);
-	trace_store_close(&store);
+	stack_store_close(&store);
 	set_up(NULL);
 	for (i = 0; i < THREADS; i++) {
 		workers[i].seed = i;

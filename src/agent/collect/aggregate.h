@@ -156,8 +156,8 @@ struct collector {
 	uint64_t last_full;
 	bool images_retired;   /* a former set is on its way out: one at a time */
 	uint32_t generation;      /* which one it is since the session began: numbers of nodes are of one of them */
-	bool renew_traces;     /* a new generation of the trace store is due */
-	struct trace_chunk kept; /* where traces are copied to that are kept beyond a generation */
+	bool renew_stacks;     /* a new generation of the stack store is due */
+	struct stack_chunk kept; /* where traces are copied to that are kept beyond a generation */
 	size_t bytes_kept;     /* of them in the present one */
 	uint32_t pinned;       /* so many keep the aggregate's numbers beyond the lock: no new one meanwhile */
 	size_t renew_at;       /* bytes held from which on a new aggregate is worth it; 0 = the first */
@@ -238,8 +238,8 @@ uint32_t generation_thread(struct generation *g, uint32_t thread);
 uint32_t generation_text(struct generation *g, uint32_t name);
 /* The new number + 1 of THREAD (not + 1) if it was asked for, 0 = so far it is forgotten. */
 uint32_t generation_lives(const struct generation *g, uint32_t thread);
-/* A new generation of the trace store, which has what is kept from the one before. False: not now. Lock held. */
-bool generation_renew_traces(struct collector *c);
+/* A new generation of the stack store, which has what is kept from the one before. False: not now. Lock held. */
+bool generation_renew_stacks(struct collector *c);
 /* No handler is at work any more that is in the one before: what they have kept since is moved, too. Lock held. */
 void generation_move_kept(struct collector *c);
 /*
@@ -250,7 +250,7 @@ void generation_move_kept(struct collector *c);
 void upkeep_opened(struct collector *c);
 /* Whether the counts of classes are missing: not before the JVM runs Java, for they would tell nothing. */
 bool upkeep_counts_missing(void);
-/* Keep what handlers read in shape: trace store, images, decode cache, layout. Lock held. */
+/* Keep what handlers read in shape: stack store, images, decode cache, layout. Lock held. */
 void upkeep(struct collector *c);
 /* Everything sampled so far is in the aggregate, with names as far as they are found; the lock is held afterwards. */
 void collect_all_and_lock(struct collector *c);

@@ -8,7 +8,7 @@
 #include "agent/zone/frame_word.h"
 #include "common/os/os.h"
 
-static uint64_t versions_of(struct collector *c, const struct trace *t, uint64_t epoch)
+static uint64_t versions_of(struct collector *c, const struct stack_trace *t, uint64_t epoch)
 {
 	uint64_t sum = 0;
 	uint32_t i;
@@ -23,7 +23,7 @@ static uint64_t versions_of(struct collector *c, const struct trace *t, uint64_t
 	return sum;
 }
 
-static uint8_t end_of(const struct trace *t)
+static uint8_t end_of(const struct stack_trace *t)
 {
 	uint64_t root = t->length ? t->frame[t->length - 1] : 0;
 
@@ -48,7 +48,7 @@ static bool push_frame(struct collector *c, struct node *node, uint32_t frame, u
 }
 
 /* Frame I of T belongs into the aggregate's stack of it, which has N so far. */
-static bool is_kept(const struct collector *c, const struct trace *t, uint32_t i, uint32_t n)
+static bool is_kept(const struct collector *c, const struct stack_trace *t, uint32_t i, uint32_t n)
 {
 	enum frame_kind kind = frame_kind_of(t->frame[i]);
 
@@ -82,7 +82,7 @@ static struct node *add_node(struct collector *c, uint8_t end)
 }
 
 /* A new node for T, with the names its words had in ERA. 0 = out of memory. */
-static uint32_t new_node(struct collector *c, const struct trace *t, uint64_t versions, uint64_t epoch)
+static uint32_t new_node(struct collector *c, const struct stack_trace *t, uint64_t versions, uint64_t epoch)
 {
 	struct node *n = add_node(c, end_of(t));
 	uint32_t i;
@@ -139,9 +139,9 @@ static uint64_t method_epoch_of(struct collector *c, const struct sample *s)
 
 uint32_t aggregate_stack(struct collector *c, const struct sample *s)
 {
-	const struct trace *t = s->trace;
+	const struct stack_trace *t = s->trace;
 	uint64_t epoch = method_epoch_of(c, s);
-	uint32_t id = atomic_load_explicit(&((struct trace *)t)->id, memory_order_relaxed);
+	uint32_t id = atomic_load_explicit(&((struct stack_trace *)t)->id, memory_order_relaxed);
 	struct node *n = id && t->generation == c->generation ? &c->nodes.items[id] : NULL;
 	uint64_t versions;
 
@@ -154,8 +154,8 @@ uint32_t aggregate_stack(struct collector *c, const struct sample *s)
 		return id;
 	}
 	id = new_node(c, t, versions, epoch);
-	((struct trace *)t)->generation = c->generation;
-	atomic_store_explicit(&((struct trace *)t)->id, id, memory_order_relaxed);
+	((struct stack_trace *)t)->generation = c->generation;
+	atomic_store_explicit(&((struct stack_trace *)t)->id, id, memory_order_relaxed);
 	return id;
 }
 

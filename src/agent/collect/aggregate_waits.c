@@ -111,8 +111,8 @@ static void find_owner(struct collector *c, const struct wait_note *n, uint64_t 
 		l->owner_tid = 0;
 		return;
 	}
-	if (n->owner_trace) {
-		const struct sample of = {.time = time, .trace = n->owner_trace, .epoch = n->owner_epoch};
+	if (n->owner_stack) {
+		const struct sample of = {.time = time, .trace = n->owner_stack, .epoch = n->owner_epoch};
 
 		l->owner_node = aggregate_stack(c, &of);
 	}

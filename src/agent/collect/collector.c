@@ -142,7 +142,7 @@ void collector_release(struct collector *c)
 {
 	records_release();
 	upkeep_close(c);
-	trace_store_close(&zone.store);
+	stack_store_close(&zone.store);
 }
 
 void collector_free(struct collector *c)

@@ -76,7 +76,7 @@ int collector_start(struct collector *c, struct error *err);
  * by a debugger, and has not ended for OWN_THREAD_PATIENCE; nothing may be given back, and this can be called again.
  */
 bool collector_stop(struct collector *c);
-/* Give back records, queues, trace store: no handler can run any more. After collector_stop. */
+/* Give back records, queues, stack store: no handler can run any more. After collector_stop. */
 void collector_release(struct collector *c);
 /* One that collector_stop could not end stays. */
 void collector_free(struct collector *c);

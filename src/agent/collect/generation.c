@@ -44,7 +44,7 @@ static size_t worth_it(const struct collector *c)
 
 bool generation_is_full(const struct collector *c)
 {
-	return !c->pinned && !c->renew_traces && !zone.store.renewed && trace_store_bytes(&zone.store) > full_at(c);
+	return !c->pinned && !c->renew_stacks && !zone.store.renewed && stack_store_bytes(&zone.store) > full_at(c);
 }
 
 static size_t first_at(const struct collector *c)
@@ -134,9 +134,9 @@ static bool carry_aggregate(struct generation *g)
 /* ---- what cannot fail: without memory something is looked up again, or coarser ---- */
 
 /* Traces that are kept until later keep their stacks. */
-static const struct trace *carry_trace(const struct trace *kept, void *arg)
+static const struct stack_trace *carry_stack_trace(const struct stack_trace *kept, void *arg)
 {
-	struct trace *t = (struct trace *)kept;
+	struct stack_trace *t = (struct stack_trace *)kept;
 	struct generation *g = arg;
 	uint32_t id = atomic_load_explicit(&t->id, memory_order_relaxed);
 
@@ -148,7 +148,7 @@ static const struct trace *carry_trace(const struct trace *kept, void *arg)
 }
 
 /* The others are as if they had never been seen: handlers must not take them for named. */
-static void forget_trace(struct trace *t, void *arg)
+static void forget_stack_trace(struct stack_trace *t, void *arg)
 {
 	const struct generation *g = arg;
 
@@ -267,8 +267,8 @@ static void hand_over(struct generation *g)
 	carry_runs(g);
 	carry_labels(g);
 	sink_renewed(c, g);
-	c->sources->change_kept(carry_trace, g);
-	trace_store_each(&zone.store, forget_trace, g);
+	c->sources->change_kept(carry_stack_trace, g);
+	stack_store_each(&zone.store, forget_stack_trace, g);
 	carry_native(g);
 	carry_methods(g);
 	c->frames.strings.failed = false;
@@ -278,15 +278,15 @@ static void hand_over(struct generation *g)
 }
 
 /* A trace of a former generation, in the newest one, with its stack; NULL: it is full, the sample will be lost. */
-static const struct trace *move_trace(const struct trace *kept, void *arg)
+static const struct stack_trace *move_stack_trace(const struct stack_trace *kept, void *arg)
 {
 	struct collector *c = arg;
-	struct trace *t = (struct trace *)trace_store_move(&zone.store, &c->kept, kept);
+	struct stack_trace *t = (struct stack_trace *)stack_store_move(&zone.store, &c->kept, kept);
 	bool named = t && t->generation == c->generation && atomic_load(&t->id);
 
 	if (t && t != kept && !named && kept->generation == c->generation) {
 		t->generation = c->generation;
-		atomic_store_explicit(&t->id, atomic_load(&((struct trace *)kept)->id), memory_order_relaxed);
+		atomic_store_explicit(&t->id, atomic_load(&((struct stack_trace *)kept)->id), memory_order_relaxed);
 		c->bytes_kept += sizeof(*t) + t->length * sizeof(t->frame[0]); /* once for all that wait there */
 	}
 	return t;
@@ -294,22 +294,22 @@ static const struct trace *move_trace(const struct trace *kept, void *arg)
 
 void generation_move_kept(struct collector *c)
 {
-	c->sources->change_kept(move_trace, c);
+	c->sources->change_kept(move_stack_trace, c);
 }
 
 /*
  * Threads that work may fill the new memory before the collector comes by: what is kept is moved before they know of
  * it. What threads that are inside just then begin to keep comes later, so some room is left for it.
  */
-bool generation_renew_traces(struct collector *c)
+bool generation_renew_stacks(struct collector *c)
 {
-	if (!trace_store_open_next(&zone.store))
+	if (!stack_store_open_next(&zone.store))
 		return false;
 	/* Not by what the memory holds more of then: threads add to it meanwhile. */
 	c->bytes_kept = 0;
 	generation_move_kept(c);
-	trace_store_reserve(&zone.store, &c->kept, MIN(zone.store.size / 32, (size_t)LATE_MOST));
-	return trace_store_renew(&zone.store);
+	stack_store_reserve(&zone.store, &c->kept, MIN(zone.store.size / 32, (size_t)LATE_MOST));
+	return stack_store_renew(&zone.store);
 }
 
 static bool renew(struct generation *g)
@@ -337,8 +337,8 @@ bool generation_begin(struct collector *c)
 
 	if (c->pinned)
 		return false;
-	if (!zone.store.renewed && trace_store_bytes(&zone.store) > worth_it(c))
-		c->renew_traces = true;
+	if (!zone.store.renewed && stack_store_bytes(&zone.store) > worth_it(c))
+		c->renew_stacks = true;
 	if (c->nodes.count <= MANY_STACKS && !due)
 		return false;
 	g = pages_alloc(sizeof(*g));

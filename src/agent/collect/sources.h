@@ -45,7 +45,7 @@ struct collect_sources {
 	void (*parked_done)(parked_told_fn *fn, void *arg);
 	void (*waits_done)(waits_told_fn *fn, void *arg);
 	/* FN of each trace that is kept for them: what it returns is kept instead. */
-	void (*change_kept)(trace_kept_fn *fn, void *arg);
+	void (*change_kept)(kept_stack_fn *fn, void *arg);
 	/* The name of a lock's class by its number; NULL: not known. */
 	const char *(*lock_class)(uint32_t class);
 };

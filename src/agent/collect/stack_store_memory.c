@@ -1,5 +1,5 @@
 /*
- * stack_store_memory.c - the normal-code half of the trace store: reserving,
+ * stack_store_memory.c - the normal-code half of the stack store: reserving,
  * populating ahead, growing the index, giving back.
  */
 #include <errno.h>
@@ -19,12 +19,12 @@
 
 static size_t index_bytes(uint32_t slots)
 {
-	return sizeof(struct trace_index) + slots * sizeof(uint64_t);
+	return sizeof(struct stack_index) + slots * sizeof(uint64_t);
 }
 
-static struct trace_index *new_index(uint32_t slots)
+static struct stack_index *new_index(uint32_t slots)
 {
-	struct trace_index *x = os_reserve(index_bytes(slots));
+	struct stack_index *x = os_reserve(index_bytes(slots));
 
 	if (!x)
 		return NULL;
@@ -37,7 +37,7 @@ static struct trace_index *new_index(uint32_t slots)
 }
 
 /* Handlers may write up to `writable`; the rest is reserved. */
-static bool make_writable(struct trace_arena *s)
+static bool make_writable(struct stack_arena *s)
 {
 	size_t writable = atomic_load(&s->writable), used = MIN(atomic_load(&s->used), s->size);
 	size_t wanted = MIN(used + WRITABLE_AHEAD, s->size);
@@ -51,18 +51,18 @@ static bool make_writable(struct trace_arena *s)
 	return true;
 }
 
-static struct trace_arena *present(struct trace_store *s)
+static struct stack_arena *present(struct stack_store *s)
 {
 	return &s->arena[atomic_load(&s->generation) & 1];
 }
 
-static void drop_index(struct trace_index *x)
+static void drop_index(struct stack_index *x)
 {
 	if (x)
 		munmap(x, index_bytes(x->mask + 1));
 }
 
-static void close_arena(struct trace_arena *a)
+static void close_arena(struct stack_arena *a)
 {
 	drop_index(atomic_load(&a->index));
 	if (a->base)
@@ -71,7 +71,7 @@ static void close_arena(struct trace_arena *a)
 }
 
 /* Keep memory populated ahead of the handlers. */
-static void populate(struct trace_arena *a)
+static void populate(struct stack_arena *a)
 {
 	size_t ready = atomic_load(&a->ready);
 	size_t wanted = (MIN(atomic_load(&a->used) + AHEAD, a->size) + 4095) & ~(size_t)4095;
@@ -86,9 +86,9 @@ static void populate(struct trace_arena *a)
 }
 
 /* SIZE bytes of address space, and what of it the first handlers need. False with errno. */
-static bool open_arena(struct trace_arena *a, size_t size)
+static bool open_arena(struct stack_arena *a, size_t size)
 {
-	struct trace_index *x;
+	struct stack_index *x;
 
 	memset(a, 0, sizeof(*a));
 	a->base = (uintptr_t)os_reserve(size);
@@ -103,34 +103,34 @@ static bool open_arena(struct trace_arena *a, size_t size)
 	return true;
 }
 
-int trace_store_open(struct trace_store *s, size_t size, struct error *err)
+int stack_store_open(struct stack_store *s, size_t size, struct error *err)
 {
 	memset(s, 0, sizeof(*s));
 	if (!open_arena(&s->arena[0], size))
 		return error_set(err, ENOMEM, "cannot reserve %zu MB of address space for stacks: %s; "
 				 "raise the limit of virtual memory (ulimit -v)", size >> 20, error_text(errno));
 	s->size = size;
-	trace_store_prepare(s);
+	stack_store_prepare(s);
 	return 0;
 }
 
-void trace_store_close(struct trace_store *s)
+void stack_store_close(struct stack_store *s)
 {
-	trace_store_reclaim(s);
+	stack_store_reclaim(s);
 	close_arena(&s->arena[0]);
 	close_arena(&s->arena[1]);
 	memset(s, 0, sizeof(*s));
 }
 
 /* The number of the newest generation: the present one, or the next one if it is open. */
-static uint32_t newest(struct trace_store *s)
+static uint32_t newest(struct stack_store *s)
 {
 	uint32_t generation = atomic_load(&s->generation);
 
 	return !s->renewed && s->arena[(generation + 1) & 1].base ? generation + 1 : generation;
 }
 
-bool trace_store_open_next(struct trace_store *s)
+bool stack_store_open_next(struct stack_store *s)
 {
 	uint32_t generation = atomic_load(&s->generation);
 
@@ -139,23 +139,23 @@ bool trace_store_open_next(struct trace_store *s)
 	return !s->renewed && !s->retired && open_arena(&s->arena[(generation + 1) & 1], s->size);
 }
 
-bool trace_store_renew(struct trace_store *s)
+bool stack_store_renew(struct stack_store *s)
 {
-	if (!trace_store_open_next(s))
+	if (!stack_store_open_next(s))
 		return false;
 	atomic_store_explicit(&s->generation, newest(s), memory_order_release);
 	s->renewed = true;
 	return true;
 }
 
-void trace_store_forget(struct trace_store *s)
+void stack_store_forget(struct stack_store *s)
 {
 	if (s->renewed)
 		close_arena(&s->arena[(atomic_load(&s->generation) + 1) & 1]);
 	s->renewed = false;
 }
 
-void trace_store_populate(struct trace_store *s)
+void stack_store_populate(struct stack_store *s)
 {
 	populate(present(s));
 }
@@ -164,17 +164,17 @@ void trace_store_populate(struct trace_store *s)
  * Twice the slots; traces that do not find room within the probes stay unshared. Returns the former index, NULL when
  * out of memory.
  */
-static struct trace_index *grow_index(struct trace_arena *a)
+static struct stack_index *grow_index(struct stack_arena *a)
 {
-	struct trace_index *old = atomic_load(&a->index);
-	struct trace_index *x = new_index((old->mask + 1) * 2);
+	struct stack_index *old = atomic_load(&a->index);
+	struct stack_index *x = new_index((old->mask + 1) * 2);
 	uint32_t i, j;
 
 	if (!x)
 		return NULL;
 	for (i = 0; i <= old->mask; i++) {
 		uint64_t value = atomic_load(&old->slot[i]);
-		const struct trace *t = (const struct trace *)(uintptr_t)(value & 0xffffffffffffull);
+		const struct stack_trace *t = (const struct stack_trace *)(uintptr_t)(value & 0xffffffffffffull);
 
 		for (j = 0; value && j < 8; j++) {
 			_Atomic uint64_t *slot = &x->slot[((t->hash >> 8) + j) & x->mask];
@@ -191,28 +191,28 @@ static struct trace_index *grow_index(struct trace_arena *a)
 }
 
 /* A trace that finds no slot is stored anew with each sample: fuller than this, 1 in 100 would. */
-static bool is_crowded(const struct trace_arena *a)
+static bool is_crowded(const struct stack_arena *a)
 {
-	struct trace_index *x = atomic_load(&((struct trace_arena *)a)->index);
+	struct stack_index *x = atomic_load(&((struct stack_arena *)a)->index);
 
 	return atomic_load(&x->used) > x->mask / 4;
 }
 
-static const struct trace *copy(struct trace_store *s, struct trace_chunk *c, const struct trace *t)
+static const struct stack_trace *copy(struct stack_store *s, struct stack_chunk *c, const struct stack_trace *t)
 {
-	struct trace_writer w;
+	struct stack_trace_writer w;
 
-	return trace_begin_in(&w, s, newest(s), c, t->length) ? trace_end_as(&w, t) : NULL;
+	return stack_trace_begin_in(&w, s, newest(s), c, t->length) ? stack_trace_end_as(&w, t) : NULL;
 }
 
-const struct trace *trace_store_move(struct trace_store *s, struct trace_chunk *c, const struct trace *t)
+const struct stack_trace *stack_store_move(struct stack_store *s, struct stack_chunk *c, const struct stack_trace *t)
 {
-	struct trace_arena *a = &s->arena[newest(s) & 1];
-	const struct trace *now;
+	struct stack_arena *a = &s->arena[newest(s) & 1];
+	const struct stack_trace *now;
 
 	if ((uintptr_t)t - a->base < a->size)
 		return t;
-	now = trace_find(a, t);
+	now = stack_trace_find(a, t);
 	if (!now)
 		now = copy(s, c, t);
 	if (!now) {
@@ -224,49 +224,49 @@ const struct trace *trace_store_move(struct trace_store *s, struct trace_chunk *
 	return now;
 }
 
-void trace_store_reserve(struct trace_store *s, struct trace_chunk *c, size_t bytes)
+void stack_store_reserve(struct stack_store *s, struct stack_chunk *c, size_t bytes)
 {
 	uint32_t generation = newest(s);
 
 	if (c->generation == generation && (size_t)((char *)c->end - (char *)c->pos) >= bytes)
 		return;
-	if (trace_chunk_take(&s->arena[generation & 1], c, bytes))
+	if (stack_chunk_take(&s->arena[generation & 1], c, bytes))
 		c->generation = generation;
 }
 
-void trace_store_prepare(struct trace_store *s)
+void stack_store_prepare(struct stack_store *s)
 {
-	trace_store_populate(s);
+	stack_store_populate(s);
 	if (!s->retired && is_crowded(present(s)))
 		s->retired = grow_index(present(s));
 }
 
-void trace_store_reclaim(struct trace_store *s)
+void stack_store_reclaim(struct stack_store *s)
 {
 	drop_index(s->retired);
 	s->retired = NULL;
 }
 
-void trace_store_each(struct trace_store *s, void (*fn)(struct trace *, void *arg), void *arg)
+void stack_store_each(struct stack_store *s, void (*fn)(struct stack_trace *, void *arg), void *arg)
 {
-	struct trace_index *x = atomic_load(&present(s)->index);
+	struct stack_index *x = atomic_load(&present(s)->index);
 	uint32_t i;
 
 	for (i = 0; i <= x->mask; i++) {
 		uint64_t value = atomic_load(&x->slot[i]);
 
 		if (value)
-			fn((struct trace *)(uintptr_t)(value & 0xffffffffffffull), arg);
+			fn((struct stack_trace *)(uintptr_t)(value & 0xffffffffffffull), arg);
 	}
 }
 
-size_t trace_store_bytes(const struct trace_store *s)
+size_t stack_store_bytes(const struct stack_store *s)
 {
-	struct trace_store *store = (struct trace_store *)s;
+	struct stack_store *store = (struct stack_store *)s;
 	size_t i, bytes = 0;
 
 	for (i = 0; i < ARRAY_LEN(store->arena); i++) {
-		const struct trace_index *x = atomic_load(&store->arena[i].index);
+		const struct stack_index *x = atomic_load(&store->arena[i].index);
 
 		bytes += x ? atomic_load(&store->arena[i].used) + index_bytes(x->mask + 1) : 0;
 	}

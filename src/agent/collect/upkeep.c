@@ -1,6 +1,6 @@
 /*
  * upkeep.c - what handlers read is kept in shape by the collector: memory ahead in the
- * trace store, images after dlopen, a fresh decode cache, the layout of a JVM that is starting.
+ * stack store, images after dlopen, a fresh decode cache, the layout of a JVM that is starting.
  *
  * What is replaced goes to the list of agent/threads/deferred.h.
  */
@@ -99,7 +99,7 @@ int upkeep_open(size_t store_bytes, struct error *err)
 	struct stub_set *stubs;
 	int rc;
 
-	rc = trace_store_open(&zone.store, store_bytes ? store_bytes : STORE_BYTES, err);
+	rc = stack_store_open(&zone.store, store_bytes ? store_bytes : STORE_BYTES, err);
 	if (rc)
 		return rc;
 	images = image_set_read(atomic_load(&zone.images), err);
@@ -108,7 +108,7 @@ int upkeep_open(size_t store_bytes, struct error *err)
 		if (images)
 			error_set(err, ENOMEM, "out of memory for the decode cache");
 		image_set_free(images, atomic_load(&zone.images));
-		trace_store_close(&zone.store);
+		stack_store_close(&zone.store);
 		return -ENOMEM;
 	}
 	if (atomic_load(&zone.images))
@@ -155,7 +155,7 @@ static bool give_up_images(void *images, void *collector)
 static bool give_up_index(void *store, void *unused)
 {
 	(void)unused;
-	trace_store_reclaim(store);
+	stack_store_reclaim(store);
 	return true;
 }
 
@@ -163,7 +163,7 @@ static bool give_up_generation(void *store, void *collector)
 {
 	/* What handlers of that time have left in their queues is the last that is of the former generation. */
 	drain_all(collector);
-	trace_store_forget(store);
+	stack_store_forget(store);
 	return true;
 }
 
@@ -237,14 +237,14 @@ static void refresh_cache(void)
 /* One index and one generation at a time. */
 static void refresh_store(struct collector *c)
 {
-	struct trace_store *s = &zone.store;
+	struct stack_store *s = &zone.store;
 	bool had_index = s->retired;
 
-	if (c->renew_traces && generation_renew_traces(c)) {
-		c->renew_traces = false;
+	if (c->renew_stacks && generation_renew_stacks(c)) {
+		c->renew_stacks = false;
 		deferred_free(move_kept, s, c);
 	}
-	trace_store_prepare(s);
+	stack_store_prepare(s);
 	if (s->retired && !had_index)
 		deferred_free(give_up_index, s, NULL);
 }
@@ -292,7 +292,7 @@ void upkeep(struct collector *c)
 	faults_keep();
 	find_class_counts();
 	deferred_drain();
-	trace_store_populate(&zone.store);
+	stack_store_populate(&zone.store);
 	renew_aggregate(c);
 	refresh_store(c);
 	refresh_images(c);

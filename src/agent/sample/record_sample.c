@@ -82,7 +82,7 @@ static bool may_walk(void)
 	return now >= when && atomic_compare_exchange_strong(&next, &when, now + NS_PER_MS);
 }
 
-static void walk(struct thread_record *r, const struct walk_regs *regs, struct trace_writer *w)
+static void walk(struct thread_record *r, const struct walk_regs *regs, struct stack_trace_writer *w)
 {
 	if (may_walk())
 		walk_thread(&zone, r, regs, w);
@@ -91,18 +91,18 @@ static void walk(struct thread_record *r, const struct walk_regs *regs, struct t
 }
 
 /* The trace of R: kernel frames of RING's record (may be NULL) on top of the user stack. */
-static const struct trace *take_trace(struct thread_record *r, const struct perf_reader *ring,
+static const struct stack_trace *take_stack(struct thread_record *r, const struct perf_reader *ring,
 				      const struct walk_regs *regs, struct sample *s)
 {
-	struct trace_writer w;
+	struct stack_trace_writer w;
 	uint64_t i, address;
 
-	if (!trace_begin(&w, &zone.store, &r->chunk, zone.depth))
+	if (!stack_trace_begin(&w, &zone.store, &r->chunk, zone.depth))
 		return NULL;
 	for (i = 0; ring && i < ring->chain_length; i++) {
 		address = perf_ring_address(ring, i);
 		if (address)
-			trace_put(&w, frame_pc(FRAME_KERNEL, address));
+			stack_trace_put(&w, frame_pc(FRAME_KERNEL, address));
 	}
 	if (unlikely(zone.record_cpu)) {
 		s->payload = this_cpu();
@@ -116,7 +116,7 @@ static const struct trace *take_trace(struct thread_record *r, const struct perf
 		walk(r, regs, &w);
 	}
 	s->unsure = w.unsure;
-	return w.store_full ? NULL : trace_end(&w);
+	return w.store_full ? NULL : stack_trace_end(&w);
 }
 
 bool take_push(struct thread_record *r, const struct sample *s, const struct trace_context_note *note)
@@ -139,7 +139,7 @@ void take_sample(struct thread_record *r, uint32_t event, uint64_t time, uint64_
 		return;
 	}
 	s.epoch = (uint16_t)method_epoch_now(&zone.epochs);
-	s.trace = take_trace(r, ring, regs, &s);
+	s.trace = take_stack(r, ring, regs, &s);
 	if (!s.trace) {
 		record_lose(r, event, LOSS_store_full, s.weight);
 		return;

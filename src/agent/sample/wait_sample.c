@@ -30,7 +30,7 @@ void wait_leave(struct thread_record *r)
 }
 
 /* The frames of W without the innermost ones up to METHOD's, or SKIP. */
-static void drop_innermost(struct trace_writer *w, size_t skip, uintptr_t method)
+static void drop_innermost(struct stack_trace_writer *w, size_t skip, uintptr_t method)
 {
 	size_t length = (size_t)(w->pos - w->trace->frame), i;
 
@@ -45,27 +45,27 @@ static void drop_innermost(struct trace_writer *w, size_t skip, uintptr_t method
 	w->pos -= skip;
 }
 
-const struct trace *wait_walk(struct thread_record *r, uint32_t skip, uintptr_t method, uint16_t *epoch)
+const struct stack_trace *wait_walk(struct thread_record *r, uint32_t skip, uintptr_t method, uint16_t *epoch)
 {
-	struct trace_writer w;
+	struct stack_trace_writer w;
 
 	*epoch = (uint16_t)method_epoch_now(&zone.epochs);
-	if (!trace_begin(&w, &zone.store, &r->chunk, zone.depth))
+	if (!stack_trace_begin(&w, &zone.store, &r->chunk, zone.depth))
 		return NULL;
 	/* a native thread may enter a monitor, too, by JNI */
 	if (walk_outside(&zone, r, &w))
 		drop_innermost(&w, skip, method);
 	else
 		walk_put_end(&w, END_no_java);
-	return w.store_full ? NULL : trace_end(&w);
+	return w.store_full ? NULL : stack_trace_end(&w);
 }
 
-void wait_announce(struct thread_record *r, uint32_t event, const struct trace *t, uint16_t epoch)
+void wait_announce(struct thread_record *r, uint32_t event, const struct stack_trace *t, uint16_t epoch)
 {
 	struct sample s = {.trace = t, .thread = r->index, .event = (uint8_t)event, .state = THREAD_NONE,
 			   .epoch = epoch};
 
-	if (atomic_load_explicit(&((struct trace *)t)->id, memory_order_relaxed))
+	if (atomic_load_explicit(&((struct stack_trace *)t)->id, memory_order_relaxed))
 		return;
 	if (queue_push_pair(take_queue(r), &s, &s))
 		record_stir(&zone.records, r->index);
@@ -118,7 +118,7 @@ void wait_lose(struct thread_record *r, uint32_t event, uint64_t duration, enum 
 
 static struct answer {
 	_Atomic uint64_t number; /* of its question */
-	trace_kept trace;
+	kept_stack trace;
 	uint16_t epoch;
 } answers[WAIT_ANSWERS];
 
@@ -133,17 +133,17 @@ uint64_t wait_ask(const struct thread_record *r)
 	return number;
 }
 
-const struct trace *wait_answered(uint64_t number, uint16_t *epoch)
+const struct stack_trace *wait_answered(uint64_t number, uint16_t *epoch)
 {
 	const struct answer *a = &answers[number % WAIT_ANSWERS];
 
 	if (atomic_load_explicit(&((struct answer *)a)->number, memory_order_acquire) != number)
 		return NULL;
 	*epoch = a->epoch;
-	return trace_kept_get(&a->trace);
+	return kept_stack_get(&a->trace);
 }
 
-trace_kept *wait_answer_kept(uint32_t i)
+kept_stack *wait_answer_kept(uint32_t i)
 {
 	return &answers[i].trace;
 }
@@ -152,18 +152,18 @@ void wait_answer(struct thread_record *r, uint32_t event, void *context)
 {
 	uint64_t asked = atomic_load(&question), number = asked / RECORD_LIMIT;
 	struct answer *a = &answers[number % WAIT_ANSWERS];
-	const struct trace *t;
-	struct trace_writer w;
+	const struct stack_trace *t;
+	struct stack_trace_writer w;
 	struct walk_regs regs;
 
 	if (asked % RECORD_LIMIT != r->index || atomic_load(&a->number) == number || wait_enter(event) != r)
 		return;
 	context_read(context, &regs);
 	a->epoch = (uint16_t)method_epoch_now(&zone.epochs);
-	if (trace_begin(&w, &zone.store, &r->chunk, zone.depth)) {
+	if (stack_trace_begin(&w, &zone.store, &r->chunk, zone.depth)) {
 		walk_thread(&zone, r, &regs, &w);
-		t = w.store_full ? NULL : trace_end(&w);
-		trace_kept_set(&a->trace, t);
+		t = w.store_full ? NULL : stack_trace_end(&w);
+		kept_stack_set(&a->trace, t);
 		if (t) {
 			wait_announce(r, event, t, a->epoch);
 			atomic_store_explicit(&a->number, number, memory_order_release);
@@ -189,19 +189,20 @@ static bool read_standing(uintptr_t java, struct standing *s)
 	       load_word(anchor + (uintptr_t)l->anchor_pc, &s->pc);
 }
 
-const struct trace *wait_look(struct thread_record *holder, struct thread_record *r, uint32_t event, uint16_t *epoch)
+const struct stack_trace *wait_look(struct thread_record *holder, struct thread_record *r, uint32_t event,
+				    uint16_t *epoch)
 {
 	uintptr_t java = atomic_load(&holder->java_thread);
 	struct standing before, after;
-	const struct trace *t;
-	struct trace_writer w;
+	const struct stack_trace *t;
+	struct stack_trace_writer w;
 
 	*epoch = (uint16_t)method_epoch_now(&zone.epochs);
-	if (!java || !read_standing(java, &before) || !trace_begin(&w, &zone.store, &r->chunk, zone.depth) ||
+	if (!java || !read_standing(java, &before) || !stack_trace_begin(&w, &zone.store, &r->chunk, zone.depth) ||
 	    !walk_outside(&zone, holder, &w) || w.store_full || !read_standing(java, &after) ||
 	    before.state != after.state || before.sp != after.sp || before.pc != after.pc)
 		return NULL;
-	t = trace_end(&w);
+	t = stack_trace_end(&w);
 	wait_announce(r, event, t, *epoch);
 	return t;
 }

@@ -14,11 +14,11 @@
 struct wait_note {
 	uint64_t duration;     /* ns, but for what was told of it before */
 	uint64_t owner_id;     /* Thread.getId of who held the lock when the wait began, 0 = see owner_tid */
-	const struct trace *owner_trace; /* its stack then; NULL = not known */
+	const struct stack_trace *owner_stack; /* its stack then; NULL = not known */
 	uint32_t owner_tid;    /* the same by the system's number; both 0: none, or not known */
 	uint32_t class;        /* the lock's, as waits_class gave it; 0 = not known */
 	uint32_t identity;     /* identity hash code of the lock; 0 = not known */
-	uint16_t owner_epoch;    /* lower bits of the era in which owner_trace was taken */
+	uint16_t owner_epoch;    /* lower bits of the era in which owner_stack was taken */
 	bool owner_virtual : 1; /* owner_id is certainly of a virtual thread */
 	bool open : 1;         /* it goes on: this is its time so far */
 	bool again : 1;        /* a sample of this session has told of it before */
@@ -38,10 +38,10 @@ void wait_leave(struct thread_record *r);
  * or where it is none of the innermost or not known (0), without SKIP of them; NULL when there is no stack, or no room
  * for it. *ERA: as in struct sample.
  */
-const struct trace *wait_walk(struct thread_record *r, uint32_t skip, uintptr_t method, uint16_t *epoch);
+const struct stack_trace *wait_walk(struct thread_record *r, uint32_t skip, uintptr_t method, uint16_t *epoch);
 
 /* T was just taken: if the collector has not seen it yet, it shall name it now and not when the wait is over. */
-void wait_announce(struct thread_record *r, uint32_t event, const struct trace *t, uint16_t epoch);
+void wait_announce(struct thread_record *r, uint32_t event, const struct stack_trace *t, uint16_t epoch);
 
 /*
  * R, entered, has waited as S and N say: a sample if the time waited since its last one has come to the event's
@@ -60,14 +60,15 @@ void wait_lose(struct thread_record *r, uint32_t event, uint64_t duration, enum 
 #define WAIT_ANSWERS 1024
 uint64_t wait_ask(const struct thread_record *r);
 void wait_answer(struct thread_record *r, uint32_t event, void *context);
-const struct trace *wait_answered(uint64_t number, uint16_t *epoch);
+const struct stack_trace *wait_answered(uint64_t number, uint16_t *epoch);
 /* The stack of answer I, below WAIT_ANSWERS. The collector; and at the end, when no handler is inside. */
-trace_kept *wait_answer_kept(uint32_t i);
+kept_stack *wait_answer_kept(uint32_t i);
 
 /*
  * The stack of HOLDER, which waits itself or is in native code, from outside, by R, entered. NULL: it was not so, or is
  * not any more. HOLDER must be held (zone.held).
  */
-const struct trace *wait_look(struct thread_record *holder, struct thread_record *r, uint32_t event, uint16_t *epoch);
+const struct stack_trace *wait_look(struct thread_record *holder, struct thread_record *r, uint32_t event,
+				    uint16_t *epoch);
 
 #endif

@@ -7,11 +7,11 @@
 #include "agent/zone/zone.h"
 #include "common/os/os.h"
 
-uint32_t carried_add(struct carried *c, const struct trace *t)
+uint32_t carried_add(struct carried *c, const struct stack_trace *t)
 {
 	size_t bytes = t ? sizeof(*t) + t->length * sizeof(t->frame[0]) : 0;
-	uint32_t *slot = t ? map_put(&c->by_trace, (uintptr_t)t, NULL) : NULL;
-	struct carried_trace *to;
+	uint32_t *slot = t ? map_put(&c->by_stack, (uintptr_t)t, NULL) : NULL;
+	struct carried_stack *to;
 
 	if (!slot || *slot)
 		return slot ? *slot : 0;
@@ -27,16 +27,16 @@ uint32_t carried_add(struct carried *c, const struct trace *t)
 	return *slot = (uint32_t)c->traces.count;
 }
 
-const struct trace *carried_put(struct carried *c, uint32_t n, struct thread_record *self)
+const struct stack_trace *carried_put(struct carried *c, uint32_t n, struct thread_record *self)
 {
-	struct carried_trace *t = n ? &c->traces.items[n - 1] : NULL;
-	struct trace_writer w;
+	struct carried_stack *t = n ? &c->traces.items[n - 1] : NULL;
+	struct stack_trace_writer w;
 
 	if (!t || t->tried)
 		return t ? t->now : NULL;
 	t->tried = true;
-	if (trace_begin(&w, &zone.store, &self->chunk, t->copy->length))
-		t->now = trace_end_as(&w, t->copy);
+	if (stack_trace_begin(&w, &zone.store, &self->chunk, t->copy->length))
+		t->now = stack_trace_end_as(&w, t->copy);
 	return t->now;
 }
 
@@ -48,7 +48,7 @@ static void free_copies(struct carried *c)
 		free(c->traces.items[i].copy);
 	free(c->traces.items);
 	free(c->waits.items);
-	map_free(&c->by_trace);
+	map_free(&c->by_stack);
 	memset(c, 0, sizeof(*c));
 }
 

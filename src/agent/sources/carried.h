@@ -2,7 +2,7 @@
  * carried.h - waits that go on from one session to the next: of a loop each round is a session of its own. Inner header
  * of the sources room.
  *
- * The store of traces goes with its session, so what waits have of it is copied meanwhile. A thread that waits is where
+ * The stack store goes with its session, so what waits have of it is copied meanwhile. A thread that waits is where
  * it was, and its methods are there, so that its stack means in the next session what it meant in the last one.
  * Ends are heard between the two, too: who ends a wait marks its place.
  *
@@ -26,18 +26,18 @@ struct carried_wait {
 
 struct carried {
 	VECTOR(struct carried_wait) waits;
-	VECTOR(struct carried_trace {
-		struct trace *copy;
-		const struct trace *now;
+	VECTOR(struct carried_stack {
+		struct stack_trace *copy;
+		const struct stack_trace *now;
 		bool tried;
 	}) traces;
-	struct map by_trace;     /* where T was → number */
+	struct map by_stack;     /* where T was → number */
 };
 
 /* T is copied, once for all who keep it. Its number; 0: T is NULL, or there is no memory. */
-uint32_t carried_add(struct carried *c, const struct trace *t);
+uint32_t carried_add(struct carried *c, const struct stack_trace *t);
 /* Number N in the present store, by SELF, which is entered; NULL = 0, or there is no room. */
-const struct trace *carried_put(struct carried *c, uint32_t n, struct thread_record *self);
+const struct stack_trace *carried_put(struct carried *c, uint32_t n, struct thread_record *self);
 
 /* A table of waits, whose places stay where they go on. PLACE: one of its own kind. */
 struct carried_table {

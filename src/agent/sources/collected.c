@@ -14,7 +14,7 @@ static uint64_t counted(uint32_t e)
 	return counts.counted;
 }
 
-static void change_kept(trace_kept_fn *fn, void *arg)
+static void change_kept(kept_stack_fn *fn, void *arg)
 {
 	waits_change_kept(fn, arg);
 	parked_change_kept(fn, arg);

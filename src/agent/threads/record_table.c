@@ -41,7 +41,7 @@ static struct {
 	uint32_t from, end;
 } shrink;
 
-static PAGED(struct trace_chunk) spare; /* that trimmed records had */
+static PAGED(struct stack_chunk) spare; /* that trimmed records had */
 
 /* A table that is written at any place. */
 static void *reserve_table(size_t bytes)
@@ -203,27 +203,27 @@ uint32_t record_table_shrink(uint64_t now)
 }
 
 /*
- * R's piece of the trace store is another's from now on. R must not have it as well: the pages at both ends of what
+ * R's piece of the stack store is another's from now on. R must not have it as well: the pages at both ends of what
  * goes back are covered in part only and stay as they are. All other fields are made anew when a record is taken.
  */
 static void keep_chunk(struct thread_record *r)
 {
-	struct trace_chunk *place = r->chunk.pos && spare.count < SPARE_CHUNKS ? PAGED_PUSH(&spare) : NULL;
+	struct stack_chunk *place = r->chunk.pos && spare.count < SPARE_CHUNKS ? PAGED_PUSH(&spare) : NULL;
 
 	if (place)
 		*place = r->chunk;
-	r->chunk = (struct trace_chunk){0};
+	r->chunk = (struct stack_chunk){0};
 }
 
-struct trace_chunk record_table_chunk(const struct thread_record *r)
+struct stack_chunk record_table_chunk(const struct thread_record *r)
 {
 	uint32_t generation = atomic_load(&zone.store.generation);
-	const struct trace_chunk *own = &r->chunk;
+	const struct stack_chunk *own = &r->chunk;
 
 	if (own->pos && own->generation == generation)
 		return *own;
 	while (spare.count) {
-		const struct trace_chunk *c = &spare.items[--spare.count];
+		const struct stack_chunk *c = &spare.items[--spare.count];
 
 		if (c->generation == generation)
 			return *c;

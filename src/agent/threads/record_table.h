@@ -21,8 +21,8 @@ void record_table_freed(uint32_t index);
  */
 uint32_t record_table_shrink(uint64_t now);
 void record_table_trim(uint32_t from);
-/* The piece of the trace store for R, which gets another thread: its own one, or one that a trimmed record had. */
-struct trace_chunk record_table_chunk(const struct thread_record *r);
+/* The piece of the stack store for R, which gets another thread: its own one, or one that a trimmed record had. */
+struct stack_chunk record_table_chunk(const struct thread_record *r);
 /* No record is in use any more: their memory goes back to the system, the addresses stay readable. */
 void record_table_release(void);
 

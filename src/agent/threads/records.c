@@ -48,7 +48,7 @@ static struct thread_record *create(pid_t tid, uintptr_t tcb)
 {
 	uint32_t start = record_sources->queue_start();
 	struct thread_record *r = record_table_unused();
-	struct trace_chunk chunk;
+	struct stack_chunk chunk;
 	uint32_t index, e;
 	struct queue *q;
 

@@ -14,7 +14,7 @@
 #define RUNS_LIMIT (64u * 1024)
 
 struct run_note {
-	const struct trace *trace; /* a run of the thread begins; NULL: it is counted */
+	const struct stack_trace *trace; /* a run of the thread begins; NULL: it is counted */
 	uint64_t time;             /* counted: of its first sample since the last count, os_monotonic */
 	uint64_t span;             /* from there to the last one, ns */
 	uint64_t weight;           /* wall time of all of them, ns */

@@ -251,7 +251,7 @@ bool decode_same_methods(const struct layout *l, const struct debug_info *d, uin
 
 /* Append the chain of scopes that begins at SCOPE; the last one, or OUTERMOST alone, is the nmethod's own method. */
 static bool append_scopes(const struct layout *l, const struct debug_info *d, uint32_t scope, bool outermost,
-			  struct trace_writer *w)
+			  struct stack_trace_writer *w)
 {
 	while (scope) {
 		uintptr_t method;
@@ -259,8 +259,9 @@ static bool append_scopes(const struct layout *l, const struct debug_info *d, ui
 
 		if (!read_scope(l, d, scope, &s) || !method_of(d, &s, &method))
 			return false;
-		if (!(outermost && s.sender) && !trace_put(w, frame_java(s.sender ? FRAME_INLINED : d->kind, method,
-									 s.bci > 0xfffe ? FRAME_NO_BCI : s.bci)))
+		if (!(outermost && s.sender) &&
+		    !stack_trace_put(w, frame_java(s.sender ? FRAME_INLINED : d->kind, method,
+						   s.bci > 0xfffe ? FRAME_NO_BCI : s.bci)))
 			return true;
 		scope = s.sender;
 	}
@@ -339,7 +340,7 @@ static bool innermost_scope(const struct layout *l, const struct debug_info *d, 
 }
 
 bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct blob *b, uintptr_t pc,
-		    bool top, const struct frame_state *frame_state, struct trace_writer *w)
+		    bool top, const struct frame_state *frame_state, struct stack_trace_writer *w)
 {
 	size_t before = (size_t)(w->pos - w->trace->frame);
 	struct frame_state here = *frame_state;
@@ -354,7 +355,7 @@ bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct
 		scope = 0;
 		whole = false;
 	}
-	if (!scope && !trace_put(w, frame_java(d.kind, d.method, FRAME_NO_BCI)))
+	if (!scope && !stack_trace_put(w, frame_java(d.kind, d.method, FRAME_NO_BCI)))
 		return false;
 	if (w->full)
 		return false;

@@ -124,7 +124,7 @@ bool decode_method(const struct layout *l, struct decode_cache *c, uintptr_t add
  * Any context.
  */
 bool decode_nmethod(const struct layout *l, struct decode_cache *c, const struct blob *b, uintptr_t pc,
-		    bool top, const struct frame_state *frame_state, struct trace_writer *w);
+		    bool top, const struct frame_state *frame_state, struct stack_trace_writer *w);
 /*
  * The first pc from PC on, inside nmethod B, that debug information describes: there the frame stands as
  * the method says, unless it was taken down. If it IS_RETURN, a return address: PC itself, for a call of Java

@@ -32,7 +32,7 @@ static bool recover(struct walk *w)
 	w->used_anchor = true;
 	/* What lies between is missing: the stack says so in the middle. */
 	return walk_to_anchor(w, w->java_thread + (uintptr_t)w->l->thread_anchor) &&
-	       trace_put(w->out, frame_other(OTHER_END, w->end));
+	       stack_trace_put(w->out, frame_other(OTHER_END, w->end));
 }
 
 static enum step one_step(struct walk *w)
@@ -42,7 +42,7 @@ static enum step one_step(struct walk *w)
 	if (unlikely(w->frozen.end) && walk_in_heap(w, &step))
 		return step;
 	if (unlikely(w->vm) && image_find(w->images, w->pc) == w->vm) {
-		w->before_vm = trace_length(w->out);
+		w->before_vm = stack_trace_length(w->out);
 		w->met_vm = true;
 		w->vm = NULL;
 	}
@@ -53,11 +53,11 @@ static enum step one_step(struct walk *w)
 	return walk_native(w);
 }
 
-void walk_put_end(struct trace_writer *out, enum walk_end end)
+void walk_put_end(struct stack_trace_writer *out, enum walk_end end)
 {
 	uint64_t word = frame_other(OTHER_END, end);
 
-	if (!trace_put(out, word) && out->pos > out->trace->frame)
+	if (!stack_trace_put(out, word) && out->pos > out->trace->frame)
 		out->pos[-1] = word;
 }
 
@@ -75,8 +75,8 @@ static bool walk_steps(struct walk *w)
 		}
 		if (s == STEP_ROOT) {
 			/* The first method has left its frame already: what called it is all there is. */
-			if (trace_length(w->out) == 0)
-				trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc));
+			if (stack_trace_length(w->out) == 0)
+				stack_trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc));
 			return true;
 		}
 		if (s == STEP_END && !recover(w)) {
@@ -110,10 +110,10 @@ static bool walk_and_ask(struct walk *w, uintptr_t agct)
 	whole = walk_all(w);
 	if (w->out->full)
 		return false;
-	return walk_by_jvm(w, context, w->met_vm ? w->before_vm : trace_length(w->out) - !whole, whole);
+	return walk_by_jvm(w, context, w->met_vm ? w->before_vm : stack_trace_length(w->out) - !whole, whole);
 }
 
-static void prepare(struct walk *w, const struct zone *z, struct thread_record *r, struct trace_writer *out)
+static void prepare(struct walk *w, const struct zone *z, struct thread_record *r, struct stack_trace_writer *out)
 {
 	*w = (struct walk){
 		.z = z,
@@ -127,7 +127,7 @@ static void prepare(struct walk *w, const struct zone *z, struct thread_record *
 	};
 }
 
-bool walk_outside(const struct zone *z, struct thread_record *r, struct trace_writer *out)
+bool walk_outside(const struct zone *z, struct thread_record *r, struct stack_trace_writer *out)
 {
 	struct walk w;
 
@@ -141,7 +141,7 @@ bool walk_outside(const struct zone *z, struct thread_record *r, struct trace_wr
 }
 
 bool walk_thread(const struct zone *z, struct thread_record *r, const struct walk_regs *regs,
-		 struct trace_writer *out)
+		 struct stack_trace_writer *out)
 {
 	uintptr_t agct = (uintptr_t)atomic_load_explicit(&z->agct, memory_order_acquire);
 	struct walk w;

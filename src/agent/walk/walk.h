@@ -49,7 +49,7 @@ struct walk {
 		size_t mark;             /* frames before the first one in the heap */
 		size_t yields;           /* frames before the one that called doYield, 0: none did */
 	} frozen;
-	struct trace_writer *out;
+	struct stack_trace_writer *out;
 };
 
 enum step { STEP_ON, STEP_ROOT, STEP_END };
@@ -60,17 +60,17 @@ enum step { STEP_ON, STEP_ROOT, STEP_END };
  * In a handler of the walked thread, or - while it cannot run - from outside.
  */
 bool walk_thread(const struct zone *z, struct thread_record *r, const struct walk_regs *regs,
-		 struct trace_writer *out);
+		 struct stack_trace_writer *out);
 
 /*
  * The same for a thread that waits, from its last Java frame on; native frames above that one are left out.
  * False: it has none. Its JavaThread must not go away meanwhile (see zone.held); the caller knows
  * that the thread did not run. Any context but the thread itself.
  */
-bool walk_outside(const struct zone *z, struct thread_record *r, struct trace_writer *out);
+bool walk_outside(const struct zone *z, struct thread_record *r, struct stack_trace_writer *out);
 
 /* The frame that says why a stack ends early: it always has room, in the place of the last one if need be. Handler. */
-void walk_put_end(struct trace_writer *out, enum walk_end end);
+void walk_put_end(struct stack_trace_writer *out, enum walk_end end);
 
 /* One step over a frame outside the code cache (walk_native.c). */
 enum step walk_native(struct walk *w);

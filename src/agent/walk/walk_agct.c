@@ -50,7 +50,7 @@ static uint64_t word_of(const struct jvm_frame *f)
 static int32_t ask(struct walk *w, void *context, struct jvm_frame **frames)
 {
 	struct jvm_trace t = {.env = w->java_thread + w->z->agct_env};
-	struct trace_writer *out = w->out;
+	struct stack_trace_writer *out = w->out;
 	uint64_t *rest;
 	int32_t room;
 	size_t have;
@@ -65,8 +65,8 @@ static int32_t ask(struct walk *w, void *context, struct jvm_frame **frames)
 		if (t.count < room)
 			return t.count;
 		rest = out->pos;
-		out->pos = out->limit; /* trace_grow copies what stands before it */
-		if (!trace_grow(out)) {
+		out->pos = out->limit; /* stack_trace_grow copies what stands before it */
+		if (!stack_trace_grow(out)) {
 			out->pos = rest;
 			return t.count;
 		}
@@ -76,7 +76,7 @@ static int32_t ask(struct walk *w, void *context, struct jvm_frame **frames)
 
 bool walk_by_jvm(struct walk *w, void *context, size_t keep, bool whole)
 {
-	struct trace_writer *out = w->out;
+	struct stack_trace_writer *out = w->out;
 	struct jvm_frame *frames;
 	int32_t i, count = ask(w, context, &frames);
 	uint64_t *to = out->trace->frame + keep;

@@ -332,7 +332,7 @@ static bool root_pc(const struct walk *w, uintptr_t *pc)
 /* All chunks are behind us: what is left is on the carrier's stack again, the method that all began with. */
 static enum step to_entry(struct walk *w)
 {
-	uint64_t last = trace_length(w->out) > w->frozen.mark ? w->out->pos[-1] : 0;
+	uint64_t last = stack_trace_length(w->out) > w->frozen.mark ? w->out->pos[-1] : 0;
 
 	w->frozen.end = 0;
 	w->stack_high = w->frozen.stack_high;
@@ -370,7 +370,7 @@ static enum step over_interpreted(struct walk *w)
 		return walk_end_with(w, END_bad_frozen);
 	if (bcp >= m.code && bcp - m.code < m.code_size)
 		bci = (uint32_t)(bcp - m.code);
-	if (!trace_put(w->out, interpreted_word(&m, bci)))
+	if (!stack_trace_put(w->out, interpreted_word(&m, bci)))
 		return STEP_END;
 	locals = fp + locals * WORD;
 	sp = fp + sp * WORD;
@@ -398,7 +398,7 @@ bool walk_in_heap(struct walk *w, enum step *step)
 {
 	const struct stub *stub;
 
-	if (w->frozen.yields && trace_length(w->out) > w->frozen.mark)
+	if (w->frozen.yields && stack_trace_length(w->out) > w->frozen.mark)
 		drop_frozen(w);
 	if (w->sp + 2 * WORD >= w->frozen.end) {
 		*step = next_chunk(w);
@@ -424,7 +424,7 @@ enum step walk_frozen(struct walk *w, const struct stub *stub)
 
 	if (CPU_BACK_CHAIN || !w->java_thread || !atomic_load_explicit(&layout_of(w)->ready, memory_order_acquire))
 		return walk_end_with(w, END_frozen);
-	if (w->top && !trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
+	if (w->top && !stack_trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
 		return STEP_END;
 	w->frozen.yields = find_yield(w);
 	if (!find_entry(w, barrier, &entry) || (!thaws && entry - w->sp > ARGUMENTS_MAX) ||
@@ -434,8 +434,8 @@ enum step walk_frozen(struct walk *w, const struct stub *stub)
 		w->frozen.way.chunk = 0;
 		return walk_end_with(w, END_moving);
 	}
-	w->frozen.mark = trace_length(w->out);
-	if (!c.address || (thaws && !trace_put(w->out, frame_other(OTHER_END, END_freezing))))
+	w->frozen.mark = stack_trace_length(w->out);
+	if (!c.address || (thaws && !stack_trace_put(w->out, frame_other(OTHER_END, END_freezing))))
 		return walk_end_with(w, END_freezing);
 	w->frozen.stack_high = w->stack_high;
 	return enter(w, &c);

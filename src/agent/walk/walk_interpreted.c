@@ -87,7 +87,7 @@ static enum step over_run(struct walk *w, struct method *m, uint32_t bci)
 	const uintptr_t end = w->stack_high ? w->stack_high : USER_ADDRESS_END;
 	uintptr_t fp = w->fp, pc, next, method, bcp;
 
-	while (trace_put(w->out, interpreted_word(m, bci))) {
+	while (stack_trace_put(w->out, interpreted_word(m, bci))) {
 		if (!load_word(fp + RETURN_AT, &pc) || pc - low >= bytes || !load_word(fp, &next) || next <= fp ||
 		    next - fp > INTERPRETED_SPAN * 2 || (next & (WORD - 1)) || next >= end ||
 		    !load_word(next + (uintptr_t)method_slot, &method) ||
@@ -114,7 +114,7 @@ enum step walk_interpreted(struct walk *w)
 	if (read_frame(w, &m, &bci))
 		return over_run(w, &m, bci);
 	if (w->top)
-		trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc));
+		stack_trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc));
 	w->end = END_bad_interpreted;
 	return STEP_END;
 }

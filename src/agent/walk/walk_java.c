@@ -198,7 +198,7 @@ static uintptr_t enter_special(const struct walk *w)
 	return atomic_load_explicit(&w->l->enter_special, memory_order_relaxed);
 }
 
-static bool put_frames(struct trace_writer *out, const struct decoded *e)
+static bool put_frames(struct stack_trace_writer *out, const struct decoded *e)
 {
 	uint32_t i;
 
@@ -210,7 +210,7 @@ static bool put_frames(struct trace_writer *out, const struct decoded *e)
 		return true;
 	}
 	for (i = 0; i < e->count; i++)
-		if (!trace_put(out, e->frame[i]))
+		if (!stack_trace_put(out, e->frame[i]))
 			return false;
 	return true;
 }
@@ -255,7 +255,7 @@ static enum step over_method(struct walk *w, struct blob *b)
 			return walk_end_with(w, END_bad_frozen);
 		/* Continuation.enterSpecial: the root of a virtual thread's own stack. */
 		if (!decode_nmethod(w->l, w->cache, b, w->pc, w->top, &frame_state, w->out) ||
-		    !trace_put(w->out, frame_other(OTHER_VIRTUAL, 0)))
+		    !stack_trace_put(w->out, frame_other(OTHER_VIRTUAL, 0)))
 			return walk_end_with(w, END_bad_compiled);
 		return STEP_ROOT;
 	}
@@ -336,7 +336,7 @@ enum step walk_java(struct walk *w)
 		return walk_interpreted(w);
 	if (w->pc == l->call_stub_pc) {
 		/* As the innermost frame, just returned to, it is all there may be. */
-		if (w->top && !trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
+		if (w->top && !stack_trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
 			return STEP_END;
 		return over_entry(w);
 	}
@@ -346,7 +346,7 @@ enum step walk_java(struct walk *w)
 	address = code_blob_at(l, w->pc);
 	if (!address || !code_blob_read(l, address, &b)) {
 		if (w->top)
-			trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc));
+			stack_trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc));
 		return walk_end_with(w, END_unknown_nmethod);
 	}
 	return b.nmethod ? over_method(w, &b) : over_stub(w, &b);

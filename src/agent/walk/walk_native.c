@@ -165,7 +165,7 @@ enum step walk_native(struct walk *w)
 	if (!image && w->top && load_word(w->sp, &pc) && known_code(w, pc) && follows_call(pc) &&
 	    !known_code(w, w->pc)) {
 		/* A call through a bad pointer, or code that was never mapped: its caller is on the stack. */
-		if (!trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
+		if (!stack_trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
 			return STEP_END;
 		return walk_move(w, pc, w->sp + WORD, w->fp) ? STEP_ON : STEP_END;
 	}
@@ -173,7 +173,7 @@ enum step walk_native(struct walk *w)
 		w->end = END_bad_native;
 		return STEP_END;
 	}
-	if (!trace_put(w->out, frame_pc(FRAME_NATIVE, w->top ? w->pc : w->pc - 1)))
+	if (!stack_trace_put(w->out, frame_pc(FRAME_NATIVE, w->top ? w->pc : w->pc - 1)))
 		return STEP_END;
 	rule = image ? unwind_find(image, lookup) : NULL;
 	if (rule && rule->cfa_kind == CFA_END)

@@ -14,12 +14,12 @@
 #include "agent/zone/trace_context.h"
 #include "common/base/base.h"
 
-struct trace;
+struct stack_trace;
 
 /* One sample, 48 bytes, on 32-bit CPUs too. */
 struct sample {
 	uint64_t time;          /* CLOCK_MONOTONIC ns */
-	const struct trace *trace;
+	const struct stack_trace *trace;
 	uint64_t weight;        /* ns of CPU (or wall) time, or events, since this source's last sample */
 	uint64_t vthread;       /* virtual thread (its java tid), 0 = none */
 	uint32_t thread;        /* index of the subject's record */

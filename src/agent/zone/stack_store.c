@@ -4,14 +4,14 @@
 
 #include "common/base/wide.h"
 
-#define HEADER_WORDS (sizeof(struct trace) / sizeof(uint64_t))
+#define HEADER_WORDS (sizeof(struct stack_trace) / sizeof(uint64_t))
 #define FIRST_CHUNK 1024 /* most of ten thousand threads have one stack or two */
 #define LAST_CHUNK (16 * 1024)
 #define PROBES 8
 #define ADDRESS_MASK 0xffffffffffffull
 
 /* Take BYTES from the arena; 0 when it is used up. */
-static uintptr_t take(struct trace_arena *s, size_t bytes)
+static uintptr_t take(struct stack_arena *s, size_t bytes)
 {
 	size_t at = atomic_fetch_add_explicit(&s->used, bytes, memory_order_relaxed);
 
@@ -23,7 +23,7 @@ static uintptr_t take(struct trace_arena *s, size_t bytes)
 	return s->base + at;
 }
 
-bool trace_chunk_take(struct trace_arena *a, struct trace_chunk *c, size_t bytes)
+bool stack_chunk_take(struct stack_arena *a, struct stack_chunk *c, size_t bytes)
 {
 	uintptr_t at = take(a, bytes);
 
@@ -35,21 +35,22 @@ bool trace_chunk_take(struct trace_arena *a, struct trace_chunk *c, size_t bytes
 	return true;
 }
 
-static bool new_chunk(struct trace_arena *s, struct trace_chunk *c, size_t words)
+static bool new_chunk(struct stack_arena *s, struct stack_chunk *c, size_t words)
 {
 	size_t bytes = MIN((size_t)FIRST_CHUNK << 2 * MIN(c->taken, 2u), (size_t)LAST_CHUNK);
 
 	while (bytes < (words + HEADER_WORDS) * sizeof(uint64_t))
 		bytes *= 2;
-	return trace_chunk_take(s, c, bytes);
+	return stack_chunk_take(s, c, bytes);
 }
 
-bool trace_begin(struct trace_writer *w, struct trace_store *s, struct trace_chunk *c, uint32_t depth)
+bool stack_trace_begin(struct stack_trace_writer *w, struct stack_store *s, struct stack_chunk *c, uint32_t depth)
 {
-	return trace_begin_in(w, s, atomic_load_explicit(&s->generation, memory_order_acquire), c, depth);
+	return stack_trace_begin_in(w, s, atomic_load_explicit(&s->generation, memory_order_acquire), c, depth);
 }
 
-bool trace_begin_in(struct trace_writer *w, struct trace_store *s, uint32_t generation, struct trace_chunk *c,
+bool stack_trace_begin_in(struct stack_trace_writer *w, struct stack_store *s, uint32_t generation,
+			  struct stack_chunk *c,
 		    uint32_t depth)
 {
 	size_t room;
@@ -65,7 +66,7 @@ bool trace_begin_in(struct trace_writer *w, struct trace_store *s, uint32_t gene
 		w->full = w->store_full = true;
 		return false;
 	}
-	w->trace = (struct trace *)c->pos;
+	w->trace = (struct stack_trace *)c->pos;
 	w->pos = w->trace->frame;
 	room = (size_t)(c->end - w->pos);
 	w->limit = w->pos + MIN(room, (size_t)depth);
@@ -73,10 +74,10 @@ bool trace_begin_in(struct trace_writer *w, struct trace_store *s, uint32_t gene
 	return true;
 }
 
-bool trace_grow(struct trace_writer *w)
+bool stack_trace_grow(struct stack_trace_writer *w)
 {
 	size_t have = (size_t)(w->pos - w->trace->frame);
-	struct trace *old = w->trace;
+	struct stack_trace *old = w->trace;
 	size_t more;
 
 	if (w->full || w->depth_left == 0) {
@@ -88,7 +89,7 @@ bool trace_grow(struct trace_writer *w)
 		w->full = w->store_full = true;
 		return false;
 	}
-	w->trace = (struct trace *)w->chunk->pos;
+	w->trace = (struct stack_trace *)w->chunk->pos;
 	memcpy(w->trace->frame, old->frame, have * sizeof(uint64_t));
 	w->pos = w->trace->frame + have;
 	more = MIN((size_t)(w->chunk->end - w->pos), (size_t)w->depth_left);
@@ -116,28 +117,28 @@ static uint32_t hash_frames(const uint64_t *frame, uint32_t n)
 	return (uint32_t)(a ^ a >> 32);
 }
 
-static bool equal(const struct trace *a, const struct trace *b)
+static bool equal(const struct stack_trace *a, const struct stack_trace *b)
 {
 	return a->hash == b->hash && a->length == b->length &&
 	       memcmp(a->frame, b->frame, a->length * sizeof(uint64_t)) == 0;
 }
 
-static uint64_t slot_value(const struct trace *t)
+static uint64_t slot_value(const struct stack_trace *t)
 {
 	return (uint64_t)(t->hash & 0xffff) << 48 | ((uintptr_t)t & ADDRESS_MASK);
 }
 
 /* Our trace is kept: the chunk's free part starts behind it. */
-static const struct trace *keep(struct trace_writer *w)
+static const struct stack_trace *keep(struct stack_trace_writer *w)
 {
 	w->chunk->pos = w->trace->frame + w->trace->length;
 	return w->trace;
 }
 
-const struct trace *trace_end(struct trace_writer *w)
+const struct stack_trace *stack_trace_end(struct stack_trace_writer *w)
 {
-	struct trace_index *x = atomic_load_explicit(&w->arena->index, memory_order_acquire);
-	struct trace *t = w->trace;
+	struct stack_index *x = atomic_load_explicit(&w->arena->index, memory_order_acquire);
+	struct stack_trace *t = w->trace;
 	uint32_t i, at;
 	uint64_t mine;
 
@@ -159,7 +160,7 @@ const struct trace *trace_end(struct trace_writer *w)
 		}
 		/* Either it was taken, or another thread won: FOUND holds what stands there now. */
 		if (found >> 48 == mine >> 48) {
-			const struct trace *other = (const struct trace *)(uintptr_t)(found & ADDRESS_MASK);
+			const struct stack_trace *other = (const struct stack_trace *)(uintptr_t)(found & ADDRESS_MASK);
 
 			if (equal(other, t))
 				return other;
@@ -168,25 +169,25 @@ const struct trace *trace_end(struct trace_writer *w)
 	return keep(w);
 }
 
-const struct trace *trace_end_as(struct trace_writer *w, const struct trace *t)
+const struct stack_trace *stack_trace_end_as(struct stack_trace_writer *w, const struct stack_trace *t)
 {
 	uint32_t i;
 
 	for (i = 0; i < t->length; i++)
-		if (!trace_put(w, t->frame[i]))
+		if (!stack_trace_put(w, t->frame[i]))
 			return NULL;
-	return trace_end(w);
+	return stack_trace_end(w);
 }
 
-const struct trace *trace_find(const struct trace_arena *a, const struct trace *t)
+const struct stack_trace *stack_trace_find(const struct stack_arena *a, const struct stack_trace *t)
 {
-	struct trace_index *x = atomic_load_explicit(&((struct trace_arena *)a)->index, memory_order_acquire);
+	struct stack_index *x = atomic_load_explicit(&((struct stack_arena *)a)->index, memory_order_acquire);
 	uint64_t mine = slot_value(t);
 	uint32_t i, at = t->hash >> 8;
 
 	for (i = 0; i < PROBES; i++, at++) {
 		uint64_t found = atomic_load_explicit(&x->slot[at & x->mask], memory_order_acquire);
-		const struct trace *other = (const struct trace *)(uintptr_t)(found & ADDRESS_MASK);
+		const struct stack_trace *other = (const struct stack_trace *)(uintptr_t)(found & ADDRESS_MASK);
 
 		if (found && found >> 48 == mine >> 48 && equal(other, t))
 			return other;

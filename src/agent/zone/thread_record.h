@@ -64,7 +64,7 @@ struct record_source {
 /* Where the thread stood when a handler took its last sample by wall clock. Valid as above. */
 struct record_place {
 	uintptr_t pc, sp, fp;
-	const struct trace *trace; /* NULL = none */
+	const struct stack_trace *trace; /* NULL = none */
 	uint32_t generation;       /* of the store: in a later one it may be gone */
 };
 
@@ -96,7 +96,7 @@ struct thread_record {
 	struct record_source sources[RECORD_EVENTS];
 
 	struct record_place place;
-	struct trace_chunk chunk;       /* the handler's */
+	struct stack_chunk chunk;       /* the handler's */
 	struct record_losses lost[RECORD_EVENTS];
 
 	/* The collector's. */

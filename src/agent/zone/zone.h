@@ -1,6 +1,6 @@
 /*
  * zone.h - all that a handler can reach: frozen facts, the record table, the
- * trace store. Set up and published by normal code (agent/session/session.c), read by handlers.
+ * stack store. Set up and published by normal code (agent/session/session.c), read by handlers.
  *
  * There is one zone a process; it is never freed, because a handler may look at it
  * for as long as the library is mapped - that is, for ever.
@@ -50,7 +50,7 @@ struct zone {
 	_Atomic(const struct image_set *) images;
 	_Atomic(const struct stub_set *) stubs;
 	_Atomic(struct decode_cache *) cache;
-	struct trace_store store;
+	struct stack_store store;
 	struct record_table records;
 	_Atomic uint32_t *record_of_fd;         /* zone_fd_word() by descriptor; ZONE_FDS entries, reserved */
 

@@ -1,7 +1,7 @@
 /*
  * profile.h - a finished profile, as the writers see it.
  *
- * Read-only and self-contained: no pointer leads into the JVM, the trace store
+ * Read-only and self-contained: no pointer leads into the JVM, the stack store
  * or a queue. The collector builds it, a writer turns it into bytes. Writers
  * know nothing of where samples come from.
  *

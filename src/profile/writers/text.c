@@ -46,13 +46,13 @@ void text_header(struct buffer *out, const struct profile *p)
 }
 
 /* One distinct stack: a range of its full depth. By weight, as the first column says. */
-struct trace {
+struct stack_trace {
 	struct sorted_range range;
 };
 
 static int compare_traces(const void *left, const void *right)
 {
-	const struct trace *a = left, *b = right;
+	const struct stack_trace *a = left, *b = right;
 
 	if (a->range.self_weight != b->range.self_weight)
 		return a->range.self_weight < b->range.self_weight ? 1 : -1;
@@ -73,7 +73,7 @@ static void put_trace(struct buffer *out, const struct sorted *s, const struct s
 }
 
 /* The distinct stacks of S, hottest first; returns how many. TRACES has room for all items. */
-static uint32_t collect(const struct sorted *s, struct trace *traces)
+static uint32_t collect(const struct sorted *s, struct stack_trace *traces)
 {
 	uint32_t i, count = 0;
 
@@ -94,7 +94,7 @@ int text_traces(struct buffer *out, const struct profile *p, const struct format
 		unsigned limit)
 {
 	unsigned style = format_style(STYLE_TEXT, options);
-	struct trace *traces = NULL;
+	struct stack_trace *traces = NULL;
 	uint32_t count, i;
 	uint64_t rest = 0;
 	struct sorted s;

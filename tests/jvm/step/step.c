@@ -128,7 +128,7 @@ bool step_compiled(uintptr_t pc)
 }
 
 static enum step walk_all(struct stepped *s, const struct walk_regs *regs, struct walk *w,
-			  struct trace_writer *out)
+			  struct stack_trace_writer *out)
 {
 	struct thread_record *r = record_find(&zone.records, context_tcb());
 	enum step step = STEP_ON;
@@ -136,7 +136,7 @@ static enum step walk_all(struct stepped *s, const struct walk_regs *regs, struc
 	s->walked = 0;
 	if (!r)
 		return STEP_END;
-	if (!trace_begin(out, &zone.store, &s->chunk, 2000))
+	if (!stack_trace_begin(out, &zone.store, &s->chunk, 2000))
 		return STEP_END;
 	*w = (struct walk){
 		.z = &zone, .l = &zone.layout,
@@ -202,7 +202,7 @@ static bool again_found(const struct stepped *s, uint32_t i)
 
 static void judge(struct stepped *s, const struct walk_regs *regs)
 {
-	struct trace_writer out;
+	struct stack_trace_writer out;
 	struct walk w;
 	enum step last = walk_all(s, regs, &w, &out);
 	int32_t truth = (int32_t)s->count - 1;
@@ -271,7 +271,7 @@ static void seed_recursion(struct stepped *s, uintptr_t pc, uintptr_t sp, uintpt
 /* What is on the stack when a burst begins. */
 static void seed(struct stepped *s, const struct walk_regs *regs)
 {
-	struct trace_writer out;
+	struct stack_trace_writer out;
 	struct walk w;
 	uint32_t i;
 

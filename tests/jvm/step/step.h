@@ -27,7 +27,7 @@ struct stepped {
 	struct live live[LIVE];
 	uint32_t walked;      /* by the last walk: the pcs it went by, and its sp at each */
 	uintptr_t pcs[PCS], sps[PCS];
-	struct trace_chunk chunk;
+	struct stack_chunk chunk;
 };
 
 /* What came out of a walk. */

@@ -30,15 +30,15 @@ void waits_holder_look(struct thread_record *r, uint32_t event, const struct wai
 {
 	struct thread_record *holder;
 
-	trace_kept_set(&h->trace, NULL);
+	kept_stack_set(&h->trace, NULL);
 	h->number = 0;
 	if ((!b->owner_id && !b->owner_tid) || !is_time())
 		return;
 	holder = waits_owner_record(b);
 	if (!holder || holder == r || holder->own || !hold(holder, event))
 		return;
-	trace_kept_set(&h->trace, wait_look(holder, r, event, &h->epoch));
-	if (!trace_kept_get(&h->trace)) {
+	kept_stack_set(&h->trace, wait_look(holder, r, event, &h->epoch));
+	if (!kept_stack_get(&h->trace)) {
 		h->number = wait_ask(holder);
 		if (os_signal_thread(atomic_load(&holder->tid), zone.signo, zone_tick_word(holder, event)))
 			h->number = 0;
@@ -48,6 +48,6 @@ void waits_holder_look(struct thread_record *r, uint32_t event, const struct wai
 
 void waits_holder_end(struct holder_stack *h)
 {
-	if (!trace_kept_get(&h->trace) && h->number)
-		trace_kept_set(&h->trace, wait_answered(h->number, &h->epoch));
+	if (!kept_stack_get(&h->trace) && h->number)
+		kept_stack_set(&h->trace, wait_answered(h->number, &h->epoch));
 }

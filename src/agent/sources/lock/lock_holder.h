@@ -10,7 +10,7 @@
 #include "agent/sources/lock/lock_waits.h"
 
 struct holder_stack {
-	trace_kept trace;          /* NULL = see number */
+	kept_stack trace;          /* NULL = see number */
 	uint16_t epoch;
 	uint64_t number;           /* of the question that the holder was asked; 0 = none */
 };

@@ -31,7 +31,7 @@ struct place {
 	uint64_t since;           /* this session has it from here on: its begin, or where the last session left off */
 	_Atomic uint64_t over;    /* when it has ended while no session noted it; 0: it has not */
 	_Atomic uint64_t told;    /* up to here its time is in samples; CLOSED: the wait has ended */
-	trace_kept trace;
+	kept_stack trace;
 	uint64_t owner_id;
 	struct holder_stack holder;
 	uint64_t from, until, weight; /* DONE: what is to be told of it */
@@ -95,11 +95,12 @@ static struct trace_context kept_trace_context(const struct place *p)
 	return kept_trace_context_get(&trace_contexts, slot_table_number(&places, p), p->noted);
 }
 
-static void fill(struct place *p, const struct wait_begin *b, const struct trace *trace, const struct thread_record *r,
+static void fill(struct place *p, const struct wait_begin *b, const struct stack_trace *trace,
+		 const struct thread_record *r,
 		 uint16_t epoch)
 {
 	atomic_store(&p->told, CLOSED); /* it may be that of a wait around this one */
-	trace_kept_set(&p->trace, trace);
+	kept_stack_set(&p->trace, trace);
 	p->thread = b->thread;
 	p->kind = (uint8_t)b->kind;
 	p->record = r->index;
@@ -129,7 +130,7 @@ uint64_t waits_begin(struct wait_begin *b)
 	uint64_t key = key_of(b->thread, b->kind), began = 0;
 	int e = waits_event();
 	struct thread_record *r = e < 0 ? NULL : wait_enter((uint32_t)e);
-	const struct trace *trace;
+	const struct stack_trace *trace;
 	struct place *p;
 	uint16_t epoch;
 
@@ -171,7 +172,7 @@ static void describe(const struct place *p, uint32_t e, uint64_t from, uint64_t 
 {
 	*s = (struct sample){
 		.time = from,
-		.trace = trace_kept_get(&p->trace),
+		.trace = kept_stack_get(&p->trace),
 		.vthread = p->is_virtual ? p->thread : 0,
 		.thread = p->record,
 		.event = (uint8_t)e,
@@ -186,7 +187,7 @@ static void describe(const struct place *p, uint32_t e, uint64_t from, uint64_t 
 		.owner_id = p->owner_id,
 		.owner_tid = p->owner_tid,
 		.owner_virtual = p->owner_virtual,
-		.owner_trace = trace_kept_get(&p->holder.trace),
+		.owner_stack = kept_stack_get(&p->holder.trace),
 		.owner_epoch = p->holder.epoch,
 		.class = p->class,
 		.identity = p->identity,
@@ -220,8 +221,8 @@ static bool note(struct thread_record *r, struct place *p, uint32_t e, uint64_t 
 static void give_back(struct place *p)
 {
 	atomic_store_explicit(&p->told, CLOSED, memory_order_relaxed);
-	trace_kept_set(&p->trace, NULL);
-	trace_kept_set(&p->holder.trace, NULL);
+	kept_stack_set(&p->trace, NULL);
+	kept_stack_set(&p->holder.trace, NULL);
 	slot_table_let_go(p, 0);
 }
 
@@ -231,8 +232,8 @@ static void give_back(struct place *p)
  */
 static void leave_done(struct place *p)
 {
-	const struct trace *trace = trace_kept_get(&p->trace), *holder = trace_kept_get(&p->holder.trace);
-	bool may = trace_is_present(&zone.store, trace) && trace_is_present(&zone.store, holder);
+	const struct stack_trace *trace = kept_stack_get(&p->trace), *holder = kept_stack_get(&p->holder.trace);
+	bool may = stack_trace_is_present(&zone.store, trace) && stack_trace_is_present(&zone.store, holder);
 	struct place *q = may ? slot_table_claim_anywhere(&places, p->until ^ p->thread << 32) : NULL;
 	struct trace_context trace_context;
 
@@ -244,8 +245,8 @@ static void leave_done(struct place *p)
 	trace_context = kept_trace_context(p);
 	kept_trace_context_set(&trace_contexts, slot_table_number(&places, q), p->noted, &trace_context);
 	memcpy((char *)q + sizeof(q->key), (char *)p + sizeof(p->key), sizeof(*p) - sizeof(p->key));
-	trace_kept_set(&q->trace, trace);
-	trace_kept_set(&q->holder.trace, holder);
+	kept_stack_set(&q->trace, trace);
+	kept_stack_set(&q->holder.trace, holder);
 	give_back(p);
 	slot_table_let_go(q, DONE);
 }
@@ -378,7 +379,7 @@ void waits_tell_done(waits_told_fn *fn, void *arg)
 	}
 }
 
-void waits_change_kept(trace_kept_fn *fn, void *arg)
+void waits_change_kept(kept_stack_fn *fn, void *arg)
 {
 	uint32_t i, reach = slot_table_reach(&places);
 
@@ -388,11 +389,11 @@ void waits_change_kept(trace_kept_fn *fn, void *arg)
 	for (i = 0; i < reach; i++) {
 		struct place *p = (struct place *)slot_table_at(&places, i);
 
-		trace_kept_change(&p->trace, fn, arg);
-		trace_kept_change(&p->holder.trace, fn, arg);
+		kept_stack_change(&p->trace, fn, arg);
+		kept_stack_change(&p->holder.trace, fn, arg);
 	}
 	for (i = 0; i < WAIT_ANSWERS; i++)
-		trace_kept_change(wait_answer_kept(i), fn, arg);
+		kept_stack_change(wait_answer_kept(i), fn, arg);
 }
 
 /* ---- the engine ---- */
@@ -437,7 +438,7 @@ static bool carry(void *place)
 {
 	struct place *p = place;
 	uint64_t key = atomic_load(&p->key);
-	bool goes_on = key && key < DONE && !atomic_load(&p->over) && trace_kept_get(&p->trace) && is_there(p);
+	bool goes_on = key && key < DONE && !atomic_load(&p->over) && kept_stack_get(&p->trace) && is_there(p);
 	struct carried_wait *w = goes_on ? VECTOR_PUSH(&carried.waits) : NULL;
 
 	if (!w)
@@ -445,14 +446,14 @@ static bool carry(void *place)
 	*w = (struct carried_wait){
 		.place = slot_table_number(&places, p),
 		.tid = atomic_load(&zone.records.records[p->record].tid),
-		.trace = carried_add(&carried, trace_kept_get(&p->trace)),
-		.holder = carried_add(&carried, trace_kept_get(&p->holder.trace)),
+		.trace = carried_add(&carried, kept_stack_get(&p->trace)),
+		.holder = carried_add(&carried, kept_stack_get(&p->holder.trace)),
 	};
 	waits_class_keep(p->class);
 	/* nothing of it is told before it has its stack again */
 	atomic_store(&p->told, CLOSED);
-	trace_kept_set(&p->trace, NULL);
-	trace_kept_set(&p->holder.trace, NULL);
+	kept_stack_set(&p->trace, NULL);
+	kept_stack_set(&p->holder.trace, NULL);
 	p->holder.number = 0;
 	return true;
 }
@@ -468,11 +469,11 @@ static bool take_up(void *place, const struct carried_wait *w, struct thread_rec
 	p->record = r->index;
 	p->since = started;
 	p->epoch = (uint16_t)method_epoch_now(&zone.epochs);
-	trace_kept_set(&p->trace, carried_put(&carried, w->trace, self));
-	trace_kept_set(&p->holder.trace, carried_put(&carried, w->holder, self));
+	kept_stack_set(&p->trace, carried_put(&carried, w->trace, self));
+	kept_stack_set(&p->holder.trace, carried_put(&carried, w->holder, self));
 	atomic_store_explicit(&p->told, p->since, memory_order_release);
-	if (trace_kept_get(&p->trace))
-		wait_announce(self, (uint32_t)wanted, trace_kept_get(&p->trace), p->epoch);
+	if (kept_stack_get(&p->trace))
+		wait_announce(self, (uint32_t)wanted, kept_stack_get(&p->trace), p->epoch);
 	return true;
 }
 
@@ -516,7 +517,7 @@ void waits_release(void)
 	atomic_store(&done, 0);
 	carried_release(&table, atomic_load(&keeping));
 	for (i = 0; i < WAIT_ANSWERS; i++)
-		trace_kept_set(wait_answer_kept(i), NULL);
+		kept_stack_set(wait_answer_kept(i), NULL);
 	waits_classes_release();
 }
 

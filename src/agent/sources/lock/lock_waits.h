@@ -73,7 +73,7 @@ void waits_tell_open(bool lately, waits_told_fn *fn, void *arg);
 void waits_tell_done(waits_told_fn *fn, void *arg);
 
 /* FN of each stack that is kept for waits that have not ended. The collector. */
-void waits_change_kept(trace_kept_fn *fn, void *arg);
+void waits_change_kept(kept_stack_fn *fn, void *arg);
 
 /* No wait that ends from now on is noted. */
 void waits_halt(void);

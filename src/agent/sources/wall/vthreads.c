@@ -35,7 +35,7 @@ struct place {
 	_Atomic uint64_t told;       /* up to here its time is in samples; CLOSED: it runs */
 	_Atomic uint64_t over;       /* when it was mounted while no session noted it; 0: it was not */
 	uint64_t from, until;        /* DONE: what is to be told of it */
-	trace_kept trace;            /* NULL = none could be taken */
+	kept_stack trace;            /* NULL = none could be taken */
 	uint32_t ratio;              /* one in so many was noted */
 	uint32_t record;             /* index of the carrier's */
 	uint16_t epoch;
@@ -143,9 +143,9 @@ static bool lacks_frozen(uint64_t last)
  * A virtual thread that was mounted has its innermost frames on the carrier's stack, the others are still in the heap.
  * Where we cannot find them, the JVM can: what it says of them takes the place of the walk's end.
  */
-static void thaw(struct trace_writer *w, parked_ask_fn *ask, void *arg)
+static void thaw(struct stack_trace_writer *w, parked_ask_fn *ask, void *arg)
 {
-	size_t length = trace_length(w);
+	size_t length = stack_trace_length(w);
 	uint64_t frames[FRAMES];
 	uint32_t i, count;
 
@@ -157,30 +157,30 @@ static void thaw(struct trace_writer *w, parked_ask_fn *ask, void *arg)
 		return;
 	w->pos--;
 	while (++i < count)
-		trace_put(w, frames[i]);
-	trace_put(w, frame_other(OTHER_VIRTUAL, 0));
+		stack_trace_put(w, frames[i]);
+	stack_trace_put(w, frame_other(OTHER_VIRTUAL, 0));
 }
 
-static const struct trace *stack_of(struct thread_record *r, parked_ask_fn *ask, void *arg, uint16_t *epoch)
+static const struct stack_trace *stack_of(struct thread_record *r, parked_ask_fn *ask, void *arg, uint16_t *epoch)
 {
-	struct trace_writer w;
+	struct stack_trace_writer w;
 
 	fault_look();
 	*epoch = (uint16_t)method_epoch_now(&zone.epochs);
-	if (!trace_begin(&w, &zone.store, &r->chunk, zone.depth) || !walk_outside(&zone, r, &w))
+	if (!stack_trace_begin(&w, &zone.store, &r->chunk, zone.depth) || !walk_outside(&zone, r, &w))
 		return NULL;
 	thaw(&w, ask, arg);
-	return w.store_full ? NULL : trace_end(&w);
+	return w.store_full ? NULL : stack_trace_end(&w);
 }
 
 /* ---- begin and end ---- */
 
 /* The collector shall name T now, if it has not seen it, and not when the park is over: a sample in no state. */
-static void announce(struct thread_record *r, uint32_t e, const struct trace *t, uint16_t epoch)
+static void announce(struct thread_record *r, uint32_t e, const struct stack_trace *t, uint16_t epoch)
 {
 	struct sample s = {.trace = t, .thread = r->index, .event = (uint8_t)e, .state = THREAD_NONE, .epoch = epoch};
 
-	if (!atomic_load_explicit(&((struct trace *)t)->id, memory_order_relaxed) &&
+	if (!atomic_load_explicit(&((struct stack_trace *)t)->id, memory_order_relaxed) &&
 	    queue_has_plenty(take_queue(r), 1) && queue_push(take_queue(r), &s))
 		record_stir(&zone.records, r->index);
 }
@@ -202,14 +202,14 @@ static struct place *place_of(uint64_t thread)
 static void give_back(struct place *p)
 {
 	atomic_store_explicit(&p->told, CLOSED, memory_order_relaxed);
-	trace_kept_set(&p->trace, NULL);
+	kept_stack_set(&p->trace, NULL);
 	slot_table_let_go(p, 0);
 	atomic_fetch_sub(&count, 1);
 }
 
 /* What a place gets. */
 struct park {
-	const struct trace *trace;
+	const struct stack_trace *trace;
 	uint64_t began;
 	uint32_t ratio;
 	uint16_t epoch;
@@ -227,7 +227,7 @@ static void note(struct thread_record *r, uint32_t e, uint64_t key, const struct
 		return;
 	}
 	atomic_store(&p->told, CLOSED);
-	trace_kept_set(&p->trace, seen->trace);
+	kept_stack_set(&p->trace, seen->trace);
 	p->epoch = seen->epoch;
 	p->ratio = seen->ratio;
 	p->record = r->index;
@@ -270,7 +270,7 @@ static struct sample describe(const struct place *p, uint64_t thread, uint64_t f
 {
 	return (struct sample){
 		.time = until,
-		.trace = trace_kept_get(&p->trace),
+		.trace = kept_stack_get(&p->trace),
 		.weight = (until > from ? until - from : 0) * p->ratio,
 		.vthread = thread,
 		.thread = p->record,
@@ -410,14 +410,14 @@ void parked_tell_done(parked_told_fn *fn, void *arg)
 	}
 }
 
-void parked_change_kept(trace_kept_fn *fn, void *arg)
+void parked_change_kept(kept_stack_fn *fn, void *arg)
 {
 	uint32_t i, reach = slot_table_reach(&places);
 
 	if (wanted < 0 || !parked_any())
 		return;
 	for (i = 0; i < reach; i++)
-		trace_kept_change(&((struct place *)slot_table_at(&places, i))->trace, fn, arg);
+		kept_stack_change(&((struct place *)slot_table_at(&places, i))->trace, fn, arg);
 }
 
 int parked_start(uint32_t e, struct error *err)
@@ -448,7 +448,7 @@ static bool carry(void *place)
 {
 	struct place *p = place;
 	uint64_t key = atomic_load(&p->key);
-	bool goes_on = key && !(key & DONE) && !atomic_load(&p->over) && trace_kept_get(&p->trace);
+	bool goes_on = key && !(key & DONE) && !atomic_load(&p->over) && kept_stack_get(&p->trace);
 	struct carried_wait *w = goes_on ? VECTOR_PUSH(&carried.waits) : NULL;
 
 	if (!w)
@@ -456,10 +456,10 @@ static bool carry(void *place)
 	*w = (struct carried_wait){
 		.place = slot_table_number(&places, p),
 		.tid = atomic_load(&zone.records.records[p->record].tid),
-		.trace = carried_add(&carried, trace_kept_get(&p->trace)),
+		.trace = carried_add(&carried, kept_stack_get(&p->trace)),
 	};
 	atomic_store(&p->told, CLOSED);
-	trace_kept_set(&p->trace, NULL);
+	kept_stack_set(&p->trace, NULL);
 	return true;
 }
 
@@ -471,7 +471,7 @@ static bool take_up(void *place, const struct carried_wait *w, struct thread_rec
 		return false;
 	p->record = carried_record(w->tid, true, self)->index;
 	p->epoch = (uint16_t)method_epoch_now(&zone.epochs);
-	trace_kept_set(&p->trace, carried_put(&carried, w->trace, self));
+	kept_stack_set(&p->trace, carried_put(&carried, w->trace, self));
 	atomic_store_explicit(&p->told, started, memory_order_release);
 	return true;
 }

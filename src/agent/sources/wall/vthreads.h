@@ -38,7 +38,7 @@ void parked_halt(void);
 void parked_tell_open(bool lately, parked_told_fn *fn, void *arg);
 void parked_tell_done(parked_told_fn *fn, void *arg);
 /* FN of each stack that is kept for threads that are parked. The collector. */
-void parked_change_kept(trace_kept_fn *fn, void *arg);
+void parked_change_kept(kept_stack_fn *fn, void *arg);
 /* The memory of the table goes back. No thread is inside. */
 void parked_release(void);
 

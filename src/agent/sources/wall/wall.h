@@ -62,7 +62,7 @@ struct wall_thread {
 
 /* The rest, which is read when a thread has moved. */
 struct wall_stack {
-	const struct trace *trace; /* of the run; NULL = none is open. It is only compared: it may be gone */
+	const struct stack_trace *trace; /* of the run; NULL = none is open. It is only compared: it may be gone */
 	uint64_t vthread;
 	struct trace_context trace_context;
 	uint32_t generation;       /* of the store */

@@ -75,9 +75,9 @@ static uintptr_t field_of(const struct thread_record *r)
 }
 
 /* The trace that W holds is done: it is S's, NULL when the store is full. */
-static void done(struct trace_writer *w, struct wall_sight *s)
+static void done(struct stack_trace_writer *w, struct wall_sight *s)
 {
-	s->stack.trace = w->store_full ? NULL : trace_end(w);
+	s->stack.trace = w->store_full ? NULL : stack_trace_end(w);
 	s->stack.generation = w->chunk->generation;
 }
 
@@ -109,7 +109,7 @@ static bool look_at_java(struct thread_record *r, uintptr_t java, const struct j
 {
 	bool noted = false, native = p->state == (uint32_t)zone.layout.state_native;
 	struct wall_slots *slots = &wall.slots[r->index];
-	struct trace_writer w;
+	struct stack_trace_writer w;
 	struct java_place now;
 	uintptr_t sp, pc;
 
@@ -121,7 +121,7 @@ static bool look_at_java(struct thread_record *r, uintptr_t java, const struct j
 		return false;
 	if (s->mode == WALL_UNMOVED)
 		noted = wall_slots_note(slots, p->sp, p->pc, p->fp, r->stack_high);
-	if (!trace_begin(&w, &zone.store, &wall.ticker->self->chunk, zone.depth) || !walk_outside(&zone, r, &w))
+	if (!stack_trace_begin(&w, &zone.store, &wall.ticker->self->chunk, zone.depth) || !walk_outside(&zone, r, &w))
 		return false;
 	done(&w, s);
 	s->stack.vthread = take_mounted(r);
@@ -139,7 +139,7 @@ static bool look_at_java(struct thread_record *r, uintptr_t java, const struct j
 /* Whether the stack S, which ended early, shows what a handler saw when the thread stood at the same place. */
 static bool is_as_handled(const struct wall_stack *s, const struct record_place *place)
 {
-	const struct trace *was = place->generation == s->generation ? place->trace : NULL, *t = s->trace;
+	const struct stack_trace *was = place->generation == s->generation ? place->trace : NULL, *t = s->trace;
 
 	return was && t && was->length == t->length && t->length > 0 &&
 	       memcmp(was->frame + 1, t->frame + 1, (t->length - 1) * sizeof(*t->frame)) == 0;
@@ -148,7 +148,7 @@ static bool is_as_handled(const struct wall_stack *s, const struct record_place 
 static bool look_at_native(struct thread_record *r, struct wall_sight *s)
 {
 	struct walk_regs regs = {.pc = 0};
-	struct trace_writer w;
+	struct stack_trace_writer w;
 	bool whole, same;
 
 	s->state = THREAD_RUNNING;
@@ -160,7 +160,7 @@ static bool look_at_native(struct thread_record *r, struct wall_sight *s)
 	       (r->place.pc == regs.pc || r->place.pc + SYSCALL_BYTES == regs.pc);
 	/* The frame pointer it had there then, for functions that have not saved it. */
 	regs.fp = same ? r->place.fp : 0;
-	if (!trace_begin(&w, &zone.store, &wall.ticker->self->chunk, zone.depth))
+	if (!stack_trace_begin(&w, &zone.store, &wall.ticker->self->chunk, zone.depth))
 		return false;
 	whole = walk_thread(&zone, r, &regs, &w);
 	done(&w, s);
@@ -174,14 +174,14 @@ static bool look_at_native(struct thread_record *r, struct wall_sight *s)
 static bool told_before(struct thread_record *r, struct wall_sight *s)
 {
 	const struct record_place *place = &r->place;
-	struct trace_writer w;
+	struct stack_trace_writer w;
 	uint32_t i;
 
-	if (!trace_begin(&w, &zone.store, &wall.ticker->self->chunk, zone.depth))
+	if (!stack_trace_begin(&w, &zone.store, &wall.ticker->self->chunk, zone.depth))
 		return false;
 	/* that of a former generation may be gone */
 	for (i = 0; place->trace && place->generation == w.chunk->generation && i < place->trace->length; i++)
-		trace_put(&w, place->trace->frame[i]);
+		stack_trace_put(&w, place->trace->frame[i]);
 	done(&w, s);
 	return i && s->stack.trace;
 }

@@ -52,7 +52,7 @@ bool interpreted_at_entry(struct walk *w, enum step *step)
 		return false;
 	if (set && !load_word(w->fp, &fp))
 		return false;
-	*step = trace_put(w->out, interpreted_word(&m, 0))
+	*step = stack_trace_put(w->out, interpreted_word(&m, 0))
 			? interpreted_to_caller(w, w->regs->ret, interpreted_sender(w), fp) : STEP_END;
 	return true;
 }

@@ -52,7 +52,7 @@ static bool at_entry(struct walk *w, enum step *step)
 
 	if (!before_frame(w) || !decode_method(w->l, w->cache, w->regs->method, &m))
 		return false;
-	*step = trace_put(w->out, interpreted_word(&m, 0)) ? to_caller(w, w->regs->ret) : STEP_END;
+	*step = stack_trace_put(w->out, interpreted_word(&m, 0)) ? to_caller(w, w->regs->ret) : STEP_END;
 	return true;
 }
 

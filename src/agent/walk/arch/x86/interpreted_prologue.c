@@ -29,7 +29,7 @@ bool walk_at_entry(struct walk *w, enum step *step)
 	if (w->fp >= w->sp && w->fp < r->sender_sp && load_word(w->fp + WORD, &above) && above == pc &&
 	    !load_word(w->fp, &fp))
 		return false;
-	if (!trace_put(w->out, interpreted_word(&m, 0))) {
+	if (!stack_trace_put(w->out, interpreted_word(&m, 0))) {
 		*step = STEP_END;
 		return true;
 	}

@@ -158,7 +158,7 @@ enum step walk_stub(struct walk *w, const struct blob *b)
 	if (stub && stub_leads_to_heap(stub))
 		return walk_frozen(w, stub);
 	/* Only the innermost stub is of interest; those between Java frames only carry a call. */
-	if (w->top && !trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
+	if (w->top && !stack_trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
 		return STEP_END;
 	if (!w->top && b->frame_bytes >= 2 * WORD && !asks_for_thread(w->pc))
 		return walk_over_frame(w, b->frame_bytes, END_bad_stub);
