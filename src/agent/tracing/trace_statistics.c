@@ -75,7 +75,7 @@ static void spread(struct calls_method *m, const struct tree_stats *s)
 /* ---- times ------------------------------------------------------------------------------------- */
 
 /* Time in a method that waits is no work, but for what it ran in. */
-static void turn_into_wait(struct calls_times *self, int kind)
+static void make_wait(struct calls_times *self, int kind)
 {
 	if (kind < 0)
 		return;
@@ -96,7 +96,7 @@ static void sum_nodes(struct calls *c, const struct trace_classes *k)
 		struct calls_node *n = &c->nodes[i];
 
 		if (i)
-			turn_into_wait(&n->self, wait_of(k, n->method));
+			make_wait(&n->self, wait_of(k, n->method));
 		calls_times_add(&n->total, &n->self);
 		n->total.wall += calls_waited(&n->self);
 		if (i)

@@ -50,7 +50,7 @@ static void add_up(struct profile *p)
 }
 
 /* FACTS as of the window from M to END. */
-static struct collector_counts facts_of(const struct ring_position *m, const struct ring_position *end,
+static struct collector_counts counts_of(const struct ring_position *m, const struct ring_position *end,
 				       const struct collector_counts *counts)
 {
 	struct collector_counts f = *counts;
@@ -74,7 +74,7 @@ static bool fill(struct collector *c, const struct ring_position *m, const struc
 	uint32_t i;
 
 	for (i = 0; i < cut->count; i++) {
-		struct collector_counts window = facts_of(m, end, &counts[i]);
+		struct collector_counts window = counts_of(m, end, &counts[i]);
 
 		views[i] = collect_fill_view(c, cut->first + i, &window);
 		if (views[i])

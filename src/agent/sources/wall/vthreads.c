@@ -133,7 +133,7 @@ static uint32_t find_last(const uint64_t *walked, size_t length, const uint64_t 
 }
 
 /* The walk has ended where the frames in the heap begin. */
-static bool lacks_frozen(uint64_t last)
+static bool has_no_frozen_part(uint64_t last)
 {
 	return last == frame_other(OTHER_END, END_frozen) || last == frame_other(OTHER_END, END_moving) ||
 	       last == frame_other(OTHER_END, END_freezing);
@@ -149,7 +149,7 @@ static void thaw(struct stack_trace_writer *w, parked_ask_fn *ask, void *arg)
 	uint64_t frames[FRAMES];
 	uint32_t i, count;
 
-	if (!length || !lacks_frozen(w->pos[-1]))
+	if (!length || !has_no_frozen_part(w->pos[-1]))
 		return;
 	count = ask(arg, frames, FRAMES);
 	i = find_last(w->trace->frame, length - 1, frames, count);
