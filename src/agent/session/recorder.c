@@ -62,7 +62,7 @@ struct recording *recorder_open(const struct options *o, const struct engine_eve
 		.max_size = o->max_size,
 		.partial = source_options_partial(o),
 		.windows = o->ttsp || o->begin[0] || o->end[0],
-		.no_batch = o->nobatch,
+		.nobatch = o->nobatch,
 		.no_cpu_load = o->omitted & OMIT_CPU_LOAD,
 		.no_heap = o->omitted & OMIT_HEAP,
 		.apart = o->jfrsync[0],

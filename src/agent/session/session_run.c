@@ -105,7 +105,7 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 		.signal = (int)o->signal,
 		.events = events,
 		.queue_start = source_options_queue(o, events, count),
-		.one_by_one = o->nobatch,
+		.nobatch = o->nobatch,
 		.parked = o->vthreads,
 	};
 	int rc = agent_window_add(o, events, count, err);

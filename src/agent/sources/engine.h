@@ -58,7 +58,7 @@ struct engine_options {
 	uint32_t only_cpu;    /* as in struct os_perf */
 	bool window_watched;  /* samples outside the window are kept, too */
 	int signal;           /* the one to use, 0 = a free one */
-	bool one_by_one;      /* wall: a signal for each thread and tick */
+	bool nobatch;      /* wall: a signal for each thread and tick */
 	bool parked;          /* wall: virtual threads that are parked, too */
 	char wall_mode[8];    /* "marker", "slots", or "" = what works */
 	char fail[32];        /* knob for tests: what shall refuse ("perf", "ring", "fd", "marker" …); "" = none */

@@ -55,7 +55,7 @@ struct recording_options {
 	bool no_cpu_load, no_heap; /* how busy machine, process and threads were; how full the heap */
 	bool partial;         /* only a part was to be sampled, as in struct collector_counts */
 	bool windows;         /* begin, end or ttsp: their lengths are written */
-	bool no_batch;        /* wall-clock samples one by one */
+	bool nobatch;        /* wall-clock samples one by one */
 	struct format_options filter; /* include and exclude, and how these spell frames */
 	struct {
 		char name[256];

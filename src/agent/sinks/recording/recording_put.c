@@ -84,7 +84,7 @@ static void write_sample(struct recording *r, const struct sink_event *e)
 		jfr_cpu_sample(r->jfr, e->time, thread, stack, e->weight);
 		break;
 	case RECORDING_WALL:
-		if (r->options.no_batch && e->samples == 1)
+		if (r->options.nobatch && e->samples == 1)
 			jfr_wall_sample(r->jfr, e->time, thread, stack, state, e->weight);
 		else
 			jfr_wall_run(r->jfr, e->time, thread, stack, state, e->samples, e->span, e->weight);
@@ -314,7 +314,7 @@ static void join_runs(struct recording *r)
 	struct map last = {0}; /* thread and event → 1 + index of its last run */
 	size_t i;
 
-	for (i = 0; i < r->batch.count && !r->options.no_batch; i++) {
+	for (i = 0; i < r->batch.count && !r->options.nobatch; i++) {
 		struct sink_event *e = event_list_at(&r->batch, i), *run;
 		uint32_t *slot;
 

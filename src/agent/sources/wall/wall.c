@@ -117,7 +117,7 @@ static uint64_t go_through(uint32_t count)
 	uint64_t due = 0, stood = 0;
 	uint32_t i, clocked = 0;
 
-	wall.stride = wall.one_by_one ? tick_stride(wall.event, wall.on) : 1;
+	wall.stride = wall.nobatch ? tick_stride(wall.event, wall.on) : 1;
 	wall.on = 0;
 	for (i = 0; i < count; i++) {
 		uintptr_t what = watch_of(i, count);
@@ -278,7 +278,7 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 	wall_waits_open();
 	wall.late = 0;
 	wall.slices = (uint32_t)MIN(MAX(SLICES_TIME / zone.events[e].interval, 1), SLICES);
-	wall.one_by_one = active_options()->one_by_one;
+	wall.nobatch = active_options()->nobatch;
 	wall.marker = strcmp(mode, "slots") != 0 && marker_works(kernel());
 	if (!wall.marker && strcmp(mode, "marker") == 0)
 		rc = error_set(err, ENOTSUP, "wallmode=marker: threads of this process cannot be marked (it needs "
@@ -401,7 +401,7 @@ static void trimmed(uint32_t from, uint32_t end)
 
 static const char *way(void)
 {
-	return wall.one_by_one ? "signals" : wall.marker ? "marker" : "slots";
+	return wall.nobatch ? "signals" : wall.marker ? "marker" : "slots";
 }
 
 const struct engine_ops engine_wall = {

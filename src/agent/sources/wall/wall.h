@@ -113,8 +113,8 @@ struct wall {
 	uint32_t slices;             /* ticks in which each thread's run is looked at once */
 	uint32_t event;
 	bool marker;                 /* in use */
-	bool one_by_one;             /* all threads by signals (nobatch) */
-	uint32_t on, stride;         /* one_by_one: threads that had a tick, and ticks from one signal to the next */
+	bool nobatch;             /* all threads by signals (nobatch) */
+	uint32_t on, stride;         /* nobatch: threads that had a tick, and ticks from one signal to the next */
 	uint32_t clocked;            /* threads in mode CLOCK at the last tick */
 	const struct ticker *ticker; /* of the engine's thread */
 };

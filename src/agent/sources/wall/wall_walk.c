@@ -213,7 +213,7 @@ bool wall_look(struct thread_record *r, struct wall_sight *s)
 
 	memset(s, 0, sizeof(*s));
 	s->state = THREAD_RUNNING;
-	if (wall.one_by_one)
+	if (wall.nobatch)
 		return false;
 	if (java && atomic_load_explicit(&zone.agct, memory_order_relaxed))
 		return look_at_asked(r, s);
