@@ -196,6 +196,31 @@ def test_time_inside_the_vm_has_its_java_caller(jdk, name, thread, method, say):
     assert process >= 0.98
 
 
+@pytest.mark.parametrize("compiler", ["c1", "c2"])
+def test_an_exception_leaves_an_interpreted_method(jdk, compiler, say):
+    """
+    The JVM takes the frame of the method that throws away and looks for the handler in its caller: until it jumps there
+    no frame pointer leads to the caller. Compiled by C2 it keeps other values in that register.
+    """
+    options = ["-XX:CompileCommand=quiet", "-XX:CompileCommand=exclude,truth.ThrownOut::thrower",
+               "-XX:CompileCommand=dontinline,truth.ThrownOut::caller"]
+    options += ["-XX:TieredStopAtLevel=1"] if compiler == "c1" else []
+    with Program(jdk, "ThrownOut", jvm=options) as program:
+        wait_until(lambda: program.mark().get("rounds", 0) > 300, 120)
+        profile = record(program, "-i", "1ms", "-d", counted("3", "20"))
+    stacks = profile.of_thread("thrown-out")
+    everything = sum(s["samples"] for s in stacks)
+    looked = [s for s in stacks if any("exception_handler_for_return" in frame for frame in s["frames"])]
+    called = profile.total("truth.ThrownOut.caller", looked, "samples")
+    known = profile.total("truth.ThrownOut.run", stacks, "samples")
+    searches = sum(s["samples"] for s in looked)
+    say(f"thrown out, {compiler} {jdk}: {known} of {everything} samples below `run`, {called} of {searches} in the search "
+        "for the handler below the caller")
+    assert everything > 300 and searches > 10
+    assert known >= 0.99 * everything
+    assert called >= 0.95 * searches
+
+
 def test_jvm_threads_have_their_names(jdk):
     """GC and JIT threads stand under the names the JVM gave them, with the CPU time they used."""
     if not SOAK and jdk.version != 25:

@@ -354,6 +354,58 @@ static void interpreted_exit(void **state)
 		}
 }
 
+/*
+ * An exception has taken an interpreted frame away: what looks for the handler in its compiled caller runs without a frame,
+ * as JDK 25 has it (a soak found it: the caller was left out), at each instruction, and in the routine that it calls.
+ */
+static void interpreted_throw(void **state)
+{
+	static const uint8_t code[] = {
+		0x41, 0xc6, 0x87, 0xbe, 0x03, 0, 0, 0,             /* 0 mov byte [r15+3be], 0; leave stands before it */
+		0x5a, 0x48, 0x8b, 0xe3,                            /* 1 pop rdx; 2 mov rsp, rbx */
+		0x49, 0x3b, 0xa7, 0x20, 0x06, 0, 0, 0x72, 0x0b,    /* 3 cmp rsp, [r15+620]; 4 jb */
+		0x49, 0xc7, 0x87, 0x20, 0x06, 0, 0, 0, 0, 0, 0,    /* 5 mov qword [r15+620], 0 */
+		0x49, 0x8b, 0x87, 0xd8, 0x04, 0, 0,                /* 6 mov rax, [r15+4d8] */
+		0x49, 0xc7, 0x87, 0xd8, 0x04, 0, 0, 0, 0, 0, 0,    /* 7 mov qword [r15+4d8], 0 */
+		0x50, 0x52, 0x48, 0x8b, 0xf2, 0x49, 0x8b, 0xff,    /* 8 push rax; 9 push rdx; 10 mov rsi, rdx; 11 mov rdi, r15 */
+		0x40, 0xf6, 0xc4, 0x0f, 0x0f, 0x84, 0x12, 0, 0, 0, /* 12 test spl, 15; 13 je */
+		0x48, 0x83, 0xec, 0x08, 0xe8, 0xf8, 0xe0, 0xc0, 0, /* 14 sub rsp, 8; 15 call */
+		0x48, 0x83, 0xc4, 0x08, 0xe9, 0x05, 0, 0, 0,       /* 16 add rsp, 8; 17 jmp */
+		0xe8, 0xea, 0xe0, 0xc0, 0,                         /* 18 call, with rsp aligned */
+		0x48, 0x8b, 0xd8, 0x5a, 0x58, 0xff, 0xe3,          /* 19 mov rbx, rax; 20 pop rdx; 21 pop rax; 22 jmp rbx */
+	};
+	static const uint8_t at[] = {0, 8, 9, 12, 19, 21, 32, 39, 50, 51, 52, 55, 58, 62, 68, 72, 77, 81, 86, 91, 94, 95, 96};
+	enum { POPPED = 2, SET = 3, RAX_PUSHED = 9, RDX_PUSHED = 10, SHIFTED = 15, BACK = 17, RDX_POPPED = 21, RAX_POPPED };
+	uintptr_t alpha = compiled_alpha(), begin = fake_interpreter(&jvm, 100);
+	unsigned i;
+
+	assert_int_equal(at[22] + 2, sizeof(code));
+	memcpy((void *)begin, code, sizeof(code));
+	for (i = 0; i < ARRAY_LEN(at); i++) {
+		ucontext_t all = {0};
+		greg_t *g = all.uc_mcontext.gregs;
+		struct walk_regs r = {.all = &all, .pc = begin + at[i]};
+		struct fake_stack s;
+
+		stack_begin(&s, &jvm);
+		stack_compiled(&s, alpha + 180, 6);
+		*fake_at(s.sp - 24) = i < POPPED ? s.pc : 0x55; /* two locals lie between */
+		*fake_at(s.sp - 8) = *fake_at(s.sp - 16) = 0x66;
+		if (i >= RDX_PUSHED)
+			*fake_at(s.sp - 16) = s.pc;
+		r.fp = s.fp;
+		r.sp = i < POPPED ? s.sp - 24 : i < SET ? s.sp - 16 : i < RAX_PUSHED ? s.sp :
+		       i < RDX_PUSHED ? s.sp - 8 : i < RDX_POPPED ? s.sp - 16 : i < RAX_POPPED ? s.sp - 8 : s.sp;
+		if (i >= SHIFTED && i < BACK)
+			r.sp -= 8;
+		g[REG_RBX] = (greg_t)(i < BACK ? s.sp : 0x88);
+		g[REG_RDX] = i >= POPPED && (i < SHIFTED || i >= RDX_POPPED) ? (greg_t)s.pc : 0x77;
+		r.method = (uintptr_t)g[REG_RBX];
+		print_message("step %u\n", i);
+		CHECK(&s, &r, true, C2(a, 7));
+	}
+}
+
 /* The same of the first method of a thread: what called it is all there is. No stack is without a frame. */
 static void first_method_left(void **state)
 {
@@ -582,7 +634,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(inlining), T(top_position), T(neighbours), T(recursion), T(depth_limit), T(mixed),
-		T(bytecode_pointers), T(interpreted_entry), T(interpreted_exit), T(first_method_left),
+		T(bytecode_pointers), T(interpreted_entry), T(interpreted_exit), T(interpreted_throw),
+		T(first_method_left),
 		T(broken_return), T(broken_interpreted), T(entries), T(broken_entry), T(last_java_frame),
 		T(laid_down), T(deoptimised), T(large_method), T(no_method), T(cache_follows),
 		T(cache_overflows),

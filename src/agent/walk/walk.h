@@ -102,8 +102,8 @@ bool walk_in_heap(struct walk *w, enum step *step);
 /* One step over an interpreted frame (walk_interpreted.c). */
 enum step walk_interpreted(struct walk *w);
 /*
- * One step over the innermost frame in the interpreter if it is half built or half gone, *STEP then. False: it
- * stands. W has registers (arch/<cpu>/interpreted_prologue.c).
+ * One step over a frame in the interpreter if it is half built or half gone, *STEP then. False: it stands. W may be
+ * behind native code that such a frame calls, without registers (arch/<cpu>/interpreted_prologue.c).
  */
 bool interpreted_prologue(struct walk *w, enum step *step);
 /* The frame of M at BCI; a method without byte code is native, called through the interpreter's own entry. */

@@ -109,7 +109,7 @@ enum step walk_interpreted(struct walk *w)
 	enum step step;
 	uint32_t bci;
 
-	if (w->top && w->regs && interpreted_prologue(w, &step))
+	if (interpreted_prologue(w, &step))
 		return step;
 	if (read_frame(w, &m, &bci))
 		return over_run(w, &m, bci);

@@ -62,5 +62,5 @@ static bool at_exit(struct walk *w, enum step *step)
 
 bool interpreted_prologue(struct walk *w, enum step *step)
 {
-	return interpreted_at_entry(w, step) || at_exit(w, step);
+	return w->top && w->regs && (interpreted_at_entry(w, step) || at_exit(w, step));
 }

@@ -82,5 +82,5 @@ static bool at_exit(struct walk *w, enum step *step)
 
 bool interpreted_prologue(struct walk *w, enum step *step)
 {
-	return at_entry(w, step) || at_exit(w, step);
+	return w->top && w->regs && (at_entry(w, step) || at_exit(w, step));
 }

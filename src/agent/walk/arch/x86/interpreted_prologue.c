@@ -12,6 +12,9 @@
 
 #define ENTRY_MAX 512 /* bytes before an interpreted method's frame stands */
 #define INLINE_MAX 96 /* instructions of a method that the interpreter does itself */
+#define THROW_MAX 48  /* instructions from a frame's removal by an exception to the jump to its handler */
+
+enum { PUSH_RDX = 0x52, POP_RAX = 0x58, POP_RDX = 0x5a }; /* opcodes */
 
 bool walk_at_entry(struct walk *w, enum step *step)
 {
@@ -136,6 +139,69 @@ static bool at_exit(const struct walk_regs *r, uintptr_t *pc, uintptr_t *sp, uin
 	return false;
 }
 
+/*
+ * Where an exception takes an interpreted frame away (remove_activation_entry of generate_throw_exception; 8 to 25): it
+ * looks, without a frame, for the handler in the caller. On 24 and later more instructions lie between.
+ *     leave;  pop rdx;  mov rsp, rbx;  push rax;  push rdx;  call SharedRuntime::raw_exception_handler_for_return_address;
+ *     mov rbx, rax;  pop rdx;  pop rax;  jmp rbx
+ * Whether W's pc is behind that `leave`; *PC and *SP of the caller. Behind the call it need not be the top, for the time
+ * goes there: then the registers are not known, and not needed.
+ */
+static bool at_throw(const struct walk *w, uintptr_t *pc, uintptr_t *sp)
+{
+	enum { RAX, RDX = 2, RBX = 3 };
+	const void *all = w->top && w->regs ? w->regs->all : NULL;
+	uint8_t code[INSN_MAX + 1], last = 0;
+	uintptr_t at = w->pc, pushed = 0, first;
+	struct insn insn;
+	unsigned i;
+
+	*sp = w->sp;
+	/* The cheap test first. */
+	if (!all || !context_register(all, RDX, pc) || !walk_is_code(w, *pc))
+		*pc = 0;
+	if (!*pc && !(load_word(w->sp, &first) && walk_is_code(w, first)) &&
+	    !(load_word(w->sp + WORD, &first) && walk_is_code(w, first))) /* sp may be aligned for the call */
+		return false;
+	if (load_bytes(code, at - 1, 1))
+		last = code[0];
+	for (i = 0; i < THROW_MAX && load_bytes(code, at, sizeof(code)) && insn_decode(code, &insn); i++) {
+		at += insn.length;
+		switch (insn.does) {
+		case INSN_JUMP_AWAY:
+			return last == POP_RAX && code[0] == 0xff && code[1] == 0xe3 && *pc && walk_is_code(w, *pc);
+		case INSN_POP:
+			if (insn.amount == RDX && *sp != pushed && !load_word(*sp, pc))
+				return false;
+			if (insn.amount != RDX && (insn.amount != RAX || last != POP_RDX))
+				return false;
+			*sp += WORD;
+			break;
+		case INSN_SP_FROM:
+			if (insn.amount != RBX || !all || !context_register(all, RBX, sp))
+				return false;
+			break;
+		case INSN_RELEASE:
+			*sp += (uintptr_t)(intptr_t)insn.amount;
+			if (code[0] == PUSH_RDX && !pushed)
+				pushed = *sp;
+			break;
+		case INSN_JUMP:
+			if (insn.amount < 0)
+				return false;
+			at += (uintptr_t)(intptr_t)insn.amount;
+			break;
+		case INSN_OTHER:
+		case INSN_BRANCH:
+		case INSN_CALL:
+		case INSN_CALL_REGISTER: break;
+		default: return false;
+		}
+		last = code[0];
+	}
+	return false;
+}
+
 /* Behind the frame's removal: PC, SP and FP are the caller's. */
 static enum step over_exit(struct walk *w, uintptr_t pc, uintptr_t sp, uintptr_t fp)
 {
@@ -231,6 +297,12 @@ bool interpreted_prologue(struct walk *w, enum step *step)
 {
 	uintptr_t pc, sp, fp;
 
+	if (at_throw(w, &pc, &sp)) {
+		*step = over_exit(w, pc, sp, w->fp);
+		return true;
+	}
+	if (!w->top || !w->regs)
+		return false;
 	if (at_exit(w->regs, &pc, &sp, &fp)) {
 		*step = over_exit(w, pc, sp, fp);
 		return true;
