@@ -72,7 +72,7 @@ def test_never_a_wrong_name(jdk, kind, say):
     flags = [*flags, *truth, "-Xmx128m", *agent]
     with Program(jdk, "Churn", churn, 25, jvm=flags) as program:
         with jvm.knobs() if options else contextlib.nullcontext():
-            profile = record(program, "-i", "100us", "-d", counted(2, 60), *options)
+            profile = record(program, "-i", "100us", "-d", counted(3, 60), *options)
         counters = program.mark()
         assert program.stop() == 0, program.output[-5:]
     print(counters)

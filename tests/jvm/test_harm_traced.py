@@ -40,8 +40,8 @@ def stopped_by_string(program):
 
 def stopped_by_command(program):
     end = time.time() + 60
-    while jstrobe("stop", "-f", "/dev/null", program.pid).returncode != 0:
-        assert time.time() < end and program.alive(), program.output
+    while (said := jstrobe("stop", "-f", "/dev/null", program.pid)).returncode != 0:
+        assert time.time() < end and program.alive(), (said.stderr, program.output)
 
 
 @pytest.mark.parametrize("way", ["timeout", "string", "command"])

@@ -47,7 +47,9 @@ def test_modules_of_the_jdk(jdk, tools, tmp_path, say):
     wrote = run(jdk, f"-Dasm={'true' if asm else 'false'}", "-cp", TOOLS, "rewrite.Modules", REWRITER, str(tmp_path), *names,
                 asm=asm)
     assert wrote["CLASSES"] > counted(100, 20000) and wrote["LEFT"] == 0 and wrote["SKIPPED"] < 0.001 * wrote["METHODS"]
-    assert not asm or wrote["CHECKED"] > 0.99 * wrote["CLASSES"]
+    # Of the classes of all modules ASM objects to 4 % as the JDK has them.
+    assert not asm or wrote["CHECKED"] + wrote["UNCLEAR"] == wrote["CLASSES"]
+    assert not asm or wrote["CHECKED"] > (0.95 if SOAK else 0.99) * wrote["CLASSES"]
     shutil.rmtree(tmp_path / "java.base", ignore_errors=True)
     stub(tmp_path / "java.base")
     linked = run(jdk, *modules(tmp_path), "--add-modules", "ALL-SYSTEM", "-cp", TOOLS, "rewrite.Modules", "-", "-", *names)

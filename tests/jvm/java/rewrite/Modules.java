@@ -40,6 +40,7 @@ public final class Modules {
     private static void write(String[] args) throws IOException {
         int count = 0;
         int checked = 0;
+        int unclear = 0;
         int wrong = 0;
         try (Rewriter rewriter = new Rewriter(args[0])) {
             for (Path module : modules(args))
@@ -52,13 +53,14 @@ public final class Modules {
                     String said = Boolean.getBoolean("asm") ? Jars.check(bytes, ClassLoader.getSystemClassLoader()) : null;
                     if ("".equals(said))
                         checked++;
-                    else if (said != null && "".equals(Jars.check(Files.readAllBytes(file), ClassLoader.getSystemClassLoader()))
-                             && wrong++ < 5)
+                    else if (said != null && !"".equals(Jars.check(Files.readAllBytes(file), ClassLoader.getSystemClassLoader())))
+                        unclear++; // ASM has the same to say of the class as the JDK has it
+                    else if (said != null && wrong++ < 5)
                         System.out.println(file + ": ASM: " + said);
                 }
             System.out.println("CLASSES=" + count + " METHODS=" + rewriter.methods
                                + " SKIPPED=" + rewriter.skipped + " LEFT=" + rewriter.left
-                               + " CHECKED=" + checked + " WRONG=" + wrong);
+                               + " CHECKED=" + checked + " UNCLEAR=" + unclear + " WRONG=" + wrong);
         }
     }
 
