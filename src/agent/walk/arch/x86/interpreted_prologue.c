@@ -142,10 +142,10 @@ static bool at_exit(const struct walk_regs *r, uintptr_t *pc, uintptr_t *sp, uin
 /*
  * Where an exception takes an interpreted frame away (remove_activation_entry of generate_throw_exception; 8 to 25): it
  * looks, without a frame, for the handler in the caller. On 24 and later more instructions lie between.
- *     leave;  pop rdx;  mov rsp, rbx;  push rax;  push rdx;  call SharedRuntime::raw_exception_handler_for_return_address;
- *     mov rbx, rax;  pop rdx;  pop rax;  jmp rbx
- * Whether W's pc is behind that `leave`; *PC and *SP of the caller. Behind the call it need not be the top, for the time
- * goes there: then the registers are not known, and not needed.
+ *     leave;  pop rdx;  mov rsp, rbx;  push rax;  push rdx;
+ *     call SharedRuntime::raw_exception_handler_for_return_address;  mov rbx, rax;  pop rdx;  pop rax;  jmp rbx
+ * Whether W's pc is behind that `leave`; *PC and *SP of the caller. Behind the call it need not be the top, for the
+ * time goes there: then the registers are not known, and not needed.
  */
 static bool at_throw(const struct walk *w, uintptr_t *pc, uintptr_t *sp)
 {
