@@ -56,7 +56,7 @@ def test_the_page_of_options_is_the_table():
 
 
 def test_versions():
-    with open(os.path.join(jvm.ROOT, "src", "base", "base.h")) as file:
+    with open(os.path.join(jvm.ROOT, "src", "common", "base", "base.h")) as file:
         version = re.search(r'JSTROBE_VERSION "(.*)"', file.read()).group(1)
     assert jstrobe("version").stdout == f"jstrobe {version}\n"
     assert jstrobe("-v").stdout == jstrobe("--version").stdout == version + "\n"
