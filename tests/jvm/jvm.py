@@ -41,7 +41,7 @@ def counted(short, full):
     """A count or duration: SHORT in `make check`, FULL or a share of it in `make soak`; its type is theirs."""
     if not SOAK:
         return short
-    if SHARE == 1 or not isinstance(full, (int, float, str)) or isinstance(full, str) and not full[0].isdigit():
+    if SHARE == 1 or not isinstance(full, (int, float, str)):
         return full
     share = max(float(short), SHARE * float(full))
     return f"{share:g}" if isinstance(full, str) else share if isinstance(short, float) else type(full)(share)

@@ -51,20 +51,23 @@ def test_total_weight_is_the_cpu_time(jdk17, engine, workload, interval, say):
         f"(allowed {allowed:.1%}), {profile.samples['stored']} samples")
     assert abs(weight / cpu - 1) <= allowed
     assert profile.accounts(within=max(0.02, allowed / 2)), (profile.weight, cpu)
-    assert_lost_at_the_end_only(profile, interval, weight)
+    # One sample of a timer is worth a tick of the kernel or more: two may be lost in a short run.
+    lost, tick = profile.weight["lost"], max(interval * 1e6, 4e6)
+    if engine == "ctimer":
+        lost -= lost_at_the_end(profile, tick, weight)
+    assert lost <= max(0.001 * weight, 2 * tick), profile.samples
 
 
-def assert_lost_at_the_end_only(profile, interval, weight):
+def lost_at_the_end(profile, tick, weight):
     """
-    Timers of CPU time go off at the kernel's tick. Which bursts it meets is chance: what a thread ran since then is
-    about a tick, twice as much half as often, and is one lost sample if the thread has no CPU when the session ends.
-    With N threads more than N + 10 ticks of it are one run in 5,000.
+    What `ctimer` loses at a session's end. Timers of CPU time go off at the kernel's tick, and which bursts it meets is
+    chance: what a thread ran since then is about a tick, twice as much half as often, and is one lost sample if the thread
+    has no CPU then. With N threads more than N + 10 ticks of it are one run in 5,000.
     """
-    tick = max(interval * 1e6, 4e6)
-    lost, at_the_end = profile.weight["lost_by_reason"], profile.samples["lost"]["disabled"]
-    assert at_the_end <= len(profile.threads)
-    assert lost["disabled"] <= max(0.001 * weight, (at_the_end + 10) * tick), profile.samples
-    assert profile.weight["lost"] - lost["disabled"] <= max(0.001 * weight, 2 * tick), profile.weight
+    threads, lost = profile.samples["lost"]["disabled"], profile.weight["lost_by_reason"]["disabled"]
+    assert threads <= len(profile.threads)
+    assert lost <= max(0.001 * weight, (threads + 10) * tick), profile.samples
+    return lost
 
 
 @pytest.mark.skipif(SOAK, reason="the soak runs all workloads on the first JDK, longer")
@@ -185,11 +188,10 @@ def test_a_leaf_routine_is_its_callers(jdk, compiler, say):
 def test_time_inside_the_vm_has_its_java_caller(jdk, name, thread, method, say):
     with Program(jdk, name) as program:
         profile = record(program, "-i", "1ms", "-d", counted("3", "20"), watch=thread)
-    # What handlers took is told apart; with stacks of 200 frames that is up to 2 % of the thread's clock.
-    handlers = profile.json["handler_ns"]["mean"] * profile.samples["taken"]
-    own = profile.total(method, profile.of_thread(thread)) / (profile.thread_clock() - handlers)
-    # A short run is mostly the profiler's own start; the result shows that time apart, too.
-    process = profile.weight["total"] / (profile.cpu_clock() - profile.json["own_cpu_ns"] - handlers)
+    own = profile.total(method, profile.of_thread(thread)) / profile.thread_clock()
+    # A short run is mostly the profiler's own start; the result shows that time apart.
+    own_cpu = 0 if SOAK else profile.json["own_cpu_ns"]
+    process = profile.weight["total"] / (profile.cpu_clock() - own_cpu)
     say(f"VM work {name} {jdk}: {own:.2%} of the thread's CPU time under {method.split('.')[-1]}, "
         f"{process:.2%} of the process's in some stack")
     assert own >= 0.99
