@@ -181,7 +181,7 @@ static enum go lower(struct way *y, uint8_t number)
 }
 
 /* What INSN at PC, behind which Y stands, does to the way. */
-static enum go step_return(struct way *y, const struct insn *i, uintptr_t pc)
+static enum go apply_insn(struct way *y, const struct insn *i, uintptr_t pc)
 {
 	uintptr_t target = pc + (uintptr_t)i->amount;
 
@@ -229,7 +229,7 @@ static enum go one_instruction(struct way *y)
 	if (!inside(y, pc) || !insn_fetch(pc, &i))
 		return GO_BACK;
 	y->at.pc = pc + INSN_BYTES;
-	go = step_return(y, &i, pc);
+	go = apply_insn(y, &i, pc);
 	y->straight &= go == GO_ON && y->at.pc == pc + INSN_BYTES && !y->touched && i.does < INSN_CALL;
 	return go > GO_BACK && y->at.lost ? GO_BACK : go;
 }

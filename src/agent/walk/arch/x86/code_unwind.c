@@ -263,7 +263,7 @@ static enum go change(struct way *y, const struct insn *i)
 }
 
 /* What INSN, behind which Y stands, does to the way. */
-static enum go step_return(struct way *y, const struct insn *i)
+static enum go apply_insn(struct way *y, const struct insn *i)
 {
 	uintptr_t target = y->at.pc + (uintptr_t)(intptr_t)i->amount;
 
@@ -342,7 +342,7 @@ static enum go one_instruction(struct way *y)
 		return GO_BACK;
 	note_frame(y, code);
 	next = y->at.pc += i.length;
-	go = step_return(y, &i);
+	go = apply_insn(y, &i);
 	y->straight &= go == GO_ON && y->at.pc == next && y->at.released == 0 && !y->touched;
 	return go > GO_BACK && y->at.lost ? GO_BACK : go;
 }

@@ -150,6 +150,7 @@ static bool at_exit(const struct walk_regs *r, uintptr_t *pc, uintptr_t *sp, uin
 static bool at_throw(const struct walk *w, uintptr_t *pc, uintptr_t *sp)
 {
 	enum { RAX, RDX = 2, RBX = 3 };
+	static const struct unwind_back way = {RBX, RBX, false};
 	const void *all = w->top && w->regs ? w->regs->all : NULL;
 	uint8_t code[INSN_MAX + 1], last = 0;
 	uintptr_t at = w->pc, pushed = 0, first;
@@ -169,7 +170,7 @@ static bool at_throw(const struct walk *w, uintptr_t *pc, uintptr_t *sp)
 		at += insn.length;
 		switch (insn.does) {
 		case INSN_JUMP_AWAY:
-			return last == POP_RAX && code[0] == 0xff && code[1] == 0xe3 && *pc && walk_is_code(w, *pc);
+			return last == POP_RAX && is_last(code, &way) && walk_is_code(w, *pc);
 		case INSN_POP:
 			if (insn.amount == RDX && *sp != pushed && !load_word(*sp, pc))
 				return false;
@@ -178,7 +179,7 @@ static bool at_throw(const struct walk *w, uintptr_t *pc, uintptr_t *sp)
 			*sp += WORD;
 			break;
 		case INSN_SP_FROM:
-			if (insn.amount != RBX || !all || !context_register(all, RBX, sp))
+			if (insn.amount != way.sender || !all || !context_register(all, way.sender, sp))
 				return false;
 			break;
 		case INSN_RELEASE:
