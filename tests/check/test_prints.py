@@ -36,7 +36,7 @@ MAY_NAME = {
     "src/cli/result.c": "where results go; see above",
     "src/cli/reading.c": "a sentence of our own",
     "src/cli/watch.c": "see above",
-    "src/cli/cmd_top.c": "whether stdout is a terminal",
+    "src/cli/commands/cmd_top.c": "whether stdout is a terminal",
 }
 
 
