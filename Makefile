@@ -275,8 +275,8 @@ bench: ## measure against other profilers (ONLY=name for one row)
 
 # Pages made from tables; tests/check/test_docs.py fails when they are not up to date.
 docs: all ## write the pages of docs/ that are made from tables
-	$(Q)$(CMD) help --markdown > docs/options.md.new && mv docs/options.md.new docs/options.md
-	$(Q)scripts/counters-doc.py > docs/counters.md.new && mv docs/counters.md.new docs/counters.md
+	$(Q)$(CMD) help --markdown > docs/reference/options.md.new && mv docs/reference/options.md.new docs/reference/options.md
+	$(Q)scripts/counters-doc.py > docs/reference/counters.md.new && mv docs/reference/counters.md.new docs/reference/counters.md
 	$(Q)O=$(O) $(PYTHON) bench/run.py --write-docs
 
 # ---- install -----------------------------------------------------------------

@@ -3,7 +3,7 @@
 
     bench/run.py [ROW...]            measure (all rows without names) and print the table
     bench/run.py --pairs 40 walk     more repetitions
-    bench/run.py --write-docs        put the figures measured so far into docs/benchmarks.md
+    bench/run.py --write-docs        put the figures measured so far into docs/reference/benchmarks.md
 
 Times are compared in interleaved pairs: one run of ours, one of theirs, in turn, on programs that
 are otherwise stopped. Given are medians with a 95 % interval (bootstrap), and the ratio of pairs.
@@ -25,7 +25,7 @@ import jvm    # noqa: E402
 import rows   # noqa: E402
 
 RESULTS = os.path.join(jvm.OUT, "bench", "results.json")
-DOCS = os.path.join(jvm.ROOT, "docs", "benchmarks.md")
+DOCS = os.path.join(jvm.ROOT, "docs", "reference", "benchmarks.md")
 
 
 def load():
@@ -53,19 +53,24 @@ def table_line(name, row, results):
     return f"| {row.what} | {row.goal} | {figure} | `make bench ONLY={name}` |"
 
 
+def with_rows(text, results):
+    """TEXT with the table between its two marks written anew. Other tables of the page may name the same commands."""
+    def table(marked):
+        # what was measured elsewhere stays
+        there = {m.group(1): m.group(0) for m in re.finditer(r"^\|.*ONLY=(\w+)` \|$", marked.group(2), re.M)}
+        lines = "\n".join(there[name] if name in there and name not in results else table_line(name, row, results)
+                          for name, row in rows.ROWS.items())
+        head = "| what | goal | measured | command |\n|---|---|---|---|\n"
+        return marked.group(1) + head + lines + "\n" + marked.group(3)
+    return re.sub(r"(<!-- rows -->\n)(.*?)(<!-- end of rows -->)", table, text, flags=re.S)
+
+
 def write_docs(results):
-    """Replace the table's rows between the two marks of docs/benchmarks.md."""
+    """Replace the table's rows in docs/reference/benchmarks.md."""
     with open(DOCS) as file:
         text = file.read()
-    # what was measured elsewhere stays
-    there = {m.group(1): m.group(0) for m in re.finditer(r"^\|.*ONLY=(\w+)` \|$", text, re.M)}
-    lines = "\n".join(there[name] if name in there and name not in results else table_line(name, row, results)
-                      for name, row in rows.ROWS.items())
-    text = re.sub(r"(<!-- rows -->\n).*?(<!-- end of rows -->)",
-                  lambda m: m.group(1) + "| what | goal | measured | command |\n|---|---|---|---|\n"
-                  + lines + "\n" + m.group(2), text, flags=re.S)
     with open(DOCS, "w") as file:
-        file.write(text)
+        file.write(with_rows(text, results))
 
 
 def main():

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Print docs/counters.md, made from src/common/base/counters.def and src/common/base/frame_kinds.def."""
+"""Print docs/reference/counters.md, made from src/common/base/counters.def and src/common/base/frame_kinds.def."""
 import os
 import re
 

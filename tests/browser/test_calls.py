@@ -9,7 +9,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 TIMES = {"total_wall": int, "self_wall": int, "total_cpu": int, "self_cpu": int}
 WAITS = {"sleep": int, "wait": int, "park": int, "monitor": int, "io": int}
-# docs/json.md in short: each key and what its value is; a tuple is a choice, a list has items of one kind
+# docs/reference/json.md in short: each key and what its value is; a tuple is a choice, a list has items of one kind
 SCHEMA = {
     "schema": int, "version": str, "timing": ("sampled", "exact", "adaptive", "none"), "pid": int, "main": str,
     "jdk": str, "duration_ns": int, "period_ns": int, "invocations": int, "uncounted": int, "classes": int,
@@ -56,7 +56,7 @@ def test_schema(data):
 
 
 def test_every_key_is_documented(data):
-    text = open(os.path.join(ROOT, "docs/json.md")).read()
+    text = open(os.path.join(ROOT, "docs/reference/json.md")).read()
     documented = set(re.findall(r"`(\w+)(?:\[\])?`", text[text.index("## The result of a trace"):]))
     documented |= {"schema", "version", "pid", "main", "jdk", "duration_ns"}
     known = set()

@@ -1,4 +1,4 @@
-"""The JSON output: parses, has the keys that docs/json.md names, and its sums agree."""
+"""The JSON output: parses, has the keys that docs/reference/json.md names, and its sums agree."""
 import json
 import os
 import re
@@ -42,7 +42,7 @@ def test_keys_of_schema_1(data):
 
 
 def test_every_key_is_documented(data):
-    documented = set(re.findall(r"`([\w.]+)`", open(os.path.join(ROOT, "docs/json.md")).read()))
+    documented = set(re.findall(r"`([\w.]+)`", open(os.path.join(ROOT, "docs/reference/json.md")).read()))
     reasons = {f"{place}.{r}" for place in ("samples.lost", "weight.lost_by_reason") for r in REASONS}
     reasons |= {f"walk_ended_early.{e}" for e in ENDS}
     assert keys_of(data) - reasons - documented == set()

@@ -23,7 +23,7 @@ def complete(*words):
         COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _jstrobe; printf '%s\\n' "${COMPREPLY[@]}"
     """
     done = subprocess.run(["bash", "--norc", "-c", script, "bash", "jstrobe", *words],
-                          capture_output=True, text=True, cwd=os.path.join(tree.ROOT, "docs"))
+                          capture_output=True, text=True, cwd=os.path.join(tree.ROOT, "docs", "reference"))
     assert done.returncode == 0 and not done.stderr, done.stderr
     return done.stdout.split()
 
@@ -80,7 +80,7 @@ def test_every_option_can_be_completed():
 @pytest.mark.parametrize("page", ["jstrobe", "agent"])
 def test_manual_pages(page):
     source = text("--man", page)
-    names = re.findall(r"^\| `([a-z-]+)", tree.read("docs/options.md"), re.M)
+    names = re.findall(r"^\| `([a-z-]+)", tree.read("docs/reference/options.md"), re.M)
     if page == "agent":
         assert source.count(".TP\n\\fB") > 50 and "\\fBminwidth\\fR=" in source and "jstackdepth" in names
     if not shutil.which("groff"):

@@ -15,7 +15,7 @@ def test_texts_say_who_is_meant():
     assert not found, "\n".join(found)
 
 
-GLOSSARY = "docs/glossary.md"
+GLOSSARY = "docs/inside/glossary.md"
 NAME = re.compile(r"`(?:([\w/]+): )?(struct )?(\w+?)(_\*)?`")
 TOKEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|(struct\s+)?\b([A-Za-z_]\w*)', re.S)
 

@@ -20,7 +20,7 @@ from jvm import Program
 
 # Docker's default profile allows what is on its list. This is what it denies of x86-64's calls to a container without
 # capabilities of its own: those that its document names, and those that the profile ties to a capability. (The files
-# docs/security/seccomp.md and profiles/seccomp/default.json of github.com/moby/moby; calls that only one of the two
+# security/seccomp.md and profiles/seccomp/default.json of github.com/moby/moby; calls that only one of the two
 # denies, as ptrace since Linux 4.8, are denied here.)
 DENIED = """
 acct add_key adjtimex bpf clock_adjtime clock_settime create_module delete_module fanotify_init finit_module fsconfig

@@ -8,7 +8,7 @@ import time
 
 import jvm
 
-SCHEMA = os.path.join(jvm.ROOT, "docs", "stream.schema.json")
+SCHEMA = os.path.join(jvm.ROOT, "docs", "reference", "stream.schema.json")
 
 
 @functools.lru_cache(None)

@@ -50,9 +50,9 @@ def test_unknown_topic():
 
 
 def test_the_page_of_options_is_the_table():
-    with open(os.path.join(jvm.ROOT, "docs", "options.md")) as file:
+    with open(os.path.join(jvm.ROOT, "docs", "reference", "options.md")) as file:
         assert file.read() == jstrobe("help", "--markdown").stdout, \
-            "run: build/bin/jstrobe help --markdown > docs/options.md"
+            "run: build/bin/jstrobe help --markdown > docs/reference/options.md"
 
 
 def test_versions():

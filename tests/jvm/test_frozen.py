@@ -73,7 +73,7 @@ def is_true(frames, depth):
 
 def sure(stack):
     """The callers: the innermost compiled frame and what is inlined in it are as exact as debug information is, and the
-    matter of other tests (docs/jdks.md)."""
+    matter of other tests (docs/reference/jdks.md)."""
     kinds = stack["kinds"]
     end = len(kinds)
     while end and kinds[end - 1] == "kernel":

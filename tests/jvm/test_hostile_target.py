@@ -17,7 +17,7 @@ from test_security_perf import why_not
 
 pytestmark = [pytest.mark.together, pytest.mark.skipif(bool(why_not()), reason=why_not())]
 
-CODES = {0, 1, 3}  # done, failed, cannot attach; see docs/control.md
+CODES = {0, 1, 3}  # done, failed, cannot attach; see docs/inside/control.md
 ROOM = 32 << 10    # KB that hostile answers may add to what honest ones take
 
 # The kernel counts a process's memory before its exec, too: a small process is the parent, not that of all tests.

@@ -1,5 +1,5 @@
 """
-docs/recipes.md, tried: each block of shell commands runs as it stands there, with the folders /opt/jstrobe and
+docs/use/recipes.md, tried: each block of shell commands runs as it stands there, with the folders /opt/jstrobe and
 /tmp/prof put in a place of the test's. Only with full counts (make soak): it needs Maven, Gradle, Ant and Tomcat.
 """
 import glob
@@ -15,7 +15,7 @@ import jvm
 import pytest
 from jvm import Program, jstrobe
 
-PAGE = os.path.join(jvm.ROOT, "docs", "recipes.md")
+PAGE = os.path.join(jvm.ROOT, "docs", "use", "recipes.md")
 PLACE = os.path.join(jvm.WORK, "recipes")
 PREFIX, PROF, PROJECT, TOMCAT = (os.path.join(PLACE, d) for d in ("opt", "prof", "project", "tomcat"))
 UNPRIVILEGED = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]

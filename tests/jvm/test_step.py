@@ -41,7 +41,7 @@ def hold(jdk, seconds, work, flags, say):
     print(said)
     assert judged > 1000
     assert wrong == 0, said[said.find("PLACE wrong"):][:2000]
-    # A whole burst may stand in C2's code for String.replace, which is not followed (docs/reliability.md).
+    # A whole burst may stand in C2's code for String.replace, which is not followed (docs/inside/reliability.md).
     elsewhere = sum(int(n) for n, place in re.findall(r"PLACE short, (\d+) times, \S+ (\S+)", said) if place != "replace,")
     assert elsewhere <= 0.005 * judged and short <= max(0.005 * judged, BURST), said[said.find("PLACE short"):][:2000]
 

@@ -1,5 +1,5 @@
 /*
- * aggregate_contexts.c - stacks kept apart by what their threads worked for (docs/context.md).
+ * aggregate_contexts.c - stacks kept apart by what their threads worked for (docs/use/slow-request.md).
  *
  * There may be as many spans as samples, so only so many are kept apart: those beyond are one, which says so.
  */

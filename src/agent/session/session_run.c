@@ -239,7 +239,7 @@ int session_begin_run(const struct options *o, struct engine_event *events, uint
 	}
 	if (fallback_taken())
 		buffer_printf(notes, "%s cannot be walked: its Java frames come from AsyncGetCallTrace "
-			      "(see docs/jdks.md)\n", zone.layout.unwalked);
+			      "(see docs/reference/jdks.md)\n", zone.layout.unwalked);
 	for (e = 0; e < count; e++)
 		session.events[e].event = events[e];
 	session.event_count = count;

@@ -31,7 +31,7 @@ struct engine_event {
 };
 
 /*
- * What NAME stands for (events.def, or spelled out: docs/events.md), with INTERVAL, or its own
+ * What NAME stands for (events.def, or spelled out: docs/reference/events.md), with INTERVAL, or its own
  * "@N", or its default (0). -EINVAL, -ENOENT, -ENODEV, -EACCES with cause and remedy.
  */
 int event_resolve(const char *name, uint64_t interval, struct engine_event *event, struct error *err);

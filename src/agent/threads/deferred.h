@@ -1,6 +1,6 @@
 /*
  * deferred.h - the one list of what handlers may still be reading when it is no longer wanted, and the one answer to
- * whether they may. docs/architecture.md, "Freeing", says why this is enough.
+ * whether they may. docs/inside/architecture.md, "Freeing", says why this is enough.
  *
  *   take it from where handlers find it ─▶ deferred_free ─▶ collector: quiesce_begin ─▶ quiesced? ─▶ its function runs
  */

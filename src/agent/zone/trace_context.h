@@ -1,5 +1,5 @@
 /*
- * trace_context.h - what a thread works for: trace id, span id and labels, as the program says. docs/context.md
+ * trace_context.h - what a thread works for, as the program says: trace id, span id, labels (docs/use/slow-request.md).
  *
  * The program's Java code writes it into a table of native memory, with plain stores and no call
  * (java/jstrobe/context/SampleContext.java). Its cells are found by Thread.getId, not by the thread of the system:

@@ -78,7 +78,7 @@ static void recipes_topic(struct buffer *out)
 		    "  jstrobe record --ttsp -i 100us -t -f ttsp.html PID\n"
 		    "A container, from the host, as root\n"
 		    "  jstrobe record -d 30 -f flame.html PID-ON-THE-HOST\n"
-		    "More of them, with Gradle and Ant: docs/recipes.md\n");
+		    "More of them, with Gradle and Ant: docs/use/recipes.md\n");
 }
 
 static void problems_topic(struct buffer *out)
@@ -94,13 +94,13 @@ static void problems_topic(struct buffer *out)
 		    "Few samples\n"
 		    "  A sample stands for an interval of CPU time: an idle process gives none; -i 1ms gives more.\n"
 		    "Samples were lost\n"
-		    "  The line under each result says how many, and why; docs/counters.md explains each reason.\n"
+		    "  The line under each result says how many, and why: docs/reference/counters.md.\n"
 		    "No file\n"
 		    "  With -agentpath the file is written when the JVM ends, not when it is killed by -9 or a crash.\n"
 		    "  Relative names lie in the program's working folder; 'log=FILE' says where messages go.\n"
 		    "Methods are missing, or lines are wrong\n"
 		    "  Inlined code has exact positions only if compiled after the session began: -agentpath, or\n"
-		    "  -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints. See docs/jvm-flags.md.\n"
+		    "  -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints. See docs/reference/jvm-flags.md.\n"
 		    "\"WARNING: A JVM TI agent has been loaded dynamically\" in the program's output\n"
 		    "  JDK 21+ prints it itself when something attaches: -XX:+EnableDynamicAgentLoading hides it.\n");
 }

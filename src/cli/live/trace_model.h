@@ -1,8 +1,8 @@
 /*
  * trace_model.h - what `jstrobe trace --live` knows: a tree of calls, and how it grew since the last look.
  *
- * Each look is a result in JSON (docs/json.md). Numbers of methods and nodes change from one to the next, so a node is
- * the same if the names on the way to it are.
+ * Each look is a result in JSON (docs/reference/json.md). Numbers of methods and nodes change from one to the next,
+ * so a node is the same if the names on the way to it are.
  */
 #ifndef JSTROBE_CLI_LIVE_TRACE_MODEL_H
 #define JSTROBE_CLI_LIVE_TRACE_MODEL_H

@@ -1,5 +1,5 @@
 /*
- * A result in JSON (docs/json.md), as far as it speaks of the program's classes.
+ * A result in JSON (docs/reference/json.md), as far as it speaks of the program's classes.
  */
 #include <errno.h>
 #include <stdio.h>

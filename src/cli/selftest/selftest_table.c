@@ -49,7 +49,7 @@ void table_head(struct buffer *out, const struct program *g)
 	buffer_printf(out, "jstrobe %s, %s %s (%s), %u CPUs, Linux %s\n", JSTROBE_VERSION, g->vm, g->jdk, g->java,
 		      g->cpus, system.release);
 	buffer_puts(out, "known: what the program measured itself; allowed: four standard errors of what is random, "
-			 "and what is systematic (docs/selftest.md)\n");
+			 "and what is systematic (docs/use/selftest.md)\n");
 }
 
 static void put_check(struct buffer *out, const struct check *c)

@@ -118,8 +118,8 @@ void options_events(struct buffer *out)
 	for (e = option_events; e->name; e++)
 		if (e->when == WHEN_NOW)
 			buffer_printf(out, "%-24s %s\n", e->name, e->help);
-	buffer_puts(out, "and by name, see docs/events.md: tracepoints (sched:sched_switch), uprobe:FUNCTION, "
-		    "kprobe:FUNCTION, mem:SYMBOL,\nFUNCTION (a native one), rNNN, PMU/TERM=VALUE/; "
+	buffer_puts(out, "and by name, see docs/reference/events.md: tracepoints (sched:sched_switch), "
+		    "uprobe:FUNCTION, kprobe:FUNCTION, mem:SYMBOL,\nFUNCTION (a native one), rNNN, PMU/TERM=VALUE/; "
 		    "`jstrobe list PID` says what is permitted there\n");
 }
 

@@ -37,7 +37,7 @@ struct profile_stack {
 };
 #define PROFILE_NO_THREAD UINT32_MAX
 
-/* What threads worked for (docs/context.md). */
+/* What threads worked for (docs/use/slow-request.md). */
 struct profile_trace_context {
 	uint64_t trace_high, trace_low, span; /* 0 = none */
 	const char *labels; /* "key\nvalue\nkey\nvalue\n", "" = none */

@@ -2,7 +2,7 @@
  * readers.h - the door of the readers room: files that hold profiles already, back into `struct profile`.
  *
  * Recordings in the JFR format (our own, the JDK's, async-profiler's) and collapsed stacks. The command
- * alone uses it. docs/convert.md tells users what is read from what.
+ * alone uses it. docs/use/convert.md tells users what is read from what.
  */
 #ifndef JSTROBE_READERS_READERS_H
 #define JSTROBE_READERS_READERS_H

@@ -9,7 +9,7 @@
 #include "profile/readers/jfr/event_sources.h"
 #include "profile/readers/saved_reader.h"
 
-#define SCHEMA 1 /* docs/json.md: a higher one means something else */
+#define SCHEMA 1 /* docs/reference/json.md: a higher one means something else */
 
 static void no_memory(struct saved *s)
 {

@@ -1,5 +1,5 @@
 /*
- * saved.h - results of ours in JSON (docs/json.md), of a recording or of a trace, back into profiles.
+ * saved.h - results of ours in JSON (docs/reference/json.md), of a recording or of a trace, back into profiles.
  */
 #ifndef JSTROBE_READERS_SAVED_H
 #define JSTROBE_READERS_SAVED_H

@@ -1,5 +1,5 @@
 /*
- * calls_data.c - a trace for programs: JSON (docs/json.md explains each key) and collapsed stacks.
+ * calls_data.c - a trace for programs: JSON (docs/reference/json.md explains each key) and collapsed stacks.
  */
 #include <inttypes.h>
 

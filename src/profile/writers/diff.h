@@ -28,7 +28,7 @@ int diff_unit(struct diff *d, bool by_samples, struct error *err);
 
 /* Methods by how much their self time changed. HOT: at most so many, 0 = all. Errors stay in OUT, as below. */
 void diff_text(const struct diff *d, const struct format_options *options, unsigned hot, struct buffer *out);
-/* The same for programs: docs/json.md. */
+/* The same for programs: docs/reference/json.md. */
 void diff_json(const struct diff *d, struct buffer *out);
 /* The page, with a flame graph in which colours are changes. */
 void diff_page(const struct diff *d, const char *title, const struct format_options *options, struct buffer *out);

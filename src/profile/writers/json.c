@@ -1,5 +1,5 @@
 /*
- * json.c - everything for programs; docs/json.md explains each key.
+ * json.c - everything for programs; docs/reference/json.md explains each key.
  *
  * Keys are only added; a change of meaning raises SCHEMA.
  */

@@ -74,7 +74,7 @@ static void put_losses(struct buffer *out, const struct metrics *m)
 {
 	uint32_t e, i;
 
-	begin(out, "jstrobe_samples_lost_total", "Samples lost, by reason (docs/counters.md).", COUNTER);
+	begin(out, "jstrobe_samples_lost_total", "Samples lost, by reason (docs/reference/counters.md).", COUNTER);
 	for (e = 0; e < m->event_count; e++)
 		for (i = 0; i < LOSS_REASONS; i++) {
 			put_of_event(out, "jstrobe_samples_lost_total", &m->events[e]);

@@ -1,5 +1,5 @@
 /*
- * stream.h - the sink that tells of each sample at once: the live stream (docs/stream.md).
+ * stream.h - the sink that tells of each sample at once: the live stream (docs/reference/stream.md).
  *
  *   collector's thread ─ events ─▶ pending ─▶ thread "jstrobe stream": names, records ─▶ waiting bytes ─▶ reader
  *

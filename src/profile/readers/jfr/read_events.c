@@ -134,7 +134,7 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler)
 			(uint32_t)(a - w->event_counts.items), item, thread, (uint32_t)samples, (uint32_t)all});
 }
 
-/* A number of base-64 VLQ at *TEXT, moved past it: docs/jfr.md. False at the end, or if it is none. */
+/* A number of base-64 VLQ at *TEXT, moved past it: docs/reference/jfr.md. False at the end, or if it is none. */
 static bool next_number(const char **text, int64_t *number)
 {
 	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

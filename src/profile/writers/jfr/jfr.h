@@ -5,7 +5,7 @@
  * next jfr_rotate. jfr_flush makes everything so far readable in the file. Memory is bounded by what comes
  * between two flushes and by the distinct constants of a chunk.
  *
- * Normal code, one thread at a time. Times are CLOCK_MONOTONIC ns unless said otherwise. docs/jfr.md tells
+ * Normal code, one thread at a time. Times are CLOCK_MONOTONIC ns unless said otherwise. docs/reference/jfr.md tells
  * users what is in a recording.
  */
 #ifndef JSTROBE_WRITERS_JFR_JFR_H

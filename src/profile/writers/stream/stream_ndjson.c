@@ -1,6 +1,6 @@
 /*
- * stream_ndjson.c - a live stream as JSON, an object a line. docs/stream.md explains each key, and
- * docs/stream.schema.json is what tests hold it against.
+ * stream_ndjson.c - a live stream as JSON, an object a line. docs/reference/stream.md explains each key, and
+ * docs/reference/stream.schema.json is what tests hold it against.
  *
  * Keys are only added; a change of meaning raises STREAM_SCHEMA. What is not known is left out.
  */
@@ -85,7 +85,7 @@ static void thread(struct buffer *out, const struct stream_thread *t)
 	end(out);
 }
 
-/* Root first, as in docs/json.md. */
+/* Root first, as in docs/reference/json.md. */
 static void put_frames(struct buffer *out, const struct stream_stack *s)
 {
 	struct buffer name = BUFFER_INIT;

@@ -1,5 +1,5 @@
 /*
- * stream_records.h - the records of a live stream, in two spellings: NDJSON (docs/stream.md) and Kindling's.
+ * stream_records.h - the records of a live stream, in two spellings: NDJSON (docs/reference/stream.md) and Kindling's.
  *
  * A record is told by a struct whose texts live for the call only; a writer appends its bytes to a buffer, complete
  * with their line end. Times are CLOCK_MONOTONIC in ns, taken at the event itself; the header says what to add for
