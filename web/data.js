@@ -28,7 +28,7 @@ const TYPE_JAVA = '0', TYPE_JVM = '2';
 const NO_NAME = -1;
 
 const libraries = new Map();
-for (let i = 0; i + 1 < D.libraries.length - 2; i += 2) libraries.set(D.libraries[i], D.libraries[i + 1]);
+for (let i = 0; i < D.libraries.length; i += 2) libraries.set(D.libraries[i], D.libraries[i + 1]);
 
 const tree = unpack(D.tree, D.nodes);
 

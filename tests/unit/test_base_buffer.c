@@ -15,6 +15,7 @@
 #include "common/base/buffer.h"
 #include "common/base/clean.h"
 #include "common/base/error.h"
+#include "common/base/json_writer.h"
 
 static const char *text_of(struct buffer *b)
 {
@@ -47,7 +48,7 @@ static void json_of(const char *text, const char *expected)
 {
 	struct buffer b = BUFFER_INIT;
 
-	buffer_json(&b, text);
+	json_quote(&b, text);
 	assert_string_equal(text_of(&b), expected);
 	buffer_free(&b);
 }
@@ -70,6 +71,48 @@ static void json(void **state)
 	json_of("x\x80y", "\"x\\ufffdy\"");
 	json_of("x\xe2\x82", "\"x\\ufffd\\ufffd\"");
 	json_of("\xf0\x9f\x98", "\"\\ufffd\\ufffd\\ufffd\"");
+}
+
+static void written(enum json_layout layout, const char *expected)
+{
+	struct buffer b = BUFFER_INIT;
+	struct json_writer w = JSON_WRITER(&b, layout);
+
+	json_object(&w, NULL);
+	json_put_numbers(&w, {"n", 1}, {"most", UINT64_MAX});
+	json_put_texts(&w, {"a<b", "</script>"}, {"none", NULL});
+	json_array(&w, "list");
+	json_object(&w, NULL);
+	json_put_bool(&w, "yes", true);
+	json_array(&w, "inner");
+	json_put_value(&w, NULL, "2.5");
+	json_put_value(&w, NULL, "null");
+	json_end(&w);
+	json_end(&w);
+	json_put_number(&w, NULL, 0);
+	json_end(&w);
+	json_array(&w, "empty");
+	json_end(&w);
+	json_object(&w, "object");
+	json_end(&w);
+	json_begin_text(&w, "bytes");
+	buffer_puts(&b, "QUJD");
+	json_end_text(&w);
+	json_end(&w);
+	assert_string_equal(text_of(&b), expected);
+	buffer_free(&b);
+}
+
+static void json_layouts(void **state)
+{
+	written(JSON_FILE, "{\n  \"n\": 1,\n  \"most\": 18446744073709551615,\n  \"a<b\": \"</script>\",\n  \"none\": \"\",\n"
+		"  \"list\": [\n    {\"yes\": true, \"inner\": [2.5, null]},\n    0\n  ],\n  \"empty\": [\n  ],\n"
+		"  \"object\": {},\n  \"bytes\": \"QUJD\"\n}\n");
+	written(JSON_LINE, "{\"n\":1,\"most\":18446744073709551615,\"a<b\":\"</script>\",\"none\":\"\","
+		"\"list\":[{\"yes\":true,\"inner\":[2.5,null]},0],\"empty\":[],\"object\":{},\"bytes\":\"QUJD\"}\n");
+	written(JSON_PAGE, "{\n\"n\":1,\n\"most\":18446744073709551615,\n\"a\\u003cb\":\"\\u003c/script>\",\n\"none\":\"\",\n"
+		"\"list\":[\n{\"yes\":true,\"inner\":[2.5,null]},\n0\n],\n\"empty\":[\n],\n\"object\":{},\n"
+		"\"bytes\":\"QUJD\"\n}\n");
 }
 
 /* All that is appended arrives, in order, in pieces of any size. */
@@ -262,6 +305,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(grows),     cmocka_unit_test(json),
+		cmocka_unit_test(json_layouts),
 		cmocka_unit_test(full_disk), cmocka_unit_test(to_a_descriptor),
 		cmocka_unit_test(errors),    cmocka_unit_test(closed_descriptor),
 		cmocka_unit_test(what_a_terminal_would_obey), cmocka_unit_test(nothing_gets_through),

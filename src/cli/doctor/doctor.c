@@ -16,8 +16,11 @@
 #include "cli/watch.h"
 #include "common/base/buffer.h"
 #include "common/base/clean.h"
+#include "common/base/json_writer.h"
 
 #define STEP_MS 20000
+#define ROWS 48 /* checks at the most */
+#define BY_ATTACH 8 /* of them those of attaching */
 
 static const char *const verdicts[] = {"ok", "note", "problem"};
 
@@ -28,6 +31,7 @@ static const struct {
 #define DOCTOR(name, asks) {#name, asks, doctor_##name},
 #include "cli/doctor/doctor.def"
 };
+_Static_assert(ARRAY_LEN(checks) + BY_ATTACH <= ROWS, "each check has a row");
 
 void finding_say(struct finding *f, enum verdict v, const char *fmt, ...)
 {
@@ -48,60 +52,52 @@ void finding_remedy(struct finding *f, const char *fmt, ...)
 	va_end(args);
 }
 
-static void show(struct buffer *out, const char *name, const char *asks, const struct finding *f, bool json)
+/* A check's name, what it asks, and what came out. */
+struct row {
+	const char *name, *asks;
+	struct finding finding;
+};
+
+struct rows {
+	struct row items[ROWS];
+	unsigned count;
+	enum verdict worst;
+};
+
+static void keep(struct rows *r, const char *name, const char *asks, const struct finding *f)
 {
-	if (json) {
-		buffer_printf(out, "%s\n    {\"name\": \"%s\", \"verdict\": \"%s\", \"about\": ",
-			      out->length && out->data[out->length - 1] == '}' ? "," : "", name, verdicts[f->verdict]);
-		buffer_json(out, asks);
-		buffer_puts(out, ", \"text\": ");
-		buffer_json(out, f->text);
-		buffer_puts(out, ", \"remedy\": ");
-		buffer_json(out, f->remedy);
-		buffer_putc(out, '}');
-		return;
-	}
-	buffer_printf(out, "%-8s %-16s ", verdicts[f->verdict], name);
-	clean_name(out, f->text[0] ? f->text : asks);
-	if (f->remedy[0])
-		buffer_printf(out, "\n%-8s %-16s → ", "", "");
-	clean_name(out, f->remedy);
-	buffer_putc(out, '\n');
+	r->worst = MAX(r->worst, f->verdict);
+	if (r->count < ROWS)
+		r->items[r->count++] = (struct row){name, asks, *f};
 }
 
 /* What attaching itself asks for: the sentence of its error names cause and remedy. */
-static enum verdict look_at_attach(const struct patient *p, struct buffer *out, bool json)
+static void look_at_attach(const struct patient *p, struct rows *r)
 {
-	enum verdict worst = DOCTOR_OK;
 	size_t i;
 
-	for (i = 0; attach_preconditions[i].name && worst == DOCTOR_OK; i++) {
+	for (i = 0; attach_preconditions[i].name && r->worst == DOCTOR_OK; i++) {
 		struct finding f = {0};
 		struct error err = {0};
 
-		if (attach_preconditions[i].check(p->pid, &p->status, &err)) {
+		if (attach_preconditions[i].check(p->pid, &p->status, &err))
 			finding_say(&f, DOCTOR_PROBLEM, "%s", err.text);
-			worst = DOCTOR_PROBLEM;
-		}
-		show(out, attach_preconditions[i].name, attach_preconditions[i].asks, &f, json);
+		keep(r, attach_preconditions[i].name, attach_preconditions[i].asks, &f);
 	}
-	return worst;
 }
 
-static enum verdict look(const struct patient *p, struct buffer *out, bool json)
+static void look(const struct patient *p, struct rows *r)
 {
-	enum verdict worst = look_at_attach(p, out, json);
 	size_t i;
 
+	look_at_attach(p, r);
 	/* Of what cannot be seen into, or is no JVM, the rest would only be guesses. */
 	for (i = 0; p->libjvm[0] && i < ARRAY_LEN(checks); i++) {
 		struct finding f = {0};
 
 		checks[i].look(p, &f);
-		show(out, checks[i].name, checks[i].asks, &f, json);
-		worst = MAX(worst, f.verdict);
+		keep(r, checks[i].name, checks[i].asks, &f);
 	}
-	return worst;
 }
 
 /* "17.0.15" and "1.8.0_402" begin with the feature release, the latter behind "1.". */
@@ -131,36 +127,55 @@ static int admit(struct patient *p, struct error *err)
 	return 0;
 }
 
-static void report(const struct patient *p, struct buffer *out, bool json, enum verdict *worst)
+static void report_json(const struct patient *p, const struct rows *r, struct buffer *out)
 {
-	struct buffer rows = BUFFER_INIT;
-	const char *text;
+	struct json_writer w = JSON_WRITER(out, JSON_FILE);
+	unsigned i;
 
-	*worst = look(p, &rows, json);
-	text = buffer_text(&rows, out);
-	if (json) {
-		buffer_printf(out, "{\"schema\": 1, \"pid\": %d, \"main\": ", (int)p->pid);
-		buffer_json(out, p->java.main);
-		buffer_puts(out, ", \"jdk\": ");
-		buffer_json(out, p->jdk);
-		buffer_printf(out, ", \"verdict\": \"%s\", \"checks\": [%s\n]}\n", verdicts[*worst], text);
-	} else {
-		buffer_printf(out, "Process %d, ", (int)p->pid);
-		clean_name(out, p->java.main);
-		buffer_puts(out, ", JDK ");
-		clean_name(out, p->jdk);
-		buffer_printf(out, "\n%s", text);
-		buffer_puts(out, *worst == DOCTOR_PROBLEM ? "jstrobe cannot attach to it as it is.\n" :
-				 *worst == DOCTOR_NOTE ? "jstrobe can attach; read the notes.\n" :
-							 "Nothing stands in the way.\n");
+	json_object(&w, NULL);
+	json_put_numbers(&w, {"schema", 1}, {"pid", (uint64_t)p->pid});
+	json_put_texts(&w, {"main", p->java.main}, {"jdk", p->jdk}, {"verdict", verdicts[r->worst]});
+	json_array(&w, "checks");
+	for (i = 0; i < r->count; i++) {
+		const struct row *row = &r->items[i];
+
+		json_object(&w, NULL);
+		json_put_texts(&w, {"name", row->name}, {"verdict", verdicts[row->finding.verdict]},
+			       {"about", row->asks}, {"text", row->finding.text}, {"remedy", row->finding.remedy});
+		json_end(&w);
 	}
-	buffer_free(&rows);
+	json_end(&w);
+	json_end(&w);
+}
+
+static void report_text(const struct patient *p, const struct rows *r, struct buffer *out)
+{
+	unsigned i;
+
+	buffer_printf(out, "Process %d, ", (int)p->pid);
+	clean_name(out, p->java.main);
+	buffer_puts(out, ", JDK ");
+	clean_name(out, p->jdk);
+	buffer_putc(out, '\n');
+	for (i = 0; i < r->count; i++) {
+		const struct finding *f = &r->items[i].finding;
+
+		buffer_printf(out, "%-8s %-16s ", verdicts[f->verdict], r->items[i].name);
+		clean_name(out, f->text[0] ? f->text : r->items[i].asks);
+		if (f->remedy[0])
+			buffer_printf(out, "\n%-8s %-16s → ", "", "");
+		clean_name(out, f->remedy);
+		buffer_putc(out, '\n');
+	}
+	buffer_puts(out, r->worst == DOCTOR_PROBLEM ? "jstrobe cannot attach to it as it is.\n" :
+			 r->worst == DOCTOR_NOTE ? "jstrobe can attach; read the notes.\n" :
+						   "Nothing stands in the way.\n");
 }
 
 int cli_doctor(struct cli *cli)
 {
 	struct buffer out = BUFFER_INIT;
-	enum verdict worst = DOCTOR_OK;
+	struct rows rows = {.count = 0};
 	struct patient p = {.target = ATTACH_TARGET_INIT, .options = &cli->options};
 	struct error err;
 	const char *target;
@@ -179,9 +194,13 @@ int cli_doctor(struct cli *cli)
 		console_error("%s", err.text);
 		return CLI_CANNOT_ATTACH;
 	}
-	report(&p, &out, strcmp(cli->options.format, "json") == 0, &worst);
+	look(&p, &rows);
+	if (strcmp(cli->options.format, "json") == 0)
+		report_json(&p, &rows, &out);
+	else
+		report_text(&p, &rows, &out);
 	watch_end();
 	rc = cli_print(&out);
 	attach_close(&p.target);
-	return rc ? rc : worst == DOCTOR_PROBLEM ? CLI_CANNOT_ATTACH : CLI_DONE;
+	return rc ? rc : rows.worst == DOCTOR_PROBLEM ? CLI_CANNOT_ATTACH : CLI_DONE;
 }

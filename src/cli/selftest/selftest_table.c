@@ -7,6 +7,7 @@
 
 #include "cli/selftest/selftest.h"
 #include "common/base/decimal.h"
+#include "common/base/json_writer.h"
 #include "profile/model/human.h"
 
 static const char *const verdicts[] = {[CHECK_HOLDS] = "ok", [CHECK_FAILS] = "FAILED"};
@@ -130,65 +131,57 @@ void table_end(struct buffer *out, const struct session *all, unsigned count, ui
 
 /* ---- JSON ---- */
 
-static void put_number(struct buffer *out, const char *key, const struct check *c, double value)
+static void put_value(struct json_writer *w, const char *key, const struct check *c, double value)
 {
-	buffer_printf(out, ", \"%s\": %s", key, decimal(value, c->unit == CHECK_SHARE ? 6 : 0).text);
+	json_put_value(w, key, decimal(value, c->unit == CHECK_SHARE ? 6 : 0).text);
 }
 
-static void json_check(struct buffer *out, const struct check *c)
+static void json_check(struct json_writer *w, const struct check *c)
 {
 	static const char *const units[] = {[CHECK_NS] = "ns", [CHECK_SHARE] = "share", [CHECK_CALLS] = "count"};
 
-	buffer_printf(out, "{\"name\": \"%s\", \"about\": ", c->name);
-	buffer_json(out, c->about);
-	buffer_printf(out, ", \"unit\": \"%s\"", units[c->unit]);
-	put_number(out, "known", c, c->known);
-	put_number(out, "measured", c, c->measured);
-	put_number(out, "standard_error", c, c->error);
-	put_number(out, "systematic", c, c->systematic);
-	put_number(out, "allowed", c, CHECK_ERRORS * c->error + c->systematic);
-	put_number(out, "short_by", c, c->short_by);
-	buffer_printf(out, ", \"samples\": %llu, \"verdict\": \"%s\"}", (unsigned long long)c->samples,
-		      c->verdict == CHECK_HOLDS ? "ok" : "failed");
+	json_object(w, NULL);
+	json_put_texts(w, {"name", c->name}, {"about", c->about}, {"unit", units[c->unit]});
+	put_value(w, "known", c, c->known);
+	put_value(w, "measured", c, c->measured);
+	put_value(w, "standard_error", c, c->error);
+	put_value(w, "systematic", c, c->systematic);
+	put_value(w, "allowed", c, CHECK_ERRORS * c->error + c->systematic);
+	put_value(w, "short_by", c, c->short_by);
+	json_put_number(w, "samples", c->samples);
+	json_put_text(w, "verdict", c->verdict == CHECK_HOLDS ? "ok" : "failed");
+	json_end(w);
 }
 
-static void json_session(struct buffer *out, const struct session *s)
+static void json_session(struct json_writer *w, const struct session *s)
 {
 	unsigned i;
 
-	buffer_printf(out, "  {\"name\": \"%s\", \"about\": ", s->name);
-	buffer_json(out, s->about);
-	buffer_puts(out, ", \"options\": ");
-	buffer_json(out, s->options);
-	buffer_puts(out, ", \"engine\": ");
-	buffer_json(out, s->engine);
-	buffer_printf(out, ", \"verdict\": \"%s\", \"reason\": ", s->skipped ? "skipped" : s->failed ? "failed" : "ok");
-	buffer_json(out, s->reason);
-	buffer_puts(out, ", \"checks\": [");
-	for (i = 0; i < s->count; i++) {
-		buffer_puts(out, i ? ",\n    " : "\n    ");
-		json_check(out, &s->checks[i]);
-	}
-	buffer_puts(out, "]}");
+	json_object(w, NULL);
+	json_put_texts(w, {"name", s->name}, {"about", s->about}, {"options", s->options}, {"engine", s->engine},
+		       {"verdict", s->skipped ? "skipped" : s->failed ? "failed" : "ok"}, {"reason", s->reason});
+	json_array(w, "checks");
+	for (i = 0; i < s->count; i++)
+		json_check(w, &s->checks[i]);
+	json_end(w);
+	json_end(w);
 }
 
 void table_json(struct buffer *out, const struct program *g, const struct session *all, unsigned count, uint64_t took)
 {
+	struct json_writer w = JSON_WRITER(out, JSON_FILE);
 	struct counts n = count_all(all, count);
 	unsigned i;
 
-	buffer_puts(out, "{\"schema\": 1, \"version\": \"" JSTROBE_VERSION "\", \"java\": ");
-	buffer_json(out, g->java);
-	buffer_puts(out, ", \"jdk\": ");
-	buffer_json(out, g->jdk);
-	buffer_puts(out, ", \"vm\": ");
-	buffer_json(out, g->vm);
-	buffer_printf(out, ", \"cpus\": %u, \"duration_ns\": %llu, \"verdict\": \"%s\", \"checks\": %u, "
-		      "\"failed\": %u, \"sessions\": [\n", g->cpus, (unsigned long long)took,
-		      n.failed || n.sessions_failed ? "failed" : "ok", n.checks, n.failed);
-	for (i = 0; i < count; i++) {
-		json_session(out, &all[i]);
-		buffer_puts(out, i + 1 < count ? ",\n" : "\n");
-	}
-	buffer_puts(out, "]}\n");
+	json_object(&w, NULL);
+	json_put_number(&w, "schema", 1);
+	json_put_texts(&w, {"version", JSTROBE_VERSION}, {"java", g->java}, {"jdk", g->jdk}, {"vm", g->vm});
+	json_put_numbers(&w, {"cpus", g->cpus}, {"duration_ns", took});
+	json_put_text(&w, "verdict", n.failed || n.sessions_failed ? "failed" : "ok");
+	json_put_numbers(&w, {"checks", n.checks}, {"failed", n.failed});
+	json_array(&w, "sessions");
+	for (i = 0; i < count; i++)
+		json_session(&w, &all[i]);
+	json_end(&w);
+	json_end(&w);
 }

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "common/base/clean.h"
-#include "common/base/utf8.h"
 
 #define FLUSH_AT (64 * 1024)
 
@@ -197,54 +196,6 @@ void buffer_colour(struct buffer *b, const char *sequence)
 	buffer_puts(b, sequence);
 	if (clean)
 		buffer_clean_begin(b);
-}
-
-static void put_unit(struct buffer *b, uint32_t c)
-{
-	if (c > 0xffff)
-		buffer_printf(b, "\\u%04x\\u%04x", 0xd800 + ((c - 0x10000) >> 10), 0xdc00 + ((c - 0x10000) & 0x3ff));
-	else
-		buffer_printf(b, "\\u%04x", c);
-}
-
-/* What stands at P, N bytes of UTF-8 or none if N is 0, escaped where it must be; the number of bytes it took. */
-static size_t put_character(struct buffer *b, const unsigned char *p, size_t n)
-{
-	uint32_t c = 0;
-
-	if (n == 0) {
-		n = utf8_foreign(p, &c);
-		put_unit(b, c);
-		return n;
-	}
-	if (clean_length((const char *)p, n, CLEAN_LINE) == n)
-		buffer_append(b, p, n);
-	else
-		put_unit(b, utf8_character(p, n));
-	return n;
-}
-
-void buffer_json(struct buffer *b, const char *text)
-{
-	const unsigned char *p = (const unsigned char *)text;
-
-	buffer_putc(b, '"');
-	while (*p && !b->failed) {
-		size_t n = utf8_length(p);
-
-		if (n != 1) {
-			p += put_character(b, p, n);
-		} else {
-			if (*p == '"' || *p == '\\')
-				buffer_printf(b, "\\%c", *p);
-			else if (*p < 0x20 || *p == 0x7f)
-				buffer_printf(b, "\\u%04x", *p);
-			else
-				buffer_putc(b, (char)*p);
-			p++;
-		}
-	}
-	buffer_putc(b, '"');
 }
 
 const char *buffer_text(struct buffer *b, struct buffer *out)

@@ -47,11 +47,6 @@ void buffer_clean_end(struct buffer *b);
 size_t buffer_clean_so_far(struct buffer *b);
 /* Append our own SEQUENCE for a terminal, as it is. */
 void buffer_colour(struct buffer *b, const char *sequence);
-/*
- * Append TEXT as a quoted JSON string (invalid UTF-8 becomes U+FFFD). What a terminal would obey is written as \uXXXX,
- * which means the same.
- */
-void buffer_json(struct buffer *b, const char *text);
 /* What B holds as a text, NUL-ended, until B changes. If B has failed: "", and the failure is OUT's as well. */
 const char *buffer_text(struct buffer *b, struct buffer *out);
 /* Append what file FD holds from its begin on. A failed read fails B. FD's offset stays. */

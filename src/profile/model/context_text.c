@@ -18,61 +18,55 @@ void trace_context_span_id(const struct profile_trace_context *r, char *to)
 		snprintf(to, TRACE_CONTEXT_SPAN_CHARS, "%016llx", (unsigned long long)r->span);
 }
 
-typedef void put_word(struct buffer *out, const void *word, size_t length);
-
-/* Each of LABELS, a line the key and a line the value, with BETWEEN the two and SEPARATOR between labels. */
-static void put_labels(struct buffer *out, const char *labels, put_word *put, char between, const char *separator)
+/* Next of LABELS, a line the key and a line the value, both copied to TEXT; what is left. NULL: there is none. */
+static const char *next_label(const char *labels, struct buffer *text, size_t *value)
 {
-	bool key = true, first = true;
+	size_t key = strcspn(labels, "\n"), at = key + (labels[key] != '\0');
 
-	for (; *labels; key = !key, labels += *labels != '\0') {
-		size_t length = strcspn(labels, "\n");
-
-		if (!key)
-			buffer_putc(out, between);
-		else if (!first)
-			buffer_puts(out, separator);
-		first = false;
-		put(out, labels, length);
-		labels += length;
-	}
+	if (!*labels)
+		return NULL;
+	text->length = 0;
+	buffer_append(text, labels, key);
+	buffer_putc(text, '\0');
+	*value = text->length;
+	key = strcspn(labels + at, "\n");
+	buffer_append(text, labels + at, key);
+	buffer_putc(text, '\0');
+	labels += at + key;
+	return text->failed ? NULL : labels + (*labels != '\0');
 }
 
-static void put_quoted(struct buffer *out, const void *word, size_t length)
-{
-	struct buffer copy = BUFFER_INIT;
-
-	buffer_append(&copy, word, length);
-	buffer_putc(&copy, '\0');
-	buffer_json(out, copy.failed ? "" : copy.data);
-	buffer_free(&copy);
-}
-
-static const char *put_id(struct buffer *out, const char *separator, const char *key, const char *id)
-{
-	if (!*id)
-		return separator;
-	buffer_printf(out, "%s\"%s\":\"%s\"", separator, key, id);
-	return ",";
-}
-
-void trace_context_json(struct buffer *out, const struct profile_trace_context *r, const char *separator)
+void trace_context_json(struct json_writer *w, const struct profile_trace_context *r)
 {
 	char trace[TRACE_CONTEXT_TRACE_CHARS], span[TRACE_CONTEXT_SPAN_CHARS];
+	struct buffer text = BUFFER_INIT;
+	const char *labels = r->labels;
+	size_t value;
 
 	trace_context_trace_id(r, trace);
 	trace_context_span_id(r, span);
-	separator = put_id(out, separator, "trace_id", trace);
-	separator = put_id(out, separator, "span_id", span);
-	if (!*r->labels)
+	if (*trace)
+		json_put_text(w, "trace_id", trace);
+	if (*span)
+		json_put_text(w, "span_id", span);
+	if (!*labels)
 		return;
-	buffer_puts(out, separator);
-	buffer_puts(out, "\"labels\":{");
-	put_labels(out, r->labels, put_quoted, ':', ",");
-	buffer_putc(out, '}');
+	json_object(w, "labels");
+	while ((labels = next_label(labels, &text, &value)))
+		json_put_text(w, text.data, text.data + value);
+	json_end(w);
+	buffer_free(&text);
 }
 
 void trace_context_labels(struct buffer *out, const char *labels)
 {
-	put_labels(out, labels, buffer_append, '=', ", ");
+	const char *separator = "";
+	struct buffer text = BUFFER_INIT;
+	size_t value;
+
+	while ((labels = next_label(labels, &text, &value))) {
+		buffer_printf(out, "%s%s=%s", separator, text.data, text.data + value);
+		separator = ", ";
+	}
+	buffer_free(&text);
 }

@@ -4,14 +4,14 @@
 #ifndef JSTROBE_MODEL_CONTEXT_TEXT_H
 #define JSTROBE_MODEL_CONTEXT_TEXT_H
 
-#include "common/base/buffer.h"
+#include "common/base/json_writer.h"
 #include "profile/model/profile.h"
 
 /*
- * Append the members of R's JSON object, the first behind SEPARATOR: "trace_id" and "span_id" in hexadecimal as W3C
- * writes them, "labels" as an object; each only if there is one.
+ * Put the members of R's JSON object: "trace_id" and "span_id" in hexadecimal as W3C writes them, "labels" as an
+ * object; each only if there is one.
  */
-void trace_context_json(struct buffer *out, const struct profile_trace_context *r, const char *separator);
+void trace_context_json(struct json_writer *w, const struct profile_trace_context *r);
 /* Append LABELS (as in struct profile_trace_context) as "key=value, key=value". */
 void trace_context_labels(struct buffer *out, const char *labels);
 

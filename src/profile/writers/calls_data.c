@@ -4,192 +4,202 @@
 #include <inttypes.h>
 
 #include "common/base/decimal.h"
+#include "common/base/json_writer.h"
 #include "profile/model/calls.h"
 
 #define SCHEMA 1
 
 const char *const calls_wait_words[CALLS_WAITS] = {"sleep", "wait", "park", "monitor", "io"};
 
-static void put_times(const struct calls_times *self, const struct calls_times *total, struct buffer *out)
+static void put_times(struct json_writer *w, const struct calls_times *self, const struct calls_times *total)
 {
-	buffer_printf(out, "\"total_wall\": %" PRIu64 ", \"self_wall\": %" PRIu64 ", \"total_cpu\": %" PRIu64
-		      ", \"self_cpu\": %" PRIu64, total->wall, self->wall, total->cpu, self->cpu);
+	json_put_numbers(w, {"total_wall", total->wall}, {"self_wall", self->wall}, {"total_cpu", total->cpu},
+			 {"self_cpu", self->cpu});
 }
 
 /* How long the method on top waited, by what for. */
-static void put_waits(const struct calls_times *self, struct buffer *out)
+static void put_waits(struct json_writer *w, const struct calls_times *self)
 {
 	unsigned i;
 
-	buffer_puts(out, ", \"waits\": {");
+	json_object(w, "waits");
 	for (i = 0; i < CALLS_WAITS; i++)
-		buffer_printf(out, "%s\"%s\": %" PRIu64, i ? ", " : "", calls_wait_words[i], self->waits[i]);
-	buffer_putc(out, '}');
+		json_put_number(w, calls_wait_words[i], self->waits[i]);
+	json_end(w);
 }
 
-static void put_spread(const struct calls_spread *s, struct buffer *out)
+static void put_spread(struct json_writer *w, const struct calls_spread *s)
 {
 	static const char *const keys[] = {"min", "p50", "p99", "max"};
 	const uint64_t values[] = {s->min, s->p50, s->p99, s->max};
 	unsigned i;
 
-	buffer_printf(out, ", \"timed\": %" PRIu64, s->timed);
+	json_put_number(w, "timed", s->timed);
 	for (i = 0; i < ARRAY_LEN(keys); i++)
 		if (s->timed)
-			buffer_printf(out, ", \"%s\": %" PRIu64, keys[i], values[i]);
+			json_put_number(w, keys[i], values[i]);
 		else
-			buffer_printf(out, ", \"%s\": null", keys[i]);
+			json_put_value(w, keys[i], "null");
 }
 
-static void put_methods(const struct calls *c, struct buffer *out)
+static void put_methods(struct json_writer *w, const struct calls *c)
 {
 	uint32_t i;
 
-	buffer_puts(out, "  \"methods\": [");
+	json_array(w, "methods");
 	for (i = 0; i < c->method_count; i++) {
 		const struct calls_method *m = &c->methods[i];
 
-		buffer_puts(out, i ? ",\n    {\"class\": " : "\n    {\"class\": ");
-		buffer_json(out, m->class_name);
-		buffer_puts(out, ", \"name\": ");
-		buffer_json(out, m->name);
-		buffer_puts(out, ", \"signature\": ");
-		buffer_json(out, m->type);
-		buffer_printf(out, ", \"invocations\": %" PRIu64 ", \"stamps\": %" PRIu64 ", ", m->count, m->stamps);
-		put_times(&m->self, &m->total, out);
-		buffer_printf(out, ", \"mean\": %" PRIu64, m->count ? m->total.wall / m->count : 0);
-		put_spread(&m->spread, out);
-		put_waits(&m->self, out);
-		buffer_printf(out, ", \"error\": %" PRIu64 ", \"since_ns\": %" PRIu64 "}", m->error, m->since);
+		json_object(w, NULL);
+		json_put_texts(w, {"class", m->class_name}, {"name", m->name}, {"signature", m->type});
+		json_put_numbers(w, {"invocations", m->count}, {"stamps", m->stamps});
+		put_times(w, &m->self, &m->total);
+		json_put_number(w, "mean", m->count ? m->total.wall / m->count : 0);
+		put_spread(w, &m->spread);
+		put_waits(w, &m->self);
+		json_put_numbers(w, {"error", m->error}, {"since_ns", m->since});
+		json_end(w);
 	}
-	buffer_puts(out, "\n  ],\n");
+	json_end(w);
 }
 
-static void put_tree(const struct calls *c, struct buffer *out)
+static void put_tree(struct json_writer *w, const struct calls *c)
 {
 	uint32_t i;
 
-	buffer_puts(out, "  \"tree\": [");
+	json_array(w, "tree");
 	for (i = 1; i < c->node_count; i++) {
 		const struct calls_node *n = &c->nodes[i];
+		bool thread = n->method == CALLS_THREAD;
 
-		buffer_printf(out, "%s\n    {\"node\": %" PRIu32 ", \"parent\": %" PRIu32 ", \"%s\": %" PRIu32
-			      ", \"invocations\": %" PRIu64 ", ", i > 1 ? "," : "", i, n->parent,
-			      n->method == CALLS_THREAD ? "thread" : "method",
-			      n->method == CALLS_THREAD ? n->thread : n->method, n->count);
-		put_times(&n->self, &n->total, out);
+		json_object(w, NULL);
+		json_put_numbers(w, {"node", i}, {"parent", n->parent},
+				 {thread ? "thread" : "method", thread ? n->thread : n->method},
+				 {"invocations", n->count});
+		put_times(w, &n->self, &n->total);
 		if (calls_waited(&n->self))
-			put_waits(&n->self, out);
-		buffer_putc(out, '}');
+			put_waits(w, &n->self);
+		json_end(w);
 	}
-	buffer_puts(out, "\n  ],\n");
+	json_end(w);
 }
 
-static void put_threads(const struct calls *c, struct buffer *out)
+static void put_threads(struct json_writer *w, const struct calls *c)
 {
 	uint32_t i;
 
-	buffer_puts(out, "  \"threads\": [");
+	json_array(w, "threads");
 	for (i = 0; i < c->thread_count; i++) {
 		const struct calls_thread *t = &c->threads[i];
 
-		buffer_puts(out, i ? ",\n    {\"name\": " : "\n    {\"name\": ");
-		buffer_json(out, t->name);
-		buffer_printf(out, ", \"id\": %" PRIu64 ", \"threads\": %" PRIu32 ", \"invocations\": %" PRIu64
-			      ", \"wall\": %" PRIu64 ", \"cpu\": %" PRIu64,
-			      t->id, t->threads, t->count, t->self.wall, t->self.cpu);
-		put_waits(&t->self, out);
-		buffer_putc(out, '}');
+		json_object(w, NULL);
+		json_put_text(w, "name", t->name);
+		json_put_numbers(w, {"id", t->id}, {"threads", t->threads}, {"invocations", t->count},
+				 {"wall", t->self.wall}, {"cpu", t->self.cpu});
+		put_waits(w, &t->self);
+		json_end(w);
 	}
-	buffer_puts(out, "\n  ],\n");
+	json_end(w);
 }
 
-static void put_skipped(const struct calls *c, struct buffer *out)
+static void put_skipped(struct json_writer *w, const struct calls *c)
 {
 	uint32_t i;
 
-	buffer_puts(out, "  \"skipped\": [");
+	json_array(w, "skipped");
 	for (i = 0; i < c->skipped_count; i++) {
-		buffer_puts(out, i ? ",\n    {\"name\": " : "\n    {\"name\": ");
-		buffer_json(out, c->skipped[i].name);
-		buffer_puts(out, ", \"reason\": ");
-		buffer_json(out, c->skipped[i].reason);
-		buffer_putc(out, '}');
+		json_object(w, NULL);
+		json_put_texts(w, {"name", c->skipped[i].name}, {"reason", c->skipped[i].reason});
+		json_end(w);
 	}
-	buffer_puts(out, "\n  ],\n");
+	json_end(w);
 }
 
-static void put_events(const struct calls *c, struct buffer *out)
+static void put_stack(struct json_writer *w, const struct calls *c, const struct calls_stack *s)
 {
-	uint32_t i, k;
+	struct buffer name = BUFFER_INIT;
+	uint32_t i;
 
-	buffer_puts(out, "  \"events\": [");
+	json_put_bool(w, "truncated", s->truncated);
+	json_array(w, "stack");
+	for (i = 0; i < s->count; i++) {
+		const struct calls_frame *f = &c->frames[s->frames[i]];
+
+		name.length = 0;
+		buffer_printf(&name, "%s.%s", f->class_name, f->name);
+		if (f->line > 0)
+			buffer_printf(&name, ":%d", f->line);
+		json_put_text(w, NULL, buffer_text(&name, w->out));
+	}
+	json_end(w);
+	buffer_free(&name);
+}
+
+static void put_events(struct json_writer *w, const struct calls *c)
+{
+	uint32_t i;
+
+	json_array(w, "events");
 	for (i = 0; i < c->event_count; i++) {
 		const struct calls_event *e = &c->events[i];
-		const struct calls_stack *s = &c->stacks[e->stack];
 
-		buffer_printf(out, "%s\n    {\"method\": %" PRIu32 ", \"started_at_ns\": %" PRIu64
-			      ", \"duration\": %" PRIu64 ", \"thread\": ", i ? "," : "", e->method,
-			      e->started_at, e->duration);
-		buffer_json(out, e->thread);
-		buffer_printf(out, ", \"thread_id\": %" PRIu64 ", \"truncated\": %s, \"stack\": [", e->thread_id,
-			      s->truncated ? "true" : "false");
-		for (k = 0; k < s->count; k++) {
-			const struct calls_frame *f = &c->frames[s->frames[k]];
-			struct buffer name = BUFFER_INIT;
-
-			buffer_printf(&name, "%s.%s", f->class_name, f->name);
-			if (f->line > 0)
-				buffer_printf(&name, ":%d", f->line);
-			buffer_puts(out, k ? ", " : "");
-			buffer_json(out, buffer_text(&name, out));
-			buffer_free(&name);
-		}
-		buffer_puts(out, "]}");
+		json_object(w, NULL);
+		json_put_numbers(w, {"method", e->method}, {"started_at_ns", e->started_at}, {"duration", e->duration});
+		json_put_text(w, "thread", e->thread);
+		json_put_number(w, "thread_id", e->thread_id);
+		put_stack(w, c, &c->stacks[e->stack]);
+		json_end(w);
 	}
-	buffer_printf(out, "\n  ],\n  \"events_lost\": %" PRIu64 ",\n", c->events_lost);
+	json_end(w);
+	json_put_number(w, "events_lost", c->events_lost);
 }
 
-static void put_entered(const struct calls *c, struct buffer *out)
+static void put_entered(struct json_writer *w, const struct calls *c)
 {
 	uint32_t i;
 
-	buffer_puts(out, "  \"entered_before\": [");
-	for (i = 0; i < c->entered_count; i++)
-		buffer_printf(out, "%s\n    {\"method\": %" PRIu32 ", \"threads\": %" PRIu32 "}", i ? "," : "",
-			      c->entered[i].method, c->entered[i].threads);
-	buffer_puts(out, "\n  ],\n");
+	json_array(w, "entered_before");
+	for (i = 0; i < c->entered_count; i++) {
+		json_object(w, NULL);
+		json_put_numbers(w, {"method", c->entered[i].method}, {"threads", c->entered[i].threads});
+		json_end(w);
+	}
+	json_end(w);
+}
+
+static void put_head(struct json_writer *w, const struct calls *c)
+{
+	json_put_number(w, "schema", SCHEMA);
+	json_put_texts(w, {"version", JSTROBE_VERSION}, {"timing", c->timing});
+	json_put_number(w, "pid", (uint64_t)c->pid);
+	json_put_texts(w, {"main", c->main_class}, {"jdk", c->jdk});
+	json_put_numbers(w, {"duration_ns", c->duration}, {"period_ns", c->period});
+	if (c->gap)
+		json_put_number(w, "gap_ns", c->gap);
+	json_put_numbers(w, {"invocations", c->count}, {"uncounted", c->uncounted}, {"classes", c->class_count},
+			 {"classes_not_run", c->not_run}, {"tree_bytes", c->bytes});
+	json_put_value(w, "probe_ns", decimal(c->cost, 2).text);
+	json_put_number(w, "held_ns", c->held);
+	if (c->stamped_cost > 0) {
+		json_put_numbers(w, {"budget", c->budget}, {"stamped", c->stamped});
+		json_put_value(w, "stamped_ns", decimal(c->stamped_cost, 2).text);
+	}
 }
 
 void calls_json(const struct calls *c, struct buffer *out)
 {
-	buffer_printf(out, "{\n  \"schema\": %d,\n  \"version\": \"" JSTROBE_VERSION "\",\n", SCHEMA);
-	buffer_puts(out, "  \"timing\": ");
-	buffer_json(out, c->timing);
-	buffer_printf(out, ",\n  \"pid\": %d,\n  \"main\": ", c->pid);
-	buffer_json(out, c->main_class);
-	buffer_puts(out, ",\n  \"jdk\": ");
-	buffer_json(out, c->jdk);
-	buffer_printf(out, ",\n  \"duration_ns\": %" PRIu64 ",\n  \"period_ns\": %" PRIu64 ",\n", c->duration,
-		      c->period);
-	if (c->gap)
-		buffer_printf(out, "  \"gap_ns\": %" PRIu64 ",\n", c->gap);
-	buffer_printf(out, "  \"invocations\": %" PRIu64 ",\n  \"uncounted\": %" PRIu64 ",\n", c->count,
-		      c->uncounted);
-	buffer_printf(out, "  \"classes\": %" PRIu32 ",\n  \"classes_not_run\": %" PRIu32 ",\n", c->class_count,
-		      c->not_run);
-	buffer_printf(out, "  \"tree_bytes\": %" PRIu64 ",\n  \"probe_ns\": %s,\n  \"held_ns\": %" PRIu64 ",\n",
-		      c->bytes, decimal(c->cost, 2).text, c->held);
-	if (c->stamped_cost > 0)
-		buffer_printf(out, "  \"budget\": %" PRIu32 ",\n  \"stamped\": %" PRIu64 ",\n  \"stamped_ns\": %s,\n",
-			      c->budget, c->stamped, decimal(c->stamped_cost, 2).text);
-	put_methods(c, out);
-	put_tree(c, out);
-	put_threads(c, out);
-	put_events(c, out);
-	put_entered(c, out);
-	put_skipped(c, out);
-	buffer_printf(out, "  \"skipped_more\": %" PRIu32 "\n}\n", c->skipped_more);
+	struct json_writer w = JSON_WRITER(out, JSON_FILE);
+
+	json_object(&w, NULL);
+	put_head(&w, c);
+	put_methods(&w, c);
+	put_tree(&w, c);
+	put_threads(&w, c);
+	put_events(&w, c);
+	put_entered(&w, c);
+	put_skipped(&w, c);
+	json_put_number(&w, "skipped_more", c->skipped_more);
+	json_end(&w);
 }
 
 /* Names of programs stay within their frame and their line. */

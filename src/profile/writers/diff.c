@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base/decimal.h"
+#include "common/base/json_writer.h"
 #include "common/base/strings.h"
 #include "profile/model/human.h"
 #include "profile/model/methods.h"
@@ -205,40 +206,41 @@ void diff_text(const struct diff *d, const struct format_options *options, unsig
 
 /* ---- JSON ---- */
 
-static void put_side_json(const char *key, const struct profile *p, const char *name,
-			  uint64_t whole, struct buffer *out)
+static void put_side_json(struct json_writer *w, const char *key, const struct profile *p, const char *name,
+			  uint64_t whole)
 {
-	buffer_printf(out, "  \"%s\": {\"file\": ", key);
-	buffer_json(out, name);
-	buffer_puts(out, ", \"event\": ");
-	buffer_json(out, p->event);
-	buffer_printf(out, ", \"duration_ns\": %" PRIu64 ", \"samples\": %" PRIu64 ", \"total\": %" PRIu64 "},\n",
-		      p->duration, p->stored, whole);
+	json_object(w, key);
+	json_put_texts(w, {"file", name}, {"event", p->event});
+	json_put_numbers(w, {"duration_ns", p->duration}, {"samples", p->stored}, {"total", whole});
+	json_end(w);
 }
 
 void diff_json(const struct diff *d, struct buffer *out)
 {
+	struct json_writer w = JSON_WRITER(out, JSON_FILE);
 	struct rows r;
 	int rc = build(&r, d, STYLE_JSON);
 	uint32_t i;
 
-	buffer_printf(out, "{\n  \"schema\": 1,\n  \"version\": \"" JSTROBE_VERSION "\",\n  \"unit\": \"%s\",\n",
-		      diff_is_unknown(d->before) || diff_is_unknown(d->after) ? FORMAT_UNKNOWN_UNIT :
-		      !d->by_weight ? "samples" : d->in_events ? "events" : "ns");
-	put_side_json("before", d->before, d->before_name, r.whole[0], out);
-	put_side_json("after", d->after, d->after_name, r.whole[1], out);
-	buffer_puts(out, "  \"methods\": [");
+	json_object(&w, NULL);
+	json_put_number(&w, "schema", 1);
+	json_put_texts(&w, {"version", JSTROBE_VERSION},
+		       {"unit", diff_is_unknown(d->before) || diff_is_unknown(d->after) ? FORMAT_UNKNOWN_UNIT :
+				!d->by_weight ? "samples" : d->in_events ? "events" : "ns"});
+	put_side_json(&w, "before", d->before, d->before_name, r.whole[0]);
+	put_side_json(&w, "after", d->after, d->after_name, r.whole[1]);
+	json_array(&w, "methods");
 	for (i = 0; rc == 0 && i < r.count; i++) {
 		const struct row *row = &r.items[i];
 
-		buffer_puts(out, i ? ",\n    {\"name\": " : "\n    {\"name\": ");
-		buffer_json(out, row->name);
-		buffer_printf(out, ", \"self_before\": %" PRIu64 ", \"self_after\": %" PRIu64, row->self[0],
-			      row->self[1]);
-		buffer_printf(out, ", \"total_before\": %" PRIu64 ", \"total_after\": %" PRIu64 "}", row->total[0],
-			      row->total[1]);
+		json_object(&w, NULL);
+		json_put_text(&w, "name", row->name);
+		json_put_numbers(&w, {"self_before", row->self[0]}, {"self_after", row->self[1]},
+				 {"total_before", row->total[0]}, {"total_after", row->total[1]});
+		json_end(&w);
 	}
-	buffer_puts(out, "\n  ]\n}\n");
+	json_end(&w);
+	json_end(&w);
 	if (rc && !out->failed)
 		out->failed = -rc;
 	rows_free(&r);

@@ -12,6 +12,12 @@
 #include "profile/model/calls_tree.h"
 #include "profile/writers/page/page_put.h"
 
+static void put_empty(struct json_writer *w, const char *key)
+{
+	json_array(w, key);
+	json_end(w);
+}
+
 /* The names that nodes have: methods, threads, and what was waited for, in this order. */
 static uint32_t name_of(const struct calls *c, const struct calls_node *n)
 {
@@ -30,7 +36,7 @@ static void spell(const struct calls *c, const bool *overloads, uint32_t name, s
 		buffer_printf(out, "[%s]", calls_wait_words[thread - c->thread_count]);
 }
 
-static int put_names(const struct calls *c, struct buffer *out)
+static int put_names(const struct calls *c, struct json_writer *w)
 {
 	uint32_t i, count = c->method_count + c->thread_count + CALLS_WAITS;
 	bool *overloads = calls_overloads(c);
@@ -38,17 +44,18 @@ static int put_names(const struct calls *c, struct buffer *out)
 
 	if (!overloads)
 		return -ENOMEM;
-	buffer_puts(out, "\"names\":[");
+	json_array(w, "names");
 	for (i = 0; i < count; i++) {
 		name.length = 0;
 		spell(c, overloads, i, &name);
-		buffer_puts(out, i ? ",\n" : "\n");
-		page_json(out, buffer_text(&name, out));
+		json_put_text(w, NULL, buffer_text(&name, w->out));
 	}
-	buffer_puts(out, "],\n\"nameTypes\":\"");
+	json_end(w);
+	json_begin_text(w, "nameTypes");
 	for (i = 0; i < count; i++)
-		buffer_putc(out, i < c->method_count ? '0' : '4');
-	buffer_puts(out, "\",\n\"libraries\":[0,\"\"],\n");
+		buffer_putc(w->out, i < c->method_count ? '0' : '4');
+	json_end_text(w);
+	put_empty(w, "libraries");
 	buffer_free(&name);
 	free(overloads);
 	return 0;
@@ -89,113 +96,123 @@ static void put_cpu(const struct calls_node *n, struct page_bytes *cpu)
 			page_varint(cpu, 0);
 }
 
-static int put_tree(const struct calls *c, struct buffer *out)
+static int put_tree(const struct calls *c, struct json_writer *w)
 {
-	struct page_bytes tree = {.out = out}, cpu = {.out = out};
-	struct calls_worth w;
-	int rc = calls_worth_build(&w, c);
+	struct page_bytes tree = {.out = w->out}, cpu = {.out = w->out};
+	struct calls_worth worth;
+	int rc = calls_worth_build(&worth, c);
 	uint64_t count = 0;
 	uint32_t i, before = 0;
 
-	buffer_puts(out, "\"tree\":\"");
+	json_begin_text(w, "tree");
 	for (i = 0; rc == 0 && i + 1 < c->node_count; i++)
-		before = put_node(c, &c->nodes[w.order[i]], before, &tree, &count);
+		before = put_node(c, &c->nodes[worth.order[i]], before, &tree, &count);
 	page_bytes_end(&tree);
-	buffer_puts(out, "\",\n");
-	page_number(out, "nodes", count);
-	buffer_puts(out, "\"calls\":{\n");
-	page_string(out, "timing", c->timing);
-	page_flag(out, "timed", c->timed);
-	page_flag(out, "cpuExact", c->cpu_exact);
-	buffer_puts(out, "\"cpu\":\"");
+	json_end_text(w);
+	json_put_number(w, "nodes", count);
+	json_object(w, "calls");
+	json_put_text(w, "timing", c->timing);
+	json_put_bool(w, "timed", c->timed);
+	json_put_bool(w, "cpuExact", c->cpu_exact);
+	json_begin_text(w, "cpu");
 	for (i = 0; rc == 0 && i + 1 < c->node_count; i++)
-		put_cpu(&c->nodes[w.order[i]], &cpu);
+		put_cpu(&c->nodes[worth.order[i]], &cpu);
 	page_bytes_end(&cpu);
-	buffer_puts(out, "\",\n");
-	calls_worth_free(&w);
+	json_end_text(w);
+	calls_worth_free(&worth);
 	return rc;
 }
 
-/* [min, p50, p99, max] of each method, 0 = not known; what has no probes. Ends the object `calls`. */
-static void put_more(const struct calls *c, struct buffer *out)
+static void put_spread(const struct calls_spread *s, struct json_writer *w)
 {
-	uint32_t i;
+	const uint64_t values[] = {s->min, s->p50, s->p99, s->max};
+	unsigned i;
 
-	buffer_puts(out, "\"methods\":[");
-	for (i = 0; i < c->method_count; i++) {
-		const struct calls_spread *s = &c->methods[i].spread;
-
-		if (s->timed)
-			buffer_printf(out, "%s[%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]", i ? "," : "", s->min,
-				      s->p50, s->p99, s->max);
-		else
-			buffer_puts(out, i ? ",0" : "0");
-	}
-	buffer_puts(out, "],\n\"skipped\":[");
-	for (i = 0; i < c->skipped_count; i++) {
-		buffer_puts(out, i ? ",\n[" : "[");
-		page_json(out, c->skipped[i].name);
-		buffer_putc(out, ',');
-		page_json(out, c->skipped[i].reason);
-		buffer_putc(out, ']');
-	}
-	buffer_printf(out, "],\n\"skippedMore\":%" PRIu32 "\n},\n", c->skipped_more);
+	json_array(w, NULL);
+	for (i = 0; i < ARRAY_LEN(values); i++)
+		json_put_number(w, NULL, values[i]);
+	json_end(w);
 }
 
-static void put_threads(const struct calls *c, struct buffer *out)
+/* [min, p50, p99, max] of each method, 0 = not known; what has no probes. Ends the object `calls`. */
+static void put_more(const struct calls *c, struct json_writer *w)
 {
 	uint32_t i;
 
-	buffer_puts(out, "\"threads\":[");
-	for (i = 0; i < c->thread_count; i++) {
-		buffer_printf(out, "%s[%" PRIu32 ",", i ? ",\n" : "", i);
-		page_json(out, c->threads[i].name);
-		buffer_printf(out, ",%" PRIu64 ",%" PRIu64 "]", c->threads[i].count, c->threads[i].self.wall);
+	json_array(w, "methods");
+	for (i = 0; i < c->method_count; i++)
+		if (c->methods[i].spread.timed)
+			put_spread(&c->methods[i].spread, w);
+		else
+			json_put_number(w, NULL, 0);
+	json_end(w);
+	json_array(w, "skipped");
+	for (i = 0; i < c->skipped_count; i++) {
+		json_array(w, NULL);
+		json_put_text(w, NULL, c->skipped[i].name);
+		json_put_text(w, NULL, c->skipped[i].reason);
+		json_end(w);
 	}
-	buffer_puts(out, "],\n");
+	json_end(w);
+	json_put_number(w, "skippedMore", c->skipped_more);
+	json_end(w);
+}
+
+static void put_threads(const struct calls *c, struct json_writer *w)
+{
+	uint32_t i;
+
+	json_array(w, "threads");
+	for (i = 0; i < c->thread_count; i++)
+		page_thread(w, i, c->threads[i].name, c->threads[i].count, c->threads[i].self.wall);
+	json_end(w);
 }
 
 /* Nodes have no kinds of code: nothing is on top in any. */
-static void put_top(struct buffer *out)
+static void put_top(struct json_writer *w)
 {
 	unsigned i;
 
-	buffer_puts(out, "\"top\":[");
+	json_array(w, "top");
 	for (i = 0; i <= FRAME_KINDS; i++)
-		buffer_puts(out, i ? ",[0,0]" : "[0,0]");
-	buffer_puts(out, "],\n");
+		json_put_value(w, NULL, "[0,0]");
+	json_end(w);
 }
 
-static void put_head(const struct calls *c, const struct calls_style *style, struct buffer *out)
+static void put_details(const struct calls *c, struct json_writer *w)
+{
+	struct buffer text = BUFFER_INIT;
+
+	buffer_printf(&text, "Calls: %" PRIu64 " counted, %" PRIu64 " in no tree\nProbes: %" PRIu32
+		      " classes, about %s ns a call\n", c->count, c->uncounted, c->class_count,
+		      decimal(c->cost, 1).text);
+	if (c->not_run)
+		buffer_printf(&text, "Not seen running, without probes: %" PRIu32 " classes\n", c->not_run);
+	if (c->since)
+		buffer_printf(&text, "Counted from their probes on, the last %s s after the start\n",
+			      decimal((double)c->since / 1e9, 1).text);
+	buffer_printf(&text, "Trees: %" PRIu64 " bytes", c->bytes);
+	json_put_text(w, "details", buffer_text(&text, w->out));
+	buffer_free(&text);
+}
+
+static void put_head(const struct calls *c, const struct calls_style *style, struct json_writer *w)
 {
 	struct buffer cost = BUFFER_INIT;
 
 	calls_overhead(c, &cost);
-	page_string(out, "loss", buffer_text(&cost, out));
+	json_put_text(w, "loss", buffer_text(&cost, w->out));
 	buffer_free(&cost);
-	page_origin(out, &(struct page_origin){"calls", c->timing, c->main_class, c->jdk, c->pid, c->started_at,
-					       c->duration, c->period});
-	page_number(out, "cpuTime", 0);
-	page_number(out, "taken", c->count);
-	page_number(out, "stored", c->count);
-	page_flag(out, "inEvents", false);
-	page_string(out, "unit", "time");
-	page_flag(out, "warn", c->uncounted * 100 > c->count);
-	page_flag(out, "byWeight", c->timed);
-	page_flag(out, "lines", false);
-	page_flag(out, "dots", true);
-	page_flag(out, "reverse", style->reverse);
-	page_flag(out, "inverted", style->inverted);
-	buffer_puts(out, "\"lost\":[],\n\"ended\":[],\n");
-	buffer_printf(out, "\"details\":\"Calls: %" PRIu64 " counted, %" PRIu64 " in no tree\\nProbes: %" PRIu32
-		      " classes, about %s ns a call\\n", c->count, c->uncounted, c->class_count,
-		      decimal(c->cost, 1).text);
-	if (c->not_run)
-		buffer_printf(out, "Not seen running, without probes: %" PRIu32 " classes\\n", c->not_run);
-	if (c->since)
-		buffer_printf(out, "Counted from their probes on, the last %s s after the start\\n",
-			      decimal((double)c->since / 1e9, 1).text);
-	buffer_printf(out, "Trees: %" PRIu64 " bytes\",\n", c->bytes);
+	page_origin(w, &(struct page_origin){"calls", c->timing, c->main_class, c->jdk, c->pid, c->started_at,
+					     c->duration, c->period});
+	json_put_numbers(w, {"cpuTime", 0}, {"taken", c->count}, {"stored", c->count});
+	json_put_bool(w, "inEvents", false);
+	json_put_text(w, "unit", "time");
+	page_view(w, &(struct page_view){c->uncounted * 100 > c->count, c->timed, false, true, style->reverse,
+					 style->inverted});
+	put_empty(w, "lost");
+	put_empty(w, "ended");
+	put_details(c, w);
 }
 
 static void put_title(const struct calls *c, const struct calls_style *style, struct buffer *out)
@@ -209,19 +226,21 @@ static void put_title(const struct calls *c, const struct calls_style *style, st
 
 void calls_page(const struct calls *c, const struct calls_style *style, struct buffer *out)
 {
+	struct json_writer w = JSON_WRITER(out, JSON_PAGE);
 	int rc;
 
 	put_title(c, style, out);
-	buffer_puts(out, "{\n");
-	put_head(c, style, out);
-	put_top(out);
-	put_threads(c, out);
-	rc = put_names(c, out);
+	json_object(&w, NULL);
+	put_head(c, style, &w);
+	put_top(&w);
+	put_threads(c, &w);
+	rc = put_names(c, &w);
 	if (rc == 0)
-		rc = put_tree(c, out);
+		rc = put_tree(c, &w);
 	if (rc == 0)
-		put_more(c, out);
-	buffer_puts(out, "\"end\":true\n}\n");
+		put_more(c, &w);
+	json_put_bool(&w, "end", true);
+	json_end(&w);
 	page_end(out);
 	if (rc && !out->failed)
 		out->failed = -rc;

@@ -80,22 +80,22 @@ struct more {
 	const struct both *both;
 };
 
-static void put_more(struct buffer *out, const struct sorted *s, const void *arg)
+static void put_more(struct json_writer *w, const struct sorted *s, const void *arg)
 {
 	const struct more *m = arg;
 	const struct profile *before = m->d->before;
 
-	buffer_puts(out, "\"diff\":{\n");
-	page_string(out, "before", m->d->before_name);
-	page_string(out, "after", m->d->after_name);
-	page_number(out, "duration", before->duration);
-	page_number(out, "stored", before->stored);
-	page_flag(out, "byWeight", m->d->by_weight);
-	buffer_puts(out, "\"samples\":\"");
-	put_column(out, m->both, s, false);
-	buffer_puts(out, "\",\n\"weight\":\"");
-	put_column(out, m->both, s, true);
-	buffer_puts(out, "\"\n},\n");
+	json_object(w, "diff");
+	json_put_texts(w, {"before", m->d->before_name}, {"after", m->d->after_name});
+	json_put_numbers(w, {"duration", before->duration}, {"stored", before->stored});
+	json_put_bool(w, "byWeight", m->d->by_weight);
+	json_begin_text(w, "samples");
+	put_column(w->out, m->both, s, false);
+	json_end_text(w);
+	json_begin_text(w, "weight");
+	put_column(w->out, m->both, s, true);
+	json_end_text(w);
+	json_end(w);
 }
 
 void diff_page(const struct diff *d, const char *title, const struct format_options *options, struct buffer *out)

@@ -83,13 +83,13 @@ static void put_node(struct page_bytes *e, const struct node *n, uint32_t name, 
 	}
 }
 
-static void put_tree(struct buffer *out, const struct sorted *s)
+static void put_tree(struct json_writer *w, const struct sorted *s)
 {
-	struct page_bytes e = {.out = out};
+	struct page_bytes e = {.out = w->out};
 	uint32_t i, level, before = 0;
 	uint64_t nodes = 0;
 
-	buffer_puts(out, "\"tree\":\"");
+	json_begin_text(w, "tree");
 	for (i = 0; i < s->count; i++) {
 		uint32_t depth = sorted_depth(s, i);
 
@@ -102,8 +102,8 @@ static void put_tree(struct buffer *out, const struct sorted *s)
 		}
 	}
 	page_bytes_end(&e);
-	buffer_puts(out, "\",\n");
-	page_number(out, "nodes", nodes);
+	json_end_text(w);
+	json_put_number(w, "nodes", nodes);
 }
 
 /* Which names the tree has: a filter may leave only some. NULL when out of memory. */
@@ -118,7 +118,7 @@ static bool *used_names(const struct sorted *s)
 	return used;
 }
 
-static int put_names(struct buffer *out, const struct sorted *s)
+static int put_names(struct json_writer *w, const struct sorted *s)
 {
 	const struct name_table *names = &s->names;
 	bool *used = used_names(s);
@@ -126,25 +126,24 @@ static int put_names(struct buffer *out, const struct sorted *s)
 
 	if (!used)
 		return -ENOMEM;
-	buffer_puts(out, "\"names\":[");
-	for (i = 0; i < names->count; i++) {
-		buffer_puts(out, i ? ",\n" : "\n");
-		page_json(out, used[i] ? name_text(names, i) : "");
-	}
-	free(used);
-	buffer_puts(out, "],\n\"nameTypes\":\"");
+	json_array(w, "names");
 	for (i = 0; i < names->count; i++)
-		buffer_putc(out, (char)('0' + names->names[i].type));
+		json_put_text(w, NULL, used[i] ? name_text(names, i) : "");
+	json_end(w);
+	free(used);
+	json_begin_text(w, "nameTypes");
+	for (i = 0; i < names->count; i++)
+		buffer_putc(w->out, (char)('0' + names->names[i].type));
+	json_end_text(w);
 	/* few names are native, so their libraries are pairs of name and library */
-	buffer_puts(out, "\",\n\"libraries\":[");
+	json_array(w, "libraries");
 	for (i = 0; i < names->count; i++) {
 		if (!names->names[i].library)
 			continue;
-		buffer_printf(out, "%u,", i);
-		page_json(out, names->names[i].library);
-		buffer_puts(out, ",\n");
+		json_put_number(w, NULL, i);
+		json_put_text(w, NULL, names->names[i].library);
 	}
-	buffer_puts(out, "0,\"\"],\n");
+	json_end(w);
 	return 0;
 }
 
@@ -162,7 +161,7 @@ static unsigned top_kind(const struct profile *p, const struct profile_stack *s)
 }
 
 /* [samples, ns] for each of these kinds. */
-static void put_top_kinds(struct buffer *out, const struct profile *p)
+static void put_top_kinds(struct json_writer *w, const struct profile *p)
 {
 	uint64_t samples[FRAME_KINDS + 1] = {0}, weight[FRAME_KINDS + 1] = {0};
 	uint32_t i;
@@ -174,80 +173,69 @@ static void put_top_kinds(struct buffer *out, const struct profile *p)
 		samples[kind] += s->samples;
 		weight[kind] += s->weight;
 	}
-	buffer_puts(out, "\"top\":[");
-	for (i = 0; i <= FRAME_KINDS; i++)
-		buffer_printf(out, "%s[%llu,%llu]", i ? "," : "", (unsigned long long)samples[i],
-			      (unsigned long long)weight[i]);
-	buffer_puts(out, "],\n");
+	json_array(w, "top");
+	for (i = 0; i <= FRAME_KINDS; i++) {
+		json_array(w, NULL);
+		json_put_number(w, NULL, samples[i]);
+		json_put_number(w, NULL, weight[i]);
+		json_end(w);
+	}
+	json_end(w);
 }
 
-static void put_threads(struct buffer *out, const struct profile *p)
+static void put_threads(struct json_writer *w, const struct profile *p)
 {
 	uint32_t i;
 
-	buffer_puts(out, "\"threads\":[");
-	for (i = 0; i < p->thread_count; i++) {
-		const struct profile_thread *t = &p->threads[i];
-
-		buffer_printf(out, "%s[%u,", i ? ",\n" : "", t->tid);
-		page_json(out, t->name);
-		buffer_printf(out, ",%llu,%llu]", (unsigned long long)t->samples,
-			      (unsigned long long)t->weight);
-	}
-	buffer_puts(out, "],\n");
+	json_array(w, "threads");
+	for (i = 0; i < p->thread_count; i++)
+		page_thread(w, p->threads[i].tid, p->threads[i].name, p->threads[i].samples, p->threads[i].weight);
+	json_end(w);
 }
 
 /* [[name, count, ns, meaning], ...] of the counters that are not 0. */
-static void put_counters(struct buffer *out, const char *key, const struct counter_name *names,
+static void put_counters(struct json_writer *w, const char *key, const struct counter_name *names,
 			 const uint64_t *values, const uint64_t *weights, unsigned count)
 {
-	const char *separator = "";
 	unsigned i;
 
-	buffer_printf(out, "\"%s\":[", key);
+	json_array(w, key);
 	for (i = 0; i < count; i++) {
 		if (!values[i])
 			continue;
-		buffer_printf(out, "%s[\"%s\",%llu,%llu,", separator, names[i].name,
-			      (unsigned long long)values[i],
-			      (unsigned long long)(weights ? weights[i] : 0));
-		page_json(out, names[i].meaning);
-		buffer_putc(out, ']');
-		separator = ",";
+		json_array(w, NULL);
+		json_put_text(w, NULL, names[i].name);
+		json_put_number(w, NULL, values[i]);
+		json_put_number(w, NULL, weights ? weights[i] : 0);
+		json_put_text(w, NULL, names[i].meaning);
+		json_end(w);
 	}
-	buffer_puts(out, "],\n");
+	json_end(w);
 }
 
-static void put_texts(struct buffer *out, const struct profile *p)
+static void put_texts(struct json_writer *w, const struct profile *p)
 {
 	struct buffer text = BUFFER_INIT;
 
 	format_loss_line(p, &text);
-	page_string(out, "loss", buffer_text(&text, out));
+	json_put_text(w, "loss", buffer_text(&text, w->out));
 	text.length = 0;
 	loss_details(&text, p);
-	page_string(out, "details", buffer_text(&text, out));
+	json_put_text(w, "details", buffer_text(&text, w->out));
 	buffer_free(&text);
 }
 
-static void put_head(struct buffer *out, const struct profile *p,
-		     const struct format_options *options)
+static void put_head(struct json_writer *w, const struct profile *p, const struct format_options *options)
 {
-	page_origin(out, &(struct page_origin){p->event, p->engine, p->main_class, p->jdk, p->pid, p->started_at,
-					       p->duration, p->interval});
-	page_flag(out, "inEvents", p->in_events);
-	page_string(out, "unit", p->unit ? p->unit : p->event);
-	page_number(out, "cpuTime", p->cpu_time);
-	page_number(out, "taken", p->taken);
-	page_number(out, "stored", p->stored);
-	page_flag(out, "warn", loss_is_bad(p));
-	page_flag(out, "byWeight", options->total);
-	page_flag(out, "lines", options->lines);
-	page_flag(out, "dots", options->dot);
-	page_flag(out, "reverse", options->reverse);
-	page_flag(out, "inverted", options->inverted);
-	put_counters(out, "lost", loss_names, p->lost, p->lost_weight, LOSS_REASONS);
-	put_counters(out, "ended", walk_end_names, p->ended_early, NULL, WALK_ENDS);
+	page_origin(w, &(struct page_origin){p->event, p->engine, p->main_class, p->jdk, p->pid, p->started_at,
+					     p->duration, p->interval});
+	json_put_bool(w, "inEvents", p->in_events);
+	json_put_text(w, "unit", p->unit ? p->unit : p->event);
+	json_put_numbers(w, {"cpuTime", p->cpu_time}, {"taken", p->taken}, {"stored", p->stored});
+	page_view(w, &(struct page_view){loss_is_bad(p), options->total, options->lines, options->dot,
+					 options->reverse, options->inverted});
+	put_counters(w, "lost", loss_names, p->lost, p->lost_weight, LOSS_REASONS);
+	put_counters(w, "ended", walk_end_names, p->ended_early, NULL, WALK_ENDS);
 }
 
 int page_data_put(struct buffer *out, const struct profile *p, const struct format_options *options,
@@ -255,29 +243,31 @@ int page_data_put(struct buffer *out, const struct profile *p, const struct form
 {
 	/* kinds are colours here, not suffixes */
 	unsigned style = format_style(STYLE_PAGE, options) & ~STYLE_ANNOTATE;
+	struct json_writer w = JSON_WRITER(out, JSON_PAGE);
 	struct narrowed narrowed = {.lists = NULL};
 	struct sorted s;
 	int result = 0;
 
 	if (options->minwidth > 0)
 		result = prune_apply(&narrowed, p, options, style);
-	buffer_puts(out, "{\n");
-	put_head(out, p, options);
-	put_texts(out, p);
-	put_top_kinds(out, p);
-	put_threads(out, p);
+	json_object(&w, NULL);
+	put_head(&w, p, options);
+	put_texts(&w, p);
+	put_top_kinds(&w, p);
+	put_threads(&w, p);
 	memset(&s, 0, sizeof(s));
 	if (!result)
 		result = sorted_build(&s, narrowed.stacks ? &narrowed.profile : p, style,
 				      format_by_thread(p, options));
 	if (!result)
-		result = put_names(out, &s);
+		result = put_names(&w, &s);
 	if (!result)
-		put_tree(out, &s);
+		put_tree(&w, &s);
 	if (!result && more)
-		more->put(out, &s, more->arg);
+		more->put(&w, &s, more->arg);
 	sorted_free(&s);
 	prune_free(&narrowed);
-	buffer_puts(out, "\"end\":true\n}\n");
+	json_put_bool(&w, "end", true);
+	json_end(&w);
 	return result;
 }

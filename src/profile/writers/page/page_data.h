@@ -6,11 +6,12 @@
 
 #include "profile/writers/format.h"
 
+struct json_writer;
 struct sorted;
 
 /* Further members of the object, over the tree as it was written. */
 struct page_more {
-	void (*put)(struct buffer *out, const struct sorted *tree, const void *arg);
+	void (*put)(struct json_writer *w, const struct sorted *tree, const void *arg);
 	const void *arg;
 };
 

@@ -27,51 +27,35 @@ void page_end(struct buffer *out)
 	buffer_append(out, page_code, sizeof(page_code) - 1);
 }
 
-void page_json(struct buffer *out, const char *text)
+void page_origin(struct json_writer *w, const struct page_origin *o)
 {
-	struct buffer quoted = BUFFER_INIT;
-	size_t i;
-
-	buffer_json(&quoted, text ? text : "");
-	for (i = 0; i < quoted.length; i++) {
-		if (quoted.data[i] == '<')
-			buffer_puts(out, "\\u003c");
-		else
-			buffer_putc(out, quoted.data[i]);
-	}
-	if (quoted.failed && !out->failed)
-		out->failed = quoted.failed;
-	buffer_free(&quoted);
+	json_put_texts(w, {"version", JSTROBE_VERSION}, {"event", o->event}, {"engine", o->engine},
+		       {"main", o->main_class}, {"jdk", o->jdk});
+	json_put_numbers(w, {"pid", (uint64_t)o->pid}, {"startedMs", o->started_at / NS_PER_MS},
+			 {"duration", o->duration}, {"interval", o->interval});
 }
 
-void page_string(struct buffer *out, const char *key, const char *value)
+void page_view(struct json_writer *w, const struct page_view *v)
 {
-	buffer_printf(out, "\"%s\":", key);
-	page_json(out, value);
-	buffer_puts(out, ",\n");
+	const struct {
+		const char *key;
+		bool value;
+	} list[] = {{"warn", v->warn}, {"byWeight", v->by_weight}, {"lines", v->lines}, {"dots", v->dots},
+		    {"reverse", v->reverse}, {"inverted", v->inverted}};
+	unsigned i;
+
+	for (i = 0; i < ARRAY_LEN(list); i++)
+		json_put_bool(w, list[i].key, list[i].value);
 }
 
-void page_number(struct buffer *out, const char *key, uint64_t value)
+void page_thread(struct json_writer *w, uint32_t tid, const char *name, uint64_t samples, uint64_t weight)
 {
-	buffer_printf(out, "\"%s\":%llu,\n", key, (unsigned long long)value);
-}
-
-void page_flag(struct buffer *out, const char *key, bool value)
-{
-	buffer_printf(out, "\"%s\":%s,\n", key, value ? "true" : "false");
-}
-
-void page_origin(struct buffer *out, const struct page_origin *o)
-{
-	page_string(out, "version", JSTROBE_VERSION);
-	page_string(out, "event", o->event);
-	page_string(out, "engine", o->engine);
-	page_string(out, "main", o->main_class);
-	page_string(out, "jdk", o->jdk);
-	buffer_printf(out, "\"pid\":%d,\n", o->pid);
-	page_number(out, "startedMs", o->started_at / NS_PER_MS);
-	page_number(out, "duration", o->duration);
-	page_number(out, "interval", o->interval);
+	json_array(w, NULL);
+	json_put_number(w, NULL, tid);
+	json_put_text(w, NULL, name);
+	json_put_number(w, NULL, samples);
+	json_put_number(w, NULL, weight);
+	json_end(w);
 }
 
 static void put_group(struct page_bytes *e, unsigned characters)

@@ -1,11 +1,12 @@
 /*
- * page_put.h - the pieces that a page's data are made of: JSON that is safe inside <script>, and bytes as one
- * base64 string, which is what a tree of a million nodes fits into. Inner header of the writers room.
+ * page_put.h - the pieces that a page is made of: what stands around its data, and of those, which are JSON_PAGE, what
+ * both kinds of page have, and bytes as one base64 string, which is what a tree of a million nodes fits into. Inner
+ * header of the writers room.
  */
 #ifndef JSTROBE_WRITERS_PAGE_PAGE_PUT_H
 #define JSTROBE_WRITERS_PAGE_PAGE_PUT_H
 
-#include "common/base/buffer.h"
+#include "common/base/json_writer.h"
 
 /* How a node of the tree begins; the whole of it is at the top of page_data.c. */
 #define PAGE_HEAD_KINDS 0x08
@@ -17,13 +18,6 @@
 void page_begin(struct buffer *out, const char *title);
 void page_end(struct buffer *out);
 
-/* TEXT (NULL: "") as a JSON string in which "<" is written as an escape: no name can end the script. */
-void page_json(struct buffer *out, const char *text);
-/* "key":value, and a newline. */
-void page_string(struct buffer *out, const char *key, const char *value);
-void page_number(struct buffer *out, const char *key, uint64_t value);
-void page_flag(struct buffer *out, const char *key, bool value);
-
 /* Where the data of a page come from; both kinds of page begin with it. */
 struct page_origin {
 	const char *event, *engine, *main_class, *jdk;
@@ -32,7 +26,15 @@ struct page_origin {
 	uint64_t duration;           /* ns */
 	uint64_t interval;           /* ns, or events */
 };
-void page_origin(struct buffer *out, const struct page_origin *o);
+void page_origin(struct json_writer *w, const struct page_origin *o);
+
+/* How it is shown at first. */
+struct page_view {
+	bool warn, by_weight, lines, dots, reverse, inverted;
+};
+void page_view(struct json_writer *w, const struct page_view *v);
+/* An item of "threads". */
+void page_thread(struct json_writer *w, uint32_t tid, const char *name, uint64_t samples, uint64_t weight);
 
 /* Base64 of a stream of bytes; {.out = …} to begin, page_bytes_end for what is left. */
 struct page_bytes {
