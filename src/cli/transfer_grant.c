@@ -11,24 +11,16 @@
 
 #include "cli/transfer.h"
 #include "common/base/ascii.h"
+#include "common/base/events.h"
 
-enum { TYPE_NONE = -1 };
-
-/* Sources of events.def that take perf events, and the kernel's types of them. */
-enum {
-	SOURCE_CPU = PERF_TYPE_SOFTWARE, SOURCE_SOFTWARE = PERF_TYPE_SOFTWARE, SOURCE_HARDWARE = PERF_TYPE_HARDWARE,
-	SOURCE_CACHE = PERF_TYPE_HW_CACHE, SOURCE_CTIMER = TYPE_NONE, SOURCE_ITIMER = TYPE_NONE,
-	SOURCE_WALL = TYPE_NONE, SOURCE_PERIODIC = TYPE_NONE, SOURCE_LOCK = TYPE_NONE,
-};
-
+/* Events that are perf events, and what the kernel calls them. */
 static const struct {
 	const char *name;
-	int type;
+	uint32_t type;
 	uint64_t config;
 } known[] = {
-#define ROW_NOW(...) {__VA_ARGS__},
-#define ROW_LATER(...)
-#define EVENT(name, when, source, config, interval, needs, help) ROW_##when(name, SOURCE_##source, config)
+#define PERF_EVENT(name, type, config, how, weight, interval, least, help) \
+	{name, PERF_TYPE_##type, PERF_COUNT_##config},
 #include "common/base/events.def"
 };
 
@@ -56,12 +48,12 @@ static void read_event(char *name, struct grant *g)
 	for (i = 0; i < ARRAY_LEN(known); i++)
 		if (strcmp(known[i].name, name) == 0)
 			break;
-	if (i < ARRAY_LEN(known) && known[i].type != TYPE_NONE && g->count < GRANTS_MAX) {
-		g->events[g->count].type = (uint32_t)known[i].type;
+	if (i < ARRAY_LEN(known) && g->count < GRANTS_MAX) {
+		g->events[g->count].type = known[i].type;
 		g->events[g->count++].config = known[i].config;
 	} else if (begins(name, "mem:")) {
 		g->breakpoints |= HW_BREAKPOINT_RW | HW_BREAKPOINT_X;
-	} else if (i == ARRAY_LEN(known) && is_function(name)) {
+	} else if (!event_row_named(name) && is_function(name)) {
 		g->breakpoints |= HW_BREAKPOINT_X;
 	}
 }

@@ -294,7 +294,7 @@ static void kept_traces(void **state)
 	static const struct {
 		uint32_t count, depth;
 	} cases[] = {{LATE, 1}, {LATE + 1, 40}, {WAIT_ANSWERS, 2}, {WAIT_ANSWERS, 40}, {200, 150}};
-	struct engine_event event = {.waits = true};
+	struct engine_event event = {.weight = WEIGHT_WAIT};
 	struct buffer notes = BUFFER_INIT;
 	struct error err;
 	uint32_t n, i, round;

@@ -25,7 +25,7 @@ static void by_owner(const char *format, const struct format_options *options, s
 	static const struct profile_stack stack = {sample_put, ARRAY_LEN(sample_put), PROFILE_NO_THREAD, 20, 200 * MS,
 						   THREAD_BLOCKED, 0};
 	struct profile p = {
-		.event = "lock", .engine = "lock", .main_class = "", .jdk = "", .waits = true, .taken = 20, .stored = 20,
+		.event = "lock", .engine = "lock", .main_class = "", .jdk = "", .weight_kind = WEIGHT_WAIT, .taken = 20, .stored = 20,
 		.weight_stored = 200 * MS, .frames = sample_frames, .frame_count = ARRAY_LEN(sample_frames),
 		.stacks = &stack, .stack_count = 1, .owners = owners, .owner_count = ARRAY_LEN(owners),
 		.holders = holders, .holder_count = ARRAY_LEN(holders),

@@ -154,7 +154,7 @@ static void all_waits(void **state)
 	(void)state;
 	for (i = 0; i < ARRAY_LEN(names); i++) {
 		assert_int_equal(event_resolve(names[i], 0, &event, &err), 0);
-		assert_true(event.waits && event.interval == 0);
+		assert_true(event.weight == WEIGHT_WAIT && event.interval == 0);
 		assert_string_equal(event.name, "lock");
 	}
 	assert_int_equal(event_resolve("lock@20us", 0, &event, &err), 0);
@@ -187,7 +187,7 @@ static uint64_t touch(void)
 static struct profile *view(uint32_t e, const char *name)
 {
 	struct collector_counts facts = {.event = name, .engine = "perf", .main_class = "", .jdk = "",
-					.in_events = e > 0};
+					.weight_kind = e ? WEIGHT_COUNT : WEIGHT_CPU};
 	struct engine_counts counts;
 	struct profile *p;
 

@@ -94,7 +94,7 @@ static void samples(void **state)
 		struct format_options o = {.color = i & 1, .threads = i & 2, .sig = i & 4, .lib = i & 8,
 					   .lines = i & 16, .event = i & 32, .ann = i & 1, .total = i & 2};
 
-		p.waits = i & 4;
+		p.weight_kind = i & 4 ? WEIGHT_WAIT : WEIGHT_CPU;
 		p.told = i & 8 ? EVIL : NULL;
 		write_each(&p, o);
 		p.stored = p.taken = i & 16 ? 0 : 60;

@@ -262,7 +262,7 @@ static void no_samples_for_a_reason(void **state)
 	char *all;
 
 	(void)state;
-	p.in_events = true;
+	p.weight_kind = WEIGHT_COUNT;
 	p.event = "page-faults";
 	p.threads_refused = 11;
 	all = sample_write_text(&p, "loss", &(struct format_options){.total = true});
@@ -296,7 +296,7 @@ static void threads_are_not_miscounted(void **state)
 	size_t i;
 
 	(void)state;
-	p.wall = true;
+	p.weight_kind = WEIGHT_WALL;
 	for (i = 0; i < ARRAY_LEN(rows); i++) {
 		char *all;
 

@@ -281,8 +281,7 @@ static bool copy_waits(struct view *v, const struct collector *c, uint32_t e, co
 	struct profile_waits *holders;
 	size_t i;
 
-	v->profile.waits = c->options.waits[e];
-	if (!v->profile.waits)
+	if (!c->options.waits[e])
 		return true;
 	v->waits = calloc(w->locks.count + w->owners.count + w->holders.count + 1, sizeof(*v->waits));
 	if (!v->waits)
@@ -369,8 +368,7 @@ static bool copy_facts(struct view *v, const struct collector_counts *f)
 	v->profile.duration = f->duration;
 	v->profile.gap = f->gap;
 	v->profile.interval = f->interval;
-	v->profile.in_events = f->in_events;
-	v->profile.wall = f->wall;
+	v->profile.weight_kind = f->weight_kind;
 	v->profile.counted = f->counted;
 	v->profile.threads_refused = f->threads_refused;
 	v->profile.partial = f->partial;

@@ -46,8 +46,7 @@ void collector_read_clocks(const struct collector *c, uint32_t e, struct collect
 struct collector_counts {
 	struct collector_clocks clocks; /* as of these counts; a result is told with those of its own moment */
 	const char *event, *engine, *main_class, *jdk, *title;
-	bool in_events;        /* weights are events, else ns */
-	bool wall;             /* … of wall time, else of CPU time */
+	enum weight_kind weight_kind;
 	uint64_t started_at, duration, interval;
 	uint64_t counted;      /* events by the kernel's own count */
 	uint64_t gap;          /* ns before its begin, since the round before, that are in no result */

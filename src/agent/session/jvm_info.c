@@ -195,13 +195,13 @@ static void tell_settings(struct recording *r, const struct options *o, const st
 		snprintf(text, sizeof(text), "%llu", (unsigned long long)events[e].interval);
 		tell_setting(r, JFR_ACTIVE_RECORDING, "event", events[e].name);
 		tell_setting(r, JFR_ACTIVE_RECORDING, "interval", text);
-		if (events[e].time)
+		if (weight_is_time(events[e].weight))
 			time_text(events[e].interval, text, sizeof(text));
-		if (!events[e].time) {
+		if (!weight_is_time(events[e].weight)) {
 			tell_enabled(r, JFR_EVENT_SAMPLE, "period", text);
 			continue;
 		}
-		if (events[e].waits) {
+		if (events[e].weight == WEIGHT_WAIT) {
 			tell_enabled(r, JFR_MONITOR_ENTER, "threshold", text);
 			tell_enabled(r, JFR_MONITOR_WAIT, "threshold", text);
 			tell_enabled(r, JFR_THREAD_PARK, "threshold", text);

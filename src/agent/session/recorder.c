@@ -43,11 +43,12 @@ bool recorder_is_last(int file)
 
 static enum recording_kind kind_of(const struct engine_event *event)
 {
-	if (event->waits)
-		return RECORDING_LOCK;
-	if (event->ticks == TICKS_WALL)
-		return RECORDING_WALL;
-	return event->time ? RECORDING_CPU : RECORDING_EVENT;
+	static const enum recording_kind kinds[WEIGHT_KINDS] = {
+		[WEIGHT_CPU] = RECORDING_CPU, [WEIGHT_WALL] = RECORDING_WALL, [WEIGHT_WAIT] = RECORDING_LOCK,
+		[WEIGHT_COUNT] = RECORDING_EVENT, [WEIGHT_BYTES] = RECORDING_EVENT,
+	};
+
+	return kinds[event->weight];
 }
 
 struct recording *recorder_open(const struct options *o, const struct engine_event *events, uint32_t count,

@@ -20,7 +20,7 @@ static uint32_t list_events(struct metrics_event *events)
 
 		collector_event_totals(session.collector, e, &t);
 		events[e] = (struct metrics_event){
-			.name = session.events[e].event.name, .in_events = !session.events[e].event.time,
+			.name = session.events[e].event.name, .weight_kind = session.events[e].event.weight,
 			.taken = t.taken, .stored = t.stored, .open = t.open, .value = t.value,
 		};
 		memcpy(events[e].lost, t.lost, sizeof(t.lost));

@@ -51,14 +51,13 @@ static void gather_counts(uint32_t e, struct collector_counts *f)
 	f->gap = session.gap;
 	f->event = event->event.name;
 	f->engine = event->engine;
-	f->in_events = !event->event.time;
-	f->wall = event->event.ticks == TICKS_WALL || event->event.waits;
+	f->weight_kind = event->event.weight;
 	f->main_class = jvm_main_class();
 	f->jdk = jvm_version();
 	f->title = session.options.title[0] ? session.options.title : NULL;
 	f->started_at = session.started_at;
 	f->interval = event->event.interval;
-	f->counted = event->event.time ? 0 : event->counted + event->counts.counted;
+	f->counted = weight_is_time(event->event.weight) ? 0 : event->counted + event->counts.counted;
 	f->partial = source_options_partial(&session.options);
 	f->filter_none = wanted_none();
 	f->threads_perf = event->counts.perf;
@@ -353,7 +352,7 @@ static void read_events(struct session_status *s)
 
 		snprintf(to->event, sizeof(to->event), "%s", event->name);
 		snprintf(to->engine, sizeof(to->engine), "%s", from->engine);
-		to->of = !event->time ? "events" : event->waits ? "wait" : event->ticks == TICKS_WALL ? "wall" : "cpu";
+		to->of = weight_kind_names[event->weight].of;
 		to->interval = event->interval;
 		to->perf = from->counts.perf;
 		to->timer = from->counts.timer;

@@ -19,8 +19,18 @@ static uint64_t drain_period(const struct engine_event *events, uint32_t count)
 	uint32_t e;
 
 	for (e = 0; e < count; e++)
-		shortest = MIN(shortest, events[e].time ? events[e].interval : 0);
+		shortest = MIN(shortest, weight_is_time(events[e].weight) ? events[e].interval : 0);
 	return MIN(MAX(DRAIN_INTERVALS * shortest, DRAIN_EVERY), DRAIN_RARELY);
+}
+
+/* Entries of a queue for what E brings in PERIOD. */
+static uint64_t entries_of(const struct engine_event *e, uint64_t period)
+{
+	if (e->weight == WEIGHT_WAIT)
+		return WAIT_QUEUE;
+	if (weight_is_time(e->weight))
+		return 4 * period / e->interval;
+	return MAX(EVENT_QUEUE / e->interval, (uint64_t)QUEUE_START);
 }
 
 uint32_t source_options_queue(const struct options *o, const struct engine_event *events, uint32_t count)
@@ -29,8 +39,7 @@ uint32_t source_options_queue(const struct options *o, const struct engine_event
 	uint32_t e;
 
 	for (e = 0; e < count; e++)
-		wanted += events[e].waits ? WAIT_QUEUE : events[e].time ? 4 * period / events[e].interval
-					 : MAX(EVENT_QUEUE / events[e].interval, (uint64_t)QUEUE_START);
+		wanted += entries_of(&events[e], period);
 	if (o->queue_start)
 		return o->queue_start;
 	return (uint32_t)MIN(MAX(wanted, (uint64_t)QUEUE_START), (uint64_t)QUEUE_LIMIT);
@@ -39,10 +48,10 @@ uint32_t source_options_queue(const struct options *o, const struct engine_event
 /* What O says of the interval of event NAME, the FIRST or another one; 0 = nothing. */
 static uint64_t interval_of(const char *name, bool first, const struct options *o)
 {
-	if (o->wall > 1 && strcmp(name, "wall") == 0)
-		return o->wall;
-	if (o->lock > 1 && o->lock != OPTIONS_ALL && strcmp(name, "lock") == 0)
-		return o->lock;
+	uint64_t own = options_event_interval(o, name);
+
+	if (own > 1 && own != OPTIONS_ALL)
+		return own;
 	return first ? o->interval : 0;
 }
 
@@ -59,10 +68,10 @@ int source_options_events(const struct options *o, struct engine_event *events, 
 		rc = event_resolve(name, interval_of(name, !count, o), &events[count], err);
 		if (rc)
 			return rc;
-		if (events[count].waits && o->lock == OPTIONS_ALL)
+		if (options_event_interval(o, events[count].name) == OPTIONS_ALL)
 			events[count].interval = 0;
 		if (events[count].ticks == TICKS_CPU && strcmp(o->time, "wall") == 0)
-			events[count].ticks = TICKS_WALL;
+			event_by_wall(&events[count]);
 		count++;
 	}
 	return count;
@@ -88,8 +97,8 @@ struct collector *source_options_collector(const struct options *o, const struct
 	uint32_t e;
 
 	for (e = 0; e < count; e++) {
-		c.ticks[e] = events[e].ticks != TICKS_NONE || events[e].waits;
-		c.waits[e] = events[e].waits;
+		c.ticks[e] = events[e].ticks != TICKS_NONE || events[e].weight == WEIGHT_WAIT;
+		c.waits[e] = events[e].weight == WEIGHT_WAIT;
 	}
 	return collector_new(&engine_of_collector, &c);
 }

@@ -115,9 +115,7 @@ static void describe(const struct options *o, const struct engine_event *events,
 	for (e = 0; e < count; e++) {
 		snprintf(how->events[e].name, sizeof(how->events[e].name), "%s", events[e].name);
 		how->events[e].interval = events[e].interval;
-		how->events[e].in_events = !events[e].time;
-		how->events[e].wall = events[e].ticks == TICKS_WALL;
-		how->events[e].waits = events[e].waits;
+		how->events[e].weight_kind = events[e].weight;
 	}
 }
 

@@ -252,13 +252,13 @@ static void tell_zone(uint32_t e)
 	const struct engine_event *event = &events[e];
 
 	z->interval = event->interval;
-	z->quiet = event->ops == &engine_perf && !event->time;
+	z->quiet = event->ops == &engine_perf && !weight_is_time(event->weight);
 	z->scaled = event->perf.scaled;
 	z->role = event->role;
 	z->ticks = event->ticks;
-	z->waits = event->waits;
-	z->user_only = event->time && options.user_only;
-	z->varies = event->ops == &engine_perf && event->time && event->role == WINDOW_NONE;
+	z->waits = event->weight == WEIGHT_WAIT;
+	z->user_only = weight_is_time(event->weight) && options.user_only;
+	z->varies = event->ops == &engine_perf && weight_is_time(event->weight) && event->role == WINDOW_NONE;
 	zone.quiet |= z->quiet;
 	zone.asked |= z->ticks != TICKS_NONE || z->waits;
 	if (event->fallback || event->ops == &engine_ctimer)
@@ -520,7 +520,8 @@ static void count_one(struct thread_record *r)
 	counting.perf += arm == ARM_PERF;
 	counting.timer += arm == ARM_TIMER;
 	counting.refused += arm == ARM_NONE && is_wanted(r, counting_event) && os_thread_exists(atomic_load(&r->tid));
-	if (arm == ARM_PERF && !events[counting_event].time && os_perf_read(s->fd, scaled, words))
+	if (arm == ARM_PERF && !weight_is_time(events[counting_event].weight) &&
+	    os_perf_read(s->fd, scaled, words))
 		counting.counted += scaled ? perf_scaled(words[0], words[1], words[2]) : words[0];
 }
 

@@ -10,6 +10,7 @@
 #include "agent/zone/zone.h"
 #include "common/base/buffer.h"
 #include "common/base/error.h"
+#include "common/base/events.h"
 #include "common/os/os.h"
 
 struct engine_ops;
@@ -19,11 +20,10 @@ struct records_sources;
 struct engine_event {
 	char name[256];       /* as asked, without its interval */
 	const struct engine_ops *ops;
-	uint64_t interval;    /* ns of CPU time, or events */
-	bool time;            /* weights are ns of CPU time, or of wall time if so; else events */
+	enum weight_kind weight; /* WAIT: samples are of threads that have waited, with what they waited for */
+	uint64_t interval;    /* in the weights' unit */
 	bool kernel_only;     /* nothing of it happens in user mode */
 	enum ticks ticks;     /* of an engine that asks for each sample */
-	bool waits;           /* samples are of threads that have waited, with what they waited for */
 	bool fallback;        /* a thread that gets no perf event gets a CPU timer */
 	enum window_role role; /* it brings no samples, but opens or shuts the window */
 	struct os_perf perf;  /* for engine_perf; path and filter are set from those below */
@@ -35,6 +35,8 @@ struct engine_event {
  * "@N", or its default (0). -EINVAL, -ENOENT, -ENODEV, -EACCES with cause and remedy.
  */
 int event_resolve(const char *name, uint64_t interval, struct engine_event *event, struct error *err);
+/* E, which asks threads that used CPU time, asks all of them instead: its weights are wall time. */
+void event_by_wall(struct engine_event *e);
 /* All events and kinds of events, one a line, and whether this process may sample them. */
 void event_list(struct buffer *out);
 
@@ -71,6 +73,7 @@ struct engine_ops {
 	/* What its signal is handled by, and whether it must be SIGPROF. */
 	void (*handler)(int signo, siginfo_t *info, void *context);
 	bool sigprof;
+	enum ticks ticks;  /* of its events; see event_by_wall */
 	/* Check permissions for event number E, which may be changed to what is permitted. NOTES gets what a
 	 * person should read. */
 	int (*start)(struct engine_event *event, uint32_t e, struct buffer *notes, struct error *err);
@@ -95,7 +98,13 @@ struct engine_ops {
 	void (*trimmed)(uint32_t from, uint32_t end);
 };
 
-extern const struct engine_ops engine_perf, engine_ctimer, engine_itimer, engine_wall, engine_periodic, engine_lock;
+/* Each source of events.def has one. */
+#define SOURCE_NOW(source) extern const struct engine_ops engine_##source;
+#define SOURCE_LATER(source)
+#define EVENT(name, when, source, weight, interval, least, help) SOURCE_##when(source)
+#include "common/base/events.def"
+#undef SOURCE_NOW
+#undef SOURCE_LATER
 
 /* Start sampling O's events on all threads of the process. -EBUSY: it runs. Undoes itself on failure. */
 int engine_start(const struct engine_options *o, struct buffer *notes, struct error *err);

@@ -1,7 +1,7 @@
 /*
  * event_resolve.c - an event's name becomes what an engine samples.
  *
- *   cpu, page-faults, cycles …     a line of events.def
+ *   cpu, page-faults, cycles …     a row of events.def
  *   sched:sched_switch[:FILTER]    a tracepoint; trace:ID by its number
  *   kprobe:FUNCTION[+OFFSET]       entry of a kernel function; kretprobe: its return
  *   uprobe:FUNCTION[+OFFSET]       entry of a native function; uretprobe: its return
@@ -25,53 +25,46 @@
 #include "agent/sources/event_resolve.h"
 #include "common/base/ascii.h"
 
-enum source {
-	SOURCE_CPU, SOURCE_CTIMER, SOURCE_ITIMER, SOURCE_WALL, SOURCE_PERIODIC, SOURCE_LOCK, SOURCE_SOFTWARE,
-	SOURCE_HARDWARE, SOURCE_CACHE,
-};
-enum needs { NEEDS_TIME, NEEDS_COUNT, NEEDS_KERNEL };
-
+/* Whose samples an event's are, and what the kernel is asked for it. */
 struct known {
-	const char *name;
-	enum source source;
-	uint64_t config, interval;
-	enum needs needs;
-	const char *help;
+	const struct engine_ops *ops;
+	uint32_t type;
+	uint64_t config;
+	enum how { HOW_PLAIN, HOW_FALLBACK, HOW_KERNEL } how;
 };
 
-#define ROW_NOW(...) {__VA_ARGS__},
-#define ROW_LATER(...)
-#define EVENT(name, when, source, config, interval, needs, help) \
-	ROW_##when(name, SOURCE_##source, config, interval, NEEDS_##needs, help)
+/* As event_rows has them. */
 static const struct known known_events[] = {
+#define KNOWN_NOW(source) {&engine_##source, 0, 0, HOW_PLAIN},
+#define KNOWN_LATER(source) {NULL, 0, 0, HOW_PLAIN},
+#define EVENT(name, when, source, weight, interval, least, help) KNOWN_##when(source)
+#define PERF_EVENT(name, type, config, how, weight, interval, least, help) \
+	{&engine_perf, PERF_TYPE_##type, PERF_COUNT_##config, HOW_##how},
 #include "common/base/events.def"
 };
 
-static int resolve_known(const struct known *k, struct engine_event *e)
+static int resolve_known(const struct event_row *row, struct engine_event *e)
 {
-	static const struct engine_ops *const engines[] = {
-		[SOURCE_CPU] = &engine_perf, [SOURCE_CTIMER] = &engine_ctimer,
-		[SOURCE_ITIMER] = &engine_itimer, [SOURCE_WALL] = &engine_wall,
-		[SOURCE_PERIODIC] = &engine_periodic, [SOURCE_LOCK] = &engine_lock, [SOURCE_SOFTWARE] = &engine_perf,
-		[SOURCE_HARDWARE] = &engine_perf, [SOURCE_CACHE] = &engine_perf,
-	};
-	static const uint32_t types[] = {
-		[SOURCE_CPU] = PERF_TYPE_SOFTWARE, [SOURCE_SOFTWARE] = PERF_TYPE_SOFTWARE,
-		[SOURCE_HARDWARE] = PERF_TYPE_HARDWARE, [SOURCE_CACHE] = PERF_TYPE_HW_CACHE,
-	};
+	const struct known *k = &known_events[row - event_rows];
 
-	e->ops = engines[k->source];
-	e->fallback = k->source == SOURCE_CPU;
-	e->time = k->needs == NEEDS_TIME;
-	e->ticks = k->source == SOURCE_WALL ? TICKS_WALL : k->source == SOURCE_PERIODIC ? TICKS_CPU : TICKS_NONE;
-	e->waits = k->source == SOURCE_LOCK;
-	e->kernel_only = k->needs == NEEDS_KERNEL;
-	if (e->ops == &engine_perf)
-		e->perf.type = types[k->source];
+	e->ops = k->ops;
+	e->fallback = k->how == HOW_FALLBACK;
+	e->kernel_only = k->how == HOW_KERNEL;
+	e->weight = row->weight;
+	e->ticks = k->ops->ticks;
+	e->perf.type = k->type;
 	e->perf.config = k->config;
-	e->perf.scaled = k->source == SOURCE_HARDWARE || k->source == SOURCE_CACHE;
-	e->interval = k->interval;
+	e->perf.scaled = k->type == PERF_TYPE_HARDWARE || k->type == PERF_TYPE_HW_CACHE;
+	e->interval = row->interval;
 	return 0;
+}
+
+void event_by_wall(struct engine_event *e)
+{
+	if (e->ticks != TICKS_CPU)
+		return;
+	e->ticks = TICKS_WALL;
+	e->weight = WEIGHT_WALL;
 }
 
 /* ---- counters of the CPU ---- */
@@ -158,12 +151,12 @@ static bool is_tracepoint(const char *name)
 
 static int resolve(const char *name, struct engine_event *e, struct error *err)
 {
-	size_t i;
+	const struct event_row *row = event_row_named(name);
 
-	for (i = 0; i < ARRAY_LEN(known_events); i++)
-		if (strcmp(known_events[i].name, name) == 0)
-			return resolve_known(&known_events[i], e);
+	if (row && row->available)
+		return resolve_known(row, e);
 	e->ops = &engine_perf;
+	e->weight = WEIGHT_COUNT;
 	if (begins(name, "mem:"))
 		return event_memory(name, e, err);
 	if (begins(name, "kprobe:") || begins(name, "kretprobe:") || begins(name, "uprobe:") ||
@@ -178,10 +171,12 @@ static int resolve(const char *name, struct engine_event *e, struct error *err)
 	return event_breakpoint(name, 0, HW_BREAKPOINT_X, sizeof(long), e, err);
 }
 
-/* Of waits, as --lock takes it: each of them, however short. */
+/* As --lock takes it: each of them, however short. */
 static bool may_be_nothing(const char *name, const char *at)
 {
-	return (size_t)(at - name) == strlen("lock") && strncmp(name, "lock", strlen("lock")) == 0;
+	const struct event_row *row = event_row_of(name, (size_t)(at - name));
+
+	return row && row->available && !row->least;
 }
 
 #define EVERY UINT64_MAX
@@ -211,6 +206,7 @@ static uint64_t split_interval(char *name)
 
 int event_resolve(const char *name, uint64_t interval, struct engine_event *e, struct error *err)
 {
+	const struct event_row *row;
 	uint64_t own;
 	int rc;
 
@@ -222,18 +218,11 @@ int event_resolve(const char *name, uint64_t interval, struct engine_event *e, s
 	rc = resolve(e->name, e, err);
 	if (rc)
 		return rc;
+	row = event_row_named(e->name);
 	if (interval || own)
 		e->interval = interval ? interval : own == EVERY ? 0 : own;
-	if (e->time && !e->waits && (e->interval < 50 * NS_PER_US || e->interval > 100 * NS_PER_S))
-		return error_set(err, EINVAL, "%s: the interval is out of range; use a time from 50us "
-					 "to 100s", e->name);
+	if (row && weight_is_time(e->weight) && row->least && (e->interval < row->least || e->interval > EVENT_LONGEST))
+		return error_set(err, EINVAL, "%s: the interval is out of range; use a time from %lluus "
+					 "to 100s", e->name, (unsigned long long)(row->least / NS_PER_US));
 	return 0;
-}
-
-const char *event_known(size_t i, const char **help)
-{
-	if (i >= ARRAY_LEN(known_events))
-		return NULL;
-	*help = known_events[i].help;
-	return known_events[i].name;
 }

@@ -20,7 +20,4 @@ int event_breakpoint(const char *symbol, uint64_t offset, uint32_t access, uint6
 
 #define COUNTER_INTERVAL 1000000 /* of counters that events.def does not know */
 
-/* Number I of the lines of events.def that can be sampled: its name, and its text for people. NULL behind the last. */
-const char *event_known(size_t i, const char **help);
-
 #endif

@@ -23,7 +23,7 @@ static void put_state(const struct engine_event *e, struct buffer *out)
 	fd = os_perf_open(os_gettid(), &spec);
 	if (fd == -EACCES || fd == -EPERM) {
 		spec.kernel = false;
-		fd = e->fallback || e->kernel_only || e->time ? fd : os_perf_open(os_gettid(), &spec);
+		fd = e->fallback || e->kernel_only || weight_is_time(e->weight) ? fd : os_perf_open(os_gettid(), &spec);
 		if (fd < 0)
 			buffer_puts(out, e->fallback ? "by timers: no permission for perf events"
 						     : "no: not permitted (kernel.perf_event_paranoid)");
@@ -46,15 +46,16 @@ static void put_kind(struct buffer *out, const char *name, const char *help, con
 
 void event_list(struct buffer *out)
 {
-	struct engine_event e = {.ops = &engine_perf, .interval = 1};
-	const char *name, *help;
+	struct engine_event e = {.ops = &engine_perf, .weight = WEIGHT_COUNT, .interval = 1};
+	const struct event_row *row;
 	struct error ignored;
 	int found;
-	size_t i;
 
-	for (i = 0; (name = event_known(i, &help)); i++) {
-		event_resolve(name, 0, &e, &ignored);
-		buffer_printf(out, "%-28s %-58s ", name, help);
+	for (row = event_rows; row->name; row++) {
+		if (!row->available)
+			continue;
+		event_resolve(row->name, 0, &e, &ignored);
+		buffer_printf(out, "%-28s %-58s ", row->name, row->help);
 		put_state(&e, out);
 		buffer_putc(out, '\n');
 	}
@@ -70,6 +71,7 @@ void event_list(struct buffer *out)
 		 found < 0 ? "no: the kernel has none" : "yes, with CAP_PERFMON");
 	memset(&e, 0, sizeof(e));
 	e.ops = &engine_perf;
+	e.weight = WEIGHT_COUNT;
 	if (event_breakpoint("clock_gettime", 0, HW_BREAKPOINT_X, sizeof(long), &e, &ignored) == 0) {
 		buffer_printf(out, "%-28s %-58s ", "FUNCTION", "calls of a native function, by a hardware breakpoint");
 		put_state(&e, out);
@@ -78,7 +80,8 @@ void event_list(struct buffer *out)
 		buffer_putc(out, '\n');
 	}
 	memset(&e, 0, sizeof(e));
-	e = (struct engine_event){.ops = &engine_perf, .interval = COUNTER_INTERVAL, .perf = {.type = PERF_TYPE_RAW}};
+	e = (struct engine_event){.ops = &engine_perf, .weight = WEIGHT_COUNT, .interval = COUNTER_INTERVAL,
+				  .perf = {.type = PERF_TYPE_RAW}};
 	buffer_printf(out, "%-28s %-58s ", "rNNN, PMU/TERM=VALUE/", "a raw counter of the CPU, or of a "
 				 "source of events");
 	put_state(&e, out);

@@ -39,6 +39,7 @@ static int resolve(enum window_role role, const char *function, struct engine_ev
 	memset(e, 0, sizeof(*e));
 	snprintf(e->name, sizeof(e->name), "%s=%s", words[role], function);
 	e->ops = &engine_perf;
+	e->weight = WEIGHT_COUNT;
 	e->role = role;
 	e->interval = 1;
 	e->perf.type = PERF_TYPE_BREAKPOINT;

@@ -8,6 +8,7 @@
 #include "cli/agent.h"
 #include "cli/cli.h"
 #include "common/base/decimal.h"
+#include "common/base/events.h"
 
 /* What the agent's enum trace_phase calls "probes go". */
 #define RESTORING 5
@@ -75,25 +76,23 @@ static const char *text_of(const char *s, const char *key, unsigned e, char *tex
 /* "a sample each 10 ms of CPU time" */
 static void print_event(const char *s, unsigned e)
 {
-	static const struct {
-		const char *of, *words;
-	} kinds[] = {{"cpu", "of CPU time"}, {"wall", "of wall time"}, {"wait", "of waiting"}};
 	char name[256], engine[32], of[16], each[64];
 	uint64_t n = number_of(s, "interval", e);
-	size_t i = 0;
+	enum weight_kind kind;
 
 	text_of(s, "event", e, name, sizeof(name));
 	text_of(s, "engine", e, engine, sizeof(engine));
 	text_of(s, "of", e, of, sizeof(of));
-	while (i < ARRAY_LEN(kinds) && strcmp(kinds[i].of, of) != 0)
-		i++;
-	if (i == ARRAY_LEN(kinds))
-		snprintf(each, sizeof(each), "a sample each %llu events", (unsigned long long)n);
+	kind = weight_kind_of(of);
+	kind = kind == WEIGHT_KINDS ? WEIGHT_COUNT : kind; /* of a later agent */
+	if (!weight_is_time(kind))
+		snprintf(each, sizeof(each), "a sample each %llu %s", (unsigned long long)n,
+			 weight_kind_names[kind].words);
 	else if (!n)
 		snprintf(each, sizeof(each), "each wait is a sample");
 	else
 		snprintf(each, sizeof(each), "a sample each %s ms %s", decimal_short((double)n / 1e6).text,
-			 kinds[i].words);
+			 weight_kind_names[kind].words);
 	console_out("  event    %s by %s, %s", name, engine, each);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/events.h"
 #include "profile/readers/json_pull.h"
 
 #define MOST_STACKS (1u << 18) /* 4 MB; days of an agent have some 10,000 */
@@ -68,10 +69,10 @@ static void read_events(struct top_model *m, struct json *j)
 			if (strcmp(key, "event") == 0) {
 				event = text(m, j);
 			} else if (strcmp(key, "of") == 0) {
-				const char *of = json_string(j, NULL);
+				enum weight_kind of = weight_kind_of(json_string(j, NULL));
 
-				slot = strcmp(of, "cpu") == 0 ? map_put(&m->of_cpu, event, NULL) :
-				       strcmp(of, "wall") == 0 ? map_put(&m->of_wall, event, NULL) : NULL;
+				slot = of == WEIGHT_CPU ? map_put(&m->of_cpu, event, NULL) :
+				       of == WEIGHT_WALL ? map_put(&m->of_wall, event, NULL) : NULL;
 				if (slot)
 					*slot = 1;
 			} else {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "cli/selftest/selftest.h"
+#include "common/base/events.h"
 
 #define MOST_LOST 0.1
 
@@ -326,11 +327,10 @@ static void judge_losses(struct session *s, const struct measured_profile *p)
 
 static bool is_event_of(const char *event, unsigned group)
 {
-	if (group & (WAITS | VIRTUAL))
-		return strcmp(event, "wall") == 0;
-	if (group & LOCKS)
-		return strcmp(event, "lock") == 0;
-	return strcmp(event, "wall") != 0 && strcmp(event, "lock") != 0;
+	const struct event_row *row = event_row_named(event);
+	enum weight_kind of = group & (WAITS | VIRTUAL) ? WEIGHT_WALL : group & LOCKS ? WEIGHT_WAIT : WEIGHT_CPU;
+
+	return row && row->weight == of;
 }
 
 void judge(struct session *s, const struct measured *m, const struct program *g, const struct circumstances *c)

@@ -15,7 +15,7 @@ static const char modes[] = "no vm fp dwarf";
 /* The words that P's value can be, apart by blanks; "" if they cannot be listed. */
 static void put_values(const struct option *p, struct buffer *out)
 {
-	const struct option_event *e;
+	const struct event_row *e;
 	const struct option *f;
 	const char *separator = "";
 
@@ -25,8 +25,8 @@ static void put_values(const struct option *p, struct buffer *out)
 		buffer_puts(out, modes);
 	if (p->kind == OPTION_FEATURES)
 		buffer_puts(out, "stats");
-	for (e = option_events; p->kind == OPTION_EVENT && e->name; e++) {
-		if (e->when != WHEN_NOW)
+	for (e = event_rows; p->kind == OPTION_EVENT && e->name; e++) {
+		if (!e->available)
 			continue;
 		buffer_printf(out, "%s%s", separator, e->name);
 		separator = " ";

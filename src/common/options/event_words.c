@@ -17,14 +17,9 @@ static size_t plain_length(const char *text)
 	return at && ascii_is_digit(at[1]) ? (size_t)(at - text) : strlen(text);
 }
 
-static const struct option_event *known(const char *name)
+static const struct event_row *known(const char *name)
 {
-	size_t n = plain_length(name);
-	const struct option_event *e = option_events;
-
-	while (e->name && !option_is(e->name, name, n))
-		e++;
-	return e->name ? e : NULL;
+	return event_row_of(name, plain_length(name));
 }
 
 /* Spelled out: a tracepoint, a probe, a source's event or a raw counter. */
@@ -53,12 +48,12 @@ bool option_is_event(const char *item)
 static const char *nearest(const char *name)
 {
 	const char *names[64];
-	const struct option_event *e;
+	const struct event_row *e;
 	size_t n = 0;
 
 	/* "malloc" is a function, not a misspelt "alloc" that does not exist yet */
-	for (e = option_events; e->name && n + 1 < ARRAY_LEN(names); e++)
-		if (e->when == WHEN_NOW)
+	for (e = event_rows; e->name && n + 1 < ARRAY_LEN(names); e++)
+		if (e->available)
 			names[n++] = e->name;
 	names[n] = NULL;
 	return options_nearest(name, names);
@@ -66,10 +61,10 @@ static const char *nearest(const char *name)
 
 static int check(const char *name, struct error *err)
 {
-	const struct option_event *e = known(name);
+	const struct event_row *e = known(name);
 	const char *near;
 
-	if (e && e->when != WHEN_LATER)
+	if (e && e->available)
 		return 0;
 	if (e)
 		return error_set(err, EINVAL, "not available yet: %s; `jstrobe list` shows the events there are", name);
@@ -181,17 +176,18 @@ int option_events_apply(const char *value, struct options *o, struct error *err)
 
 int option_check_interval(struct options *o, struct error *err)
 {
-	const struct option_event *e;
-	char first[sizeof(o->event)], given[32];
+	const struct event_row *e;
+	char first[sizeof(o->event)], given[32], least[32];
 
 	snprintf(first, sizeof(first), "%.*s", (int)strcspn(o->event, ","), o->event);
 	e = known(first);
-	if (!o->interval || !e || !e->time ||
-	    (o->interval >= (strcmp(first, "lock") == 0 ? 1 : 50 * NS_PER_US) && o->interval <= 100 * NS_PER_S))
+	if (!o->interval || !e || !weight_is_time(e->weight) ||
+	    (o->interval >= e->least && o->interval <= EVENT_LONGEST))
 		return 0;
 	option_time_text(o->interval, given, sizeof(given));
-	error_set(err, EINVAL, "interval: %s is out of range for %s; use a time from 50us to 100s (a bare number is in "
-		  "nanoseconds)", given, first);
+	option_time_text(e->least, least, sizeof(least));
+	error_set(err, EINVAL, "interval: %s is out of range for %s; use a time from %s to 100s (a bare number is in "
+		  "nanoseconds)", given, first, least);
 	o->interval = 0;
 	return -EINVAL;
 }

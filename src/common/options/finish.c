@@ -98,6 +98,37 @@ static bool has_method(const char *list)
 	return false;
 }
 
+/* What an option that is an event with an interval of its own has of it: 0 = the option was not said. */
+static uint64_t said_of(const struct option *p, const struct options *o)
+{
+	uint64_t said = 0;
+
+	if (p->kind == OPTION_TIMED_EVENT)
+		memcpy(&said, (const char *)o + p->offset, sizeof(said));
+	return said;
+}
+
+/* The first of these options that was said; NULL: none was. */
+static const struct option *with_interval(const struct options *o)
+{
+	const struct option *p;
+
+	for (p = option_table; p->help; p++)
+		if (said_of(p, o))
+			return p;
+	return NULL;
+}
+
+uint64_t options_event_interval(const struct options *o, const char *event)
+{
+	const struct option *p;
+
+	for (p = option_table; p->help; p++)
+		if (p->name && strcmp(p->name, event) == 0)
+			return said_of(p, o);
+	return 0;
+}
+
 int options_check_tracing(const struct options *o, struct error *err)
 {
 	if (!o->instrument[0])
@@ -105,7 +136,7 @@ int options_check_tracing(const struct options *o, struct error *err)
 	if (o->sampling_said)
 		return error_set(err, EINVAL, "event: %s is not sampled while calls are counted; do one after "
 				 "the other, record with the event, trace with the methods",
-				 o->wall ? "wall" : o->lock ? "lock" : o->event);
+				 with_interval(o) ? with_interval(o)->name : o->event);
 	if (o->interval)
 		return error_set(err, EINVAL, "interval: every call of traced methods is counted; remove it (there is "
 				 "--period, of sampled timing)");
@@ -114,25 +145,21 @@ int options_check_tracing(const struct options *o, struct error *err)
 
 int option_finish_events(struct options *o, bool event_said, struct error *err)
 {
-	const struct {
-		const char *name;
-		uint64_t said;
-	} timed[] = {{"wall", o->wall}, {"lock", o->lock}};
 	int rc = o->trace[0] ? finish_trace(o, err) : 0;
-	size_t i;
+	const struct option *p;
 
-	o->sampling_said = o->wall || o->lock || (event_said && !has_method(o->event));
+	o->sampling_said = with_interval(o) || (event_said && !has_method(o->event));
 	if (rc == 0 && has_method(o->event))
 		rc = finish_method(o, err);
 	if (rc == 0)
 		rc = options_check_tracing(o, err);
-	for (i = 0; rc == 0 && i < ARRAY_LEN(timed); i++) {
-		if (!timed[i].said || option_holds(o->event, timed[i].name))
+	for (p = option_table; rc == 0 && p->help; p++) {
+		if (!said_of(p, o) || option_holds(o->event, p->name))
 			continue;
 		if (!event_said)
 			o->event[0] = '\0';
 		event_said = true;
-		rc = option_add_event(timed[i].name, o, err);
+		rc = option_add_event(p->name, o, err);
 	}
 	return rc ? rc : option_check_interval(o, err);
 }

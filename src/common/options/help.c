@@ -83,7 +83,7 @@ static void markdown_row(const struct option *p, struct buffer *out)
 
 void options_markdown(struct buffer *out)
 {
-	const struct option_event *e;
+	const struct event_row *e;
 	const struct option *p;
 	int group;
 
@@ -107,16 +107,17 @@ void options_markdown(struct buffer *out)
 				markdown_row(p, out);
 	}
 	buffer_puts(out, "\n## Events\n\n| event | what it samples | |\n|---|---|---|\n");
-	for (e = option_events; e->name; e++)
-		buffer_printf(out, "| `%s` | %s | %s |\n", e->name, e->help, when_words[e->when]);
+	for (e = event_rows; e->name; e++)
+		buffer_printf(out, "| `%s` | %s | %s |\n", e->name, e->help,
+			      when_words[e->available ? WHEN_NOW : WHEN_LATER]);
 }
 
 void options_events(struct buffer *out)
 {
-	const struct option_event *e;
+	const struct event_row *e;
 
-	for (e = option_events; e->name; e++)
-		if (e->when == WHEN_NOW)
+	for (e = event_rows; e->name; e++)
+		if (e->available)
 			buffer_printf(out, "%-24s %s\n", e->name, e->help);
 	buffer_puts(out, "and by name, see docs/reference/events.md: tracepoints (sched:sched_switch), "
 		    "uprobe:FUNCTION, kprobe:FUNCTION, mem:SYMBOL,\nFUNCTION (a native one), rNNN, PMU/TERM=VALUE/; "

@@ -93,9 +93,9 @@ void options_man(bool agent, struct buffer *out)
 
 void options_man_events(struct buffer *out)
 {
-	const struct option_event *e;
+	const struct event_row *e;
 
-	for (e = option_events; e->name; e++)
-		if (e->when == WHEN_NOW)
+	for (e = event_rows; e->name; e++)
+		if (e->available)
 			options_man_entry(e->name, "", e->help, out);
 }

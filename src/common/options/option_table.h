@@ -1,9 +1,10 @@
 /*
- * option_table.h - options.def and common/base/events.def as arrays. Inner header of the room.
+ * option_table.h - options.def as an array. Inner header of the room.
  */
 #ifndef JSTROBE_OPTIONS_OPTION_TABLE_H
 #define JSTROBE_OPTIONS_OPTION_TABLE_H
 
+#include "common/base/events.h"
 #include "common/options/options.h"
 
 enum option_kind {
@@ -67,16 +68,8 @@ struct option {
 	const char *help;
 };
 
-struct option_event {
-	const char *name;
-	enum option_when when;
-	bool time; /* the interval is CPU time */
-	const char *help;
-};
-
-/* Both end with an entry without names. */
+/* Ends with an entry without names. */
 extern const struct option option_table[];
-extern const struct option_event option_events[];
 extern const char *const option_group_names[OPTION_GROUPS];
 
 /* True if TEXT[0..N) is the whole of WORD. */

@@ -25,15 +25,6 @@ const struct option option_table[] = {
 	{.agent = NULL},
 };
 
-#define NEEDS_TIME true
-#define NEEDS_COUNT false
-#define NEEDS_KERNEL false
-#define EVENT(name, when, source, config, interval, needs, help) {name, WHEN_##when, NEEDS_##needs, help},
-const struct option_event option_events[] = {
-#include "common/base/events.def"
-	{NULL, WHEN_NOW, false, NULL},
-};
-
 const char *const option_group_names[OPTION_GROUPS] = {
 	[OPTIONS_ACTIONS] = "Actions",
 	[OPTIONS_SAMPLING] = "Sampling",

@@ -217,6 +217,11 @@ struct options_moment {
  */
 int options_moment(const char *text, uint64_t real, uint64_t monotonic, struct options_moment *m);
 
+/*
+ * The interval of EVENT that an option of its name says ("wall", "lock"): 1 = its default, OPTIONS_ALL = 0 was said;
+ * 0: nothing is.
+ */
+uint64_t options_event_interval(const struct options *o, const char *event);
 /* -EINVAL, with what to do, when O says something that has an effect only with events that O does not have. */
 int options_check_beside(const struct options *o, struct error *err);
 /* -EINVAL, with what to do, when O asks to count calls and to sample as well. */

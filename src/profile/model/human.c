@@ -113,7 +113,7 @@ void human_right(struct buffer *out, const char *text, int width)
 	buffer_puts(out, text);
 }
 
-struct human human_amount(uint64_t weight, bool in_events)
+struct human human_amount(uint64_t weight, enum weight_kind kind)
 {
-	return in_events ? human_count(weight) : human_time(weight);
+	return weight_is_time(kind) ? human_time(weight) : human_count(weight);
 }

@@ -8,6 +8,7 @@
 #define JSTROBE_MODEL_HUMAN_H
 
 #include "common/base/buffer.h"
+#include "common/base/events.h"
 
 struct human {
 	char text[40];
@@ -22,8 +23,8 @@ static inline const char *human_plural(uint64_t n)
 }
 /* "830 ns", "12.3 µs", "2.1 ms", "9.99 s", "3 min 20 s", "2 h 05 min"; exact ones bare: "10 ms" */
 struct human human_time(uint64_t ns);
-/* A weight: events as a count, else ns as a time. */
-struct human human_amount(uint64_t weight, bool in_events);
+/* A weight: ns as a time, else a count. */
+struct human human_amount(uint64_t weight, enum weight_kind kind);
 /* "60 KB": bytes in binary steps */
 struct human human_bytes(uint64_t bytes);
 /*

@@ -8,6 +8,7 @@
 
 #include "common/base/clean.h"
 #include "profile/model/human.h"
+#include "profile/model/profile_unit.h"
 
 static uint64_t sum(const uint64_t *values, unsigned count)
 {
@@ -30,8 +31,9 @@ uint64_t loss_weight(const struct profile *p)
 
 uint64_t format_unsampled(const struct profile *p)
 {
-	uint64_t all = p->in_events ? p->counted : p->wall ? 0 : p->cpu_time;
-	uint64_t accounted = p->weight_stored + loss_weight(p) + (p->in_events ? 0 : p->own_cpu);
+	bool cpu = p->weight_kind == WEIGHT_CPU;
+	uint64_t all = cpu ? p->cpu_time : profile_is_time(p) ? 0 : p->counted;
+	uint64_t accounted = p->weight_stored + loss_weight(p) + (profile_is_time(p) ? p->own_cpu : 0);
 
 	return all > accounted ? all - accounted : 0;
 }
@@ -41,7 +43,7 @@ static bool misses_time(const struct profile *p)
 {
 	uint64_t time = p->cpu_time > p->own_cpu ? p->cpu_time - p->own_cpu : 0;
 
-	return !p->in_events && !p->wall && !p->partial && p->unsampled > time / 20;
+	return p->weight_kind == WEIGHT_CPU && !p->partial && p->unsampled > time / 20;
 }
 
 /* What is left out because it was not asked for is no loss. */
@@ -64,7 +66,7 @@ static void put_counts(struct buffer *out, const struct profile *p)
 		      human_plural(p->taken));
 	if (outside)
 		buffer_printf(out, "%s of them outside the window (%s), ", human_count(outside).text,
-			      human_amount(p->lost_weight[LOSS_outside_window], p->in_events).text);
+			      human_amount(p->lost_weight[LOSS_outside_window], p->weight_kind).text);
 	if (!lost && p->stored + outside == p->taken) {
 		buffer_puts(out, outside ? "the others stored" : "all stored");
 		return;
@@ -76,7 +78,7 @@ static void put_counts(struct buffer *out, const struct profile *p)
 			continue;
 		buffer_printf(out, "%s%s %s: %s", *separator ? separator : " (",
 			      loss_names[i].name, human_count(p->lost[i]).text,
-			      human_amount(p->lost_weight[i], p->in_events).text);
+			      human_amount(p->lost_weight[i], p->weight_kind).text);
 		separator = ", ";
 	}
 	if (*separator)
@@ -122,14 +124,16 @@ static void put_threads(const struct profile *p, struct buffer *out)
 
 static void put_wall(const struct profile *p, struct buffer *out)
 {
+	bool waits = p->weight_kind == WEIGHT_WAIT;
+
 	if (p->taken == 0) {
-		buffer_printf(out, "No samples: no thread %s in %s", p->waits ? "has waited for a lock long enough"
+		buffer_printf(out, "No samples: no thread %s in %s", waits ? "has waited for a lock long enough"
 									       : "had a turn",
 			      human_time(p->duration).text);
 		return;
 	}
 	put_counts(out, p);
-	buffer_printf(out, " · %s %s ", human_time(p->weight_stored).text, p->waits ? "waited by" : "wall time of");
+	buffer_printf(out, " · %s %s ", human_time(p->weight_stored).text, waits ? "waited by" : "wall time of");
 	put_threads(p, out);
 }
 
@@ -176,15 +180,15 @@ void format_loss_line(const struct profile *p, struct buffer *out)
 	if (p->taken == 0 && p->filter_none)
 		buffer_puts(out, "No samples: no thread matched the filter (ids of the system, name:PATTERN and "
 				 "group:PATTERN; `jstrobe top` shows names)");
-	else if (p->in_events)
+	else if (!profile_is_time(p))
 		put_events(p, out);
-	else if (p->wall)
-		put_wall(p, out);
-	else
+	else if (p->weight_kind == WEIGHT_CPU)
 		put_time(p, out);
+	else
+		put_wall(p, out);
 	if (p->threads_refused)
 		buffer_printf(out, " · %u threads could not be armed%s", p->threads_refused,
-			      p->in_events ? ", so theirs are not counted" : "");
+			      profile_is_time(p) ? "" : ", so theirs are not counted");
 	if (p->raised)
 		buffer_printf(out, " · intervals doubled %u times in a storm of events", p->raised);
 	if (p->stretched)
@@ -247,8 +251,8 @@ static void put_source(struct buffer *out, const struct profile *p)
 	buffer_printf(out, "Event               : %s (engine %s)", p->event, p->engine);
 	if (p->interval)
 		buffer_printf(out, ", interval %s, effective %s",
-			      human_amount(p->interval, p->in_events).text,
-			      human_amount(p->effective_interval, p->in_events).text);
+			      human_amount(p->interval, p->weight_kind).text,
+			      human_amount(p->effective_interval, p->weight_kind).text);
 	buffer_putc(out, '\n');
 	buffer_puts(out, "Losses              : ");
 	format_loss_line(p, out);

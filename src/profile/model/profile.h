@@ -5,14 +5,14 @@
  * or a queue. The collector builds it, a writer turns it into bytes. Writers
  * know nothing of where samples come from.
  *
- * Units: times in nanoseconds; weights and intervals in nanoseconds of CPU time (of wall time where `wall`
- * is set), or, where `in_events` is set, in events of the kernel's count; `started_at` is real time.
+ * Units: times in nanoseconds; weights and intervals as `weight_kind` says; `started_at` is real time.
  */
 #ifndef JSTROBE_MODEL_PROFILE_H
 #define JSTROBE_MODEL_PROFILE_H
 
 #include "common/base/base.h"
 #include "common/base/enum_names.h"
+#include "common/base/events.h"
 
 /* One distinct frame: a method or symbol in one kind (and line, if lines were asked for). */
 struct profile_frame {
@@ -97,7 +97,7 @@ struct profile {
 	const char *main_class; /* main class or jar with its arguments cut off; "" if unknown */
 	const char *jdk;        /* "17.0.15+6-Debian", "" if unknown */
 	const char *title;      /* page title; NULL = "CPU profile" or the like */
-	const char *unit;       /* of weights that are no ns: "bytes"; NULL = events */
+	const char *unit;       /* of weights that are no ns, where it is not weight_kind's; NULL: it is */
 	/* read from a file that does not say what became of all samples: the sentence that stands for the loss line */
 	const char *told;
 	bool recorded;           /* read from a file: walks that ended early, queues, timings and arms are not known */
@@ -105,9 +105,7 @@ struct profile {
 	uint64_t started_at;    /* ns since 1970 */
 	uint64_t duration;      /* ns */
 	uint64_t gap;           /* ns before it, since the round of a loop before, that are in no result; 0: none */
-	bool in_events;         /* weights are events; else ns */
-	bool wall;              /* … of wall time, else of CPU time */
-	bool waits;             /* … that threads waited for locks: see `locks` and `owners` */
+	enum weight_kind weight_kind; /* WAIT: that threads waited for locks, see `locks` and `owners` */
 	uint64_t interval;      /* asked for */
 	uint64_t effective_interval; /* stored weight / stored samples, 0 if none */
 

@@ -38,7 +38,12 @@ uint32_t read_aggregate_frame(struct read_aggregate *f, const uint32_t words[REA
 	return number;
 }
 
-uint32_t read_aggregate_family(struct read_aggregate *f, const char *name, bool in_events, const char *unit)
+enum weight_kind read_aggregate_time(const char *family)
+{
+	return strcmp(family, "cpu") == 0 || strcmp(family, "cputime") == 0 ? WEIGHT_CPU : WEIGHT_WALL;
+}
+
+uint32_t read_aggregate_family(struct read_aggregate *f, const char *name, enum weight_kind kind, const char *unit)
 {
 	struct read_aggregate_family *family;
 	uint32_t i;
@@ -58,7 +63,7 @@ uint32_t read_aggregate_family(struct read_aggregate *f, const char *name, bool 
 		f->no_memory = true;
 		return UINT32_MAX;
 	}
-	family->in_events = in_events;
+	family->weight_kind = kind;
 	family->unit = unit;
 	return i;
 }
@@ -288,9 +293,8 @@ int read_aggregate_profile(const struct read_aggregate *f, uint32_t family, stru
 
 	free(places);
 	p->event = from->name;
-	p->in_events = from->in_events;
+	p->weight_kind = from->weight_kind;
 	p->unit = from->unit;
-	p->wall = !from->in_events && strcmp(from->name, "cpu") != 0 && strcmp(from->name, "cputime") != 0;
 	p->per_thread = f->per_thread;
 	p->stored = from->samples;
 	p->taken = from->samples + from->lost;

@@ -39,9 +39,9 @@ struct read_aggregate_thread_count {
 /* One event of the result. */
 struct read_aggregate_family {
 	char *name; /* "cpu" */
-	bool in_events;
+	enum weight_kind weight_kind;
 	bool sums;  /* its counts are put in by read_aggregate_raise */
-	const char *unit; /* of weights that are no time: "bytes" */
+	const char *unit; /* as in struct profile */
 	VECTOR(struct read_aggregate_count) stack_counts;
 	uint32_t *direct;     /* stack without thread and state → count + 1 */
 	uint32_t direct_room;
@@ -79,8 +79,10 @@ void read_aggregate_limit(struct read_aggregate *f, uint64_t size, unsigned work
 
 /* The number of a frame; strings by their numbers in f->strings. LISTS_FAILED: out of memory. */
 uint32_t read_aggregate_frame(struct read_aggregate *f, const uint32_t words[READ_FRAME_WORDS]);
-/* The number of the family called NAME, made if need be; UINT32_MAX: no memory. */
-uint32_t read_aggregate_family(struct read_aggregate *f, const char *name, bool in_events, const char *unit);
+/* Whose time a family's ns are. Of waits a file has no more than that. */
+enum weight_kind read_aggregate_time(const char *family);
+/* The number of the family called NAME, made if need be; UNIT: see struct profile. UINT32_MAX: no memory. */
+uint32_t read_aggregate_family(struct read_aggregate *f, const char *name, enum weight_kind kind, const char *unit);
 /*
  * Add to a stack of a family, and to one of its threads. THREAD of a stack is READ_NO_THREAD unless
  * f->per_thread. Out of memory sets f->no_memory.

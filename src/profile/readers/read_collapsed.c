@@ -143,7 +143,7 @@ int collapsed_read(const struct input *in, struct read_aggregate *aggregate, str
 	int rc = 0;
 
 	/* samples, or with --total ns, events, bytes: the file does not say */
-	family = read_aggregate_family(aggregate, FORMAT_UNKNOWN_UNIT, true, FORMAT_UNKNOWN_UNIT);
+	family = read_aggregate_family(aggregate, FORMAT_UNKNOWN_UNIT, WEIGHT_COUNT, FORMAT_UNKNOWN_UNIT);
 	while (rc == 0 && line < end && family != UINT32_MAX) {
 		const char *newline = line_end(line, end), *next = newline && newline < end ? newline + 1 : end;
 		size_t length = newline ? (size_t)(newline - line) : 0;

@@ -247,7 +247,7 @@ static int make_profile(struct conversion *c, uint32_t family, struct error *err
 	}
 	p->started_at = (uint64_t)MAX(from, 0);
 	p->duration = to > from ? (uint64_t)to - (uint64_t)from : 0;
-	p->interval = p->in_events ? 0 : p->effective_interval;
+	p->interval = weight_is_time(p->weight_kind) ? p->effective_interval : 0;
 	p->complete = f->samples - f->truncated - f->no_stack;
 	if (!put_counts(c, p)) {
 		p->taken = p->stored;

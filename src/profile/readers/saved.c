@@ -26,11 +26,11 @@ void saved_keep(struct saved *s, struct numbers *to, uint32_t number)
 		no_memory(s);
 }
 
-bool saved_family(struct saved *s, const char *event, bool in_events)
+bool saved_family(struct saved *s, const char *event, enum weight_kind kind)
 {
 	if (s->families[0] && !family_named(s->families, event))
 		return false;
-	s->family = read_aggregate_family(s->aggregate, event, in_events, NULL);
+	s->family = read_aggregate_family(s->aggregate, event, kind, NULL);
 	if (s->family == UINT32_MAX)
 		no_memory(s);
 	return s->family != UINT32_MAX;
@@ -251,7 +251,7 @@ static void read_stack(struct saved *s)
 static void read_stacks(struct saved *s)
 {
 	s->has_stacks = true;
-	if (!saved_family(s, s->event, s->in_events)) {
+	if (!saved_family(s, s->event, s->in_ns ? read_aggregate_time(s->event) : s->weight_kind)) {
 		json_skip(&s->j);
 		return;
 	}
@@ -259,6 +259,12 @@ static void read_stacks(struct saved *s)
 		return;
 	while (json_item(&s->j) && !s->no_memory)
 		read_stack(s);
+}
+
+static void read_unit(struct saved *s, const char *unit)
+{
+	s->in_ns = strcmp(unit, "ns") == 0;
+	s->weight_kind = strcmp(unit, weight_kind_names[WEIGHT_BYTES].unit) == 0 ? WEIGHT_BYTES : WEIGHT_COUNT;
 }
 
 /* The unit stands in front of the stacks. */
@@ -270,7 +276,7 @@ static void read_weight(struct saved *s)
 		return;
 	while ((key = json_key(&s->j))) {
 		if (strcmp(key, "unit") == 0)
-			s->in_events = strcmp(json_string(&s->j, NULL), "ns") != 0;
+			read_unit(s, json_string(&s->j, NULL));
 		else
 			json_skip(&s->j);
 	}
@@ -321,7 +327,7 @@ static void read_result(struct saved *s)
 	bool trace = false;
 	const char *key;
 
-	s->in_events = false;
+	s->in_ns = true;
 	if (!json_open(&s->j, '{'))
 		return;
 	while (!s->no_memory && !s->newer && (key = json_key(&s->j))) {

@@ -25,7 +25,8 @@ struct saved {
 	VECTOR(uint8_t) kinds;
 	struct map frame_of;                    /* name and kind → frame */
 	uint32_t family;
-	bool in_events;
+	bool in_ns;
+	enum weight_kind weight_kind; /* else */
 	char event[256];
 	uint64_t duration;
 	bool has_stacks, newer;
@@ -37,7 +38,7 @@ uint32_t saved_frame(struct saved *s, const char *text, size_t length, enum fram
 /* NUMBER behind the others of TO; LISTS_FAILED and a failure set s->no_memory. */
 void saved_keep(struct saved *s, struct numbers *to, uint32_t number);
 /* Make room in the aggregate for EVENT; false: it is not wanted, or there is no memory. */
-bool saved_family(struct saved *s, const char *event, bool in_events);
+bool saved_family(struct saved *s, const char *event, enum weight_kind kind);
 
 /* A trace (saved_trace.c): its arrays of methods, threads and nodes, in the order in which they are written. */
 void saved_methods(struct saved *s);

@@ -157,7 +157,7 @@ static void add_node(struct saved *s, const struct node *n)
 void saved_tree(struct saved *s)
 {
 	s->has_stacks = true;
-	if (!saved_family(s, EVENT, false)) {
+	if (!saved_family(s, EVENT, WEIGHT_WALL)) {
 		json_skip(&s->j);
 		return;
 	}

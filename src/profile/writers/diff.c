@@ -11,6 +11,7 @@
 #include "common/base/strings.h"
 #include "profile/model/human.h"
 #include "profile/model/methods.h"
+#include "profile/model/profile_unit.h"
 #include "profile/writers/writers.h"
 
 struct row {
@@ -28,7 +29,7 @@ struct rows {
 /* What weights are of, as a word. */
 static const char *unit_of(const struct profile *p)
 {
-	return !p->in_events ? "time" : p->unit ? p->unit : p->event;
+	return profile_is_time(p) ? "time" : profile_unit_shown(p);
 }
 
 bool diff_is_unknown(const struct profile *p)
@@ -47,7 +48,7 @@ int diff_unit(struct diff *d, bool by_samples, struct error *err)
 				 "choose with --event", d->before_name, before, d->before->event, d->after_name,
 				 after, d->after->event);
 	d->by_weight = same && !by_samples;
-	d->in_events = d->before->in_events;
+	d->weight_kind = d->before->weight_kind;
 	return 0;
 }
 
@@ -127,7 +128,7 @@ static void rows_free(struct rows *r)
 
 static struct human amount(const struct diff *d, uint64_t value)
 {
-	return d->by_weight ? human_amount(value, d->in_events) : human_count(value);
+	return d->by_weight ? human_amount(value, d->weight_kind) : human_count(value);
 }
 
 static void put_amount(const struct diff *d, uint64_t value, struct buffer *out)
@@ -157,7 +158,7 @@ static void put_side(const struct diff *d, const char *word, const struct profil
 		buffer_printf(out, ", %s", human_time(p->duration).text);
 	buffer_printf(out, ", %s %s", human_count(p->stored).text,
 		      strcmp(p->event, "calls") ? samples_word(p) : "calls");
-	if (d->by_weight && !d->in_events)
+	if (d->by_weight && weight_is_time(d->weight_kind))
 		buffer_printf(out, ", %s", human_time(whole).text);
 	buffer_putc(out, '\n');
 }
@@ -226,7 +227,7 @@ void diff_json(const struct diff *d, struct buffer *out)
 	json_put_number(&w, "schema", 1);
 	json_put_texts(&w, {"version", JSTROBE_VERSION},
 		       {"unit", diff_is_unknown(d->before) || diff_is_unknown(d->after) ? FORMAT_UNKNOWN_UNIT :
-				!d->by_weight ? "samples" : d->in_events ? "events" : "ns"});
+				!d->by_weight ? "samples" : weight_kind_names[d->weight_kind].unit});
 	put_side_json(&w, "before", d->before, d->before_name, r.whole[0]);
 	put_side_json(&w, "after", d->after, d->after_name, r.whole[1]);
 	json_array(&w, "methods");

@@ -15,7 +15,7 @@ struct diff {
 	const struct profile *before, *after;
 	const char *before_name, *after_name; /* of their files */
 	bool by_weight;                       /* diff_unit's */
-	bool in_events;
+	enum weight_kind weight_kind;
 };
 
 /* P is of a file that does not say what its numbers count. */

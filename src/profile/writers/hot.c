@@ -11,6 +11,7 @@
 #include "profile/model/human.h"
 #include "profile/model/loss_line.h"
 #include "profile/model/methods.h"
+#include "profile/model/profile_unit.h"
 #include "profile/writers/thread_table.h"
 #include "profile/writers/wait_tables.h"
 #include "profile/writers/writers.h"
@@ -52,7 +53,7 @@ static void put_bar(struct buffer *out, uint64_t part, uint64_t whole)
 
 static void put_value(struct buffer *out, uint64_t value, bool is_time)
 {
-	human_right(out, human_amount(value, !is_time).text, 10);
+	human_right(out, human_amount(value, is_time ? WEIGHT_CPU : WEIGHT_COUNT).text, 10);
 }
 
 static void put_row(struct buffer *out, const struct methods *m, const struct method *row,
@@ -66,10 +67,10 @@ static void put_row(struct buffer *out, const struct methods *m, const struct me
 
 	buffer_colour(out, heat);
 	buffer_printf(out, "%6s%%", decimal((double)self * scale, 2).text);
-	put_value(out, self, by_weight && !p->in_events);
+	put_value(out, self, by_weight && profile_is_time(p));
 	buffer_colour(out, *heat ? c->off : "");
 	buffer_printf(out, "  %6s%%", decimal((double)total * scale, 2).text);
-	put_value(out, total, by_weight && !p->in_events);
+	put_value(out, total, by_weight && profile_is_time(p));
 	buffer_puts(out, "  ");
 	buffer_colour(out, c->dim);
 	put_bar(out, self, all);
@@ -83,7 +84,7 @@ static void put_table(struct buffer *out, const struct methods *m, const struct 
 {
 	uint32_t limit = options->flat ? options->flat : HOT_METHODS, i, shown = 0, with_self = 0;
 	uint64_t all = options->total ? p->weight_stored : p->stored, rest = 0;
-	const char *unit = !options->total ? samples_word(p) : !p->in_events ? "time" : p->unit ? p->unit : "events";
+	const char *unit = !options->total ? samples_word(p) : profile_is_time(p) ? "time" : profile_unit(p);
 
 	buffer_colour(out, c->bold);
 	buffer_printf(out, "  self%%  %8s   total%%  %8s              method", unit, unit);
@@ -120,7 +121,7 @@ static void put_title(struct buffer *out, const struct profile *p, const struct 
 	buffer_puts(out, "), ");
 	buffer_printf(out, "%s, engine %s", human_time(p->duration).text, p->engine);
 	if (p->interval)
-		buffer_printf(out, ", interval %s", human_amount(p->interval, p->in_events).text);
+		buffer_printf(out, ", interval %s", human_amount(p->interval, p->weight_kind).text);
 	buffer_colour(out, c->off);
 	buffer_puts(out, "\n\n");
 }
@@ -170,7 +171,7 @@ void format_hot(const struct profile *p, const struct format_options *options, s
 	put_title(out, p, &c);
 	if (methods_build(&m, p, style, options->total))
 		out->failed = out->failed ? out->failed : ENOMEM;
-	else if (p->stored && p->waits)
+	else if (p->stored && p->weight_kind == WEIGHT_WAIT)
 		waits_tables(out, p, options);
 	else if (p->stored)
 		put_table(out, &m, p, options, &c);

@@ -13,6 +13,7 @@
 #include "profile/model/frame_name.h"
 #include "profile/model/loss_line.h"
 #include "profile/model/methods.h"
+#include "profile/model/profile_unit.h"
 #include "profile/writers/writers.h"
 
 #define SCHEMA 1
@@ -60,9 +61,10 @@ static void put_head(struct json_writer *w, const struct profile *p)
 	json_put_number(w, "duration_ns", p->duration);
 	if (p->gap)
 		json_put_number(w, "gap_ns", p->gap);
-	json_put_number(w, p->in_events ? "interval" : "interval_ns", p->interval);
-	json_put_number(w, p->in_events ? "effective_interval" : "effective_interval_ns", p->effective_interval);
-	if (p->in_events)
+	json_put_number(w, profile_is_time(p) ? "interval_ns" : "interval", p->interval);
+	json_put_number(w, profile_is_time(p) ? "effective_interval_ns" : "effective_interval",
+			p->effective_interval);
+	if (!profile_is_time(p))
 		json_put_number(w, "counted", p->counted);
 	json_put_numbers(w, {"cpu_time_ns", p->cpu_time}, {"own_cpu_ns", p->own_cpu},
 			 {"children_cpu_ns", p->children_cpu});
@@ -82,7 +84,7 @@ static void put_samples(struct json_writer *w, const struct profile *p)
 static void put_weight(struct json_writer *w, const struct profile *p)
 {
 	json_object(w, "weight");
-	json_put_text(w, "unit", !p->in_events ? "ns" : p->unit ? p->unit : "events");
+	json_put_text(w, "unit", profile_unit(p));
 	json_put_numbers(w, {"total", p->weight_stored}, {"left_out", p->left_out_weight}, {"lost", loss_weight(p)},
 			 {"unsampled", p->unsampled});
 	put_counters(w, "lost_by_reason", loss_names, p->lost_weight, LOSS_REASONS);
@@ -301,13 +303,13 @@ void format_json(const struct profile *p, const struct format_options *options, 
 	put_threads(&w, p);
 	if (p->per_trace_context)
 		put_contexts(&w, p);
-	if (p->waits) {
+	if (p->weight_kind == WEIGHT_WAIT) {
 		put_waits(&w, "locks", p->locks, p->lock_count, true);
 		put_waits(&w, "owners", p->owners, p->owner_count, false);
 	}
 	if (!result)
 		result = quote(&q, p, style);
-	if (!result && p->waits)
+	if (!result && p->weight_kind == WEIGHT_WAIT)
 		put_holders(&w, p, &q);
 	json_array(&w, "stacks");
 	for (i = 0; !result && i < p->stack_count; i++)

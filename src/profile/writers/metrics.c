@@ -118,11 +118,13 @@ static void put_values(struct buffer *out, const struct metrics *m)
 
 	begin(out, "jstrobe_value_total", "What the stored samples stand for, in seconds or in events.", COUNTER);
 	for (e = 0; e < m->event_count; e++) {
+		bool time = weight_is_time(m->events[e].weight_kind);
+
 		put_of_event(out, "jstrobe_value_total", &m->events[e]);
 		buffer_putc(out, ',');
-		put_label(out, "unit", m->events[e].in_events ? "events" : "seconds");
+		put_label(out, "unit", time ? "seconds" : weight_kind_names[m->events[e].weight_kind].unit);
 		buffer_putc(out, '}');
-		put_number(out, !m->events[e].in_events, m->events[e].value);
+		put_number(out, time, m->events[e].value);
 	}
 }
 

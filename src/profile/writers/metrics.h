@@ -6,11 +6,12 @@
 
 #include "common/base/buffer.h"
 #include "common/base/enum_names.h"
+#include "common/base/events.h"
 
 /* The books of one event of the session that runs, or of the last one. */
 struct metrics_event {
 	const char *name;
-	bool in_events;       /* `value` is events, else ns */
+	enum weight_kind weight_kind; /* of `value` */
 	uint64_t taken, stored, open, value; /* open: of runs that go on */
 	uint64_t lost[LOSS_REASONS];
 };

@@ -12,6 +12,7 @@
 #include "profile/model/human.h"
 #include "profile/model/loss_line.h"
 #include "profile/model/methods.h"
+#include "profile/model/profile_unit.h"
 #include "profile/model/sorted.h"
 #include "profile/writers/thread_table.h"
 #include "profile/writers/wait_tables.h"
@@ -65,7 +66,7 @@ static void put_trace(struct buffer *out, const struct sorted *s, const struct s
 	uint32_t i;
 
 	buffer_printf(out, "--- %llu %s (%s%%), %llu sample%s\n", weight,
-		      !s->profile->in_events ? "ns" : s->profile->unit ? s->profile->unit : s->profile->event,
+		      profile_unit_shown(s->profile),
 		      decimal(percent(weight, s->profile->weight_stored), 2).text, samples, human_plural(samples));
 	for (i = 0; i < r->depth; i++)
 		buffer_printf(out, "  [%2u] %s\n", i, sorted_text(s, r->from, r->depth - 1 - i));
@@ -133,7 +134,7 @@ int text_flat(struct buffer *out, const struct profile *p, const struct format_o
 	}
 	buffer_printf(out, "%12s  percent  samples  top\n"
 			   "  ----------  -------  -------  ---\n",
-		      !p->in_events ? "ns" : p->unit ? p->unit : "events");
+		      profile_unit(p));
 	for (i = 0; i < m.count && count < limit; i++) {
 		const struct method *row = &m.rows[i];
 
@@ -160,7 +161,7 @@ static void write_text(const struct profile *p, const struct format_options *opt
 	int result = 0;
 
 	text_header(out, p);
-	if (p->stored && p->waits)
+	if (p->stored && p->weight_kind == WEIGHT_WAIT)
 		waits_tables(out, p, options);
 	if (p->stored && traces)
 		result = text_traces(out, p, options, traces);

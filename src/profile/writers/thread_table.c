@@ -8,6 +8,7 @@
 #include "common/base/vector.h"
 #include "profile/model/frame_name.h"
 #include "profile/model/human.h"
+#include "profile/model/profile_unit.h"
 #include "profile/writers/writers.h"
 
 /* What a thread has, or a method of it. */
@@ -78,7 +79,7 @@ static void put_row(struct buffer *out, const struct profile *p, const struct na
 	uint64_t all = by_weight ? p->weight_stored : p->stored;
 
 	buffer_printf(out, "%6s%%", decimal(percent(thread->value, all), 2).text);
-	human_right(out, human_amount(thread->value, !by_weight || p->in_events).text, 10);
+	human_right(out, human_amount(thread->value, by_weight ? p->weight_kind : WEIGHT_COUNT).text, 10);
 	buffer_puts(out, "  ");
 	frame_name_thread(out, &p->threads[thread->thread], STYLE_TEXT);
 	buffer_printf(out, "  %s (%s%% of it)\n", name_text(names, hottest->name),
@@ -91,7 +92,7 @@ static void put_rows(struct buffer *out, const struct profile *p, const struct n
 	size_t i, m;
 
 	buffer_printf(out, " share%%  %8s  thread and its hottest method\n",
-		      !by_weight ? "samples" : p->in_events ? "events" : "time");
+		      !by_weight ? "samples" : profile_is_time(p) ? "time" : profile_unit(p));
 	for (i = 0; i < threads->list.count && i < limit; i++) {
 		/* sorted as well: the first of the thread is its hottest */
 		for (m = 0; methods->list.items[m].thread != threads->list.items[i].thread;)

@@ -27,7 +27,7 @@ struct stream_options {
 	struct {
 		char name[256];
 		uint64_t interval;
-		bool in_events, wall, waits;
+		enum weight_kind weight_kind;
 	} events[RECORD_EVENTS];
 };
 

@@ -91,8 +91,7 @@ static void list_events(struct stream *s, struct stream_event *events)
 	for (e = 0; e < c->options.events; e++) {
 		events[e] = (struct stream_event){
 			.name = s->options.events[e].name, .engine = c->sources->active(e),
-			.interval = s->options.events[e].interval, .in_events = s->options.events[e].in_events,
-			.wall = s->options.events[e].wall, .waits = s->options.events[e].waits,
+			.interval = s->options.events[e].interval, .weight_kind = s->options.events[e].weight_kind,
 			.stored = c->events[e].stored,
 			.value = c->events[e].weight_stored, .dropped = s->dropped[e],
 			.left_out = s->left_out[e],

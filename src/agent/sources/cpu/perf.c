@@ -129,7 +129,7 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 		return error_set(err, EINVAL, "target-cpu: this machine has CPUs 0 to %u", os_cpus() - 1);
 	rc = probe(event);
 	if (event->perf.kernel && (rc == -EACCES || rc == -EPERM) && !event->fallback &&
-	    !event->kernel_only && !event->time) {
+	    !event->kernel_only && !weight_is_time(event->weight)) {
 		event->perf.kernel = false;
 		if (probe(event) == 0) {
 			rc = 0;

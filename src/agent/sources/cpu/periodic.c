@@ -121,6 +121,6 @@ static const char *way(void)
 }
 
 const struct engine_ops engine_periodic = {
-	.name = "periodic", .way = way, .handler = handler_thread, .start = start, .arm = arm,
+	.name = "periodic", .ticks = TICKS_CPU, .way = way, .handler = handler_thread, .start = start, .arm = arm,
 	.silence = silence, .disarm = disarm, .halt = halt,
 };

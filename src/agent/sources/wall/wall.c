@@ -405,6 +405,6 @@ static const char *way(void)
 }
 
 const struct engine_ops engine_wall = {
-	.name = "wall", .way = way, .handler = handler_thread, .start = start, .arm = arm, .silence = silence,
-	.disarm = disarm, .halt = halt, .stop = stop, .trimmed = trimmed,
+	.name = "wall", .ticks = TICKS_WALL, .way = way, .handler = handler_thread, .start = start, .arm = arm,
+	.silence = silence, .disarm = disarm, .halt = halt, .stop = stop, .trimmed = trimmed,
 };

@@ -145,8 +145,9 @@ static void merge(struct chunk_handlers *w, const struct event_counts *a, const 
 	struct scale scale = scale_of(w, a, known, name);
 	bool timed = a->weighed || (a->has_weight && a->unit != UNIT_NONE);
 	bool time = known ? known->unit == FAMILY_TIME : timed;
-	const char *unit = known && known->unit == FAMILY_BYTES ? "bytes" : NULL;
-	uint32_t family = read_aggregate_family(w->aggregate, name, !time, unit);
+	bool bytes = known && known->unit == FAMILY_BYTES;
+	enum weight_kind kind = time ? read_aggregate_time(name) : bytes ? WEIGHT_BYTES : WEIGHT_COUNT;
+	uint32_t family = read_aggregate_family(w->aggregate, name, kind, NULL);
 	size_t i;
 
 	if (a->t.over)

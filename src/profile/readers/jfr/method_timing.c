@@ -42,7 +42,7 @@ void event_handlers_aggregate_timings(struct chunk_handlers *w)
 
 	if (!w->timings.count || !family_wanted(w->selection->families, "timing"))
 		return;
-	family = read_aggregate_family(w->aggregate, "timing", false, NULL);
+	family = read_aggregate_family(w->aggregate, "timing", WEIGHT_WALL, NULL);
 	if (family != UINT32_MAX)
 		w->aggregate->families.items[family].sums = true;
 	for (i = 0; i < w->timings.count && !w->aggregate->no_memory; i++) {

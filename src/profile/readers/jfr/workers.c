@@ -65,7 +65,7 @@ static void copy_stacks(struct read_aggregate *to, const struct read_aggregate *
 static void copy_family(struct read_aggregate *to, const struct read_aggregate_family *from, const uint32_t *stacks,
 			const uint32_t *threads)
 {
-	uint32_t number = read_aggregate_family(to, from->name, from->in_events, from->unit);
+	uint32_t number = read_aggregate_family(to, from->name, from->weight_kind, from->unit);
 	struct read_aggregate_family *family;
 	size_t i;
 

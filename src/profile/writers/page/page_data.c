@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "profile/model/loss_line.h"
+#include "profile/model/profile_unit.h"
 #include "profile/model/sorted.h"
 #include "profile/writers/page/page_put.h"
 #include "profile/writers/prune.h"
@@ -229,8 +230,8 @@ static void put_head(struct json_writer *w, const struct profile *p, const struc
 {
 	page_origin(w, &(struct page_origin){p->event, p->engine, p->main_class, p->jdk, p->pid, p->started_at,
 					     p->duration, p->interval});
-	json_put_bool(w, "inEvents", p->in_events);
-	json_put_text(w, "unit", p->unit ? p->unit : p->event);
+	json_put_bool(w, "inEvents", !profile_is_time(p));
+	json_put_text(w, "unit", profile_is_time(p) ? p->event : profile_unit_shown(p));
 	json_put_numbers(w, {"cpuTime", p->cpu_time}, {"taken", p->taken}, {"stored", p->stored});
 	page_view(w, &(struct page_view){loss_is_bad(p), options->total, options->lines, options->dot,
 					 options->reverse, options->inverted});

@@ -45,8 +45,8 @@ static void put_events(struct json_writer *w, const struct stream_event *events,
 static void put_event_facts(struct json_writer *w, const struct stream_event *e)
 {
 	json_put_number(w, "interval", e->interval);
-	json_put_texts(w, {"unit", e->in_events ? "events" : "ns"},
-		       {"of", e->in_events ? "events" : e->waits ? "wait" : e->wall ? "wall" : "cpu"});
+	json_put_texts(w, {"unit", weight_kind_names[e->weight_kind].unit},
+		       {"of", weight_kind_names[e->weight_kind].of});
 }
 
 static void header(struct buffer *out, const struct stream_header *h)

@@ -18,9 +18,7 @@
 struct stream_event {
 	const char *name, *engine;
 	uint64_t interval;
-	bool in_events;          /* values are events, else ns */
-	bool wall;               /* … of wall time, else of CPU time */
-	bool waits;              /* … of time that threads waited */
+	enum weight_kind weight_kind; /* of values */
 	uint64_t open;           /* taken, and neither stored nor lost yet: of runs that go on */
 	uint64_t taken, stored, value; /* samples so far; value of the stored ones */
 	uint64_t lost[LOSS_REASONS];

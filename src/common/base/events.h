@@ -1,0 +1,65 @@
+/*
+ * events.h - the table of events (events.def) as data: what each is called, what its samples weigh and say.
+ * Constant; includable everywhere.
+ */
+#ifndef JSTROBE_BASE_EVENTS_H
+#define JSTROBE_BASE_EVENTS_H
+
+#include "common/base/base.h"
+
+/* What a sample weighs. */
+enum weight_kind {
+#define WEIGHT(id, of, unit, words) WEIGHT_##id,
+#include "common/base/events.def"
+	WEIGHT_KINDS
+};
+
+struct weight_kind_name {
+	const char *of;    /* "cpu", "events" */
+	const char *unit;  /* "ns", "events", "bytes" */
+	const char *words; /* "of CPU time" */
+};
+extern const struct weight_kind_name weight_kind_names[WEIGHT_KINDS];
+
+/* Weights are ns. */
+static inline bool weight_is_time(enum weight_kind kind)
+{
+	return kind == WEIGHT_CPU || kind == WEIGHT_WALL || kind == WEIGHT_WAIT;
+}
+
+/* The kind whose `of` is WORD; WEIGHT_KINDS: none. */
+enum weight_kind weight_kind_of(const char *word);
+
+#define EVENT_FIELDS_MAX 6
+
+enum event_field_kind {
+	EVENT_FIELD_CLASS, EVENT_FIELD_FLAG, EVENT_FIELD_NUMBER, EVENT_FIELD_BYTES, EVENT_FIELD_WEIGHT,
+};
+
+/* What samples of an event say besides. */
+struct event_field {
+	const char *event, *key, *jfr, *help;
+	enum event_field_kind kind;
+};
+
+struct event_row {
+	const char *name;
+	bool available;     /* else its name is known, and that is all */
+	enum weight_kind weight;
+	uint64_t interval;  /* the default, in the unit of weights */
+	uint64_t least;     /* the shortest one */
+	const char *help;
+};
+
+#define EVENT_LONGEST (100 * NS_PER_S) /* an interval of an event whose weights are ns */
+
+/* Ends with an entry without a name. */
+extern const struct event_row event_rows[];
+
+/* The row called NAME[0..LENGTH), or NULL. */
+const struct event_row *event_row_of(const char *name, size_t length);
+const struct event_row *event_row_named(const char *name);
+/* The fields of event NAME, *COUNT of them; NULL: it has none. */
+const struct event_field *event_fields_of(const char *name, unsigned *count);
+
+#endif
