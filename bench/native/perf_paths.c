@@ -4,7 +4,7 @@
  *   cc -O2 -o perf_paths bench/native/perf_paths.c && ./perf_paths
  *
  * A thread does fixed work; its CPU time with a perf event of 100 µs, less that without, divided
- * by the samples. The handler only counts. See docs/reference/benchmarks.md for what was read out of it.
+ * by the samples. The handler only counts. See docs/inside/history-cost.md for what it showed.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>

@@ -19,6 +19,10 @@ def test_counters_page():
     assert tree.run("scripts/counters-doc.py") == tree.read("docs/reference/counters.md"), "run `make docs`"
 
 
+def test_formats_page():
+    assert tree.run("scripts/formats-doc.py") == tree.read("docs/reference/formats.md"), "run `make docs`"
+
+
 def pages():
     return [f for f in tree.tracked_files() if f.endswith(".md")]
 

@@ -346,7 +346,7 @@ static void fill_head(struct calls *c, uint64_t until)
 
 /*
  * At the start the probes may be measured in C1's code, before C2 is done with them (7.7 ns for 1.5 in one start of
- * six, docs/reference/benchmarks.md): so they are again, for some ms.
+ * six, docs/inside/history-truth.md): so they are again, for some ms.
  */
 static void measure_again(void)
 {
