@@ -6,17 +6,15 @@
 #include <time.h>
 
 #include "cli/attach/process.h"
+#include "common/base/clock_ns.h"
 
 #define LEAST_CPU (5 * NS_PER_MS) /* what an idle JVM uses in a second is less */
 
 static uint64_t cpu_of(pid_t pid)
 {
-	struct timespec ts;
 	clockid_t clock;
 
-	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &ts))
-		return 0;
-	return (uint64_t)ts.tv_sec * NS_PER_S + (uint64_t)ts.tv_nsec;
+	return clock_getcpuclockid(pid, &clock) ? 0 : clock_ns(clock);
 }
 
 /* A thread of the agent that runs or waits for a disk. */

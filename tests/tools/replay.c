@@ -26,6 +26,7 @@
 #include "agent/threads/records.h"
 #include "agent/zone/zone.h"
 #include "common/base/error.h"
+#include "common/base/hash.h"
 #include "common/elf/elf.h"
 #include "common/os/os.h"
 
@@ -46,7 +47,7 @@ static uint64_t random_number(void)
 {
 	static uint64_t state;
 
-	return map_hash(++state);
+	return hash_mix(++state);
 }
 
 /* The stack that SEED stands for: 8 to 71 frames, its outer ones those of many. */
@@ -58,7 +59,7 @@ static const struct stack_trace *stack_of(uint32_t thread, uint64_t seed)
 	if (!stack_trace_begin(&w, &zone.store, &chunks[thread], 2048))
 		return NULL;
 	for (i = 0; i < depth; i++) {
-		uint64_t frame = map_hash(i + 10 < depth ? seed + i : depth - i);
+		uint64_t frame = hash_mix(i + 10 < depth ? seed + i : depth - i);
 
 		stack_trace_put(&w, frame_java(frame % 3 ? FRAME_C2 : FRAME_INTERPRETED, methods[frame % METHODS],
 					 (uint32_t)(frame >> 32) % 90));
@@ -75,7 +76,7 @@ static void sample(uint32_t thread)
 		.weight = 10 * NS_PER_MS,
 		.thread = threads[thread]->index,
 		.epoch = (uint16_t)method_epoch_now(&zone.epochs),
-		.trace = stack_of(thread, number % 50 ? map_hash(hour << 32 | common) : number),
+		.trace = stack_of(thread, number % 50 ? hash_mix(hour << 32 | common) : number),
 	};
 
 	made++;

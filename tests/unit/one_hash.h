@@ -5,8 +5,9 @@
 #ifndef JSTROBE_TESTS_ONE_HASH_H
 #define JSTROBE_TESTS_ONE_HASH_H
 
-#include "common/base/map.h"
+#include "common/base/hash.h"
 
-#define map_hash(x) ((uint64_t)(x) & 0)
+#define hash_mix(x) ((uint64_t)(x) & 0)
+#define hash_seeded(bytes, size) ((void)(bytes), (uint64_t)(size) & 0)
 
 #endif

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/base/enum_names.h"
+#include "common/base/hash.h"
 #include "common/base/strings.h"
 #include "common/base/vector.h"
 
@@ -48,7 +49,7 @@ static void map_keeps_all(void **state)
 	map_free(&m);
 }
 
-/* The key that map_hash makes HASH of. */
+/* The key that hash_mix makes HASH of. */
 static uint64_t key_of(uint64_t hash)
 {
 	static const unsigned shifts[] = {31, 27, 30};
@@ -84,7 +85,7 @@ static void chosen_keys_do_not_meet(void **state)
 	struct map m = {0};
 	uint64_t i;
 
-	assert_true(map_hash(key_of(5ull << 32)) == 5ull << 32);
+	assert_true(hash_mix(key_of(5ull << 32)) == 5ull << 32);
 	for (i = 1; i <= 4000; i++)
 		assert_non_null(map_put(&m, key_of(i << 32), NULL));
 	assert_int_equal(m.count, 4000);

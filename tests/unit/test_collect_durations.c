@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "agent/collect/durations.h"
+#include "common/base/hash.h"
 #include "common/base/map.h"
 
 static int ascending(const void *a, const void *b)
@@ -50,8 +51,8 @@ static void against_sorted(uint64_t (*draw)(uint64_t i), size_t count)
 }
 
 static uint64_t small(uint64_t i) { return i % 16; }
-static uint64_t even(uint64_t i) { return map_hash(i) % 1000000; }
-static uint64_t wide(uint64_t i) { return map_hash(i) >> (map_hash(~i) % 50 + 14); }
+static uint64_t even(uint64_t i) { return hash_mix(i) % 1000000; }
+static uint64_t wide(uint64_t i) { return hash_mix(i) >> (hash_mix(~i) % 50 + 14); }
 static uint64_t powers(uint64_t i) { return 1ull << i % 50; }
 static uint64_t rare(uint64_t i) { return i % 1000 == 0 ? 1000000000 : 2000 + i % 500; }
 

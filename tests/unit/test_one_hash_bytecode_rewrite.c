@@ -2,5 +2,6 @@
 #include "one_hash.h"
 #include "../../src/common/base/strings.c"
 #include "../../src/common/bytecode/pool.c"
-#undef map_hash
+#undef hash_mix
+#undef hash_seeded
 #include "test_bytecode_rewrite.c"

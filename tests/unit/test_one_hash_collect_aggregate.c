@@ -3,7 +3,8 @@
 
 #include "one_hash.h"
 #include "../../src/agent/collect/aggregate_view.c"
-#undef map_hash
+#undef hash_mix
+#undef hash_seeded
 #define ONE_HASH
 #include "test_collect_aggregate.c"
 

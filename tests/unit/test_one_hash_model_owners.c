@@ -2,5 +2,6 @@
 #include "one_hash.h"
 #include "../../src/common/base/strings.c"
 #include "../../src/profile/model/owners.c"
-#undef map_hash
+#undef hash_mix
+#undef hash_seeded
 #include "test_model_owners.c"

@@ -1,5 +1,6 @@
 /* test_tracing_slow.c where all slow calls have one hash. */
 #include "one_hash.h"
 #include "../../src/agent/tracing/trace_slow.c"
-#undef map_hash
+#undef hash_mix
+#undef hash_seeded
 #include "test_tracing_slow.c"

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "agent/sample/perf_ring.h"
+#include "common/base/hash.h"
 #include "common/base/map.h"
 #include "cpu.h"
 
@@ -289,7 +290,7 @@ static void random_bytes(void **state)
 
 		reset(seed % 100000);
 		for (i = 0; i < PAGE / 8; i++) {
-			uint64_t word = seed = map_hash(seed + 1);
+			uint64_t word = seed = hash_mix(seed + 1);
 
 			if (i % 3 == 0) /* often a plausible header */
 				word = PERF_RECORD_SAMPLE | (word % 300) << 48;

@@ -32,6 +32,7 @@
 #include "prologue.c"
 #include "code_unwind.c"
 
+#include "common/base/hash.h"
 #include "common/base/map.h"
 #include "fake_stack.h"
 
@@ -285,7 +286,7 @@ static uint64_t seed = 20;
 
 static uint64_t draw(void)
 {
-	return seed = map_hash(seed + 0x9e3779b97f4a7c15ull);
+	return seed = hash_mix(seed + 0x9e3779b97f4a7c15ull);
 }
 
 /* A value that leads somewhere, more often than not. */

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 
 #include "agent/zone/stack_store.h"
+#include "common/base/hash.h"
 #include "common/base/map.h"
 
 #define DEPTH 2048
@@ -34,7 +35,7 @@ static int tear_down(void **state)
 /* Frame I of trace NUMBER. Neighbouring numbers share all but their last frame. */
 static uint64_t frame_of(uint32_t number, uint32_t i, uint32_t length)
 {
-	return i + 1 == length ? map_hash(number) : map_hash(i + 1000003ull * length);
+	return i + 1 == length ? hash_mix(number) : hash_mix(i + 1000003ull * length);
 }
 
 static const struct stack_trace *intern(struct stack_chunk *c, uint32_t number, uint32_t length)
@@ -314,7 +315,7 @@ static void *work(void *arg)
 	for (round = 0; round < ROUNDS; round++)
 		for (i = 0; i < TRACES; i++) {
 			/* Half of them in an order of its own, half side by side with the others. */
-			uint32_t number = i % 2 ? i : (uint32_t)(map_hash(i + w->seed) % TRACES);
+			uint32_t number = i % 2 ? i : (uint32_t)(hash_mix(i + w->seed) % TRACES);
 			const struct stack_trace *t = intern(&c, number, length_of(number));
 
 			w->wrong += !is(t, number, length_of(number));

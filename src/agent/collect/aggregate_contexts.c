@@ -7,12 +7,13 @@
 
 #include "agent/collect/aggregate.h"
 #include "agent/context/context_table.h"
+#include "common/base/hash.h"
 
 #define KEPT_APART 100000
 
 static uint64_t hash(const struct trace_context *r)
 {
-	return map_hash(map_hash(r->trace_high ^ map_hash(r->trace_low)) ^ map_hash(r->span) ^ r->labels);
+	return hash_mix(hash_mix(r->trace_high ^ hash_mix(r->trace_low)) ^ hash_mix(r->span) ^ r->labels);
 }
 
 /* The number of a new one with R, NULL: the one of all others; 0 = out of memory. */

@@ -12,6 +12,7 @@
 #include "agent/collect/names/late_names.h"
 #include "agent/threads/records.h"
 #include "agent/zone/zone.h"
+#include "common/base/hash.h"
 #include "common/os/os.h"
 #include "profile/writers/format.h"
 
@@ -66,10 +67,10 @@ static bool is_frame(const struct view *v, const struct profile_frame *known, co
 /* The place of the number of frame F in SEEN, 0 if it has none; NULL without memory. */
 static uint32_t *frame_slot(const struct view *v, struct map *seen, const struct named_frame *f)
 {
-	uint64_t key = map_hash((uint64_t)f->class_name << 32 | f->name);
+	uint64_t key = hash_mix((uint64_t)f->class_name << 32 | f->name);
 	uint32_t *slot;
 
-	key = map_hash(key ^ ((uint64_t)f->signature << 32 | f->library)) ^
+	key = hash_mix(key ^ ((uint64_t)f->signature << 32 | f->library)) ^
 	      ((uint64_t)(uint32_t)f->line << 8 | f->kind);
 	for (;; key++) {
 		slot = map_put(seen, key, NULL);
@@ -175,18 +176,18 @@ static bool copy_trace_contexts(struct view *v, const struct collector *c)
 
 static uint64_t hash_stack(const uint32_t *list, uint32_t depth, uint32_t thread)
 {
-	uint64_t h = map_hash((uint64_t)thread << 32 | depth);
+	uint64_t h = hash_mix((uint64_t)thread << 32 | depth);
 	uint32_t i;
 
 	for (i = 0; i < depth; i++)
-		h = map_hash(h ^ list[i]);
+		h = hash_mix(h ^ list[i]);
 	return h;
 }
 
 /* The stack of V that WANTED says, without samples if it is new; NULL without memory. */
 static struct profile_stack *merged_stack(struct view *v, struct map *seen, const struct profile_stack *wanted)
 {
-	uint64_t key = hash_stack(wanted->frames, wanted->depth, wanted->thread) ^ map_hash(wanted->trace_context) ^
+	uint64_t key = hash_stack(wanted->frames, wanted->depth, wanted->thread) ^ hash_mix(wanted->trace_context) ^
 		       wanted->state;
 	struct profile_stack *s;
 	uint32_t *slot;

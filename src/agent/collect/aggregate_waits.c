@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "agent/collect/aggregate.h"
+#include "common/base/hash.h"
 #include "common/os/os.h"
 
 #define TICK (10 * NS_PER_MS) /* the system tells beginnings of threads by it, rounded down */
@@ -157,13 +158,13 @@ static void sum_up(struct wait_sum *sum, const struct sink_event *e)
 
 uint64_t aggregate_wait_key(const struct wait_sum *l)
 {
-	return map_hash((uint64_t)l->name << 32 | l->identity) + l->kind;
+	return hash_mix((uint64_t)l->name << 32 | l->identity) + l->kind;
 }
 
 /* The line of lock L; when there are too many, that of its class. */
 static struct wait_sum *lock_line(struct waits_sums *w, const struct sink_lock *l)
 {
-	uint64_t key = map_hash((uint64_t)l->class_name << 32 | (uint32_t)l->identity) + l->kind;
+	uint64_t key = hash_mix((uint64_t)l->class_name << 32 | (uint32_t)l->identity) + l->kind;
 	uint32_t *slot = map_get(&w->by_lock, key);
 	bool full = w->locks.count >= WAITS_LOCKS;
 	struct wait_sum *sum;
@@ -171,7 +172,7 @@ static struct wait_sum *lock_line(struct waits_sums *w, const struct sink_lock *
 	if (slot)
 		return &w->locks.items[*slot - 1];
 	if (full)
-		key = map_hash((uint64_t)l->class_name << 32) + l->kind;
+		key = hash_mix((uint64_t)l->class_name << 32) + l->kind;
 	slot = map_put(&w->by_lock, key, NULL);
 	if (slot && *slot)
 		return &w->locks.items[*slot - 1];

@@ -1,5 +1,6 @@
 #include "agent/collect/carry.h"
 #include "agent/collect/names/named_frames_add.h"
+#include "common/base/hash.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -178,11 +179,11 @@ uint32_t generation_node(struct generation *g, uint32_t node)
 
 static uint64_t hash_of(const struct collector *c, const struct node *n)
 {
-	uint64_t h = map_hash((uint64_t)n->depth << 8 | n->end);
+	uint64_t h = hash_mix((uint64_t)n->depth << 8 | n->end);
 	uint32_t i;
 
 	for (i = 0; i < n->depth; i++)
-		h = map_hash(h ^ c->frame_list.items[n->first + i]);
+		h = hash_mix(h ^ c->frame_list.items[n->first + i]);
 	return h;
 }
 

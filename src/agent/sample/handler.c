@@ -15,7 +15,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "agent/sample/clock_ns.h"
 #include "agent/sample/perf_samples.h"
 #include "agent/sample/record_sample.h"
 #include "agent/sample/tick_state.h"
@@ -23,6 +22,7 @@
 #include "agent/sample/window_look.h"
 #include "agent/walk/decode.h"
 #include "agent/walk/fault.h"
+#include "common/base/clock_ns.h"
 #include "context.h"
 
 static const _Atomic uint32_t parent = 1;

@@ -8,9 +8,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "agent/sample/clock_ns.h"
 #include "agent/sample/record_sample.h"
 #include "agent/sample/tick_state.h"
+#include "common/base/clock_ns.h"
 
 /*
  * A thread whose last BURST samples came each within 500 µs of its CPU time, and 2 ms of real time, gets

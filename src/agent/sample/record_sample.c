@@ -3,9 +3,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "agent/sample/clock_ns.h"
 #include "agent/sample/tick_state.h"
 #include "agent/zone/load.h"
+#include "common/base/clock_ns.h"
 
 /* One that the collector has prepared takes the place of the present one. */
 struct queue *take_queue(struct thread_record *r)

@@ -15,6 +15,7 @@
 #include <stdatomic.h>
 #include <sys/mman.h>
 
+#include "common/base/hash.h"
 #include "common/base/map.h"
 #include "common/os/os.h"
 
@@ -80,8 +81,8 @@ static inline slot_key *slot_table_near(const struct slot_table *c, uint64_t key
 	level -= own;
 	from = level ? slot_table_up_to(c, level - 1) : 0;
 	places = slot_table_up_to(c, level) - from;
-	at = own ? (uint32_t)map_hash(key ^ (uint64_t)(i % SLOT_PROBES) << 40) /* blocks fill as a whole */
-		 : (uint32_t)map_hash(key / SLOT_BLOCK * 64 + half) * SLOT_BLOCK + (uint32_t)(key % SLOT_BLOCK) +
+	at = own ? (uint32_t)hash_mix(key ^ (uint64_t)(i % SLOT_PROBES) << 40) /* blocks fill as a whole */
+		 : (uint32_t)hash_mix(key / SLOT_BLOCK * 64 + half) * SLOT_BLOCK + (uint32_t)(key % SLOT_BLOCK) +
 			   i % (SLOT_PROBES / 2);
 	return slot_table_at(c, from + at % places);
 }
@@ -149,7 +150,7 @@ static inline void *slot_table_take_or_claim(struct slot_table *c, uint64_t key)
  */
 static inline void *slot_table_claim_anywhere(struct slot_table *c, uint64_t salt)
 {
-	return slot_table_claim(c, map_hash(salt) >> 8);
+	return slot_table_claim(c, hash_mix(salt) >> 8);
 }
 
 static inline void slot_table_let_go(void *place, uint64_t key)

@@ -12,6 +12,7 @@
 #include "agent/threads/agent_thread.h"
 #include "agent/threads/records.h"
 #include "common/base/error.h"
+#include "common/base/hash.h"
 #include "common/base/map.h"
 #include "common/base/vector.h"
 #include "common/os/os.h"
@@ -40,14 +41,11 @@ struct names {
 /* A number that is another one for another name. */
 static uint32_t hash_name(struct names *n, jstring name)
 {
-	jsize length = (*n->env)->GetStringLength(n->env, name), i, read = MIN(length, NAME_UNITS);
-	uint64_t hash = (uint64_t)length;
+	jsize length = (*n->env)->GetStringLength(n->env, name), read = MIN(length, NAME_UNITS);
 	jchar units[NAME_UNITS];
 
 	(*n->env)->GetStringRegion(n->env, name, 0, read, units);
-	for (i = 0; i < read; i++)
-		hash = (hash ^ units[i]) * 0x100000001b3ull;
-	return (uint32_t)map_hash(hash);
+	return (uint32_t)hash_mix(hash_seeded(units, (size_t)read * sizeof(*units)) ^ (uint64_t)length);
 }
 
 static void give(struct names *n, jthread thread, pid_t tid, jstring name)

@@ -4,6 +4,7 @@
 
 #include "agent/jvm/jvm.h"
 #include "agent/jvm/jvm_functions.h"
+#include "common/base/hash.h"
 #include "common/base/map.h"
 #include "common/os/os.h"
 
@@ -24,7 +25,7 @@ void virtual_names_begin(void)
 static bool was_told(uint64_t id)
 {
 	uint64_t period = os_monotonic() >> AGAIN_SHIFT;
-	uint32_t mark = (uint32_t)map_hash(map_hash(id) + (period << 16) + atomic_load(&session)) | 1;
+	uint32_t mark = (uint32_t)hash_mix(hash_mix(id) + (period << 16) + atomic_load(&session)) | 1;
 
 	/* several carriers may come here at a time: then a name is told twice */
 	if (atomic_load_explicit(&told[id % TOLD], memory_order_relaxed) == mark)

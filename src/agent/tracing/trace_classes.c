@@ -35,7 +35,7 @@ void trace_classes_unlock(void)
 /* Not that of trace_list.h: it is for names of methods as well, told apart by what they begin with. */
 static uint64_t hash(uint64_t h, const char *text, size_t length)
 {
-	return map_hash(hash_bytes(h, text, length));
+	return hash_mix(hash_bytes(h, text, length));
 }
 
 /* NAME kept, with dots for slashes. */

@@ -18,7 +18,7 @@ static struct {
 
 static uint64_t key_of(const char *class_name, size_t class_length, const char *type, size_t type_length)
 {
-	return map_hash(hash_bytes(map_hash(hash_bytes(1, class_name, class_length)), type, type_length)) | 1;
+	return hash_mix(hash_bytes(hash_mix(hash_bytes(1, class_name, class_length)), type, type_length)) | 1;
 }
 
 void trace_constructors_note(uint32_t id, const struct text *class_name, const struct text *name,

@@ -11,7 +11,7 @@
 
 uint64_t trace_list_hash(const char *name, size_t length)
 {
-	return map_hash(hash_bytes(3, name, length));
+	return hash_mix(hash_bytes(3, name, length));
 }
 
 char *trace_list_name(jvmtiEnv *ti, jclass class)
@@ -64,7 +64,7 @@ static void look_at(struct trace_list *l, jclass class, const struct reading *r)
 		if ((*r->ti)->IsModifiableClass(r->ti, class, &modifiable) || !modifiable) {
 			r->fixed(r->data, &text);
 		} else if (!(*r->ti)->GetObjectHashCode(r->ti, class, &identity)) {
-			one.key = map_hash(hash ^ (uint32_t)identity);
+			one.key = hash_mix(hash ^ (uint32_t)identity);
 			if (!map_get(r->done, one.key))
 				l->items[l->count++] = one;
 		}

@@ -4,6 +4,7 @@
 
 #include "agent/jvm/jvm_functions.h"
 #include "agent/tracing/trace_list.h"
+#include "common/base/hash.h"
 #include "common/os/os.h"
 
 #define INTERVAL (10 * NS_PER_MS)
@@ -33,7 +34,7 @@ static uint64_t class_of(jvmtiEnv *ti, JNIEnv *env, jmethodID method)
 /* A method's class by its low bits, so that names are asked for once. */
 static uint64_t known_class(struct trace_seen *s, jvmtiEnv *ti, JNIEnv *env, jmethodID method)
 {
-	uint64_t key = map_hash((uintptr_t)method), hash;
+	uint64_t key = hash_mix((uintptr_t)method), hash;
 	uint32_t *low = map_get(&s->methods, key), *high = low ? map_get(&s->methods, ~key) : NULL;
 
 	if (high)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "agent/tracing/probe.h"
+#include "common/base/hash.h"
 #include "common/base/map.h"
 #include "common/base/strings.h"
 #include "common/base/vector.h"
@@ -189,7 +190,7 @@ static uint32_t frame_of(const struct told_frame *told)
 	f.class_name = keep(told->class_name, true);
 	f.name = keep(told->name, false);
 	f.type = keep(told->type, false);
-	key = map_hash(map_hash((uint64_t)f.class_name << 32 | f.name) ^ ((uint64_t)f.type << 32 | (uint32_t)f.line));
+	key = hash_mix(hash_mix((uint64_t)f.class_name << 32 | f.name) ^ ((uint64_t)f.type << 32 | (uint32_t)f.line));
 	for (;; key++) {
 		place = map_put(&slow.frames_known, key, NULL);
 		if (!place)
@@ -254,7 +255,7 @@ static uint32_t stack_of(const struct told *t)
 		if (!at)
 			return UINT32_MAX;
 		*at = frame;
-		key = map_hash(key * 31 + frame + 1);
+		key = hash_mix(key * 31 + frame + 1);
 	}
 	return stack_at(first, (uint32_t)t->count, t->truncated, key);
 }

@@ -10,13 +10,13 @@
 #include <string.h>
 
 #include "agent/tracing/tree_state.h"
+#include "common/base/vector.h"
 #include "common/os/os.h"
 
 #define KEPT_ENDED 256u /* contexts of ended threads that stay theirs */
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* what follows */
-static struct tree_thread *threads;
-static uint32_t thread_count, thread_room;
+static VECTOR(struct tree_thread) threads;
 static uint64_t free_virtual, free_ended; /* contexts without owner, chained */
 static uint32_t ended;
 
@@ -24,34 +24,19 @@ void tree_forget_threads(void)
 {
 	uint32_t i;
 
-	for (i = 0; i < thread_count; i++)
-		tree_at(threads[i].context)->key = 0;
-	free(threads);
-	threads = NULL;
-	thread_count = thread_room = ended = 0;
+	for (i = 0; i < threads.count; i++)
+		tree_at(threads.items[i].context)->key = 0;
+	free(threads.items);
+	memset(&threads, 0, sizeof(threads));
+	ended = 0;
 	free_virtual = free_ended = 0;
-}
-
-static struct tree_thread *new_thread(void)
-{
-	uint32_t room = thread_room ? thread_room * 2 : 64;
-	struct tree_thread *bigger;
-
-	if (thread_count == thread_room) {
-		bigger = realloc(threads, room * sizeof(*threads));
-		if (!bigger)
-			return NULL;
-		threads = bigger;
-		thread_room = room;
-	}
-	return &threads[thread_count];
 }
 
 /* A fresh context with its root; lock held. */
 static uint64_t new_context(bool is_virtual)
 {
-	struct tree_thread *t = new_thread();
-	uint64_t at = t ? tree_take(sizeof(struct tree_context)) : 0;
+	bool room = VECTOR_RESERVE(&threads, threads.count + 1);
+	uint64_t at = room ? tree_take(sizeof(struct tree_context)) : 0;
 	struct tree_context *c = tree_at(at);
 
 	if (!at)
@@ -63,8 +48,8 @@ static uint64_t new_context(bool is_virtual)
 	if (is_virtual)
 		tree_share_carriers();
 	c->current = c->root;
-	c->thread = thread_count++;
-	*t = (struct tree_thread){.is_virtual = is_virtual, .context = at};
+	c->thread = (uint32_t)threads.count;
+	threads.items[threads.count++] = (struct tree_thread){.is_virtual = is_virtual, .context = at};
 	return at;
 }
 
@@ -113,7 +98,7 @@ static uint64_t assign(uint64_t id, bool is_virtual, const char *name)
 		at = new_context(is_virtual);
 	if (!at)
 		return 0;
-	t = &threads[tree_at(at)->thread];
+	t = &threads.items[tree_at(at)->thread];
 	t->id = t->threads++ == 0 && !is_virtual ? id : 0;
 	name = is_virtual ? "virtual threads" : t->threads > 1 ? "several threads" : name;
 	strncpy(t->name, name, sizeof(t->name) - 1);
@@ -199,7 +184,7 @@ uint32_t tree_threads(void)
 	uint32_t count;
 
 	pthread_mutex_lock(&lock);
-	count = thread_count;
+	count = (uint32_t)threads.count;
 	pthread_mutex_unlock(&lock);
 	return count;
 }
@@ -207,7 +192,7 @@ uint32_t tree_threads(void)
 void tree_thread(uint32_t number, struct tree_thread *t)
 {
 	pthread_mutex_lock(&lock);
-	*t = threads[number];
+	*t = threads.items[number];
 	pthread_mutex_unlock(&lock);
 }
 
@@ -217,8 +202,8 @@ void tree_lengths(uint32_t id, uint64_t *sum, uint64_t *calls)
 
 	*sum = *calls = 0;
 	pthread_mutex_lock(&lock);
-	for (i = 0; i < thread_count; i++) {
-		const struct tree_context *c = tree_at(threads[i].context);
+	for (i = 0; i < threads.count; i++) {
+		const struct tree_context *c = tree_at(threads.items[i].context);
 		uint64_t at = tree_node(c->root)->first;
 
 		*calls += c->timed_all;
@@ -234,7 +219,7 @@ void tree_forget_timed(void)
 	uint32_t i;
 
 	pthread_mutex_lock(&lock);
-	for (i = 0; i < thread_count; i++)
-		tree_at(threads[i].context)->timed_all = 0;
+	for (i = 0; i < threads.count; i++)
+		tree_at(threads.items[i].context)->timed_all = 0;
 	pthread_mutex_unlock(&lock);
 }

@@ -35,11 +35,10 @@ static bool look_at(pid_t pid, void *reply, const void *unused)
 static bool add(pid_t pid, const void *reply, void *result)
 {
 	struct attach_jvms *jvms = result;
-	struct attach_jvm *jvm;
+	struct attach_jvm *jvm = VECTOR_PUSH(jvms);
 
-	if (!vector_extend((void **)&jvms->items, jvms->count, &jvms->capacity, sizeof(*jvms->items)))
+	if (!jvm)
 		return false;
-	jvm = &jvms->items[jvms->count++];
 	memcpy(jvm, reply, sizeof(*jvm));
 	/* texts end, whatever became of the child */
 	jvm->jdk[sizeof(jvm->jdk) - 1] = jvm->main[sizeof(jvm->main) - 1] = '\0';

@@ -1,8 +1,12 @@
 /*
- * hash.h - a hash of bytes: FNV-1a of 64 bits (Fowler, Noll, Vo). Who chooses the bytes can choose what it comes to;
- * where that matters there is common/base/strings.h.
+ * hash.h - the hashes of the tree.
  *
- * Pure functions, any context.
+ *	hash_mix     of a number: each bit of it changes half of the result's
+ *	hash_seeded  of bytes that a file, a stream or the program may have chosen: other ones in each process, so that
+ *	             they cannot be chosen to share one
+ *	hash_bytes   of bytes, the same in each process and version: what is written down or compared with it
+ *
+ * What shares a hash is compared before it counts as the same. Pure functions, any context.
  */
 #ifndef JSTROBE_BASE_HASH_H
 #define JSTROBE_BASE_HASH_H
@@ -11,7 +15,7 @@
 
 #define HASH_BEGIN 0xcbf29ce484222325ull
 
-/* H, which is HASH_BEGIN or what came before, and BYTES[0..SIZE). */
+/* H, which is HASH_BEGIN or what came before, and BYTES[0..SIZE): FNV-1a of 64 bits (Fowler, Noll, Vo). */
 static inline uint64_t hash_bytes(uint64_t h, const void *bytes, size_t size)
 {
 	const uint8_t *p = bytes;
@@ -20,5 +24,16 @@ static inline uint64_t hash_bytes(uint64_t h, const void *bytes, size_t size)
 		h = (h ^ *p++) * 0x100000001b3ull;
 	return h;
 }
+
+/* splitmix64's finaliser (Steele 2014). */
+static inline uint64_t hash_mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
+	return x ^ x >> 31;
+}
+
+/* Of BYTES[0..SIZE), until this process ends. */
+uint64_t hash_seeded(const void *bytes, size_t size);
 
 #endif

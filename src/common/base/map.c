@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/hash.h"
 #include "common/base/pages.h"
 #include "common/base/seed.h"
 
@@ -12,7 +13,7 @@
 /* Where KEY is put, if that place is free. */
 static uint32_t home(uint64_t key)
 {
-	return (uint32_t)map_hash(key ^ seed());
+	return (uint32_t)hash_mix(key ^ seed());
 }
 
 static struct map_slot *find(const struct map *m, uint64_t key)

@@ -31,12 +31,4 @@ size_t map_bytes(const struct map *m);
 void map_clear(struct map *m);
 void map_free(struct map *m);
 
-/* Mix the bits of X (splitmix64's finaliser). */
-static inline uint64_t map_hash(uint64_t x)
-{
-	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
-	x = (x ^ x >> 27) * 0x94d049bb133111ebull;
-	return x ^ x >> 31;
-}
-
 #endif

@@ -5,9 +5,7 @@
 #ifndef JSTROBE_BASE_PAGES_H
 #define JSTROBE_BASE_PAGES_H
 
-#include <string.h>
-
-#include "common/base/base.h"
+#include "common/base/vector.h"
 
 /* Zeroed pages for SIZE (> 0) bytes, or NULL. Free with the same SIZE. */
 void *pages_alloc(size_t size);
@@ -25,29 +23,18 @@ size_t pages_bytes(size_t size);
  *
  * A vector has a capacity, this has room: what is meant for one of them does not compile with the other.
  */
-#define PAGED(type)          \
-	struct {             \
-		type *items; \
-		size_t count; \
-		size_t room; \
+#define PAGED(type)                 \
+	struct {                    \
+		type *items;        \
+		size_t count, room; \
 	}
 
 /* Twice the room, or room for the first items; false when out of memory. */
 bool paged_grow(void **items, size_t *room, size_t size);
 
-/* Room for one more item of SIZE bytes, which is zeroed; false when out of memory. */
-static inline bool paged_extend(void **items, size_t count, size_t *room, size_t size)
-{
-	if (unlikely(count == *room) && !paged_grow(items, room, size))
-		return false;
-	memset((char *)*items + count * size, 0, size);
-	return true;
-}
-
-#define PAGED_PUSH(v)                                                                    \
-	(paged_extend((void **)&(v)->items, (v)->count, &(v)->room, sizeof(*(v)->items)) \
-		 ? &(v)->items[(v)->count++]                                             \
-		 : NULL)
+#define PAGED_PUSH(v)                                                                                \
+	(vector_extend((void **)&(v)->items, (v)->count, &(v)->room, sizeof(*(v)->items), paged_grow) \
+		 ? &(v)->items[(v)->count++] : NULL)
 
 #define PAGED_FREE(v)                                                     \
 	do {                                                              \

@@ -6,15 +6,13 @@
 #ifndef JSTROBE_BASE_RANDOM_H
 #define JSTROBE_BASE_RANDOM_H
 
+#include "common/base/hash.h"
 #include "common/base/wide.h"
 
 /* A state to begin with, never 0; alike words give unlike states (splitmix64, Steele 2014). */
 static inline uint64_t random_seed(uint64_t word)
 {
-	word += 0x9e3779b97f4a7c15ull;
-	word = (word ^ word >> 30) * 0xbf58476d1ce4e5b9ull;
-	word = (word ^ word >> 27) * 0x94d049bb133111ebull;
-	return (word ^ word >> 31) | 1;
+	return hash_mix(word + 0x9e3779b97f4a7c15ull) | 1;
 }
 
 /* From 0 up to, not including, LIMIT (xorshift64*, Vigna 2016). */

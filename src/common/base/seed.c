@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "common/base/hash.h"
 #include "common/base/map.h"
 
 uint64_t seed_value;
@@ -15,7 +16,7 @@ uint64_t seed_begin(void)
 
 	if (random)
 		memcpy(words, random, sizeof(words));
-	value = map_hash(map_hash(words[0]) ^ words[1]) | 1;
+	value = hash_mix(hash_mix(words[0]) ^ words[1]) | 1;
 	__atomic_store_n(&seed_value, value, __ATOMIC_RELAXED);
 	return value;
 }

@@ -2,22 +2,8 @@
 
 #include <string.h>
 
+#include "common/base/hash.h"
 #include "common/base/pages.h"
-#include "common/base/seed.h"
-
-/* One multiplication a word would let texts be chosen that share a hash with any seed. */
-static uint64_t hash_text(const char *text, size_t length)
-{
-	uint64_t h = seed() ^ length, word;
-
-	for (; length >= sizeof(word); length -= sizeof(word), text += sizeof(word)) {
-		memcpy(&word, text, sizeof(word));
-		h = map_hash(h ^ word);
-	}
-	word = 0;
-	memcpy(&word, text, length);
-	return map_hash(h ^ word);
-}
 
 static bool is_text(const struct strings *s, uint32_t at, const char *text, size_t length)
 {
@@ -60,7 +46,7 @@ uint32_t strings_add(struct strings *s, const char *text, size_t length)
 
 	if (length == 0)
 		return 0;
-	hash = hash_text(text, length);
+	hash = hash_seeded(text, length);
 	text = text_in_room(s, text, length);
 	if (!text) {
 		s->failed = true;

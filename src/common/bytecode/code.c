@@ -61,7 +61,6 @@ unsigned code_instruction(const struct code *c, uint32_t pc)
 static bool reserve(struct code *c)
 {
 	size_t room = c->bytes.size + 1, types = c->max_locals + c->max_stack + 1u;
-	struct frame_type *memory;
 
 	if (c->room < room) {
 		free(c->marks);
@@ -75,14 +74,9 @@ static bool reserve(struct code *c)
 		if (!c->room)
 			return false;
 	}
-	if (c->memory_room < types) {
-		types = MAX(types, (size_t)256);
-		memory = realloc(c->memory.locals, types * sizeof(*memory));
-		if (!memory)
-			return false;
-		c->memory.locals = memory;
-		c->memory_room = types;
-	}
+	if (!VECTOR_RESERVE(&c->types, MAX(types, (size_t)256)))
+		return false;
+	c->memory.locals = c->types.items;
 	c->memory.stack = c->memory.locals + c->max_locals;
 	c->memory.local_room = c->max_locals;
 	c->memory.stack_room = c->max_stack;
@@ -95,7 +89,7 @@ void code_free(struct code *c)
 	free(c->marks);
 	free(c->at);
 	free(c->moved);
-	free(c->memory.locals);
+	free(c->types.items);
 	free(c->bridges.items);
 }
 

@@ -101,8 +101,8 @@ struct code {
 	uint32_t end;                   /* length without the handlers */
 	VECTOR(struct bridge) bridges;  /* by spot; few methods have any */
 
-	struct frame memory;            /* for frames_begin */
-	size_t memory_room;
+	struct frame memory;            /* for frames_begin: in `types` */
+	VECTOR(struct frame_type) types;
 };
 
 /*

@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/vector.h"
 #include "common/elf/elf.h"
 #include "common/elf/kallsyms.h"
 
@@ -27,8 +28,7 @@ struct asked {
 	uint64_t best;      /* highest symbol not above, so far; 0 none */
 	uint64_t next;      /* lowest symbol above it and not above the next one asked for; 0 none */
 	bool is_text;
-	char *name;
-	size_t capacity;
+	VECTOR(char) name;
 };
 
 struct pass {
@@ -78,11 +78,11 @@ static bool parse(const char *at, const char *end, struct kallsyms_line *line)
 /* Whether LINE says it better than what A has: higher, or as high and more readable. */
 static bool better(const struct asked *a, const struct kallsyms_line *line)
 {
-	if (a->best != line->address || !a->name)
+	if (a->best != line->address || !a->name.items)
 		return line->address >= a->best;
 	if (a->is_text != line->is_text)
 		return line->is_text;
-	return a->name[0] == '_' && line->name[0] != '_';
+	return a->name.items[0] == '_' && line->name[0] != '_';
 }
 
 static bool store(struct asked *a, const struct kallsyms_line *line)
@@ -90,14 +90,9 @@ static bool store(struct asked *a, const struct kallsyms_line *line)
 	size_t size = line->name_length + (line->module ? 1 + line->module_length : 0) + 1;
 	char *p;
 
-	if (size > a->capacity) {
-		p = realloc(a->name, size);
-		if (!p)
-			return false;
-		a->name = p;
-		a->capacity = size;
-	}
-	p = mempcpy(a->name, line->name, line->name_length);
+	if (!VECTOR_RESERVE(&a->name, size))
+		return false;
+	p = mempcpy(a->name.items, line->name, line->name_length);
 	if (line->module) {
 		*p++ = ' ';
 		p = mempcpy(p, line->module, line->module_length);
@@ -192,11 +187,11 @@ static int answer(struct pass *pass, char **names, struct kernel_range *ranges)
 	for (i = 0; i < pass->count; i++) {
 		const struct asked *a = &pass->asked[i];
 
-		if (a->name)
+		if (a->name.items)
 			best = a;
 		if (!best || !best->is_text || a->address - best->best >= KALLSYMS_FUNCTION_MAX)
 			continue;
-		names[a->place] = strdup(best->name);
+		names[a->place] = strdup(best->name.items);
 		if (!names[a->place])
 			return -ENOMEM;
 		if (ranges && a->next)
@@ -271,7 +266,7 @@ int kallsyms_read(const char *path, const uint64_t *addresses, size_t count, cha
 	if (rc == 0 && (rc = answer(&pass, names, ranges)) < 0)
 		error_set(err, -rc, "kernel symbols: no memory");
 	for (i = 0; i < count; i++) {
-		free(pass.asked[i].name);
+		free(pass.asked[i].name.items);
 		if (rc < 0) {
 			free(names[i]);
 			names[i] = NULL;

@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/clock_ns.h"
 #include "common/os/os.h"
 
 #define CPU_NUMBERS 8192 /* NR_CPUS at most */
@@ -131,8 +132,7 @@ uint64_t os_thread_start(pid_t tid)
 {
 	char text[1024];
 	unsigned long long ticks;
-	uint64_t start, slept, now;
-	struct timespec boot;
+	uint64_t start, slept, now, boot;
 	const char *at;
 	int field;
 
@@ -141,9 +141,10 @@ uint64_t os_thread_start(pid_t tid)
 	for (field = 2; at && field < 22; field++)
 		at = strchr(at + 1, ' ');
 	now = os_monotonic();
-	if (!at || sscanf(at, "%llu", &ticks) != 1 || clock_gettime(CLOCK_BOOTTIME, &boot))
+	boot = clock_ns(CLOCK_BOOTTIME);
+	if (!at || sscanf(at, "%llu", &ticks) != 1 || !boot)
 		return 0;
-	slept = (uint64_t)boot.tv_sec * NS_PER_S + (uint64_t)boot.tv_nsec - now;
+	slept = boot - now;
 	start = ticks * (NS_PER_S / (uint64_t)sysconf(_SC_CLK_TCK));
 	return start > slept ? start - slept : 1;
 }

@@ -7,11 +7,11 @@
 #ifndef JSTROBE_MODEL_NAME_TABLE_H
 #define JSTROBE_MODEL_NAME_TABLE_H
 
-#include "common/base/buffer.h"
+#include "common/base/strings.h"
 #include "profile/model/frame_name.h"
 
 struct name {
-	uint32_t offset;     /* of the text in name_table.text */
+	uint32_t text;       /* in name_table.texts */
 	uint8_t type;        /* enum frame_type */
 	const char *library; /* the profile's own, of the first frame so called; or NULL */
 };
@@ -23,9 +23,8 @@ struct name_table {
 	uint32_t *of_thread; /* thread index -> name of its root frame */
 	uint32_t no_frames;  /* name that stands for a stack without frames */
 
-	struct buffer text;  /* NUL-terminated, one after the other */
-	uint32_t *slots;     /* hash: name + 1, 0 = free */
-	uint32_t slot_mask;
+	struct strings texts;
+	struct map by_text;  /* text and type → name + 1 */
 	bool any_type;       /* types do not tell names apart */
 };
 
@@ -35,7 +34,7 @@ void name_table_free(struct name_table *t);
 
 static inline const char *name_text(const struct name_table *t, uint32_t name)
 {
-	return t->text.data + t->names[name].offset;
+	return strings_get(&t->texts, t->names[name].text);
 }
 
 #endif

@@ -3,19 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/map.h"
-#include "common/base/seed.h"
-
-static uint32_t hash_words(const uint32_t *words, uint32_t count)
-{
-	uint64_t h = seed() ^ count, two;
-
-	for (; count >= 2; count -= 2, words += 2) {
-		memcpy(&two, words, sizeof(two));
-		h = map_hash(h ^ two);
-	}
-	return (uint32_t)(count ? map_hash(h ^ *words) : h);
-}
+#include "common/base/hash.h"
 
 static bool grow(struct lists *l)
 {
@@ -38,17 +26,8 @@ static bool grow(struct lists *l)
 
 static bool append(struct lists *l, const uint32_t *words, uint32_t count)
 {
-	size_t wanted = l->words.count + count;
-	uint32_t *bigger;
-
-	if (wanted > l->words.capacity) {
-		wanted = MAX(wanted, l->words.capacity + l->words.capacity / 2 + 1024);
-		bigger = realloc(l->words.items, wanted * sizeof(*bigger));
-		if (!bigger)
-			return false;
-		l->words.items = bigger;
-		l->words.capacity = wanted;
-	}
+	if (!VECTOR_RESERVE(&l->words, l->words.count + count))
+		return false;
 	if (count)
 		memcpy(l->words.items + l->words.count, words, count * sizeof(*words));
 	l->words.count += count;
@@ -57,7 +36,7 @@ static bool append(struct lists *l, const uint32_t *words, uint32_t count)
 
 uint32_t lists_add(struct lists *l, const uint32_t *words, uint32_t count)
 {
-	uint32_t hash = hash_words(words, count), at, number;
+	uint32_t hash = (uint32_t)hash_seeded(words, count * sizeof(*words)), at, number;
 	struct list_place *place;
 
 	if (l->places.count * 4 >= (size_t)l->slot_count * 3 && !grow(l))

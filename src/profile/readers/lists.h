@@ -16,6 +16,12 @@ struct list_place {
 	uint32_t count, hash;
 };
 
+/* A list that is being made. */
+struct numbers {
+	uint32_t *items;
+	size_t count, capacity;
+};
+
 struct lists {
 	VECTOR(uint32_t) words; /* of all lists, one behind the other */
 	VECTOR(struct list_place) places;

@@ -71,17 +71,15 @@ uint32_t read_aggregate_family(struct read_aggregate *f, const char *name, enum 
 /* Where the count of STACK alone is noted. */
 static uint32_t *direct_slot(const struct read_aggregate *f, struct read_aggregate_family *to, uint32_t stack)
 {
-	uint32_t room = (uint32_t)f->stacks.places.capacity, *bigger;
+	size_t before = to->direct.count;
 
-	if (likely(stack < to->direct_room))
-		return &to->direct[stack];
-	bigger = realloc(to->direct, room * sizeof(*bigger));
-	if (!bigger)
+	if (likely(stack < before))
+		return &to->direct.items[stack];
+	if (!VECTOR_RESERVE(&to->direct, f->stacks.places.capacity))
 		return NULL;
-	memset(bigger + to->direct_room, 0, (room - to->direct_room) * sizeof(*bigger));
-	to->direct = bigger;
-	to->direct_room = room;
-	return &to->direct[stack];
+	to->direct.count = to->direct.capacity;
+	memset(to->direct.items + before, 0, (to->direct.count - before) * sizeof(*to->direct.items));
+	return &to->direct.items[stack];
 }
 
 /* The count of STACK with THREAD and STATE; NULL: out of memory. */
@@ -185,9 +183,8 @@ void read_aggregate_close(struct read_aggregate *f)
 		for (k = 0; k < THREAD_STATES; k++)
 			map_free(&f->families.items[i].index[k]);
 		map_free(&f->families.items[i].thread_index);
-		free(f->families.items[i].direct);
-		f->families.items[i].direct = NULL;
-		f->families.items[i].direct_room = 0;
+		free(f->families.items[i].direct.items);
+		memset(&f->families.items[i].direct, 0, sizeof(f->families.items[i].direct));
 	}
 	map_free(&f->strings.index);
 	lists_close(&f->frames);

@@ -43,8 +43,7 @@ struct read_aggregate_family {
 	bool sums;  /* its counts are put in by read_aggregate_raise */
 	const char *unit; /* as in struct profile */
 	VECTOR(struct read_aggregate_count) stack_counts;
-	uint32_t *direct;     /* stack without thread and state → count + 1 */
-	uint32_t direct_room;
+	VECTOR(uint32_t) direct; /* stack without thread and state → count + 1 */
 	struct map index[THREAD_STATES]; /* of others, by state: stack and thread → count + 1 */
 	VECTOR(struct read_aggregate_thread_count) threads;
 	struct map thread_index;

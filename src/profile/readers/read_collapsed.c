@@ -76,34 +76,27 @@ static uint32_t make_frame(struct read_aggregate *f, const char *text, size_t le
 	return read_aggregate_frame(f, words);
 }
 
-struct frames {
-	uint32_t *list;
-	size_t room;
-};
-
-static bool add_stack(struct read_aggregate *aggregate, struct frames *frames, uint32_t family, const char *line,
+static bool add_stack(struct read_aggregate *aggregate, struct numbers *frames, uint32_t family, const char *line,
 		      size_t length, uint64_t samples)
 {
-	uint32_t count = 0, stack;
+	uint32_t stack;
 	size_t n;
 
+	frames->count = 0;
 	for (; length; line += MIN(n + 1, length), length -= MIN(n + 1, length)) {
 		const char *end = memchr(line, ';', length);
 
 		n = end ? (size_t)(end - line) : length;
-		if (count == frames->room) {
-			size_t wanted = frames->room * 2 + 64;
-			uint32_t *bigger = realloc(frames->list, wanted * sizeof(*bigger));
+		if (n) {
+			uint32_t *frame = VECTOR_PUSH(frames);
 
-			if (!bigger)
+			if (!frame)
 				return false;
-			frames->list = bigger;
-			frames->room = wanted;
+			*frame = make_frame(aggregate, line, n);
 		}
-		if (n)
-			frames->list[count++] = make_frame(aggregate, line, n);
 	}
-	stack = aggregate->no_memory ? LISTS_FAILED : lists_add(&aggregate->stacks, frames->list, count);
+	stack = aggregate->no_memory ? LISTS_FAILED :
+				       lists_add(&aggregate->stacks, frames->items, (uint32_t)frames->count);
 	if (stack != LISTS_FAILED)
 		read_aggregate_add(aggregate, family, stack, READ_NO_THREAD, THREAD_NONE, samples, samples);
 	return stack != LISTS_FAILED && !aggregate->no_memory && !aggregate->strings.failed;
@@ -137,7 +130,7 @@ static const char *line_end(const char *line, const char *end)
 int collapsed_read(const struct input *in, struct read_aggregate *aggregate, struct error *err)
 {
 	const char *line = (const char *)in->bytes, *end = line + in->size;
-	struct frames frames = {NULL, 0};
+	struct numbers frames = {0};
 	uint64_t samples, number = 0;
 	uint32_t family;
 	int rc = 0;
@@ -158,6 +151,6 @@ int collapsed_read(const struct input *in, struct read_aggregate *aggregate, str
 			rc = error_set(err, ENOMEM, "%s: out of memory", in->name);
 		line = next;
 	}
-	free(frames.list);
+	free(frames.items);
 	return rc == 0 && family == UINT32_MAX ? error_set(err, ENOMEM, "%s: out of memory", in->name) : rc;
 }

@@ -7,11 +7,6 @@
 #include "profile/readers/json_pull.h"
 #include "profile/readers/saved.h"
 
-struct numbers {
-	uint32_t *items;
-	size_t count, capacity;
-};
-
 struct saved {
 	struct json j;
 	struct read_aggregate *aggregate;

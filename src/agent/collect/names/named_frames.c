@@ -4,14 +4,15 @@
 #include <string.h>
 
 #include "agent/zone/frame_word.h"
+#include "common/base/hash.h"
 #include "common/elf/elf.h"
 
 static uint64_t identity_of(const struct named_frame *n)
 {
-	uint64_t h = map_hash((uint64_t)n->class_name << 32 | n->name);
+	uint64_t h = hash_mix((uint64_t)n->class_name << 32 | n->name);
 
-	h = map_hash(h ^ ((uint64_t)n->signature << 32 | n->library));
-	return map_hash(h ^ ((uint64_t)(uint32_t)n->line << 8 | n->kind));
+	h = hash_mix(h ^ ((uint64_t)n->signature << 32 | n->library));
+	return hash_mix(h ^ ((uint64_t)(uint32_t)n->line << 8 | n->kind));
 }
 
 uint32_t frames_intern(struct frames *f, const struct named_frame *n)
@@ -165,7 +166,7 @@ static uint64_t key_of(const struct frames *f, uint64_t word, uint32_t version)
 {
 	if (frame_is_java(word) && !f->lines)
 		word |= FRAME_NO_BCI;
-	return version ? map_hash(word + version) : word;
+	return version ? hash_mix(word + version) : word;
 }
 
 uint32_t frames_name(struct frames *f, const struct zone *z, uint64_t word, uint64_t epoch)

@@ -401,7 +401,7 @@ void stream_free(struct stream *s)
 	free(s->held.items);
 	free(s->batch_notes.items);
 	free(s->stacks.items);
-	free(s->frames);
+	free(s->frames.items);
 	buffer_free(&s->record);
 	shown_close(&s->shown);
 	free(s);

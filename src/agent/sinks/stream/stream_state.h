@@ -67,8 +67,7 @@ struct stream {
 	struct shown shown;    /* include and exclude */
 	uint64_t left_out[RECORD_EVENTS];           /* samples, by them */
 	struct buffer record;  /* what is put next */
-	struct profile_frame *frames; /* room for a stack, and for its holder's */
-	size_t frames_room;
+	VECTOR(struct profile_frame) frames; /* room for a stack, and for its holder's */
 
 	_Atomic uint64_t records, samples, dropped_all, bytes, waiting;
 };

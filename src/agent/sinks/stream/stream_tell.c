@@ -192,20 +192,6 @@ void stream_tell_threads(struct stream *s, uint64_t now)
 
 /* ---- samples ---- */
 
-static bool frame_room(struct stream *s, size_t n)
-{
-	struct profile_frame *frames;
-
-	if (n <= s->frames_room)
-		return true;
-	frames = realloc(s->frames, n * sizeof(*frames));
-	if (!frames)
-		return false;
-	s->frames = frames;
-	s->frames_room = n;
-	return true;
-}
-
 /* The frames of NODE to TO, leaf first. */
 static void list_frames(struct stream *s, const struct node *n, struct profile_frame *to)
 {
@@ -281,10 +267,10 @@ static bool write_item(struct stream *s, const struct stream_item *item, struct 
 		.trace_context = trace_context_is_none(&e->trace_context) ? NULL : &trace_context,
 	};
 
-	if (!frame_room(s, (size_t)depth + more))
+	if (!VECTOR_RESERVE(&s->frames, (size_t)depth + more))
 		return false;
-	*stack_known = stack_at(s, e->node, e->time, s->frames, &stack);
-	*holder_known = more ? stack_at(s, l->owner_node, e->time, s->frames + depth, &holder) : *stack_known;
+	*stack_known = stack_at(s, e->node, e->time, s->frames.items, &stack);
+	*holder_known = more ? stack_at(s, l->owner_node, e->time, s->frames.items + depth, &holder) : *stack_known;
 	if (l)
 		lock = lock_at(s, l, &holder);
 	if (!*stack_known || !*holder_known)

@@ -62,7 +62,7 @@ void waits_classes_release(void)
 
 uint32_t waits_class(const char *name)
 {
-	uint64_t at = map_hash(hash_bytes(HASH_BEGIN, name, strlen(name)));
+	uint64_t at = hash_mix(hash_bytes(HASH_BEGIN, name, strlen(name)));
 	uint32_t i;
 
 	if (!classes)

@@ -164,7 +164,7 @@ void names_free(struct names *n)
 {
 	free(n->ways);
 	free(n->slots);
-	free(n->list);
+	free(n->list.items);
 	free(n->said_frames.items);
 	free(n->methods.items);
 	map_free(&n->objects);

@@ -59,8 +59,7 @@ struct names {
 	uint32_t slot_count, slots_used;
 	uint64_t factor; /* odd, of this process: no file knows which frames share a place */
 	VECTOR(struct method_said) methods; /* that were asked for; their constants know where */
-	uint32_t *list; /* a stack under construction */
-	uint32_t list_room;
+	VECTOR(uint32_t) list; /* a stack under construction */
 };
 
 /* Names for FOLD, with line numbers or without. 0 or -ENOMEM; free in both cases. */

@@ -160,18 +160,7 @@ static __attribute__((noinline)) uint64_t read_block_with_lines(struct names *n,
 
 static bool room(struct names *n, uint64_t count)
 {
-	uint32_t *bigger;
-
-	if (!n->slots && !grow(n))
-		return false;
-	if (count <= n->list_room)
-		return true;
-	bigger = count < UINT32_MAX / 2 ? realloc(n->list, count * 2 * sizeof(*bigger)) : NULL;
-	if (!bigger)
-		return false;
-	n->list = bigger;
-	n->list_room = (uint32_t)count * 2;
-	return true;
+	return (n->slots || grow(n)) && count < UINT32_MAX / 2 && VECTOR_RESERVE(&n->list, count);
 }
 
 /* The frames at R, innermost first there, outermost first in the aggregate. */
@@ -189,16 +178,17 @@ static uint32_t read_stack(struct names *n, struct reader *r)
 		uint64_t done = 0;
 
 		if (n->usual && read_left(r) >= BLOCK_SIZE + 8)
-			done = n->lines ? read_block_with_lines(n, r, n->list, left) : read_block(n, r, n->list, left);
+			done = n->lines ? read_block_with_lines(n, r, n->list.items, left) :
+					  read_block(n, r, n->list.items, left);
 		left -= done;
 		if (done)
 			continue;
 		field_layout_read(n->layouts, n->frame_layout, r, slots);
-		n->list[--left] = frame_by_number(n, slots[IN_METHOD], slots[IN_KIND],
+		n->list.items[--left] = frame_by_number(n, slots[IN_METHOD], slots[IN_KIND],
 						  n->lines ? (uint32_t)slots[IN_LINE] : 0);
 	}
 	return r->c.failed || n->aggregate->no_memory ? LISTS_FAILED :
-						   lists_add(&n->aggregate->stacks, n->list, (uint32_t)count);
+						   lists_add(&n->aggregate->stacks, n->list.items, (uint32_t)count);
 }
 
 uint32_t names_stack(struct names *n, uint32_t place, bool *truncated)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/hash.h"
 #include "profile/writers/jfr/jfr_emit.h"
 #include "profile/writers/jfr/jfr_types.h"
 
@@ -187,8 +188,8 @@ static uint64_t hash_frames(const struct jfr_frame *f, uint32_t count, uint64_t 
 	uint32_t i;
 
 	for (i = 0; i < count; i++) {
-		h = map_hash(h ^ ((uint64_t)f[i].method << 32 | (uint32_t)f[i].line));
-		h = map_hash(h ^ ((uint64_t)f[i].bci << 8 | f[i].kind));
+		h = hash_mix(h ^ ((uint64_t)f[i].method << 32 | (uint32_t)f[i].line));
+		h = hash_mix(h ^ ((uint64_t)f[i].bci << 8 | f[i].kind));
 	}
 	return h;
 }
@@ -237,12 +238,7 @@ uint32_t jfr_pool_stack(struct jfr_pools *p, const struct jfr_frame *f, uint32_t
 /* 32 bits of what a constant of T says; never 0. */
 static uint32_t hash_thread(const struct jfr_thread *t)
 {
-	uint64_t h = map_hash(t->java_id << 1 | t->is_java);
-	const char *c;
-
-	for (c = t->name; *c; c++)
-		h = map_hash(h ^ (unsigned char)*c);
-	return (uint32_t)h | 1;
+	return (uint32_t)hash_mix(hash_mix(t->java_id << 1 | t->is_java) ^ hash_seeded(t->name, strlen(t->name))) | 1;
 }
 
 /* Whether T's system id may be its key: nothing else has it in the file, and nothing at all in the chunk. */
