@@ -1,4 +1,4 @@
-"""No wait in the target is without a limit; the limits are in docs/inside/architecture.md."""
+"""No wait in the target is without a limit; the limits are in docs/inside/waits.md."""
 import re
 
 import tree
