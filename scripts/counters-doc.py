@@ -28,12 +28,12 @@ A sample that was taken is stored, or it is lost for exactly one reason:
 for name, meaning in table("counters.def", r"LOSS\((\w+),\s*" + STRING + r"\)"):
     print(f"| `{name}` | {meaning} |")
 print("""
-The CPU time that lost samples stood for is in `weight.lost_by_reason`. CPU time of the process
-that is in no sample at all, stored or lost, is `weight.unsampled`.
+`weight.lost_by_reason` has the CPU time of lost samples. `weight.unsampled` is the CPU time of the
+process that is in no sample, stored or lost.
 
 ## Why a walk ended before the root
 
-The sample is stored; the frame named here stands at the root of its stack, and
+The sample is stored. The frame in the second column is the root of its stack, and
 `walk_ended_early` counts it.
 
 | reason | frame | meaning |
