@@ -29,8 +29,6 @@
 #include "agent/sinks/ring/ring.h"
 #include "agent/sources/cpu/perf_transfer.h"
 #include "agent/sources/engine.h"
-#include "agent/sources/lock/lock_events.h"
-#include "agent/sources/wall/vthread_events.h"
 #include "agent/threads/java_threads.h"
 #include "agent/threads/thread_names.h"
 #include "agent/tracing/tracing.h"
@@ -353,10 +351,8 @@ void session_goes_on(bool on)
 {
 	pthread_mutex_lock(&session.lock);
 	session.goes_on = on;
-	if (!on && !session.running) { /* none has followed */
-		agent_waits_end(false);
-		agent_parked_end(false);
-	}
+	if (!on && !session.running) /* none has followed */
+		engine_listen_no_more(false);
 	pthread_mutex_unlock(&session.lock);
 }
 
@@ -419,8 +415,7 @@ static void end_clocks(void)
 static void silence(void)
 {
 	session_note_counts(false);
-	agent_waits_end(session.goes_on);
-	agent_parked_end(session.goes_on);
+	engine_listen_no_more(session.goes_on);
 	engine_halt();
 	end_clocks();
 	session.outside = engine_stop();

@@ -22,8 +22,6 @@
 #include "agent/sinks/ring/ring.h"
 #include "agent/sources/cpu/perf_transfer.h"
 #include "agent/sources/engine.h"
-#include "agent/sources/lock/lock_events.h"
-#include "agent/sources/wall/vthread_events.h"
 #include "agent/threads/java_threads.h"
 #include "agent/threads/records.h"
 #include "agent/threads/thread_names.h"
@@ -107,6 +105,8 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 		.queue_start = source_options_queue(o, events, count),
 		.nobatch = o->nobatch,
 		.parked = o->vthreads,
+		.no_parks = o->nopark,
+		.sleeps = o->sleep,
 	};
 	int rc = agent_window_add(o, events, count, err);
 
@@ -147,17 +147,16 @@ static int arm(const struct options *o, struct engine_event *events, uint32_t co
 		goto no_engine;
 	told_begin(collector);
 	java_threads_begin_session();
-	rc = agent_waits_begin(!o->nopark, o->sleep, notes, err);
+	rc = engine_listen(notes, err);
 	if (rc)
-		goto no_waits;
-	agent_parked_begin(notes);
+		goto no_listening;
 	engine_threads_known();
 	if (recording)
 		recording_threads_known(recording);
 	jvm_debug_non_safepoints(true);
 	return 0;
 
-no_waits:
+no_listening:
 	engine_stop();
 no_engine:
 	java_threads_end_session();

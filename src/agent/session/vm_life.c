@@ -3,8 +3,7 @@
 #include "agent/jvm/jvm.h"
 #include "agent/session/control_thread.h"
 #include "agent/session/jfrsync.h"
-#include "agent/sources/lock/lock_events.h"
-#include "agent/sources/wall/vthread_events.h"
+#include "agent/sources/engine.h"
 #include "agent/threads/java_threads.h"
 #include "agent/tracing/tracing.h"
 
@@ -17,8 +16,7 @@ void session_vm_init(void)
 	java_threads_vm_init();
 	trace_vm_init();
 	jfrsync_vm_init();
-	agent_waits_vm_init();
-	agent_parked_vm_init();
+	engine_vm_init();
 	if (began)
 		control_end_job();
 	control_ring(); /* what was due has waited for this */
@@ -26,6 +24,6 @@ void session_vm_init(void)
 
 void session_vm_dies(void)
 {
-	agent_waits_vm_death();
+	engine_vm_death();
 	trace_vm_death();
 }

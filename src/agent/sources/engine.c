@@ -12,8 +12,6 @@
 #include "agent/hooks/signal_action.h"
 #include "agent/sample/perf_ring.h"
 #include "agent/sources/active.h"
-#include "agent/sources/lock/lock_waits.h"
-#include "agent/sources/wall/vthreads.h"
 #include "agent/threads/deferred.h"
 #include "agent/threads/records.h"
 #include "agent/threads/thread_hook.h"
@@ -160,12 +158,6 @@ static uint32_t queue_start(void)
 	return options.queue_start;
 }
 
-static void release(void)
-{
-	waits_release();
-	parked_release();
-}
-
 const struct records_sources engine_records = {
 	.queue_start = queue_start,
 	.arm = arm,
@@ -173,7 +165,7 @@ const struct records_sources engine_records = {
 	.retire = retire,
 	.wait = active_wait,
 	.trimmed = trimmed,
-	.release = release,
+	.release = engine_release,
 };
 
 static void silence(struct thread_record *r)

@@ -62,6 +62,7 @@ struct engine_options {
 	int signal;           /* the one to use, 0 = a free one */
 	bool nobatch;      /* wall: a signal for each thread and tick */
 	bool parked;          /* wall: virtual threads that are parked, too */
+	bool no_parks, sleeps; /* lock: without LockSupport.park, with Thread.sleep */
 	char wall_mode[8];    /* "marker", "slots", or "" = what works */
 	char fail[32];        /* knob for tests: what shall refuse ("perf", "ring", "fd", "marker" …); "" = none */
 };
@@ -96,6 +97,17 @@ struct engine_ops {
 	void (*stop)(void);
 	/* What it keeps of the records FROM to END - 1 is not wanted, they are of no thread. May be NULL. */
 	void (*trimmed)(uint32_t from, uint32_t end);
+	/*
+	 * What a source hears from the JVM, on attached threads, one at a time; all may be NULL. A session has begun,
+	 * perhaps of other events: active_options() has what was asked for. While the JVM starts, the rest comes with
+	 * vm_init. NOTES gets what cannot be heard.
+	 */
+	int (*listen)(struct buffer *notes, struct error *err);
+	/* It ends, before engine_stop; GOES_ON: in another one like it. Also when none has followed, or begun. */
+	void (*listen_no_more)(bool goes_on);
+	void (*vm_init)(void);  /* the JVM is up */
+	void (*vm_death)(void); /* it ends; any thread */
+	void (*release)(void);  /* memory that handlers could read goes back, with the records' */
 };
 
 /* Each source of events.def has one. */
@@ -105,6 +117,16 @@ struct engine_ops {
 #include "common/base/events.def"
 #undef SOURCE_NOW
 #undef SOURCE_LATER
+
+/*
+ * All sources: a session listens to the JVM (after engine_start), and no more (before engine_stop); the JVM is up, or
+ * ends. See struct engine_ops.
+ */
+int engine_listen(struct buffer *notes, struct error *err);
+void engine_listen_no_more(bool goes_on);
+void engine_vm_init(void);
+void engine_vm_death(void);
+void engine_release(void);
 
 /* Start sampling O's events on all threads of the process. -EBUSY: it runs. Undoes itself on failure. */
 int engine_start(const struct engine_options *o, struct buffer *notes, struct error *err);

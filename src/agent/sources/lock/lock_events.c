@@ -6,6 +6,7 @@
 #include "agent/jvm/jvm.h"
 #include "agent/jvm/jvm_functions.h"
 #include "agent/jvm/log.h"
+#include "agent/sources/active.h"
 #include "agent/threads/virtual_names.h"
 
 static struct {
@@ -116,7 +117,7 @@ static void open(struct buffer *notes)
 	waits_open();
 }
 
-int agent_waits_begin(bool parks, bool sleeps, struct buffer *notes, struct error *err)
+int lock_listen(struct buffer *notes, struct error *err)
 {
 	int rc;
 
@@ -125,16 +126,15 @@ int agent_waits_begin(bool parks, bool sleeps, struct buffer *notes, struct erro
 	rc = environment(err);
 	if (rc)
 		return rc;
-	virtual_names_begin();
 	waits.on = true;
-	waits.parks = parks;
-	waits.sleeps = sleeps;
+	waits.parks = !active_options()->no_parks;
+	waits.sleeps = active_options()->sleeps;
 	if (jvm_is_live())
 		open(notes);
 	return 0;
 }
 
-void agent_waits_vm_init(void)
+void lock_vm_init(void)
 {
 	struct buffer notes = BUFFER_INIT;
 
@@ -146,7 +146,7 @@ void agent_waits_vm_init(void)
 	buffer_free(&notes);
 }
 
-void agent_waits_end(bool goes_on)
+void lock_listen_no_more(bool goes_on)
 {
 	if (!waits.on)
 		return;
@@ -155,12 +155,12 @@ void agent_waits_end(bool goes_on)
 	waits_halt();
 	if (goes_on)
 		return;
-	agent_waits_vm_death();
+	lock_vm_death();
 	waits_park_end();
 	waits.on = false;
 }
 
-void agent_waits_vm_death(void)
+void lock_vm_death(void)
 {
 	if (waits.up)
 		enable_monitors(false);

@@ -19,21 +19,11 @@
 #include "common/base/buffer.h"
 #include "common/base/error.h"
 
-/*
- * A session that samples `lock` has begun; without one nothing happens. While the JVM starts all this comes when it is
- * up. PARKS, SLEEPS: watch those as well. NOTES gets what cannot be watched here. Attached threads, normal code, one at
- * a time, as all but the last.
- */
-int agent_waits_begin(bool parks, bool sleeps, struct buffer *notes, struct error *err);
-/*
- * It ends: nothing is told any more, but, if it GOES_ON in another one like it, that waits end. Before engine_stop.
- * Also when none has followed.
- */
-void agent_waits_end(bool goes_on);
-/* The JVM is up. */
-void agent_waits_vm_init(void);
-/* The JVM ends. */
-void agent_waits_vm_death(void);
+/* As in struct engine_ops. If the session goes on in another one, ends of waits are told in between. */
+int lock_listen(struct buffer *notes, struct error *err);
+void lock_listen_no_more(bool goes_on);
+void lock_vm_init(void);
+void lock_vm_death(void);
 
 /* ---- between the files ---- */
 

@@ -7,6 +7,7 @@
 #include "agent/sources/active.h"
 #include "agent/sources/carried.h"
 #include "agent/sources/kept_contexts.h"
+#include "agent/sources/lock/lock_events.h"
 #include "agent/sources/lock/lock_holder.h"
 #include "agent/sources/lock/monitor_owner.h"
 #include "agent/sources/slot_table.h"
@@ -523,5 +524,6 @@ void waits_release(void)
 
 const struct engine_ops engine_lock = {
 	.name = "lock", .handler = handler_thread, .start = start, .arm = arm, .silence = silence, .disarm = disarm,
-	.halt = waits_halt,
+	.halt = waits_halt, .listen = lock_listen, .listen_no_more = lock_listen_no_more, .vm_init = lock_vm_init,
+	.vm_death = lock_vm_death, .release = waits_release,
 };

@@ -133,21 +133,21 @@ static bool open(void)
 static const char not_told[] = "vthreads: parked virtual threads are not seen: the JVM does not tell of them before "
 			       "JDK 21\n";
 
-void agent_parked_begin(struct buffer *notes)
+int wall_listen(struct buffer *notes, struct error *err)
 {
 	parked.wanted = parked_are_wanted();
-	virtual_names_begin();
 	if (parked.wanted && jvm_is_live() && !open())
 		buffer_puts(notes, not_told);
+	return 0;
 }
 
-void agent_parked_vm_init(void)
+void wall_vm_init(void)
 {
 	if (parked.wanted && !parked.ti && !open())
 		log_notes(not_told, sizeof(not_told) - 1);
 }
 
-void agent_parked_end(bool goes_on)
+void wall_listen_no_more(bool goes_on)
 {
 	parked_keep(goes_on && parked.ti);
 	parked_halt();

@@ -6,12 +6,11 @@
 #define JSTROBE_SOURCES_WALL_VTHREAD_EVENTS_H
 
 #include "common/base/buffer.h"
+#include "common/base/error.h"
 
-/* A session has begun; without `vthreads` nothing happens. NOTES gets why nothing is told. Attached threads. */
-void agent_parked_begin(struct buffer *notes);
-/* It ends, before engine_stop; also without a begin. GOES_ON: as agent_waits_end. */
-void agent_parked_end(bool goes_on);
-/* The JVM is up. */
-void agent_parked_vm_init(void);
+/* As in struct engine_ops; without `vthreads` nothing happens. */
+int wall_listen(struct buffer *notes, struct error *err);
+void wall_listen_no_more(bool goes_on);
+void wall_vm_init(void);
 
 #endif

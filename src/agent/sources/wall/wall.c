@@ -21,6 +21,7 @@
 #include "agent/sources/active.h"
 #include "agent/sources/ticker.h"
 #include "agent/sources/wall/marker.h"
+#include "agent/sources/wall/vthread_events.h"
 #include "agent/sources/wall/vthreads.h"
 #include "agent/threads/run_queue.h"
 #include "common/base/knob.h"
@@ -407,4 +408,6 @@ static const char *way(void)
 const struct engine_ops engine_wall = {
 	.name = "wall", .ticks = TICKS_WALL, .way = way, .handler = handler_thread, .start = start, .arm = arm,
 	.silence = silence, .disarm = disarm, .halt = halt, .stop = stop, .trimmed = trimmed,
+	.listen = wall_listen, .listen_no_more = wall_listen_no_more, .vm_init = wall_vm_init,
+	.release = parked_release,
 };

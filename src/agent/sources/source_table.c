@@ -1,0 +1,82 @@
+/*
+ * source_table.c - the sources of events.def, each told of what concerns all: a session listens to the JVM, the JVM is up
+ * or ends, memory goes back.
+ */
+#include "agent/sources/engine.h"
+#include "agent/threads/virtual_names.h"
+
+static const struct engine_ops *const sources[] = {
+#define ROW_NOW(source) &engine_##source,
+#define ROW_LATER(source)
+#define EVENT(name, when, source, weight, interval, least, help) ROW_##when(source)
+#include "common/base/events.def"
+};
+
+/* The next source from *I on, which is moved behind it; a source may have several events. NULL: there is none. */
+static const struct engine_ops *next(size_t *i)
+{
+	while (*i < ARRAY_LEN(sources)) {
+		const struct engine_ops *source = sources[(*i)++];
+		size_t before = 0;
+
+		while (sources[before] != source)
+			before++;
+		if (before + 1 == *i)
+			return source;
+	}
+	return NULL;
+}
+
+int engine_listen(struct buffer *notes, struct error *err)
+{
+	const struct engine_ops *source;
+	size_t i = 0;
+	int rc = 0;
+
+	virtual_names_begin();
+	while (rc == 0 && (source = next(&i)))
+		rc = source->listen ? source->listen(notes, err) : 0;
+	if (rc)
+		engine_listen_no_more(false);
+	return rc;
+}
+
+void engine_listen_no_more(bool goes_on)
+{
+	const struct engine_ops *source;
+	size_t i = 0;
+
+	while ((source = next(&i)))
+		if (source->listen_no_more)
+			source->listen_no_more(goes_on);
+}
+
+void engine_vm_init(void)
+{
+	const struct engine_ops *source;
+	size_t i = 0;
+
+	while ((source = next(&i)))
+		if (source->vm_init)
+			source->vm_init();
+}
+
+void engine_vm_death(void)
+{
+	const struct engine_ops *source;
+	size_t i = 0;
+
+	while ((source = next(&i)))
+		if (source->vm_death)
+			source->vm_death();
+}
+
+void engine_release(void)
+{
+	const struct engine_ops *source;
+	size_t i = 0;
+
+	while ((source = next(&i)))
+		if (source->release)
+			source->release();
+}
