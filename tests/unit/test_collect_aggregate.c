@@ -17,6 +17,7 @@
 #include "agent/hooks/faults.h"
 #include "agent/sample/handler.h"
 #include "agent/sinks/ring/ring.h"
+#include "agent/sources/class_names.h"
 #include "agent/sources/lock/lock_waits.h"
 #include "agent/threads/records.h"
 #include "collected.h"
@@ -1128,11 +1129,11 @@ static void waits(void **state)
 	const struct profile *p;
 	uint32_t class;
 
-	assert_int_equal(waits_classes_open(), 0);
-	class = waits_class("pkg/Lock");
-	assert_int_equal(waits_class("pkg/Lock"), class);
-	assert_string_equal(waits_class_name(class), "pkg/Lock");
-	assert_null(waits_class_name(0));
+	assert_int_equal(class_names_open(), 0);
+	class = class_number("pkg/Lock");
+	assert_int_equal(class_number("pkg/Lock"), class);
+	assert_string_equal(class_name_of(class), "pkg/Lock");
+	assert_null(class_name_of(0));
 	wait_on(class, 0xaa, 5000, 7000, 0);
 	wait_on(class, 0xbb, 9000, 9000, (uint32_t)os_gettid());
 	wait_on(class, 0xaa, 1000, 1000, 0);
@@ -1159,8 +1160,8 @@ static void many_locks(void **state)
 	uint32_t class, i;
 	uint64_t sum = 0;
 
-	assert_int_equal(waits_classes_open(), 0);
-	class = waits_class("pkg/Lock");
+	assert_int_equal(class_names_open(), 0);
+	class = class_number("pkg/Lock");
 	for (i = 1; i <= WAITS_LOCKS + 1000; i++) {
 		wait_on(class, i, 10, 10, 0);
 		if (i % 5 == 0)

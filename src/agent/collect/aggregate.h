@@ -169,6 +169,11 @@ struct collector {
 /* Store one sample in the aggregate; its thread worked for TRACE_CONTEXT, NULL = not known. Lock held. */
 void aggregate_sample(struct collector *c, const struct sample *s, const struct trace_context *trace_context,
 		    struct thread_record *r);
+/* The same for a sample with fields (aggregate_fields.c). */
+void aggregate_fields(struct collector *c, const struct sample *s, const struct field_note *n,
+		      const struct trace_context *trace_context, struct thread_record *r);
+/* The node of E, with fields, that ends in its class; 0 = out of memory. Lock held. */
+uint32_t aggregate_fields_shown(struct collector *c, const struct sink_event *e);
 /* The same for one that no handler took. False: it is none, or lost. Lock held. */
 bool aggregate_reported(struct collector *c, const struct sample *s, const struct trace_context *trace_context,
 		  struct thread_record *r);

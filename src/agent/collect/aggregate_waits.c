@@ -122,8 +122,7 @@ static void find_owner(struct collector *c, const struct wait_note *n, uint64_t 
 
 /* ---- the stack ---- */
 
-/* NODE with FRAME as innermost one; 0 = out of memory. */
-static uint32_t node_under(struct collector *c, uint32_t node, uint32_t frame)
+uint32_t aggregate_leaf(struct collector *c, uint32_t node, uint32_t frame)
 {
 	uint32_t *slot;
 
@@ -141,7 +140,7 @@ uint32_t aggregate_wait_shown(struct collector *c, const struct sink_event *e)
 
 	if (e->lock->kind == LOCK_SLEEP) /* there is none, and the innermost frame says so */
 		return e->node;
-	return node_under(c, e->node, class_name ? frames_class(&c->frames, class_name)
+	return aggregate_leaf(c, e->node, class_name ? frames_class(&c->frames, class_name)
 					      : frames_marker(&c->frames, "[no_lock]"));
 }
 
@@ -251,7 +250,7 @@ static enum lock_kind kind_of(uint8_t state)
 
 static uint32_t class_number(struct collector *c, uint32_t class)
 {
-	const char *name = c->sources->lock_class(class);
+	const char *name = c->sources->class_name(class);
 
 	return name ? strings_add(&c->frames.strings, name, strlen(name)) : 0;
 }

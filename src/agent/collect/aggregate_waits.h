@@ -61,6 +61,8 @@ void aggregate_wait_thread(struct collector *c, uint64_t java_id, int tid);
 struct sink_event;
 uint32_t aggregate_wait_shown(struct collector *c, const struct sink_event *e);
 void aggregate_wait_sums(struct collector *c, const struct sink_event *e);
+/* The node NODE with FRAME as innermost one; 0 = out of memory. The same. */
+uint32_t aggregate_leaf(struct collector *c, uint32_t node, uint32_t frame);
 /* By what the line L of a lock is found. */
 uint64_t aggregate_wait_key(const struct wait_sum *l);
 void aggregate_waits_sums_free(struct waits_sums *s);

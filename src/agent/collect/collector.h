@@ -20,6 +20,7 @@ struct collector_options {
 	uint64_t drain_every;  /* ns from drain to drain, 0 = 10 ms */
 	bool ticks[8];         /* of each: sampled in turns, states are kept apart */
 	bool waits[8];         /* of each: samples are waits for locks, with notes */
+	struct event_fields fields[8]; /* of each: what its samples say besides, in a struct field_note */
 	bool per_thread;       /* keep stacks apart by thread */
 	bool per_trace_context;      /* … and by what the thread worked for */
 	bool lines;            /* keep source lines apart */

@@ -14,17 +14,20 @@
 #include "agent/threads/run_queue.h"
 #include "agent/zone/zone.h"
 
-/* What follows S in Q: the wait that it is, and what its thread worked for. */
+/* What follows S in Q: the wait that it is, or its fields, and what its thread worked for. */
 static void take(struct collector *c, struct thread_record *r, struct queue *q, const struct sample *s)
 {
-	struct sample wait_note, trace_context_note;
-	bool waits = unlikely(c->options.waits[s->event]) && queue_pop(q, &wait_note);
+	struct sample note, trace_context_note;
+	bool waits = unlikely(c->options.waits[s->event]) && queue_pop(q, &note);
+	bool fields = unlikely(c->options.fields[s->event].count) && queue_pop(q, &note);
 	const struct trace_context *trace_context = NULL;
 
 	if (s->noted && queue_pop(q, &trace_context_note))
 		trace_context = &((const struct trace_context_note *)(const void *)&trace_context_note)->trace_context;
 	if (waits)
-		aggregate_wait(c, s, (const struct wait_note *)(const void *)&wait_note, trace_context, r);
+		aggregate_wait(c, s, (const struct wait_note *)(const void *)&note, trace_context, r);
+	else if (fields)
+		aggregate_fields(c, s, (const struct field_note *)(const void *)&note, trace_context, r);
 	else
 		aggregate_sample(c, s, trace_context, r);
 }

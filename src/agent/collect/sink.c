@@ -75,11 +75,13 @@ void sink_thread_end(struct collector *c, uint32_t thread)
 		TELL(c, thread_end, thread, os_monotonic());
 }
 
-void sink_carry(struct generation *g, struct sink_event *e, struct sink_lock *l)
+void sink_carry(struct generation *g, struct sink_event *e, struct sink_lock *l, struct sink_fields *f)
 {
 	e->node = generation_node(g, e->node);
 	e->thread = generation_thread(g, e->thread);
 	e->name = generation_text(g, e->name);
+	if (f)
+		f->class_name = generation_text(g, f->class_name);
 	if (!l)
 		return;
 	l->class_name = generation_text(g, l->class_name);

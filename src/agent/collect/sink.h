@@ -16,6 +16,7 @@
 
 #include "agent/zone/trace_context.h"
 #include "common/base/base.h"
+#include "common/base/events.h"
 
 struct collector;
 
@@ -38,6 +39,12 @@ struct sink_lock {
 	uint32_t owner_node;    /* its stack then, index into collector.nodes; 0 = not taken */
 };
 
+/* What an event says besides whose row of events.def has fields. Plain data: a sink that keeps it copies it. */
+struct sink_fields {
+	uint32_t class_name;    /* its CLASS, with slashes: number in collector.frames.strings; 0 = not known */
+	uint64_t values[EVENT_FIELDS_MAX]; /* of the others, each in its place */
+};
+
 /* One sample, or several in a row of one thread that are equal but for their time. */
 struct sink_event {
 	uint64_t time;     /* of the first, CLOCK_MONOTONIC ns */
@@ -52,6 +59,7 @@ struct sink_event {
 	uint8_t state;     /* enum thread_state */
 	struct trace_context trace_context; /* what the thread worked for; all 0 = nothing that is known */
 	const struct sink_lock *lock; /* valid during the call; NULL: it is no wait */
+	const struct sink_fields *fields; /* valid during the call; NULL: it has none */
 };
 
 /* A thread, sampled or not, that has another name than before. */
@@ -103,7 +111,12 @@ void sink_thread_name(struct collector *c, uint32_t thread);
 void sink_named(struct collector *c, const struct sink_name *n);
 void sink_thread_end(struct collector *c, uint32_t thread);
 void sink_renewed(struct collector *c, struct generation *g);
-/* For sinks, during sink_ops.renewed: E, which is kept, gets its new numbers, and L, its lock or NULL. */
-void sink_carry(struct generation *g, struct sink_event *e, struct sink_lock *l);
+/* For sinks, during sink_ops.renewed: E, which is kept, gets its new numbers, and its lock L and fields F, or NULL. */
+void sink_carry(struct generation *g, struct sink_event *e, struct sink_lock *l, struct sink_fields *f);
+/* The class that is the innermost frame of E in results: a lock's, a thrown one's; 0 = none. */
+static inline uint32_t sink_class_name(const struct sink_event *e)
+{
+	return e->lock ? e->lock->class_name : e->fields ? e->fields->class_name : 0;
+}
 
 #endif

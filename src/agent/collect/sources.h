@@ -46,8 +46,8 @@ struct collect_sources {
 	void (*waits_done)(waits_told_fn *fn, void *arg);
 	/* FN of each trace that is kept for them: what it returns is kept instead. */
 	void (*change_kept)(kept_stack_fn *fn, void *arg);
-	/* The name of a lock's class by its number; NULL: not known. */
-	const char *(*lock_class)(uint32_t class);
+	/* The name of a class by its number; NULL: not known. */
+	const char *(*class_name)(uint32_t class);
 };
 
 #endif

@@ -16,7 +16,7 @@ struct wait_note {
 	uint64_t owner_id;     /* Thread.getId of who held the lock when the wait began, 0 = see owner_tid */
 	const struct stack_trace *owner_stack; /* its stack then; NULL = not known */
 	uint32_t owner_tid;    /* the same by the system's number; both 0: none, or not known */
-	uint32_t class;        /* the lock's, as waits_class gave it; 0 = not known */
+	uint32_t class;        /* the lock's, as class_number gave it; 0 = not known */
 	uint32_t identity;     /* identity hash code of the lock; 0 = not known */
 	uint16_t owner_epoch;    /* lower bits of the era in which owner_stack was taken */
 	bool owner_virtual : 1; /* owner_id is certainly of a virtual thread */

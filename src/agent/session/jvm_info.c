@@ -198,7 +198,7 @@ static void tell_settings(struct recording *r, const struct options *o, const st
 		if (weight_is_time(events[e].weight))
 			time_text(events[e].interval, text, sizeof(text));
 		if (!weight_is_time(events[e].weight)) {
-			tell_enabled(r, JFR_EVENT_SAMPLE, "period", text);
+			tell_enabled(r, jfr_type_of_event(events[e].name), "period", text);
 			continue;
 		}
 		if (events[e].weight == WEIGHT_WAIT) {

@@ -30,7 +30,7 @@ static uint64_t entries_of(const struct engine_event *e, uint64_t period)
 		return WAIT_QUEUE;
 	if (weight_is_time(e->weight))
 		return 4 * period / e->interval;
-	return MAX(EVENT_QUEUE / e->interval, (uint64_t)QUEUE_START);
+	return MAX(EVENT_QUEUE / e->interval, (uint64_t)QUEUE_START) * (event_fields_of(e->name).count ? 2 : 1);
 }
 
 uint32_t source_options_queue(const struct options *o, const struct engine_event *events, uint32_t count)
@@ -99,6 +99,7 @@ struct collector *source_options_collector(const struct options *o, const struct
 	for (e = 0; e < count; e++) {
 		c.ticks[e] = events[e].ticks != TICKS_NONE || events[e].weight == WEIGHT_WAIT;
 		c.waits[e] = events[e].weight == WEIGHT_WAIT;
+		c.fields[e] = event_fields_of(events[e].name);
 	}
 	return collector_new(&engine_of_collector, &c);
 }

@@ -2,6 +2,7 @@
  * collected.c - what the collector asks of the sources, of which each file knows its own part.
  */
 #include "agent/collect/sources.h"
+#include "agent/sources/class_names.h"
 #include "agent/sources/engine.h"
 #include "agent/sources/lock/lock_waits.h"
 #include "agent/sources/wall/vthreads.h"
@@ -33,5 +34,5 @@ const struct collect_sources engine_of_collector = {
 	.parked_done = parked_tell_done,
 	.waits_done = waits_tell_done,
 	.change_kept = change_kept,
-	.lock_class = waits_class_name,
+	.class_name = class_name_of,
 };

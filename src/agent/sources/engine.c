@@ -515,6 +515,8 @@ static void count_one(struct thread_record *r)
 	if (arm == ARM_PERF && !weight_is_time(events[counting_event].weight) &&
 	    os_perf_read(s->fd, scaled, words))
 		counting.counted += scaled ? perf_scaled(words[0], words[1], words[2]) : words[0];
+	if ((arm == ARM_CALLS || arm == ARM_LEAVING) && events[counting_event].ops->counted)
+		counting.counted += events[counting_event].ops->counted(r, counting_event);
 }
 
 void engine_count(uint32_t e, struct engine_counts *c)

@@ -93,6 +93,8 @@ struct engine_ops {
 	void (*silence)(struct thread_record *r, uint32_t e);
 	/* Whether R, silenced, has samples to take yet; may be NULL. Records' lock held. */
 	bool (*has_rest)(const struct thread_record *r, uint32_t e);
+	/* What it has counted of R itself since R was armed for E: in `counted` of engine_count. May be NULL. */
+	uint64_t (*counted)(const struct thread_record *r, uint32_t e);
 	/* When all handlers are out; may be NULL. */
 	void (*stop)(void);
 	/* What it keeps of the records FROM to END - 1 is not wanted, they are of no thread. May be NULL. */
@@ -172,7 +174,7 @@ struct engine_counts {
 	uint32_t refused;     /* live threads that could not be armed */
 	uint32_t raised;      /* times a thread's interval was doubled in a storm of events */
 	uint32_t stretched;   /* a thread was asked by a signal every so many ticks, at most; 0 = every one */
-	uint64_t counted;     /* events by the kernel's own count since engine_start; 0 for CPU engines */
+	uint64_t counted;     /* events by the kernel's own count, or the source's, since engine_start; 0 of times */
 };
 void engine_count(uint32_t e, struct engine_counts *c);
 struct engine_window {

@@ -1,7 +1,8 @@
 /*
- * source_table.c - the sources of events.def, each told of what concerns all: a session listens to the JVM, the JVM is up
- * or ends, memory goes back.
+ * source_table.c - the sources of events.def, each told of what concerns all: a session listens to the JVM, the JVM is
+ * up or ends, memory goes back.
  */
+#include "agent/sources/class_names.h"
 #include "agent/sources/engine.h"
 #include "agent/threads/virtual_names.h"
 
@@ -79,4 +80,5 @@ void engine_release(void)
 	while ((source = next(&i)))
 		if (source->release)
 			source->release();
+	class_names_release();
 }

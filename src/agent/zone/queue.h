@@ -13,6 +13,7 @@
 
 #include "agent/zone/trace_context.h"
 #include "common/base/base.h"
+#include "common/base/events.h"
 
 struct stack_trace;
 
@@ -32,7 +33,13 @@ struct sample {
 	uint32_t payload;       /* ns of the walk, or the CPU, when asked for (features=stats, record-cpu) */
 } __attribute__((aligned(8)));
 
-/* What follows a sample whose thread works for something; behind a struct wait_note, if there is one. */
+/* What follows a sample of an event with fields (events.def): their values, in that order; of a class its number. */
+struct field_note {
+	uint64_t values[EVENT_FIELDS_MAX];
+};
+_Static_assert(sizeof(struct field_note) == sizeof(struct sample), "they share a queue");
+
+/* What follows a sample whose thread works for something; behind the other note, if there is one. */
 struct trace_context_note {
 	struct trace_context trace_context;
 	uint64_t unused[2];

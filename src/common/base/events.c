@@ -47,14 +47,22 @@ const struct event_row *event_row_named(const char *name)
 	return event_row_of(name, strlen(name));
 }
 
-const struct event_field *event_fields_of(const char *name, unsigned *count)
+struct event_fields event_fields_of(const char *name)
 {
-	const struct event_field *f = event_fields;
+	struct event_fields f = {event_fields, 0};
 
-	*count = 0;
-	while (f->event && strcmp(f->event, name) != 0)
-		f++;
-	while (f[*count].event && strcmp(f[*count].event, name) == 0)
-		(*count)++;
-	return *count ? f : NULL;
+	while (f.items->event && strcmp(f.items->event, name) != 0)
+		f.items++;
+	while (f.items[f.count].event && strcmp(f.items[f.count].event, name) == 0)
+		f.count++;
+	return f;
+}
+
+unsigned event_field_of_kind(const struct event_fields *f, enum event_field_kind kind)
+{
+	unsigned i = 0;
+
+	while (i < f->count && f->items[i].kind != kind)
+		i++;
+	return i;
 }

@@ -41,6 +41,10 @@ struct event_field {
 	const char *event, *key, *jfr, *help;
 	enum event_field_kind kind;
 };
+struct event_fields {
+	const struct event_field *items;
+	unsigned count; /* at most EVENT_FIELDS_MAX */
+};
 
 struct event_row {
 	const char *name;
@@ -59,7 +63,9 @@ extern const struct event_row event_rows[];
 /* The row called NAME[0..LENGTH), or NULL. */
 const struct event_row *event_row_of(const char *name, size_t length);
 const struct event_row *event_row_named(const char *name);
-/* The fields of event NAME, *COUNT of them; NULL: it has none. */
-const struct event_field *event_fields_of(const char *name, unsigned *count);
+/* The fields of event NAME; none: it has no more to say. */
+struct event_fields event_fields_of(const char *name);
+/* The number of the field of KIND, the first there is; F->count: none. */
+unsigned event_field_of_kind(const struct event_fields *f, enum event_field_kind kind);
 
 #endif

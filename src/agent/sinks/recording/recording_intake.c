@@ -12,16 +12,21 @@
 void recording_keep(struct sink_event *to, const struct sink_event *e)
 {
 	struct sink_lock *lock = e->lock ? malloc(sizeof(*lock)) : NULL;
+	struct sink_fields *fields = e->fields ? malloc(sizeof(*fields)) : NULL;
 
 	*to = *e;
 	to->lock = lock;
+	to->fields = fields;
 	if (lock)
 		*lock = *e->lock;
+	if (fields)
+		*fields = *e->fields;
 }
 
 void recording_let_go(const struct sink_event *e)
 {
 	free((void *)(uintptr_t)e->lock);
+	free((void *)(uintptr_t)e->fields);
 }
 
 static void on_event(struct sink *s, const struct sink_event *e)
@@ -68,7 +73,7 @@ static void renumber(struct generation *g, struct event_list *l)
 	for (i = 0; i < l->count; i++) {
 		struct sink_event *e = event_list_at(l, i);
 
-		sink_carry(g, e, (struct sink_lock *)(uintptr_t)e->lock);
+		sink_carry(g, e, (struct sink_lock *)(uintptr_t)e->lock, (struct sink_fields *)(uintptr_t)e->fields);
 	}
 }
 

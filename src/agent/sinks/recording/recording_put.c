@@ -45,6 +45,22 @@ static void put_wait(struct recording *r, const struct sink_event *e, uint32_t t
 	jfr_wait(r->jfr, &w);
 }
 
+static void put_fields(struct recording *r, const struct sink_event *e, uint32_t thread, uint32_t stack)
+{
+	uint32_t class_name = e->fields->class_name;
+	const struct jfr_field_sample s = {
+		.time = e->time,
+		.weight = e->weight,
+		.thread = thread,
+		.stack = stack,
+		.class = class_name ? jfr_class(r->jfr, strings_get(&r->collector->frames.strings, class_name)) : 0,
+		.fields = r->collector->options.fields[e->event],
+		.values = e->fields->values,
+	};
+
+	jfr_field_sample(r->jfr, jfr_type_of_event(r->options.events[e->event].name), &s);
+}
+
 /* What E's thread worked for, right before E: no event of the JDK has a place for it. */
 static void put_trace_context(struct recording *r, const struct sink_event *e, uint32_t thread)
 {
@@ -94,7 +110,10 @@ static void write_sample(struct recording *r, const struct sink_event *e)
 			put_wait(r, e, thread, stack);
 		break;
 	case RECORDING_EVENT:
-		jfr_event_sample(r->jfr, e->time, thread, stack, THREAD_RUNNING, name, e->weight);
+		if (e->fields)
+			put_fields(r, e, thread, stack);
+		else
+			jfr_event_sample(r->jfr, e->time, thread, stack, THREAD_RUNNING, name, e->weight);
 		break;
 	}
 }

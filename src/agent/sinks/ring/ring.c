@@ -153,12 +153,12 @@ static void on_renewed(struct sink *s, struct generation *g)
 		uint32_t i, at = 0;
 
 		for (i = 0; i < b->count; i++) {
-			struct sink_lock lock;
+			struct ring_more more;
 			struct sink_event e;
 
-			ring_unpack(b, &at, before, &e, &lock);
+			ring_unpack(b, &at, before, &e, &more);
 			before = e.time;
-			sink_carry(g, &e, e.lock ? &lock : NULL);
+			sink_carry(g, &e, e.lock ? &more.lock : NULL, e.fields ? &more.fields : NULL);
 			on_event(s, &e);
 		}
 		next = b->next;
@@ -225,12 +225,12 @@ void ring_each(struct ring *r, void (*fn)(const struct sink_event *, void *arg),
 	uint64_t start = window_start(r), before;
 	const struct ring_block *b;
 	struct sink_event e;
-	struct sink_lock lock;
+	struct ring_more more;
 	uint32_t i, at;
 
 	for (b = r->oldest; b; b = b->next)
 		for (i = at = 0, before = b->base; i < b->count; i++) {
-			ring_unpack(b, &at, before, &e, &lock);
+			ring_unpack(b, &at, before, &e, &more);
 			before = e.time;
 			if (e.time + e.span >= start)
 				fn(&e, arg);

@@ -58,6 +58,24 @@ static void unpack_lock(const struct ring_block *b, uint32_t *at, struct sink_lo
 	l->owner_node = (uint32_t)get(b, at);
 }
 
+static void pack_fields(struct ring_block *b, const struct sink_fields *f)
+{
+	unsigned i;
+
+	put(b, f->class_name);
+	for (i = 0; i < EVENT_FIELDS_MAX; i++)
+		put(b, f->values[i]);
+}
+
+static void unpack_fields(const struct ring_block *b, uint32_t *at, struct sink_fields *f)
+{
+	unsigned i;
+
+	f->class_name = (uint32_t)get(b, at);
+	for (i = 0; i < EVENT_FIELDS_MAX; i++)
+		f->values[i] = get(b, at);
+}
+
 static void pack_trace_context(struct ring_block *b, const struct trace_context *r)
 {
 	put(b, r->trace_high);
@@ -78,7 +96,7 @@ void ring_pack(struct ring_block *b, const struct sink_event *e, uint64_t before
 {
 	int64_t step = (int64_t)(e->time - before);
 	bool has_trace_context = !trace_context_is_none(&e->trace_context);
-	bool more = e->samples != 1 || e->span || e->vthread || e->lock || has_trace_context;
+	bool more = e->samples != 1 || e->span || e->vthread || e->lock || e->fields || has_trace_context;
 
 	put(b, step < 0 ? (uint64_t)-step << 1 | 1 : (uint64_t)step << 1);
 	put(b, (uint64_t)e->event << 9 | (uint64_t)e->state << 1 | more);
@@ -89,17 +107,19 @@ void ring_pack(struct ring_block *b, const struct sink_event *e, uint64_t before
 		put(b, e->samples);
 		put(b, e->span);
 		put(b, e->vthread);
-		put(b, (uint64_t)has_trace_context << 1 | (e->lock != NULL));
+		put(b, (uint64_t)(e->fields != NULL) << 2 | (uint64_t)has_trace_context << 1 | (e->lock != NULL));
 	}
 	if (e->lock)
 		pack_lock(b, e->lock);
+	if (e->fields)
+		pack_fields(b, e->fields);
 	if (has_trace_context)
 		pack_trace_context(b, &e->trace_context);
 	b->count++;
 }
 
 void ring_unpack(const struct ring_block *b, uint32_t *at, uint64_t before, struct sink_event *e,
-		 struct sink_lock *lock)
+		 struct ring_more *more)
 {
 	uint64_t step = get(b, at), what, parts = 0;
 
@@ -117,10 +137,13 @@ void ring_unpack(const struct ring_block *b, uint32_t *at, uint64_t before, stru
 		e->span = get(b, at);
 		e->vthread = get(b, at);
 		parts = get(b, at);
-		e->lock = parts & 1 ? lock : NULL;
+		e->lock = parts & 1 ? &more->lock : NULL;
+		e->fields = parts & 4 ? &more->fields : NULL;
 	}
 	if (e->lock)
-		unpack_lock(b, at, lock);
+		unpack_lock(b, at, &more->lock);
+	if (e->fields)
+		unpack_fields(b, at, &more->fields);
 	if (parts & 2)
 		unpack_trace_context(b, at, &e->trace_context);
 }

@@ -41,9 +41,14 @@ struct ring {
 
 /* Append E to B, which has room for RING_EVENT_BYTES; BEFORE is the time of the sample put last. */
 void ring_pack(struct ring_block *b, const struct sink_event *e, uint64_t before);
-/* The sample at *AT, which goes on to the next one. LOCK: where to put what the event points to. */
+/* Where to put what an event points to. */
+struct ring_more {
+	struct sink_lock lock;
+	struct sink_fields fields;
+};
+/* The sample at *AT, which goes on to the next one. */
 void ring_unpack(const struct ring_block *b, uint32_t *at, uint64_t before, struct sink_event *e,
-		 struct sink_lock *lock);
+		 struct ring_more *more);
 /* The last mark before the window is its true begin; NULL: there is no mark. */
 const struct ring_position *ring_position_of_window(const struct ring *r);
 /* The mark of the window's end; of one that goes on C's books as they stand, in *NOW. Collector's lock held. */

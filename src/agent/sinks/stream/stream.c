@@ -48,6 +48,8 @@ static void on_event(struct sink *sink, const struct sink_event *e)
 	item->event = *e;
 	if (e->lock)
 		item->lock = *e->lock;
+	if (e->fields)
+		item->fields = *e->fields;
 }
 
 static void note(struct sink *sink, const struct stream_note *what)
@@ -97,7 +99,8 @@ static void renumber(struct generation *g, struct stream_item *items, size_t cou
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		sink_carry(g, &items[i].event, items[i].event.lock ? &items[i].lock : NULL);
+		sink_carry(g, &items[i].event, items[i].event.lock ? &items[i].lock : NULL,
+			   items[i].event.fields ? &items[i].fields : NULL);
 	}
 }
 

@@ -13,6 +13,7 @@
 struct stream_item {
 	struct sink_event event;
 	struct sink_lock lock; /* event.lock leads there, or is NULL */
+	struct sink_fields fields; /* the same */
 };
 
 /* The time that the record of ITEM has: of a wait, its begin. */

@@ -266,6 +266,8 @@ static bool write_item(struct stream *s, const struct stream_item *item, struct 
 		.thread = thread_of(s, e, name), .stack = &stack, .lock = l ? &lock : NULL,
 		.trace_context = trace_context_is_none(&e->trace_context) ? NULL : &trace_context,
 	};
+	struct stream_fields fields = {.list = s->collector->options.fields[e->event], .values = item->fields.values,
+				       .class_name = text(s, e->fields ? item->fields.class_name : 0)};
 
 	if (!VECTOR_RESERVE(&s->frames, (size_t)depth + more))
 		return false;
@@ -273,6 +275,8 @@ static bool write_item(struct stream *s, const struct stream_item *item, struct 
 	*holder_known = more ? stack_at(s, l->owner_node, e->time, s->frames.items + depth, &holder) : *stack_known;
 	if (l)
 		lock = lock_at(s, l, &holder);
+	if (e->fields)
+		sample.fields = &fields;
 	if (!*stack_known || !*holder_known)
 		return false;
 	s->options.writer->sample(&s->record, &sample, s->real_offset);
@@ -286,6 +290,7 @@ void stream_tell_item(struct stream *s, const struct stream_item *item)
 	bool ok;
 
 	e.lock = e.lock ? &item->lock : NULL;
+	e.fields = e.fields ? &item->fields : NULL;
 	if (!shown_event(&s->shown, s->collector, &e)) {
 		s->left_out[item->event.event] += item->event.samples;
 		return;

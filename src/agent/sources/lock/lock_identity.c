@@ -8,10 +8,9 @@
 
 #include "agent/jvm/jvm.h"
 #include "agent/jvm/jvm_functions.h"
+#include "agent/sources/class_names.h"
 #include "agent/sources/lock/lock_events.h"
 #include "agent/threads/virtual_names.h"
-
-#define NAME_MAX_LENGTH 512
 
 static jvmtiEnv *jvmti;
 static jfieldID thread_id, blocker, owner;
@@ -53,33 +52,6 @@ jobject waits_lock_blocker(JNIEnv *env, jthread thread)
 	return blocker && thread ? (*env)->GetObjectField(env, thread, blocker) : NULL;
 }
 
-/* "Ljava/lang/Object;" as java/lang/Object; arrays stay as the JVM spells them. */
-static void put_name(const char *signature, char *out)
-{
-	size_t length = MIN(strlen(signature), (size_t)NAME_MAX_LENGTH - 1);
-	bool object = signature[0] == 'L' && length > 2;
-
-	if (object) {
-		signature++;
-		length -= 2;
-	}
-	memcpy(out, signature, length);
-	out[length] = '\0';
-}
-
-static uint32_t class_of(JNIEnv *env, jobject lock)
-{
-	jclass class = (*env)->GetObjectClass(env, lock);
-	char *signature = NULL, name[NAME_MAX_LENGTH];
-
-	if ((*jvmti)->GetClassSignature(jvmti, class, &signature, NULL) || !signature)
-		return 0;
-	put_name(signature, name);
-	(*jvmti)->Deallocate(jvmti, (unsigned char *)signature);
-	(*env)->DeleteLocalRef(env, class);
-	return waits_class(name);
-}
-
 static void put_owner(JNIEnv *env, jobject lock, struct wait_begin *b)
 {
 	jobject thread;
@@ -101,7 +73,7 @@ void waits_lock_read(JNIEnv *env, jobject lock, struct wait_begin *b)
 {
 	jint hash = 0;
 
-	b->class = class_of(env, lock);
+	b->class = class_number_of(jvmti, env, lock);
 	if ((*jvmti)->GetObjectHashCode(jvmti, lock, &hash) == JVMTI_ERROR_NONE)
 		b->identity = (uint32_t)hash;
 	if (b->kind == LOCK_PARK)

@@ -6,6 +6,7 @@
 #include "agent/sample/handler.h"
 #include "agent/sources/active.h"
 #include "agent/sources/carried.h"
+#include "agent/sources/class_names.h"
 #include "agent/sources/kept_contexts.h"
 #include "agent/sources/lock/lock_events.h"
 #include "agent/sources/lock/lock_holder.h"
@@ -405,7 +406,7 @@ static int start(struct engine_event *event_of_session, uint32_t e, struct buffe
 	(void)notes;
 	if (!zone.has_jvm)
 		return error_set(err, ENOTSUP, "lock: this JVM's stacks cannot be walked");
-	if (!slot_table_open(&places, WAITS_LIMIT) || waits_classes_open())
+	if (!slot_table_open(&places, WAITS_LIMIT) || class_names_open())
 		return error_set(err, ENOMEM, "lock: cannot reserve address space for waits; raise the limit of "
 				 "virtual memory (ulimit -v)");
 	kept_trace_contexts_open(&trace_contexts, places.limit);
@@ -450,7 +451,7 @@ static bool carry(void *place)
 		.trace = carried_add(&carried, kept_stack_get(&p->trace)),
 		.holder = carried_add(&carried, kept_stack_get(&p->holder.trace)),
 	};
-	waits_class_keep(p->class);
+	class_name_keep(p->class);
 	/* nothing of it is told before it has its stack again */
 	atomic_store(&p->told, CLOSED);
 	kept_stack_set(&p->trace, NULL);
@@ -498,7 +499,7 @@ void waits_keep_open(bool keep)
 	atomic_store(&keeping, keep);
 	if (!keep && carried.waits.count) {
 		carried_clear(&table);
-		waits_classes_release();
+		class_names_release();
 	}
 }
 
@@ -519,7 +520,6 @@ void waits_release(void)
 	carried_release(&table, atomic_load(&keeping));
 	for (i = 0; i < WAIT_ANSWERS; i++)
 		kept_stack_set(wait_answer_kept(i), NULL);
-	waits_classes_release();
 }
 
 const struct engine_ops engine_lock = {

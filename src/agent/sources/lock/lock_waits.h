@@ -52,18 +52,6 @@ uint64_t waits_begin(struct wait_begin *b);
 void waits_end(uint64_t thread, enum lock_kind kind, uint64_t began);
 
 /*
- * The number of a lock's class by its NAME (with slashes); 0: there are too many. Any thread. And the name of a number,
- * NULL = not known; valid until records_release.
- */
-uint32_t waits_class(const char *name);
-const char *waits_class_name(uint32_t class);
-/* Address space for them, once, negative if there is none; what they use goes back. */
-int waits_classes_open(void);
-void waits_classes_release(void);
-/* The release that comes leaves number CLASS its name. */
-void waits_class_keep(uint32_t class);
-
-/*
  * FN of the waits that have not ended: of LATELY, those that were not reported for a while; else all, and the time
  * since the last time is told now, if it comes to the event's interval, else the weight is 0. Once told, it is not
  * again when the wait ends: who tells and who ends it agree by one exchange. The collector, and after the stop.

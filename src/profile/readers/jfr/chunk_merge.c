@@ -139,6 +139,14 @@ static void merge_threads(struct chunk_handlers *w, const struct event_counts *a
 	}
 }
 
+/* What events that are no family of the table count in. */
+static enum weight_kind row_kind(const char *name)
+{
+	const struct event_row *row = event_row_named(name);
+
+	return row && row->weight == WEIGHT_BYTES ? WEIGHT_BYTES : WEIGHT_COUNT;
+}
+
 static void merge(struct chunk_handlers *w, const struct event_counts *a, const char *name)
 {
 	const struct family *known = family_by_name(name);
@@ -146,7 +154,7 @@ static void merge(struct chunk_handlers *w, const struct event_counts *a, const 
 	bool timed = a->weighed || (a->has_weight && a->unit != UNIT_NONE);
 	bool time = known ? known->unit == FAMILY_TIME : timed;
 	bool bytes = known && known->unit == FAMILY_BYTES;
-	enum weight_kind kind = time ? read_aggregate_time(name) : bytes ? WEIGHT_BYTES : WEIGHT_COUNT;
+	enum weight_kind kind = time ? read_aggregate_time(name) : bytes ? WEIGHT_BYTES : row_kind(name);
 	uint32_t family = read_aggregate_family(w->aggregate, name, kind, NULL);
 	size_t i;
 
@@ -165,6 +173,7 @@ static void merge_by_table(struct chunk_handlers *w, const struct event_counts *
 {
 	const char *families = w->selection->families;
 	const struct source *s;
+	struct source row;
 
 	for (s = convert_sources; s->event; s++) {
 		bool ours = w->ours && strcmp(s->family, "cputime") == 0;
@@ -175,6 +184,8 @@ static void merge_by_table(struct chunk_handlers *w, const struct event_counts *
 		    (ours && family_named(families, s->family)))
 			merge(w, a, ours ? "cpu" : s->family);
 	}
+	if (source_of_row(a->event, &row) && source_row_wanted(families, row.family))
+		merge(w, a, row.family);
 	if (family_named(families, a->event))
 		merge(w, a, a->event);
 }

@@ -203,6 +203,7 @@ static int add_type(struct chunk_handlers *w, uint32_t type)
 {
 	const char *name = w->metadata.types.items[type].name;
 	const struct source *s;
+	struct source row;
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(rules); i++)
@@ -211,6 +212,9 @@ static int add_type(struct chunk_handlers *w, uint32_t type)
 	for (s = convert_sources; s->event; s++)
 		if (strcmp(s->event, name) == 0 && is_wanted(w, s))
 			return add_sample(w, type, s);
+	if (source_of_row(name, &row) && (source_row_wanted(w->selection->families, row.family) ||
+					  family_named(w->selection->families, name)))
+		return add_sample(w, type, &row);
 	return add_by_name(w, type);
 }
 

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "common/base/events.h"
+
 #define WHEN_MAIN true
 #define WHEN_ASKED false
 
@@ -16,6 +18,42 @@ const struct source convert_sources[] = {
 #include "profile/readers/jfr/event_sources.def"
 	{NULL, NULL, NULL, NULL},
 };
+
+/* Types of recordings that samples of an event have to themselves. */
+static const struct {
+	const char *event, *family;
+} rows[] = {
+#define EVENT_TYPE(event, id, name, label) {name, event},
+#include "common/base/events.def"
+	{NULL, NULL},
+};
+
+static const char *field_of(const struct event_fields *f, enum event_field_kind kind)
+{
+	unsigned i = event_field_of_kind(f, kind);
+
+	return i < f->count ? f->items[i].jfr : NULL;
+}
+
+bool source_of_row(const char *event, struct source *s)
+{
+	struct event_fields f;
+	size_t i = 0;
+
+	while (rows[i].event && strcmp(rows[i].event, event) != 0)
+		i++;
+	if (!rows[i].event)
+		return false;
+	f = event_fields_of(rows[i].family);
+	*s = (struct source){rows[i].event, rows[i].family, field_of(&f, EVENT_FIELD_WEIGHT),
+			     field_of(&f, EVENT_FIELD_CLASS)};
+	return true;
+}
+
+bool source_row_wanted(const char *list, const char *name)
+{
+	return !*list || family_named(list, "all") || family_named(list, name);
+}
 
 const struct family *family_by_name(const char *name)
 {

@@ -23,6 +23,10 @@ struct source {
 extern const struct family convert_families[];
 extern const struct source convert_sources[];
 
+/* The source that a row of events.def makes of EVENT, the name of a type. False: none does. */
+bool source_of_row(const char *event, struct source *s);
+/* Whether a sample of ours of the event NAME is wanted by LIST: if nothing is asked for, it is. */
+bool source_row_wanted(const char *list, const char *name);
 /* The family called NAME, or NULL. */
 const struct family *family_by_name(const char *name);
 /* Whether family NAME is wanted by LIST, "cpu,alloc"; "" = the main ones, "all" = each. */

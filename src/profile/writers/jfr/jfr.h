@@ -13,6 +13,7 @@
 
 #include "common/base/enum_names.h"
 #include "common/base/error.h"
+#include "common/base/events.h"
 #include "profile/writers/jfr/jfr_types.h"
 
 struct jfr;
@@ -98,6 +99,16 @@ struct jfr_wait {
 	enum lock_kind kind;
 };
 void jfr_wait(struct jfr *j, const struct jfr_wait *w);
+/* The type that samples of EVENT have (events.def); JFR_EVENT_SAMPLE: none of their own. */
+unsigned jfr_type_of_event(const char *event);
+/* A sample of an event with fields. */
+struct jfr_field_sample {
+	uint64_t time, weight;
+	uint32_t thread, stack, class; /* keys; class 0 = not known */
+	struct event_fields fields;
+	const uint64_t *values;        /* of the fields, in their order */
+};
+void jfr_field_sample(struct jfr *j, unsigned type, const struct jfr_field_sample *s);
 /* Any other event of TYPE at TIME, with COUNT values. */
 void jfr_event(struct jfr *j, unsigned type, uint64_t time, const struct jfr_value *values, unsigned count);
 

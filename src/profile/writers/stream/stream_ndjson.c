@@ -119,13 +119,13 @@ static void stack(struct buffer *out, const struct stream_stack *s)
 }
 
 /* NAME, which has slashes, as people write it. */
-static void put_class(struct json_writer *w, const char *name)
+static void put_class(struct json_writer *w, const char *key, const char *name)
 {
 	struct buffer dotted = BUFFER_INIT;
 
 	for (; *name; name++)
 		buffer_putc(&dotted, *name == '/' ? '.' : *name);
-	json_put_text(w, "class", buffer_text(&dotted, w->out));
+	json_put_text(w, key, buffer_text(&dotted, w->out));
 	buffer_free(&dotted);
 }
 
@@ -133,7 +133,7 @@ static void put_lock(struct json_writer *w, const struct stream_lock *l)
 {
 	json_put_text(w, "lock", lock_kind_names[l->kind].word);
 	if (l->class_name && *l->class_name)
-		put_class(w, l->class_name);
+		put_class(w, "class", l->class_name);
 	put_known(w, "id", l->identity);
 	json_put_number(w, "duration", l->duration);
 	if (l->open)
@@ -144,6 +144,23 @@ static void put_lock(struct json_writer *w, const struct stream_lock *l)
 		json_put_text(w, "owner", l->owner);
 	if (l->owner_stack)
 		json_put_number(w, "owner_stack", l->owner_stack->id);
+}
+
+/* The weight is `value`. */
+static void put_fields(struct json_writer *w, const struct stream_fields *f)
+{
+	unsigned i;
+
+	for (i = 0; i < f->list.count; i++) {
+		const struct event_field *field = &f->list.items[i];
+
+		if (field->kind == EVENT_FIELD_CLASS && *f->class_name)
+			put_class(w, field->key, f->class_name);
+		else if (field->kind == EVENT_FIELD_FLAG && f->values[i])
+			json_put_bool(w, field->key, true);
+		else if (field->kind == EVENT_FIELD_NUMBER || field->kind == EVENT_FIELD_BYTES)
+			json_put_number(w, field->key, f->values[i]);
+	}
 }
 
 static void sample(struct buffer *out, const struct stream_sample *s, uint64_t real_offset)
@@ -162,6 +179,8 @@ static void sample(struct buffer *out, const struct stream_sample *s, uint64_t r
 	json_put_number(&w, "stack", s->stack->id);
 	if (s->lock)
 		put_lock(&w, s->lock);
+	if (s->fields)
+		put_fields(&w, s->fields);
 	if (s->trace_context)
 		trace_context_json(&w, s->trace_context);
 	json_end(&w);

@@ -66,6 +66,13 @@ struct stream_lock {
 	const struct stream_stack *owner_stack; /* NULL = not taken */
 };
 
+/* What samples of an event say besides, as its row of events.def has it. */
+struct stream_fields {
+	struct event_fields list;
+	const uint64_t *values;  /* in its order */
+	const char *class_name;  /* with slashes; "" = not known */
+};
+
 /* Equal samples of one thread in a row are one record. */
 struct stream_sample {
 	uint64_t time;           /* of the first of them */
@@ -77,6 +84,7 @@ struct stream_sample {
 	enum thread_state state;
 	const struct stream_stack *stack;
 	const struct stream_lock *lock; /* NULL: it is no wait */
+	const struct stream_fields *fields; /* NULL: it has none */
 	const struct profile_trace_context *trace_context; /* what the thread worked for; NULL = not known */
 };
 

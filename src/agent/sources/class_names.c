@@ -1,14 +1,14 @@
 /*
- * lock_classes.c - numbers for the names of locks' classes, given on threads that are about to wait.
- *
- * A table of fixed size, without a lock. Two threads that bring a new name at once may give it two numbers: a thread
- * that reads goes by the name. Its memory goes back when records do; a late writer only makes a page dirty again.
- * Names of waits that go on in the next session keep their numbers.
+ * class_names.c - a table of fixed size, without a lock. Two threads that bring a new name at once may give it two
+ * numbers: a thread that reads goes by the name. Its memory goes back when records do; a late writer only makes a page
+ * dirty again. Names of waits that go on in the next session keep their numbers.
  */
+#include "agent/sources/class_names.h"
+
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
-#include "agent/sources/lock/lock_waits.h"
 #include "common/base/hash.h"
 #include "common/base/map.h"
 #include "common/os/os.h"
@@ -16,6 +16,7 @@
 #define CLASSES 4096u /* beyond, classes have no name */
 #define PROBES 16
 #define NAME 248
+#define SIGNATURE 512
 
 enum { FREE, WRITING, READY };
 
@@ -27,7 +28,7 @@ struct class_name {
 
 static struct class_name *classes;
 
-int waits_classes_open(void)
+int class_names_open(void)
 {
 	size_t bytes = CLASSES * sizeof(*classes);
 
@@ -38,15 +39,15 @@ int waits_classes_open(void)
 
 static uint32_t kept;
 
-void waits_class_keep(uint32_t class)
+void class_name_keep(uint32_t class)
 {
-	if (!waits_class_name(class) || classes[class - 1].kept)
+	if (!class_name_of(class) || classes[class - 1].kept)
 		return;
 	classes[class - 1].kept = true;
 	kept++;
 }
 
-void waits_classes_release(void)
+void class_names_release(void)
 {
 	uint32_t i;
 
@@ -60,7 +61,7 @@ void waits_classes_release(void)
 	kept = 0;
 }
 
-uint32_t waits_class(const char *name)
+uint32_t class_number(const char *name)
 {
 	uint64_t at = hash_mix(hash_bytes(HASH_BEGIN, name, strlen(name)));
 	uint32_t i;
@@ -83,10 +84,37 @@ uint32_t waits_class(const char *name)
 	return 0;
 }
 
-const char *waits_class_name(uint32_t class)
+const char *class_name_of(uint32_t class)
 {
 	if (!class || class > CLASSES || !classes ||
 	    atomic_load_explicit(&classes[class - 1].state, memory_order_acquire) != READY)
 		return NULL;
 	return classes[class - 1].name;
+}
+
+/* "Ljava/lang/Object;" as java/lang/Object; arrays stay as the JVM spells them. */
+static void put_name(const char *signature, char *out)
+{
+	size_t length = MIN(strlen(signature), (size_t)SIGNATURE - 1);
+	bool object = signature[0] == 'L' && length > 2;
+
+	if (object) {
+		signature++;
+		length -= 2;
+	}
+	memcpy(out, signature, length);
+	out[length] = '\0';
+}
+
+uint32_t class_number_of(jvmtiEnv *ti, JNIEnv *env, jobject object)
+{
+	jclass class = (*env)->GetObjectClass(env, object);
+	char *signature = NULL, name[SIGNATURE];
+
+	if ((*ti)->GetClassSignature(ti, class, &signature, NULL) || !signature)
+		return 0;
+	put_name(signature, name);
+	(*ti)->Deallocate(ti, (unsigned char *)signature);
+	(*env)->DeleteLocalRef(env, class);
+	return class_number(name);
 }
