@@ -54,15 +54,24 @@ def table_line(name, row, results):
 
 
 def with_rows(text, results):
-    """TEXT with the table between its two marks written anew. Other tables of the page may name the same commands."""
-    def table(marked):
-        # what was measured elsewhere stays
-        there = {m.group(1): m.group(0) for m in re.finditer(r"^\|.*ONLY=(\w+)` \|$", marked.group(2), re.M)}
-        lines = "\n".join(there[name] if name in there and name not in results else table_line(name, row, results)
-                          for name, row in rows.ROWS.items())
-        head = "| what | goal | measured | command |\n|---|---|---|---|\n"
-        return marked.group(1) + head + lines + "\n" + marked.group(3)
-    return re.sub(r"(<!-- rows -->\n)(.*?)(<!-- end of rows -->)", table, text, flags=re.S)
+    """TEXT with both tables between their marks written anew. Other tables of the page may name the same commands."""
+    marked = re.compile(r"(?<=<!-- rows -->\n).*?(?=<!-- end of rows -->)", re.S)
+    # what was measured elsewhere stays
+    there = {m.group(1): m.group(0) for m in re.finditer(r"^\|.*ONLY=(\w+)` \|$", marked.search(text)[0], re.M)}
+    lines = [there[name] if name in there and name not in results else table_line(name, row, results)
+             for name, row in rows.ROWS.items()]
+    head = "| what | goal | measured | command |\n|---|---|---|---|\n"
+    text = marked.sub(lambda m: head + "\n".join(lines) + "\n", text)
+    head = "| what | goal | |\n|---|---|---|\n"
+    return re.sub(r"(?<=<!-- goals -->\n).*?(?=<!-- end of goals -->)",
+                  lambda m: head + "\n".join(map(goal_line, lines)) + "\n", text, flags=re.S)
+
+
+def goal_line(line):
+    """What the short table says of a LINE of the long one."""
+    what, goal, figure, _ = line.strip("| ").split(" | ")
+    said = [words for words in ("not measured yet", "**not reached**") if words in figure]
+    return f"| {what} | {goal} | {said[0] if said else 'reached'} |"
 
 
 def write_docs(results):
