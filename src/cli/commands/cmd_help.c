@@ -102,7 +102,8 @@ static void problems_topic(struct buffer *out)
 		    "  Inlined code has exact positions only if compiled after the session began: -agentpath, or\n"
 		    "  -XX:+UnlockDiagnosticVMOptions -XX:+DebugNonSafepoints. See docs/reference/jvm-flags.md.\n"
 		    "\"WARNING: A JVM TI agent has been loaded dynamically\" in the program's output\n"
-		    "  JDK 21+ prints it itself when something attaches: -XX:+EnableDynamicAgentLoading hides it.\n");
+		    "  JDK 21+ prints it itself when something attaches: -XX:+EnableDynamicAgentLoading hides it.\n"
+		    "More: 'jstrobe doctor PID', and docs/use/does-not-attach.md\n");
 }
 
 static void formats_topic(struct buffer *out)
