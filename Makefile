@@ -59,7 +59,7 @@ ARCH := $(patsubst i%86,i386,$(patsubst powerpc64le,ppc64le,$(MACHINE)))
 WALKER := $(or $(SHARED_$(ARCH)),$(if $(wildcard src/agent/walk/arch/$(ARCH)/prologue.c),,unwalked))
 # $(call sources,room): C and assembler files of a room, other CPUs' folders left out.
 find     = $(shell find $(1) -name '*.[cS]' 2>/dev/null | LC_ALL=C sort)
-ours     = $(strip $(foreach a,$(ARCH) $(WALKER),$(findstring /arch/$a/,$(1))))
+ours     = $(strip $(foreach a,$(ARCH) $(WALKER) $(if $(filter x86,$(WALKER)),,not_x86),$(findstring /arch/$a/,$(1))))
 sources  = $(foreach f,$(call find,src/$(1)),\
              $(if $(findstring /arch/,$f),$(if $(call ours,$f),$f),$f))
 objects  = $(patsubst %,$(O)/obj/%.o,$(foreach room,$(1),$(call sources,$(room))))

@@ -277,7 +277,7 @@ static void bytecode_pointers(void **state)
 }
 
 /* At the first instructions of an interpreted method its frame does not stand yet. */
-static void interpreted_entry(void **state)
+static void before_interpreted_frame(void **state)
 {
 	struct walk_regs r = {0};
 	struct fake_stack s;
@@ -634,7 +634,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(inlining), T(top_position), T(neighbours), T(recursion), T(depth_limit), T(mixed),
-		T(bytecode_pointers), T(interpreted_entry), T(interpreted_exit), T(interpreted_throw),
+		T(bytecode_pointers), T(before_interpreted_frame), T(interpreted_exit), T(interpreted_throw),
 		T(first_method_left),
 		T(broken_return), T(broken_interpreted), T(entries), T(broken_entry), T(last_java_frame),
 		T(laid_down), T(deoptimised), T(large_method), T(no_method), T(cache_follows),

@@ -78,6 +78,11 @@ enum step walk_native(struct walk *w);
 enum step walk_java(struct walk *w);
 /* One step over stub B (arch/<cpu>/walk_stub.c). */
 enum step walk_stub(struct walk *w, const struct blob *b);
+/*
+ * On from STUB, W's pc's, which B has, where no CPU differs: *STEP. STANDS: further up the frame is as large as B says.
+ * False: it is still to be left (walk_java.c).
+ */
+bool walk_stub_begin(struct walk *w, const struct blob *b, const struct stub *stub, bool stands, enum step *step);
 /* One step over a frame of FRAME_BYTES that stands; BAD: why a walk ends if it has none (walk_java.c). */
 enum step walk_over_frame(struct walk *w, uint32_t frame_bytes, enum walk_end bad);
 /*
@@ -106,6 +111,11 @@ enum step walk_interpreted(struct walk *w);
  * behind native code that such a frame calls, without registers (arch/<cpu>/interpreted_prologue.c).
  */
 bool interpreted_prologue(struct walk *w, enum step *step);
+/*
+ * The interpreted entry of the method in the register for it, if W's pc is there or up to SPAN behind it; else 0. The
+ * register may look so elsewhere: it is what the last call left. W has registers (walk_interpreted.c).
+ */
+uintptr_t interpreted_entry(const struct walk *w, uintptr_t span);
 /* The frame of M at BCI; a method without byte code is native, called through the interpreter's own entry. */
 uint64_t interpreted_word(const struct method *m, uint32_t bci);
 /*
@@ -167,6 +177,16 @@ static inline bool interpreted_near(uintptr_t p, uintptr_t sp)
 	return p >= sp && p - sp <= INTERPRETED_SPAN && !(p & (sizeof(p) - 1));
 }
 
+/* W is at a frame of these registers; TOP: an innermost one. */
+static inline void walk_stand(struct walk *w, uintptr_t pc, uintptr_t sp, uintptr_t fp, bool top)
+{
+	w->pc = pc;
+	w->sp = sp;
+	w->fp = fp;
+	w->top = top;
+	w->regs = NULL;
+}
+
 /* Step to the caller: NEW_SP must lie above the present one. False ends the walk. */
 static inline bool walk_move(struct walk *w, uintptr_t pc, uintptr_t sp, uintptr_t fp)
 {
@@ -178,11 +198,7 @@ static inline bool walk_move(struct walk *w, uintptr_t pc, uintptr_t sp, uintptr
 		w->end = END_fault;
 		return false;
 	}
-	w->pc = pc;
-	w->sp = sp;
-	w->fp = fp;
-	w->top = false;
-	w->regs = NULL;
+	walk_stand(w, pc, sp, fp, false);
 	return true;
 }
 

@@ -27,6 +27,16 @@ static bool bci_in(const struct method *m, uintptr_t bcp, uint32_t *bci)
 	return true;
 }
 
+uintptr_t interpreted_entry(const struct walk *w, uintptr_t span)
+{
+	uintptr_t method = w->regs->method, entry;
+
+	/* The cheap test first, which a value that is no Method* hardly stands. */
+	return !(method & 7) && method < USER_ADDRESS_END && w->l->method_entry >= 0 &&
+	       load_word(method + (uintptr_t)w->l->method_entry, &entry) && code_is_interpreter(w->l, entry) &&
+	       w->pc >= entry && w->pc - entry <= span ? entry : 0;
+}
+
 uint64_t interpreted_word(const struct method *m, uint32_t bci)
 {
 	return frame_java(FRAME_INTERPRETED, m->address, m->code_size ? bci : FRAME_NO_BCI);

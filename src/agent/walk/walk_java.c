@@ -188,6 +188,22 @@ static enum step over_frame(struct walk *w, uint32_t frame_bytes, uint32_t own_s
 	return walk_move(w, pc, sp, fp) ? STEP_ON : STEP_END;
 }
 
+bool walk_stub_begin(struct walk *w, const struct blob *b, const struct stub *stub, bool stands, enum step *step)
+{
+	*step = STEP_END;
+	if (stub && stub_leads_to_heap(stub)) {
+		*step = walk_frozen(w, stub);
+		return true;
+	}
+	/* Only the innermost stub is of interest; those between Java frames only carry a call. */
+	if (w->top)
+		return !stack_trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc));
+	if (!stands || b->frame_bytes < 2 * WORD)
+		return false;
+	*step = walk_over_frame(w, b->frame_bytes, END_bad_stub);
+	return true;
+}
+
 enum step walk_over_frame(struct walk *w, uint32_t frame_bytes, enum walk_end bad)
 {
 	return over_frame(w, frame_bytes, 0, bad);

@@ -69,11 +69,7 @@ static enum step over_signal(struct walk *w)
 		return STEP_END;
 	}
 	/* The interrupted stack may be another one (sigaltstack): no order to check. */
-	w->pc = pc;
-	w->sp = sp;
-	w->fp = fp;
-	w->top = true;
-	w->regs = NULL;
+	walk_stand(w, pc, sp, fp, true);
 	return STEP_ON;
 }
 

@@ -18,35 +18,16 @@
 #define CONTEXT_SYSCALL_MASK 0xffffffffu
 #define CONTEXT_SYSCALL_BYTES 4
 #define CONTEXT_FIELD_RESULT uc_mcontext.regs[0]
+#define CONTEXT_FIELDS(u)                                                          \
+	.fp = (uintptr_t)(u)->uc_mcontext.regs[29],                                \
+	.bcp = (uintptr_t)(u)->uc_mcontext.regs[22],                               \
+	.sender_sp = (uintptr_t)(u)->uc_mcontext.regs[13],                         \
+	.method = (uintptr_t)(u)->uc_mcontext.regs[12],                            \
+	.ret = (uintptr_t)(u)->uc_mcontext.regs[30]
+#define CONTEXT_HAS_DWARF(number) ((number) <= 31)
+#define CONTEXT_DWARF(u, number) ((number) == 31 ? (u)->uc_mcontext.sp : (u)->uc_mcontext.regs[number])
 
 #include "agent/walk/context_fields.h"
-
-static inline void context_read(const void *context, struct walk_regs *r)
-{
-	const ucontext_t *u = context;
-
-	*r = (struct walk_regs){
-		.pc = (uintptr_t)u->uc_mcontext.pc,
-		.sp = (uintptr_t)u->uc_mcontext.sp,
-		.fp = (uintptr_t)u->uc_mcontext.regs[29],
-		.bcp = (uintptr_t)u->uc_mcontext.regs[22],
-		.sender_sp = (uintptr_t)u->uc_mcontext.regs[13],
-		.method = (uintptr_t)u->uc_mcontext.regs[12],
-		.ret = (uintptr_t)u->uc_mcontext.regs[30],
-		.all = u,
-	};
-}
-
-/* Value of DWARF register NUMBER. ALL: as context_read() left it. */
-static inline bool context_dwarf_register(const void *all, unsigned number, uintptr_t *value)
-{
-	const ucontext_t *u = all;
-
-	if (!u || number > 31)
-		return false;
-	*value = (uintptr_t)(number == 31 ? u->uc_mcontext.sp : u->uc_mcontext.regs[number]);
-	return true;
-}
 
 /* The thread pointer: at a fixed distance from the thread control block. */
 static inline uintptr_t context_tcb(void)

@@ -13,35 +13,16 @@
 #define CONTEXT_FIELD_SP uc_mcontext.arm_sp
 #define CONTEXT_FIELD_FP uc_mcontext.arm_fp
 #define CONTEXT_ABOVE_SP 128 /* behind siginfo_t */
+#define CONTEXT_FIELDS(u)                                                          \
+	.fp = (uintptr_t)(u)->uc_mcontext.arm_fp,                                  \
+	.bcp = (uintptr_t)(u)->uc_mcontext.arm_r7,                                 \
+	.sender_sp = (uintptr_t)(u)->uc_mcontext.arm_r4,                           \
+	.method = (uintptr_t)(u)->uc_mcontext.arm_r9,                              \
+	.ret = (uintptr_t)(u)->uc_mcontext.arm_lr
+#define CONTEXT_HAS_DWARF(number) ((number) <= 15)
+#define CONTEXT_DWARF(u, number) (&(u)->uc_mcontext.arm_r0)[number]
 
 #include "agent/walk/context_fields.h"
-
-static inline void context_read(const void *context, struct walk_regs *r)
-{
-	const ucontext_t *u = context;
-
-	*r = (struct walk_regs){
-		.pc = (uintptr_t)u->uc_mcontext.arm_pc,
-		.sp = (uintptr_t)u->uc_mcontext.arm_sp,
-		.fp = (uintptr_t)u->uc_mcontext.arm_fp,
-		.bcp = (uintptr_t)u->uc_mcontext.arm_r7,
-		.sender_sp = (uintptr_t)u->uc_mcontext.arm_r4,
-		.method = (uintptr_t)u->uc_mcontext.arm_r9,
-		.ret = (uintptr_t)u->uc_mcontext.arm_lr,
-		.all = u,
-	};
-}
-
-/* Value of DWARF register NUMBER. ALL: as context_read() left it. */
-static inline bool context_dwarf_register(const void *all, unsigned number, uintptr_t *value)
-{
-	const ucontext_t *u = all;
-
-	if (!u || number > 15)
-		return false;
-	*value = (uintptr_t)(&u->uc_mcontext.arm_r0)[number];
-	return true;
-}
 
 /* The thread pointer: at a fixed distance from the thread control block. */
 static inline uintptr_t context_tcb(void)

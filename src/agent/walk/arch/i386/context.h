@@ -14,43 +14,24 @@
 #define CONTEXT_FIELD_FP uc_mcontext.gregs[REG_EBP]
 #define CONTEXT_ABOVE_SP 140 /* behind three arguments and siginfo_t */
 
-#include "agent/walk/context_fields.h"
-
-static inline void context_read(const void *context, struct walk_regs *r)
+/* The registers in the order in which instructions encode them (Intel SDM volume 2, table 3-1). */
+static const uint8_t context_order[8] = {
+	REG_EAX, REG_ECX, REG_EDX, REG_EBX, REG_ESP, REG_EBP, REG_ESI, REG_EDI,
+};
+/* How they encode DWARF register NUMBER (System V i386 ABI, table 2.14). */
+static inline unsigned context_encoded(unsigned number)
 {
-	const greg_t *g = ((const ucontext_t *)context)->uc_mcontext.gregs;
-
-	r->pc = (uintptr_t)g[REG_EIP];
-	r->sp = (uintptr_t)g[REG_ESP];
-	r->fp = (uintptr_t)g[REG_EBP];
-	r->bcp = r->sender_sp = (uintptr_t)g[REG_ESI];
-	r->method = (uintptr_t)g[REG_EBX];
-	r->ret = (uintptr_t)g[REG_EAX];
-	r->all = context;
+	return number;
 }
 
-/*
- * Value of register NUMBER as instructions encode it (Intel SDM volume 2, table 3-1). ALL: as context_read()
- * left it. False: not known.
- */
-static inline bool context_register(const void *all, unsigned number, uintptr_t *value)
-{
-	static const uint8_t order[8] = {
-		REG_EAX, REG_ECX, REG_EDX, REG_EBX, REG_ESP, REG_EBP, REG_ESI, REG_EDI,
-	};
-	const ucontext_t *u = all;
+#define CONTEXT_FIELDS(u)                                                          \
+	.fp = (uintptr_t)(u)->uc_mcontext.gregs[REG_EBP],                          \
+	.bcp = (uintptr_t)(u)->uc_mcontext.gregs[REG_ESI],                         \
+	.sender_sp = (uintptr_t)(u)->uc_mcontext.gregs[REG_ESI],                   \
+	.method = (uintptr_t)(u)->uc_mcontext.gregs[REG_EBX],                      \
+	.ret = (uintptr_t)(u)->uc_mcontext.gregs[REG_EAX]
 
-	if (!u || number >= ARRAY_LEN(order))
-		return false;
-	*value = (uintptr_t)u->uc_mcontext.gregs[order[number]];
-	return true;
-}
-
-/* The same by its DWARF number (System V i386 ABI, table 2.14), which for these is the same. */
-static inline bool context_dwarf_register(const void *all, unsigned number, uintptr_t *value)
-{
-	return context_register(all, number, value);
-}
+#include "agent/walk/arch/x86/context_register.h"
 
 /* The thread pointer: the address of the thread control block, equal to pthread_self(). */
 static inline uintptr_t context_tcb(void)

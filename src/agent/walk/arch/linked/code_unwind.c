@@ -12,64 +12,25 @@
  * The way goes straight on at branches and with jumps; where it cannot be read, the branches left behind are tried.
  */
 #include "agent/walk/arch/linked/prologues.h"
-#include "agent/walk/decode.h"
+#include "agent/walk/code_way.h"
 #include "insn.h"
 
 #define BUDGET 300 /* instructions in all */
-#define LATER 8    /* branches to come back to */
-#define KNOWN 32   /* general registers */
-
-/* What the frame pointer is. */
-enum fp_value {
-	FP_IS_FIRST, /* as it was at the beginning */
-	FP_IS_KNOWN, /* where the stack was at some place of the way, and an amount more: `base` */
-	FP_IS_LOST,
-};
-
-struct place {
-	uintptr_t pc;
-	int64_t released;  /* bytes that sp lies above its value at the beginning */
-	int64_t link_at;   /* where the link register was loaded from, seen from the first sp; -1: it was not */
-	int64_t fp_at;     /* the same of the frame pointer */
-	int64_t stored_at; /* where the way stored it; INT64_MIN: nowhere */
-	int64_t base;      /* what the frame pointer is, seen from the first sp, if that is known */
-	enum fp_value fp;
-	bool called;       /* the link register is what a call left */
-	bool lost;         /* sp is not known */
-};
-
-struct way {
-	const struct walk *w;
-	const struct blob *blob;
-	uintptr_t begin, end; /* the code */
-	struct place at;
-	struct place later[LATER];
-	uint32_t later_count;
-	uint32_t known;       /* bit by register: its value stands in `value` */
-	uintptr_t value[KNOWN];
-	uintptr_t next;       /* the next pc that debug information describes */
-	uintptr_t same;       /* the last pc that straight on and with the first sp leads to */
-	bool straight;        /* it may still grow */
-	bool fixed;           /* nothing depended on registers */
-	bool touched;         /* something changed sp */
-};
-
-enum go { GO_ON, GO_BACK, GO_RETURN, GO_STANDING, GO_AWAY };
-
-static bool inside(const struct way *y, uintptr_t pc)
-{
-	return pc >= y->begin && pc < y->end;
-}
 
 static void learn(struct way *y, uint8_t number, uintptr_t value)
 {
-	y->known |= 1u << number;
-	y->value[number] = value;
+	y->own.known |= 1u << number;
+	y->own.value[number] = value;
+}
+
+static void forget(struct way *y, uint8_t number)
+{
+	y->own.known &= ~(1u << number);
 }
 
 static bool knows(const struct way *y, uint8_t number)
 {
-	return y->known >> number & 1;
+	return y->own.known >> number & 1;
 }
 
 /* Frame pointer or link register are loaded or stored, or sp is changed, by an access at sp. */
@@ -80,7 +41,7 @@ static enum go reach(struct way *y, const struct insn *i)
 	y->at.released = sp + i->after;
 	y->touched |= i->before || i->after;
 	if (i->load && i->link_at >= 0)
-		y->known &= ~(1u << INSN_LINK);
+		forget(y, INSN_LINK);
 	if (i->load && i->link_at >= 0) {
 		y->at.link_at = sp + i->link_at;
 		y->at.called = false;
@@ -118,7 +79,7 @@ static enum go jump(struct way *y, uintptr_t target)
 {
 	const struct stub *stub;
 
-	if (inside(y, target)) {
+	if (way_holds(y, target)) {
 		y->at.pc = target;
 		return GO_ON;
 	}
@@ -129,16 +90,12 @@ static enum go jump(struct way *y, uintptr_t target)
 /* Whether the frame stands as its blob says at a call of TARGET (0 = not known) that returns to RA. */
 static bool is_border(const struct way *y, uintptr_t target, uintptr_t ra)
 {
-	const struct layout *l = y->w->l;
-	uintptr_t blob;
 	struct blob b;
 
-	if (target && code_contains(l, target) && !inside(y, target)) {
-		blob = code_blob_at(l, target);
-		if (blob && code_blob_read(l, blob, &b) && b.nmethod)
-			return true;
-	}
-	return y->blob->nmethod && decode_described(l, y->blob, ra, true) == ra;
+	if (target && code_contains(y->w->l, target) && !way_holds(y, target) && way_blob_at(y, target, &b) &&
+	    b.nmethod)
+		return true;
+	return way_is_described(y, ra);
 }
 
 static enum go call(struct way *y, uintptr_t target)
@@ -147,27 +104,16 @@ static enum go call(struct way *y, uintptr_t target)
 	return is_border(y, target, y->at.pc) ? GO_STANDING : GO_ON;
 }
 
-/* Where a branch leads is tried if straight on leads nowhere; those back are the heads of loops. */
-static void remember_branch(struct way *y, uintptr_t target)
-{
-	struct place p = y->at;
-
-	if (!inside(y, target) || target < y->at.pc || y->later_count == LATER)
-		return;
-	p.pc = target;
-	y->later[y->later_count++] = p;
-}
-
 static void compute(struct way *y, const struct insn *i, uintptr_t pc)
 {
 	switch (i->does) {
 	case INSN_CONSTANT: learn(y, i->number, (uintptr_t)i->amount); break;
 	case INSN_NEAR: learn(y, i->number, pc + (uintptr_t)i->amount); break;
 	case INSN_NEAR_PAGE: learn(y, i->number, (pc & ~(uintptr_t)4095) + (uintptr_t)i->amount); break;
-	case INSN_FORGET: y->known &= ~(1u << i->number); break;
+	case INSN_FORGET: forget(y, i->number); break;
 	default:
 		if (knows(y, i->number))
-			y->value[i->number] += (uintptr_t)i->amount;
+			y->own.value[i->number] += (uintptr_t)i->amount;
 	}
 }
 
@@ -176,7 +122,7 @@ static enum go lower(struct way *y, uint8_t number)
 	y->touched = true;
 	if (!knows(y, number))
 		return GO_BACK;
-	y->at.released -= (int64_t)y->value[number];
+	y->at.released -= (int64_t)y->own.value[number];
 	return GO_ON;
 }
 
@@ -200,17 +146,17 @@ static enum go apply_insn(struct way *y, const struct insn *i, uintptr_t pc)
 		y->at.fp = y->at.lost ? FP_IS_LOST : FP_IS_KNOWN;
 		return GO_ON;
 	case INSN_CALL: return call(y, target);
-	case INSN_CALL_REGISTER: return call(y, knows(y, i->number) ? y->value[i->number] : 0);
+	case INSN_CALL_REGISTER: return call(y, knows(y, i->number) ? y->own.value[i->number] : 0);
 	case INSN_RETURN: return GO_RETURN;
 	case INSN_JUMP: return jump(y, target);
 	case INSN_JUMP_REGISTER:
 		/* The link register was set just before: a call. */
-		if (knows(y, INSN_LINK) && inside(y, y->value[INSN_LINK])) {
-			y->at.pc = y->value[INSN_LINK];
+		if (knows(y, INSN_LINK) && way_holds(y, y->own.value[INSN_LINK])) {
+			y->at.pc = y->own.value[INSN_LINK];
 			return call(y, 0);
 		}
-		return knows(y, i->number) ? jump(y, y->value[i->number]) : GO_AWAY;
-	case INSN_BRANCH: remember_branch(y, target); return GO_ON;
+		return knows(y, i->number) ? jump(y, y->own.value[i->number]) : GO_AWAY;
+	case INSN_BRANCH: way_remember(y, target); return GO_ON;
 	case INSN_END: return GO_BACK;
 	default: compute(y, i, pc); return GO_ON;
 	}
@@ -226,7 +172,7 @@ static enum go one_instruction(struct way *y)
 		y->same = pc;
 	if (pc == y->next && y->at.link_at < 0)
 		return GO_STANDING;
-	if (!inside(y, pc) || !insn_fetch(pc, &i))
+	if (!way_holds(y, pc) || !insn_fetch(pc, &i))
 		return GO_BACK;
 	y->at.pc = pc + INSN_BYTES;
 	go = apply_insn(y, &i, pc);
@@ -241,7 +187,7 @@ static bool conclude(const struct way *y, enum go go, struct code_unwind *out)
 	bool own = p->link_at >= 0 && p->link_at == p->stored_at;
 
 	*out = (struct code_unwind){
-		.end = go == GO_STANDING ? UNWIND_STANDING : go == GO_RETURN ? UNWIND_RETURN : UNWIND_AWAY,
+		.end = way_end(go),
 		.fixed = y->fixed,
 		.released = (int32_t)p->released,
 		.fp_at = -1,
@@ -267,30 +213,18 @@ bool code_unwind(const struct walk *w, const struct blob *b, const struct stub *
 {
 	enum go go = GO_ON;
 	unsigned n;
-	struct way y = {
-		.w = w,
-		.blob = b,
-		.fixed = true,
-		.straight = true,
-		.begin = stub ? stub->start : b->code,
-		.end = stub ? stub->end : code_blob_end(w->l, b),
-		.at = {.pc = w->pc, .link_at = -1, .fp_at = -1, .stored_at = INT64_MIN},
-	};
+	struct way y;
 
-	if (b->nmethod)
-		y.next = decode_described(w->l, b, w->pc + 1, false); /* that of pc tells of what stands before it */
+	way_begin(&y, w, b, stub, &(struct place){.pc = w->pc, .link_at = -1, .fp_at = -1, .stored_at = INT64_MIN});
+	y.next = way_next(&y);
 	for (n = 0; n < BUDGET; n++) {
 		go = one_instruction(&y);
 		if (go == GO_AWAY && !away)
 			go = GO_BACK;
 		if (go > GO_BACK && conclude(&y, go, out))
 			return true;
-		if (go == GO_ON)
-			continue;
-		if (!y.later_count)
+		if (go != GO_ON && !way_back(&y))
 			break;
-		y.at = y.later[--y.later_count];
-		y.straight = false;
 	}
 	/* A long way, or one that leads nowhere, on which sp stays as it is: the frame stands. */
 	if (!b->nmethod || b->frame_bytes < 2 * WORD || (y.touched && decode_described(w->l, b, w->pc, false) != w->pc))

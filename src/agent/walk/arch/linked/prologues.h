@@ -8,9 +8,14 @@
 
 /* The caller's sp as the calling convention of the interpreter has it in a register; W has registers. */
 uintptr_t interpreted_sender(const struct walk *w);
-/* At a method's interpreted entry, its frame does not stand yet. False: it does not look so. W has registers. */
-bool interpreted_at_entry(struct walk *w, enum step *step);
-/* Step from an interpreted frame to PC; SP and FP are the caller's. */
-enum step interpreted_to_caller(struct walk *w, uintptr_t pc, uintptr_t sp, uintptr_t fp);
+/* What an interpreted frame is left to. */
+struct interpreted_caller {
+	uintptr_t pc, sp, fp;
+};
+/*
+ * Whether W's pc is among the last instructions of an interpreted method, where its frame is being taken down. *C: the
+ * link register and sp and fp as they are; what the instructions still change of it is changed there. W has registers.
+ */
+bool interpreted_exit(const struct walk *w, struct interpreted_caller *c);
 
 #endif

@@ -89,26 +89,14 @@ static enum step by_code_unwind(struct walk *w, const struct blob *b, const stru
 	return by_stack(w, sp, o->fp_at < 0 ? 0 : w->sp + (uintptr_t)(intptr_t)o->fp_at, placed);
 }
 
-bool stub_thread_field(uintptr_t start, uint32_t *field)
-{
-	(void)start;
-	(void)field;
-	return false;
-}
-
 enum step walk_stub(struct walk *w, const struct blob *b)
 {
 	const struct stub *stub = stub_find(w->stubs, w->pc);
 	struct code_unwind o;
 	enum step step;
 
-	if (stub && stub_leads_to_heap(stub))
-		return walk_frozen(w, stub);
-	/* Only the innermost stub is of interest; those between Java frames only carry a call. */
-	if (w->top && !stack_trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
-		return STEP_END;
-	if (!w->top && b->frame_bytes >= 2 * WORD)
-		return walk_over_frame(w, b->frame_bytes, END_bad_stub);
+	if (walk_stub_begin(w, b, stub, true, &step))
+		return step;
 	if (code_unwind(w, b, stub, true, &o) && (!o.linked || w->regs)) {
 		step = by_code_unwind(w, b, stub, &o);
 		if (step != STEP_END)

@@ -13,34 +13,15 @@
 #define CONTEXT_FIELD_SP uc_mcontext.gp_regs[1]
 #define CONTEXT_FIELD_FP uc_mcontext.gp_regs[31]
 #define CONTEXT_ABOVE_SP 128
+#define CONTEXT_FIELDS(u)                                                          \
+	.bcp = (uintptr_t)(u)->uc_mcontext.gp_regs[14],                            \
+	.sender_sp = (uintptr_t)(u)->uc_mcontext.gp_regs[21],                      \
+	.method = (uintptr_t)(u)->uc_mcontext.gp_regs[19],                         \
+	.ret = (uintptr_t)(u)->uc_mcontext.gp_regs[36]
+#define CONTEXT_HAS_DWARF(number) ((number) <= 31 || (number) == 65)
+#define CONTEXT_DWARF(u, number) (u)->uc_mcontext.gp_regs[(number) == 65 ? 36 : (number)]
 
 #include "agent/walk/context_fields.h"
-
-static inline void context_read(const void *context, struct walk_regs *r)
-{
-	const ucontext_t *u = context;
-
-	*r = (struct walk_regs){
-		.pc = (uintptr_t)u->uc_mcontext.gp_regs[32],
-		.sp = (uintptr_t)u->uc_mcontext.gp_regs[1],
-		.bcp = (uintptr_t)u->uc_mcontext.gp_regs[14],
-		.sender_sp = (uintptr_t)u->uc_mcontext.gp_regs[21],
-		.method = (uintptr_t)u->uc_mcontext.gp_regs[19],
-		.ret = (uintptr_t)u->uc_mcontext.gp_regs[36],
-		.all = u,
-	};
-}
-
-/* Value of DWARF register NUMBER. ALL: as context_read() left it. */
-static inline bool context_dwarf_register(const void *all, unsigned number, uintptr_t *value)
-{
-	const ucontext_t *u = all;
-
-	if (!u || (number > 31 && number != 65))
-		return false;
-	*value = (uintptr_t)u->uc_mcontext.gp_regs[number == 65 ? 36 : number];
-	return true;
-}
 
 /* The thread pointer: at a fixed distance from the thread control block. */
 static inline uintptr_t context_tcb(void)

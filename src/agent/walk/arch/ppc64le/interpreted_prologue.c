@@ -33,14 +33,11 @@ static enum step to_caller(struct walk *w, uintptr_t pc)
 /* Whether pc stands in the entry of the method in its register, before its frame does. */
 static bool before_frame(const struct walk *w)
 {
-	uintptr_t entry;
+	uintptr_t entry = interpreted_entry(w, ENTRY_MAX * INSN_BYTES);
 	struct insn i;
 	unsigned n;
 
-	if (w->l->method_entry < 0 || !load_word(w->regs->method + (uintptr_t)w->l->method_entry, &entry) ||
-	    !code_is_interpreter(w->l, entry) || w->pc < entry || w->pc - entry > ENTRY_MAX * INSN_BYTES)
-		return false;
-	for (n = 0; n < ENTRY_MAX && entry < w->pc; n++, entry += INSN_BYTES)
+	for (n = 0; entry && n < ENTRY_MAX && entry < w->pc; n++, entry += INSN_BYTES)
 		if (!insn_fetch(entry, &i) || i.does == INSN_PUSH)
 			return false;
 	return entry == w->pc;

@@ -57,13 +57,6 @@ static bool is_polled(const struct walk *w, const struct stub *stub, uintptr_t *
 	return false;
 }
 
-bool stub_thread_field(uintptr_t start, uint32_t *field)
-{
-	(void)start;
-	(void)field;
-	return false;
-}
-
 enum step walk_stub(struct walk *w, const struct blob *b)
 {
 	const struct stub *stub = stub_find(w->stubs, w->pc);
@@ -72,11 +65,8 @@ enum step walk_stub(struct walk *w, const struct blob *b)
 	struct code_unwind o;
 	enum step step;
 
-	if (stub && stub_leads_to_heap(stub))
-		return walk_frozen(w, stub);
-	/* Only the innermost stub is of interest; those between Java frames only carry a call. */
-	if (w->top && !stack_trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
-		return STEP_END;
+	if (walk_stub_begin(w, b, stub, false, &step))
+		return step;
 	if (!w->top)
 		return by_memory(w, w->fp, placed);
 	if (is_polled(w, stub, &pc, &sp))

@@ -13,20 +13,13 @@
 #define CONTEXT_FIELD_SP uc_mcontext.__gregs[REG_SP]
 #define CONTEXT_FIELD_FP uc_mcontext.__gregs[REG_S0]
 #define CONTEXT_ABOVE_SP 128 /* behind siginfo_t */
-#define CONTEXT_FIELD_RET uc_mcontext.__gregs[REG_RA]
+#define CONTEXT_FIELDS(u)                                                          \
+	.fp = (uintptr_t)(u)->uc_mcontext.__gregs[REG_S0],                         \
+	.ret = (uintptr_t)(u)->uc_mcontext.__gregs[REG_RA]
+#define CONTEXT_HAS_DWARF(number) ((number) >= 1 && (number) <= 31)
+#define CONTEXT_DWARF(u, number) (u)->uc_mcontext.__gregs[number]
 
-#include "agent/walk/arch/unwalked/context_read.h"
-
-/* Value of DWARF register NUMBER. ALL: as context_read() left it. */
-static inline bool context_dwarf_register(const void *all, unsigned number, uintptr_t *value)
-{
-	const ucontext_t *u = all;
-
-	if (!u || number == 0 || number > 31)
-		return false;
-	*value = (uintptr_t)u->uc_mcontext.__gregs[number];
-	return true;
-}
+#include "agent/walk/context_fields.h"
 
 /* The thread pointer: at a fixed distance from the thread control block. */
 static inline uintptr_t context_tcb(void)

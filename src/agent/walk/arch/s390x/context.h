@@ -13,20 +13,11 @@
 #define CONTEXT_FIELD_SP uc_mcontext.gregs[15]
 #define CONTEXT_FIELD_FP uc_mcontext.gregs[11]
 #define CONTEXT_ABOVE_SP 0
-#define CONTEXT_FIELD_RET uc_mcontext.gregs[14]
+#define CONTEXT_FIELDS(u) .fp = (uintptr_t)(u)->uc_mcontext.gregs[11], .ret = (uintptr_t)(u)->uc_mcontext.gregs[14]
+#define CONTEXT_HAS_DWARF(number) ((number) <= 15)
+#define CONTEXT_DWARF(u, number) (u)->uc_mcontext.gregs[number]
 
-#include "agent/walk/arch/unwalked/context_read.h"
-
-/* Value of DWARF register NUMBER. ALL: as context_read() left it. */
-static inline bool context_dwarf_register(const void *all, unsigned number, uintptr_t *value)
-{
-	const ucontext_t *u = all;
-
-	if (!u || number > 15)
-		return false;
-	*value = (uintptr_t)u->uc_mcontext.gregs[number];
-	return true;
-}
+#include "agent/walk/context_fields.h"
 
 /* The thread pointer: at a fixed distance from the thread control block. */
 static inline uintptr_t context_tcb(void)

@@ -14,72 +14,23 @@
  * the branches left behind are tried. Words on the stack that look like return addresses play no part: those
  * that earlier calls left there look as good as the true one.
  */
-#include "agent/walk/decode.h"
+#include "agent/walk/code_way.h"
 #include "code.h"
 #include "cpu.h"
 #include "insn.h"
 #include "prologues.h"
 
 #define BUDGET 400  /* instructions in all */
-#define LATER 8     /* branches to come back to */
-#define CIRCLE 16   /* targets of jumps that are remembered */
 #define SPAN_MAX 65536
-
-/* What rbp is. */
-enum fp_value {
-	FP_IS_FIRST, /* as it was at the beginning */
-	FP_IS_KNOWN, /* where the stack was at some place of the way: `base` */
-	FP_IS_LOST,
-};
-
-struct place {
-	uintptr_t pc;
-	int32_t released; /* bytes that rsp lies above its value at the beginning */
-	int32_t fp_at;    /* where the caller's rbp was popped from, seen from the first rsp; -1: in the register */
-	int32_t base;     /* what rbp is, seen from the first rsp, if that is known */
-	enum fp_value fp;
-	int32_t popped;   /* where the last register but rbp was popped from; INT32_MIN: none */
-	uint8_t keeper;   /* number of a register that took rsp */
-	int32_t kept;     /* and what it was, INT32_MIN: there is none */
-	bool fp_kept;     /* rbp is stored on the way: it is still the caller's */
-	bool anew;        /* a frame is being built, after one was taken down */
-	uint32_t size;    /* what went into the frame's size word, 0: nothing */
-	int32_t kept_at;  /* where SENDER_SP was loaded from; INT32_MIN: it was not */
-	bool lost;        /* rsp was aligned: it is not known until it is restored */
-};
-
-struct way {
-	const struct walk *w;
-	const struct blob *blob;
-	uintptr_t begin, end; /* the code */
-	struct place at;
-	struct place later[LATER];
-	uint32_t later_count;
-	uintptr_t jumped[CIRCLE];
-	uint32_t jumps;
-	bool fixed;           /* nothing depended on registers or the stack */
-	bool touched;         /* something changed rsp */
-	uintptr_t next;       /* the next pc that debug information describes */
-	uintptr_t same;       /* the last pc that straight on and with the first rsp leads to */
-	bool straight;        /* it may still grow */
-	bool everywhere;      /* what it describes is looked for at each instruction */
-};
-
-enum go { GO_ON, GO_BACK, GO_RETURN, GO_STANDING, GO_AWAY };
-
-static bool inside(const struct way *y, uintptr_t pc)
-{
-	return pc >= y->begin && pc < y->end;
-}
 
 static bool in_circle(struct way *y, uintptr_t target)
 {
 	uint32_t i;
 
-	for (i = 0; i < MIN(y->jumps, CIRCLE); i++)
-		if (y->jumped[i] == target)
+	for (i = 0; i < MIN(y->own.jumps, CIRCLE); i++)
+		if (y->own.jumped[i] == target)
 			return true;
-	y->jumped[y->jumps++ % CIRCLE] = target;
+	y->own.jumped[y->own.jumps++ % CIRCLE] = target;
 	return false;
 }
 
@@ -100,7 +51,7 @@ static enum go jump_out(struct way *y, uintptr_t target)
 
 static enum go jump(struct way *y, uintptr_t target)
 {
-	if (!inside(y, target))
+	if (!way_holds(y, target))
 		return jump_out(y, target);
 	y->at.pc = target;
 	return in_circle(y, target) ? GO_BACK : GO_ON;
@@ -112,20 +63,17 @@ static enum go jump(struct way *y, uintptr_t target)
  */
 static bool is_border(const struct way *y, uintptr_t target, uintptr_t ra)
 {
-	const struct layout *l = y->w->l;
-	uintptr_t blob;
 	struct blob b;
 
-	if (target && code_contains(l, target)) {
-		if (inside(y, target))
+	if (target && code_contains(y->w->l, target)) {
+		if (way_holds(y, target))
 			return true;
-		blob = code_blob_at(l, target);
-		if (blob && code_blob_read(l, blob, &b) && (b.nmethod || b.frame_bytes >= 2 * WORD))
+		if (way_blob_at(y, target, &b) && (b.nmethod || b.frame_bytes >= 2 * WORD))
 			return true;
 	} else if (target) {
 		return false;
 	}
-	return y->blob->nmethod && decode_described(l, y->blob, ra, true) == ra;
+	return way_is_described(y, ra);
 }
 
 static enum go known_sp(struct way *y, int32_t released)
@@ -214,21 +162,6 @@ static enum go sp_from(struct way *y, uint32_t number)
 	return set_sp(y, value);
 }
 
-/* Where a branch leads is tried if straight on leads nowhere; those back are the heads of loops. */
-static void remember_branch(struct way *y, uintptr_t target)
-{
-	struct place p = y->at;
-
-	if (!inside(y, target) || target < y->at.pc)
-		return;
-	p.pc = target;
-	if (y->later_count == LATER)
-		__builtin_memmove(y->later, y->later + 1, (LATER - 1) * sizeof(p));
-	else
-		y->later_count++;
-	y->later[y->later_count - 1] = p;
-}
-
 static enum go call(struct way *y, int32_t distance)
 {
 	if (distance == 0) { /* pushes its own address: the deoptimisation handler */
@@ -289,7 +222,7 @@ static enum go apply_insn(struct way *y, const struct insn *i)
 	case INSN_RETURN: return GO_RETURN;
 	case INSN_JUMP: return jump(y, target);
 	case INSN_JUMP_AWAY: return GO_AWAY;
-	case INSN_BRANCH: remember_branch(y, target); return GO_ON;
+	case INSN_BRANCH: way_remember(y, target); return GO_ON;
 	case INSN_END: return GO_BACK;
 	default:
 		y->touched = true;
@@ -306,7 +239,7 @@ static bool is_described(const struct way *y)
 	if (y->at.fp_at >= 0 && !y->at.anew)
 		return false; /* the frame is being taken down */
 	return y->at.pc == y->next ||
-	       (y->everywhere && decode_described(y->w->l, y->blob, y->at.pc, false) == y->at.pc);
+	       (y->own.everywhere && decode_described(y->w->l, y->blob, y->at.pc, false) == y->at.pc);
 }
 
 /*
@@ -338,7 +271,7 @@ static enum go one_instruction(struct way *y)
 		y->same = y->at.pc;
 	if (is_described(y))
 		return GO_STANDING;
-	if (!inside(y, y->at.pc) || !load_bytes(code, y->at.pc, sizeof(code)) || !insn_decode(code, &i))
+	if (!way_holds(y, y->at.pc) || !load_bytes(code, y->at.pc, sizeof(code)) || !insn_decode(code, &i))
 		return GO_BACK;
 	note_frame(y, code);
 	next = y->at.pc += i.length;
@@ -353,12 +286,8 @@ static enum go follow(struct way *y, bool away)
 	unsigned i;
 
 	for (i = 0; i < BUDGET && (go == GO_ON || go == GO_BACK); i++) {
-		if (go == GO_BACK) {
-			if (!y->later_count)
-				break;
-			y->at = y->later[--y->later_count];
-			y->straight = false;
-		}
+		if (go == GO_BACK && !way_back(y))
+			break;
 		go = one_instruction(y);
 		if (go == GO_AWAY && !away)
 			go = GO_BACK;
@@ -370,39 +299,27 @@ static enum go follow(struct way *y, bool away)
 	return go;
 }
 
-static void begin(struct way *y, const struct walk *w, const struct blob *b, const struct stub *stub)
-{
-	*y = (struct way){
-		.w = w,
-		.blob = b,
-		.fixed = true,
-		.straight = true,
-		.begin = stub ? stub->start : b->code,
-		.end = stub ? stub->end : code_blob_end(w->l, b),
-		.at = {.pc = w->pc, .fp_at = -1, .popped = INT32_MIN, .kept = INT32_MIN, .kept_at = INT32_MIN},
-	};
-}
-
 bool code_unwind(const struct walk *w, const struct blob *b, const struct stub *stub, bool away,
 		   struct code_unwind *out)
 {
+	const struct place at = {.pc = w->pc, .fp_at = -1, .popped = INT32_MIN, .kept = INT32_MIN,
+				 .kept_at = INT32_MIN};
 	struct way y;
 	enum go go;
 
-	begin(&y, w, b, stub);
-	if (b->nmethod)
-		y.next = decode_described(w->l, b, w->pc + 1, false); /* that of pc tells of what stands before it */
+	way_begin(&y, w, b, stub, &at);
+	y.next = way_next(&y);
 	go = follow(&y, away);
 	if ((go == GO_ON || go == GO_BACK) && b->nmethod) {
 		/* A loop without calls, say. (Dear to look for, so only now.) */
-		begin(&y, w, b, stub);
-		y.everywhere = true;
+		way_begin(&y, w, b, stub, &at);
+		y.own.everywhere = true;
 		go = follow(&y, away);
 	}
 	if (go == GO_ON || go == GO_BACK)
 		return false;
 	*out = (struct code_unwind){
-		.end = go == GO_STANDING ? UNWIND_STANDING : go == GO_RETURN ? UNWIND_RETURN : UNWIND_AWAY,
+		.end = way_end(go),
 		.fixed = y.fixed,
 		.released = y.at.released,
 		.fp_at = y.at.fp_at,

@@ -236,12 +236,9 @@ static bool not_built(uintptr_t entry, uintptr_t pc)
  */
 static bool before_frame(const struct walk *w)
 {
-	uintptr_t entry;
+	uintptr_t entry = interpreted_entry(w, ENTRY_MAX);
 
-	/* The cheap test first, which a value that is no Method* hardly stands. */
-	return !(w->regs->method & 7) && w->regs->method < USER_ADDRESS_END && w->l->method_entry >= 0 &&
-	       load_word(w->regs->method + (uintptr_t)w->l->method_entry, &entry) &&
-	       code_is_interpreter(w->l, entry) && not_built(entry, w->pc);
+	return entry && not_built(entry, w->pc);
 }
 
 /*

@@ -154,14 +154,10 @@ enum step walk_stub(struct walk *w, const struct blob *b)
 	/* Not pc - 1: the barrier of a frozen stack is returned to at its very first instruction. */
 	const struct stub *stub = stub_find(w->stubs, w->pc);
 	struct code_unwind o;
+	enum step step;
 
-	if (stub && stub_leads_to_heap(stub))
-		return walk_frozen(w, stub);
-	/* Only the innermost stub is of interest; those between Java frames only carry a call. */
-	if (w->top && !stack_trace_put(w->out, frame_pc(FRAME_NATIVE, w->pc)))
-		return STEP_END;
-	if (!w->top && b->frame_bytes >= 2 * WORD && !asks_for_thread(w->pc))
-		return walk_over_frame(w, b->frame_bytes, END_bad_stub);
+	if (walk_stub_begin(w, b, stub, !w->top && !asks_for_thread(w->pc), &step))
+		return step;
 	if (code_unwind(w, b, stub, true, &o))
 		return by_code_unwind(w, b, stub, &o);
 	/* To compiled code: rsp is aligned, which the interpreter's sender sp in a register outlasts. */

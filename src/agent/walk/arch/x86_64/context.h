@@ -19,46 +19,27 @@
 #define CONTEXT_SYSCALL_BYTES 2
 #define CONTEXT_FIELD_RESULT uc_mcontext.gregs[REG_RAX]
 
-#include "agent/walk/context_fields.h"
-
-static inline void context_read(const void *context, struct walk_regs *r)
-{
-	const greg_t *g = ((const ucontext_t *)context)->uc_mcontext.gregs;
-
-	r->pc = (uintptr_t)g[REG_RIP];
-	r->sp = (uintptr_t)g[REG_RSP];
-	r->fp = (uintptr_t)g[REG_RBP];
-	r->bcp = r->sender_sp = (uintptr_t)g[REG_R13];
-	r->method = (uintptr_t)g[REG_RBX];
-	r->ret = (uintptr_t)g[REG_RAX];
-	r->all = context;
-}
-
-/*
- * Value of register NUMBER as instructions encode it (Intel SDM volume 2, table 3-1). ALL: as context_read()
- * left it. False: not known.
- */
-static inline bool context_register(const void *all, unsigned number, uintptr_t *value)
-{
-	static const uint8_t order[16] = {
-		REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
-		REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
-	};
-	const ucontext_t *u = all;
-
-	if (!u || number >= ARRAY_LEN(order))
-		return false;
-	*value = (uintptr_t)u->uc_mcontext.gregs[order[number]];
-	return true;
-}
-
-/* The same by its DWARF number (System V x86_64 ABI, figure 3.36), which differs for the first eight. */
-static inline bool context_dwarf_register(const void *all, unsigned number, uintptr_t *value)
+/* The registers in the order in which instructions encode them (Intel SDM volume 2, table 3-1). */
+static const uint8_t context_order[16] = {
+	REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP, REG_RSI, REG_RDI,
+	REG_R8, REG_R9, REG_R10, REG_R11, REG_R12, REG_R13, REG_R14, REG_R15,
+};
+/* How they encode DWARF register NUMBER (System V x86_64 ABI, figure 3.36): the first eight differ. */
+static inline unsigned context_encoded(unsigned number)
 {
 	static const uint8_t encoded[8] = {0, 2, 1, 3, 6, 7, 5, 4};
 
-	return context_register(all, number < ARRAY_LEN(encoded) ? encoded[number] : number, value);
+	return number < ARRAY_LEN(encoded) ? encoded[number] : number;
 }
+
+#define CONTEXT_FIELDS(u)                                                          \
+	.fp = (uintptr_t)(u)->uc_mcontext.gregs[REG_RBP],                          \
+	.bcp = (uintptr_t)(u)->uc_mcontext.gregs[REG_R13],                         \
+	.sender_sp = (uintptr_t)(u)->uc_mcontext.gregs[REG_R13],                   \
+	.method = (uintptr_t)(u)->uc_mcontext.gregs[REG_RBX],                      \
+	.ret = (uintptr_t)(u)->uc_mcontext.gregs[REG_RAX]
+
+#include "agent/walk/arch/x86/context_register.h"
 
 /* The thread pointer: the address of the thread control block, equal to pthread_self(). */
 static inline uintptr_t context_tcb(void)

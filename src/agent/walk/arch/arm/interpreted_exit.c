@@ -1,5 +1,5 @@
 /*
- * interpreted_prologue.c (arm) - the innermost interpreted frame at its method's first and last instructions.
+ * interpreted_exit.c (arm) - an interpreted method's last instructions, and beside them its first ones.
  *
  *   entry (generate_normal_entry, generate_fixed_frame)      exit (remove_activation)
  *     …                      r9 = Method*                      mov r12, r11
@@ -20,9 +20,9 @@ uintptr_t interpreted_sender(const struct walk *w)
 }
 
 /* Behind the load of r11 and lr. */
-static bool at_exit(struct walk *w, enum step *step)
+bool interpreted_exit(const struct walk *w, struct interpreted_caller *c)
 {
-	uintptr_t pc = w->pc, old, sp = w->sp;
+	uintptr_t pc = w->pc, old;
 	struct insn i;
 	uint32_t word;
 	unsigned n;
@@ -34,19 +34,11 @@ static bool at_exit(struct walk *w, enum step *step)
 		if (i.does == INSN_RETURN)
 			break;
 		if (n == 0 && word == SENDER_SP_OF_R12) {
-			if (!context_dwarf_register(w->regs->all, 12, &old) || !load_word(old - WORD, &sp))
+			if (!context_dwarf_register(w->regs->all, 12, &old) || !load_word(old - WORD, &c->sp))
 				return false;
 		} else if (i.does != INSN_OTHER && i.does != INSN_FORGET) {
 			return false;
 		}
 	}
-	if (n == EXIT_MAX)
-		return false;
-	*step = interpreted_to_caller(w, w->regs->ret, sp, w->fp);
-	return true;
-}
-
-bool interpreted_prologue(struct walk *w, enum step *step)
-{
-	return w->top && w->regs && (interpreted_at_entry(w, step) || at_exit(w, step));
+	return n < EXIT_MAX;
 }

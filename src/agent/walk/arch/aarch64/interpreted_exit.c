@@ -1,5 +1,5 @@
 /*
- * interpreted_prologue.c (aarch64) - the innermost interpreted frame at its method's first and last instructions.
+ * interpreted_exit.c (aarch64) - an interpreted method's last instructions, and beside them its first ones.
  *
  *   entry (generate_normal_entry, generate_fixed_frame)      exit (remove_activation)
  *     …                      x12 = Method*                     ldr x20, [x29, -8]
@@ -28,9 +28,9 @@ uintptr_t interpreted_sender(const struct walk *w)
 }
 
 /* At or behind the load of x29 and x30. */
-static bool at_exit(struct walk *w, enum step *step)
+bool interpreted_exit(const struct walk *w, struct interpreted_caller *c)
 {
-	uintptr_t pc = w->pc, esp, sp = w->sp, fp = w->fp, caller = w->regs->ret;
+	uintptr_t pc = w->pc, esp;
 	struct insn i;
 	unsigned n;
 
@@ -45,22 +45,14 @@ static bool at_exit(struct walk *w, enum step *step)
 		if (i.does == INSN_SP_LOST && (word >> 5 & 31) == ESP) {
 			if (!context_dwarf_register(w->regs->all, ESP, &esp))
 				return false;
-			sp = esp & ~(uintptr_t)15;
+			c->sp = esp & ~(uintptr_t)15;
 		} else if (n == 0 && i.does == INSN_STACK && i.load && i.link_at == 8 && i.after == 16) {
-			if (!load_word(w->sp, &fp) || !load_word(w->sp + 8, &caller))
+			if (!load_word(w->sp, &c->fp) || !load_word(w->sp + 8, &c->pc))
 				return false;
-			sp += 16;
+			c->sp += 16;
 		} else if (i.does != INSN_OTHER) {
 			return false;
 		}
 	}
-	if (n == EXIT_MAX)
-		return false;
-	*step = interpreted_to_caller(w, caller, sp, fp);
-	return true;
-}
-
-bool interpreted_prologue(struct walk *w, enum step *step)
-{
-	return w->top && w->regs && (interpreted_at_entry(w, step) || at_exit(w, step));
+	return n < EXIT_MAX;
 }
