@@ -42,6 +42,14 @@ static void put_formats(struct buffer *out)
 		options_man_entry(f->name, "", f->help, out);
 }
 
+static void put_options(bool agent, struct buffer *out)
+{
+	buffer_puts(out, ".SH OPTIONS\n");
+	options_man(agent, out);
+	buffer_puts(out, ".SH EVENTS\n");
+	options_man_events(out);
+}
+
 static void command_page(struct buffer *out)
 {
 	put_title("JSTROBE", 1, "jstrobe - CPU profiler for HotSpot JVMs", out);
@@ -56,10 +64,7 @@ static void command_page(struct buffer *out)
 		    "Called as \\fBasprof\\fR or \\fBprofiler.sh\\fR it is the same command: "
 		    "command lines of async\\-profiler work.\n");
 	put_commands(out);
-	buffer_puts(out, ".SH OPTIONS\n");
-	options_man(false, out);
-	buffer_puts(out, ".SH EVENTS\n");
-	options_man_events(out);
+	put_options(false, out);
 	put_formats(out);
 	buffer_puts(out, ".SH EXIT STATUS\n"
 		    "0 done, 1 profiling failed, 2 wrong usage, 3 cannot attach, 130 aborted; "
@@ -81,11 +86,8 @@ static void agent_page(struct buffer *out)
 		    ".SH DESCRIPTION\n"
 		    "The agent takes its options as one string, NAME or NAME=VALUE with commas "
 		    "between them.\n"
-		    "A mistake never stops the JVM, unless \\fBstrict\\fR is among the options.\n"
-		    ".SH OPTIONS\n");
-	options_man(true, out);
-	buffer_puts(out, ".SH EVENTS\n");
-	options_man_events(out);
+		    "A mistake never stops the JVM, unless \\fBstrict\\fR is among the options.\n");
+	put_options(true, out);
 	buffer_puts(out, ".SH SEE ALSO\n.BR jstrobe (1)\n");
 }
 

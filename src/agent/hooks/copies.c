@@ -28,16 +28,25 @@ struct look {
 	uint32_t count;
 };
 
+/* Whether IMAGE is a library of this name; *C: what it says of itself, or NULL. */
+static bool is_copy(const struct dl_phdr_info *image, struct copy **c)
+{
+	struct dynamic d;
+
+	if (!dynamic_read(image, &d) || !d.soname || strcmp(d.soname, COPIES_SONAME) != 0)
+		return false;
+	*c = dynamic_symbol(image, &d, SYMBOL);
+	return true;
+}
+
 static int look_at(struct dl_phdr_info *image, size_t size, void *arg)
 {
 	struct look *l = arg;
-	struct dynamic d;
 	struct copy *c;
 
 	(void)size;
-	if (!dynamic_read(image, &d) || !d.soname || strcmp(d.soname, COPIES_SONAME) != 0)
+	if (!is_copy(image, &c))
 		return 0;
-	c = dynamic_symbol(image, &d, SYMBOL);
 	if (c && c != &jstrobe_copy && (c->magic != COPIES_MAGIC || c->size < sizeof(*c)))
 		return 0;
 	if (c)
@@ -115,20 +124,6 @@ bool copies_samples(const struct copy *c, const char *event)
 	return false;
 }
 
-static bool contains(const struct dl_phdr_info *image, uintptr_t address)
-{
-	int i;
-
-	for (i = 0; i < image->dlpi_phnum; i++) {
-		const ElfW(Phdr) *h = &image->dlpi_phdr[i];
-		uintptr_t start = image->dlpi_addr + h->p_vaddr;
-
-		if (h->p_type == PT_LOAD && address >= start && address < start + h->p_memsz)
-			return true;
-	}
-	return false;
-}
-
 static bool has_handler(const struct dl_phdr_info *image)
 {
 	static const int signals[] = {SIGSTKFLT, SIGPWR, SIGVTALRM, SIGUSR1, SIGPROF};
@@ -136,7 +131,8 @@ static bool has_handler(const struct dl_phdr_info *image)
 	size_t i;
 
 	for (i = 0; i < ARRAY_LEN(signals); i++)
-		if (sigaction(signals[i], NULL, &action) == 0 && contains(image, (uintptr_t)action.sa_sigaction))
+		if (sigaction(signals[i], NULL, &action) == 0 &&
+		    dynamic_contains(image, (uintptr_t)action.sa_sigaction, 0))
 			return true;
 	return false;
 }
@@ -149,14 +145,11 @@ struct find {
 static int find(struct dl_phdr_info *image, size_t size, void *arg)
 {
 	struct find *f = arg;
-	struct dynamic d;
 	struct copy *c;
 
 	(void)size;
-	if (!dynamic_read(image, &d) || !d.soname || strcmp(d.soname, COPIES_SONAME) != 0 ||
-	    contains(image, (uintptr_t)&jstrobe_copy))
+	if (!is_copy(image, &c) || dynamic_contains(image, (uintptr_t)&jstrobe_copy, 0))
 		return 0;
-	c = dynamic_symbol(image, &d, SYMBOL);
 	if (c && (c->magic != COPIES_MAGIC || c->size < sizeof(*c)))
 		c = NULL;
 	f->found[f->count++] = (struct copy_found){image->dlpi_name, c, c ? atomic_load(&c->sampling) != 0 :

@@ -88,3 +88,18 @@ void *dynamic_symbol(const struct dl_phdr_info *image, const struct dynamic *d, 
 			return (void *)(image->dlpi_addr + d->symbols[i].st_value);
 	return NULL;
 }
+
+bool dynamic_contains(const struct dl_phdr_info *image, uintptr_t address, unsigned flags)
+{
+	int i;
+
+	for (i = 0; i < image->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &image->dlpi_phdr[i];
+		uintptr_t start = image->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type == PT_LOAD && (p->p_flags & flags) == flags && address >= start &&
+		    address < start + p->p_memsz)
+			return true;
+	}
+	return false;
+}

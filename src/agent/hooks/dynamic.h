@@ -31,5 +31,7 @@ struct dynamic {
 bool dynamic_read(const struct dl_phdr_info *image, struct dynamic *out);
 /* Where the image has the object or function NAME that it shows to others; NULL: it shows none. */
 void *dynamic_symbol(const struct dl_phdr_info *image, const struct dynamic *d, const char *name);
+/* Whether ADDRESS lies in what of IMAGE is mapped with at least FLAGS (PF_X, …; 0: with any). */
+bool dynamic_contains(const struct dl_phdr_info *image, uintptr_t address, unsigned flags);
 
 #endif

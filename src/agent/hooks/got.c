@@ -95,22 +95,6 @@ static bool store(const struct dl_phdr_info *image, void **slot, void *now, cons
 	return true;
 }
 
-/* Whether VALUE lies in the image itself: a relocated slot that is not bound yet. */
-static bool is_own_plt(const struct dl_phdr_info *image, uintptr_t value)
-{
-	int i;
-
-	for (i = 0; i < image->dlpi_phnum; i++) {
-		const ElfW(Phdr) *p = &image->dlpi_phdr[i];
-		uintptr_t start = image->dlpi_addr + p->p_vaddr;
-
-		if (p->p_type == PT_LOAD && (p->p_flags & PF_X) && value >= start &&
-		    value < start + p->p_memsz)
-			return true;
-	}
-	return false;
-}
-
 static bool is_among(void *value, const struct patch *p)
 {
 	size_t i;
@@ -130,7 +114,8 @@ static void patch_slot(const struct dl_phdr_info *image, const ElfW(Sym) *symbol
 	/* An empty slot is a weak reference that a program asks whether there are threads. */
 	if (!now || now == p->to)
 		return;
-	if (is_among(now, p) || (lazy && is_own_plt(image, (uintptr_t)now)))
+	/* in the image itself: a relocated slot that is not bound yet */
+	if (is_among(now, p) || (lazy && dynamic_contains(image, (uintptr_t)now, PF_X)))
 		p->skipped |= !store(image, slot, now, p);
 	else if ((uintptr_t)now < image->dlpi_addr)
 		p->skipped = true; /* a link-time offset: not relocated yet */

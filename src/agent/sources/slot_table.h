@@ -61,6 +61,29 @@ static inline uint32_t slot_table_reach(const struct slot_table *c)
 	return slot_table_up_to(c, slot_table_level(c));
 }
 
+/* FN for each place that may be in use, until it returns false. */
+static inline void slot_table_each(const struct slot_table *c, bool (*fn)(void *place, void *arg), void *arg)
+{
+	uint32_t i, reach = slot_table_reach(c);
+
+	for (i = 0; i < reach && fn(slot_table_at(c, i), arg); i++)
+		;
+}
+
+/*
+ * Until *LEFT is 0, which the places count that wait to be fetched: FN for each that may be in use. It says whether it
+ * was one of these.
+ */
+static inline void slot_table_fetch(const struct slot_table *c, _Atomic uint32_t *left,
+				    bool (*fn)(void *place, void *arg), void *arg)
+{
+	uint32_t i, reach = slot_table_reach(c);
+
+	for (i = 0; i < reach && atomic_load_explicit(left, memory_order_acquire); i++)
+		if (fn(slot_table_at(c, i), arg))
+			atomic_fetch_sub_explicit(left, 1, memory_order_relaxed);
+}
+
 /* How many places KEY may be at, so far. */
 static inline uint32_t slot_table_tries(const struct slot_table *c)
 {

@@ -38,27 +38,23 @@ static void put_value(const struct option *p, const char *before, struct buffer 
 	buffer_puts(out, "\\fR");
 }
 
+/* NAME in bold, behind DASHES. */
+static void put_name(const char *dashes, const char *name, struct buffer *out)
+{
+	buffer_printf(out, "\\fB%s", dashes);
+	options_man_text(name, out);
+	buffer_puts(out, "\\fR");
+}
+
 static void put_heading(const struct option *p, bool agent, struct buffer *out)
 {
 	buffer_puts(out, ".TP\n");
-	if (agent) {
-		buffer_puts(out, "\\fB");
-		options_man_text(p->agent, out);
-		buffer_puts(out, "\\fR");
-		if (p->arg)
-			put_value(p, "=", out);
-		buffer_putc(out, '\n');
-		return;
-	}
-	if (p->letter)
+	if (!agent && p->letter)
 		buffer_printf(out, "\\fB\\-%c\\fR%s", p->letter, p->name ? ", " : "");
-	if (p->name) {
-		buffer_puts(out, "\\fB\\-\\-");
-		options_man_text(p->name, out);
-		buffer_puts(out, "\\fR");
-	}
+	if (agent || p->name)
+		put_name(agent ? "" : "\\-\\-", agent ? p->agent : p->name, out);
 	if (p->arg)
-		put_value(p, " ", out);
+		put_value(p, agent ? "=" : " ", out);
 	buffer_putc(out, '\n');
 }
 

@@ -323,7 +323,15 @@ static bool is_there(const struct place *p)
 	return p->is_virtual || (atomic_load(&r->state) == RECORD_LIVE && (!id || id == p->thread));
 }
 
-static void tell_open(struct place *p, uint64_t now, bool lately, waits_told_fn *fn, void *arg)
+/* What is told of the table's places, up to NOW, and to whom. */
+struct telling {
+	uint64_t now;
+	bool lately;
+	waits_told_fn *fn;
+	void *arg;
+};
+
+static void tell_open(struct place *p, const struct telling *t)
 {
 	uint64_t key = atomic_load_explicit(&p->key, memory_order_acquire);
 	uint64_t told = atomic_load_explicit(&p->told, memory_order_acquire), fresh;
@@ -331,69 +339,86 @@ static void tell_open(struct place *p, uint64_t now, bool lately, waits_told_fn 
 	struct wait_note n;
 	struct sample s;
 
-	if (!key || key >= DONE || told >= now || (lately && !is_old_news(p->since, told, now)) || !is_there(p) ||
-	    carried_has_ended(&p->over, halted))
+	if (!key || key >= DONE || told >= t->now || (t->lately && !is_old_news(p->since, told, t->now)) ||
+	    !is_there(p) || carried_has_ended(&p->over, halted))
 		return;
-	describe(p, (uint32_t)told_event, told, now, &s, &n);
+	describe(p, (uint32_t)told_event, told, t->now, &s, &n);
 	trace_context = kept_trace_context(p);
 	atomic_thread_fence(memory_order_acquire);
 	if (atomic_load_explicit(&p->key, memory_order_relaxed) != key)
 		return;
 	fresh = n.duration >= zone.events[told_event].interval ? n.duration : 0;
-	if (fresh ? !atomic_compare_exchange_strong(&p->told, &told, now) : atomic_load(&p->told) != told)
+	if (fresh ? !atomic_compare_exchange_strong(&p->told, &told, t->now) : atomic_load(&p->told) != told)
 		return;
 	s.weight = n.duration = fresh;
 	n.open = true;
-	fn(&s, &n, &trace_context, arg);
+	t->fn(&s, &n, &trace_context, t->arg);
+}
+
+static bool each_open(void *place, void *telling)
+{
+	tell_open(place, telling);
+	return true;
 }
 
 void waits_tell_open(bool lately, waits_told_fn *fn, void *arg)
 {
-	uint64_t now = halted ? halted : os_monotonic();
-	uint32_t i, reach = slot_table_reach(&places);
+	struct telling t = {halted ? halted : os_monotonic(), lately, fn, arg};
 
-	if (told_event < 0)
-		return;
-	for (i = 0; i < reach; i++)
-		tell_open((struct place *)slot_table_at(&places, i), now, lately, fn, arg);
+	if (told_event >= 0)
+		slot_table_each(&places, each_open, &t);
 }
 
 /* ---- waits that are over, and found no room in a queue ---- */
 
+static bool each_done(void *place, void *telling)
+{
+	const struct telling *t = telling;
+	struct place *p = place;
+	struct trace_context trace_context;
+	struct wait_note n;
+	struct sample s;
+
+	if (!slot_table_try(&p->key, DONE))
+		return false;
+	describe(p, (uint32_t)told_event, p->from, p->until, &s, &n);
+	trace_context = kept_trace_context(p);
+	s.weight = p->weight;
+	t->fn(&s, &n, &trace_context, t->arg);
+	give_back(p);
+	return true;
+}
+
 void waits_tell_done(waits_told_fn *fn, void *arg)
 {
-	uint32_t i, reach = slot_table_reach(&places);
+	slot_table_fetch(&places, &done, each_done, &(struct telling){.fn = fn, .arg = arg});
+}
 
-	for (i = 0; i < reach && atomic_load_explicit(&done, memory_order_acquire); i++) {
-		struct place *p = (struct place *)slot_table_at(&places, i);
-		struct trace_context trace_context;
-		struct wait_note n;
-		struct sample s;
+/* ---- their stacks ---- */
 
-		if (!slot_table_try(&p->key, DONE))
-			continue;
-		describe(p, (uint32_t)told_event, p->from, p->until, &s, &n);
-		trace_context = kept_trace_context(p);
-		s.weight = p->weight;
-		fn(&s, &n, &trace_context, arg);
-		give_back(p);
-		atomic_fetch_sub_explicit(&done, 1, memory_order_relaxed);
-	}
+struct changing {
+	kept_stack_fn *fn;
+	void *arg;
+};
+
+static bool each_stack(void *place, void *changing)
+{
+	const struct changing *c = changing;
+	struct place *p = place;
+
+	kept_stack_change(&p->trace, c->fn, c->arg);
+	kept_stack_change(&p->holder.trace, c->fn, c->arg);
+	return true;
 }
 
 void waits_change_kept(kept_stack_fn *fn, void *arg)
 {
-	uint32_t i, reach = slot_table_reach(&places);
+	uint32_t i;
 
 	/* also between the halt and the last that is told */
 	if (told_event < 0)
 		return;
-	for (i = 0; i < reach; i++) {
-		struct place *p = (struct place *)slot_table_at(&places, i);
-
-		kept_stack_change(&p->trace, fn, arg);
-		kept_stack_change(&p->holder.trace, fn, arg);
-	}
+	slot_table_each(&places, each_stack, &(struct changing){fn, arg});
 	for (i = 0; i < WAIT_ANSWERS; i++)
 		kept_stack_change(wait_answer_kept(i), fn, arg);
 }

@@ -353,71 +353,86 @@ void parked_end(uint64_t thread)
 
 /* ---- by the collector ---- */
 
+/* To whom places are told of. */
+struct listener {
+	parked_told_fn *told;
+	kept_stack_fn *stack;
+	void *arg;
+	uint64_t now; /* open parks: up to when */
+	bool lately;
+};
+
 /*
- * The thread of P is still parked: the methods of its stack are there, so that their names of today are its stack's,
- * too.
+ * The thread of PLACE is still parked: the methods of its stack are there, so that their names of today are its
+ * stack's, too.
  */
-static void still_parked(struct place *p, uint64_t now, bool lately, parked_told_fn *fn, void *arg)
+static bool still_parked(void *place, void *listener)
 {
 	uint16_t epoch = (uint16_t)method_epoch_now(&zone.epochs);
+	const struct listener *l = listener;
+	struct place *p = place;
 	uint64_t thread = atomic_load_explicit(&p->key, memory_order_acquire);
 	uint64_t told = atomic_load_explicit(&p->told, memory_order_acquire);
 	struct trace_context trace_context;
 	struct sample s;
 
-	if (!thread || thread & DONE || told >= now || (lately && now - told < TELL_EVERY) ||
+	if (!thread || thread & DONE || told >= l->now || (l->lately && l->now - told < TELL_EVERY) ||
 	    carried_has_ended(&p->over, halted))
-		return;
-	s = describe(p, thread, told, now);
+		return true;
+	s = describe(p, thread, told, l->now);
 	trace_context = kept_trace_context(p);
 	atomic_thread_fence(memory_order_acquire);
 	if (atomic_load_explicit(&p->key, memory_order_relaxed) != thread ||
-	    !atomic_compare_exchange_strong(&p->told, &told, now))
-		return;
+	    !atomic_compare_exchange_strong(&p->told, &told, l->now))
+		return true;
 	if (!halted)
 		s.epoch = epoch;
-	fn(&s, &trace_context, arg);
+	l->told(&s, &trace_context, l->arg);
+	return true;
 }
 
 void parked_tell_open(bool lately, parked_told_fn *fn, void *arg)
 {
-	uint64_t now = halted ? halted : os_monotonic();
-	uint32_t i, reach = slot_table_reach(&places);
+	struct listener l = {.told = fn, .arg = arg, .now = halted ? halted : os_monotonic(), .lately = lately};
 
-	if (wanted < 0 || !parked_any())
-		return;
-	for (i = 0; i < reach; i++)
-		still_parked((struct place *)slot_table_at(&places, i), now, lately, fn, arg);
+	if (wanted >= 0 && parked_any())
+		slot_table_each(&places, still_parked, &l);
+}
+
+static bool parked_before(void *place, void *listener)
+{
+	const struct listener *l = listener;
+	struct place *p = place;
+	uint64_t key = atomic_load_explicit(&p->key, memory_order_relaxed);
+	struct trace_context trace_context;
+	struct sample s;
+
+	if (!(key & DONE) || key == SLOT_TAKEN || !slot_table_try(&p->key, key))
+		return false;
+	s = describe(p, key & ~DONE, p->from, p->until);
+	trace_context = kept_trace_context(p);
+	l->told(&s, &trace_context, l->arg);
+	give_back(p);
+	return true;
 }
 
 void parked_tell_done(parked_told_fn *fn, void *arg)
 {
-	uint32_t i, reach = slot_table_reach(&places);
+	slot_table_fetch(&places, &done, parked_before, &(struct listener){.told = fn, .arg = arg});
+}
 
-	for (i = 0; i < reach && atomic_load_explicit(&done, memory_order_acquire); i++) {
-		struct place *p = (struct place *)slot_table_at(&places, i);
-		uint64_t key = atomic_load_explicit(&p->key, memory_order_relaxed);
-		struct trace_context trace_context;
-		struct sample s;
+static bool change_stack(void *place, void *listener)
+{
+	const struct listener *l = listener;
 
-		if (!(key & DONE) || key == SLOT_TAKEN || !slot_table_try(&p->key, key))
-			continue;
-		s = describe(p, key & ~DONE, p->from, p->until);
-		trace_context = kept_trace_context(p);
-		fn(&s, &trace_context, arg);
-		give_back(p);
-		atomic_fetch_sub_explicit(&done, 1, memory_order_relaxed);
-	}
+	kept_stack_change(&((struct place *)place)->trace, l->stack, l->arg);
+	return true;
 }
 
 void parked_change_kept(kept_stack_fn *fn, void *arg)
 {
-	uint32_t i, reach = slot_table_reach(&places);
-
-	if (wanted < 0 || !parked_any())
-		return;
-	for (i = 0; i < reach; i++)
-		kept_stack_change(&((struct place *)slot_table_at(&places, i))->trace, fn, arg);
+	if (wanted >= 0 && parked_any())
+		slot_table_each(&places, change_stack, &(struct listener){.stack = fn, .arg = arg});
 }
 
 int parked_start(uint32_t e, struct error *err)
