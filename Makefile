@@ -65,8 +65,9 @@ sources  = $(foreach f,$(call find,src/$(1)),\
 objects  = $(patsubst %,$(O)/obj/%.o,$(foreach room,$(1),$(call sources,$(room))))
 # What stands in for functions of libc is the library's alone: tests and the command have libc's own.
 LIBC_OBJ := $(O)/obj/src/agent/hooks/libc/lacking.c.o
-LIB_OBJ := $(filter-out $(LIBC_OBJ),$(call objects,$(LIB_ROOMS)))
-CMD_OBJ := $(call objects,$(CMD_ROOMS))
+LOCKS_OBJ = $(if $(CHECK_LOCKS),$(O)/obj/tests/locks/lock_check.c.o)
+LIB_OBJ := $(filter-out $(LIBC_OBJ),$(call objects,$(LIB_ROOMS))) $(LOCKS_OBJ)
+CMD_OBJ := $(call objects,$(CMD_ROOMS)) $(LOCKS_OBJ)
 # Files that have knobs for tests are compiled once more with them (src/common/base/knob.h).
 KNOBBED := $(patsubst %,$(O)/obj/%.o,$(shell grep -rl --include='*.c' '"common/base/knob.h"' src))
 knobbed  = $(foreach o,$(1),$(if $(filter $o,$(KNOBBED)),$(o:$(O)/obj/%=$(O)/obj/knobs/%),$o))
@@ -82,7 +83,9 @@ OFFSETS := $(if $(filter i386 arm,$(ARCH)),-D_FILE_OFFSET_BITS=64)
 BASE  := -std=gnu11 -D_GNU_SOURCE $(OFFSETS) -pthread -fPIC -fvisibility=hidden -fno-strict-aliasing \
          -ffunction-sections -fdata-sections $(WARN) $(WERROR)
 SANFLAGS := $(if $(SAN),-fsanitize=$(SAN) -fno-sanitize-recover=all -fno-omit-frame-pointer)
-COMPILE = $(CC) $(BASE) $(CFLAGS) $(SANFLAGS) $(INCLUDES) $(CPPFLAGS)
+# Locks tell in which order they are taken (tests/locks); objects of such a build need a folder of their own.
+CHECK_LOCKS ?=
+COMPILE = $(CC) $(BASE) $(CFLAGS) $(SANFLAGS) $(INCLUDES) $(if $(CHECK_LOCKS),-include tests/locks/lock_check.h) $(CPPFLAGS)
 # The signal zone is plain code whatever the build: a sanitizer, coverage, LTO or stack
 # protector would call functions there that may not run in a signal handler.
 ZONE_PLAIN := -fno-sanitize=all -fno-lto -fno-stack-protector -fno-profile-arcs -fno-test-coverage

@@ -100,7 +100,12 @@ static int start(struct given *g, struct error *err)
 	atomic_store(&fault_front, fault_in_force(SIGSEGV));
 	fault_trust();
 	session.collector = collector_new(&engine_of_collector, &g->collector);
-	rc = session.collector ? collector_start(session.collector, err) : error_set(err, ENOMEM, "no aggregate");
+	rc = session.collector ? collector_open(session.collector, err) : error_set(err, ENOMEM, "no aggregate");
+	if (rc == 0 && collector_start(session.collector, err)) {
+		collector_stop(session.collector);
+		collector_release(session.collector);
+		rc = -err->code;
+	}
 	if (rc) {
 		faults_remove();
 		collector_free(session.collector);

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "agent/context/context_table.h"
+#include "agent/zone/trace_context_read.h"
 #include "agent/zone/zone.h"
 #include "harness.h"
 #include "lib_otel.h"

@@ -107,7 +107,7 @@ struct collector {
 	struct collector_options options;
 	pthread_t thread;
 	_Atomic pid_t tid;     /* of it; 0: it has not begun */
-	bool running, joined;  /* joined: the thread has ended, the last drain is still to come */
+	bool open, joined;     /* joined: there is no thread, or it has ended, the last drain is still to come */
 	_Atomic uint32_t stopping; /* cuts the rest between two drains short */
 	pthread_mutex_t images; /* held while names are looked up: no image may go away; taken before `lock` */
 	struct kernel_table *kernel; /* kept for a while where names are asked for all the time; with `images` */

@@ -323,7 +323,7 @@ static void copy_counts(struct view *v, struct collector *c, uint32_t e)
 		p->taken += losses.count[i];
 	}
 	/* While sampling goes on, what came into the queues since the drain belongs to the next view. */
-	if (!c->running)
+	if (!c->open)
 		p->taken = losses.taken;
 	p->weight_stored = a->weight_stored;
 	p->effective_interval = a->stored ? a->weight_stored / a->stored : 0;
@@ -420,7 +420,7 @@ static void name_frames(struct collector *c)
 	pthread_mutex_lock(&c->images);
 	pthread_mutex_lock(&c->lock);
 	aggregate_names(c);
-	if (c->running)
+	if (c->open)
 		drain_all(c);
 	late_look_up(c, false);
 	pthread_mutex_unlock(&c->lock);
@@ -434,14 +434,14 @@ void collector_name(struct collector *c)
 
 void collect_all_and_lock(struct collector *c)
 {
-	if (c->running)
+	if (c->open)
 		c->sources->flush();
 	name_frames(c);
 	/* runs that went on while names were looked up, which takes long at first */
-	if (c->running)
+	if (c->open)
 		c->sources->flush();
 	pthread_mutex_lock(&c->lock);
-	if (c->running)
+	if (c->open)
 		aggregate_up_to_now(c);
 }
 

@@ -86,7 +86,7 @@ static void *run(void *arg)
 	return NULL;
 }
 
-int collector_start(struct collector *c, struct error *err)
+int collector_open(struct collector *c, struct error *err)
 {
 	int rc = upkeep_open(c->options.store_bytes, err);
 
@@ -96,21 +96,25 @@ int collector_start(struct collector *c, struct error *err)
 	method_epoch_look(&zone.epochs); /* what was before is of no sample */
 	c->epoch_of_drain = method_epoch_now(&zone.epochs);
 	c->last_look = c->last_scan = os_monotonic(); /* the engine scans by itself when it starts */
-	atomic_store(&c->stopping, false);
-	c->joined = false;
 	atomic_store(&c->tid, 0);
-	rc = own_thread_start(&c->thread, run, c, "collector", err);
-	if (rc) {
-		collector_release(c);
-		return rc;
-	}
-	c->running = true;
+	c->joined = true; /* there is no thread yet */
+	c->open = true;
 	return 0;
+}
+
+int collector_start(struct collector *c, struct error *err)
+{
+	int rc;
+
+	atomic_store(&c->stopping, false);
+	rc = own_thread_start(&c->thread, run, c, "collector", err);
+	c->joined = rc != 0;
+	return rc;
 }
 
 bool collector_stop(struct collector *c)
 {
-	if (!c->running)
+	if (!c->open)
 		return true;
 	if (!c->joined) {
 		atomic_store(&c->stopping, true);
@@ -128,7 +132,7 @@ bool collector_stop(struct collector *c)
 		pthread_mutex_unlock(&c->images);
 		return false;
 	}
-	c->running = false;
+	c->open = false;
 	aggregate_names(c);
 	aggregate_up_to_now(c);
 	aggregate_close(c);
@@ -148,7 +152,7 @@ void collector_release(struct collector *c)
 void collector_free(struct collector *c)
 {
 	/* its thread, which did not end in time, may use it yet */
-	if (!c || c->running)
+	if (!c || c->open)
 		return;
 	held_drop(c);
 	held_drop_lasting(c);
@@ -201,13 +205,13 @@ void collector_totals(struct collector *c, struct collector_totals *t)
 		return;
 	}
 	memset(t, 0, sizeof(*t));
-	if (c->running)
+	if (c->open)
 		drain_all(c); /* what is on its way is neither open nor lost */
 	for (e = 0; e < c->options.events; e++) {
 		aggregate_all_losses(c, e, &losses);
 		t->taken += losses.taken;
 		t->stored += c->events[e].stored;
-		t->open += c->running ? c->sources->open_ticks(e) : 0;
+		t->open += c->open ? c->sources->open_ticks(e) : 0;
 		for (i = 0; i < LOSS_REASONS; i++)
 			*(i == LOSS_outside_window ? &t->outside : &t->lost) += losses.count[i];
 	}
@@ -223,11 +227,11 @@ void collector_event_totals(struct collector *c, uint32_t e, struct collector_ev
 	struct loss_totals losses;
 
 	pthread_mutex_lock(&c->lock);
-	if (c->running)
+	if (c->open)
 		drain_all(c);
 	aggregate_all_losses(c, e, &losses);
 	t->taken = losses.taken;
-	t->open = c->running ? c->sources->open_ticks(e) : 0;
+	t->open = c->open ? c->sources->open_ticks(e) : 0;
 	t->stored = c->events[e].stored;
 	t->value = c->events[e].weight_stored;
 	memcpy(t->lost, losses.count, sizeof(t->lost));

@@ -69,11 +69,14 @@ struct collector *collector_new(const struct collect_sources *sources, const str
  * threads that have told their names, and their owners may have ended.
  */
 void collector_names_from(struct collector *c, const struct collector *old);
-/* Set up what handlers read and write (records must be open), and start the draining thread. */
+/* Set up what handlers read and write (records must be open). Then collector_stop and collector_release are due. */
+int collector_open(struct collector *c, struct error *err);
+/* Start the draining thread. */
 int collector_start(struct collector *c, struct error *err);
 /*
- * Drain what is left and end the thread (after engine_stop). The aggregate stays. False: a thread of ours is held, as
- * by a debugger, and has not ended for OWN_THREAD_PATIENCE; nothing may be given back, and this can be called again.
+ * Drain what is left and end the thread, if there is one (after engine_stop). The aggregate stays. False: a thread of
+ * ours is held, as by a debugger, and has not ended for OWN_THREAD_PATIENCE; nothing may be given back, and this can be
+ * called again.
  */
 bool collector_stop(struct collector *c);
 /* Give back records, queues, stack store: no handler can run any more. After collector_stop. */
@@ -88,7 +91,7 @@ void collector_name(struct collector *c);
 void collector_name_thread(struct collector *c, int tid, uint64_t java_id, const char *name);
 
 /*
- * A class is about to be redefined or retransformed, or has been: told before zone.eras.redefinitions
+ * A class is about to be redefined or retransformed, or has been: told before zone.epochs.redefinitions
  * grows. NAME with slashes. Any thread in normal code.
  */
 void collector_redefined(struct collector *c, const char *class_name);

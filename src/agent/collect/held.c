@@ -25,7 +25,7 @@ void collector_held(struct collector *c, struct metrics_held *to)
 #define RENEWED(kind, field, name) *to++ = (struct metrics_held){name, BYTES_##kind(c->field)};
 #define LASTING(kind, field, name) *to++ = (struct metrics_held){name, BYTES_##kind(c->field)};
 #include "agent/collect/held.def"
-	*to = (struct metrics_held){"traces", c->running ? stack_store_bytes(&zone.store) : 0};
+	*to = (struct metrics_held){"traces", c->open ? stack_store_bytes(&zone.store) : 0};
 	pthread_mutex_unlock(&c->lock);
 }
 

@@ -20,7 +20,7 @@ void sink_remove(struct sink *s)
 	if (!c)
 		return;
 	pthread_mutex_lock(&c->lock);
-	if (c->running)
+	if (c->open)
 		drain_all(c);
 	for (at = &c->sinks; *at; at = &(*at)->next)
 		if (*at == s) {

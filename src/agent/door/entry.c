@@ -98,7 +98,7 @@ static void end(void *arg)
  */
 static void vm_death(void)
 {
-	static const struct control_limits limits = {.stalled = 200 * NS_PER_MS, .total = 10 * NS_PER_S};
+	static const struct patience_limits limits = {.stalled = 200 * NS_PER_MS, .total = 10 * NS_PER_S};
 	static const struct control_job job = {.name = "the end of the JVM", .attached = true, .run = end};
 	bool idle = !control_thread_id() && command_is_idle();
 	enum pending_end how;

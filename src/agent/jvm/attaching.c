@@ -10,7 +10,6 @@
 #include <stdlib.h>
 
 #include "agent/jvm/half_attached.h"
-#include "agent/jvm/jvm.h"
 #include "common/os/os.h"
 
 #define HOLD_LIMIT (10 * NS_PER_S) /* a thread waits no longer */
@@ -42,13 +41,13 @@ static jint JNICALL attach_as_daemon(JavaVM *vm, void **env, void *args)
 }
 
 /* False: a thread stays half attached. Who may be just before the list is waited for too, but refuses nothing. */
-static bool wait_for_those_at_it(struct half_attached *h)
+static bool wait_for_those_at_it(struct half_attached *h, void (*stand_at_safepoint)(void))
 {
 	uint64_t until = os_monotonic() + WAIT_LIMIT;
 	enum half_attached_seen seen;
 
 	do {
-		jvm_stand_at_safepoint(); /* its end lets go who waits for the lock of the list */
+		stand_at_safepoint(); /* its end lets go who waits for the lock of the list */
 		seen = half_attached_look(h);
 		if (seen != HALF_ATTACHED_NONE)
 			os_sleep(BETWEEN);
@@ -79,7 +78,7 @@ static void stand_in_front(JavaVM *vm)
 	atomic_compare_exchange_strong(table, &own, &ours);
 }
 
-int attaching_hold(JavaVM *vm, struct error *err)
+int attaching_hold(JavaVM *vm, void (*stand_at_safepoint)(void), struct error *err)
 {
 	struct half_attached *h;
 	bool whole = true;
@@ -90,7 +89,7 @@ int attaching_hold(JavaVM *vm, struct error *err)
 	/* before any thread is held: this asks the loader, whose lock one of them may have */
 	if (h && half_attached_open(h)) {
 		stand_in_front(vm);
-		whole = wait_for_those_at_it(h);
+		whole = wait_for_those_at_it(h, stand_at_safepoint);
 		half_attached_close(h);
 	}
 	free(h);

@@ -16,9 +16,10 @@
 /*
  * Threads that begin to attach themselves wait until attaching_go_on(), ten seconds at most. Those that are at it are
  * waited for, two seconds at most; where one is half attached even then, it is refused (EAGAIN). Nothing before JDK 21.
- * On a thread of the JVM, in native code; by one at a time. attaching_go_on() in any case.
+ * On a thread of the JVM, in native code; by one at a time. STAND_AT_SAFEPOINT returns when no safepoint is on.
+ * attaching_go_on() in any case.
  */
-int attaching_hold(JavaVM *vm, struct error *err);
+int attaching_hold(JavaVM *vm, void (*stand_at_safepoint)(void), struct error *err);
 void attaching_go_on(JavaVM *vm);
 
 #endif

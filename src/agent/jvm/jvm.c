@@ -28,11 +28,6 @@ void jvm_give_name(pid_t tid, uint64_t java_id, const char *name)
 	events->named(tid, java_id, name);
 }
 
-void jvm_tell_redefined(const char *class_name)
-{
-	events->redefined(class_name);
-}
-
 static void JNICALL on_thread_start(jvmtiEnv *jvmti, JNIEnv *env, jthread thread)
 {
 	events->thread_start(env, thread);
@@ -146,7 +141,7 @@ int jvm_init(JavaVM *java, bool at_load, const struct jvm_events *told, struct e
 	vm = java;
 	events = told;
 	if (!at_load)
-		held = attaching_hold(vm, err);
+		held = attaching_hold(vm, jvm_stand_at_safepoint, err);
 	rc = held ? JNI_ERR : (*vm)->GetEnv(vm, (void **)&ti, JVMTI_VERSION_1_2);
 	if (rc != JNI_OK)
 		ti = NULL;
@@ -245,7 +240,7 @@ JNIEnv *jvm_session_begin(void)
 {
 	JNIEnv *env;
 
-	redefine_watch(ti);
+	redefine_watch(ti, events->redefined);
 	enable(true, JVMTI_EVENT_THREAD_START);
 	enable(true, JVMTI_EVENT_THREAD_END);
 	env = jvm_live_jni();

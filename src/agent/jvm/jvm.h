@@ -57,8 +57,6 @@ void jvm_generated_code(void);
 JNIEnv *jvm_session_begin(void);
 /* It ends: events off. */
 void jvm_session_end(void);
-/* The running session hears that CLASS_NAME (with slashes) is about to be redefined, or was. */
-void jvm_tell_redefined(const char *class_name);
 /* The JavaThread* behind a java.lang.Thread; 0 when it has none (any more). */
 uintptr_t jvm_thread_behind(JNIEnv *env, jthread thread);
 /* The OS thread of a JavaThread*, 0: it has none (yet), or this JVM does not tell. */

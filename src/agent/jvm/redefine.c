@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "agent/hooks/copies.h"
-#include "agent/jvm/jvm.h"
 #include "agent/zone/zone.h"
 #include "common/base/base.h"
 
@@ -20,6 +19,7 @@ typedef jvmtiError(JNICALL *redefine_fn)(jvmtiEnv *, jint, const jvmtiClassDefin
 typedef jvmtiError(JNICALL *retransform_fn)(jvmtiEnv *, jint, const jclass *);
 
 static jvmtiEnv *own;
+static void (*told)(const char *class_name);
 static struct jvmtiInterface_1_ *table; /* the JVM's, in its writable data */
 static _Atomic(redefine_fn) redefine;   /* what stood there before */
 static _Atomic(retransform_fn) retransform;
@@ -34,7 +34,7 @@ static void tell(jclass class)
 	length = strlen(signature);
 	if (signature[0] == 'L' && length > 2) {
 		signature[length - 1] = '\0';
-		jvm_tell_redefined(signature + 1);
+		told(signature + 1);
 	}
 	(*own)->Deallocate(own, (unsigned char *)signature);
 }
@@ -158,7 +158,7 @@ static void look_for_replacers(void)
 }
 
 /* All environments have one table, but for a JVM that traces JVMTI (-XX:TraceJVMTI): that one is not watched. */
-void redefine_watch(jvmtiEnv *ti)
+void redefine_watch(jvmtiEnv *ti, void (*tell_of)(const char *class_name))
 {
 	struct entry e[2];
 	bool locked;
@@ -166,6 +166,7 @@ void redefine_watch(jvmtiEnv *ti)
 
 	look_for_replacers();
 	own = ti;
+	told = tell_of;
 	table = (struct jvmtiInterface_1_ *)*ti;
 	entries(e);
 	locked = copies_lock(LIMIT_MS);

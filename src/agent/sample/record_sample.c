@@ -5,6 +5,7 @@
 
 #include "agent/sample/tick_state.h"
 #include "agent/zone/load.h"
+#include "agent/zone/trace_context_read.h"
 #include "common/base/clock_ns.h"
 
 /* One that the collector has prepared takes the place of the present one. */

@@ -5,6 +5,7 @@
 #include "agent/sample/handler.h"
 #include "agent/sample/record_sample.h"
 #include "agent/walk/walk.h"
+#include "agent/zone/trace_context_read.h"
 #include "context.h"
 
 #define INNERMOST 16 /* frames among which the one is looked for that the program called */

@@ -7,10 +7,7 @@
 #include <string.h>
 
 #include "agent/jvm/jvm.h"
-#include "agent/session/patience.h"
-#include "agent/session/schedule.h"
 #include "agent/session/session.h"
-#include "agent/session/trigger.h"
 #include "agent/threads/agent_thread.h"
 #include "agent/threads/records.h"
 #include "common/base/error.h"
@@ -30,7 +27,7 @@ struct control_item {
 };
 
 static struct {
-	pthread_mutex_t lock;      /* a leaf: everything here */
+	pthread_mutex_t lock;      /* everything here; those of alarms are taken inside it */
 	pthread_cond_t changed;
 	bool ready;                /* the condition is */
 	struct control_item *first;
@@ -43,6 +40,9 @@ static struct {
 	bool jvm_gone;             /* and was not waited for */
 } control = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+#define ALARMS 4 /* kinds: there are two */
+
+static const struct control_alarm *_Atomic alarms[ALARMS]; /* those that were set once, NULL behind them */
 static _Atomic pid_t tid;
 static pthread_mutex_t jobs = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic uint32_t bell; /* grows with all that is new */
@@ -168,16 +168,6 @@ static void carry_out_item(struct control_item *i)
 		free_item(i);
 }
 
-static void dump_triggered(void *arg)
-{
-	trigger_dump();
-}
-
-static void look_at_clock(void *arg)
-{
-	schedule_due();
-}
-
 /* Lock held. The next item, which is to be carried out now. */
 static struct control_item *take(void)
 {
@@ -191,17 +181,56 @@ static struct control_item *take(void)
 	return i;
 }
 
-static uint64_t time_left(void)
+static uint64_t time_left(const struct control_alarm *a)
 {
+	if (!a->attached)
+		return a->left();
 	/* while the JVM starts it takes no threads */
-	return atomic_load(&control.last) ? UINT64_MAX : jvm_is_live() ? schedule_left() : LOOK_AGAIN;
+	return atomic_load(&control.last) ? UINT64_MAX : jvm_is_live() ? a->left() : LOOK_AGAIN;
+}
+
+/* The alarm that is due next; NULL: there is none. */
+static const struct control_alarm *next_alarm(uint64_t *left)
+{
+	const struct control_alarm *a, *next = NULL;
+	uint32_t i;
+
+	*left = UINT64_MAX;
+	for (i = 0; i < ALARMS && (a = atomic_load(&alarms[i])); i++)
+		if (time_left(a) < *left) {
+			*left = time_left(a);
+			next = a;
+		}
+	return next;
+}
+
+static bool any_alarm(void)
+{
+	const struct control_alarm *a;
+	uint32_t i;
+
+	for (i = 0; i < ALARMS && (a = atomic_load(&alarms[i])); i++)
+		if (a->is_set())
+			return true;
+	return false;
 }
 
 /* Lock held. Whether there is, or may soon be, something to do. */
 static bool is_needed(void)
 {
-	return control.first || control.held || (!atomic_load(&control.last) && (schedule_left() != UINT64_MAX ||
-										 trigger_is_set()));
+	return control.first || control.held || (!atomic_load(&control.last) && any_alarm());
+}
+
+/* Do what is due, or wait for it, or for something new: the bell has rung SEEN times. */
+static void look_at_alarms(uint32_t seen)
+{
+	uint64_t left;
+	const struct control_alarm *a = next_alarm(&left);
+
+	if (a && left == 0)
+		carry_out(a->name, a->attached, a->run, NULL);
+	else
+		os_wait_while(&bell, seen, MIN(left, LOOK_AGAIN));
 }
 
 static void *run(void *data)
@@ -219,12 +248,8 @@ static void *run(void *data)
 		unlock();
 		if (i)
 			carry_out_item(i);
-		else if (trigger_fired())
-			carry_out("dump", false, dump_triggered, NULL);
-		else if (time_left() == 0)
-			carry_out("timer", true, look_at_clock, NULL);
 		else
-			os_wait_while(&bell, seen, MIN(time_left(), LOOK_AGAIN));
+			look_at_alarms(seen);
 		lock();
 	}
 	control.thread = false;
@@ -243,11 +268,27 @@ static int need_thread(struct error *err)
 	return rc;
 }
 
-int control_wake(struct error *err)
+/* Lock held. */
+static void watch(const struct control_alarm *alarm)
+{
+	uint32_t i;
+
+	for (i = 0; i < ALARMS; i++) {
+		const struct control_alarm *a = atomic_load(&alarms[i]);
+
+		if (!a)
+			atomic_store(&alarms[i], alarm);
+		if (!a || a == alarm)
+			return;
+	}
+}
+
+int control_wake(const struct control_alarm *alarm, struct error *err)
 {
 	int rc;
 
 	lock();
+	watch(alarm);
 	rc = need_thread(err);
 	unlock();
 	control_ring();
@@ -372,7 +413,7 @@ static int do_here(struct control_item *i, struct control_item **item, struct er
 
 int control_do(const struct control_job *job, struct control_item **item, struct error *err)
 {
-	struct control_limits limits = {.stalled = CONTROL_STALLED, .total = UINT64_MAX};
+	struct patience_limits limits = {.stalled = CONTROL_STALLED, .total = UINT64_MAX};
 	struct control_item *i = new_item(job, err);
 	struct patience p;
 	bool ours = true;
@@ -382,7 +423,7 @@ int control_do(const struct control_job *job, struct control_item **item, struct
 		return -err->code;
 	if (!jvm_is_live() && !control_is_last())
 		return do_here(i, item, err);
-	patience_begin(&p, &limits);
+	patience_begin(&p, &limits, control_thread_id);
 	lock();
 	rc = enqueue(i, err);
 	if (rc == 0) {
@@ -434,7 +475,7 @@ static bool do_last_here(struct control_item *i)
 	return free;
 }
 
-bool control_last(const struct control_job *job, const struct control_limits *limits)
+bool control_last(const struct control_job *job, const struct patience_limits *limits)
 {
 	struct error ignored;
 	struct control_item *i = job ? new_item(job, &ignored) : NULL;
@@ -444,7 +485,7 @@ bool control_last(const struct control_job *job, const struct control_limits *li
 	atomic_store(&control.last, true);
 	if (!i)
 		return !job;
-	patience_begin(&p, limits);
+	patience_begin(&p, limits, control_thread_id);
 	lock();
 	if (need_thread(&ignored)) {
 		unlock();

@@ -14,6 +14,7 @@
 
 #include <sys/types.h>
 
+#include "agent/session/patience.h"
 #include "common/base/base.h"
 #include "common/base/error.h"
 
@@ -24,12 +25,6 @@ struct control_job {
 	void (*drop)(void *arg); /* the job is over, or can never be: ARG is not used any more. NULL = nothing to do */
 	bool (*gone)(void *arg); /* whether the one who asked is gone; NULL = cannot be */
 	void *arg;
-};
-
-/* How long a wait may last, ns. */
-struct control_limits {
-	uint64_t stalled; /* while nothing advances */
-	uint64_t total;
 };
 
 #define CONTROL_STALLED (10 * NS_PER_S)
@@ -49,14 +44,22 @@ void control_post(const struct control_job *job);
  * Carry out JOB as the last one, before any that wait; the JVM ends. At most as long as LIMITS say. False: it was not
  * done by then. NULL: nothing is to be done. From now on other jobs are refused.
  */
-bool control_last(const struct control_job *job, const struct control_limits *limits);
+bool control_last(const struct control_job *job, const struct patience_limits *limits);
 /* The JVM is ending, or gone: no conversation may touch it. */
 bool control_is_last(void);
 
 /* A conversation goes on (HOLD), or has ended: the thread stays as long as one does. */
 void control_hold(bool hold);
-/* There is something new to look at: a time, a trigger. Begins the thread if need be. */
-int control_wake(struct error *err);
+/* What is to be done at a moment of its own, with no one who asks: a time, a trigger. */
+struct control_alarm {
+	const char *name;          /* as people know it: "timer"; a constant */
+	bool attached;             /* it needs the JVM: nothing comes before VMInit, or once the JVM ends */
+	bool (*is_set)(void);      /* it may go off: the thread stays for it. Any thread */
+	uint64_t (*left)(void);    /* ns until it goes off, 0 = now, UINT64_MAX = not known. Any thread */
+	void (*run)(void *unused); /* as a job of the thread */
+};
+/* ALARM, a constant, is set: look at it, now and whenever something is new. Begins the thread if need be. */
+int control_wake(const struct control_alarm *alarm, struct error *err);
 /* The same from a handler of signals, where the thread is known to be there. */
 void control_ring(void);
 

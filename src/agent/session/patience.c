@@ -12,10 +12,11 @@
 #define LOOK (50 * NS_PER_MS) /* a longer time between two looks: this thread did not run either */
 #define SUSPECT (50 * NS_PER_MS)
 
-void patience_begin(struct patience *p, const struct control_limits *limits)
+void patience_begin(struct patience *p, const struct patience_limits *limits, pid_t (*thread)(void))
 {
 	memset(p, 0, sizeof(*p));
 	p->limits = *limits;
+	p->thread = thread;
 	p->looked = os_monotonic();
 }
 
@@ -42,7 +43,7 @@ static void find_jvm(struct patience *p)
 }
 
 /* The control thread, or those of ours that it waits for: looking whether they have ended is no progress of its own. */
-static unsigned list_ours(pid_t *tids)
+static unsigned list_ours(const struct patience *p, pid_t *tids)
 {
 	pid_t waiting = own_thread_waiting();
 	unsigned i, count = session_drains() ? records_own_list(tids) : 0;
@@ -52,7 +53,7 @@ static unsigned list_ours(pid_t *tids)
 			tids[i] = tids[--count];
 	if (count)
 		return count;
-	tids[0] = control_thread_id();
+	tids[0] = p->thread();
 	return tids[0] != 0;
 }
 
@@ -78,7 +79,7 @@ bool patience_lasts(struct patience *p)
 {
 	uint64_t now = os_monotonic(), slept = MIN(now - p->looked, LOOK);
 	pid_t ours[RECORDS_OWN];
-	unsigned count = list_ours(ours);
+	unsigned count = list_ours(p, ours);
 	/* none: it was begun, and does not run yet */
 	bool on = !count || get_on(ours, count, &p->cpu);
 

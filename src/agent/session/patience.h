@@ -11,13 +11,20 @@
 
 #include <sys/types.h>
 
-#include "agent/session/control_thread.h"
+#include "common/base/base.h"
 
 #define PATIENCE_JVM 3
 #define PATIENCE_THREADS 32 /* of the JVM that are looked at */
 
+/* How long a wait may last, ns. */
+struct patience_limits {
+	uint64_t stalled; /* while nothing advances */
+	uint64_t total;
+};
+
 struct patience {
-	struct control_limits limits;
+	struct patience_limits limits;
+	pid_t (*thread)(void);   /* the control thread, 0 = it is not there */
 	uint64_t looked;         /* monotonic ns */
 	uint64_t waited;         /* ns, */
 	uint64_t stalled;        /* of it in which nothing of ours got on, */
@@ -28,7 +35,7 @@ struct patience {
 	pid_t jvm[PATIENCE_THREADS];
 };
 
-void patience_begin(struct patience *p, const struct control_limits *limits);
+void patience_begin(struct patience *p, const struct patience_limits *limits, pid_t (*thread)(void));
 /* To be asked every few ms: false, it is at its end. Any thread, nothing locked. */
 bool patience_lasts(struct patience *p);
 

@@ -24,7 +24,8 @@ static uint64_t left_until(const struct options_moment *m)
 	return m->at > now ? m->at - now : 0;
 }
 
-uint64_t schedule_left(void)
+/* ns until something is due, 0 = now; UINT64_MAX = nothing is. */
+static uint64_t left(void)
 {
 	uint64_t round, end;
 
@@ -53,13 +54,20 @@ static void set(struct options_moment round, struct options_moment end)
 	pthread_mutex_unlock(&state.lock);
 }
 
-void schedule_due(void)
+static bool is_set(void)
+{
+	return left() != UINT64_MAX;
+}
+
+/* Do what is due, if anything is. */
+static void due(void *unused)
 {
 	struct options_moment end = state.end;
 	bool last = !state.round.at || (end.at && left_until(&end) == 0);
 	uint64_t began;
 
-	if (schedule_left())
+	(void)unused;
+	if (left())
 		return;
 	if (!command_round(&state.options, last, &began)) {
 		schedule_end();
@@ -68,6 +76,10 @@ void schedule_due(void)
 	/* the round has begun before the result of the one before was written */
 	set(moment(state.options.loop, began), end);
 }
+
+static const struct control_alarm clock_alarm = {
+	.name = "timer", .attached = true, .is_set = is_set, .left = left, .run = due,
+};
 
 /* A regular file, or nothing yet: where a stream begins it puts a new file there. */
 static bool is_file(const char *stream)
@@ -108,5 +120,5 @@ int schedule_begin(const struct options *o, struct error *err)
 	state.options = *o;
 	state.options.action = ACTION_START;
 	set(moment(o->loop, now), moment(o->timeout, now));
-	return control_wake(err);
+	return control_wake(&clock_alarm, err);
 }

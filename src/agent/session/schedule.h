@@ -17,9 +17,5 @@ int schedule_check(const struct options *o, bool has_place, struct error *err);
 int schedule_begin(const struct options *o, struct error *err);
 /* The session ended: forget the schedule. As a job of it. */
 void schedule_end(void);
-/* ns until something is due, 0 = now; UINT64_MAX = nothing is. Any thread. */
-uint64_t schedule_left(void);
-/* Do what is due, if anything is. As a job of it. */
-void schedule_due(void);
 
 #endif

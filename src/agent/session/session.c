@@ -1,6 +1,5 @@
 /*
- * session.c - the life of a session: what is set up in which order, and undone in the
- * reverse one.
+ * session.c - the life of a session: start, resume, stop; what is set up in which order is in session_stages.c.
  */
 #include "agent/session/session.h"
 
@@ -13,24 +12,21 @@
 #include <unistd.h>
 
 #include "agent/collect/collector.h"
-#include "agent/context/context_table.h"
 #include "agent/context/java_context.h"
-#include "agent/hooks/faults.h"
 #include "agent/jvm/fallback.h"
 #include "agent/jvm/jvm.h"
 #include "agent/session/jfrsync.h"
 #include "agent/session/neighbours.h"
 #include "agent/session/recorder.h"
+#include "agent/session/session_stages.h"
 #include "agent/session/session_state.h"
 #include "agent/session/session_window.h"
 #include "agent/session/source_options.h"
 #include "agent/session/streams.h"
-#include "agent/session/told.h"
 #include "agent/sinks/ring/ring.h"
-#include "agent/sources/cpu/perf_transfer.h"
 #include "agent/sources/engine.h"
-#include "agent/threads/java_threads.h"
-#include "agent/threads/thread_names.h"
+#include "agent/sources/lock/lock_events.h"
+#include "agent/sources/wall/vthread_events.h"
 #include "agent/tracing/tracing.h"
 #include "agent/zone/zone.h"
 #include "common/base/buffer.h"
@@ -90,7 +86,7 @@ static int may_begin(const struct options *o, struct error *err)
 int session_may_begin(const struct options *o, struct error *err)
 {
 	/* what held the last one up may be over */
-	int rc = session.ending == SESSION_RUNS ? 0 : session_stop(err);
+	int rc = session.silent_since ? session_stop(err) : 0;
 
 	if (rc)
 		return rc;
@@ -101,10 +97,12 @@ int session_may_begin(const struct options *o, struct error *err)
 }
 
 /* What must be known before anything is set up. The number of EVENTS, or a negative errno. */
-static int prepare(const struct options *o, struct engine_event *events, struct error *err)
+static int prepare(const struct options *o, struct engine_event events[RECORD_EVENTS], struct error *err)
 {
 	int rc = may_begin(o, err);
 
+	if (rc == 0)
+		rc = session_settle(err);
 	if (rc == 0)
 		rc = read_layout(err);
 	return rc ? rc : source_options_events(o, events, err);
@@ -124,29 +122,27 @@ static void begin_time(void)
 }
 
 /* Lock held. */
-static int start_anew(const struct options *o, struct engine_event *events, uint32_t count,
-		      struct recording *recording, struct buffer *notes, struct error *err)
+static int start_anew(struct error *err)
 {
-	struct collector *collector = source_options_collector(o, events, count);
-	struct ring *before = session.ring;
+	const struct options *o = &session.given;
+	struct session_run *run = &session.run;
 	uint32_t e;
 	int rc = 0;
 
 	end_round();
-	session.ring = o->last ? ring_new(o->last, o->memlimit ? o->memlimit : DEFAULT_RING) : NULL;
-	if (!collector || (o->last && !session.ring))
+	run->collector = source_options_collector(o, run->events, run->count);
+	run->ring = o->last ? ring_new(o->last, o->memlimit ? o->memlimit : DEFAULT_RING) : NULL;
+	if (!run->collector || (o->last && !run->ring))
 		rc = error_set(err, ENOMEM, "out of memory for the samples");
 	else if (session.goes_on && session.collector)
-		collector_names_from(collector, session.collector);
+		collector_names_from(run->collector, session.collector);
 	if (rc == 0)
-		rc = session_begin_run(o, events, count, collector, recording, notes, err);
-	if (rc) {
-		ring_free(session.ring);
-		session.ring = before;
-		collector_free(collector);
+		rc = session_begin_run(err);
+	if (rc) { /* they stay where a thread of ours is held in them */
+		ring_free(run->ring);
+		collector_free(run->collector);
 		return rc;
 	}
-	ring_free(before);
 	recorder_forget();
 	begin_time();
 	session.cpu_time = session.own_cpu = session.children_cpu = 0;
@@ -155,37 +151,41 @@ static int start_anew(const struct options *o, struct engine_event *events, uint
 		session.events[e].counted = 0;
 	/* Its time and its CPU time count from there; on a busy machine the engine's start has taken a while since. */
 	session.started_at = os_realtime() - (os_monotonic() - session.resumed_at);
+	ring_free(session.ring);
+	session.ring = run->ring;
 	collector_free(session.collector);
-	session.collector = collector;
+	session.collector = run->collector;
 	return 0;
 }
 
 /* Lock held. Samples of one event do not mix with those of another. */
-static int go_on(const struct options *o, struct engine_event *events, uint32_t count,
-		 struct recording *recording, struct buffer *notes, struct error *err)
+static int go_on(struct error *err)
 {
+	struct session_run *run = &session.run;
 	uint64_t earlier = session.duration;
 	uint32_t e = 0;
 	int rc;
 
-	while (e < count && e < session.event_count &&
-	       strcmp(events[e].name, session.events[e].event.name) == 0)
+	while (e < run->count && e < session.event_count &&
+	       strcmp(run->events[e].name, session.events[e].event.name) == 0)
 		e++;
-	if (e != count || e != session.event_count)
+	if (e != run->count || e != session.event_count)
 		return error_set(err, EINVAL, "the samples gathered so far are of %s, not of %s: resume with the same "
-				 "events, or start anew", session.options.event, o->event);
+				 "events, or start anew", session.options.event, session.given.event);
+	run->collector = session.collector;
+	run->ring = session.ring;
 	session.round_ended = 0;
-	rc = session_begin_run(o, events, count, session.collector, recording, notes, err);
+	rc = session_begin_run(err);
 	if (rc == 0)
 		session.earlier = earlier;
 	return rc;
 }
 
 /* Lock held. FILE is used up in any case. */
-static int start_or_go_on(const struct options *o, bool resume, int file, struct engine_event *events,
-			  struct buffer *notes, struct error *err)
+static int start_or_go_on(const struct options *o, bool resume, int file, struct buffer *notes, struct error *err)
 {
-	struct recording *recording = NULL;
+	struct engine_event events[RECORD_EVENTS];
+	struct session_run *run = &session.run;
 	int count = prepare(o, events, err), rc = count;
 
 	if (rc < 0) {
@@ -195,16 +195,18 @@ static int start_or_go_on(const struct options *o, bool resume, int file, struct
 	}
 	/* from here on nothing is kept of the caller's options */
 	session.given = *o;
-	o = &session.given;
+	*run = (struct session_run){.count = (uint32_t)count, .notes = notes};
+	memcpy(run->events, events, sizeof(events));
 	if (file >= 0) {
-		recording = recorder_open(o, events, (uint32_t)count, resume && session.collector, 0, file, err);
-		if (!recording)
+		run->recording = recorder_open(&session.given, run->events, run->count, resume && session.collector, 0,
+					       file, err);
+		if (!run->recording)
 			return -err->code;
 	}
-	rc = resume && session.collector ? go_on(o, events, (uint32_t)count, recording, notes, err)
-				       : start_anew(o, events, (uint32_t)count, recording, notes, err);
+	rc = resume && session.collector ? go_on(err) : start_anew(err);
+	run->notes = NULL;
 	if (rc)
-		recording_free(recording);
+		recording_free(run->recording);
 	return rc;
 }
 
@@ -213,15 +215,14 @@ static int start_tracing(const struct options *o, int file, struct buffer *notes
 {
 	int rc = may_begin(o, err);
 
-	if (rc == 0)
-		rc = neighbours_claim(o, notes, err);
-	if (rc == 0) {
-		rc = trace_start(o, session.goes_on, notes, err);
-		if (rc)
-			neighbours_leave();
-	}
 	if (file >= 0)
 		close(file);
+	if (rc)
+		return rc;
+	session.given = *o;
+	session.run.notes = notes;
+	rc = stages_begin(&session_tracing, session_stage_to_fail(o), err);
+	session.run.notes = NULL;
 	if (rc)
 		return rc;
 	session.options = *o;
@@ -236,25 +237,18 @@ static int start_tracing(const struct options *o, int file, struct buffer *notes
 static int start_or_resume(const struct options *o, bool resume, int file, struct buffer *notes,
 			   struct error *err)
 {
-	struct engine_event *events = calloc(RECORD_EVENTS, sizeof(*events));
 	int rc;
 
-	if (!events) {
-		if (file >= 0)
-			close(file);
-		return error_set(err, ENOMEM, "out of memory for the session");
-	}
 	pthread_mutex_lock(&session.lock);
 	if (o->instrument[0]) {
 		rc = start_tracing(o, file, notes, err);
 	} else {
-		rc = start_or_go_on(o, resume, file, events, notes, err);
+		rc = start_or_go_on(o, resume, file, notes, err);
 		if (!rc && session.tracing)
 			trace_forget();
 		session.tracing = session.tracing && rc;
 	}
 	pthread_mutex_unlock(&session.lock);
-	free(events);
 	return rc;
 }
 
@@ -412,25 +406,19 @@ static void end_clocks(void)
 }
 
 /* No source raises a signal any more; what the threads used is counted. Lock held. */
-static void silence(void)
+static int silence(struct error *err)
 {
+	int rc;
+
 	session_note_counts(false);
-	engine_listen_no_more(session.goes_on);
-	engine_halt();
+	session.silent_since = os_monotonic();
+	rc = stages_end(&session_sampling, STAGE_OF_SILENCE, err);
 	end_clocks();
-	session.outside = engine_stop();
 	session_note_counts(true);
 	if (recorder_runs())
 		session_note_recorded();
 	agent_window_keep(&session.windows);
-	atomic_store(&drains, true);
-	thread_names_end();
-	java_threads_name();
-	/* Before the last drain: no thread's start or end waits for it. */
-	java_threads_end_session();
-	told_end();
-	session.silent_since = os_monotonic();
-	session.ending = SESSION_SILENT;
+	return rc;
 }
 
 void session_round_ends(void)
@@ -446,57 +434,26 @@ void session_round_ends(void)
 	pthread_mutex_unlock(&session.lock);
 }
 
-static int held(const char *thread, struct error *err)
-{
-	return error_set(err, EINPROGRESS, "sampling has stopped, but a thread of the profiler's own, '%s', has not "
-			 "ended: a debugger holds it; let it go, then stop the session again", thread);
-}
-
-/* The threads that take samples in end, one after the other. Lock held. */
-static int end_threads(struct error *err)
-{
-	if (session.ending == SESSION_SILENT) {
-		if (!collector_stop(session.collector))
-			return held("jstrobe drain", err);
-		transfer_end();
-		session.ending = SESSION_DRAINED;
-	}
-	if (!recorder_end(err))
-		return -err->code;
-	if (session.ring)
-		ring_end(session.ring);
-	return streams_end() ? 0 : held("jstrobe stream", err);
-}
-
 /* Lock held. -EINPROGRESS: it goes on at the next call. */
 static int stop_sampling(struct error *err)
 {
-	int rc;
+	int rc = session.silent_since ? 0 : silence(err);
 
-	if (session.ending == SESSION_RUNS)
-		silence();
 	atomic_store(&drains, true);
-	rc = end_threads(err);
+	if (rc == 0)
+		rc = stages_end(&session_sampling, NULL, err);
 	atomic_store(&drains, false);
-	if (rc)
-		return rc;
-	jvm_debug_non_safepoints(false);
-	/* A handler held by a debugger still reads all this: then it is left until it is out. */
-	session.held = !session.outside;
-	if (session.outside) {
-		collector_release(session.collector);
-		faults_remove();
-		trace_contexts_otel_forget();
-	}
-	session.ending = SESSION_RUNS;
-	session.silent_since = 0;
-	return 0;
+	if (rc == 0)
+		session.silent_since = 0;
+	return rc;
 }
 
-static void stop_tracing(void)
+static int stop_tracing(struct error *err)
 {
-	trace_stop();
+	int rc = stages_end(&session_tracing, NULL, err);
+
 	session.duration += os_monotonic() - session.resumed_at;
+	return rc;
 }
 
 int session_stop(struct error *err)
@@ -509,14 +466,10 @@ int session_stop(struct error *err)
 		rc = error_set(err, ENOENT, "Profiler is not active: no session runs in this process; "
 			       "`jstrobe start` begins one");
 	tracing = session.tracing;
-	if (rc == 0 && tracing)
-		stop_tracing();
-	else if (rc == 0)
-		rc = stop_sampling(err);
-	if (rc == 0) {
+	if (rc == 0)
+		rc = tracing ? stop_tracing(err) : stop_sampling(err);
+	if (rc == 0)
 		session.running = false;
-		neighbours_leave();
-	}
 	pthread_mutex_unlock(&session.lock);
 	if (rc == 0 && !tracing)
 		join_sync();

@@ -16,10 +16,7 @@
 struct session {
 	pthread_mutex_t lock;       /* everything below */
 	bool running;
-	enum session_ending {       /* how far a stop has got; not further where a thread of ours is held */
-		SESSION_RUNS, SESSION_SILENT, SESSION_DRAINED
-	} ending;
-	uint64_t silent_since;      /* monotonic; 0: it samples, or has stopped */
+	uint64_t silent_since;      /* monotonic, a stop has begun and goes on; 0: it samples, or has stopped */
 	bool outside;               /* when its sources fell silent no handler was held inside */
 	bool goes_on;               /* it is between two rounds */
 	/* the running or last session counts calls (agent/tracing/tracing.c), it samples nothing */
@@ -27,6 +24,14 @@ struct session {
 	bool has_options;
 	struct options options;     /* of the running or last session */
 	struct options given;       /* of the run that begins or goes on: what engines and sinks keep points in here */
+	struct session_run {        /* … and what its stages set up; session_stages.c */
+		struct engine_event events[RECORD_EVENTS];
+		uint32_t count, with_window;  /* events of the session; with those that open and shut the window */
+		struct collector *collector;
+		struct recording *recording;  /* NULL: none is written */
+		struct ring *ring;            /* NULL: no flight recorder */
+		struct buffer *notes;         /* while it begins */
+	} run;
 	struct collector *collector;  /* its samples; NULL before the first */
 	struct ring *ring;          /* the last of them, of a flight recorder; NULL: none */
 	uint64_t started_at;        /* real time, ns */
@@ -58,18 +63,23 @@ extern struct session session;
 /* A session runs, and no stop of it has begun. Lock held. */
 static inline bool session_samples(void)
 {
-	return session.running && session.ending == SESSION_RUNS;
+	return session.running && !session.silent_since;
 }
 
 /*
- * Sample EVENTS (room for RECORD_EVENTS, COUNT of them given) as O says into ACCOUNT, and RECORDING unless it is NULL,
- * which then belongs to the session. NOTES gets what a person should read. 0, or a negative errno, with all undone
- * (session_run.c). Lock held.
+ * What the last run, or a start that failed, had to leave behind as a thread was held is given back. -EBUSY: the thread
+ * is still held. Before session.run and session.given are those of another run. Lock held.
  */
-struct recording;
-int session_begin_run(const struct options *o, struct engine_event *events, uint32_t count,
-		      struct collector *collector, struct recording *recording, struct buffer *notes,
-		      struct error *err);
+int session_settle(struct error *err);
+/*
+ * Begin the run that session.given and session.run describe (session_stages.c). 0, or a negative errno, with all undone
+ * but what is left to session_settle. Lock held.
+ */
+int session_begin_run(struct error *err);
+/* The stage that O's test option engine-fail names ("stage:NAME"); "" = none. */
+const char *session_stage_to_fail(const struct options *o);
+/* The recording of the run that begins; a stage of it. */
+int session_begin_recording(struct error *err);
 /* Where samples are told one by one, each shows the name that its thread had: names are watched from now on. */
 void session_watch_names(const struct options *o, struct buffer *notes);
 /* What the engines say now; once STOPPED only their final counts are new. Lock held. */

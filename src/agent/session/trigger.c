@@ -41,7 +41,7 @@ void trigger_exhausted(void)
 	control_ring();
 }
 
-bool trigger_is_set(void)
+static bool is_set(void)
 {
 	return atomic_load(&state.set);
 }
@@ -51,15 +51,25 @@ bool trigger_fired(void)
 	return atomic_load(&state.set) && atomic_load(&state.fired);
 }
 
-void trigger_dump(void)
+/* Write the result, if one has gone off. */
+static void dump(void *unused)
 {
 	struct error err;
 
+	(void)unused;
 	/* several that came together are one */
 	if (trigger_fired() && atomic_exchange(&state.fired, false) && pending_name()[0] &&
 	    pending_write(NULL, NULL, &err))
 		log_error("%s", err.text);
 }
+
+static uint64_t left(void)
+{
+	return trigger_fired() ? 0 : UINT64_MAX;
+}
+
+/* Before VMInit, at a safepoint and at the JVM's end, too. */
+static const struct control_alarm alarm_of_triggers = {.name = "dump", .is_set = is_set, .left = left, .run = dump};
 
 static int take_signal(int signo, struct error *err)
 {
@@ -98,7 +108,7 @@ int trigger_begin(const struct options *o, bool has_place, struct error *err)
 	atomic_store(&state.on_oom, rc == 0 && o->on_oom);
 	atomic_store(&state.set, rc == 0);
 	if (rc == 0)
-		rc = control_wake(err);
+		rc = control_wake(&alarm_of_triggers, err);
 	if (rc)
 		trigger_end();
 	return rc;

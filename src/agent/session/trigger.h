@@ -19,11 +19,8 @@
 int trigger_begin(const struct options *o, bool has_place, struct error *err);
 /* It ended: signals and events are as before. As a job of it. */
 void trigger_end(void);
-/* Whether there is one; whether one has gone off. Any thread. */
-bool trigger_is_set(void);
+/* Whether one has gone off. Any thread. */
 bool trigger_fired(void);
-/* Write the result, if one has gone off. As a job of it. */
-void trigger_dump(void);
 /* The JVM is out of memory (JVMTI's ResourceExhausted). Any thread, nothing locked. */
 void trigger_exhausted(void);
 

@@ -85,13 +85,4 @@ static inline bool trace_context_equals(const struct trace_context *a, const str
 	       a->labels == b->labels;
 }
 
-struct thread_record;
-
-/*
- * What Java thread THREAD (Thread.getId, 0 = none), or the thread of R, works for now. False: nothing, or it cannot be
- * told at this moment; OUT is all 0 then. Any context; R may be another thread's that is held or waits.
- */
-bool trace_context_of(uint64_t thread, struct trace_context *out);
-bool trace_context_of_record(const struct thread_record *r, struct trace_context *out);
-
 #endif

@@ -263,7 +263,7 @@ void recording_count_stored(struct recording *r)
 		r->books[e].weight = stored.weight;
 		r->books[e].complete = stored.complete;
 		r->books[e].clocks = (struct collector_clocks){0};
-		if (!r->window && r->collector->running)
+		if (!r->window && r->collector->open)
 			collector_read_clocks(r->collector, e, &r->books[e].clocks);
 	}
 }

@@ -37,11 +37,11 @@ static void gather(struct recording *r, enum urgency urgency, uint64_t now)
 	struct collector *c = r->collector;
 	bool everything = urgency != URGENCY_TICK;
 
-	if (everything && c->running)
+	if (everything && c->open)
 		c->sources->flush();
 	pthread_mutex_lock(&c->images);
 	pthread_mutex_lock(&c->lock);
-	if (everything && c->running) {
+	if (everything && c->open) {
 		aggregate_names(c);
 		aggregate_up_to_now(c);
 	}

@@ -277,7 +277,7 @@ static void write_pending(struct stream *s, bool last)
 	uint64_t now = os_monotonic();
 	size_t i;
 
-	if (c->running && is_due(&s->flush_due, FLUSH_EVERY, now))
+	if (c->open && is_due(&s->flush_due, FLUSH_EVERY, now))
 		c->sources->flush();
 	pthread_mutex_lock(&c->lock);
 	introduce(s, now);

@@ -98,7 +98,7 @@ static void list_events(struct stream *s, struct stream_event *events)
 		};
 		aggregate_all_losses(c, e, &all);
 		events[e].taken = all.taken;
-		events[e].open = c->running ? c->sources->open_ticks(e) : 0;
+		events[e].open = c->open ? c->sources->open_ticks(e) : 0;
 		memcpy(events[e].lost, all.count, sizeof(events[e].lost));
 	}
 }

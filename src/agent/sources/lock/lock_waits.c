@@ -13,6 +13,7 @@
 #include "agent/sources/lock/monitor_owner.h"
 #include "agent/sources/slot_table.h"
 #include "agent/walk/fault.h"
+#include "agent/zone/trace_context_read.h"
 #include "common/os/os.h"
 
 #define CLOSED UINT64_MAX

@@ -12,6 +12,7 @@
 #include "agent/sources/slot_table.h"
 #include "agent/walk/fault.h"
 #include "agent/walk/walk.h"
+#include "agent/zone/trace_context_read.h"
 #include "common/os/os.h"
 
 /*

@@ -17,6 +17,7 @@
 #include "agent/sources/wall/marker.h"
 #include "agent/sources/wall/wall.h"
 #include "agent/walk/walk.h"
+#include "agent/zone/trace_context_read.h"
 #include "common/os/os.h"
 
 #define SYSCALL_BYTES 2 /* a call that will be started again shows its own instruction, else the one behind */

@@ -1,4 +1,4 @@
-#include "agent/zone/trace_context.h"
+#include "agent/zone/trace_context_read.h"
 
 #include <endian.h>
 

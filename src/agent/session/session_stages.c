@@ -1,0 +1,409 @@
+/*
+ * session_stages.c - the stages of a session that samples, and of one that counts calls: what is set up in which order.
+ *
+ * All are called with the session's lock held and session.run filled in. An end is called where a start fails
+ * (session.running is false then), and by the stop.
+ */
+#include "agent/session/session_stages.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+
+#include "agent/collect/collector.h"
+#include "agent/context/context_table.h"
+#include "agent/hooks/faults.h"
+#include "agent/jvm/frozen_fields.h"
+#include "agent/jvm/jvm.h"
+#include "agent/session/neighbours.h"
+#include "agent/session/recorder.h"
+#include "agent/session/session_state.h"
+#include "agent/session/session_window.h"
+#include "agent/session/source_options.h"
+#include "agent/session/streams.h"
+#include "agent/session/told.h"
+#include "agent/sinks/ring/ring.h"
+#include "agent/sources/cpu/perf_transfer.h"
+#include "agent/sources/engine.h"
+#include "agent/threads/java_threads.h"
+#include "agent/threads/records.h"
+#include "agent/threads/thread_names.h"
+#include "agent/threads/wanted.h"
+#include "agent/tracing/tracing.h"
+#include "agent/zone/zone.h"
+#include "common/os/os.h"
+
+#define DEFAULT_DEPTH 2048
+
+static const struct options *options(void)
+{
+	return &session.given;
+}
+
+static int held(const char *thread, struct error *err)
+{
+	return error_set(err, EINPROGRESS, "sampling has stopped, but a thread of the profiler's own, '%s', has not "
+			 "ended: a debugger holds it; let it go, then stop the session again", thread);
+}
+
+/* ---- before anything can be sampled ---- */
+
+static int begin_outputs(struct error *err)
+{
+	return streams_open(options(), err);
+}
+
+static int end_streams(struct error *err)
+{
+	return streams_end() ? 0 : held("jstrobe stream", err);
+}
+
+static int begin_zone(struct error *err)
+{
+	const struct options *o = options();
+
+	(void)err;
+	wanted_set(o);
+	zone.depth = o->depth ? o->depth : DEFAULT_DEPTH;
+	zone.stats = o->stats;
+	zone.record_cpu = o->record_cpu;
+	atomic_store(&zone.vm_exiting, false);
+	engine_clocks_go();
+	return 0;
+}
+
+static int begin_neighbours(struct error *err)
+{
+	return neighbours_claim(options(), session.run.notes, err);
+}
+
+static int end_neighbours(struct error *err)
+{
+	(void)err;
+	neighbours_leave();
+	return 0;
+}
+
+static int begin_transfer(struct error *err)
+{
+	return transfer_begin(options()->fdtransfer, err);
+}
+
+static int end_transfer(struct error *err)
+{
+	(void)err;
+	transfer_end();
+	return 0;
+}
+
+/* The events that open and shut the window stand behind those of the session. */
+static int begin_window(struct error *err)
+{
+	int rc = agent_window_add(options(), session.run.events, session.run.count, err);
+
+	if (rc < 0)
+		return rc;
+	session.run.with_window = (uint32_t)rc;
+	return 0;
+}
+
+static int begin_generated_code(struct error *err)
+{
+	(void)err;
+	jvm_generated_code();
+	return 0;
+}
+
+static int end_jvm_events(struct error *err)
+{
+	(void)err;
+	java_threads_end_session();
+	return 0;
+}
+
+/* ---- what handlers read ---- */
+
+/* A handler that is held, as by a debugger, still reads what begins here: then it is left until it is out (settle). */
+static bool is_left(void)
+{
+	session.held = session.running && !session.outside;
+	return session.held;
+}
+
+static int begin_records(struct error *err)
+{
+	return records_open(&engine_records, err);
+}
+
+static int begin_faults(struct error *err)
+{
+	return faults_install(err);
+}
+
+static int end_faults(struct error *err)
+{
+	(void)err;
+	if (!is_left())
+		faults_remove();
+	return 0;
+}
+
+static int begin_frozen(struct error *err)
+{
+	(void)err;
+	agent_frozen_learn(jvm_jni());
+	return 0;
+}
+
+static int begin_aggregate(struct error *err)
+{
+	return collector_open(session.run.collector, err);
+}
+
+static int end_aggregate(struct error *err)
+{
+	if (!collector_stop(session.run.collector))
+		return held("jstrobe drain", err);
+	if (is_left())
+		return 0;
+	collector_release(session.run.collector);
+	trace_contexts_otel_forget();
+	return 0;
+}
+
+/* ---- where samples go ---- */
+
+static int begin_clocks(struct error *err)
+{
+	(void)err;
+	session.cpu_at_start = os_process_cpu();
+	session.own_at_start = records_own_cpu();
+	session.children_at_start = os_children_cpu();
+	session.resumed_at = os_monotonic();
+	return 0;
+}
+
+static bool is_recorded(void)
+{
+	return session.run.recording != NULL;
+}
+
+static int begin_recording(struct error *err)
+{
+	return session_begin_recording(err);
+}
+
+static int end_recording(struct error *err)
+{
+	struct error why;
+
+	if (session.running)
+		return recorder_end(err) ? 0 : -err->code;
+	/* what it could not write is of a session that never was */
+	if (recording_end(session.run.recording, &why) != -EINPROGRESS)
+		return 0;
+	*err = why;
+	return -EINPROGRESS;
+}
+
+static bool has_ring(void)
+{
+	return session.run.ring != NULL;
+}
+
+static int begin_ring(struct error *err)
+{
+	(void)err;
+	ring_begin(session.run.ring, session.run.collector);
+	return 0;
+}
+
+static int end_ring(struct error *err)
+{
+	(void)err;
+	ring_end(session.run.ring);
+	return 0;
+}
+
+static int begin_streams(struct error *err)
+{
+	return streams_begin(options(), session.run.events, session.run.count, session.run.collector, err);
+}
+
+static int begin_drain(struct error *err)
+{
+	return collector_start(session.run.collector, err);
+}
+
+static int end_drain(struct error *err)
+{
+	/* a start that failed may have left a handler behind that is held */
+	if (!session.running && !engine_settle())
+		return error_set(err, EINPROGRESS, "a thread of this process is held inside the profiler");
+	return collector_stop(session.run.collector) ? 0 : held("jstrobe drain", err);
+}
+
+/* ---- sampling ---- */
+
+/* Where samples are told one by one, the names of threads come first. */
+static int begin_names(struct error *err)
+{
+	struct stream_totals ignored;
+
+	(void)err;
+	told_begin(session.run.collector);
+	if (is_recorded() || streams_count(&ignored))
+		java_threads_name();
+	return 0;
+}
+
+/* Before the last drain, when nothing is sampled any more: no thread's start or end waits for it. */
+static int end_names(struct error *err)
+{
+	(void)err;
+	if (session.running)
+		java_threads_name();
+	java_threads_end_session();
+	told_end();
+	return 0;
+}
+
+static int begin_sources(struct error *err)
+{
+	const struct options *o = options();
+	struct engine_options e = {
+		.wanted = o->filter[0] ? wanted_tid : NULL,
+		.user_only = o->alluser,
+		.only_cpu = o->target_cpu + 1, /* OPTIONS_ANY_CPU + 1 = 0 */
+		.window_watched = o->nostop,
+		.signal = (int)o->signal,
+		.events = session.run.events,
+		.count = session.run.with_window,
+		.queue_start = source_options_queue(o, session.run.events, session.run.count),
+		.nobatch = o->nobatch,
+		.parked = o->vthreads,
+		.no_parks = o->nopark,
+		.sleeps = o->sleep,
+	};
+
+	strcpy(e.wall_mode, o->wall_mode);
+	strcpy(e.fail, o->engine_fail);
+	return engine_start(&e, session.run.notes, err);
+}
+
+static int end_sources(struct error *err)
+{
+	(void)err;
+	engine_halt();
+	session.outside = engine_stop();
+	return 0;
+}
+
+static int begin_java_threads(struct error *err)
+{
+	(void)err;
+	java_threads_begin_session();
+	return 0;
+}
+
+static int begin_listening(struct error *err)
+{
+	return engine_listen(session.run.notes, err);
+}
+
+static int end_listening(struct error *err)
+{
+	(void)err;
+	engine_listen_no_more(session.goes_on);
+	return 0;
+}
+
+static int begin_ticks(struct error *err)
+{
+	(void)err;
+	engine_threads_known();
+	if (is_recorded())
+		recording_threads_known(session.run.recording);
+	return 0;
+}
+
+static int begin_debug_info(struct error *err)
+{
+	(void)err;
+	jvm_debug_non_safepoints(true);
+	return 0;
+}
+
+static int end_debug_info(struct error *err)
+{
+	(void)err;
+	jvm_debug_non_safepoints(false);
+	return 0;
+}
+
+static bool names_are_watched(void)
+{
+	struct stream_totals ignored;
+
+	return is_recorded() || streams_count(&ignored);
+}
+
+static int begin_name_watch(struct error *err)
+{
+	(void)err;
+	session_watch_names(options(), session.run.notes);
+	return 0;
+}
+
+static int end_name_watch(struct error *err)
+{
+	(void)err;
+	thread_names_end();
+	return 0;
+}
+
+static const struct stage sampling[] = {
+	{"outputs", NULL, begin_outputs, end_streams},
+	{"zone", NULL, begin_zone, NULL},
+	{"neighbours", NULL, begin_neighbours, end_neighbours},
+	{"transfer", NULL, begin_transfer, end_transfer},
+	{"window", NULL, begin_window, NULL},
+	{"generated-code", NULL, begin_generated_code, end_jvm_events},
+	{"records", NULL, begin_records, NULL}, /* they go with the aggregate */
+	{"faults", NULL, begin_faults, end_faults},
+	{"frozen", jvm_is_live, begin_frozen, NULL},
+	{"aggregate", NULL, begin_aggregate, end_aggregate},
+	{"clocks", NULL, begin_clocks, NULL},
+	{"recording", is_recorded, begin_recording, end_recording},
+	{"ring", has_ring, begin_ring, end_ring},
+	{"sinks-of-streams", NULL, NULL, end_streams}, /* those that have begun when another one fails */
+	{"streams", NULL, begin_streams, NULL},
+	{"drain", NULL, begin_drain, end_drain},
+	{"names", NULL, begin_names, end_names},
+	{"sources", NULL, begin_sources, end_sources},
+	{"java-threads", NULL, begin_java_threads, NULL}, /* they end with their names */
+	{"listening", NULL, begin_listening, end_listening},
+	{"ticks", NULL, begin_ticks, NULL},
+	{"debug-info", NULL, begin_debug_info, end_debug_info},
+	{"name-watch", names_are_watched, begin_name_watch, end_name_watch},
+};
+
+static int begin_trace(struct error *err)
+{
+	return trace_start(options(), session.goes_on, session.run.notes, err);
+}
+
+static int end_trace(struct error *err)
+{
+	(void)err;
+	trace_stop();
+	return 0;
+}
+
+static const struct stage tracing[] = {
+	{"neighbours", NULL, begin_neighbours, end_neighbours},
+	{"trace", NULL, begin_trace, end_trace},
+};
+
+struct stages session_sampling = {sampling, sizeof(sampling) / sizeof(sampling[0]), 0};
+struct stages session_tracing = {tracing, sizeof(tracing) / sizeof(tracing[0]), 0};

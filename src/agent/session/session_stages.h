@@ -1,0 +1,14 @@
+/*
+ * session_stages.h - the stages of the session that begins, runs or ends (session.run). Inner header.
+ */
+#ifndef JSTROBE_SESSION_SESSION_STAGES_H
+#define JSTROBE_SESSION_SESSION_STAGES_H
+
+#include "agent/session/stages.h"
+
+/* Of a session that samples, and of one that counts calls. Session's lock held. */
+extern struct stages session_sampling, session_tracing;
+/* Down to here nothing is sampled any more, and threads have their last names. */
+#define STAGE_OF_SILENCE "names"
+
+#endif
