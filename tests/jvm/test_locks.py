@@ -1,4 +1,5 @@
 """The order in which the agent takes its locks: sessions of all kinds, in a build whose locks tell (make CHECK_LOCKS=1)."""
+import fcntl
 import os
 import re
 import subprocess
@@ -24,9 +25,13 @@ def declared():
 
 @pytest.fixture(scope="module")
 def checked():
-    """The command and the library whose locks tell."""
-    made = subprocess.run(["make", "-s", "-C", jvm.ROOT, f"O={FOLDER}", "CHECK_LOCKS=1", "all"], stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, env={k: v for k, v in os.environ.items() if k not in ("O", "MAKEFLAGS")})
+    """The command and the library whose locks tell; made by one worker at a time."""
+    os.makedirs(FOLDER, exist_ok=True)
+    with open(os.path.join(FOLDER, "making"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        made = subprocess.run(["make", "-s", "-C", jvm.ROOT, f"O={FOLDER}", "CHECK_LOCKS=1", "all"],
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                              env={k: v for k, v in os.environ.items() if k not in ("O", "MAKEFLAGS", "MAKELEVEL")})
     assert made.returncode == 0, made.stdout[-3000:]
     return os.path.join(FOLDER, "bin", "jstrobe"), os.path.join(FOLDER, "lib", "libjstrobe.so")
 

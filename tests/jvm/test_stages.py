@@ -42,7 +42,7 @@ def test_each_stage_fails(jdk, sink):
     before, path = jvm.result_file(".json"), jvm.result_file(".jfr" if sink == "jfr" else ".json")
     stream = jvm.result_file(".ndjson")
     more = {"json": (), "jfr": (), "ring": ("--last", "10s"), "stream": ("--stream", stream)}[sink]
-    has = {"recording": sink == "jfr", "ring": sink == "ring", "name-watch": sink in ("jfr", "stream")}
+    has = {"recording": sink == "jfr", "ring": sink == "ring"}
     virtual = ("--vthreads",) if jdk.version >= 21 else ()
     with Program(jdk, "KnownShares") as program, jvm.knobs():
         record(program, "cpu", jvm.result_file(".json"))  # what is begun once stays
@@ -79,7 +79,7 @@ def test_the_result_from_before_stays(jdk):
         program.work(0.3)
         assert jstrobe("stop", "-f", "/dev/null", program.pid).returncode == 0
         for stage in stages("sampling"):
-            if stage in ("recording", "ring", "name-watch"):
+            if stage in ("recording", "ring"):
                 continue  # this session has none
             assert jstrobe("start", "-i", "1ms", "--engine-fail", f"stage:{stage}", program.pid).returncode == 1, stage
             assert jstrobe("dump", "-o", "json", "-f", path, program.pid).returncode == 0, stage
@@ -95,4 +95,14 @@ def test_each_stage_of_a_trace_fails(jdk):
             assert "not active" in jstrobe("status", program.pid).stdout, stage
         assert jstrobe("start", "--instrument", "truth.CallCost.call", program.pid).returncode == 0
         assert jstrobe("stop", "-f", "/dev/null", program.pid).returncode == 0
+        assert program.stop() == 0, program.output[-5:]
+
+
+def test_a_stream_that_joins_later(jdk):
+    """What it begins in a session that had none ends with the session."""
+    with Program(jdk, "KnownShares") as program:
+        assert jstrobe("start", "-i", "1ms", program.pid).returncode == 0
+        assert jstrobe("stream", "-d", "0.3", "-f", jvm.result_file(".ndjson"), program.pid).returncode == 0
+        assert jstrobe("stop", "-f", "/dev/null", program.pid).returncode == 0
+        jvm.wait_until(lambda: not any(name.startswith("jstrobe") for name in program.threads().values()), 20)
         assert program.stop() == 0, program.output[-5:]

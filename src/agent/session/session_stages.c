@@ -341,17 +341,14 @@ static int end_debug_info(struct error *err)
 	return 0;
 }
 
-static bool names_are_watched(void)
+/* A stream that joins later begins it, too (session_join). */
+static int begin_name_watch(struct error *err)
 {
 	struct stream_totals ignored;
 
-	return is_recorded() || streams_count(&ignored);
-}
-
-static int begin_name_watch(struct error *err)
-{
 	(void)err;
-	session_watch_names(options(), session.run.notes);
+	if (is_recorded() || streams_count(&ignored))
+		session_watch_names(options(), session.run.notes);
 	return 0;
 }
 
@@ -385,7 +382,7 @@ static const struct stage sampling[] = {
 	{"listening", NULL, begin_listening, end_listening},
 	{"ticks", NULL, begin_ticks, NULL},
 	{"debug-info", NULL, begin_debug_info, end_debug_info},
-	{"name-watch", names_are_watched, begin_name_watch, end_name_watch},
+	{"name-watch", NULL, begin_name_watch, end_name_watch},
 };
 
 static int begin_trace(struct error *err)
