@@ -257,7 +257,7 @@ static int write_profile(int argc, char **argv, const char *what)
 	/* "events": a session of two, the second a smaller one that is counted */
 	faults = sample_profile(false);
 	faults.event = "page-faults";
-	faults.in_events = true;
+	faults.weight_kind = WEIGHT_COUNT;
 	faults.interval = 7;
 	format_write(f, both, strcmp(what, "events") ? 1 : 2, &options, &out, NULL);
 	result = buffer_flush(&out);
