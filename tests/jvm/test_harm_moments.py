@@ -223,3 +223,65 @@ def test_each_command_against_each(jdk):
 def ours(program):
     """Our threads in it."""
     return [name for name in program.threads().values() if name.startswith("jstrobe")]
+
+
+# ---- many short lives ---------------------------------------------------------------------------
+
+def brief(jdk, r, agent=None):
+    """A JVM that is over after some ms; as small as it can be, so that there can be many."""
+    flags = ["-Xmx32m", "-XX:+UseSerialGC", "-XX:-CreateCoredumpOnCrash", LETS_US_IN, *r.choose(((), (), ("-Xint",), ("-XX:TieredStopAtLevel=1",)))]
+    lives = r.ms(200)
+    return subprocess.Popen([jdk.java, *flags, *([f"-agentpath:{jvm.LIBRARY}={agent}"] if agent else []), "-cp", jvm.CLASSES,
+                             "truth.Brief", str(lives), r.choose(("return", "exit", "halt"))], cwd=jvm.WORK, text=True,
+                            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def ends_quietly(process, r):
+    """0, and not a word of ours or the JVM's."""
+    try:
+        out, errors = process.communicate(timeout=HANG)
+    except subprocess.TimeoutExpired:
+        raise AssertionError(f"it hangs: {r}, pid {process.pid}") from None
+    assert (process.returncode, out, errors) == (0, "", ""), (process.returncode, str(r), out[-2000:], errors[-2000:])
+
+
+def one_life(jdk, r, path):
+    """Begun with the agent, for some ms or to the end; or a command comes at some ms of its life, perhaps two."""
+    events, way = r.choose(EVENTS), r.choose(("timeout", "timeout", "end", "command", "two"))
+    if way in ("timeout", "end"):
+        said = f"start,{event_options(events, agent=True)}{f',timeout={r.ms(150)}ms' if way == 'timeout' else ''},file={path}"
+        process, asked = brief(jdk, r, said), []
+    else:
+        process = brief(jdk, r)
+        time.sleep(r.ms(200) / 1000)
+        asked = [command("start", *event_options(events), "-f", path, process.pid)]
+        if way == "two":
+            time.sleep(r.ms(100) / 1000)
+            asked.append(command("stop", "-f", path, process.pid))
+    try:
+        for each in asked:
+            finish(each, r)
+        ends_quietly(process, r)
+    finally:
+        process.kill()
+    forget(path)
+
+
+def test_short_lives(jdk, say):
+    """Thousands of JVMs that live for some ms: a start and a stop meet every moment from the first to the last one."""
+    count, failed = rounds(20, 5000), []
+
+    def lives(side):
+        path = jvm.result_file(".json")
+        try:
+            for number in range(side, count, 2):
+                one_life(jdk, Round(f"life {jdk}", number), path)
+        except AssertionError as error:
+            failed.append(error)
+    sides = [threading.Thread(target=lives, args=(side,)) for side in range(2)]
+    for side in sides:
+        side.start()
+    for side in sides:
+        side.join()
+    assert not failed, failed
+    say(f"short lives on {jdk}: {count}, JSTROBE_SEED={SEED}")

@@ -138,7 +138,7 @@ def test_idle_threads_are_not_woken(jdk17, kind, mode, say):
         f"{sum(idle) / (turns * count):.1%} of their turns have a sample")
     assert woken <= count / 100, woken
     # Turns that came late on a busy machine are counted; slots cannot tell what they would have shown.
-    assert sum(idle) + profile.samples["lost"]["late"] >= 0.98 * turns * count
+    assert sum(idle) + profile.samples["lost"]["missed_tick"] >= 0.98 * turns * count
 
 
 @pytest.mark.parametrize("mode,flags", [(mode, flags) for mode in ("marker", "slots") for flags in ("-Xmixed", "-Xint")]
@@ -321,7 +321,7 @@ def periodic(jdk, kind, say):
     burner, parker = (sum(s["weight"] for s in profile.of_thread(name)) for name in ("burner", "parker"))
     if kind == "cpu":
         # What it used after its last turn is in no sample; turns come late on a busy machine.
-        late = 5e6 * (2 + profile.samples["lost"]["late"] + profile.samples["lost"]["unanswered"])
+        late = 5e6 * (2 + profile.samples["lost"]["missed_tick"] + profile.samples["lost"]["signal_pending"])
         assert abs(burner / watched - 1) <= 0.02 + late / watched, (burner, watched, profile.samples)
         assert not profile.of_thread("parker") and not profile.of_thread("waiter")
         say(f"periodic: weight of a thread {burner / watched - 1:+.2%} of its CPU clock")

@@ -211,6 +211,20 @@ static void names(void **state)
 	assert_string_equal(walk_end_names[END_truncated].frame, "[truncated]");
 }
 
+/* Files of earlier versions are read by the names that they have. */
+static void losses_by_name(void **state)
+{
+	int i;
+
+	for (i = 0; i < LOSS_REASONS; i++)
+		assert_int_equal(loss_by_name(loss_names[i].name), i);
+	assert_int_equal(loss_by_name("unanswered"), LOSS_signal_pending);
+	assert_int_equal(loss_by_name("late"), LOSS_missed_tick);
+	assert_int_equal(loss_by_name("unseen"), LOSS_not_observed);
+	assert_int_equal(loss_by_name("no such reason"), LOSS_REASONS);
+	assert_int_equal(loss_by_name(""), LOSS_REASONS);
+}
+
 /* Emptied with few keys, a map that had many is as small as a new one: else each round would go through all its room. */
 static void map_gives_much_room_back(void **state)
 {
@@ -241,6 +255,7 @@ int main(void)
 		cmocka_unit_test(own_texts_are_added),
 		cmocka_unit_test(vector_items_begin_zeroed),
 		cmocka_unit_test(names),
+		cmocka_unit_test(losses_by_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

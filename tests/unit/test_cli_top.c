@@ -64,7 +64,7 @@ static void books_of_a_window(void **state)
 {
 	static const char form[] = "{\"kind\":\"stats\",\"time\":%u,\"cpu_time\":500,\"own_cpu\":10,\"events\":["
 		"{\"event\":\"cpu\",\"dropped\":%u,\"lost\":{\"queue_full\":%u,\"disabled\":1}},"
-		"{\"event\":\"wall\",\"dropped\":0,\"lost\":{\"unanswered\":%u}}]}";
+		"{\"event\":\"wall\",\"dropped\":0,\"lost\":{\"signal_pending\":%u}}]}";
 	static const struct {
 		unsigned dropped, lost, wall;
 		const char *said;

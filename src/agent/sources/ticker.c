@@ -221,7 +221,7 @@ void tick_ask(struct thread_record *r, uint32_t event, enum thread_state expecte
 	rc = send(r, event);
 	if (rc) {
 		atomic_store(&s->answered, atomic_load(&s->asked));
-		tick_miss(event, rc == -ESRCH ? LOSS_thread_exiting : LOSS_unanswered, 1);
+		tick_miss(event, rc == -ESRCH ? LOSS_thread_exiting : LOSS_signal_pending, 1);
 	}
 }
 
@@ -231,7 +231,7 @@ bool tick_is_open(struct thread_record *r, uint32_t event)
 
 	if (atomic_load_explicit(&s->answered, memory_order_acquire) == atomic_load(&s->asked))
 		return false;
-	tick_miss(event, LOSS_unanswered, 1);
+	tick_miss(event, LOSS_signal_pending, 1);
 	send(r, event);
 	return true;
 }

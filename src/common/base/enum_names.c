@@ -1,5 +1,7 @@
 #include "common/base/enum_names.h"
 
+#include <string.h>
+
 const struct frame_kind_name frame_kind_names[FRAME_KINDS] = {
 #define X(name, word, suffix, colour) {word, suffix, colour},
 #include "common/base/frame_kinds.def"
@@ -25,3 +27,22 @@ const struct counter_name walk_end_names[WALK_ENDS] = {
 #define END(name, frame, meaning) {#name, frame, meaning},
 #include "common/base/counters.def"
 };
+
+enum loss_reason loss_by_name(const char *name)
+{
+	static const struct {
+		const char *was;
+		enum loss_reason reason;
+	} earlier[] = {
+#define LOSS_WAS(old, name) {#old, LOSS_##name},
+#include "common/base/counters.def"
+	};
+	unsigned i;
+
+	for (i = 0; i < ARRAY_LEN(earlier); i++)
+		if (strcmp(earlier[i].was, name) == 0)
+			return earlier[i].reason;
+	for (i = 0; i < LOSS_REASONS && strcmp(loss_names[i].name, name) != 0; i++)
+		;
+	return (enum loss_reason)i;
+}

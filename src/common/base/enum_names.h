@@ -61,4 +61,7 @@ extern const struct lock_kind_name lock_kind_names[LOCK_KINDS];
 extern const struct counter_name loss_names[LOSS_REASONS];
 extern const struct counter_name walk_end_names[WALK_ENDS];
 
+/* The reason called NAME, or called so by an earlier version; LOSS_REASONS: there is none. */
+enum loss_reason loss_by_name(const char *name);
+
 #endif

@@ -52,10 +52,10 @@ static void give(struct thread_record *r, uint32_t late, uint64_t now)
 		/* its tick comes */
 	} else if (tick_is_open(r, event)) {
 		tick_due(event, late + 1);
-		tick_miss(event, LOSS_late, late);
+		tick_miss(event, LOSS_missed_tick, late);
 	} else if (!by_cpu || has_run(r)) {
 		tick_due(event, late + 1);
-		tick_miss(event, LOSS_late, late);
+		tick_miss(event, LOSS_missed_tick, late);
 		tick_ask(r, event, THREAD_RUNNING, now);
 	}
 	tick_let_go(event);

@@ -114,7 +114,7 @@ static void unmoved_when_seen(uint32_t i, uint64_t tick)
 
 	t->lates = lates;
 	wall_unmoved(i, tick - late);
-	lose(i, LOSS_late, late);
+	lose(i, LOSS_missed_tick, late);
 }
 
 void wall_settle(uint32_t i, uint64_t tick)
@@ -125,12 +125,12 @@ void wall_settle(uint32_t i, uint64_t tick)
 	if (!t->tick || tick <= t->tick)
 		return;
 	if (t->mode == WALL_CLOCK && cpu_clock(i) != t->clock) {
-		lose(i, LOSS_unseen, tick - t->tick);
+		lose(i, LOSS_not_observed, tick - t->tick);
 		return;
 	}
 	if (t->mode == WALL_VERIFIED && !is_marked(i) && wall_hint_holds(i, what)) {
 		wall_unmoved(i, verified_until(i, what, tick));
-		lose(i, LOSS_unseen, tick - t->tick);
+		lose(i, LOSS_not_observed, tick - t->tick);
 		watch(i, WATCH_ATTEND);
 		return;
 	}
@@ -357,12 +357,12 @@ uint32_t wall_attend(uint32_t i)
 	late = (uint32_t)MIN(wall.late, wall.tick - 1 - t->tick);
 	due = late + 1;
 	if (t->mode == WALL_ASKED && is_unanswered(i)) {
-		miss(LOSS_late, late);
+		miss(LOSS_missed_tick, late);
 	} else if (!has_stood(i)) {
 		wall_settle(i, tick_before());
 		if (t->mode == WALL_ASKED)
 			t->mode = WALL_NEW;
-		lose(i, LOSS_late, late);
+		lose(i, LOSS_missed_tick, late);
 		due -= !look(i);
 	}
 	t->tick = wall.tick;
@@ -380,7 +380,7 @@ uint32_t wall_leave_out(uint32_t i)
 		return 0;
 	late = (uint32_t)MIN(wall.late, wall.tick - 1 - t->tick);
 	if (t->mode == WALL_ASKED && is_unanswered(i)) {
-		miss(LOSS_late, late);
+		miss(LOSS_missed_tick, late);
 	} else {
 		wall_settle(i, tick_before());
 		miss(LOSS_outside_window, late + 1);

@@ -238,12 +238,11 @@ static void take_reason(struct chunk_handlers *w, const uint64_t *slots)
 {
 	struct recording_info_counts *c = counts_of(w, slots[SLOT_A]);
 	const char *reason = text(w, slots[SLOT_B]);
-	unsigned i = 0;
+	enum loss_reason i;
 
 	if (!c)
 		return;
-	while (i < LOSS_REASONS && strcmp(loss_names[i].name, reason) != 0)
-		i++;
+	i = loss_by_name(reason);
 	if (i == LOSS_REASONS) {
 		c->lost_otherwise += slots[SLOT_C];
 		return;
