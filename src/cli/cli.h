@@ -8,6 +8,7 @@
 #ifndef JSTROBE_CLI_CLI_H
 #define JSTROBE_CLI_CLI_H
 
+#include <errno.h>
 #include <sys/types.h>
 
 #include "common/base/buffer.h"
@@ -84,5 +85,10 @@ int signals_open(struct error *err);
 int signals_next(int fd, bool *from_terminal);
 /* In a child before exec: give signals back as they were. */
 void signals_restore(void);
+/* What the command ends with where RC, a negative errno or 0, is all that came of its work. */
+static inline int cli_exit_code(int rc)
+{
+	return rc == -EINTR ? CLI_ABORTED : rc ? CLI_FAILED : CLI_DONE;
+}
 
 #endif

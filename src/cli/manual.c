@@ -14,13 +14,14 @@ static const struct {
 #include "cli/commands.def"
 };
 
-static void put_title(const char *name, int section, const char *what, struct buffer *out)
+/* BEGIN: what stands in front of the lists. */
+static void put_begin(const char *name, int section, const char *what, const char *begin, struct buffer *out)
 {
 	buffer_printf(out, ".\\\" Made by `jstrobe help --man`.\n"
 		      ".TH %s %d \"\" \"jstrobe %s\" \"Java profiling\"\n.SH NAME\n", name, section,
 		      JSTROBE_VERSION);
 	options_man_text(what, out);
-	buffer_putc(out, '\n');
+	buffer_printf(out, "\n%s", begin);
 }
 
 static void put_commands(struct buffer *out)
@@ -52,17 +53,17 @@ static void put_options(bool agent, struct buffer *out)
 
 static void command_page(struct buffer *out)
 {
-	put_title("JSTROBE", 1, "jstrobe - CPU profiler for HotSpot JVMs", out);
-	buffer_puts(out, ".SH SYNOPSIS\n"
-		    ".B jstrobe\n[\\fIcommand\\fR] [\\fIoptions\\fR] \\fIpid\\fR|\\fIname\\fR\n.br\n"
-		    ".B jstrobe record\n[\\fIoptions\\fR] \\-\\- \\fBjava\\fR ...\n"
-		    ".SH DESCRIPTION\n"
-		    "Samples where the CPU time of a running JVM goes, and writes a flame graph, "
-		    "stacks or a table of hot methods.\n"
-		    "The JVM is given by its pid, its main class or its jar; \\fBjstrobe ps\\fR "
-		    "lists those that run.\n"
-		    "Called as \\fBasprof\\fR or \\fBprofiler.sh\\fR it is the same command: "
-		    "command lines of async\\-profiler work.\n");
+	put_begin("JSTROBE", 1, "jstrobe - CPU profiler for HotSpot JVMs",
+		  ".SH SYNOPSIS\n"
+		  ".B jstrobe\n[\\fIcommand\\fR] [\\fIoptions\\fR] \\fIpid\\fR|\\fIname\\fR\n.br\n"
+		  ".B jstrobe record\n[\\fIoptions\\fR] \\-\\- \\fBjava\\fR ...\n"
+		  ".SH DESCRIPTION\n"
+		  "Samples where the CPU time of a running JVM goes, and writes a flame graph, "
+		  "stacks or a table of hot methods.\n"
+		  "The JVM is given by its pid, its main class or its jar; \\fBjstrobe ps\\fR "
+		  "lists those that run.\n"
+		  "Called as \\fBasprof\\fR or \\fBprofiler.sh\\fR it is the same command: "
+		  "command lines of async\\-profiler work.\n", out);
 	put_commands(out);
 	put_options(false, out);
 	put_formats(out);
@@ -78,15 +79,15 @@ static void command_page(struct buffer *out)
 
 static void agent_page(struct buffer *out)
 {
-	put_title("JSTROBE-AGENT", 7, "jstrobe-agent - options of the agent libjstrobe.so", out);
-	buffer_puts(out, ".SH SYNOPSIS\n"
-		    ".B java \\-agentpath:\\fI/path/\\fRlibjstrobe.so=start,\\fIoptions\\fR ...\n"
-		    ".br\n.B jcmd \\fIpid\\fB JVMTI.agent_load \\fI/path/\\fBlibjstrobe.so "
-		    "\\(aq\\(dqstop,file=\\fIfile\\fB\\(dq\\(aq\n"
-		    ".SH DESCRIPTION\n"
-		    "The agent takes its options as one string, NAME or NAME=VALUE with commas "
-		    "between them.\n"
-		    "A mistake never stops the JVM, unless \\fBstrict\\fR is among the options.\n");
+	put_begin("JSTROBE-AGENT", 7, "jstrobe-agent - options of the agent libjstrobe.so",
+		  ".SH SYNOPSIS\n"
+		  ".B java \\-agentpath:\\fI/path/\\fRlibjstrobe.so=start,\\fIoptions\\fR ...\n"
+		  ".br\n.B jcmd \\fIpid\\fB JVMTI.agent_load \\fI/path/\\fBlibjstrobe.so "
+		  "\\(aq\\(dqstop,file=\\fIfile\\fB\\(dq\\(aq\n"
+		  ".SH DESCRIPTION\n"
+		  "The agent takes its options as one string, NAME or NAME=VALUE with commas "
+		  "between them.\n"
+		  "A mistake never stops the JVM, unless \\fBstrict\\fR is among the options.\n", out);
 	put_options(true, out);
 	buffer_puts(out, ".SH SEE ALSO\n.BR jstrobe (1)\n");
 }

@@ -752,9 +752,9 @@ static void growth(void **state)
 	make_view();
 	assert_int_equal(view->stored, pushed + 2);
 	assert_int_equal(view->lost[LOSS_queue_full], lost);
-	assert_int_equal(view->queue_increments, 1);
-	assert_int_equal(view->queue_max_capacity, 40);
-	assert_int_equal(view->queue_max_fill, 20);
+	assert_int_equal(view->queues.increments, 1);
+	assert_int_equal(view->queues.max_capacity, 40);
+	assert_int_equal(view->queues.max_fill, 20);
 	assert_ptr_equal(record->draining, next);
 }
 
@@ -793,7 +793,7 @@ static void growth_by_few(void **state)
 	lose_full(3);
 	assert_null(atomic_load(&record->next)); /* 3 of 320 */
 	make_view();
-	assert_int_equal(view->queue_increments, 2);
+	assert_int_equal(view->queues.increments, 2);
 	assert_int_equal(view->lost[LOSS_queue_full], 145);
 }
 

@@ -305,7 +305,7 @@ static void small_queues(void **state)
 	check_sums(p);
 	if (strcmp(p->engine, "perf") == 0) {
 		assert_true(p->lost[LOSS_queue_full] > 0);
-		assert_true(p->queue_increments > 0 && p->queue_max_capacity > 1);
+		assert_true(p->queues.increments > 0 && p->queues.max_capacity > 1);
 		check_weight(p, 3, BUSY + 2);
 	}
 	check_nothing_lost(p);

@@ -180,6 +180,35 @@ static bool has_unloaded(struct collector *c, const struct node *n)
 	return false;
 }
 
+uint32_t aggregate_shown(struct collector *c, const struct sink_event *e)
+{
+	return e->lock ? aggregate_wait_shown(c, e) : e->fields ? aggregate_fields_shown(c, e) : e->node;
+}
+
+struct stack_count *aggregate_noted(struct collector *c, const struct sample *s, struct thread_record *r,
+				    struct sink_event *e)
+{
+	struct stack_count *t = NULL;
+	uint32_t thread, shown = 0;
+
+	e->node = aggregate_stack(c, s);
+	thread = e->node ? aggregate_thread(c, s, r) : 0;
+	if (thread)
+		shown = aggregate_shown(c, e);
+	if (shown)
+		shown = aggregate_stack_placed(c, shown, s, r);
+	if (shown)
+		t = aggregate_stack_count(c, e->event, shown, thread, e->state,
+					  aggregate_trace_context(c, &e->trace_context));
+	if (!t) {
+		aggregate_lose(c, s, LOSS_no_memory);
+		return NULL;
+	}
+	e->thread = thread - 1;
+	e->name = aggregate_name_at(c, e->thread, e->time);
+	return t;
+}
+
 static void begin_run(struct collector *c, const struct run_note *n, struct place *p)
 {
 	struct sample s = {

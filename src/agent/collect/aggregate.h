@@ -148,8 +148,7 @@ struct collector {
 	struct waits_aggregate waits;
 	struct sink *sinks;    /* who gets each sample besides */
 	_Atomic uint32_t hurried; /* so many of them want each sample at once */
-	uint64_t queue_bytes, increments;
-	uint32_t max_capacity, max_fill;
+	struct profile_queues queues;
 	struct timing handler, drain, walk;
 
 	uint64_t last_look, last_scan, scan_took; /* for threads, at how many there are and at which */
@@ -174,6 +173,14 @@ void aggregate_fields(struct collector *c, const struct sample *s, const struct 
 		      const struct trace_context *trace_context, struct thread_record *r);
 /* The node of E, with fields, that ends in its class; 0 = out of memory. Lock held. */
 uint32_t aggregate_fields_shown(struct collector *c, const struct sink_event *e);
+/* The node that results show for E: with what it was about on top; 0 = out of memory. Lock held. */
+uint32_t aggregate_shown(struct collector *c, const struct sink_event *e);
+/*
+ * Where S, a sample of R with notes, counts: its stack, thread and name go into E, which has all that the notes say.
+ * NULL: out of memory, S is lost. Lock held.
+ */
+struct stack_count *aggregate_noted(struct collector *c, const struct sample *s, struct thread_record *r,
+				    struct sink_event *e);
 /* The same for one that no handler took. False: it is none, or lost. Lock held. */
 bool aggregate_reported(struct collector *c, const struct sample *s, const struct trace_context *trace_context,
 		  struct thread_record *r);

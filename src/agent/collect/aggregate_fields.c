@@ -30,26 +30,13 @@ void aggregate_fields(struct collector *c, const struct sample *s, const struct 
 	struct sink_fields f = fields_of(c, s->event, n);
 	struct sink_event e = {.time = s->time, .samples = 1, .weight = s->weight, .vthread = s->vthread,
 			       .event = s->event, .state = s->state, .fields = &f};
-	uint32_t thread, shown = 0;
-	struct stack_count *t = NULL;
+	struct stack_count *t;
 
 	if (trace_context)
 		e.trace_context = *trace_context;
-	e.node = aggregate_stack(c, s);
-	thread = e.node ? aggregate_thread(c, s, r) : 0;
-	if (thread)
-		shown = aggregate_fields_shown(c, &e);
-	if (shown)
-		shown = aggregate_stack_placed(c, shown, s, r);
-	if (shown)
-		t = aggregate_stack_count(c, e.event, shown, thread, e.state,
-					  aggregate_trace_context(c, &e.trace_context));
-	if (!t) {
-		aggregate_lose(c, s, LOSS_no_memory);
+	t = aggregate_noted(c, s, r, &e);
+	if (!t)
 		return;
-	}
-	e.thread = thread - 1;
-	e.name = aggregate_name_at(c, e.thread, e.time);
 	timing_add(&c->handler, s->handler_ns);
 	aggregate_add(c, &e, c->nodes.items[e.node].end, t);
 	sink_event(c, &e);

@@ -57,8 +57,18 @@ static const char *text_or_null(const struct view *v, uint32_t number)
 	return number ? text(v, number) : NULL;
 }
 
-static bool is_frame(const struct view *v, const struct profile_frame *known, const struct named_frame *f)
+struct wanted_frame {
+	const struct view *view;
+	const struct named_frame *frame;
+};
+
+static bool is_frame(uint32_t number, const void *wanted)
 {
+	const struct wanted_frame *w = wanted;
+	const struct profile_frame *known = &w->view->frames[number - 1];
+	const struct named_frame *f = w->frame;
+	const struct view *v = w->view;
+
 	return known->class_name == text_or_null(v, f->class_name) && known->name == text(v, f->name) &&
 	       known->signature == text_or_null(v, f->signature) && known->library == text_or_null(v, f->library) &&
 	       known->line == f->line && known->kind == f->kind;
@@ -68,15 +78,10 @@ static bool is_frame(const struct view *v, const struct profile_frame *known, co
 static uint32_t *frame_slot(const struct view *v, struct map *seen, const struct named_frame *f)
 {
 	uint64_t key = hash_mix((uint64_t)f->class_name << 32 | f->name);
-	uint32_t *slot;
 
 	key = hash_mix(key ^ ((uint64_t)f->signature << 32 | f->library)) ^
 	      ((uint64_t)(uint32_t)f->line << 8 | f->kind);
-	for (;; key++) {
-		slot = map_put(seen, key, NULL);
-		if (!slot || !*slot || is_frame(v, &v->frames[*slot - 1], f))
-			return slot;
-	}
+	return map_intern(seen, key, is_frame, &(struct wanted_frame){v, f});
 }
 
 /* Frames that have the same name by now get one number; *REMAP (to be freed) leads there. */
@@ -184,31 +189,36 @@ static uint64_t hash_stack(const uint32_t *list, uint32_t depth, uint32_t thread
 	return h;
 }
 
+struct wanted_stack {
+	const struct view *view;
+	const struct profile_stack *stack;
+};
+
+static bool is_stack(uint32_t number, const void *wanted)
+{
+	const struct wanted_stack *w = wanted;
+	const struct profile_stack *s = &w->view->stacks[number - 1], *t = w->stack;
+
+	return s->depth == t->depth && s->thread == t->thread && s->state == t->state &&
+	       s->trace_context == t->trace_context &&
+	       memcmp(s->frames, t->frames, s->depth * sizeof(*s->frames)) == 0;
+}
+
 /* The stack of V that WANTED says, without samples if it is new; NULL without memory. */
 static struct profile_stack *merged_stack(struct view *v, struct map *seen, const struct profile_stack *wanted)
 {
 	uint64_t key = hash_stack(wanted->frames, wanted->depth, wanted->thread) ^ hash_mix(wanted->trace_context) ^
 		       wanted->state;
-	struct profile_stack *s;
-	uint32_t *slot;
+	uint32_t *slot = map_intern(seen, key, is_stack, &(struct wanted_stack){v, wanted});
 
-	for (;; key++) {
-		slot = map_put(seen, key, NULL);
-		if (!slot)
-			return NULL;
-		if (!*slot)
-			break;
-		s = &v->stacks[*slot - 1];
-		if (s->depth == wanted->depth && s->thread == wanted->thread && s->state == wanted->state &&
-		    s->trace_context == wanted->trace_context &&
-		    memcmp(s->frames, wanted->frames, s->depth * sizeof(*s->frames)) == 0)
-			return s;
+	if (!slot)
+		return NULL;
+	if (!*slot) {
+		*slot = ++v->profile.stack_count;
+		v->stacks[*slot - 1] = *wanted;
+		v->listed += wanted->depth;
 	}
-	*slot = ++v->profile.stack_count;
-	s = &v->stacks[*slot - 1];
-	*s = *wanted;
-	v->listed += s->depth;
-	return s;
+	return &v->stacks[*slot - 1];
 }
 
 /* Room for event E's stacks, and for those of who held locks. */
@@ -332,10 +342,7 @@ static void copy_counts(struct view *v, struct collector *c, uint32_t e)
 	p->complete = a->complete;
 	p->ambiguous = a->ambiguous;
 	p->merged = c->merged;
-	p->queue_bytes = c->queue_bytes;
-	p->queue_increments = c->increments;
-	p->queue_max_capacity = c->max_capacity;
-	p->queue_max_fill = c->max_fill;
+	p->queues = c->queues;
 	timing_report(&c->handler, &p->handler);
 	timing_report(&c->drain, &p->drain);
 	timing_report(&c->walk, &p->walk);

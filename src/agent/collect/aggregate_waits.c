@@ -160,43 +160,43 @@ uint64_t aggregate_wait_key(const struct wait_sum *l)
 	return hash_mix((uint64_t)l->name << 32 | l->identity) + l->kind;
 }
 
+/* The line that SLOT knows, or FRESH as a new one; NULL: there is no memory. */
+static struct wait_sum *line_at(struct wait_lines *lines, uint32_t *slot, const struct wait_sum *fresh)
+{
+	struct wait_sum *sum;
+
+	if (slot && *slot)
+		return &lines->items[*slot - 1];
+	sum = slot ? PAGED_PUSH(lines) : NULL;
+	if (!sum)
+		return NULL;
+	*sum = *fresh;
+	*slot = (uint32_t)lines->count;
+	return sum;
+}
+
 /* The line of lock L; when there are too many, that of its class. */
 static struct wait_sum *lock_line(struct waits_sums *w, const struct sink_lock *l)
 {
 	uint64_t key = hash_mix((uint64_t)l->class_name << 32 | (uint32_t)l->identity) + l->kind;
 	uint32_t *slot = map_get(&w->by_lock, key);
 	bool full = w->locks.count >= WAITS_LOCKS;
-	struct wait_sum *sum;
 
-	if (slot)
-		return &w->locks.items[*slot - 1];
-	if (full)
-		key = hash_mix((uint64_t)l->class_name << 32) + l->kind;
-	slot = map_put(&w->by_lock, key, NULL);
-	if (slot && *slot)
-		return &w->locks.items[*slot - 1];
-	sum = slot ? PAGED_PUSH(&w->locks) : NULL;
-	if (!sum)
-		return NULL;
-	*sum = (struct wait_sum){.name = l->class_name, .identity = full ? 0 : (uint32_t)l->identity, .kind = l->kind};
-	*slot = (uint32_t)w->locks.count;
-	return sum;
+	if (!slot) {
+		if (full)
+			key = hash_mix((uint64_t)l->class_name << 32) + l->kind;
+		slot = map_put(&w->by_lock, key, NULL);
+	}
+	return line_at(&w->locks, slot, &(struct wait_sum){
+		.name = l->class_name, .identity = full ? 0 : (uint32_t)l->identity, .kind = l->kind,
+	});
 }
 
 static struct wait_sum *owner_line(struct waits_sums *w, uint32_t thread, uint32_t name)
 {
 	uint64_t key = w->owners.count < WAITS_OWNERS || map_get(&w->by_owner, thread) ? thread : 0;
-	uint32_t *slot = map_put(&w->by_owner, key, NULL);
-	struct wait_sum *sum;
 
-	if (slot && *slot)
-		return &w->owners.items[*slot - 1];
-	sum = slot ? PAGED_PUSH(&w->owners) : NULL;
-	if (!sum)
-		return NULL;
-	*sum = (struct wait_sum){.name = key ? name : 0};
-	*slot = (uint32_t)w->owners.count;
-	return sum;
+	return line_at(&w->owners, map_put(&w->by_owner, key, NULL), &(struct wait_sum){.name = key ? name : 0});
 }
 
 static struct wait_sum *holder_line(struct waits_sums *w, const struct sink_lock *l)
@@ -204,16 +204,8 @@ static struct wait_sum *holder_line(struct waits_sums *w, const struct sink_lock
 	uint64_t key = (uint64_t)l->owner_thread << 32 | l->owner_node;
 	uint32_t *slot = w->holders.count < WAITS_HOLDERS ? map_put(&w->by_holder, key, NULL)
 							   : map_get(&w->by_holder, key);
-	struct wait_sum *sum;
 
-	if (!slot || *slot)
-		return slot ? &w->holders.items[*slot - 1] : NULL;
-	sum = PAGED_PUSH(&w->holders);
-	if (!sum)
-		return NULL;
-	*sum = (struct wait_sum){.name = l->owner_name, .node = l->owner_node};
-	*slot = (uint32_t)w->holders.count;
-	return sum;
+	return line_at(&w->holders, slot, &(struct wait_sum){.name = l->owner_name, .node = l->owner_node});
 }
 
 void aggregate_wait_sums(struct collector *c, const struct sink_event *e)
@@ -277,8 +269,7 @@ void aggregate_wait(struct collector *c, const struct sample *s, const struct wa
 		.state = s->state,
 		.lock = &l,
 	};
-	uint32_t thread, shown = 0;
-	struct stack_count *t = NULL;
+	struct stack_count *t;
 
 	if (s->state == THREAD_NONE) { /* it begins to wait: its methods are there now, and get their names */
 		aggregate_stack(c, s);
@@ -287,21 +278,9 @@ void aggregate_wait(struct collector *c, const struct sample *s, const struct wa
 	if (trace_context)
 		e.trace_context = *trace_context;
 	l.class_name = class_number(c, n->class);
-	e.node = aggregate_stack(c, s);
-	thread = e.node ? aggregate_thread(c, s, r) : 0;
-	if (thread)
-		shown = aggregate_wait_shown(c, &e);
-	if (shown)
-		shown = aggregate_stack_placed(c, shown, s, r);
-	if (shown)
-		t = aggregate_stack_count(c, e.event, shown, thread, e.state,
-					  aggregate_trace_context(c, &e.trace_context));
-	if (!t) {
-		aggregate_lose(c, s, LOSS_no_memory);
+	t = aggregate_noted(c, s, r, &e);
+	if (!t)
 		return;
-	}
-	e.thread = thread - 1;
-	e.name = aggregate_name_at(c, e.thread, e.time);
 	find_owner(c, n, s->time - n->told, &l);
 	aggregate_wait_sums(c, &e);
 	if (!e.weight && n->open) /* all of its time is in samples already */

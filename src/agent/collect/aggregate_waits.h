@@ -26,8 +26,14 @@ struct wait_sum {
 	uint64_t open;         /* of them have not ended when the last result was asked for */
 };
 
+/* PAGED */
+struct wait_lines {
+	struct wait_sum *items;
+	size_t count, room;
+};
+
 struct waits_sums {
-	PAGED(struct wait_sum) locks, owners, holders; /* holders: owners by their stacks, where these were taken */
+	struct wait_lines locks, owners, holders; /* holders: owners by their stacks, where these were taken */
 	struct map by_lock, by_owner, by_holder; /* → index + 1 */
 };
 

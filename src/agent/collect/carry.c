@@ -187,8 +187,17 @@ static uint64_t hash_of(const struct collector *c, const struct node *n)
 	return h;
 }
 
-static bool are_equal(const struct collector *c, const struct node *m, const struct node *n)
+struct wanted {
+	const struct collector *collector;
+	const struct node *node;
+};
+
+static bool is_node(uint32_t number, const void *wanted)
 {
+	const struct wanted *w = wanted;
+	const struct collector *c = w->collector;
+	const struct node *m = &c->nodes.items[number], *n = w->node;
+
 	return m->end == n->end && m->depth == n->depth &&
 	       memcmp(&c->frame_list.items[m->first], &c->frame_list.items[n->first],
 		      n->depth * sizeof(*c->frame_list.items)) == 0;
@@ -198,19 +207,15 @@ uint32_t carry_stack(struct generation *g, uint32_t node)
 {
 	uint32_t now = copy_node(g, &g->old.nodes.items[node], g->merges_hidden), *slot;
 	struct collector *c = g->c;
-	uint64_t key;
 
 	if (!now)
 		return 0;
-	for (key = hash_of(c, &c->nodes.items[now]);; key++) {
-		slot = map_put(&g->stacks, key, NULL);
-		if (!slot)
-			return 0;
-		if (!*slot)
-			return *slot = now;
-		if (are_equal(c, &c->nodes.items[*slot], &c->nodes.items[now]))
-			break;
-	}
+	slot = map_intern(&g->stacks, hash_of(c, &c->nodes.items[now]), is_node,
+			  &(struct wanted){c, &c->nodes.items[now]});
+	if (!slot)
+		return 0;
+	if (!*slot)
+		return *slot = now;
 	aggregate_stack_forget(c);
 	return *slot;
 }

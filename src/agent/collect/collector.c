@@ -74,10 +74,7 @@ static void *run(void *arg)
 {
 	struct collector *c = arg;
 
-	own_thread_begin("jstrobe drain");
-	atomic_store(&c->tid, os_gettid());
-	/* On a machine that is busy to the last core queues must not wait; where not permitted they grow. */
-	os_thread_first();
+	own_thread_begin_first("jstrobe drain", &c->tid); /* where not permitted queues grow */
 	while (!atomic_load(&c->stopping)) {
 		drain_round(c);
 		os_wait_while(&c->stopping, false, pause_between(c));
@@ -215,7 +212,7 @@ void collector_totals(struct collector *c, struct collector_totals *t)
 		for (i = 0; i < LOSS_REASONS; i++)
 			*(i == LOSS_outside_window ? &t->outside : &t->lost) += losses.count[i];
 	}
-	t->queue_bytes = c->queue_bytes;
+	t->queue_bytes = c->queues.bytes;
 	pthread_mutex_unlock(&c->lock);
 	pthread_mutex_lock(&c->given_lock);
 	c->totals = *t;

@@ -38,7 +38,7 @@ static void empty(struct collector *c, struct thread_record *r, struct queue *q)
 	struct sample s;
 
 	q->max_fill = MAX(q->max_fill, fill);
-	c->max_fill = MAX(c->max_fill, fill);
+	c->queues.max_fill = MAX(c->queues.max_fill, fill);
 	while (queue_pop(q, &s))
 		take(c, r, q, &s);
 }
@@ -62,7 +62,7 @@ static void grow(struct collector *c, struct thread_record *r)
 	if (!q)
 		return;
 	r->full_at_growth = full;
-	c->increments++;
+	c->queues.increments++;
 	atomic_store_explicit(&r->next, q, memory_order_release);
 }
 
@@ -90,7 +90,7 @@ static void drain_runs(struct collector *c)
 /* R's queue takes BYTES now. */
 static void count_queue(struct collector *c, struct thread_record *r, uint64_t bytes)
 {
-	c->queue_bytes += bytes - r->counted;
+	c->queues.bytes += bytes - r->counted;
 	r->counted = bytes;
 }
 
@@ -110,7 +110,7 @@ static void drain_record(struct collector *c, struct thread_record *r)
 	empty(c, r, r->draining);
 	follow(c, r);
 	count_queue(c, r, closing ? 0 : queue_bytes(r->draining->capacity));
-	c->max_capacity = MAX(c->max_capacity, r->draining->capacity);
+	c->queues.max_capacity = MAX(c->queues.max_capacity, r->draining->capacity);
 	if (closing) {
 		uint64_t tid = (uint64_t)atomic_load(&r->tid);
 		uint32_t *entry = map_get(&c->by_tid, tid);

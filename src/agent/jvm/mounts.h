@@ -8,8 +8,21 @@
 #define JSTROBE_JVM_MOUNTS_H
 
 #include <jvmti.h>
+#include <stdarg.h>
 
 /* Let both be called (after TI: JNIEnv *, jthread) from now on; NULL: this JVM does not tell. Attached threads. */
 jvmtiEnv *mounts_listen(jvmtiExtensionEvent unmount, jvmtiExtensionEvent mount);
+
+/* What they are called with, behind TI. */
+struct mount {
+	JNIEnv *env;
+	jthread thread;
+};
+static inline struct mount mount_of(va_list args)
+{
+	JNIEnv *env = va_arg(args, JNIEnv *);
+
+	return (struct mount){env, va_arg(args, jthread)};
+}
 
 #endif

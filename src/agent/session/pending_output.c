@@ -80,13 +80,8 @@ static int fill_profile(int fd, const void *data, struct error *err)
 static int fill_text(int fd, const void *data, struct error *err)
 {
 	const struct buffer *text = data;
-	struct buffer out;
-	int rc;
+	int rc = buffer_write(fd, text->data, text->length);
 
-	buffer_init(&out, fd);
-	buffer_append(&out, text->data, text->length);
-	rc = buffer_flush(&out);
-	buffer_free(&out);
 	return rc ? cannot_write("", -rc, err) : 0;
 }
 

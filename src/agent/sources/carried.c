@@ -7,7 +7,8 @@
 #include "agent/zone/zone.h"
 #include "common/os/os.h"
 
-uint32_t carried_add(struct carried *c, const struct stack_trace *t)
+/* T is copied, once for all who keep it. Its number; 0: T is NULL, or there is no memory. */
+static uint32_t add(struct carried *c, const struct stack_trace *t)
 {
 	size_t bytes = t ? sizeof(*t) + t->length * sizeof(t->frame[0]) : 0;
 	uint32_t *slot = t ? map_put(&c->by_stack, (uintptr_t)t, NULL) : NULL;
@@ -50,6 +51,22 @@ static void free_copies(struct carried *c)
 	free(c->waits.items);
 	map_free(&c->by_stack);
 	memset(c, 0, sizeof(*c));
+}
+
+bool carried_note(const struct carried_table *t, const void *place, uint32_t record, const struct stack_trace *trace,
+		  const struct stack_trace *holder)
+{
+	struct carried_wait *w = VECTOR_PUSH(&t->carried->waits);
+
+	if (!w)
+		return false;
+	*w = (struct carried_wait){
+		.place = slot_table_number(t->places, place),
+		.tid = atomic_load(&zone.records.records[record].tid),
+		.trace = add(t->carried, trace),
+		.holder = add(t->carried, holder),
+	};
+	return true;
 }
 
 void carried_clear(const struct carried_table *t)

@@ -21,7 +21,7 @@
 struct carried_wait {
 	uint32_t place;
 	pid_t tid;               /* of its thread, or of who carried it when it began */
-	uint32_t trace, holder;  /* see carried_add */
+	uint32_t trace, holder;  /* number of its copy; 0: it has none */
 };
 
 struct carried {
@@ -34,8 +34,11 @@ struct carried {
 	struct map by_stack;     /* where T was → number */
 };
 
-/* T is copied, once for all who keep it. Its number; 0: T is NULL, or there is no memory. */
-uint32_t carried_add(struct carried *c, const struct stack_trace *t);
+struct carried_table;
+
+/* The wait at PLACE of T, of record number RECORD, with its stack and its holder's (or NULL). False: no memory. */
+bool carried_note(const struct carried_table *t, const void *place, uint32_t record, const struct stack_trace *trace,
+		  const struct stack_trace *holder);
 /* Number N in the present store, by SELF, which is entered; NULL = 0, or there is no room. */
 const struct stack_trace *carried_put(struct carried *c, uint32_t n, struct thread_record *self);
 

@@ -103,6 +103,13 @@ void own_thread_begin(const char *name)
 	records_own(os_gettid(), true);
 }
 
+void own_thread_begin_first(const char *name, _Atomic pid_t *tid)
+{
+	own_thread_begin(name);
+	atomic_store(tid, os_gettid());
+	os_thread_first();
+}
+
 void own_thread_end(void)
 {
 	records_own(os_gettid(), false);

@@ -35,6 +35,11 @@ pid_t own_thread_waiting(void);
 
 /* First and last thing such a thread does. NAME, at most 15 bytes, is what the system shows. */
 void own_thread_begin(const char *name);
+/*
+ * The same for one, of number *TID, that must not wait on a machine that is busy to the last core; it may all the same
+ * where that is not permitted.
+ */
+void own_thread_begin_first(const char *name, _Atomic pid_t *tid);
 void own_thread_end(void);
 
 #endif

@@ -112,11 +112,18 @@ static bool is_text(const struct trace_classes *c, uint32_t number, const struct
 	return strlen(kept) == text->length && memcmp(kept, text->at, text->length) == 0;
 }
 
-static bool is_method(const struct trace_classes *c, const struct trace_method *m, const struct text *class_name,
-		      const struct text *name, const struct text *type)
+struct wanted {
+	const struct trace_classes *classes;
+	const struct text *class_name, *name, *type;
+};
+
+static bool is_method(uint32_t number, const void *wanted)
 {
-	return is_kept(c, m->class_name, class_name->at, class_name->length) && is_text(c, m->name, name) &&
-	       is_text(c, m->type, type);
+	const struct wanted *w = wanted;
+	const struct trace_method *m = &w->classes->methods.items[number - 1];
+
+	return is_kept(w->classes, m->class_name, w->class_name->at, w->class_name->length) &&
+	       is_text(w->classes, m->name, w->name) && is_text(w->classes, m->type, w->type);
 }
 
 int64_t trace_classes_find(const struct trace_classes *c, const struct text *class_name, const struct text *name,
@@ -126,7 +133,7 @@ int64_t trace_classes_find(const struct trace_classes *c, const struct text *cla
 	const uint32_t *place;
 
 	for (; (place = map_get(&c->known, key)); key++)
-		if (*place && is_method(c, &c->methods.items[*place - 1], class_name, name, type))
+		if (*place && is_method(*place, &(struct wanted){c, class_name, name, type}))
 			return (int64_t)*place - 1;
 	return -1;
 }
@@ -134,14 +141,10 @@ int64_t trace_classes_find(const struct trace_classes *c, const struct text *cla
 /* The number of MEMBER, a new one if need be; 0: no memory. */
 static uint32_t number_of(struct trace_classes *c, const struct text *class_name, const struct member *member)
 {
-	uint64_t key = method_key(class_name, &member->name, &member->type);
+	uint32_t *place = map_intern(&c->known, method_key(class_name, &member->name, &member->type), is_method,
+				     &(struct wanted){c, class_name, &member->name, &member->type});
 	struct trace_method *method;
-	uint32_t *place;
 
-	do
-		place = map_put(&c->known, key++, NULL);
-	while (place && *place &&
-	       !is_method(c, &c->methods.items[*place - 1], class_name, &member->name, &member->type));
 	if (place && !*place) {
 		method = VECTOR_PUSH(&c->methods);
 		if (!method)
@@ -212,21 +215,21 @@ static bool touches(const struct trace_classes *c, const struct text *name, bool
 	       (c->timing != TREE_COUNTS && waits_touch(name));
 }
 
+static bool is_changed(uint32_t number, const void *wanted)
+{
+	const struct wanted *w = wanted;
+
+	return is_kept(w->classes, number, w->class_name->at, w->class_name->length);
+}
+
 /* Class NAME has probes; whether it had none before. */
 static bool note_changed(struct trace_classes *c, const char *name)
 {
-	uint64_t key = trace_list_hash(name, strlen(name));
-	uint32_t *text;
+	uint32_t *text = map_intern(&c->changed, trace_list_hash(name, strlen(name)), is_changed,
+				    &(struct wanted){.classes = c, .class_name = &(struct text){name, strlen(name)}});
 
-	for (;; key++) {
-		text = map_put(&c->changed, key, NULL);
-		if (!text)
-			return false;
-		if (!*text)
-			break;
-		if (is_kept(c, *text, name, strlen(name)))
-			return false;
-	}
+	if (!text || *text)
+		return false;
 	*text = keep_dotted(c, name, strlen(name));
 	return true;
 }

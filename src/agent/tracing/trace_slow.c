@@ -175,8 +175,10 @@ static uint32_t keep(char *text, bool class_name)
 	return strings_add(&slow.texts, from ? from : "", length);
 }
 
-static bool is_frame(const struct stack_frame *a, const struct stack_frame *b)
+static bool is_frame(uint32_t number, const void *wanted)
 {
+	const struct stack_frame *a = &slow.frames.items[number - 1], *b = wanted;
+
 	return a->class_name == b->class_name && a->name == b->name && a->type == b->type && a->line == b->line;
 }
 
@@ -191,15 +193,11 @@ static uint32_t frame_of(const struct told_frame *told)
 	f.name = keep(told->name, false);
 	f.type = keep(told->type, false);
 	key = hash_mix(hash_mix((uint64_t)f.class_name << 32 | f.name) ^ ((uint64_t)f.type << 32 | (uint32_t)f.line));
-	for (;; key++) {
-		place = map_put(&slow.frames_known, key, NULL);
-		if (!place)
-			return UINT32_MAX;
-		if (!*place)
-			break;
-		if (is_frame(&slow.frames.items[*place - 1], &f))
-			return *place - 1;
-	}
+	place = map_intern(&slow.frames_known, key, is_frame, &f);
+	if (!place)
+		return UINT32_MAX;
+	if (*place)
+		return *place - 1;
 	new = slow.texts.failed ? NULL : VECTOR_PUSH(&slow.frames);
 	slow.texts.failed = false;
 	if (!new)
@@ -209,35 +207,31 @@ static uint32_t frame_of(const struct told_frame *told)
 	return *place - 1;
 }
 
-/* Whether S is the stack whose COUNT places are those from FIRST on. */
-static bool is_stack(const struct stack *s, uint32_t first, uint32_t count, bool truncated)
+static bool is_stack(uint32_t number, const void *wanted)
 {
-	return s->count == count && s->truncated == truncated &&
-	       (!count || memcmp(&slow.places.items[s->first], &slow.places.items[first],
-				 count * sizeof(*slow.places.items)) == 0);
+	const struct stack *s = &slow.stacks.items[number - 1], *w = wanted;
+
+	return s->count == w->count && s->truncated == w->truncated &&
+	       (!w->count || memcmp(&slow.places.items[s->first], &slow.places.items[w->first],
+				    w->count * sizeof(*slow.places.items)) == 0);
 }
 
 /* The number of the stack whose COUNT places are those from FIRST on, a new one if need be; UINT32_MAX: no memory. */
 static uint32_t stack_at(uint32_t first, uint32_t count, bool truncated, uint64_t key)
 {
-	uint32_t *place;
-	struct stack *s;
+	struct stack wanted = {first, count, truncated}, *s;
+	uint32_t *place = map_intern(&slow.stacks_known, key, is_stack, &wanted);
 
-	for (;; key++) {
-		place = map_put(&slow.stacks_known, key, NULL);
-		if (!place)
-			return UINT32_MAX;
-		if (!*place)
-			break;
-		if (is_stack(&slow.stacks.items[*place - 1], first, count, truncated)) {
-			slow.places.count = first;
-			return *place - 1;
-		}
+	if (!place)
+		return UINT32_MAX;
+	if (*place) {
+		slow.places.count = first;
+		return *place - 1;
 	}
 	s = VECTOR_PUSH(&slow.stacks);
 	if (!s)
 		return UINT32_MAX;
-	*s = (struct stack){first, count, truncated};
+	*s = wanted;
 	*place = (uint32_t)slow.stacks.count;
 	return *place - 1;
 }

@@ -203,13 +203,8 @@ static int verify(int folder, const struct ours *o, uid_t uid, const char *what,
 
 static int write_all(int fd, const struct ours *o)
 {
-	struct buffer b;
-	int rc;
+	int rc = buffer_write(fd, o->bytes, o->size);
 
-	buffer_init(&b, fd);
-	buffer_append(&b, o->bytes, o->size);
-	rc = buffer_flush(&b);
-	buffer_free(&b);
 	return rc ? rc : fchmod(fd, 0755) ? -errno : 0;
 }
 

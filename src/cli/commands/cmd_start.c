@@ -152,9 +152,7 @@ static int run(struct cli *cli, enum options_action action)
 			     (int)agent.target.pid);
 	agent_close(&agent);
 	result_drop(&result);
-	if (rc == -EINTR)
-		return CLI_ABORTED;
-	return rc ? CLI_FAILED : CLI_DONE;
+	return cli_exit_code(rc);
 }
 
 int cli_start(struct cli *cli)

@@ -85,9 +85,7 @@ static int run(struct cli *cli, enum options_action action)
 	else
 		agent_hint_copies(&agent);
 	agent_close(&agent);
-	if (rc == -EINTR)
-		return CLI_ABORTED;
-	return rc ? CLI_FAILED : CLI_DONE;
+	return cli_exit_code(rc);
 }
 
 int cli_stop(struct cli *cli)

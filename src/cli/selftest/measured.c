@@ -131,11 +131,9 @@ static void read_samples(struct reader *r, struct measured_profile *p)
 	if (!json_open(&r->j, '{'))
 		return;
 	while ((key = json_key(&r->j))) {
-		if (strcmp(key, "taken") == 0)
-			p->taken = json_number(&r->j);
-		else if (strcmp(key, "stored") == 0)
-			p->stored = json_number(&r->j);
-		else if (strcmp(key, "lost") == 0)
+		if (json_take_numbers(&r->j, key, {"taken", &p->taken}, {"stored", &p->stored}))
+			continue;
+		if (strcmp(key, "lost") == 0)
 			p->lost = read_sum(r);
 		else
 			json_skip(&r->j);
@@ -148,16 +146,10 @@ static void read_weight(struct reader *r, struct measured_profile *p)
 
 	if (!json_open(&r->j, '{'))
 		return;
-	while ((key = json_key(&r->j))) {
-		if (strcmp(key, "total") == 0)
-			p->total = json_number(&r->j);
-		else if (strcmp(key, "lost") == 0)
-			p->lost_weight = json_number(&r->j);
-		else if (strcmp(key, "unsampled") == 0)
-			p->unsampled = json_number(&r->j);
-		else
+	while ((key = json_key(&r->j)))
+		if (!json_take_numbers(&r->j, key, {"total", &p->total}, {"lost", &p->lost_weight},
+				       {"unsampled", &p->unsampled}))
 			json_skip(&r->j);
-	}
 }
 
 /* ---- a trace ---- */

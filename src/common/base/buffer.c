@@ -229,6 +229,18 @@ int buffer_flush(struct buffer *b)
 	return -b->failed;
 }
 
+int buffer_write(int fd, const void *bytes, size_t n)
+{
+	struct buffer b;
+	int rc;
+
+	buffer_init(&b, fd);
+	buffer_append(&b, bytes, n);
+	rc = buffer_flush(&b);
+	buffer_free(&b);
+	return rc;
+}
+
 void buffer_free(struct buffer *b)
 {
 	free(b->data);

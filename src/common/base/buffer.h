@@ -53,6 +53,8 @@ const char *buffer_text(struct buffer *b, struct buffer *out);
 void buffer_append_file(struct buffer *b, int fd);
 /* Write out what is left. Returns 0 or the negative errno of the first failure. */
 int buffer_flush(struct buffer *b);
+/* Write BYTES[0..N) to FD, all of them. 0 or a negative errno. */
+int buffer_write(int fd, const void *bytes, size_t n);
 /* Free the memory; safe on a zeroed or already freed buffer. */
 void buffer_free(struct buffer *b);
 

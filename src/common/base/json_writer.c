@@ -174,3 +174,16 @@ void json_put_text_list(struct json_writer *w, const struct json_text *list)
 	for (; list->key; list++)
 		json_put_text(w, list->key, list->text);
 }
+
+void json_put_objects(struct json_writer *w, const char *key, uint32_t count, json_put_item *put, const void *data)
+{
+	uint32_t i;
+
+	json_array(w, key);
+	for (i = 0; i < count; i++) {
+		json_object(w, NULL);
+		put(w, i, data);
+		json_end(w);
+	}
+	json_end(w);
+}

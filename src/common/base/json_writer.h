@@ -67,5 +67,8 @@ struct json_text {
 /* LIST ends with a member without key. */
 void json_put_number_list(struct json_writer *w, const struct json_number *list);
 void json_put_text_list(struct json_writer *w, const struct json_text *list);
+/* An array of COUNT objects under KEY; PUT puts the members of item I of DATA. */
+typedef void json_put_item(struct json_writer *w, uint32_t i, const void *data);
+void json_put_objects(struct json_writer *w, const char *key, uint32_t count, json_put_item *put, const void *data);
 
 #endif

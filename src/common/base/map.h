@@ -23,6 +23,21 @@ struct map_slot {
 uint32_t *map_get(const struct map *m, uint64_t key);
 /* A place for KEY's value, new ones 0 with *FRESH (may be NULL) true; NULL when out of memory. */
 uint32_t *map_put(struct map *m, uint64_t key, bool *fresh);
+/*
+ * The place of the number of what has HASH and is the same as WANTED, by a full comparison: IS_SAME is asked for each
+ * number (never 0) that could be it. 0 stands there if it is new, and is for the caller to fill in. NULL when out of
+ * memory. What only shares a hash takes the next keys, so HASH alone finds nothing in M.
+ */
+static inline uint32_t *map_intern(struct map *m, uint64_t hash, bool (*is_same)(uint32_t number, const void *wanted),
+				   const void *wanted)
+{
+	uint32_t *slot;
+
+	do
+		slot = map_put(m, hash++, NULL);
+	while (slot && *slot && !is_same(*slot, wanted));
+	return slot;
+}
 /* Forget KEY, if it is there; no value stays where it was. */
 void map_remove(struct map *m, uint64_t key);
 /* Bytes of memory that M takes. */

@@ -5,9 +5,19 @@
 #include "common/base/hash.h"
 #include "common/base/pages.h"
 
-static bool is_text(const struct strings *s, uint32_t at, const char *text, size_t length)
+struct wanted {
+	const struct strings *strings;
+	const char *text;
+	size_t length;
+};
+
+static bool is_text(uint32_t at, const void *wanted)
 {
-	return length < s->length - at && memcmp(s->bytes + at, text, length) == 0 && !s->bytes[at + length];
+	const struct wanted *w = wanted;
+	const struct strings *s = w->strings;
+
+	return w->length < s->length - at && memcmp(s->bytes + at, w->text, w->length) == 0 &&
+	       !s->bytes[at + w->length];
 }
 
 static bool room(struct strings *s, size_t n)
@@ -40,34 +50,23 @@ static const char *text_in_room(struct strings *s, const char *text, size_t leng
 
 uint32_t strings_add(struct strings *s, const char *text, size_t length)
 {
-	uint64_t hash;
+	struct wanted w = {s, text, length};
 	uint32_t *slot;
-	bool fresh;
 
 	if (length == 0)
 		return 0;
-	hash = hash_seeded(text, length);
-	text = text_in_room(s, text, length);
-	if (!text) {
+	w.text = text_in_room(s, text, length);
+	if (w.text && s->length == 0)
+		s->bytes[s->length++] = '\0';
+	slot = w.text ? map_intern(&s->index, hash_seeded(w.text, length), is_text, &w) : NULL;
+	if (!slot) {
 		s->failed = true;
 		return 0;
 	}
-	if (s->length == 0)
-		s->bytes[s->length++] = '\0';
-	/* Texts that share a hash (never seen) take the next keys. */
-	for (;; hash++) {
-		slot = map_put(&s->index, hash, &fresh);
-		if (!slot) {
-			s->failed = true;
-			return 0;
-		}
-		if (fresh)
-			break;
-		if (is_text(s, *slot, text, length))
-			return *slot;
-	}
+	if (*slot)
+		return *slot;
 	*slot = (uint32_t)s->length;
-	memcpy(s->bytes + s->length, text, length);
+	memcpy(s->bytes + s->length, w.text, length);
 	s->bytes[s->length + length] = '\0';
 	s->length += length + 1;
 	return *slot;

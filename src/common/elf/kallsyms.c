@@ -14,6 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/search.h"
 #include "common/base/vector.h"
 #include "common/elf/elf.h"
 #include "common/elf/kallsyms.h"
@@ -107,16 +108,8 @@ static bool store(struct asked *a, const struct kallsyms_line *line)
 static bool take(const struct kallsyms_line *line, void *arg)
 {
 	struct pass *pass = arg;
-	size_t low = 0, high = pass->count;
+	size_t low = SEARCH(pass->count, i, pass->asked[i].address < line->address);
 
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (pass->asked[mid].address < line->address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (low > 0 && (!pass->asked[low - 1].next || line->address < pass->asked[low - 1].next))
 		pass->asked[low - 1].next = line->address;
 	return low == pass->count || !better(&pass->asked[low], line) || store(&pass->asked[low], line);

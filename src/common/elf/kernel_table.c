@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/base/buffer.h"
+#include "common/base/search.h"
 #include "common/base/vector.h"
 #include "common/elf/elf.h"
 #include "common/elf/kallsyms.h"
@@ -75,18 +76,10 @@ struct kernel_table *kernel_table_read(struct error *err)
 
 char *kernel_table_name(const struct kernel_table *t, uint64_t address, struct kernel_range *range)
 {
-	size_t low = 0, high = t->entries.count;
+	size_t low = SEARCH(t->entries.count, i, t->entries.items[i].address <= address);
 	const struct entry *e;
 
 	*range = (struct kernel_range){0, 0};
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (t->entries.items[mid].address <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	e = low ? &t->entries.items[low - 1] : NULL;
 	if (!e || !e->name || address - e->address >= KALLSYMS_FUNCTION_MAX)
 		return NULL;

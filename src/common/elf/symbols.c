@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "common/base/pages.h"
+#include "common/base/search.h"
 #include "common/elf/elf.h"
 #include "common/elf/symtab.h"
 #include "cpu.h"
@@ -241,17 +242,8 @@ static struct symbols *load(struct object *o)
 
 static struct symbol *find(const struct symbols *s, uint32_t offset)
 {
-	size_t low = 0, high = s->count;
-	size_t i;
+	size_t low = SEARCH(s->count, k, s->items[k].start <= offset), i;
 
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (s->items[mid].start <= offset)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	/* A small function may lie inside a larger one. */
 	for (i = low; i > 0 && low - i < NESTING_MAX; i--) {
 		struct symbol *item = &s->items[i - 1];

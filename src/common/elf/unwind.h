@@ -14,6 +14,7 @@
 #define JSTROBE_ELF_UNWIND_H
 
 #include "common/base/base.h"
+#include "common/base/search.h"
 
 /* Where the canonical frame address (CFA) comes from. */
 enum unwind_cfa {
@@ -82,16 +83,8 @@ struct image_set {
 /* The image that holds PC, or NULL. Any context, signal handlers included; no system call. */
 static inline const struct image *image_find(const struct image_set *set, uintptr_t pc)
 {
-	uint32_t low = 0, high = set->count;
+	size_t low = SEARCH(set->count, i, set->images[i]->end <= pc);
 
-	while (low < high) {
-		uint32_t mid = (low + high) / 2;
-
-		if (set->images[mid]->end <= pc)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (low < set->count && set->images[low]->start <= pc)
 		return set->images[low];
 	return NULL;

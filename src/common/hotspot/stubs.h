@@ -10,6 +10,7 @@
 #define JSTROBE_HOTSPOT_STUBS_H
 
 #include "common/base/base.h"
+#include "common/base/search.h"
 
 /* Stubs that compiled code jumps to: with its frame gone, standing, or standing below a pushed pc. */
 enum { STUB_ONTO_NOTHING, STUB_ONTO_FRAME, STUB_ONTO_PC };
@@ -42,16 +43,8 @@ struct stub_set {
 /* The stub that holds PC, or NULL. SET may be NULL. Any context. */
 static inline const struct stub *stub_find(const struct stub_set *set, uintptr_t pc)
 {
-	uint32_t low = 0, high = set ? set->count : 0;
+	size_t low = set ? SEARCH(set->count, i, set->stubs[i].end <= pc) : 0;
 
-	while (low < high) {
-		uint32_t mid = (low + high) / 2;
-
-		if (set->stubs[mid].end <= pc)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (set && low < set->count && set->stubs[low].start <= pc)
 		return &set->stubs[low];
 	return NULL;

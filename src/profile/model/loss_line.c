@@ -299,11 +299,11 @@ void loss_details_cost(struct buffer *out, const struct profile *p)
 		return; /* the rest is not known */
 	put_walks(out, p);
 	buffer_printf(out, "Queues              : %s, %s increment%s, ",
-		      human_bytes(p->queue_bytes).text, human_count(p->queue_increments).text,
-		      human_plural(p->queue_increments));
+		      human_bytes(p->queues.bytes).text, human_count(p->queues.increments).text,
+		      human_plural(p->queues.increments));
 	buffer_printf(out, "capacity up to %s, fill up to %s\n",
-		      human_count(p->queue_max_capacity).text,
-		      human_count(p->queue_max_fill).text);
+		      human_count(p->queues.max_capacity).text,
+		      human_count(p->queues.max_fill).text);
 	put_timing(out, "Handler", &p->handler, " (without the kernel's delivery)");
 	if (p->walk.count)
 		put_timing(out, "Walk alone", &p->walk, "");

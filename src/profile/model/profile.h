@@ -90,6 +90,12 @@ struct profile_merged {
 /* Unit and event of numbers in a file that does not say what they count, as collapsed stacks. */
 #define FORMAT_UNKNOWN_UNIT "units"
 
+/* The threads' queues: their memory, how often one grew, and of all the largest and the fullest, in samples. */
+struct profile_queues {
+	uint64_t bytes, increments;
+	uint32_t max_capacity, max_fill;
+};
+
 struct profile {
 	/* where it comes from */
 	const char *event;      /* "cpu": what the user asked for */
@@ -132,8 +138,7 @@ struct profile {
 	uint64_t ambiguous;      /* stored samples between places at which the compiler has inlined different methods */
 
 	/* queues and own cost */
-	uint64_t queue_bytes, queue_increments;
-	uint32_t queue_max_capacity, queue_max_fill;
+	struct profile_queues queues;
 	struct profile_timing handler; /* in the handler, kernel delivery excluded */
 	struct profile_timing drain;   /* one pass of the collector */
 	struct profile_timing walk;    /* the walk alone; count 0 unless it was measured (features=stats) */

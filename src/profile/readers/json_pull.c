@@ -220,6 +220,16 @@ static void skip_word(struct json *j)
 		fail(j, "a value");
 }
 
+bool json_take(struct json *j, const char *key, const struct json_field *list)
+{
+	for (; list->key; list++)
+		if (strcmp(key, list->key) == 0) {
+			*list->to = json_number(j);
+			return true;
+		}
+	return false;
+}
+
 void json_skip(struct json *j)
 {
 	unsigned depth = j->depth;

@@ -39,6 +39,14 @@ bool json_item(struct json *j);
 /* A string, valid until the next one, with *LENGTH bytes (may be NULL); "" on errors. */
 const char *json_string(struct json *j, size_t *length);
 uint64_t json_number(struct json *j);
+/* A member that is a number, and where it goes; a list of them ends with one without key. */
+struct json_field {
+	const char *key;
+	uint64_t *to;
+};
+/* Read the value of KEY to where LIST says. False: KEY is not in the list, the value is still to be read. */
+bool json_take(struct json *j, const char *key, const struct json_field *list);
+#define json_take_numbers(j, key, ...) json_take(j, key, (const struct json_field[]){__VA_ARGS__, {NULL, NULL}})
 /* Pass over one value of any kind. */
 void json_skip(struct json *j);
 /* The character that the next value begins with, 0 at the end. */

@@ -78,15 +78,10 @@ static void read_node(struct saved *s, struct node *n)
 	if (!json_open(&s->j, '{'))
 		return;
 	while ((key = json_key(&s->j))) {
-		if (strcmp(key, "parent") == 0)
-			n->parent = json_number(&s->j);
-		else if (strcmp(key, "method") == 0)
-			n->method = json_number(&s->j);
-		else if (strcmp(key, "invocations") == 0)
-			n->count = json_number(&s->j);
-		else if (strcmp(key, "self_wall") == 0)
-			n->wall = json_number(&s->j);
-		else if (strcmp(key, "waits") == 0)
+		if (json_take_numbers(&s->j, key, {"parent", &n->parent}, {"method", &n->method},
+				      {"invocations", &n->count}, {"self_wall", &n->wall}))
+			continue;
+		if (strcmp(key, "waits") == 0)
 			read_waits(s, n);
 		else if (strcmp(key, "thread") == 0) {
 			n->of_thread = true;

@@ -42,77 +42,47 @@ static void put_spread(struct json_writer *w, const struct calls_spread *s)
 			json_put_value(w, keys[i], "null");
 }
 
-static void put_methods(struct json_writer *w, const struct calls *c)
+static void put_method(struct json_writer *w, uint32_t i, const void *calls)
 {
-	uint32_t i;
+	const struct calls_method *m = &((const struct calls *)calls)->methods[i];
 
-	json_array(w, "methods");
-	for (i = 0; i < c->method_count; i++) {
-		const struct calls_method *m = &c->methods[i];
-
-		json_object(w, NULL);
-		json_put_texts(w, {"class", m->class_name}, {"name", m->name}, {"signature", m->type});
-		json_put_numbers(w, {"invocations", m->count}, {"stamps", m->stamps});
-		put_times(w, &m->self, &m->total);
-		json_put_number(w, "mean", m->count ? m->total.wall / m->count : 0);
-		put_spread(w, &m->spread);
-		put_waits(w, &m->self);
-		json_put_numbers(w, {"error", m->error}, {"since_ns", m->since});
-		json_end(w);
-	}
-	json_end(w);
+	json_put_texts(w, {"class", m->class_name}, {"name", m->name}, {"signature", m->type});
+	json_put_numbers(w, {"invocations", m->count}, {"stamps", m->stamps});
+	put_times(w, &m->self, &m->total);
+	json_put_number(w, "mean", m->count ? m->total.wall / m->count : 0);
+	put_spread(w, &m->spread);
+	put_waits(w, &m->self);
+	json_put_numbers(w, {"error", m->error}, {"since_ns", m->since});
 }
 
-static void put_tree(struct json_writer *w, const struct calls *c)
+/* Node 0 is the root, which is not written. */
+static void put_node(struct json_writer *w, uint32_t i, const void *calls)
 {
-	uint32_t i;
+	const struct calls_node *n = &((const struct calls *)calls)->nodes[i + 1];
+	bool thread = n->method == CALLS_THREAD;
 
-	json_array(w, "tree");
-	for (i = 1; i < c->node_count; i++) {
-		const struct calls_node *n = &c->nodes[i];
-		bool thread = n->method == CALLS_THREAD;
-
-		json_object(w, NULL);
-		json_put_numbers(w, {"node", i}, {"parent", n->parent},
-				 {thread ? "thread" : "method", thread ? n->thread : n->method},
-				 {"invocations", n->count});
-		put_times(w, &n->self, &n->total);
-		if (calls_waited(&n->self))
-			put_waits(w, &n->self);
-		json_end(w);
-	}
-	json_end(w);
+	json_put_numbers(w, {"node", i + 1}, {"parent", n->parent},
+			 {thread ? "thread" : "method", thread ? n->thread : n->method}, {"invocations", n->count});
+	put_times(w, &n->self, &n->total);
+	if (calls_waited(&n->self))
+		put_waits(w, &n->self);
 }
 
-static void put_threads(struct json_writer *w, const struct calls *c)
+static void put_thread_json(struct json_writer *w, uint32_t i, const void *calls)
 {
-	uint32_t i;
+	const struct calls_thread *t = &((const struct calls *)calls)->threads[i];
 
-	json_array(w, "threads");
-	for (i = 0; i < c->thread_count; i++) {
-		const struct calls_thread *t = &c->threads[i];
-
-		json_object(w, NULL);
-		json_put_text(w, "name", t->name);
-		json_put_numbers(w, {"id", t->id}, {"threads", t->threads}, {"invocations", t->count},
-				 {"wall", t->self.wall}, {"cpu", t->self.cpu});
-		put_waits(w, &t->self);
-		json_end(w);
-	}
-	json_end(w);
+	json_put_text(w, "name", t->name);
+	json_put_numbers(w, {"id", t->id}, {"threads", t->threads}, {"invocations", t->count},
+			 {"wall", t->self.wall}, {"cpu", t->self.cpu});
+	put_waits(w, &t->self);
 }
 
-static void put_skipped(struct json_writer *w, const struct calls *c)
+static void put_skipped(struct json_writer *w, uint32_t i, const void *calls)
 {
-	uint32_t i;
+	const struct calls *c = calls;
 
-	json_array(w, "skipped");
-	for (i = 0; i < c->skipped_count; i++) {
-		json_object(w, NULL);
-		json_put_texts(w, {"name", c->skipped[i].name}, {"reason", c->skipped[i].reason});
-		json_end(w);
-	}
-	json_end(w);
+	json_put_texts(w, {"name", c->skipped[i].name}, {"reason", c->skipped[i].reason});
 }
 
 static void put_stack(struct json_writer *w, const struct calls *c, const struct calls_stack *s)
@@ -135,36 +105,22 @@ static void put_stack(struct json_writer *w, const struct calls *c, const struct
 	buffer_free(&name);
 }
 
-static void put_events(struct json_writer *w, const struct calls *c)
+static void put_event(struct json_writer *w, uint32_t i, const void *calls)
 {
-	uint32_t i;
+	const struct calls *c = calls;
+	const struct calls_event *e = &c->events[i];
 
-	json_array(w, "events");
-	for (i = 0; i < c->event_count; i++) {
-		const struct calls_event *e = &c->events[i];
-
-		json_object(w, NULL);
-		json_put_numbers(w, {"method", e->method}, {"started_at_ns", e->started_at}, {"duration", e->duration});
-		json_put_text(w, "thread", e->thread);
-		json_put_number(w, "thread_id", e->thread_id);
-		put_stack(w, c, &c->stacks[e->stack]);
-		json_end(w);
-	}
-	json_end(w);
-	json_put_number(w, "events_lost", c->events_lost);
+	json_put_numbers(w, {"method", e->method}, {"started_at_ns", e->started_at}, {"duration", e->duration});
+	json_put_text(w, "thread", e->thread);
+	json_put_number(w, "thread_id", e->thread_id);
+	put_stack(w, c, &c->stacks[e->stack]);
 }
 
-static void put_entered(struct json_writer *w, const struct calls *c)
+static void put_entered(struct json_writer *w, uint32_t i, const void *calls)
 {
-	uint32_t i;
+	const struct calls *c = calls;
 
-	json_array(w, "entered_before");
-	for (i = 0; i < c->entered_count; i++) {
-		json_object(w, NULL);
-		json_put_numbers(w, {"method", c->entered[i].method}, {"threads", c->entered[i].threads});
-		json_end(w);
-	}
-	json_end(w);
+	json_put_numbers(w, {"method", c->entered[i].method}, {"threads", c->entered[i].threads});
 }
 
 static void put_head(struct json_writer *w, const struct calls *c)
@@ -192,12 +148,13 @@ void calls_json(const struct calls *c, struct buffer *out)
 
 	json_object(&w, NULL);
 	put_head(&w, c);
-	put_methods(&w, c);
-	put_tree(&w, c);
-	put_threads(&w, c);
-	put_events(&w, c);
-	put_entered(&w, c);
-	put_skipped(&w, c);
+	json_put_objects(&w, "methods", c->method_count, put_method, c);
+	json_put_objects(&w, "tree", c->node_count - (c->node_count > 0), put_node, c);
+	json_put_objects(&w, "threads", c->thread_count, put_thread_json, c);
+	json_put_objects(&w, "events", c->event_count, put_event, c);
+	json_put_number(&w, "events_lost", c->events_lost);
+	json_put_objects(&w, "entered_before", c->entered_count, put_entered, c);
+	json_put_objects(&w, "skipped", c->skipped_count, put_skipped, c);
 	json_put_number(&w, "skipped_more", c->skipped_more);
 	json_end(&w);
 }

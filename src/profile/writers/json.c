@@ -110,8 +110,8 @@ static void put_counts(struct json_writer *w, const struct profile *p)
 	if (p->window.begin)
 		put_window(w, &p->window);
 	json_object(w, "queues");
-	json_put_numbers(w, {"bytes", p->queue_bytes}, {"increments", p->queue_increments},
-			 {"max_capacity", p->queue_max_capacity}, {"max_fill", p->queue_max_fill});
+	json_put_numbers(w, {"bytes", p->queues.bytes}, {"increments", p->queues.increments},
+			 {"max_capacity", p->queues.max_capacity}, {"max_fill", p->queues.max_fill});
 	json_end(w);
 	json_object(w, "armed");
 	json_put_numbers(w, {"perf", p->threads_perf}, {"timer", p->threads_timer}, {"refused", p->threads_refused},
@@ -152,38 +152,24 @@ static int put_methods(struct json_writer *w, const struct profile *p, unsigned 
 	return result;
 }
 
-static void put_threads(struct json_writer *w, const struct profile *p)
+static void put_thread(struct json_writer *w, uint32_t i, const void *profile)
 {
-	uint32_t i;
+	const struct profile_thread *t = &((const struct profile *)profile)->threads[i];
 
-	json_array(w, "threads");
-	for (i = 0; i < p->thread_count; i++) {
-		const struct profile_thread *t = &p->threads[i];
-
-		json_object(w, NULL);
-		json_put_number(w, "tid", t->tid);
-		json_put_text(w, "name", t->name);
-		json_put_numbers(w, {"samples", t->samples}, {"weight", t->weight});
-		json_end(w);
-	}
-	json_end(w);
+	json_put_number(w, "tid", t->tid);
+	json_put_text(w, "name", t->name);
+	json_put_numbers(w, {"samples", t->samples}, {"weight", t->weight});
 }
 
 /* What threads worked for; stacks name it by its place here. */
-static void put_contexts(struct json_writer *w, const struct profile *p)
+static void put_context(struct json_writer *w, uint32_t i, const void *profile)
 {
-	uint32_t i;
+	const struct profile_trace_context *t = &((const struct profile *)profile)->trace_contexts[i];
 
-	json_array(w, "contexts");
-	for (i = 0; i < p->trace_context_count; i++) {
-		json_object(w, NULL);
-		if (p->trace_contexts[i].others)
-			json_put_bool(w, "others", true);
-		else
-			trace_context_json(w, &p->trace_contexts[i]);
-		json_end(w);
-	}
-	json_end(w);
+	if (t->others)
+		json_put_bool(w, "others", true);
+	else
+		trace_context_json(w, t);
 }
 
 /* How often and how long was waited for W. */
@@ -193,24 +179,22 @@ static void put_wait_times(struct json_writer *w, const struct profile_waits *wa
 			 {"open", waits->open});
 }
 
-static void put_waits(struct json_writer *w, const char *key, const struct profile_waits *waits, uint32_t count,
-		      bool locks)
+static void put_lock(struct json_writer *w, uint32_t i, const void *profile)
 {
-	uint32_t i;
+	const struct profile_waits *lock = &((const struct profile *)profile)->locks[i];
+	char identity[16];
 
-	json_array(w, key);
-	for (i = 0; i < count; i++) {
-		char identity[16];
+	snprintf(identity, sizeof(identity), "%x", lock->identity);
+	json_put_texts(w, {"class", lock->name}, {"identity", identity}, {"kind", lock_kind_names[lock->kind].word});
+	put_wait_times(w, lock);
+}
 
-		json_object(w, NULL);
-		json_put_text(w, locks ? "class" : "name", waits[i].name);
-		snprintf(identity, sizeof(identity), "%x", waits[i].identity);
-		if (locks)
-			json_put_texts(w, {"identity", identity}, {"kind", lock_kind_names[waits[i].kind].word});
-		put_wait_times(w, &waits[i]);
-		json_end(w);
-	}
-	json_end(w);
+static void put_owner(struct json_writer *w, uint32_t i, const void *profile)
+{
+	const struct profile_waits *owner = &((const struct profile *)profile)->owners[i];
+
+	json_put_text(w, "name", owner->name);
+	put_wait_times(w, owner);
 }
 
 /* Names are quoted once, not for each of the many stacks that hold them. */
@@ -300,12 +284,12 @@ void format_json(const struct profile *p, const struct format_options *options, 
 	put_head(&w, p);
 	put_counts(&w, p);
 	result = put_methods(&w, p, style, options->total);
-	put_threads(&w, p);
+	json_put_objects(&w, "threads", p->thread_count, put_thread, p);
 	if (p->per_trace_context)
-		put_contexts(&w, p);
+		json_put_objects(&w, "contexts", p->trace_context_count, put_context, p);
 	if (p->weight_kind == WEIGHT_WAIT) {
-		put_waits(&w, "locks", p->locks, p->lock_count, true);
-		put_waits(&w, "owners", p->owners, p->owner_count, false);
+		json_put_objects(&w, "locks", p->lock_count, put_lock, p);
+		json_put_objects(&w, "owners", p->owner_count, put_owner, p);
 	}
 	if (!result)
 		result = quote(&q, p, style);

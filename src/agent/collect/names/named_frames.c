@@ -15,24 +15,29 @@ static uint64_t identity_of(const struct named_frame *n)
 	return hash_mix(h ^ ((uint64_t)(uint32_t)n->line << 8 | n->kind));
 }
 
+struct wanted {
+	const struct frames *frames;
+	const struct named_frame *frame;
+};
+
+static bool is_frame(uint32_t number, const void *wanted)
+{
+	const struct wanted *w = wanted;
+	const struct named_frame *item = &w->frames->named.items[number - 1], *n = w->frame;
+
+	return item->class_name == n->class_name && item->name == n->name && item->signature == n->signature &&
+	       item->library == n->library && item->line == n->line && item->kind == n->kind;
+}
+
 uint32_t frames_intern(struct frames *f, const struct named_frame *n)
 {
-	uint64_t key = identity_of(n);
+	uint32_t *slot = map_intern(&f->by_identity, identity_of(n), is_frame, &(struct wanted){f, n});
 	struct named_frame *item;
-	uint32_t *slot;
 
-	for (;; key++) {
-		slot = map_put(&f->by_identity, key, NULL);
-		if (!slot)
-			goto no_memory;
-		if (!*slot)
-			break;
-		item = &f->named.items[*slot - 1];
-		if (item->class_name == n->class_name && item->name == n->name &&
-		    item->signature == n->signature && item->library == n->library &&
-		    item->line == n->line && item->kind == n->kind)
-			return *slot - 1;
-	}
+	if (!slot)
+		goto no_memory;
+	if (*slot)
+		return *slot - 1;
 	/* No frame by a half name: it would stand for others later. */
 	item = f->strings.failed ? NULL : PAGED_PUSH(&f->named);
 	if (!item)

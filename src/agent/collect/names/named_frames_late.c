@@ -8,22 +8,13 @@
 #include <stdlib.h>
 
 #include "agent/zone/frame_word.h"
+#include "common/base/search.h"
 #include "common/elf/elf.h"
 
 /* The first range that ends behind ADDRESS. */
 static size_t range_at(const struct frames *f, uint64_t address)
 {
-	size_t low = 0, high = f->ranges.count;
-
-	while (low < high) {
-		size_t mid = (low + high) / 2;
-
-		if (f->ranges.items[mid].to <= address)
-			low = mid + 1;
-		else
-			high = mid;
-	}
-	return low;
+	return SEARCH(f->ranges.count, i, f->ranges.items[i].to <= address);
 }
 
 /*

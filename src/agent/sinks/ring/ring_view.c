@@ -15,7 +15,7 @@ static void add(const struct sink_event *e, void *arg)
 {
 	struct summing *w = arg;
 	struct collector *c = w->c;
-	uint32_t node = e->lock ? aggregate_wait_shown(c, e) : e->fields ? aggregate_fields_shown(c, e) : e->node;
+	uint32_t node = aggregate_shown(c, e);
 	struct stack_count *t = node ? aggregate_stack_count(c, e->event, node, e->thread + 1, e->state,
 						aggregate_trace_context(c, &e->trace_context))
 				: NULL;

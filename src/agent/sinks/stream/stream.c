@@ -319,10 +319,7 @@ static void *run(void *arg)
 {
 	struct stream *s = arg;
 
-	own_thread_begin("jstrobe stream");
-	atomic_store(&s->tid, os_gettid());
-	/* As the collector: on a machine that is busy to the last core events must not wait. */
-	os_thread_first();
+	own_thread_begin_first("jstrobe stream", &s->tid);
 	while (!atomic_load(&s->stopping)) {
 		write_pending(s, false);
 		rest(s);

@@ -125,7 +125,7 @@ void stream_tell_stats(struct stream *s, uint64_t now)
 	struct stream_event events[RECORD_EVENTS];
 	struct stream_stats stats = {
 		.time = now, .cpu_time = clocks.cpu - s->options.cpu_at_start,
-		.own_cpu = clocks.own - s->options.own_at_start, .queue_bytes = s->collector->queue_bytes,
+		.own_cpu = clocks.own - s->options.own_at_start, .queue_bytes = s->collector->queues.bytes,
 		.waiting = stream_out_waiting(s->out), .threads = (uint32_t)s->collector->threads.count,
 		.events = events, .event_count = s->collector->options.events,
 	};

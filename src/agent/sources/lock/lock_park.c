@@ -73,35 +73,31 @@ static void JNICALL on_unmount(jvmtiEnv *ti, ...)
 {
 	struct wait_begin b = {.skip = 0};
 	va_list args;
-	jthread thread;
-	JNIEnv *env;
+	struct mount m;
 
 	if (waits_event() < 0)
 		return;
 	va_start(args, ti);
-	env = va_arg(args, JNIEnv *);
-	thread = va_arg(args, jthread);
+	m = mount_of(args);
 	va_end(args);
 	/* whatever it does there: it may hold what others wait for */
-	virtual_name_tell(env, thread, agent_wait_thread(env, thread));
+	virtual_name_tell(m.env, m.thread, agent_wait_thread(m.env, m.thread));
 	if (kind_of(&b) != LOCK_KINDS)
-		begin(env, thread, &b);
+		begin(m.env, m.thread, &b);
 }
 
 static void JNICALL on_mount(jvmtiEnv *ti, ...)
 {
 	va_list args;
-	jthread thread;
-	JNIEnv *env;
+	struct mount m;
 	uint64_t id;
 
 	if (!waits_listens())
 		return;
 	va_start(args, ti);
-	env = va_arg(args, JNIEnv *);
-	thread = va_arg(args, jthread);
+	m = mount_of(args);
 	va_end(args);
-	id = agent_wait_thread(env, thread);
+	id = agent_wait_thread(m.env, m.thread);
 	if (with_parks)
 		waits_end(id, LOCK_PARK, 0);
 	if (with_sleeps)

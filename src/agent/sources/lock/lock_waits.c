@@ -461,22 +461,18 @@ static void disarm(struct thread_record *r, uint32_t e, bool at_work)
 
 /* ---- from one session to the next ---- */
 
+static const struct carried_table table;
+
 /* The wait at PLACE goes on in the next session, unless it turns out that it has ended. False: it does not. */
 static bool carry(void *place)
 {
 	struct place *p = place;
 	uint64_t key = atomic_load(&p->key);
 	bool goes_on = key && key < DONE && !atomic_load(&p->over) && kept_stack_get(&p->trace) && is_there(p);
-	struct carried_wait *w = goes_on ? VECTOR_PUSH(&carried.waits) : NULL;
 
-	if (!w)
+	if (!goes_on ||
+	    !carried_note(&table, p, p->record, kept_stack_get(&p->trace), kept_stack_get(&p->holder.trace)))
 		return false;
-	*w = (struct carried_wait){
-		.place = slot_table_number(&places, p),
-		.tid = atomic_load(&zone.records.records[p->record].tid),
-		.trace = carried_add(&carried, kept_stack_get(&p->trace)),
-		.holder = carried_add(&carried, kept_stack_get(&p->holder.trace)),
-	};
 	class_name_keep(p->class);
 	/* nothing of it is told before it has its stack again */
 	atomic_store(&p->told, CLOSED);

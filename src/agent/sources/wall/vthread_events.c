@@ -68,36 +68,32 @@ static uint32_t ask(void *arg, uint64_t *words, uint32_t limit)
 static void JNICALL on_unmount(jvmtiEnv *ti, ...)
 {
 	va_list args;
-	jthread thread;
-	JNIEnv *env;
+	struct mount m;
 	uint64_t id;
 
 	if (!parked_is_due())
 		return;
 	va_start(args, ti);
-	env = va_arg(args, JNIEnv *);
-	thread = va_arg(args, jthread);
+	m = mount_of(args);
 	va_end(args);
 	if (is_at_end(ti))
 		return;
-	id = (uint64_t)(*env)->GetLongField(env, thread, parked.id);
-	virtual_name_tell(env, thread, id);
+	id = (uint64_t)(*m.env)->GetLongField(m.env, m.thread, parked.id);
+	virtual_name_tell(m.env, m.thread, id);
 	parked_begin(id, ask, ti);
 }
 
 static void JNICALL on_mount(jvmtiEnv *ti, ...)
 {
 	va_list args;
-	jthread thread;
-	JNIEnv *env;
+	struct mount m;
 
 	if (!parked_any())
 		return;
 	va_start(args, ti);
-	env = va_arg(args, JNIEnv *);
-	thread = va_arg(args, jthread);
+	m = mount_of(args);
 	va_end(args);
-	parked_end((uint64_t)(*env)->GetLongField(env, thread, parked.id));
+	parked_end((uint64_t)(*m.env)->GetLongField(m.env, m.thread, parked.id));
 }
 
 /* ---- on and off ---- */

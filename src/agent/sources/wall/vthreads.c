@@ -460,20 +460,16 @@ bool parked_are_wanted(void)
 
 /* ---- from one session to the next: as of waits for locks (lock_waits.c) ---- */
 
+static const struct carried_table table;
+
 static bool carry(void *place)
 {
 	struct place *p = place;
 	uint64_t key = atomic_load(&p->key);
 	bool goes_on = key && !(key & DONE) && !atomic_load(&p->over) && kept_stack_get(&p->trace);
-	struct carried_wait *w = goes_on ? VECTOR_PUSH(&carried.waits) : NULL;
 
-	if (!w)
+	if (!goes_on || !carried_note(&table, p, p->record, kept_stack_get(&p->trace), NULL))
 		return false;
-	*w = (struct carried_wait){
-		.place = slot_table_number(&places, p),
-		.tid = atomic_load(&zone.records.records[p->record].tid),
-		.trace = carried_add(&carried, kept_stack_get(&p->trace)),
-	};
 	atomic_store(&p->told, CLOSED);
 	kept_stack_set(&p->trace, NULL);
 	return true;

@@ -208,23 +208,30 @@ static void put_stack(struct buffer *b, const struct jfr_frame *f, uint32_t coun
 	}
 }
 
+struct wanted_stack {
+	const struct jfr_pools *pools;
+	uint64_t second_hash;
+};
+
+static bool is_stack(uint32_t number, const void *wanted)
+{
+	const struct wanted_stack *w = wanted;
+
+	return w->pools->stack_ids.items[number - 1].second_hash == w->second_hash;
+}
+
 /* Stacks are told apart by 128 bits of hash. */
 uint32_t jfr_pool_stack(struct jfr_pools *p, const struct jfr_frame *f, uint32_t count, bool truncated)
 {
 	uint64_t first = hash_frames(f, count, (uint64_t)count << 1 | truncated);
 	uint64_t second = hash_frames(f, count, first ^ 0x9e3779b97f4a7c15ull);
+	uint32_t *slot = map_intern(&p->stacks, first, is_stack, &(struct wanted_stack){p, second});
 	struct jfr_stack_id *id;
-	uint32_t *slot;
 
-	for (;; first++) {
-		slot = map_put(&p->stacks, first, NULL);
-		if (!slot)
-			return no_memory(p);
-		if (!*slot)
-			break;
-		if (p->stack_ids.items[*slot - 1].second_hash == second)
-			return p->stack_ids.items[*slot - 1].key;
-	}
+	if (!slot)
+		return no_memory(p);
+	if (*slot)
+		return p->stack_ids.items[*slot - 1].key;
 	id = VECTOR_PUSH(&p->stack_ids);
 	if (!id)
 		return no_memory(p);
