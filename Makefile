@@ -215,7 +215,10 @@ $(STEP): $(LIB_OBJ) $(patsubst %,$(O)/obj/%.o,$(wildcard tests/jvm/step/*.c)) | 
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SANFLAGS) -shared -pthread -Wl,-z,now -Wl,-Bsymbolic $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
 # Programs that tests call.
-TOOLS := $(patsubst tests/tools/%.c,$(O)/tests/%,$(wildcard tests/tools/*.c))
+# The decoder of x86 is held against a library, where that is there (scripts/deps.sh test).
+ZYDIS := $(if $(filter x86_64,$(ARCH)),$(wildcard /usr/include/Zydis/Zydis.h))
+TOOLS := $(patsubst tests/tools/%.c,$(O)/tests/%,$(filter-out $(if $(ZYDIS),,%_zydis.c),$(wildcard tests/tools/*.c)))
+$(O)/tests/insn_against_zydis: LIBS += -lZydis -lZycore
 $(TOOLS): $(O)/tests/%: $(O)/obj/tests/tools/%.c.o $(ROOMS_AR)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) -pie $(LDFLAGS) -o $@ $^ $(LIBS)

@@ -55,6 +55,7 @@ for group in "$@"; do
 		need python3-selenium module selenium
 		need python3-jsonschema module jsonschema
 		need strace have strace
+		wish libzydis-dev header Zydis/Zydis.h
 		wish bubblewrap have bwrap
 		wish runc admin runc
 		need musl-tools have musl-gcc

@@ -219,6 +219,9 @@ static void instructions(void **state)
 		{{0x48, 0x83, 0xf4, 0xf0}, {4, INSN_SP_LOST, 0}},                    /* xor rsp, -16 */
 		{{0x4c, 0x8b, 0x6c, 0x24, 0x10}, {5, INSN_RELOAD, 16}},
 		{{0xe8, 1, 0, 0, 0}, {5, INSN_CALL, 1}},
+		{{0x66, 0x66, 0x48, 0xe8, 2, 1, 0, 0}, {8, INSN_CALL, 258}},         /* padded: __tls_get_addr */
+		{{0x66, 0x48, 0x81, 0xc4, 2, 1, 0, 0}, {8, INSN_RELEASE, 258}},      /* REX.W wins over 66 */
+		{{0x66, 0x0f, 0x87, 2, 1, 0, 0}, {7, INSN_BRANCH, 258}},
 		{{0x41, 0xff, 0xd2}, {3, INSN_CALL_REGISTER, 0}},
 		{{0xff, 0x90, 0, 1, 0, 0}, {6, INSN_CALL_MEMORY, 0}},
 		{{0xff, 0x63, 0x50}, {3, INSN_JUMP_AWAY, 0}},

@@ -66,7 +66,6 @@ static void due(void *unused)
 	bool last = !state.round.at || (end.at && left_until(&end) == 0);
 	uint64_t began;
 
-	(void)unused;
 	if (left())
 		return;
 	if (!command_round(&state.options, last, &began)) {

@@ -62,7 +62,6 @@ static int begin_zone(struct error *err)
 {
 	const struct options *o = options();
 
-	(void)err;
 	wanted_set(o);
 	zone.depth = o->depth ? o->depth : DEFAULT_DEPTH;
 	zone.stats = o->stats;
@@ -79,7 +78,6 @@ static int begin_neighbours(struct error *err)
 
 static int end_neighbours(struct error *err)
 {
-	(void)err;
 	neighbours_leave();
 	return 0;
 }
@@ -91,7 +89,6 @@ static int begin_transfer(struct error *err)
 
 static int end_transfer(struct error *err)
 {
-	(void)err;
 	transfer_end();
 	return 0;
 }
@@ -109,14 +106,12 @@ static int begin_window(struct error *err)
 
 static int begin_generated_code(struct error *err)
 {
-	(void)err;
 	jvm_generated_code();
 	return 0;
 }
 
 static int end_jvm_events(struct error *err)
 {
-	(void)err;
 	java_threads_end_session();
 	return 0;
 }
@@ -142,7 +137,6 @@ static int begin_faults(struct error *err)
 
 static int end_faults(struct error *err)
 {
-	(void)err;
 	if (!is_left())
 		faults_remove();
 	return 0;
@@ -150,7 +144,6 @@ static int end_faults(struct error *err)
 
 static int begin_frozen(struct error *err)
 {
-	(void)err;
 	agent_frozen_learn(jvm_jni());
 	return 0;
 }
@@ -175,7 +168,6 @@ static int end_aggregate(struct error *err)
 
 static int begin_clocks(struct error *err)
 {
-	(void)err;
 	session.cpu_at_start = os_process_cpu();
 	session.own_at_start = records_own_cpu();
 	session.children_at_start = os_children_cpu();
@@ -213,14 +205,12 @@ static bool has_ring(void)
 
 static int begin_ring(struct error *err)
 {
-	(void)err;
 	ring_begin(session.run.ring, session.run.collector);
 	return 0;
 }
 
 static int end_ring(struct error *err)
 {
-	(void)err;
 	ring_end(session.run.ring);
 	return 0;
 }
@@ -250,7 +240,6 @@ static int begin_names(struct error *err)
 {
 	struct stream_totals ignored;
 
-	(void)err;
 	told_begin(session.run.collector);
 	if (is_recorded() || streams_count(&ignored))
 		java_threads_name();
@@ -260,7 +249,6 @@ static int begin_names(struct error *err)
 /* Before the last drain, when nothing is sampled any more: no thread's start or end waits for it. */
 static int end_names(struct error *err)
 {
-	(void)err;
 	if (session.running)
 		java_threads_name();
 	java_threads_end_session();
@@ -293,7 +281,6 @@ static int begin_sources(struct error *err)
 
 static int end_sources(struct error *err)
 {
-	(void)err;
 	engine_halt();
 	session.outside = engine_stop();
 	return 0;
@@ -301,7 +288,6 @@ static int end_sources(struct error *err)
 
 static int begin_java_threads(struct error *err)
 {
-	(void)err;
 	java_threads_begin_session();
 	return 0;
 }
@@ -313,14 +299,12 @@ static int begin_listening(struct error *err)
 
 static int end_listening(struct error *err)
 {
-	(void)err;
 	engine_listen_no_more(session.goes_on);
 	return 0;
 }
 
 static int begin_ticks(struct error *err)
 {
-	(void)err;
 	engine_threads_known();
 	if (is_recorded())
 		recording_threads_known(session.run.recording);
@@ -329,14 +313,12 @@ static int begin_ticks(struct error *err)
 
 static int begin_debug_info(struct error *err)
 {
-	(void)err;
 	jvm_debug_non_safepoints(true);
 	return 0;
 }
 
 static int end_debug_info(struct error *err)
 {
-	(void)err;
 	jvm_debug_non_safepoints(false);
 	return 0;
 }
@@ -346,7 +328,6 @@ static int begin_name_watch(struct error *err)
 {
 	struct stream_totals ignored;
 
-	(void)err;
 	if (is_recorded() || streams_count(&ignored))
 		session_watch_names(options(), session.run.notes);
 	return 0;
@@ -354,7 +335,6 @@ static int begin_name_watch(struct error *err)
 
 static int end_name_watch(struct error *err)
 {
-	(void)err;
 	thread_names_end();
 	return 0;
 }
@@ -392,7 +372,6 @@ static int begin_trace(struct error *err)
 
 static int end_trace(struct error *err)
 {
-	(void)err;
 	trace_stop();
 	return 0;
 }

@@ -56,7 +56,6 @@ static void dump(void *unused)
 {
 	struct error err;
 
-	(void)unused;
 	/* several that came together are one */
 	if (trigger_fired() && atomic_exchange(&state.fired, false) && pending_name()[0] &&
 	    pending_write(NULL, NULL, &err))

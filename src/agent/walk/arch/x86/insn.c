@@ -138,11 +138,28 @@ static char shape(const struct parts *p)
 	}
 }
 
+/* call, jmp and jcc to an address in the code. */
+static bool is_near_branch(const struct parts *p)
+{
+	return p->legacy && ((p->map == 1 && (p->opcode == 0xe8 || p->opcode == 0xe9)) ||
+			     (p->map == 2 && (p->opcode & 0xf0) == 0x80));
+}
+
+/*
+ * REX.W wins over prefix 66, which compilers put before a call to pad it (`data16 data16 rex.W call __tls_get_addr`). In
+ * 64-bit mode Intel's CPUs ignore the prefix before near branches altogether; AMD's do only with REX.W, without which no
+ * code has it.
+ */
+static unsigned number_bytes(const struct parts *p)
+{
+	return p->narrow && !p->wide && !(INSN_WORD == 8 && is_near_branch(p)) ? 2 : 4;
+}
+
 /* Go behind the operands. False: not an instruction that is known. */
 static bool read_operands(struct parts *p)
 {
 	char s = shape(p);
-	unsigned z = p->narrow ? 2 : 4;
+	unsigned z = number_bytes(p);
 
 	if (s == 'm' || s == 'B' || s == 'Z' || s == 'g') {
 		p->modrm = p->at;
