@@ -1,7 +1,7 @@
 /*
- * insn_against_zydis FILE FROM LENGTH: what our decoder (walk/arch/x86/insn.h) and the library Zydis say of each instruction of code
- * in FILE, one after the other from byte FROM on. Prints how many both know, how many only Zydis does, and the first ones of which
- * ours says something else: another length, another flow, or another change of rsp.
+ * insn_against_zydis FILE FROM LENGTH: what our decoder (walk/arch/x86/insn.h) and the library Zydis say of each
+ * instruction of code in FILE, one after the other from byte FROM on. Prints how many both know, how many only Zydis
+ * does, and the first ones of which ours says something else: another length, another flow, or another change of rsp.
  */
 #include <Zydis/Zydis.h>
 #include <fcntl.h>

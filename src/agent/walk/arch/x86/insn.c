@@ -146,9 +146,9 @@ static bool is_near_branch(const struct parts *p)
 }
 
 /*
- * REX.W wins over prefix 66, which compilers put before a call to pad it (`data16 data16 rex.W call __tls_get_addr`). In
- * 64-bit mode Intel's CPUs ignore the prefix before near branches altogether; AMD's do only with REX.W, without which no
- * code has it.
+ * REX.W wins over prefix 66, which compilers put before a call to pad it (`data16 data16 rex.W call __tls_get_addr`).
+ * In 64-bit mode Intel's CPUs ignore the prefix before near branches altogether; AMD's do only with REX.W, without
+ * which no code has it.
  */
 static unsigned number_bytes(const struct parts *p)
 {
