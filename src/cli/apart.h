@@ -6,6 +6,7 @@
 
 #include "cli/attach/attach.h"
 #include "common/base/error.h"
+#include "common/options/options.h"
 #include "common/os/output.h"
 
 /*
@@ -22,5 +23,16 @@ bool target_writes_to(const struct attach_target *t, const char *path, int folde
  */
 int target_may_have_file_in(const struct attach_target *t, const struct output *place, const char *file,
 			    struct error *err);
+
+/* A file with a name that a container had open: how it becomes the user's alone when the session ends. */
+
+/* Mark the open file FD, which a target is about to be given. Where that cannot be, it has no mark. */
+void given_mark(int fd);
+/*
+ * The session has ended, and the result is in PATH, says the target. If that is a file with a mark, a copy of it takes
+ * its place, with the mode that the file had when it was marked, or O's. WAKE as in result_keep. 0, or an error, which
+ * also tells of a set-id bit on a file without a mark.
+ */
+int given_take_back(const char *path, const struct options *o, int wake, struct error *err);
 
 #endif

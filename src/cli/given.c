@@ -1,4 +1,12 @@
-#include "cli/given.h"
+/*
+ * given.c - a file with a name that a container had open: how it becomes the user's alone when the session ends.
+ *
+ * `start -f` gives the target a file of ours by descriptor. Root in a container can set that file's mode, and the bits
+ * stay when the file is moved out of the closed folder it lies in. So `stop` puts a copy in its place, which no target
+ * ever had open. Which file that is only the target says, and it may say any; so the file has a mark, which only root
+ * on the host can make, read or take away (an attribute `trusted.…`), and nothing else is ever replaced.
+ */
+#include "cli/apart.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,10 +4,8 @@
  */
 #include <string.h>
 
-#include "cli/live/top_model.h"
-#include "cli/live/top_view.h"
-#include "cli/live/trace_model.h"
-#include "cli/live/trace_view.h"
+#include "cli/live/top.h"
+#include "cli/live/trace.h"
 #include "fuzz.h"
 
 static void top(const char *text, size_t size, unsigned columns)

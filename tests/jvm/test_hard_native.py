@@ -82,7 +82,7 @@ def test_faults_of_ours_where_they_may_not_be_taken(jdk, engine, names, say):
 
 def test_loaded_while_threads_attach_themselves(jdk, say):
     """
-    From JDK 21 on the first JVMTI environment kills a JVM in which a thread is half attached (agent/jvm/attaching.h). With
+    From JDK 21 on the first JVMTI environment kills a JVM in which a thread is half attached (agent/jvm/half_attached.h). With
     little room for new objects threads wait there for memory.
     """
     names, rounds = "crowded+garbage", counted(3, 100)

@@ -1,5 +1,5 @@
 /*
- * load_test.h - loads that a test can make fail, instead of load_arch.h: included before the
+ * load_test.h - loads that a test can make fail, instead of cpu.h: included before the
  * sources of the signal zone that shall use them. Each asks may_load(), which the test defines,
  * whether WIDTH bytes at ADDRESS can be read.
  */

@@ -25,7 +25,7 @@
 #include <time.h>
 
 #include "cli/attach/attach.h"
-#include "cli/attach/process_maps.h"
+#include "cli/attach/process.h"
 #include "hostile.h"
 
 static struct error err;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cli/live/top_view.h"
+#include "cli/live/top.h"
 
 static const char *const lines[] = {
 	"{\"kind\":\"header\",\"time\":1,\"schema\":1,\"realtime_offset\":2,\"pid\":7,\"cpus\":2,\"main_class\":\"demo.Main\","

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/live/trace_view.h"
+#include "cli/live/trace.h"
 
 #define METHODS                                                                                          \
 	"\"methods\": [{\"class\": \"a.A\", \"name\": \"top\", \"signature\": \"()V\"}, "                \

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "agent/collect/held.h"
-#include "agent/collect/names/namer.h"
+#include "agent/collect/names/late_names.h"
 #include "agent/sinks/ring/ring.h"
 #include "agent/threads/records.h"
 #include "collected.h"

@@ -14,7 +14,7 @@
 
 #include "made_jfr.h"
 #include "profile/readers/jfr/chunk.h"
-#include "profile/readers/jfr/jfr_file.h"
+#include "profile/readers/read_formats.h"
 #include "profile/readers/readers.h"
 #include "profile/writers/format.h"
 

@@ -19,7 +19,7 @@
 #include "profile/readers/jfr/stack_counts.h"
 #include "profile/readers/lists.h"
 #include "profile/readers/range.h"
-#include "profile/readers/read_collapsed.h"
+#include "profile/readers/read_formats.h"
 #include "profile/readers/readers.h"
 #include "profile/writers/format.h"
 

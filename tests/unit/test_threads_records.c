@@ -15,7 +15,7 @@
 #include "agent/sample/handler.h"
 #include "agent/sources/engine.h"
 #include "agent/threads/deferred.h"
-#include "agent/threads/queues.h"
+#include "agent/threads/record_table.h"
 #include "agent/threads/records.h"
 #include "agent/zone/zone.h"
 #include "common/base/error.h"

@@ -282,11 +282,11 @@ static void failing_loads(void **state)
 
 /* ---- random ---- */
 
-static uint64_t seed = 20;
+static uint64_t random_state = 20;
 
 static uint64_t draw(void)
 {
-	return seed = hash_mix(seed + 0x9e3779b97f4a7c15ull);
+	return random_state = hash_mix(random_state + 0x9e3779b97f4a7c15ull);
 }
 
 /* A value that leads somewhere, more often than not. */

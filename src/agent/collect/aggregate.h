@@ -93,7 +93,7 @@ struct event_aggregate {
 	bool ticks;            /* by wall clock or in turns: see enum ticks; states are kept apart */
 };
 
-/* The thread that looks names up (namer.h). */
+/* The thread that looks names up (late_names.h). */
 struct namer {
 	pthread_t thread;
 	bool started;          /* and not joined yet */

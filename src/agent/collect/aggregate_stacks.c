@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "agent/collect/aggregate.h"
-#include "agent/collect/names/method_epochs.h"
+#include "agent/collect/names/method_identity.h"
 #include "agent/zone/frame_word.h"
 #include "common/os/os.h"
 

@@ -1,5 +1,5 @@
 #include "agent/collect/carry.h"
-#include "agent/collect/names/named_frames_add.h"
+#include "agent/collect/names/named_frames.h"
 #include "common/base/hash.h"
 
 #include <stdlib.h>

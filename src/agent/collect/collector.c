@@ -9,8 +9,8 @@
 
 #include "agent/collect/aggregate.h"
 #include "agent/collect/held.h"
-#include "agent/collect/names/method_epochs.h"
-#include "agent/collect/names/namer.h"
+#include "agent/collect/names/late_names.h"
+#include "agent/collect/names/method_identity.h"
 #include "agent/threads/own_thread.h"
 #include "agent/threads/records.h"
 #include "agent/zone/zone.h"

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 
 #include "agent/collect/aggregate.h"
-#include "agent/collect/names/method_epochs.h"
-#include "agent/threads/queues.h"
+#include "agent/collect/names/method_identity.h"
+#include "agent/threads/record_table.h"
 #include "agent/threads/records.h"
 #include "agent/threads/run_queue.h"
 #include "agent/zone/zone.h"

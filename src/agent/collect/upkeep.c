@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 
 #include "agent/collect/aggregate.h"
-#include "agent/collect/names/namer.h"
+#include "agent/collect/names/late_names.h"
 #include "agent/hooks/faults.h"
 #include "agent/threads/closers.h"
 #include "agent/threads/deferred.h"

@@ -34,7 +34,7 @@
 #include "agent/hooks/child.h"
 #include "agent/session/control_thread.h"
 #include "agent/session/session.h"
-#include "agent/threads/agent_thread.h"
+#include "agent/threads/own_thread.h"
 #include "agent/threads/records.h"
 #include "common/base/error.h"
 #include "common/os/os.h"

@@ -3,13 +3,12 @@
  *
  * Ours lasts for ever and passes on for ever: a thread may have looked it up just before it went.
  */
-#include "agent/jvm/attaching.h"
+#include "agent/jvm/half_attached.h"
 
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "agent/jvm/half_attached.h"
 #include "common/os/os.h"
 
 #define HOLD_LIMIT (10 * NS_PER_S) /* a thread waits no longer */

@@ -1,6 +1,8 @@
-#include "agent/jvm/frozen_fields.h"
-
+/*
+ * frozen_fields.c - asks Java, once, where the frames of virtual threads lie in the heap (common/hotspot/frozen.h).
+ */
 #include "agent/jvm/jvm.h"
+
 #include "agent/jvm/jvm_functions.h"
 #include "agent/zone/zone.h"
 

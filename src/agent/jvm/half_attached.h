@@ -8,8 +8,10 @@
 #ifndef JSTROBE_JVM_HALF_ATTACHED_H
 #define JSTROBE_JVM_HALF_ATTACHED_H
 
+#include <jni.h>
 #include <sys/types.h>
 
+#include "common/base/error.h"
 #include "common/base/vector.h"
 #include "common/elf/memory.h"
 #include "common/hotspot/layout.h"
@@ -42,5 +44,16 @@ enum half_attached_seen { HALF_ATTACHED_NONE, HALF_ATTACHED_PERHAPS, HALF_ATTACH
 bool half_attached_open(struct half_attached *h);
 void half_attached_close(struct half_attached *h);
 enum half_attached_seen half_attached_look(struct half_attached *h);
+
+/* No native thread is half attached while the JVM makes its first JVMTI environment. */
+
+/*
+ * Threads that begin to attach themselves wait until attaching_go_on(), ten seconds at most. Those that are at it are
+ * waited for, two seconds at most; where one is half attached even then, it is refused (EAGAIN). Nothing before JDK 21.
+ * On a thread of the JVM, in native code; by one at a time. STAND_AT_SAFEPOINT returns when no safepoint is on.
+ * attaching_go_on() in any case.
+ */
+int attaching_hold(JavaVM *vm, void (*stand_at_safepoint)(void), struct error *err);
+void attaching_go_on(JavaVM *vm);
 
 #endif

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/jvm/attaching.h"
 #include "agent/jvm/fallback.h"
+#include "agent/jvm/half_attached.h"
 #include "agent/jvm/jvm_functions.h"
 #include "agent/jvm/redefine.h"
 #include "agent/zone/zone.h"

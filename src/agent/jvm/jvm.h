@@ -6,6 +6,7 @@
 #ifndef JSTROBE_JVM_JVM_H
 #define JSTROBE_JVM_JVM_H
 
+#include <jni.h>
 #include <jvmti.h>
 #include <sys/types.h>
 
@@ -83,5 +84,13 @@ void jvm_each_property(void (*fn)(const char *key, const char *value, void *arg)
  * compiled already stays coarse); only if the flag is at its default. And put it back.
  */
 void jvm_debug_non_safepoints(bool on);
+
+/* Asks Java, once, where the frames of virtual threads lie in the heap (common/hotspot/frozen.h). */
+
+/*
+ * Before JDK 21 nothing happens, nor where the JVM has no virtual threads of its own. Classes are loaded, none is
+ * initialised. An attached thread, after VMInit.
+ */
+void agent_frozen_learn(JNIEnv *env);
 
 #endif

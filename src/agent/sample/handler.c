@@ -235,7 +235,7 @@ static void answer_all(struct thread_record *r, enum loss_reason why, uint64_t t
 
 /*
  * Nothing may be taken of R, for WHY; a ring and a descriptor may be going away under us: not a look at them. Who takes
- * a thread's source away counts what was due by it (perf_rest.h, agent/sources/cpu/ctimer.c).
+ * a thread's source away counts what was due by it (perf_samples.h, agent/sources/cpu/ctimer.c).
  */
 static void refuse(struct thread_record *r, const struct call *c, enum loss_reason why)
 {

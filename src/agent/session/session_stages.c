@@ -13,7 +13,6 @@
 #include "agent/collect/collector.h"
 #include "agent/context/context_table.h"
 #include "agent/hooks/faults.h"
-#include "agent/jvm/frozen_fields.h"
 #include "agent/jvm/jvm.h"
 #include "agent/session/neighbours.h"
 #include "agent/session/recorder.h"

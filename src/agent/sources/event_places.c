@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "agent/sources/event_resolve.h"
-#include "agent/sources/native_address.h"
 #include "common/base/ascii.h"
 
 /* ---- tracepoints ---- */

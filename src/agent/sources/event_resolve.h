@@ -20,4 +20,17 @@ int event_breakpoint(const char *symbol, uint64_t offset, uint32_t access, uint6
 
 #define COUNTER_INTERVAL 1000000 /* of counters that events.def does not know */
 
+/*
+ * Where a native function or variable lies.
+ * Normal code; may read symbol tables (tens of ms) and take the loader's lock.
+ */
+
+/*
+ * Address of SYMBOL, as callers are bound to it; "Class::method" stands for a C++ name, "name*"
+ * for any that begins so. -ENOENT.
+ */
+int native_address(const char *symbol, uintptr_t *address, struct error *err);
+/* The same as a place in the file it was mapped from. */
+int native_place(const char *symbol, char *path, size_t size, uint64_t *offset, struct error *err);
+
 #endif

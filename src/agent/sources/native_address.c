@@ -1,4 +1,8 @@
-#include "agent/sources/native_address.h"
+/*
+ * native_address.c - where a native function or variable lies.
+ * Normal code; may read symbol tables (tens of ms) and take the loader's lock.
+ */
+#include "agent/sources/event_resolve.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
  */
 #include "agent/sources/class_names.h"
 #include "agent/sources/engine.h"
-#include "agent/threads/virtual_names.h"
+#include "agent/threads/thread_names.h"
 
 static const struct engine_ops *const sources[] = {
 #define ROW_NOW(source) &engine_##source,

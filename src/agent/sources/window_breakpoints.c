@@ -13,7 +13,7 @@
 
 #include "agent/sources/active.h"
 #include "agent/sources/engine.h"
-#include "agent/sources/native_address.h"
+#include "agent/sources/event_resolve.h"
 #include "agent/zone/zone.h"
 #include "common/base/error.h"
 #include "common/os/os.h"

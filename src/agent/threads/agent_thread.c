@@ -1,4 +1,7 @@
-#include "agent/threads/agent_thread.h"
+/*
+ * agent_thread.c - threads of the agent's own.
+ */
+#include "agent/threads/own_thread.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/jvm/frozen_fields.h"
 #include "agent/jvm/jvm.h"
 #include "agent/jvm/jvm_functions.h"
 #include "agent/sample/handler.h"

@@ -42,4 +42,11 @@ void own_thread_begin(const char *name);
 void own_thread_begin_first(const char *name, _Atomic pid_t *tid);
 void own_thread_end(void);
 
+/*
+ * Start a detached thread that runs RUN(DATA) with all signals blocked but those of faults (the
+ * JVM and our own loads live on them), so that no handler of the program, and none of ours, ever
+ * runs on it. NAME, at most 15 bytes, is what the system shows.
+ */
+int thread_start(const char *name, void *(*run)(void *), void *data, struct error *err);
+
 #endif

@@ -1,4 +1,11 @@
-#include "agent/threads/queues.h"
+/*
+ * queues.c - the memory of threads' queues (agent/zone/queue.h).
+ *
+ * The first queue of a record has its place beside the record, and is used again with it: a thread that begins
+ * allocates nothing, in the program's heap least of all, where what short threads left behind would make holes. A
+ * bigger one has pages of its own.
+ */
+#include "agent/threads/record_table.h"
 
 #include "agent/zone/thread_record.h"
 #include "common/base/pages.h"

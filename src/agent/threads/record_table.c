@@ -13,7 +13,6 @@
 
 #include "agent/hooks/child.h"
 #include "agent/threads/deferred.h"
-#include "agent/threads/queues.h"
 #include "agent/threads/records.h"
 #include "agent/zone/zone.h"
 #include "common/base/error.h"

@@ -13,7 +13,6 @@
 
 #include "agent/sample/handler.h"
 #include "agent/threads/deferred.h"
-#include "agent/threads/queues.h"
 #include "agent/threads/record_table.h"
 #include "agent/threads/run_queue.h"
 #include "agent/zone/load.h"

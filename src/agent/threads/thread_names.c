@@ -9,7 +9,7 @@
 
 #include "agent/jvm/jvm.h"
 #include "agent/jvm/jvm_functions.h"
-#include "agent/threads/agent_thread.h"
+#include "agent/threads/own_thread.h"
 #include "agent/threads/records.h"
 #include "common/base/error.h"
 #include "common/base/hash.h"

@@ -8,6 +8,9 @@
 #ifndef JSTROBE_THREADS_THREAD_NAMES_H
 #define JSTROBE_THREADS_THREAD_NAMES_H
 
+#include <jvmti.h>
+#include <stdint.h>
+
 #include "common/base/error.h"
 
 #define THREAD_NAMES_SHARE 200              /* of the time: 0.5 % */
@@ -18,5 +21,15 @@
 int thread_names_begin(uint64_t all_every, struct error *err);
 /* No longer; the thread is gone afterwards (or, if it is held up for two seconds, soon). */
 void thread_names_end(void);
+
+/* Virtual threads that a program has given names: the JVM tells of them only in their own callbacks. */
+
+/*
+ * THREAD, a virtual one with Thread.getId ID, is about to have a sample: its name goes to the aggregate, unless it was
+ * told a few seconds ago. Attached threads, normal code, in a callback on that thread or its carrier.
+ */
+void virtual_name_tell(JNIEnv *env, jthread thread, uint64_t id);
+/* A session begins: no name was reported yet. */
+void virtual_names_begin(void);
 
 #endif

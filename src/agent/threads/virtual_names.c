@@ -1,4 +1,7 @@
-#include "agent/threads/virtual_names.h"
+/*
+ * virtual_names.c - virtual threads that a program has given names: the JVM tells of them only in their own callbacks.
+ */
+#include "agent/threads/thread_names.h"
 
 #include <stdatomic.h>
 

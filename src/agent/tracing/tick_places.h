@@ -16,6 +16,7 @@
 #define JSTROBE_TRACING_TICK_PLACES_H
 
 #include "common/base/base.h"
+#include "common/base/error.h"
 
 struct tick_places {
 	uint32_t at, step; /* 2^32 is a period */
@@ -27,5 +28,12 @@ struct tick_places {
 void tick_places_begin(struct tick_places *p, uint64_t seed);
 /* How many ns into its period of PERIOD ns the next tick comes. */
 uint64_t tick_places_next(struct tick_places *p, uint64_t period);
+
+/* The thread that tells all probes each period to take the time. Normal code, one at a time. */
+
+/* Tick each PERIOD ns. The tree has begun. */
+int trace_ticks_start(uint64_t period, struct error *err);
+/* No tick comes after this. */
+void trace_ticks_stop(void);
 
 #endif

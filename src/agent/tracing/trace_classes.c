@@ -9,7 +9,6 @@
 #include "agent/tracing/trace_constructors.h"
 #include "agent/tracing/trace_list.h"
 #include "agent/tracing/trace_loading.h"
-#include "agent/tracing/wait_methods.h"
 #include "common/base/hash.h"
 #include "common/base/map.h"
 #include "common/os/os.h"

@@ -13,6 +13,7 @@
 #include "common/base/buffer.h"
 #include "common/base/error.h"
 #include "common/base/strings.h"
+#include "common/bytecode/classfile.h"
 #include "common/bytecode/pattern.h"
 #include "common/bytecode/rewrite.h"
 
@@ -85,5 +86,15 @@ void trace_classes_loading_over(jvmtiEnv *ti);
 void trace_classes_lock(void);
 void trace_classes_unlock(void);
 void trace_classes_free(struct trace_classes *c);
+
+/*
+ * Which methods of the JDK wait, so that time in them is not taken for work of their callers.
+ * Constant; any thread.
+ */
+
+/* Whether class NAME ("java/lang/Thread") has such methods. */
+bool waits_touch(const struct text *class_name);
+/* The kind (enum tree_wait) of METHOD there, -1 if it is none. */
+int waits_kind(const struct text *class_name, const struct text *method);
 
 #endif

@@ -1,4 +1,8 @@
-#include "agent/tracing/trace_entered.h"
+/*
+ * trace_entered.c - methods that were running already when their probes came: those invocations go uncounted, and
+ * the result says so.
+ */
+#include "agent/tracing/trace_running.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@
 
 #include "agent/tracing/trace_constructors.h"
 #include "agent/tracing/trace_slow.h"
-#include "agent/tracing/trace_statistics.h"
 #include "agent/tracing/tree.h"
 #include "common/os/os.h"
 

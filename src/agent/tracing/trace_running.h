@@ -9,7 +9,10 @@
 
 #include <jvmti.h>
 
+#include "agent/tracing/trace_classes.h"
 #include "common/base/map.h"
+#include "common/base/vector.h"
+#include "profile/model/calls.h"
 
 struct trace_seen {
 	struct map methods; /* jmethodID → place of its class in looks */
@@ -24,5 +27,22 @@ void trace_seen_look(struct trace_seen *s, jvmtiEnv *ti, JNIEnv *env);
 /* How many stacks had the class whose name has HASH (trace_list.h). */
 uint32_t trace_seen_times(const struct trace_seen *s, uint64_t hash);
 void trace_seen_free(struct trace_seen *s);
+
+/*
+ * Methods that were running already when their probes came: those invocations go uncounted, and
+ * the result says so.
+ */
+
+struct trace_entered {
+	VECTOR(struct calls_entered) list;
+	struct map known; /* method → place + 1 */
+};
+
+/*
+ * Look at all platform threads' stacks, at one stop of the program; C has its probes. Attached, normal code. Again
+ * after more classes have changed. Without memory the list is shorter.
+ */
+void trace_entered_look(jvmtiEnv *ti, JNIEnv *env, const struct trace_classes *c, struct trace_entered *e);
+void trace_entered_free(struct trace_entered *e);
 
 #endif

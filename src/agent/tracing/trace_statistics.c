@@ -1,4 +1,7 @@
-#include "agent/tracing/trace_statistics.h"
+/*
+ * trace_statistics.c - from merged nodes to what a result says: times of subtrees and methods, lengths of calls.
+ */
+#include "agent/tracing/trace_result.h"
 
 #include <errno.h>
 #include <stdlib.h>

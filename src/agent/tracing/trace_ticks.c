@@ -1,10 +1,12 @@
-#include "agent/tracing/trace_ticks.h"
+/*
+ * trace_ticks.c - the thread that tells all probes each period to take the time. Normal code, one at a time.
+ */
+#include "agent/tracing/tick_places.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "agent/threads/agent_thread.h"
-#include "agent/tracing/tick_places.h"
+#include "agent/threads/own_thread.h"
 #include "agent/tracing/tree.h"
 #include "common/os/os.h"
 

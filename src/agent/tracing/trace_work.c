@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "agent/jvm/jvm.h"
-#include "agent/threads/agent_thread.h"
+#include "agent/threads/own_thread.h"
 #include "agent/threads/records.h"
 #include "agent/tracing/trace_list.h"
 #include "agent/tracing/trace_pace.h"

@@ -15,7 +15,7 @@
 #include <jvmti.h>
 
 #include "agent/tracing/trace_classes.h"
-#include "agent/tracing/trace_entered.h"
+#include "agent/tracing/trace_running.h"
 #include "common/base/error.h"
 
 #define TRACE_WORK_MANY 500u /* classes: a pattern that means more has probes put into what runs only */

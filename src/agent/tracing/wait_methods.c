@@ -1,4 +1,8 @@
-#include "agent/tracing/wait_methods.h"
+/*
+ * wait_methods.c - which methods of the JDK wait, so that time in them is not taken for work of their callers.
+ * Constant; any thread.
+ */
+#include "agent/tracing/trace_classes.h"
 
 #include "agent/tracing/tree.h"
 

@@ -1,7 +1,7 @@
 /*
  * fault.c - the handler that turns a faulting load of ours into `false`.
  *
- * The table of loads is the section js_faults (see load_arch.h). Anything else
+ * The table of loads is the section js_faults (see cpu.h). Anything else
  * goes to the action that was installed before us, with the mask and the flags
  * that action had asked for, so the JVM sees its own signals as ever.
  *

@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 
 #include "common/base/base.h"
-#include "load_arch.h"
+#include "cpu.h"
 
 /* INSN, and where it goes on if it faults. */
 #define LOAD_ELSE(insn, label)            \
@@ -192,7 +192,7 @@ static inline bool load_bytes(void *to, uintptr_t from, size_t n)
 
 /*
  * If OLD is at ADDRESS, a multiple of 8, put NEW there in the same moment. *FOUND: what was there. False: nothing can
- * be written there, a fault might not reach us now, or load_arch.h has no instruction for it on this CPU. Any context,
+ * be written there, a fault might not reach us now, or cpu.h has no instruction for it on this CPU. Any context,
  * as with loads.
  */
 #ifndef REPLACE_INSN_64

@@ -14,7 +14,7 @@
  * The JVM says in its performance data that a safepoint begins, that all threads have stopped for it, and that it
  * ends (RuntimeService; numbers and times). If these are as they were before the sample, nothing was freed since. If
  * they are not, but no class was loaded or redefined since, what was freed was not used again
- * (agent/collect/names/method_epochs.h). Without performance data only the latter tells.
+ * (agent/collect/names/method_identity.h). Without performance data only the latter tells.
  *
  * A sample carries the era that its walk began in (its lower 16 bits). If it is the same after
  * the collector has read a method's names, they are the names the method had in the sample.
@@ -41,7 +41,7 @@ struct method_epochs {
 	_Atomic uint64_t moves;                         /* times that it had grown */
 	struct method_epoch_move {
 		uint64_t epoch, others;                   /* the era that a move began, and method_epoch_others then */
-	/* of the last moves, by their number: see agent/collect/names/method_epochs.h */
+	/* of the last moves, by their number: see agent/collect/names/method_identity.h */
 	} marks[EPOCH_MARKS];
 	atomic_bool replacing;                          /* methods are replaced, or may have been before us */
 	_Atomic uint64_t redefinitions;                 /* begun and ended, since the agent watches */

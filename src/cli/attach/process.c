@@ -14,7 +14,6 @@
 
 #include "cli/attach/attach.h"
 #include "cli/attach/foreign.h"
-#include "cli/attach/process_maps.h"
 #include "cli/attach/root.h"
 
 #define STATUS_MAX (1 << 20) /* the kernel permits 65,536 groups, of 11 characters at most */

@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "cli/attach/root.h"
+#include "common/base/base.h"
 #include "common/base/error.h"
 
 struct process_status {
@@ -84,5 +85,17 @@ bool process_release(const char *text, char *out, size_t size);
  * TOLD itself, "" = nothing; else "8" by the folders that only it and older ones have; else "?".
  */
 void process_jdk(pid_t pid, const char *libjvm, const char *told, char *out, size_t size);
+
+/* The files that a process has mapped. */
+
+/*
+ * Call FN for each mapping of a file in the memory map on FD, which is closed, until it returns false: PATH, and OLD if
+ * the file was deleted or replaced since. 0 or -errno; -EFBIG, -ETIME: the map has no end.
+ */
+int maps_each(int fd, bool (*fn)(const char *path, bool old, void *arg), void *arg);
+/* The same for process PID, with paths as it sees them. */
+int maps_of(pid_t pid, bool (*fn)(const char *path, bool old, void *arg), void *arg);
+/* The last part of PATH. */
+const char *maps_name(const char *path);
 
 #endif

@@ -1,4 +1,7 @@
-#include "cli/attach/process_maps.h"
+/*
+ * process_maps.c - the files that a process has mapped.
+ */
+#include "cli/attach/process.h"
 
 #include <fcntl.h>
 #include <limits.h>

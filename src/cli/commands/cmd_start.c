@@ -14,7 +14,6 @@
 #include "cli/agent.h"
 #include "cli/apart.h"
 #include "cli/cli.h"
-#include "cli/given.h"
 #include "cli/result.h"
 
 /* Where the file's name begins. */

@@ -10,7 +10,6 @@
 #include "cli/agent.h"
 #include "cli/apart.h"
 #include "cli/cli.h"
-#include "cli/given.h"
 #include "cli/report.h"
 #include "cli/result.h"
 

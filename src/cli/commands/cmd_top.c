@@ -12,7 +12,7 @@
 #include "cli/cli.h"
 #include "cli/live/live.h"
 #include "cli/live/screen.h"
-#include "cli/live/top_view.h"
+#include "cli/live/top.h"
 #include "common/os/os.h"
 
 #define USUAL "cpu,wall@100ms"  /* what is sampled without --event, where no session runs */

@@ -1,4 +1,7 @@
-#include "cli/live/top_model.h"
+/*
+ * top_model.c - what `jstrobe top` knows of a JVM: sums over the records of a live stream since the last screen.
+ */
+#include "cli/live/top.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,7 @@
-#include "cli/live/top_view.h"
+/*
+ * top_view.c - a screen of `jstrobe top` as text.
+ */
+#include "cli/live/top.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@
 
 #include "cli/cli.h"
 #include "cli/live/screen.h"
-#include "cli/live/trace_view.h"
+#include "cli/live/trace.h"
 #include "cli/result.h"
 #include "common/os/os.h"
 

@@ -1,4 +1,10 @@
-#include "cli/live/trace_model.h"
+/*
+ * trace_model.c - what `jstrobe trace --live` knows: a tree of calls, and how it grew since the last look.
+ *
+ * Each look is a result in JSON (docs/reference/json.md). Numbers of methods and nodes change from one to the next,
+ * so a node is the same if the names on the way to it are.
+ */
+#include "cli/live/trace.h"
 
 #include <stdio.h>
 #include <stdlib.h>

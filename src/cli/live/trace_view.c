@@ -1,4 +1,7 @@
-#include "cli/live/trace_view.h"
+/*
+ * trace_view.c - the call tree of `jstrobe trace --live` as a screen of text.
+ */
+#include "cli/live/trace.h"
 
 #include <errno.h>
 #include <stdio.h>

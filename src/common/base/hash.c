@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "common/base/seed.h"
-
 /* One multiplication a word would let bytes be chosen that share a hash with any seed. */
 uint64_t hash_seeded(const void *bytes, size_t size)
 {

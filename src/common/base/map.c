@@ -5,7 +5,6 @@
 
 #include "common/base/hash.h"
 #include "common/base/pages.h"
-#include "common/base/seed.h"
 
 #define PAGED_FROM 256u /* slots: 4 KB */
 #define ROOM_KEPT 4096u /* slots */

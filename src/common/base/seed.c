@@ -1,9 +1,12 @@
-#include "common/base/seed.h"
+/*
+ * seed.c - a number that differs from process to process, so that a file or a stream cannot choose keys and texts that
+ * all land in one place of a table, where each look-up then costs as much as all of them.
+ */
+#include "common/base/hash.h"
 
 #include <string.h>
 #include <sys/auxv.h>
 
-#include "common/base/hash.h"
 #include "common/base/map.h"
 
 uint64_t seed_value;

@@ -1,4 +1,7 @@
-#include "common/bytecode/annotations.h"
+/*
+ * annotations.c - annotations in class files (JVMS 4.7.16 to 4.7.20).
+ */
+#include "common/bytecode/classfile.h"
 
 #define NESTED_MAX 32 /* annotations and arrays within each other */
 

@@ -115,4 +115,9 @@ static inline unsigned type_slots(const struct text *type)
 /* Slots of the parameters of a method of TYPE (without `this`) and of its result; false if it is damaged. */
 bool descriptor_slots(const struct text *type, unsigned *parameters, unsigned *result);
 
+/* Annotations in class files (JVMS 4.7.16 to 4.7.20). */
+
+/* Skip the annotation at AT's place; *TYPE is its class ("Ljava/lang/Deprecated;"). False if it is damaged. */
+bool annotation_next(const struct class_file *c, struct cursor *at, struct text *type);
+
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/bytecode/annotations.h"
+#include "common/bytecode/classfile.h"
 
 #define APART "; \t\n"
 #define STARS_MAX 4    /* in a pattern: each multiplies the ways to look at a name */

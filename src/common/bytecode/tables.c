@@ -2,7 +2,7 @@
  * tables.c - the attributes of a method's code: those that speak of pcs follow the code, the others
  * go as they are.
  */
-#include "common/bytecode/annotations.h"
+#include "common/bytecode/classfile.h"
 #include "common/bytecode/code.h"
 #include "common/bytecode/emit.h"
 

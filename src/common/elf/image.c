@@ -15,12 +15,12 @@
 #include <unistd.h>
 
 #include "common/base/pages.h"
-#include "common/elf/code_rows.h"
 #include "common/elf/eh_frame.h"
 #include "common/elf/elf.h"
 #include "common/elf/file.h"
 #include "common/elf/memory.h"
 #include "common/elf/object.h"
+#include "common/elf/rows.h"
 #include "common/elf/symbols.h"
 #include "cpu.h"
 

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/base/search.h"
+#include "common/base/base.h"
 #include "common/base/vector.h"
 #include "common/elf/elf.h"
 #include "common/elf/kallsyms.h"

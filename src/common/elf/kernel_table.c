@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/base.h"
 #include "common/base/buffer.h"
-#include "common/base/search.h"
 #include "common/base/vector.h"
 #include "common/elf/elf.h"
 #include "common/elf/kallsyms.h"

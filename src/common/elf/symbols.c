@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/base.h"
 #include "common/base/pages.h"
-#include "common/base/search.h"
 #include "common/elf/elf.h"
 #include "common/elf/symtab.h"
 #include "cpu.h"

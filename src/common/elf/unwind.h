@@ -14,7 +14,6 @@
 #define JSTROBE_ELF_UNWIND_H
 
 #include "common/base/base.h"
-#include "common/base/search.h"
 
 /* Where the canonical frame address (CFA) comes from. */
 enum unwind_cfa {

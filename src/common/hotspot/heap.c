@@ -1,9 +1,11 @@
-#include "common/hotspot/heap.h"
+/*
+ * heap.c - how full the Java heap is, as the JVM's performance data have it: brought up to date at the end of each
+ * collection. Nothing with -XX:-UsePerfData.
+ */
+#include "common/hotspot/perf_data.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "common/hotspot/perf_data.h"
 
 /* NAME is PATTERN, whose # stand for numbers. */
 static bool is_like(const char *name, const char *pattern)

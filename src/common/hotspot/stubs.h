@@ -10,7 +10,6 @@
 #define JSTROBE_HOTSPOT_STUBS_H
 
 #include "common/base/base.h"
-#include "common/base/search.h"
 
 /* Stubs that compiled code jumps to: with its frame gone, standing, or standing below a pushed pc. */
 enum { STUB_ONTO_NOTHING, STUB_ONTO_FRAME, STUB_ONTO_PC };

@@ -23,4 +23,18 @@ void input_forget(const struct input *in, uint64_t from, uint64_t up_to);
 /* Safe on a closed one. */
 void input_close(struct input *in);
 
+/*
+ * What a file may ask for whatever its size, by who reads it; each limit stands where it is kept.
+ *
+ * Fuzzers are built with CONVERT_LIMITS_SMALLER: their inputs are of kilobytes, and have to get there, too.
+ */
+
+#ifdef CONVERT_LIMITS_SMALLER
+#define LIMIT_BYTES(n) ((n) >> 14)
+#define LIMIT_COUNT(n) 6
+#else
+#define LIMIT_BYTES(n) (n)
+#define LIMIT_COUNT(n) (n)
+#endif
+
 #endif

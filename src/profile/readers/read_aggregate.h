@@ -8,8 +8,8 @@
 #include "common/base/strings.h"
 #include "common/base/vector.h"
 #include "profile/model/profile.h"
+#include "profile/readers/input.h"
 #include "profile/readers/lists.h"
-#include "profile/readers/read_limits.h"
 
 #define READ_NO_THREAD UINT32_MAX
 

@@ -1,10 +1,14 @@
-#include "profile/readers/read_collapsed.h"
+/*
+ * read_collapsed.c - collapsed stacks, "root;caller;leaf 12" a line, back into a profile: our own, and those
+ * that async-profiler, perf scripts and others write.
+ */
+#include "profile/readers/read_formats.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/readers/read_limits.h"
+#include "profile/readers/input.h"
 
 /*
  * No line is longer: 4,096 frames of 4 KB each. What is in a file that is something else, which can be sparse and of

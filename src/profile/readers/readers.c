@@ -6,10 +6,8 @@
 #include <unistd.h>
 
 #include "profile/model/human.h"
-#include "profile/readers/jfr/jfr_file.h"
 #include "profile/readers/range.h"
-#include "profile/readers/read_collapsed.h"
-#include "profile/readers/saved.h"
+#include "profile/readers/read_formats.h"
 #include "profile/writers/format.h"
 
 #define SIZE_FOR_THREADS LIMIT_BYTES(8u << 20) /* bytes */

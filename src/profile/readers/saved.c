@@ -1,4 +1,7 @@
-#include "profile/readers/saved.h"
+/*
+ * saved.c - results of ours in JSON (docs/reference/json.md), of a recording or of a trace, back into profiles.
+ */
+#include "profile/readers/read_formats.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,7 @@
 #define JSTROBE_READERS_SAVED_READER_H
 
 #include "profile/readers/json_pull.h"
-#include "profile/readers/saved.h"
+#include "profile/readers/read_formats.h"
 
 struct saved {
 	struct json j;

@@ -12,8 +12,7 @@
 #include "profile/model/loss_line.h"
 #include "profile/model/methods.h"
 #include "profile/model/profile_unit.h"
-#include "profile/writers/thread_table.h"
-#include "profile/writers/wait_tables.h"
+#include "profile/writers/text.h"
 #include "profile/writers/writers.h"
 
 #define HOT_METHODS 20

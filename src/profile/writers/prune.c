@@ -4,14 +4,13 @@
  * async-profiler leaves a hole at such places; here the parts that are left out of one parent
  * become one frame, so that nothing is missing from the sums.
  */
-#include "profile/writers/prune.h"
+#include "profile/writers/writers.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profile/model/sorted.h"
-#include "profile/writers/writers.h"
 
 static uint64_t total_of(const struct sorted *s, uint32_t from, uint32_t depth, bool by_weight)
 {

@@ -14,8 +14,6 @@
 #include "profile/model/methods.h"
 #include "profile/model/profile_unit.h"
 #include "profile/model/sorted.h"
-#include "profile/writers/thread_table.h"
-#include "profile/writers/wait_tables.h"
 
 #define TEXT_TRACES 100
 #define TEXT_FLAT 200

@@ -5,6 +5,8 @@
 #ifndef JSTROBE_WRITERS_TEXT_H
 #define JSTROBE_WRITERS_TEXT_H
 
+#include "profile/model/name_table.h"
+#include "profile/writers/format.h"
 #include "profile/writers/writers.h"
 
 #define TEXT_ALL UINT32_MAX
@@ -17,5 +19,19 @@ int text_traces(struct buffer *out, const struct profile *p, const struct format
 /* The LIMIT methods with most self samples. */
 int text_flat(struct buffer *out, const struct profile *p, const struct format_options *options,
 	      unsigned limit);
+
+/*
+ * Threads by how much of the profile is theirs, each with its hottest method: what -t adds to texts
+ * that sum up methods. Normal code.
+ */
+
+/* Append the LIMIT hottest threads of P, whose stacks are apart by thread, with NAMES of its methods. 0 or -ENOMEM. */
+int thread_table(struct buffer *out, const struct profile *p, const struct name_table *names,
+		 bool by_weight, uint32_t limit);
+
+/* Tables of a profile of waits for locks: by lock, by owner, by waiter. */
+
+/* Append the three tables, at most options->flat lines each (0: a screenful). Normal code. */
+void waits_tables(struct buffer *out, const struct profile *p, const struct format_options *options);
 
 #endif

@@ -1,4 +1,8 @@
-#include "profile/writers/thread_table.h"
+/*
+ * thread_table.c - threads by how much of the profile is theirs, each with its hottest method: what -t adds to texts
+ * that sum up methods. Normal code.
+ */
+#include "profile/writers/text.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,4 +1,7 @@
-#include "profile/writers/wait_tables.h"
+/*
+ * wait_tables.c - tables of a profile of waits for locks: by lock, by owner, by waiter.
+ */
+#include "profile/writers/text.h"
 
 #include <errno.h>
 #include <stdio.h>

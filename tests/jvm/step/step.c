@@ -269,7 +269,7 @@ static void seed_recursion(struct stepped *s, uintptr_t pc, uintptr_t sp, uintpt
 }
 
 /* What is on the stack when a burst begins. */
-static void seed(struct stepped *s, const struct walk_regs *regs)
+static void seed_from(struct stepped *s, const struct walk_regs *regs)
 {
 	struct stack_trace_writer out;
 	struct walk w;
@@ -331,7 +331,7 @@ static void on_trap(int signo, siginfo_t *info, void *context)
 	}
 	if (!s->in_burst) {
 		s->in_burst = true;
-		seed(s, &regs);
+		seed_from(s, &regs);
 	} else {
 		follow(s, regs.pc, regs.sp);
 		if (code_contains(&zone.layout, regs.pc) || is_leaf(s, regs.sp))

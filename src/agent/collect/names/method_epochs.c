@@ -1,4 +1,10 @@
-#include "agent/collect/names/method_epochs.h"
+/*
+ * method_epochs.c - which eras (agent/zone/method_epoch.h) are still on, as far as the collector can tell.
+ *
+ * Safepoints are seen afterwards: the collector looks before and after each drain, and begins a new era where one went
+ * on. So the last samples of an era may be of the next. All functions are the collector's.
+ */
+#include "agent/collect/names/method_identity.h"
 
 void method_epoch_look(struct method_epochs *e)
 {

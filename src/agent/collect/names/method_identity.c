@@ -18,8 +18,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/collect/names/method_epochs.h"
-
 static const struct method_epoch_range none = {1, 0};
 
 void method_identities_init(struct method_identities *m)

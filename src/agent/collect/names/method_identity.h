@@ -14,6 +14,7 @@
 #include <pthread.h>
 
 #include "agent/collect/names/name_java.h"
+#include "agent/zone/method_epoch.h"
 #include "agent/zone/zone.h"
 #include "common/base/map.h"
 #include "common/base/pages.h"
@@ -62,5 +63,14 @@ bool method_identities_still(struct method_identities *m, const struct zone *z, 
 			     struct method_identity *seen, uint64_t epoch);
 /* A class is about to be redefined, or was. NAME with slashes, copied. Any thread in normal code. */
 void method_identities_redefined(struct method_identities *m, const char *name);
+
+/* Which eras (agent/zone/method_epoch.h) are still on, as far as the collector can tell. */
+
+/* Look whether safepoints went on: then this is another era. */
+void method_epoch_look(struct method_epochs *e);
+/* Whether what was read until now, of a sample of ERA, is of ERA. */
+bool method_epoch_is_current(const struct method_epochs *e, uint64_t epoch);
+/* Whether what was proved in ERA is so for all of its samples, also those that were taken since. */
+bool method_epoch_is_one(const struct method_epochs *e, uint64_t epoch);
 
 #endif

@@ -1,4 +1,4 @@
-#include "agent/collect/names/named_frames_add.h"
+#include "agent/collect/names/named_frames.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,13 +2,13 @@
  * named_frames_late.c - names of native and kernel code, looked up long after the sample: an address stands for the
  * frame until then. A function that was looked up once is known from then on.
  */
-#include "agent/collect/names/named_frames_add.h"
+#include "agent/collect/names/named_frames.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "agent/zone/frame_word.h"
-#include "common/base/search.h"
+#include "common/base/base.h"
 #include "common/elf/elf.h"
 
 /* The first range that ends behind ADDRESS. */

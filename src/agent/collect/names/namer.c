@@ -1,6 +1,12 @@
-#include "agent/collect/names/namer.h"
-
+/*
+ * namer.c - native and kernel frames get their names before the aggregate is made anew. Until then each address is a
+ * frame of its own, and each way to it a stack: carried over like that, an aggregate would grow with the addresses that
+ * samples have met, of which there are many, and not with the functions.
+ *
+ * Symbol tables take long to read, so a thread of ours does it, which is there only meanwhile.
+ */
 #include "agent/collect/names/late_names.h"
+
 #include "agent/threads/own_thread.h"
 #include "common/os/os.h"
 

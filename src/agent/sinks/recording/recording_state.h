@@ -10,7 +10,7 @@
 #include "agent/sinks/recording/event_list.h"
 #include "agent/sinks/recording/recording.h"
 #include "agent/sinks/sink_filter.h"
-#include "common/hotspot/heap.h"
+#include "common/hotspot/perf_data.h"
 
 #define RECORDING_SETTING_VALUES 10
 

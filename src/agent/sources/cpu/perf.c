@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "agent/sample/handler.h"
-#include "agent/sample/perf_rest.h"
 #include "agent/sample/perf_ring.h"
+#include "agent/sample/perf_samples.h"
 #include "agent/sources/active.h"
 #include "agent/sources/cpu/perf_transfer.h"
 #include "agent/sources/engine.h"

@@ -7,7 +7,7 @@
 #include "agent/jvm/jvm_functions.h"
 #include "agent/jvm/log.h"
 #include "agent/sources/active.h"
-#include "agent/threads/virtual_names.h"
+#include "agent/threads/thread_names.h"
 
 static struct {
 	jvmtiEnv *ti;   /* with its capability, once it was needed */

@@ -1,6 +1,5 @@
 #include "agent/sources/lock/lock_holder.h"
 
-#include "agent/sources/lock/monitor_owner.h"
 #include "common/os/os.h"
 
 #define EVERY (10 * NS_PER_MS)

@@ -20,4 +20,16 @@ void waits_holder_look(struct thread_record *r, uint32_t event, const struct wai
 /* The wait is over: what is known by now, in h->trace and h->era. */
 void waits_holder_end(struct holder_stack *h);
 
+/* Who holds a monitor, read from the JVM's own memory by loads that may fault. */
+
+/*
+ * The owner of the monitor that the running thread, of record R, waits to enter, into B; left alone when it cannot be
+ * known. HANDLE: where the object's address is, a JNI reference. Within MonitorContendedEnter, R entered.
+ */
+void waits_monitor_owner(const struct thread_record *r, const void *handle, struct wait_begin *b);
+/* The system's number of the thread of JAVA_THREAD, a JavaThread*, if it is alive and known; else 0. R entered. */
+uint32_t waits_tid_of(uintptr_t java_thread);
+/* The record of the thread that holds what B waits for, or carries it; NULL: not known. */
+struct thread_record *waits_owner_record(const struct wait_begin *b);
+
 #endif

@@ -10,7 +10,7 @@
 #include "agent/jvm/jvm_functions.h"
 #include "agent/sources/class_names.h"
 #include "agent/sources/lock/lock_events.h"
-#include "agent/threads/virtual_names.h"
+#include "agent/threads/thread_names.h"
 
 static jvmtiEnv *jvmti;
 static jfieldID thread_id, blocker, owner;

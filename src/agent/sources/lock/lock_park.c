@@ -13,7 +13,7 @@
 #include "agent/jvm/jvm_functions.h"
 #include "agent/jvm/mounts.h"
 #include "agent/sources/lock/lock_events.h"
-#include "agent/threads/virtual_names.h"
+#include "agent/threads/thread_names.h"
 #include "common/hotspot/layout.h"
 
 #define FRAMES 12 /* innermost ones of a virtual thread, among which its park is looked for */

@@ -10,7 +10,6 @@
 #include "agent/sources/kept_contexts.h"
 #include "agent/sources/lock/lock_events.h"
 #include "agent/sources/lock/lock_holder.h"
-#include "agent/sources/lock/monitor_owner.h"
 #include "agent/sources/slot_table.h"
 #include "agent/walk/fault.h"
 #include "agent/zone/trace_context_read.h"

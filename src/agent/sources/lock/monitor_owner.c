@@ -1,4 +1,14 @@
-#include "agent/sources/lock/monitor_owner.h"
+/*
+ * monitor_owner.c - who holds a monitor, read from the JVM's own memory by loads that may fault.
+ *
+ *   JDK 24+    ObjectMonitor::_owner is the Thread.getId of the owner
+ *   ..23       it is the owner's JavaThread*, or, if the owner had locked the object before any thread had to wait,
+ *              the place on the owner's stack where that is noted (LM_LEGACY)
+ *   21+        or 1: the owner is the thread that has the object on its lock stack (LM_LIGHTWEIGHT; default from 23 on)
+ *
+ * No safepoint, no handshake, no JVMTI: GetObjectMonitorUsage stops the program. What cannot be proved is left open.
+ */
+#include "agent/sources/lock/lock_holder.h"
 
 #include "agent/zone/load.h"
 #include "common/os/os.h"

@@ -1,4 +1,8 @@
-#include "agent/sources/wall/vthread_events.h"
+/*
+ * vthread_events.c - how the wall clock hears of virtual threads that leave their carriers and come back (option
+ * `vthreads`). Between the two there is nothing of the thread but an object in the heap.
+ */
+#include "agent/sources/wall/vthreads.h"
 
 #include <stdatomic.h>
 #include <string.h>
@@ -7,8 +11,7 @@
 #include "agent/jvm/jvm_functions.h"
 #include "agent/jvm/log.h"
 #include "agent/jvm/mounts.h"
-#include "agent/sources/wall/vthreads.h"
-#include "agent/threads/virtual_names.h"
+#include "agent/threads/thread_names.h"
 #include "agent/zone/frame_word.h"
 
 #define FRAMES 256 /* that are asked for at most */

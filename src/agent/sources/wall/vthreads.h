@@ -13,6 +13,7 @@
 
 #include "agent/collect/sources.h"
 #include "agent/zone/zone.h"
+#include "common/base/buffer.h"
 #include "common/base/error.h"
 
 #define PARKED_FEW (16u * 1024)
@@ -53,5 +54,15 @@ void parked_begin(uint64_t thread, parked_ask_fn *ask, void *arg);
 /* Whether a virtual thread that is mounted again need be told. */
 bool parked_any(void);
 void parked_end(uint64_t thread);
+
+/*
+ * How the wall clock hears of virtual threads that leave their carriers and come back (option
+ * `vthreads`). Between the two there is nothing of the thread but an object in the heap.
+ */
+
+/* As in struct engine_ops; without `vthreads` nothing happens. */
+int wall_listen(struct buffer *notes, struct error *err);
+void wall_listen_no_more(bool goes_on);
+void wall_vm_init(void);
 
 #endif

@@ -21,7 +21,6 @@
 #include "agent/sources/active.h"
 #include "agent/sources/ticker.h"
 #include "agent/sources/wall/marker.h"
-#include "agent/sources/wall/vthread_events.h"
 #include "agent/sources/wall/vthreads.h"
 #include "agent/threads/run_queue.h"
 #include "common/base/knob.h"

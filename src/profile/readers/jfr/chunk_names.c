@@ -3,9 +3,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "common/base/seed.h"
+#include "common/base/hash.h"
 #include "profile/readers/jfr/chunk_frames.h"
-#include "profile/readers/jfr/jfr_text.h"
+#include "profile/readers/jfr/jfr_reader.h"
 
 #define SLOTS_KEPT LIMIT_BYTES(16384)
 #define CHAIN_MAX 4 /* class → symbol → string */

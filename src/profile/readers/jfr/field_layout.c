@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-#include "profile/readers/read_limits.h"
+#include "profile/readers/input.h"
 
 #define NESTED_MAX 16
 #define STEPS_MAX 65536

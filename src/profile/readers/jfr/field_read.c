@@ -2,7 +2,7 @@
  * field_read.c - values of a type, read by the steps of its layout.
  */
 #include "profile/readers/jfr/field_layout.h"
-#include "profile/readers/jfr/jfr_text.h"
+#include "profile/readers/jfr/jfr_reader.h"
 
 static void skip_array(const struct field_layouts *s, uint32_t layout, struct reader *r)
 {

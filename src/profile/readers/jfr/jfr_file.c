@@ -1,11 +1,14 @@
-#include "profile/readers/jfr/jfr_file.h"
+/*
+ * jfr_file.c - a whole JFR file, chunk by chunk.
+ */
+#include "profile/readers/read_formats.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profile/readers/jfr/workers.h"
+#include "profile/readers/jfr/recording_info.h"
 
 #define FORGET_EVERY (16u << 20) /* bytes */
 

@@ -1,4 +1,9 @@
-#include "profile/readers/jfr/jfr_text.h"
+/*
+ * jfr_text.c - strings as JFR writes them: a byte that says how, then the text.
+ *
+ *   0 null   1 ""   2 key in the pool java.lang.String   3 UTF-8   4 UTF-16 units   5 Latin-1
+ */
+#include "profile/readers/jfr/jfr_reader.h"
 
 #define REPLACEMENT 0xfffd
 

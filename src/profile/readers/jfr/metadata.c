@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "common/base/buffer.h"
-#include "profile/readers/jfr/jfr_text.h"
+#include "profile/readers/jfr/jfr_reader.h"
 
 #define DEPTH_MAX 16
 #define DIGITS_MAX 20 /* of 64 bits */

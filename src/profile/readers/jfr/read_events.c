@@ -5,7 +5,7 @@
 
 #include "common/base/wide.h"
 #include "profile/readers/jfr/event_handlers.h"
-#include "profile/readers/jfr/jfr_text.h"
+#include "profile/readers/jfr/jfr_reader.h"
 
 /* Room for the counts of a chunk, in numbers of 4 bytes: each kind of samples has one for each stack and thread. */
 #define CELLS_ANYWAY LIMIT_BYTES(32u << 20)

@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "profile/readers/jfr/jfr_file.h"
+#include "profile/readers/read_formats.h"
 
 #define PADDED 5 /* bytes of a number that is filled in when it is known; 35 bits */
 

@@ -1,4 +1,8 @@
-#include "profile/readers/jfr/workers.h"
+/*
+ * workers.c - chunks are independent of one another, so that several threads read a large recording,
+ * each into an aggregate and info of its own; in the end all become one.
+ */
+#include "profile/readers/jfr/recording_info.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,6 @@
 
 #include "profile/model/sorted.h"
 #include "profile/writers/diff.h"
-#include "profile/writers/page/page_data.h"
 #include "profile/writers/page/page_put.h"
 
 /* Both as one profile: the frames and stacks of `before`, then those of `after`, whose head it has. */

@@ -3,7 +3,6 @@
  */
 #include <string.h>
 
-#include "profile/writers/page/page_data.h"
 #include "profile/writers/page/page_put.h"
 #include "profile/writers/writers.h"
 

@@ -13,7 +13,7 @@
  *
  * Varints are LEB128. A page of 100,000 stacks is a few MB this way and opens at once.
  */
-#include "profile/writers/page/page_data.h"
+#include "profile/writers/page/page_put.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -22,8 +22,6 @@
 #include "profile/model/loss_line.h"
 #include "profile/model/profile_unit.h"
 #include "profile/model/sorted.h"
-#include "profile/writers/page/page_put.h"
-#include "profile/writers/prune.h"
 #include "profile/writers/writers.h"
 
 /* ---- the tree ---- */

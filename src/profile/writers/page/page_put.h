@@ -7,6 +7,7 @@
 #define JSTROBE_WRITERS_PAGE_PAGE_PUT_H
 
 #include "common/base/json_writer.h"
+#include "profile/writers/format.h"
 
 /* How a node of the tree begins; the whole of it is at the top of page_data.c. */
 #define PAGE_HEAD_KINDS 0x08
@@ -49,5 +50,23 @@ void page_bytes_end(struct page_bytes *e);
 
 /* The head of a node: KIND and flags, UP levels above a child of the node before, and its NAME. */
 void page_node(struct page_bytes *e, unsigned head, uint32_t up, uint32_t name);
+
+/* The data that the report page draws. */
+
+struct json_writer;
+struct sorted;
+
+/* Further members of the object, over the tree as it was written. */
+struct page_more {
+	void (*put)(struct json_writer *w, const struct sorted *tree, const void *arg);
+	const void *arg;
+};
+
+/*
+ * Append P as the one JSON object that web/data.js reads, safe inside <script>, with MORE (may be NULL). 0 or
+ * -ENOMEM.
+ */
+int page_data_put(struct buffer *out, const struct profile *p, const struct format_options *options,
+		  const struct page_more *more);
 
 #endif

@@ -27,4 +27,12 @@
 #define CPU_ENTRY_WRAPPER_SLOT (-8)
 #include "common/base/cpu_usual.h"
 
+/* The instructions that load (agent/zone/load.h). */
+#define LOAD_FROM(address) [from] "Q"(*(address))
+
+#define LOAD_INSN_64 "ldr %x[to], %[from]"
+#define LOAD_INSN_32 "ldr %w[to], %[from]"
+#define LOAD_INSN_16 "ldrh %w[to], %[from]"
+#define LOAD_INSN_8 "ldrb %w[to], %[from]"
+
 #endif

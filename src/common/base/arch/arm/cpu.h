@@ -30,4 +30,11 @@
 #define CPU_WRAPPER_PUSHES 1
 #include "common/base/cpu_usual.h"
 
+/* The instructions that load (agent/zone/load.h). */
+#define LOAD_FROM(address) [from] "Q"(*(address))
+
+#define LOAD_INSN_32 "ldr %[to], %[from]"
+#define LOAD_INSN_16 "ldrh %[to], %[from]"
+#define LOAD_INSN_8 "ldrb %[to], %[from]"
+
 #endif

@@ -29,4 +29,13 @@
 #define CPU_ENTRY_WRAPPER_SLOT (-40)
 #include "common/base/cpu_usual.h"
 
+/* The instructions that load (agent/zone/load.h). */
+/* The last operand only tells the compiler which memory is read. */
+#define LOAD_FROM(address) [at] "b"(address), "m"(*(address))
+
+#define LOAD_INSN_64 "ld %[to], 0(%[at])"
+#define LOAD_INSN_32 "lwz %[to], 0(%[at])"
+#define LOAD_INSN_16 "lhz %[to], 0(%[at])"
+#define LOAD_INSN_8 "lbz %[to], 0(%[at])"
+
 #endif

@@ -27,4 +27,13 @@
 #define CPU_WALKED 0
 #include "common/base/cpu_usual.h"
 
+/* The instructions that load (agent/zone/load.h). */
+/* The last operand only tells the compiler which memory is read. */
+#define LOAD_FROM(address) [at] "r"(address), "m"(*(address))
+
+#define LOAD_INSN_64 "ld %[to], 0(%[at])"
+#define LOAD_INSN_32 "lwu %[to], 0(%[at])"
+#define LOAD_INSN_16 "lhu %[to], 0(%[at])"
+#define LOAD_INSN_8 "lbu %[to], 0(%[at])"
+
 #endif

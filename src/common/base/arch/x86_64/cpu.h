@@ -30,4 +30,14 @@
 #define CPU_CYCLES __builtin_ia32_rdtsc()
 #include "common/base/cpu_usual.h"
 
+/* The instructions that load, and one that writes (agent/zone/load.h). */
+#define LOAD_FROM(address) [from] "m"(*(address))
+
+#define LOAD_INSN_64 "movq %[from], %[to]"
+#define LOAD_INSN_32 "movl %[from], %[to]"
+#define LOAD_INSN_16 "movzwl %[from], %[to]"
+#define LOAD_INSN_8 "movzbl %[from], %[to]"
+
+#define REPLACE_INSN_64 "lock cmpxchgq %[new], %[at]" /* if what is there is in rax; then that becomes what is */
+
 #endif

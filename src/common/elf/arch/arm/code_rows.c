@@ -12,7 +12,7 @@
  *
  * Where functions begin: code_functions.c. How they are followed: code_follow.c. Here what was found becomes rows.
  */
-#include "common/elf/code_rows.h"
+#include "common/elf/rows.h"
 
 #include <stdlib.h>
 

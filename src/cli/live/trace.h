@@ -1,12 +1,13 @@
 /*
- * trace_model.h - what `jstrobe trace --live` knows: a tree of calls, and how it grew since the last look.
+ * trace.h - what `jstrobe trace --live` knows: a tree of calls, and how it grew since the last look.
  *
  * Each look is a result in JSON (docs/reference/json.md). Numbers of methods and nodes change from one to the next,
  * so a node is the same if the names on the way to it are.
  */
-#ifndef JSTROBE_CLI_LIVE_TRACE_MODEL_H
-#define JSTROBE_CLI_LIVE_TRACE_MODEL_H
+#ifndef JSTROBE_CLI_LIVE_TRACE_H
+#define JSTROBE_CLI_LIVE_TRACE_H
 
+#include "common/base/buffer.h"
 #include "common/base/map.h"
 #include "common/base/strings.h"
 #include "common/base/vector.h"
@@ -44,5 +45,21 @@ struct trace_model {
 /* Take in the result BYTES[SIZE]. False: it is none, or memory is short; there is nothing to show then. */
 bool trace_model_take(struct trace_model *m, const void *bytes, size_t size);
 void trace_model_free(struct trace_model *m);
+
+/* The call tree of `jstrobe trace --live` as a screen of text. */
+
+struct trace_view {
+	unsigned rows, columns;
+	bool whole;         /* all since the session began, else what came since the last look */
+	bool paused;
+	const char *keys;   /* last line; NULL = none */
+	const char *filter; /* methods with this in their name, and those on the way to them; "" = all */
+};
+
+/*
+ * Append the tree of M: at most V->rows lines of at most V->columns columns. The heaviest branches come first; those
+ * that do not fit are left out, the lightest first. 0 or -ENOMEM.
+ */
+int trace_view_show(const struct trace_model *m, const struct trace_view *v, struct buffer *out);
 
 #endif

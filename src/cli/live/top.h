@@ -1,9 +1,10 @@
 /*
- * top_model.h - what `jstrobe top` knows of a JVM: sums over the records of a live stream since the last screen.
+ * top.h - what `jstrobe top` knows of a JVM: sums over the records of a live stream since the last screen.
  */
-#ifndef JSTROBE_CLI_LIVE_TOP_MODEL_H
-#define JSTROBE_CLI_LIVE_TOP_MODEL_H
+#ifndef JSTROBE_CLI_LIVE_TOP_H
+#define JSTROBE_CLI_LIVE_TOP_H
 
+#include "common/base/buffer.h"
 #include "common/base/enum_names.h"
 #include "common/base/map.h"
 #include "common/base/strings.h"
@@ -58,5 +59,18 @@ void top_next(struct top_model *m);
 /* Memory that it takes, about. */
 size_t top_bytes(const struct top_model *m);
 void top_free(struct top_model *m);
+
+/* A screen of `jstrobe top` as text. */
+
+struct top_view {
+	unsigned rows, columns;
+	bool by_total;     /* methods by what they and their callees took, else by themselves */
+	bool paused;
+	const char *keys;  /* last line; NULL = none */
+	const char *filter; /* methods and threads with this in their name; "" = all */
+};
+
+/* Append the screen of M: at most V->rows lines of at most V->columns columns. M's lists are sorted meanwhile. */
+void top_show(struct top_model *m, const struct top_view *v, struct buffer *out);
 
 #endif

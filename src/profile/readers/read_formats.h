@@ -1,0 +1,54 @@
+/*
+ * read_formats.h - the formats that profiles are read from. Inner header of the readers room.
+ */
+#ifndef JSTROBE_READERS_READ_FORMATS_H
+#define JSTROBE_READERS_READ_FORMATS_H
+
+#include "common/base/error.h"
+#include "profile/readers/context_filter.h"
+#include "profile/readers/input.h"
+#include "profile/readers/jfr/event_handlers.h"
+#include "profile/readers/jfr/recording_info.h"
+#include "profile/readers/read_aggregate.h"
+
+/* Results of ours in JSON (docs/reference/json.md), of a recording or of a trace. */
+
+/* Whether IN begins as a JSON object does. */
+bool saved_is(const struct input *in);
+/*
+ * Read the events that FAMILIES names ("" = all) into AGGREGATE and INFO, of these the stacks that FILTER wants. A
+ * trace is the event "calls": its invocations are samples, its wall-clock time is their weight. 0, or a negative
+ * errno with the reason.
+ */
+int saved_read(const struct input *in, const char *families, const struct context_filter *filter,
+	       struct read_aggregate *aggregate, struct recording_info *info, struct error *err);
+
+/*
+ * Collapsed stacks, "root;caller;leaf 12" a line: our own, and those that async-profiler, perf scripts and others
+ * write.
+ */
+
+/*
+ * Gather the lines of IN as the family "samples". What a frame is follows from its spelling. -EINVAL if a
+ * line is no stack.
+ */
+int collapsed_read(const struct input *in, struct read_aggregate *aggregate, struct error *err);
+
+/* JFR files, chunk by chunk. */
+
+/*
+ * Gather the samples of IN that SELECTION lets through in FOLD, and in FACTS what is said beside them.
+ * Damaged parts are left out and counted. THREADS (1 or more) of them read, the caller's among them. 0;
+ * -ENOMEM; -EBADMSG if there is nothing that can be read.
+ */
+int recording_read(const struct input *in, const struct selection *selection, struct read_aggregate *aggregate,
+		   struct recording_info *info, bool lines, unsigned threads);
+/* When IN begins and ends, ns since 1970. 0, -ENOMEM, -EBADMSG. */
+int recording_span(const struct input *in, int64_t *start, int64_t *end);
+/*
+ * Write the recording IN anew to OUT, with every chunk finished: open ones and those that were cut end at
+ * their last whole event. FACTS says what was left out. 0, -EBADMSG, -ENOMEM; OUT keeps its own errors.
+ */
+int recording_repair(const struct input *in, struct buffer *out, struct recording_info *info);
+
+#endif
