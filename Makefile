@@ -283,6 +283,7 @@ bench: ## measure against other profilers (ONLY=name for one row)
 docs: all ## write the pages of docs/ that are made from tables
 	$(Q)$(CMD) help --markdown > docs/reference/options.md.new && mv docs/reference/options.md.new docs/reference/options.md
 	$(Q)scripts/counters-doc.py > docs/reference/counters.md.new && mv docs/reference/counters.md.new docs/reference/counters.md
+	$(Q)scripts/stream-schema.py > docs/reference/stream.schema.json.new && mv docs/reference/stream.schema.json.new docs/reference/stream.schema.json
 	$(Q)scripts/formats-doc.py > docs/reference/formats.md.new && mv docs/reference/formats.md.new docs/reference/formats.md
 	$(Q)O=$(O) $(PYTHON) bench/run.py --write-docs
 

@@ -19,6 +19,10 @@ def test_counters_page():
     assert tree.run("scripts/counters-doc.py") == tree.read("docs/reference/counters.md"), "run `make docs`"
 
 
+def test_stream_schema():
+    assert tree.run("scripts/stream-schema.py") == tree.read("docs/reference/stream.schema.json"), "run `make docs`"
+
+
 def test_formats_page():
     assert tree.run("scripts/formats-doc.py") == tree.read("docs/reference/formats.md"), "run `make docs`"
 

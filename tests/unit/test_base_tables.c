@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/base/enum_names.h"
+#include "common/base/events.h"
 #include "common/base/hash.h"
 #include "common/base/strings.h"
 #include "common/base/vector.h"
@@ -244,6 +245,35 @@ static void map_gives_much_room_back(void **state)
 	map_free(&m);
 }
 
+/* What the rows of events.def promise each other. */
+static void events(void **state)
+{
+	const struct event_row *row;
+	unsigned i, j;
+
+	for (row = event_rows; row->name; row++) {
+		struct event_fields f = event_fields_of(row->name);
+		unsigned classes = 0, weights = 0;
+
+		assert_ptr_equal(event_row_named(row->name), row);
+		assert_true(row->help[0] && row->help[strlen(row->help) - 1] != '.');
+		assert_true(!row->available || (row->interval && row->interval >= row->least));
+		assert_true(f.count <= EVENT_FIELDS_MAX);
+		for (i = 0; i < f.count; i++) {
+			classes += f.items[i].kind == EVENT_FIELD_CLASS;
+			weights += f.items[i].kind == EVENT_FIELD_WEIGHT;
+			for (j = 0; j < i; j++)
+				assert_string_not_equal(f.items[i].key, f.items[j].key);
+		}
+		assert_true(classes <= 1 && weights <= 1);
+	}
+	for (i = 0; i < WEIGHT_KINDS; i++)
+		assert_int_equal(weight_kind_of(weight_kind_names[i].of), i);
+	assert_int_equal(weight_kind_of("no such"), WEIGHT_KINDS);
+	assert_null(event_row_named("page-fault"));
+	assert_int_equal(event_row_of("lock@5", 4)->weight, WEIGHT_WAIT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -256,6 +286,7 @@ int main(void)
 		cmocka_unit_test(vector_items_begin_zeroed),
 		cmocka_unit_test(names),
 		cmocka_unit_test(losses_by_name),
+		cmocka_unit_test(events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

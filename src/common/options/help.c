@@ -81,6 +81,36 @@ static void markdown_row(const struct option *p, struct buffer *out)
 	buffer_printf(out, " | %s | %s |\n", p->help, when_words[p->when]);
 }
 
+static void event_fields(const struct event_fields *f, struct buffer *out)
+{
+	const char *separator = "";
+	unsigned i;
+
+	for (i = 0; i < f->count; i++) {
+		if (f->items[i].kind == EVENT_FIELD_WEIGHT)
+			continue;
+		buffer_printf(out, "%s`%s`: %s", separator, f->items[i].key, f->items[i].help);
+		separator = "; ";
+	}
+}
+
+static void event_row(const struct event_row *e, struct buffer *out)
+{
+	const struct event_fields fields = event_fields_of(e->name);
+	char each[32] = "";
+
+	if (weight_is_time(e->weight))
+		option_time_text(e->interval, each, sizeof(each));
+	else
+		snprintf(each, sizeof(each), "%llu", (unsigned long long)e->interval);
+	buffer_printf(out, "| `%s` | %s | ", e->name, e->help);
+	if (e->available)
+		buffer_printf(out, "%s %s", each, e->interval == 1 ? "event" : weight_kind_names[e->weight].words);
+	buffer_puts(out, " | ");
+	event_fields(&fields, out);
+	buffer_printf(out, " | %s |\n", when_words[e->available ? WHEN_NOW : WHEN_LATER]);
+}
+
 void options_markdown(struct buffer *out)
 {
 	const struct event_row *e;
@@ -106,10 +136,10 @@ void options_markdown(struct buffer *out)
 			if ((int)p->group == group)
 				markdown_row(p, out);
 	}
-	buffer_puts(out, "\n## Events\n\n| event | what it samples | |\n|---|---|---|\n");
+	buffer_puts(out, "\n## Events\n\n| event | what it samples | a sample each | what it says besides | "
+		    "|\n|---|---|---|---|---|\n");
 	for (e = event_rows; e->name; e++)
-		buffer_printf(out, "| `%s` | %s | %s |\n", e->name, e->help,
-			      when_words[e->available ? WHEN_NOW : WHEN_LATER]);
+		event_row(e, out);
 }
 
 void options_events(struct buffer *out)
