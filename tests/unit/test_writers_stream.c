@@ -214,11 +214,34 @@ static void writers_by_name(void **state)
 	assert_int_equal(stream_record_length("", 0), 0);
 }
 
+/* What samples of an event say besides; what is not known, and a flag that is not set, are left out. */
+static void fields(void **state)
+{
+	struct stream_stack stack = stack_of(S_WRITE, S_NATIVE_METHOD, S_RUN);
+	static const struct event_field items[] = {
+		{"x", "class", "c", "", EVENT_FIELD_CLASS}, {"x", "late", "l", "", EVENT_FIELD_FLAG},
+		{"x", "size", "s", "", EVENT_FIELD_BYTES}, {"x", "value", "w", "", EVENT_FIELD_WEIGHT},
+	};
+	static const uint64_t full[EVENT_FIELDS_MAX] = {0, 1, 4096}, none[EVENT_FIELDS_MAX];
+	struct stream_fields f = {{items, ARRAY_LEN(items)}, full, "demo/Order$1"};
+	struct stream_sample s = {.time = 5, .samples = 1, .value = 3, .event = "x", .thread = {.tid = 1, .name = "t"},
+				  .stack = &stack, .fields = &f};
+
+	stream_ndjson.sample(&out, &s, 0);
+	expect("{\"kind\":\"sample\",\"time\":5,\"event\":\"x\",\"tid\":1,\"thread\":\"t\",\"value\":3,\"stack\":7,"
+	       "\"class\":\"demo.Order$1\",\"late\":true,\"size\":4096}\n");
+	f.values = none;
+	f.class_name = "";
+	stream_ndjson.sample(&out, &s, 0);
+	expect("{\"kind\":\"sample\",\"time\":5,\"event\":\"x\",\"tid\":1,\"thread\":\"t\",\"value\":3,\"stack\":7,"
+	       "\"size\":0}\n");
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(header_and_stats), TEST(samples), TEST(waits), TEST(trace_contexts), TEST(drops), TEST(kindling_threads),
+		TEST(header_and_stats), TEST(samples), TEST(fields), TEST(waits), TEST(trace_contexts), TEST(drops), TEST(kindling_threads),
 		TEST(kindling_pieces), TEST(writers_by_name),
 	};
 

@@ -121,6 +121,19 @@ static enum entrance enter(struct thread_record *r)
 	return GONE;
 }
 
+bool handler_learn(void)
+{
+	struct thread_record *r = record_find_tid(&zone.records, own_tid());
+	uint32_t epoch = handler_epoch();
+	bool known;
+
+	if (!r || !handler_try(r, epoch))
+		return false;
+	known = atomic_load(&r->tcb) == context_tcb() || learns(r, context_tcb());
+	handler_back_out(r, epoch);
+	return known;
+}
+
 /* What a signal was sent for. */
 enum sender { SENT_BY_PERF, SENT_BY_TIMER, SENT_BY_PROCESS_TIMER, SENT_BY_TICK, SENT_BY_GONE, SENT_BY_STRANGER };
 

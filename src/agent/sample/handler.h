@@ -73,6 +73,12 @@ static inline void handler_enter(struct thread_record *r)
 		sched_yield();
 }
 
+/*
+ * For callbacks: the running thread's record is known by its thread's number alone until a signal came; from now on it
+ * is by its pointer. False: it has none, or not now.
+ */
+bool handler_learn(void);
+
 /* The running thread's pointer, by which records know it. Any context. */
 uintptr_t handler_thread_pointer(void);
 

@@ -1,0 +1,61 @@
+#include "agent/sample/field_sample.h"
+
+#include "agent/sample/handler.h"
+#include "agent/sample/record_sample.h"
+#include "agent/walk/fault.h"
+#include "agent/zone/trace_context_read.h"
+#include "common/base/clock_ns.h"
+#include "context.h"
+
+#define TRIES 100 /* who has come to the wrong record is out of it in no time */
+
+struct thread_record *field_sample_enter(uint32_t event, uint64_t weight)
+{
+	struct thread_record *known = record_find(&zone.records, context_tcb()), *r;
+	int i;
+
+	if (!known && handler_learn())
+		known = record_find(&zone.records, context_tcb());
+	r = wait_enter(event);
+	for (i = 0; !r && i < TRIES && known && atomic_load(&known->sources[event].arm) != ARM_NONE; i++)
+		r = wait_enter(event);
+	if (r || !atomic_load(&zone.enabled) || (known && atomic_load(&known->sources[event].arm) == ARM_NONE))
+		return r;
+	atomic_fetch_add_explicit(&zone.lost_count[event][LOSS_no_record], 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&zone.lost_weight[event][LOSS_no_record], weight, memory_order_relaxed);
+	return NULL;
+}
+
+/* Whether S could be put, with FIELDS behind it. */
+static bool push(struct thread_record *r, struct sample *s, const struct field_note *fields)
+{
+	struct trace_context_note trace_context = {.unused = {0}};
+	const struct sample *const row[] = {s, (const void *)fields, (const void *)&trace_context};
+
+	s->noted = trace_context_of_record(r, &trace_context.trace_context);
+	return queue_push_row(take_queue(r), row, s->noted ? 3 : 2);
+}
+
+void field_sample_take(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,
+		       const struct field_note *fields)
+{
+	struct sample s = {.time = time, .event = (uint8_t)event, .thread = r->index, .weight = weight,
+			   .state = THREAD_RUNNING, .payload = UINT32_MAX /* of no CPU */};
+
+	record_take(r, event);
+	if (window_keeps_out(&zone.window)) {
+		record_lose(r, event, LOSS_outside_window, weight);
+		return;
+	}
+	fault_look();
+	s.trace = wait_walk(r, 0, 0, &s.epoch);
+	if (!s.trace) {
+		record_lose(r, event, LOSS_store_full, weight);
+		return;
+	}
+	s.vthread = take_mounted(r);
+	s.handler_ns = (uint32_t)MIN(clock_ns(CLOCK_MONOTONIC) - time, (uint64_t)UINT32_MAX);
+	if (!push(r, &s, fields))
+		record_lose(r, event, LOSS_queue_full, weight);
+	record_stir(&zone.records, r->index);
+}

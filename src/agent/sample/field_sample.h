@@ -1,0 +1,22 @@
+/*
+ * field_sample.h - a thread takes its own sample in normal code, with what its event says besides (events.def).
+ *
+ * As with waits (wait_sample.h) its last Java frame is noted in its JavaThread, and the walk begins there.
+ */
+#ifndef JSTROBE_SAMPLE_FIELD_SAMPLE_H
+#define JSTROBE_SAMPLE_FIELD_SAMPLE_H
+
+#include "agent/sample/wait_sample.h"
+
+/*
+ * The running thread's record, entered, until wait_leave; NULL: EVENT is not sampled on this thread (any more), or a
+ * sample of WEIGHT is counted as lost.
+ */
+struct thread_record *field_sample_enter(uint32_t event, uint64_t weight);
+/*
+ * R, entered, takes a sample of EVENT that began at TIME (CLOCK_MONOTONIC), of WEIGHT: stored with FIELDS
+ * behind it, or lost for a reason that is counted.
+ */
+void field_sample_take(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,
+		       const struct field_note *fields);
+#endif
