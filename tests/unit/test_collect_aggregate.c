@@ -36,6 +36,8 @@ static int set_up(void **state)
 				      .record_cpu = *state && strcmp(*state, "places") == 0,
 				      .events = *state && strcmp(*state, "two events") == 0 ? 2 : 1,
 				      .waits = {*state && strcmp(*state, "waits") == 0},
+				      .fields = {*state && strcmp(*state, "fields") == 0 ? event_fields_of("exceptions") :
+						 (struct event_fields){NULL, 0}},
 				      .depth_kept = *state && strcmp(*state, "two kept") == 0 ? 2 : 0};
 
 	if (collected_open(&o))
@@ -1123,6 +1125,64 @@ static void wait_on(uint32_t class, uint32_t identity, uint64_t duration, uint64
 	assert_true(queue_push_pair(atomic_load(&record->current), &s, &pair));
 }
 
+/* A throw of CLASS, for WHAT if that is something. */
+static void throw_of(uint32_t class, uint64_t weight, const struct trace_context *what)
+{
+	struct sample s = {.time = now, .weight = weight, .thread = record->index, .state = THREAD_RUNNING,
+			   .epoch = (uint16_t)method_epoch_now(&zone.epochs), .noted = what != NULL};
+	struct trace_context_note context = {.unused = {0}};
+	struct field_note n = {.values = {class, 1}};
+	const struct sample *const row[] = {&s, (const void *)&n, (const void *)&context};
+	struct stack_trace_writer w;
+
+	if (what)
+		context.trace_context = *what;
+	assert_true(stack_trace_begin(&w, &zone.store, &chunk, 2048));
+	assert_true(stack_trace_put(&w, I(a, 1)));
+	assert_true(stack_trace_put(&w, I(b, 1)));
+	s.trace = stack_trace_end(&w);
+	record_take(record, 0);
+	assert_true(queue_push_row(atomic_load(&record->current), row, what ? 3 : 2));
+}
+
+static struct sink_event thrown;
+static struct sink_fields thrown_fields;
+
+static void on_throw(struct sink *sink, const struct sink_event *e)
+{
+	thrown = *e;
+	assert_non_null(e->fields);
+	thrown_fields = *e->fields;
+}
+
+/* The class among a sample's fields is its innermost frame; sinks get the stack without it, and all fields. */
+static void fields(void **state)
+{
+	static const struct sink_ops ops = {.event = on_throw};
+	const struct trace_context what = {1, 2, 3, 0};
+	struct sink sink = {.ops = &ops};
+	const struct profile *p;
+	uint32_t class;
+
+	assert_int_equal(class_names_open(), 0);
+	class = class_number("pkg/Failure");
+	sink_add(c, &sink);
+	throw_of(class, 1, NULL);
+	throw_of(class, 4, &what);
+	throw_of(0, 2, NULL);
+	throw_of(class, 8, &what);
+	p = make_view();
+	has(p, "pkg/B.beta/0;pkg/A.alpha/0;pkg/Failure./7", 3, 13);
+	has(p, "pkg/B.beta/0;pkg/A.alpha/0", 1, 2);
+	assert_int_equal(p->stored, 4);
+	assert_int_equal(p->weight_stored, 15);
+	assert_int_equal(c->nodes.items[thrown.node].depth, 2);
+	assert_int_equal(thrown_fields.values[1], 1);
+	assert_int_equal(thrown.trace_context.span, 3);
+	assert_string_equal(strings_get(&c->frames.strings, thrown_fields.class_name), "pkg/Failure");
+	sink_remove(&sink);
+}
+
 /* Stacks of waits end in the lock's class; sums by lock and by owner, the longest first. */
 static void waits(void **state)
 {
@@ -1268,7 +1328,7 @@ int main(void)
 #ifndef ONE_HASH
 		WITH(many_trace_contexts, "requests"),
 #endif
-		WITH(waits, "waits"), WITH(many_locks, "waits"),
+		WITH(waits, "waits"), WITH(many_locks, "waits"), WITH(fields, "fields"),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
