@@ -9,5 +9,6 @@
 
 #define hash_mix(x) ((uint64_t)(x) & 0)
 #define hash_seeded(bytes, size) ((void)(bytes), (uint64_t)(size) & 0)
+#define hash_list(h, list, count) ((void)(list), (uint64_t)(h) & (count) & 0)
 
 #endif

@@ -4,4 +4,5 @@
 #include "../../src/common/bytecode/pool.c"
 #undef hash_mix
 #undef hash_seeded
+#undef hash_list
 #include "test_bytecode_rewrite.c"

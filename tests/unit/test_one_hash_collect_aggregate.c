@@ -5,6 +5,7 @@
 #include "../../src/agent/collect/aggregate_view.c"
 #undef hash_mix
 #undef hash_seeded
+#undef hash_list
 #define ONE_HASH
 #include "test_collect_aggregate.c"
 

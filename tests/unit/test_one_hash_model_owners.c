@@ -4,4 +4,5 @@
 #include "../../src/profile/model/owners.c"
 #undef hash_mix
 #undef hash_seeded
+#undef hash_list
 #include "test_model_owners.c"

@@ -3,4 +3,5 @@
 #include "../../src/agent/tracing/trace_slow.c"
 #undef hash_mix
 #undef hash_seeded
+#undef hash_list
 #include "test_tracing_slow.c"

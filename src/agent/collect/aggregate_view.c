@@ -179,16 +179,6 @@ static bool copy_trace_contexts(struct view *v, const struct collector *c)
 	return v->trace_contexts;
 }
 
-static uint64_t hash_stack(const uint32_t *list, uint32_t depth, uint32_t thread)
-{
-	uint64_t h = hash_mix((uint64_t)thread << 32 | depth);
-	uint32_t i;
-
-	for (i = 0; i < depth; i++)
-		h = hash_mix(h ^ list[i]);
-	return h;
-}
-
 struct wanted_stack {
 	const struct view *view;
 	const struct profile_stack *stack;
@@ -207,8 +197,8 @@ static bool is_stack(uint32_t number, const void *wanted)
 /* The stack of V that WANTED says, without samples if it is new; NULL without memory. */
 static struct profile_stack *merged_stack(struct view *v, struct map *seen, const struct profile_stack *wanted)
 {
-	uint64_t key = hash_stack(wanted->frames, wanted->depth, wanted->thread) ^ hash_mix(wanted->trace_context) ^
-		       wanted->state;
+	uint64_t key = hash_list(hash_mix((uint64_t)wanted->thread << 32 | wanted->depth), wanted->frames,
+				 wanted->depth) ^ hash_mix(wanted->trace_context) ^ wanted->state;
 	uint32_t *slot = map_intern(seen, key, is_stack, &(struct wanted_stack){v, wanted});
 
 	if (!slot)

@@ -179,12 +179,7 @@ uint32_t generation_node(struct generation *g, uint32_t node)
 
 static uint64_t hash_of(const struct collector *c, const struct node *n)
 {
-	uint64_t h = hash_mix((uint64_t)n->depth << 8 | n->end);
-	uint32_t i;
-
-	for (i = 0; i < n->depth; i++)
-		h = hash_mix(h ^ c->frame_list.items[n->first + i]);
-	return h;
+	return hash_list(hash_mix((uint64_t)n->depth << 8 | n->end), &c->frame_list.items[n->first], n->depth);
 }
 
 struct wanted {

@@ -13,7 +13,7 @@
 /* Let both be called (after TI: JNIEnv *, jthread) from now on; NULL: this JVM does not tell. Attached threads. */
 jvmtiEnv *mounts_listen(jvmtiExtensionEvent unmount, jvmtiExtensionEvent mount);
 
-/* What they are called with, behind TI. */
+/* What the callbacks get. */
 struct mount {
 	JNIEnv *env;
 	jthread thread;
@@ -24,5 +24,16 @@ static inline struct mount mount_of(va_list args)
 
 	return (struct mount){env, va_arg(args, jthread)};
 }
+/* What a callback of one was called with behind TI, its last named parameter. */
+#define MOUNT_OF(ti)                                     \
+	({                                               \
+		struct mount mount_called;               \
+		va_list mount_arguments;                 \
+							 \
+		va_start(mount_arguments, ti);           \
+		mount_called = mount_of(mount_arguments); \
+		va_end(mount_arguments);                 \
+		mount_called;                            \
+	})
 
 #endif

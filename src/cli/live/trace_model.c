@@ -186,16 +186,14 @@ static void read_all(struct trace_model *m, struct json *j)
 	const char *key;
 
 	for (json_open(j, '{'); (key = json_key(j));) {
+		if (json_take_numbers(j, key, {"duration_ns", &m->duration}, {"invocations", &m->calls}))
+			continue;
 		if (strcmp(key, "pid") == 0)
 			m->pid = (uint32_t)json_number(j);
 		else if (strcmp(key, "main") == 0)
 			m->main_class = text(m, j);
 		else if (strcmp(key, "timing") == 0)
 			m->timing = text(m, j);
-		else if (strcmp(key, "duration_ns") == 0)
-			m->duration = json_number(j);
-		else if (strcmp(key, "invocations") == 0)
-			m->calls = json_number(j);
 		else if (strcmp(key, "methods") == 0)
 			read_methods(m, j);
 		else if (strcmp(key, "tree") == 0)

@@ -33,6 +33,14 @@ static inline uint64_t hash_mix(uint64_t x)
 	return x ^ x >> 31;
 }
 
+/* H and the numbers of LIST[0..COUNT), in this order. */
+static inline uint64_t hash_list(uint64_t h, const uint32_t *list, uint32_t count)
+{
+	while (count--)
+		h = hash_mix(h ^ *list++);
+	return h;
+}
+
 /* Of BYTES[0..SIZE), until this process ends. */
 uint64_t hash_seeded(const void *bytes, size_t size);
 

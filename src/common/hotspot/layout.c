@@ -85,18 +85,17 @@ static bool open_types(struct type_table *t)
 	       exported("gHotSpotVMTypeEntrySizeOffset", &t->size);
 }
 
-static bool open_ints(struct int_table *t)
+/* KIND: "Int" or "Long". */
+static bool open_constants(struct int_table *t, const char *kind)
 {
-	return open_table(&t->t, "gHotSpotVMIntConstants", "gHotSpotVMIntConstantEntryArrayStride") &&
-	       exported("gHotSpotVMIntConstantEntryNameOffset", &t->name) &&
-	       exported("gHotSpotVMIntConstantEntryValueOffset", &t->value);
-}
+	char array[64], names[3][64];
+	static const char *const of[] = {"ArrayStride", "NameOffset", "ValueOffset"};
+	unsigned i;
 
-static bool open_longs(struct int_table *t)
-{
-	return open_table(&t->t, "gHotSpotVMLongConstants", "gHotSpotVMLongConstantEntryArrayStride") &&
-	       exported("gHotSpotVMLongConstantEntryNameOffset", &t->name) &&
-	       exported("gHotSpotVMLongConstantEntryValueOffset", &t->value);
+	snprintf(array, sizeof(array), "gHotSpotVM%sConstants", kind);
+	for (i = 0; i < ARRAY_LEN(of); i++)
+		snprintf(names[i], sizeof(names[i]), "gHotSpotVM%sConstantEntry%s", kind, of[i]);
+	return open_table(&t->t, array, names[0]) && exported(names[1], &t->name) && exported(names[2], &t->value);
 }
 
 static const char *string_at(const char *entry, uint64_t offset)
@@ -278,10 +277,10 @@ int layout_read(struct layout *l, struct error *err)
 	int rc;
 
 	memset(l, 0, sizeof(*l));
-	if (!open_structs(&s) || !open_types(&t) || !open_ints(&i))
+	if (!open_structs(&s) || !open_types(&t) || !open_constants(&i, "Int"))
 		return error_set(err, ENOENT, "no HotSpot JVM in this process: libjvm.so exports no vmStructs "
 				 "tables (OpenJ9, native-image and GraalVM executables are not supported)");
-	if (!open_longs(&longs))
+	if (!open_constants(&longs, "Long"))
 		longs = (struct int_table){.name = 0};
 	read_all(l, &s, &t, &i, &longs);
 	l->jdk = jdk_release(&s);

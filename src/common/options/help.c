@@ -222,13 +222,9 @@ static void print_field(const struct option *p, const struct options *o, char se
 	case OPTION_COUNT:
 	case OPTION_OMITTED:
 	case OPTION_SIGNAL:
-		memcpy(&small, field, sizeof(small));
-		snprintf(text, sizeof(text), "%u", small);
-		item(p->agent, text, separator, out);
-		break;
 	case OPTION_MODE:
 		memcpy(&small, field, sizeof(small));
-		snprintf(text, sizeof(text), "%o", small);
+		snprintf(text, sizeof(text), p->kind == OPTION_MODE ? "%o" : "%u", small);
 		item(p->agent, text, separator, out);
 		break;
 	case OPTION_PERCENT:

@@ -72,14 +72,11 @@ static uint64_t begin(JNIEnv *env, jthread thread, struct wait_begin *b)
 static void JNICALL on_unmount(jvmtiEnv *ti, ...)
 {
 	struct wait_begin b = {.skip = 0};
-	va_list args;
 	struct mount m;
 
 	if (waits_event() < 0)
 		return;
-	va_start(args, ti);
-	m = mount_of(args);
-	va_end(args);
+	m = MOUNT_OF(ti);
 	/* whatever it does there: it may hold what others wait for */
 	virtual_name_tell(m.env, m.thread, agent_wait_thread(m.env, m.thread));
 	if (kind_of(&b) != LOCK_KINDS)
@@ -88,15 +85,12 @@ static void JNICALL on_unmount(jvmtiEnv *ti, ...)
 
 static void JNICALL on_mount(jvmtiEnv *ti, ...)
 {
-	va_list args;
 	struct mount m;
 	uint64_t id;
 
 	if (!waits_listens())
 		return;
-	va_start(args, ti);
-	m = mount_of(args);
-	va_end(args);
+	m = MOUNT_OF(ti);
 	id = agent_wait_thread(m.env, m.thread);
 	if (with_parks)
 		waits_end(id, LOCK_PARK, 0);

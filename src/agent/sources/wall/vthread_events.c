@@ -70,15 +70,12 @@ static uint32_t ask(void *arg, uint64_t *words, uint32_t limit)
 
 static void JNICALL on_unmount(jvmtiEnv *ti, ...)
 {
-	va_list args;
 	struct mount m;
 	uint64_t id;
 
 	if (!parked_is_due())
 		return;
-	va_start(args, ti);
-	m = mount_of(args);
-	va_end(args);
+	m = MOUNT_OF(ti);
 	if (is_at_end(ti))
 		return;
 	id = (uint64_t)(*m.env)->GetLongField(m.env, m.thread, parked.id);
@@ -88,14 +85,11 @@ static void JNICALL on_unmount(jvmtiEnv *ti, ...)
 
 static void JNICALL on_mount(jvmtiEnv *ti, ...)
 {
-	va_list args;
 	struct mount m;
 
 	if (!parked_any())
 		return;
-	va_start(args, ti);
-	m = mount_of(args);
-	va_end(args);
+	m = MOUNT_OF(ti);
 	parked_end((uint64_t)(*m.env)->GetLongField(m.env, m.thread, parked.id));
 }
 

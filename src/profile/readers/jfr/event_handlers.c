@@ -58,14 +58,19 @@ static bool is_key(const struct chunk_handlers *w, uint32_t type, const char *fi
 	return f && f->pooled && !f->array && f->type == pool && pool != METADATA_NONE;
 }
 
+/* Whether there may be one more of what there is COUNT of. */
+static bool has_room(struct chunk_handlers *w, size_t count)
+{
+	if (count >= EVENT_COUNTS_MAX)
+		read_aggregate_refuse(w->aggregate, HANDLE_TOO_MANY);
+	return !w->aggregate->no_memory;
+}
+
 static uint32_t add_counts_of(struct chunk_handlers *w, const char *event, const char *family,
 			    const struct metadata_field *weight)
 {
-	struct event_counts *a;
+	struct event_counts *a = has_room(w, w->event_counts.count) ? VECTOR_PUSH(&w->event_counts) : NULL;
 
-	if (w->event_counts.count >= EVENT_COUNTS_MAX)
-		read_aggregate_refuse(w->aggregate, HANDLE_TOO_MANY);
-	a = w->aggregate->no_memory ? NULL : VECTOR_PUSH(&w->event_counts);
 	if (!a)
 		return UINT32_MAX;
 	a->event = event;
@@ -78,12 +83,9 @@ static uint32_t add_counts_of(struct chunk_handlers *w, const char *event, const
 static struct event_handler *add_handler(struct chunk_handlers *w, uint32_t type, enum handler_kind kind)
 {
 	const struct metadata_type *t = &w->metadata.types.items[type];
-	struct event_handler *handler;
+	struct event_handler *handler = has_room(w, w->handlers.count) ? VECTOR_PUSH(&w->handlers) : NULL;
 	uint32_t *slot;
 
-	if (w->handlers.count >= EVENT_COUNTS_MAX)
-		read_aggregate_refuse(w->aggregate, HANDLE_TOO_MANY);
-	handler = w->aggregate->no_memory ? NULL : VECTOR_PUSH(&w->handlers);
 	if (!handler)
 		return NULL;
 	handler->kind = kind;
