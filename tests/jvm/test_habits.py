@@ -8,7 +8,7 @@ import time
 
 import jvm
 import pytest
-from jvm import Program, jstrobe, wait_until
+from jvm import Program, counted, jstrobe, wait_until
 
 pytestmark = pytest.mark.together
 
@@ -399,3 +399,20 @@ def test_one_cpu(jdk17):
         assert done.returncode == 1 and "target-cpu is only supported with perf_events" in done.stderr
         done = jstrobe("record", "--target-cpu", "8000", "-d", "0.5", program.pid)
         assert done.returncode == 1 and "this machine has CPUs 0 to" in done.stderr
+
+
+def test_a_stop_names_the_file_that_it_wrote(jdk, tmp_path):
+    """Also where a round of a loop ends while the stop comes."""
+    with Program(jdk, "KnownShares") as program:
+        for number in range(counted(12, 200)):
+            suffix = (".json", ".jfr")[number % 2]
+            place = str(tmp_path / f"round-{number}-%n{suffix}")
+            assert jstrobe("start", "--loop", "60ms", "-f", place, program.pid).returncode == 0
+            program.work(0.05 + 0.013 * (number % 7))
+            done = jstrobe("stop", program.pid)
+            assert done.returncode == 0, done.stderr
+            said = re.search(r"result: (\S+)", done.stderr + done.stdout).group(1)
+            written = [path for path in tmp_path.iterdir() if path.name.startswith(f"round-{number}-")]
+            last = max(written, key=lambda path: int(path.stem.split("-")[-1]))
+            assert said == str(last), (said, sorted(path.name for path in written))
+        assert program.stop() == 0, program.output[-5:]

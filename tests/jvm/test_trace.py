@@ -234,3 +234,15 @@ def test_mistakes(jdk, args, code, words):
         done = jstrobe("trace", "-d", "1", program.pid, *args)
         assert done.returncode == code and words in done.stderr, (done.returncode, done.stderr)
         assert program.alive()
+
+
+def test_what_a_trace_cannot_do_is_refused(jdk17):
+    """An empty pattern (an unset variable of the shell) is no profile of CPU time; options of samples say that they are."""
+    with Program(jdk17, "CallCost") as program:
+        done = jstrobe("trace", "-d", "0.2", program.pid, "")
+        assert done.returncode == 2 and "a pattern is empty" in done.stderr, done
+        for option, *value in (("--filter", "1-2"), ("--ttsp",), ("--begin", "malloc"), ("--fdtransfer",)):
+            done = jstrobe("trace", "-d", "0.2", option, *value, program.pid, "truth.CallCost.call")
+            assert done.returncode == 2 and option[2:] in done.stderr and "calls are counted on all threads" in done.stderr, done
+        assert program.stop() == 0, program.output[-5:]
+

@@ -86,7 +86,7 @@ static void collapsed_by_weight_thread_and_line(void **state)
 	"Process             : 4711 demo.OrderService, JDK 17.0.15+6-Debian\n"   \
 	"Recorded            : 1.00 s from 2026-09-21 14:13:20 UTC\n"            \
 	"Event               : cpu (engine perf), interval 10 ms, effective 10.2 ms\n" \
-	"Losses              : " LOSS_LINE "\n" COST "\n"
+	"Samples             : " LOSS_LINE "\n" COST "\n"
 
 #define TRACE_1                                     \
 	"--- 550000000 ns (59.78%), 55 samples\n"   \

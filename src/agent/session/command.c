@@ -328,6 +328,9 @@ static int stop_or_dump(struct command *c, bool stop, struct error *err)
 	}
 	if (rc == 0 && c->from)
 		command_put_result(o, &told, &c->answer);
+	/* a round may have ended since the command asked where the result goes */
+	if (rc == 0 && c->from && c->place->output < 0)
+		buffer_printf(&c->answer, "result=%s\n", pending_name());
 	if (rc == 0 && stop)
 		settle();
 	buffer_free(&told.losses);

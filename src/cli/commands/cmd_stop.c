@@ -23,6 +23,15 @@ static void choose_format(struct options *o, const char *status)
 		strcpy(o->format, format);
 }
 
+/* Where the result went: OWED, or, if a round of a loop ended since that was said, its successor. */
+static void take_place(const char *answer, char *owed, size_t size)
+{
+	char place[2400];
+
+	if (owed[0] && control_value(answer, "result", place, sizeof(place)) && place[0])
+		snprintf(owed, size, "%s", place);
+}
+
 static int fetch(struct cli *cli, struct agent *agent, struct error *err)
 {
 	struct options *o = &cli->options;
@@ -54,6 +63,8 @@ static int fetch(struct cli *cli, struct agent *agent, struct error *err)
 	}
 	if (rc == 0)
 		rc = agent_obey(agent, o, AGENT_ANSWER_MS, err);
+	if (rc == 0)
+		take_place(agent->talk.answer, owed, sizeof(owed));
 	if (rc == 0 && owed[0] && o->action == ACTION_STOP && target_is_apart(&agent->target))
 		rc = given_take_back(owed, o, agent->wake, err);
 	if (rc == 0)

@@ -27,7 +27,7 @@ static bool add_patterns(struct cli *cli, int from)
 
 int cli_trace(struct cli *cli)
 {
-	int first = cli->program ? 0 : 1;
+	int first = cli->program ? 0 : 1, i;
 	struct error err;
 
 	if (!cli->program && cli->word_count == 0) {
@@ -39,6 +39,12 @@ int cli_trace(struct cli *cli)
 			      "package.** or @Annotation");
 		return CLI_USAGE;
 	}
+	for (i = first; i < cli->word_count; i++)
+		if (!cli->words[i][0]) {
+			console_error("trace: a pattern is empty (an unset variable of the shell?); say Class, Class.method "
+				      "or package.**");
+			return CLI_USAGE;
+		}
 	if (!add_patterns(cli, first)) {
 		console_error("trace: the patterns are too long together; at most %zu bytes are possible",
 			      sizeof(cli->options.instrument) - 1);

@@ -254,7 +254,7 @@ static void put_source(struct buffer *out, const struct profile *p)
 			      human_amount(p->interval, p->weight_kind).text,
 			      human_amount(p->effective_interval, p->weight_kind).text);
 	buffer_putc(out, '\n');
-	buffer_puts(out, "Losses              : ");
+	buffer_puts(out, "Samples             : ");
 	format_loss_line(p, out);
 	buffer_putc(out, '\n');
 }

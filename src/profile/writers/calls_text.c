@@ -235,6 +235,8 @@ static int put_slow(const struct calls *c, unsigned limit, struct buffer *out)
 		clean_name(out, thread);
 		put_stack(c, order[i], out);
 	}
+	if (i < c->event_count)
+		buffer_printf(out, "  (and %u shorter ones; see the JSON output)\n", c->event_count - i);
 	free(order);
 	return 0;
 }
