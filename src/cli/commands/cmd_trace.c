@@ -41,8 +41,8 @@ int cli_trace(struct cli *cli)
 	}
 	for (i = first; i < cli->word_count; i++)
 		if (!cli->words[i][0]) {
-			console_error("trace: a pattern is empty (an unset variable of the shell?); say Class, Class.method "
-				      "or package.**");
+			console_error("trace: a pattern is empty (an unset variable of the shell?); say Class, "
+				      "Class.method or package.**");
 			return CLI_USAGE;
 		}
 	if (!add_patterns(cli, first)) {

@@ -141,9 +141,9 @@ int options_check_tracing(const struct options *o, struct error *err)
 		return error_set(err, EINVAL, "interval: every call of traced methods is counted; remove it (there is "
 				 "--period, of sampled timing)");
 	if (o->filter[0] || o->ttsp || o->begin[0] || o->end[0] || o->fdtransfer)
-		return error_set(err, EINVAL, "%s: calls are counted on all threads, whatever the samples' options say; "
-				 "remove it", o->filter[0] ? "filter" : o->ttsp ? "ttsp" : o->fdtransfer ? "fdtransfer" :
-				 o->begin[0] ? "begin" : "end");
+		return error_set(err, EINVAL, "%s: calls are counted on all threads, whatever options of samples say; "
+				 "remove it", o->filter[0] ? "filter" : o->ttsp ? "ttsp" :
+				 o->fdtransfer ? "fdtransfer" : o->begin[0] ? "begin" : "end");
 	return 0;
 }
 
