@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import threading
+import time
 
 import jvm
 import pytest
@@ -255,6 +256,19 @@ def test_the_jvm_ends_while_a_thread_of_ours_is_held(jdk17):
         assert any("result is not written" in line for line in program.output), program.output
         assert program.process.wait(timeout=60) == 0
     assert not around(path)
+
+
+def test_the_jvm_ends_while_names_take_a_second(jdk17):
+    """The thread that reads names is waited for as long as others of ours get on: the result is written."""
+    path, stream = jvm.result_file(), jvm.result_file(".ndjson")
+    with Program(jdk17, "KnownShares") as program:
+        assert jstrobe("start", "-i", "1ms", "-f", path, "--stream", stream, program.pid).returncode == 0
+        with held(program.tid("jstrobe names")):
+            program.say("stop")
+            time.sleep(1)
+        assert program.process.wait(timeout=60) == 0
+        assert not any("result is not written" in line for line in program.output), program.output
+    jvm.Profile(path).check()
 
 
 # ---- the next command -----------------------------------------------------------------------------------

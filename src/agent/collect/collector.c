@@ -148,8 +148,8 @@ void collector_release(struct collector *c)
 
 void collector_free(struct collector *c)
 {
-	/* its thread, which did not end in time, may use it yet */
-	if (!c || c->open)
+	/* its thread, or that of a sink, which did not end in time, may use it yet */
+	if (!c || c->open || c->sinks)
 		return;
 	held_drop(c);
 	held_drop_lasting(c);

@@ -138,7 +138,9 @@ static int start_anew(struct error *err)
 		collector_names_from(run->collector, session.collector);
 	if (rc == 0)
 		rc = session_begin_run(err);
-	if (rc) { /* they stay where a thread of ours is held in them */
+	if (rc && session_sampling.begun)
+		return rc; /* a thread of ours is held in them: session_settle */
+	if (rc) {
 		ring_free(run->ring);
 		collector_free(run->collector);
 		return rc;
@@ -195,7 +197,8 @@ static int start_or_go_on(const struct options *o, bool resume, int file, struct
 	}
 	/* from here on nothing is kept of the caller's options */
 	session.given = *o;
-	*run = (struct session_run){.count = (uint32_t)count, .notes = notes};
+	session.begins = &session.given;
+	*run = (struct session_run){.count = (uint32_t)count};
 	memcpy(run->events, events, sizeof(events));
 	if (file >= 0) {
 		run->recording = recorder_open(&session.given, run->events, run->count, resume && session.collector, 0,
@@ -203,9 +206,10 @@ static int start_or_go_on(const struct options *o, bool resume, int file, struct
 		if (!run->recording)
 			return -err->code;
 	}
+	run->notes = notes;
 	rc = resume && session.collector ? go_on(err) : start_anew(err);
 	run->notes = NULL;
-	if (rc)
+	if (rc && !session_sampling.begun)
 		recording_free(run->recording);
 	return rc;
 }
@@ -219,7 +223,9 @@ static int start_tracing(const struct options *o, int file, struct buffer *notes
 		close(file);
 	if (rc)
 		return rc;
-	session.given = *o;
+	/* what is left of a start that failed may still read session.given */
+	session.given_trace = *o;
+	session.begins = &session.given_trace;
 	session.run.notes = notes;
 	rc = stages_begin(&session_tracing, session_stage_to_fail(o), err);
 	session.run.notes = NULL;
@@ -412,13 +418,18 @@ static int silence(struct error *err)
 
 	session_note_counts(false);
 	session.silent_since = os_monotonic();
-	rc = stages_end(&session_sampling, STAGE_OF_SILENCE, err);
+	rc = stages_end(&session_sampling, STAGE_OF_LISTENING, err);
+	engine_halt();
 	end_clocks();
+	if (rc == 0)
+		rc = stages_end(&session_sampling, STAGE_OF_SOURCES, err);
 	session_note_counts(true);
 	if (recorder_runs())
 		session_note_recorded();
 	agent_window_keep(&session.windows);
-	return rc;
+	/* from here on who waits for the stop waits for threads of ours */
+	atomic_store(&drains, true);
+	return rc ? rc : stages_end(&session_sampling, STAGE_OF_NAMES, err);
 }
 
 void session_round_ends(void)
@@ -481,7 +492,7 @@ int session_stop(struct error *err)
 void session_forget(void)
 {
 	pthread_mutex_lock(&session.lock);
-	if (!session.running) {
+	if (!session.running && !session_sampling.begun) {
 		recorder_close();
 		ring_free(session.ring);
 		session.ring = NULL;

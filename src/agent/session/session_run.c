@@ -11,6 +11,7 @@
 #include "agent/session/recorder.h"
 #include "agent/session/session_stages.h"
 #include "agent/session/session_state.h"
+#include "agent/sinks/ring/ring.h"
 #include "agent/sources/engine.h"
 #include "agent/threads/thread_names.h"
 #include "agent/zone/zone.h"
@@ -64,13 +65,22 @@ int session_begin_recording(struct error *err)
 
 int session_settle(struct error *err)
 {
+	struct session_run *run = &session.run;
+	bool was_left = session_sampling.begun;
 	struct error ignored;
 
-	/* collectors, recordings and rings that were left so stay: what wrote their samples may look at them yet */
 	if (stages_end(&session_sampling, NULL, &ignored))
 		return error_set(err, EBUSY, "a thread of this process, or one of jstrobe's own ('jstrobe drain'), is "
 				 "held inside the profiler, by a debugger or by lack of CPU time; let it go, then "
 				 "try again");
+	if (was_left) {
+		recording_free(run->recording);
+		if (run->ring != session.ring)
+			ring_free(run->ring);
+		if (run->collector != session.collector)
+			collector_free(run->collector);
+		*run = (struct session_run){0};
+	}
 	if (!session.held)
 		return 0;
 	if (!engine_settle())

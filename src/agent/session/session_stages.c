@@ -36,7 +36,7 @@
 
 static const struct options *options(void)
 {
-	return &session.given;
+	return session.begins;
 }
 
 static int held(const char *thread, struct error *err)
@@ -356,12 +356,13 @@ static const struct stage sampling[] = {
 	{"streams", NULL, begin_streams, NULL},
 	{"drain", NULL, begin_drain, end_drain},
 	{"names", NULL, begin_names, end_names},
+	{"names-of-all", NULL, NULL, end_name_watch}, /* its thread may take a while: when nothing is sampled any more */
 	{"sources", NULL, begin_sources, end_sources},
 	{"java-threads", NULL, begin_java_threads, NULL}, /* they end with their names */
 	{"listening", NULL, begin_listening, end_listening},
 	{"ticks", NULL, begin_ticks, NULL},
 	{"debug-info", NULL, begin_debug_info, end_debug_info},
-	{"name-watch", NULL, begin_name_watch, end_name_watch},
+	{"name-watch", NULL, begin_name_watch, NULL},
 };
 
 static int begin_trace(struct error *err)

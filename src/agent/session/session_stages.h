@@ -8,7 +8,9 @@
 
 /* Of a session that samples, and of one that counts calls. Session's lock held. */
 extern struct stages session_sampling, session_tracing;
-/* Down to here nothing is sampled any more, and threads have their last names. */
-#define STAGE_OF_SILENCE "names"
+/* A stop ends down to here: nothing is heard of the JVM any more; nothing is sampled; threads have their last names. */
+#define STAGE_OF_LISTENING "listening"
+#define STAGE_OF_SOURCES "sources"
+#define STAGE_OF_NAMES "names"
 
 #endif

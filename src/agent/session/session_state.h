@@ -24,6 +24,8 @@ struct session {
 	bool has_options;
 	struct options options;     /* of the running or last session */
 	struct options given;       /* of the run that begins or goes on: what engines and sinks keep points in here */
+	struct options given_trace; /* the same of a session that counts calls */
+	const struct options *begins; /* the one of both that the present stages are of */
 	struct session_run {        /* … and what its stages set up; session_stages.c */
 		struct engine_event events[RECORD_EVENTS];
 		uint32_t count, with_window;  /* events of the session; with those that open and shut the window */

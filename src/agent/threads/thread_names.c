@@ -182,6 +182,7 @@ static void *run(void *data)
 	struct names n = {0};
 	bool on = true;
 
+	pthread_setname_np(pthread_self(), "jstrobe names"); /* not that of the thread that began it */
 	records_own(os_gettid(), true);
 	/* while the JVM starts it takes no threads */
 	while (on && !(jvm_is_live() && jvm_attach("jstrobe names")))
