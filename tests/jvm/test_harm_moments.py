@@ -237,12 +237,17 @@ def brief(jdk, r, agent=None):
 
 
 def ends_quietly(process, r):
-    """0, and not a word of ours or the JVM's."""
+    """
+    0, and not a word of ours or the JVM's, but for one: on a busy machine the JVM's end may come before our threads got on
+    within the 200 ms that it waits. Then that is said; whether it was.
+    """
     try:
         out, errors = process.communicate(timeout=HANG)
     except subprocess.TimeoutExpired:
         raise AssertionError(f"it hangs: {r}, pid {process.pid}") from None
-    assert (process.returncode, out, errors) == (0, "", ""), (process.returncode, str(r), out[-2000:], errors[-2000:])
+    late = errors.count("\n") == 1 and "result is not written: the profiler was held up too long" in errors
+    assert (process.returncode, out) == (0, "") and (late or not errors), (process.returncode, str(r), out[-2000:], errors[-2000:])
+    return late
 
 
 def one_life(jdk, r, path):
@@ -261,21 +266,21 @@ def one_life(jdk, r, path):
     try:
         for each in asked:
             finish(each, r)
-        ends_quietly(process, r)
+        return ends_quietly(process, r)
     finally:
         process.kill()
-    forget(path)
+        forget(path)
 
 
 def test_short_lives(jdk, say):
     """Thousands of JVMs that live for some ms: a start and a stop meet every moment from the first to the last one."""
-    count, failed = rounds(20, 5000), []
+    count, failed, late = rounds(20, 5000), [], []
 
     def lives(side):
         path = jvm.result_file(".json")
         try:
             for number in range(side, count, 2):
-                one_life(jdk, Round(f"life {jdk}", number), path)
+                late.extend([number] if one_life(jdk, Round(f"life {jdk}", number), path) else [])
         except AssertionError as error:
             failed.append(error)
     sides = [threading.Thread(target=lives, args=(side,)) for side in range(2)]
@@ -284,4 +289,5 @@ def test_short_lives(jdk, say):
     for side in sides:
         side.join()
     assert not failed, failed
-    say(f"short lives on {jdk}: {count}, JSTROBE_SEED={SEED}")
+    assert len(late) <= 1 + count // 100, late
+    say(f"short lives on {jdk}: {count}, results not written in time {len(late)}, JSTROBE_SEED={SEED}")

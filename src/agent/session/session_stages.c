@@ -356,7 +356,7 @@ static const struct stage sampling[] = {
 	{"streams", NULL, begin_streams, NULL},
 	{"drain", NULL, begin_drain, end_drain},
 	{"names", NULL, begin_names, end_names},
-	{"names-of-all", NULL, NULL, end_name_watch}, /* its thread may take a while: when nothing is sampled any more */
+	{"names-of-all", NULL, NULL, end_name_watch}, /* may take a while: nothing is sampled any more */
 	{"sources", NULL, begin_sources, end_sources},
 	{"java-threads", NULL, begin_java_threads, NULL}, /* they end with their names */
 	{"listening", NULL, begin_listening, end_listening},
