@@ -103,13 +103,22 @@ static void moments(void **state)
 		if (rc == 0)
 			assert_int_equal((ns - start) / s, rows[i].seconds);
 	}
-	/* the first such time of day from the start on */
+	/* the time of day that is in the recording, or nearest to it */
 	setenv("TZ", "UTC", 1);
 	tzset();
 	assert_int_equal(range_moment("14:13:30", start, end, "--from", &ns, &err), 0);
 	assert_int_equal(ns, start + 10 * s);
 	assert_int_equal(range_moment("14:13:10", start, end, "--from", &ns, &err), 0);
-	assert_int_equal(ns, start + (86400 - 10) * s);
+	assert_int_equal(ns, start - 10 * s);
+	assert_int_equal(range_moment("14:14:30", start, end, "--to", &ns, &err), 0);
+	assert_int_equal(ns, start + 70 * s);
+	assert_int_equal(range_moment("04:00:00", start, end, "--to", &ns, &err), 0);
+	assert_int_equal(ns, start - (10 * 3600 + 13 * 60 + 20) * s);
+	/* over midnight: behind its end, and in it */
+	assert_int_equal(range_moment("00:30:00", start, start + 10 * 3600 * s, "--to", &ns, &err), 0);
+	assert_int_equal(ns, start + (9 * 3600 + 46 * 60 + 40 + 1800) * s);
+	assert_int_equal(range_moment("00:05:00", start, start + 9 * 3600 * s + 46 * 60 * s + 40 * s, "--to", &ns, &err), 0);
+	assert_int_equal(ns, start + (9 * 3600 + 46 * 60 + 40 + 300) * s);
 	assert_int_equal(recording_info_time("20 ms"), 20000000);
 	assert_int_equal(recording_info_time("10000000"), 10000000);
 	assert_int_equal(recording_info_time("everyChunk"), 0);

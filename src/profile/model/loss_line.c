@@ -190,7 +190,8 @@ void format_loss_line(const struct profile *p, struct buffer *out)
 		buffer_printf(out, " · %u threads could not be armed%s", p->threads_refused,
 			      profile_is_time(p) ? "" : ", so theirs are not counted");
 	if (p->raised)
-		buffer_printf(out, " · intervals doubled %u times in a storm of events", p->raised);
+		buffer_printf(out, " · intervals doubled %u time%s in a storm of events", p->raised,
+			      human_plural(p->raised));
 	if (p->stretched)
 		buffer_printf(out, " · signals to so many threads would cost too much: each got one every %u intervals",
 			      p->stretched);

@@ -46,7 +46,8 @@ static bool by_date(const char *text, int64_t *ns)
 	return t != -1 && in_ns(t, rest, ns) && (*p == '\0' || strcmp(p, "Z") == 0);
 }
 
-static bool by_clock(const char *text, int64_t start, int64_t *ns)
+/* The time of day that is in the recording, else the one that is nearest to it: before its begin or behind its end. */
+static bool by_clock(const char *text, int64_t start, int64_t end, int64_t *ns)
 {
 	struct tm tm = {0}, day;
 	const char *p = strptime(text, "%H:%M:%S", &tm);
@@ -64,9 +65,13 @@ static bool by_clock(const char *text, int64_t start, int64_t *ns)
 	if (!in_ns(mktime(&tm), rest, ns))
 		return false;
 	if (*ns < start - start % (int64_t)NS_PER_S) {
+		int64_t next;
+
 		day.tm_mday++;
-		if (!in_ns(mktime(&day), rest, ns))
+		if (!in_ns(mktime(&day), rest, &next))
 			return false;
+		if (next - end < start - *ns)
+			*ns = next;
 	}
 	return *p == '\0';
 }
@@ -120,7 +125,7 @@ static bool by_number(const char *text, int64_t start, int64_t end, int64_t *ns)
 int range_moment(const char *text, int64_t start, int64_t end, const char *option, int64_t *ns,
 		 struct error *err)
 {
-	if (by_date(text, ns) || by_clock(text, start, ns) || by_number(text, start, end, ns))
+	if (by_date(text, ns) || by_clock(text, start, end, ns) || by_number(text, start, end, ns))
 		return 0;
 	return error_set(err, EINVAL, "%s: '%s' is no time; write it like 90s (from the start), -10s (from "
 			 "the end), 12:30:00 or 2026-11-21T12:30:00", option, text);

@@ -221,6 +221,16 @@ static bool count_ends(struct profile *p)
 	return reasons;
 }
 
+/* As the settings say, 0: they do not. Weights divided by samples tell something else. */
+static uint64_t known_interval(const struct conversion *c, const struct profile *p)
+{
+	if (strcmp(p->event, "wall") == 0)
+		return c->info.wall_interval;
+	if (strcmp(p->event, "cpu") == 0)
+		return c->info.interval ? c->info.interval : c->info.period;
+	return 0;
+}
+
 static int make_profile(struct conversion *c, uint32_t family, struct error *err)
 {
 	const struct read_aggregate_family *f = &c->aggregate.families.items[family];
@@ -245,7 +255,7 @@ static int make_profile(struct conversion *c, uint32_t family, struct error *err
 	}
 	p->started_at = (uint64_t)MAX(from, 0);
 	p->duration = to > from ? (uint64_t)to - (uint64_t)from : 0;
-	p->interval = weight_is_time(p->weight_kind) ? p->effective_interval : 0;
+	p->interval = known_interval(c, p);
 	p->complete = f->samples - f->truncated - f->no_stack;
 	if (!put_counts(c, p)) {
 		p->taken = p->stored;

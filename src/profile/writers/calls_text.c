@@ -311,8 +311,9 @@ static int put_back(const struct calls *c, const bool *overloads, struct buffer 
 
 static void put_head(const struct calls *c, struct buffer *out)
 {
-	buffer_printf(out, "--- Calls of %" PRIu32 " methods in %" PRIu32 " classes, %s timing, %s s ---\n",
-		      c->method_count, c->class_count, c->timing, decimal((double)c->duration / 1e9, 1).text);
+	buffer_printf(out, "--- Calls of %" PRIu32 " method%s in %" PRIu32 " class%s, %s timing, %s s ---\n",
+		      c->method_count, human_plural(c->method_count), c->class_count, c->class_count == 1 ? "" : "es",
+		      c->timing, decimal((double)c->duration / 1e9, 1).text);
 	calls_overhead(c, out);
 	if (c->gap)
 		buffer_printf(out, "%s s before it, since the last round, are in no result\n",
