@@ -1,6 +1,7 @@
 """Each stage of a session's start fails in turn: everything is undone, a result from before stays, the next session works."""
 import os
 import re
+import subprocess
 
 import jvm
 import pytest
@@ -105,4 +106,30 @@ def test_a_stream_that_joins_later(jdk):
         assert jstrobe("stream", "-d", "0.3", "-f", jvm.result_file(".ndjson"), program.pid).returncode == 0
         assert jstrobe("stop", "-f", "/dev/null", program.pid).returncode == 0
         jvm.wait_until(lambda: not any(name.startswith("jstrobe") for name in program.threads().values()), 20)
+        assert program.stop() == 0, program.output[-5:]
+
+
+def test_a_start_fails_while_its_writer_is_held(jdk, tmp_path):
+    """What the failed start set up stays until the thread has been let go; the next start gives it back."""
+    library, fifo = str(tmp_path / "held_thread.so"), str(tmp_path / "fifo")
+    subprocess.run([os.environ.get("CC", "gcc"), "-O2", "-Wall", "-Wextra", "-fPIC", "-shared", "-o", library,
+                    os.path.join(jvm.ROOT, "tests", "jvm", "preload", "held_thread.c"), "-ldl"], check=True)
+    wrap = ["env", "LD_PRELOAD=" + library, "JSTROBE_TEST_HELD=jstrobe write", f"JSTROBE_TEST_FIFO={fifo}",
+            "GLIBC_TUNABLES=glibc.malloc.perturb=165"]  # freed memory is not what it was
+    before, recording = jvm.result_file(".json"), jvm.result_file(".jfr")
+    with jvm.knobs(), Program(jdk, "KnownShares", wrap=wrap) as program:
+        record(program, "cpu", before)
+        descriptors = program.descriptors()
+        os.mkfifo(fifo)
+        done = jstrobe("start", "-e", "cpu", "--engine-fail", "stage:ticks", "-f", recording, program.pid)
+        assert done.returncode == 1 and "ticks: told to fail" in done.stderr, done
+        done = jstrobe("start", "-e", "cpu", program.pid)
+        assert done.returncode == 1 and "is held inside the profiler" in done.stderr, done
+        released = os.open(fifo, os.O_WRONLY)  # it is there, or this would wait
+        os.remove(fifo)
+        os.close(released)
+        for _ in range(3):
+            record(program, "cpu", before)
+            record(program, "cpu,wall", recording)
+        jvm.wait_until(lambda: not ours(program) and program.descriptors() <= descriptors + 1)
         assert program.stop() == 0, program.output[-5:]

@@ -55,6 +55,8 @@ void trace_context_json(struct json_writer *w, const struct profile_trace_contex
 	while ((labels = next_label(labels, &text, &value)))
 		json_put_text(w, text.data, text.data + value);
 	json_end(w);
+	if (text.failed && !w->out->failed)
+		w->out->failed = text.failed; /* a result without all labels is none */
 	buffer_free(&text);
 }
 
@@ -68,5 +70,7 @@ void trace_context_labels(struct buffer *out, const char *labels)
 		buffer_printf(out, "%s%s=%s", separator, text.data, text.data + value);
 		separator = ", ";
 	}
+	if (text.failed && !out->failed)
+		out->failed = text.failed;
 	buffer_free(&text);
 }
