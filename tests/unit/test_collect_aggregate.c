@@ -1309,10 +1309,36 @@ static void all_records(void **state)
 #define T(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 #define WITH(test, what) cmocka_unit_test_prestate_setup_teardown(test, set_up, tear_down, (void *)what)
 
+/* The thread that drains is held, as by a debugger, and has the lock: who asks how it stands gets the last answer. */
+static void asked_while_the_lock_is_held(void **state)
+{
+	struct metrics_held first[COLLECTOR_HELD], again[COLLECTOR_HELD];
+	struct collector_event_totals before, after;
+	uint64_t began;
+
+	SAMPLE(10, I(a, 1));
+	drain();
+	collector_event_totals(c, 0, &before);
+	collector_held(c, first);
+	assert_int_equal(before.stored, 1);
+	SAMPLE(20, I(a, 1), I(b, 7));
+	pthread_mutex_lock(&c->lock);
+	drain_all(c);
+	began = os_monotonic();
+	collector_event_totals(c, 0, &after);
+	collector_held(c, again);
+	assert_in_range(os_monotonic() - began, 0, 30 * NS_PER_S);
+	pthread_mutex_unlock(&c->lock);
+	assert_memory_equal(&before, &after, sizeof(before));
+	assert_memory_equal(first, again, sizeof(first));
+	collector_event_totals(c, 0, &after);
+	assert_int_equal(after.stored, 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(merged), T(recursion), T(early_ends), T(replaced_method), T(replaced_twice),
+		T(merged), T(asked_while_the_lock_is_held), T(recursion), T(early_ends), T(replaced_method), T(replaced_twice),
 		T(dead_memory), T(redefined_class), T(method_in_the_making),
 		T(freed_at_safepoints), T(safepoints_alone), T(replaced_before_us),
 		WITH(without_counts, "no counts"), T(gone_method),

@@ -138,7 +138,9 @@ struct collector {
 	pthread_mutex_t given_lock; /* the list below; never held for long: threads of the program take it */
 	PAGED(struct given_name) given;
 	PAGED(char) given_text;
-	struct collector_totals totals; /* as last told; with given_lock */
+	struct collector_totals totals; /* as last told, as what follows; with given_lock */
+	struct collector_event_totals event_totals[RECORD_EVENTS];
+	struct metrics_held held[COLLECTOR_HELD];
 
 	struct event_aggregate events[RECORD_EVENTS];
 	PAGED(struct place) runs; /* by index of the record: the run that is open on it */

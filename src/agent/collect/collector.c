@@ -20,7 +20,6 @@
 #include "common/os/os.h"
 
 #define FULL_EVERY NS_PER_S /* all records, stirred or not */
-#define SHORT (500 * NS_PER_MS)    /* for who asks how it stands */
 #define DRAIN_OFTEN (10 * NS_PER_MS)
 
 struct collector *collector_new(const struct collect_sources *sources, const struct collector_options *o)
@@ -195,7 +194,7 @@ void collector_totals(struct collector *c, struct collector_totals *t)
 	int i;
 
 	/* a thread that is held may have the lock; what was told before is better than no answer */
-	if (!os_lock_within(&c->lock, SHORT)) {
+	if (!os_lock_within(&c->lock, COLLECTOR_SHORT)) {
 		pthread_mutex_lock(&c->given_lock);
 		*t = c->totals;
 		pthread_mutex_unlock(&c->given_lock);
@@ -223,7 +222,13 @@ void collector_event_totals(struct collector *c, uint32_t e, struct collector_ev
 {
 	struct loss_totals losses;
 
-	pthread_mutex_lock(&c->lock);
+	/* as collector_totals */
+	if (!os_lock_within(&c->lock, COLLECTOR_SHORT)) {
+		pthread_mutex_lock(&c->given_lock);
+		*t = c->event_totals[e];
+		pthread_mutex_unlock(&c->given_lock);
+		return;
+	}
 	if (c->open)
 		drain_all(c);
 	aggregate_all_losses(c, e, &losses);
@@ -233,4 +238,7 @@ void collector_event_totals(struct collector *c, uint32_t e, struct collector_ev
 	t->value = c->events[e].weight_stored;
 	memcpy(t->lost, losses.count, sizeof(t->lost));
 	pthread_mutex_unlock(&c->lock);
+	pthread_mutex_lock(&c->given_lock);
+	c->event_totals[e] = *t;
+	pthread_mutex_unlock(&c->given_lock);
 }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/os/os.h"
+
 #define BYTES_STRINGS(field) strings_bytes(&(field))
 #define BYTES_MAP(field) map_bytes(&(field))
 #define BYTES_PAGED(field) ((field).room * sizeof(*(field).items))
@@ -21,12 +23,21 @@ size_t held_bytes(const struct collector *c)
 
 void collector_held(struct collector *c, struct metrics_held *to)
 {
-	pthread_mutex_lock(&c->lock);
-#define RENEWED(kind, field, name) *to++ = (struct metrics_held){name, BYTES_##kind(c->field)};
-#define LASTING(kind, field, name) *to++ = (struct metrics_held){name, BYTES_##kind(c->field)};
+	struct metrics_held now[COLLECTOR_HELD], *next = now;
+	/* a thread that is held may have the lock */
+	bool known = os_lock_within(&c->lock, COLLECTOR_SHORT);
+
+#define RENEWED(kind, field, name) *next++ = (struct metrics_held){name, known ? BYTES_##kind(c->field) : 0};
+#define LASTING(kind, field, name) *next++ = (struct metrics_held){name, known ? BYTES_##kind(c->field) : 0};
 #include "agent/collect/held.def"
-	*to = (struct metrics_held){"traces", c->open ? stack_store_bytes(&zone.store) : 0};
-	pthread_mutex_unlock(&c->lock);
+	*next = (struct metrics_held){"traces", known && c->open ? stack_store_bytes(&zone.store) : 0};
+	if (known)
+		pthread_mutex_unlock(&c->lock);
+	pthread_mutex_lock(&c->given_lock);
+	if (known || !c->held[0].name)
+		memcpy(c->held, now, sizeof(now));
+	memcpy(to, c->held, sizeof(now));
+	pthread_mutex_unlock(&c->given_lock);
 }
 
 void held_set_aside(struct collector *c)
