@@ -1,10 +1,11 @@
 """Commands that come while a JVM starts up, before it lets any agent in (preload/slow_start.c holds it up there)."""
 import os
+import subprocess
 import time
 
 import jvm
 import pytest
-from jvm import Program, jstrobe, wait_until
+from jvm import Program, counted, jstrobe, wait_until
 
 pytestmark = pytest.mark.together
 
@@ -76,3 +77,14 @@ def test_what_runs_first_has_names(jdk, way, hold, tmp_path, programs, say):
     say(f"{jdk}, {way}, collector held {hold} ms: {unloaded} of {java} samples with Java frames have an [unloaded] one")
     assert java > 20 and unloaded == 0
     os.remove(path)
+
+
+def test_the_launcher_has_not_loaded_the_jvm_yet(jdk, programs):
+    """`java … & jstrobe record $!`: a process that is about to be a JVM is no other program."""
+    for number in range(counted(8, 100)):
+        process = subprocess.Popen([jdk.java, LETS_US_IN, "-cp", jvm.CLASSES, "truth.Brief", "1500", "exit"],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(0.003 * (number % 4))
+        done = jstrobe("record", "-d", "0.1", "-f", "/dev/null", process.pid)
+        assert "no HotSpot JVM" not in done.stderr, (number, done)
+        assert process.wait(60) == 0
