@@ -304,7 +304,7 @@ def test_details_name_every_cost(page):
     assert not p.driver.find_element("css selector", "#details").is_displayed()
     p.click("#loss")
     details = p.text("#details")
-    for word in ("Queues", "1 increment", "fill up to 21", "Handler", "p99.9 5.6 µs", "Collector's turn",
+    for word in ("Queues", "1 increment", "fill up to 21", "Handler", "p99.9 5.6 µs", "Collector's drain",
                  "Own CPU time", "Lost: queue_full", "Lost: recursion", "Ended: truncated"):
         assert word in details
 

@@ -73,7 +73,7 @@ static void collapsed_by_weight_thread_and_line(void **state)
 	"Queues              : 60 KB, 1 increment, capacity up to 40, fill up to 21\n"            \
 	"Handler             : mean 1.2 µs, p99 3.4 µs, p99.9 5.6 µs, max 12 µs (without the"     \
 	" kernel's delivery)\n"                                                                   \
-	"Collector's turn    : mean 45 µs, p99 120 µs, p99.9 200 µs, max 210 µs\n"                \
+	"Collector's drain   : mean 45 µs, p99 120 µs, p99.9 200 µs, max 210 µs\n"                \
 	"Own CPU time        : 1.5 ms (0.15 % of the process)\n"                                  \
 	"Threads armed       : 12 by perf events, 1 by timers\n"
 

@@ -128,7 +128,7 @@ static void put_wall(const struct profile *p, struct buffer *out)
 
 	if (p->taken == 0) {
 		buffer_printf(out, "No samples: no thread %s in %s", waits ? "has waited for a lock long enough"
-									       : "had a turn",
+									       : "had a tick",
 			      human_time(p->duration).text);
 		return;
 	}
@@ -308,7 +308,7 @@ void loss_details_cost(struct buffer *out, const struct profile *p)
 	put_timing(out, "Handler", &p->handler, " (without the kernel's delivery)");
 	if (p->walk.count)
 		put_timing(out, "Walk alone", &p->walk, "");
-	put_timing(out, "Collector's turn", &p->drain, "");
+	put_timing(out, "Collector's drain", &p->drain, "");
 	put_own_cpu(out, p);
 	buffer_printf(out, "Threads armed       : %u by perf events, %u by timers",
 		      p->threads_perf, p->threads_timer);
