@@ -406,20 +406,20 @@ bool command_round(const struct options *o, bool last, uint64_t *began)
 		log_error("%s", err.text);
 	session_close_recording();
 	if (!last) {
-		int begun = next_round(o, &err);
+		struct error why;
+		int begun = next_round(o, &why);
 
 		*began = os_monotonic();
 		session_goes_on(false);
 		if (begun == 0)
 			command_note_result();
-		else
-			log_error("loop ends: %s", err.text);
 		rc = pending_write_kept(&err);
 		written = written && rc == 0;
 		if (rc)
 			log_error("%s", err.text);
 		if (begun == 0)
 			return true;
+		log_error("loop ends: %s", why.text);
 		pending_cancel();
 	}
 	set_owner(NULL);
