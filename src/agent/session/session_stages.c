@@ -349,12 +349,13 @@ static const struct stage sampling[] = {
 	{"faults", NULL, begin_faults, end_faults},
 	{"frozen", jvm_is_live, begin_frozen, NULL},
 	{"aggregate", NULL, begin_aggregate, end_aggregate},
+	{"drain", NULL, begin_drain, NULL}, /* before the clocks: on a busy machine a new thread takes a while */
 	{"clocks", NULL, begin_clocks, NULL},
 	{"recording", is_recorded, begin_recording, end_recording},
 	{"ring", has_ring, begin_ring, end_ring},
 	{"sinks-of-streams", NULL, NULL, end_streams}, /* those that have begun when another one fails */
 	{"streams", NULL, begin_streams, NULL},
-	{"drain", NULL, begin_drain, end_drain},
+	{"last-drain", NULL, NULL, end_drain}, /* while there are sinks */
 	{"names", NULL, begin_names, end_names},
 	{"names-of-all", NULL, NULL, end_name_watch}, /* may take a while: nothing is sampled any more */
 	{"sources", NULL, begin_sources, end_sources},
