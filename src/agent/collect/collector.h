@@ -96,7 +96,7 @@ void collector_name_thread(struct collector *c, int tid, uint64_t java_id, const
  */
 void collector_redefined(struct collector *c, const char *class_name);
 
-/* For who asks how it stands: a thread that is held, as by a debugger, may have the lock; then it is the last answer. */
+/* For who asks how it stands: a thread that is held, as by a debugger, may have the lock; then the last answer. */
 #define COLLECTOR_SHORT (500 * NS_PER_MS)
 
 struct collector_totals {

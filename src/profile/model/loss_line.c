@@ -193,7 +193,8 @@ void format_loss_line(const struct profile *p, struct buffer *out)
 		buffer_printf(out, " · intervals doubled %u time%s in a storm of events", p->raised,
 			      human_plural(p->raised));
 	if (p->stretched)
-		buffer_printf(out, " · signals to so many threads would cost too much: each got one every %u intervals",
+		buffer_printf(out, " · signals to so many threads would cost too much: each got one every "
+			      "%u intervals",
 			      p->stretched);
 	if (p->gap)
 		buffer_printf(out, " · %s before it, since the last round, are in no result", human_time(p->gap).text);

@@ -1,6 +1,6 @@
 /*
- * held_thread.c - preloaded into a JVM: a thread named JSTROBE_TEST_HELD that waits for a condition is held there, as by
- * a debugger, while the FIFO JSTROBE_TEST_FIFO is there: until it has been opened for writing.
+ * held_thread.c - preloaded into a JVM: a thread named JSTROBE_TEST_HELD that waits for a condition is held there, as
+ * by a debugger, while the FIFO JSTROBE_TEST_FIFO is there: until it has been opened for writing.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
