@@ -218,27 +218,37 @@ void collector_totals(struct collector *c, struct collector_totals *t)
 	pthread_mutex_unlock(&c->given_lock);
 }
 
-void collector_event_totals(struct collector *c, uint32_t e, struct collector_event_totals *t)
+/* Lock held. */
+static void read_event_totals(struct collector *c, uint32_t e, struct collector_event_totals *t)
 {
 	struct loss_totals losses;
 
-	/* as collector_totals */
-	if (!os_lock_within(&c->lock, COLLECTOR_SHORT)) {
-		pthread_mutex_lock(&c->given_lock);
-		*t = c->event_totals[e];
-		pthread_mutex_unlock(&c->given_lock);
-		return;
-	}
-	if (c->open)
-		drain_all(c);
 	aggregate_all_losses(c, e, &losses);
 	t->taken = losses.taken;
 	t->open = c->open ? c->sources->open_ticks(e) : 0;
 	t->stored = c->events[e].stored;
 	t->value = c->events[e].weight_stored;
 	memcpy(t->lost, losses.count, sizeof(t->lost));
-	pthread_mutex_unlock(&c->lock);
+}
+
+void collector_event_totals(struct collector *c, struct collector_event_totals *t)
+{
+	/* as collector_totals */
+	bool known = os_lock_within(&c->lock, COLLECTOR_SHORT);
+	size_t bytes = c->options.events * sizeof(*t);
+	uint32_t e;
+
+	if (known) {
+		if (c->open)
+			drain_all(c);
+		for (e = 0; e < c->options.events; e++)
+			read_event_totals(c, e, &t[e]);
+		pthread_mutex_unlock(&c->lock);
+	}
 	pthread_mutex_lock(&c->given_lock);
-	c->event_totals[e] = *t;
+	if (known)
+		memcpy(c->event_totals, t, bytes);
+	else
+		memcpy(t, c->event_totals, bytes);
 	pthread_mutex_unlock(&c->given_lock);
 }

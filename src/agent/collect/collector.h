@@ -105,13 +105,13 @@ struct collector_totals {
 	uint64_t outside;      /* the window; not in LOST */
 };
 void collector_totals(struct collector *c, struct collector_totals *t);
-/* The same of event number E. */
+/* The same of each event. */
 struct collector_event_totals {
 	uint64_t taken, stored, open;
 	uint64_t value;        /* of the stored */
 	uint64_t lost[LOSS_REASONS];
 };
-void collector_event_totals(struct collector *c, uint32_t e, struct collector_event_totals *t);
+void collector_event_totals(struct collector *c, struct collector_event_totals *t); /* T[RECORD_EVENTS] */
 
 /* What the aggregate keeps, by structure, in bytes. Any thread in normal code. */
 enum {

@@ -96,8 +96,8 @@ int session_may_begin(const struct options *o, struct error *err)
 	return rc;
 }
 
-/* What must be known before anything is set up. The number of EVENTS, or a negative errno. */
-static int prepare(const struct options *o, struct engine_event events[RECORD_EVENTS], struct error *err)
+/* What must be known before anything is set up: session.run is of O's events then. */
+static int prepare(const struct options *o, struct error *err)
 {
 	int rc = may_begin(o, err);
 
@@ -105,7 +105,14 @@ static int prepare(const struct options *o, struct engine_event events[RECORD_EV
 		rc = session_settle(err);
 	if (rc == 0)
 		rc = read_layout(err);
-	return rc ? rc : source_options_events(o, events, err);
+	if (rc)
+		return rc;
+	session.run = (struct session_run){.count = 0};
+	rc = source_options_events(o, session.run.events, err);
+	if (rc < 0)
+		return rc;
+	session.run.count = (uint32_t)rc;
+	return 0;
 }
 
 /* A session is about to begin. Lock held. */
@@ -186,11 +193,10 @@ static int go_on(struct error *err)
 /* Lock held. FILE is used up in any case. */
 static int start_or_go_on(const struct options *o, bool resume, int file, struct buffer *notes, struct error *err)
 {
-	struct engine_event events[RECORD_EVENTS];
 	struct session_run *run = &session.run;
-	int count = prepare(o, events, err), rc = count;
+	int rc = prepare(o, err);
 
-	if (rc < 0) {
+	if (rc) {
 		if (file >= 0)
 			close(file);
 		return rc;
@@ -198,8 +204,6 @@ static int start_or_go_on(const struct options *o, bool resume, int file, struct
 	/* from here on nothing is kept of the caller's options */
 	session.given = *o;
 	session.begins = &session.given;
-	*run = (struct session_run){.count = (uint32_t)count};
-	memcpy(run->events, events, sizeof(events));
 	if (file >= 0) {
 		run->recording = recorder_open(&session.given, run->events, run->count, resume && session.collector, 0,
 					       file, err);
@@ -412,24 +416,20 @@ static void end_clocks(void)
 }
 
 /* No source raises a signal any more; what the threads used is counted. Lock held. */
-static int silence(struct error *err)
+static void silence(void)
 {
-	int rc;
+	struct error ignored; /* none of these waits for a thread of ours */
 
 	session_note_counts(false);
 	session.silent_since = os_monotonic();
-	rc = stages_end(&session_sampling, STAGE_OF_LISTENING, err);
+	stages_end(&session_sampling, STAGE_OF_LISTENING, &ignored);
 	engine_halt();
 	end_clocks();
-	if (rc == 0)
-		rc = stages_end(&session_sampling, STAGE_OF_SOURCES, err);
+	stages_end(&session_sampling, STAGE_OF_SOURCES, &ignored);
 	session_note_counts(true);
 	if (recorder_runs())
 		session_note_recorded();
 	agent_window_keep(&session.windows);
-	/* from here on who waits for the stop waits for threads of ours */
-	atomic_store(&drains, true);
-	return rc ? rc : stages_end(&session_sampling, STAGE_OF_NAMES, err);
 }
 
 void session_round_ends(void)
@@ -448,11 +448,12 @@ void session_round_ends(void)
 /* Lock held. -EINPROGRESS: it goes on at the next call. */
 static int stop_sampling(struct error *err)
 {
-	int rc = session.silent_since ? 0 : silence(err);
+	int rc;
 
+	if (!session.silent_since)
+		silence();
 	atomic_store(&drains, true);
-	if (rc == 0)
-		rc = stages_end(&session_sampling, NULL, err);
+	rc = stages_end(&session_sampling, NULL, err);
 	atomic_store(&drains, false);
 	if (rc == 0)
 		session.silent_since = 0;

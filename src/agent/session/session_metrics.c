@@ -14,16 +14,18 @@
 static uint32_t list_events(struct metrics_event *events)
 {
 	uint32_t e, count = session.collector && !session.tracing ? session.event_count : 0;
+	struct collector_event_totals totals[RECORD_EVENTS];
 
+	if (count)
+		collector_event_totals(session.collector, totals);
 	for (e = 0; e < count; e++) {
-		struct collector_event_totals t;
+		const struct collector_event_totals *t = &totals[e];
 
-		collector_event_totals(session.collector, e, &t);
 		events[e] = (struct metrics_event){
 			.name = session.events[e].event.name, .weight_kind = session.events[e].event.weight,
-			.taken = t.taken, .stored = t.stored, .open = t.open, .value = t.value,
+			.taken = t->taken, .stored = t->stored, .open = t->open, .value = t->value,
 		};
-		memcpy(events[e].lost, t.lost, sizeof(t.lost));
+		memcpy(events[e].lost, t->lost, sizeof(t->lost));
 	}
 	return count;
 }

@@ -280,7 +280,6 @@ static int begin_sources(struct error *err)
 
 static int end_sources(struct error *err)
 {
-	engine_halt();
 	session.outside = engine_stop();
 	return 0;
 }
@@ -382,5 +381,7 @@ static const struct stage tracing[] = {
 	{"trace", NULL, begin_trace, end_trace},
 };
 
-struct stages session_sampling = {sampling, sizeof(sampling) / sizeof(sampling[0]), 0};
-struct stages session_tracing = {tracing, sizeof(tracing) / sizeof(tracing[0]), 0};
+_Static_assert(ARRAY_LEN(sampling) <= STAGES_MAX, "a bit each");
+
+struct stages session_sampling = {sampling, ARRAY_LEN(sampling), 0};
+struct stages session_tracing = {tracing, ARRAY_LEN(tracing), 0};

@@ -8,9 +8,8 @@
 
 /* Of a session that samples, and of one that counts calls. Session's lock held. */
 extern struct stages session_sampling, session_tracing;
-/* A stop ends down to here: nothing is heard of the JVM any more; nothing is sampled; threads have their last names. */
+/* A stop ends down to here: nothing is heard of the JVM any more; nothing is sampled. */
 #define STAGE_OF_LISTENING "listening"
 #define STAGE_OF_SOURCES "sources"
-#define STAGE_OF_NAMES "names"
 
 #endif

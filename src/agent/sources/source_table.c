@@ -28,6 +28,16 @@ static const struct engine_ops *next(size_t *i)
 	return NULL;
 }
 
+/* Call FUNCTION of all sources that have it. */
+#define TELL(function, ...)                                  \
+	do {                                                 \
+		const struct engine_ops *source;             \
+		size_t i = 0;                                \
+		while ((source = next(&i)))                  \
+			if (source->function)                \
+				source->function(__VA_ARGS__); \
+	} while (0)
+
 int engine_listen(struct buffer *notes, struct error *err)
 {
 	const struct engine_ops *source;
@@ -44,41 +54,21 @@ int engine_listen(struct buffer *notes, struct error *err)
 
 void engine_listen_no_more(bool goes_on)
 {
-	const struct engine_ops *source;
-	size_t i = 0;
-
-	while ((source = next(&i)))
-		if (source->listen_no_more)
-			source->listen_no_more(goes_on);
+	TELL(listen_no_more, goes_on);
 }
 
 void engine_vm_init(void)
 {
-	const struct engine_ops *source;
-	size_t i = 0;
-
-	while ((source = next(&i)))
-		if (source->vm_init)
-			source->vm_init();
+	TELL(vm_init);
 }
 
 void engine_vm_death(void)
 {
-	const struct engine_ops *source;
-	size_t i = 0;
-
-	while ((source = next(&i)))
-		if (source->vm_death)
-			source->vm_death();
+	TELL(vm_death);
 }
 
 void engine_release(void)
 {
-	const struct engine_ops *source;
-	size_t i = 0;
-
-	while ((source = next(&i)))
-		if (source->release)
-			source->release();
+	TELL(release);
 	class_names_release();
 }

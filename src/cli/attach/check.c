@@ -58,22 +58,6 @@ static const char *rights_that_lack(void)
 	return "the system protects it even from root";
 }
 
-/* Whether the process runs the JDK's launcher. */
-static bool is_launcher(pid_t pid)
-{
-	char path[64], to[PATH_MAX];
-	const char *base;
-	ssize_t n;
-
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)pid);
-	n = readlink(path, to, sizeof(to) - 1);
-	if (n <= 0)
-		return false;
-	to[n] = '\0';
-	base = strrchr(to, '/');
-	return base && strcmp(base, "/java") == 0;
-}
-
 static int check_vm(pid_t pid, const struct process_status *s, struct error *err)
 {
 	char libjvm[PATH_MAX];
@@ -82,11 +66,10 @@ static int check_vm(pid_t pid, const struct process_status *s, struct error *err
 	int rc = process_vm(pid, &vm, libjvm);
 
 	/* a JVM that was started a moment ago has not loaded it yet */
-	while (rc == 0 && vm == PROCESS_NO_VM && is_launcher(pid) && os_monotonic() < until) {
+	while (rc == 0 && vm == PROCESS_NO_VM && process_is_launcher(pid, "") && os_monotonic() < until) {
 		os_sleep(10 * NS_PER_MS);
 		rc = process_vm(pid, &vm, libjvm);
 	}
-
 	if (rc)
 		return error_set(err, -rc, "process %d (uid %u): its memory map cannot be read: %s; %s", (int)pid,
 				 (unsigned)s->uid, error_text(-rc), rights_that_lack());

@@ -114,8 +114,7 @@ static void read_arguments(const char *args, size_t length, struct process_java 
 	}
 }
 
-/* A program that is no launcher but has a JVM inside goes by its own name. */
-static bool is_launcher(pid_t pid, const char *argv0)
+bool process_is_launcher(pid_t pid, const char *argv0)
 {
 	char exe[PATH_MAX], path[64];
 	const char *slash;
@@ -140,9 +139,9 @@ static void read_command_line(pid_t pid, char *text, size_t size, struct process
 
 	if (n <= 0)
 		return;
-	if (is_launcher(pid, text)) {
+	if (process_is_launcher(pid, text)) {
 		read_arguments(text, (size_t)n, java);
-	} else {
+	} else { /* a program with a JVM inside goes by its own name */
 		slash = strrchr(text, '/');
 		snprintf(java->main, sizeof(java->main), "%s", slash ? slash + 1 : text);
 	}

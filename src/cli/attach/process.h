@@ -67,6 +67,8 @@ struct process_java {
 	bool debug_positions; /* -XX:+DebugNonSafepoints */
 };
 void process_java(pid_t pid, const struct process_status *s, struct process_java *java);
+/* Whether PID runs the JDK's launcher, "java"; its executable cannot always be seen: then ARGV0 says. */
+bool process_is_launcher(pid_t pid, const char *argv0);
 
 /* What the JVM itself says in its performance data; "" = not told. */
 struct process_perfdata {
