@@ -1,4 +1,4 @@
-"""The rows of docs/reference/benchmarks.md: what is measured, the goal, and the measurement itself.
+"""The rows of docs/benchmarks.md: what is measured, the goal, and the measurement itself.
 
 A measurement returns (lines of figures, whether the goal was reached), or raises Skip with the
 reason why it cannot be made here.

@@ -3,7 +3,7 @@
 
     bench/run.py [ROW...]            measure (all rows without names) and print the table
     bench/run.py --pairs 40 walk     more repetitions
-    bench/run.py --write-docs        put the figures measured so far into docs/reference/benchmarks.md
+    bench/run.py --write-docs        put the figures measured so far into docs/benchmarks.md
 
 Times are compared in interleaved pairs: one run of ours, one of theirs, in turn, on programs that
 are otherwise stopped. Given are medians with a 95 % interval (bootstrap), and the ratio of pairs.
@@ -25,7 +25,7 @@ import jvm    # noqa: E402
 import rows   # noqa: E402
 
 RESULTS = os.path.join(jvm.OUT, "bench", "results.json")
-DOCS = os.path.join(jvm.ROOT, "docs", "reference", "benchmarks.md")
+DOCS = os.path.join(jvm.ROOT, "docs", "benchmarks.md")
 
 
 def load():
@@ -75,7 +75,7 @@ def goal_line(line):
 
 
 def write_docs(results):
-    """Replace the table's rows in docs/reference/benchmarks.md."""
+    """Replace the table's rows in docs/benchmarks.md."""
     with open(DOCS) as file:
         text = file.read()
     with open(DOCS, "w") as file:
