@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -185,6 +186,69 @@ static void short_threads(void **state)
 	}
 	short_threads_of("ctimer", "", 0.2);
 	short_threads_of("itimer", "", 0.1);
+}
+
+/* ---- threads that end before their first sample, while each page fault sends a signal ---- */
+
+#define FAULTS 20u /* that a thread makes afterwards: the event is there */
+
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+/* The same fault in a program's own code, with a ring of its own: see calm() in agent/sample/perf_samples.c. */
+static void *own_ring(void *arg)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE, .size = sizeof(attr), .config = PERF_COUNT_SW_DUMMY, .disabled = 1,
+	};
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	int fd = (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, 0);
+	struct perf_event_mmap_page *ring = fd < 0 ? MAP_FAILED :
+					    mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (ring == MAP_FAILED)
+		return NULL;
+	*(volatile __u64 *)&ring->data_tail = 0;
+	munmap(ring, 2 * page);
+	close(fd);
+	return arg;
+}
+
+/* See touch() in common/os/perf_event.c: such a thread never got out of its last look into its ring. */
+static void page_faults_at_the_end(void **state)
+{
+	void *library = harness_library("lib_threads.so");
+	threads_start_fn *spawn = library ? (threads_start_fn *)dlsym(library, "threads_start") : NULL;
+	static const char *const events[] = {"cpu,page-faults@1", "page-faults,cpu"};
+	struct timespec limit;
+	volatile char *pages;
+	pthread_t thread;
+	unsigned i, j;
+	void *result;
+
+	assert_non_null(spawn);
+	for (i = 0; perf_is_here() && i < ARRAY_LEN(events); i++) {
+		start(events[i], i ? 1 : NS_PER_S, 0, ""); /* of the first, as what is taken */
+		for (j = 0; j < 300; j++) {
+			assert_int_equal(spawn(&thread, j < 290 ? nothing : own_ring, state), 0);
+			clock_gettime(CLOCK_REALTIME, &limit);
+			limit.tv_sec += 20;
+			if (pthread_timedjoin_np(thread, &result, &limit))
+				fail_msg("%s: thread %u does not end", events[i], j);
+			assert_ptr_equal(result, state);
+		}
+		pages = mmap(NULL, FAULTS * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		assert_ptr_not_equal((void *)pages, MAP_FAILED);
+		madvise((void *)pages, FAULTS * 4096, MADV_NOHUGEPAGE);
+		for (j = 0; j < FAULTS; j++)
+			pages[j * 4096] = 1;
+		assert_true(harness_stop()->taken >= (i == 0 ? 0 : FAULTS));
+		munmap((void *)pages, FAULTS * 4096);
+		harness_end();
+	}
+	dlclose(library);
 }
 
 /* ---- system calls longer than many intervals ---- */
@@ -429,7 +493,7 @@ static int tear_down(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(short_threads), T(long_system_calls), T(no_mixtures), T(large_pages),
+		T(short_threads), T(page_faults_at_the_end), T(long_system_calls), T(no_mixtures), T(large_pages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -144,6 +145,23 @@ static bool is_usable(struct perf_event_mmap_page *page, size_t bytes)
 	return size >= 4096 && (size & (size - 1)) == 0;
 }
 
+/*
+ * The first write to the control page is a fault that the kernel (6.4 and later) begins anew under another lock, but
+ * not while a signal is pending: then it goes back to the instruction. Where an event of page faults sends that signal
+ * each time, and no handler makes it rarer, that never ends. So the page is written to here, without signals.
+ */
+static void touch(struct perf_event_mmap_page *page)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	sigdelset(&all, SIGSEGV);
+	sigdelset(&all, SIGBUS);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	__atomic_store_n(&page->data_tail, 0, __ATOMIC_RELAXED);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 void *os_perf_map(int fd, size_t data)
 {
 	size_t bytes = page_bytes() + os_perf_data_bytes(data);
@@ -156,6 +174,7 @@ void *os_perf_map(int fd, size_t data)
 		return NULL;
 	}
 	madvise(ring, bytes, MADV_DONTFORK);
+	touch(ring);
 	return ring;
 }
 
