@@ -1,5 +1,6 @@
 #include "agent/hooks/faults.h"
 #include "agent/sources/engine.h"
+#include "agent/sources/engine_clocks.h"
 #include "agent/threads/records.h"
 #include "harness.h"
 

@@ -25,6 +25,7 @@
 #include "agent/session/streams.h"
 #include "agent/sinks/ring/ring.h"
 #include "agent/sources/engine.h"
+#include "agent/sources/engine_clocks.h"
 #include "agent/sources/lock/lock_events.h"
 #include "agent/sources/wall/vthreads.h"
 #include "agent/tracing/tracing.h"

@@ -24,6 +24,7 @@
 #include "agent/session/streams.h"
 #include "agent/sinks/ring/ring.h"
 #include "agent/sources/engine.h"
+#include "agent/sources/engine_clocks.h"
 #include "agent/threads/wanted.h"
 #include "agent/tracing/tracing.h"
 #include "common/os/os.h"
@@ -41,8 +42,10 @@ static void gather_counts(uint32_t e, struct collector_counts *f)
 	f->own_cpu = session.own_cpu;
 	f->children_cpu = session.children_cpu;
 	if (session_samples()) {
-		f->clocks = (struct collector_clocks){os_monotonic(), os_process_cpu(), records_own_cpu(),
-						      os_children_cpu(), event->counts.counted};
+		const struct source_clocks now = engine_clocks();
+
+		f->clocks = (struct collector_clocks){now.time, now.cpu, now.own, os_children_cpu(),
+						      event->counts.counted};
 		f->duration += f->clocks.time - session.resumed_at;
 		f->cpu_time += f->clocks.cpu - session.cpu_at_start;
 		f->own_cpu += f->clocks.own - session.own_at_start;

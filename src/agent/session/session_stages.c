@@ -24,6 +24,7 @@
 #include "agent/sinks/ring/ring.h"
 #include "agent/sources/cpu/perf_transfer.h"
 #include "agent/sources/engine.h"
+#include "agent/sources/engine_clocks.h"
 #include "agent/threads/java_threads.h"
 #include "agent/threads/records.h"
 #include "agent/threads/thread_names.h"
@@ -167,10 +168,12 @@ static int end_aggregate(struct error *err)
 
 static int begin_clocks(struct error *err)
 {
-	session.cpu_at_start = os_process_cpu();
-	session.own_at_start = records_own_cpu();
+	const struct source_clocks clocks = engine_clocks_begin();
+
+	session.cpu_at_start = clocks.cpu;
+	session.own_at_start = clocks.own;
 	session.children_at_start = os_children_cpu();
-	session.resumed_at = os_monotonic();
+	session.resumed_at = clocks.time;
 	return 0;
 }
 

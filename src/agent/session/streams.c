@@ -8,6 +8,7 @@
 #include "agent/jvm/jvm.h"
 #include "agent/session/source_options.h"
 #include "agent/sinks/stream/stream_closing.h"
+#include "agent/sources/engine_clocks.h"
 #include "agent/threads/records.h"
 #include "agent/threads/thread_names.h"
 #include "common/os/os.h"
@@ -87,8 +88,6 @@ int streams_open(const struct options *o, struct error *err)
 		stream_closing_hurry(BEFORE_ANEW);
 	stream_closing_begin();
 	memset(&streams.ended, 0, sizeof(streams.ended));
-	streams.cpu_at_start = os_process_cpu();
-	streams.own_at_start = records_own_cpu();
 	streams.begins.mode = o->mode;
 	if (o->stream[0])
 		rc = add(stream_out_open(o->stream, by_records(o), o->force, &streams.begins, err), NULL, err);
@@ -122,9 +121,12 @@ static void describe(const struct options *o, const struct engine_event *events,
 int streams_begin(const struct options *o, const struct engine_event *events, uint32_t count,
 		  struct collector *collector, struct error *err)
 {
+	const struct source_clocks clocks = engine_clocks();
 	struct stream_options how;
 	unsigned i;
 
+	streams.cpu_at_start = clocks.cpu;
+	streams.own_at_start = clocks.own;
 	describe(o, events, count, &how);
 	for (i = 0; i < streams.count; i++) {
 		struct open_stream *s = &streams.open[i];

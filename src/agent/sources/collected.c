@@ -4,6 +4,7 @@
 #include "agent/collect/sources.h"
 #include "agent/sources/class_names.h"
 #include "agent/sources/engine.h"
+#include "agent/sources/engine_clocks.h"
 #include "agent/sources/lock/lock_waits.h"
 #include "agent/sources/wall/vthreads.h"
 

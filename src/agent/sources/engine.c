@@ -12,6 +12,7 @@
 #include "agent/hooks/signal_action.h"
 #include "agent/sample/perf_ring.h"
 #include "agent/sources/active.h"
+#include "agent/sources/engine_clocks.h"
 #include "agent/threads/deferred.h"
 #include "agent/threads/records.h"
 #include "agent/threads/thread_hook.h"
@@ -74,6 +75,7 @@ static void arm(struct thread_record *r)
 		else if (events[e].role != WINDOW_NONE)
 			window_wake(&r->sources[e]);
 	}
+	engine_clocks_turn(r);
 }
 
 enum loss_reason active_rest_why(uint32_t arm)
@@ -138,6 +140,7 @@ static void end(struct thread_record *r)
 {
 	uint32_t e;
 
+	engine_clocks_end(r);
 	if (atomic_load(&active))
 		disarm(r);
 	for (e = 0; e < RECORD_EVENTS; e++)
@@ -175,6 +178,7 @@ static void silence(struct thread_record *r)
 	for (e = 0; e < event_count; e++)
 		if (atomic_load(&r->sources[e].arm) != ARM_NONE)
 			events[e].ops->silence(r, e);
+	engine_clocks_turn(r);
 }
 
 /* The events go together: at most one of CPU time by timers, SIGPROF's for itself, none twice. */
@@ -338,6 +342,7 @@ int engine_start(const struct engine_options *o, struct buffer *notes, struct er
 	records_scan();
 	/* Records made before the engine was in force. */
 	records_each(arm);
+	engine_clocks_armed();
 	engine_notes(notes);
 	rc = events[0].ops->begin ? events[0].ops->begin(&events[0], err) : 0; /* such an event is the only one */
 	if (rc)
@@ -366,27 +371,8 @@ static bool wait_outside(void)
 	return quiesced(held_epoch);
 }
 
-static struct source_clocks at_halt;
-static atomic_bool halted; /* they stand there */
-
-static struct source_clocks clocks_now(void)
-{
-	return (struct source_clocks){os_monotonic(), os_process_cpu(), records_own_cpu()};
-}
-
-void engine_clocks_go(void)
-{
-	atomic_store(&halted, false);
-}
-
-struct source_clocks engine_clocks(void)
-{
-	return atomic_load(&halted) ? at_halt : clocks_now();
-}
-
 void engine_halt(void)
 {
-	struct source_clocks before, after;
 	uint32_t e;
 
 	if (!atomic_load(&active) || !atomic_load(&arming))
@@ -397,16 +383,9 @@ void engine_halt(void)
 	halt_events(event_count);
 	/* Arming happens under the records' lock: a thread that was at it is seen by the next line. */
 	atomic_store(&arming, false);
-	/* On a busy machine threads go on for a while between the first one's silence and the last one's. */
-	before = clocks_now();
+	engine_clocks_halting();
 	records_each(silence);
-	after = clocks_now();
-	at_halt = (struct source_clocks){
-		.time = before.time + (after.time - before.time) / 2,
-		.cpu = before.cpu + (after.cpu - before.cpu) / 2,
-		.own = before.own + (after.own - before.own) / 2,
-	};
-	atomic_store(&halted, true);
+	engine_clocks_halted();
 }
 
 /* ---- what is due when sampling ends ---- */

@@ -135,13 +135,6 @@ int engine_start(const struct engine_options *o, struct buffer *notes, struct er
 /* Nothing comes due any more from here on. What is due is not all taken yet: engine_stop sees to that. */
 void engine_halt(void);
 /*
- * Monotonic time, CPU time of the process, and of it that of jstrobe's threads: now, or, from engine_halt until
- * engine_clocks_go, at the halt. What is used after it is of no sample.
- */
-struct source_clocks engine_clocks(void);
-/* A session begins: before the first who asks, and engine_start. */
-void engine_clocks_go(void);
-/*
  * Stop, and engine_halt before if it was not called: threads that run take what is due to them, for at most 50 ms; the
  * rest is counted as lost. No further signal comes, all handlers are out, signal and descriptors are
  * given back. Records stay until records_release, their queues can still be drained.

@@ -106,6 +106,7 @@ struct thread_record {
 	uint64_t seen;                  /* tick in which /proc/self/task last showed it */
 	uint64_t mark;                  /* what it showed then, see os_each_thread; 0 = not yet */
 	uint64_t since;                 /* when it was found, os_monotonic */
+	uint64_t cpu_at_turn;           /* see agent/sources/engine_clocks.h; 0 = none */
 	uint32_t name;                  /* collector's name id */
 	uint32_t thread_entry;          /* collector's entry for outputs */
 };
