@@ -8,6 +8,7 @@ import shutil
 import socket
 import subprocess
 import tempfile
+import time
 
 import container
 import jvm
@@ -228,6 +229,17 @@ def links(pid):
     return found
 
 
+def waits(pid):
+    """It sleeps, and did not run meanwhile."""
+    def look():
+        with open(f"/proc/{pid}/status") as file:
+            fields = dict(line.split(":\t", 1) for line in file if ":\t" in line)
+        return fields["State"][0], fields["voluntary_ctxt_switches"], fields["nonvoluntary_ctxt_switches"]
+    before = look()
+    time.sleep(0.3)
+    return before[0] == "S" and look() == before
+
+
 def test_what_the_command_is_sent(results):
     """Each of the target's messages brings three descriptors along: they are closed where they arrive."""
     with FakeJvm(loaded=True) as fake:
@@ -236,9 +248,10 @@ def test_what_the_command_is_sent(results):
         running = subprocess.Popen([jvm.COMMAND, "record", "-d", "30", "-f", os.path.join(results, "x.html"), str(fake.pid)],
                                    stderr=subprocess.PIPE, text=True)
         try:
-            # its answer to "start" has come when the result's file was asked for, and two looks later
+            # its answer to "start" comes behind the result's file, and is read when the command waits again
             wait_until(lambda: any("OUTPUT" == what["message"] for what in fake.held().values()), 60)
-            wait_until(lambda: not any("libjvm.so" in link for link in links(running.pid)), 60)
+            wait_until(lambda: waits(running.pid), 60)
+            assert not any("libjvm.so" in link for link in links(running.pid))
             assert running.poll() is None
             running.terminate()
             said = running.communicate(timeout=60)[1]
