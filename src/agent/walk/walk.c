@@ -48,9 +48,13 @@ static enum step one_step(struct walk *w)
 	}
 	if (w->z->has_jvm && code_contains(w->l, w->pc)) {
 		w->method_identities_java = true;
-		return walk_java(w);
+		step = walk_java(w);
+		w->behind_native = false;
+		return step;
 	}
-	return walk_native(w);
+	step = walk_native(w);
+	w->behind_native = true;
+	return step;
 }
 
 void walk_put_end(struct stack_trace_writer *out, enum walk_end end)

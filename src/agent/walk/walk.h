@@ -35,6 +35,7 @@ struct walk {
 	uintptr_t base;          /* arm: r7 in it, as long as all frames before it are native */
 	const struct walk_regs *regs; /* registers of the innermost frame while top, else NULL */
 	bool top;                /* pc is the next instruction to run, not a return address */
+	bool behind_native;      /* the frame below is outside the code cache */
 	bool method_identities_java;
 	bool used_anchor;
 	const struct image *vm;  /* libjvm, where its stacks are not walked, until it was met; else NULL */

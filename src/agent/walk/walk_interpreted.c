@@ -119,7 +119,7 @@ enum step walk_interpreted(struct walk *w)
 	enum step step;
 	uint32_t bci;
 
-	if (interpreted_prologue(w, &step))
+	if (((w->top && w->regs) || w->behind_native) && interpreted_prologue(w, &step))
 		return step;
 	if (read_frame(w, &m, &bci))
 		return over_run(w, &m, bci);
