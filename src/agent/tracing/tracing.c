@@ -129,8 +129,9 @@ static void put_notes(struct buffer *notes)
 		return;
 	}
 	trace_classes_lock();
-	buffer_printf(notes, "%zu methods in %u classes have probes (%s ms; at most %s ms for the classes that are "
-		      "changed at a time)\n", c->methods.count, c->class_count,
+	buffer_printf(notes, "%zu method%s in %u class%s %s probes (%s ms; at most %s ms for the classes that are "
+		      "changed at a time)\n", c->methods.count, c->methods.count == 1 ? "" : "s", c->class_count,
+		      c->class_count == 1 ? "" : "es", c->methods.count == 1 ? "has" : "have",
 		      decimal((double)c->batches_ns / 1e6, 0).text, decimal((double)c->worst_batch_ns / 1e6, 0).text);
 	for (i = 0; i < c->patterns.list.count; i++) {
 		const struct pattern *p = &c->patterns.list.items[i];

@@ -296,6 +296,39 @@ static enum step over_method(struct walk *w, struct blob *b)
 }
 
 /*
+ * Over E's frame, and those of the same return address behind it, up to *SP, which returns to *PC. What is the same for
+ * all of them is read once: deep recursion is where a walk takes its time. False: there is no room, or no memory.
+ */
+static bool over_same(struct walk *w, const struct decoded *e, uintptr_t *sp, uintptr_t *pc)
+{
+	struct stack_trace_writer *out = w->out;
+	const uint32_t count = e->count, frame_bytes = e->frame_bytes, own_size = e->own_size;
+	const uintptr_t same = w->pc;
+	uintptr_t at = *sp;
+	uint64_t *pos = out->pos;
+	bool goes_on;
+	uint32_t i;
+
+	out->unsure |= e->unsure;
+	do {
+		if (unlikely((size_t)(out->limit - pos) < count)) {
+			out->pos = pos;
+			if (!put_frames(out, e))
+				return false;
+			pos = out->pos;
+		} else {
+			for (i = 0; i < count; i++)
+				pos[i] = e->frame[i];
+			pos += count;
+		}
+		goes_on = to_frame_end(&at, frame_bytes, own_size, pc);
+	} while (goes_on && *pc == same);
+	out->pos = pos;
+	*sp = at;
+	return goes_on;
+}
+
+/*
  * The fast path: compiled callers whose decoding is remembered need no look at their
  * blobs. The same return address again is recursion: the same frames once more.
  */
@@ -311,12 +344,8 @@ static enum step over_known(struct walk *w, const struct decoded *e)
 	}
 	if (e->frame_bytes < 2 * WORD)
 		return walk_end_with(w, END_bad_compiled);
-	do {
-		if (!put_frames(w->out, e))
-			return STEP_END;
-		if (!to_frame_end(&sp, e->frame_bytes, e->own_size, &pc))
-			return walk_end_with(w, e->own_size ? END_bad_compiled : END_fault);
-	} while (pc == w->pc);
+	if (!over_same(w, e, &sp, &pc))
+		return w->out->full ? STEP_END : walk_end_with(w, e->own_size ? END_bad_compiled : END_fault);
 	if (!load_word(sp - 2 * WORD, &fp))
 		return walk_end_with(w, END_fault);
 	return walk_move(w, pc, sp, fp) ? STEP_ON : STEP_END;
