@@ -7,7 +7,7 @@ ROOMS = ("src/agent/", "src/common/os/")
 ENDLESS = (r"\bpthread_join\(", r"\bpthread_cond_wait\(", r"\bsem_wait\(", r"\bpoll\([^;]*, -1\)",
            r"\bos_wait_while\([^;]*UINT64_MAX\)", r"\bFUTEX_WAIT[^;]*, NULL, NULL")
 # Work is waited for there, and its sender cannot fail to post it.
-ALLOWED = {"src/agent/session/trigger.c"}
+ALLOWED = {"src/agent/command/trigger.c"}
 # In the whole of the target: what may write to a descriptor that can block, or to the program's stdout and stderr.
 TARGET = ("src/agent/", "src/common/", "src/profile/model/", "src/profile/writers/")
 WRITES = (r"(?<!->)\b(?:write|writev|pwritev2?|dprintf|vdprintf|fwrite|fputs|fputc|putchar|perror|puts|printf|psignal)\(",

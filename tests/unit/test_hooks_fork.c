@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #include "agent/hooks/child.h"
-#include "agent/session/trigger.h"
+#include "agent/command/trigger.h"
 #include "agent/sources/active.h"
 #include "agent/threads/records.h"
 #include "common/os/os.h"

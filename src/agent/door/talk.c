@@ -13,7 +13,7 @@
  *      closes                           thread ends, nothing is left
  *
  * The thread is none of the JVM's: what needs that, and all that commands the session, the control thread does
- * (agent/session/control_thread.h), while this one waits, with a limit. It has all signals blocked but those of
+ * (agent/command/control_thread.h), while this one waits, with a limit. It has all signals blocked but those of
  * faults (the JVM and our own loads live on them), so that no handler of the program, and none of ours, ever runs on
  * it.
  */
@@ -32,7 +32,7 @@
 
 #include "agent/door/talk_commands.h"
 #include "agent/hooks/child.h"
-#include "agent/session/control_thread.h"
+#include "agent/command/control_thread.h"
 #include "agent/session/session.h"
 #include "agent/threads/own_thread.h"
 #include "agent/threads/records.h"

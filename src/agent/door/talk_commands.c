@@ -5,8 +5,8 @@
 
 #include <errno.h>
 
-#include "agent/session/ask.h"
-#include "agent/session/lent.h"
+#include "agent/command/ask.h"
+#include "agent/command/lent.h"
 
 /* Status and the like are answered at once, all else by the control thread. */
 static int carry_out(struct talk *t, const char *text, struct buffer *answer, struct error *err)

@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 #include "agent/door/talk.h"
-#include "agent/session/command.h"
+#include "agent/command/command.h"
 #include "common/control/control.h"
 
 struct talk {

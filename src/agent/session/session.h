@@ -2,7 +2,7 @@
  * session.h - the life of a profiling session inside the target process.
  *
  * There is at most one session a process. All functions are for normal code, as a job of the control thread
- * (agent/session/control_thread.h) unless said otherwise.
+ * (agent/command/control_thread.h) unless said otherwise.
  */
 #ifndef JSTROBE_SESSION_SESSION_H
 #define JSTROBE_SESSION_SESSION_H

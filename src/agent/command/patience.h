@@ -6,8 +6,8 @@
  * run the patience is PATIENCE_JVM times as long. What is counted is how often a wait of known length saw none of that:
  * a machine that runs nothing for a while uses up no patience.
  */
-#ifndef JSTROBE_SESSION_PATIENCE_H
-#define JSTROBE_SESSION_PATIENCE_H
+#ifndef JSTROBE_COMMAND_PATIENCE_H
+#define JSTROBE_COMMAND_PATIENCE_H
 
 #include <sys/types.h>
 

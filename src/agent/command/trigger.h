@@ -6,8 +6,8 @@
  * written is written once more afterwards. The control thread writes it, and needs no JVM for that: one that is out of
  * memory, or deep in a safepoint, does not matter.
  */
-#ifndef JSTROBE_SESSION_TRIGGER_H
-#define JSTROBE_SESSION_TRIGGER_H
+#ifndef JSTROBE_COMMAND_TRIGGER_H
+#define JSTROBE_COMMAND_TRIGGER_H
 
 #include "common/base/error.h"
 #include "common/options/options.h"

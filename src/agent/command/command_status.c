@@ -1,15 +1,15 @@
 /*
  * command_status.c - what a command hears of the session: how it stands, what happened to its samples.
  */
-#include "agent/session/command.h"
+#include "agent/command/command.h"
 
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "agent/session/control_thread.h"
+#include "agent/command/control_thread.h"
 #include "agent/session/neighbours.h"
-#include "agent/session/pending_output.h"
+#include "agent/command/pending_output.h"
 #include "agent/session/session.h"
 #include "agent/tracing/tracing.h"
 

@@ -6,10 +6,10 @@
  * leaves what was there before: files, what is owed, the data of the last session. A session started with `owner`
  * belongs to its conversation: when that ends the session is stopped and its data are forgotten.
  *
- * All functions: as a job of the control thread (agent/session/control_thread.h), unless said otherwise.
+ * All functions: as a job of the control thread (agent/command/control_thread.h), unless said otherwise.
  */
-#ifndef JSTROBE_SESSION_COMMAND_H
-#define JSTROBE_SESSION_COMMAND_H
+#ifndef JSTROBE_COMMAND_COMMAND_H
+#define JSTROBE_COMMAND_COMMAND_H
 
 #include <sys/types.h>
 

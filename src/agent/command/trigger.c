@@ -1,7 +1,7 @@
 /*
  * What goes off only sets a flag and rings at the control thread, which a signal handler may do, too.
  */
-#include "agent/session/trigger.h"
+#include "agent/command/trigger.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -11,8 +11,8 @@
 #include "agent/hooks/child.h"
 #include "agent/jvm/jvm.h"
 #include "agent/jvm/log.h"
-#include "agent/session/control_thread.h"
-#include "agent/session/pending_output.h"
+#include "agent/command/control_thread.h"
+#include "agent/command/pending_output.h"
 #include "agent/zone/zone.h"
 #include "common/os/os.h"
 

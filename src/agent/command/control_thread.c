@@ -1,4 +1,4 @@
-#include "agent/session/control_thread.h"
+#include "agent/command/control_thread.h"
 
 #include <errno.h>
 #include <pthread.h>

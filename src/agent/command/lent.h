@@ -5,8 +5,8 @@
  * begins an hour later, the options of every command lie on pages of their own, which are gone when it has been carried
  * out: also in what is released, as it costs two system calls a command. Any thread in normal code.
  */
-#ifndef JSTROBE_SESSION_LENT_H
-#define JSTROBE_SESSION_LENT_H
+#ifndef JSTROBE_COMMAND_LENT_H
+#define JSTROBE_COMMAND_LENT_H
 
 #include "common/base/error.h"
 #include "common/options/options.h"

@@ -4,8 +4,8 @@
  * `start` names a place when sampling begins; the result is written there when
  * it ends, by whatever way it ends. All functions: as a job of the control thread, unless said otherwise.
  */
-#ifndef JSTROBE_SESSION_PENDING_OUTPUT_H
-#define JSTROBE_SESSION_PENDING_OUTPUT_H
+#ifndef JSTROBE_COMMAND_PENDING_OUTPUT_H
+#define JSTROBE_COMMAND_PENDING_OUTPUT_H
 
 #include "common/base/error.h"
 #include "common/options/options.h"

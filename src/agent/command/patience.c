@@ -1,4 +1,4 @@
-#include "agent/session/patience.h"
+#include "agent/command/patience.h"
 
 #include <dirent.h>
 #include <stdlib.h>

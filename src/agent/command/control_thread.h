@@ -9,12 +9,12 @@
  * The thread that asks waits with a limit: a job that does not get on, as the JVM holds the thread up, or a part of
  * ours hangs, is left to itself, and the one who asked is told.
  */
-#ifndef JSTROBE_SESSION_CONTROL_THREAD_H
-#define JSTROBE_SESSION_CONTROL_THREAD_H
+#ifndef JSTROBE_COMMAND_CONTROL_THREAD_H
+#define JSTROBE_COMMAND_CONTROL_THREAD_H
 
 #include <sys/types.h>
 
-#include "agent/session/patience.h"
+#include "agent/command/patience.h"
 #include "common/base/base.h"
 #include "common/base/error.h"
 

@@ -2,7 +2,7 @@
  * Results leave the agent here: written beside their place and renamed when
  * they are whole, so that no reader ever sees half a file.
  */
-#include "agent/session/pending_output.h"
+#include "agent/command/pending_output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "agent/session/control_thread.h"
+#include "agent/command/control_thread.h"
 #include "agent/session/recorder.h"
 #include "agent/session/session.h"
 #include "agent/threads/own_thread.h"

@@ -1,4 +1,4 @@
-#include "agent/session/schedule.h"
+#include "agent/command/schedule.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "agent/session/command.h"
-#include "agent/session/control_thread.h"
+#include "agent/command/command.h"
+#include "agent/command/control_thread.h"
 #include "common/os/os.h"
 
 static struct {

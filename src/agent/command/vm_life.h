@@ -1,8 +1,8 @@
 /*
  * vm_life.h - what a session and its parts do when the JVM has started, and when it ends. On the JVM's own threads.
  */
-#ifndef JSTROBE_SESSION_VM_LIFE_H
-#define JSTROBE_SESSION_VM_LIFE_H
+#ifndef JSTROBE_COMMAND_VM_LIFE_H
+#define JSTROBE_COMMAND_VM_LIFE_H
 
 /* VMInit: one at a time with commands and timers. */
 void session_vm_init(void);

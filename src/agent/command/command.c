@@ -1,4 +1,4 @@
-#include "agent/session/command.h"
+#include "agent/command/command.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -9,13 +9,13 @@
 #include <unistd.h>
 
 #include "agent/jvm/log.h"
-#include "agent/session/control_thread.h"
-#include "agent/session/lent.h"
-#include "agent/session/pending_output.h"
-#include "agent/session/schedule.h"
+#include "agent/command/control_thread.h"
+#include "agent/command/lent.h"
+#include "agent/command/pending_output.h"
+#include "agent/command/schedule.h"
 #include "agent/session/session.h"
 #include "agent/session/streams.h"
-#include "agent/session/trigger.h"
+#include "agent/command/trigger.h"
 #include "agent/sources/cpu/perf_transfer.h"
 #include "agent/tracing/tracing.h"
 #include "common/base/buffer.h"

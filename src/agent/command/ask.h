@@ -1,10 +1,10 @@
 /*
  * ask.h - a command on its way to the control thread and back: what conversations and option strings call.
  */
-#ifndef JSTROBE_SESSION_ASK_H
-#define JSTROBE_SESSION_ASK_H
+#ifndef JSTROBE_COMMAND_ASK_H
+#define JSTROBE_COMMAND_ASK_H
 
-#include "agent/session/command.h"
+#include "agent/command/command.h"
 
 struct asker {
 	struct command_owner *owner;  /* the conversation, NULL: an option string */

@@ -1,7 +1,7 @@
-#include "agent/session/vm_life.h"
+#include "agent/command/vm_life.h"
 
 #include "agent/jvm/jvm.h"
-#include "agent/session/control_thread.h"
+#include "agent/command/control_thread.h"
 #include "agent/session/jfrsync.h"
 #include "agent/sources/engine.h"
 #include "agent/threads/java_threads.h"

@@ -1,4 +1,4 @@
-#include "agent/session/lent.h"
+#include "agent/command/lent.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,11 +1,11 @@
-#include "agent/session/ask.h"
+#include "agent/command/ask.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/session/control_thread.h"
-#include "agent/session/lent.h"
+#include "agent/command/control_thread.h"
+#include "agent/command/lent.h"
 #include "agent/session/session.h"
 
 /* All of it is the job's own: the one who asks may leave before it is done. */
