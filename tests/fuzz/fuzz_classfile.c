@@ -49,8 +49,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_CHECK(patterns_add(&patterns, "@Deprecated;a.**.m*(int,String);**.x", false, &err) == 0);
 	count = rewrite(data, size, &once);
 	if (count) {
-		FUZZ_CHECK(class_open(&c, (const uint8_t *)once.data, once.length));
-		class_close(&c);
+		FUZZ_CHECK(classfile_open(&c, (const uint8_t *)once.data, once.length));
+		classfile_close(&c);
 		rewrite((const uint8_t *)once.data, once.length, &twice);
 	}
 	buffer_free(&once);

@@ -39,7 +39,7 @@ static void read_as(const char *path, const struct options *o)
 	struct error err = {0};
 	uint32_t count, i;
 
-	if (convert_read(path, o, false, &c, &err)) {
+	if (readers_read(path, o, false, &c, &err)) {
 		FUZZ_CHECK(err.text[0]);
 		return;
 	}
@@ -50,7 +50,7 @@ static void read_as(const char *path, const struct options *o)
 	format_write(format_by_name("collapsed"), profiles, count, &options, &out, NULL);
 	FUZZ_CHECK(!out.failed);
 	buffer_free(&out);
-	convert_free(c);
+	readers_free(c);
 }
 
 /* Every chunk of a repaired recording is a finished one, and nothing lies between them. */
@@ -65,7 +65,7 @@ static void repair(const char *path)
 	uint64_t at;
 
 	snprintf(name, sizeof(name), "/proc/self/fd/%d", fd);
-	if (convert_repair(path, fd, &notes, &err) == 0 && input_open(&in, name, &err) == 0) {
+	if (readers_repair(path, fd, &notes, &err) == 0 && input_open(&in, name, &err) == 0) {
 		for (at = 0; chunk_find(&c, &in, at) == 0; at = c.next, chunk_free(&c))
 			FUZZ_CHECK(c.start == at && c.finished);
 		chunk_free(&c);

@@ -112,15 +112,15 @@ static bool meant(const struct row *row)
 	class_code(&k, 1, 1, (const uint8_t[]){0xb1}, 1);
 	class_annotate(&k, "Lx/Marked;");
 	class_end(&k);
-	assert_true(class_open(&c, (const uint8_t *)k.bytes.data, k.bytes.length));
+	assert_true(classfile_open(&c, (const uint8_t *)k.bytes.data, k.bytes.length));
 	at = cursor_at(&c.file, c.methods);
 	cursor_be16(&at);
 	assert_true(member_next(&c, &at, &m));
 	result = patterns_match(&p, &c, &m);
-	assert_true(class_name(&c, c.this_class, &name));
+	assert_true(classfile_name(&c, c.this_class, &name));
 	/* a class that has such a method is looked at */
 	assert_true(!result || patterns_touch(&p, &name, true));
-	class_close(&c);
+	classfile_close(&c);
 	class_free(&k);
 	patterns_free(&p);
 	return result;

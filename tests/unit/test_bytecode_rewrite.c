@@ -67,7 +67,7 @@ static void open_rewritten(struct rewritten *r, struct class_maker *k)
 	assert_int_equal(rewrite_class((const uint8_t *)k->bytes.data, k->bytes.length, &all, &r->bytes, &why), 1);
 	assert_int_equal(why, SKIP_NONE);
 	assert_int_equal(last_skip, SKIP_NONE);
-	assert_true(class_open(&r->file, (const uint8_t *)r->bytes.data, r->bytes.length));
+	assert_true(classfile_open(&r->file, (const uint8_t *)r->bytes.data, r->bytes.length));
 	at = cursor_at(&r->file.file, r->file.methods);
 	assert_int_equal(cursor_be16(&at), 1);
 	assert_true(member_next(&r->file, &at, &m));
@@ -88,7 +88,7 @@ static void open_rewritten(struct rewritten *r, struct class_maker *k)
 
 static void close_rewritten(struct rewritten *r, struct class_maker *k)
 {
-	class_close(&r->file);
+	classfile_close(&r->file);
 	buffer_free(&r->bytes);
 	class_free(k);
 }
@@ -113,7 +113,7 @@ static void assert_calls(const struct rewritten *r, uint32_t pc, const char *nam
 
 	assert_true(pc + 3 <= r->length);
 	assert_int_equal(r->code[pc], INVOKESTATIC);
-	assert_true(class_reference(&r->file, (uint16_t)(r->code[pc + 1] << 8 | r->code[pc + 2]), &method, &type));
+	assert_true(classfile_reference(&r->file, (uint16_t)(r->code[pc + 1] << 8 | r->code[pc + 2]), &method, &type));
 	assert_true(text_is(&method, name));
 }
 
@@ -162,7 +162,7 @@ static void numbers_beyond_a_short_are_constants(void **state)
 	first_id = 100000;
 	open_rewritten(&r, &k);
 	assert_int_equal(r.code[0], 0x12); /* ldc */
-	at = class_constant(&r.file, r.code[1], CONSTANT_INTEGER);
+	at = classfile_constant(&r.file, r.code[1], CONSTANT_INTEGER);
 	assert_int_equal(cursor_be32(&at), 100000);
 	assert_false(at.failed);
 	close_rewritten(&r, &k);

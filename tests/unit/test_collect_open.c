@@ -78,7 +78,7 @@ static int set_up(void **state)
 	sources.waits_done = over;
 	sources.waits_open = go_on;
 	sources.parked_done = parked;
-	sources.parked_open = parked_on;
+	sources.vthreads_parked_open = parked_on;
 	c->sources = &sources;
 	return 0;
 }

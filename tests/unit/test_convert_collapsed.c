@@ -43,7 +43,7 @@ static int read_file(int fd, struct conversion **c, struct error *err)
 
 	*c = NULL;
 	options_init(&o);
-	return convert_read(path_of(fd), &o, false, c, err);
+	return readers_read(path_of(fd), &o, false, c, err);
 }
 
 static double cpu_seconds(void)
@@ -91,7 +91,7 @@ static int read_line(size_t length, bool ended)
 	fd = file_of(text);
 	rc = read_file(fd, &c, &err);
 	if (rc == 0)
-		convert_free(c);
+		readers_free(c);
 	close(fd);
 	free(text);
 	return rc;
@@ -136,8 +136,8 @@ static void numbers_of_no_known_unit(void **state)
 	buffer_free(&json);
 	buffer_free(&text);
 	buffer_free(&hot);
-	convert_free(before);
-	convert_free(after);
+	readers_free(before);
+	readers_free(after);
 	close(one);
 	close(two);
 }
@@ -163,7 +163,7 @@ static void walks_that_ended_early(void **state)
 	buffer_putc(&out, '\0');
 	assert_non_null(strstr(out.data, "\"bad_native\": 5,"));
 	buffer_free(&out);
-	convert_free(c);
+	readers_free(c);
 	close(fd);
 }
 

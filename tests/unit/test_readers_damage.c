@@ -30,15 +30,15 @@ static uint64_t samples_of(const char *name, char **notes)
 	uint32_t count;
 
 	options_init(&o);
-	if (convert_read(name, &o, true, &c, &err)) {
+	if (readers_read(name, &o, true, &c, &err)) {
 		assert_int_not_equal(err.code, 0);
 		assert_true(err.text[0]);
 		return 0;
 	}
 	samples = convert_profiles(c, &count)[0]->stored;
 	if (notes)
-		*notes = strdup(convert_notes(c));
-	convert_free(c);
+		*notes = strdup(readers_notes(c));
+	readers_free(c);
 	return samples;
 }
 
@@ -289,7 +289,7 @@ static int repaired(const struct made *m, char path[32], struct buffer *notes)
 
 	assert_true(fd >= 0);
 	snprintf(path, 32, "/proc/self/fd/%d", fd);
-	assert_int_equal(convert_repair(made_file(m), fd, notes, &err), 0);
+	assert_int_equal(readers_repair(made_file(m), fd, notes, &err), 0);
 	return fd;
 }
 

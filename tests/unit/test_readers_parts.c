@@ -230,14 +230,14 @@ static void expect(const char *in, const char *expected)
 	const struct profile *const *profiles;
 
 	options_init(&o);
-	assert_int_equal(convert_read(made_file_of(in, strlen(in)), &o, true, &c, &err), 0);
+	assert_int_equal(readers_read(made_file_of(in, strlen(in)), &o, true, &c, &err), 0);
 	profiles = convert_profiles(c, &count);
 	assert_int_equal(count, 1);
 	format_write(format_by_name("collapsed"), profiles, count, &options, &out, NULL);
 	buffer_putc(&out, '\0');
 	assert_string_equal(out.data, expected);
 	buffer_free(&out);
-	convert_free(c);
+	readers_free(c);
 }
 
 /* Spelled as they came, endings too. */
@@ -263,11 +263,11 @@ static void no_stacks(void **state)
 
 	options_init(&o);
 	for (i = 0; i < ARRAY_LEN(texts); i++) {
-		assert_int_equal(convert_read(made_file_of(texts[i], strlen(texts[i])), &o, true, &c, &err),
+		assert_int_equal(readers_read(made_file_of(texts[i], strlen(texts[i])), &o, true, &c, &err),
 				 -EINVAL);
 		assert_non_null(strstr(err.text, "neither a JFR recording nor collapsed stacks"));
 	}
-	assert_int_equal(convert_read(made_file_of("a\0b 1\n", 6), &o, true, &c, &err), -EINVAL);
+	assert_int_equal(readers_read(made_file_of("a\0b 1\n", 6), &o, true, &c, &err), -EINVAL);
 }
 
 /* Ids are numbers; a label is wanted whole, or by its key. */

@@ -30,12 +30,12 @@ static char *collapsed(const struct made *m, const struct options *o, bool total
 	uint32_t count;
 	const struct profile *const *profiles;
 
-	if (convert_read(made_file(m), o, true, &c, &err)) {
+	if (readers_read(made_file(m), o, true, &c, &err)) {
 		buffer_printf(&out, "%s", err.text);
 	} else {
 		profiles = convert_profiles(c, &count);
 		format_write(format_by_name("collapsed"), profiles, count, &options, &out, NULL);
-		convert_free(c);
+		readers_free(c);
 	}
 	buffer_putc(&out, '\0');
 	assert_int_equal(out.failed, 0);
@@ -528,7 +528,7 @@ static void aggregate_of_the_recorder(void **state)
 	made_long(&m, 500000);
 	made_event_end(&m);
 	made_end(&m, 1000000);
-	assert_int_equal(convert_read(made_file(&m), &o, true, &c, &err), 0);
+	assert_int_equal(readers_read(made_file(&m), &o, true, &c, &err), 0);
 	p = convert_profiles(c, &count)[0];
 	assert_int_equal(p->unsampled, 1000000);
 	assert_int_equal(p->taken, 3);
@@ -547,7 +547,7 @@ static void aggregate_of_the_recorder(void **state)
 	assert_null(strstr(loss.data, "Queues"));
 	assert_null(strstr(loss.data, "Threads armed"));
 	buffer_free(&loss);
-	convert_free(c);
+	readers_free(c);
 	made_free(&m);
 }
 
@@ -560,14 +560,14 @@ static void what_is_not_there(void **state)
 
 	put_small(&m);
 	strcpy(o.families, "alloc");
-	assert_int_equal(convert_read(made_file(&m), &o, true, &c, &err), -ENODATA);
+	assert_int_equal(readers_read(made_file(&m), &o, true, &c, &err), -ENODATA);
 	assert_non_null(strstr(err.text, "there are no samples of alloc"));
 	strcpy(o.families, "");
 	strcpy(o.from, "yesterday");
-	assert_int_equal(convert_read(made_file(&m), &o, true, &c, &err), -EINVAL);
-	assert_int_equal(convert_read("/nowhere", &o, true, &c, &err), -ENOENT);
-	assert_int_equal(convert_read("/", &o, true, &c, &err), -EINVAL);
-	assert_int_equal(convert_read(made_file_of("", 0), &o, true, &c, &err), -ENODATA);
+	assert_int_equal(readers_read(made_file(&m), &o, true, &c, &err), -EINVAL);
+	assert_int_equal(readers_read("/nowhere", &o, true, &c, &err), -ENOENT);
+	assert_int_equal(readers_read("/", &o, true, &c, &err), -EINVAL);
+	assert_int_equal(readers_read(made_file_of("", 0), &o, true, &c, &err), -ENODATA);
 	made_free(&m);
 }
 

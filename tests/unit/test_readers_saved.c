@@ -106,7 +106,7 @@ static struct conversion *read_all(const struct buffer *b, size_t size, struct e
 
 	options_init(&o);
 	err->code = 0;
-	return convert_read(file_of(b->data, size), &o, false, &c, err) ? NULL : c;
+	return readers_read(file_of(b->data, size), &o, false, &c, err) ? NULL : c;
 }
 
 static struct buffer collapsed_of(const struct profile *const *profiles, uint32_t count)
@@ -148,7 +148,7 @@ static void a_profile_comes_back(void **state)
 	buffer_free(&direct);
 	buffer_free(&again);
 	buffer_free(&json);
-	convert_free(c);
+	readers_free(c);
 }
 
 static void a_trace_comes_back(void **state)
@@ -174,7 +174,7 @@ static void a_trace_comes_back(void **state)
 	assert_non_null(strstr(again.data, "NoPackage.rest;[monitor] 60000\n"));
 	buffer_free(&again);
 	buffer_free(&json);
-	convert_free(c);
+	readers_free(c);
 }
 
 /* Cut anywhere it is refused with a reason; with any byte changed it is read or refused, and nothing else. */
@@ -200,7 +200,7 @@ static void each_cut_and_damage(void **state)
 		json.data[i] = was == '9' ? '{' : '9';
 		c = read_all(&json, json.length, &err);
 		if (c)
-			convert_free(c);
+			readers_free(c);
 		else
 			assert_true(err.text[0]);
 		json.data[i] = was;
@@ -244,7 +244,7 @@ static void trees_have_limits(void **state)
 		if (!c != !!rows[i].says || (rows[i].says && !strstr(err.text, rows[i].says)))
 			fail_msg("row %u: %s", i, err.text);
 		if (c)
-			convert_free(c);
+			readers_free(c);
 		buffer_free(&b);
 	}
 }

@@ -139,13 +139,13 @@ static void expect(const struct made *m, const struct stack *s, unsigned count, 
 
 	options_init(&o);
 	o.lines = lines;
-	assert_int_equal(convert_read(made_file(m), &o, true, &c, &err), 0);
+	assert_int_equal(readers_read(made_file(m), &o, true, &c, &err), 0);
 	profiles = convert_profiles(c, &profile_count);
 	format_write(format_by_name("collapsed"), profiles, profile_count, &layout, &out, NULL);
 	buffer_putc(&out, '\0');
 	assert_string_equal(out.data, text);
 	buffer_free(&out);
-	convert_free(c);
+	readers_free(c);
 	free(text);
 }
 
@@ -234,12 +234,12 @@ static void many_frames(void **state)
 	made_end(&m, 1000000);
 	options_init(&o);
 	o.lines = true;
-	assert_int_equal(convert_read(made_file(&m), &o, true, &c, &err), 0);
+	assert_int_equal(readers_read(made_file(&m), &o, true, &c, &err), 0);
 	assert_int_equal(convert_profiles(c, &count)[0]->frame_count, 20000);
 	/* the innermost frame is read, and so numbered, first */
 	for (i = 0; i < 20000; i++)
 		assert_int_equal(convert_profiles(c, &count)[0]->frames[i].line, 1 + i);
-	convert_free(c);
+	readers_free(c);
 	made_free(&m);
 }
 

@@ -45,8 +45,8 @@ static void on_signal(int signo)
 static void *flush(void *arg)
 {
 	while (!atomic_load(&stop)) {
-		parked_tell_open(false, told, NULL);
-		parked_tell_done(told, NULL);
+		vthreads_parked_tell_open(false, told, NULL);
+		vthreads_parked_tell_done(told, NULL);
 		atomic_fetch_add(&flushes, 1);
 	}
 	return arg;
@@ -59,14 +59,14 @@ static void begin(void)
 	if (harness_start(&engine_wall, 10 * NS_PER_MS, 256, NULL, &err))
 		fail_msg("%s", err.text);
 	assert_non_null(records_found(os_gettid(), handler_thread_pointer()));
-	assert_int_equal(parked_start(0, &err), 0);
-	parked_open();
-	assert_false(parked_any());
+	assert_int_equal(vthreads_parked_start(0, &err), 0);
+	vthreads_parked_open();
+	assert_false(vthreads_parked_any());
 }
 
 static void end(void)
 {
-	parked_halt();
+	vthreads_parked_halt();
 	harness_stop();
 	harness_end();
 }
@@ -94,8 +94,8 @@ static void mount(uint32_t i)
 	uint64_t id;
 
 	for (id = 1 + i; id <= THREADS; id += STOPS) {
-		parked_end(id);
-		parked_end(FIRST_ABSENT + id);
+		vthreads_parked_end(id);
+		vthreads_parked_end(FIRST_ABSENT + id);
 	}
 }
 
@@ -110,8 +110,8 @@ static void no_thread_waits_for_a_flush(void **state)
 	sigaction(SIGUSR1, &action, NULL);
 	begin();
 	for (id = 1; id <= THREADS; id++)
-		parked_begin(id, NULL, NULL);
-	assert_true(parked_any());
+		vthreads_parked_begin(id, NULL, NULL);
+	assert_true(vthreads_parked_any());
 	atomic_store(&stop, false);
 	assert_int_equal(pthread_create(&flusher, NULL, flush, NULL), 0);
 	alarm(100);
@@ -119,8 +119,8 @@ static void no_thread_waits_for_a_flush(void **state)
 	atomic_store(&stop, true);
 	pthread_join(flusher, NULL);
 	alarm(0);
-	parked_tell_done(told, NULL); /* for which the queue, which is not drained here, had no room */
-	assert_false(parked_any());
+	vthreads_parked_tell_done(told, NULL); /* for which the queue, which is not drained here, had no room */
+	assert_false(vthreads_parked_any());
 	end();
 }
 
@@ -130,13 +130,13 @@ static void park_again(uint32_t i)
 	uint64_t id;
 
 	for (id = 1; id <= 100; id++) {
-		parked_end(id);
-		parked_begin(id, NULL, NULL);
-		parked_begin(id, NULL, NULL);
+		vthreads_parked_end(id);
+		vthreads_parked_begin(id, NULL, NULL);
+		vthreads_parked_begin(id, NULL, NULL);
 	}
 	if (i == STOPS - 1)
 		for (id = 1; id <= 100; id++)
-			parked_end(id);
+			vthreads_parked_end(id);
 }
 
 static void places_come_free(void **state)
@@ -152,8 +152,8 @@ static void places_come_free(void **state)
 	atomic_store(&stop, true);
 	pthread_join(flusher, NULL);
 	alarm(0);
-	parked_tell_done(told, NULL);
-	assert_false(parked_any());
+	vthreads_parked_tell_done(told, NULL);
+	assert_false(vthreads_parked_any());
 	end();
 }
 

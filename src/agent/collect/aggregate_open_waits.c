@@ -62,7 +62,7 @@ static void tell_parked(const struct sample *s, const struct trace_context *trac
 
 void aggregate_open_waits(struct collector *c, bool lately)
 {
-	c->sources->parked_open(lately, tell_parked, c);
+	c->sources->vthreads_parked_open(lately, tell_parked, c);
 	if (!c->with_waits)
 		return;
 	/* which of them are open is what the result of this moment says */

@@ -39,7 +39,7 @@ struct collect_sources {
 	/* Now, or as sampling was halted. Any thread. */
 	struct source_clocks (*clocks)(void);
 	/* Virtual threads that are parked, and waits that have not ended: FN of each. */
-	void (*parked_open)(bool lately, parked_told_fn *fn, void *arg);
+	void (*vthreads_parked_open)(bool lately, parked_told_fn *fn, void *arg);
 	void (*waits_open)(bool lately, waits_told_fn *fn, void *arg);
 	/* Of those that are over and found no room in a queue. */
 	void (*parked_done)(parked_told_fn *fn, void *arg);

@@ -19,7 +19,7 @@ static uint64_t counted(uint32_t e)
 static void change_kept(kept_stack_fn *fn, void *arg)
 {
 	waits_change_kept(fn, arg);
-	parked_change_kept(fn, arg);
+	vthreads_parked_change_kept(fn, arg);
 }
 
 const struct collect_sources engine_of_collector = {
@@ -30,9 +30,9 @@ const struct collect_sources engine_of_collector = {
 	.active = engine_active,
 	.counted = counted,
 	.clocks = engine_clocks,
-	.parked_open = parked_tell_open,
+	.vthreads_parked_open = vthreads_parked_tell_open,
 	.waits_open = waits_tell_open,
-	.parked_done = parked_tell_done,
+	.parked_done = vthreads_parked_tell_done,
 	.waits_done = waits_tell_done,
 	.change_kept = change_kept,
 	.class_name = class_name_of,

@@ -147,9 +147,9 @@ static void put_base(unsigned char *bytes, size_t size)
 	struct class_file c;
 	unsigned i;
 
-	if (class_open(&c, bytes, size)) {
+	if (classfile_open(&c, bytes, size)) {
 		for (i = 1; i < c.pool_count; i++) {
-			struct cursor at = class_constant(&c, (uint16_t)i, CONSTANT_LONG);
+			struct cursor at = classfile_constant(&c, (uint16_t)i, CONSTANT_LONG);
 			uint8_t *place = (uint8_t *)(uintptr_t)at.at;
 			uint64_t value = cursor_be64(&at);
 
@@ -159,7 +159,7 @@ static void put_base(unsigned char *bytes, size_t size)
 			memcpy(place, &value, sizeof(value));
 		}
 	}
-	class_close(&c);
+	classfile_close(&c);
 }
 
 static jclass define(JNIEnv *env, const char *name, const unsigned char *class, size_t size)

@@ -178,7 +178,7 @@ static bool choose(void *data, const struct rewrite_method *m, uint32_t *id)
 	struct text class_text;
 	bool root, rooted = c->roots.list.count > 0;
 
-	if (!class_name(m->file, m->file->this_class, &class_text))
+	if (!classfile_name(m->file, m->file->this_class, &class_text))
 		return false;
 	root = rooted && patterns_match(&c->roots, m->file, member);
 	if (!patterns_match(&c->patterns, m->file, member) && !root)
@@ -203,7 +203,7 @@ static void skipped(void *data, const struct rewrite_method *m, uint32_t id, enu
 {
 	struct text class_text;
 
-	if ((id & ~CODE_GATES) < TREE_ID_MAX && class_name(m->file, m->file->this_class, &class_text))
+	if ((id & ~CODE_GATES) < TREE_ID_MAX && classfile_name(m->file, m->file->this_class, &class_text))
 		skip_method(data, &class_text, m->member, skip_names[why].text);
 }
 

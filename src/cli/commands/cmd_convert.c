@@ -29,7 +29,7 @@ static int write_profiles(const struct conversion *c, const struct format *f, co
 	int rc;
 
 	buffer_init(&out, result->fd);
-	out.most = convert_most_bytes(c);
+	out.most = readers_most_bytes(c);
 	profiles = convert_profiles(c, &count);
 	format_write(f, profiles, count, &options, &out, told);
 	rc = buffer_flush(&out);
@@ -42,26 +42,26 @@ static int make_profile(const char *in, struct options *o, struct result *result
 	const struct format *f = format_by_name(o->format);
 	struct format_told told = FORMAT_TOLD_INIT;
 	struct conversion *c = NULL;
-	int rc = convert_read(in, o, !holds_several(f), &c, err);
+	int rc = readers_read(in, o, !holds_several(f), &c, err);
 
 	if (rc == 0)
 		rc = write_profiles(c, f, o, result, &told, err);
 	if (rc == 0)
 		rc = result_keep(result, -1, err);
 	if (rc == 0) {
-		reading_notes(convert_notes(c));
+		reading_notes(readers_notes(c));
 		rc = told.filtered ? report_left(o, told.left, told.stored, err) : 0;
 	}
 	buffer_free(&told.losses);
 	if (c)
-		convert_free(c);
+		readers_free(c);
 	return rc;
 }
 
 static int repair(const char *in, struct result *result, struct error *err)
 {
 	struct buffer notes = BUFFER_INIT;
-	int rc = convert_repair(in, result->fd, &notes, err);
+	int rc = readers_repair(in, result->fd, &notes, err);
 
 	if (rc == 0)
 		rc = result_keep(result, -1, err);

@@ -70,7 +70,7 @@ static int compare(struct cli *cli, struct conversion *const read[2], const stru
 		console_note("%s is of %s, %s of %s: they may not be the same thing", d.before_name, d.before->event,
 			     d.after_name, d.after->event);
 	buffer_init(&out, result->fd);
-	out.most = convert_most_bytes(read[0]) + convert_most_bytes(read[1]);
+	out.most = readers_most_bytes(read[0]) + readers_most_bytes(read[1]);
 	write_diff(&d, o, result, &out);
 	rc = buffer_flush(&out);
 	buffer_free(&out);
@@ -87,7 +87,7 @@ static int diff(struct cli *cli, struct error *err)
 	if (rc == 0)
 		rc = check_format(o->format, err);
 	for (i = 0; i < 2 && rc == 0; i++)
-		rc = convert_read(cli->words[i], o, true, &read[i], err);
+		rc = readers_read(cli->words[i], o, true, &read[i], err);
 	if (rc == 0)
 		rc = result_open(&result, false, err);
 	if (rc == 0)
@@ -98,8 +98,8 @@ static int diff(struct cli *cli, struct error *err)
 		if (!read[i])
 			continue;
 		if (rc == 0)
-			reading_notes(convert_notes(read[i]));
-		convert_free(read[i]);
+			reading_notes(readers_notes(read[i]));
+		readers_free(read[i]);
 	}
 	result_drop(&result);
 	return rc;

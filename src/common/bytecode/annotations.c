@@ -43,7 +43,7 @@ static void skip_value(struct cursor *at, unsigned depth)
 
 bool annotation_next(const struct class_file *c, struct cursor *at, struct text *type)
 {
-	bool named = class_text(c, cursor_be16(at), type);
+	bool named = classfile_text(c, cursor_be16(at), type);
 
 	skip_pairs(at, NESTED_MAX);
 	return named && !at->failed;

@@ -66,7 +66,7 @@ static void skip_members(const struct class_file *c, struct cursor *at)
 		;
 }
 
-bool class_open(struct class_file *c, const uint8_t *bytes, size_t size)
+bool classfile_open(struct class_file *c, const uint8_t *bytes, size_t size)
 {
 	struct cursor at;
 
@@ -97,13 +97,13 @@ bool class_open(struct class_file *c, const uint8_t *bytes, size_t size)
 	return !at.failed && !cursor_left(&at);
 }
 
-void class_close(struct class_file *c)
+void classfile_close(struct class_file *c)
 {
 	free(c->pool);
 	c->pool = NULL;
 }
 
-struct cursor class_constant(const struct class_file *c, uint16_t index, enum constant_tag tag)
+struct cursor classfile_constant(const struct class_file *c, uint16_t index, enum constant_tag tag)
 {
 	uint32_t offset = index < c->pool_count ? c->pool[index] : 0;
 	struct cursor at = cursor_at(&c->file, offset);
@@ -113,9 +113,9 @@ struct cursor class_constant(const struct class_file *c, uint16_t index, enum co
 	return at;
 }
 
-bool class_text(const struct class_file *c, uint16_t index, struct text *text)
+bool classfile_text(const struct class_file *c, uint16_t index, struct text *text)
 {
-	struct cursor at = class_constant(c, index, CONSTANT_UTF8);
+	struct cursor at = classfile_constant(c, index, CONSTANT_UTF8);
 
 	text->length = cursor_be16(&at);
 	text->at = (const char *)at.at;
@@ -123,14 +123,14 @@ bool class_text(const struct class_file *c, uint16_t index, struct text *text)
 	return !at.failed;
 }
 
-bool class_name(const struct class_file *c, uint16_t index, struct text *text)
+bool classfile_name(const struct class_file *c, uint16_t index, struct text *text)
 {
-	struct cursor at = class_constant(c, index, CONSTANT_CLASS);
+	struct cursor at = classfile_constant(c, index, CONSTANT_CLASS);
 
-	return class_text(c, cursor_be16(&at), text) && !at.failed;
+	return classfile_text(c, cursor_be16(&at), text) && !at.failed;
 }
 
-bool class_reference(const struct class_file *c, uint16_t index, struct text *name, struct text *type)
+bool classfile_reference(const struct class_file *c, uint16_t index, struct text *name, struct text *type)
 {
 	uint32_t offset = index < c->pool_count ? c->pool[index] : 0;
 	struct cursor at = cursor_at(&c->file, offset);
@@ -140,15 +140,15 @@ bool class_reference(const struct class_file *c, uint16_t index, struct text *na
 			 tag == CONSTANT_INVOKE_DYNAMIC || tag == CONSTANT_DYNAMIC))
 		return false;
 	cursor_be16(&at);
-	at = class_constant(c, cursor_be16(&at), CONSTANT_NAME_AND_TYPE);
-	return class_text(c, cursor_be16(&at), name) && class_text(c, cursor_be16(&at), type) &&
+	at = classfile_constant(c, cursor_be16(&at), CONSTANT_NAME_AND_TYPE);
+	return classfile_text(c, cursor_be16(&at), name) && classfile_text(c, cursor_be16(&at), type) &&
 	       !at.failed;
 }
 
 bool attribute_next(const struct class_file *c, struct cursor *at, struct attribute *a)
 {
 	a->begin = class_offset(c, at);
-	if (!class_text(c, cursor_be16(at), &a->name))
+	if (!classfile_text(c, cursor_be16(at), &a->name))
 		cursor_fail(at);
 	a->body = cursor_cut(at, cursor_be32(at));
 	return !at->failed;
@@ -160,7 +160,7 @@ bool member_next(const struct class_file *c, struct cursor *at, struct member *m
 
 	m->begin = class_offset(c, at);
 	m->access = cursor_be16(at);
-	if (!class_text(c, cursor_be16(at), &m->name) || !class_text(c, cursor_be16(at), &m->type))
+	if (!classfile_text(c, cursor_be16(at), &m->name) || !classfile_text(c, cursor_be16(at), &m->type))
 		cursor_fail(at);
 	begin = *at;
 	m->attribute_count = cursor_be16(&begin);

@@ -72,17 +72,17 @@ struct member {
 };
 
 /* Outline BYTES[SIZE], which must stay. False if they are damaged or memory is short. To be closed in any case. */
-bool class_open(struct class_file *c, const uint8_t *bytes, size_t size);
-void class_close(struct class_file *c);
+bool classfile_open(struct class_file *c, const uint8_t *bytes, size_t size);
+void classfile_close(struct class_file *c);
 
 /* The constant INDEX, the cursor behind its tag; failed unless there is one with this TAG. */
-struct cursor class_constant(const struct class_file *c, uint16_t index, enum constant_tag tag);
+struct cursor classfile_constant(const struct class_file *c, uint16_t index, enum constant_tag tag);
 /* The text of constant INDEX; false unless it is one. */
-bool class_text(const struct class_file *c, uint16_t index, struct text *text);
+bool classfile_text(const struct class_file *c, uint16_t index, struct text *text);
 /* The name of the class that constant INDEX stands for ("java/lang/String"). */
-bool class_name(const struct class_file *c, uint16_t index, struct text *text);
+bool classfile_name(const struct class_file *c, uint16_t index, struct text *text);
 /* Name and type behind constant INDEX, a field, method or call site. */
-bool class_reference(const struct class_file *c, uint16_t index, struct text *name, struct text *type);
+bool classfile_reference(const struct class_file *c, uint16_t index, struct text *name, struct text *type);
 
 /* Read the member at C's place, a method or a field, up to behind its attributes. */
 bool member_next(const struct class_file *c, struct cursor *at, struct member *m);

@@ -78,7 +78,7 @@ static void field(struct pass *p, uint8_t op, uint16_t index)
 	struct text name, type;
 	unsigned slots;
 
-	if (!class_reference(p->code->file, index, &name, &type) || !type.length) {
+	if (!classfile_reference(p->code->file, index, &name, &type) || !type.length) {
 		p->failed = true;
 		return;
 	}
@@ -98,7 +98,7 @@ static bool call(struct pass *p, uint8_t op, uint16_t index)
 	struct text name, type;
 	bool initialises = false;
 
-	if (!class_reference(p->code->file, index, &name, &type) ||
+	if (!classfile_reference(p->code->file, index, &name, &type) ||
 	    !descriptor_slots(&type, &parameters, &result)) {
 		p->failed = true;
 		return false;

@@ -322,7 +322,7 @@ bool patterns_match(struct patterns *p, const struct class_file *c, const struct
 	char name[NAME_SIZE];
 	size_t i, n, end;
 
-	if (!class_name(c, c->this_class, &class_text))
+	if (!classfile_name(c, c->this_class, &class_text))
 		return false;
 	n = dotted(name, 0, &class_text);
 	if (n + 2 > NAME_SIZE)

@@ -87,7 +87,7 @@ static void learn_classes(struct pool *p)
 		uint32_t *number;
 		bool fresh;
 
-		if (!class_name(p->file, (uint16_t)i, &name))
+		if (!classfile_name(p->file, (uint16_t)i, &name))
 			continue;
 		number = place(p, &p->classes, key_of(p, name.at, name.length), &fresh);
 		if (number && fresh)

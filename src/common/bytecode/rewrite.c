@@ -26,11 +26,12 @@ static const char *bytes_at(const struct job *j, uint32_t offset)
 /* Whether constant I is the method Thread.sleep(long). */
 static bool is_sleep(const struct class_file *f, uint16_t i)
 {
-	struct cursor at = class_constant(f, i, CONSTANT_METHODREF);
+	struct cursor at = classfile_constant(f, i, CONSTANT_METHODREF);
 	struct text class_text, name, type;
 
-	return !at.failed && class_name(f, cursor_be16(&at), &class_text) && text_is(&class_text, "java/lang/Thread") &&
-	       class_reference(f, i, &name, &type) && text_is(&name, "sleep") && text_is(&type, "(J)V");
+	return !at.failed && classfile_name(f, cursor_be16(&at), &class_text) &&
+	       text_is(&class_text, "java/lang/Thread") &&
+	       classfile_reference(f, i, &name, &type) && text_is(&name, "sleep") && text_is(&type, "(J)V");
 }
 
 static void name_sleep(struct job *j)
@@ -148,7 +149,7 @@ unsigned rewrite_class(const uint8_t *bytes, size_t size, const struct rewrite *
 	size_t begin = out->length;
 
 	*why = SKIP_DAMAGED;
-	if (class_open(&j.file, bytes, size)) {
+	if (classfile_open(&j.file, bytes, size)) {
 		pool_init(&j.pool, &j.file);
 		j.code.file = &j.file;
 		j.code.pool = &j.pool;
@@ -165,7 +166,7 @@ unsigned rewrite_class(const uint8_t *bytes, size_t size, const struct rewrite *
 		pool_free(&j.pool);
 		code_free(&j.code);
 	}
-	class_close(&j.file);
+	classfile_close(&j.file);
 	buffer_free(&j.methods);
 	return j.count;
 }

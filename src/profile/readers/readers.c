@@ -177,7 +177,7 @@ static bool is_too_large(const struct conversion *c, const struct profile *p)
 	return frames > most;
 }
 
-uint64_t convert_most_bytes(const struct conversion *c)
+uint64_t readers_most_bytes(const struct conversion *c)
 {
 	return BYTES_ANYWAY + BYTES_A_BYTE * c->in.size;
 }
@@ -379,7 +379,7 @@ static int read_recording(struct conversion *c, const struct options *o, struct 
 	return 0;
 }
 
-int convert_read(const char *name, const struct options *o, bool main_only, struct conversion **result,
+int readers_read(const char *name, const struct options *o, bool main_only, struct conversion **result,
 		 struct error *err)
 {
 	struct conversion *c = calloc(1, sizeof(*c));
@@ -409,7 +409,7 @@ int convert_read(const char *name, const struct options *o, bool main_only, stru
 		rc = no_memory(c, err);
 	buffer_putc(&c->notes, '\0');
 	if (rc) {
-		convert_free(c);
+		readers_free(c);
 		return rc;
 	}
 	*result = c;
@@ -422,12 +422,12 @@ const struct profile *const *convert_profiles(const struct conversion *c, uint32
 	return c->shown;
 }
 
-const char *convert_notes(const struct conversion *c)
+const char *readers_notes(const struct conversion *c)
 {
 	return c->notes.failed ? "" : c->notes.data;
 }
 
-void convert_free(struct conversion *c)
+void readers_free(struct conversion *c)
 {
 	size_t i;
 
@@ -445,7 +445,7 @@ void convert_free(struct conversion *c)
 	free(c);
 }
 
-bool convert_is_recording(const char *name)
+bool readers_is_recording(const char *name)
 {
 	struct input in;
 	struct error err;
@@ -455,7 +455,7 @@ bool convert_is_recording(const char *name)
 	return is;
 }
 
-int convert_repair(const char *name, int fd, struct buffer *notes, struct error *err)
+int readers_repair(const char *name, int fd, struct buffer *notes, struct error *err)
 {
 	struct recording_info info = {.chunks = 0};
 	struct buffer out;

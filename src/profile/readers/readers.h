@@ -19,22 +19,22 @@ struct conversion;
  * several events that were not asked for only the most important one). *RESULT is to be freed. 0, or a
  * negative errno with the reason: also when there is not one sample of what was asked for.
  */
-int convert_read(const char *name, const struct options *o, bool main_only, struct conversion **result,
+int readers_read(const char *name, const struct options *o, bool main_only, struct conversion **result,
 		 struct error *err);
 /* The profiles, one of each event; they live as long as C. */
 const struct profile *const *convert_profiles(const struct conversion *c, uint32_t *count);
 /* Sentences, a line each, on what was not read or not shown; "" = all was. */
-const char *convert_notes(const struct conversion *c);
+const char *readers_notes(const struct conversion *c);
 /* How large a result is too large for a file of this size: names of megabytes may stand in each of its frames. */
-uint64_t convert_most_bytes(const struct conversion *c);
-void convert_free(struct conversion *c);
+uint64_t readers_most_bytes(const struct conversion *c);
+void readers_free(struct conversion *c);
 
 /* Whether the file called NAME begins as a recording does. */
-bool convert_is_recording(const char *name);
+bool readers_is_recording(const char *name);
 /*
  * Write the recording NAME anew to FD, every chunk of it finished. NOTES gets sentences on what was
  * left out. 0 or a negative errno with the reason.
  */
-int convert_repair(const char *name, int fd, struct buffer *notes, struct error *err);
+int readers_repair(const char *name, int fd, struct buffer *notes, struct error *err);
 
 #endif

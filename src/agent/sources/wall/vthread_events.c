@@ -73,24 +73,24 @@ static void JNICALL on_unmount(jvmtiEnv *ti, ...)
 	struct mount m;
 	uint64_t id;
 
-	if (!parked_is_due())
+	if (!vthreads_parked_is_due())
 		return;
 	m = MOUNT_OF(ti);
 	if (is_at_end(ti))
 		return;
 	id = (uint64_t)(*m.env)->GetLongField(m.env, m.thread, parked.id);
 	virtual_name_tell(m.env, m.thread, id);
-	parked_begin(id, ask, ti);
+	vthreads_parked_begin(id, ask, ti);
 }
 
 static void JNICALL on_mount(jvmtiEnv *ti, ...)
 {
 	struct mount m;
 
-	if (!parked_any())
+	if (!vthreads_parked_any())
 		return;
 	m = MOUNT_OF(ti);
-	parked_end((uint64_t)(*m.env)->GetLongField(m.env, m.thread, parked.id));
+	vthreads_parked_end((uint64_t)(*m.env)->GetLongField(m.env, m.thread, parked.id));
 }
 
 /* ---- on and off ---- */
@@ -119,7 +119,7 @@ static bool open(void)
 		java_method_quietly(env, parked.ti, "java.lang.VirtualThread", "run", "(Ljava/lang/Runnable;)V");
 	parked.last[1] =
 		java_method_quietly(env, parked.ti, "java.lang.VirtualThread$VThreadContinuation$1", "run", "()V");
-	parked_open();
+	vthreads_parked_open();
 	return true;
 }
 
@@ -128,7 +128,7 @@ static const char not_told[] = "vthreads: parked virtual threads are not seen: t
 
 int wall_listen(struct buffer *notes, struct error *err)
 {
-	parked.wanted = parked_are_wanted();
+	parked.wanted = vthreads_parked_are_wanted();
 	if (parked.wanted && jvm_is_live() && !open())
 		buffer_puts(notes, not_told);
 	return 0;
@@ -142,8 +142,8 @@ void wall_vm_init(void)
 
 void wall_listen_no_more(bool goes_on)
 {
-	parked_keep(goes_on && parked.ti);
-	parked_halt();
+	vthreads_parked_keep(goes_on && parked.ti);
+	vthreads_parked_halt();
 	if (goes_on)
 		return;
 	if (parked.ti)

@@ -62,7 +62,7 @@ static _Atomic uint32_t count;   /* places that are in use */
 static _Atomic uint32_t done;    /* of them DONE */
 static uint64_t started;         /* when the present session did */
 static uint64_t halted;          /* when the last session did; 0: it has not */
-static _Atomic bool keeping;     /* see parked_keep */
+static _Atomic bool keeping;     /* see vthreads_parked_keep */
 static struct carried carried;
 
 /* ---- which ones are noted ---- */
@@ -97,7 +97,7 @@ static struct carrier *carrier(void)
 	return r ? &carriers[r->index] : NULL;
 }
 
-bool parked_is_due(void)
+bool vthreads_parked_is_due(void)
 {
 	struct carrier *c = atomic_load_explicit(&event, memory_order_acquire) < 0 ? NULL : carrier();
 
@@ -239,7 +239,7 @@ static void note(struct thread_record *r, uint32_t e, uint64_t key, const struct
 	slot_table_let_go(p, key);
 }
 
-void parked_begin(uint64_t thread, parked_ask_fn *ask, void *arg)
+void vthreads_parked_begin(uint64_t thread, parked_ask_fn *ask, void *arg)
 {
 	int e = atomic_load_explicit(&event, memory_order_acquire);
 	struct thread_record *r = e < 0 ? NULL : wait_enter((uint32_t)e);
@@ -256,7 +256,7 @@ void parked_begin(uint64_t thread, parked_ask_fn *ask, void *arg)
 	wait_leave(r);
 }
 
-bool parked_any(void)
+bool vthreads_parked_any(void)
 {
 	return atomic_load_explicit(&count, memory_order_relaxed) > 0;
 }
@@ -322,7 +322,7 @@ static void end_between(uint64_t thread)
 		atomic_store(&p->over, os_monotonic());
 }
 
-void parked_end(uint64_t thread)
+void vthreads_parked_end(uint64_t thread)
 {
 	int e = atomic_load_explicit(&event, memory_order_acquire);
 	uint64_t now = os_monotonic(), from;
@@ -392,11 +392,11 @@ static bool still_parked(void *place, void *listener)
 	return true;
 }
 
-void parked_tell_open(bool lately, parked_told_fn *fn, void *arg)
+void vthreads_parked_tell_open(bool lately, parked_told_fn *fn, void *arg)
 {
 	struct listener l = {.told = fn, .arg = arg, .now = halted ? halted : os_monotonic(), .lately = lately};
 
-	if (wanted >= 0 && parked_any())
+	if (wanted >= 0 && vthreads_parked_any())
 		slot_table_each(&places, still_parked, &l);
 }
 
@@ -417,7 +417,7 @@ static bool parked_before(void *place, void *listener)
 	return true;
 }
 
-void parked_tell_done(parked_told_fn *fn, void *arg)
+void vthreads_parked_tell_done(parked_told_fn *fn, void *arg)
 {
 	slot_table_fetch(&places, &done, parked_before, &(struct listener){.told = fn, .arg = arg});
 }
@@ -430,13 +430,13 @@ static bool change_stack(void *place, void *listener)
 	return true;
 }
 
-void parked_change_kept(kept_stack_fn *fn, void *arg)
+void vthreads_parked_change_kept(kept_stack_fn *fn, void *arg)
 {
-	if (wanted >= 0 && parked_any())
+	if (wanted >= 0 && vthreads_parked_any())
 		slot_table_each(&places, change_stack, &(struct listener){.stack = fn, .arg = arg});
 }
 
-int parked_start(uint32_t e, struct error *err)
+int vthreads_parked_start(uint32_t e, struct error *err)
 {
 	size_t more = RECORD_LIMIT * sizeof(*carriers);
 
@@ -453,7 +453,7 @@ int parked_start(uint32_t e, struct error *err)
 	return 0;
 }
 
-bool parked_are_wanted(void)
+bool vthreads_parked_are_wanted(void)
 {
 	return wanted >= 0;
 }
@@ -495,14 +495,14 @@ static void drop(void *place)
 
 static const struct carried_table table = {&places, &trace_contexts, &carried, carry, take_up, drop};
 
-void parked_open(void)
+void vthreads_parked_open(void)
 {
 	carried_go_on(&table);
 	atomic_store(&event, wanted);
 	atomic_store(&keeping, false);
 }
 
-void parked_keep(bool keep)
+void vthreads_parked_keep(bool keep)
 {
 	atomic_store(&keeping, keep);
 	if (keep || !carried.waits.count)
@@ -511,14 +511,14 @@ void parked_keep(bool keep)
 	atomic_store(&count, 0);
 }
 
-void parked_halt(void)
+void vthreads_parked_halt(void)
 {
 	if (atomic_load(&event) >= 0)
 		halted = os_monotonic();
 	atomic_store(&event, -1);
 }
 
-void parked_release(void)
+void vthreads_parked_release(void)
 {
 	wanted = -1;
 	carried_release(&table, atomic_load(&keeping));

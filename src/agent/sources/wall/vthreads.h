@@ -19,41 +19,41 @@
 #define PARKED_FEW (16u * 1024)
 #define PARKED_LIMIT (PARKED_FEW << 8) /* with less address space, fewer */
 
-/* Wall clock is event E of the session that begins; nothing is noted before parked_open. */
-int parked_start(uint32_t e, struct error *err);
+/* Wall clock is event E of the session that begins; nothing is noted before vthreads_parked_open. */
+int vthreads_parked_start(uint32_t e, struct error *err);
 /* Whether a session has begun that notes them. */
-bool parked_are_wanted(void);
+bool vthreads_parked_are_wanted(void);
 /* The JVM tells of switches from now on. */
-void parked_open(void);
+void vthreads_parked_open(void);
 /*
  * The session that ends is followed by one like it (KEEP): what is parked then is so there, too, and threads that are
- * mounted must be told of in between. Before parked_halt. Or it is not: nothing is kept.
+ * mounted must be told of in between. Before vthreads_parked_halt. Or it is not: nothing is kept.
  */
-void parked_keep(bool keep);
+void vthreads_parked_keep(bool keep);
 /* Nothing is noted any more. */
-void parked_halt(void);
+void vthreads_parked_halt(void);
 /*
  * FN of all that is parked, up to now; of LATELY, of what was not reported for a while. And of parks that are over,
  * whose carrier's queue was full. The collector, and after the engine's stop.
  */
-void parked_tell_open(bool lately, parked_told_fn *fn, void *arg);
-void parked_tell_done(parked_told_fn *fn, void *arg);
+void vthreads_parked_tell_open(bool lately, parked_told_fn *fn, void *arg);
+void vthreads_parked_tell_done(parked_told_fn *fn, void *arg);
 /* FN of each stack that is kept for threads that are parked. The collector. */
-void parked_change_kept(kept_stack_fn *fn, void *arg);
+void vthreads_parked_change_kept(kept_stack_fn *fn, void *arg);
 /* The memory of the table goes back. No thread is inside. */
-void parked_release(void);
+void vthreads_parked_release(void);
 
 /* ---- of the carrier's own thread, in normal code ---- */
 
 /* A virtual thread is about to leave its carrier: whether that is to be noted. */
-bool parked_is_due(void);
+bool vthreads_parked_is_due(void);
 /* What the JVM says of the running thread's stack: LIMIT frames at most, innermost first; how many there are. */
 typedef uint32_t parked_ask_fn(void *arg, uint64_t *frames, uint32_t limit);
 /* It is the one with that number (Thread.getId). ASK tells of frames in the heap that cannot be walked. */
-void parked_begin(uint64_t thread, parked_ask_fn *ask, void *arg);
+void vthreads_parked_begin(uint64_t thread, parked_ask_fn *ask, void *arg);
 /* Whether a virtual thread that is mounted again need be told. */
-bool parked_any(void);
-void parked_end(uint64_t thread);
+bool vthreads_parked_any(void);
+void vthreads_parked_end(uint64_t thread);
 
 /*
  * How the wall clock hears of virtual threads that leave their carriers and come back (option

@@ -285,12 +285,12 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 			       "glibc 2.35, glibc.pthread.rseq=1 and a kernel that passes the self-test); "
 			       "leave the option out");
 	else if (active_options()->parked)
-		rc = parked_start(e, err);
+		rc = vthreads_parked_start(e, err);
 	(void)notes;
 	if (rc == 0)
 		rc = ticker_begin(&ticker, e, err);
 	if (rc) {
-		parked_release();
+		vthreads_parked_release();
 		stop();
 	}
 	return rc;
@@ -408,5 +408,5 @@ const struct engine_ops engine_wall = {
 	.name = "wall", .ticks = TICKS_WALL, .way = way, .handler = handler_thread, .start = start, .arm = arm,
 	.silence = silence, .disarm = disarm, .halt = halt, .stop = stop, .trimmed = trimmed,
 	.listen = wall_listen, .listen_no_more = wall_listen_no_more, .vm_init = wall_vm_init,
-	.release = parked_release,
+	.release = vthreads_parked_release,
 };
