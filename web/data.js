@@ -24,6 +24,9 @@ const KINDS = [
   { css: 'jvm', label: 'JVM' },
   { css: 'call', label: 'Traced method' },
 ];
+// A trace that was kept as JSON says nothing of how its methods are compiled.
+const ofCalls = Boolean(D.calls) || D.event === 'calls';
+if (ofCalls) KINDS[2] = KINDS[KIND_CALL];
 const TYPE_JAVA = '0', TYPE_JVM = '2';
 const NO_NAME = -1;
 
@@ -287,7 +290,7 @@ function count(n) {
 
 /* What is counted, in words: "1 sample", "2,000 calls". */
 function counted(n) {
-  const word = D.calls ? 'call' : 'sample';
+  const word = ofCalls ? 'call' : 'sample';
   return `${count(n)} ${n === 1 ? word : word + 's'}`;
 }
 

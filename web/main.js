@@ -5,7 +5,7 @@
  * so its Back button works.
  */
 const $ = (selector) => document.querySelector(selector);
-const UNITS = { samples: D.calls ? 'calls' : 'samples', weight: D.inEvents ? D.unit : 'time' };
+const UNITS = { samples: ofCalls ? 'calls' : 'samples', weight: D.inEvents ? D.unit : 'time' };
 
 const defaults = { event: '0', tab: 'graph', view: D.reverse ? 'callers' : 'callees', flip: D.inverted ? '1' : '', unit: D.byWeight ? 'weight' : 'samples', q: '', zoom: '', focus: '', method: '', group: '', side: '' };
 const TABS = ['graph', 'tree', 'methods', 'threads'];
@@ -228,7 +228,7 @@ function renderEvents() {
     b.addEventListener('click', () => showEvent(i));
     $('#events').append(b);
   });
-  if (D.calls) Object.assign($('#units [data-unit=samples]'), { textContent: 'Calls', title: 'Width is the number of calls (W)' });
+  if (ofCalls) Object.assign($('#units [data-unit=samples]'), { textContent: 'Calls', title: 'Width is the number of calls (W)' });
   $('#units').hidden = !!D.calls && !D.calls.timed;
   if (D.inEvents) Object.assign($('#units [data-unit=weight]'), { textContent: D.unit === D.event ? 'Events' : D.unit, title: `Width is the number of ${D.unit} (W)` });
 }

@@ -173,6 +173,12 @@ static void a_trace_comes_back(void **state)
 	assert_non_null(strstr(again.data, "com/acme/Main.run;com/acme/Order.total;com/acme/money/Round.<init> 500000\n"));
 	assert_non_null(strstr(again.data, "NoPackage.rest;[monitor] 60000\n"));
 	buffer_free(&again);
+	/* they are calls, not samples */
+	again = (struct buffer){.fd = -1};
+	format_write(format_by_name("text"), read, 1, &(struct format_options){.total = true}, &again, NULL);
+	assert_non_null(strstr(again.data, " calls in "));
+	assert_null(strstr(again.data, "sample"));
+	buffer_free(&again);
 	buffer_free(&json);
 	readers_free(c);
 }

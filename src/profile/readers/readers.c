@@ -153,7 +153,8 @@ static const char *sentence(struct conversion *c, const struct read_aggregate_fa
 	if (strcmp(f->name, FORMAT_UNKNOWN_UNIT) == 0)
 		buffer_printf(&text, "%llu units, of what is not said, in ", (unsigned long long)f->samples);
 	else
-		buffer_printf(&text, "%llu sample%s in ", (unsigned long long)f->samples, human_plural(f->samples));
+		buffer_printf(&text, "%s %s%s in ", human_count(f->samples).text,
+			      strcmp(f->name, "calls") ? "sample" : "call", human_plural(f->samples));
 	buffer_puts(&text, slash ? slash + 1 : c->in.name);
 	if (is_part(c))
 		buffer_puts(&text, " (a part of them, as asked for)");

@@ -157,7 +157,7 @@ static void put_side(const struct diff *d, const char *word, const struct profil
 	if (p->duration)
 		buffer_printf(out, ", %s", human_time(p->duration).text);
 	buffer_printf(out, ", %s %s", human_count(p->stored).text,
-		      strcmp(p->event, "calls") ? samples_word(p) : "calls");
+		      samples_word(p));
 	if (d->by_weight && weight_is_time(d->weight_kind))
 		buffer_printf(out, ", %s", human_time(whole).text);
 	buffer_putc(out, '\n');

@@ -19,9 +19,17 @@ format_writer format_collapsed, format_text, format_traces, format_flat, format_
 void format_pages(const struct profile *const *profiles, uint32_t count,
 		  const struct format_options *options, struct buffer *out);
 
+/* What one of P's samples is: those of a trace are the calls of its methods. */
+static inline const char *sample_word(const struct profile *p)
+{
+	return strcmp(p->event, "calls") == 0 ? "call" : "sample";
+}
+
 /* What P's samples are to be called. */
 static inline const char *samples_word(const struct profile *p)
 {
+	if (strcmp(p->event, "calls") == 0)
+		return "calls";
 	return p->unit && strcmp(p->unit, FORMAT_UNKNOWN_UNIT) == 0 ? FORMAT_UNKNOWN_UNIT : "samples";
 }
 
