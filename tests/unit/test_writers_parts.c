@@ -88,8 +88,15 @@ static void frame_names(void **state)
 	struct profile_frame hidden = {"a/B$$Lambda+0x000001", "run", "()V", NULL, 0, FRAME_C2};
 	struct profile_frame plain = {"Main", "main", "()V", NULL, 3, FRAME_INTERPRETED};
 	struct profile_frame kernel = {NULL, "do_idle", NULL, NULL, 0, FRAME_KERNEL};
+	struct profile_frame bytes = {"[[B", "", NULL, NULL, 0, FRAME_OTHER};
+	struct profile_frame strings = {"[Ljava/lang/String;", "", NULL, NULL, 0, FRAME_OTHER};
+	struct profile_frame plain_class = {"java/lang/String", "", NULL, NULL, 0, FRAME_OTHER};
 
 	(void)state;
+	expect_name(STYLE_PAGE, bytes, "byte[][]");
+	expect_name(STYLE_TEXT, strings, "java.lang.String[]");
+	expect_name(STYLE_COLLAPSED, strings, "java/lang/String[]");
+	expect_name(STYLE_TEXT, plain_class, "java.lang.String");
 	expect_name(STYLE_PAGE, put, "java/util/HashMap.put");
 	expect_name(STYLE_COLLAPSED | STYLE_LINES, put, "java/util/HashMap.put:610");
 	expect_name(STYLE_TEXT | STYLE_LINES, put, "java.util.HashMap.put:610");
@@ -225,6 +232,32 @@ static void expect_loss(const struct profile *p, const char *expected, bool bad)
 	buffer_free(&out);
 }
 
+/* Bytes of objects, beside the JVM's own count of them. */
+static void loss_line_of_bytes(void **state)
+{
+	struct profile p = sample_empty();
+
+	(void)state;
+	p.event = "alloc";
+	p.weight_kind = WEIGHT_BYTES;
+	p.duration = 5000000000;
+	p.interval = 512 << 10;
+	p.counted = 12 << 10;
+	expect_loss(&p, "No samples: 12 KB allocated in 5 s; an object is a sample once in 512 KB", false);
+	p.counted = 0;
+	expect_loss(&p, "No samples: nothing allocated in 5 s; an object is a sample once in 512 KB", false);
+	p.taken = 1000;
+	p.stored = p.complete = 995;
+	p.lost[LOSS_queue_full] = 5;
+	p.lost_weight[LOSS_queue_full] = 5 << 20;
+	p.weight_stored = 500 << 20;
+	expect_loss(&p, "1,000 samples taken, 995 stored, 5 lost (queue_full 5: 5.0 MB) · they stand for 500 MB ·"
+			" 100 % complete stacks", false);
+	p.counted = 1000ull << 20;
+	expect_loss(&p, "1,000 samples taken, 995 stored, 5 lost (queue_full 5: 5.0 MB) · they stand for 500 MB of"
+			" 1000 MB allocated (50.00 %) · 100 % complete stacks", false);
+}
+
 static void loss_line(void **state)
 {
 	struct profile p = sample_empty();
@@ -327,7 +360,7 @@ int main(void)
 		cmocka_unit_test(counts_and_bytes),
 		cmocka_unit_test(percents),
 		cmocka_unit_test(columns),
-		cmocka_unit_test(frame_names),
+		cmocka_unit_test(frame_names), cmocka_unit_test(loss_line_of_bytes),
 		cmocka_unit_test(frame_types),
 		cmocka_unit_test(sums_agree),
 		cmocka_unit_test(sorted_stacks),

@@ -7,6 +7,7 @@
 #define DRAIN_RARELY (50 * NS_PER_MS)
 #define DRAIN_INTERVALS 5 /* samples of a thread between two drains, where they come rarely */
 #define WAIT_QUEUE 128  /* entries; a wait takes two */
+#define BYTES_QUEUE (40u << 20) /* bytes that a thread may bring between two drains: 4 GB a second */
 #define EVENT_QUEUE 200 /* entries; what a thread may give in one pass of the collector, see handler.c */
 
 /*
@@ -30,6 +31,8 @@ static uint64_t entries_of(const struct engine_event *e, uint64_t period)
 		return WAIT_QUEUE;
 	if (weight_is_time(e->weight))
 		return 4 * period / e->interval;
+	if (e->weight == WEIGHT_BYTES) /* a sample takes up to three */
+		return MAX(3 * BYTES_QUEUE / MAX(e->interval, (uint64_t)1), (uint64_t)QUEUE_START);
 	return MAX(EVENT_QUEUE / e->interval, (uint64_t)QUEUE_START) * (event_fields_of(e->name).count ? 2 : 1);
 }
 

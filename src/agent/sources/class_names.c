@@ -106,15 +106,22 @@ static void put_name(const char *signature, char *out)
 	out[length] = '\0';
 }
 
-uint32_t class_number_of(jvmtiEnv *ti, JNIEnv *env, jobject object)
+uint32_t class_number_of_class(jvmtiEnv *ti, jclass class)
 {
-	jclass class = (*env)->GetObjectClass(env, object);
 	char *signature = NULL, name[SIGNATURE];
 
-	if ((*ti)->GetClassSignature(ti, class, &signature, NULL) || !signature)
+	if (!class || (*ti)->GetClassSignature(ti, class, &signature, NULL) || !signature)
 		return 0;
 	put_name(signature, name);
 	(*ti)->Deallocate(ti, (unsigned char *)signature);
-	(*env)->DeleteLocalRef(env, class);
 	return class_number(name);
+}
+
+uint32_t class_number_of(jvmtiEnv *ti, JNIEnv *env, jobject object)
+{
+	jclass class = (*env)->GetObjectClass(env, object);
+	uint32_t number = class_number_of_class(ti, class);
+
+	(*env)->DeleteLocalRef(env, class);
+	return number;
 }

@@ -18,6 +18,8 @@ void class_name_keep(uint32_t class);
 uint32_t class_number(const char *name);
 /* The number of OBJECT's class; 0 = not known. Attached threads, normal code. */
 uint32_t class_number_of(jvmtiEnv *ti, JNIEnv *env, jobject object);
+/* The number of CLASS; 0 = not known. Attached threads, normal code. */
+uint32_t class_number_of_class(jvmtiEnv *ti, jclass class);
 /* The name of a number, NULL = not known; valid until the release. */
 const char *class_name_of(uint32_t class);
 

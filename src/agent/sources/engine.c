@@ -147,6 +147,15 @@ static void end(struct thread_record *r)
 		atomic_store(&r->sources[e].arm, ARM_NONE);
 }
 
+static void java_ends(struct thread_record *r)
+{
+	uint32_t e;
+
+	for (e = 0; atomic_load(&active) && e < event_count; e++)
+		if (events[e].ops->java_ends && atomic_load(&r->sources[e].arm) != ARM_NONE)
+			events[e].ops->java_ends(r, e);
+}
+
 static void trimmed(uint32_t from, uint32_t to)
 {
 	uint32_t e;
@@ -167,6 +176,7 @@ const struct records_sources engine_records = {
 	.disarm = end,
 	.retire = retire,
 	.wait = active_wait,
+	.java_ends = java_ends,
 	.trimmed = trimmed,
 	.release = engine_release,
 };

@@ -95,6 +95,8 @@ struct engine_ops {
 	bool (*has_rest)(const struct thread_record *r, uint32_t e);
 	/* What it has counted of R itself since R was armed for E: in `counted` of engine_count. May be NULL. */
 	uint64_t (*counted)(const struct thread_record *r, uint32_t e);
+	/* R's JavaThread is about to go away. Records' lock held; may be NULL. */
+	void (*java_ends)(struct thread_record *r, uint32_t e);
 	/* When all handlers are out; may be NULL. */
 	void (*stop)(void);
 	/* What it keeps of the records FROM to END - 1 is not wanted, they are of no thread. May be NULL. */

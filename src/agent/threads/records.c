@@ -282,6 +282,8 @@ void records_java(pid_t tid, uintptr_t thread, uint64_t id)
 		r->stack_high = high;
 	if (r && thread && zone.has_jvm)
 		learn_tcb(r, thread);
+	if (r && !thread)
+		record_sources->java_ends(r);
 	if (r) {
 		atomic_store(&r->java_id, id);
 		atomic_store(&r->java_thread, thread);

@@ -17,6 +17,7 @@ struct records_sources {
 	void (*disarm)(struct thread_record *r); /* its handler is not running, or it is the caller's */
 	void (*retire)(struct thread_record *r); /* while its handler may be at work */
 	void (*wait)(const struct thread_record *r);       /* until no thread looks at its thread from outside */
+	void (*java_ends)(struct thread_record *r);        /* its JavaThread is about to go away */
 	void (*trimmed)(uint32_t from, uint32_t end);      /* these have given back their memory */
 	void (*release)(void); /* the session's records go; what goes on in the next one still asks for them */
 };

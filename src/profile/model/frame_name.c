@@ -86,11 +86,42 @@ static void put_descriptor(struct buffer *out, const char *text, unsigned style)
 	}
 }
 
+/* "[[Ljava/lang/String;" as java/lang/String[][], "[I" as int[]; a class that is no array as it is. */
+static void put_class_alone(struct buffer *out, const char *name, unsigned style)
+{
+	static const struct {
+		char letter;
+		const char *name;
+	} primitives[] = {{'Z', "boolean"}, {'B', "byte"}, {'C', "char"}, {'S', "short"}, {'I', "int"}, {'J', "long"},
+			  {'F', "float"}, {'D', "double"}};
+	size_t dimensions = strspn(name, "["), length, i;
+	char element[512];
+
+	if (!dimensions) {
+		put_class(out, name, style);
+		return;
+	}
+	name += dimensions;
+	length = strlen(name);
+	if (name[0] == 'L' && length > 2 && length < sizeof(element)) {
+		memcpy(element, name + 1, length - 2);
+		element[length - 2] = '\0';
+		put_class(out, element, style);
+	}
+	for (i = 0; i < ARRAY_LEN(primitives); i++)
+		if (name[0] == primitives[i].letter && length == 1)
+			buffer_puts(out, primitives[i].name);
+	while (dimensions--)
+		buffer_puts(out, "[]");
+}
+
 static void put_java(struct buffer *out, const struct profile_frame *frame, unsigned style)
 {
+	if (!frame->name[0]) { /* of a lock, of an object */
+		put_class_alone(out, frame->class_name, style);
+		return;
+	}
 	put_class(out, frame->class_name, style);
-	if (!frame->name[0])
-		return; /* the class of a lock */
 	buffer_putc(out, '.');
 	put_text(out, frame->name, style);
 	if ((style & STYLE_SIGNATURES) && frame->signature)

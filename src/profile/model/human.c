@@ -115,5 +115,7 @@ void human_right(struct buffer *out, const char *text, int width)
 
 struct human human_amount(uint64_t weight, enum weight_kind kind)
 {
+	if (kind == WEIGHT_BYTES)
+		return human_bytes(weight);
 	return weight_is_time(kind) ? human_time(weight) : human_count(weight);
 }

@@ -85,6 +85,22 @@ static void put_counts(struct buffer *out, const struct profile *p)
 		buffer_putc(out, ')');
 }
 
+/* Bytes of objects: what the samples stand for, beside what the JVM itself has counted. */
+static void put_bytes(const struct profile *p, struct buffer *out)
+{
+	if (p->taken == 0) {
+		buffer_printf(out, "No samples: %s allocated in %s; an object is a sample once in %s",
+			      p->counted ? human_bytes(p->counted).text : "nothing", human_time(p->duration).text,
+			      human_bytes(p->interval).text);
+		return;
+	}
+	put_counts(out, p);
+	buffer_printf(out, " · they stand for %s", human_bytes(p->weight_stored).text);
+	if (p->counted)
+		buffer_printf(out, " of %s allocated (%s)", human_bytes(p->counted).text,
+			      human_percent(p->weight_stored, p->counted).text);
+}
+
 /* Events: the kernel's own count beside what the samples stand for. */
 static void put_events(const struct profile *p, struct buffer *out)
 {
@@ -180,6 +196,8 @@ void format_loss_line(const struct profile *p, struct buffer *out)
 	if (p->taken == 0 && p->filter_none)
 		buffer_puts(out, "No samples: no thread matched the filter (ids of the system, name:PATTERN and "
 				 "group:PATTERN; `jstrobe top` shows names)");
+	else if (p->weight_kind == WEIGHT_BYTES)
+		put_bytes(p, out);
 	else if (!profile_is_time(p))
 		put_events(p, out);
 	else if (p->weight_kind == WEIGHT_CPU)

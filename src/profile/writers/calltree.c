@@ -12,6 +12,7 @@
 #include "common/base/decimal.h"
 #include "common/base/vector.h"
 #include "profile/model/human.h"
+#include "profile/model/profile_unit.h"
 #include "profile/model/sorted.h"
 #include "profile/writers/text.h"
 
@@ -28,6 +29,7 @@ struct drawing {
 	const struct sorted *s;
 	struct buffer *out;
 	bool by_weight;
+	enum weight_kind kind;
 	VECTOR(struct branch) open; /* branches still to draw, the next one last */
 	uint64_t all;      /* of the profile; a filter may leave less for the root */
 	double minwidth;   /* percent */
@@ -43,7 +45,7 @@ static void put_line(struct drawing *d, const struct branch *b)
 	buffer_printf(d->out, "%6s%%  %6s%%  ", decimal((double)b->total * scale, 2).text,
 		      decimal((double)b->self * scale, 2).text);
 	human_right(d->out,
-		    d->by_weight ? human_time(b->total).text : human_count(b->total).text, 10);
+		    d->by_weight ? human_amount(b->total, d->kind).text : human_count(b->total).text, 10);
 	buffer_printf(d->out, "  [%3u] %*s%s\n", depth, (int)MIN(b->indent, INDENT_MAX) * 2, "",
 		      depth ? sorted_text(d->s, b->range.from, depth - 1) : "all");
 }
@@ -127,7 +129,8 @@ void format_calltree(const struct profile *p, const struct format_options *optio
 	unsigned style = format_style(STYLE_TEXT, options);
 	struct drawing d = {
 		.out = out,
-		.by_weight = options->total,
+		.by_weight = is_by_weight(p, options),
+		.kind = p->weight_kind,
 		.minwidth = options->minwidth > 0 ? options->minwidth : MINWIDTH,
 	};
 	struct sorted s;
@@ -137,7 +140,7 @@ void format_calltree(const struct profile *p, const struct format_options *optio
 		return;
 	d.s = &s;
 	buffer_printf(out, "  total     self  %10s  depth  frame\n",
-		      options->total ? "time" : "samples");
+		      !d.by_weight ? samples_word(p) : profile_is_time(p) ? "time" : profile_unit(p));
 	if ((sorted_build(&s, p, style, format_by_thread(p, options)) || draw(&d)) && !out->failed)
 		out->failed = ENOMEM;
 	free(d.open.items);

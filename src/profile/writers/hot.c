@@ -50,9 +50,9 @@ static void put_bar(struct buffer *out, uint64_t part, uint64_t whole)
 		buffer_putc(out, ' ');
 }
 
-static void put_value(struct buffer *out, uint64_t value, bool is_time)
+static void put_value(struct buffer *out, uint64_t value, enum weight_kind kind)
 {
-	human_right(out, human_amount(value, is_time ? WEIGHT_CPU : WEIGHT_COUNT).text, 10);
+	human_right(out, human_amount(value, kind).text, 10);
 }
 
 static void put_row(struct buffer *out, const struct methods *m, const struct method *row,
@@ -66,10 +66,10 @@ static void put_row(struct buffer *out, const struct methods *m, const struct me
 
 	buffer_colour(out, heat);
 	buffer_printf(out, "%6s%%", decimal((double)self * scale, 2).text);
-	put_value(out, self, by_weight && profile_is_time(p));
+	put_value(out, self, by_weight ? p->weight_kind : WEIGHT_COUNT);
 	buffer_colour(out, *heat ? c->off : "");
 	buffer_printf(out, "  %6s%%", decimal((double)total * scale, 2).text);
-	put_value(out, total, by_weight && profile_is_time(p));
+	put_value(out, total, by_weight ? p->weight_kind : WEIGHT_COUNT);
 	buffer_puts(out, "  ");
 	buffer_colour(out, c->dim);
 	put_bar(out, self, all);
@@ -82,8 +82,9 @@ static void put_table(struct buffer *out, const struct methods *m, const struct 
 		      const struct format_options *options, const struct paint *c)
 {
 	uint32_t limit = options->flat ? options->flat : HOT_METHODS, i, shown = 0, with_self = 0;
-	uint64_t all = options->total ? p->weight_stored : p->stored, rest = 0;
-	const char *unit = !options->total ? samples_word(p) : profile_is_time(p) ? "time" : profile_unit(p);
+	bool by_weight = is_by_weight(p, options);
+	uint64_t all = by_weight ? p->weight_stored : p->stored, rest = 0;
+	const char *unit = !by_weight ? samples_word(p) : profile_is_time(p) ? "time" : profile_unit(p);
 
 	buffer_colour(out, c->bold);
 	buffer_printf(out, "  self%%  %8s   total%%  %8s              method", unit, unit);
@@ -94,10 +95,10 @@ static void put_table(struct buffer *out, const struct methods *m, const struct 
 			continue;
 		with_self++;
 		if (shown < limit) {
-			put_row(out, m, &m->rows[i], p, options->total, c);
+			put_row(out, m, &m->rows[i], p, by_weight, c);
 			shown++;
 		} else {
-			rest += options->total ? m->rows[i].self_weight : m->rows[i].self;
+			rest += by_weight ? m->rows[i].self_weight : m->rows[i].self;
 		}
 	}
 	if (rest) {
@@ -168,14 +169,14 @@ void format_hot(const struct profile *p, const struct format_options *options, s
 	struct methods m;
 
 	put_title(out, p, &c);
-	if (methods_build(&m, p, style, options->total))
+	if (methods_build(&m, p, style, is_by_weight(p, options)))
 		out->failed = out->failed ? out->failed : ENOMEM;
 	else if (p->stored && p->weight_kind == WEIGHT_WAIT)
 		waits_tables(out, p, options);
 	else if (p->stored)
 		put_table(out, &m, p, options, &c);
 	if (!out->failed && format_by_thread(p, options) &&
-	    thread_table(out, p, &m.names, options->total, options->flat ? options->flat : HOT_THREADS))
+	    thread_table(out, p, &m.names, is_by_weight(p, options), options->flat ? options->flat : HOT_THREADS))
 		out->failed = ENOMEM;
 	methods_free(&m);
 	put_trust(out, p, &c);

@@ -37,9 +37,14 @@ static const char *field_of(const struct event_fields *f, enum event_field_kind 
 
 bool source_of_row(const char *event, struct source *s)
 {
+	const struct source *known = convert_sources;
 	struct event_fields f;
 	size_t i = 0;
 
+	while (known->event && strcmp(known->event, event) != 0)
+		known++;
+	if (known->event) /* a type that others write, too */
+		return false;
 	while (rows[i].event && strcmp(rows[i].event, event) != 0)
 		i++;
 	if (!rows[i].event)

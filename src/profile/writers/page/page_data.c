@@ -231,7 +231,7 @@ static void put_head(struct json_writer *w, const struct profile *p, const struc
 	json_put_bool(w, "inEvents", !profile_is_time(p));
 	json_put_text(w, "unit", profile_is_time(p) ? p->event : profile_unit_shown(p));
 	json_put_numbers(w, {"cpuTime", p->cpu_time}, {"taken", p->taken}, {"stored", p->stored});
-	page_view(w, &(struct page_view){loss_is_bad(p), options->total, options->lines, options->dot,
+	page_view(w, &(struct page_view){loss_is_bad(p), is_by_weight(p, options), options->lines, options->dot,
 					 options->reverse, options->inverted});
 	put_counters(w, "lost", loss_names, p->lost, p->lost_weight, LOSS_REASONS);
 	put_counters(w, "ended", walk_end_names, p->ended_early, NULL, WALK_ENDS);

@@ -1,0 +1,120 @@
+"""Allocations of Java objects, against a program that knows its bytes."""
+import jvm
+import pytest
+from jfr import Recording
+from jvm import LIBRARY, Profile, Program, counted, jstrobe, result_file, wait_until
+
+
+def allocate(program):
+    """All that the program was asked for; its own counts of it."""
+    program.say("begin")
+    wait_until(lambda: "done" in program.mark(), 300)
+    return program.mark()
+
+
+def result(program, *options):
+    path = result_file()
+    done = jstrobe("stop", "-t", "-o", "json", "-f", path, *options, program.pid)
+    assert done.returncode == 0, done.stderr
+    profile = Profile(path, done=done)
+    profile.check()
+    return profile
+
+
+def stacks_of(profile, name):
+    threads = profile.json["threads"]
+    return [s for s in profile.stacks if threads[s["thread"]]["name"] == name]
+
+
+def of_thread(profile, name, key="weight"):
+    return sum(s[key] for s in stacks_of(profile, name))
+
+
+def start(program, interval):
+    done = jstrobe("start", "-t", "-e", "alloc", "-i", interval, program.pid)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("interval", [65536, 524288, 1048576])
+def test_bytes_by_size(jdk, interval, say):
+    """
+    Small objects and large ones weigh what they are, in threads that were there before (whose first distance was drawn
+    by the JVM's own interval) and in new ones. A sum of N samples is off by their share's standard error.
+    """
+    sizes = [interval // 1024 // 8 * 8 + 24, interval // 4, interval, 3 * interval]
+    each = counted(600, 6000) * interval
+    with Program(jdk, "Allocs", ",".join(map(str, sizes)), each) as program:
+        start(program, interval)
+        truth = allocate(program)
+        profile = result(program)
+        assert program.alive()
+    assert profile.weight["unit"] == "bytes" and profile.lost() == 0, profile.weight
+    known = sum(truth[f"{kind}_{size}"] for kind in ("old", "new") for size in sizes)
+    # by the JVM's own count, of threads that have ended as well; "mark" and the class library allocate besides
+    assert known <= profile.json["counted"] < known + 8_000_000, (known, profile.json["counted"])
+    said = []
+    for size in sizes:
+        assert abs(truth[f"exact_{size}"] - truth[f"old_{size}"]) < 100_000
+        for kind in ("old", "new"):
+            name, true = f"{kind}-{size}", truth[f"{kind}_{size}"]
+            told, samples = of_thread(profile, name), of_thread(profile, name, "samples")
+            # of true / size objects each is a sample with the same chance p: var = n (1 - p) / p, in objects
+            each_weight = told / samples
+            error = (true / size * max(0.0, each_weight / size - 1)) ** 0.5 * size
+            said.append(f"{name}: {told / true - 1:+.1%} of {samples}")
+            # the others' objects, and what a thread does besides, are within a few intervals
+            assert abs(told - true) < 5 * error + 4 * interval, (name, told, true, samples, error)
+    say(f"alloc at {interval}, {jdk}: " + ", ".join(said))
+
+
+def test_class_place_and_thread(jdk):
+    with Program(jdk, "Allocs", "65536", 400 * 65536) as program:
+        start(program, 65536)
+        allocate(program)
+        profile = result(program)
+    for thread, method in (("old-65536", "truth.Allocs.old"), ("new-65536", "truth.Allocs.born")):
+        mine = stacks_of(profile, thread)
+        arrays = [s for s in mine if s["frames"][-1] == "byte[]"]
+        assert sum(s["weight"] for s in arrays) > 0.95 * sum(s["weight"] for s in mine)
+        assert all(s["frames"][-2] == method for s in arrays), [s["frames"] for s in arrays if s["frames"][-2] != method]
+
+
+def test_each_allocation(jdk):
+    """An interval of one byte: each object is a sample that weighs itself."""
+    size, count = 4096, 300
+    with Program(jdk, "Allocs", size, count * size) as program:
+        start(program, 1)
+        allocate(program)
+        profile = result(program)
+    for thread, method in (("new-4096", "truth.Allocs.born"),):
+        found = [s for s in stacks_of(profile, thread) if s["frames"][-2] == method]
+        assert sum(s["samples"] for s in found) + profile.lost() >= count
+        assert all(s["weight"] == size * s["samples"] for s in found)
+
+
+def test_recording_and_convert(jdk):
+    path, made = result_file(".jfr"), result_file()
+    with Program(jdk, "Allocs", "65536", 400 * 65536) as program:
+        done = jstrobe("start", "-e", "alloc", "-i", "65536", "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+        truth = allocate(program)
+        assert jstrobe("stop", program.pid).returncode == 0
+    events = Recording(path).events["jdk.ObjectAllocationInNewTLAB"]
+    ours = [e for e in events if e["allocationSize"] == 65536]
+    told = sum(e["tlabSize"] for e in ours)
+    true = truth["old_65536"] + truth["new_65536"]
+    assert abs(told - true) < 0.35 * true, (told, true)
+    done = jstrobe("convert", "-o", "json", path, made)
+    assert done.returncode == 0, done.stderr
+    profile = Profile(made)
+    assert profile.json["event"] == "alloc" and profile.weight["unit"] == "bytes"
+    assert profile.weight["total"] == sum(e["tlabSize"] for e in events)
+
+
+def test_another_agent_has_it(jdk):
+    """Only one agent at a time gets the samples; the second is told so, and gets them when the first has ended."""
+    with Program(jdk, "Allocs", "65536", 65536, jvm=[f"-agentpath:{LIBRARY}=version"]) as program:
+        for _ in range(3):
+            start(program, 65536)
+            assert jstrobe("stop", "-f", "/dev/null", program.pid).returncode == 0
+        assert program.alive()
