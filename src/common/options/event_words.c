@@ -51,9 +51,9 @@ static const char *nearest(const char *name)
 	const struct event_row *e;
 	size_t n = 0;
 
-	/* "malloc" is a function, not a misspelt "alloc" that does not exist yet */
+	/* who misspells has the first letter right: "malloc" is a function, no "alloc" */
 	for (e = event_rows; e->name && n + 1 < ARRAY_LEN(names); e++)
-		if (e->available)
+		if (e->available && e->name[0] == name[0])
 			names[n++] = e->name;
 	names[n] = NULL;
 	return options_nearest(name, names);
