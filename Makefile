@@ -202,7 +202,7 @@ $(O)/tests/libcopy.so: $(LIB_OBJ) $(patsubst %,$(O)/obj/%.o,$(wildcard tests/uni
 	  -o $@ $(filter %.o,$^) -lcmocka $(LIBS)
 $(UNIT): $(O)/tests/%: $(O)/obj/tests/unit/%.c.o $(ROOMS_AR) | $(UNIT_SO)
 	$(call say,LD,$@)
-	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) -pie $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS) -lz -ldl
+	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) -pie $(LDFLAGS) -o $@ $^ -lcmocka $(LIBS) -lz -ldl -lm
 $(REPLAY): $(O)/tests/%: $(O)/obj/tests/fuzz/%.c.o $(O)/obj/tests/fuzz/replay.c.o $(O)/obj/tests/fuzz/fuzz.c.o $(ROOMS_AR)
 	$(call say,LD,$@)
 	$(Q)$(CC) $(SANFLAGS) $(LDFLAGS_CMD) -pie $(LDFLAGS) -o $@ $^ $(LIBS)

@@ -19,7 +19,7 @@ format_writer format_collapsed, format_text, format_traces, format_flat, format_
 void format_pages(const struct profile *const *profiles, uint32_t count,
 		  const struct format_options *options, struct buffer *out);
 
-/* Whether P is told by weight: where it was asked for, and where samples of objects stand for very unlike numbers of bytes. */
+/* Whether P is told by weight: where that was asked for, and where samples stand for very unlike numbers of bytes. */
 static inline bool is_by_weight(const struct profile *p, const struct format_options *options)
 {
 	return options->total || p->weight_kind == WEIGHT_BYTES;

@@ -1,5 +1,5 @@
 /*
- * alloc.c - allocations of Java objects, as JVMTI tells of sampled ones on the thread that allocates (JDK 11 and later).
+ * alloc.c - allocations of Java objects, as JVMTI tells of sampled ones on the thread that allocates (JDK 11 and up).
  *
  *   a TLAB's end, moved to the drawn point ─▶ slow path of the allocation ─▶ class, size ─▶ stack, weight ─▶ its queue
  *
@@ -25,7 +25,7 @@
 /* The event's fields, as its row has them. */
 enum { FIELD_CLASS, FIELD_SIZE };
 
-#define JVM_INTERVAL (512u << 10) /* of a JVM that nobody has set another one in (ThreadHeapSampler) */
+#define JVM_INTERVAL (512u << 10) /* of a JVM in which no agent has set another one (ThreadHeapSampler) */
 
 static struct {
 	jvmtiEnv *ti;              /* once it was needed; it has the capability while the JVM tells */
@@ -38,8 +38,8 @@ static struct {
 /* ---- what the JVM counts ---- */
 
 /*
- * All bytes that R's Java thread has allocated: ThreadMXBean's number (Thread::cooked_allocated_bytes). Of a thread that
- * takes a new TLAB just now, those of the old one may be in it twice.
+ * All bytes that R's Java thread has allocated: ThreadMXBean's number (Thread::cooked_allocated_bytes). Of a thread
+ * that takes a new TLAB just now, those of the old one may be in it twice.
  */
 static uint64_t exact(const struct thread_record *r)
 {
@@ -242,5 +242,6 @@ static void disarm(struct thread_record *r, uint32_t e, bool at_work)
 
 const struct engine_ops engine_alloc = {
 	.name = "alloc", .handler = handler_thread, .start = start, .arm = arm, .silence = silence, .disarm = disarm,
-	.halt = halt, .counted = counted, .java_ends = java_ends, .listen = listen, .listen_no_more = listen_no_more, .vm_death = vm_death,
+	.halt = halt, .counted = counted, .java_ends = java_ends, .listen = listen,
+	.listen_no_more = listen_no_more, .vm_death = vm_death,
 };

@@ -1,10 +1,10 @@
 /*
  * alloc_weight.h - what a sampled object stands for.
  *
- * HotSpot draws the distance to the next sample from an exponential distribution whose mean is the interval I (JEP 331).
- * An object of S bytes is a sample with the probability P = 1 - e^(-S/I): what of it lies beyond the drawn point is not
- * drawn on. So one sample stands for 1/P objects of its size, S/P bytes (Horvitz and Thompson, 1952): sums are right
- * whatever sizes there are, where max(S, I) is 37 % short at S = I.
+ * HotSpot draws the distance to the next sample from an exponential distribution whose mean is the interval I (JEP
+ * 331). An object of S bytes is a sample with the probability P = 1 - e^(-S/I): what of it lies beyond the drawn point
+ * is not drawn on. So one sample stands for 1/P objects of its size, S/P bytes (Horvitz and Thompson, 1952): sums are
+ * right whatever sizes there are, where max(S, I) is 37 % short at S = I.
  *
  * Pure; normal code, as it uses floating point.
  */
@@ -13,7 +13,7 @@
 
 #include <stdint.h>
 
-/* 1 - e^-x, x >= 0, within 1e-12 of itself: by its series for a small part of x, then doubled, as libm is not linked. */
+/* 1 - e^-x, x >= 0, within 1e-12 of itself: its series for a small part of x, then doubled, as libm is not linked. */
 static inline double alloc_chance(double x)
 {
 	double y = x, e;
