@@ -1,4 +1,6 @@
 """Allocations of Java objects, against a program that knows its bytes."""
+import re
+
 import jvm
 import pytest
 from jfr import Recording
@@ -110,6 +112,37 @@ def test_recording_and_convert(jdk):
     profile = Profile(made)
     assert profile.json["event"] == "alloc" and profile.weight["unit"] == "bytes"
     assert profile.weight["total"] == sum(e["tlabSize"] for e in events)
+
+
+@pytest.mark.parametrize("flag", ["-XX:+UseSerialGC", "-XX:+UseG1GC", "-XX:+UseZGC"])
+def test_beside_other_events(jdk, flag, say):
+    """Samples stand for what the JVM has counted in the same time, however long other events take to begin and halt."""
+    with Program(jdk, "Allocs", "24,1048,65536", 1 << 40, jvm=["-Xmx256m", flag]) as program:
+        program.say("begin")
+        for events in (["alloc"], ["wall,alloc@16k"], ["cpu,lock,alloc@16k"], ["alloc,cpu"]):
+            more = ["-i", "16k"] if events[0].startswith("alloc") else []
+            done = jstrobe("record", "-e", *events, *more, "-d", "0.5", "-o", "json", "-f", result_file(), program.pid)
+            assert done.returncode == 0, done.stderr
+            line, = [line for line in done.stderr.splitlines() if "they stand for" in line]
+            taken = int(re.search(r"([\d,]+) samples taken", line).group(1).replace(",", ""))
+            lost = float((re.search(r"lost \(queue_full [\d,]+: ([\d.]+) MB", line) or [0, 0])[1])
+            share = float(re.search(r"allocated \(([\d.]+) %\)", line).group(1))
+            say(f"{events}, {jdk}, {flag}: {line}")
+            if not lost:
+                assert abs(share - 100) < 1 + 5 * 100 / taken ** 0.5, line
+        assert program.alive()
+
+
+def test_at_exit(jdk):
+    """The JVM's end: samples and count end together, those of threads that run and of others."""
+    path = result_file()
+    with Program(jdk, "Allocs", "1048,65536", 600 * 65536) as program:
+        assert jstrobe("start", "-t", "-e", "alloc", "-i", "65536", "-o", "json", "-f", path, program.pid).returncode == 0
+        allocate(program)
+        assert program.stop() == 0
+    profile = Profile(path)
+    share = profile.weight["total"] / profile.json["counted"]
+    assert abs(share - 1) < 0.02 + 5 / profile.samples["taken"] ** 0.5, (profile.weight, profile.json["counted"])
 
 
 def test_another_agent_has_it(jdk):

@@ -78,6 +78,15 @@ static uint64_t counted(const struct thread_record *r, uint32_t e)
 	return r->sources[e].last_count + (atomic_load(&alloc.event) >= 0 ? since(r, e) : 0);
 }
 
+static void end_count(struct thread_record *r)
+{
+	struct record_source *s = &r->sources[alloc.wanted];
+
+	if (atomic_load(&s->arm) == ARM_CALLS)
+		s->last_count += since(r, (uint32_t)alloc.wanted);
+	s->charged = 0;
+}
+
 static void begin_count(struct thread_record *r)
 {
 	struct record_source *s = &r->sources[alloc.wanted];
@@ -176,9 +185,11 @@ static int listen(struct buffer *notes, struct error *err)
 	return enable(active_event((uint32_t)alloc.wanted)->interval, err);
 }
 
+/* Other events of the session may take a while to halt: what is counted ends with the samples. */
 static void halt(void)
 {
-	atomic_store(&alloc.event, -1);
+	if (atomic_exchange(&alloc.event, -1) >= 0)
+		records_each(end_count);
 	alloc.wanted = -1;
 }
 
@@ -190,7 +201,7 @@ static void listen_no_more(bool goes_on)
 
 static void vm_death(void)
 {
-	atomic_store(&alloc.event, -1);
+	halt();
 	disable();
 }
 
@@ -220,11 +231,9 @@ static int arm(struct thread_record *r, uint32_t e)
 	return 0;
 }
 
-/* Its thread goes on until no handler, nor callback, is at work on any; what is counted ends here. */
+/* Its thread goes on until no handler, nor callback, is at work on any. */
 static void silence(struct thread_record *r, uint32_t e)
 {
-	r->sources[e].last_count += since(r, e);
-	r->sources[e].charged = 0;
 }
 
 static void disarm(struct thread_record *r, uint32_t e, bool at_work)
