@@ -152,3 +152,16 @@ def test_another_agent_has_it(jdk):
             start(program, 65536)
             assert jstrobe("stop", "-f", "/dev/null", program.pid).returncode == 0
         assert program.alive()
+
+
+@pytest.mark.parametrize("said,interval", [(["-e", "alloc"], 524288), (["--alloc"], 524288), (["--alloc", "64k"], 65536),
+                                           (["--alloc", "1m"], 1048576), (["-e", "alloc@64k"], 65536),
+                                           (["-e", "alloc@1m"], 1048576), (["-e", "alloc", "-i", "64k"], 65536),
+                                           (["--alloc", "0"], 0), (["-e", "alloc@0"], 0)])
+def test_intervals(said, interval):
+    """However it is said, k and m are of bytes."""
+    with Program(jvm.find_jdk(17), "Allocs", "65536", 65536) as program:
+        assert jstrobe("start", *said, program.pid).returncode == 0
+        path = result_file()
+        assert jstrobe("stop", "-o", "json", "-f", path, program.pid).returncode == 0
+    assert Profile(path).json.get("interval", 0) == interval

@@ -181,25 +181,38 @@ static bool may_be_nothing(const char *name, const char *at)
 
 #define EVERY UINT64_MAX
 
-/* Split "@N" from the end of NAME: a number, with k, m or g for thousands, or us, ms, s. 0: there is none. */
+static bool is_of_bytes(const char *name, const char *at)
+{
+	const struct event_row *row = event_row_of(name, (size_t)(at - name));
+
+	return row && row->weight == WEIGHT_BYTES;
+}
+
+/*
+ * Split "@N" from the end of NAME: a number, with k, m or g for thousands (of bytes: 1,024s), or us, ms, s. 0: there is
+ * none.
+ */
 static uint64_t split_interval(char *name)
 {
 	static const struct {
 		const char *unit;
-		uint64_t factor;
-	} units[] = {{"", 1}, {"ns", 1}, {"us", NS_PER_US}, {"ms", NS_PER_MS}, {"s", NS_PER_S},
-		     {"k", 1000}, {"m", 1000000}, {"g", 1000000000}};
+		uint64_t factor, of_bytes;
+	} units[] = {{"", 1, 1}, {"ns", 1, 0}, {"us", NS_PER_US, 0}, {"ms", NS_PER_MS, 0}, {"s", NS_PER_S, 0},
+		     {"k", 1000, 1u << 10}, {"m", 1000000, 1u << 20}, {"g", 1000000000, 1u << 30}};
 	char *at = strrchr(name, '@'), *end;
+	bool bytes;
 	uint64_t n;
 	size_t i;
 
 	if (!at || !ascii_is_digit(at[1]))
 		return 0;
 	n = strtoull(at + 1, &end, 10);
+	bytes = is_of_bytes(name, at);
 	for (i = 0; i < ARRAY_LEN(units); i++)
-		if (strcmp(units[i].unit, end) == 0 && (n || may_be_nothing(name, at)) && n < (1ull << 30)) {
+		if (strcmp(units[i].unit, end) == 0 && (!bytes || units[i].of_bytes) && (n || may_be_nothing(name, at)) && n < (1ull << 30)) {
+			n *= bytes ? units[i].of_bytes : units[i].factor;
 			*at = '\0';
-			return n ? n * units[i].factor : EVERY;
+			return n ? n : EVERY;
 		}
 	return 0;
 }

@@ -249,18 +249,20 @@ static int apply_period(const struct option *option, const char *name, const cha
 }
 
 /* 0 in the field is "not said" and 1 the default, see OPTIONS_ALL. */
-static int apply_timed_event(const struct option *option, const char *name, const char *value, struct options *o,
+static int apply_event_interval(const struct option *option, const char *name, const char *value, struct options *o,
 			     struct error *err)
 {
-	uint64_t ns = 1;
-	int rc = value ? apply_time(option, name, value, o, err) : 0;
+	int (*apply_value)(const struct option *option, const char *name, const char *value, struct options *o,
+			   struct error *err) = option->kind == OPTION_SIZED_EVENT ? apply_size : apply_time;
+	uint64_t interval = 1;
+	int rc = value ? apply_value(option, name, value, o, err) : 0;
 
 	if (rc)
 		return rc;
 	if (value)
-		memcpy(&ns, apply_field(option, o), sizeof(ns));
-	ns = !value ? 1 : ns ? MAX(ns, 2) : OPTIONS_ALL;
-	memcpy(apply_field(option, o), &ns, sizeof(ns));
+		memcpy(&interval, apply_field(option, o), sizeof(interval));
+	interval = !value ? 1 : interval ? MAX(interval, 2) : OPTIONS_ALL;
+	memcpy(apply_field(option, o), &interval, sizeof(interval));
 	return 0;
 }
 
@@ -339,7 +341,8 @@ static int apply(const struct option *option, const char *name, const char *valu
 	case OPTION_PERIOD_MS:
 		return apply_period(option, name, value, o, err);
 	case OPTION_TIMED_EVENT:
-		return apply_timed_event(option, name, value, o, err);
+	case OPTION_SIZED_EVENT:
+		return apply_event_interval(option, name, value, o, err);
 	case OPTION_EVENT_WORD:
 		return option_events_apply(option->agent, o, err);
 	case OPTION_FORMAT:

@@ -64,7 +64,7 @@ static void markdown_row(const struct option *p, struct buffer *out)
 	if (p->initial)
 		buffer_printf(out, "`%s`", p->initial);
 	buffer_puts(out, " | ");
-	if (p->kind == OPTION_SIZE) {
+	if (p->kind == OPTION_SIZE || p->kind == OPTION_SIZED_EVENT) {
 		option_size_text(p->min, min, sizeof(min));
 		option_size_text(p->max, max, sizeof(max));
 		buffer_printf(out, "%s – %s", min, max);
@@ -200,8 +200,12 @@ static void print_field(const struct option *p, const struct options *o, char se
 
 	switch (p->kind) {
 	case OPTION_TIMED_EVENT:
+	case OPTION_SIZED_EVENT:
 		memcpy(&big, field, sizeof(big));
-		option_time_text(big == OPTIONS_ALL ? 0 : big, text, sizeof(text));
+		if (p->kind == OPTION_TIMED_EVENT)
+			option_time_text(big == OPTIONS_ALL ? 0 : big, text, sizeof(text));
+		else
+			snprintf(text, sizeof(text), "%llu", (unsigned long long)(big == OPTIONS_ALL ? 0 : big));
 		item(p->agent, big > 1 ? text : NULL, separator, out);
 		break;
 	case OPTION_FLAG:

@@ -33,6 +33,7 @@ enum option_kind {
 	OPTION_TRACE,       /* char[], a line each time */
 	OPTION_PROFILE,     /* char[], "default" if nothing is said */
 	OPTION_TIMED_EVENT, /* uint64_t ns, or 1; adds the event of its name to the others */
+	OPTION_SIZED_EVENT, /* the same with bytes */
 	OPTION_EVENT_WORD,  /* the option's own name is the event */
 	OPTION_FORMAT,      /* a list of format words */
 	OPTION_FORMAT_WORD, /* one of them; `word` is the format's name */

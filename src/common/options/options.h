@@ -49,6 +49,7 @@ struct options {
 	bool nopark;       /* lock: monitors only */
 	bool sleep;        /* lock: Thread.sleep, too */
 	uint64_t lock;     /* the same of lock: ns of waiting; OPTIONS_ALL = each wait */
+	uint64_t alloc;    /* the same of alloc: bytes; OPTIONS_ALL = each object */
 	char show[256];    /* the event that the result shows; "" = all */
 	uint32_t depth;    /* frames kept of a stack */
 	uint32_t depth_kept; /* frames kept of a stack that is deeper, 0 = as many */

@@ -270,9 +270,10 @@ static void put_source(struct buffer *out, const struct profile *p)
 			      human_date(p->started_at).text);
 	buffer_printf(out, "Event               : %s (engine %s)", p->event, p->engine);
 	if (p->interval)
-		buffer_printf(out, ", interval %s, effective %s",
-			      human_amount(p->interval, p->weight_kind).text,
-			      human_amount(p->effective_interval, p->weight_kind).text);
+		buffer_printf(out, ", interval %s", human_amount(p->interval, p->weight_kind).text);
+	/* what samples of objects stand for is of their sizes */
+	if (p->interval && p->effective_interval && p->weight_kind != WEIGHT_BYTES)
+		buffer_printf(out, ", effective %s", human_amount(p->effective_interval, p->weight_kind).text);
 	buffer_putc(out, '\n');
 	buffer_puts(out, "Samples             : ");
 	format_loss_line(p, out);
