@@ -200,21 +200,21 @@ static uint64_t split_interval(char *name)
 	} units[] = {{"", 1, 1}, {"ns", 1, 0}, {"us", NS_PER_US, 0}, {"ms", NS_PER_MS, 0}, {"s", NS_PER_S, 0},
 		     {"k", 1000, 1u << 10}, {"m", 1000000, 1u << 20}, {"g", 1000000000, 1u << 30}};
 	char *at = strrchr(name, '@'), *end;
-	bool bytes;
-	uint64_t n;
-	size_t i;
+	uint64_t n, factor;
+	size_t i = 0;
 
 	if (!at || !ascii_is_digit(at[1]))
 		return 0;
 	n = strtoull(at + 1, &end, 10);
-	bytes = is_of_bytes(name, at);
-	for (i = 0; i < ARRAY_LEN(units); i++)
-		if (strcmp(units[i].unit, end) == 0 && (!bytes || units[i].of_bytes) && (n || may_be_nothing(name, at)) && n < (1ull << 30)) {
-			n *= bytes ? units[i].of_bytes : units[i].factor;
-			*at = '\0';
-			return n ? n : EVERY;
-		}
-	return 0;
+	while (i < ARRAY_LEN(units) && strcmp(units[i].unit, end) != 0)
+		i++;
+	if (i == ARRAY_LEN(units) || n >= 1ull << 30 || (!n && !may_be_nothing(name, at)))
+		return 0;
+	factor = is_of_bytes(name, at) ? units[i].of_bytes : units[i].factor;
+	if (!factor)
+		return 0;
+	*at = '\0';
+	return n ? n * factor : EVERY;
 }
 
 int event_resolve(const char *name, uint64_t interval, struct engine_event *e, struct error *err)
