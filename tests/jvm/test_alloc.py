@@ -1,10 +1,12 @@
 """Allocations of Java objects, against a program that knows its bytes."""
+import os
 import re
+import subprocess
 
 import jvm
 import pytest
 from jfr import Recording
-from jvm import LIBRARY, Profile, Program, counted, jstrobe, result_file, wait_until
+from jvm import Profile, Program, counted, jstrobe, result_file, wait_until
 
 
 def allocate(program):
@@ -145,12 +147,27 @@ def test_at_exit(jdk):
     assert abs(share - 1) < 0.02 + 5 / profile.samples["taken"] ** 0.5, (profile.weight, profile.json["counted"])
 
 
-def test_another_agent_has_it(jdk):
-    """Only one agent at a time gets the samples; the second is told so, and gets them when the first has ended."""
-    with Program(jdk, "Allocs", "65536", 65536, jvm=[f"-agentpath:{LIBRARY}=version"]) as program:
+def attach(jdk, program, library, options):
+    done = subprocess.run([os.path.join(jdk.home, "bin", "jcmd"), str(program.pid), "JVMTI.agent_load", library, options],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60)
+    return done.stdout
+
+
+def test_another_agent_has_it(jdk, tmp_path):
+    """Only one agent at a time gets the samples: we are told so, others get them when our session has ended."""
+    taker = jvm.build_agent("alloc_taker", tmp_path)
+    with Program(jdk, "Allocs", "65536", 65536, jvm=[f"-agentpath:{taker}", "-XX:+EnableDynamicAgentLoading"]) as program:
+        done = jstrobe("start", "-e", "alloc", program.pid)
+        assert done.returncode == 1 and "another agent takes them" in done.stderr, done.stderr
+        done = jstrobe("start", "-e", "cpu,alloc", program.pid)
+        assert done.returncode == 1, done.stderr
+        assert "not active" in jstrobe("status", program.pid).stdout
+        assert "return code: 0" in attach(jdk, program, taker, "give")
         for _ in range(3):
             start(program, 65536)
+            assert "return code: 0" not in attach(jdk, program, taker, "take")
             assert jstrobe("stop", "-f", "/dev/null", program.pid).returncode == 0
+        assert "return code: 0" in attach(jdk, program, taker, "take")
         assert program.alive()
 
 
