@@ -295,7 +295,16 @@ function counted(n) {
 }
 
 /* A weight: CPU time, or events, or bytes. */
+/* As the terminal has them: 12 KB, 2.7 GB. */
+function bytes(n) {
+  const units = ['bytes', 'KB', 'MB', 'GB', 'TB'];
+  let u = 0;
+  for (; n >= 1024 && u + 1 < units.length; u++) n /= 1024;
+  return `${u && n < 10 ? n.toFixed(1) : Math.round(n)} ${units[u]}`;
+}
+
 function amount(weight) {
+  if (D.inEvents && D.unit === 'bytes') return bytes(weight);
   return D.inEvents ? `${count(weight)} ${D.unit}` : time(weight);
 }
 

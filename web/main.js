@@ -230,7 +230,7 @@ function renderEvents() {
   });
   if (ofCalls) Object.assign($('#units [data-unit=samples]'), { textContent: 'Calls', title: 'Width is the number of calls (W)' });
   $('#units').hidden = !!D.calls && !D.calls.timed;
-  if (D.inEvents) Object.assign($('#units [data-unit=weight]'), { textContent: D.unit === D.event ? 'Events' : D.unit, title: `Width is the number of ${D.unit} (W)` });
+  if (D.inEvents) Object.assign($('#units [data-unit=weight]'), { textContent: D.unit === D.event ? 'Events' : D.unit === 'bytes' ? 'Bytes' : D.unit, title: `Width is the number of ${D.unit} (W)` });
 }
 
 function renderHeader() {
@@ -239,7 +239,7 @@ function renderHeader() {
   renderSides();
   $('#title').textContent = document.title.trim();
   const started = new Date(D.startedMs);
-  const every = D.inEvents ? count(D.interval) : time(D.interval);
+  const every = D.inEvents ? (D.unit === 'bytes' ? amount(D.interval) : count(D.interval)) : time(D.interval);
   const facts = D.diff ? [`before: ${D.diff.before}, ${time(D.diff.duration)}`, `after: ${D.diff.after}, ${time(D.duration)}`, 'share of each one\'s own whole'] : [D.duration && time(D.duration) + (D.calls ? ' traced' : ' recorded'), D.cpuTime && time(D.cpuTime) + ' CPU time',
     (D.calls ? D.engine + ' timing' : D.engine || '?') + (D.interval ? `, every ${every}` : ''), D.pid && 'pid ' + D.pid, D.jdk && 'JDK ' + D.jdk,
     D.startedMs && started.toLocaleString('sv-SE')];
