@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/java_type.h"
 #include "common/bytecode/classfile.h"
 
 #define APART "; \t\n"
@@ -149,15 +150,6 @@ static size_t dotted(char out[NAME_SIZE], size_t at, const struct text *name)
 	return at + i;
 }
 
-static const char *primitive(char letter)
-{
-	static const char letters[] = "BCDFIJSZ";
-	static const char *const words[] = {"byte", "char", "double", "float", "int", "long", "short", "boolean"};
-	const char *at = strchr(letters, letter);
-
-	return at ? words[at - letters] : NULL;
-}
-
 /* Whether WORD[0..LENGTH) is the Java name of TYPE; classes may be named without their package. */
 static bool type_is(const char *word, size_t length, struct text type)
 {
@@ -169,7 +161,7 @@ static bool type_is(const char *word, size_t length, struct text type)
 		type.length--;
 		length -= 2;
 	}
-	name = primitive(type.at[0]);
+	name = java_primitive(type.at[0]);
 	if (name)
 		return strlen(name) == length && memcmp(word, name, length) == 0;
 	if (type.at[0] != 'L')

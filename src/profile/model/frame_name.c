@@ -1,7 +1,10 @@
 #include "profile/model/frame_name.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "common/base/java_type.h"
 
 const char *const frame_type_names[FRAME_TYPES] = {
 	[TYPE_JAVA] = "java",     [TYPE_NATIVE] = "native", [TYPE_JVM] = "jvm",
@@ -89,29 +92,12 @@ static void put_descriptor(struct buffer *out, const char *text, unsigned style)
 /* "[[Ljava/lang/String;" as java/lang/String[][], "[I" as int[]; a class that is no array as it is. */
 static void put_class_alone(struct buffer *out, const char *name, unsigned style)
 {
-	static const struct {
-		char letter;
-		const char *name;
-	} primitives[] = {{'Z', "boolean"}, {'B', "byte"}, {'C', "char"}, {'S', "short"}, {'I', "int"}, {'J', "long"},
-			  {'F', "float"}, {'D', "double"}};
-	size_t dimensions = strspn(name, "["), length, i;
+	struct java_class c = java_class_of(name);
 	char element[512];
 
-	if (!dimensions) {
-		put_class(out, name, style);
-		return;
-	}
-	name += dimensions;
-	length = strlen(name);
-	if (name[0] == 'L' && length > 2 && length < sizeof(element)) {
-		memcpy(element, name + 1, length - 2);
-		element[length - 2] = '\0';
-		put_class(out, element, style);
-	}
-	for (i = 0; i < ARRAY_LEN(primitives); i++)
-		if (name[0] == primitives[i].letter && length == 1)
-			buffer_puts(out, primitives[i].name);
-	while (dimensions--)
+	snprintf(element, sizeof(element), "%.*s", (int)c.length, c.element);
+	put_class(out, c.dimensions ? element : name, style);
+	for (; c.dimensions; c.dimensions--)
 		buffer_puts(out, "[]");
 }
 

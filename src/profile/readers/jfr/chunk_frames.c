@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/base/enum_names.h"
+#include "common/base/java_type.h"
 #include "profile/readers/jfr/chunk_frames.h"
 
 #define MODIFIER_NATIVE 0x100     /* ACC_NATIVE: such a method runs as a wrapper, whatever a recorder calls it */
@@ -209,32 +210,16 @@ uint32_t names_method(struct names *n, uint64_t key)
 	return names_frame(n, key, 0, 0);
 }
 
-static const char *primitive(char c)
-{
-	static const char *const names[] = {"boolean", "byte", "char", "double", "float", "int", "long",
-					    "short"};
-	static const char letters[] = "ZBCDFIJS";
-	const char *at = c ? strchr(letters, c) : NULL;
-
-	return at ? names[at - letters] : NULL;
-}
-
 /* "[[Ljava/lang/String;" is java.lang.String[][], "[B" is byte[]. */
 static uint32_t object_name(struct names *n, const char *text)
 {
-	size_t arrays = strspn(text, "["), length = strlen(text), i;
-	const char *word = arrays && length == arrays + 1 ? primitive(text[arrays]) : NULL;
+	struct java_class c = java_class_of(text);
+	size_t i;
 
 	n->text.length = 0;
-	if (word) {
-		buffer_puts(&n->text, word);
-	} else {
-		if (arrays && length > arrays + 2 && text[arrays] == 'L' && text[length - 1] == ';')
-			length--;
-		for (i = arrays && length < strlen(text) ? arrays + 1 : arrays; i < length; i++)
-			buffer_putc(&n->text, text[i] == '/' ? '.' : text[i]);
-	}
-	for (; arrays; arrays--)
+	for (i = 0; i < c.length; i++)
+		buffer_putc(&n->text, c.element[i] == '/' ? '.' : c.element[i]);
+	for (; c.dimensions; c.dimensions--)
 		buffer_puts(&n->text, "[]");
 	return n->text.failed ? 0 : strings_add(&n->aggregate->strings, n->text.data, n->text.length);
 }
