@@ -186,7 +186,7 @@ static void silence(struct thread_record *r)
 	uint32_t e;
 
 	for (e = 0; e < event_count; e++)
-		if (atomic_load(&r->sources[e].arm) != ARM_NONE)
+		if (events[e].ops->silence && atomic_load(&r->sources[e].arm) != ARM_NONE)
 			events[e].ops->silence(r, e);
 	engine_clocks_turn(r);
 }

@@ -89,7 +89,7 @@ struct engine_ops {
 	void (*disarm)(struct thread_record *r, uint32_t e, bool at_work);
 	/* First of all at the end: threads of the engine's own go home. May be NULL; no lock is held. */
 	void (*halt)(void);
-	/* Let no further signal come; handlers may still be at work. */
+	/* Let no further signal come; handlers may still be at work. May be NULL: none is sent. */
 	void (*silence)(struct thread_record *r, uint32_t e);
 	/* Whether R, silenced, has samples to take yet; may be NULL. Records' lock held. */
 	bool (*has_rest)(const struct thread_record *r, uint32_t e);

@@ -12,11 +12,11 @@
  */
 #include <errno.h>
 
-#include "agent/jvm/jvm.h"
 #include "agent/sample/field_sample.h"
 #include "agent/sample/handler.h"
 #include "agent/sources/active.h"
 #include "agent/sources/alloc/alloc_weight.h"
+#include "agent/sources/callback_source.h"
 #include "agent/sources/class_names.h"
 #include "agent/threads/records.h"
 #include "agent/zone/load.h"
@@ -130,15 +130,9 @@ static int environment(struct error *err)
 {
 	static const jvmtiEventCallbacks callbacks = {.SampledObjectAlloc = on_alloc};
 
-	if (alloc.ti)
-		return 0;
-	alloc.ti = jvm_environment();
-	if (alloc.ti && (*alloc.ti)->SetEventCallbacks(alloc.ti, &callbacks, sizeof(callbacks)) == 0)
-		return 0;
-	if (alloc.ti)
-		(*alloc.ti)->DisposeEnvironment(alloc.ti);
-	alloc.ti = NULL;
-	return error_set(err, ENOTSUP, "alloc: this JVM gives no JVMTI environment");
+	if (!alloc.ti)
+		alloc.ti = callback_source_environment(&callbacks, NULL);
+	return alloc.ti ? 0 : error_set(err, ENOTSUP, "alloc: this JVM gives no JVMTI environment");
 }
 
 static const jvmtiCapabilities capability = {.can_generate_sampled_object_alloc_events = 1};
@@ -209,13 +203,12 @@ static void vm_death(void)
 
 static int start(struct engine_event *event, uint32_t e, struct buffer *notes, struct error *err)
 {
-	if (!zone.has_jvm)
-		return error_set(err, ENOTSUP, "alloc: this JVM's stacks cannot be walked");
+	int rc = callback_source_start(event, err);
+
+	if (rc)
+		return rc;
 	if (event->interval > INT32_MAX)
 		return error_set(err, EINVAL, "alloc: the JVM takes intervals up to 2147483647 bytes");
-	if (class_names_open())
-		return error_set(err, ENOMEM, "alloc: cannot reserve address space for names of classes; raise the "
-				 "limit of virtual memory (ulimit -v)");
 	alloc.wanted = (int)e;
 	return 0;
 }
@@ -231,26 +224,8 @@ static int arm(struct thread_record *r, uint32_t e)
 	return 0;
 }
 
-/* Its thread goes on until no handler, nor callback, is at work on any. */
-static void silence(struct thread_record *r, uint32_t e)
-{
-}
-
-static void disarm(struct thread_record *r, uint32_t e, bool at_work)
-{
-	struct record_source *s = &r->sources[e];
-
-	if (at_work) {
-		atomic_store(&s->arm, ARM_LEAVING);
-		return;
-	}
-	active_counted(e, counted(r, e));
-	s->last_count = s->charged = 0;
-	atomic_store(&s->arm, ARM_NONE);
-}
-
 const struct engine_ops engine_alloc = {
-	.name = "alloc", .handler = handler_thread, .start = start, .arm = arm, .silence = silence, .disarm = disarm,
-	.halt = halt, .counted = counted, .java_ends = java_ends, .listen = listen,
-	.listen_no_more = listen_no_more, .vm_death = vm_death,
+	.name = "alloc", .handler = handler_thread, .start = start, .arm = arm, .disarm = callback_source_disarm,
+	.halt = halt, .counted = counted, .java_ends = java_ends, .listen = listen, .listen_no_more = listen_no_more,
+	.vm_death = vm_death,
 };

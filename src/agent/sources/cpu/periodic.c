@@ -98,12 +98,6 @@ static int arm(struct thread_record *r, uint32_t e)
 	return 0;
 }
 
-static void silence(struct thread_record *r, uint32_t e)
-{
-	(void)r;
-	(void)e;
-}
-
 static void disarm(struct thread_record *r, uint32_t e, bool at_work)
 {
 	(void)at_work;
@@ -122,5 +116,5 @@ static const char *way(void)
 
 const struct engine_ops engine_periodic = {
 	.name = "periodic", .ticks = TICKS_CPU, .way = way, .handler = handler_thread, .start = start, .arm = arm,
-	.silence = silence, .disarm = disarm, .halt = halt,
+	.disarm = disarm, .halt = halt,
 };

@@ -14,10 +14,10 @@
  */
 #include <errno.h>
 
-#include "agent/jvm/jvm.h"
 #include "agent/sample/field_sample.h"
 #include "agent/sample/handler.h"
 #include "agent/sources/active.h"
+#include "agent/sources/callback_source.h"
 #include "agent/sources/class_names.h"
 #include "common/base/clock_ns.h"
 #include "common/base/random.h"
@@ -90,19 +90,14 @@ static int environment(struct buffer *notes, struct error *err)
 {
 	static const jvmtiEventCallbacks callbacks = {.Exception = on_exception};
 	const jvmtiCapabilities wanted = {.can_generate_exception_events = 1};
-	jvmtiEnv *ti;
 
 	if (exceptions.ti)
 		return 0;
-	ti = jvm_environment();
-	if (!ti || (*ti)->AddCapabilities(ti, &wanted) || (*ti)->SetEventCallbacks(ti, &callbacks, sizeof(callbacks))) {
-		if (ti)
-			(*ti)->DisposeEnvironment(ti);
+	exceptions.ti = callback_source_environment(&callbacks, &wanted);
+	if (!exceptions.ti)
 		return error_set(err, ENOTSUP, "exceptions: this JVM tells of them only to agents that were there when "
 				 "it started; start the program with 'jstrobe record -e exceptions -- java …', or with "
 				 "-agentpath:/path/libjstrobe.so=start,event=exceptions,file=result.html");
-	}
-	exceptions.ti = ti;
 	buffer_puts(notes, price);
 	return 0;
 }
@@ -148,13 +143,11 @@ static void vm_death(void)
 
 static int start(struct engine_event *event, uint32_t e, struct buffer *notes, struct error *err)
 {
-	if (!zone.has_jvm)
-		return error_set(err, ENOTSUP, "exceptions: this JVM's stacks cannot be walked");
-	if (class_names_open())
-		return error_set(err, ENOMEM, "exceptions: cannot reserve address space for names of classes; raise "
-				 "the limit of virtual memory (ulimit -v)");
-	exceptions.wanted = (int)e;
-	return 0;
+	int rc = callback_source_start(event, err);
+
+	if (rc == 0)
+		exceptions.wanted = (int)e;
+	return rc;
 }
 
 static int arm(struct thread_record *r, uint32_t e)
@@ -168,31 +161,13 @@ static int arm(struct thread_record *r, uint32_t e)
 	return 0;
 }
 
-/* Its thread counts until no handler, nor callback, is at work on any. */
-static void silence(struct thread_record *r, uint32_t e)
-{
-}
-
-static void disarm(struct thread_record *r, uint32_t e, bool at_work)
-{
-	struct record_source *s = &r->sources[e];
-
-	if (at_work) {
-		atomic_store(&s->arm, ARM_LEAVING);
-		return;
-	}
-	active_counted(e, s->last_count);
-	s->last_count = 0;
-	atomic_store(&s->arm, ARM_NONE);
-}
-
 static uint64_t counted(const struct thread_record *r, uint32_t e)
 {
 	return r->sources[e].last_count;
 }
 
 const struct engine_ops engine_exceptions = {
-	.name = "exceptions", .handler = handler_thread, .start = start, .arm = arm, .silence = silence,
-	.disarm = disarm, .halt = halt, .counted = counted, .listen = listen,
+	.name = "exceptions", .handler = handler_thread, .start = start, .arm = arm,
+	.disarm = callback_source_disarm, .halt = halt, .counted = counted, .listen = listen,
 	.listen_no_more = listen_no_more, .vm_death = vm_death,
 };

@@ -7,6 +7,7 @@
 #include "agent/jvm/jvm_functions.h"
 #include "agent/jvm/log.h"
 #include "agent/sources/active.h"
+#include "agent/sources/callback_source.h"
 #include "agent/threads/thread_names.h"
 
 static struct {
@@ -75,19 +76,10 @@ static int environment(struct error *err)
 		.MonitorWaited = on_waited,
 	};
 	const jvmtiCapabilities monitors = {.can_generate_monitor_events = 1};
-	jvmtiEnv *ti;
 
-	if (waits.ti)
-		return 0;
-	ti = jvm_environment();
-	if (!ti || (*ti)->AddCapabilities(ti, &monitors) ||
-	    (*ti)->SetEventCallbacks(ti, &callbacks, sizeof(callbacks))) {
-		if (ti)
-			(*ti)->DisposeEnvironment(ti);
-		return error_set(err, ENOTSUP, "lock: this JVM does not tell of contended monitors");
-	}
-	waits.ti = ti;
-	return 0;
+	if (!waits.ti)
+		waits.ti = callback_source_environment(&callbacks, &monitors);
+	return waits.ti ? 0 : error_set(err, ENOTSUP, "lock: this JVM does not tell of contended monitors");
 }
 
 static void enable_monitors(bool on)

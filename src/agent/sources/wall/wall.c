@@ -330,12 +330,6 @@ static void halt(void)
 	ticker_end(&ticker);
 }
 
-static void silence(struct thread_record *r, uint32_t e)
-{
-	(void)r;
-	(void)e;
-}
-
 bool engine_keeps(const struct thread_record *r)
 {
 	return wall.threads && atomic_load_explicit(&wall.threads[r->index].life, memory_order_acquire) != WALL_FREE;
@@ -406,7 +400,7 @@ static const char *way(void)
 
 const struct engine_ops engine_wall = {
 	.name = "wall", .ticks = TICKS_WALL, .way = way, .handler = handler_thread, .start = start, .arm = arm,
-	.silence = silence, .disarm = disarm, .halt = halt, .stop = stop, .trimmed = trimmed,
+	.disarm = disarm, .halt = halt, .stop = stop, .trimmed = trimmed,
 	.listen = wall_listen, .listen_no_more = wall_listen_no_more, .vm_init = wall_vm_init,
 	.release = vthreads_parked_release,
 };

@@ -1,0 +1,45 @@
+#include "agent/sources/callback_source.h"
+
+#include <errno.h>
+
+#include "agent/jvm/jvm.h"
+#include "agent/sources/active.h"
+#include "agent/sources/class_names.h"
+#include "agent/zone/zone.h"
+#include "common/base/error.h"
+
+jvmtiEnv *callback_source_environment(const jvmtiEventCallbacks *callbacks, const jvmtiCapabilities *capability)
+{
+	jvmtiEnv *ti = jvm_environment();
+
+	if (ti && (!capability || (*ti)->AddCapabilities(ti, capability) == JVMTI_ERROR_NONE) &&
+	    (*ti)->SetEventCallbacks(ti, callbacks, sizeof(*callbacks)) == JVMTI_ERROR_NONE)
+		return ti;
+	if (ti)
+		(*ti)->DisposeEnvironment(ti);
+	return NULL;
+}
+
+int callback_source_start(const struct engine_event *event, struct error *err)
+{
+	if (!zone.has_jvm)
+		return error_set(err, ENOTSUP, "%s: this JVM's stacks cannot be walked", event->name);
+	if (class_names_open())
+		return error_set(err, ENOMEM, "%s: cannot reserve address space for names of classes; raise the limit "
+				 "of virtual memory (ulimit -v)", event->name);
+	return 0;
+}
+
+/* A callback may be at work on it: it goes on until none is any more, on any thread. */
+void callback_source_disarm(struct thread_record *r, uint32_t e, bool at_work)
+{
+	struct record_source *s = &r->sources[e];
+
+	if (at_work) {
+		atomic_store(&s->arm, ARM_LEAVING);
+		return;
+	}
+	active_counted(e, active_event(e)->ops->counted(r, e));
+	s->last_count = s->charged = 0;
+	atomic_store(&s->arm, ARM_NONE);
+}

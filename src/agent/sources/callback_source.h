@@ -1,0 +1,20 @@
+/*
+ * callback_source.h - what sources share whose events the JVM tells of, on the thread that has them. Such a thread
+ * takes its own sample in the callback (ARM_CALLS, agent/sample/field_sample.h); nothing is sent to it. Inner header of
+ * the sources room.
+ */
+#ifndef AGENT_SOURCES_CALLBACK_SOURCE_H
+#define AGENT_SOURCES_CALLBACK_SOURCE_H
+
+#include <jvmti.h>
+
+#include "agent/sources/engine.h"
+
+/* A JVMTI environment with CALLBACKS and CAPABILITY (may be NULL); NULL: the JVM refuses. Attached, or Agent_OnLoad. */
+jvmtiEnv *callback_source_environment(const jvmtiEventCallbacks *callbacks, const jvmtiCapabilities *capability);
+/* Whether stacks and names of classes can be had for EVENT. -ENOTSUP, -ENOMEM. */
+int callback_source_start(const struct engine_event *event, struct error *err);
+/* An engine_ops.disarm, for a source with `counted`: what it has counted of R is kept. */
+void callback_source_disarm(struct thread_record *r, uint32_t e, bool at_work);
+
+#endif
