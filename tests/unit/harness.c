@@ -114,7 +114,7 @@ static int start(struct given *g, struct error *err)
 	}
 	session.cpu = os_process_cpu();
 	session.own = records_own_cpu();
-	engine_clocks_go();
+	engine_clocks_begin();
 	rc = engine_start(&g->engine, &session.notes, err);
 	if (rc) {
 		collector_stop(session.collector);

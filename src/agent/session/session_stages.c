@@ -67,7 +67,6 @@ static int begin_zone(struct error *err)
 	zone.stats = o->stats;
 	zone.record_cpu = o->record_cpu;
 	atomic_store(&zone.vm_exiting, false);
-	engine_clocks_go();
 	return 0;
 }
 

@@ -9,8 +9,8 @@
 static struct source_clocks base;    /* by engine_clocks_begin */
 static struct source_clocks skipped; /* of its CPU times, what was used before threads were armed */
 static struct source_clocks at_halt;
-static atomic_bool waiting; /* until threads are armed: the clocks stand at base */
-static atomic_bool halted;  /* and here at the halt */
+static atomic_bool waiting;  /* until threads are armed: the clocks stand at base */
+static atomic_bool halted;   /* and there at the halt */
 static bool turning;         /* threads are being armed or silenced; records' lock, as all below */
 static uint64_t since;       /* what threads have used since their turn */
 static uint64_t since_ended; /* and those that have ended meanwhile */
@@ -28,13 +28,6 @@ struct source_clocks engine_clocks(void)
 		return at_halt;
 	now = clocks_now();
 	return atomic_load(&waiting) ? (struct source_clocks){now.time, base.cpu, base.own} : now;
-}
-
-struct source_clocks engine_clocks_begin(void)
-{
-	base = clocks_now();
-	atomic_store(&waiting, true);
-	return base;
 }
 
 void engine_clocks_turn(struct thread_record *r)
@@ -72,6 +65,16 @@ static void set_turning(struct thread_record *r, uintptr_t on)
 	since = since_ended = 0;
 }
 
+struct source_clocks engine_clocks_begin(void)
+{
+	memset(&skipped, 0, sizeof(skipped));
+	records_with_lock(set_turning, NULL, true);
+	base = clocks_now();
+	atomic_store(&waiting, true);
+	atomic_store(&halted, false);
+	return base;
+}
+
 #define TRIES 10
 #define CLOSE (200 * NS_PER_US)
 
@@ -107,8 +110,7 @@ void engine_clocks_armed(void)
 {
 	struct source_clocks armed = at_turns();
 
-	if (atomic_load(&waiting))
-		skipped = (struct source_clocks){0, armed.cpu - base.cpu, armed.own - base.own};
+	skipped = (struct source_clocks){0, armed.cpu - base.cpu, armed.own - base.own};
 	atomic_store(&waiting, false);
 }
 
@@ -125,12 +127,4 @@ void engine_clocks_halted(void)
 	silenced.time = at_halt.time + (silenced.time - at_halt.time) / 2;
 	at_halt = silenced;
 	atomic_store(&halted, true);
-}
-
-void engine_clocks_go(void)
-{
-	atomic_store(&halted, false);
-	atomic_store(&waiting, false);
-	memset(&skipped, 0, sizeof(skipped));
-	records_with_lock(set_turning, NULL, true);
 }

@@ -171,22 +171,7 @@ static int resolve(const char *name, struct engine_event *e, struct error *err)
 	return event_breakpoint(name, 0, HW_BREAKPOINT_X, sizeof(long), e, err);
 }
 
-/* As --lock takes it: each of them, however short. */
-static bool may_be_nothing(const char *name, const char *at)
-{
-	const struct event_row *row = event_row_of(name, (size_t)(at - name));
-
-	return row && row->available && !row->least;
-}
-
 #define EVERY UINT64_MAX
-
-static bool is_of_bytes(const char *name, const char *at)
-{
-	const struct event_row *row = event_row_of(name, (size_t)(at - name));
-
-	return row && row->weight == WEIGHT_BYTES;
-}
 
 /*
  * Split "@N" from the end of NAME: a number, with k, m or g for thousands (of bytes: 1,024s), or us, ms, s. 0: there is
@@ -200,6 +185,7 @@ static uint64_t split_interval(char *name)
 	} units[] = {{"", 1, 1}, {"ns", 1, 0}, {"us", NS_PER_US, 0}, {"ms", NS_PER_MS, 0}, {"s", NS_PER_S, 0},
 		     {"k", 1000, 1u << 10}, {"m", 1000000, 1u << 20}, {"g", 1000000000, 1u << 30}};
 	char *at = strrchr(name, '@'), *end;
+	const struct event_row *row;
 	uint64_t n, factor;
 	size_t i = 0;
 
@@ -208,9 +194,11 @@ static uint64_t split_interval(char *name)
 	n = strtoull(at + 1, &end, 10);
 	while (i < ARRAY_LEN(units) && strcmp(units[i].unit, end) != 0)
 		i++;
-	if (i == ARRAY_LEN(units) || n >= 1ull << 30 || (!n && !may_be_nothing(name, at)))
+	row = event_row_of(name, (size_t)(at - name));
+	/* 0 as --lock takes it: each of them, however short */
+	if (i == ARRAY_LEN(units) || n >= 1ull << 30 || (!n && (!row || !row->available || row->least)))
 		return 0;
-	factor = is_of_bytes(name, at) ? units[i].of_bytes : units[i].factor;
+	factor = row && row->weight == WEIGHT_BYTES ? units[i].of_bytes : units[i].factor;
 	if (!factor)
 		return 0;
 	*at = '\0';

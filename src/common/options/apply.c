@@ -250,7 +250,7 @@ static int apply_period(const struct option *option, const char *name, const cha
 
 /* 0 in the field is "not said" and 1 the default, see OPTIONS_ALL. */
 static int apply_event_interval(const struct option *option, const char *name, const char *value, struct options *o,
-			     struct error *err)
+				struct error *err)
 {
 	int (*apply_value)(const struct option *option, const char *name, const char *value, struct options *o,
 			   struct error *err) = option->kind == OPTION_SIZED_EVENT ? apply_size : apply_time;

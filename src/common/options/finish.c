@@ -103,7 +103,7 @@ static uint64_t said_of(const struct option *p, const struct options *o)
 {
 	uint64_t said = 0;
 
-	if (p->kind == OPTION_TIMED_EVENT || p->kind == OPTION_SIZED_EVENT)
+	if (option_has_interval(p))
 		memcpy(&said, (const char *)o + p->offset, sizeof(said));
 	return said;
 }

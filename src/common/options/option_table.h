@@ -122,6 +122,11 @@ int option_percent(const char *text, uint32_t *thousandths);
 /* NS in the largest unit that needs no fraction: "50us". */
 void option_time_text(uint64_t ns, char *out, size_t size);
 /* BYTES in the same way: "512m". */
+/* Whether P is an event with an interval of its own, uint64_t (see options_event_interval). */
+static inline bool option_has_interval(const struct option *p)
+{
+	return p->kind == OPTION_TIMED_EVENT || p->kind == OPTION_SIZED_EVENT;
+}
 void option_size_text(uint64_t bytes, char *out, size_t size);
 
 #endif

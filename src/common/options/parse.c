@@ -114,9 +114,7 @@ static bool takes_next(const struct option *p, char **argv, int left)
 
 	if (p->kind == OPTION_PROFILE)
 		return left > 2 && argv[1][0] != '-';
-	if (p->kind != OPTION_TIMED_EVENT && p->kind != OPTION_SIZED_EVENT)
-		return false;
-	return digits && (argv[1][digits] || left > 2);
+	return option_has_interval(p) && digits && (argv[1][digits] || left > 2);
 }
 
 /* "--name", "--name=value" or "--name value"; *USED counts the arguments taken. */

@@ -4,6 +4,8 @@
 #ifndef JSTROBE_MODEL_PROFILE_UNIT_H
 #define JSTROBE_MODEL_PROFILE_UNIT_H
 
+#include <string.h>
+
 #include "profile/model/profile.h"
 
 /* For programs: "ns", "events", "bytes". */
@@ -16,6 +18,18 @@ static inline const char *profile_unit(const struct profile *p)
 static inline const char *profile_unit_shown(const struct profile *p)
 {
 	return p->weight_kind == WEIGHT_COUNT && !p->unit ? p->event : profile_unit(p);
+}
+
+/* The event of a saved trace: its samples are the calls of its methods. */
+static inline bool profile_event_is_calls(const char *event)
+{
+	return strcmp(event, "calls") == 0;
+}
+
+/* What one sample of EVENT is to be called. */
+static inline const char *profile_sample_word(const char *event)
+{
+	return profile_event_is_calls(event) ? "call" : "sample";
 }
 
 static inline bool profile_is_time(const struct profile *p)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "profile/model/human.h"
+#include "profile/model/profile_unit.h"
 #include "profile/readers/range.h"
 #include "profile/readers/read_formats.h"
 #include "profile/writers/format.h"
@@ -154,7 +155,7 @@ static const char *sentence(struct conversion *c, const struct read_aggregate_fa
 		buffer_printf(&text, "%llu units, of what is not said, in ", (unsigned long long)f->samples);
 	else
 		buffer_printf(&text, "%s %s%s in ", human_count(f->samples).text,
-			      strcmp(f->name, "calls") ? "sample" : "call", human_plural(f->samples));
+			      profile_sample_word(f->name), human_plural(f->samples));
 	buffer_puts(&text, slash ? slash + 1 : c->in.name);
 	if (is_part(c))
 		buffer_puts(&text, " (a part of them, as asked for)");

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "profile/model/frame_name.h"
+#include "profile/model/profile_unit.h"
 #include "profile/writers/format.h"
 
 typedef void format_writer(const struct profile *, const struct format_options *, struct buffer *);
@@ -25,18 +26,12 @@ static inline bool is_by_weight(const struct profile *p, const struct format_opt
 	return options->total || p->weight_kind == WEIGHT_BYTES;
 }
 
-/* What one of P's samples is: those of a trace are the calls of its methods. */
-static inline const char *sample_word(const struct profile *p)
-{
-	return strcmp(p->event, "calls") == 0 ? "call" : "sample";
-}
-
 /* What P's samples are to be called. */
 static inline const char *samples_word(const struct profile *p)
 {
-	if (strcmp(p->event, "calls") == 0)
-		return "calls";
-	return p->unit && strcmp(p->unit, FORMAT_UNKNOWN_UNIT) == 0 ? FORMAT_UNKNOWN_UNIT : "samples";
+	if (p->unit && strcmp(p->unit, FORMAT_UNKNOWN_UNIT) == 0)
+		return FORMAT_UNKNOWN_UNIT;
+	return profile_event_is_calls(p->event) ? "calls" : "samples";
 }
 
 /* Minwidth: what is too narrow to be worth a box. */

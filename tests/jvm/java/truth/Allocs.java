@@ -15,25 +15,27 @@ public final class Allocs {
     private static final int PACE = 1 << 20; // bytes, then 1 ms of rest: queues are emptied meanwhile
     private static volatile byte[] kept;
 
+    /** Rest if that much is left to do that it is time; how much will be left at the next one. */
+    private static long rest(long left, long pause) {
+        if (left >= pause) {
+            return pause;
+        }
+        Program.sleep(1);
+        return left - PACE;
+    }
+
+    /* Two methods that do the same, so that stacks tell one from the other. */
     private static void old(int size, long bytes) {
         long pause = bytes - PACE;
-        for (long left = bytes; left > 0; left -= size) {
+        for (long left = bytes; left > 0; left -= size, pause = rest(left, pause)) {
             kept = new byte[size - HEADER];
-            if (left < pause) {
-                Program.sleep(1);
-                pause = left - PACE;
-            }
         }
     }
 
     private static void born(int size, long bytes) {
         long pause = bytes - PACE;
-        for (long left = bytes; left > 0; left -= size) {
+        for (long left = bytes; left > 0; left -= size, pause = rest(left, pause)) {
             kept = new byte[size - HEADER];
-            if (left < pause) {
-                Program.sleep(1);
-                pause = left - PACE;
-            }
         }
     }
 
