@@ -13,8 +13,8 @@
 
 /*
  * Monotonic time, CPU time of the process, and of it that of jstrobe's threads: now, or, from the halt until
- * engine_clocks_begin, at the halt. The CPU times stand still from engine_clocks_begin until threads are armed: what has
- * been used since it returned is what samples stand for. Any thread.
+ * engine_clocks_begin, at the halt. The CPU times stand still from engine_clocks_begin until threads are armed: what
+ * has been used since it returned is what samples stand for. Any thread.
  */
 struct source_clocks engine_clocks(void);
 /* A session begins: the same as engine_clocks. The thread that calls engine_start, before it. */
