@@ -589,6 +589,12 @@ def test_jfrsync_of_a_running_jvm(jdk, jdk17):
 
 # ---- the flight recorder
 
+def of_thread(path, name):
+    """CPU samples of the thread called NAME in recording PATH, in order."""
+    samples = jfr.Recording(path).events["jdk.CPUTimeSample"]
+    return sorted((s for s in samples if s["eventThread"]["javaName"] == name), key=lambda s: s["startTime"])
+
+
 def test_flight_recorder(jdk17):
     """The last seconds at any time, as often as wanted, without a gap; no file until then."""
     paths, page = [jvm.result_file(".jfr") for _ in range(3)], jvm.result_file(".json")
@@ -602,7 +608,13 @@ def test_flight_recorder(jdk17):
         assert jstrobe("start", "--last", "10m", "-i", "1ms", program.pid).returncode == 0
         for path in paths[1:]:
             time.sleep(0.3)
-            assert jstrobe("dump", "-f", path, program.pid).returncode == 0
+            # a busy machine may give one of the threads no CPU for that long
+            until = time.monotonic() + 20
+            while True:
+                assert jstrobe("dump", "-f", path, program.pid).returncode == 0
+                if all(of_thread(path, t) for t in ("shares-1", "shares-2")) or time.monotonic() > until:
+                    break
+                time.sleep(0.2)
         assert jstrobe("stop", program.pid).returncode == 0
     seen = []
     for path in paths:
@@ -622,8 +634,7 @@ def test_flight_recorder(jdk17):
     assert profile["samples"]["taken"] == profile["samples"]["stored"] > 20
     # the second dump has what the first had, sample by sample, and more
     for thread in ("shares-1", "shares-2"):
-        first, second = ([s["samplingPeriod"] for s in samples if s["eventThread"]["javaName"] == thread]
-                         for samples in seen[1:])
+        first, second = ([s["samplingPeriod"] for s in of_thread(path, thread)] for path in paths[1:])
         assert second[:len(first)] == first and len(second) > len(first) > 0
 
 
