@@ -231,12 +231,13 @@ static struct profile make(const char *what, uint32_t stacks, struct format_opti
 
 static int write_calls(const char *what, const char *form)
 {
-	struct calls c = calls_sample(!strcmp(what, "calls-threads"), strcmp(what, "calls-none"));
-	struct calls_style style = {.total = true};
+	struct profile p = calls_sample(!strcmp(what, "calls-threads"), strcmp(what, "calls-none"));
+	const struct format_options options = {.total = true};
+	const struct profile *one = &p;
 	struct buffer out;
 
 	buffer_init(&out, STDOUT_FILENO);
-	calls_write(&c, form, &style, &out);
+	format_write(format_by_name(form), &one, 1, &options, &out, NULL);
 	return buffer_flush(&out) ? 1 : 0;
 }
 

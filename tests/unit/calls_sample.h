@@ -6,6 +6,7 @@
 #define JSTROBE_TESTS_CALLS_SAMPLE_H
 
 #include "profile/model/calls.h"
+#include "profile/model/profile.h"
 
 /* The methods, by their places in calls_sample_methods. */
 enum { RUN, TOTAL, TOTAL_OF, ROUND, EVIL, REST };
@@ -82,7 +83,10 @@ static void calls_sample_sum(struct calls *c, bool timed)
 	}
 }
 
-static struct calls calls_sample(bool by_thread, bool timed)
+/* What the sample's `calls` points to: the last one that was made. */
+static struct calls calls_sample_calls;
+
+static struct profile calls_sample(bool by_thread, bool timed)
 {
 	static const uint32_t stack[] = {0, 1};
 	static struct calls_frame frames[] = {{"com.acme.Main", "run", "()V", 12}, {"java.lang.Thread", "run", "()V", 0}};
@@ -90,10 +94,10 @@ static struct calls calls_sample(bool by_thread, bool timed)
 	static struct calls_event events[] = {{RUN, 0, 1790000000500000000, 2100000, 1, "main"}};
 	static struct calls_entered entered[] = {{REST, 2}};
 	static struct calls_skip skipped[] = {{"com.acme.Order.<clinit>()V", "native \"quoted\" </script>"}};
-	struct calls c = {
-		.timing = timed ? "exact" : "none", .timed = timed, .latency = timed ? 2000000 : UINT64_MAX,
-		.duration = 2000000000, .started_at = 1790000000123456789, .main_class = "com.acme.Main",
-		.jdk = "17.0.15+6", .pid = 4711, .methods = calls_sample_methods,
+	struct calls *c = &calls_sample_calls;
+
+	*c = (struct calls){
+		.timed = timed, .latency = timed ? 2000000 : UINT64_MAX, .methods = calls_sample_methods,
 		.method_count = ARRAY_LEN(calls_sample_methods),
 		.nodes = by_thread ? calls_sample_apart : calls_sample_merged,
 		.node_count = by_thread ? ARRAY_LEN(calls_sample_apart) : ARRAY_LEN(calls_sample_merged),
@@ -104,10 +108,14 @@ static struct calls calls_sample(bool by_thread, bool timed)
 	};
 
 	/* it waited for a lock twice as long as it worked */
-	c.nodes[c.node_count - 1].self.waits[CALLS_MONITOR] = 60000;
-	c.nodes[c.node_count - 1].self.waits[CALLS_SLEEP] = 20000;
-	calls_sample_sum(&c, timed);
-	return c;
+	c->nodes[c->node_count - 1].self.waits[CALLS_MONITOR] = 60000;
+	c->nodes[c->node_count - 1].self.waits[CALLS_SLEEP] = 20000;
+	calls_sample_sum(c, timed);
+	return (struct profile){
+		.event = "calls", .engine = timed ? "exact" : "none", .weight_kind = WEIGHT_WALL,
+		.duration = 2000000000, .started_at = 1790000000123456789, .main_class = "com.acme.Main",
+		.jdk = "17.0.15+6", .pid = 4711, .taken = c->count, .stored = c->count, .calls = c,
+	};
 }
 
 #endif

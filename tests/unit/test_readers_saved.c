@@ -153,7 +153,8 @@ static void a_profile_comes_back(void **state)
 
 static void a_trace_comes_back(void **state)
 {
-	struct calls calls = calls_sample(false, true);
+	struct profile trace = calls_sample(false, true);
+	const struct profile *one = &trace;
 	struct buffer json = BUFFER_INIT, again;
 	const struct profile *const *read;
 	struct conversion *c;
@@ -161,14 +162,15 @@ static void a_trace_comes_back(void **state)
 	uint32_t count;
 
 	(void)state;
-	calls_json(&calls, &json);
+	format_write(format_by_name("json"), &one, 1, &(struct format_options){.total = true}, &json, NULL);
 	c = read_all(&json, json.length, &err);
 	if (!c)
 		fail_msg("%s", err.text);
 	read = convert_profiles(c, &count);
 	assert_int_equal(count, 1);
 	assert_string_equal(read[0]->event, "calls");
-	assert_true(read[0]->stored == calls.count && read[0]->weight_stored == calls.nodes[0].total.wall);
+	assert_true(read[0]->stored == trace.stored &&
+		    read[0]->weight_stored == trace.calls->nodes[0].total.wall);
 	again = collapsed_of(read, 1);
 	assert_non_null(strstr(again.data, "com/acme/Main.run;com/acme/Order.total;com/acme/money/Round.<init> 500000\n"));
 	assert_non_null(strstr(again.data, "NoPackage.rest;[monitor] 60000\n"));
@@ -186,14 +188,15 @@ static void a_trace_comes_back(void **state)
 /* Cut anywhere it is refused with a reason; with any byte changed it is read or refused, and nothing else. */
 static void each_cut_and_damage(void **state)
 {
-	struct calls calls = calls_sample(true, true);
+	struct profile trace = calls_sample(true, true);
+	const struct profile *one = &trace;
 	struct buffer json = BUFFER_INIT;
 	struct conversion *c;
 	struct error err;
 	size_t i;
 
 	(void)state;
-	calls_json(&calls, &json);
+	format_write(format_by_name("json"), &one, 1, &(struct format_options){.total = true}, &json, NULL);
 	while (json.data[json.length - 1] == '\n')
 		json.length--;
 	for (i = 1; i < json.length; i++) {

@@ -104,8 +104,9 @@ static void samples(void **state)
 	write_each(&p, (struct format_options){.color = true});
 }
 
-static struct calls evil_calls(void)
+static struct profile evil_calls(void)
 {
+	static struct calls c;
 	static struct calls_method methods[] = {
 		{.class_name = EVIL, .name = EVIL, .type = EVIL, .count = 3, .total = {.wall = 10}, .self = {.wall = 9}},
 	};
@@ -122,26 +123,30 @@ static struct calls evil_calls(void)
 	static struct calls_event events[] = {{.duration = 100, .thread = EVIL, .thread_id = 3}};
 	static struct calls_entered entered[] = {{.method = 0, .threads = 2}};
 
-	return (struct calls){
-		.timing = EVIL, .timed = true, .duration = 100, .main_class = EVIL, .jdk = EVIL, .pid = 4,
-		.methods = methods, .method_count = 1, .nodes = nodes, .node_count = 3, .threads = threads,
+	c = (struct calls){
+		.timed = true, .methods = methods, .method_count = 1, .nodes = nodes, .node_count = 3, .threads = threads,
 		.thread_count = 1, .skipped = skipped, .skipped_count = 1, .count = 3, .cost = 3, .frames = frames,
 		.frame_count = 1, .stacks = stacks, .stack_count = 1, .events = events, .event_count = 1,
 		.entered = entered, .entered_count = 1,
+	};
+	return (struct profile){
+		.event = "calls", .engine = EVIL, .weight_kind = WEIGHT_WALL, .duration = 100, .main_class = EVIL,
+		.jdk = EVIL, .pid = 4, .title = EVIL, .taken = 3, .stored = 3, .calls = &c,
 	};
 }
 
 static void calls(void **state)
 {
 	static const char *const words[] = {"hot", "flat", "calltree", "traces", "text", "loss", "collapsed", "json"};
-	struct calls_style style = {.title = EVIL};
-	struct calls c = evil_calls();
+	struct format_options options = {.total = false};
+	struct profile p = evil_calls();
+	const struct profile *one = &p;
 	struct buffer out;
 	unsigned i;
 
 	for (i = 0; i < ARRAY_LEN(words); i++) {
 		buffer_init(&out, -1);
-		calls_write(&c, words[i], &style, &out);
+		format_write(format_by_name(words[i]), &one, 1, &options, &out, NULL);
 		assert_true(out.length > 0);
 		assert_clean(&out, false);
 		buffer_free(&out);

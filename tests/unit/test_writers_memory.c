@@ -120,38 +120,27 @@ static void every_allocation_fails_once(void **state)
 	each_allocation_fails_once();
 }
 
-static struct buffer write_calls_failing(const char *form, const struct calls *c, unsigned n)
-{
-	struct calls_style style = {.total = true};
-	struct buffer out = BUFFER_INIT;
-
-	allocations = 0;
-	fail_at = n;
-	calls_write(c, form, &style, &out);
-	fail_at = 0;
-	return out;
-}
-
 /* A recording goes on without a name that it had no memory for, so of that only failures count. */
 static void every_allocation_of_a_trace_fails_once(void **state)
 {
 	static const char *const forms[] = {"text", "json", "collapsed", "html", "jfr"};
-	struct calls c = calls_sample(true, true);
+	struct profile p = calls_sample(true, true);
 	unsigned i, n;
 
 	(void)state;
+	options = (struct format_options){.total = true};
 	if (!OWN_ALLOCATOR) {
 		print_message("AddressSanitizer has its own allocator: run without it\n");
 		skip();
 	}
 	for (i = 0; i < ARRAY_LEN(forms); i++) {
-		struct buffer whole = write_calls_failing(forms[i], &c, 0);
+		struct buffer whole = write_failing(format_by_name(forms[i]), &p, 0);
 		unsigned count = allocations, refused = 0;
 
 		assert_int_equal(whole.failed, 0);
 		assert_true(count > 0);
 		for (n = 1; n <= count; n++) {
-			struct buffer out = write_calls_failing(forms[i], &c, n);
+			struct buffer out = write_failing(format_by_name(forms[i]), &p, n);
 
 			if (out.failed)
 				refused++;

@@ -291,15 +291,15 @@ void session_close_recording(void)
 }
 
 /* True if the session counts calls: then *RC tells whether its result is in OUT. */
-static bool dump_trace(const struct options *o, struct buffer *out, struct format_told *told, int *rc,
-		       struct error *err)
+static bool dump_trace(const struct format *f, const struct options *o, struct buffer *out, struct format_told *told,
+		       int *rc, struct error *err)
 {
 	bool tracing;
 
 	pthread_mutex_lock(&session.lock);
 	tracing = session.tracing;
 	if (tracing)
-		*rc = trace_dump(o, out, told, err);
+		*rc = trace_dump(f, o, out, told, err);
 	pthread_mutex_unlock(&session.lock);
 	return tracing;
 }
@@ -315,7 +315,7 @@ int session_dump(const struct options *o, struct buffer *out, struct format_told
 
 	if (!format)
 		return error_set(err, EINVAL, "unknown output format: %s", o->format);
-	if (dump_trace(o, out, told, &rc, err))
+	if (dump_trace(format, o, out, told, &rc, err))
 		return rc;
 	if (strcmp(format->name, "jfr") == 0)
 		return copy_recording(o, out, told, err);

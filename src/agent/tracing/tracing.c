@@ -43,6 +43,11 @@ struct trace_set {
 	struct trace_entered entered;
 };
 
+struct result {
+	struct profile profile; /* head; its calls are these */
+	struct calls calls;
+};
+
 static struct {
 	jvmtiEnv *ti;           /* with its capabilities, once one is needed */
 	bool running, waiting;  /* waiting: for the JVM to be up */
@@ -59,7 +64,7 @@ static struct {
 	double cost, stamped_cost; /* as in struct calls */
 	unsigned measured;      /* times that they were measured again */
 	struct trace_set *set;  /* of the session that runs or waits */
-	struct calls result;    /* of a session that has ended */
+	struct result result;   /* of a session that has ended */
 	bool has_result;
 	uint32_t methods;       /* of it: those that got probes */
 	struct buffer unmatched; /* and patterns that matched none */
@@ -327,20 +332,21 @@ void trace_vm_init(void)
 
 /* ---- results ------------------------------------------------------------------------------- */
 
-static void fill_head(struct calls *c, uint64_t until)
+static void fill_head(struct result *r, uint64_t until)
 {
-	c->timing = timing_words[trace.timing];
+	struct calls *c = &r->calls;
+
+	r->profile = (struct profile){
+		.event = "calls", .engine = timing_words[trace.timing], .weight_kind = WEIGHT_WALL,
+		.interval = trace.timing == TREE_SAMPLED ? trace.period : 0,
+		.duration = until > trace.began ? until - trace.began : 0, .main_class = jvm_main_class(),
+		.jdk = jvm_version(), .pid = getpid(), .started_at = trace.started_at,
+		.gap = trace.after && trace.began > trace.after ? trace.began - trace.after : 0, .calls = c,
+	};
 	c->timed = trace.timing != TREE_COUNTS;
 	c->cpu_exact = trace.timing == TREE_EXACT_CPU;
 	c->latency = trace.options.latency ? trace.options.latency : UINT64_MAX;
 	c->budget = trace.timing == TREE_ADAPTIVE ? trace.budget : 0;
-	c->period = trace.timing == TREE_SAMPLED ? trace.period : 0;
-	c->duration = until > trace.began ? until - trace.began : 0;
-	c->main_class = jvm_main_class();
-	c->jdk = jvm_version();
-	c->pid = getpid();
-	c->started_at = trace.started_at;
-	c->gap = trace.after && trace.began > trace.after ? trace.began - trace.after : 0;
 	c->cost = trace.cost;
 	c->stamped_cost = trace.timing == TREE_ADAPTIVE ? trace.stamped_cost : 0;
 }
@@ -358,12 +364,13 @@ static void measure_again(void)
 }
 
 /* The trees as they are now; BY_THREAD: apart. */
-static int read_trees(struct calls *c, bool by_thread)
+static int read_trees(struct result *r, bool by_thread)
 {
 	struct trace_progress progress;
+	struct calls *c = &r->calls;
 	int rc;
 
-	fill_head(c, trace.ended ? trace.ended : os_monotonic());
+	fill_head(r, trace.ended ? trace.ended : os_monotonic());
 	trace_classes_lock();
 	rc = trace_result_read(c, &trace.set->classes, &trace.set->entered, trace.period, by_thread);
 	if (rc == 0)
@@ -371,6 +378,7 @@ static int read_trees(struct calls *c, bool by_thread)
 	trace_classes_unlock();
 	trace_work_progress(&progress);
 	c->not_run = progress.some && progress.matched > progress.done ? progress.matched - progress.done : 0;
+	r->profile.taken = r->profile.stored = c->count;
 	return rc;
 }
 
@@ -409,33 +417,34 @@ void trace_vm_death(void)
 	trace_work_vm_death();
 }
 
-static void write_result(const struct calls *c, const struct options *o, struct buffer *out, struct format_told *told)
+static void write_result(const struct result *r, const struct format *f, const struct options *o, struct buffer *out,
+			 struct format_told *told)
 {
-	struct calls_style style = {
-		.title = o->title, .total = o->total, .reverse = o->reverse, .inverted = o->inverted, .hot = o->flat,
+	struct format_options how = {
+		.total = o->total, .reverse = o->reverse, .inverted = o->inverted, .flat = o->flat,
 	};
+	struct profile titled = r->profile;
+	const struct profile *one = &titled;
 
-	calls_write(c, o->format, &style, out);
-	if (!told)
-		return;
-	calls_write(c, "loss", &style, &told->losses);
-	told->taken = told->stored = c->count;
+	titled.title = o->title[0] ? o->title : NULL;
+	format_write(f, &one, 1, &how, out, told);
 }
 
-int trace_dump(const struct options *o, struct buffer *out, struct format_told *told, struct error *err)
+int trace_dump(const struct format *f, const struct options *o, struct buffer *out, struct format_told *told,
+	       struct error *err)
 {
-	struct calls now = {.pid = 0};
+	struct result now = {.calls = {.timed = false}};
 
 	if (trace.has_result) {
-		write_result(&trace.result, o, out, told);
+		write_result(&trace.result, f, o, out, told);
 	} else if (trace.running && !trace.waiting) {
 		measure_again();
 		if (read_trees(&now, o->threads)) {
-			trace_result_free(&now);
+			trace_result_free(&now.calls);
 			return error_set(err, ENOMEM, "out of memory for the result");
 		}
-		write_result(&now, o, out, told);
-		trace_result_free(&now);
+		write_result(&now, f, o, out, told);
+		trace_result_free(&now.calls);
 	} else {
 		return error_set(err, ENOENT, "no calls have been counted");
 	}
@@ -446,13 +455,13 @@ int trace_dump(const struct options *o, struct buffer *out, struct format_told *
 
 uint64_t trace_calls(void)
 {
-	struct calls now = {.pid = 0};
-	uint64_t count = trace.result.count;
+	struct result now = {.calls = {.timed = false}};
+	uint64_t count = trace.result.calls.count;
 
 	if (trace.running && !trace.waiting) {
 		if (read_trees(&now, false) == 0)
-			count = now.count;
-		trace_result_free(&now);
+			count = now.calls.count;
+		trace_result_free(&now.calls);
 	}
 	return count;
 }
@@ -461,7 +470,7 @@ void trace_forget(void)
 {
 	if (trace.running)
 		return;
-	trace_result_free(&trace.result);
+	trace_result_free(&trace.result.calls);
 	trace_slow_forget();
 	trace.has_result = false;
 	trace.ended = 0;

@@ -21,8 +21,9 @@ int trace_start(const struct options *o, bool next_round, struct buffer *notes, 
 void trace_by_thread(bool apart);
 /* Take all probes out. The result stays for trace_dump until the next start. */
 void trace_stop(void);
-/* Write the result, so far or of the last session, as O says; TOLD as in session_dump. -ENOENT: there is none. */
-int trace_dump(const struct options *o, struct buffer *out, struct format_told *told, struct error *err);
+/* Write the result, so far or of the last session, in F as O says; TOLD as in session_dump. -ENOENT: there is none. */
+int trace_dump(const struct format *f, const struct options *o, struct buffer *out, struct format_told *told,
+	       struct error *err);
 /* Methods that got probes, so far or in the last session; patterns that none matched go to UNMATCHED, apart by ", ". */
 uint32_t trace_matched(struct buffer *unmatched);
 /* Calls counted so far. */

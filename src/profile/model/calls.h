@@ -1,7 +1,8 @@
 /*
- * calls.h - what a trace of instrumented methods counted, and its writers.
+ * calls.h - what a trace of instrumented methods counted: a profile whose `calls` this is.
  *
- * A read-only view; texts and arrays belong to its maker. Times are ns; `self` is time with the method on
+ * The profile has the head: its engine is the timing, its interval the period of ticks, its samples are the calls. A
+ * read-only view; texts and arrays belong to its maker. Times are ns; `self` is time with the method on
  * top and not waiting, `total` with all that it called and waited for, counted once where it called itself.
  * Normal code.
  */
@@ -124,15 +125,10 @@ struct calls_entered {
 };
 
 struct calls {
-	const char *timing;      /* "sampled", "exact", "adaptive", "none" */
 	bool timed;
 	bool cpu_exact;          /* CPU time by a clock read at each entry and exit; else by ticks: ≈ */
 	uint32_t budget;         /* adaptive timing: percent */
 	uint64_t latency;        /* ns from which on a call is an event; UINT64_MAX = none is */
-	uint64_t period, duration, started_at;
-	uint64_t gap;            /* ns before it, since the round of a loop before, in which no call was counted */
-	const char *main_class, *jdk;
-	int pid;
 	struct calls_method *methods;
 	uint32_t method_count;
 	struct calls_node *nodes;
@@ -162,45 +158,5 @@ struct calls {
 	uint32_t entered_count;
 	char *texts, *slow_texts; /* what the names point to, if its maker keeps them here */
 };
-
-/* Whether only calls from some length on were asked for, not all. */
-static inline bool calls_has_limit(const struct calls *c)
-{
-	return c->latency > 1 && c->latency != UINT64_MAX;
-}
-
-/* How it is written; zeroed = defaults. Texts are the caller's. */
-struct calls_style {
-	const char *title;       /* of the page; NULL or "" = a default */
-	bool total;              /* collapsed: time instead of invocations */
-	bool reverse, inverted;  /* the page: callers instead of callees, the root at the other side */
-	unsigned hot;            /* text: methods to list at most; 0 = a default */
-};
-
-/* Write C in the format called NAME (formats.def). Errors stay in OUT. */
-void calls_write(const struct calls *c, const char *name, const struct calls_style *style, struct buffer *out);
-
-/* The parts of a text. */
-enum calls_part {
-	CALLS_HOT = 1,      /* methods by self time */
-	CALLS_TREE = 2,     /* from the root */
-	CALLS_BACK = 4,     /* who called the hot ones */
-	CALLS_GROUPS = 8,   /* sums by class and package */
-	CALLS_THREADS = 16,
-	CALLS_ALL = 31,
-};
-void calls_text(const struct calls *c, unsigned parts, const struct calls_style *style, struct buffer *out);
-void calls_json(const struct calls *c, struct buffer *out);
-/*
- * One line a node: the methods from the root, then invocations, or with TIME its own wall-clock ns. With a limit one
- * line a call that took so long: its stack, then 1, or its ns.
- */
-void calls_collapsed(const struct calls *c, bool time, struct buffer *out);
-/* The page that web/ draws. */
-void calls_page(const struct calls *c, const struct calls_style *style, struct buffer *out);
-/* A recording of jdk.MethodTiming, which `jfr view method-timing` of JDK 25 shows. */
-void calls_jfr(const struct calls *c, struct buffer *out);
-/* The sentence on cost that every result carries. */
-void calls_overhead(const struct calls *c, struct buffer *out);
 
 #endif

@@ -96,6 +96,8 @@ struct profile_queues {
 	uint32_t max_capacity, max_fill;
 };
 
+struct calls;
+
 struct profile {
 	/* where it comes from */
 	const char *event;      /* "cpu": what the user asked for */
@@ -161,6 +163,7 @@ struct profile {
 	/* what include and exclude left out of `stacks` (the counts above know nothing of it) */
 	bool filtered;
 	uint64_t left_out, left_out_weight;
+	const struct calls *calls; /* not NULL: a trace of methods, which has trees in the place of stacks (calls.h) */
 };
 
 #endif

@@ -6,6 +6,7 @@
 #include "common/base/decimal.h"
 #include "common/base/json_writer.h"
 #include "profile/model/calls.h"
+#include "profile/writers/writers.h"
 
 #define SCHEMA 1
 
@@ -123,15 +124,17 @@ static void put_entered(struct json_writer *w, uint32_t i, const void *calls)
 	json_put_numbers(w, {"method", c->entered[i].method}, {"threads", c->entered[i].threads});
 }
 
-static void put_head(struct json_writer *w, const struct calls *c)
+static void put_head(struct json_writer *w, const struct profile *p)
 {
+	const struct calls *c = p->calls;
+
 	json_put_number(w, "schema", SCHEMA);
-	json_put_texts(w, {"version", JSTROBE_VERSION}, {"timing", c->timing});
-	json_put_number(w, "pid", (uint64_t)c->pid);
-	json_put_texts(w, {"main", c->main_class}, {"jdk", c->jdk});
-	json_put_numbers(w, {"duration_ns", c->duration}, {"period_ns", c->period});
-	if (c->gap)
-		json_put_number(w, "gap_ns", c->gap);
+	json_put_texts(w, {"version", JSTROBE_VERSION}, {"timing", p->engine});
+	json_put_number(w, "pid", (uint64_t)p->pid);
+	json_put_texts(w, {"main", p->main_class}, {"jdk", p->jdk});
+	json_put_numbers(w, {"duration_ns", p->duration}, {"period_ns", p->interval});
+	if (p->gap)
+		json_put_number(w, "gap_ns", p->gap);
 	json_put_numbers(w, {"invocations", c->count}, {"uncounted", c->uncounted}, {"classes", c->class_count},
 			 {"classes_not_run", c->not_run}, {"tree_bytes", c->bytes});
 	json_put_value(w, "probe_ns", decimal(c->cost, 2).text);
@@ -142,12 +145,13 @@ static void put_head(struct json_writer *w, const struct calls *c)
 	}
 }
 
-void calls_json(const struct calls *c, struct buffer *out)
+void calls_json(const struct profile *p, const struct format_options *options, struct buffer *out)
 {
+	const struct calls *c = p->calls;
 	struct json_writer w = JSON_WRITER(out, JSON_FILE);
 
 	json_object(&w, NULL);
-	put_head(&w, c);
+	put_head(&w, p);
 	json_put_objects(&w, "methods", c->method_count, put_method, c);
 	json_put_objects(&w, "tree", c->node_count - (c->node_count > 0), put_node, c);
 	json_put_objects(&w, "threads", c->thread_count, put_thread_json, c);
@@ -225,11 +229,18 @@ static void put_slow_calls(const struct calls *c, bool time, struct buffer *out)
 		buffer_printf(out, "[not_kept] %" PRIu64 "\n", c->events_lost);
 }
 
-void calls_collapsed(const struct calls *c, bool time, struct buffer *out)
+/*
+ * One line a node: the methods from the root, then invocations, or with `total` its own wall-clock ns. With a limit one
+ * line a call that took so long: its stack, then 1, or its ns.
+ */
+void calls_collapsed(const struct profile *p, const struct format_options *options, struct buffer *out)
 {
+	const struct calls *c = p->calls;
+	bool time = options->total && c->timed;
 	uint32_t i, wait;
 
-	if (calls_has_limit(c)) {
+	/* only calls from some length on were asked for, not all */
+	if (c->latency > 1 && c->latency != UINT64_MAX) {
 		put_slow_calls(c, time, out);
 		return;
 	}

@@ -10,6 +10,7 @@
 #include "common/base/decimal.h"
 #include "profile/model/calls_tree.h"
 #include "profile/model/human.h"
+#include "profile/writers/writers.h"
 
 #define HOT_METHODS 20
 #define SKIPS_SHOWN 10
@@ -26,9 +27,9 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static double per_second(const struct calls *c)
+static double per_second(const struct profile *p)
 {
-	return c->duration ? (double)c->count * 1e9 / (double)c->duration : 0;
+	return p->duration ? (double)p->calls->count * 1e9 / (double)p->duration : 0;
 }
 
 /* What of the probes' own time is in the columns. */
@@ -43,8 +44,10 @@ static void put_net(const struct calls *c, struct buffer *out)
 	buffer_putc(out, '\n');
 }
 
-void calls_overhead(const struct calls *c, struct buffer *out)
+/* The sentence on cost that every result carries. */
+void calls_loss(const struct profile *p, const struct format_options *options, struct buffer *out)
 {
+	const struct calls *c = p->calls;
 	double spent = (double)c->count * c->cost, busy = 0;
 	uint32_t i;
 
@@ -54,7 +57,7 @@ void calls_overhead(const struct calls *c, struct buffer *out)
 	for (i = 0; i < c->thread_count; i++)
 		busy += (double)c->threads[i].self.wall;
 	buffer_printf(out, "%s calls, %s a second", human_count(c->count).text,
-		      human_count((uint64_t)per_second(c)).text);
+		      human_count((uint64_t)per_second(p)).text);
 	if (c->cost <= 0) {
 		buffer_puts(out, "; what a call's probes cost was not measured\n");
 		return;
@@ -72,10 +75,10 @@ void calls_overhead(const struct calls *c, struct buffer *out)
 	buffer_putc(out, '\n');
 	if (c->timed)
 		put_net(c, out);
-	if (c->timed && c->timing[0] == 'e' && per_second(c) > MANY_CALLS && spent > busy / 2)
+	if (c->timed && p->engine[0] == 'e' && per_second(p) > MANY_CALLS && spent > busy / 2)
 		buffer_puts(out, "recommended: --timing sampled, or adaptive; here time stamps cost more than what "
 			    "they time\n");
-	if (c->timed && c->timing[0] == 's' && c->count && per_second(c) < MANY_CALLS)
+	if (c->timed && p->engine[0] == 's' && c->count && per_second(p) < MANY_CALLS)
 		buffer_puts(out, "recommended: --timing exact; these methods are called rarely enough for "
 			    "it\n");
 }
@@ -309,15 +312,17 @@ static int put_back(const struct calls *c, const bool *overloads, struct buffer 
 
 /* ---- all ---- */
 
-static void put_head(const struct calls *c, struct buffer *out)
+static void put_head(const struct profile *p, const struct format_options *options, struct buffer *out)
 {
+	const struct calls *c = p->calls;
+
 	buffer_printf(out, "--- Calls of %" PRIu32 " method%s in %" PRIu32 " class%s, %s timing, %s s ---\n",
 		      c->method_count, human_plural(c->method_count), c->class_count, c->class_count == 1 ? "" : "es",
-		      c->timing, decimal((double)c->duration / 1e9, 1).text);
-	calls_overhead(c, out);
-	if (c->gap)
+		      p->engine, decimal((double)p->duration / 1e9, 1).text);
+	calls_loss(p, options, out);
+	if (p->gap)
 		buffer_printf(out, "%s s before it, since the last round, are in no result\n",
-			      decimal((double)c->gap / 1e9, 2).text);
+			      decimal((double)p->gap / 1e9, 2).text);
 	if (c->not_run)
 		buffer_printf(out, "%" PRIu32 " more classes match but were not seen running; they have no probes "
 			      "(--all-classes: all get them)\n", c->not_run);
@@ -342,33 +347,44 @@ static void put_skips(const struct calls *c, struct buffer *out)
 			      c->skipped_count + c->skipped_more - SKIPS_SHOWN);
 }
 
-void calls_text(const struct calls *c, unsigned parts, const struct calls_style *style, struct buffer *out)
+enum part {
+	HOT = 1,     /* methods by self time */
+	TREE = 2,    /* from the root */
+	BACK = 4,    /* who called the hot ones */
+	GROUPS = 8,  /* sums by class and package */
+	THREADS = 16,
+	ALL = 31,
+};
+
+static void put_parts(const struct profile *p, unsigned parts, const struct format_options *options,
+		      struct buffer *out)
 {
+	const struct calls *c = p->calls;
 	bool *overloads = calls_overloads(c);
-	unsigned hot = style->hot ? style->hot : HOT_METHODS, part;
+	unsigned hot = options->flat ? options->flat : HOT_METHODS, part;
 	int rc = overloads ? 0 : -ENOMEM;
 
-	put_head(c, out);
-	for (part = CALLS_HOT; rc == 0 && part < CALLS_ALL; part <<= 1) {
+	put_head(p, options, out);
+	for (part = HOT; rc == 0 && part < ALL; part <<= 1) {
 		if (!(parts & part))
 			continue;
 		buffer_putc(out, '\n');
 		switch (part) {
-		case CALLS_HOT:
+		case HOT:
 			rc = put_hot(c, overloads, hot, out);
 			break;
-		case CALLS_TREE:
+		case TREE:
 			rc = put_tree(c, overloads, TREE_SHARE, "call tree", out);
 			break;
-		case CALLS_BACK:
+		case BACK:
 			rc = put_back(c, overloads, out);
 			break;
-		case CALLS_GROUPS:
+		case GROUPS:
 			rc = put_groups(c, CALLS_BY_CLASS, hot, out);
 			buffer_putc(out, '\n');
 			rc = rc ? rc : put_groups(c, CALLS_BY_PACKAGE, hot, out);
 			break;
-		case CALLS_THREADS:
+		case THREADS:
 			put_threads(c, out);
 			break;
 		}
@@ -381,3 +397,14 @@ void calls_text(const struct calls *c, unsigned parts, const struct calls_style 
 	put_skips(c, out);
 	free(overloads);
 }
+
+#define WRITER(name, parts) \
+	void name(const struct profile *p, const struct format_options *options, struct buffer *out) \
+	{ \
+		put_parts(p, parts, options, out); \
+	}
+WRITER(calls_text, ALL)
+WRITER(calls_hot, HOT | TREE)
+WRITER(calls_flat, HOT)
+WRITER(calls_calltree, TREE)
+WRITER(calls_traces, BACK)

@@ -10,12 +10,14 @@
 #include "profile/model/loss_line.h"
 #include "profile/model/profile.h"
 
+typedef void format_writer(const struct profile *, const struct format_options *, struct buffer *out);
+
 struct format {
 	const char *name;       /* "collapsed": word of -o and of the agent option */
 	const char *extensions; /* "collapsed folded": file extensions, space separated */
 	const char *help;       /* one line */
-	/* The writer itself; use format_write. NULL: a recording, see jfr.h. */
-	void (*write)(const struct profile *, const struct format_options *, struct buffer *out);
+	format_writer *write;   /* the writer itself; use format_write. NULL: a recording, see jfr.h */
+	format_writer *write_calls; /* of a trace (calls.h) */
 };
 
 /* What is to be said beside a result, of the very samples that it holds. */

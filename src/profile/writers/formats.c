@@ -14,12 +14,14 @@
 
 /* A recording is written sample by sample while it happens; of sums none can be made. */
 #define format_jfr NULL
+/* The page is one for both. */
+#define calls_page format_page
 
 const struct format formats[] = {
-#define FORMAT(name, extensions, function, help) {#name, extensions, help, format_##function},
+#define FORMAT(name, extensions, function, help) {#name, extensions, help, format_##function, calls_##function},
 #include "profile/writers/formats.def"
 #undef FORMAT
-	{NULL, NULL, NULL, NULL},
+	{.name = NULL},
 };
 
 const struct format *format_by_name(const char *name)
@@ -35,6 +37,17 @@ const struct format *format_by_name(const char *name)
 bool format_is_text(const struct format *f)
 {
 	return f->write && f->write != format_json && f->write != format_page;
+}
+
+static void write_one(const struct format *f, const struct profile *p, const struct format_options *options,
+		      struct buffer *out)
+{
+	format_writer *writer = p->calls ? f->write_calls : f->write;
+
+	if (writer)
+		writer(p, options, out);
+	else
+		out->failed = out->failed ? out->failed : ENOTSUP;
 }
 
 static void write_all(const struct format *f, const struct profile *const *profiles, uint32_t count,
@@ -54,7 +67,7 @@ static void write_all(const struct format *f, const struct profile *const *profi
 			buffer_puts(out, i ? ",\n" : "{\"schema\": 1, \"profiles\": [\n");
 		else if (i && f->write != format_collapsed && f->write != format_loss)
 			buffer_putc(out, '\n');
-		f->write(profiles[i], &own, out);
+		write_one(f, profiles[i], &own, out);
 	}
 	if (count > 1 && json)
 		buffer_puts(out, "]}\n");
@@ -63,11 +76,12 @@ static void write_all(const struct format *f, const struct profile *const *profi
 void format_tell(const struct profile *const *profiles, uint32_t count, struct format_told *told)
 {
 	struct format_options options = {.event = count > 1};
+	const struct format *loss = format_by_name("loss");
 	uint32_t i;
 
 	buffer_clean_begin(&told->losses);
 	for (i = 0; i < count; i++) {
-		format_loss(profiles[i], &options, &told->losses);
+		write_one(loss, profiles[i], &options, &told->losses);
 		told->taken += profiles[i]->taken;
 		told->stored += profiles[i]->stored;
 		told->left += profiles[i]->stored - profiles[i]->left_out;
@@ -122,8 +136,8 @@ void format_write(const struct format *f, const struct profile *const *profiles,
 	}
 	if (format_is_text(f))
 		buffer_clean_begin(out);
-	if (!f->write || !whole)
-		out->failed = out->failed ? out->failed : whole ? ENOTSUP : ENOMEM;
+	if (!whole)
+		out->failed = out->failed ? out->failed : ENOMEM;
 	else if (filter_is_set(options))
 		write_filtered(f, shown, count, options, out, told);
 	else

@@ -11,10 +11,12 @@
 #include "profile/model/profile_unit.h"
 #include "profile/writers/format.h"
 
-typedef void format_writer(const struct profile *, const struct format_options *, struct buffer *);
-
 format_writer format_collapsed, format_text, format_traces, format_flat, format_calltree,
 	format_hot, format_json, format_page;
+
+/* Of a trace: profiles that have `calls`. */
+format_writer calls_collapsed, calls_text, calls_traces, calls_flat, calls_calltree, calls_hot, calls_json, calls_jfr,
+	calls_loss;
 
 /* One page with several profiles to choose from. */
 void format_pages(const struct profile *const *profiles, uint32_t count,

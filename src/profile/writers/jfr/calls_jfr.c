@@ -10,14 +10,15 @@
 
 #include "profile/model/calls.h"
 #include "profile/writers/jfr/jfr.h"
+#include "profile/writers/writers.h"
 
 #define NOT_KNOWN ((uint64_t)1 << 63) /* Long.MIN_VALUE, as the event's description says */
 #define BEGAN NS_PER_S                /* any time that is not 0 */
 
-static void put_jvm(struct jfr *j, const struct calls *c, uint64_t time)
+static void put_jvm(struct jfr *j, const struct profile *p, uint64_t time)
 {
 	const struct jfr_value values[] = {
-		JFR_S(""), JFR_S(c->jdk), JFR_S(""), JFR_S(""), JFR_S(c->main_class), JFR_N(0), JFR_N(c->pid),
+		JFR_S(""), JFR_S(p->jdk), JFR_S(""), JFR_S(""), JFR_S(p->main_class), JFR_N(0), JFR_N(p->pid),
 	};
 
 	jfr_event(j, JFR_JVM_INFORMATION, time, values, ARRAY_LEN(values));
@@ -75,11 +76,12 @@ static uint32_t stack_of(struct jfr *j, const struct calls *c, const struct call
 }
 
 /* Calls that took longer than --latency. */
-static bool put_event(struct jfr *j, const struct calls *c, const struct calls_event *e)
+static bool put_event(struct jfr *j, const struct profile *p, const struct calls_event *e)
 {
+	const struct calls *c = p->calls;
 	const struct calls_method *m = &c->methods[e->method];
 	struct jfr_thread thread = {.java_id = e->thread_id, .is_java = true, .name = e->thread};
-	uint64_t since = e->started_at > c->started_at ? e->started_at - c->started_at : 0;
+	uint64_t since = e->started_at > p->started_at ? e->started_at - p->started_at : 0;
 	uint32_t by = jfr_thread(j, &thread), stack = stack_of(j, c, &c->stacks[e->stack]);
 	uint32_t method = method_key(j, m->class_name, m->name, m->type);
 
@@ -91,22 +93,23 @@ static bool put_event(struct jfr *j, const struct calls *c, const struct calls_e
 	return true;
 }
 
-void calls_jfr(const struct calls *c, struct buffer *out)
+void calls_jfr(const struct profile *p, const struct format_options *options, struct buffer *out)
 {
+	const struct calls *c = p->calls;
 	const struct jfr_options how = {.began = BEGAN, .tick = JFR_TICK_EXACT};
 	int fd = memfd_create("jstrobe trace", MFD_CLOEXEC);
-	struct jfr *j = fd < 0 ? NULL : jfr_new(fd, &how, c->started_at, BEGAN);
-	uint64_t end = BEGAN + c->duration;
+	struct jfr *j = fd < 0 ? NULL : jfr_new(fd, &how, p->started_at, BEGAN);
+	uint64_t end = BEGAN + p->duration;
 	struct error err = {.code = ENOMEM};
 	bool whole = j;
 	uint32_t i;
 
 	if (j)
-		put_jvm(j, c, BEGAN);
+		put_jvm(j, p, BEGAN);
 	for (i = 0; whole && i < c->method_count; i++)
 		whole = !c->methods[i].count || put_method(j, c, &c->methods[i], end);
 	for (i = 0; whole && i < c->event_count; i++)
-		whole = put_event(j, c, &c->events[i]);
+		whole = put_event(j, p, &c->events[i]);
 	if (whole && jfr_finish(j, end, &err) == 0) {
 		buffer_append_file(out, fd);
 		err.code = 0;

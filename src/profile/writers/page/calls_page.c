@@ -1,5 +1,5 @@
 /*
- * calls_page.c - a trace as the page that web/ draws: the same object as page_data.c makes of a profile, with
+ * calls_page.c - what the page has of a trace in the place of stacks: its tree as page_data.c makes one of them, with
  * invocations in the place of samples and wall-clock time as weight, and `calls` with what only a trace knows:
  * the nodes' CPU times, in their order, and the methods' distributions.
  */
@@ -8,15 +8,8 @@
 #include <stdlib.h>
 
 #include "common/base/decimal.h"
-#include "common/base/enum_names.h"
 #include "profile/model/calls_tree.h"
 #include "profile/writers/page/page_put.h"
-
-static void put_empty(struct json_writer *w, const char *key)
-{
-	json_array(w, key);
-	json_end(w);
-}
 
 /* The names that nodes have: methods, threads, and what was waited for, in this order. */
 static uint32_t name_of(const struct calls *c, const struct calls_node *n)
@@ -55,7 +48,8 @@ static int put_names(const struct calls *c, struct json_writer *w)
 	for (i = 0; i < count; i++)
 		buffer_putc(w->out, i < c->method_count ? '0' : '4');
 	json_end_text(w);
-	put_empty(w, "libraries");
+	json_array(w, "libraries");
+	json_end(w);
 	buffer_free(&name);
 	free(overloads);
 	return 0;
@@ -96,8 +90,9 @@ static void put_cpu(const struct calls_node *n, struct page_bytes *cpu)
 			page_varint(cpu, 0);
 }
 
-static int put_tree(const struct calls *c, struct json_writer *w)
+static int put_tree(const struct profile *p, struct json_writer *w)
 {
+	const struct calls *c = p->calls;
 	struct page_bytes tree = {.out = w->out}, cpu = {.out = w->out};
 	struct calls_worth worth;
 	int rc = calls_worth_build(&worth, c);
@@ -111,7 +106,7 @@ static int put_tree(const struct calls *c, struct json_writer *w)
 	json_end_text(w);
 	json_put_number(w, "nodes", count);
 	json_object(w, "calls");
-	json_put_text(w, "timing", c->timing);
+	json_put_text(w, "timing", p->engine);
 	json_put_bool(w, "timed", c->timed);
 	json_put_bool(w, "cpuExact", c->cpu_exact);
 	json_begin_text(w, "cpu");
@@ -158,90 +153,26 @@ static void put_more(const struct calls *c, struct json_writer *w)
 	json_end(w);
 }
 
-static void put_threads(const struct calls *c, struct json_writer *w)
+void calls_page_details(const struct calls *c, struct buffer *out)
 {
-	uint32_t i;
-
-	json_array(w, "threads");
-	for (i = 0; i < c->thread_count; i++)
-		page_thread(w, i, c->threads[i].name, c->threads[i].count, c->threads[i].self.wall);
-	json_end(w);
-}
-
-/* Nodes have no kinds of code: nothing is on top in any. */
-static void put_top(struct json_writer *w)
-{
-	unsigned i;
-
-	json_array(w, "top");
-	for (i = 0; i <= FRAME_KINDS; i++)
-		json_put_value(w, NULL, "[0,0]");
-	json_end(w);
-}
-
-static void put_details(const struct calls *c, struct json_writer *w)
-{
-	struct buffer text = BUFFER_INIT;
-
-	buffer_printf(&text, "Calls: %" PRIu64 " counted, %" PRIu64 " in no tree\nProbes: %" PRIu32
+	buffer_printf(out, "Calls: %" PRIu64 " counted, %" PRIu64 " in no tree\nProbes: %" PRIu32
 		      " classes, about %s ns a call\n", c->count, c->uncounted, c->class_count,
 		      decimal(c->cost, 1).text);
 	if (c->not_run)
-		buffer_printf(&text, "Not seen running, without probes: %" PRIu32 " classes\n", c->not_run);
+		buffer_printf(out, "Not seen running, without probes: %" PRIu32 " classes\n", c->not_run);
 	if (c->since)
-		buffer_printf(&text, "Counted from their probes on, the last %s s after the start\n",
+		buffer_printf(out, "Counted from their probes on, the last %s s after the start\n",
 			      decimal((double)c->since / 1e9, 1).text);
-	buffer_printf(&text, "Trees: %" PRIu64 " bytes", c->bytes);
-	json_put_text(w, "details", buffer_text(&text, w->out));
-	buffer_free(&text);
+	buffer_printf(out, "Trees: %" PRIu64 " bytes", c->bytes);
 }
 
-static void put_head(const struct calls *c, const struct calls_style *style, struct json_writer *w)
+int calls_page_put(struct json_writer *w, const struct profile *p)
 {
-	struct buffer cost = BUFFER_INIT;
+	int rc = put_names(p->calls, w);
 
-	calls_overhead(c, &cost);
-	json_put_text(w, "loss", buffer_text(&cost, w->out));
-	buffer_free(&cost);
-	page_origin(w, &(struct page_origin){"calls", c->timing, c->main_class, c->jdk, c->pid, c->started_at,
-					     c->duration, c->period});
-	json_put_numbers(w, {"cpuTime", 0}, {"taken", c->count}, {"stored", c->count});
-	json_put_bool(w, "inEvents", false);
-	json_put_text(w, "unit", "time");
-	page_view(w, &(struct page_view){c->uncounted * 100 > c->count, c->timed, false, true, style->reverse,
-					 style->inverted});
-	put_empty(w, "lost");
-	put_empty(w, "ended");
-	put_details(c, w);
-}
-
-static void put_title(const struct calls *c, const struct calls_style *style, struct buffer *out)
-{
-	struct buffer title = BUFFER_INIT;
-
-	buffer_printf(&title, "%s%s", c->main_class[0] ? "Calls of " : "Calls", c->main_class);
-	page_begin(out, style->title && style->title[0] ? style->title : buffer_text(&title, out));
-	buffer_free(&title);
-}
-
-void calls_page(const struct calls *c, const struct calls_style *style, struct buffer *out)
-{
-	struct json_writer w = JSON_WRITER(out, JSON_PAGE);
-	int rc;
-
-	put_title(c, style, out);
-	json_object(&w, NULL);
-	put_head(c, style, &w);
-	put_top(&w);
-	put_threads(c, &w);
-	rc = put_names(c, &w);
 	if (rc == 0)
-		rc = put_tree(c, &w);
+		rc = put_tree(p, w);
 	if (rc == 0)
-		put_more(c, &w);
-	json_put_bool(&w, "end", true);
-	json_end(&w);
-	page_end(out);
-	if (rc && !out->failed)
-		out->failed = -rc;
+		put_more(p->calls, w);
+	return rc;
 }

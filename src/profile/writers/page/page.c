@@ -14,7 +14,10 @@ static void put_head(struct buffer *out, const struct profile *p)
 		page_begin(out, p->title);
 		return;
 	}
-	buffer_printf(&title, "%s profile", strcmp(p->event, "cpu") ? p->event : "CPU");
+	if (p->calls)
+		buffer_puts(&title, "Calls");
+	else
+		buffer_printf(&title, "%s profile", strcmp(p->event, "cpu") ? p->event : "CPU");
 	if (*p->main_class)
 		buffer_printf(&title, " of %s", p->main_class);
 	page_begin(out, buffer_text(&title, out));

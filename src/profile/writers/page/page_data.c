@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/model/calls.h"
 #include "profile/model/loss_line.h"
 #include "profile/model/profile_unit.h"
 #include "profile/model/sorted.h"
@@ -182,13 +183,26 @@ static void put_top_kinds(struct json_writer *w, const struct profile *p)
 	json_end(w);
 }
 
+static void put_thread(struct json_writer *w, uint32_t tid, const char *name, uint64_t samples, uint64_t weight)
+{
+	json_array(w, NULL);
+	json_put_number(w, NULL, tid);
+	json_put_text(w, NULL, name);
+	json_put_number(w, NULL, samples);
+	json_put_number(w, NULL, weight);
+	json_end(w);
+}
+
 static void put_threads(struct json_writer *w, const struct profile *p)
 {
+	const struct calls *c = p->calls;
 	uint32_t i;
 
 	json_array(w, "threads");
 	for (i = 0; i < p->thread_count; i++)
-		page_thread(w, p->threads[i].tid, p->threads[i].name, p->threads[i].samples, p->threads[i].weight);
+		put_thread(w, p->threads[i].tid, p->threads[i].name, p->threads[i].samples, p->threads[i].weight);
+	for (i = 0; c && i < c->thread_count; i++)
+		put_thread(w, i, c->threads[i].name, c->threads[i].count, c->threads[i].self.wall);
 	json_end(w);
 }
 
@@ -212,60 +226,88 @@ static void put_counters(struct json_writer *w, const char *key, const struct co
 	json_end(w);
 }
 
-static void put_texts(struct json_writer *w, const struct profile *p)
+static void put_texts(struct json_writer *w, const struct profile *p, const struct format_options *options)
 {
 	struct buffer text = BUFFER_INIT;
 
-	format_loss_line(p, &text);
+	if (p->calls)
+		calls_loss(p, options, &text);
+	else
+		format_loss_line(p, &text);
 	json_put_text(w, "loss", buffer_text(&text, w->out));
 	text.length = 0;
-	loss_details(&text, p);
+	if (p->calls)
+		calls_page_details(p->calls, &text);
+	else
+		loss_details(&text, p);
 	json_put_text(w, "details", buffer_text(&text, w->out));
 	buffer_free(&text);
 }
 
+/* How it is shown at first. */
+static void put_view(struct json_writer *w, const struct profile *p, const struct format_options *options)
+{
+	const struct calls *c = p->calls;
+
+	json_put_bool(w, "warn", c ? c->uncounted * 100 > c->count : loss_is_bad(p));
+	json_put_bool(w, "byWeight", c ? c->timed : is_by_weight(p, options));
+	json_put_bool(w, "lines", options->lines);
+	json_put_bool(w, "dots", options->dot || c);
+	json_put_bool(w, "reverse", options->reverse);
+	json_put_bool(w, "inverted", options->inverted);
+}
+
 static void put_head(struct json_writer *w, const struct profile *p, const struct format_options *options)
 {
-	page_origin(w, &(struct page_origin){p->event, p->engine, p->main_class, p->jdk, p->pid, p->started_at,
-					     p->duration, p->interval});
+	json_put_texts(w, {"version", JSTROBE_VERSION}, {"event", p->event}, {"engine", p->engine},
+		       {"main", p->main_class}, {"jdk", p->jdk});
+	json_put_numbers(w, {"pid", (uint64_t)p->pid}, {"startedMs", p->started_at / NS_PER_MS},
+			 {"duration", p->duration}, {"interval", p->interval});
 	json_put_bool(w, "inEvents", !profile_is_time(p));
 	json_put_text(w, "unit", profile_is_time(p) ? p->event : profile_unit_shown(p));
 	json_put_numbers(w, {"cpuTime", p->cpu_time}, {"taken", p->taken}, {"stored", p->stored});
-	page_view(w, &(struct page_view){loss_is_bad(p), is_by_weight(p, options), options->lines, options->dot,
-					 options->reverse, options->inverted});
+	put_view(w, p, options);
 	put_counters(w, "lost", loss_names, p->lost, p->lost_weight, LOSS_REASONS);
 	put_counters(w, "ended", walk_end_names, p->ended_early, NULL, WALK_ENDS);
+}
+
+static int put_stacks(struct json_writer *w, const struct profile *p, const struct format_options *options,
+		      const struct page_more *more)
+{
+	/* kinds are colours here, not suffixes */
+	unsigned style = format_style(STYLE_PAGE, options) & ~STYLE_ANNOTATE;
+	struct narrowed narrowed = {.lists = NULL};
+	struct sorted s = {.profile = NULL};
+	int result = 0;
+
+	if (options->minwidth > 0)
+		result = prune_apply(&narrowed, p, options, style);
+	if (!result)
+		result = sorted_build(&s, narrowed.stacks ? &narrowed.profile : p, style,
+				      format_by_thread(p, options));
+	if (!result)
+		result = put_names(w, &s);
+	if (!result)
+		put_tree(w, &s);
+	if (!result && more)
+		more->put(w, &s, more->arg);
+	sorted_free(&s);
+	prune_free(&narrowed);
+	return result;
 }
 
 int page_data_put(struct buffer *out, const struct profile *p, const struct format_options *options,
 		  const struct page_more *more)
 {
-	/* kinds are colours here, not suffixes */
-	unsigned style = format_style(STYLE_PAGE, options) & ~STYLE_ANNOTATE;
 	struct json_writer w = JSON_WRITER(out, JSON_PAGE);
-	struct narrowed narrowed = {.lists = NULL};
-	struct sorted s;
-	int result = 0;
+	int result;
 
-	if (options->minwidth > 0)
-		result = prune_apply(&narrowed, p, options, style);
 	json_object(&w, NULL);
 	put_head(&w, p, options);
-	put_texts(&w, p);
+	put_texts(&w, p, options);
 	put_top_kinds(&w, p);
 	put_threads(&w, p);
-	memset(&s, 0, sizeof(s));
-	if (!result)
-		result = sorted_build(&s, narrowed.stacks ? &narrowed.profile : p, style,
-				      format_by_thread(p, options));
-	if (!result)
-		result = put_names(&w, &s);
-	if (!result)
-		put_tree(&w, &s);
-	if (!result && more)
-		more->put(&w, &s, more->arg);
-	sorted_free(&s);
-	prune_free(&narrowed);
+	result = p->calls ? calls_page_put(&w, p) : put_stacks(&w, p, options, more);
 	json_put_bool(&w, "end", true);
 	json_end(&w);
 	return result;

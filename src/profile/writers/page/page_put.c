@@ -27,37 +27,6 @@ void page_end(struct buffer *out)
 	buffer_append(out, page_code, sizeof(page_code) - 1);
 }
 
-void page_origin(struct json_writer *w, const struct page_origin *o)
-{
-	json_put_texts(w, {"version", JSTROBE_VERSION}, {"event", o->event}, {"engine", o->engine},
-		       {"main", o->main_class}, {"jdk", o->jdk});
-	json_put_numbers(w, {"pid", (uint64_t)o->pid}, {"startedMs", o->started_at / NS_PER_MS},
-			 {"duration", o->duration}, {"interval", o->interval});
-}
-
-void page_view(struct json_writer *w, const struct page_view *v)
-{
-	const struct {
-		const char *key;
-		bool value;
-	} list[] = {{"warn", v->warn}, {"byWeight", v->by_weight}, {"lines", v->lines}, {"dots", v->dots},
-		    {"reverse", v->reverse}, {"inverted", v->inverted}};
-	unsigned i;
-
-	for (i = 0; i < ARRAY_LEN(list); i++)
-		json_put_bool(w, list[i].key, list[i].value);
-}
-
-void page_thread(struct json_writer *w, uint32_t tid, const char *name, uint64_t samples, uint64_t weight)
-{
-	json_array(w, NULL);
-	json_put_number(w, NULL, tid);
-	json_put_text(w, NULL, name);
-	json_put_number(w, NULL, samples);
-	json_put_number(w, NULL, weight);
-	json_end(w);
-}
-
 static void put_group(struct page_bytes *e, unsigned characters)
 {
 	static const char alphabet[] =

@@ -1,7 +1,6 @@
 /*
- * page_put.h - the pieces that a page is made of: what stands around its data, and of those, which are JSON_PAGE, what
- * both kinds of page have, and bytes as one base64 string, which is what a tree of a million nodes fits into. Inner
- * header of the writers room.
+ * page_put.h - the pieces that a page is made of: what stands around its data, and of those, which are JSON_PAGE,
+ * bytes as one base64 string, which is what a tree of a million nodes fits into. Inner header of the writers room.
  */
 #ifndef JSTROBE_WRITERS_PAGE_PAGE_PUT_H
 #define JSTROBE_WRITERS_PAGE_PAGE_PUT_H
@@ -18,24 +17,6 @@
 /* Append what stands in front of the data, with TEXT in the window's title, and what stands behind them. */
 void page_begin(struct buffer *out, const char *title);
 void page_end(struct buffer *out);
-
-/* Where the data of a page come from; both kinds of page begin with it. */
-struct page_origin {
-	const char *event, *engine, *main_class, *jdk;
-	int pid;
-	uint64_t started_at;         /* ns since 1970 */
-	uint64_t duration;           /* ns */
-	uint64_t interval;           /* ns, or events */
-};
-void page_origin(struct json_writer *w, const struct page_origin *o);
-
-/* How it is shown at first. */
-struct page_view {
-	bool warn, by_weight, lines, dots, reverse, inverted;
-};
-void page_view(struct json_writer *w, const struct page_view *v);
-/* An item of "threads". */
-void page_thread(struct json_writer *w, uint32_t tid, const char *name, uint64_t samples, uint64_t weight);
 
 /* Base64 of a stream of bytes; {.out = …} to begin, page_bytes_end for what is left. */
 struct page_bytes {
@@ -68,5 +49,10 @@ struct page_more {
  */
 int page_data_put(struct buffer *out, const struct profile *p, const struct format_options *options,
 		  const struct page_more *more);
+
+/* What it has of a trace alone: names and tree in the place of those of stacks, and beside them. 0 or -ENOMEM. */
+int calls_page_put(struct json_writer *w, const struct profile *p);
+/* Lines "Name: value". */
+void calls_page_details(const struct calls *c, struct buffer *out);
 
 #endif
