@@ -40,11 +40,6 @@ static bool is_wanted(const struct page *p, uint32_t name)
 	return !p->v->filter[0] || strstr(name_at(p, name), p->v->filter);
 }
 
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
 static int descending(uint64_t a, uint64_t b)
 {
 	return a < b ? 1 : a > b ? -1 : 0;
@@ -90,8 +85,8 @@ static void put_head(struct page *p)
 			 (unsigned long long)(now->others_lost - then->others_lost));
 	snprintf(line, sizeof(line), "%u %.40s  CPU %s/%u00 %%, own %s %%, %llu samples, lost %llu, dropped %llu%s%s",
 		 m->pid, name_at(p, m->main_class),
-		 decimal(percent(now->process_cpu - then->process_cpu, books), 0).text, m->cpus,
-		 decimal(percent(now->own_cpu - then->own_cpu, books), 2).text, (unsigned long long)m->samples,
+		 decimal(percent_of(now->process_cpu - then->process_cpu, books), 0).text, m->cpus,
+		 decimal(percent_of(now->own_cpu - then->own_cpu, books), 2).text, (unsigned long long)m->samples,
 		 (unsigned long long)(now->lost - then->lost), (unsigned long long)(now->dropped - then->dropped),
 		 others, p->v->paused ? "  PAUSED" : "");
 	put_line(p, line);
@@ -110,8 +105,8 @@ static void put_methods(struct page *p, unsigned most)
 
 		if (!is_wanted(p, t->name))
 			continue;
-		snprintf(line, sizeof(line), "%5s%% %5s%%  %.900s", decimal(percent(t->self, p->m->cpu), 1).text,
-			 decimal(percent(t->total, p->m->cpu), 1).text, name_at(p, t->name));
+		snprintf(line, sizeof(line), "%5s%% %5s%%  %.900s", decimal(percent_of(t->self, p->m->cpu), 1).text,
+			 decimal(percent_of(t->total, p->m->cpu), 1).text, name_at(p, t->name));
 		put_line(p, line);
 		most--;
 	}
@@ -147,7 +142,7 @@ static void put_threads(struct page *p)
 		if (!is_wanted(p, t->name))
 			continue;
 		put_bar(t, bar);
-		snprintf(line, sizeof(line), "%5s%%  %s  %.400s", decimal(percent(t->cpu, span), 1).text, bar,
+		snprintf(line, sizeof(line), "%5s%%  %s  %.400s", decimal(percent_of(t->cpu, span), 1).text, bar,
 			 name_at(p, t->name));
 		put_line(p, line);
 	}

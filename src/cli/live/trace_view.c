@@ -109,8 +109,8 @@ static void put_node(const struct order *o, uint32_t node, uint64_t span, unsign
 
 	snprintf(line, sizeof(line), "%11s %7s%% %6s%%  %*s%.900s",
 		 decimal(seconds > 0 ? (double)s->calls / seconds : 0, 0).text,
-		 decimal(span ? 100.0 * (double)s->total / (double)span : 0, 1).text,
-		 decimal(span ? 100.0 * (double)s->self / (double)span : 0, 1).text,
+		 decimal(percent_of(s->total, span), 1).text,
+		 decimal(percent_of(s->self, span), 1).text,
 		 (int)MIN(n->depth - 1, 60u), "", strings_get(&o->m->strings, n->name));
 	screen_line(out, line, columns);
 }

@@ -7,6 +7,8 @@
 #ifndef JSTROBE_BASE_DECIMAL_H
 #define JSTROBE_BASE_DECIMAL_H
 
+#include <stdint.h>
+
 struct decimal {
 	char text[32];
 };
@@ -17,5 +19,11 @@ struct decimal decimal(double value, int digits);
 struct decimal decimal_signed(double value, int digits);
 /* Up to six digits and no zeros at the end, as by %g. */
 struct decimal decimal_short(double value);
+
+/* PART of WHOLE in percent; 0 of nothing. */
+static inline double percent_of(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
 
 #endif

@@ -73,7 +73,7 @@ struct human human_bytes(uint64_t bytes)
 
 struct human human_percent(uint64_t part, uint64_t whole)
 {
-	double percent = whole ? 100.0 * (double)part / (double)whole : 0;
+	double percent = percent_of(part, whole);
 	struct human h;
 
 	if (part == 0 || whole == 0)

@@ -145,11 +145,6 @@ static void put_change(const struct diff *d, const uint64_t v[2], struct buffer 
 	human_right(out, v[0] == v[1] ? "=" : text, 14);
 }
 
-static double share(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
 static void put_side(const struct diff *d, const char *word, const struct profile *p, const char *name,
 		     uint64_t whole, struct buffer *out)
 {
@@ -187,7 +182,7 @@ void diff_text(const struct diff *d, const struct format_options *options, unsig
 		put_amount(d, row->self[0], out);
 		put_amount(d, row->self[1], out);
 		put_change(d, row->self, out);
-		points = share(row->self[1], r.whole[1]) - share(row->self[0], r.whole[0]);
+		points = percent_of(row->self[1], r.whole[1]) - percent_of(row->self[0], r.whole[0]);
 		buffer_printf(out, "  %6s", decimal_signed(points, 2).text);
 		put_amount(d, row->total[0], out);
 		put_amount(d, row->total[1], out);

@@ -18,16 +18,11 @@
 #define TEXT_TRACES 100
 #define TEXT_FLAT 200
 
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
 static void put_reason(struct buffer *out, const char *name, uint64_t count, uint64_t whole)
 {
 	if (count)
 		buffer_printf(out, "%-20s: %llu (%s%%)\n", name, (unsigned long long)count,
-			      decimal(percent(count, whole), 2).text);
+			      decimal(percent_of(count, whole), 2).text);
 }
 
 void text_header(struct buffer *out, const struct profile *p)
@@ -64,7 +59,7 @@ static void put_trace(struct buffer *out, const struct sorted *s, const struct s
 	uint32_t i;
 
 	buffer_printf(out, "--- %llu %s (%s%%), %llu %s%s\n", weight, profile_unit_shown(s->profile),
-		      decimal(percent(weight, s->profile->weight_stored), 2).text, samples,
+		      decimal(percent_of(weight, s->profile->weight_stored), 2).text, samples,
 		      profile_sample_word(s->profile->event), human_plural(samples));
 	for (i = 0; i < r->depth; i++)
 		buffer_printf(out, "  [%2u] %s\n", i, sorted_text(s, r->from, r->depth - 1 - i));
@@ -141,7 +136,7 @@ int text_flat(struct buffer *out, const struct profile *p, const struct format_o
 		count++;
 		buffer_printf(out, "%12llu  %6s%%  %7llu  %s\n",
 			      (unsigned long long)row->self_weight,
-			      decimal(percent(row->self_weight, p->weight_stored), 2).text,
+			      decimal(percent_of(row->self_weight, p->weight_stored), 2).text,
 			      (unsigned long long)row->self, name_text(&m.names, row->name));
 	}
 	if (format_by_thread(p, options)) {

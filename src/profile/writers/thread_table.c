@@ -72,22 +72,17 @@ static bool sum_up(const struct profile *p, const struct name_table *names, bool
 	return true;
 }
 
-static double percent(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
 static void put_row(struct buffer *out, const struct profile *p, const struct name_table *names,
 		    const struct sum *thread, const struct sum *hottest, bool by_weight)
 {
 	uint64_t all = by_weight ? p->weight_stored : p->stored;
 
-	buffer_printf(out, "%6s%%", decimal(percent(thread->value, all), 2).text);
+	buffer_printf(out, "%6s%%", decimal(percent_of(thread->value, all), 2).text);
 	human_right(out, human_amount(thread->value, by_weight ? p->weight_kind : WEIGHT_COUNT).text, 10);
 	buffer_puts(out, "  ");
 	frame_name_thread(out, &p->threads[thread->thread], STYLE_TEXT);
 	buffer_printf(out, "  %s (%s%% of it)\n", name_text(names, hottest->name),
-		      decimal(percent(hottest->value, thread->value), 0).text);
+		      decimal(percent_of(hottest->value, thread->value), 0).text);
 }
 
 static void put_rows(struct buffer *out, const struct profile *p, const struct name_table *names,

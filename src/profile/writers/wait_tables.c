@@ -28,7 +28,7 @@ static void put_head(struct buffer *out, const char *what)
 static void put_line(struct buffer *out, const struct profile *p, const struct line *l)
 {
 	buffer_printf(out, "%8s %6s%% %9s %9s  ", human_time(l->time).text,
-		      decimal(p->weight_stored ? 100.0 * (double)l->time / (double)p->weight_stored : 0, 2).text,
+		      decimal(percent_of(l->time, p->weight_stored), 2).text,
 		      human_count(l->waits).text, l->longest ? human_time(l->longest).text : "");
 	clean_name(out, l->name);
 	if (l->open)
