@@ -8,12 +8,13 @@
 #include "agent/tracing/trace_slow.h"
 #include "agent/tracing/tree.h"
 #include "common/os/os.h"
+#include "profile/model/calls_tree.h"
 
 /* A node of a thread's own tree. */
 struct own {
 	uint64_t node;
 	uint32_t parent;   /* in merge.own; the root is 0 */
-	uint32_t place;    /* in merge.nodes */
+	uint32_t place;    /* in merge.tree */
 	uint64_t self, total; /* ns of wall-clock time */
 	uint64_t cpu;      /* of self */
 	uint64_t known;    /* of that, from stamp to stamp */
@@ -24,9 +25,8 @@ struct own {
 struct merge {
 	struct calls *c;
 	const struct trace_classes *classes;
-	VECTOR(struct calls_node) nodes;
-	VECTOR(double) variances; /* of their totals, ns² */
-	struct map places; /* merged parent and method → place */
+	struct calls_merge tree;
+	VECTOR(double) variances; /* of its nodes' totals, ns² */
 	VECTOR(struct own) own; /* of the thread that is being read, parents before children */
 	struct trace_lengths lengths;
 	uint64_t period;   /* ns between ticks */
@@ -51,25 +51,22 @@ static uint32_t method_of(const struct merge *m, uint32_t id)
 	return id - m->classes->first < m->classes->methods.count ? id - m->classes->first : m->other;
 }
 
-/* The merged node for METHOD under PARENT. */
-static uint32_t place(struct merge *m, uint32_t parent, uint32_t method)
+/* A variance for a node that is new; FOUND: it is there. */
+static void keep_pace(struct merge *m, bool found)
 {
-	bool fresh;
-	uint32_t *at = map_put(&m->places, (uint64_t)parent << 32 | method, &fresh);
-	struct calls_node *n = at && fresh ? VECTOR_PUSH(&m->nodes) : NULL;
-	double *variance = n ? VECTOR_PUSH(&m->variances) : NULL;
+	bool fresh = m->variances.count < m->tree.nodes.count;
+	const double *variance = fresh ? VECTOR_PUSH(&m->variances) : m->variances.items;
 
-	if (!at || (fresh && !variance)) {
-		m->failed = true;
-		return 0;
-	}
-	if (fresh) {
-		*at = (uint32_t)m->nodes.count - 1;
-		n->method = method;
-		n->parent = parent;
-		n->depth = method == CALLS_ROOT ? 0 : m->nodes.items[parent].depth + 1;
-	}
-	return *at;
+	m->failed |= !found || !variance;
+}
+
+/* The merged node for METHOD, or THREAD, under PARENT. */
+static uint32_t place(struct merge *m, uint32_t parent, uint32_t method, uint32_t thread)
+{
+	uint32_t at = calls_merge_place(&m->tree, parent, method, thread);
+
+	keep_pace(m, at);
+	return at;
 }
 
 static bool is_wait(uint32_t id)
@@ -124,7 +121,7 @@ static void append(struct merge *m, uint64_t node, uint32_t parent)
 		return;
 	at = top ? m->top : m->own.items[parent].place;
 	if (!top && !wait)
-		at = place(m, at, method_of(m, n->id));
+		at = place(m, at, method_of(m, n->id), 0);
 	o = VECTOR_PUSH(&m->own);
 	if (!o)
 		m->failed = true;
@@ -270,7 +267,7 @@ static void time_all(struct merge *m, const struct reading *r)
 static void add(struct merge *m, const struct own *o, const struct reading *r)
 {
 	const struct tree_node *n = tree_node_at(o->node);
-	struct calls_node *to = &m->nodes.items[o->place];
+	struct calls_node *to = &m->tree.nodes.items[o->place];
 	struct calls_times t = {.wall = o->self, .cpu = o->cpu};
 	uint32_t kind = n->id - TREE_WAITING;
 
@@ -375,18 +372,6 @@ static int copy_entered(struct calls *c, const struct trace_entered *e)
 	return 0;
 }
 
-/* The node that stands for the thread with number I in the result. */
-static uint32_t thread_place(struct merge *m, uint32_t i)
-{
-	uint32_t at = place(m, 0, CALLS_THREAD - 1 - i);
-
-	if (at) {
-		m->nodes.items[at].method = CALLS_THREAD;
-		m->nodes.items[at].thread = i;
-	}
-	return at;
-}
-
 static void read_threads(struct merge *m, uint32_t count, bool by_thread)
 {
 	struct calls *c = m->c;
@@ -398,7 +383,7 @@ static void read_threads(struct merge *m, uint32_t count, bool by_thread)
 
 		tree_thread(i, &t);
 		if (by_thread)
-			m->top = thread_place(m, c->thread_count);
+			m->top = place(m, 0, CALLS_THREAD, c->thread_count);
 		add_thread(m, &t, thread);
 		if (thread->count) {
 			c->thread_count++;
@@ -409,8 +394,8 @@ static void read_threads(struct merge *m, uint32_t count, bool by_thread)
 		}
 	}
 	/* made for a thread that turned out to have called nothing */
-	if (m->top && m->nodes.items[m->top].thread == c->thread_count)
-		m->nodes.count--;
+	if (m->top && m->tree.nodes.items[m->top].thread == c->thread_count)
+		m->tree.nodes.count--;
 }
 
 int trace_result_read(struct calls *c, const struct trace_classes *classes, const struct trace_entered *entered,
@@ -421,11 +406,11 @@ int trace_result_read(struct calls *c, const struct trace_classes *classes, cons
 	int rc = name_all(&m);
 
 	c->threads = calloc(count + 1u, sizeof(*c->threads));
-	place(&m, 0, CALLS_ROOT);
+	keep_pace(&m, calls_merge_begin(&m.tree));
 	if (rc == 0 && c->threads)
 		read_threads(&m, count, by_thread);
-	c->nodes = m.nodes.items;
-	c->node_count = (uint32_t)m.nodes.count;
+	c->nodes = m.tree.nodes.items;
+	c->node_count = (uint32_t)m.tree.nodes.count;
 	if (!c->threads || m.failed)
 		rc = -ENOMEM;
 	if (rc == 0) {
@@ -442,7 +427,7 @@ int trace_result_read(struct calls *c, const struct trace_classes *classes, cons
 	trace_lengths_free(&m.lengths);
 	free(m.own.items);
 	free(m.variances.items);
-	map_free(&m.places);
+	map_free(&m.tree.places);
 	return rc;
 }
 

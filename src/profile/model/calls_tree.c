@@ -35,28 +35,23 @@ static int by_parent_and_worth(const void *a, const void *b, void *arg)
 	return x < y ? -1 : x > y;
 }
 
-/* SORTED holds siblings side by side: from there depth first into ORDER. FIRST and WHERE are places for node_count. */
-static void go_down(const struct calls *c, const uint32_t *sorted, uint32_t *first, uint32_t *where, uint32_t *order)
+/*
+ * SORTED holds siblings side by side, by their parents: from there depth first into ORDER. NEXT and SIZE are zeroed
+ * places for node_count: where the next child of a node goes, and how many nodes its branch has.
+ */
+static void go_down(const struct calls *c, const uint32_t *sorted, uint32_t *next, uint32_t *size, uint32_t *order)
 {
-	uint32_t count = c->node_count - 1, i, at, n = 0;
+	uint32_t i;
 
-	for (i = count; i-- > 0;) {
-		first[c->nodes[sorted[i]].parent] = sorted[i];
-		where[sorted[i]] = i;
-	}
-	for (at = first[0]; at;) {
-		order[n++] = at;
-		if (first[at]) {
-			at = first[at];
-			continue;
-		}
-		while (at) {
-			i = where[at] + 1;
-			if (i < count && c->nodes[sorted[i]].parent == c->nodes[at].parent)
-				break;
-			at = c->nodes[at].parent;
-		}
-		at = at ? sorted[i] : 0;
+	for (i = c->node_count; i-- > 1;)
+		size[c->nodes[i].parent] += ++size[i];
+	/* parents come before their children, so the place of a node is known when those below it get theirs */
+	for (i = 0; i + 1 < c->node_count; i++) {
+		uint32_t at = sorted[i], *place = &next[c->nodes[at].parent];
+
+		order[*place] = at;
+		next[at] = *place + 1;
+		*place += size[at];
 	}
 }
 
@@ -85,6 +80,36 @@ void calls_worth_free(struct calls_worth *w)
 {
 	free(w->of_node);
 	free(w->order);
+}
+
+/* ---- one tree of many ---- */
+
+bool calls_merge_begin(struct calls_merge *m)
+{
+	struct calls_node *root = VECTOR_PUSH(&m->nodes);
+
+	if (root)
+		root->method = CALLS_ROOT;
+	return root;
+}
+
+uint32_t calls_merge_place(struct calls_merge *m, uint32_t parent, uint32_t method, uint32_t thread)
+{
+	uint32_t key = method == CALLS_THREAD ? CALLS_THREAD - 1 - thread : method;
+	bool fresh;
+	uint32_t *at = map_put(&m->places, (uint64_t)parent << 32 | key, &fresh);
+	struct calls_node *made = at && fresh ? VECTOR_PUSH(&m->nodes) : NULL;
+
+	if (!at || (fresh && !made))
+		return 0;
+	if (fresh) {
+		*at = (uint32_t)m->nodes.count - 1;
+		made->method = method;
+		made->thread = thread;
+		made->parent = parent;
+		made->depth = m->nodes.items[parent].depth + 1;
+	}
+	return *at;
 }
 
 /* ---- names ---- */

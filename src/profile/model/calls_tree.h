@@ -7,7 +7,18 @@
 #define JSTROBE_MODEL_CALLS_TREE_H
 
 #include "common/base/strings.h"
+#include "common/base/vector.h"
 #include "profile/model/calls.h"
+
+/* A tree that is being put together: a node is found again by its parent and what it stands for. Begins zeroed. */
+struct calls_merge {
+	VECTOR(struct calls_node) nodes; /* the result's */
+	struct map places;               /* place of the parent, and method or thread → place */
+};
+/* The root, before all else. False: out of memory. */
+bool calls_merge_begin(struct calls_merge *m);
+/* The node for METHOD, CALLS_THREAD: for THREAD, under PARENT, a new one if need be; 0: out of memory. */
+uint32_t calls_merge_place(struct calls_merge *m, uint32_t parent, uint32_t method, uint32_t thread);
 
 /* What a node is worth: its time with all below; where calls are not timed, its calls with all below. */
 struct calls_worth {

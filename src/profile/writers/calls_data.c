@@ -163,13 +163,9 @@ void calls_json(const struct profile *p, const struct format_options *options, s
 	json_end(&w);
 }
 
-/* Names of programs stay within their frame and their line. */
 static void put_thread(const char *name, struct buffer *out)
 {
-	buffer_putc(out, '[');
-	for (; *name; name++)
-		buffer_putc(out, *name == ';' ? ',' : (unsigned char)*name < ' ' ? ' ' : *name);
-	buffer_putc(out, ']');
+	frame_name_thread(out, &(struct profile_thread){.name = name}, STYLE_COLLAPSED);
 }
 
 /* The way to node I, and below it what it waited for (or NULL). */

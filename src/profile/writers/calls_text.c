@@ -22,11 +22,6 @@
 #define LATE (NS_PER_S / 10) /* a method is counted from so late on: it is said */
 #define MANY_CALLS 10000 /* a second: from here on stamps cost more than most methods */
 
-static double share(uint64_t part, uint64_t whole)
-{
-	return whole ? 100.0 * (double)part / (double)whole : 0;
-}
-
 static double per_second(const struct profile *p)
 {
 	return p->duration ? (double)p->calls->count * 1e9 / (double)p->duration : 0;
@@ -96,13 +91,12 @@ static bool is_late(const struct calls *c)
 	return c->since >= LATE;
 }
 
-static void put_row(const struct calls *c, const struct calls_method *m, uint64_t whole, bool grouped,
-		    struct buffer *out)
+static void put_row(const struct calls *c, const struct calls_method *m, bool grouped, struct buffer *out)
 {
 	buffer_printf(out, "%14" PRIu64, m->count);
 	if (!c->timed)
 		return;
-	buffer_printf(out, "  %6s%%", decimal(share(m->self.wall, whole), 2).text);
+	buffer_printf(out, "  %6s%%", decimal(percent_of(m->self.wall, c->nodes[0].total.wall), 2).text);
 	put_ms(m->self.wall, 14, out);
 	put_ms(m->total.wall, 14, out);
 	put_ms(m->self.cpu, 14, out);
@@ -134,20 +128,25 @@ static void put_columns(const struct calls *c, bool grouped, const char *what, s
 	buffer_printf(out, "%s  %s\n", !grouped && is_late(c) ? "   from s" : "", what);
 }
 
-static int put_hot(const struct calls *c, const bool *overloads, unsigned limit, struct buffer *out)
+/* The methods of C, or if there are no OVERLOADS the groups; WHAT they are. */
+static int put_methods(const struct calls *c, const bool *overloads, unsigned limit, const char *what,
+		       struct buffer *out)
 {
 	const struct calls_method **order = calls_hottest(c);
 	uint32_t i;
 
 	if (!order)
 		return -ENOMEM;
-	put_columns(c, false, "method", out);
+	put_columns(c, !overloads, what, out);
 	for (i = 0; i < c->method_count && i < limit && order[i]->count; i++) {
-		put_row(c, order[i], c->nodes[0].total.wall, false, out);
-		if (is_late(c))
+		put_row(c, order[i], !overloads, out);
+		if (overloads && is_late(c))
 			buffer_printf(out, "%9s", decimal((double)order[i]->since / 1e9, 1).text);
 		buffer_puts(out, "  ");
-		calls_name(c, overloads, (uint32_t)(order[i] - c->methods), out);
+		if (overloads)
+			calls_name(c, overloads, (uint32_t)(order[i] - c->methods), out);
+		else
+			buffer_puts(out, order[i]->class_name);
 		buffer_putc(out, '\n');
 	}
 	free(order);
@@ -158,17 +157,9 @@ static int put_groups(const struct calls *c, enum calls_level level, unsigned li
 {
 	struct calls_groups g;
 	int rc = calls_groups_build(&g, c, level);
-	const struct calls_method **order = rc ? NULL : calls_hottest(&g.calls);
-	uint32_t i;
 
-	if (order)
-		put_columns(c, true, level == CALLS_BY_CLASS ? "class" : "package", out);
-	for (i = 0; order && i < g.calls.method_count && i < limit && order[i]->count; i++) {
-		put_row(c, order[i], c->nodes[0].total.wall, true, out);
-		buffer_printf(out, "  %s\n", order[i]->class_name);
-	}
-	rc = order ? 0 : -ENOMEM;
-	free(order);
+	if (rc == 0)
+		rc = put_methods(&g.calls, NULL, limit, level == CALLS_BY_CLASS ? "class" : "package", out);
 	calls_groups_free(&g);
 	return rc;
 }
@@ -286,7 +277,7 @@ static int put_tree(const struct calls *tree, const bool *overloads, uint32_t le
 		buffer_printf(out, "%14" PRIu64, n->method == CALLS_THREAD && !n->count ?
 			      tree->threads[n->thread].count : n->count);
 		if (tree->timed) {
-			buffer_printf(out, "  %6s%%", decimal(share(n->total.wall, whole), 2).text);
+			buffer_printf(out, "  %6s%%", decimal(percent_of(n->total.wall, whole), 2).text);
 			put_ms(n->total.wall, 14, out);
 			put_ms(n->self.wall, 14, out);
 		}
@@ -371,7 +362,7 @@ static void put_parts(const struct profile *p, unsigned parts, const struct form
 		buffer_putc(out, '\n');
 		switch (part) {
 		case HOT:
-			rc = put_hot(c, overloads, hot, out);
+			rc = put_methods(c, overloads, hot, "method", out);
 			break;
 		case TREE:
 			rc = put_tree(c, overloads, TREE_SHARE, "call tree", out);
