@@ -394,8 +394,8 @@ static void who_counts_nothing_has_no_context(void **state)
 	before = tree_bytes();
 	for (id = 1; id < 300000; id++) {
 		assert_true(tree_find(id) == 0);
-		tree_wait_begin(id, TREE_PARK);
-		tree_wait_end(id, TREE_PARK);
+		tree_wait_begin(id, CALLS_PARK);
+		tree_wait_end(id, CALLS_PARK);
 	}
 	assert_true(tree_threads() == 0 && tree_bytes() == before);
 	tree_end();
@@ -531,7 +531,7 @@ static void only_methods_are_slow_calls(void **state)
 
 	begin_as(&(struct tree_setup){.limit = 1 << 20, .timing = TREE_EXACT, .period = NS_PER_S, .latency = 5000,
 				      .depth = UINT32_MAX});
-	for (kind = 0; kind < TREE_WAITS; kind++) {
+	for (kind = 0; kind < CALLS_WAITS; kind++) {
 		e.id = TREE_WAITING + kind;
 		assert_int_equal(tree_fate(&e), TREE_CALL_WAITED);
 	}
@@ -768,22 +768,22 @@ static void waits_are_nodes(void **state)
 	uint64_t saved, a, wait;
 
 	begin(1 << 20);
-	tree_wait_begin(1, TREE_MONITOR); /* a thread that called nothing */
+	tree_wait_begin(1, CALLS_MONITOR); /* a thread that called nothing */
 	saved = enter(1);
 	a = current();
-	tree_wait_begin(1, TREE_MONITOR);
+	tree_wait_begin(1, CALLS_MONITOR);
 	wait = current();
-	assert_true(node(wait)->id == TREE_WAITING + TREE_MONITOR && node(wait)->parent == a && node(wait)->count == 1);
-	tree_wait_begin(1, TREE_PARK); /* it waits already */
-	tree_wait_end(1, TREE_PARK);
+	assert_true(node(wait)->id == TREE_WAITING + CALLS_MONITOR && node(wait)->parent == a && node(wait)->count == 1);
+	tree_wait_begin(1, CALLS_PARK); /* it waits already */
+	tree_wait_end(1, CALLS_PARK);
 	assert_true(current() == wait);
 	tree_tick(os_monotonic());
-	tree_wait_end(1, TREE_MONITOR);
+	tree_wait_end(1, CALLS_MONITOR);
 	assert_true(current() == a && node(wait)->wall > 0 && node(a)->wall == 0);
 	leave(saved);
-	tree_wait_begin(1, TREE_WAIT); /* in no instrumented method */
+	tree_wait_begin(1, CALLS_WAIT); /* in no instrumented method */
 	assert_true(current() == here(1, false)->root);
-	tree_wait_end(1, TREE_WAIT);
+	tree_wait_end(1, CALLS_WAIT);
 	tree_end();
 }
 

@@ -20,7 +20,7 @@
 /* A method with probes; its number is its place plus `first`. */
 struct trace_method {
 	uint32_t class_name, name, type; /* in texts, with dots; the type as in the class file */
-	int wait;                        /* what it waits for, enum tree_wait; -1 = it works */
+	int wait;                        /* what it waits for, enum calls_wait; -1 = it works */
 	uint64_t since;                  /* monotonic ns: a class loaded before got its probes; 0 = it came so */
 };
 
@@ -94,7 +94,7 @@ void trace_classes_free(struct trace_classes *c);
 
 /* Whether class NAME ("java/lang/Thread") has such methods. */
 bool waits_touch(const struct text *class_name);
-/* The kind (enum tree_wait) of METHOD there, -1 if it is none. */
+/* The kind (enum calls_wait) of METHOD there, -1 if it is none. */
 int waits_kind(const struct text *class_name, const struct text *method);
 
 #endif

@@ -21,22 +21,22 @@ static void JNICALL on_thread_end(jvmtiEnv *ti, JNIEnv *env, jthread thread)
 
 static void JNICALL on_contended(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object)
 {
-	tree_wait_begin(probe_thread_id(env, thread), TREE_MONITOR);
+	tree_wait_begin(probe_thread_id(env, thread), CALLS_MONITOR);
 }
 
 static void JNICALL on_entered(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object)
 {
-	tree_wait_end(probe_thread_id(env, thread), TREE_MONITOR);
+	tree_wait_end(probe_thread_id(env, thread), CALLS_MONITOR);
 }
 
 static void JNICALL on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object, jlong timeout)
 {
-	tree_wait_begin(probe_thread_id(env, thread), TREE_WAIT);
+	tree_wait_begin(probe_thread_id(env, thread), CALLS_WAIT);
 }
 
 static void JNICALL on_waited(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object, jboolean timed_out)
 {
-	tree_wait_end(probe_thread_id(env, thread), TREE_WAIT);
+	tree_wait_end(probe_thread_id(env, thread), CALLS_WAIT);
 }
 
 void trace_events_listen(jvmtiEnv *ti, bool on, bool waits)

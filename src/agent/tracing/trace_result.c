@@ -71,7 +71,7 @@ static uint32_t place(struct merge *m, uint32_t parent, uint32_t method, uint32_
 
 static bool is_wait(uint32_t id)
 {
-	return id - TREE_WAITING < TREE_WAITS;
+	return id - TREE_WAITING < CALLS_WAITS;
 }
 
 /* Time that was not charged yet, since the last stamp or tick: it is the current node's. */
@@ -171,7 +171,7 @@ static void read_cpu(struct own *o, const struct reading *r)
 
 	o->known = o->cpu = 0;
 	/* who sleeps does not run; who reads may */
-	if (is_wait(n->id) && n->id != TREE_WAITING + TREE_IO)
+	if (is_wait(n->id) && n->id != TREE_WAITING + CALLS_IO)
 		return;
 	o->known = MIN(n->known, o->self);
 	o->cpu = MIN(n->cpu + (o->node == r->current ? r->more.cpu : 0), o->self - o->known);
@@ -273,7 +273,7 @@ static void add(struct merge *m, const struct own *o, const struct reading *r)
 
 	if (!m->c->timed) /* virtual threads stamp when they are done, all the same */
 		t = (struct calls_times){.wall = 0};
-	if (kind < TREE_WAITS) {
+	if (kind < CALLS_WAITS) {
 		calls_times_wait(&t, kind);
 	} else {
 		to->count += n->count;

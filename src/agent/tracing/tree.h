@@ -51,6 +51,7 @@
 #define JSTROBE_TRACING_TREE_H
 
 #include "common/base/error.h"
+#include "profile/model/calls.h"
 
 #define TREE_BOARD 4096
 #define TREE_DUE (1ull << 63) /* in a context's key: a tick has come since its thread's last stamp */
@@ -61,16 +62,7 @@
 #define TREE_ID_MAX 0x0fffff00u
 #define TREE_OTHER 0x0fffffffu /* calls that no memory was left for */
 #define TREE_ROOT 0x0ffffffeu
-#define TREE_WAITING 0x0fffffe0u /* and the kind */
-
-enum tree_wait {
-	TREE_SLEEP,
-	TREE_WAIT,
-	TREE_PARK,
-	TREE_MONITOR,
-	TREE_IO,
-	TREE_WAITS,
-};
+#define TREE_WAITING 0x0fffffe0u /* and the kind, enum calls_wait */
 
 /* Gates: a call whose number has one of these bits, above the id's, does not count below a node closed to it. */
 #define TREE_GATE_SHIFT 28
@@ -234,8 +226,8 @@ void tree_hold(uint64_t id, uint64_t since, uint64_t cpu);
  */
 bool tree_leave(uint64_t saved, struct tree_exit *e);
 /* PROBE: thread ID, if it has a context, begins and ends to wait. */
-void tree_wait_begin(uint64_t id, enum tree_wait kind);
-void tree_wait_end(uint64_t id, enum tree_wait kind);
+void tree_wait_begin(uint64_t id, enum calls_wait kind);
+void tree_wait_end(uint64_t id, enum calls_wait kind);
 /* Thread ID ends: its context can be another's later. That thread, or with nothing of it running. */
 void tree_thread_end(uint64_t id);
 

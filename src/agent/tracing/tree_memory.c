@@ -129,7 +129,7 @@ static uint32_t gates(uint32_t id, uint32_t depth)
 
 	if (id == TREE_ROOT)
 		return closed | TREE_GATE_WAIT | (tree_state.setup.rooted ? TREE_GATE_OUTSIDE : 0);
-	return id >= TREE_WAITING && id < TREE_WAITING + TREE_WAITS ? closed | TREE_GATE_WAIT : closed;
+	return id >= TREE_WAITING && id < TREE_WAITING + CALLS_WAITS ? closed | TREE_GATE_WAIT : closed;
 }
 
 static uint64_t new_node(struct tree_context *c, uint64_t c_at, uint64_t parent, uint32_t id)

@@ -48,7 +48,7 @@ struct stamp {
 
 static bool is_wait(const struct tree_node *n)
 {
-	return n->id - TREE_WAITING < TREE_WAITS;
+	return n->id - TREE_WAITING < CALLS_WAITS;
 }
 
 /* CPU ns that C's thread has used since the last stamp, now that its clock says CPU; 0 if not known. */
@@ -403,7 +403,7 @@ enum tree_fate tree_fate(const struct tree_exit *e)
 
 /* ---- waits that the JVM tells of ---------------------------------------------------------------- */
 
-void tree_wait_begin(uint64_t id, enum tree_wait kind)
+void tree_wait_begin(uint64_t id, enum calls_wait kind)
 {
 	struct tree_context *c;
 	struct tree_node *n;
@@ -425,7 +425,7 @@ void tree_wait_begin(uint64_t id, enum tree_wait kind)
 	pthread_rwlock_unlock(&tree_state.life);
 }
 
-void tree_wait_end(uint64_t id, enum tree_wait kind)
+void tree_wait_end(uint64_t id, enum calls_wait kind)
 {
 	struct tree_context *c;
 	struct tree_node *n;

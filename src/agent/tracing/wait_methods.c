@@ -7,10 +7,10 @@
 #include "agent/tracing/tree.h"
 
 static const struct {
-	enum tree_wait kind;
+	enum calls_wait kind;
 	const char *class_name, *method;
 } waits[] = {
-#define WAIT(kind, class_name, method) {TREE_##kind, class_name, method},
+#define WAIT(kind, class_name, method) {CALLS_##kind, class_name, method},
 #include "agent/tracing/wait_methods.def"
 };
 

@@ -9,7 +9,7 @@
 #ifndef JSTROBE_MODEL_CALLS_H
 #define JSTROBE_MODEL_CALLS_H
 
-#include "common/base/buffer.h"
+#include "common/base/base.h"
 
 #define CALLS_ROOT UINT32_MAX         /* the method of a tree's root */
 #define CALLS_THREAD (UINT32_MAX - 1) /* of a thread's root, where threads are apart */

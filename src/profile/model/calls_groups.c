@@ -41,38 +41,34 @@ static uint32_t group_name(struct strings *names, const char *class_name, enum c
 	return length ? strings_add(names, class_name, length) : strings_add(names, "(no package)", 12);
 }
 
-/* GROUP[method] for all methods, and the groups' names, as numbers in g->names. -ENOMEM */
+/* GROUP[method] for all methods, and the groups. -ENOMEM */
 static int group_methods(struct calls_groups *g, const struct calls *c, enum calls_level level, uint32_t *group)
 {
-	VECTOR(uint32_t) found = {.items = NULL};
+	VECTOR(struct calls_method) groups = {.items = NULL};
 	struct map numbers = {.slots = NULL};
+	bool whole = true;
 	uint32_t i;
-	int rc = 0;
 
-	for (i = 0; rc == 0 && i < c->method_count; i++) {
-		uint32_t name = group_name(&g->names, c->methods[i].class_name, level), *slot;
+	/* texts move until all are there */
+	for (i = 0; whole && i < c->method_count; i++)
+		whole = (group[i] = group_name(&g->names, c->methods[i].class_name, level)) != 0;
+	for (i = 0; whole && i < c->method_count; i++) {
 		bool fresh;
-		uint32_t *number = name ? map_put(&numbers, name, &fresh) : NULL;
+		uint32_t *number = map_put(&numbers, group[i], &fresh);
+		struct calls_method *made = number && fresh ? VECTOR_PUSH(&groups) : NULL;
 
-		if (number && fresh) {
-			*number = (uint32_t)found.count;
-			slot = VECTOR_PUSH(&found);
-			number = slot ? number : NULL;
-			if (slot)
-				*slot = name;
+		whole = number && (made || !fresh);
+		if (made) {
+			*made = (struct calls_method){
+				.class_name = strings_get(&g->names, group[i]), .name = "", .type = ""};
+			*number = (uint32_t)groups.count - 1;
 		}
-		rc = number ? 0 : -ENOMEM;
-		group[i] = number ? *number : 0;
+		group[i] = whole ? *number : 0;
 	}
-	g->calls.methods = rc ? NULL : calloc(found.count + 1, sizeof(*g->calls.methods));
-	rc = g->calls.methods ? 0 : -ENOMEM;
-	g->calls.method_count = rc ? 0 : (uint32_t)found.count;
-	for (i = 0; i < g->calls.method_count; i++)
-		g->calls.methods[i] = (struct calls_method){
-			.class_name = strings_get(&g->names, found.items[i]), .name = "", .type = ""};
+	g->calls.methods = groups.items;
+	g->calls.method_count = (uint32_t)groups.count;
 	map_free(&numbers);
-	free(found.items);
-	return rc;
+	return whole ? 0 : -ENOMEM;
 }
 
 /* A node's group, UINT32_MAX: it is no method. */

@@ -119,15 +119,15 @@ bool *calls_overloads(const struct calls *c)
 	bool *overloads = calloc(c->method_count + 1ul, sizeof(*overloads));
 	struct strings names = {.bytes = NULL};
 	struct map first = {.slots = NULL};
-	struct buffer name = BUFFER_INIT;
-	uint32_t i, *at = NULL;
+	uint32_t i;
 
 	for (i = 0; overloads && i < c->method_count; i++) {
-		bool fresh = false;
+		const struct calls_method *m = &c->methods[i];
+		uint32_t class_name = strings_add(&names, m->class_name, strlen(m->class_name)), *at;
+		uint32_t name = strings_add(&names, m->name, strlen(m->name));
+		bool fresh;
 
-		name.length = 0;
-		buffer_printf(&name, "%s.%s", c->methods[i].class_name, c->methods[i].name);
-		at = name.failed ? NULL : map_put(&first, strings_add(&names, name.data, name.length), &fresh);
+		at = names.failed ? NULL : map_put(&first, (uint64_t)class_name << 32 | name, &fresh);
 		if (!at)
 			break;
 		if (fresh)
@@ -135,13 +135,12 @@ bool *calls_overloads(const struct calls *c)
 		else
 			overloads[i] = overloads[*at] = true;
 	}
-	if (overloads && (i < c->method_count || names.failed)) {
+	if (overloads && i < c->method_count) {
 		free(overloads);
 		overloads = NULL;
 	}
 	strings_free(&names);
 	map_free(&first);
-	buffer_free(&name);
 	return overloads;
 }
 

@@ -6,6 +6,7 @@
 #ifndef JSTROBE_MODEL_CALLS_TREE_H
 #define JSTROBE_MODEL_CALLS_TREE_H
 
+#include "common/base/buffer.h"
 #include "common/base/strings.h"
 #include "common/base/vector.h"
 #include "profile/model/calls.h"
