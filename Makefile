@@ -285,6 +285,7 @@ docs: all ## write the pages of docs/ that are made from tables
 	$(Q)scripts/counters-doc.py > docs/reference/counters.md.new && mv docs/reference/counters.md.new docs/reference/counters.md
 	$(Q)scripts/stream-schema.py > docs/reference/stream.schema.json.new && mv docs/reference/stream.schema.json.new docs/reference/stream.schema.json
 	$(Q)scripts/formats-doc.py > docs/reference/formats.md.new && mv docs/reference/formats.md.new docs/reference/formats.md
+	$(Q)scripts/memory-doc.py > docs/reference/memory.md.new && mv docs/reference/memory.md.new docs/reference/memory.md
 	$(Q)O=$(O) $(PYTHON) bench/run.py --write-docs
 
 # ---- install -----------------------------------------------------------------

@@ -23,6 +23,10 @@ def test_stream_schema():
     assert tree.run("scripts/stream-schema.py") == tree.read("docs/reference/stream.schema.json"), "run `make docs`"
 
 
+def test_memory_page():
+    assert tree.run("scripts/memory-doc.py") == tree.read("docs/reference/memory.md"), "run `make docs`"
+
+
 def test_formats_page():
     assert tree.run("scripts/formats-doc.py") == tree.read("docs/reference/formats.md"), "run `make docs`"
 

@@ -131,3 +131,29 @@ bool process_perfdata(pid_t pid, const struct process_status *s, struct process_
 	free(bytes);
 	return command || arguments;
 }
+
+void process_perf_numbers(pid_t pid, const struct process_status *s,
+			  void (*fn)(const char *name, uint64_t value, void *arg), void *arg)
+{
+	char *bytes = malloc(FILE_MAX);
+	size_t length = bytes ? find_file(pid, s->nspid, s->uid, bytes) : 0, at, size, i, entries;
+
+	if (length >= PROLOGUE && memcmp(bytes, "\xca\xfe\xc0\xc0", 4) == 0) {
+		at = number(bytes, 24);
+		entries = number(bytes, 28);
+		for (i = 0; i < entries && at <= length && length - at >= ENTRY; i++, at += size) {
+			size_t name_at = number(bytes, at + 4), data = number(bytes, at + 16);
+			uint64_t value;
+
+			size = number(bytes, at);
+			if (size < ENTRY || size > length - at)
+				break;
+			if (name_at >= size || data > size - sizeof(value) || bytes[at + 12] != 'J' ||
+			    number(bytes, at + 8) || !memchr(bytes + at + name_at, 0, size - name_at))
+				continue;
+			memcpy(&value, bytes + at + data, sizeof(value));
+			fn(bytes + at + name_at, value, arg);
+		}
+	}
+	free(bytes);
+}

@@ -78,6 +78,9 @@ struct process_perfdata {
 };
 /* False if there are none (-XX:-UsePerfData, or another user's file). */
 bool process_perfdata(pid_t pid, const struct process_status *s, struct process_perfdata *p);
+/* Call FN for each number there; none if there are none. */
+void process_perf_numbers(pid_t pid, const struct process_status *s,
+			  void (*fn)(const char *name, uint64_t value, void *arg), void *arg);
 /* True if the open file FD is a regular file of user UID or root. */
 bool process_owned_by(int fd, uid_t uid);
 /* The version that the file `release`, TEXT, tells, into OUT; false if it tells none. */

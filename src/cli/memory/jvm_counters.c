@@ -1,0 +1,46 @@
+/*
+ * jvm_counters.c - what the JVM itself counts of its memory, from its performance data: used and committed bytes of
+ * heap, metaspace and class space. Collections bring them up to date, allocations do not.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/memory/resident.h"
+
+static void take(const char *name, uint64_t value, void *arg)
+{
+	struct memory_counters *c = arg;
+	unsigned generation, space;
+	int end = 0;
+
+	if (strncmp(name, "sun.gc.", 7) != 0)
+		return;
+	c->known = true;
+	if (sscanf(name, "sun.gc.generation.%u.space.%u.used%n", &generation, &space, &end) == 2 && end && !name[end])
+		c->heap_used += value;
+	else if (sscanf(name, "sun.gc.generation.%u.capacity%n", &generation, &end) == 1 && end && !name[end])
+		c->heap_committed += value;
+	else if (sscanf(name, "sun.gc.collector.%u.invocations%n", &generation, &end) == 1 && end && !name[end])
+		c->collections += value;
+	else if (strcmp(name, "sun.gc.metaspace.used") == 0)
+		c->metaspace_used = value;
+	else if (strcmp(name, "sun.gc.metaspace.capacity") == 0)
+		c->metaspace_committed = value;
+	else if (strcmp(name, "sun.gc.compressedclassspace.used") == 0)
+		c->class_used = value;
+	else if (strcmp(name, "sun.gc.compressedclassspace.capacity") == 0)
+		c->class_committed = value;
+	else if (strcmp(name, "sun.gc.policy.maxHeapSize") == 0)
+		c->heap_max = value;
+}
+
+void memory_read_counters(pid_t pid, const struct process_status *s, struct memory_counters *c)
+{
+	memset(c, 0, sizeof(*c));
+	process_perf_numbers(pid, s, take, c);
+	/* metaspace's are of both parts */
+	if (c->metaspace_used >= c->class_used && c->metaspace_committed >= c->class_committed) {
+		c->metaspace_used -= c->class_used;
+		c->metaspace_committed -= c->class_committed;
+	}
+}
