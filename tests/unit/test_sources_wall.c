@@ -105,7 +105,7 @@ static void open_tables(void)
 	wall.stacks = calloc(4, sizeof(*wall.stacks));
 	wall.expected = calloc(4, sizeof(*wall.expected));
 	wall.fields = calloc(4, sizeof(*wall.fields));
-	wall.slices = 4;
+	wall.rotation = 4;
 	zone.events[0].interval = INTERVAL;
 }
 
@@ -150,7 +150,7 @@ static uint64_t take_notes(uint64_t *weight, uint64_t *most, uint32_t *begun)
 static void runs_add_up(void **state)
 {
 	static const struct stack_trace *const trace = (void *)0x1000, *const other = (void *)0x2000;
-	struct wall_sight s = {.stack = {.trace = trace}, .state = THREAD_PARKED, .mode = WALL_VERIFIED};
+	struct wall_sight s = {.stack = {.trace = trace}, .state = THREAD_PARKED, .proof = WALL_MARKER};
 	uint64_t weight = 0, most = 0, start = NS_PER_S, samples;
 	uint32_t begun = 0;
 	int i;
@@ -187,7 +187,7 @@ static void runs_add_up(void **state)
 
 static void no_room_for_a_run(void **state)
 {
-	struct wall_sight s = {.stack = {.trace = (void *)0x1000}, .mode = WALL_VERIFIED};
+	struct wall_sight s = {.stack = {.trace = (void *)0x1000}, .proof = WALL_MARKER};
 	struct run_note n = {.thread = 1, .samples = 1, .time = 1};
 	uint64_t weight = 0, most = 0, lost;
 	uint32_t begun = 0;
@@ -445,7 +445,7 @@ static void looked_at_again(void **state)
 	t = &wall.threads[records_by_tid(s.tid)->index];
 	stop = os_monotonic() + 20 * NS_PER_S;
 	/* From then on it is known by its marker alone, and stands. */
-	while (os_monotonic() < stop && t->mode != WALL_VERIFIED)
+	while (os_monotonic() < stop && t->proof != WALL_MARKER)
 		os_sleep(NS_PER_MS);
 	moved = t->moved;
 	before = switches(s.tid);
@@ -576,7 +576,7 @@ static void hints(void **state)
 	int i;
 
 	assert_int_equal(faults_install(&err), 0);
-	wall_hint_open();
+	wall_hint_open(true);
 	begin(&s, BY_PIPE);
 	assert_int_equal(wall_condition(s.tid), 0);
 	end(&s);

@@ -1,7 +1,7 @@
 /*
  * wall.c - the wall clock: once an interval, at a random moment in it, each thread has its tick.
  *
- *   has it run since the last tick?  no ──▶ one more sample of the same stack: nothing to be done (here)
+ *   has it run since the last tick?  no ──▶ one more sample of the same stack: nothing to be done (wall.h)
  *                │ yes
  *   does it wait, and can its stack be read from outside?  yes ──▶ a sample of that stack (wall_walk.c)
  *                │ no
@@ -20,15 +20,14 @@
 #include "agent/sample/handler.h"
 #include "agent/sources/active.h"
 #include "agent/sources/ticker.h"
-#include "agent/sources/wall/marker.h"
 #include "agent/sources/wall/vthreads.h"
 #include "agent/threads/run_queue.h"
 #include "common/base/knob.h"
 #include "common/os/os.h"
 
 #define AHEAD 16    /* threads whose places to look are fetched before their tick */
-#define SLICES 32   /* ticks in which each run is looked at once, at most */
-#define SLICES_TIME (NS_PER_S) /* and the time they take */
+#define ROTATION 64 /* ticks in which each thread is attended to once, at most */
+#define ROTATION_TIME (NS_PER_S) /* and the time they take */
 
 struct wall wall;
 
@@ -40,23 +39,26 @@ static struct ticker ticker = {
 
 /* ---- a round ---- */
 
-/* Begin the next tick; LATE passed without one. */
-static void begin_tick(uint32_t late)
+/* Begin the next tick, of COUNT threads; LATE passed without one: those that were due in them are so now. */
+static void begin_tick(uint32_t late, uint32_t count)
 {
-	uint64_t now = os_monotonic();
+	uint64_t now = os_monotonic(), parts = MIN(late + 1ull, wall.rotation), part;
 	uint32_t i;
 
 	wall.late = late;
-	wall.lates += late;
 	wall.tick += late + 1ull;
 	for (i = 0; i <= MIN(late, WALL_TIMES - 1); i++)
 		wall.times[(wall.tick - i) % WALL_TIMES] = now;
+	part = (wall.tick + wall.rotation - parts) % wall.rotation;
+	wall.count = count;
+	wall.from = (uint32_t)(count * part / wall.rotation);
+	wall.due = (uint32_t)(count * (part + parts) / wall.rotation) - wall.from;
 }
 
-/* Whether in this tick more than a glance at thread I is due. */
-static inline bool is_tick_of(uint32_t i)
+/* Whether in this tick the last Java frame is not enough. */
+static inline bool needs_proof(uint32_t i)
 {
-	return (wall.tick + i) % WALL_ROTATION == 0;
+	return (wall.tick + i) % FRAME_ROTATION == 0;
 }
 
 static inline uintptr_t watch_of(uint32_t i, uint32_t count)
@@ -64,51 +66,49 @@ static inline uintptr_t watch_of(uint32_t i, uint32_t count)
 	return i < count ? atomic_load_explicit(&wall.watch[i], memory_order_relaxed) : 0;
 }
 
+/* Whether thread I, watched by WHAT, will be asked for its proof, which is to be fetched. */
+static inline bool is_asked_for_proof(uint32_t i, uintptr_t what)
+{
+	uint32_t kind = what & WATCH_KIND;
+
+	return (kind == WATCH_FRAME && needs_proof(i)) || (kind <= WATCH_FRAME && wall_is_due(i));
+}
+
 /* What thread I's tick will look at is begun to be fetched. */
 static inline void fetch(uint32_t i, uint32_t count)
 {
 	uintptr_t what = watch_of(i, count);
-	uint32_t kind = what & WATCH_KIND;
 
 	if (what <= WATCH_KIND)
 		return;
 	__builtin_prefetch((const void *)(what & ~(uintptr_t)WATCH_KIND));
-	if (kind == WATCH_WAIT || kind == WATCH_SLEEP)
+	if ((what & WATCH_KIND) == WATCH_WAIT)
 		__builtin_prefetch((const void *)(what + wall.refs));
-	else if (kind == WATCH_PLACE && is_tick_of(i))
-		__builtin_prefetch((const void *)wall.fields[i]);
-	else if (kind == WATCH_FRAME && is_tick_of(i))
-		__builtin_prefetch(&wall.slots[i]);
+	if (unlikely(is_asked_for_proof(i, what))) {
+		__builtin_prefetch(&wall.threads[i]);
+		__builtin_prefetch(wall.fields[i] ? (const void *)wall.fields[i] : &wall.slots[i]);
+	}
 }
 
 /* And what the things that were fetched lead to. */
 static inline void fetch_more(uint32_t i, uint32_t count)
 {
-	if ((watch_of(i, count) & WATCH_KIND) == WATCH_FRAME && is_tick_of(i))
+	uintptr_t what = watch_of(i, count);
+
+	if (what > WATCH_KIND && unlikely(is_asked_for_proof(i, what)) && !wall.fields[i])
 		wall_slots_fetch(&wall.slots[i]);
 }
 
-/* Whether a glance shows that thread I has not moved. WHAT: its watch. */
+/*
+ * Whether the quick check is enough, and shows that thread I has not moved. WHAT: its watch. A last Java frame says
+ * nothing of ticks that passed.
+ */
 static inline bool stands(uint32_t i, uintptr_t what)
 {
-	switch (what & WATCH_KIND) {
-	case WATCH_MARKER:
-		return marker_is_set(what);
-	case WATCH_WAIT:
-		return wall_hint_holds(i, what);
-	case WATCH_PLACE:
-		return wall_hint_holds(i, what) && likely(!wall.late) &&
-		       (!is_tick_of(i) || marker_is_set(wall.fields[i]));
-	case WATCH_FRAME:
-		return wall_frame(what - WATCH_FRAME) == wall.expected[i] &&
-		       (!is_tick_of(i) || wall_is_unmoved(i));
-	case WATCH_SLEEP:
-		return wall_hint_holds(i, what) && (likely((wall.tick + i) % WALL_SELDOM) || wall_is_unmoved(i));
-	case WATCH_CLOCK:
-		return wall.tick < wall.expected[i];
-	default:
+	if (unlikely(wall_is_due(i)) || !wall_check(i, what))
 		return false;
-	}
+	return (what & WATCH_KIND) != WATCH_FRAME ||
+	       (likely(!wall.late) && (!needs_proof(i) || wall_is_unmoved(i)));
 }
 
 /* All threads' ticks; how many were due. */
@@ -128,10 +128,10 @@ static uint64_t go_through(uint32_t count)
 			continue;
 		if (likely(stands(i, what))) {
 			stood++;
-			clocked += what == WATCH_CLOCK;
+			clocked += what == WATCH_LATER;
 		} else {
 			due += wall_attend(i);
-			clocked += wall.threads[i].mode == WALL_CLOCK;
+			clocked += wall.threads[i].proof == WALL_CLOCK && !wall.fields[i];
 		}
 	}
 	wall.clocked = clocked;
@@ -149,24 +149,13 @@ static uint64_t leave_all_out(uint32_t count)
 	return due;
 }
 
-/* Runs that go on are counted out now and then: each tick a slice of the threads is looked at. */
-static void look_after_runs(uint32_t count)
-{
-	uint32_t slice = (uint32_t)(wall.tick % wall.slices), i;
-	uint32_t end = (uint32_t)((uint64_t)count * (slice + 1) / wall.slices);
-
-	for (i = (uint32_t)((uint64_t)count * slice / wall.slices); i < end; i++)
-		wall_look_after(i);
-}
-
 static void each_tick(uint32_t late)
 {
 	uint32_t count = atomic_load(&zone.records.count);
 
-	begin_tick(late);
+	begin_tick(late, count);
 	tick_due(wall.event, window_keeps_out(&zone.window) ? leave_all_out(count) : go_through(count));
 	atomic_store(&wall.counted, wall.tick);
-	look_after_runs(count);
 }
 
 /* Threads that were armed before the JVM's were known have had no ticks since. */
@@ -272,12 +261,12 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 	wall.event = e;
 	wall.ticker = &ticker;
 	wall.clocked = wall.on = 0;
-	wall.tick = wall.lates = 0;
+	wall.tick = 0;
 	atomic_store(&wall.counted, 0);
-	wall_hint_open();
+	wall_hint_open(!KNOB(strstr(active_options()->fail, "condition")));
 	wall_waits_open();
 	wall.late = 0;
-	wall.slices = (uint32_t)MIN(MAX(SLICES_TIME / zone.events[e].interval, 1), SLICES);
+	wall.rotation = (uint32_t)MIN(MAX(ROTATION_TIME / zone.events[e].interval, 1), ROTATION);
 	wall.nobatch = active_options()->nobatch;
 	wall.marker = strcmp(mode, "slots") != 0 && marker_works(kernel());
 	if (!wall.marker && strcmp(mode, "marker") == 0)
@@ -311,7 +300,7 @@ static int arm(struct thread_record *r, uint32_t e)
 	atomic_store(&r->sources[e].arm, ARM_TICKS);
 	/* In this order: see wall_tick.c. */
 	atomic_store(&t->life, WALL_ON);
-	atomic_store(&wall.watch[r->index], WATCH_ATTEND);
+	atomic_store(&wall.watch[r->index], WATCH_PROOF);
 	return 0;
 }
 
@@ -320,7 +309,7 @@ static void disarm(struct thread_record *r, uint32_t e, bool at_work)
 	uint32_t on = WALL_ON;
 
 	if (atomic_compare_exchange_strong(&wall.threads[r->index].life, &on, WALL_GONE))
-		atomic_store(&wall.watch[r->index], WATCH_ATTEND);
+		atomic_store(&wall.watch[r->index], WATCH_PROOF);
 	tick_close(r, e);
 }
 

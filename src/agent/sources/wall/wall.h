@@ -9,56 +9,57 @@
 #define JSTROBE_SOURCES_WALL_WALL_H
 
 #include "agent/sources/ticker.h"
+#include "agent/sources/wall/marker.h"
 #include "agent/zone/load.h"
 #include "common/base/wide.h"
 
 /* FREE ──(armed)──▶ ON ──(disarmed, ended)──▶ GONE ──(the engine's thread has counted it out)──▶ FREE */
 enum wall_life { WALL_FREE, WALL_ON, WALL_GONE };
 
-/* How the engine's thread knows, at the next tick, whether a thread has moved. */
-enum wall_mode {
-	WALL_NEW,    /* it does not: look */
-	WALL_MARKED, /* marker, and its CPU clock once more */
-	WALL_VERIFIED, /* marker alone */
-	WALL_UNMOVED,  /* its last Java frame, or what it waits on; the words of its stack in rotation */
+/*
+ * What proves that a thread has not run since its stack was read (wall_is_unmoved). The clock and the words serve
+ * everywhere. A thread that can be marked is MARKER once its clock has shown that it was marked in its sleep.
+ */
+enum wall_proof {
+	WALL_NONE,   /* nothing does: it is looked at, unless it was sent a signal and has not answered */
 	WALL_CLOCK,  /* its CPU clock */
-	WALL_ASKED,  /* it was sent a signal */
+	WALL_WORDS,  /* its last Java frame, its state, and the words of its stack (wall_slots.c) */
+	WALL_MARKER, /* marker.h */
 };
 
 /*
- * Where to look each tick: an address and, in its low bits, what it is of. 0 = no thread.
+ * The quick check of each tick, where to look: an address and, in its low bits, what lies there. 0 = no thread.
+ * Each thread's proof is asked once in wall.rotation ticks; besides, where the quick check fails, and as said here.
  * Written by the engine's thread; by others only together with wall_thread.life.
  */
 enum wall_watch {
-	WATCH_MARKER, /* SEALED: the field of the marker */
-	WATCH_FRAME,  /* STILL: the last Java frame, which gives wall.expected; the words of the stack in rotation */
-	WATCH_CLOCK,  /* CLOCK: nowhere before tick wall.expected */
-	WATCH_ATTEND, /* it needs more than a glance */
-	WATCH_WAIT,   /* SEALED, a hint: what it waits on, which gives wall.expected; the marker now and then */
-	WATCH_PLACE,  /* SEALED, a hint: as FRAME; the marker in rotation */
-	WATCH_SLEEP,  /* STILL: as WAIT; the words of the stack now and then */
+	WATCH_MARKER, /* the marker's field: it is the proof */
+	WATCH_WAIT,   /* the condition variable it waits on: wall.expected */
+	WATCH_FRAME,  /* its last Java frame: wall.expected; the proof in each FRAME_ROTATION ticks */
+	WATCH_LATER,  /* nothing before tick wall.expected, then the proof: a clock that stands, one of many */
+	WATCH_PROOF,  /* the proof at each tick: for a while after a move, where it is not the marker; a few clocks */
 	WATCH_KIND = 7,
 };
+#define FRAME_ROTATION 8
 
 struct wall_thread {
 	_Atomic uint32_t life;
-	uint8_t mode;
+	uint8_t proof;     /* enum wall_proof */
 	uint8_t state;     /* enum thread_state, of the run */
-	uint8_t pause;     /* CLOCK: ticks between two looks; STILL: 1 = no condition variable is to be looked for */
 	atomic_bool again; /* its stack is to be read once more, though it stands: written by the collector */
 	union {
 		uint64_t clock;   /* its CPU clock when its stack was read */
-		uintptr_t anchor; /* STILL: where its last Java frame is noted */
+		uintptr_t anchor; /* WORDS: where its last Java frame is noted */
 	};
 	uint64_t tick;     /* up to here its ticks are in samples, or lost; 0 = it has had none */
-	uint64_t lates;    /* STILL: wall.lates then */
 	uint64_t moved;    /* the tick in which it was seen to move */
 	uint64_t begun;    /* up to here its time has been counted out */
 	uint64_t first;    /* of the run's samples that have not been counted out */
 	uint64_t last;     /* up to here its time is in samples */
 	uint32_t samples;  /* of the run, not counted out yet */
-	uint32_t ticks;    /* ASKED while it waited: how often it had had a CPU; 0 = it did not wait, or not known */
+	uint32_t ticks;    /* sent a signal while it waited: how often it had had a CPU; 0 = not that, or not known */
 };
+_Static_assert(sizeof(struct wall_thread) == 64, "a cache line");
 
 /* The rest, which is read when a thread has moved. */
 struct wall_stack {
@@ -88,13 +89,11 @@ struct wall_sight {
 	struct wall_stack stack;
 	enum thread_state state;
 	uint64_t clock;      /* or the anchor's address */
-	uintptr_t field;
-	enum wall_mode mode; /* for the next tick */
+	uintptr_t field;     /* of its marker, which is set; 0 = it has none */
+	enum wall_proof proof;
 	uint32_t ticks;      /* as in struct wall_thread, where only the thread itself can tell its stack */
 };
 
-#define WALL_ROTATION 8 /* ticks in which what a glance does not show is looked at once */
-#define WALL_SELDOM 64  /* and what it shows all the same, if what looks like a condition variable is one */
 #define WALL_TIMES 2048 /* ticks whose moments are known: more than a run may last */
 
 struct wall {
@@ -108,29 +107,27 @@ struct wall {
 	uint64_t tick;               /* number of this tick, or of the last one; those that passed without one count */
 	_Atomic uint64_t counted;    /* ticks up to this one are counted as due */
 	uint32_t late;               /* that many before it did */
-	uint64_t lates;              /* and of all ticks */
 	uintptr_t refs;              /* of a condition variable: where it counts who waits */
-	uint32_t slices;             /* ticks in which each thread's run is looked at once */
+	uint32_t rotation;           /* ticks in which each thread is attended to once (wall_attend) */
+	uint32_t count, from, due;   /* all threads; in this tick so many of them, round about from that one on */
 	uint32_t event;
 	bool marker;                 /* in use */
 	bool nobatch;             /* all threads by signals (nobatch) */
 	uint32_t on, stride;         /* nobatch: threads that had a tick, and ticks from one signal to the next */
-	uint32_t clocked;            /* threads in mode CLOCK at the last tick */
+	uint32_t clocked;            /* threads with no proof but their clock at the last tick */
 	const struct ticker *ticker; /* of the engine's thread */
 };
 extern struct wall wall;
 
 /* ---- wall_tick.c ---- */
 
-/* Thread I's tick, when its watch shows that it moved, or does not show enough. Returns how many ticks were due. */
+/* Thread I's tick, when its quick check shows that it moved, or does not show enough. How many ticks were due. */
 uint32_t wall_attend(uint32_t i);
 /* The same while the window that `begin` and `end` make is shut: no sample, and its time does not count. */
 uint32_t wall_leave_out(uint32_t i);
-/* What is known of thread I up to tick TURN becomes samples of its run, or is lost. */
+/* What is known of thread I up to tick TICK becomes samples of its run, or is lost. */
 void wall_settle(uint32_t i, uint64_t tick);
-/* Now and then: count the run out if it is long, find a hint if it is very long. */
-void wall_look_after(uint32_t i);
-/* The thread has ended, or is not sampled any more: what is known of it up to TURN goes out. */
+/* The thread has ended, or is not sampled any more: what is known of it up to TICK goes out. */
 void wall_finish(uint32_t i, uint64_t tick);
 
 /* ---- wall_walk.c ---- */
@@ -140,7 +137,7 @@ void wall_finish(uint32_t i, uint64_t tick);
  * of it.
  */
 bool wall_look(struct thread_record *r, struct wall_sight *s);
-/* Whether thread I, in mode STILL, looks as it did in all. */
+/* Whether thread I has not run since its stack was read, by its proof. */
 bool wall_is_unmoved(uint32_t i);
 
 /* ---- wall_waits.c ---- */
@@ -156,9 +153,9 @@ void wall_waits_close(void);
 
 /* ---- wall_hint.c ---- */
 
-/* Before a session: what is known of the C library. */
-void wall_hint_open(void);
-/* Thread I, in mode SEALED or STILL, has not moved for long: find it a hint. Returns its watch, 0 = there is none. */
+/* Before a session: what is known of the C library. CONDITIONS: whether its condition variables may be known. */
+void wall_hint_open(bool conditions);
+/* Thread I has not moved for long: find it a quick check. Returns its watch, 0 = there is none. */
 uintptr_t wall_hint(uint32_t i);
 /* The condition variable that thread TID waits on, 0 = on none; it may be something else that looks like one. */
 uintptr_t wall_condition(pid_t tid);
@@ -185,12 +182,12 @@ bool wall_slots_hold(const struct wall_slots *s);
 
 /* Thread I stands as S says at time NOW, in this tick: one more sample. False: no room for it. */
 bool wall_stands(uint32_t i, const struct wall_sight *s, uint64_t now);
-/* Thread I stood as before in all ticks up to TURN. */
+/* Thread I stood as before in all ticks up to TICK. */
 void wall_unmoved(uint32_t i, uint64_t tick);
 /* Count thread I's run out, as far as it goes. False: no room. */
 bool wall_count_out(uint32_t i);
 
-/* ---- glances, which are many ---- */
+/* ---- quick checks, which are many ---- */
 
 /* A word for A and B, each bit of which changes half of its bits. */
 static inline uint64_t wall_mix(uint64_t a, uint64_t b)
@@ -215,6 +212,12 @@ static inline uint64_t wall_frame(uintptr_t anchor)
 		       : 0;
 }
 
+/* Whether thread I is attended to in this tick, whatever its quick check shows. */
+static inline bool wall_is_due(uint32_t i)
+{
+	return (i < wall.from ? i + wall.count : i) - wall.from < wall.due;
+}
+
 /* Who began to wait at the condition variable CONDITION, and who does (wall_hint.c); 0 = it cannot be read. */
 static inline uint64_t wall_wait(uintptr_t condition)
 {
@@ -223,17 +226,20 @@ static inline uint64_t wall_wait(uintptr_t condition)
 	return load_word(condition, &begun) && load_word(condition + wall.refs, &refs) ? wall_mix(begun, refs) | 1 : 0;
 }
 
-/* Whether WHAT, thread I's watch, is a hint that shows no move. */
-static inline bool wall_hint_holds(uint32_t i, uintptr_t what)
+/* Whether thread I's quick check WHAT shows no move. */
+static inline bool wall_check(uint32_t i, uintptr_t what)
 {
 	uintptr_t place = what & ~(uintptr_t)WATCH_KIND;
 
 	switch (what & WATCH_KIND) {
+	case WATCH_MARKER:
+		return marker_is_set(place);
 	case WATCH_WAIT:
-	case WATCH_SLEEP:
 		return wall_wait(place) == wall.expected[i];
-	case WATCH_PLACE:
+	case WATCH_FRAME:
 		return wall_frame(place) == wall.expected[i];
+	case WATCH_LATER:
+		return wall.tick < wall.expected[i];
 	default:
 		return false;
 	}

@@ -10,7 +10,7 @@
 #define RUN_SAMPLES 1000
 #define RUN_LENGTH (10 * NS_PER_S)
 
-/* When tick TURN was; 0 = too long ago. */
+/* When TICK was; 0 = too long ago. */
 static uint64_t time_of(uint64_t tick)
 {
 	return tick + WALL_TIMES > wall.tick ? wall.times[tick % WALL_TIMES] : 0;
@@ -42,14 +42,14 @@ bool wall_count_out(uint32_t i)
 static void add(uint32_t i, uint32_t count, uint64_t first, uint64_t last)
 {
 	struct wall_thread *t = &wall.threads[i];
-	uint64_t ahead = wall.slices * zone.events[wall.event].interval; /* until it is looked at again */
+	uint64_t ahead = wall.rotation * zone.events[wall.event].interval; /* until it is attended to again */
 
 	/* It may have been found, or have answered, since its tick began. */
 	if (!t->samples)
 		t->first = MAX(t->last, first);
 	t->last = MAX(t->last, last);
 	t->samples += count;
-	if (unlikely(t->samples + wall.slices > RUN_SAMPLES || t->last - t->first + ahead > RUN_LENGTH))
+	if (unlikely(t->samples + wall.rotation > RUN_SAMPLES || t->last - t->first + ahead > RUN_LENGTH))
 		wall_count_out(i);
 }
 
@@ -90,15 +90,13 @@ bool wall_stands(uint32_t i, const struct wall_sight *s, uint64_t now)
 
 	if (!same && (!wall_count_out(i) || !begin(i, s, now)))
 		return false;
-	if (!same || s->mode == WALL_MARKED)
-		t->moved = wall.tick;
+	if (!same || s->proof != WALL_WORDS)
+		t->moved = wall.tick; /* else it may be too deep for its words */
 	*k = s->stack;
 	t->state = (uint8_t)s->state;
-	t->mode = (uint8_t)s->mode;
+	t->proof = (uint8_t)s->proof;
 	t->clock = s->clock;
 	wall.fields[i] = s->field;
-	wall.expected[i] = 0;
-	t->pause = 0;
 	add(i, 1, now, now);
 	return true;
 }

@@ -1,24 +1,20 @@
 /*
- * wall_hint.c - where to look for a move of a thread that sleeps for long.
+ * wall_hint.c - a quick check for a thread that sleeps for long.
  *
- * Its marker lies in the last page of its stack: for ten thousand threads that is a miss in all caches and in
- * the TLB for each of them, each tick. What the JVM notes of a thread lies closer together:
+ * Its marker lies in the last page of its stack, the words are many: for ten thousand threads that is a miss in all
+ * caches and in the TLB for each of them, each tick. What the JVM notes of a thread lies closer together:
  *
- *   the condition variable it waits on    parked, waiting, sleeping, in a monitor of the JVM: pthread_cond_wait
+ *   the condition variable it waits on    parked, waiting, sleeping, at a monitor (os_posix.cpp): pthread_cond_wait
  *                                         counts who begins to wait (__wseq) and who does (__wrefs): while both
  *                                         are the same it is in the same call
- *   its last Java frame                   else: input and output
+ *   its last Java frame                   else: input and output; C libraries that are not known here
  *
- * These are hints: they say when to look, and the marker, looked at in rotation, decides. What is no condition
- * variable but looks like one costs time, or a few ticks that count as unseen.
- *
- * A thread that cannot be marked and is blocked in the JVM waits on such a variable, too (parked, waiting, asleep, at a
- * monitor: os_posix.cpp). There it takes the place of its stack's words, which are compared now and then only.
+ * These say when to look; the proof, asked in rotation, decides. What is no condition variable but looks like one costs
+ * time, or ticks that count as not observed.
  */
 #include <stdio.h>
 #include <unistd.h>
 
-#include "agent/sources/wall/marker.h"
 #include "agent/sources/wall/wall.h"
 #include "common/os/os.h"
 
@@ -35,14 +31,16 @@
 
 static uintptr_t signals; /* 0 = another C library, or an older one */
 
-void wall_hint_open(void)
+void wall_hint_open(bool conditions)
 {
 	char version[64] = "";
 	unsigned major = 0, minor = 0;
 
 	confstr(_CS_GNU_LIBC_VERSION, version, sizeof(version));
 	sscanf(version, "glibc %u.%u", &major, &minor);
-	signals = major * 1000 + minor < 2025 ? 0 : minor >= 41 ? SIGNALS_SINCE_2_41 : SIGNALS_BEFORE_2_41;
+	signals = minor >= 41 ? SIGNALS_SINCE_2_41 : SIGNALS_BEFORE_2_41;
+	if (!conditions || major * 1000 + minor < 2025)
+		signals = 0;
 	wall.refs = signals - REFS_BEFORE_SIGNALS;
 }
 
@@ -67,30 +65,21 @@ static bool has_waiters(uintptr_t condition)
 	return load_u32(condition + wall.refs + WREFS, &refs) && refs >> WREFS_SHIFT;
 }
 
-/* While its stack is compared it may have woken; if it waits anew then EXPECTED says so at the next tick. */
-static uintptr_t still_hint(uint32_t i, uintptr_t place, uint64_t expected)
-{
-	if (!expected || !has_waiters(place) || !wall_is_unmoved(i))
-		return 0;
-	wall.expected[i] = expected;
-	return place | WATCH_SLEEP;
-}
-
 uintptr_t wall_hint(uint32_t i)
 {
-	uintptr_t place = wall_condition(atomic_load(&zone.records.records[i].tid)), kind = WATCH_WAIT;
-	uint64_t expected = place ? wall_wait(place) : 0;
+	uintptr_t place = wall_condition(atomic_load(&zone.records.records[i].tid));
+	uint64_t expected = place && has_waiters(place) ? wall_wait(place) : 0;
 
-	if (wall.threads[i].mode == WALL_UNMOVED)
-		return still_hint(i, place, expected);
-	if (!expected) {
-		place = anchor_of(i);
-		kind = WATCH_PLACE;
-		expected = place && !(place & WATCH_KIND) ? wall_frame(place) : 0;
+	/* Read while it slept? If it wakes only now and waits anew, EXPECTED says so at the next tick. */
+	if (expected && wall_is_unmoved(i)) {
+		wall.expected[i] = expected;
+		return place | WATCH_WAIT;
 	}
-	/* Read while it slept? */
-	if (!expected || !marker_is_set(wall.fields[i]))
+	place = anchor_of(i);
+	expected = place && !(place & WATCH_KIND) ? wall_frame(place) : 0;
+	/* The words of a deep stack are not known: its frame is, of when it was read. */
+	if (!expected || !(wall.fields[i] ? wall_is_unmoved(i) : expected == wall.slots[i].frame))
 		return 0;
 	wall.expected[i] = expected;
-	return place | kind;
+	return place | WATCH_FRAME;
 }

@@ -14,7 +14,6 @@
 
 #include "agent/sample/record_sample.h"
 #include "agent/sources/active.h"
-#include "agent/sources/wall/marker.h"
 #include "agent/sources/wall/wall.h"
 #include "agent/walk/walk.h"
 #include "agent/zone/trace_context_read.h"
@@ -53,7 +52,7 @@ static bool waits_for_monitor(uintptr_t java)
 	       load_word(java + (uintptr_t)zone.layout.thread_pending_monitor, &monitor) && monitor;
 }
 
-bool wall_is_unmoved(uint32_t i)
+static bool is_as_noted(uint32_t i)
 {
 	uintptr_t java = wall.threads[i].anchor - (uintptr_t)zone.layout.thread_anchor;
 	uint32_t state;
@@ -61,6 +60,20 @@ bool wall_is_unmoved(uint32_t i)
 	return wall_frame(wall.threads[i].anchor) == wall.slots[i].frame &&
 	       load_u32(java + (uintptr_t)zone.layout.thread_state, &state) &&
 	       state == (uint32_t)zone.layout.state_blocked && wall_slots_hold(&wall.slots[i]);
+}
+
+bool wall_is_unmoved(uint32_t i)
+{
+	switch (wall.threads[i].proof) {
+	case WALL_MARKER:
+		return marker_is_set(wall.fields[i]);
+	case WALL_WORDS:
+		return is_as_noted(i);
+	case WALL_CLOCK:
+		return os_thread_cpu(atomic_load(&zone.records.records[i].tid)) == wall.threads[i].clock;
+	default:
+		return false;
+	}
 }
 
 /* ---- the look ---- */
@@ -99,7 +112,7 @@ static void mark(const struct thread_record *r, bool by_frame, struct wall_sight
 /* Whether R has not run since mark(). */
 static bool has_slept(const struct thread_record *r, const struct wall_sight *s)
 {
-	if (s->mode == WALL_UNMOVED)
+	if (s->proof == WALL_WORDS)
 		return true;
 	return os_thread_cpu(atomic_load(&((struct thread_record *)r)->tid)) == s->clock &&
 	       (!s->field || marker_is_set(s->field));
@@ -116,11 +129,11 @@ static bool look_at_java(struct thread_record *r, uintptr_t java, const struct j
 
 	s->state = THREAD_RUNNING;
 	mark(r, !native, s);
-	s->mode = s->field ? WALL_MARKED : native ? WALL_CLOCK : WALL_UNMOVED;
+	s->proof = s->field || native ? WALL_CLOCK : WALL_WORDS;
 	/* In native code it may well be running, or want to. */
 	if (native && !wall_waits(atomic_load(&r->tid), &sp, &pc))
 		return false;
-	if (s->mode == WALL_UNMOVED)
+	if (s->proof == WALL_WORDS)
 		noted = wall_slots_note(slots, p->sp, p->pc, p->fp, r->stack_high);
 	if (!stack_trace_begin(&w, &zone.store, &wall.ticker->self->chunk, zone.depth) || !walk_outside(&zone, r, &w))
 		return false;
@@ -130,7 +143,7 @@ static bool look_at_java(struct thread_record *r, uintptr_t java, const struct j
 	if (!read_place(java, &now) || !is_same(p, &now) || !has_slept(r, s) || (noted && !wall_slots_hold(slots)))
 		return false;
 	s->state = native ? THREAD_NATIVE : waits_for_monitor(java) ? THREAD_BLOCKED : THREAD_NONE;
-	if (s->mode == WALL_UNMOVED) {
+	if (s->proof == WALL_WORDS) {
 		s->clock = java + (uintptr_t)zone.layout.thread_anchor;
 		slots->frame = wall_frame_of(p->sp, p->pc, p->fp);
 	}
@@ -154,7 +167,7 @@ static bool look_at_native(struct thread_record *r, struct wall_sight *s)
 
 	s->state = THREAD_RUNNING;
 	mark(r, false, s);
-	s->mode = s->field ? WALL_MARKED : WALL_CLOCK;
+	s->proof = WALL_CLOCK;
 	if (!wall_waits(atomic_load(&r->tid), &regs.sp, &regs.pc))
 		return false;
 	same = r->place.sp == regs.sp &&
@@ -194,7 +207,7 @@ static bool look_at_asked(struct thread_record *r, struct wall_sight *s)
 	uintptr_t sp, pc;
 
 	mark(r, false, s);
-	s->mode = s->field ? WALL_MARKED : WALL_CLOCK;
+	s->proof = WALL_CLOCK;
 	if (!wall_waits(tid, &sp, &pc))
 		return false;
 	s->state = THREAD_NATIVE;
