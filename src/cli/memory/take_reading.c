@@ -73,11 +73,11 @@ static int attribute(struct memory_reading *r, struct error *err)
 		memory_claim_vm(&peek, t, &claims, r);
 	memory_claim_stacks(&peek, t, &claims, r);
 	memory_claim_arenas(&peek, &claims, &r->malloc);
-	if (t)
-		memory_claim_metaspace(&peek, t, &claims);
 	memory_claim_large(&peek, &claims, &r->malloc);
-	if (t)
+	if (t) {
+		memory_claim_metaspace(&peek, t, &claims);
 		memory_claim_reached(&peek, t, &claims);
+	}
 	ranges_settle(&claims);
 	memory_account(&peek, &claims, r);
 	r->refused = peek.refused;

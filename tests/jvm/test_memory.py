@@ -1,0 +1,161 @@
+"""jstrobe memory: the lines add up to the kernel's Rss, and known amounts are in the right line."""
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import container
+import jvm
+import pytest
+from container import Container
+from jvm import Program, jstrobe, wait_until
+
+pytestmark = pytest.mark.together
+
+MB = 1 << 20
+AMOUNTS = {"java_heap": 200, "direct": 200, "large": 100, "small": 64, "mapped": 64}
+ARGS = (200, 200, 100, 64, 64, 50)
+
+
+def memory(pid):
+    done = jstrobe("memory", "--json", pid)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["schema"] == 1 and found["kind"] == "memory" and found["pid"] == pid
+    assert sum(found["resident"].values()) == found["rss"], found
+    return found
+
+
+def rss(pid):
+    with open(f"/proc/{pid}/smaps") as file:
+        return sum(int(line.split()[1]) for line in file if line.startswith("Rss:")) * 1024
+
+
+def check_amounts(found, tolerance=0.06):
+    lines = found["resident"]
+    large = (AMOUNTS["direct"] + AMOUNTS["large"]) * MB
+    assert lines["java_heap"] >= AMOUNTS["java_heap"] * MB * 0.97, lines
+    assert large * 0.99 <= lines["malloc_large"] <= large * (1 + tolerance), lines
+    half = AMOUNTS["small"] * MB / 2
+    assert found["malloc"]["free_known"], found["malloc"]
+    assert half * 0.9 <= lines["malloc_free"] <= half * 1.2, lines
+    assert half * 0.95 <= lines["malloc_used"] <= half * 1.6, lines
+    assert AMOUNTS["mapped"] * MB <= lines["mapped"] <= AMOUNTS["mapped"] * MB + 24 * MB, lines
+    # 4,000 frames of 16 bytes at the least, 1 MB at the most
+    assert 50 * 64_000 <= lines["stacks_java"] <= 90 * MB and found["threads"]["java"] >= 50, found
+    assert found["threads"]["gc"] >= 1 or lines["stacks_gc"] == 0
+    assert lines["unnamed"] <= found["rss"] * 0.03, found
+
+
+@pytest.mark.parametrize("collector", ["G1", "Serial", "Parallel", "Z", "Shenandoah"])
+def test_known_amounts(jdk, collector, say):
+    with Program(jdk, "Resident", *ARGS, jvm=[f"-XX:+Use{collector}GC"]) as program:
+        found = memory(program.pid)
+        check_amounts(found)
+        assert found["jvm_tables"] and found["main"] == "truth.Resident" and found["jdk"].startswith(str(jdk.version))
+        assert abs(found["rss"] - rss(program.pid)) <= 0.02 * found["rss"], "another reading, a moment later"
+        say(f"{jdk} {collector}: not named {100 * found['resident']['unnamed'] / found['rss']:.2f} %")
+        assert program.alive() and program.mark() is not None
+        assert "libjstrobe" not in open(f"/proc/{program.pid}/maps").read(), "nothing is loaded"
+
+
+def test_text(jdk17):
+    with Program(jdk17, "Resident", 100, 64, 0, 100, 16, 5) as program:
+        text = jstrobe("memory", program.pid).stdout
+        assert text.startswith(f"Process {program.pid}, truth.Resident, JDK 17.")
+        assert re.search(r"^ +\d+ MB +[\d.]+%  Java heap ", text, re.M) and "Rss, as the kernel counts it" in text
+        assert re.search(r"free memory that glibc keeps in \d+ arenas", text), text
+
+
+def test_nmt_header(jdk):
+    """NMT puts a header before each block of the JVM's."""
+    with Program(jdk, "Resident", *ARGS, jvm=["-XX:NativeMemoryTracking=summary"]) as program:
+        check_amounts(memory(program.pid))
+
+
+def test_without_performance_data(jdk17):
+    with Program(jdk17, "Resident", *ARGS, jvm=["-XX:-UsePerfData"]) as program:
+        found = memory(program.pid)
+        check_amounts(found)
+        assert found["jvm"]["heap_committed"] == 0
+
+
+def test_large_heap_of_which_little_is_used(jdk17):
+    """What was touched by -XX:+AlwaysPreTouch is resident."""
+    with Program(jdk17, "Resident", 10, 0, 0, 0, 1, 1, jvm=["-Xms512m", "-Xmx512m", "-XX:+AlwaysPreTouch"]) as program:
+        lines = memory(program.pid)["resident"]
+        assert 511 * MB <= lines["java_heap"] <= 513 * MB, lines
+        assert lines["gc"] > MB, lines
+
+
+PYTHON = "import mmap,time\nx=bytearray(100<<20)\ny=mmap.mmap(-1,30<<20)\ny[:]=bytes(30<<20)\nprint('ok',flush=True)\ntime.sleep(100)"
+
+
+def test_no_jvm():
+    """Any process has stacks, libraries, malloc and files."""
+    process = subprocess.Popen([sys.executable, "-c", PYTHON], stdout=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout.readline() == "ok\n"
+        found = memory(process.pid)
+        assert 100 * MB <= found["resident"]["malloc_large"] <= 102 * MB
+        assert found["resident"]["shared"] == 30 * MB, found
+        assert found["main"] == "" and not found["jvm_tables"] and found["resident"]["libraries"] > MB
+        text = jstrobe("memory", process.pid).stdout
+        assert "not a JVM" in text.split("\n")[0]
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_errors(jdk17):
+    for words, status, says in [(["4999999"], 3, "there is no process"), ([], 2, "which JVM"), (["a", "b"], 2, "one JVM"),
+                                (["no-such-jvm"], 3, "no JVM is called"), (["0"], 3, "no process number")]:
+        done = jstrobe("memory", *words)
+        assert done.returncode == status and says in done.stderr and not done.stdout, (words, done)
+    child = subprocess.Popen(["true"])
+    wait_until(lambda: open(f"/proc/{child.pid}/stat").read().split(")")[1].split()[0] == "Z")
+    done = jstrobe("memory", child.pid)
+    assert done.returncode == 3 and "there is no process" in done.stderr
+    child.wait()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to become another user")
+def test_no_permission(jdk17):
+    with Program(jdk17, "Resident", 1, 0, 0, 0, 1, 1) as program:
+        done = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", jvm.COMMAND, "memory", str(program.pid)],
+                              capture_output=True, text=True)
+        assert done.returncode == 3 and f"/proc/{program.pid}/smaps" in done.stderr and "as root" in done.stderr, done
+
+
+def test_it_ends_meanwhile(jdk17):
+    """A process that ends while it is looked at: a table, or that it has ended; never anything else."""
+    ended = 0
+    for wait in range(12):
+        with Program(jdk17, "Resident", 1, 0, 0, 0, 1, 1) as program:
+            looking = subprocess.Popen([jvm.COMMAND, "memory", "--json", str(program.pid)], stdout=subprocess.PIPE,
+                                       stderr=subprocess.PIPE, text=True)
+            time.sleep(wait * 0.002)
+            program.process.send_signal(signal.SIGKILL)
+            out, err = looking.communicate(timeout=60)
+            assert looking.returncode in (0, 3), (looking.returncode, err)
+            if looking.returncode == 3:
+                ended += 1
+                assert "has ended" in err or "there is no process" in err or "cannot be read" in err, err
+            else:
+                found = json.loads(out)
+                assert sum(found["resident"].values()) == found["rss"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0 or not container.permitted("--pid", "--user"), reason="needs root and namespaces")
+@pytest.mark.parametrize("how", [
+    pytest.param(dict(namespaces=["--pid", "--net", "--ipc"]), id="pid"),
+    pytest.param(dict(namespaces=["--user", "--map-root-user", "--pid"]), id="user"),
+    pytest.param(dict(chroot=True, user=65534), id="chroot")])
+def test_container(jdk, how):
+    with Container(jdk, "Resident", ARGS, **how) as program:
+        found = memory(program.pid)
+        check_amounts(found)
+        assert found["jvm"]["heap_committed"] > 0
