@@ -26,6 +26,7 @@ MAY = {
     "src/cli/attach/hotspot.c": "the invitation that it makes, and the socket, by O_PATH",
     "src/cli/doctor/system_checks.c": "the folder /proc/PID/fd, with a limit of entries",
     "src/cli/memory/peek.c": "/proc/PID/pagemap, at the places of some pages",
+    "src/cli/memory/saved_memory.c": "a reading that was saved, with a limit",
     "src/cli/transfer.c": "/proc/kallsyms, which goes on unread, namespaces, /dev/null",
 }
 

@@ -94,6 +94,47 @@ def test_large_heap_of_which_little_is_used(jdk17):
 PYTHON = "import mmap,time\nx=bytearray(100<<20)\ny=mmap.mmap(-1,30<<20)\ny[:]=bytes(30<<20)\nprint('ok',flush=True)\ntime.sleep(100)"
 
 
+def test_watch(jdk):
+    """The line that grows is told, and Ctrl-C is a good end; so is that of the process."""
+    with Program(jdk, "Resident", *ARGS) as program:
+        looking = subprocess.Popen([jvm.COMMAND, "memory", "--watch", "300ms", "--json", str(program.pid)],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        before = json.loads(looking.stdout.readline())
+        program.say("begin")
+        wait_until(lambda: program.mark().get("grown"))
+        while True:
+            after = json.loads(looking.stdout.readline())
+            assert sum(after["resident"].values()) == after["rss"]
+            if after["resident"]["malloc_large"] - before["resident"]["malloc_large"] >= 64 * MB:
+                break
+        looking.send_signal(signal.SIGINT)
+        assert looking.wait(timeout=30) == 0
+    with Program(jdk, "Resident", 10, 0, 0, 0, 1, 1) as program:
+        looking = subprocess.Popen([jvm.COMMAND, "memory", "--watch", "200ms", str(program.pid)], stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True)
+        while "change" not in looking.stdout.readline():
+            pass
+        program.process.kill()
+        assert "Java heap" in looking.stdout.read() and looking.wait(timeout=30) == 0, looking.stderr.read()
+
+
+def test_diff(jdk17, tmp_path):
+    with Program(jdk17, "Resident", 50, 0, 0, 0, 1, 1) as program:
+        (tmp_path / "a.json").write_text(jstrobe("memory", "--json", program.pid).stdout)
+        program.say("begin")
+        wait_until(lambda: program.mark().get("grown"))
+        (tmp_path / "b.json").write_text(jstrobe("memory", "--json", program.pid).stdout)
+    text = jstrobe("diff", tmp_path / "a.json", tmp_path / "b.json")
+    assert text.returncode == 0 and re.search(r"\+64 MB  malloc, large blocks", text.stdout), text
+    found = json.loads(jstrobe("diff", "-o", "json", tmp_path / "a.json", tmp_path / "b.json").stdout)
+    assert found["kind"] == "memory_diff"
+    for side in "before", "after":
+        assert sum(found[side]["resident"].values()) == found[side]["rss"]
+    (tmp_path / "c.json").write_text("{}")
+    done = jstrobe("diff", tmp_path / "a.json", tmp_path / "c.json")
+    assert done.returncode == 2 and "is none" in done.stderr, done
+
+
 def test_no_jvm():
     """Any process has stacks, libraries, malloc and files."""
     process = subprocess.Popen([sys.executable, "-c", PYTHON], stdout=subprocess.PIPE, text=True)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cli/cli.h"
+#include "cli/memory/resident.h"
 #include "cli/reading.h"
 #include "cli/result.h"
 #include "profile/readers/readers.h"
@@ -123,6 +124,27 @@ static int check_words(struct cli *cli, struct error *err)
 	return rc;
 }
 
+/* Two readings of `jstrobe memory`; -1: they are none. */
+static int diff_memory(struct cli *cli)
+{
+	const char *const paths[2] = {cli->words[0], cli->words[1]};
+	bool json = strcmp(cli->options.format, "json") == 0;
+	struct buffer out = BUFFER_INIT;
+	struct error err;
+
+	if (!memory_diff(paths, json, &out, &err)) {
+		if (!err.code)
+			return -1;
+		console_error("%s", err.text);
+		return CLI_USAGE;
+	}
+	if (cli->word_count == 2 && !cli->options.file[0])
+		return cli_print(&out);
+	console_error("diff: a difference of memory is printed; leave out the file, and redirect it if need be");
+	buffer_free(&out);
+	return CLI_USAGE;
+}
+
 int cli_diff(struct cli *cli)
 {
 	struct error err;
@@ -132,6 +154,9 @@ int cli_diff(struct cli *cli)
 		console_error("%s", err.text);
 		return CLI_USAGE;
 	}
+	rc = diff_memory(cli);
+	if (rc >= 0)
+		return rc;
 	reading_guard();
 	rc = diff(cli, &err);
 	if (rc)

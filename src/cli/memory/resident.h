@@ -157,6 +157,11 @@ struct memory_part {
 	uint64_t rss;
 };
 
+/* What is left of a reading that is over. */
+struct memory_sums {
+	uint64_t rss, lines[MEMORY_LINES];
+};
+
 /* All of one reading. */
 struct memory_reading {
 	pid_t pid;
@@ -205,10 +210,14 @@ void memory_reading_free(struct memory_reading *r);
 struct buffer;
 extern const char *const memory_keys[], *const memory_titles[];
 /* BEFORE: an earlier reading, whose differences are shown; NULL. */
-void memory_table(const struct memory_reading *r, const struct memory_reading *before, struct buffer *out);
+void memory_table(const struct memory_reading *r, const struct memory_sums *before, struct buffer *out);
 void memory_advice(const struct memory_reading *r, struct buffer *out);
 /* AS: in a JSON_LINE (watch) or a file. */
 void memory_json(const struct memory_reading *r, bool line, struct buffer *out);
+/* A column of the table: what has become of THEN. */
+void memory_put_change(uint64_t now, uint64_t then, struct buffer *out);
+/* saved_memory.c: two files with readings, side by side. False: these are none, OUT is as it was. */
+bool memory_diff(const char *const paths[2], bool json, struct buffer *out, struct error *err);
 /* "412 MB" */
 const char *memory_size(uint64_t bytes, char out[24]);
 

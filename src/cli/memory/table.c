@@ -90,7 +90,7 @@ static void put_details(const struct memory_reading *r, enum memory_line line, s
 	}
 }
 
-static void put_change(uint64_t now, uint64_t then, struct buffer *out)
+void memory_put_change(uint64_t now, uint64_t then, struct buffer *out)
 {
 	char text[24], signed_text[32] = "";
 
@@ -108,7 +108,7 @@ static void put_share(const struct memory_reading *r, uint64_t bytes, struct buf
 		      decimal(100.0 * (double)bytes / (double)MAX(r->maps.rss, 1), 1).text);
 }
 
-void memory_table(const struct memory_reading *r, const struct memory_reading *before, struct buffer *out)
+void memory_table(const struct memory_reading *r, const struct memory_sums *before, struct buffer *out)
 {
 	unsigned i;
 
@@ -128,13 +128,13 @@ void memory_table(const struct memory_reading *r, const struct memory_reading *b
 			continue;
 		put_share(r, r->lines[i], out);
 		if (before)
-			put_change(r->lines[i], before->lines[i], out);
+			memory_put_change(r->lines[i], before->lines[i], out);
 		buffer_printf(out, "  %s", memory_titles[i]);
 		put_details(r, (enum memory_line)i, out);
 		buffer_putc(out, '\n');
 	}
 	put_share(r, r->maps.rss, out);
 	if (before)
-		put_change(r->maps.rss, before->maps.rss, out);
+		memory_put_change(r->maps.rss, before->rss, out);
 	buffer_puts(out, "  Rss, as the kernel counts it\n");
 }

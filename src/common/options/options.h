@@ -124,6 +124,7 @@ struct options {
 	/* the command's own */
 	uint64_t duration;       /* ns, 0 = not given */
 	uint64_t attach_timeout; /* ns */
+	uint64_t watch;          /* ns between two readings of `jstrobe memory`; 0: one reading */
 	char libpath[OPTIONS_FILE_MAX];
 	char java[OPTIONS_FILE_MAX]; /* of selftest; "" = as JAVA_HOME and PATH say */
 	bool quiet, verbose, strict, once, live;
