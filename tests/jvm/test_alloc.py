@@ -1,4 +1,5 @@
 """Allocations of Java objects, against a program that knows its bytes."""
+import json
 import os
 import re
 import subprocess
@@ -68,6 +69,9 @@ def test_bytes_by_size(jdk, interval, say):
             said.append(f"{name}: {told / true - 1:+.1%} of {samples}")
             # the others' objects, and what a thread does besides, are within a few intervals
             assert abs(told - true) < 5 * error + 4 * interval, (name, told, true, samples, error)
+            # the thread does more than that now and then: 4 intervals of objects of 16 bytes and more
+            objects = sum(s["objects"] for s in stacks_of(profile, name) if s["frames"][-1] == "byte[]")
+            assert abs(objects - true / size) < (5 * error + 4 * interval) / size + 4 * interval / 16, (name, objects)
     say(f"alloc at {interval}, {jdk}: " + ", ".join(said))
 
 
@@ -95,6 +99,33 @@ def test_each_allocation(jdk):
         found = [s for s in stacks_of(profile, thread) if s["frames"][-2] == method]
         assert sum(s["samples"] for s in found) + profile.lost() >= count
         assert all(s["weight"] == size * s["samples"] for s in found)
+        assert all(s["objects"] == s["samples"] for s in found)
+
+
+def test_objects(jdk):
+    """Many small objects and few large ones: bytes and objects are told, and a saved result says the same again."""
+    path, again = result_file(), result_file()
+    with Program(jdk, "Allocs", "24,65536", 64 << 20) as program:
+        start(program, 8192)
+        allocate(program)
+        profile = result(program)
+        lines = profile.done.stderr
+    total = sum(s["objects"] for s in profile.stacks)
+    assert abs(total - profile.weight["objects"]) <= len(profile.stacks)
+    for size in (24, 65536):
+        mine = [s for s in stacks_of(profile, f"new-{size}") if s["frames"][-1] == "byte[]"]
+        weight, objects = (sum(s[key] for s in mine) for key in ("weight", "objects"))
+        assert abs(weight / objects / size - 1) < 0.1, (size, weight, objects)
+    assert f"in {profile.weight['objects']:,} objects" in lines, lines
+    rows = {m["name"]: m for m in profile.json["methods"]}
+    assert abs(rows["byte[]"]["self_objects"] - total) < 0.1 * total
+    with open(path, "w") as file:
+        json.dump(profile.json, file)
+    done = jstrobe("convert", "-o", "json", path, again)
+    assert done.returncode == 0, done.stderr
+    assert Profile(again).weight["objects"] == total
+    done = jstrobe("convert", path)
+    assert done.returncode == 0 and "objects" in done.stdout, done.stdout
 
 
 def test_recording_and_convert(jdk):

@@ -26,12 +26,15 @@ struct node {
 	uint8_t end;           /* 0 = complete, else enum walk_end + 1 */
 };
 
+#define OBJECT_PARTS 1024
+
 /* Samples of one node and event (on one thread, if kept apart; by wall clock, in one state). */
 struct stack_count {
 	uint32_t node, thread, event;
 	uint8_t state;         /* enum thread_state; NONE: not kept apart */
 	uint32_t trace_context;      /* index into collector.trace_contexts + 1; 0 = none, or not kept apart */
 	uint64_t samples, weight;
+	uint64_t objects;      /* that they stand for, in parts of 1/OBJECT_PARTS; 0: the event is not of objects */
 };
 
 /* Where samples belong; node 0 = nowhere, memory was short. */
@@ -173,6 +176,8 @@ void aggregate_sample(struct collector *c, const struct sample *s, const struct 
 /* The same for a sample with fields (aggregate_fields.c). */
 void aggregate_fields(struct collector *c, const struct sample *s, const struct field_note *n,
 		      const struct trace_context *trace_context, struct thread_record *r);
+/* How many objects E, with fields, stands for, in parts; 0: its event is not of objects. */
+uint64_t aggregate_fields_objects(const struct collector *c, const struct sink_event *e);
 /* The node of E, with fields, that ends in its class; 0 = out of memory. Lock held. */
 uint32_t aggregate_fields_shown(struct collector *c, const struct sink_event *e);
 /* The node that results show for E: with what it was about on top; 0 = out of memory. Lock held. */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/collect/aggregate.h"
+#include "common/base/wide.h"
 
 uint32_t aggregate_fields_shown(struct collector *c, const struct sink_event *e)
 {
@@ -22,6 +23,16 @@ static struct sink_fields fields_of(struct collector *c, uint32_t event, const s
 
 	memcpy(f.values, n->values, sizeof(f.values));
 	return f;
+}
+
+/* As many of its size as it weighs. */
+uint64_t aggregate_fields_objects(const struct collector *c, const struct sink_event *e)
+{
+	const struct event_fields *fields = &c->options.fields[e->event];
+	unsigned i = event_field_of_kind(fields, EVENT_FIELD_SIZE);
+	uint64_t size = i < fields->count ? e->fields->values[i] : 0;
+
+	return size ? wide_scale(e->weight, OBJECT_PARTS, 0, size) : 0;
 }
 
 void aggregate_fields(struct collector *c, const struct sample *s, const struct field_note *n,

@@ -226,6 +226,19 @@ static bool make_room(struct view *v, const struct collector *c, uint32_t e)
 	return v->lists && v->stacks;
 }
 
+/* Parts become objects. What the samples of the event stand for are those of all its stacks. */
+static void whole_objects(struct view *v)
+{
+	uint64_t parts = 0;
+	uint32_t i;
+
+	for (i = 0; i < v->profile.stack_count; i++) {
+		parts += v->stacks[i].objects;
+		v->stacks[i].objects = (v->stacks[i].objects + OBJECT_PARTS / 2) / OBJECT_PARTS;
+	}
+	v->profile.objects = (parts + OBJECT_PARTS / 2) / OBJECT_PARTS;
+}
+
 /* Stacks of event E; FRAMES and THREADS lead from the collector's numbers to the view's. */
 static bool copy_stacks(struct view *v, const struct collector *c, uint32_t e, const uint32_t *frames,
 			const uint32_t *threads)
@@ -253,8 +266,10 @@ static bool copy_stacks(struct view *v, const struct collector *c, uint32_t e, c
 			break;
 		s->samples += t->samples;
 		s->weight += t->weight;
+		s->objects += t->objects;
 	}
 	map_free(&seen);
+	whole_objects(v);
 	return i == c->stack_counts.count;
 }
 

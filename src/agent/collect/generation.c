@@ -90,6 +90,7 @@ static bool carry_stack_count(struct generation *g, const struct stack_count *t,
 		return false;
 	to->samples += t->samples;
 	to->weight += t->weight;
+	to->objects += t->objects;
 	return true;
 }
 

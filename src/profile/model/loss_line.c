@@ -96,6 +96,8 @@ static void put_bytes(const struct profile *p, struct buffer *out)
 	}
 	put_counts(out, p);
 	buffer_printf(out, " · they stand for %s", human_bytes(p->weight_stored).text);
+	if (p->objects)
+		buffer_printf(out, " in %s object%s", human_count(p->objects).text, p->objects == 1 ? "" : "s");
 	if (p->counted)
 		buffer_printf(out, " of %s allocated (%s)", human_bytes(p->counted).text,
 			      human_percent(p->weight_stored, p->counted).text);

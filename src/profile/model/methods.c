@@ -28,6 +28,13 @@ static int compare(const void *left, const void *right, void *arg)
 	return c ? c : strcmp(name_text(order->names, a->name), name_text(order->names, b->name));
 }
 
+static void add_total(struct method *row, const struct profile_stack *s)
+{
+	row->total += s->samples;
+	row->total_weight += s->weight;
+	row->total_objects += s->objects;
+}
+
 /* Add one stack; SEEN holds for each name the last stack (+ 1) in which it was counted. */
 static void add(struct methods *m, const struct profile_stack *s, uint32_t *seen, uint32_t number)
 {
@@ -38,15 +45,13 @@ static void add(struct methods *m, const struct profile_stack *s, uint32_t *seen
 		if (seen[name] == number)
 			continue;
 		seen[name] = number;
-		m->rows[name].total += s->samples;
-		m->rows[name].total_weight += s->weight;
+		add_total(&m->rows[name], s);
 	}
 	m->rows[name].self += s->samples;
 	m->rows[name].self_weight += s->weight;
-	if (s->depth == 0) {
-		m->rows[name].total += s->samples;
-		m->rows[name].total_weight += s->weight;
-	}
+	m->rows[name].self_objects += s->objects;
+	if (s->depth == 0)
+		add_total(&m->rows[name], s);
 }
 
 int methods_build(struct methods *m, const struct profile *p, unsigned style, bool by_weight)

@@ -13,7 +13,8 @@
 struct method {
 	uint32_t name; /* in methods.names */
 	uint64_t self, total;
-	uint64_t self_weight, total_weight; /* ns */
+	uint64_t self_weight, total_weight; /* in the profile's unit */
+	uint64_t self_objects, total_objects;
 };
 
 struct methods {

@@ -34,6 +34,7 @@ struct profile_stack {
 	uint64_t weight;
 	uint8_t state;          /* enum thread_state; THREAD_NONE where states are not kept apart */
 	uint32_t trace_context;       /* index into profile.trace_contexts + 1; 0 = none, or they are not kept apart */
+	uint64_t objects;       /* that the samples stand for; 0: not known, or they are not of objects */
 };
 #define PROFILE_NO_THREAD UINT32_MAX
 
@@ -122,6 +123,7 @@ struct profile {
 	uint64_t lost[LOSS_REASONS];
 	uint64_t lost_weight[LOSS_REASONS];
 	uint64_t weight_stored;
+	uint64_t objects;        /* that the stored samples stand for; 0: as in struct profile_stack */
 	uint64_t unsampled;      /* CPU time of the process, or events counted, in no sample, stored or lost */
 	bool filter_none;        /* the option `filter` let no thread in */
 	bool partial;            /* … because only a part of it was to be: of some threads or CPUs, in user mode */

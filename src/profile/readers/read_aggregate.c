@@ -126,6 +126,20 @@ void read_aggregate_add(struct read_aggregate *f, uint32_t family, uint32_t stac
 	t->weight += weight;
 }
 
+void read_aggregate_add_objects(struct read_aggregate *f, uint32_t family, uint32_t stack, uint8_t state,
+				uint64_t objects)
+{
+	struct read_aggregate_family *to = &f->families.items[family];
+	struct read_aggregate_count *t = objects ? counted(f, family, stack, READ_NO_THREAD, state) : NULL;
+
+	if (!t)
+		return;
+	if (__builtin_add_overflow(to->objects, objects, &to->objects))
+		read_aggregate_refuse(f, READ_AGGREGATE_SUMS);
+	else
+		t->objects += objects;
+}
+
 void read_aggregate_raise(struct read_aggregate *f, uint32_t family, uint32_t stack, uint64_t samples, uint64_t weight)
 {
 	const struct read_aggregate_count *t = counted(f, family, stack, READ_NO_THREAD, THREAD_NONE);
@@ -275,6 +289,7 @@ static bool copy_stacks(const struct read_aggregate *f, const struct read_aggreg
 								 places[t->thread];
 		stacks[i].samples = t->samples;
 		stacks[i].weight = t->weight;
+		stacks[i].objects = t->objects;
 		stacks[i].state = t->state;
 	}
 	p->stack_count = stacks ? i : 0;
@@ -296,6 +311,7 @@ int read_aggregate_profile(const struct read_aggregate *f, uint32_t family, stru
 	p->stored = from->samples;
 	p->taken = from->samples + from->lost;
 	p->weight_stored = from->weight;
+	p->objects = from->objects;
 	p->effective_interval = from->samples ? from->weight / from->samples : 0;
 	return ok ? 0 : -ENOMEM;
 }

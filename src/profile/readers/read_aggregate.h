@@ -30,6 +30,7 @@ struct read_aggregate_count {
 	uint32_t stack, thread; /* thread: READ_NO_THREAD if stacks are not apart by thread */
 	uint8_t state;          /* enum thread_state */
 	uint64_t samples, weight;
+	uint64_t objects;       /* as in struct profile_stack */
 };
 struct read_aggregate_thread_count {
 	uint32_t thread;
@@ -47,7 +48,7 @@ struct read_aggregate_family {
 	struct map index[THREAD_STATES]; /* of others, by state: stack and thread → count + 1 */
 	VECTOR(struct read_aggregate_thread_count) threads;
 	struct map thread_index;
-	uint64_t samples, weight;
+	uint64_t samples, weight, objects;
 	uint64_t truncated; /* samples whose stack says that it is not whole */
 	uint64_t no_stack;  /* samples without a stack, or with one that the file does not have */
 	uint64_t failed;    /* samples that say that their stack could not be taken */
@@ -90,6 +91,9 @@ void read_aggregate_add(struct read_aggregate *f, uint32_t family, uint32_t stac
 	      uint64_t samples, uint64_t weight);
 void read_aggregate_add_thread(struct read_aggregate *f, uint32_t family, uint32_t thread, uint64_t samples,
 		     uint64_t weight);
+/* Samples of STACK, which is of no thread, stand for so many OBJECTS. */
+void read_aggregate_add_objects(struct read_aggregate *f, uint32_t family, uint32_t stack, uint8_t state,
+				uint64_t objects);
 /* A stack's sum so far, which only grows: of several the largest stays. */
 void read_aggregate_raise(struct read_aggregate *f, uint32_t family, uint32_t stack, uint64_t samples, uint64_t weight);
 /* STACK with FRAME as its innermost one. LISTS_FAILED: out of memory. */

@@ -138,7 +138,8 @@ static void read_kinds(struct saved *s)
 	}
 }
 
-static void add_stack(struct saved *s, uint64_t samples, uint64_t weight, enum thread_state state)
+/* COUNT, at the stack whose names are in S. */
+static void add_stack(struct saved *s, const struct read_aggregate_count *count)
 {
 	uint32_t stack = 0;
 	size_t i;
@@ -154,10 +155,13 @@ static void add_stack(struct saved *s, uint64_t samples, uint64_t weight, enum t
 	}
 	if (stack != LISTS_FAILED)
 		stack = lists_add(&s->aggregate->stacks, s->names.items, (uint32_t)s->names.count);
-	if (stack == LISTS_FAILED)
+	if (stack == LISTS_FAILED) {
 		no_memory(s);
-	else
-		read_aggregate_add(s->aggregate, s->family, stack, READ_NO_THREAD, (uint8_t)state, samples, weight);
+		return;
+	}
+	read_aggregate_add(s->aggregate, s->family, stack, READ_NO_THREAD, count->state, count->samples,
+			   count->weight);
+	read_aggregate_add_objects(s->aggregate, s->family, stack, count->state, count->objects);
 }
 
 /* ---- what threads worked for ---- */
@@ -224,7 +228,7 @@ static bool is_of_context(const struct saved *s, uint64_t context)
 
 static void read_stack(struct saved *s)
 {
-	uint64_t samples = 0, weight = 0, context = 0;
+	uint64_t samples = 0, weight = 0, objects = 0, context = 0;
 	enum thread_state state = THREAD_NONE;
 	const char *key;
 
@@ -240,6 +244,8 @@ static void read_stack(struct saved *s)
 			samples = json_number(&s->j);
 		else if (strcmp(key, "weight") == 0)
 			weight = json_number(&s->j);
+		else if (strcmp(key, "objects") == 0)
+			objects = json_number(&s->j);
 		else if (strcmp(key, "state") == 0)
 			state = state_of(json_string(&s->j, NULL));
 		else if (strcmp(key, "context") == 0)
@@ -248,7 +254,8 @@ static void read_stack(struct saved *s)
 			json_skip(&s->j);
 	}
 	if (!s->j.error && is_of_context(s, context))
-		add_stack(s, samples, weight, state);
+		add_stack(s, &(struct read_aggregate_count){.state = (uint8_t)state, .samples = samples,
+							    .weight = weight, .objects = objects});
 }
 
 static void read_stacks(struct saved *s)

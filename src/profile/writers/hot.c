@@ -70,6 +70,8 @@ static void put_row(struct buffer *out, const struct methods *m, const struct me
 	buffer_colour(out, *heat ? c->off : "");
 	buffer_printf(out, "  %6s%%", decimal((double)total * scale, 2).text);
 	put_value(out, total, by_weight ? p->weight_kind : WEIGHT_COUNT);
+	if (p->objects)
+		human_right(out, human_count(row->self_objects).text, 12);
 	buffer_puts(out, "  ");
 	buffer_colour(out, c->dim);
 	put_bar(out, self, all);
@@ -87,7 +89,8 @@ static void put_table(struct buffer *out, const struct methods *m, const struct 
 	const char *unit = !by_weight ? samples_word(p) : profile_is_time(p) ? "time" : profile_unit(p);
 
 	buffer_colour(out, c->bold);
-	buffer_printf(out, "  self%%  %8s   total%%  %8s              method", unit, unit);
+	buffer_printf(out, "  self%%  %8s   total%%  %8s%s              method", unit, unit,
+		      p->objects ? "     objects" : "");
 	buffer_colour(out, c->off);
 	buffer_putc(out, '\n');
 	for (i = 0; i < m->count; i++) {

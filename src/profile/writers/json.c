@@ -87,6 +87,8 @@ static void put_weight(struct json_writer *w, const struct profile *p)
 	json_put_text(w, "unit", profile_unit(p));
 	json_put_numbers(w, {"total", p->weight_stored}, {"left_out", p->left_out_weight}, {"lost", loss_weight(p)},
 			 {"unsampled", p->unsampled});
+	if (p->objects)
+		json_put_number(w, "objects", p->objects);
 	put_counters(w, "lost_by_reason", loss_names, p->lost_weight, LOSS_REASONS);
 	json_end(w);
 }
@@ -145,6 +147,9 @@ static int put_methods(struct json_writer *w, const struct profile *p, unsigned 
 			       {"type", frame_type_names[m.names.names[row->name].type]});
 		json_put_numbers(w, {"self", row->self}, {"total", row->total}, {"self_weight", row->self_weight},
 				 {"total_weight", row->total_weight});
+		if (p->objects)
+			json_put_numbers(w, {"self_objects", row->self_objects},
+					 {"total_objects", row->total_objects});
 		json_end(w);
 	}
 	json_end(w);
@@ -246,6 +251,8 @@ static void put_stack(struct json_writer *w, const struct profile *p, const stru
 	json_object(w, NULL);
 	put_frames(w, p, s->frames, s->depth, q);
 	json_put_numbers(w, {"samples", s->samples}, {"weight", s->weight});
+	if (p->objects)
+		json_put_number(w, "objects", s->objects);
 	if (s->state != THREAD_NONE)
 		json_put_text(w, "state", thread_state_names[s->state].word);
 	if (s->thread != PROFILE_NO_THREAD)

@@ -158,7 +158,8 @@ static void put_fields(struct json_writer *w, const struct stream_fields *f)
 			put_class(w, field->key, f->class_name);
 		else if (field->kind == EVENT_FIELD_FLAG && f->values[i])
 			json_put_bool(w, field->key, true);
-		else if (field->kind == EVENT_FIELD_NUMBER || field->kind == EVENT_FIELD_BYTES)
+		else if (field->kind == EVENT_FIELD_NUMBER || field->kind == EVENT_FIELD_BYTES ||
+			 field->kind == EVENT_FIELD_SIZE)
 			json_put_number(w, field->key, f->values[i]);
 	}
 }
