@@ -422,7 +422,8 @@ class Profile:
         """Invariants of every result."""
         samples, stacks = self.samples, self.stacks
         assert self.json["schema"] == 1
-        assert samples["taken"] == samples["stored"] + sum(samples["lost"].values()), samples
+        gone = samples.get("gone", 0)  # objects that are not there any more
+        assert samples["taken"] == samples["stored"] + gone + sum(samples["lost"].values()), samples
         assert sum(s["samples"] for s in stacks) == samples["stored"], "a stored sample has no stack"
         assert sum(s["weight"] for s in stacks) == self.weight["total"], "weights of stacks"
         assert sum(t["samples"] for t in self.json["threads"]) == samples["stored"]

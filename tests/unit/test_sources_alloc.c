@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <math.h>
 
-#include "agent/sources/alloc/alloc_weight.h"
+#include "agent/sources/alloc_weight.h"
 #include "common/base/base.h"
 #include "common/base/random.h"
 

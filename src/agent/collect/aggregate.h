@@ -37,6 +37,20 @@ struct stack_count {
 	uint64_t objects;      /* that they stand for, in parts of 1/OBJECT_PARTS; 0: the event is not of objects */
 };
 
+/* A sample that counts while its object is there (survivors.h). */
+struct survivor {
+	uint64_t id;           /* of the object, 0 = none */
+	uint64_t time;         /* of its allocation, CLOCK_MONOTONIC ns */
+	uint64_t weight, size;
+	uint64_t vthread;
+	uint64_t stands_for;   /* once sampling has ended: as the source said then */
+	uint32_t age;          /* the same: collections that it has survived */
+	uint32_t node, thread;
+	uint32_t class_name;   /* number in frames.strings */
+	uint32_t trace_context; /* as in struct stack_count */
+	uint32_t event;
+};
+
 /* Where samples belong; node 0 = nowhere, memory was short. */
 struct place {
 	uint32_t node;         /* as its names were */
@@ -89,6 +103,7 @@ struct loss_totals {
 /* The aggregate of one event. */
 struct event_aggregate {
 	uint64_t stored, weight_stored, complete;
+	uint64_t kept;         /* samples that count while their object is there, ever */
 	uint64_t ambiguous;    /* of the stored ones, see struct sample's unsure */
 	uint64_t ended[WALK_ENDS];
 	struct loss_totals losses_of_dead;
@@ -146,6 +161,7 @@ struct collector {
 	struct metrics_held held[COLLECTOR_HELD];
 
 	struct event_aggregate events[RECORD_EVENTS];
+	PAGED(struct survivor) survivors; /* by place of the object */
 	PAGED(struct place) runs; /* by index of the record: the run that is open on it */
 	uint64_t done_due;     /* of waits that are over: not before */
 	bool with_waits;       /* one of the events is of waits */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "agent/collect/aggregate.h"
+#include "agent/collect/survivors.h"
 #include "common/base/wide.h"
 
 uint32_t aggregate_fields_shown(struct collector *c, const struct sink_event *e)
@@ -49,6 +50,13 @@ void aggregate_fields(struct collector *c, const struct sample *s, const struct 
 	if (!t)
 		return;
 	timing_add(&c->handler, s->handler_ns);
+	if (survivors_are_of(c, s->event)) {
+		if (survivors_add(c, &e))
+			c->events[s->event].kept++;
+		else
+			c->events[s->event].losses_of_dead.count[LOSS_no_memory]++;
+		return;
+	}
 	aggregate_add(c, &e, c->nodes.items[e.node].end, t);
 	sink_event(c, &e);
 }

@@ -10,6 +10,7 @@
 
 #include "agent/collect/aggregate.h"
 #include "agent/collect/names/late_names.h"
+#include "agent/collect/survivors.h"
 #include "agent/threads/records.h"
 #include "agent/zone/zone.h"
 #include "common/base/hash.h"
@@ -253,7 +254,7 @@ static bool copy_stacks(struct view *v, const struct collector *c, uint32_t e, c
 		const struct stack_count *t = &c->stack_counts.items[i];
 		const struct node *n = &c->nodes.items[t->node];
 
-		if (t->event != e)
+		if (t->event != e || !t->samples)
 			continue;
 		s = merged_stack(v, &seen, &(struct profile_stack){
 			.frames = list_frames(v, c, n, frames),
@@ -338,10 +339,16 @@ static void copy_counts(struct view *v, struct collector *c, uint32_t e)
 		p->taken += losses.count[i];
 	}
 	/* While sampling goes on, what came into the queues since the drain belongs to the next view. */
-	if (!c->open)
+	if (!c->open && !survivors_are_of(c, e))
 		p->taken = losses.taken;
 	p->weight_stored = a->weight_stored;
 	p->effective_interval = a->stored ? a->weight_stored / a->stored : 0;
+	p->survivors = survivors_are_of(c, e);
+	if (p->survivors) {
+		p->gone = a->kept - MIN(a->kept, a->stored);
+		p->taken += p->gone;
+		p->counted = c->sources->heap_used();
+	}
 	p->unsampled = format_unsampled(p);
 	memcpy(p->ended_early, a->ended, sizeof(p->ended_early));
 	p->complete = a->complete;
@@ -516,6 +523,7 @@ bool collector_views(struct collector *c, const struct collector_cut *cut, struc
 
 	collect_all_and_lock(c);
 	collect_counts_now(c, cut, counts);
+	ok = survivors_sum(c);
 	for (i = 0; i < cut->count; i++) {
 		views[i] = collect_fill_view(c, cut->first + i, &counts[i]);
 		ok &= views[i] != NULL;

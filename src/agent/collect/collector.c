@@ -11,6 +11,7 @@
 #include "agent/collect/held.h"
 #include "agent/collect/names/late_names.h"
 #include "agent/collect/names/method_identity.h"
+#include "agent/collect/survivors.h"
 #include "agent/threads/own_thread.h"
 #include "agent/threads/records.h"
 #include "agent/zone/zone.h"
@@ -132,6 +133,7 @@ bool collector_stop(struct collector *c)
 	aggregate_names(c);
 	aggregate_up_to_now(c);
 	aggregate_close(c);
+	survivors_settle(c);
 	frames_name_late(&c->frames, &zone);
 	pthread_mutex_unlock(&c->lock);
 	pthread_mutex_unlock(&c->images);

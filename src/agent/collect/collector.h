@@ -23,6 +23,7 @@ struct collector_options {
 	struct event_fields fields[8]; /* of each: what its samples say besides, in a struct field_note */
 	bool per_thread;       /* keep stacks apart by thread */
 	bool per_trace_context;      /* … and by what the thread worked for */
+	uint32_t survived;     /* samples of objects count when these have survived so many collections */
 	bool lines;            /* keep source lines apart */
 	bool stats;            /* samples carry the time of their walk */
 	bool java_only;        /* leave native and kernel frames out (cstack=no) */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "agent/collect/carry.h"
+#include "agent/collect/survivors.h"
 #include "agent/collect/held.h"
 
 #define MANY_STACKS 4000         /* below, a chunk that begins is no reason */
@@ -267,6 +268,7 @@ static void hand_over(struct generation *g)
 	carry_records(g);
 	carry_runs(g);
 	carry_labels(g);
+	survivors_carry(g);
 	sink_renewed(c, g);
 	c->sources->change_kept(carry_stack_trace, g);
 	stack_store_each(&zone.store, forget_stack_trace, g);

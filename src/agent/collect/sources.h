@@ -46,6 +46,10 @@ struct collect_sources {
 	void (*waits_done)(waits_told_fn *fn, void *arg);
 	/* FN of each trace that is kept for them: what it returns is kept instead. */
 	void (*change_kept)(kept_stack_fn *fn, void *arg);
+	/* Of an object whose samples count while it is there: how many one stands for, 0 = it is gone; its age. */
+	uint64_t (*stands_for)(uint64_t id, uint32_t *age);
+	/* Bytes of the heap that were in use after the last collection, 0 = not known. */
+	uint64_t (*heap_used)(void);
 	/* The name of a class by its number; NULL: not known. */
 	const char *(*class_name)(uint32_t class);
 };

@@ -319,6 +319,8 @@ static int stop_or_dump(struct command *c, bool stop, struct error *err)
 		session_notes(&c->notes);
 	if (rc == 0 && stop) {
 		trace_by_thread(o->threads);
+		if (o->collect_first)
+			session_collect_heap();
 		rc = end_session(err);
 	}
 	if (rc == 0) {

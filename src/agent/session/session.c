@@ -469,6 +469,14 @@ static int stop_tracing(struct error *err)
 	return rc;
 }
 
+void session_collect_heap(void)
+{
+	pthread_mutex_lock(&session.lock);
+	if (session_samples())
+		engine_look(true);
+	pthread_mutex_unlock(&session.lock);
+}
+
 int session_stop(struct error *err)
 {
 	bool tracing;

@@ -84,6 +84,8 @@ void session_round_ends(void);
  * sampled any more, but a thread of ours is held, as by a debugger; the next call goes on there.
  */
 int session_stop(struct error *err);
+/* Before a stop whose result is to be of a heap that was collected just now (live). */
+void session_collect_heap(void);
 /*
  * Write the profile in the form that OPTIONS ask for (format, total, lines, threads…) to OUT; TOLD (may be NULL) gets
  * what is to be said beside it.

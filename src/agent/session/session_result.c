@@ -105,10 +105,13 @@ static int take_views(const struct options *o, const struct collector_counts *ev
 		      struct profile **views, struct error *err)
 {
 	const struct collector_cut cut = {.first = from, .count = to - from, .counts = &event_counts[from]};
-	bool ok = session.ring ? ring_views(session.ring, session.collector, &cut, views)
-			       : collector_views(session.collector, &cut, views);
+	bool ok;
 	uint32_t e;
 
+	if (session_samples())
+		engine_look(o->collect_first || session.options.collect_first);
+	ok = session.ring ? ring_views(session.ring, session.collector, &cut, views)
+			       : collector_views(session.collector, &cut, views);
 	if (!ok)
 		return error_set(err, ENOMEM, "out of memory for the result");
 	for (e = from; e < to && o->title[0]; e++)
@@ -147,6 +150,8 @@ static void count_as_recorded(struct profile *p, uint32_t e, const struct collec
 	struct collector_counts then = *event_counts;
 	unsigned i;
 
+	if (p->survivors) /* they are recorded as it ends, as they are in the profile */
+		return;
 	if (b->clocks.time) {
 		collector_advance(&then, &b->clocks);
 		p->duration = then.duration;

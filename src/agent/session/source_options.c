@@ -87,6 +87,7 @@ struct collector *source_options_collector(const struct options *o, const struct
 		.drain_every = drain_period(events, count),
 		.per_thread = o->threads,
 		.per_trace_context = o->contexts,
+		.survived = o->survived,
 		.lines = o->lines || o->last || strcmp(o->format, "jfr") == 0,
 		.stats = o->stats,
 		.java_only = strcmp(o->cstack, "no") == 0,

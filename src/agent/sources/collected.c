@@ -5,6 +5,8 @@
 #include "agent/sources/class_names.h"
 #include "agent/sources/engine.h"
 #include "agent/sources/engine_clocks.h"
+#include "agent/sources/live/live_objects.h"
+#include "agent/sources/live/live_table.h"
 #include "agent/sources/lock/lock_waits.h"
 #include "agent/sources/wall/vthreads.h"
 
@@ -36,4 +38,6 @@ const struct collect_sources engine_of_collector = {
 	.waits_done = waits_tell_done,
 	.change_kept = change_kept,
 	.class_name = class_name_of,
+	.stands_for = live_table_stands_for,
+	.heap_used = live_objects_used,
 };

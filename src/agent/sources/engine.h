@@ -62,6 +62,7 @@ struct engine_options {
 	int signal;           /* the one to use, 0 = a free one */
 	bool nobatch;      /* wall: a signal for each thread and tick */
 	bool parked;          /* wall: virtual threads that are parked, too */
+	bool collect_first;   /* live: the heap is collected before a result */
 	bool no_parks, sleeps; /* lock: without LockSupport.park, with Thread.sleep */
 	char wall_mode[8];    /* "marker", "slots", or "" = what works */
 	char fail[32];        /* knob for tests: what shall refuse ("perf", "ring", "fd", "marker" …); "" = none */
@@ -109,6 +110,7 @@ struct engine_ops {
 	int (*listen)(struct buffer *notes, struct error *err);
 	/* It ends, before engine_stop; GOES_ON: in another one like it. Also when none has followed, or begun. */
 	void (*listen_no_more)(bool goes_on);
+	void (*look)(bool collect); /* a result is wanted; COLLECT: of a heap that was collected just now. Attached */
 	void (*vm_init)(void);  /* the JVM is up */
 	void (*vm_death)(void); /* it ends; any thread */
 	void (*release)(void);  /* memory that handlers could read goes back, with the records' */
@@ -123,11 +125,12 @@ struct engine_ops {
 #undef SOURCE_LATER
 
 /*
- * All sources: a session listens to the JVM (after engine_start), and no more (before engine_stop); the JVM is up, or
- * ends. See struct engine_ops.
+ * All sources: a session listens to the JVM (after engine_start), and no more (before engine_stop); a result is wanted
+ * of a session that goes on; the JVM is up, or ends. See struct engine_ops.
  */
 int engine_listen(struct buffer *notes, struct error *err);
 void engine_listen_no_more(bool goes_on);
+void engine_look(bool collect);
 void engine_vm_init(void);
 void engine_vm_death(void);
 void engine_release(void);

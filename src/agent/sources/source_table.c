@@ -57,6 +57,11 @@ void engine_listen_no_more(bool goes_on)
 	TELL(listen_no_more, goes_on);
 }
 
+void engine_look(bool collect)
+{
+	TELL(look, collect);
+}
+
 void engine_vm_init(void)
 {
 	TELL(vm_init);

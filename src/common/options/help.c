@@ -87,7 +87,7 @@ static void event_fields(const struct event_fields *f, struct buffer *out)
 	unsigned i;
 
 	for (i = 0; i < f->count; i++) {
-		if (f->items[i].kind == EVENT_FIELD_WEIGHT)
+		if (f->items[i].kind == EVENT_FIELD_WEIGHT || f->items[i].kind == EVENT_FIELD_ID)
 			continue;
 		buffer_printf(out, "%s`%s`: %s", separator, f->items[i].key, f->items[i].help);
 		separator = "; ";

@@ -42,6 +42,7 @@ void options_init(struct options *o)
 	strcpy(o->event, "cpu");
 	o->depth = 2048;
 	o->target_cpu = OPTIONS_ANY_CPU;
+	o->survived = 1;
 	o->attach_timeout = 10 * NS_PER_S;
 }
 

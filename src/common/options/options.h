@@ -60,6 +60,8 @@ struct options {
 	uint32_t signal;   /* to sample by, 0 = a free one */
 	char time[8];      /* periodic: "wall" asks all threads, else those that used CPU time */
 	bool disable_sampling, disable_all; /* for the life of the JVM */
+	uint32_t survived; /* live: of objects that have survived so many collections */
+	bool collect_first; /* live: the heap is collected before a result */
 	bool nobatch;      /* wall: a signal for each sample */
 	bool vthreads;     /* wall: parked virtual threads, too */
 	bool fdtransfer;   /* perf descriptors come from the command */

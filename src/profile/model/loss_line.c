@@ -35,7 +35,7 @@ uint64_t format_unsampled(const struct profile *p)
 	uint64_t all = cpu ? p->cpu_time : profile_is_time(p) ? 0 : p->counted;
 	uint64_t accounted = p->weight_stored + loss_weight(p) + (profile_is_time(p) ? p->own_cpu : 0);
 
-	return all > accounted ? all - accounted : 0;
+	return all > accounted && !p->survivors ? all - accounted : 0;
 }
 
 /* More than 5 % of the program's CPU time is in no sample, and should be. */
@@ -55,12 +55,28 @@ bool loss_is_bad(const struct profile *p)
 	       (loss_total(p) - p->lost[LOSS_outside_window]) * 100 > p->taken || p->complete * 100 < p->stored * 99;
 }
 
+/* " (queue_full 2: 2.0 ms)" */
+static void put_reasons(struct buffer *out, const struct profile *p)
+{
+	const char *separator = "";
+	unsigned i;
+
+	for (i = 0; i < LOSS_REASONS; i++) {
+		if (!p->lost[i] || i == LOSS_outside_window)
+			continue;
+		buffer_printf(out, "%s%s %s: %s", *separator ? separator : " (",
+			      loss_names[i].name, human_count(p->lost[i]).text,
+			      human_amount(p->lost_weight[i], p->weight_kind).text);
+		separator = ", ";
+	}
+	if (*separator)
+		buffer_putc(out, ')');
+}
+
 /* "10,012 samples taken, 10,010 stored, 2 lost (queue_full 2: 2.0 ms)" */
 static void put_counts(struct buffer *out, const struct profile *p)
 {
 	uint64_t outside = p->lost[LOSS_outside_window], lost = loss_total(p) - outside;
-	const char *separator = "";
-	unsigned i;
 
 	buffer_printf(out, "%s sample%s taken, ", human_count(p->taken).text,
 		      human_plural(p->taken));
@@ -73,16 +89,7 @@ static void put_counts(struct buffer *out, const struct profile *p)
 	}
 	buffer_printf(out, "%s stored, %s lost", human_count(p->stored).text,
 		      human_count(lost).text);
-	for (i = 0; i < LOSS_REASONS; i++) {
-		if (!p->lost[i] || i == LOSS_outside_window)
-			continue;
-		buffer_printf(out, "%s%s %s: %s", *separator ? separator : " (",
-			      loss_names[i].name, human_count(p->lost[i]).text,
-			      human_amount(p->lost_weight[i], p->weight_kind).text);
-		separator = ", ";
-	}
-	if (*separator)
-		buffer_putc(out, ')');
+	put_reasons(out, p);
 }
 
 /* Bytes of objects: what the samples stand for, beside what the JVM itself has counted. */
@@ -97,10 +104,33 @@ static void put_bytes(const struct profile *p, struct buffer *out)
 	put_counts(out, p);
 	buffer_printf(out, " · they stand for %s", human_bytes(p->weight_stored).text);
 	if (p->objects)
-		buffer_printf(out, " in %s object%s", human_count(p->objects).text, p->objects == 1 ? "" : "s");
+		buffer_printf(out, " in %s object%s", human_count(p->objects).text, human_plural(p->objects));
 	if (p->counted)
 		buffer_printf(out, " of %s allocated (%s)", human_bytes(p->counted).text,
 			      human_percent(p->weight_stored, p->counted).text);
+}
+
+/* Objects that are there: what they stand for, beside what the heap held after its last collection. */
+static void put_survivors(const struct profile *p, struct buffer *out)
+{
+	uint64_t lost = loss_total(p);
+
+	if (p->stored == 0) {
+		buffer_printf(out, "No samples: of %s sampled object%s none is known to have survived a collection of "
+			      "the heap; the option gc asks for a collection, live-min-gcs=0 shows young objects, too",
+			      human_count(p->taken).text, human_plural(p->taken));
+		return;
+	}
+	buffer_printf(out, "%s sample%s taken, %s of object%s still there", human_count(p->taken).text,
+		      human_plural(p->taken), human_count(p->stored).text, human_plural(p->stored));
+	if (lost) {
+		buffer_printf(out, ", %s lost", human_count(lost).text);
+		put_reasons(out, p);
+	}
+	buffer_printf(out, " · they stand for %s in %s object%s", human_bytes(p->weight_stored).text,
+		      human_count(p->objects).text, human_plural(p->objects));
+	if (p->counted)
+		buffer_printf(out, "; the heap held %s after its last collection", human_bytes(p->counted).text);
 }
 
 /* Events: the kernel's own count beside what the samples stand for. */
@@ -199,7 +229,7 @@ void format_loss_line(const struct profile *p, struct buffer *out)
 		buffer_puts(out, "No samples: no thread matched the filter (ids of the system, name:PATTERN and "
 				 "group:PATTERN; `jstrobe top` shows names)");
 	else if (p->weight_kind == WEIGHT_BYTES)
-		put_bytes(p, out);
+		p->survivors ? put_survivors(p, out) : put_bytes(p, out);
 	else if (!profile_is_time(p))
 		put_events(p, out);
 	else if (p->weight_kind == WEIGHT_CPU)

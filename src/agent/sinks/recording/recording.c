@@ -1,3 +1,4 @@
+#include "agent/collect/survivors.h"
 #include "agent/sinks/recording/recording.h"
 
 #include <errno.h>
@@ -194,6 +195,14 @@ int recording_copy(struct recording *r, struct buffer *out, struct recording_boo
 	return rc;
 }
 
+/* Objects that are there at the end are samples of then. */
+static void tell_survivors(struct recording *r)
+{
+	pthread_mutex_lock(&r->collector->lock);
+	survivors_tell(r->collector, &r->sink, os_monotonic());
+	pthread_mutex_unlock(&r->collector->lock);
+}
+
 int recording_end(struct recording *r, struct error *err)
 {
 	int rc = 0;
@@ -203,6 +212,7 @@ int recording_end(struct recording *r, struct error *err)
 		if (!own_thread_join_busy(r->thread, &r->tid))
 			return error_set(err, EINPROGRESS, "the recording does not end: what it writes to takes "
 					 "nothing, or a debugger holds the profiler's thread 'jstrobe write'");
+		tell_survivors(r);
 		pthread_mutex_lock(&r->lock);
 		recording_write_pending(r, URGENCY_END);
 		r->running = false;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/collect/survivors.h"
 #include "agent/sinks/ring/ring_state.h"
 
 struct summing {
@@ -122,7 +123,7 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 	}
 	if (c->sums.items && m) {
 		ring_each(r, add, &w);
-		ok = !w.failed && fill(c, m, end, cut, counts, views);
+		ok = survivors_sum(c) && !w.failed && fill(c, m, end, cut, counts, views);
 	}
 	for (i = 0; i < RECORD_EVENTS; i++)
 		map_free(&c->events[i].by_node);

@@ -107,7 +107,9 @@ static struct event_handler *add_handler(struct chunk_handlers *w, uint32_t type
 static int add_sample(struct chunk_handlers *w, uint32_t type, const struct source *source)
 {
 	const char *event = w->metadata.types.items[type].name;
-	const struct metadata_field *weight = field_of(&w->metadata, type, source->weight);
+	bool tells_weight = source->weight && field_of(&w->metadata, type, "weight"); /* what is more than its size */
+	const char *weighs = tells_weight ? "weight" : source->weight;
+	const struct metadata_field *weight = field_of(&w->metadata, type, weighs);
 	const struct metadata_field *object = field_of(&w->metadata, type, source->object);
 	bool execution = strcmp(event, "jdk.ExecutionSample") == 0;
 	struct wanted wanted[ARRAY_LEN(sample_fields) + 2];
@@ -116,7 +118,7 @@ static int add_sample(struct chunk_handlers *w, uint32_t type, const struct sour
 
 	memcpy(wanted, sample_fields, sizeof(sample_fields));
 	if (weight && !weight->pooled && !weight->array)
-		wanted[count++] = (struct wanted){source->weight, SLOT_WEIGHT};
+		wanted[count++] = (struct wanted){weighs, SLOT_WEIGHT};
 	if (object && object->pooled && !object->array)
 		wanted[count++] = (struct wanted){source->object, SLOT_OBJECT};
 	handler = add_handler(w, type, execution ? HANDLE_EXECUTION :

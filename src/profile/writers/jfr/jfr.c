@@ -27,7 +27,7 @@ static unsigned dialect(const struct jfr *j)
 	return (j->options.apart ? JFR_DIALECT_APART : 0u) | (j->options.no_spans ? JFR_DIALECT_NO_SPANS : 0u);
 }
 
-static uint64_t ticks(const struct jfr *j, uint64_t time)
+uint64_t jfr_ticks(const struct jfr *j, uint64_t time)
 {
 	return time > j->began ? (time - j->began) / j->options.tick : 0;
 }
@@ -53,7 +53,7 @@ struct jfr *jfr_new(int fd, const struct jfr_options *o, uint64_t real, uint64_t
 	jfr_weights_init(&j->cpu, o->cpu_interval);
 	jfr_weights_init(&j->wall, o->wall_interval);
 	jfr_pools_begin(&j->pools, o->first_key);
-	jfr_chunk_begin(&j->chunk, o->start, real, now, ticks(j, now), j->options.tick,
+	jfr_chunk_begin(&j->chunk, o->start, real, now, jfr_ticks(j, now), j->options.tick,
 			dialect(j));
 	return j;
 }
@@ -106,7 +106,7 @@ static size_t begin(struct jfr *j, unsigned type, uint64_t time)
 	size_t at = jfr_begin_short(&j->events);
 
 	jfr_put_number(&j->events, type + (j->options.apart ? JFR_APART : 0));
-	jfr_put_number(&j->events, ticks(j, time));
+	jfr_put_number(&j->events, jfr_ticks(j, time));
 	return at;
 }
 
@@ -321,7 +321,7 @@ int jfr_rotate(struct jfr *j, uint64_t real, uint64_t now, struct error *err)
 	if (rc)
 		return rc;
 	jfr_pools_reset(&j->pools);
-	jfr_chunk_begin(&j->chunk, j->chunk.start + j->chunk.size, real, now, ticks(j, now), j->options.tick,
+	jfr_chunk_begin(&j->chunk, j->chunk.start + j->chunk.size, real, now, jfr_ticks(j, now), j->options.tick,
 			dialect(j));
 	return 0;
 }

@@ -108,6 +108,8 @@ struct jfr_field_sample {
 	struct event_fields fields;
 	const uint64_t *values;        /* of the fields, in their order */
 };
+/* TIME, CLOCK_MONOTONIC ns, in the recording's ticks. */
+uint64_t jfr_ticks(const struct jfr *j, uint64_t time);
 void jfr_field_sample(struct jfr *j, unsigned type, const struct jfr_field_sample *s);
 /* Any other event of TYPE at TIME, with COUNT values. */
 void jfr_event(struct jfr *j, unsigned type, uint64_t time, const struct jfr_value *values, unsigned count);

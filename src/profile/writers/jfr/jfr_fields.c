@@ -26,13 +26,15 @@ unsigned jfr_type_of_event(const char *event)
 void jfr_field_sample(struct jfr *j, unsigned type, const struct jfr_field_sample *s)
 {
 	struct jfr_value v[2 + EVENT_FIELDS_MAX] = {JFR_N(s->thread), JFR_N(s->stack)};
-	unsigned i;
+	unsigned i, count = 2;
 
 	for (i = 0; i < s->fields.count; i++) {
 		enum event_field_kind kind = s->fields.items[i].kind;
 
-		v[2 + i].number = kind == EVENT_FIELD_CLASS ? s->class : kind == EVENT_FIELD_WEIGHT ? s->weight :
-				  s->values[i];
+		if (kind == EVENT_FIELD_ID)
+			continue;
+		v[count++].number = kind == EVENT_FIELD_CLASS ? s->class : kind == EVENT_FIELD_WEIGHT ? s->weight :
+				    kind == EVENT_FIELD_TIME ? jfr_ticks(j, s->values[i]) : s->values[i];
 	}
-	jfr_event(j, type, s->time, v, 2 + s->fields.count);
+	jfr_event(j, type, s->time, v, count);
 }

@@ -1,0 +1,150 @@
+/*
+ * live_objects.c - what stays: sampled objects (object_samples.h) that are still there, by where they were allocated.
+ *
+ *   a sampled object ─▶ a weak reference in the table ─▶ stack, class, its number there ─▶ queue ─▶ survivors
+ *   a result is wanted ─▶ look at all references ─▶ survivors whose object is there make the profile
+ *
+ * What it counts is the heap as it was used after the last collection: what its samples are held against.
+ */
+#include <errno.h>
+
+#include "agent/jvm/jvm.h"
+#include "agent/sample/field_sample.h"
+#include "agent/sample/handler.h"
+#include "agent/sample/record_sample.h"
+#include "agent/sources/active.h"
+#include "agent/sources/alloc_weight.h"
+#include "agent/sources/callback_source.h"
+#include "agent/sources/class_names.h"
+#include "agent/sources/live/collections.h"
+#include "agent/sources/live/live_objects.h"
+#include "agent/sources/live/live_table.h"
+#include "agent/sources/object_samples.h"
+#include "common/base/clock_ns.h"
+
+/* The event's fields, as its row has them. */
+enum { FIELD_CLASS, FIELD_SIZE, FIELD_TIME, FIELD_AGE, FIELD_ID };
+
+static void take(uint32_t event, jvmtiEnv *ti, JNIEnv *env, jobject object, jclass class, uint64_t size);
+static struct object_source live = OBJECT_SOURCE(take);
+static _Atomic uint64_t used; /* bytes of the heap, after the last collection before the last look */
+
+/* ---- on the thread that allocates ---- */
+
+/* The sample is not one of those that are kept, or is lost: what it was drawn by is over all the same. */
+static void pass(struct thread_record *r, uint32_t event, uint64_t id, uint64_t weight)
+{
+	if (id != LIVE_REFUSED)
+		return;
+	record_take(r, event);
+	record_lose(r, event, LOSS_no_memory, weight);
+}
+
+static void take(uint32_t event, jvmtiEnv *ti, JNIEnv *env, jobject object, jclass class, uint64_t size)
+{
+	uint64_t time = clock_ns(CLOCK_MONOTONIC), stands_for = 1, weight;
+	uint64_t id = object ? live_table_add(env, object, &stands_for) : LIVE_REFUSED;
+	struct field_note fields = {.values = {[FIELD_SIZE] = size, [FIELD_TIME] = time, [FIELD_ID] = id}};
+	bool kept = id != LIVE_PASSED && id != LIVE_REFUSED;
+	struct thread_record *r;
+
+	fields.values[FIELD_CLASS] = kept ? class_number_of_class(ti, class) : 0;
+	r = field_sample_enter(event, alloc_weight(size, zone.events[event].interval) * stands_for);
+	if (!r)
+		return;
+	weight = object_samples_weigh(r, event, size) * stands_for;
+	if (kept)
+		field_sample_take(r, event, time, weight, &fields);
+	else
+		pass(r, event, id, weight);
+	wait_leave(r);
+}
+
+/* ---- results ---- */
+
+/* See struct engine_ops. */
+static void look(bool collect)
+{
+	JNIEnv *env = live.wanted >= 0 ? jvm_jni() : NULL;
+
+	if (!env)
+		return;
+	if (collect)
+		object_samples_collect();
+	live_table_look(env);
+	atomic_store(&used, collections_used());
+}
+
+uint64_t live_objects_used(void)
+{
+	return atomic_load(&used);
+}
+
+/* ---- the JVM ---- */
+
+static int listen(struct buffer *notes, struct error *err)
+{
+	return live.wanted < 0 ? 0 : object_samples_listen(&live, err);
+}
+
+static void halt(void)
+{
+	atomic_store(&live.event, -1);
+}
+
+static void listen_no_more(bool goes_on)
+{
+	if (live.wanted >= 0)
+		look(active_options()->collect_first);
+	object_samples_end();
+	if (live.wanted < 0)
+		return;
+	object_samples_halt(&live);
+	live_table_let_go(jvm_jni());
+}
+
+static void vm_death(void)
+{
+	halt();
+	object_samples_end();
+}
+
+/* ---- the source ---- */
+
+static int start(struct engine_event *event, uint32_t e, struct buffer *notes, struct error *err)
+{
+	int rc = object_samples_start(&live, event, e, err);
+
+	if (rc)
+		return rc;
+	if (!collections_open())
+		rc = error_set(err, ENOTSUP, "live: this JVM does not tell how often its heap was collected");
+	else if (live_table_open())
+		rc = error_set(err, ENOMEM, "live: cannot reserve address space for %u objects; raise the limit of "
+			       "virtual memory (ulimit -v)", LIVE_SLOTS);
+	if (rc)
+		object_samples_halt(&live);
+	return rc;
+}
+
+static int arm(struct thread_record *r, uint32_t e)
+{
+	struct record_source *s = &r->sources[e];
+
+	object_samples_arm(r, e);
+	s->last_count = s->charged = 0;
+	atomic_store_explicit(&s->arm, ARM_CALLS, memory_order_release);
+	return 0;
+}
+
+static uint64_t counted(const struct thread_record *r, uint32_t e)
+{
+	return 0;
+}
+
+const struct engine_ops engine_live = {
+	.name = "live", .handler = handler_thread, .start = start, .arm = arm, .disarm = callback_source_disarm,
+	.halt = halt, .counted = counted, .listen = listen, .listen_no_more = listen_no_more, .vm_death = vm_death,
+	.look = look,
+	.release = live_table_release,
+};

@@ -1,0 +1,12 @@
+/*
+ * live_objects.h - what results ask of the survivors' source.
+ */
+#ifndef JSTROBE_LIVE_LIVE_OBJECTS_H
+#define JSTROBE_LIVE_LIVE_OBJECTS_H
+
+#include <stdint.h>
+
+/* Bytes of the heap that were in use after the last collection before the last look; 0: not known. Any thread. */
+uint64_t live_objects_used(void);
+
+#endif

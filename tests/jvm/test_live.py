@@ -1,0 +1,152 @@
+"""Objects that are still there, against a program that knows which ones are."""
+import jvm
+import pytest
+from jfr import Recording
+from jvm import Profile, Program, jstrobe, result_file, wait_until
+
+COLLECTORS = ["-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseG1GC", "-XX:+UseZGC"]
+MIB = 1 << 20
+
+
+def go_on(program, word, done):
+    program.say(word)
+    wait_until(lambda: program.mark().get("done") == done, 120)
+    return program.mark()
+
+
+def start(program, interval, *options, event="live"):
+    done = jstrobe("start", "-e", f"{event}@{interval}", *options, program.pid)
+    assert done.returncode == 0, done.stderr
+
+
+def result(verb, program, *options):
+    path = result_file()
+    done = jstrobe(verb, "-o", "json", "-f", path, *options, program.pid)
+    assert done.returncode == 0, done.stderr
+    return Profile(path, done=done)
+
+
+def site(profile, method, key="weight"):
+    return sum(s[key] for s in profile.stacks
+               if s["frames"][-1] == "byte[]" and f"truth.Lives.{method}" in s["frames"])
+
+
+def near(told, true, samples, size, interval):
+    """Within five standard errors of SAMPLES samples, each of which stands for the same."""
+    chance = min(1.0, size / interval)
+    return abs(told - true) <= 5 * true * ((1 - chance) / max(1, samples)) ** 0.5 + 2 * interval
+
+
+@pytest.mark.parametrize("collector", COLLECTORS)
+def test_what_stays_and_what_goes(jdk, collector, say):
+    """By site, at several moments of one session: each result has what is there then, no more."""
+    size, interval = 1024, 16384
+    with Program(jdk, "Lives", size, 24 * MIB, jvm=["-Xmx512m", collector]) as program:
+        start(program, interval)
+        truth = go_on(program, "begin", 1)
+        for moment in ("first", "again"):
+            profile = result("dump", program, "--gc")
+            for method in ("kept", "dropped"):
+                told = site(profile, method)
+                assert near(told, truth[method], site(profile, method, "samples"), size, interval), (moment, method, told)
+            assert site(profile, "garbage") <= 2 * interval, moment
+            assert profile.samples["taken"] == \
+                profile.samples["stored"] + profile.samples["gone"] + profile.lost()
+        objects = site(profile, "kept", "objects")
+        assert abs(objects * size - site(profile, "kept")) <= size * len(profile.stacks)
+        go_on(program, "end", 2)
+        profile = result("dump", program, "--gc")
+        assert site(profile, "dropped") == 0
+        told = site(profile, "kept")
+        say(f"{collector}, {jdk}: {told / truth['kept'] - 1:+.1%} of {site(profile, 'kept', 'samples')} samples; "
+            f"heap {profile.json['counted'] / MIB:.0f} MB")
+        assert near(told, truth["kept"], site(profile, "kept", "samples"), size, interval), told
+        assert profile.json["counted"] > truth["kept"], "the heap has them, too"
+        last = result("stop", program)
+        assert site(last, "kept") == told and site(last, "dropped") == 0
+        assert program.alive()
+
+
+def test_the_young(jdk):
+    """What no collection has seen yet is only shown if it is asked for."""
+    for least, there in ((None, False), ("0", True)):
+        with Program(jdk, "Lives", 1024, 4 * MIB, jvm=["-Xmn400m", "-Xms900m", "-Xmx900m", "-XX:+UseSerialGC"]) as program:
+            start(program, 4096, *([] if least is None else ["--live-min-gcs", least]))
+            go_on(program, "begin", 1)
+            profile = result("stop", program)
+            said = profile.done.stderr
+        if there:
+            assert site(profile, "kept") > 2 * MIB and site(profile, "garbage") > 6 * MIB
+        else:
+            assert not profile.stacks and "to have survived a collection" in said, said
+
+
+def test_a_full_table(jdk17, say):
+    """More objects than there are places: a random half goes each time, and what stays stands for the rest."""
+    size, count = 64, 200_000
+    with Program(jdk17, "Lives", size, count * size, jvm=["-Xmx512m", "-XX:+UseParallelGC"]) as program:
+        start(program, 1)
+        truth = go_on(program, "begin", 1)
+        profile = result("stop", program, "--gc")
+    for method in ("kept", "dropped"):
+        told, samples = site(profile, method), site(profile, method, "samples")
+        lost = profile.weight["lost"]
+        say(f"{method}: {told / truth[method] - 1:+.1%} of {samples} samples, {lost} bytes lost")
+        assert samples < 65536
+        assert abs(told - truth[method]) < 0.05 * truth[method] + lost, (method, told, truth)
+
+
+def test_beside_alloc(jdk):
+    """alloc and live share the JVM's interval; what is asked for otherwise is refused, with the reason."""
+    with Program(jdk, "Lives", 1024, 16 * MIB) as program:
+        done = jstrobe("start", "-e", "alloc@64k,live@32k", program.pid)
+        assert done.returncode == 1 and "one interval for all samples of objects" in done.stderr, done.stderr
+        done = jstrobe("start", "-e", "cpu,alloc@16k,live@16k,wall", program.pid)
+        assert done.returncode == 0, done.stderr
+        truth = go_on(program, "begin", 1)
+        allocated = result("dump", program, "--show", "alloc")
+        stays = result("dump", program, "--show", "live", "--gc")
+        assert jstrobe("stop", "-f", "/dev/null", program.pid).returncode == 0
+    assert allocated.weight["total"] > 4.5 * truth["kept"] and stays.weight["total"] < 3.5 * truth["kept"]
+    assert near(site(stays, "kept"), truth["kept"], site(stays, "kept", "samples"), 1024, 16384)
+
+
+def test_recording(jdk):
+    path, made = result_file(".jfr"), result_file()
+    with Program(jdk, "Lives", 1024, 16 * MIB) as program:
+        done = jstrobe("start", "-e", "live@16k", "--gc", "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+        truth = go_on(program, "begin", 1)
+        done = jstrobe("stop", program.pid)
+        assert done.returncode == 0 and "of objects still there" in done.stderr, done.stderr
+    events = [e for e in Recording(path).events["profiler.LiveObject"] if e["allocationSize"] == 1024]
+    told = sum(e["weight"] for e in events)
+    assert near(told, 2 * truth["kept"], len(events), 1024, 16384), (told, truth)
+    assert all(e["age"] >= 1 and e["allocationTime"] < e["startTime"] for e in events)
+    done = jstrobe("convert", "-o", "json", path, made)
+    assert done.returncode == 0, done.stderr
+    profile = Profile(made)
+    assert profile.json["event"] == "live" and near(site(profile, "kept"), truth["kept"], len(events) / 2, 1024, 16384)
+
+
+def test_at_exit(jdk):
+    """The JVM's end: what is there then."""
+    path = result_file()
+    with Program(jdk, "Lives", 1024, 8 * MIB, jvm=["-Xmx128m", "-XX:+UseSerialGC"]) as program:
+        assert jstrobe("start", "-e", "live@8k", "--live-min-gcs", "0", "-o", "json", "-f", path, program.pid).returncode == 0
+        truth = go_on(program, "begin", 1)
+        assert program.stop() == 0
+    profile = Profile(path)
+    assert near(site(profile, "kept"), truth["kept"], site(profile, "kept", "samples"), 1024, 8192), profile.weight
+
+
+def test_again_and_again(jdk):
+    """Sessions come and go under load; the last one knows its own objects alone."""
+    with Program(jdk, "Allocs", "1048", 1 << 40, jvm=["-Xmx128m"]) as program:
+        program.say("begin")
+        for _ in range(20):
+            start(program, 4096)
+            profile = result("stop", program)
+            taken = profile.samples["taken"]
+            assert taken == profile.samples["stored"] + profile.samples["gone"] + profile.lost() > 0
+        assert program.alive()
