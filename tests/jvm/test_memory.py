@@ -3,6 +3,7 @@ import json
 import os
 import re
 import signal
+import struct
 import subprocess
 import sys
 import time
@@ -60,6 +61,41 @@ def test_known_amounts(jdk, collector, say):
         say(f"{jdk} {collector}: not named {100 * found['resident']['unnamed'] / found['rss']:.2f} %")
         assert program.alive() and program.mark() is not None
         assert "libjstrobe" not in open(f"/proc/{program.pid}/maps").read(), "nothing is loaded"
+
+
+def resident(pid, ranges):
+    """Resident bytes of address ranges, by pagemap."""
+    found = 0
+    with open(f"/proc/{pid}/pagemap", "rb", 0) as file:
+        for start, end in ranges:
+            file.seek(start // 4096 * 8)
+            entries = file.read((end - start) // 4096 * 8)
+            found += 4096 * sum(entry >> 63 for (entry,) in struct.iter_unpack("<Q", entries))
+    return found
+
+
+NMT = r"^\[0x([0-9a-f]+) - 0x([0-9a-f]+)\] reserved(?: and committed)? \d+KB for ([\w ]+?) from"
+
+
+@pytest.mark.parametrize("collector", ["G1", "Serial", "Parallel", "Z", "Shenandoah"])
+def test_against_nmt(jdk, collector):
+    """What the JVM itself says of its mappings, with -XX:NativeMemoryTracking=detail, is what is found without it."""
+    with Program(jdk, "ManyClasses", 8000, jvm=["-XX:NativeMemoryTracking=detail", f"-XX:+Use{collector}GC"]) as program:
+        lines = memory(program.pid)["resident"]
+        said = subprocess.run([os.path.join(jdk.home, "bin", "jcmd"), str(program.pid), "VM.native_memory", "detail"],
+                              capture_output=True, text=True, timeout=60).stdout
+        tags = {}
+        for start, end, tag in re.findall(NMT, said, re.M):
+            tags.setdefault(tag, []).append((int(start, 16), int(end, 16)))
+        truth = {tag: resident(program.pid, ranges) for tag, ranges in tags.items()}
+        assert truth["Metaspace"] > 12 * MB and truth["Class"] > 2 * MB
+        stacks = sum(value for key, value in lines.items() if key.startswith("stacks"))
+        # the JVM goes on meanwhile, and the code that answers jcmd is loaded
+        for found, tag, slack in [(lines["metaspace"], "Metaspace", 0.03), (lines["class_space"], "Class", 0.03),
+                                  (lines["code"], "Code", 0.1), (stacks, "Thread Stack", 0.15),
+                                  (lines["gc"], "GC", 0.1)]:
+            expected = truth.get(tag, 0)
+            assert abs(found - expected) <= slack * expected + MB // 2, (tag, found, expected, lines, truth)
 
 
 def test_text(jdk17):

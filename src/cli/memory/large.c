@@ -17,24 +17,34 @@ static uint64_t block_size(struct peek *p, uint64_t at, uint64_t end)
 		       size <= end - at ? size : 0;
 }
 
-/* Blocks in [FROM, END), of which nothing else is known. */
-static void look_for_blocks(struct peek *p, struct ranges *found, struct memory_malloc *m, uint64_t from, uint64_t end)
+struct search {
+	struct peek *peek;
+	const struct memory_classes *classes;
+	struct ranges *found;
+	struct memory_malloc *sums;
+};
+
+/* Blocks in [FROM, END), of which nothing else is known. What holds a class is metaspace, whatever it begins with. */
+static void look_for_blocks(struct search *s, uint64_t from, uint64_t end)
 {
 	uint64_t size;
 
-	while (from < end) {
-		size = block_size(p, from, end);
+	while ((from = peek_next(s->peek, from, end)) < end) {
+		size = block_size(s->peek, from, end);
+		if (size && memory_has_class(s->classes, from, from + size))
+			size = 0;
 		if (size) {
-			ranges_add(found, from, from + size, MEMORY_malloc_large, NULL);
-			m->large += size;
-			m->large_count++;
+			ranges_add(s->found, from, from + size, MEMORY_malloc_large, NULL);
+			s->sums->large += size;
+			s->sums->large_count++;
 		}
 		from += size ? size : 4096;
 	}
 }
 
-void memory_claim_large(struct peek *p, struct ranges *c, struct memory_malloc *m)
+void memory_claim_large(struct peek *p, const struct memory_classes *classes, struct ranges *c, struct memory_malloc *m)
 {
+	struct search s = {p, classes, c, m};
 	size_t i, k, known;
 	uint64_t from;
 
@@ -53,10 +63,10 @@ void memory_claim_large(struct peek *p, struct ranges *c, struct memory_malloc *
 			uint64_t start = c->items[k].start, next = c->items[k].end;
 
 			if (start > from)
-				look_for_blocks(p, c, m, from, start);
+				look_for_blocks(&s, from, start);
 			from = next;
 		}
 		if (from < map->end)
-			look_for_blocks(p, c, m, from, map->end);
+			look_for_blocks(&s, from, map->end);
 	}
 }

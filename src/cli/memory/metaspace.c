@@ -5,46 +5,44 @@
 #include "cli/memory/resident.h"
 #include "cli/memory/spread.h"
 
-#define CLASSES_MAX 100000
-#define LOADERS_MAX 100000
 enum { CLASSES = 1, CONSTANTS };
 
-struct look {
-	struct peek *peek;
-	const struct vm_tables *tables;
-	struct spread spread;
-	unsigned classes;
-};
-
-static void look_at_classes(struct look *l, uint64_t klass)
+/* Mark what lies around the constants of classes, or around classes; how many of these lie where constants do. */
+static size_t mark_all(struct spread *s, const struct memory_classes *classes, bool constants)
 {
-	uint64_t constants;
+	size_t i, k, among = 0;
+	bool is_class;
 
-	while (klass && l->classes++ < CLASSES_MAX) {
-		constants = vm_tables_at(l->tables, l->peek, klass, "InstanceKlass", "_constants");
-		spread_mark(&l->spread, klass, CLASSES);
-		spread_mark(&l->spread, constants, CONSTANTS);
-		klass = vm_tables_at(l->tables, l->peek, klass, "Klass", "_next_link");
+	for (i = 0; i < classes->count; i = k) {
+		/* what stands in a class of arrays where others have their constants may be another class */
+		is_class = false;
+		for (k = i; k < classes->count && classes->items[k].at == classes->items[i].at; k++)
+			is_class |= !classes->items[k].constants;
+		if (is_class == constants)
+			continue;
+		among += is_class && spread_is(s, classes->items[i].at, CONSTANTS);
+		spread_mark(s, classes->items[i].at, constants ? CONSTANTS : CLASSES);
 	}
+	return among;
 }
 
-void memory_claim_metaspace(struct peek *p, const struct vm_tables *t, struct ranges *c)
+void memory_claim_metaspace(struct peek *p, const struct memory_classes *classes, struct ranges *c)
 {
-	struct look l = {.peek = p, .tables = t};
-	uint64_t loader = vm_tables_value(t, p, "ClassLoaderDataGraph", "_head");
-	unsigned loaders;
+	struct spread spread;
+	size_t i, among, all = 0;
 
 	ranges_settle(c);
-	if (!spread_init(&l.spread, p->maps, c)) {
+	if (!spread_init(&spread, p->maps, c)) {
 		c->failed = true;
 		return;
 	}
-	for (loaders = 0; loader && loaders < LOADERS_MAX; loaders++) {
-		look_at_classes(&l, vm_tables_at(t, p, loader, "ClassLoaderData", "_klasses"));
-		loader = vm_tables_at(t, p, loader, "ClassLoaderData", "_next");
-	}
-	spread_over_gaps(&l.spread);
-	spread_claim(&l.spread, c, CLASSES, MEMORY_class_space, NULL);
-	spread_claim(&l.spread, c, CONSTANTS, MEMORY_metaspace, NULL);
-	spread_free(&l.spread);
+	for (i = 0; i < classes->count; i++)
+		all += !classes->items[i].constants;
+	mark_all(&spread, classes, true);
+	among = mark_all(&spread, classes, false);
+	spread_over_gaps(&spread);
+	/* without compressed class pointers classes have no space of their own */
+	spread_claim(&spread, c, CLASSES, among * 2 > all ? MEMORY_metaspace : MEMORY_class_space, NULL);
+	spread_claim(&spread, c, CONSTANTS, MEMORY_metaspace, NULL);
+	spread_free(&spread);
 }

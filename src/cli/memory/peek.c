@@ -55,21 +55,27 @@ void peek_close(struct peek *p)
 	p->pagemap = -1;
 }
 
-/* Whether page NUMBER is in memory. */
-static bool is_present(struct peek *p, uint64_t number)
+static struct peek_window *window_of(struct peek *p, uint64_t number, bool anew)
 {
 	uint64_t from = number / WINDOW * WINDOW;
 	struct peek_window *w = &p->windows[number / WINDOW % WINDOWS];
 	ssize_t n;
 
-	if (w->count == 0 || w->from != from) {
-		if (p->pagemap < 0)
-			return false;
-		n = pread(p->pagemap, w->entries, sizeof(w->entries), (off_t)(from * sizeof(*w->entries)));
+	if (w->count == 0 || w->from != from || anew) {
+		n = p->pagemap < 0 ? 0 : pread(p->pagemap, w->entries, sizeof(w->entries),
+					       (off_t)(from * sizeof(*w->entries)));
 		w->from = from;
 		w->count = n > 0 ? (size_t)n / sizeof(*w->entries) : 0;
 	}
-	return number - from < w->count && w->entries[number - from] & PRESENT;
+	return w;
+}
+
+/* Whether page NUMBER is in memory. */
+static bool is_present(struct peek *p, uint64_t number, bool anew)
+{
+	const struct peek_window *w = window_of(p, number, anew);
+
+	return number - w->from < w->count && w->entries[number - w->from] & PRESENT;
 }
 
 uint64_t peek_resident(struct peek *p, uint64_t from, uint64_t to)
@@ -77,25 +83,35 @@ uint64_t peek_resident(struct peek *p, uint64_t from, uint64_t to)
 	uint64_t size = page_size(), page, found = 0;
 
 	for (page = from / size; page < (to + size - 1) / size; page++)
-		found += is_present(p, page);
+		found += is_present(p, page, false);
 	return found * size;
 }
 
-/* Whether the bytes can be read and nothing changes by it. */
+uint64_t peek_next(struct peek *p, uint64_t from, uint64_t to)
+{
+	uint64_t size = page_size(), page;
+
+	for (page = (from + size - 1) / size; page < to / size; page++)
+		if (is_present(p, page, false))
+			return page * size;
+	return to;
+}
+
+/*
+ * Whether the bytes can be read and nothing changes by it: pages that are there, and pages of files. What was not there
+ * when its entry was read may have come since.
+ */
 static bool may_read(struct peek *p, uint64_t from, uint64_t n)
 {
-	uint64_t at = from, size = page_size();
+	uint64_t size = page_size(), page;
 	const struct mapping *m;
 
-	while (at < from + n) {
-		m = mappings_find(p->maps, at);
-		if (!m || m->perms[0] != 'r')
+	for (page = from / size; page <= (from + n - 1) / size; page++) {
+		if (is_present(p, page, false))
+			continue;
+		m = mappings_find(p->maps, MAX(page * size, from));
+		if (!(m && m->perms[0] == 'r' && m->path[0] == '/') && !is_present(p, page, true))
 			return false;
-		if (m->path[0] != '/')
-			for (; at < MIN(from + n, m->end); at = (at / size + 1) * size)
-				if (!is_present(p, at / size))
-					return false;
-		at = MAX(at, m->end);
 	}
 	return true;
 }
@@ -115,7 +131,7 @@ static bool read_it(struct peek *p, uint64_t address, void *to, size_t n)
 
 bool peek_read(struct peek *p, uint64_t address, void *to, size_t n)
 {
-	return address + n > address && may_read(p, address, n) && read_it(p, address, to, n);
+	return n && address + n > address && may_read(p, address, n) && read_it(p, address, to, n);
 }
 
 bool peek_word(struct peek *p, uint64_t address, uint64_t *word)

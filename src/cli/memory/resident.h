@@ -97,6 +97,9 @@ bool peek_text(struct peek *p, uint64_t address, char *to, size_t size);
 /* How many bytes of [FROM, TO) are resident, by whole pages; pages of zeros that were only read are among them. */
 uint64_t peek_resident(struct peek *p, uint64_t from, uint64_t to);
 
+/* The begin of the first page behind FROM that is resident; TO: none before it. */
+uint64_t peek_next(struct peek *p, uint64_t from, uint64_t to);
+
 /* ---- vm_tables.c: what libjvm.so tells debuggers, from outside ---- */
 
 struct vm_tables;
@@ -190,11 +193,24 @@ enum memory_line memory_line_of_mapping(const struct mapping *m);
 enum memory_line memory_line_of(const struct mappings *m, size_t i);
 /* Each of these adds claims. */
 void memory_claim_vm(struct peek *p, const struct vm_tables *t, struct ranges *c, struct memory_reading *r);
-void memory_claim_metaspace(struct peek *p, const struct vm_tables *t, struct ranges *c);
+/* Addresses of all classes and of their constants, in order (classes.c). */
+struct memory_class {
+	uint64_t at;
+	bool constants;
+};
+struct memory_classes {
+	struct memory_class *items;
+	size_t count, capacity;
+};
+void memory_find_classes(struct peek *p, const struct vm_tables *t, struct memory_classes *classes);
+/* Whether one of them lies in [FROM, TO). */
+bool memory_has_class(const struct memory_classes *classes, uint64_t from, uint64_t to);
+void memory_claim_metaspace(struct peek *p, const struct memory_classes *classes, struct ranges *c);
 void memory_claim_reached(struct peek *p, const struct vm_tables *t, struct ranges *c);
 void memory_claim_stacks(struct peek *p, const struct vm_tables *t, struct ranges *c, struct memory_reading *r);
 void memory_claim_arenas(struct peek *p, struct ranges *c, struct memory_malloc *m);
-void memory_claim_large(struct peek *p, struct ranges *c, struct memory_malloc *m);
+void memory_claim_large(struct peek *p, const struct memory_classes *classes, struct ranges *c,
+			struct memory_malloc *m);
 /* Share the resident bytes among the lines (account.c). */
 void memory_account(struct peek *p, const struct ranges *c, struct memory_reading *r);
 void memory_add_part(struct memory_reading *r, enum memory_line line, const char *what, uint64_t rss);

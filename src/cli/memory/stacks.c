@@ -56,33 +56,41 @@ static int by_inner(const void *a, const void *b)
 	return ((const struct memory_thread *)a)->inner - ((const struct memory_thread *)b)->inner;
 }
 
-/* What the JVM's list of Java threads says of their stacks (JDK 10 and later). */
+/* What the JVM says of the stack of the Java thread at THREAD. */
+static void read_java_thread(struct peek *p, const struct vm_tables *t, struct memory_threads *threads, uint64_t thread)
+{
+	const char *owner = vm_tables_offset(t, "JavaThread", "_stack_base") >= 0 ? "JavaThread" : "Thread";
+	const char *has = vm_tables_offset(t, "JavaThread", "_osthread") >= 0 ? "JavaThread" : "Thread";
+	uint64_t os = vm_tables_at(t, p, thread, has, "_osthread");
+	uint64_t base = vm_tables_at(t, p, thread, owner, "_stack_base");
+	uint64_t size = vm_tables_at(t, p, thread, owner, "_stack_size");
+	struct memory_thread key = {.inner = (pid_t)vm_tables_at(t, p, os, "OSThread", "_thread_id")}, *found;
+
+	found = threads->count ? bsearch(&key, threads->items, threads->count, sizeof(key), by_inner) : NULL;
+	if (!found || !base || size < 4096 || size > 1ull << 32 || !mappings_find(p->maps, base - 1))
+		return;
+	found->stack_high = base;
+	found->stack_low = base - size;
+}
+
+/* The JVM's list of Java threads: an array, or, in some JDKs before 12, one leads to the next. */
 static void read_java_threads(struct peek *p, const struct vm_tables *t, struct memory_threads *threads)
 {
 	uint64_t list = vm_tables_value(t, p, "ThreadsSMRSupport", "_java_thread_list"), array, length, thread, i;
 	int64_t count = vm_tables_offset(t, "ThreadsList", "_length");
-	const char *owner = vm_tables_offset(t, "JavaThread", "_stack_base") >= 0 ? "JavaThread" : "Thread";
-	const char *has = vm_tables_offset(t, "JavaThread", "_osthread") >= 0 ? "JavaThread" : "Thread";
 
 	array = vm_tables_at(t, p, list, "ThreadsList", "_threads");
-	if (!array || count < 0 || !peek_word(p, list + (uint64_t)count, &length))
+	if (array && count >= 0 && peek_word(p, list + (uint64_t)count, &length)) {
+		length = MIN(length & 0xffffffff, THREADS_MAX);
+		for (i = 0; i < length; i++)
+			if (peek_word(p, array + i * sizeof(void *), &thread))
+				read_java_thread(p, t, threads, thread);
 		return;
-	length = MIN(length & 0xffffffff, THREADS_MAX);
-	for (i = 0; i < length; i++) {
-		struct memory_thread key = {0}, *found;
-		uint64_t base, size;
-
-		if (!peek_word(p, array + i * sizeof(void *), &thread))
-			continue;
-		base = vm_tables_at(t, p, thread, owner, "_stack_base");
-		size = vm_tables_at(t, p, thread, owner, "_stack_size");
-		key.inner = (pid_t)vm_tables_at(t, p, vm_tables_at(t, p, thread, has, "_osthread"), "OSThread",
-						"_thread_id");
-		found = threads->count ? bsearch(&key, threads->items, threads->count, sizeof(key), by_inner) : NULL;
-		if (!found || !base || size < 4096 || size > 1ull << 32 || !mappings_find(p->maps, base - 1))
-			continue;
-		found->stack_high = base;
-		found->stack_low = base - size;
+	}
+	thread = vm_tables_value(t, p, "Threads", "_thread_list");
+	for (i = 0; thread && i < THREADS_MAX; i++) {
+		read_java_thread(p, t, threads, thread);
+		thread = vm_tables_at(t, p, thread, "JavaThread", "_next");
 	}
 }
 

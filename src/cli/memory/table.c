@@ -31,11 +31,13 @@ const char *memory_size(uint64_t bytes, char out[24])
 	return out;
 }
 
-/* "used 40 MB of 384 MB committed" */
-static void put_counted(struct buffer *out, uint64_t used, uint64_t committed)
+/* "used 40 MB of 384 MB committed", unless what is resident by now shows that these are old. */
+static void put_counted(struct buffer *out, uint64_t used, uint64_t committed, uint64_t resident)
 {
 	char a[24], b[24];
 
+	if (resident > committed + committed / 16)
+		return;
 	if (committed && used)
 		buffer_printf(out, "  used %s of %s committed", memory_size(used, a), memory_size(committed, b));
 	else if (committed)
@@ -63,13 +65,13 @@ static void put_details(const struct memory_reading *r, enum memory_line line, s
 
 	switch (line) {
 	case MEMORY_java_heap:
-		put_counted(out, c->heap_used, c->heap_committed);
+		put_counted(out, c->heap_used, c->heap_committed, r->lines[line]);
 		break;
 	case MEMORY_metaspace:
-		put_counted(out, c->metaspace_used, c->metaspace_committed);
+		put_counted(out, c->metaspace_used, c->metaspace_committed, r->lines[line]);
 		break;
 	case MEMORY_class_space:
-		put_counted(out, c->class_used, c->class_committed);
+		put_counted(out, c->class_used, c->class_committed, r->lines[line]);
 		break;
 	case MEMORY_stacks_java:
 	case MEMORY_stacks_jit:

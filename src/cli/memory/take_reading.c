@@ -61,6 +61,7 @@ static void find_vm(struct memory_reading *r)
 static int attribute(struct memory_reading *r, struct error *err)
 {
 	struct ranges claims = {0};
+	struct memory_classes classes = {0};
 	struct vm_tables *t;
 	struct peek peek;
 	int rc = peek_open(&peek, r->pid, &r->maps, err);
@@ -73,9 +74,11 @@ static int attribute(struct memory_reading *r, struct error *err)
 		memory_claim_vm(&peek, t, &claims, r);
 	memory_claim_stacks(&peek, t, &claims, r);
 	memory_claim_arenas(&peek, &claims, &r->malloc);
-	memory_claim_large(&peek, &claims, &r->malloc);
+	if (t)
+		memory_find_classes(&peek, t, &classes);
+	memory_claim_large(&peek, &classes, &claims, &r->malloc);
 	if (t) {
-		memory_claim_metaspace(&peek, t, &claims);
+		memory_claim_metaspace(&peek, &classes, &claims);
 		memory_claim_reached(&peek, t, &claims);
 	}
 	ranges_settle(&claims);
@@ -84,6 +87,7 @@ static int attribute(struct memory_reading *r, struct error *err)
 	if (claims.failed)
 		rc = error_set(err, ENOMEM, "out of memory");
 	free(claims.items);
+	free(classes.items);
 	vm_tables_close(t);
 	peek_close(&peek);
 	return rc;
