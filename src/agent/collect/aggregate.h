@@ -300,4 +300,12 @@ int upkeep_open(size_t store_bytes, struct error *err);
 /* Free it all, when no handler can run any more. */
 void upkeep_close(struct collector *c);
 
+/*
+ * What is still there of event E, as sums in the order of C's (to be freed), all of E, many of them 0; NULL without
+ * memory. Lock held.
+ */
+struct stack_count *aggregate_live(struct collector *c, uint32_t e);
+/* The sums of C have new numbers: NOW, of COUNT, each + 1, 0 = it is gone. Lock held. */
+void aggregate_live_moved(struct collector *c, const uint32_t *now, size_t count);
+
 #endif

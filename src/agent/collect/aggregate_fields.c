@@ -58,5 +58,7 @@ void aggregate_fields(struct collector *c, const struct sample *s, const struct 
 		return;
 	}
 	aggregate_add(c, &e, c->nodes.items[e.node].end, t);
+	if (c->sources->stored)
+		c->sources->stored(s->event, n, (uint32_t)(t - c->stack_counts.items) + 1);
 	sink_event(c, &e);
 }

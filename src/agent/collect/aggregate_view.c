@@ -26,6 +26,8 @@ struct view {
 	struct profile_thread *threads;
 	uint32_t *lists;      /* frames of all stacks */
 	size_t listed;
+	const struct stack_count *sums; /* the collector's, or … */
+	struct stack_count *live; /* … those of what is still there */
 	char *counts;          /* copies of the agent's texts */
 	struct profile_waits *waits; /* by lock, then by owner */
 	struct profile_trace_context *trace_contexts;
@@ -43,6 +45,7 @@ void collector_view_free(struct profile *p)
 	free(v->threads);
 	free(v->lists);
 	free(v->counts);
+	free(v->live);
 	free(v->waits);
 	free(v->trace_contexts);
 	free(v);
@@ -121,19 +124,39 @@ out:
 	return ok;
 }
 
+/* What threads have had of what is still there of event E, by number (to be freed), where stacks are kept apart so. */
+static struct thread_sum *live_sums(const struct view *v, const struct collector *c, uint32_t e)
+{
+	struct thread_sum *sums = calloc(c->threads.count + 1, sizeof(*sums));
+	size_t i;
+
+	for (i = 0; sums && i < c->stack_counts.count; i++) {
+		const struct stack_count *t = &v->live[i];
+
+		if (t->event != e || !t->thread)
+			continue;
+		sums[t->thread - 1].samples += t->samples;
+		sums[t->thread - 1].weight += t->weight;
+	}
+	return sums;
+}
+
 /* Threads that had a sample of event E; *REMAP (to be freed) leads from the collector's numbers to theirs. */
 static bool copy_threads(struct view *v, const struct collector *c, uint32_t e, uint32_t **remap)
 {
+	struct thread_sum *live = v->live ? live_sums(v, c, e) : NULL;
 	uint32_t n = 0;
 	size_t i;
 
 	*remap = calloc(c->threads.count + 1, sizeof(**remap));
 	v->threads = calloc(c->threads.count + 1, sizeof(*v->threads));
-	if (!v->threads || !*remap)
+	if (!v->threads || !*remap || (v->live && !live)) {
+		free(live);
 		return false;
+	}
 	for (i = 0; i < c->threads.count; i++) {
 		const struct thread_entry *from = &c->threads.items[i];
-		const struct thread_sum *sum = &c->sums.items[i * c->options.events + e];
+		const struct thread_sum *sum = live ? &live[i] : &c->sums.items[i * c->options.events + e];
 
 		if (!sum->samples)
 			continue;
@@ -145,6 +168,7 @@ static bool copy_threads(struct view *v, const struct collector *c, uint32_t e, 
 		v->threads[n].weight = sum->weight;
 		n++;
 	}
+	free(live);
 	v->profile.thread_count = n;
 	return true;
 }
@@ -218,8 +242,8 @@ static bool make_room(struct view *v, const struct collector *c, uint32_t e)
 	size_t i, total = 0;
 
 	for (i = 0; i < c->stack_counts.count; i++)
-		if (c->stack_counts.items[i].event == e)
-			total += c->nodes.items[c->stack_counts.items[i].node].depth;
+		if (v->sums[i].event == e && v->sums[i].samples)
+			total += c->nodes.items[v->sums[i].node].depth;
 	for (i = 0; c->options.waits[e] && i < c->waits.sums.holders.count; i++)
 		total += c->nodes.items[c->waits.sums.holders.items[i].node].depth;
 	v->lists = malloc((total + 1) * sizeof(*v->lists));
@@ -251,7 +275,7 @@ static bool copy_stacks(struct view *v, const struct collector *c, uint32_t e, c
 	if (!make_room(v, c, e))
 		return false;
 	for (i = 0; i < c->stack_counts.count; i++) {
-		const struct stack_count *t = &c->stack_counts.items[i];
+		const struct stack_count *t = &v->sums[i];
 		const struct node *n = &c->nodes.items[t->node];
 
 		if (t->event != e || !t->samples)
@@ -360,6 +384,31 @@ static void copy_counts(struct view *v, struct collector *c, uint32_t e)
 	timing_report(&c->walk, &p->walk);
 }
 
+/* The counts of a result that has only what is still there: how many ended early, too. */
+static void count_live(struct view *v, const struct collector *c, uint32_t e)
+{
+	struct profile *p = &v->profile;
+	size_t i;
+
+	p->taken -= p->stored;
+	p->stored = p->weight_stored = p->complete = p->ambiguous = 0;
+	memset(p->ended_early, 0, sizeof(p->ended_early));
+	for (i = 0; i < c->stack_counts.count; i++) {
+		const struct stack_count *t = &v->live[i];
+		uint8_t end = c->nodes.items[t->node].end;
+
+		if (t->event != e)
+			continue;
+		p->stored += t->samples;
+		p->weight_stored += t->weight;
+		*(end ? &p->ended_early[end - 1] : &p->complete) += t->samples;
+	}
+	p->taken += p->stored;
+	p->counted = 0; /* what was asked for in all */
+	p->effective_interval = p->stored ? p->weight_stored / p->stored : 0;
+	p->unsampled = format_unsampled(p);
+}
+
 /* Copy the agent's texts behind each other. */
 static bool copy_facts(struct view *v, const struct collector_counts *f)
 {
@@ -414,6 +463,10 @@ static bool fill(struct view *v, struct collector *c, uint32_t e, const struct c
 	v->strings[0] = '\0';
 	memcpy(v->strings, c->frames.strings.length ? c->frames.strings.bytes : "",
 	       c->frames.strings.length);
+	v->live = c->options.live[e] ? aggregate_live(c, e) : NULL;
+	if (c->options.live[e] && !v->live)
+		return false;
+	v->sums = v->live ? v->live : c->stack_counts.items;
 	ok = copy_facts(v, counts) && copy_frames(v, c, &frames) &&
 	     copy_threads(v, c, e, &threads) && copy_trace_contexts(v, c) &&
 	     copy_stacks(v, c, e, frames, threads) && copy_waits(v, c, e, frames);
@@ -422,6 +475,8 @@ static bool fill(struct view *v, struct collector *c, uint32_t e, const struct c
 	if (!ok)
 		return false;
 	copy_counts(v, c, e);
+	if (v->live)
+		count_live(v, c, e);
 	v->profile.frames = v->frames;
 	v->profile.stacks = v->stacks;
 	v->profile.threads = v->threads;

@@ -21,6 +21,7 @@ struct collector_options {
 	bool ticks[8];         /* of each: sampled in turns, states are kept apart */
 	bool waits[8];         /* of each: samples are waits for locks, with notes */
 	struct event_fields fields[8]; /* of each: what its samples say besides, in a struct field_note */
+	bool live[8];          /* of each: results have what is still there of it (collect_sources.blocks) */
 	bool per_thread;       /* keep stacks apart by thread */
 	bool per_trace_context;      /* … and by what the thread worked for */
 	uint32_t survived;     /* samples of objects count when these have survived so many collections */

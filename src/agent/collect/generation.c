@@ -80,8 +80,11 @@ static int heaviest_first(const void *a, const void *b, void *totals)
 	return of_x < of_y ? 1 : of_x > of_y ? -1 : 0;
 }
 
-/* Sum T of the aggregate that is given up, at NODE of the new one; false when out of memory. */
-static bool carry_stack_count(struct generation *g, const struct stack_count *t, uint32_t node)
+/*
+ * Sum T of the aggregate that is given up, at NODE of the new one, where its number is *NOW - 1; false when out of
+ * memory.
+ */
+static bool carry_stack_count(struct generation *g, const struct stack_count *t, uint32_t node, uint32_t *now)
 {
 	uint32_t thread = t->thread ? g->sums[t->thread - 1] : 0;
 	struct stack_count *to = node ? aggregate_stack_count(g->c, t->event, node, thread, t->state,
@@ -92,6 +95,7 @@ static bool carry_stack_count(struct generation *g, const struct stack_count *t,
 	to->samples += t->samples;
 	to->weight += t->weight;
 	to->objects += t->objects;
+	*now = (uint32_t)(to - g->c->stack_counts.items) + 1;
 	return true;
 }
 
@@ -101,7 +105,8 @@ static bool carry_stack_counts(struct generation *g)
 	size_t i, count = g->old.stack_counts.count, limit = limit_of(g->c);
 	const struct stack_count **all = pages_alloc((count + 1) * sizeof(*all));
 	uint64_t totals[RECORD_EVENTS] = {0};
-	bool whole = all;
+	uint32_t *now = pages_alloc((count + 1) * sizeof(*now));
+	bool whole = all && now;
 
 	for (i = 0; all && i < count; i++) {
 		all[i] = &g->old.stack_counts.items[i];
@@ -112,11 +117,15 @@ static bool carry_stack_counts(struct generation *g)
 	for (i = 0; i < count && whole; i++) {
 		bool kept = bytes_of_stacks(g->c) < limit;
 
-		whole = carry_stack_count(g, all[i], kept ? carry_stack(g, all[i]->node) : g->rest);
+		whole = carry_stack_count(g, all[i], kept ? carry_stack(g, all[i]->node) : g->rest,
+					  &now[all[i] - g->old.stack_counts.items]);
 		if (!kept)
 			g->merged.samples += all[i]->samples;
 	}
+	if (whole)
+		aggregate_live_moved(g->c, now, count);
 	pages_free(all, (count + 1) * sizeof(*all));
+	pages_free(now, (count + 1) * sizeof(*now));
 	return whole;
 }
 

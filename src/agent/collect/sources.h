@@ -22,6 +22,9 @@ typedef void parked_told_fn(const struct sample *s, const struct trace_context *
 typedef void waits_told_fn(const struct sample *s, const struct wait_note *n,
 			   const struct trace_context *trace_context, void *arg);
 
+/* A block that stands for WEIGHT bytes, of OWNER (0: its sample has not come yet). */
+typedef uint32_t block_owned_fn(uint64_t weight, uint32_t owner, void *arg);
+
 /* One constant: engine_of_collector (sources/engine.h says more of each). With the collector's lock, unless any may. */
 struct collect_sources {
 	/* What was sampled so far is on its way to the collector. Any thread. */
@@ -50,6 +53,12 @@ struct collect_sources {
 	uint64_t (*stands_for)(uint64_t id, uint32_t *age);
 	/* Bytes of the heap that were in use after the last collection, 0 = not known. */
 	uint64_t (*heap_used)(void);
+	/* A sample of event E, with N behind it, has gone to OWNER, the number of a sum (struct stack_count) + 1. */
+	void (*stored)(uint32_t e, const struct field_note *n, uint32_t owner);
+	/* FN of each sampled block of native memory that is still there; what it returns is its owner from now on. */
+	void (*blocks)(block_owned_fn *fn, void *arg);
+	/* Images have come or gone. */
+	void (*images_changed)(void);
 	/* The name of a class by its number; NULL: not known. */
 	const char *(*class_name)(uint32_t class);
 };

@@ -195,6 +195,8 @@ static void refresh_images(struct collector *c)
 		return;
 	c->images_retired = deferred_free(give_up_images, old, c); /* no memory to note it: it stays */
 	thread_hook_refresh();
+	if (c->sources->images_changed)
+		c->sources->images_changed();
 }
 
 bool upkeep_counts_missing(void)
@@ -279,6 +281,8 @@ static void look_for_threads(struct collector *c, uint64_t now)
 		records_arm_again(); /* a scan does that, too */
 	}
 	thread_hook_retry();
+	if (c->sources->images_changed)
+		c->sources->images_changed(); /* one was still being loaded */
 }
 
 void upkeep(struct collector *c)

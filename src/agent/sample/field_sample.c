@@ -36,26 +36,35 @@ static bool push(struct thread_record *r, struct sample *s, const struct field_n
 	return queue_push_row(take_queue(r), row, s->noted ? 3 : 2);
 }
 
-void field_sample_take(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,
-		       const struct field_note *fields)
+bool field_sample_take_from(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,
+			    const struct field_note *fields, const struct walk_caller *from)
 {
 	struct sample s = {.time = time, .event = (uint8_t)event, .thread = r->index, .weight = weight,
 			   .state = THREAD_RUNNING, .payload = UINT32_MAX /* of no CPU */};
+	bool stored;
 
 	record_take(r, event);
 	if (window_keeps_out(&zone.window)) {
 		record_lose(r, event, LOSS_outside_window, weight);
-		return;
+		return false;
 	}
 	fault_look();
-	s.trace = wait_walk(r, 0, 0, &s.epoch);
+	s.trace = from ? wait_walk_from(r, from, &s.epoch) : wait_walk(r, 0, 0, &s.epoch);
 	if (!s.trace) {
 		record_lose(r, event, LOSS_store_full, weight);
-		return;
+		return false;
 	}
 	s.vthread = take_mounted(r);
 	s.handler_ns = (uint32_t)MIN(clock_ns(CLOCK_MONOTONIC) - time, (uint64_t)UINT32_MAX);
-	if (!push(r, &s, fields))
+	stored = push(r, &s, fields);
+	if (!stored)
 		record_lose(r, event, LOSS_queue_full, weight);
 	record_stir(&zone.records, r->index);
+	return stored;
+}
+
+void field_sample_take(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,
+		       const struct field_note *fields)
+{
+	field_sample_take_from(r, event, time, weight, fields, NULL);
 }

@@ -19,4 +19,8 @@ struct thread_record *field_sample_enter(uint32_t event, uint64_t weight);
  */
 void field_sample_take(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,
 		       const struct field_note *fields);
+/* The same, with the stack from the caller FROM on, native frames too; NULL: as above. False: it is lost. */
+bool field_sample_take_from(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,
+			    const struct field_note *fields, const struct walk_caller *from);
+
 #endif

@@ -61,6 +61,17 @@ const struct stack_trace *wait_walk(struct thread_record *r, uint32_t skip, uint
 	return w.store_full ? NULL : stack_trace_end(&w);
 }
 
+const struct stack_trace *wait_walk_from(struct thread_record *r, const struct walk_caller *from, uint16_t *epoch)
+{
+	struct stack_trace_writer w;
+
+	*epoch = (uint16_t)method_epoch_now(&zone.epochs);
+	if (!stack_trace_begin(&w, &zone.store, &r->chunk, zone.depth))
+		return NULL;
+	walk_from_caller(&zone, r, from, &w);
+	return w.store_full ? NULL : stack_trace_end(&w);
+}
+
 void wait_announce(struct thread_record *r, uint32_t event, const struct stack_trace *t, uint16_t epoch)
 {
 	struct sample s = {.trace = t, .thread = r->index, .event = (uint8_t)event, .state = THREAD_NONE,

@@ -8,6 +8,7 @@
 #ifndef JSTROBE_SAMPLE_WAIT_SAMPLE_H
 #define JSTROBE_SAMPLE_WAIT_SAMPLE_H
 
+#include "agent/walk/caller.h"
 #include "agent/zone/zone.h"
 
 /* What follows a sample of a wait in its queue. */
@@ -39,6 +40,9 @@ void wait_leave(struct thread_record *r);
  * for it. *ERA: as in struct sample.
  */
 const struct stack_trace *wait_walk(struct thread_record *r, uint32_t skip, uintptr_t method, uint16_t *epoch);
+
+/* The same from the caller FROM of a function of ours on, with native frames. */
+const struct stack_trace *wait_walk_from(struct thread_record *r, const struct walk_caller *from, uint16_t *epoch);
 
 /* T was just taken: if the collector has not seen it yet, it shall name it now and not when the wait is over. */
 void wait_announce(struct thread_record *r, uint32_t event, const struct stack_trace *t, uint16_t epoch);

@@ -8,6 +8,9 @@
 #include "agent/sources/live/live_objects.h"
 #include "agent/sources/live/live_table.h"
 #include "agent/sources/lock/lock_waits.h"
+#include "agent/sources/nativemem/blocks.h"
+#include "agent/sources/nativemem/malloc_hooks.h"
+#include "agent/sources/nativemem/nativemem.h"
 #include "agent/sources/wall/vthreads.h"
 
 static uint64_t counted(uint32_t e)
@@ -37,6 +40,9 @@ const struct collect_sources engine_of_collector = {
 	.parked_done = vthreads_parked_tell_done,
 	.waits_done = waits_tell_done,
 	.change_kept = change_kept,
+	.stored = nativemem_stored,
+	.blocks = blocks_each,
+	.images_changed = malloc_hooks_refresh,
 	.class_name = class_name_of,
 	.stands_for = live_table_stands_for,
 	.heap_used = live_objects_used,

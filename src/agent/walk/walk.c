@@ -144,6 +144,22 @@ bool walk_outside(const struct zone *z, struct thread_record *r, struct stack_tr
 	return true;
 }
 
+bool walk_from_caller(const struct zone *z, struct thread_record *r, const struct walk_caller *from,
+		      struct stack_trace_writer *out)
+{
+	struct walk w;
+
+	prepare(&w, z, r, out);
+	walk_stand(&w, CODE_ADDRESS(from->pc), from->sp, from->fp, false);
+	if (from->sp)
+		return walk_all(&w);
+	w.end = END_bad_native;
+	if (stack_trace_put(out, frame_pc(FRAME_NATIVE, w.pc - 1)) && recover(&w))
+		return walk_all(&w);
+	walk_put_end(out, w.end);
+	return false;
+}
+
 bool walk_thread(const struct zone *z, struct thread_record *r, const struct walk_regs *regs,
 		 struct stack_trace_writer *out)
 {

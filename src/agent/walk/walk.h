@@ -8,6 +8,7 @@
 #ifndef JSTROBE_WALK_WALK_H
 #define JSTROBE_WALK_WALK_H
 
+#include "agent/walk/caller.h"
 #include "agent/walk/codecache.h"
 #include "agent/walk/decode.h"
 #include "agent/zone/zone.h"
@@ -69,6 +70,13 @@ bool walk_thread(const struct zone *z, struct thread_record *r, const struct wal
  * that the thread did not run. Any context but the thread itself.
  */
 bool walk_outside(const struct zone *z, struct thread_record *r, struct stack_trace_writer *out);
+
+/*
+ * The same for a thread that has called a function of ours, which it is in: from FROM on, native frames too. Where the
+ * CPU does not say how these go on, the caller's alone, and the Java frames. The thread itself, in normal code.
+ */
+bool walk_from_caller(const struct zone *z, struct thread_record *r, const struct walk_caller *from,
+		      struct stack_trace_writer *out);
 
 /* The frame that says why a stack ends early: it always has room, in the place of the last one if need be. Handler. */
 void walk_put_end(struct stack_trace_writer *out, enum walk_end end);

@@ -33,6 +33,10 @@
 #ifndef CPU_BACK_CHAIN
 #define CPU_BACK_CHAIN 0
 #endif
+/* Whether fp leads to where the caller's fp is kept, in code that keeps a frame pointer (x86: at it, aarch64: too). */
+#ifndef CPU_FRAME_LINK
+#define CPU_FRAME_LINK 0
+#endif
 /* Where a return address lies, in bytes from the caller's sp. */
 #ifndef CPU_RETURN_AT
 #define CPU_RETURN_AT (-(int)sizeof(void *))

@@ -24,6 +24,7 @@
 #define CPU_PERF_PC 32
 
 /* See cpu_usual.h. */
+#define CPU_FRAME_LINK 1
 #define CPU_ENTRY_WRAPPER_SLOT (-8)
 #include "common/base/cpu_usual.h"
 

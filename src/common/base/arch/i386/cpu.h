@@ -24,6 +24,7 @@
 #define CPU_PERF_PC 8
 
 /* See cpu_usual.h. */
+#define CPU_FRAME_LINK 1
 #define CPU_LINKS 0
 #define CPU_PUSHES_ARGUMENTS 1
 #define CPU_ENTRY_WRAPPER_SLOT (2)

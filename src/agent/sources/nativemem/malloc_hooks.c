@@ -1,0 +1,288 @@
+#include "agent/sources/nativemem/malloc_hooks.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stddef.h>
+
+#include "agent/hooks/copies.h"
+#include "agent/hooks/got.h"
+#include "agent/sources/nativemem/blocks.h"
+#include "agent/zone/zone.h"
+
+#define LIMIT_MS 5000 /* a copy changes slots for some milliseconds */
+
+/* What ours pass on to; NULL: libc has no such function, and no slot has ours. Set once. */
+static struct {
+	void *(*malloc)(size_t);
+	void *(*calloc)(size_t, size_t);
+	void *(*realloc)(void *, size_t);
+	void *(*reallocarray)(void *, size_t, size_t);
+	void (*free)(void *);
+	int (*posix_memalign)(void **, size_t, size_t);
+	void *(*aligned_alloc)(size_t, size_t);
+	void *(*memalign)(size_t, size_t);
+	void *(*valloc)(size_t);
+	void *(*pvalloc)(size_t);
+} libc;
+
+static malloc_sampled_fn *_Atomic told;
+
+/* ---- what the program calls: most calls pass on, and count down ---- */
+
+static __attribute__((noinline)) void sample(void *address, size_t size, struct draw_stream *s,
+					     struct walk_caller from)
+{
+	malloc_sampled_fn *fn = atomic_load_explicit(&told, memory_order_acquire);
+	int saved = errno;
+
+	draw_next(s);
+	if (fn && !zone_in_child())
+		fn(address, size, s, &from);
+	errno = saved;
+}
+
+static inline struct draw_stream *stream(void)
+{
+	return likely(atomic_load_explicit(&draws.on, memory_order_acquire)) ? draw_stream() : NULL;
+}
+
+/* A block of SIZE has come to ADDRESS. Inlined: FROM is of the function that the program has called. */
+#define ALLOCATED(s, address, size)                                \
+	do {                                                       \
+		if ((s) && (address) && draw_by((s), (size)))      \
+			sample((address), (size), (s), WALK_CALLER); \
+	} while (0)
+
+/* CALL of libc, which may go through slots that have ours. */
+#define NESTED(s, call)                                             \
+	do {                                                        \
+		uint64_t total_ = (s) ? draw_begin_nested(s) : 0;   \
+		call;                                               \
+		if (s)                                              \
+			draw_end_nested(s, total_);                 \
+	} while (0)
+
+static void *our_malloc(size_t size)
+{
+	void *p = libc.malloc(size);
+	struct draw_stream *s = stream();
+
+	ALLOCATED(s, p, size);
+	return p;
+}
+
+static void *our_calloc(size_t n, size_t size)
+{
+	struct draw_stream *s = stream();
+	void *p;
+
+	NESTED(s, p = libc.calloc(n, size));
+	ALLOCATED(s, p, n * size);
+	return p;
+}
+
+/* The block that is at P is about to move, or to stay where it is with another size: it is a new one then. */
+static _Atomic uint64_t *moving(const void *p)
+{
+	return p && blocks_may_have((uintptr_t)p) ? blocks_hold((uintptr_t)p) : NULL;
+}
+
+static void moved(_Atomic uint64_t *held, bool gone)
+{
+	if (unlikely(held != NULL))
+		blocks_let_go(held, gone);
+}
+
+static void *our_realloc(void *p, size_t size)
+{
+	_Atomic uint64_t *held = moving(p);
+	struct draw_stream *s = stream();
+	void *q;
+
+	NESTED(s, q = libc.realloc(p, size));
+	moved(held, q || !size);
+	ALLOCATED(s, q, size);
+	return q;
+}
+
+static void *our_reallocarray(void *p, size_t n, size_t size)
+{
+	_Atomic uint64_t *held = moving(p);
+	struct draw_stream *s = stream();
+	void *q;
+
+	NESTED(s, q = libc.reallocarray(p, n, size));
+	moved(held, q || !n || !size);
+	ALLOCATED(s, q, n * size);
+	return q;
+}
+
+static void our_free(void *p)
+{
+	if (p && blocks_may_have((uintptr_t)p))
+		blocks_take_out((uintptr_t)p);
+	libc.free(p);
+}
+
+static int our_posix_memalign(void **p, size_t alignment, size_t size)
+{
+	struct draw_stream *s = stream();
+	int rc;
+
+	NESTED(s, rc = libc.posix_memalign(p, alignment, size));
+	if (rc == 0)
+		ALLOCATED(s, *p, size);
+	return rc;
+}
+
+static void *our_aligned_alloc(size_t alignment, size_t size)
+{
+	struct draw_stream *s = stream();
+	void *p;
+
+	NESTED(s, p = libc.aligned_alloc(alignment, size));
+	ALLOCATED(s, p, size);
+	return p;
+}
+
+static void *our_memalign(size_t alignment, size_t size)
+{
+	struct draw_stream *s = stream();
+	void *p;
+
+	NESTED(s, p = libc.memalign(alignment, size));
+	ALLOCATED(s, p, size);
+	return p;
+}
+
+static void *our_valloc(size_t size)
+{
+	struct draw_stream *s = stream();
+	void *p;
+
+	NESTED(s, p = libc.valloc(size));
+	ALLOCATED(s, p, size);
+	return p;
+}
+
+static void *our_pvalloc(size_t size)
+{
+	struct draw_stream *s = stream();
+	void *p;
+
+	NESTED(s, p = libc.pvalloc(size));
+	ALLOCATED(s, p, size);
+	return p;
+}
+
+/* ---- in and out ---- */
+
+static const struct {
+	const char *name;
+	void *ours;
+	size_t libc; /* where in `libc` it is */
+} functions[] = {
+#define FUNCTION(name) {#name, (void *)our_##name, offsetof(__typeof__(libc), name)}
+	/* free is first: what is freed by an image that has it is forgotten, allocated by any of them */
+	FUNCTION(free), FUNCTION(malloc), FUNCTION(calloc), FUNCTION(realloc), FUNCTION(reallocarray),
+	FUNCTION(posix_memalign), FUNCTION(aligned_alloc), FUNCTION(memalign), FUNCTION(valloc), FUNCTION(pvalloc),
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below */
+static bool installed;
+static bool unfinished;  /* an image was still being loaded when we came by */
+static uint64_t changes; /* of the images, when we came by */
+
+static void **libc_slot(size_t i)
+{
+	return (void **)((char *)&libc + functions[i].libc);
+}
+
+/* By name, and never through a slot of ours: other copies of this library and other profilers take those. */
+static void resolve(void)
+{
+	size_t i;
+
+	for (i = 0; !libc.malloc && i < ARRAY_LEN(functions); i++)
+		if (functions[i].libc != offsetof(__typeof__(libc), malloc))
+			*libc_slot(i) = dlsym(RTLD_DEFAULT, functions[i].name);
+	if (!libc.malloc)
+		*(void **)&libc.malloc = dlsym(RTLD_DEFAULT, "malloc");
+}
+
+/*
+ * In or out of all images. Where there is more than one definition (a preloaded allocator, an image with one of its
+ * own), a slot that is not bound yet is left alone: what it would be bound to is not known, and a block must go back to
+ * where it is from. Bound slots show it. The lock of copies is held.
+ */
+static bool exchange(bool in)
+{
+	struct got_function list[ARRAY_LEN(functions)];
+	void *olds[ARRAY_LEN(functions)];
+	size_t i, n = 0;
+
+	for (i = 0; i < ARRAY_LEN(functions); i++) {
+		void *theirs = *libc_slot(i);
+
+		if (!theirs)
+			continue;
+		olds[n] = in ? theirs : functions[i].ours;
+		list[n] = (struct got_function){functions[i].name, &olds[n], 1, in ? functions[i].ours : theirs};
+		n++;
+	}
+	return got_patch_functions(list, n, in && got_definers("malloc") == 1 && got_definers("free") == 1);
+}
+
+/* Lock held. False: another copy is at it. */
+static bool patch(int limit_ms)
+{
+	uint64_t now = got_image_changes();
+
+	if (installed && !unfinished && now == changes)
+		return true;
+	if (!copies_lock(limit_ms))
+		return false;
+	unfinished = !exchange(true);
+	changes = now;
+	installed = true;
+	copies_unlock();
+	return true;
+}
+
+void malloc_hooks_refresh(void)
+{
+	pthread_mutex_lock(&lock);
+	if (installed)
+		patch(0);
+	pthread_mutex_unlock(&lock);
+}
+
+bool malloc_hooks_install(malloc_sampled_fn *fn)
+{
+	bool done;
+
+	pthread_mutex_lock(&lock);
+	resolve();
+	done = libc.malloc && libc.free && patch(LIMIT_MS);
+	pthread_mutex_unlock(&lock);
+	if (!done)
+		return false;
+	/* all frees are seen before the first block is remembered */
+	atomic_store(&told, fn);
+	atomic_store(&draws.on, true);
+	return true;
+}
+
+void malloc_hooks_remove(void)
+{
+	atomic_store(&draws.on, false);
+	atomic_store(&told, NULL);
+	pthread_mutex_lock(&lock);
+	if (installed && copies_lock(LIMIT_MS)) {
+		exchange(false);
+		installed = false;
+		copies_unlock();
+	}
+	pthread_mutex_unlock(&lock);
+}

@@ -1,0 +1,234 @@
+"""Native memory, against a program that knows its bytes and what is left of them."""
+import os
+import subprocess
+import time
+
+import jvm
+import pytest
+from jfr import Recording
+from jvm import Profile, Program, counted, jstrobe, result_file, wait_until
+
+from test_hard_copies import copy_to
+from test_hard_native import tricks, worked
+
+METHODS = ("keep", "churn", "grow")
+
+
+def start(program, interval, *options):
+    done = jstrobe("start", "-t", "--nativemem", str(interval), *options, program.pid)
+    assert done.returncode == 0, done.stderr
+
+
+def result(program, *options, command="stop"):
+    path = result_file()
+    done = jstrobe(command, "-t", "-o", "json", "-f", path, *options, program.pid)
+    assert done.returncode == 0, done.stderr
+    profile = Profile(path, done=done)
+    profile.check()
+    return profile
+
+
+def blocks(program):
+    program.say("begin")
+    wait_until(lambda: "done" in program.mark(), 300)
+    return program.mark()
+
+
+def of(profile, method, key="weight"):
+    return profile.total("truth.NativeBlocks." + method, key=key)
+
+
+def asks(frames):
+    """Whether what these frames allocate is what the program asked Unsafe for: the JVM allocates for itself, too."""
+    natives = [i for i, f in enumerate(frames) if f.endswith(("Unsafe.allocateMemory0", "Unsafe.reallocateMemory0"))]
+    return natives and all(f.startswith(("Unsafe_", "os::malloc", "os::realloc")) for f in frames[natives[0] + 1:])
+
+
+def own(profile, method, key="weight"):
+    """Of blocks that METHOD asked for."""
+    return sum(s[key] for s in profile.stacks if "truth.NativeBlocks." + method in s["frames"] and asks(s["frames"]))
+
+
+def asked(truth, method, left=""):
+    return sum(v for k, v in truth.items() if k.startswith(f"{left}{method}_"))
+
+
+def queue_full(profile):
+    return profile.samples["lost"]["queue_full"]
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_each_block(jdk, live, say):
+    """An interval of 0: each block is a sample that weighs itself, and what is left is known to the byte."""
+    with Program(jdk, "NativeBlocks", "1000,20000", 3_000_000) as program:
+        start(program, 0, *(["--nativemem-live"] if live else []))
+        truth = blocks(program)
+        profile = result(program)
+        assert program.stop() == 0
+    # threads of the JVM may find their queues full; those of the program are paced
+    assert queue_full(profile) < 0.02 * profile.samples["taken"], profile.samples
+    if live:
+        for method in METHODS:
+            assert own(profile, method) == asked(truth, method, "left_"), (method, truth)
+    else:
+        for method in METHODS:
+            assert own(profile, method) == asked(truth, method), (method, truth)
+        total = profile.weight["total"] + profile.weight["lost"]
+        assert abs(profile.json["counted"] / total - 1) < 0.02, (profile.json["counted"], profile.weight)
+    assert own(profile, "buffers") == truth["direct"]
+    complete = profile.samples["complete"] / profile.samples["stored"]
+    assert complete > 0.99, profile.json["walk_ended_early"]
+    say(f"nativemem=0, live {live}, {jdk}: {profile.samples['stored']} samples, {complete:.2%} of stacks complete")
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_bytes_at_the_default_interval(jdk, live, say):
+    """Sums are right within four standard errors, of sizes far below the interval and beyond it."""
+    interval, sizes, each = 512 << 10, (16384, 131072, 1 << 20), counted(600 << 20, 4 << 30)
+    with Program(jdk, "NativeBlocks", ",".join(map(str, sizes)), each) as program:
+        start(program, interval, *(["--nativemem-live"] if live else []))
+        truth = blocks(program)
+        profile = result(program)
+        assert program.stop() == 0
+    assert profile.lost_share() < 0.001, profile.samples
+    said = []
+    for method in METHODS:
+        true, told = asked(truth, method, "left_" if live else ""), own(profile, method)
+        samples = own(profile, method, "samples")
+        error = (true * interval) ** 0.5
+        said.append(f"{method} {told / true - 1:+.1%} of {samples}" if true else f"{method} {told} left")
+        # a thread for each size churns: the last block of one may still be there
+        assert abs(told - true) < 4 * error + (2 << 20), (method, told, true, error)
+    total = profile.weight["total"]
+    if not live:
+        assert abs(total / profile.json["counted"] - 1) < 4 * (interval / total) ** 0.5
+    say(f"nativemem at 512 KiB, live {live}, {jdk}: " + ", ".join(said))
+
+
+def test_dumps_tell_what_is_left_then(jdk):
+    with Program(jdk, "NativeBlocks", "20000", 2_000_000) as program:
+        start(program, 0, "--nativemem-live")
+        before = result(program, command="dump")
+        truth = blocks(program)
+        after = result(program, command="dump")
+        again = result(program)
+    assert own(before, "keep") == 0
+    for profile in (after, again):
+        assert own(profile, "keep") == asked(truth, "keep", "left_")
+        assert own(profile, "grow") == asked(truth, "grow", "left_")
+
+
+def slots(program):
+    """Where the program's images are mapped writable: what we make writable must not stay so."""
+    with open(f"/proc/{program.pid}/maps") as maps:
+        return {line.split()[0] for line in maps if ".so" in line and " rw" in line and "jstrobe" not in line}
+
+
+def test_rounds_under_load(jdk, say):
+    """Hooks in and out while all threads allocate, with other events at once; nothing stays writable."""
+    rounds = counted(50, 500)
+    with Program(jdk, "NativeBlocks", "64,1000,20000,300000", 1 << 30, "always") as program:
+        start(program, 0)
+        result(program)
+        before = slots(program)
+        began = time.monotonic()
+        for i in range(rounds):
+            interval, others = (0, 4096, 524288)[i % 3], ("cpu", "cpu,wall")[i % 2]
+            done = jstrobe("start", "-e", others, "--nativemem", str(interval), program.pid)
+            assert done.returncode == 0, done.stderr
+            time.sleep(0.05)
+            assert jstrobe("stop", "-f", "/dev/null", program.pid).returncode == 0
+        say(f"nativemem, {rounds} rounds under load in {time.monotonic() - began:.0f} s, {jdk}")
+        assert program.alive()
+        assert slots(program) == before
+        start(program, 4096)
+        time.sleep(0.5)
+        profile = result(program)
+        assert of(profile, "churn") > 0
+        assert program.stop() == 0, program.output[-5:]
+
+
+@pytest.mark.parametrize("how", ["FORK", "VFORK", "POSIX_SPAWN"])
+def test_children(jdk, how):
+    with Program(jdk, "Children", jvm=[f"-Djdk.lang.Process.launchMechanism={how}"]) as program:
+        start(program, 0)
+        wait_until(lambda: program.mark().get("children", 0) > 5)
+        profile = result(program)
+        marks = program.mark()
+        assert program.stop() == 0, program.output[-5:]
+    assert "failed" not in marks or marks["failed"] == 0, marks
+    assert profile.samples["stored"] > 0
+
+
+def test_images_that_come_and_go(jdk):
+    """Libraries are loaded and unloaded all the time, and we look for slots in all of them."""
+    with tricks(jdk, "loaded+forked+vforked") as program:
+        for interval in (65536, 0):
+            start(program, interval)
+            time.sleep(counted(2, 60))
+            profile = result(program)
+            assert program.alive()
+        worked(program, "loaded+forked+vforked")
+    assert profile.samples["stored"] > 0
+
+
+@pytest.mark.together
+def test_two_copies(jdk):
+    """One copy of the library has the event, another one has others; then they change places."""
+    ours, theirs = jvm.LIBRARY, copy_to("nativemem")
+    with Program(jdk, "NativeBlocks", "1000,20000", 1 << 30, "always") as program:
+        for first, second in ((ours, theirs), (theirs, ours)):
+            done = jstrobe("start", "--libpath", first, "--nativemem", "4096", program.pid)
+            assert done.returncode == 0, done.stderr
+            done = jstrobe("start", "--libpath", second, "--nativemem", "4096", program.pid)
+            assert done.returncode == 1 and "nativemem" in done.stderr, done.stderr
+            done = jstrobe("start", "--libpath", second, "-e", "cpu", program.pid)
+            assert done.returncode == 0, done.stderr
+            time.sleep(0.3)
+            told = [jstrobe("stop", "-o", "collapsed", program.pid) for _ in range(2)]
+            assert all(t.returncode == 0 for t in told), told
+            assert any("allocateMemory0" in t.stdout for t in told), told
+        assert program.alive()
+        assert program.stop() == 0, program.output[-5:]
+
+
+def test_allocator_before_libc(jdk, tmp_path):
+    """Blocks go back to the allocator that they came from, where one was preloaded: it ends the process if not."""
+    library = str(tmp_path / "own_malloc.so")
+    subprocess.run([os.environ.get("CC", "gcc"), "-O2", "-Wall", "-Wextra", "-fno-builtin", "-fPIC", "-shared", "-o",
+                    library, os.path.join(jvm.ROOT, "tests", "jvm", "preload", "own_malloc.c")], check=True)
+    with Program(jdk, "NativeBlocks", "1000,20000", 2_000_000, wrap=["env", "LD_PRELOAD=" + library]) as program:
+        start(program, 0, "--nativemem-live")
+        truth = blocks(program)
+        profile = result(program)
+        assert program.alive() and program.stop() == 0, program.output[-5:]
+    for method in METHODS:
+        assert own(profile, method) == asked(truth, method, "left_"), (method, truth)
+
+
+def test_recording(jdk):
+    path, made = result_file(".jfr"), result_file()
+    with Program(jdk, "NativeBlocks", "20000", 2_000_000) as program:
+        done = jstrobe("start", "--nativemem", "0", "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+        truth = blocks(program)
+        assert jstrobe("stop", program.pid).returncode == 0
+    events = Recording(path).events["profiler.Malloc"]
+    assert sum(e["size"] for e in events if e["size"] in (20000, 40000)) >= sum(asked(truth, m) for m in METHODS)
+    assert all(e["address"] for e in events)
+    done = jstrobe("convert", "-o", "json", path, made)
+    assert done.returncode == 0, done.stderr
+    profile = Profile(made)
+    assert profile.json["event"] == "nativemem" and profile.weight["unit"] == "bytes"
+    assert profile.weight["total"] == sum(e["size"] for e in events)
+
+
+@pytest.mark.parametrize("said,interval", [(["-e", "nativemem"], 524288), (["--nativemem"], 524288),
+                                           (["--nativemem", "64k"], 65536), (["-e", "nativemem@64k"], 65536),
+                                           (["--nativemem", "0"], 0), (["-e", "nativemem@0"], 0)])
+def test_intervals(said, interval):
+    with Program(jvm.find_jdk(17), "NativeBlocks", "65536", 65536) as program:
+        assert jstrobe("start", *said, program.pid).returncode == 0
+        path = result_file()
+        assert jstrobe("stop", "-o", "json", "-f", path, program.pid).returncode == 0
+    assert Profile(path).json.get("interval", 0) == interval
