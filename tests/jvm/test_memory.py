@@ -42,7 +42,8 @@ def check_amounts(found, tolerance=0.06):
     assert large * 0.99 <= lines["malloc_large"] <= large * (1 + tolerance), lines
     half = AMOUNTS["small"] * MB / 2
     assert found["malloc"]["free_known"], found["malloc"]
-    assert half * 0.9 <= lines["malloc_free"] <= half * 1.2, lines
+    # what compilers gave back is in it, 0 to 8 MB
+    assert half * 0.9 <= lines["malloc_free"] <= half * 1.2 + 8 * MB, lines
     assert half * 0.95 <= lines["malloc_used"] <= half * 1.6, lines
     assert AMOUNTS["mapped"] * MB <= lines["mapped"] <= AMOUNTS["mapped"] * MB + 24 * MB, lines
     # 4,000 frames of 16 bytes at the least, 1 MB at the most
@@ -205,6 +206,33 @@ def test_no_permission(jdk17):
         done = subprocess.run(["setpriv", "--reuid=65534", "--clear-groups", jvm.COMMAND, "memory", str(program.pid)],
                               capture_output=True, text=True)
         assert done.returncode == 3 and f"/proc/{program.pid}/smaps" in done.stderr and "as root" in done.stderr, done
+
+
+BLIND = """
+import ctypes, os, struct, sys
+libc = ctypes.CDLL(None)
+rules = b"".join(struct.pack("HBBI", *rule) for rule in [(0x20, 0, 0, 0), (0x15, 0, 1, 310), (6, 0, 0, 0x50001), (6, 0, 0, 0x7fff0000)])
+kept = ctypes.create_string_buffer(rules)
+program = ctypes.create_string_buffer(struct.pack("HxxxxxxQ", 4, ctypes.addressof(kept)))
+assert libc.prctl(38, 1, 0, 0, 0) == 0 and libc.prctl(22, 2, program, 0, 0) == 0
+os.execv(sys.argv[1], sys.argv[1:])
+"""
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="the filter has the number of a system call of x86_64")
+@pytest.mark.parametrize("collector", ["G1", "Serial", "Parallel", "Z"])
+def test_without_the_right_to_trace(jdk, collector):
+    """Where memory may not be read (Yama; here a seccomp filter refuses it), names and forms of mappings are left."""
+    with Program(jdk, "Resident", *ARGS, jvm=[f"-XX:+Use{collector}GC"]) as program:
+        whole = memory(program.pid)
+        done = subprocess.run([sys.executable, "-c", BLIND, jvm.COMMAND, "memory", "--json", str(program.pid)],
+                              capture_output=True, text=True)
+        found = json.loads(done.stdout)
+        assert sum(found["resident"].values()) == found["rss"] and not found["jvm_tables"]
+        for line in "java_heap", "libraries", "mapped", "code":
+            assert abs(found["resident"][line] - whole["resident"][line]) <= 0.1 * whole["resident"][line], (line, found, whole)
+        said = subprocess.run([sys.executable, "-c", BLIND, jvm.COMMAND, "memory", str(program.pid)], capture_output=True, text=True)
+        assert "CAP_SYS_PTRACE" in said.stdout, said
 
 
 def test_it_ends_meanwhile(jdk17):

@@ -103,7 +103,7 @@ void memory_advice(const struct memory_reading *r, struct buffer *out)
 			    "parts of it have no name: run jstrobe as root, or with CAP_SYS_PTRACE "
 			    "(kernel.yama.ptrace_scope).\n" :
 			    "The JVM's own tables could not be read, so parts of its memory have no name.\n");
-	if (r->lines[MEMORY_unnamed] * 20 > r->maps.rss)
+	if (r->lines[MEMORY_unnamed] * 20 > r->maps.rss && !r->refused)
 		buffer_printf(out, "%s have no name here: memory that libraries have mapped by themselves, or another "
 			      "malloc (jemalloc, tcmalloc).\n", memory_size(r->lines[MEMORY_unnamed], a));
 }

@@ -14,7 +14,7 @@ struct look {
 	struct peek *peek;
 	struct memory_classes *found;
 	uint64_t head;
-	int64_t next_loader, loader_classes, next_class, constants;
+	int64_t next_loader, loader_classes, next_class, constants, layout;
 	unsigned classes;
 };
 
@@ -29,14 +29,15 @@ static void add(struct look *l, uint64_t at, bool constants)
 /* The classes of one loader; false: the list breaks off. */
 static bool look_at_classes(struct look *l, uint64_t klass)
 {
-	uint64_t constants;
+	uint64_t constants, layout;
 
 	while (klass) {
 		if (l->classes++ > CLASSES_MAX)
 			return false;
 		add(l, klass, false);
-		/* those of arrays have none, and what stands there is no address of metaspace */
-		if (peek_word(l->peek, klass + (uint64_t)l->constants, &constants) && constants % sizeof(void *) == 0)
+		/* those of arrays (a negative layout helper) have none, and what stands there may be any address */
+		if (peek_word(l->peek, klass + (uint64_t)l->layout, &layout) && (int32_t)layout >= 0 &&
+		    peek_word(l->peek, klass + (uint64_t)l->constants, &constants) && constants % sizeof(void *) == 0)
 			add(l, constants, true);
 		if (!peek_word(l->peek, klass + (uint64_t)l->next_class, &klass))
 			return false;
@@ -76,10 +77,12 @@ void memory_find_classes(struct peek *p, const struct vm_tables *t, struct memor
 			 .next_loader = vm_tables_offset(t, "ClassLoaderData", "_next"),
 			 .loader_classes = vm_tables_offset(t, "ClassLoaderData", "_klasses"),
 			 .next_class = vm_tables_offset(t, "Klass", "_next_link"),
-			 .constants = vm_tables_offset(t, "InstanceKlass", "_constants")};
+			 .constants = vm_tables_offset(t, "InstanceKlass", "_constants"),
+			 .layout = vm_tables_offset(t, "Klass", "_layout_helper")};
 	unsigned tries;
 
-	if (!l.head || l.next_loader < 0 || l.loader_classes < 0 || l.next_class < 0 || l.constants < 0)
+	if (!l.head || l.next_loader < 0 || l.loader_classes < 0 || l.next_class < 0 || l.constants < 0 ||
+	    l.layout < 0)
 		return;
 	for (tries = 0; tries < TRIES && !look_at_loaders(&l); tries++)
 		l.classes = 0;

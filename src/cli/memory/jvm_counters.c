@@ -16,22 +16,27 @@ static void take(const char *name, uint64_t value, void *arg)
 	if (strncmp(name, "sun.gc.", 7) != 0)
 		return;
 	c->known = true;
-	if (sscanf(name, "sun.gc.generation.%u.space.%u.used%n", &generation, &space, &end) == 2 && end && !name[end])
+	if (sscanf(name, "sun.gc.generation.%u.space.%u.used%n", &generation, &space, &end) == 2 && end && !name[end]) {
 		c->heap_used += value;
-	else if (sscanf(name, "sun.gc.generation.%u.capacity%n", &generation, &end) == 1 && end && !name[end])
+	} else if (sscanf(name, "sun.gc.generation.%u.capacity%n", &generation, &end) == 1 && end && !name[end]) {
 		c->heap_committed += value;
-	else if (sscanf(name, "sun.gc.collector.%u.invocations%n", &generation, &end) == 1 && end && !name[end])
+	} else if (sscanf(name, "sun.gc.generation.%u.maxCapacity%n", &generation, &end) == 1 && end && !name[end]) {
+		/* G1's share one reservation */
+		c->generations_max[0] += value;
+		c->generations_max[1] = MAX(c->generations_max[1], value);
+	} else if (sscanf(name, "sun.gc.collector.%u.invocations%n", &generation, &end) == 1 && end && !name[end]) {
 		c->collections += value;
-	else if (strcmp(name, "sun.gc.metaspace.used") == 0)
+	} else if (strcmp(name, "sun.gc.metaspace.used") == 0) {
 		c->metaspace_used = value;
-	else if (strcmp(name, "sun.gc.metaspace.capacity") == 0)
+	} else if (strcmp(name, "sun.gc.metaspace.capacity") == 0) {
 		c->metaspace_committed = value;
-	else if (strcmp(name, "sun.gc.compressedclassspace.used") == 0)
+	} else if (strcmp(name, "sun.gc.compressedclassspace.used") == 0) {
 		c->class_used = value;
-	else if (strcmp(name, "sun.gc.compressedclassspace.capacity") == 0)
+	} else if (strcmp(name, "sun.gc.compressedclassspace.capacity") == 0) {
 		c->class_committed = value;
-	else if (strcmp(name, "sun.gc.policy.maxHeapSize") == 0)
+	} else if (strcmp(name, "sun.gc.policy.maxHeapSize") == 0) {
 		c->heap_max = value;
+	}
 }
 
 void memory_read_counters(pid_t pid, const struct process_status *s, struct memory_counters *c)

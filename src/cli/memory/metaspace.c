@@ -14,7 +14,7 @@ static size_t mark_all(struct spread *s, const struct memory_classes *classes, b
 	bool is_class;
 
 	for (i = 0; i < classes->count; i = k) {
-		/* what stands in a class of arrays where others have their constants may be another class */
+		/* what was read while a class came to be may be any address, another class for example */
 		is_class = false;
 		for (k = i; k < classes->count && classes->items[k].at == classes->items[i].at; k++)
 			is_class |= !classes->items[k].constants;

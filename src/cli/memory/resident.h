@@ -143,6 +143,7 @@ struct memory_counters {
 	bool known;
 	uint64_t collections;
 	uint64_t heap_used, heap_committed, heap_max;
+	uint64_t generations_max[2]; /* sum of the generations', and the largest */
 	uint64_t metaspace_used, metaspace_committed;
 	uint64_t class_used, class_committed;
 };
@@ -192,6 +193,8 @@ enum memory_line memory_line_of_mapping(const struct mapping *m);
 /* The same of mapping I with what lies before it: a library's data have a part without name. */
 enum memory_line memory_line_of(const struct mappings *m, size_t i);
 /* Each of these adds claims. */
+/* In its stead, of a JVM whose memory may not be read (by_form.c). */
+void memory_claim_by_form(const struct mappings *m, const struct memory_counters *counters, struct ranges *c);
 void memory_claim_vm(struct peek *p, const struct vm_tables *t, struct ranges *c, struct memory_reading *r);
 /* Addresses of all classes and of their constants, in order (classes.c). */
 struct memory_class {

@@ -73,6 +73,8 @@ static int attribute(struct memory_reading *r, struct error *err)
 	if (t)
 		memory_claim_vm(&peek, t, &claims, r);
 	memory_claim_stacks(&peek, t, &claims, r);
+	if (r->vm == PROCESS_HOTSPOT && !t)
+		memory_claim_by_form(&r->maps, &r->counters, &claims);
 	memory_claim_arenas(&peek, &claims, &r->malloc);
 	if (t)
 		memory_find_classes(&peek, t, &classes);
