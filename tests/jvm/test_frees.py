@@ -49,7 +49,7 @@ def test_threads_leave_the_filter_and_come_back(jdk, event):
 ROUNDS = int(os.environ.get("JSTROBE_ROUNDS", 0)) or counted(6, 1000)
 EVENTS = [("-e", "cpu", "-i", "100us"), ("-e", "wall", "-i", "1ms"), ("-e", "ctimer", "-i", "1ms"), ("-e", "lock"),
           ("-e", "cpu", "-i", "100us", "--filter", "name:in-*"), ("-e", "itimer", "-i", "1ms"),
-          ("-e", "alloc", "-i", "16k")]
+          ("-e", "alloc", "-i", "16k"), ("-e", "live", "-i", "16k")]
 
 
 def test_everything_under_a_hostile_allocator(jdk, say):

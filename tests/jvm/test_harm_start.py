@@ -20,6 +20,7 @@ A_JVM = 100  # rounds in each
 EVENTS = [("cpu", "-i", "100us"), ("ctimer", "-i", "1ms"), ("itimer", "-i", "1ms"), ("wall", "-i", "1ms"), ("lock",),
           ("periodic", "-i", "1ms"), ("cpu,wall,lock", "-i", "1ms"), ("cpu,page-faults", "-i", "1ms"),
           ("cpu", "-i", "100us", "--filter", "name:in-*"), ("alloc", "-i", "16k"), ("cpu,wall,alloc@64k", "-i", "1ms"),
+          ("live", "-i", "16k"), ("cpu,alloc@64k,live@64k", "-i", "1ms", "--gc"),
           ("cpu", "-i", "1ms", "--last", "10s"), ("trace",),
           ("cpu", "-i", "1ms", "--features", "stats", "--begin", "truth_none"), ("recording",)]
 KINDS = {"threads": 150, "names": 10, "files": 1, "classes": 5}  # and how many of them make a round

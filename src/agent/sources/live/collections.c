@@ -60,7 +60,7 @@ uint64_t collections_used(void)
 {
 	struct heap_state now;
 
-	if (!counters.all.used.count)
+	if (!collections_open() || !counters.all.used.count)
 		return 0;
 	heap_read(&zone.layout, &counters.all, &now);
 	return counters.eden && counters.survivor ? now.used - MIN(now.used, *counters.eden) : now.used;

@@ -117,7 +117,8 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 
 	if (rc)
 		return rc;
-	if (!collections_open())
+	/* while the JVM starts there is no heap yet */
+	if (!collections_open() && jvm_is_live())
 		rc = error_set(err, ENOTSUP, "live: this JVM does not tell how often its heap was collected");
 	else if (live_table_open())
 		rc = error_set(err, ENOMEM, "live: cannot reserve address space for %u objects; raise the limit of "
