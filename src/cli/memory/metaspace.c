@@ -1,48 +1,59 @@
 /*
  * metaspace.c - metaspace and class space: the tables do not tell their ranges, but all classes and what belongs to
- * them lies there. Each class's address is one of class space, that of its constants one of metaspace.
+ * them lies there. Each class's address is one of class space, that of its constants one of metaspace. Lists that change
+ * while we read give single wrong addresses, so the most in a mapping decide. Without compressed class pointers classes
+ * have no space of their own: they lie among their constants.
  */
+#include <stdlib.h>
+
 #include "cli/memory/resident.h"
 #include "cli/memory/spread.h"
 
+#define MOSTLY 4 /* so many times as many classes as constants are class space */
 enum { CLASSES = 1, CONSTANTS };
 
-/* Mark what lies around the constants of classes, or around classes; how many of these lie where constants do. */
-static size_t mark_all(struct spread *s, const struct memory_classes *classes, bool constants)
-{
-	size_t i, k, among = 0;
-	bool is_class;
+struct votes {
+	uint32_t classes, constants;
+};
 
-	for (i = 0; i < classes->count; i = k) {
-		/* what was read while a class came to be may be any address, another class for example */
-		is_class = false;
-		for (k = i; k < classes->count && classes->items[k].at == classes->items[i].at; k++)
-			is_class |= !classes->items[k].constants;
-		if (is_class == constants)
-			continue;
-		among += is_class && spread_is(s, classes->items[i].at, CONSTANTS);
-		spread_mark(s, classes->items[i].at, constants ? CONSTANTS : CLASSES);
+static void mark_by_votes(struct spread *s, const struct memory_classes *classes, struct votes *votes)
+{
+	const struct memory_class *c;
+	const struct mapping *m;
+	size_t i;
+
+	for (i = 0; i < classes->count; i++) {
+		c = &classes->items[i];
+		m = mappings_find(s->maps, c->at);
+		if (m && c->constants)
+			votes[m - s->maps->items].constants++;
+		else if (m)
+			votes[m - s->maps->items].classes++;
 	}
-	return among;
+	for (i = 0; i < classes->count; i++) {
+		m = mappings_find(s->maps, classes->items[i].at);
+		if (m)
+			spread_mark(s, classes->items[i].at,
+				    votes[m - s->maps->items].classes > MOSTLY * votes[m - s->maps->items].constants ?
+					    CLASSES : CONSTANTS);
+	}
 }
 
 void memory_claim_metaspace(struct peek *p, const struct memory_classes *classes, struct ranges *c)
 {
-	struct spread spread;
-	size_t i, among, all = 0;
+	struct votes *votes = calloc(p->maps->count + 1, sizeof(*votes));
+	struct spread spread = {0};
 
 	ranges_settle(c);
-	if (!spread_init(&spread, p->maps, c)) {
+	if (!votes || !spread_init(&spread, p->maps, c)) {
 		c->failed = true;
+		free(votes);
 		return;
 	}
-	for (i = 0; i < classes->count; i++)
-		all += !classes->items[i].constants;
-	mark_all(&spread, classes, true);
-	among = mark_all(&spread, classes, false);
+	mark_by_votes(&spread, classes, votes);
 	spread_over_gaps(&spread);
-	/* without compressed class pointers classes have no space of their own */
-	spread_claim(&spread, c, CLASSES, among * 2 > all ? MEMORY_metaspace : MEMORY_class_space, NULL);
+	spread_claim(&spread, c, CLASSES, MEMORY_class_space, NULL);
 	spread_claim(&spread, c, CONSTANTS, MEMORY_metaspace, NULL);
 	spread_free(&spread);
+	free(votes);
 }

@@ -13,6 +13,7 @@
 #define STEPS 3
 #define OBJECTS_MAX 30000
 #define OBJECT_MAX (64u << 10) /* bytes of one that are looked at */
+#define BYTES_MAX (256u << 20) /* that are looked at in all */
 #define NMT_HEADER 16u
 #define UNKNOWN_BYTES 1024u
 #define SEEN_SLOTS 65536u
@@ -28,7 +29,7 @@ struct reach {
 	struct ranges *ranges; /* exact ones */
 	struct spread spread;
 	VECTOR(struct object) queue;
-	uint64_t *seen;
+	uint64_t *seen, bytes;
 	uint64_t words[OBJECT_MAX / 8];
 };
 
@@ -91,7 +92,7 @@ static void look_at(struct reach *r, uint64_t at, uint64_t bytes, unsigned steps
 {
 	uint64_t i;
 
-	if (!peek_read(r->peek, at, r->words, bytes / 8 * 8))
+	if ((r->bytes += bytes) > BYTES_MAX || !peek_read(r->peek, at, r->words, bytes / 8 * 8))
 		return;
 	for (i = 0; i < bytes / 8; i++) {
 		uint64_t word = r->words[i];

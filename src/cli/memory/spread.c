@@ -37,13 +37,6 @@ bool spread_mark(struct spread *s, uint64_t address, unsigned char mark)
 	return true;
 }
 
-bool spread_is(const struct spread *s, uint64_t address, unsigned char mark)
-{
-	const struct mapping *m = mappings_find(s->maps, address);
-
-	return m && s->marks[index_of(s, m)] == mark;
-}
-
 /* A part of a reservation that was never used. */
 static bool is_gap(const struct mapping *m)
 {

@@ -17,8 +17,6 @@ struct spread {
 bool spread_init(struct spread *s, const struct mappings *maps, const struct ranges *settled);
 /* What holds ADDRESS is MARK, if nothing is known of that address; whether nothing was. */
 bool spread_mark(struct spread *s, uint64_t address, unsigned char mark);
-/* Whether what holds ADDRESS has that mark. */
-bool spread_is(const struct spread *s, uint64_t address, unsigned char mark);
 /* Marks reach over parts of a reservation that were never used, to what lies there in whole granules. */
 void spread_over_gaps(struct spread *s);
 void spread_claim(struct spread *s, struct ranges *c, unsigned char mark, enum memory_line line, const char *what);
