@@ -229,8 +229,10 @@ def test_without_the_right_to_trace(jdk, collector):
                               capture_output=True, text=True)
         found = json.loads(done.stdout)
         assert sum(found["resident"].values()) == found["rss"] and not found["jvm_tables"]
-        for line in "java_heap", "libraries", "mapped", "code":
-            assert abs(found["resident"][line] - whole["resident"][line]) <= 0.1 * whole["resident"][line], (line, found, whole)
+        # what lies behind a library's data without a name, up to 1 MB, is taken for its own (measured: 3.5 MB in all)
+        for line, slack in ("java_heap", 0), ("libraries", 5 * MB), ("mapped", 0), ("code", 0):
+            there = whole["resident"][line]
+            assert abs(found["resident"][line] - there) <= 0.1 * there + slack, (line, found, whole)
         said = subprocess.run([sys.executable, "-c", BLIND, jvm.COMMAND, "memory", str(program.pid)], capture_output=True, text=True)
         assert "CAP_SYS_PTRACE" in said.stdout, said
 

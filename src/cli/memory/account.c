@@ -9,7 +9,7 @@
 #include "cli/cli.h"
 #include "cli/memory/resident.h"
 
-#define BSS_MAX (2ull << 20) /* larger ones have other mappings in them */
+#define BSS_MAX (1ull << 20) /* larger ones have other mappings in them */
 
 void memory_add_part(struct memory_reading *r, enum memory_line line, const char *what, uint64_t rss)
 {

@@ -103,6 +103,11 @@ static void take_group(const struct root *root, const char *folder, struct memor
 		return;
 	read_number(root, folder, two ? "memory.swap.max" : "memory.memsw.limit_in_bytes", &swap);
 	read_number(root, folder, two ? "memory.swap.current" : "memory.memsw.usage_in_bytes", &swapped);
+	/* version 1 tells memory and swap together */
+	if (!two) {
+		swapped -= MIN(swapped, used);
+		swap = swap == UINT64_MAX || limit == UINT64_MAX ? UINT64_MAX : swap - MIN(swap, limit);
+	}
 	file = stat_of(root, folder, two ? "inactive_file" : "total_inactive_file");
 	*g = (struct memory_cgroup){g->version, limit, used, file, swap, swapped};
 }

@@ -20,6 +20,7 @@ static void mark_by_votes(struct spread *s, const struct memory_classes *classes
 {
 	const struct memory_class *c;
 	const struct mapping *m;
+	const struct votes *v;
 	size_t i;
 
 	for (i = 0; i < classes->count; i++) {
@@ -32,10 +33,9 @@ static void mark_by_votes(struct spread *s, const struct memory_classes *classes
 	}
 	for (i = 0; i < classes->count; i++) {
 		m = mappings_find(s->maps, classes->items[i].at);
-		if (m)
-			spread_mark(s, classes->items[i].at,
-				    votes[m - s->maps->items].classes > MOSTLY * votes[m - s->maps->items].constants ?
-					    CLASSES : CONSTANTS);
+		v = m ? &votes[m - s->maps->items] : NULL;
+		if (v)
+			spread_mark(s, classes->items[i].at, v->classes > MOSTLY * v->constants ? CLASSES : CONSTANTS);
 	}
 }
 
