@@ -1,8 +1,8 @@
 /*
  * metaspace.c - metaspace and class space: the tables do not tell their ranges, but all classes and what belongs to
- * them lies there. Each class's address is one of class space, that of its constants one of metaspace. Lists that change
- * while we read give single wrong addresses, so the most in a mapping decide. Without compressed class pointers classes
- * have no space of their own: they lie among their constants.
+ * them lies there. Each class's address is one of class space, that of its constants one of metaspace. Lists that
+ * change while we read give single wrong addresses, so the most in a mapping decide. Without compressed class pointers
+ * classes have no space of their own: they lie among their constants.
  */
 #include <stdlib.h>
 
