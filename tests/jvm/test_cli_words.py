@@ -94,7 +94,7 @@ def test_list_says_what_is_not_permitted(tmp_path):
     (["-d", "x", "1"], ["-d: 'x' is not a time"]),
     (["-j", "0", "1"], ["-j: 0 is out of range"]),
     (["-e", "nativelock", "1"], ["not available yet: nativelock"]),
-    (["-e", "cpu,nativemem", "1"], ["not available yet: nativemem"]),
+    (["-e", "cpu,nativelock", "1"], ["not available yet: nativelock"]),
     (["--nativelock", "1"], ["not available yet: --nativelock"]),
     (["-o", "pprof", "1"], ["not available yet: pprof"]),
     (["-o", "colapsed", "1"], ["unknown output format: colapsed", "collapsed?"]),

@@ -37,6 +37,17 @@ def near(told, true, samples, size, interval):
     return abs(told - true) <= 5 * true * ((1 - chance) / max(1, samples)) ** 0.5 + 2 * interval
 
 
+@pytest.mark.parametrize("said,interval", [(["-e", "live"], 524288), (["-e", "cpu,live"], 524288),
+                                           (["-e", "live@64k"], 65536), (["-e", "wall,live@64k"], 65536),
+                                           (["-e", "live", "-i", "64k"], 65536), (["-e", "live@0"], 0),
+                                           (["-e", "alloc,live"], 524288), (["-e", "cpu,live=64k"], 65536)])
+def test_intervals(jdk17, said, interval):
+    with Program(jdk17, "Lives", 1024, 1024) as program:
+        assert jstrobe("start", *said, program.pid).returncode == 0
+        profile = result("stop", program, "--show", "live")
+    assert profile.json.get("interval", 0) == interval
+
+
 @pytest.mark.parametrize("collector", COLLECTORS)
 def test_what_stays_and_what_goes(jdk, collector, say):
     """By site, at several moments of one session: each result has what is there then, no more."""

@@ -124,7 +124,7 @@ uint64_t options_event_interval(const struct options *o, const char *event)
 	const struct option *p;
 
 	for (p = option_table; p->help; p++)
-		if (p->name && strcmp(p->name, event) == 0)
+		if (option_has_interval(p) && strcmp(p->agent, event) == 0)
 			return said_of(p, o);
 	return 0;
 }
@@ -136,7 +136,7 @@ int options_check_tracing(const struct options *o, struct error *err)
 	if (o->sampling_said)
 		return error_set(err, EINVAL, "event: %s is not sampled while calls are counted; do one after "
 				 "the other, record with the event, trace with the methods",
-				 with_interval(o) ? with_interval(o)->name : o->event);
+				 with_interval(o) ? with_interval(o)->agent : o->event);
 	if (o->interval)
 		return error_set(err, EINVAL, "interval: every call of traced methods is counted; remove it (there is "
 				 "--period, of sampled timing)");
@@ -158,12 +158,12 @@ int option_finish_events(struct options *o, bool event_said, struct error *err)
 	if (rc == 0)
 		rc = options_check_tracing(o, err);
 	for (p = option_table; rc == 0 && p->help; p++) {
-		if (!said_of(p, o) || option_holds(o->event, p->name))
+		if (!said_of(p, o) || option_holds(o->event, p->agent))
 			continue;
 		if (!event_said)
 			o->event[0] = '\0';
 		event_said = true;
-		rc = option_add_event(p->name, o, err);
+		rc = option_add_event(p->agent, o, err);
 	}
 	return rc ? rc : option_check_interval(o, err);
 }
