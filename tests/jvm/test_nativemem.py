@@ -2,6 +2,7 @@
 import os
 import subprocess
 import time
+from collections import Counter
 
 import jvm
 import pytest
@@ -213,9 +214,18 @@ def test_recording(jdk):
         assert done.returncode == 0, done.stderr
         truth = blocks(program)
         assert jstrobe("stop", program.pid).returncode == 0
-    events = Recording(path).events["profiler.Malloc"]
+    recording = Recording(path)
+    events = recording.events["profiler.Malloc"]
     assert sum(e["size"] for e in events if e["size"] in (20000, 40000)) >= sum(asked(truth, m) for m in METHODS)
     assert all(e["address"] for e in events)
+    # each block is freed once at most; what is left of the program's is known to the byte
+    left, size = Counter(e["address"] for e in events), {}
+    left.subtract(e["address"] for e in recording.events["profiler.Free"])
+    for e in events:
+        size[e["address"]] = e["size"]  # the last one stays
+    blocks_left = Counter((size[a], n) for a, n in left.items() if n and size[a] in (20000, 40000))
+    assert blocks_left == {(20000, 1): truth["left_keep_20000"] // 20000,
+                           (40000, 1): truth["left_grow_20000"] // 40000}, blocks_left
     done = jstrobe("convert", "-o", "json", path, made)
     assert done.returncode == 0, done.stderr
     profile = Profile(made)

@@ -281,6 +281,13 @@ static void no_bias(void **state)
 
 /* ---- blocks ---- */
 
+/* Frees are not noted then. */
+static void forget(void)
+{
+	blocks_clear();
+	blocks_freed(false, NULL, NULL);
+}
+
 static uint32_t sum_up(uint64_t weight, uint32_t owner, void *arg)
 {
 	uint64_t *sum = arg;
@@ -331,7 +338,7 @@ static void storm(uint64_t interval)
 	uintptr_t i;
 
 	assert_true(draw_open(interval) && blocks_open());
-	blocks_clear();
+	forget();
 	assert_true(malloc_hooks_install(add_block));
 	seen = 0;
 	for (i = 0; i < THREADS; i++)
@@ -354,7 +361,7 @@ static void storm(uint64_t interval)
 	malloc_hooks_remove();
 	if (sum[0] > 64)
 		fail_msg("%llu blocks are remembered that were freed", (unsigned long long)sum[0]);
-	blocks_clear();
+	forget();
 	assert_int_equal(blocks_now().count, 0);
 	for (i = 0; i < BLOCKS_FILTER; i++)
 		assert_int_equal(blocks_filter[i], 0);
@@ -377,7 +384,7 @@ static void failed_realloc(void **state)
 
 	load("lib_malloc.so");
 	assert_true(draw_open(0) && blocks_open());
-	blocks_clear();
+	forget();
 	assert_true(malloc_hooks_install(add_block));
 	p = calls->malloc(1000);
 	blocks_each(sum_up, sum);
@@ -407,7 +414,7 @@ static void too_many(void **state)
 	double error;
 
 	assert_true(blocks_open());
-	blocks_clear();
+	forget();
 	for (i = 0; i < n; i++)
 		blocks_add(base + 64 + (uintptr_t)i * 48, 100, random_below(&seed, UINT64_MAX));
 	blocks_each(sum_up, sum);
@@ -422,7 +429,7 @@ static void too_many(void **state)
 	for (i = 0; i < 10; i++)
 		blocks_add(base + 64, 100, random_below(&seed, UINT64_MAX));
 	assert_int_equal(blocks_now().level, 0);
-	blocks_clear();
+	forget();
 }
 
 /* Owners are the collector's: they are told late, and change. */
@@ -438,7 +445,7 @@ static void owners(void **state)
 	uint32_t owner = 77;
 
 	assert_true(blocks_open());
-	blocks_clear();
+	forget();
 	id = blocks_add(4096, 1, 0);
 	blocks_each(next_owner, &owner);
 	assert_int_equal(owner, 0);
@@ -456,7 +463,69 @@ static void owners(void **state)
 	/* the free of what was there was not seen */
 	blocks_add(4096, 1, 0);
 	assert_int_equal(blocks_now().count, 1);
+	forget();
+}
+
+static uint64_t freed_sum;
+
+static void add_freed(uint64_t time, uint32_t record, uintptr_t address, void *arg)
+{
+	assert_true(time != 0 && record == 0);
+	freed_sum += address;
+	++*(uint64_t *)arg;
+}
+
+/* A recording is told of each block that was freed, once; in the order of the frees. */
+static void frees_told(void **state)
+{
+	uint64_t told = 0;
+	_Atomic uint64_t *held;
+	uintptr_t i;
+
 	blocks_clear();
+	blocks_gather();
+	blocks_freed(true, add_freed, &told);
+	assert_int_equal(told, 0);
+	for (i = 1; i <= 1000; i++)
+		blocks_add(i * 64, 1, 0);
+	for (i = 1; i <= 998; i++)
+		assert_true(blocks_take_out(i * 64));
+	held = blocks_hold(999 * 64);
+	assert_non_null(held);
+	blocks_let_go(held, true);
+	held = blocks_hold(1000 * 64);
+	assert_non_null(held);
+	blocks_let_go(held, false);
+	assert_int_equal(blocks_now().count, 1);
+	freed_sum = 0;
+	blocks_gather();
+	blocks_freed(true, add_freed, &told);
+	assert_int_equal(told, 999);
+	assert_int_equal(freed_sum, 64 * 999 * 500);
+	blocks_gather();
+	blocks_freed(true, add_freed, &told);
+	assert_int_equal(told, 999);
+	assert_true(blocks_take_out(1000 * 64));
+	blocks_gather();
+	blocks_freed(true, add_freed, &told);
+	/* one address over and over between two passes of the collector */
+	told = 0;
+	for (i = 0; i < 1000; i++)
+		assert_true(blocks_add(64, 1, 0) != 0 && blocks_take_out(64));
+	assert_int_equal(blocks_now().count, 0);
+	assert_int_equal(blocks_now().level, 0);
+	blocks_gather();
+	assert_int_equal(blocks_freed(true, add_freed, &told), 0);
+	assert_int_equal(told, 1000);
+	/* more than there is room for are counted */
+	for (i = 0; i < 20000; i++)
+		assert_true(blocks_add(64, 1, 0) != 0 && blocks_take_out(64));
+	told = 0;
+	blocks_gather();
+	i = (uintptr_t)blocks_freed(true, add_freed, &told);
+	assert_int_equal(told + i, 20000);
+	assert_true(i > 0);
+	forget();
 }
 
 /* ---- what comes between ---- */
@@ -513,7 +582,8 @@ int main(void)
 		cmocka_unit_test(no_memory), cmocka_unit_test(bound_at_once),
 		cmocka_unit_test(bound_lazily), cmocka_unit_test(loaded_later),
 		cmocka_unit_test(hooked_by_another_since), cmocka_unit_test(no_bias), cmocka_unit_test(owners),
-		cmocka_unit_test(too_many), cmocka_unit_test(failed_realloc),
+		cmocka_unit_test(frees_told), cmocka_unit_test(too_many),
+		cmocka_unit_test(failed_realloc),
 		cmocka_unit_test(frees_by_other_threads), cmocka_unit_test(handler_that_allocates),
 	};
 

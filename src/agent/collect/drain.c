@@ -141,6 +141,8 @@ static void drain_index(struct collector *c, uint32_t i)
 static void begin(struct collector *c)
 {
 	c->frames.drain++;
+	if (c->sources->blocks_gather)
+		c->sources->blocks_gather();
 	method_epoch_look(&zone.epochs);
 	/* What this drain finds was sampled after the last one began. */
 	c->epoch_floor = c->epoch_of_drain;
@@ -153,6 +155,7 @@ static void end(struct collector *c)
 {
 	/* Of a thread whose sample was found in its queue, the run before that sample is told in the same drain. */
 	drain_runs(c);
+	sink_freed(c);
 	if (upkeep_counts_missing())
 		atomic_fetch_add(&zone.epochs.drains, 1);
 	method_epoch_look(&zone.epochs);

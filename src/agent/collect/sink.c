@@ -1,6 +1,7 @@
 #include "agent/collect/sink.h"
 
 #include "agent/collect/aggregate.h"
+#include "agent/zone/zone.h"
 #include "common/os/os.h"
 
 void sink_add(struct collector *c, struct sink *s)
@@ -73,6 +74,28 @@ void sink_thread_end(struct collector *c, uint32_t thread)
 {
 	if (c->sinks)
 		TELL(c, thread_end, thread, os_monotonic());
+}
+
+static void tell_freed(uint64_t time, uint32_t record, uintptr_t address, void *arg)
+{
+	struct collector *c = arg;
+	uint32_t thread = record ? zone.records.records[record - 1].thread_entry : 0;
+
+	TELL(c, freed, time, thread <= c->threads.count ? thread : 0, address);
+}
+
+void sink_freed(struct collector *c)
+{
+	bool wanted = false;
+	uint64_t missed = 0;
+	struct sink *s;
+
+	for (s = c->sinks; s; s = s->next)
+		wanted |= s->ops->freed != NULL;
+	if (c->sources->blocks_freed)
+		missed = c->sources->blocks_freed(wanted, tell_freed, c);
+	for (; missed; missed--)
+		TELL(c, freed, 0, 0, 0);
 }
 
 void sink_carry(struct generation *g, struct sink_event *e, struct sink_lock *l, struct sink_fields *f)

@@ -84,6 +84,9 @@ struct sink_ops {
 	/* The same of any thread that there is, while names are watched (agent/threads/thread_names.h). */
 	void (*named)(struct sink *, const struct sink_name *);
 	void (*thread_end)(struct sink *, uint32_t thread, uint64_t now);
+	/* A sampled block of native memory at ADDRESS was freed; THREAD + 1, 0: of no thread that is known. ADDRESS 0:
+	 * one that could not be noted. */
+	void (*freed)(struct sink *, uint64_t time, uint32_t thread, uint64_t address);
 	/* All numbers are void: those that are kept get their new ones from generation_node, _thread and _text. */
 	void (*renewed)(struct sink *, struct generation *);
 	/* Nothing more will come: the sink has been taken off its collector. */
@@ -110,6 +113,8 @@ void sink_thread_begin(struct collector *c, uint32_t thread);
 void sink_thread_name(struct collector *c, uint32_t thread);
 void sink_named(struct collector *c, const struct sink_name *n);
 void sink_thread_end(struct collector *c, uint32_t thread);
+/* What had been freed before the queues were emptied. */
+void sink_freed(struct collector *c);
 void sink_renewed(struct collector *c, struct generation *g);
 /* For sinks, during sink_ops.renewed: E, which is kept, gets its new numbers, and its lock L and fields F, or NULL. */
 void sink_carry(struct generation *g, struct sink_event *e, struct sink_lock *l, struct sink_fields *f);

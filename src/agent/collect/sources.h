@@ -25,6 +25,9 @@ typedef void waits_told_fn(const struct sample *s, const struct wait_note *n,
 /* A block that stands for WEIGHT bytes, of OWNER (0: its sample has not come yet). */
 typedef uint32_t block_owned_fn(uint64_t weight, uint32_t owner, void *arg);
 
+/* A block at ADDRESS was freed at TIME (CLOCK_MONOTONIC) by the thread of record RECORD - 1, 0: it had none. */
+typedef void block_freed_fn(uint64_t time, uint32_t record, uintptr_t address, void *arg);
+
 /* One constant: engine_of_collector (sources/engine.h says more of each). With the collector's lock, unless any may. */
 struct collect_sources {
 	/* What was sampled so far is on its way to the collector. Any thread. */
@@ -57,6 +60,12 @@ struct collect_sources {
 	void (*stored)(uint32_t e, const struct field_note *n, uint32_t owner);
 	/* FN of each sampled block of native memory that is still there; what it returns is its owner from now on. */
 	void (*blocks)(block_owned_fn *fn, void *arg);
+	/*
+	 * Before queues are emptied; and behind that FN of each block that had been freed then, if that is WANTED: how
+	 * many could not be noted.
+	 */
+	void (*blocks_gather)(void);
+	uint64_t (*blocks_freed)(bool wanted, block_freed_fn *fn, void *arg);
 	/* Images have come or gone. */
 	void (*images_changed)(void);
 	/* The name of a class by its number; NULL: not known. */

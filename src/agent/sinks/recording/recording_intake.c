@@ -49,7 +49,7 @@ static void note_thread(struct sink *s, uint32_t thread, uint64_t time, bool end
 	struct thread_note *note = r->notes.count < MOST_WAITING ? VECTOR_PUSH(&r->notes) : NULL;
 
 	if (note)
-		*note = (struct thread_note){thread, time, end};
+		*note = (struct thread_note){thread, time, end, 0};
 }
 
 /* Threads that were there before sampling began are met one by one, too: those did not start now. */
@@ -66,6 +66,17 @@ static void on_thread_end(struct sink *s, uint32_t thread, uint64_t now)
 	note_thread(s, thread, now, true);
 }
 
+static void on_freed(struct sink *s, uint64_t time, uint32_t thread, uint64_t address)
+{
+	struct recording *r = CONTAINER_OF(s, struct recording, sink);
+	struct thread_note *note = address && r->notes.count < MOST_WAITING ? VECTOR_PUSH(&r->notes) : NULL;
+
+	if (note)
+		*note = (struct thread_note){thread ? thread - 1 : UINT32_MAX, time, true, address};
+	else
+		r->dropped++;
+}
+
 static void renumber(struct generation *g, struct event_list *l)
 {
 	size_t i;
@@ -75,6 +86,12 @@ static void renumber(struct generation *g, struct event_list *l)
 
 		sink_carry(g, e, (struct sink_lock *)(uintptr_t)e->lock, (struct sink_fields *)(uintptr_t)e->fields);
 	}
+}
+
+static void renumber_note(struct generation *g, struct thread_note *n)
+{
+	if (n->thread != UINT32_MAX)
+		n->thread = generation_thread(g, n->thread);
 }
 
 /* The constants of the chunk stay: what is met again under another number finds its own. */
@@ -87,16 +104,17 @@ static void on_renewed(struct sink *s, struct generation *g)
 	renumber(g, &r->batch);
 	renumber(g, &r->held);
 	for (i = 0; i < r->notes.count; i++)
-		r->notes.items[i].thread = generation_thread(g, r->notes.items[i].thread);
+		renumber_note(g, &r->notes.items[i]);
 	for (i = 0; i < r->batch_notes.count; i++)
-		r->batch_notes.items[i].thread = generation_thread(g, r->batch_notes.items[i].thread);
+		renumber_note(g, &r->batch_notes.items[i]);
 	recording_load_carry(r, g);
 	recording_carry_keys(r, g);
 	r->shown.frames.count = 0;
 }
 
 const struct sink_ops recording_sink_ops = {
-	.event = on_event, .thread_begin = on_thread_begin, .thread_end = on_thread_end, .renewed = on_renewed,
+	.event = on_event, .thread_begin = on_thread_begin, .thread_end = on_thread_end, .freed = on_freed,
+	.renewed = on_renewed,
 };
 
 void recording_threads_known(struct recording *r)

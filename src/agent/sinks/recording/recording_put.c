@@ -1,6 +1,7 @@
 /*
  * recording_put.c - what was handed to a recording becomes its events.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "agent/context/context_table.h"
@@ -8,6 +9,7 @@
 #include "agent/sinks/ring/ring.h"
 #include "agent/zone/zone.h"
 #include "common/base/buffer.h"
+#include "common/base/pages.h"
 #include "common/os/os.h"
 #include "profile/model/context_text.h"
 
@@ -133,6 +135,16 @@ static void put_sample(struct recording *r, const struct sink_event *e)
 		r->left_out[e->event].weight += e->weight;
 	}
 	recording_let_go(e);
+}
+
+#define NOTE_DONE (UINT32_MAX - 1) /* as a thread: it is in the file */
+
+static void put_free(struct recording *r, const struct thread_note *n)
+{
+	uint32_t thread = n->thread == UINT32_MAX ? 0 : recording_thread(r, n->thread, 0, 0);
+	const struct jfr_value v[] = {JFR_N(thread), JFR_N(0), JFR_N(n->address)};
+
+	jfr_event(r->jfr, JFR_FREE, n->time, v, ARRAY_LEN(v));
 }
 
 static void put_note(struct recording *r, const struct thread_note *n)
@@ -355,6 +367,70 @@ static void join_runs(struct recording *r)
 	map_free(&last);
 }
 
+/* E goes into the file, or waits for names, unless EVERYTHING is to go. */
+static void put_or_hold(struct recording *r, const struct sink_event *e, bool everything)
+{
+	struct sink_event *slot;
+
+	if (!e->samples)
+		return;
+	if (everything || !recording_is_late(r, e->node)) {
+		put_sample(r, e);
+		return;
+	}
+	slot = event_list_push(&r->held);
+	if (slot) {
+		*slot = *e;
+	} else {
+		drop(r, e->samples);
+		recording_let_go(e);
+	}
+}
+
+struct moment {
+	uint64_t time;
+	size_t event, note; /* one of the batch; SIZE_MAX: it is the other */
+};
+
+static int by_time(const void *a, const void *b)
+{
+	uint64_t x = ((const struct moment *)a)->time, y = ((const struct moment *)b)->time;
+
+	return x < y ? -1 : x > y;
+}
+
+/*
+ * Blocks that are freed, and addresses that are given out again: a recording has times in microseconds, in which all of
+ * this may happen, and who reads it goes by the order in the file. False: there is none of it, or no memory.
+ */
+static bool put_in_order(struct recording *r, bool everything)
+{
+	size_t i, n = 0, frees = 0;
+	struct moment *all;
+
+	for (i = 0; i < r->batch_notes.count; i++)
+		frees += r->batch_notes.items[i].address != 0;
+	all = frees ? pages_alloc((r->batch.count + frees) * sizeof(*all)) : NULL;
+	if (!all)
+		return false;
+	for (i = 0; i < r->batch.count; i++)
+		all[n++] = (struct moment){event_list_at(&r->batch, i)->time, i, SIZE_MAX};
+	for (i = 0; i < r->batch_notes.count; i++)
+		if (r->batch_notes.items[i].address)
+			all[n++] = (struct moment){r->batch_notes.items[i].time, SIZE_MAX, i};
+	qsort(all, n, sizeof(*all), by_time);
+	for (i = 0; i < n; i++) {
+		if (all[i].event != SIZE_MAX) {
+			put_or_hold(r, event_list_at(&r->batch, all[i].event), everything);
+		} else {
+			put_free(r, &r->batch_notes.items[all[i].note]);
+			r->batch_notes.items[all[i].note].thread = NOTE_DONE;
+		}
+	}
+	pages_free(all, (r->batch.count + frees) * sizeof(*all));
+	return true;
+}
+
 void recording_put_batch(struct recording *r, bool everything)
 {
 	size_t i, kept = 0;
@@ -369,26 +445,17 @@ void recording_put_batch(struct recording *r, bool everything)
 			put_sample(r, e);
 	}
 	event_list_cut(&r->held, kept);
-	for (i = 0; i < r->batch.count; i++) {
-		const struct sink_event *e = event_list_at(&r->batch, i);
-		struct sink_event *slot;
+	if (!put_in_order(r, everything))
+		for (i = 0; i < r->batch.count; i++)
+			put_or_hold(r, event_list_at(&r->batch, i), everything);
+	for (i = 0; i < r->batch_notes.count; i++) {
+		const struct thread_note *n = &r->batch_notes.items[i];
 
-		if (!e->samples)
-			continue;
-		if (everything || !recording_is_late(r, e->node)) {
-			put_sample(r, e);
-			continue;
-		}
-		slot = event_list_push(&r->held);
-		if (slot) {
-			*slot = *e;
-		} else {
-			drop(r, e->samples);
-			recording_let_go(e);
-		}
+		if (!n->address)
+			put_note(r, n);
+		else if (n->thread != NOTE_DONE)
+			put_free(r, n);
 	}
-	for (i = 0; i < r->batch_notes.count; i++)
-		put_note(r, &r->batch_notes.items[i]);
 	event_list_cut(&r->batch, 0);
 	r->batch_notes.count = 0;
 }

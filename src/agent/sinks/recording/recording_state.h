@@ -23,6 +23,7 @@ struct thread_note {
 	uint32_t thread;
 	uint64_t time;
 	bool end;
+	uint64_t address; /* not 0: of a block that it freed; THREAD UINT32_MAX: of none that is known */
 };
 
 /* Stored samples of an event. */

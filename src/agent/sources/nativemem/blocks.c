@@ -1,11 +1,14 @@
 #include "agent/sources/nativemem/blocks.h"
 
+#include "agent/zone/zone.h"
+#include "common/base/clock_ns.h"
 #include "common/base/random.h"
 #include "common/os/os.h"
 
 #define GROUP 8u                /* words of a cache line */
 #define GROUPS 32768u           /* a block's word is in one of two */
 #define PLACES (GROUP * GROUPS) /* four for each block: of 16 where it can be, all are taken once in a million */
+#define FREED 16384u            /* frees between two passes of the collector */
 #define LEVELS 32u              /* a block stands for no more than 2^31 */
 
 /* A word: 0: free; TAKEN: being written; else an address, HELD or not, and a level. Addresses are multiples of 8. */
@@ -19,6 +22,14 @@ struct block {
 	_Atomic uint64_t id; /* how the manieth it is, and its place; 0 while it is written */
 	_Atomic uint64_t weight;
 	_Atomic uint32_t owner;
+	uint64_t held_at;    /* when its word became HELD: who did that has it */
+};
+
+/* What the collector is told of a block that was freed. */
+struct freed {
+	_Atomic uint64_t number; /* how the manieth it is; else it is still being written */
+	uint64_t time, address;
+	uint32_t record;
 };
 
 _Atomic uint16_t blocks_filter[BLOCKS_FILTER];
@@ -29,19 +40,26 @@ static struct {
 	_Atomic uint32_t count, level;
 	_Atomic bool halving;
 	_Atomic uint64_t last;   /* number of the last one */
+	_Atomic bool notes;      /* frees are told to the collector */
+	struct freed *freed;     /* FREED, a ring */
+	_Atomic uint64_t noted, told;
+	uint64_t gathered;       /* up to here they are told next; the collector's */
+	_Atomic uint64_t missed; /* so many found no room */
 } table;
 
 bool blocks_open(void)
 {
 	size_t words = PLACES * sizeof(*table.words), blocks = PLACES * sizeof(*table.blocks);
+	size_t all = words + blocks + FREED * sizeof(*table.freed);
 	char *room;
 
 	if (table.words)
 		return true;
-	room = os_reserve(words + blocks);
-	if (!room || os_make_writable(room, words + blocks))
+	room = os_reserve(all);
+	if (!room || os_make_writable(room, all))
 		return false; /* the address space stays reserved; the next try may find memory */
 	table.blocks = (struct block *)(void *)(room + words);
+	table.freed = (struct freed *)(void *)(room + words + blocks);
 	table.words = (_Atomic uint64_t *)(void *)room;
 	return true;
 }
@@ -73,6 +91,31 @@ static bool empty(_Atomic uint64_t *word, uint64_t seen)
 	count_in_filter((uintptr_t)ADDRESS(seen), -1);
 	atomic_fetch_sub_explicit(&table.count, 1, memory_order_relaxed);
 	return true;
+}
+
+static bool is_noted(void)
+{
+	return atomic_load_explicit(&table.notes, memory_order_relaxed);
+}
+
+/* The running thread frees the block of KEY at TIME. */
+static void note_free(uint64_t key, uint64_t time)
+{
+	const struct thread_record *r = zone.records.by_tcb ? record_find(&zone.records, context_tcb()) : NULL;
+	uint64_t at = atomic_load(&table.noted);
+	struct freed *f;
+
+	do {
+		if (at - atomic_load(&table.told) >= FREED) {
+			atomic_fetch_add(&table.missed, 1);
+			return;
+		}
+	} while (!atomic_compare_exchange_weak(&table.noted, &at, at + 1));
+	f = &table.freed[at % FREED];
+	f->time = time;
+	f->address = key;
+	f->record = r ? r->index + 1 : 0;
+	atomic_store(&f->number, at + 1);
 }
 
 static bool is_block(uint64_t word)
@@ -131,6 +174,7 @@ static uint64_t enter(uint64_t hash, uint64_t key, uint64_t weight, uint64_t lev
 		atomic_store(&b->id, 0);
 		atomic_store_explicit(&b->weight, weight, memory_order_relaxed);
 		atomic_store_explicit(&b->owner, 0, memory_order_relaxed);
+		b->held_at = 0;
 		atomic_store(&b->id, id);
 		count_in_filter((uintptr_t)key, 1);
 		atomic_fetch_add_explicit(&table.count, 1, memory_order_relaxed);
@@ -174,8 +218,11 @@ bool blocks_take_out(uintptr_t address)
 
 		/* halve may change the level meanwhile, or be the one that takes it out */
 		while (is_block(seen) && ADDRESS(seen) == key && !(seen & HELD)) {
-			if (empty(word, seen))
+			if (empty(word, seen)) {
+				if (is_noted())
+					note_free(key, clock_ns(CLOCK_MONOTONIC));
 				return true;
+			}
 			seen = atomic_load(word);
 		}
 	}
@@ -192,23 +239,26 @@ _Atomic uint64_t *blocks_hold(uintptr_t address)
 		uint64_t seen = atomic_load_explicit(word, memory_order_acquire);
 
 		while (is_block(seen) && ADDRESS(seen) == key && !(seen & HELD))
-			if (atomic_compare_exchange_strong(word, &seen, seen | HELD))
+			if (atomic_compare_exchange_strong(word, &seen, seen | HELD)) {
+				if (is_noted())
+					table.blocks[word - table.words].held_at = clock_ns(CLOCK_MONOTONIC);
 				return word;
+			}
 	}
 	return NULL;
 }
 
 void blocks_let_go(_Atomic uint64_t *held, bool gone)
 {
-	uint64_t word = atomic_load(held);
+	uint64_t word = atomic_load(held), at = table.blocks[held - table.words].held_at;
 
 	/* blocks_clear may have been here */
 	if (!is_block(word) || !(word & HELD))
 		return;
-	if (gone)
-		empty(held, word);
-	else
+	if (!gone)
 		atomic_compare_exchange_strong(held, &word, word & ~HELD);
+	else if (empty(held, word) && is_noted() && at)
+		note_free(ADDRESS(word), at);
 }
 
 void blocks_own(uint64_t id, uint32_t owner)
@@ -241,10 +291,34 @@ void blocks_each(block_owned_fn *fn, void *arg)
 	}
 }
 
+void blocks_gather(void)
+{
+	table.gathered = atomic_load(&table.noted);
+}
+
+uint64_t blocks_freed(bool wanted, block_freed_fn *fn, void *arg)
+{
+	uint64_t at = atomic_load(&table.told);
+
+	atomic_store(&table.notes, wanted);
+	for (; at < table.gathered; at++) {
+		const struct freed *f = &table.freed[at % FREED];
+
+		if (atomic_load(&table.freed[at % FREED].number) != at + 1)
+			break; /* its thread was interrupted: the next time */
+		if (wanted)
+			fn(f->time, f->record, (uintptr_t)f->address, arg);
+		atomic_store(&table.told, at + 1);
+	}
+	return atomic_exchange(&table.missed, 0);
+}
+
 void blocks_clear(void)
 {
 	uint32_t i;
 
+	blocks_gather();
+	blocks_freed(false, NULL, NULL);
 	for (i = 0; table.words && i < PLACES; i++) {
 		uint64_t word = atomic_load_explicit(&table.words[i], memory_order_relaxed);
 
@@ -252,6 +326,8 @@ void blocks_clear(void)
 			word = atomic_load(&table.words[i]);
 	}
 	atomic_store(&table.level, 0);
+	/* until the collector says whether they are wanted: none is missed */
+	atomic_store(&table.notes, true);
 }
 
 struct blocks_state blocks_now(void)

@@ -10,7 +10,7 @@
  * the block's level: it stands for 2^level blocks like it. When there are too many a random half of them goes, and the
  * rest goes up one level: sums stay right on average. New ones enter at the present level, by the same chance.
  *
- * Memory: 2 MB of words and 10 MB of what is known, in use as far as blocks are there. It is never given back: a
+ * Memory: 2 MB of words and 14 MB of what is known, in use as far as blocks are there. It is never given back: a
  * function that the program calls may look at any time.
  */
 #ifndef AGENT_SOURCES_NATIVEMEM_BLOCKS_H
@@ -41,7 +41,7 @@ static inline bool blocks_may_have(uintptr_t address)
 
 /* Before all others, once or more. False: no memory. */
 bool blocks_open(void);
-/* Forget all. Nothing is added meanwhile. */
+/* Forget all; frees are noted until blocks_freed says that they need not be. Nothing is added meanwhile. */
 void blocks_clear(void);
 
 /*
@@ -62,6 +62,13 @@ void blocks_let_go(_Atomic uint64_t *held, bool gone);
 void blocks_own(uint64_t id, uint32_t owner);
 /* FN of each that is there: what it weighs, and whose it is (0: not known yet); what it returns is its owner then. */
 void blocks_each(block_owned_fn *fn, void *arg);
+
+/*
+ * Gather those that were freed so far: their samples are in queues. Then, when these have been emptied, FN of each; unless
+ * WANTED, they are not noted from now on. How many could not be noted, as there were too many. One thread at a time.
+ */
+void blocks_gather(void);
+uint64_t blocks_freed(bool wanted, block_freed_fn *fn, void *arg);
 
 /* So many there are, at the level that new ones enter at. */
 struct blocks_state {

@@ -95,7 +95,7 @@ static int start(struct engine_event *event, uint32_t e, struct buffer *notes, s
 	if (event->interval > LONGEST)
 		return error_set(err, EINVAL, "nativemem: intervals go up to 1 TiB");
 	if (!blocks_open() || !draw_open(event->interval))
-		return error_set(err, ENOMEM, "nativemem: cannot reserve 14 MB of address space; raise the limit of "
+		return error_set(err, ENOMEM, "nativemem: cannot reserve 18 MB of address space; raise the limit of "
 				 "virtual memory (ulimit -v)");
 	blocks_clear();
 	nativemem.wanted = (int)e;
