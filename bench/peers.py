@@ -15,6 +15,9 @@ class Jstrobe:
     def start(self, pid, event="cpu", interval="10ms", stats=False, more=()):
         self._run("start", "-e", event, "-i", interval, *(["-F", "stats"] if stats else []), *more, pid)
 
+    def start_nativemem(self, pid, size):
+        self._run("start", "--nativemem", size, pid)
+
     def stop(self, pid):
         """Stop; the JSON result."""
         path = jvm.result_file()
@@ -50,6 +53,9 @@ class AsyncProfiler:
     def trace(self, pid, what, path):
         """Trace calls, "pkg.Class.method:10ms", into a recording."""
         self._run("start", "--trace", what, "-f", path, pid)
+
+    def start_nativemem(self, pid, size):
+        self._run("start", "--nativemem", size, pid)
 
     def stop(self, pid):
         """Stop; collapsed stacks with threads as [(frames, samples)]."""

@@ -15,6 +15,7 @@ import attach_rows
 import context_rows
 import jvm
 import lock_rows
+import nativemem_rows
 import stream_rows
 import trace_change
 import trace_rows
@@ -634,6 +635,8 @@ ROWS = {
     "rewrite_speed": Row("class files rewritten", "≥ 50 MB/s", trace_rows.rewrite_speed),
     "lock_slow_down": Row("slow-down of threads that fight for a lock, `lock` at 10 µs", "≤ 1/2 of async-profiler's",
                           lock_rows.lock_slow_down),
+    "malloc_pair": Row("`malloc(64)` and `free`, what a pair takes longer with `nativemem` at 512 KiB",
+                       "≤ 15 ns; ≤ 0.3 × async-profiler's", nativemem_rows.malloc_pair),
     "context": Row("`SampleContext.set` and `clear`, the pair", "≤ 10 ns", context_rows.context),
     "memory": Row("memory added to a JVM", "≤ async-profiler's", memory),
     "recording_size": Row("size of a recording, a CPU sample (`cpuevents=execution`)", "≤ 0.7 × async-profiler's",

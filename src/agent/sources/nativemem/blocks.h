@@ -64,8 +64,9 @@ void blocks_own(uint64_t id, uint32_t owner);
 void blocks_each(block_owned_fn *fn, void *arg);
 
 /*
- * Gather those that were freed so far: their samples are in queues. Then, when these have been emptied, FN of each; unless
- * WANTED, they are not noted from now on. How many could not be noted, as there were too many. One thread at a time.
+ * Gather those that were freed so far: their samples are in queues. Then, when these have been emptied, FN of each;
+ * unless WANTED, they are not noted from now on. How many could not be noted, as there were too many. One thread at a
+ * time.
  */
 void blocks_gather(void);
 uint64_t blocks_freed(bool wanted, block_freed_fn *fn, void *arg);
