@@ -132,8 +132,8 @@ static int start_helper(struct error *err)
 	int rc;
 
 	if (atomic_load(&begun.alive))
-		return error_set(err, EBUSY, "fdtransfer: the thread of the last session has not come to its end yet; "
-				 "try again");
+		return error_set(err, EBUSY, "fdtransfer: a thread of the session before still waits for an answer; "
+				 "try again in a second");
 	atomic_store(&begun.come, 0);
 	atomic_store(&begun.ending, false);
 	atomic_store(&begun.alive, true);

@@ -40,6 +40,9 @@ static const char *why(int what, int rc)
 				     : error_text(-rc);
 	if (what == SHORTFALL_RING)
 		return "the kernel locks no more memory for it; raise kernel.perf_event_mlock_kb or ulimit -l";
+	if (what == SHORTFALL_TRANSFER)
+		return rc == -ETIMEDOUT ? "it did not answer in time" :
+		       rc == -EPROTO ? "its answer is not understood" : "it has ended";
 	return rc == -EMFILE ? "half of the limit of open files is left to the program; raise it (ulimit -n)"
 			     : os_perf_refusal(rc);
 }
@@ -53,8 +56,9 @@ void engine_notes(struct buffer *notes)
 				    "time is neither sampled nor counted",
 		[SHORTFALL_RING] = "some perf events get no ring, so their threads show no kernel frames",
 		[SHORTFALL_BREAKPOINT] = "on some threads the functions of begin and end are not met",
-		[SHORTFALL_TRANSFER] = ("the command's process that opens perf events for this one is gone or does not "
-				   "answer: what it has not opened yet is opened as without it"),
+		[SHORTFALL_TRANSFER] = ("fdtransfer: the command's helper opens no more perf events for this process: "
+					"what it has not opened yet is opened as without it; stop and start again to "
+					"have a new helper"),
 		[SHORTFALL_TIMER] = "some threads get no CPU timer: they are not sampled, it is unsampled time",
 	};
 	int i;
