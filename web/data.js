@@ -27,6 +27,8 @@ const KINDS = [
 // A trace that was kept as JSON says nothing of how its methods are compiled.
 const ofCalls = Boolean(D.calls) || D.event === 'calls';
 if (ofCalls) KINDS[2] = KINDS[KIND_CALL];
+// Nor do collapsed stacks whose frames have no endings.
+else if (D.kindsUnknown) KINDS[2] = { css: 'jit', label: 'Java' };
 const TYPE_JAVA = '0', TYPE_JVM = '2';
 const NO_NAME = -1;
 

@@ -82,7 +82,7 @@ static void large_stacks(struct profile *p, uint32_t count)
 		/* what is on top: a few methods often, the others seldom */
 		path[depth - 1] = pick(3) ? pick(64) : pick(LARGE_METHODS);
 		memcpy(frames, path, sizeof(path));
-		stacks[i] = (struct profile_stack){frames, depth, PROFILE_NO_THREAD, 1 + pick(9), 0, THREAD_NONE, 0};
+		stacks[i] = (struct profile_stack){frames, depth, PROFILE_NO_THREAD, 1 + pick(9), 0, THREAD_NONE, 0, 0};
 		stacks[i].weight = stacks[i].samples * 1000000 + pick(1000);
 	}
 	p->stacks = stacks;
@@ -168,7 +168,7 @@ static void demo_fill(struct profile *p)
 		}
 		stacks[i] = (struct profile_stack){path, depth, PROFILE_NO_THREAD,
 						   demo_lines[i].samples,
-						   demo_lines[i].samples * 1002000ull, THREAD_NONE, 0};
+						   demo_lines[i].samples * 1002000ull, THREAD_NONE, 0, 0};
 	}
 	p->frames = frames;
 	p->frame_count = count;
@@ -218,6 +218,8 @@ static struct profile make(const char *what, uint32_t stacks, struct format_opti
 	if (!strcmp(what, "clean")) {
 		memset(p.lost, 0, sizeof(p.lost));
 		p.taken = p.complete = p.stored;
+	} else if (!strcmp(what, "kinds-unknown")) {
+		p.kinds_unknown = true;
 	} else if (!strcmp(what, "demo") || !strcmp(what, "styled") || !strcmp(what, "events")) {
 		demo_fill(&p);
 		count_up(&p);

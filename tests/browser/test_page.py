@@ -220,6 +220,15 @@ def test_tooltip_tells_kind_total_and_self(page):
     assert "libc.so.6" in p.text("#tip") and "self0 %" in p.text("#tip")
 
 
+def test_kinds_that_the_file_does_not_say(page):
+    """Collapsed stacks do not say how a method was compiled; then its frames are Java, and nothing more is said."""
+    p = page("kinds-unknown")
+    assert "Java" in p.text("#kinds") and "Compiled by C2" not in p.text("#kinds")
+    p.point(p.box("java/util/HashMap.put"))
+    assert "Java 54.55 %" in p.text("#tip") and "Compiled by C2" not in p.text("#tip")
+    assert "Compiled by C2" in page("sample").text("#kinds")
+
+
 def test_keyboard(page):
     p = page("demo")
     p.keys("i")

@@ -167,11 +167,46 @@ static void walks_that_ended_early(void **state)
 	close(fd);
 }
 
+/* A Java frame without an ending, of which nothing says how it was compiled; the page says no more of it. */
+static void kinds_that_are_not_said(void **state)
+{
+	static const struct {
+		const char *text;
+		bool unknown;
+	} files[] = {
+		{"java/lang/Thread.run;demo/A.b 5\n", true},
+		{"java/lang/Thread.run_[j];demo/A.b 5\n", true},
+		{"java/lang/Thread.run_[0];demo/A.b_[j];write 5\n", false},
+	};
+	struct format_options options = {.total = false};
+	struct conversion *c;
+	struct error err;
+	uint32_t count;
+	size_t i;
+
+	for (i = 0; i < ARRAY_LEN(files); i++) {
+		int fd = file_of(files[i].text);
+		struct buffer out = BUFFER_INIT;
+		const struct profile *p;
+
+		assert_int_equal(read_file(fd, &c, &err), 0);
+		p = convert_profiles(c, &count)[0];
+		assert_int_equal(p->kinds_unknown, files[i].unknown);
+		format_write(format_by_name("html"), &p, 1, &options, &out, NULL);
+		buffer_putc(&out, '\0');
+		assert_non_null(strstr(out.data, files[i].unknown ? "\"kindsUnknown\":true" : "\"kindsUnknown\":false"));
+		buffer_free(&out);
+		readers_free(c);
+		close(fd);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(holes_are_not_searched), cmocka_unit_test(lines_up_to_a_limit),
 		cmocka_unit_test(numbers_of_no_known_unit), cmocka_unit_test(walks_that_ended_early),
+		cmocka_unit_test(kinds_that_are_not_said),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

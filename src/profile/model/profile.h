@@ -109,6 +109,7 @@ struct profile {
 	const char *unit;       /* of weights that are no ns, where it is not weight_kind's; NULL: it is */
 	/* read from a file that does not say what became of all samples: the sentence that stands for the loss line */
 	const char *told;
+	bool kinds_unknown;      /* a file does not say how its Java methods were compiled: FRAME_C2 is any of them */
 	bool recorded;           /* read from a file: walks that ended early, queues, timings and arms are not known */
 	int pid;
 	uint64_t started_at;    /* ns since 1970 */

@@ -60,6 +60,7 @@ struct read_aggregate {
 	struct lists frames, stacks, threads;
 	VECTOR(struct read_aggregate_family) families;
 	bool per_thread;
+	bool kinds_unknown;   /* as in struct profile */
 	bool no_memory;       /* or `too_much`: all threads that work for it stop */
 	const char *too_much; /* of what; NULL = of nothing */
 	uint64_t most_words;  /* of stacks that get a frame on top; 0 = any number */

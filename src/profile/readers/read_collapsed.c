@@ -74,6 +74,7 @@ static uint32_t make_frame(struct read_aggregate *f, const char *text, size_t le
 		text += n + 1;
 		length -= n + 1;
 	}
+	f->kinds_unknown |= kind == FRAME_KINDS && n;
 	if (kind == FRAME_KINDS)
 		words[READ_FRAME_KIND] = n ? FRAME_C2 : length && text[0] == '[' ? FRAME_OTHER : FRAME_NATIVE;
 	words[READ_FRAME_NAME] = strings_add(&f->strings, text, length);

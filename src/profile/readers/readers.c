@@ -247,6 +247,7 @@ static int make_profile(struct conversion *c, uint32_t family, struct error *err
 	}
 	p->engine = "recording";
 	p->recorded = true;
+	p->kinds_unknown = c->aggregate.kinds_unknown;
 	p->main_class = strings_get(&c->aggregate.strings, c->info.main_class);
 	p->jdk = strings_get(&c->aggregate.strings, c->info.jdk);
 	p->title = c->title;

@@ -255,6 +255,7 @@ static void put_view(struct json_writer *w, const struct profile *p, const struc
 	json_put_bool(w, "dots", options->dot || c);
 	json_put_bool(w, "reverse", options->reverse);
 	json_put_bool(w, "inverted", options->inverted);
+	json_put_bool(w, "kindsUnknown", p->kinds_unknown);
 }
 
 static void put_head(struct json_writer *w, const struct profile *p, const struct format_options *options)
