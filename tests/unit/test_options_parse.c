@@ -518,10 +518,12 @@ static void refused_beside(void **state)
 	} rows[] = {
 		{"start,event=cpu,time=wall", "periodic"}, {"start,event=wall,time=cpu", "periodic"},
 		{"start,event=periodic,time=wall", NULL}, {"start,event=cpu,sleep", "--lock"},
-		{"start,owners", "--lock"}, {"start,lock,owners,sleep,nopark", NULL}, {"start,event=cpu,lock@1ms,sleep", NULL},
+		{"start,owners", "--lock"},
+		 {"start,lock,owners,sleep,nopark", NULL}, {"start,event=cpu,lock@1ms,sleep", NULL},
 		{"start,latency=5ms", "--instrument"}, {"start,timing=exact", "--instrument"},
 		{"start,instrument=a.B,latency=5ms,timing=exact,root=a.C,depth=3", NULL},
-		{"start,instrument=a.B,sleep", "--lock"}, {"start,vthreads", "--wall"}, {"start,wall,vthreads,nobatch", NULL},
+		{"start,instrument=a.B,sleep", "--lock"},
+		 {"start,vthreads", "--wall"}, {"start,wall,vthreads,nobatch", NULL},
 	};
 	size_t i;
 
@@ -684,6 +686,75 @@ static void converting(void **state)
 	assert_true(o.simple && o.interval == 5000000);
 	assert_int_equal(command("--from 1s"), -EINVAL);
 	assert_non_null(strstr(err.text, "only 'jstrobe convert' and 'diff' know it"));
+}
+
+/* Behind convert the parser takes the options that its help lists, and no others. */
+static void taken_by_files(void **state)
+{
+	const struct option *p;
+	unsigned refused = 0;
+
+	for (p = option_table; p->help; p++) {
+		char name[64], value[] = "1";
+		char *given[] = {name, value};
+
+		if (!p->name || p->when != WHEN_NOW || p->kind == OPTION_IGNORED ||
+		    option_is_family(p->name, strlen(p->name)))
+			continue;
+		snprintf(name, sizeof(name), "--%s", p->name);
+		err.text[0] = '\0';
+		convert(given, p->arg && p->arg[0] != '[' ? 2 : 1);
+		assert_int_equal(strstr(err.text, "this option is for sessions") != NULL,
+				 !option_is_taken("convert", p));
+		refused += !option_is_taken("convert", p);
+	}
+	assert_true(refused > 20);
+	char *wrong[] = {"-d", "10", "in.jfr"};
+
+	assert_int_equal(convert(wrong, ARRAY_LEN(wrong)), -EINVAL);
+	assert_string_equal(err.text, "-d: convert and diff read files, and this option is for sessions; leave it out "
+			    "('jstrobe help convert' lists their options)");
+}
+
+static bool lists(const char *command, const char *option)
+{
+	struct buffer help = BUFFER_INIT;
+	bool there;
+
+	options_help_of(command, &help);
+	buffer_putc(&help, '\0');
+	there = strstr(help.data, option) != NULL;
+	buffer_free(&help);
+	return there;
+}
+
+static void help_of_commands(void **state)
+{
+	static const struct {
+		const char *command, *yes[4], *no[4];
+	} rows[] = {
+		{"record", {"--interval N", "--file FILE", "--instrument P", "--quiet"},
+		 {"--watch T", "--from T", "--once", "--java"}},
+		{"trace", {"--latency T", "--duration T", "--live", "--file F"},
+		 {"--interval N", "--lock", "--cpu ", "--filter"}},
+		{"convert", {"-s, --state", "-i, --inverted", "-r, --reverse", "--from T"},
+		 {"--interval", "--lock", "-s, --simple", "--last"}},
+		{"diff", {"--event EVENTS", "--minwidth", "--output F", "--total"},
+		 {"--interval", "--threads", "--duration", "--libpath"}},
+		{"stop", {"--file F", "--output F", "--attach-timeout", "--title"},
+		 {"--interval", "--loop", "--from T", "--latency"}},
+		{"memory", {"--watch T", "--json", "--duration", "--help"},
+		 {"--interval", "--event", "--attach-timeout", "--file F"}},
+		{"status", {"--libpath", "--quiet", "--help", "--attach-timeout"},
+		 {"--interval", "--event", "--output", "--file F"}},
+	};
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_LEN(rows); i++)
+		for (k = 0; k < 4; k++) {
+			assert_true(lists(rows[i].command, rows[i].yes[k]));
+			assert_false(lists(rows[i].command, rows[i].no[k]));
+		}
 }
 
 static void program_after_dashes(void **state)
@@ -906,6 +977,8 @@ int main(void)
 		cmocka_unit_test(without_effect),
 		cmocka_unit_test(command_line),
 		cmocka_unit_test(converting),
+		cmocka_unit_test(taken_by_files),
+		cmocka_unit_test(help_of_commands),
 		cmocka_unit_test(program_after_dashes),
 		cmocka_unit_test(too_long),
 		cmocka_unit_test(there_and_back),

@@ -38,7 +38,7 @@ bool cli_help_command(const char *name, struct buffer *out)
 			continue;
 		buffer_printf(out, "jstrobe %s %s\n  %s\n\n", name, commands[i].arguments,
 			      commands[i].help);
-		options_help(out);
+		options_help_of(name, out);
 		exit_codes(out);
 		return true;
 	}

@@ -51,6 +51,19 @@ int option_add_families(const char *list, struct options *o, struct error *err)
 	return 0;
 }
 
+char option_letter(const struct option *p, bool files)
+{
+	bool others = false;
+	size_t i;
+
+	for (i = 0; files && i < ARRAY_LEN(letters); i++) {
+		if (p->name && strcmp(letters[i].option, p->name) == 0)
+			return letters[i].letter;
+		others |= letters[i].letter == p->letter;
+	}
+	return others ? 0 : p->letter;
+}
+
 const struct option *option_by_letter(const struct options *o, char letter)
 {
 	const char *name = NULL;

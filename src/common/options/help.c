@@ -8,18 +8,42 @@
 #include "common/options/option_table.h"
 
 /* "  -i, --interval TIME" */
-static void spell(const struct option *p, char *out, size_t size)
+static void spell(const struct option *p, bool files, char *out, size_t size)
 {
-	char letter[8] = "    ";
+	char letter[8] = "    ", c = option_letter(p, files);
 
-	if (p->letter)
-		snprintf(letter, sizeof(letter), "-%c%s ", p->letter, p->name ? "," : " ");
+	if (c)
+		snprintf(letter, sizeof(letter), "-%c%s ", c, p->name ? "," : " ");
 	snprintf(out, size, "%s%s%s%s%s", letter, p->name ? "--" : "", p->name ? p->name : "",
 		 p->arg ? " " : "", p->arg ? p->arg : "");
 }
 
+/* What is said of options that mean something else of files. */
+static const struct {
+	const char *name, *help;
+} of_files[] = {
+	{"event", "events of the file, one or several separated by commas: 'jstrobe help families'"},
+	{"filter", "only samples of these threads: system thread ids or names, as in 120-127,132,name:http-*"},
+};
+
+static const char *help_of(const struct option *p, bool files)
+{
+	size_t i;
+
+	for (i = 0; files && i < ARRAY_LEN(of_files); i++)
+		if (strcmp(of_files[i].name, p->name) == 0)
+			return of_files[i].help;
+	return p->help;
+}
+
 void options_help(struct buffer *out)
 {
+	options_help_of(NULL, out);
+}
+
+void options_help_of(const char *command, struct buffer *out)
+{
+	bool files = command && (strcmp(command, "convert") == 0 || strcmp(command, "diff") == 0);
 	const struct option *p;
 	int group, last = -1;
 	char spelled[64];
@@ -29,13 +53,15 @@ void options_help(struct buffer *out)
 			if ((int)p->group != group || p->when != WHEN_NOW || (!p->name &&
 									      !p->letter))
 				continue;
+			if (command && !option_is_taken(command, p))
+				continue;
 			if (last != group)
-				buffer_printf(out, "%s%s:\n", last < 0 ? "" : "\n",
-					      option_group_names[group]);
+				buffer_printf(out, "%s%s:\n", last < 0 ? "" : "\n", files && group == OPTIONS_SAMPLING ?
+					      "What to take from the file" : option_group_names[group]);
 			last = group;
-			spell(p, spelled, sizeof(spelled));
-			buffer_printf(out, "  %-26s %s", spelled, p->help);
-			if (p->initial)
+			spell(p, files, spelled, sizeof(spelled));
+			buffer_printf(out, "  %-26s %s", spelled, help_of(p, files));
+			if (p->initial && help_of(p, files) == p->help)
 				buffer_printf(out, " [%s]", p->initial);
 			buffer_putc(out, '\n');
 		}

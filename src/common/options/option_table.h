@@ -98,6 +98,12 @@ bool option_is_family(const char *name, size_t n);
 int option_add_families(const char *list, struct options *o, struct error *err);
 /* The option that LETTER is short for, in convert those of jfrconv; NULL. */
 const struct option *option_by_letter(const struct options *o, char letter);
+/* The letter of P; 0: none. In convert and diff (FILES) it may be another's. */
+char option_letter(const struct option *p, bool files);
+/* Whether COMMAND takes P (taken.c). */
+bool option_is_taken(const char *command, const struct option *p);
+/* -EINVAL, with what to do, when commands that read files do not take P. */
+int option_refuse_in_files(const struct option *p, const char *spelled, struct error *err);
 /* -EINVAL when the interval does not suit the first event. */
 int option_check_interval(struct options *o, struct error *err);
 /*

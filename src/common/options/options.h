@@ -184,6 +184,8 @@ void options_print(const struct options *o, char separator, struct buffer *out);
 
 /* Append the options of --help, one a line, by groups. */
 void options_help(struct buffer *out);
+/* … of those that COMMAND takes. */
+void options_help_of(const char *command, struct buffer *out);
 /* Append all options as a page of docs (Markdown). */
 void options_markdown(struct buffer *out);
 /* A word and what it is for. */

@@ -117,6 +117,13 @@ static bool takes_next(const struct option *p, char **argv, int left)
 	return option_has_interval(p) && digits && (argv[1][digits] || left > 2);
 }
 
+static int apply(const struct option *p, const char *spelled, const char *value, struct options *o, struct error *err)
+{
+	int rc = o->converting ? option_refuse_in_files(p, spelled, err) : 0;
+
+	return rc ? rc : option_apply(p, spelled, value, o, err);
+}
+
 /* "--name", "--name=value" or "--name value"; *USED counts the arguments taken. */
 static int parse_long(struct options *o, char **argv, int left, int *used, struct error *err)
 {
@@ -139,7 +146,7 @@ static int parse_long(struct options *o, char **argv, int left, int *used, struc
 		value = argv[1];
 		*used = 2;
 	}
-	return option_apply(p, spelled, value, o, err);
+	return apply(p, spelled, value, o, err);
 }
 
 /* "-x", "-x value", "-xvalue", or several letters without values in one word. */
@@ -160,9 +167,9 @@ static int parse_short(struct options *o, char **argv, int left, int *used, stru
 				value = letter + 1;
 			else if (left > 1)
 				value = argv[(*used)++];
-			return option_apply(p, spelled, value, o, err);
+			return apply(p, spelled, value, o, err);
 		}
-		rc = option_apply(p, spelled, NULL, o, err);
+		rc = apply(p, spelled, NULL, o, err);
 	}
 	return rc;
 }
