@@ -51,6 +51,12 @@ struct survivor {
 	uint32_t event;
 };
 
+/* Of a stack count whose samples are of survivors, as in struct profile_growth. */
+struct survivor_growth {
+	uint64_t halves[2];
+	double variance[2];
+};
+
 /* Where samples belong; node 0 = nowhere, memory was short. */
 struct place {
 	uint32_t node;         /* as its names were */
@@ -161,6 +167,8 @@ struct collector {
 	struct metrics_held held[COLLECTOR_HELD];
 
 	struct event_aggregate events[RECORD_EVENTS];
+	PAGED(struct survivor_growth) growth; /* beside stack_counts, as far as it is known; made for each profile */
+	uint64_t growth_span;
 	PAGED(struct survivor) survivors; /* by place of the object */
 	PAGED(struct place) runs; /* by index of the record: the run that is open on it */
 	uint64_t done_due;     /* of waits that are over: not before */

@@ -11,10 +11,8 @@
 #include "agent/collect/aggregate.h"
 #include "agent/collect/names/late_names.h"
 #include "agent/collect/survivors.h"
-#include "agent/threads/records.h"
 #include "agent/zone/zone.h"
 #include "common/base/hash.h"
-#include "common/os/os.h"
 #include "profile/writers/format.h"
 
 /* A profile and the memory it stands on. */
@@ -23,6 +21,7 @@ struct view {
 	char *strings;
 	struct profile_frame *frames;
 	struct profile_stack *stacks;
+	struct profile_growth *growth; /* of each */
 	struct profile_thread *threads;
 	uint32_t *lists;      /* frames of all stacks */
 	size_t listed;
@@ -42,6 +41,7 @@ void collector_view_free(struct profile *p)
 	free(v->strings);
 	free(v->frames);
 	free(v->stacks);
+	free(v->growth);
 	free(v->threads);
 	free(v->lists);
 	free(v->counts);
@@ -248,7 +248,9 @@ static bool make_room(struct view *v, const struct collector *c, uint32_t e)
 		total += c->nodes.items[c->waits.sums.holders.items[i].node].depth;
 	v->lists = malloc((total + 1) * sizeof(*v->lists));
 	v->stacks = calloc(c->stack_counts.count + 1, sizeof(*v->stacks));
-	return v->lists && v->stacks;
+	if (survivors_are_of(c, e))
+		v->growth = calloc(c->stack_counts.count + 1, sizeof(*v->growth));
+	return v->lists && v->stacks && (v->growth || !survivors_are_of(c, e));
 }
 
 /* Parts become objects. What the samples of the event stand for are those of all its stacks. */
@@ -262,6 +264,18 @@ static void whole_objects(struct view *v)
 		v->stacks[i].objects = (v->stacks[i].objects + OBJECT_PARTS / 2) / OBJECT_PARTS;
 	}
 	v->profile.objects = (parts + OBJECT_PARTS / 2) / OBJECT_PARTS;
+}
+
+/* The growth of stack count number I is part of stack S's. */
+static void add_growth(struct view *v, const struct collector *c, size_t i, const struct profile_stack *s)
+{
+	struct profile_growth *to = &v->growth[s - v->stacks];
+	int half;
+
+	for (half = 0; half < 2 && i < c->growth.count; half++) {
+		to->halves[half] += c->growth.items[i].halves[half];
+		to->variance[half] += c->growth.items[i].variance[half];
+	}
 }
 
 /* Stacks of event E; FRAMES and THREADS lead from the collector's numbers to the view's. */
@@ -292,6 +306,8 @@ static bool copy_stacks(struct view *v, const struct collector *c, uint32_t e, c
 		s->samples += t->samples;
 		s->weight += t->weight;
 		s->objects += t->objects;
+		if (v->growth)
+			add_growth(v, c, i, s);
 	}
 	map_free(&seen);
 	whole_objects(v);
@@ -478,7 +494,9 @@ static bool fill(struct view *v, struct collector *c, uint32_t e, const struct c
 	if (v->live)
 		count_live(v, c, e);
 	v->profile.frames = v->frames;
-	v->profile.stacks = v->stacks;
+	v->profile.stacks = v->profile.growth_of = v->stacks;
+	v->profile.growth = v->growth;
+	v->profile.growth_span = c->growth_span;
 	v->profile.threads = v->threads;
 	v->profile.outer = (c->options.sched ? 1 : 0) + (c->options.record_cpu ? 1 : 0);
 	v->profile.per_thread = c->options.per_thread;
@@ -529,44 +547,6 @@ struct profile *collect_fill_view(struct collector *c, uint32_t e, const struct 
 		return &v->profile;
 	collector_view_free(&v->profile);
 	return NULL;
-}
-
-void collector_read_clocks(const struct collector *c, uint32_t e, struct collector_clocks *clocks)
-{
-	*clocks = (struct collector_clocks){os_monotonic(), os_process_cpu(), records_own_cpu(), os_children_cpu(),
-					    c->sources->counted(e)};
-}
-
-void collector_advance(struct collector_counts *f, const struct collector_clocks *clocks)
-{
-	const struct collector_clocks before = f->clocks;
-
-	if (!before.time || !clocks->time)
-		return;
-	f->duration += clocks->time - before.time;
-	f->cpu_time += clocks->cpu - before.cpu;
-	f->own_cpu += clocks->own - before.own;
-	f->children_cpu += clocks->children - before.children;
-	if (f->counted)
-		f->counted += clocks->counted - before.counted;
-	f->clocks = *clocks;
-}
-
-void collect_counts_now(const struct collector *c, const struct collector_cut *cut, struct collector_counts *counts)
-{
-	struct collector_clocks now = {0}, own;
-	uint32_t i;
-
-	for (i = 0; i < cut->count; i++) {
-		counts[i] = cut->counts[i];
-		if (!counts[i].clocks.time)
-			continue;
-		collector_read_clocks(c, cut->first + i, &own);
-		if (!now.time)
-			now = own;
-		now.counted = own.counted;
-		collector_advance(&counts[i], &now);
-	}
 }
 
 /* Names that are looked up may take seconds, in which the clocks go on: they are read as the aggregate is. */

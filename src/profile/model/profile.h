@@ -38,6 +38,12 @@ struct profile_stack {
 };
 #define PROFILE_NO_THREAD UINT32_MAX
 
+/* Of a stack's objects that are there: bytes by when they were allocated, and how far chance may put them off. */
+struct profile_growth {
+	uint64_t halves[2]; /* in the first and in the second half of growth_span */
+	double variance[2]; /* bytes² */
+};
+
 /* What threads worked for (docs/use/slow-request.md). */
 struct profile_trace_context {
 	uint64_t trace_high, trace_low, span; /* 0 = none */
@@ -155,6 +161,9 @@ struct profile {
 	uint32_t frame_count;
 	const struct profile_stack *stacks;
 	uint32_t stack_count;
+	const struct profile_growth *growth; /* of each stack, as long as `stacks` is growth_of; NULL: not known */
+	const struct profile_stack *growth_of;
+	uint64_t growth_span;    /* ns, from the start to the last allocation of which it is known what became of it */
 	const struct profile_waits *locks, *owners, *holders; /* the longest first; holders: owners by their stacks */
 	uint32_t lock_count, owner_count, holder_count;
 	const struct profile_thread *threads;

@@ -9,6 +9,7 @@
 #include "common/base/decimal.h"
 #include "profile/model/frame_name.h"
 #include "profile/model/human.h"
+#include "profile/model/leaks.h"
 #include "profile/model/loss_line.h"
 #include "profile/model/methods.h"
 #include "profile/model/profile_unit.h"
@@ -114,6 +115,42 @@ static void put_table(struct buffer *out, const struct methods *m, const struct 
 	buffer_putc(out, '\n');
 }
 
+#define LEAKS 5
+
+static void put_leak(struct buffer *out, const struct leaks *l, const struct leak *row, const struct paint *c)
+{
+	buffer_puts(out, "  ");
+	buffer_colour(out, c->warm);
+	buffer_puts(out, human_bytes((uint64_t)row->rate).text);
+	buffer_colour(out, c->off);
+	buffer_printf(out, " (%s to %s)  %s allocated in %s", human_bytes((uint64_t)row->least).text,
+		      human_bytes((uint64_t)row->most).text, name_text(&l->names, row->class),
+		      name_text(&l->names, row->place));
+	if (row->caller != row->place)
+		buffer_printf(out, " for %s", name_text(&l->names, row->caller));
+	buffer_printf(out, "; %s are there\n", human_bytes(row->there).text);
+}
+
+/* What keeps more and more objects. False: no memory. */
+static bool put_leaks(struct buffer *out, const struct profile *p, const struct paint *c)
+{
+	struct leaks l;
+	bool ok = leaks_find(&l, p) == 0;
+	uint32_t i;
+
+	if (ok && l.count)
+		buffer_printf(out, "What grew all the time (%s), and how much that is in an hour:\n",
+			      human_time(p->growth_span).text);
+	for (i = 0; ok && i < MIN(l.count, LEAKS); i++)
+		put_leak(out, &l, &l.rows[i], c);
+	if (ok && l.count > LEAKS)
+		buffer_printf(out, "  and %u more\n", l.count - LEAKS);
+	if (ok && l.count)
+		buffer_putc(out, '\n');
+	leaks_free(&l);
+	return ok;
+}
+
 static void put_title(struct buffer *out, const struct profile *p, const struct paint *c)
 {
 	buffer_colour(out, c->bold);
@@ -182,5 +219,7 @@ void format_hot(const struct profile *p, const struct format_options *options, s
 	    thread_table(out, p, &m.names, is_by_weight(p, options), options->flat ? options->flat : HOT_THREADS))
 		out->failed = ENOMEM;
 	methods_free(&m);
+	if (!out->failed && p->survivors && !put_leaks(out, p, &c))
+		out->failed = ENOMEM;
 	put_trust(out, p, &c);
 }

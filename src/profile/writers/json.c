@@ -11,6 +11,7 @@
 #include "common/base/json_writer.h"
 #include "profile/model/context_text.h"
 #include "profile/model/frame_name.h"
+#include "profile/model/leaks.h"
 #include "profile/model/loss_line.h"
 #include "profile/model/methods.h"
 #include "profile/model/profile_unit.h"
@@ -159,6 +160,30 @@ static int put_methods(struct json_writer *w, const struct profile *p, unsigned 
 	return result;
 }
 
+/* What keeps more and more objects. */
+static int put_leaks(struct json_writer *w, const struct profile *p)
+{
+	struct leaks l;
+	int rc = leaks_find(&l, p);
+	uint32_t i;
+
+	json_array(w, "leaks");
+	for (i = 0; rc == 0 && i < l.count; i++) {
+		const struct leak *row = &l.rows[i];
+
+		json_object(w, NULL);
+		json_put_texts(w, {"class", name_text(&l.names, row->class)},
+			       {"allocated_in", name_text(&l.names, row->place)},
+			       {"for", name_text(&l.names, row->caller)});
+		json_put_numbers(w, {"bytes", row->there}, {"bytes_an_hour", (uint64_t)row->rate},
+				 {"at_least", (uint64_t)row->least}, {"at_most", (uint64_t)row->most});
+		json_end(w);
+	}
+	json_end(w);
+	leaks_free(&l);
+	return rc;
+}
+
 static void put_thread(struct json_writer *w, uint32_t i, const void *profile)
 {
 	const struct profile_thread *t = &((const struct profile *)profile)->threads[i];
@@ -293,6 +318,8 @@ void format_json(const struct profile *p, const struct format_options *options, 
 	put_head(&w, p);
 	put_counts(&w, p);
 	result = put_methods(&w, p, style, options->total);
+	if (result == 0 && p->survivors)
+		result = put_leaks(&w, p);
 	json_put_objects(&w, "threads", p->thread_count, put_thread, p);
 	if (p->per_trace_context)
 		json_put_objects(&w, "contexts", p->trace_context_count, put_context, p);

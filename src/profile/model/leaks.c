@@ -1,0 +1,156 @@
+#include "profile/model/leaks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/hash.h"
+
+/* What is known of one place. */
+struct place {
+	struct leak leak;
+	double halves[2], variance[2];
+};
+
+struct finding {
+	const struct profile *profile;
+	struct place *places;
+	uint32_t count;
+	struct map by_names; /* class, place and caller → place + 1 */
+};
+
+static bool starts_with(const char *name, const char *prefix)
+{
+	return strncmp(name, prefix, strlen(prefix)) == 0;
+}
+
+/* Frames of the JDK say how objects are kept, not who keeps them. */
+static bool is_of_jdk(const struct profile_frame *f)
+{
+	return !f->class_name || starts_with(f->class_name, "java/") || starts_with(f->class_name, "jdk/") ||
+	       starts_with(f->class_name, "sun/") || starts_with(f->class_name, "com/sun/");
+}
+
+/* Names of what stack S is about. False: it has not enough frames to say. */
+static bool names_of(const struct profile *p, const struct name_table *names, const struct profile_stack *s,
+		     struct leak *l)
+{
+	uint32_t i;
+
+	if (s->depth < 2)
+		return false;
+	l->class = names->of_frame[s->frames[s->depth - 1]];
+	l->place = names->of_frame[s->frames[s->depth - 2]];
+	for (i = s->depth - 1; i > 0 && is_of_jdk(&p->frames[s->frames[i - 1]]); i--)
+		;
+	l->caller = i ? names->of_frame[s->frames[i - 1]] : l->place;
+	return true;
+}
+
+static bool is_place(uint32_t number, const void *arg)
+{
+	const struct finding *f = ((const void *const *)arg)[0];
+	const struct leak *wanted = ((const void *const *)arg)[1], *known = &f->places[number - 1].leak;
+
+	return known->class == wanted->class && known->place == wanted->place && known->caller == wanted->caller;
+}
+
+static struct place *place_of(struct finding *f, const struct leak *l)
+{
+	const void *wanted[] = {f, l};
+	uint64_t key = hash_mix(hash_mix((uint64_t)l->class << 32 | l->place) ^ l->caller);
+	uint32_t *slot = map_intern(&f->by_names, key, is_place, wanted);
+
+	if (!slot)
+		return NULL;
+	if (!*slot) {
+		*slot = ++f->count;
+		f->places[*slot - 1].leak = *l;
+	}
+	return &f->places[*slot - 1];
+}
+
+static double square_root(double x)
+{
+	double r = x > 1 ? x : 1;
+	int i;
+
+	for (i = 0; i < 60; i++) /* Newton; libm is not linked into the agent */
+		r = (r + x / r) / 2;
+	return x > 0 ? r : 0;
+}
+
+/* What P grows by an hour, in a session whose halves are HALF hours; false: it may be chance. */
+static bool grows(struct place *p, double half)
+{
+	unsigned less = p->halves[0] > p->halves[1];
+	double error = 2 * square_root(p->variance[less]);
+
+	p->leak.rate = p->halves[less] / half;
+	p->leak.least = (p->halves[less] - error) / half;
+	p->leak.most = (p->halves[less] + error) / half;
+	return p->leak.least > 0;
+}
+
+static int fastest_first(const void *a, const void *b)
+{
+	const struct leak *x = a, *y = b;
+
+	return x->rate < y->rate ? 1 : x->rate > y->rate ? -1 : 0;
+}
+
+static int sum_up(struct finding *f, const struct name_table *names)
+{
+	const struct profile *p = f->profile;
+	uint32_t i;
+
+	for (i = 0; i < p->stack_count; i++) {
+		const struct profile_growth *g = &p->growth[i];
+		struct leak l = {.there = 0};
+		struct place *place;
+
+		if (!names_of(p, names, &p->stacks[i], &l))
+			continue;
+		place = place_of(f, &l);
+		if (!place)
+			return -ENOMEM;
+		place->leak.there += p->stacks[i].weight;
+		place->halves[0] += (double)g->halves[0];
+		place->halves[1] += (double)g->halves[1];
+		place->variance[0] += g->variance[0];
+		place->variance[1] += g->variance[1];
+	}
+	return 0;
+}
+
+int leaks_find(struct leaks *l, const struct profile *p)
+{
+	struct finding f = {.profile = p};
+	int rc = -ENOMEM;
+	uint32_t i;
+
+	memset(l, 0, sizeof(*l));
+	if (!p->growth || p->stacks != p->growth_of || !p->growth_span)
+		return 0;
+	if (name_table_build(&l->names, p, STYLE_TEXT))
+		return -ENOMEM;
+	f.places = calloc((size_t)p->stack_count + 1, sizeof(*f.places));
+	l->rows = calloc((size_t)p->stack_count + 1, sizeof(*l->rows));
+	if (f.places && l->rows)
+		rc = sum_up(&f, &l->names);
+	for (i = 0; rc == 0 && i < f.count; i++)
+		if (grows(&f.places[i], (double)p->growth_span / 2 / 3.6e12))
+			l->rows[l->count++] = f.places[i].leak;
+	if (rc == 0)
+		qsort(l->rows, l->count, sizeof(*l->rows), fastest_first);
+	map_free(&f.by_names);
+	free(f.places);
+	return rc;
+}
+
+void leaks_free(struct leaks *l)
+{
+	name_table_free(&l->names);
+	free(l->rows);
+	memset(l, 0, sizeof(*l));
+}

@@ -1,0 +1,32 @@
+/*
+ * leaks.h - which places keep more and more objects: suspects of a leak, in a profile of objects that are there.
+ *
+ * What is there now and was allocated in the session is told apart by when: in its first half, or its second (both end
+ * with the last collection: what is younger nothing is known of). A place that fills a cache has objects of the first
+ * half, one that renews it of the second; one that leaks has both, about as many. So it grows by at least twice the
+ * smaller of the two in that time. The interval is of chance alone, as samples are few: two standard errors, by the
+ * variance of a Poisson sample (Horvitz and Thompson, 1952).
+ */
+#ifndef JSTROBE_MODEL_LEAKS_H
+#define JSTROBE_MODEL_LEAKS_H
+
+#include "profile/model/name_table.h"
+
+struct leak {
+	uint32_t class, place;     /* names of the table: what is there, and the method that allocates it */
+	uint32_t caller;           /* the innermost method above that is not of the JDK; place, if it is that one */
+	uint64_t there;            /* bytes of objects that are there */
+	double rate, least, most;  /* bytes an hour, and its interval */
+};
+
+struct leaks {
+	struct name_table names;
+	struct leak *rows;         /* the fastest first: those that surely grow */
+	uint32_t count;
+};
+
+/* Those of P. None where it has no `growth`. 0 or -ENOMEM; free in both cases. Normal code. */
+int leaks_find(struct leaks *l, const struct profile *p);
+void leaks_free(struct leaks *l);
+
+#endif

@@ -1,0 +1,97 @@
+/*
+ * Suspects of a leak, from made-up bytes of two halves.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/base.h"
+#include "profile/model/leaks.h"
+
+enum { MAIN, PUT, RESIZE, NODES, BYTES, FILL };
+
+static const struct profile_frame frames[] = {
+	[MAIN] = {.class_name = "com/acme/Shop", .name = "serve", .kind = FRAME_C2},
+	[PUT] = {.class_name = "com/acme/Cache", .name = "put", .kind = FRAME_C2},
+	[RESIZE] = {.class_name = "java/util/HashMap", .name = "resize", .kind = FRAME_C2},
+	[NODES] = {.name = "java.util.HashMap$Node[]", .kind = FRAME_OTHER},
+	[BYTES] = {.name = "byte[]", .kind = FRAME_OTHER},
+	[FILL] = {.class_name = "com/acme/Cache", .name = "fill", .kind = FRAME_C2},
+};
+static const uint32_t resized[] = {MAIN, PUT, RESIZE, NODES}, put[] = {MAIN, PUT, BYTES};
+static const uint32_t filled[] = {MAIN, FILL, BYTES}, bare[] = {BYTES};
+
+#define HOUR 3600000000000ull
+#define STACK(list, bytes) {.frames = list, .depth = ARRAY_LEN(list), .thread = PROFILE_NO_THREAD, .weight = bytes, \
+			    .samples = 1, .state = THREAD_NONE}
+
+static struct profile made(const struct profile_stack *stacks, const struct profile_growth *growth, uint32_t count)
+{
+	return (struct profile){.event = "live", .engine = "live", .frames = frames, .frame_count = ARRAY_LEN(frames),
+				.stacks = stacks, .stack_count = count, .growth = growth, .growth_of = stacks,
+				.growth_span = HOUR / 2, .survivors = true, .weight_kind = WEIGHT_BYTES};
+}
+
+/* Stacks of one place are summed up; the smaller half counts, twice in the session's time; the fastest is first. */
+static void rates(void **state)
+{
+	const struct profile_stack stacks[] = {STACK(put, 300), STACK(resized, 5000), STACK(put, 700)};
+	const struct profile_growth growth[] = {{{100, 200}, {25, 9}}, {{2000, 3000}, {0, 0}}, {{400, 300}, {0, 100}}};
+	struct profile p = made(stacks, growth, ARRAY_LEN(stacks));
+	struct leaks l;
+
+	(void)state;
+	assert_int_equal(leaks_find(&l, &p), 0);
+	assert_int_equal(l.count, 2);
+	assert_string_equal(name_text(&l.names, l.rows[0].class), "java.util.HashMap$Node[]");
+	assert_string_equal(name_text(&l.names, l.rows[0].place), "java.util.HashMap.resize");
+	assert_string_equal(name_text(&l.names, l.rows[0].caller), "com.acme.Cache.put");
+	assert_true(fabs(l.rows[0].rate - 8000) < 1e-6 && l.rows[0].there == 5000);
+	assert_string_equal(name_text(&l.names, l.rows[1].place), "com.acme.Cache.put");
+	assert_int_equal(l.rows[1].caller, l.rows[1].place);
+	assert_int_equal(l.rows[1].there, 1000);
+	assert_true(fabs(l.rows[1].rate - 2000) < 1e-6); /* 500 and 500: the first, in a quarter of an hour */
+	/* by the variance of the half that counts, the first of two alike */
+	assert_true(fabs(l.rows[1].least - 4 * (500 - 2 * sqrt(25))) < 1e-6);
+	assert_true(fabs(l.rows[1].most - 4 * (500 + 2 * sqrt(25))) < 1e-6);
+	leaks_free(&l);
+}
+
+/* A cache that was filled, one that is renewed, and what may be chance. */
+static void no_suspects(void **state)
+{
+	const struct profile_stack stacks[] = {STACK(put, 500), STACK(filled, 500), STACK(resized, 200),
+					       STACK(bare, 10)};
+	const struct profile_growth growth[] = {{{500, 0}, {0, 0}}, {{0, 500}, {0, 0}}, {{100, 100}, {2600, 2600}},
+						{{5, 5}, {0, 0}}};
+	struct profile p = made(stacks, growth, ARRAY_LEN(stacks));
+	struct leaks l;
+
+	(void)state;
+	assert_int_equal(leaks_find(&l, &p), 0);
+	assert_int_equal(l.count, 0);
+	leaks_free(&l);
+	/* other stacks than those whose growth is known: a filter was at work */
+	p.growth_of = stacks + 1;
+	assert_int_equal(leaks_find(&l, &p), 0);
+	assert_int_equal(l.count, 0);
+	leaks_free(&l);
+	p.growth = NULL;
+	assert_int_equal(leaks_find(&l, &p), 0);
+	leaks_free(&l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(rates),
+		cmocka_unit_test(no_suspects),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
