@@ -213,3 +213,14 @@ def test_leaks(jdk, collector, say):
         assert all(s["bytes_an_hour"] < 0.1 * first["bytes_an_hour"] for s in suspects[1:]), suspects
         assert "What grew all the time" in text and "byte[] allocated in truth.Leaks.leaks;" in text, text
         assert program.alive()
+
+
+@pytest.mark.parametrize("at_start,at_stop", [(True, False), (False, True), (True, True)])
+def test_one_collection(jdk17, tmp_path, at_start, at_stop):
+    """However it is asked for, a stop collects the heap once."""
+    log = tmp_path / "gc.log"
+    with Program(jdk17, "Lives", 1024, MIB, jvm=[f"-Xlog:gc:file={log}"]) as program:
+        start(program, 16384, *(["--gc"] if at_start else []))
+        go_on(program, "begin", 1)
+        result("stop", program, *(["--gc"] if at_stop else []))
+    assert log.read_text().count("JvmtiEnv ForceGarbageCollection") == 1, log.read_text()

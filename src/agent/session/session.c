@@ -472,7 +472,8 @@ static int stop_tracing(struct error *err)
 void session_collect_heap(void)
 {
 	pthread_mutex_lock(&session.lock);
-	if (session_samples())
+	/* else its own end does that */
+	if (session_samples() && !session.options.collect_first)
 		engine_look(true);
 	pthread_mutex_unlock(&session.lock);
 }
