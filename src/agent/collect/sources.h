@@ -28,6 +28,9 @@ typedef uint32_t block_owned_fn(uint64_t weight, uint32_t owner, void *arg);
 /* A block at ADDRESS was freed at TIME (CLOCK_MONOTONIC) by the thread of record RECORD - 1, 0: it had none. */
 typedef void block_freed_fn(uint64_t time, uint32_t record, uintptr_t address, void *arg);
 
+/* Objects whose samples count while they are there: so many at a time, each in the place id % SOURCE_OBJECTS. */
+#define SOURCE_OBJECTS 65536u
+
 /* One constant: engine_of_collector (sources/engine.h says more of each). With the collector's lock, unless any may. */
 struct collect_sources {
 	/* What was sampled so far is on its way to the collector. Any thread. */

@@ -4,9 +4,6 @@
 
 #include "agent/collect/carry.h"
 
-/* As its source numbers objects: the lower part of a number is its place (sources/live). */
-#define PLACES 65536u
-
 static unsigned id_of(const struct collector *c, uint32_t e)
 {
 	return event_field_of_kind(&c->options.fields[e], EVENT_FIELD_ID);
@@ -32,7 +29,7 @@ bool survivors_add(struct collector *c, const struct sink_event *e)
 {
 	const struct event_fields *fields = &c->options.fields[e->event];
 	uint64_t id = e->fields->values[id_of(c, e->event)];
-	uint32_t place = (uint32_t)(id % PLACES);
+	uint32_t place = (uint32_t)(id % SOURCE_OBJECTS);
 
 	if (!has_place(c, place))
 		return false;

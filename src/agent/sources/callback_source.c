@@ -30,16 +30,32 @@ int callback_source_start(const struct engine_event *event, struct error *err)
 	return 0;
 }
 
+uint64_t callback_source_since(const struct thread_record *r, uint32_t e, uint64_t now)
+{
+	uint64_t base = r->sources[e].charged;
+
+	return now >= base ? now - base : now;
+}
+
+void callback_source_counted(struct thread_record *r, uint32_t e, uint64_t now)
+{
+	if (atomic_load(&r->sources[e].arm) == ARM_CALLS)
+		r->sources[e].last_count += callback_source_since(r, e, now);
+	r->sources[e].charged = 0;
+}
+
 /* A callback may be at work on it: it goes on until none is any more, on any thread. */
 void callback_source_disarm(struct thread_record *r, uint32_t e, bool at_work)
 {
+	const struct engine_ops *ops = active_event(e)->ops;
 	struct record_source *s = &r->sources[e];
 
 	if (at_work) {
 		atomic_store(&s->arm, ARM_LEAVING);
 		return;
 	}
-	active_counted(e, active_event(e)->ops->counted(r, e));
+	if (ops->counted)
+		active_counted(e, ops->counted(r, e));
 	s->last_count = s->charged = 0;
 	atomic_store(&s->arm, ARM_NONE);
 }

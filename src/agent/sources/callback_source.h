@@ -14,7 +14,14 @@
 jvmtiEnv *callback_source_environment(const jvmtiEventCallbacks *callbacks, const jvmtiCapabilities *capability);
 /* Whether stacks and names of classes can be had for EVENT. -ENOTSUP, -ENOMEM. */
 int callback_source_start(const struct engine_event *event, struct error *err);
-/* An engine_ops.disarm, for a source with `counted`: what it has counted of R is kept. */
+/*
+ * A source may hold a count of each thread's own beside its samples. Of R for E it was at `charged` when counting
+ * began, and is NOW: what has come since, all of it where the count has begun anew.
+ */
+uint64_t callback_source_since(const struct thread_record *r, uint32_t e, uint64_t now);
+/* Counting of R for E ends, the count being NOW: what has come is in `last_count`. */
+void callback_source_counted(struct thread_record *r, uint32_t e, uint64_t now);
+/* An engine_ops.disarm: what the source has counted of R, if it counts, is kept. */
 void callback_source_disarm(struct thread_record *r, uint32_t e, bool at_work);
 
 #endif

@@ -42,33 +42,23 @@ static uint64_t exact(const struct thread_record *r)
 	return bytes;
 }
 
-/* Of them, those since `charged`; a thread that has attached anew begins at 0. */
-static uint64_t since(const struct thread_record *r, uint32_t e)
-{
-	uint64_t now = exact(r), base = r->sources[e].charged;
-
-	return now >= base ? now - base : now;
-}
-
+/* A thread that attaches anew begins at 0. */
 static void java_ends(struct thread_record *r, uint32_t e)
 {
 	if (atomic_load(&alloc.event) >= 0)
-		r->sources[e].last_count += since(r, e);
+		r->sources[e].last_count += callback_source_since(r, e, exact(r));
 	r->sources[e].charged = 0;
 }
 
 static uint64_t counted(const struct thread_record *r, uint32_t e)
 {
-	return r->sources[e].last_count + (atomic_load(&alloc.event) >= 0 ? since(r, e) : 0);
+	return r->sources[e].last_count +
+	       (atomic_load(&alloc.event) >= 0 ? callback_source_since(r, e, exact(r)) : 0);
 }
 
 static void end_count(struct thread_record *r)
 {
-	struct record_source *s = &r->sources[alloc.wanted];
-
-	if (atomic_load(&s->arm) == ARM_CALLS)
-		s->last_count += since(r, (uint32_t)alloc.wanted);
-	s->charged = 0;
+	callback_source_counted(r, (uint32_t)alloc.wanted, exact(r));
 }
 
 static void begin_count(struct thread_record *r)

@@ -31,15 +31,6 @@ static _Atomic uint64_t used; /* bytes of the heap, after the last collection be
 
 /* ---- on the thread that allocates ---- */
 
-/* The sample is not one of those that are kept, or is lost: what it was drawn by is over all the same. */
-static void pass(struct thread_record *r, uint32_t event, uint64_t id, uint64_t weight)
-{
-	if (id != LIVE_REFUSED)
-		return;
-	record_take(r, event);
-	record_lose(r, event, LOSS_no_memory, weight);
-}
-
 static void take(uint32_t event, jvmtiEnv *ti, JNIEnv *env, jobject object, jclass class, uint64_t size)
 {
 	uint64_t time = clock_ns(CLOCK_MONOTONIC), stands_for = 1, weight;
@@ -52,11 +43,14 @@ static void take(uint32_t event, jvmtiEnv *ti, JNIEnv *env, jobject object, jcla
 	r = field_sample_enter(event, alloc_weight(size, zone.events[event].interval) * stands_for);
 	if (!r)
 		return;
+	/* also where the object is not one of those that are kept: its distance is over */
 	weight = object_samples_weigh(r, event, size) * stands_for;
-	if (kept)
+	if (kept) {
 		field_sample_take(r, event, time, weight, &fields);
-	else
-		pass(r, event, id, weight);
+	} else if (id == LIVE_REFUSED) {
+		record_take(r, event);
+		record_lose(r, event, LOSS_no_memory, weight);
+	}
 	wait_leave(r);
 }
 
@@ -94,11 +88,10 @@ static void halt(void)
 
 static void listen_no_more(bool goes_on)
 {
-	if (live.wanted >= 0)
-		look(active_options()->collect_first);
 	object_samples_end();
 	if (live.wanted < 0)
 		return;
+	look(active_options()->collect_first);
 	object_samples_halt(&live);
 	live_table_let_go(jvm_jni());
 }
@@ -138,14 +131,8 @@ static int arm(struct thread_record *r, uint32_t e)
 	return 0;
 }
 
-static uint64_t counted(const struct thread_record *r, uint32_t e)
-{
-	return 0;
-}
-
 const struct engine_ops engine_live = {
 	.name = "live", .handler = handler_thread, .start = start, .arm = arm, .disarm = callback_source_disarm,
-	.halt = halt, .counted = counted, .listen = listen, .listen_no_more = listen_no_more, .vm_death = vm_death,
-	.look = look,
+	.halt = halt, .listen = listen, .listen_no_more = listen_no_more, .look = look, .vm_death = vm_death,
 	.release = live_table_release,
 };

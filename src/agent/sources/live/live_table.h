@@ -12,7 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define LIVE_SLOTS 65536u
+#include "agent/collect/sources.h"
+
+#define LIVE_SLOTS SOURCE_OBJECTS
 #define LIVE_PASSED 0           /* live_table_add: the object is not one of those that are kept */
 #define LIVE_REFUSED UINT64_MAX /* no weak reference could be made, or no place found */
 

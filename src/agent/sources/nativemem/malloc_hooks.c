@@ -136,45 +136,21 @@ static int our_posix_memalign(void **p, size_t alignment, size_t size)
 	return rc;
 }
 
-static void *our_aligned_alloc(size_t alignment, size_t size)
-{
-	struct draw_stream *s = stream();
-	void *p;
-
-	NESTED(s, p = libc.aligned_alloc(alignment, size));
-	ALLOCATED(s, p, size);
-	return p;
-}
-
-static void *our_memalign(size_t alignment, size_t size)
-{
-	struct draw_stream *s = stream();
-	void *p;
-
-	NESTED(s, p = libc.memalign(alignment, size));
-	ALLOCATED(s, p, size);
-	return p;
-}
-
-static void *our_valloc(size_t size)
-{
-	struct draw_stream *s = stream();
-	void *p;
-
-	NESTED(s, p = libc.valloc(size));
-	ALLOCATED(s, p, size);
-	return p;
-}
-
-static void *our_pvalloc(size_t size)
-{
-	struct draw_stream *s = stream();
-	void *p;
-
-	NESTED(s, p = libc.pvalloc(size));
-	ALLOCATED(s, p, size);
-	return p;
-}
+/* NAME with PARAMETERS, ARGUMENTS of libc's, for a block of `size`. */
+#define ALIGNED(name, parameters, arguments)       \
+	static void *our_##name parameters         \
+	{                                          \
+		struct draw_stream *s = stream();  \
+		void *p;                           \
+                                                   \
+		NESTED(s, p = libc.name arguments); \
+		ALLOCATED(s, p, size);             \
+		return p;                          \
+	}
+ALIGNED(aligned_alloc, (size_t alignment, size_t size), (alignment, size))
+ALIGNED(memalign, (size_t alignment, size_t size), (alignment, size))
+ALIGNED(valloc, (size_t size), (size))
+ALIGNED(pvalloc, (size_t size), (size))
 
 /* ---- in and out ---- */
 

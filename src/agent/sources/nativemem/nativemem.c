@@ -58,26 +58,21 @@ static void on_sample(void *address, size_t size, struct draw_stream *stream, co
 
 /* ---- what was asked for, by the streams' count ---- */
 
-/* Bytes since R was armed for E. */
-static uint64_t since(const struct thread_record *r, uint32_t e)
+/* Bytes that R has drawn with. */
+static uint64_t drawn(const struct thread_record *r)
 {
-	uint64_t now = draw_total(atomic_load(&((struct thread_record *)r)->tcb)), base = r->sources[e].charged;
-
-	return now >= base ? now - base : now;
+	return draw_total(atomic_load(&((struct thread_record *)r)->tcb));
 }
 
 static uint64_t counted(const struct thread_record *r, uint32_t e)
 {
-	return r->sources[e].last_count + (atomic_load(&nativemem.event) >= 0 ? since(r, e) : 0);
+	return r->sources[e].last_count +
+	       (atomic_load(&nativemem.event) >= 0 ? callback_source_since(r, e, drawn(r)) : 0);
 }
 
 static void end_count(struct thread_record *r)
 {
-	struct record_source *s = &r->sources[nativemem.wanted];
-
-	if (atomic_load(&s->arm) == ARM_CALLS)
-		s->last_count += since(r, (uint32_t)nativemem.wanted);
-	s->charged = 0;
+	callback_source_counted(r, (uint32_t)nativemem.wanted, drawn(r));
 }
 
 /* ---- the collector ---- */
@@ -142,7 +137,7 @@ static int arm(struct thread_record *r, uint32_t e)
 	struct record_source *s = &r->sources[e];
 
 	s->last_count = 0;
-	s->charged = draw_total(atomic_load(&r->tcb));
+	s->charged = drawn(r);
 	atomic_store_explicit(&s->arm, ARM_CALLS, memory_order_release);
 	return 0;
 }
