@@ -6,6 +6,7 @@
 
 #include <cmocka.h>
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -167,16 +168,57 @@ static void again(void **state)
 	as_before();
 }
 
+static void *nothing(void *arg)
+{
+	return arg;
+}
+
+/* ---- breakpoints ---- */
+
+static bool has_default(int signo)
+{
+	struct sigaction now;
+
+	assert_int_equal(sigaction(signo, NULL, &now), 0);
+	return !(now.sa_flags & SA_SIGINFO) && now.sa_handler == SIG_DFL;
+}
+
+/* Each has a handler of SIGTRAP while it has breakpoints; the last one to go takes along those that stayed behind it. */
+static void breakpoints(void **state)
+{
+	static const int last[][3] = {{0, 1, 2}, {2, 1, 0}, {1, 0, 2}, {1, 2, 0}};
+	char event[64], reason[300];
+	size_t order;
+	int i;
+
+	snprintf(event, sizeof(event), "mem:0x%lx:x", (unsigned long)(uintptr_t)nothing);
+	if (copies[0].start(event, reason, sizeof(reason))) {
+		print_message("skipped: no breakpoints here: %s\n", reason);
+		skip();
+	}
+	copies[0].stop();
+	for (order = 0; order < ARRAY_LEN(last); order++) {
+		for (i = 0; i < 3; i++)
+			start(i, event);
+		for (i = 0; i < 3; i++) {
+			assert_false(has_default(SIGTRAP));
+#if defined(__x86_64__)
+			__asm__ volatile(".byte 0xf1"); /* as an exception whose cause is lost */
+#endif
+			assert_int_equal(known_at_birth(), i == 0 ? 7 : 7 & ~((1u << last[order][0]) |
+					 (i == 2 ? 1u << last[order][1] : 0)));
+			copies[last[order][i]].stop();
+		}
+		assert_true(has_default(SIGTRAP));
+		as_before();
+	}
+}
+
 /* ---- all at the same moment ---- */
 
 static atomic_bool enough;
 static pthread_barrier_t together;
 static _Atomic int ran;
-
-static void *nothing(void *arg)
-{
-	return arg;
-}
 
 static void *starts_threads(void *arg)
 {
@@ -254,6 +296,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(any_order),
 		cmocka_unit_test(again),
+		cmocka_unit_test(breakpoints),
 		cmocka_unit_test(at_the_same_moment),
 	};
 

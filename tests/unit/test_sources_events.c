@@ -12,12 +12,16 @@
 #include <linux/hw_breakpoint.h>
 #include <linux/perf_event.h>
 #include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "agent/sources/engine.h"
+#include "agent/threads/records.h"
+#include "common/base/buffer.h"
 #include "common/os/os.h"
 #include "harness.h"
 
@@ -246,6 +250,69 @@ static void several(void **state)
 	holdings_compare(&before);
 }
 
+/* ---- threads that block SIGTRAP ---- */
+
+static atomic_bool blocked, met, enough;
+
+static void *blocks_signals(void *arg)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	atomic_store(&blocked, true);
+	while (!atomic_load(&met))
+		usleep(1000);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	while (!atomic_load(&enough))
+		usleep(1000);
+	return arg;
+}
+
+static uint32_t refused(void)
+{
+	struct engine_counts c;
+
+	records_scan(); /* as each second */
+	engine_count(0, &c);
+	return c.refused;
+}
+
+/* They get no breakpoint while they do, which is said with the next look; and get it afterwards. */
+static void where_traps_are_blocked(void **state)
+{
+	struct buffer notes = {.fd = -1};
+	struct error err;
+	pthread_t thread;
+	int i;
+
+	pthread_create(&thread, NULL, blocks_signals, NULL);
+	while (!atomic_load(&blocked))
+		usleep(1000);
+	if (harness_start_events("events_target@2", 2, ROOM, "", &err)) {
+		print_message("skipped: %s\n", err.text);
+		atomic_store(&met, true);
+		atomic_store(&enough, true);
+		pthread_join(thread, NULL);
+		skip();
+	}
+	assert_null(strstr(harness_notes(), "SIGTRAP"));
+	assert_int_equal(refused(), 1);
+	assert_int_equal(refused(), 1);
+	engine_notes(&notes);
+	buffer_putc(&notes, '\0');
+	assert_non_null(strstr(notes.data, "some threads get no breakpoint (they block SIGTRAP"));
+	atomic_store(&met, true);
+	for (i = 0; i < 1000 && refused(); i++)
+		usleep(10000);
+	assert_int_equal(refused(), 0);
+	atomic_store(&enough, true);
+	pthread_join(thread, NULL);
+	buffer_free(&notes);
+	harness_stop();
+	harness_end();
+}
+
 static void not_together(void **state)
 {
 	static const struct {
@@ -287,6 +354,7 @@ int main(void)
 		cmocka_unit_test(attributes), cmocka_unit_test(breakpoints), cmocka_unit_test(wrong_names),
 		cmocka_unit_test(all_waits),
 		cmocka_unit_test(several),    cmocka_unit_test(not_together), cmocka_unit_test(listed),
+		cmocka_unit_test(where_traps_are_blocked),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

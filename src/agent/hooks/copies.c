@@ -47,7 +47,7 @@ static int look_at(struct dl_phdr_info *image, size_t size, void *arg)
 	(void)size;
 	if (!is_copy(image, &c))
 		return 0;
-	if (c && c != &jstrobe_copy && (c->magic != COPIES_MAGIC || c->size < sizeof(*c)))
+	if (c && c != &jstrobe_copy && (c->magic != COPIES_MAGIC || c->size < COPIES_LEAST))
 		return 0;
 	if (c)
 		l->all[l->count++] = c;
@@ -150,7 +150,7 @@ static int find(struct dl_phdr_info *image, size_t size, void *arg)
 	(void)size;
 	if (!is_copy(image, &c) || dynamic_contains(image, (uintptr_t)&jstrobe_copy, 0))
 		return 0;
-	if (c && (c->magic != COPIES_MAGIC || c->size < sizeof(*c)))
+	if (c && (c->magic != COPIES_MAGIC || c->size < COPIES_LEAST))
 		c = NULL;
 	f->found[f->count++] = (struct copy_found){image->dlpi_name, c, c ? atomic_load(&c->sampling) != 0 :
 						   has_handler(image)};

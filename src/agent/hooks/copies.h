@@ -10,6 +10,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "agent/hooks/libc_calls.h"
@@ -18,7 +19,7 @@
 #define COPIES_MAGIC 0x6a737472       /* "jstr" */
 #define COPIES_MAX 15                 /* others that are seen */
 
-/* Something of a copy in a chain: a handler of SIGSEGV or SIGBUS, a function in the JVM's JVMTI table. */
+/* Something of a copy in a chain: a handler of SIGSEGV, SIGBUS or SIGTRAP, a function in the JVM's JVMTI table. */
 struct copy_link {
 	void *_Atomic handler; /* NULL: it is not in the chain */
 	_Atomic uint32_t wanted;
@@ -39,7 +40,12 @@ struct copy {
 	_Atomic uint32_t hooks;            /* it wants to be called there now */
 	struct copy_link faults[2];
 	struct copy_link replacing[2];     /* RedefineClasses, RetransformClasses */
+	struct copy_link trap;             /* SIGTRAP */
 };
+
+#define COPIES_LEAST offsetof(struct copy, trap) /* what every build has */
+/* Whether copy C, of whatever build, has FIELD. */
+#define COPY_HAS(c, field) ((c)->size >= offsetof(struct copy, field) + sizeof((c)->field))
 
 extern struct copy jstrobe_copy; /* ours */
 

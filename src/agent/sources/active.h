@@ -18,6 +18,7 @@ void active_counted(uint32_t e, uint64_t count);
 /* A thread could not have something, by -errno RC. Each is said once a session: see engine_notes (shortfalls.c). */
 enum shortfall {
 	SHORTFALL_PERF, SHORTFALL_EVENT, SHORTFALL_RING, SHORTFALL_TIMER, SHORTFALL_BREAKPOINT, SHORTFALL_TRANSFER,
+	SHORTFALL_BLOCKED, SHORTFALL_UNNAMED,
 	SHORTFALLS
 };
 void shortfall_note(enum shortfall what, int rc);

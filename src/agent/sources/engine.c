@@ -5,11 +5,13 @@
 #include "agent/sources/engine.h"
 
 #include <errno.h>
+#include <linux/perf_event.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "agent/hooks/copies.h"
 #include "agent/hooks/signal_action.h"
+#include "agent/hooks/traps.h"
 #include "agent/sample/perf_ring.h"
 #include "agent/sources/active.h"
 #include "agent/sources/engine_clocks.h"
@@ -293,6 +295,16 @@ static void stop_events(uint32_t count)
 			events[e].ops->stop();
 }
 
+static bool has_breakpoints(void)
+{
+	uint32_t e;
+
+	for (e = 0; e < event_count; e++)
+		if (events[e].ops == &engine_perf && events[e].perf.type == PERF_TYPE_BREAKPOINT)
+			return true;
+	return false;
+}
+
 /* An engine that refuses gives back itself what it took. */
 static int start_events(struct buffer *notes, struct error *err)
 {
@@ -338,10 +350,13 @@ int engine_start(const struct engine_options *o, struct buffer *notes, struct er
 	rc = take_signal(&options, err);
 	if (rc)
 		return rc;
-	rc = start_events(notes, err);
+	rc = has_breakpoints() ? traps_take(err) : 0;
+	if (!rc)
+		rc = start_events(notes, err);
 	if (rc) {
 		signals_flush();
 		signals_give_back();
+		traps_give_back();
 		return rc;
 	}
 	atomic_fetch_add(&zone.epoch, 1); /* who is inside shows that it is of this session */
@@ -461,6 +476,8 @@ bool engine_stop(void)
 	stop_events(event_count);
 	window_stop();
 	signals_give_back();
+	if (outside) /* else breakpoints are armed yet */
+		traps_give_back();
 	held = !outside;
 	atomic_store(&active, false);
 	return outside;
@@ -478,6 +495,7 @@ bool engine_settle(void)
 	if (held) {
 		records_each(disarm);
 		stop_events(event_count);
+		traps_give_back();
 	}
 	held = false;
 	return true;

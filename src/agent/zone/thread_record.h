@@ -59,6 +59,7 @@ struct record_source {
 	uint64_t charged;
 	uint64_t silent_at;               /* ARM_TIMER: its CPU clock when sampling ended; 0 = it has not */
 	uint32_t expected;                /* enum thread_state, as it looked from outside */
+	uint32_t blocked;                 /* times it was not armed because the thread blocks SIGTRAP; records' lock */
 };
 
 /* Where the thread stood when a handler took its last sample by wall clock. Valid as above. */

@@ -198,6 +198,8 @@ void os_timer_delete(int32_t timer);
 
 /* A standard signal whose disposition is default or ignored, never SIGPROF or SIGUSR2; 0 = none. */
 int os_free_signal(void);
+/* Whether thread TID of this process has SIGNO blocked now; false: not, or it is gone. Reads a file of /proc. */
+bool os_thread_blocks(pid_t tid, int signo);
 /* Whether SIGNO has a handler. */
 bool os_signal_taken(int signo);
 /*

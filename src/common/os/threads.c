@@ -224,6 +224,37 @@ char os_thread_state(pid_t tid)
 	return name && name[1] == ' ' ? name[2] : '\0';
 }
 
+/*
+ * The number behind LABEL ("\nSigBlk:\t") in status, in base 16; 0: there is none. A line of it (Groups) may be of any
+ * length, and the caller's stack small: letter by letter.
+ */
+static uint64_t status_hex(pid_t tid, const char *label)
+{
+	int fd = open_file(tid, "status");
+	size_t matched = 0, length = strlen(label);
+	uint64_t value = 0;
+	bool ended = false;
+	char piece[512];
+	ssize_t n, i;
+
+	while (fd >= 0 && !ended && (n = read(fd, piece, sizeof(piece))) > 0) {
+		for (i = 0; i < n && !ended; i++) {
+			if (matched == length && !(ended = piece[i] == '\n'))
+				value = value << 4 | (piece[i] <= '9' ? piece[i] - '0' : piece[i] - 'a' + 10);
+			else if (matched < length)
+				matched = piece[i] == label[matched] ? matched + 1 : piece[i] == label[0];
+		}
+	}
+	if (fd >= 0)
+		close(fd);
+	return value;
+}
+
+bool os_thread_blocks(pid_t tid, int signo)
+{
+	return status_hex(tid, "\nSigBlk:\t") >> (signo - 1) & 1;
+}
+
 bool os_thread_runs(pid_t tid)
 {
 	char state = os_thread_state(tid);

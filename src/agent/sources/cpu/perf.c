@@ -6,6 +6,7 @@
  */
 #include <errno.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,6 +219,19 @@ static void set_period(struct record_source *s, uint32_t e, pid_t tid)
 	s->period = MAX(first, MIN(FIRST_LEAST, interval / 2));
 }
 
+/*
+ * Where a thread blocks SIGTRAP our handler (agent/zone/trap.h) does not run. A thread that is just made blocks all
+ * signals for a moment: it is asked again each second, and only then said (a session that begins asks twice).
+ */
+static bool blocks_traps(struct record_source *s, uint32_t e, pid_t tid)
+{
+	if (active_event(e)->perf.type != PERF_TYPE_BREAKPOINT || !os_thread_blocks(tid, SIGTRAP))
+		return false;
+	if (s->blocked++ >= 2)
+		shortfall_note(SHORTFALL_BLOCKED, -EPERM);
+	return true;
+}
+
 static int arm_perf(struct thread_record *r, uint32_t e)
 {
 	struct record_source *s = &r->sources[e];
@@ -231,6 +245,8 @@ static int arm_perf(struct thread_record *r, uint32_t e)
 		transfer_wait(tid);
 		return -EAGAIN;
 	}
+	if (blocks_traps(s, e, tid))
+		return -EAGAIN;
 	set_period(s, e, tid);
 	fd = open_event(tid, active_event(e), s->period);
 	if (fd < 0)
