@@ -27,6 +27,12 @@ static void change_kept(kept_stack_fn *fn, void *arg)
 	vthreads_parked_change_kept(fn, arg);
 }
 
+/* Those that have hooks there look for new ones. */
+static void images_changed(void)
+{
+	malloc_hooks_refresh();
+}
+
 const struct collect_sources engine_of_collector = {
 	.flush = engine_flush,
 	.open_ticks = engine_open_ticks,
@@ -44,7 +50,7 @@ const struct collect_sources engine_of_collector = {
 	.blocks = blocks_each,
 	.blocks_gather = blocks_gather,
 	.blocks_freed = blocks_freed,
-	.images_changed = malloc_hooks_refresh,
+	.images_changed = images_changed,
 	.class_name = class_name_of,
 	.stands_for = live_table_stands_for,
 	.heap_used = live_objects_used,

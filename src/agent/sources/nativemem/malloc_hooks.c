@@ -1,16 +1,11 @@
 #include "agent/sources/nativemem/malloc_hooks.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <pthread.h>
-#include <stddef.h>
 
-#include "agent/hooks/copies.h"
 #include "agent/hooks/got.h"
+#include "agent/sources/hooked_calls.h"
 #include "agent/sources/nativemem/blocks.h"
 #include "agent/zone/zone.h"
-
-#define LIMIT_MS 5000 /* a copy changes slots for some milliseconds */
 
 /* What ours pass on to; NULL: libc has no such function, and no slot has ours. Set once. */
 static struct {
@@ -154,95 +149,32 @@ ALIGNED(pvalloc, (size_t size), (size))
 
 /* ---- in and out ---- */
 
-static const struct {
-	const char *name;
-	void *ours;
-	size_t libc; /* where in `libc` it is */
-} functions[] = {
-#define FUNCTION(name) {#name, (void *)our_##name, offsetof(__typeof__(libc), name)}
+static const struct hooked_call functions[] = {
+#define FUNCTION(name) {#name, (void *)our_##name, (void **)&libc.name}
 	/* free is first: what is freed by an image that has it is forgotten, allocated by any of them */
 	FUNCTION(free), FUNCTION(malloc), FUNCTION(calloc), FUNCTION(realloc), FUNCTION(reallocarray),
 	FUNCTION(posix_memalign), FUNCTION(aligned_alloc), FUNCTION(memalign), FUNCTION(valloc), FUNCTION(pvalloc),
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of all below */
-static bool installed;
-static bool unfinished;  /* an image was still being loaded when we came by */
-static uint64_t changes; /* of the images, when we came by */
-
-static void **libc_slot(size_t i)
-{
-	return (void **)((char *)&libc + functions[i].libc);
-}
-
-/* By name, and never through a slot of ours: other copies of this library and other profilers take those. */
-static void resolve(void)
-{
-	size_t i;
-
-	for (i = 0; !libc.malloc && i < ARRAY_LEN(functions); i++)
-		if (functions[i].libc != offsetof(__typeof__(libc), malloc))
-			*libc_slot(i) = dlsym(RTLD_DEFAULT, functions[i].name);
-	if (!libc.malloc)
-		*(void **)&libc.malloc = dlsym(RTLD_DEFAULT, "malloc");
-}
-
 /*
- * In or out of all images. Where there is more than one definition (a preloaded allocator, an image with one of its
- * own), a slot that is not bound yet is left alone: what it would be bound to is not known, and a block must go back to
- * where it is from. Bound slots show it. The lock of copies is held.
+ * Where there is more than one definition (a preloaded allocator, an image with one of its own), a slot that is not
+ * bound yet is left alone: a block must go back to where it is from. Bound slots show it.
  */
-static bool exchange(bool in)
+static bool are_defined_once(void)
 {
-	struct got_function list[ARRAY_LEN(functions)];
-	void *olds[ARRAY_LEN(functions)];
-	size_t i, n = 0;
-
-	for (i = 0; i < ARRAY_LEN(functions); i++) {
-		void *theirs = *libc_slot(i);
-
-		if (!theirs)
-			continue;
-		olds[n] = in ? theirs : functions[i].ours;
-		list[n] = (struct got_function){functions[i].name, &olds[n], 1, in ? functions[i].ours : theirs};
-		n++;
-	}
-	return got_patch_functions(list, n, in && got_definers("malloc") == 1 && got_definers("free") == 1);
+	return got_definers("malloc") == 1 && got_definers("free") == 1;
 }
 
-/* Lock held. False: another copy is at it. */
-static bool patch(int limit_ms)
-{
-	uint64_t now = got_image_changes();
-
-	if (installed && !unfinished && now == changes)
-		return true;
-	if (!copies_lock(limit_ms))
-		return false;
-	unfinished = !exchange(true);
-	changes = now;
-	installed = true;
-	copies_unlock();
-	return true;
-}
+static struct hooked_calls hooks = {functions, ARRAY_LEN(functions), .lazy = are_defined_once};
 
 void malloc_hooks_refresh(void)
 {
-	pthread_mutex_lock(&lock);
-	if (installed)
-		patch(0);
-	pthread_mutex_unlock(&lock);
+	hooked_calls_refresh(&hooks);
 }
 
 bool malloc_hooks_install(malloc_sampled_fn *fn)
 {
-	bool done;
-
-	pthread_mutex_lock(&lock);
-	resolve();
-	done = libc.malloc && libc.free && patch(LIMIT_MS);
-	pthread_mutex_unlock(&lock);
-	if (!done)
+	if (!hooked_calls_install(&hooks))
 		return false;
 	/* all frees are seen before the first block is remembered */
 	atomic_store(&told, fn);
@@ -254,11 +186,5 @@ void malloc_hooks_remove(void)
 {
 	atomic_store(&draws.on, false);
 	atomic_store(&told, NULL);
-	pthread_mutex_lock(&lock);
-	if (installed && copies_lock(LIMIT_MS)) {
-		exchange(false);
-		installed = false;
-		copies_unlock();
-	}
-	pthread_mutex_unlock(&lock);
+	hooked_calls_remove(&hooks);
 }

@@ -1,9 +1,6 @@
 /*
  * malloc_hooks.h - the functions that allocate and free, replaced in the images of the process while a session has the
- * event. Any thread in normal code.
- *
- * Each of ours calls what the program's own call reaches: libc's, or that of a library preloaded to stand before it,
- * found once by name. So does it where it has to stay: in a slot that another tool took over after us, for example.
+ * event (hooked_calls.h). Any thread in normal code.
  */
 #ifndef AGENT_SOURCES_NATIVEMEM_MALLOC_HOOKS_H
 #define AGENT_SOURCES_NATIVEMEM_MALLOC_HOOKS_H
