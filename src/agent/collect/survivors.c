@@ -33,6 +33,9 @@ bool survivors_add(struct collector *c, const struct sink_event *e)
 
 	if (!has_place(c, place))
 		return false;
+	/* queues are emptied one after the other: the sample of an object that was there before may come last */
+	if (c->survivors.items[place].id > id)
+		return true;
 	c->survivors.items[place] = (struct survivor){
 		.id = id, .time = e->time, .vthread = e->vthread, .weight = e->weight,
 		.size = e->fields->values[event_field_of_kind(fields, EVENT_FIELD_SIZE)],
