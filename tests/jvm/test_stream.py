@@ -54,6 +54,15 @@ def test_each_sample_at_its_moment(jdk, say):
     assert not left_since(before)
 
 
+def test_the_engine_is_of_this_session(jdk17):
+    """The first record of counters, from before threads are armed, does not name what the session before had."""
+    with Program(jdk17, "Moments") as program:
+        for event in ("ctimer", "alloc", "live"):
+            stream, status, errors = live.read([COMMAND, "stream", "-e", event, "-d", "1", program.pid])
+            assert status == 0, errors
+            assert {e["engine"] for s in stream.of("stats") for e in s["events"]} == {event}
+
+
 def test_a_program_from_its_first_instruction(jdk17):
     """stream -- java: its stdout and exit status are its own; the stream is whole, and begins with the JVM."""
     path = jvm.result_file(".ndjson")

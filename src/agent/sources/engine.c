@@ -336,6 +336,7 @@ static int start_events(struct buffer *notes, struct error *err)
 
 int engine_start(const struct engine_options *o, struct buffer *notes, struct error *err)
 {
+	uint32_t e;
 	int rc;
 
 	if (atomic_load(&active))
@@ -345,6 +346,9 @@ int engine_start(const struct engine_options *o, struct buffer *notes, struct er
 		return rc;
 	memcpy(events, o->events, o->count * sizeof(*events));
 	event_count = o->count;
+	/* until threads are armed: what is known of it */
+	for (e = 0; e < o->count; e++)
+		snprintf(active_names[e], sizeof(active_names[e]), "%s", events[e].ops->name);
 	options = *o;
 	options.events = events;
 	rc = take_signal(&options, err);
