@@ -115,6 +115,7 @@ def test_dumps_tell_what_is_left_then(jdk):
         again = result(program)
     assert own(before, "keep") == 0
     for profile in (after, again):
+        assert profile.samples["gone"] > 0 and "of blocks not freed" in profile.done.stderr, profile.done.stderr
         assert own(profile, "keep") == asked(truth, "keep", "left_")
         assert own(profile, "grow") == asked(truth, "grow", "left_")
 

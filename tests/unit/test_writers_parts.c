@@ -258,6 +258,86 @@ static void loss_line_of_bytes(void **state)
 			" 1000 MB allocated (50.00 %) · 100 % complete stacks", false);
 }
 
+/* Objects are a sample of what was counted: further apart than chance puts them the line says so. */
+static void loss_line_beyond_chance(void **state)
+{
+	struct profile p = sample_empty();
+
+	(void)state;
+	p.event = "alloc";
+	p.weight_kind = WEIGHT_BYTES;
+	p.interval = 512 << 10;
+	p.taken = p.stored = p.complete = 1000;
+	p.weight_stored = 500 << 20;
+	p.objects = 7;
+	p.counted = 600ull << 20; /* 79 MB are five standard errors, 30 MB are 5 % */
+	expect_loss(&p, "1,000 samples taken, all stored · they stand for 500 MB in 7 objects of 600 MB allocated"
+			" (83.33 %) · 100 % complete stacks", false);
+	p.counted = 700ull << 20;
+	expect_loss(&p, "1,000 samples taken, all stored · they stand for 500 MB in 7 objects of 700 MB allocated"
+			" (71.43 %) · that is further apart than chance explains: threads that live for a short time"
+			" are not sampled at random by HotSpot (docs/use/alloc.md) · 100 % complete stacks", true);
+	/* the sum of both is what was there */
+	p.taken += 400;
+	p.lost[LOSS_outside_window] = 400;
+	p.lost_weight[LOSS_outside_window] = 200 << 20;
+	expect_loss(&p, "1,400 samples taken, 400 of them outside the window (200 MB), the others stored · they stand "
+			"for 500 MB in 7 objects of 700 MB allocated (71.43 %) · 100 % complete stacks", false);
+	p.lost[LOSS_outside_window] = p.lost_weight[LOSS_outside_window] = 0;
+	p.taken -= 400;
+	/* what is there is part of the heap */
+	p.survivors = true;
+	expect_loss(&p, "1,000 samples taken, 1,000 of objects still there · they stand for 500 MB in 7 objects; the "
+			"heap held 700 MB after its last collection · 100 % complete stacks", false);
+	p.counted = 300 << 20;
+	expect_loss(&p, "1,000 samples taken, 1,000 of objects still there · they stand for 500 MB in 7 objects; the "
+			"heap held 300 MB after its last collection · that is further apart than chance explains: "
+			"threads that live for a short time are not sampled at random by HotSpot "
+			"(docs/use/alloc.md) · 100 % complete stacks", true);
+	p.young = true;
+	expect_loss(&p, "1,000 samples taken, 1,000 of objects still there · they stand for 500 MB in 7 objects; the "
+			"heap held 300 MB after its last collection · 100 % complete stacks", false);
+}
+
+/* What is not there is no loss, and said. */
+static void loss_line_of_what_is_left(void **state)
+{
+	struct profile p = sample_empty();
+	struct buffer out = BUFFER_INIT;
+
+	(void)state;
+	p.event = "nativemem";
+	p.weight_kind = WEIGHT_BYTES;
+	p.duration = 5000000000;
+	p.interval = 512 << 10;
+	p.unfreed = true;
+	expect_loss(&p, "No samples: no block was sampled in 5 s; a block is a sample once in 512 KB", false);
+	p.taken = p.gone = 155;
+	expect_loss(&p, "No samples: all 155 sampled blocks were freed", false);
+	p.gone = 151;
+	p.stored = p.complete = 3;
+	p.lost[LOSS_queue_full] = 1;
+	p.lost_weight[LOSS_queue_full] = 512 << 10;
+	p.weight_stored = 1536 << 10;
+	expect_loss(&p, "155 samples taken, 3 of blocks not freed, 1 lost (queue_full 1: 512 KB) · they stand for 1.5 MB ·"
+			" 100 % complete stacks", false);
+	p.unfreed = false;
+	p.survivors = true;
+	p.lost[LOSS_outside_window] = 155;
+	p.lost[LOSS_queue_full] = p.stored = p.gone = 0;
+	expect_loss(&p, "155 samples taken, all of them outside the window (0 bytes)", false);
+	/* the filter's line has the unit of the weights */
+	p.survivors = false;
+	p.stored = 3;
+	p.filtered = true;
+	p.left_out = 1;
+	p.left_out_weight = 512 << 10;
+	loss_details_cost(&out, &p);
+	buffer_putc(&out, '\0');
+	assert_non_null(strstr(out.data, ": 2 of 3 samples shown, 1.0 MB of 1.5 MB\n"));
+	buffer_free(&out);
+}
+
 static void loss_line(void **state)
 {
 	struct profile p = sample_empty();
@@ -361,6 +441,7 @@ int main(void)
 		cmocka_unit_test(percents),
 		cmocka_unit_test(columns),
 		cmocka_unit_test(frame_names), cmocka_unit_test(loss_line_of_bytes),
+		cmocka_unit_test(loss_line_beyond_chance), cmocka_unit_test(loss_line_of_what_is_left),
 		cmocka_unit_test(frame_types),
 		cmocka_unit_test(sums_agree),
 		cmocka_unit_test(sorted_stacks),

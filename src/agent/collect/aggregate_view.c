@@ -387,6 +387,7 @@ static void copy_counts(struct view *v, struct collector *c, uint32_t e)
 	if (p->survivors) {
 		p->gone = a->kept - MIN(a->kept, a->stored);
 		p->taken += p->gone;
+		p->young = c->options.survived == 0;
 		p->counted = c->sources->heap_used();
 	}
 	p->unsampled = format_unsampled(p);
@@ -406,6 +407,8 @@ static void count_live(struct view *v, const struct collector *c, uint32_t e)
 	struct profile *p = &v->profile;
 	size_t i;
 
+	p->unfreed = true;
+	p->gone = p->stored;
 	p->taken -= p->stored;
 	p->stored = p->weight_stored = p->complete = p->ambiguous = 0;
 	memset(p->ended_early, 0, sizeof(p->ended_early));
@@ -419,7 +422,8 @@ static void count_live(struct view *v, const struct collector *c, uint32_t e)
 		p->weight_stored += t->weight;
 		*(end ? &p->ended_early[end - 1] : &p->complete) += t->samples;
 	}
-	p->taken += p->stored;
+	p->gone -= MIN(p->gone, p->stored);
+	p->taken += p->gone + p->stored;
 	p->counted = 0; /* what was asked for in all */
 	p->effective_interval = p->stored ? p->weight_stored / p->stored : 0;
 	p->unsampled = format_unsampled(p);

@@ -172,6 +172,8 @@ static void count_as_recorded(struct profile *p, uint32_t e, const struct collec
 		p->own_cpu = b->window_own;
 	}
 
+	p->unfreed = false; /* a recording has all blocks */
+	p->gone = 0;
 	p->stored = p->taken = b->stored;
 	p->weight_stored = b->weight;
 	p->complete = b->complete;

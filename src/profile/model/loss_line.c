@@ -46,12 +46,36 @@ static bool misses_time(const struct profile *p)
 	return p->weight_kind == WEIGHT_CPU && !p->partial && p->unsampled > time / 20;
 }
 
+#define FIRST_INTERVAL (512ull << 10) /* threads may have drawn by it before the session, see object_samples.c */
+
+/*
+ * What sampled objects stand for is further from what the JVM has counted than chance explains: five standard errors,
+ * each sample adding at most the interval's square to the variance (agent/sources/alloc_weight.h), and 5 %. Objects
+ * that are there may be fewer than the heap holds, never more.
+ */
+static bool beyond_chance(const struct profile *p)
+{
+	double all = (double)p->counted, off = (double)p->weight_stored - all, each = (double)p->interval, variance;
+
+	if (p->weight_kind != WEIGHT_BYTES || !p->objects || !p->counted || !p->interval || p->young)
+		return false;
+	if (p->survivors) /* each may stand for several samples */
+		each = MAX(each, (double)p->weight_stored / (double)p->stored);
+	else
+		off += (double)loss_weight(p);
+	variance = (double)(p->stored + loss_total(p)) * each * each;
+	if (p->interval < FIRST_INTERVAL)
+		variance += (double)p->thread_count * (double)(FIRST_INTERVAL * FIRST_INTERVAL);
+	off = (off < 0 && !p->survivors ? -off : off) - all / 20;
+	return off > 0 && off * off > 25 * variance;
+}
+
 /* What is left out because it was not asked for is no loss. */
 bool loss_is_bad(const struct profile *p)
 {
 	if (p->told)
 		return false;
-	return misses_time(p) ||
+	return misses_time(p) || beyond_chance(p) ||
 	       (loss_total(p) - p->lost[LOSS_outside_window]) * 100 > p->taken || p->complete * 100 < p->stored * 99;
 }
 
@@ -81,8 +105,12 @@ static void put_counts(struct buffer *out, const struct profile *p)
 	buffer_printf(out, "%s sample%s taken, ", human_count(p->taken).text,
 		      human_plural(p->taken));
 	if (outside)
-		buffer_printf(out, "%s of them outside the window (%s), ", human_count(outside).text,
+		buffer_printf(out, "%s of them outside the window (%s)",
+			      outside == p->taken ? "all" : human_count(outside).text,
 			      human_amount(p->lost_weight[LOSS_outside_window], p->weight_kind).text);
+	if (outside && outside == p->taken)
+		return;
+	buffer_puts(out, outside ? ", " : "");
 	if (!lost && p->stored + outside == p->taken) {
 		buffer_puts(out, outside ? "the others stored" : "all stored");
 		return;
@@ -90,6 +118,33 @@ static void put_counts(struct buffer *out, const struct profile *p)
 	buffer_printf(out, "%s stored, %s lost", human_count(p->stored).text,
 		      human_count(lost).text);
 	put_reasons(out, p);
+}
+
+/* "155 samples taken, 3 of blocks not freed, 1 lost (queue_full 1: 512 KB)" */
+static void put_left(const struct profile *p, const char *of, struct buffer *out)
+{
+	uint64_t lost = loss_total(p);
+
+	buffer_printf(out, "%s sample%s taken, %s of %s", human_count(p->taken).text, human_plural(p->taken),
+		      human_count(p->stored).text, of);
+	if (lost) {
+		buffer_printf(out, ", %s lost", human_count(lost).text);
+		put_reasons(out, p);
+	}
+	buffer_printf(out, " · they stand for %s", human_bytes(p->weight_stored).text);
+}
+
+/* Blocks of native memory that were not freed. */
+static void put_unfreed(const struct profile *p, struct buffer *out)
+{
+	if (p->stored || loss_total(p))
+		put_left(p, "blocks not freed", out);
+	else if (p->taken)
+		buffer_printf(out, "No samples: all %s sampled block%s were freed", human_count(p->taken).text,
+			      human_plural(p->taken));
+	else
+		buffer_printf(out, "No samples: no block was sampled in %s; a block is a sample once in %s",
+			      human_time(p->duration).text, human_bytes(p->interval).text);
 }
 
 /* Bytes of objects: what the samples stand for, beside what the JVM itself has counted. */
@@ -113,22 +168,18 @@ static void put_bytes(const struct profile *p, struct buffer *out)
 /* Objects that are there: what they stand for, beside what the heap held after its last collection. */
 static void put_survivors(const struct profile *p, struct buffer *out)
 {
-	uint64_t lost = loss_total(p);
-
+	if (p->stored == 0 && p->gone == 0 && p->taken) {
+		put_counts(out, p);
+		return;
+	}
 	if (p->stored == 0) {
 		buffer_printf(out, "No samples: of %s sampled object%s none is known to have survived a collection of "
 			      "the heap; the option gc asks for a collection, live-min-gcs=0 shows young objects, too",
-			      human_count(p->taken).text, human_plural(p->taken));
+			      human_count(p->gone).text, human_plural(p->gone));
 		return;
 	}
-	buffer_printf(out, "%s sample%s taken, %s of object%s still there", human_count(p->taken).text,
-		      human_plural(p->taken), human_count(p->stored).text, human_plural(p->stored));
-	if (lost) {
-		buffer_printf(out, ", %s lost", human_count(lost).text);
-		put_reasons(out, p);
-	}
-	buffer_printf(out, " · they stand for %s in %s object%s", human_bytes(p->weight_stored).text,
-		      human_count(p->objects).text, human_plural(p->objects));
+	put_left(p, p->stored == 1 ? "object still there" : "objects still there", out);
+	buffer_printf(out, " in %s object%s", human_count(p->objects).text, human_plural(p->objects));
 	if (p->counted)
 		buffer_printf(out, "; the heap held %s after its last collection", human_bytes(p->counted).text);
 }
@@ -229,13 +280,16 @@ void format_loss_line(const struct profile *p, struct buffer *out)
 		buffer_puts(out, "No samples: no thread matched the filter (ids of the system, name:PATTERN and "
 				 "group:PATTERN; `jstrobe top` shows names)");
 	else if (p->weight_kind == WEIGHT_BYTES)
-		p->survivors ? put_survivors(p, out) : put_bytes(p, out);
+		p->survivors ? put_survivors(p, out) : p->unfreed ? put_unfreed(p, out) : put_bytes(p, out);
 	else if (!profile_is_time(p))
 		put_events(p, out);
 	else if (p->weight_kind == WEIGHT_CPU)
 		put_time(p, out);
 	else
 		put_wall(p, out);
+	if (beyond_chance(p))
+		buffer_puts(out, " · that is further apart than chance explains: threads that live for a short time "
+				 "are not sampled at random by HotSpot (docs/use/alloc.md)");
 	if (p->threads_refused)
 		buffer_printf(out, " · %u threads could not be armed%s", p->threads_refused,
 			      profile_is_time(p) ? "" : ", so theirs are not counted");
@@ -342,8 +396,8 @@ void loss_details_cost(struct buffer *out, const struct profile *p)
 		buffer_printf(out, "Filter              : %s of %s samples shown, %s of %s\n",
 			      human_count(p->stored - p->left_out).text,
 			      human_count(p->stored).text,
-			      human_time(p->weight_stored - p->left_out_weight).text,
-			      human_time(p->weight_stored).text);
+			      human_amount(p->weight_stored - p->left_out_weight, p->weight_kind).text,
+			      human_amount(p->weight_stored, p->weight_kind).text);
 	if (p->window.begin)
 		put_window(out, &p->window);
 	if (p->recorded && p->cpu_time)

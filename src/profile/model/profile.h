@@ -130,8 +130,10 @@ struct profile {
 	uint64_t lost[LOSS_REASONS];
 	uint64_t lost_weight[LOSS_REASONS];
 	uint64_t weight_stored;
-	uint64_t gone;           /* samples of objects that are not there any more: taken = stored + gone + lost */
+	uint64_t gone;           /* samples of what is not there any more: taken = stored + gone + lost */
 	bool survivors;          /* samples are of objects that are there; `counted`: bytes of the heap in use */
+	bool young;              /* … also of those that have come since the heap was counted */
+	bool unfreed;            /* samples are of blocks of native memory that were not freed */
 	uint64_t objects;        /* that the stored samples stand for; 0: as in struct profile_stack */
 	uint64_t unsampled;      /* CPU time of the process, or events counted, in no sample, stored or lost */
 	bool filter_none;        /* the option `filter` let no thread in */

@@ -78,7 +78,7 @@ static void put_samples(struct json_writer *w, const struct profile *p)
 	json_object(w, "samples");
 	json_put_numbers(w, {"taken", p->taken}, {"stored", p->stored}, {"complete", p->complete},
 			 {"ambiguous", p->ambiguous}, {"left_out", p->left_out});
-	if (p->survivors)
+	if (p->survivors || p->unfreed)
 		json_put_number(w, "gone", p->gone);
 	put_counters(w, "lost", loss_names, p->lost, LOSS_REASONS);
 	json_end(w);
