@@ -186,20 +186,25 @@ def test_from_the_start(jdk):
     assert profile.weight["total"] > 0.9 * profile.json["counted"] - 4 * MIB - lost, (profile.weight, profile.json["counted"])
 
 
+def leak(program):
+    """Let it leak 8 MB: hours, bytes by the smaller half, and in all."""
+    program.say("begin")
+    series = [(time.monotonic(), 0)]
+    while series[-1][1] < 8 * MIB and len(series) < 1000:
+        time.sleep(0.1)
+        series.append((time.monotonic(), program.mark().get("leaked", 0)))
+    (begin, _), (end, leaked) = series[0], series[-1]
+    middle = min(b for t, b in series if t >= (begin + end) / 2)
+    # on a busy machine a program may leak more in one half than in the other: the smaller one is told
+    return (end - begin) / 3600, 2 * min(middle, leaked - middle), leaked
+
+
 @pytest.mark.parametrize("collector", COLLECTORS)
 def test_leaks(jdk, collector, say):
     """One place leaks; a cache that was filled, one that is renewed, and garbage are no suspects."""
     with Program(jdk, "Leaks", jvm=["-Xmx256m", collector]) as program:
         start(program, 4096)
-        program.say("begin")
-        series = [(time.monotonic(), 0)]
-        while series[-1][1] < 8 * MIB and len(series) < 1000:
-            time.sleep(0.1)
-            series.append((time.monotonic(), program.mark().get("leaked", 0)))
-        (begin, _), (end, leaked) = series[0], series[-1]
-        hours, middle = (end - begin) / 3600, min(b for t, b in series if t >= (begin + end) / 2)
-        # on a busy machine a program may leak more in one half than in the other: the smaller one is told
-        least = 2 * min(middle, leaked - middle)
+        hours, least, leaked = leak(program)
         profile = result("dump", program, "--gc")
         text = jstrobe("dump", "--gc", program.pid).stdout
         suspects = profile.json["leaks"]

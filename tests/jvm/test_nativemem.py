@@ -11,6 +11,7 @@ from jvm import Profile, Program, counted, jstrobe, result_file, wait_until
 
 from test_hard_copies import copy_to
 from test_hard_native import tricks, worked
+from test_live import leak
 
 METHODS = ("keep", "churn", "grow")
 
@@ -243,3 +244,24 @@ def test_intervals(said, interval):
         path = result_file()
         assert jstrobe("stop", "-o", "json", "-f", path, program.pid).returncode == 0
     assert Profile(path).json.get("interval", 0) == interval
+
+
+@pytest.mark.parametrize("interval", [0, 4096])
+def test_leaks(jdk, interval, say):
+    """One place leaks; a cache that was filled, one that is renewed, and what is freed at once are no suspects."""
+    with Program(jdk, "NativeLeaks") as program:
+        start(program, interval, "--nativemem-live")
+        hours, least, leaked = leak(program)
+        text = jstrobe("dump", program.pid).stdout
+        profile = result(program)
+        suspects = profile.json["leaks"]
+        say(f"{jdk}, {interval}: " + ", ".join(f"{s['allocated_in']} for {s['for']}: "
+                                               f"{s['bytes_an_hour'] * hours / least:.3f} of the truth" for s in suspects))
+        first, lost = suspects[0], profile.weight["lost"]
+        assert first["for"] == "truth.NativeLeaks.leaks" and "class" not in first, suspects
+        told = first["bytes_an_hour"] * hours
+        assert 0.75 * least - 2 * lost < told < 1.15 * leaked, (told, least, leaked, profile.weight)
+        assert first["at_least"] <= first["bytes_an_hour"] <= first["at_most"]
+        assert all(s["bytes_an_hour"] < 0.1 * first["bytes_an_hour"] for s in suspects[1:]), suspects
+        assert "What grew all the time" in text and "asked for in truth.NativeLeaks.leaks;" in text, text
+        assert program.alive()

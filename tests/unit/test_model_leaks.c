@@ -86,11 +86,47 @@ static void no_suspects(void **state)
 	leaks_free(&l);
 }
 
+/* Native memory: no class, and the place is who asks, not who hands on. */
+static void native(void **state)
+{
+	enum { SHOP, BUFFER, UNSAFE, STUB, MALLOC, GROW, MATCH };
+	static const struct profile_frame natives[] = {
+		[SHOP] = {.class_name = "com/acme/Shop", .name = "serve", .kind = FRAME_C2},
+		[BUFFER] = {.class_name = "java/nio/DirectByteBuffer", .name = "<init>", .kind = FRAME_C2},
+		[UNSAFE] = {.class_name = "jdk/internal/misc/Unsafe", .name = "allocateMemory", .kind = FRAME_C2},
+		[STUB] = {.name = "Unsafe_AllocateMemory0", .kind = FRAME_NATIVE},
+		[MALLOC] = {.name = "os::malloc", .kind = FRAME_NATIVE},
+		[GROW] = {.name = "Arena::grow", .kind = FRAME_NATIVE},
+		[MATCH] = {.name = "Matcher::match", .kind = FRAME_NATIVE},
+	};
+	static const uint32_t buffer[] = {SHOP, BUFFER, UNSAFE, STUB, MALLOC}, arena[] = {MATCH, GROW, MALLOC};
+	static const uint32_t only[] = {MALLOC};
+	const struct profile_stack stacks[] = {STACK(buffer, 900), STACK(arena, 70), STACK(only, 10)};
+	const struct profile_growth growth[] = {{{400, 500}, {0, 0}}, {{40, 30}, {0, 0}}, {{5, 5}, {0, 0}}};
+	struct profile p = made(stacks, growth, ARRAY_LEN(stacks));
+	struct leaks l;
+
+	(void)state;
+	p.survivors = false;
+	p.frames = natives;
+	p.frame_count = ARRAY_LEN(natives);
+	assert_int_equal(leaks_find(&l, &p), 0);
+	assert_int_equal(l.count, 3);
+	assert_int_equal(l.rows[0].class, LEAK_NO_CLASS);
+	assert_string_equal(name_text(&l.names, l.rows[0].place), "java.nio.DirectByteBuffer.<init>");
+	assert_string_equal(name_text(&l.names, l.rows[0].caller), "com.acme.Shop.serve");
+	assert_string_equal(name_text(&l.names, l.rows[1].place), "Matcher::match");
+	assert_int_equal(l.rows[1].caller, l.rows[1].place);
+	assert_string_equal(name_text(&l.names, l.rows[2].place), "os::malloc");
+	leaks_free(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rates),
 		cmocka_unit_test(no_suspects),
+		cmocka_unit_test(native),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -288,18 +288,23 @@ static void forget(void)
 	blocks_freed(false, NULL, NULL);
 }
 
-static uint32_t sum_up(uint64_t weight, uint32_t owner, void *arg)
+static uint32_t sum_up(const struct block_there *b, void *arg)
 {
 	uint64_t *sum = arg;
 
 	sum[0]++;
-	sum[1] += weight;
-	return owner;
+	sum[1] += b->weight;
+	return b->owner;
+}
+
+static uint64_t add_one(uintptr_t address, uint64_t random)
+{
+	return blocks_add(address, &(struct block_there){1, 1, 1, 0}, random);
 }
 
 static void add_block(void *address, size_t size, struct draw_stream *s, const struct walk_caller *from)
 {
-	assert_true(blocks_add((uintptr_t)address, size, draw_random(s)) != 0);
+	assert_true(blocks_add((uintptr_t)address, &(struct block_there){size, size, 1, 0}, draw_random(s)) != 0);
 	atomic_fetch_add(&seen, 1);
 }
 
@@ -416,7 +421,7 @@ static void too_many(void **state)
 	assert_true(blocks_open());
 	forget();
 	for (i = 0; i < n; i++)
-		blocks_add(base + 64 + (uintptr_t)i * 48, 100, random_below(&seed, UINT64_MAX));
+		blocks_add(base + 64 + (uintptr_t)i * 48, &(struct block_there){100, 100, 1, 0}, random_below(&seed, UINT64_MAX));
 	blocks_each(sum_up, sum);
 	assert_in_range(sum[0], BLOCKS_LIMIT / 4, BLOCKS_LIMIT + 1);
 	error = 1 / sqrt((double)sum[0]);
@@ -427,16 +432,16 @@ static void too_many(void **state)
 		blocks_take_out(base + 64 + (uintptr_t)i * 48);
 	assert_int_equal(blocks_now().count, 0);
 	for (i = 0; i < 10; i++)
-		blocks_add(base + 64, 100, random_below(&seed, UINT64_MAX));
+		blocks_add(base + 64, &(struct block_there){100, 100, 1, 0}, random_below(&seed, UINT64_MAX));
 	assert_int_equal(blocks_now().level, 0);
 	forget();
 }
 
 /* Owners are the collector's: they are told late, and change. */
-static uint32_t next_owner(uint64_t weight, uint32_t owner, void *arg)
+static uint32_t next_owner(const struct block_there *b, void *arg)
 {
-	*(uint32_t *)arg = owner;
-	return owner + 1;
+	*(uint32_t *)arg = b->owner;
+	return b->owner + 1;
 }
 
 static void owners(void **state)
@@ -446,7 +451,7 @@ static void owners(void **state)
 
 	assert_true(blocks_open());
 	forget();
-	id = blocks_add(4096, 1, 0);
+	id = add_one(4096, 0);
 	blocks_each(next_owner, &owner);
 	assert_int_equal(owner, 0);
 	blocks_own(id, 5);
@@ -455,13 +460,13 @@ static void owners(void **state)
 	blocks_each(next_owner, &owner);
 	assert_int_equal(owner, 6);
 	assert_true(blocks_take_out(4096));
-	other = blocks_add(4096, 1, 0);
+	other = add_one(4096, 0);
 	assert_int_not_equal(id, other);
 	blocks_own(id, 9); /* it is gone */
 	blocks_each(next_owner, &owner);
 	assert_int_equal(owner, 0);
 	/* the free of what was there was not seen */
-	blocks_add(4096, 1, 0);
+	add_one(4096, 0);
 	assert_int_equal(blocks_now().count, 1);
 	forget();
 }
@@ -487,7 +492,7 @@ static void frees_told(void **state)
 	blocks_freed(true, add_freed, &told);
 	assert_int_equal(told, 0);
 	for (i = 1; i <= 1000; i++)
-		blocks_add(i * 64, 1, 0);
+		add_one(i * 64, 0);
 	for (i = 1; i <= 998; i++)
 		assert_true(blocks_take_out(i * 64));
 	held = blocks_hold(999 * 64);
@@ -511,7 +516,7 @@ static void frees_told(void **state)
 	/* one address over and over between two passes of the collector */
 	told = 0;
 	for (i = 0; i < 1000; i++)
-		assert_true(blocks_add(64, 1, 0) != 0 && blocks_take_out(64));
+		assert_true(add_one(64, 0) != 0 && blocks_take_out(64));
 	assert_int_equal(blocks_now().count, 0);
 	assert_int_equal(blocks_now().level, 0);
 	blocks_gather();
@@ -519,7 +524,7 @@ static void frees_told(void **state)
 	assert_int_equal(told, 1000);
 	/* more than there is room for are counted */
 	for (i = 0; i < 20000; i++)
-		assert_true(blocks_add(64, 1, 0) != 0 && blocks_take_out(64));
+		assert_true(add_one(64, 0) != 0 && blocks_take_out(64));
 	told = 0;
 	blocks_gather();
 	i = (uintptr_t)blocks_freed(true, add_freed, &told);
@@ -567,7 +572,7 @@ static void no_memory(void **state)
 		struct rlimit none = {1 << 20, 1 << 20};
 
 		setrlimit(RLIMIT_AS, &none);
-		_exit(blocks_open() || draw_open(0) || blocks_take_out(4096) || blocks_add(4096, 1, 1) ||
+		_exit(blocks_open() || draw_open(0) || blocks_take_out(4096) || add_one(4096, 1) ||
 		      blocks_hold(4096) ? 1 : 0);
 	}
 	assert_int_equal(waitpid(child, &status, 0), child);

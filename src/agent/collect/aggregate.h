@@ -51,8 +51,8 @@ struct survivor {
 	uint32_t event;
 };
 
-/* Of a stack count whose samples are of survivors, as in struct profile_growth. */
-struct survivor_growth {
+/* Of a stack count of what is there, as in struct profile_growth. */
+struct growth {
 	uint64_t halves[2];
 	double variance[2];
 };
@@ -167,8 +167,8 @@ struct collector {
 	struct metrics_held held[COLLECTOR_HELD];
 
 	struct event_aggregate events[RECORD_EVENTS];
-	PAGED(struct survivor_growth) growth; /* beside stack_counts, as far as it is known; made for each profile */
-	uint64_t growth_span;
+	PAGED(struct growth) growth; /* beside stack_counts, as far as it is known; made for each profile */
+	uint64_t growth_span[RECORD_EVENTS];
 	PAGED(struct survivor) survivors; /* by place of the object */
 	PAGED(struct place) runs; /* by index of the record: the run that is open on it */
 	uint64_t done_due;     /* of waits that are over: not before */
@@ -313,6 +313,11 @@ void upkeep_close(struct collector *c);
  * memory. Lock held.
  */
 struct stack_count *aggregate_live(struct collector *c, uint32_t e);
+/*
+ * Something of SIZE bytes that is there and stands for WEIGHT was allocated in half HALF of its event's growth_span:
+ * stack count number PLACE grows by it. False: out of memory. Lock held.
+ */
+bool aggregate_grow(struct collector *c, size_t place, uint64_t weight, uint64_t size, bool half);
 /* The sums of C have new numbers: NOW, of COUNT, each + 1, 0 = it is gone. Lock held. */
 void aggregate_live_moved(struct collector *c, const uint32_t *now, size_t count);
 

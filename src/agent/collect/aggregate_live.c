@@ -7,25 +7,59 @@
 #include "agent/collect/aggregate.h"
 
 struct live {
+	struct collector *c;
 	struct stack_count *sums;
 	size_t count;
 	uint32_t event;
+	uint64_t last; /* when the youngest was sampled */
+	bool failed;
 };
 
-static uint32_t add(uint64_t weight, uint32_t owner, void *arg)
+static bool is_of(const struct live *l, const struct block_there *b)
 {
-	const struct live *l = arg;
+	return b->owner && b->owner <= l->count && l->sums[b->owner - 1].event == l->event;
+}
 
-	if (owner && owner <= l->count && l->sums[owner - 1].event == l->event) {
-		l->sums[owner - 1].samples++;
-		l->sums[owner - 1].weight += weight;
+static uint32_t look(const struct block_there *b, void *arg)
+{
+	struct live *l = arg;
+
+	if (is_of(l, b))
+		l->last = MAX(l->last, b->time);
+	return b->owner;
+}
+
+static uint32_t add(const struct block_there *b, void *arg)
+{
+	struct live *l = arg;
+	uint64_t middle = l->c->opened + l->c->growth_span[l->event] / 2;
+
+	if (!is_of(l, b))
+		return b->owner;
+	l->sums[b->owner - 1].samples++;
+	l->sums[b->owner - 1].weight += b->weight;
+	l->failed |= !aggregate_grow(l->c, b->owner - 1, b->weight, b->size, b->time > middle);
+	return b->owner;
+}
+
+bool aggregate_grow(struct collector *c, size_t place, uint64_t weight, uint64_t size, bool half)
+{
+	while (c->growth.count <= place) {
+		struct growth *more = PAGED_PUSH(&c->growth);
+
+		if (!more)
+			return false;
+		*more = (struct growth){{0}, {0}};
 	}
-	return owner;
+	c->growth.items[place].halves[half] += weight;
+	/* one of its size stands for w bytes with the chance s / w: variance w² (1 - s / w) */
+	c->growth.items[place].variance[half] += (double)weight * (double)(weight - MIN(weight, size));
+	return true;
 }
 
 struct stack_count *aggregate_live(struct collector *c, uint32_t e)
 {
-	struct live l = {.count = c->stack_counts.count, .event = e};
+	struct live l = {.c = c, .count = c->stack_counts.count, .event = e, .last = c->opened};
 	size_t i;
 
 	l.sums = calloc(l.count + 1, sizeof(*l.sums));
@@ -33,9 +67,15 @@ struct stack_count *aggregate_live(struct collector *c, uint32_t e)
 		l.sums[i] = c->stack_counts.items[i];
 		l.sums[i].samples = l.sums[i].weight = l.sums[i].objects = 0;
 	}
-	if (l.sums)
-		c->sources->blocks(add, &l);
-	return l.sums;
+	if (!l.sums)
+		return NULL;
+	c->sources->blocks(look, &l);
+	c->growth_span[e] = l.last - c->opened;
+	c->sources->blocks(add, &l);
+	if (!l.failed)
+		return l.sums;
+	free(l.sums);
+	return NULL;
 }
 
 struct moved {
@@ -43,11 +83,11 @@ struct moved {
 	size_t count;
 };
 
-static uint32_t move(uint64_t weight, uint32_t owner, void *arg)
+static uint32_t move(const struct block_there *b, void *arg)
 {
 	const struct moved *m = arg;
 
-	return owner && owner <= m->count ? m->now[owner - 1] : 0;
+	return b->owner && b->owner <= m->count ? m->now[b->owner - 1] : 0;
 }
 
 void aggregate_live_moved(struct collector *c, const uint32_t *now, size_t count)

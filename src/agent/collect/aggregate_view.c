@@ -236,6 +236,12 @@ static struct profile_stack *merged_stack(struct view *v, struct map *seen, cons
 	return &v->stacks[*slot - 1];
 }
 
+/* Whether event E's samples are of what is there, and when it was allocated is known. */
+static bool is_of_what_is_there(const struct view *v, const struct collector *c, uint32_t e)
+{
+	return v->live || survivors_are_of(c, e);
+}
+
 /* Room for event E's stacks, and for those of who held locks. */
 static bool make_room(struct view *v, const struct collector *c, uint32_t e)
 {
@@ -248,9 +254,9 @@ static bool make_room(struct view *v, const struct collector *c, uint32_t e)
 		total += c->nodes.items[c->waits.sums.holders.items[i].node].depth;
 	v->lists = malloc((total + 1) * sizeof(*v->lists));
 	v->stacks = calloc(c->stack_counts.count + 1, sizeof(*v->stacks));
-	if (survivors_are_of(c, e))
+	if (is_of_what_is_there(v, c, e))
 		v->growth = calloc(c->stack_counts.count + 1, sizeof(*v->growth));
-	return v->lists && v->stacks && (v->growth || !survivors_are_of(c, e));
+	return v->lists && v->stacks && (v->growth || !is_of_what_is_there(v, c, e));
 }
 
 /* Parts become objects. What the samples of the event stand for are those of all its stacks. */
@@ -500,7 +506,7 @@ static bool fill(struct view *v, struct collector *c, uint32_t e, const struct c
 	v->profile.frames = v->frames;
 	v->profile.stacks = v->profile.growth_of = v->stacks;
 	v->profile.growth = v->growth;
-	v->profile.growth_span = c->growth_span;
+	v->profile.growth_span = c->growth_span[e];
 	v->profile.threads = v->threads;
 	v->profile.outer = (c->options.sched ? 1 : 0) + (c->options.record_cpu ? 1 : 0);
 	v->profile.per_thread = c->options.per_thread;

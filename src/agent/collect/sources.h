@@ -22,8 +22,14 @@ typedef void parked_told_fn(const struct sample *s, const struct trace_context *
 typedef void waits_told_fn(const struct sample *s, const struct wait_note *n,
 			   const struct trace_context *trace_context, void *arg);
 
-/* A block that stands for WEIGHT bytes, of OWNER (0: its sample has not come yet). */
-typedef uint32_t block_owned_fn(uint64_t weight, uint32_t owner, void *arg);
+/* A sampled block of native memory that is still there. */
+struct block_there {
+	uint64_t weight; /* bytes that it stands for */
+	uint64_t size;   /* and its own */
+	uint64_t time;   /* when it was sampled, CLOCK_MONOTONIC ns */
+	uint32_t owner;  /* 0: its sample has not come yet */
+};
+typedef uint32_t block_owned_fn(const struct block_there *b, void *arg);
 
 /* A block at ADDRESS was freed at TIME (CLOCK_MONOTONIC) by the thread of record RECORD - 1, 0: it had none. */
 typedef void block_freed_fn(uint64_t time, uint32_t record, uintptr_t address, void *arg);

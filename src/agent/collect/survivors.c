@@ -76,24 +76,6 @@ static struct sink_event event_of(const struct collector *c, const struct surviv
 				   .fields = f};
 }
 
-/* S, of weight WEIGHT, was allocated in half HALF of the time that is looked at: stack count T grows by it. */
-static bool grow(struct collector *c, const struct stack_count *t, const struct survivor *s, uint64_t weight, bool half)
-{
-	size_t place = (size_t)(t - c->stack_counts.items);
-
-	while (c->growth.count <= place) {
-		struct survivor_growth *more = PAGED_PUSH(&c->growth);
-
-		if (!more)
-			return false;
-		*more = (struct survivor_growth){{0}, {0}};
-	}
-	c->growth.items[place].halves[half] += weight;
-	/* one of its size stands for w bytes with the chance s / w: variance w² (1 - s / w) */
-	c->growth.items[place].variance[half] += (double)weight * (double)(weight - MIN(weight, s->size));
-	return true;
-}
-
 static bool add(struct collector *c, const struct survivor *s, bool half)
 {
 	struct sink_fields f;
@@ -104,7 +86,7 @@ static bool add(struct collector *c, const struct survivor *s, bool half)
 
 	if (t)
 		aggregate_add(c, &e, c->nodes.items[e.node].end, t);
-	return t && grow(c, t, s, e.weight, half);
+	return t && aggregate_grow(c, (size_t)(t - c->stack_counts.items), e.weight, s->size, half);
 }
 
 static bool counts(const struct collector *c, const struct survivor *s)
@@ -140,14 +122,14 @@ void survivors_settle(struct collector *c)
 	}
 }
 
-/* When the youngest was allocated of those that count. */
-static uint64_t last_time(const struct collector *c)
+/* When the youngest of event E was allocated of those that count. */
+static uint64_t last_time(const struct collector *c, uint32_t e)
 {
 	uint64_t last = c->opened;
 	size_t i;
 
 	for (i = 0; i < c->survivors.count; i++)
-		if (counts(c, &c->survivors.items[i]))
+		if (c->survivors.items[i].event == e && counts(c, &c->survivors.items[i]))
 			last = MAX(last, c->survivors.items[i].time);
 	return last;
 }
@@ -161,15 +143,17 @@ bool survivors_sum(struct collector *c)
 	if (c->open)
 		survivors_settle(c);
 	c->growth.count = 0;
-	c->growth_span = last_time(c) - c->opened;
-	for (e = 0; e < c->options.events; e++)
-		if (survivors_are_of(c, e))
-			empty(c, e);
+	for (e = 0; e < c->options.events; e++) {
+		if (!survivors_are_of(c, e))
+			continue;
+		c->growth_span[e] = last_time(c, e) - c->opened;
+		empty(c, e);
+	}
 	for (i = 0; i < c->survivors.count; i++) {
 		const struct survivor *s = &c->survivors.items[i];
 
 		if (counts(c, s))
-			ok &= add(c, s, s->time > c->opened + c->growth_span / 2);
+			ok &= add(c, s, s->time > c->opened + c->growth_span[s->event] / 2);
 	}
 	return ok;
 }

@@ -31,17 +31,41 @@ static bool is_of_jdk(const struct profile_frame *f)
 	       starts_with(f->class_name, "sun/") || starts_with(f->class_name, "com/sun/");
 }
 
+/* Functions and methods by which the JVM and the JDK ask for native memory: the place is who called them. */
+static bool hands_on(const struct profile_frame *f)
+{
+	static const char *const functions[] = {
+		"os::malloc", "os::realloc", "AllocateHeap", "ReallocateHeap", "operator new", "operator new[]",
+		"CHeapObjBase::operator new", "AnyObj::operator new", "ResourceObj::operator new",
+		"Chunk::operator new", "ChunkPool::allocate", "ChunkPool::allocate_chunk", "Arena::grow",
+		"Arena::Amalloc", "Arena::Arealloc", "Arena::internal_amalloc", "resource_allocate_bytes",
+		"Unsafe_AllocateMemory", "Unsafe_AllocateMemory0", "Unsafe_ReallocateMemory0",
+	};
+	size_t i;
+
+	if (f->class_name)
+		return starts_with(f->class_name, "jdk/internal/misc/Unsafe") ||
+		       starts_with(f->class_name, "sun/misc/Unsafe") ||
+		       starts_with(f->class_name, "java/lang/invoke/");
+	for (i = 0; i < ARRAY_LEN(functions); i++)
+		if (strcmp(f->name, functions[i]) == 0)
+			return true;
+	return false;
+}
+
 /* Names of what stack S is about. False: it has not enough frames to say. */
 static bool names_of(const struct profile *p, const struct name_table *names, const struct profile_stack *s,
 		     struct leak *l)
 {
-	uint32_t i;
+	uint32_t depth = p->survivors && s->depth ? s->depth - 1 : s->depth, i; /* behind a stack is the class */
 
-	if (s->depth < 2)
+	if (!depth)
 		return false;
-	l->class = names->of_frame[s->frames[s->depth - 1]];
-	l->place = names->of_frame[s->frames[s->depth - 2]];
-	for (i = s->depth - 1; i > 0 && is_of_jdk(&p->frames[s->frames[i - 1]]); i--)
+	l->class = p->survivors ? names->of_frame[s->frames[depth]] : LEAK_NO_CLASS;
+	for (i = depth; !p->survivors && i > 1 && hands_on(&p->frames[s->frames[i - 1]]); i--)
+		;
+	l->place = names->of_frame[s->frames[i - 1]];
+	for (i = depth; i > 0 && is_of_jdk(&p->frames[s->frames[i - 1]]); i--)
 		;
 	l->caller = i ? names->of_frame[s->frames[i - 1]] : l->place;
 	return true;

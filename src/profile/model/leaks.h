@@ -1,5 +1,6 @@
 /*
- * leaks.h - which places keep more and more objects: suspects of a leak, in a profile of objects that are there.
+ * leaks.h - which places keep more and more: suspects of a leak, in a profile of what is there (objects of the Java
+ * heap, or blocks of native memory).
  *
  * What is there now and was allocated in the session is told apart by when: in its first half, or its second (both end
  * with the last collection: what is younger nothing is known of). A place that fills a cache has objects of the first
@@ -12,10 +13,13 @@
 
 #include "profile/model/name_table.h"
 
+#define LEAK_NO_CLASS UINT32_MAX
+
 struct leak {
-	uint32_t class, place;     /* names of the table: what is there, and the method that allocates it */
+	uint32_t class;            /* name of the table: what is there; LEAK_NO_CLASS: native memory */
+	uint32_t place;            /* the method or function that allocates it */
 	uint32_t caller;           /* the innermost method above that is not of the JDK; place, if it is that one */
-	uint64_t there;            /* bytes of objects that are there */
+	uint64_t there;            /* bytes that are there */
 	double rate, least, most;  /* bytes an hour, and its interval */
 };
 

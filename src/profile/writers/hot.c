@@ -123,9 +123,13 @@ static void put_leak(struct buffer *out, const struct leaks *l, const struct lea
 	buffer_colour(out, c->warm);
 	buffer_puts(out, human_bytes((uint64_t)row->rate).text);
 	buffer_colour(out, c->off);
-	buffer_printf(out, " (%s to %s)  %s allocated in %s", human_bytes((uint64_t)row->least).text,
-		      human_bytes((uint64_t)row->most).text, name_text(&l->names, row->class),
-		      name_text(&l->names, row->place));
+	buffer_printf(out, " (%s to %s)  ", human_bytes((uint64_t)row->least).text,
+		      human_bytes((uint64_t)row->most).text);
+	if (row->class == LEAK_NO_CLASS)
+		buffer_puts(out, "asked for");
+	else
+		buffer_printf(out, "%s allocated", name_text(&l->names, row->class));
+	buffer_printf(out, " in %s", name_text(&l->names, row->place));
 	if (row->caller != row->place)
 		buffer_printf(out, " for %s", name_text(&l->names, row->caller));
 	buffer_printf(out, "; %s are there\n", human_bytes(row->there).text);
@@ -219,7 +223,7 @@ void format_hot(const struct profile *p, const struct format_options *options, s
 	    thread_table(out, p, &m.names, is_by_weight(p, options), options->flat ? options->flat : HOT_THREADS))
 		out->failed = ENOMEM;
 	methods_free(&m);
-	if (!out->failed && p->survivors && !put_leaks(out, p, &c))
+	if (!out->failed && (p->survivors || p->growth) && !put_leaks(out, p, &c))
 		out->failed = ENOMEM;
 	put_trust(out, p, &c);
 }

@@ -172,8 +172,9 @@ static int put_leaks(struct json_writer *w, const struct profile *p)
 		const struct leak *row = &l.rows[i];
 
 		json_object(w, NULL);
-		json_put_texts(w, {"class", name_text(&l.names, row->class)},
-			       {"allocated_in", name_text(&l.names, row->place)},
+		if (row->class != LEAK_NO_CLASS)
+			json_put_texts(w, {"class", name_text(&l.names, row->class)});
+		json_put_texts(w, {"allocated_in", name_text(&l.names, row->place)},
 			       {"for", name_text(&l.names, row->caller)});
 		json_put_numbers(w, {"bytes", row->there}, {"bytes_an_hour", (uint64_t)row->rate},
 				 {"at_least", (uint64_t)row->least}, {"at_most", (uint64_t)row->most});
@@ -318,7 +319,7 @@ void format_json(const struct profile *p, const struct format_options *options, 
 	put_head(&w, p);
 	put_counts(&w, p);
 	result = put_methods(&w, p, style, options->total);
-	if (result == 0 && p->survivors)
+	if (result == 0 && (p->survivors || p->growth))
 		result = put_leaks(&w, p);
 	json_put_objects(&w, "threads", p->thread_count, put_thread, p);
 	if (p->per_trace_context)

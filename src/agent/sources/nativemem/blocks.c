@@ -20,7 +20,7 @@
 
 struct block {
 	_Atomic uint64_t id; /* how the manieth it is, and its place; 0 while it is written */
-	_Atomic uint64_t weight;
+	_Atomic uint64_t weight, size, time;
 	_Atomic uint32_t owner;
 	uint64_t held_at;    /* when its word became HELD: who did that has it */
 };
@@ -159,7 +159,7 @@ static void forget_former(uint64_t hash, uint64_t key)
 	}
 }
 
-static uint64_t enter(uint64_t hash, uint64_t key, uint64_t weight, uint64_t level)
+static uint64_t enter(uint64_t hash, uint64_t key, const struct block_there *new, uint64_t level)
 {
 	unsigned i;
 
@@ -172,7 +172,9 @@ static uint64_t enter(uint64_t hash, uint64_t key, uint64_t weight, uint64_t lev
 			continue;
 		id = (atomic_fetch_add(&table.last, 1) + 1) * PLACES + place;
 		atomic_store(&b->id, 0);
-		atomic_store_explicit(&b->weight, weight, memory_order_relaxed);
+		atomic_store_explicit(&b->weight, new->weight, memory_order_relaxed);
+		atomic_store_explicit(&b->size, new->size, memory_order_relaxed);
+		atomic_store_explicit(&b->time, new->time, memory_order_relaxed);
 		atomic_store_explicit(&b->owner, 0, memory_order_relaxed);
 		b->held_at = 0;
 		atomic_store(&b->id, id);
@@ -184,7 +186,7 @@ static uint64_t enter(uint64_t hash, uint64_t key, uint64_t weight, uint64_t lev
 	return 0;
 }
 
-uint64_t blocks_add(uintptr_t address, uint64_t weight, uint64_t random)
+uint64_t blocks_add(uintptr_t address, const struct block_there *b, uint64_t random)
 {
 	uint64_t hash = blocks_hash(address), key = key_of(address), id;
 	uint32_t level = atomic_load(&table.level), count = atomic_load(&table.count), expected = level;
@@ -200,11 +202,11 @@ uint64_t blocks_add(uintptr_t address, uint64_t weight, uint64_t random)
 	level = atomic_load(&table.level);
 	if (level && random >> 8 & ((1ull << level) - 1))
 		return 0;
-	id = enter(hash, key, weight, level);
+	id = enter(hash, key, b, level);
 	if (id)
 		return id;
 	halve(random);
-	return enter(hash, key, weight, level);
+	return enter(hash, key, b, level);
 }
 
 bool blocks_take_out(uintptr_t address)
@@ -274,19 +276,20 @@ void blocks_each(block_owned_fn *fn, void *arg)
 	uint32_t i;
 
 	for (i = 0; table.words && i < PLACES; i++) {
-		uint64_t word = atomic_load(&table.words[i]), weight, id;
+		uint64_t word = atomic_load(&table.words[i]), id;
 		struct block *b = &table.blocks[i];
-		uint32_t owner, now;
+		struct block_there there;
+		uint32_t now;
 
 		if (!is_block(word))
 			continue;
 		id = atomic_load(&b->id);
-		weight = atomic_load(&b->weight);
-		owner = atomic_load(&b->owner);
+		there = (struct block_there){atomic_load(&b->weight) << LEVEL(word), atomic_load(&b->size),
+					     atomic_load(&b->time), atomic_load(&b->owner)};
 		if (!id || atomic_load(&b->id) != id || ADDRESS(atomic_load(&table.words[i])) != ADDRESS(word))
 			continue; /* it was freed this moment */
-		now = fn(weight << LEVEL(word), owner, arg);
-		if (now != owner)
+		now = fn(&there, arg);
+		if (now != there.owner)
 			blocks_own(id, now);
 	}
 }

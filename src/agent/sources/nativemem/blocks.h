@@ -10,7 +10,7 @@
  * the block's level: it stands for 2^level blocks like it. When there are too many a random half of them goes, and the
  * rest goes up one level: sums stay right on average. New ones enter at the present level, by the same chance.
  *
- * Memory: 2 MB of words and 14 MB of what is known, in use as far as blocks are there. It is never given back: a
+ * Memory: 2 MB of words and 12 MB of what is known, in use as far as blocks are there. It is never given back: a
  * function that the program calls may look at any time.
  */
 #ifndef AGENT_SOURCES_NATIVEMEM_BLOCKS_H
@@ -45,10 +45,10 @@ bool blocks_open(void);
 void blocks_clear(void);
 
 /*
- * Remember the block at ADDRESS, which the caller has. The number that it is known by; 0: it is not, as there are too
- * many, and RANDOM says so. Any context.
+ * Remember the block B (its owner is not looked at) at ADDRESS, which the caller has. The number that it is known by;
+ * 0: it is not, as there are too many, and RANDOM says so. Any context.
  */
-uint64_t blocks_add(uintptr_t address, uint64_t weight, uint64_t random);
+uint64_t blocks_add(uintptr_t address, const struct block_there *b, uint64_t random);
 /* The caller has the block at ADDRESS and is about to free it: forget it. Whether it was remembered. Any context. */
 bool blocks_take_out(uintptr_t address);
 /*
@@ -60,7 +60,7 @@ void blocks_let_go(_Atomic uint64_t *held, bool gone);
 
 /* Block number ID, if it is still there, belongs to OWNER (not 0) of the collector. One thread at a time. */
 void blocks_own(uint64_t id, uint32_t owner);
-/* FN of each that is there: what it weighs, and whose it is (0: not known yet); what it returns is its owner then. */
+/* FN of each that is there: what it returns is its owner then. */
 void blocks_each(block_owned_fn *fn, void *arg);
 
 /*

@@ -22,8 +22,9 @@ public final class NativeBlocks {
     private static final java.util.concurrent.atomic.AtomicLong CROSSED = new java.util.concurrent.atomic.AtomicLong();
 
     /* sun.misc.Unsafe, which the compiler does not know for an old release. */
-    private static final class Unsafe {
-        private final MethodHandle allocate, reallocate, free;
+    static final class Unsafe {
+        final MethodHandle allocate;
+        private final MethodHandle reallocate, free;
 
         Unsafe() {
             try {
