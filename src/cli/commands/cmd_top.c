@@ -13,6 +13,7 @@
 #include "cli/live/live.h"
 #include "cli/live/screen.h"
 #include "cli/live/top.h"
+#include "common/base/events.h"
 #include "common/os/os.h"
 
 #define USUAL "cpu,wall@100ms"  /* what is sampled without --event, where no session runs */
@@ -140,6 +141,22 @@ static int watch(struct top *t, bool once, struct error *err)
 	return 0;
 }
 
+/* Whether something of what O samples is on the screen: an event of CPU time, wall time or waits. */
+static bool is_shown(const struct options *o)
+{
+	const char *list = o->event;
+	const struct event_row *row;
+	bool shown = o->wall != 0;
+	size_t n;
+
+	for (; *list && !shown; list += n + (list[n] == ',')) {
+		n = strcspn(list, ",");
+		row = event_row_of(list, strcspn(list, ",@"));
+		shown = row && weight_is_time(row->weight);
+	}
+	return shown;
+}
+
 int cli_top(struct cli *cli)
 {
 	static struct top t;
@@ -149,6 +166,11 @@ int cli_top(struct cli *cli)
 
 	if (cli->program) {
 		console_error("top: a program that is started here has the terminal; give the pid or name of a JVM");
+		return CLI_USAGE;
+	}
+	if (!is_shown(&cli->options)) {
+		console_error("top: shows CPU time, wall time and waits for locks, and %s is none of them; "
+			      "'jstrobe record' and 'jstrobe stream' have it", cli->options.event);
 		return CLI_USAGE;
 	}
 	rc = live_open(&t.live, cli, USUAL);
