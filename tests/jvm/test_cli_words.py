@@ -114,3 +114,16 @@ def test_wrong_usage(args, words):
     for word in words:
         assert word in done.stderr
     assert done.stderr.startswith("jstrobe: ")
+
+
+@pytest.mark.parametrize("event", ["alloc", "live", "nativemem@64k,page-faults"])
+def test_top_refuses_what_it_does_not_show(event):
+    done = jstrobe("top", "--once", "-e", event, 1)
+    assert done.returncode == 2 and f"and {event} is none of them" in done.stderr, done
+
+
+@pytest.mark.parametrize("command", ["memory", "doctor", "selftest"])
+def test_help_of_output_is_of_the_command(command):
+    help_text = jstrobe("help", command).stdout
+    assert "collapsed" not in help_text and "--output FORMAT        json, as --json does" in help_text
+    assert ("how long to record" in help_text) == (command == "selftest")

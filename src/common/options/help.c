@@ -18,21 +18,27 @@ static void spell(const struct option *p, bool files, char *out, size_t size)
 		 p->arg ? " " : "", p->arg ? p->arg : "");
 }
 
-/* What is said of options that mean something else of files. */
+/* What is said of options that mean something else of files (command NULL), or of one command. */
+#define JSON_ONLY "json, as --json does; without it the result is a text"
 static const struct {
-	const char *name, *help;
-} of_files[] = {
-	{"event", "events of the file, one or several separated by commas: 'jstrobe help families'"},
-	{"filter", "only samples of these threads: system thread ids or names, as in 120-127,132,name:http-*"},
+	const char *command, *name, *help;
+} other_help[] = {
+	{"memory", "duration", "with --watch: stop after 30, 0.2, 500ms, 2m; a bare number is in seconds"},
+	{"memory", "output", JSON_ONLY},
+	{"doctor", "output", JSON_ONLY},
+	{"selftest", "output", JSON_ONLY},
+	{NULL, "event", "events of the file, one or several separated by commas: 'jstrobe help families'"},
+	{NULL, "filter", "only samples of these threads: system thread ids or names, as in 120-127,132,name:http-*"},
 };
 
-static const char *help_of(const struct option *p, bool files)
+static const char *help_of(const struct option *p, const char *command, bool files)
 {
 	size_t i;
 
-	for (i = 0; files && i < ARRAY_LEN(of_files); i++)
-		if (strcmp(of_files[i].name, p->name) == 0)
-			return of_files[i].help;
+	for (i = 0; p->name && i < ARRAY_LEN(other_help); i++)
+		if (strcmp(other_help[i].name, p->name) == 0 &&
+		    (other_help[i].command ? command && strcmp(other_help[i].command, command) == 0 : files))
+			return other_help[i].help;
 	return p->help;
 }
 
@@ -60,8 +66,8 @@ void options_help_of(const char *command, struct buffer *out)
 					      "What to take from the file" : option_group_names[group]);
 			last = group;
 			spell(p, files, spelled, sizeof(spelled));
-			buffer_printf(out, "  %-26s %s", spelled, help_of(p, files));
-			if (p->initial && help_of(p, files) == p->help)
+			buffer_printf(out, "  %-26s %s", spelled, help_of(p, command, files));
+			if (p->initial && help_of(p, command, files) == p->help)
 				buffer_printf(out, " [%s]", p->initial);
 			buffer_putc(out, '\n');
 		}
