@@ -167,6 +167,18 @@ static void walks_that_ended_early(void **state)
 	close(fd);
 }
 
+/* How often WORD is a kind of a frame in JSON. */
+static unsigned kinds_of(const char *json, const char *word)
+{
+	unsigned n = 0;
+	const char *at;
+
+	for (json = strstr(json, "\"kinds\""); json; json = strstr(json + 1, "\"kinds\""))
+		for (at = strstr(json, word); at && at < strchr(json, ']'); at = strstr(at + 1, word))
+			n++;
+	return n;
+}
+
 /* A Java frame without an ending, of which nothing says how it was compiled; the page says no more of it. */
 static void kinds_that_are_not_said(void **state)
 {
@@ -195,6 +207,18 @@ static void kinds_that_are_not_said(void **state)
 		format_write(format_by_name("html"), &p, 1, &options, &out, NULL);
 		buffer_putc(&out, '\0');
 		assert_non_null(strstr(out.data, files[i].unknown ? "\"kindsUnknown\":true" : "\"kindsUnknown\":false"));
+		buffer_free(&out);
+		/* JSON does not either, also when it is read again */
+		buffer_init(&out, -1);
+		format_write(format_by_name("json"), &p, 1, &options, &out, NULL);
+		buffer_putc(&out, '\0');
+		assert_int_equal(kinds_of(out.data, "\"java\""), files[i].unknown ? 2 : 0);
+		assert_int_equal(kinds_of(out.data, "\"jit\""), files[i].unknown ? 0 : 1);
+		readers_free(c);
+		close(fd);
+		fd = file_of(out.data);
+		assert_int_equal(read_file(fd, &c, &err), 0);
+		assert_int_equal(convert_profiles(c, &count)[0]->kinds_unknown, files[i].unknown);
 		buffer_free(&out);
 		readers_free(c);
 		close(fd);

@@ -31,6 +31,8 @@ static int write_profiles(const struct conversion *c, const struct format *f, co
 	buffer_init(&out, result->fd);
 	out.most = readers_most_bytes(c);
 	profiles = convert_profiles(c, &count);
+	/* a file that does not say how its methods were compiled; it is the same for all of its events */
+	options.ann &= count == 0 || !profiles[0]->kinds_unknown;
 	format_write(f, profiles, count, &options, &out, told);
 	rc = buffer_flush(&out);
 	buffer_free(&out);

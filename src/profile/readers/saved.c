@@ -123,6 +123,15 @@ static void read_names(struct saved *s)
 	}
 }
 
+/* "java": the file that it was made from did not say how its methods were compiled. */
+static enum frame_kind kind_read(struct saved *s, const char *word)
+{
+	if (strcmp(word, "java") != 0)
+		return kind_of(word);
+	s->aggregate->kinds_unknown = true;
+	return FRAME_C2;
+}
+
 static void read_kinds(struct saved *s)
 {
 	s->kinds.count = 0;
@@ -134,7 +143,7 @@ static void read_kinds(struct saved *s)
 		if (!slot)
 			no_memory(s);
 		else
-			*slot = (uint8_t)kind_of(json_string(&s->j, NULL));
+			*slot = (uint8_t)kind_read(s, json_string(&s->j, NULL));
 	}
 }
 

@@ -269,7 +269,8 @@ static void put_frames(struct json_writer *w, const struct profile *p, const uin
 	json_end(w);
 	json_array(w, "kinds");
 	for (i = 0; i < depth; i++)
-		json_put_text(w, NULL, frame_kind_names[p->frames[frames[i]].kind].word);
+		json_put_text(w, NULL, p->kinds_unknown && p->frames[frames[i]].kind == FRAME_C2 ? "java" :
+				       frame_kind_names[p->frames[frames[i]].kind].word);
 	json_end(w);
 }
 
