@@ -51,10 +51,58 @@ static void the_newest_of_a_place_stays(void **state)
 	assert_int_equal(c->survivors.items[1].id, 0);
 }
 
+static uint64_t gone, young, collected;
+
+static uint64_t stands_for(uint64_t id, uint32_t *age)
+{
+	*age = id != young;
+	return id != gone;
+}
+
+static uint64_t heap_collected(void)
+{
+	return collected;
+}
+
+/* What became of objects is known up to the last collection, whether it has left them or not. */
+static void growth_ends_with_the_last_collection(void **state)
+{
+	struct collect_sources sources = engine_of_collector;
+	struct sink_fields f = {.values = {0}};
+	struct sink_event e = {.samples = 1, .weight = 1, .fields = &f};
+	unsigned id = event_field_of_kind(&c->options.fields[0], EVENT_FIELD_ID), i;
+
+	(void)state;
+	sources.stands_for = stands_for;
+	sources.heap_collected = heap_collected;
+	c->sources = &sources;
+	c->options.survived = 1;
+	c->open = true;
+	collected = 0;
+	for (i = 1; i <= 3; i++) {
+		f.values[id] = SOURCE_OBJECTS + i;
+		e.time = c->opened + i * NS_PER_S;
+		assert_true(survivors_add(c, &e));
+	}
+	gone = SOURCE_OBJECTS + 2;
+	young = SOURCE_OBJECTS + 3; /* no collection has seen it */
+	survivors_sum(c);
+	assert_int_equal(c->growth_span[0], 2 * NS_PER_S);
+	gone = SOURCE_OBJECTS + 3;
+	survivors_sum(c);
+	assert_int_equal(c->growth_span[0], 3 * NS_PER_S);
+	collected = c->opened + 9 * NS_PER_S; /* the program has allocated nothing since */
+	survivors_sum(c);
+	assert_int_equal(c->growth_span[0], 9 * NS_PER_S);
+	c->open = false;
+	c->sources = &engine_of_collector;
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(the_newest_of_a_place_stays, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(growth_ends_with_the_last_collection, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

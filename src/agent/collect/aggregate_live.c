@@ -11,22 +11,12 @@ struct live {
 	struct stack_count *sums;
 	size_t count;
 	uint32_t event;
-	uint64_t last; /* when the youngest was sampled */
 	bool failed;
 };
 
 static bool is_of(const struct live *l, const struct block_there *b)
 {
 	return b->owner && b->owner <= l->count && l->sums[b->owner - 1].event == l->event;
-}
-
-static uint32_t look(const struct block_there *b, void *arg)
-{
-	struct live *l = arg;
-
-	if (is_of(l, b))
-		l->last = MAX(l->last, b->time);
-	return b->owner;
 }
 
 static uint32_t add(const struct block_there *b, void *arg)
@@ -59,7 +49,8 @@ bool aggregate_grow(struct collector *c, size_t place, uint64_t weight, uint64_t
 
 struct stack_count *aggregate_live(struct collector *c, uint32_t e)
 {
-	struct live l = {.c = c, .count = c->stack_counts.count, .event = e, .last = c->opened};
+	struct live l = {.c = c, .count = c->stack_counts.count, .event = e};
+	uint64_t end = c->sources->clocks ? c->sources->clocks().time : 0; /* frees are known up to now, or the stop */
 	size_t i;
 
 	l.sums = calloc(l.count + 1, sizeof(*l.sums));
@@ -69,8 +60,7 @@ struct stack_count *aggregate_live(struct collector *c, uint32_t e)
 	}
 	if (!l.sums)
 		return NULL;
-	c->sources->blocks(look, &l);
-	c->growth_span[e] = l.last - c->opened;
+	c->growth_span[e] = end > c->opened ? end - c->opened : 0;
 	c->sources->blocks(add, &l);
 	if (!l.failed)
 		return l.sums;

@@ -65,6 +65,8 @@ struct collect_sources {
 	uint64_t (*stands_for)(uint64_t id, uint32_t *age);
 	/* Bytes of the heap that were in use after the last collection, 0 = not known. */
 	uint64_t (*heap_used)(void);
+	/* When a collection had ended that a result asked for, CLOCK_MONOTONIC; 0 = none has. */
+	uint64_t (*heap_collected)(void);
 	/* A sample of event E, with N behind it, has gone to OWNER, the number of a sum (struct stack_count) + 1. */
 	void (*stored)(uint32_t e, const struct field_note *n, uint32_t owner);
 	/* FN of each sampled block of native memory that is still there; what it returns is its owner from now on. */

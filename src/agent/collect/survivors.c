@@ -122,15 +122,21 @@ void survivors_settle(struct collector *c)
 	}
 }
 
-/* When the youngest of event E was allocated of those that count. */
+/*
+ * The last collection, as far as it is known: it came after the allocation of all that it has left or taken away. Not
+ * only of what it has left: else a cache that was filled long ago seems to have grown all the time.
+ */
 static uint64_t last_time(const struct collector *c, uint32_t e)
 {
-	uint64_t last = c->opened;
+	uint64_t last = c->sources->heap_collected ? MAX(c->opened, c->sources->heap_collected()) : c->opened;
 	size_t i;
 
-	for (i = 0; i < c->survivors.count; i++)
-		if (c->survivors.items[i].event == e && counts(c, &c->survivors.items[i]))
-			last = MAX(last, c->survivors.items[i].time);
+	for (i = 0; i < c->survivors.count; i++) {
+		const struct survivor *s = &c->survivors.items[i];
+
+		if (s->id && s->event == e && (!s->stands_for || counts(c, s)))
+			last = MAX(last, s->time);
+	}
 	return last;
 }
 

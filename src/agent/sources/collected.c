@@ -54,4 +54,5 @@ const struct collect_sources engine_of_collector = {
 	.class_name = class_name_of,
 	.stands_for = live_table_stands_for,
 	.heap_used = live_objects_used,
+	.heap_collected = live_objects_collected,
 };

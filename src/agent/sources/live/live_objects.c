@@ -28,6 +28,7 @@ enum { FIELD_CLASS, FIELD_SIZE, FIELD_TIME, FIELD_AGE, FIELD_ID };
 static void take(uint32_t event, jvmtiEnv *ti, JNIEnv *env, jobject object, jclass class, uint64_t size);
 static struct object_source live = OBJECT_SOURCE(take);
 static _Atomic uint64_t used; /* bytes of the heap, after the last collection before the last look */
+static _Atomic uint64_t collected;
 
 /* ---- on the thread that allocates ---- */
 
@@ -63,8 +64,10 @@ static void look(bool collect)
 
 	if (!env)
 		return;
-	if (collect)
+	if (collect) {
 		object_samples_collect();
+		atomic_store(&collected, clock_ns(CLOCK_MONOTONIC));
+	}
 	live_table_look(env);
 	atomic_store(&used, collections_used());
 }
@@ -72,6 +75,11 @@ static void look(bool collect)
 uint64_t live_objects_used(void)
 {
 	return atomic_load(&used);
+}
+
+uint64_t live_objects_collected(void)
+{
+	return atomic_load(&collected);
 }
 
 /* ---- the JVM ---- */

@@ -8,5 +8,7 @@
 
 /* Bytes of the heap that were in use after the last collection before the last look; 0: not known. Any thread. */
 uint64_t live_objects_used(void);
+/* When the last collection had ended that a result asked for, CLOCK_MONOTONIC; 0: there was none. Any thread. */
+uint64_t live_objects_collected(void);
 
 #endif
