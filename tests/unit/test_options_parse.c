@@ -524,6 +524,9 @@ static void refused_beside(void **state)
 		{"start,instrument=a.B,latency=5ms,timing=exact,root=a.C,depth=3", NULL},
 		{"start,instrument=a.B,sleep", "--lock"},
 		 {"start,vthreads", "--wall"}, {"start,wall,vthreads,nobatch", NULL},
+		{"start,gc", "event=live"}, {"start,alloc,gc", "event=live"}, {"start,event=live,gc", NULL},
+		{"start,alloc,live=64k,gc", NULL}, {"start,nativemem-live", "--nativemem"},
+		{"start,nativemem=64k,nativemem-live", NULL}, {"start,event=cpu,nativemem@64k,nativemem-live", NULL},
 	};
 	size_t i;
 

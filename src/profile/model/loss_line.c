@@ -178,7 +178,7 @@ static void put_survivors(const struct profile *p, struct buffer *out)
 			      human_count(p->gone).text, human_plural(p->gone));
 		return;
 	}
-	put_left(p, p->stored == 1 ? "object still there" : "objects still there", out);
+	put_left(p, "objects still there", out);
 	buffer_printf(out, " in %s object%s", human_count(p->objects).text, human_plural(p->objects));
 	if (p->counted)
 		buffer_printf(out, "; the heap held %s after its last collection", human_bytes(p->counted).text);
