@@ -273,6 +273,7 @@ static void loss_line_beyond_chance(void **state)
 	p.counted = 600ull << 20; /* 79 MB are five standard errors, 30 MB are 5 % */
 	expect_loss(&p, "1,000 samples taken, all stored · they stand for 500 MB in 7 objects of 600 MB allocated"
 			" (83.33 %) · 100 % complete stacks", false);
+	assert_int_equal(format_unsampled(&p), 0); /* that is chance */
 	p.counted = 700ull << 20;
 	expect_loss(&p, "1,000 samples taken, all stored · they stand for 500 MB in 7 objects of 700 MB allocated"
 			" (71.43 %) · that is further apart than chance explains: threads that live for a short time"

@@ -32,10 +32,12 @@ uint64_t loss_weight(const struct profile *p)
 uint64_t format_unsampled(const struct profile *p)
 {
 	bool cpu = p->weight_kind == WEIGHT_CPU;
-	uint64_t all = cpu ? p->cpu_time : profile_is_time(p) ? 0 : p->counted;
+	/* bytes are estimated: what is missing to their count is chance */
+	bool known = !profile_is_time(p) && p->weight_kind != WEIGHT_BYTES;
+	uint64_t all = cpu ? p->cpu_time : known ? p->counted : 0;
 	uint64_t accounted = p->weight_stored + loss_weight(p) + (profile_is_time(p) ? p->own_cpu : 0);
 
-	return all > accounted && !p->survivors ? all - accounted : 0;
+	return all > accounted ? all - accounted : 0;
 }
 
 /* More than 5 % of the program's CPU time is in no sample, and should be. */
