@@ -6,7 +6,14 @@ import pytest
 from jfr import Recording
 from jvm import Profile, Program, jstrobe, result_file, wait_until
 
-COLLECTORS = ["-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseG1GC", "-XX:+UseZGC"]
+COLLECTORS = ["-XX:+UseSerialGC", "-XX:+UseParallelGC", "-XX:+UseG1GC", "-XX:+UseZGC", "-XX:+UseShenandoahGC"]
+
+
+@pytest.fixture(autouse=True)
+def has_collector(request):
+    names = request.fixturenames
+    if "collector" in names and request.getfixturevalue("collector") not in jvm.collectors(request.getfixturevalue("jdk")):
+        pytest.skip(f"{request.getfixturevalue('jdk')} has no {request.getfixturevalue('collector')}")
 MIB = 1 << 20
 
 

@@ -165,7 +165,7 @@ struct profile {
 	uint32_t stack_count;
 	const struct profile_growth *growth; /* of each stack, as long as `stacks` is growth_of; NULL: not known */
 	const struct profile_stack *growth_of;
-	uint64_t growth_span;    /* ns, from the start to the moment up to which it is known what became of what was allocated */
+	uint64_t growth_span;    /* ns, from the start to the moment up to which it is known what is still there */
 	const struct profile_waits *locks, *owners, *holders; /* the longest first; holders: owners by their stacks */
 	uint32_t lock_count, owner_count, holder_count;
 	const struct profile_thread *threads;

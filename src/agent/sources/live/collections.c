@@ -1,6 +1,7 @@
 /*
  * collections.c - the heap's own count where the JVM's tables lead to it (CollectedHeap::_total_collections: a cycle of
- * ZGC or Shenandoah is one), else the collectors' in the performance data.
+ * ZGC is one), else the collectors' in the performance data. Shenandoah counts its cycles in neither (the performance
+ * data have all phases of each): of its collections only those count that a result has asked for.
  */
 #include "agent/sources/live/collections.h"
 
@@ -8,6 +9,7 @@
 
 #include "agent/zone/load.h"
 #include "agent/zone/zone.h"
+#include "common/hotspot/flags.h"
 #include "common/hotspot/perf_data.h"
 
 #define EDEN "sun.gc.generation.0.space.0.used"
@@ -16,6 +18,7 @@
 static struct {
 	struct heap_counters all;
 	const uint64_t *eden, *survivor;
+	_Atomic uint32_t asked_for; /* that the heap does not count */
 } counters;
 
 static void take(const char *name, const uint64_t *value, void *arg)
@@ -50,9 +53,17 @@ uint32_t collections_now(void)
 	uint32_t count;
 
 	if (at && load_u32(at, &count))
-		return count;
+		return count + atomic_load_explicit(&counters.asked_for, memory_order_relaxed);
 	heap_read(&zone.layout, &counters.all, &now);
 	return (uint32_t)now.collections;
+}
+
+void collections_ask(void)
+{
+	bool shenandoah;
+
+	if (flag_read_bool(&zone.layout, "UseShenandoahGC", &shenandoah) && shenandoah)
+		atomic_fetch_add(&counters.asked_for, 1);
 }
 
 /* Eden is empty after a collection, and its number follows what is allocated since (G1MonitoringSupport). */

@@ -12,6 +12,8 @@
 bool collections_open(void);
 /* So many so far, in the lower 32 bits. Any thread. */
 uint32_t collections_now(void);
+/* A collection of the whole heap is about to be asked for. Normal code. */
+void collections_ask(void);
 /* Bytes of the heap that were in use after the last one; 0: not known (-XX:-UsePerfData). Normal code. */
 uint64_t collections_used(void);
 

@@ -65,6 +65,7 @@ static void look(bool collect)
 	if (!env)
 		return;
 	if (collect) {
+		collections_ask();
 		object_samples_collect();
 		atomic_store(&collected, clock_ns(CLOCK_MONOTONIC));
 	}
