@@ -4,8 +4,8 @@
  *
  * What is there now and was allocated in the session is told apart by when: in its first half, or its second (of the
  * time up to the last collection: what is younger nothing is known of). A place that fills a cache has objects of the
- * first half, one that renews it of the second; one that leaks has both, about as many. So it grows by at least twice the
- * smaller of the two in that time. The interval is of chance alone, as samples are few: two standard errors, by the
+ * first half, one that renews it of the second; one that leaks has both, about as many. So it grows by at least twice
+ * the smaller of the two in that time. The interval is of chance alone, as samples are few: two standard errors, by the
  * variance of a Poisson sample (Horvitz and Thompson, 1952).
  */
 #ifndef JSTROBE_MODEL_LEAKS_H
