@@ -662,6 +662,36 @@ static void name_of_the_next(void **state)
 	assert_string_equal(p->threads[1].name, "the next");
 }
 
+/*
+ * A Java thread is sampled before the JVM has told its name, which is short and so the one that the kernel knows: it is
+ * one of Java's from then on, and what it is called later is not its name of before.
+ */
+static void name_as_the_kernel_says(void **state)
+{
+	const uint64_t stack_a[] = {I(a, 1)};
+	const struct thread_entry *e;
+
+	sample_on(records_found(90000001, 0), 1, 0, stack_a, 1);
+	drain();
+	e = &c->threads.items[c->threads.count - 1];
+	assert_string_equal(strings_get(&c->frames.strings, e->name), "thread 90000001");
+	collector_name_thread(c, 90000001, 0, "thread 90000001"); /* as who asks the kernel says */
+	make_view();
+	assert_false(e->given);
+	collector_name_thread(c, 90000001, 7, "thread 90000001");
+	make_view();
+	assert_int_equal(e->java_id, 7);
+	assert_true(e->given);
+	assert_int_equal(e->former, 0);
+	collector_name_thread(c, 90000001, 0, "thread 90000001");
+	make_view();
+	assert_int_equal(e->java_id, 7);
+	collector_name_thread(c, 90000001, 7, "another");
+	make_view();
+	assert_string_equal(strings_get(&c->frames.strings, e->name), "another");
+	assert_string_equal(strings_get(&c->frames.strings, e->former), "thread 90000001");
+}
+
 /* A thread begins, is sampled and ends within one drain; another had its tid before, whose name came as it ended. */
 static void names_of_short_threads(void **state)
 {
@@ -1351,7 +1381,7 @@ int main(void)
 		WITH(name_of_the_next, "threads"), T(losses), T(growth), T(growth_by_few), T(generations),
 		T(too_many_stacks), WITH(rare_events, "two events"), T(all_records), T(asked_of_the_ring),
 		WITH(lines, "lines"), T(sinks),
-		WITH(names_of_short_threads, "threads"),
+		WITH(names_of_short_threads, "threads"), WITH(name_as_the_kernel_says, "threads"),
 		WITH(trace_contexts, "requests"), WITH(contexts_together, ""),
 #ifndef ONE_HASH
 		WITH(many_trace_contexts, "requests"),

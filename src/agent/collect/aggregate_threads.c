@@ -36,6 +36,29 @@ static void name_virtual(struct collector *c, uint64_t vthread, uint32_t name)
 		c->threads.items[*entry - 1].name = name;
 }
 
+/*
+ * Whether entry E does not know all of it: its thread is called NUMBER. The kernel may have said the same before (the
+ * JVM tells it names of up to 15 bytes whole): then the news is that the thread is one of Java's.
+ */
+static bool is_news(const struct thread_entry *e, const struct given_name *g, uint32_t number)
+{
+	return e->name != number || (g->java_id && (!e->java_id || !e->given));
+}
+
+static void name_entry(struct thread_entry *e, const struct given_name *g, uint32_t number)
+{
+	bool same = e->name == number;
+
+	/* the kernel's first words for it are no name of its own */
+	if (!same) {
+		e->former = e->given ? e->name : 0;
+		e->renamed = g->time;
+	}
+	e->java_id = same && e->java_id ? e->java_id : g->java_id;
+	e->name = number;
+	e->given = true;
+}
+
 static void name_now(struct collector *c, const struct given_name *g)
 {
 	const char *name = &c->given_text.items[g->name];
@@ -60,13 +83,8 @@ static void name_now(struct collector *c, const struct given_name *g)
 		*slot = (uint32_t)g->java_id;
 	aggregate_wait_thread(c, g->java_id, g->tid);
 	/* Not if the thread of today is another one, that began since. */
-	if (e && number && e->name != number && os_thread_start(g->tid) <= e->first) {
-		/* the kernel's first words for it are no name of its own */
-		e->former = e->given ? e->name : 0;
-		e->renamed = g->time;
-		e->name = number;
-		e->java_id = g->java_id;
-		e->given = true;
+	if (e && number && is_news(e, g, number) && os_thread_start(g->tid) <= e->first) {
+		name_entry(e, g, number);
 		sink_thread_name(c, *entry - 1);
 	}
 }

@@ -119,10 +119,11 @@ uint32_t recording_thread(struct recording *r, uint32_t thread, uint64_t vthread
 			return 0;
 	}
 	k = &r->threads.items[thread];
-	/* a thread that was given another name is another constant from then on */
-	if (k->key && k->name == name)
+	/* a thread that was given another name, or turned out to be one of Java's, is another constant from then on */
+	if (k->key && k->name == name && k->java == (e->java_id != 0))
 		return k->key;
 	k->name = name;
+	k->java = e->java_id != 0;
 	k->key = jfr_thread(r->jfr, &(struct jfr_thread){.tid = (uint32_t)e->tid, .java_id = e->java_id,
 							 .is_java = e->java_id != 0, .name = text(r, name)});
 	return k->key;
@@ -148,7 +149,8 @@ void recording_carry_keys(struct recording *r, struct generation *g)
 			fresh = VECTOR_PUSH(&now);
 		if (thread && thread <= now.count)
 			now.items[thread - 1] = (struct thread_key){r->threads.items[i].key,
-								    generation_text(g, r->threads.items[i].name)};
+								    generation_text(g, r->threads.items[i].name),
+								    r->threads.items[i].java};
 	}
 	free(r->threads.items);
 	memcpy(&r->threads, &now, sizeof(now));

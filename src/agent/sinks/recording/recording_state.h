@@ -34,6 +34,7 @@ struct recording_sums {
 /* A thread's key, and the name it stands for. */
 struct thread_key {
 	uint32_t key, name;
+	bool java; /* as one of Java's */
 };
 
 /* CPU time of a thread when it was last looked at, ns. */
