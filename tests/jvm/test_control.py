@@ -244,6 +244,21 @@ def test_a_thread_of_ours_is_held(jdk, thread, suffix):
         assert program.stop() == 0, program.output[-5:]
 
 
+def test_the_thread_of_the_names_is_held(jdk17):
+    """Who ends a session does not wait for it; the next session has it again, though it comes back only then."""
+    path, thread = jvm.result_file(".jfr"), "jstrobe names"
+    with Program(jdk17, "KnownShares") as program:
+        assert jstrobe("start", "-i", "1ms", "-f", path, program.pid).returncode == 0
+        with held(program.tid(thread)):
+            assert jstrobe("stop", program.pid).returncode == 0
+            assert jstrobe("start", "-i", "1ms", "-f", path, program.pid).returncode == 0
+        time.sleep(0.5)
+        assert thread in program.threads().values()
+        assert jstrobe("stop", program.pid).returncode == 0
+        jvm.wait_until(lambda: thread not in program.threads().values())
+        assert program.stop() == 0, program.output[-5:]
+
+
 def test_the_jvm_ends_while_a_thread_of_ours_is_held(jdk17):
     """The JVM's end waits 200 ms for it, as often as it has something to do meanwhile."""
     path = jvm.result_file()

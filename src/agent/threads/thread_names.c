@@ -24,6 +24,7 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
 	bool ready, alive, stop;
+	bool afresh; /* all names are wanted, though they are known */
 	uint64_t all_every;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -156,6 +157,17 @@ static jfieldID find_field(JNIEnv *env)
 	return field;
 }
 
+static bool is_afresh(void)
+{
+	bool yes;
+
+	pthread_mutex_lock(&state.lock);
+	yes = state.afresh;
+	state.afresh = false;
+	pthread_mutex_unlock(&state.lock);
+	return yes;
+}
+
 /* Until the end. */
 static void watch(struct names *n)
 {
@@ -166,7 +178,7 @@ static void watch(struct names *n)
 	do {
 		now = os_monotonic();
 		before = os_thread_cpu(tid);
-		if (now >= all_due) {
+		if (is_afresh() || now >= all_due) {
 			all_due = now + state.all_every;
 			look_at_all(n);
 		} else {
@@ -177,30 +189,52 @@ static void watch(struct names *n)
 	map_free(&n->known);
 }
 
-static void *run(void *data)
+/* As a thread of the JVM's, until the end: true. False: it gives no names. */
+static bool serve(void)
 {
 	struct names n = {0};
-	bool on = true;
+	bool on = true, able;
 
-	pthread_setname_np(pthread_self(), "jstrobe names"); /* not that of the thread that began it */
-	records_own(os_gettid(), true);
 	/* while the JVM starts it takes no threads */
 	while (on && !(jvm_is_live() && jvm_attach("jstrobe names")))
 		on = rest(LIVE_LOOK);
-	if (on) {
-		n.env = jvm_jni();
-		n.ti = jvm_environment();
-		if (n.env && n.ti)
-			watch(&n);
-		if (n.ti)
-			(*n.ti)->DisposeEnvironment(n.ti);
-		jvm_detach();
-	}
-	records_own(os_gettid(), false);
+	if (!on)
+		return true;
+	n.env = jvm_jni();
+	n.ti = jvm_environment();
+	able = n.env && n.ti;
+	if (able)
+		watch(&n);
+	if (n.ti)
+		(*n.ti)->DisposeEnvironment(n.ti);
+	jvm_detach();
+	return able;
+}
+
+/* Whether the next session has begun before this thread had the CPU to end, and so it is the next one's. */
+static bool goes_on(bool able)
+{
+	bool yes;
+
 	pthread_mutex_lock(&state.lock);
-	state.alive = false;
-	pthread_cond_broadcast(&state.changed);
+	yes = able && !state.stop;
+	state.alive = yes;
+	if (!yes)
+		pthread_cond_broadcast(&state.changed);
 	pthread_mutex_unlock(&state.lock);
+	return yes;
+}
+
+static void *run(void *data)
+{
+	bool able;
+
+	pthread_setname_np(pthread_self(), "jstrobe names"); /* not that of the thread that began it */
+	do {
+		records_own(os_gettid(), true);
+		able = serve();
+		records_own(os_gettid(), false);
+	} while (goes_on(able));
 	return NULL;
 }
 
@@ -219,9 +253,12 @@ int thread_names_begin(uint64_t all_every, struct error *err)
 
 	make_ready();
 	pthread_mutex_lock(&state.lock);
-	if (!state.alive) {
-		state.stop = false;
+	/* that of the last session may not have ended yet: it goes on, with all names anew */
+	state.afresh |= state.alive && state.stop;
+	if (!state.alive || state.stop)
 		state.all_every = all_every;
+	state.stop = false;
+	if (!state.alive) {
 		rc = thread_start("jstrobe names", run, NULL, err);
 		state.alive = rc == 0;
 	}
