@@ -15,6 +15,7 @@ import attach_rows
 import context_rows
 import jvm
 import lock_rows
+import memory_rows
 import nativemem_rows
 import stream_rows
 import trace_change
@@ -637,6 +638,8 @@ ROWS = {
                           lock_rows.lock_slow_down),
     "malloc_pair": Row("`malloc(64)` and `free`, what a pair takes longer with `nativemem` at 512 KiB",
                        "≤ 15 ns; ≤ 0.3 × async-profiler's", nativemem_rows.malloc_pair),
+    "slow_leak": Row("a leak of 1 MB a minute in objects of 1 KB under 500 MB/s of garbage, at 512 KiB, for 10 minutes",
+                     "named as first suspect within 10 minutes, no other above 10 % of it", memory_rows.slow_leak),
     "context": Row("`SampleContext.set` and `clear`, the pair", "≤ 10 ns", context_rows.context),
     "memory": Row("memory added to a JVM", "≤ async-profiler's", memory),
     "recording_size": Row("size of a recording, a CPU sample (`cpuevents=execution`)", "≤ 0.7 × async-profiler's",

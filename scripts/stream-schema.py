@@ -7,7 +7,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 STRING = r'"((?:\\.|[^"\\])*)"'
 SCHEMA = os.path.join(ROOT, "docs", "reference", "stream.schema.json")
 TYPES = {"CLASS": '{"type": "string"}', "FLAG": '{"const": true}', "NUMBER": '{"$ref": "#/definitions/number"}',
-         "BYTES": '{"$ref": "#/definitions/number"}'}
+         "BYTES": '{"$ref": "#/definitions/number"}', "SIZE": '{"$ref": "#/definitions/number"}',
+         "OUTSIDE": '{"const": true}'}
 
 
 def table(pattern):

@@ -71,6 +71,19 @@ def files(request, programs):
         os.remove(path)
 
 
+@pytest.fixture(scope="module")
+def objects(programs):
+    """A recording of objects inside and outside TLABs."""
+    path = jvm.result_file(".jfr")
+    with Program(jvm.find_jdk(17), "Allocs", "64,307200", 100 << 20, jvm=["-XX:+UseG1GC"]) as program:
+        assert jstrobe("start", "-e", "alloc@256k", "-f", path, program.pid).returncode == 0
+        program.say("begin")
+        jvm.wait_until(lambda: "done" in program.mark(), 60)
+        assert jstrobe("stop", program.pid).returncode == 0
+    yield path
+    os.remove(path)
+
+
 def run_converter(path, classpath, *words):
     java = jvm.find_jdk(17).java
     out = jvm.result_file(".collapsed")
@@ -113,6 +126,17 @@ def test_converters_read_wall_clock(files, version, record_property):
         path, _ = files[kind]
         lines = run_converter(path, classpath, "--wall")
         assert total(lines) == jfr.Recording(path).counters("wall")["stored"] > 20, kind
+
+
+@pytest.mark.parametrize("version", CONVERTERS)
+def test_converters_read_objects(objects, version, record_property):
+    """Each converter reads all events, and takes a TLAB's size, else an object's, for what it stands for."""
+    classpath = reader(f"converter-{version}", record_property)
+    lines = run_converter(objects, classpath, "--alloc", "--total")
+    events = jfr.Recording(objects).events
+    inside, outside = (events[f"jdk.ObjectAllocation{place}TLAB"] for place in ("InNew", "Outside"))
+    assert len(inside) > 100 and len(outside) > 100 and events["jstrobe.ObjectWeight"]
+    assert total(lines) == sum(e["tlabSize"] for e in inside) + sum(e["allocationSize"] for e in outside)
 
 
 @pytest.mark.parametrize("version", CONVERTERS)

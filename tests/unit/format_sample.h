@@ -49,7 +49,7 @@ static const uint32_t sample_truncated[] = {S_TRUNCATED, S_RECURSE, S_RECURSE};
 static const uint32_t sample_evil[] = {S_START, S_EVIL};
 static const uint32_t sample_generic[] = {S_START, S_RUN, S_GENERIC};
 
-#define STACK(frames, thread, samples, weight) {frames, ARRAY_LEN(frames), thread, samples, weight, THREAD_NONE, 0, 0}
+#define STACK(frames, thread, samples, weight) {frames, ARRAY_LEN(frames), thread, samples, weight, THREAD_NONE, 0, 0, 0}
 static const struct profile_stack sample_stacks[] = {
 	STACK(sample_put, 0, 30, 300000000),
 	STACK(sample_put_inlined, 0, 20, 200000000),

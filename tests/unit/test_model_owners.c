@@ -23,7 +23,7 @@ static const struct profile_waits holders[] = {
 static void by_owner(const char *format, const struct format_options *options, struct buffer *out)
 {
 	static const struct profile_stack stack = {sample_put, ARRAY_LEN(sample_put), PROFILE_NO_THREAD, 20, 200 * MS,
-						   THREAD_BLOCKED, 0, 0};
+						   THREAD_BLOCKED, 0, 0, 0};
 	struct profile p = {
 		.event = "lock", .engine = "lock", .main_class = "", .jdk = "", .weight_kind = WEIGHT_WAIT, .taken = 20, .stored = 20,
 		.weight_stored = 200 * MS, .frames = sample_frames, .frame_count = ARRAY_LEN(sample_frames),

@@ -45,8 +45,8 @@ static struct profile evil_profile(void)
 	static const uint32_t all[] = {0, 1, 2};
 	static const struct profile_trace_context trace_contexts[] = {{.trace_high = 1, .labels = EVIL}};
 	static const struct profile_stack stacks[] = {
-		{all, 3, 0, 50, 50000000, THREAD_RUNNING, 1, 0},
-		{all, 1, 0, 10, 10000000, THREAD_RUNNING, 0, 0},
+		{all, 3, 0, 50, 50000000, THREAD_RUNNING, 1, 0, 0},
+		{all, 1, 0, 10, 10000000, THREAD_RUNNING, 0, 0, 0},
 	};
 	static const struct profile_thread threads[] = {{.tid = 7, .name = EVIL, .samples = 60, .weight = 60000000}};
 	static const struct profile_waits waits[] = {

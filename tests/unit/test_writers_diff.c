@@ -17,7 +17,7 @@ static const struct profile_frame frames[] = {
 };
 static const uint32_t native[] = {0}, other[] = {1}, user[] = {2}, fault[] = {2, 3};
 
-#define STACK(list, n, ns) {list, ARRAY_LEN(list), PROFILE_NO_THREAD, n, ns, THREAD_NONE, 0, 0}
+#define STACK(list, n, ns) {list, ARRAY_LEN(list), PROFILE_NO_THREAD, n, ns, THREAD_NONE, 0, 0, 0}
 
 static struct profile profile_of(const struct profile_stack *stacks, uint32_t count)
 {

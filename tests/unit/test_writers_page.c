@@ -161,8 +161,8 @@ static void tree_can_be_read_back(void **state)
 static void deep_stacks(void **state)
 {
 	static uint32_t deep[2000], flat[1] = {S_WRITE};
-	struct profile_stack stacks[] = {{deep, 2000, PROFILE_NO_THREAD, 300, 1ull << 60, THREAD_NONE, 0, 0},
-					 {flat, 1, PROFILE_NO_THREAD, 1, 1, THREAD_NONE, 0, 0}};
+	struct profile_stack stacks[] = {{deep, 2000, PROFILE_NO_THREAD, 300, 1ull << 60, THREAD_NONE, 0, 0, 0},
+					 {flat, 1, PROFILE_NO_THREAD, 1, 1, THREAD_NONE, 0, 0, 0}};
 	struct profile p = sample_profile(false);
 	unsigned i;
 

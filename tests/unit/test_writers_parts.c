@@ -208,7 +208,7 @@ static void sorted_stacks(void **state)
 
 static void stack_without_frames_is_counted(void **state)
 {
-	struct profile_stack stack = {NULL, 0, PROFILE_NO_THREAD, 3, 30, THREAD_NONE, 0, 0};
+	struct profile_stack stack = {NULL, 0, PROFILE_NO_THREAD, 3, 30, THREAD_NONE, 0, 0, 0};
 	struct profile p = sample_empty();
 	char *text;
 

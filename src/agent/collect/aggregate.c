@@ -51,7 +51,8 @@ void aggregate_add(struct collector *c, const struct sink_event *e, uint8_t end,
 	sum->weight += e->weight;
 	t->samples += e->samples;
 	t->weight += e->weight;
-	t->objects += e->fields ? aggregate_fields_objects(c, e) : 0;
+	if (e->fields)
+		aggregate_fields_objects(c, e, t);
 }
 
 static void add(struct collector *c, struct sink_event *e, const struct place *place, struct stack_count *t)

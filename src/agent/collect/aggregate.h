@@ -35,6 +35,7 @@ struct stack_count {
 	uint32_t trace_context;      /* index into collector.trace_contexts + 1; 0 = none, or not kept apart */
 	uint64_t samples, weight;
 	uint64_t objects;      /* that they stand for, in parts of 1/OBJECT_PARTS; 0: the event is not of objects */
+	uint64_t outside;      /* of the weight: of objects outside a TLAB */
 };
 
 /* A sample that counts while its object is there (survivors.h). */
@@ -200,8 +201,8 @@ void aggregate_sample(struct collector *c, const struct sample *s, const struct 
 /* The same for a sample with fields (aggregate_fields.c). */
 void aggregate_fields(struct collector *c, const struct sample *s, const struct field_note *n,
 		      const struct trace_context *trace_context, struct thread_record *r);
-/* How many objects E, with fields, stands for, in parts; 0: its event is not of objects. */
-uint64_t aggregate_fields_objects(const struct collector *c, const struct sink_event *e);
+/* T gets what E, with fields, says of objects, if its event is of some. */
+void aggregate_fields_objects(const struct collector *c, const struct sink_event *e, struct stack_count *t);
 /* The node of E, with fields, that ends in its class; 0 = out of memory. Lock held. */
 uint32_t aggregate_fields_shown(struct collector *c, const struct sink_event *e);
 /* The node that results show for E: with what it was about on top; 0 = out of memory. Lock held. */

@@ -27,13 +27,17 @@ static struct sink_fields fields_of(struct collector *c, uint32_t event, const s
 }
 
 /* As many of its size as it weighs. */
-uint64_t aggregate_fields_objects(const struct collector *c, const struct sink_event *e)
+void aggregate_fields_objects(const struct collector *c, const struct sink_event *e, struct stack_count *t)
 {
 	const struct event_fields *fields = &c->options.fields[e->event];
 	unsigned i = event_field_of_kind(fields, EVENT_FIELD_SIZE);
+	unsigned outside = event_field_of_kind(fields, EVENT_FIELD_OUTSIDE);
 	uint64_t size = i < fields->count ? e->fields->values[i] : 0;
 
-	return size ? wide_scale(e->weight, OBJECT_PARTS, 0, size) : 0;
+	if (size)
+		t->objects += wide_scale(e->weight, OBJECT_PARTS, 0, size);
+	if (outside < fields->count && e->fields->values[outside])
+		t->outside += e->weight;
 }
 
 void aggregate_fields(struct collector *c, const struct sample *s, const struct field_note *n,

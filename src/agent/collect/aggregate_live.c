@@ -56,7 +56,7 @@ struct stack_count *aggregate_live(struct collector *c, uint32_t e)
 	l.sums = calloc(l.count + 1, sizeof(*l.sums));
 	for (i = 0; l.sums && i < l.count; i++) {
 		l.sums[i] = c->stack_counts.items[i];
-		l.sums[i].samples = l.sums[i].weight = l.sums[i].objects = 0;
+		l.sums[i].samples = l.sums[i].weight = l.sums[i].objects = l.sums[i].outside = 0;
 	}
 	if (!l.sums)
 		return NULL;

@@ -267,6 +267,7 @@ static void whole_objects(struct view *v)
 
 	for (i = 0; i < v->profile.stack_count; i++) {
 		parts += v->stacks[i].objects;
+		v->profile.outside += v->stacks[i].outside;
 		v->stacks[i].objects = (v->stacks[i].objects + OBJECT_PARTS / 2) / OBJECT_PARTS;
 	}
 	v->profile.objects = (parts + OBJECT_PARTS / 2) / OBJECT_PARTS;
@@ -312,6 +313,7 @@ static bool copy_stacks(struct view *v, const struct collector *c, uint32_t e, c
 		s->samples += t->samples;
 		s->weight += t->weight;
 		s->objects += t->objects;
+		s->outside += t->outside;
 		if (v->growth)
 			add_growth(v, c, i, s);
 	}

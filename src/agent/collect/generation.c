@@ -95,6 +95,7 @@ static bool carry_stack_count(struct generation *g, const struct stack_count *t,
 	to->samples += t->samples;
 	to->weight += t->weight;
 	to->objects += t->objects;
+	to->outside += t->outside;
 	*now = (uint32_t)(to - g->c->stack_counts.items) + 1;
 	return true;
 }

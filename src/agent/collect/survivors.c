@@ -56,7 +56,7 @@ static void empty(struct collector *c, uint32_t e)
 		struct stack_count *t = &c->stack_counts.items[i];
 
 		if (t->event == e)
-			t->samples = t->weight = t->objects = 0;
+			t->samples = t->weight = t->objects = t->outside = 0;
 	}
 	for (i = 0; i < c->threads.count; i++)
 		c->sums.items[i * c->options.events + e] = (struct thread_sum){0};

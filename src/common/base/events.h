@@ -34,7 +34,7 @@ enum weight_kind weight_kind_of(const char *word);
 
 enum event_field_kind {
 	EVENT_FIELD_CLASS, EVENT_FIELD_FLAG, EVENT_FIELD_NUMBER, EVENT_FIELD_BYTES, EVENT_FIELD_SIZE,
-	EVENT_FIELD_TIME, EVENT_FIELD_ID, EVENT_FIELD_WEIGHT,
+	EVENT_FIELD_TIME, EVENT_FIELD_ID, EVENT_FIELD_WEIGHT, EVENT_FIELD_OUTSIDE,
 };
 
 /* What samples of an event say besides. */

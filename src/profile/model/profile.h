@@ -35,6 +35,7 @@ struct profile_stack {
 	uint8_t state;          /* enum thread_state; THREAD_NONE where states are not kept apart */
 	uint32_t trace_context;       /* index into profile.trace_contexts + 1; 0 = none, or they are not kept apart */
 	uint64_t objects;       /* that the samples stand for; 0: not known, or they are not of objects */
+	uint64_t outside;       /* of the weight: of objects outside a thread's allocation buffer (TLAB) */
 };
 #define PROFILE_NO_THREAD UINT32_MAX
 
@@ -135,6 +136,7 @@ struct profile {
 	bool young;              /* … also of those that have come since the heap was counted */
 	bool unfreed;            /* samples are of blocks of native memory that were not freed */
 	uint64_t objects;        /* that the stored samples stand for; 0: as in struct profile_stack */
+	uint64_t outside;        /* the same of all stacks */
 	uint64_t unsampled;      /* CPU time of the process, or events counted, in no sample, stored or lost */
 	bool filter_none;        /* the option `filter` let no thread in */
 	bool partial;            /* … because only a part of it was to be: of some threads or CPUs, in user mode */

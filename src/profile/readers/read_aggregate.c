@@ -126,18 +126,21 @@ void read_aggregate_add(struct read_aggregate *f, uint32_t family, uint32_t stac
 	t->weight += weight;
 }
 
-void read_aggregate_add_objects(struct read_aggregate *f, uint32_t family, uint32_t stack, uint8_t state,
-				uint64_t objects)
+void read_aggregate_add_objects(struct read_aggregate *f, uint32_t family, uint32_t stack, uint32_t thread,
+				uint8_t state, uint64_t parts, uint64_t outside)
 {
 	struct read_aggregate_family *to = &f->families.items[family];
-	struct read_aggregate_count *t = objects ? counted(f, family, stack, READ_NO_THREAD, state) : NULL;
+	struct read_aggregate_count *t = parts || outside ? counted(f, family, stack, thread, state) : NULL;
 
 	if (!t)
 		return;
-	if (__builtin_add_overflow(to->objects, objects, &to->objects))
+	if (__builtin_add_overflow(to->parts, parts, &to->parts) ||
+	    __builtin_add_overflow(to->outside, outside, &to->outside)) {
 		read_aggregate_refuse(f, READ_AGGREGATE_SUMS);
-	else
-		t->objects += objects;
+		return;
+	}
+	t->parts += parts;
+	t->outside += outside;
 }
 
 void read_aggregate_raise(struct read_aggregate *f, uint32_t family, uint32_t stack, uint64_t samples, uint64_t weight)
@@ -274,6 +277,12 @@ static bool copy_threads(const struct read_aggregate *f, const struct read_aggre
 	return true;
 }
 
+/* Objects of PARTS. */
+static uint64_t whole(uint64_t parts)
+{
+	return parts / READ_OBJECT_PARTS + (parts % READ_OBJECT_PARTS >= READ_OBJECT_PARTS / 2);
+}
+
 static bool copy_stacks(const struct read_aggregate *f, const struct read_aggregate_family *family, struct profile *p,
 			const uint32_t *places)
 {
@@ -289,7 +298,8 @@ static bool copy_stacks(const struct read_aggregate *f, const struct read_aggreg
 								 places[t->thread];
 		stacks[i].samples = t->samples;
 		stacks[i].weight = t->weight;
-		stacks[i].objects = t->objects;
+		stacks[i].objects = whole(t->parts);
+		stacks[i].outside = t->outside;
 		stacks[i].state = t->state;
 	}
 	p->stack_count = stacks ? i : 0;
@@ -311,7 +321,8 @@ int read_aggregate_profile(const struct read_aggregate *f, uint32_t family, stru
 	p->stored = from->samples;
 	p->taken = from->samples + from->lost;
 	p->weight_stored = from->weight;
-	p->objects = from->objects;
+	p->objects = whole(from->parts);
+	p->outside = from->outside;
 	p->effective_interval = from->samples ? from->weight / from->samples : 0;
 	return ok ? 0 : -ENOMEM;
 }

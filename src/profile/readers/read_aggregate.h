@@ -26,11 +26,14 @@ enum read_aggregate_frame {
 /* A thread. Two of one system id are two if their names are not the same. */
 enum read_aggregate_thread { READ_THREAD_TID, READ_THREAD_NAME, READ_THREAD_JAVA_ID, READ_THREAD_WORDS };
 
+#define READ_OBJECT_PARTS 1024
+
 struct read_aggregate_count {
 	uint32_t stack, thread; /* thread: READ_NO_THREAD if stacks are not apart by thread */
 	uint8_t state;          /* enum thread_state */
 	uint64_t samples, weight;
-	uint64_t objects;       /* as in struct profile_stack */
+	uint64_t parts;         /* of objects that they stand for, READ_OBJECT_PARTS each */
+	uint64_t outside;       /* as in struct profile_stack */
 };
 struct read_aggregate_thread_count {
 	uint32_t thread;
@@ -48,7 +51,7 @@ struct read_aggregate_family {
 	struct map index[THREAD_STATES]; /* of others, by state: stack and thread → count + 1 */
 	VECTOR(struct read_aggregate_thread_count) threads;
 	struct map thread_index;
-	uint64_t samples, weight, objects;
+	uint64_t samples, weight, parts, outside;
 	uint64_t truncated; /* samples whose stack says that it is not whole */
 	uint64_t no_stack;  /* samples without a stack, or with one that the file does not have */
 	uint64_t failed;    /* samples that say that their stack could not be taken */
@@ -92,9 +95,9 @@ void read_aggregate_add(struct read_aggregate *f, uint32_t family, uint32_t stac
 	      uint64_t samples, uint64_t weight);
 void read_aggregate_add_thread(struct read_aggregate *f, uint32_t family, uint32_t thread, uint64_t samples,
 		     uint64_t weight);
-/* Samples of STACK, which is of no thread, stand for so many OBJECTS. */
-void read_aggregate_add_objects(struct read_aggregate *f, uint32_t family, uint32_t stack, uint8_t state,
-				uint64_t objects);
+/* What samples that were added say of objects: PARTS of so many, and OUTSIDE of their weight outside TLABs. */
+void read_aggregate_add_objects(struct read_aggregate *f, uint32_t family, uint32_t stack, uint32_t thread,
+				uint8_t state, uint64_t parts, uint64_t outside);
 /* A stack's sum so far, which only grows: of several the largest stays. */
 void read_aggregate_raise(struct read_aggregate *f, uint32_t family, uint32_t stack, uint64_t samples, uint64_t weight);
 /* STACK with FRAME as its innermost one. LISTS_FAILED: out of memory. */

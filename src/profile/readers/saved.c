@@ -170,7 +170,8 @@ static void add_stack(struct saved *s, const struct read_aggregate_count *count)
 	}
 	read_aggregate_add(s->aggregate, s->family, stack, READ_NO_THREAD, count->state, count->samples,
 			   count->weight);
-	read_aggregate_add_objects(s->aggregate, s->family, stack, count->state, count->objects);
+	read_aggregate_add_objects(s->aggregate, s->family, stack, READ_NO_THREAD, count->state, count->parts,
+				   count->outside);
 }
 
 /* ---- what threads worked for ---- */
@@ -237,7 +238,7 @@ static bool is_of_context(const struct saved *s, uint64_t context)
 
 static void read_stack(struct saved *s)
 {
-	uint64_t samples = 0, weight = 0, objects = 0, context = 0;
+	uint64_t samples = 0, weight = 0, objects = 0, parts, outside = 0, context = 0;
 	enum thread_state state = THREAD_NONE;
 	const char *key;
 
@@ -255,6 +256,8 @@ static void read_stack(struct saved *s)
 			weight = json_number(&s->j);
 		else if (strcmp(key, "objects") == 0)
 			objects = json_number(&s->j);
+		else if (strcmp(key, "outside_tlab") == 0)
+			outside = json_number(&s->j);
 		else if (strcmp(key, "state") == 0)
 			state = state_of(json_string(&s->j, NULL));
 		else if (strcmp(key, "context") == 0)
@@ -262,9 +265,12 @@ static void read_stack(struct saved *s)
 		else
 			json_skip(&s->j);
 	}
+	if (__builtin_mul_overflow(objects, READ_OBJECT_PARTS, &parts))
+		read_aggregate_refuse(s->aggregate, READ_AGGREGATE_SUMS);
 	if (!s->j.error && is_of_context(s, context))
 		add_stack(s, &(struct read_aggregate_count){.state = (uint8_t)state, .samples = samples,
-							    .weight = weight, .objects = objects});
+							    .weight = weight, .parts = parts,
+							    .outside = outside});
 }
 
 static void read_stacks(struct saved *s)

@@ -92,6 +92,8 @@ static void put_weight(struct json_writer *w, const struct profile *p)
 			 {"unsampled", p->unsampled});
 	if (p->objects)
 		json_put_number(w, "objects", p->objects);
+	if (p->outside)
+		json_put_number(w, "outside_tlab", p->outside);
 	put_counters(w, "lost_by_reason", loss_names, p->lost_weight, LOSS_REASONS);
 	json_end(w);
 }
@@ -282,6 +284,8 @@ static void put_stack(struct json_writer *w, const struct profile *p, const stru
 	json_put_numbers(w, {"samples", s->samples}, {"weight", s->weight});
 	if (p->objects)
 		json_put_number(w, "objects", s->objects);
+	if (s->outside)
+		json_put_number(w, "outside_tlab", s->outside);
 	if (s->state != THREAD_NONE)
 		json_put_text(w, "state", thread_state_names[s->state].word);
 	if (s->thread != PROFILE_NO_THREAD)

@@ -14,7 +14,7 @@
 #include "common/base/clock_ns.h"
 
 /* The event's fields, as its row has them. */
-enum { FIELD_CLASS, FIELD_SIZE };
+enum { FIELD_CLASS, FIELD_SIZE, FIELD_OUTSIDE };
 
 static void take(uint32_t event, jvmtiEnv *ti, JNIEnv *env, jobject object, jclass class, uint64_t size);
 static struct object_source alloc = OBJECT_SOURCE(take);
@@ -71,13 +71,33 @@ static void begin_count(struct thread_record *r)
 
 /* ---- on the thread that allocates ---- */
 
+/*
+ * Whether OBJECT, which this thread allocated just now, lies outside its TLAB. A thread that has none allocated outside
+ * of it; a collection between the allocation and here takes a TLAB away, too, which few samples see.
+ */
+static bool is_outside(jobject object)
+{
+	const struct thread_record *r = record_find(&zone.records, handler_thread_pointer());
+	uintptr_t thread = r ? atomic_load(&((struct thread_record *)r)->java_thread) : 0, address, start, top;
+	const struct layout *l = &zone.layout;
+
+	if (!object || !thread || l->thread_tlab < 0 || l->tlab_start < 0 || l->tlab_top < 0 ||
+	    !load_word((uintptr_t)object, &address))
+		return false;
+	thread += (uintptr_t)l->thread_tlab;
+	return load_word(thread + (uintptr_t)l->tlab_start, &start) &&
+	       load_word(thread + (uintptr_t)l->tlab_top, &top) && !(address >= start && address < top);
+}
+
 static void take(uint32_t event, jvmtiEnv *ti, JNIEnv *env, jobject object, jclass class, uint64_t size)
 {
 	uint64_t time = clock_ns(CLOCK_MONOTONIC);
-	struct field_note fields = {.values = {[FIELD_CLASS] = class_number_of_class(ti, class),
-					       [FIELD_SIZE] = size}};
-	struct thread_record *r = field_sample_enter(event, alloc_weight(size, zone.events[event].interval));
+	struct field_note fields = {.values = {[FIELD_OUTSIDE] = is_outside(object), [FIELD_SIZE] = size}};
+	struct thread_record *r;
 
+	/* the JVM may stop this thread in there, and move the object */
+	fields.values[FIELD_CLASS] = class_number_of_class(ti, class);
+	r = field_sample_enter(event, alloc_weight(size, zone.events[event].interval));
 	if (!r)
 		return;
 	field_sample_take(r, event, time, object_samples_weigh(r, event, size), &fields);

@@ -98,6 +98,7 @@ static void merge_stack(struct chunk_handlers *w, const struct event_counts *a, 
 	struct stack_count_with with = {STACK_COUNT_NONE, STACK_COUNT_NONE, THREAD_NONE};
 	uint32_t stack = LISTS_FAILED, thread = READ_NO_THREAD;
 	bool truncated = false;
+	uint64_t weight;
 
 	if (t->with)
 		with = a->t.with.items[t->with - 1];
@@ -115,11 +116,14 @@ static void merge_stack(struct chunk_handlers *w, const struct event_counts *a, 
 		stack = with_object(w, a, stack, with.object);
 	if (with.thread != STACK_COUNT_NONE)
 		thread = names_thread(&w->names, with.thread);
-	if (stack != LISTS_FAILED)
-		read_aggregate_add(w->aggregate, family, stack, thread, with.state, t->samples,
-			 scaled(scale, t->samples, t->weight));
-	else
+	if (stack == LISTS_FAILED) {
 		w->aggregate->no_memory = true;
+		return;
+	}
+	weight = scaled(scale, t->samples, t->weight);
+	read_aggregate_add(w->aggregate, family, stack, thread, with.state, t->samples, weight);
+	read_aggregate_add_objects(w->aggregate, family, stack, thread, with.state, t->parts,
+				   strcmp(a->event, "jdk.ObjectAllocationOutsideTLAB") == 0 ? weight : 0);
 }
 
 static void merge_threads(struct chunk_handlers *w, const struct event_counts *a, uint32_t family,

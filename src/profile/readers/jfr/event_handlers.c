@@ -29,6 +29,7 @@ static const struct rule rules[] = {
 	{"jstrobe.SampleContext", HANDLE_CONTEXT,
 	 {{"startTime", SLOT_TIME}, {"sampledThread", SLOT_THREAD}, {"traceId", SLOT_A}, {"spanId", SLOT_B},
 	  {"labels", SLOT_OBJECT}}},
+	{"jstrobe.ObjectWeight", HANDLE_OBJECT_WEIGHT, {{"startTime", SLOT_TIME}, {"weight", SLOT_WEIGHT}}},
 	{"jdk.MethodTiming", HANDLE_TIMING,
 	 {{"method", SLOT_OBJECT}, {"invocations", SLOT_A}, {"average", SLOT_WEIGHT}}},
 };
@@ -111,14 +112,18 @@ static int add_sample(struct chunk_handlers *w, uint32_t type, const struct sour
 	const char *weighs = tells_weight ? "weight" : source->weight;
 	const struct metadata_field *weight = field_of(&w->metadata, type, weighs);
 	const struct metadata_field *object = field_of(&w->metadata, type, source->object);
+	const struct metadata_field *size = field_of(&w->metadata, type, "allocationSize");
+	bool is_size = size && weight && size != weight && !size->pooled && !size->array;
 	bool execution = strcmp(event, "jdk.ExecutionSample") == 0;
-	struct wanted wanted[ARRAY_LEN(sample_fields) + 2];
+	struct wanted wanted[ARRAY_LEN(sample_fields) + 3];
 	size_t count = ARRAY_LEN(sample_fields);
 	struct event_handler *handler;
 
 	memcpy(wanted, sample_fields, sizeof(sample_fields));
 	if (weight && !weight->pooled && !weight->array)
 		wanted[count++] = (struct wanted){weighs, SLOT_WEIGHT};
+	if (is_size)
+		wanted[count++] = (struct wanted){"allocationSize", SLOT_SIZE};
 	if (object && object->pooled && !object->array)
 		wanted[count++] = (struct wanted){source->object, SLOT_OBJECT};
 	handler = add_handler(w, type, execution ? HANDLE_EXECUTION :
@@ -134,6 +139,8 @@ static int add_sample(struct chunk_handlers *w, uint32_t type, const struct sour
 			    is_key(w, type, "eventThread", w->names.thread_type);
 	handler->has_state = is_key(w, type, "state", w->names.state_type);
 	handler->object_type = object && object->pooled ? object->type : METADATA_NONE;
+	handler->has_size = is_size;
+	handler->outside = size && size == weight && strcmp(event, "jdk.ObjectAllocationOutsideTLAB") == 0;
 	handler->has_object = handler->object_type != METADATA_NONE;
 	if (handler->has_object)
 		names_want(&w->names, handler->object_type);
@@ -329,6 +336,7 @@ int event_handlers_begin(struct chunk_handlers *w, const struct chunk *c)
 	w->chunk = c;
 	end_event_counts(w, w->event_count);
 	w->trace_context.wanted = false;
+	w->object.weight = 0;
 	w->unweighed.count = w->unweighed_wall.count = w->timings.count = 0;
 	if (!c->metadata || !chunk_event(c, c->metadata, &e))
 		return -EBADMSG;

@@ -33,11 +33,13 @@ enum handler_kind {
 	HANDLE_COUNTS, HANDLE_REASON, /* jstrobe.Counters, jstrobe.SamplesLost */
 	HANDLE_SETTING, HANDLE_JVM, HANDLE_JDK_LOST,
 	HANDLE_CONTEXT,   /* jstrobe.SampleContext: of the sample behind it */
+	HANDLE_OBJECT_WEIGHT, /* jstrobe.ObjectWeight: the same */
 };
 
 enum handler_slot {
 	SLOT_TIME, SLOT_STACK, SLOT_THREAD, SLOT_STATE, SLOT_SAMPLES, SLOT_SPAN, SLOT_WEIGHT, SLOT_OBJECT,
-	SLOT_FAILED, SLOT_A, SLOT_B, SLOT_C, SLOT_D, SLOT_E, SLOT_F, SLOT_G, SLOT_H, SLOT_I, SLOT_J, SLOT_K, SLOTS
+	SLOT_FAILED, SLOT_SIZE,
+	SLOT_A, SLOT_B, SLOT_C, SLOT_D, SLOT_E, SLOT_F, SLOT_G, SLOT_H, SLOT_I, SLOT_J, SLOT_K, SLOTS
 };
 
 struct event_handler {
@@ -47,6 +49,8 @@ struct event_handler {
 	uint32_t layout;
 	uint32_t counts, wall_counts; /* of chunk_handlers.event_counts */
 	bool has_stack, has_thread, has_state, has_object, has_time;
+	bool has_size;      /* its weight is of objects of that size */
+	bool outside;       /* its weight is the size of an object outside TLABs */
 	uint32_t object_type;
 	enum metadata_unit unit; /* HANDLE_TIMING: of the average */
 	uint64_t slots[SLOTS];
@@ -112,6 +116,9 @@ struct chunk_handlers {
 		uint32_t thread;
 		uint64_t time;
 	} trace_context;
+	struct {
+		uint64_t time, weight;
+	} object; /* what the last jstrobe.ObjectWeight said; weight 0: none */
 	struct {
 		uint32_t version, arguments;
 		int64_t pid;

@@ -93,6 +93,15 @@ static bool is_of_context(const struct chunk_handlers *w, uint32_t thread, uint6
 	       (w->trace_context.wanted && w->trace_context.thread == thread && w->trace_context.time == time);
 }
 
+/* WEIGHT bytes of objects of SIZE. Of others' recordings it is of what else was in a TLAB, or no estimate of a sum. */
+static void add_objects(struct stack_count *item, uint64_t weight, uint64_t size)
+{
+	uint64_t parts = (int64_t)size > 0 ? wide_scale(weight, READ_OBJECT_PARTS, 0, size) : 0;
+
+	if (__builtin_add_overflow(item->parts, parts, &item->parts))
+		item->parts = UINT64_MAX;
+}
+
 static void take_sample(struct chunk_handlers *w, struct event_handler *handler)
 {
 	const uint64_t *slots = handler->slots;
@@ -109,6 +118,11 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler)
 	bool wall = handler->kind == HANDLE_EXECUTION && (w->knows_cpu_state || w->ours) &&
 		    state != POOL_NO_PLACE && !(mark & STATE_CPU);
 
+	if (handler->outside) {
+		if (w->object.weight && w->object.time == slots[SLOT_TIME])
+			weight = w->object.weight;
+		w->object.weight = 0;
+	}
 	all = samples;
 	if (w->selection->in_range)
 		samples = in_range(w, (int64_t)slots[SLOT_TIME], slots[SLOT_SPAN], samples);
@@ -128,6 +142,9 @@ static void take_sample(struct chunk_handlers *w, struct event_handler *handler)
 				 mark >> STATE_SHIFT, samples, weight);
 		a->failed += slots[SLOT_FAILED] != 0;
 		w->aggregate->no_memory |= item == STACK_COUNT_NONE;
+		if ((handler->has_size || handler->outside) && w->ours && item != STACK_COUNT_NONE)
+			add_objects(&a->t.items.items[item], weight,
+				    slots[handler->outside ? SLOT_WEIGHT : SLOT_SIZE]);
 	}
 	if (w->ours && (handler->kind == HANDLE_EXECUTION || handler->kind == HANDLE_WALL))
 		keep_unweighed(w, wall || handler->kind == HANDLE_WALL, &(struct unweighed){
@@ -378,6 +395,10 @@ void handler_take(struct chunk_handlers *w, struct event_handler *handler, const
 		break;
 	case HANDLE_CONTEXT:
 		take_trace_context(w, handler);
+		break;
+	case HANDLE_OBJECT_WEIGHT:
+		w->object.time = handler->slots[SLOT_TIME];
+		w->object.weight = (int64_t)handler->slots[SLOT_WEIGHT] < 0 ? 0 : handler->slots[SLOT_WEIGHT];
 		break;
 	case HANDLE_JDK_LOST:
 		w->info->jdk_lost += (uint32_t)handler->slots[SLOT_A];

@@ -17,6 +17,7 @@
 struct stack_count {
 	uint32_t stack, with;
 	uint64_t samples, weight;
+	uint64_t parts; /* as in struct read_aggregate_count */
 };
 
 struct stack_count_with {

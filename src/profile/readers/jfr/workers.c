@@ -77,13 +77,14 @@ static void copy_family(struct read_aggregate *to, const struct read_aggregate_f
 		return;
 	for (i = 0; i < from->stack_counts.count; i++) {
 		const struct read_aggregate_count *t = &from->stack_counts.items[i];
+		uint32_t thread = t->thread == READ_NO_THREAD ? READ_NO_THREAD : threads[t->thread];
 
 		if (from->sums)
 			read_aggregate_raise(to, number, stacks[t->stack], t->samples, t->weight);
 		else
 			read_aggregate_add(to, number, stacks[t->stack],
-				 t->thread == READ_NO_THREAD ? READ_NO_THREAD : threads[t->thread], t->state,
-				 t->samples, t->weight);
+				 thread, t->state, t->samples, t->weight);
+		read_aggregate_add_objects(to, number, stacks[t->stack], thread, t->state, t->parts, t->outside);
 	}
 	for (i = 0; i < from->threads.count; i++)
 		read_aggregate_add_thread(to, number, threads[from->threads.items[i].thread],

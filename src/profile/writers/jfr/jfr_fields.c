@@ -23,15 +23,30 @@ unsigned jfr_type_of_event(const char *event)
 	return types[i].type;
 }
 
+/* An object outside a TLAB: an event of the JDK, which has no place for the weight. */
+static void outside(struct jfr *j, const struct jfr_field_sample *s, uint64_t size)
+{
+	const struct jfr_value weight[] = {JFR_N(s->weight)};
+	const struct jfr_value v[] = {JFR_N(s->thread), JFR_N(s->stack), JFR_N(s->class), JFR_N(size)};
+
+	if (s->weight != size)
+		jfr_event(j, JFR_OBJECT_WEIGHT, s->time, weight, ARRAY_LEN(weight));
+	jfr_event(j, JFR_OBJECT_OUTSIDE, s->time, v, ARRAY_LEN(v));
+}
+
 void jfr_field_sample(struct jfr *j, unsigned type, const struct jfr_field_sample *s)
 {
 	struct jfr_value v[2 + EVENT_FIELDS_MAX] = {JFR_N(s->thread), JFR_N(s->stack)};
-	unsigned i, count = 2;
+	unsigned i = event_field_of_kind(&s->fields, EVENT_FIELD_OUTSIDE), count = 2;
 
+	if (i < s->fields.count && s->values[i]) {
+		outside(j, s, s->values[event_field_of_kind(&s->fields, EVENT_FIELD_SIZE)]);
+		return;
+	}
 	for (i = 0; i < s->fields.count; i++) {
 		enum event_field_kind kind = s->fields.items[i].kind;
 
-		if (kind == EVENT_FIELD_ID)
+		if (kind == EVENT_FIELD_ID || kind == EVENT_FIELD_OUTSIDE)
 			continue;
 		v[count++].number = kind == EVENT_FIELD_CLASS ? s->class : kind == EVENT_FIELD_WEIGHT ? s->weight :
 				    kind == EVENT_FIELD_TIME ? jfr_ticks(j, s->values[i]) : s->values[i];

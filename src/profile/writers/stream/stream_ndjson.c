@@ -156,7 +156,7 @@ static void put_fields(struct json_writer *w, const struct stream_fields *f)
 
 		if (field->kind == EVENT_FIELD_CLASS && *f->class_name)
 			put_class(w, field->key, f->class_name);
-		else if (field->kind == EVENT_FIELD_FLAG && f->values[i])
+		else if ((field->kind == EVENT_FIELD_FLAG || field->kind == EVENT_FIELD_OUTSIDE) && f->values[i])
 			json_put_bool(w, field->key, true);
 		else if (field->kind == EVENT_FIELD_NUMBER || field->kind == EVENT_FIELD_BYTES ||
 			 field->kind == EVENT_FIELD_SIZE)
