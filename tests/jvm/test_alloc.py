@@ -267,6 +267,7 @@ def test_another_agent_has_it(jdk, tmp_path):
 @pytest.mark.parametrize("said,interval", [(["-e", "alloc"], 524288), (["--alloc"], 524288), (["--alloc", "64k"], 65536),
                                            (["--alloc", "1m"], 1048576), (["-e", "alloc@64k"], 65536),
                                            (["-e", "alloc@1m"], 1048576), (["-e", "alloc", "-i", "64k"], 65536),
+                                           (["-e", "alloc", "-i", "1m"], 1048576), (["-e", "alloc", "-i", "1kb"], 1024),
                                            (["--alloc", "0"], 0), (["-e", "alloc@0"], 0)])
 def test_intervals(said, interval):
     """However it is said, k and m are of bytes."""
@@ -275,3 +276,9 @@ def test_intervals(said, interval):
         path = result_file()
         assert jstrobe("stop", "-o", "json", "-f", path, program.pid).returncode == 0
     assert Profile(path).json.get("interval", 0) == interval
+
+
+@pytest.mark.parametrize("said", ["10ms", "1s", "5us"])
+def test_times_are_no_bytes(said):
+    done = jstrobe("start", "-e", "alloc", "-i", said, 1)
+    assert done.returncode == 2 and "that of alloc is bytes" in done.stderr, done.stderr

@@ -320,6 +320,13 @@ static void known_but_not_yet(void **state)
 	assert_true(strcmp(o.event, "cpu,alloc") == 0 && options_event_interval(&o, "alloc") == 64 << 10);
 	assert_int_equal(command("--alloc=0 1"), 0);
 	assert_true(options_event_interval(&o, "alloc") == OPTIONS_ALL);
+	assert_true(agent("event=alloc,interval=1m") == 0 && o.interval == 1 << 20);
+	assert_true(agent("event=live,interval=512kb") == 0 && o.interval == 512 << 10);
+	assert_true(agent("event=cpu,alloc,interval=1m") == 0 && o.interval == 1000000);
+	assert_true(agent("event=alloc,interval=1000") == 0 && o.interval == 1000);
+	assert_int_equal(agent("event=nativemem,interval=10ms"), -EINVAL);
+	assert_int_equal(agent("event=alloc,sampling_period_ms=10"), -EINVAL);
+	assert_int_equal(agent("event=cpu,interval=1mb"), -EINVAL);
 	assert_int_equal(agent("alloc=1m"), 0);
 	assert_true(strcmp(o.event, "alloc") == 0 && options_event_interval(&o, "alloc") == 1 << 20);
 	assert_int_equal(agent("alloc=2g"), -EINVAL);
@@ -813,6 +820,8 @@ static void there_and_back(void **state)
 		buffer_putc(&b, '\0');
 		options_init(&o);
 		assert_int_equal(options_parse_agent(&o, b.data, '\n', &err), 0);
+		/* it is a bare number now, which is of bytes as well */
+		o.interval_bytes = first.interval_bytes;
 		assert_memory_equal(&o, &first, sizeof(o));
 		buffer_free(&b);
 	}

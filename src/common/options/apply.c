@@ -86,17 +86,21 @@ static int apply_interval(const struct option *option, const char *name, const c
 {
 	uint64_t n = 0;
 	int rc = option_interval(value, &n);
+	bool is_size = rc == -EINVAL && option_size(value, &n) == 0;
 
-	if (rc == -EINVAL)
+	if (rc == -EINVAL && !is_size)
 		return error_set(err, EINVAL, "%s: '%s' is not a time or number of events; write it like 10ms, 100us "
 				 "or 1000", name, value);
-	if (rc || n < 1 || n > option->max)
+	if ((rc && !is_size) || n < 1 || n > option->max)
 		return error_set(err, EINVAL, "%s: %s is out of range; use a time from 50us to 100s, "
 					 "or with an event that is "
 				 "not CPU time a number of events", name, value);
 	if (o->period_said && o->period_said != n)
 		return said_twice(name, err);
 	memcpy(apply_field(option, o), &n, sizeof(n));
+	if (option_size(value, &o->interval_bytes))
+		o->interval_bytes = OPTIONS_ALL;
+	o->interval_is_size = is_size;
 	return 0;
 }
 
@@ -245,6 +249,8 @@ static int apply_period(const struct option *option, const char *name, const cha
 	if (o->interval && o->interval != ms * NS_PER_MS)
 		return said_twice(name, err);
 	o->interval = o->period_said = ms * NS_PER_MS;
+	o->interval_bytes = OPTIONS_ALL;
+	o->interval_is_size = false;
 	return 0;
 }
 

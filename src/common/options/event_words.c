@@ -174,6 +174,20 @@ int option_events_apply(const char *value, struct options *o, struct error *err)
 	return rc;
 }
 
+/* The interval of EVENT, of BYTES or not, read as what it is of. */
+static int read_interval(struct options *o, const char *event, bool bytes, struct error *err)
+{
+	if (bytes ? o->interval_bytes != OPTIONS_ALL : !o->interval_is_size) {
+		o->interval = bytes ? o->interval_bytes : o->interval;
+		return 0;
+	}
+	o->interval = 0;
+	return bytes ? error_set(err, EINVAL, "interval: that of %s is bytes, and this is a time; write it like 512k "
+				 "or 1m", event) :
+		       error_set(err, EINVAL, "interval: that of %s is no size; write it like 10ms, 100us or 1000",
+				 event);
+}
+
 int option_check_interval(struct options *o, struct error *err)
 {
 	const struct event_row *e;
@@ -181,6 +195,8 @@ int option_check_interval(struct options *o, struct error *err)
 
 	snprintf(first, sizeof(first), "%.*s", (int)strcspn(o->event, ","), o->event);
 	e = known(first);
+	if (o->interval && read_interval(o, first, e && e->weight == WEIGHT_BYTES, err))
+		return -EINVAL;
 	if (!o->interval || !e || !weight_is_time(e->weight) ||
 	    (o->interval >= e->least && o->interval <= EVENT_LONGEST))
 		return 0;
