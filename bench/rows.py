@@ -640,6 +640,10 @@ ROWS = {
                        "≤ 15 ns; ≤ 0.3 × async-profiler's", nativemem_rows.malloc_pair),
     "slow_leak": Row("a leak of 1 MB a minute in objects of 1 KB under 500 MB/s of garbage, at 512 KiB, for 10 minutes",
                      "named as first suspect within 10 minutes, no other above 10 % of it", memory_rows.slow_leak),
+    "alloc_cost": Row("`alloc` at 512 KiB on a thread that only allocates: CPU time", "≤ 0.5 × async-profiler's a sample",
+                      memory_rows.alloc_cost),
+    "live_pauses": Row("`live` with 55,000 of 65,536 places taken, 1.4 GB of objects that stay, 300 MB/s of others: pauses",
+                       "longest ≤ +5 %", memory_rows.live_pauses),
     "context": Row("`SampleContext.set` and `clear`, the pair", "≤ 10 ns", context_rows.context),
     "memory": Row("memory added to a JVM", "≤ async-profiler's", memory),
     "recording_size": Row("size of a recording, a CPU sample (`cpuevents=execution`)", "≤ 0.7 × async-profiler's",
@@ -668,4 +672,4 @@ ROWS = {
 }
 
 # Rows whose times are compared in pairs.
-PAIRED = {"attach_status", "stream_stopped", "walk", "outside", "slow_down_1ms", "slow_down_10ms", "attach", "lock_slow_down"}
+PAIRED = {"alloc_cost", "live_pauses", "attach_status", "stream_stopped", "walk", "outside", "slow_down_1ms", "slow_down_10ms", "attach", "lock_slow_down"}

@@ -209,6 +209,31 @@ def test_outside_tlab(jdk, collector, tmp_path, say):
     assert abs(read.weight["objects"] - profile.weight["objects"]) <= 1 + profile.weight["objects"] // 1000
 
 
+def test_views_of_the_jdk(jdk, tmp_path):
+    """What `jfr view` of JDK 25 says of a recording, by site and by class, and what convert reads of it."""
+    path, made, jdk25 = result_file(".jfr"), result_file(), jvm.find_jdk(25)
+    if not jdk25:
+        pytest.skip("no JDK 25 with a jfr tool")
+    with Program(jdk, "Allocs", "1024,65536", 400 * 65536) as program:
+        done = jstrobe("start", "-e", "alloc@16k", "--jfr-alloc", "sample", "-f", path, program.pid)
+        assert done.returncode == 0, done.stderr
+        truth = allocate(program)
+        assert jstrobe("stop", program.pid).returncode == 0
+    events = Recording(path).events
+    assert not events["jdk.ObjectAllocationInNewTLAB"] and not events["jdk.ObjectAllocationOutsideTLAB"]
+    weight = sum(e["weight"] for e in events["jdk.ObjectAllocationSample"])
+    assert abs(weight / sum(truth[f"{kind}_{size}"] for kind in ("old", "new") for size in (1024, 65536)) - 1) < 0.25
+    views = {view: subprocess.run([os.path.join(jdk25.home, "bin", "jfr"), "view", view, path], stdout=subprocess.PIPE,
+                                  text=True, check=True).stdout for view in ("allocation-by-site", "allocation-by-class")}
+    by_site, by_class = (dict(re.findall(r"^(\S+).*?([\d.]+)%$", view, re.M)) for view in views.values())
+    both = sum(float(share) for site, share in by_site.items() if site.startswith("truth.Allocs."))
+    assert both > 90 and len(by_site) > 1, views
+    assert float(by_class["byte[]"]) > 90, views
+    done = jstrobe("convert", "-o", "json", path, made)
+    assert done.returncode == 0, done.stderr
+    assert Profile(made).weight["total"] == weight
+
+
 @pytest.mark.parametrize("flag", ["-XX:+UseSerialGC", "-XX:+UseG1GC", "-XX:+UseZGC"])
 def test_beside_other_events(jdk, flag, say):
     """Samples stand for what the JVM has counted in the same time, however long other events take to begin and halt."""

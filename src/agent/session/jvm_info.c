@@ -198,7 +198,10 @@ static void tell_settings(struct recording *r, const struct options *o, const st
 		if (weight_is_time(events[e].weight))
 			time_text(events[e].interval, text, sizeof(text));
 		if (!weight_is_time(events[e].weight)) {
-			tell_enabled(r, jfr_type_of_event(events[e].name), "period", text);
+			bool objects = strcmp(events[e].name, "alloc") == 0 && strcmp(o->jfr_alloc, "sample") == 0;
+
+			tell_enabled(r, objects ? JFR_OBJECT_SAMPLE : jfr_type_of_event(events[e].name), "period",
+				     text);
 			continue;
 		}
 		if (events[e].weight == WEIGHT_WAIT) {

@@ -68,6 +68,7 @@ struct recording *recorder_open(const struct options *o, const struct engine_eve
 		.no_heap = o->omitted & OMIT_HEAP,
 		.apart = o->jfrsync[0],
 		.no_spans = o->jfr_compat[0],
+		.object_samples = strcmp(o->jfr_alloc, "sample") == 0,
 		.began = began,
 		.filter = source_options_format(o),
 	};

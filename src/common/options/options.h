@@ -108,6 +108,7 @@ struct options {
 	/* recordings */
 	char jfr_compat[8];    /* "4.2": for that converter; "" = all that there is to say */
 	char cpu_events[12]; /* "execution", "cputime", "both"; "" = both */
+	char jfr_alloc[8];   /* "tlab", "sample"; "" = tlab */
 	uint64_t chunk_size, chunk_time, max_size; /* bytes, ns, bytes; 0 = the default */
 	uint32_t omitted; /* of enum options_omit */
 	bool no_props;

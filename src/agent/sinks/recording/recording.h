@@ -51,6 +51,7 @@ struct recording_options {
 		const struct recording_books *books; /* what it holds of each event; only for recording_new() */
 	} append;
 	bool apart;           /* recording_append will come */
+	bool object_samples;  /* objects as jdk.ObjectAllocationSample */
 	bool no_spans;        /* wall-clock samples without timeSpan */
 	bool no_cpu_load, no_heap; /* how busy machine, process and threads were; how full the heap */
 	bool partial;         /* only a part was to be sampled, as in struct collector_counts */

@@ -58,6 +58,7 @@ static void put_fields(struct recording *r, const struct sink_event *e, uint32_t
 		.class = class_name ? jfr_class(r->jfr, strings_get(&r->collector->frames.strings, class_name)) : 0,
 		.fields = r->collector->options.fields[e->event],
 		.values = e->fields->values,
+		.bare = r->options.object_samples,
 	};
 
 	jfr_field_sample(r->jfr, jfr_type_of_event(r->options.events[e->event].name), &s);

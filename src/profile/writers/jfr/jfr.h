@@ -107,6 +107,7 @@ struct jfr_field_sample {
 	uint32_t thread, stack, class; /* keys; class 0 = not known */
 	struct event_fields fields;
 	const uint64_t *values;        /* of the fields, in their order */
+	bool bare;                     /* of an allocated object: jdk.ObjectAllocationSample, which has no size */
 };
 /* TIME, CLOCK_MONOTONIC ns, in the recording's ticks. */
 uint64_t jfr_ticks(const struct jfr *j, uint64_t time);

@@ -39,6 +39,13 @@ void jfr_field_sample(struct jfr *j, unsigned type, const struct jfr_field_sampl
 	struct jfr_value v[2 + EVENT_FIELDS_MAX] = {JFR_N(s->thread), JFR_N(s->stack)};
 	unsigned i = event_field_of_kind(&s->fields, EVENT_FIELD_OUTSIDE), count = 2;
 
+	if (i < s->fields.count && s->bare) {
+		const struct jfr_value sample[] = {JFR_N(s->thread), JFR_N(s->stack), JFR_N(s->class),
+						   JFR_N(s->weight)};
+
+		jfr_event(j, JFR_OBJECT_SAMPLE, s->time, sample, ARRAY_LEN(sample));
+		return;
+	}
 	if (i < s->fields.count && s->values[i]) {
 		outside(j, s, s->values[event_field_of_kind(&s->fields, EVENT_FIELD_SIZE)]);
 		return;
