@@ -107,6 +107,7 @@ function unpackColumn(base64) {
   return { self, total };
 }
 const cpuTimes = D.calls ? unpackColumn(D.calls.cpu) : null;
+const objects = D.objects ? unpackColumn(D.objects) : null; /* how many there are */
 
 /* ---- names ---- */
 
@@ -232,13 +233,14 @@ function methods(by = '') {
     const id = ids[tree.name[i]];
     let row = rows.get(id);
     if (!row) {
-      row = { changes: D.diff ? { self: [[0, 0], [0, 0]], total: [[0, 0], [0, 0]] } : null, id, text: by ? groupName(id, by) : methodName(id), kind: tree.kind[i], most: 0, until: 0, selfSamples: 0, selfWeight: 0, samples: 0, weight: 0, selfCpu: 0, cpu: 0 };
+      row = { changes: D.diff ? { self: [[0, 0], [0, 0]], total: [[0, 0], [0, 0]] } : null, id, text: by ? groupName(id, by) : methodName(id), kind: tree.kind[i], most: 0, until: 0, selfSamples: 0, selfWeight: 0, samples: 0, weight: 0, selfCpu: 0, cpu: 0, selfObjects: 0 };
       rows.set(id, row);
     }
     const outermost = i >= row.until; /* not below another frame of this row */
     row.selfSamples += tree.selfSamples[i];
     row.selfWeight += tree.selfWeight[i];
     if (cpuTimes) row.selfCpu += cpuTimes.self[i];
+    if (objects) row.selfObjects += objects.self[i];
     if (row.changes) addSides(row.changes, i, outermost);
     if (outermost) {
       row.samples += tree.totalSamples[i];

@@ -291,6 +291,7 @@ function showTip(box, event, g) {
     if (libraries.has(n.name)) row('library', libraries.get(n.name));
     row('total', tipValue(n.samples, n.weight));
     row(g.root.index === 0 ? 'self' : 'ends here', tipValue(n.selfSamples, n.selfWeight));
+    if (objects && n.objects !== undefined) row('objects', count(n.objects));
     if (D.diff) changeRows(row, n);
     if (D.calls && n.parent && n.calls) callRows(row, n, g.root.index === 0);
     if ((zoom.parent || state.focus) && n.depth > zoom.depth) row('of these', percent(n[unit], zoom[unit]));

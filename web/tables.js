@@ -43,6 +43,7 @@ function methodColumns(unit, all, most, by) {
     ['total', 'Total', 2, total, (row) => [shareCell(total(row), all), numberCell(value(row, unit))]],
   ];
   if (D.diff) return columns.concat(changeColumns((row, kind) => row.changes[kind].map((v) => v[unit === 'weight' ? 1 : 0]), ['self', 'total'], unit));
+  if (objects) columns.push(['objects', 'Objects', 1, (row) => row.selfObjects, (row) => [numberCell(count(row.selfObjects))]]);
   return D.calls ? columns.concat(callColumns((row) => row.selfSamples, by ? null : spreadOf)) : columns;
 }
 

@@ -23,6 +23,9 @@ class CalleeNode {
   /* Its amount on a side of a difference. */
   on(side, unit) { return side[columnOf('total', unit)][this.index]; }
 
+  /* Of samples of objects: how many there are with all below. */
+  get objects() { return objects.total[this.index]; }
+
   /* Of a trace: its own invocations, and CPU time with all below. */
   get calls() { return this.selfSamples; }
   get cpu() { return cpuTimes.total[this.index]; }

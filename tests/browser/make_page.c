@@ -82,7 +82,7 @@ static void large_stacks(struct profile *p, uint32_t count)
 		/* what is on top: a few methods often, the others seldom */
 		path[depth - 1] = pick(3) ? pick(64) : pick(LARGE_METHODS);
 		memcpy(frames, path, sizeof(path));
-		stacks[i] = (struct profile_stack){frames, depth, PROFILE_NO_THREAD, 1 + pick(9), 0, THREAD_NONE, 0, 0};
+		stacks[i] = (struct profile_stack){frames, depth, PROFILE_NO_THREAD, 1 + pick(9), 0, THREAD_NONE, 0, 0, 0};
 		stacks[i].weight = stacks[i].samples * 1000000 + pick(1000);
 	}
 	p->stacks = stacks;
@@ -168,12 +168,26 @@ static void demo_fill(struct profile *p)
 		}
 		stacks[i] = (struct profile_stack){path, depth, PROFILE_NO_THREAD,
 						   demo_lines[i].samples,
-						   demo_lines[i].samples * 1002000ull, THREAD_NONE, 0, 0};
+						   demo_lines[i].samples * 1002000ull, THREAD_NONE, 0, 0, 0};
 	}
 	p->frames = frames;
 	p->frame_count = count;
 	p->stacks = stacks;
 	p->stack_count = ARRAY_LEN(demo_lines);
+}
+
+/* Samples of P are of objects: some of many, some of few. */
+static void stand_for_objects(struct profile *p)
+{
+	struct profile_stack *stacks = (struct profile_stack *)(uintptr_t)p->stacks;
+	uint32_t i;
+
+	p->event = "alloc";
+	p->weight_kind = WEIGHT_BYTES;
+	for (i = 0; i < p->stack_count; i++) {
+		stacks[i].objects = stacks[i].samples * (1 + 100 * (i % 3));
+		p->objects += stacks[i].objects;
+	}
 }
 
 /* Counters that fit the stacks of P: two samples lost. */
@@ -223,6 +237,10 @@ static struct profile make(const char *what, uint32_t stacks, struct format_opti
 	} else if (!strcmp(what, "demo") || !strcmp(what, "styled") || !strcmp(what, "events")) {
 		demo_fill(&p);
 		count_up(&p);
+	} else if (!strcmp(what, "objects")) {
+		demo_fill(&p);
+		count_up(&p);
+		stand_for_objects(&p);
 	} else if (!strcmp(what, "large")) {
 		large_frames(&p);
 		large_stacks(&p, stacks);

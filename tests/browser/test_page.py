@@ -338,6 +338,20 @@ def test_hot_methods_equal_the_json(page, profile):
     assert all("regex" in r[4] for r in table(p, "methods")) and table(p, "methods")
 
 
+def test_objects(page, profile):
+    """How many objects there are, where samples are of some: a column, and a line of the tooltip."""
+    p, told = page("objects"), profile("objects")
+    p.keys("2")
+    p.click("[data-sort=objects]")
+    shown = [(name, int(number.replace(",", ""))) for name, number in p.js(
+        "return [...document.querySelectorAll('#methods .list tbody tr')].map((r) => [r.querySelector('.name').textContent, "
+        "r.querySelectorAll('td.number')[2].textContent])")]
+    assert shown[0][1] > 0 and [n for _, n in shown] == sorted((n for _, n in shown), reverse=True)
+    rows = {slashes(m["name"]): m["self_objects"] for m in told["methods"]}
+    assert dict(shown) == {name: rows[name] for name, _ in shown} and len(shown) == len(rows)
+    assert not page("demo").js("return jstrobe.data.objects !== undefined")
+
+
 def test_recursion_counts_once_in_total(page):
     p = page("sample", "#tab=methods")
     rows = {r[4]: (r[1], r[3]) for r in table(p, "methods")}

@@ -162,6 +162,7 @@ struct sorted_range sorted_range(const struct sorted *s, uint32_t from, uint32_t
 		if (depth_of(s, stack) == depth) {
 			r.self_samples += stack->samples;
 			r.self_weight += stack->weight;
+			r.self_objects += stack->objects;
 		}
 	}
 	r.to = i;

@@ -39,6 +39,7 @@ struct sorted_range {
 	uint32_t from, to, depth;
 	uint64_t samples, weight;           /* of all of them */
 	uint64_t self_samples, self_weight; /* of those that end here */
+	uint64_t self_objects; /* as in struct profile_stack */
 };
 
 /*

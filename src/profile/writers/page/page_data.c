@@ -11,6 +11,8 @@
  *   [kinds]  a byte with a bit for each kind that was seen, and a varint of samples for each bit
  *   [self]   varint samples, varint ns
  *
+ * `objects` has a varint for each node, in the same order: what its own samples of objects stand for.
+ *
  * Varints are LEB128. A page of 100,000 stacks is a few MB this way and opens at once.
  */
 #include "profile/writers/page/page_put.h"
@@ -104,6 +106,20 @@ static void put_tree(struct json_writer *w, const struct sorted *s)
 	page_bytes_end(&e);
 	json_end_text(w);
 	json_put_number(w, "nodes", nodes);
+}
+
+/* Of each node the objects that end there, in the order of the tree. */
+static void put_objects(struct json_writer *w, const struct sorted *s)
+{
+	struct page_bytes e = {.out = w->out};
+	uint32_t i, level;
+
+	json_begin_text(w, "objects");
+	for (i = 0; i < s->count; i++)
+		for (level = s->items[i].shared; level < sorted_depth(s, i); level++)
+			page_varint(&e, sorted_range(s, i, level + 1).self_objects);
+	page_bytes_end(&e);
+	json_end_text(w);
 }
 
 /* Which names the tree has: a filter may leave only some. NULL when out of memory. */
@@ -290,6 +306,8 @@ static int put_stacks(struct json_writer *w, const struct profile *p, const stru
 		result = put_names(w, &s);
 	if (!result)
 		put_tree(w, &s);
+	if (!result && p->objects)
+		put_objects(w, &s);
 	if (!result && more)
 		more->put(w, &s, more->arg);
 	sorted_free(&s);
