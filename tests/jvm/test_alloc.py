@@ -3,6 +3,7 @@ import json
 import os
 import re
 import subprocess
+import time
 
 import jvm
 import pytest
@@ -207,6 +208,45 @@ def test_outside_tlab(jdk, collector, tmp_path, say):
     read = Profile(again)
     assert read.weight["total"] == profile.weight["total"] and read.weight.get("outside_tlab", 0) == told
     assert abs(read.weight["objects"] - profile.weight["objects"]) <= 1 + profile.weight["objects"] // 1000
+
+
+@pytest.mark.parametrize("rate", [100, 1000])
+def test_rate(jdk, rate, say):
+    """Of a program that allocates 1 GB a second and more as many samples as asked for, whose sums stay right."""
+    with Program(jdk, "AllocBound", jvm=["-Xmx256m", "-XX:+UseParallelGC"]) as program:
+        wait_until(lambda: "bytes" in program.mark())
+        before = program.mark()["bytes"]
+        done = jstrobe("start", "-t", "-e", "alloc@16k", "--rate", f"{rate}/s", program.pid)
+        assert done.returncode == 0, done.stderr
+        time.sleep(counted(6, 30))
+        profile = result(program)
+        true = program.mark()["bytes"] - before
+    seconds = profile.json["duration_ns"] / 1e9
+    taken, total, exact = profile.samples["taken"], profile.weight["total"] + profile.weight["lost"], profile.json["counted"]
+    say(f"{jdk}: {taken / seconds:.0f} samples a second of {rate} at {exact / seconds / 1e9:.2f} GB/s, the interval up to "
+        f"{profile.json['interval_most']}; {total / exact - 1:+.2%}")
+    # until the interval is what it should be there are as many as a second may have once more, and a few
+    assert 0.8 * rate * seconds < taken < 1.15 * rate * (seconds + 1) + 200, (taken, seconds)
+    assert 0.9 * exact < true, "it begins before the session and ends behind it"
+    assert profile.json["interval"] == 16384 < profile.json["interval_most"]
+    assert abs(total / exact - 1) < 5 / taken ** 0.5, (total, exact)
+    site = sum(s["weight"] for s in profile.stacks if s["frames"][-2:] == ["truth.AllocBound.down", "byte[]"])
+    assert abs(site / profile.weight["total"] - 1) < 0.05, site
+    assert f"once in 16 KB to" in profile.done.stderr, profile.done.stderr
+
+
+def test_rate_follows(jdk17):
+    """A program that goes slow is sampled at the interval that was asked for, and one at whose rate nothing is sampled is refused."""
+    with Program(jdk17, "Leaks", 1 << 20, 100 << 20, jvm=["-Xmx256m"]) as program:
+        done = jstrobe("start", "-e", "cpu", "--rate", "5", program.pid)
+        assert done.returncode != 0 and "of samples of alloc and live" in done.stderr, done.stderr
+        assert jstrobe("start", "-e", "cpu,live@64k,alloc@64k", "--rate", "50", program.pid).returncode == 0
+        program.say("begin")
+        time.sleep(4)
+        profile = result(program, "--show", "alloc")
+    seconds = profile.json["duration_ns"] / 1e9
+    assert 0.6 * 50 * seconds < profile.samples["taken"] < 1.3 * 50 * (seconds + 1) + 100, profile.samples
+    assert abs(profile.weight["total"] / profile.json["counted"] - 1) < 5 / profile.samples["taken"] ** 0.5 + 0.02
 
 
 def test_views_of_the_jdk(jdk, tmp_path):

@@ -201,6 +201,8 @@ void aggregate_sample(struct collector *c, const struct sample *s, const struct 
 /* The same for a sample with fields (aggregate_fields.c). */
 void aggregate_fields(struct collector *c, const struct sample *s, const struct field_note *n,
 		      const struct trace_context *trace_context, struct thread_record *r);
+/* The longest interval that samples of E had, whose interval follows a rate; 0: it did not vary. */
+uint64_t aggregate_fields_interval_most(const struct collector *c, uint32_t e);
 /* T gets what E, with fields, says of objects, if its event is of some. */
 void aggregate_fields_objects(const struct collector *c, const struct sink_event *e, struct stack_count *t);
 /* The node of E, with fields, that ends in its class; 0 = out of memory. Lock held. */

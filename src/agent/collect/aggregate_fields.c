@@ -40,6 +40,17 @@ void aggregate_fields_objects(const struct collector *c, const struct sink_event
 		t->outside += e->weight;
 }
 
+uint64_t aggregate_fields_interval_most(const struct collector *c, uint32_t e)
+{
+	const struct event_fields *fields = &c->options.fields[e];
+	uint64_t least, most;
+
+	if (!c->sources->object_intervals || event_field_of_kind(fields, EVENT_FIELD_SIZE) == fields->count)
+		return 0;
+	c->sources->object_intervals(&least, &most);
+	return most > least ? most : 0;
+}
+
 void aggregate_fields(struct collector *c, const struct sample *s, const struct field_note *n,
 		      const struct trace_context *trace_context, struct thread_record *r)
 {

@@ -495,6 +495,7 @@ static bool fill(struct view *v, struct collector *c, uint32_t e, const struct c
 	if (c->options.live[e] && !v->live)
 		return false;
 	v->sums = v->live ? v->live : c->stack_counts.items;
+	v->profile.interval_most = aggregate_fields_interval_most(c, e);
 	ok = copy_facts(v, counts) && copy_frames(v, c, &frames) &&
 	     copy_threads(v, c, e, &threads) && copy_trace_contexts(v, c) &&
 	     copy_stacks(v, c, e, frames, threads) && copy_waits(v, c, e, frames);

@@ -63,6 +63,8 @@ struct collect_sources {
 	void (*change_kept)(kept_stack_fn *fn, void *arg);
 	/* Of an object whose samples count while it is there: how many one stands for, 0 = it is gone; its age. */
 	uint64_t (*stands_for)(uint64_t id, uint32_t *age);
+	/* The shortest and the longest interval that samples of objects had. */
+	void (*object_intervals)(uint64_t *least, uint64_t *most);
 	/* Bytes of the heap that were in use after the last collection, 0 = not known. */
 	uint64_t (*heap_used)(void);
 	/* When a collection had ended that a result asked for, CLOCK_MONOTONIC; 0 = none has. */

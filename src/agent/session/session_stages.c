@@ -271,6 +271,7 @@ static int begin_sources(struct error *err)
 		.queue_start = source_options_queue(o, session.run.events, session.run.count),
 		.nobatch = o->nobatch,
 		.parked = o->vthreads,
+		.rate = o->rate,
 		.collect_first = o->collect_first,
 		.no_parks = o->nopark,
 		.sleeps = o->sleep,

@@ -61,6 +61,7 @@ static uint64_t interval_of(const char *name, bool first, const struct options *
 int source_options_events(const struct options *o, struct engine_event *events, struct error *err)
 {
 	char list[sizeof(o->event)], *at = NULL, *name;
+	bool objects = false;
 	int count = 0, rc;
 
 	strcpy(list, o->event);
@@ -75,8 +76,12 @@ int source_options_events(const struct options *o, struct engine_event *events, 
 			events[count].interval = 0;
 		if (events[count].ticks == TICKS_CPU && strcmp(o->time, "wall") == 0)
 			event_by_wall(&events[count]);
+		objects |= strcmp(events[count].name, "alloc") == 0 || strcmp(events[count].name, "live") == 0;
 		count++;
 	}
+	if (o->rate && !objects)
+		return error_set(err, EINVAL, "rate: it is of samples of alloc and live; add one of them, or remove "
+				 "it");
 	return count;
 }
 

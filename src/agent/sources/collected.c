@@ -11,6 +11,7 @@
 #include "agent/sources/nativemem/blocks.h"
 #include "agent/sources/nativemem/malloc_hooks.h"
 #include "agent/sources/nativemem/nativemem.h"
+#include "agent/sources/object_samples.h"
 #include "agent/sources/wall/vthreads.h"
 
 static uint64_t counted(uint32_t e)
@@ -54,5 +55,6 @@ const struct collect_sources engine_of_collector = {
 	.class_name = class_name_of,
 	.stands_for = live_table_stands_for,
 	.heap_used = live_objects_used,
+	.object_intervals = object_samples_intervals,
 	.heap_collected = live_objects_collected,
 };

@@ -62,6 +62,7 @@ struct engine_options {
 	int signal;           /* the one to use, 0 = a free one */
 	bool nobatch;      /* wall: a signal for each thread and tick */
 	bool parked;          /* wall: virtual threads that are parked, too */
+	uint32_t rate;        /* alloc, live: samples a second at most, 0 = any number */
 	bool collect_first;   /* live: the heap is collected before a result */
 	bool no_parks, sleeps; /* lock: without LockSupport.park, with Thread.sleep */
 	char wall_mode[8];    /* "marker", "slots", or "" = what works */

@@ -14,6 +14,7 @@
 #include "agent/sources/alloc_weight.h"
 #include "agent/sources/callback_source.h"
 #include "agent/zone/zone.h"
+#include "common/base/clock_ns.h"
 
 #define JVM_INTERVAL (512u << 10) /* of a JVM in which no agent has set another one (ThreadHeapSampler) */
 #define SOURCES 2                 /* alloc, live */
@@ -23,13 +24,59 @@ static struct {
 	struct object_source *sources[SOURCES]; /* that were ever wanted; they stay */
 	uint64_t wanted;           /* interval of the session that starts */
 	_Atomic bool on;           /* the JVM tells */
-	_Atomic uint64_t interval; /* by which a thread that begins now draws */
+	_Atomic uint64_t interval; /* by which a thread that draws now does */
+	_Atomic uint64_t least, most; /* that it was in this session, or in the last one */
+	/* so many samples a second at most; 0: any number. Since `since` so many came, for so many bytes. */
+	uint32_t rate;
+	_Atomic uint64_t since, count, bytes;
 } samples = {.interval = JVM_INTERVAL};
+
+#define RATE_SAMPLES 20u /* at least, that tell the pace */
+#define RATE_SHORTEST NS_PER_MS
+#define LONGEST_INTERVAL INT32_MAX
+
+/* ---- the rate ---- */
+
+/* Intervals are INTERVAL from now on. A thread whose next distance is drawn already goes on with that. */
+static jvmtiError set_interval(uint64_t interval)
+{
+	jvmtiError said = (*samples.ti)->SetHeapSamplingInterval(samples.ti, (jint)interval);
+
+	if (said)
+		return said;
+	atomic_store(&samples.interval, interval);
+	if (interval < atomic_load(&samples.least))
+		atomic_store(&samples.least, interval);
+	if (interval > atomic_load(&samples.most))
+		atomic_store(&samples.most, interval);
+	return said;
+}
+
+/*
+ * A sample of BYTES came. Once a second, or as soon as there are as many as a second may have, the interval becomes
+ * what brings that many at the present pace (of few it takes more seconds to tell). Weights are by the interval of the
+ * drawing, so that sums stay unbiased.
+ */
+static void keep_rate(uint64_t bytes)
+{
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), since = atomic_load(&samples.since), took = now - since, pace;
+	uint64_t count = atomic_fetch_add(&samples.count, 1) + 1, enough = MAX(samples.rate, RATE_SAMPLES);
+
+	bytes += atomic_fetch_add(&samples.bytes, bytes);
+	if (took < RATE_SHORTEST || (count < enough && took < NS_PER_S * enough / samples.rate) ||
+	    !atomic_compare_exchange_strong(&samples.since, &since, now))
+		return;
+	atomic_store(&samples.count, 0);
+	atomic_store(&samples.bytes, 0);
+	pace = (uint64_t)((double)bytes / (double)took * NS_PER_S / samples.rate);
+	set_interval(MIN(MAX(pace, samples.wanted), (uint64_t)LONGEST_INTERVAL));
+}
 
 /* ---- on the thread that allocates ---- */
 
 static void JNICALL on_sampled(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject object, jclass class, jlong size)
 {
+	uint64_t drawn_by = atomic_load(&samples.interval);
 	unsigned i;
 
 	for (i = 0; i < SOURCES && samples.sources[i]; i++) {
@@ -38,6 +85,8 @@ static void JNICALL on_sampled(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobjec
 		if (event >= 0)
 			samples.sources[i]->take((uint32_t)event, ti, env, object, class, (uint64_t)size);
 	}
+	if (samples.rate)
+		keep_rate(alloc_weight((uint64_t)size, drawn_by));
 }
 
 void object_samples_arm(struct thread_record *r, uint32_t e)
@@ -50,8 +99,19 @@ uint64_t object_samples_weigh(struct thread_record *r, uint32_t e, uint64_t size
 	struct record_source *s = &r->sources[e];
 	uint64_t drawn_by = s->period;
 
-	s->period = zone.events[e].interval;
+	s->period = atomic_load(&samples.interval); /* the JVM has drawn the next distance */
 	return alloc_weight(size, drawn_by);
+}
+
+uint64_t object_samples_about(uint64_t size)
+{
+	return alloc_weight(size, atomic_load(&samples.interval));
+}
+
+void object_samples_intervals(uint64_t *least, uint64_t *most)
+{
+	*least = atomic_load(&samples.least);
+	*most = atomic_load(&samples.most);
 }
 
 /* ---- the JVM ---- */
@@ -76,9 +136,14 @@ static int enable(const char *name, uint64_t interval, struct error *err)
 		return error_set(err, ENOTSUP, "%s: this JVM gives no samples of allocations: it is older than "
 				 "JDK 11, or another agent takes them (HotSpot gives them to one at a time); stop "
 				 "that one, then try again", name);
-	said = (*samples.ti)->SetHeapSamplingInterval(samples.ti, (jint)interval);
+	samples.rate = active_options()->rate;
+	atomic_store(&samples.least, interval);
+	atomic_store(&samples.most, interval);
+	atomic_store(&samples.count, 0);
+	atomic_store(&samples.bytes, 0);
+	atomic_store(&samples.since, clock_ns(CLOCK_MONOTONIC));
+	said = set_interval(interval);
 	if (said == JVMTI_ERROR_NONE) {
-		atomic_store(&samples.interval, interval);
 		said = (*samples.ti)->SetEventNotificationMode(samples.ti, JVMTI_ENABLE,
 							       JVMTI_EVENT_SAMPLED_OBJECT_ALLOC, NULL);
 	}
@@ -123,7 +188,7 @@ int object_samples_start(struct object_source *s, struct engine_event *event, ui
 
 	if (rc)
 		return rc;
-	if (event->interval > INT32_MAX)
+	if (event->interval > LONGEST_INTERVAL)
 		return error_set(err, EINVAL, "%s: the JVM takes intervals up to 2147483647 bytes", event->name);
 	if (others_want(s) && samples.wanted != event->interval)
 		return error_set(err, EINVAL, "%s: the JVM has one interval for all samples of objects, and this "

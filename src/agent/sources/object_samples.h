@@ -33,6 +33,10 @@ void object_samples_end(void);
 void object_samples_collect(void);
 /* R, which is armed for E now, draws its next distance by the JVM's present interval. */
 void object_samples_arm(struct thread_record *r, uint32_t e);
+/* The shortest and the longest interval of this session, or of the last one. Any thread. */
+void object_samples_intervals(uint64_t *least, uint64_t *most);
+/* Bytes that an object of SIZE stands for, by the interval of now: of one whose record is not known. */
+uint64_t object_samples_about(uint64_t size);
 /* Bytes that an object of SIZE on R, this thread, entered, stands for: by the interval of its drawing. */
 uint64_t object_samples_weigh(struct thread_record *r, uint32_t e, uint64_t size);
 

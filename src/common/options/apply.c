@@ -107,11 +107,19 @@ static int apply_interval(const struct option *option, const char *name, const c
 int apply_count(const struct option *option, const char *name, const char *value,
 		       struct options *o, struct error *err)
 {
+	size_t length = strlen(value);
+	char number[32];
 	uint64_t n = 0;
 	uint32_t stored;
 	int rc;
 
-	rc = option_count(value, &n);
+	if (option->arg && strcmp(option->arg, "N/s") == 0 && length > 2 && length < sizeof(number) &&
+	    strcmp(value + length - 2, "/s") == 0) {
+		snprintf(number, sizeof(number), "%.*s", (int)length - 2, value);
+		rc = option_count(number, &n);
+	} else {
+		rc = option_count(value, &n);
+	}
 	if (rc == -EINVAL)
 		return error_set(err, EINVAL, "%s: '%s' is not a whole number", name, value);
 	if (rc || n < option->min || n > option->max)

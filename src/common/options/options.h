@@ -65,6 +65,7 @@ struct options {
 	char time[8];      /* periodic: "wall" asks all threads, else those that used CPU time */
 	bool disable_sampling, disable_all; /* for the life of the JVM */
 	uint64_t survivors; /* as `alloc`, of live */
+	uint32_t rate;     /* alloc, live: samples a second at most; 0 = any number */
 	uint32_t survived; /* live: of objects that have survived so many collections */
 	bool collect_first; /* live: the heap is collected before a result */
 	bool nobatch;      /* wall: a signal for each sample */

@@ -57,7 +57,8 @@ static bool misses_time(const struct profile *p)
  */
 static bool beyond_chance(const struct profile *p)
 {
-	double all = (double)p->counted, off = (double)p->weight_stored - all, each = (double)p->interval, variance;
+	double all = (double)p->counted, off = (double)p->weight_stored - all, variance;
+	double each = (double)MAX(p->interval, p->interval_most);
 
 	if (p->weight_kind != WEIGHT_BYTES || !p->objects || !p->counted || !p->interval || p->young)
 		return false;
@@ -167,6 +168,9 @@ static void put_bytes(const struct profile *p, struct buffer *out)
 	if (p->counted)
 		buffer_printf(out, " of %s allocated (%s)", human_bytes(p->counted).text,
 			      human_percent(p->weight_stored, p->counted).text);
+	if (p->interval_most)
+		buffer_printf(out, " · an object was a sample once in %s to %s", human_bytes(p->interval).text,
+			      human_bytes(p->interval_most).text);
 }
 
 /* Objects that are there: what they stand for, beside what the heap held after its last collection. */

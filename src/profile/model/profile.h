@@ -124,6 +124,7 @@ struct profile {
 	uint64_t gap;           /* ns before it, since the round of a loop before, that are in no result; 0: none */
 	enum weight_kind weight_kind; /* WAIT: that threads waited for locks, see `locks` and `owners` */
 	uint64_t interval;      /* asked for */
+	uint64_t interval_most;  /* it varied, and was at most that; 0: it did not */
 	uint64_t effective_interval; /* stored weight / stored samples, 0 if none */
 
 	/* what happened to the samples: taken = stored + sum of lost */

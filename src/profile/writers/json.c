@@ -63,6 +63,8 @@ static void put_head(struct json_writer *w, const struct profile *p)
 	if (p->gap)
 		json_put_number(w, "gap_ns", p->gap);
 	json_put_number(w, profile_is_time(p) ? "interval_ns" : "interval", p->interval);
+	if (p->interval_most)
+		json_put_number(w, "interval_most", p->interval_most);
 	json_put_number(w, profile_is_time(p) ? "effective_interval_ns" : "effective_interval",
 			p->effective_interval);
 	if (!profile_is_time(p))

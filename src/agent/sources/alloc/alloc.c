@@ -5,7 +5,6 @@
 #include "agent/sample/field_sample.h"
 #include "agent/sample/handler.h"
 #include "agent/sources/active.h"
-#include "agent/sources/alloc_weight.h"
 #include "agent/sources/callback_source.h"
 #include "agent/sources/class_names.h"
 #include "agent/sources/object_samples.h"
@@ -97,7 +96,7 @@ static void take(uint32_t event, jvmtiEnv *ti, JNIEnv *env, jobject object, jcla
 
 	/* the JVM may stop this thread in there, and move the object */
 	fields.values[FIELD_CLASS] = class_number_of_class(ti, class);
-	r = field_sample_enter(event, alloc_weight(size, zone.events[event].interval));
+	r = field_sample_enter(event, object_samples_about(size));
 	if (!r)
 		return;
 	field_sample_take(r, event, time, object_samples_weigh(r, event, size), &fields);

@@ -13,7 +13,6 @@
 #include "agent/sample/handler.h"
 #include "agent/sample/record_sample.h"
 #include "agent/sources/active.h"
-#include "agent/sources/alloc_weight.h"
 #include "agent/sources/callback_source.h"
 #include "agent/sources/class_names.h"
 #include "agent/sources/live/collections.h"
@@ -41,7 +40,7 @@ static void take(uint32_t event, jvmtiEnv *ti, JNIEnv *env, jobject object, jcla
 	struct thread_record *r;
 
 	fields.values[FIELD_CLASS] = kept ? class_number_of_class(ti, class) : 0;
-	r = field_sample_enter(event, alloc_weight(size, zone.events[event].interval) * stands_for);
+	r = field_sample_enter(event, object_samples_about(size) * stands_for);
 	if (!r)
 		return;
 	/* also where the object is not one of those that are kept: its distance is over */
