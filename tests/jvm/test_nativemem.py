@@ -1,4 +1,5 @@
 """Native memory, against a program that knows its bytes and what is left of them."""
+import contextlib
 import os
 import subprocess
 import time
@@ -265,3 +266,43 @@ def test_leaks(jdk, interval, say):
         assert all(s["bytes_an_hour"] < 0.1 * first["bytes_an_hour"] for s in suspects[1:]), suspects
         assert "What grew all the time" in text and "asked for in truth.NativeLeaks.leaks;" in text, text
         assert program.alive()
+
+
+@pytest.mark.parametrize("renewed", [False, True], ids=["", "renewed"])
+def test_peak(jdk, renewed):
+    """What was there when most was, though it is gone and other blocks have come; also when the sums are made anew."""
+    with Program(jdk, "NativePeak") as program, jvm.knobs() if renewed else contextlib.nullcontext():
+        start(program, 0, "--nativemem-peak", "--nativemem-live", *(["--renew-at", "100k"] if renewed else []))
+        began = time.monotonic()
+        program.say("begin")
+        wait_until(lambda: program.mark().get("step", 0) >= 1, 60)
+        high = time.monotonic() - began
+        wait_until(lambda: program.mark()["step"] == 2, 60)
+        dumped = result(program, command="dump")
+        profile = result(program)
+    for p in (dumped, profile):
+        told = {m: sum(s["weight"] for s in p.stacks if f"truth.NativePeak.{m}" in s["frames"] and asks(s["frames"]))
+                for m in ("low", "high", "later")}
+        assert told["low"] + p.weight["lost"] >= 2_000 * 1024 >= told["low"], (told, p.weight)
+        # a look that came 3 % before the end of it is good enough
+        assert told["high"] + p.weight["lost"] > 0.95 * 20_000 * 1024 and told["high"] <= 20_000 * 1024, (told, p.weight)
+        assert told["later"] == 0, told
+        assert high - 2 < p.samples["peak_after_ns"] / 1e9 < high + 3.5, (high, p.samples)
+        assert "at the highest point, " in p.done.stderr and "leaks" not in p.json, p.done.stderr
+
+
+def test_peak_at_the_end(jdk17):
+    """What only grows is highest at the end: all of it is told, however late the last of it came."""
+    with Program(jdk17, "NativeBlocks", "20000", 2_000_000) as program:
+        start(program, 0, "--nativemem-peak")
+        truth = blocks(program)
+        profile = result(program)
+    assert own(profile, "keep") == asked(truth, "keep", "left_"), truth
+    assert profile.samples["peak_after_ns"] > 0
+
+
+def test_peak_of_nothing(jdk17):
+    with Program(jdk17, "Sleepers", 1, "idle") as program:
+        start(program, "100m", "--nativemem-peak")
+        profile = result(program)
+    assert profile.stacks == [] and "No samples" in profile.done.stderr, profile.done.stderr

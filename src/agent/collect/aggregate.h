@@ -170,6 +170,11 @@ struct collector {
 	struct event_aggregate events[RECORD_EVENTS];
 	PAGED(struct growth) growth; /* beside stack_counts, as far as it is known; made for each profile */
 	uint64_t growth_span[RECORD_EVENTS];
+	struct {
+		struct stack_count *sums; /* as aggregate_live() has them; NULL: nothing was there */
+		size_t count;
+		uint64_t total, time, looked; /* bytes then, and when; the last look: os_monotonic */
+	} peak;
 	PAGED(struct survivor) survivors; /* by place of the object */
 	PAGED(struct place) runs; /* by index of the record: the run that is open on it */
 	uint64_t done_due;     /* of waits that are over: not before */
@@ -316,6 +321,13 @@ void upkeep_close(struct collector *c);
  * memory. Lock held.
  */
 struct stack_count *aggregate_live(struct collector *c, uint32_t e);
+/* Look whether more is there than ever; after the LAST drain, too. Lock held. */
+void aggregate_peak_look(struct collector *c, bool last);
+/* The same of when most was there. */
+struct stack_count *aggregate_peak(struct collector *c, uint32_t e);
+void aggregate_peak_moved(struct collector *c, const uint32_t *now, size_t count);
+void aggregate_peak_forget(struct collector *c);
+
 /*
  * Something of SIZE bytes that is there and stands for WEIGHT was allocated in half HALF of its event's growth_span:
  * stack count number PLACE grows by it. False: out of memory. Lock held.

@@ -239,7 +239,7 @@ static struct profile_stack *merged_stack(struct view *v, struct map *seen, cons
 /* Whether event E's samples are of what is there, and when it was allocated is known. */
 static bool is_of_what_is_there(const struct view *v, const struct collector *c, uint32_t e)
 {
-	return v->live || survivors_are_of(c, e);
+	return (v->live && !c->options.peak[e]) || survivors_are_of(c, e);
 }
 
 /* Room for event E's stacks, and for those of who held locks. */
@@ -416,6 +416,7 @@ static void count_live(struct view *v, const struct collector *c, uint32_t e)
 	size_t i;
 
 	p->unfreed = true;
+	p->peak_after = c->options.peak[e] && c->peak.time ? c->peak.time - MIN(c->opened, c->peak.time) : 0;
 	p->gone = p->stored;
 	p->taken -= p->stored;
 	p->stored = p->weight_stored = p->complete = p->ambiguous = 0;
@@ -491,8 +492,8 @@ static bool fill(struct view *v, struct collector *c, uint32_t e, const struct c
 	v->strings[0] = '\0';
 	memcpy(v->strings, c->frames.strings.length ? c->frames.strings.bytes : "",
 	       c->frames.strings.length);
-	v->live = c->options.live[e] ? aggregate_live(c, e) : NULL;
-	if (c->options.live[e] && !v->live)
+	v->live = c->options.peak[e] ? aggregate_peak(c, e) : c->options.live[e] ? aggregate_live(c, e) : NULL;
+	if ((c->options.peak[e] || c->options.live[e]) && !v->live)
 		return false;
 	v->sums = v->live ? v->live : c->stack_counts.items;
 	v->profile.interval_most = aggregate_fields_interval_most(c, e);

@@ -133,6 +133,7 @@ bool collector_stop(struct collector *c)
 	aggregate_names(c);
 	aggregate_up_to_now(c);
 	aggregate_close(c);
+	aggregate_peak_look(c, true);
 	survivors_settle(c);
 	frames_name_late(&c->frames, &zone);
 	pthread_mutex_unlock(&c->lock);
@@ -154,6 +155,7 @@ void collector_free(struct collector *c)
 		return;
 	held_drop(c);
 	held_drop_lasting(c);
+	aggregate_peak_forget(c);
 	frames_free(&c->frames);
 	kernel_table_free(c->kernel);
 	pthread_mutex_destroy(&c->lock);

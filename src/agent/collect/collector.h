@@ -22,6 +22,7 @@ struct collector_options {
 	bool waits[8];         /* of each: samples are waits for locks, with notes */
 	struct event_fields fields[8]; /* of each: what its samples say besides, in a struct field_note */
 	bool live[8];          /* of each: results have what is still there of it (collect_sources.blocks) */
+	bool peak[8];          /* … and what was there when most was; one of them at most */
 	bool per_thread;       /* keep stacks apart by thread */
 	bool per_trace_context;      /* … and by what the thread worked for */
 	uint32_t survived;     /* samples of objects count when these have survived so many collections */

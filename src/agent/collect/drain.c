@@ -156,6 +156,7 @@ static void end(struct collector *c)
 	/* Of a thread whose sample was found in its queue, the run before that sample is told in the same drain. */
 	drain_runs(c);
 	sink_freed(c);
+	aggregate_peak_look(c, false);
 	if (upkeep_counts_missing())
 		atomic_fetch_add(&zone.epochs.drains, 1);
 	method_epoch_look(&zone.epochs);

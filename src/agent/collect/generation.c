@@ -123,8 +123,10 @@ static bool carry_stack_counts(struct generation *g)
 		if (!kept)
 			g->merged.samples += all[i]->samples;
 	}
-	if (whole)
+	if (whole) {
 		aggregate_live_moved(g->c, now, count);
+		aggregate_peak_moved(g->c, now, count);
+	}
 	pages_free(all, (count + 1) * sizeof(*all));
 	pages_free(now, (count + 1) * sizeof(*now));
 	return whole;

@@ -173,6 +173,7 @@ static void count_as_recorded(struct profile *p, uint32_t e, const struct collec
 	}
 
 	p->unfreed = false; /* a recording has all blocks */
+	p->peak_after = 0;
 	p->gone = 0;
 	p->stored = p->taken = b->stored;
 	p->weight_stored = b->weight;

@@ -109,7 +109,8 @@ struct collector *source_options_collector(const struct options *o, const struct
 		c.ticks[e] = events[e].ticks != TICKS_NONE || events[e].weight == WEIGHT_WAIT;
 		c.waits[e] = events[e].weight == WEIGHT_WAIT;
 		c.fields[e] = event_fields_of(events[e].name);
-		c.live[e] = o->nativemem_live && strcmp(events[e].name, "nativemem") == 0;
+		c.peak[e] = o->nativemem_peak && strcmp(events[e].name, "nativemem") == 0;
+		c.live[e] = o->nativemem_live && !c.peak[e] && strcmp(events[e].name, "nativemem") == 0;
 	}
 	return collector_new(&engine_of_collector, &c);
 }

@@ -53,7 +53,7 @@ struct options {
 	uint64_t lock;     /* the same of lock: ns of waiting; OPTIONS_ALL = each wait */
 	uint64_t alloc;    /* the same of alloc: bytes; OPTIONS_ALL = each object */
 	uint64_t nativemem; /* the same of nativemem: bytes; OPTIONS_ALL = each block */
-	bool nativemem_live;
+	bool nativemem_live, nativemem_peak;
 	char show[256];    /* the event that the result shows; "" = all */
 	uint32_t depth;    /* frames kept of a stack */
 	uint32_t depth_kept; /* frames kept of a stack that is deeper, 0 = as many */

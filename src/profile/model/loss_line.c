@@ -140,8 +140,12 @@ static void put_left(const struct profile *p, const char *of, struct buffer *out
 /* Blocks of native memory that were not freed. */
 static void put_unfreed(const struct profile *p, struct buffer *out)
 {
+	char peak[80];
+
+	snprintf(peak, sizeof(peak), "blocks there at the highest point, %s after the start",
+		 human_time(p->peak_after).text);
 	if (p->stored || loss_total(p))
-		put_left(p, "blocks not freed", out);
+		put_left(p, p->peak_after ? peak : "blocks not freed", out);
 	else if (p->taken)
 		buffer_printf(out, "No samples: all %s sampled block%s were freed", human_count(p->taken).text,
 			      human_plural(p->taken));

@@ -82,6 +82,8 @@ static void put_samples(struct json_writer *w, const struct profile *p)
 			 {"ambiguous", p->ambiguous}, {"left_out", p->left_out});
 	if (p->survivors || p->unfreed)
 		json_put_number(w, "gone", p->gone);
+	if (p->peak_after)
+		json_put_number(w, "peak_after_ns", p->peak_after);
 	put_counters(w, "lost", loss_names, p->lost, LOSS_REASONS);
 	json_end(w);
 }
