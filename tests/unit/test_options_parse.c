@@ -534,6 +534,7 @@ static void refused_beside(void **state)
 		{"start,gc", "event=live"}, {"start,alloc,gc", "event=live"}, {"start,event=live,gc", NULL},
 		{"start,alloc,live=64k,gc", NULL}, {"start,nativemem-live", "--nativemem"},
 		{"start,nativemem=64k,nativemem-live", NULL}, {"start,event=cpu,nativemem@64k,nativemem-live", NULL},
+		{"start,event=cpu,nativemem-peak", "--nativemem"}, {"start,nativemem=0,nativemem-peak", NULL},
 	};
 	size_t i;
 

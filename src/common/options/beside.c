@@ -26,7 +26,8 @@ static const struct {
 } rows[] = {
 	ROW(sleep, WITH_LOCK), ROW(nopark, WITH_LOCK), ROW(owners, WITH_LOCK), ROW(nobatch, WITH_WALL),
 	ROW(vthreads, WITH_WALL), ROW(time, WITH_PERIODIC), ROW(collect_first, WITH_LIVE),
-	ROW(nativemem_live, WITH_NATIVEMEM), ROW(root, WITH_CALLS), ROW(timing, WITH_CALLS),
+	ROW(nativemem_live, WITH_NATIVEMEM), ROW(nativemem_peak, WITH_NATIVEMEM),
+	ROW(root, WITH_CALLS), ROW(timing, WITH_CALLS),
 	ROW(latency, WITH_CALLS), ROW(budget, WITH_CALLS), ROW(period, WITH_CALLS), ROW(cpu_clock, WITH_CALLS),
 	ROW(all_classes, WITH_CALLS), ROW(trace_depth, WITH_CALLS),
 };
