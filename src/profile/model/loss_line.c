@@ -6,6 +6,8 @@
  */
 #include "profile/model/loss_line.h"
 
+#include <stdio.h>
+
 #include "common/base/clean.h"
 #include "profile/model/human.h"
 #include "profile/model/profile_unit.h"
@@ -140,7 +142,7 @@ static void put_left(const struct profile *p, const char *of, struct buffer *out
 /* Blocks of native memory that were not freed. */
 static void put_unfreed(const struct profile *p, struct buffer *out)
 {
-	char peak[80];
+	char peak[112];
 
 	snprintf(peak, sizeof(peak), "blocks there at the highest point, %s after the start",
 		 human_time(p->peak_after).text);
