@@ -18,6 +18,9 @@ class Jstrobe:
     def start_nativemem(self, pid, size):
         self._run("start", "--nativemem", size, pid)
 
+    def start_io(self, pid, shortest):
+        self._run("start", "--io", shortest, pid)
+
     def stop(self, pid):
         """Stop; the JSON result."""
         path = jvm.result_file()

@@ -14,6 +14,7 @@ from typing import Callable, NamedTuple
 import attach_rows
 import context_rows
 import jvm
+import io_rows
 import lock_rows
 import memory_rows
 import nativemem_rows
@@ -644,6 +645,8 @@ ROWS = {
                       memory_rows.alloc_cost),
     "live_pauses": Row("`live` with 55,000 of 65,536 places taken, 1.4 GB of objects that stay, 300 MB/s of others: pauses",
                        "longest ≤ +5 %", memory_rows.live_pauses),
+    "write_call": Row("`write(2)` of 64 bytes to a pipe, what a call takes longer with `io` at 1 ms", "≤ 40 ns",
+                      io_rows.write_call),
     "context": Row("`SampleContext.set` and `clear`, the pair", "≤ 10 ns", context_rows.context),
     "memory": Row("memory added to a JVM", "≤ async-profiler's", memory),
     "recording_size": Row("size of a recording, a CPU sample (`cpuevents=execution`)", "≤ 0.7 × async-profiler's",

@@ -52,6 +52,10 @@ static struct profile evil_profile(void)
 	static const struct profile_waits waits[] = {
 		{.name = EVIL, .identity = 9, .waits = 3, .time = 1000, .longest = 500, .frames = all, .depth = 3},
 	};
+	static const struct profile_io io[] = {
+		{.target = EVIL, .kind = IO_KIND_FILE, .calls = 3, .bytes = 4, .time = 1000, .longest = 500},
+		{.target = EVIL, .operation = IO_ACCEPT, .kind = IO_KIND_SOCKET, .calls = 3, .idle = 1000, .longest = 500},
+	};
 
 	return (struct profile){
 		.event = EVIL, .engine = EVIL, .main_class = EVIL, .jdk = EVIL, .title = EVIL, .unit = EVIL, .pid = 3,
@@ -61,7 +65,7 @@ static struct profile evil_profile(void)
 		.frames = frames, .frame_count = 3, .stacks = stacks, .stack_count = 2, .threads = threads,
 		.thread_count = 1, .locks = waits, .lock_count = 1, .owners = waits, .owner_count = 1,
 		.holders = waits, .holder_count = 1, .trace_contexts = trace_contexts, .trace_context_count = 1, .per_thread = true,
-		.per_trace_context = true,
+		.per_trace_context = true, .io = io, .io_count = 2,
 	};
 }
 
@@ -94,7 +98,7 @@ static void samples(void **state)
 		struct format_options o = {.color = i & 1, .threads = i & 2, .sig = i & 4, .lib = i & 8,
 					   .lines = i & 16, .event = i & 32, .ann = i & 1, .total = i & 2};
 
-		p.weight_kind = i & 4 ? WEIGHT_WAIT : WEIGHT_CPU;
+		p.weight_kind = i & 4 ? WEIGHT_WAIT : i & 2 ? WEIGHT_IO : WEIGHT_CPU;
 		p.told = i & 8 ? EVIL : NULL;
 		write_each(&p, o);
 		p.stored = p.taken = i & 16 ? 0 : 60;

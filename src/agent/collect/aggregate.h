@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include "agent/collect/aggregate_io.h"
 #include "agent/collect/aggregate_waits.h"
 #include "agent/collect/collector.h"
 #include "agent/collect/durations.h"
@@ -181,6 +182,7 @@ struct collector {
 	bool with_waits;       /* one of the events is of waits */
 	uint64_t opened;       /* when the present run began, os_monotonic */
 	struct waits_aggregate waits;
+	struct io_sums io;     /* of the event io, which a session has once */
 	struct sink *sinks;    /* who gets each sample besides */
 	_Atomic uint32_t hurried; /* so many of them want each sample at once */
 	struct profile_queues queues;
@@ -210,7 +212,11 @@ void aggregate_fields(struct collector *c, const struct sample *s, const struct 
 uint64_t aggregate_fields_interval_most(const struct collector *c, uint32_t e);
 /* T gets what E, with fields, says of objects, if its event is of some. */
 void aggregate_fields_objects(const struct collector *c, const struct sink_event *e, struct stack_count *t);
-/* The node of E, with fields, that ends in its class; 0 = out of memory. Lock held. */
+/* Whether event E is of calls that read, write and the like: fields as in common/base/io_fields.h. */
+bool aggregate_is_io(const struct collector *c, uint32_t e);
+/* The innermost frame of E in results: a class, or what a call was about. FRAMES_NO_MEMORY: none. */
+uint32_t aggregate_leaf_frame(struct collector *c, const struct sink_event *e);
+/* The node of E, with fields, that ends in it; 0 = out of memory. Lock held. */
 uint32_t aggregate_fields_shown(struct collector *c, const struct sink_event *e);
 /* The node that results show for E: with what it was about on top; 0 = out of memory. Lock held. */
 uint32_t aggregate_shown(struct collector *c, const struct sink_event *e);

@@ -8,17 +8,32 @@
 #include "agent/collect/survivors.h"
 #include "common/base/wide.h"
 
+bool aggregate_is_io(const struct collector *c, uint32_t e)
+{
+	const struct event_fields *fields = &c->options.fields[e];
+
+	return event_field_of_kind(fields, EVENT_FIELD_TARGET) < fields->count;
+}
+
+uint32_t aggregate_leaf_frame(struct collector *c, const struct sink_event *e)
+{
+	uint32_t name = e->lock ? e->lock->class_name : e->fields ? e->fields->class_name : 0;
+
+	if (!name)
+		return FRAMES_NO_MEMORY;
+	return aggregate_is_io(c, e->event) ? frames_target(&c->frames, name) : frames_class(&c->frames, name);
+}
+
 uint32_t aggregate_fields_shown(struct collector *c, const struct sink_event *e)
 {
-	uint32_t class_name = e->fields->class_name;
-
-	return class_name ? aggregate_leaf(c, e->node, frames_class(&c->frames, class_name)) : e->node;
+	return e->fields->class_name ? aggregate_leaf(c, e->node, aggregate_leaf_frame(c, e)) : e->node;
 }
 
 static struct sink_fields fields_of(struct collector *c, uint32_t event, const struct field_note *n)
 {
 	const struct event_fields *fields = &c->options.fields[event];
-	unsigned class = event_field_of_kind(fields, EVENT_FIELD_CLASS);
+	unsigned class = MIN(event_field_of_kind(fields, EVENT_FIELD_CLASS),
+			     event_field_of_kind(fields, EVENT_FIELD_TARGET));
 	const char *name = class < fields->count ? c->sources->class_name((uint32_t)n->values[class]) : NULL;
 	struct sink_fields f = {.class_name = name ? strings_add(&c->frames.strings, name, strlen(name)) : 0};
 
@@ -54,11 +69,16 @@ uint64_t aggregate_fields_interval_most(const struct collector *c, uint32_t e)
 void aggregate_fields(struct collector *c, const struct sample *s, const struct field_note *n,
 		      const struct trace_context *trace_context, struct thread_record *r)
 {
-	struct sink_fields f = fields_of(c, s->event, n);
+	struct sink_fields f;
 	struct sink_event e = {.time = s->time, .samples = 1, .weight = s->weight, .vthread = s->vthread,
 			       .event = s->event, .state = s->state, .fields = &f};
 	struct stack_count *t;
 
+	if (s->state == THREAD_NONE) { /* of what goes on: its methods are there now, and get their names */
+		aggregate_stack(c, s);
+		return;
+	}
+	f = fields_of(c, s->event, n);
 	if (trace_context)
 		e.trace_context = *trace_context;
 	t = aggregate_noted(c, s, r, &e);
@@ -72,6 +92,8 @@ void aggregate_fields(struct collector *c, const struct sample *s, const struct 
 			c->events[s->event].losses_of_dead.count[LOSS_no_memory]++;
 		return;
 	}
+	if (aggregate_is_io(c, s->event))
+		aggregate_io_sum(c, &e);
 	aggregate_add(c, &e, c->nodes.items[e.node].end, t);
 	if (c->sources->stored)
 		c->sources->stored(s->event, n, (uint32_t)(t - c->stack_counts.items) + 1);

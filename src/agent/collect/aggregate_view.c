@@ -29,6 +29,8 @@ struct view {
 	struct stack_count *live; /* … those of what is still there */
 	char *counts;          /* copies of the agent's texts */
 	struct profile_waits *waits; /* by lock, then by owner */
+	struct profile_io *io;
+	char *io_texts;
 	struct profile_trace_context *trace_contexts;
 };
 
@@ -47,6 +49,8 @@ void collector_view_free(struct profile *p)
 	free(v->counts);
 	free(v->live);
 	free(v->waits);
+	free(v->io);
+	free(v->io_texts);
 	free(v->trace_contexts);
 	free(v);
 }
@@ -371,6 +375,15 @@ static bool copy_waits(struct view *v, const struct collector *c, uint32_t e, co
 	return true;
 }
 
+/* What calls were about, if event E is of such. */
+static bool copy_io(struct view *v, const struct collector *c, uint32_t e)
+{
+	if (aggregate_is_io(c, e))
+		v->profile.io = v->io = aggregate_io_lines(&c->io, &v->io_texts);
+	v->profile.io_count = v->io ? (uint32_t)c->io.lines.count : 0;
+	return v->io || !aggregate_is_io(c, e);
+}
+
 static void copy_counts(struct view *v, struct collector *c, uint32_t e)
 {
 	const struct event_aggregate *a = &c->events[e];
@@ -499,7 +512,7 @@ static bool fill(struct view *v, struct collector *c, uint32_t e, const struct c
 	v->profile.interval_most = aggregate_fields_interval_most(c, e);
 	ok = copy_facts(v, counts) && copy_frames(v, c, &frames) &&
 	     copy_threads(v, c, e, &threads) && copy_trace_contexts(v, c) &&
-	     copy_stacks(v, c, e, frames, threads) && copy_waits(v, c, e, frames);
+	     copy_stacks(v, c, e, frames, threads) && copy_waits(v, c, e, frames) && copy_io(v, c, e);
 	free(frames);
 	free(threads);
 	if (!ok)

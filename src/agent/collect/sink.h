@@ -118,10 +118,5 @@ void sink_freed(struct collector *c);
 void sink_renewed(struct collector *c, struct generation *g);
 /* For sinks, during sink_ops.renewed: E, which is kept, gets its new numbers, and its lock L and fields F, or NULL. */
 void sink_carry(struct generation *g, struct sink_event *e, struct sink_lock *l, struct sink_fields *f);
-/* The class that is the innermost frame of E in results: a lock's, a thrown one's; 0 = none. */
-static inline uint32_t sink_class_name(const struct sink_event *e)
-{
-	return e->lock ? e->lock->class_name : e->fields ? e->fields->class_name : 0;
-}
 
 #endif

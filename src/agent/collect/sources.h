@@ -81,7 +81,7 @@ struct collect_sources {
 	uint64_t (*blocks_freed)(bool wanted, block_freed_fn *fn, void *arg);
 	/* Images have come or gone. */
 	void (*images_changed)(void);
-	/* The name of a class by its number; NULL: not known. */
+	/* The name of a class, or of what a call was about, by its number; NULL: not known. */
 	const char *(*class_name)(uint32_t class);
 };
 

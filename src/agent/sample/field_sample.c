@@ -36,8 +36,8 @@ static bool push(struct thread_record *r, struct sample *s, const struct field_n
 	return queue_push_row(take_queue(r), row, s->noted ? 3 : 2);
 }
 
-bool field_sample_take_from(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,
-			    const struct field_note *fields, const struct walk_caller *from)
+bool field_sample_take_since(struct thread_record *r, uint32_t event, uint64_t time, uint64_t since, uint64_t weight,
+			     const struct field_note *fields, const struct walk_caller *from)
 {
 	struct sample s = {.time = time, .event = (uint8_t)event, .thread = r->index, .weight = weight,
 			   .state = THREAD_RUNNING, .payload = UINT32_MAX /* of no CPU */};
@@ -55,12 +55,18 @@ bool field_sample_take_from(struct thread_record *r, uint32_t event, uint64_t ti
 		return false;
 	}
 	s.vthread = take_mounted(r);
-	s.handler_ns = (uint32_t)MIN(clock_ns(CLOCK_MONOTONIC) - time, (uint64_t)UINT32_MAX);
+	s.handler_ns = (uint32_t)MIN(clock_ns(CLOCK_MONOTONIC) - since, (uint64_t)UINT32_MAX);
 	stored = push(r, &s, fields);
 	if (!stored)
 		record_lose(r, event, LOSS_queue_full, weight);
 	record_stir(&zone.records, r->index);
 	return stored;
+}
+
+bool field_sample_take_from(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,
+			    const struct field_note *fields, const struct walk_caller *from)
+{
+	return field_sample_take_since(r, event, time, time, weight, fields, from);
 }
 
 void field_sample_take(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,

@@ -19,6 +19,9 @@ struct thread_record *field_sample_enter(uint32_t event, uint64_t weight);
  */
 void field_sample_take(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,
 		       const struct field_note *fields);
+/* As the next one; what takes the sample began at SINCE. */
+bool field_sample_take_since(struct thread_record *r, uint32_t event, uint64_t time, uint64_t since, uint64_t weight,
+			     const struct field_note *fields, const struct walk_caller *from);
 /* The same, with the stack from the caller FROM on, native frames too; NULL: as above. False: it is lost. */
 bool field_sample_take_from(struct thread_record *r, uint32_t event, uint64_t time, uint64_t weight,
 			    const struct field_note *fields, const struct walk_caller *from);

@@ -204,6 +204,15 @@ static void tell_settings(struct recording *r, const struct options *o, const st
 				     text);
 			continue;
 		}
+		if (events[e].weight == WEIGHT_IO) {
+			static const unsigned types[] = {JFR_FILE_READ, JFR_FILE_WRITE, JFR_FILE_FORCE,
+							 JFR_SOCKET_READ, JFR_SOCKET_WRITE, JFR_IO};
+			size_t i;
+
+			for (i = 0; i < ARRAY_LEN(types); i++)
+				tell_enabled(r, types[i], "threshold", text);
+			continue;
+		}
 		if (events[e].weight == WEIGHT_WAIT) {
 			tell_enabled(r, JFR_MONITOR_ENTER, "threshold", text);
 			tell_enabled(r, JFR_MONITOR_WAIT, "threshold", text);

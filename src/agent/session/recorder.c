@@ -45,7 +45,7 @@ static enum recording_kind kind_of(const struct engine_event *event)
 {
 	static const enum recording_kind kinds[WEIGHT_KINDS] = {
 		[WEIGHT_CPU] = RECORDING_CPU, [WEIGHT_WALL] = RECORDING_WALL, [WEIGHT_WAIT] = RECORDING_LOCK,
-		[WEIGHT_COUNT] = RECORDING_EVENT, [WEIGHT_BYTES] = RECORDING_EVENT,
+		[WEIGHT_IO] = RECORDING_IO, [WEIGHT_COUNT] = RECORDING_EVENT, [WEIGHT_BYTES] = RECORDING_EVENT,
 	};
 
 	return kinds[event->weight];

@@ -29,6 +29,8 @@ static uint64_t entries_of(const struct engine_event *e, uint64_t period)
 {
 	if (e->weight == WEIGHT_WAIT)
 		return WAIT_QUEUE;
+	if (e->weight == WEIGHT_IO) /* a sample takes up to three */
+		return e->interval ? MAX(3 * period / e->interval, (uint64_t)WAIT_QUEUE) : QUEUE_LIMIT;
 	if (weight_is_time(e->weight))
 		return 4 * period / e->interval;
 	if (e->weight == WEIGHT_BYTES) /* a sample takes up to three */

@@ -64,7 +64,7 @@ bool shown_event(struct shown *s, struct collector *c, const struct sink_event *
 		return true;
 	for (i = 0; i < n->depth; i++)
 		verdict |= judge_frame(s, &c->frames, c->frame_list.items[n->first + i]);
-	i = sink_class_name(e) ? frames_class(&c->frames, sink_class_name(e)) : FRAMES_NO_MEMORY;
+	i = aggregate_leaf_frame(c, e);
 	if (i != FRAMES_NO_MEMORY)
 		verdict |= judge_frame(s, &c->frames, i);
 	verdict |= filter_judge(&s->options, strings_get(&c->frames.strings, name));

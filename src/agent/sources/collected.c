@@ -5,6 +5,8 @@
 #include "agent/sources/class_names.h"
 #include "agent/sources/engine.h"
 #include "agent/sources/engine_clocks.h"
+#include "agent/sources/io/io_hooks.h"
+#include "agent/sources/io/io_targets.h"
 #include "agent/sources/live/live_objects.h"
 #include "agent/sources/live/live_table.h"
 #include "agent/sources/lock/lock_waits.h"
@@ -32,6 +34,12 @@ static void change_kept(kept_stack_fn *fn, void *arg)
 static void images_changed(void)
 {
 	malloc_hooks_refresh();
+	io_hooks_refresh();
+}
+
+static const char *name_of(uint32_t number)
+{
+	return number < IO_NAMES_FIRST ? class_name_of(number) : io_target_name(number);
 }
 
 const struct collect_sources engine_of_collector = {
@@ -52,7 +60,7 @@ const struct collect_sources engine_of_collector = {
 	.blocks_gather = blocks_gather,
 	.blocks_freed = blocks_freed,
 	.images_changed = images_changed,
-	.class_name = class_name_of,
+	.class_name = name_of,
 	.stands_for = live_table_stands_for,
 	.heap_used = live_objects_used,
 	.object_intervals = object_samples_intervals,

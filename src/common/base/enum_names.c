@@ -18,6 +18,16 @@ const struct lock_kind_name lock_kind_names[LOCK_KINDS] = {
 #include "common/base/lock_kinds.def"
 };
 
+const char *const io_operation_names[IO_OPERATIONS] = {
+#define IO_OPERATION(id, word) word,
+#include "common/base/io_words.def"
+};
+
+const struct io_kind_name io_kind_names[IO_KINDS] = {
+#define IO_KIND(id, word, others) {word, others},
+#include "common/base/io_words.def"
+};
+
 const struct counter_name loss_names[LOSS_REASONS] = {
 #define LOSS(name, meaning) {#name, NULL, meaning},
 #include "common/base/counters.def"

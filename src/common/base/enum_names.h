@@ -1,5 +1,6 @@
 /*
- * enum_names.h - the enums behind frame_kinds.def, thread_states.def, lock_kinds.def and counters.def, and their words.
+ * enum_names.h - the enums behind frame_kinds.def, thread_states.def, lock_kinds.def, io_words.def and counters.def,
+ * and their words.
  * Includable from the signal zone (the tables are constant data).
  */
 #ifndef JSTROBE_BASE_ENUM_NAMES_H
@@ -38,6 +39,21 @@ enum lock_kind {
 	LOCK_KINDS
 };
 
+enum io_operation {
+#define IO_OPERATION(id, word) IO_##id,
+#include "common/base/io_words.def"
+	IO_OPERATIONS
+};
+
+enum io_kind {
+#define IO_KIND(id, word, others) IO_KIND_##id,
+#include "common/base/io_words.def"
+	IO_KINDS
+};
+
+struct io_kind_name {
+	const char *word, *others;
+};
 struct thread_state_name {
 	const char *word, *meaning;
 };
@@ -58,6 +74,8 @@ struct counter_name {
 extern const struct frame_kind_name frame_kind_names[FRAME_KINDS];
 extern const struct thread_state_name thread_state_names[THREAD_STATES];
 extern const struct lock_kind_name lock_kind_names[LOCK_KINDS];
+extern const char *const io_operation_names[IO_OPERATIONS];
+extern const struct io_kind_name io_kind_names[IO_KINDS];
 extern const struct counter_name loss_names[LOSS_REASONS];
 extern const struct counter_name walk_end_names[WALK_ENDS];
 

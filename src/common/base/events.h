@@ -24,7 +24,7 @@ extern const struct weight_kind_name weight_kind_names[WEIGHT_KINDS];
 /* Weights are ns. */
 static inline bool weight_is_time(enum weight_kind kind)
 {
-	return kind == WEIGHT_CPU || kind == WEIGHT_WALL || kind == WEIGHT_WAIT;
+	return kind == WEIGHT_CPU || kind == WEIGHT_WALL || kind == WEIGHT_WAIT || kind == WEIGHT_IO;
 }
 
 /* The kind whose `of` is WORD; WEIGHT_KINDS: none. */
@@ -34,7 +34,8 @@ enum weight_kind weight_kind_of(const char *word);
 
 enum event_field_kind {
 	EVENT_FIELD_CLASS, EVENT_FIELD_FLAG, EVENT_FIELD_NUMBER, EVENT_FIELD_BYTES, EVENT_FIELD_SIZE,
-	EVENT_FIELD_TIME, EVENT_FIELD_ID, EVENT_FIELD_WEIGHT, EVENT_FIELD_OUTSIDE,
+	EVENT_FIELD_TIME, EVENT_FIELD_ID, EVENT_FIELD_WEIGHT, EVENT_FIELD_OUTSIDE, EVENT_FIELD_TARGET,
+	EVENT_FIELD_OPERATION, EVENT_FIELD_TARGET_KIND,
 };
 
 /* What samples of an event say besides. */

@@ -52,6 +52,7 @@ struct options {
 	bool sleep;        /* lock: Thread.sleep, too */
 	uint64_t lock;     /* the same of lock: ns of waiting; OPTIONS_ALL = each wait */
 	uint64_t alloc;    /* the same of alloc: bytes; OPTIONS_ALL = each object */
+	uint64_t io;        /* the same of io: ns of reading and writing; OPTIONS_ALL = each call */
 	uint64_t nativemem; /* the same of nativemem: bytes; OPTIONS_ALL = each block */
 	bool nativemem_live, nativemem_peak;
 	char show[256];    /* the event that the result shows; "" = all */

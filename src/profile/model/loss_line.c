@@ -237,16 +237,18 @@ static void put_threads(const struct profile *p, struct buffer *out)
 
 static void put_wall(const struct profile *p, struct buffer *out)
 {
-	bool waits = p->weight_kind == WEIGHT_WAIT;
+	bool waits = p->weight_kind == WEIGHT_WAIT, io = p->weight_kind == WEIGHT_IO;
 
 	if (p->taken == 0) {
-		buffer_printf(out, "No samples: no thread %s in %s", waits ? "has waited for a lock long enough"
-									       : "had a tick",
+		buffer_printf(out, "No samples: no thread %s in %s",
+			      io ? "has read or written for long enough" :
+			      waits ? "has waited for a lock long enough" : "had a tick",
 			      human_time(p->duration).text);
 		return;
 	}
 	put_counts(out, p);
-	buffer_printf(out, " · %s %s ", human_time(p->weight_stored).text, waits ? "waited by" : "wall time of");
+	buffer_printf(out, " · %s %s ", human_time(p->weight_stored).text,
+		      io ? "of reading, writing and the like by" : waits ? "waited by" : "wall time of");
 	put_threads(p, out);
 }
 

@@ -73,6 +73,17 @@ struct profile_waits {
 	uint32_t depth;
 };
 
+/* Calls of one operation about one file, peer or other thing. */
+struct profile_io {
+	const char *target;
+	uint8_t operation; /* enum io_operation */
+	uint8_t kind;      /* enum io_kind */
+	uint64_t calls, bytes; /* that the samples stand for; calls: that have ended */
+	uint64_t time;     /* ns */
+	uint64_t idle;     /* ns that it waited beside `time`, until a client wanted something */
+	uint64_t longest;  /* ns */
+};
+
 /* A distribution in ns. All 0 when nothing was measured. */
 struct profile_timing {
 	uint64_t count;
@@ -172,6 +183,8 @@ struct profile {
 	uint64_t growth_span;    /* ns, from the start to the moment up to which it is known what is still there */
 	const struct profile_waits *locks, *owners, *holders; /* the longest first; holders: owners by their stacks */
 	uint32_t lock_count, owner_count, holder_count;
+	const struct profile_io *io; /* of the event io; the longest first */
+	uint32_t io_count;
 	const struct profile_thread *threads;
 	uint32_t thread_count;
 	bool virtual_as_one; /* one of them is all virtual threads, or those that are not kept apart */

@@ -217,6 +217,8 @@ void format_hot(const struct profile *p, const struct format_options *options, s
 		out->failed = out->failed ? out->failed : ENOMEM;
 	else if (p->stored && p->weight_kind == WEIGHT_WAIT)
 		waits_tables(out, p, options);
+	else if (p->stored && p->io_count)
+		io_tables(out, p, options);
 	else if (p->stored)
 		put_table(out, &m, p, options, &c);
 	if (!out->failed && format_by_thread(p, options) &&

@@ -236,6 +236,16 @@ static void put_owner(struct json_writer *w, uint32_t i, const void *profile)
 	put_wait_times(w, owner);
 }
 
+static void put_io(struct json_writer *w, uint32_t i, const void *profile)
+{
+	const struct profile_io *io = &((const struct profile *)profile)->io[i];
+
+	json_put_texts(w, {"target", io->target}, {"operation", io_operation_names[io->operation]},
+		       {"kind", io_kind_names[io->kind].word});
+	json_put_numbers(w, {"calls", io->calls}, {"bytes", io->bytes}, {"time_ns", io->time}, {"idle_ns", io->idle},
+			 {"longest_ns", io->longest});
+}
+
 /* Names are quoted once, not for each of the many stacks that hold them. */
 struct quoted {
 	struct buffer text; /* NUL-ended */
@@ -337,6 +347,8 @@ void format_json(const struct profile *p, const struct format_options *options, 
 		json_put_objects(&w, "locks", p->lock_count, put_lock, p);
 		json_put_objects(&w, "owners", p->owner_count, put_owner, p);
 	}
+	if (p->weight_kind == WEIGHT_IO)
+		json_put_objects(&w, "io", p->io_count, put_io, p);
 	if (!result)
 		result = quote(&q, p, style);
 	if (!result && p->weight_kind == WEIGHT_WAIT)

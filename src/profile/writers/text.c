@@ -156,6 +156,8 @@ static void write_text(const struct profile *p, const struct format_options *opt
 	text_header(out, p);
 	if (p->stored && p->weight_kind == WEIGHT_WAIT)
 		waits_tables(out, p, options);
+	if (p->stored && p->io_count)
+		io_tables(out, p, options);
 	if (p->stored && traces)
 		result = text_traces(out, p, options, traces);
 	if (p->stored && flat && !result)

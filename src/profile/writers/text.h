@@ -34,4 +34,7 @@ int thread_table(struct buffer *out, const struct profile *p, const struct name_
 /* Append the three tables, at most options->flat lines each (0: a screenful). Normal code. */
 void waits_tables(struct buffer *out, const struct profile *p, const struct format_options *options);
 
+/* The same of a profile of calls that read, write and the like: by file, by peer, by other things, by place. */
+void io_tables(struct buffer *out, const struct profile *p, const struct format_options *options);
+
 #endif

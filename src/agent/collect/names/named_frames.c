@@ -57,6 +57,13 @@ uint32_t frames_marker(struct frames *f, const char *text)
 	return frames_intern(f, &n);
 }
 
+uint32_t frames_target(struct frames *f, uint32_t name)
+{
+	struct named_frame n = {.name = name, .kind = FRAME_OTHER};
+
+	return frames_intern(f, &n);
+}
+
 uint32_t frames_class(struct frames *f, uint32_t name)
 {
 	struct named_frame n = {.class_name = name, .kind = FRAME_OTHER};

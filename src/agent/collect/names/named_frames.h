@@ -68,6 +68,8 @@ struct profile_frame frames_spelled(const struct frames *f, uint32_t number);
 uint32_t frames_marker(struct frames *f, const char *text);
 /* The frame of a class by its NAME, a number in strings, without a method. */
 uint32_t frames_class(struct frames *f, uint32_t name);
+/* The frame of what a call was about, by its NAME, a number in strings. */
+uint32_t frames_target(struct frames *f, uint32_t name);
 /*
  * How often WORD's method has changed so far, or the image that its native code is of (0 for other
  * words): names given under another version do not hold any more. FRAMES_GONE: it is not proved

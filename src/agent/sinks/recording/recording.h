@@ -25,6 +25,7 @@ enum recording_kind {
 	RECORDING_CPU,   /* weights are CPU time */
 	RECORDING_WALL,  /* weights are real time, samples come in runs */
 	RECORDING_LOCK,  /* waits for locks */
+	RECORDING_IO,    /* calls that read, write and the like */
 	RECORDING_EVENT, /* weights are events of the kernel or the hardware */
 };
 

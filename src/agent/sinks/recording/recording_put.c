@@ -64,6 +64,20 @@ static void put_fields(struct recording *r, const struct sink_event *e, uint32_t
 	jfr_field_sample(r->jfr, jfr_type_of_event(r->options.events[e->event].name), &s);
 }
 
+static void put_io(struct recording *r, const struct sink_event *e, uint32_t thread, uint32_t stack)
+{
+	uint32_t name = e->fields->class_name;
+	const struct jfr_io io = {
+		.time = e->time,
+		.thread = thread,
+		.stack = stack,
+		.target = name ? strings_get(&r->collector->frames.strings, name) : "",
+		.values = e->fields->values,
+	};
+
+	jfr_io(r->jfr, &io);
+}
+
 /* What E's thread worked for, right before E: no event of the JDK has a place for it. */
 static void put_trace_context(struct recording *r, const struct sink_event *e, uint32_t thread)
 {
@@ -111,6 +125,10 @@ static void write_sample(struct recording *r, const struct sink_event *e)
 	case RECORDING_LOCK:
 		if (e->lock)
 			put_wait(r, e, thread, stack);
+		break;
+	case RECORDING_IO:
+		if (e->fields)
+			put_io(r, e, thread, stack);
 		break;
 	case RECORDING_EVENT:
 		if (e->fields)

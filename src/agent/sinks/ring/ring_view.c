@@ -27,6 +27,8 @@ static void add(const struct sink_event *e, void *arg)
 		w->failed = true;
 	if (e->lock)
 		aggregate_wait_sums(c, e);
+	if (e->fields && aggregate_is_io(c, e->event))
+		aggregate_io_sum(c, e);
 }
 
 /* Losses of EVENT in the window are those of now less those of the mark at its begin. */
@@ -98,6 +100,7 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 	size_t count, room, sums_count;
 	struct thread_sum *sums;
 	struct waits_sums waits;
+	struct io_sums io;
 	bool ok = false;
 	uint32_t i;
 
@@ -111,6 +114,8 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 	sums = c->sums.items;
 	waits = c->waits.sums;
 	memset(&c->waits.sums, 0, sizeof(waits));
+	io = c->io;
+	memset(&c->io, 0, sizeof(io));
 	sums_count = c->sums.count;
 	memset(stack_counts, 0, sizeof(*stack_counts));
 	m = ring_position_of_window(r);
@@ -135,6 +140,8 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 	c->sums.items = sums;
 	aggregate_waits_sums_free(&c->waits.sums);
 	c->waits.sums = waits;
+	aggregate_io_free(&c->io);
+	c->io = io;
 	memcpy(c->events, aggregates, sizeof(aggregates));
 	pthread_mutex_unlock(&c->lock);
 	return ok;

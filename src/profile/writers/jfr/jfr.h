@@ -109,6 +109,14 @@ struct jfr_field_sample {
 	const uint64_t *values;        /* of the fields, in their order */
 	bool bare;                     /* of an allocated object: jdk.ObjectAllocationSample, which has no size */
 };
+/* A call of the event `io`. */
+struct jfr_io {
+	uint64_t time;
+	uint32_t thread, stack; /* keys */
+	const char *target;
+	const uint64_t *values; /* see common/base/io_fields.h */
+};
+void jfr_io(struct jfr *j, const struct jfr_io *io);
 /* TIME, CLOCK_MONOTONIC ns, in the recording's ticks. */
 uint64_t jfr_ticks(const struct jfr *j, uint64_t time);
 void jfr_field_sample(struct jfr *j, unsigned type, const struct jfr_field_sample *s);

@@ -4,6 +4,7 @@
  *
  * Keys are only added; a change of meaning raises STREAM_SCHEMA. What is not known is left out.
  */
+#include "common/base/io_fields.h"
 #include "common/base/json_writer.h"
 #include "profile/model/context_text.h"
 #include "profile/model/frame_name.h"
@@ -146,6 +147,15 @@ static void put_lock(struct json_writer *w, const struct stream_lock *l)
 		json_put_number(w, "owner_stack", l->owner_stack->id);
 }
 
+static void put_kind(struct json_writer *w, const char *key, uint64_t word)
+{
+	json_put_text(w, key, io_kind_names[io_kind_in(word)].word);
+	if (io_flags_in(word) & IO_FLAG_IDLE)
+		json_put_bool(w, "idle", true);
+	if (io_flags_in(word) & IO_FLAG_OPEN)
+		json_put_bool(w, "open", true);
+}
+
 /* The weight is `value`. */
 static void put_fields(struct json_writer *w, const struct stream_fields *f)
 {
@@ -161,6 +171,12 @@ static void put_fields(struct json_writer *w, const struct stream_fields *f)
 		else if (field->kind == EVENT_FIELD_NUMBER || field->kind == EVENT_FIELD_BYTES ||
 			 field->kind == EVENT_FIELD_SIZE)
 			json_put_number(w, field->key, f->values[i]);
+		else if (field->kind == EVENT_FIELD_TARGET)
+			json_put_text(w, field->key, f->class_name);
+		else if (field->kind == EVENT_FIELD_OPERATION)
+			json_put_text(w, field->key, io_operation_names[io_operation_in(f->values[i])]);
+		else if (field->kind == EVENT_FIELD_TARGET_KIND)
+			put_kind(w, field->key, f->values[i]);
 	}
 }
 

@@ -1,0 +1,94 @@
+#include "agent/collect/aggregate_io.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "agent/collect/aggregate.h"
+#include "common/base/io_fields.h"
+#include "common/base/wide.h"
+
+static struct io_sum *line_of(const struct collector *c, struct io_sums *s, uint64_t name, uint64_t operation,
+			      uint64_t word)
+{
+	enum io_kind kind = io_kind_in(word);
+	uint64_t key = name << 16 | operation << 8 | kind;
+	uint32_t *slot = map_get(&s->by_key, key);
+	const char *text = NULL;
+	struct io_sum *line;
+
+	if (!slot && s->lines.count >= IO_LINES) {
+		name = 0;
+		key = operation << 8 | kind;
+	}
+	slot = slot ? slot : map_put(&s->by_key, key, NULL);
+	if (slot && *slot)
+		return &s->lines.items[*slot - 1];
+	line = slot ? PAGED_PUSH(&s->lines) : NULL;
+	if (!line)
+		return NULL;
+	text = name ? c->sources->class_name((uint32_t)name) : NULL;
+	*line = (struct io_sum){.text = text ? strings_add(&s->texts, text, strlen(text)) : 0,
+				.operation = (uint8_t)operation, .kind = (uint8_t)kind};
+	*slot = (uint32_t)s->lines.count;
+	return line;
+}
+
+/* A short call stands for many like it: as many as its sample weighs of its own time. */
+void aggregate_io_sum(struct collector *c, const struct sink_event *e)
+{
+	const uint64_t *v = e->fields->values;
+	uint64_t duration = MAX(v[IO_FIELD_DURATION], 1ull), weight = MAX(e->weight + v[IO_FIELD_IDLE], 1ull);
+	struct io_sum *line = line_of(c, &c->io, v[IO_FIELD_TARGET], io_operation_in(v[IO_FIELD_OPERATION]),
+				      v[IO_FIELD_KIND]);
+
+	if (!line)
+		return;
+	line->time += e->weight;
+	line->idle += v[IO_FIELD_IDLE];
+	line->longest = MAX(line->longest, v[IO_FIELD_DURATION]);
+	if (io_flags_in(v[IO_FIELD_KIND]) & IO_FLAG_OPEN)
+		return;
+	line->calls += wide_scale(weight, IO_PARTS, 0, duration);
+	line->bytes += wide_scale(weight, v[IO_FIELD_BYTES], 0, duration);
+}
+
+static int longest_first(const void *a, const void *b)
+{
+	const struct profile_io *x = a, *y = b;
+
+	if (x->time != y->time)
+		return x->time < y->time ? 1 : -1;
+	return x->idle < y->idle ? 1 : x->idle > y->idle ? -1 : strcmp(x->target, y->target);
+}
+
+struct profile_io *aggregate_io_lines(const struct io_sums *s, char **texts)
+{
+	struct profile_io *lines = calloc(s->lines.count + 1, sizeof(*lines));
+	size_t i;
+
+	*texts = malloc(s->texts.length + 1);
+	if (!lines || !*texts) {
+		free(lines);
+		return NULL;
+	}
+	if (s->texts.length)
+		memcpy(*texts, s->texts.bytes, s->texts.length);
+	for (i = 0; i < s->lines.count; i++) {
+		const struct io_sum *l = &s->lines.items[i];
+
+		lines[i] = (struct profile_io){
+			.target = l->text ? *texts + l->text : io_kind_names[l->kind].others,
+			.operation = l->operation, .kind = l->kind, .bytes = l->bytes, .time = l->time,
+			.calls = (l->calls + IO_PARTS / 2) / IO_PARTS, .idle = l->idle, .longest = l->longest,
+		};
+	}
+	qsort(lines, s->lines.count, sizeof(*lines), longest_first);
+	return lines;
+}
+
+void aggregate_io_free(struct io_sums *s)
+{
+	PAGED_FREE(&s->lines);
+	map_free(&s->by_key);
+	strings_free(&s->texts);
+}
