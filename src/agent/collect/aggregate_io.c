@@ -61,23 +61,22 @@ static int longest_first(const void *a, const void *b)
 	return x->idle < y->idle ? 1 : x->idle > y->idle ? -1 : strcmp(x->target, y->target);
 }
 
-struct profile_io *aggregate_io_lines(const struct io_sums *s, char **texts)
+struct profile_io *aggregate_io_lines(const struct io_sums *s, uint32_t *count)
 {
-	struct profile_io *lines = calloc(s->lines.count + 1, sizeof(*lines));
-	size_t i;
+	size_t bytes = (s->lines.count + 1) * sizeof(struct profile_io), i;
+	struct profile_io *lines = malloc(bytes + s->texts.length);
+	char *texts = (char *)lines + bytes;
 
-	*texts = malloc(s->texts.length + 1);
-	if (!lines || !*texts) {
-		free(lines);
+	if (!lines)
 		return NULL;
-	}
 	if (s->texts.length)
-		memcpy(*texts, s->texts.bytes, s->texts.length);
+		memcpy(texts, s->texts.bytes, s->texts.length);
+	*count = (uint32_t)s->lines.count;
 	for (i = 0; i < s->lines.count; i++) {
 		const struct io_sum *l = &s->lines.items[i];
 
 		lines[i] = (struct profile_io){
-			.target = l->text ? *texts + l->text : io_kind_names[l->kind].others,
+			.target = l->text ? texts + l->text : io_kind_names[l->kind].others,
 			.operation = l->operation, .kind = l->kind, .bytes = l->bytes, .time = l->time,
 			.calls = (l->calls + IO_PARTS / 2) / IO_PARTS, .idle = l->idle, .longest = l->longest,
 		};

@@ -29,8 +29,6 @@ struct view {
 	struct stack_count *live; /* … those of what is still there */
 	char *counts;          /* copies of the agent's texts */
 	struct profile_waits *waits; /* by lock, then by owner */
-	struct profile_io *io;
-	char *io_texts;
 	struct profile_trace_context *trace_contexts;
 };
 
@@ -49,8 +47,7 @@ void collector_view_free(struct profile *p)
 	free(v->counts);
 	free(v->live);
 	free(v->waits);
-	free(v->io);
-	free(v->io_texts);
+	free((void *)(uintptr_t)p->io);
 	free(v->trace_contexts);
 	free(v);
 }
@@ -378,10 +375,10 @@ static bool copy_waits(struct view *v, const struct collector *c, uint32_t e, co
 /* What calls were about, if event E is of such. */
 static bool copy_io(struct view *v, const struct collector *c, uint32_t e)
 {
-	if (aggregate_is_io(c, e))
-		v->profile.io = v->io = aggregate_io_lines(&c->io, &v->io_texts);
-	v->profile.io_count = v->io ? (uint32_t)c->io.lines.count : 0;
-	return v->io || !aggregate_is_io(c, e);
+	if (!aggregate_is_io(c, e))
+		return true;
+	v->profile.io = aggregate_io_lines(&c->io, &v->profile.io_count);
+	return v->profile.io;
 }
 
 static void copy_counts(struct view *v, struct collector *c, uint32_t e)
