@@ -61,17 +61,19 @@ static int longest_first(const void *a, const void *b)
 	return x->idle < y->idle ? 1 : x->idle > y->idle ? -1 : strcmp(x->target, y->target);
 }
 
-struct profile_io *aggregate_io_lines(const struct io_sums *s, uint32_t *count)
+bool aggregate_io_view(const struct collector *c, uint32_t e, struct profile *p)
 {
+	const struct io_sums *s = &c->io;
 	size_t bytes = (s->lines.count + 1) * sizeof(struct profile_io), i;
-	struct profile_io *lines = malloc(bytes + s->texts.length);
+	struct profile_io *lines = aggregate_is_io(c, e) ? malloc(bytes + s->texts.length) : NULL;
 	char *texts = (char *)lines + bytes;
 
 	if (!lines)
-		return NULL;
+		return !aggregate_is_io(c, e);
 	if (s->texts.length)
 		memcpy(texts, s->texts.bytes, s->texts.length);
-	*count = (uint32_t)s->lines.count;
+	p->io = lines;
+	p->io_count = (uint32_t)s->lines.count;
 	for (i = 0; i < s->lines.count; i++) {
 		const struct io_sum *l = &s->lines.items[i];
 
@@ -82,7 +84,7 @@ struct profile_io *aggregate_io_lines(const struct io_sums *s, uint32_t *count)
 		};
 	}
 	qsort(lines, s->lines.count, sizeof(*lines), longest_first);
-	return lines;
+	return true;
 }
 
 void aggregate_io_free(struct io_sums *s)

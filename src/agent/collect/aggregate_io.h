@@ -36,9 +36,9 @@ struct collector;
 struct sink_event;
 /* Add E, of the event. Collector's lock held. */
 void aggregate_io_sum(struct collector *c, const struct sink_event *e);
-/* The lines as results have them, with their texts behind them, to be freed; *COUNT of them. NULL: no memory. */
-struct profile_io;
-struct profile_io *aggregate_io_lines(const struct io_sums *s, uint32_t *count);
+/* P gets the lines, with their texts behind them, to be freed, if event E is of such calls. False: no memory. */
+struct profile;
+bool aggregate_io_view(const struct collector *c, uint32_t e, struct profile *p);
 void aggregate_io_free(struct io_sums *s);
 
 #endif

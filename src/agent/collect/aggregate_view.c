@@ -372,15 +372,6 @@ static bool copy_waits(struct view *v, const struct collector *c, uint32_t e, co
 	return true;
 }
 
-/* What calls were about, if event E is of such. */
-static bool copy_io(struct view *v, const struct collector *c, uint32_t e)
-{
-	if (!aggregate_is_io(c, e))
-		return true;
-	v->profile.io = aggregate_io_lines(&c->io, &v->profile.io_count);
-	return v->profile.io;
-}
-
 static void copy_counts(struct view *v, struct collector *c, uint32_t e)
 {
 	const struct event_aggregate *a = &c->events[e];
@@ -509,7 +500,8 @@ static bool fill(struct view *v, struct collector *c, uint32_t e, const struct c
 	v->profile.interval_most = aggregate_fields_interval_most(c, e);
 	ok = copy_facts(v, counts) && copy_frames(v, c, &frames) &&
 	     copy_threads(v, c, e, &threads) && copy_trace_contexts(v, c) &&
-	     copy_stacks(v, c, e, frames, threads) && copy_waits(v, c, e, frames) && copy_io(v, c, e);
+	     copy_stacks(v, c, e, frames, threads) && copy_waits(v, c, e, frames) &&
+	     aggregate_io_view(c, e, &v->profile);
 	free(frames);
 	free(threads);
 	if (!ok)
