@@ -132,10 +132,14 @@ static int enable(const char *name, uint64_t interval, struct error *err)
 
 	if (atomic_load(&samples.on))
 		return 0;
-	if ((*samples.ti)->AddCapabilities(samples.ti, &capability))
+	said = (*samples.ti)->AddCapabilities(samples.ti, &capability);
+	if (said == JVMTI_ERROR_NOT_AVAILABLE)
 		return error_set(err, ENOTSUP, "%s: this JVM gives no samples of allocations: it is older than "
 				 "JDK 11, or another agent takes them (HotSpot gives them to one at a time); stop "
 				 "that one, then try again", name);
+	if (said)
+		return error_set(err, ENOTSUP, "%s: this JVM refuses to give samples of allocations (JVMTI error %d)",
+				 name, (int)said);
 	samples.rate = active_options()->rate;
 	atomic_store(&samples.least, interval);
 	atomic_store(&samples.most, interval);

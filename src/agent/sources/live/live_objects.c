@@ -56,6 +56,13 @@ static void take(uint32_t event, jvmtiEnv *ti, JNIEnv *env, jobject object, jcla
 
 /* ---- results ---- */
 
+static void collect_heap(void)
+{
+	collections_ask();
+	object_samples_collect();
+	atomic_store(&collected, clock_ns(CLOCK_MONOTONIC));
+}
+
 /* See struct engine_ops. */
 static void look(bool collect)
 {
@@ -63,11 +70,8 @@ static void look(bool collect)
 
 	if (!env)
 		return;
-	if (collect) {
-		collections_ask();
-		object_samples_collect();
-		atomic_store(&collected, clock_ns(CLOCK_MONOTONIC));
-	}
+	if (collect)
+		collect_heap();
 	live_table_look(env);
 	atomic_store(&used, collections_used());
 }
@@ -96,10 +100,13 @@ static void halt(void)
 
 static void listen_no_more(bool goes_on)
 {
+	/* beside some collectors the program allocates on: that is in the heap then, and sampled as well */
+	if (live.wanted >= 0 && active_options()->collect_first)
+		collect_heap();
 	object_samples_end();
 	if (live.wanted < 0)
 		return;
-	look(active_options()->collect_first);
+	look(false);
 	object_samples_halt(&live);
 	live_table_let_go(jvm_jni());
 }

@@ -116,9 +116,9 @@ static void halt(void)
 	if (nativemem.wanted < 0)
 		return;
 	malloc_hooks_remove();
-	if (atomic_load(&nativemem.event) >= 0)
+	/* from here on counted() has what end_count adds, and no more */
+	if (atomic_exchange(&nativemem.event, -1) >= 0)
 		records_each(end_count);
-	atomic_store(&nativemem.event, -1);
 	nativemem.wanted = -1;
 }
 
