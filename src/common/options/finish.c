@@ -147,11 +147,26 @@ int options_check_tracing(const struct options *o, struct error *err)
 	return 0;
 }
 
+/* What was not said of the events with intervals of their own is their default. */
+static void say_all(struct options *o)
+{
+	const struct option *p;
+	uint64_t by_default = 1;
+
+	for (p = option_table; p->help; p++)
+		if (option_has_interval(p) && !said_of(p, o))
+			memcpy((char *)o + p->offset, &by_default, sizeof(by_default));
+}
+
 int option_finish_events(struct options *o, bool event_said, struct error *err)
 {
 	int rc = o->trace[0] ? finish_trace(o, err) : 0;
 	const struct option *p;
 
+	if (o->all) {
+		say_all(o);
+		event_said = true; /* else it is cpu */
+	}
 	o->sampling_said = with_interval(o) || (event_said && !has_method(o->event));
 	if (rc == 0 && has_method(o->event))
 		rc = finish_method(o, err);

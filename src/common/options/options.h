@@ -47,6 +47,7 @@ struct options {
 	uint64_t interval; /* of the first: ns of CPU time, or events; 0 = its default */
 	uint64_t interval_bytes; /* the same as a size: "1m" is another number then; OPTIONS_ALL = it is none */
 	bool interval_is_size; /* and nothing else: "512kb" */
+	bool all;          /* the event, and all below that are events with an interval of their own */
 	uint64_t wall;     /* interval of the event wall, ns; 1 = its default; 0 = not said */
 	bool nopark;       /* lock: monitors only */
 	bool sleep;        /* lock: Thread.sleep, too */

@@ -7,6 +7,7 @@
 #include "profile/model/loss_line.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "common/base/clean.h"
 #include "profile/model/human.h"
@@ -160,9 +161,9 @@ static void put_unfreed(const struct profile *p, struct buffer *out)
 static void put_bytes(const struct profile *p, struct buffer *out)
 {
 	if (p->taken == 0) {
-		buffer_printf(out, "No samples: %s allocated in %s; an object is a sample once in %s",
+		buffer_printf(out, "No samples: %s allocated in %s; %s is a sample once in %s",
 			      p->counted ? human_bytes(p->counted).text : "nothing", human_time(p->duration).text,
-			      human_bytes(p->interval).text);
+			      strcmp(p->event, "nativemem") ? "an object" : "a block", human_bytes(p->interval).text);
 		return;
 	}
 	put_counts(out, p);
