@@ -21,6 +21,9 @@ class Jstrobe:
     def start_io(self, pid, shortest):
         self._run("start", "--io", shortest, pid)
 
+    def start_nativelock(self, pid, shortest):
+        self._run("start", "--nativelock", shortest, pid)
+
     def stop(self, pid):
         """Stop; the JSON result."""
         path = jvm.result_file()
@@ -59,6 +62,9 @@ class AsyncProfiler:
 
     def start_nativemem(self, pid, size):
         self._run("start", "--nativemem", size, pid)
+
+    def start_nativelock(self, pid, shortest):
+        self._run("start", "--nativelock", shortest, pid)
 
     def stop(self, pid):
         """Stop; collapsed stacks with threads as [(frames, samples)]."""

@@ -17,6 +17,7 @@ import jvm
 import io_rows
 import lock_rows
 import memory_rows
+import nativelock_rows
 import nativemem_rows
 import stream_rows
 import trace_change
@@ -647,6 +648,10 @@ ROWS = {
                        "longest ≤ +5 %", memory_rows.live_pauses),
     "write_call": Row("`write(2)` of 64 bytes to a pipe, what a call takes longer with `io` at 1 ms", "≤ 40 ns",
                       io_rows.write_call),
+    "lock_pair": Row("a lock that is free and its unlock, what a pair takes longer with `nativelock` at 10 µs",
+                     "≤ 3 ns", nativelock_rows.lock_pair),
+    "lock_fight": Row("two threads that fight for a mutex, held for 1 µs each time, with `nativelock` at 10 µs: turns",
+                      "not fewer than with async-profiler", nativelock_rows.lock_fight),
     "context": Row("`SampleContext.set` and `clear`, the pair", "≤ 10 ns", context_rows.context),
     "memory": Row("memory added to a JVM", "≤ async-profiler's", memory),
     "recording_size": Row("size of a recording, a CPU sample (`cpuevents=execution`)", "≤ 0.7 × async-profiler's",

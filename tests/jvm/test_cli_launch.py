@@ -199,7 +199,7 @@ def test_agentpath_into_a_device_or_a_pipe(jdk17, tmp_path):
 def test_mistakes_in_agentpath_leave_the_program_alone(jdk):
     for options, words in (
             ("start,intervall=1ms", ["intervall", "did you mean interval?"]),
-            ("start,event=nativelock", ["not available yet: nativelock"]),
+            ("start,tlab", ["not available yet: tlab"]),
             ("start,interval=0", ["interval: 0 is out of range"]),
             ("start,file=/no/such/folder/x.html", ["/no/such/folder"]),
             ("start,file=x.pprof", ["not available yet: pprof"]),

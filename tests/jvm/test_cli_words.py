@@ -40,7 +40,7 @@ def test_help_shows_what_can_be_used_and_no_more():
                    "-t, --threads", "--total", "-j, --jstackdepth", "--lines", "-q, --quiet",
                    "--verbose", "-v, --version", "--attach-timeout"):
         assert option in text
-    for hidden in ("queuesize", "collector-hold", "--nativelock", "token", "connect"):
+    for hidden in ("queuesize", "collector-hold", "--ratelimit", "token", "connect"):
         assert hidden not in text
 
 
@@ -65,7 +65,8 @@ def test_versions():
 def test_list_shows_the_events():
     words = [line.split()[0] for line in jstrobe("list").stdout.splitlines()]
     assert words[:6] == ["cpu", "ctimer", "itimer", "wall", "periodic", "lock"]
-    assert {"page-faults", "context-switches", "cycles"} <= set(words) and "nativelock" not in words
+    assert {"page-faults", "context-switches", "cycles"} <= set(words)
+    assert {"nativelock", "nativemem"} <= set(words) and "tlab" not in words
 
 
 def test_list_says_what_is_not_permitted(tmp_path):
@@ -93,9 +94,7 @@ def test_list_says_what_is_not_permitted(tmp_path):
     (["-i", "10us", "1"], ["interval: 10us is out of range for cpu", "50us to 100s"]),
     (["-d", "x", "1"], ["-d: 'x' is not a time"]),
     (["-j", "0", "1"], ["-j: 0 is out of range"]),
-    (["-e", "nativelock", "1"], ["not available yet: nativelock"]),
-    (["-e", "cpu,nativelock", "1"], ["not available yet: nativelock"]),
-    (["--nativelock", "1"], ["not available yet: --nativelock"]),
+    (["--tlab", "1"], ["not available yet: --tlab"]),
     (["-o", "pprof", "1"], ["not available yet: pprof"]),
     (["-o", "colapsed", "1"], ["unknown output format: colapsed", "collapsed?"]),
     (["-f", "x.pprof", "1"], ["not available yet: pprof"]),

@@ -80,9 +80,11 @@ static int resolve(const char *names, uint64_t interval, struct given *g, struct
 	uint32_t *count = &g->engine.count;
 
 	strcpy(list, names);
-	for (word = strtok_r(list, ",", &at); word; word = strtok_r(NULL, ",", &at), ++*count)
+	for (word = strtok_r(list, ",", &at); word; word = strtok_r(NULL, ",", &at), ++*count) {
 		if (event_resolve(word, *count ? 0 : interval, &g->events[*count], err))
 			return -err->code;
+		g->collector.waits[*count] = g->events[*count].weight == WEIGHT_WAIT;
+	}
 	g->collector.events = *count;
 	return 0;
 }

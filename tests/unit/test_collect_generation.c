@@ -312,7 +312,7 @@ static void kept_traces(void **state)
 		check_kept(cases[n].count, cases[n].depth);
 		for (round = 0; round < 3; round++)
 			renew_under_load(cases[n].count, cases[n].depth);
-		waits_halt();
+		waits_halt(WAITS_OF_JAVA);
 		waits_release();
 		stack_store_close(&zone.store);
 	}

@@ -62,12 +62,15 @@ static void tell_parked(const struct sample *s, const struct trace_context *trac
 
 void aggregate_open_waits(struct collector *c, bool lately)
 {
+	unsigned i;
+
 	c->sources->vthreads_parked_open(lately, tell_parked, c);
 	if (!c->with_waits)
 		return;
 	/* which of them are open is what the result of this moment says */
 	if (!lately)
-		forget_open(&c->waits.sums);
+		for (i = 0; i < WAITS_EVENTS; i++)
+			forget_open(&c->waits.sums[i]);
 	c->sources->waits_open(lately, tell_open, c);
 }
 

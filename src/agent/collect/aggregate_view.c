@@ -243,16 +243,23 @@ static bool is_of_what_is_there(const struct view *v, const struct collector *c,
 	return (v->live && !c->options.peak[e]) || survivors_are_of(c, e);
 }
 
+/* The sums of waits of event E; NULL: it is of something else. */
+static const struct waits_sums *waits_of(const struct collector *c, uint32_t e)
+{
+	return c->options.waits[e] ? aggregate_waits_of((struct collector *)(uintptr_t)c, e) : NULL;
+}
+
 /* Room for event E's stacks, and for those of who held locks. */
 static bool make_room(struct view *v, const struct collector *c, uint32_t e)
 {
+	const struct waits_sums *waits = waits_of(c, e);
 	size_t i, total = 0;
 
 	for (i = 0; i < c->stack_counts.count; i++)
 		if (v->sums[i].event == e && v->sums[i].samples)
 			total += c->nodes.items[v->sums[i].node].depth;
-	for (i = 0; c->options.waits[e] && i < c->waits.sums.holders.count; i++)
-		total += c->nodes.items[c->waits.sums.holders.items[i].node].depth;
+	for (i = 0; waits && i < waits->holders.count; i++)
+		total += c->nodes.items[waits->holders.items[i].node].depth;
 	v->lists = malloc((total + 1) * sizeof(*v->lists));
 	v->stacks = calloc(c->stack_counts.count + 1, sizeof(*v->stacks));
 	if (is_of_what_is_there(v, c, e))
@@ -343,11 +350,11 @@ static void copy_waits_of(const struct view *v, const struct wait_sum *sums, siz
 /* Locks and owners, if event E is of waits. */
 static bool copy_waits(struct view *v, const struct collector *c, uint32_t e, const uint32_t *frames)
 {
-	const struct waits_sums *w = &c->waits.sums;
+	const struct waits_sums *w = waits_of(c, e);
 	struct profile_waits *holders;
 	size_t i;
 
-	if (!c->options.waits[e])
+	if (!w)
 		return true;
 	v->waits = calloc(w->locks.count + w->owners.count + w->holders.count + 1, sizeof(*v->waits));
 	if (!v->waits)

@@ -105,7 +105,7 @@ static void find_owner(struct collector *c, const struct wait_note *n, uint64_t 
 		l->owner_tid = (int32_t)n->owner_tid;
 		aggregate_names(c);
 		l->owner_thread = by_tid(c, n->owner_tid, time);
-	} else if (n->owner_id) {
+	} else if (n->owner_id && !lock_kind_is_native((enum lock_kind)n->kind)) {
 		by_java_id(c, n, time, l);
 	}
 	if (!l->owner_thread) {
@@ -155,9 +155,19 @@ static void sum_up(struct wait_sum *sum, const struct sink_event *e)
 	sum->open += e->lock->open;
 }
 
+struct waits_sums *aggregate_waits_of(struct collector *c, uint32_t e)
+{
+	return &c->waits.sums[c->options.waits[e] - 1];
+}
+
+static uint64_t key_of(uint32_t name, uint64_t identity, uint8_t kind)
+{
+	return hash_mix((uint64_t)name << 32 ^ (identity <= UINT32_MAX ? identity : hash_mix(identity))) + kind;
+}
+
 uint64_t aggregate_wait_key(const struct wait_sum *l)
 {
-	return hash_mix((uint64_t)l->name << 32 | l->identity) + l->kind;
+	return key_of(l->name, l->identity, l->kind);
 }
 
 /* The line that SLOT knows, or FRESH as a new one; NULL: there is no memory. */
@@ -178,17 +188,17 @@ static struct wait_sum *line_at(struct wait_lines *lines, uint32_t *slot, const 
 /* The line of lock L; when there are too many, that of its class. */
 static struct wait_sum *lock_line(struct waits_sums *w, const struct sink_lock *l)
 {
-	uint64_t key = hash_mix((uint64_t)l->class_name << 32 | (uint32_t)l->identity) + l->kind;
+	uint64_t key = key_of(l->class_name, l->identity, l->kind);
 	uint32_t *slot = map_get(&w->by_lock, key);
 	bool full = w->locks.count >= WAITS_LOCKS;
 
 	if (!slot) {
 		if (full)
-			key = hash_mix((uint64_t)l->class_name << 32) + l->kind;
+			key = key_of(l->class_name, 0, l->kind);
 		slot = map_put(&w->by_lock, key, NULL);
 	}
 	return line_at(&w->locks, slot, &(struct wait_sum){
-		.name = l->class_name, .identity = full ? 0 : (uint32_t)l->identity, .kind = l->kind,
+		.name = l->class_name, .identity = full ? 0 : l->identity, .kind = l->kind,
 	});
 }
 
@@ -210,35 +220,22 @@ static struct wait_sum *holder_line(struct waits_sums *w, const struct sink_lock
 
 void aggregate_wait_sums(struct collector *c, const struct sink_event *e)
 {
-	struct wait_sum *lock = lock_line(&c->waits.sums, e->lock), *owner;
+	struct waits_sums *sums = aggregate_waits_of(c, e->event);
+	struct wait_sum *lock = lock_line(sums, e->lock), *owner;
 
 	if (lock)
 		sum_up(lock, e);
 	if (!e->lock->owner_thread)
 		return;
-	owner = owner_line(&c->waits.sums, e->lock->owner_thread, e->lock->owner_name);
+	owner = owner_line(sums, e->lock->owner_thread, e->lock->owner_name);
 	if (owner)
 		sum_up(owner, e);
-	owner = e->lock->owner_node ? holder_line(&c->waits.sums, e->lock) : NULL;
+	owner = e->lock->owner_node ? holder_line(sums, e->lock) : NULL;
 	if (owner)
 		sum_up(owner, e);
 }
 
 /* ---- a wait ---- */
-
-static enum lock_kind kind_of(uint8_t state)
-{
-	switch (state) {
-	case THREAD_BLOCKED:
-		return LOCK_MONITOR;
-	case THREAD_WAITING:
-		return LOCK_WAIT;
-	case THREAD_SLEEPING:
-		return LOCK_SLEEP;
-	default:
-		return LOCK_PARK;
-	}
-}
 
 static uint32_t class_number(struct collector *c, uint32_t class)
 {
@@ -258,8 +255,9 @@ void aggregate_lose(struct collector *c, const struct sample *s, enum loss_reaso
 void aggregate_wait(struct collector *c, const struct sample *s, const struct wait_note *n,
 		  const struct trace_context *trace_context, struct thread_record *r)
 {
-	struct sink_lock l = {.kind = kind_of(s->state), .identity = n->identity, .duration = n->duration,
-			      .told = n->told, .open = n->open, .again = n->again};
+	bool native = lock_kind_is_native((enum lock_kind)n->kind);
+	struct sink_lock l = {.kind = n->kind, .identity = native ? n->address : n->identity,
+			      .duration = n->duration, .told = n->told, .open = n->open, .again = n->again};
 	struct sink_event e = {
 		.time = s->time,
 		.samples = 1,

@@ -18,7 +18,7 @@
 
 struct wait_sum {
 	uint32_t name;         /* number in frames.strings: of the class, or of the owner; 0 = not known */
-	uint32_t identity;     /* of the lock; 0 = several, or not known */
+	uint64_t identity;     /* of the lock; 0 = several, or not known */
 	uint8_t kind;          /* enum lock_kind */
 	uint32_t node;         /* of a holder: its stack */
 	uint64_t waits, time;  /* recorded ones, and the time they stand for, ns */
@@ -37,8 +37,10 @@ struct waits_sums {
 	struct map by_lock, by_owner, by_holder; /* → index + 1 */
 };
 
+#define WAITS_EVENTS 2 /* of waits, in one session */
+
 struct waits_aggregate {
-	struct waits_sums sums;
+	struct waits_sums sums[WAITS_EVENTS]; /* see aggregate_waits_of */
 	struct map leaves;            /* node and frame of a class → node with it */
 	struct map java_threads;      /* Thread.getId → tid of a thread of the system */
 };
@@ -69,6 +71,8 @@ uint32_t aggregate_wait_shown(struct collector *c, const struct sink_event *e);
 void aggregate_wait_sums(struct collector *c, const struct sink_event *e);
 /* The node NODE with FRAME as innermost one; 0 = out of memory. The same. */
 uint32_t aggregate_leaf(struct collector *c, uint32_t node, uint32_t frame);
+/* The sums of event E, which is of waits. */
+struct waits_sums *aggregate_waits_of(struct collector *c, uint32_t e);
 /* By what the line L of a lock is found. */
 uint64_t aggregate_wait_key(const struct wait_sum *l);
 void aggregate_waits_sums_free(struct waits_sums *s);

@@ -64,13 +64,20 @@ static bool carry_keys(struct generation *g, const struct waits_sums *from, stru
 	return whole;
 }
 
-bool carry_waits(struct generation *g)
+static bool carry_sums(struct generation *g, const struct waits_sums *from, struct waits_sums *to)
 {
-	const struct waits_sums *from = &g->old.waits.sums;
-	struct waits_sums *to = &g->c->waits.sums;
-
 	return carry_lines(g, from->locks.items, from->locks.count, &to->locks) &&
 	       carry_lines(g, from->owners.items, from->owners.count, &to->owners) &&
 	       carry_lines(g, from->holders.items, from->holders.count, &to->holders) &&
 	       carry_keys(g, from, to);
+}
+
+bool carry_waits(struct generation *g)
+{
+	bool whole = true;
+	unsigned i;
+
+	for (i = 0; i < WAITS_EVENTS && whole; i++)
+		whole = carry_sums(g, &g->old.waits.sums[i], &g->c->waits.sums[i]);
+	return whole;
 }

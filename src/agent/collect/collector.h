@@ -19,7 +19,7 @@ struct collector_options {
 	uint32_t events;       /* how many the session samples, 1 to RECORD_EVENTS */
 	uint64_t drain_every;  /* ns from drain to drain, 0 = 10 ms */
 	bool ticks[8];         /* of each: sampled in turns, states are kept apart */
-	bool waits[8];         /* of each: samples are waits for locks, with notes */
+	uint8_t waits[8];      /* of each: samples are waits with notes, and it is number N of such events; else 0 */
 	struct event_fields fields[8]; /* of each: what its samples say besides, in a struct field_note */
 	bool live[8];          /* of each: results have what is still there of it (collect_sources.blocks) */
 	bool peak[8];          /* … and what was there when most was; one of them at most */

@@ -83,6 +83,16 @@ void wait_announce(struct thread_record *r, uint32_t event, const struct stack_t
 		record_stir(&zone.records, r->index);
 }
 
+bool wait_would_be_due(const struct thread_record *r, uint32_t event, uint64_t duration)
+{
+	return r->sources[event].carried + duration >= zone.events[event].interval;
+}
+
+void wait_carry(struct thread_record *r, uint32_t event, uint64_t duration)
+{
+	r->sources[event].carried += duration;
+}
+
 /* Whether DURATION more makes a sample of R's EVENT; its weight then. */
 static bool is_due(struct thread_record *r, uint32_t event, uint64_t duration, uint64_t *weight)
 {

@@ -14,7 +14,10 @@
 /* What follows a sample of a wait in its queue. */
 struct wait_note {
 	uint64_t duration;     /* ns, but for what was told of it before */
-	uint64_t owner_id;     /* Thread.getId of who held the lock when the wait began, 0 = see owner_tid */
+	union {
+		uint64_t owner_id; /* Thread.getId of who held the lock when the wait began, 0 = see owner_tid */
+		uint64_t address;  /* of a native lock, whose owner is known by owner_tid alone */
+	};
 	const struct stack_trace *owner_stack; /* its stack then; NULL = not known */
 	uint32_t owner_tid;    /* the same by the system's number; both 0: none, or not known */
 	uint32_t class;        /* the lock's, as class_number gave it; 0 = not known */
@@ -23,9 +26,11 @@ struct wait_note {
 	bool owner_virtual : 1; /* owner_id is certainly of a virtual thread */
 	bool open : 1;         /* it goes on: this is its time so far */
 	bool again : 1;        /* a sample of this session has told of it before */
+	uint8_t kind : 4;      /* enum lock_kind */
 	uint64_t told;         /* ns of this wait that samples before this one have, see waits_tell_open */
 } __attribute__((aligned(8)));
 _Static_assert(sizeof(struct wait_note) == sizeof(struct sample), "they share a queue");
+_Static_assert(LOCK_KINDS <= 16, "wait_note.kind");
 
 /*
  * The running thread's record, entered; NULL: it has none, or nothing is sampled now. Until wait_leave the caller
@@ -52,6 +57,10 @@ void wait_announce(struct thread_record *r, uint32_t event, const struct stack_t
  * interval, else the time is carried to the next one. False: it is one, of S->weight, and the queue has no room.
  */
 bool wait_take(struct thread_record *r, struct sample *s, const struct wait_note *n);
+
+/* R, entered, has waited for DURATION more: whether wait_take would make a sample of it; wait_carry: it is none. */
+bool wait_would_be_due(const struct thread_record *r, uint32_t event, uint64_t duration);
+void wait_carry(struct thread_record *r, uint32_t event, uint64_t duration);
 
 /* As wait_take, without a stack to show: the sample is lost for WHY, if it were one. */
 void wait_lose(struct thread_record *r, uint32_t event, uint64_t duration, enum loss_reason why);

@@ -213,6 +213,10 @@ static void tell_settings(struct recording *r, const struct options *o, const st
 				tell_enabled(r, types[i], "threshold", text);
 			continue;
 		}
+		if (events[e].weight == WEIGHT_WAIT && strcmp(events[e].name, "lock") != 0) {
+			tell_enabled(r, JFR_NATIVE_LOCK, "threshold", text);
+			continue;
+		}
 		if (events[e].weight == WEIGHT_WAIT) {
 			tell_enabled(r, JFR_MONITOR_ENTER, "threshold", text);
 			tell_enabled(r, JFR_MONITOR_WAIT, "threshold", text);

@@ -275,6 +275,7 @@ static int begin_sources(struct error *err)
 		.collect_first = o->collect_first,
 		.no_parks = o->nopark,
 		.sleeps = o->sleep,
+		.native_idle = o->nativewait,
 	};
 
 	strcpy(e.wall_mode, o->wall_mode);

@@ -105,11 +105,12 @@ struct collector *source_options_collector(const struct options *o, const struct
 		.renew_at = o->renew_at,
 		.store_bytes = o->memlimit,
 	};
+	uint8_t waits = 0; /* each has a source of its own: WAITS_EVENTS at most */
 	uint32_t e;
 
 	for (e = 0; e < count; e++) {
 		c.ticks[e] = events[e].ticks != TICKS_NONE || events[e].weight == WEIGHT_WAIT;
-		c.waits[e] = events[e].weight == WEIGHT_WAIT;
+		c.waits[e] = events[e].weight == WEIGHT_WAIT ? ++waits : 0;
 		c.fields[e] = event_fields_of(events[e].name);
 		c.peak[e] = o->nativemem_peak && strcmp(events[e].name, "nativemem") == 0;
 		c.live[e] = o->nativemem_live && !c.peak[e] && strcmp(events[e].name, "nativemem") == 0;

@@ -10,6 +10,7 @@
 #include "agent/sources/live/live_objects.h"
 #include "agent/sources/live/live_table.h"
 #include "agent/sources/lock/lock_waits.h"
+#include "agent/sources/nativelock/lock_calls.h"
 #include "agent/sources/nativemem/blocks.h"
 #include "agent/sources/nativemem/malloc_hooks.h"
 #include "agent/sources/nativemem/nativemem.h"
@@ -40,6 +41,7 @@ static void images_changed(void)
 static const char *name_of(uint32_t number)
 {
 	return number < IO_NAMES_FIRST ? class_name_of(number) : io_target_name(number);
+	lock_calls_refresh();
 }
 
 const struct collect_sources engine_of_collector = {

@@ -65,6 +65,7 @@ struct engine_options {
 	uint32_t rate;        /* alloc, live: samples a second at most, 0 = any number */
 	bool collect_first;   /* live: the heap is collected before a result */
 	bool no_parks, sleeps; /* lock: without LockSupport.park, with Thread.sleep */
+	bool native_idle;     /* nativelock: waits for conditions and semaphores, too */
 	char wall_mode[8];    /* "marker", "slots", or "" = what works */
 	char fail[32];        /* knob for tests: what shall refuse ("perf", "ring", "fd", "marker" …); "" = none */
 };

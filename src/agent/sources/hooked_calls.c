@@ -30,7 +30,7 @@ static bool exchange(const struct hooked_calls *h, bool in)
 	for (i = 0; i < h->count; i++) {
 		void *theirs = *h->calls[i].theirs, *ours = h->calls[i].ours;
 
-		if (!theirs)
+		if (!theirs || !ours)
 			continue;
 		olds[n] = in ? theirs : ours;
 		list[n] = (struct got_function){h->calls[i].name, &olds[n], 1, in ? ours : theirs};

@@ -15,7 +15,7 @@
 
 struct hooked_call {
 	const char *name;
-	void *ours;
+	void *ours;    /* NULL: it is only called */
 	void **theirs; /* what ours calls; NULL there: libc has no such function, and no slot has ours */
 };
 

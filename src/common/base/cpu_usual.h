@@ -57,5 +57,9 @@
 #ifndef CPU_CYCLES
 #define CPU_CYCLES 0
 #endif
+/* What a thread does between two looks at what another one is about to change. */
+#ifndef CPU_PAUSE
+#define CPU_PAUSE() __asm__ volatile("" ::: "memory")
+#endif
 
 #endif

@@ -39,6 +39,12 @@ enum lock_kind {
 	LOCK_KINDS
 };
 
+/* A wait in native code, for what has an address. */
+static inline bool lock_kind_is_native(enum lock_kind kind)
+{
+	return kind >= LOCK_MUTEX;
+}
+
 enum io_operation {
 #define IO_OPERATION(id, word) IO_##id,
 #include "common/base/io_words.def"
@@ -54,6 +60,7 @@ enum io_kind {
 struct io_kind_name {
 	const char *word, *others;
 };
+
 struct thread_state_name {
 	const char *word, *meaning;
 };

@@ -6,12 +6,20 @@
 
 #include "common/options/option_table.h"
 
-enum with { WITH_LOCK, WITH_WALL, WITH_PERIODIC, WITH_LIVE, WITH_NATIVEMEM, WITH_CALLS };
+enum with {
+	WITH_LOCK, WITH_NATIVE_LOCK, WITH_WAITS, WITH_WALL, WITH_PERIODIC, WITH_LIVE, WITH_NATIVEMEM, WITH_CALLS
+};
 
-static const char *const events[] = {[WITH_LOCK] = "lock", [WITH_WALL] = "wall", [WITH_PERIODIC] = "periodic",
-				     [WITH_LIVE] = "live", [WITH_NATIVEMEM] = "nativemem"};
+/* One of them is enough. */
+static const char *const events[][2] = {
+	[WITH_LOCK] = {"lock"}, [WITH_NATIVE_LOCK] = {"nativelock"}, [WITH_WAITS] = {"lock", "nativelock"},
+	[WITH_WALL] = {"wall"}, [WITH_PERIODIC] = {"periodic"}, [WITH_LIVE] = {"live"},
+	[WITH_NATIVEMEM] = {"nativemem"},
+};
 static const char *const remedies[] = {
 	[WITH_LOCK] = "is of waits for locks; add them (--lock, event=lock), or remove it",
+	[WITH_NATIVE_LOCK] = "is of waits for native locks; add them (--nativelock), or remove it",
+	[WITH_WAITS] = "is of waits for locks; add them (--lock, event=lock), or remove it",
 	[WITH_WALL] = "is of wall-clock sampling; add it (--wall, event=wall), or remove it",
 	[WITH_PERIODIC] = "is of the event periodic; choose that (event=periodic), or remove it",
 	[WITH_LIVE] = "is of objects that are still there; add them (event=live), or remove it",
@@ -24,8 +32,8 @@ static const struct {
 	size_t offset, size;
 	enum with with;
 } rows[] = {
-	ROW(sleep, WITH_LOCK), ROW(nopark, WITH_LOCK), ROW(owners, WITH_LOCK), ROW(nobatch, WITH_WALL),
-	ROW(vthreads, WITH_WALL), ROW(time, WITH_PERIODIC), ROW(collect_first, WITH_LIVE),
+	ROW(sleep, WITH_LOCK), ROW(nopark, WITH_LOCK), ROW(owners, WITH_WAITS), ROW(nativewait, WITH_NATIVE_LOCK),
+	ROW(nobatch, WITH_WALL), ROW(vthreads, WITH_WALL), ROW(time, WITH_PERIODIC), ROW(collect_first, WITH_LIVE),
 	ROW(nativemem_live, WITH_NATIVEMEM), ROW(nativemem_peak, WITH_NATIVEMEM),
 	ROW(root, WITH_CALLS), ROW(timing, WITH_CALLS),
 	ROW(latency, WITH_CALLS), ROW(budget, WITH_CALLS), ROW(period, WITH_CALLS), ROW(cpu_clock, WITH_CALLS),
@@ -54,6 +62,11 @@ static bool is_said(const struct options *o, size_t offset, size_t size)
 	return i < size;
 }
 
+static bool holds(const char *said, const char *const names[2])
+{
+	return option_holds(said, names[0]) || (names[1] && option_holds(said, names[1]));
+}
+
 int options_check_beside(const struct options *o, struct error *err)
 {
 	size_t i;
@@ -62,7 +75,7 @@ int options_check_beside(const struct options *o, struct error *err)
 		bool calls = rows[i].with == WITH_CALLS, there = calls && o->instrument[0];
 
 		if (!calls && !o->instrument[0])
-			there = option_holds(o->event, events[rows[i].with]);
+			there = holds(o->event, events[rows[i].with]);
 		if (!there && is_said(o, rows[i].offset, rows[i].size))
 			return error_set(err, EINVAL, "%s %s", name_of(rows[i].offset), remedies[rows[i].with]);
 	}

@@ -54,6 +54,8 @@ struct options {
 	uint64_t lock;     /* the same of lock: ns of waiting; OPTIONS_ALL = each wait */
 	uint64_t alloc;    /* the same of alloc: bytes; OPTIONS_ALL = each object */
 	uint64_t io;        /* the same of io: ns of reading and writing; OPTIONS_ALL = each call */
+	uint64_t nativelock; /* the same of nativelock: ns of waiting; OPTIONS_ALL = each wait */
+	bool nativewait;   /* nativelock: conditions and semaphores, too */
 	uint64_t nativemem; /* the same of nativemem: bytes; OPTIONS_ALL = each block */
 	bool nativemem_live, nativemem_peak;
 	char show[256];    /* the event that the result shows; "" = all */

@@ -83,6 +83,8 @@ enum os_waits { OS_WAITS, OS_RUNS, OS_GONE };
 enum os_waits os_thread_waits_at(int fd, uintptr_t *sp, uintptr_t *pc);
 /* The word on which thread TID waits by FUTEX_WAIT_BITSET, as pthread_cond_wait does; 0 = on none. */
 uintptr_t os_thread_futex(pid_t tid);
+/* The word that TID waits for in a call of futex, 0: it is in none. False: the system does not say. */
+bool os_thread_futex_word(pid_t tid, uintptr_t *word);
 /* The word of the lock (glibc's pthread_mutex_t) that thread TID of this process waits for; 0: none, or not told. */
 uintptr_t os_thread_lock(pid_t tid);
 /* Send SIGNO with VALUE to thread TID of this process, as sigqueue() does to a process. */

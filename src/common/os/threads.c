@@ -190,6 +190,19 @@ uint32_t os_thread_turns(pid_t tid)
 	return sscanf(text, "%llu %llu %llu", &on, &ready, &turns) == 3 ? (uint32_t)turns : 0;
 }
 
+bool os_thread_futex_word(pid_t tid, uintptr_t *word)
+{
+	unsigned long long at;
+	char text[256];
+	int call;
+
+	*word = 0;
+	read_file(tid, "syscall", text, sizeof(text));
+	if (sscanf(text, "%d %llx", &call, &at) == 2 && call == SYS_futex)
+		*word = (uintptr_t)at;
+	return text[0];
+}
+
 /* "202 0x7f…word 0x189 …": the operation's low bits are what is asked, see futex(2). */
 static uintptr_t futex_of(pid_t tid, unsigned wanted)
 {

@@ -62,7 +62,7 @@ struct profile_thread {
 /* Waits that were recorded for one lock, or because of one owner. */
 struct profile_waits {
 	const char *name;  /* class of the lock (slashes), or name of the owner; "" = not known, or too many of them */
-	uint32_t identity; /* identity hash code of the lock; 0 = not known, or several locks */
+	uint64_t identity; /* identity hash code of the lock, or its address; 0 = not known, or several locks */
 	uint8_t kind;      /* enum lock_kind; of a lock only */
 	uint64_t waits;    /* recorded ones */
 	uint64_t time;     /* what they weigh, ns */

@@ -221,9 +221,9 @@ static void put_wait_times(struct json_writer *w, const struct profile_waits *wa
 static void put_lock(struct json_writer *w, uint32_t i, const void *profile)
 {
 	const struct profile_waits *lock = &((const struct profile *)profile)->locks[i];
-	char identity[16];
+	char identity[24];
 
-	snprintf(identity, sizeof(identity), "%x", lock->identity);
+	snprintf(identity, sizeof(identity), "%llx", (unsigned long long)lock->identity);
 	json_put_texts(w, {"class", lock->name}, {"identity", identity}, {"kind", lock_kind_names[lock->kind].word});
 	put_wait_times(w, lock);
 }

@@ -55,7 +55,7 @@ static void name_lock(const struct profile_waits *w, char *out, size_t size)
 			out[i] = '.';
 	n = MIN(n, size - 1);
 	if (w->identity)
-		n += (size_t)snprintf(out + n, size - n, "@%x", w->identity);
+		n += (size_t)snprintf(out + n, size - n, "@%llx", (unsigned long long)w->identity);
 	n = MIN(n, size - 1);
 	snprintf(out + n, size - n, " (%s)", lock_kind_names[w->kind].word);
 }

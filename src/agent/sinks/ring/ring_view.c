@@ -99,7 +99,7 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 	struct stack_count *items;
 	size_t count, room, sums_count;
 	struct thread_sum *sums;
-	struct waits_sums waits;
+	struct waits_sums waits[WAITS_EVENTS];
 	struct io_sums io;
 	bool ok = false;
 	uint32_t i;
@@ -112,8 +112,8 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 	count = stack_counts->count;
 	room = stack_counts->room;
 	sums = c->sums.items;
-	waits = c->waits.sums;
-	memset(&c->waits.sums, 0, sizeof(waits));
+	memcpy(waits, c->waits.sums, sizeof(waits));
+	memset(c->waits.sums, 0, sizeof(waits));
 	io = c->io;
 	memset(&c->io, 0, sizeof(io));
 	sums_count = c->sums.count;
@@ -138,8 +138,9 @@ bool ring_views(struct ring *r, struct collector *c, const struct collector_cut 
 	stack_counts->count = count;
 	stack_counts->room = room;
 	c->sums.items = sums;
-	aggregate_waits_sums_free(&c->waits.sums);
-	c->waits.sums = waits;
+	for (i = 0; i < WAITS_EVENTS; i++)
+		aggregate_waits_sums_free(&c->waits.sums[i]);
+	memcpy(c->waits.sums, waits, sizeof(waits));
 	aggregate_io_free(&c->io);
 	c->io = io;
 	memcpy(c->events, aggregates, sizeof(aggregates));

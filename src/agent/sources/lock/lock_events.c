@@ -21,7 +21,7 @@ static struct {
 
 uint64_t agent_wait_begin(JNIEnv *env, jthread thread, jobject lock, struct wait_begin *b)
 {
-	if (waits_event() < 0)
+	if (waits_event(WAITS_OF_JAVA) < 0)
 		return 0;
 	b->thread = agent_wait_thread(env, thread);
 	if (!b->thread)
@@ -32,7 +32,7 @@ uint64_t agent_wait_begin(JNIEnv *env, jthread thread, jobject lock, struct wait
 	if (lock)
 		waits_lock_read(env, lock, b);
 	b->monitor = b->kind == LOCK_MONITOR ? lock : NULL;
-	return waits_begin(b);
+	return waits_begin(b, 0);
 }
 
 static void JNICALL on_enter(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject lock)
@@ -51,7 +51,7 @@ static void JNICALL on_wait(jvmtiEnv *ti, JNIEnv *env, jthread thread, jobject l
 
 static void end(JNIEnv *env, jthread thread, enum lock_kind kind)
 {
-	if (waits_listens())
+	if (waits_listens(WAITS_OF_JAVA))
 		waits_end(agent_wait_thread(env, thread), kind, 0);
 }
 
@@ -106,14 +106,14 @@ static void open(struct buffer *notes)
 	waits_park_begin(env, waits.ti, waits.parks, waits.sleeps, notes);
 	waits.up = true;
 	enable_monitors(true);
-	waits_open();
+	waits_open(WAITS_OF_JAVA);
 }
 
 int lock_listen(struct buffer *notes, struct error *err)
 {
 	int rc;
 
-	if (!waits_are_wanted())
+	if (!waits_are_wanted(WAITS_OF_JAVA))
 		return 0;
 	rc = environment(err);
 	if (rc)
@@ -144,7 +144,7 @@ void lock_listen_no_more(bool goes_on)
 		return;
 	waits_keep_open(goes_on && waits.up);
 	/* First of all, so that the end of the session itself is no wait. */
-	waits_halt();
+	waits_halt(WAITS_OF_JAVA);
 	if (goes_on)
 		return;
 	lock_vm_death();

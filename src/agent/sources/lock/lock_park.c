@@ -74,7 +74,7 @@ static void JNICALL on_unmount(jvmtiEnv *ti, ...)
 	struct wait_begin b = {.skip = 0};
 	struct mount m;
 
-	if (waits_event() < 0)
+	if (waits_event(WAITS_OF_JAVA) < 0)
 		return;
 	m = MOUNT_OF(ti);
 	/* whatever it does there: it may hold what others wait for */
@@ -88,7 +88,7 @@ static void JNICALL on_mount(jvmtiEnv *ti, ...)
 	struct mount m;
 	uint64_t id;
 
-	if (!waits_listens())
+	if (!waits_listens(WAITS_OF_JAVA))
 		return;
 	m = MOUNT_OF(ti);
 	id = agent_wait_thread(m.env, m.thread);
@@ -144,7 +144,7 @@ static void JNICALL park(JNIEnv *env, jobject unsafe, jboolean absolute, jlong t
 {
 	struct native_wait w = {.kind = LOCK_PARK};
 
-	if (waits_event() >= 0 && (with_parks || with_sleeps))
+	if (waits_event(WAITS_OF_JAVA) >= 0 && (with_parks || with_sleeps))
 		begin_native(env, &w);
 	((void(JNICALL *)(JNIEnv *, jobject, jboolean, jlong))park_native.theirs)(env, unsafe, absolute, time);
 	end_native(&w);
@@ -154,7 +154,7 @@ static void JNICALL sleep_for(JNIEnv *env, jclass class, jlong time)
 {
 	struct native_wait w = {.kind = LOCK_SLEEP};
 
-	if (waits_event() >= 0 && with_sleeps)
+	if (waits_event(WAITS_OF_JAVA) >= 0 && with_sleeps)
 		begin_native(env, &w);
 	((void(JNICALL *)(JNIEnv *, jclass, jlong))sleep_native.theirs)(env, class, time);
 	end_native(&w);

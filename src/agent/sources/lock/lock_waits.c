@@ -1,76 +1,44 @@
 #include "agent/sources/lock/lock_waits.h"
 
-#include <errno.h>
 #include <string.h>
 
 #include "agent/sample/handler.h"
-#include "agent/sources/active.h"
-#include "agent/sources/carried.h"
-#include "agent/sources/class_names.h"
-#include "agent/sources/kept_contexts.h"
-#include "agent/sources/lock/lock_events.h"
-#include "agent/sources/lock/lock_holder.h"
-#include "agent/sources/slot_table.h"
+#include "agent/sample/record_sample.h"
+#include "agent/sources/lock/lock_places.h"
 #include "agent/walk/fault.h"
 #include "agent/zone/trace_context_read.h"
 #include "common/os/os.h"
 
-#define CLOSED UINT64_MAX
-#define DONE (UINT64_MAX - 1) /* key of a place */
+#define LOCK_BYTES 64   /* the largest of libc's is smaller */
+#define CALL_BYTES 4096 /* of stack that a call takes in which a thread waits */
+#define KIND_NATIVE 7ull /* in keys: one wait of a thread at a time */
 #define KIND_SHIFT 61
 #define TELL_FIRST NS_PER_S
 #define TELL_EVERY (10 * NS_PER_S)
 
-/*
- * Who tells of an open wait takes no place away: it reads, and changes `told`, which no two waits have in common. Where
- * it is still what it was at the begin, what was read is of one wait.
- *
- * A wait that is over, and whose thread's queue is full, stays in its place, DONE: the collector takes it from there.
- */
-struct place {
-	slot_key key;            /* see key_of; DONE */
-	uint64_t began;
-	uint64_t since;           /* this session has it from here on: its begin, or where the last session left off */
-	_Atomic uint64_t over;    /* when it has ended while no session noted it; 0: it has not */
-	_Atomic uint64_t told;    /* up to here its time is in samples; CLOSED: the wait has ended */
-	kept_stack trace;
-	uint64_t owner_id;
-	struct holder_stack holder;
-	uint64_t from, until, weight; /* DONE: what is to be told of it */
-	uint32_t class, identity, owner_tid;
-	uint32_t record;          /* index of its thread's */
-	uint16_t epoch;
-	uint8_t kind;             /* enum lock_kind */
-	bool is_virtual, owner_virtual;
-	bool noted;               /* what it works for stands in `trace_contexts` */
-	uint64_t thread;          /* Thread.getId */
+struct waits_table waits_table = {
+	.places = {.bytes = sizeof(struct waits_place), .few = WAITS_FEW},
+	.event = {-1, -1}, .told_event = {-1, -1}, .wanted = {-1, -1},
 };
 
-/* Address space once, memory as it is used. */
-static struct slot_table places = {.bytes = sizeof(struct place), .few = WAITS_FEW};
-static struct kept_trace_contexts trace_contexts;
-static _Atomic uint32_t done; /* places with DONE */
-static _Atomic int event = -1;
-static int told_event = -1; /* from the start until the memory goes back */
-static int wanted = -1;   /* from the start to the halt */
-static uint64_t started;  /* when the present session did: waits that go on are its own from there on */
-static uint64_t halted;   /* when the last session did; 0: it has not */
-static _Atomic bool keeping; /* see waits_keep_open */
-static struct carried carried;
-
-int waits_event(void)
+int waits_event(enum waits_of of)
 {
-	return atomic_load_explicit(&event, memory_order_acquire);
+	return atomic_load_explicit(&waits_table.event[of], memory_order_acquire);
 }
 
-bool waits_are_wanted(void)
+bool waits_are_wanted(enum waits_of of)
 {
-	return wanted >= 0;
+	return waits_table.wanted[of] >= 0;
 }
 
-bool waits_listens(void)
+bool waits_listens(enum waits_of of)
 {
-	return waits_event() >= 0 || atomic_load(&keeping);
+	return waits_event(of) >= 0 || atomic_load(&waits_table.keeping);
+}
+
+static int told_event_of(const struct waits_place *p)
+{
+	return waits_table.told_event[waits_of_kind((enum lock_kind)p->kind)];
 }
 
 /* ---- the table ---- */
@@ -78,43 +46,46 @@ bool waits_listens(void)
 /* Keys of threads with numbers next to each other are, as long as they wait for the same kind of lock. */
 static uint64_t key_of(uint64_t thread, enum lock_kind kind)
 {
-	return (thread + 1) | (uint64_t)kind << KIND_SHIFT;
+	return (thread + 1) | (lock_kind_is_native(kind) ? KIND_NATIVE : (uint64_t)kind) << KIND_SHIFT;
 }
 
 /* ---- begin and end ---- */
 
-static bool keep_trace_context(const struct thread_record *r, const struct place *p, const struct wait_begin *b)
+static bool keep_trace_context(const struct thread_record *r, const struct waits_place *p, const struct wait_begin *b)
 {
 	struct trace_context trace_context;
-	bool noted = b->virtual_id ? trace_context_of(b->thread, &trace_context) :
+	bool noted = b->virtual_id ? trace_context_of(b->virtual_id, &trace_context) :
 				     trace_context_of_record(r, &trace_context);
 
-	return kept_trace_context_set(&trace_contexts, slot_table_number(&places, p), noted, &trace_context);
+	return kept_trace_context_set(&waits_table.trace_contexts, slot_table_number(&waits_table.places, p), noted,
+				      &trace_context);
 }
 
-static struct trace_context kept_trace_context(const struct place *p)
+static struct trace_context kept_trace_context(const struct waits_place *p)
 {
-	return kept_trace_context_get(&trace_contexts, slot_table_number(&places, p), p->noted);
+	return kept_trace_context_get(&waits_table.trace_contexts, slot_table_number(&waits_table.places, p), p->noted);
 }
 
-static void fill(struct place *p, const struct wait_begin *b, const struct stack_trace *trace,
-		 const struct thread_record *r,
-		 uint16_t epoch)
+/* It began at SINCE, or, if that is 0, now. */
+static void fill(struct waits_place *p, const struct wait_begin *b, const struct stack_trace *trace,
+		 const struct thread_record *r, uint16_t epoch, uint64_t since)
 {
-	atomic_store(&p->told, CLOSED); /* it may be that of a wait around this one */
+	atomic_store(&p->told, WAITS_CLOSED); /* it may be that of a wait around this one */
 	kept_stack_set(&p->trace, trace);
 	p->thread = b->thread;
 	p->kind = (uint8_t)b->kind;
 	p->record = r->index;
 	p->epoch = epoch;
 	p->noted = keep_trace_context(r, p, b);
-	p->is_virtual = b->virtual_id;
-	p->owner_id = b->owner_id;
+	p->vthread = b->virtual_id;
+	p->owner_id = b->from ? b->address : b->owner_id;
 	p->owner_tid = b->owner_tid;
 	p->owner_virtual = b->owner_virtual;
 	p->class = b->class;
 	p->identity = b->identity;
-	p->began = p->since = os_monotonic();
+	p->also = b->also;
+	p->sp = b->from ? b->from->sp : 0;
+	p->began = p->since = since ? since : os_monotonic();
 	atomic_store_explicit(&p->over, 0, memory_order_relaxed);
 	atomic_store_explicit(&p->told, p->began, memory_order_release);
 }
@@ -127,32 +98,47 @@ static void find_owner(const struct thread_record *r, struct wait_begin *b)
 		b->owner_tid = waits_tid_of(b->owner_java);
 }
 
-uint64_t waits_begin(struct wait_begin *b)
+/* The running thread of R, entered, begins to wait: a place that is not let go yet; NULL: counted as lost. */
+static struct waits_place *begin(struct thread_record *r, uint32_t e, struct wait_begin *b, uint64_t since)
 {
-	uint64_t key = key_of(b->thread, b->kind), began = 0;
-	int e = waits_event();
-	struct thread_record *r = e < 0 ? NULL : wait_enter((uint32_t)e);
 	const struct stack_trace *trace;
-	struct place *p;
+	struct waits_place *p;
 	uint16_t epoch;
+
+	fault_look();
+	if (b->from) {
+		b->thread = (uint64_t)atomic_load(&r->tid);
+		b->virtual_id = take_mounted(r);
+	}
+	find_owner(r, b);
+	trace = b->from ? wait_walk_from(r, b->from, &epoch) : wait_walk(r, b->skip, b->method, &epoch);
+	if (trace)
+		wait_announce(r, e, trace, epoch);
+	p = slot_table_take_or_claim(&waits_table.places, key_of(b->thread, b->kind));
+	if (p) {
+		waits_holder_look(r, e, b, &p->holder);
+		fill(p, b, trace, r, epoch, since);
+	} else {
+		/* How long it will be is not known: it is one sample without weight. */
+		record_take(r, e);
+		record_lose(r, e, LOSS_too_many_waits, 0);
+	}
+	return p;
+}
+
+uint64_t waits_begin(struct wait_begin *b, uint64_t since)
+{
+	int e = waits_event(waits_of_kind(b->kind));
+	struct thread_record *r = e < 0 ? NULL : wait_enter((uint32_t)e);
+	uint64_t began = 0;
+	struct waits_place *p;
 
 	if (!r)
 		return 0;
-	fault_look();
-	find_owner(r, b);
-	trace = wait_walk(r, b->skip, b->method, &epoch);
-	if (trace)
-		wait_announce(r, (uint32_t)e, trace, epoch);
-	p = slot_table_take_or_claim(&places, key);
+	p = begin(r, (uint32_t)e, b, since);
 	if (p) {
-		waits_holder_look(r, (uint32_t)e, b, &p->holder);
-		fill(p, b, trace, r, epoch);
 		began = p->began;
-		slot_table_let_go(p, key);
-	} else {
-		/* How long it will be is not known: it is one sample without weight. */
-		record_take(r, (uint32_t)e);
-		record_lose(r, (uint32_t)e, LOSS_too_many_waits, 0);
+		slot_table_let_go(p, key_of(b->thread, b->kind));
 	}
 	wait_leave(r);
 	return began;
@@ -165,17 +151,17 @@ static enum thread_state state_of(enum lock_kind kind)
 		[LOCK_PARK] = THREAD_PARKED, [LOCK_SLEEP] = THREAD_SLEEPING,
 	};
 
-	return states[kind];
+	return lock_kind_is_native(kind) ? THREAD_NATIVE : states[kind];
 }
 
 /* The wait at P from FROM to UNTIL as a sample of event E and its note. */
-static void describe(const struct place *p, uint32_t e, uint64_t from, uint64_t until, struct sample *s,
+static void describe(const struct waits_place *p, uint32_t e, uint64_t from, uint64_t until, struct sample *s,
 		     struct wait_note *n)
 {
 	*s = (struct sample){
 		.time = from,
 		.trace = kept_stack_get(&p->trace),
-		.vthread = p->is_virtual ? p->thread : 0,
+		.vthread = p->vthread,
 		.thread = p->record,
 		.event = (uint8_t)e,
 		.state = (uint8_t)state_of((enum lock_kind)p->kind),
@@ -194,13 +180,14 @@ static void describe(const struct place *p, uint32_t e, uint64_t from, uint64_t 
 		.class = p->class,
 		.identity = p->identity,
 		.again = from != p->since,
+		.kind = p->kind,
 	};
 }
 
 /* The wait at P is over. False: P is not free yet, the collector will see to it. */
-static bool note(struct thread_record *r, struct place *p, uint32_t e, uint64_t now)
+static bool note(struct thread_record *r, struct waits_place *p, uint32_t e, uint64_t now)
 {
-	uint64_t from = atomic_exchange(&p->told, CLOSED);
+	uint64_t from = atomic_exchange(&p->told, WAITS_CLOSED);
 	struct wait_note n;
 	struct sample s;
 
@@ -219,10 +206,9 @@ static bool note(struct thread_record *r, struct place *p, uint32_t e, uint64_t 
 	return false;
 }
 
-/* P is free again; a free place keeps no trace. */
-static void give_back(struct place *p)
+void waits_place_give_back(struct waits_place *p)
 {
-	atomic_store_explicit(&p->told, CLOSED, memory_order_relaxed);
+	atomic_store_explicit(&p->told, WAITS_CLOSED, memory_order_relaxed);
 	kept_stack_set(&p->trace, NULL);
 	kept_stack_set(&p->holder.trace, NULL);
 	slot_table_let_go(p, 0);
@@ -232,36 +218,49 @@ static void give_back(struct place *p)
  * P's wait is over, and the collector fetches it: from another place if there is one, so that its own is free again. A
  * trace of a former generation stays where it is: the collector may have been at the other place already.
  */
-static void leave_done(struct place *p)
+static void leave_done(struct waits_place *p)
 {
 	const struct stack_trace *trace = kept_stack_get(&p->trace), *holder = kept_stack_get(&p->holder.trace);
 	bool may = stack_trace_is_present(&zone.store, trace) && stack_trace_is_present(&zone.store, holder);
-	struct place *q = may ? slot_table_claim_anywhere(&places, p->until ^ p->thread << 32) : NULL;
+	struct waits_place *q = may ? slot_table_claim_anywhere(&waits_table.places, p->until ^ p->thread << 32) : NULL;
 	struct trace_context trace_context;
 
-	atomic_fetch_add_explicit(&done, 1, memory_order_release);
+	atomic_fetch_add_explicit(&waits_table.done, 1, memory_order_release);
 	if (!q) {
-		slot_table_let_go(p, DONE);
+		slot_table_let_go(p, WAITS_DONE);
 		return;
 	}
 	trace_context = kept_trace_context(p);
-	kept_trace_context_set(&trace_contexts, slot_table_number(&places, q), p->noted, &trace_context);
+	kept_trace_context_set(&waits_table.trace_contexts, slot_table_number(&waits_table.places, q), p->noted,
+			       &trace_context);
 	memcpy((char *)q + sizeof(q->key), (char *)p + sizeof(p->key), sizeof(*p) - sizeof(p->key));
 	kept_stack_set(&q->trace, trace);
 	kept_stack_set(&q->holder.trace, holder);
-	give_back(p);
-	slot_table_let_go(q, DONE);
+	waits_place_give_back(p);
+	slot_table_let_go(q, WAITS_DONE);
 }
 
 /* P's wait is over, and no record of ours runs here that could take it. */
-static void lose(struct place *p, uint32_t e, uint64_t now)
+static void lose(struct waits_place *p, uint32_t e, uint64_t now)
 {
-	uint64_t from = atomic_exchange(&p->told, CLOSED), weight = now > from ? now - from : 0;
+	uint64_t from = atomic_exchange(&p->told, WAITS_CLOSED), weight = now > from ? now - from : 0;
 
 	if (weight < zone.events[e].interval)
 		return;
 	atomic_fetch_add_explicit(&zone.lost_count[e][LOSS_no_record], 1, memory_order_relaxed);
 	atomic_fetch_add_explicit(&zone.lost_weight[e][LOSS_no_record], weight, memory_order_relaxed);
+}
+
+/* P's wait is over, on the thread of R, entered; NULL: it has none. */
+static void end(struct thread_record *r, struct waits_place *p, uint32_t e, uint64_t now)
+{
+	if (r && !note(r, p, e, now)) {
+		leave_done(p);
+		return;
+	}
+	if (!r)
+		lose(p, e, now);
+	waits_place_give_back(p);
 }
 
 /*
@@ -270,7 +269,7 @@ static void lose(struct place *p, uint32_t e, uint64_t now)
  */
 static void end_between(uint64_t key, uint64_t began)
 {
-	struct place *p = slot_table_find(&places, key);
+	struct waits_place *p = slot_table_find(&waits_table.places, key);
 
 	if (p && (!began || p->began == began))
 		atomic_store(&p->over, os_monotonic());
@@ -280,30 +279,55 @@ void waits_end(uint64_t thread, enum lock_kind kind, uint64_t began)
 {
 	uint64_t now = os_monotonic(), key = key_of(thread, kind);
 	struct thread_record *r;
-	struct place *p;
-	int e = waits_event();
+	struct waits_place *p;
+	int e = waits_event(waits_of_kind(kind));
 
 	if (e < 0) {
-		if (atomic_load(&keeping))
+		if (atomic_load(&waits_table.keeping))
 			end_between(key, began);
 		return;
 	}
 	r = wait_enter((uint32_t)e);
-	p = slot_table_take(&places, key);
+	p = slot_table_take(&waits_table.places, key);
 	/* A park within a park (parkUntil of JDK 21 calls the other one) has taken the place of the outer one. */
 	if (p && began && p->began != began) {
 		slot_table_let_go(p, key);
 	} else if (p && atomic_load(&p->over)) {
-		give_back(p); /* of an earlier wait; this one has begun between two sessions */
-	} else if (p && r && !note(r, p, (uint32_t)e, now)) {
-		leave_done(p);
+		waits_place_give_back(p); /* of an earlier wait; this one has begun between two sessions */
 	} else if (p) {
-		if (!r)
-			lose(p, (uint32_t)e, now);
-		give_back(p);
+		end(r, p, (uint32_t)e, now);
 	}
 	if (r)
 		wait_leave(r);
+}
+
+void waits_brief(struct wait_begin *b, uint64_t since)
+{
+	int e = waits_event(waits_of_kind(b->kind));
+	struct thread_record *r = e < 0 ? NULL : wait_enter((uint32_t)e);
+	uint64_t now;
+	struct waits_place *p;
+
+	if (!r)
+		return;
+	now = os_monotonic();
+	if (!wait_would_be_due(r, (uint32_t)e, now - since)) {
+		wait_carry(r, (uint32_t)e, now - since);
+	} else {
+		p = begin(r, (uint32_t)e, b, since);
+		if (p)
+			end(r, p, (uint32_t)e, now);
+	}
+	wait_leave(r);
+}
+
+void waits_cancel(uint64_t thread, enum lock_kind kind)
+{
+	bool listens = waits_listens(waits_of_kind(kind));
+	struct waits_place *p = listens ? slot_table_take(&waits_table.places, key_of(thread, kind)) : NULL;
+
+	if (p)
+		waits_place_give_back(p);
 }
 
 /* ---- waits that go on ---- */
@@ -314,13 +338,28 @@ static bool is_old_news(uint64_t began, uint64_t told, uint64_t now)
 	return now - told >= MIN(MAX(told - began, TELL_FIRST), TELL_EVERY);
 }
 
-/* Whether P's thread is there: one that has ended told of no end. Of a virtual one only the JVM knows. */
-static bool is_there(const struct place *p)
+bool waits_place_is_there(const struct waits_place *p)
 {
 	struct thread_record *r = &zone.records.records[p->record];
-	uint64_t id = atomic_load(&r->java_id);
+	uint64_t id = waits_place_is_native(p) ? (uint64_t)atomic_load(&r->tid) : atomic_load(&r->java_id);
 
-	return p->is_virtual || (atomic_load(&r->state) == RECORD_LIVE && (!id || id == p->thread));
+	return (p->vthread && !waits_place_is_native(p)) ||
+	       (atomic_load(&r->state) == RECORD_LIVE && (!id || id == p->thread));
+}
+
+/*
+ * Whether P's thread may be in the call that it waited in: it left that without a return if it jumped out of a handler
+ * (longjmp). As the kernel says: on a word of the lock, or close below the caller's frame; a spin lock's waiter runs.
+ */
+static bool is_in_call(const struct waits_place *p)
+{
+	uintptr_t word;
+
+	if (!waits_place_is_native(p) || p->kind == LOCK_SPIN || !os_thread_futex_word((pid_t)p->thread, &word))
+		return true;
+	return (word >= p->address && word - p->address < LOCK_BYTES) ||
+	       (p->also && word >= p->also && word - p->also < LOCK_BYTES) ||
+	       (word < p->sp && p->sp - word < CALL_BYTES);
 }
 
 /* What is told of the table's places, up to NOW, and to whom. */
@@ -331,23 +370,24 @@ struct telling {
 	void *arg;
 };
 
-static void tell_open(struct place *p, const struct telling *t)
+static void tell_open(struct waits_place *p, const struct telling *t)
 {
 	uint64_t key = atomic_load_explicit(&p->key, memory_order_acquire);
 	uint64_t told = atomic_load_explicit(&p->told, memory_order_acquire), fresh;
+	int e = told_event_of(p);
 	struct trace_context trace_context;
 	struct wait_note n;
 	struct sample s;
 
-	if (!key || key >= DONE || told >= t->now || (t->lately && !is_old_news(p->since, told, t->now)) ||
-	    !is_there(p) || carried_has_ended(&p->over, halted))
+	if (!key || key >= WAITS_DONE || told >= t->now || (t->lately && !is_old_news(p->since, told, t->now)) ||
+	    e < 0 || !waits_place_is_there(p) || carried_has_ended(&p->over, waits_table.halted) || !is_in_call(p))
 		return;
-	describe(p, (uint32_t)told_event, told, t->now, &s, &n);
+	describe(p, (uint32_t)e, told, t->now, &s, &n);
 	trace_context = kept_trace_context(p);
 	atomic_thread_fence(memory_order_acquire);
 	if (atomic_load_explicit(&p->key, memory_order_relaxed) != key)
 		return;
-	fresh = n.duration >= zone.events[told_event].interval ? n.duration : 0;
+	fresh = n.duration >= zone.events[e].interval ? n.duration : 0;
 	if (fresh ? !atomic_compare_exchange_strong(&p->told, &told, t->now) : atomic_load(&p->told) != told)
 		return;
 	s.weight = n.duration = fresh;
@@ -355,18 +395,34 @@ static void tell_open(struct place *p, const struct telling *t)
 	t->fn(&s, &n, &trace_context, t->arg);
 }
 
+/* A thread that was cancelled in its wait has ended: its place is free. */
+static void forget_ended(struct waits_place *p)
+{
+	uint64_t key = atomic_load(&p->key);
+
+	if (key && key < WAITS_DONE && key >> KIND_SHIFT == KIND_NATIVE && !waits_place_is_there(p) &&
+	    slot_table_try(&p->key, key))
+		waits_place_give_back(p);
+}
+
 static bool each_open(void *place, void *telling)
 {
 	tell_open(place, telling);
+	forget_ended(place);
 	return true;
+}
+
+static bool is_told(void)
+{
+	return waits_table.told_event[WAITS_OF_JAVA] >= 0 || waits_table.told_event[WAITS_OF_NATIVE] >= 0;
 }
 
 void waits_tell_open(bool lately, waits_told_fn *fn, void *arg)
 {
-	struct telling t = {halted ? halted : os_monotonic(), lately, fn, arg};
+	struct telling t = {waits_table.halted ? waits_table.halted : os_monotonic(), lately, fn, arg};
 
-	if (told_event >= 0)
-		slot_table_each(&places, each_open, &t);
+	if (is_told())
+		slot_table_each(&waits_table.places, each_open, &t);
 }
 
 /* ---- waits that are over, and found no room in a queue ---- */
@@ -374,24 +430,24 @@ void waits_tell_open(bool lately, waits_told_fn *fn, void *arg)
 static bool each_done(void *place, void *telling)
 {
 	const struct telling *t = telling;
-	struct place *p = place;
+	struct waits_place *p = place;
 	struct trace_context trace_context;
 	struct wait_note n;
 	struct sample s;
 
-	if (!slot_table_try(&p->key, DONE))
+	if (!slot_table_try(&p->key, WAITS_DONE))
 		return false;
-	describe(p, (uint32_t)told_event, p->from, p->until, &s, &n);
+	describe(p, (uint32_t)told_event_of(p), p->from, p->until, &s, &n);
 	trace_context = kept_trace_context(p);
 	s.weight = p->weight;
 	t->fn(&s, &n, &trace_context, t->arg);
-	give_back(p);
+	waits_place_give_back(p);
 	return true;
 }
 
 void waits_tell_done(waits_told_fn *fn, void *arg)
 {
-	slot_table_fetch(&places, &done, each_done, &(struct telling){.fn = fn, .arg = arg});
+	slot_table_fetch(&waits_table.places, &waits_table.done, each_done, &(struct telling){.fn = fn, .arg = arg});
 }
 
 /* ---- their stacks ---- */
@@ -404,7 +460,7 @@ struct changing {
 static bool each_stack(void *place, void *changing)
 {
 	const struct changing *c = changing;
-	struct place *p = place;
+	struct waits_place *p = place;
 
 	kept_stack_change(&p->trace, c->fn, c->arg);
 	kept_stack_change(&p->holder.trace, c->fn, c->arg);
@@ -416,135 +472,9 @@ void waits_change_kept(kept_stack_fn *fn, void *arg)
 	uint32_t i;
 
 	/* also between the halt and the last that is told */
-	if (told_event < 0)
+	if (!is_told())
 		return;
-	slot_table_each(&places, each_stack, &(struct changing){fn, arg});
+	slot_table_each(&waits_table.places, each_stack, &(struct changing){fn, arg});
 	for (i = 0; i < WAIT_ANSWERS; i++)
 		kept_stack_change(wait_answer_kept(i), fn, arg);
 }
-
-/* ---- the engine ---- */
-
-static int start(struct engine_event *event_of_session, uint32_t e, struct buffer *notes, struct error *err)
-{
-	(void)event_of_session;
-	(void)notes;
-	if (!zone.has_jvm)
-		return error_set(err, ENOTSUP, "lock: this JVM's stacks cannot be walked");
-	if (!slot_table_open(&places, WAITS_LIMIT) || class_names_open())
-		return error_set(err, ENOMEM, "lock: cannot reserve address space for waits; raise the limit of "
-				 "virtual memory (ulimit -v)");
-	kept_trace_contexts_open(&trace_contexts, places.limit);
-	wanted = told_event = (int)e;
-	started = os_monotonic();
-	halted = 0;
-	return 0;
-}
-
-static int arm(struct thread_record *r, uint32_t e)
-{
-	atomic_store(&r->sources[e].arm, ARM_CALLS);
-	return 0;
-}
-
-static void silence(struct thread_record *r, uint32_t e)
-{
-	atomic_store(&r->sources[e].arm, ARM_NONE);
-}
-
-static void disarm(struct thread_record *r, uint32_t e, bool at_work)
-{
-	(void)at_work;
-	silence(r, e);
-}
-
-/* ---- from one session to the next ---- */
-
-static const struct carried_table table;
-
-/* The wait at PLACE goes on in the next session, unless it turns out that it has ended. False: it does not. */
-static bool carry(void *place)
-{
-	struct place *p = place;
-	uint64_t key = atomic_load(&p->key);
-	bool goes_on = key && key < DONE && !atomic_load(&p->over) && kept_stack_get(&p->trace) && is_there(p);
-
-	if (!goes_on ||
-	    !carried_note(&table, p, p->record, kept_stack_get(&p->trace), kept_stack_get(&p->holder.trace)))
-		return false;
-	class_name_keep(p->class);
-	/* nothing of it is told before it has its stack again */
-	atomic_store(&p->told, CLOSED);
-	kept_stack_set(&p->trace, NULL);
-	kept_stack_set(&p->holder.trace, NULL);
-	p->holder.number = 0;
-	return true;
-}
-
-/* PLACE's wait goes on in this session, as W says. False: its thread has ended. */
-static bool take_up(void *place, const struct carried_wait *w, struct thread_record *self)
-{
-	struct place *p = place;
-	struct thread_record *r = carried_record(w->tid, p->is_virtual, self);
-
-	if (!r || atomic_load(&p->over))
-		return false;
-	p->record = r->index;
-	p->since = started;
-	p->epoch = (uint16_t)method_epoch_now(&zone.epochs);
-	kept_stack_set(&p->trace, carried_put(&carried, w->trace, self));
-	kept_stack_set(&p->holder.trace, carried_put(&carried, w->holder, self));
-	atomic_store_explicit(&p->told, p->since, memory_order_release);
-	if (kept_stack_get(&p->trace))
-		wait_announce(self, (uint32_t)wanted, kept_stack_get(&p->trace), p->epoch);
-	return true;
-}
-
-static void drop(void *place)
-{
-	give_back(place);
-}
-
-static const struct carried_table table = {&places, &trace_contexts, &carried, carry, take_up, drop};
-
-void waits_open(void)
-{
-	if (wanted >= 0)
-		carried_go_on(&table);
-	atomic_store(&event, wanted);
-	atomic_store(&keeping, false);
-}
-
-void waits_keep_open(bool keep)
-{
-	atomic_store(&keeping, keep);
-	if (!keep && carried.waits.count) {
-		carried_clear(&table);
-		class_names_release();
-	}
-}
-
-void waits_halt(void)
-{
-	if (wanted >= 0)
-		halted = os_monotonic();
-	atomic_store(&event, -1);
-	wanted = -1;
-}
-
-void waits_release(void)
-{
-	uint32_t i;
-
-	told_event = -1;
-	atomic_store(&done, 0);
-	carried_release(&table, atomic_load(&keeping));
-	for (i = 0; i < WAIT_ANSWERS; i++)
-		kept_stack_set(wait_answer_kept(i), NULL);
-}
-
-const struct engine_ops engine_lock = {
-	.name = "lock", .handler = handler_thread, .start = start, .arm = arm, .silence = silence, .disarm = disarm,
-	.halt = waits_halt, .listen = lock_listen, .listen_no_more = lock_listen_no_more, .vm_init = lock_vm_init,
-	.vm_death = lock_vm_death, .release = waits_release,
-};

@@ -95,7 +95,7 @@ struct jfr_wait {
 	uint32_t thread, stack, owner; /* keys; owner 0 = none */
 	uint32_t owner_stack;          /* key, 0 = not known */
 	uint32_t class;                /* key, 0 = not known */
-	uint64_t identity;             /* in the place of the address, which a collection changes */
+	uint64_t identity;             /* not the address, which a collection changes; of a native lock that */
 	enum lock_kind kind;
 };
 void jfr_wait(struct jfr *j, const struct jfr_wait *w);

@@ -116,12 +116,13 @@ static void put_wait(struct buffer *out, const struct stream_sample *s, uint64_t
 		[LOCK_MONITOR] = "MonitorEnter", [LOCK_WAIT] = "MonitorWait", [LOCK_PARK] = "UnsafePark",
 		[LOCK_SLEEP] = "ThreadSleep",
 	};
+	const char *kind = lock_kind_is_native(s->lock->kind) ? "NativeLock" : kinds[s->lock->kind];
 	const struct stream_lock *l = s->lock;
 	size_t before = out->length;
 
 	buffer_printf(out, "kd-jf@%llu!%llu!%d!%llx!%s!", (unsigned long long)(s->time + real_offset),
 		      (unsigned long long)(s->time + real_offset + l->duration), s->thread.tid,
-		      (unsigned long long)l->identity, kinds[l->kind]);
+		      (unsigned long long)l->identity, kind);
 	put_clean(out, s->thread.name, NAME_BYTES);
 	buffer_printf(out, "!%llu!%d!", (unsigned long long)l->duration, l->owner_tid ? l->owner_tid : -1);
 	put_java_frames(out, s->stack, RECORD_BYTES - (out->length - before) - strlen("!\n"));

@@ -26,6 +26,7 @@
 /* See cpu_usual.h. */
 #define CPU_FRAME_LINK 1
 #define CPU_ENTRY_WRAPPER_SLOT (-8)
+#define CPU_PAUSE() __asm__ volatile("isb" ::: "memory")
 #include "common/base/cpu_usual.h"
 
 /* The instructions that load (agent/zone/load.h). */

@@ -29,6 +29,7 @@
 #define CPU_PUSHES_ARGUMENTS 1
 #define CPU_ENTRY_WRAPPER_SLOT (2)
 #define CPU_CYCLES __builtin_ia32_rdtsc()
+#define CPU_PAUSE() __builtin_ia32_pause()
 #include "common/base/cpu_usual.h"
 
 /* The instructions that load (agent/zone/load.h). */

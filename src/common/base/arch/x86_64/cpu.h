@@ -29,6 +29,7 @@
 #define CPU_ENTRY_WRAPPER_SLOT (-6)
 #define CPU_RSEQ_SIGNATURE 0x53053053
 #define CPU_CYCLES __builtin_ia32_rdtsc()
+#define CPU_PAUSE() __builtin_ia32_pause()
 #include "common/base/cpu_usual.h"
 
 /* The instructions that load, and one that writes (agent/zone/load.h). */
