@@ -10,7 +10,7 @@ from test_nativemem import slots
 
 pytestmark = pytest.mark.together
 
-ALL = ["cpu", "wall", "lock", "io", "alloc", "live", "nativemem"]
+ALL = ["cpu", "wall", "lock", "io", "alloc", "live", "nativelock", "nativemem"]
 
 
 def by_event(path):

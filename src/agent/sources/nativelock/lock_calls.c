@@ -15,6 +15,14 @@
 #include "agent/sources/hooked_calls.h"
 #include "agent/sources/nativelock/native_waits.h"
 
+/* The program's locks are none of ours: a build that checks the order of locks (CHECK_LOCKS) has macros of these names. */
+#undef pthread_mutex_lock
+#undef pthread_mutex_trylock
+#undef pthread_rwlock_rdlock
+#undef pthread_rwlock_tryrdlock
+#undef pthread_rwlock_wrlock
+#undef pthread_rwlock_trywrlock
+
 typedef const struct timespec *until_t;
 
 /* What ours call; NULL: libc has no such function, and no slot has ours. Set once. */
