@@ -15,7 +15,7 @@
 #include "agent/sources/hooked_calls.h"
 #include "agent/sources/nativelock/native_waits.h"
 
-/* The program's locks are none of ours: a build that checks the order of locks (CHECK_LOCKS) has macros of these names. */
+/* Locks of the program, not ours: a build that checks the order of locks (CHECK_LOCKS) has macros of these names. */
 #undef pthread_mutex_lock
 #undef pthread_mutex_trylock
 #undef pthread_rwlock_rdlock
