@@ -279,18 +279,22 @@ def test_beside_other_events(jdk, flag, say):
     """Samples stand for what the JVM has counted in the same time, however long other events take to begin and halt."""
     with Program(jdk, "Allocs", "24,1048,65536", 1 << 40, jvm=["-Xmx256m", flag]) as program:
         program.say("begin")
+        seen = 0
         for events in (["alloc"], ["wall,alloc@16k"], ["cpu,lock,alloc@16k"], ["alloc,cpu"]):
             more = ["-i", "16k"] if events[0].startswith("alloc") else []
             done = jstrobe("record", "-e", *events, *more, "-d", "0.5", "-o", "json", "-f", result_file(), program.pid)
             assert done.returncode == 0, done.stderr
-            line, = [line for line in done.stderr.splitlines() if "they stand for" in line]
+            line, = [line for line in done.stderr.splitlines() if "alloc" in line and "amples" in line]
+            say(f"{events}, {jdk}, {flag}: {line}")
+            if "No samples" in line:
+                continue  # on a busy machine the program gets no CPU for half a second now and then
+            seen += 1
             taken = int(re.search(r"([\d,]+) samples taken", line).group(1).replace(",", ""))
             lost = float((re.search(r"lost \(queue_full [\d,]+: ([\d.]+) MB", line) or [0, 0])[1])
             share = float(re.search(r"allocated \(([\d.]+) %\)", line).group(1))
-            say(f"{events}, {jdk}, {flag}: {line}")
             if not lost:
                 assert abs(share - 100) < 1 + 5 * 100 / taken ** 0.5, line
-        assert program.alive()
+        assert seen and program.alive()
 
 
 def test_at_exit(jdk):
