@@ -229,7 +229,8 @@ def test_rate(jdk, rate, say):
     assert 0.8 * rate * seconds < taken < 1.15 * rate * (seconds + 1) + 200, (taken, seconds)
     assert 0.9 * exact < true, "it begins before the session and ends behind it"
     assert profile.json["interval"] == 16384 < profile.json["interval_most"]
-    assert abs(total / exact - 1) < 5 / taken ** 0.5, (total, exact)
+    # samples weigh as much as the longest interval at most: on a busy machine it changes more, and few weigh much
+    assert abs(total / exact - 1) < 5 * (profile.json["interval_most"] / total) ** 0.5, (total, exact)
     site = sum(s["weight"] for s in profile.stacks if s["frames"][-2:] == ["truth.AllocBound.down", "byte[]"])
     assert abs(site / profile.weight["total"] - 1) < 0.05, site
     assert f"once in 16 KB to" in profile.done.stderr, profile.done.stderr
