@@ -44,8 +44,6 @@ struct copy {
 };
 
 #define COPIES_LEAST offsetof(struct copy, trap) /* what every build has */
-/* Whether copy C, of whatever build, has FIELD. */
-#define COPY_HAS(c, field) ((c)->size >= offsetof(struct copy, field) + sizeof((c)->field))
 
 extern struct copy jstrobe_copy; /* ours */
 

@@ -13,9 +13,7 @@
  * In doubt the kernel makes the loads, and for a while longer: what has changed once changes again. So it does at first
  * where a library is behind us.
  *
- * Copies of this library put theirs before each other's, and lead to each other. One that goes while another stands
- * before it stays in the chain and passes on; the last to go takes it out. So whatever the order, the JVM's own is
- * there in the end.
+ * Copies of this library lead to each other (signal_chain.h), so whatever the order, the JVM's own is there in the end.
  */
 #include "agent/hooks/faults.h"
 
@@ -24,6 +22,7 @@
 #include <string.h>
 
 #include "agent/hooks/copies.h"
+#include "agent/hooks/signal_chain.h"
 #include "agent/walk/fault.h"
 #include "common/base/error.h"
 #include "common/hotspot/layout.h"
@@ -31,19 +30,14 @@
 
 #define LIMIT_MS 1000 /* another copy changes actions for microseconds */
 #define STEADY NS_PER_S
-#define FORMERS 8
 
-static const int signals[2] = {SIGSEGV, SIGBUS};
-/* Whom ours has ever passed on to. Handlers read them at any time. */
-static struct sigaction formers[2][FORMERS];
-static uint32_t bound[2];
+static struct signal_chain chains[] = {
+#define CHAIN(signo_, i) {.signo = (signo_), .handler = fault_handler, .former = &fault_former[i], \
+			  .link = offsetof(struct copy, faults[i])}
+	CHAIN(SIGSEGV, 0), CHAIN(SIGBUS, 1),
+};
 static uintptr_t jvm;  /* an address in libjvm.so; 0: there is none */
 static uint64_t since; /* what the kernel calls for SIGSEGV has led to us, os_monotonic; 0: it does not */
-
-static bool is_ours(const struct sigaction *a)
-{
-	return a->sa_flags & SA_SIGINFO && a->sa_sigaction == fault_handler;
-}
 
 static bool is_none(const struct sigaction *a)
 {
@@ -110,75 +104,7 @@ static bool is_profilers(const struct sigaction *a)
 	return p.known;
 }
 
-/* The copy in the chain whose handler A installs, or NULL. */
-static struct copy_link *copy_of(size_t i, const struct sigaction *a)
-{
-	struct copy *c;
-	uint32_t n;
-
-	for (n = 0; a->sa_flags & SA_SIGINFO && (c = copies_other(n)) != NULL; n++)
-		if ((void *)a->sa_sigaction == atomic_load(&c->faults[i].handler))
-			return &c->faults[i];
-	return NULL;
-}
-
-/* Who is reached by A, behind all copies that stand before; one of them if they go in a circle. */
-static const struct sigaction *behind_copies(size_t i, const struct sigaction *a)
-{
-	const struct copy_link *copy;
-	const struct sigaction *former;
-	int steps;
-
-	for (steps = 0; steps <= COPIES_MAX && (copy = copy_of(i, a)) != NULL; steps++, a = former)
-		if (!(former = atomic_load(&copy->former)))
-			break;
-	return a;
-}
-
 /* ---- in front ---- */
-
-static bool is_same(const struct sigaction *a, const struct sigaction *b)
-{
-	return a->sa_handler == b->sa_handler && a->sa_flags == b->sa_flags &&
-	       memcmp(&a->sa_mask, &b->sa_mask, FAULT_MASK_BYTES) == 0;
-}
-
-/* Ours passes on to A from here on; false: to too many already. */
-static bool pass_on_to(size_t i, const struct sigaction *a)
-{
-	uint32_t n = 0;
-
-	while (n < bound[i] && !is_same(&formers[i][n], a))
-		n++;
-	if (n == FORMERS)
-		return false;
-	if (n == bound[i])
-		formers[i][bound[i]++] = *a;
-	atomic_store(&fault_former[i], &formers[i][n]);
-	atomic_store(&jstrobe_copy.faults[i].former, &formers[i][n]);
-	return true;
-}
-
-/*
- * Ours before NOW, with its mask and flags: what is passed on runs as it always did; before who came between, too. Lock
- * held. -ENOSPC: ours has stood before too many.
- */
-static int put_before(size_t i, const struct sigaction *now)
-{
-	struct sigaction ours = *now, was;
-
-	if (!pass_on_to(i, now))
-		return -ENOSPC;
-	ours.sa_flags |= SA_SIGINFO;
-	ours.sa_flags &= ~SA_RESETHAND;
-	ours.sa_sigaction = fault_handler;
-	if (sigaction(signals[i], &ours, &was))
-		return -errno;
-	atomic_store(&jstrobe_copy.faults[i].handler, (void *)fault_handler);
-	if (!is_ours(&was) && !is_same(&was, now) && !pass_on_to(i, &was))
-		return -ENOSPC;
-	return 0;
-}
 
 /* The JVM's stands there again, or none, perhaps behind copies: ours before it. Lock held. */
 static int come_back(size_t i)
@@ -186,10 +112,10 @@ static int come_back(size_t i)
 	const struct sigaction *last;
 	struct sigaction now;
 
-	if (sigaction(signals[i], NULL, &now))
+	if (sigaction(chains[i].signo, NULL, &now))
 		return -errno;
-	last = behind_copies(i, &now);
-	return is_none(last) || is_jvms(last) ? put_before(i, &now) : 0;
+	last = signal_chain_behind(&chains[i], &now);
+	return is_none(last) || is_jvms(last) ? signal_chain_put_before(&chains[i], &now) : 0;
 }
 
 static int install(size_t i)
@@ -200,9 +126,9 @@ static int install(size_t i)
 	atomic_store(&own->wanted, 1);
 	if (atomic_load(&own->handler))
 		return come_back(i);
-	if (sigaction(signals[i], NULL, &now))
+	if (sigaction(chains[i].signo, NULL, &now))
 		return -errno;
-	return put_before(i, &now);
+	return signal_chain_put_before(&chains[i], &now);
 }
 
 /* ---- whether it is ---- */
@@ -212,9 +138,9 @@ static bool leads(size_t i)
 {
 	struct sigaction now;
 
-	if (sigaction(signals[i], NULL, &now))
+	if (sigaction(chains[i].signo, NULL, &now))
 		return false;
-	if (is_ours(behind_copies(i, &now)))
+	if (signal_chain_is_ours(&chains[i], signal_chain_behind(&chains[i], &now)))
 		return true;
 	if (is_none(&now) || is_jvms(&now))
 		return false;
@@ -222,7 +148,7 @@ static bool leads(size_t i)
 	if (is_profilers(&now) && atomic_load(&jstrobe_copy.faults[i].handler))
 		return true;
 	/* Nothing comes by SIGBUS that could tell. Who takes SIGSEGV takes it as well, and passes it on as well. */
-	return signals[i] == SIGBUS || atomic_load(&fault_led) == fault_in_force(SIGSEGV);
+	return chains[i].signo == SIGBUS || atomic_load(&fault_led) == fault_in_force(SIGSEGV);
 }
 
 /* Whether both lead to us while the kernel calls FRONT. */
@@ -237,7 +163,7 @@ static bool are_led(uintptr_t front)
  */
 static bool stays(size_t i)
 {
-	const struct sigaction *last = behind_copies(i, atomic_load(&fault_former[i]));
+	const struct sigaction *last = signal_chain_behind(&chains[i], atomic_load(&fault_former[i]));
 
 	return is_none(last) || is_jvms(last) || is_profilers(last);
 }
@@ -255,17 +181,17 @@ int faults_install(struct error *err)
 {
 	bool locked = copies_lock(LIMIT_MS);
 	uintptr_t front;
-	int rc[ARRAY_LEN(signals)];
+	int rc[ARRAY_LEN(chains)];
 	size_t i;
 
 	jvm = (uintptr_t)layout_symbol("JVM_handle_linux_signal");
-	for (i = 0; i < ARRAY_LEN(signals); i++)
+	for (i = 0; i < ARRAY_LEN(chains); i++)
 		rc[i] = install(i);
 	if (locked)
 		copies_unlock();
-	for (i = 0; i < ARRAY_LEN(signals); i++)
+	for (i = 0; i < ARRAY_LEN(chains); i++)
 		if (rc[i] && rc[i] != -ENOSPC) /* then the kernel makes the loads */
-			return error_set(err, -rc[i], "cannot install a handler for signal %d: %s", signals[i],
+			return error_set(err, -rc[i], "cannot install a handler for signal %d: %s", chains[i].signo,
 					 error_text(-rc[i]));
 	front = fault_in_force(SIGSEGV);
 	if (are_led(front) && stays(0) && stays(1))
@@ -293,7 +219,7 @@ void faults_keep(void)
 	}
 	if (!are_led(front)) {
 		doubt();
-		for (i = 0; i < ARRAY_LEN(signals) && copies_lock(0); i++) {
+		for (i = 0; i < ARRAY_LEN(chains) && copies_lock(0); i++) {
 			if (!leads(i))
 				come_back(i);
 			copies_unlock();
@@ -305,41 +231,6 @@ void faults_keep(void)
 	}
 }
 
-/* The copy whose handler for signal I is installed by ACTION, and not wanted any more; or NULL. */
-static struct copy_link *unwanted(size_t i, const struct sigaction *action)
-{
-	struct copy *c;
-	uint32_t n;
-
-	for (n = 0; (c = copies_other(n)) != NULL; n++)
-		if (action->sa_flags & SA_SIGINFO && !atomic_load(&c->faults[i].wanted) &&
-		    (void *)action->sa_sigaction == atomic_load(&c->faults[i].handler))
-			return &c->faults[i];
-	return NULL;
-}
-
-/* Ours stands first: put back who came before us, and is still wanted. */
-static void put_back(size_t i)
-{
-	const struct sigaction *former = atomic_load(&fault_former[i]);
-	struct copy_link *gone[COPIES_MAX];
-	struct sigaction was;
-	size_t n = 0;
-
-	while (n < ARRAY_LEN(gone) && (gone[n] = unwanted(i, former)) != NULL)
-		former = atomic_load(&gone[n++]->former);
-	if (sigaction(signals[i], former, &was))
-		return;
-	/* Who came between has ours to pass on to. */
-	if (!is_ours(&was)) {
-		sigaction(signals[i], &was, NULL);
-		return;
-	}
-	atomic_store(&jstrobe_copy.faults[i].handler, NULL);
-	while (n)
-		atomic_store(&gone[--n]->handler, NULL);
-}
-
 void faults_remove(void)
 {
 	bool locked = copies_lock(LIMIT_MS);
@@ -347,13 +238,13 @@ void faults_remove(void)
 	size_t i;
 
 	doubt();
-	for (i = 0; i < ARRAY_LEN(signals); i++) {
+	for (i = 0; i < ARRAY_LEN(chains); i++) {
 		atomic_store(&jstrobe_copy.faults[i].wanted, 0);
-		if (!locked || !atomic_load(&jstrobe_copy.faults[i].handler) || sigaction(signals[i], NULL, &now))
+		if (!locked || !atomic_load(&jstrobe_copy.faults[i].handler) || sigaction(chains[i].signo, NULL, &now))
 			continue;
 		/* What came after us may call us: then ours stays in the chain. */
-		if (is_ours(&now))
-			put_back(i);
+		if (signal_chain_is_ours(&chains[i], &now))
+			signal_chain_put_back(&chains[i]);
 	}
 	if (locked)
 		copies_unlock();

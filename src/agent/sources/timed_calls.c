@@ -9,7 +9,6 @@
 #include "common/base/random.h"
 #include "common/os/os.h"
 
-#define PROBES 8u
 #define CALIBRATED (10 * NS_PER_MS) /* an error of 50 ns at each end is 10 in a million then */
 #define TRIES 8
 
@@ -71,8 +70,7 @@ static void calibrate(void)
 /* The next moment of S is so much further. */
 static int64_t draw(struct timed_stream *s, uint64_t interval)
 {
-	/* -log2 of a random number, in 2^-32, × ln 2 */
-	return (int64_t)((double)jitter_log(&s->seed) * (0.69314718055994531 / 4294967296.0) * (double)interval) + 1;
+	return jitter_distance(&s->seed, interval) + 1;
 }
 
 static void begin(const struct timed_calls *c, struct timed_stream *s, uintptr_t word)
@@ -103,20 +101,16 @@ static void renew(struct timed_calls *c, struct timed_stream *s, uint64_t now)
 bool timed_open(struct timed_calls *c, uint64_t interval)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	size_t bytes = TIMED_STREAMS * sizeof(*c->streams);
-	struct timed_stream *streams = c->streams;
+	struct timed_stream *streams = c->streams ? c->streams : thread_streams_memory(sizeof(*streams));
 	uint32_t i;
 
+	if (!streams)
+		return false;
 	pthread_once(&once, calibrate);
-	if (!streams) {
-		streams = os_reserve(bytes);
-		if (!streams || os_make_writable(streams, bytes))
-			return false;
-	}
 	atomic_store(&c->started, timed_now());
 	atomic_store(&c->interval, (uint64_t)((double)interval / timed_clock.ns));
 	begin(c, &c->shared, 0);
-	for (i = 0; c->streams && i < TIMED_STREAMS; i++)
+	for (i = 0; c->streams && i < THREAD_STREAMS; i++)
 		renew(c, &streams[i], atomic_load(&c->started));
 	c->streams = streams;
 	return true;
@@ -124,20 +118,12 @@ bool timed_open(struct timed_calls *c, uint64_t interval)
 
 struct timed_stream *timed_look_further(struct timed_calls *c, uintptr_t tcb)
 {
-	uint32_t i, at = timed_place(tcb);
+	bool taken = false;
+	struct timed_stream *s = thread_stream_find(c->streams, sizeof(*s), tcb, &taken);
 
-	for (i = 0; i < PROBES; i++) {
-		struct timed_stream *s = &c->streams[(at + i) % TIMED_STREAMS];
-		uintptr_t there = atomic_load_explicit(&s->tcb, memory_order_relaxed);
-
-		if (there == tcb)
-			return s;
-		if (!there && atomic_compare_exchange_strong(&s->tcb, &there, tcb)) {
-			begin(c, s, tcb);
-			return s;
-		}
-	}
-	return &c->shared;
+	if (taken)
+		begin(c, s, tcb);
+	return s ? s : &c->shared;
 }
 
 bool timed_end_slowly(struct timed_calls *c, struct timed_call *call, uint64_t open)
@@ -186,7 +172,7 @@ void timed_tell_open(struct timed_calls *c, uint64_t least, timed_open_fn *fn, v
 	uint64_t now = timed_now();
 	uint32_t i;
 
-	for (i = 0; c->streams && i < TIMED_STREAMS; i++)
+	for (i = 0; c->streams && i < THREAD_STREAMS; i++)
 		if (atomic_load_explicit(&c->streams[i].open, memory_order_relaxed))
 			tell(&c->streams[i], now, (uint64_t)((double)least / timed_clock.ns), fn, arg);
 }

@@ -6,10 +6,7 @@
  * which one of the moments falls that a thread has drawn of the time in such calls, from an exponential distribution;
  * each moment weighs the interval. So sums of weights are right on average whatever lengths there are.
  *
- * Each thread has a stream: how far it is to its next moment, and since when it is in a call. A stream belongs to an
- * address of a thread control block, not to a thread record: it is found without a lock and without thread-local
- * storage, and need not be given back. The distribution has no memory, so a thread that gets the address of one that
- * has ended goes on with its stream.
+ * Each thread has a stream (thread_streams.h): how far it is to its next moment, and since when it is in a call.
  *
  * Clocks: a call reads the CPU's own counter twice where the kernel goes by it, else the kernel's clock.
  */
@@ -18,11 +15,10 @@
 
 #include <stdatomic.h>
 
+#include "agent/sources/thread_streams.h"
 #include "agent/walk/caller.h"
 #include "common/base/base.h"
 #include "common/base/clock_ns.h"
-
-#define TIMED_STREAMS 65536u /* threads at a time that have one of their own */
 
 struct timed_stream {
 	_Atomic uintptr_t tcb; /* 0: free */
@@ -35,7 +31,7 @@ struct timed_stream {
 };
 
 struct timed_calls {
-	struct timed_stream *streams; /* TIMED_STREAMS; NULL: never opened */
+	struct timed_stream *streams; /* THREAD_STREAMS; NULL: never opened */
 	_Atomic bool on;
 	_Atomic uint64_t interval;    /* ticks; 0: each call is a sample */
 	_Atomic uint64_t started;     /* when the session did: of a call from before it counts from then on */
@@ -84,11 +80,6 @@ bool timed_end_slowly(struct timed_calls *c, struct timed_call *call, uint64_t o
 typedef bool timed_open_fn(uintptr_t tcb, uint64_t what, uint64_t began, uint64_t from, uint64_t now, void *arg);
 void timed_tell_open(struct timed_calls *c, uint64_t least, timed_open_fn *fn, void *arg);
 
-static inline uint32_t timed_place(uintptr_t tcb)
-{
-	return (uint32_t)((uint64_t)tcb * 0x9e3779b97f4a7c15ull >> 48);
-}
-
 /*
  * A call of C begins, WHAT. A signal handler's call within another one hides it: what was told of that one is not told
  * again all the same.
@@ -101,7 +92,7 @@ static inline void timed_begin(struct timed_calls *c, struct timed_call *call, u
 	call->stream = NULL;
 	if (unlikely(!atomic_load_explicit(&c->on, memory_order_acquire)))
 		return;
-	s = &c->streams[timed_place(tcb)];
+	s = &c->streams[thread_stream_place(tcb)];
 	if (unlikely(atomic_load_explicit(&s->tcb, memory_order_relaxed) != tcb))
 		s = timed_look_further(c, tcb);
 	call->stream = s;

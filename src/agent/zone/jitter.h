@@ -57,6 +57,13 @@ static inline uint64_t jitter_log(uint64_t *state)
 	return ((zeros + 1) << 32) - x - (bend * by >> 32);
 }
 
+/* A distance from an exponential distribution whose mean is MEAN. */
+static inline int64_t jitter_distance(uint64_t *state, uint64_t mean)
+{
+	/* log2, in 2^-32, × ln 2 */
+	return (int64_t)((double)jitter_log(state) * (0.69314718055994531 / 4294967296.0) * (double)mean);
+}
+
 /*
  * So many bytes a call has read or written if it has taken a tenth of the interval: slow ones 250 MB a second. Shorter
  * calls shift what comes next by so little that nothing falls into step.

@@ -21,16 +21,13 @@ static void begin(struct draw_stream *s, uintptr_t word)
 
 bool draw_open(uint64_t interval)
 {
-	size_t bytes = DRAW_STREAMS * sizeof(*draws.streams);
-	struct draw_stream *streams = draws.streams;
+	size_t size = sizeof(*draws.streams);
+	struct draw_stream *streams = draws.streams ? draws.streams : thread_streams_memory(size);
 
-	if (!streams) {
-		streams = os_reserve(bytes);
-		if (!streams || os_make_writable(streams, bytes))
-			return false;
-	}
+	if (!streams)
+		return false;
 	/* Who is still at one of the session before may write to it: a distance more or less. */
-	madvise(streams, bytes, MADV_DONTNEED);
+	madvise(streams, THREAD_STREAMS * size, MADV_DONTNEED);
 	atomic_store(&draws.interval, interval);
 	begin(&shared, 0);
 	draws.streams = streams;
@@ -39,20 +36,12 @@ bool draw_open(uint64_t interval)
 
 struct draw_stream *draw_look_further(uintptr_t tcb)
 {
-	uint32_t i, at = draw_place(tcb);
+	bool taken = false;
+	struct draw_stream *s = thread_stream_find(draws.streams, sizeof(*s), tcb, &taken);
 
-	for (i = 0; i < DRAW_PROBES; i++) {
-		struct draw_stream *s = &draws.streams[(at + i) % DRAW_STREAMS];
-		uintptr_t there = atomic_load_explicit(&s->tcb, memory_order_relaxed);
-
-		if (there == tcb)
-			return s;
-		if (!there && atomic_compare_exchange_strong(&s->tcb, &there, tcb)) {
-			begin(s, tcb);
-			return s;
-		}
-	}
-	return &shared;
+	if (taken)
+		begin(s, tcb);
+	return s ? s : &shared;
 }
 
 uint64_t draw_random(struct draw_stream *s)
@@ -63,21 +52,13 @@ uint64_t draw_random(struct draw_stream *s)
 void draw_next(struct draw_stream *s)
 {
 	uint64_t interval = atomic_load_explicit(&draws.interval, memory_order_relaxed);
-	/* -log2 of a random number, in 2^-32, × ln 2 */
-	double far = (double)jitter_log(&s->seed) * (0.69314718055994531 / 4294967296.0) * (double)interval;
 
-	atomic_store_explicit(&s->left, (int64_t)far, memory_order_relaxed);
+	atomic_store_explicit(&s->left, jitter_distance(&s->seed, interval), memory_order_relaxed);
 }
 
 uint64_t draw_total(uintptr_t tcb)
 {
-	uint32_t i;
+	struct draw_stream *s = tcb && draws.streams ? thread_stream_find(draws.streams, sizeof(*s), tcb, NULL) : NULL;
 
-	for (i = 0; tcb && draws.streams && i < DRAW_PROBES; i++) {
-		struct draw_stream *s = &draws.streams[(draw_place(tcb) + i) % DRAW_STREAMS];
-
-		if (atomic_load_explicit(&s->tcb, memory_order_relaxed) == tcb)
-			return atomic_load_explicit(&s->total, memory_order_relaxed);
-	}
-	return 0;
+	return s ? atomic_load_explicit(&s->total, memory_order_relaxed) : 0;
 }

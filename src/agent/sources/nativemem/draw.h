@@ -1,11 +1,7 @@
 /*
  * draw.h - which allocations are samples: at distances drawn from an exponential distribution, in bytes, one stream for
- * each thread.
- *
- * A stream belongs to an address of a thread control block, not to a thread record: it is found without any lock and
- * without thread-local storage, and need not be given back. The distribution has no memory, so a thread that gets
- * the address of one that has ended goes on with its stream, and nothing is wrong with that. In normal code; a signal
- * handler that allocates may come between a load and a store: then a few bytes are not counted.
+ * each thread (thread_streams.h). A signal handler that allocates may come between a load and a store: then a few bytes
+ * are not counted.
  *
  * Not drawn on within an allocation: what lies behind the drawn point is not used (as in JEP 331, see alloc_weight.h).
  */
@@ -14,11 +10,10 @@
 
 #include <stdatomic.h>
 
+#include "agent/sources/thread_streams.h"
 #include "agent/walk/caller.h"
 #include "common/base/base.h"
 
-#define DRAW_STREAMS 65536u /* threads at a time that have one of their own */
-#define DRAW_PROBES 8u
 #define DRAW_NESTED ((int64_t)1 << 60)
 
 struct draw_stream {
@@ -29,7 +24,7 @@ struct draw_stream {
 };
 
 struct draws {
-	struct draw_stream *streams; /* DRAW_STREAMS; NULL: never opened */
+	struct draw_stream *streams; /* THREAD_STREAMS; NULL: never opened */
 	_Atomic bool on;
 	_Atomic uint64_t interval;   /* their mean; 0: each is a sample */
 };
@@ -46,16 +41,11 @@ uint64_t draw_random(struct draw_stream *s);
 /* Bytes that the thread at TCB has drawn with; 0: none. Any thread. */
 uint64_t draw_total(uintptr_t tcb);
 
-static inline uint32_t draw_place(uintptr_t tcb)
-{
-	return (uint32_t)((uint64_t)tcb * 0x9e3779b97f4a7c15ull >> 48);
-}
-
 /* The running thread's. draws.on was seen. */
 static inline struct draw_stream *draw_stream(void)
 {
 	uintptr_t tcb = context_tcb();
-	struct draw_stream *s = &draws.streams[draw_place(tcb)];
+	struct draw_stream *s = &draws.streams[thread_stream_place(tcb)];
 
 	return likely(atomic_load_explicit(&s->tcb, memory_order_relaxed) == tcb) ? s : draw_look_further(tcb);
 }
